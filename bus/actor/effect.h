@@ -1,0 +1,56 @@
+/*
+ * effect.h: work in the world that a decision asked for: a mail, a file, a request
+ *
+ * Effects run outside the turn, many at once, in the process's own loop: a driver never blocks. What must not happen twice is
+ * fenced by a claim, taken as late as can be:
+ *
+ *   decide --turn_effect--> driver.start ... effect_claim --claim said, confirmed fresh, projections passed its head,
+ *   kind.may_proceed(state) says yes--> driver.proceed(go = true) ... effect_done(result) --> kind.decide(result) -> facts
+ *
+ * Anything else and the driver gets proceed(go = false), must end without the effect having happened, and says so in its result.
+ * A claim is committed by itself, before and apart from the turn of the message.
+ */
+#ifndef BUS_ACTOR_EFFECT_H
+#define BUS_ACTOR_EFFECT_H
+
+#include "bus/actor/turn.h"
+
+struct effect; /* one running effect, the runtime's */
+
+enum claim_answer { CLAIM_NONE, CLAIM_FRESH, CLAIM_DUPLICATE, CLAIM_REFUSED };
+
+/* The service's side: pure functions. */
+struct effect_kind {
+	const char *name; /* which driver runs it */
+	void (*request_free)(void *request);
+	int64_t deadline_us; /* boot time from start to result; past it the driver is told to stop and the result is NULL */
+	/* Says exactly one message with an idem key and returns true; NULL: this effect needs no claim. */
+	void (*claim)(const struct state *state, const void *message, const void *request, struct turn *turn);
+	/* The claim is fresh and every projection has passed its head. Is it still right? */
+	bool (*may_proceed)(const struct state *state, const void *message, const void *request, int64_t now_us);
+	/* The end. `result` is the driver's, NULL when the deadline passed or the driver died; `claimed` what came of the claim. */
+	enum verdict (*decide)(const struct state *state, const void *message, const void *request, const void *result,
+		enum claim_answer claimed, struct turn *turn);
+};
+
+/* The world's side. One driver per kind and process, made by the service's main.c; the simulator has its own. */
+struct effect_driver {
+	const char *name;
+	void *self;
+	void (*start)(void *self, struct effect *effect, const void *request);
+	void (*proceed)(void *self, struct effect *effect, bool go);
+	void (*stop)(void *self,
+		struct effect *effect); /* deadline or end of session: let go of it; no effect_done after this */
+	int (*fd)(void *self);          /* readable when work() should be called; -1: none */
+	int64_t (*wait_us)(void *self); /* call work() at the latest after this; -1: no hurry */
+	void (*work)(void *self);
+	void (*close)(void *self);
+};
+
+/* Called by drivers. */
+void effect_claim(struct effect *effect); /* everything but the last byte is done */
+void effect_done(
+	struct effect *effect, const void *result); /* result borrowed for the call; the effect is gone after it */
+const void *effect_request(const struct effect *effect);
+
+#endif

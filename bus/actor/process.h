@@ -1,0 +1,46 @@
+/*
+ * process.h: what a service's main() is
+ *
+ *     int main(int argc, char **argv)
+ *     {
+ *             return process_main(argc, argv, &(struct process){ .service = &intake });
+ *     }
+ *
+ * Parses arguments (--config FILE, --instance NAME, --manifest, --help, --version), reads the configuration, opens the state,
+ * connects, runs the loop until SIGTERM, and says READY=1 and STATUS=... to systemd (sd_notify's protocol) when it is.
+ */
+#ifndef BUS_ACTOR_PROCESS_H
+#define BUS_ACTOR_PROCESS_H
+
+#include "bus/actor/runtime.h"
+#include "bus/base/config.h"
+
+struct loop;
+
+struct process {
+	const struct service *service;
+	const char *help;              /* one paragraph */
+	const struct config_key *keys; /* further sections and keys it reads; NULL: none */
+	/* Whatever else lives in the loop (the gateway's HTTP). May die(). NULL: nothing. */
+	void (*start)(
+		struct loop *loop, struct runtime *runtime, const struct config *config, const struct clock *clock);
+	void (*stop)(void);
+	/* Called before the runtime exists; NULL-terminated, owned by the process. NULL: this service has no effects. */
+	struct effect_driver *const *(*drivers)(const struct config *config, const struct clock *clock);
+};
+
+int process_main(int argc, char **argv, const struct process *process);
+
+/* The configuration keys that every process has: [bus] endpoint, [state] folder, [clock] ... */
+extern const struct config_key process_keys[];
+
+/* The loop: file descriptors and deadlines beside the runtime's own sockets. Callbacks run in the one thread. */
+typedef void loop_fn(void *context);
+int loop_watch(struct loop *loop, int fd, bool for_writing, loop_fn *call, void *context);
+void loop_unwatch(struct loop *loop, int fd);
+/* Called before every wait; returns how long it may last in boot microseconds, -1: any. */
+typedef int64_t loop_before_fn(void *context);
+void loop_before_wait(struct loop *loop, loop_before_fn *call, void *context);
+void loop_stop(struct loop *loop);
+
+#endif

@@ -1,0 +1,73 @@
+/*
+ * runtime.h: runs one service over one link: hears, folds, decides, says
+ *
+ * Transport and time come from outside, so the real process (process.h) and the simulator (sim.h) run this same code.
+ * Owns the session (hello, heartbeats, frames, credit), the state, the running effects.
+ * Promises: a decision is made only when the projections have passed the number its delivery names; a refused turn ends the
+ * session and drops what was not committed; outcomes and unprompted messages are said again until they are confirmed.
+ */
+#ifndef BUS_ACTOR_RUNTIME_H
+#define BUS_ACTOR_RUNTIME_H
+
+#include "bus/actor/service.h"
+#include "bus/base/clock.h"
+#include "bus/store/store.h"
+#include "bus/wire/link.h"
+
+struct runtime;
+
+struct runtime_settings {
+	const char *instance;  /* stable name, "intake" or "gateway-1" */
+	uint32_t effects_most; /* at once */
+	int64_t connect_backoff_us;
+};
+
+extern const struct store_options runtime_store_options;
+
+/* Takes the store (folded state; may be empty) and the link. `drivers` is NULL-terminated, borrowed. */
+int runtime_new(const struct service *service, const struct runtime_settings *settings, struct link *link,
+	struct store **store, const struct clock *clock, struct effect_driver *const *drivers, struct runtime **ret);
+void runtime_free(struct runtime *runtime); /* no goodbye: as if killed */
+void runtime_goodbye(struct runtime *runtime);
+
+/* Everything that can be done now; returns in how many boot microseconds it wants to be called again at the latest. */
+int64_t runtime_work(struct runtime *runtime);
+
+enum runtime_phase { RUNTIME_AWAY, RUNTIME_STANDBY, RUNTIME_CATCHING_UP, RUNTIME_READY, RUNTIME_REFUSED };
+enum runtime_phase runtime_phase(const struct runtime *runtime);
+const char *runtime_why(const struct runtime *runtime); /* of AWAY and REFUSED, in words for the admin */
+const struct state *runtime_state(const struct runtime *runtime);
+
+/* --- saying without having heard: the gateway and the operator's command --- */
+
+enum said_result {
+	SAID_FRESH,     /* committed as `seq` */
+	SAID_DUPLICATE, /* of `seq` */
+	SAID_REFUSED,   /* for good; `reason` */
+	SAID_UNKNOWN    /* the session broke: it may or may not be there; say it again with the same key */
+};
+typedef void said_fn(void *context, enum said_result result, uint64_t seq, const char *reason);
+
+/* -ENOTCONN when AWAY; -EMSGSIZE. Otherwise answered exactly once. trace may be NULL. */
+int runtime_say(struct runtime *runtime, const struct topic *topic, const struct say *how, const char *trace,
+	const void *message, said_fn *answer, void *context);
+/* The same for a message that is encoded already (a spool). */
+int runtime_say_encoded(struct runtime *runtime, struct bytes message, said_fn *answer, void *context);
+int message_encode(const struct topic *topic, const struct say *how, const char *trace, int64_t said_us,
+	const void *message, struct buffer *ret);
+
+/* A gateway's spool: how much lies in it; and may it be used yet (the promise to the broker has run out)? */
+void runtime_spooled(struct runtime *runtime, uint64_t messages);
+bool runtime_may_spool(const struct runtime *runtime);
+
+/* Asks the broker on the control socket; the answer comes as JSON text, `more` while there are further pages. */
+typedef void answer_fn(void *context, bool ok, const char *text, bool more);
+int runtime_ask(struct runtime *runtime, const char *verb, const char *argument, answer_fn *answer, void *context);
+
+/* For metrics and `status`. */
+struct runtime_counts {
+	uint64_t turns, failures, folded, effects, claims_fresh, claims_duplicate, sessions;
+};
+struct runtime_counts runtime_counts(const struct runtime *runtime);
+
+#endif

@@ -1,0 +1,63 @@
+/*
+ * turn.h: one decision: what it is about, what it says, how it ends
+ *
+ * A turn's verdict and facts travel as one unit and are committed together or not at all. What it says is folded into this
+ * service's own state at once. A decision takes its time from turn_now_us and nowhere else.
+ */
+#ifndef BUS_ACTOR_TURN_H
+#define BUS_ACTOR_TURN_H
+
+#include "bus/actor/state.h"
+#include "bus/actor/topic.h"
+#include <stdint.h>
+
+struct turn;
+struct effect_kind;
+
+/* What is known of a message besides its payload. Strings are borrowed for the call. */
+struct said {
+	const char *topic, *shop, *key, *idem, *trace, *said_by;
+	uint64_t seq;     /* 0: said by ourselves and not confirmed yet */
+	uint64_t version; /* the envelope's */
+	bool tombstone;
+	uint64_t cause;
+	int64_t time_us; /* log time; of what is not confirmed yet: the turn's */
+};
+
+enum verdict {
+	DONE,   /* settled; what was said is committed with it */
+	LATER,  /* again after a delay, see turn_later */
+	NEVER,  /* to the dead letters, see turn_never */
+	WORKING /* an effect runs; its result will be decided on, the lease is kept meanwhile */
+};
+
+int64_t turn_now_us(const struct turn *turn);             /* wall time of this decision */
+const struct said *turn_message(const struct turn *turn); /* what is decided on; a turn on the clock: seq 0, names "" */
+uint32_t turn_failures(const struct turn *turn);          /* of this message so far */
+const char *turn_run(const struct turn *turn);            /* a name of this run of the process */
+/* The highest sequence number this decision can have seen. */
+uint64_t turn_seen(const struct turn *turn);
+
+/* Return the message: a failure counts towards the queue's limit, a wait does not. `reason` is copied. */
+enum verdict turn_failed(struct turn *turn, int64_t delay_us, const char *reason);
+enum verdict turn_wait(struct turn *turn, int64_t delay_us, const char *reason);
+enum verdict turn_never(struct turn *turn, const char *reason);
+
+struct say {
+	const char *shop, *key;
+	const char *idem; /* NULL: none. Within a turn rarely needed: the receipt fences it. */
+	uint64_t version;
+	bool tombstone;
+};
+
+/* The message is encoded at once; a string that does not fit is a bug (assert). */
+void turn_say(struct turn *turn, const struct topic *topic, const struct say *how, const void *message);
+
+/* SAY(turn, cart_state, &state, .shop = shop, .key = id, .version = 7): checks the message's type against the topic. */
+#define SAY(turn, topic, message, ...)                                                                                 \
+	turn_say((turn), &topic_##topic, &(struct say){ __VA_ARGS__ }, (const topic_message_##topic *)(message))
+
+/* Asks the runtime to run an effect for this message, then return WORKING. Takes the request (effect.h). */
+enum verdict turn_effect(struct turn *turn, const struct effect_kind *kind, void **request);
+
+#endif

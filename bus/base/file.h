@@ -1,0 +1,20 @@
+/*
+ * file.h: files that are there after a power cut
+ */
+#ifndef BUS_BASE_FILE_H
+#define BUS_BASE_FILE_H
+
+#include "bus/base/bytes.h"
+#include <sys/types.h>
+
+int file_read(const char *path, size_t most, struct buffer *ret); /* -EFBIG past `most` */
+int file_write_durably(
+	const char *path, struct bytes content, mode_t mode); /* temporary, fsync, rename, fsync of the folder */
+int file_sync_folder(const char *path);
+int file_make_folders(const char *path, mode_t mode); /* like mkdir -p; the mode is for the ones it makes */
+/* A secret: a regular file that neither group nor others can write, nor others read. Trailing newline dropped. -EPERM: too open. */
+int file_read_secret(const char *path, struct buffer *ret);
+/* Holds `path` locked for the life of the process. -EBUSY: another one has it. */
+int file_lock(const char *path, int *ret_fd);
+
+#endif

@@ -1,0 +1,28 @@
+/*
+ * map.h: a hash map from bytes to a pointer, or from a number to a pointer
+ *
+ * Keys are copied; values are borrowed. Order of iteration is that of insertion into buckets, not of keys (ordmap.h sorts).
+ */
+#ifndef BUS_BASE_MAP_H
+#define BUS_BASE_MAP_H
+
+#include "bus/base/bytes.h"
+
+struct map;
+
+struct map *map_new(void);
+void map_free(struct map *map);                                /* takes NULL; values are not touched */
+void *map_get(const struct map *map, struct bytes key);        /* NULL: none */
+void *map_put(struct map *map, struct bytes key, void *value); /* the value that was there before, or NULL */
+void *map_remove(struct map *map, struct bytes key);           /* the value removed, or NULL */
+size_t map_count(const struct map *map);
+
+/* Calls each(key, value, context) once per entry; entries may be removed while it runs, not added. */
+void map_each(struct map *map, void (*each)(struct bytes key, void *value, void *context), void *context);
+
+static inline struct bytes map_number(const uint64_t *number)
+{
+	return BYTES(number, sizeof(*number));
+}
+
+#endif

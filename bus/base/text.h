@@ -1,0 +1,22 @@
+/*
+ * text.h: small certainties about text
+ */
+#ifndef BUS_BASE_TEXT_H
+#define BUS_BASE_TEXT_H
+
+#include "bus/base/bytes.h"
+
+/* Copies as much as fits, always terminates, never cuts a UTF-8 sequence in two. true: all of it fitted. */
+bool text_copy(char *to, size_t room, const char *from);
+#define TEXT_COPY(array, from) text_copy((array), sizeof(array), (from))
+bool text_copy_bytes(char *to, size_t room, struct bytes from);
+
+bool text_is_utf8(struct bytes text);
+bool text_has_control(const char *text); /* CR, LF, NUL, or any other C0 but tab, or DEL */
+bool text_starts(const char *text, const char *with);
+void text_hex(const void *data, size_t len, char *to); /* 2 * len + 1 bytes */
+uint64_t text_hash(struct bytes bytes);                /* 64 bit, not cryptographic, stable for ever (it is stored) */
+uint32_t text_crc(struct bytes bytes);                 /* CRC-32, zlib's */
+void text_random_name(char to[33]);                    /* 128 bits from getrandom(2), hex */
+
+#endif

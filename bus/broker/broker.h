@@ -1,0 +1,55 @@
+/*
+ * broker.h: the broker without its sockets
+ *
+ * Frames and control messages go in; frames, answers and taps come out through `struct broker_out`; time comes from a clock.
+ * The process (main.c) ties it to ZeroMQ, the simulator (bus/actor/sim.h) to sessions in the same process: it is the same code.
+ *
+ * What is heard is staged; broker_commit writes all of it as one batch with one sync, and only then lets confirms, deliveries,
+ * projections and taps out. The caller drains its sockets, commits, and repeats.
+ */
+#ifndef BUS_BROKER_BROKER_H
+#define BUS_BROKER_BROKER_H
+
+#include "bus/base/clock.h"
+#include "bus/broker/topology.h"
+#include "bus/store/store.h"
+
+struct broker;
+
+struct broker_out {
+	void *context;
+	int (*open_lane)(void *context, uint64_t epoch, char ret_endpoint[160]);
+	void (*close_lane)(void *context, uint64_t epoch);
+	int (*push)(void *context, uint64_t epoch, struct bytes frame); /* -EAGAIN: that peer is gone */
+	void (*control)(void *context, struct bytes peer, struct bytes message);
+	void (*tap)(void *context, const char *topic, const char *shop, struct bytes tapped, struct bytes message);
+};
+
+extern const struct store_options broker_store_options;
+
+struct broker_settings {
+	int64_t heartbeat_us;       /* 300 ms; a session silent for five of them is dead */
+	int64_t gateway_promise_us; /* 1.5 s: how long a gateway stays away from its spool after its last echo */
+	int64_t grace_us;           /* after a restart, for leases that are still held: 3 s */
+	int64_t idem_window_us;     /* keys of topics that are not kept for ever: 8 days */
+};
+extern const struct broker_settings broker_settings_default;
+
+/* Takes the store. -EUCLEAN: the log does not add up; ret_why says what, where, and the remedy. */
+int broker_open(struct store **store, const struct topology *topology, const struct broker_settings *settings,
+	const struct clock *clock, const struct broker_out *out, struct broker **ret, char ret_why[512]);
+void broker_close(struct broker *broker);
+
+void broker_hear_frame(struct broker *broker, struct bytes frame);
+/* `peer` is the transport's routing id, opaque; uid: of the peer process, -1 unknown */
+void broker_hear_control(struct broker *broker, struct bytes peer, long uid, struct bytes message);
+
+/* Commits what was heard, then lets out what is due. -EIO: stop, say so, exit; nothing uncommitted was confirmed. */
+int broker_commit(struct broker *broker);
+/* Heartbeats, leases, delays, parked claims. Returns in how many boot microseconds it wants to be called again. */
+int64_t broker_tick(struct broker *broker);
+
+uint64_t broker_head(const struct broker *broker); /* the last committed sequence number */
+const char *broker_log_id(const struct broker *broker);
+
+#endif

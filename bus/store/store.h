@@ -1,0 +1,58 @@
+/*
+ * store.h: a sorted map in families, on disk (RocksDB) or in memory
+ *
+ * What the broker keeps its log in and the runtime its folded state. A batch is applied whole or not at all; with `sync` it is
+ * on the disk when the call returns. After a failed commit the store refuses everything (-EIO): whether the batch is there is
+ * unknown, so the process must say so and exit. Keys sort as bytes.
+ *
+ * Read next: rocks.c (the one file that includes rocksdb/c.h), memory.c (its twin)
+ */
+#ifndef BUS_STORE_STORE_H
+#define BUS_STORE_STORE_H
+
+#include "bus/base/bytes.h"
+
+enum { STORE_FAMILIES_MAX = 16 };
+
+struct store;
+struct store_batch;
+struct store_cursor;
+
+struct store_options {
+	const char *const *families; /* NULL-terminated; indexes into it are the `family` below; created when missing */
+	size_t cache_bytes;          /* block cache, all families together */
+	size_t write_buffer_bytes;   /* per family */
+};
+
+/* -EBUSY: another process has it; -EUCLEAN: corrupt; ret_why (may be NULL) gets the place and RocksDB's words. */
+int store_open(const char *path, const struct store_options *options, struct store **ret, char ret_why[512]);
+int store_open_memory(const struct store_options *options, struct store **ret);
+void store_close(struct store *store); /* takes NULL */
+
+/* Appends the value to `ret`. -ENOENT: no such key. */
+int store_get(struct store *store, int family, struct bytes key, struct buffer *ret);
+
+struct store_batch *store_batch_new(struct store *store);
+void store_batch_put(struct store_batch *batch, int family, struct bytes key, struct bytes value);
+void store_batch_delete(struct store_batch *batch, int family, struct bytes key);
+void store_batch_clear(struct store_batch *batch);
+size_t store_batch_count(const struct store_batch *batch);
+void store_batch_free(struct store_batch *batch);
+int store_commit(struct store *store, struct store_batch *batch, bool sync); /* clears the batch when it worked */
+int store_flush(struct store *store);                                        /* everything so far is on the disk */
+int store_delete_range(struct store *store, int family, struct bytes from, struct bytes to); /* whole ranges, seldom */
+int store_checkpoint(struct store *store, const char *path); /* a consistent copy; -ENOTSUP in memory */
+const char *store_why(const struct store *store);            /* of the last error, in words */
+
+/* A cursor sees the store as it was when it was made (in memory: as it is). */
+struct store_cursor *store_cursor_new(struct store *store, int family);
+void store_cursor_free(struct store_cursor *cursor);
+bool store_cursor_seek(struct store_cursor *cursor, struct bytes key);        /* at or after */
+bool store_cursor_seek_before(struct store_cursor *cursor, struct bytes key); /* at or before */
+bool store_cursor_last(struct store_cursor *cursor);
+bool store_cursor_next(struct store_cursor *cursor);
+struct bytes store_cursor_key(const struct store_cursor *cursor); /* borrowed until the cursor moves */
+struct bytes store_cursor_value(const struct store_cursor *cursor);
+int store_cursor_status(const struct store_cursor *cursor); /* 0, or why it ended early */
+
+#endif

@@ -1,0 +1,45 @@
+/*
+ * frame.h: many messages in one frame, on every hop
+ *
+ * A frame is  u32 length of head | FrameHead  and then, per item,  u32 length of head | u32 length of body | head | body.
+ * Lengths are little endian. Heads are the messages of proto/bus.proto; a body is a message (message.h) or empty.
+ *
+ * Promises: a reader never reads past the bytes it was given and refuses (-EBADMSG) anything that does not add up.
+ */
+#ifndef BUS_WIRE_FRAME_H
+#define BUS_WIRE_FRAME_H
+
+#include "bus.pb.h"
+#include "bus/base/bytes.h"
+
+enum {
+	FRAME_BYTES_MAX = 4 << 20,   /* of a whole frame; also the sockets' MAXMSGSIZE */
+	MESSAGE_BYTES_MAX = 1 << 20, /* of one message, envelope included */
+};
+
+struct frame_writer {
+	struct buffer items;
+	uint32_t count;
+};
+
+/* `fields` describes `head` (Up_fields or Down_fields). */
+void frame_add(struct frame_writer *writer, const pb_msgdesc_t *fields, const void *head, struct bytes body);
+void frame_finish(
+	struct frame_writer *writer, uint64_t epoch, uint64_t number, struct buffer *ret); /* and clears the writer */
+void frame_writer_free(struct frame_writer *writer);
+
+struct frame_reader {
+	FrameHead head;
+	const uint8_t *at, *end;
+	uint32_t left;
+};
+
+int frame_open(struct bytes frame, struct frame_reader *ret);
+/* 0 and an item; -ENODATA after the last one; -EBADMSG. The body is borrowed from the frame. */
+int frame_next(struct frame_reader *reader, const pb_msgdesc_t *fields, void *ret_head, struct bytes *ret_body);
+
+/* Control messages are one Control each, without a frame. */
+int control_encode(const Control *control, struct buffer *ret);
+int control_decode(struct bytes bytes, Control *ret);
+
+#endif

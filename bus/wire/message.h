@@ -1,0 +1,16 @@
+/*
+ * message.h: an envelope and a payload, as they lie on the wire and in the log
+ *
+ * u16 length of the Envelope | Envelope | payload. Written once by the sayer, stored and handed on verbatim.
+ */
+#ifndef BUS_WIRE_MESSAGE_H
+#define BUS_WIRE_MESSAGE_H
+
+#include "bus.pb.h"
+#include "bus/base/bytes.h"
+
+int message_write(const Envelope *envelope, struct bytes payload, struct buffer *ret); /* appends; -EMSGSIZE */
+/* -EBADMSG: it does not add up, a name is not printable UTF-8, or a required name (topic, shop) is empty. */
+int message_read(struct bytes message, Envelope *ret_envelope, struct bytes *ret_payload);
+
+#endif

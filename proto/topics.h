@@ -1,0 +1,54 @@
+/*
+ * topics.h: every topic of cart recovery, with the message it carries
+ *
+ * X(name, "topic", Message, retention class, compaction group)
+ *
+ * Retention class: raw (what storefronts and shoppers sent, with personal payloads: 30 days), fact (what was decided: as long
+ * as a cart is remembered), keep (for ever). A compaction group names the rows of which only the one with the highest version
+ * is kept for newcomers, per (shop, key); topics that end each other's rows share one. NULL: not compacted.
+ *
+ * Read next: cart.proto, bus/actor/topic.h
+ */
+#ifndef PROTO_TOPICS_H
+#define PROTO_TOPICS_H
+
+#include "bus/actor/topic.h"
+#include "cart.pb.h"
+
+#define CART_TOPICS(X)                                                                                                 \
+	X(cart_changed, "cart.changed", CartChanged, RETAIN_RAW, NULL)                                                 \
+	X(cart_checkout, "cart.checkout", CartCheckout, RETAIN_RAW, NULL)                                              \
+	X(cart_closed, "cart.closed", CartClosed, RETAIN_FACT, NULL)                                                   \
+	X(cart_state, "cart.state", CartState, RETAIN_FACT, "cart.state")                                              \
+	X(cart_wake, "cart.wake", CartWake, RETAIN_FACT, NULL)                                                         \
+	X(timer_set, "timer.set", TimerSet, RETAIN_FACT, "timer")                                                      \
+	X(timer_cancel, "timer.cancel", TimerCancel, RETAIN_FACT, "timer")                                             \
+	X(timer_fired, "timer.fired", TimerFired, RETAIN_FACT, "timer")                                                \
+	X(tick_nightly, "tick.nightly", Tick, RETAIN_FACT, NULL)                                                       \
+	X(tick_monthly, "tick.monthly", Tick, RETAIN_FACT, NULL)                                                       \
+	X(reminder_due, "reminder.due", ReminderDue, RETAIN_FACT, NULL)                                                \
+	X(send_claim, "send.claim", SendClaim, RETAIN_KEEP, NULL)                                                      \
+	X(reminder_sent, "reminder.sent", ReminderOutcome, RETAIN_KEEP, NULL)                                          \
+	X(reminder_released, "reminder.released", ReminderOutcome, RETAIN_KEEP, NULL)                                  \
+	X(reminder_refused, "reminder.refused", ReminderOutcome, RETAIN_KEEP, NULL)                                    \
+	X(reminder_ambiguous, "reminder.ambiguous", ReminderOutcome, RETAIN_KEEP, NULL)                                \
+	X(reminder_skipped, "reminder.skipped", ReminderOutcome, RETAIN_KEEP, NULL)                                    \
+	X(optout_request, "optout.request", OptoutRequest, RETAIN_RAW, NULL)                                           \
+	X(mail_feedback, "mail.feedback", MailFeedback, RETAIN_RAW, NULL)                                              \
+	X(suppression, "suppression", Suppression, RETAIN_KEEP, "suppression")                                         \
+	X(admin_action, "admin.action", AdminAction, RETAIN_KEEP, NULL)                                                \
+	X(link_clicked, "link.clicked", LinkClicked, RETAIN_FACT, NULL)                                                \
+	X(shop_status, "shop.status", ShopStatus, RETAIN_KEEP, "shop.status")                                          \
+	X(document, "document", Document, RETAIN_KEEP, "document")                                                     \
+	X(audit, "audit", Audit, RETAIN_KEEP, NULL)                                                                    \
+	X(export_done, "export.done", ExportDone, RETAIN_FACT, NULL)                                                   \
+	X(summary_done, "summary.done", SummaryDone, RETAIN_FACT, NULL)                                                \
+	X(alarm, "alarm", Alarm, RETAIN_FACT, "alarm")
+
+#define CART_TOPIC_DECLARE(name, topic, message, class, group) TOPIC_DECLARE(name, message);
+CART_TOPICS(CART_TOPIC_DECLARE)
+
+/* All of them, NULL at the end: for taps, traces and tools that meet every topic. */
+extern const struct topic *const cart_topics[];
+
+#endif

@@ -1,0 +1,23 @@
+/*
+ * docs.h: the owner's texts as a service has folded them from `document`, parsed
+ *
+ * Parsing is pure; the last parse per (shop, kind, version) is kept, because a thousand decisions a second read the same text.
+ */
+#ifndef KIT_DOCS_H
+#define KIT_DOCS_H
+
+#include "bus/actor/turn.h"
+#include "proto/topics.h"
+#include "services/kit/rules.h"
+#include "services/kit/shop.h"
+#include "services/kit/voice.h"
+
+void docs_remember(struct state *state, const struct said *said, const Document *document); /* a fold */
+
+/* Borrowed until the next call with the same kind. NULL: there is none yet (or, never, a bad one: mirror checks first). */
+const struct shop *docs_shop(const struct state *state, const char *shop);
+const struct rules *docs_rules(const struct state *state, const char *shop, uint32_t *ret_version);
+const struct voice *docs_voice(
+	const struct state *state, const char *shop); /* the built-in voice when the owner gave none */
+
+#endif

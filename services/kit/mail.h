@@ -1,0 +1,63 @@
+/*
+ * mail.h: one mail: rendered from a cart, composed as MIME, handed to a transport
+ *
+ * Rendering and composing are pure (mail_render.c, mail_compose.c); the transports are effect drivers (transport_*.c).
+ */
+#ifndef KIT_MAIL_H
+#define KIT_MAIL_H
+
+#include "bus/actor/effect.h"
+#include "bus/base/clock.h"
+#include "bus/base/config.h"
+#include "proto/topics.h"
+#include "services/kit/shop.h"
+#include "services/kit/voice.h"
+
+struct mail {
+	char envelope_from[ADDRESS_MAX + 1];
+	char envelope_to[ADDRESS_MAX + 1];
+	char message_id[200]; /* without angle brackets */
+	struct buffer mime;   /* whole message, CRLF line ends, no dot stuffing, no trailing dot */
+	bool claim;           /* asks for a claim before its last byte */
+};
+
+void mail_free(struct mail *mail); /* takes NULL; frees itself */
+
+struct reminder { /* what a reminder is made of */
+	const struct shop *shop;
+	const struct voice *voice;
+	const CartState *cart;
+	int step;                    /* 1 or 2 */
+	int64_t now_us;              /* the Date header */
+	const char *unsubscribe_url; /* https, signed */
+	const char *to;              /* the shopper, or the owner in mode "mail me" */
+	bool to_owner;               /* says so in the mail, and carries no List-Unsubscribe */
+};
+
+/* -EINVAL: CR, LF or NUL where none may be, or nothing to return to; ret_why says what. Deterministic: same input, same bytes. */
+int mail_reminder(const struct reminder *reminder, struct mail **ret, char ret_why[160]);
+/* A plain note to the owner or admin. */
+int mail_note(const char *from, const char *to, const char *subject, const char *body, const char *message_id,
+	int64_t now_us, struct mail **ret, char ret_why[160]);
+
+enum mail_end {
+	MAIL_SENT,     /* the server (or the file system) took it */
+	MAIL_NOT_SENT, /* defined not to be delivered: no connection, dropped before the last byte; may be tried again */
+	MAIL_LATER,    /* the server said 4xx */
+	MAIL_REFUSED,  /* the server said 5xx */
+	MAIL_UNKNOWN,  /* the last byte went, the answer did not come */
+};
+
+struct mail_result {
+	enum mail_end end;
+	char transport[16];
+	char words[256]; /* what the server said; no addresses */
+};
+
+/*
+ * The driver named "mail": request struct mail, result struct mail_result. [mail] transport = maildir | smtp | null decides.
+ * die()s with a remedy on an unusable configuration.
+ */
+struct effect_driver *mail_driver_new(const struct config *config, const struct clock *clock);
+
+#endif

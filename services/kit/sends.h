@@ -1,0 +1,45 @@
+/*
+ * sends.h: what was mailed, claimed, released: folded from send.claim and reminder.* by whoever must know
+ */
+#ifndef KIT_SENDS_H
+#define KIT_SENDS_H
+
+#include "bus/actor/service.h"
+#include "proto/topics.h"
+
+void sends_remember_claim(struct state *state, const struct said *said, const SendClaim *claim);
+void sends_remember_outcome(
+	struct state *state, const struct said *said, const ReminderOutcome *outcome); /* any reminder.* */
+
+#define SENDS_REMEMBERED                                                                                               \
+	REMEMBERS(send_claim, sends_remember_claim), REMEMBERS(reminder_sent, sends_remember_outcome),                 \
+		REMEMBERS(reminder_released, sends_remember_outcome),                                                  \
+		REMEMBERS(reminder_refused, sends_remember_outcome),                                                   \
+		REMEMBERS(reminder_ambiguous, sends_remember_outcome),                                                 \
+		REMEMBERS(reminder_skipped, sends_remember_outcome)
+
+enum send_phase {
+	SEND_NONE,    /* never tried */
+	SEND_CLAIMED, /* claimed, no outcome yet */
+	SEND_SENT,
+	SEND_RELEASED,  /* definitely not delivered, may be tried again with the next attempt number */
+	SEND_REFUSED,   /* for good: this step is spent */
+	SEND_AMBIGUOUS, /* spent, never repeated */
+	SEND_SKIPPED    /* decided not to; spent */
+};
+
+struct send {
+	enum send_phase phase;
+	uint32_t attempt; /* the highest seen; 0: none */
+	int64_t at_us;    /* of the outcome, or of the claim */
+	uint64_t due_seq;
+	char owner[40]; /* of the claim */
+};
+
+/* Of this cart and of every cart merged into it: the most spent one counts. */
+struct send sends_of(const struct state *state, const char *shop, const CartState *cart, int step);
+bool send_is_spent(enum send_phase phase); /* sent, refused, ambiguous, skipped, claimed */
+/* When this shopper was last mailed by this shop, any cart; 0: never. Claims without an outcome count. */
+int64_t sends_last_to(const struct state *state, const char *shop, const char *address_hash);
+
+#endif

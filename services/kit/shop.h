@@ -1,0 +1,49 @@
+/*
+ * shop.h: what the owner configured for one shop (shops/<name>/shop.conf), as the `document` of kind "shop" carries it
+ *
+ *     [shop]
+ *     time-zone = Europe/Berlin          required: a shop without a valid zone does not start
+ *     currency = EUR                     required
+ *     locale = de-DE                     required: of mails to shoppers whose own locale is unknown
+ *     title = Blumen Huber               required: how mails name the shop
+ *     url = https://shop.example         required
+ *     [mail]
+ *     from = Blumen Huber <shop@shop.example>   required
+ *     reply-to, bounce (envelope sender), postal-address, owner (address: "mail me", summaries)
+ *     never = @rival.example             repeated: addresses or @domains that are never mailed
+ *     consent = any                      any | marketing
+ */
+#ifndef KIT_SHOP_H
+#define KIT_SHOP_H
+
+#include "bus/base/config.h"
+#include "services/kit/address.h"
+
+enum shop_consent { CONSENT_ANY, CONSENT_MARKETING };
+
+struct shop {
+	char name[64]; /* [a-z0-9-], at most 40 */
+	char zone[40];
+	char currency[4];
+	char locale[24];
+	char title[100];
+	char url[256];
+	char from[320]; /* as in the header */
+	char from_address[ADDRESS_MAX + 1];
+	char reply_to[320];
+	char bounce[ADDRESS_MAX + 1];
+	char owner[ADDRESS_MAX + 1];
+	char postal_address[300];
+	enum shop_consent consent;
+	int never_count;
+	char never[64][ADDRESS_MAX + 1]; /* normalised; "@domain" for a whole domain */
+};
+
+extern const struct config_key shop_keys[];
+
+/* -EINVAL: ret_error says file, line and what was expected. `file` is only for messages. */
+int shop_parse(const char *text, const char *name, const char *file, struct shop *ret, struct config_error *ret_error);
+bool shop_name_valid(const char *name);
+bool shop_never_mails(const struct shop *shop, const char *normalised_address);
+
+#endif
