@@ -1,0 +1,102 @@
+"""A real mail server for tests: OpenSMTPD from Debian, with every address delivered to one maildir.
+
+It owns its folder and its process group; `mails()` parses what was delivered. Needs root, as OpenSMTPD does: it drops
+its privileges by itself and delivers as the user `cartbus-mail`, which is made when missing.
+"""
+
+import email
+import email.policy
+import os
+import pathlib
+import pwd
+import shutil
+import signal
+import socket
+import subprocess
+import tempfile
+import time
+
+MAIL_USER = "cartbus-mail"
+READY_WITHIN_S = 10
+
+
+def free_port():
+    with socket.socket() as s:
+        s.bind(("127.0.0.1", 0))
+        return s.getsockname()[1]
+
+
+def wait_until(condition, what, within_s=READY_WITHIN_S, step_s=0.02):
+    """Waits for readiness, never for luck: polls `condition` and names what did not come."""
+    deadline = time.monotonic() + within_s
+    while not condition():
+        if time.monotonic() > deadline:
+            raise AssertionError(f"{what} did not happen within {within_s} s")
+        time.sleep(step_s)  # between two polls
+
+
+def listens(port):
+    with socket.socket() as s:
+        s.settimeout(0.5)
+        return s.connect_ex(("127.0.0.1", port)) == 0
+
+
+class SmtpServer:
+    def __init__(self):
+        if os.geteuid() != 0:
+            raise RuntimeError("OpenSMTPD has to be started as root: run the tests as root")
+        self.folder = pathlib.Path(tempfile.mkdtemp(prefix="cartbus-smtp-"))
+        self.folder.chmod(0o755)
+        self.port = free_port()
+        self.process = None
+        self._make_user()
+        maildir = self.folder / "mail"
+        maildir.mkdir()
+        user = pwd.getpwnam(MAIL_USER)
+        os.chown(maildir, user.pw_uid, user.pw_gid)
+        (self.folder / "smtpd.conf").write_text(
+            f'table catchall {{ "@" = "{MAIL_USER}" }}\n'
+            f"listen on 127.0.0.1 port {self.port}\n"
+            f'action "store" maildir "{maildir}" virtual <catchall>\n'
+            'match from any for any action "store"\n'
+        )
+        self.start()
+
+    @staticmethod
+    def _make_user():
+        try:
+            pwd.getpwnam(MAIL_USER)
+        except KeyError:
+            subprocess.run(["useradd", "-r", "-M", "-s", "/usr/sbin/nologin", MAIL_USER], check=True)
+
+    def start(self):
+        log = open(self.folder / "smtpd.log", "ab")
+        self.process = subprocess.Popen(
+            ["/usr/sbin/smtpd", "-d", "-f", str(self.folder / "smtpd.conf")],
+            stdout=log, stderr=log, start_new_session=True,
+        )
+        wait_until(lambda: listens(self.port) or self.process.poll() is not None, "OpenSMTPD listening")
+        if self.process.poll() is not None:
+            raise RuntimeError("OpenSMTPD did not start: " + (self.folder / "smtpd.log").read_text()[-500:])
+
+    def stop(self):
+        if self.process and self.process.poll() is None:
+            self.process.send_signal(signal.SIGTERM)
+            self.process.wait(10)
+
+    def close(self):
+        self.stop()
+        shutil.rmtree(self.folder, ignore_errors=True)
+
+    def mails(self):
+        """Everything delivered so far, parsed, oldest first. `delivered_to` and `arrived` are added to each."""
+        found = []
+        for path in (self.folder / "mail" / "new").glob("*"):
+            try:
+                content, arrived = path.read_bytes(), path.stat().st_mtime
+            except FileNotFoundError:
+                continue
+            mail = email.message_from_bytes(content, policy=email.policy.default)
+            mail.delivered_to, mail.arrived = mail["Delivered-To"], arrived
+            found.append(mail)
+        return sorted(found, key=lambda mail: mail.arrived)
