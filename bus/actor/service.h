@@ -23,6 +23,7 @@ struct service {
 	const char *name;
 	bool exclusive; /* its decisions must see one another: one active instance, others stand by */
 	bool gateway;   /* has a spool: claims wait until it has drained */
+	bool operator_; /* the command: may ask and tell everything on the control socket */
 	struct hears {
 		const struct topic *topic;
 		hear_fn *hear;
