@@ -1,0 +1,138 @@
+/*
+ * frame.c: many messages in one frame
+ *
+ * Owns:      the layout that frame.h describes.
+ * Promises:  reads only inside the bytes it was given; whatever does not add up is -EBADMSG, never a guess.
+ * Fails by:  -EBADMSG on what came from outside. What we encode ourselves always fits: anything else is a bug (assert).
+ * Read next: message.c
+ */
+#include "bus/wire/frame.h"
+#include <assert.h>
+#include <errno.h>
+#include <pb_decode.h>
+#include <pb_encode.h>
+
+enum {
+	ITEM_PREFIX = 8,          /* two lengths */
+	ITEM_HEAD_ROOM = 1024,    /* more than the largest Up or Down */
+	FRAME_HEAD_ROOM = 64,     /* more than the largest FrameHead */
+	ITEM_LEAST = ITEM_PREFIX, /* an item of an empty head and an empty body */
+};
+
+static void put_u32_at(uint8_t *at, size_t value)
+{
+	for (int i = 0; i < 4; i++)
+		at[i] = (uint8_t)(value >> (8 * i));
+}
+
+static size_t encode_head(uint8_t *to, size_t room, const pb_msgdesc_t *fields, const void *head)
+{
+	pb_ostream_t stream = pb_ostream_from_buffer(to, room);
+	bool fits = pb_encode(&stream, fields, head);
+
+	assert(fits);
+	(void)fits;
+	return stream.bytes_written;
+}
+
+void frame_add(struct frame_writer *writer, const pb_msgdesc_t *fields, const void *head, struct bytes body)
+{
+	uint8_t *at = buffer_grow(&writer->items, ITEM_PREFIX + ITEM_HEAD_ROOM);
+	size_t len = encode_head(at + ITEM_PREFIX, ITEM_HEAD_ROOM, fields, head);
+
+	put_u32_at(at, len);
+	put_u32_at(at + 4, body.len);
+	writer->items.len += ITEM_PREFIX + len;
+	if (body.len > 0)
+		buffer_add(&writer->items, body.data, body.len);
+	writer->count++;
+}
+
+void frame_finish(struct frame_writer *writer, uint64_t epoch, uint64_t number, struct buffer *ret)
+{
+	FrameHead head = { .epoch = epoch, .number = number, .items = writer->count };
+	uint8_t encoded[FRAME_HEAD_ROOM];
+	size_t len = encode_head(encoded, sizeof(encoded), FrameHead_fields, &head);
+
+	buffer_clear(ret);
+	buffer_add_u32(ret, (uint32_t)len);
+	buffer_add(ret, encoded, len);
+	if (writer->items.len > 0)
+		buffer_add(ret, writer->items.data, writer->items.len);
+	buffer_clear(&writer->items);
+	writer->count = 0;
+}
+
+void frame_writer_free(struct frame_writer *writer)
+{
+	buffer_free(&writer->items);
+	writer->count = 0;
+}
+
+static int decode_head(const uint8_t *from, size_t len, const pb_msgdesc_t *fields, void *ret)
+{
+	pb_istream_t stream = pb_istream_from_buffer(from, len);
+
+	return pb_decode(&stream, fields, ret) ? 0 : -EBADMSG;
+}
+
+int frame_open(struct bytes frame, struct frame_reader *ret)
+{
+	const uint8_t *at = frame.data;
+	size_t head_len;
+
+	*ret = (struct frame_reader){ 0 };
+	if (frame.len < 4 || frame.len > FRAME_BYTES_MAX)
+		return -EBADMSG;
+	head_len = get_u32(at);
+	if (head_len > frame.len - 4)
+		return -EBADMSG;
+	if (decode_head(at + 4, head_len, FrameHead_fields, &ret->head) < 0)
+		return -EBADMSG;
+	ret->at = at + 4 + head_len;
+	ret->end = at + frame.len;
+	ret->left = ret->head.items;
+	if (ret->left > (size_t)(ret->end - ret->at) / ITEM_LEAST)
+		return -EBADMSG;
+	return 0;
+}
+
+int frame_next(struct frame_reader *reader, const pb_msgdesc_t *fields, void *ret_head, struct bytes *ret_body)
+{
+	size_t rest = (size_t)(reader->end - reader->at);
+	size_t head_len, body_len;
+
+	if (reader->left == 0)
+		return rest == 0 ? -ENODATA : -EBADMSG;
+	if (rest < ITEM_PREFIX)
+		return -EBADMSG;
+	head_len = get_u32(reader->at);
+	body_len = get_u32(reader->at + 4);
+	rest -= ITEM_PREFIX;
+	if (head_len > rest || body_len > rest - head_len)
+		return -EBADMSG;
+	if (decode_head(reader->at + ITEM_PREFIX, head_len, fields, ret_head) < 0)
+		return -EBADMSG;
+	*ret_body = BYTES(reader->at + ITEM_PREFIX + head_len, body_len);
+	reader->at += ITEM_PREFIX + head_len + body_len;
+	reader->left--;
+	return 0;
+}
+
+int control_encode(const Control *control, struct buffer *ret)
+{
+	size_t size;
+	uint8_t *at;
+
+	buffer_clear(ret);
+	if (!pb_get_encoded_size(&size, Control_fields, control))
+		return -EMSGSIZE;
+	at = buffer_grow(ret, size);
+	ret->len += encode_head(at, size, Control_fields, control);
+	return 0;
+}
+
+int control_decode(struct bytes bytes, Control *ret)
+{
+	return decode_head(bytes.data, bytes.len, Control_fields, ret);
+}
