@@ -1,0 +1,56 @@
+/*
+ * encode.c: message_encode: from a service's struct to a message as it lies on the wire
+ */
+#include "bus/actor/runtime.h"
+#include "bus/actor/turns.h"
+#include "bus/base/cleanup.h"
+#include "bus/base/text.h"
+#include "bus/wire/frame.h"
+#include "bus/wire/message.h"
+#include <errno.h>
+#include <pb_encode.h>
+
+static bool write_to_buffer(pb_ostream_t *stream, const pb_byte_t *data, size_t len)
+{
+	buffer_add(stream->state, data, len);
+	return true;
+}
+
+static bool encode_payload(const struct topic *topic, const void *message, struct buffer *ret)
+{
+	pb_ostream_t stream = { .callback = write_to_buffer, .state = ret, .max_size = MESSAGE_BYTES_MAX };
+
+	return pb_encode(&stream, topic->message, message);
+}
+
+static bool fits(char *to, size_t room, const char *from)
+{
+	return text_copy(to, room, from ? from : "");
+}
+
+int message_encode_with(
+	Envelope *envelope, const struct topic *topic, const struct say *how, const void *message, struct buffer *ret)
+{
+	_cleanup_(buffer_free) struct buffer payload = { 0 };
+
+	if (!fits(envelope->topic, sizeof(envelope->topic), topic->name) ||
+		!fits(envelope->shop, sizeof(envelope->shop), how->shop) ||
+		!fits(envelope->key, sizeof(envelope->key), how->key) ||
+		!fits(envelope->idem, sizeof(envelope->idem), how->idem))
+		return -EMSGSIZE;
+	envelope->version = how->version;
+	envelope->tombstone = how->tombstone;
+	if (!encode_payload(topic, message, &payload))
+		return -EMSGSIZE;
+	return message_write(envelope, buffer_bytes(&payload), ret);
+}
+
+int message_encode(const struct topic *topic, const struct say *how, const char *trace, int64_t said_us,
+	const void *message, struct buffer *ret)
+{
+	Envelope envelope = { .said_us = said_us };
+
+	if (!fits(envelope.trace, sizeof(envelope.trace), trace))
+		return -EMSGSIZE;
+	return message_encode_with(&envelope, topic, how, message, ret);
+}

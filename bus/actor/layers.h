@@ -1,0 +1,38 @@
+/*
+ * layers.h: the runtime's side of state.h
+ *
+ * Three layers lie over one another: the store, what was folded since the last flush (written back in one batch, together with
+ * the cursor), and the overlay: rows that turns of this session wrote and that the log has not brought back yet.
+ */
+#ifndef BUS_ACTOR_LAYERS_H
+#define BUS_ACTOR_LAYERS_H
+
+#include "bus/actor/state.h"
+#include "bus/store/store.h"
+
+struct state *state_new(struct store **store);
+void state_free(struct state *state); /* takes NULL; what was not flushed is folded again next time */
+
+/* Folds write to the projected layer and read nothing but it, until state_write_turn. */
+void state_write_projected(struct state *state);
+/* Folds write to the overlay, tagged with this turn (> 0); turns are opened in ascending order. Reads see it all. */
+void state_write_turn(struct state *state, uint64_t turn);
+void state_drop_turn(struct state *state, uint64_t turn); /* its rows, unless a later turn wrote them again */
+void state_drop_turns(struct state *state);               /* all: the session ended */
+
+void state_pass(struct state *state, uint64_t seq); /* the projections have passed this; never goes back */
+/* Everything folded and the cursor, in one batch without sync. `remembered`: the highest number this peer ever learnt. */
+int state_flush(struct state *state);
+bool state_wants_flush(const struct state *state); /* much has gathered */
+bool state_is_clean(const struct state *state);
+int state_forget(struct state *state); /* empty, cursor 0; log id and remembered stay */
+
+const char *state_log_id(const struct state *state); /* "" : never met a broker */
+void state_set_log_id(struct state *state, const char *log_id);
+uint64_t state_remembered(const struct state *state);
+void state_remember(struct state *state, uint64_t seq);
+
+/* Every row of the projected layer, for tests: "table/shop/key value" in hex, sorted. */
+void state_dump(const struct state *state, struct buffer *ret);
+
+#endif

@@ -1,0 +1,323 @@
+/*
+ * state.c: rows in three layers
+ *
+ * Owns:      the store of folded state, the rows folded since the last flush, the overlay of unconfirmed turns.
+ * Promises:  a read while a turn writes sees overlay, then folded, then store; a projection's fold never sees the overlay;
+ *            rows and cursor reach the store in one batch.
+ * Fails by:  ending the process when the store does not answer: state that cannot be read must not be decided on.
+ * Read next: overlay.c, state_each.c, runtime.c
+ */
+#include "bus/actor/runtime.h"
+#include "bus/actor/state_rows.h"
+#include "bus/base/cleanup.h"
+#include "bus/base/log.h"
+#include "bus/base/text.h"
+#include <assert.h>
+#include <pb_decode.h>
+#include <pb_encode.h>
+
+enum { FLUSH_BYTES = 2 << 20 };
+
+const struct store_options runtime_store_options = {
+	.families = (const char *const[]){ "rows", "meta", NULL },
+	.cache_bytes = 8 << 20,
+	.write_buffer_bytes = 4 << 20,
+};
+
+static uint64_t meta_number(struct store *store, const char *name)
+{
+	_cleanup_(buffer_free) struct buffer value = { 0 };
+
+	if (store_get(store, FAMILY_META, bytes_of(name), &value) < 0 || value.len != 8)
+		return 0;
+	return get_be64(value.data);
+}
+
+static int delete_rows(struct store *store)
+{
+	static const uint8_t last[] = { 0xff, 0xff, 0xff, 0xff };
+
+	return store_delete_range(store, FAMILY_ROWS, BYTES("", 0), BYTES(last, sizeof(last)));
+}
+
+struct state *state_new(struct store **store)
+{
+	struct state *state = calloc(1, sizeof(*state));
+	_cleanup_(buffer_free) struct buffer log_id = { 0 };
+
+	if (!state)
+		die("out of memory");
+	state->store = TAKE(*store);
+	state->folded = ordmap_new();
+	state->overlay = ordmap_new();
+	list_init(&state->turns);
+	state->cursor = meta_number(state->store, "cursor");
+	state->remembered = meta_number(state->store, "remembered");
+	if (store_get(state->store, FAMILY_META, bytes_of("log"), &log_id) == 0)
+		TEXT_COPY(state->log_id, buffer_text(&log_id));
+	if (state->cursor == 0 && delete_rows(state->store) < 0)
+		die("the folded state cannot be emptied: %s", store_why(state->store));
+	return state;
+}
+
+void state_free(struct state *state)
+{
+	if (!state)
+		return;
+	state_drop_turns(state);
+	ordmap_free(state->overlay);
+	ordmap_free(state->folded);
+	store_close(state->store);
+	buffer_free(&state->scratch);
+	free(state);
+}
+
+size_t row_key(char to[ROW_KEY_MAX], const char *table, const char *shop, const char *key)
+{
+	size_t table_len = strlen(table) + 1, shop_len = strlen(shop) + 1, key_len = strlen(key);
+
+	assert(table_len + shop_len + key_len <= ROW_KEY_MAX);
+	memcpy(to, table, table_len);
+	memcpy(to + table_len, shop, shop_len);
+	memcpy(to + table_len + shop_len, key, key_len);
+	return table_len + shop_len + key_len;
+}
+
+/* Borrowed until the next read or write. */
+static bool find_row(const struct state *state, struct bytes key, struct bytes *ret)
+{
+	struct ordmap_entry *entry = state->turn > 0 ? ordmap_find(state->overlay, key) : NULL;
+	struct buffer *scratch = (struct buffer *)&state->scratch;
+	int r;
+
+	if (!entry)
+		entry = ordmap_find(state->folded, key);
+	if (entry) {
+		*ret = row_value(ordmap_value(entry));
+		return !row_is_gone(ordmap_value(entry));
+	}
+	buffer_clear(scratch);
+	r = store_get(state->store, FAMILY_ROWS, key, scratch);
+	if (r < 0 && r != -ENOENT)
+		die("the folded state cannot be read: %s", store_why(state->store));
+	*ret = buffer_bytes(scratch);
+	return r == 0;
+}
+
+static void write_row(struct state *state, struct bytes key, struct bytes value)
+{
+	if (state->turn > 0) {
+		overlay_note(state, key);
+		ordmap_put(state->overlay, key, value, state->turn);
+		return;
+	}
+	ordmap_put(state->folded, key, value, 0);
+	state->folded_bytes += key.len + value.len + 64;
+	state->dirty = true;
+}
+
+bool state_row(struct bytes value, const pb_msgdesc_t *fields, void *ret_row)
+{
+	pb_istream_t stream = pb_istream_from_buffer(value.data, value.len);
+
+	return pb_decode(&stream, fields, ret_row);
+}
+
+bool state_get(const struct state *state, const char *table, const char *shop, const char *key,
+	const pb_msgdesc_t *fields, void *ret_row)
+{
+	char at[ROW_KEY_MAX];
+	struct bytes value;
+
+	if (!find_row(state, BYTES(at, row_key(at, table, shop, key)), &value)) {
+		state_row(BYTES("", 0), fields, ret_row);
+		return false;
+	}
+	if (!state_row(value, fields, ret_row))
+		die("a row of table %s does not decode: delete this service's state, it is folded again", table);
+	return true;
+}
+
+bool state_has(const struct state *state, const char *table, const char *shop, const char *key)
+{
+	char at[ROW_KEY_MAX];
+	struct bytes value;
+
+	return find_row(state, BYTES(at, row_key(at, table, shop, key)), &value);
+}
+
+bool state_get_bytes(
+	const struct state *state, const char *table, const char *shop, const char *key, struct buffer *ret)
+{
+	char at[ROW_KEY_MAX];
+	struct bytes value;
+
+	if (!find_row(state, BYTES(at, row_key(at, table, shop, key)), &value))
+		return false;
+	buffer_add(ret, value.data, value.len);
+	return true;
+}
+
+void state_put_bytes(struct state *state, const char *table, const char *shop, const char *key, struct bytes value)
+{
+	_cleanup_(buffer_free) struct buffer row = { 0 };
+	char at[ROW_KEY_MAX];
+	const uint8_t there = ROW_IS_THERE;
+
+	assert(value.len <= ROW_VALUE_MAX);
+	buffer_add(&row, &there, 1);
+	buffer_add(&row, value.data, value.len);
+	write_row(state, BYTES(at, row_key(at, table, shop, key)), buffer_bytes(&row));
+}
+
+void state_put(struct state *state, const char *table, const char *shop, const char *key, const pb_msgdesc_t *fields,
+	const void *row)
+{
+	_cleanup_(buffer_free) struct buffer value = { 0 };
+	size_t len = 0;
+	pb_ostream_t stream;
+
+	if (!pb_get_encoded_size(&len, fields, row))
+		die("a row for table %s does not encode", table);
+	buffer_grow(&value, len + 1);
+	stream = pb_ostream_from_buffer(value.data, len);
+	if (!pb_encode(&stream, fields, row))
+		die("a row for table %s does not encode", table);
+	state_put_bytes(state, table, shop, key, BYTES(value.data, stream.bytes_written));
+}
+
+void state_delete(struct state *state, const char *table, const char *shop, const char *key)
+{
+	char at[ROW_KEY_MAX];
+	const uint8_t gone = ROW_IS_GONE;
+
+	write_row(state, BYTES(at, row_key(at, table, shop, key)), BYTES(&gone, 1));
+}
+
+uint64_t state_number(const struct state *state, const char *table, const char *shop, const char *key)
+{
+	char at[ROW_KEY_MAX];
+	struct bytes value;
+
+	if (!find_row(state, BYTES(at, row_key(at, table, shop, key)), &value) || value.len != 8)
+		return 0;
+	return get_be64(value.data);
+}
+
+void state_put_number(struct state *state, const char *table, const char *shop, const char *key, uint64_t number)
+{
+	uint8_t value[8];
+
+	put_be64(value, number);
+	state_put_bytes(state, table, shop, key, BYTES(value, sizeof(value)));
+}
+
+uint64_t state_cursor(const struct state *state)
+{
+	return state->cursor;
+}
+
+void state_pass(struct state *state, uint64_t seq)
+{
+	if (seq <= state->cursor)
+		return;
+	state->cursor = seq;
+	state->dirty = true;
+	state_remember(state, seq);
+}
+
+uint64_t state_remembered(const struct state *state)
+{
+	return state->remembered;
+}
+
+void state_remember(struct state *state, uint64_t seq)
+{
+	if (seq <= state->remembered)
+		return;
+	state->remembered = seq;
+	state->dirty = true;
+}
+
+const char *state_log_id(const struct state *state)
+{
+	return state->log_id;
+}
+
+void state_set_log_id(struct state *state, const char *log_id)
+{
+	if (strcmp(state->log_id, log_id) == 0)
+		return;
+	TEXT_COPY(state->log_id, log_id);
+	state->dirty = true;
+}
+
+bool state_wants_flush(const struct state *state)
+{
+	return state->folded_bytes >= FLUSH_BYTES;
+}
+
+bool state_is_clean(const struct state *state)
+{
+	return !state->dirty;
+}
+
+static void batch_number(struct store_batch *batch, const char *name, uint64_t number)
+{
+	uint8_t value[8];
+
+	put_be64(value, number);
+	store_batch_put(batch, FAMILY_META, bytes_of(name), BYTES(value, sizeof(value)));
+}
+
+static int commit(struct state *state, struct store_batch *batch)
+{
+	int r;
+
+	batch_number(batch, "cursor", state->cursor);
+	batch_number(batch, "remembered", state->remembered);
+	store_batch_put(batch, FAMILY_META, bytes_of("log"), bytes_of(state->log_id));
+	r = store_commit(state->store, batch, false);
+	if (r == 0)
+		state->dirty = false;
+	return r;
+}
+
+int state_flush(struct state *state)
+{
+	struct store_batch *batch;
+	int r;
+
+	if (!state->dirty)
+		return 0;
+	batch = store_batch_new(state->store);
+	for (struct ordmap_entry *at = ordmap_first(state->folded); at; at = ordmap_next(at)) {
+		if (row_is_gone(ordmap_value(at)))
+			store_batch_delete(batch, FAMILY_ROWS, ordmap_key(at));
+		else
+			store_batch_put(batch, FAMILY_ROWS, ordmap_key(at), row_value(ordmap_value(at)));
+	}
+	r = commit(state, batch);
+	store_batch_free(batch);
+	if (r < 0)
+		return r;
+	ordmap_clear(state->folded);
+	state->folded_bytes = 0;
+	return 0;
+}
+
+/* The cursor first: rows without a cursor are thrown away when the store is opened, a cursor without rows would be believed. */
+int state_forget(struct state *state)
+{
+	struct store_batch *batch;
+	int r;
+
+	state_drop_turns(state);
+	ordmap_clear(state->folded);
+	state->folded_bytes = 0;
+	state->cursor = 0;
+	batch = store_batch_new(state->store);
+	r = commit(state, batch);
+	store_batch_free(batch);
+	return r < 0 ? r : delete_rows(state->store);
+}

@@ -1,0 +1,45 @@
+/*
+ * state_rows.h: how state.c, overlay.c and state_each.c see rows; nobody else does
+ *
+ * A row's key is table NUL shop NUL key. In the two layers in memory a value begins with one byte that says whether the row is
+ * there or was deleted; in the store a deleted row is simply not there.
+ */
+#ifndef BUS_ACTOR_STATE_ROWS_H
+#define BUS_ACTOR_STATE_ROWS_H
+
+#include "bus/actor/layers.h"
+#include "bus/base/list.h"
+#include "bus/base/ordmap.h"
+#include <errno.h>
+
+enum { ROW_KEY_MAX = 512, ROW_VALUE_MAX = 64 << 10 };
+enum { FAMILY_ROWS, FAMILY_META };
+enum { ROW_IS_GONE = 0, ROW_IS_THERE = 1 };
+
+struct state {
+	struct store *store;
+	struct ordmap *folded;
+	size_t folded_bytes;
+	struct ordmap *overlay; /* tag: the turn that wrote the row last */
+	struct list turns;      /* struct overlay_turn, oldest first */
+	uint64_t turn;          /* that writes now; 0: projections do */
+	uint64_t cursor, remembered;
+	char log_id[40];
+	bool dirty;
+	struct buffer scratch;
+};
+
+size_t row_key(char to[ROW_KEY_MAX], const char *table, const char *shop, const char *key);
+void overlay_note(struct state *state, struct bytes key); /* the open turn writes this row */
+
+static inline bool row_is_gone(struct bytes layered)
+{
+	return *(const uint8_t *)layered.data == ROW_IS_GONE;
+}
+
+static inline struct bytes row_value(struct bytes layered)
+{
+	return BYTES((const uint8_t *)layered.data + 1, layered.len - 1);
+}
+
+#endif
