@@ -4,8 +4,9 @@
  * `path` is read first, then every *.conf of `path`.d in order of name; the last value wins. A file says
  *     [section]            or  [section name]   (name: "topic cart.state")
  *     key = value
+ * Lines that start with # or ; are comments, and so is what follows " ;" behind a value. A line has at most 4000 bytes.
  * The program says which sections and keys there are. Anything else is an error with file, line and what was expected.
- * A key may be given several times only where `repeated` says so.
+ * A key may be given several times in one file only where `repeated` says so; there an empty value drops the ones before it.
  */
 #ifndef BUS_BASE_CONFIG_H
 #define BUS_BASE_CONFIG_H
@@ -37,6 +38,7 @@ void config_free(struct config *config);
 
 /* `name` NULL: the plain [section]. Borrowed until config_free. */
 const char *config_get(const struct config *config, const char *section, const char *name, const char *key);
+/* -ENOENT: not given and no fallback; -EINVAL: not a whole number from `least` to `most` */
 int config_get_int(const struct config *config, const char *section, const char *name, const char *key, int64_t least,
 	int64_t most, int64_t *ret, struct config_error *ret_error);
 /* "250ms", "30s", "5min", "4h", "2d": as microseconds */

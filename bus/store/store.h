@@ -24,7 +24,11 @@ struct store_options {
 	size_t write_buffer_bytes;   /* per family */
 };
 
-/* -EBUSY: another process has it; -EUCLEAN: corrupt; ret_why (may be NULL) gets the place and RocksDB's words. */
+/*
+ * -EBUSY: another process has it; -EUCLEAN: corrupt; ret_why (may be NULL) gets the place and RocksDB's words. With 0 it is
+ * empty, or tells that the last record was cut short by a kill and left out: worth a warning, since a confirmed record
+ * that is missing shows only to those who remember it.
+ */
 int store_open(const char *path, const struct store_options *options, struct store **ret, char ret_why[512]);
 int store_open_memory(const struct store_options *options, struct store **ret);
 void store_close(struct store *store); /* takes NULL */

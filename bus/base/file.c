@@ -1,0 +1,177 @@
+/*
+ * file.c: files, their folders, secrets and locks
+ *
+ * Promises:  after file_write_durably has returned 0, a power cut leaves the new content; before, the old or the new one,
+ *            never a mixture.
+ * Fails by:  a negative errno of the call that failed; nothing is logged.
+ */
+#include "bus/base/file.h"
+#include "bus/base/cleanup.h"
+#include "bus/base/text.h"
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdio.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+
+enum { READ_AT_ONCE = 16 * 1024, SECRET_MAX = 64 * 1024 };
+
+static int read_all(int fd, size_t most, struct buffer *ret)
+{
+	size_t start = ret->len;
+	for (;;) {
+		void *to = buffer_grow(ret, READ_AT_ONCE);
+		ssize_t got = read(fd, to, READ_AT_ONCE);
+		if (got < 0 && errno == EINTR)
+			continue;
+		int r = got < 0 ? -errno : ret->len - start + (size_t)got > most ? -EFBIG : 0;
+		if (r < 0) {
+			ret->len = start;
+			return r;
+		}
+		if (got == 0)
+			return 0;
+		ret->len += (size_t)got;
+	}
+}
+
+int file_read(const char *path, size_t most, struct buffer *ret)
+{
+	_cleanup_close_ int fd = open(path, O_RDONLY | O_CLOEXEC);
+	if (fd < 0)
+		return -errno;
+	return read_all(fd, most, ret);
+}
+
+static int write_all(int fd, struct bytes content)
+{
+	const uint8_t *at = content.data;
+	for (size_t left = content.len; left > 0;) {
+		ssize_t written = write(fd, at, left);
+		if (written < 0 && errno == EINTR)
+			continue;
+		if (written < 0)
+			return -errno;
+		at += written;
+		left -= (size_t)written;
+	}
+	return 0;
+}
+
+static int write_new(const char *path, struct bytes content, mode_t mode)
+{
+	_cleanup_close_ int fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, mode);
+	if (fd < 0)
+		return -errno;
+	int r = write_all(fd, content);
+	if (r < 0)
+		return r;
+	return fsync(fd) < 0 ? -errno : 0;
+}
+
+static int sync_parent(const char *path)
+{
+	char folder[PATH_MAX];
+	if (!TEXT_COPY(folder, path))
+		return -ENAMETOOLONG;
+	char *slash = strrchr(folder, '/');
+	if (!slash)
+		return file_sync_folder(".");
+	slash[slash == folder ? 1 : 0] = '\0';
+	return file_sync_folder(folder);
+}
+
+int file_write_durably(const char *path, struct bytes content, mode_t mode)
+{
+	char name[33], temporary[PATH_MAX];
+	text_random_name(name);
+	if (snprintf(temporary, sizeof(temporary), "%s.%.16s.new", path, name) >= (int)sizeof(temporary))
+		return -ENAMETOOLONG;
+
+	int r = write_new(temporary, content, mode);
+	if (r == 0 && rename(temporary, path) < 0)
+		r = -errno;
+	if (r < 0) {
+		if (r != -EEXIST)
+			unlink(temporary);
+		return r;
+	}
+	return sync_parent(path);
+}
+
+int file_sync_folder(const char *path)
+{
+	_cleanup_close_ int fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	if (fd < 0)
+		return -errno;
+	return fsync(fd) < 0 ? -errno : 0;
+}
+
+static int make_folder(const char *path, mode_t mode)
+{
+	struct stat there;
+	if (mkdir(path, mode) == 0)
+		return sync_parent(path);
+	if (errno != EEXIST)
+		return -errno;
+	if (stat(path, &there) < 0)
+		return -errno;
+	return S_ISDIR(there.st_mode) ? 0 : -ENOTDIR;
+}
+
+int file_make_folders(const char *path, mode_t mode)
+{
+	char part[PATH_MAX];
+	if (!*path)
+		return -ENOENT;
+	if (!TEXT_COPY(part, path))
+		return -ENAMETOOLONG;
+	for (char *at = part + 1; *at; at++) {
+		if (*at != '/')
+			continue;
+		*at = '\0';
+		int r = make_folder(part, mode);
+		if (r < 0)
+			return r;
+		*at = '/';
+	}
+	return make_folder(part, mode);
+}
+
+int file_read_secret(const char *path, struct buffer *ret)
+{
+	/* O_NONBLOCK: a pipe in the place of a secret must not stop the start for ever */
+	_cleanup_close_ int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+	if (fd < 0)
+		return -errno;
+	struct stat there;
+	if (fstat(fd, &there) < 0)
+		return -errno;
+	if (!S_ISREG(there.st_mode))
+		return -EINVAL;
+	if (there.st_mode & (S_IWGRP | S_IROTH | S_IWOTH))
+		return -EPERM;
+
+	size_t start = ret->len;
+	int r = read_all(fd, SECRET_MAX, ret);
+	if (r < 0)
+		return r;
+	if (ret->len > start && ret->data[ret->len - 1] == '\n')
+		ret->len--;
+	if (ret->len > start && ret->data[ret->len - 1] == '\r')
+		ret->len--;
+	return 0;
+}
+
+int file_lock(const char *path, int *ret_fd)
+{
+	_cleanup_close_ int fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0640);
+	if (fd < 0)
+		return -errno;
+	if (flock(fd, LOCK_EX | LOCK_NB) < 0)
+		return errno == EWOULDBLOCK ? -EBUSY : -errno;
+	*ret_fd = fd;
+	fd = -1; /* the caller's, for the life of the process */
+	return 0;
+}

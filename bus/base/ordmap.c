@@ -1,0 +1,188 @@
+/*
+ * ordmap.c: a skip list
+ *
+ * Owns:      its entries, with copies of keys and values.
+ * Promises:  the heights come from a generator that starts the same in every map, so two runs build the same list.
+ * Read next: W. Pugh, "Skip Lists: A Probabilistic Alternative to Balanced Trees", CACM 33(6), 1990
+ */
+#include "bus/base/ordmap.h"
+#include "bus/base/memory.h"
+#include <stdlib.h>
+
+enum { LEVELS_MAX = 16 }; /* every fourth entry rises a level: good for 4^16 entries */
+
+struct ordmap_entry {
+	struct bytes key; /* memory of its own */
+	struct bytes value;
+	uint64_t tag;
+	struct ordmap_entry *next[];
+};
+
+struct ordmap {
+	struct ordmap_entry *head; /* no entry: only its LEVELS_MAX links */
+	int levels;                /* in use */
+	size_t count;
+	uint64_t random;
+};
+
+struct ordmap *ordmap_new(void)
+{
+	struct ordmap *map = memory_new(sizeof(*map));
+	map->head = memory_new(sizeof(*map->head) + LEVELS_MAX * sizeof(struct ordmap_entry *));
+	map->levels = 1;
+	map->random = UINT64_C(0x9e3779b97f4a7c15);
+	return map;
+}
+
+static void free_entry(struct ordmap_entry *entry)
+{
+	free((void *)entry->key.data);
+	free((void *)entry->value.data);
+	free(entry);
+}
+
+void ordmap_clear(struct ordmap *map)
+{
+	for (struct ordmap_entry *entry = map->head->next[0], *next; entry; entry = next) {
+		next = entry->next[0];
+		free_entry(entry);
+	}
+	memset(map->head->next, 0, LEVELS_MAX * sizeof(struct ordmap_entry *));
+	map->levels = 1;
+	map->count = 0;
+}
+
+void ordmap_free(struct ordmap *map)
+{
+	if (!map)
+		return;
+	ordmap_clear(map);
+	free(map->head);
+	free(map);
+}
+
+/* The last entry before `key`, or the head; `ret_path` (may be NULL) gets the one before it on every level. */
+static struct ordmap_entry *descend(const struct ordmap *map, struct bytes key, struct ordmap_entry **ret_path)
+{
+	struct ordmap_entry *at = map->head;
+	for (int level = map->levels - 1; level >= 0; level--) {
+		while (at->next[level] && bytes_compare(at->next[level]->key, key) < 0)
+			at = at->next[level];
+		if (ret_path)
+			ret_path[level] = at;
+	}
+	return at;
+}
+
+static int choose_height(struct ordmap *map)
+{
+	map->random ^= map->random << 13; /* xorshift64, G. Marsaglia, 2003 */
+	map->random ^= map->random >> 7;
+	map->random ^= map->random << 17;
+	int height = 1;
+	for (uint64_t bits = map->random >> 8; height < LEVELS_MAX && (bits & 3) == 0; bits >>= 2)
+		height++;
+	return height;
+}
+
+static void set_value(struct ordmap_entry *entry, struct bytes value, uint64_t tag)
+{
+	void *copy = memory_copy(value); /* before the free: the value may be the entry's own */
+	free((void *)entry->value.data);
+	entry->value = BYTES(copy, value.len);
+	entry->tag = tag;
+}
+
+void ordmap_put(struct ordmap *map, struct bytes key, struct bytes value, uint64_t tag)
+{
+	struct ordmap_entry *path[LEVELS_MAX];
+	struct ordmap_entry *there = descend(map, key, path)->next[0];
+	if (there && bytes_equal(there->key, key)) {
+		set_value(there, value, tag);
+		return;
+	}
+
+	int height = choose_height(map);
+	while (map->levels < height)
+		path[map->levels++] = map->head;
+	struct ordmap_entry *entry = memory_new(sizeof(*entry) + (size_t)height * sizeof(struct ordmap_entry *));
+	entry->key = BYTES(memory_copy(key), key.len);
+	set_value(entry, value, tag);
+	for (int level = 0; level < height; level++) {
+		entry->next[level] = path[level]->next[level];
+		path[level]->next[level] = entry;
+	}
+	map->count++;
+}
+
+bool ordmap_remove(struct ordmap *map, struct bytes key)
+{
+	struct ordmap_entry *path[LEVELS_MAX];
+	struct ordmap_entry *entry = descend(map, key, path)->next[0];
+	if (!entry || !bytes_equal(entry->key, key))
+		return false;
+
+	for (int level = 0; level < map->levels && path[level]->next[level] == entry; level++)
+		path[level]->next[level] = entry->next[level];
+	while (map->levels > 1 && !map->head->next[map->levels - 1])
+		map->levels--;
+	free_entry(entry);
+	map->count--;
+	return true;
+}
+
+size_t ordmap_count(const struct ordmap *map)
+{
+	return map->count;
+}
+
+struct ordmap_entry *ordmap_find(const struct ordmap *map, struct bytes key)
+{
+	struct ordmap_entry *entry = ordmap_at_or_after(map, key);
+	return entry && bytes_equal(entry->key, key) ? entry : NULL;
+}
+
+struct ordmap_entry *ordmap_at_or_after(const struct ordmap *map, struct bytes key)
+{
+	return descend(map, key, NULL)->next[0];
+}
+
+struct ordmap_entry *ordmap_before(const struct ordmap *map, struct bytes key)
+{
+	struct ordmap_entry *entry = descend(map, key, NULL);
+	return entry == map->head ? NULL : entry;
+}
+
+struct ordmap_entry *ordmap_first(const struct ordmap *map)
+{
+	return map->head->next[0];
+}
+
+struct ordmap_entry *ordmap_last(const struct ordmap *map)
+{
+	struct ordmap_entry *at = map->head;
+	for (int level = map->levels - 1; level >= 0; level--)
+		while (at->next[level])
+			at = at->next[level];
+	return at == map->head ? NULL : at;
+}
+
+struct ordmap_entry *ordmap_next(const struct ordmap_entry *entry)
+{
+	return entry->next[0];
+}
+
+struct bytes ordmap_key(const struct ordmap_entry *entry)
+{
+	return entry->key;
+}
+
+struct bytes ordmap_value(const struct ordmap_entry *entry)
+{
+	return entry->value;
+}
+
+uint64_t ordmap_tag(const struct ordmap_entry *entry)
+{
+	return entry->tag;
+}

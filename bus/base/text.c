@@ -1,0 +1,129 @@
+#include "bus/base/text.h"
+#include "bus/base/log.h"
+#include <errno.h>
+#include <sys/random.h>
+#include <zlib.h>
+
+static bool is_continuation(uint8_t byte)
+{
+	return (byte & 0xc0) == 0x80;
+}
+
+bool text_copy_bytes(char *to, size_t room, struct bytes from)
+{
+	const char *text = from.data;
+	size_t len = from.len ? strnlen(text, from.len) : 0;
+	bool fits = len < room && len == from.len;
+	if (len >= room) {
+		len = room - 1;
+		while (len > 0 && is_continuation((uint8_t)text[len]))
+			len--;
+	}
+	if (len)
+		memcpy(to, text, len);
+	to[len] = '\0';
+	return fits;
+}
+
+bool text_copy(char *to, size_t room, const char *from)
+{
+	return text_copy_bytes(to, room, bytes_of(from));
+}
+
+/* How long the sequence at `at` is, 0 if it is none. RFC 3629: no overlong forms, no surrogates, nothing past U+10FFFF. */
+static size_t utf8_sequence(const uint8_t *at, size_t left)
+{
+	uint8_t first = at[0];
+	if (first < 0x80)
+		return 1;
+
+	size_t len = first >= 0xc2 && first <= 0xdf ? 2
+		: (first & 0xf0) == 0xe0            ? 3
+		: first >= 0xf0 && first <= 0xf4    ? 4
+						    : 0;
+	if (len == 0 || len > left)
+		return 0;
+	for (size_t i = 1; i < len; i++)
+		if (!is_continuation(at[i]))
+			return 0;
+
+	uint8_t second = at[1];
+	bool valid = !(first == 0xe0 && second < 0xa0) && !(first == 0xed && second > 0x9f) &&
+		!(first == 0xf0 && second < 0x90) && !(first == 0xf4 && second > 0x8f);
+	return valid ? len : 0;
+}
+
+bool text_is_utf8(struct bytes text)
+{
+	const uint8_t *at = text.data;
+	for (size_t left = text.len; left > 0;) {
+		size_t len = utf8_sequence(at, left);
+		if (!len)
+			return false;
+		at += len;
+		left -= len;
+	}
+	return true;
+}
+
+bool text_has_control(const char *text)
+{
+	for (; *text; text++)
+		if (((unsigned char)*text < ' ' && *text != '\t') || *text == 0x7f)
+			return true;
+	return false;
+}
+
+bool text_starts(const char *text, const char *with)
+{
+	return strncmp(text, with, strlen(with)) == 0;
+}
+
+void text_hex(const void *data, size_t len, char *to)
+{
+	static const char digits[] = "0123456789abcdef";
+	const uint8_t *in = data;
+	for (size_t i = 0; i < len; i++) {
+		*to++ = digits[in[i] >> 4];
+		*to++ = digits[in[i] & 15];
+	}
+	*to = '\0';
+}
+
+/* FNV-1a's constants over eight bytes at a time, with a shift so that high bits reach low ones. Stored: never change it. */
+uint64_t text_hash(struct bytes bytes)
+{
+	const uint64_t prime = UINT64_C(0x100000001b3);
+	const uint8_t *in = bytes.data;
+	uint64_t hash = UINT64_C(0xcbf29ce484222325) ^ bytes.len;
+	size_t left = bytes.len;
+	for (; left >= 8; left -= 8, in += 8) {
+		hash = (hash ^ get_be64(in)) * prime;
+		hash ^= hash >> 29;
+	}
+	for (; left > 0; left--, in++)
+		hash = (hash ^ *in) * prime;
+
+	hash ^= hash >> 32; /* the finish of MurmurHash3: every bit of the input reaches every bit of the result */
+	hash *= UINT64_C(0xff51afd7ed558ccd);
+	hash ^= hash >> 33;
+	hash *= UINT64_C(0xc4ceb9fe1a85ec53);
+	return hash ^ hash >> 33;
+}
+
+uint32_t text_crc(struct bytes bytes)
+{
+	return (uint32_t)crc32_z(0, bytes.len ? bytes.data : (const uint8_t *)"", bytes.len);
+}
+
+void text_random_name(char to[33])
+{
+	uint8_t bits[16];
+	ssize_t got;
+	do
+		got = getrandom(bits, sizeof(bits), 0);
+	while (got < 0 && errno == EINTR);
+	if (got != (ssize_t)sizeof(bits))
+		die("the kernel gives no random numbers (getrandom: %s)", strerror(errno));
+	text_hex(bits, sizeof(bits), to);
+}

@@ -1,0 +1,58 @@
+/*
+ * engine.h: what a store's engine provides; only store.c, rocks.c and memory.c include it
+ *
+ * Each engine puts these structs first in its own. store.c holds the rules that both share, above all that nothing works
+ * after a failed commit.
+ */
+#ifndef BUS_STORE_ENGINE_H
+#define BUS_STORE_ENGINE_H
+
+#include "bus/store/store.h"
+
+enum { STORE_WHY_BYTES = 512 };
+
+struct store_engine {
+	void (*close)(struct store *store);
+	int (*get)(struct store *store, int family, struct bytes key, struct buffer *ret);
+	int (*commit)(struct store *store, struct store_batch *batch, bool sync); /* does not clear the batch */
+	int (*flush)(struct store *store);
+	int (*delete_range)(struct store *store, int family, struct bytes from, struct bytes to);
+	int (*checkpoint)(struct store *store, const char *path);
+
+	struct store_batch *(*batch_new)(struct store *store);
+	void (*batch_put)(struct store_batch *batch, int family, struct bytes key, struct bytes value);
+	void (*batch_delete)(struct store_batch *batch, int family, struct bytes key);
+	void (*batch_clear)(struct store_batch *batch);
+	void (*batch_free)(struct store_batch *batch);
+
+	struct store_cursor *(*cursor_new)(struct store *store, int family);
+	void (*cursor_free)(struct store_cursor *cursor);
+	bool (*cursor_seek)(struct store_cursor *cursor, struct bytes key);
+	bool (*cursor_seek_before)(struct store_cursor *cursor, struct bytes key);
+	bool (*cursor_last)(struct store_cursor *cursor);
+	bool (*cursor_next)(struct store_cursor *cursor);
+	struct bytes (*cursor_key)(const struct store_cursor *cursor);
+	struct bytes (*cursor_value)(const struct store_cursor *cursor);
+	int (*cursor_status)(const struct store_cursor *cursor);
+};
+
+struct store {
+	const struct store_engine *engine;
+	int family_count;
+	bool refuses; /* for ever: a commit failed */
+	char why[STORE_WHY_BYTES];
+};
+
+struct store_batch {
+	struct store *store;
+	size_t count;
+};
+
+struct store_cursor {
+	struct store *store;
+	bool valid;
+};
+
+int store_count_families(const struct store_options *options);
+
+#endif

@@ -1,0 +1,400 @@
+/*
+ * rocks.c: the store on disk, the one file that includes rocksdb/c.h
+ *
+ * Owns:      the folder of one database, locked while it is open.
+ * Promises:  a commit with `sync` is on the disk when it returns. A write-ahead log that is damaged anywhere but in its
+ *            last, unfinished record is never opened; a record that a kill cut short is told in ret_why (it cannot
+ *            have been confirmed: its sync had not returned). What the log held is rewritten and synced while opening.
+ * Fails by:  the errno that classify_error finds in RocksDB's words, which store_why keeps.
+ * Read next: memory.c (its twin)
+ */
+#include "bus/base/cleanup.h"
+#include "bus/base/file.h"
+#include "bus/base/memory.h"
+#include "bus/base/text.h"
+#include "bus/store/engine.h"
+#include <errno.h>
+#include <rocksdb/c.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+enum {
+	OPEN_FILES_MAX = 128, /* of one store; the process's limit is 1024 by default and lanes need most of them */
+	INFO_LOG_BYTES = 256 * 1024, /* warnings only, two files */
+	MANIFEST_BYTES = 4 * 1024 * 1024,
+	ARENA_BLOCK_BYTES = 64 * 1024, /* an idle family costs this much, not an eighth of its write buffer */
+	WAL_BUFFERS = 4,               /* the write-ahead logs together: at most so many write buffers */
+	WAL_LEAST_BYTES = 16 * 1024 * 1024,
+	BLOOM_BITS = 10, /* one get in a hundred for an absent key reads a block */
+	DELETION_WINDOW = 4096,
+	DELETION_TRIGGER = 1024, /* a file with a quarter of tombstones is compacted */
+};
+
+struct rocks_store {
+	struct store store;
+	rocksdb_t *db;
+	rocksdb_column_family_handle_t *families[STORE_FAMILIES_MAX + 1]; /* the last one is RocksDB's "default" */
+	rocksdb_cache_t *cache;
+	rocksdb_options_t *options;
+	rocksdb_readoptions_t *reading;
+	rocksdb_writeoptions_t *writing;
+	rocksdb_writeoptions_t *writing_synced;
+};
+
+struct rocks_batch {
+	struct store_batch batch;
+	rocksdb_writebatch_t *writes;
+};
+
+struct rocks_cursor {
+	struct store_cursor cursor;
+	rocksdb_iterator_t *iterator;
+};
+
+static struct rocks_store *rocks_of(struct store *store)
+{
+	return (struct rocks_store *)store;
+}
+
+static int classify_error(const char *words)
+{
+	if (strstr(words, "While lock file") || strstr(words, "lock hold by current process"))
+		return -EBUSY;
+	if (text_starts(words, "Corruption"))
+		return -EUCLEAN;
+	if (strstr(words, "No space left"))
+		return -ENOSPC;
+	if (strstr(words, "Permission denied"))
+		return -EACCES;
+	if (text_starts(words, "Invalid argument"))
+		return -EINVAL;
+	return -EIO;
+}
+
+/* Takes RocksDB's words, if there are any; 0 when there are none. */
+static int take_error(struct store *store, char *words)
+{
+	if (!words)
+		return 0;
+	int r = classify_error(words);
+	text_copy(store->why, sizeof(store->why), words);
+	rocksdb_free(words);
+	return r;
+}
+
+static void set_table_options(rocksdb_options_t *options, rocksdb_cache_t *cache)
+{
+	rocksdb_block_based_table_options_t *table = rocksdb_block_based_options_create();
+	rocksdb_block_based_options_set_block_cache(table, cache);
+	rocksdb_block_based_options_set_cache_index_and_filter_blocks(table, 1); /* so that the cache bounds them too */
+	rocksdb_block_based_options_set_pin_l0_filter_and_index_blocks_in_cache(table, 1);
+	rocksdb_block_based_options_set_filter_policy(table, rocksdb_filterpolicy_create_bloom_full(BLOOM_BITS));
+	rocksdb_block_based_options_set_whole_key_filtering(table, 1);
+	rocksdb_options_set_block_based_table_factory(options, table);
+	rocksdb_block_based_options_destroy(table);
+}
+
+/* wal_compression, recycled logs and manual WAL flushes stay off: each had bugs in 7.8 that lose or reorder records. */
+static rocksdb_options_t *make_options(const struct store_options *asked, rocksdb_cache_t *cache)
+{
+	rocksdb_options_t *options = rocksdb_options_create();
+	uint64_t wal_bytes = (uint64_t)asked->write_buffer_bytes * WAL_BUFFERS;
+	rocksdb_options_set_create_if_missing(options, 1);
+	rocksdb_options_set_create_missing_column_families(options, 1);
+	rocksdb_options_set_paranoid_checks(options, 1);
+	rocksdb_options_set_recycle_log_file_num(options, 0);
+	rocksdb_options_set_manual_wal_flush(options, 0);
+	rocksdb_options_set_max_open_files(options, OPEN_FILES_MAX);
+	rocksdb_options_set_max_background_jobs(options, 2);
+	rocksdb_options_set_max_manifest_file_size(options, MANIFEST_BYTES);
+	rocksdb_options_set_info_log_level(options, 2); /* warnings */
+	rocksdb_options_set_max_log_file_size(options, INFO_LOG_BYTES);
+	rocksdb_options_set_keep_log_file_num(options, 2);
+	rocksdb_options_set_stats_dump_period_sec(options, 0);
+	rocksdb_options_set_stats_persist_period_sec(options, 0);
+	rocksdb_options_set_write_buffer_size(options, asked->write_buffer_bytes);
+	rocksdb_options_set_arena_block_size(options, ARENA_BLOCK_BYTES);
+	rocksdb_options_set_max_total_wal_size(options, wal_bytes > WAL_LEAST_BYTES ? wal_bytes : WAL_LEAST_BYTES);
+	rocksdb_options_set_compression(options, rocksdb_lz4_compression);
+	rocksdb_options_add_compact_on_deletion_collector_factory(options, DELETION_WINDOW, DELETION_TRIGGER);
+	set_table_options(options, cache);
+	return options;
+}
+
+static int open_database(
+	struct rocks_store *rocks, const char *path, const struct store_options *asked, int recovery_mode)
+{
+	const char *names[STORE_FAMILIES_MAX + 1];
+	const rocksdb_options_t *each[STORE_FAMILIES_MAX + 1];
+	int count = rocks->store.family_count;
+	for (int i = 0; i <= count; i++) {
+		names[i] = i < count ? asked->families[i] : "default";
+		each[i] = rocks->options;
+	}
+	char *words = NULL;
+	rocksdb_options_set_wal_recovery_mode(rocks->options, recovery_mode);
+	rocks->db = rocksdb_open_column_families(rocks->options, path, count + 1, names, each, rocks->families, &words);
+	return take_error(&rocks->store, words);
+}
+
+/*
+ * A kill may cut the last record of the write-ahead log short. That record was never confirmed, so it may go, but not
+ * without a word: first open as if nothing may be missing, and only then with an unfinished tail allowed. Damage before the
+ * tail, and a record that is whole but wrong, are refused both times.
+ */
+static int open_strictly(struct rocks_store *rocks, const char *path, const struct store_options *asked)
+{
+	char *why = rocks->store.why, strict_why[STORE_WHY_BYTES - 100];
+	int r = open_database(rocks, path, asked, rocksdb_absolute_consistency_recovery);
+	if (r != -EUCLEAN)
+		return r;
+	text_copy(strict_why, sizeof(strict_why), why);
+	r = open_database(rocks, path, asked, rocksdb_tolerate_corrupted_tail_records_recovery);
+	if (r == 0)
+		snprintf(why, STORE_WHY_BYTES, "the last record was cut short and left out: %s", strict_why);
+	return r;
+}
+
+static void rocks_close(struct store *store)
+{
+	struct rocks_store *rocks = rocks_of(store);
+	if (rocks->db) {
+		for (int i = 0; i <= store->family_count; i++)
+			rocksdb_column_family_handle_destroy(rocks->families[i]);
+		rocksdb_close(rocks->db);
+	}
+	rocksdb_writeoptions_destroy(rocks->writing);
+	rocksdb_writeoptions_destroy(rocks->writing_synced);
+	rocksdb_readoptions_destroy(rocks->reading);
+	rocksdb_options_destroy(rocks->options);
+	rocksdb_cache_destroy(rocks->cache);
+	free(rocks);
+}
+
+static int rocks_get(struct store *store, int family, struct bytes key, struct buffer *ret)
+{
+	struct rocks_store *rocks = rocks_of(store);
+	char *words = NULL;
+	rocksdb_pinnableslice_t *found =
+		rocksdb_get_pinned_cf(rocks->db, rocks->reading, rocks->families[family], key.data, key.len, &words);
+	int r = take_error(store, words);
+	if (r == 0 && !found)
+		return -ENOENT;
+	if (r == 0) {
+		size_t len;
+		const char *value = rocksdb_pinnableslice_value(found, &len);
+		buffer_add(ret, value, len);
+	}
+	if (found)
+		rocksdb_pinnableslice_destroy(found);
+	return r;
+}
+
+static struct store_batch *rocks_batch_new(struct store *store)
+{
+	struct rocks_batch *batch = memory_new(sizeof(*batch));
+	batch->batch.store = store;
+	batch->writes = rocksdb_writebatch_create();
+	return &batch->batch;
+}
+
+static rocksdb_writebatch_t *writes_of(struct store_batch *batch)
+{
+	return ((struct rocks_batch *)batch)->writes;
+}
+
+static void rocks_batch_put(struct store_batch *batch, int family, struct bytes key, struct bytes value)
+{
+	rocksdb_writebatch_put_cf(
+		writes_of(batch), rocks_of(batch->store)->families[family], key.data, key.len, value.data, value.len);
+}
+
+static void rocks_batch_delete(struct store_batch *batch, int family, struct bytes key)
+{
+	rocksdb_writebatch_delete_cf(writes_of(batch), rocks_of(batch->store)->families[family], key.data, key.len);
+}
+
+static void rocks_batch_clear(struct store_batch *batch)
+{
+	rocksdb_writebatch_clear(writes_of(batch));
+}
+
+static void rocks_batch_free(struct store_batch *batch)
+{
+	rocksdb_writebatch_destroy(writes_of(batch));
+	free(batch);
+}
+
+static int rocks_commit(struct store *store, struct store_batch *batch, bool sync)
+{
+	struct rocks_store *rocks = rocks_of(store);
+	char *words = NULL;
+	rocksdb_write(rocks->db, sync ? rocks->writing_synced : rocks->writing, writes_of(batch), &words);
+	return take_error(store, words);
+}
+
+static int rocks_flush(struct store *store)
+{
+	char *words = NULL;
+	rocksdb_flush_wal(rocks_of(store)->db, 1, &words);
+	return take_error(store, words);
+}
+
+/*
+ * First the tombstone, synced: files that go one by one could uncover older values if the power went in between. Then the
+ * files that lie wholly inside. RocksDB takes the end of those as included, so it gets a key just before `to`.
+ */
+static int rocks_delete_range(struct store *store, int family, struct bytes from, struct bytes to)
+{
+	struct rocks_store *rocks = rocks_of(store);
+	_cleanup_(buffer_free) struct buffer last = { 0 };
+	char *words = NULL;
+	rocksdb_delete_range_cf(rocks->db, rocks->writing_synced, rocks->families[family], from.data, from.len, to.data,
+		to.len, &words);
+	int r = take_error(store, words);
+	if (r < 0)
+		return r;
+
+	buffer_add(&last, to.data, to.len);
+	if (last.data[last.len - 1] == 0)
+		last.len--;
+	else {
+		last.data[last.len - 1]--;
+		buffer_add(&last, "\xff\xff\xff\xff\xff\xff\xff\xff", 8);
+	}
+	if (bytes_compare(from, buffer_bytes(&last)) > 0)
+		return 0;
+	rocksdb_delete_file_in_range_cf(
+		rocks->db, rocks->families[family], from.data, from.len, (char *)last.data, last.len, &words);
+	return take_error(store, words);
+}
+
+/* Flushing first (0): the write-ahead log that a checkpoint links may otherwise be unsynced. */
+static int rocks_checkpoint(struct store *store, const char *path)
+{
+	struct rocks_store *rocks = rocks_of(store);
+	char *words = NULL;
+	rocksdb_checkpoint_t *checkpoint = rocksdb_checkpoint_object_create(rocks->db, &words);
+	int r = take_error(store, words);
+	if (r < 0)
+		return r;
+	rocksdb_checkpoint_create(checkpoint, path, 0, &words);
+	r = take_error(store, words);
+	rocksdb_checkpoint_object_destroy(checkpoint);
+	return r;
+}
+
+static struct store_cursor *rocks_cursor_new(struct store *store, int family)
+{
+	struct rocks_store *rocks = rocks_of(store);
+	struct rocks_cursor *cursor = memory_new(sizeof(*cursor));
+	cursor->cursor.store = store;
+	cursor->iterator = rocksdb_create_iterator_cf(rocks->db, rocks->reading, rocks->families[family]);
+	return &cursor->cursor;
+}
+
+static rocksdb_iterator_t *iterator_of(const struct store_cursor *cursor)
+{
+	return ((const struct rocks_cursor *)cursor)->iterator;
+}
+
+static void rocks_cursor_free(struct store_cursor *cursor)
+{
+	rocksdb_iter_destroy(iterator_of(cursor));
+	free(cursor);
+}
+
+static bool rocks_cursor_seek(struct store_cursor *cursor, struct bytes key)
+{
+	rocksdb_iter_seek(iterator_of(cursor), key.data, key.len);
+	return rocksdb_iter_valid(iterator_of(cursor));
+}
+
+static bool rocks_cursor_seek_before(struct store_cursor *cursor, struct bytes key)
+{
+	rocksdb_iter_seek_for_prev(iterator_of(cursor), key.data, key.len);
+	return rocksdb_iter_valid(iterator_of(cursor));
+}
+
+static bool rocks_cursor_last(struct store_cursor *cursor)
+{
+	rocksdb_iter_seek_to_last(iterator_of(cursor));
+	return rocksdb_iter_valid(iterator_of(cursor));
+}
+
+static bool rocks_cursor_next(struct store_cursor *cursor)
+{
+	rocksdb_iter_next(iterator_of(cursor));
+	return rocksdb_iter_valid(iterator_of(cursor));
+}
+
+static struct bytes rocks_cursor_key(const struct store_cursor *cursor)
+{
+	size_t len;
+	const char *key = rocksdb_iter_key(iterator_of(cursor), &len);
+	return BYTES(key, len);
+}
+
+static struct bytes rocks_cursor_value(const struct store_cursor *cursor)
+{
+	size_t len;
+	const char *value = rocksdb_iter_value(iterator_of(cursor), &len);
+	return BYTES(value, len);
+}
+
+static int rocks_cursor_status(const struct store_cursor *cursor)
+{
+	char *words = NULL;
+	rocksdb_iter_get_error(iterator_of(cursor), &words);
+	return take_error(cursor->store, words);
+}
+
+static const struct store_engine rocks_engine = {
+	.close = rocks_close,
+	.get = rocks_get,
+	.commit = rocks_commit,
+	.flush = rocks_flush,
+	.delete_range = rocks_delete_range,
+	.checkpoint = rocks_checkpoint,
+	.batch_new = rocks_batch_new,
+	.batch_put = rocks_batch_put,
+	.batch_delete = rocks_batch_delete,
+	.batch_clear = rocks_batch_clear,
+	.batch_free = rocks_batch_free,
+	.cursor_new = rocks_cursor_new,
+	.cursor_free = rocks_cursor_free,
+	.cursor_seek = rocks_cursor_seek,
+	.cursor_seek_before = rocks_cursor_seek_before,
+	.cursor_last = rocks_cursor_last,
+	.cursor_next = rocks_cursor_next,
+	.cursor_key = rocks_cursor_key,
+	.cursor_value = rocks_cursor_value,
+	.cursor_status = rocks_cursor_status,
+};
+
+int store_open(const char *path, const struct store_options *options, struct store **ret, char ret_why[512])
+{
+	struct rocks_store *rocks = memory_new(sizeof(*rocks));
+	rocks->store.engine = &rocks_engine;
+	rocks->store.family_count = store_count_families(options);
+	rocks->cache = rocksdb_cache_create_lru(options->cache_bytes);
+	rocks->options = make_options(options, rocks->cache);
+	rocks->reading = rocksdb_readoptions_create();
+	rocks->writing = rocksdb_writeoptions_create();
+	rocks->writing_synced = rocksdb_writeoptions_create();
+	rocksdb_writeoptions_set_sync(rocks->writing_synced, 1);
+
+	int r = file_make_folders(path, 0750);
+	if (r < 0)
+		snprintf(rocks->store.why, STORE_WHY_BYTES, "%.300s: %s", path, strerror(-r));
+	else
+		r = open_strictly(rocks, path, options);
+	if (ret_why)
+		text_copy(ret_why, STORE_WHY_BYTES, rocks->store.why);
+	if (r < 0) {
+		rocks_close(&rocks->store);
+		return r;
+	}
+	*ret = &rocks->store;
+	return 0;
+}
