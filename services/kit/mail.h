@@ -29,10 +29,16 @@ struct reminder { /* what a reminder is made of */
 	const CartState *cart;
 	int step;                    /* 1 or 2 */
 	int64_t now_us;              /* the Date header */
-	const char *unsubscribe_url; /* https, signed */
+	const char *unsubscribe_url; /* signed; may be NULL when to_owner */
 	const char *to;              /* the shopper, or the owner in mode "mail me" */
 	bool to_owner;               /* says so in the mail, and carries no List-Unsubscribe */
 };
+
+/*
+ * The Message-ID of (shop, cart, step): "<step>.<first 32 hex digits of SHA-256 over shop, NUL, cart id, NUL, step>@<domain of
+ * the sender>", without angle brackets. Who finds a mail can tell from outside which reminder it is.
+ */
+void mail_reminder_id(const struct shop *shop, const char *cart_id, int step, char ret[200]);
 
 /* -EINVAL: CR, LF or NUL where none may be, or nothing to return to; ret_why says what. Deterministic: same input, same bytes. */
 int mail_reminder(const struct reminder *reminder, struct mail **ret, char ret_why[160]);

@@ -27,4 +27,11 @@ void voice_free(struct voice *voice);
 const struct voice *voice_builtin(void);
 const char *voice_builtin_text(void); /* what `cartbus shop add` writes as a start */
 
+/* For the renderer: the templates of one mail. */
+struct template;
+struct voice_mail {
+	struct template *subject, *opening, *body, *footer; /* opening may be NULL */
+};
+const struct voice_mail *voice_mail(const struct voice *voice, int step); /* 1 or 2 */
+
 #endif
