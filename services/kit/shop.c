@@ -1,0 +1,322 @@
+/*
+ * shop.c: shop.conf, read strictly
+ *
+ * Promises:  a shop that parses can be mailed for: its zone, currency and locale exist, its addresses can stand in a header.
+ * Fails by:  -EINVAL with file, line and what was expected; the first mistake only.
+ * Read next: mirror (who reads the file), docs.h (how the rest gets it)
+ */
+#include "services/kit/shop.h"
+#include "bus/base/cleanup.h"
+#include "bus/base/text.h"
+#include "services/kit/money.h"
+#include "services/kit/zone.h"
+#include <errno.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <unicode/uloc.h>
+
+enum { SHOP_NAME_MAX = 40 };
+
+#define NEVER_MAX ((int)(sizeof(((struct shop *)0)->never) / sizeof(((struct shop *)0)->never[0])))
+
+const struct config_key shop_keys[] = {
+	{ "shop", "time-zone", NULL, "the shop's zone, as Europe/Berlin; required", false },
+	{ "shop", "currency", NULL, "the shop's currency, as EUR; required", false },
+	{ "shop", "locale", NULL, "language and country of mails to shoppers whose own is unknown, as de-DE; required",
+		false },
+	{ "shop", "title", NULL, "how mails name the shop; required", false },
+	{ "shop", "url", NULL, "the storefront; required", false },
+	{ "mail", "from", NULL, "sender of the mails, as Flowers <shop@example.com>; required", false },
+	{ "mail", "reply-to", NULL, "where answers go; the sender if not given", false },
+	{ "mail", "bounce", NULL, "envelope sender, gets the bounces; the sender's address if not given", false },
+	{ "mail", "postal-address", NULL, "stands at the foot of each mail, as the law of many countries asks", false },
+	{ "mail", "owner", NULL, "address of the owner: mode \"mail me\", summaries", false },
+	{ "mail", "never", NULL, "an address or @domain that is never mailed; may be repeated", true },
+	{ "mail", "consent", "any", "any: mail whoever left a cart; marketing: only who agreed to marketing", false },
+	{ NULL, NULL, NULL, NULL, false },
+};
+
+struct reading {
+	const char *text, *file;
+	const struct config *config;
+	struct shop *shop;
+	struct config_error *error;
+	const char *section, *key; /* being read */
+	int nth;                   /* of a repeated key */
+};
+
+/* Does this line give `key`? */
+static bool line_gives(const char *line, size_t len, const char *key)
+{
+	size_t blank = 0;
+
+	while (blank < len && (line[blank] == ' ' || line[blank] == '\t'))
+		blank++;
+	size_t name = strlen(key);
+	if (len - blank < name || memcmp(line + blank, key, name) != 0)
+		return false;
+	for (blank += name; blank < len && (line[blank] == ' ' || line[blank] == '\t'); blank++)
+		;
+	return blank < len && (line[blank] == '=' || line[blank] == ':');
+}
+
+/* No key of shop.conf is in two sections, so the key alone finds its line. The last one counts, as in config.h. 0: nowhere. */
+static int line_of(const struct reading *reading)
+{
+	int line = 0, found = 0, seen = 0;
+
+	for (const char *at = reading->text; *at;) {
+		size_t len = strcspn(at, "\n");
+		line++;
+		if (line_gives(at, len, reading->key) && (reading->nth == 0 || ++seen == reading->nth))
+			found = line;
+		at += len + (at[len] == '\n');
+	}
+	return found;
+}
+
+static int wrong(const struct reading *reading, const char *format, ...) __attribute__((format(printf, 2, 3)));
+
+static int wrong(const struct reading *reading, const char *format, ...)
+{
+	char *text = reading->error->text;
+	size_t room = sizeof(reading->error->text);
+	int line = line_of(reading);
+	va_list args;
+
+	int len = line
+		? snprintf(text, room, "%s:%d: [%s] %s: ", reading->file, line, reading->section, reading->key)
+		: snprintf(text, room, "%s: [%s] %s is missing: ", reading->file, reading->section, reading->key);
+	va_start(args, format);
+	if (len > 0 && (size_t)len < room)
+		vsnprintf(text + len, room - (size_t)len, format, args);
+	va_end(args);
+	return -EINVAL;
+}
+
+static const char *value_of(struct reading *reading, const char *section, const char *key)
+{
+	reading->section = section;
+	reading->key = key;
+	const char *value = config_get(reading->config, section, NULL, key);
+	return value ? value : "";
+}
+
+static bool locale_valid(const char *locale)
+{
+	UErrorCode error = U_ZERO_ERROR;
+	char name[64];
+	int32_t used = 0;
+
+	int32_t len = uloc_forLanguageTag(locale, name, sizeof(name), &used, &error);
+	if (U_FAILURE(error) || len <= 0 || (size_t)used != strlen(locale) || len >= (int32_t)sizeof(name))
+		return false;
+	return uloc_getISO3Language(name)[0] != '\0' && (!strchr(name, '_') || uloc_getISO3Country(name)[0] != '\0');
+}
+
+static int read_place(struct reading *reading)
+{
+	struct shop *shop = reading->shop;
+
+	const char *zone = value_of(reading, "shop", "time-zone");
+	if (!zone_valid(zone) || !TEXT_COPY(shop->zone, zone))
+		return wrong(reading, "expected a time zone such as Europe/Berlin, found \"%.60s\"", zone);
+	const char *currency = value_of(reading, "shop", "currency");
+	if (!money_currency_valid(currency) || !TEXT_COPY(shop->currency, currency))
+		return wrong(reading, "expected a currency code such as EUR, found \"%.60s\"", currency);
+	const char *locale = value_of(reading, "shop", "locale");
+	if (!locale_valid(locale) || !TEXT_COPY(shop->locale, locale))
+		return wrong(reading, "expected a language and country such as de-DE, found \"%.60s\"", locale);
+	return 0;
+}
+
+/* Text that will stand in headers and pages. */
+static int read_line(struct reading *reading, const char *value, bool required, char *to, size_t room)
+{
+	if (required && !value[0])
+		return wrong(reading, "expected a text");
+	if (text_has_control(value) || !text_is_utf8(bytes_of(value)))
+		return wrong(reading, "expected one line of UTF-8 text without control characters");
+	if (!text_copy(to, room, value))
+		return wrong(reading, "expected at most %zu bytes", room - 1);
+	return 0;
+}
+
+static bool url_valid(const char *url)
+{
+	const char *host = text_starts(url, "https://") ? url + 8 : text_starts(url, "http://") ? url + 7 : "";
+
+	for (const char *c = url; *c; c++)
+		if (*c <= ' ' || *c > '~' || strchr("\"<>\\^`{|}", *c))
+			return false;
+	return host[0] && !strchr("/:?#@", host[0]) && !memchr(host, '@', strcspn(host, "/?#"));
+}
+
+static int read_face(struct reading *reading)
+{
+	struct shop *shop = reading->shop;
+
+	int err = read_line(reading, value_of(reading, "shop", "title"), true, shop->title, sizeof(shop->title));
+	if (err < 0)
+		return err;
+	const char *url = value_of(reading, "shop", "url");
+	if (!url_valid(url))
+		return wrong(reading, "expected the storefront's URL, as https://shop.example, found \"%.80s\"", url);
+	return read_line(reading, url, true, shop->url, sizeof(shop->url));
+}
+
+/* "Name <address>" or an address alone. */
+static int mailbox_address(const char *mailbox, char ret[ADDRESS_MAX + 1])
+{
+	const char *open = strrchr(mailbox, '<');
+	char inside[ADDRESS_MAX + 2];
+
+	if (!open)
+		return address_normalise(mailbox, ret);
+	size_t len = strcspn(open + 1, ">");
+	if (open[1 + len] != '>' || open[2 + len] != '\0' || memchr(mailbox, '<', (size_t)(open - mailbox)))
+		return -EINVAL;
+	if (!text_copy_bytes(inside, sizeof(inside), BYTES(open + 1, len)))
+		return -EINVAL;
+	return address_normalise(inside, ret);
+}
+
+static int read_mailbox(struct reading *reading, const char *value, char *to, size_t room, char ret[ADDRESS_MAX + 1])
+{
+	if (mailbox_address(value, ret) < 0)
+		return wrong(reading, "expected a mail address, as Flowers <shop@example.com>, found \"%.80s\"", value);
+	return read_line(reading, value, true, to, room);
+}
+
+static int read_address(struct reading *reading, const char *value, char ret[ADDRESS_MAX + 1])
+{
+	if (address_normalise(value, ret) < 0)
+		return wrong(reading, "expected a mail address, as shop@example.com, found \"%.80s\"", value);
+	return 0;
+}
+
+static int read_senders(struct reading *reading)
+{
+	struct shop *shop = reading->shop;
+	char reply_address[ADDRESS_MAX + 1];
+
+	const char *from = value_of(reading, "mail", "from");
+	int err = read_mailbox(reading, from, shop->from, sizeof(shop->from), shop->from_address);
+	if (err < 0)
+		return err;
+	const char *reply = value_of(reading, "mail", "reply-to");
+	err = read_mailbox(reading, reply[0] ? reply : from, shop->reply_to, sizeof(shop->reply_to), reply_address);
+	if (err < 0)
+		return err;
+	const char *bounce = value_of(reading, "mail", "bounce");
+	err = read_address(reading, bounce[0] ? bounce : shop->from_address, shop->bounce);
+	if (err < 0)
+		return err;
+	const char *owner = value_of(reading, "mail", "owner");
+	return owner[0] ? read_address(reading, owner, shop->owner) : 0;
+}
+
+static int read_foot(struct reading *reading)
+{
+	struct shop *shop = reading->shop;
+
+	const char *postal = value_of(reading, "mail", "postal-address");
+	int err = read_line(reading, postal, false, shop->postal_address, sizeof(shop->postal_address));
+	if (err < 0)
+		return err;
+	const char *consent = value_of(reading, "mail", "consent");
+	if (strcmp(consent, "any") != 0 && strcmp(consent, "marketing") != 0)
+		return wrong(reading, "expected any or marketing, found \"%.60s\"", consent);
+	shop->consent = strcmp(consent, "any") == 0 ? CONSENT_ANY : CONSENT_MARKETING;
+	return 0;
+}
+
+/* A domain is judged, and spelled, as part of an address in it. */
+static int normalise_domain(const char *value, char ret[ADDRESS_MAX + 1])
+{
+	char probe[ADDRESS_MAX + 2], address[ADDRESS_MAX + 1];
+
+	if (snprintf(probe, sizeof(probe), "x%s", value) >= (int)sizeof(probe) || address_normalise(probe, address) < 0)
+		return -EINVAL;
+	return text_copy(ret, ADDRESS_MAX + 1, address + 1) ? 0 : -EINVAL;
+}
+
+static int read_never(const char *value, void *context)
+{
+	struct reading *reading = context;
+	struct shop *shop = reading->shop;
+
+	reading->nth++;
+	if (shop->never_count == NEVER_MAX)
+		return wrong(reading, "expected at most %d entries", NEVER_MAX);
+	char *entry = shop->never[shop->never_count];
+	int err = value[0] == '@' ? normalise_domain(value, entry) : address_normalise(value, entry);
+	if (err < 0)
+		return wrong(reading, "expected a mail address or @domain, found \"%.80s\"", value);
+	shop->never_count++;
+	return 0;
+}
+
+static int read_all(struct reading *reading)
+{
+	int err = read_place(reading);
+
+	if (err == 0)
+		err = read_face(reading);
+	if (err == 0)
+		err = read_senders(reading);
+	if (err == 0)
+		err = read_foot(reading);
+	if (err < 0)
+		return err;
+	value_of(reading, "mail", "never");
+	return config_each_value(reading->config, "mail", NULL, "never", read_never, reading);
+}
+
+DEFINE_CLEANUP(struct config *, config_free)
+
+int shop_parse(const char *text, const char *name, const char *file, struct shop *ret, struct config_error *ret_error)
+{
+	_cleanup_(config_freep) struct config *config = NULL;
+
+	memset(ret, 0, sizeof(*ret));
+	if (!shop_name_valid(name)) {
+		snprintf(ret_error->text, sizeof(ret_error->text),
+			"%s: expected a shop name of a-z, 0-9 and -, at most %d characters, found \"%.60s\"", file,
+			SHOP_NAME_MAX, name);
+		return -EINVAL;
+	}
+	TEXT_COPY(ret->name, name);
+	int err = config_parse(text, file, shop_keys, &config, ret_error);
+	if (err < 0)
+		return err;
+	struct reading reading = { .text = text, .file = file, .config = config, .shop = ret, .error = ret_error };
+	return read_all(&reading);
+}
+
+bool shop_name_valid(const char *name)
+{
+	size_t len = strlen(name);
+
+	return len > 0 && len <= SHOP_NAME_MAX && name[0] != '-' && name[len - 1] != '-' &&
+		strspn(name, "abcdefghijklmnopqrstuvwxyz0123456789-") == len;
+}
+
+/* "@rival.example" also means mail.rival.example: an owner who bars a company means all of it. */
+static bool domain_covers(const char *entry, const char *domain)
+{
+	size_t own = strlen(entry), len = strlen(domain);
+
+	return len >= own && strcmp(domain + len - own, entry) == 0 && (len == own || domain[len - own - 1] == '.');
+}
+
+bool shop_never_mails(const struct shop *shop, const char *normalised_address)
+{
+	for (int i = 0; i < shop->never_count; i++) {
+		const char *entry = shop->never[i];
+		if (entry[0] == '@' ? domain_covers(entry + 1, address_domain(normalised_address))
+				    : strcmp(entry, normalised_address) == 0)
+			return true;
+	}
+	return false;
+}
