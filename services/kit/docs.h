@@ -20,4 +20,7 @@ const struct rules *docs_rules(const struct state *state, const char *shop, uint
 const struct voice *docs_voice(
 	const struct state *state, const char *shop); /* the built-in voice when the owner gave none */
 
+/* Which version is folded (0: none) and its digest; kind: "shop", "rules" or "voice". */
+uint32_t docs_version(const struct state *state, const char *shop, const char *kind, char ret_digest[100]);
+
 #endif

@@ -1,0 +1,182 @@
+/*
+ * docs.c: the owner's texts, folded, and their last parse
+ *
+ * Owns:      two tables of the state: "document" (shop, kind) -> the message, and "document.digest" (shop, kind) -> version and
+ *            digest, so that the common question does not decode 32 KB. And, beside the state, the last parse per shop and kind:
+ *            a pure function of text (and currency), found again by its digest.
+ * Promises:  an older version never replaces a newer one.
+ * Fails by:  NULL; mirror checks a text before it says it, so a bad one here is a document that an older program accepted.
+ * Read next: rules.h, shop.h, voice.h
+ */
+#include "services/kit/docs.h"
+#include "bus/base/cleanup.h"
+#include "bus/base/log.h"
+#include "bus/base/map.h"
+#include "bus/base/text.h"
+#include <stdio.h>
+#include <stdlib.h>
+
+enum kind { KIND_SHOP, KIND_RULES, KIND_VOICE, KINDS };
+
+static const char *const kind_names[KINDS] = { "shop", "rules", "voice" };
+
+struct parsed {
+	char source[100]; /* digest and currency: what it was made from */
+	struct shop *shop;
+	struct rules *rules;
+	struct voice *voice;
+};
+
+static void version_and_digest(const Document *document, char ret[100])
+{
+	snprintf(ret, 100, "%u %s", document->version, document->digest);
+}
+
+static uint32_t folded_version(const struct state *state, const char *shop, const char *kind, char ret_digest[100])
+{
+	_cleanup_(buffer_free) struct buffer row = { 0 };
+	unsigned int version = 0;
+
+	ret_digest[0] = '\0';
+	if (state_get_bytes(state, "document.digest", shop, kind, &row))
+		if (sscanf(buffer_text(&row), "%u %99s", &version, ret_digest) < 1)
+			version = 0;
+	return version;
+}
+
+void docs_remember(struct state *state, const struct said *said, const Document *document)
+{
+	char digest[100], row[100];
+
+	if (said->tombstone || document->version <= folded_version(state, said->shop, document->kind, digest))
+		return;
+	version_and_digest(document, row);
+	state_put(state, "document", said->shop, document->kind, Document_fields, document);
+	state_put_bytes(state, "document.digest", said->shop, document->kind, bytes_of(row));
+}
+
+uint32_t docs_version(const struct state *state, const char *shop, const char *kind, char ret_digest[100])
+{
+	return folded_version(state, shop, kind, ret_digest);
+}
+
+/* The slot for this shop and kind; its content may be of another version. */
+static struct parsed *slot_of(const char *shop, enum kind kind)
+{
+	static struct map *slots[KINDS];
+
+	if (!slots[kind])
+		slots[kind] = map_new();
+	struct parsed *slot = map_get(slots[kind], bytes_of(shop));
+	if (!slot) {
+		slot = calloc(1, sizeof(*slot));
+		if (!slot)
+			die("out of memory");
+		map_put(slots[kind], bytes_of(shop), slot);
+	}
+	return slot;
+}
+
+static void slot_empty(struct parsed *slot)
+{
+	free(slot->shop);
+	free(slot->rules);
+	voice_free(slot->voice);
+	*slot = (struct parsed){ 0 };
+}
+
+static void *new_zeroed(size_t size)
+{
+	void *made = calloc(1, size);
+
+	if (!made)
+		die("out of memory");
+	return made;
+}
+
+static void parse_shop(struct parsed *slot, const char *shop, const Document *document)
+{
+	struct config_error error;
+
+	slot->shop = new_zeroed(sizeof(*slot->shop));
+	if (shop_parse(document->text, shop, document->source, slot->shop, &error) < 0) {
+		free(slot->shop);
+		slot->shop = NULL;
+	}
+}
+
+static void parse_rules(struct parsed *slot, const char *currency, const Document *document)
+{
+	struct rules_error error;
+
+	slot->rules = new_zeroed(sizeof(*slot->rules));
+	if (rules_parse(document->text, currency, slot->rules, &error) < 0) {
+		free(slot->rules);
+		slot->rules = NULL;
+	}
+}
+
+static void parse_voice(struct parsed *slot, const Document *document)
+{
+	struct voice_error error;
+
+	if (document->text[strspn(document->text, " \t\r\n")] != '\0')
+		if (voice_parse(document->text, &slot->voice, &error) < 0)
+			slot->voice = NULL;
+}
+
+/* Parsed anew when the digest or the currency is not the one of the last parse. NULL: no document. */
+static const struct parsed *parsed_of(
+	const struct state *state, const char *shop, enum kind kind, const char *currency, uint32_t *ret_version)
+{
+	char digest[100], source[100];
+
+	*ret_version = folded_version(state, shop, kind_names[kind], digest);
+	if (*ret_version == 0)
+		return NULL;
+	snprintf(source, sizeof(source), "%.80s %.3s", digest, currency);
+	struct parsed *slot = slot_of(shop, kind);
+	if (strcmp(slot->source, source) == 0)
+		return slot;
+
+	_cleanup_free_ Document *document = new_zeroed(sizeof(*document));
+	slot_empty(slot);
+	if (!state_get(state, "document", shop, kind_names[kind], Document_fields, document))
+		return NULL;
+	TEXT_COPY(slot->source, source);
+	if (kind == KIND_SHOP)
+		parse_shop(slot, shop, document);
+	else if (kind == KIND_RULES)
+		parse_rules(slot, currency, document);
+	else
+		parse_voice(slot, document);
+	return slot;
+}
+
+const struct shop *docs_shop(const struct state *state, const char *shop)
+{
+	uint32_t version;
+	const struct parsed *parsed = parsed_of(state, shop, KIND_SHOP, "", &version);
+
+	return parsed ? parsed->shop : NULL;
+}
+
+const struct rules *docs_rules(const struct state *state, const char *shop, uint32_t *ret_version)
+{
+	uint32_t version;
+	const struct shop *configured = docs_shop(state, shop);
+	const struct parsed *parsed =
+		parsed_of(state, shop, KIND_RULES, configured ? configured->currency : "", &version);
+
+	if (ret_version)
+		*ret_version = version;
+	return parsed ? parsed->rules : NULL;
+}
+
+const struct voice *docs_voice(const struct state *state, const char *shop)
+{
+	uint32_t version;
+	const struct parsed *parsed = parsed_of(state, shop, KIND_VOICE, "", &version);
+
+	return parsed && parsed->voice ? parsed->voice : voice_builtin();
+}
