@@ -1,0 +1,42 @@
+/*
+ * settings.c: the table of cartbus.conf, and the paths that follow from it
+ */
+#include "services/kit/settings.h"
+#include <stdio.h>
+
+const struct config_key settings_keys[] = {
+	{ "paths", "state", "/var/lib/cartbus", "where the log, folded state, spools and exports live", false },
+	{ "paths", "run", "/run/cartbus", "where the sockets live", false },
+	{ "paths", "shops", "/etc/cartbus/shops", "one folder per shop: shop.conf, rules.txt, voice.txt", false },
+	{ "paths", "secrets", "/etc/cartbus/secrets", "keys and webhook secrets, files of mode 0600", false },
+	{ "clock", "rate", "1", "how fast wall time runs; anything but 1 is for demos", false },
+	{ "clock", "origin-real-us", NULL, "real time at which a scaled clock starts, microseconds since 1970", false },
+	{ "clock", "origin-wall-us", NULL, "what a scaled clock shows at its origin, microseconds since 1970", false },
+	{ "log", "level", "info", "critical, error, warning, notice, info or debug", false },
+	{ "gateway", "listen", "127.0.0.1", "the address webhooks and links arrive at; put a TLS proxy in front",
+		false },
+	{ "gateway", "port", "8080", "its port", false },
+	{ "gateway", "public-url", "http://127.0.0.1:8080",
+		"how the world reaches the gateway; links in mails begin with it", false },
+	{ "mail", "transport", "maildir", "maildir (mails to open), smtp, or null (counts only)", false },
+	{ "mail", "maildir", NULL, "folder of the maildir transport; <state>/mail if not given", false },
+	{ "mail", "smtp-host", "127.0.0.1", "the mail server", false },
+	{ "mail", "smtp-port", "25", "its port", false },
+	{ "mail", "smtp-tls", "starttls", "starttls, or none for a server on this machine", false },
+	{ "mail", "smtp-ca", NULL, "file of certificates to trust; the system's if not given", false },
+	{ "mail", "smtp-user", NULL, "login; the password is the secret file smtp.password", false },
+	{ "mail", "smtp-connections", "8", "connections kept open to the mail server", false },
+	{ "export", "folder", NULL, "where the nightly CSV and the monthly summary go; <state>/export if not given",
+		false },
+	{ "monitor", "admin", NULL, "address that alarms are mailed to", false },
+	{ "monitor", "from", NULL, "address that alarms come from", false },
+	{ "broker", "topology", NULL, "the services' declarations; beside the programs if not given", false },
+	{ NULL, NULL, NULL, NULL, false },
+};
+
+void settings_secret_path(const struct config *config, const char *name, char ret[256])
+{
+	const char *folder = config_get(config, "paths", NULL, "secrets");
+
+	snprintf(ret, 256, "%s/%s", folder ? folder : "/etc/cartbus/secrets", name);
+}
