@@ -1,0 +1,338 @@
+/*
+ * test_mail_render.c: a reminder's mail, as a shopper would get it
+ *
+ * The goldens are whole mails in golden/. CARTBUS_GOLDEN=write writes them anew: read the difference before committing it.
+ */
+#include "bus/base/cleanup.h"
+#include "bus/base/text.h"
+#include "services/kit/mail.h"
+#include "services/kit/mail_compose.h"
+#include <errno.h>
+#include <libgen.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdlib.h>
+// clang-format off
+#include <cmocka.h>
+// clang-format on
+
+static struct shop shop = { .name = "demo",
+	.zone = "Europe/Berlin",
+	.currency = "EUR",
+	.locale = "de-DE",
+	.title = "Blumen Hüber",
+	.url = "https://shop.example",
+	.from = "Blumen Hüber <shop@shop.example>",
+	.from_address = "shop@shop.example",
+	.reply_to = "help@shop.example",
+	.bounce = "bounce@shop.example",
+	.owner = "owner@shop.example",
+	.postal_address = "Blumen Hüber, Marktplatz 1, 80331 München" };
+
+static CartState cart;
+
+static void fill_cart(const char *currency, const char *locale, int64_t unit)
+{
+	cart = (CartState){ .items_count = 2, .total_minor = 3 * unit, .revision = 1 };
+	TEXT_COPY(cart.ids.cart_id, "c1");
+	TEXT_COPY(cart.ids.email, "anna@mail.example");
+	TEXT_COPY(cart.currency, currency);
+	TEXT_COPY(cart.locale, locale);
+	TEXT_COPY(cart.first_name, "Anna");
+	TEXT_COPY(cart.recovery_url, "https://shop.example/cart/r?token=abc&key=1");
+	TEXT_COPY(cart.items[0].title, "Vase");
+	TEXT_COPY(cart.items[0].variant_title, "blue");
+	TEXT_COPY(cart.items[0].picture, "https://cdn.example/vase.jpg");
+	TEXT_COPY(cart.items[0].link, "https://shop.example/vase");
+	cart.items[0].quantity = 2;
+	cart.items[0].price_minor = unit;
+	TEXT_COPY(cart.items[1].title, "Tulips & <b>roses</b>");
+	cart.items[1].quantity = 1;
+	cart.items[1].price_minor = unit;
+}
+
+static struct reminder reminder_of(int step)
+{
+	return (struct reminder){ .shop = &shop,
+		.voice = voice_builtin(),
+		.cart = &cart,
+		.step = step,
+		.now_us = INT64_C(1795230000000000),
+		.unsubscribe_url = "https://bus.example/u/AbC-123_x",
+		.to = "anna@mail.example" };
+}
+
+static struct mail *render(const struct reminder *reminder)
+{
+	struct mail *mail = NULL;
+	char why[160] = "";
+	if (mail_reminder(reminder, &mail, why) < 0)
+		fail_msg("%s", why);
+	return mail;
+}
+
+/* Quoted-printable undone over the whole message: headers survive it, and one can search for words. */
+static char *decoded(const struct mail *mail)
+{
+	char *text = calloc(1, mail->mime.len + 1), *to = text;
+	for (size_t i = 0; i < mail->mime.len; i++) {
+		const char *at = (const char *)mail->mime.data + i;
+		unsigned int byte;
+		if (*at == '=' && at[1] == '\r') {
+			i += 2;
+		} else if (*at == '=' && strspn(at + 1, "0123456789ABCDEF") >= 2 && sscanf(at + 1, "%2X", &byte) == 1) {
+			*to++ = (char)byte;
+			i += 2;
+		} else {
+			*to++ = *at;
+		}
+	}
+	return text;
+}
+
+static int occurrences(const char *text, const char *word)
+{
+	int count = 0;
+	for (const char *at = text; (at = strstr(at, word)); at += strlen(word))
+		count++;
+	return count;
+}
+
+static void golden_path(const char *name, char ret[512])
+{
+	char here[400];
+	TEXT_COPY(here, __FILE__);
+	snprintf(ret, 512, "%s/golden/%s.eml", dirname(here), name);
+}
+
+static void same_as_golden(const char *name, const struct mail *mail)
+{
+	char path[512];
+	const char *mode = getenv("CARTBUS_GOLDEN");
+	golden_path(name, path);
+	_cleanup_fclose_ FILE *file = fopen(path, mode ? "w" : "r");
+	if (!file)
+		fail_msg("%s: cannot be opened", path);
+	if (mode) {
+		fwrite(mail->mime.data, 1, mail->mime.len, file);
+		return;
+	}
+	_cleanup_free_ char *golden = calloc(1, 100000);
+	size_t len = fread(golden, 1, 99999, file);
+	assert_string_equal(golden, buffer_text((struct buffer *)&mail->mime));
+	assert_int_equal(len, mail->mime.len);
+}
+
+static void golden_of(const char *name, const char *currency, const char *locale, int64_t unit, int step)
+{
+	fill_cart(currency, locale, unit);
+	struct reminder reminder = reminder_of(step);
+	struct mail *mail = render(&reminder);
+	same_as_golden(name, mail);
+	mail_free(mail);
+}
+
+static void amounts_follow_the_carts_currency_and_locale(void **state)
+{
+	(void)state;
+	golden_of("en_usd", "USD", "en-US", 1250, 1);
+	golden_of("de_eur", "EUR", "de-DE", 123456, 2);
+	golden_of("ja_jpy", "JPY", "ja", 1980, 1);
+	golden_of("ar_kwd", "KWD", "ar", 12500, 1);
+}
+
+static void a_cart_without_locale_speaks_the_shops(void **state)
+{
+	(void)state;
+	fill_cart("EUR", "", 123456);
+	struct reminder reminder = reminder_of(1);
+	struct mail *mail = render(&reminder);
+	_cleanup_free_ char *text = decoded(mail);
+	assert_non_null(strstr(text, "3.703,68"));
+	mail_free(mail);
+}
+
+static void the_same_reminder_makes_the_same_bytes(void **state)
+{
+	(void)state;
+	fill_cart("EUR", "de", 999);
+	struct reminder reminder = reminder_of(1);
+	struct mail *a = render(&reminder), *b = render(&reminder);
+	assert_true(bytes_equal(buffer_bytes(&a->mime), buffer_bytes(&b->mime)));
+	reminder.step = 2;
+	struct mail *c = render(&reminder);
+	assert_string_not_equal(a->message_id, c->message_id);
+	mail_free(a);
+	mail_free(b);
+	mail_free(c);
+}
+
+static void two_shops_with_the_same_cart_id_have_different_message_ids(void **state)
+{
+	(void)state;
+	char a[200], b[200];
+	struct shop other = shop;
+	TEXT_COPY(other.name, "other");
+	mail_reminder_id(&shop, "c1", 1, a);
+	mail_reminder_id(&other, "c1", 1, b);
+	assert_string_not_equal(a, b);
+	assert_non_null(strstr(a, "@shop.example"));
+}
+
+static void every_header_stands_once(void **state)
+{
+	(void)state;
+	static const char *const names[] = { "\r\nFrom: ", "\r\nTo: ", "Date: ", "\r\nMessage-ID: ", "\r\nReply-To: ",
+		"\r\nSubject: ", "\r\nList-Unsubscribe: <https://bus.example/u/AbC-123_x>\r\n",
+		"\r\nList-Unsubscribe-Post: List-Unsubscribe=One-Click\r\n", "\r\nAuto-Submitted: auto-generated\r\n",
+		"\r\nMIME-Version: 1.0\r\n" };
+	fill_cart("EUR", "de", 999);
+	struct reminder reminder = reminder_of(1);
+	struct mail *mail = render(&reminder);
+	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
+		if (occurrences(buffer_text(&mail->mime), names[i]) != 1)
+			fail_msg("%s: %d times", names[i], occurrences(buffer_text(&mail->mime), names[i]));
+	assert_string_equal(mail->envelope_from, "bounce@shop.example");
+	assert_string_equal(mail->envelope_to, "anna@mail.example");
+	mail_free(mail);
+}
+
+static void an_item_title_cannot_become_html(void **state)
+{
+	(void)state;
+	fill_cart("EUR", "de", 999);
+	TEXT_COPY(cart.items[0].title, "<script>alert('x')</script>\"><img src=x>");
+	TEXT_COPY(cart.items[0].picture, "https://cdn.example/a.jpg\" onerror=\"x");
+	TEXT_COPY(cart.items[0].link, "javascript:alert(1)");
+	struct reminder reminder = reminder_of(1);
+	struct mail *mail = render(&reminder);
+	_cleanup_free_ char *text = decoded(mail);
+	const char *html = strstr(text, "<!DOCTYPE html>");
+	assert_non_null(strstr(html, "&lt;script&gt;alert(&#39;x&#39;)&lt;/script&gt;&quot;&gt;&lt;img src=x&gt;"));
+	assert_null(strstr(html, "<script"));
+	assert_null(strstr(html, "onerror"));
+	assert_null(strstr(html, "javascript:"));
+	mail_free(mail);
+}
+
+static void a_title_with_line_breaks_stays_on_its_line(void **state)
+{
+	(void)state;
+	fill_cart("EUR", "de", 999);
+	TEXT_COPY(cart.items[0].title, "Vase\r\n.\r\nBcc: x@y.example\x7f");
+	struct reminder reminder = reminder_of(1);
+	struct mail *mail = render(&reminder);
+	_cleanup_free_ char *text = decoded(mail);
+	assert_non_null(strstr(text, "- 2 × Vase  .  Bcc: x@y.example"));
+	assert_true(mail_lines_valid(buffer_bytes(&mail->mime)));
+	assert_null(strstr(buffer_text(&mail->mime), "\r\n.\r\n"));
+	mail_free(mail);
+}
+
+static void long_titles_emoji_and_right_to_left_survive(void **state)
+{
+	(void)state;
+	fill_cart("EUR", "de", 999);
+	memset(cart.items[0].title, 'W', sizeof(cart.items[0].title) - 1);
+	TEXT_COPY(cart.items[1].title, "🌷💐 مزهرية \u202eevil\u202c\u2067x");
+	struct reminder reminder = reminder_of(1);
+	struct mail *mail = render(&reminder);
+	_cleanup_free_ char *text = decoded(mail);
+	assert_non_null(strstr(text, cart.items[0].title));
+	assert_non_null(strstr(text, "<bdi>🌷💐 مزهرية evilx</bdi>"));
+	assert_true(mail_lines_valid(buffer_bytes(&mail->mime)));
+	mail_free(mail);
+}
+
+static void a_line_break_in_a_name_is_refused(void **state)
+{
+	(void)state;
+	char why[160];
+	struct mail *mail = NULL;
+	fill_cart("EUR", "de", 999);
+	TEXT_COPY(cart.first_name, "Anna\r\nBcc: x@y.example");
+	struct reminder reminder = reminder_of(1);
+	assert_int_equal(mail_reminder(&reminder, &mail, why), -EINVAL);
+	assert_null(mail);
+	assert_non_null(strstr(why, "first name"));
+}
+
+static void a_line_break_in_an_address_is_refused(void **state)
+{
+	(void)state;
+	static const char *const bad[] = { "anna@mail.example\r\nRCPT TO:<x@y.example>", "anna@mail.example>\nx", "",
+		"anna", "anna@mail.example, x@y.example" };
+	fill_cart("EUR", "de", 999);
+	for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
+		char why[160];
+		struct mail *mail = NULL;
+		struct reminder reminder = reminder_of(1);
+		reminder.to = bad[i];
+		assert_int_equal(mail_reminder(&reminder, &mail, why), -EINVAL);
+	}
+}
+
+static void a_cart_that_cannot_be_returned_to_is_refused(void **state)
+{
+	(void)state;
+	static const char *const bad[] = { "", "http://shop.example/c", "https://", "https://shop.example/a b",
+		"javascript:alert(1)", "https://shop.example/\r\nx" };
+	fill_cart("EUR", "de", 999);
+	for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
+		char why[160] = "";
+		struct mail *mail = NULL;
+		struct reminder reminder = reminder_of(1);
+		TEXT_COPY(cart.recovery_url, bad[i]);
+		assert_int_equal(mail_reminder(&reminder, &mail, why), -EINVAL);
+		assert_true(strlen(why) > 10);
+	}
+}
+
+static void the_owners_copy_unsubscribes_nobody(void **state)
+{
+	(void)state;
+	fill_cart("EUR", "de", 999);
+	struct reminder reminder = reminder_of(1);
+	reminder.to = shop.owner;
+	reminder.to_owner = true;
+	struct mail *mail = render(&reminder);
+	_cleanup_free_ char *text = decoded(mail);
+	assert_null(strstr(text, "List-Unsubscribe"));
+	assert_null(strstr(text, reminder.unsubscribe_url));
+	assert_int_equal(occurrences(text, "nothing to anna@mail.example"), 2);
+	assert_non_null(strstr(text, "Subject: =?UTF-8?B?W21haWwgbWVdI")); /* "[mail me] " */
+	assert_string_equal(mail->envelope_to, "owner@shop.example");
+	mail_free(mail);
+}
+
+static void more_items_than_fit_are_counted(void **state)
+{
+	(void)state;
+	fill_cart("EUR", "de", 999);
+	cart.items_left_out = 7;
+	struct reminder reminder = reminder_of(1);
+	struct mail *mail = render(&reminder);
+	_cleanup_free_ char *text = decoded(mail);
+	assert_int_equal(occurrences(text, "… +7"), 2);
+	mail_free(mail);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(amounts_follow_the_carts_currency_and_locale),
+		cmocka_unit_test(a_cart_without_locale_speaks_the_shops),
+		cmocka_unit_test(the_same_reminder_makes_the_same_bytes),
+		cmocka_unit_test(two_shops_with_the_same_cart_id_have_different_message_ids),
+		cmocka_unit_test(every_header_stands_once),
+		cmocka_unit_test(an_item_title_cannot_become_html),
+		cmocka_unit_test(a_title_with_line_breaks_stays_on_its_line),
+		cmocka_unit_test(long_titles_emoji_and_right_to_left_survive),
+		cmocka_unit_test(a_line_break_in_a_name_is_refused),
+		cmocka_unit_test(a_line_break_in_an_address_is_refused),
+		cmocka_unit_test(a_cart_that_cannot_be_returned_to_is_refused),
+		cmocka_unit_test(the_owners_copy_unsubscribes_nobody),
+		cmocka_unit_test(more_items_than_fit_are_counted),
+	};
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
