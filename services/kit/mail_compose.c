@@ -8,6 +8,7 @@
  */
 #include "services/kit/mail_compose.h"
 #include "bus/base/cleanup.h"
+#include "bus/base/memory.h"
 #include "bus/base/text.h"
 #include <errno.h>
 
@@ -163,7 +164,7 @@ static int set_envelope(struct mail *mail, const struct mail_parts *parts, char 
 
 int mail_compose(const struct mail_parts *parts, struct mail **ret, char ret_why[160])
 {
-	_cleanup_(mail_freep) struct mail *mail = calloc(1, sizeof(*mail));
+	_cleanup_(mail_freep) struct mail *mail = memory_new(sizeof(*mail));
 	if (!text_is_utf8(bytes_of(parts->text)) || (parts->html && !text_is_utf8(bytes_of(parts->html))))
 		return wrong(ret_why, "the text");
 	int r = set_envelope(mail, parts, ret_why);

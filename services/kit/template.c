@@ -9,6 +9,7 @@
 #include "services/kit/template.h"
 #include "bus/base/bytes.h"
 #include "bus/base/cleanup.h"
+#include "bus/base/memory.h"
 #include "services/kit/voice.h"
 #include <ctype.h>
 #include <errno.h>
@@ -92,14 +93,14 @@ static void step_over(struct parser *parser, const char *to)
 static void add_piece(struct parser *parser, struct piece piece)
 {
 	struct template *template = parser->template;
-	template->pieces = reallocarray(template->pieces, template->count + 1, sizeof(piece));
+	template->pieces = memory_resize(template->pieces, (template->count + 1) * sizeof(piece));
 	template->pieces[template->count++] = piece;
 }
 
 static void add_text(struct parser *parser, const char *from, size_t len)
 {
 	if (len)
-		add_piece(parser, (struct piece){ .kind = PIECE_TEXT, .text = strndup(from, len) });
+		add_piece(parser, (struct piece){ .kind = PIECE_TEXT, .text = memory_copy(BYTES(from, len)) });
 }
 
 /* Word processors turn quotes into typographic ones; all of these open and close a label. Returns their length, 0: no quote. */
@@ -136,7 +137,7 @@ static int read_label(struct parser *parser, const char *at, const char *end, st
 		rest++;
 	if (rest != end)
 		return refuse(parser, parser->place, "expected } after the quoted words");
-	ret->label = strndup(from, (size_t)(to - from));
+	ret->label = memory_copy(BYTES(from, (size_t)(to - from)));
 	return 0;
 }
 
@@ -267,7 +268,7 @@ int template_parse(const char *text, struct template_place place, struct templat
 {
 	struct parser parser = { .at = text,
 		.place = place,
-		.template = calloc(1, sizeof(struct template)),
+		.template = memory_new(sizeof(struct template)),
 		.error = ret_error,
 		.open = PIECE_END };
 	int r = parse_pieces(&parser);

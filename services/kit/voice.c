@@ -9,6 +9,7 @@
 #include "services/kit/voice.h"
 #include "bus/base/cleanup.h"
 #include "bus/base/log.h"
+#include "bus/base/memory.h"
 #include "bus/base/text.h"
 #include "services/kit/template.h"
 #include <ctype.h>
@@ -128,7 +129,7 @@ static char *section_text(struct reader *reader, enum section section, struct te
 	}
 	while (to > from && isspace((unsigned char)to[-1]))
 		to--;
-	return strndup(from, (size_t)(to - from));
+	return memory_copy(BYTES(from, (size_t)(to - from)));
 }
 
 static int read_section(struct reader *reader, enum section section)
@@ -237,7 +238,7 @@ static char *plain_lines(const char *text)
 {
 	if (text_starts(text, "\xef\xbb\xbf"))
 		text += 3;
-	char *plain = malloc(strlen(text) + 1), *to = plain;
+	char *plain = memory_new(strlen(text) + 1), *to = plain;
 	for (const char *at = text; *at; at++)
 		if (*at != '\r' || at[1] != '\n')
 			*to++ = *at;
@@ -249,7 +250,7 @@ int voice_parse(const char *text, struct voice **ret, struct voice_error *ret_er
 {
 	_cleanup_free_ char *plain = plain_lines(text);
 	struct reader reader = {
-		.at = plain, .line = 1, .voice = calloc(1, sizeof(struct voice)), .step = -1, .error = ret_error
+		.at = plain, .line = 1, .voice = memory_new(sizeof(struct voice)), .step = -1, .error = ret_error
 	};
 	int r = read_all(&reader);
 	if (r < 0) {

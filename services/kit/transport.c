@@ -1,0 +1,209 @@
+/*
+ * transport.c: which way mails go, as the configuration says; and the way to nowhere
+ *
+ * Promises:  the null transport claims like the others and delivers nothing: for benches and rehearsals.
+ * Fails by:  die() with a remedy on an unusable configuration.
+ * Read next: transport_maildir.c, transport_smtp.c
+ */
+#include "services/kit/transport.h"
+#include "bus/base/cleanup.h"
+#include "bus/base/file.h"
+#include "bus/base/log.h"
+#include "bus/base/memory.h"
+#include "bus/base/text.h"
+#include "services/kit/settings.h"
+#include <errno.h>
+
+struct mail_result mail_result_of(enum mail_end end, const char *transport, const char *words)
+{
+	struct mail_result result = { .end = end };
+	TEXT_COPY(result.transport, transport);
+	TEXT_COPY(result.words, words);
+	return result;
+}
+
+/* ---- null ---- */
+
+struct null {
+	struct effect_driver driver;
+	struct list jobs;
+};
+
+static void null_start(void *self, struct effect *effect, const void *request)
+{
+	struct mail_job *job = memory_new(sizeof(*job));
+	job->effect = effect;
+	job->mail = request;
+	list_append(&((struct null *)self)->jobs, &job->hook);
+}
+
+static struct mail_job *null_find(struct null *null, const struct effect *effect)
+{
+	LIST_EACH (hook, &null->jobs) {
+		struct mail_job *job = LIST_ENTRY(hook, struct mail_job, hook);
+		if (job->effect == effect)
+			return job;
+	}
+	return NULL;
+}
+
+static void null_end(struct mail_job *job)
+{
+	list_remove(&job->hook);
+	free(job);
+}
+
+static void null_proceed(void *self, struct effect *effect, bool go)
+{
+	struct mail_job *job = null_find(self, effect);
+	if (job)
+		job->step = go ? MAIL_STEP_GO : MAIL_STEP_DROP;
+}
+
+static void null_stop(void *self, struct effect *effect)
+{
+	struct mail_job *job = null_find(self, effect);
+	if (job)
+		null_end(job);
+}
+
+static void null_step(struct mail_job *job)
+{
+	struct effect *effect = job->effect;
+	if (job->step == MAIL_STEP_BEGIN && job->mail->claim) {
+		job->step = MAIL_STEP_CLAIMING;
+		effect_claim(effect);
+		return;
+	}
+	struct mail_result result = mail_result_of(
+		job->step == MAIL_STEP_DROP ? MAIL_NOT_SENT : MAIL_SENT, "null", "nothing is delivered anywhere");
+	null_end(job);
+	effect_done(effect, &result);
+}
+
+static struct mail_job *null_ready(const struct null *null)
+{
+	LIST_EACH (hook, &null->jobs) {
+		struct mail_job *job = LIST_ENTRY(hook, struct mail_job, hook);
+		if (job->step != MAIL_STEP_CLAIMING)
+			return job;
+	}
+	return NULL;
+}
+
+/* One at a time and found anew each time: what is called from here may start, drop or end others. */
+static void null_work(void *self)
+{
+	struct mail_job *job;
+	while ((job = null_ready(self)))
+		null_step(job);
+}
+
+static int64_t null_wait(void *self)
+{
+	return null_ready(self) ? 0 : -1;
+}
+
+static int null_fd(void *self)
+{
+	(void)self;
+	return -1;
+}
+
+static void null_close(void *self)
+{
+	struct null *null = self;
+	while (!list_empty(&null->jobs))
+		null_end(LIST_ENTRY(null->jobs.next, struct mail_job, hook));
+	free(null);
+}
+
+struct effect_driver *transport_null_new(void)
+{
+	struct null *null = memory_new(sizeof(*null));
+	list_init(&null->jobs);
+	null->driver = (struct effect_driver){ .name = "mail",
+		.self = null,
+		.start = null_start,
+		.proceed = null_proceed,
+		.stop = null_stop,
+		.fd = null_fd,
+		.wait_us = null_wait,
+		.work = null_work,
+		.close = null_close };
+	return &null->driver;
+}
+
+/* ---- the configuration ---- */
+
+static int64_t number(const struct config *config, const char *key, int64_t least, int64_t most)
+{
+	struct config_error error;
+	int64_t value;
+	if (config_get_int(config, "mail", NULL, key, least, most, &value, &error) < 0)
+		die("%s", error.text);
+	return value;
+}
+
+static const char *given(const struct config *config, const char *key)
+{
+	const char *value = config_get(config, "mail", NULL, key);
+	return value && *value ? value : NULL;
+}
+
+static bool is_this_machine(const char *host)
+{
+	return strcmp(host, "localhost") == 0 || text_starts(host, "127.") || strcmp(host, "::1") == 0;
+}
+
+static struct effect_driver *smtp_from(const struct config *config, const struct clock *clock)
+{
+	_cleanup_(buffer_free) struct buffer password = { 0 };
+	char path[256];
+	const char *tls = given(config, "smtp-tls");
+	struct smtp_settings settings = { .host = given(config, "smtp-host"),
+		.port = (int)number(config, "smtp-port", 1, 65535),
+		.starttls = !tls || strcmp(tls, "none") != 0,
+		.ca = given(config, "smtp-ca"),
+		.user = given(config, "smtp-user"),
+		.connections = (int)number(config, "smtp-connections", 1, 256),
+		.clock = clock };
+	if (!settings.host)
+		die("[mail] smtp-host is missing: name the mail server");
+	if (tls && strcmp(tls, "none") != 0 && strcmp(tls, "starttls") != 0)
+		die("[mail] smtp-tls = %s: expected none or starttls", tls);
+	if (!settings.user)
+		return transport_smtp_new(&settings);
+	if (!settings.starttls && !is_this_machine(settings.host))
+		die("[mail] smtp-user would send the password in the clear to %s: set smtp-tls = starttls",
+			settings.host);
+	settings_secret_path(config, "smtp.password", path);
+	int r = file_read_secret(path, &password);
+	if (r < 0)
+		die("%s: %s: write the password of [mail] smtp-user there, readable by this user alone (chmod 600)",
+			path, strerror(-r));
+	settings.password = buffer_text(&password);
+	return transport_smtp_new(&settings);
+}
+
+static struct effect_driver *maildir_from(const struct config *config)
+{
+	char folder[512];
+	const char *state = config_get(config, "paths", NULL, "state");
+	if (given(config, "maildir"))
+		return transport_maildir_new(given(config, "maildir"));
+	snprintf(folder, sizeof(folder), "%s/mail", state ? state : "/var/lib/cartbus");
+	return transport_maildir_new(folder);
+}
+
+struct effect_driver *mail_driver_new(const struct config *config, const struct clock *clock)
+{
+	const char *transport = given(config, "transport");
+	if (!transport || strcmp(transport, "maildir") == 0)
+		return maildir_from(config);
+	if (strcmp(transport, "smtp") == 0)
+		return smtp_from(config, clock);
+	if (strcmp(transport, "null") == 0)
+		return transport_null_new();
+	die("[mail] transport = %s: expected maildir, smtp or null", transport);
+}

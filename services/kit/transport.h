@@ -1,0 +1,41 @@
+/*
+ * transport.h: the ways a mail can go, each an effect driver named "mail"
+ *
+ * Inside the kit only; services call mail_driver_new (mail.h). All of them let go of the last byte only after proceed(go = true)
+ * when the mail asks for a claim, and report what happened in the words of mail_result.
+ */
+#ifndef KIT_TRANSPORT_H
+#define KIT_TRANSPORT_H
+
+#include "bus/base/list.h"
+#include "services/kit/mail.h"
+
+struct effect_driver *transport_null_new(void);
+struct effect_driver *transport_maildir_new(const char *folder); /* makes the folder; die()s when it cannot */
+
+struct smtp_settings {
+	const char *host;
+	int port;
+	bool starttls;
+	const char *ca;   /* NULL: the system's */
+	const char *user; /* NULL: no login */
+	const char *password;
+	int connections; /* at most at once */
+	const struct clock *clock;
+};
+struct effect_driver *transport_smtp_new(const struct smtp_settings *settings); /* copies all but the clock */
+
+/*
+ * Mails that wait for their next step. Drivers may not answer within the runtime's call (start, proceed), so each call only
+ * queues, and work() does: that is what this list is for.
+ */
+struct mail_job {
+	struct list hook;
+	struct effect *effect; /* NULL: let go of, nobody hears of it */
+	const struct mail *mail;
+	enum mail_step { MAIL_STEP_BEGIN, MAIL_STEP_CLAIMING, MAIL_STEP_GO, MAIL_STEP_DROP } step;
+};
+
+struct mail_result mail_result_of(enum mail_end end, const char *transport, const char *words);
+
+#endif
