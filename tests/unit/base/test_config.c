@@ -1,0 +1,362 @@
+#include "bus/base/bytes.h"
+#include "bus/base/cleanup.h"
+#include "bus/base/clock.h"
+#include "bus/base/config.h"
+#include "bus/base/file.h"
+#include "tests/unit/cmocka_all.h"
+#include "tests/unit/folder.h"
+#include <errno.h>
+
+DEFINE_CLEANUP(struct config *, config_free)
+
+static const struct config_key keys[] = {
+	{ "gateway", "listen", "127.0.0.1", "where", false },
+	{ "gateway", "port", "8080", "which port", false },
+	{ "gateway", "slow", "500ms", "how long", false },
+	{ "gateway", "proxy", NULL, "who may say so", true },
+	{ "mail", "from", NULL, "who writes", false },
+	{ "topic", "class", "default", "retention", false },
+	{ 0 },
+};
+
+static const struct config_key some_keys[] = {
+	{ "gateway", "port", "8080", "which port", false },
+	{ "*", NULL, NULL, NULL, false },
+	{ 0 },
+};
+
+static struct config *parsed(const char *text)
+{
+	struct config *config = NULL;
+	struct config_error error = { { 0 } };
+	int r = config_parse(text, "cartbus.conf", keys, &config, &error);
+	if (r)
+		fail_msg("%s", error.text);
+	return config;
+}
+
+static void refuses(const char *text, const char *why)
+{
+	struct config *config = NULL;
+	struct config_error error = { { 0 } };
+	assert_int_equal(config_parse(text, "cartbus.conf", keys, &config, &error), -EINVAL);
+	assert_null(config);
+	assert_string_equal(error.text, why);
+}
+
+static void what_is_not_given_falls_back(void **state)
+{
+	(void)state;
+	_cleanup_(config_freep) struct config *config = parsed("");
+	assert_string_equal(config_get(config, "gateway", NULL, "port"), "8080");
+	assert_null(config_get(config, "mail", NULL, "from"));
+	assert_string_equal(config_get(config, "topic", "cart.state", "class"), "default");
+}
+
+static void values_comments_and_names_are_read(void **state)
+{
+	(void)state;
+	_cleanup_(config_freep) struct config *config = parsed("# a comment\n; another\n\n[gateway]\n  port = 81 ; "
+							       "why\nlisten=::1\r\n[topic cart.state]\nclass = kept\n");
+	assert_string_equal(config_get(config, "gateway", NULL, "port"), "81");
+	assert_string_equal(config_get(config, "gateway", NULL, "listen"), "::1");
+	assert_string_equal(config_get(config, "topic", "cart.state", "class"), "kept");
+	assert_string_equal(config_get(config, "topic", NULL, "class"), "default");
+	assert_string_equal(config_get(config, "topic", "cart", "class"), "default");
+}
+
+static void an_unknown_key_is_told_with_its_place_and_its_neighbour(void **state)
+{
+	(void)state;
+	refuses("[gateway]\nlisten = ::\n\nprot = 1\n",
+		"cartbus.conf:4: unknown key \"prot\" in [gateway]; did you mean \"port\"?");
+	refuses("[gateway]\nfrom = 1\n", "cartbus.conf:2: unknown key \"from\" in [gateway]; it belongs in [mail]");
+	refuses("[gateway]\nzebra = 1\n", "cartbus.conf:2: unknown key \"zebra\" in [gateway]");
+}
+
+static void an_unknown_section_is_told_with_its_neighbour(void **state)
+{
+	(void)state;
+	refuses("[gatway]\nport = 1\n", "cartbus.conf:2: unknown section [gatway]; did you mean [gateway]?");
+	refuses("[zebra]\nport = 1\n", "cartbus.conf:2: unknown section [zebra]");
+	refuses("port = 1\n", "cartbus.conf:1: a key before the first [section]");
+}
+
+static void a_line_that_says_nothing_is_refused(void **state)
+{
+	(void)state;
+	refuses("[gateway]\nport\n", "cartbus.conf:2: expected [section] or key = value");
+	refuses("[gateway\nport = 1\n", "cartbus.conf:1: expected [section] or key = value");
+}
+
+static void a_key_given_twice_is_refused(void **state)
+{
+	(void)state;
+	refuses("[gateway]\nport = 1\n[mail]\n[gateway]\nport = 2\n",
+		"cartbus.conf:5: \"port\" is given twice in [gateway]; the first is in line 2");
+	_cleanup_(config_freep) struct config *config = parsed("[topic a]\nclass = 1\n[topic b]\nclass = 2\n");
+	assert_string_equal(config_get(config, "topic", "b", "class"), "2");
+}
+
+static void the_first_wrong_line_is_the_one_told(void **state)
+{
+	(void)state;
+	refuses("[gateway]\nport\nprot = 1\n", "cartbus.conf:2: expected [section] or key = value");
+	refuses("[gateway]\nprot = 1\nport\n",
+		"cartbus.conf:2: unknown key \"prot\" in [gateway]; did you mean \"port\"?");
+}
+
+static void nothing_is_cut_silently(void **state)
+{
+	(void)state;
+	_cleanup_(buffer_free) struct buffer text = { 0 };
+	buffer_printf(&text, "[mail]\nfrom = %03000d\n", 7);
+	_cleanup_(config_freep) struct config *config = parsed(buffer_text(&text));
+	assert_int_equal(strlen(config_get(config, "mail", NULL, "from")), 3000);
+
+	buffer_clear(&text);
+	buffer_printf(&text, "[mail]\nfrom = %05000d\n", 7);
+	refuses(buffer_text(&text), "cartbus.conf:2: the line is longer than 4094 bytes");
+	buffer_clear(&text);
+	buffer_printf(&text, "[topic %060d]\nclass = 1\n", 7);
+	refuses(buffer_text(&text), "cartbus.conf:1: the name of the section is longer than 48 letters");
+	buffer_clear(&text);
+	buffer_printf(&text, "[mail]\nfrom%060d = 1\n", 7);
+	refuses(buffer_text(&text), "cartbus.conf:2: the name of the key is longer than 49 letters");
+}
+
+static void the_longest_names_are_kept_whole(void **state)
+{
+	(void)state;
+	_cleanup_(buffer_free) struct buffer text = { 0 };
+	char name[43];
+	snprintf(name, sizeof(name), "%042d", 7);
+	buffer_printf(&text, "[topic %s]\nclass = long\n", name); /* 48 between the brackets */
+	_cleanup_(config_freep) struct config *config = parsed(buffer_text(&text));
+	assert_string_equal(config_get(config, "topic", name, "class"), "long");
+}
+
+static void bytes_that_are_no_text_are_refused(void **state)
+{
+	(void)state;
+	refuses("[mail]\nfrom = a\x01"
+		"b\n",
+		"cartbus.conf:2: a control character");
+	refuses("[mail]\nfrom = \xff\n", "cartbus.conf:2: not UTF-8");
+	refuses("[mail]\n# \xc3\n", "cartbus.conf:2: not UTF-8");
+}
+
+static void sections_of_others_are_not_judged_where_the_table_says_so(void **state)
+{
+	(void)state;
+	_cleanup_(config_freep) struct config *config = NULL;
+	struct config_error error = { { 0 } };
+	const char *text = "[mail]\nanything = 1\n[gateway]\nport = 82\n";
+	assert_int_equal(config_parse(text, "c", some_keys, &config, &error), 0);
+	assert_string_equal(config_get(config, "gateway", NULL, "port"), "82");
+
+	struct config *none = NULL;
+	assert_int_equal(config_parse("[gateway]\nprot = 82\n", "c", some_keys, &none, &error), -EINVAL);
+	assert_string_equal(error.text, "c:2: unknown key \"prot\" in [gateway]; did you mean \"port\"?");
+	assert_int_equal(config_parse("port = 82\n", "c", some_keys, &none, &error), -EINVAL);
+}
+
+static int collect(const char *value, void *context)
+{
+	buffer_printf(context, "%s;", value);
+	return strcmp(value, "stop") == 0 ? 7 : 0;
+}
+
+static void repeated_keys_keep_every_value_in_order(void **state)
+{
+	(void)state;
+	_cleanup_(buffer_free) struct buffer seen = { 0 };
+	_cleanup_(config_freep) struct config *config =
+		parsed("[gateway]\nproxy = a\nproxy = b\nport = 1\nproxy = stop\nproxy = c\n");
+	assert_int_equal(config_each_value(config, "gateway", NULL, "proxy", collect, &seen), 7);
+	assert_string_equal(buffer_text(&seen), "a;b;stop;");
+}
+
+static void an_empty_value_empties_a_repeated_key(void **state)
+{
+	(void)state;
+	_cleanup_(buffer_free) struct buffer seen = { 0 };
+	_cleanup_(config_freep) struct config *config = parsed("[gateway]\nproxy = a\nproxy =\nproxy = b\n");
+	assert_int_equal(config_each_value(config, "gateway", NULL, "proxy", collect, &seen), 0);
+	assert_string_equal(buffer_text(&seen), "b;");
+}
+
+static void named_sections_come_once_each_in_order(void **state)
+{
+	(void)state;
+	_cleanup_(buffer_free) struct buffer seen = { 0 };
+	_cleanup_(config_freep) struct config *config =
+		parsed("[topic b]\nclass = 1\n[topic a]\nclass = 2\n[topic]\nclass = 3\n[gateway]\nport = 4\n");
+	assert_int_equal(config_each_section(config, "topic", collect, &seen), 0);
+	assert_string_equal(buffer_text(&seen), "b;a;");
+}
+
+static void numbers_are_whole_and_within_bounds(void **state)
+{
+	(void)state;
+	int64_t port = 0;
+	struct config_error error = { { 0 } };
+	_cleanup_(config_freep) struct config *good = parsed("[gateway]\nport = 65535\n");
+	assert_int_equal(config_get_int(good, "gateway", NULL, "port", 1, 65535, &port, &error), 0);
+	assert_int_equal(port, 65535);
+
+	const char *const bad[] = { "", "x", "1x", "1 2", "65536", "0", "-1", "1.5", "+1", "0x10",
+		"99999999999999999999" };
+	for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
+		char text[64];
+		snprintf(text, sizeof(text), "[gateway]\nport = %s\n", bad[i]);
+		_cleanup_(config_freep) struct config *config = parsed(text);
+		port = -5;
+		assert_int_equal(config_get_int(config, "gateway", NULL, "port", 1, 65535, &port, &error), -EINVAL);
+		assert_int_equal(port, -5);
+	}
+	assert_string_equal(error.text,
+		"cartbus.conf:2: port: expected a whole number from 1 to 65535, not \"99999999999999999999\"");
+	assert_int_equal(config_get_int(good, "mail", NULL, "from", 1, 2, &port, &error), -ENOENT);
+	assert_string_equal(error.text, "[mail] from is not given");
+}
+
+static void spans_need_a_unit(void **state)
+{
+	(void)state;
+	static const struct {
+		const char *text;
+		int64_t us; /* -1: refused */
+	} spans[] = {
+		{ "250ms", 250 * US_PER_MS },
+		{ "30s", 30 * US_PER_S },
+		{ "5min", 5 * US_PER_MINUTE },
+		{ "4h", 4 * US_PER_HOUR },
+		{ "2d", 2 * US_PER_DAY },
+		{ "30 s", 30 * US_PER_S },
+		{ "0s", 0 },
+		{ "30", -1 },
+		{ "s", -1 },
+		{ "-1s", -1 },
+		{ "5m", -1 },
+		{ "1.5h", -1 },
+		{ "1h30min", -1 },
+		{ "", -1 },
+		{ "9999999999999999999d", -1 },
+		{ "200000000d", -1 },
+		{ "+1s", -1 },
+	};
+	for (size_t i = 0; i < sizeof(spans) / sizeof(spans[0]); i++) {
+		char text[64];
+		struct config_error error = { { 0 } };
+		int64_t us = -1;
+		snprintf(text, sizeof(text), "[gateway]\nslow = %s\n", spans[i].text);
+		_cleanup_(config_freep) struct config *config = parsed(text);
+		int r = config_get_span(config, "gateway", NULL, "slow", &us, &error);
+		assert_int_equal(r, spans[i].us < 0 ? -EINVAL : 0);
+		assert_true(us == spans[i].us);
+	}
+}
+
+static void write_text(const char *path, const char *text)
+{
+	assert_int_equal(file_write_durably(path, bytes_of(text), 0640), 0);
+}
+
+static void drop_ins_win_in_order_of_name(void **state)
+{
+	(void)state;
+	_cleanup_(folder_remove) struct folder folder = folder_new();
+	_cleanup_(config_freep) struct config *config = NULL;
+	_cleanup_(buffer_free) struct buffer seen = { 0 };
+	struct config_error error = { { 0 } };
+	char path[128], drop_in[256];
+	FOLDER_PATH(path, folder, "cartbus.conf");
+	write_text(path, "[gateway]\nport = 1\nlisten = a\nproxy = x\n");
+	FOLDER_PATH(drop_in, folder, "cartbus.conf.d");
+	assert_int_equal(file_make_folders(drop_in, 0750), 0);
+	FOLDER_PATH(drop_in, folder, "cartbus.conf.d/20-b.conf");
+	write_text(drop_in, "[gateway]\nport = 3\n");
+	FOLDER_PATH(drop_in, folder, "cartbus.conf.d/10-a.conf");
+	write_text(drop_in, "[gateway]\nport = 2\nproxy = y\n");
+	FOLDER_PATH(drop_in, folder, "cartbus.conf.d/30-c.conf.bak");
+	write_text(drop_in, "not read\n");
+	FOLDER_PATH(drop_in, folder, "cartbus.conf.d/.hidden.conf");
+	write_text(drop_in, "not read\n");
+
+	assert_int_equal(config_load(path, keys, &config, &error), 0);
+	assert_string_equal(config_get(config, "gateway", NULL, "port"), "3");
+	assert_string_equal(config_get(config, "gateway", NULL, "listen"), "a");
+	config_each_value(config, "gateway", NULL, "proxy", collect, &seen);
+	assert_string_equal(buffer_text(&seen), "x;y;");
+}
+
+static void a_wrong_drop_in_is_told_by_its_own_name(void **state)
+{
+	(void)state;
+	_cleanup_(folder_remove) struct folder folder = folder_new();
+	struct config *config = NULL;
+	struct config_error error = { { 0 } };
+	char path[128], drop_in[256], why[512];
+	FOLDER_PATH(path, folder, "cartbus.conf");
+	write_text(path, "[gateway]\nport = 1\n");
+	FOLDER_PATH(drop_in, folder, "cartbus.conf.d");
+	assert_int_equal(file_make_folders(drop_in, 0750), 0);
+	FOLDER_PATH(drop_in, folder, "cartbus.conf.d/10-a.conf");
+	write_text(drop_in, "[gateway]\nprot = 2\n");
+
+	assert_int_equal(config_load(path, keys, &config, &error), -EINVAL);
+	snprintf(why, sizeof(why), "%s:2: unknown key \"prot\" in [gateway]; did you mean \"port\"?", drop_in);
+	assert_string_equal(error.text, why);
+}
+
+static void a_missing_file_is_told_by_name(void **state)
+{
+	(void)state;
+	struct config *config = NULL;
+	struct config_error error = { { 0 } };
+	assert_int_equal(config_load("/nonexistent/cartbus.conf", keys, &config, &error), -ENOENT);
+	assert_string_equal(error.text, "/nonexistent/cartbus.conf: No such file or directory");
+}
+
+static void what_is_dumped_reads_back_the_same(void **state)
+{
+	(void)state;
+	_cleanup_(buffer_free) struct buffer first = { 0 }, second = { 0 };
+	_cleanup_(config_freep) struct config *config =
+		parsed("[gateway]\nport = 81\nproxy = a\nproxy = b\n[topic cart.state]\nclass = kept\n");
+	config_dump(config, &first);
+	assert_string_equal(buffer_text(&first),
+		"[gateway]\nlisten = 127.0.0.1\nport = 81\nslow = 500ms\nproxy = a\nproxy = b\n\n[mail]\n\n"
+		"[topic cart.state]\nclass = kept\n");
+	_cleanup_(config_freep) struct config *again = parsed(buffer_text(&first));
+	config_dump(again, &second);
+	assert_string_equal(buffer_text(&second), buffer_text(&first));
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(what_is_not_given_falls_back),
+		cmocka_unit_test(values_comments_and_names_are_read),
+		cmocka_unit_test(an_unknown_key_is_told_with_its_place_and_its_neighbour),
+		cmocka_unit_test(an_unknown_section_is_told_with_its_neighbour),
+		cmocka_unit_test(a_line_that_says_nothing_is_refused),
+		cmocka_unit_test(a_key_given_twice_is_refused),
+		cmocka_unit_test(the_first_wrong_line_is_the_one_told),
+		cmocka_unit_test(nothing_is_cut_silently),
+		cmocka_unit_test(the_longest_names_are_kept_whole),
+		cmocka_unit_test(bytes_that_are_no_text_are_refused),
+		cmocka_unit_test(sections_of_others_are_not_judged_where_the_table_says_so),
+		cmocka_unit_test(repeated_keys_keep_every_value_in_order),
+		cmocka_unit_test(an_empty_value_empties_a_repeated_key),
+		cmocka_unit_test(named_sections_come_once_each_in_order),
+		cmocka_unit_test(numbers_are_whole_and_within_bounds),
+		cmocka_unit_test(spans_need_a_unit),
+		cmocka_unit_test(drop_ins_win_in_order_of_name),
+		cmocka_unit_test(a_wrong_drop_in_is_told_by_its_own_name),
+		cmocka_unit_test(a_missing_file_is_told_by_name),
+		cmocka_unit_test(what_is_dumped_reads_back_the_same),
+	};
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,202 @@
+#include "bus/base/cleanup.h"
+#include "bus/base/file.h"
+#include "tests/unit/cmocka_all.h"
+#include "tests/unit/folder.h"
+#include <dirent.h>
+#include <errno.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+
+static size_t entries_in(const char *path)
+{
+	size_t count = 0;
+	DIR *dir = opendir(path);
+	assert_non_null(dir);
+	while (readdir(dir))
+		count++;
+	closedir(dir);
+	return count - 2;
+}
+
+static void what_was_written_is_read(void **state)
+{
+	(void)state;
+	_cleanup_(folder_remove) struct folder folder = folder_new();
+	_cleanup_(buffer_free) struct buffer content = { 0 };
+	char path[128];
+	FOLDER_PATH(path, folder, "a");
+	assert_int_equal(file_write_durably(path, bytes_of("old and long"), 0640), 0);
+	assert_int_equal(file_write_durably(path, bytes_of("new"), 0640), 0);
+	buffer_add_text(&content, "before ");
+	assert_int_equal(file_read(path, 3, &content), 0);
+	assert_string_equal(buffer_text(&content), "before new");
+	assert_int_equal(entries_in(folder.path), 1); /* no temporary file is left */
+}
+
+static void a_file_gets_the_mode_asked_for(void **state)
+{
+	(void)state;
+	_cleanup_(folder_remove) struct folder folder = folder_new();
+	char path[128];
+	struct stat there;
+	FOLDER_PATH(path, folder, "secret");
+	umask(027);
+	assert_int_equal(file_write_durably(path, bytes_of("x"), 0600), 0);
+	assert_int_equal(stat(path, &there), 0);
+	assert_int_equal(there.st_mode & 0777, 0600);
+}
+
+static void a_write_that_fails_leaves_the_old_content_and_nothing_else(void **state)
+{
+	(void)state;
+	_cleanup_(folder_remove) struct folder folder = folder_new();
+	char path[128];
+	FOLDER_PATH(path, folder, "inner");
+	assert_int_equal(file_make_folders(path, 0750), 0);
+	assert_int_equal(file_write_durably(path, bytes_of("x"), 0640), -EISDIR); /* a folder is in its place */
+	assert_int_equal(entries_in(folder.path), 1);
+	assert_int_equal(file_write_durably("/nonexistent/a", bytes_of("x"), 0640), -ENOENT);
+}
+
+static void a_file_past_the_limit_is_refused_and_not_read(void **state)
+{
+	(void)state;
+	_cleanup_(folder_remove) struct folder folder = folder_new();
+	_cleanup_(buffer_free) struct buffer content = { 0 }, large = { 0 };
+	char path[128];
+	FOLDER_PATH(path, folder, "a");
+	for (int i = 0; i < 40000; i++)
+		buffer_add_text(&large, "x");
+	assert_int_equal(file_write_durably(path, buffer_bytes(&large), 0640), 0);
+	assert_int_equal(file_read(path, 39999, &content), -EFBIG);
+	assert_int_equal(content.len, 0);
+	assert_int_equal(file_read(path, 40000, &content), 0);
+	assert_int_equal(content.len, 40000);
+	assert_int_equal(file_read("/nonexistent", 1, &content), -ENOENT);
+}
+
+static void folders_are_made_with_their_parents(void **state)
+{
+	(void)state;
+	_cleanup_(folder_remove) struct folder folder = folder_new();
+	struct stat there;
+	char path[128];
+	FOLDER_PATH(path, folder, "a/b//c/");
+	assert_int_equal(file_make_folders(path, 0750), 0);
+	assert_int_equal(file_make_folders(path, 0750), 0);
+	assert_int_equal(stat(path, &there), 0);
+	assert_int_equal(there.st_mode & 0777, 0750);
+	assert_int_equal(file_make_folders("", 0750), -ENOENT);
+	assert_int_equal(file_make_folders("/", 0750), 0);
+
+	FOLDER_PATH(path, folder, "file");
+	assert_int_equal(file_write_durably(path, bytes_of("x"), 0640), 0);
+	assert_int_equal(file_make_folders(path, 0750), -ENOTDIR);
+	FOLDER_PATH(path, folder, "file/below");
+	assert_int_equal(file_make_folders(path, 0750), -ENOTDIR);
+}
+
+static int read_secret_with_mode(const char *path, mode_t mode)
+{
+	_cleanup_(buffer_free) struct buffer secret = { 0 };
+	assert_int_equal(chmod(path, mode), 0);
+	int r = file_read_secret(path, &secret);
+	if (r == 0)
+		assert_string_equal(buffer_text(&secret), "hush");
+	else
+		assert_int_equal(secret.len, 0);
+	return r;
+}
+
+static void a_secret_that_others_could_read_or_change_is_refused(void **state)
+{
+	(void)state;
+	_cleanup_(folder_remove) struct folder folder = folder_new();
+	char path[128];
+	FOLDER_PATH(path, folder, "key");
+	assert_int_equal(file_write_durably(path, bytes_of("hush\n"), 0600), 0);
+	assert_int_equal(read_secret_with_mode(path, 0600), 0);
+	assert_int_equal(read_secret_with_mode(path, 0440), 0); /* systemd's credentials look like this */
+	assert_int_equal(read_secret_with_mode(path, 0640), 0);
+	assert_int_equal(read_secret_with_mode(path, 0644), -EPERM);
+	assert_int_equal(read_secret_with_mode(path, 0604), -EPERM);
+	assert_int_equal(read_secret_with_mode(path, 0602), -EPERM);
+	assert_int_equal(read_secret_with_mode(path, 0660), -EPERM);
+	assert_int_equal(read_secret_with_mode(path, 0620), -EPERM);
+}
+
+static void a_secret_loses_only_its_last_newline(void **state)
+{
+	(void)state;
+	static const char *const contents[][2] = { { "a\n", "a" }, { "a\r\n", "a" }, { "a\n\n", "a\n" }, { "a", "a" },
+		{ "a ", "a " }, { "\n", "" }, { "", "" } };
+	_cleanup_(folder_remove) struct folder folder = folder_new();
+	char path[128];
+	FOLDER_PATH(path, folder, "key");
+	for (size_t i = 0; i < sizeof(contents) / sizeof(contents[0]); i++) {
+		_cleanup_(buffer_free) struct buffer secret = { 0 };
+		assert_int_equal(file_write_durably(path, bytes_of(contents[i][0]), 0600), 0);
+		assert_int_equal(file_read_secret(path, &secret), 0);
+		assert_string_equal(buffer_text(&secret), contents[i][1]);
+	}
+}
+
+static void what_is_no_file_is_no_secret(void **state)
+{
+	(void)state;
+	_cleanup_(folder_remove) struct folder folder = folder_new();
+	_cleanup_(buffer_free) struct buffer secret = { 0 };
+	char path[128];
+	FOLDER_PATH(path, folder, "pipe");
+	assert_int_equal(mkfifo(path, 0600), 0);
+	assert_int_equal(file_read_secret(path, &secret), -EINVAL); /* and does not wait for a writer */
+	assert_int_equal(file_read_secret(folder.path, &secret), -EINVAL);
+	FOLDER_PATH(path, folder, "absent");
+	assert_int_equal(file_read_secret(path, &secret), -ENOENT);
+}
+
+static int lock_in_another_process(const char *path)
+{
+	pid_t child = fork();
+	assert_true(child >= 0);
+	if (child == 0) {
+		int fd = -1;
+		_exit(-file_lock(path, &fd));
+	}
+	int status = 0;
+	assert_int_equal(waitpid(child, &status, 0), child);
+	assert_true(WIFEXITED(status));
+	return -WEXITSTATUS(status);
+}
+
+static void a_lock_has_one_holder_until_it_ends(void **state)
+{
+	(void)state;
+	_cleanup_(folder_remove) struct folder folder = folder_new();
+	char path[128];
+	int fd = -1;
+	FOLDER_PATH(path, folder, "lock");
+	assert_int_equal(file_lock(path, &fd), 0);
+	assert_true(fd >= 0);
+	assert_int_equal(lock_in_another_process(path), -EBUSY);
+	close(fd);
+	assert_int_equal(lock_in_another_process(path), 0);
+	assert_int_equal(lock_in_another_process(path), 0); /* the one before has exited */
+	assert_int_equal(file_lock("/nonexistent/lock", &fd), -ENOENT);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(what_was_written_is_read),
+		cmocka_unit_test(a_file_gets_the_mode_asked_for),
+		cmocka_unit_test(a_write_that_fails_leaves_the_old_content_and_nothing_else),
+		cmocka_unit_test(a_file_past_the_limit_is_refused_and_not_read),
+		cmocka_unit_test(folders_are_made_with_their_parents),
+		cmocka_unit_test(a_secret_that_others_could_read_or_change_is_refused),
+		cmocka_unit_test(a_secret_loses_only_its_last_newline),
+		cmocka_unit_test(what_is_no_file_is_no_secret),
+		cmocka_unit_test(a_lock_has_one_holder_until_it_ends),
+	};
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,148 @@
+#include "bus/base/text.h"
+#include "tests/unit/cmocka_all.h"
+
+static void a_copy_fits_or_says_that_it_does_not(void **state)
+{
+	(void)state;
+	char to[5];
+	assert_true(TEXT_COPY(to, "cart"));
+	assert_string_equal(to, "cart");
+	assert_false(TEXT_COPY(to, "carts"));
+	assert_string_equal(to, "cart");
+	assert_true(TEXT_COPY(to, ""));
+	assert_string_equal(to, "");
+	assert_false(text_copy(to, 1, "x"));
+	assert_string_equal(to, "");
+}
+
+static void a_cut_never_splits_a_letter(void **state)
+{
+	(void)state;
+	char to[8];
+	assert_false(text_copy(to, 4,
+		"ab\xc3\xa9"
+		"c"));
+	assert_string_equal(to, "ab");
+	assert_false(text_copy(to, 5,
+		"ab\xc3\xa9"
+		"c"));
+	assert_string_equal(to, "ab\xc3\xa9");
+	for (size_t room = 1; room <= 4; room++) {
+		assert_false(text_copy(to, room, "\xf0\x9f\x9b\x92"));
+		assert_string_equal(to, "");
+	}
+	assert_true(text_copy(to, 5, "\xf0\x9f\x9b\x92"));
+}
+
+static void bytes_with_a_nul_inside_do_not_pass_as_whole(void **state)
+{
+	(void)state;
+	char to[8];
+	assert_false(text_copy_bytes(to, sizeof(to), BYTES("a\0b", 3)));
+	assert_string_equal(to, "a");
+	assert_true(text_copy_bytes(to, sizeof(to), BYTES(NULL, 0)));
+	assert_string_equal(to, "");
+}
+
+static void only_utf8_is_utf8(void **state)
+{
+	(void)state;
+	static const struct {
+		const char *text;
+		bool valid;
+	} texts[] = {
+		{ "", true }, { "plain", true }, { "\xc3\xa9", true }, { "\xe2\x82\xac", true },
+		{ "\xf0\x9f\x9b\x92", true }, { "\xf4\x8f\xbf\xbf", true }, { "\xef\xbf\xbf", true },
+		{ "\xed\x9f\xbf", true }, { "\x80", false }, { "a\xc3", false }, { "\xc3z", false },
+		{ "\xe2\x82", false }, { "\xff", false }, { "\xc0\x80", false }, /* overlong */
+		{ "\xc1\xbf", false },                                           /* overlong */
+		{ "\xe0\x9f\xbf", false },                                       /* overlong */
+		{ "\xf0\x8f\xbf\xbf", false },                                   /* overlong */
+		{ "\xed\xa0\x80", false },                                       /* a surrogate */
+		{ "\xf4\x90\x80\x80", false },                                   /* past U+10FFFF */
+		{ "\xf8\x88\x80\x80\x80", false },                               /* five bytes */
+	};
+	for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++)
+		assert_int_equal(text_is_utf8(bytes_of(texts[i].text)), texts[i].valid);
+}
+
+static void control_characters_are_found(void **state)
+{
+	(void)state;
+	assert_false(text_has_control("Ana\tMar\xc3\xad"
+				      "a"));
+	assert_true(text_has_control("a\rb"));
+	assert_true(text_has_control("a\n"));
+	assert_true(text_has_control("\x1b[31m"));
+	assert_true(text_has_control("\x7f"));
+}
+
+static void a_start_is_compared_whole(void **state)
+{
+	(void)state;
+	assert_true(text_starts("cart.state", "cart."));
+	assert_true(text_starts("x", ""));
+	assert_false(text_starts("car", "cart."));
+}
+
+static void hex_and_crc_are_the_usual_ones(void **state)
+{
+	(void)state;
+	char hex[9];
+	text_hex("\x00\x9f\xab\xff", 4, hex);
+	assert_string_equal(hex, "009fabff");
+	assert_int_equal(text_crc(bytes_of("123456789")), 0xcbf43926); /* the check value of CRC-32/ISO-HDLC */
+	assert_int_equal(text_crc(BYTES(NULL, 0)), 0);
+}
+
+/* These numbers are on people's disks. A change here loses their data. */
+static void hashes_are_the_same_for_ever(void **state)
+{
+	(void)state;
+	assert_true(text_hash(BYTES(NULL, 0)) == text_hash(bytes_of("")));
+	assert_true(text_hash(bytes_of("cart")) == UINT64_C(0x1f75139104926874));
+	assert_true(text_hash(bytes_of("a longer key with several words")) == UINT64_C(0x914d16903ac22dd3));
+}
+
+static void close_keys_hash_far_apart(void **state)
+{
+	(void)state;
+	static unsigned low[1024], high[1024];
+	for (uint64_t i = 0; i < 102400; i++) {
+		uint64_t hash = text_hash(BYTES(&i, sizeof(i)));
+		low[hash & 1023]++;
+		high[hash >> 54]++;
+	}
+	for (int i = 0; i < 1024; i++) {
+		assert_in_range(low[i], 40, 180); /* 100 expected; six standard deviations are 60 */
+		assert_in_range(high[i], 40, 180);
+	}
+}
+
+static void random_names_differ(void **state)
+{
+	(void)state;
+	char a[33], b[33];
+	text_random_name(a);
+	text_random_name(b);
+	assert_int_equal(strlen(a), 32);
+	assert_int_equal(strspn(a, "0123456789abcdef"), 32);
+	assert_string_not_equal(a, b);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(a_copy_fits_or_says_that_it_does_not),
+		cmocka_unit_test(a_cut_never_splits_a_letter),
+		cmocka_unit_test(bytes_with_a_nul_inside_do_not_pass_as_whole),
+		cmocka_unit_test(only_utf8_is_utf8),
+		cmocka_unit_test(control_characters_are_found),
+		cmocka_unit_test(a_start_is_compared_whole),
+		cmocka_unit_test(hex_and_crc_are_the_usual_ones),
+		cmocka_unit_test(hashes_are_the_same_for_ever),
+		cmocka_unit_test(close_keys_hash_far_apart),
+		cmocka_unit_test(random_names_differ),
+	};
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

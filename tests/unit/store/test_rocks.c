@@ -1,0 +1,346 @@
+/*
+ * test_rocks.c: what only a disk can do to a store: crash, damage, a full disk, a second process
+ */
+#include "bus/base/cleanup.h"
+#include "bus/base/file.h"
+#include "bus/base/text.h"
+#include "bus/store/store.h"
+#include "tests/unit/cmocka_all.h"
+#include "tests/unit/folder.h"
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+
+DEFINE_CLEANUP(struct store_batch *, store_batch_free)
+DEFINE_CLEANUP(struct store_cursor *, store_cursor_free)
+DEFINE_CLEANUP(struct store *, store_close)
+
+enum { LOG, STATE, VALUE_BYTES = 3000 };
+
+static const char *const families[] = { "log", "state", NULL };
+static const struct store_options options = { families, 1 << 20, 1 << 20 };
+
+static struct store *opened(const char *path)
+{
+	struct store *store = NULL;
+	char why[512];
+	if (store_open(path, &options, &store, why))
+		fail_msg("%s", why);
+	return store;
+}
+
+static int put_number(struct store *store, uint64_t number, bool sync)
+{
+	uint8_t key[8];
+	char value[VALUE_BYTES];
+	_cleanup_(store_batch_freep) struct store_batch *batch = store_batch_new(store);
+	put_be64(key, number);
+	memset(value, (int)('a' + number % 26), sizeof(value));
+	store_batch_put(batch, LOG, BYTES(key, 8), BYTES(value, sizeof(value)));
+	return store_commit(store, batch, sync);
+}
+
+/* How many there are, which must be 0, 1, 2 ... without a gap. */
+static uint64_t count_numbers(struct store *store)
+{
+	_cleanup_(store_cursor_freep) struct store_cursor *cursor = store_cursor_new(store, LOG);
+	uint64_t count = 0;
+	for (bool more = store_cursor_seek(cursor, bytes_of("")); more; more = store_cursor_next(cursor)) {
+		assert_true(get_be64(store_cursor_key(cursor).data) == count);
+		assert_int_equal(store_cursor_value(cursor).len, VALUE_BYTES);
+		count++;
+	}
+	assert_int_equal(store_cursor_status(cursor), 0);
+	return count;
+}
+
+/* A child that commits until it is killed, and tells each number over a pipe once its sync has returned. */
+static uint64_t commit_until_killed(const char *path, uint64_t from, uint64_t enough)
+{
+	int ends[2];
+	assert_int_equal(pipe(ends), 0);
+	pid_t child = fork();
+	assert_true(child >= 0);
+	if (child == 0) {
+		struct store *store = opened(path);
+		for (uint64_t i = from;; i++)
+			if (put_number(store, i, true) < 0 || write(ends[1], &i, sizeof(i)) < 0)
+				_exit(1);
+	}
+	close(ends[1]);
+	uint64_t confirmed = from, number;
+	while (read(ends[0], &number, sizeof(number)) == (ssize_t)sizeof(number)) {
+		confirmed = number + 1;
+		if (confirmed >= from + enough)
+			kill(child, SIGKILL);
+	}
+	close(ends[0]);
+	int status;
+	assert_int_equal(waitpid(child, &status, 0), child);
+	assert_true(WIFSIGNALED(status));
+	return confirmed;
+}
+
+static void what_was_synced_outlives_any_number_of_kills(void **state)
+{
+	(void)state;
+	_cleanup_(folder_remove) struct folder folder = folder_new();
+	uint64_t there = 0;
+	for (int bout = 0; bout < 5; bout++) {
+		uint64_t confirmed = commit_until_killed(folder.path, there, 20 + (uint64_t)bout * 37);
+		_cleanup_(store_closep) struct store *store = opened(folder.path);
+		there = count_numbers(store);
+		assert_in_range(there, confirmed, confirmed + 1); /* one may have been on its way */
+	}
+}
+
+/* The write-ahead log with the highest number. */
+static void find_log(const struct folder *folder, char to[256])
+{
+	char newest[64] = "";
+	DIR *dir = opendir(folder->path);
+	assert_non_null(dir);
+	for (struct dirent *entry; (entry = readdir(dir));) {
+		size_t len = strlen(entry->d_name);
+		if (len == 10 && strcmp(entry->d_name + 6, ".log") == 0 && strcmp(entry->d_name, newest) > 0)
+			TEXT_COPY(newest, entry->d_name);
+	}
+	closedir(dir);
+	assert_string_not_equal(newest, "");
+	snprintf(to, 256, "%s/%s", folder->path, newest);
+}
+
+static off_t size_of(const char *path)
+{
+	int fd = open(path, O_RDONLY | O_CLOEXEC);
+	assert_true(fd >= 0);
+	off_t size = lseek(fd, 0, SEEK_END);
+	close(fd);
+	return size;
+}
+
+static void flip_byte(const char *path, off_t at)
+{
+	uint8_t byte;
+	_cleanup_close_ int fd = open(path, O_RDWR | O_CLOEXEC);
+	assert_int_equal(pread(fd, &byte, 1, at), 1);
+	byte ^= 0x40;
+	assert_int_equal(pwrite(fd, &byte, 1, at), 1);
+}
+
+static void a_record_cut_short_is_left_out_with_a_word_about_it(void **state)
+{
+	(void)state;
+	_cleanup_(folder_remove) struct folder folder = folder_new();
+	char log[256], why[512] = "";
+	uint64_t confirmed = commit_until_killed(folder.path, 0, 10);
+	find_log(&folder, log);
+	assert_int_equal(truncate(log, size_of(log) - 100), 0);
+	_cleanup_(store_closep) struct store *store = NULL;
+	assert_int_equal(store_open(folder.path, &options, &store, why), 0);
+	assert_true(text_starts(why, "the last record was cut short and left out: Corruption"));
+	assert_in_range(count_numbers(store), confirmed - 1, confirmed);
+}
+
+static void a_clean_start_has_nothing_to_tell(void **state)
+{
+	(void)state;
+	_cleanup_(folder_remove) struct folder folder = folder_new();
+	char why[512] = "something";
+	struct store *store = NULL;
+	commit_until_killed(folder.path, 0, 10);
+	store_close(opened(folder.path));
+	assert_int_equal(store_open(folder.path, &options, &store, why), 0);
+	assert_string_equal(why, "");
+	store_close(store);
+}
+
+static void damage_in_the_middle_of_the_log_is_refused(void **state)
+{
+	(void)state;
+	_cleanup_(folder_remove) struct folder folder = folder_new();
+	char log[256], why[512] = "";
+	struct store *store = NULL;
+	commit_until_killed(folder.path, 0, 20);
+	find_log(&folder, log);
+	flip_byte(log, size_of(log) / 2);
+	assert_int_equal(store_open(folder.path, &options, &store, why), -EUCLEAN);
+	assert_null(store);
+	assert_true(text_starts(why, "Corruption"));
+	assert_int_equal(store_open(folder.path, &options, &store, why), -EUCLEAN); /* and again: it repaired nothing */
+}
+
+static void a_whole_last_record_that_is_wrong_is_refused(void **state)
+{
+	(void)state;
+	_cleanup_(folder_remove) struct folder folder = folder_new();
+	char log[256], why[512] = "";
+	struct store *store = NULL;
+	commit_until_killed(folder.path, 0, 10);
+	find_log(&folder, log);
+	flip_byte(log, size_of(log) - 50);
+	assert_int_equal(store_open(folder.path, &options, &store, why), -EUCLEAN);
+	assert_null(store);
+}
+
+static void a_second_process_is_told_that_it_is_busy(void **state)
+{
+	(void)state;
+	_cleanup_(folder_remove) struct folder folder = folder_new();
+	_cleanup_(store_closep) struct store *store = opened(folder.path);
+	struct store *second = NULL;
+	char why[512];
+	assert_int_equal(store_open(folder.path, &options, &second, why), -EBUSY); /* also from within the same one */
+	pid_t child = fork();
+	if (child == 0)
+		_exit(store_open(folder.path, &options, &second, NULL) == -EBUSY ? 0 : 1);
+	int status = -1;
+	assert_int_equal(waitpid(child, &status, 0), child);
+	assert_int_equal(status, 0);
+}
+
+static void a_path_that_cannot_be_is_told(void **state)
+{
+	(void)state;
+	struct store *store = NULL;
+	char why[512];
+	assert_int_equal(store_open("/dev/null/state", &options, &store, why), -ENOTDIR);
+	assert_string_equal(why, "/dev/null/state: Not a directory");
+}
+
+static void a_store_with_families_of_a_newer_version_is_refused(void **state)
+{
+	(void)state;
+	static const char *const fewer[] = { "log", NULL };
+	static const struct store_options older = { fewer, 1 << 20, 1 << 20 };
+	_cleanup_(folder_remove) struct folder folder = folder_new();
+	struct store *store = NULL;
+	char why[512];
+	store_close(opened(folder.path));
+	assert_int_equal(store_open(folder.path, &older, &store, why), -EINVAL);
+	assert_non_null(strstr(why, "state"));
+}
+
+static void families_that_are_missing_are_made(void **state)
+{
+	(void)state;
+	static const char *const more[] = { "log", "state", "dead", NULL };
+	static const struct store_options newer = { more, 1 << 20, 1 << 20 };
+	_cleanup_(folder_remove) struct folder folder = folder_new();
+	struct store *store = opened(folder.path);
+	assert_int_equal(put_number(store, 0, true), 0);
+	store_close(store);
+	assert_int_equal(store_open(folder.path, &newer, &store, NULL), 0);
+	assert_int_equal(count_numbers(store), 1);
+	store_close(store);
+}
+
+/* A file that may not grow stands for a full disk: the write of the log fails. */
+static int commit_past_a_full_disk(const char *path)
+{
+	struct store *store = opened(path);
+	_cleanup_(buffer_free) struct buffer found = { 0 };
+	const struct rlimit none = { 64 * 1024, 64 * 1024 };
+	uint64_t i = 0;
+	signal(SIGXFSZ, SIG_IGN);
+	setrlimit(RLIMIT_FSIZE, &none);
+	while (i < 100 && put_number(store, i, true) == 0)
+		i++;
+	uint8_t first[8] = { 0 };
+	struct store_cursor *cursor = store_cursor_new(store, LOG);
+	bool refuses = i > 0 && i < 100 && put_number(store, i, true) == -EIO && *store_why(store) &&
+		store_get(store, LOG, BYTES(first, 8), &found) == -EIO && store_flush(store) == -EIO &&
+		!store_cursor_seek(cursor, bytes_of("")) && store_cursor_status(cursor) == -EIO &&
+		store_checkpoint(store, "/tmp/never-made") == -EIO;
+	store_cursor_free(cursor);
+	return refuses ? 0 : 1;
+}
+
+static void after_one_failed_commit_nothing_works_until_a_restart(void **state)
+{
+	(void)state;
+	_cleanup_(folder_remove) struct folder folder = folder_new();
+	pid_t child = fork();
+	if (child == 0)
+		_exit(commit_past_a_full_disk(folder.path));
+	int status = -1;
+	assert_int_equal(waitpid(child, &status, 0), child);
+	assert_int_equal(status, 0);
+	_cleanup_(store_closep) struct store *store = opened(folder.path); /* room again: everything synced is there */
+	assert_true(count_numbers(store) > 0);
+}
+
+static void a_checkpoint_is_a_store_of_its_own(void **state)
+{
+	(void)state;
+	_cleanup_(folder_remove) struct folder folder = folder_new();
+	char path[128], copy[128];
+	FOLDER_PATH(path, folder, "store");
+	FOLDER_PATH(copy, folder, "copy");
+	_cleanup_(store_closep) struct store *store = opened(path);
+	for (uint64_t i = 0; i < 10; i++)
+		assert_int_equal(put_number(store, i, false), 0);
+	assert_int_equal(store_checkpoint(store, copy), 0);
+	assert_int_equal(put_number(store, 10, true), 0);
+	assert_true(store_checkpoint(store, copy) < 0); /* it is there already, and the store goes on */
+	assert_int_equal(put_number(store, 11, true), 0);
+
+	_cleanup_(store_closep) struct store *second = opened(copy);
+	assert_int_equal(count_numbers(second), 10);
+	assert_int_equal(count_numbers(store), 12);
+}
+
+static void a_cursor_sees_the_store_as_it_was(void **state)
+{
+	(void)state;
+	_cleanup_(folder_remove) struct folder folder = folder_new();
+	_cleanup_(store_closep) struct store *store = opened(folder.path);
+	for (uint64_t i = 0; i < 3; i++)
+		assert_int_equal(put_number(store, i, false), 0);
+	_cleanup_(store_cursor_freep) struct store_cursor *cursor = store_cursor_new(store, LOG);
+	assert_int_equal(put_number(store, 3, false), 0);
+	assert_true(store_cursor_last(cursor));
+	assert_int_equal(get_be64(store_cursor_key(cursor).data), 2);
+}
+
+static void a_range_that_spans_files_goes_whole(void **state)
+{
+	(void)state;
+	_cleanup_(folder_remove) struct folder folder = folder_new();
+	_cleanup_(store_closep) struct store *store = opened(folder.path);
+	uint8_t from[8] = { 0 }, to[8];
+	enum { NUMBERS = 4000, KEPT_FROM = 3900 };
+	for (uint64_t i = 0; i < NUMBERS; i++)
+		assert_int_equal(put_number(store, i, false), 0);
+	put_be64(to, KEPT_FROM);
+	assert_int_equal(store_delete_range(store, LOG, BYTES(from, 8), BYTES(to, 8)), 0);
+
+	_cleanup_(store_cursor_freep) struct store_cursor *cursor = store_cursor_new(store, LOG);
+	uint64_t next = KEPT_FROM;
+	for (bool more = store_cursor_seek(cursor, bytes_of("")); more; more = store_cursor_next(cursor))
+		assert_true(get_be64(store_cursor_key(cursor).data) == next++);
+	assert_int_equal(next, NUMBERS);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(what_was_synced_outlives_any_number_of_kills),
+		cmocka_unit_test(a_record_cut_short_is_left_out_with_a_word_about_it),
+		cmocka_unit_test(a_clean_start_has_nothing_to_tell),
+		cmocka_unit_test(damage_in_the_middle_of_the_log_is_refused),
+		cmocka_unit_test(a_whole_last_record_that_is_wrong_is_refused),
+		cmocka_unit_test(a_second_process_is_told_that_it_is_busy),
+		cmocka_unit_test(a_path_that_cannot_be_is_told),
+		cmocka_unit_test(a_store_with_families_of_a_newer_version_is_refused),
+		cmocka_unit_test(families_that_are_missing_are_made),
+		cmocka_unit_test(after_one_failed_commit_nothing_works_until_a_restart),
+		cmocka_unit_test(a_checkpoint_is_a_store_of_its_own),
+		cmocka_unit_test(a_cursor_sees_the_store_as_it_was),
+		cmocka_unit_test(a_range_that_spans_files_goes_whole),
+	};
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
