@@ -19,8 +19,7 @@ struct rules {
 		int64_t first_us, second_us; /* both from abandonment */
 	} waits[3];                          /* by enum cart_size */
 	struct rules_threshold {
-		char currency
-			[4]; /* "" : the shop's own, where the text gave a bare sign that several currencies share */
+		char currency[4];    /* always a code: a bare sign was resolved */
 		int64_t small_below; /* minor units: a total below is small */
 		int64_t big_above;   /* a total above is big; both ends themselves are medium */
 	} thresholds[RULES_CURRENCIES_MAX];
@@ -42,7 +41,7 @@ struct rules_error {
 	char text[240];   /* "line 1, column 34: expected a time unit (hours, minutes, days) but found \"bananas\"" */
 };
 
-/* `currency` is the shop's: what a bare "$" means if the shop's currency uses that sign. */
+/* `currency` is the shop's: what a bare "$" means if the shop's currency uses that sign; a US dollar if it does not. */
 int rules_parse(const char *text, const char *currency, struct rules *ret, struct rules_error *ret_error);
 
 struct rules_choice {
@@ -54,5 +53,9 @@ struct rules_choice rules_choose(const struct rules *rules, int64_t total_minor,
 int64_t rules_window_us(const struct rules *rules);
 /* `us` itself when it is outside the quiet hours, else the next sending minute, in the shop's zone. */
 int64_t rules_next_sending_us(const struct rules *rules, const char *zone, int64_t us);
+
+/* The rules as they were understood, in sentences that rules_parse reads back as the same rules. Appends. */
+struct buffer;
+void rules_print(const struct rules *rules, struct buffer *ret);
 
 #endif
