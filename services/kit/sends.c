@@ -1,0 +1,211 @@
+/*
+ * sends.c: what was mailed, claimed, released
+ *
+ * Owns:      tables sends (cart/step -> struct send_row) and sends.to (address hash -> struct mailed_row) of a service's state.
+ * Promises:  sent is final; an ambiguous send is corrected only by sent; the outcome of an older attempt never hides a newer one.
+ * Read next: sends.h, services/sender
+ */
+#include "services/kit/sends.h"
+#include "bus/base/cleanup.h"
+#include "bus/base/text.h"
+#include <stdio.h>
+#include <string.h>
+
+/* Plain bytes in the store of one machine: never sent anywhere. */
+struct send_row {
+	uint32_t phase, attempt;
+	int64_t at_us;
+	uint64_t due_seq;
+	char owner[40];
+};
+
+struct mailed_row {
+	int64_t sent_us;  /* the latest mail that went or may have gone */
+	int64_t claim_us; /* of a claim without an outcome; 0: none */
+	char claimed[96]; /* cart/step */
+};
+
+enum { STEP_KEY_MAX = 96 };
+
+static const char *step_key(char to[STEP_KEY_MAX], const char *cart_id, uint32_t step)
+{
+	snprintf(to, STEP_KEY_MAX, "%s/%u", cart_id, (unsigned)step);
+	return to;
+}
+
+static bool get_row(
+	const struct state *state, const char *table, const char *shop, const char *key, void *ret_row, size_t size)
+{
+	_cleanup_(buffer_free) struct buffer value = { 0 };
+
+	memset(ret_row, 0, size);
+	if (!state_get_bytes(state, table, shop, key, &value) || value.len != size)
+		return false;
+	memcpy(ret_row, value.data, size);
+	return true;
+}
+
+static void remember_claimed_mail(struct state *state, const char *shop, const SendClaim *claim)
+{
+	struct mailed_row row;
+	char what[STEP_KEY_MAX];
+
+	if (!*claim->address_hash)
+		return;
+	get_row(state, "sends.to", shop, claim->address_hash, &row, sizeof(row));
+	if (row.claim_us > row.sent_us && strcmp(row.claimed, step_key(what, claim->cart_id, claim->step)) != 0)
+		row.sent_us = row.claim_us; /* its outcome is still out: it counts until it is known */
+	row.claim_us = claim->claimed_us;
+	TEXT_COPY(row.claimed, step_key(what, claim->cart_id, claim->step));
+	state_put_bytes(state, "sends.to", shop, claim->address_hash, BYTES(&row, sizeof(row)));
+}
+
+void sends_remember_claim(struct state *state, const struct said *said, const SendClaim *claim)
+{
+	struct send_row row;
+	char key[STEP_KEY_MAX];
+
+	step_key(key, claim->cart_id, claim->step);
+	get_row(state, "sends", said->shop, key, &row, sizeof(row));
+	if (claim->attempt <= row.attempt && row.phase != SEND_NONE)
+		return;
+	if (row.phase != SEND_SENT) {
+		row.phase = SEND_CLAIMED;
+		row.attempt = claim->attempt;
+		row.at_us = claim->claimed_us;
+		row.due_seq = claim->due_seq;
+		TEXT_COPY(row.owner, claim->owner);
+		state_put_bytes(state, "sends", said->shop, key, BYTES(&row, sizeof(row)));
+	}
+	remember_claimed_mail(state, said->shop, claim);
+}
+
+static enum send_phase phase_of(const char *topic)
+{
+	static const struct {
+		const char *topic;
+		enum send_phase phase;
+	} all[] = { { "reminder.sent", SEND_SENT }, { "reminder.released", SEND_RELEASED },
+		{ "reminder.refused", SEND_REFUSED }, { "reminder.ambiguous", SEND_AMBIGUOUS },
+		{ "reminder.skipped", SEND_SKIPPED } };
+
+	for (size_t i = 0; i < sizeof(all) / sizeof(all[0]); i++) {
+		if (strcmp(topic, all[i].topic) == 0)
+			return all[i].phase;
+	}
+	return SEND_NONE;
+}
+
+static bool outcome_counts(const struct send_row *row, enum send_phase phase, uint32_t attempt)
+{
+	if (row->phase == SEND_SENT)
+		return false;
+	if (phase == SEND_SENT)
+		return true;
+	if (phase == SEND_SKIPPED) /* says nothing about an attempt that is under way or has ended */
+		return !send_is_spent((enum send_phase)row->phase);
+	if (attempt < row->attempt)
+		return false;
+	return attempt > row->attempt || (row->phase != SEND_AMBIGUOUS && row->phase != SEND_REFUSED);
+}
+
+static void remember_mail(struct state *state, const char *shop, const ReminderOutcome *outcome, enum send_phase phase)
+{
+	struct mailed_row row;
+	char what[STEP_KEY_MAX];
+	bool went = (phase == SEND_SENT || phase == SEND_AMBIGUOUS) && !outcome->to_owner;
+
+	if (!*outcome->address_hash || phase == SEND_SKIPPED)
+		return;
+	get_row(state, "sends.to", shop, outcome->address_hash, &row, sizeof(row));
+	if (strcmp(row.claimed, step_key(what, outcome->cart_id, outcome->step)) == 0) {
+		row.claim_us = 0;
+		row.claimed[0] = '\0';
+	}
+	if (went && outcome->at_us > row.sent_us)
+		row.sent_us = outcome->at_us;
+	state_put_bytes(state, "sends.to", shop, outcome->address_hash, BYTES(&row, sizeof(row)));
+}
+
+void sends_remember_outcome(struct state *state, const struct said *said, const ReminderOutcome *outcome)
+{
+	enum send_phase phase = phase_of(said->topic);
+	struct send_row row;
+	char key[STEP_KEY_MAX];
+
+	step_key(key, outcome->cart_id, outcome->step);
+	get_row(state, "sends", said->shop, key, &row, sizeof(row));
+	if (outcome_counts(&row, phase, outcome->attempt)) {
+		row.phase = phase;
+		row.attempt = outcome->attempt > row.attempt ? outcome->attempt : row.attempt;
+		row.at_us = outcome->at_us;
+		row.due_seq = outcome->due_seq;
+		state_put_bytes(state, "sends", said->shop, key, BYTES(&row, sizeof(row)));
+	}
+	remember_mail(state, said->shop, outcome, phase);
+}
+
+bool send_is_spent(enum send_phase phase)
+{
+	switch (phase) {
+	case SEND_NONE:
+	case SEND_RELEASED:
+		return false;
+	case SEND_CLAIMED:
+	case SEND_SENT:
+	case SEND_REFUSED:
+	case SEND_AMBIGUOUS:
+	case SEND_SKIPPED:
+		return true;
+	}
+	return true;
+}
+
+static int how_spent(enum send_phase phase)
+{
+	static const int rank[] = { [SEND_NONE] = 0,
+		[SEND_RELEASED] = 1,
+		[SEND_SKIPPED] = 2,
+		[SEND_CLAIMED] = 3,
+		[SEND_REFUSED] = 4,
+		[SEND_AMBIGUOUS] = 5,
+		[SEND_SENT] = 6 };
+
+	return rank[phase];
+}
+
+static void add_send(
+	const struct state *state, const char *shop, const char *cart_id, int step, struct send *most_spent)
+{
+	struct send_row row;
+	char key[STEP_KEY_MAX];
+	uint32_t attempt = most_spent->attempt;
+
+	if (!get_row(state, "sends", shop, step_key(key, cart_id, (uint32_t)step), &row, sizeof(row)))
+		return;
+	if (how_spent(row.phase) > how_spent(most_spent->phase)) {
+		*most_spent = (struct send){ .phase = row.phase, .at_us = row.at_us, .due_seq = row.due_seq };
+		TEXT_COPY(most_spent->owner, row.owner);
+	}
+	most_spent->attempt = row.attempt > attempt ? row.attempt : attempt;
+}
+
+struct send sends_of(const struct state *state, const char *shop, const CartState *cart, int step)
+{
+	struct send most_spent = { 0 };
+
+	add_send(state, shop, cart->ids.cart_id, step, &most_spent);
+	for (int i = 0; i < cart->merged_from_count; i++)
+		add_send(state, shop, cart->merged_from[i], step, &most_spent);
+	return most_spent;
+}
+
+int64_t sends_last_to(const struct state *state, const char *shop, const char *address_hash)
+{
+	struct mailed_row row;
+
+	if (!*address_hash)
+		return 0;
+	get_row(state, "sends.to", shop, address_hash, &row, sizeof(row));
+	return row.claim_us > row.sent_us ? row.claim_us : row.sent_us;
+}

@@ -1,0 +1,231 @@
+/*
+ * stops.c: the raw messages that forbid a send
+ *
+ * Owns:      the tables stops.* of a service's state:
+ *              stops.tie      name US name      two ids of one cart, both ways (US: the unit separator, 0x1f)
+ *              stops.bought   name              the first purchase that names this id
+ *              stops.buyer    address hash      the latest purchase by this address
+ *              stops.change   name              what the raw changes of this cart say by now
+ *              stops.person   address hash      the first opt-out, complaint or bounce since the last lift
+ *              stops.listed   address hash      the suppression list's own word
+ *              stops.owner    id:<cart id>      suppressed or written off
+ *              stops.status   shop              the kill switch
+ * Promises:  applies what was confirmed to the outside, whatever intake and unsub made of it; in doubt a stop applies. A shared
+ *            id stops for good: a storefront that gives the next cart of a shopper the token of one that was bought must not.
+ * Fails by:  nothing; a cart known by more than WALK_MOST names is judged by the first of them.
+ * Read next: stops_rows.c (the folds), change.h, join.h
+ */
+#include "services/kit/stops.h"
+#include "bus/base/text.h"
+#include "services/kit/change.h"
+#include "services/kit/stops_rows.h"
+#include <string.h>
+
+enum { WALK_MOST = 64 };
+
+struct walk {
+	int count, next;
+	char names[WALK_MOST][STOP_NAME_MAX];
+};
+
+static void walk_add(struct walk *walk, const char *name)
+{
+	for (int i = 0; i < walk->count; i++) {
+		if (strcmp(walk->names[i], name) == 0)
+			return;
+	}
+	if (walk->count < WALK_MOST)
+		TEXT_COPY(walk->names[walk->count++], name);
+}
+
+static bool walk_along(const char *shop, const char *key, struct bytes value, void *context)
+{
+	const char *other = strchr(key, STOP_TIE);
+
+	(void)shop, (void)value;
+	if (other)
+		walk_add(context, other + 1);
+	return true;
+}
+
+static void walk_from(struct walk *walk, const CartIds *ids)
+{
+	char names[JOIN_NAMES_MAX][80];
+	int count = join_names(ids, names);
+
+	for (int i = 0; i < count; i++)
+		walk_add(walk, names[i]);
+}
+
+/* Every name this cart goes by, its own first. */
+static void walk_cart(const struct state *state, const char *shop, const CartState *cart, struct walk *walk)
+{
+	walk->count = walk->next = 0;
+	walk_from(walk, &cart->ids);
+	for (int i = 0; i < cart->also_count; i++)
+		walk_from(walk, &cart->also[i]);
+	for (int i = 0; i < cart->merged_from_count; i++) {
+		CartIds merged = { 0 };
+
+		TEXT_COPY(merged.cart_id, cart->merged_from[i]);
+		walk_from(walk, &merged);
+	}
+	while (walk->next < walk->count) {
+		char prefix[STOP_NAME_MAX + 2];
+		size_t len = strlen(walk->names[walk->next]);
+
+		memcpy(prefix, walk->names[walk->next++], len);
+		prefix[len] = STOP_TIE;
+		prefix[len + 1] = '\0';
+		state_each(state, "stops.tie", shop, prefix, walk_along, walk);
+	}
+}
+
+static struct stopped by_names(
+	const struct state *state, const char *shop, const struct walk *walk, const char *table, enum stop stop)
+{
+	struct stop_row row;
+
+	for (int i = 0; i < walk->count; i++) {
+		if (stop_row_get(state, table, shop, walk->names[i], &row, sizeof(row)))
+			return (struct stopped){ stop, row.seq, row.at_us };
+	}
+	return (struct stopped){ 0 };
+}
+
+static struct stopped by_buyer(
+	const struct state *state, const char *shop, const CartState *cart, const char *address_hash)
+{
+	struct stop_row row;
+
+	if (!*address_hash || !stop_row_get(state, "stops.buyer", shop, address_hash, &row, sizeof(row)))
+		return (struct stopped){ 0 };
+	if (cart->abandoned_us > row.at_us)
+		return (struct stopped){ 0 }; /* a new cart of somebody who bought before */
+	return (struct stopped){ STOP_BOUGHT, row.seq, row.at_us };
+}
+
+static struct stopped by_purchase(
+	const struct state *state, const char *shop, const CartState *cart, const struct walk *walk)
+{
+	struct stopped stopped = by_names(state, shop, walk, "stops.bought", STOP_BOUGHT);
+
+	if (!stopped.stop)
+		stopped = by_buyer(state, shop, cart, cart->ids.email_hash);
+	for (int i = 0; !stopped.stop && i < cart->also_count; i++)
+		stopped = by_buyer(state, shop, cart, cart->also[i].email_hash);
+	return stopped;
+}
+
+static struct stopped by_person(const struct state *state, const char *shop, const char *address_hash)
+{
+	struct stop_row row;
+
+	if (!*address_hash)
+		return (struct stopped){ 0 };
+	if (stop_row_get(state, "stops.person", shop, address_hash, &row, sizeof(row)) && row.stop)
+		return (struct stopped){ (enum stop)row.stop, row.seq, row.at_us };
+	if (stop_row_get(state, "stops.listed", shop, address_hash, &row, sizeof(row)) && row.stop)
+		return (struct stopped){ STOP_SUPPRESSED, row.seq, row.at_us };
+	return (struct stopped){ 0 };
+}
+
+static enum stop change_stop(const CartState *cart, const struct change_row *row)
+{
+	if (row->emptied && row->at_us >= cart->changed_us)
+		return STOP_EMPTIED;
+	if (row->at_us <= cart->changed_us)
+		return STOP_NONE; /* the cart was decided on with this change in it */
+	if (row->items_digest &&
+		row->items_digest != change_items_digest(cart->items, cart->items_count, cart->items_left_out))
+		return STOP_CHANGED;
+	if (row->has_total && (row->total_minor != cart->total_minor || strcmp(row->currency, cart->currency) != 0))
+		return STOP_CHANGED;
+	if (*row->email_hash && strcmp(row->email_hash, cart->ids.email_hash) != 0)
+		return STOP_CHANGED;
+	return row->saved_link && !cart->saved_link ? STOP_CHANGED : STOP_NONE;
+}
+
+/* Emptied counts before changed, whichever name it came by. */
+static struct stopped by_change(
+	const struct state *state, const char *shop, const CartState *cart, const struct walk *walk)
+{
+	struct stopped found = { 0 };
+	struct change_row row;
+
+	for (int i = 0; i < walk->count; i++) {
+		enum stop stop;
+
+		if (!stop_row_get(state, "stops.change", shop, walk->names[i], &row, sizeof(row)))
+			continue;
+		stop = change_stop(cart, &row);
+		if (stop == STOP_EMPTIED || (stop == STOP_CHANGED && !found.stop))
+			found = (struct stopped){ stop, row.seq, row.at_us };
+	}
+	return found;
+}
+
+static struct stopped by_status(const struct state *state, const char *shop)
+{
+	struct status_row row;
+
+	if (stop_row_get(state, "stops.status", shop, "", &row, sizeof(row)) && row.mode == MODE_PAUSED)
+		return (struct stopped){ STOP_PAUSED, row.seq, row.at_us };
+	return (struct stopped){ 0 };
+}
+
+struct stopped stops_for(const struct state *state, const char *shop, const CartState *cart)
+{
+	struct walk walk;
+	struct stopped stopped, changed;
+
+	walk_cart(state, shop, cart, &walk);
+	stopped = by_purchase(state, shop, cart, &walk);
+	if (!stopped.stop)
+		stopped = by_person(state, shop, cart->ids.email_hash);
+	if (!stopped.stop)
+		stopped = by_names(state, shop, &walk, "stops.owner", STOP_BY_OWNER);
+	if (stopped.stop)
+		return stopped;
+	changed = by_change(state, shop, cart, &walk);
+	if (changed.stop == STOP_EMPTIED)
+		return changed;
+	stopped = by_status(state, shop);
+	return stopped.stop ? stopped : changed;
+}
+
+const char *stop_name(enum stop stop)
+{
+	switch (stop) {
+	case STOP_NONE:
+		return "nothing";
+	case STOP_BOUGHT:
+		return "bought";
+	case STOP_OPTED_OUT:
+		return "opted out";
+	case STOP_COMPLAINED:
+		return "complained";
+	case STOP_BOUNCED:
+		return "bounced";
+	case STOP_SUPPRESSED:
+		return "suppressed";
+	case STOP_BY_OWNER:
+		return "stopped by the owner";
+	case STOP_EMPTIED:
+		return "emptied";
+	case STOP_CHANGED:
+		return "changed";
+	case STOP_PAUSED:
+		return "paused";
+	}
+	return "nothing";
+}
+
+ShopMode stops_mode(const struct state *state, const char *shop)
+{
+	struct status_row row;
+
+	if (!stop_row_get(state, "stops.status", shop, "", &row, sizeof(row)))
+		return MODE_OBSERVE;
+	return (ShopMode)row.mode;
+}

@@ -1,0 +1,227 @@
+/*
+ * stops_rows.c: folding the raw messages that forbid a send
+ *
+ * Promises:  the order in which messages come changes nothing but which of several stops is named; an older change never hides
+ *            a newer one; lifting a suppression takes back what came before it and nothing that came after.
+ * Read next: stops.c (which stop holds)
+ */
+#include "services/kit/stops_rows.h"
+#include "bus/base/cleanup.h"
+#include "bus/base/text.h"
+#include "services/kit/change.h"
+#include <stdio.h>
+#include <string.h>
+
+bool stop_row_get(
+	const struct state *state, const char *table, const char *shop, const char *key, void *ret_row, size_t size)
+{
+	_cleanup_(buffer_free) struct buffer value = { 0 };
+
+	memset(ret_row, 0, size);
+	if (!state_get_bytes(state, table, shop, key, &value) || value.len != size)
+		return false;
+	memcpy(ret_row, value.data, size);
+	return true;
+}
+
+#define PUT_ROW(state, table, shop, key, row)                                                                          \
+	state_put_bytes((state), (table), (shop), (key), BYTES((row), sizeof(*(row))))
+
+static void tie(struct state *state, const char *shop, const char *from, const char *to)
+{
+	char key[2 * STOP_NAME_MAX + 2];
+
+	snprintf(key, sizeof(key), "%s%c%s", from, STOP_TIE, to);
+	if (!state_has(state, "stops.tie", shop, key))
+		state_put_bytes(state, "stops.tie", shop, key, BYTES("", 0));
+}
+
+/* All names of one message belong together: a star around the first. */
+static int tie_names(struct state *state, const char *shop, const CartIds *ids, char ret[JOIN_NAMES_MAX][80])
+{
+	int count = join_names(ids, ret);
+
+	for (int i = 1; i < count; i++) {
+		tie(state, shop, ret[0], ret[i]);
+		tie(state, shop, ret[i], ret[0]);
+	}
+	return count;
+}
+
+static void note_contents(struct change_row *row, const CartChanged *changed, bool newer)
+{
+	if (changed->has_items && (newer || !row->items_digest)) {
+		row->items_digest = change_items_digest(changed->items, changed->items_count, changed->items_left_out);
+		row->emptied = change_empties(changed);
+	}
+	if (changed->has_total && (newer || !row->has_total)) {
+		row->has_total = true;
+		row->total_minor = changed->total_minor;
+		TEXT_COPY(row->currency, changed->currency);
+	}
+	if (*changed->ids.email_hash && (newer || !*row->email_hash))
+		TEXT_COPY(row->email_hash, changed->ids.email_hash);
+	row->saved_link |= changed->saved_link;
+}
+
+void stops_remember_changed(struct state *state, const struct said *said, const CartChanged *changed)
+{
+	char names[JOIN_NAMES_MAX][80];
+	struct change_row row;
+	bool newer;
+
+	if (tie_names(state, said->shop, &changed->ids, names) == 0)
+		return;
+	stop_row_get(state, "stops.change", said->shop, names[0], &row, sizeof(row));
+	newer = change_us(changed) >= row.at_us;
+	note_contents(&row, changed, newer);
+	if (newer) {
+		row.at_us = change_us(changed);
+		row.seq = said->seq;
+	}
+	PUT_ROW(state, "stops.change", said->shop, names[0], &row);
+}
+
+static void remember_buyer(struct state *state, const struct said *said, const char *address_hash, int64_t at_us)
+{
+	struct stop_row row;
+
+	if (!*address_hash)
+		return;
+	if (stop_row_get(state, "stops.buyer", said->shop, address_hash, &row, sizeof(row)) && row.at_us >= at_us)
+		return;
+	row = (struct stop_row){ .seq = said->seq, .at_us = at_us, .stop = STOP_BOUGHT };
+	PUT_ROW(state, "stops.buyer", said->shop, address_hash, &row);
+}
+
+/* A test order stops too: it was placed to see that it does. A cancelled one neither stops nor takes a stop back. */
+void stops_remember_checkout(struct state *state, const struct said *said, const CartCheckout *checkout)
+{
+	char names[JOIN_NAMES_MAX][80];
+	int count = tie_names(state, said->shop, &checkout->ids, names);
+	struct stop_row row = { .seq = said->seq, .at_us = purchase_us(checkout), .stop = STOP_BOUGHT };
+
+	if (checkout->kind == CHECKOUT_CANCELLED)
+		return;
+	for (int i = 0; i < count; i++) {
+		if (!state_has(state, "stops.bought", said->shop, names[i]))
+			PUT_ROW(state, "stops.bought", said->shop, names[i], &row);
+	}
+	remember_buyer(state, said, checkout->ids.email_hash, row.at_us);
+}
+
+static void remember_person(
+	struct state *state, const struct said *said, const char *address_hash, enum stop stop, int64_t at_us)
+{
+	struct stop_row row;
+
+	if (!*address_hash)
+		return;
+	if (stop_row_get(state, "stops.person", said->shop, address_hash, &row, sizeof(row)) && row.stop)
+		return; /* the first reason stays */
+	row = (struct stop_row){ .seq = said->seq, .at_us = at_us, .stop = stop };
+	PUT_ROW(state, "stops.person", said->shop, address_hash, &row);
+}
+
+static enum stop optout_stop(OptoutSource source)
+{
+	switch (source) {
+	case OPTOUT_PAGE:
+	case OPTOUT_ONE_CLICK:
+	case OPTOUT_PRIVACY:
+	case OPTOUT_IMPORT:
+	case OPTOUT_OWNER:
+		return STOP_OPTED_OUT;
+	case OPTOUT_COMPLAINT:
+		return STOP_COMPLAINED;
+	case OPTOUT_BOUNCE:
+		return STOP_BOUNCED;
+	}
+	return STOP_OPTED_OUT;
+}
+
+void stops_remember_optout(struct state *state, const struct said *said, const OptoutRequest *asked)
+{
+	remember_person(state, said, asked->address_hash, optout_stop(asked->source), asked->heard_us);
+}
+
+void stops_remember_feedback(struct state *state, const struct said *said, const MailFeedback *feedback)
+{
+	switch (feedback->kind) {
+	case FEEDBACK_COMPLAINT:
+		remember_person(state, said, feedback->address_hash, STOP_COMPLAINED, feedback->heard_us);
+		return;
+	case FEEDBACK_BOUNCE_PERMANENT:
+		remember_person(state, said, feedback->address_hash, STOP_BOUNCED, feedback->heard_us);
+		return;
+	case FEEDBACK_BOUNCE_TRANSIENT:
+		return;
+	}
+}
+
+static void remember_owners_stop(struct state *state, const struct said *said, const AdminAction *action)
+{
+	struct stop_row row = { .seq = said->seq, .at_us = action->at_us, .stop = STOP_BY_OWNER };
+	char name[STOP_NAME_MAX];
+
+	if (!*action->cart_id)
+		return;
+	snprintf(name, sizeof(name), "id:%s", action->cart_id);
+	if (!state_has(state, "stops.owner", said->shop, name))
+		PUT_ROW(state, "stops.owner", said->shop, name, &row);
+}
+
+void stops_remember_action(struct state *state, const struct said *said, const AdminAction *action)
+{
+	struct stop_row lifted = { .seq = said->seq, .at_us = action->at_us, .stop = STOP_NONE };
+
+	switch (action->verb) {
+	case ADMIN_SUPPRESS_CART:
+	case ADMIN_WRITE_OFF:
+		remember_owners_stop(state, said, action);
+		return;
+	case ADMIN_UNSUBSCRIBE:
+		remember_person(state, said, action->address_hash, STOP_OPTED_OUT, action->at_us);
+		if (!*action->address_hash)
+			remember_owners_stop(state, said, action);
+		return;
+	case ADMIN_LIFT_SUPPRESSION:
+		if (*action->address_hash)
+			PUT_ROW(state, "stops.person", said->shop, action->address_hash, &lifted);
+		return;
+	case ADMIN_OVERRIDE_WAIT:
+		return;
+	}
+}
+
+/* A pause stays until something of at least its priority lifts it. */
+void stops_remember_status(struct state *state, const struct said *said, const ShopStatus *status)
+{
+	struct status_row row;
+	bool known = stop_row_get(state, "stops.status", said->shop, "", &row, sizeof(row));
+
+	if (known && status->version < row.version)
+		return;
+	if (known && row.mode == MODE_PAUSED && status->priority < row.priority)
+		return;
+	row = (struct status_row){ .seq = said->seq,
+		.at_us = status->at_us,
+		.version = status->version,
+		.mode = status->mode,
+		.priority = status->priority };
+	PUT_ROW(state, "stops.status", said->shop, "", &row);
+}
+
+/* The list's rows are compacted by version, so the highest is the truth in whatever order they are read. */
+void stops_remember_suppression(struct state *state, const struct said *said, const Suppression *fact)
+{
+	struct stop_row row;
+
+	if (stop_row_get(state, "stops.listed", said->shop, fact->address_hash, &row, sizeof(row)) &&
+		row.version > said->version)
+		return;
+	row = (struct stop_row){
+		.seq = said->seq, .at_us = fact->since_us, .stop = !fact->lifted, .version = said->version
+	};
+	PUT_ROW(state, "stops.listed", said->shop, fact->address_hash, &row);
+}
