@@ -1,0 +1,49 @@
+/*
+ * cart.h: what an event makes of one cart's row: pure functions
+ *
+ * Read next: upsert.c, merge.c, purchase.c; intake.c turns what they answer into facts
+ */
+#ifndef INTAKE_CART_H
+#define INTAKE_CART_H
+
+#include "bus/base/clock.h"
+#include "proto/topics.h"
+#include <stdbool.h>
+
+/* Older than this when it is first heard of: an import or a replay. Recorded, never chased. */
+#define FIRST_SIGHT_MOST_US (3 * US_PER_DAY)
+
+struct cart_change {
+	bool changed;   /* anything at all */
+	bool restarted; /* the clock: the shopper did something */
+	bool emptied;
+	bool reopened;
+	bool reachable; /* it had no address, and has one now */
+	bool retimed;   /* another wait override */
+};
+
+/*
+ * An event newer than all before overwrites what it speaks of; an older one only adds what was not known. A cart that was bought,
+ * given up, opted out or stopped by the owner learns, but is not opened again.
+ */
+struct cart_change cart_upsert(CartState *row, const CartChanged *changed);
+/* A row for a cart that was never seen. cart_id is the caller's to choose. */
+struct cart_change cart_first_seen(CartState *row, const char *cart_id, const CartChanged *changed, int64_t now_us);
+
+bool cart_same(const CartState *a, const CartState *b);
+void cart_learn_ids(CartState *row, const CartIds *ids, bool newer);
+bool cart_has_address(const CartState *row);
+
+/* Everything of `loser` that the winner should know goes into it; the loser is closed as merged. */
+void cart_merge(CartState *winner, CartState *loser, int64_t now_us);
+/* true: a is the older one and keeps its id. */
+bool cart_is_older(const CartState *a, const CartState *b);
+
+/* false: nothing to write. A purchase flips any row but one that says so already; ids are learnt in any case. */
+bool cart_bought(CartState *row, const CartCheckout *checkout, bool by_id);
+
+/* "open, 2 items, 45.00 EUR, abandoned 2026-11-20 14:05 UTC, revision 3": for audits. */
+enum { CART_LINE_MAX = 200 };
+const char *cart_line(const CartState *row, char ret[CART_LINE_MAX]);
+
+#endif

@@ -1,0 +1,307 @@
+/*
+ * intake.c: the canonical list of carts: one row per cart, whatever a storefront calls it
+ *
+ * Hears:     cart.changed, cart.checkout, cart.closed, admin.action
+ * Remembers: cart.state, document
+ * Says:      cart.state, timer.set, timer.cancel, audit
+ * Owns:      cart.state, and with it the answer to "which cart is this, and since when was it left?"
+ * Promises:  an event changes the row once, in whatever order events come; a change by the shopper restarts the clock; a checkout
+ *            ends the chase even if it comes before its cart; every write is audited with what was before and after.
+ * Fails by:  dead-lettering a message that names no cart, and an action on a cart that nobody has heard of.
+ * Read next: upsert.c (what a change makes of a row), merge.c, rows.c (how a row is found), facts.c (how it is said)
+ */
+#include "services/intake/intake.h"
+#include "bus/base/text.h"
+#include "services/intake/facts.h"
+#include "services/kit/change.h"
+#include "services/kit/docs.h"
+#include "services/kit/join.h"
+#include <stdio.h>
+#include <string.h>
+
+#define ADMIN_RETRY_US (30 * US_PER_S) /* an action may overtake the webhook of the cart it names */
+enum { PURCHASES_BY_ADDRESS_MOST = 64 };
+
+/* ---- cart.changed ---- */
+
+static const char *why_first(const CartState *row, const CartChanged *changed, char ret[160])
+{
+	if (change_empties(changed))
+		return "first heard of when it was emptied";
+	if (row->status != CART_OPEN)
+		return "first heard of more than 3 days after its last change: an import or a replay is not chased";
+	snprintf(ret, 160, "a new cart, heard of by %s%s",
+		*changed->platform_topic ? changed->platform_topic : "a change",
+		cart_has_address(row) ? "" : "; it has no address yet, and waits for one");
+	return ret;
+}
+
+static enum verdict open_row(const struct state *state, const CartChanged *changed, struct turn *turn)
+{
+	char cart_id[CART_ID_MAX], grounds[160];
+	struct cart_change what;
+	const char *action;
+	CartState row;
+
+	choose_cart_id(state, turn_message(turn)->shop, &changed->ids, cart_id);
+	what = cart_first_seen(&row, cart_id, changed, turn_now_us(turn));
+	say_row(turn, &row);
+	if (row.status == CART_OPEN)
+		say_timer(state, turn, &row);
+	action = what.emptied ? "emptied" : row.status != CART_OPEN ? "closed" : "opened";
+	if (row.status == CART_OPEN && !cart_has_address(&row))
+		action = "waiting_for_address";
+	say_audit(turn, &row, &(struct note){ .action = action, .grounds = why_first(&row, changed, grounds) });
+	return DONE;
+}
+
+static const char *why_changed(const CartState *row, const struct cart_change *what, bool merged)
+{
+	if (what->emptied)
+		return "the shopper emptied it: the chase ends";
+	if (what->reopened)
+		return "the shopper is back: it is open again and its clock starts anew; steps already mailed stay "
+		       "spent";
+	if (what->restarted)
+		return "the shopper changed it: its clock starts anew; steps already mailed stay spent";
+	if (merged)
+		return "this change ties several ids together: they are one cart";
+	if (what->reachable)
+		return "it has an address now; its clock goes on";
+	if (what->retimed)
+		return "it has waits of its own now";
+	return row->status == CART_OPEN ? "nothing the shopper did: its clock goes on" : "noted; it stays as it is";
+}
+
+static void say_change(const struct state *state, struct turn *turn, const CartState *row, const CartState *before,
+	const struct cart_change *what, bool merged)
+{
+	bool open = row->status == CART_OPEN;
+
+	if (open && (what->restarted || what->reachable || what->retimed || merged))
+		say_timer(state, turn, row);
+	if (!open && (what->emptied || merged))
+		say_timer(state, turn, row);
+	say_audit(turn, row,
+		&(struct note){ .action = what->emptied ? "emptied" : "changed",
+			.grounds = why_changed(row, what, merged),
+			.before = before });
+}
+
+static enum verdict hear_changed(const struct state *state, const CartChanged *changed, struct turn *turn)
+{
+	char cart_ids[ROWS_MOST][CART_ID_MAX];
+	int count = rows_find(state, turn_message(turn)->shop, &changed->ids, cart_ids);
+	struct cart_change what;
+	CartState row, before;
+	char names[JOIN_NAMES_MAX][80];
+
+	if (join_names(&changed->ids, names) == 0)
+		return turn_never(turn, "this change names no cart: it has no id or token at all");
+	if (count == 0)
+		return open_row(state, changed, turn);
+	count = gather_rows(state, turn, cart_ids, count, &row);
+	before = row;
+	what = cart_upsert(&row, changed);
+	if (!what.changed && count == 1)
+		return DONE;
+	say_row(turn, &row);
+	say_change(state, turn, &row, &before, &what, count > 1);
+	return DONE;
+}
+
+/* ---- cart.checkout ---- */
+
+static void say_purchase(const struct state *state, struct turn *turn, CartState *row, const CartState *before,
+	const CartCheckout *checkout, const char *how)
+{
+	bool flipped = row->status == CART_BOUGHT && before->status != CART_BOUGHT;
+	char grounds[200];
+
+	say_row(turn, row);
+	if (flipped)
+		say_timer(state, turn, row);
+	snprintf(grounds, sizeof(grounds), "order %s%s%s", *checkout->ids.order_id ? checkout->ids.order_id : "(no id)",
+		how, checkout->kind == CHECKOUT_CANCELLED ? "; it was cancelled: no chase is taken up again" : "");
+	say_audit(turn, row,
+		&(struct note){ .action = flipped ? "bought" : "changed", .grounds = grounds, .before = before });
+}
+
+/* A checkout may come before its cart: the row says bought, so that a late change does not open it. */
+static void say_bought_row(const struct state *state, const CartCheckout *checkout, struct turn *turn)
+{
+	char cart_id[CART_ID_MAX];
+	CartState row = { .revision = 1,
+		.first_seen_us = turn_now_us(turn),
+		.abandoned_us = purchase_us(checkout),
+		.platform = checkout->platform,
+		.test = checkout->test };
+
+	choose_cart_id(state, turn_message(turn)->shop, &checkout->ids, cart_id);
+	TEXT_COPY(row.ids.cart_id, cart_id);
+	cart_bought(&row, checkout, true);
+	say_row(turn, &row);
+	say_audit(turn, &row,
+		&(struct note){ .action = "bought", .grounds = "an order of a cart that was not heard of before" });
+}
+
+struct by_address {
+	int count;
+	char cart_ids[PURCHASES_BY_ADDRESS_MOST][CART_ID_MAX];
+};
+
+static bool note_cart(const char *cart_id, void *context)
+{
+	struct by_address *found = context;
+
+	text_copy(found->cart_ids[found->count++], CART_ID_MAX, cart_id);
+	return found->count < PURCHASES_BY_ADDRESS_MOST;
+}
+
+/* The order may name no id that its cart is known by: an open cart of the same address that was left before it, was bought. */
+static void buy_by_address(const struct state *state, const CartCheckout *checkout, struct turn *turn)
+{
+	const char *shop = turn_message(turn)->shop;
+	struct by_address found = { 0 };
+
+	rows_of_address(state, shop, checkout->ids.email_hash, note_cart, &found);
+	for (int i = 0; i < found.count; i++) {
+		CartState row, before;
+
+		if (!rows_get(state, shop, found.cart_ids[i], &row) || row.status != CART_OPEN)
+			continue;
+		if (row.abandoned_us > purchase_us(checkout))
+			continue;
+		before = row;
+		cart_bought(&row, checkout, false);
+		say_purchase(state, turn, &row, &before, checkout, " by the same address");
+	}
+}
+
+static enum verdict hear_checkout(const struct state *state, const CartCheckout *checkout, struct turn *turn)
+{
+	char cart_ids[ROWS_MOST][CART_ID_MAX], names[JOIN_NAMES_MAX][80];
+	int count = rows_find(state, turn_message(turn)->shop, &checkout->ids, cart_ids);
+	bool bought = checkout->kind == CHECKOUT_BOUGHT;
+
+	if (join_names(&checkout->ids, names) == 0 && !*checkout->ids.email_hash)
+		return turn_never(turn, "this order names neither a cart nor an address");
+	if (count > 0) {
+		CartState row, before;
+
+		count = gather_rows(state, turn, cart_ids, count, &row);
+		before = row;
+		if (cart_bought(&row, checkout, true) || count > 1 || !bought)
+			say_purchase(state, turn, &row, &before, checkout, "");
+	} else if (bought && join_names(&checkout->ids, names) > 0) {
+		say_bought_row(state, checkout, turn);
+	}
+	if (bought)
+		buy_by_address(state, checkout, turn);
+	return DONE;
+}
+
+/* ---- cart.closed: the waiter's word ---- */
+
+static void close_row(CartState *row, ClosedReason reason, int64_t now_us)
+{
+	row->status = CART_CLOSED;
+	row->closed_reason = reason;
+	row->closed_us = now_us;
+}
+
+static enum verdict hear_closed(const struct state *state, const CartClosed *closed, struct turn *turn)
+{
+	CartState row, before;
+
+	if (!rows_get(state, turn_message(turn)->shop, closed->cart_id, &row))
+		return DONE;
+	if (row.status != CART_OPEN || row.revision > closed->revision || strcmp(row.ids.cart_id, closed->cart_id) != 0)
+		return DONE; /* bought, emptied, merged or changed since the waiter looked */
+	before = row;
+	close_row(&row, closed->reason, turn_now_us(turn));
+	say_row(turn, &row);
+	say_audit(turn, &row,
+		&(struct note){ .action = "closed",
+			.grounds = "the waiter decided that the chase is over",
+			.before = &before });
+	return DONE;
+}
+
+/* ---- admin.action ---- */
+
+static enum verdict stop_cart(const AdminAction *action, struct turn *turn, CartState *row, const char *word)
+{
+	const CartState before = *row;
+
+	if (row->status == CART_OPEN) {
+		close_row(row, CLOSED_BY_OWNER, turn_now_us(turn));
+		say_row(turn, row);
+		say_timer(NULL, turn, row);
+	}
+	say_audit(turn, row,
+		&(struct note){ .action = word,
+			.who = action->who,
+			.grounds = *action->reason ? action->reason : "no reason given",
+			.before = &before });
+	return DONE;
+}
+
+static enum verdict override_wait(
+	const struct state *state, const AdminAction *action, struct turn *turn, CartState *row)
+{
+	const CartState before = *row;
+
+	if (!action->has_wait_override || action->wait_override.first_us <= 0 ||
+		action->wait_override.second_us < action->wait_override.first_us)
+		return turn_never(turn, "an override needs two waits, the second not shorter than the first");
+	row->has_wait_override = true;
+	row->wait_override = action->wait_override;
+	say_row(turn, row);
+	if (row->status == CART_OPEN)
+		say_timer(state, turn, row);
+	say_audit(turn, row,
+		&(struct note){ .action = "override",
+			.who = action->who,
+			.grounds = *action->reason ? action->reason : "no reason given",
+			.before = &before });
+	return DONE;
+}
+
+static enum verdict hear_action(const struct state *state, const AdminAction *action, struct turn *turn)
+{
+	CartState row;
+
+	if (action->verb == ADMIN_UNSUBSCRIBE || action->verb == ADMIN_LIFT_SUPPRESSION)
+		return DONE; /* unsub's */
+	if (!rows_get(state, turn_message(turn)->shop, action->cart_id, &row))
+		return turn_failed(turn, ADMIN_RETRY_US, "no cart with this id was ever heard of");
+	switch (action->verb) {
+	case ADMIN_SUPPRESS_CART:
+		return stop_cart(action, turn, &row, "suppressed_cart");
+	case ADMIN_WRITE_OFF:
+		return stop_cart(action, turn, &row, "written_off");
+	case ADMIN_OVERRIDE_WAIT:
+		return override_wait(state, action, turn, &row);
+	case ADMIN_UNSUBSCRIBE:
+	case ADMIN_LIFT_SUPPRESSION:
+		return DONE;
+	}
+	return turn_never(turn, "an action that intake does not know");
+}
+
+const struct service intake = {
+	.name = "intake",
+	.exclusive = true,
+	.hears = {
+		HEARS(cart_changed, hear_changed),
+		HEARS(cart_checkout, hear_checkout),
+		HEARS(cart_closed, hear_closed),
+		HEARS(admin_action, hear_action),
+	},
+	.remembers = {
+		REMEMBERS(cart_state, rows_remember),
+		REMEMBERS(document, docs_remember),
+	},
+	.says = { SAYS(cart_state), SAYS(timer_set), SAYS(timer_cancel), SAYS(audit) },
+};

@@ -1,0 +1,79 @@
+/*
+ * purchase.c: what a cart.checkout makes of a row; and a row in one line, for audits
+ *
+ * Promises:  pure; a purchase flips whatever the row said, once; the first order that bought a cart stays its order.
+ * Read next: cart.h
+ */
+#include "bus/base/text.h"
+#include "services/intake/cart.h"
+#include "services/kit/change.h"
+#include "services/kit/money.h"
+#include <stdio.h>
+#include <time.h>
+
+bool cart_bought(CartState *row, const CartCheckout *checkout, bool by_id)
+{
+	const CartState before = *row;
+
+	if (by_id) /* an order found by its address alone is somebody's, but not this cart's */
+		cart_learn_ids(row, &checkout->ids, false);
+	if (checkout->kind == CHECKOUT_BOUGHT && row->status != CART_BOUGHT) {
+		row->status = CART_BOUGHT;
+		row->closed_reason = CLOSED_NOT;
+		row->closed_us = 0;
+		row->bought_us = purchase_us(checkout);
+		TEXT_COPY(row->order_id, checkout->ids.order_id);
+		row->order_total_minor = checkout->total_minor;
+		TEXT_COPY(row->order_currency, checkout->currency);
+	}
+	return !cart_same(&before, row);
+}
+
+static void print_time(int64_t us, char *to, size_t room)
+{
+	time_t seconds = (time_t)(us / US_PER_S);
+	struct tm utc;
+
+	gmtime_r(&seconds, &utc);
+	if (strftime(to, room, "%Y-%m-%d %H:%M UTC", &utc) == 0)
+		*to = '\0';
+}
+
+static const char *status_name(const CartState *row)
+{
+	static const char *const closed[] = { [CLOSED_NOT] = "closed",
+		[CLOSED_GAVE_UP] = "given up",
+		[CLOSED_NO_ADDRESS] = "closed without an address",
+		[CLOSED_EMPTIED] = "emptied",
+		[CLOSED_MERGED] = "merged",
+		[CLOSED_OPTED_OUT] = "closed after an opt-out",
+		[CLOSED_BY_OWNER] = "closed by the owner",
+		[CLOSED_TOO_LATE] = "closed as too late",
+		[CLOSED_NOT_CHASED] = "not chased" };
+
+	switch (row->status) {
+	case CART_OPEN:
+		return cart_has_address(row) ? "open" : "open without an address";
+	case CART_BOUGHT:
+		return "bought";
+	case CART_CLOSED:
+		return closed[row->closed_reason];
+	}
+	return "closed";
+}
+
+const char *cart_line(const CartState *row, char ret[CART_LINE_MAX])
+{
+	char total[40] = "no total", abandoned[32];
+
+	if (*row->currency) {
+		money_plain(row->total_minor, row->currency, total, 32);
+		snprintf(total + strlen(total), sizeof(total) - strlen(total), " %s", row->currency);
+	}
+	print_time(row->abandoned_us, abandoned, sizeof(abandoned));
+	snprintf(ret, CART_LINE_MAX, "%s, %u item%s, %s, abandoned %s, revision %llu", status_name(row),
+		(unsigned)(row->items_count + row->items_left_out),
+		row->items_count + row->items_left_out == 1 ? "" : "s", total, abandoned,
+		(unsigned long long)row->revision);
+	return ret;
+}
