@@ -1,0 +1,128 @@
+/*
+ * grounds.c: a move in one sentence, for `cartbus why`
+ *
+ * Promises:  says every number the decision was made on: how long ago the cart was left, its size and waits, what went out when.
+ * Read next: move.c
+ */
+#include "services/waiter/grounds.h"
+#include "bus/base/bytes.h"
+#include "bus/base/cleanup.h"
+#include "bus/base/text.h"
+#include "services/kit/money.h"
+#include <stdio.h>
+
+const char *grounds_span(int64_t us, char ret[24])
+{
+	int64_t s = (us < 0 ? -us : us) / US_PER_S, min = s / 60, h = min / 60, d = h / 24;
+
+	if (d > 0 && h % 24)
+		snprintf(ret, 24, "%d d %d h", (int)(d % 100000), (int)(h % 24));
+	else if (d > 0)
+		snprintf(ret, 24, "%d d", (int)(d % 100000));
+	else if (h > 0 && min % 60)
+		snprintf(ret, 24, "%d h %d min", (int)h, (int)(min % 60));
+	else if (h > 0)
+		snprintf(ret, 24, "%d h", (int)h);
+	else if (min > 0)
+		snprintf(ret, 24, "%d min", (int)min);
+	else
+		snprintf(ret, 24, "%d s", (int)s);
+	return ret;
+}
+
+static void add_waits(
+	struct buffer *line, const struct move_facts *facts, const struct choice *choice, const CartState *cart)
+{
+	static const char *const sizes[] = { [SIZE_SMALL] = "small", [SIZE_MEDIUM] = "medium", [SIZE_BIG] = "big" };
+	char first[24], second[24], total[40];
+
+	grounds_span(facts->first_us, first);
+	grounds_span(facts->second_us, second);
+	money_plain(cart->total_minor, cart->currency, total, sizeof(total));
+	if (choice->overridden)
+		buffer_printf(line, ", %s %s, with waits of its own: %s then %s", total, cart->currency, first, second);
+	else
+		buffer_printf(line, ", %s %s is a %s cart%s: waits %s then %s", total, cart->currency,
+			sizes[choice->rules.size],
+			choice->rules.unknown_currency ? " (its currency has no threshold)" : "", first, second);
+}
+
+static const char *phase_words(enum send_phase phase)
+{
+	switch (phase) {
+	case SEND_NONE:
+		return "not sent";
+	case SEND_CLAIMED:
+		return "being sent since";
+	case SEND_SENT:
+		return "sent";
+	case SEND_RELEASED:
+		return "tried and not delivered";
+	case SEND_REFUSED:
+		return "refused";
+	case SEND_AMBIGUOUS:
+		return "sent perhaps";
+	case SEND_SKIPPED:
+		return "skipped";
+	}
+	return "not sent";
+}
+
+static void add_send(struct buffer *line, const struct move_facts *facts, const char *which, const struct send *send)
+{
+	char ago[24];
+
+	buffer_printf(line, "; %s %s", which, phase_words(send->phase));
+	if (send->phase != SEND_NONE)
+		buffer_printf(line, " %s ago", grounds_span(facts->now_us - send->at_us, ago));
+}
+
+static void add_why(struct buffer *line, const struct move_facts *facts, const struct move *move)
+{
+	char span[24];
+
+	buffer_printf(
+		line, "; %s", move->why == WHY_STOPPED ? stop_name(facts->stopped.stop) : move_why_text(move->why));
+	if (move->why == WHY_STOPPED)
+		buffer_printf(line, " (message %llu)", (unsigned long long)facts->stopped.seq);
+	if (move->why == WHY_WINDOW)
+		buffer_printf(line, " (%s ago; at most one in %s)",
+			grounds_span(facts->now_us - facts->last_mail_us, (char[24]){ 0 }),
+			grounds_span(facts->window_us, span));
+	if (move->why == WHY_TOO_LATE)
+		buffer_printf(line, " (%s)", grounds_span(facts->now_us - move->due_us, span));
+	if (move->kind == MOVE_FIRST_REMINDER || move->kind == MOVE_SECOND_REMINDER)
+		buffer_add_text(line, move->say ? "" : "; the shop is only observed, nothing is sent");
+}
+
+const char *grounds_line(const struct move_facts *facts, const struct move *move, const struct choice *choice,
+	const CartState *cart, char ret[GROUNDS_MAX])
+{
+	_cleanup_(buffer_free) struct buffer line = { 0 };
+	char ago[24];
+
+	buffer_printf(&line, "left %s ago", grounds_span(facts->now_us - facts->abandoned_us, ago));
+	if (facts->documents && facts->open && facts->has_address) {
+		add_waits(&line, facts, choice, cart);
+		add_send(&line, facts, "first", &facts->first);
+		add_send(&line, facts, "second", &facts->second);
+	}
+	add_why(&line, facts, move);
+	text_copy(ret, GROUNDS_MAX, buffer_text(&line));
+	return ret;
+}
+
+const char *grounds_action(const struct move *move)
+{
+	switch (move->kind) {
+	case MOVE_STILL_SHOPPING:
+		return move->why == WHY_QUIET || move->why == WHY_WINDOW ? "deferred" : "still_shopping";
+	case MOVE_FIRST_REMINDER:
+		return move->say ? "first_reminder" : "would_send_first";
+	case MOVE_SECOND_REMINDER:
+		return move->say ? "second_reminder" : "would_send_second";
+	case MOVE_GIVE_UP:
+		return move->why == WHY_TOO_LATE ? "skipped" : "give_up";
+	}
+	return "still_shopping";
+}

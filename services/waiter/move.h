@@ -1,0 +1,76 @@
+/*
+ * move.h: the four moves: what is done about one cart at one moment, as one pure function
+ *
+ * Given the cart, what was sent, the owner's waits and the clock, the answer is always the same. No database, no messages: the
+ * waiter gathers the facts, `move_decide` decides, the waiter says what came of it.
+ */
+#ifndef WAITER_MOVE_H
+#define WAITER_MOVE_H
+
+#include "bus/base/clock.h"
+#include "services/kit/rules.h"
+#include "services/kit/sends.h"
+#include "services/kit/stops.h"
+
+#define MOVE_BETWEEN_US (4 * US_PER_HOUR)         /* at least this between the two mails, whatever was deferred */
+#define MOVE_CLOSING_US US_PER_DAY                /* after the second mail: time to buy before it is given up */
+#define MOVE_CLOSING_SLACK_US (5 * US_PER_MINUTE) /* the mail goes a little after the decision; saves a second look */
+#define MOVE_LATE_US US_PER_DAY                   /* a mail later than this is not sent any more */
+#define MOVE_DEFERRED_MOST_US (3 * US_PER_DAY)    /* nor one that other mails to the shopper pushed back this far */
+#define MOVE_NO_ADDRESS_US (30 * US_PER_DAY)      /* a cart without an address is closed */
+#define MOVE_LOOK_AGAIN_US (10 * US_PER_MINUTE) /* documents are missing, a change is on its way, the shop is paused */
+
+enum move_kind { MOVE_STILL_SHOPPING, MOVE_FIRST_REMINDER, MOVE_SECOND_REMINDER, MOVE_GIVE_UP };
+
+enum move_why {
+	WHY_TOO_EARLY,     /* the wait is not over */
+	WHY_DUE,           /* the wait is over: this reminder goes */
+	WHY_STOPPED,       /* facts.stopped says by what */
+	WHY_NOT_OPEN,      /* bought or closed since */
+	WHY_NO_DOCUMENTS,  /* the shop's rules or configuration have not arrived */
+	WHY_NO_ADDRESS,    /* nobody to write to yet */
+	WHY_GREW_OLD,      /* and it waited long enough for an address */
+	WHY_NO_CONSENT,    /* the shop mails only who agreed to marketing */
+	WHY_NEVER_MAIL,    /* the owner's list of addresses */
+	WHY_TEST,          /* a test cart in a live shop */
+	WHY_QUIET,         /* quiet hours: at the next sending minute */
+	WHY_WINDOW,        /* this shopper had a mail a short while ago */
+	WHY_TOO_LATE,      /* more than a day late */
+	WHY_FIRST_FAILED,  /* the first was refused or skipped: there is no second without it */
+	WHY_WAITS_FOR_BUY, /* both went out: time to buy */
+	WHY_BOTH_SENT,     /* and that is over */
+};
+
+enum chase { CHASE_YES, CHASE_NO_CONSENT, CHASE_NEVER_MAIL, CHASE_TEST };
+
+struct move_facts {
+	int64_t now_us;
+	bool open, has_address;
+	int64_t abandoned_us;
+	bool documents; /* both rules and shop are known; without them waits, window_us and chase mean nothing */
+	int64_t first_us, second_us; /* the waits, both from abandonment */
+	struct send first, second;   /* what became of the two */
+	struct stopped stopped;
+	ShopMode mode;
+	enum chase chase;
+	int64_t last_mail_us;      /* to this shopper, any cart; 0: never */
+	int64_t window_us;         /* at most one mail per shopper in this time */
+	const struct rules *rules; /* for the quiet hours; NULL: none */
+	const char *zone;
+	uint32_t would_step; /* observe: the last step that would have gone, and when */
+	int64_t would_us;
+};
+
+struct move {
+	enum move_kind kind;
+	enum move_why why;
+	bool say;            /* a reminder: false in a shop that is only observed */
+	ClosedReason closes; /* CLOSED_NOT: the chase goes on */
+	int64_t due_us;      /* when the wait that decides was, or will be, over; 0: there is none */
+	int64_t next_us;     /* the next look; 0: none */
+};
+
+struct move move_decide(const struct move_facts *facts);
+const char *move_why_text(enum move_why why);
+
+#endif
