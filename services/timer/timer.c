@@ -1,0 +1,105 @@
+/*
+ * timer.c: named timers, one-off and cron
+ *
+ * Hears:     nothing
+ * Remembers: timer.set, timer.cancel, timer.fired
+ * Says:      timer.set, timer.fired, cart.wake, tick.nightly, tick.monthly, alarm
+ * Owns:      the answer to "what is due next?"
+ * Promises:  firing says what was asked and the timer's tombstone in one turn, so a timer fires once; a set or cancel of an older
+ *            version changes nothing; what is overdue fires late, a cron timer once for however many times it missed.
+ * Fails by:  raising an alarm for a timer whose message it cannot read, and letting go of it.
+ * Read next: rows.c (timers ordered by due time), main.c (what happens when the clock jumps)
+ */
+#include "services/timer/timer.h"
+#include "bus/base/text.h"
+#include "services/timer/rows.h"
+#include <inttypes.h>
+#include <pb_decode.h>
+#include <stdio.h>
+
+/* What a timer may say: its payload is decoded here, so nobody can have something else said in this service's name. */
+union asked {
+	CartWake wake;
+	Tick tick;
+};
+
+static const struct topic *asked_topic(const char *name)
+{
+	static const struct topic *const all[] = { &topic_cart_wake, &topic_tick_nightly, &topic_tick_monthly };
+
+	for (size_t i = 0; i < sizeof(all) / sizeof(all[0]); i++) {
+		if (strcmp(all[i]->name, name) == 0)
+			return all[i];
+	}
+	return NULL;
+}
+
+static bool say_what_was_asked(struct turn *turn, const char *shop, const TimerSet *set)
+{
+	const struct topic *topic = asked_topic(set->topic);
+	pb_istream_t stream = pb_istream_from_buffer(set->payload.bytes, set->payload.size);
+	union asked asked = { 0 };
+
+	if (!topic || !pb_decode(&stream, topic->message, &asked))
+		return false;
+	if (topic != &topic_cart_wake)
+		asked.tick.due_us = set->due_us; /* of a cron timer only the timer knows it */
+	turn_say(turn, topic, &(struct say){ .shop = shop, .key = set->key }, &asked);
+	return true;
+}
+
+static void say_unreadable(struct turn *turn, const char *shop, const TimerSet *set)
+{
+	Alarm alarm = { .raised = true, .at_us = turn_now_us(turn) };
+
+	TEXT_COPY(alarm.kind, "timer-unreadable");
+	snprintf(alarm.text, sizeof(alarm.text),
+		"the timer %s of shop %s asks for a message that cannot be said: topic \"%s\"", set->name, shop,
+		set->topic);
+	TEXT_COPY(alarm.remedy,
+		"the process that set this timer is of another version: update it, then set the timer again");
+	SAY(turn, alarm, &alarm, .shop = shop, .key = alarm.kind);
+}
+
+static void say_fired(struct turn *turn, const char *shop, const TimerSet *set)
+{
+	TimerFired fired = { .version = set->version, .due_us = set->due_us, .fired_us = turn_now_us(turn) };
+
+	TEXT_COPY(fired.name, set->name);
+	TEXT_COPY(fired.topic, set->topic);
+	SAY(turn, timer_fired, &fired, .shop = shop, .key = set->name, .version = set->version, .tombstone = true);
+}
+
+static void fire(const struct state *state, struct turn *turn)
+{
+	char shop[TIMER_SHOP_MAX];
+	TimerSet set;
+
+	if (!timers_first(state, shop, &set) || set.due_us > turn_now_us(turn))
+		return;
+	if (!say_what_was_asked(turn, shop, &set))
+		say_unreadable(turn, shop, &set);
+	say_fired(turn, shop, &set);
+	if (*set.cron) /* the tombstone ends the row for newcomers: set it anew, for its next time */
+		SAY(turn, timer_set, &set, .shop = shop, .key = set.name, .version = set.version);
+}
+
+const struct service timer = {
+	.name = "timer",
+	.exclusive = true,
+	.remembers = {
+		REMEMBERS(timer_set, timers_remember_set),
+		REMEMBERS(timer_cancel, timers_remember_cancel),
+		REMEMBERS(timer_fired, timers_remember_fired),
+	},
+	.says = {
+		SAYS(timer_set),
+		SAYS(timer_fired),
+		SAYS(cart_wake),
+		SAYS(tick_nightly),
+		SAYS(tick_monthly),
+		SAYS(alarm),
+	},
+	.next_due_us = timers_next_due_us,
+	.due = fire,
+};
