@@ -49,7 +49,8 @@ int broker_commit(struct broker *broker);
 /* Heartbeats, leases, delays, parked claims. Returns in how many boot microseconds it wants to be called again. */
 int64_t broker_tick(struct broker *broker);
 
-uint64_t broker_head(const struct broker *broker); /* the last committed sequence number */
+uint64_t broker_head(const struct broker *broker);   /* the last committed sequence number */
+const char *broker_why(const struct broker *broker); /* of the last error of broker_commit, for the admin */
 const char *broker_log_id(const struct broker *broker);
 
 #endif

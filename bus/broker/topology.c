@@ -111,7 +111,7 @@ static int read_member(const char *value, void *context)
 {
 	struct reading *reading = context;
 	int topic = topology_topic(reading->topology, value);
-	char what[160];
+	char what[256];
 
 	if (topic < 0) {
 		snprintf(what, sizeof(what), "topic \"%.64s\" is not declared: add [topic %.64s]", value, value);

@@ -1,0 +1,218 @@
+/*
+ * block.c: one commit's messages, as records and back
+ *
+ * Promises:  what is read back is what was written, byte by byte: every record and every message has a CRC.
+ * Fails by:  -EUCLEAN.
+ * Read next: log.c
+ */
+#include "bus/broker/block.h"
+#include "bus/base/cleanup.h"
+#include "bus/base/text.h"
+#include <errno.h>
+#include <stdlib.h>
+
+enum {
+	COLUMN_HEAD = 12,  /* crc, time */
+	COLUMN_ENTRY = 12, /* topic, flags, class, key hash */
+	ITEM_HEAD = 15,    /* crc, delta, length, flags, length of said_by */
+	CRC = 4,
+};
+
+struct block *block_new(uint64_t first)
+{
+	struct block *block = calloc(1, sizeof(*block));
+
+	block->first = first;
+	return block;
+}
+
+void block_free(struct block *block)
+{
+	if (!block)
+		return;
+	buffer_free(&block->bodies);
+	free(block->entries);
+	free(block);
+}
+
+static struct block_entry *add_entry(struct block *block)
+{
+	if (block->count == block->room) {
+		block->room = block->room ? 2 * block->room : 16;
+		block->entries = realloc(block->entries, block->room * sizeof(*block->entries));
+	}
+	return &block->entries[block->count++];
+}
+
+void block_add(struct block *block, const struct block_entry *entry, struct bytes message)
+{
+	struct block_entry *added = add_entry(block);
+
+	*added = *entry;
+	added->offset = (uint32_t)block->bodies.len;
+	added->len = (uint32_t)message.len;
+	buffer_add(&block->bodies, message.data, message.len);
+	block->has[entry->retention] = true;
+}
+
+size_t block_bytes(const struct block *block)
+{
+	return sizeof(*block) + block->room * sizeof(*block->entries) + block->bodies.room;
+}
+
+static void set_crc(struct buffer *buffer, size_t at)
+{
+	uint32_t crc = text_crc(BYTES(buffer->data + at + CRC, buffer->len - at - CRC));
+
+	for (int i = 0; i < CRC; i++)
+		buffer->data[at + (size_t)i] = (uint8_t)(crc >> (8 * i));
+}
+
+static void write_column(const struct block *block, struct store_batch *batch)
+{
+	_cleanup_(buffer_free) struct buffer value = { 0 };
+	uint8_t key[8];
+
+	buffer_add_u32(&value, 0);
+	buffer_add_be64(&value, (uint64_t)block->time_us);
+	for (uint32_t i = 0; i < block->count; i++) {
+		const struct block_entry *entry = &block->entries[i];
+		uint8_t marks[2] = { entry->flags, entry->retention };
+
+		buffer_add_u16(&value, entry->topic_id);
+		buffer_add(&value, marks, sizeof(marks));
+		buffer_add_be64(&value, entry->key_hash);
+	}
+	set_crc(&value, 0);
+	put_be64(key, block->first);
+	store_batch_put(batch, FAMILY_COLUMN, BYTES(key, sizeof(key)), buffer_bytes(&value));
+}
+
+static void write_item(const struct block *block, uint32_t i, struct buffer *value)
+{
+	const struct block_entry *entry = &block->entries[i];
+	uint8_t said_len = (uint8_t)strlen(entry->said_by);
+	size_t at = value->len;
+
+	buffer_add_u32(value, 0);
+	buffer_add_u32(value, i);
+	buffer_add_u32(value, entry->len);
+	buffer_add_u16(value, entry->flags);
+	buffer_add(value, &said_len, 1);
+	buffer_add(value, entry->said_by, said_len);
+	buffer_add(value, block->bodies.data + entry->offset, entry->len);
+	set_crc(value, at);
+}
+
+static void write_frame(const struct block *block, uint8_t retention, struct store_batch *batch)
+{
+	_cleanup_(buffer_free) struct buffer value = { 0 };
+	uint8_t key[8];
+
+	put_be64(key, block->first);
+	for (uint32_t i = 0; i < block->count; i++)
+		if (block->entries[i].retention == retention)
+			write_item(block, i, &value);
+	store_batch_put(batch, FAMILY_RAW + retention, BYTES(key, sizeof(key)), buffer_bytes(&value));
+}
+
+void block_write(const struct block *block, struct store_batch *batch)
+{
+	write_column(block, batch);
+	for (uint8_t i = 0; i < RETENTION_CLASSES; i++)
+		if (block->has[i])
+			write_frame(block, i, batch);
+}
+
+static void parse_entry(struct block *block, const uint8_t *at)
+{
+	struct block_entry *entry = add_entry(block);
+
+	*entry = (struct block_entry){
+		.topic_id = get_u16(at),
+		.flags = at[2],
+		.retention = at[3],
+		.key_hash = get_be64(at + 4),
+		.offset = BLOCK_ABSENT,
+	};
+}
+
+int block_parse(struct bytes key, struct bytes column, struct block **ret)
+{
+	const uint8_t *at = column.data;
+	struct block *block;
+
+	if (key.len != 8 || column.len < COLUMN_HEAD + COLUMN_ENTRY || (column.len - COLUMN_HEAD) % COLUMN_ENTRY != 0)
+		return -EUCLEAN;
+	if (get_u32(at) != text_crc(BYTES(at + CRC, column.len - CRC)))
+		return -EUCLEAN;
+	block = block_new(get_be64(key.data));
+	block->time_us = (int64_t)get_be64(at + CRC);
+	for (size_t i = COLUMN_HEAD; i < column.len; i += COLUMN_ENTRY) {
+		if (at[i + 3] >= RETENTION_CLASSES) {
+			block_free(block);
+			return -EUCLEAN;
+		}
+		parse_entry(block, at + i);
+	}
+	*ret = block;
+	return 0;
+}
+
+/* One item at `at`; how long it is, or -EUCLEAN. */
+static ssize_t load_item(struct block *block, uint8_t retention, const uint8_t *at, size_t rest)
+{
+	size_t said_len, len;
+	struct block_entry *entry;
+
+	if (rest < ITEM_HEAD)
+		return -EUCLEAN;
+	len = get_u32(at + 8);
+	said_len = at[ITEM_HEAD - 1];
+	if (said_len >= sizeof(entry->said_by) || len > rest - ITEM_HEAD || said_len > rest - ITEM_HEAD - len)
+		return -EUCLEAN;
+	if (get_u32(at) != text_crc(BYTES(at + CRC, ITEM_HEAD - CRC + said_len + len)))
+		return -EUCLEAN;
+	if (get_u32(at + 4) >= block->count)
+		return -EUCLEAN;
+	entry = &block->entries[get_u32(at + 4)];
+	if (entry->retention != retention)
+		return -EUCLEAN;
+	memcpy(entry->said_by, at + ITEM_HEAD, said_len);
+	entry->said_by[said_len] = '\0';
+	entry->offset = (uint32_t)block->bodies.len;
+	entry->len = (uint32_t)len;
+	buffer_add(&block->bodies, at + ITEM_HEAD + said_len, len);
+	return (ssize_t)(ITEM_HEAD + said_len + len);
+}
+
+static bool all_present(const struct block *block, uint8_t retention)
+{
+	for (uint32_t i = 0; i < block->count; i++)
+		if (block->entries[i].retention == retention && block->entries[i].offset == BLOCK_ABSENT)
+			return false;
+	return true;
+}
+
+int block_load(struct block *block, struct store *store, uint8_t retention)
+{
+	_cleanup_(buffer_free) struct buffer value = { 0 };
+	uint8_t key[8];
+	int r;
+
+	if (block->has[retention])
+		return 0;
+	put_be64(key, block->first);
+	r = store_get(store, FAMILY_RAW + retention, BYTES(key, sizeof(key)), &value);
+	if (r < 0)
+		return r;
+	for (size_t at = 0; at < value.len;) {
+		ssize_t len = load_item(block, retention, value.data + at, value.len - at);
+
+		if (len < 0)
+			return (int)len;
+		at += (size_t)len;
+	}
+	block->has[retention] = true;
+	return all_present(block, retention) ? 0 : -EUCLEAN;
+}

@@ -1,0 +1,50 @@
+/*
+ * block.h: the messages of one commit, in memory and as records
+ *
+ * On disk a commit is one column record (12 bytes per message: topic, flags, class, key hash) and one frame record per retention
+ * class in it: the messages verbatim, each with its CRC. A block read back has its column; the frames come when asked for.
+ */
+#ifndef BUS_BROKER_BLOCK_H
+#define BUS_BROKER_BLOCK_H
+
+#include "bus/broker/log.h"
+
+struct block_entry {
+	uint64_t key_hash;
+	uint32_t offset; /* into bodies; BLOCK_ABSENT: its frame was not read */
+	uint32_t len;
+	uint16_t topic_id;
+	uint8_t retention;
+	uint8_t flags;
+	char said_by[32];
+};
+
+enum { BLOCK_ABSENT = UINT32_MAX };
+
+struct block {
+	uint64_t first;
+	int64_t time_us;
+	uint32_t count;
+	uint32_t room;
+	struct block_entry *entries;
+	struct buffer bodies;
+	bool has[RETENTION_CLASSES];
+};
+
+struct block *block_new(uint64_t first);
+void block_free(struct block *block); /* takes NULL */
+void block_add(struct block *block, const struct block_entry *entry, struct bytes message);
+size_t block_bytes(const struct block *block); /* of memory */
+
+void block_write(const struct block *block, struct store_batch *batch);
+/* From a column record. -EUCLEAN. */
+int block_parse(struct bytes key, struct bytes column, struct block **ret);
+/* Reads the frame of one class in. -ENOENT: it was dropped; -EUCLEAN. */
+int block_load(struct block *block, struct store *store, uint8_t retention);
+
+static inline uint64_t block_last(const struct block *block)
+{
+	return block->first + block->count - 1;
+}
+
+#endif

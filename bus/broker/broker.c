@@ -1,0 +1,325 @@
+/*
+ * broker.c: the conductor: open, commit, tick
+ *
+ * Owns:      struct broker.
+ * Promises:  nothing leaves (confirm, delivery, projection, welcome, tap) before the sync that covers everything it refers to.
+ * Fails by:  broker_commit answers -EIO after a failed sync and -EUCLEAN when the log cannot be trusted; the process then says
+ *            broker_why and exits. Whether that last batch is on the disk is unknown: its sayers repeat it.
+ * Read next: core.h (what there is), ingress.c, session.c
+ */
+#include "bus/broker/broker.h"
+#include "bus/base/text.h"
+#include "bus/broker/session.h"
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+enum { CACHE_BYTES = 8 << 20, WRITE_BUFFER_BYTES = 4 << 20, FOLD_AT_ONCE = 4096 };
+
+static const int64_t LEASE_LOOK_US = 100 * US_PER_MS; /* a lease may run out this much late */
+
+static const char *const families[] = { "meta", "log.raw", "log.fact", "log.keep", "col", "queue", "dead", "idem",
+	"latest", NULL };
+
+const struct store_options broker_store_options = {
+	.families = families,
+	.cache_bytes = CACHE_BYTES,
+	.write_buffer_bytes = WRITE_BUFFER_BYTES,
+};
+
+const struct broker_settings broker_settings_default = {
+	.heartbeat_us = 300 * US_PER_MS,
+	.gateway_promise_us = 1500 * US_PER_MS,
+	.grace_us = 3 * US_PER_S,
+	.idem_window_us = 8 * US_PER_DAY,
+};
+
+static struct broker *broker_new(const struct topology *topology, const struct broker_settings *settings,
+	const struct clock *clock, const struct broker_out *out)
+{
+	struct broker *broker = calloc(1, sizeof(*broker));
+
+	broker->topology = *topology;
+	broker->settings = *settings;
+	broker->clock = clock;
+	broker->out = *out;
+	broker->opened_boot_us = clock_boot_us(clock);
+	broker->ticked_boot_us = broker->opened_boot_us;
+	broker->swept_boot_us = broker->opened_boot_us;
+	broker->by_epoch = map_new();
+	broker->by_peer = map_new();
+	broker->idem_staged = map_new();
+	broker->gateways = map_new();
+	list_init(&broker->sessions);
+	list_init(&broker->answers);
+	list_init(&broker->parked);
+	list_init(&broker->held);
+	list_init(&broker->control);
+	return broker;
+}
+
+static int open_queues(struct broker *broker)
+{
+	int r = 0;
+
+	for (int i = 0; r == 0 && i < broker->topology.peer_count; i++) {
+		const struct topology_peer *peer = &broker->topology.peers[i];
+
+		for (int j = 0; j < 2; j++)
+			broker->heard[j] |= peer->hears[j] | peer->remembers[j];
+		broker->remembered_last[i] = log_head(broker->log);
+		if (peer->hears[0] != 0 || peer->hears[1] != 0)
+			r = queue_open(broker, i, &broker->queues[i]);
+		if (r == 0 && broker->queues[i])
+			queue_refill(broker, broker->queues[i]);
+	}
+	return r;
+}
+
+static int open_all(struct broker *broker, char ret_why[512])
+{
+	int r = log_open(broker->store, &broker->topology, &broker->log, ret_why);
+
+	if (r < 0)
+		return r;
+	broker->batch = store_batch_new(broker->store);
+	broker->opened_head = log_head(broker->log);
+	if ((r = open_queues(broker)) < 0 || (r = dead_open(broker)) < 0 || (r = gateways_open(broker)) < 0 ||
+		(r = latest_open(broker)) < 0 || (r = store_commit(broker->store, broker->batch, true)) < 0)
+		snprintf(ret_why, 512, "the broker's state could not be read: %s", store_why(broker->store));
+	if (r == 0)
+		r = broker->broken;
+	return r;
+}
+
+int broker_open(struct store **store, const struct topology *topology, const struct broker_settings *settings,
+	const struct clock *clock, const struct broker_out *out, struct broker **ret, char ret_why[512])
+{
+	struct broker *broker = broker_new(topology, settings, clock, out);
+	int r;
+
+	broker->store = *store;
+	*store = NULL;
+	r = open_all(broker, ret_why);
+	if (r < 0) {
+		broker_close(broker);
+		return r;
+	}
+	*ret = broker;
+	return 0;
+}
+
+static void free_value(struct bytes key, void *value, void *context)
+{
+	(void)key;
+	(void)context;
+	free(value);
+}
+
+void broker_close(struct broker *broker)
+{
+	if (!broker)
+		return;
+	LIST_EACH_SAFE (hook, &broker->sessions)
+		session_end(broker, LIST_ENTRY(hook, struct session, hook), PARTING_GOODBYE);
+	LIST_EACH_SAFE (hook, &broker->answers)
+		free(LIST_ENTRY(hook, struct answer, hook));
+	claims_free(broker);
+	control_free(broker);
+	for (int i = 0; i < PEERS_MAX; i++)
+		queue_free(broker->queues[i]);
+	map_each(broker->idem_staged, free_value, NULL);
+	map_free(broker->idem_staged);
+	map_free(broker->gateways);
+	map_free(broker->by_epoch);
+	map_free(broker->by_peer);
+	buffer_free(&broker->sweep_at);
+	log_free(broker->log);
+	store_batch_free(broker->batch);
+	store_close(broker->store);
+	free(broker);
+}
+
+void broker_hear_control(struct broker *broker, struct bytes peer, long uid, struct bytes message)
+{
+	Control *control = calloc(1, sizeof(*control));
+
+	if (control_decode(message, control) < 0)
+		broker->refused[REFUSED_CONTROL]++;
+	else if (control->which_what == Control_hello_tag)
+		hear_hello(broker, peer, uid, &control->what.hello);
+	else if (control->which_what == Control_heartbeat_tag)
+		hear_heartbeat(broker, peer, &control->what.heartbeat);
+	else if (control->which_what == Control_question_tag)
+		hear_question(broker, peer, &control->what.question);
+	else
+		broker->refused[REFUSED_CONTROL]++;
+	free(control);
+}
+
+/* Of every peer: the last message that its projections must have passed before a decision. And the taps. */
+static void notice_committed(struct broker *broker, uint64_t from)
+{
+	static const uint64_t all[2] = { UINT64_MAX, UINT64_MAX };
+	struct logged logged;
+
+	for (int i = 0; i < broker->topology.peer_count; i++) {
+		const struct topology_peer *peer = &broker->topology.peers[i];
+
+		for (uint64_t at = from; log_find(broker->log, at, peer->remembers, &logged) == 0; at = logged.seq + 1)
+			broker->remembered_last[i] = logged.seq;
+	}
+	for (uint64_t at = from; broker->out.tap && log_find(broker->log, at, all, &logged) == 0; at = logged.seq + 1)
+		tap(broker, &logged);
+	broker->committed += log_head(broker->log) + 1 - from;
+}
+
+static int write_batch(struct broker *broker)
+{
+	uint64_t from = log_head(broker->log) + 1;
+	int r;
+
+	for (int i = 0; i < broker->topology.peer_count; i++)
+		if (broker->queues[i])
+			queue_write(broker, broker->queues[i]);
+	log_write(broker->log, broker->batch, clock_wall_us(broker->clock));
+	if (store_batch_count(broker->batch) == 0)
+		return 0;
+	r = store_commit(broker->store, broker->batch, true);
+	if (r < 0) {
+		snprintf(broker->why, sizeof(broker->why),
+			"a commit failed: %s. Nothing of it was confirmed; check the disk, then start again.",
+			store_why(broker->store));
+		return broker->broken = r;
+	}
+	log_committed(broker->log);
+	idem_committed(broker);
+	notice_committed(broker, from);
+	return 0;
+}
+
+/* A claim's answer leaves only while no gateway can hold a stop that was not seen; else it is held. */
+static void let_out_answers(struct broker *broker)
+{
+	LIST_EACH_SAFE (hook, &broker->answers) {
+		struct answer *answer = LIST_ENTRY(hook, struct answer, hook);
+		struct session *session = session_by_epoch(broker, answer->epoch);
+		Down down = { .which_what = Down_confirm_tag };
+
+		list_remove(&answer->hook);
+		if (answer->claim) {
+			list_append(&broker->held, &answer->hook);
+			continue;
+		}
+		if (session) {
+			down.what.confirm = answer->confirm;
+			down.what.confirm.head = log_head(broker->log);
+			session_say(broker, session, &down, BYTES(NULL, 0));
+		}
+		free(answer);
+	}
+	claims_release(broker);
+}
+
+int broker_commit(struct broker *broker)
+{
+	int r;
+
+	if (broker->broken < 0)
+		return broker->broken;
+	claims_retry(broker);
+	r = write_batch(broker);
+	if (r < 0)
+		return r;
+	broker->stirred = false;
+	let_out_answers(broker);
+	control_flush(broker);
+	project_all(broker);
+	deliver_all(broker);
+	sessions_flush(broker);
+	return broker->broken;
+}
+
+static bool has_staged(const struct broker *broker)
+{
+	return broker->stirred || log_staged(broker->log) > 0 || store_batch_count(broker->batch) > 0 ||
+		!list_empty(&broker->answers) || !list_empty(&broker->control);
+}
+
+/* When there is something to do at the latest, in boot time from now. */
+static int64_t next_wait_us(const struct broker *broker)
+{
+	int64_t wait_us = broker->settings.heartbeat_us;
+	int64_t grace_us = broker->opened_boot_us + broker->settings.grace_us - broker_boot_us(broker);
+	int64_t lease_us = broker->leases_look_us - broker_boot_us(broker);
+
+	if (has_staged(broker))
+		return 0;
+	if (grace_us > 0 && grace_us < wait_us)
+		wait_us = grace_us;
+	if (lease_us < wait_us)
+		wait_us = lease_us;
+	for (int i = 0; i < broker->topology.peer_count; i++) {
+		int64_t due_us = broker->queues[i] ? queue_next_due_us(broker->queues[i]) : INT64_MAX;
+
+		if (due_us != INT64_MAX && clock_until_us(broker->clock, due_us) < wait_us)
+			wait_us = clock_until_us(broker->clock, due_us);
+	}
+	return wait_us > 0 ? wait_us : 0;
+}
+
+static void tick_queues(struct broker *broker)
+{
+	bool look = broker_boot_us(broker) >= broker->leases_look_us;
+
+	for (int i = 0; i < broker->topology.peer_count; i++) {
+		struct queue *queue = broker->queues[i];
+
+		if (!queue)
+			continue;
+		if (look)
+			leases_expire(broker, queue);
+		if (queue_next_due_us(queue) <= broker_wall_us(broker)) {
+			queue_wake(queue, broker_wall_us(broker));
+			broker->stirred = true;
+		}
+	}
+	if (look)
+		broker->leases_look_us = broker_boot_us(broker) + LEASE_LOOK_US;
+}
+
+static void tick_grace(struct broker *broker)
+{
+	if (broker->graced || broker_boot_us(broker) - broker->opened_boot_us < broker->settings.grace_us)
+		return;
+	broker->graced = true;
+	broker->stirred = true;
+}
+
+int64_t broker_tick(struct broker *broker)
+{
+	sessions_expire(broker);
+	tick_queues(broker);
+	tick_grace(broker);
+	LIST_EACH (hook, &broker->sessions)
+		progress_due(broker, LIST_ENTRY(hook, struct session, hook));
+	claims_stir(broker);
+	latest_fold(broker, FOLD_AT_ONCE);
+	idem_sweep(broker);
+	return next_wait_us(broker);
+}
+
+uint64_t broker_head(const struct broker *broker)
+{
+	return log_head(broker->log);
+}
+
+const char *broker_log_id(const struct broker *broker)
+{
+	return log_id(broker->log);
+}
+
+const char *broker_why(const struct broker *broker)
+{
+	return broker->why;
+}

@@ -1,0 +1,159 @@
+/*
+ * core.h: what the files of the broker share
+ *
+ * One thread, one struct. What is heard changes memory at once (a settled lease is settled) and is staged for the store; nothing
+ * leaves before broker_commit has synced it. So memory never has to be rolled back: a failed sync ends the process.
+ *
+ * Read next: broker.c (the conductor), ingress.c (what sessions say), queue.h, session.h
+ */
+#ifndef BUS_BROKER_CORE_H
+#define BUS_BROKER_CORE_H
+
+#include "bus/base/list.h"
+#include "bus/base/map.h"
+#include "bus/broker/broker.h"
+#include "bus/broker/log.h"
+#include "bus/wire/frame.h"
+#include "bus/wire/message.h"
+
+struct queue;
+struct session;
+
+/* Bad input, by what was wrong with it: refused, counted, shown by "status". */
+enum refused {
+	REFUSED_FRAME,   /* garbled, truncated, too big */
+	REFUSED_EPOCH,   /* of no live session */
+	REFUSED_NUMBER,  /* out of order */
+	REFUSED_ITEM,    /* an item that makes no sense */
+	REFUSED_MESSAGE, /* an envelope that does not add up */
+	REFUSED_TOPIC,   /* unknown, or nobody hears it */
+	REFUSED_RIGHT,   /* this peer may not say it */
+	REFUSED_RECEIPT, /* stale */
+	REFUSED_CONTROL, /* garbled control message */
+	REFUSED_HELLO,
+	REFUSED_QUESTION,
+	REFUSED_COUNT
+};
+
+/* What leaves with the next commit. */
+struct answer {
+	struct list hook;
+	uint64_t epoch;
+	bool claim; /* looked at once more when it leaves */
+	Confirm confirm;
+};
+
+struct broker {
+	struct store *store;
+	struct topology topology;
+	struct broker_settings settings;
+	const struct clock *clock;
+	struct broker_out out;
+	struct log *log;
+	struct store_batch *batch; /* what the next commit writes beside the log's frames */
+	int broken;                /* the log cannot be trusted: the next commit says so ... */
+	char why[512];             /* ... in these words */
+	int64_t opened_boot_us;
+	uint64_t opened_head; /* what was there before this start: leases of it may still be held */
+
+	struct list sessions;
+	struct map *by_epoch;
+	struct map *by_peer; /* routing id -> session */
+	uint64_t epochs;     /* given so far, this start */
+	bool stirred;        /* something happened outside a commit that may let lanes take more */
+	bool graced;         /* the grace period is over */
+	int64_t ticked_boot_us;
+	int64_t leases_look_us; /* when leases are looked at again */
+
+	struct queue *queues[PEERS_MAX];     /* of the peers that hear something */
+	uint64_t heard[2];                   /* topics that somebody hears or remembers */
+	uint64_t remembered_last[PEERS_MAX]; /* last committed message of a topic that the peer remembers */
+
+	struct list answers;     /* struct answer */
+	struct map *idem_staged; /* key -> number, said but not committed yet */
+	struct list parked;      /* struct parked_claim */
+	struct list held;        /* struct answer: claims that are committed and wait for the gateways again */
+	struct map *gateways;    /* name -> struct gateway: every one that ever said hello */
+	struct list control;     /* struct control_answer: leave with the next commit */
+	uint64_t folded;         /* `latest` stands here */
+	int64_t swept_boot_us;   /* when old idempotency keys were last looked for */
+	struct buffer sweep_at;
+	uint64_t refused[REFUSED_COUNT];
+	uint64_t committed; /* messages, this start */
+};
+
+static inline int64_t broker_wall_us(const struct broker *broker)
+{
+	return log_time_us(broker->log, clock_wall_us(broker->clock));
+}
+
+static inline int64_t broker_boot_us(const struct broker *broker)
+{
+	return clock_boot_us(broker->clock);
+}
+
+/* stage.c: a message that passed every check becomes part of the next commit; its number. */
+uint64_t stage_message(
+	struct broker *broker, int topic, const Envelope *envelope, const char *said_by, struct bytes message);
+uint64_t key_hash(const Envelope *envelope);
+/* Reads and judges one message of a peer. 0; -EINVAL: refused for good, ret_reason says why. */
+int judge_message(struct broker *broker, const struct session *session, struct bytes message, Envelope *ret_envelope,
+	int *ret_topic, char ret_reason[256]);
+void answer_later(struct broker *broker, const struct session *session, const Confirm *confirm, bool claim);
+void answer_refused(
+	struct broker *broker, const struct session *session, uint64_t request, const char *reason, bool poisoned);
+
+/* turn.c */
+void hear_publish(struct broker *broker, struct session *session, uint64_t request, struct bytes message);
+/* `facts` holds up->facts messages. */
+void hear_turn(struct broker *broker, struct session *session, const UpTurn *up, const struct bytes *facts);
+
+/* idem.c: 0: never said (or too long ago); else its number. ret_same: it was this very message, byte for byte. */
+uint64_t idem_find(struct broker *broker, int topic, const Envelope *envelope, struct bytes message, bool *ret_same);
+void idem_stage(struct broker *broker, int topic, const Envelope *envelope, struct bytes message, uint64_t seq);
+void idem_committed(struct broker *broker);
+void idem_sweep(struct broker *broker);
+
+/* claim.c */
+void claim_park(struct broker *broker, const struct session *session, uint64_t request, struct bytes message);
+void claims_retry(struct broker *broker);   /* parked ones whose gateways have drained are staged */
+void claims_release(struct broker *broker); /* held answers whose gateways have drained leave */
+void claims_stir(struct broker *broker);
+bool gateways_drained(const struct broker *broker);
+void claims_forget(struct broker *broker, uint64_t epoch);
+size_t claims_parked(const struct broker *broker);
+int gateways_open(struct broker *broker);
+void gateway_meet(struct broker *broker, const char *name);
+bool gateway_strike(struct broker *broker, const char *name);
+void claims_free(struct broker *broker);
+
+/* latest.c */
+int latest_open(struct broker *broker);
+void latest_fold(struct broker *broker, uint32_t most); /* behind the head, unsynced */
+
+/* dead.c */
+struct letter;
+void dead_letter(struct broker *broker, struct queue *queue, struct letter *letter, const char *reason, const char *by);
+int dead_read(struct broker *broker, const struct queue *queue, uint64_t seq, Trouble *ret_trouble,
+	struct buffer *ret_message);
+bool dead_redrive(struct broker *broker, struct queue *queue, uint64_t seq);
+bool dead_drop(struct broker *broker, struct queue *queue, uint64_t seq);
+void dead_settled(struct broker *broker, struct queue *queue, uint64_t seq); /* a redriven one ended well */
+int dead_open(struct broker *broker);                                        /* redriven ones go back to their queues */
+
+/* deliver.c, project.c: fill lanes as far as credit goes */
+void deliver_all(struct broker *broker);
+void project_all(struct broker *broker);
+void progress_due(struct broker *broker, struct session *session);
+
+/* question.c */
+void hear_question(struct broker *broker, struct bytes peer, const Question *question);
+void control_later(struct broker *broker, struct bytes peer, const Control *control);
+
+/* control.c */
+void control_now(struct broker *broker, struct bytes peer, const Control *control);
+void control_flush(struct broker *broker);
+void control_free(struct broker *broker);
+void tap(struct broker *broker, const struct logged *logged);
+
+#endif

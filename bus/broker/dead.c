@@ -1,0 +1,221 @@
+/*
+ * dead.c: the dead letters
+ *
+ * Owns:      family dead: (queue, number) -> what went wrong, and a copy of the message: the log may drop the original.
+ * Promises:  dead-lettering frees the key, is itself a message (topic dead.letter), and loses nothing; a redriven letter stays
+ *            here until it has ended well.
+ */
+#include "bus/base/cleanup.h"
+#include "bus/base/text.h"
+#include "bus/broker/queue.h"
+#include <errno.h>
+#include <pb_encode.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+static const char TOPIC[] = "dead.letter";
+
+static void dead_key(const struct queue *queue, uint64_t seq, struct buffer *ret)
+{
+	buffer_clear(ret);
+	buffer_add(ret, queue->peer->name, strlen(queue->peer->name) + 1);
+	buffer_add_be64(ret, seq);
+}
+
+static void write_row(
+	struct broker *broker, struct queue *queue, uint64_t seq, const Trouble *trouble, struct bytes message)
+{
+	_cleanup_(buffer_free) struct buffer key = { 0 };
+	_cleanup_(buffer_free) struct buffer encoded = { 0 };
+	_cleanup_(buffer_free) struct buffer value = { 0 };
+
+	dead_key(queue, seq, &key);
+	trouble_encode(trouble, &encoded);
+	buffer_add_u32(&value, (uint32_t)encoded.len);
+	buffer_add(&value, encoded.data, encoded.len);
+	buffer_add(&value, message.data, message.len);
+	store_batch_put(broker->batch, FAMILY_DEAD, buffer_bytes(&key), buffer_bytes(&value));
+}
+
+int dead_read(struct broker *broker, const struct queue *queue, uint64_t seq, Trouble *ret_trouble,
+	struct buffer *ret_message)
+{
+	_cleanup_(buffer_free) struct buffer key = { 0 };
+	_cleanup_(buffer_free) struct buffer value = { 0 };
+	size_t len;
+	int r;
+
+	dead_key(queue, seq, &key);
+	r = store_get(broker->store, FAMILY_DEAD, buffer_bytes(&key), &value);
+	if (r < 0)
+		return r;
+	len = value.len >= 4 ? get_u32(value.data) : SIZE_MAX;
+	if (len > value.len - 4 || !trouble_decode(BYTES(value.data + 4, len), ret_trouble))
+		return -EUCLEAN;
+	buffer_add(ret_message, value.data + 4 + len, value.len - 4 - len);
+	return 0;
+}
+
+static void say_dead_letter(struct broker *broker, const struct queue *queue, const struct letter *letter,
+	const Trouble *trouble, const Envelope *of)
+{
+	_cleanup_(buffer_free) struct buffer message = { 0 };
+	DeadLetter fact = { .seq = letter->seq, .failures = trouble->failures, .died_us = trouble->died_us };
+	Envelope envelope = { .cause = letter->seq, .said_us = trouble->died_us };
+	uint8_t payload[DeadLetter_size];
+	pb_ostream_t stream = pb_ostream_from_buffer(payload, sizeof(payload));
+
+	if (strcmp(of->topic, TOPIC) == 0)
+		return; /* a dead letter about a dead letter tells nobody anything new */
+	TEXT_COPY(fact.queue, queue->peer->name);
+	TEXT_COPY(fact.topic, of->topic);
+	TEXT_COPY(fact.reason, trouble->reason);
+	TEXT_COPY(envelope.topic, TOPIC);
+	TEXT_COPY(envelope.shop, of->shop);
+	TEXT_COPY(envelope.key, of->key);
+	TEXT_COPY(envelope.trace, of->trace);
+	if (pb_encode(&stream, DeadLetter_fields, &fact) &&
+		message_write(&envelope, BYTES(payload, stream.bytes_written), &message) == 0)
+		stage_message(
+			broker, topology_topic(&broker->topology, TOPIC), &envelope, "broker", buffer_bytes(&message));
+}
+
+/* The message, wherever it lies: a redriven one in its old row. */
+static int read_original(
+	struct broker *broker, struct queue *queue, struct letter *letter, Trouble *trouble, struct buffer *ret_message)
+{
+	struct logged logged;
+	int r;
+
+	if (letter->redriven) {
+		Trouble *before = calloc(1, sizeof(*before));
+
+		r = dead_read(broker, queue, letter->seq, before, ret_message);
+		trouble->time_us = before->time_us;
+		TEXT_COPY(trouble->said_by, before->said_by);
+		free(before);
+		return r;
+	}
+	r = log_read(broker->log, letter->seq, &logged);
+	if (r < 0)
+		return r;
+	trouble->time_us = logged.time_us;
+	TEXT_COPY(trouble->said_by, logged.said_by);
+	buffer_add(ret_message, logged.message.data, logged.message.len);
+	return 0;
+}
+
+void dead_letter(struct broker *broker, struct queue *queue, struct letter *letter, const char *reason, const char *by)
+{
+	_cleanup_(buffer_free) struct buffer message = { 0 };
+	_cleanup_free_ Trouble *trouble = calloc(1, sizeof(*trouble));
+	Envelope envelope;
+	struct bytes payload;
+	int r;
+
+	if (letter->trouble)
+		*trouble = *letter->trouble;
+	trouble->due_us = 0;
+	trouble->redriven = false;
+	trouble->died_us = broker_wall_us(broker);
+	snprintf(trouble->reason, sizeof(trouble->reason), "%s (%s)", reason[0] ? reason : "no reason given", by);
+	r = read_original(broker, queue, letter, trouble, &message);
+	if (r < 0) {
+		broker->broken = r;
+		return;
+	}
+	write_row(broker, queue, letter->seq, trouble, buffer_bytes(&message));
+	queue->dead_count++;
+	if (message_read(buffer_bytes(&message), &envelope, &payload) == 0)
+		say_dead_letter(broker, queue, letter, trouble, &envelope);
+	letter->died = true;
+	queue_settle(broker, queue, letter);
+}
+
+void dead_settled(struct broker *broker, struct queue *queue, uint64_t seq)
+{
+	_cleanup_(buffer_free) struct buffer key = { 0 };
+
+	dead_key(queue, seq, &key);
+	store_batch_delete(broker->batch, FAMILY_DEAD, buffer_bytes(&key));
+}
+
+bool dead_redrive(struct broker *broker, struct queue *queue, uint64_t seq)
+{
+	_cleanup_(buffer_free) struct buffer message = { 0 };
+	_cleanup_free_ Trouble *trouble = calloc(1, sizeof(*trouble));
+	Envelope envelope;
+	struct bytes payload;
+	struct letter *letter;
+
+	if (queue_find(queue, seq) || dead_read(broker, queue, seq, trouble, &message) < 0 || trouble->redriven)
+		return false;
+	if (message_read(buffer_bytes(&message), &envelope, &payload) < 0)
+		return false;
+	trouble->redriven = true;
+	trouble->failures = 0;
+	write_row(broker, queue, seq, trouble, buffer_bytes(&message));
+	queue->dead_count--;
+	letter = queue_add(queue, seq, key_hash(&envelope), topology_topic(&broker->topology, envelope.topic), true);
+	letter->trouble = TAKE(trouble);
+	broker->stirred = true;
+	return true;
+}
+
+bool dead_drop(struct broker *broker, struct queue *queue, uint64_t seq)
+{
+	_cleanup_(buffer_free) struct buffer message = { 0 };
+	_cleanup_free_ Trouble *trouble = calloc(1, sizeof(*trouble));
+
+	if (queue_find(queue, seq) || dead_read(broker, queue, seq, trouble, &message) < 0)
+		return false;
+	dead_settled(broker, queue, seq);
+	queue->dead_count--;
+	return true;
+}
+
+static void open_row(struct broker *broker, struct queue *queue, uint64_t seq, Trouble *trouble)
+{
+	_cleanup_(buffer_free) struct buffer message = { 0 };
+	Envelope envelope;
+	struct bytes payload;
+
+	if (dead_read(broker, queue, seq, trouble, &message) < 0)
+		return;
+	if (!trouble->redriven) {
+		queue->dead_count++;
+		return;
+	}
+	if (message_read(buffer_bytes(&message), &envelope, &payload) == 0)
+		queue_add(queue, seq, key_hash(&envelope), topology_topic(&broker->topology, envelope.topic), true);
+}
+
+static int open_queue(struct broker *broker, struct queue *queue)
+{
+	_cleanup_(buffer_free) struct buffer key = { 0 };
+	_cleanup_free_ Trouble *trouble = calloc(1, sizeof(*trouble));
+	struct store_cursor *cursor = store_cursor_new(broker->store, FAMILY_DEAD);
+	int r;
+
+	dead_key(queue, 0, &key);
+	for (bool more = store_cursor_seek(cursor, buffer_bytes(&key)); more; more = store_cursor_next(cursor)) {
+		struct bytes found = store_cursor_key(cursor);
+
+		if (found.len != key.len || memcmp(found.data, key.data, key.len - 8) != 0)
+			break;
+		open_row(broker, queue, get_be64((const uint8_t *)found.data + key.len - 8), trouble);
+	}
+	r = store_cursor_status(cursor);
+	store_cursor_free(cursor);
+	return r;
+}
+
+int dead_open(struct broker *broker)
+{
+	int r = 0;
+
+	for (int i = 0; r == 0 && i < broker->topology.peer_count; i++)
+		if (broker->queues[i])
+			r = open_queue(broker, broker->queues[i]);
+	return r;
+}

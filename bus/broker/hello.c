@@ -1,0 +1,181 @@
+/*
+ * hello.c: who comes, and whether it may
+ *
+ * Promises:  every session gets an epoch and a lane that no other ever had. An exclusive service has one active instance. A peer
+ *            that remembers more than the log holds is the proof that the log was shortened: the broker stops.
+ * Read next: session.c, lease.c (what is still held)
+ */
+#include "bus/base/text.h"
+#include "bus/broker/session.h"
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+static void refuse_hello(struct broker *broker, struct bytes peer, const char *reason, bool final)
+{
+	Control control = { .which_what = Control_refusal_tag };
+
+	broker->refused[REFUSED_HELLO]++;
+	TEXT_COPY(control.what.refusal.reason, reason);
+	control.what.refusal.final = final;
+	control_now(broker, peer, &control);
+}
+
+static void say_shorter(struct broker *broker, const Hello *hello, uint64_t number)
+{
+	broker->broken = -EUCLEAN;
+	snprintf(broker->why, sizeof(broker->why),
+		"the log ends at message %llu, but %s remembers message %llu of it: confirmed messages are missing. "
+		"Restore the newest state folder of the broker; if it is lost for good, start with an empty one, and "
+		"delete "
+		"the folded state of every service.",
+		(unsigned long long)log_head(broker->log), hello->instance, (unsigned long long)number);
+}
+
+/* Why this hello is refused for good; false: it is not. */
+static bool is_refused(struct broker *broker, const Hello *hello, char reason[256])
+{
+	uint64_t most = hello->remembered > hello->cursor ? hello->remembered : hello->cursor;
+
+	reason[0] = '\0';
+	if (topology_peer(&broker->topology, hello->service) < 0)
+		snprintf(reason, 256, "no peer \"%s\" is declared in topology.conf", hello->service);
+	else if (hello->instance[0] == '\0' || !text_is_utf8(bytes_of(hello->instance)) ||
+		text_has_control(hello->instance))
+		snprintf(reason, 256, "an instance needs a printable name");
+	else if (hello->log[0] != '\0' && strcmp(hello->log, log_id(broker->log)) != 0)
+		snprintf(reason, 256,
+			"its state belongs to another log (%.32s, this one is %.32s): delete the folded state of %.32s",
+			hello->log, log_id(broker->log), hello->instance);
+	else if (most > log_head(broker->log)) {
+		snprintf(reason, 256, "the log ends at %llu, which is less than the %llu that this peer remembers",
+			(unsigned long long)log_head(broker->log), (unsigned long long)most);
+		say_shorter(broker, hello, most);
+	}
+	return reason[0] != '\0';
+}
+
+static struct session *find_instance(struct broker *broker, int peer, const char *instance)
+{
+	LIST_EACH (hook, &broker->sessions) {
+		struct session *session = LIST_ENTRY(hook, struct session, hook);
+
+		if (session->peer == peer && strcmp(session->instance, instance) == 0)
+			return session;
+	}
+	return NULL;
+}
+
+static bool other_is_active(const struct broker *broker, int peer)
+{
+	LIST_EACH (hook, &broker->sessions)
+		if (LIST_ENTRY(hook, struct session, hook)->peer == peer)
+			return true;
+	return false;
+}
+
+static void tell_standby(struct broker *broker, struct bytes peer)
+{
+	Control control = { .which_what = Control_welcome_tag };
+	Welcome *welcome = &control.what.welcome;
+
+	TEXT_COPY(welcome->log, log_id(broker->log));
+	welcome->head = log_head(broker->log);
+	welcome->heartbeat_ms = (uint32_t)(broker->settings.heartbeat_us / US_PER_MS);
+	control_now(broker, peer, &control);
+}
+
+static struct session *session_new(struct broker *broker, int peer, struct bytes routing, long uid, const Hello *hello)
+{
+	struct session *session = calloc(1, sizeof(*session));
+
+	session->peer = peer;
+	TEXT_COPY(session->instance, hello->instance);
+	TEXT_COPY(session->run, hello->run);
+	memcpy(session->routing, routing.data, routing.len);
+	session->routing_len = routing.len;
+	session->uid = uid;
+	session->gateway = broker->topology.peers[peer].gateway;
+	session->spooled = hello->spooled;
+	session->heard_boot_us = broker_boot_us(broker);
+	session->cursor = hello->cursor;
+	session->told = hello->cursor;
+	session->wants_progress = true;
+	session->epoch = log_boots(broker->log) * 1000000 + ++broker->epochs;
+	list_init(&session->leased);
+	return session;
+}
+
+static void enlist(struct broker *broker, struct session *session)
+{
+	struct bytes routing = BYTES(session->routing, session->routing_len);
+	struct session *before = session_by_peer(broker, routing);
+
+	if (before)
+		session_end(broker, before, PARTING_AGAIN);
+	list_append(&broker->sessions, &session->hook);
+	map_put(broker->by_epoch, map_number(&session->epoch), session);
+	map_put(broker->by_peer, routing, session);
+}
+
+/* The welcome leaves with the next commit: by then a new gateway is on the disk. */
+static void welcome_later(struct broker *broker, const struct session *session, const char *lane)
+{
+	Control control = { .which_what = Control_welcome_tag };
+	Welcome *welcome = &control.what.welcome;
+
+	welcome->epoch = session->epoch;
+	TEXT_COPY(welcome->lane, lane);
+	TEXT_COPY(welcome->log, log_id(broker->log));
+	welcome->head = log_head(broker->log);
+	welcome->active = true;
+	welcome->heartbeat_ms = (uint32_t)(broker->settings.heartbeat_us / US_PER_MS);
+	control_later(broker, BYTES(session->routing, session->routing_len), &control);
+}
+
+static int begin(struct broker *broker, struct session *session, const Hello *hello)
+{
+	char lane[160] = "";
+	int r = 0;
+
+	if (session->cursor == 0)
+		session->newcomer = newcomer_new(broker, &broker->topology.peers[session->peer], &r);
+	if (r < 0)
+		return r;
+	r = broker->out.open_lane(broker->out.context, session->epoch, lane);
+	if (r < 0)
+		return r;
+	enlist(broker, session);
+	if (session->gateway)
+		gateway_meet(broker, session->instance);
+	for (pb_size_t i = 0; i < hello->held_count; i++)
+		lease_adopt(broker, session, &hello->held[i]);
+	welcome_later(broker, session, lane);
+	return 0;
+}
+
+void hear_hello(struct broker *broker, struct bytes routing, long uid, const Hello *hello)
+{
+	char reason[256];
+	struct session *session;
+	int peer;
+
+	if (routing.len > sizeof(session->routing) || is_refused(broker, hello, reason)) {
+		refuse_hello(broker, routing, reason, true);
+		return;
+	}
+	peer = topology_peer(&broker->topology, hello->service);
+	session = find_instance(broker, peer, hello->instance);
+	if (session)
+		session_end(broker, session, strcmp(session->run, hello->run) == 0 ? PARTING_AGAIN : PARTING_CRASH);
+	if (broker->topology.peers[peer].exclusive && other_is_active(broker, peer)) {
+		tell_standby(broker, routing);
+		return;
+	}
+	session = session_new(broker, peer, routing, uid, hello);
+	if (begin(broker, session, hello) < 0) {
+		newcomer_free(session->newcomer);
+		free(session);
+		refuse_hello(broker, routing, "the broker could not open a lane", false);
+	}
+}

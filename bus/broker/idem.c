@@ -1,0 +1,117 @@
+/*
+ * idem.c: has this been said before?
+ *
+ * Owns:      family idem: (topic, shop, key) -> number, time, hash of the message; and what is staged but not committed.
+ * Promises:  keys of topics that are kept for ever are kept for ever; others for the window. A repeat of what is only staged is
+ *            known too, and its answer leaves with the sync that covers the first.
+ */
+#include "bus/base/cleanup.h"
+#include "bus/base/text.h"
+#include "bus/broker/core.h"
+#include <stdlib.h>
+
+enum { VALUE_LEN = 24, SWEEP_ROWS = 256 };
+
+static const int64_t SWEEP_EVERY_US = 10 * US_PER_S;
+
+struct staged_key {
+	uint64_t seq, hash;
+};
+
+static void make_key(struct broker *broker, int topic, const Envelope *envelope, struct buffer *ret)
+{
+	buffer_add_u16(ret, log_topic_id(broker->log, topic));
+	buffer_add(ret, envelope->shop, strlen(envelope->shop) + 1);
+	buffer_add_text(ret, envelope->idem);
+}
+
+static bool window_is_over(const struct broker *broker, int topic, int64_t said_us)
+{
+	if (broker->topology.topics[topic].retention == RETENTION_KEEP)
+		return false;
+	return broker_wall_us(broker) - said_us > broker->settings.idem_window_us;
+}
+
+uint64_t idem_find(struct broker *broker, int topic, const Envelope *envelope, struct bytes message, bool *ret_same)
+{
+	_cleanup_(buffer_free) struct buffer key = { 0 };
+	_cleanup_(buffer_free) struct buffer value = { 0 };
+	const struct staged_key *staged;
+
+	make_key(broker, topic, envelope, &key);
+	staged = map_get(broker->idem_staged, buffer_bytes(&key));
+	if (staged) {
+		*ret_same = staged->hash == text_hash(message);
+		return staged->seq;
+	}
+	if (store_get(broker->store, FAMILY_IDEM, buffer_bytes(&key), &value) < 0 || value.len != VALUE_LEN)
+		return 0;
+	if (window_is_over(broker, topic, (int64_t)get_be64(value.data + 8)))
+		return 0;
+	*ret_same = get_be64(value.data + 16) == text_hash(message);
+	return get_be64(value.data);
+}
+
+void idem_stage(struct broker *broker, int topic, const Envelope *envelope, struct bytes message, uint64_t seq)
+{
+	_cleanup_(buffer_free) struct buffer key = { 0 };
+	struct staged_key *staged = calloc(1, sizeof(*staged));
+	uint8_t value[VALUE_LEN];
+
+	staged->seq = seq;
+	staged->hash = text_hash(message);
+	make_key(broker, topic, envelope, &key);
+	free(map_put(broker->idem_staged, buffer_bytes(&key), staged));
+	put_be64(value, seq);
+	put_be64(value + 8, (uint64_t)broker_wall_us(broker));
+	put_be64(value + 16, staged->hash);
+	store_batch_put(broker->batch, FAMILY_IDEM, buffer_bytes(&key), BYTES(value, sizeof(value)));
+}
+
+static void forget(struct bytes key, void *value, void *context)
+{
+	struct broker *broker = context;
+
+	free(value);
+	map_remove(broker->idem_staged, key);
+}
+
+void idem_committed(struct broker *broker)
+{
+	if (map_count(broker->idem_staged) > 0)
+		map_each(broker->idem_staged, forget, broker);
+}
+
+static bool row_is_old(struct broker *broker, struct bytes key, struct bytes value)
+{
+	const char *name;
+	int topic;
+
+	if (key.len < 2 || value.len != VALUE_LEN)
+		return false;
+	name = log_topic_name(broker->log, get_u16(key.data));
+	topic = topology_topic(&broker->topology, name);
+	return topic >= 0 && window_is_over(broker, topic, (int64_t)get_be64((const uint8_t *)value.data + 8));
+}
+
+/* A few rows at a time, now and then: old keys go, and nobody waits for it. */
+void idem_sweep(struct broker *broker)
+{
+	struct store_cursor *cursor;
+	bool more;
+
+	if (broker_boot_us(broker) - broker->swept_boot_us < SWEEP_EVERY_US)
+		return;
+	broker->swept_boot_us = broker_boot_us(broker);
+	cursor = store_cursor_new(broker->store, FAMILY_IDEM);
+	more = store_cursor_seek(cursor, buffer_bytes(&broker->sweep_at));
+	for (int i = 0; more && i < SWEEP_ROWS; i++) {
+		if (row_is_old(broker, store_cursor_key(cursor), store_cursor_value(cursor)))
+			store_batch_delete(broker->batch, FAMILY_IDEM, store_cursor_key(cursor));
+		more = store_cursor_next(cursor);
+	}
+	buffer_clear(&broker->sweep_at);
+	if (more)
+		buffer_add(&broker->sweep_at, store_cursor_key(cursor).data, store_cursor_key(cursor).len);
+	store_cursor_free(cursor);
+}

@@ -1,0 +1,97 @@
+/*
+ * ingress.c: frames from sessions, taken apart
+ *
+ * Promises:  frames of a session are accepted in order only; whatever does not add up is refused and counted. A session whose
+ *            frames make no sense or have a gap is ended: its peer says hello again and repeats what was not confirmed.
+ * Read next: turn.c
+ */
+#include "bus/broker/session.h"
+#include <errno.h>
+#include <stdlib.h>
+
+enum { TURN_FACTS_MAX = 4096 };
+
+/* A turn and the facts that follow it in the frame. */
+static int hear_whole_turn(
+	struct broker *broker, struct session *session, const UpTurn *up, struct frame_reader *reader)
+{
+	struct bytes *facts;
+	Up item;
+	int r = 0;
+
+	if (up->facts > TURN_FACTS_MAX || up->facts > reader->left)
+		return -EBADMSG;
+	facts = calloc(up->facts + 1, sizeof(*facts));
+	for (uint32_t i = 0; r == 0 && i < up->facts; i++) {
+		r = frame_next(reader, Up_fields, &item, &facts[i]);
+		if (r == 0 && (item.which_what != Up_fact_tag || item.what.fact.index != i))
+			r = -EBADMSG;
+	}
+	if (r == 0)
+		hear_turn(broker, session, up, facts);
+	free(facts);
+	return r;
+}
+
+static int hear_item(
+	struct broker *broker, struct session *session, const Up *up, struct bytes body, struct frame_reader *reader)
+{
+	switch (up->which_what) {
+	case Up_publish_tag:
+		hear_publish(broker, session, up->what.publish.request, body);
+		return 0;
+	case Up_turn_tag:
+		if (up->what.turn.verdict > VERDICT_DEAD)
+			return -EBADMSG;
+		return hear_whole_turn(broker, session, &up->what.turn, reader);
+	case Up_credit_tag:
+		hear_credit(session, &up->what.credit);
+		return 0;
+	case Up_renew_tag:
+		lease_renew(broker, session, &up->what.renew);
+		return 0;
+	}
+	return -EBADMSG;
+}
+
+static void hear_items(struct broker *broker, struct session *session, struct frame_reader *reader)
+{
+	struct bytes body;
+	Up up;
+	int r;
+
+	while ((r = frame_next(reader, Up_fields, &up, &body)) == 0) {
+		r = hear_item(broker, session, &up, body, reader);
+		if (r < 0)
+			break;
+	}
+	if (r != -ENODATA) {
+		broker->refused[REFUSED_ITEM]++;
+		session_end(broker, session, PARTING_AGAIN);
+	}
+}
+
+void broker_hear_frame(struct broker *broker, struct bytes frame)
+{
+	struct frame_reader reader;
+	struct session *session;
+
+	if (frame_open(frame, &reader) < 0) {
+		broker->refused[REFUSED_FRAME]++;
+		return;
+	}
+	session = session_by_epoch(broker, reader.head.epoch);
+	if (!session) {
+		broker->refused[REFUSED_EPOCH]++;
+		return;
+	}
+	if (reader.head.number != session->up_number + 1) {
+		broker->refused[REFUSED_NUMBER]++;
+		if (reader.head.number > session->up_number)
+			session_end(broker, session, PARTING_AGAIN);
+		return;
+	}
+	session->up_number++;
+	session->heard_boot_us = broker_boot_us(broker);
+	hear_items(broker, session, &reader);
+}

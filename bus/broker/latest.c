@@ -1,0 +1,287 @@
+/*
+ * latest.c: the row that still stands, per key of compacted topics
+ *
+ * Owns:      family latest: (group, shop, key) -> the message with the highest version, of equals the newest; and its cursor.
+ * Promises:  a row and the cursor move together, behind the head, unsynced: what a crash takes away is folded again. A tombstone
+ *            is a row too: it keeps an older version from coming back.
+ * Read next: project.c
+ */
+#include "bus/base/cleanup.h"
+#include "bus/base/ordmap.h"
+#include "bus/base/text.h"
+#include "bus/broker/session.h"
+#include <errno.h>
+#include <stdlib.h>
+
+/* a row: number, version, log time, flags, length of said_by, said_by, message */
+enum { ROW_VERSION = 8, ROW_TIME = 16, ROW_FLAGS = 24, ROW_SAID = 25, ROW_HEAD = 26 };
+
+static const char CURSOR[] = "folded";
+
+int latest_open(struct broker *broker)
+{
+	_cleanup_(buffer_free) struct buffer value = { 0 };
+	int r = store_get(broker->store, FAMILY_META, bytes_of(CURSOR), &value);
+
+	if (r == 0 && value.len == 8)
+		broker->folded = get_be64(value.data);
+	return r == -ENOENT ? 0 : r;
+}
+
+static void make_key(const char *group, const Envelope *envelope, struct buffer *ret)
+{
+	buffer_clear(ret);
+	buffer_add(ret, group, strlen(group) + 1);
+	if (!envelope)
+		return;
+	buffer_add(ret, envelope->shop, strlen(envelope->shop) + 1);
+	buffer_add_text(ret, envelope->key);
+}
+
+static void make_row(const struct logged *logged, uint64_t version, struct buffer *ret)
+{
+	uint8_t marks[2] = { logged->flags, (uint8_t)strlen(logged->said_by) };
+
+	buffer_clear(ret);
+	buffer_add_be64(ret, logged->seq);
+	buffer_add_be64(ret, version);
+	buffer_add_be64(ret, (uint64_t)logged->time_us);
+	buffer_add(ret, marks, sizeof(marks));
+	buffer_add(ret, logged->said_by, marks[1]);
+	buffer_add(ret, logged->message.data, logged->message.len);
+}
+
+static bool parse_row(struct bytes row, char said_by[32], struct logged *ret)
+{
+	const uint8_t *at = row.data;
+	size_t said_len;
+
+	if (row.len < ROW_HEAD || at[ROW_SAID] >= 32 || row.len - ROW_HEAD < at[ROW_SAID])
+		return false;
+	said_len = at[ROW_SAID];
+	memcpy(said_by, at + ROW_HEAD, said_len);
+	said_by[said_len] = '\0';
+	*ret = (struct logged){
+		.seq = get_be64(at),
+		.time_us = (int64_t)get_be64(at + ROW_TIME),
+		.flags = at[ROW_FLAGS],
+		.said_by = said_by,
+		.message = BYTES(at + ROW_HEAD + said_len, row.len - ROW_HEAD - said_len),
+	};
+	return true;
+}
+
+struct folding {
+	struct broker *broker;
+	struct store_batch *batch;
+	struct ordmap *rows; /* written by this batch and not in the store yet */
+	struct buffer key, row, before;
+};
+
+/* Versions below the row's do not count; at the same one the newer message wins. */
+static bool is_newer(struct folding *folding, uint64_t version)
+{
+	struct ordmap_entry *entry = ordmap_find(folding->rows, buffer_bytes(&folding->key));
+	struct bytes before;
+
+	buffer_clear(&folding->before);
+	if (entry)
+		before = ordmap_value(entry);
+	else if (store_get(folding->broker->store, FAMILY_LATEST, buffer_bytes(&folding->key), &folding->before) == 0)
+		before = buffer_bytes(&folding->before);
+	else
+		return true;
+	return before.len < ROW_HEAD || version >= get_be64((const uint8_t *)before.data + ROW_VERSION);
+}
+
+static void fold_one(struct folding *folding, const struct logged *logged)
+{
+	const char *group = folding->broker->topology.topics[logged->topic].group;
+	Envelope envelope;
+	struct bytes payload;
+
+	if (message_read(logged->message, &envelope, &payload) < 0)
+		return;
+	make_key(group, &envelope, &folding->key);
+	if (!is_newer(folding, envelope.version))
+		return;
+	make_row(logged, envelope.version, &folding->row);
+	ordmap_put(folding->rows, buffer_bytes(&folding->key), buffer_bytes(&folding->row), 0);
+	store_batch_put(folding->batch, FAMILY_LATEST, buffer_bytes(&folding->key), buffer_bytes(&folding->row));
+}
+
+static void compacted_topics(const struct broker *broker, uint64_t ret[2])
+{
+	ret[0] = ret[1] = 0;
+	for (int i = 0; i < broker->topology.topic_count; i++)
+		if (broker->topology.topics[i].group[0] != '\0')
+			ret[i / 64] |= UINT64_C(1) << (i % 64);
+}
+
+static int fold_range(struct folding *folding, uint32_t most)
+{
+	struct broker *broker = folding->broker;
+	uint64_t topics[2];
+	uint8_t cursor[8];
+	int r = 0;
+
+	compacted_topics(broker, topics);
+	for (uint32_t i = 0; i < most && r == 0; i++) {
+		struct logged logged;
+
+		r = log_find(broker->log, broker->folded + 1, topics, &logged);
+		if (r == 0)
+			r = log_read(broker->log, logged.seq, &logged);
+		if (r == 0) {
+			fold_one(folding, &logged);
+			broker->folded = logged.seq;
+		}
+	}
+	if (r == -ENOENT)
+		broker->folded = log_head(broker->log);
+	else if (r < 0)
+		return r;
+	put_be64(cursor, broker->folded);
+	store_batch_put(folding->batch, FAMILY_META, bytes_of(CURSOR), BYTES(cursor, sizeof(cursor)));
+	return store_commit(broker->store, folding->batch, false);
+}
+
+void latest_fold(struct broker *broker, uint32_t most)
+{
+	struct folding folding = { .broker = broker };
+	int r;
+
+	if (broker->folded == log_head(broker->log) || broker->broken < 0)
+		return;
+	folding.batch = store_batch_new(broker->store);
+	folding.rows = ordmap_new();
+	r = fold_range(&folding, most);
+	if (r < 0)
+		broker->broken = r;
+	store_batch_free(folding.batch);
+	ordmap_free(folding.rows);
+	buffer_free(&folding.key);
+	buffer_free(&folding.row);
+	buffer_free(&folding.before);
+}
+
+/* --- a newcomer's way through the rows, in order of their numbers --- */
+
+struct standing {
+	uint64_t seq;
+	size_t key_at, key_len; /* in keys */
+};
+
+struct newcomer {
+	uint64_t limit;
+	struct standing *rows;
+	size_t count, room, next;
+	struct buffer keys, row;
+	char said_by[32];
+};
+
+static void remember_row(struct newcomer *newcomer, struct bytes key, struct bytes value)
+{
+	struct standing *row;
+
+	if (value.len < ROW_HEAD)
+		return;
+	if (newcomer->count == newcomer->room) {
+		newcomer->room = newcomer->room ? 2 * newcomer->room : 64;
+		newcomer->rows = realloc(newcomer->rows, newcomer->room * sizeof(*newcomer->rows));
+	}
+	row = &newcomer->rows[newcomer->count++];
+	*row = (struct standing){ .seq = get_be64(value.data), .key_at = newcomer->keys.len, .key_len = key.len };
+	buffer_add(&newcomer->keys, key.data, key.len);
+}
+
+static int read_group(struct broker *broker, struct newcomer *newcomer, const char *group)
+{
+	_cleanup_(buffer_free) struct buffer prefix = { 0 };
+	struct store_cursor *cursor = store_cursor_new(broker->store, FAMILY_LATEST);
+	int r;
+
+	make_key(group, NULL, &prefix);
+	for (bool more = store_cursor_seek(cursor, buffer_bytes(&prefix)); more; more = store_cursor_next(cursor)) {
+		struct bytes key = store_cursor_key(cursor);
+
+		if (key.len < prefix.len || memcmp(key.data, prefix.data, prefix.len) != 0)
+			break;
+		remember_row(newcomer, key, store_cursor_value(cursor));
+	}
+	r = store_cursor_status(cursor);
+	store_cursor_free(cursor);
+	return r;
+}
+
+static int by_seq(const void *a, const void *b)
+{
+	const struct standing *one = a, *other = b;
+
+	return (one->seq > other->seq) - (one->seq < other->seq);
+}
+
+/* Topics that end each other's rows share a group: it is read once, for the first topic of it. */
+static bool group_is_read(const struct broker *broker, const struct topology_peer *peer, int topic)
+{
+	for (int i = 0; i < topic; i++)
+		if (topic_set_has(peer->remembers, i) &&
+			strcmp(broker->topology.topics[i].group, broker->topology.topics[topic].group) == 0)
+			return true;
+	return false;
+}
+
+struct newcomer *newcomer_new(struct broker *broker, const struct topology_peer *peer, int *ret_error)
+{
+	struct newcomer *newcomer = calloc(1, sizeof(*newcomer));
+
+	*ret_error = 0;
+	latest_fold(broker, UINT32_MAX);
+	newcomer->limit = broker->folded;
+	for (int i = 0; i < broker->topology.topic_count && *ret_error == 0; i++) {
+		const char *group = broker->topology.topics[i].group;
+
+		if (topic_set_has(peer->remembers, i) && group[0] != '\0' && !group_is_read(broker, peer, i))
+			*ret_error = read_group(broker, newcomer, group);
+	}
+	qsort(newcomer->rows, newcomer->count, sizeof(*newcomer->rows), by_seq);
+	if (newcomer->count > 0 && *ret_error == 0)
+		return newcomer;
+	newcomer_free(newcomer);
+	return NULL;
+}
+
+void newcomer_free(struct newcomer *newcomer)
+{
+	if (!newcomer)
+		return;
+	buffer_free(&newcomer->keys);
+	buffer_free(&newcomer->row);
+	free(newcomer->rows);
+	free(newcomer);
+}
+
+uint64_t newcomer_limit(const struct newcomer *newcomer)
+{
+	return newcomer->limit;
+}
+
+/* The row may have been replaced meanwhile; then the newer one is beyond the limit, and the log has it. */
+static bool read_standing(struct broker *broker, struct newcomer *newcomer, struct logged *ret)
+{
+	const struct standing *row = &newcomer->rows[newcomer->next];
+
+	buffer_clear(&newcomer->row);
+	if (store_get(broker->store, FAMILY_LATEST, BYTES(newcomer->keys.data + row->key_at, row->key_len),
+		    &newcomer->row) < 0)
+		return false;
+	return parse_row(buffer_bytes(&newcomer->row), newcomer->said_by, ret) && ret->seq == row->seq;
+}
+
+bool newcomer_next(struct broker *broker, struct newcomer *newcomer, uint64_t from, struct logged *ret)
+{
+	for (; newcomer->next < newcomer->count; newcomer->next++)
+		if (newcomer->rows[newcomer->next].seq >= from && read_standing(broker, newcomer, ret))
+			return true;
+	return false;
+}

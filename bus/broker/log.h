@@ -1,0 +1,67 @@
+/*
+ * log.h: the log on disk, the only truth
+ *
+ * Messages are staged, written as one frame per retention class beside a column record, and become visible together when the
+ * sync that covers them has returned. Recent frames stay in memory, so that nobody reads the tail from the store.
+ *
+ * Read next: block.h (the records), recover.c (what is checked at opening)
+ */
+#ifndef BUS_BROKER_LOG_H
+#define BUS_BROKER_LOG_H
+
+#include "bus/broker/topology.h"
+#include "bus/store/store.h"
+
+enum family {
+	FAMILY_META,
+	FAMILY_RAW, /* + retention class */
+	FAMILY_FACT,
+	FAMILY_KEEP,
+	FAMILY_COLUMN,
+	FAMILY_QUEUE,
+	FAMILY_DEAD,
+	FAMILY_IDEM,
+	FAMILY_LATEST
+};
+
+enum { FLAG_TOMBSTONE = 1, FLAG_CLAIM = 2 };
+enum { RETENTION_CLASSES = 3, RETENTION_KEEP = 2 };
+
+struct log;
+
+/* One message of the log. Strings and bytes are borrowed until the next call that reads from the log. */
+struct logged {
+	uint64_t seq;
+	int64_t time_us;
+	int topic; /* index into the topology; negative: not declared any more */
+	uint8_t retention;
+	uint8_t flags;
+	uint64_t key_hash; /* of shop and key */
+	const char *said_by;
+	struct bytes message;
+};
+
+/* Checks that the log adds up and makes sure of its tail. -EUCLEAN: ret_why says what, where, and the remedy. */
+int log_open(struct store *store, const struct topology *topology, struct log **ret, char ret_why[512]);
+void log_free(struct log *log); /* takes NULL; the store is borrowed */
+
+uint64_t log_head(const struct log *log); /* committed */
+const char *log_id(const struct log *log);
+uint64_t log_boots(const struct log *log); /* how often this log was opened, this time included */
+const char *log_topic_name(const struct log *log, uint16_t id);
+uint16_t log_topic_id(const struct log *log, int topic); /* as stored; stable for ever */
+
+/* The number that the message will have. It is copied. */
+uint64_t log_stage(
+	struct log *log, int topic, uint8_t flags, uint64_t key_hash, const char *said_by, struct bytes message);
+uint32_t log_staged(const struct log *log);
+void log_write(struct log *log, struct store_batch *batch, int64_t wall_us);
+void log_committed(struct log *log); /* the batch is on the disk: what was staged is the head now */
+int64_t log_time_us(const struct log *log, int64_t wall_us); /* never goes backwards */
+
+/* -ENOENT: beyond the head, or dropped; -EUCLEAN: what lies there is not what was written */
+int log_read(struct log *log, uint64_t seq, struct logged *ret);
+/* The first committed message at or after `from` whose topic is in the set, without its bytes. -ENOENT: none. */
+int log_find(struct log *log, uint64_t from, const uint64_t topics[2], struct logged *ret);
+
+#endif

@@ -1,0 +1,45 @@
+/*
+ * log_state.h: the log's own memory, shared by log.c, recover.c and topic_id.c
+ */
+#ifndef BUS_BROKER_LOG_STATE_H
+#define BUS_BROKER_LOG_STATE_H
+
+#include "bus/broker/block.h"
+
+enum {
+	TOPIC_IDS_MAX = 1024,  /* names that this log has ever seen */
+	RING_BLOCKS = 4096,    /* recent commits in memory */
+	RING_BYTES = 16 << 20, /* ... and how much they may take */
+	LOADED_BLOCKS = 8,     /* read back from the store */
+	TAIL_BLOCKS = 256,     /* how many commits are checked and rewritten at opening */
+};
+
+struct topic_name {
+	char name[32];
+	int topic; /* in the topology, or negative */
+};
+
+struct log {
+	struct store *store;
+	const struct topology *topology;
+	char id[40];
+	uint64_t head;
+	uint64_t boots;
+	int64_t time_us;                        /* of the last commit */
+	struct topic_name names[TOPIC_IDS_MAX]; /* by id */
+	uint16_t name_count;
+	uint16_t ids[TOPICS_MAX]; /* of the topology's topics */
+	struct block *staged;     /* NULL: nothing */
+	struct block *ring[RING_BLOCKS];
+	uint32_t ring_first, ring_count;
+	size_t ring_bytes;
+	struct block *loaded[LOADED_BLOCKS];
+	uint32_t loaded_next; /* the one to forget next */
+};
+
+/* topic_id.c: reads the names this log has seen and writes those it has not. */
+int topic_ids_open(struct log *log, struct store_batch *batch);
+/* recover.c: meta, tail, epoch; leaves the tail rewritten and synced. */
+int log_recover(struct log *log, char ret_why[512]);
+
+#endif

@@ -1,0 +1,127 @@
+/*
+ * project.c: every session sees every message of what it remembers, in log order
+ *
+ * Promises:  in order, from its own cursor, as far as its credit goes; *progress* says how far when there was nothing to see. A
+ *            newcomer gets of compacted topics only the rows that still stand, then the log.
+ * Read next: latest.c
+ */
+#include "bus/base/text.h"
+#include "bus/broker/session.h"
+#include <errno.h>
+
+static bool has_credit(const struct session *session)
+{
+	return session->projected_messages < session->credit.projection_messages &&
+		session->projected_bytes < session->credit.projection_bytes && !session->failing;
+}
+
+static bool remembers_anything(const struct topology_peer *peer)
+{
+	return peer->remembers[0] != 0 || peer->remembers[1] != 0;
+}
+
+static void topics_not_compacted(const struct broker *broker, const struct topology_peer *peer, uint64_t ret[2])
+{
+	ret[0] = ret[1] = 0;
+	for (int i = 0; i < broker->topology.topic_count; i++)
+		if (topic_set_has(peer->remembers, i) && broker->topology.topics[i].group[0] == '\0')
+			ret[i / 64] |= UINT64_C(1) << (i % 64);
+}
+
+/* The next message of a newcomer: a row of `latest` or a message of the log, whichever comes first. */
+static int next_for_newcomer(struct broker *broker, struct session *session, struct logged *ret)
+{
+	const struct topology_peer *peer = &broker->topology.peers[session->peer];
+	uint64_t limit = newcomer_limit(session->newcomer);
+	uint64_t topics[2];
+	struct logged row;
+	bool has_row = newcomer_next(broker, session->newcomer, session->cursor + 1, &row);
+	int r;
+
+	topics_not_compacted(broker, peer, topics);
+	r = log_find(broker->log, session->cursor + 1, topics, ret);
+	if (r < 0 && r != -ENOENT)
+		return r;
+	if (r == 0 && ret->seq <= limit && (!has_row || ret->seq < row.seq))
+		return log_read(broker->log, ret->seq, ret);
+	if (has_row) {
+		*ret = row;
+		return 0;
+	}
+	session->cursor = limit;
+	newcomer_free(session->newcomer);
+	session->newcomer = NULL;
+	return -EAGAIN;
+}
+
+static int next_of_log(struct broker *broker, struct session *session, struct logged *ret)
+{
+	const struct topology_peer *peer = &broker->topology.peers[session->peer];
+	int r = log_find(broker->log, session->cursor + 1, peer->remembers, ret);
+
+	if (r == -ENOENT)
+		session->cursor = log_head(broker->log);
+	if (r < 0)
+		return r;
+	return log_read(broker->log, ret->seq, ret);
+}
+
+static void project_one(struct broker *broker, struct session *session, const struct logged *logged)
+{
+	Down down = { .which_what = Down_projection_tag };
+	Projection *projection = &down.what.projection;
+
+	projection->seq = logged->seq;
+	projection->time_us = logged->time_us;
+	TEXT_COPY(projection->said_by, logged->said_by);
+	session->cursor = session->told = logged->seq;
+	session->projected_messages++;
+	session->projected_bytes += logged->message.len;
+	session_say(broker, session, &down, logged->message);
+}
+
+static void say_progress(struct broker *broker, struct session *session)
+{
+	Down down = { .which_what = Down_progress_tag };
+
+	down.what.progress.seq = session->told = session->cursor;
+	session->told_boot_us = broker_boot_us(broker);
+	session->wants_progress = false;
+	session_say(broker, session, &down, BYTES(NULL, 0));
+}
+
+static void project(struct broker *broker, struct session *session)
+{
+	struct logged logged;
+	int r = 0;
+
+	if (!remembers_anything(&broker->topology.peers[session->peer]) && !session->newcomer)
+		session->cursor = log_head(broker->log);
+	while (session->cursor < log_head(broker->log) && has_credit(session)) {
+		r = session->newcomer ? next_for_newcomer(broker, session, &logged)
+				      : next_of_log(broker, session, &logged);
+		if (r == 0)
+			project_one(broker, session, &logged);
+		else if (r != -EAGAIN)
+			break;
+	}
+	if (r < 0 && r != -EAGAIN && r != -ENOENT)
+		broker->broken = r;
+	if (session->wants_progress && session->cursor == log_head(broker->log))
+		say_progress(broker, session);
+}
+
+void project_all(struct broker *broker)
+{
+	LIST_EACH (hook, &broker->sessions)
+		project(broker, LIST_ENTRY(hook, struct session, hook));
+}
+
+void progress_due(struct broker *broker, struct session *session)
+{
+	if (session->told == session->cursor || session->cursor < log_head(broker->log) ||
+		broker_boot_us(broker) - session->told_boot_us < broker->settings.heartbeat_us)
+		return;
+	session->wants_progress = true;
+	broker->stirred = true;
+}

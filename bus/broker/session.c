@@ -1,0 +1,147 @@
+/*
+ * session.c: the life of a session after its hello
+ *
+ * Owns:      the list of sessions and the two maps to them, their writers.
+ * Promises:  a session silent for five heartbeats is dead, and its leases are free at once. A lane that does not take a frame is
+ *            the end of its session: with credit below the socket's mark that peer is gone.
+ * Read next: hello.c
+ */
+#include "bus/broker/session.h"
+#include "bus/base/cleanup.h"
+#include <stdlib.h>
+
+enum { SILENT_HEARTBEATS = 5, WRITER_FULL = 1 << 20 };
+
+struct session *session_by_epoch(const struct broker *broker, uint64_t epoch)
+{
+	return map_get(broker->by_epoch, map_number(&epoch));
+}
+
+struct session *session_by_peer(const struct broker *broker, struct bytes routing)
+{
+	return map_get(broker->by_peer, routing);
+}
+
+void hear_credit(struct session *session, const UpCredit *credit)
+{
+	UpCredit *known = &session->credit;
+
+	if (credit->delivery_messages > known->delivery_messages)
+		known->delivery_messages = credit->delivery_messages;
+	if (credit->delivery_bytes > known->delivery_bytes)
+		known->delivery_bytes = credit->delivery_bytes;
+	if (credit->projection_messages > known->projection_messages)
+		known->projection_messages = credit->projection_messages;
+	if (credit->projection_bytes > known->projection_bytes)
+		known->projection_bytes = credit->projection_bytes;
+}
+
+static void hear_echo(struct session *session, uint64_t echo)
+{
+	if (echo == 0 || echo > session->pings || session->pings - echo >= PINGS_REMEMBERED)
+		return;
+	if (session->ping_boot_us[echo % PINGS_REMEMBERED] > session->promise_from_us)
+		session->promise_from_us = session->ping_boot_us[echo % PINGS_REMEMBERED];
+}
+
+static void answer_heartbeat(struct broker *broker, struct bytes peer, struct session *session, uint64_t epoch)
+{
+	Control control = { .which_what = Control_heartbeat_answer_tag };
+	HeartbeatAnswer *answer = &control.what.heartbeat_answer;
+
+	answer->epoch = epoch;
+	answer->head = log_head(broker->log);
+	answer->lost = !session;
+	if (session) {
+		answer->ping = ++session->pings;
+		answer->received = session->up_number;
+		session->ping_boot_us[session->pings % PINGS_REMEMBERED] = broker_boot_us(broker);
+	}
+	control_now(broker, peer, &control);
+}
+
+void hear_heartbeat(struct broker *broker, struct bytes peer, const Heartbeat *heartbeat)
+{
+	struct session *session = session_by_epoch(broker, heartbeat->epoch);
+
+	if (session && !bytes_equal(peer, BYTES(session->routing, session->routing_len)))
+		session = NULL;
+	if (session && heartbeat->goodbye) {
+		session_end(broker, session, PARTING_GOODBYE);
+		return;
+	}
+	if (session) {
+		session->heard_boot_us = broker_boot_us(broker);
+		session->received = heartbeat->received;
+		session->spooled = heartbeat->spooled;
+		if (heartbeat->has_credit)
+			hear_credit(session, &heartbeat->credit);
+		hear_echo(session, heartbeat->echo);
+	}
+	answer_heartbeat(broker, peer, session, heartbeat->epoch);
+}
+
+void session_end(struct broker *broker, struct session *session, enum parting how)
+{
+	leases_free(broker, session, how);
+	claims_forget(broker, session->epoch);
+	map_remove(broker->by_epoch, map_number(&session->epoch));
+	if (session_by_peer(broker, BYTES(session->routing, session->routing_len)) == session)
+		map_remove(broker->by_peer, BYTES(session->routing, session->routing_len));
+	list_remove(&session->hook);
+	broker->out.close_lane(broker->out.context, session->epoch);
+	newcomer_free(session->newcomer);
+	frame_writer_free(&session->writer);
+	free(session);
+	broker->stirred = true;
+}
+
+void sessions_expire(struct broker *broker)
+{
+	int64_t now_us = broker_boot_us(broker);
+	int64_t silent_us = SILENT_HEARTBEATS * broker->settings.heartbeat_us;
+	bool stalled = now_us - broker->ticked_boot_us > broker->settings.heartbeat_us * 2;
+
+	broker->ticked_boot_us = now_us;
+	if (stalled)
+		return; /* it was we who were away: what they sent meanwhile has not been read yet */
+	LIST_EACH_SAFE (hook, &broker->sessions) {
+		struct session *session = LIST_ENTRY(hook, struct session, hook);
+
+		if (session->failing || now_us - session->heard_boot_us > silent_us)
+			session_end(broker, session, PARTING_CRASH);
+	}
+}
+
+static void flush(struct broker *broker, struct session *session)
+{
+	_cleanup_(buffer_free) struct buffer frame = { 0 };
+
+	if (session->writer.count == 0)
+		return;
+	frame_finish(&session->writer, session->epoch, session->down_number + 1, &frame);
+	if (session->failing)
+		return;
+	if (broker->out.push(broker->out.context, session->epoch, buffer_bytes(&frame)) < 0)
+		session->failing = true;
+	else
+		session->down_number++;
+}
+
+void session_say(struct broker *broker, struct session *session, const Down *down, struct bytes body)
+{
+	frame_add(&session->writer, Down_fields, down, body);
+	if (session->writer.items.len >= WRITER_FULL)
+		flush(broker, session);
+}
+
+void sessions_flush(struct broker *broker)
+{
+	LIST_EACH_SAFE (hook, &broker->sessions) {
+		struct session *session = LIST_ENTRY(hook, struct session, hook);
+
+		flush(broker, session);
+		if (session->failing)
+			session_end(broker, session, PARTING_CRASH);
+	}
+}

@@ -1,0 +1,85 @@
+/*
+ * stage.c: a message is judged, numbered, and becomes part of the next commit
+ *
+ * Promises:  nothing is staged that its sayer has no right to say, or that nobody is declared to hear or remember.
+ * Read next: turn.c (whole units), idem.c (said before?), log.c
+ */
+#include "bus/base/text.h"
+#include "bus/broker/session.h"
+#include <errno.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+uint64_t key_hash(const Envelope *envelope)
+{
+	char text[sizeof(envelope->shop) + sizeof(envelope->key)];
+	size_t shop_len = strlen(envelope->shop), key_len = strlen(envelope->key);
+
+	memcpy(text, envelope->shop, shop_len + 1);
+	memcpy(text + shop_len + 1, envelope->key, key_len);
+	return text_hash(BYTES(text, shop_len + 1 + key_len));
+}
+
+__attribute__((format(printf, 4, 5))) static int refuse(
+	struct broker *broker, enum refused what, char reason[256], const char *format, ...)
+{
+	va_list arguments;
+
+	broker->refused[what]++;
+	va_start(arguments, format);
+	vsnprintf(reason, 256, format, arguments);
+	va_end(arguments);
+	return -EINVAL;
+}
+
+int judge_message(struct broker *broker, const struct session *session, struct bytes message, Envelope *ret_envelope,
+	int *ret_topic, char ret_reason[256])
+{
+	const struct topology_peer *peer = &broker->topology.peers[session->peer];
+	struct bytes payload;
+
+	if (message_read(message, ret_envelope, &payload) < 0)
+		return refuse(broker, REFUSED_MESSAGE, ret_reason, "the envelope does not add up");
+	*ret_topic = topology_topic(&broker->topology, ret_envelope->topic);
+	if (*ret_topic < 0)
+		return refuse(broker, REFUSED_TOPIC, ret_reason, "topic %s is not declared: see topology.conf",
+			ret_envelope->topic);
+	if (!topic_set_has(peer->says, *ret_topic))
+		return refuse(broker, REFUSED_RIGHT, ret_reason, "%s has no right to say %s", peer->name,
+			ret_envelope->topic);
+	if (!topic_set_has(broker->heard, *ret_topic))
+		return refuse(broker, REFUSED_TOPIC, ret_reason, "nothing is declared to hear or remember %s",
+			ret_envelope->topic);
+	return 0;
+}
+
+uint64_t stage_message(
+	struct broker *broker, int topic, const Envelope *envelope, const char *said_by, struct bytes message)
+{
+	uint8_t flags = (uint8_t)((envelope->tombstone ? FLAG_TOMBSTONE : 0) | (envelope->claim ? FLAG_CLAIM : 0));
+	uint64_t seq = log_stage(broker->log, topic, flags, key_hash(envelope), said_by, message);
+
+	if (envelope->idem[0] != '\0')
+		idem_stage(broker, topic, envelope, message, seq);
+	return seq;
+}
+
+void answer_later(struct broker *broker, const struct session *session, const Confirm *confirm, bool claim)
+{
+	struct answer *answer = calloc(1, sizeof(*answer));
+
+	answer->epoch = session->epoch;
+	answer->claim = claim;
+	answer->confirm = *confirm;
+	list_append(&broker->answers, &answer->hook);
+}
+
+void answer_refused(
+	struct broker *broker, const struct session *session, uint64_t request, const char *reason, bool poisoned)
+{
+	Confirm confirm = { .request = request, .kind = CONFIRM_REFUSED, .poisoned = poisoned };
+
+	TEXT_COPY(confirm.reason, reason);
+	answer_later(broker, session, &confirm, false);
+}
