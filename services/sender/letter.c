@@ -1,0 +1,100 @@
+/*
+ * letter.c: writes the mail of a reminder
+ *
+ * Owns:      the installation's link key and public address, set once at start.
+ * Promises:  same reminder, facts and time: same bytes; the unsubscribe link is signed for this shopper and shop alone.
+ * Fails by:  -EINVAL with the reason in words.
+ * Read next: services/kit/mail.h, services/kit/signed_link.h
+ */
+#include "services/sender/letter.h"
+#include "bus/base/cleanup.h"
+#include "bus/base/memory.h"
+#include "bus/base/text.h"
+#include "services/kit/docs.h"
+#include "services/kit/signed_link.h"
+#include <assert.h>
+#include <errno.h>
+
+static struct {
+	char public_url[256];
+	uint8_t key[64];
+	size_t key_len;
+	double clock_rate;
+} installation = { .clock_rate = 1 };
+
+void sender_set_up(const struct sender_setup *setup)
+{
+	assert(setup->link_key.len > 0 && setup->link_key.len <= sizeof(installation.key));
+	TEXT_COPY(installation.public_url, setup->public_url);
+	size_t len = strlen(installation.public_url);
+	if (len && installation.public_url[len - 1] == '/')
+		installation.public_url[len - 1] = 0;
+	memcpy(installation.key, setup->link_key.data, setup->link_key.len);
+	installation.key_len = setup->link_key.len;
+	installation.clock_rate = setup->clock_rate > 0 ? setup->clock_rate : 1;
+}
+
+int64_t letter_boot_us(int64_t wall_us)
+{
+	return (int64_t)((double)wall_us / installation.clock_rate);
+}
+
+static int unsubscribe_url(const char *shop, const ReminderDue *due, char ret[700])
+{
+	char token[400];
+	struct signed_link link = { .purpose = LINK_UNSUBSCRIBE, .step = (int)due->step };
+	assert(installation.key_len > 0); /* sender_set_up comes first */
+	TEXT_COPY(link.shop, shop);
+	TEXT_COPY(link.address_hash, due->cart.ids.email_hash);
+	TEXT_COPY(link.cart_id, due->cart.ids.cart_id);
+	int r = signed_link_make(BYTES(installation.key, installation.key_len), &link, token);
+	if (r == 0)
+		snprintf(ret, 700, "%s/u/%s", installation.public_url, token);
+	return r;
+}
+
+static void letter_take(struct letter *letter, struct mail **mail)
+{
+	letter->mail = **mail;
+	letter->mail.claim = true;
+	(*mail)->mime = (struct buffer){ 0 };
+	mail_free(*mail);
+	*mail = NULL;
+}
+
+int letter_new(const struct state *state, const char *shop, const struct finding *finding, const ReminderDue *due,
+	int64_t now_us, struct letter **ret, char ret_why[160])
+{
+	char url[700];
+	struct mail *mail;
+	if (unsubscribe_url(shop, due, url) < 0) {
+		snprintf(ret_why, 160, "no unsubscribe link can be made for this cart");
+		return -EINVAL;
+	}
+	int r = mail_reminder(&(struct reminder){ .shop = finding->shop,
+				      .voice = docs_voice(state, shop),
+				      .cart = &due->cart,
+				      .step = (int)due->step,
+				      .now_us = now_us,
+				      .unsubscribe_url = url,
+				      .to = finding->to_owner ? finding->shop->owner : due->cart.ids.email,
+				      .to_owner = finding->to_owner },
+		&mail, ret_why);
+	if (r < 0)
+		return r;
+	struct letter *letter = memory_new(sizeof(*letter));
+	letter_take(letter, &mail);
+	TEXT_COPY(letter->shop, shop);
+	letter->attempt = finding->send.attempt + 1;
+	letter->to_owner = finding->to_owner;
+	*ret = letter;
+	return 0;
+}
+
+void letter_free(struct letter *letter)
+{
+	if (!letter)
+		return;
+	buffer_free(&letter->mail.mime);
+	free(letter);
+}

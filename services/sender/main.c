@@ -1,0 +1,35 @@
+/* main.c: the process cartbus-sender */
+#include "bus/actor/process.h"
+#include "bus/base/cleanup.h"
+#include "bus/base/file.h"
+#include "bus/base/log.h"
+#include "services/kit/mail.h"
+#include "services/kit/settings.h"
+#include "services/sender/sender.h"
+#include <string.h>
+
+static struct effect_driver *const *drivers(const struct config *config, const struct clock *clock)
+{
+	static struct effect_driver *all[2];
+	_cleanup_(buffer_free) struct buffer key = { 0 };
+	char path[256];
+	settings_secret_path(config, "link.key", path);
+	int r = file_read_secret(path, &key);
+	if (r < 0)
+		die("%s: %s: `cartbus up` makes this key; every process that signs or reads links needs the same one",
+			path, strerror(-r));
+	sender_set_up(&(struct sender_setup){ .public_url = config_get(config, "gateway", NULL, "public-url"),
+		.link_key = buffer_bytes(&key),
+		.clock_rate = clock->rate });
+	all[0] = mail_driver_new(config, clock);
+	return all;
+}
+
+int main(int argc, char **argv)
+{
+	return process_main(argc, argv,
+		&(struct process){ .service = &sender,
+			.help = "Mails the reminders that are due, each at most once. Start as many as you like.",
+			.keys = settings_keys,
+			.drivers = drivers });
+}

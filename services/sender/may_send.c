@@ -1,0 +1,174 @@
+/*
+ * may_send.c: whether a reminder may be mailed now, and if not, why and what then
+ *
+ * Promises:  no stop, no outcome and no claim of this step is overlooked that the projections have passed; same facts, same
+ *            finding. Permanent reasons come before passing ones, so that nothing is deferred that will never be sent.
+ * Read next: sender.c (what is done about each finding), services/kit/stops.h
+ */
+#include "services/sender/may_send.h"
+#include "services/kit/docs.h"
+#include "services/kit/stops.h"
+
+static struct finding found(enum move move, const char *reason)
+{
+	return (struct finding){ .move = move, .reason = reason };
+}
+
+static struct finding found_skip(const char *word, const char *reason)
+{
+	return (struct finding){ .move = MOVE_SKIP, .word = word, .reason = reason };
+}
+
+static struct finding found_send(const struct send *send)
+{
+	switch (send->phase) {
+	case SEND_CLAIMED:
+		return found(MOVE_CLAIMED, "claimed, and its outcome is not known yet");
+	case SEND_SENT:
+	case SEND_REFUSED:
+	case SEND_AMBIGUOUS:
+	case SEND_SKIPPED:
+		return found(MOVE_SPENT, "spent");
+	case SEND_NONE:
+	case SEND_RELEASED:
+		break;
+	}
+	return found(MOVE_SEND, NULL);
+}
+
+static struct finding found_stop(enum stop stop)
+{
+	switch (stop) {
+	case STOP_NONE:
+		return found(MOVE_SEND, NULL);
+	case STOP_PAUSED:
+		return found(MOVE_PAUSED, stop_name(stop));
+	case STOP_EMPTIED:
+	case STOP_CHANGED:
+		return found(MOVE_LEAVE, stop_name(stop));
+	case STOP_BOUGHT:
+	case STOP_OPTED_OUT:
+	case STOP_COMPLAINED:
+	case STOP_BOUNCED:
+	case STOP_SUPPRESSED:
+	case STOP_BY_OWNER:
+		break;
+	}
+	return found_skip("stopped", stop_name(stop));
+}
+
+static struct finding found_mode(ShopMode mode, const struct shop *shop)
+{
+	switch (mode) {
+	case MODE_OBSERVE:
+		return found_skip("observe", "the shop only observes");
+	case MODE_PAUSED:
+		return found(MOVE_PAUSED, "the shop is paused");
+	case MODE_MAIL_ME:
+		if (!shop->owner[0])
+			return found_skip("no_owner", "the shop mails its owner, and [mail] owner is not given");
+		break;
+	case MODE_LIVE:
+		break;
+	}
+	return found(MOVE_SEND, NULL);
+}
+
+static struct finding found_address(const struct shop *shop, const CartState *cart)
+{
+	if (!cart->ids.email[0])
+		return found_skip("no_address", "the cart has no address");
+	if (shop_never_mails(shop, cart->ids.email))
+		return found_skip("never_mail", "on the owner's never-mail list");
+	return found(MOVE_SEND, NULL);
+}
+
+/*
+ * The window that is not written in the rules keeps mails about *other* carts apart: between the two of one cart lie the waits,
+ * which are. A window that the owner wrote counts for every mail.
+ */
+static bool window_counts(
+	const struct state *state, const char *shop, const ReminderDue *due, const struct rules *rules, int64_t last_us)
+{
+	if (due->step != 2 || (rules && rules->window_us > 0))
+		return true;
+	struct send first = sends_of(state, shop, &due->cart, 1);
+	return first.phase != SEND_SENT || first.at_us < last_us;
+}
+
+static struct finding found_hour(
+	const struct state *state, const struct shop *shop, const ReminderDue *due, bool to_owner, int64_t now_us)
+{
+	static const struct rules no_rules;
+	uint32_t version;
+	const struct rules *rules = docs_rules(state, shop->name, &version);
+	int64_t last_us = to_owner ? 0 : sends_last_to(state, shop->name, due->cart.ids.email_hash);
+	int64_t window_us = rules_window_us(rules ? rules : &no_rules), open_us = now_us;
+	if (last_us && last_us + window_us > now_us && window_counts(state, shop->name, due, rules, last_us))
+		open_us = last_us + window_us;
+	int64_t sending_us = rules ? rules_next_sending_us(rules, shop->zone, open_us) : open_us;
+	struct finding finding = found(sending_us > now_us ? MOVE_DEFER : MOVE_SEND,
+		open_us > now_us ? "this shopper was mailed not long ago" : "quiet hours");
+	finding.until_us = sending_us;
+	return finding;
+}
+
+/* Everything but this step's own sends and its being late. */
+static struct finding found_now(
+	const struct state *state, const char *shop_name, const struct shop *shop, const ReminderDue *due)
+{
+	struct finding finding = found_stop(stops_for(state, shop_name, &due->cart).stop);
+	if (finding.move == MOVE_SEND)
+		finding = found_address(shop, &due->cart);
+	if (finding.move == MOVE_SEND)
+		finding = found_mode(stops_mode(state, shop_name), shop);
+	return finding;
+}
+
+/* The order of the questions: spent? known? late? stopped? whose? when? */
+static struct finding find(const struct state *state, const char *shop_name, const struct finding *known,
+	const ReminderDue *due, int64_t now_us)
+{
+	struct finding finding = found_send(&known->send);
+	if (finding.move != MOVE_SEND)
+		return finding;
+	if (!known->shop)
+		return found(MOVE_NO_SHOP, "the shop's configuration has not come yet");
+	finding = found_now(state, shop_name, known->shop, due);
+	if (finding.move == MOVE_SKIP || finding.move == MOVE_LEAVE)
+		return finding;
+	if (now_us - due->decided_us > LATE_US)
+		return found_skip("late", "more than a day after it was decided");
+	if (finding.move != MOVE_SEND)
+		return finding;
+	return found_hour(state, known->shop, due, known->to_owner, now_us);
+}
+
+struct finding may_send(const struct state *state, const char *shop_name, const ReminderDue *due, int64_t now_us)
+{
+	struct finding known = { .shop = docs_shop(state, shop_name),
+		.send = sends_of(state, shop_name, &due->cart, (int)due->step),
+		.to_owner = stops_mode(state, shop_name) == MODE_MAIL_ME };
+	struct finding finding = find(state, shop_name, &known, due, now_us);
+	finding.shop = known.shop;
+	finding.send = known.send;
+	finding.to_owner = known.to_owner;
+	return finding;
+}
+
+bool may_still_send(const struct state *state, const char *shop_name, const ReminderDue *due, uint32_t attempt,
+	bool to_owner, int64_t now_us)
+{
+	const struct shop *shop = docs_shop(state, shop_name);
+	struct send send = sends_of(state, shop_name, &due->cart, (int)due->step);
+	bool ours = send.phase == SEND_CLAIMED && send.attempt == attempt;
+	if (!ours || !shop || now_us - due->decided_us > LATE_US)
+		return false;
+	if (found_now(state, shop_name, shop, due).move != MOVE_SEND)
+		return false;
+	uint32_t version;
+	const struct rules *rules = docs_rules(state, shop_name, &version);
+	if (rules && rules_next_sending_us(rules, shop->zone, now_us) > now_us)
+		return false;
+	return to_owner == (stops_mode(state, shop_name) == MODE_MAIL_ME);
+}

@@ -1,0 +1,230 @@
+/*
+ * sender.c: mails reminders, each at most once
+ *
+ * Hears:     reminder.due
+ * Remembers: send.claim, reminder.sent, reminder.released, reminder.refused, reminder.ambiguous, reminder.skipped, cart.changed,
+ *            cart.checkout, optout.request, mail.feedback, admin.action, shop.status, suppression, document
+ * Says:      send.claim, reminder.sent, reminder.released, reminder.refused, reminder.ambiguous, reminder.skipped, timer.set, audit
+ * Promises:  a (cart, step) is mailed once: the last byte leaves only behind a fresh claim, with no stop, no outcome and no pause
+ *            known; what may have gone is never tried again.
+ * Fails by:  later, with backoff, on what may pass (no connection, a 4xx); a claim whose owner fell silent becomes ambiguous.
+ * Read next: may_send.c (whether), letter.c (what), outcome.c (how it is said)
+ */
+#include "services/sender/sender.h"
+#include "bus/base/clock.h"
+#include "bus/base/text.h"
+#include "services/kit/docs.h"
+#include "services/kit/sends.h"
+#include "services/kit/stops.h"
+#include "services/sender/letter.h"
+#include "services/sender/may_send.h"
+#include "services/sender/outcome.h"
+#include <stdio.h>
+
+/*
+ * How long a claim may stay without an outcome. Of another run: our queue got the message because that run's session died, and
+ * an outcome that it still says will be said again within seconds of its reconnecting. Of this run: the effect may still be at
+ * it, up to its deadline. An outcome that comes later still corrects the record.
+ */
+#define CLAIM_OF_OTHERS_US (15 * US_PER_S)
+#define CLAIM_OF_OURS_US (15 * US_PER_MINUTE)
+#define LOOK_AGAIN_US (2 * US_PER_S)
+
+#define MAIL_DEADLINE_US (12 * US_PER_MINUTE) /* above the transport's own, so that it can say what happened */
+#define PAUSED_US US_PER_MINUTE
+#define NO_SHOP_US (10 * US_PER_S)
+
+/* Of the nth attempt that ended without a mail; the last one holds for all further ones. */
+static const int64_t backoff_us[] = { US_PER_MINUTE, 5 * US_PER_MINUTE, 15 * US_PER_MINUTE, US_PER_HOUR };
+
+static enum verdict wait_for(struct turn *turn, int64_t wall_us, const char *reason)
+{
+	return turn_wait(turn, letter_boot_us(wall_us), reason);
+}
+
+static enum verdict retry(struct turn *turn, uint32_t attempt)
+{
+	size_t last = sizeof(backoff_us) / sizeof(backoff_us[0]) - 1, n = attempt ? attempt - 1 : 0;
+	return wait_for(turn, backoff_us[n < last ? n : last], "the mail could not be delivered yet");
+}
+
+static enum verdict wait_for_outcome(struct turn *turn, const ReminderDue *due, const struct send *send)
+{
+	bool ours = strcmp(send->owner, turn_run(turn)) == 0;
+	int64_t patience_us = ours ? CLAIM_OF_OURS_US : CLAIM_OF_OTHERS_US;
+	int64_t waited_us = letter_boot_us(turn_now_us(turn) - send->at_us);
+	if (waited_us < patience_us) {
+		int64_t left_us = patience_us - waited_us;
+		return turn_wait(turn, left_us < LOOK_AGAIN_US ? left_us : LOOK_AGAIN_US,
+			"claimed, and its outcome is not known yet");
+	}
+	say_ambiguous(turn,
+		&(struct outcome){ .due = due,
+			.attempt = send->attempt,
+			.reason = "owner_gone the process that claimed it never said what became of it" });
+	return DONE;
+}
+
+static enum verdict skip(struct turn *turn, const ReminderDue *due, const struct finding *finding)
+{
+	char reason[240];
+	snprintf(reason, sizeof(reason), "%s %s", finding->word, finding->reason);
+	say_skipped(turn, &(struct outcome){ .due = due, .attempt = finding->send.attempt, .reason = reason });
+	return DONE;
+}
+
+static const struct effect_kind mail_effect;
+
+static enum verdict send(const struct state *state, const ReminderDue *due, struct finding *finding, struct turn *turn)
+{
+	struct letter *letter;
+	char why[160];
+	int r = letter_new(state, turn_message(turn)->shop, finding, due, turn_now_us(turn), &letter, why);
+	if (r < 0) {
+		finding->word = "unmailable";
+		finding->reason = why;
+		return skip(turn, due, finding);
+	}
+	return turn_effect(turn, &mail_effect, (void **)&letter);
+}
+
+/* Everything that can be found but that the mail may go. */
+static enum verdict settle(const ReminderDue *due, const struct finding *finding, struct turn *turn)
+{
+	switch (finding->move) {
+	case MOVE_SPENT:
+	case MOVE_SEND:
+		return DONE;
+	case MOVE_CLAIMED:
+		return wait_for_outcome(turn, due, &finding->send);
+	case MOVE_SKIP:
+		return skip(turn, due, finding);
+	case MOVE_LEAVE:
+		say_left(turn, due, finding->reason);
+		return DONE;
+	case MOVE_DEFER:
+		say_deferred(turn, due, finding->until_us, finding->reason);
+		return DONE;
+	case MOVE_PAUSED:
+		return wait_for(turn, PAUSED_US, finding->reason);
+	case MOVE_NO_SHOP:
+		return turn_failed(turn, letter_boot_us(NO_SHOP_US), finding->reason);
+	}
+	return DONE;
+}
+
+static enum verdict hear_due(const struct state *state, const ReminderDue *due, struct turn *turn)
+{
+	if (due->step < 1 || due->step > 2 || !due->cart.ids.cart_id[0])
+		return turn_never(turn, "a reminder needs a cart id and step 1 or 2");
+	struct finding finding = may_send(state, turn_message(turn)->shop, due, turn_now_us(turn));
+	if (finding.move == MOVE_SEND)
+		return send(state, due, &finding, turn);
+	return settle(due, &finding, turn);
+}
+
+/* ---- the mail on its way ---- */
+
+static void mail_claim(const struct state *state, const void *message, const void *request, struct turn *turn)
+{
+	const ReminderDue *due = message;
+	const struct letter *letter = request;
+	char key[100], idem[120];
+	SendClaim claim = { .step = due->step,
+		.attempt = letter->attempt,
+		.due_seq = turn_message(turn)->seq,
+		.claimed_us = turn_now_us(turn) };
+	(void)state;
+	TEXT_COPY(claim.cart_id, due->cart.ids.cart_id);
+	TEXT_COPY(claim.address_hash, due->cart.ids.email_hash);
+	TEXT_COPY(claim.owner, turn_run(turn));
+	snprintf(key, sizeof(key), "%s/%u", claim.cart_id, (unsigned)claim.step);
+	snprintf(idem, sizeof(idem), "%s/%u", key, (unsigned)claim.attempt);
+	SAY(turn, send_claim, &claim, .shop = letter->shop, .key = key, .idem = idem, .version = claim.attempt);
+}
+
+static bool mail_may_proceed(const struct state *state, const void *message, const void *request, int64_t now_us)
+{
+	const struct letter *letter = request;
+	return may_still_send(state, letter->shop, message, letter->attempt, letter->to_owner, now_us);
+}
+
+/* Nothing was delivered: free the step, and see what is to be done about it now. */
+static enum verdict release(const struct state *state, const struct outcome *outcome, struct turn *turn)
+{
+	say_released(turn, outcome);
+	struct finding finding = may_send(state, turn_message(turn)->shop, outcome->due, turn_now_us(turn));
+	if (finding.move == MOVE_SEND)
+		return retry(turn, outcome->attempt);
+	return settle(outcome->due, &finding, turn);
+}
+
+static enum verdict decide_end(
+	const struct state *state, enum mail_end end, const struct outcome *outcome, struct turn *turn)
+{
+	switch (end) {
+	case MAIL_SENT:
+		say_sent(turn, outcome);
+		return DONE;
+	case MAIL_REFUSED:
+		say_refused(turn, outcome);
+		return DONE;
+	case MAIL_UNKNOWN:
+		say_ambiguous(turn, outcome);
+		return DONE;
+	case MAIL_NOT_SENT:
+	case MAIL_LATER:
+		return release(state, outcome, turn);
+	}
+	return DONE;
+}
+
+static enum verdict mail_decide(const struct state *state, const void *message, const void *request,
+	const void *driver_result, enum claim_answer claimed, struct turn *turn)
+{
+	static const char *const words[] = { [MAIL_SENT] = "",
+		[MAIL_NOT_SENT] = "not_sent",
+		[MAIL_LATER] = "later",
+		[MAIL_REFUSED] = "refused",
+		[MAIL_UNKNOWN] = "no_answer" };
+	const struct mail_result *result = driver_result;
+	const struct letter *letter = request;
+	char reason[300];
+	if (claimed == CLAIM_DUPLICATE)
+		return hear_due(state, message, turn); /* somebody else's: its outcome is there, or will be */
+	if (claimed == CLAIM_REFUSED)
+		return turn_failed(turn, letter_boot_us(NO_SHOP_US), "the claim was refused");
+	/* Past its deadline: with a claim the last byte may have gone, without one it cannot. */
+	enum mail_end end = result ? result->end : claimed == CLAIM_FRESH ? MAIL_UNKNOWN : MAIL_NOT_SENT;
+	snprintf(reason, sizeof(reason), "%s %s", words[end], result ? result->words : "no result within the deadline");
+	struct outcome outcome = { .due = message,
+		.attempt = letter->attempt,
+		.to_owner = letter->to_owner,
+		.message_id = letter->mail.message_id,
+		.transport = result ? result->transport : NULL,
+		.reason = end == MAIL_SENT ? NULL : reason };
+	return decide_end(state, end, &outcome, turn);
+}
+
+static void mail_request_free(void *request)
+{
+	letter_free(request);
+}
+
+static const struct effect_kind mail_effect = {
+	.name = "mail",
+	.request_free = mail_request_free,
+	.deadline_us = MAIL_DEADLINE_US,
+	.claim = mail_claim,
+	.may_proceed = mail_may_proceed,
+	.decide = mail_decide,
+};
+
+const struct service sender = {
+	.name = "sender",
+	.hears = { HEARS(reminder_due, hear_due) },
+	.remembers = { SENDS_REMEMBERED, STOPS_REMEMBERED, REMEMBERS(document, docs_remember) },
+	.says = { SAYS(send_claim), SAYS(reminder_sent), SAYS(reminder_released), SAYS(reminder_refused),
+		SAYS(reminder_ambiguous), SAYS(reminder_skipped), SAYS(timer_set), SAYS(audit) },
+	.effects = { &mail_effect },
+};
