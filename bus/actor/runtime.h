@@ -20,6 +20,10 @@ struct runtime_settings {
 	const char *instance;  /* stable name, "intake" or "gateway-1" */
 	uint32_t effects_most; /* at once */
 	int64_t connect_backoff_us;
+	/* 0 and NULL: the usual. What the simulator sets otherwise. */
+	int64_t flush_us;           /* folded state reaches the store after this: 1 s */
+	int64_t gateway_promise_us; /* as the broker's (broker.h): 1.5 s */
+	const char *run;            /* name of this run: random */
 };
 
 extern const struct store_options runtime_store_options;
@@ -29,6 +33,9 @@ int runtime_new(const struct service *service, const struct runtime_settings *se
 	struct store **store, const struct clock *clock, struct effect_driver *const *drivers, struct runtime **ret);
 void runtime_free(struct runtime *runtime); /* no goodbye: as if killed */
 void runtime_goodbye(struct runtime *runtime);
+/* Before a goodbye: decides on nothing more, lets what has gone into the world come to its end. */
+void runtime_drain(struct runtime *runtime);
+bool runtime_drained(const struct runtime *runtime);
 
 /* Everything that can be done now; returns in how many boot microseconds it wants to be called again at the latest. */
 int64_t runtime_work(struct runtime *runtime);
@@ -60,7 +67,7 @@ int message_encode(const struct topic *topic, const struct say *how, const char 
 void runtime_spooled(struct runtime *runtime, uint64_t messages);
 bool runtime_may_spool(const struct runtime *runtime);
 
-/* Asks the broker on the control socket; the answer comes as JSON text, `more` while there are further pages. */
+/* Asks the broker on the control socket; the answer comes once, whole, as JSON text (or an error in words); `more` is false. */
 typedef void answer_fn(void *context, bool ok, const char *text, bool more);
 int runtime_ask(struct runtime *runtime, const char *verb, const char *argument, answer_fn *answer, void *context);
 

@@ -140,6 +140,7 @@ enum verdict turn_decide(struct turn *turn, struct bytes payload)
 		return turn_never(turn, "the payload does not decode as its topic's message");
 	verdict = row->hear(turn->state, message, turn);
 	assert((verdict == WORKING) == (turn->kind != NULL));
+	assert(verdict != WORKING || turn->fact_count == 0);
 	return verdict;
 }
 

@@ -57,7 +57,10 @@ void turn_say(struct turn *turn, const struct topic *topic, const struct say *ho
 #define SAY(turn, topic, message, ...)                                                                                 \
 	turn_say((turn), &topic_##topic, &(struct say){ __VA_ARGS__ }, (const topic_message_##topic *)(message))
 
-/* Asks the runtime to run an effect for this message, then return WORKING. Takes the request (effect.h). */
+/*
+ * Asks the runtime to run an effect for this message, then return WORKING. Takes the request (effect.h). A turn that works on is
+ * not committed: nothing may be said in it, what there is to say is said by the decision on the result.
+ */
 enum verdict turn_effect(struct turn *turn, const struct effect_kind *kind, void **request);
 
 #endif

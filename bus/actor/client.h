@@ -1,0 +1,42 @@
+/*
+ * client.h: a command on the bus: connects, says or asks, waits for the answer, leaves
+ *
+ * The one place of the runtime that blocks, and only up to the given patience. For the operator's command and for load
+ * generators; services are written against service.h.
+ */
+#ifndef BUS_ACTOR_CLIENT_H
+#define BUS_ACTOR_CLIENT_H
+
+#include "bus/actor/runtime.h"
+#include "bus/base/config.h"
+
+struct client;
+
+/*
+ * Says hello as `service` to the broker of [paths] run. -ETIMEDOUT: nobody answers; -ECONNREFUSED: it answered no; ret_why says it
+ * in words for an admin. `clock` is borrowed for the client's life.
+ */
+int client_open(const struct service *service, const struct config *config, const struct clock *clock,
+	int64_t patience_us, struct client **ret, char ret_why[256]);
+void client_free(struct client *client); /* says goodbye; takes NULL */
+
+/* Says one message. 0: committed, `ret` tells fresh or duplicate; -EPERM: refused, ret_why; -ETIMEDOUT: unknown. */
+struct client_said {
+	enum said_result result;
+	uint64_t seq;
+};
+int client_say(struct client *client, const struct topic *topic, const struct say *how, const void *message,
+	struct client_said *ret, char ret_why[256]);
+#define CLIENT_SAY(client, topic, message, ret, ret_why, ...)                                                          \
+	client_say((client), &topic_##topic, &(struct say){ __VA_ARGS__ },                                             \
+		(const topic_message_##topic *)(message), (ret), (ret_why))
+
+/* Asks the operator's question; the whole answer, joined, as JSON. -EPERM: the broker says no, ret_why; -ETIMEDOUT. */
+int client_ask(
+	struct client *client, const char *verb, const char *argument, struct buffer *ret_json, char ret_why[256]);
+
+/* For load generators: one round of the runtime, waiting at most this long; and the runtime itself. */
+void client_work(struct client *client, int64_t most_us);
+struct runtime *client_runtime(struct client *client);
+
+#endif

@@ -1,0 +1,220 @@
+/*
+ * delivery.c: messages that were handed to this service, and the clock: when they are decided on
+ *
+ * Owns:      the deliveries that wait for the projections; which message was refused for good.
+ * Promises:  in order; nothing before the projections have passed the number it names; turns on the clock only when the state
+ *            holds everything that the log held when the session began; a lease that is held is renewed.
+ * Read next: requests.c (how a turn is committed), effects.c (what WORKING starts)
+ */
+#include "bus/actor/runtime_inside.h"
+#include "bus/base/memory.h"
+#include "bus/base/text.h"
+#include "bus/wire/message.h"
+#include <stdlib.h>
+
+static const int64_t RENEW_US = 5 * US_PER_S; /* leases last 30 s */
+static const int64_t CLOCK_HOLD_US = 1 * US_PER_S;
+enum { CLOCK_TURNS_AT_ONCE = 64, TURNS_UNCONFIRMED_MOST = 512 };
+
+void delivery_free(struct delivery *delivery)
+{
+	if (!delivery)
+		return;
+	buffer_free(&delivery->message);
+	free(delivery);
+}
+
+void delivery_hear(struct runtime *runtime, const Delivery *head, struct bytes message)
+{
+	struct delivery *delivery = memory_new(sizeof(*delivery));
+
+	delivery->head = *head;
+	delivery->renewed_us = boot_us(runtime);
+	buffer_add(&delivery->message, message.data, message.len);
+	list_append(&runtime->waiting, &delivery->hook);
+	runtime->waiting_count++;
+}
+
+void delivery_credit(struct runtime *runtime, const struct delivery *delivery)
+{
+	runtime->credit.delivery_messages++;
+	runtime->credit.delivery_bytes += delivery->message.len;
+}
+
+bool delivery_read(
+	const struct delivery *delivery, Envelope *ret_envelope, struct said *ret_said, struct bytes *ret_payload)
+{
+	if (message_read(buffer_bytes(&delivery->message), ret_envelope, ret_payload) < 0)
+		return false;
+	*ret_said = said_from(ret_envelope, delivery->head.receipt.seq, delivery->head.time_us, delivery->head.said_by);
+	return true;
+}
+
+struct turn runtime_open_turn(struct runtime *runtime, const struct said *message)
+{
+	runtime->turns++;
+	state_write_turn(runtime->state, runtime->turns);
+	return (struct turn){ .table = runtime->table,
+		.state = runtime->state,
+		.message = *message,
+		.now_us = clock_wall_us(runtime->clock),
+		.run = runtime->run,
+		.folds = true };
+}
+
+/* --- poison --- */
+
+void delivery_poisoned(struct runtime *runtime, const Receipt *receipt, const char *reason)
+{
+	struct poisoned *poisoned = &runtime->poisoned[runtime->poisoned_next++ % POISONED_REMEMBERED];
+
+	poisoned->seq = receipt->seq;
+	TEXT_COPY(poisoned->queue, receipt->queue);
+	TEXT_COPY(poisoned->reason, reason);
+}
+
+static const char *why_poisoned(const struct runtime *runtime, const Receipt *receipt)
+{
+	for (int i = 0; i < POISONED_REMEMBERED; i++) {
+		const struct poisoned *poisoned = &runtime->poisoned[i];
+
+		if (poisoned->seq == receipt->seq && receipt->seq > 0 && strcmp(poisoned->queue, receipt->queue) == 0)
+			return poisoned->reason;
+	}
+	return NULL;
+}
+
+/* --- deciding --- */
+
+static enum verdict decide(struct runtime *runtime, const struct delivery *delivery, struct turn *ret_turn)
+{
+	const char *poison = why_poisoned(runtime, &delivery->head.receipt);
+	struct said said = { .topic = "", .shop = "", .key = "", .idem = "", .trace = "", .said_by = "" };
+	Envelope envelope;
+	struct bytes payload;
+	bool reads = delivery_read(delivery, &envelope, &said, &payload);
+
+	*ret_turn = runtime_open_turn(runtime, &said);
+	ret_turn->failures = delivery->head.failures;
+	if (!reads)
+		return turn_never(ret_turn, "the message does not add up");
+	if (poison)
+		return turn_never(ret_turn, poison);
+	return turn_decide(ret_turn, payload);
+}
+
+static void deliver(struct runtime *runtime, struct delivery *delivery)
+{
+	struct turn turn;
+	enum verdict verdict = decide(runtime, delivery, &turn);
+
+	if (verdict == WORKING) {
+		effect_new(runtime, &delivery, turn.kind, &turn.request);
+		turn_end(&turn);
+		return;
+	}
+	turn_commit(runtime, &turn, verdict, &delivery->head, false);
+	delivery_credit(runtime, delivery);
+	delivery_free(delivery);
+}
+
+void deliveries_decide(struct runtime *runtime)
+{
+	while (!list_empty(&runtime->waiting) && session_is_open(runtime->session) &&
+		runtime->unconfirmed_turns < TURNS_UNCONFIRMED_MOST) {
+		struct delivery *delivery = LIST_ENTRY(runtime->waiting.next, struct delivery, hook);
+
+		if (!runtime_passed(runtime, delivery->head.after_seq))
+			return;
+		list_remove(&delivery->hook);
+		runtime->waiting_count--;
+		deliver(runtime, delivery);
+	}
+}
+
+void deliveries_drop(struct runtime *runtime)
+{
+	LIST_EACH_SAFE (hook, &runtime->waiting) {
+		list_remove(hook);
+		delivery_free(LIST_ENTRY(hook, struct delivery, hook));
+	}
+	runtime->waiting_count = 0;
+}
+
+/* --- leases --- */
+
+void delivery_renew(struct runtime *runtime, struct delivery *delivery)
+{
+	Up up = { .which_what = Up_renew_tag };
+
+	if (boot_us(runtime) < delivery->renewed_us + RENEW_US ||
+		!runtime_leases_live(runtime, delivery->head.receipt.epoch))
+		return;
+	up.what.renew.seq = delivery->head.receipt.seq;
+	TEXT_COPY(up.what.renew.queue, delivery->head.receipt.queue);
+	session_add(runtime->session, &up, BYTES("", 0), false);
+	delivery->renewed_us = boot_us(runtime);
+}
+
+void deliveries_renew(struct runtime *runtime)
+{
+	LIST_EACH (hook, &runtime->waiting)
+		delivery_renew(runtime, LIST_ENTRY(hook, struct delivery, hook));
+}
+
+static int64_t until(const struct runtime *runtime, int64_t at_us)
+{
+	int64_t now = boot_us(runtime);
+
+	return at_us > now ? at_us - now : 0;
+}
+
+int64_t deliveries_wait_us(const struct runtime *runtime)
+{
+	if (list_empty(&runtime->waiting))
+		return INT64_MAX;
+	return until(runtime, LIST_ENTRY(runtime->waiting.next, struct delivery, hook)->renewed_us + RENEW_US);
+}
+
+/* --- the clock --- */
+
+static bool clock_may_decide(const struct runtime *runtime)
+{
+	return runtime->service->next_due_us && session_is_open(runtime->session) &&
+		runtime_passed(runtime, runtime->must_pass) && runtime->unconfirmed_turns < TURNS_UNCONFIRMED_MOST;
+}
+
+void clock_decide(struct runtime *runtime)
+{
+	static const struct said clock = { .topic = "", .shop = "", .key = "", .idem = "", .trace = "", .said_by = "" };
+
+	for (int i = 0; i < CLOCK_TURNS_AT_ONCE && clock_may_decide(runtime); i++) {
+		struct turn turn;
+
+		state_write_turn(runtime->state, runtime->turns + 1);
+		if (boot_us(runtime) < runtime->clock_hold_us ||
+			runtime->service->next_due_us(runtime->state) > clock_wall_us(runtime->clock))
+			return;
+		turn = runtime_open_turn(runtime, &clock);
+		turn_tick(&turn);
+		if (turn.fact_count == 0) {
+			turn_end(&turn);
+			runtime->clock_hold_us = boot_us(runtime) + CLOCK_HOLD_US; /* due, and yet nothing to say */
+			return;
+		}
+		turn_commit(runtime, &turn, DONE, NULL, false);
+	}
+}
+
+int64_t clock_wait_us(const struct runtime *runtime)
+{
+	int64_t due_us, wait_us;
+
+	if (!clock_may_decide(runtime))
+		return INT64_MAX;
+	due_us = runtime->service->next_due_us(runtime->state);
+	if (due_us == INT64_MAX)
+		return INT64_MAX;
+	wait_us = clock_until_us(runtime->clock, due_us);
+	return wait_us > until(runtime, runtime->clock_hold_us) ? wait_us : until(runtime, runtime->clock_hold_us);
+}

@@ -1,0 +1,341 @@
+/*
+ * session.c: hello, welcome, heartbeat, goodbye
+ *
+ * Owns:      the link, the epoch, the heartbeat's clock, the phase.
+ * Promises:  a frame of another epoch or out of number ends the session; silence for five heartbeats does; every end is told once.
+ * Fails by:  going AWAY with the reason in words; REFUSED when the broker says that trying again is of no use.
+ * Read next: session_frames.c (what goes out), runtime.c (whom it serves)
+ */
+#include "bus/actor/session_inside.h"
+#include "bus/base/log.h"
+#include "bus/base/memory.h"
+#include "bus/base/text.h"
+#include "bus/wire/frame.h"
+#include <assert.h>
+#include <errno.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+static const int64_t HELLO_PATIENCE_US = 1 * US_PER_S; /* no answer: say it again */
+static const int64_t BACKOFF_DEFAULT_US = 200 * US_PER_MS;
+static const int64_t STANDBY_AGAIN_US = 300 * US_PER_MS;
+enum { HEARTBEATS_UNTIL_DEAD = 5, HEARTBEAT_LEAST_MS = 10 };
+
+static int64_t now_us(const struct session *session)
+{
+	return clock_boot_us(session->clock);
+}
+
+struct session *session_new(const struct service *service, const struct runtime_settings *settings, const char *run,
+	struct link *link, const struct clock *clock, const struct session_owner *owner)
+{
+	struct session *session = memory_new(sizeof(*session));
+
+	session->service = service;
+	session->run = run;
+	session->instance = settings->instance;
+	session->backoff_us = settings->connect_backoff_us > 0 ? settings->connect_backoff_us : BACKOFF_DEFAULT_US;
+	session->link = link;
+	session->clock = clock;
+	session->owner = *owner;
+	session->out_control = memory_new(sizeof(*session->out_control));
+	session->in_control = memory_new(sizeof(*session->in_control));
+	session->echoed_us = now_us(session);
+	list_init(&session->frames);
+	TEXT_COPY(session->why, "not connected yet");
+	return session;
+}
+
+void session_free(struct session *session)
+{
+	if (!session)
+		return;
+	frames_drop(session);
+	frame_writer_free(&session->writer);
+	buffer_free(&session->heard);
+	buffer_free(&session->out);
+	session->link->close(session->link);
+	free(session->out_control);
+	free(session->in_control);
+	free(session);
+}
+
+static int send_control(struct session *session)
+{
+	int r;
+
+	buffer_clear(&session->out);
+	r = control_encode(session->out_control, &session->out);
+	return r < 0 ? r : session->link->control(session->link, buffer_bytes(&session->out));
+}
+
+/* --- ends --- */
+
+static void end(struct session *session, enum runtime_phase phase, const char *why, int64_t again_us)
+{
+	bool was_open = session_is_open(session);
+
+	TEXT_COPY(session->why, why);
+	session->phase = phase;
+	session->epoch = 0;
+	session->hello_us = now_us(session) + again_us;
+	frames_drop(session);
+	if (was_open)
+		session->owner.lost(session->owner.self, session->why);
+}
+
+void session_break(struct session *session, const char *why)
+{
+	if (session_is_open(session))
+		end(session, RUNTIME_AWAY, why, session->backoff_us);
+}
+
+void session_refuse(struct session *session, const char *why)
+{
+	end(session, RUNTIME_REFUSED, why, 0);
+}
+
+static void broken(struct session *session, const char *format, ...) __attribute__((format(printf, 2, 3)));
+
+static void broken(struct session *session, const char *format, ...)
+{
+	char why[256];
+	va_list arguments;
+
+	va_start(arguments, format);
+	vsnprintf(why, sizeof(why), format, arguments);
+	va_end(arguments);
+	session_break(session, why);
+}
+
+/* --- hello --- */
+
+static void say_hello(struct session *session)
+{
+	*session->out_control = (Control){ .which_what = Control_hello_tag };
+	Hello *hello = &session->out_control->what.hello;
+
+	TEXT_COPY(hello->service, session->service->name);
+	TEXT_COPY(hello->instance, session->instance);
+	TEXT_COPY(hello->run, session->run);
+	hello->gateway = session->service->gateway;
+	session->owner.hello(session->owner.self, hello);
+	if (send_control(session) < 0) {
+		if (session->phase == RUNTIME_AWAY && session->silent)
+			TEXT_COPY(session->why, "the broker cannot be reached");
+		session->hello_us = now_us(session) + session->backoff_us;
+		return;
+	}
+	session->silent = true;
+	session->hello_us = now_us(session) + HELLO_PATIENCE_US;
+}
+
+static void hear_welcome(struct session *session, const Welcome *welcome)
+{
+	int64_t now = now_us(session);
+
+	session->silent = false;
+	if (session_is_open(session)) {
+		if (welcome->epoch <= session->epoch)
+			return;
+		end(session, RUNTIME_AWAY, "the broker opened a newer session", 0);
+	}
+	if (welcome->rebuild) {
+		session->owner.rebuild(session->owner.self);
+		end(session, RUNTIME_AWAY, "the log has moved on: folding anew", 0);
+		return;
+	}
+	if (!welcome->active) {
+		end(session, RUNTIME_STANDBY, "another instance is active", STANDBY_AGAIN_US);
+		return;
+	}
+	if (session->link->open_lane(session->link, welcome->lane) < 0) {
+		end(session, RUNTIME_AWAY, "the lane cannot be opened", session->backoff_us);
+		return;
+	}
+	session->phase = RUNTIME_CATCHING_UP;
+	session->epoch = welcome->epoch;
+	session->heartbeat_us =
+		US_PER_MS * (welcome->heartbeat_ms > HEARTBEAT_LEAST_MS ? welcome->heartbeat_ms : HEARTBEAT_LEAST_MS);
+	session->heartbeat_at_us = now;
+	session->heard_us = now;
+	session->received = 0;
+	session->ping = 0;
+	frames_open(session);
+	session->owner.opened(session->owner.self, welcome);
+}
+
+static void hear_refusal(struct session *session, const Refusal *refusal)
+{
+	session->silent = false;
+	if (refusal->final)
+		session_refuse(session, refusal->reason);
+	else
+		end(session, RUNTIME_AWAY, refusal->reason, session->backoff_us);
+}
+
+/* --- heartbeat --- */
+
+static void beat(struct session *session, bool goodbye)
+{
+	*session->out_control = (Control){ .which_what = Control_heartbeat_tag };
+	Heartbeat *heartbeat = &session->out_control->what.heartbeat;
+
+	heartbeat->epoch = session->epoch;
+	heartbeat->received = session->received;
+	heartbeat->echo = session->ping;
+	heartbeat->goodbye = goodbye;
+	session->owner.heartbeat(session->owner.self, heartbeat);
+	session->heartbeat_at_us = now_us(session) + session->heartbeat_us;
+	if (send_control(session) == 0 && session->ping > 0)
+		session->echoed_us = now_us(session);
+}
+
+static void hear_heartbeat(struct session *session, const HeartbeatAnswer *answer)
+{
+	if (!session_is_open(session) || answer->epoch != session->epoch)
+		return;
+	session->heard_us = now_us(session);
+	session->ping = answer->ping;
+	if (answer->lost)
+		session_break(session, "the broker has given this session up");
+	else if (!frames_arrive(session, answer->received, HEARTBEATS_UNTIL_DEAD * session->heartbeat_us))
+		session_break(session, "frames to the broker were lost");
+}
+
+void session_beat_soon(struct session *session)
+{
+	session->heartbeat_at_us = now_us(session);
+}
+
+void session_goodbye(struct session *session)
+{
+	if (!session_is_open(session))
+		return;
+	beat(session, true);
+	end(session, RUNTIME_AWAY, "stopped", INT64_MAX / 2);
+}
+
+/* --- hearing --- */
+
+static void hear_control(struct session *session)
+{
+	const Control *control = session->in_control;
+
+	if (session->phase == RUNTIME_REFUSED || control_decode(buffer_bytes(&session->heard), session->in_control) < 0)
+		return;
+	switch (control->which_what) {
+	case Control_welcome_tag:
+		hear_welcome(session, &control->what.welcome);
+		break;
+	case Control_refusal_tag:
+		hear_refusal(session, &control->what.refusal);
+		break;
+	case Control_heartbeat_answer_tag:
+		hear_heartbeat(session, &control->what.heartbeat_answer);
+		break;
+	case Control_answer_tag:
+		session->owner.answer(session->owner.self, &control->what.answer);
+		break;
+	}
+}
+
+static void hear_frame(struct session *session)
+{
+	struct frame_reader reader;
+	struct bytes body;
+	Down item;
+	int r = frame_open(buffer_bytes(&session->heard), &reader);
+
+	if (r == 0 && reader.head.epoch != session->epoch)
+		return;
+	if (r == 0 && reader.head.number != session->received + 1) {
+		broken(session, "a gap on the lane: frame %llu after %llu", (unsigned long long)reader.head.number,
+			(unsigned long long)session->received);
+		return;
+	}
+	session->received++;
+	session->heard_us = now_us(session);
+	while (r == 0 && session_is_open(session) && (r = frame_next(&reader, Down_fields, &item, &body)) == 0)
+		session->owner.item(session->owner.self, &item, body);
+	if (r < 0 && r != -ENODATA)
+		session_break(session, "a frame of the broker does not add up");
+}
+
+void session_hear(struct session *session)
+{
+	while (session->link->hear_control(session->link, &session->heard) == 0)
+		hear_control(session);
+	while (session_is_open(session) && session->link->hear_lane(session->link, &session->heard) == 0)
+		hear_frame(session);
+}
+
+/* --- sending, and when --- */
+
+void session_send(struct session *session)
+{
+	int64_t now = now_us(session);
+
+	if (session_is_open(session)) {
+		if (now - session->heard_us >= HEARTBEATS_UNTIL_DEAD * session->heartbeat_us)
+			broken(session, "the broker has been silent for %lld ms",
+				(long long)((now - session->heard_us) / US_PER_MS));
+		else if (!frames_send(session))
+			session_break(session, "the broker does not take what is said");
+	}
+	if (session_is_open(session)) {
+		if (now >= session->heartbeat_at_us)
+			beat(session, false);
+	} else if (session->phase != RUNTIME_REFUSED && now >= session->hello_us) {
+		say_hello(session);
+	}
+}
+
+int64_t session_wait_us(const struct session *session)
+{
+	int64_t now = now_us(session), at = session->hello_us;
+
+	if (session->phase == RUNTIME_REFUSED)
+		return INT64_MAX;
+	if (session_is_open(session)) {
+		int64_t dead = session->heard_us + HEARTBEATS_UNTIL_DEAD * session->heartbeat_us;
+
+		at = session->heartbeat_at_us < dead ? session->heartbeat_at_us : dead;
+		if (frames_blocked(session) && at > now + FRAMES_AGAIN_US)
+			at = now + FRAMES_AGAIN_US;
+	}
+	return at > now ? at - now : 0;
+}
+
+int session_ask(struct session *session, const Question *question)
+{
+	*session->out_control = (Control){ .which_what = Control_question_tag };
+	session->out_control->what.question = *question;
+	return send_control(session) < 0 ? -ENOTCONN : 0;
+}
+
+bool session_is_open(const struct session *session)
+{
+	return session->epoch != 0;
+}
+
+uint64_t session_epoch(const struct session *session)
+{
+	return session->epoch;
+}
+
+enum runtime_phase session_phase(const struct session *session)
+{
+	return session->phase;
+}
+
+const char *session_why(const struct session *session)
+{
+	return session->why;
+}
+
+int64_t session_echoed_us(const struct session *session)
+{
+	return session->echoed_us;
+}

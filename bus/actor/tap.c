@@ -1,0 +1,88 @@
+/*
+ * tap.c: what the broker commits, as it happens
+ *
+ * Owns: the subscription, and the last message heard.
+ */
+#include "bus/actor/tap.h"
+
+#include "bus/base/memory.h"
+#include "bus/wire/message.h"
+#include "bus/wire/tap_link.h"
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct tap {
+	struct tap_link *link;
+	struct buffer message;
+	Tapped tapped;
+	Envelope envelope;
+};
+
+/* What a PUB frame begins with: "topic\0shop\0". */
+static struct bytes prefix_of(const char *topic, char room[64])
+{
+	size_t len = topic ? strlen(topic) : 0;
+
+	if (len > 1 && len < 64 && topic[len - 1] == '*')
+		len -= 1;
+	else if (len && len < 63)
+		len += 1; /* its NUL: exactly this topic */
+	memcpy(room, topic ? topic : "", len);
+	return BYTES(room, len);
+}
+
+int tap_open(const struct config *config, const char *topic, struct tap **ret)
+{
+	struct tap *tap = memory_new(sizeof(*tap));
+	char endpoint[300], prefix[64];
+	int failed;
+
+	if (topic && strlen(topic) >= sizeof(prefix) - 1) {
+		free(tap);
+		return -EINVAL;
+	}
+	snprintf(endpoint, sizeof(endpoint), "ipc://%s/tap", config_get(config, "paths", NULL, "run"));
+	failed = tap_link_open(endpoint, prefix_of(topic, prefix), &tap->link);
+	if (failed) {
+		free(tap);
+		return failed;
+	}
+	*ret = tap;
+	return 0;
+}
+
+void tap_close(struct tap *tap)
+{
+	if (!tap)
+		return;
+	tap_link_close(tap->link);
+	buffer_free(&tap->message);
+	free(tap);
+}
+
+static void said_of(const struct tap *tap, struct said *ret)
+{
+	*ret = (struct said){ .topic = tap->envelope.topic,
+		.shop = tap->envelope.shop,
+		.key = tap->envelope.key,
+		.idem = tap->envelope.idem,
+		.trace = tap->envelope.trace,
+		.said_by = tap->tapped.said_by,
+		.seq = tap->tapped.seq,
+		.version = tap->envelope.version,
+		.tombstone = tap->envelope.tombstone,
+		.cause = tap->envelope.cause,
+		.time_us = tap->tapped.time_us };
+}
+
+int tap_next(struct tap *tap, int64_t wait_us, struct said *ret_said, struct bytes *ret_payload)
+{
+	int failed = tap_link_hear(tap->link, wait_us, &tap->tapped, &tap->message);
+
+	failed = failed ? failed : message_read(buffer_bytes(&tap->message), &tap->envelope, ret_payload);
+	if (!failed)
+		said_of(tap, ret_said);
+	return failed;
+}

@@ -1,0 +1,20 @@
+/*
+ * tap.h: what the broker commits, as it happens
+ *
+ * A tap is not a session: it may miss messages when it is slow, and changes nothing. The log (client_ask "read") misses none.
+ */
+#ifndef BUS_ACTOR_TAP_H
+#define BUS_ACTOR_TAP_H
+
+#include "bus/actor/turn.h"
+#include "bus/base/config.h"
+
+struct tap;
+
+/* Listens at [paths] run. `topic` NULL: all; "cart.*": all that begin so. -EINVAL: no such endpoint. */
+int tap_open(const struct config *config, const char *topic, struct tap **ret);
+void tap_close(struct tap *tap); /* takes NULL */
+/* Waits at most `wait_us`. Everything is borrowed until the next call. -EAGAIN: nothing came; -EBADMSG: not a message. */
+int tap_next(struct tap *tap, int64_t wait_us, struct said *ret_said, struct bytes *ret_payload);
+
+#endif

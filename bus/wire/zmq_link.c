@@ -1,0 +1,218 @@
+/*
+ * zmq_link.c: a process's sockets
+ *
+ * Owns:      one ZeroMQ context, the ingress, the control socket, the lane of the current session.
+ * Promises:  nothing blocks; every mark is set; nothing is queued for a broker that is not there; one thread, as ZeroMQ wants it.
+ * Fails by:  -EAGAIN for "not now"; die() when ZeroMQ itself gives no socket.
+ * Read next: link.h, hub.c (the broker's side)
+ */
+#include "bus/wire/zmq_link.h"
+#include "bus/base/log.h"
+#include "bus/base/memory.h"
+#include "bus/wire/frame.h"
+#include <assert.h>
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <zmq.h>
+
+enum {
+	INGRESS_MARK = 1024, /* frames */
+	LANE_MARK =
+		16384, /* more than all credit as one frame each: a lane that is full belongs to a peer that is gone */
+	CONTROL_MARK = 256, /* control messages */
+	CONTROL_BYTES_MAX = 1 << 20,
+	RECONNECT_MS = 20,
+	RECONNECT_MOST_MS = 200,
+	GOODBYE_MS = 200, /* how long closing waits for the last heartbeat to leave */
+	ENDPOINT_MAX = 160,
+	POLL_OTHERS_MAX = 1024,
+	SOCKETS = 2,
+};
+
+struct zmq_link {
+	struct link link;
+	void *context, *ingress, *control, *lane;
+	zmq_pollitem_t items[SOCKETS + POLL_OTHERS_MAX];
+};
+
+static struct zmq_link *self(struct link *link)
+{
+	return (struct zmq_link *)link;
+}
+
+static void set(void *socket, int option, int value)
+{
+	if (zmq_setsockopt(socket, option, &value, sizeof(value)) < 0)
+		die("ZeroMQ refuses socket option %d: %s", option, zmq_strerror(zmq_errno()));
+}
+
+static void set_most_bytes(void *socket, int64_t bytes)
+{
+	if (zmq_setsockopt(socket, ZMQ_MAXMSGSIZE, &bytes, sizeof(bytes)) < 0)
+		die("ZeroMQ refuses a largest message of %lld bytes", (long long)bytes);
+}
+
+static void *open_socket(void *context, int type, int mark, int64_t most_bytes)
+{
+	void *socket = zmq_socket(context, type);
+
+	if (!socket)
+		die("ZeroMQ gives no socket: %s; is the limit of open files (ulimit -n) too low?",
+			zmq_strerror(zmq_errno()));
+	set(socket, ZMQ_LINGER, 0);
+	set(socket, ZMQ_SNDHWM, mark);
+	set(socket, ZMQ_RCVHWM, mark);
+	set(socket, ZMQ_IMMEDIATE, 1);
+	set(socket, ZMQ_RECONNECT_IVL, RECONNECT_MS);
+	set(socket, ZMQ_RECONNECT_IVL_MAX, RECONNECT_MOST_MS);
+	set_most_bytes(socket, most_bytes);
+	return socket;
+}
+
+static int send_now(void *socket, struct bytes bytes)
+{
+	while (zmq_send(socket, bytes.data, bytes.len, ZMQ_DONTWAIT) < 0) {
+		if (zmq_errno() == EINTR)
+			continue;
+		return -EAGAIN;
+	}
+	return 0;
+}
+
+static int hear_now(void *socket, struct buffer *ret)
+{
+	zmq_msg_t message;
+	int r;
+
+	if (!socket)
+		return -EAGAIN;
+	zmq_msg_init(&message);
+	do
+		r = zmq_msg_recv(&message, socket, ZMQ_DONTWAIT);
+	while (r < 0 && zmq_errno() == EINTR);
+	if (r >= 0) {
+		buffer_clear(ret);
+		buffer_add(ret, zmq_msg_data(&message), zmq_msg_size(&message));
+	}
+	zmq_msg_close(&message);
+	return r < 0 ? -EAGAIN : 0;
+}
+
+static int zmq_link_say(struct link *link, struct bytes frame)
+{
+	return send_now(self(link)->ingress, frame);
+}
+
+static int zmq_link_control(struct link *link, struct bytes message)
+{
+	return send_now(self(link)->control, message);
+}
+
+static int zmq_link_hear_control(struct link *link, struct buffer *ret)
+{
+	return hear_now(self(link)->control, ret);
+}
+
+static int zmq_link_hear_lane(struct link *link, struct buffer *ret)
+{
+	return hear_now(self(link)->lane, ret);
+}
+
+static void close_lane(struct zmq_link *link)
+{
+	if (link->lane)
+		zmq_close(link->lane);
+	link->lane = NULL;
+}
+
+static int zmq_link_open_lane(struct link *link, const char *endpoint)
+{
+	struct zmq_link *zmq = self(link);
+
+	close_lane(zmq);
+	zmq->lane = open_socket(zmq->context, ZMQ_PULL, LANE_MARK, FRAME_BYTES_MAX);
+	set(zmq->lane, ZMQ_RECONNECT_IVL, -1); /* a lane never reconnects: a gap would go unseen */
+	if (zmq_connect(zmq->lane, endpoint) == 0)
+		return 0;
+	close_lane(zmq);
+	return -EINVAL;
+}
+
+static void zmq_link_close(struct link *link)
+{
+	struct zmq_link *zmq = self(link);
+
+	set(zmq->control, ZMQ_LINGER, GOODBYE_MS);
+	close_lane(zmq);
+	zmq_close(zmq->ingress);
+	zmq_close(zmq->control);
+	zmq_ctx_term(zmq->context);
+	free(zmq);
+}
+
+static int connect_to(void *socket, const char *run, const char *name)
+{
+	char endpoint[ENDPOINT_MAX];
+
+	if (snprintf(endpoint, sizeof(endpoint), "ipc://%s/%s", run, name) >= (int)sizeof(endpoint))
+		return -EINVAL;
+	return zmq_connect(socket, endpoint) < 0 ? -EINVAL : 0;
+}
+
+int zmq_link_new(const char *run, struct link **ret)
+{
+	struct zmq_link *link = memory_new(sizeof(*link));
+
+	link->link = (struct link){ .say = zmq_link_say,
+		.control = zmq_link_control,
+		.hear_control = zmq_link_hear_control,
+		.open_lane = zmq_link_open_lane,
+		.hear_lane = zmq_link_hear_lane,
+		.close = zmq_link_close };
+	link->context = zmq_ctx_new();
+	if (!link->context)
+		die("ZeroMQ gives no context: %s", zmq_strerror(zmq_errno()));
+	link->ingress = open_socket(link->context, ZMQ_PUSH, INGRESS_MARK, FRAME_BYTES_MAX);
+	link->control = open_socket(link->context, ZMQ_DEALER, CONTROL_MARK, CONTROL_BYTES_MAX);
+	if (connect_to(link->ingress, run, "ingress") < 0 || connect_to(link->control, run, "control") < 0) {
+		zmq_link_close(&link->link);
+		return -EINVAL;
+	}
+	*ret = &link->link;
+	return 0;
+}
+
+static long poll_ms(int64_t timeout_us)
+{
+	return timeout_us < 0 ? -1 : (long)(timeout_us / 1000 + (timeout_us % 1000 > 0));
+}
+
+static short zmq_events(short events)
+{
+	return (short)((events & POLLIN ? ZMQ_POLLIN : 0) | (events & POLLOUT ? ZMQ_POLLOUT : 0));
+}
+
+static short poll_events(short events)
+{
+	return (short)((events & ZMQ_POLLIN ? POLLIN : 0) | (events & ZMQ_POLLOUT ? POLLOUT : 0) |
+		(events & ZMQ_POLLERR ? POLLERR : 0));
+}
+
+int zmq_link_wait(struct link *link, struct pollfd *others, size_t count, int64_t timeout_us)
+{
+	struct zmq_link *zmq = self(link);
+	int used = 0, r;
+
+	assert(count <= POLL_OTHERS_MAX);
+	zmq->items[used++] = (zmq_pollitem_t){ .socket = zmq->control, .events = ZMQ_POLLIN };
+	if (zmq->lane)
+		zmq->items[used++] = (zmq_pollitem_t){ .socket = zmq->lane, .events = ZMQ_POLLIN };
+	for (size_t i = 0; i < count; i++)
+		zmq->items[used + (int)i] =
+			(zmq_pollitem_t){ .fd = others[i].fd, .events = zmq_events(others[i].events) };
+	r = zmq_poll(zmq->items, used + (int)count, poll_ms(timeout_us));
+	for (size_t i = 0; i < count; i++)
+		others[i].revents = r > 0 ? poll_events(zmq->items[used + (int)i].revents) : 0;
+	return r < 0 && zmq_errno() == EINTR ? -EINTR : 0;
+}
