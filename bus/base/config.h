@@ -6,7 +6,8 @@
  *     key = value
  * Lines that start with # or ; are comments, and so is what follows " ;" behind a value. A line has at most 4000 bytes.
  * The program says which sections and keys there are. Anything else is an error with file, line and what was expected.
- * A key may be given several times in one file only where `repeated` says so; there an empty value drops the ones before it.
+ * A key may be given several times in one file only where `repeated` says so, or when it says the same each time. An empty
+ * value of a repeated key drops the ones before it.
  */
 #ifndef BUS_BASE_CONFIG_H
 #define BUS_BASE_CONFIG_H

@@ -193,9 +193,11 @@ static int take_value(void *context, const char *heading, const char *key, const
 	if (!known)
 		return wrong_key(reading, section, key);
 	const struct config_value *before = given_in_this_file(reading, section, name, key);
+	if (before && !known->repeated && strcmp(before->value, value) == 0)
+		return 1; /* topology.conf: every service that meets a topic declares it, each time the same */
 	if (before && !known->repeated)
-		return wrong(
-			reading, "\"%s\" is given twice in [%s]; the first is in line %u", key, heading, before->line);
+		return wrong(reading, "\"%s\" is given twice in [%s], and line %u says otherwise", key, heading,
+			before->line);
 	keep(reading, section, name, key, value);
 	return 1;
 }

@@ -89,13 +89,24 @@ static void a_line_that_says_nothing_is_refused(void **state)
 	refuses("[gateway\nport = 1\n", "cartbus.conf:1: expected [section] or key = value");
 }
 
-static void a_key_given_twice_is_refused(void **state)
+static void a_key_that_contradicts_itself_is_refused(void **state)
 {
 	(void)state;
 	refuses("[gateway]\nport = 1\n[mail]\n[gateway]\nport = 2\n",
-		"cartbus.conf:5: \"port\" is given twice in [gateway]; the first is in line 2");
+		"cartbus.conf:5: \"port\" is given twice in [gateway], and line 2 says otherwise");
 	_cleanup_(config_freep) struct config *config = parsed("[topic a]\nclass = 1\n[topic b]\nclass = 2\n");
 	assert_string_equal(config_get(config, "topic", "b", "class"), "2");
+}
+
+static void a_key_may_repeat_itself(void **state)
+{
+	(void)state;
+	_cleanup_(buffer_free) struct buffer text = { 0 };
+	_cleanup_(config_freep) struct config *config =
+		parsed("[topic a]\nclass = kept\n[topic b]\nclass = raw\n[topic a]\nclass = kept\n");
+	assert_string_equal(config_get(config, "topic", "a", "class"), "kept");
+	config_dump(config, &text);
+	assert_non_null(strstr(buffer_text(&text), "[topic a]\nclass = kept\n\n[topic b]\nclass = raw\n"));
 }
 
 static void the_first_wrong_line_is_the_one_told(void **state)
@@ -342,7 +353,8 @@ int main(void)
 		cmocka_unit_test(an_unknown_key_is_told_with_its_place_and_its_neighbour),
 		cmocka_unit_test(an_unknown_section_is_told_with_its_neighbour),
 		cmocka_unit_test(a_line_that_says_nothing_is_refused),
-		cmocka_unit_test(a_key_given_twice_is_refused),
+		cmocka_unit_test(a_key_that_contradicts_itself_is_refused),
+		cmocka_unit_test(a_key_may_repeat_itself),
 		cmocka_unit_test(the_first_wrong_line_is_the_one_told),
 		cmocka_unit_test(nothing_is_cut_silently),
 		cmocka_unit_test(the_longest_names_are_kept_whole),
