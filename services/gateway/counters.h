@@ -1,0 +1,30 @@
+/*
+ * counters.h: what came through the door since the start
+ */
+#ifndef GATEWAY_COUNTERS_H
+#define GATEWAY_COUNTERS_H
+
+#include <stdint.h>
+
+#define GATEWAY_COUNTERS(X)                                                                                            \
+	X(requests)                                                                                                    \
+	X(accepted)                                                                                                    \
+	X(duplicates)                                                                                                  \
+	X(spooled)                                                                                                     \
+	X(drained)                                                                                                     \
+	X(ignored)  /* authentic, of no interest: unknown topics, order statuses that mean nothing */                  \
+	X(rejected) /* authentic, never readable; kept in rejected/ */                                                 \
+	X(bad_signatures)                                                                                              \
+	X(previous_secret) /* right with the secret that is being rotated out */                                       \
+	X(refused)         /* 503 */                                                                                   \
+	X(malformed)       /* 400, 404, 405, 413 */                                                                    \
+	X(cut_off)         /* too slow, or too many */                                                                 \
+	X(optouts)
+
+struct counters {
+#define COUNTER_FIELD(name) uint64_t name;
+	GATEWAY_COUNTERS(COUNTER_FIELD)
+#undef COUNTER_FIELD
+};
+
+#endif

@@ -1,0 +1,44 @@
+/*
+ * event.h: what a storefront's webhook means
+ *
+ * Three readers, one per platform, all pure: authentic body in, event out. What they give is what the bus hears.
+ *
+ * Read next: shopify.c, woocommerce.c, generic.c, particulars.h
+ */
+#ifndef GATEWAY_EVENT_H
+#define GATEWAY_EVENT_H
+
+#include "bus/base/bytes.h"
+#include "proto/topics.h"
+
+enum reading {
+	READ_CHANGED,   /* event.changed */
+	READ_CHECKOUT,  /* event.checkout */
+	READ_NOTHING,   /* authentic, understood, and of no interest; why says so */
+	READ_UNREADABLE /* authentic, and it will never be readable; why says so, without quoting the body */
+};
+
+struct event_source {
+	const char *shop;
+	const char *topic;        /* the platform's: "checkouts/update"; "" where it has none */
+	const char *webhook_id;   /* of this delivery; "": not given */
+	struct bytes address_key; /* kit/address.h */
+	int64_t heard_us;         /* ours */
+	int64_t triggered_us;     /* the platform's, when the body does not say; 0: not given */
+};
+
+struct event {
+	CartChanged changed;
+	CartCheckout checkout;
+	char webhook_id[72]; /* the generic one carries it in the body */
+	char why[200];
+};
+
+enum reading shopify_read(const struct event_source *source, struct bytes body, struct event *ret);
+enum reading woocommerce_read(const struct event_source *source, struct bytes body, struct event *ret);
+enum reading generic_read(const struct event_source *source, struct bytes body, struct event *ret);
+
+/* The message's key: the first token that the storefront gave. "": it names no cart at all. */
+const char *event_key(const CartIds *ids);
+
+#endif

@@ -1,0 +1,205 @@
+/*
+ * fields.c: reads the bodies that storefronts really send
+ *
+ * Promises: never fails on one bad field; text comes out as UTF-8 without control characters; ids come out whole.
+ * Read next: shopify.c, woocommerce.c, generic.c
+ */
+#include "services/gateway/fields.h"
+#include "bus/base/text.h"
+#include "services/gateway/moment.h"
+#include "services/kit/money.h"
+#include <ctype.h>
+#include <errno.h>
+#include <openssl/sha.h>
+#include <stdio.h>
+
+/* jansson's own limit is 2048 and not ours to set; this looks at the brackets outside of strings before it parses. */
+static bool too_deep(struct bytes body)
+{
+	const char *text = body.data;
+	bool quoted = false;
+	int depth = 0;
+
+	for (size_t i = 0; i < body.len; i++) {
+		if (quoted && text[i] == '\\')
+			i++;
+		else if (text[i] == '"')
+			quoted = !quoted;
+		else if (!quoted && (text[i] == '{' || text[i] == '['))
+			depth++;
+		else if (!quoted && (text[i] == '}' || text[i] == ']'))
+			depth--;
+		if (depth > FIELDS_DEPTH_MAX)
+			return true;
+	}
+	return false;
+}
+
+json_t *fields_parse(struct bytes body, char ret_why[200])
+{
+	json_error_t error;
+	json_t *json;
+
+	if (too_deep(body)) {
+		snprintf(ret_why, 200, "the JSON is nested deeper than %d", FIELDS_DEPTH_MAX);
+		return NULL;
+	}
+	json = json_loadb(body.data ? body.data : "", body.len, JSON_REJECT_DUPLICATES | JSON_ALLOW_NUL, &error);
+	if (!json) /* not error.text: it quotes the body, which may hold an address */
+		snprintf(ret_why, 200, "not valid JSON (line %d, column %d)", error.line, error.column);
+	else if (!json_is_object(json)) {
+		snprintf(ret_why, 200, "the JSON is not an object");
+		json_decref(json);
+		json = NULL;
+	}
+	return json;
+}
+
+const json_t *field_object(const json_t *object, const char *name)
+{
+	const json_t *field = json_object_get(object, name);
+
+	return json_is_object(field) ? field : NULL;
+}
+
+const json_t *field_list(const json_t *object, const char *name)
+{
+	const json_t *field = json_object_get(object, name);
+
+	return json_is_array(field) ? field : NULL;
+}
+
+bool field_true(const json_t *object, const char *name)
+{
+	return json_is_true(json_object_get(object, name));
+}
+
+/* Text or whole number, as bytes; `scratch` holds a number's digits. Empty: neither. */
+static struct bytes as_text(const json_t *field, char scratch[32])
+{
+	if (json_is_string(field))
+		return BYTES(json_string_value(field), json_string_length(field));
+	if (json_is_integer(field))
+		return BYTES(
+			scratch, (size_t)snprintf(scratch, 32, "%" JSON_INTEGER_FORMAT, json_integer_value(field)));
+	return BYTES("", 0);
+}
+
+static bool has_control(struct bytes text)
+{
+	const unsigned char *at = text.data;
+
+	for (size_t i = 0; i < text.len; i++)
+		if (at[i] < 0x20 || at[i] == 0x7f)
+			return true;
+	return false;
+}
+
+bool field_text(const json_t *object, const char *name, char *ret, size_t room)
+{
+	char scratch[32];
+	struct bytes text = as_text(json_object_get(object, name), scratch);
+	struct buffer clean = { 0 };
+
+	ret[0] = '\0';
+	buffer_add(&clean, text.data, text.len);
+	for (size_t i = 0; i < clean.len; i++)
+		if (clean.data[i] < 0x20 || clean.data[i] == 0x7f)
+			clean.data[i] = ' ';
+	text_copy_bytes(ret, room, buffer_bytes(&clean));
+	buffer_free(&clean);
+	return ret[0] != '\0';
+}
+
+static void name_by_digest(struct bytes text, char *ret, size_t room)
+{
+	unsigned char digest[SHA256_DIGEST_LENGTH];
+	char hex[2 * SHA256_DIGEST_LENGTH + 1];
+
+	SHA256(text.data, text.len, digest);
+	text_hex(digest, sizeof(digest), hex);
+	snprintf(ret, room, "sha256-%s", hex);
+}
+
+bool field_id(const json_t *object, const char *name, char *ret, size_t room)
+{
+	char scratch[32];
+	struct bytes text = as_text(json_object_get(object, name), scratch);
+
+	ret[0] = '\0';
+	if (text.len == 0)
+		return false;
+	if (text.len >= room || has_control(text))
+		name_by_digest(text, ret, room);
+	else
+		text_copy_bytes(ret, room, text);
+	return true;
+}
+
+bool field_url(const json_t *object, const char *name, char *ret, size_t room)
+{
+	const json_t *field = json_object_get(object, name);
+	const char *text = json_string_value(field);
+
+	ret[0] = '\0';
+	if (!text || strlen(text) != json_string_length(field) || strlen(text) >= room)
+		return false;
+	if (!text_starts(text, "https://") && !text_starts(text, "http://"))
+		return false;
+	for (const char *at = text; *at; at++)
+		if ((unsigned char)*at <= ' ' || *at == 0x7f || strchr("\"'<>\\", *at))
+			return false;
+	return text_copy(ret, room, text);
+}
+
+bool field_https(const json_t *object, const char *name, char *ret, size_t room)
+{
+	if (!field_url(object, name, ret, room) || !text_starts(ret, "https://"))
+		ret[0] = '\0';
+	return ret[0] != '\0';
+}
+
+int field_money(const json_t *object, const char *name, const char *currency, int64_t *ret_minor)
+{
+	const json_t *field = json_object_get(object, name);
+	char number[40];
+	struct bytes text;
+
+	if (!field || json_is_null(field))
+		return 0;
+	text = as_text(field, number);
+	if (json_is_real(field))
+		text.len = (size_t)snprintf(number, sizeof(number), "%.12g", json_real_value(field));
+	else if (text.len == 0 || text.len >= sizeof(number) || has_control(text))
+		return -EINVAL;
+	else if (text.data != number)
+		text_copy_bytes(number, sizeof(number), text);
+	if (money_parse(number, currency, ret_minor) < 0 || *ret_minor < 0)
+		return -EINVAL;
+	return 1;
+}
+
+bool field_moment(const json_t *object, const char *name, int64_t *ret_us)
+{
+	const char *text = json_string_value(json_object_get(object, name));
+
+	return text && moment_parse(text, ret_us) == 0;
+}
+
+int field_currency(const json_t *object, const char *name, char ret[4])
+{
+	const json_t *field = json_object_get(object, name);
+	const char *text = json_string_value(field);
+
+	ret[0] = '\0';
+	if (!field || json_is_null(field) || (text && !*text))
+		return 0;
+	if (!text || strlen(text) != 3 || json_string_length(field) != 3)
+		return -EINVAL;
+	for (int i = 0; i < 4; i++)
+		ret[i] = (char)toupper((unsigned char)text[i]);
+	if (money_currency_valid(ret))
+		return 1;
+	ret[0] = '\0';
+	return -EINVAL;
+}

@@ -1,0 +1,166 @@
+/*
+ * generic.c: our own webhook, for storefronts that have none for carts
+ *
+ * One JSON object. `id` names this event (repeating it is harmless), `event` says what happened, `cart` names the cart; everything
+ * else may be left out or null:
+ *
+ *   { "id": "e-1", "event": "changed", "cart": "c-1", "at": "2026-11-21T02:00:00Z",
+ *     "email": "...", "customer_id": "7", "first_name": "Ada", "locale": "de-DE", "consent": true,
+ *     "currency": "EUR", "total": "12.50", "recovery_url": "https://...",
+ *     "items": [ { "title": "...", "variant": "...", "sku": "...", "product_id": "...", "variant_id": "...",
+ *                  "quantity": 1, "price": "12.50", "picture": "https://...", "link": "https://..." } ],
+ *     "discount_codes": ["WELCOME"], "note_attributes": [ { "name": "...", "value": "..." } ] }
+ *
+ *   event "changed"       the cart as it is now; "items": [] empties it
+ *   event "saved_link"    the shopper saved the cart or asked for the link
+ *   event "wait_override" with "first_wait" and "second_wait": "90min", "4h", "2d"
+ *   event "checked_out"   with "order_id", "total", "currency"
+ *   event "cancelled"     of an order
+ *
+ * Promises: a checkout is a stop whatever is wrong with its amounts.
+ */
+#include "bus/base/text.h"
+#include "services/gateway/fields.h"
+#include "services/gateway/moment.h"
+#include "services/gateway/particulars.h"
+
+static const struct item_names item_fields = {
+	.title = "title",
+	.variant_title = "variant",
+	.sku = "sku",
+	.product_id = "product_id",
+	.variant_id = "variant_id",
+	.quantity = "quantity",
+	.price = "price",
+	.link = "link",
+	.pictures = { "picture" },
+};
+
+static void read_ids(const struct event_source *source, const json_t *body, CartIds *ids)
+{
+	field_id(body, "cart", ids->cart_id, sizeof(ids->cart_id));
+	field_id(body, "cart_token", ids->cart_token, sizeof(ids->cart_token));
+	field_id(body, "checkout_token", ids->checkout_token, sizeof(ids->checkout_token));
+	field_id(body, "checkout_id", ids->checkout_id, sizeof(ids->checkout_id));
+	field_id(body, "order_id", ids->order_id, sizeof(ids->order_id));
+	field_id(body, "customer_id", ids->customer_id, sizeof(ids->customer_id));
+	read_address(source, json_string_value(json_object_get(body, "email")), ids);
+}
+
+static int64_t moment_of(const struct event_source *source, const json_t *body)
+{
+	int64_t us;
+
+	if (!field_moment(body, "at", &us))
+		us = source->triggered_us ? source->triggered_us : source->heard_us;
+	return moment_not_ahead(us, source->heard_us);
+}
+
+static bool read_override(const json_t *body, struct event *event)
+{
+	WaitOverride *waits = &event->changed.wait_override;
+	const char *first = json_string_value(json_object_get(body, "first_wait"));
+	const char *second = json_string_value(json_object_get(body, "second_wait"));
+
+	if (!first || !second || span_parse(first, &waits->first_us) < 0 || span_parse(second, &waits->second_us) < 0 ||
+		waits->second_us <= waits->first_us) {
+		unreadable(
+			event, "a wait_override needs first_wait and a longer second_wait, like \"90min\" and \"1d\"");
+		return false;
+	}
+	event->changed.has_wait_override = true;
+	return true;
+}
+
+static void read_cart(const json_t *body, CartChanged *changed)
+{
+	const json_t *consent = json_object_get(body, "consent");
+
+	read_items(body, "items", &item_fields, changed);
+	read_codes(body, "discount_codes", changed);
+	read_attributes(body, "note_attributes", changed);
+	field_text(body, "first_name", changed->first_name, sizeof(changed->first_name));
+	field_text(body, "locale", changed->locale, sizeof(changed->locale));
+	field_url(body, "recovery_url", changed->recovery_url, sizeof(changed->recovery_url));
+	if (json_is_boolean(consent))
+		changed->consent = json_is_true(consent) ? CONSENT_YES : CONSENT_NO;
+}
+
+static enum reading read_changed(
+	const struct event_source *source, const json_t *body, const char *what, struct event *event)
+{
+	CartChanged *changed = &event->changed;
+
+	changed->platform = PLATFORM_GENERIC;
+	TEXT_COPY(changed->platform_topic, what);
+	TEXT_COPY(changed->webhook_id, event->webhook_id);
+	changed->heard_us = source->heard_us;
+	changed->changed_us = moment_of(source, body);
+	changed->test = field_true(body, "test");
+	changed->saved_link = strcmp(what, "saved_link") == 0;
+	changed->has_ids = true;
+	read_ids(source, body, &changed->ids);
+	if (!read_total(body, "total", "currency", event))
+		return READ_UNREADABLE;
+	if (strcmp(what, "wait_override") == 0 && !read_override(body, event))
+		return READ_UNREADABLE;
+	read_cart(body, changed);
+	return READ_CHANGED;
+}
+
+static enum reading read_checkout(
+	const struct event_source *source, const json_t *body, const char *what, struct event *event)
+{
+	CartCheckout *checkout = &event->checkout;
+
+	checkout->platform = PLATFORM_GENERIC;
+	TEXT_COPY(checkout->platform_topic, what);
+	TEXT_COPY(checkout->webhook_id, event->webhook_id);
+	checkout->kind = strcmp(what, "cancelled") == 0 ? CHECKOUT_CANCELLED : CHECKOUT_BOUGHT;
+	checkout->heard_us = source->heard_us;
+	checkout->bought_us = moment_of(source, body);
+	checkout->test = field_true(body, "test");
+	checkout->has_ids = true;
+	read_ids(source, body, &checkout->ids);
+	field_text(body, "payment_status", checkout->payment_status, sizeof(checkout->payment_status));
+	if (field_currency(body, "currency", checkout->currency) != 1 ||
+		field_money(body, "total", checkout->currency, &checkout->total_minor) != 1)
+		checkout->total_minor = 0;
+	return READ_CHECKOUT;
+}
+
+static enum reading read_event(const struct event_source *source, const json_t *body, struct event *event)
+{
+	const char *what = json_string_value(json_object_get(body, "event"));
+
+	if (!field_id(body, "id", event->webhook_id, sizeof(event->webhook_id)))
+		return unreadable(
+			event, "the field id is missing: a text that names this event, the same when it is repeated");
+	if (what && (strcmp(what, "checked_out") == 0 || strcmp(what, "cancelled") == 0))
+		return read_checkout(source, body, what, event);
+	if (what &&
+		(strcmp(what, "changed") == 0 || strcmp(what, "saved_link") == 0 || strcmp(what, "wait_override") == 0))
+		return read_changed(source, body, what, event);
+	return unreadable(
+		event, "the field event is none of changed, saved_link, wait_override, checked_out, cancelled");
+}
+
+enum reading generic_read(const struct event_source *source, struct bytes body, struct event *ret)
+{
+	enum reading reading;
+	const CartIds *ids;
+	json_t *json;
+
+	*ret = (struct event){ 0 };
+	json = fields_parse(body, ret->why);
+	if (!json)
+		return READ_UNREADABLE;
+	reading = read_event(source, json, ret);
+	json_decref(json);
+	ids = reading == READ_CHANGED ? &ret->changed.ids : &ret->checkout.ids;
+	if ((reading == READ_CHANGED || reading == READ_CHECKOUT) && !event_key(ids)[0] &&
+		!(reading == READ_CHECKOUT && ids->email[0]))
+		return unreadable(
+			ret, "the body names no cart: the field cart (or cart_token, checkout_token) is missing");
+	return reading;
+}

@@ -1,0 +1,19 @@
+/*
+ * moment.h: the platforms' timestamps
+ */
+#ifndef GATEWAY_MOMENT_H
+#define GATEWAY_MOMENT_H
+
+#include <stdint.h>
+
+/*
+ * "2026-11-21T02:00:00-05:00", "...Z", with or without a fraction; without a zone it is UTC (WooCommerce's *_gmt fields).
+ * Microseconds since 1970. -EINVAL: anything else, or before 1970.
+ */
+int moment_parse(const char *text, int64_t *ret_us);
+/* A platform's clock may be wrong, and a moment in the future would make every later event look old: at most 10 minutes ahead. */
+int64_t moment_not_ahead(int64_t us, int64_t heard_us);
+/* "90min", "4h", "2d": microseconds. -EINVAL: anything else, zero, or more than 60 days. */
+int span_parse(const char *text, int64_t *ret_us);
+
+#endif

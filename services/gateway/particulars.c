@@ -1,0 +1,182 @@
+/*
+ * particulars.c: what the platforms' bodies have in common: people, items, codes, notes
+ *
+ * Promises: a list longer than the message has room for is cut, and the rest counted; amounts that make no sense are never
+ * passed on as if they did.
+ */
+#include "services/gateway/particulars.h"
+#include "bus/base/text.h"
+#include "services/gateway/fields.h"
+#include "services/kit/address.h"
+#include <stdarg.h>
+#include <stdio.h>
+
+enum { QUANTITY_MOST = 1000000 };
+
+void read_address(const struct event_source *source, const char *text, CartIds *ids)
+{
+	char normalised[ADDRESS_MAX + 1];
+
+	if (!text || address_normalise(text, normalised) < 0)
+		return;
+	TEXT_COPY(ids->email, normalised);
+	address_hash(source->address_key, source->shop, normalised, ids->email_hash);
+}
+
+static void read_picture(const json_t *item, const struct item_names *names, Item *ret)
+{
+	for (int i = 0; i < 4 && names->pictures[i]; i++) {
+		const json_t *object = field_object(item, names->pictures[i]);
+
+		if (field_https(item, names->pictures[i], ret->picture, sizeof(ret->picture)) ||
+			field_https(object, "url", ret->picture, sizeof(ret->picture)) ||
+			field_https(object, "src", ret->picture, sizeof(ret->picture)))
+			return;
+	}
+}
+
+/* 0: the line is gone from the cart. One that is not a number counts as one piece. */
+static uint32_t read_quantity(const json_t *item, const char *name)
+{
+	const json_t *field = json_object_get(item, name);
+
+	if (!json_is_integer(field))
+		return 1;
+	if (json_integer_value(field) < 0)
+		return 0;
+	return json_integer_value(field) > QUANTITY_MOST ? QUANTITY_MOST : (uint32_t)json_integer_value(field);
+}
+
+static bool read_item(const json_t *item, const struct item_names *names, const char *currency, Item *ret)
+{
+	*ret = (Item)Item_init_zero;
+	if (!json_is_object(item))
+		return false;
+	ret->quantity = read_quantity(item, names->quantity);
+	if (ret->quantity == 0)
+		return false;
+	field_text(item, names->title, ret->title, sizeof(ret->title));
+	field_text(item, names->variant_title, ret->variant_title, sizeof(ret->variant_title));
+	field_text(item, names->sku, ret->sku, sizeof(ret->sku));
+	field_id(item, names->product_id, ret->product_id, sizeof(ret->product_id));
+	field_id(item, names->variant_id, ret->variant_id, sizeof(ret->variant_id));
+	if (!currency[0] || field_money(item, names->price, currency, &ret->price_minor) != 1)
+		ret->price_minor = 0; /* shown without a price */
+	if (names->link)
+		field_https(item, names->link, ret->link, sizeof(ret->link));
+	read_picture(item, names, ret);
+	return true;
+}
+
+bool read_items(const json_t *body, const char *list, const struct item_names *names, CartChanged *ret)
+{
+	const json_t *items = field_list(body, list);
+	const size_t most = sizeof(ret->items) / sizeof(ret->items[0]);
+	Item item;
+
+	if (!items)
+		return false;
+	ret->has_items = true;
+	for (size_t i = 0; i < json_array_size(items); i++) {
+		if (!read_item(json_array_get(items, i), names, ret->currency, &item))
+			continue;
+		if (ret->items_count < most)
+			ret->items[ret->items_count++] = item;
+		else
+			ret->items_left_out++;
+	}
+	return true;
+}
+
+void read_codes(const json_t *body, const char *list, CartChanged *ret)
+{
+	const json_t *codes = field_list(body, list);
+	const size_t most = sizeof(ret->discount_codes) / sizeof(ret->discount_codes[0]);
+
+	for (size_t i = 0; i < json_array_size(codes) && ret->discount_codes_count < most; i++) {
+		const json_t *code = json_array_get(codes, i);
+		const char *text = json_string_value(json_is_object(code) ? json_object_get(code, "code") : code);
+
+		if (!text || !*text || text_has_control(text))
+			continue;
+		TEXT_COPY(ret->discount_codes[ret->discount_codes_count], text);
+		ret->discount_codes_count++;
+	}
+}
+
+void read_attributes(const json_t *body, const char *list, CartChanged *ret)
+{
+	const json_t *attributes = field_list(body, list);
+	const size_t most = sizeof(ret->note_attributes) / sizeof(ret->note_attributes[0]);
+
+	for (size_t i = 0; i < json_array_size(attributes) && ret->note_attributes_count < most; i++) {
+		const json_t *attribute = json_array_get(attributes, i);
+		Attribute *to = &ret->note_attributes[ret->note_attributes_count];
+
+		if (field_text(attribute, "name", to->name, sizeof(to->name))) {
+			field_text(attribute, "value", to->value, sizeof(to->value));
+			ret->note_attributes_count++;
+		}
+	}
+}
+
+bool read_total(const json_t *body, const char *total, const char *currency, struct event *event)
+{
+	CartChanged *changed = &event->changed;
+	int given;
+
+	if (!changed->currency[0] && field_currency(body, currency, changed->currency) < 0) {
+		unreadable(event, "the field %s is not a currency (three letters of ISO 4217, like EUR)", currency);
+		return false;
+	}
+	if (!changed->currency[0]) {
+		const json_t *amount = json_object_get(body, total);
+
+		if (!amount || json_is_null(amount))
+			return true;
+		unreadable(event, "a total without a currency: the field %s is missing", currency);
+		return false;
+	}
+	given = field_money(body, total, changed->currency, &changed->total_minor);
+	changed->has_total = given == 1;
+	if (given < 0)
+		unreadable(event,
+			"the field %s is not an amount in %s: a decimal number from 0 up, like \"12.50\", was expected",
+			total, changed->currency);
+	return given >= 0;
+}
+
+static void say_why(struct event *event, const char *format, va_list arguments)
+{
+	vsnprintf(event->why, sizeof(event->why), format, arguments);
+}
+
+enum reading unreadable(struct event *event, const char *format, ...)
+{
+	va_list arguments;
+
+	va_start(arguments, format);
+	say_why(event, format, arguments);
+	va_end(arguments);
+	return READ_UNREADABLE;
+}
+
+enum reading nothing(struct event *event, const char *format, ...)
+{
+	va_list arguments;
+
+	va_start(arguments, format);
+	say_why(event, format, arguments);
+	va_end(arguments);
+	return READ_NOTHING;
+}
+
+const char *event_key(const CartIds *ids)
+{
+	const char *names[] = { ids->cart_id, ids->cart_token, ids->checkout_token, ids->checkout_id, ids->order_id };
+
+	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
+		if (names[i][0])
+			return names[i];
+	return "";
+}

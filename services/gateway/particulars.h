@@ -1,0 +1,27 @@
+/*
+ * particulars.h: what the platforms' bodies have in common: people, items, codes, notes
+ */
+#ifndef GATEWAY_PARTICULARS_H
+#define GATEWAY_PARTICULARS_H
+
+#include "services/gateway/event.h"
+#include <jansson.h>
+
+/* How a platform calls the parts of an item. NULL: it does not have it. */
+struct item_names {
+	const char *title, *variant_title, *sku, *product_id, *variant_id, *quantity, *price, *link;
+	const char *pictures[4]; /* tried in turn; an object of that name is asked for "url" or "src" */
+};
+
+/* Normalises and hashes; an address that we would not mail is as good as none. */
+void read_address(const struct event_source *source, const char *text, CartIds *ids);
+/* false: the body does not speak of items. */
+bool read_items(const json_t *body, const char *list, const struct item_names *names, CartChanged *ret);
+void read_codes(const json_t *body, const char *list, CartChanged *ret);      /* of texts, or of objects with "code" */
+void read_attributes(const json_t *body, const char *list, CartChanged *ret); /* of objects with "name" and "value" */
+enum reading unreadable(struct event *event, const char *format, ...) __attribute__((format(printf, 2, 3)));
+enum reading nothing(struct event *event, const char *format, ...) __attribute__((format(printf, 2, 3)));
+/* The total and its currency; false: event.why says what is wrong with them. */
+bool read_total(const json_t *body, const char *total, const char *currency, struct event *event);
+
+#endif

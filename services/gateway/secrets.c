@@ -1,0 +1,188 @@
+/*
+ * secrets.c: which shops there are, and their webhook secrets
+ *
+ * Owns:     the secrets in memory; they are cleansed before they are given back.
+ * Promises: a changed file holds from the next request on.
+ * Fails by: an error for the one shop; the others go on.
+ */
+#include "services/gateway/secrets.h"
+#include "bus/base/file.h"
+#include "bus/base/log.h"
+#include "bus/base/map.h"
+#include "bus/base/memory.h"
+#include "services/kit/shop.h"
+#include <errno.h>
+#include <limits.h>
+#include <openssl/crypto.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+/* What tells one state of a file from another without reading it. */
+struct stamp {
+	dev_t device;
+	ino_t inode;
+	off_t size;
+	struct timespec modified, changed;
+};
+
+struct shop_secrets {
+	struct secrets_pair pair;
+	struct stamp current, previous;
+	int current_error;
+};
+
+struct secrets {
+	char shops[PATH_MAX / 2], folder[PATH_MAX / 2];
+	struct buffer address_key, link_key;
+	struct map *by_shop;
+};
+
+static void forget(struct buffer *secret)
+{
+	if (secret->data)
+		OPENSSL_cleanse(secret->data, secret->room);
+	buffer_free(secret);
+	*secret = (struct buffer){ 0 };
+}
+
+static void read_key(const struct secrets *secrets, const char *name, struct buffer *ret)
+{
+	char path[PATH_MAX];
+	int r;
+
+	snprintf(path, sizeof(path), "%s/%s", secrets->folder, name);
+	r = file_read_secret(path, ret);
+	if (r < 0)
+		die("cannot read the secret %s: %s; it is made by `cartbus shop add`, belongs to the gateway's user "
+		    "and has mode 0600",
+			path, strerror(-r));
+	if (ret->len < 32)
+		die("the secret %s is too short: 32 random bytes in hex were expected", path);
+}
+
+struct secrets *secrets_open(const char *shops_folder, const char *secrets_folder)
+{
+	struct secrets *secrets = memory_new(sizeof(*secrets));
+
+	snprintf(secrets->shops, sizeof(secrets->shops), "%s", shops_folder);
+	snprintf(secrets->folder, sizeof(secrets->folder), "%s", secrets_folder);
+	read_key(secrets, "address.key", &secrets->address_key);
+	read_key(secrets, "link.key", &secrets->link_key);
+	secrets->by_shop = map_new();
+	return secrets;
+}
+
+static void forget_shop(struct bytes key, void *value, void *context)
+{
+	struct shop_secrets *shop = value;
+
+	(void)key;
+	(void)context;
+	forget(&shop->pair.current);
+	forget(&shop->pair.previous);
+	free(shop);
+}
+
+void secrets_close(struct secrets *secrets)
+{
+	if (!secrets)
+		return;
+	map_each(secrets->by_shop, forget_shop, NULL);
+	map_free(secrets->by_shop);
+	forget(&secrets->address_key);
+	forget(&secrets->link_key);
+	free(secrets);
+}
+
+struct bytes secrets_address_key(const struct secrets *secrets)
+{
+	return buffer_bytes(&secrets->address_key);
+}
+
+struct bytes secrets_link_key(const struct secrets *secrets)
+{
+	return buffer_bytes(&secrets->link_key);
+}
+
+static struct stamp stamp_of(const char *path)
+{
+	struct stat there;
+	struct stamp stamp;
+
+	memset(&stamp, 0, sizeof(stamp)); /* padding too: stamps are compared as bytes */
+	if (stat(path, &there) < 0)
+		return stamp;
+	stamp.device = there.st_dev;
+	stamp.inode = there.st_ino;
+	stamp.size = there.st_size;
+	stamp.modified = there.st_mtim;
+	stamp.changed = there.st_ctim;
+	return stamp;
+}
+
+/* 0 with *stamp renewed; reads only when the file is another than last time. */
+static int refresh(const char *path, struct stamp *stamp, struct buffer *secret, int last)
+{
+	struct stamp now = stamp_of(path);
+	int r;
+
+	if (now.inode == 0) {
+		forget(secret);
+		*stamp = now;
+		return -ENOENT;
+	}
+	if (memcmp(&now, stamp, sizeof(now)) == 0)
+		return last;
+	forget(secret);
+	r = file_read_secret(path, secret);
+	*stamp = r == -EINTR ? *stamp : now;
+	return r;
+}
+
+static struct shop_secrets *shop_entry(struct secrets *secrets, const char *shop)
+{
+	struct shop_secrets *entry = map_get(secrets->by_shop, bytes_of(shop));
+
+	if (!entry) {
+		entry = memory_new(sizeof(*entry));
+		map_put(secrets->by_shop, bytes_of(shop), entry);
+	}
+	return entry;
+}
+
+int secrets_of_shop(struct secrets *secrets, const char *shop, const struct secrets_pair **ret)
+{
+	struct shop_secrets *entry;
+	char path[PATH_MAX];
+
+	snprintf(path, sizeof(path), "%s/%s/shop.conf", secrets->shops, shop);
+	if (!shop_name_valid(shop) || access(path, F_OK) < 0)
+		return -ENOENT;
+	entry = shop_entry(secrets, shop); /* only of shops that are there: a stranger cannot fill the map */
+	snprintf(path, sizeof(path), "%s/%s/webhook", secrets->folder, shop);
+	entry->current_error = refresh(path, &entry->current, &entry->pair.current, entry->current_error);
+	snprintf(path, sizeof(path), "%s/%s/webhook.previous", secrets->folder, shop);
+	refresh(path, &entry->previous, &entry->pair.previous, 0);
+	if (entry->current_error == -ENOENT ||
+		(entry->current_error == 0 && entry->pair.current.len < SIGNATURE_SECRET_LEAST))
+		return -ENOKEY;
+	*ret = &entry->pair;
+	return entry->current_error;
+}
+
+const char *secrets_remedy(int error)
+{
+	switch (-error) {
+	case ENOENT:
+		return "there is no such shop here; `cartbus shop list` shows those that are";
+	case ENOKEY:
+		return "the shop's webhook secret is missing or shorter than 8 characters; `cartbus shop secret` sets "
+		       "it";
+	case EPERM:
+		return "the file of the shop's webhook secret is open to others; give it mode 0600";
+	default:
+		return "the shop's webhook secret cannot be read; it must belong to the gateway's user";
+	}
+}

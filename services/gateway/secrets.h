@@ -1,0 +1,27 @@
+/*
+ * secrets.h: which shops there are, and their webhook secrets
+ *
+ * A shop is known when <shops>/<shop>/shop.conf is there, its secret when <secrets>/<shop>/webhook is; both are looked up with
+ * every request, so a new shop or a rotated secret needs no restart. Files are read again when they change.
+ */
+#ifndef GATEWAY_SECRETS_H
+#define GATEWAY_SECRETS_H
+
+#include "services/gateway/signature.h"
+
+struct secrets;
+
+/* Reads address.key and link.key; die()s with a remedy when they cannot be read. */
+struct secrets *secrets_open(const char *shops_folder, const char *secrets_folder);
+void secrets_close(struct secrets *secrets);
+
+struct bytes secrets_address_key(const struct secrets *secrets);
+struct bytes secrets_link_key(const struct secrets *secrets);
+/*
+ * -ENOENT: no such shop. -ENOKEY: the shop is there, its secret is not or is too short; -EPERM: its file is open to others;
+ * otherwise the file system's. *ret is borrowed until the next call.
+ */
+int secrets_of_shop(struct secrets *secrets, const char *shop, const struct secrets_pair **ret);
+const char *secrets_remedy(int error); /* what to do about it, for the answer and the log */
+
+#endif

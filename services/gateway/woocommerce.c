@@ -1,0 +1,104 @@
+/*
+ * woocommerce.c: WooCommerce's order webhooks
+ *
+ * WooCommerce has no webhook for carts: a snippet on the store posts them to the generic endpoint (generic.c) and writes the
+ * cart's id into the order as the meta field `_cartbus_cart`, which is how an order finds its cart. Without it the address does.
+ * `cart_hash` names the contents of a cart, not a cart: two shoppers with the same basket share it, so it joins nothing.
+ */
+#include "bus/base/text.h"
+#include "services/gateway/fields.h"
+#include "services/gateway/moment.h"
+#include "services/gateway/particulars.h"
+
+enum meaning { MEANS_NOTHING, MEANS_BOUGHT, MEANS_CANCELLED };
+
+static const struct {
+	const char *status;
+	enum meaning meaning;
+} statuses[] = {
+	{ "processing", MEANS_BOUGHT },
+	{ "completed", MEANS_BOUGHT },
+	{ "on-hold", MEANS_BOUGHT }, /* paid by transfer, the money is on its way: no reminder */
+	{ "cancelled", MEANS_CANCELLED },
+	{ "refunded", MEANS_CANCELLED },
+};
+
+static enum meaning meaning_of(const char *status)
+{
+	for (size_t i = 0; i < sizeof(statuses) / sizeof(statuses[0]); i++)
+		if (strcmp(status, statuses[i].status) == 0)
+			return statuses[i].meaning;
+	return MEANS_NOTHING;
+}
+
+static void read_cart_id(const json_t *order, CartIds *ids)
+{
+	const json_t *meta = field_list(order, "meta_data");
+
+	for (size_t i = 0; i < json_array_size(meta); i++) {
+		const json_t *entry = json_array_get(meta, i);
+		const char *key = json_string_value(json_object_get(entry, "key"));
+
+		if (key && strcmp(key, "_cartbus_cart") == 0)
+			field_id(entry, "value", ids->cart_id, sizeof(ids->cart_id));
+	}
+}
+
+static int64_t bought_at(const struct event_source *source, const json_t *order)
+{
+	static const char *const names[] = { "date_paid_gmt", "date_created_gmt", "date_modified_gmt" };
+	int64_t us;
+
+	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
+		if (field_moment(order, names[i], &us))
+			return moment_not_ahead(us, source->heard_us);
+	return source->heard_us;
+}
+
+static enum reading read_order(const struct event_source *source, const json_t *order, struct event *event)
+{
+	CartCheckout *checkout = &event->checkout;
+	const char *status = json_string_value(json_object_get(order, "status"));
+	const char *email = json_string_value(json_object_get(field_object(order, "billing"), "email"));
+	const json_t *customer = json_object_get(order, "customer_id");
+	enum meaning meaning = meaning_of(status ? status : "");
+
+	if (meaning == MEANS_NOTHING)
+		return nothing(event, "an order in this status neither buys nor cancels");
+	checkout->kind = meaning == MEANS_BOUGHT ? CHECKOUT_BOUGHT : CHECKOUT_CANCELLED;
+	checkout->has_ids = true;
+	checkout->platform = PLATFORM_WOOCOMMERCE;
+	TEXT_COPY(checkout->platform_topic, source->topic);
+	TEXT_COPY(checkout->webhook_id, source->webhook_id);
+	TEXT_COPY(checkout->payment_status, status);
+	checkout->heard_us = source->heard_us;
+	checkout->bought_us = bought_at(source, order);
+	field_id(order, "id", checkout->ids.order_id, sizeof(checkout->ids.order_id));
+	if (json_integer_value(customer) != 0) /* 0 is every guest */
+		field_id(order, "customer_id", checkout->ids.customer_id, sizeof(checkout->ids.customer_id));
+	read_cart_id(order, &checkout->ids);
+	read_address(source, email, &checkout->ids);
+	if (field_currency(order, "currency", checkout->currency) != 1 ||
+		field_money(order, "total", checkout->currency, &checkout->total_minor) != 1)
+		checkout->total_minor = 0; /* a stop all the same */
+	return READ_CHECKOUT;
+}
+
+enum reading woocommerce_read(const struct event_source *source, struct bytes body, struct event *ret)
+{
+	enum reading reading;
+	json_t *json;
+
+	*ret = (struct event){ 0 };
+	TEXT_COPY(ret->webhook_id, source->webhook_id);
+	if (strcmp(source->topic, "order.created") != 0 && strcmp(source->topic, "order.updated") != 0)
+		return nothing(ret, "this topic is not one that cartbus uses");
+	json = fields_parse(body, ret->why);
+	if (!json)
+		return READ_UNREADABLE;
+	reading = read_order(source, json, ret);
+	json_decref(json);
+	if (reading == READ_CHECKOUT && !ret->checkout.ids.order_id[0])
+		return unreadable(ret, "the body names no order: the field id is not given");
+	return reading;
+}

@@ -1,0 +1,131 @@
+/* test_reading_generic.c: our own documented JSON */
+#include "bus/base/clock.h"
+#include "given.h"
+#include <stdio.h>
+
+static struct event *event;
+
+static enum reading read_body(struct bytes body)
+{
+	struct event_source source = { .shop = "demo",
+		.topic = "",
+		.webhook_id = "",
+		.address_key = bytes_of("0123456789abcdef0123456789abcdef"),
+		.heard_us = at_us("2026-11-21T10:00:00Z") };
+
+	event = fresh_event();
+	return generic_read(&source, body, event);
+}
+
+static void a_changed_cart_is_read_whole(void **state)
+{
+	(void)state;
+	assert_int_equal(read_body(fixture("cart-changed.json", NULL, NULL)), READ_CHANGED);
+	assert_string_equal(event->webhook_id, "9f0c6c1e-0001");
+	assert_string_equal(event->changed.ids.cart_id, "wc-5f1d7a2e");
+	assert_string_equal(event->changed.ids.email, "john.doe@example.com");
+	assert_int_equal(event->changed.changed_us, at_us("2026-11-20T18:20:00Z"));
+	assert_int_equal(event->changed.total_minor, 1800);
+	assert_int_equal(event->changed.items_count, 2);
+	assert_int_equal(event->changed.items[0].price_minor, 300);
+	assert_string_equal(event->changed.items[0].link, "https://store.example/product/single-1");
+	assert_string_equal(event->changed.items[1].variant_title, "Black, M");
+	assert_string_equal(event->changed.recovery_url, "https://store.example/cart/?cartbus=wc-5f1d7a2e");
+	assert_int_equal(event->changed.consent, CONSENT_UNKNOWN);
+	assert_string_equal(event->changed.discount_codes[0], "HELLO");
+	assert_false(event->changed.saved_link);
+	assert_false(event->changed.has_wait_override);
+}
+
+static void a_checkout_a_saved_link_and_an_override_are_told_apart(void **state)
+{
+	(void)state;
+	assert_int_equal(read_body(fixture("cart-checked-out.json", NULL, NULL)), READ_CHECKOUT);
+	assert_int_equal(event->checkout.kind, CHECKOUT_BOUGHT);
+	assert_string_equal(event->checkout.ids.order_id, "727");
+	assert_int_equal(read_body(fixture("cart-checked-out.json", "checked_out", "cancelled")), READ_CHECKOUT);
+	assert_int_equal(event->checkout.kind, CHECKOUT_CANCELLED);
+	assert_int_equal(read_body(fixture("cart-saved-link.json", NULL, NULL)), READ_CHANGED);
+	assert_true(event->changed.saved_link);
+	assert_false(event->changed.has_items);
+	assert_int_equal(read_body(fixture("cart-wait-override.json", NULL, NULL)), READ_CHANGED);
+	assert_true(event->changed.has_wait_override);
+	assert_int_equal(event->changed.wait_override.first_us, 90 * US_PER_MINUTE);
+	assert_int_equal(event->changed.wait_override.second_us, US_PER_DAY);
+}
+
+static void an_override_that_makes_no_sense_is_unreadable(void **state)
+{
+	static const char *const waits[][2] = { { "90min", "90min" }, { "2h", "1h" }, { "0min", "1h" },
+		{ "soon", "1h" }, { "1h", "61d" }, { "1h", "" }, { "-1h", "2h" }, { "1 h", "2h" },
+		{ "99999999999999h", "2h" } };
+	char body[200];
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(waits) / sizeof(waits[0]); i++) {
+		snprintf(body, sizeof(body),
+			"{\"id\":\"1\",\"event\":\"wait_override\",\"cart\":\"c\",\"first_wait\":\"%s\",\"second_"
+			"wait\":\"%s\"}",
+			waits[i][0], waits[i][1]);
+		assert_int_equal(read_body(bytes_of(body)), READ_UNREADABLE);
+		assert_non_null(strstr(event->why, "first_wait"));
+	}
+}
+
+static void links_and_pictures_that_could_hurt_are_left_out(void **state)
+{
+	(void)state;
+	assert_int_equal(
+		read_body(bytes_of(
+			"{\"id\":\"1\",\"event\":\"changed\",\"cart\":\"c\",\"recovery_url\":"
+			"\"javascript:alert(1)\",\"items\":[{\"title\":\"a\",\"picture\":\"http://x.example/p\","
+			"\"link\":\"https://x.example/\\\"onload=\\\"\"}]}")),
+		READ_CHANGED);
+	assert_string_equal(event->changed.recovery_url, "");
+	assert_string_equal(event->changed.items[0].picture, "");
+	assert_string_equal(event->changed.items[0].link, "");
+}
+
+static void what_is_missing_is_named(void **state)
+{
+	static const struct {
+		const char *body, *word;
+	} rows[] = {
+		{ "{\"event\":\"changed\",\"cart\":\"c\"}", "id" },
+		{ "{\"id\":\"1\",\"cart\":\"c\"}", "event" },
+		{ "{\"id\":\"1\",\"event\":\"exploded\",\"cart\":\"c\"}", "event" },
+		{ "{\"id\":\"1\",\"event\":\"changed\"}", "cart" },
+		{ "{\"id\":\"1\",\"event\":\"changed\",\"cart\":\"c\",\"total\":\"1.00\"}", "currency" },
+		{ "{\"id\":\"1\",\"event\":\"changed\",\"cart\":\"c\",\"total\":\"x\",\"currency\":\"EUR\"}", "total" },
+		{ "{\"id\":\"1\",\"event\":\"changed\",\"cart\":\"c\",\"total\":\"-0.01\",\"currency\":\"EUR\"}",
+			"total" },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		assert_int_equal(read_body(bytes_of(rows[i].body)), READ_UNREADABLE);
+		assert_non_null(strstr(event->why, rows[i].word));
+	}
+}
+
+static void a_checkout_that_names_only_the_shopper_is_a_stop(void **state)
+{
+	(void)state;
+	assert_int_equal(read_body(bytes_of("{\"id\":\"1\",\"event\":\"checked_out\",\"email\":\"a@b.example\"}")),
+		READ_CHECKOUT);
+	assert_string_equal(event->checkout.ids.email, "a@b.example");
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(a_changed_cart_is_read_whole),
+		cmocka_unit_test(a_checkout_a_saved_link_and_an_override_are_told_apart),
+		cmocka_unit_test(an_override_that_makes_no_sense_is_unreadable),
+		cmocka_unit_test(links_and_pictures_that_could_hurt_are_left_out),
+		cmocka_unit_test(what_is_missing_is_named),
+		cmocka_unit_test(a_checkout_that_names_only_the_shopper_is_a_stop),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

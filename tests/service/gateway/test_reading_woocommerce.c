@@ -1,0 +1,105 @@
+/* test_reading_woocommerce.c: what WooCommerce's orders mean */
+#include "given.h"
+#include <stdio.h>
+
+static struct event *event;
+
+static enum reading read_body(const char *topic, struct bytes body)
+{
+	struct event_source source = { .shop = "demo",
+		.topic = topic,
+		.webhook_id = "d-1",
+		.address_key = bytes_of("0123456789abcdef0123456789abcdef"),
+		.heard_us = at_us("2026-11-21T10:00:00Z") };
+
+	event = fresh_event();
+	return woocommerce_read(&source, body, event);
+}
+
+static void an_order_stops_the_cart_that_the_stores_snippet_named(void **state)
+{
+	(void)state;
+	assert_int_equal(
+		read_body("order.created", fixture("woocommerce-order-created.json", NULL, NULL)), READ_CHECKOUT);
+	assert_int_equal(event->checkout.kind, CHECKOUT_BOUGHT);
+	assert_int_equal(event->checkout.platform, PLATFORM_WOOCOMMERCE);
+	assert_string_equal(event->checkout.ids.order_id, "727");
+	assert_string_equal(event->checkout.ids.cart_id, "wc-5f1d7a2e");
+	assert_string_equal(event->checkout.ids.email, "john.doe@example.com");
+	assert_string_equal(event->checkout.ids.customer_id, ""); /* 0 is every guest */
+	assert_int_equal(event->checkout.total_minor, 2935);
+	assert_string_equal(event->checkout.currency, "USD");
+	assert_int_equal(event->checkout.bought_us, at_us("2026-11-20T18:28:08Z"));
+	assert_string_equal(event->checkout.webhook_id, "d-1");
+}
+
+static void the_hash_of_a_carts_contents_joins_nothing(void **state)
+{
+	(void)state;
+	assert_int_equal(read_body("order.created",
+				 fixture("woocommerce-order-created.json", "\"_cartbus_cart\"", "\"_other\"")),
+		READ_CHECKOUT);
+	assert_string_equal(event->checkout.ids.cart_id, "");
+	assert_string_equal(event->checkout.ids.cart_token, "");
+	assert_string_equal(event_key(&event->checkout.ids), "727");
+}
+
+static void a_status_says_whether_it_was_bought(void **state)
+{
+	static const struct {
+		const char *status;
+		enum reading reading;
+		CheckoutKind kind;
+	} rows[] = { { "processing", READ_CHECKOUT, CHECKOUT_BOUGHT }, { "completed", READ_CHECKOUT, CHECKOUT_BOUGHT },
+		{ "on-hold", READ_CHECKOUT, CHECKOUT_BOUGHT }, { "cancelled", READ_CHECKOUT, CHECKOUT_CANCELLED },
+		{ "refunded", READ_CHECKOUT, CHECKOUT_CANCELLED }, { "pending", READ_NOTHING, 0 },
+		{ "failed", READ_NOTHING, 0 }, { "checkout-draft", READ_NOTHING, 0 }, { "trash", READ_NOTHING, 0 } };
+	char body[128];
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		snprintf(body, sizeof(body), "{\"id\":5,\"status\":\"%s\"}", rows[i].status);
+		assert_int_equal(read_body("order.updated", bytes_of(body)), rows[i].reading);
+		if (rows[i].reading == READ_CHECKOUT)
+			assert_int_equal(event->checkout.kind, rows[i].kind);
+	}
+	assert_int_equal(read_body("order.created", fixture("woocommerce-order-created-pending.json", NULL, NULL)),
+		READ_NOTHING);
+	assert_int_equal(
+		read_body("order.updated", fixture("woocommerce-order-updated.json", NULL, NULL)), READ_CHECKOUT);
+	assert_string_equal(event->checkout.ids.customer_id, "26");
+}
+
+static void an_order_is_a_stop_whatever_else_is_wrong_with_it(void **state)
+{
+	(void)state;
+	assert_int_equal(read_body("order.updated",
+				 bytes_of("{\"id\":5,\"status\":\"completed\",\"total\":\"-9\",\"currency\":\"??\","
+					  "\"billing\":[],"
+					  "\"meta_data\":{},\"date_paid_gmt\":\"soon\"}")),
+		READ_CHECKOUT);
+	assert_int_equal(event->checkout.total_minor, 0);
+	assert_int_equal(event->checkout.bought_us, at_us("2026-11-21T10:00:00Z"));
+}
+
+static void broken_bodies_and_other_topics_say_so(void **state)
+{
+	(void)state;
+	assert_int_equal(read_body("order.created", bytes_of("[1]")), READ_UNREADABLE);
+	assert_int_equal(read_body("order.created", bytes_of("{\"status\":\"completed\"}")), READ_UNREADABLE);
+	assert_int_equal(read_body("product.updated", bytes_of("{}")), READ_NOTHING);
+	assert_int_equal(read_body("", bytes_of("webhook_id=7")), READ_NOTHING);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(an_order_stops_the_cart_that_the_stores_snippet_named),
+		cmocka_unit_test(the_hash_of_a_carts_contents_joins_nothing),
+		cmocka_unit_test(a_status_says_whether_it_was_bought),
+		cmocka_unit_test(an_order_is_a_stop_whatever_else_is_wrong_with_it),
+		cmocka_unit_test(broken_bodies_and_other_topics_say_so),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,74 @@
+/* test_route.c: what a method and a path mean */
+#include "given.h"
+#include "services/gateway/route.h"
+
+static void every_door_has_one_path(void **state)
+{
+	static const struct {
+		const char *method, *path;
+		enum door door;
+		const char *name;
+	} rows[] = {
+		{ "POST", "/hooks/demo/shopify", DOOR_SHOPIFY, "demo" },
+		{ "POST", "/hooks/demo-2/woocommerce", DOOR_WOOCOMMERCE, "demo-2" },
+		{ "POST", "/hooks/demo/cart", DOOR_GENERIC, "demo" },
+		{ "GET", "/u/abc_-9", DOOR_PAGE, "abc_-9" },
+		{ "HEAD", "/u/abc", DOOR_PAGE, "abc" },
+		{ "POST", "/u/abc", DOOR_OPTOUT, "abc" },
+		{ "GET", "/healthz", DOOR_HEALTH, "" },
+		{ "HEAD", "/healthz", DOOR_HEALTH, "" },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		struct route route = route_find(rows[i].method, rows[i].path);
+
+		assert_int_equal(route.door, rows[i].door);
+		assert_string_equal(route.name, rows[i].name);
+	}
+}
+
+static void a_wrong_method_is_told_the_right_ones(void **state)
+{
+	(void)state;
+	assert_string_equal(route_find("GET", "/hooks/demo/shopify").allow, "POST");
+	assert_string_equal(route_find("PUT", "/u/abc").allow, "GET, HEAD, POST");
+	assert_string_equal(route_find("POST", "/healthz").allow, "GET, HEAD");
+	assert_int_equal(route_find("post", "/hooks/demo/cart").door, DOOR_WRONG_METHOD);
+}
+
+static void everything_else_is_unknown(void **state)
+{
+	static const char *const paths[] = { "", "/", "/hooks", "/hooks/", "/hooks/demo", "/hooks/demo/",
+		"/hooks/demo/shopify/", "/hooks//shopify", "/hooks/../shopify", "/hooks/Demo/shopify",
+		"/hooks/a%2fb/shopify", "/hooks/demo/magento", "//hooks/demo/shopify", "/u/", "/u/a/b", "/u/a%00",
+		"/healthz/", "/metrics", "*" };
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(paths) / sizeof(paths[0]); i++)
+		assert_int_equal(route_find("POST", paths[i]).door, DOOR_UNKNOWN);
+}
+
+static void a_name_that_does_not_fit_is_unknown(void **state)
+{
+	char path[1024] = "/u/";
+
+	(void)state;
+	memset(path + 3, 'a', 800);
+	assert_int_equal(route_find("POST", path).door, DOOR_UNKNOWN);
+	memcpy(path, "/hooks/", 7);
+	memcpy(path + 500, "/shopify", 9);
+	assert_int_equal(route_find("POST", path).door, DOOR_UNKNOWN);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(every_door_has_one_path),
+		cmocka_unit_test(a_wrong_method_is_told_the_right_ones),
+		cmocka_unit_test(everything_else_is_unknown),
+		cmocka_unit_test(a_name_that_does_not_fit_is_unknown),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,126 @@
+/* test_secrets.c: shops and secrets come and go without a restart, and one bad file harms no other shop */
+#include "bus/base/file.h"
+#include "given.h"
+#include "services/gateway/secrets.h"
+#include <errno.h>
+#include <stdio.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+static char folder[64];
+static struct secrets *secrets;
+
+static void write_file(const char *name, const char *text, mode_t mode)
+{
+	char path[256], *slash;
+
+	snprintf(path, sizeof(path), "%s/%s", folder, name);
+	slash = strrchr(path, '/');
+	*slash = '\0';
+	assert_int_equal(file_make_folders(path, 0750), 0);
+	*slash = '/';
+	assert_int_equal(file_write_durably(path, bytes_of(text), mode), 0);
+	assert_int_equal(chmod(path, mode), 0);
+}
+
+static int setup(void **state)
+{
+	char shops[128], keys[128];
+
+	(void)state;
+	snprintf(folder, sizeof(folder), "%s", fresh_folder());
+	write_file("secrets/address.key", "0123456789abcdef0123456789abcdef\n", 0600);
+	write_file("secrets/link.key", "fedcba9876543210fedcba9876543210\n", 0600);
+	snprintf(shops, sizeof(shops), "%s/shops", folder);
+	snprintf(keys, sizeof(keys), "%s/secrets", folder);
+	secrets = secrets_open(shops, keys);
+	return 0;
+}
+
+static int teardown(void **state)
+{
+	(void)state;
+	secrets_close(secrets);
+	remove_folder(folder);
+	return 0;
+}
+
+static int look(const char *shop, const struct secrets_pair **ret)
+{
+	*ret = NULL;
+	return secrets_of_shop(secrets, shop, ret);
+}
+
+static void a_shop_is_known_as_soon_as_its_files_are_there(void **state)
+{
+	const struct secrets_pair *pair;
+
+	(void)state;
+	assert_int_equal(look("demo", &pair), -ENOENT);
+	write_file("shops/demo/shop.conf", "[shop]\n", 0640);
+	assert_int_equal(look("demo", &pair), -ENOKEY);
+	write_file("secrets/demo/webhook", "a-long-secret\n", 0600);
+	assert_int_equal(look("demo", &pair), 0);
+	assert_true(bytes_equal(buffer_bytes(&pair->current), bytes_of("a-long-secret")));
+	assert_int_equal(pair->previous.len, 0);
+}
+
+static void a_rotation_holds_from_the_next_request_on(void **state)
+{
+	const struct secrets_pair *pair;
+
+	(void)state;
+	write_file("shops/demo/shop.conf", "", 0640);
+	write_file("secrets/demo/webhook", "secret-one", 0600);
+	assert_int_equal(look("demo", &pair), 0);
+	write_file("secrets/demo/webhook.previous", "secret-one", 0600);
+	write_file("secrets/demo/webhook", "secret-two", 0600);
+	assert_int_equal(look("demo", &pair), 0);
+	assert_true(bytes_equal(buffer_bytes(&pair->current), bytes_of("secret-two")));
+	assert_true(bytes_equal(buffer_bytes(&pair->previous), bytes_of("secret-one")));
+	write_file("secrets/demo/webhook.previous", "", 0600);
+	assert_int_equal(look("demo", &pair), 0);
+	assert_int_equal(pair->previous.len, 0);
+}
+
+static void one_unusable_secret_harms_no_other_shop(void **state)
+{
+	const struct secrets_pair *pair;
+
+	(void)state;
+	write_file("shops/a/shop.conf", "", 0640);
+	write_file("shops/b/shop.conf", "", 0640);
+	write_file("secrets/a/webhook", "secret-of-a", 0644);
+	write_file("secrets/b/webhook", "secret-of-b", 0600);
+	for (int i = 0; i < 2; i++) {
+		assert_int_equal(look("a", &pair), -EPERM);
+		assert_int_equal(look("b", &pair), 0);
+	}
+	write_file("secrets/a/webhook", "short", 0600);
+	assert_int_equal(look("a", &pair), -ENOKEY);
+	write_file("secrets/a/webhook", "secret-of-a", 0600);
+	assert_int_equal(look("a", &pair), 0);
+}
+
+static void a_name_that_climbs_out_is_no_shop(void **state)
+{
+	const struct secrets_pair *pair;
+
+	(void)state;
+	write_file("shop.conf", "", 0640);
+	assert_int_equal(look("..", &pair), -ENOENT);
+	assert_int_equal(look("", &pair), -ENOENT);
+	assert_int_equal(look("a/../b", &pair), -ENOENT);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup_teardown(a_shop_is_known_as_soon_as_its_files_are_there, setup, teardown),
+		cmocka_unit_test_setup_teardown(a_rotation_holds_from_the_next_request_on, setup, teardown),
+		cmocka_unit_test_setup_teardown(one_unusable_secret_harms_no_other_shop, setup, teardown),
+		cmocka_unit_test_setup_teardown(a_name_that_climbs_out_is_no_shop, setup, teardown),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,141 @@
+/* test_signature.c: only the right secret over the very bytes opens the door. Expected values come from Python's hmac. */
+#include "given.h"
+#include "services/gateway/signature.h"
+#include <stdio.h>
+
+static const char body[] = "{\"id\":1}";
+/* hmac.new(b"secret-of-the-shop", b'{"id":1}', sha256), base64 */
+static const char right[] = "1qKuLq6Sc9JNZn6CGFRSV9XN2eBY7nP8Uf916wTTsyE=";
+/* the same over "1700000000." + body, hex and base64 */
+static const char stamped_hex[] = "eb6ad381dba6f0aee8334074f18e685d919ebc5a264d9a2e64748c1f9ebce550";
+static const char stamped_base64[] = "62rTgdum8K7oM0B08Y5oXZGevFomTZouZHSMH5685VA=";
+static const int64_t stamp_us = 1700000000LL * 1000000;
+
+static struct secrets_pair secrets;
+
+static struct secrets_pair *given_secrets(const char *current, const char *previous)
+{
+	buffer_clear(&secrets.current);
+	buffer_clear(&secrets.previous);
+	buffer_add_text(&secrets.current, current);
+	buffer_add_text(&secrets.previous, previous);
+	return &secrets;
+}
+
+static enum signature check(const char *given)
+{
+	return signature_check_body(given_secrets("secret-of-the-shop", ""), bytes_of(body), given);
+}
+
+static void the_right_signature_is_right(void **state)
+{
+	(void)state;
+	assert_int_equal(check(right), SIGNATURE_CURRENT);
+}
+
+static void two_secrets_hold_during_a_rotation_and_it_is_known_which(void **state)
+{
+	(void)state;
+	assert_int_equal(
+		signature_check_body(given_secrets("the-new-secret", "secret-of-the-shop"), bytes_of(body), right),
+		SIGNATURE_PREVIOUS);
+	assert_int_equal(
+		signature_check_body(given_secrets("secret-of-the-shop", "the-old-one"), bytes_of(body), right),
+		SIGNATURE_CURRENT);
+	assert_int_equal(
+		signature_check_body(given_secrets("the-new-secret", ""), bytes_of(body), right), SIGNATURE_WRONG);
+}
+
+static void missing_truncated_and_foreign_encodings_are_told_apart(void **state)
+{
+	char text[64];
+
+	(void)state;
+	assert_int_equal(check(NULL), SIGNATURE_MISSING);
+	assert_int_equal(check(""), SIGNATURE_MISSING);
+	for (size_t len = 1; len < strlen(right); len++) {
+		snprintf(text, sizeof(text), "%.*s", (int)len, right);
+		assert_int_equal(check(text), SIGNATURE_MALFORMED);
+	}
+	snprintf(text, sizeof(text), "%s=", right);
+	assert_int_equal(check(text), SIGNATURE_MALFORMED);
+	snprintf(text, sizeof(text), " %s", right);
+	assert_int_equal(check(text), SIGNATURE_MALFORMED);
+	assert_int_equal(check("!!!!!!!!!!!!!!!!!!!!!!!!!!!!!!!!!!!!!!!!!!!="), SIGNATURE_MALFORMED);
+	assert_int_equal(check("sha256=0000000000000000000000000000000000000"), SIGNATURE_MALFORMED);
+}
+
+static void one_changed_byte_anywhere_is_wrong(void **state)
+{
+	char changed[sizeof(body)], text[64];
+
+	(void)state;
+	for (size_t i = 0; i < strlen(body); i++) {
+		memcpy(changed, body, sizeof(body));
+		changed[i] ^= 1;
+		assert_int_equal(
+			signature_check_body(given_secrets("secret-of-the-shop", ""), bytes_of(changed), right),
+			SIGNATURE_WRONG);
+	}
+	for (size_t i = 0; i + 2 < strlen(right); i++) {
+		snprintf(text, sizeof(text), "%s", right);
+		text[i] = text[i] == 'A' ? 'B' : 'A';
+		assert_int_equal(check(text), SIGNATURE_WRONG);
+	}
+}
+
+static void an_empty_or_short_secret_opens_nothing(void **state)
+{
+	/* hmac of the body under "" and under "short" */
+	static const char under_empty[] = "OH4HrEMyI2Gyl0Nx9AtqhHOTI11vM8Vi/iDRBFu925g=",
+			  under_short[] = "uKw5RTTUdyQMf8WbnQ5IjEiu1dAr+H+SsffWqUjMKaI=";
+
+	(void)state;
+	assert_int_equal(signature_check_body(given_secrets("", ""), bytes_of(body), under_empty), SIGNATURE_WRONG);
+	assert_int_equal(
+		signature_check_body(given_secrets("short", ""), bytes_of(body), under_short), SIGNATURE_WRONG);
+	assert_int_equal(
+		signature_check_body(given_secrets("secret-of-the-shop", "short"), bytes_of(body), under_short),
+		SIGNATURE_WRONG);
+}
+
+static enum signature check_stamped(const char *timestamp, const char *given, int64_t now_us)
+{
+	return signature_check_stamped(
+		given_secrets("secret-of-the-shop", ""), bytes_of(body), timestamp, given, now_us);
+}
+
+static void our_own_signature_covers_the_timestamp(void **state)
+{
+	(void)state;
+	assert_int_equal(check_stamped("1700000000", stamped_hex, stamp_us), SIGNATURE_CURRENT);
+	assert_int_equal(check_stamped("1700000000", stamped_base64, stamp_us), SIGNATURE_CURRENT);
+	assert_int_equal(check_stamped("1700000001", stamped_hex, stamp_us), SIGNATURE_WRONG);
+	assert_int_equal(check_stamped("1700000000", right, stamp_us), SIGNATURE_WRONG);
+	assert_int_equal(check_stamped(NULL, stamped_hex, stamp_us), SIGNATURE_MISSING);
+	assert_int_equal(check_stamped("1700000000", NULL, stamp_us), SIGNATURE_MISSING);
+}
+
+static void a_stamp_holds_for_300_seconds_either_way(void **state)
+{
+	(void)state;
+	assert_int_equal(check_stamped("1700000000", stamped_hex, stamp_us + 300 * 1000000LL), SIGNATURE_CURRENT);
+	assert_int_equal(check_stamped("1700000000", stamped_hex, stamp_us - 300 * 1000000LL), SIGNATURE_CURRENT);
+	assert_int_equal(check_stamped("1700000000", stamped_hex, stamp_us + 301 * 1000000LL), SIGNATURE_STALE);
+	assert_int_equal(check_stamped("1700000000", stamped_hex, stamp_us - 301 * 1000000LL), SIGNATURE_STALE);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(the_right_signature_is_right),
+		cmocka_unit_test(two_secrets_hold_during_a_rotation_and_it_is_known_which),
+		cmocka_unit_test(missing_truncated_and_foreign_encodings_are_told_apart),
+		cmocka_unit_test(one_changed_byte_anywhere_is_wrong),
+		cmocka_unit_test(an_empty_or_short_secret_opens_nothing),
+		cmocka_unit_test(our_own_signature_covers_the_timestamp),
+		cmocka_unit_test(a_stamp_holds_for_300_seconds_either_way),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
