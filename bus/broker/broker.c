@@ -78,7 +78,7 @@ static int open_queues(struct broker *broker)
 
 static int open_all(struct broker *broker, char ret_why[512])
 {
-	int r = log_open(broker->store, &broker->topology, &broker->log, ret_why);
+	int r = log_start(broker->store, &broker->topology, &broker->log, ret_why);
 
 	if (r < 0)
 		return r;

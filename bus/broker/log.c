@@ -12,7 +12,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
-int log_open(struct store *store, const struct topology *topology, struct log **ret, char ret_why[512])
+int log_start(struct store *store, const struct topology *topology, struct log **ret, char ret_why[512])
 {
 	struct log *log = calloc(1, sizeof(*log));
 	int r;

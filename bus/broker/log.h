@@ -42,7 +42,7 @@ struct logged {
 };
 
 /* Checks that the log adds up and makes sure of its tail. -EUCLEAN: ret_why says what, where, and the remedy. */
-int log_open(struct store *store, const struct topology *topology, struct log **ret, char ret_why[512]);
+int log_start(struct store *store, const struct topology *topology, struct log **ret, char ret_why[512]);
 void log_free(struct log *log); /* takes NULL; the store is borrowed */
 
 uint64_t log_head(const struct log *log); /* committed */

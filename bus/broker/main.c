@@ -1,0 +1,285 @@
+/*
+ * main.c: the broker's process: sockets and a store around the broker's core
+ *
+ * Owns:      the state folder <state>/broker (locked), the sockets below <run>, the loop.
+ * Promises:  drains what was said, commits it with one sync, lets out what is due, and so on; exits with 1 and a reason when a
+ *            commit fails or the log cannot be trusted, with 0 after SIGTERM.
+ * Read next: broker.c, ../wire/hub.c
+ */
+#include "bus/base/cleanup.h"
+#include "bus/base/file.h"
+#include "bus/base/log.h"
+#include "bus/base/notify.h"
+#include "bus/base/text.h"
+#include "bus/broker/broker.h"
+#include "bus/wire/hub.h"
+#include <errno.h>
+#include <getopt.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+
+static const char CONFIG_DEFAULT[] = "/etc/cartbus/cartbus.conf";
+
+enum {
+	TOPOLOGY_BYTES_MAX = 1 << 20,
+	FRAMES_AT_ONCE = 4096,    /* per commit: what a batch may grow to ... */
+	BYTES_AT_ONCE = 16 << 20, /* ... and how large */
+	CONTROLS_AT_ONCE = 1024,
+};
+
+static const struct config_key keys[] = {
+	{ "paths", "state", "/var/lib/cartbus", "where the log lies: <state>/broker", false },
+	{ "paths", "run", "/run/cartbus", "where the sockets lie", false },
+	{ "paths", "shops", "", "not the broker's", false },
+	{ "paths", "secrets", "", "not the broker's", false },
+	{ "log", "level", "info", "critical, error, warning, notice, info or debug", false },
+	{ "clock", "rate", "1", "of wall time; other than 1 only in demos", false },
+	{ "clock", "origin-real-us", "0", "demo clock: the real moment it starts from", false },
+	{ "clock", "origin-wall-us", "0", "demo clock: what time it shows then", false },
+	{ "broker", "topology", "", "default: ../share/cartbus/topology.conf beside the program", false },
+	{ "*", NULL, NULL, NULL, false },
+	{ NULL, NULL, NULL, NULL, false },
+};
+
+static volatile sig_atomic_t stopping;
+
+struct process {
+	struct config *config;
+	struct clock clock;
+	struct topology topology;
+	struct hub *hub;
+	struct broker *broker;
+	char folder[512];
+	int lock;
+};
+
+static void stop(int signal_number)
+{
+	(void)signal_number;
+	stopping = 1;
+}
+
+static void print_help(void)
+{
+	printf("cartbus-broker: the durable message broker of cartbus\n\n"
+	       "Keeps the log, hands its messages to the services, and confirms what it has synced to disk.\n\n"
+	       "  --config FILE   default %s; sections [paths], [log], [clock], [broker]\n"
+	       "  --help          this text\n"
+	       "  --version\n",
+		CONFIG_DEFAULT);
+}
+
+static const char *parse_arguments(int argc, char **argv)
+{
+	static const struct option options[] = {
+		{ "config", required_argument, NULL, 'c' },
+		{ "help", no_argument, NULL, 'h' },
+		{ "version", no_argument, NULL, 'v' },
+		{ NULL, 0, NULL, 0 },
+	};
+	const char *path = CONFIG_DEFAULT;
+	int option;
+
+	while ((option = getopt_long(argc, argv, "", options, NULL)) != -1) {
+		switch (option) {
+		case 'c':
+			path = optarg;
+			break;
+		case 'h':
+			print_help();
+			exit(0);
+		case 'v':
+			printf("cartbus-broker %s\n", CARTBUS_VERSION);
+			exit(0);
+		default:
+			exit(2);
+		}
+	}
+	if (optind < argc)
+		die("unexpected argument \"%s\"; see cartbus-broker --help", argv[optind]);
+	return path;
+}
+
+static enum log_level parse_level(const char *text)
+{
+	static const struct {
+		const char *name;
+		enum log_level level;
+	} levels[] = { { "critical", LOG_CRITICAL }, { "error", LOG_ERROR }, { "warning", LOG_WARNING },
+		{ "notice", LOG_NOTICE }, { "info", LOG_INFO }, { "debug", LOG_DEBUG } };
+
+	for (size_t i = 0; i < sizeof(levels) / sizeof(levels[0]); i++)
+		if (strcmp(text, levels[i].name) == 0)
+			return levels[i].level;
+	die("[log] level \"%s\": expected critical, error, warning, notice, info or debug", text);
+}
+
+static struct clock parse_clock(const struct config *config)
+{
+	char *end;
+	const char *rate_text = config_get(config, "clock", NULL, "rate");
+	double rate = strtod(rate_text, &end);
+	struct config_error error;
+	int64_t real_us, wall_us;
+
+	if (*end != '\0' || !(rate > 0))
+		die("[clock] rate \"%s\": expected a number above 0", rate_text);
+	if (rate == 1.0)
+		return clock_system();
+	if (config_get_int(config, "clock", NULL, "origin-real-us", 0, INT64_MAX, &real_us, &error) < 0 ||
+		config_get_int(config, "clock", NULL, "origin-wall-us", 0, INT64_MAX, &wall_us, &error) < 0)
+		die("%s", error.text);
+	return clock_scaled(rate, real_us, wall_us);
+}
+
+/* <folder of this program>/../share/cartbus/topology.conf */
+static void default_topology(char path[512])
+{
+	char program[400] = "";
+	ssize_t len = readlink("/proc/self/exe", program, sizeof(program) - 1);
+	char *slash;
+
+	if (len < 0)
+		die("cannot read /proc/self/exe: say where topology.conf is with [broker] topology");
+	program[len] = '\0';
+	slash = strrchr(program, '/');
+	*slash = '\0';
+	snprintf(path, 512, "%s/../share/cartbus/topology.conf", program);
+}
+
+static void read_topology(struct process *process)
+{
+	_cleanup_(buffer_free) struct buffer text = { 0 };
+	struct config_error error;
+	char path[512];
+
+	if (config_get(process->config, "broker", NULL, "topology")[0] != '\0')
+		TEXT_COPY(path, config_get(process->config, "broker", NULL, "topology"));
+	else
+		default_topology(path);
+	if (file_read(path, TOPOLOGY_BYTES_MAX, &text) < 0)
+		die("cannot read the topology %s: the build makes it; [broker] topology says where it is", path);
+	if (topology_parse(buffer_text(&text), path, &process->topology, &error) < 0)
+		die("%s", error.text);
+}
+
+static void make_folder(const char *path, const char *key)
+{
+	int r = file_make_folders(path, 0750);
+
+	if (r < 0)
+		die("cannot make the folder %s: %s; create it or change [paths] %s", path, strerror(-r), key);
+}
+
+static struct store *open_store(struct process *process)
+{
+	char lock[600], why[512] = "";
+	struct store *store;
+	int r;
+
+	snprintf(process->folder, sizeof(process->folder), "%s/broker",
+		config_get(process->config, "paths", NULL, "state"));
+	make_folder(process->folder, "state");
+	snprintf(lock, sizeof(lock), "%s/.lock", process->folder);
+	r = file_lock(lock, &process->lock);
+	if (r == -EBUSY)
+		die("another broker is using %s: stop it first, or give this one another [paths] state",
+			process->folder);
+	if (r < 0)
+		die("cannot lock %s: %s", lock, strerror(-r));
+	r = store_open(process->folder, &broker_store_options, &store, why);
+	if (r < 0)
+		die("cannot open the log in %s: %s (%s)", process->folder, why, strerror(-r));
+	return store;
+}
+
+static void open_broker(struct process *process)
+{
+	struct store *store = open_store(process);
+	struct broker_out out = {
+		.open_lane = hub_open_lane,
+		.close_lane = hub_close_lane,
+		.push = hub_push,
+		.control = hub_control,
+		.tap = hub_tap,
+	};
+	const char *run = config_get(process->config, "paths", NULL, "run");
+	char why[512] = "";
+
+	make_folder(run, "run");
+	if (hub_open(run, &process->hub, why) < 0)
+		die("%s; see [paths] run", why);
+	out.context = process->hub;
+	if (broker_open(&store, &process->topology, &broker_settings_default, &process->clock, &out, &process->broker,
+		    why) < 0)
+		die("%s: %s", process->folder, why);
+}
+
+static void drain(struct process *process, bool *ret_more)
+{
+	struct bytes frame, peer;
+	size_t bytes = 0;
+	long uid;
+	int frames = 0, controls = 0;
+
+	while (frames < FRAMES_AT_ONCE && bytes < BYTES_AT_ONCE && hub_hear_frame(process->hub, &frame) == 0) {
+		broker_hear_frame(process->broker, frame);
+		bytes += frame.len;
+		frames++;
+	}
+	while (controls < CONTROLS_AT_ONCE && hub_hear_control(process->hub, &peer, &uid, &frame) == 0) {
+		broker_hear_control(process->broker, peer, uid, frame);
+		controls++;
+	}
+	*ret_more = frames == FRAMES_AT_ONCE || bytes >= BYTES_AT_ONCE || controls == CONTROLS_AT_ONCE;
+}
+
+static void run_loop(struct process *process)
+{
+	int64_t wait_us = 0;
+	bool more = false;
+
+	while (!stopping) {
+		int r = hub_wait(process->hub, more ? 0 : wait_us);
+
+		if (r < 0)
+			die("cannot wait for messages: %s", strerror(-r));
+		drain(process, &more);
+		r = broker_commit(process->broker);
+		if (r < 0)
+			die("%s (%s)", broker_why(process->broker), strerror(-r));
+		wait_us = broker_tick(process->broker);
+	}
+}
+
+DEFINE_CLEANUP(struct config *, config_free)
+
+int main(int argc, char **argv)
+{
+	_cleanup_(config_freep) struct config *config = NULL;
+	const char *path = parse_arguments(argc, argv);
+	struct process process = { .lock = -1 };
+	struct config_error error;
+
+	log_open("broker", LOG_INFO);
+	umask(027);
+	if (config_load(path, keys, &config, &error) < 0)
+		die("%s", error.text);
+	process.config = config;
+	log_open("broker", parse_level(config_get(config, "log", NULL, "level")));
+	process.clock = parse_clock(config);
+	read_topology(&process);
+	signal(SIGTERM, stop);
+	signal(SIGINT, stop);
+	open_broker(&process);
+	log_event(LOG_NOTICE, "ready log=%s head=%llu", broker_log_id(process.broker),
+		(unsigned long long)broker_head(process.broker));
+	notify("READY=1\nSTATUS=committing");
+	run_loop(&process);
+	notify("STOPPING=1");
+	log_event(LOG_NOTICE, "stopped head=%llu", (unsigned long long)broker_head(process.broker));
+	broker_close(process.broker);
+	hub_close(process.hub);
+	return 0;
+}
