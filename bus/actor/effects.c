@@ -295,10 +295,9 @@ static void step_all(struct runtime *runtime)
 
 void effects_work(struct runtime *runtime)
 {
-	if (list_empty(&runtime->effects))
-		return;
 	work_drivers(runtime);
-	step_all(runtime);
+	if (!list_empty(&runtime->effects))
+		step_all(runtime);
 }
 
 /* --- between sessions --- */
@@ -390,7 +389,7 @@ int64_t effects_wait_us(const struct runtime *runtime)
 		if (effect->phase == EFFECT_ASKING && !effect->claim_said && session_is_open(runtime->session))
 			return 0;
 	}
-	for (struct effect_driver *const *at = runtime->drivers; at && *at && !list_empty(&runtime->effects); at++) {
+	for (struct effect_driver *const *at = runtime->drivers; at && *at; at++) {
 		int64_t driver_us = (*at)->wait_us ? (*at)->wait_us((*at)->self) : -1;
 
 		if (driver_us >= 0 && driver_us < wait_us)

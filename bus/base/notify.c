@@ -1,27 +1,42 @@
 /*
- * notify.c: one datagram to the socket that $NOTIFY_SOCKET names; see sd_notify(3)
+ * notify.c: one datagram to the supervisor
+ *
+ * Fails by: saying nothing: a supervisor that does not listen is no reason to stop.
  */
 #include "bus/base/notify.h"
 #include "bus/base/cleanup.h"
+#include <stdarg.h>
 #include <stddef.h>
 #include <string.h>
 #include <sys/socket.h>
 #include <sys/un.h>
 
-void notify(const char *state)
+void notify(const char *lines)
 {
 	const char *path = getenv("NOTIFY_SOCKET");
 	struct sockaddr_un address = { .sun_family = AF_UNIX };
-	_cleanup_close_ int fd = -1;
 	size_t len = path ? strlen(path) : 0;
 
-	if (len == 0 || len >= sizeof(address.sun_path))
+	if (len == 0 || len >= sizeof(address.sun_path) || (path[0] != '/' && path[0] != '@'))
 		return;
-	memcpy(address.sun_path, path, len + 1);
-	if (address.sun_path[0] == '@')
-		address.sun_path[0] = '\0'; /* an abstract address */
-	fd = socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0);
-	if (fd >= 0)
-		(void)!sendto(fd, state, strlen(state), MSG_NOSIGNAL, (const struct sockaddr *)&address,
-			(socklen_t)(offsetof(struct sockaddr_un, sun_path) + len));
+	_cleanup_close_ int fd = socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+	if (fd < 0)
+		return;
+	memcpy(address.sun_path, path, len);
+	if (path[0] == '@')
+		address.sun_path[0] = '\0'; /* an abstract socket */
+	(void)!sendto(fd, lines, strlen(lines), MSG_NOSIGNAL, (struct sockaddr *)&address,
+		(socklen_t)(offsetof(struct sockaddr_un, sun_path) + len));
+}
+
+void notify_status(const char *format, ...)
+{
+	char line[512] = "STATUS=";
+	size_t start = strlen(line);
+	va_list arguments;
+
+	va_start(arguments, format);
+	vsnprintf(line + start, sizeof(line) - start, format, arguments);
+	va_end(arguments);
+	notify(line);
 }

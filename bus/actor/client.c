@@ -1,0 +1,189 @@
+/*
+ * client.c: a command on the bus, blocking up to its patience
+ *
+ * Owns:      a link, a store in memory that stays empty, the runtime over both.
+ * Fails by:  -ETIMEDOUT, -ECONNREFUSED, -EPERM, each with words for an admin.
+ * Read next: runtime.h
+ */
+#include "bus/actor/client.h"
+
+#include "bus/base/memory.h"
+#include "bus/base/text.h"
+#include "bus/wire/zmq_link.h"
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#define ANSWER_PATIENCE_US (30 * US_PER_S)  /* a claim-like message may be parked, a page of the log may be large */
+#define CONNECT_BACKOFF_US (50 * US_PER_MS) /* a command is in a hurry */
+
+struct client {
+	struct link *link; /* the runtime's; used to wait on */
+	struct runtime *runtime;
+	const struct clock *clock;
+	char instance[64], run[256];
+};
+
+struct waiting { /* for one answer */
+	bool answered, ok;
+	struct client_said said;
+	struct buffer text;
+	char reason[256];
+};
+
+void client_work(struct client *client, int64_t most_us)
+{
+	int64_t wait_us = runtime_work(client->runtime);
+
+	if (wait_us < 0 || wait_us > most_us)
+		wait_us = most_us;
+	zmq_link_wait(client->link, NULL, 0, wait_us);
+}
+
+struct runtime *client_runtime(struct client *client)
+{
+	return client->runtime;
+}
+
+static int wait_until_ready(struct client *client, int64_t patience_us, char ret_why[256])
+{
+	int64_t until_us = clock_boot_us(client->clock) + patience_us;
+
+	while (clock_boot_us(client->clock) < until_us) {
+		enum runtime_phase phase = runtime_phase(client->runtime);
+
+		if (phase == RUNTIME_READY)
+			return 0;
+		if (phase == RUNTIME_REFUSED) {
+			snprintf(ret_why, 256, "%s", runtime_why(client->runtime));
+			return -ECONNREFUSED;
+		}
+		client_work(client, 20 * US_PER_MS);
+	}
+	snprintf(ret_why, 256, "nobody answers at %s/control", client->run);
+	return -ETIMEDOUT;
+}
+
+static int set_up(struct client *client, const struct service *service)
+{
+	struct runtime_settings settings = {
+		.instance = client->instance, .effects_most = 1, .connect_backoff_us = CONNECT_BACKOFF_US
+	};
+	static struct effect_driver *const no_drivers[] = { NULL };
+	struct store *store = NULL;
+	int failed = store_open_memory(&runtime_store_options, &store);
+
+	failed = failed ? failed : zmq_link_new(client->run, &client->link);
+	if (failed) {
+		store_close(store);
+		return failed;
+	}
+	return runtime_new(service, &settings, client->link, &store, client->clock, no_drivers, &client->runtime);
+}
+
+int client_open(const struct service *service, const struct config *config, const struct clock *clock,
+	int64_t patience_us, struct client **ret, char ret_why[256])
+{
+	struct client *client = memory_new(sizeof(*client));
+	int failed;
+
+	client->clock = clock;
+	TEXT_COPY(client->run, config_get(config, "paths", NULL, "run"));
+	snprintf(client->instance, sizeof(client->instance), "%s-%d", service->name, (int)getpid());
+	failed = set_up(client, service);
+	if (failed)
+		snprintf(ret_why, 256, "no way to connect to %s: %s", client->run, strerror(-failed));
+	else
+		failed = wait_until_ready(client, patience_us, ret_why);
+	if (failed) {
+		client_free(client);
+		return failed;
+	}
+	*ret = client;
+	return 0;
+}
+
+void client_free(struct client *client)
+{
+	if (!client)
+		return;
+	if (client->runtime) {
+		runtime_goodbye(client->runtime);
+		runtime_free(client->runtime);
+	}
+	free(client);
+}
+
+static bool wait_for(struct client *client, const struct waiting *waiting)
+{
+	int64_t until_us = clock_boot_us(client->clock) + ANSWER_PATIENCE_US;
+
+	while (!waiting->answered && clock_boot_us(client->clock) < until_us)
+		client_work(client, 20 * US_PER_MS);
+	return waiting->answered;
+}
+
+static void hear_said(void *context, enum said_result result, uint64_t seq, const char *reason)
+{
+	struct waiting *waiting = context;
+
+	waiting->answered = true;
+	waiting->said = (struct client_said){ .result = result, .seq = seq };
+	TEXT_COPY(waiting->reason, reason ? reason : "");
+}
+
+int client_say(struct client *client, const struct topic *topic, const struct say *how, const void *message,
+	struct client_said *ret, char ret_why[256])
+{
+	/* An answer that comes after our patience still needs somewhere to go: the one place that outlives this call. */
+	struct waiting *waiting = memory_new(sizeof(*waiting));
+	int failed = runtime_say(client->runtime, topic, how, NULL, message, hear_said, waiting);
+
+	if (!failed && !wait_for(client, waiting)) {
+		snprintf(ret_why, 256, "the broker did not confirm in time; it may or may not have been said");
+		return -ETIMEDOUT;
+	}
+	if (!failed && waiting->said.result == SAID_UNKNOWN)
+		failed = -ETIMEDOUT;
+	if (!failed && waiting->said.result == SAID_REFUSED)
+		failed = -EPERM;
+	if (failed == -EPERM)
+		snprintf(ret_why, 256, "refused: %s", waiting->reason);
+	else if (failed)
+		snprintf(ret_why, 256, "not said: %s", strerror(-failed));
+	*ret = waiting->said;
+	free(waiting);
+	return failed;
+}
+
+static void hear_answer(void *context, bool ok, const char *text, bool more)
+{
+	struct waiting *waiting = context;
+
+	buffer_add_text(&waiting->text, text ? text : "");
+	waiting->ok = ok;
+	waiting->answered = !more;
+}
+
+int client_ask(
+	struct client *client, const char *verb, const char *argument, struct buffer *ret_json, char ret_why[256])
+{
+	struct waiting *waiting = memory_new(sizeof(*waiting));
+	int failed = runtime_ask(client->runtime, verb, argument, hear_answer, waiting);
+
+	if (!failed && !wait_for(client, waiting)) {
+		snprintf(ret_why, 256, "the broker did not answer \"%s\" in time", verb);
+		return -ETIMEDOUT; /* what waits stays: the answer may still come */
+	}
+	if (failed)
+		snprintf(ret_why, 256, "cannot ask \"%s\": %s", verb, strerror(-failed));
+	else if (!waiting->ok)
+		snprintf(ret_why, 256, "%s", buffer_text(&waiting->text));
+	else
+		buffer_add(ret_json, waiting->text.data, waiting->text.len);
+	failed = failed ? failed : waiting->ok ? 0 : -EPERM;
+	buffer_free(&waiting->text);
+	free(waiting);
+	return failed;
+}

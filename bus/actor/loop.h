@@ -1,0 +1,17 @@
+/*
+ * loop.h: the loop's own side: process.c makes it, whoever lives in it uses process.h
+ */
+#ifndef BUS_ACTOR_LOOP_H
+#define BUS_ACTOR_LOOP_H
+
+#include "bus/actor/process.h"
+
+struct loop *loop_new(struct link *link, struct effect_driver *const *drivers);
+void loop_free(struct loop *loop); /* takes NULL; link and drivers are borrowed */
+/* Calls what is to be called before a wait; how long the wait may last at most, -1: any. */
+int64_t loop_prepare(struct loop *loop);
+/* Waits and calls what is ready. */
+void loop_wait(struct loop *loop, int64_t timeout_us);
+bool loop_stopped(const struct loop *loop);
+
+#endif
