@@ -18,6 +18,8 @@ match($0, /^ *Start +[0-9]+: /) {
 match($0, /^[0-9]+: /) {
 	number = substr($0, 1, RLENGTH - 2) + 0
 	line = substr($0, RLENGTH + 1)
+	if (line ~ /^(Test command|Working Directory|Test timeout computed to be|Environment variables): ?/)
+		next
 	output[number] = output[number] line "\n"
 	if (match(line, /^\[ +OK +\] /)) {
 		kept[number]++
@@ -29,8 +31,10 @@ match($0, /^[0-9]+: /) {
 			lost[number]++
 			tell("FAILED", name[number] ": " promise)
 		}
-	} else if (match(line, /^\[  SKIPPED +\] /) && line !~ /listed below:$/ && line !~ /test\(s\)/)
+	} else if (match(line, /^\[  SKIPPED +\] /) && line !~ /listed below:$/ && !((number, line) in skipped)) {
+		skipped[number, line] = 1
 		tell("skipped", name[number] ": " substr(line, RLENGTH + 1))
+	}
 	next
 }
 
