@@ -216,6 +216,8 @@ static int read_window_sentence(struct reader *reader)
 	take(reader, "please");
 	take(reader, "send|mail|write");
 	bool at_most = take_at_most(reader);
+	if (!at_most && take(reader, "at|no|not|never"))
+		return expected(reader, "\"most\" or \"more than\"");
 	if (reader->window_given)
 		return refuse(reader, token_now(reader)->place, "the time between two mails to a shopper only once");
 	int err = read_one_mail(reader);

@@ -259,13 +259,16 @@ static int read_count(struct reader *reader, int64_t *ret_thousandths)
 	return 0;
 }
 
-/* A bare number takes the unit of the one before, but not in front of a word that is no unit. */
+/* A bare number takes the unit of the one before, but not in front of a word that could be meant as a unit. */
 static int read_unit(struct reader *reader, int64_t *unit_us)
 {
 	int64_t unit = words_unit_us(token_now(reader)->word);
+	bool word_follows = token_now(reader)->kind == TOKEN_WORD && !next_is(reader, "and|then|again");
 
-	if (unit == 0 && (*unit_us == 0 || token_now(reader)->kind == TOKEN_WORD))
+	if (unit == 0 && *unit_us == 0)
 		return expected(reader, "a time unit (hours, minutes, days)");
+	if (unit == 0 && word_follows)
+		return expected(reader, "a time unit (hours, minutes, days) or \".\"");
 	if (unit > 0) {
 		*unit_us = unit;
 		reader->at++;
