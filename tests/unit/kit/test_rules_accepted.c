@@ -1,0 +1,246 @@
+/* What owners may write: each text with the whole of what it means. */
+#include "bus/base/bytes.h"
+#include "bus/base/clock.h"
+#include "services/kit/rules.h"
+#include <inttypes.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdio.h>
+// clang-format off
+#include <cmocka.h>
+// clang-format on
+
+#define SMALL "Small carts (under $40): 4 hours, then 24. "
+#define MEDIUM "Medium carts: 2 hours, then 22. "
+#define BIG "Big carts (over $150): 1 hour, then 20. "
+#define CARTS SMALL MEDIUM BIG
+
+/* minutes per size, then thresholds in minor units */
+#define WAITS "240/1440 120/1320 60/1200"
+#define USUAL WAITS " USD 4000 15000"
+
+static const struct accepted {
+	const char *currency, *text, *meaning;
+} accepted[] = {
+	{ "USD",
+		"Small carts (under $40): remind after 4 hours, then after 24.\nMedium carts: 2 hours, then 22.\nBig "
+		"carts (over $150): 1 hour, then 20.",
+		USUAL },
+	{ "USD",
+		"Big carts (over $150): 1 hour, then 20. Small carts (under $40): 4 hours, then 24. Medium carts: 2 "
+		"hours, then 22.",
+		USUAL },
+	{ "USD",
+		"Small baskets (below $40): send after 4 hours, then after 24 hours. Medium baskets: wait 2 hours, "
+		"then 22 hours. Large baskets (above $150): wait 1 hour, then 20 hours.",
+		USUAL },
+	{ "USD",
+		"Small orders (less than $40): write after 240 minutes, then after 1440. Medium orders: 120 min, then "
+		"22 h. Big orders (more than $150): 60 mins, then 20 hrs.",
+		USUAL },
+	{ "USD", "Small carts under $40: 4h, 24h. Medium carts: 2h, 22h. Big carts over $150: 1h, 20h.", USUAL },
+	{ "USD",
+		"Small carts (under $40): remind after four hours, then after twenty-four. Medium carts: two hours, "
+		"then twenty-two. Big carts (over $150): one hour, then twenty.",
+		USUAL },
+	{ "USD",
+		"Small carts (under $40): half a day, then one day. Medium carts: a day, then two. Big carts (over "
+		"$150): an hour, then a day.",
+		"720/1440 1440/2880 60/1440 USD 4000 15000" },
+	{ "USD",
+		"Small carts (under $40 or €35 or ¥6000): 4 hours, then 24. Medium carts: 2 hours, then 22. Big carts "
+		"(over $150 or €140 or ¥22000): 1 hour, then 20.",
+		WAITS " USD 4000 15000 EUR 3500 14000 JPY 6000 22000" },
+	{ "USD",
+		"Small carts (under 40 USD, 35 EUR or 6,000 JPY): 4 hours, then 24. Medium carts: 2 hours, then 22. "
+		"Big carts (over USD 150, EUR 140 or JPY 22,000): 1 hour, then 20.",
+		WAITS " USD 4000 15000 EUR 3500 14000 JPY 6000 22000" },
+	{ "USD",
+		"Small carts (under 40 dollars or 35 euros): 4 hours, then 24. Medium carts: 2 hours, then 22. Big "
+		"carts (over 150 dollars or 140 euros): 1 hour, then 20.",
+		WAITS " USD 4000 15000 EUR 3500 14000" },
+	{ "USD", CARTS "1 EUR is 1.08 USD.", USUAL " EUR=1.08USD" },
+	{ "USD", "Count 1 EUR as 1.08 USD. " CARTS, USUAL " EUR=1.08USD" },
+	{ "USD", "€1 = $1.08. 100 yen are 0.62 dollars. " CARTS, USUAL " EUR=1.08USD JPY=0.0062USD" },
+	{ "USD", "Count 1 EUR as 1.08 USD and 1 GBP as 1.27 USD. " CARTS, USUAL " EUR=1.08USD GBP=1.27USD" },
+	{ "USD", "No mail between 9 pm and 8 am. " CARTS, USUAL " quiet 1260-480" },
+	{ "USD", CARTS "Quiet hours: 21:00 to 8:00.", USUAL " quiet 1260-480" },
+	{ "USD", CARTS "Quiet hours are from 9:30 p.m. to 7:15 a.m.", USUAL " quiet 1290-435" },
+	{ "USD", CARTS "Do not send anything between midnight and noon.", USUAL " quiet 0-720" },
+	{ "USD", CARTS "Don't mail after 20:30 or before 7:00.", USUAL " quiet 1230-420" },
+	{ "USD", CARTS "Send nothing from 1 pm to 2 pm.", USUAL " quiet 780-840" },
+	{ "USD", CARTS "No emails are sent between 22:00 and 6:00.", USUAL " quiet 1320-360" },
+	{ "USD", "At most one mail per shopper every 24 hours. " CARTS, USUAL " window 1440" },
+	{ "USD", "Send no more than one reminder to each customer in 2 days. " CARTS, USUAL " window 2880" },
+	{ "USD", CARTS "One email per person per day at most.", USUAL " window 1440" },
+	{ "USD",
+		"Small carts (under $40): 4 hours, then 24. Medium carts ($40 to $150): 2 hours, then 22. Big carts "
+		"(over $150): 1 hour, then 20.",
+		USUAL },
+	{ "USD",
+		"Small carts (under $40): 4 hours, then 24. Medium carts, between $40 and $150: 2 hours, then 22. Big "
+		"carts (over $150): 1 hour, then 20.",
+		USUAL },
+	{ "USD",
+		"Small carts (under $40): 4 hours, then 24. Medium carts (the rest): 2 hours, then 22. Big carts (over "
+		"$150): 1 hour, then 20.",
+		USUAL },
+	{ "USD",
+		"Small carts (under $40): 30 minutes, then 5 hours. Medium carts: 2 hours, then 22. Big carts (over "
+		"$150): 45 min, then 20 hours.",
+		"30/300 120/1320 45/1200 USD 4000 15000 warnings 2" },
+	{ "USD",
+		"# our rules\nSmall carts (under $40):     # they can wait\n  remind after 4 hours,\n  then after "
+		"24.\n\nMedium carts: 2 hours, then 22.\nBig carts (over $150): 1 hour, then 20.",
+		USUAL },
+	{ "USD",
+		"- Small carts (under $40): 4 hours, then 24.\n- Medium carts: 2 hours, then 22.\n- Big carts (over "
+		"$150): 1 hour, then 20.",
+		USUAL },
+	{ "USD",
+		"SMALL CARTS (UNDER $40): REMIND AFTER 4 HOURS, THEN AFTER 24. MEDIUM CARTS: 2 HOURS, THEN 22. BIG "
+		"CARTS (OVER $150): 1 HOUR, THEN 20.",
+		USUAL },
+	{ "USD",
+		"Remind small carts (under $40) after 4 hours and again after 24. Remind medium carts after 2 hours "
+		"and again after 22. Remind big carts (over $150) after 1 hour and again after 20.",
+		USUAL },
+	{ "USD",
+		"For small carts under $40, remind after 4 hours, and then after 24 hours. For medium carts, remind "
+		"after 2 hours, and then after 22 hours. For big carts over $150, remind after 1 hour, and then after "
+		"20 hours.",
+		USUAL },
+	{ "USD",
+		"Small carts (under $40): first reminder after 4 hours, second reminder after 24 hours. Medium carts: "
+		"first mail after 2 hours, the second after 22 hours. Big carts (over $150): the first after 1 hour, "
+		"the last after 20 hours.",
+		USUAL },
+	{ "USD",
+		"Small carts (under $39.99): 1.5 hours, then 5.5. Medium carts: 2 hours 30 minutes, then 22 hours. Big "
+		"carts (over $1,500.50): 1 hour, then 20.",
+		"90/330 150/1320 60/1200 USD 3999 150050" },
+	{ "USD",
+		"Please remind small carts (under $40) after 4 hours, then after 24. Mid-sized carts – 2 hours – 22 "
+		"hours. Large carts (over $150) — 1 hour, then 20.",
+		USUAL },
+	{ "USD",
+		"Small carts (under 40 $): 90 minutes, then 1 day. Medium carts: 2 hours, then 3 days. Big carts (over "
+		"150 $): 1 hour, then 30 days.",
+		"90/1440 120/4320 60/43200 USD 4000 15000" },
+	{ "USD",
+		"Small carts (under KWD 12.500): 4 hours, then 24. Medium carts: 2 hours, then 22. Big carts (over KWD "
+		"45.750): 1 hour, then 20.",
+		WAITS " KWD 12500 45750" },
+	{ "USD",
+		"Small carts (under £40): 4 hours, then 8 hours. Medium carts: 2 hours, then 6. Big carts (over £40): "
+		"1 hour, then 5.",
+		"240/480 120/360 60/300 GBP 4000 4000" },
+	{ "USD",
+		"Small carts (under CA$40 or US$30): remind the shopper once after 4 hours, then once more after 24 "
+		"hours. Medium carts: send a reminder after 2 hours, then another after 22. Big carts (over CA$150 or "
+		"US$110): nudge them after 1 hour, then again after 20.",
+		WAITS " CAD 4000 15000 USD 3000 11000" },
+	{ "USD",
+		"At most one mail per shopper every 36 hours. Quiet hours: 20:00 - 9:00. 1 EUR is worth 1.08 USD. Big "
+		"carts (over $150 / £120): 1 hour, then 20. Medium carts (everything else): 2 hours, then 22. Small "
+		"carts (under $40 / £32): 4 hours, then 24.",
+		WAITS " USD 4000 15000 GBP 3200 12000 EUR=1.08USD quiet 1200-540 window 2160" },
+	{ "USD",
+		"Small carts of under $40: mail after 4 hours; then after 24. Medium carts: 2 hours; 22. Big carts "
+		"worth more than $150: mail after 1 hour; 20.",
+		USUAL },
+	{ "CAD", CARTS, WAITS " CAD 4000 15000" },
+	{ "EUR", CARTS, WAITS " USD 4000 15000" },
+	{ "CNY", "Small carts (under ¥40): 4 hours, then 24. " MEDIUM "Big carts (over ¥150): 1 hour, then 20.",
+		WAITS " CNY 4000 15000" },
+	{ "SEK", "Small carts (under 400 kr): 4 hours, then 24. " MEDIUM "Big carts (over 1500 kr): 1 hour, then 20.",
+		WAITS " SEK 40000 150000" },
+	{ "PLN", "Small carts (under 160 zł): 4 hours, then 24.\r\n" MEDIUM "Big carts (over 600 zł): 1 hour, then 20.",
+		WAITS " PLN 16000 60000" },
+};
+
+/* Everything that is in struct rules, in one line. */
+static void describe(const struct rules *rules, struct buffer *ret)
+{
+	for (int i = 0; i < 3; i++)
+		buffer_printf(ret, "%s%" PRId64 "/%" PRId64, i ? " " : "", rules->waits[i].first_us / US_PER_MINUTE,
+			rules->waits[i].second_us / US_PER_MINUTE);
+	for (int i = 0; i < rules->threshold_count; i++)
+		buffer_printf(ret, " %s %" PRId64 " %" PRId64, rules->thresholds[i].currency,
+			rules->thresholds[i].small_below, rules->thresholds[i].big_above);
+	for (int i = 0; i < rules->rate_count; i++)
+		buffer_printf(ret, " %s=%.6g%s", rules->rates[i].from, rules->rates[i].rate, rules->rates[i].to);
+	if (rules->has_quiet)
+		buffer_printf(ret, " quiet %d-%d", rules->quiet_from_minute, rules->quiet_to_minute);
+	if (rules->window_us)
+		buffer_printf(ret, " window %" PRId64, rules->window_us / US_PER_MINUTE);
+	if (rules->warning_count)
+		buffer_printf(ret, " warnings %d", rules->warning_count);
+}
+
+static void assert_means(const char *text, const char *currency, const char *meaning)
+{
+	struct buffer described = { 0 };
+	struct rules rules;
+	struct rules_error error;
+
+	if (rules_parse(text, currency, &rules, &error) < 0)
+		fail_msg("refused: %s\n%s", text, error.text);
+	describe(&rules, &described);
+	if (strcmp(buffer_text(&described), meaning) != 0)
+		fail_msg("%s\nmeans    %s\nexpected %s", text, buffer_text(&described), meaning);
+	buffer_free(&described);
+}
+
+static void each_variant_means_exactly_this(void **state)
+{
+	(void)state;
+	assert_true(sizeof(accepted) / sizeof(*accepted) >= 40);
+	for (size_t i = 0; i < sizeof(accepted) / sizeof(*accepted); i++)
+		assert_means(accepted[i].text, accepted[i].currency, accepted[i].meaning);
+}
+
+static void what_is_printed_reads_back_as_the_same_rules(void **state)
+{
+	(void)state;
+	for (size_t i = 0; i < sizeof(accepted) / sizeof(*accepted); i++) {
+		struct buffer printed = { 0 }, before = { 0 };
+		struct rules rules;
+		struct rules_error error;
+		assert_int_equal(rules_parse(accepted[i].text, accepted[i].currency, &rules, &error), 0);
+		rules_print(&rules, &printed);
+		rules.window_us = rules_window_us(&rules); /* what is left out is printed as what is used */
+		describe(&rules, &before);
+		assert_means(buffer_text(&printed), "EUR", buffer_text(&before));
+		buffer_free(&printed);
+		buffer_free(&before);
+	}
+}
+
+static void a_soon_reminder_is_warned_about_with_its_place(void **state)
+{
+	struct rules rules;
+	struct rules_error error;
+
+	(void)state;
+	assert_int_equal(
+		rules_parse("Small carts (under $40): 59 minutes, then 5 hours.\n" MEDIUM BIG, "USD", &rules, &error),
+		0);
+	assert_int_equal(rules.warning_count, 1);
+	assert_non_null(strstr(rules.warnings[0], "line 1, column 26"));
+	assert_non_null(strstr(rules.warnings[0], "59 minutes"));
+	assert_int_equal(
+		rules_parse("Small carts (under $40): 60 minutes, then 5 hours.\n" MEDIUM BIG, "USD", &rules, &error),
+		0);
+	assert_int_equal(rules.warning_count, 0);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(each_variant_means_exactly_this),
+		cmocka_unit_test(what_is_printed_reads_back_as_the_same_rules),
+		cmocka_unit_test(a_soon_reminder_is_warned_about_with_its_place),
+	};
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

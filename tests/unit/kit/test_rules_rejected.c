@@ -1,0 +1,219 @@
+/*
+ * What owners may not write: near-misses, each with the place (marked @ in the text) and a word of what was expected there.
+ */
+#include "bus/base/bytes.h"
+#include "services/kit/rules.h"
+#include <errno.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+// clang-format off
+#include <cmocka.h>
+// clang-format on
+
+#define SMALL "Small carts (under $40): 4 hours, then 24. "
+#define MEDIUM "Medium carts: 2 hours, then 22. "
+#define BIG "Big carts (over $150): 1 hour, then 20. "
+#define CARTS SMALL MEDIUM BIG
+
+static const struct rejected {
+	const char *text, *expectation;
+} rejected[] = {
+	/* a size is missing, twice, or unknown */
+	{ SMALL "Big carts (over $150): 1 hour, then 20.@", "medium carts" },
+	{ MEDIUM "Big carts (over $150): 1 hour, then 20.@", "small carts" },
+	{ SMALL "Medium carts: 2 hours, then 22.@", "big carts" },
+	{ "@", "small carts" },
+	{ "@# all of it is a comment\n", "small carts" },
+	{ SMALL MEDIUM "@Small carts (under $20): 3 hours, then 12. " BIG, "each size once" },
+	{ SMALL MEDIUM BIG "@Huge carts (over $900): 1 hour, then 20.", "small, medium or big" },
+	/* where sizes begin and end */
+	{ "Small carts@: 4 hours, then 24. " MEDIUM BIG, "under $40" },
+	{ SMALL MEDIUM "Big carts@: 1 hour, then 20.", "over $150" },
+	{ "Small carts (@over $40): 4 hours, then 24. " MEDIUM BIG, "\"under\"" },
+	{ "Small carts (@up to $40): 4 hours, then 24. " MEDIUM BIG, "exactly the amount is medium" },
+	{ SMALL MEDIUM "Big carts (@at least $150): 1 hour, then 20.", "\"over\"" },
+	{ "Small carts (under $40@: 4 hours, then 24. " MEDIUM BIG, "\")\"" },
+	{ "Small carts (under 40@): 4 hours, then 24. " MEDIUM BIG, "currency" },
+	{ "Small carts (under 40 @XYZ): 4 hours, then 24. " MEDIUM BIG, "currency that is known" },
+	{ "Small carts (under 40 @bucks): 4 hours, then 24. " MEDIUM BIG, "currency that is known" },
+	{ "Small carts (under 400 @kr): 4 hours, then 24. " MEDIUM BIG, "clear" },
+	{ "Small carts (under $@0): 4 hours, then 24. " MEDIUM BIG, "above zero" },
+	{ "Small carts (under @-$40): 4 hours, then 24. " MEDIUM BIG, "an amount" },
+	{ "Small carts (under $@40.005): 4 hours, then 24. " MEDIUM BIG, "at most 2 decimals" },
+	{ "Small carts (under $40): 4 hours, then 24. " MEDIUM "Big carts (over $@1.500): 1 hour, then 20.", "1,000" },
+	{ "Small carts (under $40@,50): 4 hours, then 24. " MEDIUM BIG, "point" },
+	{ "Small carts (under $40 or ¥@6000.50): 4 hours, then 24. " MEDIUM BIG, "at most 0 decimals in JPY" },
+	{ "Small carts (under $@9999999999999999): 4 hours, then 24. " MEDIUM BIG, "smaller amount" },
+	{ "Small carts (under $40 or $@30): 4 hours, then 24. " MEDIUM BIG, "another currency" },
+	{ "Small carts (under $40 or €@35): 4 hours, then 24. " MEDIUM BIG, "EUR for big carts" },
+	{ SMALL MEDIUM "Big carts (over $150 or €@140): 1 hour, then 20.", "EUR for small carts" },
+	{ SMALL MEDIUM "Big carts (over $@39.99): 1 hour, then 20.", "at least 40.00 USD" },
+	{ "Big carts (over $150): 1 hour, then 20. Small carts (under $@151): 4 hours, then 24. " MEDIUM,
+		"at most 150.00 USD" },
+	{ SMALL "Medium carts ($@50 to $150): 2 hours, then 22. " BIG, "40.00 USD" },
+	{ SMALL "Medium carts (between $40 and $@149): 2 hours, then 22. " BIG, "150.00 USD" },
+	{ SMALL "Medium carts (between €@40 and €150): 2 hours, then 22. " BIG, "no amount in EUR" },
+	/* waits */
+	{ "Small carts (under $40): remind after 4 @bananas, then after 24. " MEDIUM BIG, "hours, minutes, days" },
+	{ "Small carts (under $40): remind after 4@, then after 24. " MEDIUM BIG, "time unit" },
+	{ "Small carts (under $40): remind after @soon, then after 24. " MEDIUM BIG, "a time" },
+	{ "Small carts (under $40): 4 hours@. " MEDIUM BIG, "second wait" },
+	{ "Small carts (under $40): 24 hours, then @4. " MEDIUM BIG, "longer than the first" },
+	{ "Small carts (under $40): 4 hours, then @4 hours. " MEDIUM BIG, "longer than the first" },
+	{ "Small carts (under $40): 4 hours, then @7. " MEDIUM BIG, "8 hours or more" },
+	{ "Small carts (under $40): 4 hours, then @7 hours 59 minutes. " MEDIUM BIG, "8 hours or more" },
+	{ "Small carts (under $40): 4 hours, then 24@, then 48. " MEDIUM BIG, "two mails are the whole budget" },
+	{ "Small carts (under $40): 4 hours, then 24 @and again after 48. " MEDIUM BIG,
+		"two mails are the whole budget" },
+	{ "Small carts (under $40): 4 hours, then 20 hours @later. " MEDIUM BIG, "both waits count" },
+	{ "Small carts (under $40): @0 hours, then 24. " MEDIUM BIG, "more than zero" },
+	{ "Small carts (under $40): @-4 hours, then 24. " MEDIUM BIG, "a time" },
+	{ "Small carts (under $40): 4 hours, then @31 days. " MEDIUM BIG, "at most 30 days" },
+	{ "Small carts (under $40): 4 hours, then @99999999999999999999 hours. " MEDIUM BIG, "smaller number" },
+	{ "Small carts (under $40): @0.001 hours, then 24. " MEDIUM BIG, "whole number of minutes" },
+	{ "Small carts (under $40): 30 @seconds, then 24 hours. " MEDIUM BIG, "time unit" },
+	/* words and ends */
+	{ SMALL MEDIUM "Big carts (over $150): 1 hour, then 20@", "\".\"" },
+	{ "Small carts (under $40): 4 hours, then 24\n@" MEDIUM BIG, "or \".\"" },
+	{ SMALL MEDIUM BIG "@Be nice.", "a sentence about" },
+	{ SMALL MEDIUM BIG "\n\n  @Größe zählt.", "a sentence about" },
+	{ "Small carts (under $40): @kindly remind after 4 hours, then 24. " MEDIUM BIG, "a time" },
+	/* rates */
+	{ CARTS "1 EUR is 1.08@.", "currency" },
+	{ CARTS "1 EUR is @1.08 EUR.", "another currency" },
+	{ CARTS "1 EUR is @0 USD.", "above zero" },
+	{ CARTS "1 EUR @makes 1.08 USD.", "\"is\"" },
+	{ CARTS "Count 1 EUR @is 1.08 USD.", "\"as\"" },
+	{ CARTS "1 EUR is 1.08 USD. @1 USD is 0.93 EUR.", "one rate" },
+	{ CARTS "@1 EUR is 0.86 GBP.", "carts are sized in" },
+	/* quiet hours */
+	{ CARTS "No mail between 9 @and 8 am.", "am, pm" },
+	{ CARTS "No mail between 9 pm and @25:00.", "0:00 to 23:59" },
+	{ CARTS "No mail between 13 @pm and 8 am.", "24-hour clock" },
+	{ CARTS "No mail between @9 pm and 21:00.", "two different times" },
+	{ CARTS "No mail @on Sundays.", "between" },
+	{ CARTS "Quiet hours: 21:00 @8:00.", "second time" },
+	{ CARTS "Quiet hours: 21:00 to 8:00. No mail between @1 pm and 2 pm.", "only once" },
+	{ CARTS "Quiet hours: 21:00 to 8:00@", "\".\"" },
+	/* the window */
+	{ CARTS "At most @two mails per shopper every 24 hours.", "\"one\"" },
+	{ CARTS "At most one mail @every 24 hours.", "per shopper" },
+	{ CARTS "At most one mail per shopper every @0 hours.", "more than zero" },
+	{ CARTS "At most one mail per shopper every 24 @moons.", "time unit" },
+	{ CARTS "At most one mail per shopper@.", "\"every\"" },
+	{ CARTS "At @least one mail per shopper every 24 hours.", "most" },
+	{ CARTS "One mail per shopper every 24 hours@.", "at most" },
+	{ CARTS "At most one mail per shopper every day. At most @one mail per shopper every 2 days.", "only once" },
+};
+
+/* The text without its mark, and where the mark was, in characters. */
+static char *without_mark(const char *marked, int *ret_line, int *ret_column)
+{
+	const char *mark = strchr(marked, '@');
+	char *text = calloc(1, strlen(marked) + 1);
+
+	assert_non_null(mark);
+	memcpy(text, marked, (size_t)(mark - marked));
+	strcpy(text + (mark - marked), mark + 1);
+	*ret_line = *ret_column = 1;
+	for (const char *c = marked; c < mark; c++) {
+		if (*c == '\n')
+			*ret_line += 1, *ret_column = 1;
+		else if (((unsigned char)*c & 0xc0) != 0x80)
+			*ret_column += 1;
+	}
+	return text;
+}
+
+static void each_near_miss_is_refused_where_it_misses(void **state)
+{
+	(void)state;
+	assert_true(sizeof(rejected) / sizeof(*rejected) >= 40);
+	for (size_t i = 0; i < sizeof(rejected) / sizeof(*rejected); i++) {
+		struct rules rules;
+		struct rules_error error;
+		int line, column;
+		char *text = without_mark(rejected[i].text, &line, &column), place[64];
+		if (rules_parse(text, "USD", &rules, &error) != -EINVAL)
+			fail_msg("accepted: %s", text);
+		snprintf(place, sizeof(place), "line %d, column %d: expected ", line, column);
+		if (error.line != line || error.column != column || strncmp(error.text, place, strlen(place)) != 0)
+			fail_msg("%s\nrefused with: %s\nexpected at:  %s", text, error.text, place);
+		if (!strstr(error.text, rejected[i].expectation))
+			fail_msg("%s\nrefused with: %s\nwhich does not say %s", text, error.text,
+				rejected[i].expectation);
+		free(text);
+	}
+}
+
+/* Half a text is never rules: an editor that saves early changes nothing. */
+static void every_beginning_of_a_good_text_is_refused(void **state)
+{
+	static const char whole[] =
+		"Small carts (under $40 or €35): remind after 4 hours, then after 24. Quiet hours: 21:00 to 8:00. "
+		"1 GBP is 1.27 USD. At most one mail per shopper every 24 hours. Medium carts: 2 hours, then "
+		"22.\nBig carts (over $150 or €140): 1 hour, then twenty-two.";
+	struct rules rules;
+	struct rules_error error;
+
+	(void)state;
+	assert_int_equal(rules_parse(whole, "USD", &rules, &error), 0);
+	for (size_t len = 0; len < strlen(whole); len++) {
+		char *text = calloc(1, len + 1);
+		memcpy(text, whole, len);
+		if (rules_parse(text, "USD", &rules, &error) == 0)
+			fail_msg("accepted: %s", text);
+		assert_true(error.line >= 1 && error.column >= 1);
+		assert_true(strlen(error.text) > strlen("line 1, column 1: expected "));
+		free(text);
+	}
+}
+
+static void a_character_that_is_no_text_is_refused(void **state)
+{
+	struct rules rules;
+	struct rules_error error;
+
+	(void)state;
+	assert_int_equal(rules_parse(CARTS "\x01", "USD", &rules, &error), -EINVAL);
+	assert_non_null(strstr(error.text, "control character"));
+	assert_int_equal(rules_parse(CARTS "\xff\xfe", "USD", &rules, &error), -EINVAL);
+	assert_non_null(strstr(error.text, "UTF-8"));
+}
+
+/* Any byte changed into any other of a few: accepted or refused, never lost (the sanitizers watch). */
+static void a_changed_byte_is_read_or_refused(void **state)
+{
+	static const char good[] =
+		CARTS "1 EUR is 1.08 USD. No mail between 9 p.m. and 8 a.m. At most one mail per shopper per day.";
+	static const char others[] = " .,:;()-$0a\n#\"'/\xe2\xc2\x80";
+	struct rules rules;
+	struct rules_error error;
+	size_t read = 0;
+
+	(void)state;
+	for (size_t at = 0; at < strlen(good); at++)
+		for (size_t i = 0; i < sizeof(others) - 1; i++) {
+			char *text = strdup(good);
+			text[at] = others[i];
+			int err = rules_parse(text, "USD", &rules, &error);
+			assert_true(
+				err == 0 || (err == -EINVAL && error.line >= 1 && error.column >= 1 && error.text[0]));
+			read += err == 0;
+			free(text);
+		}
+	assert_true(read > 0 && read < strlen(good) * (sizeof(others) - 1));
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(each_near_miss_is_refused_where_it_misses),
+		cmocka_unit_test(every_beginning_of_a_good_text_is_refused),
+		cmocka_unit_test(a_character_that_is_no_text_is_refused),
+		cmocka_unit_test(a_changed_byte_is_read_or_refused),
+	};
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

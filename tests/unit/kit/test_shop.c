@@ -1,0 +1,155 @@
+/* shop.conf: complete and right, or refused with its line. */
+#include "services/kit/shop.h"
+#include <errno.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+// clang-format off
+#include <cmocka.h>
+// clang-format on
+
+static const char good[] = "# a shop\n"
+			   "[shop]\n"
+			   "time-zone = Europe/Berlin\n"
+			   "currency = EUR\n"
+			   "locale = de-DE\n"
+			   "title = Blumen Huber\n"
+			   "url = https://shop.example\n"
+			   "[mail]\n"
+			   "from = Blumen Huber <Shop@Shop.example>\n";
+
+static struct shop parsed(const char *text)
+{
+	struct config_error error;
+	struct shop shop;
+
+	if (shop_parse(text, "demo", "demo/shop.conf", &shop, &error) < 0)
+		fail_msg("%s", error.text);
+	return shop;
+}
+
+static void the_least_that_a_shop_needs(void **state)
+{
+	struct shop shop = parsed(good);
+
+	(void)state;
+	assert_string_equal(shop.name, "demo");
+	assert_string_equal(shop.zone, "Europe/Berlin");
+	assert_string_equal(shop.currency, "EUR");
+	assert_string_equal(shop.locale, "de-DE");
+	assert_string_equal(shop.title, "Blumen Huber");
+	assert_string_equal(shop.url, "https://shop.example");
+	assert_string_equal(shop.from, "Blumen Huber <Shop@Shop.example>");
+	assert_string_equal(shop.from_address, "shop@shop.example");
+	assert_string_equal(shop.bounce, "shop@shop.example");
+	assert_string_equal(shop.reply_to, shop.from);
+	assert_string_equal(shop.owner, "");
+	assert_int_equal(shop.consent, CONSENT_ANY);
+	assert_int_equal(shop.never_count, 0);
+}
+
+static void all_that_a_shop_may_say(void **state)
+{
+	char text[2000];
+
+	(void)state;
+	snprintf(text, sizeof(text), "%s%s", good,
+		"reply-to = Hello <hello@shop.example>\nbounce = bounces@mail.shop.example\n"
+		"postal-address = Hauptstraße 1, Berlin\nowner = Anna@Shop.example\nconsent = marketing\n"
+		"never = @Rival.example\nnever = bob@customer.example\n");
+	struct shop shop = parsed(text);
+	assert_string_equal(shop.reply_to, "Hello <hello@shop.example>");
+	assert_string_equal(shop.bounce, "bounces@mail.shop.example");
+	assert_string_equal(shop.postal_address, "Hauptstraße 1, Berlin");
+	assert_string_equal(shop.owner, "anna@shop.example");
+	assert_int_equal(shop.consent, CONSENT_MARKETING);
+	assert_int_equal(shop.never_count, 2);
+	assert_true(shop_never_mails(&shop, "anyone@rival.example"));
+	assert_true(shop_never_mails(&shop, "anyone@mail.rival.example"));
+	assert_true(shop_never_mails(&shop, "bob@customer.example"));
+	assert_false(shop_never_mails(&shop, "ann@customer.example"));
+	assert_false(shop_never_mails(&shop, "ann@arrival.example"));
+	assert_false(shop_never_mails(&shop, "ann@rival.example.org"));
+}
+
+/* One line of the good file replaced (or, with nothing, left out). */
+static void without(const char *key, const char *instead, char *ret, size_t room)
+{
+	const char *line = strstr(good, key);
+	assert_non_null(line);
+	const char *rest = strchr(line, '\n') + 1;
+	snprintf(ret, room, "%.*s%s%s", (int)(line - good), good, instead, rest);
+}
+
+static void what_is_missing_or_wrong_is_refused_with_its_line(void **state)
+{
+	static const struct {
+		const char *key, *instead, *says;
+	} bad[] = {
+		{ "time-zone", "", "time-zone is missing" },
+		{ "time-zone", "time-zone = Europe/Berln\n",
+			"demo/shop.conf:3: [shop] time-zone: expected a time zone" },
+		{ "time-zone", "time-zone = GMT+2\n", "demo/shop.conf:3" },
+		{ "time-zone", "time-zone =\n", "expected a time zone" },
+		{ "currency", "", "currency is missing" },
+		{ "currency", "currency = euro\n", "demo/shop.conf:4: [shop] currency: expected a currency code" },
+		{ "locale", "locale = Deutsch!\n", "demo/shop.conf:5: [shop] locale: expected a language" },
+		{ "locale", "locale = xx-YY\n", "demo/shop.conf:5" },
+		{ "title", "", "title is missing" },
+		{ "url", "url = shop.example\n", "demo/shop.conf:7: [shop] url: expected the storefront's URL" },
+		{ "url", "url = javascript:alert(1)\n", "demo/shop.conf:7" },
+		{ "url", "url = https://u:p@shop.example\n", "demo/shop.conf:7" },
+		{ "from", "", "from is missing" },
+		{ "from", "from = Blumen Huber\n", "demo/shop.conf:9: [mail] from: expected a mail address" },
+		{ "from", "from = A <a@b.example> <c@d.example>\n", "demo/shop.conf:9" },
+		{ "from", "from = a@b.example\nconsent = maybe\n",
+			"demo/shop.conf:10: [mail] consent: expected any or marketing" },
+		{ "from", "from = a@b.example\nnever = x@y.example\nnever = rival\n",
+			"demo/shop.conf:11: [mail] never: expected a mail" },
+		{ "from", "from = a@b.example\nowner = nobody\n", "demo/shop.conf:10: [mail] owner" },
+		{ "from", "form = a@b.example\n", "did you mean \"from\"" },
+	};
+	struct config_error error;
+	struct shop shop;
+	char text[2000];
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(bad) / sizeof(*bad); i++) {
+		without(bad[i].key, bad[i].instead, text, sizeof(text));
+		if (shop_parse(text, "demo", "demo/shop.conf", &shop, &error) != -EINVAL)
+			fail_msg("accepted %s", text);
+		if (!strstr(error.text, bad[i].says))
+			fail_msg("%s\nsays %s\nnot  %s", text, error.text, bad[i].says);
+	}
+}
+
+static void a_shops_name_is_safe_in_paths_and_links(void **state)
+{
+	static const char *const bad[] = { "", ".", "..", "a/b", "A", "a_b", "-a", "a-", "a b", "ä",
+		"a1234567890123456789012345678901234567890" };
+	struct config_error error;
+	struct shop shop;
+
+	(void)state;
+	assert_true(shop_name_valid("demo") && shop_name_valid("blumen-huber-2"));
+	for (size_t i = 0; i < sizeof(bad) / sizeof(*bad); i++) {
+		assert_false(shop_name_valid(bad[i]));
+		assert_int_equal(shop_parse(good, bad[i], "x/shop.conf", &shop, &error), -EINVAL);
+		assert_non_null(strstr(error.text, "shop name"));
+	}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(the_least_that_a_shop_needs),
+		cmocka_unit_test(all_that_a_shop_may_say),
+		cmocka_unit_test(what_is_missing_or_wrong_is_refused_with_its_line),
+		cmocka_unit_test(a_shops_name_is_safe_in_paths_and_links),
+	};
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
