@@ -1,0 +1,384 @@
+"""The real processes in a folder of their own: what every test from the outside starts from.
+
+    with System() as system:
+        shop = system.add_shop("demo")
+        system.start("broker", "gateway", "intake")
+        answer = system.post(shop.shopify("carts/create", cart))
+        assert answer.status == 200
+        system.kill("broker")
+        ...
+        for message in system.log(): ...
+
+Programs come from $CARTBUS_BUILD/bin (default: build-asan beside the sources). Every process that a System started is
+ended with it; nothing else is touched.
+"""
+
+import base64
+import contextlib
+import dataclasses
+import hashlib
+import hmac
+import http.client
+import importlib
+import json
+import os
+import pathlib
+import secrets
+import shutil
+import signal
+import socket
+import subprocess
+import sys
+import tempfile
+import time
+import uuid
+
+SOURCES = pathlib.Path(__file__).resolve().parents[2]
+BUILD = pathlib.Path(os.environ.get("CARTBUS_BUILD", SOURCES / "build-asan")).resolve()
+FIXTURES = SOURCES / "tests" / "fixtures"
+READY_WITHIN_S = 20
+ALL = ("broker", "gateway", "intake", "timer", "waiter", "sender", "unsub", "exporter", "summarizer", "mirror", "monitor")
+
+
+def wait_until(condition, what, within_s=READY_WITHIN_S, step_s=0.02):
+    """Waits for readiness, never for luck: polls `condition`, answers its value, and names what did not come."""
+    deadline = time.monotonic() + within_s
+    while True:
+        value = condition()
+        if value:
+            return value
+        if time.monotonic() > deadline:
+            raise AssertionError(f"{what} did not happen within {within_s} s")
+        time.sleep(step_s)  # between two polls
+
+
+def free_port():
+    with socket.socket() as s:
+        s.bind(("127.0.0.1", 0))
+        return s.getsockname()[1]
+
+
+def fixture(name, **changes):
+    """A webhook body of tests/fixtures as a dict, with fields replaced."""
+    body = json.loads((FIXTURES / f"{name}.json").read_text())
+    body.update(changes)
+    return body
+
+
+# ---- webhooks ----
+
+
+@dataclasses.dataclass
+class Webhook:
+    """A signed request. Change its fields to make a bad one."""
+
+    path: str
+    body: bytes
+    headers: dict
+
+    def with_header(self, name, value):
+        headers = {key: old for key, old in self.headers.items() if key.lower() != name.lower()}
+        if value is not None:
+            headers[name] = value
+        return dataclasses.replace(self, headers=headers)
+
+
+@dataclasses.dataclass
+class Answer:
+    status: int
+    headers: dict
+    body: bytes
+    seconds: float = 0.0
+
+    @property
+    def json(self):
+        return json.loads(self.body)
+
+    @property
+    def text(self):
+        return self.body.decode()
+
+
+def encoded(body):
+    return body if isinstance(body, bytes) else json.dumps(body).encode()
+
+
+class Shop:
+    def __init__(self, system, name, secret, currency):
+        self.system, self.name, self.secret, self.currency = system, name, secret, currency
+
+    def _mac(self, text, secret):
+        return hmac.new((secret or self.secret).encode(), text, hashlib.sha256)
+
+    def shopify(self, topic, body, webhook_id=None, secret=None, **headers):
+        body = encoded(body)
+        return Webhook(f"/hooks/{self.name}/shopify", body, {
+            "Content-Type": "application/json",
+            "X-Shopify-Topic": topic,
+            "X-Shopify-Webhook-Id": webhook_id or str(uuid.uuid4()),
+            "X-Shopify-Shop-Domain": f"{self.name}.myshopify.example",
+            "X-Shopify-Hmac-Sha256": base64.b64encode(self._mac(body, secret).digest()).decode(),
+            **headers,
+        })
+
+    def woocommerce(self, topic, body, delivery_id=None, secret=None, **headers):
+        body = encoded(body)
+        resource, event = topic.split(".") if "." in topic else (topic, "")
+        return Webhook(f"/hooks/{self.name}/woocommerce", body, {
+            "Content-Type": "application/json",
+            "X-WC-Webhook-Source": f"https://{self.name}.example/",
+            "X-WC-Webhook-Topic": topic,
+            "X-WC-Webhook-Resource": resource,
+            "X-WC-Webhook-Event": event,
+            "X-WC-Webhook-ID": "1",
+            "X-WC-Webhook-Delivery-ID": delivery_id or uuid.uuid4().hex,
+            "X-WC-Webhook-Signature": base64.b64encode(self._mac(body, secret).digest()).decode(),
+            **headers,
+        })
+
+    def cart(self, body, secret=None, timestamp=None, **headers):
+        """Our own endpoint; `body` gets an id when it is a dict without one."""
+        if isinstance(body, dict):
+            body = {"id": uuid.uuid4().hex, **body}
+        body = encoded(body)
+        stamp = str(int(self.system.now_s()) if timestamp is None else timestamp)
+        return Webhook(f"/hooks/{self.name}/cart", body, {
+            "Content-Type": "application/json",
+            "X-Cartbus-Timestamp": stamp,
+            "X-Cartbus-Signature": self._mac(stamp.encode() + b"." + body, secret).hexdigest(),
+            **headers,
+        })
+
+
+# ---- the processes ----
+
+
+class Process:
+    def __init__(self, system, name, instance, arguments):
+        self.name, self.instance = name, instance
+        self.log_path = system.folder / "logs" / f"{instance}.log"
+        self._log = open(self.log_path, "ab")
+        self._notify_path = system.folder / f"n-{instance}"
+        with contextlib.suppress(FileNotFoundError):
+            self._notify_path.unlink()
+        self._notify = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM)
+        self._notify.bind(str(self._notify_path))
+        self._notify.setblocking(False)
+        self._ready = False
+        self.popen = subprocess.Popen(
+            [str(BUILD / "bin" / f"cartbus-{name}"), "--config", str(system.config_path), *arguments],
+            stdin=subprocess.DEVNULL, stdout=self._log, stderr=self._log, start_new_session=True,
+            env={**os.environ, "NOTIFY_SOCKET": str(self._notify_path)},
+        )
+
+    @property
+    def running(self):
+        return self.popen.poll() is None
+
+    @property
+    def ready(self):
+        with contextlib.suppress(BlockingIOError):
+            while True:
+                if b"READY=1" in self._notify.recv(4096).split(b"\n"):
+                    self._ready = True
+        return self._ready
+
+    def wait_ready(self, within_s=READY_WITHIN_S):
+        wait_until(lambda: self.ready or not self.running, f"{self.instance} being ready", within_s)
+        if not self.running:
+            raise AssertionError(f"{self.instance} ended with {self.popen.returncode}:\n{self.tail()}")
+
+    def tail(self, characters=3000):
+        return self.log_path.read_text(errors="replace")[-characters:]
+
+    def end(self, with_signal=signal.SIGTERM, within_s=15):
+        if self.running:
+            self.popen.send_signal(with_signal)
+            try:
+                self.popen.wait(within_s)
+            except subprocess.TimeoutExpired:
+                self.popen.kill()
+                self.popen.wait()
+                raise AssertionError(f"{self.instance} did not stop within {within_s} s:\n{self.tail()}")
+        self._notify.close()
+        self._log.close()
+        return self.popen.returncode
+
+
+class System:
+    def __init__(self, settings=None):
+        self.folder = pathlib.Path(tempfile.mkdtemp(prefix="cartbus-"))
+        self.folder.chmod(0o755)
+        self.port = free_port()
+        self.processes = {}
+        self.shops = {}
+        self._proto = None
+        for name in ("state", "run", "shops", "secrets", "logs"):
+            (self.folder / name).mkdir(mode=0o750)
+        for name in ("address.key", "link.key"):
+            self.write_secret(name, secrets.token_hex(32))
+        self.config_path = self.folder / "cartbus.conf"
+        self.configure(settings or {})
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, kind, error, trace):
+        if error:
+            for process in self.processes.values():
+                print(f"---- {process.instance} ----\n{process.tail()}", file=sys.stderr)
+        self.close()
+
+    # -- configuration --
+
+    def configure(self, settings):
+        """Writes cartbus.conf; `settings` is {section: {key: value}} over the defaults of a test. Takes effect at the next start."""
+        sections = {
+            "paths": {name: self.folder / name for name in ("state", "run", "shops", "secrets")},
+            "gateway": {"port": self.port, "public-url": f"http://127.0.0.1:{self.port}"},
+            "mail": {"transport": "maildir"},
+        }
+        for section, keys in settings.items():
+            sections.setdefault(section, {}).update(keys)
+        lines = []
+        for section, keys in sections.items():
+            lines += [f"[{section}]", *(f"{key} = {value}" for key, value in keys.items()), ""]
+        self.config_path.write_text("\n".join(lines))
+        self._clock = {key: float(value) for key, value in sections.get("clock", {}).items()}
+
+    def now_s(self):
+        """What the system's wall clock shows."""
+        real_us = time.time() * 1e6
+        if self._clock.get("rate", 1) == 1:
+            return real_us / 1e6
+        passed = real_us - self._clock["origin-real-us"]
+        return (self._clock["origin-wall-us"] + passed * self._clock["rate"]) / 1e6
+
+    def write_secret(self, name, text):
+        path = self.folder / "secrets" / name
+        path.parent.mkdir(mode=0o700, exist_ok=True)
+        new = path.with_name(path.name + ".new")
+        new.touch(mode=0o600)
+        new.write_text(text)
+        new.rename(path)
+
+    def add_shop(self, name, rules=None, voice=None, secret=None, zone="Europe/Berlin", currency="EUR", locale="de-DE",
+                 title=None, owner="owner@shop.example", mail=None, extra=""):
+        folder = self.folder / "shops" / name
+        folder.mkdir(mode=0o750)
+        secret = secret or secrets.token_hex(16)
+        self.write_secret(f"{name}/webhook", secret)
+        (folder / "rules.txt").write_text(
+            rules or "Small carts (under $40): remind after 4 hours, then after 24. Medium carts: 2 hours, then 22. "
+            "Big carts (over $150): 1 hour, then 20.\n")
+        if voice:
+            (folder / "voice.txt").write_text(voice)
+        sender = mail or f"{name.title()} <shop@{name}.example>"
+        new = folder / "shop.conf.new"
+        new.write_text(
+            f"[shop]\ntime-zone = {zone}\ncurrency = {currency}\nlocale = {locale}\ntitle = {title or name.title()}\n"
+            f"url = https://{name}.example\n[mail]\nfrom = {sender}\nowner = {owner}\n"
+            f"bounce = bounce@{name}.example\nreply-to = shop@{name}.example\n"
+            f"postal-address = Example Street 1, Berlin\n{extra}\n")
+        new.rename(folder / "shop.conf")
+        self.shops[name] = Shop(self, name, secret, currency)
+        return self.shops[name]
+
+    # -- starting and ending --
+
+    def start(self, *names, wait=True):
+        """Starts processes by program name, or "program=instance" where there are several; waits until all are ready."""
+        started = []
+        for name in names or ALL:
+            program, _, instance = name.partition("=")
+            arguments = ["--instance", instance] if instance else []
+            old = self.processes.get(instance or program)
+            if old:
+                assert not old.running, f"{instance or program} is running already"
+                old.end()
+            process = Process(self, program, instance or program, arguments)
+            self.processes[process.instance] = process
+            started.append(process)
+            if wait:
+                process.wait_ready()
+        return started[0] if len(started) == 1 else started
+
+    def stop(self, *instances):
+        for instance in instances:
+            self.processes[instance].end()
+
+    def kill(self, *instances):
+        for instance in instances:
+            self.processes[instance].end(signal.SIGKILL)
+
+    def close(self):
+        for process in reversed(list(self.processes.values())):
+            with contextlib.suppress(AssertionError):
+                process.end(signal.SIGTERM if process.name != "broker" else signal.SIGKILL, within_s=10)
+        if not os.environ.get("CARTBUS_KEEP"):
+            shutil.rmtree(self.folder, ignore_errors=True)
+
+    # -- talking to it --
+
+    def request(self, method, path, body=None, headers=None, timeout_s=10):
+        connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=timeout_s)
+        began = time.monotonic()
+        try:
+            connection.request(method, path, body=body, headers=headers or {})
+            response = connection.getresponse()
+            return Answer(response.status, dict(response.getheaders()), response.read(), time.monotonic() - began)
+        finally:
+            connection.close()
+
+    def post(self, webhook, timeout_s=10):
+        return self.request("POST", webhook.path, webhook.body, webhook.headers, timeout_s)
+
+    def cartbus(self, *arguments, check=True, json_output=False):
+        """The operator's command. Its output, parsed when json_output."""
+        words = [str(BUILD / "bin" / "cartbus"), *arguments, "--config", str(self.config_path)]
+        done = subprocess.run(words + (["--json"] if json_output else []), capture_output=True, text=True, timeout=60)
+        if check and done.returncode != 0:
+            raise AssertionError(f"{' '.join(words)} ended with {done.returncode}:\n{done.stdout}{done.stderr}")
+        return json.loads(done.stdout) if json_output else done
+
+    def ask(self, verb, **argument):
+        """The operator's question on the control socket, as JSON."""
+        done = subprocess.run([str(BUILD / "bin" / "cartbus-test-ask"), str(self.config_path), verb, json.dumps(argument)],
+                              capture_output=True, text=True, timeout=60)
+        if done.returncode != 0:
+            raise AssertionError(f"the question {verb} failed: {done.stderr}")
+        return json.loads(done.stdout)
+
+    def log(self, topic=None, shop=None, start=1):
+        """Every message of the broker's log in order, with the payload decoded as `message`. The broker must be running."""
+        position, found = start, []
+        while position:
+            argument = {"from": position, "limit": 500}
+            argument.update({key: value for key, value in (("topic", topic), ("shop", shop)) if value})
+            page = self.ask("read", **argument)
+            for entry in page["messages"]:
+                found.append({**entry, "message": self._decoded(entry["topic"], entry["payload"])})
+            position = page.get("next")
+        return found
+
+    def proto(self):
+        """The module of cart.proto, made from the sources by protoc."""
+        if not self._proto:
+            subprocess.run(["protoc", "-I", str(SOURCES / "proto"), f"--python_out={self.folder}", "cart.proto"], check=True)
+            sys.path.insert(0, str(self.folder))
+            try:
+                self._proto = importlib.import_module("cart_pb2")
+            finally:
+                sys.path.remove(str(self.folder))
+        return self._proto
+
+    def _decoded(self, topic, payload):
+        cart = self.proto()
+        kinds = {
+            "reminder.sent": "ReminderOutcome", "reminder.released": "ReminderOutcome",
+            "reminder.refused": "ReminderOutcome", "reminder.ambiguous": "ReminderOutcome",
+            "reminder.skipped": "ReminderOutcome", "tick.nightly": "Tick", "tick.monthly": "Tick",
+        }
+        name = kinds.get(topic) or "".join(part.title() for part in topic.split("."))
+        kind = getattr(cart, name, None)
+        return kind.FromString(base64.b64decode(payload)) if kind else None
