@@ -45,7 +45,9 @@ static int on_socket(CURL *easy, curl_socket_t fd, int what, void *context, void
 {
 	struct smtp *smtp = context;
 	struct epoll_event event = { .data.fd = fd };
-	(void)easy;
+	struct smtp_transfer *transfer = NULL;
+	if (curl_easy_getinfo(easy, CURLINFO_PRIVATE, (char **)&transfer) == CURLE_OK && transfer)
+		transfer->fd = fd; /* also of a paused one, for which libcurl wants no events */
 	if (what == CURL_POLL_REMOVE) {
 		epoll_ctl(smtp->epoll, EPOLL_CTL_DEL, fd, NULL);
 		curl_multi_assign(smtp->multi, fd, NULL);
@@ -265,10 +267,8 @@ static void drop_active(struct smtp *smtp)
 	}
 	while (!list_empty(&smtp->active)) {
 		struct smtp_transfer *transfer = LIST_ENTRY(smtp->active.next, struct smtp_transfer, hook);
-		curl_socket_t fd = CURL_SOCKET_BAD;
-		curl_easy_getinfo(transfer->easy, CURLINFO_ACTIVESOCKET, &fd);
-		if (fd != CURL_SOCKET_BAD)
-			shutdown(fd, SHUT_RDWR);
+		if (transfer->fd != CURL_SOCKET_BAD)
+			shutdown(transfer->fd, SHUT_RDWR);
 		curl_multi_remove_handle(smtp->multi, transfer->easy);
 		smtp_transfer_free(transfer);
 	}

@@ -26,11 +26,14 @@ struct smtp_transfer {
 	struct buffer mime; /* our own: the request may be freed before the connection is down */
 	char envelope_from[ADDRESS_MAX + 1], envelope_to[ADDRESS_MAX + 1];
 	bool claim;
+	curl_socket_t fd; /* of its connection, as far as we were told */
 	size_t read;
 	enum smtp_gate gate;
 	bool must_ask;             /* the claim is to be asked for as soon as libcurl has returned */
 	bool handed_over;          /* the last byte was given to libcurl */
 	enum smtp_command command; /* the last one that we sent */
+	bool leaving;              /* said QUIT: answers are to that */
+	long code;                 /* of the last answer to it; 0: none yet */
 	char answer[256];          /* the server's last line */
 };
 

@@ -19,6 +19,7 @@
 
 enum {
 	CONNECT_MS = 30 * 1000,
+	ANSWER_S = 5 * 60, /* RFC 5321, 4.5.3.2: what most commands should be given */
 	TRANSFER_MS = 15 * 60 *
 		1000, /* an end, should nobody stop it; RFC 5321 lets a server take 10 minutes for the answer */
 };
@@ -33,6 +34,7 @@ int smtp_transfer_new(struct effect *effect, const struct mail *mail, struct smt
 	list_init(&transfer->hook);
 	transfer->effect = effect;
 	transfer->claim = mail->claim;
+	transfer->fd = CURL_SOCKET_BAD;
 	buffer_add(&transfer->mime, mime.data, mime.len);
 	TEXT_COPY(transfer->envelope_from, mail->envelope_from);
 	TEXT_COPY(transfer->envelope_to, mail->envelope_to);
@@ -59,6 +61,7 @@ static size_t last_byte(struct smtp_transfer *transfer)
 		return CURL_READFUNC_ABORT;
 	if (!transfer->claim || transfer->gate == GATE_OPEN) {
 		transfer->handed_over = true;
+		transfer->code = 0;
 		return 0;
 	}
 	transfer->must_ask |= transfer->gate == GATE_SHUT;
@@ -97,12 +100,14 @@ static void note_command(struct smtp_transfer *transfer, const char *line, size_
 	for (size_t i = 0; i < sizeof(commands) / sizeof(commands[0]); i++)
 		if (len >= 4 && strncasecmp(line, commands[i].verb, 4) == 0)
 			transfer->command = commands[i].command;
+	transfer->leaving |= len >= 4 && strncasecmp(line, "QUIT", 4) == 0;
 }
 
 /* Words of the server that contain an address are left out: results go into logs and facts. */
 static void note_answer(struct smtp_transfer *transfer, const char *line, size_t len)
 {
 	size_t to = 0;
+	transfer->code = strtol((char[]){ line[0], line[1], line[2], 0 }, NULL, 10);
 	for (size_t i = 0; i < len && to + 12 < sizeof(transfer->answer);) {
 		size_t word = i;
 		while (word < len && line[word] != ' ')
@@ -127,7 +132,7 @@ static int listen_in(CURL *easy, curl_infotype type, char *data, size_t len, voi
 	(void)easy;
 	if (type == CURLINFO_HEADER_OUT)
 		note_command(context, data, len);
-	else if (type == CURLINFO_HEADER_IN && len > 3)
+	else if (type == CURLINFO_HEADER_IN && len > 3 && !((struct smtp_transfer *)context)->leaving)
 		note_answer(context, data, len);
 	return 0;
 }
@@ -161,6 +166,7 @@ void smtp_transfer_prepare(struct smtp_transfer *transfer, const struct smtp_set
 	curl_easy_setopt(easy, CURLOPT_PROXY, ""); /* never from the environment */
 	curl_easy_setopt(easy, CURLOPT_NOSIGNAL, 1L);
 	curl_easy_setopt(easy, CURLOPT_CONNECTTIMEOUT_MS, (long)CONNECT_MS);
+	curl_easy_setopt(easy, CURLOPT_SERVER_RESPONSE_TIMEOUT, (long)ANSWER_S);
 	curl_easy_setopt(easy, CURLOPT_TIMEOUT_MS, (long)TRANSFER_MS);
 	curl_easy_setopt(easy, CURLOPT_MAIL_FROM, transfer->envelope_from);
 	curl_easy_setopt(easy, CURLOPT_MAIL_RCPT, transfer->to);
@@ -181,18 +187,15 @@ void smtp_transfer_prepare(struct smtp_transfer *transfer, const struct smtp_set
 }
 
 /* A server that hung up while the claim was on its way would make the mail ambiguous for nothing. */
-static bool server_is_there(CURL *easy)
+static bool server_is_there(const struct smtp_transfer *transfer)
 {
-	curl_socket_t fd = CURL_SOCKET_BAD;
-	if (curl_easy_getinfo(easy, CURLINFO_ACTIVESOCKET, &fd) != CURLE_OK || fd == CURL_SOCKET_BAD)
-		return false;
-	struct pollfd poller = { .fd = fd, .events = POLLRDHUP };
-	return poll(&poller, 1, 0) == 0;
+	struct pollfd poller = { .fd = transfer->fd, .events = POLLRDHUP };
+	return transfer->fd == CURL_SOCKET_BAD || poll(&poller, 1, 0) == 0;
 }
 
 bool smtp_transfer_proceed(struct smtp_transfer *transfer, bool go)
 {
-	bool open = go && transfer->gate == GATE_ASKED && server_is_there(transfer->easy);
+	bool open = go && transfer->gate == GATE_ASKED && server_is_there(transfer);
 	if (go && !open)
 		TEXT_COPY(transfer->answer, "the server hung up before the last byte");
 	transfer->gate = open ? GATE_OPEN : GATE_DROP;
@@ -201,28 +204,29 @@ bool smtp_transfer_proceed(struct smtp_transfer *transfer, bool go)
 }
 
 /* The codes that speak of our login or our encryption, not of this mail. */
-static bool is_about_us(const struct smtp_transfer *transfer, long code)
+static bool is_about_us(const struct smtp_transfer *transfer)
 {
+	long code = transfer->code;
 	return transfer->command < SMTP_MAIL || code == 530 || code == 534 || code == 535 || code == 538;
 }
 
-static enum mail_end end_of(const struct smtp_transfer *transfer, CURLcode result, long code)
+static enum mail_end end_by_code(long code, enum mail_end otherwise)
 {
-	if (transfer->handed_over) {
-		if (result == CURLE_OK)
-			return MAIL_SENT;
-		return code >= 500 && code < 600 ? MAIL_REFUSED : code >= 400 && code < 500 ? MAIL_LATER : MAIL_UNKNOWN;
-	}
-	if (transfer->gate == GATE_DROP || result == CURLE_OK || is_about_us(transfer, code))
+	return code >= 500 && code < 600 ? MAIL_REFUSED : code >= 400 && code < 500 ? MAIL_LATER : otherwise;
+}
+
+static enum mail_end end_of(const struct smtp_transfer *transfer, CURLcode result)
+{
+	if (transfer->handed_over)
+		return result == CURLE_OK ? MAIL_SENT : end_by_code(transfer->code, MAIL_UNKNOWN);
+	if (transfer->gate == GATE_DROP || result == CURLE_OK || is_about_us(transfer))
 		return MAIL_NOT_SENT;
-	return code >= 500 && code < 600 ? MAIL_REFUSED : code >= 400 && code < 500 ? MAIL_LATER : MAIL_NOT_SENT;
+	return end_by_code(transfer->code, MAIL_NOT_SENT);
 }
 
 struct mail_result smtp_transfer_result(const struct smtp_transfer *transfer, CURLcode result)
 {
-	long code = 0;
-	curl_easy_getinfo(transfer->easy, CURLINFO_RESPONSE_CODE, &code);
-	enum mail_end end = end_of(transfer, result, code);
+	enum mail_end end = end_of(transfer, result);
 	if (end == MAIL_SENT || end == MAIL_LATER || end == MAIL_REFUSED || transfer->gate == GATE_DROP)
 		return mail_result_of(end, "smtp", transfer->answer);
 	struct mail_result ret = mail_result_of(end, "smtp", "");

@@ -17,7 +17,7 @@
 
 static struct {
 	char public_url[256];
-	uint8_t key[64];
+	uint8_t key[128];
 	size_t key_len;
 	double clock_rate;
 } installation = { .clock_rate = 1 };

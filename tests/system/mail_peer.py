@@ -1,0 +1,144 @@
+"""Mail servers that misbehave on purpose (aiosmtpd), and the probe that sends to them."""
+
+import os
+import pathlib
+import select
+import socket
+import ssl
+import subprocess
+import threading
+
+from aiosmtpd.controller import Controller
+from aiosmtpd.smtp import SMTP, AuthResult, LoginPassword
+
+BUILD = pathlib.Path(os.environ.get("CARTBUS_BUILD", "build-asan"))
+PATIENCE_S = 20
+
+
+class Keep:
+    """Keeps what was delivered; answers what the test wants at each step."""
+
+    def __init__(self, rcpt=None, data=None, hang_up_after_data=False):
+        self.rcpt, self.data, self.hang_up = rcpt, data, hang_up_after_data
+        self.mails, self.transactions, self.peers = [], 0, set()
+        self.connection = None
+
+    async def handle_MAIL(self, server, session, envelope, address, options):
+        self.transactions += 1
+        self.peers.add(session.peer)
+        self.connection = server.transport
+        envelope.mail_from = address
+        return "250 OK"
+
+    async def handle_RCPT(self, server, session, envelope, address, options):
+        if self.rcpt:
+            return self.rcpt
+        envelope.rcpt_tos.append(address)
+        return "250 OK"
+
+    async def handle_DATA(self, server, session, envelope):
+        if self.data:
+            return self.data
+        self.mails.append(envelope)
+        if self.hang_up:  # it has the mail, and nobody will ever hear of it
+            server.transport.abort()
+        return "250 kept for <someone@mail.example>"
+
+
+class Peer:
+    def __init__(self, handler, **options):
+        self.handler = handler
+
+        class Quick(Controller):
+            def factory(inner):
+                return SMTP(inner.handler, timeout=60, **options)
+
+        with socket.socket() as free:
+            free.bind(("127.0.0.1", 0))
+            self.port = free.getsockname()[1]
+        self.controller = Quick(handler, hostname="127.0.0.1", port=self.port)
+        self.controller.start()
+
+    def hang_up(self):
+        """Cuts the latest connection and comes back when it is cut."""
+        cut = threading.Event()
+
+        def do():
+            self.handler.connection.abort()
+            self.controller.loop.call_later(0.01, cut.set)  # abort closes in the loop's next round
+
+        self.controller.loop.call_soon_threadsafe(do)
+        assert cut.wait(PATIENCE_S)
+
+    def close(self):
+        if self.controller.server:
+            self.controller.stop()
+            self.controller.server = None
+
+
+def certificates(folder):
+    """A CA of the test's own and a server certificate for 127.0.0.1."""
+
+    def openssl(*arguments):
+        subprocess.run(["openssl", *arguments], cwd=folder, check=True, capture_output=True)
+
+    openssl("req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes", "-keyout", "ca.key",
+            "-out", "ca.pem", "-subj", "/CN=test ca", "-days", "2")
+    openssl("req", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes", "-keyout", "server.key",
+            "-out", "server.csr", "-subj", "/CN=127.0.0.1")
+    (folder / "ext").write_text("subjectAltName=IP:127.0.0.1\n")
+    openssl("x509", "-req", "-in", "server.csr", "-CA", "ca.pem", "-CAkey", "ca.key", "-CAcreateserial", "-out",
+            "server.pem", "-extfile", "ext", "-days", "2")
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    context.load_cert_chain(folder / "server.pem", folder / "server.key")
+    return folder / "ca.pem", context
+
+
+def login(name, password):
+    def authenticate(server, session, envelope, mechanism, data):
+        good = isinstance(data, LoginPassword) and (data.login, data.password) == (name.encode(), password.encode())
+        return AuthResult(success=good, handled=False)
+
+    return authenticate
+
+
+class Probe:
+    """One mail transport, as tests/system/mail_probe.c offers it."""
+
+    def __init__(self, folder, **mail):
+        secrets = folder / "secrets"
+        secrets.mkdir(exist_ok=True)
+        mail = {key.replace("_", "-"): value for key, value in mail.items()}
+        if "smtp-password" in mail:
+            (secrets / "smtp.password").write_text(mail.pop("smtp-password") + "\n")
+            (secrets / "smtp.password").chmod(0o600)
+        keys = "\n".join(f"{key} = {value}" for key, value in mail.items())
+        config = folder / "cartbus.conf"
+        config.write_text(f"[paths]\nstate = {folder}\nsecrets = {secrets}\n[mail]\n{keys}\n")
+        self.process = subprocess.Popen([BUILD / "bin" / "mail_probe", config], stdin=subprocess.PIPE,
+                                        stdout=subprocess.PIPE, bufsize=0)
+        self.heard = b""
+
+    def say(self, line):
+        self.process.stdin.write(line.encode() + b"\n")
+
+    def hear(self):
+        while b"\n" not in self.heard:
+            ready, _, _ = select.select([self.process.stdout], [], [], PATIENCE_S)
+            assert ready, f"the probe said nothing within {PATIENCE_S} s"
+            more = os.read(self.process.stdout.fileno(), 65536)
+            assert more, "the probe has ended"
+            self.heard += more
+        line, self.heard = self.heard.split(b"\n", 1)
+        return line.decode()
+
+    def kill(self):
+        self.process.kill()
+        self.process.wait()
+
+    def close(self):
+        """Ends it as SIGTERM would end a sender; returns what it still said."""
+        if self.process.poll() is None:
+            out, _ = self.process.communicate(timeout=PATIENCE_S)
+            return out.decode().splitlines()
+        return []

@@ -1,0 +1,153 @@
+/*
+ * mail_probe.c: the mail transport alone, led by a test over stdin
+ *
+ * `mail_probe cartbus.conf` makes the driver that the configuration asks for and stands in for the runtime:
+ *     mail ID claim|plain ADDRESS   starts a mail           -> "claim ID" when it is at its last byte, "done ID END WORDS"
+ *     go ID, no ID                  answers the claim
+ *     stop ID                       as at a deadline        -> nothing more about it
+ * At the end of stdin the driver is closed and "closed" is said. END is sent, not_sent, later, refused or unknown.
+ */
+#include "bus/base/cleanup.h"
+#include "bus/base/log.h"
+#include "bus/base/memory.h"
+#include "bus/base/text.h"
+#include "services/kit/mail.h"
+#include "services/kit/settings.h"
+#include <poll.h>
+
+struct effect {
+	char id[32];
+	struct mail *mail;
+	struct effect *next;
+};
+
+static struct effect *effects;
+static struct effect_driver *driver;
+
+static void effect_free(struct effect *effect)
+{
+	for (struct effect **at = &effects; *at; at = &(*at)->next) {
+		if (*at != effect)
+			continue;
+		*at = effect->next;
+		mail_free(effect->mail);
+		free(effect);
+		return;
+	}
+}
+
+static struct effect *find(const char *id)
+{
+	for (struct effect *effect = effects; effect; effect = effect->next)
+		if (strcmp(effect->id, id) == 0)
+			return effect;
+	die("no mail %s", id);
+}
+
+void effect_claim(struct effect *effect)
+{
+	printf("claim %s\n", effect->id);
+}
+
+void effect_done(struct effect *effect, const void *result)
+{
+	static const char *const ends[] = { [MAIL_SENT] = "sent",
+		[MAIL_NOT_SENT] = "not_sent",
+		[MAIL_LATER] = "later",
+		[MAIL_REFUSED] = "refused",
+		[MAIL_UNKNOWN] = "unknown" };
+	const struct mail_result *mail = result;
+	printf("done %s %s %s\n", effect->id, ends[mail->end], mail->words);
+	effect_free(effect);
+}
+
+const void *effect_request(const struct effect *effect)
+{
+	return effect->mail;
+}
+
+static void start_mail(const char *id, const char *how, const char *to)
+{
+	char why[160], message_id[60];
+	struct effect *effect = memory_new(sizeof(*effect));
+	TEXT_COPY(effect->id, id);
+	snprintf(message_id, sizeof(message_id), "%s@probe.example", id);
+	if (mail_note("Shop <shop@shop.example>", to, "A note", ".\nFrom here\n..\nwith dots\n.\n", message_id, 0,
+		    &effect->mail, why) < 0)
+		die("%s", why);
+	effect->mail->claim = strcmp(how, "claim") == 0;
+	effect->next = effects;
+	effects = effect;
+	driver->start(driver->self, effect, effect->mail);
+}
+
+static void obey(const char *line)
+{
+	char verb[16] = "", id[32] = "", how[16] = "", to[200] = "";
+	sscanf(line, "%15s %31s %15s %199s", verb, id, how, to);
+	if (strcmp(verb, "mail") == 0) {
+		start_mail(id, how, to);
+	} else if (strcmp(verb, "stop") == 0) {
+		driver->stop(driver->self, find(id));
+		effect_free(find(id));
+	} else if (strcmp(verb, "go") == 0 || strcmp(verb, "no") == 0) {
+		driver->proceed(driver->self, find(id), strcmp(verb, "go") == 0);
+	} else {
+		die("what is \"%s\"?", line);
+	}
+}
+
+/* false: stdin has ended. */
+static bool listen_to_stdin(void)
+{
+	static struct buffer heard;
+	char chunk[4096];
+	ssize_t got = read(STDIN_FILENO, chunk, sizeof(chunk));
+	if (got <= 0) {
+		buffer_free(&heard);
+		return false;
+	}
+	buffer_add(&heard, chunk, (size_t)got);
+	for (char *end; (end = memchr(heard.data, '\n', heard.len));) {
+		size_t len = (size_t)(end - (char *)heard.data) + 1;
+		*end = 0;
+		obey((const char *)heard.data);
+		memmove(heard.data, heard.data + len, heard.len - len);
+		heard.len -= len;
+	}
+	return true;
+}
+
+static void run(void)
+{
+	for (bool open = true; open;) {
+		struct pollfd fds[] = { { .fd = STDIN_FILENO, .events = POLLIN },
+			{ .fd = driver->fd(driver->self), .events = POLLIN } };
+		int64_t wait_us = driver->wait_us(driver->self);
+		poll(fds, 2, wait_us < 0 ? -1 : (int)((wait_us + US_PER_MS - 1) / US_PER_MS));
+		if (fds[0].revents)
+			open = listen_to_stdin();
+		driver->work(driver->self);
+	}
+}
+
+int main(int argc, char **argv)
+{
+	struct config *config;
+	struct config_error error;
+	struct clock clock = clock_system();
+	setvbuf(stdout, NULL, _IOLBF, 0);
+	log_open("mail_probe", LOG_INFO);
+	if (argc != 2)
+		die("usage: mail_probe cartbus.conf");
+	if (config_load(argv[1], settings_keys, &config, &error) < 0)
+		die("%s", error.text);
+	driver = mail_driver_new(config, &clock);
+	run();
+	driver->close(driver->self);
+	while (effects)
+		effect_free(effects);
+	config_free(config);
+	puts("closed");
+	return 0;
+}

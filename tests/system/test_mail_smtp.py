@@ -1,0 +1,245 @@
+"""What the SMTP transport promises, shown against real servers: aiosmtpd, which misbehaves as told, and OpenSMTPD."""
+
+import pytest
+
+import mail_peer
+from mail_peer import Keep, Peer, Probe, certificates, login
+from smtp_server import SmtpServer, wait_until
+
+TO = "anna@mail.example"
+
+
+@pytest.fixture
+def start(tmp_path):
+    """Peers and probes that end with the test."""
+    things = []
+
+    class Starter:
+        def peer(self, handler, **options):
+            things.append(Peer(handler, **options))
+            return things[-1]
+
+        def probe(self, port, **mail):
+            mail = {"transport": "smtp", "smtp_host": "127.0.0.1", "smtp_port": port, "smtp_tls": "none", **mail}
+            things.append(Probe(tmp_path, **mail))
+            return things[-1]
+
+    yield Starter()
+    for thing in reversed(things):
+        if isinstance(thing, Probe) and thing.process.poll() is None:
+            thing.kill()
+        elif isinstance(thing, Peer):
+            thing.close()
+
+
+@pytest.fixture(params=["aiosmtpd", "opensmtpd"])
+def server(request, start):
+    """Either server, as (port, how many mails it has delivered)."""
+    if request.param == "aiosmtpd":
+        keep = Keep()
+        yield start.peer(keep).port, lambda: len(keep.mails)
+        return
+    smtpd = SmtpServer()
+    yield smtpd.port, lambda: len(smtpd.mails())
+    smtpd.close()
+
+
+def body_of(mail):
+    return mail.content.decode("ascii")
+
+
+def send_another(probe, delivered):
+    """The servers deliver in order: once this one is there, nothing of before can still be on its way."""
+    before = delivered()
+    probe.say(f"mail last plain {TO}")
+    assert probe.hear().startswith("done last sent")
+    wait_until(lambda: delivered() > before, "the delivery of the last mail")
+    return delivered() - 1
+
+
+def test_a_mail_with_a_yes_is_delivered_once(start, server):
+    port, delivered = server
+    probe = start.probe(port)
+    probe.say(f"mail a claim {TO}")
+    assert probe.hear() == "claim a"
+    assert delivered() == 0
+    probe.say("go a")
+    assert probe.hear().startswith("done a sent")
+    wait_until(lambda: delivered() == 1, "the delivery")
+    assert send_another(probe, delivered) == 1
+
+
+def test_a_mail_with_a_no_is_never_delivered(start, server):
+    port, delivered = server
+    probe = start.probe(port)
+    probe.say(f"mail a claim {TO}")
+    assert probe.hear() == "claim a"
+    probe.say("no a")
+    assert probe.hear().startswith("done a not_sent")
+    assert send_another(probe, delivered) == 0
+
+
+def test_a_sender_killed_before_the_last_byte_delivers_nothing(start, server):
+    port, delivered = server
+    probe = start.probe(port)
+    probe.say(f"mail a claim {TO}")
+    assert probe.hear() == "claim a"
+    probe.kill()
+    assert send_another(start.probe(port), delivered) == 0
+
+
+def test_a_deadline_before_the_last_byte_delivers_nothing(start, server):
+    port, delivered = server
+    probe = start.probe(port)
+    probe.say(f"mail a claim {TO}")
+    assert probe.hear() == "claim a"
+    probe.say("stop a")
+    assert send_another(probe, delivered) == 0
+
+
+def test_a_sender_that_ends_before_the_last_byte_delivers_nothing(start, server):
+    port, delivered = server
+    probe = start.probe(port)
+    for i in range(3):
+        probe.say(f"mail m{i} claim {TO}")
+    assert {probe.hear() for _ in range(3)} == {"claim m0", "claim m1", "claim m2"}
+    assert probe.close()[-1] == "closed"
+    assert send_another(start.probe(port), delivered) == 0
+
+
+def test_the_body_arrives_byte_for_byte(start):
+    keep = Keep()
+    probe = start.probe(start.peer(keep).port)
+    probe.say(f"mail a plain {TO}")
+    assert probe.hear().startswith("done a sent")
+    assert body_of(keep.mails[0]).endswith("\r\n\r\n=2E\r\n=46rom here\r\n=2E.\r\nwith dots\r\n=2E\r\n")
+    assert keep.mails[0].rcpt_tos == [TO]
+
+
+def test_words_of_the_server_come_without_addresses(start):
+    probe = start.probe(start.peer(Keep()).port)
+    probe.say(f"mail a plain {TO}")
+    assert probe.hear() == "done a sent 250 kept for (address)"
+
+
+@pytest.mark.parametrize("handler, end", [
+    (Keep(rcpt="450 mailbox busy"), "later 450 mailbox busy"),
+    (Keep(rcpt="550 no such user"), "refused 550 no such user"),
+    (Keep(data="451 try again"), "later 451 try again"),
+    (Keep(data="554 not wanted"), "refused 554 not wanted"),
+])
+def test_what_the_server_answers_is_told_apart(start, handler, end):
+    probe = start.probe(start.peer(handler).port)
+    probe.say(f"mail a claim {TO}")
+    if handler.data:
+        assert probe.hear() == "claim a"
+        probe.say("go a")
+    assert probe.hear() == f"done a {end}"
+    assert handler.mails == []
+
+
+def test_no_answer_after_the_last_byte_is_unknown(start):
+    keep = Keep(hang_up_after_data=True)
+    probe = start.probe(start.peer(keep).port)
+    probe.say(f"mail a claim {TO}")
+    assert probe.hear() == "claim a"
+    probe.say("go a")
+    assert probe.hear().startswith("done a unknown")
+    assert len(keep.mails) == 1  # it may have gone, and it had
+
+
+def test_a_server_that_hung_up_during_the_claim_is_not_ambiguous(start):
+    keep = Keep()
+    peer = start.peer(keep)
+    probe = start.probe(peer.port)
+    probe.say(f"mail a claim {TO}")
+    assert probe.hear() == "claim a"
+    peer.hang_up()
+    probe.say("go a")
+    assert probe.hear().startswith("done a not_sent")
+    assert keep.mails == []
+
+
+def test_nobody_listening_is_not_sent(start):
+    peer = start.peer(Keep())
+    peer.close()
+    probe = start.probe(peer.port)
+    probe.say(f"mail a claim {TO}")
+    assert probe.hear().startswith("done a not_sent")
+
+
+def test_connections_are_used_again_and_never_more_than_configured(start):
+    keep = Keep()
+    probe = start.probe(start.peer(keep).port, smtp_connections=3)
+    for i in range(30):
+        probe.say(f"mail m{i} plain {TO}")
+    ends = [probe.hear() for _ in range(30)]
+    assert all(" sent " in end for end in ends)
+    assert len(keep.mails) == 30
+    assert len(keep.peers) <= 3
+
+
+def test_mails_that_wait_for_their_claim_hold_up_no_more_than_their_place(start):
+    keep = Keep()
+    probe = start.probe(start.peer(keep).port, smtp_connections=2)
+    probe.say(f"mail held claim {TO}")
+    assert probe.hear() == "claim held"
+    for i in range(5):
+        probe.say(f"mail m{i} plain {TO}")
+    assert [probe.hear().split()[2] for _ in range(5)] == ["sent"] * 5
+    probe.say("go held")
+    assert probe.hear().startswith("done held sent")
+
+
+def test_starttls_with_a_known_authority_and_login(start, tmp_path):
+    ca, context = certificates(tmp_path)
+    keep = Keep()
+    peer = start.peer(keep, tls_context=context, require_starttls=True, auth_required=True,
+                      authenticator=login("shop", "secret"))
+    probe = start.probe(peer.port, smtp_tls="starttls", smtp_ca=ca, smtp_user="shop", smtp_password="secret")
+    probe.say(f"mail a claim {TO}")
+    assert probe.hear() == "claim a"
+    probe.say("go a")
+    assert probe.hear().startswith("done a sent")
+    assert len(keep.mails) == 1
+
+
+def test_a_no_over_tls_is_never_delivered(start, tmp_path):
+    ca, context = certificates(tmp_path)
+    keep = Keep()
+    probe = start.probe(start.peer(keep, tls_context=context).port, smtp_tls="starttls", smtp_ca=ca)
+    probe.say(f"mail a claim {TO}")
+    assert probe.hear() == "claim a"
+    probe.say("no a")
+    assert probe.hear().startswith("done a not_sent")
+    assert send_another(probe, lambda: len(keep.mails)) == 0
+
+
+def test_an_unknown_authority_gets_no_mail(start, tmp_path):
+    _, context = certificates(tmp_path)
+    keep = Keep()
+    probe = start.probe(start.peer(keep, tls_context=context).port, smtp_tls="starttls")
+    probe.say(f"mail a claim {TO}")
+    assert probe.hear().startswith("done a not_sent")
+    assert keep.transactions == 0
+
+
+def test_a_server_without_starttls_gets_no_mail(start):
+    keep = Keep()
+    probe = start.probe(start.peer(keep).port, smtp_tls="starttls")
+    probe.say(f"mail a claim {TO}")
+    assert probe.hear().startswith("done a not_sent")
+    assert keep.transactions == 0
+
+
+def test_a_wrong_password_spends_no_mail(start, tmp_path):
+    ca, context = certificates(tmp_path)
+    peer = start.peer(Keep(), tls_context=context, auth_required=True, authenticator=login("shop", "secret"))
+    probe = start.probe(peer.port, smtp_tls="starttls", smtp_ca=ca, smtp_user="shop", smtp_password="wrong")
+    probe.say(f"mail a claim {TO}")
+    assert probe.hear().startswith("done a not_sent")
+
+
+def test_a_password_is_never_sent_in_the_clear_to_another_machine(start):
+    probe = start.probe(25, smtp_host="mail.example", smtp_user="shop", smtp_password="secret")
+    assert probe.process.wait(mail_peer.PATIENCE_S) == 1
