@@ -1,14 +1,140 @@
 /*
  * question.c: the operator's questions
+ *
+ * Promises:  only a peer whose declaration says operator = yes is answered. What a question changed is on the disk before its
+ *            answer leaves. A long answer comes in chunks.
+ * Fails by:  an answer with ok = false and the reason in words.
+ * Read next: answer_status.c, answer_read.c, answer_dead.c
  */
+#include "bus/broker/question.h"
+#include "bus/base/cleanup.h"
 #include "bus/base/text.h"
-#include "bus/broker/session.h"
+#include <stdio.h>
+#include <stdlib.h>
+
+enum { CHUNK = 32000 }; /* below the size of Answer.text */
+
+static const struct {
+	const char *verb;
+	answer_fn *answer;
+} verbs[] = {
+	{ "status", answer_status },
+	{ "queues", answer_queues },
+	{ "read", answer_read },
+	{ "dead.list", answer_dead_list },
+	{ "dead.show", answer_dead_show },
+	{ "dead.redrive", answer_dead_redrive },
+	{ "dead.drop", answer_dead_drop },
+	{ "gateway.strike", answer_strike },
+};
+
+const char *argument_text(json_t *argument, const char *name)
+{
+	const char *text = json_string_value(json_object_get(argument, name));
+
+	return text && text[0] != '\0' ? text : NULL;
+}
+
+uint64_t argument_number(json_t *argument, const char *name, uint64_t otherwise)
+{
+	json_t *number = json_object_get(argument, name);
+
+	if (!number)
+		return otherwise;
+	return json_integer_value(number) > 0 ? (uint64_t)json_integer_value(number) : 0;
+}
+
+json_t *json_base64(struct bytes bytes)
+{
+	static const char digits[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+	_cleanup_(buffer_free) struct buffer text = { 0 };
+	const uint8_t *at = bytes.data;
+
+	for (size_t i = 0; i < bytes.len; i += 3) {
+		size_t have = bytes.len - i;
+		uint32_t group =
+			(uint32_t)at[i] << 16 | (have > 1 ? (uint32_t)at[i + 1] << 8 : 0) | (have > 2 ? at[i + 2] : 0);
+		char four[4] = { digits[group >> 18], digits[group >> 12 & 63],
+			have > 1 ? digits[group >> 6 & 63] : '=', have > 2 ? digits[group & 63] : '=' };
+
+		buffer_add(&text, four, sizeof(four));
+	}
+	return json_stringn(buffer_text(&text), text.len);
+}
+
+struct queue *queue_by_name(struct broker *broker, const char *name)
+{
+	int peer = name ? topology_peer(&broker->topology, name) : -1;
+
+	return peer >= 0 ? broker->queues[peer] : NULL;
+}
+
+static void answer(struct broker *broker, struct bytes peer, uint64_t id, bool ok, const char *text)
+{
+	_cleanup_free_ Control *control = calloc(1, sizeof(*control));
+	size_t left = strlen(text);
+
+	control->which_what = Control_answer_tag;
+	control->what.answer.id = id;
+	control->what.answer.ok = ok;
+	do {
+		size_t len = left < CHUNK ? left : CHUNK;
+
+		memcpy(control->what.answer.text, text, len);
+		control->what.answer.text[len] = '\0';
+		text += len;
+		left -= len;
+		control->what.answer.more = left > 0;
+		control_later(broker, peer, control);
+	} while (left > 0);
+}
+
+static void refuse(struct broker *broker, struct bytes peer, uint64_t id, const char *why)
+{
+	broker->refused[REFUSED_QUESTION]++;
+	answer(broker, peer, id, false, why);
+}
+
+static answer_fn *find_verb(const char *verb)
+{
+	for (size_t i = 0; i < sizeof(verbs) / sizeof(verbs[0]); i++)
+		if (strcmp(verbs[i].verb, verb) == 0)
+			return verbs[i].answer;
+	return NULL;
+}
+
+static bool is_operator(const struct broker *broker, struct bytes peer)
+{
+	const struct session *session = session_by_peer(broker, peer);
+
+	return session && broker->topology.peers[session->peer].operator_;
+}
 
 void hear_question(struct broker *broker, struct bytes peer, const Question *question)
 {
-	Control control = { .which_what = Control_answer_tag };
+	answer_fn *function = find_verb(question->verb);
+	char error[256] = "the broker could not answer";
+	json_t *argument, *result;
 
-	control.what.answer.id = question->id;
-	TEXT_COPY(control.what.answer.text, "unknown question");
-	control_now(broker, peer, &control);
+	if (!is_operator(broker, peer)) {
+		refuse(broker, peer, question->id, "only a peer that is declared with operator = yes may ask");
+		return;
+	}
+	if (!function) {
+		refuse(broker, peer, question->id, "unknown question");
+		return;
+	}
+	argument = question->argument[0] ? json_loads(question->argument, 0, NULL) : json_object();
+	result = json_is_object(argument) ? function(broker, argument, error) : NULL;
+	if (!json_is_object(argument))
+		snprintf(error, sizeof(error), "the argument is not a JSON object");
+	if (result) {
+		_cleanup_free_ char *text = json_dumps(result, JSON_COMPACT | JSON_ENSURE_ASCII);
+
+		answer(broker, peer, question->id, true, text ? text : "{}");
+	} else {
+		refuse(broker, peer, question->id, error);
+	}
+	json_decref(argument);
+	json_decref(result);
 }

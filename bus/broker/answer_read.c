@@ -1,0 +1,107 @@
+/*
+ * answer_read.c: the log, as the operator reads it
+ *
+ * Promises:  a question never holds the broker up for long: it reads so far and says where to go on.
+ */
+#include "bus/broker/question.h"
+#include <errno.h>
+#include <stdio.h>
+
+enum {
+	MESSAGES_USUAL = 100,
+	MESSAGES_MOST = 1000,
+	LOOK_AT_MOST = 20000, /* messages per question */
+	BYTES_MOST = 1 << 20,
+};
+
+struct reading {
+	const char *topic, *shop, *key;
+	uint64_t hash; /* of shop and key, when both are given */
+	uint64_t limit;
+	size_t bytes;
+	json_t *messages;
+};
+
+static json_t *describe(const struct logged *logged, const Envelope *envelope, struct bytes payload)
+{
+	json_t *object = json_pack("{s:I,s:I,s:s,s:s,s:s,s:s,s:I,s:b,s:I,s:s,s:s}", "seq", (json_int_t)logged->seq,
+		"time_us", (json_int_t)logged->time_us, "topic", envelope->topic, "shop", envelope->shop, "key",
+		envelope->key, "idem", envelope->idem, "version", (json_int_t)envelope->version, "tombstone",
+		(int)envelope->tombstone, "cause", (json_int_t)envelope->cause, "trace", envelope->trace, "said_by",
+		logged->said_by);
+
+	json_object_set_new(object, "payload", json_base64(payload));
+	return object;
+}
+
+static bool matches(const struct reading *reading, const Envelope *envelope)
+{
+	return (!reading->topic || strcmp(reading->topic, envelope->topic) == 0) &&
+		(!reading->shop || strcmp(reading->shop, envelope->shop) == 0) &&
+		(!reading->key || strcmp(reading->key, envelope->key) == 0);
+}
+
+static int look_at(struct broker *broker, struct reading *reading, uint64_t seq)
+{
+	struct logged logged;
+	Envelope envelope;
+	struct bytes payload;
+	int r = log_read(broker->log, seq, &logged);
+
+	if (r == -ENOENT)
+		return 0; /* dropped: it has been kept long enough */
+	if (r < 0)
+		return r;
+	if (reading->hash && logged.key_hash != reading->hash)
+		return 0;
+	if (message_read(logged.message, &envelope, &payload) < 0 || !matches(reading, &envelope))
+		return 0;
+	reading->bytes += logged.message.len;
+	json_array_append_new(reading->messages, describe(&logged, &envelope, payload));
+	return 0;
+}
+
+static void set_hash(struct reading *reading)
+{
+	Envelope envelope = { 0 };
+
+	if (!reading->shop || !reading->key)
+		return;
+	snprintf(envelope.shop, sizeof(envelope.shop), "%s", reading->shop);
+	snprintf(envelope.key, sizeof(envelope.key), "%s", reading->key);
+	reading->hash = key_hash(&envelope);
+}
+
+static bool is_full(const struct reading *reading)
+{
+	return json_array_size(reading->messages) >= reading->limit || reading->bytes >= BYTES_MOST;
+}
+
+json_t *answer_read(struct broker *broker, json_t *argument, char ret_error[256])
+{
+	struct reading reading = {
+		.topic = argument_text(argument, "topic"),
+		.shop = argument_text(argument, "shop"),
+		.key = argument_text(argument, "key"),
+		.limit = argument_number(argument, "limit", MESSAGES_USUAL),
+	};
+	uint64_t head = log_head(broker->log), seq = argument_number(argument, "from", 1);
+	int r = 0;
+
+	if (reading.limit == 0 || reading.limit > MESSAGES_MOST)
+		reading.limit = MESSAGES_MOST;
+	if (seq == 0)
+		seq = 1;
+	set_hash(&reading);
+	reading.messages = json_array();
+	for (int looked = 0; r == 0 && seq <= head && looked < LOOK_AT_MOST && !is_full(&reading); looked++)
+		r = look_at(broker, &reading, seq++);
+	if (r < 0) {
+		json_decref(reading.messages);
+		snprintf(ret_error, 256, "message %llu cannot be read: it is not what was written",
+			(unsigned long long)seq - 1);
+		return NULL;
+	}
+	return json_pack("{s:o,s:o}", "messages", reading.messages, "next",
+		seq <= head ? json_integer((json_int_t)seq) : json_null());
+}

@@ -1,0 +1,151 @@
+/*
+ * answer_status.c: how the broker, its sessions, queues and gateways are
+ */
+#include "bus/broker/question.h"
+#include <stdio.h>
+
+static json_t *number(uint64_t value)
+{
+	return json_integer((json_int_t)value);
+}
+
+static json_t *describe_session(struct broker *broker, const struct session *session)
+{
+	json_t *object = json_object();
+	uint64_t head = log_head(broker->log);
+
+	json_object_set_new(object, "service", json_string(broker->topology.peers[session->peer].name));
+	json_object_set_new(object, "instance", json_string(session->instance));
+	json_object_set_new(object, "epoch", number(session->epoch));
+	json_object_set_new(object, "active", json_true());
+	json_object_set_new(object, "in_flight", number(session->leased_count));
+	json_object_set_new(object, "cursor", number(session->cursor));
+	json_object_set_new(object, "lag", number(head > session->cursor ? head - session->cursor : 0));
+	json_object_set_new(object, "spooled", number(session->spooled));
+	json_object_set_new(object, "silent_us", number((uint64_t)(broker_boot_us(broker) - session->heard_boot_us)));
+	json_object_set_new(object, "uid", json_integer(session->uid));
+	return object;
+}
+
+static json_t *describe_queue(struct broker *broker, const struct queue *queue)
+{
+	json_t *object = json_object();
+	uint64_t letters = map_count(queue->by_seq);
+
+	json_object_set_new(object, "name", json_string(queue->peer->name));
+	json_object_set_new(object, "ready", number(letters - queue->leased_count - queue->delayed_count));
+	json_object_set_new(object, "leased", number(queue->leased_count));
+	json_object_set_new(object, "delayed", number(queue->delayed_count));
+	json_object_set_new(object, "dead", number(queue->dead_count));
+	json_object_set_new(object, "oldest_us", json_integer(queue_oldest_us(broker, queue)));
+	json_object_set_new(object, "failures", number(queue->failures));
+	json_object_set_new(object, "unread", number(log_head(broker->log) - queue->scanned));
+	return object;
+}
+
+static json_t *describe_queues(struct broker *broker)
+{
+	json_t *array = json_array();
+
+	for (int i = 0; i < broker->topology.peer_count; i++)
+		if (broker->queues[i])
+			json_array_append_new(array, describe_queue(broker, broker->queues[i]));
+	return array;
+}
+
+static json_t *describe_sessions(struct broker *broker)
+{
+	json_t *array = json_array();
+
+	LIST_EACH (hook, &broker->sessions)
+		json_array_append_new(array, describe_session(broker, LIST_ENTRY(hook, struct session, hook)));
+	return array;
+}
+
+struct describing {
+	struct broker *broker;
+	json_t *array;
+};
+
+static void describe_gateway(struct bytes name, void *value, void *context)
+{
+	struct describing *describing = context;
+	json_t *object = json_object();
+	const struct session *found = NULL;
+
+	(void)value;
+	LIST_EACH (hook, &describing->broker->sessions) {
+		const struct session *session = LIST_ENTRY(hook, struct session, hook);
+
+		if (session->gateway && bytes_equal(bytes_of(session->instance), name))
+			found = session;
+	}
+	json_object_set_new(object, "name", json_stringn(name.data, name.len));
+	json_object_set_new(object, "alive", json_boolean(found != NULL));
+	json_object_set_new(object, "spooled", found ? number(found->spooled) : json_null());
+	json_array_append_new(describing->array, object);
+}
+
+static json_t *describe_refused(const struct broker *broker)
+{
+	static const char *const names[REFUSED_COUNT] = {
+		[REFUSED_FRAME] = "frame",
+		[REFUSED_EPOCH] = "epoch",
+		[REFUSED_NUMBER] = "number",
+		[REFUSED_ITEM] = "item",
+		[REFUSED_MESSAGE] = "message",
+		[REFUSED_TOPIC] = "topic",
+		[REFUSED_RIGHT] = "right",
+		[REFUSED_RECEIPT] = "receipt",
+		[REFUSED_CONTROL] = "control",
+		[REFUSED_HELLO] = "hello",
+		[REFUSED_QUESTION] = "question",
+	};
+	json_t *object = json_object();
+
+	for (int i = 0; i < REFUSED_COUNT; i++)
+		json_object_set_new(object, names[i], number(broker->refused[i]));
+	return object;
+}
+
+json_t *answer_status(struct broker *broker, json_t *argument, char ret_error[256])
+{
+	json_t *object = json_object();
+	struct describing gateways = { .broker = broker, .array = json_array() };
+
+	(void)argument;
+	(void)ret_error;
+	map_each(broker->gateways, describe_gateway, &gateways);
+	json_object_set_new(object, "log", json_string(log_id(broker->log)));
+	json_object_set_new(object, "head", number(log_head(broker->log)));
+	json_object_set_new(object, "wall_us", json_integer(broker_wall_us(broker)));
+	json_object_set_new(object, "uptime_us", json_integer(broker_boot_us(broker) - broker->opened_boot_us));
+	json_object_set_new(object, "committed", number(broker->committed));
+	json_object_set_new(object, "parked_claims", number(claims_parked(broker)));
+	json_object_set_new(object, "sessions", describe_sessions(broker));
+	json_object_set_new(object, "queues", describe_queues(broker));
+	json_object_set_new(object, "gateways", gateways.array);
+	json_object_set_new(object, "refused", describe_refused(broker));
+	return object;
+}
+
+json_t *answer_queues(struct broker *broker, json_t *argument, char ret_error[256])
+{
+	json_t *object = json_object();
+
+	(void)argument;
+	(void)ret_error;
+	json_object_set_new(object, "queues", describe_queues(broker));
+	return object;
+}
+
+json_t *answer_strike(struct broker *broker, json_t *argument, char ret_error[256])
+{
+	const char *name = argument_text(argument, "name");
+
+	if (!name || strlen(name) >= 64) {
+		snprintf(ret_error, 256, "say which: {\"name\":\"gateway-1\"}");
+		return NULL;
+	}
+	return json_pack("{s:b}", "struck", gateway_strike(broker, name));
+}

@@ -1,0 +1,26 @@
+/*
+ * question.h: one function per question of the operator
+ *
+ * Each takes the argument (a JSON object, never NULL) and returns the answer, or NULL with ret_error filled: what was wrong with
+ * the question, in words.
+ */
+#ifndef BUS_BROKER_QUESTION_H
+#define BUS_BROKER_QUESTION_H
+
+#include "bus/broker/session.h"
+#include <jansson.h>
+
+typedef json_t *answer_fn(struct broker *broker, json_t *argument, char ret_error[256]);
+
+answer_fn answer_status, answer_queues;                                              /* answer_status.c */
+answer_fn answer_read;                                                               /* answer_read.c */
+answer_fn answer_dead_list, answer_dead_show, answer_dead_redrive, answer_dead_drop; /* answer_dead.c */
+answer_fn answer_strike;                                                             /* answer_status.c */
+
+/* NULL or "": not given. A number that is not one is 0. */
+const char *argument_text(json_t *argument, const char *name);
+uint64_t argument_number(json_t *argument, const char *name, uint64_t otherwise);
+json_t *json_base64(struct bytes bytes);
+struct queue *queue_by_name(struct broker *broker, const char *name);
+
+#endif
