@@ -61,7 +61,7 @@ static int wait_until_ready(struct client *client, int64_t patience_us, char ret
 		}
 		client_work(client, 20 * US_PER_MS);
 	}
-	snprintf(ret_why, 256, "nobody answers at %s/control", client->run);
+	snprintf(ret_why, 256, "nobody answers at %.200s/control", client->run);
 	return -ETIMEDOUT;
 }
 
@@ -93,7 +93,7 @@ int client_open(const struct service *service, const struct config *config, cons
 	snprintf(client->instance, sizeof(client->instance), "%s-%d", service->name, (int)getpid());
 	failed = set_up(client, service);
 	if (failed)
-		snprintf(ret_why, 256, "no way to connect to %s: %s", client->run, strerror(-failed));
+		snprintf(ret_why, 256, "no way to connect to %.150s: %s", client->run, strerror(-failed));
 	else
 		failed = wait_until_ready(client, patience_us, ret_why);
 	if (failed) {
@@ -149,7 +149,7 @@ int client_say(struct client *client, const struct topic *topic, const struct sa
 	if (!failed && waiting->said.result == SAID_REFUSED)
 		failed = -EPERM;
 	if (failed == -EPERM)
-		snprintf(ret_why, 256, "refused: %s", waiting->reason);
+		snprintf(ret_why, 256, "refused: %.240s", waiting->reason);
 	else if (failed)
 		snprintf(ret_why, 256, "not said: %s", strerror(-failed));
 	*ret = waiting->said;

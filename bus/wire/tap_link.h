@@ -1,0 +1,19 @@
+/*
+ * tap_link.h: the listening end of the broker's PUB socket
+ *
+ * What is published has three parts: topic NUL shop NUL, a Tapped, the message.
+ */
+#ifndef BUS_WIRE_TAP_LINK_H
+#define BUS_WIRE_TAP_LINK_H
+
+#include "bus.pb.h"
+#include "bus/base/bytes.h"
+
+struct tap_link;
+
+int tap_link_open(const char *endpoint, struct bytes prefix, struct tap_link **ret); /* a negative errno */
+void tap_link_close(struct tap_link *tap);                                           /* takes NULL */
+/* Replaces the content of ret_message. -EAGAIN: nothing came within `wait_us`; -EBADMSG. */
+int tap_link_hear(struct tap_link *tap, int64_t wait_us, Tapped *ret_tapped, struct buffer *ret_message);
+
+#endif

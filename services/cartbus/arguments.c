@@ -1,0 +1,180 @@
+/*
+ * arguments.c: a table of what a subcommand takes, read with glibc's argp
+ *
+ * Promises: what does not fit is said in one line with the way to more help, and ends with EXIT_USAGE.
+ * Fails by: exiting; nothing was done yet when it does.
+ */
+#include "services/cartbus/command.h"
+
+#include "bus/base/cleanup.h"
+#include "bus/base/file.h"
+#include "services/kit/settings.h"
+#include <argp.h>
+#include <errno.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { TAKES_MAX = 20, KEY_FIRST = 0x100, KEY_CONFIG = 'c', KEY_JSON = 'j' };
+
+#define CONFIG_PATH_DEFAULT "/etc/cartbus/cartbus.conf"
+
+struct reading {
+	struct command *command;
+	const struct arguments *arguments;
+	int words;
+};
+
+static error_t read_word(struct reading *reading, char *word, struct argp_state *state)
+{
+	if (reading->words == reading->arguments->words_most)
+		argp_error(state, "one word too many: \"%s\"", word);
+	reading->arguments->words[reading->words++] = word;
+	return 0;
+}
+
+static error_t read_option(struct reading *reading, int key, const char *value)
+{
+	const struct take *take = &reading->arguments->takes[key - KEY_FIRST];
+
+	if (take->value)
+		*take->text = value;
+	else
+		*take->is_given = true;
+	return 0;
+}
+
+static error_t read_one(int key, char *value, struct argp_state *state)
+{
+	struct reading *reading = state->input;
+
+	if (key >= KEY_FIRST && key < KEY_FIRST + TAKES_MAX)
+		return read_option(reading, key, value);
+	switch (key) {
+	case KEY_CONFIG:
+		reading->command->config_path = value;
+		return 0;
+	case KEY_JSON:
+		reading->command->json = true;
+		return 0;
+	case ARGP_KEY_ARG:
+		return read_word(reading, value, state);
+	case ARGP_KEY_END:
+		if (reading->words < reading->arguments->words_least)
+			argp_error(state, "it needs %s", reading->arguments->words_help);
+		return 0;
+	}
+	return ARGP_ERR_UNKNOWN;
+}
+
+static void fill_options(const struct take *takes, struct argp_option options[TAKES_MAX + 3])
+{
+	int at = 0;
+
+	for (int i = 0; takes && takes[i].option; i++)
+		options[at++] = (struct argp_option){
+			.name = takes[i].option, .key = KEY_FIRST + i, .arg = takes[i].value, .doc = takes[i].help
+		};
+	options[at++] = (struct argp_option){ .name = "config",
+		.key = KEY_CONFIG,
+		.arg = "FILE",
+		.doc = "the configuration (" CONFIG_PATH_DEFAULT ")",
+		.group = 1 };
+	options[at++] = (struct argp_option){
+		.name = "json", .key = KEY_JSON, .doc = "answer in JSON, for programs", .group = 1
+	};
+}
+
+static void load_config(struct command *command)
+{
+	struct config_error error = { "" };
+
+	if (config_load(command->config_path, settings_keys, &command->config, &error)) {
+		complain(command, "%s", error.text);
+		exit(EXIT_NO);
+	}
+}
+
+static int64_t clock_number(const struct command *command, const char *key)
+{
+	const char *value = config_get(command->config, "clock", NULL, key);
+
+	return value ? strtoll(value, NULL, 10) : 0;
+}
+
+static void set_clock(struct command *command)
+{
+	const char *rate_text = command->config ? config_get(command->config, "clock", NULL, "rate") : NULL;
+	double rate = rate_text ? strtod(rate_text, NULL) : 1;
+
+	command->clock = clock_system();
+	if (rate > 0 && rate != 1)
+		command->clock = clock_scaled(
+			rate, clock_number(command, "origin-real-us"), clock_number(command, "origin-wall-us"));
+}
+
+void command_take(struct command *command, int argc, char **argv, const struct arguments *arguments)
+{
+	struct reading reading = { .command = command, .arguments = arguments };
+	struct argp_option options[TAKES_MAX + 3] = { 0 };
+	static char called[80]; /* argp keeps pointing at it */
+	struct argp argp = {
+		.options = options, .parser = read_one, .args_doc = arguments->words_help, .doc = arguments->help
+	};
+
+	fill_options(arguments->takes, options);
+	snprintf(called, sizeof(called), "cartbus %s", command->name);
+	argv[0] = called;
+	argp_err_exit_status = EXIT_USAGE;
+	setenv("ARGP_HELP_FMT", "rmargin=118,no-dup-args-note", 0); /* examples are not to be broken */
+	command->config_path = CONFIG_PATH_DEFAULT;
+	argp_parse(&argp, argc, argv, 0, NULL, &reading);
+	if (!arguments->no_config)
+		load_config(command);
+	set_clock(command);
+}
+
+void complain(const struct command *command, const char *format, ...)
+{
+	va_list values;
+
+	fprintf(stderr, "cartbus %s: ", command->name);
+	va_start(values, format);
+	vfprintf(stderr, format, values);
+	va_end(values);
+	fputc('\n', stderr);
+}
+
+void command_shop_path(const struct command *command, const char *shop, const char *file, char ret[PATH_ROOM])
+{
+	snprintf(ret, PATH_ROOM, "%s/%s%s%s", config_get(command->config, "paths", NULL, "shops"), shop,
+		file ? "/" : "", file ? file : "");
+}
+
+void command_secret_path(const struct command *command, const char *name, char ret[PATH_ROOM])
+{
+	char path[256];
+
+	settings_secret_path(command->config, name, path);
+	snprintf(ret, PATH_ROOM, "%s", path);
+}
+
+int command_shop(const struct command *command, const char *name, struct shop *ret)
+{
+	_cleanup_(buffer_free) struct buffer text = { 0 };
+	struct config_error error = { "" };
+	char path[PATH_ROOM];
+
+	command_shop_path(command, name, "shop.conf", path);
+	if (!shop_name_valid(name) || file_read(path, 1 << 20, &text)) {
+		complain(
+			command, "there is no shop \"%s\" (%s); `cartbus shop list` shows those there are", name, path);
+		return EXIT_NO;
+	}
+	if (shop_parse(buffer_text(&text), name, path, ret, &error)) {
+		complain(command, "%s", error.text);
+		return EXIT_NO;
+	}
+	return EXIT_FINE;
+}

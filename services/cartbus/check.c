@@ -1,0 +1,218 @@
+/*
+ * check.c: `cartbus rules check` and `cartbus config check`: is it right before it runs?
+ *
+ * Promises: judges with the parsers that the processes use, and says file, line and what was expected.
+ */
+#include "services/cartbus/command.h"
+#include "services/cartbus/shops.h"
+
+#include "bus/base/cleanup.h"
+#include "bus/base/file.h"
+#include "services/kit/money.h"
+#include "services/kit/rules.h"
+#include "services/kit/voice.h"
+#include <errno.h>
+#include <jansson.h>
+#include <stdio.h>
+#include <string.h>
+
+enum { DOCUMENT_BYTES_MAX = 32000 };
+
+static void print_threshold(const struct rules_threshold *threshold, const char *currency)
+{
+	const char *code = threshold->currency[0] ? threshold->currency : currency;
+	char small[48], big[48];
+
+	money_plain(threshold->small_below, code, small, sizeof(small));
+	money_plain(threshold->big_above, code, big, sizeof(big));
+	printf("  small is below %s %s, big is above %s %s\n", small, code, big, code);
+}
+
+static void print_rules(const struct rules *rules, const char *currency)
+{
+	static const char *const sizes[] = { "small", "medium", "big" };
+
+	for (int i = 0; i < 3; i++)
+		printf("  a %s cart is reminded after %.4g h and %.4g h\n", sizes[i],
+			(double)rules->waits[i].first_us / US_PER_HOUR,
+			(double)rules->waits[i].second_us / US_PER_HOUR);
+	for (int i = 0; i < rules->threshold_count; i++)
+		print_threshold(&rules->thresholds[i], currency);
+	for (int i = 0; i < rules->rate_count; i++)
+		printf("  1 %s counts as %g %s\n", rules->rates[i].from, rules->rates[i].rate, rules->rates[i].to);
+	if (rules->has_quiet)
+		printf("  no mail from %02d:%02d to %02d:%02d\n", rules->quiet_from_minute / 60,
+			rules->quiet_from_minute % 60, rules->quiet_to_minute / 60, rules->quiet_to_minute % 60);
+	printf("  at most one mail per shopper in %.4g h\n", (double)rules_window_us(rules) / US_PER_HOUR);
+	for (int i = 0; i < rules->warning_count; i++)
+		printf("  warning: %s\n", rules->warnings[i]);
+}
+
+static void print_rules_json(const struct rules *rules)
+{
+	json_t *waits = json_array(), *warnings = json_array();
+	json_t *whole;
+
+	for (int i = 0; i < 3; i++)
+		json_array_append_new(waits,
+			json_pack("{s:I,s:I}", "first_us", (json_int_t)rules->waits[i].first_us, "second_us",
+				(json_int_t)rules->waits[i].second_us));
+	for (int i = 0; i < rules->warning_count; i++)
+		json_array_append_new(warnings, json_string(rules->warnings[i]));
+	whole = json_pack("{s:b,s:o,s:I,s:o}", "right", 1, "waits", waits, "window_us",
+		(json_int_t)rules_window_us(rules), "warnings", warnings);
+	json_dumpf(whole, stdout, JSON_INDENT(1));
+	putchar('\n');
+	json_decref(whole);
+}
+
+static void print_rules_error(const struct rules_error *error)
+{
+	json_t *whole = json_pack(
+		"{s:b,s:i,s:i,s:s}", "right", 0, "line", error->line, "column", error->column, "expected", error->text);
+
+	json_dumpf(whole, stdout, JSON_INDENT(1));
+	putchar('\n');
+	json_decref(whole);
+}
+
+/* `quietly`: say only what is wrong. */
+static int check_rules(const struct command *command, const char *path, const char *currency, bool quietly)
+{
+	_cleanup_(buffer_free) struct buffer text = { 0 };
+	struct rules_error error = { 0 };
+	struct rules rules = { 0 };
+	int failed = file_read(path, DOCUMENT_BYTES_MAX, &text);
+
+	if (failed) {
+		complain(command, "%s: %s", path, strerror(-failed));
+		return EXIT_NO;
+	}
+	if (rules_parse(buffer_text(&text), currency, &rules, &error)) {
+		if (command->json && !quietly)
+			print_rules_error(&error);
+		complain(command, "%s: %s", path, error.text);
+		return EXIT_NO;
+	}
+	if (quietly)
+		return EXIT_FINE;
+	if (command->json)
+		print_rules_json(&rules);
+	else
+		print_rules(&rules, currency);
+	return EXIT_FINE;
+}
+
+int command_rules_check(struct command *command, int argc, char **argv)
+{
+	const char *file, *currency = "EUR";
+	const struct take takes[] = {
+		{ "currency", "CODE", "the shop's: what a bare sign means (EUR)", &currency, NULL }, { 0 }
+	};
+
+	command_take(command, argc, argv,
+		&(struct arguments){ .takes = takes,
+			.words_help = "FILE",
+			.words = &file,
+			.words_least = 1,
+			.words_most = 1,
+			.no_config = true,
+			.help = "Reads rules as the system would, and says what they mean, or the line, the column and "
+				"what was "
+				"expected.\v"
+				"Example:\n  cartbus rules check /etc/cartbus/shops/demo/rules.txt --currency EUR" });
+	if (!money_currency_valid(currency)) {
+		complain(command, "\"%s\" is no currency; ISO 4217 codes are like EUR", currency);
+		return EXIT_USAGE;
+	}
+	return check_rules(command, file, currency, false);
+}
+
+struct checking {
+	struct command *command;
+	int wrong;
+};
+
+static void check_voice(struct checking *checking, const char *path)
+{
+	_cleanup_(buffer_free) struct buffer text = { 0 };
+	struct voice_error error = { 0 };
+	struct voice *voice = NULL;
+
+	if (file_read(path, DOCUMENT_BYTES_MAX, &text))
+		return; /* the built-in voice is used */
+	if (voice_parse(buffer_text(&text), &voice, &error)) {
+		complain(checking->command, "%s: %s", path, error.text);
+		checking->wrong++;
+	}
+	voice_free(voice);
+}
+
+static void check_secret(struct checking *checking, const char *name)
+{
+	_cleanup_(buffer_free) struct buffer secret = { 0 };
+	char path[PATH_ROOM];
+	int failed;
+
+	command_secret_path(checking->command, name, path);
+	failed = file_read_secret(path, &secret);
+	if (!failed)
+		return;
+	complain(checking->command, "%s: %s", path,
+		failed == -EPERM ? "others may read or write it; chmod 600 it" : strerror(-failed));
+	checking->wrong++;
+}
+
+static void check_shop(const char *name, void *context)
+{
+	struct checking *checking = context;
+	char path[PATH_ROOM], secret[80];
+	struct shop shop;
+
+	if (command_shop(checking->command, name, &shop)) {
+		checking->wrong++;
+		return;
+	}
+	command_shop_path(checking->command, name, "rules.txt", path);
+	if (check_rules(checking->command, path, shop.currency, true))
+		checking->wrong++;
+	command_shop_path(checking->command, name, "voice.txt", path);
+	check_voice(checking, path);
+	snprintf(secret, sizeof(secret), "%s/webhook", name);
+	check_secret(checking, secret);
+}
+
+static int print_effective(const struct command *command)
+{
+	_cleanup_(buffer_free) struct buffer text = { 0 };
+
+	config_dump(command->config, &text);
+	fputs(buffer_text(&text), stdout);
+	return EXIT_FINE;
+}
+
+int command_config_check(struct command *command, int argc, char **argv)
+{
+	bool dump = false;
+	const struct take takes[] = { { "dump", NULL, "print the effective configuration", NULL, &dump }, { 0 } };
+	struct checking checking = { .command = command };
+	int shops;
+
+	command_take(command, argc, argv,
+		&(struct arguments){ .takes = takes,
+			.help = "Reads the configuration, every shop, its rules and voice, and the secrets, as the "
+				"processes would. "
+				"Says all that is wrong, with file and line.\v"
+				"Examples:\n  cartbus config check\n  cartbus config check --dump" });
+	if (dump)
+		return print_effective(command);
+	check_secret(&checking, "address.key");
+	check_secret(&checking, "link.key");
+	shops = shops_each(command, check_shop, &checking);
+	if (command->json)
+		printf("{\"right\":%s,\"shops\":%d,\"wrong\":%d}\n", checking.wrong ? "false" : "true", shops,
+			checking.wrong);
+	else if (!checking.wrong)
+		printf("%s is right, with %d shop%s\n", command->config_path, shops, shops == 1 ? "" : "s");
+	return checking.wrong ? EXIT_NO : EXIT_FINE;
+}

@@ -1,0 +1,70 @@
+/*
+ * command.h: what every subcommand is given, and how it reads its arguments
+ *
+ * A subcommand is one function. It declares what it takes as a table (struct take), calls command_take, and finds its words and
+ * options in its own variables, the configuration and the clock in `struct command`. --config, --json and --help are everybody's.
+ *
+ * Read next: main.c (the table of subcommands), arguments.c
+ */
+#ifndef CARTBUS_COMMAND_H
+#define CARTBUS_COMMAND_H
+
+#include "bus/base/clock.h"
+#include "bus/base/config.h"
+#include "services/kit/shop.h"
+
+/* What the command's exit says to a script. */
+enum command_exit {
+	EXIT_FINE = 0,
+	EXIT_NO = 1,    /* red, not found, refused, a file that is wrong */
+	EXIT_USAGE = 2, /* the arguments make no sense */
+	EXIT_AWAY = 3   /* the broker cannot be reached */
+};
+
+struct command {
+	const char *name; /* "shop add" */
+	const char *config_path;
+	bool json;
+	struct config *config; /* loaded by command_take; NULL for a subcommand that needs none */
+	struct clock clock;    /* the configuration's: what decisions and messages are dated with */
+};
+
+struct take {
+	const char *option; /* "time-zone"; NULL ends the table */
+	const char *value;  /* what its value is called in --help; NULL: a switch */
+	const char *help;   /* one line */
+	const char **text;  /* where the value goes, borrowed from argv */
+	bool *is_given;     /* where a switch goes */
+};
+
+struct arguments {
+	const char *words_help;   /* "NAME" or "SHOP CART" */
+	const char *help;         /* what it does, then a blank line and examples */
+	const struct take *takes; /* NULL: no options but everybody's */
+	const char **words;
+	int words_least, words_most;
+	bool no_config; /* does not read cartbus.conf */
+};
+
+/* Reads argv (argv[0] is the subcommand's last word). Prints what is wrong and exits with EXIT_USAGE, or with --help exits 0. */
+void command_take(struct command *command, int argc, char **argv, const struct arguments *arguments);
+
+typedef int command_fn(struct command *command, int argc, char **argv); /* returns a command_exit */
+
+/* One line on stderr: "cartbus shop add: ..." */
+void complain(const struct command *command, const char *format, ...) __attribute__((format(printf, 2, 3)));
+
+/* Paths from the configuration, into `ret` of 512. */
+enum { PATH_ROOM = 512 };
+void command_shop_path(const struct command *command, const char *shop, const char *file, char ret[PATH_ROOM]);
+void command_secret_path(const struct command *command, const char *name, char ret[PATH_ROOM]);
+/* shop.conf of this shop; complains and returns an exit when it cannot be used. */
+int command_shop(const struct command *command, const char *name, struct shop *ret);
+
+command_fn command_up, command_status, command_queues, command_timers, command_tap, command_trace, command_why;
+command_fn command_dlq_list, command_dlq_show, command_dlq_redrive, command_dlq_drop, command_gateway_strike;
+command_fn command_shop_add, command_shop_list, command_shop_mode, command_shop_secret;
+command_fn command_cart_override, command_cart_suppress, command_cart_write_off;
+command_fn command_rules_check, command_config_check, command_preview, command_webhook_send;
+
+#endif

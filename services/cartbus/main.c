@@ -1,0 +1,127 @@
+/*
+ * main.c: cartbus, the operator's command: run everything, and operate it
+ *
+ * Owns:      the table of subcommands, in the order in which an admin meets them.
+ * Read next: up.c (the supervisor), shop.c, status.c, trace.c, why.c, dead.c; client.c is how they reach the broker
+ */
+#include "bus/base/bytes.h"
+#include "bus/base/cleanup.h"
+#include "bus/base/log.h"
+#include "services/cartbus/command.h"
+#include "services/cartbus/operator.h"
+#include <stdio.h>
+#include <string.h>
+
+static const struct subcommand {
+	const char *name, *words, *summary;
+	command_fn *run;
+} subcommands[] = {
+	{ NULL, NULL, "Run", NULL },
+	{ "up", "", "run everything in the foreground, and stop it cleanly on Ctrl-C", command_up },
+	{ "config check", "", "is the configuration right, with all shops, rules and secrets?", command_config_check },
+	{ NULL, NULL, "Shops", NULL },
+	{ "shop add", "NAME", "make a shop: its files, its webhook secret, what to enter where", command_shop_add },
+	{ "shop list", "", "the shops, their modes and their addresses", command_shop_list },
+	{ "shop mode", "NAME MODE", "observe, mail-me, live or paused: the kill switch", command_shop_mode },
+	{ "shop secret", "NAME", "where the webhook secret lies; --rotate makes a new one", command_shop_secret },
+	{ "rules check", "FILE", "what do these rules mean, or where are they wrong?", command_rules_check },
+	{ "preview", "SHOP CART", "the mail that a cart would get", command_preview },
+	{ "webhook send", "SHOP", "send a signed sample webhook to the gateway", command_webhook_send },
+	{ NULL, NULL, "See", NULL },
+	{ "status", "", "is all well? green or red, and why", command_status },
+	{ "tap", "", "what happens, live", command_tap },
+	{ "trace", "SHOP CART", "everything that was ever said about a cart, from the log", command_trace },
+	{ "why", "SHOP CART", "what happened to a cart, what was decided, why, and when next", command_why },
+	{ "queues", "", "what waits where", command_queues },
+	{ "timers", "", "what will happen when", command_timers },
+	{ NULL, NULL, "Mend", NULL },
+	{ "dlq list", "", "dead letters: what could not be handled, and why", command_dlq_list },
+	{ "dlq show", "QUEUE SEQ", "one dead letter with its history and payload", command_dlq_show },
+	{ "dlq redrive", "QUEUE SEQ", "hand a dead letter out again (--all: all of that queue)", command_dlq_redrive },
+	{ "dlq drop", "QUEUE SEQ", "give a dead letter up, with a reason", command_dlq_drop },
+	{ "cart override", "SHOP CART FIRST SECOND", "waits of its own for one cart", command_cart_override },
+	{ "cart suppress", "SHOP CART", "never mail about this cart", command_cart_suppress },
+	{ "cart write-off", "SHOP CART", "end the chase of this cart", command_cart_write_off },
+	{ "gateway strike", "NAME", "strike off a gateway that is lost for good", command_gateway_strike },
+};
+
+static void print_help(FILE *to)
+{
+	fputs("cartbus: a store's abandoned carts become at most two polite reminders, once, on time\n\n"
+	      "Usage: cartbus SUBCOMMAND [--config FILE] [--json] ...\n",
+		to);
+	for (size_t i = 0; i < sizeof(subcommands) / sizeof(*subcommands); i++) {
+		const struct subcommand *one = &subcommands[i];
+		char usage[60];
+
+		if (!one->name) {
+			fprintf(to, "\n%s\n", one->summary);
+			continue;
+		}
+		snprintf(usage, sizeof(usage), "%s %s", one->name, one->words);
+		fprintf(to, "  %-38s %s\n", usage, one->summary);
+	}
+	fputs("\nEvery subcommand takes --help, which shows examples. It exits with 0 when all is well, 1 when the "
+	      "answer is\n"
+	      "no, 2 when the arguments make no sense, and 3 when the broker cannot be reached.\n",
+		to);
+}
+
+/* How many words of argv this name takes up; 0: it is another one. */
+static int words_matching(const char *name, int argc, char **argv)
+{
+	const char *blank = strchr(name, ' ');
+	size_t first = blank ? (size_t)(blank - name) : strlen(name);
+
+	if (argc < 1 || strlen(argv[0]) != first || strncmp(argv[0], name, first) != 0)
+		return 0;
+	if (!blank)
+		return 1;
+	return argc >= 2 && strcmp(argv[1], blank + 1) == 0 ? 2 : 0;
+}
+
+static int run(int argc, char **argv)
+{
+	for (size_t i = 0; i < sizeof(subcommands) / sizeof(*subcommands); i++) {
+		const struct subcommand *one = &subcommands[i];
+		int words = one->name ? words_matching(one->name, argc, argv) : 0;
+		struct command command = { .name = one->name };
+		int ended;
+
+		if (words == 0)
+			continue;
+		ended = one->run(&command, argc - words + 1, argv + words - 1);
+		config_free(command.config);
+		return ended;
+	}
+	fprintf(stderr, "cartbus: there is no \"cartbus %s%s%s\"; see cartbus --help\n", argv[0], argc > 1 ? " " : "",
+		argc > 1 ? argv[1] : "");
+	return EXIT_USAGE;
+}
+
+static int print_manifest(void)
+{
+	_cleanup_(buffer_free) struct buffer manifest = { 0 };
+
+	service_manifest(&cartbus, &manifest);
+	fputs(buffer_text(&manifest), stdout);
+	return EXIT_FINE;
+}
+
+int main(int argc, char **argv)
+{
+	log_open("cartbus", LOG_WARNING);
+	if (argc < 2) {
+		print_help(stderr);
+		return EXIT_USAGE;
+	}
+	if (strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "help") == 0) {
+		print_help(stdout);
+		return EXIT_FINE;
+	}
+	if (strcmp(argv[1], "--version") == 0)
+		return puts("cartbus " CARTBUS_VERSION), EXIT_FINE;
+	if (strcmp(argv[1], "--manifest") == 0)
+		return print_manifest();
+	return run(argc - 1, argv + 1);
+}

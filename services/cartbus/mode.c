@@ -1,0 +1,179 @@
+/*
+ * mode.c: `cartbus shop mode`: the kill switch of a shop
+ *
+ * Promises: the next version is said under a key of that version, so two admins at once cannot both win; a pause of a higher
+ *           priority is not lifted by a lower one.
+ */
+#include "services/cartbus/mode.h"
+#include "services/cartbus/operator.h"
+#include "services/cartbus/print.h"
+#include "services/cartbus/reading.h"
+#include "services/cartbus/who.h"
+
+#include "bus/base/cleanup.h"
+#include "bus/base/text.h"
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define LIST_PATIENCE_US (1 * US_PER_S) /* a list of shops does not wait long for a broker that is away */
+
+static const char *const names[] = { "observe", "mail-me", "live", "paused" };
+
+const char *mode_name(ShopMode mode)
+{
+	return (size_t)mode < sizeof(names) / sizeof(*names) ? names[mode] : "?";
+}
+
+int mode_of(const char *name, ShopMode *ret)
+{
+	for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++) {
+		if (strcmp(names[i], name) == 0) {
+			*ret = (ShopMode)i;
+			return 0;
+		}
+	}
+	return -EINVAL;
+}
+
+const ShopStatus *modes_find(const struct modes *modes, const char *shop)
+{
+	for (int i = 0; i < modes->count; i++) {
+		if (strcmp(modes->each[i].shop, shop) == 0)
+			return &modes->each[i].status;
+	}
+	return NULL;
+}
+
+const char *modes_name(const struct modes *modes, const char *shop)
+{
+	const ShopStatus *status = modes_find(modes, shop);
+
+	if (!modes->known)
+		return "?";
+	return status ? mode_name(status->mode) : mode_name(MODE_OBSERVE);
+}
+
+static bool note_status(const struct entry *entry, void *context)
+{
+	struct modes *modes = context;
+	_cleanup_free_ ShopStatus *status = payload_decode(&topic_shop_status, entry->payload);
+	ShopStatus *known = (ShopStatus *)modes_find(modes, entry->shop);
+
+	if (!status || (!known && modes->count == MODES_MAX))
+		return true;
+	if (!known) {
+		TEXT_COPY(modes->each[modes->count].shop, entry->shop);
+		known = &modes->each[modes->count++].status;
+	}
+	if (status->version >= known->version)
+		*known = *status;
+	return true;
+}
+
+static int load(const struct command *command, struct client *client, struct modes *ret)
+{
+	int failed =
+		reading_each(command, client, &(struct reading_filter){ .topic = "shop.status" }, note_status, ret);
+
+	ret->known = !failed;
+	return failed;
+}
+
+void modes_load(const struct command *command, struct modes *ret)
+{
+	struct client *client = NULL;
+	char why[256];
+
+	memset(ret, 0, sizeof(*ret));
+	if (client_open(&cartbus, command->config, &command->clock, LIST_PATIENCE_US, &client, why))
+		return;
+	load(command, client, ret);
+	client_free(client);
+}
+
+static int say_mode(const struct command *command, struct client *client, const char *shop, const ShopStatus *status)
+{
+	struct client_said said;
+	char idem[64], why[256];
+
+	snprintf(idem, sizeof(idem), "mode/%llu", (unsigned long long)status->version);
+	if (CLIENT_SAY(client, shop_status, status, &said, why, .shop = shop, .key = shop, .idem = idem,
+		    .version = status->version)) {
+		complain(command, "%s", why);
+		return EXIT_NO;
+	}
+	if (said.result == SAID_DUPLICATE) {
+		complain(command, "somebody else changed the mode just now; look at cartbus shop list and try again");
+		return EXIT_NO;
+	}
+	if (command->json)
+		printf("{\"shop\":\"%s\",\"mode\":\"%s\",\"version\":%llu,\"seq\":%llu}\n", shop,
+			mode_name(status->mode), (unsigned long long)status->version, (unsigned long long)said.seq);
+	else
+		printf("%s is now in %s (message %llu)\n", shop, mode_name(status->mode), (unsigned long long)said.seq);
+	return EXIT_FINE;
+}
+
+static int set_mode(const struct command *command, struct client *client, const char *shop, ShopStatus *wanted)
+{
+	static struct modes modes;
+	const ShopStatus *now;
+	int failed = load(command, client, &modes);
+
+	if (failed)
+		return failed;
+	now = modes_find(&modes, shop);
+	if (now && now->mode == MODE_PAUSED && now->priority > wanted->priority) {
+		complain(command, "%s was paused with priority %u (%s): lift it with --priority %u", shop,
+			now->priority, now->reason, now->priority);
+		return EXIT_NO;
+	}
+	wanted->version = now ? now->version + 1 : 1;
+	return say_mode(command, client, shop, wanted);
+}
+
+int command_shop_mode(struct command *command, int argc, char **argv)
+{
+	const char *words[2], *reason = "", *priority = "0";
+	const struct take takes[] = { { "reason", "TEXT", "why, for the record", &reason, NULL },
+		{ "priority", "N", "a pause is lifted only with its own or a higher priority (0)", &priority, NULL },
+		{ 0 } };
+	ShopStatus wanted = { 0 };
+	struct client *client;
+	struct shop shop;
+	int ended;
+
+	command_take(command, argc, argv,
+		&(struct arguments){ .takes = takes,
+			.words_help = "NAME MODE",
+			.words = words,
+			.words_least = 2,
+			.words_most = 2,
+			.help = "Sets what a shop may do. observe: decides and records, sends nothing. mail-me: all "
+				"mail goes to the "
+				"owner. live. paused: decides nothing, sends nothing, from the moment this command "
+				"answers.\v"
+				"Examples:\n  cartbus shop mode demo live\n  cartbus shop mode demo paused --reason "
+				"'wrong prices'" });
+	if (mode_of(words[1], &wanted.mode)) {
+		complain(command, "a mode is one of observe, mail-me, live, paused; not \"%s\"", words[1]);
+		return EXIT_USAGE;
+	}
+	ended = command_shop(command, words[0], &shop);
+	if (ended)
+		return ended;
+	if (wanted.mode == MODE_MAIL_ME && !shop.owner[0]) {
+		complain(command, "mail-me needs `owner = ADDRESS` in [mail] of %s's shop.conf", words[0]);
+		return EXIT_NO;
+	}
+	TEXT_COPY(wanted.reason, reason);
+	TEXT_COPY(wanted.who, who_am_i());
+	wanted.priority = (uint32_t)strtoul(priority, NULL, 10);
+	wanted.at_us = clock_wall_us(&command->clock);
+	client = command_connect(command);
+	ended = set_mode(command, client, words[0], &wanted);
+	client_free(client);
+	return ended;
+}

@@ -1,0 +1,17 @@
+/*
+ * operator.c: the operator's rights on the bus
+ *
+ * Hears:     nothing; it asks on the control socket
+ * Remembers: nothing
+ * Says:      shop.status, admin.action, audit
+ * Read next: client.h (how it says and asks), main.c (the subcommands)
+ */
+#include "services/cartbus/operator.h"
+
+#include "proto/topics.h"
+
+const struct service cartbus = {
+	.name = "cartbus",
+	.operator_ = true,
+	.says = { SAYS(shop_status), SAYS(admin_action), SAYS(audit) },
+};

@@ -1,0 +1,72 @@
+/*
+ * prepare.c: the folders and keys that everything else expects
+ *
+ * Promises: nothing that is there is changed; a key is whole on the disk or not there at all.
+ */
+#include "services/cartbus/prepare.h"
+
+#include "bus/base/cleanup.h"
+#include "bus/base/file.h"
+#include "bus/base/text.h"
+#include <errno.h>
+#include <libgen.h>
+#include <string.h>
+#include <sys/random.h>
+#include <sys/stat.h>
+
+enum { SECRET_BYTES = 32 };
+
+int prepare_secret(const char *path)
+{
+	uint8_t random[SECRET_BYTES];
+	char hex[2 * SECRET_BYTES + 2], copy[PATH_ROOM];
+	int failed;
+
+	if (access(path, F_OK) == 0)
+		return -EEXIST;
+	if (!TEXT_COPY(copy, path))
+		return -ENAMETOOLONG;
+	failed = file_make_folders(dirname(copy), 0700);
+	if (failed)
+		return failed;
+	if (getrandom(random, sizeof(random), 0) != sizeof(random))
+		return -EIO;
+	text_hex(random, sizeof(random), hex);
+	hex[sizeof(hex) - 2] = '\n';
+	return file_write_durably(path, BYTES(hex, sizeof(hex) - 1), 0600);
+}
+
+static int make_folder(const struct command *command, const char *key, mode_t mode)
+{
+	const char *path = config_get(command->config, "paths", NULL, key);
+	int failed = file_make_folders(path, mode);
+
+	if (!failed)
+		return EXIT_FINE;
+	complain(command, "cannot make the folder %s ([paths] %s): %s", path, key, strerror(-failed));
+	return EXIT_NO;
+}
+
+static int make_key(const struct command *command, const char *name)
+{
+	char path[PATH_ROOM];
+	int failed;
+
+	command_secret_path(command, name, path);
+	failed = prepare_secret(path);
+	if (!failed || failed == -EEXIST)
+		return EXIT_FINE;
+	complain(command, "cannot write the key %s: %s", path, strerror(-failed));
+	return EXIT_NO;
+}
+
+int prepare(const struct command *command)
+{
+	int failed = make_folder(command, "state", 0750);
+
+	failed = failed ? failed : make_folder(command, "run", 0750);
+	failed = failed ? failed : make_folder(command, "shops", 0750);
+	failed = failed ? failed : make_folder(command, "secrets", 0700);
+	failed = failed ? failed : make_key(command, "address.key");
+	return failed ? failed : make_key(command, "link.key");
+}

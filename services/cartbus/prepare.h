@@ -1,0 +1,12 @@
+/* prepare.h: the folders and keys that everything else expects */
+#ifndef CARTBUS_PREPARE_H
+#define CARTBUS_PREPARE_H
+
+#include "services/cartbus/command.h"
+
+/* Makes what is missing: state, run, shops, secrets, address.key, link.key. Complains and returns an exit when it cannot. */
+int prepare(const struct command *command);
+/* 32 bytes from getrandom(2), in hex, at `path` with 0600; an existing file is left alone (-EEXIST). */
+int prepare_secret(const char *path);
+
+#endif

@@ -1,0 +1,23 @@
+/*
+ * print.h: a decoded message as JSON, for every topic alike
+ *
+ * Fields that are not set (proto3: zero, empty) are left out. Mail addresses and shoppers' names are shown masked.
+ */
+#ifndef CARTBUS_PRINT_H
+#define CARTBUS_PRINT_H
+
+#include "bus/actor/topic.h"
+#include "bus/base/bytes.h"
+#include <jansson.h>
+
+const struct topic *topic_of(const char *name); /* NULL: no such topic */
+/* Decodes into a fresh struct of topic->size (the caller's to free). NULL: it does not decode. */
+void *payload_decode(const struct topic *topic, struct bytes payload);
+json_t *payload_json(const struct topic *topic, struct bytes payload); /* JSON null when it does not decode */
+json_t *message_to_json(const struct topic *topic, const void *message);
+/* A text field of the message itself, "cart_id"; "" when it has none of that name. Borrowed from the message. */
+const char *payload_text(const struct topic *topic, const void *message, const char *name);
+/* "h***@shop.example" */
+void mask_address(const char *address, char ret[300]);
+
+#endif

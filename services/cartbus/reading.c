@@ -1,0 +1,152 @@
+/*
+ * reading.c: asking the broker, and reading its log page by page
+ *
+ * Fails by:  EXIT_AWAY when nobody answers, with what to do.
+ */
+#include "services/cartbus/reading.h"
+
+#include "bus/base/cleanup.h"
+#include "services/cartbus/operator.h"
+#include "services/cartbus/print.h"
+#include <openssl/evp.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define PATIENCE_US (5 * US_PER_S) /* for the first answer of a broker that may be busy starting */
+enum { PAGE_MESSAGES = 500 };
+
+struct client *command_connect(const struct command *command)
+{
+	struct client *client = NULL;
+	char why[256];
+
+	if (client_open(&cartbus, command->config, &command->clock, PATIENCE_US, &client, why)) {
+		complain(command, "cannot reach the broker: %s; is `cartbus up` running?", why);
+		exit(EXIT_AWAY);
+	}
+	return client;
+}
+
+json_t *command_ask(const struct command *command, struct client *client, const char *verb, json_t *what)
+{
+	_cleanup_free_ char *argument = json_dumps(what ? what : json_null(), JSON_COMPACT | JSON_ENCODE_ANY);
+	_cleanup_(buffer_free) struct buffer answer = { 0 };
+	json_error_t error;
+	json_t *parsed;
+	char why[256];
+
+	json_decref(what);
+	if (client_ask(client, verb, what ? argument : "{}", &answer, why)) {
+		complain(command, "%s", why);
+		return NULL;
+	}
+	parsed = json_loadb((const char *)answer.data, answer.len, 0, &error);
+	if (!parsed)
+		complain(command, "the broker's answer to \"%s\" is not JSON: %s", verb, error.text);
+	return parsed;
+}
+
+static const char *text_of(const json_t *object, const char *name)
+{
+	const char *text = json_string_value(json_object_get(object, name));
+
+	return text ? text : "";
+}
+
+void payload_from_base64(const char *base64, struct buffer *ret)
+{
+	size_t len = strlen(base64), padding = 0;
+	int decoded;
+
+	buffer_clear(ret);
+	while (padding < 2 && padding < len && base64[len - 1 - padding] == '=')
+		padding++;
+	decoded = EVP_DecodeBlock(buffer_grow(ret, len + 4), (const unsigned char *)base64, (int)len);
+	if (decoded > 0)
+		ret->len = (size_t)decoded - padding;
+}
+
+static void entry_of(const json_t *message, struct buffer *payload, struct entry *ret)
+{
+	payload_from_base64(text_of(message, "payload"), payload);
+	*ret = (struct entry){ .seq = (uint64_t)json_integer_value(json_object_get(message, "seq")),
+		.version = (uint64_t)json_integer_value(json_object_get(message, "version")),
+		.cause = (uint64_t)json_integer_value(json_object_get(message, "cause")),
+		.time_us = json_integer_value(json_object_get(message, "time_us")),
+		.topic = text_of(message, "topic"),
+		.shop = text_of(message, "shop"),
+		.key = text_of(message, "key"),
+		.said_by = text_of(message, "said_by"),
+		.trace = text_of(message, "trace"),
+		.tombstone = json_is_true(json_object_get(message, "tombstone")),
+		.payload = buffer_bytes(payload) };
+}
+
+static json_t *question(const struct reading_filter *filter, uint64_t from)
+{
+	json_t *what = json_pack("{s:I,s:i}", "from", (json_int_t)from, "limit", PAGE_MESSAGES);
+
+	if (filter->topic)
+		json_object_set_new(what, "topic", json_string(filter->topic));
+	if (filter->shop)
+		json_object_set_new(what, "shop", json_string(filter->shop));
+	if (filter->key)
+		json_object_set_new(what, "key", json_string(filter->key));
+	return what;
+}
+
+/* false: each() has had enough */
+static bool read_page(const json_t *page, entry_fn *each, void *context)
+{
+	_cleanup_(buffer_free) struct buffer payload = { 0 };
+	struct entry entry;
+	const json_t *message;
+	size_t i;
+
+	json_array_foreach(json_object_get(page, "messages"), i, message)
+	{
+		entry_of(message, &payload, &entry);
+		if (!each(&entry, context))
+			return false;
+	}
+	return true;
+}
+
+int reading_each(const struct command *command, struct client *client, const struct reading_filter *filter,
+	entry_fn *each, void *context)
+{
+	json_int_t from = (json_int_t)filter->from;
+
+	for (;;) {
+		json_t *page = command_ask(command, client, "read", question(filter, (uint64_t)from));
+		const json_t *next = json_object_get(page, "next");
+		bool more;
+
+		if (!page)
+			return EXIT_NO;
+		more = read_page(page, each, context) && json_is_integer(next) && json_integer_value(next) > from;
+		from = json_integer_value(next);
+		json_decref(page);
+		if (!more)
+			return EXIT_FINE;
+	}
+}
+
+json_t *entry_json(const struct entry *entry)
+{
+	const struct topic *topic = topic_of(entry->topic);
+	json_t *object = json_pack("{s:I,s:I,s:s,s:s,s:s,s:s,s:I}", "seq", (json_int_t)entry->seq, "time_us",
+		(json_int_t)entry->time_us, "topic", entry->topic, "shop", entry->shop, "key", entry->key, "said_by",
+		entry->said_by, "version", (json_int_t)entry->version);
+
+	if (entry->tombstone)
+		json_object_set_new(object, "tombstone", json_true());
+	if (entry->cause)
+		json_object_set_new(object, "cause", json_integer((json_int_t)entry->cause));
+	if (*entry->trace)
+		json_object_set_new(object, "trace", json_string(entry->trace));
+	if (topic)
+		json_object_set_new(object, "payload", payload_json(topic, entry->payload));
+	return object;
+}

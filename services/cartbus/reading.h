@@ -1,0 +1,38 @@
+/*
+ * reading.h: the log, read through the broker, message by message
+ */
+#ifndef CARTBUS_READING_H
+#define CARTBUS_READING_H
+
+#include "bus/actor/client.h"
+#include "services/cartbus/command.h"
+#include <jansson.h>
+
+struct entry { /* borrowed for the call */
+	uint64_t seq, version, cause;
+	int64_t time_us;
+	const char *topic, *shop, *key, *said_by, *trace;
+	bool tombstone;
+	struct bytes payload;
+};
+
+struct reading_filter {
+	uint64_t from;
+	const char *topic, *shop, *key; /* NULL: any */
+};
+
+/* Calls each() in log order until it returns false or the log ends. An exit; complains when it fails. */
+typedef bool entry_fn(const struct entry *entry, void *context);
+int reading_each(const struct command *command, struct client *client, const struct reading_filter *filter,
+	entry_fn *each, void *context);
+
+json_t *entry_json(const struct entry *entry); /* with the payload decoded */
+
+void payload_from_base64(const char *base64, struct buffer *ret); /* replaces the content of ret */
+
+/* A client for a subcommand; complains and exits with EXIT_AWAY when the broker cannot be reached. */
+struct client *command_connect(const struct command *command);
+/* Asks and parses; complains and returns NULL when the answer is no. `what` becomes the argument and is given up. */
+json_t *command_ask(const struct command *command, struct client *client, const char *verb, json_t *what);
+
+#endif

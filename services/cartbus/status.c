@@ -1,0 +1,237 @@
+/*
+ * status.c: `cartbus status` and `cartbus queues`: is all well?
+ *
+ * Owns:     what makes it red: dead letters, a service without an active instance, a gateway that is away, claims that wait for
+ *           one, a raised alarm.
+ * Promises: red is exit 1, so a script needs no parsing.
+ */
+#include "services/cartbus/print.h"
+#include "services/cartbus/reading.h"
+
+#include "bus/base/cleanup.h"
+#include "bus/base/text.h"
+#include "proto/topics.h"
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Every service that an installation needs to do its job. */
+static const char *const needed[] = { "gateway", "intake", "timer", "waiter", "sender", "unsub", "exporter",
+	"summarizer", "mirror", "monitor" };
+
+enum { ALARMS_MAX = 32 };
+
+struct health {
+	const json_t *status;
+	json_t *red; /* array of words */
+	Alarm alarms[ALARMS_MAX];
+	int alarm_count;
+};
+
+static const char *text_of(const json_t *object, const char *name)
+{
+	const char *text = json_string_value(json_object_get(object, name));
+
+	return text ? text : "";
+}
+
+static long long number_of(const json_t *object, const char *name)
+{
+	return json_integer_value(json_object_get(object, name));
+}
+
+static void say_red(struct health *health, const char *format, ...) __attribute__((format(printf, 2, 3)));
+static void say_red(struct health *health, const char *format, ...)
+{
+	char words[600];
+	va_list values;
+
+	va_start(values, format);
+	vsnprintf(words, sizeof(words), format, values);
+	va_end(values);
+	json_array_append_new(health->red, json_string(words));
+}
+
+static bool has_active(const json_t *sessions, const char *service)
+{
+	const json_t *session;
+	size_t i;
+
+	json_array_foreach(sessions, i, session)
+	{
+		if (strcmp(text_of(session, "service"), service) == 0 &&
+			json_is_true(json_object_get(session, "active")))
+			return true;
+	}
+	return false;
+}
+
+static void judge_services(struct health *health)
+{
+	for (size_t i = 0; i < sizeof(needed) / sizeof(*needed); i++) {
+		if (!has_active(json_object_get(health->status, "sessions"), needed[i]))
+			say_red(health, "no %s is running: its work waits", needed[i]);
+	}
+}
+
+static void judge_queues(struct health *health)
+{
+	const json_t *queue;
+	size_t i;
+
+	json_array_foreach(json_object_get(health->status, "queues"), i, queue)
+	{
+		if (number_of(queue, "dead") > 0)
+			say_red(health, "%s has %lld dead letters: cartbus dlq list --queue %s", text_of(queue, "name"),
+				number_of(queue, "dead"), text_of(queue, "name"));
+	}
+}
+
+static void judge_gateways(struct health *health)
+{
+	const json_t *gateway;
+	size_t i;
+
+	json_array_foreach(json_object_get(health->status, "gateways"), i, gateway)
+	{
+		if (!json_is_true(json_object_get(gateway, "alive")))
+			say_red(health, "gateway %s is away: no mail is claimed until it is back (or struck off)",
+				text_of(gateway, "name"));
+	}
+}
+
+static void judge_alarms(struct health *health)
+{
+	for (int i = 0; i < health->alarm_count; i++) {
+		if (health->alarms[i].raised)
+			say_red(health, "%s: %s%s%s", health->alarms[i].kind, health->alarms[i].text,
+				health->alarms[i].remedy[0] ? "; " : "", health->alarms[i].remedy);
+	}
+}
+
+static bool note_alarm(const struct entry *entry, void *context)
+{
+	struct health *health = context;
+	_cleanup_free_ Alarm *alarm = payload_decode(&topic_alarm, entry->payload);
+	int at = 0;
+
+	while (alarm && at < health->alarm_count && strcmp(health->alarms[at].kind, alarm->kind) != 0)
+		at++;
+	if (!alarm || at == ALARMS_MAX)
+		return true;
+	health->alarms[at] = *alarm;
+	if (at == health->alarm_count)
+		health->alarm_count++;
+	return true;
+}
+
+static void print_queues(const json_t *queues)
+{
+	const json_t *queue;
+	size_t i;
+
+	printf("%-12s %8s %8s %8s %8s %9s\n", "queue", "ready", "leased", "delayed", "dead", "failures");
+	json_array_foreach(queues, i, queue) printf("%-12s %8lld %8lld %8lld %8lld %9lld\n", text_of(queue, "name"),
+		number_of(queue, "ready"), number_of(queue, "leased"), number_of(queue, "delayed"),
+		number_of(queue, "dead"), number_of(queue, "failures"));
+}
+
+static void print_sessions(const json_t *sessions)
+{
+	const json_t *session;
+	size_t i;
+
+	printf("%-16s %-8s %10s %8s %9s\n", "process", "", "cursor", "lag", "in flight");
+	json_array_foreach(sessions, i, session)
+	{
+		if (strcmp(text_of(session, "service"), "cartbus") == 0)
+			continue;
+		printf("%-16s %-8s %10lld %8lld %9lld\n", text_of(session, "instance"),
+			json_is_true(json_object_get(session, "active")) ? "active" : "standby",
+			number_of(session, "cursor"), number_of(session, "lag"), number_of(session, "in_flight"));
+	}
+}
+
+static void print_health(const struct health *health)
+{
+	const json_t *why;
+	size_t i;
+
+	puts(json_array_size(health->red) ? "RED" : "GREEN");
+	json_array_foreach(health->red, i, why) printf("  %s\n", json_string_value(why));
+	printf("\nthe log holds %lld messages; the broker has been up for %lld s; %lld claims wait for a gateway\n\n",
+		number_of(health->status, "head"), number_of(health->status, "uptime_us") / 1000000,
+		number_of(health->status, "parked_claims"));
+	print_sessions(json_object_get(health->status, "sessions"));
+	putchar('\n');
+	print_queues(json_object_get(health->status, "queues"));
+}
+
+static int judge(const struct command *command, struct client *client, struct health *health)
+{
+	json_t *status = command_ask(command, client, "status", NULL);
+	int ended;
+
+	if (!status)
+		return EXIT_NO;
+	health->status = status;
+	health->red = json_array();
+	judge_services(health);
+	judge_queues(health);
+	judge_gateways(health);
+	ended = reading_each(command, client, &(struct reading_filter){ .topic = "alarm" }, note_alarm, health);
+	judge_alarms(health);
+	if (command->json) {
+		json_object_set(status, "red", health->red);
+		json_dumpf(status, stdout, JSON_INDENT(1));
+		putchar('\n');
+	} else {
+		print_health(health);
+	}
+	ended = ended ? ended : json_array_size(health->red) ? EXIT_NO : EXIT_FINE;
+	json_decref(health->red);
+	json_decref(status);
+	return ended;
+}
+
+int command_status(struct command *command, int argc, char **argv)
+{
+	static struct health health;
+	struct client *client;
+	int ended;
+
+	command_take(command, argc, argv,
+		&(struct arguments){
+			.help = "Says whether all is well, and if not, why and what to do. It exits with 0 when green, "
+				"1 "
+				"when red, 3 when the broker cannot be reached.\v"
+				"Example:\n  cartbus status || mail -s 'cartbus is red' admin@example.com" });
+	client = command_connect(command);
+	ended = judge(command, client, &health);
+	client_free(client);
+	return ended;
+}
+
+int command_queues(struct command *command, int argc, char **argv)
+{
+	struct client *client;
+	json_t *answer;
+
+	command_take(command, argc, argv,
+		&(struct arguments){ .help = "Shows for each service what waits to be decided, what is being decided, "
+					     "what is delayed "
+					     "and what is dead.\vExample:\n  cartbus queues --json" });
+	client = command_connect(command);
+	answer = command_ask(command, client, "queues", NULL);
+	client_free(client);
+	if (!answer)
+		return EXIT_NO;
+	if (command->json) {
+		json_dumpf(answer, stdout, JSON_INDENT(1));
+		putchar('\n');
+	} else {
+		print_queues(json_object_get(answer, "queues"));
+	}
+	json_decref(answer);
+	return EXIT_FINE;
+}

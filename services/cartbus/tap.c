@@ -1,0 +1,134 @@
+/*
+ * tap.c: `cartbus tap`: what happens, live
+ *
+ * Read next: describe.c, selection.c (what is about a cart), trace.c (the same from the log)
+ */
+#include "bus/actor/tap.h"
+#include "services/cartbus/describe.h"
+#include "services/cartbus/print.h"
+#include "services/cartbus/selection.h"
+#include "services/cartbus/zones.h"
+
+#include "bus/base/cleanup.h"
+#include <errno.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define WAIT_US (200 * US_PER_MS)
+
+struct tapping {
+	const struct command *command;
+	const char *shop;
+	struct selection *selection; /* NULL: every cart */
+};
+
+static volatile sig_atomic_t is_asked_to_stop;
+
+static void hear_stop(int signal_number)
+{
+	(void)signal_number;
+	is_asked_to_stop = 1;
+}
+
+static void show(
+	const struct tapping *tapping, const struct entry *entry, const struct topic *topic, const void *message)
+{
+	_cleanup_(buffer_free) struct buffer words = { 0 };
+	json_t *json;
+	char at[40];
+
+	if (tapping->command->json) {
+		json = entry_json(entry);
+		json_dumpf(json, stdout, JSON_COMPACT);
+		json_decref(json);
+		putchar('\n');
+	} else {
+		const char *zone = zone_of_shop(tapping->command, entry->shop);
+
+		describe(topic, message, zone, &words);
+		describe_time(zone, entry->time_us, at);
+		printf("%8llu  %s  %-10s %-10s %-18s %s\n", (unsigned long long)entry->seq, at, entry->shop,
+			entry->said_by, entry->topic, buffer_text(&words));
+	}
+	fflush(stdout);
+}
+
+static void hear(const struct tapping *tapping, const struct said *said, struct bytes payload)
+{
+	struct entry entry = { .seq = said->seq,
+		.version = said->version,
+		.cause = said->cause,
+		.time_us = said->time_us,
+		.topic = said->topic,
+		.shop = said->shop,
+		.key = said->key,
+		.said_by = said->said_by,
+		.trace = said->trace,
+		.tombstone = said->tombstone,
+		.payload = payload };
+	const struct topic *topic = topic_of(said->topic);
+	_cleanup_free_ void *message = topic ? payload_decode(topic, payload) : NULL;
+
+	if (!message || (tapping->shop && strcmp(tapping->shop, said->shop) != 0))
+		return;
+	if (!tapping->selection || selection_has(tapping->selection, &entry, topic, message))
+		show(tapping, &entry, topic, message);
+}
+
+static int listen_on(const struct tapping *tapping, const char *topic)
+{
+	struct tap *tap = NULL;
+	int failed = tap_open(tapping->command->config, topic, &tap);
+
+	if (failed) {
+		complain(tapping->command, "cannot listen: %s", strerror(-failed));
+		return EXIT_AWAY;
+	}
+	while (!is_asked_to_stop) {
+		struct bytes payload;
+		struct said said;
+
+		if (tap_next(tap, WAIT_US, &said, &payload) == 0)
+			hear(tapping, &said, payload);
+	}
+	tap_close(tap);
+	return EXIT_FINE;
+}
+
+static int select_cart(struct tapping *tapping, const char *cart)
+{
+	struct client *client = command_connect(tapping->command);
+
+	tapping->selection = selection_find(tapping->command, client, tapping->shop, cart);
+	client_free(client);
+	return tapping->selection ? EXIT_FINE : EXIT_NO;
+}
+
+int command_tap(struct command *command, int argc, char **argv)
+{
+	const char *topic = NULL, *cart = NULL;
+	struct tapping tapping = { .command = command };
+	const struct take takes[] = { { "topic", "NAME", "only this topic; \"cart.*\": all that begin so", &topic,
+					      NULL },
+		{ "shop", "NAME", "only this shop", &tapping.shop, NULL },
+		{ "cart", "CART", "only this cart (needs --shop)", &cart, NULL }, { 0 } };
+	int failed;
+
+	command_take(command, argc, argv,
+		&(struct arguments){ .takes = takes,
+			.help = "Prints what the broker commits, as it happens, until Ctrl-C. With --json one object a "
+				"line.\v"
+				"Examples:\n  cartbus tap --shop demo\n  cartbus tap --topic 'reminder.*' --json" });
+	if (cart && !tapping.shop) {
+		complain(command, "--cart needs --shop: two shops may share every id");
+		return EXIT_USAGE;
+	}
+	signal(SIGINT, hear_stop);
+	signal(SIGTERM, hear_stop);
+	failed = cart ? select_cart(&tapping, cart) : EXIT_FINE;
+	failed = failed ? failed : listen_on(&tapping, topic);
+	selection_free(tapping.selection);
+	return failed;
+}

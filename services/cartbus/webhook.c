@@ -1,0 +1,234 @@
+/*
+ * webhook.c: `cartbus webhook send`: a signed sample, as a storefront would post it
+ *
+ * Promises:  the sample is marked as a test, so no shopper is ever mailed for it; the secret is read from its file and goes
+ *            nowhere but into the signature.
+ * Read next: services/gateway/signature.h, generic.c
+ */
+#include "services/cartbus/command.h"
+#include "services/cartbus/post.h"
+
+#include "bus/base/cleanup.h"
+#include "bus/base/file.h"
+#include "bus/base/text.h"
+#include <errno.h>
+#include <openssl/evp.h>
+#include <openssl/hmac.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { BODY_BYTES_MAX = 1 << 20 };
+
+struct sample {
+	const struct command *command;
+	const char *shop, *platform, *topic, *email;
+	char id[33];
+	struct buffer body, secret, headers;
+};
+
+/* "2026-11-20T14:05:03Z" */
+static void moment(const struct sample *sample, char ret[32])
+{
+	time_t now = (time_t)(clock_wall_us(&sample->command->clock) / US_PER_S);
+	struct tm utc;
+
+	gmtime_r(&now, &utc);
+	strftime(ret, 32, "%Y-%m-%dT%H:%M:%SZ", &utc);
+}
+
+static void write_shopify(struct sample *sample, const char *now)
+{
+	buffer_printf(&sample->body,
+		"{\"id\":981820079255243537,\"token\":\"sample-%s\",\"cart_token\":\"sample-cart-%s\",\"email\":\"%s\","
+		"\"created_at\":\"%s\",\"updated_at\":\"%s\",\"completed_at\":null,\"currency\":\"EUR\","
+		"\"presentment_currency\":\"EUR\",\"customer_locale\":\"de-DE\",\"buyer_accepts_marketing\":true,"
+		"\"test\":true,"
+		"\"abandoned_checkout_url\":\"https://shop.example/recover?key=sample\",\"discount_codes\":[],"
+		"\"note_attributes\":[],\"shipping_address\":null,\"customer\":null,\"total_price\":\"64.48\","
+		"\"line_items\":[{\"title\":\"Sample\",\"variant_title\":null,\"sku\":\"SAMPLE\",\"product_id\":1,"
+		"\"variant_id\":2,\"quantity\":2,\"price\":\"32.24\",\"line_price\":\"64.48\"}]}",
+		sample->id, sample->id, sample->email, now, now);
+}
+
+static void write_woocommerce(struct sample *sample, const char *now)
+{
+	buffer_printf(&sample->body,
+		"{\"id\":727,\"status\":\"processing\",\"currency\":\"EUR\",\"total\":\"29.35\",\"customer_id\":0,"
+		"\"date_created_gmt\":\"%.19s\",\"date_paid_gmt\":\"%.19s\",\"billing\":{\"email\":\"%s\"},"
+		"\"meta_data\":[{\"id\":1,\"key\":\"_cartbus_cart\",\"value\":\"sample-%s\"}],\"line_items\":[]}",
+		now, now, sample->email, sample->id);
+}
+
+static void write_generic(struct sample *sample, const char *now)
+{
+	buffer_printf(&sample->body,
+		"{\"id\":\"%s\",\"event\":\"changed\",\"cart\":\"sample-%s\",\"at\":\"%s\",\"email\":\"%s\",\"locale\":"
+		"\"de-DE\","
+		"\"consent\":true,\"currency\":\"EUR\",\"total\":\"64.48\",\"recovery_url\":\"https://shop.example/"
+		"cart\","
+		"\"items\":[{\"title\":\"Sample\",\"sku\":\"SAMPLE\",\"quantity\":2,\"price\":\"32.24\"}],\"test\":"
+		"true}",
+		sample->id, sample->id, now, sample->email);
+}
+
+static void sign(const struct sample *sample, const char *stamp, bool hex, char ret[80])
+{
+	_cleanup_(buffer_free) struct buffer covered = { 0 };
+	unsigned char mac[EVP_MAX_MD_SIZE];
+	unsigned int len = 0;
+
+	if (stamp)
+		buffer_printf(&covered, "%s.", stamp);
+	buffer_add(&covered, sample->body.data, sample->body.len);
+	HMAC(EVP_sha256(), sample->secret.data, (int)sample->secret.len, covered.data, covered.len, mac, &len);
+	if (hex)
+		text_hex(mac, len, ret);
+	else
+		EVP_EncodeBlock((unsigned char *)ret, mac, (int)len);
+}
+
+static void prepare_shopify(struct sample *sample, const char *now)
+{
+	char signature[80];
+
+	if (!sample->body.len)
+		write_shopify(sample, now);
+	sign(sample, NULL, false, signature);
+	buffer_printf(&sample->headers,
+		"X-Shopify-Topic: %s\r\nX-Shopify-Hmac-Sha256: %s\r\nX-Shopify-Shop-Domain: sample.myshopify.com\r\n"
+		"X-Shopify-Webhook-Id: %s\r\nX-Shopify-Event-Id: %s\r\nX-Shopify-Triggered-At: %s\r\n",
+		sample->topic ? sample->topic : "checkouts/update", signature, sample->id, sample->id, now);
+}
+
+static void prepare_woocommerce(struct sample *sample, const char *now)
+{
+	const char *topic = sample->topic ? sample->topic : "order.created";
+	char signature[80];
+
+	if (!sample->body.len)
+		write_woocommerce(sample, now);
+	sign(sample, NULL, false, signature);
+	buffer_printf(&sample->headers,
+		"X-WC-Webhook-Topic: %s\r\nX-WC-Webhook-Signature: %s\r\nX-WC-Webhook-ID: 1\r\nX-WC-Webhook-Resource: "
+		"order\r\n"
+		"X-WC-Webhook-Delivery-ID: %s\r\nX-WC-Webhook-Source: https://sample.example/\r\n",
+		topic, signature, sample->id);
+}
+
+static void prepare_generic(struct sample *sample, const char *now)
+{
+	char signature[80], stamp[24];
+
+	if (!sample->body.len)
+		write_generic(sample, now);
+	snprintf(stamp, sizeof(stamp), "%lld", (long long)(clock_wall_us(&sample->command->clock) / US_PER_S));
+	sign(sample, stamp, true, signature);
+	buffer_printf(&sample->headers, "X-Cartbus-Timestamp: %s\r\nX-Cartbus-Signature: %s\r\n", stamp, signature);
+}
+
+static int read_secret(struct sample *sample)
+{
+	char name[80], path[PATH_ROOM];
+	int failed;
+
+	snprintf(name, sizeof(name), "%s/webhook", sample->shop);
+	command_secret_path(sample->command, name, path);
+	failed = file_read_secret(path, &sample->secret);
+	if (!failed)
+		return EXIT_FINE;
+	complain(sample->command, "cannot read the secret %s: %s", path, strerror(-failed));
+	return EXIT_NO;
+}
+
+static int read_body(struct sample *sample, const char *file)
+{
+	int failed = file ? file_read(file, BODY_BYTES_MAX, &sample->body) : 0;
+
+	if (!failed)
+		return EXIT_FINE;
+	complain(sample->command, "%s: %s", file, strerror(-failed));
+	return EXIT_NO;
+}
+
+static int print_answer(const struct sample *sample, int status, const struct buffer *answer)
+{
+	const struct command *command = sample->command;
+
+	if (status < 0) {
+		complain(command, "the gateway at %s:%s does not answer: %s; is `cartbus up` running?",
+			config_get(command->config, "gateway", NULL, "listen"),
+			config_get(command->config, "gateway", NULL, "port"), strerror(-status));
+		return EXIT_AWAY;
+	}
+	if (command->json)
+		printf("{\"status\":%d,\"id\":\"%s\",\"cart\":\"sample-%s\"}\n", status, sample->id, sample->id);
+	else
+		printf("%d %.*s\nsee it with: cartbus trace %s sample-%s\n", status, (int)answer->len,
+			answer->len ? (const char *)answer->data : "", sample->shop, sample->id);
+	return status == 200 ? EXIT_FINE : EXIT_NO;
+}
+
+static int send_sample(struct sample *sample, const char *platform)
+{
+	_cleanup_(buffer_free) struct buffer answer = { 0 };
+	const char *listen = config_get(sample->command->config, "gateway", NULL, "listen");
+	char path[128], now[32];
+
+	moment(sample, now);
+	text_random_name(sample->id);
+	if (strcmp(platform, "shopify") == 0)
+		prepare_shopify(sample, now);
+	else if (strcmp(platform, "woocommerce") == 0)
+		prepare_woocommerce(sample, now);
+	else
+		prepare_generic(sample, now);
+	buffer_add_text(&sample->headers, "Content-Type: application/json\r\n");
+	snprintf(path, sizeof(path), "/hooks/%s/%s", sample->shop, platform);
+	return print_answer(sample,
+		post_send(&(struct post){ .host = strcmp(listen, "0.0.0.0") == 0 ? "127.0.0.1" : listen,
+				  .port = config_get(sample->command->config, "gateway", NULL, "port"),
+				  .path = path,
+				  .headers = buffer_text(&sample->headers),
+				  .body = buffer_bytes(&sample->body) },
+			&answer),
+		&answer);
+}
+
+int command_webhook_send(struct command *command, int argc, char **argv)
+{
+	const char *platform = "cart", *file = NULL;
+	struct sample sample = { .command = command, .email = "sample@example.com" };
+	const struct take takes[] = { { "as", "PLATFORM", "shopify, woocommerce or cart (cart)", &platform, NULL },
+		{ "topic", "TOPIC", "the platform's topic", &sample.topic, NULL },
+		{ "email", "ADDRESS", "the sample shopper (sample@example.com)", &sample.email, NULL },
+		{ "file", "FILE", "a body of your own instead of the sample", &file, NULL }, { 0 } };
+	struct shop shop;
+	int ended;
+
+	command_take(command, argc, argv,
+		&(struct arguments){ .takes = takes,
+			.words_help = "SHOP",
+			.words = &sample.shop,
+			.words_least = 1,
+			.words_most = 1,
+			.help = "Posts a webhook to the gateway of this machine, signed with the shop's secret. The "
+				"sample is marked as "
+				"a test: nobody is mailed for it.\v"
+				"Examples:\n  cartbus webhook send demo --as shopify\n"
+				"  cartbus webhook send demo --as shopify --topic orders/create --file order.json" });
+	if (strcmp(platform, "shopify") != 0 && strcmp(platform, "woocommerce") != 0 && strcmp(platform, "cart") != 0) {
+		complain(command, "--as takes shopify, woocommerce or cart; not \"%s\"", platform);
+		return EXIT_USAGE;
+	}
+	ended = command_shop(command, sample.shop, &shop);
+	ended = ended ? ended : read_secret(&sample);
+	ended = ended ? ended : read_body(&sample, file);
+	ended = ended ? ended : send_sample(&sample, platform);
+	buffer_free(&sample.body);
+	buffer_free(&sample.headers);
+	if (sample.secret.data)
+		OPENSSL_cleanse(sample.secret.data, sample.secret.len);
+	buffer_free(&sample.secret);
+	return ended;
+}
