@@ -8,11 +8,13 @@
 #include "bus/base/memory.h"
 #include "bus/base/ordmap.h"
 #include "bus/store/engine.h"
+#include <assert.h>
 #include <errno.h>
 #include <stdlib.h>
 
 struct memory_store {
 	struct store store;
+	int owners; /* store_share_memory */
 	struct ordmap *families[STORE_FAMILIES_MAX];
 };
 
@@ -39,6 +41,8 @@ static struct memory_store *memory_of(struct store *store)
 static void memory_close(struct store *store)
 {
 	struct memory_store *memory = memory_of(store);
+	if (--memory->owners > 0)
+		return;
 	for (int i = 0; i < store->family_count; i++)
 		ordmap_free(memory->families[i]);
 	free(memory);
@@ -233,9 +237,17 @@ int store_open_memory(const struct store_options *options, struct store **ret)
 {
 	struct memory_store *memory = memory_new(sizeof(*memory));
 	memory->store.engine = &memory_engine;
+	memory->owners = 1;
 	memory->store.family_count = store_count_families(options);
 	for (int i = 0; i < memory->store.family_count; i++)
 		memory->families[i] = ordmap_new();
 	*ret = &memory->store;
 	return 0;
+}
+
+struct store *store_share_memory(struct store *store)
+{
+	assert(store->engine == &memory_engine);
+	memory_of(store)->owners++;
+	return store;
 }

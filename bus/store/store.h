@@ -31,6 +31,8 @@ struct store_options {
  */
 int store_open(const char *path, const struct store_options *options, struct store **ret, char ret_why[512]);
 int store_open_memory(const struct store_options *options, struct store **ret);
+/* One more owner of a store in memory, which lives until the last one has closed it: a simulated process dies, its disk stays. */
+struct store *store_share_memory(struct store *store);
 void store_close(struct store *store); /* takes NULL */
 
 /* Appends the value to `ret`. -ENOENT: no such key. */
