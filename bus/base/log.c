@@ -23,7 +23,7 @@ void log_open(const char *process, enum log_level most)
 	log_most = most;
 }
 
-static void write_line(enum log_level level, const char *format, va_list args)
+static void __attribute__((format(printf, 2, 0))) write_line(enum log_level level, const char *format, va_list args)
 {
 	char line[LINE_MAX_BYTES + 1];
 	size_t start = (size_t)snprintf(line, sizeof(line), "<%d>%s: ", (int)level, log_process);
