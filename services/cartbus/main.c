@@ -8,7 +8,7 @@
 #include "bus/base/cleanup.h"
 #include "bus/base/log.h"
 #include "services/cartbus/command.h"
-#include "services/cartbus/operator.h"
+#include "services/cartbus/cartbus.h"
 #include <stdio.h>
 #include <string.h>
 

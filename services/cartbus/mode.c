@@ -5,7 +5,7 @@
  *           priority is not lifted by a lower one.
  */
 #include "services/cartbus/mode.h"
-#include "services/cartbus/operator.h"
+#include "services/cartbus/cartbus.h"
 #include "services/cartbus/print.h"
 #include "services/cartbus/reading.h"
 #include "services/cartbus/who.h"

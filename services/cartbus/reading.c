@@ -6,7 +6,7 @@
 #include "services/cartbus/reading.h"
 
 #include "bus/base/cleanup.h"
-#include "services/cartbus/operator.h"
+#include "services/cartbus/cartbus.h"
 #include "services/cartbus/print.h"
 #include <openssl/evp.h>
 #include <stdio.h>

@@ -1,12 +1,12 @@
 /*
- * operator.c: the operator's rights on the bus
+ * cartbus.c: the operator's rights on the bus
  *
  * Hears:     nothing; it asks on the control socket
  * Remembers: nothing
  * Says:      shop.status, admin.action, audit
  * Read next: client.h (how it says and asks), main.c (the subcommands)
  */
-#include "services/cartbus/operator.h"
+#include "services/cartbus/cartbus.h"
 
 #include "proto/topics.h"
 
