@@ -1,0 +1,296 @@
+/* test_timer.c: named timers, one-off and cron, across both daylight-saving changes */
+#include "bus/actor/harness.h"
+#include "bus/base/clock.h"
+#include "bus/base/text.h"
+#include "proto/topics.h"
+#include "services/kit/zone.h"
+#include "services/timer/timer.h"
+#include "tests/unit/cmocka_all.h"
+#include <pb_encode.h>
+#include <stdio.h>
+#include <string.h>
+
+static int64_t berlin(int year, int month, int day, int hour, int minute)
+{
+	const struct local_time local = { .year = year, .month = month, .day = day, .hour = hour, .minute = minute };
+	int64_t us;
+
+	assert_int_equal(zone_moment("Europe/Berlin", &local, &us), 0);
+	return us;
+}
+
+static TimerSet wake_timer(const char *cart_id, uint64_t version, int64_t due_us)
+{
+	TimerSet set = { .version = version, .due_us = due_us, .topic = "cart.wake" };
+	CartWake wake = { .revision = version, .due_us = due_us };
+	pb_ostream_t stream = pb_ostream_from_buffer(set.payload.bytes, sizeof(set.payload.bytes));
+
+	snprintf(set.name, sizeof(set.name), "cart/%s", cart_id);
+	TEXT_COPY(set.key, cart_id);
+	TEXT_COPY(wake.cart_id, cart_id);
+	assert_true(pb_encode(&stream, &CartWake_msg, &wake));
+	set.payload.size = (pb_size_t)stream.bytes_written;
+	return set;
+}
+
+static void given_timer(struct harness *h, const char *shop, const TimerSet *set)
+{
+	GIVEN(h, timer_set, set, .shop = shop, .key = set->name, .version = set->version);
+}
+
+static void given_wake(struct harness *h, const char *cart_id, uint64_t version, int64_t due_us)
+{
+	TimerSet set = wake_timer(cart_id, version, due_us);
+
+	given_timer(h, "demo", &set);
+}
+
+static void given_nightly(struct harness *h, const char *cron, const char *zone)
+{
+	TimerSet set = { .name = "nightly", .version = 1, .topic = "tick.nightly", .key = "demo" };
+	Tick tick = { .name = "nightly" };
+	pb_ostream_t stream = pb_ostream_from_buffer(set.payload.bytes, sizeof(set.payload.bytes));
+
+	TEXT_COPY(set.cron, cron);
+	TEXT_COPY(set.zone, zone);
+	assert_true(pb_encode(&stream, &Tick_msg, &tick));
+	set.payload.size = (pb_size_t)stream.bytes_written;
+	given_timer(h, "demo", &set);
+}
+
+static void a_due_timer_says_what_was_asked_and_its_tombstone_in_one_turn(void **state)
+{
+	struct harness *h = harness_new(&timer, 1000);
+	struct said said;
+	CartWake wake;
+	TimerFired fired;
+
+	(void)state;
+	given_wake(h, "c1", 3, 5000);
+	assert_int_equal(timer.next_due_us(harness_state(h)), 5000);
+	harness_tick(h, 4999);
+	assert_int_equal(harness_count(h, NULL), 0);
+	harness_tick(h, 5001);
+	assert_int_equal(harness_count(h, NULL), 2);
+	assert_true(harness_said(h, &topic_cart_wake, 0, &wake, &said));
+	assert_string_equal(wake.cart_id, "c1");
+	assert_int_equal(wake.revision, 3);
+	assert_int_equal(wake.due_us, 5000);
+	assert_string_equal(said.shop, "demo");
+	assert_string_equal(said.key, "c1");
+	assert_true(harness_said(h, &topic_timer_fired, 0, &fired, &said));
+	assert_string_equal(fired.name, "cart/c1");
+	assert_int_equal(fired.due_us, 5000);
+	assert_true(said.tombstone);
+	assert_int_equal(said.version, 3);
+	assert_int_equal(timer.next_due_us(harness_state(h)), INT64_MAX);
+	harness_free(h);
+}
+
+static void the_earliest_of_all_shops_is_next(void **state)
+{
+	struct harness *h = harness_new(&timer, 1000);
+	TimerSet first = wake_timer("c1", 1, 3000);
+	CartWake wake;
+	struct said said;
+
+	(void)state;
+	given_wake(h, "c1", 1, 7000);
+	given_wake(h, "c2", 1, 5000);
+	given_timer(h, "zeta", &first);
+	assert_int_equal(timer.next_due_us(harness_state(h)), 3000);
+	harness_tick(h, 6000);
+	assert_int_equal(harness_count(h, &topic_cart_wake), 2);
+	harness_said(h, &topic_cart_wake, 0, &wake, &said);
+	assert_string_equal(said.shop, "zeta");
+	harness_said(h, &topic_cart_wake, 1, &wake, &said);
+	assert_string_equal(said.key, "c2");
+	assert_int_equal(timer.next_due_us(harness_state(h)), 7000);
+	harness_free(h);
+}
+
+static void an_older_set_or_cancel_changes_nothing(void **state)
+{
+	struct harness *h = harness_new(&timer, 1000);
+
+	(void)state;
+	given_wake(h, "c1", 5, 5000);
+	given_wake(h, "c1", 4, 2000);
+	GIVEN(h, timer_cancel, &((TimerCancel){ .name = "cart/c1", .version = 4 }), .shop = "demo", .key = "cart/c1");
+	assert_int_equal(timer.next_due_us(harness_state(h)), 5000);
+	given_wake(h, "c1", 5, 6000);
+	assert_int_equal(timer.next_due_us(harness_state(h)), 6000);
+	GIVEN(h, timer_cancel, &((TimerCancel){ .name = "cart/c1", .version = 5 }), .shop = "demo", .key = "cart/c1");
+	assert_int_equal(timer.next_due_us(harness_state(h)), INT64_MAX);
+	given_wake(h, "c1", 4, 7000);
+	assert_int_equal(timer.next_due_us(harness_state(h)), INT64_MAX);
+	harness_free(h);
+}
+
+static void a_late_set_does_not_wake_a_timer_that_has_fired(void **state)
+{
+	struct harness *h = harness_new(&timer, 1000);
+
+	(void)state;
+	given_wake(h, "c1", 5, 2000);
+	harness_tick(h, 3000);
+	given_wake(h, "c1", 4, 2500);
+	assert_int_equal(timer.next_due_us(harness_state(h)), INT64_MAX);
+	given_wake(h, "c1", 5, 9000); /* the next wait of the same revision */
+	assert_int_equal(timer.next_due_us(harness_state(h)), 9000);
+	harness_free(h);
+}
+
+static void an_overdue_timer_fires_late_rather_than_never(void **state)
+{
+	struct harness *h = harness_new(&timer, 100 * US_PER_DAY);
+	TimerFired fired;
+
+	(void)state;
+	given_wake(h, "c1", 1, 5 * US_PER_DAY);
+	harness_tick(h, 100 * US_PER_DAY);
+	assert_true(harness_said(h, &topic_timer_fired, 0, &fired, NULL));
+	assert_int_equal(fired.due_us, 5 * US_PER_DAY);
+	assert_int_equal(fired.fired_us, 100 * US_PER_DAY);
+	harness_free(h);
+}
+
+static void one_turn_fires_one_timer(void **state)
+{
+	struct harness *h = harness_new(&timer, 1000);
+
+	(void)state;
+	for (int i = 0; i < 50; i++) {
+		char cart_id[16];
+
+		snprintf(cart_id, sizeof(cart_id), "c%d", i);
+		given_wake(h, cart_id, 1, 2000);
+	}
+	harness_tick(h, 3000); /* turn by turn: each folds before the next */
+	assert_int_equal(harness_count(h, &topic_timer_fired), 50);
+	assert_int_equal(timer.next_due_us(harness_state(h)), INT64_MAX);
+	harness_free(h);
+}
+
+static void a_cron_timer_comes_back_every_night(void **state)
+{
+	struct harness *h = harness_new(&timer, berlin(2026, 5, 10, 12, 0));
+	Tick tick;
+
+	(void)state;
+	given_nightly(h, "0 2 * * *", "Europe/Berlin");
+	assert_int_equal(timer.next_due_us(harness_state(h)), berlin(2026, 5, 11, 2, 0));
+	harness_tick(h, berlin(2026, 5, 11, 2, 0));
+	assert_true(harness_said(h, &topic_tick_nightly, 0, &tick, NULL));
+	assert_int_equal(tick.due_us, berlin(2026, 5, 11, 2, 0));
+	assert_int_equal(timer.next_due_us(harness_state(h)), berlin(2026, 5, 12, 2, 0));
+	harness_free(h);
+}
+
+static void a_cron_timer_outlives_its_own_tombstone(void **state)
+{
+	struct harness *h = harness_new(&timer, berlin(2026, 5, 10, 12, 0));
+	struct said set, fired;
+	TimerSet again;
+	TimerFired tombstone;
+
+	(void)state;
+	given_nightly(h, "0 2 * * *", "Europe/Berlin");
+	harness_tick(h, berlin(2026, 5, 11, 2, 0));
+	assert_true(harness_said(h, &topic_timer_fired, 0, &tombstone, &fired));
+	assert_true(harness_said(h, &topic_timer_set, 0, &again, &set));
+	assert_string_equal(again.cron, "0 2 * * *");
+	assert_true(set.version >= fired.version);
+	assert_false(set.tombstone);
+	harness_free(h);
+}
+
+static void missed_nights_are_made_up_for_once(void **state)
+{
+	struct harness *h = harness_new(&timer, berlin(2026, 5, 10, 12, 0));
+
+	(void)state;
+	given_nightly(h, "0 2 * * *", "Europe/Berlin");
+	harness_now(h, berlin(2026, 5, 20, 9, 0));
+	harness_tick(h, berlin(2026, 5, 20, 9, 0));
+	assert_int_equal(harness_count(h, &topic_tick_nightly), 1);
+	assert_int_equal(timer.next_due_us(harness_state(h)), berlin(2026, 5, 21, 2, 0));
+	harness_free(h);
+}
+
+/* Europe/Berlin: 02:00 does not exist on 29 March 2026, and 02:30 comes twice on 25 October 2026. */
+static void nights_of_both_clock_changes_tick_once(void **state)
+{
+	struct harness *h = harness_new(&timer, berlin(2026, 3, 28, 12, 0));
+
+	(void)state;
+	given_nightly(h, "0 2 * * *", "Europe/Berlin");
+	assert_int_equal(timer.next_due_us(harness_state(h)), berlin(2026, 3, 29, 3, 0));
+	harness_tick(h, berlin(2026, 3, 29, 3, 0));
+	assert_int_equal(harness_count(h, &topic_tick_nightly), 1);
+	assert_int_equal(timer.next_due_us(harness_state(h)), berlin(2026, 3, 30, 2, 0));
+	harness_free(h);
+
+	h = harness_new(&timer, berlin(2026, 10, 24, 12, 0));
+	given_nightly(h, "30 2 * * *", "Europe/Berlin");
+	harness_tick(h, berlin(2026, 10, 25, 12, 0));
+	assert_int_equal(harness_count(h, &topic_tick_nightly), 1);
+	assert_int_equal(timer.next_due_us(harness_state(h)), berlin(2026, 10, 26, 2, 30));
+	harness_free(h);
+}
+
+static void nothing_is_said_but_the_three_that_a_timer_may_say(void **state)
+{
+	const char *const topics[] = { "reminder.due", "send.claim", "", "cart.state" };
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(topics) / sizeof(topics[0]); i++) {
+		struct harness *h = harness_new(&timer, 1000);
+		TimerSet set = wake_timer("c1", 1, 2000);
+		Alarm alarm;
+
+		TEXT_COPY(set.topic, topics[i]);
+		given_timer(h, "demo", &set);
+		harness_tick(h, 3000);
+		assert_int_equal(harness_count(h, NULL), 2);
+		assert_true(harness_said(h, &topic_alarm, 0, &alarm, NULL));
+		assert_string_equal(alarm.kind, "timer-unreadable");
+		assert_int_equal(harness_count(h, &topic_timer_fired), 1); /* it does not come back for ever */
+		harness_free(h);
+	}
+}
+
+static void a_payload_that_cannot_be_read_raises_an_alarm_and_blocks_nobody(void **state)
+{
+	struct harness *h = harness_new(&timer, 1000);
+	TimerSet set = wake_timer("c1", 1, 2000);
+
+	(void)state;
+	memset(set.payload.bytes, 0xff, set.payload.size);
+	given_timer(h, "demo", &set);
+	given_wake(h, "c2", 1, 2500);
+	harness_tick(h, 3000);
+	assert_int_equal(harness_count(h, &topic_alarm), 1);
+	assert_int_equal(harness_count(h, &topic_cart_wake), 1);
+	harness_free(h);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(a_due_timer_says_what_was_asked_and_its_tombstone_in_one_turn),
+		cmocka_unit_test(the_earliest_of_all_shops_is_next),
+		cmocka_unit_test(an_older_set_or_cancel_changes_nothing),
+		cmocka_unit_test(a_late_set_does_not_wake_a_timer_that_has_fired),
+		cmocka_unit_test(an_overdue_timer_fires_late_rather_than_never),
+		cmocka_unit_test(one_turn_fires_one_timer),
+		cmocka_unit_test(a_cron_timer_comes_back_every_night),
+		cmocka_unit_test(a_cron_timer_outlives_its_own_tombstone),
+		cmocka_unit_test(missed_nights_are_made_up_for_once),
+		cmocka_unit_test(nights_of_both_clock_changes_tick_once),
+		cmocka_unit_test(nothing_is_said_but_the_three_that_a_timer_may_say),
+		cmocka_unit_test(a_payload_that_cannot_be_read_raises_an_alarm_and_blocks_nobody),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
