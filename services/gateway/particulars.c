@@ -146,7 +146,7 @@ bool read_total(const json_t *body, const char *total, const char *currency, str
 	return given >= 0;
 }
 
-static void say_why(struct event *event, const char *format, va_list arguments)
+static void __attribute__((format(printf, 2, 0))) say_why(struct event *event, const char *format, va_list arguments)
 {
 	vsnprintf(event->why, sizeof(event->why), format, arguments);
 }

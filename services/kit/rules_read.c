@@ -77,7 +77,8 @@ bool next_is(struct reader *reader, const char *pattern)
 	return is;
 }
 
-static int complain(struct reader *reader, struct place place, const char *found, const char *format, va_list args)
+static int __attribute__((format(printf, 4, 0)))
+complain(struct reader *reader, struct place place, const char *found, const char *format, va_list args)
 {
 	struct rules_error *error = reader->error;
 	char what[160];

@@ -190,9 +190,10 @@ static void a_second_process_is_told_that_it_is_busy(void **state)
 {
 	(void)state;
 	_cleanup_(folder_remove) struct folder folder = folder_new();
-	_cleanup_(store_closep) struct store *store = opened(folder.path);
+	_cleanup_(store_closep) struct store *first = NULL;
 	struct store *second = NULL;
 	char why[512];
+	assert_int_equal(store_open(folder.path, &options, &first, why), 0);
 	assert_int_equal(store_open(folder.path, &options, &second, why), -EBUSY); /* also from within the same one */
 	pid_t child = fork();
 	if (child == 0)
