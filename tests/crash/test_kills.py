@@ -1,0 +1,141 @@
+"""Every process is killed with SIGKILL at random moments while carts flow into a real mail server.
+
+Judged from outside: the mail server's mailbox, the 200s the storefront was given, and the log read afterwards.
+"""
+
+import collections
+import random
+import threading
+import time
+
+import pytest
+
+from cartbus_system import ALL, System, wait_until
+from smtp_server import SmtpServer
+from storefront import Storefront
+
+RATE = 900  # an hour of the shops' time in 4 s
+RULES = ("Small carts (under $20): remind after 1 hour, then after 6. Medium carts: 1 hour, then 6. "
+         "Big carts (over $150): 1 hour, then 6. At most one mail per shopper every 1 hour.\n")
+KILLS_OF_EACH = 8
+SETTLE_WITHIN_S = 180
+SHOPS = ("alpha", "beta")
+
+
+class Killer(threading.Thread):
+    """Kills one process after the other, each at a random moment, and starts it again at once, as a supervisor would."""
+
+    def __init__(self, system, kills, over_s, seed):
+        super().__init__(daemon=True)
+        self.system, self.random, self.error = system, random.Random(seed), None
+        victims = list(ALL) * KILLS_OF_EACH
+        victims += [self.random.choice(ALL) for _ in range(kills - len(victims))]
+        self.random.shuffle(victims)
+        self.victims, self.pause_s = victims, over_s / len(victims)
+        self.kills = collections.Counter()
+
+    def run(self):
+        try:
+            for victim in self.victims:
+                threading.Event().wait(self.random.uniform(0.2, 1.8) * self.pause_s)
+                assert self.system.processes[victim].running, f"{victim} ended by itself:\n" + self.system.processes[victim].tail()
+                self.system.kill(victim)
+                self.kills[victim] += 1
+                self.system.start(victim, wait=False)
+        except Exception as error:
+            self.error = error
+
+
+@pytest.fixture
+def mail_server():
+    server = SmtpServer()
+    yield server
+    server.close()
+
+
+def claims_after_stop(log, carts):
+    late = []
+    by_cart = {(cart.shop, cart.name): cart for cart in carts}
+    for entry in log:
+        cart = by_cart.get((entry["shop"], entry["message"].cart_id)) if entry["topic"] == "send.claim" else None
+        if cart and cart.stopped_at_s and entry["time_us"] / 1e6 > cart.stopped_at_s:
+            late.append(f"{cart.address} step {entry['message'].step}: claimed {entry['time_us'] / 1e6 - cart.stopped_at_s:.0f} s after its stop")
+    return late
+
+
+def outcomes(log):
+    """(shop, cart, step) -> the last outcome word, and those that were claimed and are ambiguous."""
+    last = {}
+    for entry in log:
+        if entry["topic"].startswith("reminder.") and entry["topic"] != "reminder.due":
+            last[entry["shop"], entry["message"].cart_id, entry["message"].step] = entry["topic"].split(".")[1]
+    return last
+
+
+def test_no_kill_loses_a_cart_or_doubles_a_mail(mail_server, request):
+    kills, count = request.config.getoption("--kills"), request.config.getoption("--carts")
+    seed = request.config.getoption("--seed") or random.randrange(1 << 31)
+    over_s = max(60, kills)
+    now_us = int(time.time() * 1e6)
+    settings = {
+        "clock": {"rate": RATE, "origin-real-us": now_us, "origin-wall-us": now_us},
+        "mail": {"transport": "smtp", "smtp-host": "127.0.0.1", "smtp-port": mail_server.port, "smtp-tls": "none"},
+    }
+    print(f"\nseed {seed}, {kills} kills in about {over_s} s, {count} carts in each of {len(SHOPS)} shops")
+    with System(settings) as system:
+        for shop in SHOPS:
+            system.add_shop(shop, rules=RULES)
+        system.start()
+        for shop in SHOPS:
+            system.cartbus("shop", "mode", shop, "live")
+        storefront = Storefront(system, SHOPS, count, over_s * 0.8, seed)
+        killer = Killer(system, kills, over_s, seed)
+        killer.start()
+        while killer.is_alive():
+            storefront.follow(mail_server.mails())
+            killer.join(0.5)
+        if killer.error:
+            raise killer.error
+        judge(system, storefront, mail_server, killer)
+
+
+def judge(system, storefront, mail_server, killer):
+    for process in system.processes.values():
+        process.wait_ready()
+    chased = [cart for cart in storefront.carts if cart.story == "left"]
+
+    def settled():
+        storefront.follow(mail_server.mails())
+        if not storefront.all_told():
+            return False
+        mailed = collections.Counter(mail.delivered_to for mail in mail_server.mails())
+        missing = [cart for cart in chased if mailed[cart.address] < 2]
+        known = outcomes(system.log(topic="reminder.")) if missing else {}
+        return all(known.get((cart.shop, cart.name, step)) for cart in missing for step in (1, 2))
+
+    wait_until(settled, "everything being mailed or accounted for", SETTLE_WITHIN_S, step_s=1)
+    storefront.close()
+    log, mails = system.log(), mail_server.mails()
+    last = outcomes(log)
+    by_address = collections.Counter(mail.delivered_to for mail in mails)
+    ambiguous = sorted(key for key, word in last.items() if word == "ambiguous")
+    print(f"{sum(killer.kills.values())} kills {dict(killer.kills)}; {storefront.posts} posts, {storefront.answered} answered 200, "
+          f"{storefront.refused} repeated; {len(mails)} mails, {len(ambiguous)} ambiguous, {len(log)} messages in the log")
+
+    assert min(killer.kills[name] for name in ALL) >= KILLS_OF_EACH
+    assert not storefront.unexpected
+    doubled = [key for key, times in collections.Counter(mail["Message-ID"] for mail in mails).items() if times > 1]
+    assert not doubled, f"mailed twice: {doubled}"
+    opened = {(entry["shop"], entry["key"]) for entry in log if entry["topic"] == "cart.state"}
+    lost = [cart.address for cart in storefront.carts if (cart.shop, cart.name) not in opened]
+    assert not lost, f"answered 200 and lost: {lost}"
+    missing = [
+        (cart.shop, cart.name, step, last.get((cart.shop, cart.name, step)))
+        for cart in chased if by_address[cart.address] < 2
+        for step in (1, 2) if last.get((cart.shop, cart.name, step)) not in ("sent", "ambiguous")
+    ]
+    assert not missing, f"due and never mailed: {missing}"
+    assert all(by_address[cart.address] >= 2 - sum(key[:2] == (cart.shop, cart.name) for key in ambiguous) for cart in chased)
+    assert not claims_after_stop(log, storefront.carts)
+    letters = system.ask("dead.list")["dead"]
+    assert not letters, f"dead letters: {letters}"
