@@ -259,9 +259,12 @@ static int dump_section(const char *name, void *context)
 			continue;
 		struct dump line = { dump->config, key, name, dump->to };
 		const char *value = config_get(dump->config, section, name, key->key);
+		size_t before = dump->to->len;
 		if (key->repeated)
 			config_each_value(dump->config, section, name, key->key, dump_value, &line);
-		else if (value)
+		if (key->repeated && value && dump->to->len == before)
+			buffer_printf(dump->to, "%s =\n", key->key); /* given, and emptied */
+		if (!key->repeated && value)
 			dump_value(value, &line);
 	}
 	return 0;

@@ -340,6 +340,10 @@ static void what_is_dumped_reads_back_the_same(void **state)
 	assert_string_equal(buffer_text(&first),
 		"[gateway]\nlisten = 127.0.0.1\nport = 81\nslow = 500ms\nproxy = a\nproxy = b\n\n[mail]\n\n"
 		"[topic cart.state]\nclass = kept\n");
+	_cleanup_(config_freep) struct config *emptied = parsed("[gateway]\nproxy = a\nproxy =\n");
+	config_dump(emptied, &second);
+	assert_non_null(strstr(buffer_text(&second), "proxy =\n"));
+	buffer_clear(&second);
 	_cleanup_(config_freep) struct config *again = parsed(buffer_text(&first));
 	config_dump(again, &second);
 	assert_string_equal(buffer_text(&second), buffer_text(&first));
