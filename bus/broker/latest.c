@@ -244,7 +244,8 @@ struct newcomer *newcomer_new(struct broker *broker, const struct topology_peer 
 		if (topic_set_has(peer->remembers, i) && group[0] != '\0' && !group_is_read(broker, peer, i))
 			*ret_error = read_group(broker, newcomer, group);
 	}
-	qsort(newcomer->rows, newcomer->count, sizeof(*newcomer->rows), by_seq);
+	if (newcomer->count > 0)
+		qsort(newcomer->rows, newcomer->count, sizeof(*newcomer->rows), by_seq);
 	if (newcomer->count > 0 && *ret_error == 0)
 		return newcomer;
 	newcomer_free(newcomer);

@@ -1,0 +1,328 @@
+/* queues: leases, order per key, returns, credit, suspects */
+#include "bus/base/text.h"
+#include "desk.h"
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdlib.h>
+
+#include <cmocka.h>
+
+struct scene {
+	struct desk *desk;
+	struct peer *door, *worker;
+};
+
+static struct scene set_scene(void)
+{
+	struct scene scene = { .desk = desk_open() };
+
+	scene.door = peer_new(scene.desk, "door", "d");
+	scene.worker = peer_new(scene.desk, "worker", "w1");
+	peer_hello(scene.door, "run", 0);
+	peer_hello(scene.worker, "run", 0);
+	return scene;
+}
+
+static Receipt next_receipt(struct peer *peer)
+{
+	struct item *item = peer_delivery(peer);
+
+	assert_non_null(item);
+	return item->down.what.delivery.receipt;
+}
+
+static void messages_of_one_key_come_one_after_the_other(void **state)
+{
+	struct scene scene = set_scene();
+	Receipt receipt;
+
+	(void)state;
+	SAID(scene.door, .topic = "work", .key = "k");
+	SAID(scene.door, .topic = "work", .key = "k");
+	SAID(scene.door, .topic = "work", .key = "other");
+	receipt = next_receipt(scene.worker);
+	assert_int_equal(receipt.seq, 1);
+	assert_int_equal(next_receipt(scene.worker).seq, 3);
+	assert_null(peer_delivery(scene.worker));
+	TURN(scene.worker, &receipt, .kind = VERDICT_DONE);
+	assert_int_equal(next_receipt(scene.worker).seq, 2);
+	desk_close(scene.desk);
+}
+
+static void the_same_key_of_two_shops_is_two_keys(void **state)
+{
+	struct scene scene = set_scene();
+
+	(void)state;
+	SAID(scene.door, .topic = "work", .shop = "one");
+	SAID(scene.door, .topic = "work", .shop = "two");
+	next_receipt(scene.worker);
+	next_receipt(scene.worker);
+	desk_close(scene.desk);
+}
+
+static void a_retry_keeps_its_place_before_later_messages_of_its_key(void **state)
+{
+	struct scene scene = set_scene();
+	Receipt receipt;
+
+	(void)state;
+	SAID(scene.door, .topic = "work");
+	SAID(scene.door, .topic = "work");
+	receipt = next_receipt(scene.worker);
+	TURN(scene.worker, &receipt, .kind = VERDICT_RETURN, .delay_us = US_PER_MINUTE);
+	desk_pass(scene.desk, 50 * US_PER_S);
+	assert_null(peer_delivery(scene.worker));
+	desk_pass(scene.desk, 11 * US_PER_S);
+	receipt = next_receipt(scene.worker);
+	assert_int_equal(receipt.seq, 1);
+	assert_int_equal(receipt.attempt, 2);
+	TURN(scene.worker, &receipt, .kind = VERDICT_DONE);
+	assert_int_equal(next_receipt(scene.worker).seq, 2);
+	desk_close(scene.desk);
+}
+
+static void waits_do_not_count_as_failures(void **state)
+{
+	struct scene scene = set_scene();
+	struct item *item = NULL;
+
+	(void)state;
+	SAID(scene.door, .topic = "work");
+	for (int i = 0; i < 20; i++) {
+		item = peer_delivery(scene.worker);
+		assert_non_null(item);
+		TURN(scene.worker, &item->down.what.delivery.receipt, .kind = VERDICT_RETURN, .delay_us = US_PER_S);
+		desk_pass(scene.desk, 2 * US_PER_S);
+	}
+	assert_int_equal(item->down.what.delivery.failures, 0);
+	assert_non_null(peer_delivery(scene.worker));
+	desk_close(scene.desk);
+}
+
+static void failures_back_off_and_the_fifth_is_the_end(void **state)
+{
+	struct scene scene = set_scene();
+
+	(void)state;
+	SAID(scene.door, .topic = "work");
+	for (uint32_t i = 0; i < 5; i++) {
+		struct item *item = peer_delivery(scene.worker);
+
+		assert_non_null(item);
+		assert_int_equal(item->down.what.delivery.failures, i);
+		TURN(scene.worker, &item->down.what.delivery.receipt, .kind = VERDICT_RETURN, .failed = true,
+			.reason = "broken");
+		assert_null(peer_delivery(scene.worker));
+		desk_pass(scene.desk, (US_PER_S << i) + US_PER_S);
+	}
+	assert_null(peer_delivery(scene.worker));
+	desk_close(scene.desk);
+}
+
+static void a_session_never_gets_more_than_its_credit(void **state)
+{
+	struct desk *desk = desk_open();
+	struct peer *door = peer_new(desk, "door", "d"), *worker = peer_new(desk, "worker", "w");
+	Hello *hello = calloc(1, sizeof(*hello));
+	char key[16];
+
+	(void)state;
+	peer_hello(door, "run", 0);
+	peer_say_hello(worker, hello);
+	for (int i = 0; i < 100; i++) {
+		snprintf(key, sizeof(key), "k%d", i);
+		PUBLISH(door, .topic = "work", .key = key);
+	}
+	desk_work(desk);
+	assert_int_equal(peer_count(worker, Down_delivery_tag), 0);
+	peer_credit(worker, 30, 10);
+	desk_work(desk);
+	assert_int_equal(peer_count(worker, Down_delivery_tag), 30);
+	peer_credit(worker, 1, 0);
+	desk_work(desk);
+	assert_int_equal(peer_count(worker, Down_delivery_tag), 31);
+	free(hello);
+	desk_close(desk);
+}
+
+static void two_workers_share_the_work(void **state)
+{
+	struct scene scene = set_scene();
+	struct peer *second = peer_new(scene.desk, "worker", "w2");
+	char key[16];
+
+	(void)state;
+	peer_hello(second, "run", 0);
+	for (int i = 0; i < 64; i++) {
+		snprintf(key, sizeof(key), "k%d", i);
+		PUBLISH(scene.door, .topic = "work", .key = key);
+	}
+	desk_work(scene.desk);
+	assert_int_equal(peer_count(scene.worker, Down_delivery_tag), 32);
+	assert_int_equal(peer_count(second, Down_delivery_tag), 32);
+	desk_close(scene.desk);
+}
+
+static void leases_of_a_dead_session_are_free_at_once_and_its_oldest_is_a_suspect(void **state)
+{
+	struct scene scene = set_scene();
+	struct peer *second = peer_new(scene.desk, "worker", "w2");
+	struct item *item;
+
+	(void)state;
+	SAID(scene.door, .topic = "work", .key = "a");
+	SAID(scene.door, .topic = "work", .key = "b");
+	SAID(scene.door, .topic = "work", .key = "c");
+	assert_int_equal(peer_count(scene.worker, Down_delivery_tag), 3);
+	scene.worker->deaf = true;
+	scene.worker->lane_open = false;
+	peer_hello(second, "run", 0);
+	desk_pass(scene.desk, 3 * US_PER_S);
+	assert_int_equal(peer_count(second, Down_delivery_tag), 1);
+	item = peer_delivery(second);
+	assert_int_equal(item->down.what.delivery.receipt.seq, 1);
+	assert_int_equal(item->down.what.delivery.failures, 1);
+	TURN(second, &item->down.what.delivery.receipt, .kind = VERDICT_DONE);
+	assert_int_equal(peer_count(second, Down_delivery_tag), 2);
+	assert_int_equal(peer_delivery(second)->down.what.delivery.failures, 0);
+	desk_close(scene.desk);
+}
+
+static void a_message_that_kills_its_worker_is_dead_after_five_and_its_neighbours_live(void **state)
+{
+	struct scene scene = set_scene();
+	char run[16];
+	int poison = 0, other = 0;
+
+	(void)state;
+	SAID(scene.door, .topic = "work", .key = "poison");
+	SAID(scene.door, .topic = "work", .key = "good");
+	for (int i = 0; i < 8; i++) {
+		struct item *item;
+
+		snprintf(run, sizeof(run), "run %d", i);
+		peer_hello(scene.worker, run, 0);
+		while ((item = peer_delivery(scene.worker))) {
+			if (item->down.what.delivery.receipt.seq == 1) {
+				poison++;
+				break; /* it dies */
+			}
+			other++;
+			TURN(scene.worker, &item->down.what.delivery.receipt, .kind = VERDICT_DONE);
+		}
+	}
+	assert_int_equal(poison, 4); /* the first time it lay on the lane of the session before */
+	assert_int_equal(other, 1);
+	desk_close(scene.desk);
+}
+
+static void a_goodbye_makes_nobody_a_suspect(void **state)
+{
+	struct scene scene = set_scene();
+	struct item *item;
+
+	(void)state;
+	SAID(scene.door, .topic = "work", .key = "a");
+	SAID(scene.door, .topic = "work", .key = "b");
+	peer_goodbye(scene.worker);
+	peer_hello(scene.worker, "run 2", 0);
+	assert_int_equal(peer_count(scene.worker, Down_delivery_tag), 2);
+	item = peer_delivery(scene.worker);
+	assert_int_equal(item->down.what.delivery.failures, 0);
+	desk_close(scene.desk);
+}
+
+static void a_lease_that_is_not_renewed_runs_out(void **state)
+{
+	struct scene scene = set_scene();
+	struct peer *second = peer_new(scene.desk, "worker", "w2");
+	Receipt receipt;
+	struct frame_writer writer = { 0 };
+	Up renew = { .which_what = Up_renew_tag };
+
+	(void)state;
+	SAID(scene.door, .topic = "work");
+	receipt = next_receipt(scene.worker);
+	peer_hello(second, "run", 0);
+	renew.what.renew.seq = receipt.seq;
+	TEXT_COPY(renew.what.renew.queue, "worker");
+	for (int i = 0; i < 3; i++) {
+		desk_pass(scene.desk, 8 * US_PER_S);
+		frame_add(&writer, Up_fields, &renew, BYTES(NULL, 0));
+		peer_push(scene.worker, &writer);
+	}
+	assert_null(peer_delivery(second));
+	desk_pass(scene.desk, 11 * US_PER_S);
+	assert_int_equal(peer_count(second, Down_delivery_tag) + peer_count(scene.worker, Down_delivery_tag), 1);
+	assert_int_equal(TURN(scene.worker, &receipt, .kind = VERDICT_DONE).kind, CONFIRM_REFUSED);
+	desk_close(scene.desk);
+}
+
+static void a_backlog_larger_than_the_window_is_delivered_whole_and_in_order(void **state)
+{
+	struct desk *desk = desk_open();
+	struct peer *door = peer_new(desk, "door", "d"), *worker = peer_new(desk, "worker", "w");
+	uint64_t expected = 1;
+	char key[16];
+
+	(void)state;
+	peer_hello(door, "run", 0);
+	for (int i = 0; i < 6000; i++) {
+		snprintf(key, sizeof(key), "k%d", i);
+		PUBLISH(door, .topic = "work", .key = key);
+		if (i % 100 == 0)
+			desk_work(desk);
+	}
+	desk_work(desk);
+	for (int round = 0; round < 10; round++) {
+		struct item *item;
+
+		peer_hello(worker, "run", 0);
+		while ((item = peer_delivery(worker))) {
+			assert_int_equal(item->down.what.delivery.receipt.seq, expected++);
+			peer_turn(worker, &item->down.what.delivery.receipt, &(struct verdict_words){ VERDICT_DONE });
+		}
+		desk_work(desk);
+		peer_goodbye(worker);
+		desk_work(desk);
+	}
+	assert_int_equal(expected, 6001);
+	desk_close(desk);
+}
+
+static void a_delivery_names_what_projections_must_have_passed(void **state)
+{
+	struct scene scene = set_scene();
+	struct peer *talker = peer_new(scene.desk, "talker", "t");
+
+	(void)state;
+	peer_hello(talker, "run", 0);
+	SAID(talker, .topic = "fact");
+	SAID(talker, .topic = "work", .key = "first");
+	SAID(talker, .topic = "work", .key = "second");
+	assert_int_equal(peer_delivery(scene.worker)->down.what.delivery.after_seq, 1);
+	assert_int_equal(peer_delivery(scene.worker)->down.what.delivery.after_seq, 1);
+	desk_close(scene.desk);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(messages_of_one_key_come_one_after_the_other),
+		cmocka_unit_test(the_same_key_of_two_shops_is_two_keys),
+		cmocka_unit_test(a_retry_keeps_its_place_before_later_messages_of_its_key),
+		cmocka_unit_test(waits_do_not_count_as_failures),
+		cmocka_unit_test(failures_back_off_and_the_fifth_is_the_end),
+		cmocka_unit_test(a_session_never_gets_more_than_its_credit),
+		cmocka_unit_test(two_workers_share_the_work),
+		cmocka_unit_test(leases_of_a_dead_session_are_free_at_once_and_its_oldest_is_a_suspect),
+		cmocka_unit_test(a_message_that_kills_its_worker_is_dead_after_five_and_its_neighbours_live),
+		cmocka_unit_test(a_goodbye_makes_nobody_a_suspect),
+		cmocka_unit_test(a_lease_that_is_not_renewed_runs_out),
+		cmocka_unit_test(a_backlog_larger_than_the_window_is_delivered_whole_and_in_order),
+		cmocka_unit_test(a_delivery_names_what_projections_must_have_passed),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
