@@ -1,0 +1,141 @@
+/*
+ * judge.c: the owner's texts, checked before anybody hears of them
+ *
+ * Promises:  what is judged good parses everywhere: the services use the same parsers on the same bytes.
+ * Fails by:  DOC_BAD with file, line, column and what was expected.
+ * Read next: services/kit/rules.h, shop.h, voice.h
+ */
+#include "services/mirror/judge.h"
+#include "bus/base/log.h"
+#include "bus/base/text.h"
+#include "services/kit/rules.h"
+#include "services/kit/shop.h"
+#include "services/kit/voice.h"
+#include <openssl/evp.h>
+#include <stdio.h>
+
+const char *doc_kind_name(enum doc_kind kind)
+{
+	static const char *const names[DOC_KINDS] = { "shop", "rules", "voice" };
+
+	return names[kind];
+}
+
+const char *doc_file_name(enum doc_kind kind)
+{
+	static const char *const names[DOC_KINDS] = { "shop.conf", "rules.txt", "voice.txt" };
+
+	return names[kind];
+}
+
+static void digest_of(struct bytes text, char ret[65])
+{
+	unsigned char digest[EVP_MAX_MD_SIZE];
+	unsigned int len = 0;
+
+	if (!EVP_Digest(text.len ? text.data : "", text.len, digest, &len, EVP_sha256(), NULL))
+		die("OpenSSL cannot compute SHA-256; check the installation of libssl3");
+	text_hex(digest, 32, ret);
+}
+
+static void bad(struct doc *doc, const char *what, const char *detail)
+{
+	doc->verdict = DOC_BAD;
+	snprintf(doc->wrong, sizeof(doc->wrong), "%s: %s%s", doc->source, what, detail);
+}
+
+/* Whatever it says: is there a text at all? */
+static bool is_text(struct doc *doc)
+{
+	struct bytes text = buffer_bytes(&doc->text);
+
+	if (doc->unreadable[0])
+		bad(doc, "cannot be read: ", doc->unreadable);
+	else if (!doc->present)
+		bad(doc, "is missing", "");
+	else if (text.len > DOC_TEXT_MAX)
+		bad(doc, "is longer than 32 KB", "");
+	else if (text.len > 0 && (memchr(text.data, '\0', text.len) || !text_is_utf8(text)))
+		bad(doc, "is not a text in UTF-8", "");
+	else
+		return true;
+	return false;
+}
+
+static void judge_shop(struct shop_docs *docs)
+{
+	struct doc *doc = &docs->docs[DOC_SHOP];
+	struct config_error error;
+	struct shop shop;
+
+	if (!is_text(doc))
+		return;
+	if (shop_parse(buffer_text(&doc->text), docs->shop, doc->source, &shop, &error) < 0) {
+		doc->verdict = DOC_BAD;
+		TEXT_COPY(doc->wrong, error.text); /* names the file already */
+		return;
+	}
+	doc->verdict = DOC_GOOD;
+	TEXT_COPY(docs->currency, shop.currency);
+}
+
+static void gather_warnings(struct doc *doc, const struct rules *rules)
+{
+	for (int i = 0; i < rules->warning_count; i++) {
+		size_t len = strlen(doc->warnings);
+		snprintf(doc->warnings + len, sizeof(doc->warnings) - len, "%s%s", i ? "; " : "", rules->warnings[i]);
+	}
+}
+
+static void judge_rules(struct shop_docs *docs)
+{
+	struct doc *doc = &docs->docs[DOC_RULES];
+	struct rules_error error;
+	struct rules rules;
+
+	if (!is_text(doc))
+		return;
+	if (rules_parse(buffer_text(&doc->text), docs->currency, &rules, &error) < 0) {
+		bad(doc, error.text, "");
+		return;
+	}
+	doc->verdict = DOC_GOOD;
+	gather_warnings(doc, &rules);
+}
+
+static void judge_voice(struct shop_docs *docs)
+{
+	struct doc *doc = &docs->docs[DOC_VOICE];
+	struct voice_error error;
+	struct voice *voice = NULL;
+
+	if (!doc->present && !doc->unreadable[0]) {
+		doc->verdict = DOC_MISSING;
+		return;
+	}
+	if (!is_text(doc))
+		return;
+	const char *text = buffer_text(&doc->text);
+	bool blank = text[strspn(text, " \t\r\n")] == '\0'; /* means the built-in voice */
+	if (!blank && voice_parse(text, &voice, &error) < 0) {
+		bad(doc, error.text, "");
+		return;
+	}
+	voice_free(voice);
+	doc->verdict = DOC_GOOD;
+}
+
+void judge(struct shop_docs *docs)
+{
+	for (int kind = 0; kind < DOC_KINDS; kind++) {
+		struct doc *doc = &docs->docs[kind];
+		doc->verdict = DOC_WAITING;
+		doc->wrong[0] = doc->warnings[0] = '\0';
+		digest_of(buffer_bytes(&doc->text), doc->digest);
+	}
+	judge_shop(docs);
+	if (docs->currency[0]) {
+		judge_rules(docs);
+		judge_voice(docs);
+	}
+}

@@ -1,0 +1,23 @@
+/*
+ * mirror.h: the owner's files, as the service and the watcher share them
+ */
+#ifndef MIRROR_MIRROR_H
+#define MIRROR_MIRROR_H
+
+#include "bus/actor/service.h"
+#include "services/mirror/judge.h"
+
+extern const struct service mirror;
+
+/* What lies in one shop's folder. text.data NULL and unreadable NULL: there is no such file. */
+struct seen {
+	struct bytes text;
+	const char *unreadable; /* why it cannot be read; NULL: it can */
+};
+
+/* Judges and keeps them; returns what became of it, `changed` where it is not as it was. Borrowed until the next call. */
+const struct shop_docs *mirror_see(const char *shop, const struct seen seen[DOC_KINDS]);
+void mirror_forget(void); /* everything seen */
+void mirror_each(void (*each)(const struct shop_docs *docs, void *context), void *context);
+
+#endif

@@ -1,0 +1,275 @@
+/*
+ * watcher.c: what lies in the shops' folders, read when it has come to rest
+ *
+ * Owns:      the inotify descriptor, and of each file what it looked like at the last look.
+ * Promises:  a saved file is seen within a second; files are read only when they have not changed for a moment, so that half
+ *            a file is not taken for a whole one. Editors rename, networks lose events: every few seconds it looks anyway.
+ * Fails by:  logging. A folder that cannot be read is looked at again; nothing that was seen is forgotten for it.
+ * Read next: mirror.c
+ */
+#include "services/mirror/watcher.h"
+#include "bus/base/cleanup.h"
+#include "bus/base/clock.h"
+#include "bus/base/file.h"
+#include "bus/base/log.h"
+#include "bus/base/memory.h"
+#include "bus/base/text.h"
+#include "services/kit/shop.h"
+#include <dirent.h>
+#include <errno.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/inotify.h>
+#include <sys/stat.h>
+
+#define SETTLE_US (150 * US_PER_MS)     /* between two looks at a file that changed */
+#define LOOK_ANYWAY_US (10 * US_PER_S)  /* with inotify */
+#define LOOK_OFTEN_US (500 * US_PER_MS) /* without */
+
+#define EVENTS                                                                                                         \
+	(IN_CLOSE_WRITE | IN_MODIFY | IN_CREATE | IN_DELETE | IN_MOVED_FROM | IN_MOVED_TO | IN_ATTRIB |                \
+		IN_DELETE_SELF | IN_MOVE_SELF)
+
+/* What a file looks like from outside. All zero: there is none. */
+struct looks {
+	ino_t inode;
+	off_t size;
+	struct timespec changed; /* also by a change of rights or owner */
+	int error;               /* of stat, but ENOENT */
+};
+
+struct folder {
+	struct list hook;
+	char shop[64];
+	struct looks last[DOC_KINDS]; /* at the last look */
+	int64_t changed_us;           /* boot time of the look that found it changed */
+	bool read;                    /* since then */
+};
+
+struct watcher {
+	const char *path;
+	int inotify;
+	struct list folders;
+	int64_t look_at_us;
+	int complained; /* the error of the shops' folder that was logged last */
+};
+
+struct watcher *watcher_new(const char *shops)
+{
+	struct watcher *watcher = memory_new(sizeof(*watcher));
+
+	watcher->path = shops;
+	watcher->inotify = inotify_init1(IN_NONBLOCK | IN_CLOEXEC);
+	if (watcher->inotify < 0)
+		log_event(LOG_WARNING,
+			"no inotify (%s; see fs.inotify.max_user_instances): looking twice a second instead",
+			strerror(errno));
+	list_init(&watcher->folders);
+	return watcher;
+}
+
+void watcher_free(struct watcher *watcher)
+{
+	if (!watcher)
+		return;
+	LIST_EACH_SAFE (hook, &watcher->folders)
+		free(LIST_ENTRY(hook, struct folder, hook));
+	if (watcher->inotify >= 0)
+		close(watcher->inotify);
+	free(watcher);
+}
+
+int watcher_fd(const struct watcher *watcher)
+{
+	return watcher->inotify;
+}
+
+/* Adding a watch that is there already changes nothing; one whose folder was replaced is renewed. */
+static void watch(struct watcher *watcher, const char *path)
+{
+	if (watcher->inotify >= 0 && inotify_add_watch(watcher->inotify, path, EVENTS | IN_ONLYDIR) < 0 &&
+		errno != ENOENT)
+		log_event(LOG_WARNING, "cannot watch %s: %s; it is looked at every %d s", path, strerror(errno),
+			(int)(LOOK_ANYWAY_US / US_PER_S));
+}
+
+void watcher_wake(struct watcher *watcher, int64_t boot_us)
+{
+	_Alignas(struct inotify_event) char events[4096];
+
+	while (read(watcher->inotify, events, sizeof(events)) > 0)
+		;
+	if (watcher->look_at_us > boot_us)
+		watcher->look_at_us = boot_us;
+}
+
+/* --- one shop --- */
+
+static struct looks look_at(const char *path)
+{
+	struct stat found;
+
+	if (stat(path, &found) < 0)
+		return (struct looks){ .error = errno == ENOENT || errno == ENOTDIR ? 0 : errno };
+	return (struct looks){ .inode = found.st_ino, .size = found.st_size, .changed = found.st_ctim };
+}
+
+static bool looks_same(const struct looks *a, const struct looks *b)
+{
+	return a->inode == b->inode && a->size == b->size && a->error == b->error &&
+		a->changed.tv_sec == b->changed.tv_sec && a->changed.tv_nsec == b->changed.tv_nsec;
+}
+
+static void log_doc(const char *shop, enum doc_kind kind, const struct doc *doc)
+{
+	const char *name = doc_kind_name(kind);
+
+	if (!doc->changed)
+		return;
+	switch (doc->verdict) {
+	case DOC_GOOD:
+		log_event(LOG_NOTICE, "read shop=%s document=%s digest=%.12s", shop, name, doc->digest);
+		if (doc->warnings[0])
+			log_event(LOG_WARNING, "%s: %s", doc->source, doc->warnings);
+		break;
+	case DOC_BAD:
+		log_event(LOG_ERROR, "refused shop=%s document=%s: %s; what was in use stays in use", shop, name,
+			doc->wrong);
+		break;
+	case DOC_MISSING:
+		log_event(LOG_INFO, "no %s, the built-in one is used shop=%s", doc_file_name(kind), shop);
+		break;
+	case DOC_WAITING:
+		log_event(LOG_WARNING, "%s waits until shop.conf is right shop=%s", doc_file_name(kind), shop);
+		break;
+	}
+}
+
+/* A file of more than the most is kept just long enough to be refused as too long. */
+static void read_doc(const struct watcher *watcher, const struct folder *folder, enum doc_kind kind,
+	struct buffer *text, struct seen *ret)
+{
+	char path[PATH_MAX];
+
+	snprintf(path, sizeof(path), "%s/%s/%s", watcher->path, folder->shop, doc_file_name(kind));
+	int err = file_read(path, DOC_TEXT_MAX, text);
+	*ret = (struct seen){ 0 };
+	if (err == -EFBIG)
+		ret->unreadable = "it is longer than 32 KB";
+	else if (err < 0 && err != -ENOENT && err != -ENOTDIR)
+		ret->unreadable = strerror(-err);
+	else if (err == 0)
+		ret->text = BYTES(buffer_text(text), text->len);
+}
+
+static void read_shop(const struct watcher *watcher, const struct folder *folder)
+{
+	struct buffer texts[DOC_KINDS] = { 0 };
+	struct seen seen[DOC_KINDS];
+
+	for (int kind = 0; kind < DOC_KINDS; kind++)
+		read_doc(watcher, folder, (enum doc_kind)kind, &texts[kind], &seen[kind]);
+	const struct shop_docs *docs = mirror_see(folder->shop, seen);
+	for (int kind = 0; kind < DOC_KINDS; kind++) {
+		log_doc(folder->shop, (enum doc_kind)kind, &docs->docs[kind]);
+		buffer_free(&texts[kind]);
+	}
+}
+
+static bool has_changed(const struct watcher *watcher, struct folder *folder)
+{
+	bool changed = false;
+
+	for (int kind = 0; kind < DOC_KINDS; kind++) {
+		char path[PATH_MAX];
+		snprintf(path, sizeof(path), "%s/%s/%s", watcher->path, folder->shop,
+			doc_file_name((enum doc_kind)kind));
+		struct looks looks = look_at(path);
+		changed = changed || !looks_same(&looks, &folder->last[kind]);
+		folder->last[kind] = looks;
+	}
+	return changed;
+}
+
+/* true: it has come to rest, and was read. */
+static bool look_at_shop(struct watcher *watcher, struct folder *folder, int64_t boot_us)
+{
+	if (has_changed(watcher, folder) || folder->changed_us == 0) {
+		folder->changed_us = boot_us;
+		folder->read = false;
+	}
+	if (folder->read)
+		return true;
+	if (boot_us - folder->changed_us < SETTLE_US)
+		return false;
+	read_shop(watcher, folder);
+	folder->read = true;
+	return true;
+}
+
+/* --- all of them --- */
+
+/* false: it was known. */
+static bool add_folder(struct watcher *watcher, const char *shop)
+{
+	LIST_EACH (hook, &watcher->folders) {
+		struct folder *folder = LIST_ENTRY(hook, struct folder, hook);
+		if (strcmp(folder->shop, shop) == 0)
+			return false;
+	}
+	struct folder *folder = memory_new(sizeof(*folder));
+	TEXT_COPY(folder->shop, shop);
+	list_append(&watcher->folders, &folder->hook);
+	return true;
+}
+
+static void note_folder(struct watcher *watcher, const char *name)
+{
+	char path[PATH_MAX];
+	struct stat found;
+
+	snprintf(path, sizeof(path), "%s/%s", watcher->path, name);
+	if (name[0] == '.' || stat(path, &found) < 0 || !S_ISDIR(found.st_mode))
+		return;
+	bool is_new = add_folder(watcher, name);
+	watch(watcher, path);
+	if (is_new && !shop_name_valid(name))
+		log_event(LOG_ERROR, "%s is no shop: a shop's name has a-z, 0-9 and -, at most 40 characters", path);
+}
+
+/* -errno of the shops' folder; it is logged once. */
+static int list_folders(struct watcher *watcher)
+{
+	DIR *dir = opendir(watcher->path);
+	int err = dir ? 0 : -errno;
+
+	if (err != watcher->complained && err < 0)
+		log_event(LOG_ERROR, "the folder of the shops, %s, cannot be read: %s; make it, or set [paths] shops",
+			watcher->path, strerror(-err));
+	watcher->complained = err;
+	if (err < 0)
+		return err;
+	for (const struct dirent *entry; (entry = readdir(dir));)
+		note_folder(watcher, entry->d_name);
+	closedir(dir);
+	return 0;
+}
+
+int64_t watcher_look(struct watcher *watcher, int64_t boot_us)
+{
+	bool rest = true;
+
+	if (boot_us < watcher->look_at_us)
+		return watcher->look_at_us - boot_us;
+	watch(watcher, watcher->path);
+	if (list_folders(watcher) == 0)
+		LIST_EACH (hook, &watcher->folders) {
+			struct folder *folder = LIST_ENTRY(hook, struct folder, hook);
+			if (shop_name_valid(folder->shop) && !look_at_shop(watcher, folder, boot_us))
+				rest = false;
+		}
+	int64_t wait_us = !rest ? SETTLE_US : watcher->inotify < 0 ? LOOK_OFTEN_US : LOOK_ANYWAY_US;
+	watcher->look_at_us = boot_us + wait_us;
+	return wait_us;
+}
