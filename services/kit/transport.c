@@ -12,6 +12,7 @@
 #include "bus/base/memory.h"
 #include "bus/base/text.h"
 #include "services/kit/settings.h"
+#include "services/kit/steps.h"
 #include <errno.h>
 
 struct mail_result mail_result_of(enum mail_end end, const char *transport, const char *words)
@@ -24,114 +25,24 @@ struct mail_result mail_result_of(enum mail_end end, const char *transport, cons
 
 /* ---- null ---- */
 
-struct null {
-	struct effect_driver driver;
-	struct list jobs;
-};
-
-static void null_start(void *self, struct effect *effect, const void *request)
+static void null_take(struct steps *steps, struct step_job *job)
 {
-	struct mail_job *job = memory_new(sizeof(*job));
-	job->effect = effect;
-	job->mail = request;
-	list_append(&((struct null *)self)->jobs, &job->hook);
-}
-
-static struct mail_job *null_find(struct null *null, const struct effect *effect)
-{
-	LIST_EACH (hook, &null->jobs) {
-		struct mail_job *job = LIST_ENTRY(hook, struct mail_job, hook);
-		if (job->effect == effect)
-			return job;
-	}
-	return NULL;
-}
-
-static void null_end(struct mail_job *job)
-{
-	list_remove(&job->hook);
-	free(job);
-}
-
-static void null_proceed(void *self, struct effect *effect, bool go)
-{
-	struct mail_job *job = null_find(self, effect);
-	if (job)
-		job->step = go ? MAIL_STEP_GO : MAIL_STEP_DROP;
-}
-
-static void null_stop(void *self, struct effect *effect)
-{
-	struct mail_job *job = null_find(self, effect);
-	if (job)
-		null_end(job);
-}
-
-static void null_step(struct mail_job *job)
-{
-	struct effect *effect = job->effect;
-	if (job->step == MAIL_STEP_BEGIN && job->mail->claim) {
-		job->step = MAIL_STEP_CLAIMING;
-		effect_claim(effect);
+	const struct mail *mail = job->request;
+	if (job->step == STEP_BEGIN && mail->claim) {
+		steps_claim(job);
 		return;
 	}
 	struct mail_result result = mail_result_of(
-		job->step == MAIL_STEP_DROP ? MAIL_NOT_SENT : MAIL_SENT, "null", "nothing is delivered anywhere");
-	null_end(job);
-	effect_done(effect, &result);
-}
-
-static struct mail_job *null_ready(const struct null *null)
-{
-	LIST_EACH (hook, &null->jobs) {
-		struct mail_job *job = LIST_ENTRY(hook, struct mail_job, hook);
-		if (job->step != MAIL_STEP_CLAIMING)
-			return job;
-	}
-	return NULL;
-}
-
-/* One at a time and found anew each time: what is called from here may start, drop or end others. */
-static void null_work(void *self)
-{
-	struct mail_job *job;
-	while ((job = null_ready(self)))
-		null_step(job);
-}
-
-static int64_t null_wait(void *self)
-{
-	return null_ready(self) ? 0 : -1;
-}
-
-static int null_fd(void *self)
-{
-	(void)self;
-	return -1;
-}
-
-static void null_close(void *self)
-{
-	struct null *null = self;
-	while (!list_empty(&null->jobs))
-		null_end(LIST_ENTRY(null->jobs.next, struct mail_job, hook));
-	free(null);
+		job->step == STEP_DROP ? MAIL_NOT_SENT : MAIL_SENT, "null", "nothing is delivered anywhere");
+	steps_done(steps, job, &result);
 }
 
 struct effect_driver *transport_null_new(void)
 {
-	struct null *null = memory_new(sizeof(*null));
-	list_init(&null->jobs);
-	null->driver = (struct effect_driver){ .name = "mail",
-		.self = null,
-		.start = null_start,
-		.proceed = null_proceed,
-		.stop = null_stop,
-		.fd = null_fd,
-		.wait_us = null_wait,
-		.work = null_work,
-		.close = null_close };
-	return &null->driver;
+	struct steps *steps = memory_new(sizeof(*steps));
+	steps_init(steps, "mail");
+	steps->take = null_take;
+	return &steps->driver;
 }
 
 /* ---- the configuration ---- */

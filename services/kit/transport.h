@@ -7,7 +7,6 @@
 #ifndef KIT_TRANSPORT_H
 #define KIT_TRANSPORT_H
 
-#include "bus/base/list.h"
 #include "services/kit/mail.h"
 
 struct effect_driver *transport_null_new(void);
@@ -24,17 +23,6 @@ struct smtp_settings {
 	const struct clock *clock;
 };
 struct effect_driver *transport_smtp_new(const struct smtp_settings *settings); /* copies all but the clock */
-
-/*
- * Mails that wait for their next step. Drivers may not answer within the runtime's call (start, proceed), so each call only
- * queues, and work() does: that is what this list is for.
- */
-struct mail_job {
-	struct list hook;
-	struct effect *effect; /* NULL: let go of, nobody hears of it */
-	const struct mail *mail;
-	enum mail_step { MAIL_STEP_BEGIN, MAIL_STEP_CLAIMING, MAIL_STEP_GO, MAIL_STEP_DROP } step;
-};
 
 struct mail_result mail_result_of(enum mail_end end, const char *transport, const char *words);
 

@@ -22,6 +22,11 @@ enum {
 	CLOSE_ROUND_MS = 50
 };
 
+struct unfit_mail {
+	struct list hook;
+	struct effect *effect;
+};
+
 struct smtp {
 	struct effect_driver driver;
 	struct smtp_settings settings;
@@ -31,7 +36,7 @@ struct smtp {
 	int running;
 	struct list waiting; /* for a free place */
 	struct list active;
-	struct list refused; /* not fit to be sent; told so in work() */
+	struct list unfit; /* not fit to be sent; told so in work() */
 };
 
 static int64_t now_us(const struct smtp *smtp)
@@ -162,10 +167,10 @@ static bool ask_claims(struct smtp *smtp)
 	return any;
 }
 
-static void tell_refused(struct smtp *smtp)
+static void tell_unfit(struct smtp *smtp)
 {
-	while (!list_empty(&smtp->refused)) {
-		struct mail_job *job = LIST_ENTRY(smtp->refused.next, struct mail_job, hook);
+	while (!list_empty(&smtp->unfit)) {
+		struct unfit_mail *job = LIST_ENTRY(smtp->unfit.next, struct unfit_mail, hook);
 		struct effect *effect = job->effect;
 		struct mail_result result = mail_result_of(
 			MAIL_REFUSED, "smtp", "the mail or its envelope is not what SMTP may carry; nothing was sent");
@@ -185,9 +190,9 @@ static void smtp_start(void *self, struct effect *effect, const void *request)
 		list_append(&smtp->waiting, &transfer->hook);
 		return;
 	}
-	struct mail_job *job = memory_new(sizeof(*job));
+	struct unfit_mail *job = memory_new(sizeof(*job));
 	job->effect = effect;
-	list_append(&smtp->refused, &job->hook);
+	list_append(&smtp->unfit, &job->hook);
 }
 
 static void smtp_proceed(void *self, struct effect *effect, bool go)
@@ -197,10 +202,10 @@ static void smtp_proceed(void *self, struct effect *effect, bool go)
 		smtp_transfer_proceed(transfer, go);
 }
 
-static void drop_refused(struct smtp *smtp, const struct effect *effect)
+static void drop_unfit(struct smtp *smtp, const struct effect *effect)
 {
-	LIST_EACH_SAFE (hook, &smtp->refused) {
-		struct mail_job *job = LIST_ENTRY(hook, struct mail_job, hook);
+	LIST_EACH_SAFE (hook, &smtp->unfit) {
+		struct unfit_mail *job = LIST_ENTRY(hook, struct unfit_mail, hook);
 		if (effect && job->effect != effect)
 			continue;
 		list_remove(&job->hook);
@@ -216,7 +221,7 @@ static void smtp_stop(void *self, struct effect *effect)
 		smtp_transfer_free(transfer);
 		return;
 	}
-	drop_refused(smtp, effect);
+	drop_unfit(smtp, effect);
 	transfer = find_in(&smtp->active, effect);
 	if (!transfer)
 		return;
@@ -235,7 +240,7 @@ static int64_t smtp_wait(void *self)
 {
 	const struct smtp *smtp = self;
 	bool room = count(&smtp->active) < (size_t)smtp->settings.connections;
-	if (!list_empty(&smtp->refused) || (!list_empty(&smtp->waiting) && room))
+	if (!list_empty(&smtp->unfit) || (!list_empty(&smtp->waiting) && room))
 		return 0;
 	if (smtp->timer_us < 0)
 		return -1;
@@ -245,11 +250,14 @@ static int64_t smtp_wait(void *self)
 static void smtp_work(void *self)
 {
 	struct smtp *smtp = self;
-	tell_refused(smtp);
+	bool moved;
+	tell_unfit(smtp);
 	do {
 		start_waiting(smtp);
 		turn_multi(smtp, 0);
-	} while (finish_ended(smtp) | ask_claims(smtp));
+		moved = finish_ended(smtp);
+		moved = ask_claims(smtp) || moved;
+	} while (moved);
 }
 
 /* What is not at its end yet is dropped by its callback; should the server not let it, its socket is cut first. */
@@ -279,7 +287,7 @@ static void smtp_close(void *self)
 	struct smtp *smtp = self;
 	while (!list_empty(&smtp->waiting))
 		smtp_transfer_free(LIST_ENTRY(smtp->waiting.next, struct smtp_transfer, hook));
-	drop_refused(smtp, NULL);
+	drop_unfit(smtp, NULL);
 	drop_active(smtp);
 	curl_multi_cleanup(smtp->multi);
 	close(smtp->epoll);
@@ -320,7 +328,7 @@ struct effect_driver *transport_smtp_new(const struct smtp_settings *settings)
 	smtp->timer_us = -1;
 	list_init(&smtp->waiting);
 	list_init(&smtp->active);
-	list_init(&smtp->refused);
+	list_init(&smtp->unfit);
 	open_multi(smtp);
 	smtp->driver = (struct effect_driver){ .name = "mail",
 		.self = smtp,

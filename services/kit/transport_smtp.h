@@ -6,6 +6,7 @@
 #ifndef KIT_TRANSPORT_SMTP_H
 #define KIT_TRANSPORT_SMTP_H
 
+#include "bus/base/list.h"
 #include "services/kit/transport.h"
 #include <curl/curl.h>
 

@@ -1,0 +1,44 @@
+/*
+ * file_driver.c: writes whole files: temporary, fsync, rename
+ *
+ * Promises:  a reader sees the old file or the new one, never half of one.
+ * Fails by:  the negative errno as its result.
+ */
+#include "services/kit/file_driver.h"
+#include "bus/base/file.h"
+#include "bus/base/memory.h"
+#include "bus/base/text.h"
+#include "services/kit/steps.h"
+#include <libgen.h>
+#include <stdlib.h>
+
+static int write_file(const struct file_request *request)
+{
+	char folder[sizeof(request->path)];
+	TEXT_COPY(folder, request->path);
+	int r = file_make_folders(dirname(folder), 0750);
+	if (r < 0)
+		return r;
+	return file_write_durably(request->path, BYTES(request->content.data, request->content.len), 0640);
+}
+
+static void take(struct steps *steps, struct step_job *job)
+{
+	int result = write_file(job->request);
+	steps_done(steps, job, &result);
+}
+
+void file_request_free(void *request)
+{
+	if (request)
+		buffer_free(&((struct file_request *)request)->content);
+	free(request);
+}
+
+struct effect_driver *file_driver_new(void)
+{
+	struct steps *steps = memory_new(sizeof(*steps));
+	steps_init(steps, "file");
+	steps->take = take;
+	return &steps->driver;
+}

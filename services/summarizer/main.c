@@ -1,0 +1,28 @@
+/* main.c: the process cartbus-summarizer */
+#include "bus/actor/process.h"
+#include "services/kit/file_driver.h"
+#include "services/kit/mail.h"
+#include "services/kit/settings.h"
+#include "services/summarizer/summarizer.h"
+#include <stdio.h>
+
+static struct effect_driver *const *drivers(const struct config *config, const struct clock *clock)
+{
+	static struct effect_driver *all[3];
+	const char *folder = config_get(config, "export", NULL, "folder");
+	char beside_state[256];
+	snprintf(beside_state, sizeof(beside_state), "%s/export", config_get(config, "paths", NULL, "state"));
+	summarizer_set_up(folder && *folder ? folder : beside_state);
+	all[0] = file_driver_new();
+	all[1] = mail_driver_new(config, clock);
+	return all;
+}
+
+int main(int argc, char **argv)
+{
+	return process_main(argc, argv,
+		&(struct process){ .service = &summarizer,
+			.help = "Tells each owner on the first Monday of a month how the past one went.",
+			.keys = settings_keys,
+			.drivers = drivers });
+}
