@@ -83,11 +83,25 @@ static int64_t sending_minute(const struct move_facts *facts, int64_t us)
 	return facts->rules && facts->zone ? rules_next_sending_us(facts->rules, facts->zone, us) : us;
 }
 
+/*
+ * A window that the owner did not write keeps mails about other carts apart: between the two of one cart lie the waits, which the
+ * owner did write. The owner's own mailbox ("mail me") has none.
+ */
+static int64_t window_over_us(const struct move_facts *facts, enum move_kind kind)
+{
+	bool own_first = kind == MOVE_SECOND_REMINDER && facts->first.phase == SEND_SENT &&
+		facts->first.at_us >= facts->last_mail_us;
+
+	if (!facts->last_mail_us || facts->mode == MODE_MAIL_ME || (own_first && !facts->window_written))
+		return 0;
+	return facts->last_mail_us + facts->window_us;
+}
+
 /* The wait is over at wait_over_us; the mail may be due later, because this shopper had another one, or the shop sleeps. */
 static struct move remind(const struct move_facts *facts, enum move_kind kind, int64_t wait_over_us)
 {
-	int64_t window_over_us = facts->last_mail_us ? facts->last_mail_us + facts->window_us : 0;
-	int64_t due_us = sending_minute(facts, later(wait_over_us, window_over_us));
+	int64_t free_us = window_over_us(facts, kind);
+	int64_t due_us = sending_minute(facts, later(wait_over_us, free_us));
 	struct move move;
 
 	if (facts->now_us < wait_over_us) {
@@ -95,7 +109,7 @@ static struct move remind(const struct move_facts *facts, enum move_kind kind, i
 		due_us = wait_over_us;
 	} else if (facts->now_us - due_us > MOVE_LATE_US || facts->now_us - wait_over_us > MOVE_DEFERRED_MOST_US) {
 		move = give_up(WHY_TOO_LATE, CLOSED_TOO_LATE);
-	} else if (facts->now_us < window_over_us) {
+	} else if (facts->now_us < free_us) {
 		move = still(WHY_WINDOW, due_us);
 	} else if (sending_minute(facts, facts->now_us) > facts->now_us) {
 		move = still(WHY_QUIET, sending_minute(facts, facts->now_us));

@@ -55,6 +55,7 @@ struct move_facts {
 	enum chase chase;
 	int64_t last_mail_us;      /* to this shopper, any cart; 0: never */
 	int64_t window_us;         /* at most one mail per shopper in this time */
+	bool window_written;       /* by the owner; else it keeps only mails about other carts apart */
 	const struct rules *rules; /* for the quiet hours; NULL: none */
 	const char *zone;
 	uint32_t would_step; /* observe: the last step that would have gone, and when */

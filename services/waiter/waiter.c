@@ -59,6 +59,7 @@ static void gather_documents(const struct state *state, struct look *look)
 	look->facts.rules = rules;
 	look->facts.zone = shop->zone;
 	look->facts.window_us = rules_window_us(rules);
+	look->facts.window_written = rules->window_us > 0;
 	look->facts.chase = may_chase(shop, &look->cart, look->facts.mode);
 }
 

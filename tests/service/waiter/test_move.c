@@ -240,7 +240,7 @@ static void a_mail_that_others_pushed_back_for_three_days_is_not_sent_any_more(v
 	check(&over, &facts);
 }
 
-static void the_second_mail_respects_the_window_of_the_first(void **state)
+static void a_window_that_the_owner_wrote_holds_between_the_two_mails_of_one_cart(void **state)
 {
 	const struct row row = { "window", H(24), SENT(H(4)), NOT_YET, STILL, WHY_WINDOW, H(28), 0 };
 	const struct row after = { "after", H(28), SENT(H(4)), NOT_YET, SECOND, WHY_DUE, H(52) + SLACK, 0 };
@@ -249,9 +249,35 @@ static void the_second_mail_respects_the_window_of_the_first(void **state)
 	(void)state;
 	facts.first = SENT(H(4));
 	facts.last_mail_us = H(4);
+	facts.window_written = true;
 	check(&row, &facts);
 	facts.now_us = H(28);
 	check(&after, &facts);
+}
+
+static void a_window_that_nobody_wrote_keeps_only_other_carts_apart(void **state)
+{
+	const struct row own = { "own first", H(24), SENT(H(4)), NOT_YET, SECOND, WHY_DUE, H(48) + SLACK, 0 };
+	const struct row other = { "other cart's", H(24), SENT(H(4)), NOT_YET, STILL, WHY_WINDOW, H(29), 0 };
+	struct move_facts facts = open_at(H(24));
+
+	(void)state;
+	facts.first = SENT(H(4));
+	facts.last_mail_us = H(4);
+	check(&own, &facts);
+	facts.last_mail_us = H(5);
+	check(&other, &facts);
+}
+
+static void the_owner_gets_every_mail_when_the_shop_mails_the_owner(void **state)
+{
+	const struct row row = { "mail me", H(4), NOT_YET, NOT_YET, FIRST, WHY_DUE, H(24), 0 };
+	struct move_facts facts = open_at(H(4));
+
+	(void)state;
+	facts.mode = MODE_MAIL_ME;
+	facts.last_mail_us = H(3);
+	check(&row, &facts);
 }
 
 /* H(0) is midnight UTC; quiet from 22:00 to 08:00. */
@@ -409,7 +435,9 @@ int main(void)
 		cmocka_unit_test(whom_the_owner_does_not_mail_is_not_chased),
 		cmocka_unit_test(a_shopper_who_had_a_mail_waits_for_the_window),
 		cmocka_unit_test(a_mail_that_others_pushed_back_for_three_days_is_not_sent_any_more),
-		cmocka_unit_test(the_second_mail_respects_the_window_of_the_first),
+		cmocka_unit_test(a_window_that_the_owner_wrote_holds_between_the_two_mails_of_one_cart),
+		cmocka_unit_test(a_window_that_nobody_wrote_keeps_only_other_carts_apart),
+		cmocka_unit_test(the_owner_gets_every_mail_when_the_shop_mails_the_owner),
 		cmocka_unit_test(in_quiet_hours_the_mail_waits_for_the_next_sending_minute),
 		cmocka_unit_test(a_window_that_ends_at_night_defers_to_the_morning),
 		cmocka_unit_test(a_shop_that_is_observed_moves_on_as_if_mails_had_gone),

@@ -190,12 +190,12 @@ static void after_the_first_was_sent_the_second_goes_and_then_it_is_given_up(voi
 
 	(void)state;
 	given_sent(h, 1, H(4));
-	when_woken(h, H(28), 3); /* the window of a day, which holds where the owner gave none */
+	when_woken(h, H(24), 3);
 	assert_true(harness_said(h, &topic_reminder_due, 0, &due, NULL));
 	assert_int_equal(due.step, 2);
-	assert_int_equal(next_us(h), H(52) + 5 * US_PER_MINUTE);
-	given_sent(h, 2, H(28) + US_PER_S);
-	when_woken(h, H(52) + 5 * US_PER_MINUTE, 3);
+	assert_int_equal(next_us(h), H(48) + 5 * US_PER_MINUTE);
+	given_sent(h, 2, H(24) + US_PER_S);
+	when_woken(h, H(48) + 5 * US_PER_MINUTE, 3);
 	assert_int_equal(harness_count(h, &topic_reminder_due), 0);
 	assert_int_equal(harness_count(h, &topic_timer_set), 0);
 	assert_int_equal(closed(h), CLOSED_GAVE_UP);
