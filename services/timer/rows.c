@@ -84,6 +84,16 @@ void timers_remember_fired(struct state *state, const struct said *said, const T
 		forget(state, said->shop, fired->name);
 }
 
+bool timers_get(const struct state *state, const char *shop, const char *name, TimerSet *ret_set)
+{
+	return state_get(state, "timer", shop, name, &TimerSet_msg, ret_set);
+}
+
+uint64_t timers_version(const struct state *state, const char *shop, const char *name)
+{
+	return state_number(state, "version", shop, name);
+}
+
 static bool first_key(const char *shop, const char *key, struct bytes value, void *context)
 {
 	(void)shop, (void)value;

@@ -2,17 +2,18 @@
  * timer.c: named timers, one-off and cron
  *
  * Hears:     nothing
- * Remembers: timer.set, timer.cancel, timer.fired
+ * Remembers: timer.set, timer.cancel, timer.fired, document
  * Says:      timer.set, timer.fired, cart.wake, tick.nightly, tick.monthly, alarm
  * Owns:      the answer to "what is due next?"
  * Promises:  firing says what was asked and the timer's tombstone in one turn, so a timer fires once; a set or cancel of an older
  *            version changes nothing; what is overdue fires late, a cron timer once for however many times it missed.
  * Fails by:  raising an alarm for a timer whose message it cannot read, and letting go of it.
- * Read next: rows.c (timers ordered by due time), main.c (what happens when the clock jumps)
+ * Read next: rows.c (timers ordered by due time), ticks.c (every shop's nightly and monthly tick), main.c (what happens when the clock jumps)
  */
 #include "services/timer/timer.h"
 #include "bus/base/text.h"
 #include "services/timer/rows.h"
+#include "services/timer/ticks.h"
 #include <inttypes.h>
 #include <pb_decode.h>
 #include <stdio.h>
@@ -70,11 +71,26 @@ static void say_fired(struct turn *turn, const char *shop, const TimerSet *set)
 	SAY(turn, timer_fired, &fired, .shop = shop, .key = set->name, .version = set->version, .tombstone = true);
 }
 
+static void remember_set(struct state *state, const struct said *said, const TimerSet *set)
+{
+	timers_remember_set(state, said, set);
+	ticks_remember_set(state, said->shop, set);
+}
+
+static int64_t next_due_us(const struct state *state)
+{
+	return ticks_wanted(state) ? 0 : timers_next_due_us(state);
+}
+
 static void fire(const struct state *state, struct turn *turn)
 {
 	char shop[TIMER_SHOP_MAX];
 	TimerSet set;
 
+	if (ticks_wanted(state)) {
+		ticks_say(state, turn);
+		return;
+	}
 	if (!timers_first(state, shop, &set) || set.due_us > turn_now_us(turn))
 		return;
 	if (!say_what_was_asked(turn, shop, &set))
@@ -88,9 +104,10 @@ const struct service timer = {
 	.name = "timer",
 	.exclusive = true,
 	.remembers = {
-		REMEMBERS(timer_set, timers_remember_set),
+		REMEMBERS(timer_set, remember_set),
 		REMEMBERS(timer_cancel, timers_remember_cancel),
 		REMEMBERS(timer_fired, timers_remember_fired),
+		REMEMBERS(document, ticks_remember_document),
 	},
 	.says = {
 		SAYS(timer_set),
@@ -100,6 +117,6 @@ const struct service timer = {
 		SAYS(tick_monthly),
 		SAYS(alarm),
 	},
-	.next_due_us = timers_next_due_us,
+	.next_due_us = next_due_us,
 	.due = fire,
 };

@@ -275,6 +275,76 @@ static void a_payload_that_cannot_be_read_raises_an_alarm_and_blocks_nobody(void
 	harness_free(h);
 }
 
+static void given_shop(struct harness *h, const char *zone, uint32_t version)
+{
+	static Document document;
+
+	document = (Document){ .kind = "shop", .version = version };
+	snprintf(document.text, sizeof(document.text),
+		"[shop]\ntime-zone = %s\ncurrency = EUR\nlocale = de-DE\ntitle = Demo\nurl = https://demo.example\n"
+		"[mail]\nfrom = Demo <shop@demo.example>\nowner = owner@demo.example\nbounce = bounce@demo.example\n"
+		"reply-to = Demo <shop@demo.example>\npostal-address = 1 Main Street\n",
+		zone);
+	GIVEN(h, document, &document, .shop = "demo", .key = "shop", .version = version);
+}
+
+static void a_shop_has_its_ticks_as_soon_as_its_zone_is_known(void **state)
+{
+	struct harness *h = harness_new(&timer, berlin(2026, 5, 10, 12, 0));
+	TimerSet set;
+
+	(void)state;
+	given_shop(h, "Europe/Berlin", 1);
+	harness_tick(h, berlin(2026, 5, 10, 12, 1));
+	assert_int_equal(harness_count(h, &topic_timer_set), 2);
+	assert_true(harness_said(h, &topic_timer_set, 0, &set, NULL));
+	assert_string_equal(set.zone, "Europe/Berlin");
+	assert_int_equal(timer.next_due_us(harness_state(h)), berlin(2026, 5, 11, 2, 0));
+	given_shop(h, "Europe/Berlin", 2); /* the same zone: nothing to set */
+	assert_int_equal(timer.next_due_us(harness_state(h)), berlin(2026, 5, 11, 2, 0));
+	harness_free(h);
+}
+
+static void the_monthly_tick_is_on_the_first_monday_at_nine(void **state)
+{
+	struct harness *h = harness_new(&timer, berlin(2026, 5, 10, 12, 0));
+	Tick tick;
+
+	(void)state;
+	given_shop(h, "Europe/Berlin", 1);
+	harness_tick(h, berlin(2026, 6, 1, 9, 0)); /* 1 June 2026 is a Monday */
+	assert_int_equal(harness_count(h, &topic_tick_monthly), 1);
+	assert_int_equal(harness_count(h, &topic_tick_nightly), 22);
+	assert_true(harness_said(h, &topic_tick_monthly, 0, &tick, NULL));
+	assert_string_equal(tick.name, "monthly");
+	assert_int_equal(tick.due_us, berlin(2026, 6, 1, 9, 0));
+	harness_free(h);
+}
+
+static void a_shop_that_moves_ticks_in_its_new_zone(void **state)
+{
+	struct harness *h = harness_new(&timer, berlin(2026, 5, 10, 12, 0));
+
+	(void)state;
+	given_shop(h, "Europe/Berlin", 1);
+	harness_tick(h, berlin(2026, 5, 10, 12, 1));
+	given_shop(h, "Etc/UTC", 2);
+	harness_tick(h, berlin(2026, 5, 10, 12, 2));
+	assert_int_equal(harness_count(h, &topic_timer_set), 2);
+	assert_int_equal(timer.next_due_us(harness_state(h)), berlin(2026, 5, 11, 4, 0));
+	harness_free(h);
+}
+
+static void a_shop_without_a_valid_zone_has_no_ticks(void **state)
+{
+	struct harness *h = harness_new(&timer, berlin(2026, 5, 10, 12, 0));
+
+	(void)state;
+	given_shop(h, "Mars/Olympus", 1);
+	assert_int_equal(timer.next_due_us(harness_state(h)), INT64_MAX);
+	harness_free(h);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -288,6 +358,10 @@ int main(void)
 		cmocka_unit_test(a_cron_timer_outlives_its_own_tombstone),
 		cmocka_unit_test(missed_nights_are_made_up_for_once),
 		cmocka_unit_test(nights_of_both_clock_changes_tick_once),
+		cmocka_unit_test(a_shop_has_its_ticks_as_soon_as_its_zone_is_known),
+		cmocka_unit_test(the_monthly_tick_is_on_the_first_monday_at_nine),
+		cmocka_unit_test(a_shop_that_moves_ticks_in_its_new_zone),
+		cmocka_unit_test(a_shop_without_a_valid_zone_has_no_ticks),
 		cmocka_unit_test(nothing_is_said_but_the_three_that_a_timer_may_say),
 		cmocka_unit_test(a_payload_that_cannot_be_read_raises_an_alarm_and_blocks_nobody),
 	};
