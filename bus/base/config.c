@@ -245,7 +245,8 @@ struct dump {
 static int dump_value(const char *value, void *context)
 {
 	const struct dump *dump = context;
-	buffer_printf(dump->to, "%s = %s\n", dump->key->key, value);
+	const char *blank = *value == ';' ? "" : " "; /* behind a blank it would be a comment */
+	buffer_printf(dump->to, "%s =%s%s\n", dump->key->key, blank, value);
 	return 0;
 }
 
