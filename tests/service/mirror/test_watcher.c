@@ -1,0 +1,246 @@
+/* When files are read: real files, time moved by hand. */
+#include "bus/base/cleanup.h"
+#include "bus/base/clock.h"
+#include "services/mirror/watcher.h"
+#include <poll.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+// clang-format off
+#include <cmocka.h>
+// clang-format on
+
+#define LONG_US (60 * US_PER_S)
+
+static char root[] = "/tmp/cartbus-mirror-XXXXXX";
+static struct watcher *watcher;
+static int64_t now_us;
+
+static void run(const char *format, ...) __attribute__((format(printf, 1, 2)));
+
+static void run(const char *format, ...)
+{
+	char command[300];
+	va_list args;
+
+	va_start(args, format);
+	vsnprintf(command, sizeof(command), format, args);
+	va_end(args);
+	assert_int_equal(system(command), 0);
+}
+
+static int begin(void **state)
+{
+	(void)state;
+	strcpy(root, "/tmp/cartbus-mirror-XXXXXX");
+	if (!mkdtemp(root))
+		return -1;
+	watcher = watcher_new(root);
+	now_us = LONG_US;
+	return 0;
+}
+
+static int end(void **state)
+{
+	(void)state;
+	watcher_free(watcher);
+	mirror_forget();
+	run("rm -rf %s", root);
+	return 0;
+}
+
+static void write_file(const char *name, const char *text)
+{
+	char path[300];
+
+	snprintf(path, sizeof(path), "%s/%s", root, name);
+	FILE *file = fopen(path, "w");
+	assert_non_null(file);
+	fputs(text, file);
+	fclose(file);
+}
+
+static void make_shop(const char *name)
+{
+	char path[300];
+
+	snprintf(path, sizeof(path), "%s/%s", root, name);
+	assert_int_equal(mkdir(path, 0750), 0);
+}
+
+/* As the loop does: wakes it when the kernel has something to tell, looks, lets the time pass that it asks for. */
+static void pass(int64_t us)
+{
+	int64_t until_us = now_us + us;
+
+	while (now_us <= until_us) {
+		struct pollfd event = { .fd = watcher_fd(watcher), .events = POLLIN };
+		if (poll(&event, 1, 0) > 0)
+			watcher_wake(watcher, now_us);
+		int64_t wait_us = watcher_look(watcher, now_us);
+		assert_true(wait_us > 0);
+		now_us += wait_us < US_PER_S / 10 ? wait_us : US_PER_S / 10;
+	}
+}
+
+static char seen_text[100];
+static bool is_seen;
+
+static void note_rules(const struct shop_docs *docs, void *context)
+{
+	const struct doc *doc = &docs->docs[DOC_RULES];
+
+	if (strcmp(docs->shop, context) != 0 || !doc->present)
+		return;
+	is_seen = true;
+	snprintf(seen_text, sizeof(seen_text), "%.*s", (int)doc->text.len, (const char *)doc->text.data);
+}
+
+/* NULL: nothing was seen, or no such file */
+static const char *rules_seen(const char *shop)
+{
+	char name[64];
+
+	snprintf(name, sizeof(name), "%s", shop);
+	is_seen = false;
+	mirror_each(note_rules, name);
+	return is_seen ? seen_text : NULL;
+}
+
+static void count(const struct shop_docs *docs, void *context)
+{
+	(void)docs;
+	++*(int *)context;
+}
+
+static int shops_seen(void)
+{
+	int shops = 0;
+
+	mirror_each(count, &shops);
+	return shops;
+}
+
+static void what_lies_there_at_the_start_is_seen(void **state)
+{
+	(void)state;
+	make_shop("one");
+	make_shop("two");
+	write_file("one/rules.txt", "rules of one");
+	write_file("two/rules.txt", "rules of two");
+	write_file("README", "no shop");
+	pass(US_PER_S);
+	assert_int_equal(shops_seen(), 2);
+	assert_string_equal(rules_seen("one"), "rules of one");
+	assert_string_equal(rules_seen("two"), "rules of two");
+}
+
+static void a_saved_file_is_seen_within_a_second(void **state)
+{
+	(void)state;
+	make_shop("one");
+	write_file("one/rules.txt", "before");
+	pass(US_PER_S);
+	write_file("one/rules.txt", "after, in place");
+	pass(US_PER_S - US_PER_S / 10);
+	assert_string_equal(rules_seen("one"), "after, in place");
+	write_file("one/rules.txt.new", "after, renamed");
+	run("cd %s/one && mv rules.txt.new rules.txt", root);
+	pass(US_PER_S - US_PER_S / 10);
+	assert_string_equal(rules_seen("one"), "after, renamed");
+	run("rm %s/one/rules.txt", root);
+	pass(US_PER_S - US_PER_S / 10);
+	assert_null(rules_seen("one"));
+}
+
+static void a_shop_that_is_added_is_seen(void **state)
+{
+	(void)state;
+	pass(US_PER_S);
+	make_shop("late");
+	pass(US_PER_S / 20); /* the folder is there, its files are not yet */
+	write_file("late/rules.txt", "rules");
+	assert_int_equal(shops_seen(), 0);
+	pass(US_PER_S - US_PER_S / 10);
+	assert_string_equal(rules_seen("late"), "rules");
+}
+
+static void a_file_that_is_still_being_written_is_not_read(void **state)
+{
+	char text[100] = "";
+
+	(void)state;
+	make_shop("one");
+	write_file("one/rules.txt", "whole");
+	pass(US_PER_S);
+	for (int i = 0; i < 20; i++) {
+		strcat(text, "x");
+		write_file("one/rules.txt", text);
+		pass(US_PER_S / 20);
+		assert_string_equal(rules_seen("one"), "whole");
+	}
+	pass(US_PER_S);
+	assert_string_equal(rules_seen("one"), text);
+}
+
+static void an_event_that_is_lost_costs_seconds_not_the_edit(void **state)
+{
+	(void)state;
+	make_shop("one");
+	write_file("one/rules.txt", "before");
+	pass(US_PER_S);
+	write_file("one/rules.txt", "afterwards");
+	struct pollfd event = { .fd = watcher_fd(watcher), .events = POLLIN };
+	char lost[4096];
+	while (poll(&event, 1, 0) > 0)
+		assert_true(read(watcher_fd(watcher), lost, sizeof(lost)) > 0);
+	pass(12 * US_PER_S);
+	assert_string_equal(rules_seen("one"), "afterwards");
+}
+
+static void a_folder_that_was_replaced_is_watched_again(void **state)
+{
+	(void)state;
+	make_shop("one");
+	write_file("one/rules.txt", "first");
+	pass(US_PER_S);
+	run("cd %s && mv one one.old && rm -r one.old", root);
+	make_shop("one");
+	write_file("one/rules.txt", "second");
+	pass(US_PER_S);
+	assert_string_equal(rules_seen("one"), "second");
+	write_file("one/rules.txt", "third");
+	pass(US_PER_S - US_PER_S / 10);
+	assert_string_equal(rules_seen("one"), "third");
+}
+
+static void no_folder_of_shops_is_waited_for(void **state)
+{
+	(void)state;
+	assert_int_equal(rmdir(root), 0);
+	pass(US_PER_S);
+	assert_int_equal(shops_seen(), 0);
+	assert_int_equal(mkdir(root, 0750), 0);
+	make_shop("one");
+	write_file("one/rules.txt", "rules");
+	pass(12 * US_PER_S);
+	assert_string_equal(rules_seen("one"), "rules");
+}
+
+#define TEST(name) cmocka_unit_test_setup_teardown(name, begin, end)
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		TEST(what_lies_there_at_the_start_is_seen),
+		TEST(a_saved_file_is_seen_within_a_second),
+		TEST(a_shop_that_is_added_is_seen),
+		TEST(a_file_that_is_still_being_written_is_not_read),
+		TEST(an_event_that_is_lost_costs_seconds_not_the_edit),
+		TEST(a_folder_that_was_replaced_is_watched_again),
+		TEST(no_folder_of_shops_is_waited_for),
+	};
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
