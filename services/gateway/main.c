@@ -1,8 +1,18 @@
-/* main.c: the gateway's process */
+/* main.c: the gateway's process: the table, and HTTP in its loop */
 #include "bus/actor/process.h"
 #include "services/gateway/gateway.h"
+#include "services/gateway/http.h"
+#include "services/kit/settings.h"
 
 int main(int argc, char **argv)
 {
-	return process_main(argc, argv, &(struct process){ .service = &gateway });
+	return process_main(argc, argv,
+		&(struct process){
+			.service = &gateway,
+			.help = "takes in storefronts' webhooks and unsubscribe links over HTTP and says them to the "
+				"bus",
+			.keys = settings_keys,
+			.start = http_start,
+			.stop = http_stop,
+		});
 }

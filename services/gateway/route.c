@@ -7,7 +7,7 @@ static struct route method_only(struct route route, const char *method, const ch
 {
 	if (strcmp(method, wanted) == 0)
 		return route;
-	return (struct route){ .door = DOOR_WRONG_METHOD, .allow = wanted };
+	return (struct route){ .entrance = ENTRANCE_WRONG_METHOD, .allow = wanted };
 }
 
 static bool is_read(const char *method)
@@ -19,31 +19,32 @@ static struct route find_hook(const char *method, const char *rest)
 {
 	static const struct {
 		const char *name;
-		enum door door;
-	} platforms[] = { { "shopify", DOOR_SHOPIFY }, { "woocommerce", DOOR_WOOCOMMERCE }, { "cart", DOOR_GENERIC } };
+		enum entrance entrance;
+	} platforms[] = { { "shopify", ENTRANCE_SHOPIFY }, { "woocommerce", ENTRANCE_WOOCOMMERCE },
+		{ "cart", ENTRANCE_GENERIC } };
 	const char *slash = strchr(rest, '/');
-	struct route route = { .door = DOOR_UNKNOWN };
+	struct route route = { .entrance = ENTRANCE_UNKNOWN };
 
 	if (!slash || !text_copy_bytes(route.name, sizeof(route.name), BYTES(rest, (size_t)(slash - rest))) ||
 		!shop_name_valid(route.name))
-		return (struct route){ .door = DOOR_UNKNOWN };
+		return (struct route){ .entrance = ENTRANCE_UNKNOWN };
 	for (size_t i = 0; i < sizeof(platforms) / sizeof(platforms[0]); i++)
 		if (strcmp(slash + 1, platforms[i].name) == 0) {
-			route.door = platforms[i].door;
+			route.entrance = platforms[i].entrance;
 			return method_only(route, method, "POST");
 		}
-	return (struct route){ .door = DOOR_UNKNOWN };
+	return (struct route){ .entrance = ENTRANCE_UNKNOWN };
 }
 
 static struct route find_page(const char *method, const char *token)
 {
-	struct route route = { .door = is_read(method) ? DOOR_PAGE : DOOR_OPTOUT };
+	struct route route = { .entrance = is_read(method) ? ENTRANCE_PAGE : ENTRANCE_OPTOUT };
 
 	if (!*token || strchr(token, '/') || strchr(token, '%') || !text_copy(route.name, sizeof(route.name), token))
-		return (struct route){ .door = DOOR_UNKNOWN };
-	if (route.door == DOOR_PAGE || strcmp(method, "POST") == 0)
+		return (struct route){ .entrance = ENTRANCE_UNKNOWN };
+	if (route.entrance == ENTRANCE_PAGE || strcmp(method, "POST") == 0)
 		return route;
-	return (struct route){ .door = DOOR_WRONG_METHOD, .allow = "GET, HEAD, POST" };
+	return (struct route){ .entrance = ENTRANCE_WRONG_METHOD, .allow = "GET, HEAD, POST" };
 }
 
 struct route route_find(const char *method, const char *path)
@@ -53,8 +54,8 @@ struct route route_find(const char *method, const char *path)
 	if (text_starts(path, "/u/"))
 		return find_page(method, path + strlen("/u/"));
 	if (strcmp(path, "/healthz") != 0)
-		return (struct route){ .door = DOOR_UNKNOWN };
+		return (struct route){ .entrance = ENTRANCE_UNKNOWN };
 	if (is_read(method))
-		return (struct route){ .door = DOOR_HEALTH };
-	return (struct route){ .door = DOOR_WRONG_METHOD, .allow = "GET, HEAD" };
+		return (struct route){ .entrance = ENTRANCE_HEALTH };
+	return (struct route){ .entrance = ENTRANCE_WRONG_METHOD, .allow = "GET, HEAD" };
 }

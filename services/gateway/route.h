@@ -6,21 +6,21 @@
 
 #include "bus/base/bytes.h"
 
-enum door {
-	DOOR_SHOPIFY,     /* POST /hooks/<shop>/shopify */
-	DOOR_WOOCOMMERCE, /* POST /hooks/<shop>/woocommerce */
-	DOOR_GENERIC,     /* POST /hooks/<shop>/cart */
-	DOOR_PAGE,        /* GET, HEAD /u/<token>: shows, changes nothing */
-	DOOR_OPTOUT,      /* POST /u/<token> */
-	DOOR_HEALTH,      /* GET, HEAD /healthz */
-	DOOR_UNKNOWN,     /* 404 */
-	DOOR_WRONG_METHOD /* 405; allow says what goes */
+enum entrance {
+	ENTRANCE_SHOPIFY,     /* POST /hooks/<shop>/shopify */
+	ENTRANCE_WOOCOMMERCE, /* POST /hooks/<shop>/woocommerce */
+	ENTRANCE_GENERIC,     /* POST /hooks/<shop>/cart */
+	ENTRANCE_PAGE,        /* GET, HEAD /u/<token>: shows, changes nothing */
+	ENTRANCE_OPTOUT,      /* POST /u/<token> */
+	ENTRANCE_HEALTH,      /* GET, HEAD /healthz */
+	ENTRANCE_UNKNOWN,     /* 404 */
+	ENTRANCE_WRONG_METHOD /* 405; allow says what goes */
 };
 
 struct route {
-	enum door door;
+	enum entrance entrance;
 	char name[400];    /* the shop, or the token */
-	const char *allow; /* of DOOR_WRONG_METHOD */
+	const char *allow; /* of ENTRANCE_WRONG_METHOD */
 };
 
 /* The path as it came, not unescaped: nothing of ours needs escapes, so one with `%` is unknown. */

@@ -6,24 +6,24 @@ static void every_door_has_one_path(void **state)
 {
 	static const struct {
 		const char *method, *path;
-		enum door door;
+		enum entrance entrance;
 		const char *name;
 	} rows[] = {
-		{ "POST", "/hooks/demo/shopify", DOOR_SHOPIFY, "demo" },
-		{ "POST", "/hooks/demo-2/woocommerce", DOOR_WOOCOMMERCE, "demo-2" },
-		{ "POST", "/hooks/demo/cart", DOOR_GENERIC, "demo" },
-		{ "GET", "/u/abc_-9", DOOR_PAGE, "abc_-9" },
-		{ "HEAD", "/u/abc", DOOR_PAGE, "abc" },
-		{ "POST", "/u/abc", DOOR_OPTOUT, "abc" },
-		{ "GET", "/healthz", DOOR_HEALTH, "" },
-		{ "HEAD", "/healthz", DOOR_HEALTH, "" },
+		{ "POST", "/hooks/demo/shopify", ENTRANCE_SHOPIFY, "demo" },
+		{ "POST", "/hooks/demo-2/woocommerce", ENTRANCE_WOOCOMMERCE, "demo-2" },
+		{ "POST", "/hooks/demo/cart", ENTRANCE_GENERIC, "demo" },
+		{ "GET", "/u/abc_-9", ENTRANCE_PAGE, "abc_-9" },
+		{ "HEAD", "/u/abc", ENTRANCE_PAGE, "abc" },
+		{ "POST", "/u/abc", ENTRANCE_OPTOUT, "abc" },
+		{ "GET", "/healthz", ENTRANCE_HEALTH, "" },
+		{ "HEAD", "/healthz", ENTRANCE_HEALTH, "" },
 	};
 
 	(void)state;
 	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
 		struct route route = route_find(rows[i].method, rows[i].path);
 
-		assert_int_equal(route.door, rows[i].door);
+		assert_int_equal(route.entrance, rows[i].entrance);
 		assert_string_equal(route.name, rows[i].name);
 	}
 }
@@ -34,7 +34,7 @@ static void a_wrong_method_is_told_the_right_ones(void **state)
 	assert_string_equal(route_find("GET", "/hooks/demo/shopify").allow, "POST");
 	assert_string_equal(route_find("PUT", "/u/abc").allow, "GET, HEAD, POST");
 	assert_string_equal(route_find("POST", "/healthz").allow, "GET, HEAD");
-	assert_int_equal(route_find("post", "/hooks/demo/cart").door, DOOR_WRONG_METHOD);
+	assert_int_equal(route_find("post", "/hooks/demo/cart").entrance, ENTRANCE_WRONG_METHOD);
 }
 
 static void everything_else_is_unknown(void **state)
@@ -46,7 +46,7 @@ static void everything_else_is_unknown(void **state)
 
 	(void)state;
 	for (size_t i = 0; i < sizeof(paths) / sizeof(paths[0]); i++)
-		assert_int_equal(route_find("POST", paths[i]).door, DOOR_UNKNOWN);
+		assert_int_equal(route_find("POST", paths[i]).entrance, ENTRANCE_UNKNOWN);
 }
 
 static void a_name_that_does_not_fit_is_unknown(void **state)
@@ -55,10 +55,10 @@ static void a_name_that_does_not_fit_is_unknown(void **state)
 
 	(void)state;
 	memset(path + 3, 'a', 800);
-	assert_int_equal(route_find("POST", path).door, DOOR_UNKNOWN);
+	assert_int_equal(route_find("POST", path).entrance, ENTRANCE_UNKNOWN);
 	memcpy(path, "/hooks/", 7);
 	memcpy(path + 500, "/shopify", 9);
-	assert_int_equal(route_find("POST", path).door, DOOR_UNKNOWN);
+	assert_int_equal(route_find("POST", path).entrance, ENTRANCE_UNKNOWN);
 }
 
 int main(void)

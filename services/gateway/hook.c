@@ -1,0 +1,253 @@
+/*
+ * hook.c: a storefront's webhook: proven, read, encoded
+ *
+ * Promises:  nothing of the body is looked at before its signature is right; the answer's status tells the storefront whether to
+ *            repeat it: 200 never, 401 and 503 yes. What is authentic and will never be readable is answered 200 (repeating it
+ *            would not help, and a platform ends its subscription after a few refusals), logged, counted and kept.
+ * Fails by:  the answer.
+ * Read next: signature.c, shopify.c, woocommerce.c, generic.c
+ */
+#include "services/gateway/hook.h"
+#include "bus/base/log.h"
+#include "bus/base/text.h"
+#include "services/gateway/event.h"
+#include "services/gateway/moment.h"
+#include "services/gateway/reject.h"
+#include <errno.h>
+#include <openssl/sha.h>
+#include <stdio.h>
+
+struct platform {
+	const char *name;
+	const char *signature, *topic, *ids[2]; /* headers */
+	enum reading (*read)(const struct event_source *source, struct bytes body, struct event *ret);
+};
+
+static const struct platform platforms[] = {
+	[ENTRANCE_SHOPIFY] = { "shopify", "X-Shopify-Hmac-Sha256", "X-Shopify-Topic", { "X-Shopify-Webhook-Id" },
+		shopify_read },
+	[ENTRANCE_WOOCOMMERCE] = { "woocommerce", "X-WC-Webhook-Signature", "X-WC-Webhook-Topic",
+		{ "X-WC-Webhook-Delivery-ID", "X-WC-Delivery-ID" }, woocommerce_read },
+	[ENTRANCE_GENERIC] = { "cart", "X-Cartbus-Signature", NULL, { NULL }, generic_read },
+};
+
+void warn_stranger(struct reception *reception, const char *shop, const char *words)
+{
+	int64_t now_us = clock_boot_us(reception->clock);
+
+	if (reception->warned_us && now_us < reception->warned_us + US_PER_S) {
+		reception->warnings_swallowed++;
+		return;
+	}
+	log_event(LOG_WARNING, "refused shop=%s: %s (and %llu more since the last such line)", shop, words,
+		(unsigned long long)reception->warnings_swallowed);
+	reception->warned_us = now_us;
+	reception->warnings_swallowed = 0;
+}
+
+/* WooCommerce posts an unsigned "webhook_id=N" when a webhook is saved: it wants a 200 and means nothing. */
+static bool is_woocommerce_ping(const struct request *request)
+{
+	const char *body = request->body.data;
+	size_t prefix = strlen("webhook_id=");
+
+	if (request->body.len <= prefix || request->body.len > prefix + 20 || memcmp(body, "webhook_id=", prefix) != 0)
+		return false;
+	for (size_t i = prefix; i < request->body.len; i++)
+		if (body[i] < '0' || body[i] > '9')
+			return false;
+	return true;
+}
+
+static enum signature check_signature(struct reception *reception, const struct platform *platform,
+	const struct secrets_pair *secrets, const struct request *request)
+{
+	const char *given = request_header(request, platform->signature);
+
+	if (platform->read == generic_read)
+		return signature_check_stamped(secrets, request->body, request_header(request, "X-Cartbus-Timestamp"),
+			given, clock_wall_us(reception->clock));
+	return signature_check_body(secrets, request->body, given);
+}
+
+static bool refuse_signature(struct reception *reception, const char *shop, const char *words, struct answer *answer)
+{
+	reception->counters->bad_signatures++;
+	warn_stranger(reception, shop, words);
+	answer_json_error(answer, 401, words);
+	return false;
+}
+
+/* true: it is from the shop. */
+static bool prove(struct reception *reception, const struct platform *platform, const char *shop,
+	const struct request *request, struct answer *answer)
+{
+	const struct secrets_pair *secrets;
+	enum signature signature;
+	int r = secrets_of_shop(reception->secrets, shop, &secrets);
+
+	if (r < 0) {
+		warn_stranger(reception, shop, secrets_remedy(r));
+		reception->counters->malformed += r == -ENOENT;
+		reception->counters->refused += r != -ENOENT;
+		answer_json_error(answer, r == -ENOENT ? 404 : 503,
+			r == -ENOENT ? "no such shop" : "this shop's secret cannot be read here");
+		return false;
+	}
+	if (request_header_repeated(request, platform->signature) ||
+		request_header_repeated(request, "X-Cartbus-Timestamp"))
+		return refuse_signature(reception, shop, "the signature is given more than once", answer);
+	signature = check_signature(reception, platform, secrets, request);
+	if (signature != SIGNATURE_CURRENT && signature != SIGNATURE_PREVIOUS)
+		return refuse_signature(reception, shop, signature_words(signature), answer);
+	if (signature == SIGNATURE_PREVIOUS && reception->counters->previous_secret++ % 1000 == 0)
+		log_event(LOG_NOTICE,
+			"shop=%s still signs with the previous secret: enter the new one at the storefront", shop);
+	return true;
+}
+
+/* Names on the bus are short and plain; a name that is not becomes its digest, the same every time. */
+static void name_of(const char *text, size_t room, char *ret)
+{
+	unsigned char digest[SHA256_DIGEST_LENGTH];
+	char hex[2 * SHA256_DIGEST_LENGTH + 1];
+	size_t len = strlen(text), plain = 0;
+
+	while (plain < len && text[plain] > ' ' && text[plain] < 0x7f)
+		plain++;
+	if (plain == len && len < room) {
+		text_copy(ret, room, text);
+		return;
+	}
+	SHA256((const unsigned char *)text, len, digest);
+	text_hex(digest, sizeof(digest), hex);
+	snprintf(ret, room, "sha256-%s", hex);
+}
+
+/* platform:id, the platform's own; a delivery without one is known by what it holds. */
+static void idem_of(const struct platform *platform, const char *webhook_id, const char *topic,
+	const struct request *request, char ret[160])
+{
+	unsigned char digest[SHA256_DIGEST_LENGTH];
+	char name[120], hex[2 * SHA256_DIGEST_LENGTH + 1];
+
+	if (webhook_id[0]) {
+		name_of(webhook_id, sizeof(name), name);
+	} else {
+		struct buffer text = { 0 };
+
+		buffer_printf(&text, "%s\n", topic);
+		buffer_add(&text, request->body.data, request->body.len);
+		SHA256(text.data, text.len, digest);
+		buffer_free(&text);
+		text_hex(digest, sizeof(digest), hex);
+		snprintf(name, sizeof(name), "body-%s", hex);
+	}
+	snprintf(ret, 160, "%s:%s", platform->name, name);
+}
+
+static void make_trace(char ret[56])
+{
+	char trace[33], span[33];
+
+	text_random_name(trace);
+	text_random_name(span);
+	snprintf(ret, 56, "00-%s-%.16s-01", trace, span); /* W3C traceparent */
+}
+
+static int encode(struct reception *reception, const char *shop, const char *idem, bool stop, struct wish *wish)
+{
+	const struct event *event = reception->event;
+	const CartIds *ids = stop ? &event->checkout.ids : &event->changed.ids;
+	const char *token = event_key(ids);
+	char key[120], trace[56];
+	struct say how = { .shop = shop, .key = key, .idem = idem };
+
+	name_of(token[0] ? token : ids->email_hash, sizeof(key), key);
+	make_trace(trace);
+	wish->stop = stop;
+	TEXT_COPY(wish->shop, shop);
+	return message_encode(stop ? &topic_cart_checkout : &topic_cart_changed, &how, trace,
+		clock_wall_us(reception->clock), stop ? (const void *)&event->checkout : &event->changed,
+		&wish->message);
+}
+
+static bool keep_unreadable(struct reception *reception, const struct platform *platform,
+	const struct event_source *source, const struct request *request, struct answer *answer)
+{
+	struct rejection rejection = { .at_us = source->heard_us,
+		.shop = source->shop,
+		.platform = platform->name,
+		.topic = source->topic,
+		.webhook_id = source->webhook_id,
+		.why = reception->event->why,
+		.body = request->body };
+	char name[64] = "";
+	int r = reject_keep(reception->rejected_folder, &rejection, name);
+
+	reception->counters->rejected++;
+	log_event(LOG_WARNING, "an authentic webhook cannot be read shop=%s platform=%s kept=%s: %s", source->shop,
+		platform->name, r < 0 ? strerror(-r) : name, reception->event->why);
+	answer_json_error(answer, 200, reception->event->why);
+	return false;
+}
+
+static bool judge(struct reception *reception, const struct platform *platform, const struct event_source *source,
+	const struct request *request, struct answer *answer, struct wish *wish)
+{
+	enum reading reading = platform->read(source, request->body, reception->event);
+	char idem[160];
+
+	idem_of(platform, reception->event->webhook_id, source->topic, request, idem);
+	switch (reading) {
+	case READ_CHANGED:
+	case READ_CHECKOUT:
+		if (encode(reception, source->shop, idem, reading == READ_CHECKOUT, wish) == 0)
+			return true;
+		snprintf(reception->event->why, sizeof(reception->event->why), "it is too large for the bus");
+		return keep_unreadable(reception, platform, source, request, answer);
+	case READ_UNREADABLE:
+		return keep_unreadable(reception, platform, source, request, answer);
+	case READ_NOTHING:
+		reception->counters->ignored++;
+		answer_json_line(answer, "ignored", reception->event->why);
+		return false;
+	}
+	return false;
+}
+
+static const char *first_header(const struct request *request, const char *const names[2])
+{
+	for (int i = 0; i < 2 && names[i]; i++) {
+		const char *value = request_header(request, names[i]);
+
+		if (value && *value)
+			return value;
+	}
+	return "";
+}
+
+bool hook_receive(struct reception *reception, const struct route *route, const struct request *request,
+	struct answer *answer, struct wish *wish)
+{
+	const struct platform *platform = &platforms[route->entrance];
+	const char *topic = platform->topic ? request_header(request, platform->topic) : NULL;
+	const char *triggered = request_header(request, "X-Shopify-Triggered-At");
+	struct event_source source = { .shop = route->name,
+		.topic = topic ? topic : "",
+		.webhook_id = first_header(request, platform->ids),
+		.address_key = secrets_address_key(reception->secrets),
+		.heard_us = clock_wall_us(reception->clock) };
+
+	if (route->entrance == ENTRANCE_WOOCOMMERCE && !request_header(request, platform->signature) &&
+		is_woocommerce_ping(request)) {
+		reception->counters->ignored++;
+		answer_json_line(answer, "ignored", "a ping");
+		return false;
+	}
+	if (!prove(reception, platform, route->name, request, answer))
+		return false;
+	if (triggered && moment_parse(triggered, &source.triggered_us) < 0)
+		source.triggered_us = 0;
+	return judge(reception, platform, &source, request, answer, wish);
+}

@@ -1,0 +1,15 @@
+/* hook.h: a storefront's webhook: proven, read, encoded */
+#ifndef GATEWAY_HOOK_H
+#define GATEWAY_HOOK_H
+
+#include "services/gateway/reception.h"
+#include "services/gateway/route.h"
+
+/* As reception_receive. */
+bool hook_receive(struct reception *reception, const struct route *route, const struct request *request,
+	struct answer *answer, struct wish *wish);
+
+/* A warning about what strangers do, at most one a second. Words only: never a header's value, a body, an address. */
+void warn_stranger(struct reception *reception, const char *shop, const char *words);
+
+#endif

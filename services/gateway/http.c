@@ -1,0 +1,470 @@
+/*
+ * http.c: connections: requests in, answers out, within limits
+ *
+ * libmicrohttpd runs in the process's one thread: its epoll descriptor is watched by the loop, a request that awaits a confirm is
+ * suspended and resumed there.
+ *
+ * Owns:      the listening socket, the connections, the requests that are being received or answered.
+ * Promises:  a request is there within 5 s or its connection is cut (the library's own timeout counts idleness only, so one byte
+ *            a second would live for ever); at most 1 MB of body is kept, 64 MB of all; a request whose framing two servers could
+ *            read differently is refused and its connection closed.
+ * Fails by:  400, 404, 405, 413, 503 in words; die() when it cannot listen.
+ * Read next: reception.c (what a request means), door.c (how it gets in), listen.c
+ */
+#include "services/gateway/http.h"
+#include "bus/base/list.h"
+#include "bus/base/log.h"
+#include "bus/base/memory.h"
+#include "services/gateway/event.h"
+#include "services/gateway/listen.h"
+#include "services/gateway/reception.h"
+#include <inttypes.h>
+#include <limits.h>
+#include <microhttpd.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/eventfd.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+enum {
+	BODY_MOST = 1024 * 1024,        /* of one request */
+	DISCARD_MOST = 8 * 1024 * 1024, /* read and thrown away, so that a client hears its 413; past it: cut */
+	BODIES_MOST = 64 * 1024 * 1024, /* of all requests at once */
+	CONNECTIONS_MOST = 1000,
+	IDLE_MOST_S = 15, /* a second net under the deadline */
+};
+static const int64_t request_us = 5 * US_PER_S; /* to send one, to take the answer, between two */
+static const int64_t report_us = US_PER_MINUTE;
+
+struct visit {            /* a connection */
+	struct list link; /* in deadline order; not while its request is being decided */
+	int fd;
+	int64_t deadline_us;
+};
+
+enum phase { PHASE_RECEIVING, PHASE_WAITING, PHASE_ANSWERED };
+
+struct exchange { /* a request and its answer */
+	struct MHD_Connection *connection;
+	struct visit *visit;
+	enum phase phase;
+	struct request request;
+	struct buffer body;
+	size_t received;
+	bool crowded; /* no room for the body now */
+	struct wish wish;
+	struct answer answer;
+};
+
+static struct http {
+	struct MHD_Daemon *daemon;
+	const struct clock *clock;
+	struct door *door;
+	struct reception reception;
+	struct counters counters, reported;
+	char shops_folder[PATH_MAX / 2], rejected_folder[PATH_MAX];
+	struct list visits;
+	size_t bodies; /* bytes kept of all requests */
+	int wake_fd;
+	bool resumed;
+	int64_t report_at_us;
+} http;
+
+static int64_t now_us(void)
+{
+	return clock_boot_us(http.clock);
+}
+
+/* ---- deadlines ---- */
+
+static void visit_until(struct visit *visit, int64_t deadline_us)
+{
+	visit->deadline_us = deadline_us;
+	list_remove(&visit->link);
+	list_append(&http.visits, &visit->link); /* all deadlines are the same time away: the list stays sorted */
+}
+
+static void cut_the_slow(void)
+{
+	LIST_EACH_SAFE (hook, &http.visits) {
+		struct visit *visit = LIST_ENTRY(hook, struct visit, link);
+
+		if (visit->deadline_us > now_us())
+			return;
+		list_remove(&visit->link);
+		shutdown(visit->fd, SHUT_RDWR); /* the library sees the end and closes */
+		http.counters.cut_off++;
+	}
+}
+
+static void on_connection(
+	void *cls, struct MHD_Connection *connection, void **context, enum MHD_ConnectionNotificationCode code)
+{
+	struct visit *visit = *context;
+
+	(void)cls;
+	if (code == MHD_CONNECTION_NOTIFY_STARTED) {
+		visit = *context = memory_new(sizeof(*visit));
+		list_init(&visit->link);
+		visit->fd = MHD_get_connection_info(connection, MHD_CONNECTION_INFO_CONNECTION_FD)->connect_fd;
+		visit_until(visit, now_us() + request_us);
+	} else if (visit) {
+		list_remove(&visit->link);
+		free(visit);
+	}
+}
+
+/* ---- answering ---- */
+
+static void add_header(struct MHD_Response *response, const char *name, const char *value)
+{
+	if (MHD_add_response_header(response, name, value) != MHD_YES)
+		die("libmicrohttpd refuses the header %s", name);
+}
+
+static enum MHD_Result queue_answer(struct exchange *exchange)
+{
+	struct answer *answer = &exchange->answer;
+	struct MHD_Response *response =
+		MHD_create_response_from_buffer(answer->body.len, answer->body.data, MHD_RESPMEM_MUST_COPY);
+	enum MHD_Result result;
+
+	if (!response)
+		return MHD_NO;
+	add_header(response, "Content-Type", answer->content_type);
+	add_header(response, "Cache-Control", "no-store");
+	add_header(response, "X-Content-Type-Options", "nosniff");
+	add_header(response, "Referrer-Policy", "no-referrer");
+	add_header(response, "Content-Security-Policy",
+		"default-src 'none'; style-src 'unsafe-inline'; form-action 'self'; frame-ancestors 'none'");
+	if (answer->allow)
+		add_header(response, "Allow", answer->allow);
+	if (answer->status == 503)
+		add_header(response, "Retry-After", "60");
+	if (answer->close)
+		add_header(response, "Connection", "close");
+	result = MHD_queue_response(exchange->connection, answer->status, response);
+	MHD_destroy_response(response);
+	return result;
+}
+
+static enum MHD_Result answer_now(struct exchange *exchange)
+{
+	exchange->phase = PHASE_ANSWERED;
+	visit_until(exchange->visit, now_us() + request_us);
+	return queue_answer(exchange);
+}
+
+static void answer_health(struct answer *answer)
+{
+	const char *trouble = door_trouble(http.door);
+
+	if (trouble) {
+		answer_json_error(answer, 503, trouble);
+		return;
+	}
+	answer->status = 200;
+	answer->content_type = "application/json";
+	buffer_printf(&answer->body, "{\"ready\":true,\"broker\":\"%s\",\"spooled\":%" PRIu64 "}\n",
+		door_live(http.door) ? "connected" : "away", door_spooled(http.door));
+}
+
+/* From the door: the answer is there, the connection may go on. */
+static void on_decided(void *context, enum door_end end, uint64_t seq, const char *why)
+{
+	struct exchange *exchange = context;
+
+	reception_finish(&http.reception, &exchange->wish, end, seq, why, &exchange->answer);
+	exchange->phase = PHASE_ANSWERED;
+	visit_until(exchange->visit, now_us() + request_us);
+	MHD_resume_connection(exchange->connection);
+	http.resumed = true;
+}
+
+static bool is_health(const struct request *request)
+{
+	return strcmp(request->path, "/healthz") == 0 &&
+		(strcmp(request->method, "GET") == 0 || strcmp(request->method, "HEAD") == 0);
+}
+
+/* The request is complete. */
+static enum MHD_Result decide(struct exchange *exchange)
+{
+	struct answer *answer = &exchange->answer;
+
+	http.counters.requests++;
+	exchange->request.body = buffer_bytes(&exchange->body);
+	if (exchange->received > BODY_MOST) {
+		http.counters.malformed++;
+		answer_json_error(answer, 413, "the body is larger than 1 MB");
+	} else if (exchange->crowded) {
+		http.counters.refused++;
+		answer_json_error(answer, 503, "too much is being received at once");
+	} else if (is_health(&exchange->request)) {
+		answer_health(answer);
+	} else if (reception_receive(&http.reception, &exchange->request, answer, &exchange->wish)) {
+		exchange->phase = PHASE_WAITING;
+		list_remove(&exchange->visit->link);
+		MHD_suspend_connection(exchange->connection);
+		door_knock(http.door, &exchange->wish.message, exchange->wish.stop, on_decided, exchange);
+		return MHD_YES;
+	}
+	return answer_now(exchange);
+}
+
+/* ---- receiving ---- */
+
+static enum MHD_Result add_request_header(void *context, enum MHD_ValueKind kind, const char *name, const char *value)
+{
+	struct request *request = context;
+
+	(void)kind;
+	if (request->header_count == HEADERS_MAX)
+		return MHD_NO;
+	request->headers[request->header_count++] = (struct http_header){ name, value ? value : "" };
+	return MHD_YES;
+}
+
+static struct exchange *exchange_new(struct MHD_Connection *connection, const char *path, const char *method)
+{
+	struct exchange *exchange = memory_new(sizeof(*exchange));
+
+	exchange->connection = connection;
+	exchange->visit = MHD_get_connection_info(connection, MHD_CONNECTION_INFO_SOCKET_CONTEXT)->socket_context;
+	exchange->request.path = path;
+	exchange->request.method = method;
+	MHD_get_connection_values(connection, MHD_HEADER_KIND, add_request_header, &exchange->request);
+	return exchange;
+}
+
+/* The head is there: refuse what must not be read on. */
+static enum MHD_Result begin(struct exchange *exchange)
+{
+	const char *doubt = request_framing(&exchange->request);
+	const char *length = request_header(&exchange->request, "Content-Length");
+
+	if (!doubt && (!length || strtoull(length, NULL, 10) <= DISCARD_MOST))
+		return MHD_YES;
+	http.counters.requests++;
+	http.counters.malformed++;
+	answer_json_error(&exchange->answer, doubt ? 400 : 413, doubt ? doubt : "the body is larger than 1 MB");
+	exchange->answer.close = true;
+	return answer_now(exchange);
+}
+
+static void forget_body(struct exchange *exchange)
+{
+	http.bodies -= exchange->body.len;
+	buffer_free(&exchange->body);
+	exchange->body = (struct buffer){ 0 };
+}
+
+static enum MHD_Result take_body(struct exchange *exchange, const char *data, size_t len)
+{
+	exchange->received += len;
+	if (exchange->received > DISCARD_MOST) {
+		http.counters.cut_off++;
+		return MHD_NO;
+	}
+	if (http.bodies + len > BODIES_MOST)
+		exchange->crowded = true;
+	if (exchange->received > BODY_MOST || exchange->crowded) {
+		forget_body(exchange);
+		return MHD_YES;
+	}
+	buffer_add(&exchange->body, data, len);
+	http.bodies += len;
+	return MHD_YES;
+}
+
+static enum MHD_Result on_request(void *cls, struct MHD_Connection *connection, const char *path, const char *method,
+	const char *version, const char *data, size_t *len, void **context)
+{
+	struct exchange *exchange = *context;
+	enum MHD_Result result;
+
+	(void)cls;
+	(void)version;
+	if (!exchange) {
+		exchange = *context = exchange_new(connection, path, method);
+		return begin(exchange);
+	}
+	if (*len > 0) {
+		result = exchange->phase == PHASE_RECEIVING ? take_body(exchange, data, *len) : MHD_YES;
+		*len = 0;
+		return result;
+	}
+	switch (exchange->phase) {
+	case PHASE_RECEIVING:
+		return decide(exchange);
+	case PHASE_WAITING:
+		return MHD_YES;
+	case PHASE_ANSWERED:
+		return queue_answer(exchange);
+	}
+	return MHD_NO;
+}
+
+static void on_completed(
+	void *cls, struct MHD_Connection *connection, void **context, enum MHD_RequestTerminationCode how)
+{
+	struct exchange *exchange = *context;
+
+	(void)cls;
+	(void)connection;
+	if (!exchange)
+		return;
+	if (how == MHD_REQUEST_TERMINATED_COMPLETED_OK)
+		visit_until(exchange->visit, now_us() + request_us);
+	forget_body(exchange);
+	buffer_free(&exchange->wish.message);
+	buffer_free(&exchange->answer.body);
+	free(exchange);
+	*context = NULL;
+}
+
+/* Nothing of ours needs escapes: what is escaped is unknown (route.h). */
+static size_t leave_escaped(void *cls, struct MHD_Connection *connection, char *text)
+{
+	(void)cls;
+	(void)connection;
+	return strlen(text);
+}
+
+__attribute__((format(printf, 2, 0))) static void pass_on_words(void *cls, const char *format, va_list arguments)
+{
+	char words[300];
+
+	(void)cls;
+	vsnprintf(words, sizeof(words), format, arguments);
+	words[strcspn(words, "\r\n")] = '\0';
+	log_event(LOG_DEBUG, "libmicrohttpd: %s", words);
+}
+
+/* ---- in the loop ---- */
+
+static void on_ready(void *context)
+{
+	(void)context;
+	MHD_run(http.daemon);
+}
+
+static void wake(void *context)
+{
+	(void)context;
+	eventfd_write(http.wake_fd, 1);
+}
+
+static void on_wake(void *context)
+{
+	eventfd_t count;
+
+	(void)context;
+	eventfd_read(http.wake_fd, &count);
+}
+
+static void report(void)
+{
+	struct buffer line = { 0 };
+
+	if (now_us() < http.report_at_us)
+		return;
+	http.report_at_us = now_us() + report_us;
+	if (memcmp(&http.counters, &http.reported, sizeof(http.counters)) == 0)
+		return;
+	http.reported = http.counters;
+#define REPORT_COUNTER(name) buffer_printf(&line, " " #name "=%" PRIu64, http.counters.name);
+	GATEWAY_COUNTERS(REPORT_COUNTER)
+#undef REPORT_COUNTER
+	log_event(LOG_INFO, "since the start%s", buffer_text(&line));
+	buffer_free(&line);
+}
+
+static int64_t sooner_us(int64_t a_us, int64_t b_us)
+{
+	return a_us < 0 || (b_us >= 0 && b_us < a_us) ? b_us : a_us;
+}
+
+static int64_t before_wait(void *context)
+{
+	int64_t wait_us = door_work(http.door);
+	MHD_UNSIGNED_LONG_LONG library_ms;
+
+	(void)context;
+	cut_the_slow();
+	report();
+	if (http.resumed) {
+		http.resumed = false;
+		MHD_run(http.daemon);
+		wait_us = 0; /* a client that keeps its connection may have knocked again */
+	}
+	if (MHD_get_timeout(http.daemon, &library_ms) == MHD_YES)
+		wait_us = sooner_us(wait_us, (int64_t)library_ms * US_PER_MS);
+	if (!list_empty(&http.visits)) {
+		int64_t left_us = LIST_ENTRY(http.visits.next, struct visit, link)->deadline_us - now_us();
+
+		wait_us = sooner_us(wait_us, left_us > 0 ? left_us : 0);
+	}
+	return wait_us;
+}
+
+static void listen_http(const struct config *config)
+{
+	http.daemon = MHD_start_daemon(MHD_USE_EPOLL | MHD_ALLOW_SUSPEND_RESUME | MHD_USE_ERROR_LOG, 0, NULL, NULL,
+		on_request, NULL, MHD_OPTION_EXTERNAL_LOGGER, pass_on_words, NULL, MHD_OPTION_LISTEN_SOCKET,
+		listen_socket(config), MHD_OPTION_CONNECTION_LIMIT, (unsigned)CONNECTIONS_MOST,
+		MHD_OPTION_CONNECTION_TIMEOUT, (unsigned)IDLE_MOST_S, MHD_OPTION_STRICT_FOR_CLIENT, 1,
+		MHD_OPTION_NOTIFY_CONNECTION, on_connection, NULL, MHD_OPTION_NOTIFY_COMPLETED, on_completed, NULL,
+		MHD_OPTION_UNESCAPE_CALLBACK, leave_escaped, NULL, MHD_OPTION_END);
+	if (!http.daemon)
+		die("the HTTP server does not start");
+}
+
+static void open_reception(const char *folder, const struct config *config)
+{
+	snprintf(http.shops_folder, sizeof(http.shops_folder), "%s", config_get(config, "paths", NULL, "shops"));
+	snprintf(http.rejected_folder, sizeof(http.rejected_folder), "%s/rejected", folder);
+	http.reception = (struct reception){
+		.secrets = secrets_open(http.shops_folder, config_get(config, "paths", NULL, "secrets")),
+		.clock = http.clock,
+		.counters = &http.counters,
+		.shops_folder = http.shops_folder,
+		.rejected_folder = http.rejected_folder,
+		.event = memory_new(sizeof(struct event)),
+	};
+}
+
+void http_start(struct loop *loop, struct runtime *runtime, const struct config *config, const struct clock *clock)
+{
+	char folder[PATH_MAX / 2];
+
+	snprintf(
+		folder, sizeof(folder), "%s/%s", config_get(config, "paths", NULL, "state"), runtime_instance(runtime));
+	http.clock = clock;
+	list_init(&http.visits);
+	http.wake_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+	if (http.wake_fd < 0)
+		die("no eventfd: too many open files?");
+	http.report_at_us = now_us() + report_us;
+	open_reception(folder, config);
+	http.door = door_open(folder, runtime, clock, &http.counters, wake, NULL);
+	listen_http(config);
+	if (loop_watch(loop, http.wake_fd, false, on_wake, NULL) < 0 ||
+		loop_watch(loop, MHD_get_daemon_info(http.daemon, MHD_DAEMON_INFO_EPOLL_FD)->epoll_fd, false, on_ready,
+			NULL) < 0)
+		die("too many descriptors in the loop");
+	loop_before_wait(loop, before_wait, NULL);
+	log_event(LOG_INFO, "listening on %s port=%s", config_get(config, "gateway", NULL, "listen"),
+		config_get(config, "gateway", NULL, "port"));
+}
+
+void http_stop(void)
+{
+	door_close(http.door); /* what waits is answered 503 */
+	MHD_run(http.daemon);
+	MHD_stop_daemon(http.daemon);
+	secrets_close(http.reception.secrets);
+	free(http.reception.event);
+	close(http.wake_fd);
+}

@@ -1,0 +1,11 @@
+/* http.h: connections; the one owner of libmicrohttpd */
+#ifndef GATEWAY_HTTP_H
+#define GATEWAY_HTTP_H
+
+#include "bus/actor/process.h"
+
+/* For struct process. die()s with a remedy when the address cannot be had, or keys and spool cannot be read. */
+void http_start(struct loop *loop, struct runtime *runtime, const struct config *config, const struct clock *clock);
+void http_stop(void);
+
+#endif

@@ -1,0 +1,63 @@
+/* listen.c: the listening socket, as [gateway] listen and port say */
+#include "services/gateway/listen.h"
+#include "bus/base/log.h"
+#include <errno.h>
+#include <netdb.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+enum { BACKLOG = 511, DESCRIPTORS_WANTED = 4096 };
+
+/* A connection is a descriptor; the usual soft limit of 1024 is too low for as many as http.c allows. */
+static void allow_descriptors(void)
+{
+	struct rlimit limit;
+
+	if (getrlimit(RLIMIT_NOFILE, &limit) < 0 || limit.rlim_cur >= DESCRIPTORS_WANTED)
+		return;
+	limit.rlim_cur = limit.rlim_max < DESCRIPTORS_WANTED ? limit.rlim_max : DESCRIPTORS_WANTED;
+	setrlimit(RLIMIT_NOFILE, &limit);
+}
+
+static int try_listen(const struct addrinfo *address)
+{
+	int fd = socket(address->ai_family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
+	int yes = 1;
+
+	if (fd < 0)
+		return -errno;
+	setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &yes, sizeof(yes));
+	if (bind(fd, address->ai_addr, address->ai_addrlen) < 0 || listen(fd, BACKLOG) < 0) {
+		int error = errno;
+
+		close(fd);
+		return -error;
+	}
+	return fd;
+}
+
+int listen_socket(const struct config *config)
+{
+	const char *host = config_get(config, "gateway", NULL, "listen");
+	const char *port = config_get(config, "gateway", NULL, "port");
+	const struct addrinfo wanted = { .ai_socktype = SOCK_STREAM, .ai_flags = AI_NUMERICHOST | AI_PASSIVE };
+	struct addrinfo *address = NULL;
+	struct config_error error;
+	int64_t number;
+	int fd;
+
+	if (config_get_int(config, "gateway", NULL, "port", 1, 65535, &number, &error) < 0)
+		die("%s", error.text);
+	if (getaddrinfo(host, port, &wanted, &address) != 0)
+		die("[gateway] listen = %s is not an IP address; 127.0.0.1 behind a TLS proxy on this machine is usual",
+			host);
+	allow_descriptors();
+	fd = try_listen(address);
+	freeaddrinfo(address);
+	if (fd < 0)
+		die("cannot listen on %s port %s: %s; is another gateway running? [gateway] port chooses another", host,
+			port, strerror(-fd));
+	return fd;
+}

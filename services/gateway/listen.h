@@ -1,0 +1,9 @@
+/* listen.h: the listening socket, as [gateway] listen and port say */
+#ifndef GATEWAY_LISTEN_H
+#define GATEWAY_LISTEN_H
+
+#include "bus/base/config.h"
+
+int listen_socket(const struct config *config); /* non-blocking; die()s with a remedy */
+
+#endif
