@@ -356,6 +356,11 @@ const struct state *runtime_state(const struct runtime *runtime)
 	return runtime->state;
 }
 
+const char *runtime_instance(const struct runtime *runtime)
+{
+	return runtime->instance;
+}
+
 struct runtime_counts runtime_counts(const struct runtime *runtime)
 {
 	return runtime->counts;

@@ -44,6 +44,7 @@ enum runtime_phase { RUNTIME_AWAY, RUNTIME_STANDBY, RUNTIME_CATCHING_UP, RUNTIME
 enum runtime_phase runtime_phase(const struct runtime *runtime);
 const char *runtime_why(const struct runtime *runtime); /* of AWAY and REFUSED, in words for the admin */
 const struct state *runtime_state(const struct runtime *runtime);
+const char *runtime_instance(const struct runtime *runtime); /* its name, as in the settings */
 
 /* --- saying without having heard: the gateway and the operator's command --- */
 
