@@ -170,8 +170,10 @@ void turn_commit(
 		return;
 	}
 	limit_size(runtime, turn, &verdict);
-	if (delivery)
+	if (delivery) {
+		up.what.turn.has_receipt = true;
 		up.what.turn.receipt = delivery->receipt;
+	}
 	set_verdict(runtime, turn, verdict, &up.what.turn);
 	request = request_new(runtime, REQUEST_TURN);
 	say_turn(runtime, request, turn, &up);

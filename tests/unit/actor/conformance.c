@@ -1,0 +1,546 @@
+/*
+ * conformance.c: what the runtime and the broker promise a service, wherever they run
+ *
+ * Linked twice: with world_sim.c and with world_real.c.
+ */
+#include "bus/actor/layers.h"
+#include "bus/base/text.h"
+#include "tests/unit/actor/cast.h"
+#include "tests/unit/actor/world.h"
+#include "tests/unit/cmocka_all.h"
+#include <stdio.h>
+#include <stdlib.h>
+
+#define SHOP "demo"
+
+/* --- asking the world --- */
+
+struct counted {
+	const struct topic *topic;
+	const char *key;
+	size_t count;
+};
+
+static void count_one(const struct said *said, struct bytes payload, void *context)
+{
+	struct counted *counted = context;
+
+	(void)payload;
+	if (strcmp(said->topic, counted->topic->name) == 0 && (!counted->key || strcmp(said->key, counted->key) == 0))
+		counted->count++;
+}
+
+size_t world_count(struct world *world, const struct topic *topic, const char *key)
+{
+	struct counted counted = { .topic = topic, .key = key };
+
+	world_log(world, count_one, &counted);
+	return counted.count;
+}
+
+static bool count_is_reached(struct world *world, void *context)
+{
+	const struct counted *wanted = context;
+
+	return world_count(world, wanted->topic, wanted->key) >= wanted->count;
+}
+
+static void await_count(struct world *world, const struct topic *topic, const char *key, size_t count)
+{
+	struct counted wanted = { .topic = topic, .key = key, .count = count };
+
+	assert_true(world_until(world, count_is_reached, &wanted));
+}
+
+static bool is_ready(struct world *world, void *instance)
+{
+	struct runtime *runtime = world_runtime(world, instance);
+
+	return runtime && runtime_phase(runtime) == RUNTIME_READY;
+}
+
+static void await_ready(struct world *world, const char *instance)
+{
+	assert_true(world_until(world, is_ready, (void *)instance));
+}
+
+static uint64_t balance(struct world *world, const char *instance, const char *account)
+{
+	return state_number(runtime_state(world_runtime(world, instance)), "balance", SHOP, account);
+}
+
+struct wanted_balance {
+	const char *instance, *account;
+	uint64_t balance;
+};
+
+static bool balance_is(struct world *world, void *context)
+{
+	const struct wanted_balance *wanted = context;
+
+	return is_ready(world, (void *)wanted->instance) &&
+		balance(world, wanted->instance, wanted->account) == wanted->balance;
+}
+
+static void await_balance(struct world *world, const char *instance, const char *account, uint64_t wanted)
+{
+	struct wanted_balance context = { instance, account, wanted };
+
+	assert_true(world_until(world, balance_is, &context));
+}
+
+/* --- saying --- */
+
+static enum said_result try_add(
+	struct world *world, const char *key, const char *account, int amount, enum oddity oddity, const char *idem)
+{
+	CartWake wake = { .due_us = amount, .revision = oddity };
+
+	TEXT_COPY(wake.cart_id, account);
+	return WORLD_SAY(world, cart_wake, &wake, .shop = SHOP, .key = key, .idem = idem);
+}
+
+static void add(struct world *world, const char *key, const char *account, int amount, enum oddity oddity)
+{
+	static int saying;
+	char idem[40];
+
+	snprintf(idem, sizeof(idem), "saying-%d", ++saying);
+	for (int i = 0; i < 20; i++) {
+		enum said_result result = try_add(world, key, account, amount, oddity, idem);
+
+		if (result == SAID_FRESH || (result == SAID_DUPLICATE && i > 0))
+			return;
+		assert_int_equal(result, SAID_UNKNOWN);
+	}
+	fail_msg("the broker does not confirm");
+}
+
+static void click(struct world *world, const char *cart, uint32_t step)
+{
+	LinkClicked clicked = { .step = step };
+
+	TEXT_COPY(clicked.cart_id, cart);
+	assert_int_equal(WORLD_SAY(world, link_clicked, &clicked, .shop = SHOP, .key = cart), SAID_FRESH);
+}
+
+/* --- turns --- */
+
+/* Every audit is the one before plus what was added: nothing twice, nothing lost, nothing seen too late. */
+struct sums {
+	uint64_t last, amount, wrong;
+};
+
+static void check_sum(const struct said *said, struct bytes payload, void *context)
+{
+	struct sums *sums = context;
+	static Audit audit;
+
+	if (strcmp(said->topic, "audit") != 0 || !state_row(payload, Audit_fields, &audit))
+		return;
+	if ((uint64_t)audit.next_us != sums->last + sums->amount)
+		sums->wrong++;
+	sums->last = (uint64_t)audit.next_us;
+}
+
+static void assert_sums(struct world *world, uint64_t amount, uint64_t total)
+{
+	struct sums sums = { .amount = amount };
+
+	world_log(world, check_sum, &sums);
+	assert_int_equal(sums.wrong, 0);
+	assert_int_equal(sums.last, total);
+}
+
+static void a_decision_sees_the_facts_of_those_before_it(void **context)
+{
+	struct world *world = world_new(cast, 1);
+	char key[20];
+
+	(void)context;
+	for (int i = 0; i < 200; i++) {
+		snprintf(key, sizeof(key), "key-%d", i);
+		add(world, key, "till", 3, ODD_NOT);
+	}
+	world_start(world, "clerk", &clerk, NULL); /* all two hundred wait for it: they are pipelined */
+	await_balance(world, "clerk", "till", 600);
+	assert_sums(world, 3, 600);
+	world_free(world);
+}
+
+static void a_redelivery_changes_nothing_twice(void **context)
+{
+	struct world *world = world_new(cast, 2);
+	char key[20];
+
+	(void)context;
+	world_start(world, "clerk", &clerk, NULL);
+	for (int i = 0; i < 60; i++) {
+		snprintf(key, sizeof(key), "key-%d", i % 7);
+		add(world, key, "till", 5, ODD_NOT);
+		if (i % 6 == 3) {
+			world_kill(world, "clerk");
+			world_restart(world, "clerk");
+		}
+	}
+	await_balance(world, "clerk", "till", 300);
+	assert_sums(world, 5, 300);
+	world_free(world);
+}
+
+static void a_repeat_is_answered_with_the_first(void **context)
+{
+	struct world *world = world_new(cast, 3);
+	CartWake wake = { .cart_id = "till", .due_us = 1 };
+	uint64_t first = 0, second = 0;
+	const struct say how = { .shop = SHOP, .key = "k", .idem = "once" };
+
+	(void)context;
+	assert_int_equal(world_say(world, &topic_cart_wake, &how, &wake, &first), SAID_FRESH);
+	assert_int_equal(world_say(world, &topic_cart_wake, &how, &wake, &second), SAID_DUPLICATE);
+	assert_int_equal(first, second);
+	assert_int_equal(world_count(world, &topic_cart_wake, "k"), 1);
+	world_free(world);
+}
+
+static void a_turn_is_all_or_nothing(void **context)
+{
+	struct world *world = world_new(cast, 4);
+
+	(void)context;
+	world_start(world, "clerk", &clerk, NULL);
+	add(world, "a", "till", 10, ODD_NOT);
+	add(world, "b", "till", 1000, ODD_BAD_FACT); /* its first fact is fine, its second is not */
+	add(world, "c", "till", 10, ODD_NOT);
+	await_balance(world, "clerk", "till", 20);
+	assert_sums(world, 10, 20);
+	assert_int_equal(runtime_counts(world_runtime(world, "clerk")).sessions, 2);
+	world_free(world);
+}
+
+static void what_fails_too_often_frees_its_key(void **context)
+{
+	struct world *world = world_new(cast, 5);
+
+	(void)context;
+	world_start(world, "clerk", &clerk, NULL);
+	add(world, "k", "till", 1, ODD_NOT);
+	add(world, "k", "till", 100, ODD_FAILS);
+	add(world, "k", "till", 1, ODD_NEVER);
+	add(world, "k", "till", 1, ODD_NOT); /* behind both, same key */
+	await_balance(world, "clerk", "till", 2);
+	assert_int_equal(runtime_counts(world_runtime(world, "clerk")).failures, 6); /* five, and the one for good */
+	world_free(world);
+}
+
+struct order {
+	char accounts[8][72];
+	int count;
+};
+
+static void note_order(const struct said *said, struct bytes payload, void *context)
+{
+	struct order *order = context;
+	static Audit audit;
+
+	if (strcmp(said->topic, "audit") == 0 && state_row(payload, Audit_fields, &audit) && order->count < 8)
+		TEXT_COPY(order->accounts[order->count++], audit.cart_id);
+}
+
+static void the_order_of_a_key_survives_a_retry(void **context)
+{
+	struct world *world = world_new(cast, 6);
+	struct order order = { .count = 0 };
+
+	(void)context;
+	world_start(world, "clerk", &clerk, NULL);
+	add(world, "k", "first", 1, ODD_FAILS_ONCE);
+	add(world, "k", "second", 1, ODD_NOT);
+	add(world, "k", "third", 1, ODD_FAILS_ONCE);
+	add(world, "k", "fourth", 1, ODD_NOT);
+	await_count(world, &topic_audit, NULL, 4);
+	world_log(world, note_order, &order);
+	assert_string_equal(order.accounts[0], "first");
+	assert_string_equal(order.accounts[1], "second");
+	assert_string_equal(order.accounts[2], "third");
+	assert_string_equal(order.accounts[3], "fourth");
+	world_free(world);
+}
+
+/* --- state --- */
+
+static void dump(struct world *world, const char *instance, struct buffer *ret)
+{
+	buffer_clear(ret);
+	state_dump(runtime_state(world_runtime(world, instance)), ret);
+}
+
+static void a_deleted_store_is_folded_again_to_the_same_state(void **context)
+{
+	struct world *world = world_new(cast, 7);
+	struct buffer before = { 0 }, after = { 0 };
+	char key[20];
+
+	(void)context;
+	world_start(world, "clerk", &clerk, NULL);
+	for (int i = 0; i < 50; i++) {
+		snprintf(key, sizeof(key), "account-%d", i % 9);
+		add(world, key, key, i, ODD_NOT);
+	}
+	await_count(world, &topic_audit, NULL, 50);
+	await_balance(world, "clerk", "account-4", 4 + 13 + 22 + 31 + 40 + 49);
+	dump(world, "clerk", &before);
+	world_kill(world, "clerk");
+	world_forget(world, "clerk");
+	world_restart(world, "clerk");
+	await_ready(world, "clerk");
+	dump(world, "clerk", &after);
+	assert_true(before.len > 0);
+	assert_string_equal(buffer_text(&before), buffer_text(&after));
+	buffer_free(&before);
+	buffer_free(&after);
+	world_free(world);
+}
+
+static void nothing_is_decided_before_the_state_has_caught_up(void **context)
+{
+	struct world *world = world_new(cast, 8);
+	char key[20];
+
+	(void)context;
+	world_start(world, "clerk", &clerk, NULL);
+	for (int i = 0; i < 100; i++) {
+		snprintf(key, sizeof(key), "key-%d", i);
+		add(world, key, "till", 2, ODD_NOT);
+	}
+	await_balance(world, "clerk", "till", 200);
+	world_kill(world, "clerk");
+	world_forget(world, "clerk"); /* an empty store, and work waiting for it */
+	add(world, "k", "till", 2, ODD_NOT);
+	world_restart(world, "clerk");
+	await_balance(world, "clerk", "till", 202);
+	assert_sums(world, 2, 202);
+	world_free(world);
+}
+
+static void a_standby_takes_over(void **context)
+{
+	struct world *world = world_new(cast, 9);
+
+	(void)context;
+	world_start(world, "clerk-a", &clerk, NULL);
+	await_ready(world, "clerk-a");
+	world_start(world, "clerk-b", &clerk, NULL);
+	add(world, "k", "till", 7, ODD_NOT);
+	await_balance(world, "clerk-a", "till", 7);
+	assert_int_equal(runtime_phase(world_runtime(world, "clerk-b")), RUNTIME_STANDBY);
+	world_kill(world, "clerk-a");
+	add(world, "k", "till", 7, ODD_NOT);
+	await_balance(world, "clerk-b", "till", 14);
+	assert_sums(world, 7, 14);
+	world_free(world);
+}
+
+/* --- the broker dies --- */
+
+static void a_broker_that_dies_loses_and_repeats_nothing(void **context)
+{
+	struct world *world = world_new(cast, 10);
+	char key[20];
+
+	(void)context;
+	world_start(world, "clerk", &clerk, NULL);
+	for (int i = 0; i < 40; i++) {
+		snprintf(key, sizeof(key), "key-%d", i % 5);
+		add(world, key, "till", 4, ODD_NOT);
+		if (i % 16 == 9) {
+			world_kill_broker(world);
+			world_restart_broker(world);
+		}
+	}
+	await_balance(world, "clerk", "till", 160);
+	assert_sums(world, 4, 160);
+	world_free(world);
+}
+
+/* --- effects and claims --- */
+
+static bool ledger_went(struct world *world, void *context)
+{
+	(void)world;
+	return ((struct ledger *)context)->went > 0;
+}
+
+static void two_postmen_deliver_once(void **context)
+{
+	struct world *world = world_new(cast, 11);
+	struct ledger ledger = { .count = 0 };
+	struct effect_driver *const *a = courier_new(&ledger), *const *b = courier_new(&ledger);
+
+	(void)context;
+	world_start(world, "postman-a", &postman, a);
+	world_start(world, "postman-b", &postman, b);
+	for (uint32_t i = 0; i < 30; i++) {
+		click(world, "cart", i); /* said twice: two messages about the same errand */
+		click(world, "cart", i);
+	}
+	await_count(world, &topic_reminder_sent, NULL, 30);
+	world_for(world, 100 * US_PER_MS);
+	for (uint32_t i = 0; i < 30; i++) {
+		char what[80];
+
+		snprintf(what, sizeof(what), "cart/%u", i);
+		assert_int_equal(ledger_times(&ledger, what), 1);
+	}
+	assert_int_equal(world_count(world, &topic_reminder_sent, NULL), 30);
+	world_free(world);
+	courier_free(a);
+	courier_free(b);
+}
+
+static void a_stop_confirmed_before_the_claim_forbids_it(void **context)
+{
+	struct world *world = world_new(cast, 12);
+	struct ledger ledger = { .hold_claim = true };
+	struct effect_driver *const *drivers = courier_new(&ledger);
+	CartClosed stop = { .cart_id = "cart" };
+
+	(void)context;
+	world_start(world, "postman", &postman, drivers);
+	click(world, "cart", 1);
+	world_for(world, 100 * US_PER_MS);
+	assert_int_equal(WORLD_SAY(world, cart_closed, &stop, .shop = SHOP, .key = "cart"), SAID_FRESH);
+	ledger.hold_claim = false;
+	await_count(world, &topic_reminder_released, NULL, 1);
+	assert_int_equal(ledger.went, 0);
+	world_free(world);
+	courier_free(drivers);
+}
+
+static void a_claim_waits_while_a_gateway_is_away_or_has_spooled(void **context)
+{
+	struct world *world = world_new(cast, 13);
+	struct ledger ledger = { .count = 0 };
+	struct effect_driver *const *drivers = courier_new(&ledger);
+
+	(void)context;
+	world_start(world, "door", &door, NULL);
+	await_ready(world, "door");
+	world_kill(world, "door");
+	world_start(world, "postman", &postman, drivers);
+	click(world, "cart", 1);
+	world_for(world, 2 * US_PER_S);
+	assert_int_equal(ledger.went, 0);
+	assert_int_equal(world_count(world, &topic_send_claim, NULL), 0);
+	world_restart(world, "door");
+	runtime_spooled(world_runtime(world, "door"), 3);
+	await_ready(world, "door");
+	world_for(world, 2 * US_PER_S);
+	assert_int_equal(ledger.went, 0);
+	runtime_spooled(world_runtime(world, "door"), 0);
+	assert_true(world_until(world, ledger_went, &ledger));
+	await_count(world, &topic_reminder_sent, NULL, 1);
+	world_free(world);
+	courier_free(drivers);
+}
+
+static void an_outcome_is_said_though_the_broker_died_meanwhile(void **context)
+{
+	struct world *world = world_new(cast, 14);
+	struct ledger ledger = { .hold_answer = true };
+	struct effect_driver *const *drivers = courier_new(&ledger);
+
+	(void)context;
+	world_start(world, "postman", &postman, drivers);
+	click(world, "cart", 1);
+	assert_true(world_until(world, ledger_went, &ledger));
+	world_kill_broker(world);
+	ledger.hold_answer = false; /* the answer comes while nobody can hear it */
+	world_for(world, 200 * US_PER_MS);
+	world_restart_broker(world);
+	await_count(world, &topic_reminder_sent, NULL, 1);
+	world_for(world, 5 * US_PER_S);
+	assert_int_equal(ledger_times(&ledger, "cart/1"), 1);
+	assert_int_equal(world_count(world, &topic_reminder_sent, NULL), 1);
+	assert_int_equal(world_count(world, &topic_send_claim, NULL), 1);
+	world_free(world);
+	courier_free(drivers);
+}
+
+static void a_lease_is_kept_while_its_work_goes_on(void **context)
+{
+	struct world *world = world_new(cast, 15);
+	struct ledger ledger = { .hold_answer = true };
+	struct effect_driver *const *a = courier_new(&ledger), *const *b = courier_new(&ledger);
+
+	(void)context;
+	world_start(world, "postman-a", &postman, a);
+	click(world, "cart", 1);
+	assert_true(world_until(world, ledger_went, &ledger));
+	world_start(world, "postman-b", &postman, b);
+	world_for(world, 40 * US_PER_S); /* longer than a lease */
+	assert_int_equal(ledger.started, 1);
+	ledger.hold_answer = false;
+	await_count(world, &topic_reminder_sent, NULL, 1);
+	assert_int_equal(runtime_counts(world_runtime(world, "postman-a")).sessions, 1);
+	world_free(world);
+	courier_free(a);
+	courier_free(b);
+}
+
+/* --- the clock --- */
+
+static void a_clock_turn_fires_once(void **context)
+{
+	struct world *world = world_new(cast, 16);
+	TimerSet set = { .version = 1 };
+	char name[20];
+
+	(void)context;
+	world_start(world, "bell", &bell, NULL);
+	for (int i = 0; i < 20; i++) {
+		snprintf(name, sizeof(name), "timer-%d", i);
+		TEXT_COPY(set.name, name);
+		set.due_us = world_now_us(world) + i % 4 * 300 * US_PER_MS;
+		assert_int_equal(
+			WORLD_SAY(world, timer_set, &set, .shop = SHOP, .key = name, .version = 1), SAID_FRESH);
+		if (i == 7 || i == 13) {
+			world_kill(world, "bell");
+			world_restart(world, "bell");
+		}
+	}
+	await_count(world, &topic_timer_fired, NULL, 20);
+	world_for(world, 2 * US_PER_S);
+	assert_int_equal(world_count(world, &topic_timer_fired, NULL), 20);
+	for (int i = 0; i < 20; i++) {
+		snprintf(name, sizeof(name), "timer-%d", i);
+		assert_int_equal(world_count(world, &topic_timer_fired, name), 1);
+	}
+	world_free(world);
+}
+
+int main(int argc, char **argv)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(a_decision_sees_the_facts_of_those_before_it),
+		cmocka_unit_test(a_redelivery_changes_nothing_twice),
+		cmocka_unit_test(a_repeat_is_answered_with_the_first),
+		cmocka_unit_test(a_turn_is_all_or_nothing),
+		cmocka_unit_test(what_fails_too_often_frees_its_key),
+		cmocka_unit_test(the_order_of_a_key_survives_a_retry),
+		cmocka_unit_test(a_deleted_store_is_folded_again_to_the_same_state),
+		cmocka_unit_test(nothing_is_decided_before_the_state_has_caught_up),
+		cmocka_unit_test(a_standby_takes_over),
+		cmocka_unit_test(a_broker_that_dies_loses_and_repeats_nothing),
+		cmocka_unit_test(two_postmen_deliver_once),
+		cmocka_unit_test(a_stop_confirmed_before_the_claim_forbids_it),
+		cmocka_unit_test(a_claim_waits_while_a_gateway_is_away_or_has_spooled),
+		cmocka_unit_test(an_outcome_is_said_though_the_broker_died_meanwhile),
+		cmocka_unit_test(a_lease_is_kept_while_its_work_goes_on),
+		cmocka_unit_test(a_clock_turn_fires_once),
+	};
+
+	if (argc > 1)
+		cmocka_set_test_filter(argv[1]);
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
