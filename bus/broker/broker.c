@@ -58,6 +58,19 @@ static struct broker *broker_new(const struct topology *topology, const struct b
 	return broker;
 }
 
+/* The operator's command reads the log: what is kept there (audits) has a reader, though no service asks for it. */
+static void hear_for_operators(struct broker *broker)
+{
+	bool operated = false;
+
+	for (int i = 0; i < broker->topology.peer_count; i++)
+		operated = operated || broker->topology.peers[i].operator_;
+	for (int i = 0; operated && i < broker->topology.topic_count; i++) {
+		if (broker->topology.topics[i].retention != 0)
+			broker->heard[i / 64] |= UINT64_C(1) << (i % 64);
+	}
+}
+
 static int open_queues(struct broker *broker)
 {
 	int r = 0;
@@ -73,6 +86,7 @@ static int open_queues(struct broker *broker)
 		if (r == 0 && broker->queues[i])
 			queue_refill(broker, broker->queues[i]);
 	}
+	hear_for_operators(broker);
 	return r;
 }
 

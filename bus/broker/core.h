@@ -63,6 +63,7 @@ struct broker {
 	bool stirred;        /* something happened outside a commit that may let lanes take more */
 	bool graced;         /* the grace period is over */
 	int64_t ticked_boot_us;
+	int64_t mercy_until_us; /* silence is not held against anybody before this */
 	int64_t leases_look_us; /* when leases are looked at again */
 
 	struct queue *queues[PEERS_MAX];     /* of the peers that hear something */

@@ -96,19 +96,25 @@ void session_end(struct broker *broker, struct session *session, enum parting ho
 	broker->stirred = true;
 }
 
+/* When it was we who were away, what they sent meanwhile has not been read yet: nobody is declared dead for a while. */
+static bool has_mercy(struct broker *broker, int64_t now_us, int64_t silent_us)
+{
+	if (now_us - broker->ticked_boot_us > 2 * broker->settings.heartbeat_us)
+		broker->mercy_until_us = now_us + silent_us;
+	broker->ticked_boot_us = now_us;
+	return now_us < broker->mercy_until_us;
+}
+
 void sessions_expire(struct broker *broker)
 {
 	int64_t now_us = broker_boot_us(broker);
 	int64_t silent_us = SILENT_HEARTBEATS * broker->settings.heartbeat_us;
-	bool stalled = now_us - broker->ticked_boot_us > broker->settings.heartbeat_us * 2;
+	bool mercy = has_mercy(broker, now_us, silent_us);
 
-	broker->ticked_boot_us = now_us;
-	if (stalled)
-		return; /* it was we who were away: what they sent meanwhile has not been read yet */
 	LIST_EACH_SAFE (hook, &broker->sessions) {
 		struct session *session = LIST_ENTRY(hook, struct session, hook);
 
-		if (session->failing || now_us - session->heard_boot_us > silent_us)
+		if (session->failing || (!mercy && now_us - session->heard_boot_us > silent_us))
 			session_end(broker, session, PARTING_CRASH);
 	}
 }

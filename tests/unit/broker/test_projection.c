@@ -1,0 +1,182 @@
+/* projections: every message of interest, in log order, from the cursor of each */
+#include "bus/base/text.h"
+#include "desk.h"
+#include <errno.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdlib.h>
+
+#include <cmocka.h>
+
+static uint64_t next_seq(struct peer *peer)
+{
+	struct item *item = peer_projection(peer);
+
+	return item ? item->down.what.projection.seq : 0;
+}
+
+static void every_instance_sees_every_message_in_log_order(void **state)
+{
+	struct desk *desk = desk_open();
+	struct peer *talker = peer_new(desk, "talker", "t");
+	struct peer *one = peer_new(desk, "reader", "1"), *other = peer_new(desk, "reader", "2");
+
+	(void)state;
+	peer_hello(talker, "run", 0);
+	peer_hello(one, "run", 0);
+	SAID(talker, .topic = "work");
+	SAID(talker, .topic = "fact");
+	peer_hello(other, "run", 0);
+	SAID(talker, .topic = "raw");
+	for (uint64_t seq = 1; seq <= 3; seq++) {
+		assert_int_equal(next_seq(one), seq);
+		assert_int_equal(next_seq(other), seq);
+	}
+	desk_close(desk);
+}
+
+static void a_session_goes_on_from_its_cursor(void **state)
+{
+	struct desk *desk = desk_open();
+	struct peer *talker = peer_new(desk, "talker", "t"), *reader = peer_new(desk, "reader", "r");
+
+	(void)state;
+	peer_hello(talker, "run", 0);
+	for (int i = 0; i < 5; i++)
+		SAID(talker, .topic = "fact");
+	peer_hello(reader, "run", 3);
+	assert_int_equal(next_seq(reader), 4);
+	assert_int_equal(next_seq(reader), 5);
+	assert_int_equal(next_seq(reader), 0);
+	desk_close(desk);
+}
+
+static void progress_is_said_when_there_is_nothing_of_interest(void **state)
+{
+	struct desk *desk = desk_open();
+	struct peer *talker = peer_new(desk, "talker", "t"), *worker = peer_new(desk, "worker", "w");
+	const Progress *progress;
+
+	(void)state;
+	peer_hello(talker, "run", 0);
+	peer_hello(worker, "run", 0);
+	peer_progress(worker);
+	for (int i = 0; i < 5; i++)
+		SAID(talker, .topic = "row");
+	desk_pass(desk, US_PER_S);
+	progress = peer_progress(worker);
+	assert_non_null(progress);
+	assert_int_equal(progress->seq, 5);
+	desk_pass(desk, US_PER_S);
+	assert_null(peer_progress(worker));
+	desk_close(desk);
+}
+
+static void projections_have_credit_of_their_own(void **state)
+{
+	struct desk *desk = desk_open();
+	struct peer *talker = peer_new(desk, "talker", "t"), *worker = peer_new(desk, "worker", "w");
+	Hello *hello = calloc(1, sizeof(*hello));
+	char key[16];
+
+	(void)state;
+	peer_hello(talker, "run", 0);
+	peer_say_hello(worker, hello);
+	assert_int_equal(peer_progress(worker)->seq, 0);
+	for (int i = 0; i < 20; i++) {
+		snprintf(key, sizeof(key), "k%d", i);
+		PUBLISH(talker, .topic = "work", .key = key);
+		PUBLISH(talker, .topic = "fact", .key = key);
+	}
+	peer_credit(worker, 20, 3);
+	desk_work(desk);
+	assert_int_equal(peer_count(worker, Down_projection_tag), 3);
+	assert_int_equal(peer_count(worker, Down_delivery_tag), 20);
+	assert_null(peer_progress(worker));
+	peer_credit(worker, 0, 100);
+	desk_work(desk);
+	assert_int_equal(peer_count(worker, Down_projection_tag), 20);
+	free(hello);
+	desk_close(desk);
+}
+
+static void a_newcomer_gets_of_compacted_topics_only_the_rows_that_stand(void **state)
+{
+	struct desk *desk = desk_open();
+	struct peer *talker = peer_new(desk, "talker", "t"), *reader = peer_new(desk, "reader", "r");
+
+	(void)state;
+	peer_hello(talker, "run", 0);
+	SAID(talker, .topic = "row", .key = "a", .version = 1);                        /* 1 */
+	SAID(talker, .topic = "fact");                                                 /* 2 */
+	SAID(talker, .topic = "row", .key = "a", .version = 2);                        /* 3 */
+	SAID(talker, .topic = "row", .key = "b", .version = 5);                        /* 4 */
+	SAID(talker, .topic = "row", .key = "b", .version = 4);                        /* 5: late, an older one */
+	SAID(talker, .topic = "row.end", .key = "a", .version = 2, .tombstone = true); /* 6 */
+	peer_hello(reader, "run", 0);
+	SAID(talker, .topic = "row", .key = "a", .version = 1); /* 7 */
+	assert_int_equal(next_seq(reader), 2);
+	assert_int_equal(next_seq(reader), 4);
+	assert_int_equal(next_seq(reader), 6);
+	assert_int_equal(next_seq(reader), 7);
+	assert_int_equal(next_seq(reader), 0);
+	desk_close(desk);
+}
+
+static void a_row_that_changes_while_a_newcomer_reads_reaches_it_once(void **state)
+{
+	struct desk *desk = desk_open();
+	struct peer *talker = peer_new(desk, "talker", "t"), *reader = peer_new(desk, "reader", "r");
+	Hello *hello = calloc(1, sizeof(*hello));
+
+	(void)state;
+	peer_hello(talker, "run", 0);
+	SAID(talker, .topic = "row", .key = "a", .version = 1);
+	SAID(talker, .topic = "row", .key = "b", .version = 1);
+	peer_say_hello(reader, hello);
+	SAID(talker, .topic = "row", .key = "b", .version = 2);
+	desk_pass(desk, US_PER_S);
+	peer_credit(reader, 0, 100);
+	desk_work(desk);
+	assert_int_equal(next_seq(reader), 1);
+	assert_int_equal(next_seq(reader), 3);
+	assert_int_equal(next_seq(reader), 0);
+	free(hello);
+	desk_close(desk);
+}
+
+static void what_left_the_memory_is_read_from_the_store(void **state)
+{
+	struct desk *desk = desk_open_disk();
+	struct peer *talker = peer_new(desk, "talker", "t"), *reader = peer_new(desk, "reader", "r");
+
+	(void)state;
+	peer_hello(talker, "run", 0);
+	for (int i = 0; i < 2000; i++) {
+		PUBLISH(talker, .topic = i % 3 == 0 ? "raw" : i % 3 == 1 ? "fact" : "claim");
+		if (i % 50 == 0)
+			desk_work(desk);
+	}
+	desk_work(desk);
+	desk_crash(desk);
+	assert_int_equal(desk_start(desk, desk_topology), 0);
+	peer_hello(reader, "run", 0);
+	for (uint64_t seq = 1; seq <= 2000; seq++)
+		assert_int_equal(next_seq(reader), seq);
+	desk_close(desk);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(every_instance_sees_every_message_in_log_order),
+		cmocka_unit_test(a_session_goes_on_from_its_cursor),
+		cmocka_unit_test(progress_is_said_when_there_is_nothing_of_interest),
+		cmocka_unit_test(projections_have_credit_of_their_own),
+		cmocka_unit_test(a_newcomer_gets_of_compacted_topics_only_the_rows_that_stand),
+		cmocka_unit_test(a_row_that_changes_while_a_newcomer_reads_reaches_it_once),
+		cmocka_unit_test(what_left_the_memory_is_read_from_the_store),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,121 @@
+/* the operator's questions */
+#include "bus/base/text.h"
+#include "desk.h"
+#include <errno.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdlib.h>
+
+#include <cmocka.h>
+
+static void only_an_operator_is_answered(void **state)
+{
+	struct desk *desk = desk_open();
+	struct peer *talker = peer_new(desk, "talker", "t"), *stranger = peer_new(desk, "admin", "never said hello");
+
+	(void)state;
+	peer_hello(talker, "run", 0);
+	assert_null(peer_ask(talker, "status", "{}"));
+	assert_null(peer_ask(stranger, "status", "{}"));
+	desk_close(desk);
+}
+
+static void a_question_that_makes_no_sense_is_answered_with_what_is_wrong(void **state)
+{
+	struct desk *desk = desk_open();
+	struct peer *admin = peer_new(desk, "admin", "a");
+
+	(void)state;
+	peer_hello(admin, "run", 0);
+	assert_null(peer_ask(admin, "no.such", "{}"));
+	assert_null(peer_ask(admin, "read", "{"));
+	assert_null(peer_ask(admin, "read", "[]"));
+	assert_null(peer_ask(admin, "dead.show", "{\"queue\":7,\"seq\":\"x\"}"));
+	assert_non_null(strstr(buffer_text(&admin->answer), "queue"));
+	desk_close(desk);
+}
+
+static void status_tells_sessions_queues_and_gateways(void **state)
+{
+	struct desk *desk = desk_open();
+	struct peer *admin = peer_new(desk, "admin", "a"), *door = peer_new(desk, "door", "d");
+	json_t *status;
+
+	(void)state;
+	peer_hello(admin, "run", 0);
+	peer_hello(door, "run", 0);
+	SAID(door, .topic = "work");
+	status = peer_ask(admin, "status", "{}");
+	assert_non_null(status);
+	assert_int_equal(json_integer_value(json_object_get(status, "head")), 1);
+	assert_int_equal(json_array_size(json_object_get(status, "sessions")), 2);
+	assert_int_equal(json_array_size(json_object_get(status, "queues")), 2);
+	assert_int_equal(json_array_size(json_object_get(status, "gateways")), 1);
+	assert_string_equal(
+		json_string_value(json_object_get(json_array_get(json_object_get(status, "gateways"), 0), "name")),
+		"d");
+	assert_int_equal(
+		json_integer_value(json_object_get(json_array_get(json_object_get(status, "queues"), 0), "ready")), 1);
+	json_decref(status);
+	desk_close(desk);
+}
+
+static void the_log_is_read_page_by_page_and_filtered(void **state)
+{
+	struct desk *desk = desk_open();
+	struct peer *admin = peer_new(desk, "admin", "a"), *talker = peer_new(desk, "talker", "t");
+	json_t *page, *message;
+
+	(void)state;
+	peer_hello(admin, "run", 0);
+	peer_hello(talker, "run", 0);
+	for (int i = 0; i < 10; i++)
+		SAID(talker, .topic = i % 2 ? "fact" : "work", .key = i < 5 ? "early" : "late");
+	page = peer_ask(admin, "read", "{\"from\":1,\"limit\":4}");
+	assert_int_equal(json_array_size(json_object_get(page, "messages")), 4);
+	assert_int_equal(json_integer_value(json_object_get(page, "next")), 5);
+	json_decref(page);
+	page = peer_ask(admin, "read", "{\"shop\":\"s\",\"key\":\"late\",\"topic\":\"fact\"}");
+	assert_int_equal(json_array_size(json_object_get(page, "messages")), 3);
+	assert_true(json_is_null(json_object_get(page, "next")));
+	message = json_array_get(json_object_get(page, "messages"), 0);
+	assert_int_equal(json_integer_value(json_object_get(message, "seq")), 6);
+	assert_string_equal(json_string_value(json_object_get(message, "said_by")), "talker");
+	assert_string_equal(json_string_value(json_object_get(message, "payload")), "dGV4dA==");
+	json_decref(page);
+	desk_close(desk);
+}
+
+static void a_long_answer_comes_in_chunks_that_join(void **state)
+{
+	struct desk *desk = desk_open();
+	struct peer *admin = peer_new(desk, "admin", "a"), *talker = peer_new(desk, "talker", "t");
+	char *text = calloc(1, 50001);
+	json_t *page;
+
+	(void)state;
+	memset(text, 'x', 50000);
+	peer_hello(admin, "run", 0);
+	peer_hello(talker, "run", 0);
+	for (int i = 0; i < 4; i++)
+		SAID(talker, .topic = "fact", .text = text);
+	page = peer_ask(admin, "read", "{}");
+	assert_non_null(page);
+	assert_int_equal(json_array_size(json_object_get(page, "messages")), 4);
+	json_decref(page);
+	free(text);
+	desk_close(desk);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(only_an_operator_is_answered),
+		cmocka_unit_test(a_question_that_makes_no_sense_is_answered_with_what_is_wrong),
+		cmocka_unit_test(status_tells_sessions_queues_and_gateways),
+		cmocka_unit_test(the_log_is_read_page_by_page_and_filtered),
+		cmocka_unit_test(a_long_answer_comes_in_chunks_that_join),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

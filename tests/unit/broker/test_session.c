@@ -1,0 +1,211 @@
+/* sessions: who may come, who is active, who is dead */
+#include "bus/base/text.h"
+#include "desk.h"
+#include <errno.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdlib.h>
+
+#include <cmocka.h>
+
+static void hello_with(struct peer *peer, const char *log, uint64_t remembered)
+{
+	Hello *hello = calloc(1, sizeof(*hello));
+
+	TEXT_COPY(hello->log, log);
+	hello->remembered = remembered;
+	peer_say_hello(peer, hello);
+	free(hello);
+}
+
+static void an_unknown_service_is_refused_for_good(void **state)
+{
+	struct desk *desk = desk_open();
+	struct peer *stranger = peer_new(desk, "stranger", "s");
+
+	(void)state;
+	peer_hello(stranger, "run", 0);
+	assert_true(stranger->refused);
+	assert_true(stranger->refused_final);
+	desk_close(desk);
+}
+
+static void a_peer_of_another_log_is_refused_and_the_broker_goes_on(void **state)
+{
+	struct desk *desk = desk_open();
+	struct peer *peer = peer_new(desk, "reader", "r");
+
+	(void)state;
+	hello_with(peer, "another", 0);
+	assert_true(peer->refused_final);
+	assert_int_equal(desk->commit_result, 0);
+	hello_with(peer, broker_log_id(desk->broker), 0);
+	assert_true(peer->welcomed);
+	desk_close(desk);
+}
+
+static void a_log_shorter_than_a_peer_remembers_stops_the_broker(void **state)
+{
+	struct desk *desk = desk_open();
+	struct peer *peer = peer_new(desk, "reader", "r");
+
+	(void)state;
+	hello_with(peer, broker_log_id(desk->broker), 7);
+	assert_true(peer->refused_final);
+	assert_int_equal(desk->commit_result, -EUCLEAN);
+	assert_non_null(strstr(broker_why(desk->broker), "7"));
+	desk_close(desk);
+}
+
+static void an_exclusive_service_has_one_active_instance(void **state)
+{
+	struct desk *desk = desk_open();
+	struct peer *one = peer_new(desk, "single", "1"), *other = peer_new(desk, "single", "2");
+
+	(void)state;
+	peer_hello(one, "run", 0);
+	peer_hello(other, "run", 0);
+	assert_true(one->welcomed);
+	assert_true(other->standby);
+	assert_false(other->welcomed);
+	one->lane_open = false; /* it goes silent */
+	desk_pass(desk, 2 * US_PER_S);
+	peer_hello(other, "run", 0);
+	assert_true(other->welcomed);
+	desk_close(desk);
+}
+
+static void an_instance_that_was_replaced_is_fenced_by_its_epoch(void **state)
+{
+	struct desk *desk = desk_open();
+	struct peer *before = peer_new(desk, "single", "1"), *after = peer_new(desk, "single", "1");
+	const struct words row = { .topic = "row" };
+
+	(void)state;
+	peer_hello(before, "run 1", 0);
+	peer_hello(after, "run 2", 0);
+	assert_true(after->epoch > before->epoch);
+	peer_turn(before, NULL, &(struct verdict_words){ .facts = &row, .fact_count = 1 });
+	desk_work(desk);
+	assert_int_equal(broker_head(desk->broker), 0);
+	peer_heartbeat(before, 0);
+	assert_true(before->lost);
+	assert_int_equal(TURN(after, NULL, .facts = &row, .fact_count = 1).kind, CONFIRM_FRESH);
+	desk_close(desk);
+}
+
+static void a_session_silent_for_five_heartbeats_is_dead(void **state)
+{
+	struct desk *desk = desk_open();
+	struct peer *reader = peer_new(desk, "reader", "r");
+
+	(void)state;
+	peer_hello(reader, "run", 0);
+	desk_pass(desk, 5 * US_PER_S);
+	peer_heartbeat(reader, 0);
+	assert_false(reader->lost);
+	desk_pass_silent(desk, 1400 * US_PER_MS);
+	peer_heartbeat(reader, 0);
+	assert_false(reader->lost);
+	desk_pass_silent(desk, 1900 * US_PER_MS);
+	peer_heartbeat(reader, 0);
+	assert_true(reader->lost);
+	desk_close(desk);
+}
+
+static void a_broker_that_was_away_itself_declares_nobody_dead(void **state)
+{
+	struct desk *desk = desk_open();
+	struct peer *reader = peer_new(desk, "reader", "r");
+
+	(void)state;
+	peer_hello(reader, "run", 0);
+	desk->clock.virtual_us += 10 * US_PER_S;
+	desk_work(desk);
+	peer_heartbeat(reader, 0);
+	assert_false(reader->lost);
+	desk_close(desk);
+}
+
+static void a_lane_that_takes_nothing_ends_its_session(void **state)
+{
+	struct desk *desk = desk_open();
+	struct peer *reader = peer_new(desk, "reader", "r"), *talker = peer_new(desk, "talker", "t");
+
+	(void)state;
+	peer_hello(talker, "run", 0);
+	peer_hello(reader, "run", 0);
+	reader->deaf = true;
+	SAID(talker, .topic = "fact");
+	assert_false(reader->lane_open);
+	assert_true(talker->lane_open);
+	desk_close(desk);
+}
+
+static void garbled_items_end_the_session(void **state)
+{
+	struct desk *desk = desk_open();
+	struct peer *talker = peer_new(desk, "talker", "t");
+	struct frame_writer writer = { 0 };
+	Up up = { .which_what = Up_fact_tag };
+
+	(void)state;
+	peer_hello(talker, "run", 0);
+	frame_add(&writer, Up_fields, &up, BYTES(NULL, 0));
+	peer_push(talker, &writer);
+	assert_false(talker->lane_open);
+	desk_close(desk);
+}
+
+static void a_turn_that_promises_more_facts_than_it_brings_commits_nothing(void **state)
+{
+	struct desk *desk = desk_open();
+	struct peer *single = peer_new(desk, "single", "1");
+	struct frame_writer writer = { 0 };
+	Up up = { .which_what = Up_turn_tag };
+
+	(void)state;
+	peer_hello(single, "run", 0);
+	up.what.turn.facts = 2;
+	frame_add(&writer, Up_fields, &up, BYTES(NULL, 0));
+	peer_push(single, &writer);
+	desk_work(desk);
+	assert_int_equal(broker_head(desk->broker), 0);
+	assert_false(single->lane_open);
+	desk_close(desk);
+}
+
+static void credit_never_shrinks(void **state)
+{
+	struct desk *desk = desk_open();
+	struct peer *worker = peer_new(desk, "worker", "w"), *talker = peer_new(desk, "talker", "t");
+
+	(void)state;
+	peer_hello(talker, "run", 0);
+	peer_hello(worker, "run", 0);
+	worker->credit = (UpCredit){ 0 }; /* an old total, late */
+	peer_credit(worker, 1, 1);
+	SAID(talker, .topic = "work", .key = "a");
+	SAID(talker, .topic = "work", .key = "b");
+	assert_int_equal(peer_count(worker, Down_delivery_tag), 2);
+	desk_close(desk);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(an_unknown_service_is_refused_for_good),
+		cmocka_unit_test(a_peer_of_another_log_is_refused_and_the_broker_goes_on),
+		cmocka_unit_test(a_log_shorter_than_a_peer_remembers_stops_the_broker),
+		cmocka_unit_test(an_exclusive_service_has_one_active_instance),
+		cmocka_unit_test(an_instance_that_was_replaced_is_fenced_by_its_epoch),
+		cmocka_unit_test(a_session_silent_for_five_heartbeats_is_dead),
+		cmocka_unit_test(a_broker_that_was_away_itself_declares_nobody_dead),
+		cmocka_unit_test(a_lane_that_takes_nothing_ends_its_session),
+		cmocka_unit_test(garbled_items_end_the_session),
+		cmocka_unit_test(a_turn_that_promises_more_facts_than_it_brings_commits_nothing),
+		cmocka_unit_test(credit_never_shrinks),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

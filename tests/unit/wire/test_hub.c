@@ -1,0 +1,223 @@
+/* the hub, met over real sockets */
+#include "bus/wire/frame.h"
+#include "bus/wire/hub.h"
+#include <errno.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include <unistd.h>
+#include <zmq.h>
+
+enum { PATIENCE_MS = 5000 };
+
+struct scene {
+	char run[64];
+	struct hub *hub;
+	void *context;
+};
+
+static struct scene set_scene(void)
+{
+	struct scene scene = { .run = "/tmp/hub-test-XXXXXX" };
+	char why[256];
+
+	assert_non_null(mkdtemp(scene.run));
+	assert_int_equal(hub_open(scene.run, &scene.hub, why), 0);
+	scene.context = zmq_ctx_new();
+	return scene;
+}
+
+static void end_scene(struct scene *scene)
+{
+	char command[128];
+
+	hub_close(scene->hub);
+	zmq_ctx_term(scene->context);
+	snprintf(command, sizeof(command), "rm -rf '%s'", scene->run);
+	assert_int_equal(system(command), 0);
+}
+
+static void *connect_to(struct scene *scene, int type, const char *endpoint)
+{
+	void *socket = zmq_socket(scene->context, type);
+	int linger = 0, patience = PATIENCE_MS;
+
+	zmq_setsockopt(socket, ZMQ_LINGER, &linger, sizeof(linger));
+	zmq_setsockopt(socket, ZMQ_RCVTIMEO, &patience, sizeof(patience));
+	assert_int_equal(zmq_connect(socket, endpoint), 0);
+	return socket;
+}
+
+static void *connect_named(struct scene *scene, int type, const char *name)
+{
+	char endpoint[160];
+
+	snprintf(endpoint, sizeof(endpoint), "ipc://%s/%s", scene->run, name);
+	return connect_to(scene, type, endpoint);
+}
+
+static void a_frame_arrives_whole(void **state)
+{
+	struct scene scene = set_scene();
+	void *push = connect_named(&scene, ZMQ_PUSH, "ingress");
+	struct bytes frame;
+	int r = -EAGAIN;
+
+	(void)state;
+	assert_int_equal(zmq_send(push, "many", 4, ZMQ_SNDMORE), 4);
+	assert_int_equal(zmq_send(push, "parts", 5, 0), 5);
+	assert_int_equal(zmq_send(push, "one", 3, 0), 3);
+	for (int i = 0; i < 100 && r == -EAGAIN; i++) {
+		hub_wait(scene.hub, 50000);
+		r = hub_hear_frame(scene.hub, &frame);
+	}
+	assert_int_equal(r, 0);
+	assert_true(bytes_equal(frame, bytes_of("one")));
+	assert_int_equal(hub_hear_frame(scene.hub, &frame), -EAGAIN);
+	zmq_close(push);
+	end_scene(&scene);
+}
+
+static void a_question_comes_with_its_uid_and_is_answered(void **state)
+{
+	struct scene scene = set_scene();
+	void *dealer = connect_named(&scene, ZMQ_DEALER, "control");
+	struct bytes peer, message;
+	char answer[16];
+	long uid = -2;
+	int r = -EAGAIN;
+
+	(void)state;
+	assert_int_equal(zmq_send(dealer, "hello", 5, 0), 5);
+	for (int i = 0; i < 100 && r == -EAGAIN; i++) {
+		hub_wait(scene.hub, 50000);
+		r = hub_hear_control(scene.hub, &peer, &uid, &message);
+	}
+	assert_int_equal(r, 0);
+	assert_true(bytes_equal(message, bytes_of("hello")));
+	assert_int_equal(uid, getuid());
+	hub_control(scene.hub, peer, bytes_of("welcome"));
+	assert_int_equal(zmq_recv(dealer, answer, sizeof(answer), 0), 7);
+	zmq_close(dealer);
+	end_scene(&scene);
+}
+
+static void what_is_said_before_the_peer_has_connected_arrives_in_order(void **state)
+{
+	struct scene scene = set_scene();
+	char endpoint[160], got[8];
+	void *pull;
+
+	(void)state;
+	assert_int_equal(hub_open_lane(scene.hub, 7, endpoint), 0);
+	assert_int_equal(hub_push(scene.hub, 7, bytes_of("a")), 0);
+	assert_int_equal(hub_push(scene.hub, 7, bytes_of("b")), 0);
+	pull = connect_to(&scene, ZMQ_PULL, endpoint);
+	for (int i = 0; i < 20; i++)
+		hub_wait(scene.hub, 5000);
+	assert_int_equal(hub_push(scene.hub, 7, bytes_of("c")), 0);
+	for (const char *expected = "abc"; *expected; expected++) {
+		for (int i = 0; i < 20; i++)
+			hub_wait(scene.hub, 1000);
+		assert_int_equal(zmq_recv(pull, got, sizeof(got), 0), 1);
+		assert_int_equal(got[0], *expected);
+	}
+	zmq_close(pull);
+	end_scene(&scene);
+}
+
+static void a_peer_that_is_gone_is_noticed_by_a_send(void **state)
+{
+	struct scene scene = set_scene();
+	char endpoint[160], got[8];
+	void *pull;
+	int r = 0;
+
+	(void)state;
+	assert_int_equal(hub_open_lane(scene.hub, 7, endpoint), 0);
+	pull = connect_to(&scene, ZMQ_PULL, endpoint);
+	assert_int_equal(hub_push(scene.hub, 7, bytes_of("a")), 0);
+	for (int i = 0; i < 50; i++)
+		hub_wait(scene.hub, 2000);
+	assert_int_equal(zmq_recv(pull, got, sizeof(got), 0), 1);
+	zmq_close(pull);
+	for (int i = 0; i < 100 && r == 0; i++) {
+		hub_wait(scene.hub, 10000);
+		r = hub_push(scene.hub, 7, bytes_of("b"));
+	}
+	assert_int_equal(r, -EAGAIN);
+	assert_int_equal(hub_push(scene.hub, 8, bytes_of("no such lane")), -EAGAIN);
+	end_scene(&scene);
+}
+
+static void what_is_too_large_is_not_heard(void **state)
+{
+	struct scene scene = set_scene();
+	void *push = connect_named(&scene, ZMQ_PUSH, "ingress");
+	uint8_t *huge = calloc(1, FRAME_BYTES_MAX + 1);
+	struct bytes frame;
+	int r = -EAGAIN;
+
+	(void)state;
+	assert_int_equal(zmq_send(push, huge, FRAME_BYTES_MAX + 1, 0), FRAME_BYTES_MAX + 1);
+	for (int i = 0; i < 20 && r == -EAGAIN; i++) {
+		hub_wait(scene.hub, 10000);
+		r = hub_hear_frame(scene.hub, &frame);
+	}
+	assert_int_equal(r, -EAGAIN);
+	free(huge);
+	zmq_close(push);
+	end_scene(&scene);
+}
+
+static void a_tap_gets_topic_head_and_message(void **state)
+{
+	struct scene scene = set_scene();
+	void *tap = connect_named(&scene, ZMQ_SUB, "tap");
+	char got[64];
+	int len = -1, patience = 50;
+
+	(void)state;
+	zmq_setsockopt(tap, ZMQ_RCVTIMEO, &patience, sizeof(patience));
+	assert_int_equal(zmq_setsockopt(tap, ZMQ_SUBSCRIBE, "cart.", 5), 0);
+	for (int i = 0; i < 100 && len < 0; i++) {
+		hub_tap(scene.hub, "timer.set", "demo", bytes_of("head"), bytes_of("message"));
+		hub_tap(scene.hub, "cart.state", "demo", bytes_of("head"), bytes_of("message"));
+		len = zmq_recv(tap, got, sizeof(got), 0);
+	}
+	assert_int_equal(len, sizeof("cart.state") + sizeof("demo"));
+	assert_string_equal(got + sizeof("cart.state"), "demo");
+	assert_int_equal(zmq_recv(tap, got, sizeof(got), 0), 4);
+	assert_int_equal(zmq_recv(tap, got, sizeof(got), 0), 7);
+	zmq_close(tap);
+	end_scene(&scene);
+}
+
+static void a_folder_that_cannot_be_used_is_named(void **state)
+{
+	struct hub *hub = NULL;
+	char why[256] = "";
+
+	(void)state;
+	assert_true(hub_open("/no/such/folder", &hub, why) < 0);
+	assert_non_null(strstr(why, "/no/such/folder"));
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(a_frame_arrives_whole),
+		cmocka_unit_test(a_question_comes_with_its_uid_and_is_answered),
+		cmocka_unit_test(what_is_said_before_the_peer_has_connected_arrives_in_order),
+		cmocka_unit_test(a_peer_that_is_gone_is_noticed_by_a_send),
+		cmocka_unit_test(what_is_too_large_is_not_heard),
+		cmocka_unit_test(a_tap_gets_topic_head_and_message),
+		cmocka_unit_test(a_folder_that_cannot_be_used_is_named),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
