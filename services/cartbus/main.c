@@ -7,8 +7,8 @@
 #include "bus/base/bytes.h"
 #include "bus/base/cleanup.h"
 #include "bus/base/log.h"
-#include "services/cartbus/command.h"
 #include "services/cartbus/cartbus.h"
+#include "services/cartbus/command.h"
 #include <stdio.h>
 #include <string.h>
 

@@ -131,6 +131,8 @@ static bool is_set(const pb_field_iter_t *field)
 
 	if (PB_HTYPE(field->type) == PB_HTYPE_OPTIONAL && field->pSize)
 		return *(const bool *)field->pSize;
+	if (enum_word(field->descriptor, field->tag, 0))
+		return true; /* "open" is a word, not nothing */
 	if (PB_LTYPE(field->type) == PB_LTYPE_STRING)
 		return data[0] != '\0';
 	for (pb_size_t i = 0; i < field->data_size; i++) {

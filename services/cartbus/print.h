@@ -1,7 +1,7 @@
 /*
  * print.h: a decoded message as JSON, for every topic alike
  *
- * Fields that are not set (proto3: zero, empty) are left out. Mail addresses and shoppers' names are shown masked.
+ * Fields that are not set (proto3: zero, empty) are left out, but for enums. Mail addresses and shoppers' names are shown masked.
  */
 #ifndef CARTBUS_PRINT_H
 #define CARTBUS_PRINT_H
