@@ -134,8 +134,8 @@ static void log_doc(const char *shop, enum doc_kind kind, const struct doc *doc)
 			log_event(LOG_WARNING, "%s: %s", doc->source, doc->warnings);
 		break;
 	case DOC_BAD:
-		log_event(LOG_ERROR, "refused shop=%s document=%s: %s; what was in use stays in use", shop, name,
-			doc->wrong);
+		log_event(LOG_ERROR, "refused shop=%s document=%s: %s; what was in use, if anything, stays in use",
+			shop, name, doc->wrong);
 		break;
 	case DOC_MISSING:
 		log_event(LOG_INFO, "no %s, the built-in one is used shop=%s", doc_file_name(kind), shop);
