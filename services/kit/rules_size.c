@@ -232,7 +232,7 @@ static int read_size(struct reader *reader, enum cart_size *ret)
 
 int read_size_sentence(struct reader *reader)
 {
-	enum cart_size size;
+	enum cart_size size = SIZE_MEDIUM;
 
 	take(reader, "please");
 	take(reader, "remind|mail|email|write|send|nudge");

@@ -1,6 +1,6 @@
 /* given.h: what the gateway's tests start from: cmocka, fixtures, folders of their own */
-#ifndef TESTS_GATEWAY_GIVEN_H
-#define TESTS_GATEWAY_GIVEN_H
+#ifndef TESTS_SERVICE_GATEWAY_GIVEN_H
+#define TESTS_SERVICE_GATEWAY_GIVEN_H
 
 #include <setjmp.h>
 #include <stdarg.h>
