@@ -81,7 +81,7 @@ static int __attribute__((format(printf, 4, 0)))
 complain(struct reader *reader, struct place place, const char *found, const char *format, va_list args)
 {
 	struct rules_error *error = reader->error;
-	char what[160];
+	char what[124];
 
 	vsnprintf(what, sizeof(what), format, args);
 	error->line = place.line;
