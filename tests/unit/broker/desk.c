@@ -18,7 +18,8 @@ const char desk_topology[] =
 	"[topic row]\nretention = fact\ngroup = row\n"
 	"[topic row.end]\nretention = fact\ngroup = row\n"
 	"[topic claim]\nretention = keep\n"
-	"[topic lonely]\nretention = fact\n"
+	"[topic lonely]\nretention = raw\n"
+	"[topic diary]\nretention = keep\n"
 	"[peer door]\ngateway = yes\nsays = raw\nsays = work\nsays = lonely\n"
 	"[peer worker]\nhears = raw\nhears = work\nremembers = fact\nsays = fact\nsays = claim\n"
 	"lease = 10s\n"
@@ -26,7 +27,7 @@ const char desk_topology[] =
 	"says = row\nsays = row.end\n"
 	"[peer reader]\nremembers = raw\nremembers = work\nremembers = fact\nremembers = row\n"
 	"remembers = row.end\nremembers = claim\nremembers = dead.letter\n"
-	"[peer talker]\nsays = raw\nsays = work\nsays = fact\nsays = row\nsays = row.end\nsays = claim\n"
+	"[peer talker]\nsays = diary\nsays = raw\nsays = work\nsays = fact\nsays = row\nsays = row.end\nsays = claim\n"
 	"[peer admin]\noperator = yes\n";
 
 static struct peer *peer_of_epoch(struct desk *desk, uint64_t epoch)

@@ -126,6 +126,17 @@ static void what_nobody_hears_or_may_say_is_refused_for_good(void **state)
 	desk_close(desk);
 }
 
+static void what_is_kept_has_a_reader_in_the_operator(void **state)
+{
+	struct desk *desk = desk_open();
+	struct peer *talker = peer_new(desk, "talker", "t");
+
+	(void)state;
+	peer_hello(talker, "run", 0);
+	assert_int_equal(SAID(talker, .topic = "diary").kind, CONFIRM_FRESH);
+	desk_close(desk);
+}
+
 static void a_turn_commits_its_facts_and_its_verdict_together(void **state)
 {
 	struct desk *desk = desk_open();
@@ -318,6 +329,7 @@ int main(void)
 		cmocka_unit_test(keys_are_scoped_by_topic_and_shop),
 		cmocka_unit_test(a_key_is_forgotten_after_the_window_but_never_where_topics_are_kept),
 		cmocka_unit_test(what_nobody_hears_or_may_say_is_refused_for_good),
+		cmocka_unit_test(what_is_kept_has_a_reader_in_the_operator),
 		cmocka_unit_test(a_turn_commits_its_facts_and_its_verdict_together),
 		cmocka_unit_test(a_stale_receipt_takes_the_facts_with_it),
 		cmocka_unit_test(a_turn_whose_fact_may_not_be_said_commits_nothing_and_its_message_is_dead),
