@@ -5,6 +5,7 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 // clang-format off
@@ -106,8 +107,7 @@ static void every_cut_or_longer_token_is_refused(void **state)
 		assert_true(signed_link_read(key(), changed, LINK_UNSUBSCRIBE, &link) < 0);
 	}
 	for (size_t i = 0; i < strlen(alphabet); i++) {
-		strcpy(changed, token);
-		strncat(changed, alphabet + i, 1);
+		snprintf(changed, sizeof(changed), "%.398s%c", token, alphabet[i]);
 		assert_true(signed_link_read(key(), changed, LINK_UNSUBSCRIBE, &link) < 0);
 	}
 	memset(changed, 'A', 399);
