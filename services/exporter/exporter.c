@@ -1,9 +1,9 @@
 /*
  * exporter.c: every night, the carts of the day that ended, as a file for the owner
  *
- * Hears:     document, tick.nightly
+ * Hears:     tick.nightly
  * Remembers: document, cart.state, reminder.sent, reminder.refused, reminder.ambiguous, reminder.skipped, export.done
- * Says:      timer.set, export.done, audit
+ * Says:      export.done, audit
  * Promises:  a day is exported once, at 02:00 in the shop's zone; the file is whole and durable before that is said.
  * Fails by:  trying again, and the dead letters, when the folder cannot be written.
  * Read next: day_csv.c, services/kit/ledger.h
@@ -16,7 +16,6 @@
 #include "services/kit/docs.h"
 #include "services/kit/file_driver.h"
 #include "services/kit/ledger.h"
-#include "services/kit/shop_timer.h"
 #include <stdio.h>
 
 #define RETRY_US US_PER_MINUTE
@@ -35,13 +34,6 @@ struct export
 	struct file_request file; /* first: what the driver takes */
 	struct day day;
 };
-
-static const struct shop_timer nightly = { .report = "export", .cron = "0 2 * * *", .tick = &topic_tick_nightly };
-
-static enum verdict hear_document(const struct state *state, const Document *document, struct turn *turn)
-{
-	return shop_timer_hear(state, &nightly, document, turn);
-}
 
 static const struct effect_kind write_effect;
 
@@ -100,8 +92,8 @@ static void remember_done(struct state *state, const struct said *said, const Ex
 const struct service exporter = {
 	.name = "exporter",
 	.exclusive = true,
-	.hears = { HEARS(document, hear_document), HEARS(tick_nightly, hear_nightly) },
+	.hears = { HEARS(tick_nightly, hear_nightly) },
 	.remembers = { REMEMBERS(document, docs_remember), LEDGER_REMEMBERED, REMEMBERS(export_done, remember_done) },
-	.says = { SAYS(timer_set), SAYS(export_done), SAYS(audit) },
+	.says = { SAYS(export_done), SAYS(audit) },
 	.effects = { &write_effect },
 };

@@ -1,9 +1,9 @@
 /*
  * summarizer.c: on the first Monday, how the past month went, as a file and as a mail to the owner
  *
- * Hears:     document, tick.monthly
+ * Hears:     tick.monthly
  * Remembers: document, cart.state, reminder.sent, reminder.refused, reminder.ambiguous, reminder.skipped, summary.done
- * Says:      timer.set, summary.done, audit
+ * Says:      summary.done, audit
  * Promises:  a month is summarised once; the file is durable before the mail goes; a mail that may have gone is not sent again.
  * Fails by:  trying again, and the dead letters, when the folder cannot be written or no mail server takes the mail.
  * Read next: month.c, services/kit/ledger.h
@@ -17,7 +17,6 @@
 #include "services/kit/file_driver.h"
 #include "services/kit/ledger.h"
 #include "services/kit/mail.h"
-#include "services/kit/shop_timer.h"
 #include "services/summarizer/month.h"
 #include <stdio.h>
 
@@ -31,13 +30,6 @@ static char summary_folder[256] = "/var/lib/cartbus/export";
 void summarizer_set_up(const char *folder)
 {
 	TEXT_COPY(summary_folder, folder);
-}
-
-static const struct shop_timer monthly = { .report = "summary", .cron = "0 9 ? * 1#1", .tick = &topic_tick_monthly };
-
-static enum verdict hear_document(const struct state *state, const Document *document, struct turn *turn)
-{
-	return shop_timer_hear(state, &monthly, document, turn);
 }
 
 static int month_of(const struct shop *shop, const struct said *said, const Tick *tick, struct month *ret)
@@ -176,8 +168,8 @@ static void remember_done(struct state *state, const struct said *said, const Su
 const struct service summarizer = {
 	.name = "summarizer",
 	.exclusive = true,
-	.hears = { HEARS(document, hear_document), HEARS(tick_monthly, hear_monthly) },
+	.hears = { HEARS(tick_monthly, hear_monthly) },
 	.remembers = { REMEMBERS(document, docs_remember), LEDGER_REMEMBERED, REMEMBERS(summary_done, remember_done) },
-	.says = { SAYS(timer_set), SAYS(summary_done), SAYS(audit) },
+	.says = { SAYS(summary_done), SAYS(audit) },
 	.effects = { &write_effect, &mail_effect },
 };

@@ -1,0 +1,144 @@
+/*
+ * check.c: the conditions that somebody must be told about, in words with a remedy
+ *
+ * Promises:  no address, token or secret in a text: alarms are mailed and shown.
+ * Read next: main.c (when it is asked, and what is said then)
+ */
+#include "services/monitor/check.h"
+#include "bus/base/clock.h"
+#include "bus/base/text.h"
+#include "services/monitor/rows.h"
+#include <stdarg.h>
+#include <stdio.h>
+
+#define SENT_WITHIN_US (30 * US_PER_MINUTE)
+#define FIRED_WITHIN_US (5 * US_PER_MINUTE)
+#define TAKEN_WITHIN_US (30 * US_PER_MINUTE)
+#define AMBIGUOUS_TOLD_US US_PER_DAY
+#define LEAST_BOOT_US (30 * US_PER_S) /* whatever the clock's rate */
+enum { FAILURES_MOST = 5 };
+
+static int64_t within(const struct circumstances *now, int64_t span_us)
+{
+	int64_t least_us = (int64_t)((double)LEAST_BOOT_US * now->clock_rate);
+	return span_us > least_us ? span_us : least_us;
+}
+
+__attribute__((format(printf, 2, 3))) static bool say(Alarm *ret, const char *format, ...)
+{
+	va_list arguments;
+	va_start(arguments, format);
+	vsnprintf(ret->text, sizeof(ret->text), format, arguments);
+	va_end(arguments);
+	return true;
+}
+
+static bool dead_letters(const struct circumstances *now, Alarm *ret)
+{
+	return now->view->dead &&
+		say(ret, "%llu dead letters: %s", (unsigned long long)now->view->dead, now->view->dead_queues);
+}
+
+static bool failures(const struct circumstances *now, Alarm *ret)
+{
+	uint64_t before = now->failures_before, failed = now->view->failures;
+	return failed >= before + FAILURES_MOST &&
+		say(ret, "%llu decisions failed in the last minutes", (unsigned long long)(failed - before));
+}
+
+static bool queue_stuck(const struct circumstances *now, Alarm *ret)
+{
+	int64_t oldest_us = now->view->oldest_ready_us, age_us = now->now_us - oldest_us;
+	return oldest_us && age_us > within(now, TAKEN_WITHIN_US) &&
+		say(ret, "the queue %s has waited for %lld minutes", now->view->oldest_queue,
+			(long long)(age_us / US_PER_MINUTE));
+}
+
+static bool service_missing(const struct circumstances *now, Alarm *ret)
+{
+	return now->view->missing[0] && say(ret, "not running: %s", now->view->missing);
+}
+
+static bool gateway_away(const struct circumstances *now, Alarm *ret)
+{
+	return now->view->away[0] &&
+		say(ret, "gateways that do not answer: %s; no mail can be claimed until they do", now->view->away);
+}
+
+static bool claims_parked(const struct circumstances *now, Alarm *ret)
+{
+	return now->view->parked_claims &&
+		say(ret, "%llu mails wait for a gateway's spool to be empty",
+			(unsigned long long)now->view->parked_claims);
+}
+
+static bool nothing_sent(const struct circumstances *now, Alarm *ret)
+{
+	struct rows_count waiting = rows_waiting(now->state, now->now_us - within(now, SENT_WITHIN_US));
+	return waiting.count &&
+		say(ret, "%u reminders were due and nothing was sent, the oldest %lld minutes ago: %s",
+			(unsigned)waiting.count, (long long)((now->now_us - waiting.oldest_us) / US_PER_MINUTE),
+			waiting.example);
+}
+
+static bool timers_late(const struct circumstances *now, Alarm *ret)
+{
+	int64_t first_us = rows_first_timer_us(now->state);
+	return first_us < now->now_us - within(now, FIRED_WITHIN_US) &&
+		say(ret, "a timer was due %lld minutes ago and has not fired",
+			(long long)((now->now_us - first_us) / US_PER_MINUTE));
+}
+
+static bool ambiguous(const struct circumstances *now, Alarm *ret)
+{
+	struct rows_count count = rows_ambiguous(now->state, now->now_us - AMBIGUOUS_TOLD_US);
+	return count.count &&
+		say(ret, "of %u mails it is not known whether they were delivered: %s", (unsigned)count.count,
+			count.example);
+}
+
+static const struct {
+	const char *kind, *remedy;
+	int64_t patience_us;
+	bool (*is_so)(const struct circumstances *now, Alarm *ret);
+} conditions[CONDITION_COUNT] = {
+	[CONDITION_DEAD_LETTERS] = { "dead-letters",
+		"see why: cartbus dlq list; then, when the cause is gone: cartbus dlq redrive", 0, dead_letters },
+	[CONDITION_FAILURES] = { "failures", "see which and why: cartbus queues, and the journal of that service", 0,
+		failures },
+	[CONDITION_QUEUE_STUCK] = { "queue-stuck", "is the service running and ready? cartbus status", US_PER_MINUTE,
+		queue_stuck },
+	[CONDITION_SERVICE_MISSING] = { "service-missing",
+		"start it: systemctl start cartbus-NAME, or look at why it ended: journalctl -u cartbus-NAME",
+		US_PER_MINUTE, service_missing },
+	[CONDITION_GATEWAY_AWAY] = { "gateway-away",
+		"start it again; one that is lost for good is struck off: cartbus gateway strike NAME", US_PER_MINUTE,
+		gateway_away },
+	[CONDITION_CLAIMS_PARKED] = { "claims-parked", "a gateway holds a spool: cartbus status names it",
+		5 * US_PER_MINUTE, claims_parked },
+	[CONDITION_NOTHING_SENT] = { "nothing-sent",
+		"ask why of that cart: cartbus why SHOP CART; is the mail server reachable?", 0, nothing_sent },
+	[CONDITION_TIMERS_LATE] = { "timers-late", "is cartbus-timer running, and the clock right? cartbus status",
+		30 * US_PER_S, timers_late },
+	[CONDITION_AMBIGUOUS] = { "ambiguous",
+		"the mail server's log tells; they are not sent again. The alarm ends a day after the last one", 0,
+		ambiguous },
+};
+
+bool check(enum condition condition, const struct circumstances *now, Alarm *ret)
+{
+	*ret = (Alarm){ 0 };
+	TEXT_COPY(ret->kind, conditions[condition].kind);
+	TEXT_COPY(ret->remedy, conditions[condition].remedy);
+	return conditions[condition].is_so(now, ret);
+}
+
+int64_t condition_patience_us(enum condition condition)
+{
+	return conditions[condition].patience_us;
+}
+
+const char *condition_kind(enum condition condition)
+{
+	return conditions[condition].kind;
+}

@@ -1,0 +1,38 @@
+/*
+ * check.h: what is wrong: one pure function over what the broker answered and what was folded
+ */
+#ifndef MONITOR_CHECK_H
+#define MONITOR_CHECK_H
+
+#include "bus/actor/state.h"
+#include "proto/topics.h"
+#include "services/monitor/view.h"
+
+enum condition {
+	CONDITION_DEAD_LETTERS,
+	CONDITION_FAILURES,
+	CONDITION_QUEUE_STUCK,
+	CONDITION_SERVICE_MISSING,
+	CONDITION_GATEWAY_AWAY,
+	CONDITION_CLAIMS_PARKED,
+	CONDITION_NOTHING_SENT,
+	CONDITION_TIMERS_LATE,
+	CONDITION_AMBIGUOUS,
+	CONDITION_COUNT
+};
+
+struct circumstances {
+	const struct state *state;
+	const struct view *view;
+	uint64_t failures_before; /* the view's, some minutes ago */
+	int64_t now_us;
+	double clock_rate; /* a demo's hours pass in seconds; nobody answers that fast */
+};
+
+/* Is it so now? Fills `ret` but for raised and at_us. */
+bool check(enum condition condition, const struct circumstances *now, Alarm *ret);
+/* How long it must have been so, in boot time, before somebody is told: a restart is no alarm. */
+int64_t condition_patience_us(enum condition condition);
+const char *condition_kind(enum condition condition); /* Alarm.kind */
+
+#endif

@@ -1,0 +1,176 @@
+/*
+ * rows.c: the monitor's memory
+ *
+ * Owns:      tables waiting and ambiguous (shop, cart/step -> time), timer (shop, name -> version, due), timer.due (one list of all
+ *            shops, due/shop/name), mode (shop -> mode), alarm (shop, kind -> raised).
+ * Promises:  a reminder waits from its reminder.due until any outcome, or until the record says that it was put off; a timer of an
+ *            older version changes nothing.
+ * Read next: check.c (what is made of it)
+ */
+#include "services/monitor/rows.h"
+#include "bus/base/cleanup.h"
+#include "services/monitor/monitor.h"
+#include <inttypes.h>
+#include <stdio.h>
+
+enum { STEP_KEY_MAX = 100, DUE_KEY_MAX = 220 };
+static const char *const everywhere = "all"; /* the index of timers is one list over all shops */
+
+static void step_key(char ret[STEP_KEY_MAX], const char *cart_id, uint32_t step)
+{
+	snprintf(ret, STEP_KEY_MAX, "%s/%u", cart_id, (unsigned)step);
+}
+
+void rows_remember_due(struct state *state, const struct said *said, const ReminderDue *due)
+{
+	char key[STEP_KEY_MAX];
+	step_key(key, due->cart.ids.cart_id, due->step);
+	state_put_number(state, "waiting", said->shop, key, (uint64_t)due->decided_us);
+}
+
+void rows_remember_outcome(struct state *state, const struct said *said, const ReminderOutcome *outcome)
+{
+	char key[STEP_KEY_MAX];
+	step_key(key, outcome->cart_id, outcome->step);
+	state_delete(state, "waiting", said->shop, key);
+	if (strcmp(said->topic, topic_reminder_ambiguous.name) == 0)
+		state_put_number(state, "ambiguous", said->shop, key, (uint64_t)outcome->at_us);
+	else if (strcmp(said->topic, topic_reminder_sent.name) == 0)
+		state_delete(state, "ambiguous", said->shop, key);
+}
+
+void rows_remember_audit(struct state *state, const struct said *said, const Audit *audit)
+{
+	if (strcmp(audit->action, "deferred") != 0)
+		return;
+	for (uint32_t step = 1; step <= 2; step++) {
+		char key[STEP_KEY_MAX];
+		step_key(key, audit->cart_id, step);
+		state_delete(state, "waiting", said->shop, key);
+	}
+}
+
+void rows_remember_status(struct state *state, const struct said *said, const ShopStatus *status)
+{
+	state_put_number(state, "mode", said->shop, "", (uint64_t)status->mode);
+}
+
+/* ---- timers ---- */
+
+struct timer_row {
+	uint64_t version;
+	int64_t due_us; /* 0: none (any more) */
+};
+
+static struct timer_row timer_get(const struct state *state, const char *shop, const char *name)
+{
+	_cleanup_(buffer_free) struct buffer value = { 0 };
+	struct timer_row row = { 0 };
+	if (state_get_bytes(state, "timer", shop, name, &value) && value.len == sizeof(row))
+		memcpy(&row, value.data, sizeof(row));
+	return row;
+}
+
+static void due_key(char ret[DUE_KEY_MAX], int64_t due_us, const char *shop, const char *name)
+{
+	snprintf(ret, DUE_KEY_MAX, "%016" PRIx64 "/%s/%s", (uint64_t)due_us, shop, name);
+}
+
+static void timer_put(struct state *state, const char *shop, const char *name, struct timer_row row)
+{
+	struct timer_row before = timer_get(state, shop, name);
+	char key[DUE_KEY_MAX];
+	if (row.version < before.version)
+		return;
+	due_key(key, before.due_us, shop, name);
+	if (before.due_us)
+		state_delete(state, "timer.due", everywhere, key);
+	due_key(key, row.due_us, shop, name);
+	if (row.due_us)
+		state_put_number(state, "timer.due", everywhere, key, 1);
+	state_put_bytes(state, "timer", shop, name, BYTES(&row, sizeof(row)));
+}
+
+void rows_remember_set(struct state *state, const struct said *said, const TimerSet *set)
+{
+	int64_t due_us = set->cron[0] ? 0 : set->due_us; /* when a cron is due, only the timer knows */
+	timer_put(state, said->shop, set->name, (struct timer_row){ .version = set->version, .due_us = due_us });
+}
+
+void rows_remember_cancel(struct state *state, const struct said *said, const TimerCancel *cancel)
+{
+	timer_put(state, said->shop, cancel->name, (struct timer_row){ .version = cancel->version });
+}
+
+void rows_remember_fired(struct state *state, const struct said *said, const TimerFired *fired)
+{
+	timer_put(state, said->shop, fired->name, (struct timer_row){ .version = fired->version });
+}
+
+static bool first_due(const char *shop, const char *key, struct bytes value, void *context)
+{
+	uint64_t due = UINT64_MAX;
+	(void)shop, (void)value;
+	if (sscanf(key, "%16" SCNx64, &due) == 1)
+		*(int64_t *)context = (int64_t)due;
+	return false;
+}
+
+int64_t rows_first_timer_us(const struct state *state)
+{
+	int64_t first_us = INT64_MAX;
+	state_each(state, "timer.due", everywhere, NULL, first_due, &first_us);
+	return first_us;
+}
+
+/* ---- alarms ---- */
+
+void rows_remember_alarm(struct state *state, const struct said *said, const Alarm *alarm)
+{
+	state_put_number(state, "alarm", said->shop, alarm->kind, alarm->raised);
+}
+
+bool rows_alarm_raised(const struct state *state, const char *kind)
+{
+	return state_number(state, "alarm", MONITOR_SHOP, kind) != 0;
+}
+
+/* ---- counting ---- */
+
+struct counting {
+	const struct state *state;
+	int64_t from_us, to_us;
+	bool skip_paused;
+	struct rows_count count;
+};
+
+static bool count_row(const char *shop, const char *key, struct bytes value, void *context)
+{
+	struct counting *counting = context;
+	struct rows_count *count = &counting->count;
+	int64_t at_us = value.len == sizeof(uint64_t) ? (int64_t)get_be64(value.data) : 0;
+	if (at_us < counting->from_us || at_us >= counting->to_us)
+		return true;
+	if (counting->skip_paused && state_number(counting->state, "mode", shop, "") == MODE_PAUSED)
+		return true;
+	if (!count->count || at_us < count->oldest_us) {
+		count->oldest_us = at_us;
+		snprintf(count->example, sizeof(count->example), "shop %.40s, cart/reminder %.99s", shop, key);
+	}
+	count->count++;
+	return true;
+}
+
+struct rows_count rows_waiting(const struct state *state, int64_t before_us)
+{
+	struct counting counting = { .state = state, .from_us = INT64_MIN, .to_us = before_us, .skip_paused = true };
+	state_each(state, "waiting", NULL, NULL, count_row, &counting);
+	return counting.count;
+}
+
+struct rows_count rows_ambiguous(const struct state *state, int64_t since_us)
+{
+	struct counting counting = { .state = state, .from_us = since_us, .to_us = INT64_MAX };
+	state_each(state, "ambiguous", NULL, NULL, count_row, &counting);
+	return counting.count;
+}

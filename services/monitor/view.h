@@ -1,0 +1,24 @@
+/*
+ * view.h: what the broker answered to "status", as far as somebody must be told about it
+ */
+#ifndef MONITOR_VIEW_H
+#define MONITOR_VIEW_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+struct view {
+	uint64_t dead;           /* dead letters of all queues */
+	char dead_queues[120];   /* "sender (2), waiter (1)" */
+	uint64_t failures;       /* of all queues since the broker started */
+	int64_t oldest_ready_us; /* log time of the oldest message that waits in a queue with ready ones; 0: none */
+	char oldest_queue[32];
+	char missing[160]; /* services that have a queue and no session: "sender, waiter" */
+	char away[160];    /* gateways that do not answer */
+	uint64_t parked_claims;
+};
+
+/* -EINVAL: not such an answer. */
+int view_read(const char *json, struct view *ret);
+
+#endif
