@@ -268,7 +268,7 @@ struct peer *peer_new(struct desk *desk, const char *service, const char *instan
 	return peer;
 }
 
-static void say_control(struct peer *peer, const Control *said)
+void peer_control(struct peer *peer, const Control *said)
 {
 	_cleanup_(buffer_free) struct buffer message = { 0 };
 
@@ -286,7 +286,7 @@ void peer_say_hello(struct peer *peer, const Hello *hello)
 	TEXT_COPY(said->what.hello.instance, peer->instance);
 	peer->refused = peer->standby = false;
 	clear_tray(peer);
-	say_control(peer, said);
+	peer_control(peer, said);
 	desk_work(peer->desk);
 	free(said);
 }
@@ -334,7 +334,7 @@ void peer_heartbeat(struct peer *peer, uint64_t spooled)
 	said.what.heartbeat.spooled = spooled;
 	said.what.heartbeat.echo = peer->pings;
 	said.what.heartbeat.received = peer->down_number;
-	say_control(peer, &said);
+	peer_control(peer, &said);
 }
 
 void peer_goodbye(struct peer *peer)
@@ -343,7 +343,7 @@ void peer_goodbye(struct peer *peer)
 
 	said.what.heartbeat.epoch = peer->epoch;
 	said.what.heartbeat.goodbye = true;
-	say_control(peer, &said);
+	peer_control(peer, &said);
 }
 
 void words_write(const struct words *words, struct buffer *ret)
@@ -420,90 +420,4 @@ Confirm peer_turned(struct peer *peer, const Receipt *receipt, const struct verd
 	desk_work(peer->desk);
 	assert_true(peer_confirm(peer, request, &confirm));
 	return confirm;
-}
-
-/* Taken items stay in memory until the tray is cleared: pointers to them stay good for a test. */
-static struct item *take(struct peer *peer, pb_size_t kind)
-{
-	for (int i = 0; i < peer->count; i++) {
-		struct item *item = peer->tray[i];
-
-		if (item->down.which_what != kind)
-			continue;
-		item->down.which_what |= 0x80;
-		return item;
-	}
-	return NULL;
-}
-
-struct item *peer_delivery(struct peer *peer)
-{
-	return take(peer, Down_delivery_tag);
-}
-
-struct item *peer_projection(struct peer *peer)
-{
-	return take(peer, Down_projection_tag);
-}
-
-const Progress *peer_progress(struct peer *peer)
-{
-	const Progress *last = NULL;
-
-	for (struct item *item; (item = take(peer, Down_progress_tag));)
-		last = &item->down.what.progress;
-	return last;
-}
-
-bool peer_confirm(struct peer *peer, uint64_t request, Confirm *ret)
-{
-	for (int i = 0; i < peer->count; i++) {
-		const Down *down = &peer->tray[i]->down;
-
-		if (down->which_what == Down_confirm_tag && down->what.confirm.request == request) {
-			*ret = down->what.confirm;
-			return true;
-		}
-	}
-	return false;
-}
-
-int peer_count(const struct peer *peer, pb_size_t kind)
-{
-	int count = 0;
-
-	for (int i = 0; i < peer->count; i++)
-		count += peer->tray[i]->down.which_what == kind;
-	return count;
-}
-
-json_t *peer_ask(struct peer *peer, const char *verb, const char *argument)
-{
-	Control *said = calloc(1, sizeof(*said));
-
-	said->which_what = Control_question_tag;
-	said->what.question.id = 7;
-	TEXT_COPY(said->what.question.verb, verb);
-	TEXT_COPY(said->what.question.argument, argument);
-	buffer_clear(&peer->answer);
-	peer->answered = false;
-	say_control(peer, said);
-	desk_work(peer->desk);
-	free(said);
-	assert_true(peer->answered);
-	return peer->answer_ok ? json_loads(buffer_text(&peer->answer), 0, NULL) : NULL;
-}
-
-uint64_t status_refused(struct desk *desk, const char *what)
-{
-	struct peer *admin = peer_new(desk, "admin", "counter");
-	json_t *status;
-	json_int_t count;
-
-	peer_hello(admin, "run", 0);
-	status = peer_ask(admin, "status", "");
-	assert_non_null(status);
-	count = json_integer_value(json_object_get(json_object_get(status, "refused"), what));
-	json_decref(status);
-	return (uint64_t)count;
 }

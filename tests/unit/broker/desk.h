@@ -67,6 +67,7 @@ void peer_say_hello(struct peer *peer, const Hello *hello);
 void peer_credit(struct peer *peer, uint64_t deliveries, uint64_t projections); /* more of it */
 void peer_heartbeat(struct peer *peer, uint64_t spooled);
 void peer_goodbye(struct peer *peer);
+void peer_control(struct peer *peer, const Control *said);
 void peer_push(struct peer *peer, struct frame_writer *writer);
 
 /* NULL: shop "s", key "k", no idempotency key, text "text" */
