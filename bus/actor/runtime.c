@@ -281,8 +281,10 @@ static void flush(struct runtime *runtime)
 {
 	int64_t now = boot_us(runtime);
 
-	if (state_is_clean(runtime->state))
+	if (state_is_clean(runtime->state)) {
+		runtime->flush_at_us = 0;
 		return;
+	}
 	if (runtime->flush_at_us == 0)
 		runtime->flush_at_us = now + runtime->flush_every_us;
 	if (now < runtime->flush_at_us)

@@ -267,8 +267,8 @@ void session_hear(struct session *session)
 {
 	while (session->link->hear_control(session->link, &session->heard) == 0)
 		hear_control(session);
-	while (session_is_open(session) && session->link->hear_lane(session->link, &session->heard) == 0)
-		hear_frame(session);
+	while (session->link->hear_lane(session->link, &session->heard) == 0)
+		hear_frame(session); /* also after the end: what is left of a lane is not to wake us again */
 }
 
 /* --- sending, and when --- */
