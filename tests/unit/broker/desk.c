@@ -156,6 +156,7 @@ int desk_start(struct desk *desk, const char *topology)
 		assert_int_equal(store_open(desk->path, &broker_store_options, &store, desk->why), 0);
 	else
 		assert_int_equal(store_open_memory(&broker_store_options, &store), 0);
+	desk->store = store;
 	return broker_open(&store, &desk->topology, &desk->settings, &desk->clock, &out, &desk->broker, desk->why);
 }
 

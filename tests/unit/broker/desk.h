@@ -42,6 +42,7 @@ struct desk {
 	struct topology topology;
 	struct broker_settings settings;
 	struct broker *broker;
+	struct store *store; /* the broker's: for tests that break it */
 	struct peer *peers[DESK_PEERS_MAX];
 	int peer_count;
 	int commit_result;

@@ -1,0 +1,118 @@
+/* the sync: one for all that has arrived, and what happens when it fails */
+#include "bus/store/engine.h"
+#include "desk.h"
+#include <errno.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdlib.h>
+
+#include <cmocka.h>
+
+/* The store's engine, with its commit counted, or failing. */
+static struct store_engine watched;
+static int (*real_commit)(struct store *store, struct store_batch *batch, bool sync);
+static int syncs;
+static bool fails;
+
+static int watched_commit(struct store *store, struct store_batch *batch, bool sync)
+{
+	syncs += sync;
+	return fails && sync ? -EIO : real_commit(store, batch, sync);
+}
+
+static struct desk *watched_desk(void)
+{
+	struct desk *desk = desk_open();
+
+	watched = *desk->store->engine;
+	real_commit = watched.commit;
+	watched.commit = watched_commit;
+	desk->store->engine = &watched;
+	syncs = 0;
+	fails = false;
+	return desk;
+}
+
+static void what_has_arrived_is_synced_at_once(void **state)
+{
+	struct desk *desk = watched_desk();
+	struct peer *talker = peer_new(desk, "talker", "t"), *door = peer_new(desk, "door", "d");
+
+	(void)state;
+	peer_hello(talker, "run", 0);
+	peer_hello(door, "run", 0);
+	syncs = 0;
+	for (int i = 0; i < 50; i++) {
+		PUBLISH(talker, .topic = "fact");
+		PUBLISH(door, .topic = "raw");
+	}
+	broker_commit(desk->broker);
+	assert_int_equal(syncs, 1);
+	assert_int_equal(broker_head(desk->broker), 100);
+	assert_int_equal(peer_count(talker, Down_confirm_tag), 50);
+	desk_close(desk);
+}
+
+static void nothing_is_synced_when_nothing_was_said(void **state)
+{
+	struct desk *desk = watched_desk();
+	struct peer *reader = peer_new(desk, "reader", "r");
+
+	(void)state;
+	peer_hello(reader, "run", 0);
+	syncs = 0;
+	desk_pass(desk, 5 * US_PER_S);
+	assert_int_equal(syncs, 0);
+	desk_close(desk);
+}
+
+static void a_failed_sync_lets_nothing_out_and_is_final(void **state)
+{
+	struct desk *desk = watched_desk();
+	struct peer *talker = peer_new(desk, "talker", "t"), *worker = peer_new(desk, "worker", "w");
+	Confirm confirm;
+	uint64_t request, again;
+
+	(void)state;
+	peer_hello(talker, "run", 0);
+	peer_hello(worker, "run", 0);
+	SAID(talker, .topic = "fact", .idem = "known");
+	fails = true;
+	request = PUBLISH(talker, .topic = "work");
+	again = PUBLISH(talker, .topic = "fact", .idem = "known");
+	desk_work(desk);
+	assert_int_equal(desk->commit_result, -EIO);
+	assert_non_null(strstr(broker_why(desk->broker), "commit failed"));
+	fails = false;
+	desk_work(desk);
+	assert_int_equal(desk->commit_result, -EIO);
+	assert_false(peer_confirm(talker, request, &confirm));
+	assert_false(peer_confirm(talker, again, &confirm));
+	assert_null(peer_delivery(worker));
+	assert_int_equal(broker_head(desk->broker), 1);
+	desk_close(desk);
+}
+
+static void a_new_gateway_is_welcomed_only_when_it_is_on_the_disk(void **state)
+{
+	struct desk *desk = watched_desk();
+	struct peer *door = peer_new(desk, "door", "d");
+
+	(void)state;
+	fails = true;
+	peer_say_hello(door, &(Hello){ 0 });
+	assert_false(door->welcomed);
+	desk_close(desk);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(what_has_arrived_is_synced_at_once),
+		cmocka_unit_test(nothing_is_synced_when_nothing_was_said),
+		cmocka_unit_test(a_failed_sync_lets_nothing_out_and_is_final),
+		cmocka_unit_test(a_new_gateway_is_welcomed_only_when_it_is_on_the_disk),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
