@@ -9,6 +9,7 @@
 #include <string.h>
 
 #define DEFAULT_WINDOW_US US_PER_DAY
+#define COUNTABLE_MINOR INT64_C(1000000000000000000)
 
 enum { MINUTES_PER_DAY = 1440, LONGEST_SEARCH_MINUTES = 3 * MINUTES_PER_DAY };
 
@@ -32,10 +33,17 @@ static double ten_to(int digits)
 	return digits > 0 ? 10 * ten_to(digits - 1) : 1;
 }
 
-/* Rounded to the nearest minor unit, so that an amount that is exactly a threshold counts as one. */
+/*
+ * Rounded to the nearest minor unit, so that an amount that is exactly a threshold counts as one. A rate may be absurd: what is
+ * too large to count is as large as can be.
+ */
 static int64_t convert(int64_t minor, const char *from, const char *to, double rate)
 {
-	return (int64_t)llround((double)minor / ten_to(money_digits(from)) * rate * ten_to(money_digits(to)));
+	double converted = (double)minor / ten_to(money_digits(from)) * rate * ten_to(money_digits(to));
+
+	if (converted >= (double)COUNTABLE_MINOR)
+		return COUNTABLE_MINOR;
+	return converted <= -(double)COUNTABLE_MINOR ? -COUNTABLE_MINOR : llround(converted);
 }
 
 /* A rate is good in both directions. */

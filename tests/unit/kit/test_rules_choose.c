@@ -87,6 +87,18 @@ static void a_rate_is_good_in_both_directions(void **state)
 	assert_size(&rules, 12001, "EUR", SIZE_BIG);
 }
 
+static void an_absurd_rate_makes_a_cart_big_and_not_small(void **state)
+{
+	struct rules rules =
+		parsed(SEED "1 EUR is 999999999999999999999999999 USD. 1 USD is 0.000000000000000000000001 GBP.");
+
+	(void)state;
+	assert_size(&rules, 1, "EUR", SIZE_BIG);
+	assert_size(&rules, INT64_C(999999999999999), "EUR", SIZE_BIG);
+	assert_size(&rules, INT64_C(999999999999999), "GBP", SIZE_BIG);
+	assert_size(&rules, -1, "EUR", SIZE_SMALL);
+}
+
 static void an_unknown_currency_is_medium_and_counted(void **state)
 {
 	struct rules rules = parsed(SEED "1 EUR is 1.08 USD.");
@@ -238,6 +250,7 @@ int main(void)
 		cmocka_unit_test(each_currency_has_its_own_thresholds),
 		cmocka_unit_test(the_owners_rate_decides_where_there_is_no_threshold),
 		cmocka_unit_test(a_rate_is_good_in_both_directions),
+		cmocka_unit_test(an_absurd_rate_makes_a_cart_big_and_not_small),
 		cmocka_unit_test(an_unknown_currency_is_medium_and_counted),
 		cmocka_unit_test(the_window_is_a_day_unless_the_owner_says_otherwise),
 		cmocka_unit_test(quiet_hours_end_on_the_minute),
