@@ -18,9 +18,9 @@
 struct effect; /* one running effect, the runtime's */
 
 enum claim_answer {
-	CLAIM_NONE,      /* none was asked for, or the effect ended before it was */
-	CLAIM_FRESH,     /* ours; whether the effect then happened is in the result */
-	CLAIM_UNUSED,    /* ours, but the driver was never told to go: nothing happened, release it (the result is NULL) */
+	CLAIM_NONE,   /* none was asked for, or the effect ended before it was */
+	CLAIM_FRESH,  /* ours; whether the effect then happened is in the result */
+	CLAIM_UNUSED, /* ours, but the driver was never told to go: nothing happened, release it (the result is NULL) */
 	CLAIM_DUPLICATE, /* somebody else's */
 	CLAIM_REFUSED
 };

@@ -1,6 +1,6 @@
 /* given.h: what the tests of intake begin with */
-#ifndef TESTS_INTAKE_GIVEN_H
-#define TESTS_INTAKE_GIVEN_H
+#ifndef TESTS_SERVICE_INTAKE_GIVEN_H
+#define TESTS_SERVICE_INTAKE_GIVEN_H
 
 #include "bus/actor/harness.h"
 #include "bus/base/clock.h"
