@@ -9,14 +9,36 @@
 #include "cart.pb.h"
 #include <stddef.h>
 
+/* clang-format off: it never finds a shape for a list of calls that it keeps */
 #define MESSAGES(X)                                                                                                    \
 	X(CartIds)                                                                                                     \
 	X(Item)                                                                                                        \
 	X(Attribute)                                                                                                   \
-	X(WaitOverride) X(CartChanged) X(CartCheckout) X(CartClosed) X(CartState) X(TimerSet) X(TimerCancel)           \
-		X(TimerFired) X(CartWake) X(Tick) X(ReminderDue) X(SendClaim) X(ReminderOutcome) X(OptoutRequest)      \
-			X(MailFeedback) X(Suppression) X(AdminAction) X(LinkClicked) X(ShopStatus) X(Document)         \
-				X(Audit) X(ExportDone) X(SummaryDone) X(Alarm)
+	X(WaitOverride)                                                                                                \
+	X(CartChanged)                                                                                                 \
+	X(CartCheckout)                                                                                                \
+	X(CartClosed)                                                                                                  \
+	X(CartState)                                                                                                   \
+	X(TimerSet)                                                                                                    \
+	X(TimerCancel)                                                                                                 \
+	X(TimerFired)                                                                                                  \
+	X(CartWake)                                                                                                    \
+	X(Tick)                                                                                                        \
+	X(ReminderDue)                                                                                                 \
+	X(SendClaim)                                                                                                   \
+	X(ReminderOutcome)                                                                                             \
+	X(OptoutRequest)                                                                                               \
+	X(MailFeedback)                                                                                                \
+	X(Suppression)                                                                                                 \
+	X(AdminAction)                                                                                                 \
+	X(LinkClicked)                                                                                                 \
+	X(ShopStatus)                                                                                                  \
+	X(Document)                                                                                                    \
+	X(Audit)                                                                                                       \
+	X(ExportDone)                                                                                                  \
+	X(SummaryDone)                                                                                                 \
+	X(Alarm)
+/* clang-format on */
 
 struct field {
 	uint32_t tag;
