@@ -128,9 +128,11 @@ static bool wants_document(const struct state *state, const struct shop_docs *do
 	const struct doc *doc = &docs->docs[kind];
 	char digest[100];
 
-	if (doc->verdict != DOC_GOOD || (kind == DOC_SHOP && would_orphan_rules(state, docs)))
+	if (doc->verdict != DOC_GOOD)
 		return false;
-	return docs_version(state, docs->shop, doc_kind_name(kind), digest) == 0 || strcmp(digest, doc->digest) != 0;
+	if (docs_version(state, docs->shop, doc_kind_name(kind), digest) > 0 && strcmp(digest, doc->digest) == 0)
+		return false;
+	return kind != DOC_SHOP || !would_orphan_rules(state, docs);
 }
 
 /* A voice that was there and is gone is more likely a slip than a wish. */
