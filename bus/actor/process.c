@@ -386,6 +386,7 @@ int process_main(int argc, char **argv, const struct process *process)
 	read_config(running);
 	watch_signals(running);
 	open_runtime(running);
+	TEXT_COPY(running->why, runtime_why(running->runtime)); /* not being connected yet is nothing to tell */
 	running->loop = loop_new(running->link, running->drivers);
 	loop_watch(running->loop, running->signals, false, begin_to_stop, running);
 	if (process->start)
