@@ -1,0 +1,134 @@
+/* given.c: see given.h */
+#include "tests/service/sender/given.h"
+#include "bus/base/text.h"
+#include <stdio.h>
+
+static const char SHOP[] = "[shop]\ntime-zone = Europe/Berlin\ncurrency = EUR\nlocale = de-DE\ntitle = Demo\n"
+			   "url = https://demo.example\n[mail]\nfrom = Demo <shop@demo.example>\n"
+			   "owner = owner@demo.example\nbounce = bounce@demo.example\n"
+			   "reply-to = Demo <shop@demo.example>\npostal-address = 1 Main Street\n"
+			   "never = @rival.example\nnever = bob@buyer.example\n";
+
+static const char RULES[] = "Small carts (under $40): remind after 4 hours, then after 24. Medium carts: 2 hours, then "
+			    "22. Big carts (over $150): 1 hour, then 20.\n";
+
+void given_document(struct harness *h, const char *shop, const char *kind, const char *text)
+{
+	static uint32_t version;
+	static Document document;
+	document = (Document){ .version = ++version };
+	TEXT_COPY(document.kind, kind);
+	TEXT_COPY(document.text, text);
+	snprintf(document.digest, sizeof(document.digest), "%016llx", (unsigned long long)text_hash(bytes_of(text)));
+	GIVEN(h, document, &document, .shop = shop, .key = kind, .version = version);
+}
+
+void given_rules(struct harness *h, const char *more)
+{
+	char text[1000];
+	snprintf(text, sizeof(text), "%s%s", RULES, more);
+	given_document(h, "demo", "rules", text);
+}
+
+void given_mode(struct harness *h, ShopMode mode)
+{
+	static uint64_t version;
+	ShopStatus status = { .mode = mode, .version = ++version };
+	GIVEN(h, shop_status, &status, .shop = "demo", .key = "demo", .version = status.version);
+}
+
+struct harness *given_shop(void)
+{
+	static const char key[] = "0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef";
+	struct harness *h = harness_new(&sender, NOON_US);
+	sender_set_up(&(struct sender_setup){
+		.public_url = "https://bus.example/", .link_key = bytes_of(key), .clock_rate = 1 });
+	given_document(h, "demo", "shop", SHOP);
+	given_rules(h, "");
+	given_mode(h, MODE_LIVE);
+	return h;
+}
+
+void given_outcome(struct harness *h, const struct topic *topic, const char *cart_id, uint32_t step, int64_t at_us)
+{
+	char key[100];
+	ReminderOutcome outcome = { .step = step, .attempt = 1, .address_hash = "hash-of-ann", .at_us = at_us };
+	TEXT_COPY(outcome.cart_id, cart_id);
+	snprintf(key, sizeof(key), "%s/%u", cart_id, (unsigned)step);
+	harness_given(h, topic, &(struct say){ .shop = "demo", .key = key, .version = 1 }, &outcome);
+}
+
+void given_claim(struct harness *h, const char *cart_id, uint32_t step, const char *owner, int64_t at_us)
+{
+	char key[100];
+	SendClaim claim = { .step = step, .attempt = 1, .address_hash = "hash-of-ann", .claimed_us = at_us };
+	TEXT_COPY(claim.cart_id, cart_id);
+	TEXT_COPY(claim.owner, owner);
+	snprintf(key, sizeof(key), "%s/%u", cart_id, (unsigned)step);
+	GIVEN(h, send_claim, &claim, .shop = "demo", .key = key, .version = 1);
+}
+
+void given_checkout(struct harness *h)
+{
+	CartCheckout checkout = { .has_ids = true,
+		.ids = { .cart_token = "c1", .order_id = "o1" },
+		.bought_us = NOON_US,
+		.heard_us = NOON_US };
+	GIVEN(h, cart_checkout, &checkout, .shop = "demo", .key = "c1");
+}
+
+ReminderDue due_reminder(uint32_t step)
+{
+	return (ReminderDue){ .has_cart = true,
+		.cart = { .has_ids = true,
+			.ids = { .cart_id = "c1",
+				.cart_token = "c1",
+				.email = "ann@buyer.example",
+				.email_hash = "hash-of-ann" },
+			.revision = 3,
+			.abandoned_us = NOON_US - 4 * US_PER_HOUR,
+			.changed_us = NOON_US - 4 * US_PER_HOUR,
+			.items_count = 1,
+			.items = { { .title = "Mug", .quantity = 1, .price_minor = 3599 } },
+			.total_minor = 3599,
+			.currency = "EUR",
+			.recovery_url = "https://demo.example/r/1" },
+		.step = step,
+		.decided_us = NOON_US,
+		.due_us = NOON_US,
+		.rules_version = 7 };
+}
+
+enum verdict when_due(struct harness *h, const ReminderDue *due)
+{
+	return WHEN(h, reminder_due, due, .shop = "demo", .key = due->cart.ids.email_hash);
+}
+
+enum verdict when_sent(struct harness *h, enum mail_end end, const char *words)
+{
+	struct mail_result result = { .end = end, .transport = "smtp" };
+	TEXT_COPY(result.words, words);
+	return harness_result(h, &result, CLAIM_FRESH);
+}
+
+ReminderOutcome said_outcome(struct harness *h, const struct topic *topic)
+{
+	ReminderOutcome outcome;
+	struct said how;
+	if (harness_count(h, topic) != 1)
+		fail_msg("%s was said %zu times", topic->name, harness_count(h, topic));
+	assert_true(harness_said(h, topic, 0, &outcome, &how));
+	assert_string_equal(how.shop, "demo");
+	assert_true(strncmp(how.key, outcome.cart_id, strlen(outcome.cart_id)) == 0);
+	assert_int_equal(how.version, outcome.attempt);
+	return outcome;
+}
+
+void said_audit(struct harness *h, const char *action)
+{
+	static Audit audit;
+	for (size_t i = 0; harness_said(h, &topic_audit, i, &audit, NULL); i++)
+		if (strcmp(audit.action, action) == 0)
+			return;
+	fail_msg("nothing was recorded as %s", action);
+}

@@ -1,0 +1,30 @@
+/* given.h: a live shop with rules, a cart, and a reminder that is due */
+#ifndef TESTS_SENDER_GIVEN_H
+#define TESTS_SENDER_GIVEN_H
+
+#include "bus/actor/harness.h"
+#include "bus/base/clock.h"
+#include "proto/topics.h"
+#include "services/kit/mail.h"
+#include "services/sender/sender.h"
+#include "tests/unit/cmocka_all.h"
+#include <string.h>
+
+#define NOON_US (INT64_C(1795176000) * US_PER_S) /* Fri 20 Nov 2026, 12:00 UTC, 13:00 in Berlin */
+#define GIVEN_QUIET "Quiet hours: 9 pm to 8 am.\n"
+
+struct harness *given_shop(void); /* "demo", live, without quiet hours; the clock stands at NOON_US */
+void given_document(struct harness *h, const char *shop, const char *kind, const char *text);
+void given_rules(struct harness *h, const char *more); /* the usual waits, and these sentences */
+void given_mode(struct harness *h, ShopMode mode);
+void given_outcome(struct harness *h, const struct topic *topic, const char *cart_id, uint32_t step, int64_t at_us);
+void given_claim(struct harness *h, const char *cart_id, uint32_t step, const char *owner, int64_t at_us);
+void given_checkout(struct harness *h);
+
+ReminderDue due_reminder(uint32_t step); /* of cart c1, decided now */
+enum verdict when_due(struct harness *h, const ReminderDue *due);
+enum verdict when_sent(struct harness *h, enum mail_end end, const char *words); /* claimed, and this came of it */
+ReminderOutcome said_outcome(struct harness *h, const struct topic *topic);
+void said_audit(struct harness *h, const char *action);
+
+#endif

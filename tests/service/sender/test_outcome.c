@@ -1,0 +1,280 @@
+/* test_outcome.c: a claim, and what comes of it */
+#include "tests/service/sender/given.h"
+
+static struct harness *given_claimed(void)
+{
+	struct harness *h = given_shop();
+	ReminderDue due = due_reminder(1);
+	assert_int_equal(when_due(h, &due), WORKING);
+	return h;
+}
+
+static void the_claim_names_cart_step_and_attempt(void **state)
+{
+	struct harness *h = given_claimed();
+	SendClaim claim;
+	struct said how;
+	(void)state;
+	assert_true(harness_may_proceed(h));
+	assert_true(harness_said(h, &topic_send_claim, 0, &claim, &how));
+	assert_string_equal(how.key, "c1/1");
+	assert_string_equal(how.idem, "c1/1/1");
+	assert_string_equal(claim.owner, "harness");
+	assert_string_equal(claim.address_hash, "hash-of-ann");
+	assert_int_equal(claim.attempt, 1);
+	harness_free(h);
+}
+
+static void a_mail_that_went_is_said_once_and_recorded(void **state)
+{
+	struct harness *h = given_claimed();
+	ReminderDue due = due_reminder(1);
+	(void)state;
+	assert_int_equal(when_sent(h, MAIL_SENT, "250 ok"), DONE);
+	ReminderOutcome outcome = said_outcome(h, &topic_reminder_sent);
+	assert_int_equal(outcome.attempt, 1);
+	assert_int_equal(outcome.total_minor, 3599);
+	assert_string_equal(outcome.transport, "smtp");
+	assert_false(outcome.to_owner);
+	assert_true(strlen(outcome.message_id) > 20);
+	said_audit(h, "mailed");
+	assert_int_equal(harness_count(h, NULL), 2);
+	assert_int_equal(when_due(h, &due), DONE);
+	assert_int_equal(harness_count(h, NULL), 0);
+	harness_free(h);
+}
+
+/* What may happen while the claim is on its way. */
+static void checkout_comes(struct harness *h)
+{
+	given_checkout(h);
+}
+
+static void shop_is_paused(struct harness *h)
+{
+	given_mode(h, MODE_PAUSED);
+}
+
+static void shop_mails_its_owner(struct harness *h)
+{
+	given_mode(h, MODE_MAIL_ME);
+}
+
+static void it_grows_quiet(struct harness *h)
+{
+	given_rules(h, GIVEN_QUIET);
+	harness_now(h, NOON_US + 10 * US_PER_HOUR);
+}
+
+static void it_grows_late(struct harness *h)
+{
+	harness_now(h, NOON_US + US_PER_DAY + 1);
+}
+
+static void somebody_else_has_claimed_more(struct harness *h)
+{
+	given_outcome(h, &topic_reminder_sent, "c1", 1, NOON_US);
+}
+
+static void nothing_goes_that_is_forbidden_meanwhile(void **state)
+{
+	void (*const meanwhile[])(struct harness *) = { checkout_comes, shop_is_paused, shop_mails_its_owner,
+		it_grows_quiet, it_grows_late, somebody_else_has_claimed_more };
+	(void)state;
+	for (size_t i = 0; i < sizeof(meanwhile) / sizeof(meanwhile[0]); i++) {
+		struct harness *h = given_claimed();
+		assert_true(harness_may_proceed(h));
+		meanwhile[i](h);
+		if (harness_may_proceed(h))
+			fail_msg("case %zu went", i);
+		harness_free(h);
+	}
+}
+
+static void a_stop_at_the_last_byte_releases_and_skips(void **state)
+{
+	struct harness *h = given_claimed();
+	(void)state;
+	assert_true(harness_may_proceed(h));
+	given_checkout(h);
+	assert_int_equal(when_sent(h, MAIL_NOT_SENT, "dropped"), DONE);
+	assert_int_equal(said_outcome(h, &topic_reminder_released).attempt, 1);
+	said_outcome(h, &topic_reminder_skipped);
+	said_audit(h, "released");
+	said_audit(h, "skipped");
+	harness_free(h);
+}
+
+static void a_pause_at_the_last_byte_releases_and_waits(void **state)
+{
+	struct harness *h = given_claimed();
+	(void)state;
+	assert_true(harness_may_proceed(h));
+	given_mode(h, MODE_PAUSED);
+	assert_int_equal(when_sent(h, MAIL_NOT_SENT, "dropped"), LATER);
+	said_outcome(h, &topic_reminder_released);
+	assert_int_equal(harness_count(h, &topic_reminder_skipped), 0);
+	harness_free(h);
+}
+
+static void a_mail_put_off_by_the_server_is_tried_again_with_longer_waits(void **state)
+{
+	static const int64_t minutes[] = { 1, 5, 15, 60, 60 };
+	struct harness *h = given_shop();
+	ReminderDue due = due_reminder(1);
+	(void)state;
+	for (uint32_t i = 0; i < sizeof(minutes) / sizeof(minutes[0]); i++) {
+		assert_int_equal(when_due(h, &due), WORKING);
+		assert_int_equal(when_sent(h, MAIL_LATER, "451 busy"), LATER);
+		assert_int_equal(harness_delay_us(h), minutes[i] * US_PER_MINUTE);
+		ReminderOutcome outcome = said_outcome(h, &topic_reminder_released);
+		assert_int_equal(outcome.attempt, i + 1);
+		assert_string_equal(outcome.reason, "later 451 busy");
+	}
+	assert_int_equal(when_due(h, &due), WORKING);
+	assert_int_equal(when_sent(h, MAIL_SENT, ""), DONE);
+	assert_int_equal(said_outcome(h, &topic_reminder_sent).attempt, 6);
+	harness_free(h);
+}
+
+static void a_mail_that_never_came_to_its_claim_is_tried_again(void **state)
+{
+	struct harness *h = given_claimed();
+	struct mail_result result = { .end = MAIL_NOT_SENT, .transport = "smtp", .words = "no connection" };
+	ReminderDue due = due_reminder(1);
+	(void)state;
+	assert_int_equal(harness_result(h, &result, CLAIM_NONE), LATER);
+	assert_int_equal(said_outcome(h, &topic_reminder_released).attempt, 1);
+	assert_int_equal(when_due(h, &due), WORKING);
+	assert_int_equal(when_sent(h, MAIL_SENT, ""), DONE);
+	assert_int_equal(said_outcome(h, &topic_reminder_sent).attempt, 2);
+	harness_free(h);
+}
+
+static void a_refused_mail_spends_its_step(void **state)
+{
+	struct harness *h = given_claimed();
+	ReminderDue due = due_reminder(1);
+	(void)state;
+	assert_int_equal(when_sent(h, MAIL_REFUSED, "550 nobody here"), DONE);
+	assert_string_equal(said_outcome(h, &topic_reminder_refused).reason, "refused 550 nobody here");
+	said_audit(h, "refused");
+	assert_int_equal(when_due(h, &due), DONE);
+	assert_int_equal(harness_count(h, NULL), 0);
+	harness_free(h);
+}
+
+static void a_mail_that_may_have_gone_is_ambiguous_and_never_repeated(void **state)
+{
+	struct harness *h = given_claimed();
+	ReminderDue due = due_reminder(1);
+	(void)state;
+	assert_int_equal(when_sent(h, MAIL_UNKNOWN, "connection lost"), DONE);
+	said_outcome(h, &topic_reminder_ambiguous);
+	said_audit(h, "ambiguous");
+	assert_int_equal(when_due(h, &due), DONE);
+	assert_int_equal(harness_count(h, NULL), 0);
+	h = (harness_free(h), given_claimed());
+	assert_int_equal(harness_result(h, NULL, CLAIM_FRESH), DONE); /* past its deadline */
+	said_outcome(h, &topic_reminder_ambiguous);
+	harness_free(h);
+}
+
+static void a_claim_that_was_never_used_is_released(void **state)
+{
+	struct harness *h = given_claimed();
+	(void)state;
+	assert_int_equal(harness_result(h, NULL, CLAIM_UNUSED), LATER);
+	assert_int_equal(said_outcome(h, &topic_reminder_released).attempt, 1);
+	assert_int_equal(harness_count(h, &topic_reminder_ambiguous), 0);
+	harness_free(h);
+}
+
+static void a_claim_of_somebody_else_is_waited_for(void **state)
+{
+	struct harness *h = given_claimed();
+	struct mail_result result = { .end = MAIL_NOT_SENT };
+	(void)state;
+	given_claim(h, "c1", 1, "another-run", NOON_US);
+	assert_int_equal(harness_result(h, &result, CLAIM_DUPLICATE), LATER);
+	assert_int_equal(harness_count(h, NULL), 0);
+	harness_free(h);
+}
+
+static void a_claim_whose_outcome_is_known_is_done(void **state)
+{
+	struct harness *h = given_claimed();
+	struct mail_result result = { .end = MAIL_NOT_SENT };
+	(void)state;
+	given_claim(h, "c1", 1, "another-run", NOON_US);
+	given_outcome(h, &topic_reminder_sent, "c1", 1, NOON_US);
+	assert_int_equal(harness_result(h, &result, CLAIM_DUPLICATE), DONE);
+	assert_int_equal(harness_count(h, NULL), 0);
+	harness_free(h);
+}
+
+static void a_claim_whose_owner_fell_silent_becomes_ambiguous(void **state)
+{
+	struct harness *h = given_shop();
+	ReminderDue due = due_reminder(1);
+	(void)state;
+	given_claim(h, "c1", 1, "another-run", NOON_US);
+	assert_int_equal(when_due(h, &due), LATER);
+	assert_int_equal(harness_count(h, NULL), 0);
+	harness_now(h, NOON_US + 15 * US_PER_S);
+	assert_int_equal(when_due(h, &due), DONE);
+	assert_int_equal(said_outcome(h, &topic_reminder_ambiguous).attempt, 1);
+	said_audit(h, "ambiguous");
+	harness_free(h);
+}
+
+static void our_own_claim_has_until_its_deadline(void **state)
+{
+	struct harness *h = given_shop();
+	ReminderDue due = due_reminder(1);
+	(void)state;
+	given_claim(h, "c1", 1, "harness", NOON_US);
+	harness_now(h, NOON_US + US_PER_MINUTE);
+	assert_int_equal(when_due(h, &due), LATER);
+	harness_now(h, NOON_US + 15 * US_PER_MINUTE);
+	assert_int_equal(when_due(h, &due), DONE);
+	said_outcome(h, &topic_reminder_ambiguous);
+	harness_free(h);
+}
+
+static void an_outcome_that_turns_up_corrects_an_ambiguous_one(void **state)
+{
+	struct harness *h = given_claimed();
+	ReminderDue due = due_reminder(2);
+	(void)state;
+	assert_true(harness_may_proceed(h));
+	given_outcome(h, &topic_reminder_ambiguous, "c1", 1, NOON_US); /* said by somebody who thought us dead */
+	assert_int_equal(when_sent(h, MAIL_SENT, ""), DONE);
+	said_outcome(h, &topic_reminder_sent);
+	harness_now(h, NOON_US + 20 * US_PER_HOUR);
+	due.decided_us = NOON_US + 20 * US_PER_HOUR;
+	assert_int_equal(when_due(h, &due), WORKING); /* it counts as sent: the second is not held up by the window */
+	harness_free(h);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(the_claim_names_cart_step_and_attempt),
+		cmocka_unit_test(a_mail_that_went_is_said_once_and_recorded),
+		cmocka_unit_test(nothing_goes_that_is_forbidden_meanwhile),
+		cmocka_unit_test(a_stop_at_the_last_byte_releases_and_skips),
+		cmocka_unit_test(a_pause_at_the_last_byte_releases_and_waits),
+		cmocka_unit_test(a_mail_put_off_by_the_server_is_tried_again_with_longer_waits),
+		cmocka_unit_test(a_mail_that_never_came_to_its_claim_is_tried_again),
+		cmocka_unit_test(a_refused_mail_spends_its_step),
+		cmocka_unit_test(a_mail_that_may_have_gone_is_ambiguous_and_never_repeated),
+		cmocka_unit_test(a_claim_that_was_never_used_is_released),
+		cmocka_unit_test(a_claim_of_somebody_else_is_waited_for),
+		cmocka_unit_test(a_claim_whose_outcome_is_known_is_done),
+		cmocka_unit_test(a_claim_whose_owner_fell_silent_becomes_ambiguous),
+		cmocka_unit_test(our_own_claim_has_until_its_deadline),
+		cmocka_unit_test(an_outcome_that_turns_up_corrects_an_ambiguous_one),
+	};
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
