@@ -164,7 +164,7 @@ static void add_items(struct html *html)
 		pictures |= mail_url_safe(cart->items[i].picture);
 	buffer_add_text(html->out,
 		"<table role=\"presentation\" width=\"100%\" cellpadding=\"0\" cellspacing=\"0\" "
-		"style=\"margin:16px 0;" STYLE_TEXT "\">\n");
+		"style=\"margin:16px 0;border-bottom:1px solid #b4b4b4;" STYLE_TEXT "\">\n");
 	for (pb_size_t i = 0; i < cart->items_count; i++)
 		add_item(html, &cart->items[i], pictures);
 	if (cart->items_left_out)
