@@ -478,7 +478,7 @@ static void a_lease_is_kept_while_its_work_goes_on(void **context)
 	click(world, "cart", 1);
 	assert_true(world_until(world, ledger_went, &ledger));
 	world_start(world, "postman-b", &postman, b);
-	world_for(world, 40 * US_PER_S); /* longer than a lease */
+	world_for(world, world_lease_us(world) * 5 / 4);
 	assert_int_equal(ledger.started, 1);
 	ledger.hold_answer = false;
 	await_count(world, &topic_reminder_sent, NULL, 1);

@@ -31,6 +31,7 @@ bool world_until(struct world *world, world_condition *holds, void *context);
 /* Lets things happen for so long: only to show that something does not happen. */
 void world_for(struct world *world, int64_t us);
 int64_t world_now_us(struct world *world);
+int64_t world_lease_us(struct world *world); /* how long a lease lasts here */
 
 void world_log(struct world *world, sim_log_fn *each, void *context);
 /* How many messages of this topic the log holds; key NULL: any. */

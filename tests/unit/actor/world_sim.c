@@ -89,6 +89,12 @@ int64_t world_now_us(struct world *world)
 	return sim_now_us(world->sim);
 }
 
+int64_t world_lease_us(struct world *world)
+{
+	(void)world;
+	return 30 * US_PER_S;
+}
+
 void world_log(struct world *world, sim_log_fn *each, void *context)
 {
 	sim_log(world->sim, each, context);
