@@ -235,10 +235,23 @@ static void let_out_answers(struct broker *broker)
 	claims_release(broker);
 }
 
+static void say_unreadable(struct broker *broker)
+{
+	const char *why = store_why(broker->store);
+
+	snprintf(broker->why, sizeof(broker->why),
+		"the log or what lies beside it could not be read back as it was written: %s. Nothing was changed; "
+		"check the "
+		"disk, and restore the state folder from a backup if this comes again.",
+		why && why[0] ? why : "a checksum is wrong");
+}
+
 int broker_commit(struct broker *broker)
 {
 	int r;
 
+	if (broker->broken < 0 && broker->why[0] == '\0')
+		say_unreadable(broker);
 	if (broker->broken < 0)
 		return broker->broken;
 	claims_retry(broker);
@@ -251,6 +264,8 @@ int broker_commit(struct broker *broker)
 	project_all(broker);
 	deliver_all(broker);
 	sessions_flush(broker);
+	if (broker->broken < 0 && broker->why[0] == '\0')
+		say_unreadable(broker);
 	return broker->broken;
 }
 
@@ -258,6 +273,14 @@ static bool has_staged(const struct broker *broker)
 {
 	return broker->stirred || log_staged(broker->log) > 0 || store_batch_count(broker->batch) > 0 ||
 		!list_empty(&broker->answers) || !list_empty(&broker->control);
+}
+
+static bool anything_is_leased(const struct broker *broker)
+{
+	LIST_EACH (hook, &broker->sessions)
+		if (LIST_ENTRY(hook, struct session, hook)->leased_count > 0)
+			return true;
+	return false;
 }
 
 /* When there is something to do at the latest, in boot time from now. */
@@ -271,7 +294,7 @@ static int64_t next_wait_us(const struct broker *broker)
 		return 0;
 	if (grace_us > 0 && grace_us < wait_us)
 		wait_us = grace_us;
-	if (lease_us < wait_us)
+	if (anything_is_leased(broker) && lease_us < wait_us)
 		wait_us = lease_us;
 	for (int i = 0; i < broker->topology.peer_count; i++) {
 		int64_t due_us = broker->queues[i] ? queue_next_due_us(broker->queues[i]) : INT64_MAX;

@@ -173,6 +173,7 @@ struct standing {
 };
 
 struct newcomer {
+	const struct topology_peer *peer;
 	uint64_t limit;
 	struct standing *rows;
 	size_t count, room, next;
@@ -237,6 +238,7 @@ struct newcomer *newcomer_new(struct broker *broker, const struct topology_peer 
 
 	*ret_error = 0;
 	latest_fold(broker, UINT32_MAX);
+	newcomer->peer = peer;
 	newcomer->limit = broker->folded;
 	for (int i = 0; i < broker->topology.topic_count && *ret_error == 0; i++) {
 		const char *group = broker->topology.topics[i].group;
@@ -267,16 +269,30 @@ uint64_t newcomer_limit(const struct newcomer *newcomer)
 	return newcomer->limit;
 }
 
+/* A group may hold rows of topics that this peer does not remember. */
+static bool is_remembered(const struct broker *broker, const struct newcomer *newcomer, struct bytes message)
+{
+	Envelope envelope;
+	struct bytes payload;
+	int topic;
+
+	if (message_read(message, &envelope, &payload) < 0)
+		return false;
+	topic = topology_topic(&broker->topology, envelope.topic);
+	return topic >= 0 && topic_set_has(newcomer->peer->remembers, topic);
+}
+
 /* The row may have been replaced meanwhile; then the newer one is beyond the limit, and the log has it. */
 static bool read_standing(struct broker *broker, struct newcomer *newcomer, struct logged *ret)
 {
 	const struct standing *row = &newcomer->rows[newcomer->next];
+	struct bytes key = BYTES(newcomer->keys.data + row->key_at, row->key_len);
 
 	buffer_clear(&newcomer->row);
-	if (store_get(broker->store, FAMILY_LATEST, BYTES(newcomer->keys.data + row->key_at, row->key_len),
-		    &newcomer->row) < 0)
+	if (store_get(broker->store, FAMILY_LATEST, key, &newcomer->row) < 0)
 		return false;
-	return parse_row(buffer_bytes(&newcomer->row), newcomer->said_by, ret) && ret->seq == row->seq;
+	return parse_row(buffer_bytes(&newcomer->row), newcomer->said_by, ret) && ret->seq == row->seq &&
+		is_remembered(broker, newcomer, ret->message);
 }
 
 bool newcomer_next(struct broker *broker, struct newcomer *newcomer, uint64_t from, struct logged *ret)

@@ -28,26 +28,36 @@ static void topics_not_compacted(const struct broker *broker, const struct topol
 			ret[i / 64] |= UINT64_C(1) << (i % 64);
 }
 
+/* Looked up once and kept while rows go before it: a newcomer must not read the whole log for every row. */
+static int find_beside_rows(struct broker *broker, struct session *session)
+{
+	uint64_t topics[2];
+	struct logged found;
+	int r;
+
+	if (session->newcomer_log > session->cursor)
+		return 0;
+	topics_not_compacted(broker, &broker->topology.peers[session->peer], topics);
+	r = log_find(broker->log, session->cursor + 1, topics, &found);
+	if (r < 0 && r != -ENOENT)
+		return r;
+	session->newcomer_log = r == 0 ? found.seq : UINT64_MAX;
+	return 0;
+}
+
 /* The next message of a newcomer: a row of `latest` or a message of the log, whichever comes first. */
 static int next_for_newcomer(struct broker *broker, struct session *session, struct logged *ret)
 {
-	const struct topology_peer *peer = &broker->topology.peers[session->peer];
 	uint64_t limit = newcomer_limit(session->newcomer);
-	uint64_t topics[2];
-	struct logged row;
-	bool has_row = newcomer_next(broker, session->newcomer, session->cursor + 1, &row);
-	int r;
+	bool has_row = newcomer_next(broker, session->newcomer, session->cursor + 1, ret);
+	int r = find_beside_rows(broker, session);
 
-	topics_not_compacted(broker, peer, topics);
-	r = log_find(broker->log, session->cursor + 1, topics, ret);
-	if (r < 0 && r != -ENOENT)
+	if (r < 0)
 		return r;
-	if (r == 0 && ret->seq <= limit && (!has_row || ret->seq < row.seq))
-		return log_read(broker->log, ret->seq, ret);
-	if (has_row) {
-		*ret = row;
+	if (session->newcomer_log <= limit && (!has_row || session->newcomer_log < ret->seq))
+		return log_read(broker->log, session->newcomer_log, ret);
+	if (has_row)
 		return 0;
-	}
 	session->cursor = limit;
 	newcomer_free(session->newcomer);
 	session->newcomer = NULL;

@@ -40,6 +40,7 @@ struct session {
 	int64_t told_boot_us;
 	bool wants_progress;       /* somebody waits for it: do not leave it to the heartbeat */
 	struct newcomer *newcomer; /* NULL: it reads the log alone */
+	uint64_t newcomer_log;     /* the next message for it outside of compacted topics; 0: not looked up yet */
 
 	struct list leased; /* letters, oldest first */
 	uint32_t leased_count;

@@ -28,6 +28,7 @@ const char desk_topology[] =
 	"[peer reader]\nremembers = raw\nremembers = work\nremembers = fact\nremembers = row\n"
 	"remembers = row.end\nremembers = claim\nremembers = dead.letter\n"
 	"[peer talker]\nsays = diary\nsays = raw\nsays = work\nsays = fact\nsays = row\nsays = row.end\nsays = claim\n"
+	"[peer half]\nremembers = row\n"
 	"[peer admin]\noperator = yes\n";
 
 static struct peer *peer_of_epoch(struct desk *desk, uint64_t epoch)

@@ -123,6 +123,23 @@ static void a_newcomer_gets_of_compacted_topics_only_the_rows_that_stand(void **
 	desk_close(desk);
 }
 
+static void a_newcomer_gets_no_row_of_a_topic_that_it_does_not_remember(void **state)
+{
+	struct desk *desk = desk_open();
+	struct peer *talker = peer_new(desk, "talker", "t"), *half = peer_new(desk, "half", "h");
+
+	(void)state;
+	peer_hello(talker, "run", 0);
+	SAID(talker, .topic = "row", .key = "a", .version = 1);
+	SAID(talker, .topic = "row", .key = "b", .version = 1);
+	SAID(talker, .topic = "row.end", .key = "a", .version = 2, .tombstone = true);
+	peer_hello(half, "run", 0);
+	assert_int_equal(next_seq(half), 2);
+	assert_int_equal(next_seq(half), 0);
+	assert_int_equal(peer_progress(half)->seq, 3);
+	desk_close(desk);
+}
+
 static void a_row_that_changes_while_a_newcomer_reads_reaches_it_once(void **state)
 {
 	struct desk *desk = desk_open();
@@ -174,6 +191,7 @@ int main(void)
 		cmocka_unit_test(progress_is_said_when_there_is_nothing_of_interest),
 		cmocka_unit_test(projections_have_credit_of_their_own),
 		cmocka_unit_test(a_newcomer_gets_of_compacted_topics_only_the_rows_that_stand),
+		cmocka_unit_test(a_newcomer_gets_no_row_of_a_topic_that_it_does_not_remember),
 		cmocka_unit_test(a_row_that_changes_while_a_newcomer_reads_reaches_it_once),
 		cmocka_unit_test(what_left_the_memory_is_read_from_the_store),
 	};

@@ -281,7 +281,8 @@ static void a_backlog_larger_than_the_window_is_delivered_whole_and_in_order(voi
 		peer_hello(worker, "run", 0);
 		while ((item = peer_delivery(worker))) {
 			assert_int_equal(item->down.what.delivery.receipt.seq, expected++);
-			peer_turn(worker, &item->down.what.delivery.receipt, &(struct verdict_words){ .kind = VERDICT_DONE });
+			peer_turn(worker, &item->down.what.delivery.receipt,
+				&(struct verdict_words){ .kind = VERDICT_DONE });
 		}
 		desk_work(desk);
 		peer_goodbye(worker);
