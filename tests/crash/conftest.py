@@ -1,10 +1,4 @@
-import pathlib
-import sys
-
-sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "system"))
-
-
 def pytest_addoption(parser):
     parser.addoption("--kills", type=int, default=110, help="how many SIGKILLs; at least 8 of each process in any case")
-    parser.addoption("--carts", type=int, default=90, help="carts per shop")
+    parser.addoption("--carts", type=int, default=120, help="carts per shop")
     parser.addoption("--seed", type=int, default=None, help="of the order of kills; a random one is printed")

@@ -1,17 +1,15 @@
-"""Every process is killed with SIGKILL at random moments while carts flow into a real mail server.
+"""Every process is killed with SIGKILL at random moments while carts flow into a real mail server; or its store is deleted.
 
 Judged from outside: the mail server's mailbox, the 200s the storefront was given, and the log read afterwards.
 """
 
 import collections
 import random
+import shutil
 import threading
 import time
 
-import pytest
-
 from cartbus_system import ALL, System, wait_until
-from smtp_server import SmtpServer
 from storefront import Storefront
 
 RATE = 900  # an hour of the shops' time in 4 s
@@ -22,35 +20,33 @@ SETTLE_WITHIN_S = 180
 SHOPS = ("alpha", "beta")
 
 
+# A gateway's folder also holds its spool, which is the one store that cannot be folded again.
+FOLDED = tuple(name for name in ALL if name not in ("broker", "gateway"))
+
+
 class Killer(threading.Thread):
     """Kills one process after the other, each at a random moment, and starts it again at once, as a supervisor would."""
 
-    def __init__(self, system, kills, over_s, seed):
+    def __init__(self, system, victims, over_s, seed, forget=False):
         super().__init__(daemon=True)
-        self.system, self.random, self.error = system, random.Random(seed), None
-        victims = list(ALL) * KILLS_OF_EACH
-        victims += [self.random.choice(ALL) for _ in range(kills - len(victims))]
-        self.random.shuffle(victims)
-        self.victims, self.pause_s = victims, over_s / len(victims)
+        self.system, self.random, self.forget, self.error = system, random.Random(seed), forget, None
+        self.victims, self.pause_s = list(victims), over_s / len(victims)
+        self.random.shuffle(self.victims)
         self.kills = collections.Counter()
 
     def run(self):
         try:
             for victim in self.victims:
                 threading.Event().wait(self.random.uniform(0.2, 1.8) * self.pause_s)
-                assert self.system.processes[victim].running, f"{victim} ended by itself:\n" + self.system.processes[victim].tail()
+                process = self.system.processes[victim]
+                assert process.running, f"{victim} ended by itself:\n{process.tail()}"
                 self.system.kill(victim)
                 self.kills[victim] += 1
+                if self.forget:
+                    shutil.rmtree(self.system.folder / "state" / victim)
                 self.system.start(victim, wait=False)
         except Exception as error:
             self.error = error
-
-
-@pytest.fixture
-def mail_server():
-    server = SmtpServer()
-    yield server
-    server.close()
 
 
 def claims_after_stop(log, carts):
@@ -72,16 +68,14 @@ def outcomes(log):
     return last
 
 
-def test_no_kill_loses_a_cart_or_doubles_a_mail(mail_server, request):
-    kills, count = request.config.getoption("--kills"), request.config.getoption("--carts")
-    seed = request.config.getoption("--seed") or random.randrange(1 << 31)
-    over_s = max(60, kills)
+def campaign(mail_server, victims, over_s, count, seed, forget=False):
+    """Lets carts flow while the victims die, then judges. Answers what was killed how often."""
     now_us = int(time.time() * 1e6)
     settings = {
         "clock": {"rate": RATE, "origin-real-us": now_us, "origin-wall-us": now_us},
         "mail": {"transport": "smtp", "smtp-host": "127.0.0.1", "smtp-port": mail_server.port, "smtp-tls": "none"},
     }
-    print(f"\nseed {seed}, {kills} kills in about {over_s} s, {count} carts in each of {len(SHOPS)} shops")
+    print(f"\nseed {seed}, {len(victims)} kills in about {over_s} s, {count} carts in each of {len(SHOPS)} shops")
     with System(settings) as system:
         for shop in SHOPS:
             system.add_shop(shop, rules=RULES)
@@ -89,7 +83,7 @@ def test_no_kill_loses_a_cart_or_doubles_a_mail(mail_server, request):
         for shop in SHOPS:
             system.cartbus("shop", "mode", shop, "live")
         storefront = Storefront(system, SHOPS, count, over_s * 0.8, seed)
-        killer = Killer(system, kills, over_s, seed)
+        killer = Killer(system, victims, over_s, seed, forget)
         killer.start()
         while killer.is_alive():
             storefront.follow(mail_server.mails())
@@ -97,6 +91,21 @@ def test_no_kill_loses_a_cart_or_doubles_a_mail(mail_server, request):
         if killer.error:
             raise killer.error
         judge(system, storefront, mail_server, killer)
+        return killer.kills
+
+
+def test_no_kill_loses_a_cart_or_doubles_a_mail(mail_server, request):
+    kills, seed = request.config.getoption("--kills"), request.config.getoption("--seed") or random.randrange(1 << 31)
+    victims = list(ALL) * KILLS_OF_EACH
+    victims += [random.Random(seed).choice(ALL) for _ in range(kills - len(victims))]
+    killed = campaign(mail_server, victims, max(60, len(victims)), request.config.getoption("--carts"), seed)
+    assert min(killed[name] for name in ALL) >= KILLS_OF_EACH
+
+
+def test_no_deleted_store_changes_an_outcome(mail_server, request):
+    seed = request.config.getoption("--seed") or random.randrange(1 << 31)
+    killed = campaign(mail_server, list(FOLDED) * 2, over_s=45, count=30, seed=seed, forget=True)
+    assert all(killed[name] == 2 for name in FOLDED)
 
 
 def judge(system, storefront, mail_server, killer):
@@ -122,7 +131,6 @@ def judge(system, storefront, mail_server, killer):
     print(f"{sum(killer.kills.values())} kills {dict(killer.kills)}; {storefront.posts} posts, {storefront.answered} answered 200, "
           f"{storefront.refused} repeated; {len(mails)} mails, {len(ambiguous)} ambiguous, {len(log)} messages in the log")
 
-    assert min(killer.kills[name] for name in ALL) >= KILLS_OF_EACH
     assert not storefront.unexpected
     doubled = [key for key, times in collections.Counter(mail["Message-ID"] for mail in mails).items() if times > 1]
     assert not doubled, f"mailed twice: {doubled}"

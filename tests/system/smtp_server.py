@@ -14,25 +14,10 @@ import signal
 import socket
 import subprocess
 import tempfile
-import time
+
+from cartbus_system import free_port, wait_until
 
 MAIL_USER = "cartbus-mail"
-READY_WITHIN_S = 10
-
-
-def free_port():
-    with socket.socket() as s:
-        s.bind(("127.0.0.1", 0))
-        return s.getsockname()[1]
-
-
-def wait_until(condition, what, within_s=READY_WITHIN_S, step_s=0.02):
-    """Waits for readiness, never for luck: polls `condition` and names what did not come."""
-    deadline = time.monotonic() + within_s
-    while not condition():
-        if time.monotonic() > deadline:
-            raise AssertionError(f"{what} did not happen within {within_s} s")
-        time.sleep(step_s)  # between two polls
 
 
 def listens(port):
