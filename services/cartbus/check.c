@@ -182,6 +182,17 @@ static void check_shop(const char *name, void *context)
 	check_secret(checking, secret);
 }
 
+/* Mailboxes show a one-click unsubscribe for https alone, and the mail leaves out links that are not. */
+static void warn_of_plain_links(const struct command *command)
+{
+	const char *url = config_get(command->config, "gateway", NULL, "public-url");
+
+	if (strncmp(url, "https://", 8) != 0)
+		complain(command,
+			"warning: [gateway] public-url is %s: mails carry an unsubscribe link only when it is https",
+			url);
+}
+
 static int print_effective(const struct command *command)
 {
 	_cleanup_(buffer_free) struct buffer text = { 0 };
@@ -206,6 +217,7 @@ int command_config_check(struct command *command, int argc, char **argv)
 				"Examples:\n  cartbus config check\n  cartbus config check --dump" });
 	if (dump)
 		return print_effective(command);
+	warn_of_plain_links(command);
 	check_secret(&checking, "address.key");
 	check_secret(&checking, "link.key");
 	shops = shops_each(command, check_shop, &checking);

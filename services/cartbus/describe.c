@@ -178,6 +178,51 @@ static void describe_document(const struct description *to, const Document *docu
 		document->source, strlen(document->text));
 }
 
+static void add_hours(const struct description *to, const char *before, int64_t us)
+{
+	buffer_printf(to->line, "%s%.4g h", before, (double)us / US_PER_HOUR);
+}
+
+static void describe_action(const struct description *to, const AdminAction *action)
+{
+	buffer_printf(to->line, "%s asks for %s", action->who,
+		word(&AdminAction_msg, AdminAction_verb_tag, (int)action->verb));
+	if (action->has_wait_override) {
+		add_hours(to, ": ", action->wait_override.first_us);
+		add_hours(to, ", then ", action->wait_override.second_us);
+	}
+	add_text(to, ": ", action->reason);
+}
+
+static void describe_optout(const struct description *to, const OptoutRequest *asked)
+{
+	buffer_printf(to->line, "%s wants no more mail (%s)", asked->address_hash,
+		word(&OptoutRequest_msg, OptoutRequest_source_tag, (int)asked->source));
+}
+
+static void describe_closed(const struct description *to, const CartClosed *closed)
+{
+	buffer_printf(
+		to->line, "the chase is over: %s", word(&CartClosed_msg, CartClosed_reason_tag, (int)closed->reason));
+}
+
+static void describe_claim(const struct description *to, const SendClaim *claim)
+{
+	buffer_printf(
+		to->line, "reminder %u, attempt %u: about to hand over the last byte", claim->step, claim->attempt);
+}
+
+static void describe_fired(const struct description *to, const TimerFired *fired)
+{
+	buffer_printf(to->line, "%s said %s", fired->name, fired->topic);
+	add_time(to, ", due at ", fired->due_us);
+}
+
+static void describe_wake(const struct description *to, const CartWake *wake)
+{
+	buffer_printf(to->line, "revision %llu is looked at", (unsigned long long)wake->revision);
+}
+
 static void describe_other(const struct description *to, const struct topic *topic, const void *message)
 {
 	json_t *json = message_to_json(topic, message);
@@ -204,7 +249,9 @@ static const struct {
 	ONE(reminder_sent, describe_outcome), ONE(reminder_released, describe_outcome),
 	ONE(reminder_refused, describe_outcome), ONE(reminder_ambiguous, describe_outcome),
 	ONE(reminder_skipped, describe_outcome), ONE(audit, describe_audit), ONE(shop_status, describe_status),
-	ONE(suppression, describe_suppression), ONE(document, describe_document) };
+	ONE(suppression, describe_suppression), ONE(document, describe_document), ONE(admin_action, describe_action),
+	ONE(optout_request, describe_optout), ONE(cart_closed, describe_closed), ONE(send_claim, describe_claim),
+	ONE(timer_fired, describe_fired), ONE(cart_wake, describe_wake) };
 
 static void describe_any(const struct description *to, const struct topic *topic, const void *message)
 {
