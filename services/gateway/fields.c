@@ -69,6 +69,18 @@ const json_t *field_list(const json_t *object, const char *name)
 	return json_is_array(field) ? field : NULL;
 }
 
+static const char *as_word(const json_t *field)
+{
+	const char *text = json_string_value(field);
+
+	return text && *text && strlen(text) == json_string_length(field) ? text : NULL;
+}
+
+const char *field_word(const json_t *object, const char *name)
+{
+	return as_word(json_object_get(object, name));
+}
+
 bool field_true(const json_t *object, const char *name)
 {
 	return json_is_true(json_object_get(object, name));
@@ -138,11 +150,10 @@ bool field_id(const json_t *object, const char *name, char *ret, size_t room)
 
 bool field_url(const json_t *object, const char *name, char *ret, size_t room)
 {
-	const json_t *field = json_object_get(object, name);
-	const char *text = json_string_value(field);
+	const char *text = field_word(object, name);
 
 	ret[0] = '\0';
-	if (!text || strlen(text) != json_string_length(field) || strlen(text) >= room)
+	if (!text || strlen(text) >= room)
 		return false;
 	if (!text_starts(text, "https://") && !text_starts(text, "http://"))
 		return false;
@@ -181,7 +192,7 @@ int field_money(const json_t *object, const char *name, const char *currency, in
 
 bool field_moment(const json_t *object, const char *name, int64_t *ret_us)
 {
-	const char *text = json_string_value(json_object_get(object, name));
+	const char *text = field_word(object, name);
 
 	return text && moment_parse(text, ret_us) == 0;
 }

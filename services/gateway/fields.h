@@ -17,6 +17,8 @@ json_t *fields_parse(struct bytes body, char ret_why[200]);
 
 const json_t *field_object(const json_t *object, const char *name); /* NULL unless it is one; takes NULL */
 const json_t *field_list(const json_t *object, const char *name);   /* the same */
+/* Text that is judged as a whole: NULL when it is none, empty, or has a NUL in it (and would seem shorter than it is). */
+const char *field_word(const json_t *object, const char *name);
 bool field_true(const json_t *object, const char *name);
 /* Text for people: control characters become blanks, what does not fit is cut at a character. false: not given, ret is "". */
 bool field_text(const json_t *object, const char *name, char *ret, size_t room);

@@ -44,7 +44,7 @@ static void read_ids(const struct event_source *source, const json_t *body, Cart
 	field_id(body, "checkout_id", ids->checkout_id, sizeof(ids->checkout_id));
 	field_id(body, "order_id", ids->order_id, sizeof(ids->order_id));
 	field_id(body, "customer_id", ids->customer_id, sizeof(ids->customer_id));
-	read_address(source, json_string_value(json_object_get(body, "email")), ids);
+	read_address(source, field_word(body, "email"), ids);
 }
 
 static int64_t moment_of(const struct event_source *source, const json_t *body)
@@ -59,8 +59,8 @@ static int64_t moment_of(const struct event_source *source, const json_t *body)
 static bool read_override(const json_t *body, struct event *event)
 {
 	WaitOverride *waits = &event->changed.wait_override;
-	const char *first = json_string_value(json_object_get(body, "first_wait"));
-	const char *second = json_string_value(json_object_get(body, "second_wait"));
+	const char *first = field_word(body, "first_wait");
+	const char *second = field_word(body, "second_wait");
 
 	if (!first || !second || span_parse(first, &waits->first_us) < 0 || span_parse(second, &waits->second_us) < 0 ||
 		waits->second_us <= waits->first_us) {
@@ -131,7 +131,7 @@ static enum reading read_checkout(
 
 static enum reading read_event(const struct event_source *source, const json_t *body, struct event *event)
 {
-	const char *what = json_string_value(json_object_get(body, "event"));
+	const char *what = field_word(body, "event");
 
 	if (!field_id(body, "id", event->webhook_id, sizeof(event->webhook_id)))
 		return unreadable(

@@ -31,18 +31,19 @@ static const struct platform platforms[] = {
 	[ENTRANCE_GENERIC] = { "cart", "X-Cartbus-Signature", NULL, { NULL }, generic_read },
 };
 
-void warn_stranger(struct reception *reception, const char *shop, const char *words)
+/* At most one a second of each kind: strangers can make any number. Words only: never a header's value, a body, an address. */
+static void warn(struct reception *reception, struct warnings *warnings, const char *shop, const char *words)
 {
 	int64_t now_us = clock_boot_us(reception->clock);
 
-	if (reception->warned_us && now_us < reception->warned_us + US_PER_S) {
-		reception->warnings_swallowed++;
+	if (warnings->last_us && now_us < warnings->last_us + US_PER_S) {
+		warnings->swallowed++;
 		return;
 	}
 	log_event(LOG_WARNING, "refused shop=%s: %s (and %llu more since the last such line)", shop, words,
-		(unsigned long long)reception->warnings_swallowed);
-	reception->warned_us = now_us;
-	reception->warnings_swallowed = 0;
+		(unsigned long long)warnings->swallowed);
+	warnings->last_us = now_us;
+	warnings->swallowed = 0;
 }
 
 /* WooCommerce posts an unsigned "webhook_id=N" when a webhook is saved: it wants a 200 and means nothing. */
@@ -73,7 +74,7 @@ static enum signature check_signature(struct reception *reception, const struct 
 static bool refuse_signature(struct reception *reception, const char *shop, const char *words, struct answer *answer)
 {
 	reception->counters->bad_signatures++;
-	warn_stranger(reception, shop, words);
+	warn(reception, &reception->of_strangers, shop, words);
 	answer_json_error(answer, 401, words);
 	return false;
 }
@@ -87,7 +88,8 @@ static bool prove(struct reception *reception, const struct platform *platform, 
 	int r = secrets_of_shop(reception->secrets, shop, &secrets);
 
 	if (r < 0) {
-		warn_stranger(reception, shop, secrets_remedy(r));
+		warn(reception, r == -ENOENT ? &reception->of_strangers : &reception->of_shops, shop,
+			secrets_remedy(r));
 		reception->counters->malformed += r == -ENOENT;
 		reception->counters->refused += r != -ENOENT;
 		answer_json_error(answer, r == -ENOENT ? 404 : 503,

@@ -9,7 +9,4 @@
 bool hook_receive(struct reception *reception, const struct route *route, const struct request *request,
 	struct answer *answer, struct wish *wish);
 
-/* A warning about what strangers do, at most one a second. Words only: never a header's value, a body, an address. */
-void warn_stranger(struct reception *reception, const char *shop, const char *words);
-
 #endif

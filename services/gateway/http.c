@@ -32,7 +32,8 @@ enum {
 	DISCARD_MOST = 8 * 1024 * 1024, /* read and thrown away, so that a client hears its 413; past it: cut */
 	BODIES_MOST = 64 * 1024 * 1024, /* of all requests at once */
 	CONNECTIONS_MOST = 1000,
-	IDLE_MOST_S = 15, /* a second net under the deadline */
+	LIBRARY_RUNS_MOST = 64, /* in one turn of the loop */
+	IDLE_MOST_S = 15,       /* a second net under the deadline */
 };
 static const int64_t request_us = 5 * US_PER_S; /* to send one, to take the answer, between two */
 static const int64_t report_us = US_PER_MINUTE;
@@ -68,6 +69,7 @@ static struct http {
 	size_t bodies; /* bytes kept of all requests */
 	int wake_fd;
 	bool resumed;
+	int64_t library_at_us; /* boot time at which the library wants to run; -1: when its descriptor is ready */
 	int64_t report_at_us;
 } http;
 
@@ -194,7 +196,8 @@ static enum MHD_Result decide(struct exchange *exchange)
 	struct answer *answer = &exchange->answer;
 
 	http.counters.requests++;
-	exchange->request.body = buffer_bytes(&exchange->body);
+	exchange->request.body =
+		BYTES(exchange->body.len > 0 ? (const void *)exchange->body.data : "", exchange->body.len);
 	if (exchange->received > BODY_MOST) {
 		http.counters.malformed++;
 		answer_json_error(answer, 413, "the body is larger than 1 MB");
@@ -386,21 +389,38 @@ static int64_t sooner_us(int64_t a_us, int64_t b_us)
 	return a_us < 0 || (b_us >= 0 && b_us < a_us) ? b_us : a_us;
 }
 
+/*
+ * The library is run when its descriptor is ready, and when its time has come: data that it has already read lies in its buffers,
+ * and no descriptor tells of that.
+ */
+static int64_t run_library(void)
+{
+	MHD_UNSIGNED_LONG_LONG wait_ms;
+
+	for (int runs = 0; runs < LIBRARY_RUNS_MOST; runs++) {
+		if (http.resumed || (http.library_at_us >= 0 && now_us() >= http.library_at_us))
+			MHD_run(http.daemon);
+		http.resumed = false;
+		http.library_at_us = -1;
+		if (MHD_get_timeout(http.daemon, &wait_ms) != MHD_YES)
+			return -1;
+		http.library_at_us = now_us() + (int64_t)wait_ms * US_PER_MS;
+		if (wait_ms > 0)
+			return (int64_t)wait_ms * US_PER_MS;
+	}
+	return 0; /* the others in the loop first */
+}
+
 static int64_t before_wait(void *context)
 {
-	int64_t wait_us = door_work(http.door);
-	MHD_UNSIGNED_LONG_LONG library_ms;
+	int64_t wait_us, door_us;
 
 	(void)context;
 	cut_the_slow();
 	report();
-	if (http.resumed) {
-		http.resumed = false;
-		MHD_run(http.daemon);
-		wait_us = 0; /* a client that keeps its connection may have knocked again */
-	}
-	if (MHD_get_timeout(http.daemon, &library_ms) == MHD_YES)
-		wait_us = sooner_us(wait_us, (int64_t)library_ms * US_PER_MS);
+	wait_us = run_library();
+	door_us = door_work(http.door); /* after it: what has just come in is said at once */
+	wait_us = http.resumed ? 0 : sooner_us(wait_us, door_us);
 	if (!list_empty(&http.visits)) {
 		int64_t left_us = LIST_ENTRY(http.visits.next, struct visit, link)->deadline_us - now_us();
 
@@ -447,6 +467,7 @@ void http_start(struct loop *loop, struct runtime *runtime, const struct config 
 	if (http.wake_fd < 0)
 		die("no eventfd: too many open files?");
 	http.report_at_us = now_us() + report_us;
+	http.library_at_us = -1;
 	open_reception(folder, config);
 	http.door = door_open(folder, runtime, clock, &http.counters, wake, NULL);
 	listen_http(config);

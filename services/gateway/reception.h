@@ -16,8 +16,10 @@ struct reception {
 	struct counters *counters;
 	const char *shops_folder, *rejected_folder;
 	struct event *event; /* room for one: it is large */
-	int64_t warned_us;   /* boot time of the last warning about a stranger: at most one a second */
-	uint64_t warnings_swallowed;
+	struct warnings {
+		int64_t last_us; /* boot time */
+		uint64_t swallowed;
+	} of_strangers, of_shops;
 };
 
 struct wish {

@@ -25,7 +25,7 @@ static const struct item_names line_items = {
 static const char *first_text(const json_t *const *objects, const char *name)
 {
 	for (; *objects; objects++) {
-		const char *text = json_string_value(json_object_get(*objects, name));
+		const char *text = field_word(*objects, name);
 
 		if (text && *text)
 			return text;
@@ -37,13 +37,13 @@ static const char *first_text(const json_t *const *objects, const char *name)
 static void read_person(const struct event_source *source, const json_t *body, CartIds *ids)
 {
 	const json_t *customer = field_object(body, "customer");
-	const char *email = json_string_value(json_object_get(body, "email"));
+	const char *email = field_word(body, "email");
 
 	field_id(customer, "id", ids->customer_id, sizeof(ids->customer_id));
 	if (!email || !*email)
-		email = json_string_value(json_object_get(body, "contact_email"));
+		email = field_word(body, "contact_email");
 	if (!email || !*email)
-		email = json_string_value(json_object_get(customer, "email"));
+		email = field_word(customer, "email");
 	read_address(source, email, ids);
 }
 
@@ -61,7 +61,7 @@ static Consent read_consent(const json_t *body)
 {
 	const json_t *customer = field_object(body, "customer");
 	const json_t *consent = field_object(customer, "email_marketing_consent");
-	const char *state = json_string_value(json_object_get(consent, "state"));
+	const char *state = field_word(consent, "state");
 	const json_t *accepts = json_object_get(body, "buyer_accepts_marketing");
 
 	if (json_is_true(accepts) || (state && strcmp(state, "subscribed") == 0))
@@ -160,11 +160,13 @@ static void read_checkout_ids(const json_t *body, CartIds *ids)
 	field_id(body, "id", ids->checkout_id, sizeof(ids->checkout_id));
 }
 
+/* What the shopper saw, wherever it is given at all. */
 static const char *checkout_currency_field(const json_t *body)
 {
-	const char *seen = json_string_value(json_object_get(body, "presentment_currency"));
+	const json_t *seen = json_object_get(body, "presentment_currency");
+	bool given = seen && !json_is_null(seen) && !(json_is_string(seen) && json_string_length(seen) == 0);
 
-	return seen && *seen ? "presentment_currency" : "currency";
+	return given ? "presentment_currency" : "currency";
 }
 
 static enum reading read_checkout(const struct event_source *source, const json_t *body, struct event *event)
@@ -258,7 +260,7 @@ static enum reading read_completed(const struct event_source *source, const json
 static enum reading read_topic(const struct event_source *source, const json_t *body, struct event *event)
 {
 	const char *topic = source->topic;
-	const char *completed = json_string_value(json_object_get(body, "completed_at"));
+	const char *completed = field_word(body, "completed_at");
 
 	if (strcmp(topic, "carts/create") == 0 || strcmp(topic, "carts/update") == 0)
 		return read_cart(source, body, event);

@@ -14,11 +14,13 @@
 
 enum { MAC_LEN = 32, BASE64_LEN = 44, HEX_LEN = 64 };
 
+/* OpenSSL takes a NULL for "go on with the last key" or fails, so nothing is passed as something empty. */
 static void mac(struct bytes secret, struct bytes text, uint8_t ret[MAC_LEN])
 {
+	const void *key = secret.len > 0 ? secret.data : "", *data = text.len > 0 ? text.data : "";
 	unsigned len = MAC_LEN;
 
-	if (!HMAC(EVP_sha256(), secret.data, (int)secret.len, text.data, text.len, ret, &len) || len != MAC_LEN)
+	if (!HMAC(EVP_sha256(), key, (int)secret.len, data, text.len, ret, &len) || len != MAC_LEN)
 		die("HMAC-SHA256 is not available from OpenSSL: check its configuration (openssl.cnf)");
 }
 

@@ -37,7 +37,7 @@ static void read_cart_id(const json_t *order, CartIds *ids)
 
 	for (size_t i = 0; i < json_array_size(meta); i++) {
 		const json_t *entry = json_array_get(meta, i);
-		const char *key = json_string_value(json_object_get(entry, "key"));
+		const char *key = field_word(entry, "key");
 
 		if (key && strcmp(key, "_cartbus_cart") == 0)
 			field_id(entry, "value", ids->cart_id, sizeof(ids->cart_id));
@@ -58,8 +58,8 @@ static int64_t bought_at(const struct event_source *source, const json_t *order)
 static enum reading read_order(const struct event_source *source, const json_t *order, struct event *event)
 {
 	CartCheckout *checkout = &event->checkout;
-	const char *status = json_string_value(json_object_get(order, "status"));
-	const char *email = json_string_value(json_object_get(field_object(order, "billing"), "email"));
+	const char *status = field_word(order, "status");
+	const char *email = field_word(field_object(order, "billing"), "email");
 	const json_t *customer = json_object_get(order, "customer_id");
 	enum meaning meaning = meaning_of(status ? status : "");
 

@@ -149,6 +149,20 @@ class Shop:
             **headers,
         })
 
+    def address_hash(self, address):
+        """What the bus knows a shopper by (services/kit/address.h), computed independently; `address` in its plain form."""
+        text = self.name.encode() + b"\0" + address.encode()
+        return hmac.new(self.system.secret("address.key"), text, hashlib.sha256).hexdigest()[:32]
+
+    def unsubscribe_path(self, address, cart_id="", step=1, key=None):
+        """The link of a mail (services/kit/signed_link.h), computed independently."""
+        key = key or self.system.secret("link.key")
+        key_id = hmac.new(key, b"cartbus link key id\0", hashlib.sha256).digest()[:4]
+        words = [word.encode() for word in (self.name, self.address_hash(address), cart_id)]
+        raw = bytes([1]) + key_id + bytes([1, step]) + b"".join(bytes([len(word)]) + word for word in words)
+        raw += hmac.new(key, b"cartbus link\0" + raw, hashlib.sha256).digest()
+        return "/u/" + base64.urlsafe_b64encode(raw).decode().rstrip("=")
+
 
 # ---- the processes ----
 
@@ -261,6 +275,9 @@ class System:
         new.touch(mode=0o600)
         new.write_text(text)
         new.rename(path)
+
+    def secret(self, name):
+        return (self.folder / "secrets" / name).read_bytes().rstrip(b"\n")
 
     def add_shop(self, name, rules=None, voice=None, secret=None, zone="Europe/Berlin", currency="EUR", locale="de-DE",
                  title=None, owner="owner@shop.example", mail=None, extra=""):

@@ -6,6 +6,7 @@
 static const char body[] = "{\"id\":1}";
 /* hmac.new(b"secret-of-the-shop", b'{"id":1}', sha256), base64 */
 static const char right[] = "1qKuLq6Sc9JNZn6CGFRSV9XN2eBY7nP8Uf916wTTsyE=";
+static const char under_nothing[] = "IIv9QCY8NMI98Pph0gih4FLJKFhas4NBxvbvW7t7EXA="; /* over no bytes at all */
 /* the same over "1700000000." + body, hex and base64 */
 static const char stamped_hex[] = "eb6ad381dba6f0aee8334074f18e685d919ebc5a264d9a2e64748c1f9ebce550";
 static const char stamped_base64[] = "62rTgdum8K7oM0B08Y5oXZGevFomTZouZHSMH5685VA=";
@@ -99,6 +100,15 @@ static void an_empty_or_short_secret_opens_nothing(void **state)
 		SIGNATURE_WRONG);
 }
 
+static void an_empty_body_has_a_signature_like_any_other(void **state)
+{
+	(void)state;
+	assert_int_equal(signature_check_body(given_secrets("secret-of-the-shop", ""), BYTES(NULL, 0), under_nothing),
+		SIGNATURE_CURRENT);
+	assert_int_equal(
+		signature_check_body(given_secrets("secret-of-the-shop", ""), BYTES(NULL, 0), right), SIGNATURE_WRONG);
+}
+
 static enum signature check_stamped(const char *timestamp, const char *given, int64_t now_us)
 {
 	return signature_check_stamped(
@@ -133,6 +143,7 @@ int main(void)
 		cmocka_unit_test(missing_truncated_and_foreign_encodings_are_told_apart),
 		cmocka_unit_test(one_changed_byte_anywhere_is_wrong),
 		cmocka_unit_test(an_empty_or_short_secret_opens_nothing),
+		cmocka_unit_test(an_empty_body_has_a_signature_like_any_other),
 		cmocka_unit_test(our_own_signature_covers_the_timestamp),
 		cmocka_unit_test(a_stamp_holds_for_300_seconds_either_way),
 	};

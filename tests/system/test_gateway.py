@@ -1,0 +1,270 @@
+"""The gateway from the outside: what it lets in, what it answers, what it keeps."""
+
+import threading
+
+import pytest
+from cartbus_system import System, fixture, wait_until
+
+
+@pytest.fixture(scope="module")
+def system():
+    with System() as system:
+        system.add_shop("demo")
+        system.add_shop("other", currency="USD", zone="America/New_York", locale="en-US")
+        system.start("broker", "gateway")
+        wait_until(lambda: system.request("GET", "/healthz").json.get("broker") == "connected", "the gateway's connection")
+        yield system
+
+
+@pytest.fixture
+def shop(system):
+    return system.shops["demo"]
+
+
+@pytest.fixture
+def head(system):
+    """How far the log went before the test."""
+    return system.ask("status")["head"]
+
+
+def said_since(system, head, **filters):
+    return system.log(start=head + 1, **filters)
+
+
+def test_every_platforms_webhook_reaches_the_log(system, shop, head):
+    webhooks = [
+        shop.shopify("carts/create", fixture("shopify-carts-create")),
+        shop.shopify("carts/update", fixture("shopify-carts-update-emptied")),
+        shop.shopify("checkouts/create", fixture("shopify-checkouts-create")),
+        shop.shopify("checkouts/update", fixture("shopify-checkouts-update")),
+        shop.shopify("checkouts/delete", fixture("shopify-checkouts-delete")),
+        shop.shopify("orders/create", fixture("shopify-orders-create")),
+        shop.shopify("orders/paid", fixture("shopify-orders-paid")),
+        shop.shopify("orders/cancelled", fixture("shopify-orders-cancelled")),
+        shop.woocommerce("order.created", fixture("woocommerce-order-created")),
+        shop.woocommerce("order.updated", fixture("woocommerce-order-updated")),
+        shop.cart(fixture("cart-changed")),
+        shop.cart(fixture("cart-checked-out")),
+        shop.cart(fixture("cart-saved-link")),
+        shop.cart(fixture("cart-wait-override")),
+    ]
+    answers = [system.post(webhook) for webhook in webhooks]
+    assert [answer.status for answer in answers] == [200] * len(webhooks)
+    said = said_since(system, head)
+    assert [answer.json["accepted"] for answer in answers] == [message["seq"] for message in said]
+    assert [message["topic"].split(".")[1] for message in said] == (
+        ["changed"] * 5 + ["checkout"] * 5 + ["changed", "checkout", "changed", "changed"])
+    update = said[3]["message"]
+    assert update.ids.email == "ada.lovelace@example.com"
+    assert update.ids.email_hash == shop.address_hash("ada.lovelace@example.com")
+    assert said[3]["key"] == update.ids.cart_token == said[6]["message"].ids.cart_token
+    assert said[0]["trace"].startswith("00-")
+
+
+def test_a_redelivery_is_answered_with_the_first_ones_number(system, shop, head):
+    webhook = shop.shopify("carts/create", fixture("shopify-carts-create"))
+    first = system.post(webhook).json["accepted"]
+    for _ in range(3):
+        assert system.post(webhook).json == {"duplicate_of": first}
+    assert len(said_since(system, head)) == 1
+
+
+def test_two_shops_may_share_webhook_ids(system, head):
+    for name in ("demo", "other"):
+        webhook = system.shops[name].shopify("carts/create", fixture("shopify-carts-create"), webhook_id=f"same-{head}")
+        assert "accepted" in system.post(webhook).json
+    assert {message["shop"] for message in said_since(system, head)} == {"demo", "other"}
+
+
+def test_an_address_has_another_hash_in_every_shop(system, head):
+    for name in ("demo", "other"):
+        system.post(system.shops[name].shopify("checkouts/update", fixture("shopify-checkouts-update")))
+    hashes = {message["message"].ids.email_hash for message in said_since(system, head)}
+    assert len(hashes) == 2
+
+
+def test_repeating_without_an_id_is_a_duplicate_too(system, shop, head):
+    webhook = shop.shopify("carts/create", fixture("shopify-carts-create", note=f"n{head}")).with_header("X-Shopify-Webhook-Id", None)
+    assert "accepted" in system.post(webhook).json
+    assert "duplicate_of" in system.post(webhook).json
+
+
+@pytest.mark.parametrize("webhook_id", ["x" * 5000, "two words", "ünïcode", "semi;colon\"quote"])
+def test_any_webhook_id_works_as_a_key(system, shop, head, webhook_id):
+    webhook = shop.shopify("carts/create", fixture("shopify-carts-create"), webhook_id=f"{webhook_id}{head}")
+    webhook.headers["X-Shopify-Webhook-Id"] = webhook.headers["X-Shopify-Webhook-Id"].encode("utf-8")
+    assert "accepted" in system.post(webhook).json
+    assert "duplicate_of" in system.post(webhook).json
+
+
+def test_unknown_but_authentic_topics_are_taken_and_ignored(system, shop, head):
+    for webhook in (shop.shopify("products/update", {"id": 1}), shop.woocommerce("product.updated", {"id": 1}),
+                    shop.woocommerce("order.created", fixture("woocommerce-order-created-pending"))):
+        answer = system.post(webhook)
+        assert answer.status == 200 and "ignored" in answer.json
+    assert said_since(system, head) == []
+
+
+def test_woocommerces_unsigned_ping_is_answered_and_means_nothing(system, head):
+    answer = system.request("POST", "/hooks/demo/woocommerce", b"webhook_id=7", {"Content-Type": "application/x-www-form-urlencoded"})
+    assert answer.status == 200 and answer.json == {"ignored": "a ping"}
+    for body in (b"webhook_id=7&x=1", b"webhook_id=", b"webhook_id=abc", b"{}"):
+        assert system.request("POST", "/hooks/demo/woocommerce", body).status == 401
+    assert said_since(system, head) == []
+
+
+def test_what_is_authentic_but_never_readable_is_answered_200_and_kept(system, shop, head):
+    body = b'{"token": "t", "note": "kept as it came", oops'
+    answer = system.post(shop.shopify("carts/create", body))
+    assert answer.status == 200 and "not valid JSON" in answer.json["error"]
+    kept = list((system.folder / "state" / "gateway" / "rejected").glob("*.rejected"))
+    assert any(path.read_bytes().endswith(b"\n\n" + body) and path.stat().st_mode & 0o777 == 0o600 for path in kept)
+    assert said_since(system, head) == []
+
+
+@pytest.mark.parametrize("change", [
+    {"total_price": "-1.00"}, {"total_price": "1e9"}, {"total_price": "9" * 40}, {"total_price": "12,50"},
+    {"total_price": "NaN"}, {"total_price": True}, {"presentment_currency": "XQZ"}, {"presentment_currency": "EURO"},
+])
+def test_amounts_that_make_no_sense_are_rejected_in_words(system, shop, head, change):
+    answer = system.post(shop.shopify("checkouts/create", fixture("shopify-checkouts-create", **change)))
+    assert answer.status == 200
+    assert next(iter(change)) in answer.json["error"]
+    assert said_since(system, head) == []
+
+
+def test_the_same_amounts_do_not_keep_a_purchase_from_stopping(system, shop, head):
+    body = fixture("shopify-orders-create", total_price="-1", currency="XQZ", total_price_set=None)
+    assert "accepted" in system.post(shop.shopify("orders/create", body)).json
+    assert [message["topic"] for message in said_since(system, head)] == ["cart.checkout"]
+
+
+@pytest.mark.parametrize("body", [
+    {"line_items": None, "email": None, "shipping_address": [], "customer": None, "updated_at": "yesterday"},
+    {"line_items": [None, 7, {}], "email": {}, "shipping_address": None, "customer": [], "updated_at": None},
+    {"email": "not an address"}, {"email": "a@b.example\r\nBcc: x@y.example"}, {"email": "a@b.example\0"},
+])
+def test_what_storefronts_send_in_the_wild_is_taken(system, shop, head, body):
+    answer = system.post(shop.shopify("checkouts/update", fixture("shopify-checkouts-create", **body)))
+    assert "accepted" in answer.json
+    assert said_since(system, head)[0]["message"].ids.email == ""
+
+
+def test_a_secret_is_rotated_without_a_restart(system, shop, head):
+    old = shop.secret
+    system.write_secret("demo/webhook.previous", old)
+    system.write_secret("demo/webhook", "the-new-secret-of-demo")
+    try:
+        for secret in (old, "the-new-secret-of-demo"):
+            assert system.post(shop.shopify("carts/create", fixture("shopify-carts-create"), secret=secret)).status == 200
+        (system.folder / "secrets" / "demo" / "webhook.previous").unlink()
+        assert system.post(shop.shopify("carts/create", fixture("shopify-carts-create"), secret=old)).status == 401
+        assert "previous secret" in system.processes["gateway"].tail()
+    finally:
+        system.write_secret("demo/webhook", old)
+
+
+def test_a_new_shop_is_known_without_a_restart(system):
+    assert system.request("POST", "/hooks/late/shopify", b"{}").status == 404
+    late = system.add_shop("late")
+    assert "accepted" in system.post(late.shopify("carts/create", fixture("shopify-carts-create"))).json
+
+
+def test_a_secret_that_others_can_read_closes_the_door_of_that_shop_alone(system, shop):
+    open_shop = system.add_shop("open")
+    (system.folder / "secrets" / "open" / "webhook").chmod(0o644)
+    webhook = open_shop.shopify("carts/create", fixture("shopify-carts-create"))
+    assert system.post(webhook).status == 503
+    assert "0600" in system.processes["gateway"].tail()
+    assert system.post(shop.shopify("carts/create", fixture("shopify-carts-create"))).status == 200
+    (system.folder / "secrets" / "open" / "webhook").chmod(0o600)
+    assert system.post(webhook).status == 200
+
+
+# ---- unsubscribing ----
+
+ADDRESS = "ada.lovelace@example.com"
+
+
+def test_following_the_link_shows_a_page_and_changes_nothing(system, shop, head):
+    path = shop.unsubscribe_path(ADDRESS, "c-1")
+    for method in ("GET", "HEAD", "GET"):
+        answer = system.request(method, path)
+        assert answer.status == 200 and answer.headers["Content-Type"].startswith("text/html")
+    assert '<form method="post">' in answer.text and "<button" in answer.text and "Demo" in answer.text
+    assert "script" not in answer.text and ADDRESS not in answer.text
+    assert "default-src 'none'" in answer.headers["Content-Security-Policy"]
+    assert said_since(system, head) == []
+
+
+@pytest.mark.parametrize("body, kind, source", [
+    (b"List-Unsubscribe=One-Click", "application/x-www-form-urlencoded", 1),
+    (b'--x\r\nContent-Disposition: form-data; name="List-Unsubscribe"\r\n\r\nOne-Click\r\n--x--\r\n', "multipart/form-data; boundary=x", 1),
+    (b"unsubscribe=yes", "application/x-www-form-urlencoded", 0),
+])
+def test_a_mailbox_or_the_button_unsubscribes(system, shop, head, body, kind, source):
+    answer = system.request("POST", shop.unsubscribe_path(ADDRESS, "c-1"), body, {"Content-Type": kind})
+    assert answer.status == 200 and "You are unsubscribed" in answer.text
+    (said,) = said_since(system, head)
+    assert said["topic"] == "optout.request" and said["key"] == shop.address_hash(ADDRESS) == said["message"].address_hash
+    assert said["message"].source == source and said["message"].cart_id == "c-1"
+
+
+def test_the_same_link_works_again(system, shop, head):
+    """After a suppression was lifted it must: so a second click is not a duplicate."""
+    for _ in range(2):
+        assert system.request("POST", shop.unsubscribe_path(ADDRESS), b"unsubscribe=yes").status == 200
+    assert len(said_since(system, head, topic="optout.request")) == 2
+
+
+def test_any_other_post_to_the_link_changes_nothing(system, shop, head):
+    for body in (b"", b"x=1", b"List-Unsubscribe=Two-Clicks", b"{}"):
+        assert system.request("POST", shop.unsubscribe_path(ADDRESS), body).status == 400
+    assert said_since(system, head) == []
+
+
+def test_a_link_that_was_not_ours_does_not_work(system, shop, head):
+    good = shop.unsubscribe_path(ADDRESS, "c-1")
+    links = [good[:-1], good + "A", good[:-2], "/u/x", "/u/" + "A" * 300, "/u/" + "A" * 5000,
+             shop.unsubscribe_path(ADDRESS, "c-1", key=b"k" * 32)]
+    links += [good[:at] + ("A" if good[at] != "A" else "B") + good[at + 1:] for at in range(3, len(good), 7)]
+    for link in links:
+        for method, body in (("GET", None), ("POST", b"List-Unsubscribe=One-Click")):
+            answer = system.request(method, link, body)
+            assert answer.status in (404, 414), link
+    assert said_since(system, head) == []
+
+
+# ---- many at once ----
+
+
+def test_webhooks_at_once_are_all_confirmed_once(system, shop, head):
+    accepted, failures = [], []
+
+    def storefront(number):
+        try:
+            for step in range(20):
+                answer = system.post(shop.cart({"event": "changed", "cart": f"many-{number}", "email": f"s{number}@example.com",
+                                                "currency": "EUR", "total": f"{step + 1}.00", "items": []}))
+                accepted.append(answer.json["accepted"])
+        except Exception as error:  # noqa: BLE001: told below
+            failures.append(repr(error))
+
+    threads = [threading.Thread(target=storefront, args=(number,)) for number in range(16)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert failures == []
+    said = said_since(system, head)
+    assert sorted(accepted) == [message["seq"] for message in said] and len(said) == 320
+    totals = {}
+    for message in said:
+        totals.setdefault(message["key"], []).append(message["message"].total_minor)
+    assert all(seen == sorted(seen) for seen in totals.values())
+
+
+def test_nothing_confidential_is_in_the_log_of_the_process(system, shop):
+    words = system.processes["gateway"].log_path.read_text()
+    for secret in (ADDRESS, "john.doe", shop.secret, "Z2NwLWV1cm9wZS13ZXN0", shop.unsubscribe_path(ADDRESS)[3:40]):
+        assert secret not in words

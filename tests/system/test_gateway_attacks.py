@@ -1,0 +1,264 @@
+"""Bad input over HTTP: each is answered, or its connection is cut, and the gateway goes on."""
+
+import base64
+import json
+import socket
+import time
+
+import pytest
+from cartbus_system import System, fixture, wait_until
+
+
+@pytest.fixture(scope="module")
+def system():
+    with System() as system:
+        system.add_shop("demo")
+        system.add_shop("other")
+        system.start("broker", "gateway")
+        wait_until(lambda: system.request("GET", "/healthz").json.get("broker") == "connected", "the gateway's connection")
+        yield system
+        assert system.processes["gateway"].running
+
+
+@pytest.fixture
+def shop(system):
+    return system.shops["demo"]
+
+
+@pytest.fixture(autouse=True)
+def nothing_got_in(system):
+    head = system.ask("status")["head"]
+    yield
+    assert system.ask("status")["head"] == head
+    assert system.request("GET", "/healthz").status == 200
+
+
+def raw(system, data, timeout_s=10):
+    """Sends bytes, answers all that comes back until the other side closes."""
+    with socket.create_connection(("127.0.0.1", system.port), timeout=timeout_s) as s:
+        s.sendall(data)
+        received = b""
+        try:
+            while chunk := s.recv(65536):
+                received += chunk
+        except ConnectionResetError:
+            pass
+        return received
+
+
+def status_of(answer):
+    return int(answer.split(b" ", 2)[1]) if answer.startswith(b"HTTP/1.1 ") else None
+
+
+def head_of(webhook, **headers):
+    lines = [f"POST {webhook.path} HTTP/1.1", "Host: x"]
+    lines += [f"{name}: {value}" for name, value in {**webhook.headers, **headers}.items() if value is not None]
+    return "\r\n".join(lines).encode() + b"\r\n"
+
+
+# ---- signatures ----
+
+
+def every_platform(shop):
+    return [
+        ("X-Shopify-Hmac-Sha256", shop.shopify("carts/create", fixture("shopify-carts-create"))),
+        ("X-WC-Webhook-Signature", shop.woocommerce("order.created", fixture("woocommerce-order-created"))),
+        ("X-Cartbus-Signature", shop.cart(fixture("cart-changed"))),
+    ]
+
+
+def test_wrong_missing_truncated_and_undecodable_signatures_are_401(system, shop):
+    for header, webhook in every_platform(shop):
+        right = webhook.headers[header]
+        wrong = base64.b64encode(b"\0" * 32).decode()
+        for value in (None, "", wrong, right[:-1], right[:10], right + "=", right[1:], "*" * 44, " " + right.swapcase(),
+                      "sha256=" + right, right[:-2] + "é"):
+            answer = system.post(webhook.with_header(header, value.encode("latin-1") if value else value))
+            assert answer.status == 401, (header, value)
+            assert "signature" in answer.json["error"]
+
+
+def test_a_signature_given_twice_is_401_even_if_one_is_right(system, shop):
+    for header, webhook in every_platform(shop):
+        body = webhook.body
+        for second in (webhook.headers[header], "wrong"):
+            request = head_of(webhook, **{"Content-Length": len(body), "Connection": "close"})
+            answer = raw(system, request + f"{header}: {second}\r\n\r\n".encode() + body)
+            assert status_of(answer) == 401
+
+
+def test_another_body_or_another_shops_secret_is_401(system, shop):
+    for _, webhook in every_platform(shop):
+        webhook.body = webhook.body.replace(b"1", b"2", 1)
+        assert system.post(webhook).status == 401
+    webhook = shop.shopify("carts/create", fixture("shopify-carts-create"), secret=system.shops["other"].secret)
+    assert system.post(webhook).status == 401
+
+
+def test_a_recorded_request_to_our_own_endpoint_is_401_after_five_minutes(system, shop):
+    now = int(system.now_s())
+    for stamp in (now - 310, now + 310, 0, "", "abc", f"{now}.5", "9" * 30, f" {now}x"):
+        assert system.post(shop.cart(fixture("cart-changed"), timestamp=stamp)).status == 401
+    webhook = shop.cart(fixture("cart-changed"))
+    assert system.post(webhook.with_header("X-Cartbus-Timestamp", str(now + 1))).status == 401
+    assert system.post(webhook.with_header("X-Cartbus-Timestamp", None)).status == 401
+
+
+def test_an_unproven_body_is_not_looked_at(system, shop):
+    webhook = shop.shopify("carts/create", b"{broken", secret="another-secret")
+    assert system.post(webhook).status == 401
+
+
+# ---- bodies ----
+
+
+def test_broken_json_with_a_right_signature_is_answered_200_with_words(system, shop):
+    for body in (b"", b"{", b"null", b"[]", b"\xff\xfe\x00", b'{"a":1}{"b":2}', b'{"token":"a","token":"b"}'):
+        answer = system.post(shop.shopify("carts/create", body))
+        assert answer.status == 200 and answer.json["error"], body
+
+
+def test_a_body_over_1_mb_is_413(system, shop):
+    body = json.dumps({"token": "t", "note": "x" * (1024 * 1024)}).encode()
+    assert system.post(shop.shopify("carts/create", body)).status == 413
+    fits = json.dumps({"note": "x" * (1024 * 1024 - 12)}).encode()
+    assert len(fits) == 1024 * 1024
+    assert system.post(shop.shopify("carts/create", fits)).status == 200  # names no cart: rejected in words
+    assert system.post(shop.shopify("carts/create", fits + b" ")).status == 413
+
+
+def test_a_body_far_over_1_mb_is_not_read_to_its_end(system):
+    answer = raw(system, b"POST /hooks/demo/shopify HTTP/1.1\r\nHost: x\r\nContent-Length: 99999999999\r\n\r\n")
+    assert status_of(answer) == 413
+    answer = raw(system, b"POST /hooks/demo/shopify HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n"
+                 + b"100000\r\n" + b"x" * 0x100000 + b"\r\n" + b"0\r\n\r\n")
+    assert status_of(answer) == 401  # exactly 1 MB: read, and not signed
+
+
+def test_nesting_over_64_is_told(system, shop):
+    for depth in (65, 5000, 400000):
+        body = b'{"token":"t","x":' + b"[" * depth + b"]" * depth + b"}"
+        answer = system.post(shop.shopify("carts/create", body))
+        assert answer.status == 200 and "deeper than 64" in answer.json["error"]
+
+
+# ---- paths and methods ----
+
+
+@pytest.mark.parametrize("method, path, status", [
+    ("POST", "/hooks/nobody/shopify", 404), ("POST", "/hooks/demo/magento", 404), ("POST", "/hooks/demo", 404),
+    ("POST", "/", 404), ("POST", "/hooks/../secrets/shopify", 404), ("POST", "/hooks/demo%2f..%2fother/shopify", 404),
+    ("POST", "/hooks/DEMO/shopify", 404), ("POST", "/hooks/demo/shopify/", 404), ("GET", "/favicon.ico", 404),
+    ("GET", "/hooks/demo/shopify", 405), ("DELETE", "/hooks/demo/cart", 405), ("PUT", "/u/abc", 405),
+    ("POST", "/healthz", 405), ("OPTIONS", "/healthz", 405), ("TRACE", "/healthz", 405), ("BREW", "/healthz", 405),
+    ("GET", "/u/../healthz", 404), ("GET", "/" + "a" * 3000, 404),
+], ids=lambda value: str(value)[:30])
+def test_unknown_paths_and_methods_are_told(system, method, path, status):
+    answer = system.request(method, path, b"" if method == "POST" else None)
+    assert answer.status == status
+    if status == 405:
+        assert answer.headers["Allow"]
+    if path != "/u/../healthz":
+        assert answer.json["error"]
+
+
+# ---- framing ----
+
+
+@pytest.mark.parametrize("extra", [
+    b"Content-Length: 4\r\nTransfer-Encoding: chunked\r\n",
+    b"Transfer-Encoding: chunked\r\nContent-Length: 4\r\n",
+    b"Content-Length: 4\r\nContent-Length: 5\r\n",
+    b"Content-Length: 4\r\nContent-Length: 4\r\n",
+    b"Content-Length: 4, 5\r\n", b"Content-Length: +4\r\n", b"Content-Length: -4\r\n", b"Content-Length: 0x4\r\n",
+    b"Content-Length: \r\n", b"Content-Length: 4 4\r\n", b"Content-Length: 99999999999999999999999\r\n",
+    b"Transfer-Encoding: gzip, chunked\r\n", b"Transfer-Encoding: identity\r\n", b"Transfer-Encoding: chunked\r\nTransfer-Encoding: chunked\r\n",
+])
+def test_framing_that_could_be_read_differently_is_refused_and_nothing_behind_it_is_served(system, extra):
+    hidden = b"GET /healthz HTTP/1.1\r\nHost: x\r\n\r\n"
+    answer = raw(system, b"POST /hooks/demo/shopify HTTP/1.1\r\nHost: x\r\n" + extra + b"\r\n" + b"0\r\n\r\n" + hidden)
+    assert b'"ready"' not in answer
+    statuses = [int(line.split(b" ")[1]) for line in answer.split(b"\r\n") if line.startswith(b"HTTP/1.1 ")]
+    assert set(statuses) <= {400, 413}  # the library may say its own 400 twice
+
+
+def test_bare_line_feeds_smuggle_nothing(system, shop):
+    """The library takes them for line ends; what must not happen is that a second request hides in the first one's head."""
+    answer = raw(system, b"GET /healthz HTTP/1.1\nHost: x\nConnection: close\n\nGET /healthz HTTP/1.1\nHost: x\n\n")
+    assert answer.count(b'"ready"') <= 1
+
+
+def test_too_many_or_too_long_headers_are_refused(system):
+    many = b"".join(b"X-%d: y\r\n" % number for number in range(100))
+    assert status_of(raw(system, b"GET /healthz HTTP/1.1\r\nHost: x\r\nConnection: close\r\n" + many + b"\r\n")) in (400, 431)
+    long = b"X-Long: " + b"y" * 100000 + b"\r\n"
+    assert status_of(raw(system, b"GET /healthz HTTP/1.1\r\nHost: x\r\nConnection: close\r\n" + long + b"\r\n")) in (400, 413, 431, None)
+
+
+@pytest.mark.parametrize("rubbish", [
+    b"\r\n\r\n\r\n", b"\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03" * 20, b"GET\r\n\r\n", b"GET / HTTP/9.9\r\n\r\n",
+    b"\x00" * 500 + b"\r\n\r\n", b"POST /hooks/demo/shopify HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\nZZ\r\n",
+    b"POST /hooks/demo/shopify HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\nFFFFFFFFFFFFFFFFFF\r\nx",
+], ids=range(7))
+def test_rubbish_ends_its_own_connection_only(system, rubbish):
+    assert b'"ready"' not in raw(system, rubbish)
+
+
+# ---- time ----
+
+
+def cut_after(system, feed, most_s):
+    """Runs `feed` on a fresh connection until the gateway closes it; answers after how many seconds."""
+    began = time.monotonic()
+    with socket.create_connection(("127.0.0.1", system.port), timeout=0.2) as s:
+        steps = feed()
+        while time.monotonic() - began < most_s:
+            try:
+                piece = next(steps, None)
+                if piece:
+                    s.sendall(piece)
+                if s.recv(4096) == b"":
+                    return time.monotonic() - began
+            except TimeoutError:
+                continue
+            except (ConnectionResetError, BrokenPipeError):
+                return time.monotonic() - began
+    raise AssertionError(f"the connection lived for {most_s} s")
+
+
+def test_one_byte_at_a_time_in_the_head_is_cut(system):
+    assert cut_after(system, lambda: iter([bytes([byte]) for byte in b"GET /healthz HTTP/1.1\r\nX: " + b"a" * 1000]), 9) < 8
+
+
+def test_one_byte_at_a_time_in_the_body_is_cut(system):
+    def feed():
+        yield b"POST /hooks/demo/shopify HTTP/1.1\r\nHost: x\r\nContent-Length: 5000\r\n\r\n"
+        yield from (b"x" for _ in range(5000))
+
+    assert cut_after(system, feed, 9) < 8
+
+
+def test_half_open_and_silent_connections_are_cut(system):
+    assert cut_after(system, lambda: iter([]), 9) < 8
+    assert cut_after(system, lambda: iter([b"POST /hooks/demo/shopify HTTP/1.1\r\n"]), 9) < 8
+
+
+def test_slow_clients_in_number_do_not_keep_others_out(system, shop):
+    slow = [socket.create_connection(("127.0.0.1", system.port)) for _ in range(300)]
+    try:
+        for s in slow:
+            s.sendall(b"POST /hooks/demo/shopify HTTP/1.1\r\nHost: x\r\nContent-Length: 100\r\n\r\n")
+        began = time.monotonic()
+        assert system.request("GET", "/healthz").status == 200
+        assert time.monotonic() - began < 1
+    finally:
+        for s in slow:
+            s.close()
+
+
+def test_clients_that_leave_in_the_middle_harm_nobody(system, shop):
+    webhook = shop.shopify("carts/create", fixture("shopify-carts-create"), secret="another-secret")
+    whole = head_of(webhook, **{"Content-Length": len(webhook.body)}) + b"\r\n" + webhook.body
+    for cut in range(1, len(whole), 97):
+        with socket.create_connection(("127.0.0.1", system.port)) as s:
+            s.sendall(whole[:cut])
