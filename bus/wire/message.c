@@ -42,7 +42,7 @@ static bool names_are_fit(const Envelope *envelope)
 	if (envelope->topic[0] == '\0' || envelope->shop[0] == '\0')
 		return false;
 	return name_is_fit(envelope->topic) && name_is_fit(envelope->shop) && name_is_fit(envelope->key) &&
-	       name_is_fit(envelope->idem) && name_is_fit(envelope->trace);
+		name_is_fit(envelope->idem) && name_is_fit(envelope->trace);
 }
 
 int message_read(struct bytes message, Envelope *ret_envelope, struct bytes *ret_payload)
