@@ -61,6 +61,13 @@ void session_free(struct session *session)
 	free(session);
 }
 
+/* The struct is large, most of it an answer's text: only what is said is cleared. */
+static void *new_control(struct session *session, pb_size_t what, size_t size)
+{
+	session->out_control->which_what = what;
+	return memset(&session->out_control->what, 0, size);
+}
+
 static int send_control(struct session *session)
 {
 	int r;
@@ -113,8 +120,7 @@ static void broken(struct session *session, const char *format, ...)
 
 static void say_hello(struct session *session)
 {
-	*session->out_control = (Control){ .which_what = Control_hello_tag };
-	Hello *hello = &session->out_control->what.hello;
+	Hello *hello = new_control(session, Control_hello_tag, sizeof(*hello));
 
 	TEXT_COPY(hello->service, session->service->name);
 	TEXT_COPY(hello->instance, session->instance);
@@ -179,8 +185,7 @@ static void hear_refusal(struct session *session, const Refusal *refusal)
 
 static void beat(struct session *session, bool goodbye)
 {
-	*session->out_control = (Control){ .which_what = Control_heartbeat_tag };
-	Heartbeat *heartbeat = &session->out_control->what.heartbeat;
+	Heartbeat *heartbeat = new_control(session, Control_heartbeat_tag, sizeof(*heartbeat));
 
 	heartbeat->epoch = session->epoch;
 	heartbeat->received = session->received;
@@ -310,8 +315,7 @@ int64_t session_wait_us(const struct session *session)
 
 int session_ask(struct session *session, const Question *question)
 {
-	*session->out_control = (Control){ .which_what = Control_question_tag };
-	session->out_control->what.question = *question;
+	memcpy(new_control(session, Control_question_tag, sizeof(*question)), question, sizeof(*question));
 	return send_control(session) < 0 ? -ENOTCONN : 0;
 }
 
