@@ -80,6 +80,7 @@ static const struct effect_kind mail_effect = {
 const struct service monitor = {
 	.name = "monitor",
 	.exclusive = true,
+	.operator_ = true, /* asks the broker how it is */
 	.hears = { HEARS(alarm, hear_alarm) },
 	.remembers = {
 		REMEMBERS(reminder_due, rows_remember_due),

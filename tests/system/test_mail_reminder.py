@@ -1,0 +1,123 @@
+"""From a webhook to a mail server: the real processes send the mail that a shopper would get."""
+
+import datetime
+import email
+import email.policy
+import re
+import time
+import urllib.parse
+
+import pytest
+
+from cartbus_system import System, wait_until
+from mail_peer import Keep, Peer
+
+RATE = 3600  # an hour of the shop is a second of ours
+RULES = """Small carts (under 40 EUR): remind after 1 hour, then after 6. Medium carts: 1 hour, then 6.
+Big carts (over 150 EUR): 1 hour, then 6. At most one mail per shopper every 2 hours.
+"""
+TO = "anna@mail.example"
+
+
+def clock():
+    now_us = int(time.time() * 1e6)
+    return {"rate": RATE, "origin-real-us": now_us, "origin-wall-us": now_us}
+
+
+@pytest.fixture
+def keep():
+    return Keep()
+
+
+@pytest.fixture
+def system(keep):
+    peer = Peer(keep)
+    mail = {"transport": "smtp", "smtp-host": "127.0.0.1", "smtp-port": peer.port, "smtp-tls": "none"}
+    monitor = {"admin": "admin@shop.example", "from": "cartbus@shop.example"}
+    with System({"clock": clock(), "mail": mail, "monitor": monitor}) as running:
+        running.shop = running.add_shop("demo", rules=RULES)
+        running.start()
+        running.cartbus("shop", "mode", "demo", "live")
+        yield running
+    peer.close()
+
+
+def leave_cart(system, cart_id="c-1", address=TO):
+    body = {
+        "event": "changed", "cart": cart_id, "email": address,
+        "at": datetime.datetime.fromtimestamp(system.now_s(), datetime.timezone.utc).strftime("%Y-%m-%dT%H:%M:%SZ"),
+        "first_name": "Anna", "currency": "EUR", "total": "89.70", "locale": "de-DE",
+        "recovery_url": f"https://demo.example/r/{cart_id}",
+        "items": [{"title": "Vase <b>blau</b>", "quantity": 3, "price": "29.90"}],
+    }
+    answer = system.post(system.shop.cart(body))
+    assert answer.status == 200, answer.text
+
+
+def parsed(envelope):
+    return email.message_from_bytes(envelope.content, policy=email.policy.default)
+
+
+def to_shopper(keep, address=TO):
+    return [parsed(mail) for mail in keep.mails if mail.rcpt_tos == [address]]
+
+
+def outcomes(system, kind):
+    return [entry["message"] for entry in system.log(topic=f"reminder.{kind}")]
+
+
+def test_a_cart_that_was_left_gets_two_mails_and_no_third(system, keep):
+    leave_cart(system)
+    wait_until(lambda: len(to_shopper(keep)) == 2, "both reminders", within_s=25)
+    wait_until(lambda: len(outcomes(system, "sent")) == 2, "both outcomes")
+    first, second = to_shopper(keep)
+    assert first["Message-ID"] != second["Message-ID"]
+    assert [f"<{sent.message_id}>" for sent in outcomes(system, "sent")] == [first["Message-ID"], second["Message-ID"]]
+    for mail in (first, second):
+        assert mail.get_content_type() == "multipart/alternative"
+        text, html = (mail.get_body((kind,)).get_content() for kind in ("plain", "html"))
+        assert "89,70\xa0€" in text and "89,70\xa0€" in html
+        assert "Vase <b>blau</b>" in text and "Vase &lt;b&gt;blau&lt;/b&gt;" in html
+        assert "https://demo.example/r/c-1" in text
+        assert mail["List-Unsubscribe-Post"] == "List-Unsubscribe=One-Click"
+        assert mail["Auto-Submitted"] == "auto-generated"
+    wait_until(lambda: system.cartbus("why", "demo", "c-1", check=False).stdout, "an explanation")
+    assert len(to_shopper(keep)) == 2
+
+
+def test_the_link_in_a_mail_stops_the_second(system, keep):
+    leave_cart(system)
+    wait_until(lambda: to_shopper(keep), "the first reminder", within_s=25)
+    link = re.fullmatch("<(.*)>", to_shopper(keep)[0]["List-Unsubscribe"])[1]
+    path = urllib.parse.urlsplit(link).path
+    assert system.request("GET", path).status == 200
+    answer = system.request("POST", path, body="List-Unsubscribe=One-Click",
+                            headers={"Content-Type": "application/x-www-form-urlencoded"})
+    assert answer.status == 200
+    wait_until(lambda: system.log(topic="suppression"), "the suppression")
+    wait_until(lambda: [entry for entry in system.log(topic="cart.state") if entry["message"].status == 2], "the close",
+               within_s=25)
+    assert len(to_shopper(keep)) == 1
+
+
+def test_a_mail_that_the_server_puts_off_comes_later_and_once(system, keep):
+    keep.data = "451 try again"
+    leave_cart(system)
+    wait_until(lambda: outcomes(system, "released"), "the release", within_s=25)
+    keep.data = None
+    wait_until(lambda: to_shopper(keep), "the reminder", within_s=25)
+    assert outcomes(system, "released")[0].reason.startswith("later 451")
+
+
+def test_a_mail_without_an_answer_is_ambiguous_listed_and_never_repeated(system, keep):
+    keep.hang_up = True
+    leave_cart(system)
+    wait_until(lambda: outcomes(system, "ambiguous"), "the ambiguous outcome", within_s=25)
+    keep.hang_up = False
+    wait_until(lambda: outcomes(system, "sent"), "the second reminder", within_s=25)
+    assert [outcome.step for outcome in outcomes(system, "ambiguous") + outcomes(system, "sent")] == [1, 2]
+    assert len(to_shopper(keep)) == 2
+    wait_until(lambda: to_shopper(keep, "admin@shop.example"), "the alarm's mail", within_s=25)
+    alarm = to_shopper(keep, "admin@shop.example")[0]
+    assert alarm["Subject"].startswith("[cartbus] ambiguous")
+    assert "What to do:" in alarm.get_content()
