@@ -1,0 +1,183 @@
+/* test_exporter.c: the carts of the local day that just ended, once */
+#include "bus/actor/harness.h"
+#include "bus/base/clock.h"
+#include "bus/base/text.h"
+#include "proto/topics.h"
+#include "services/exporter/exporter.h"
+#include "services/kit/file_driver.h"
+#include "services/kit/zone.h"
+#include "tests/unit/cmocka_all.h"
+#include <errno.h>
+#include <stdio.h>
+
+#define HEADER                                                                                                         \
+	"cart,status,abandoned,total,currency,first_mail,first_outcome,second_mail,second_outcome,bought,"             \
+	"recovered\r\n"
+
+static int64_t berlin(int day, int hour, int minute)
+{
+	const struct local_time local = { .year = 2026, .month = 10, .day = day, .hour = hour, .minute = minute };
+	int64_t us;
+	assert_int_equal(zone_moment("Europe/Berlin", &local, &us), 0);
+	return us;
+}
+
+static struct harness *given_shop(void)
+{
+	static Document document = { .version = 1, .kind = "shop", .digest = "d1" };
+	struct harness *h = harness_new(&exporter, berlin(25, 2, 0));
+	TEXT_COPY(document.text,
+		"[shop]\ntime-zone = Europe/Berlin\ncurrency = EUR\nlocale = de-DE\ntitle = Demo\nurl = "
+		"https://demo.example\n"
+		"[mail]\nfrom = Demo <shop@demo.example>\nowner = owner@demo.example\nbounce = bounce@demo.example\n"
+		"reply-to = shop@demo.example\npostal-address = 1 Main Street\n");
+	exporter_set_up("/exports");
+	GIVEN(h, document, &document, .shop = "demo", .key = "shop", .version = 1);
+	return h;
+}
+
+static CartState cart_of(const char *id, int64_t abandoned_us)
+{
+	CartState cart = { .has_ids = true,
+		.revision = 1,
+		.abandoned_us = abandoned_us,
+		.first_seen_us = abandoned_us,
+		.total_minor = 1250,
+		.currency = "EUR" };
+	TEXT_COPY(cart.ids.cart_id, id);
+	return cart;
+}
+
+static void given_cart(struct harness *h, const CartState *cart)
+{
+	static uint64_t version;
+	GIVEN(h, cart_state, cart, .shop = "demo", .key = cart->ids.cart_id, .version = ++version);
+}
+
+static void given_sent(struct harness *h, const char *cart_id, uint32_t step, int64_t at_us)
+{
+	ReminderOutcome sent = { .step = step, .attempt = 1, .at_us = at_us };
+	TEXT_COPY(sent.cart_id, cart_id);
+	GIVEN(h, reminder_sent, &sent, .shop = "demo", .key = cart_id);
+}
+
+static enum verdict when_night(struct harness *h, int64_t due_us)
+{
+	Tick tick = { .name = "nightly", .due_us = due_us };
+	return WHEN(h, tick_nightly, &tick, .shop = "demo", .key = "demo");
+}
+
+static void expect_file(struct harness *h, const char *path, const char *content)
+{
+	const struct file_request *file = harness_effect_request(h);
+	assert_non_null(file);
+	assert_string_equal(file->path, path);
+	assert_string_equal(buffer_text((struct buffer *)&file->content), content);
+}
+
+static void the_day_that_ended_is_written_with_what_became_of_each_cart(void **state)
+{
+	struct harness *h = given_shop();
+	CartState bought = cart_of("b", berlin(24, 9, 0)), open = cart_of("=o\"x", berlin(24, 23, 59));
+	(void)state;
+	given_cart(h, &bought);
+	given_sent(h, "b", 1, berlin(24, 11, 0));
+	bought.status = CART_BOUGHT;
+	bought.bought_us = berlin(24, 12, 30);
+	given_cart(h, &bought);
+	given_cart(h, &open);
+	assert_int_equal(when_night(h, berlin(25, 2, 0)), WORKING);
+	expect_file(h, "/exports/demo/2026-10-24.csv",
+		HEADER
+		"\"'=o\"\"x\",open,2026-10-24 23:59:00,12.50,EUR,,,,,,no\r\n"
+		"\"b\",bought,2026-10-24 09:00:00,12.50,EUR,2026-10-24 11:00:00,sent,,,2026-10-24 12:30:00,yes\r\n");
+	assert_int_equal(harness_result(h, &(int){ 0 }, CLAIM_NONE), DONE);
+	ExportDone done;
+	assert_true(harness_said(h, &topic_export_done, 0, &done, NULL));
+	assert_string_equal(done.day, "2026-10-24");
+	assert_int_equal(done.carts, 2);
+	assert_int_equal(done.mails, 1);
+	assert_int_equal(harness_count(h, &topic_audit), 1);
+	harness_free(h);
+}
+
+static void a_day_is_exported_once(void **state)
+{
+	struct harness *h = given_shop();
+	(void)state;
+	assert_int_equal(when_night(h, berlin(25, 2, 0)), WORKING);
+	assert_int_equal(harness_result(h, &(int){ 0 }, CLAIM_NONE), DONE);
+	assert_int_equal(when_night(h, berlin(25, 2, 0)), DONE);
+	assert_int_equal(harness_count(h, NULL), 0);
+	assert_int_equal(when_night(h, berlin(26, 2, 0)), WORKING);
+	harness_free(h);
+}
+
+static void the_days_of_both_clock_changes_are_whole(void **state)
+{
+	struct harness *h = given_shop();
+	CartState late = cart_of("late", berlin(25, 23, 30)); /* 25 October 2026 has 25 hours */
+	CartState next = cart_of("next", berlin(26, 0, 0));
+	(void)state;
+	given_cart(h, &late);
+	given_cart(h, &next);
+	assert_int_equal(when_night(h, berlin(26, 2, 0)), WORKING);
+	expect_file(
+		h, "/exports/demo/2026-10-25.csv", HEADER "\"late\",open,2026-10-25 23:30:00,12.50,EUR,,,,,,no\r\n");
+	harness_free(h);
+}
+
+static void merged_and_test_carts_are_left_out(void **state)
+{
+	struct harness *h = given_shop();
+	CartState merged = cart_of("m", berlin(24, 9, 0)), test = cart_of("t", berlin(24, 9, 0));
+	(void)state;
+	merged.status = CART_CLOSED;
+	merged.closed_reason = CLOSED_MERGED;
+	test.test = true;
+	given_cart(h, &merged);
+	given_cart(h, &test);
+	assert_int_equal(when_night(h, berlin(25, 2, 0)), WORKING);
+	expect_file(h, "/exports/demo/2026-10-24.csv", HEADER);
+	harness_free(h);
+}
+
+static void a_folder_that_cannot_be_written_is_tried_again(void **state)
+{
+	struct harness *h = given_shop();
+	(void)state;
+	assert_int_equal(when_night(h, berlin(25, 2, 0)), WORKING);
+	assert_int_equal(harness_result(h, &(int){ -ENOSPC }, CLAIM_NONE), LATER);
+	assert_string_equal(harness_reason(h), "No space left on device");
+	assert_int_equal(harness_count(h, NULL), 0);
+	assert_int_equal(when_night(h, berlin(25, 2, 0)), WORKING);
+	assert_int_equal(harness_result(h, NULL, CLAIM_NONE), LATER);
+	harness_free(h);
+}
+
+static void carts_left_alone_for_long_are_forgotten(void **state)
+{
+	struct harness *h = given_shop();
+	CartState old = cart_of("old", berlin(24, 9, 0) - 80 * US_PER_DAY), young = cart_of("young", berlin(24, 9, 0));
+	(void)state;
+	given_cart(h, &old);
+	given_cart(h, &young);
+	assert_int_equal(when_night(h, berlin(25, 2, 0)), WORKING);
+	assert_int_equal(harness_result(h, &(int){ 0 }, CLAIM_NONE), DONE);
+	assert_false(state_has(harness_state(h), "ledger", "demo", "old"));
+	assert_true(state_has(harness_state(h), "ledger", "demo", "young"));
+	harness_free(h);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(the_day_that_ended_is_written_with_what_became_of_each_cart),
+		cmocka_unit_test(a_day_is_exported_once),
+		cmocka_unit_test(the_days_of_both_clock_changes_are_whole),
+		cmocka_unit_test(merged_and_test_carts_are_left_out),
+		cmocka_unit_test(a_folder_that_cannot_be_written_is_tried_again),
+		cmocka_unit_test(carts_left_alone_for_long_are_forgotten),
+	};
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

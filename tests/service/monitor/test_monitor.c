@@ -1,0 +1,230 @@
+/* test_monitor.c: what is noticed, what is not, and who gets a mail */
+#include "bus/actor/harness.h"
+#include "bus/base/clock.h"
+#include "bus/base/text.h"
+#include "proto/topics.h"
+#include "services/kit/mail.h"
+#include "services/monitor/check.h"
+#include "services/monitor/monitor.h"
+#include "services/monitor/rows.h"
+#include "tests/unit/cmocka_all.h"
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+#define NOW_US (INT64_C(20000) * US_PER_DAY)
+
+static const char STATUS[] =
+	"{\"parked_claims\":%s,\"sessions\":[{\"service\":\"waiter\"},{\"service\":\"sender\"}],\"gateways\":"
+	"[{\"name\":\"gateway\",\"alive\":%s}],\"queues\":["
+	"{\"name\":\"waiter\",\"ready\":%s,\"leased\":0,\"delayed\":0,\"dead\":%s,\"oldest_us\":%lld,\"failures\":%s},"
+	"{\"name\":\"sender\",\"ready\":0,\"leased\":0,\"delayed\":0,\"dead\":0,\"oldest_us\":1,\"failures\":0}%s]}";
+
+struct status {
+	const char *parked, *alive, *ready, *dead, *failures, *more;
+	int64_t oldest_us;
+};
+
+static struct view view_of(struct status status)
+{
+	char json[1000];
+	struct view view;
+	snprintf(json, sizeof(json), STATUS, status.parked ? status.parked : "0", status.alive ? status.alive : "true",
+		status.ready ? status.ready : "0", status.dead ? status.dead : "0", (long long)status.oldest_us,
+		status.failures ? status.failures : "0", status.more ? status.more : "");
+	assert_int_equal(view_read(json, &view), 0);
+	return view;
+}
+
+static bool is_so(const struct harness *h, enum condition condition, struct view view, const char *words)
+{
+	Alarm alarm;
+	struct circumstances now = {
+		.state = harness_state(h), .view = &view, .now_us = NOW_US, .clock_rate = 1, .failures_before = 0
+	};
+	bool so = check(condition, &now, &alarm);
+	if (so && !strstr(alarm.text, words))
+		fail_msg("\"%s\" does not say \"%s\"", alarm.text, words);
+	if (so)
+		assert_true(alarm.remedy[0] && alarm.kind[0]);
+	return so;
+}
+
+static void a_healthy_system_raises_nothing(void **state)
+{
+	struct harness *h = harness_new(&monitor, NOW_US);
+	(void)state;
+	for (int condition = 0; condition < CONDITION_COUNT; condition++)
+		assert_false(is_so(h, (enum condition)condition, view_of((struct status){ 0 }), ""));
+	harness_free(h);
+}
+
+static void the_brokers_account_is_judged(void **state)
+{
+	const struct {
+		enum condition condition;
+		struct status status;
+		const char *words;
+	} cases[] = {
+		{ CONDITION_DEAD_LETTERS, { .dead = "3" }, "3 dead letters: waiter (3)" },
+		{ CONDITION_FAILURES, { .failures = "5" }, "5 decisions failed" },
+		{ CONDITION_QUEUE_STUCK, { .ready = "1", .oldest_us = NOW_US - 31 * US_PER_MINUTE },
+			"waiter has waited for 31" },
+		{ CONDITION_SERVICE_MISSING, { .more = ",{\"name\":\"unsub\"}" }, "not running: unsub" },
+		{ CONDITION_GATEWAY_AWAY, { .alive = "false" }, "gateway" },
+		{ CONDITION_CLAIMS_PARKED, { .parked = "2" }, "2 mails wait" },
+	};
+	struct harness *h = harness_new(&monitor, NOW_US);
+	(void)state;
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++)
+		for (int condition = 0; condition < CONDITION_COUNT; condition++)
+			assert_int_equal(is_so(h, (enum condition)condition, view_of(cases[i].status), cases[i].words),
+				condition == (int)cases[i].condition);
+	assert_false(is_so(h, CONDITION_FAILURES, view_of((struct status){ .failures = "4" }), ""));
+	assert_false(is_so(h, CONDITION_QUEUE_STUCK,
+		view_of((struct status){ .ready = "1", .oldest_us = NOW_US - 29 * US_PER_MINUTE }), ""));
+	harness_free(h);
+}
+
+static void an_answer_that_is_none_is_refused(void **state)
+{
+	static const char *const bad[] = { "", "[]", "{}", "{\"queues\":1}", "{\"queues\":[" };
+	struct view view;
+	(void)state;
+	for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++)
+		assert_int_equal(view_read(bad[i], &view), -EINVAL);
+}
+
+static void given_due(struct harness *h, int64_t decided_us)
+{
+	ReminderDue due = { .has_cart = true, .cart = { .has_ids = true, .ids = { .cart_id = "c1" } }, .step = 1 };
+	due.decided_us = decided_us;
+	GIVEN(h, reminder_due, &due, .shop = "demo", .key = "hash");
+}
+
+static bool nothing_sent(struct harness *h)
+{
+	return is_so(h, CONDITION_NOTHING_SENT, view_of((struct status){ 0 }), "shop demo, cart/reminder c1/1");
+}
+
+static void a_reminder_without_an_outcome_is_noticed_after_half_an_hour(void **state)
+{
+	const struct topic *const ends[] = { &topic_reminder_sent, &topic_reminder_refused, &topic_reminder_ambiguous,
+		&topic_reminder_skipped };
+	ReminderOutcome outcome = { .cart_id = "c1", .step = 1, .attempt = 1 };
+	(void)state;
+	for (size_t i = 0; i < sizeof(ends) / sizeof(ends[0]); i++) {
+		struct harness *h = harness_new(&monitor, NOW_US);
+		given_due(h, NOW_US - 30 * US_PER_MINUTE);
+		assert_false(nothing_sent(h));
+		given_due(h, NOW_US - 31 * US_PER_MINUTE);
+		assert_true(nothing_sent(h));
+		harness_given(h, ends[i], &(struct say){ .shop = "demo", .key = "c1/1" }, &outcome);
+		assert_false(nothing_sent(h));
+		harness_free(h);
+	}
+}
+
+static void what_was_put_off_or_paused_is_not_missed(void **state)
+{
+	struct harness *h = harness_new(&monitor, NOW_US);
+	Audit audit = { .action = "deferred", .cart_id = "c1" };
+	ShopStatus status = { .mode = MODE_PAUSED };
+	(void)state;
+	given_due(h, NOW_US - US_PER_HOUR);
+	GIVEN(h, shop_status, &status, .shop = "demo", .key = "demo");
+	assert_false(nothing_sent(h));
+	status.mode = MODE_LIVE;
+	GIVEN(h, shop_status, &status, .shop = "demo", .key = "demo");
+	assert_true(nothing_sent(h));
+	GIVEN(h, audit, &audit, .shop = "demo", .key = "c1");
+	assert_false(nothing_sent(h));
+	harness_free(h);
+}
+
+static void given_timer(struct harness *h, const char *name, uint64_t version, int64_t due_us)
+{
+	TimerSet set = { .version = version, .due_us = due_us };
+	TEXT_COPY(set.name, name);
+	GIVEN(h, timer_set, &set, .shop = "demo", .key = name, .version = version);
+}
+
+static void a_timer_that_did_not_fire_is_noticed(void **state)
+{
+	struct harness *h = harness_new(&monitor, NOW_US);
+	TimerFired fired = { .name = "cart/a", .version = 1 };
+	TimerCancel cancel = { .name = "cart/b", .version = 2 };
+	struct view view = view_of((struct status){ 0 });
+	(void)state;
+	given_timer(h, "cart/a", 1, NOW_US - 10 * US_PER_MINUTE);
+	given_timer(h, "cart/b", 2, NOW_US - 20 * US_PER_MINUTE);
+	given_timer(h, "cart/c", 1, NOW_US + US_PER_HOUR);
+	assert_true(is_so(h, CONDITION_TIMERS_LATE, view, "20 minutes"));
+	GIVEN(h, timer_cancel, &cancel, .shop = "demo", .key = "cart/b", .version = 2, .tombstone = true);
+	assert_true(is_so(h, CONDITION_TIMERS_LATE, view, "10 minutes"));
+	GIVEN(h, timer_fired, &fired, .shop = "demo", .key = "cart/a", .version = 1, .tombstone = true);
+	assert_false(is_so(h, CONDITION_TIMERS_LATE, view, ""));
+	given_timer(h, "cart/b", 1, NOW_US - US_PER_HOUR); /* older than the cancel */
+	assert_false(is_so(h, CONDITION_TIMERS_LATE, view, ""));
+	harness_free(h);
+}
+
+static void an_ambiguous_mail_is_told_for_a_day_or_until_it_is_known(void **state)
+{
+	struct harness *h = harness_new(&monitor, NOW_US);
+	ReminderOutcome outcome = { .cart_id = "c1", .step = 1, .attempt = 1, .at_us = NOW_US - US_PER_HOUR };
+	struct view view = view_of((struct status){ 0 });
+	(void)state;
+	GIVEN(h, reminder_ambiguous, &outcome, .shop = "demo", .key = "c1/1");
+	assert_true(is_so(h, CONDITION_AMBIGUOUS, view, "of 1 mails"));
+	GIVEN(h, reminder_sent, &outcome, .shop = "demo", .key = "c1/1");
+	assert_false(is_so(h, CONDITION_AMBIGUOUS, view, ""));
+	outcome.at_us = NOW_US - US_PER_DAY - 1;
+	GIVEN(h, reminder_ambiguous, &outcome, .shop = "demo", .key = "c1/1");
+	assert_false(is_so(h, CONDITION_AMBIGUOUS, view, ""));
+	harness_free(h);
+}
+
+static enum verdict when_alarm(struct harness *h, bool raised)
+{
+	Alarm alarm = { .kind = "dead-letters", .raised = raised, .text = "3 dead letters", .at_us = NOW_US };
+	TEXT_COPY(alarm.remedy, "cartbus dlq list");
+	return WHEN(h, alarm, &alarm, .shop = MONITOR_SHOP, .key = "dead-letters");
+}
+
+static void a_raised_alarm_is_mailed_and_a_cleared_one_is_not(void **state)
+{
+	struct harness *h = harness_new(&monitor, NOW_US);
+	(void)state;
+	monitor_set_up("admin@shop.example", "bus@shop.example");
+	assert_int_equal(when_alarm(h, true), WORKING);
+	const struct mail *mail = harness_effect_request(h);
+	assert_string_equal(mail->envelope_to, "admin@shop.example");
+	assert_string_equal(mail->envelope_from, "bus@shop.example");
+	assert_false(mail->claim);
+	assert_non_null(memmem(mail->mime.data, mail->mime.len, "cartbus dlq list", 16));
+	assert_true(rows_alarm_raised(harness_state(h), "dead-letters"));
+	assert_int_equal(harness_result(h, &(struct mail_result){ .end = MAIL_NOT_SENT }, CLAIM_NONE), LATER);
+	assert_int_equal(when_alarm(h, true), WORKING);
+	assert_int_equal(harness_result(h, &(struct mail_result){ .end = MAIL_SENT }, CLAIM_NONE), DONE);
+	assert_int_equal(when_alarm(h, false), DONE);
+	assert_false(rows_alarm_raised(harness_state(h), "dead-letters"));
+	monitor_set_up("", "");
+	assert_int_equal(when_alarm(h, true), DONE);
+	harness_free(h);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(a_healthy_system_raises_nothing),
+		cmocka_unit_test(the_brokers_account_is_judged),
+		cmocka_unit_test(an_answer_that_is_none_is_refused),
+		cmocka_unit_test(a_reminder_without_an_outcome_is_noticed_after_half_an_hour),
+		cmocka_unit_test(what_was_put_off_or_paused_is_not_missed),
+		cmocka_unit_test(a_timer_that_did_not_fire_is_noticed),
+		cmocka_unit_test(an_ambiguous_mail_is_told_for_a_day_or_until_it_is_known),
+		cmocka_unit_test(a_raised_alarm_is_mailed_and_a_cleared_one_is_not),
+	};
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
