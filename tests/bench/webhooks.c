@@ -1,0 +1,208 @@
+/*
+ * webhooks.c: posts signed webhooks over kept connections, as fast as they are answered
+ *
+ *   bench_webhooks PORT SHOP SECRET COUNT CONNECTIONS TIMESTAMP PREFIX
+ *
+ * Prints the rate and the 99th percentile of the time from the first byte sent to the answer. Every body is a new cart of our own
+ * endpoint, with an id and an address of its own. TIMESTAMP is what the gateway's clock shows ("@RATE,REAL,WALL" for a scaled one).
+ */
+#include "bus/base/bytes.h"
+#include "bus/base/clock.h"
+#include "bus/base/log.h"
+#include "bus/base/text.h"
+#include <arpa/inet.h>
+#include <errno.h>
+#include <openssl/evp.h>
+#include <openssl/hmac.h>
+#include <poll.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+enum { CONNECTIONS_MAX = 256, STALL_MS = 10000 };
+
+struct load {
+	const char *shop, *secret, *prefix;
+	uint16_t port;
+	int connections;
+	uint64_t count, posted, answered, refused;
+	struct clock clock; /* the gateway's */
+	int64_t *latencies_us;
+};
+
+struct connection {
+	int fd;
+	bool busy;
+	int64_t sent_us;
+	char answer[2048];
+	size_t answer_len;
+};
+
+static void open_connection(const struct load *load, struct connection *connection)
+{
+	struct sockaddr_in address = { .sin_family = AF_INET, .sin_port = htons(load->port) };
+
+	address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+	connection->fd = socket(AF_INET, SOCK_STREAM, 0);
+	if (connection->fd < 0 || connect(connection->fd, (struct sockaddr *)&address, sizeof(address)))
+		die("cannot connect to port %u: %s", load->port, strerror(errno));
+	connection->answer_len = 0;
+}
+
+static void write_body(const struct load *load, struct buffer *body)
+{
+	unsigned long long n = load->posted;
+
+	buffer_printf(body,
+		"{\"id\":\"%s-%llu\",\"event\":\"changed\",\"cart\":\"%s-%llu\",\"email\":\"shopper%llu@%s.example\","
+		"\"first_name\":\"Ada\",\"locale\":\"de-DE\",\"consent\":true,\"currency\":\"EUR\",\"total\":\"12.50\","
+		"\"recovery_url\":\"https://shop.example/cart/%llu\",\"items\":[{\"title\":\"Tulpen, 20 "
+		"Stiele\",\"sku\":\"T20\","
+		"\"product_id\":\"1\",\"variant_id\":\"2\",\"quantity\":1,\"price\":\"12.50\"}]}",
+		load->prefix, n, load->prefix, n, n, load->prefix, n);
+}
+
+static void sign(const struct load *load, const char *stamp, struct bytes body, char ret[65])
+{
+	struct buffer covered = { 0 };
+	unsigned char mac[EVP_MAX_MD_SIZE];
+	unsigned int len = 0;
+
+	buffer_printf(&covered, "%s.", stamp);
+	buffer_add(&covered, body.data, body.len);
+	HMAC(EVP_sha256(), load->secret, (int)strlen(load->secret), covered.data, covered.len, mac, &len);
+	text_hex(mac, len, ret);
+	buffer_free(&covered);
+}
+
+static void post_one(struct load *load, struct connection *connection)
+{
+	struct buffer body = { 0 }, request = { 0 };
+	struct clock real = clock_system();
+	char stamp[24], signature[65];
+
+	write_body(load, &body);
+	snprintf(stamp, sizeof(stamp), "%lld", (long long)(clock_wall_us(&load->clock) / US_PER_S));
+	sign(load, stamp, buffer_bytes(&body), signature);
+	buffer_printf(&request,
+		"POST /hooks/%s/cart HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n"
+		"X-Cartbus-Timestamp: %s\r\nX-Cartbus-Signature: %s\r\nContent-Length: %zu\r\n\r\n",
+		load->shop, stamp, signature, body.len);
+	buffer_add(&request, body.data, body.len);
+	connection->sent_us = clock_boot_us(&real);
+	if (send(connection->fd, request.data, request.len, MSG_NOSIGNAL) != (ssize_t)request.len)
+		die("a request was not taken whole");
+	connection->busy = true;
+	load->posted++;
+	buffer_free(&body);
+	buffer_free(&request);
+}
+
+/* How long the whole answer is; 0: not there yet. */
+static size_t answer_size(const struct connection *connection)
+{
+	const char *end = strstr(connection->answer, "\r\n\r\n");
+	const char *length = strcasestr(connection->answer, "content-length:");
+
+	if (!end)
+		return 0;
+	return (size_t)(end + 4 - connection->answer) + (length && length < end ? strtoul(length + 15, NULL, 10) : 0);
+}
+
+static void hear_one(struct load *load, struct connection *connection)
+{
+	struct clock real = clock_system();
+	ssize_t got = recv(connection->fd, connection->answer + connection->answer_len,
+		sizeof(connection->answer) - 1 - connection->answer_len, 0);
+	size_t size;
+
+	if (got <= 0)
+		die("the gateway closed a connection in the middle of a request");
+	connection->answer_len += (size_t)got;
+	connection->answer[connection->answer_len] = '\0';
+	size = answer_size(connection);
+	if (size == 0 || connection->answer_len < size)
+		return;
+	if (!strstr(connection->answer, " 200 "))
+		load->refused++;
+	load->latencies_us[load->answered++] = clock_boot_us(&real) - connection->sent_us;
+	connection->busy = false;
+	connection->answer_len = 0;
+	if (strcasestr(connection->answer, "connection: close")) {
+		close(connection->fd);
+		open_connection(load, connection);
+	}
+}
+
+static void run(struct load *load)
+{
+	static struct connection connections[CONNECTIONS_MAX];
+	struct pollfd fds[CONNECTIONS_MAX];
+
+	for (int i = 0; i < load->connections; i++)
+		open_connection(load, &connections[i]);
+	while (load->answered < load->count) {
+		for (int i = 0; i < load->connections; i++) {
+			if (!connections[i].busy && load->posted < load->count)
+				post_one(load, &connections[i]);
+			fds[i] = (struct pollfd){ .fd = connections[i].fd, .events = connections[i].busy ? POLLIN : 0 };
+		}
+		if (poll(fds, (nfds_t)load->connections, STALL_MS) <= 0)
+			die("the gateway did not answer within %d s", STALL_MS / 1000);
+		for (int i = 0; i < load->connections; i++) {
+			if (fds[i].revents)
+				hear_one(load, &connections[i]);
+		}
+	}
+}
+
+static int by_size(const void *a, const void *b)
+{
+	int64_t left = *(const int64_t *)a, right = *(const int64_t *)b;
+
+	return left < right ? -1 : left > right;
+}
+
+static struct clock clock_of(const char *text)
+{
+	long long real_us, wall_us;
+	double rate;
+
+	if (sscanf(text, "@%lf,%lld,%lld", &rate, &real_us, &wall_us) == 3)
+		return clock_scaled(rate, real_us, wall_us);
+	return clock_system();
+}
+
+int main(int argc, char **argv)
+{
+	struct clock real = clock_system();
+	struct load load;
+	int64_t start_us;
+	double seconds;
+
+	log_open("bench", LOG_WARNING);
+	if (argc != 8)
+		die("usage: bench_webhooks PORT SHOP SECRET COUNT CONNECTIONS TIMESTAMP PREFIX");
+	load = (struct load){ .port = (uint16_t)atoi(argv[1]),
+		.shop = argv[2],
+		.secret = argv[3],
+		.count = strtoull(argv[4], NULL, 10),
+		.connections = atoi(argv[5]),
+		.clock = clock_of(argv[6]),
+		.prefix = argv[7] };
+	if (load.connections < 1 || load.connections > CONNECTIONS_MAX || load.count < 1)
+		die("COUNT is at least 1, CONNECTIONS at most %d", CONNECTIONS_MAX);
+	load.latencies_us = calloc(load.count, sizeof(*load.latencies_us));
+	start_us = clock_boot_us(&real);
+	run(&load);
+	seconds = (double)(clock_boot_us(&real) - start_us) / US_PER_S;
+	qsort(load.latencies_us, load.answered, sizeof(*load.latencies_us), by_size);
+	printf("webhook_rate %.0f requests/s\nwebhook_p99 %.2f ms\n", (double)load.answered / seconds,
+		(double)load.latencies_us[load.answered * 99 / 100] / US_PER_MS);
+	free(load.latencies_us);
+	if (load.refused)
+		die("%llu webhooks were not answered 200", (unsigned long long)load.refused);
+	return 0;
+}
