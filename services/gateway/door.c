@@ -61,6 +61,7 @@ struct door {
 	uint64_t replay_count;
 	bool replay_broke; /* the session ended under them: begin again when all have come back */
 	bool spooling_told;
+	int64_t quiet_until_us; /* boot time: a full disk is told once a second */
 };
 
 static int64_t now_us(const struct door *door)
@@ -287,8 +288,10 @@ static void sync_spool(struct door *door)
 	int r = spool_sync(door->spool);
 
 	runtime_spooled(door->runtime, spool_count(door->spool));
-	if (r < 0)
+	if (r < 0 && now_us(door) >= door->quiet_until_us) {
+		door->quiet_until_us = now_us(door) + US_PER_S;
 		log_event(LOG_ERROR, "%s; storefronts get 503 until there is room", spool_last_failure(door->spool));
+	}
 	LIST_EACH_SAFE (hook, &door->spooling) {
 		struct knock *knock = LIST_ENTRY(hook, struct knock, link);
 

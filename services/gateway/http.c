@@ -5,26 +5,25 @@
  * suspended and resumed there.
  *
  * Owns:      the listening socket, the connections, the requests that are being received or answered.
- * Promises:  a request is there within 5 s or its connection is cut (the library's own timeout counts idleness only, so one byte
- *            a second would live for ever); at most 1 MB of body is kept, 64 MB of all; a request whose framing two servers could
+ * Promises:  a request is there within 5 s (10 s where it follows another on the same connection) or its connection is cut: the
+ *            library's own timeout counts idleness only, so one byte a second would live for ever; at most 1 MB of body is kept, 64 MB of all; a request whose framing two servers could
  *            read differently is refused and its connection closed.
  * Fails by:  400, 404, 405, 413, 503 in words; die() when it cannot listen.
- * Read next: reception.c (what a request means), door.c (how it gets in), listen.c
+ * Read next: reception.c (what a request means), door.c (how it gets in), visit.c, listen.c
  */
 #include "services/gateway/http.h"
-#include "bus/base/list.h"
 #include "bus/base/log.h"
 #include "bus/base/memory.h"
 #include "services/gateway/event.h"
 #include "services/gateway/listen.h"
 #include "services/gateway/reception.h"
+#include "services/gateway/visit.h"
 #include <inttypes.h>
 #include <limits.h>
 #include <microhttpd.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/eventfd.h>
-#include <sys/socket.h>
 #include <unistd.h>
 
 enum {
@@ -35,14 +34,7 @@ enum {
 	LIBRARY_RUNS_MOST = 64, /* in one turn of the loop */
 	IDLE_MOST_S = 15,       /* a second net under the deadline */
 };
-static const int64_t request_us = 5 * US_PER_S; /* to send one, to take the answer, between two */
 static const int64_t report_us = US_PER_MINUTE;
-
-struct visit {            /* a connection */
-	struct list link; /* in deadline order; not while its request is being decided */
-	int fd;
-	int64_t deadline_us;
-};
 
 enum phase { PHASE_RECEIVING, PHASE_WAITING, PHASE_ANSWERED };
 
@@ -65,7 +57,7 @@ static struct http {
 	struct reception reception;
 	struct counters counters, reported;
 	char shops_folder[PATH_MAX / 2], rejected_folder[PATH_MAX];
-	struct list visits;
+	struct visits visits;
 	size_t bodies; /* bytes kept of all requests */
 	int wake_fd;
 	bool resumed;
@@ -78,42 +70,16 @@ static int64_t now_us(void)
 	return clock_boot_us(http.clock);
 }
 
-/* ---- deadlines ---- */
-
-static void visit_until(struct visit *visit, int64_t deadline_us)
-{
-	visit->deadline_us = deadline_us;
-	list_remove(&visit->link);
-	list_append(&http.visits, &visit->link); /* all deadlines are the same time away: the list stays sorted */
-}
-
-static void cut_the_slow(void)
-{
-	LIST_EACH_SAFE (hook, &http.visits) {
-		struct visit *visit = LIST_ENTRY(hook, struct visit, link);
-
-		if (visit->deadline_us > now_us())
-			return;
-		list_remove(&visit->link);
-		shutdown(visit->fd, SHUT_RDWR); /* the library sees the end and closes */
-		http.counters.cut_off++;
-	}
-}
-
 static void on_connection(
 	void *cls, struct MHD_Connection *connection, void **context, enum MHD_ConnectionNotificationCode code)
 {
-	struct visit *visit = *context;
-
 	(void)cls;
 	if (code == MHD_CONNECTION_NOTIFY_STARTED) {
-		visit = *context = memory_new(sizeof(*visit));
-		list_init(&visit->link);
-		visit->fd = MHD_get_connection_info(connection, MHD_CONNECTION_INFO_CONNECTION_FD)->connect_fd;
-		visit_until(visit, now_us() + request_us);
-	} else if (visit) {
-		list_remove(&visit->link);
-		free(visit);
+		*context = visit_begin(&http.visits,
+			MHD_get_connection_info(connection, MHD_CONNECTION_INFO_CONNECTION_FD)->connect_fd);
+	} else {
+		visit_end(*context);
+		*context = NULL;
 	}
 }
 
@@ -154,7 +120,7 @@ static enum MHD_Result queue_answer(struct exchange *exchange)
 static enum MHD_Result answer_now(struct exchange *exchange)
 {
 	exchange->phase = PHASE_ANSWERED;
-	visit_until(exchange->visit, now_us() + request_us);
+	visit_answering(exchange->visit);
 	return queue_answer(exchange);
 }
 
@@ -179,7 +145,7 @@ static void on_decided(void *context, enum door_end end, uint64_t seq, const cha
 
 	reception_finish(&http.reception, &exchange->wish, end, seq, why, &exchange->answer);
 	exchange->phase = PHASE_ANSWERED;
-	visit_until(exchange->visit, now_us() + request_us);
+	visit_answering(exchange->visit);
 	MHD_resume_connection(exchange->connection);
 	http.resumed = true;
 }
@@ -208,7 +174,7 @@ static enum MHD_Result decide(struct exchange *exchange)
 		answer_health(answer);
 	} else if (reception_receive(&http.reception, &exchange->request, answer, &exchange->wish)) {
 		exchange->phase = PHASE_WAITING;
-		list_remove(&exchange->visit->link);
+		visit_hold(exchange->visit);
 		MHD_suspend_connection(exchange->connection);
 		door_knock(http.door, &exchange->wish.message, exchange->wish.stop, on_decided, exchange);
 		return MHD_YES;
@@ -291,6 +257,7 @@ static enum MHD_Result on_request(void *cls, struct MHD_Connection *connection, 
 	(void)version;
 	if (!exchange) {
 		exchange = *context = exchange_new(connection, path, method);
+		visit_head_came(exchange->visit);
 		return begin(exchange);
 	}
 	if (*len > 0) {
@@ -319,7 +286,7 @@ static void on_completed(
 	if (!exchange)
 		return;
 	if (how == MHD_REQUEST_TERMINATED_COMPLETED_OK)
-		visit_until(exchange->visit, now_us() + request_us);
+		visit_answered(exchange->visit);
 	forget_body(exchange);
 	buffer_free(&exchange->wish.message);
 	buffer_free(&exchange->answer.body);
@@ -416,17 +383,11 @@ static int64_t before_wait(void *context)
 	int64_t wait_us, door_us;
 
 	(void)context;
-	cut_the_slow();
 	report();
 	wait_us = run_library();
 	door_us = door_work(http.door); /* after it: what has just come in is said at once */
 	wait_us = http.resumed ? 0 : sooner_us(wait_us, door_us);
-	if (!list_empty(&http.visits)) {
-		int64_t left_us = LIST_ENTRY(http.visits.next, struct visit, link)->deadline_us - now_us();
-
-		wait_us = sooner_us(wait_us, left_us > 0 ? left_us : 0);
-	}
-	return wait_us;
+	return sooner_us(wait_us, visits_cut(&http.visits, &http.counters.cut_off));
 }
 
 static void listen_http(const struct config *config)
@@ -462,7 +423,7 @@ void http_start(struct loop *loop, struct runtime *runtime, const struct config 
 	snprintf(
 		folder, sizeof(folder), "%s/%s", config_get(config, "paths", NULL, "state"), runtime_instance(runtime));
 	http.clock = clock;
-	list_init(&http.visits);
+	visits_init(&http.visits, clock);
 	http.wake_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
 	if (http.wake_fd < 0)
 		die("no eventfd: too many open files?");

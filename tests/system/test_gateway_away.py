@@ -1,11 +1,10 @@
 """The broker is away, slow, or was never there: what was answered 200 is never lost and never overtaken."""
 
-import json
+import contextlib
 import os
 import signal
-import socket
+import subprocess
 import threading
-import time
 
 import pytest
 from cartbus_system import System, fixture, wait_until
@@ -213,6 +212,31 @@ def test_a_damaged_spool_is_refused_with_a_remedy(system, shop):
     system.start("broker", "gateway")
     wait_until(lambda: drained(system), "the spool's end")
     assert len(system.log(topic="cart.changed")) == 2
+
+
+def test_a_full_disk_is_told_and_recovers(system, shop):
+    spool = system.folder / "state" / "gateway" / "spool"
+    subprocess.run(["mount", "-t", "tmpfs", "-o", "size=256k", "tmpfs", str(spool)], check=True)
+    try:
+        (spool / "met").write_text("")
+        system.kill("broker")
+        webhook = shop.shopify("checkouts/update", fixture("shopify-checkouts-update"))
+        assert system.post(webhook).json == {"spooled": True}
+        with contextlib.suppress(OSError), open(spool / "filler", "wb", buffering=0) as filler:
+            while filler.write(b"x" * 4096):
+                pass
+        statuses = [system.post(shop.shopify("checkouts/update", fixture("shopify-checkouts-update"))) for _ in range(10)]
+        assert statuses[-1].status == 503 and "No space left" in statuses[-1].json["error"]
+        assert "No space left" in system.processes["gateway"].tail()
+        (spool / "filler").unlink()
+        assert system.post(shop.shopify("checkouts/update", fixture("shopify-checkouts-update"))).status == 200
+        accepted = 2 + [answer.status for answer in statuses].count(200)
+        system.start("broker")
+        wait_until(lambda: drained(system), "the spool's end")
+        assert len(system.log(topic="cart.changed")) == accepted
+    finally:
+        system.stop("gateway")
+        subprocess.run(["umount", str(spool)], check=True)
 
 
 def test_a_stop_of_the_process_answers_who_waits(system, shop):
