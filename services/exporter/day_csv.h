@@ -8,7 +8,7 @@
 #include "services/kit/shop.h"
 
 struct day {
-	char name[12]; /* "2026-11-20" */
+	char name[40]; /* "2026-11-20" */
 	int64_t from_us, to_us;
 	uint32_t carts, mails; /* counted by day_csv */
 };

@@ -20,7 +20,7 @@ void rows_remember_alarm(struct state *state, const struct said *said, const Ala
 struct rows_count {
 	uint32_t count;
 	int64_t oldest_us; /* 0: none */
-	char example[160]; /* "demo cart c1, reminder 1" */
+	char example[180]; /* "demo cart c1, reminder 1" */
 };
 
 /* Reminders that were due before `before_us` and have no outcome, in shops that are not paused. */
