@@ -24,29 +24,38 @@ SHOPS = ("alpha", "beta")
 FOLDED = tuple(name for name in ALL if name not in ("broker", "gateway"))
 
 
-class Killer(threading.Thread):
+class Killer:
     """Kills one process after the other, each at a random moment, and starts it again at once, as a supervisor would."""
 
     def __init__(self, system, victims, over_s, seed, forget=False):
-        super().__init__(daemon=True)
-        self.system, self.random, self.forget, self.error = system, random.Random(seed), forget, None
+        self.system, self.random, self.forget = system, random.Random(seed), forget
         self.victims, self.pause_s = list(victims), over_s / len(victims)
         self.random.shuffle(self.victims)
         self.kills = collections.Counter()
+        self._choose_moment()
 
-    def run(self):
-        try:
-            for victim in self.victims:
-                threading.Event().wait(self.random.uniform(0.2, 1.8) * self.pause_s)
-                process = self.system.processes[victim]
-                assert process.running, f"{victim} ended by itself:\n{process.tail()}"
-                self.system.kill(victim)
-                self.kills[victim] += 1
-                if self.forget:
-                    shutil.rmtree(self.system.folder / "state" / victim)
-                self.system.start(victim, wait=False)
-        except Exception as error:
-            self.error = error
+    def _choose_moment(self):
+        self.next_s = time.monotonic() + self.random.uniform(0.2, 1.8) * self.pause_s
+
+    @property
+    def done(self):
+        return not self.victims
+
+    def wait(self, most_s):
+        """Until the next kill, but not longer; then kills."""
+        threading.Event().wait(max(0, min(most_s, self.next_s - time.monotonic())))
+        if time.monotonic() >= self.next_s:
+            self._kill(self.victims.pop())
+            self._choose_moment()
+
+    def _kill(self, victim):
+        process = self.system.processes[victim]
+        assert process.running, f"{victim} ended by itself:\n{process.tail()}"
+        self.system.kill(victim)
+        self.kills[victim] += 1
+        if self.forget:
+            shutil.rmtree(self.system.folder / "state" / victim)
+        self.system.start(victim, wait=False)
 
 
 def claims_after_stop(log, carts):
@@ -84,12 +93,9 @@ def campaign(mail_server, victims, over_s, count, seed, forget=False):
             system.cartbus("shop", "mode", shop, "live")
         storefront = Storefront(system, SHOPS, count, over_s * 0.8, seed)
         killer = Killer(system, victims, over_s, seed, forget)
-        killer.start()
-        while killer.is_alive():
+        while not killer.done:
             storefront.follow(mail_server.mails())
-            killer.join(0.5)
-        if killer.error:
-            raise killer.error
+            killer.wait(0.5)
         judge(system, storefront, mail_server, killer)
         return killer.kills
 

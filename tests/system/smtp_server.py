@@ -1,7 +1,9 @@
 """A real mail server for tests: OpenSMTPD from Debian, with every address delivered to one maildir.
 
 It owns its folder and its process group; `mails()` parses what was delivered. Needs root, as OpenSMTPD does: it drops
-its privileges by itself and delivers as the user `cartbus-mail`, which is made when missing.
+its privileges by itself and delivers as the user `cartbus-mail`, which is made when missing. OpenSMTPD's control socket and
+queue have fixed places, so it gets a mount namespace with places of its own: any number may run beside each other and
+beside the machine's.
 """
 
 import email
@@ -15,9 +17,10 @@ import socket
 import subprocess
 import tempfile
 
-from cartbus_system import free_port, wait_until
+from cartbus_system import end_with_parent, free_port, wait_until
 
 MAIL_USER = "cartbus-mail"
+IN_ITS_OWN_PLACES = "mount -t tmpfs -o mode=755 tmpfs /run && mount -t tmpfs -o mode=711 tmpfs /var/spool/smtpd && exec \"$@\""
 
 
 def listens(port):
@@ -57,8 +60,8 @@ class SmtpServer:
     def start(self):
         log = open(self.folder / "smtpd.log", "ab")
         self.process = subprocess.Popen(
-            ["/usr/sbin/smtpd", "-d", "-f", str(self.folder / "smtpd.conf")],
-            stdout=log, stderr=log, start_new_session=True,
+            ["unshare", "--mount", "sh", "-c", IN_ITS_OWN_PLACES, "smtpd", "/usr/sbin/smtpd", "-d", "-f", str(self.folder / "smtpd.conf")],
+            stdout=log, stderr=log, start_new_session=True, preexec_fn=end_with_parent,
         )
         wait_until(lambda: listens(self.port) or self.process.poll() is not None, "OpenSMTPD listening")
         if self.process.poll() is not None:
