@@ -1,0 +1,85 @@
+/* test_names.c: every field of every message has its name, and spans are read as they are written */
+#include "bus/base/clock.h"
+#include "proto/topics.h"
+#include "services/cartbus/names.h"
+#include "services/cartbus/span.h"
+#include <errno.h>
+#include <pb_common.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdlib.h>
+
+#include <cmocka.h>
+
+static void check_names(const pb_msgdesc_t *message, void *example)
+{
+	pb_field_iter_t field;
+	bool more = pb_field_iter_begin(&field, message, example);
+
+	for (; more; more = pb_field_iter_next(&field)) {
+		assert_non_null(field_name(message, field.tag));
+		if (PB_LTYPE(field.type) == PB_LTYPE_SUBMESSAGE)
+			check_names(field.submsg_desc, field.pData);
+	}
+}
+
+static void every_field_of_every_topic_has_a_name(void **state)
+{
+	(void)state;
+	for (int i = 0; cart_topics[i]; i++) {
+		void *example = calloc(1, cart_topics[i]->size);
+
+		check_names(cart_topics[i]->message, example);
+		free(example);
+	}
+}
+
+static void every_value_of_every_enum_has_a_word(void **state)
+{
+	static const struct {
+		const pb_msgdesc_t *message;
+		uint32_t tag;
+		int values;
+	} enums[] = { { &CartState_msg, CartState_closed_reason_tag, _ClosedReason_ARRAYSIZE },
+		{ &CartState_msg, CartState_status_tag, _CartStatus_ARRAYSIZE },
+		{ &Suppression_msg, Suppression_source_tag, _OptoutSource_ARRAYSIZE },
+		{ &MailFeedback_msg, MailFeedback_kind_tag, _FeedbackKind_ARRAYSIZE },
+		{ &AdminAction_msg, AdminAction_verb_tag, _AdminVerb_ARRAYSIZE },
+		{ &ShopStatus_msg, ShopStatus_mode_tag, _ShopMode_ARRAYSIZE },
+		{ &CartChanged_msg, CartChanged_platform_tag, _Platform_ARRAYSIZE },
+		{ &CartCheckout_msg, CartCheckout_kind_tag, _CheckoutKind_ARRAYSIZE } };
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(enums) / sizeof(*enums); i++) {
+		for (int value = 0; value < enums[i].values; value++)
+			assert_non_null(enum_word(enums[i].message, enums[i].tag, value));
+		assert_null(enum_word(enums[i].message, enums[i].tag, enums[i].values));
+		assert_null(enum_word(enums[i].message, enums[i].tag, -1));
+	}
+}
+
+static void spans_are_read_with_their_unit_and_nothing_else(void **state)
+{
+	static const char *const wrong[] = { "", "5", "0h", "-1h", "5 h", "5hours", "h", "5h3", "401d",
+		"9223372036854775807h" };
+	int64_t us = 0;
+
+	(void)state;
+	assert_int_equal(span_parse("30min", &us), 0);
+	assert_int_equal(us, 30 * US_PER_MINUTE);
+	assert_int_equal(span_parse("2d", &us), 0);
+	assert_int_equal(us, 2 * US_PER_DAY);
+	for (size_t i = 0; i < sizeof(wrong) / sizeof(*wrong); i++)
+		assert_int_equal(span_parse(wrong[i], &us), -EINVAL);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(every_field_of_every_topic_has_a_name),
+		cmocka_unit_test(every_value_of_every_enum_has_a_word),
+		cmocka_unit_test(spans_are_read_with_their_unit_and_nothing_else),
+	};
+
+	return cmocka_run_group_tests_name("names", tests, NULL, NULL);
+}
