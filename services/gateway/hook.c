@@ -148,7 +148,7 @@ static void idem_of(const struct platform *platform, const char *webhook_id, con
 	snprintf(ret, 160, "%s:%s", platform->name, name);
 }
 
-static void make_trace(char ret[56])
+void hook_trace(char ret[56])
 {
 	char trace[33], span[33];
 
@@ -166,7 +166,7 @@ static int encode(struct reception *reception, const char *shop, const char *ide
 	struct say how = { .shop = shop, .key = key, .idem = idem };
 
 	name_of(token[0] ? token : ids->email_hash, sizeof(key), key);
-	make_trace(trace);
+	hook_trace(trace);
 	wish->stop = stop;
 	TEXT_COPY(wish->shop, shop);
 	return message_encode(stop ? &topic_cart_checkout : &topic_cart_changed, &how, trace,

@@ -9,4 +9,7 @@
 bool hook_receive(struct reception *reception, const struct route *route, const struct request *request,
 	struct answer *answer, struct wish *wish);
 
+/* A fresh W3C traceparent: what was begun by this request carries it to the mail. */
+void hook_trace(char ret[56]);
+
 #endif

@@ -50,10 +50,11 @@ static int encode_optout(
 	struct reception *reception, const struct signed_link *link, OptoutSource source, struct wish *wish)
 {
 	OptoutRequest asked = { .source = source, .heard_us = clock_wall_us(reception->clock) };
-	char random[33], idem[64];
+	char random[33], idem[64], trace[56];
 	struct say how = { .shop = link->shop, .key = link->address_hash, .idem = idem };
 
 	/* A key per request, not per link: after a suppression was lifted the same link must work again. */
+	hook_trace(trace);
 	text_random_name(random);
 	snprintf(idem, sizeof(idem), "optout:%s", random);
 	TEXT_COPY(asked.address_hash, link->address_hash);
@@ -62,7 +63,7 @@ static int encode_optout(
 	wish->stop = true;
 	wish->page = true;
 	return message_encode(
-		&topic_optout_request, &how, NULL, clock_wall_us(reception->clock), &asked, &wish->message);
+		&topic_optout_request, &how, trace, clock_wall_us(reception->clock), &asked, &wish->message);
 }
 
 static bool receive_link(struct reception *reception, const struct route *route, const struct request *request,

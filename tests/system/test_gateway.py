@@ -207,6 +207,7 @@ def test_a_mailbox_or_the_button_unsubscribes(system, shop, head, body, kind, so
     assert answer.status == 200 and "You are unsubscribed" in answer.text
     (said,) = said_since(system, head)
     assert said["topic"] == "optout.request" and said["key"] == shop.address_hash(ADDRESS) == said["message"].address_hash
+    assert said["trace"].startswith("00-")
     assert said["message"].source == source and said["message"].cart_id == "c-1"
 
 
