@@ -1,9 +1,10 @@
 """The gateway from the outside: what it lets in, what it answers, what it keeps."""
 
+import subprocess
 import threading
 
 import pytest
-from cartbus_system import System, fixture, wait_until
+from cartbus_system import SOURCES, System, fixture, wait_until
 
 
 @pytest.fixture(scope="module")
@@ -59,6 +60,14 @@ def test_every_platforms_webhook_reaches_the_log(system, shop, head):
     assert update.ids.email_hash == shop.address_hash("ada.lovelace@example.com")
     assert said[3]["key"] == update.ids.cart_token == said[6]["message"].ids.cart_token
     assert said[0]["trace"].startswith("00-")
+
+
+def test_the_documented_example_works_as_it_stands(system, shop, head):
+    text = (SOURCES / "services" / "gateway" / "webhooks.md").read_text()
+    script = "\n".join(line[4:] for line in text.splitlines() if line.startswith("    "))
+    script = f"secret={shop.secret}\n" + script.replace("https://HOST/hooks/SHOP", f"http://127.0.0.1:{system.port}/hooks/demo")
+    done = subprocess.run(["bash", "-c", script], capture_output=True, text=True, timeout=30)
+    assert done.stdout == f'{{"accepted":{head + 1}}}\n'
 
 
 def test_a_redelivery_is_answered_with_the_first_ones_number(system, shop, head):
