@@ -283,20 +283,12 @@ static bool anything_is_leased(const struct broker *broker)
 	return false;
 }
 
-static bool has_leases(const struct broker *broker)
-{
-	LIST_EACH (hook, &broker->sessions)
-		if (LIST_ENTRY(hook, struct session, hook)->leased_count > 0)
-			return true;
-	return false;
-}
-
 /* When there is something to do at the latest, in boot time from now. */
 static int64_t next_wait_us(const struct broker *broker)
 {
 	int64_t wait_us = broker->settings.heartbeat_us;
 	int64_t grace_us = broker->opened_boot_us + broker->settings.grace_us - broker_boot_us(broker);
-	int64_t lease_us = has_leases(broker) ? broker->leases_look_us - broker_boot_us(broker) : INT64_MAX;
+	int64_t lease_us = broker->leases_look_us - broker_boot_us(broker);
 
 	if (has_staged(broker))
 		return 0;
