@@ -56,18 +56,30 @@ static const char *find(const char *at, const char *end, const char *text)
 	return at && at < end ? memmem(at, (size_t)(end - at), text, strlen(text)) : NULL;
 }
 
+/* What ends a part: CRLF, two dashes and the boundary; "" in a mail of one part. */
+static void find_boundary(const char *start, const char *end, char ret[100])
+{
+	const char *at = find(start, end, "boundary=\"");
+	const char *stop = at ? find(at + 10, end, "\"") : NULL;
+
+	ret[0] = '\0';
+	if (stop && stop - at - 10 < 80)
+		snprintf(ret, 100, "\r\n--%.*s", (int)(stop - at - 10), at + 10);
+}
+
 int mime_part(struct bytes mime, const char *type, struct buffer *ret)
 {
 	const char *start = mime.data, *end = start + mime.len, *at, *body, *stop;
-	char wanted[64];
+	char wanted[64], boundary[100];
 
+	find_boundary(start, end, boundary);
 	snprintf(wanted, sizeof(wanted), "Content-Type: %s", type);
 	at = find(start, end, wanted);
 	body = find(at, end, "\r\n\r\n");
 	if (!body)
 		return -ENOENT;
 	body += 4;
-	stop = find(body, end, "\r\n--");
+	stop = boundary[0] ? find(body, end, boundary) : NULL;
 	decode_quoted(body, stop ? stop : end, ret);
 	return 0;
 }

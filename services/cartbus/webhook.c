@@ -37,10 +37,19 @@ static void moment(const struct sample *sample, char ret[32])
 	strftime(ret, 32, "%Y-%m-%dT%H:%M:%SZ", &utc);
 }
 
+/* A number as the platforms use for ids, of this sample alone: carts that share one are the same cart. */
+static unsigned long long sample_number(const struct sample *sample)
+{
+	char digits[12];
+
+	TEXT_COPY(digits, sample->id);
+	return strtoull(digits, NULL, 16);
+}
+
 static void write_shopify(struct sample *sample, const char *now)
 {
 	buffer_printf(&sample->body,
-		"{\"id\":981820079255243537,\"token\":\"sample-%s\",\"cart_token\":\"sample-cart-%s\",\"email\":\"%s\","
+		"{\"id\":%llu,\"token\":\"sample-%s\",\"cart_token\":\"sample-cart-%s\",\"email\":\"%s\","
 		"\"created_at\":\"%s\",\"updated_at\":\"%s\",\"completed_at\":null,\"currency\":\"EUR\","
 		"\"presentment_currency\":\"EUR\",\"customer_locale\":\"de-DE\",\"buyer_accepts_marketing\":true,"
 		"\"test\":true,"
@@ -48,16 +57,16 @@ static void write_shopify(struct sample *sample, const char *now)
 		"\"note_attributes\":[],\"shipping_address\":null,\"customer\":null,\"total_price\":\"64.48\","
 		"\"line_items\":[{\"title\":\"Sample\",\"variant_title\":null,\"sku\":\"SAMPLE\",\"product_id\":1,"
 		"\"variant_id\":2,\"quantity\":2,\"price\":\"32.24\",\"line_price\":\"64.48\"}]}",
-		sample->id, sample->id, sample->email, now, now);
+		sample_number(sample), sample->id, sample->id, sample->email, now, now);
 }
 
 static void write_woocommerce(struct sample *sample, const char *now)
 {
 	buffer_printf(&sample->body,
-		"{\"id\":727,\"status\":\"processing\",\"currency\":\"EUR\",\"total\":\"29.35\",\"customer_id\":0,"
+		"{\"id\":%llu,\"status\":\"processing\",\"currency\":\"EUR\",\"total\":\"29.35\",\"customer_id\":0,"
 		"\"date_created_gmt\":\"%.19s\",\"date_paid_gmt\":\"%.19s\",\"billing\":{\"email\":\"%s\"},"
 		"\"meta_data\":[{\"id\":1,\"key\":\"_cartbus_cart\",\"value\":\"sample-%s\"}],\"line_items\":[]}",
-		now, now, sample->email, sample->id);
+		sample_number(sample), now, now, sample->email, sample->id);
 }
 
 static void write_generic(struct sample *sample, const char *now)

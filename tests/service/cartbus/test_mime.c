@@ -12,7 +12,7 @@
 #define SUBJECT "Ein sehr langer Betreff über Rosensträuße, Übertöpfe und _Unterstriche_, der gefaltet werden muss"
 #define TEXT                                                                                                            \
 	"Grüße = mehr\nzweite Zeile mit einem sehr langen Text, der in Quoted-Printable umbrochen werden muss, weil " \
-	"er so lang ist.\n"
+	"er so lang ist.\n-- \nnach dem Trenner\n"
 #define HTML "<p>Grüße</p>\n"
 
 static struct mail *compose(void)

@@ -1,0 +1,287 @@
+"""The operator's command: its answers, its exits, and what it refuses."""
+
+import json
+import stat
+import subprocess
+
+import pytest
+
+from cartbus_system import BUILD, System, wait_until
+
+CARTBUS = BUILD / "bin" / "cartbus"
+ADD = ("--time-zone", "Europe/Berlin", "--currency", "EUR", "--locale", "de-DE", "--title", "Blumen Huber", "--url",
+       "https://shop.example", "--from", "Blumen Huber <shop@shop.example>")
+SUBCOMMANDS = ("up", "config check", "shop add", "shop list", "shop mode", "shop secret", "rules check", "preview",
+               "webhook send", "status", "tap", "trace", "why", "queues", "timers", "dlq list", "dlq show", "dlq redrive",
+               "dlq drop", "cart override", "cart suppress", "cart write-off", "gateway strike")
+
+
+def run(*words, stdin=None):
+    return subprocess.run([str(CARTBUS), *map(str, words)], capture_output=True, text=True, timeout=60, input=stdin)
+
+
+@pytest.fixture
+def files():
+    """An installation that does not run."""
+    with System() as system:
+        yield system
+
+
+@pytest.fixture(scope="module")
+def running():
+    """One that does, with the shop demo."""
+    with System({"gateway": {"public-url": "https://carts.example"}}) as system:
+        system.add_shop("demo")
+        system.start()
+        yield system
+
+
+# ---- without a broker ----
+
+
+@pytest.mark.parametrize("name", SUBCOMMANDS)
+def test_every_subcommand_teaches_itself_with_an_example(name):
+    done = run(*name.split(), "--help")
+    assert done.returncode == 0
+    assert f"cartbus {name}" in done.stdout and "Example" in done.stdout
+
+
+def test_the_help_names_every_subcommand():
+    done = run("--help")
+    assert done.returncode == 0
+    for name in SUBCOMMANDS:
+        assert f"  {name}" in done.stdout
+
+
+@pytest.mark.parametrize("words", [(), ("nonsense",), ("shop", "nonsense"), ("trace",), ("trace", "demo"), ("status", "extra"),
+                                   ("status", "--nonsense"), ("shop", "mode", "demo", "loud"), ("tap", "--cart", "c"),
+                                   ("webhook", "send", "demo", "--as", "fax"), ("dlq", "redrive", "intake"),
+                                   ("dlq", "drop", "intake", "5"), ("preview", "demo", "c", "--step", "3"),
+                                   ("cart", "override", "demo", "c", "6h", "1h"), ("cart", "override", "demo", "c", "1h", "x")])
+def test_arguments_that_make_no_sense_exit_with_2_and_change_nothing(files, words):
+    config = ("--config", files.config_path) if len(words) > 1 or words[:1] in (("status",), ("trace",)) else ()
+    done = run(*words, *config)
+    assert done.returncode == 2
+    assert done.stderr.strip() != ""
+
+
+@pytest.mark.parametrize("words", [("status",), ("queues",), ("timers",), ("trace", "demo", "c"), ("why", "demo", "c"),
+                                   ("dlq", "list"), ("cart", "suppress", "demo", "c"), ("gateway", "strike", "g")])
+def test_a_broker_that_is_away_is_exit_3_and_said(files, words):
+    done = run(*words, "--config", files.config_path)
+    assert done.returncode == 3
+    assert "cannot reach the broker" in done.stderr and "cartbus up" in done.stderr
+
+
+def test_a_shop_that_was_added_is_right_and_says_what_to_do_next(files):
+    done = run("shop", "add", "demo", *ADD, "--config", files.config_path)
+    assert done.returncode == 0, done.stderr
+    secret = files.folder / "secrets" / "demo" / "webhook"
+    for expected in ("/hooks/demo/shopify", "/hooks/demo/woocommerce", "orders/create", str(secret), "observe"):
+        assert expected in done.stdout
+    assert stat.S_IMODE(secret.stat().st_mode) == 0o600 and len(secret.read_text().strip()) == 64
+    assert secret.read_text().strip() not in done.stdout
+    assert run("config", "check", "--config", files.config_path).returncode == 0
+
+
+@pytest.mark.parametrize("currency", ["USD", "JPY", "KWD", "CHF"])
+def test_the_starting_rules_work_in_any_currency(files, currency):
+    words = [currency if word == "EUR" else word for word in ADD]
+    assert run("shop", "add", "demo", *words, "--config", files.config_path).returncode == 0
+    rules = files.folder / "shops" / "demo" / "rules.txt"
+    assert run("rules", "check", rules, "--currency", currency).returncode == 0
+
+
+def test_a_shop_that_is_there_is_not_overwritten(files):
+    assert run("shop", "add", "demo", *ADD, "--config", files.config_path).returncode == 0
+    secret = files.folder / "secrets" / "demo" / "webhook"
+    before = secret.read_text(), (files.folder / "shops" / "demo" / "shop.conf").read_text()
+    done = run("shop", "add", "demo", *ADD, "--config", files.config_path)
+    assert done.returncode == 1 and "is there already" in done.stderr
+    assert before == (secret.read_text(), (files.folder / "shops" / "demo" / "shop.conf").read_text())
+
+
+@pytest.mark.parametrize("option, value, word", [("--time-zone", "Mars/Olympus", "zone"), ("--currency", "XXY", "currency"),
+                                                 ("--from", "nobody", "from"), ("--title", "two\nlines", "line break")])
+def test_a_wrong_value_is_named_and_nothing_is_written(files, option, value, word):
+    words = list(ADD)
+    words[words.index(option) + 1] = value
+    done = run("shop", "add", "demo", *words, "--config", files.config_path)
+    assert done.returncode == 2 and word in done.stderr
+    assert not (files.folder / "shops" / "demo").exists() and not (files.folder / "secrets" / "demo").exists()
+
+
+@pytest.mark.parametrize("name", ["../evil", "Demo", "", "a b", "x" * 41])
+def test_a_name_that_could_be_a_path_is_refused(files, name):
+    assert run("shop", "add", name, *ADD, "--config", files.config_path).returncode == 2
+    assert list((files.folder / "shops").iterdir()) == []
+
+
+def test_rules_are_explained_or_refused_with_their_place(files):
+    rules = files.folder / "rules.txt"
+    rules.write_text("Small carts (under $40): remind after 4 hours, then after 24. Medium carts: 2 hours, then 22. "
+                     "Big carts (over $150): 1 hour, then 20.\n")
+    done = run("rules", "check", rules, "--currency", "USD", "--json")
+    assert done.returncode == 0
+    assert [wait["first_us"] // 3_600_000_000 for wait in json.loads(done.stdout)["waits"]] == [4, 2, 1]
+    rules.write_text(rules.read_text().replace("22", "22 bananas"))
+    done = run("rules", "check", rules, "--currency", "USD")
+    assert done.returncode == 1 and "line 1, column" in done.stderr and "bananas" in done.stderr
+
+
+def test_a_wrong_configuration_is_said_with_file_and_line(files):
+    with open(files.config_path, "a") as config:
+        config.write("[gateway]\nprot = 1\n")
+    done = run("config", "check", "--config", files.config_path)
+    assert done.returncode == 1
+    assert f"cartbus.conf:{len(files.config_path.read_text().splitlines())}" in done.stderr and "prot" in done.stderr
+    assert run("status", "--config", files.folder / "none.conf").returncode == 1
+
+
+def test_a_secret_that_others_may_read_is_wrong(files):
+    files.add_shop("demo")
+    assert run("config", "check", "--config", files.config_path).returncode == 0
+    (files.folder / "secrets" / "demo" / "webhook").chmod(0o644)
+    done = run("config", "check", "--config", files.config_path)
+    assert done.returncode == 1 and "chmod 600" in done.stderr
+
+
+def test_a_rotation_keeps_the_secret_before(files):
+    shop = files.add_shop("demo")
+    secret = files.folder / "secrets" / "demo" / "webhook"
+    previous = secret.with_name("webhook.previous")
+    assert run("shop", "secret", "demo", "--rotate", "--config", files.config_path).returncode == 0
+    assert previous.read_text().strip() == shop.secret != secret.read_text().strip()
+    assert stat.S_IMODE(previous.stat().st_mode) == stat.S_IMODE(secret.stat().st_mode) == 0o600
+    assert run("shop", "secret", "demo", "--set", "--config", files.config_path, stdin="a-secret-of-shopify\n").returncode == 0
+    assert secret.read_text() == "a-secret-of-shopify\n"
+    assert run("shop", "secret", "demo", "--set", "--config", files.config_path, stdin="short\n").returncode == 2
+    assert run("shop", "secret", "demo", "--forget-previous", "--config", files.config_path).returncode == 0
+    assert not previous.exists()
+
+
+# ---- with everything running ----
+
+
+def send(system, *options):
+    done = system.cartbus("webhook", "send", "demo", *options, json_output=True)
+    assert done["status"] == 200
+    return done["cart"]
+
+
+def has_row(system, cart):
+    return lambda: system.cartbus("why", "demo", cart, check=False).stdout.startswith("Cart sample") or None
+
+
+def test_all_is_green_and_a_program_can_read_it(running):
+    status = running.cartbus("status", json_output=True)
+    assert status["red"] == []
+    assert {"gateway", "intake", "sender"} <= {session["service"] for session in status["sessions"]}
+    assert {queue["name"] for queue in running.cartbus("queues", json_output=True)["queues"]} >= {"intake", "sender"}
+    assert running.cartbus("status").stdout.startswith("GREEN")
+    assert running.cartbus("dlq", "list").stdout == "no dead letters\n"
+
+
+@pytest.mark.parametrize("platform", ["shopify", "woocommerce", "cart"])
+def test_a_sample_of_each_platform_is_accepted_and_traced_by_any_of_its_names(running, platform):
+    cart = send(running, "--as", platform)
+    topic = "cart.checkout" if platform == "woocommerce" else "cart.changed"
+    wait_until(lambda: running.cartbus("trace", "demo", cart, check=False).returncode == 0, "the sample in the log")
+    said = running.cartbus("trace", "demo", cart, json_output=True)
+    assert topic in [one["topic"] for one in said]
+    assert "sample@example.com" not in json.dumps(said), "addresses are masked"
+
+
+def test_a_wrong_secret_is_answered_no(running):
+    secret = running.folder / "secrets" / "demo" / "webhook"
+    right = secret.read_text()
+    other = running.folder / "other"
+    (other / "secrets" / "demo").mkdir(parents=True)
+    (other / "secrets" / "demo" / "webhook").write_text("f" * 32)
+    (other / "secrets" / "demo" / "webhook").chmod(0o600)
+    config = other / "cartbus.conf"
+    config.write_text(running.config_path.read_text().replace(str(running.folder / "secrets"), str(other / "secrets")))
+    done = run("webhook", "send", "demo", "--config", config)
+    assert done.returncode == 1 and done.stdout.startswith("401")
+    assert secret.read_text() == right
+
+
+def test_why_tells_what_happened_what_was_decided_and_when_next(running):
+    cart = send(running, "--as", "shopify", "--email", "why@example.com")
+    wait_until(has_row(running, cart), "the cart's row")
+    why = running.cartbus("why", "demo", cart, json_output=True)
+    assert why["cart"]["status"] == "open" and why["cart"]["ids"]["email"] == "w***@example.com"
+    assert [one["topic"] for one in why["story"] if one["said_by"] == "gateway"] == ["cart.changed"]
+    assert any(one["topic"] == "audit" for one in why["story"])
+    assert why["next"][0]["at_us"] == why["cart"]["abandoned_us"] + 2 * 3_600_000_000, "a medium cart waits two hours"
+    by_address = running.cartbus("why", "demo", "Why@Example.com", json_output=True)
+    assert by_address["cart"]["ids"] == why["cart"]["ids"]
+    assert any(timer["due_us"] == why["next"][0]["at_us"] for timer in running.cartbus("timers", json_output=True))
+
+
+def test_a_preview_is_the_mail_and_nothing_is_sent(running):
+    cart = send(running, "--as", "shopify", "--email", "preview@example.com")
+    wait_until(has_row(running, cart), "the cart's row")
+    mail = running.cartbus("preview", "demo", cart, "--step", "2", json_output=True)
+    assert "64,48" in mail["text"] and "https://carts.example/u/" in mail["text"]
+    assert "64,48" in mail["html"] and "<html" in mail["html"]
+    assert mail["subject"] and mail["message_id"].startswith("2.")
+    assert running.cartbus("preview", "demo", cart).stdout.startswith("Subject: ")
+    assert [one for one in running.cartbus("trace", "demo", cart, json_output=True) if one["topic"].startswith("reminder")] == []
+
+
+def test_the_owner_overrides_and_writes_off_one_cart_by_any_of_its_names(running):
+    cart = send(running, "--as", "shopify", "--email", "owner@example.com")
+    wait_until(has_row(running, cart), "the cart's row")
+
+    def why():
+        return running.cartbus("why", "demo", cart, json_output=True)
+
+    left = why()["cart"]["abandoned_us"]
+    running.cartbus("cart", "override", "demo", cart, "30min", "6h", "--reason", "launch day")
+    wait_until(lambda: why()["next"][0]["at_us"] == left + 1_800_000_000, "the timer at the cart's own wait")
+    running.cartbus("cart", "write-off", "demo", cart, "--reason", "out of stock")
+    wait_until(lambda: why()["cart"]["status"] == "closed", "the cart being closed")
+    assert why()["next"] == []
+    assert "out of stock" in json.dumps(why()["story"])
+
+
+def test_a_cart_that_nobody_knows_is_exit_1(running):
+    for words in (("trace", "demo", "nosuch"), ("why", "demo", "nosuch"), ("cart", "suppress", "demo", "nosuch"),
+                  ("preview", "demo", "nosuch"), ("preview", "nosuch", "c"), ("webhook", "send", "nosuch"),
+                  ("dlq", "show", "intake", "1"), ("shop", "mode", "nosuch", "live")):
+        assert running.cartbus(*words, check=False).returncode == 1, words
+
+
+def test_a_mode_is_in_force_when_the_command_answers_and_a_higher_pause_stays(running):
+    def mode():
+        return running.cartbus("shop", "list", json_output=True)[0]["mode"]
+
+    assert mode() == "observe"
+    running.cartbus("shop", "mode", "demo", "live")
+    assert mode() == "live"
+    running.cartbus("shop", "mode", "demo", "paused", "--priority", "5", "--reason", "wrong prices")
+    done = running.cartbus("shop", "mode", "demo", "live", check=False)
+    assert done.returncode == 1 and "wrong prices" in done.stderr and mode() == "paused"
+    running.cartbus("shop", "mode", "demo", "observe", "--priority", "5")
+    assert mode() == "observe"
+
+
+def test_a_tap_shows_what_happens_and_only_what_was_asked_for(running):
+    words = [str(CARTBUS), "tap", "--json", "--topic", "shop.*", "--shop", "demo", "--config", str(running.config_path)]
+    tap = subprocess.Popen(words, stdout=subprocess.PIPE, text=True)
+    try:
+        def says_something():
+            running.cartbus("shop", "mode", "demo", "observe", "--priority", "9")
+            return tap_line_ready(tap)
+        wait_until(says_something, "a line of the tap")
+        said = json.loads(tap.stdout.readline())
+        assert said["topic"] == "shop.status" and said["shop"] == "demo" and said["payload"]["mode"] == "observe"
+    finally:
+        tap.terminate()
+        assert tap.wait(10) == 0
+
+
+def tap_line_ready(tap):
+    import select
+    return select.select([tap.stdout], [], [], 0.2)[0]
