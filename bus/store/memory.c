@@ -14,7 +14,8 @@
 
 struct memory_store {
 	struct store store;
-	int owners; /* store_share_memory */
+	int owners;       /* store_share_memory */
+	uint64_t changes; /* so far: a cursor that saw none since stands on a live entry */
 	struct ordmap *families[STORE_FAMILIES_MAX];
 };
 
@@ -29,6 +30,8 @@ struct memory_batch {
 struct memory_cursor {
 	struct store_cursor cursor;
 	struct ordmap *family;
+	const struct ordmap_entry *entry;
+	uint64_t changes; /* of the store when it came here */
 	struct buffer key; /* copies: the entry may go while the cursor stands on it */
 	struct buffer value;
 };
@@ -101,6 +104,7 @@ static int memory_commit(struct store *store, struct store_batch *batch, bool sy
 {
 	(void)sync;
 	const struct buffer *changes = &((struct memory_batch *)batch)->changes;
+	memory_of(store)->changes++;
 	for (size_t at = 0; at < changes->len;) {
 		const uint8_t *change = changes->data + at;
 		struct ordmap *family = memory_of(store)->families[get_u16(change)];
@@ -124,6 +128,7 @@ static int memory_flush(struct store *store)
 static int memory_delete_range(struct store *store, int family, struct bytes from, struct bytes to)
 {
 	struct ordmap *map = memory_of(store)->families[family];
+	memory_of(store)->changes++;
 	for (struct ordmap_entry *entry = ordmap_at_or_after(map, from), *next; entry; entry = next) {
 		if (bytes_compare(ordmap_key(entry), to) >= 0)
 			break;
@@ -161,6 +166,8 @@ static bool stand_on(struct memory_cursor *cursor, const struct ordmap_entry *en
 	if (!entry)
 		return false;
 	struct bytes key = ordmap_key(entry), value = ordmap_value(entry);
+	cursor->entry = entry;
+	cursor->changes = memory_of(cursor->cursor.store)->changes;
 	buffer_clear(&cursor->key);
 	buffer_clear(&cursor->value);
 	buffer_add(&cursor->key, key.data, key.len);
@@ -190,6 +197,8 @@ static bool memory_cursor_last(struct store_cursor *cursor)
 static bool memory_cursor_next(struct store_cursor *cursor)
 {
 	struct memory_cursor *memory = (struct memory_cursor *)cursor;
+	if (memory->changes == memory_of(cursor->store)->changes)
+		return stand_on(memory, ordmap_next(memory->entry));
 	buffer_text(&memory->key); /* the key with a NUL behind is the next possible key */
 	return stand_on(memory, ordmap_at_or_after(memory->family, BYTES(memory->key.data, memory->key.len + 1)));
 }
