@@ -124,7 +124,7 @@ class Storefront:
             line.update(title=title, presentment_title=title, quantity=1, price=price, line_price=price,
                         variant_price=price, variant_title=None, presentment_variant_title="",
                         sku=f"SKU-{number_for(title) % 10000}", product_id=number_for(title),
-                        variant_id=number_for(title) + 1, key=str(number))
+                        variant_id=number_for(title) + 1, key=str(number), image_url=None)
             lines.append(line)
         return lines
 
@@ -168,7 +168,8 @@ class Storefront:
                     recovery_url=f"{self.facts['url']}/cart/?cartbus={cart['cart']}", discount_codes=[],
                     note_attributes=[])
         like = body["items"][0]
-        body["items"] = [{**like, "title": title, "price": price, "quantity": 1, "product_id": number_for(title)}
+        body["items"] = [{**like, "title": title, "price": price, "quantity": 1, "product_id": number_for(title),
+                          "picture": None, "link": None}
                          for title, price in items]
         return body
 
