@@ -31,7 +31,7 @@ struct memory_cursor {
 	struct store_cursor cursor;
 	struct ordmap *family;
 	const struct ordmap_entry *entry;
-	uint64_t changes; /* of the store when it came here */
+	uint64_t changes;  /* of the store when it came here */
 	struct buffer key; /* copies: the entry may go while the cursor stands on it */
 	struct buffer value;
 };
