@@ -102,7 +102,11 @@ static void set_verdict(struct runtime *runtime, const struct turn *turn, enum v
 		runtime->counts.failures++;
 }
 
-/* Facts about the world get a key, so that they can be said again should nobody learn what became of the turn. */
+/*
+ * Facts about the world get a key, so that they can be said again should nobody learn what became of the turn. It is that of this
+ * turn of this run: attempts are counted anew when the broker restarts or the message is redriven, and what came of two of them
+ * is not the same.
+ */
 static void key_outcomes(const struct runtime *runtime, struct turn *turn, const Delivery *delivery)
 {
 	struct buffer keyed = { 0 };
@@ -115,9 +119,9 @@ static void key_outcomes(const struct runtime *runtime, struct turn *turn, const
 
 		assert(r == 0);
 		if (!envelope.idem[0])
-			snprintf(envelope.idem, sizeof(envelope.idem), "outcome/%s/%llu/%s/%u/%u",
+			snprintf(envelope.idem, sizeof(envelope.idem), "outcome/%s/%llu/%s/%llu/%u",
 				delivery->receipt.queue, (unsigned long long)delivery->receipt.seq, runtime->run,
-				delivery->receipt.attempt, i);
+				(unsigned long long)runtime->turns, i);
 		r = message_write(&envelope, payload, &message);
 		assert(r == 0);
 		(void)r;

@@ -101,6 +101,8 @@ static bool errand_may_proceed(const struct state *state, const void *message, c
 	return !state_has(state, "stopped", "demo", clicked->cart_id);
 }
 
+enum answer { ANSWER_NOT_SENT, ANSWER_TAKEN, ANSWER_NOT_NOW };
+
 static void say_outcome(struct turn *turn, const struct topic *topic, const struct errand *errand)
 {
 	static ReminderOutcome outcome;
@@ -116,18 +118,18 @@ static enum verdict errand_ended(const struct state *state, const void *message,
 	const void *result, enum claim_answer claimed, struct turn *turn)
 {
 	const struct errand *errand = request;
-	const bool *went = result;
+	const enum answer *answer = result;
 
 	(void)state;
 	(void)message;
 	switch (claimed) {
 	case CLAIM_FRESH:
 		say_outcome(turn,
-			!went           ? &topic_reminder_ambiguous
-				: *went ? &topic_reminder_sent
-					: &topic_reminder_released,
+			!answer                           ? &topic_reminder_ambiguous
+				: *answer == ANSWER_TAKEN ? &topic_reminder_sent
+							  : &topic_reminder_released,
 			errand);
-		return DONE;
+		return answer && *answer == ANSWER_NOT_NOW ? turn_wait(turn, 500 * US_PER_MS, "put off") : DONE;
 	case CLAIM_UNUSED:
 		say_outcome(turn, &topic_reminder_released, errand);
 		return turn_wait(turn, 10 * US_PER_MS, "again");
@@ -321,7 +323,7 @@ static void courier_proceed(void *self, struct effect *effect, bool go)
 	struct courier *courier = self;
 	struct parcel *parcel = find_parcel(courier, effect);
 	const struct errand *errand = effect_request(effect);
-	static const bool no = false;
+	static const enum answer no = ANSWER_NOT_SENT;
 
 	if (go) {
 		note_delivery(courier->ledger, errand->what);
@@ -345,7 +347,7 @@ static void courier_stop(void *self, struct effect *effect)
 static void courier_work(void *self)
 {
 	struct courier *courier = self;
-	static const bool yes = true;
+	static const enum answer taken = ANSWER_TAKEN, not_now = ANSWER_NOT_NOW;
 
 	LIST_EACH_SAFE (hook, &courier->parcels) {
 		struct parcel *parcel = LIST_ENTRY(hook, struct parcel, hook);
@@ -355,8 +357,11 @@ static void courier_work(void *self)
 			parcel->asked = true;
 			effect_claim(effect);
 		} else if (parcel->left && !courier->ledger->hold_answer) {
+			bool put_off = courier->ledger->put_off > 0;
+
+			courier->ledger->put_off -= put_off;
 			drop_parcel(parcel);
-			effect_done(effect, &yes);
+			effect_done(effect, put_off ? &not_now : &taken);
 		}
 	}
 }

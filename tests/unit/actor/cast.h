@@ -34,6 +34,7 @@ struct ledger {
 	int count;
 	bool hold_claim;  /* do not ask for the claim yet */
 	bool hold_answer; /* it left, but the answer does not come yet */
+	int put_off;      /* so many are answered with "not now" */
 	int started, went, withdrawn, stopped;
 };
 
