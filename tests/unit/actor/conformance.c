@@ -3,15 +3,12 @@
  *
  * Linked twice: with world_sim.c and with world_real.c.
  */
+#include "tests/unit/actor/conformance.h"
 #include "bus/actor/layers.h"
 #include "bus/base/text.h"
-#include "tests/unit/actor/cast.h"
-#include "tests/unit/actor/world.h"
 #include "tests/unit/cmocka_all.h"
 #include <stdio.h>
 #include <stdlib.h>
-
-#define SHOP "demo"
 
 /* --- asking the world --- */
 
@@ -45,7 +42,7 @@ static bool count_is_reached(struct world *world, void *context)
 	return world_count(world, wanted->topic, wanted->key) >= wanted->count;
 }
 
-static void await_count(struct world *world, const struct topic *topic, const char *key, size_t count)
+void await_count(struct world *world, const struct topic *topic, const char *key, size_t count)
 {
 	struct counted wanted = { .topic = topic, .key = key, .count = count };
 
@@ -59,7 +56,7 @@ static bool is_ready(struct world *world, void *instance)
 	return runtime && runtime_phase(runtime) == RUNTIME_READY;
 }
 
-static void await_ready(struct world *world, const char *instance)
+void await_ready(struct world *world, const char *instance)
 {
 	assert_true(world_until(world, is_ready, (void *)instance));
 }
@@ -116,7 +113,7 @@ static void add(struct world *world, const char *key, const char *account, int a
 	fail_msg("the broker does not confirm");
 }
 
-static void click(struct world *world, const char *cart, uint32_t step)
+void click(struct world *world, const char *cart, uint32_t step)
 {
 	LinkClicked clicked = { .step = step };
 
@@ -363,131 +360,6 @@ static void a_broker_that_dies_loses_and_repeats_nothing(void **context)
 	world_free(world);
 }
 
-/* --- effects and claims --- */
-
-static bool ledger_went(struct world *world, void *context)
-{
-	(void)world;
-	return ((struct ledger *)context)->went > 0;
-}
-
-static void two_postmen_deliver_once(void **context)
-{
-	struct world *world = world_new(cast, 11);
-	struct ledger ledger = { .count = 0 };
-	struct effect_driver *const *a = courier_new(&ledger), *const *b = courier_new(&ledger);
-
-	(void)context;
-	world_start(world, "postman-a", &postman, a);
-	world_start(world, "postman-b", &postman, b);
-	for (uint32_t i = 0; i < 30; i++) {
-		click(world, "cart", i); /* said twice: two messages about the same errand */
-		click(world, "cart", i);
-	}
-	await_count(world, &topic_reminder_sent, NULL, 30);
-	world_for(world, 100 * US_PER_MS);
-	for (uint32_t i = 0; i < 30; i++) {
-		char what[80];
-
-		snprintf(what, sizeof(what), "cart/%u", i);
-		assert_int_equal(ledger_times(&ledger, what), 1);
-	}
-	assert_int_equal(world_count(world, &topic_reminder_sent, NULL), 30);
-	world_free(world);
-	courier_free(a);
-	courier_free(b);
-}
-
-static void a_stop_confirmed_before_the_claim_forbids_it(void **context)
-{
-	struct world *world = world_new(cast, 12);
-	struct ledger ledger = { .hold_claim = true };
-	struct effect_driver *const *drivers = courier_new(&ledger);
-	CartClosed stop = { .cart_id = "cart" };
-
-	(void)context;
-	world_start(world, "postman", &postman, drivers);
-	click(world, "cart", 1);
-	world_for(world, 100 * US_PER_MS);
-	assert_int_equal(WORLD_SAY(world, cart_closed, &stop, .shop = SHOP, .key = "cart"), SAID_FRESH);
-	ledger.hold_claim = false;
-	await_count(world, &topic_reminder_released, NULL, 1);
-	assert_int_equal(ledger.went, 0);
-	world_free(world);
-	courier_free(drivers);
-}
-
-static void a_claim_waits_while_a_gateway_is_away_or_has_spooled(void **context)
-{
-	struct world *world = world_new(cast, 13);
-	struct ledger ledger = { .count = 0 };
-	struct effect_driver *const *drivers = courier_new(&ledger);
-
-	(void)context;
-	world_start(world, "door", &door, NULL);
-	await_ready(world, "door");
-	world_kill(world, "door");
-	world_start(world, "postman", &postman, drivers);
-	click(world, "cart", 1);
-	world_for(world, 2 * US_PER_S);
-	assert_int_equal(ledger.went, 0);
-	assert_int_equal(world_count(world, &topic_send_claim, NULL), 0);
-	world_restart(world, "door");
-	runtime_spooled(world_runtime(world, "door"), 3);
-	await_ready(world, "door");
-	world_for(world, 2 * US_PER_S);
-	assert_int_equal(ledger.went, 0);
-	runtime_spooled(world_runtime(world, "door"), 0);
-	assert_true(world_until(world, ledger_went, &ledger));
-	await_count(world, &topic_reminder_sent, NULL, 1);
-	world_free(world);
-	courier_free(drivers);
-}
-
-static void an_outcome_is_said_though_the_broker_died_meanwhile(void **context)
-{
-	struct world *world = world_new(cast, 14);
-	struct ledger ledger = { .hold_answer = true };
-	struct effect_driver *const *drivers = courier_new(&ledger);
-
-	(void)context;
-	world_start(world, "postman", &postman, drivers);
-	click(world, "cart", 1);
-	assert_true(world_until(world, ledger_went, &ledger));
-	world_kill_broker(world);
-	ledger.hold_answer = false; /* the answer comes while nobody can hear it */
-	world_for(world, 200 * US_PER_MS);
-	world_restart_broker(world);
-	await_count(world, &topic_reminder_sent, NULL, 1);
-	world_for(world, 5 * US_PER_S);
-	assert_int_equal(ledger_times(&ledger, "cart/1"), 1);
-	assert_int_equal(world_count(world, &topic_reminder_sent, NULL), 1);
-	assert_int_equal(world_count(world, &topic_send_claim, NULL), 1);
-	world_free(world);
-	courier_free(drivers);
-}
-
-static void a_lease_is_kept_while_its_work_goes_on(void **context)
-{
-	struct world *world = world_new(cast, 15);
-	struct ledger ledger = { .hold_answer = true };
-	struct effect_driver *const *a = courier_new(&ledger), *const *b = courier_new(&ledger);
-
-	(void)context;
-	world_start(world, "postman-a", &postman, a);
-	click(world, "cart", 1);
-	assert_true(world_until(world, ledger_went, &ledger));
-	world_start(world, "postman-b", &postman, b);
-	world_for(world, world_lease_us(world) * 5 / 4);
-	assert_int_equal(ledger.started, 1);
-	ledger.hold_answer = false;
-	await_count(world, &topic_reminder_sent, NULL, 1);
-	assert_int_equal(runtime_counts(world_runtime(world, "postman-a")).sessions, 1);
-	world_free(world);
-	courier_free(a);
-	courier_free(b);
-}
-
 /* --- the clock --- */
 
 static void a_clock_turn_fires_once(void **context)
@@ -536,6 +408,7 @@ int main(int argc, char **argv)
 		cmocka_unit_test(a_stop_confirmed_before_the_claim_forbids_it),
 		cmocka_unit_test(a_claim_waits_while_a_gateway_is_away_or_has_spooled),
 		cmocka_unit_test(an_outcome_is_said_though_the_broker_died_meanwhile),
+		cmocka_unit_test(each_outcome_of_one_message_is_its_own),
 		cmocka_unit_test(a_lease_is_kept_while_its_work_goes_on),
 		cmocka_unit_test(a_clock_turn_fires_once),
 	};

@@ -1,0 +1,24 @@
+/*
+ * conformance.h: what the files of the conformance suite share
+ */
+#ifndef TESTS_UNIT_ACTOR_CONFORMANCE_H
+#define TESTS_UNIT_ACTOR_CONFORMANCE_H
+
+#include "tests/unit/actor/cast.h"
+#include "tests/unit/actor/world.h"
+
+#define SHOP "demo"
+
+void await_count(struct world *world, const struct topic *topic, const char *key, size_t count);
+void await_ready(struct world *world, const char *instance);
+void click(struct world *world, const char *cart, uint32_t step);
+
+/* conformance_effects.c */
+void two_postmen_deliver_once(void **context);
+void a_stop_confirmed_before_the_claim_forbids_it(void **context);
+void a_claim_waits_while_a_gateway_is_away_or_has_spooled(void **context);
+void an_outcome_is_said_though_the_broker_died_meanwhile(void **context);
+void each_outcome_of_one_message_is_its_own(void **context);
+void a_lease_is_kept_while_its_work_goes_on(void **context);
+
+#endif
