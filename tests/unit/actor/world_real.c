@@ -15,6 +15,7 @@
 #include <jansson.h>
 #include <openssl/evp.h>
 #include <signal.h>
+#include <sys/prctl.h>
 #include <sys/wait.h>
 #include <time.h>
 
@@ -117,6 +118,7 @@ void world_restart_broker(struct world *world)
 	snprintf(config, sizeof(config), "%s/cartbus.conf", world->folder.path);
 	world->broker = fork();
 	if (world->broker == 0) {
+		prctl(PR_SET_PDEATHSIG, SIGKILL); /* a test that fails leaves nobody behind */
 		execl(CARTBUS_BROKER, "cartbus-broker", "--config", config, (char *)NULL);
 		_exit(127);
 	}
