@@ -125,7 +125,7 @@ void click(struct world *world, const char *cart, uint32_t step)
 
 /* Every audit is the one before plus what was added: nothing twice, nothing lost, nothing seen too late. */
 struct sums {
-	uint64_t last, amount, wrong;
+	uint64_t last, amount, wrong, total;
 };
 
 static void check_sum(const struct said *said, struct bytes payload, void *context)
@@ -140,11 +140,21 @@ static void check_sum(const struct said *said, struct bytes payload, void *conte
 	sums->last = (uint64_t)audit.next_us;
 }
 
+static bool sum_is_reached(struct world *world, void *context)
+{
+	struct sums *sums = context;
+
+	sums->last = sums->wrong = 0;
+	world_log(world, check_sum, sums);
+	return sums->last >= sums->total;
+}
+
+/* A balance is seen before it is committed: what counts is the log. */
 static void assert_sums(struct world *world, uint64_t amount, uint64_t total)
 {
-	struct sums sums = { .amount = amount };
+	struct sums sums = { .amount = amount, .total = total };
 
-	world_log(world, check_sum, &sums);
+	assert_true(world_until(world, sum_is_reached, &sums));
 	assert_int_equal(sums.wrong, 0);
 	assert_int_equal(sums.last, total);
 }
