@@ -108,6 +108,7 @@ void lease_adopt(struct broker *broker, struct session *session, const HeldLease
 
 	if (!queue || strcmp(held->queue, queue->peer->name) != 0)
 		return;
+	queue_wake(queue, broker_wall_us(broker)); /* after a restart what was put off once is delayed until now */
 	letter = queue_find(queue, held->seq);
 	if (!letter || letter->state != LETTER_READY)
 		return;

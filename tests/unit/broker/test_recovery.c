@@ -111,6 +111,33 @@ static void after_a_restart_old_messages_wait_for_those_who_may_hold_them(void *
 	desk_close(desk);
 }
 
+static void a_message_that_was_put_off_once_may_be_held_over_a_restart(void **state)
+{
+	struct desk *desk = desk_open_disk();
+	struct peer *talker = peer_new(desk, "talker", "t"), *worker = peer_new(desk, "worker", "w");
+	Hello *hello = calloc(1, sizeof(*hello));
+	Receipt receipt;
+
+	(void)state;
+	peer_hello(talker, "run", 0);
+	peer_hello(worker, "run", 0);
+	SAID(talker, .topic = "work");
+	receipt = peer_delivery(worker)->down.what.delivery.receipt;
+	TURN(worker, &receipt, .kind = VERDICT_RETURN, .delay_us = US_PER_S);
+	desk_pass(desk, 2 * US_PER_S);
+	receipt = peer_delivery(worker)->down.what.delivery.receipt;
+	start_again(desk);
+	hello->held_count = 1;
+	TEXT_COPY(hello->held[0].queue, "worker");
+	hello->held[0].seq = receipt.seq;
+	hello->held[0].attempt = receipt.attempt;
+	peer_say_hello(worker, hello);
+	receipt.epoch = worker->epoch;
+	assert_int_equal(TURN(worker, &receipt, .kind = VERDICT_DONE).kind, CONFIRM_FRESH);
+	free(hello);
+	desk_close(desk);
+}
+
 static void a_new_message_does_not_wait_for_the_grace_period(void **state)
 {
 	struct desk *desk = desk_open_disk();
@@ -226,6 +253,7 @@ int main(void)
 		cmocka_unit_test(what_is_done_stays_done_and_what_is_pending_stays_pending),
 		cmocka_unit_test(failures_and_delays_outlive_a_restart),
 		cmocka_unit_test(after_a_restart_old_messages_wait_for_those_who_may_hold_them),
+		cmocka_unit_test(a_message_that_was_put_off_once_may_be_held_over_a_restart),
 		cmocka_unit_test(a_new_message_does_not_wait_for_the_grace_period),
 		cmocka_unit_test(a_queue_that_is_new_begins_where_the_log_stands),
 		cmocka_unit_test(log_time_never_goes_backwards),
