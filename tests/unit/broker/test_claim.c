@@ -70,6 +70,35 @@ static void a_claim_waits_for_the_gateways_promise(void **state)
 	desk_close(desk);
 }
 
+/* The stop may have been accepted between the claim's number and its answer: the sender must pass it before it goes on. */
+static void a_claim_with_a_number_is_held_when_a_gateway_spools_meanwhile(void **state)
+{
+	struct desk *desk = desk_open();
+	struct peer *worker = peer_new(desk, "worker", "w"), *door = peer_new(desk, "door", "d");
+	Confirm confirm;
+	uint64_t request;
+
+	(void)state;
+	peer_hello(worker, "run", 0);
+	peer_hello(door, "run", 0);
+	peer_heartbeat(door, 0);
+	peer_heartbeat(door, 0);
+	request = PUBLISH(worker, .topic = "claim", .idem = "c", .claim = true);
+	peer_heartbeat(door, 1);
+	desk_work(desk);
+	assert_int_equal(broker_head(desk->broker), 1);
+	assert_false(peer_confirm(worker, request, &confirm));
+	SAID(door, .topic = "raw");
+	assert_false(peer_confirm(worker, request, &confirm));
+	peer_heartbeat(door, 0);
+	desk_work(desk);
+	assert_true(peer_confirm(worker, request, &confirm));
+	assert_int_equal(confirm.kind, CONFIRM_FRESH);
+	assert_int_equal(confirm.seq, 1);
+	assert_int_equal(confirm.head, 2);
+	desk_close(desk);
+}
+
 static void a_gateway_that_is_away_holds_claims_until_it_is_struck(void **state)
 {
 	struct desk *desk = desk_open();
@@ -189,6 +218,7 @@ int main(void)
 		cmocka_unit_test(a_claim_is_numbered_at_once_when_there_is_no_gateway),
 		cmocka_unit_test(a_claim_waits_until_the_gateway_has_drained),
 		cmocka_unit_test(a_claim_waits_for_the_gateways_promise),
+		cmocka_unit_test(a_claim_with_a_number_is_held_when_a_gateway_spools_meanwhile),
 		cmocka_unit_test(a_gateway_that_is_away_holds_claims_until_it_is_struck),
 		cmocka_unit_test(a_parked_claim_whose_owner_died_is_released),
 		cmocka_unit_test(of_two_claims_under_one_key_one_is_fresh),
