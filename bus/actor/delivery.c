@@ -147,8 +147,7 @@ void delivery_renew(struct runtime *runtime, struct delivery *delivery)
 {
 	Up up = { .which_what = Up_renew_tag };
 
-	if (boot_us(runtime) < delivery->renewed_us + RENEW_US ||
-		!runtime_leases_live(runtime, delivery->head.receipt.epoch))
+	if (boot_us(runtime) < delivery->renewed_us + RENEW_US || !session_is_open(runtime->session))
 		return;
 	up.what.renew.seq = delivery->head.receipt.seq;
 	TEXT_COPY(up.what.renew.queue, delivery->head.receipt.queue);

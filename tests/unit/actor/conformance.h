@@ -20,5 +20,6 @@ void a_claim_waits_while_a_gateway_is_away_or_has_spooled(void **context);
 void an_outcome_is_said_though_the_broker_died_meanwhile(void **context);
 void each_outcome_of_one_message_is_its_own(void **context);
 void a_lease_is_kept_while_its_work_goes_on(void **context);
+void a_lease_is_kept_over_the_death_of_the_broker(void **context);
 
 #endif

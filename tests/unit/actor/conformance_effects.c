@@ -148,3 +148,32 @@ void a_lease_is_kept_while_its_work_goes_on(void **context)
 	courier_free(a);
 	courier_free(b);
 }
+
+static bool came_back(struct world *world, void *instance)
+{
+	return runtime_counts(world_runtime(world, instance)).sessions == 2;
+}
+
+/* What went goes on under the lease that the hello names: nobody else is handed the message, however long the answer takes. */
+void a_lease_is_kept_over_the_death_of_the_broker(void **context)
+{
+	struct world *world = world_new(cast, 18);
+	struct ledger ledger = { .hold_answer = true };
+	struct effect_driver *const *a = courier_new(&ledger), *const *b = courier_new(&ledger);
+
+	(void)context;
+	world_start(world, "postman-a", &postman, a);
+	click(world, "cart", 1);
+	assert_true(world_until(world, ledger_went, &ledger));
+	world_kill_broker(world);
+	world_restart_broker(world);
+	assert_true(world_until(world, came_back, (void *)"postman-a"));
+	world_start(world, "postman-b", &postman, b);
+	world_for(world, world_lease_us(world) * 5 / 4);
+	assert_int_equal(runtime_counts(world_runtime(world, "postman-b")).turns, 0);
+	ledger.hold_answer = false;
+	await_count(world, &topic_reminder_sent, NULL, 1);
+	world_free(world);
+	courier_free(a);
+	courier_free(b);
+}
