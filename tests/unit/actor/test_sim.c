@@ -212,12 +212,37 @@ static void every_store_deleted_is_folded_again_the_same(void **context)
 	play_close(&play);
 }
 
+/* More than a window of projections: what is delivered meanwhile must wait for all of them. */
+static void nothing_is_decided_before_a_long_log_is_folded(void **context)
+{
+	enum { MANY = 2500 };
+	struct sim *sim = sim_new(cast, START_US, 5);
+	CartWake wake = { .cart_id = "till", .due_us = 3 };
+	struct judged judged = { .last = 0 };
+
+	(void)context;
+	sim_start(sim, "clerk", &clerk, NULL);
+	for (int i = 0; i < MANY; i++)
+		assert_int_equal(SIM_SAY(sim, cart_wake, &wake, .shop = SHOP, .key = "k"), SAID_FRESH);
+	sim_run_until(sim, sim_now_us(sim) + US_PER_MINUTE);
+	sim_kill(sim, "clerk");
+	sim_forget(sim, "clerk");
+	assert_int_equal(SIM_SAY(sim, cart_wake, &wake, .shop = SHOP, .key = "k"), SAID_FRESH);
+	sim_restart(sim, "clerk");
+	sim_run_until(sim, sim_now_us(sim) + US_PER_MINUTE);
+	sim_log(sim, judge, &judged);
+	assert_int_equal(judged.wrong_sums, 0);
+	assert_int_equal(judged.last, 3 * (MANY + 1));
+	sim_free(sim);
+}
+
 int main(int argc, char **argv)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(random_deaths_lose_and_repeat_nothing),
 		cmocka_unit_test(the_same_seed_gives_the_same_trace),
 		cmocka_unit_test(every_store_deleted_is_folded_again_the_same),
+		cmocka_unit_test(nothing_is_decided_before_a_long_log_is_folded),
 	};
 
 	if (argc > 1)
