@@ -247,7 +247,8 @@ static void step(struct effect *effect)
 {
 	struct runtime *runtime = effect->runtime;
 
-	if (lease_lives(effect) || effect->phase == EFFECT_WENT) /* the hello named what went: a new session holds it on */
+	/* The hello named what went: a new session holds it on. */
+	if (lease_lives(effect) || effect->phase == EFFECT_WENT)
 		delivery_renew(runtime, effect->delivery);
 	if (effect->phase == EFFECT_QUEUED) {
 		start(effect);
