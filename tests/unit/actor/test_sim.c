@@ -236,6 +236,62 @@ static void nothing_is_decided_before_a_long_log_is_folded(void **context)
 	sim_free(sim);
 }
 
+/* Says a lot at once; no gateway, so that claims need not wait for it. */
+static const struct service crier = { .name = "crier", .says = { SAYS(cart_closed), SAYS(link_clicked) } };
+static const struct service *const crowd[] = { &postman, &crier, NULL };
+
+static void note_positions(const struct said *said, struct bytes payload, void *context)
+{
+	uint64_t *positions = context;
+
+	(void)payload;
+	if (strcmp(said->topic, "send.claim") == 0)
+		positions[0] = said->seq;
+	if (strcmp(said->topic, "cart.closed") == 0)
+		positions[1] = said->seq; /* the last one is the stop */
+}
+
+/* A stop lies further back than what a session takes at once, so the claim's answer comes before it. */
+static bool claim_behind_a_stop(uint64_t seed)
+{
+	struct sim *sim = sim_new(crowd, START_US, seed);
+	struct ledger ledger = { .hold_claim = true };
+	struct effect_driver *const *drivers = courier_new(&ledger);
+	LinkClicked clicked = { .cart_id = "cart", .step = 1 };
+	CartClosed stop = { .cart_id = "other" };
+	uint64_t positions[2] = { 0 };
+
+	sim_start(sim, "crier", &crier, NULL);
+	sim_start(sim, "postman", &postman, drivers);
+	assert_int_equal(SIM_SAY(sim, link_clicked, &clicked, .shop = SHOP, .key = "cart"), SAID_FRESH);
+	sim_run_until(sim, sim_now_us(sim) + US_PER_S);
+	ledger.hold_claim = false;
+	for (int i = 3000; i >= 0; i--) {
+		if (i == 0)
+			TEXT_COPY(stop.cart_id, "cart");
+		assert_int_equal(runtime_say(sim_runtime(sim, "crier"), &topic_cart_closed,
+					 &(struct say){ .shop = SHOP, .key = "k" }, NULL, &stop, NULL, NULL),
+			0);
+	}
+	sim_run_until(sim, sim_now_us(sim) + US_PER_MINUTE);
+	sim_log(sim, note_positions, positions);
+	if (positions[0] > positions[1])
+		assert_int_equal(ledger.went, 0);
+	sim_free(sim);
+	courier_free(drivers);
+	return positions[0] > positions[1];
+}
+
+static void a_claim_waits_for_every_stop_before_it(void **context)
+{
+	int behind = 0;
+
+	(void)context;
+	for (uint64_t seed = 1; seed <= 8; seed++)
+		behind += claim_behind_a_stop(seed);
+	assert_true(behind > 0);
+}
+
 int main(int argc, char **argv)
 {
 	const struct CMUnitTest tests[] = {
@@ -243,6 +299,7 @@ int main(int argc, char **argv)
 		cmocka_unit_test(the_same_seed_gives_the_same_trace),
 		cmocka_unit_test(every_store_deleted_is_folded_again_the_same),
 		cmocka_unit_test(nothing_is_decided_before_a_long_log_is_folded),
+		cmocka_unit_test(a_claim_waits_for_every_stop_before_it),
 	};
 
 	if (argc > 1)
