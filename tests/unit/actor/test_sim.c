@@ -237,8 +237,8 @@ static void nothing_is_decided_before_a_long_log_is_folded(void **context)
 }
 
 /* Says a lot at once; no gateway, so that claims need not wait for it. */
-static const struct service crier = { .name = "crier", .says = { SAYS(cart_closed), SAYS(link_clicked) } };
-static const struct service *const crowd[] = { &postman, &crier, NULL };
+static const struct service crier = { .name = "crier", .says = { SAYS(cart_closed), SAYS(link_clicked), SAYS(timer_set) } };
+static const struct service *const crowd[] = { &postman, &bell, &crier, NULL };
 
 static void note_positions(const struct said *said, struct bytes payload, void *context)
 {
@@ -292,6 +292,32 @@ static void a_claim_waits_for_every_stop_before_it(void **context)
 	assert_true(behind > 0);
 }
 
+/* What the clock's turns said comes back far behind other messages: until then they must not forget that they said it. */
+static void a_timer_fires_once_though_its_firing_comes_back_late(void **context)
+{
+	enum { DUE = 100, MANY = 9000 };
+	struct sim *sim = sim_new(crowd, START_US, 8);
+	struct judged judged = { .last = 0 };
+	TimerSet set = { .version = 1 };
+
+	(void)context;
+	sim_start(sim, "crier", &crier, NULL);
+	sim_start(sim, "bell", &bell, NULL);
+	sim_run_until(sim, sim_now_us(sim) + US_PER_S);
+	for (int i = 0; i < MANY; i++) {
+		snprintf(set.name, sizeof(set.name), "timer-%d", i);
+		set.due_us = sim_now_us(sim) + (i < DUE ? 0 : US_PER_DAY);
+		assert_int_equal(runtime_say(sim_runtime(sim, "crier"), &topic_timer_set,
+					 &(struct say){ .shop = SHOP, .key = set.name, .version = 1 }, NULL, &set, NULL,
+					 NULL),
+			0);
+	}
+	sim_run_until(sim, sim_now_us(sim) + US_PER_MINUTE);
+	sim_log(sim, judge, &judged);
+	assert_int_equal(judged.fired, DUE);
+	sim_free(sim);
+}
+
 int main(int argc, char **argv)
 {
 	const struct CMUnitTest tests[] = {
@@ -300,6 +326,7 @@ int main(int argc, char **argv)
 		cmocka_unit_test(every_store_deleted_is_folded_again_the_same),
 		cmocka_unit_test(nothing_is_decided_before_a_long_log_is_folded),
 		cmocka_unit_test(a_claim_waits_for_every_stop_before_it),
+		cmocka_unit_test(a_timer_fires_once_though_its_firing_comes_back_late),
 	};
 
 	if (argc > 1)
