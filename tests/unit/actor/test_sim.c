@@ -237,7 +237,8 @@ static void nothing_is_decided_before_a_long_log_is_folded(void **context)
 }
 
 /* Says a lot at once; no gateway, so that claims need not wait for it. */
-static const struct service crier = { .name = "crier", .says = { SAYS(cart_closed), SAYS(link_clicked), SAYS(timer_set) } };
+static const struct service crier = { .name = "crier",
+	.says = { SAYS(cart_closed), SAYS(link_clicked), SAYS(timer_set) } };
 static const struct service *const crowd[] = { &postman, &bell, &crier, NULL };
 
 static void note_positions(const struct said *said, struct bytes payload, void *context)
@@ -307,9 +308,9 @@ static void a_timer_fires_once_though_its_firing_comes_back_late(void **context)
 	for (int i = 0; i < MANY; i++) {
 		snprintf(set.name, sizeof(set.name), "timer-%d", i);
 		set.due_us = sim_now_us(sim) + (i < DUE ? 0 : US_PER_DAY);
-		assert_int_equal(runtime_say(sim_runtime(sim, "crier"), &topic_timer_set,
-					 &(struct say){ .shop = SHOP, .key = set.name, .version = 1 }, NULL, &set, NULL,
-					 NULL),
+		assert_int_equal(
+			runtime_say(sim_runtime(sim, "crier"), &topic_timer_set,
+				&(struct say){ .shop = SHOP, .key = set.name, .version = 1 }, NULL, &set, NULL, NULL),
 			0);
 	}
 	sim_run_until(sim, sim_now_us(sim) + US_PER_MINUTE);
