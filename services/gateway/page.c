@@ -1,6 +1,7 @@
 /* page.c: the unsubscribe page (RFC 8058, and a button for people) */
 #include "services/gateway/page.h"
 #include "bus/base/text.h"
+#include "services/kit/html.h"
 #include <strings.h>
 
 static const char head[] = "<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n"
@@ -15,30 +16,6 @@ static const char head[] = "<!doctype html>\n<html lang=\"en\">\n<head>\n<meta c
 			   "@media (prefers-color-scheme: dark) { body { color: #eee; background: #16181b } }\n"
 			   "</style>\n</head>\n<body>\n<main>\n";
 static const char foot[] = "</main>\n</body>\n</html>\n";
-
-void html_escape(const char *text, struct buffer *ret)
-{
-	for (; *text; text++)
-		switch (*text) {
-		case '&':
-			buffer_add_text(ret, "&amp;");
-			break;
-		case '<':
-			buffer_add_text(ret, "&lt;");
-			break;
-		case '>':
-			buffer_add_text(ret, "&gt;");
-			break;
-		case '"':
-			buffer_add_text(ret, "&quot;");
-			break;
-		case '\'':
-			buffer_add_text(ret, "&#39;");
-			break;
-		default:
-			buffer_add(ret, text, 1);
-		}
-}
 
 static void write_ask(const char *shop, struct buffer *ret)
 {

@@ -21,6 +21,4 @@ enum page_post {
 };
 enum page_post page_posted(const char *content_type, struct bytes body);
 
-void html_escape(const char *text, struct buffer *ret);
-
 #endif

@@ -6,6 +6,7 @@
  * Read next: mail_render.c
  */
 #include "bus/base/cleanup.h"
+#include "services/kit/html.h"
 #include "services/kit/mail_render.h"
 #include <stdlib.h>
 #include <unicode/uloc.h>
@@ -17,31 +18,6 @@
 	"font-weight:600;text-decoration:none"
 #define STYLE_SMALL "font-size:13px;line-height:1.5;color:#767676"
 #define STYLE_RULE "border-top:1px solid #b4b4b4"
-
-static void add_escaped(struct buffer *ret, const char *text)
-{
-	for (; *text; text++) {
-		switch (*text) {
-		case '&':
-			buffer_add_text(ret, "&amp;");
-			break;
-		case '<':
-			buffer_add_text(ret, "&lt;");
-			break;
-		case '>':
-			buffer_add_text(ret, "&gt;");
-			break;
-		case '"':
-			buffer_add_text(ret, "&quot;");
-			break;
-		case '\'':
-			buffer_add_text(ret, "&#39;");
-			break;
-		default:
-			buffer_add(ret, text, 1);
-		}
-	}
-}
 
 /* Paragraphs as they grow: text comes in pieces, and only at its end does one know what a paragraph was. */
 struct html {
@@ -58,9 +34,9 @@ struct html {
 static void add_button(struct html *html)
 {
 	buffer_add_text(html->out, "<p style=\"margin:24px 0\"><a style=\"" STYLE_BUTTON "\" href=\"");
-	add_escaped(html->out, html->button);
+	html_escape(html->button, html->out);
 	buffer_add_text(html->out, "\">");
-	add_escaped(html->out, html->button_label);
+	html_escape(html->button_label, html->out);
 	buffer_add_text(html->out, "</a></p>\n");
 }
 
@@ -102,7 +78,7 @@ static void html_text(void *context, const char *text)
 			html->newlines++;
 		} else if (*text != ' ' || (!html->newlines && html->paragraph.len)) {
 			line_breaks(html);
-			add_escaped(&html->paragraph, (char[]){ *text, 0 });
+			html_escape((char[]){ *text, 0 }, &html->paragraph);
 			html->wordy |= *text != ' ';
 		}
 	}
@@ -115,7 +91,7 @@ static void add_picture(struct buffer *out, const char *url)
 	buffer_add_text(out,
 		"<img width=\"64\" height=\"64\" alt=\"\" style=\"display:block;border-radius:4px;"
 		"object-fit:cover\" src=\"");
-	add_escaped(out, url);
+	html_escape(url, out);
 	buffer_add_text(out, "\">");
 }
 
@@ -126,11 +102,11 @@ static void add_title(struct buffer *out, const Item *item)
 	mail_item_title(item, title);
 	if (link) {
 		buffer_add_text(out, "<a style=\"color:inherit\" href=\"");
-		add_escaped(out, item->link);
+		html_escape(item->link, out);
 		buffer_add_text(out, "\">");
 	}
 	buffer_add_text(out, "<bdi>");
-	add_escaped(out, title);
+	html_escape(title, out);
 	buffer_printf(out, "</bdi>%s", link ? "</a>" : "");
 }
 
@@ -151,7 +127,7 @@ static void add_item(const struct html *html, const Item *item, bool pictures)
 	buffer_printf(out, "<br><span style=\"color:#767676\">× %u</span></td>", item->quantity);
 	buffer_add_text(out,
 		"<td valign=\"top\" style=\"padding:12px 0;text-align:end;white-space:nowrap;" STYLE_RULE "\"><bdi>");
-	add_escaped(out, price);
+	html_escape(price, out);
 	buffer_add_text(out, "</bdi></td></tr>\n");
 }
 
@@ -186,9 +162,9 @@ static void add_link(struct html *html, enum value value, const char *label)
 	html->button = url;
 	html->button_label = label ? label : url;
 	buffer_add_text(&html->paragraph, "<a style=\"color:inherit\" href=\"");
-	add_escaped(&html->paragraph, url);
+	html_escape(url, &html->paragraph);
 	buffer_add_text(&html->paragraph, "\">");
-	add_escaped(&html->paragraph, html->button_label);
+	html_escape(html->button_label, &html->paragraph);
 	buffer_add_text(&html->paragraph, "</a>");
 }
 
@@ -202,7 +178,7 @@ static void html_value(void *context, enum value value, const char *label)
 	} else if (value == VALUE_TOTAL || value == VALUE_FIRST_NAME) {
 		line_breaks(html); /* may run the other way than the sentence: isolate it */
 		buffer_add_text(&html->paragraph, "<bdi>");
-		add_escaped(&html->paragraph, mail_words_value(html->words, value, label));
+		html_escape(mail_words_value(html->words, value, label), &html->paragraph);
 		buffer_add_text(&html->paragraph, "</bdi>");
 		html->wordy = true;
 	} else {
@@ -223,14 +199,14 @@ static void add_head(const struct mail_words *words, const char *subject, struct
 {
 	const char *locale = words->reminder->shop->locale;
 	buffer_add_text(ret, "<!DOCTYPE html>\n<html lang=\"");
-	add_escaped(ret, locale);
+	html_escape(locale, ret);
 	buffer_printf(
 		ret, "\" dir=\"%s\">\n<head>\n<meta charset=\"utf-8\">\n", uloc_isRightToLeft(locale) ? "rtl" : "ltr");
 	buffer_add_text(ret,
 		"<meta name=\"viewport\" content=\"width=device-width,initial-scale=1\">\n"
 		"<meta name=\"color-scheme\" content=\"light dark\">\n"
 		"<meta name=\"supported-color-schemes\" content=\"light dark\">\n<title>");
-	add_escaped(ret, subject);
+	html_escape(subject, ret);
 	buffer_add_text(ret,
 		"</title>\n<style>:root{color-scheme:light dark}</style>\n</head>\n"
 		"<body style=\"margin:0;padding:0\">\n"
@@ -239,7 +215,7 @@ static void add_head(const struct mail_words *words, const char *subject, struct
 		"<table role=\"presentation\" width=\"100%\" cellpadding=\"0\" cellspacing=\"0\" "
 		"style=\"max-width:560px;" STYLE_TEXT "\"><tr><td style=\"text-align:start\">\n"
 		"<p style=\"margin:0 0 24px;font-size:18px;font-weight:600\"><bdi>");
-	add_escaped(ret, words->shop);
+	html_escape(words->shop, ret);
 	buffer_add_text(ret, "</bdi></p>\n");
 }
 
