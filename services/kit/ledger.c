@@ -7,8 +7,8 @@
  * Read next: services/exporter, services/summarizer
  */
 #include "services/kit/ledger.h"
-#include "bus/base/cleanup.h"
 #include "bus/base/text.h"
+#include "services/kit/row.h"
 
 static const char *const table = "ledger";
 
@@ -20,14 +20,6 @@ static bool row_of(struct bytes value, struct ledger_row *ret)
 	return true;
 }
 
-static void get(const struct state *state, const char *shop, const char *cart_id, struct ledger_row *ret)
-{
-	_cleanup_(buffer_free) struct buffer value = { 0 };
-	memset(ret, 0, sizeof(*ret)); /* padding too: rows are compared as bytes */
-	if (state_get_bytes(state, table, shop, cart_id, &value))
-		row_of(buffer_bytes(&value), ret);
-}
-
 void ledger_remember_cart(struct state *state, const struct said *said, const CartState *cart)
 {
 	struct ledger_row row;
@@ -35,7 +27,7 @@ void ledger_remember_cart(struct state *state, const struct said *said, const Ca
 		state_delete(state, table, said->shop, said->key);
 		return;
 	}
-	get(state, said->shop, cart->ids.cart_id, &row);
+	row_get(state, table, said->shop, cart->ids.cart_id, &row, sizeof(row));
 	row.status = cart->status;
 	row.closed_reason = cart->closed_reason;
 	row.first_seen_us = cart->first_seen_us;
@@ -47,7 +39,7 @@ void ledger_remember_cart(struct state *state, const struct said *said, const Ca
 	row.test = cart->test;
 	TEXT_COPY(row.currency, cart->currency);
 	TEXT_COPY(row.order_currency, cart->order_currency);
-	state_put_bytes(state, table, said->shop, cart->ids.cart_id, BYTES(&row, sizeof(row)));
+	ROW_PUT(state, table, said->shop, cart->ids.cart_id, &row);
 }
 
 static enum send_phase phase_of(const char *topic)
@@ -65,14 +57,14 @@ void ledger_remember_outcome(struct state *state, const struct said *said, const
 	enum send_phase phase = phase_of(said->topic);
 	if (outcome->step < 1 || outcome->step > 2)
 		return;
-	get(state, said->shop, outcome->cart_id, &row);
+	row_get(state, table, said->shop, outcome->cart_id, &row, sizeof(row));
 	struct ledger_mail *mail = &row.mails[outcome->step - 1];
 	if (mail->phase == SEND_SENT || (mail->phase != SEND_NONE && phase == SEND_SKIPPED))
 		return;
 	mail->phase = phase;
 	mail->at_us = outcome->at_us;
 	mail->to_owner = outcome->to_owner;
-	state_put_bytes(state, table, said->shop, outcome->cart_id, BYTES(&row, sizeof(row)));
+	ROW_PUT(state, table, said->shop, outcome->cart_id, &row);
 }
 
 struct each {

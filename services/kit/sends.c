@@ -8,10 +8,10 @@
 #include "services/kit/sends.h"
 #include "bus/base/cleanup.h"
 #include "bus/base/text.h"
+#include "services/kit/row.h"
 #include <stdio.h>
 #include <string.h>
 
-/* Plain bytes in the store of one machine: never sent anywhere. */
 struct send_row {
 	uint32_t phase, attempt;
 	int64_t at_us;
@@ -33,18 +33,6 @@ static const char *step_key(char to[STEP_KEY_MAX], const char *cart_id, uint32_t
 	return to;
 }
 
-static bool get_row(
-	const struct state *state, const char *table, const char *shop, const char *key, void *ret_row, size_t size)
-{
-	_cleanup_(buffer_free) struct buffer value = { 0 };
-
-	memset(ret_row, 0, size);
-	if (!state_get_bytes(state, table, shop, key, &value) || value.len != size)
-		return false;
-	memcpy(ret_row, value.data, size);
-	return true;
-}
-
 static void remember_claimed_mail(struct state *state, const char *shop, const SendClaim *claim)
 {
 	struct mailed_row row;
@@ -52,12 +40,12 @@ static void remember_claimed_mail(struct state *state, const char *shop, const S
 
 	if (!*claim->address_hash)
 		return;
-	get_row(state, "sends.to", shop, claim->address_hash, &row, sizeof(row));
+	row_get(state, "sends.to", shop, claim->address_hash, &row, sizeof(row));
 	if (row.claim_us > row.sent_us && strcmp(row.claimed, step_key(what, claim->cart_id, claim->step)) != 0)
 		row.sent_us = row.claim_us; /* its outcome is still out: it counts until it is known */
 	row.claim_us = claim->claimed_us;
 	TEXT_COPY(row.claimed, step_key(what, claim->cart_id, claim->step));
-	state_put_bytes(state, "sends.to", shop, claim->address_hash, BYTES(&row, sizeof(row)));
+	ROW_PUT(state, "sends.to", shop, claim->address_hash, &row);
 }
 
 void sends_remember_claim(struct state *state, const struct said *said, const SendClaim *claim)
@@ -66,7 +54,7 @@ void sends_remember_claim(struct state *state, const struct said *said, const Se
 	char key[STEP_KEY_MAX];
 
 	step_key(key, claim->cart_id, claim->step);
-	get_row(state, "sends", said->shop, key, &row, sizeof(row));
+	row_get(state, "sends", said->shop, key, &row, sizeof(row));
 	if (claim->attempt <= row.attempt && row.phase != SEND_NONE)
 		return;
 	if (row.phase != SEND_SENT) {
@@ -75,7 +63,7 @@ void sends_remember_claim(struct state *state, const struct said *said, const Se
 		row.at_us = claim->claimed_us;
 		row.due_seq = claim->due_seq;
 		TEXT_COPY(row.owner, claim->owner);
-		state_put_bytes(state, "sends", said->shop, key, BYTES(&row, sizeof(row)));
+		ROW_PUT(state, "sends", said->shop, key, &row);
 	}
 	remember_claimed_mail(state, said->shop, claim);
 }
@@ -117,14 +105,14 @@ static void remember_mail(struct state *state, const char *shop, const ReminderO
 
 	if (!*outcome->address_hash || phase == SEND_SKIPPED)
 		return;
-	get_row(state, "sends.to", shop, outcome->address_hash, &row, sizeof(row));
+	row_get(state, "sends.to", shop, outcome->address_hash, &row, sizeof(row));
 	if (strcmp(row.claimed, step_key(what, outcome->cart_id, outcome->step)) == 0) {
 		row.claim_us = 0;
 		row.claimed[0] = '\0';
 	}
 	if (went && outcome->at_us > row.sent_us)
 		row.sent_us = outcome->at_us;
-	state_put_bytes(state, "sends.to", shop, outcome->address_hash, BYTES(&row, sizeof(row)));
+	ROW_PUT(state, "sends.to", shop, outcome->address_hash, &row);
 }
 
 void sends_remember_outcome(struct state *state, const struct said *said, const ReminderOutcome *outcome)
@@ -134,13 +122,13 @@ void sends_remember_outcome(struct state *state, const struct said *said, const 
 	char key[STEP_KEY_MAX];
 
 	step_key(key, outcome->cart_id, outcome->step);
-	get_row(state, "sends", said->shop, key, &row, sizeof(row));
+	row_get(state, "sends", said->shop, key, &row, sizeof(row));
 	if (outcome_counts(&row, phase, outcome->attempt)) {
 		row.phase = phase;
 		row.attempt = outcome->attempt > row.attempt ? outcome->attempt : row.attempt;
 		row.at_us = outcome->at_us;
 		row.due_seq = outcome->due_seq;
-		state_put_bytes(state, "sends", said->shop, key, BYTES(&row, sizeof(row)));
+		ROW_PUT(state, "sends", said->shop, key, &row);
 	}
 	remember_mail(state, said->shop, outcome, phase);
 }
@@ -181,7 +169,7 @@ static void add_send(
 	char key[STEP_KEY_MAX];
 	uint32_t attempt = most_spent->attempt;
 
-	if (!get_row(state, "sends", shop, step_key(key, cart_id, (uint32_t)step), &row, sizeof(row)))
+	if (!row_get(state, "sends", shop, step_key(key, cart_id, (uint32_t)step), &row, sizeof(row)))
 		return;
 	if (how_spent(row.phase) > how_spent(most_spent->phase)) {
 		*most_spent = (struct send){ .phase = row.phase, .at_us = row.at_us, .due_seq = row.due_seq };
@@ -206,6 +194,6 @@ int64_t sends_last_to(const struct state *state, const char *shop, const char *a
 
 	if (!*address_hash)
 		return 0;
-	get_row(state, "sends.to", shop, address_hash, &row, sizeof(row));
+	row_get(state, "sends.to", shop, address_hash, &row, sizeof(row));
 	return row.claim_us > row.sent_us ? row.claim_us : row.sent_us;
 }

@@ -18,6 +18,7 @@
 #include "services/kit/stops.h"
 #include "bus/base/text.h"
 #include "services/kit/change.h"
+#include "services/kit/row.h"
 #include "services/kit/stops_rows.h"
 #include <string.h>
 
@@ -87,7 +88,7 @@ static struct stopped by_names(
 	struct stop_row row;
 
 	for (int i = 0; i < walk->count; i++) {
-		if (stop_row_get(state, table, shop, walk->names[i], &row, sizeof(row)))
+		if (row_get(state, table, shop, walk->names[i], &row, sizeof(row)))
 			return (struct stopped){ stop, row.seq, row.at_us };
 	}
 	return (struct stopped){ 0 };
@@ -98,7 +99,7 @@ static struct stopped by_buyer(
 {
 	struct stop_row row;
 
-	if (!*address_hash || !stop_row_get(state, "stops.buyer", shop, address_hash, &row, sizeof(row)))
+	if (!*address_hash || !row_get(state, "stops.buyer", shop, address_hash, &row, sizeof(row)))
 		return (struct stopped){ 0 };
 	if (cart->abandoned_us > row.at_us)
 		return (struct stopped){ 0 }; /* a new cart of somebody who bought before */
@@ -123,9 +124,9 @@ static struct stopped by_person(const struct state *state, const char *shop, con
 
 	if (!*address_hash)
 		return (struct stopped){ 0 };
-	if (stop_row_get(state, "stops.person", shop, address_hash, &row, sizeof(row)) && row.stop)
+	if (row_get(state, "stops.person", shop, address_hash, &row, sizeof(row)) && row.stop)
 		return (struct stopped){ (enum stop)row.stop, row.seq, row.at_us };
-	if (stop_row_get(state, "stops.listed", shop, address_hash, &row, sizeof(row)) && row.stop)
+	if (row_get(state, "stops.listed", shop, address_hash, &row, sizeof(row)) && row.stop)
 		return (struct stopped){ STOP_SUPPRESSED, row.seq, row.at_us };
 	return (struct stopped){ 0 };
 }
@@ -156,7 +157,7 @@ static struct stopped by_change(
 	for (int i = 0; i < walk->count; i++) {
 		enum stop stop;
 
-		if (!stop_row_get(state, "stops.change", shop, walk->names[i], &row, sizeof(row)))
+		if (!row_get(state, "stops.change", shop, walk->names[i], &row, sizeof(row)))
 			continue;
 		stop = change_stop(cart, &row);
 		if (stop == STOP_EMPTIED || (stop == STOP_CHANGED && !found.stop))
@@ -169,7 +170,7 @@ static struct stopped by_status(const struct state *state, const char *shop)
 {
 	struct status_row row;
 
-	if (stop_row_get(state, "stops.status", shop, "", &row, sizeof(row)) && row.mode == MODE_PAUSED)
+	if (row_get(state, "stops.status", shop, "", &row, sizeof(row)) && row.mode == MODE_PAUSED)
 		return (struct stopped){ STOP_PAUSED, row.seq, row.at_us };
 	return (struct stopped){ 0 };
 }
@@ -225,7 +226,7 @@ ShopMode stops_mode(const struct state *state, const char *shop)
 {
 	struct status_row row;
 
-	if (!stop_row_get(state, "stops.status", shop, "", &row, sizeof(row)))
+	if (!row_get(state, "stops.status", shop, "", &row, sizeof(row)))
 		return MODE_OBSERVE;
 	return (ShopMode)row.mode;
 }

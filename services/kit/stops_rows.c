@@ -9,23 +9,9 @@
 #include "bus/base/cleanup.h"
 #include "bus/base/text.h"
 #include "services/kit/change.h"
+#include "services/kit/row.h"
 #include <stdio.h>
 #include <string.h>
-
-bool stop_row_get(
-	const struct state *state, const char *table, const char *shop, const char *key, void *ret_row, size_t size)
-{
-	_cleanup_(buffer_free) struct buffer value = { 0 };
-
-	memset(ret_row, 0, size);
-	if (!state_get_bytes(state, table, shop, key, &value) || value.len != size)
-		return false;
-	memcpy(ret_row, value.data, size);
-	return true;
-}
-
-#define PUT_ROW(state, table, shop, key, row)                                                                          \
-	state_put_bytes((state), (table), (shop), (key), BYTES((row), sizeof(*(row))))
 
 static void tie(struct state *state, const char *shop, const char *from, const char *to)
 {
@@ -72,14 +58,14 @@ void stops_remember_changed(struct state *state, const struct said *said, const 
 
 	if (tie_names(state, said->shop, &changed->ids, names) == 0)
 		return;
-	stop_row_get(state, "stops.change", said->shop, names[0], &row, sizeof(row));
+	row_get(state, "stops.change", said->shop, names[0], &row, sizeof(row));
 	newer = change_us(changed) >= row.at_us;
 	note_contents(&row, changed, newer);
 	if (newer) {
 		row.at_us = change_us(changed);
 		row.seq = said->seq;
 	}
-	PUT_ROW(state, "stops.change", said->shop, names[0], &row);
+	ROW_PUT(state, "stops.change", said->shop, names[0], &row);
 }
 
 static void remember_buyer(struct state *state, const struct said *said, const char *address_hash, int64_t at_us)
@@ -88,10 +74,10 @@ static void remember_buyer(struct state *state, const struct said *said, const c
 
 	if (!*address_hash)
 		return;
-	if (stop_row_get(state, "stops.buyer", said->shop, address_hash, &row, sizeof(row)) && row.at_us >= at_us)
+	if (row_get(state, "stops.buyer", said->shop, address_hash, &row, sizeof(row)) && row.at_us >= at_us)
 		return;
 	row = (struct stop_row){ .seq = said->seq, .at_us = at_us, .stop = STOP_BOUGHT };
-	PUT_ROW(state, "stops.buyer", said->shop, address_hash, &row);
+	ROW_PUT(state, "stops.buyer", said->shop, address_hash, &row);
 }
 
 /* A test order stops too: it was placed to see that it does. A cancelled one neither stops nor takes a stop back. */
@@ -105,7 +91,7 @@ void stops_remember_checkout(struct state *state, const struct said *said, const
 		return;
 	for (int i = 0; i < count; i++) {
 		if (!state_has(state, "stops.bought", said->shop, names[i]))
-			PUT_ROW(state, "stops.bought", said->shop, names[i], &row);
+			ROW_PUT(state, "stops.bought", said->shop, names[i], &row);
 	}
 	remember_buyer(state, said, checkout->ids.email_hash, row.at_us);
 }
@@ -117,10 +103,10 @@ static void remember_person(
 
 	if (!*address_hash)
 		return;
-	if (stop_row_get(state, "stops.person", said->shop, address_hash, &row, sizeof(row)) && row.stop)
+	if (row_get(state, "stops.person", said->shop, address_hash, &row, sizeof(row)) && row.stop)
 		return; /* the first reason stays */
 	row = (struct stop_row){ .seq = said->seq, .at_us = at_us, .stop = stop };
-	PUT_ROW(state, "stops.person", said->shop, address_hash, &row);
+	ROW_PUT(state, "stops.person", said->shop, address_hash, &row);
 }
 
 static enum stop optout_stop(OptoutSource source)
@@ -168,7 +154,7 @@ static void remember_owners_stop(struct state *state, const struct said *said, c
 		return;
 	snprintf(name, sizeof(name), "id:%s", action->cart_id);
 	if (!state_has(state, "stops.owner", said->shop, name))
-		PUT_ROW(state, "stops.owner", said->shop, name, &row);
+		ROW_PUT(state, "stops.owner", said->shop, name, &row);
 }
 
 void stops_remember_action(struct state *state, const struct said *said, const AdminAction *action)
@@ -187,7 +173,7 @@ void stops_remember_action(struct state *state, const struct said *said, const A
 		return;
 	case ADMIN_LIFT_SUPPRESSION:
 		if (*action->address_hash)
-			PUT_ROW(state, "stops.person", said->shop, action->address_hash, &lifted);
+			ROW_PUT(state, "stops.person", said->shop, action->address_hash, &lifted);
 		return;
 	case ADMIN_OVERRIDE_WAIT:
 		return;
@@ -198,7 +184,7 @@ void stops_remember_action(struct state *state, const struct said *said, const A
 void stops_remember_status(struct state *state, const struct said *said, const ShopStatus *status)
 {
 	struct status_row row;
-	bool known = stop_row_get(state, "stops.status", said->shop, "", &row, sizeof(row));
+	bool known = row_get(state, "stops.status", said->shop, "", &row, sizeof(row));
 
 	if (known && status->version < row.version)
 		return;
@@ -209,7 +195,7 @@ void stops_remember_status(struct state *state, const struct said *said, const S
 		.version = status->version,
 		.mode = status->mode,
 		.priority = status->priority };
-	PUT_ROW(state, "stops.status", said->shop, "", &row);
+	ROW_PUT(state, "stops.status", said->shop, "", &row);
 }
 
 /* The list's rows are compacted by version, so the highest is the truth in whatever order they are read. */
@@ -217,11 +203,11 @@ void stops_remember_suppression(struct state *state, const struct said *said, co
 {
 	struct stop_row row;
 
-	if (stop_row_get(state, "stops.listed", said->shop, fact->address_hash, &row, sizeof(row)) &&
+	if (row_get(state, "stops.listed", said->shop, fact->address_hash, &row, sizeof(row)) &&
 		row.version > said->version)
 		return;
 	row = (struct stop_row){
 		.seq = said->seq, .at_us = fact->since_us, .stop = !fact->lifted, .version = said->version
 	};
-	PUT_ROW(state, "stops.listed", said->shop, fact->address_hash, &row);
+	ROW_PUT(state, "stops.listed", said->shop, fact->address_hash, &row);
 }

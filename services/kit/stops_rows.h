@@ -1,7 +1,5 @@
 /*
  * stops_rows.h: how stops.c and stops_rows.c lay down what they remember; nobody else reads it
- *
- * Plain bytes in the store of one machine: never sent anywhere.
  */
 #ifndef KIT_STOPS_ROWS_H
 #define KIT_STOPS_ROWS_H
@@ -34,8 +32,5 @@ struct status_row {
 	uint64_t version;
 	uint32_t mode, priority;
 };
-
-bool stop_row_get(
-	const struct state *state, const char *table, const char *shop, const char *key, void *ret_row, size_t size);
 
 #endif

@@ -9,6 +9,7 @@
  */
 #include "services/monitor/rows.h"
 #include "bus/base/cleanup.h"
+#include "services/kit/row.h"
 #include "services/monitor/monitor.h"
 #include <inttypes.h>
 #include <stdio.h>
@@ -62,15 +63,6 @@ struct timer_row {
 	int64_t due_us; /* 0: none (any more) */
 };
 
-static struct timer_row timer_get(const struct state *state, const char *shop, const char *name)
-{
-	_cleanup_(buffer_free) struct buffer value = { 0 };
-	struct timer_row row = { 0 };
-	if (state_get_bytes(state, "timer", shop, name, &value) && value.len == sizeof(row))
-		memcpy(&row, value.data, sizeof(row));
-	return row;
-}
-
 static void due_key(char ret[DUE_KEY_MAX], int64_t due_us, const char *shop, const char *name)
 {
 	snprintf(ret, DUE_KEY_MAX, "%016" PRIx64 "/%s/%s", (uint64_t)due_us, shop, name);
@@ -78,8 +70,9 @@ static void due_key(char ret[DUE_KEY_MAX], int64_t due_us, const char *shop, con
 
 static void timer_put(struct state *state, const char *shop, const char *name, struct timer_row row)
 {
-	struct timer_row before = timer_get(state, shop, name);
+	struct timer_row before;
 	char key[DUE_KEY_MAX];
+	row_get(state, "timer", shop, name, &before, sizeof(before));
 	if (row.version < before.version)
 		return;
 	due_key(key, before.due_us, shop, name);
@@ -88,7 +81,7 @@ static void timer_put(struct state *state, const char *shop, const char *name, s
 	due_key(key, row.due_us, shop, name);
 	if (row.due_us)
 		state_put_number(state, "timer.due", everywhere, key, 1);
-	state_put_bytes(state, "timer", shop, name, BYTES(&row, sizeof(row)));
+	ROW_PUT(state, "timer", shop, name, &row);
 }
 
 void rows_remember_set(struct state *state, const struct said *said, const TimerSet *set)
