@@ -8,7 +8,7 @@
  * Promises:  firing says what was asked and the timer's tombstone in one turn, so a timer fires once; a set or cancel of an older
  *            version changes nothing; what is overdue fires late, a cron timer once for however many times it missed.
  * Fails by:  raising an alarm for a timer whose message it cannot read, and letting go of it.
- * Read next: rows.c (timers ordered by due time), ticks.c (every shop's nightly and monthly tick), main.c (what happens when the clock jumps)
+ * Read next: rows.c (timers ordered by due time), ticks.c (every shop's nightly and monthly tick), hold.c (what happens when the clock jumps)
  */
 #include "services/timer/timer.h"
 #include "bus/base/text.h"
