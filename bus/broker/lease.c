@@ -3,10 +3,20 @@
  *
  * Owns:      leases: in memory, counted in boot time, each belonging to one attempt of one session.
  * Promises:  a receipt of another attempt or session finds nothing. Leases of a dead session are free at once; the oldest of a
- *            crashed one is a suspect: it counts as a failure and is next handed out alone, so that its neighbours live.
+ *            crashed one is a suspect and is next handed out alone, so that its neighbours live.
+ *
+ * What a death says about a letter: nothing, unless the letter was handed out alone. Then it is a failure, and the letter waits,
+ * which lets its neighbours on and lets deaths of another cause show themselves. It is no failure if a session of the service
+ * died shortly before with something else in hand, or nothing: then the letter waits until that has calmed down, longer each
+ * time. So a letter that kills whoever takes it is dead after its limit of such deaths, and what happened to be in flight while
+ * processes were killed at random is not.
+ *
  * Read next: deliver.c
  */
 #include "bus/broker/session.h"
+
+static const int64_t CALM_US = 10 * US_PER_S; /* a death for another reason explains those up to so much later */
+static const int64_t EXCUSED_MOST_US = 5 * US_PER_MINUTE; /* as long as the longest backoff after a failure */
 
 void lease_grant(struct broker *broker, struct queue *queue, struct letter *letter, struct session *session)
 {
@@ -116,21 +126,62 @@ void lease_adopt(struct broker *broker, struct session *session, const HeldLease
 	lease_grant(broker, queue, letter, session);
 }
 
+/* The last death, and the last one with another letter in hand: a letter's own deaths do not excuse it. */
+static void note_death(struct queue *queue, int64_t now_us, uint64_t seq)
+{
+	if (queue->died.boot_us > 0 && queue->died.seq != seq)
+		queue->died_before = queue->died;
+	queue->died.boot_us = now_us;
+	queue->died.seq = seq;
+}
+
+static bool others_died(const struct queue *queue, int64_t now_us, uint64_t seq)
+{
+	const struct death *other = queue->died.seq == seq ? &queue->died_before : &queue->died;
+
+	return other->boot_us > 0 && now_us - other->boot_us < CALM_US;
+}
+
+static int64_t excused_us(uint32_t times)
+{
+	int64_t wait_us = CALM_US;
+
+	for (uint32_t i = 1; i < times && wait_us < EXCUSED_MOST_US; i++)
+		wait_us *= 2;
+	return wait_us < EXCUSED_MOST_US ? wait_us : EXCUSED_MOST_US;
+}
+
+static void suspect(struct broker *broker, struct queue *queue, struct letter *letter)
+{
+	int64_t now_us = broker_boot_us(broker);
+	bool excused = others_died(queue, now_us, letter->seq);
+
+	note_death(queue, now_us, letter->seq);
+	letter->suspect = true;
+	if (!letter->alone)
+		queue_unlease(queue, letter);
+	else if (excused)
+		trouble_waits(broker, queue, letter, excused_us(++letter->excused));
+	else
+		trouble_failed(broker, queue, letter, 0, "whoever was at work on it alone ended without a word",
+			letter->holder->instance);
+}
+
 void leases_free(struct broker *broker, struct session *session, enum parting how)
 {
 	struct queue *queue = broker->queues[session->peer];
-	bool oldest = how == PARTING_CRASH;
 
+	if (queue && how == PARTING_CRASH) {
+		if (list_empty(&session->leased))
+			note_death(queue, broker_boot_us(broker), 0);
+		else
+			suspect(broker, queue, LIST_ENTRY(session->leased.next, struct letter, in_state));
+	}
 	while (!list_empty(&session->leased)) {
 		struct letter *letter = LIST_ENTRY(session->leased.next, struct letter, in_state);
 
-		letter->suspect = oldest;
-		if (oldest)
-			trouble_failed(broker, queue, letter, 0, "whoever was at work on it ended without a word",
-				session->instance);
-		else
-			queue_unlease(queue, letter);
-		oldest = false;
+		letter->suspect = false;
+		queue_unlease(queue, letter);
 	}
 	if (queue && queue->draining == session)
 		queue->draining = NULL;

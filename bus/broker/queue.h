@@ -29,10 +29,17 @@ struct letter {
 	Trouble *trouble;       /* NULL: never had any */
 	int64_t lease_until_us; /* boot time */
 	struct session *holder;
-	bool suspect; /* whoever had it died or hung: next handed out alone */
-	bool alone;   /* this time it was */
+	bool suspect;     /* whoever had it died or hung: next handed out alone */
+	bool alone;       /* this time it was */
+	uint32_t excused; /* so many died at work on it alone without counting as a failure */
 	bool redriven;
 	bool died; /* its row among the dead letters stays */
+};
+
+/* Of a session of the queue's service that ended without a word. */
+struct death {
+	int64_t boot_us; /* 0: none yet */
+	uint64_t seq;    /* the oldest letter that it held; 0: none */
 };
 
 struct queue {
@@ -53,6 +60,8 @@ struct queue {
 	uint64_t ready_count, leased_count, delayed_count, dead_count, failures;
 	uint64_t served_epoch;    /* of the session that got the last run */
 	struct session *draining; /* gets nothing until it is empty: a suspect waits for it */
+	struct death died;        /* the last one ... */
+	struct death died_before; /* ... and the last one with another letter */
 };
 
 int queue_open(struct broker *broker, int peer, struct queue **ret);
@@ -79,7 +88,7 @@ void acks_write(struct broker *broker, struct queue *queue);
 void acks_free(struct queue *queue);
 void queue_row_key(const struct queue *queue, char kind, uint64_t number, struct buffer *ret);
 
-/* trouble.c: one more failure. Past the limit the letter is dead; else it waits its backoff (or `delay_us`, if given). */
+/* trouble.c: one more failure. At the limit the letter is dead; else it waits its backoff (or `delay_us`, if given). */
 void trouble_failed(struct broker *broker, struct queue *queue, struct letter *letter, int64_t delay_us,
 	const char *reason, const char *by);
 void trouble_waits(struct broker *broker, struct queue *queue, struct letter *letter, int64_t delay_us);
@@ -89,7 +98,10 @@ void trouble_write(struct broker *broker, struct queue *queue, const struct lett
 bool trouble_decode(struct bytes bytes, Trouble *ret);
 void trouble_encode(const Trouble *trouble, struct buffer *ret);
 
-/* lease.c */
+/*
+ * lease.c. A crash makes a suspect of the session's oldest letter. It counts as a failure of that letter only if the letter was
+ * handed out alone and no session of the service died shortly before with another letter, or with none, in hand.
+ */
 void lease_grant(struct broker *broker, struct queue *queue, struct letter *letter, struct session *session);
 void lease_end(struct queue *queue, struct letter *letter);
 struct letter *lease_find(

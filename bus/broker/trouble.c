@@ -120,9 +120,6 @@ void trouble_failed(struct broker *broker, struct queue *queue, struct letter *l
 	remember_failure(letter->trouble, now_us, reason, by);
 	if (letter->trouble->failures >= queue->peer->failure_limit) {
 		dead_letter(broker, queue, letter, reason, by);
-	} else if (letter->suspect) {
-		trouble_write(broker, queue, letter);
-		queue_unlease(queue, letter);
 	} else {
 		queue_delay(broker, queue, letter,
 			now_us + (delay_us > 0 ? delay_us : backoff_us(letter->trouble->failures)));

@@ -106,6 +106,7 @@ static void settle(
 	struct broker *broker, struct session *session, struct queue *queue, struct letter *letter, const UpTurn *up)
 {
 	letter->suspect = false;
+	letter->excused = 0;
 	switch (up->verdict) {
 	case VERDICT_DONE:
 		queue_settle(broker, queue, letter);

@@ -1,4 +1,4 @@
-/* queues: leases, order per key, returns, credit, suspects */
+/* queues: leases, order per key, returns, credit */
 #include "bus/base/text.h"
 #include "desk.h"
 #include <setjmp.h>
@@ -164,75 +164,6 @@ static void two_workers_share_the_work(void **state)
 	desk_close(scene.desk);
 }
 
-static void leases_of_a_dead_session_are_free_at_once_and_its_oldest_is_a_suspect(void **state)
-{
-	struct scene scene = set_scene();
-	struct peer *second = peer_new(scene.desk, "worker", "w2");
-	struct item *item;
-
-	(void)state;
-	SAID(scene.door, .topic = "work", .key = "a");
-	SAID(scene.door, .topic = "work", .key = "b");
-	SAID(scene.door, .topic = "work", .key = "c");
-	assert_int_equal(peer_count(scene.worker, Down_delivery_tag), 3);
-	scene.worker->deaf = true;
-	scene.worker->lane_open = false;
-	peer_hello(second, "run", 0);
-	desk_pass(scene.desk, 3 * US_PER_S);
-	assert_int_equal(peer_count(second, Down_delivery_tag), 1);
-	item = peer_delivery(second);
-	assert_int_equal(item->down.what.delivery.receipt.seq, 1);
-	assert_int_equal(item->down.what.delivery.failures, 1);
-	TURN(second, &item->down.what.delivery.receipt, .kind = VERDICT_DONE);
-	assert_int_equal(peer_count(second, Down_delivery_tag), 2);
-	assert_int_equal(peer_delivery(second)->down.what.delivery.failures, 0);
-	desk_close(scene.desk);
-}
-
-static void a_message_that_kills_its_worker_is_dead_after_five_and_its_neighbours_live(void **state)
-{
-	struct scene scene = set_scene();
-	char run[16];
-	int poison = 0, other = 0;
-
-	(void)state;
-	SAID(scene.door, .topic = "work", .key = "poison");
-	SAID(scene.door, .topic = "work", .key = "good");
-	for (int i = 0; i < 8; i++) {
-		struct item *item;
-
-		snprintf(run, sizeof(run), "run %d", i);
-		peer_hello(scene.worker, run, 0);
-		while ((item = peer_delivery(scene.worker))) {
-			if (item->down.what.delivery.receipt.seq == 1) {
-				poison++;
-				break; /* it dies */
-			}
-			other++;
-			TURN(scene.worker, &item->down.what.delivery.receipt, .kind = VERDICT_DONE);
-		}
-	}
-	assert_int_equal(poison, 4); /* the first time it lay on the lane of the session before */
-	assert_int_equal(other, 1);
-	desk_close(scene.desk);
-}
-
-static void a_goodbye_makes_nobody_a_suspect(void **state)
-{
-	struct scene scene = set_scene();
-	struct item *item;
-
-	(void)state;
-	SAID(scene.door, .topic = "work", .key = "a");
-	SAID(scene.door, .topic = "work", .key = "b");
-	peer_goodbye(scene.worker);
-	peer_hello(scene.worker, "run 2", 0);
-	assert_int_equal(peer_count(scene.worker, Down_delivery_tag), 2);
-	item = peer_delivery(scene.worker);
-	assert_int_equal(item->down.what.delivery.failures, 0);
-	desk_close(scene.desk);
-}
-
 static void a_lease_that_is_not_renewed_runs_out(void **state)
 {
 	struct scene scene = set_scene();
@@ -317,9 +248,6 @@ int main(void)
 		cmocka_unit_test(failures_back_off_and_the_fifth_is_the_end),
 		cmocka_unit_test(a_session_never_gets_more_than_its_credit),
 		cmocka_unit_test(two_workers_share_the_work),
-		cmocka_unit_test(leases_of_a_dead_session_are_free_at_once_and_its_oldest_is_a_suspect),
-		cmocka_unit_test(a_message_that_kills_its_worker_is_dead_after_five_and_its_neighbours_live),
-		cmocka_unit_test(a_goodbye_makes_nobody_a_suspect),
 		cmocka_unit_test(a_lease_that_is_not_renewed_runs_out),
 		cmocka_unit_test(a_backlog_larger_than_the_window_is_delivered_whole_and_in_order),
 		cmocka_unit_test(a_delivery_names_what_projections_must_have_passed),
