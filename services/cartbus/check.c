@@ -4,6 +4,7 @@
  * Promises: judges with the parsers that the processes use, and says file, line and what was expected.
  */
 #include "services/cartbus/command.h"
+#include "services/cartbus/print.h"
 #include "services/cartbus/shops.h"
 
 #include "bus/base/cleanup.h"
@@ -61,8 +62,7 @@ static void print_rules_json(const struct rules *rules)
 		json_array_append_new(warnings, json_string(rules->warnings[i]));
 	whole = json_pack("{s:b,s:o,s:I,s:o}", "right", 1, "waits", waits, "window_us",
 		(json_int_t)rules_window_us(rules), "warnings", warnings);
-	json_dumpf(whole, stdout, JSON_INDENT(1));
-	putchar('\n');
+	json_print(whole);
 	json_decref(whole);
 }
 
@@ -71,8 +71,7 @@ static void print_rules_error(const struct rules_error *error)
 	json_t *whole = json_pack(
 		"{s:b,s:i,s:i,s:s}", "right", 0, "line", error->line, "column", error->column, "expected", error->text);
 
-	json_dumpf(whole, stdout, JSON_INDENT(1));
-	putchar('\n');
+	json_print(whole);
 	json_decref(whole);
 }
 

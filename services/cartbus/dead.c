@@ -25,12 +25,6 @@ static long long number_of(const json_t *object, const char *name)
 	return json_integer_value(json_object_get(object, name));
 }
 
-static void print_json(const json_t *json)
-{
-	json_dumpf(json, stdout, JSON_INDENT(1));
-	putchar('\n');
-}
-
 static void print_letters(const struct command *command, const json_t *letters)
 {
 	const json_t *letter;
@@ -72,7 +66,7 @@ int command_dlq_list(struct command *command, int argc, char **argv)
 	if (!answer)
 		return EXIT_NO;
 	if (command->json)
-		print_json(answer);
+		json_print(answer);
 	else
 		print_letters(command, json_object_get(answer, "dead"));
 	count = json_array_size(json_object_get(answer, "dead"));
@@ -121,7 +115,7 @@ static int print_count(const struct command *command, json_t *answer, const char
 	if (!answer)
 		return EXIT_NO;
 	if (command->json)
-		print_json(answer);
+		json_print(answer);
 	else
 		printf("%s: %lld\n", name, json_is_true(json_object_get(answer, name)) ? 1 : number_of(answer, name));
 	json_decref(answer);
@@ -152,7 +146,7 @@ int command_dlq_show(struct command *command, int argc, char **argv)
 	if (!letter)
 		return EXIT_NO;
 	if (command->json)
-		print_json(letter);
+		json_print(letter);
 	else
 		print_letter(command, letter);
 	json_decref(letter);

@@ -6,6 +6,7 @@
  * Read next: services/kit/mail.h, mime.c (taking the mail apart again)
  */
 #include "services/cartbus/mime.h"
+#include "services/cartbus/print.h"
 #include "services/cartbus/selection.h"
 
 #include "bus/base/cleanup.h"
@@ -87,8 +88,7 @@ static void print_json(const struct mail *mail)
 	mime_part(mime, "text/html", &html);
 	whole = json_pack("{s:s,s:s,s:s,s:s}", "message_id", mail->message_id, "subject", subject, "text",
 		buffer_text(&text), "html", buffer_text(&html));
-	json_dumpf(whole, stdout, JSON_INDENT(1));
-	putchar('\n');
+	json_print(whole);
 	json_decref(whole);
 }
 

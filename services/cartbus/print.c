@@ -200,3 +200,9 @@ const char *payload_text(const struct topic *topic, const void *message, const c
 	}
 	return "";
 }
+
+void json_print(const json_t *json)
+{
+	json_dumpf(json, stdout, JSON_INDENT(1));
+	putchar('\n');
+}

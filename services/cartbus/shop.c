@@ -6,6 +6,7 @@
 #include "services/cartbus/command.h"
 #include "services/cartbus/mode.h"
 #include "services/cartbus/prepare.h"
+#include "services/cartbus/print.h"
 #include "services/cartbus/shops.h"
 
 #include "bus/base/cleanup.h"
@@ -56,8 +57,7 @@ int command_shop_list(struct command *command, int argc, char **argv)
 		listing.json = json_array();
 	shops_each(command, list_one, &listing);
 	if (listing.json) {
-		json_dumpf(listing.json, stdout, JSON_INDENT(2));
-		putchar('\n');
+		json_print(listing.json);
 		json_decref(listing.json);
 	}
 	return listing.broken ? EXIT_NO : EXIT_FINE;

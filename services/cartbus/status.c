@@ -183,8 +183,7 @@ static int judge(const struct command *command, struct client *client, struct he
 	judge_alarms(health);
 	if (command->json) {
 		json_object_set(status, "red", health->red);
-		json_dumpf(status, stdout, JSON_INDENT(1));
-		putchar('\n');
+		json_print(status);
 	} else {
 		print_health(health);
 	}
@@ -227,8 +226,7 @@ int command_queues(struct command *command, int argc, char **argv)
 	if (!answer)
 		return EXIT_NO;
 	if (command->json) {
-		json_dumpf(answer, stdout, JSON_INDENT(1));
-		putchar('\n');
+		json_print(answer);
 	} else {
 		print_queues(json_object_get(answer, "queues"));
 	}

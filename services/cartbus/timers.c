@@ -153,8 +153,7 @@ static void print_timers(const struct command *command, const struct ordmap *tim
 			print_line(command, &lines[i]);
 	}
 	if (list) {
-		json_dumpf(list, stdout, JSON_INDENT(1));
-		putchar('\n');
+		json_print(list);
 		json_decref(list);
 	} else if (ordmap_count(timers) == 0) {
 		puts("no timer is set");

@@ -57,8 +57,7 @@ static int trace(const struct command *command, struct client *client, const cha
 		tracing.json = json_array();
 	failed = reading_each(command, client, &(struct reading_filter){ .shop = shop }, trace_one, &tracing);
 	if (tracing.json) {
-		json_dumpf(tracing.json, stdout, JSON_INDENT(1));
-		putchar('\n');
+		json_print(tracing.json);
 		json_decref(tracing.json);
 	}
 	selection_free(tracing.selection);

@@ -158,8 +158,7 @@ static void print_json(const struct why *why)
 				(json_int_t)why->pending[i].due_us));
 	whole = json_pack("{s:s,s:s,s:o,s:O,s:o}", "shop", why->shop, "mode", mode_name(why->mode), "cart",
 		cart ? message_to_json(&topic_cart_state, cart) : json_null(), "story", why->story, "next", next);
-	json_dumpf(whole, stdout, JSON_INDENT(1));
-	putchar('\n');
+	json_print(whole);
 	json_decref(whole);
 }
 
