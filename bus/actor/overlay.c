@@ -5,7 +5,7 @@
  * Promises: dropping a turn drops exactly the rows that it wrote last.
  */
 #include "bus/actor/state_rows.h"
-#include "bus/base/log.h"
+#include "bus/base/memory.h"
 #include <assert.h>
 #include <stdlib.h>
 
@@ -38,9 +38,7 @@ void overlay_note(struct state *state, struct bytes key)
 	struct overlay_turn *open = newest(state);
 
 	if (!open || open->turn != state->turn) {
-		open = calloc(1, sizeof(*open));
-		if (!open)
-			die("out of memory");
+		open = memory_new(sizeof(*open));
 		open->turn = state->turn;
 		list_append(&state->turns, &open->hook);
 	}

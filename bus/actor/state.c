@@ -11,6 +11,7 @@
 #include "bus/actor/state_rows.h"
 #include "bus/base/cleanup.h"
 #include "bus/base/log.h"
+#include "bus/base/memory.h"
 #include "bus/base/text.h"
 #include <assert.h>
 #include <pb_decode.h>
@@ -42,11 +43,9 @@ static int delete_rows(struct store *store)
 
 struct state *state_new(struct store **store)
 {
-	struct state *state = calloc(1, sizeof(*state));
+	struct state *state = memory_new(sizeof(*state));
 	_cleanup_(buffer_free) struct buffer log_id = { 0 };
 
-	if (!state)
-		die("out of memory");
 	state->store = TAKE(*store);
 	state->folded = ordmap_new();
 	state->overlay = ordmap_new();

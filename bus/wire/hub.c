@@ -10,6 +10,7 @@
 #include "bus/wire/hub.h"
 #include "bus/base/list.h"
 #include "bus/base/map.h"
+#include "bus/base/memory.h"
 #include "bus/wire/frame.h"
 #include <dirent.h>
 #include <errno.h>
@@ -105,7 +106,7 @@ static void remove_stale_lanes(const char *run)
 
 int hub_open(const char *run, struct hub **ret, char ret_why[256])
 {
-	struct hub *hub = calloc(1, sizeof(*hub));
+	struct hub *hub = memory_new(sizeof(*hub));
 	int r;
 
 	snprintf(hub->run, sizeof(hub->run), "%s", run);
@@ -305,7 +306,7 @@ int hub_open_lane(void *context, uint64_t epoch, char ret_endpoint[160])
 		zmq_close(socket);
 		return r;
 	}
-	lane = calloc(1, sizeof(*lane));
+	lane = memory_new(sizeof(*lane));
 	lane->epoch = epoch;
 	lane->socket = socket;
 	lane->opened_us = now_us();
@@ -331,7 +332,7 @@ static int keep_early(struct lane *lane, struct bytes frame)
 
 	if (lane->early_count == EARLY_FRAMES_MAX || now_us() - lane->opened_us > EARLY_US)
 		return -EAGAIN;
-	early = calloc(1, sizeof(*early));
+	early = memory_new(sizeof(*early));
 	buffer_add(&early->frame, frame.data, frame.len);
 	list_append(&lane->early, &early->hook);
 	lane->early_count++;

@@ -7,6 +7,7 @@
 #include "services/cartbus/print.h"
 
 #include "bus/base/cleanup.h"
+#include "bus/base/memory.h"
 #include "bus/base/text.h"
 #include "proto/topics.h"
 #include "services/cartbus/names.h"
@@ -27,10 +28,10 @@ const struct topic *topic_of(const char *name)
 
 void *payload_decode(const struct topic *topic, struct bytes payload)
 {
-	void *message = calloc(1, topic->size);
+	void *message = memory_new(topic->size);
 	pb_istream_t from = pb_istream_from_buffer(payload.data, payload.len);
 
-	if (message && pb_decode(&from, topic->message, message))
+	if (pb_decode(&from, topic->message, message))
 		return message;
 	free(message);
 	return NULL;

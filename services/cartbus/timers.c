@@ -10,6 +10,7 @@
 #include "services/cartbus/zones.h"
 
 #include "bus/base/cleanup.h"
+#include "bus/base/memory.h"
 #include "bus/base/ordmap.h"
 #include "bus/base/text.h"
 #include "proto/topics.h"
@@ -113,10 +114,10 @@ static int64_t due_of(const struct command *command, const struct pending *pendi
 
 static struct line *sorted_lines(const struct command *command, const struct ordmap *timers)
 {
-	struct line *lines = calloc(ordmap_count(timers) + 1, sizeof(*lines));
+	struct line *lines = memory_new(ordmap_count(timers) * sizeof(*lines));
 	size_t count = 0;
 
-	for (struct ordmap_entry *entry = ordmap_first(timers); entry && lines; entry = ordmap_next(entry)) {
+	for (struct ordmap_entry *entry = ordmap_first(timers); entry; entry = ordmap_next(entry)) {
 		struct line *line = &lines[count++];
 
 		line->shop = ordmap_key(entry).data;
@@ -124,8 +125,7 @@ static struct line *sorted_lines(const struct command *command, const struct ord
 		line->pending = pending_of(entry);
 		line->pending.due_us = due_of(command, &line->pending);
 	}
-	if (lines)
-		qsort(lines, count, sizeof(*lines), by_due);
+	qsort(lines, count, sizeof(*lines), by_due);
 	return lines;
 }
 
@@ -143,7 +143,7 @@ static void print_timers(const struct command *command, const struct ordmap *tim
 	_cleanup_free_ struct line *lines = sorted_lines(command, timers);
 	json_t *list = command->json ? json_array() : NULL;
 
-	for (size_t i = 0; i < ordmap_count(timers) && lines; i++) {
+	for (size_t i = 0; i < ordmap_count(timers); i++) {
 		if (list)
 			json_array_append_new(list,
 				json_pack("{s:s,s:s,s:I,s:s,s:s}", "shop", lines[i].shop, "name", lines[i].name,

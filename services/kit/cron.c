@@ -10,7 +10,7 @@
  */
 #include "bus/base/cleanup.h"
 #include "bus/base/clock.h"
-#include "bus/base/log.h"
+#include "bus/base/memory.h"
 #include "services/kit/zone.h"
 #include <errno.h>
 #include <stdio.h>
@@ -178,11 +178,9 @@ DEFINE_CLEANUP(struct cron *, cron_free)
 
 int cron_parse(const char *text, struct cron **ret, char ret_why[160])
 {
-	_cleanup_(cron_freep) struct cron *cron = calloc(1, sizeof(*cron));
-	_cleanup_free_ char *line = strdup(text);
+	_cleanup_(cron_freep) struct cron *cron = memory_new(sizeof(*cron));
+	_cleanup_free_ char *line = memory_copy_text(text);
 
-	if (!cron || !line)
-		die("out of memory");
 	ret_why[0] = '\0';
 	if (read_fields(line, cron, ret_why) < 0)
 		return -EINVAL;

@@ -10,8 +10,8 @@
  */
 #include "services/kit/docs.h"
 #include "bus/base/cleanup.h"
-#include "bus/base/log.h"
 #include "bus/base/map.h"
+#include "bus/base/memory.h"
 #include "bus/base/text.h"
 #include <stdio.h>
 #include <stdlib.h>
@@ -69,9 +69,7 @@ static struct parsed *slot_of(const char *shop, enum kind kind)
 		slots[kind] = map_new();
 	struct parsed *slot = map_get(slots[kind], bytes_of(shop));
 	if (!slot) {
-		slot = calloc(1, sizeof(*slot));
-		if (!slot)
-			die("out of memory");
+		slot = memory_new(sizeof(*slot));
 		map_put(slots[kind], bytes_of(shop), slot);
 	}
 	return slot;
@@ -85,20 +83,11 @@ static void slot_empty(struct parsed *slot)
 	*slot = (struct parsed){ 0 };
 }
 
-static void *new_zeroed(size_t size)
-{
-	void *made = calloc(1, size);
-
-	if (!made)
-		die("out of memory");
-	return made;
-}
-
 static void parse_shop(struct parsed *slot, const char *shop, const Document *document)
 {
 	struct config_error error;
 
-	slot->shop = new_zeroed(sizeof(*slot->shop));
+	slot->shop = memory_new(sizeof(*slot->shop));
 	if (shop_parse(document->text, shop, document->source, slot->shop, &error) < 0) {
 		free(slot->shop);
 		slot->shop = NULL;
@@ -109,7 +98,7 @@ static void parse_rules(struct parsed *slot, const char *currency, const Documen
 {
 	struct rules_error error;
 
-	slot->rules = new_zeroed(sizeof(*slot->rules));
+	slot->rules = memory_new(sizeof(*slot->rules));
 	if (rules_parse(document->text, currency, slot->rules, &error) < 0) {
 		free(slot->rules);
 		slot->rules = NULL;
@@ -139,7 +128,7 @@ static const struct parsed *parsed_of(
 	if (strcmp(slot->source, source) == 0)
 		return slot;
 
-	_cleanup_free_ Document *document = new_zeroed(sizeof(*document));
+	_cleanup_free_ Document *document = memory_new(sizeof(*document));
 	slot_empty(slot);
 	if (!state_get(state, "document", shop, kind_names[kind], Document_fields, document))
 		return NULL;
