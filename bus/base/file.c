@@ -44,7 +44,7 @@ int file_read(const char *path, size_t most, struct buffer *ret)
 	return read_all(fd, most, ret);
 }
 
-static int write_all(int fd, struct bytes content)
+int file_write(int fd, struct bytes content)
 {
 	const uint8_t *at = content.data;
 	for (size_t left = content.len; left > 0;) {
@@ -64,7 +64,7 @@ static int write_new(const char *path, struct bytes content, mode_t mode)
 	_cleanup_close_ int fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, mode);
 	if (fd < 0)
 		return -errno;
-	int r = write_all(fd, content);
+	int r = file_write(fd, content);
 	if (r < 0)
 		return r;
 	return fsync(fd) < 0 ? -errno : 0;

@@ -268,27 +268,9 @@ static int writable(struct spool *spool, struct spool_file **ret)
 	return 0;
 }
 
-static int write_whole(int fd, struct bytes text)
-{
-	const uint8_t *at = text.data;
-	size_t left = text.len;
-
-	while (left > 0) {
-		ssize_t wrote = write(fd, at, left);
-
-		if (wrote < 0 && errno != EINTR)
-			return -errno;
-		if (wrote > 0) {
-			at += wrote;
-			left -= (size_t)wrote;
-		}
-	}
-	return 0;
-}
-
 static int append(struct spool *spool, struct spool_file *file, struct bytes record)
 {
-	int r = write_whole(spool->fd, record);
+	int r = file_write(spool->fd, record);
 
 	if (r < 0) {
 		spool->broken = ftruncate(spool->fd, (off_t)file->len) < 0;

@@ -42,16 +42,9 @@ static int write_file(const char *path, struct bytes content)
 	_cleanup_close_ int fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0640);
 	if (fd < 0)
 		return -errno;
-	const uint8_t *at = content.data;
-	for (size_t left = content.len; left > 0;) {
-		ssize_t written = write(fd, at, left);
-		if (written < 0 && errno == EINTR)
-			continue;
-		if (written < 0)
-			return -errno;
-		at += written;
-		left -= (size_t)written;
-	}
+	int r = file_write(fd, content);
+	if (r < 0)
+		return r;
 	return fsync(fd) < 0 ? -errno : 0;
 }
 
