@@ -4,11 +4,13 @@
  * Promises: the action is said about the cart's own id, whatever name it was given by; it holds from the moment of the answer.
  */
 #include "services/cartbus/selection.h"
-#include "services/cartbus/span.h"
 #include "services/cartbus/who.h"
 
 #include "bus/base/text.h"
+#include "services/kit/span.h"
 #include <stdio.h>
+
+#define WAIT_MOST_US (400 * US_PER_DAY)
 
 static int say_action(const struct command *command, struct client *client, const char *shop, AdminAction *action)
 {
@@ -97,8 +99,8 @@ int command_cart_override(struct command *command, int argc, char **argv)
 				"instead of the "
 				"owner's rules.\v"
 				"Example:\n  cartbus cart override demo 9f2c41 30min 6h" });
-	if (span_parse(words[2], &action.wait_override.first_us) ||
-		span_parse(words[3], &action.wait_override.second_us) ||
+	if (span_parse(words[2], WAIT_MOST_US, &action.wait_override.first_us) ||
+		span_parse(words[3], WAIT_MOST_US, &action.wait_override.second_us) ||
 		action.wait_override.second_us <= action.wait_override.first_us) {
 		complain(command, "the waits are spans like 30min, 6h or 2d, and the second is the longer one");
 		return EXIT_USAGE;

@@ -19,10 +19,14 @@
  *
  * Promises: a checkout is a stop whatever is wrong with its amounts.
  */
+#include "bus/base/clock.h"
 #include "bus/base/text.h"
 #include "services/gateway/fields.h"
 #include "services/gateway/moment.h"
 #include "services/gateway/particulars.h"
+#include "services/kit/span.h"
+
+#define WAIT_MOST_US (60 * US_PER_DAY)
 
 static const struct item_names item_fields = {
 	.title = "title",
@@ -62,8 +66,8 @@ static bool read_override(const json_t *body, struct event *event)
 	const char *first = field_word(body, "first_wait");
 	const char *second = field_word(body, "second_wait");
 
-	if (!first || !second || span_parse(first, &waits->first_us) < 0 || span_parse(second, &waits->second_us) < 0 ||
-		waits->second_us <= waits->first_us) {
+	if (!first || !second || span_parse(first, WAIT_MOST_US, &waits->first_us) < 0 ||
+		span_parse(second, WAIT_MOST_US, &waits->second_us) < 0 || waits->second_us <= waits->first_us) {
 		unreadable(
 			event, "a wait_override needs first_wait and a longer second_wait, like \"90min\" and \"1d\"");
 		return false;

@@ -8,12 +8,10 @@
 #include <ctype.h>
 #include <errno.h>
 #include <stdbool.h>
-#include <stddef.h>
 #include <string.h>
 #include <time.h>
 
 static const int64_t most_ahead_us = 10 * US_PER_MINUTE;
-static const int64_t span_most_us = 60 * US_PER_DAY;
 
 /* Exactly `digits` digits; moves on. */
 static bool take_number(const char **at, int digits, int least, int most, int *ret)
@@ -101,23 +99,4 @@ int moment_parse(const char *text, int64_t *ret_us)
 int64_t moment_not_ahead(int64_t us, int64_t heard_us)
 {
 	return us > heard_us + most_ahead_us ? heard_us : us;
-}
-
-int span_parse(const char *text, int64_t *ret_us)
-{
-	static const struct {
-		const char *name;
-		int64_t us;
-	} units[] = { { "min", US_PER_MINUTE }, { "h", US_PER_HOUR }, { "d", US_PER_DAY } };
-	int64_t number = 0;
-	const char *at = text;
-
-	for (; isdigit((unsigned char)*at) && number < 1000000; at++)
-		number = number * 10 + (*at - '0');
-	for (size_t i = 0; at > text && i < sizeof(units) / sizeof(units[0]); i++)
-		if (strcmp(at, units[i].name) == 0 && number > 0 && number <= span_most_us / units[i].us) {
-			*ret_us = number * units[i].us;
-			return 0;
-		}
-	return -EINVAL;
 }

@@ -13,7 +13,5 @@
 int moment_parse(const char *text, int64_t *ret_us);
 /* A platform's clock may be wrong, and a moment in the future would make every later event look old: at most 10 minutes ahead. */
 int64_t moment_not_ahead(int64_t us, int64_t heard_us);
-/* "90min", "4h", "2d": microseconds. -EINVAL: anything else, zero, or more than 60 days. */
-int span_parse(const char *text, int64_t *ret_us);
 
 #endif

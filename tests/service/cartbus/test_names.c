@@ -1,9 +1,6 @@
-/* test_names.c: every field of every message has its name, and spans are read as they are written */
-#include "bus/base/clock.h"
+/* test_names.c: every field of every message has its name */
 #include "proto/topics.h"
 #include "services/cartbus/names.h"
-#include "services/cartbus/span.h"
-#include <errno.h>
 #include <pb_common.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -58,27 +55,11 @@ static void every_value_of_every_enum_has_a_word(void **state)
 	}
 }
 
-static void spans_are_read_with_their_unit_and_nothing_else(void **state)
-{
-	static const char *const wrong[] = { "", "5", "0h", "-1h", "5 h", "5hours", "h", "5h3", "401d",
-		"9223372036854775807h" };
-	int64_t us = 0;
-
-	(void)state;
-	assert_int_equal(span_parse("30min", &us), 0);
-	assert_int_equal(us, 30 * US_PER_MINUTE);
-	assert_int_equal(span_parse("2d", &us), 0);
-	assert_int_equal(us, 2 * US_PER_DAY);
-	for (size_t i = 0; i < sizeof(wrong) / sizeof(*wrong); i++)
-		assert_int_equal(span_parse(wrong[i], &us), -EINVAL);
-}
-
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(every_field_of_every_topic_has_a_name),
 		cmocka_unit_test(every_value_of_every_enum_has_a_word),
-		cmocka_unit_test(spans_are_read_with_their_unit_and_nothing_else),
 	};
 
 	return cmocka_run_group_tests_name("names", tests, NULL, NULL);

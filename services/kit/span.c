@@ -1,26 +1,24 @@
-/* span.c: a span of time as an admin types it */
-#include "services/cartbus/span.h"
-
+/* span.c: a span of time as people type it */
+#include "services/kit/span.h"
 #include "bus/base/clock.h"
+#include <ctype.h>
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
-#define SPAN_MOST_US (400 * US_PER_DAY)
-
-int span_parse(const char *text, int64_t *ret_us)
+int span_parse(const char *text, int64_t most_us, int64_t *ret_us)
 {
 	static const struct {
 		const char *name;
 		int64_t us;
 	} units[] = { { "s", US_PER_S }, { "min", US_PER_MINUTE }, { "h", US_PER_HOUR }, { "d", US_PER_DAY } };
 	char *end;
-	long long number = strtoll(text, &end, 10);
+	long long number = strtoll(text, &end, 10); /* too large a number is LLONG_MAX, and more than any most_us */
 
-	if (end == text || number <= 0)
+	if (!isdigit((unsigned char)*text) || number <= 0)
 		return -EINVAL;
 	for (size_t i = 0; i < sizeof(units) / sizeof(*units); i++) {
-		if (strcmp(end, units[i].name) != 0 || number > SPAN_MOST_US / units[i].us)
+		if (strcmp(end, units[i].name) != 0 || number > most_us / units[i].us)
 			continue;
 		*ret_us = number * units[i].us;
 		return 0;
