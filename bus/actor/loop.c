@@ -63,13 +63,6 @@ int loop_watch(struct loop *loop, int fd, bool for_writing, loop_fn *call, void 
 	return -ENFILE;
 }
 
-void loop_unwatch(struct loop *loop, int fd)
-{
-	for (int i = 0; i < WATCHES_MOST; i++)
-		if (loop->watches[i].fd == fd)
-			loop->watches[i].fd = -1;
-}
-
 void loop_before_wait(struct loop *loop, loop_before_fn *call, void *context)
 {
 	if (loop->before_count == BEFORE_MOST)

@@ -31,13 +31,12 @@ struct process {
 
 int process_main(int argc, char **argv, const struct process *process);
 
-/* The configuration keys that every process has: [bus] endpoint, [state] folder, [clock] ... */
+/* The configuration keys that every process has, of [paths], [clock] and [log]; its own table may repeat them. */
 extern const struct config_key process_keys[];
 
 /* The loop: file descriptors and deadlines beside the runtime's own sockets. Callbacks run in the one thread. */
 typedef void loop_fn(void *context);
 int loop_watch(struct loop *loop, int fd, bool for_writing, loop_fn *call, void *context);
-void loop_unwatch(struct loop *loop, int fd);
 /* Called before every wait; returns how long it may last in boot microseconds, -1: any. */
 typedef int64_t loop_before_fn(void *context);
 void loop_before_wait(struct loop *loop, loop_before_fn *call, void *context);

@@ -135,7 +135,6 @@ bool delivery_read(
 void effect_new(struct runtime *runtime, struct delivery **delivery, const struct effect_kind *kind, void **request);
 void effects_work(struct runtime *runtime);
 void effects_lost(struct runtime *runtime);
-void effects_again(struct runtime *runtime);
 void effects_held(const struct runtime *runtime, Hello *hello);
 void effects_free(struct runtime *runtime);
 int64_t effects_wait_us(const struct runtime *runtime);
