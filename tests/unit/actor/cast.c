@@ -299,9 +299,11 @@ static void courier_start(void *self, struct effect *effect, const void *request
 {
 	struct courier *courier = self;
 	struct parcel *parcel = memory_new(sizeof(*parcel));
+	const struct errand *errand = request;
 
-	(void)request;
 	parcel->effect = effect;
+	parcel->asked = courier->ledger->poison && strcmp(errand->what, courier->ledger->poison) == 0;
+	courier->ledger->struck += parcel->asked;
 	list_append(&courier->parcels, &parcel->hook);
 	courier->ledger->started++;
 }

@@ -32,9 +32,11 @@ struct ledger {
 		int times;
 	} delivered[256];
 	int count;
-	bool hold_claim;  /* do not ask for the claim yet */
-	bool hold_answer; /* it left, but the answer does not come yet */
-	int put_off;      /* so many are answered with "not now" */
+	bool hold_claim;    /* do not ask for the claim yet */
+	bool hold_answer;   /* it left, but the answer does not come yet */
+	int put_off;        /* so many are answered with "not now" */
+	const char *poison; /* who starts this is to be killed: `struck` counts, nothing else happens */
+	int struck;
 	int started, went, withdrawn, stopped;
 };
 

@@ -421,6 +421,7 @@ int main(int argc, char **argv)
 		cmocka_unit_test(each_outcome_of_one_message_is_its_own),
 		cmocka_unit_test(a_lease_is_kept_while_its_work_goes_on),
 		cmocka_unit_test(a_lease_is_kept_over_the_death_of_the_broker),
+		cmocka_unit_test(what_kills_its_worker_every_time_is_given_up),
 		cmocka_unit_test(a_clock_turn_fires_once),
 	};
 

@@ -21,5 +21,6 @@ void an_outcome_is_said_though_the_broker_died_meanwhile(void **context);
 void each_outcome_of_one_message_is_its_own(void **context);
 void a_lease_is_kept_while_its_work_goes_on(void **context);
 void a_lease_is_kept_over_the_death_of_the_broker(void **context);
+void what_kills_its_worker_every_time_is_given_up(void **context);
 
 #endif

@@ -177,3 +177,39 @@ void a_lease_is_kept_over_the_death_of_the_broker(void **context)
 	courier_free(a);
 	courier_free(b);
 }
+
+static bool struck_or_given_up(struct world *world, void *context)
+{
+	const struct ledger *ledger = context;
+
+	(void)world;
+	return ledger->struck > 0 || ledger_times(ledger, "cart/2") > 0;
+}
+
+/* Whoever begins with it dies, every time: its key goes on without it, and the others do not wait for that. */
+void what_kills_its_worker_every_time_is_given_up(void **context)
+{
+	struct world *world = world_new(cast, 19);
+	struct ledger ledger = { .poison = "cart/1" };
+	struct effect_driver *const *drivers = courier_new(&ledger);
+	int deaths = 0;
+
+	(void)context;
+	world_start(world, "postman", &postman, drivers);
+	click(world, "cart", 1);
+	click(world, "cart", 2); /* behind it, same key */
+	while (world_until(world, struck_or_given_up, &ledger) && ledger.struck > 0) {
+		ledger.struck = 0;
+		deaths++;
+		world_kill(world, "postman");
+		if (deaths == 1)
+			click(world, "other", 1);
+		world_restart(world, "postman");
+		if (deaths == 2)
+			await_count(world, &topic_reminder_sent, "other/1", 1);
+	}
+	assert_int_equal(deaths, 6); /* the first time it might have been another's fault */
+	assert_int_equal(ledger_times(&ledger, "cart/2"), 1);
+	world_free(world);
+	courier_free(drivers);
+}

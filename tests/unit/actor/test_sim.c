@@ -167,6 +167,32 @@ static void random_deaths_lose_and_repeat_nothing(void **context)
 	}
 }
 
+/* What is in flight while its worker is killed again and again was in the wrong place, no more: all of it is sent. */
+static void a_storm_of_kills_gives_nothing_up(void **context)
+{
+	static const char *const names[] = { "postman-a", "postman-b" };
+	struct play play;
+
+	(void)context;
+	play_open(&play, 21);
+	play.ledger.hold_claim = true; /* every mail is under way for ever: each kill hits one */
+	for (int i = 0; i < 200; i++) {
+		const char *name = names[sim_random(play.sim) % 2];
+
+		if (i % 10 == 0)
+			say_something(&play);
+		sim_kill(play.sim, name);
+		sim_run_until(play.sim, sim_now_us(play.sim) + (int64_t)(sim_random(play.sim) % (250 * US_PER_MS)));
+		sim_restart(play.sim, name);
+		sim_run_until(play.sim, sim_now_us(play.sim) + (int64_t)(sim_random(play.sim) % (250 * US_PER_MS)));
+	}
+	play.ledger.hold_claim = false;
+	sim_run_until(play.sim, sim_now_us(play.sim) + 30 * US_PER_MINUTE);
+	assert_true(play.clicked > 5);
+	assert_kept(&play);
+	play_close(&play);
+}
+
 static uint64_t hash_of(uint64_t seed)
 {
 	struct play play;
@@ -323,6 +349,7 @@ int main(int argc, char **argv)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(random_deaths_lose_and_repeat_nothing),
+		cmocka_unit_test(a_storm_of_kills_gives_nothing_up),
 		cmocka_unit_test(the_same_seed_gives_the_same_trace),
 		cmocka_unit_test(every_store_deleted_is_folded_again_the_same),
 		cmocka_unit_test(nothing_is_decided_before_a_long_log_is_folded),
