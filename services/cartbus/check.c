@@ -181,14 +181,15 @@ static void check_shop(const char *name, void *context)
 	check_secret(checking, secret);
 }
 
-/* Mailboxes show a one-click unsubscribe for https alone, and the mail leaves out links that are not. */
+/* RFC 8058: mailboxes offer their one-click unsubscribe for https alone; a shopper's click should not travel in the open either. */
 static void warn_of_plain_links(const struct command *command)
 {
 	const char *url = config_get(command->config, "gateway", NULL, "public-url");
 
 	if (strncmp(url, "https://", 8) != 0)
 		complain(command,
-			"warning: [gateway] public-url is %s: mails carry an unsubscribe link only when it is https",
+			"warning: [gateway] public-url is %s: mailboxes offer one-click unsubscribe only when it is "
+			"https",
 			url);
 }
 
