@@ -191,6 +191,8 @@ static struct store *open_store(struct process *process)
 	r = store_open(process->folder, &broker_store_options, &store, why);
 	if (r < 0)
 		die("cannot open the log in %s: %s (%s)", process->folder, why, strerror(-r));
+	if (why[0] != '\0')
+		log_event(LOG_WARNING, "opened the log in %s: %s", process->folder, why);
 	return store;
 }
 

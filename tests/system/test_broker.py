@@ -144,6 +144,20 @@ def test_a_damaged_database_is_refused_and_left_alone(place):
     assert current.read_text() == "nonsense\n"
 
 
+def test_a_record_that_a_crash_cut_short_is_told(place):
+    process = place.start_ready()
+    process.kill()
+    process.wait()
+    newest = max((place.folder / "state" / "broker").glob("0*.log"))
+    with open(newest, "ab") as log:
+        log.write(b"crc." + (100).to_bytes(2, "little") + b"\x01" + b"ten bytes.")  # a record of 100 bytes, begun
+    second = place.start()
+    said = second.stderr.readline()
+    assert f"{place.folder}/state/broker" in said and "cut short" in said
+    assert "ready" in second.stderr.readline()
+    stop(second)
+
+
 def test_stale_lanes_of_a_killed_broker_are_removed(place):
     process = place.start_ready()
     (place.folder / "run" / "lane-7").write_text("")
