@@ -3,7 +3,7 @@
  *
  * Owns:      struct broker.
  * Promises:  nothing leaves (confirm, delivery, projection, welcome, tap) before the sync that covers everything it refers to.
- * Fails by:  broker_commit answers -EIO after a failed sync and -EUCLEAN when the log cannot be trusted; the process then says
+ * Fails by:  broker_commit answers -EIO or -ENOSPC after a failed sync and -EUCLEAN when the log cannot be trusted; the process then says
  *            broker_why and exits. Whether that last batch is on the disk is unknown: its sayers repeat it.
  * Read next: core.h (what there is), ingress.c, session.c
  */
@@ -202,8 +202,9 @@ static int write_batch(struct broker *broker)
 	r = store_commit(broker->store, broker->batch, true);
 	if (r < 0) {
 		snprintf(broker->why, sizeof(broker->why),
-			"a commit failed: %s. Nothing of it was confirmed; check the disk, then start again.",
-			store_why(broker->store));
+			"a commit failed: %s. Nothing of it was confirmed; %s, then start again.",
+			store_why(broker->store),
+			r == -ENOSPC ? "make room in the file system of [paths] state" : "check the disk");
 		return broker->broken = r;
 	}
 	log_committed(broker->log);

@@ -44,7 +44,7 @@ void broker_hear_frame(struct broker *broker, struct bytes frame);
 /* `peer` is the transport's routing id, opaque; uid: of the peer process, -1 unknown */
 void broker_hear_control(struct broker *broker, struct bytes peer, long uid, struct bytes message);
 
-/* Commits what was heard, then lets out what is due. -EIO: stop, say so, exit; nothing uncommitted was confirmed. */
+/* Commits what was heard, then lets out what is due. -EIO, -ENOSPC: stop, say so, exit; nothing uncommitted was confirmed. */
 int broker_commit(struct broker *broker);
 /* Heartbeats, leases, delays, parked claims. Returns in how many boot microseconds it wants to be called again. */
 int64_t broker_tick(struct broker *broker);

@@ -17,6 +17,7 @@
 #include <rocksdb/c.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/statvfs.h>
 
 enum {
 	OPEN_FILES_MAX = 128, /* of one store; the process's limit is 1024 by default and lanes need most of them */
@@ -28,6 +29,8 @@ enum {
 	BLOOM_BITS = 10, /* one get in a hundred for an absent key reads a block */
 	DELETION_WINDOW = 4096,
 	DELETION_TRIGGER = 1024, /* a file with a quarter of tombstones is compacted */
+	ROOM_LEAST_BYTES =
+		4 * 1024 * 1024, /* to open: a manifest, options and the records of the last run are written anew */
 };
 
 struct rocks_store {
@@ -372,6 +375,17 @@ static const struct store_engine rocks_engine = {
 	.cursor_status = rocks_cursor_status,
 };
 
+/* RocksDB aborts when it meets a full disk while it opens, before anybody can say why: so that is looked at first. */
+static int check_room(const char *path, char why[STORE_WHY_BYTES])
+{
+	struct statvfs room;
+	if (statvfs(path, &room) < 0 || (uint64_t)room.f_bavail * room.f_frsize >= ROOM_LEAST_BYTES)
+		return 0;
+	snprintf(why, STORE_WHY_BYTES, "%.300s: No space left on device: make room, %d MiB at least", path,
+		ROOM_LEAST_BYTES >> 20);
+	return -ENOSPC;
+}
+
 int store_open(const char *path, const struct store_options *options, struct store **ret, char ret_why[512])
 {
 	struct rocks_store *rocks = memory_new(sizeof(*rocks));
@@ -387,7 +401,7 @@ int store_open(const char *path, const struct store_options *options, struct sto
 	int r = file_make_folders(path, 0750);
 	if (r < 0)
 		snprintf(rocks->store.why, STORE_WHY_BYTES, "%.300s: %s", path, strerror(-r));
-	else
+	else if ((r = check_room(path, rocks->store.why)) == 0)
 		r = open_strictly(rocks, path, options);
 	if (ret_why)
 		text_copy(ret_why, STORE_WHY_BYTES, rocks->store.why);

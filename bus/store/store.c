@@ -1,7 +1,7 @@
 /*
  * store.c: the rules that every engine's store keeps
  *
- * Promises:  after one commit, flush or range deletion has failed, every call answers -EIO until the process has exited:
+ * Promises:  after one commit, flush or range deletion has failed, every later call answers -EIO until the process has exited:
  *            the failed write may or may not be there (it was, in our measurements), and only a restart finds out.
  * Read next: rocks.c, memory.c
  */
@@ -26,9 +26,10 @@ void store_close(struct store *store)
 
 static int refuse_from_now_on(struct store *store, int error)
 {
-	if (error < 0 && error != -ENOTSUP)
-		store->refuses = true;
-	return error < 0 && error != -ENOTSUP ? -EIO : error;
+	if (error == 0 || error == -ENOTSUP)
+		return error;
+	store->refuses = true;
+	return error == -ENOSPC ? -ENOSPC : -EIO; /* the one that has a remedy of its own */
 }
 
 int store_get(struct store *store, int family, struct bytes key, struct buffer *ret)

@@ -2,8 +2,8 @@
  * store.h: a sorted map in families, on disk (RocksDB) or in memory
  *
  * What the broker keeps its log in and the runtime its folded state. A batch is applied whole or not at all; with `sync` it is
- * on the disk when the call returns. After a failed commit the store refuses everything (-EIO): whether the batch is there is
- * unknown, so the process must say so and exit. Keys sort as bytes.
+ * on the disk when the call returns. After a failed commit (-ENOSPC: the disk is full; else -EIO) the store refuses everything
+ * (-EIO): whether the batch is there is unknown, so the process must say so and exit. Keys sort as bytes.
  *
  * Read next: rocks.c (the one file that includes rocksdb/c.h), memory.c (its twin)
  */
@@ -25,9 +25,9 @@ struct store_options {
 };
 
 /*
- * -EBUSY: another process has it; -EUCLEAN: corrupt; ret_why (may be NULL) gets the place and RocksDB's words. With 0 it is
- * empty, or tells that the last record was cut short by a kill and left out: worth a warning, since a confirmed record
- * that is missing shows only to those who remember it.
+ * -EBUSY: another process has it; -EUCLEAN: corrupt; -ENOSPC: no room; ret_why (may be NULL) gets the place and RocksDB's
+ * words. With 0 it is empty, or tells that the last record was cut short by a kill and left out: worth a warning, since a
+ * confirmed record that is missing shows only to those who remember it.
  */
 int store_open(const char *path, const struct store_options *options, struct store **ret, char ret_why[512]);
 int store_open_memory(const struct store_options *options, struct store **ret);
