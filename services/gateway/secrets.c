@@ -55,8 +55,9 @@ static void read_key(const struct secrets *secrets, const char *name, struct buf
 	snprintf(path, sizeof(path), "%s/%s", secrets->folder, name);
 	r = file_read_secret(path, ret);
 	if (r < 0)
-		die("cannot read the secret %s: %s; it is made by `cartbus shop add`, belongs to the gateway's user "
-		    "and has mode 0600",
+		die("cannot read the secret %s: %s; `cartbus up` makes it when there is none; it belongs to the "
+		    "gateway's user "
+		    "alone (chmod 600)",
 			path, strerror(-r));
 	if (ret->len < 32)
 		die("the secret %s is too short: 32 random bytes in hex were expected", path);

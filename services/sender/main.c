@@ -16,7 +16,8 @@ static struct effect_driver *const *drivers(const struct config *config, const s
 	settings_secret_path(config, "link.key", path);
 	int r = file_read_secret(path, &key);
 	if (r < 0)
-		die("%s: %s: `cartbus up` makes this key; every process that signs or reads links needs the same one",
+		die("%s: %s: `cartbus up` makes this key when there is none; every process that signs or reads links "
+		    "needs the same one, readable by its user alone (chmod 600)",
 			path, strerror(-r));
 	sender_set_up(&(struct sender_setup){ .public_url = config_get(config, "gateway", NULL, "public-url"),
 		.link_key = buffer_bytes(&key),
