@@ -9,12 +9,14 @@ import email
 import email.policy
 import io
 import json
+import select
+import subprocess
 import time
 import zoneinfo
 
 import pytest
 
-from cartbus_system import System, wait_until
+from cartbus_system import BUILD, System, wait_until
 
 RATE = 3600
 BERLIN = zoneinfo.ZoneInfo("Europe/Berlin")
@@ -192,3 +194,53 @@ def test_a_dead_letter_is_told_shown_redriven_and_dropped(make):
     system.cartbus("dlq", "drop", "unsub", number, "--reason", "a test's")
     assert dead() == []
     wait_until(lambda: system.cartbus("status", check=False).returncode == 0, "green again")
+
+
+def test_mails_wait_for_a_gateway_that_is_gone_until_it_is_struck_off(make):
+    system = make()
+    system.cartbus("shop", "mode", "demo", "live")
+    event(system, "c1")
+    wait_until(lambda: row(system, "c1"), "the cart's row")
+    system.kill("gateway")
+    wait_until(lambda: system.ask("status")["parked_claims"], "a mail that waits for what the gateway may hold")
+    assert not mails_to(system, "c1@mail.example")
+    assert "gateway" in system.cartbus("status", check=False).stdout
+    system.cartbus("gateway", "strike", "gateway")
+    wait_until(lambda: mails_to(system, "c1@mail.example"), "the mail")
+
+
+# ---- one cart ----
+
+
+def test_a_cart_that_the_owner_suppressed_gets_no_mail_and_the_shoppers_other_one_does(make):
+    system = make(rules=RULES.format(second=90))
+    system.cartbus("shop", "mode", "demo", "live")
+    event(system, "c1")
+    wait_until(lambda: row(system, "c1"), "the cart's row")
+    system.cartbus("cart", "suppress", "demo", "c1", "--reason", "called us")
+    event(system, "c2", email="c1@mail.example")
+    mails = wait_until(lambda: mails_to(system, "c1@mail.example"), "the other cart's mail")
+    assert len(mails) == 1 and "r/c2" in mails[0].get_body(("plain",)).get_content()
+    assert "called us" in system.cartbus("why", "demo", "c1").stdout
+
+
+def test_a_tap_of_one_cart_shows_no_other(make):
+    system = make()
+    words = [str(BUILD / "bin" / "cartbus"), "tap", "--json", "--shop", "demo", "--cart", "c2", "--config", str(system.config_path)]
+    event(system, "c2")
+    wait_until(lambda: row(system, "c2"), "the cart's row")
+    tap = subprocess.Popen(words, stdout=subprocess.PIPE, text=True)
+    try:
+        def says_something():
+            event(system, "c1")
+            event(system, "c2", total="99.00")
+            return select.select([tap.stdout], [], [], 0.2)[0]
+        wait_until(says_something, "a line of the tap")
+        event(system, "c2", total="101.00")
+    finally:
+        wait_until(lambda: row(system, "c2").total_minor == 10100, "the last change")
+        tap.terminate()
+        said, _ = tap.communicate(timeout=10)
+    assert tap.returncode == 0
+    assert "r/c2" in said and "r/c1" not in said
+    assert {one["topic"] for one in map(json.loads, said.splitlines())} >= {"cart.changed", "cart.state"}
