@@ -3,8 +3,8 @@
  *
  * Owns:      struct broker.
  * Promises:  nothing leaves (confirm, delivery, projection, welcome, tap) before the sync that covers everything it refers to.
- * Fails by:  broker_commit answers -EIO or -ENOSPC after a failed sync and -EUCLEAN when the log cannot be trusted; the process then says
- *            broker_why and exits. Whether that last batch is on the disk is unknown: its sayers repeat it.
+ * Fails by:  broker_commit answers -EIO or -ENOSPC after a failed sync and -EUCLEAN when the log cannot be trusted; the process
+ *            then says broker_why and exits. Whether that last batch is on the disk is unknown: its sayers repeat it.
  * Read next: core.h (what there is), ingress.c, session.c
  */
 #include "bus/broker/broker.h"
