@@ -6,6 +6,7 @@
  * Read next: queue.c
  */
 #include "bus/base/cleanup.h"
+#include "bus/base/memory.h"
 #include "bus/broker/queue.h"
 #include <errno.h>
 #include <stdlib.h>
@@ -43,7 +44,7 @@ void acks_set(struct queue *queue, uint64_t seq)
 	struct acks *acks = map_get(queue->acks, map_number(&row));
 
 	if (!acks) {
-		acks = calloc(1, sizeof(*acks));
+		acks = memory_new(sizeof(*acks));
 		acks->row = row;
 		map_put(queue->acks, map_number(&row), acks);
 	}
@@ -85,7 +86,7 @@ static int read_rows(struct broker *broker, struct queue *queue, struct buffer *
 			r = -EUCLEAN;
 			break;
 		}
-		acks = calloc(1, sizeof(*acks));
+		acks = memory_new(sizeof(*acks));
 		acks->row = get_be64((const uint8_t *)found.data + prefix);
 		memcpy(acks->bits, value.data, ACKS_BYTES);
 		map_put(queue->acks, map_number(&acks->row), acks);

@@ -2,6 +2,7 @@
  * answer_dead.c: the dead letters, as the operator lists, redrives and drops them
  */
 #include "bus/base/cleanup.h"
+#include "bus/base/memory.h"
 #include "bus/broker/question.h"
 #include <stdio.h>
 #include <stdlib.h>
@@ -69,7 +70,7 @@ typedef bool dead_fn(struct broker *broker, struct obituary *obituary, void *con
 
 static bool visit_row(struct broker *broker, json_t *argument, struct bytes key, dead_fn *each, void *context)
 {
-	_cleanup_(obituary_freep) struct obituary *obituary = calloc(1, sizeof(*obituary));
+	_cleanup_(obituary_freep) struct obituary *obituary = memory_new(sizeof(*obituary));
 	const char *name = key.data;
 	size_t len = strnlen(name, key.len);
 
@@ -128,7 +129,7 @@ json_t *answer_dead_list(struct broker *broker, json_t *argument, char ret_error
 /* The letter that the argument names by queue and seq; NULL: there is none, ret_error says so. */
 static struct obituary *find_letter(struct broker *broker, json_t *argument, char ret_error[256])
 {
-	_cleanup_(obituary_freep) struct obituary *obituary = calloc(1, sizeof(*obituary));
+	_cleanup_(obituary_freep) struct obituary *obituary = memory_new(sizeof(*obituary));
 
 	obituary->queue = queue_by_name(broker, argument_text(argument, "queue"));
 	obituary->seq = argument_number(argument, "seq", 0);

@@ -7,6 +7,7 @@
  */
 #include "bus/broker/block.h"
 #include "bus/base/cleanup.h"
+#include "bus/base/memory.h"
 #include "bus/base/text.h"
 #include <errno.h>
 #include <stdlib.h>
@@ -20,7 +21,7 @@ enum {
 
 struct block *block_new(uint64_t first)
 {
-	struct block *block = calloc(1, sizeof(*block));
+	struct block *block = memory_new(sizeof(*block));
 
 	block->first = first;
 	return block;
@@ -39,7 +40,7 @@ static struct block_entry *add_entry(struct block *block)
 {
 	if (block->count == block->room) {
 		block->room = block->room ? 2 * block->room : 16;
-		block->entries = realloc(block->entries, block->room * sizeof(*block->entries));
+		block->entries = memory_resize(block->entries, block->room * sizeof(*block->entries));
 	}
 	return &block->entries[block->count++];
 }

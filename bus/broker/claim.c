@@ -5,6 +5,7 @@
  * Promises:  a claim gets its number, and its answer leaves, only at moments when every gateway that ever said hello has a live
  *            session, an empty spool, and a promise that still holds not to answer from it.
  */
+#include "bus/base/memory.h"
 #include "bus/base/text.h"
 #include "bus/broker/session.h"
 #include <stdio.h>
@@ -95,7 +96,7 @@ bool gateway_strike(struct broker *broker, const char *name)
 
 void claim_park(struct broker *broker, const struct session *session, uint64_t request, struct bytes message)
 {
-	struct parked_claim *claim = calloc(1, sizeof(*claim));
+	struct parked_claim *claim = memory_new(sizeof(*claim));
 
 	claim->epoch = session->epoch;
 	claim->request = request;

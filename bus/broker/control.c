@@ -4,6 +4,7 @@
  * Promises:  a welcome and the answer to a question that changed something leave after the sync that covers them.
  */
 #include "bus/base/cleanup.h"
+#include "bus/base/memory.h"
 #include "bus/base/text.h"
 #include "bus/broker/session.h"
 #include <assert.h>
@@ -27,7 +28,7 @@ void control_now(struct broker *broker, struct bytes peer, const Control *contro
 
 void control_later(struct broker *broker, struct bytes peer, const Control *control)
 {
-	struct control_answer *answer = calloc(1, sizeof(*answer));
+	struct control_answer *answer = memory_new(sizeof(*answer));
 
 	buffer_add(&answer->peer, peer.data, peer.len);
 	control_encode(control, &answer->message);

@@ -6,6 +6,7 @@
  *            here until it has ended well.
  */
 #include "bus/base/cleanup.h"
+#include "bus/base/memory.h"
 #include "bus/base/text.h"
 #include "bus/broker/queue.h"
 #include <errno.h>
@@ -88,7 +89,7 @@ static int read_original(
 	int r;
 
 	if (letter->redriven) {
-		Trouble *before = calloc(1, sizeof(*before));
+		Trouble *before = memory_new(sizeof(*before));
 
 		r = dead_read(broker, queue, letter->seq, before, ret_message);
 		trouble->time_us = before->time_us;
@@ -108,7 +109,7 @@ static int read_original(
 void dead_letter(struct broker *broker, struct queue *queue, struct letter *letter, const char *reason, const char *by)
 {
 	_cleanup_(buffer_free) struct buffer message = { 0 };
-	_cleanup_free_ Trouble *trouble = calloc(1, sizeof(*trouble));
+	_cleanup_free_ Trouble *trouble = memory_new(sizeof(*trouble));
 	Envelope envelope;
 	struct bytes payload;
 	int r;
@@ -143,7 +144,7 @@ void dead_settled(struct broker *broker, struct queue *queue, uint64_t seq)
 bool dead_redrive(struct broker *broker, struct queue *queue, uint64_t seq)
 {
 	_cleanup_(buffer_free) struct buffer message = { 0 };
-	_cleanup_free_ Trouble *trouble = calloc(1, sizeof(*trouble));
+	_cleanup_free_ Trouble *trouble = memory_new(sizeof(*trouble));
 	Envelope envelope;
 	struct bytes payload;
 	struct letter *letter;
@@ -165,7 +166,7 @@ bool dead_redrive(struct broker *broker, struct queue *queue, uint64_t seq)
 bool dead_drop(struct broker *broker, struct queue *queue, uint64_t seq)
 {
 	_cleanup_(buffer_free) struct buffer message = { 0 };
-	_cleanup_free_ Trouble *trouble = calloc(1, sizeof(*trouble));
+	_cleanup_free_ Trouble *trouble = memory_new(sizeof(*trouble));
 
 	if (queue_find(queue, seq) || dead_read(broker, queue, seq, trouble, &message) < 0)
 		return false;
@@ -193,7 +194,7 @@ static void open_row(struct broker *broker, struct queue *queue, uint64_t seq, T
 static int open_queue(struct broker *broker, struct queue *queue)
 {
 	_cleanup_(buffer_free) struct buffer key = { 0 };
-	_cleanup_free_ Trouble *trouble = calloc(1, sizeof(*trouble));
+	_cleanup_free_ Trouble *trouble = memory_new(sizeof(*trouble));
 	struct store_cursor *cursor = store_cursor_new(broker->store, FAMILY_DEAD);
 	int r;
 

@@ -6,6 +6,7 @@
  * Read next: lease.c, project.c
  */
 #include "bus/base/cleanup.h"
+#include "bus/base/memory.h"
 #include "bus/base/text.h"
 #include "bus/broker/session.h"
 #include <errno.h>
@@ -41,7 +42,7 @@ static int read_letter(struct broker *broker, const struct queue *queue, const s
 		*ret_message = logged.message;
 		return 0;
 	}
-	trouble = calloc(1, sizeof(*trouble));
+	trouble = memory_new(sizeof(*trouble));
 	r = dead_read(broker, queue, letter->seq, trouble, copy);
 	ret->time_us = trouble->time_us;
 	ret->redriven_from = letter->seq;

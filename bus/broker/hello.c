@@ -5,6 +5,7 @@
  *            that remembers more than the log holds is the proof that the log was shortened: the broker stops.
  * Read next: session.c, lease.c (what is still held)
  */
+#include "bus/base/memory.h"
 #include "bus/base/text.h"
 #include "bus/broker/session.h"
 #include <errno.h>
@@ -87,7 +88,7 @@ static void tell_standby(struct broker *broker, struct bytes peer)
 
 static struct session *session_new(struct broker *broker, int peer, struct bytes routing, long uid, const Hello *hello)
 {
-	struct session *session = calloc(1, sizeof(*session));
+	struct session *session = memory_new(sizeof(*session));
 
 	session->peer = peer;
 	TEXT_COPY(session->instance, hello->instance);

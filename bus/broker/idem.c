@@ -6,6 +6,7 @@
  *            known too, and its answer leaves with the sync that covers the first.
  */
 #include "bus/base/cleanup.h"
+#include "bus/base/memory.h"
 #include "bus/base/text.h"
 #include "bus/broker/core.h"
 #include <stdlib.h>
@@ -55,7 +56,7 @@ uint64_t idem_find(struct broker *broker, int topic, const Envelope *envelope, s
 void idem_stage(struct broker *broker, int topic, const Envelope *envelope, struct bytes message, uint64_t seq)
 {
 	_cleanup_(buffer_free) struct buffer key = { 0 };
-	struct staged_key *staged = calloc(1, sizeof(*staged));
+	struct staged_key *staged = memory_new(sizeof(*staged));
 	uint8_t value[VALUE_LEN];
 
 	staged->seq = seq;

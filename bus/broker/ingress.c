@@ -5,6 +5,7 @@
  *            frames make no sense or have a gap is ended: its peer says hello again and repeats what was not confirmed.
  * Read next: turn.c
  */
+#include "bus/base/memory.h"
 #include "bus/broker/session.h"
 #include <errno.h>
 #include <stdlib.h>
@@ -21,7 +22,7 @@ static int hear_whole_turn(
 
 	if (up->facts > TURN_FACTS_MAX || up->facts > reader->left)
 		return -EBADMSG;
-	facts = calloc(up->facts + 1, sizeof(*facts));
+	facts = memory_new((up->facts + 1) * sizeof(*facts));
 	for (uint32_t i = 0; r == 0 && i < up->facts; i++) {
 		r = frame_next(reader, Up_fields, &item, &facts[i]);
 		if (r == 0 && (item.which_what != Up_fact_tag || item.what.fact.index != i))

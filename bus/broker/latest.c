@@ -7,6 +7,7 @@
  * Read next: project.c
  */
 #include "bus/base/cleanup.h"
+#include "bus/base/memory.h"
 #include "bus/base/ordmap.h"
 #include "bus/base/text.h"
 #include "bus/broker/session.h"
@@ -189,7 +190,7 @@ static void remember_row(struct newcomer *newcomer, struct bytes key, struct byt
 		return;
 	if (newcomer->count == newcomer->room) {
 		newcomer->room = newcomer->room ? 2 * newcomer->room : 64;
-		newcomer->rows = realloc(newcomer->rows, newcomer->room * sizeof(*newcomer->rows));
+		newcomer->rows = memory_resize(newcomer->rows, newcomer->room * sizeof(*newcomer->rows));
 	}
 	row = &newcomer->rows[newcomer->count++];
 	*row = (struct standing){ .seq = get_be64(value.data), .key_at = newcomer->keys.len, .key_len = key.len };
@@ -234,7 +235,7 @@ static bool group_is_read(const struct broker *broker, const struct topology_pee
 
 struct newcomer *newcomer_new(struct broker *broker, const struct topology_peer *peer, int *ret_error)
 {
-	struct newcomer *newcomer = calloc(1, sizeof(*newcomer));
+	struct newcomer *newcomer = memory_new(sizeof(*newcomer));
 
 	*ret_error = 0;
 	latest_fold(broker, UINT32_MAX);

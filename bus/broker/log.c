@@ -7,6 +7,7 @@
  * Read next: block.c, recover.c
  */
 #include "bus/broker/log.h"
+#include "bus/base/memory.h"
 #include "bus/base/text.h"
 #include "bus/broker/log_state.h"
 #include <errno.h>
@@ -14,7 +15,7 @@
 
 int log_start(struct store *store, const struct topology *topology, struct log **ret, char ret_why[512])
 {
-	struct log *log = calloc(1, sizeof(*log));
+	struct log *log = memory_new(sizeof(*log));
 	int r;
 
 	log->store = store;

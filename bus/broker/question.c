@@ -8,6 +8,7 @@
  */
 #include "bus/broker/question.h"
 #include "bus/base/cleanup.h"
+#include "bus/base/memory.h"
 #include "bus/base/text.h"
 #include <stdio.h>
 #include <stdlib.h>
@@ -71,7 +72,7 @@ struct queue *queue_by_name(struct broker *broker, const char *name)
 
 static void answer(struct broker *broker, struct bytes peer, uint64_t id, bool ok, const char *text)
 {
-	_cleanup_free_ Control *control = calloc(1, sizeof(*control));
+	_cleanup_free_ Control *control = memory_new(sizeof(*control));
 	size_t left = strlen(text);
 
 	control->which_what = Control_answer_tag;

@@ -7,6 +7,7 @@
  */
 #include "bus/broker/queue.h"
 #include "bus/base/cleanup.h"
+#include "bus/base/memory.h"
 #include "bus/base/ordmap.h"
 #include <errno.h>
 #include <stdlib.h>
@@ -17,7 +18,7 @@ struct chain {
 
 int queue_open(struct broker *broker, int peer, struct queue **ret)
 {
-	struct queue *queue = calloc(1, sizeof(*queue));
+	struct queue *queue = memory_new(sizeof(*queue));
 	int r;
 
 	queue->peer = &broker->topology.peers[peer];
@@ -128,7 +129,7 @@ static struct chain *chain_of(struct queue *queue, uint64_t key_hash)
 	struct chain *chain = map_get(queue->chains, map_number(&key_hash));
 
 	if (!chain) {
-		chain = calloc(1, sizeof(*chain));
+		chain = memory_new(sizeof(*chain));
 		list_init(&chain->letters);
 		map_put(queue->chains, map_number(&key_hash), chain);
 	}
@@ -137,7 +138,7 @@ static struct chain *chain_of(struct queue *queue, uint64_t key_hash)
 
 struct letter *queue_add(struct queue *queue, uint64_t seq, uint64_t hash, int topic, bool redriven)
 {
-	struct letter *letter = calloc(1, sizeof(*letter));
+	struct letter *letter = memory_new(sizeof(*letter));
 	struct chain *chain = chain_of(queue, hash);
 	bool first = list_empty(&chain->letters);
 
@@ -244,7 +245,7 @@ void queue_delay(struct broker *broker, struct queue *queue, struct letter *lett
 {
 	leave_state(queue, letter);
 	if (!letter->trouble)
-		letter->trouble = calloc(1, sizeof(*letter->trouble));
+		letter->trouble = memory_new(sizeof(*letter->trouble));
 	letter->trouble->due_us = due_us;
 	trouble_write(broker, queue, letter);
 	make_delayed(queue, letter);

@@ -4,6 +4,7 @@
  * Promises:  nothing is staged that its sayer has no right to say, or that nobody is declared to hear or remember.
  * Read next: turn.c (whole units), idem.c (said before?), log.c
  */
+#include "bus/base/memory.h"
 #include "bus/base/text.h"
 #include "bus/broker/session.h"
 #include <errno.h>
@@ -67,7 +68,7 @@ uint64_t stage_message(
 
 void answer_later(struct broker *broker, const struct session *session, const Confirm *confirm, bool claim)
 {
-	struct answer *answer = calloc(1, sizeof(*answer));
+	struct answer *answer = memory_new(sizeof(*answer));
 
 	answer->epoch = session->epoch;
 	answer->claim = claim;

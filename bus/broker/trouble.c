@@ -6,6 +6,7 @@
  * Read next: dead.c (what is past the limit)
  */
 #include "bus/base/cleanup.h"
+#include "bus/base/memory.h"
 #include "bus/base/text.h"
 #include "bus/broker/queue.h"
 #include <assert.h>
@@ -73,7 +74,7 @@ int troubles_open(struct broker *broker, struct queue *queue)
 
 		if (found.len != key.len || memcmp(found.data, key.data, prefix) != 0)
 			break;
-		trouble = calloc(1, sizeof(*trouble));
+		trouble = memory_new(sizeof(*trouble));
 		seq = get_be64((const uint8_t *)found.data + prefix);
 		if (trouble_decode(store_cursor_value(cursor), trouble))
 			map_put(queue->troubles, map_number(&seq), trouble);
@@ -114,7 +115,7 @@ void trouble_failed(struct broker *broker, struct queue *queue, struct letter *l
 	int64_t now_us = broker_wall_us(broker);
 
 	if (!letter->trouble)
-		letter->trouble = calloc(1, sizeof(*letter->trouble));
+		letter->trouble = memory_new(sizeof(*letter->trouble));
 	letter->trouble->failures++;
 	queue->failures++;
 	remember_failure(letter->trouble, now_us, reason, by);

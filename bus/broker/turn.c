@@ -6,6 +6,7 @@
  * Fails by:  refusing the unit with a reason; `poisoned` when repeating it is of no use.
  * Read next: stage.c, idem.c, claim.c, lease.c
  */
+#include "bus/base/memory.h"
 #include "bus/broker/session.h"
 #include <errno.h>
 #include <stdio.h>
@@ -158,7 +159,7 @@ void hear_turn(struct broker *broker, struct session *session, const UpTurn *up,
 		answer_refused(broker, session, up->request, reason, false);
 		return;
 	}
-	judged = calloc(up->facts + 1, sizeof(*judged));
+	judged = memory_new((up->facts + 1) * sizeof(*judged));
 	if (judge_facts(broker, session, up, facts, judged, reason) < 0) {
 		answer_refused(broker, session, up->request, reason, true);
 		if (letter)
