@@ -227,5 +227,11 @@ int command_gateway_strike(struct command *command, int argc, char **argv)
 	client = command_connect(command);
 	answer = command_ask(command, client, "gateway.strike", json_pack("{s:s}", "name", name));
 	client_free(client);
+	if (answer && !json_is_true(json_object_get(answer, "struck"))) {
+		complain(command, "the broker knows no gateway \"%s\"; `cartbus status` names those that are away",
+			name);
+		json_decref(answer);
+		return EXIT_NO;
+	}
 	return print_count(command, answer, "struck");
 }

@@ -17,6 +17,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+enum { PRIORITY_MAX = 1000000 };
 #define LIST_PATIENCE_US (1 * US_PER_S) /* a list of shops does not wait long for a broker that is away */
 
 static const char *const names[] = { "observe", "mail-me", "live", "paused" };
@@ -134,6 +135,17 @@ static int set_mode(const struct command *command, struct client *client, const 
 	return say_mode(command, client, shop, wanted);
 }
 
+static int priority_of(const char *text, uint32_t *ret)
+{
+	char *end;
+	long number = strtol(text, &end, 10);
+
+	if (end == text || *end || number < 0 || number > PRIORITY_MAX)
+		return -EINVAL;
+	*ret = (uint32_t)number;
+	return 0;
+}
+
 int command_shop_mode(struct command *command, int argc, char **argv)
 {
 	const char *words[2], *reason = "", *priority = "0";
@@ -161,6 +173,10 @@ int command_shop_mode(struct command *command, int argc, char **argv)
 		complain(command, "a mode is one of observe, mail-me, live, paused; not \"%s\"", words[1]);
 		return EXIT_USAGE;
 	}
+	if (priority_of(priority, &wanted.priority)) {
+		complain(command, "--priority takes a whole number from 0 to 1000000; not \"%s\"", priority);
+		return EXIT_USAGE;
+	}
 	ended = command_shop(command, words[0], &shop);
 	if (ended)
 		return ended;
@@ -170,7 +186,6 @@ int command_shop_mode(struct command *command, int argc, char **argv)
 	}
 	TEXT_COPY(wanted.reason, reason);
 	TEXT_COPY(wanted.who, who_am_i());
-	wanted.priority = (uint32_t)strtoul(priority, NULL, 10);
 	wanted.at_us = clock_wall_us(&command->clock);
 	client = command_connect(command);
 	ended = set_mode(command, client, words[0], &wanted);

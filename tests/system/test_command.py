@@ -54,7 +54,8 @@ def test_the_help_names_every_subcommand():
 
 
 @pytest.mark.parametrize("words", [(), ("nonsense",), ("shop", "nonsense"), ("trace",), ("trace", "demo"), ("status", "extra"),
-                                   ("status", "--nonsense"), ("shop", "mode", "demo", "loud"), ("tap", "--cart", "c"),
+                                   ("status", "--nonsense"), ("shop", "mode", "demo", "loud"),
+                                   ("shop", "mode", "demo", "live", "--priority", "x"), ("tap", "--cart", "c"),
                                    ("webhook", "send", "demo", "--as", "fax"), ("dlq", "redrive", "intake"),
                                    ("dlq", "drop", "intake", "5"), ("preview", "demo", "c", "--step", "3"),
                                    ("cart", "override", "demo", "c", "6h", "1h"), ("cart", "override", "demo", "c", "1h", "x")])
@@ -249,7 +250,7 @@ def test_the_owner_overrides_and_writes_off_one_cart_by_any_of_its_names(running
 def test_a_cart_that_nobody_knows_is_exit_1(running):
     for words in (("trace", "demo", "nosuch"), ("why", "demo", "nosuch"), ("cart", "suppress", "demo", "nosuch"),
                   ("preview", "demo", "nosuch"), ("preview", "nosuch", "c"), ("webhook", "send", "nosuch"),
-                  ("dlq", "show", "intake", "1"), ("shop", "mode", "nosuch", "live")):
+                  ("dlq", "show", "intake", "1"), ("shop", "mode", "nosuch", "live"), ("gateway", "strike", "nosuch")):
         assert running.cartbus(*words, check=False).returncode == 1, words
 
 
