@@ -133,8 +133,13 @@ static struct obituary *find_letter(struct broker *broker, json_t *argument, cha
 
 	obituary->queue = queue_by_name(broker, argument_text(argument, "queue"));
 	obituary->seq = argument_number(argument, "seq", 0);
-	if (!obituary->queue || obituary->seq == 0) {
-		snprintf(ret_error, 256, "say which: {\"queue\":\"sender\",\"seq\":17}");
+	if (!obituary->queue) {
+		snprintf(ret_error, 256, "there is no queue \"%.32s\"; `cartbus queues` names them",
+			argument_text(argument, "queue"));
+		return NULL;
+	}
+	if (obituary->seq == 0) {
+		snprintf(ret_error, 256, "which dead letter? `cartbus dlq list` names their sequence numbers");
 		return NULL;
 	}
 	if (!read_obituary(broker, obituary)) {

@@ -90,8 +90,10 @@ static void load_config(struct command *command)
 {
 	struct config_error error = { "" };
 
-	if (config_load(command->config_path, settings_keys, &command->config, &error)) {
-		complain(command, "%s", error.text);
+	int r = config_load(command->config_path, settings_keys, &command->config, &error);
+	if (r < 0) {
+		complain(command, "%s%s", error.text,
+			r == -ENOENT ? "; make it (it may be empty), or name yours with --config FILE" : "");
 		exit(EXIT_NO);
 	}
 }
