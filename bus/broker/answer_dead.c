@@ -135,7 +135,7 @@ static struct obituary *find_letter(struct broker *broker, json_t *argument, cha
 	obituary->seq = argument_number(argument, "seq", 0);
 	if (!obituary->queue) {
 		snprintf(ret_error, 256, "there is no queue \"%.32s\"; `cartbus queues` names them",
-			argument_text(argument, "queue"));
+			argument_text(argument, "queue") ? argument_text(argument, "queue") : "");
 		return NULL;
 	}
 	if (obituary->seq == 0) {

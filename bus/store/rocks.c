@@ -28,13 +28,13 @@ enum {
 	WAL_LEAST_BYTES = 16 * 1024 * 1024,
 	BLOOM_BITS = 10, /* one get in a hundred for an absent key reads a block */
 	DELETION_WINDOW = 4096,
-	DELETION_TRIGGER = 1024, /* a file with a quarter of tombstones is compacted */
-	ROOM_LEAST_BYTES =
-		4 * 1024 * 1024, /* to open: a manifest, options and the records of the last run are written anew */
+	DELETION_TRIGGER = 1024,            /* a file with a quarter of tombstones is compacted */
+	ROOM_LEAST_BYTES = 4 * 1024 * 1024, /* a manifest, options and what lies in memory can still be written */
 };
 
 struct rocks_store {
 	struct store store;
+	char *path;
 	rocksdb_t *db;
 	rocksdb_column_family_handle_t *families[STORE_FAMILIES_MAX + 1]; /* the last one is RocksDB's "default" */
 	rocksdb_cache_t *cache;
@@ -171,6 +171,7 @@ static void rocks_close(struct store *store)
 	rocksdb_readoptions_destroy(rocks->reading);
 	rocksdb_options_destroy(rocks->options);
 	rocksdb_cache_destroy(rocks->cache);
+	free(rocks->path);
 	free(rocks);
 }
 
@@ -228,10 +229,27 @@ static void rocks_batch_free(struct store_batch *batch)
 	free(batch);
 }
 
+/*
+ * RocksDB may abort when it meets a full disk, while it opens or behind a commit, before anybody can say why. So room is looked
+ * for first: one system call, where a sync costs a hundred times as much.
+ */
+static int check_room(const char *path, char why[STORE_WHY_BYTES])
+{
+	struct statvfs room;
+	if (statvfs(path, &room) < 0 || (uint64_t)room.f_bavail * room.f_frsize >= ROOM_LEAST_BYTES)
+		return 0;
+	snprintf(why, STORE_WHY_BYTES, "%.300s: No space left on device: make room, %d MiB at least", path,
+		ROOM_LEAST_BYTES >> 20);
+	return -ENOSPC;
+}
+
 static int rocks_commit(struct store *store, struct store_batch *batch, bool sync)
 {
 	struct rocks_store *rocks = rocks_of(store);
 	char *words = NULL;
+	int r = sync ? check_room(rocks->path, store->why) : 0;
+	if (r < 0)
+		return r;
 	rocksdb_write(rocks->db, sync ? rocks->writing_synced : rocks->writing, writes_of(batch), &words);
 	return take_error(store, words);
 }
@@ -375,22 +393,12 @@ static const struct store_engine rocks_engine = {
 	.cursor_status = rocks_cursor_status,
 };
 
-/* RocksDB aborts when it meets a full disk while it opens, before anybody can say why: so that is looked at first. */
-static int check_room(const char *path, char why[STORE_WHY_BYTES])
-{
-	struct statvfs room;
-	if (statvfs(path, &room) < 0 || (uint64_t)room.f_bavail * room.f_frsize >= ROOM_LEAST_BYTES)
-		return 0;
-	snprintf(why, STORE_WHY_BYTES, "%.300s: No space left on device: make room, %d MiB at least", path,
-		ROOM_LEAST_BYTES >> 20);
-	return -ENOSPC;
-}
-
 int store_open(const char *path, const struct store_options *options, struct store **ret, char ret_why[512])
 {
 	struct rocks_store *rocks = memory_new(sizeof(*rocks));
 	rocks->store.engine = &rocks_engine;
 	rocks->store.family_count = store_count_families(options);
+	rocks->path = memory_copy_text(path);
 	rocks->cache = rocksdb_cache_create_lru(options->cache_bytes);
 	rocks->options = make_options(options, rocks->cache);
 	rocks->reading = rocksdb_readoptions_create();
