@@ -163,14 +163,21 @@ static void take_request(struct harness *harness, struct turn *turn)
 	harness->request = TAKE(turn->request);
 }
 
+enum verdict harness_again(struct harness *harness)
+{
+	struct bytes payload;
+	struct said said = heard_message(harness, &payload);
+	struct turn turn = open_turn(harness, &said);
+	enum verdict verdict = turn_decide(&turn, payload);
+
+	take_request(harness, &turn);
+	close_turn(harness, &turn, false);
+	return verdict;
+}
+
 enum verdict harness_when(
 	struct harness *harness, const struct topic *topic, const struct say *how, const void *message)
 {
-	struct bytes payload;
-	struct said said;
-	struct turn turn;
-	enum verdict verdict;
-
 	buffer_clear(&harness->message);
 	encode(harness, topic, how, message, &harness->message);
 	if (table_remembers(harness->table, topic->name))
@@ -178,12 +185,12 @@ enum verdict harness_when(
 	else
 		state_pass(harness->state, ++harness->seq);
 	harness->message_seq = harness->seq;
-	said = heard_message(harness, &payload);
-	turn = open_turn(harness, &said);
-	verdict = turn_decide(&turn, payload);
-	take_request(harness, &turn);
-	close_turn(harness, &turn, false);
-	return verdict;
+	return harness_again(harness);
+}
+
+uint64_t harness_message_seq(const struct harness *harness)
+{
+	return harness->message_seq;
 }
 
 void harness_tick(struct harness *harness, int64_t now_us)

@@ -24,6 +24,8 @@ void harness_given(struct harness *harness, const struct topic *topic, const str
 /* Decides on a message; afterwards harness_said tells what was said in this turn. */
 enum verdict harness_when(
 	struct harness *harness, const struct topic *topic, const struct say *how, const void *message);
+enum verdict harness_again(struct harness *harness);         /* the same message, delivered once more */
+uint64_t harness_message_seq(const struct harness *harness); /* its sequence number */
 /* Runs the clock's turns up to `now_us`, one by one; what they said is appended. */
 void harness_tick(struct harness *harness, int64_t now_us);
 

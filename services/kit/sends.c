@@ -8,6 +8,7 @@
 #include "services/kit/sends.h"
 #include "bus/base/cleanup.h"
 #include "bus/base/text.h"
+#include "services/kit/merges.h"
 #include "services/kit/row.h"
 #include <stdio.h>
 #include <string.h>
@@ -178,14 +179,34 @@ static void add_send(
 	most_spent->attempt = row.attempt > attempt ? row.attempt : attempt;
 }
 
+/* What was merged in by the cart's own row, and by the newest one. */
+static void add_merged(
+	const struct state *state, const char *shop, const CartState *cart, int step, struct send *most_spent)
+{
+	struct merges merges = merges_of(state, shop, cart->ids.cart_id);
+
+	for (int i = 0; i < cart->merged_from_count; i++)
+		add_send(state, shop, cart->merged_from[i], step, most_spent);
+	for (int i = 0; i < merges.count; i++)
+		add_send(state, shop, merges.from[i], step, most_spent);
+}
+
 struct send sends_of(const struct state *state, const char *shop, const CartState *cart, int step)
 {
 	struct send most_spent = { 0 };
 
 	add_send(state, shop, cart->ids.cart_id, step, &most_spent);
-	for (int i = 0; i < cart->merged_from_count; i++)
-		add_send(state, shop, cart->merged_from[i], step, &most_spent);
+	add_merged(state, shop, cart, step, &most_spent);
 	return most_spent;
+}
+
+bool sends_claimed_alone(const struct state *state, const char *shop, const CartState *cart, int step, uint32_t attempt)
+{
+	struct send own = { 0 }, merged = { 0 };
+
+	add_send(state, shop, cart->ids.cart_id, step, &own);
+	add_merged(state, shop, cart, step, &merged);
+	return own.phase == SEND_CLAIMED && own.attempt == attempt && !send_is_spent(merged.phase);
 }
 
 int64_t sends_last_to(const struct state *state, const char *shop, const char *address_hash)

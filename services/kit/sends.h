@@ -38,6 +38,9 @@ struct send {
 
 /* Of this cart and of every cart merged into it: the most spent one counts. */
 struct send sends_of(const struct state *state, const char *shop, const CartState *cart, int step);
+/* This attempt of the cart's own is the claim that holds, and no cart that was merged into it has spent the step. */
+bool sends_claimed_alone(
+	const struct state *state, const char *shop, const CartState *cart, int step, uint32_t attempt);
 bool send_is_spent(enum send_phase phase); /* sent, refused, ambiguous, skipped, claimed */
 /* When this shopper was last mailed by this shop, any cart; 0: never. Claims without an outcome count. */
 int64_t sends_last_to(const struct state *state, const char *shop, const char *address_hash);

@@ -7,6 +7,7 @@
  */
 #include "services/sender/may_send.h"
 #include "services/kit/docs.h"
+#include "services/kit/merges.h"
 #include "services/kit/stops.h"
 
 static struct finding found(enum move move, const char *reason)
@@ -117,6 +118,8 @@ static struct finding found_hour(
 static struct finding found_now(
 	const struct state *state, const char *shop_name, const struct shop *shop, const ReminderDue *due)
 {
+	if (merges_of(state, shop_name, due->cart.ids.cart_id).away)
+		return found(MOVE_LEAVE, "merged into another cart");
 	struct finding finding = found_stop(stops_for(state, shop_name, &due->cart).stop);
 	if (finding.move == MOVE_SEND)
 		finding = found_address(shop, &due->cart);
@@ -160,8 +163,7 @@ bool may_still_send(const struct state *state, const char *shop_name, const Remi
 	bool to_owner, int64_t now_us)
 {
 	const struct shop *shop = docs_shop(state, shop_name);
-	struct send send = sends_of(state, shop_name, &due->cart, (int)due->step);
-	bool ours = send.phase == SEND_CLAIMED && send.attempt == attempt;
+	bool ours = sends_claimed_alone(state, shop_name, &due->cart, (int)due->step, attempt);
 	if (!ours || !shop || now_us - due->decided_us > LATE_US)
 		return false;
 	if (found_now(state, shop_name, shop, due).move != MOVE_SEND)

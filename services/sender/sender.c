@@ -2,8 +2,8 @@
  * sender.c: mails reminders, each at most once
  *
  * Hears:     reminder.due
- * Remembers: send.claim, reminder.sent, reminder.released, reminder.refused, reminder.ambiguous, reminder.skipped, cart.changed,
- *            cart.checkout, optout.request, mail.feedback, admin.action, shop.status, suppression, document
+ * Remembers: send.claim, reminder.sent, reminder.released, reminder.refused, reminder.ambiguous, reminder.skipped, cart.state,
+ *            cart.changed, cart.checkout, optout.request, mail.feedback, admin.action, shop.status, suppression, document
  * Says:      send.claim, reminder.sent, reminder.released, reminder.refused, reminder.ambiguous, reminder.skipped, timer.set, audit
  * Promises:  a (cart, step) is mailed once: the last byte leaves only behind a fresh claim, with no stop, no outcome and no pause
  *            known; what may have gone is never tried again.
@@ -14,6 +14,7 @@
 #include "bus/base/clock.h"
 #include "bus/base/text.h"
 #include "services/kit/docs.h"
+#include "services/kit/merges.h"
 #include "services/kit/sends.h"
 #include "services/kit/stops.h"
 #include "services/sender/letter.h"
@@ -24,10 +25,12 @@
 /*
  * How long a claim may stay without an outcome. Of another run: our queue got the message because that run's session died, and
  * an outcome that it still says will be said again within seconds of its reconnecting. Of this run: the effect may still be at
- * it, up to its deadline. An outcome that comes later still corrects the record.
+ * it, up to its deadline. For another reminder (of a cart that was merged into this one, or decided twice): whoever is given
+ * that one settles it. An outcome that comes later still corrects the record.
  */
 #define CLAIM_OF_OTHERS_US (15 * US_PER_S)
 #define CLAIM_OF_OURS_US (15 * US_PER_MINUTE)
+#define CLAIM_FOR_ANOTHER_US US_PER_DAY
 #define LOOK_AGAIN_US (2 * US_PER_S)
 
 #define MAIL_DEADLINE_US (12 * US_PER_MINUTE) /* above the transport's own, so that it can say what happened */
@@ -48,10 +51,16 @@ static enum verdict retry(struct turn *turn, uint32_t attempt)
 	return wait_for(turn, backoff_us[n < last ? n : last], "the mail could not be delivered yet");
 }
 
+static int64_t patience_us_for(const struct turn *turn, const struct send *send)
+{
+	if (send->due_seq != turn_message(turn)->seq)
+		return CLAIM_FOR_ANOTHER_US;
+	return strcmp(send->owner, turn_run(turn)) == 0 ? CLAIM_OF_OURS_US : CLAIM_OF_OTHERS_US;
+}
+
 static enum verdict wait_for_outcome(struct turn *turn, const ReminderDue *due, const struct send *send)
 {
-	bool ours = strcmp(send->owner, turn_run(turn)) == 0;
-	int64_t patience_us = ours ? CLAIM_OF_OURS_US : CLAIM_OF_OTHERS_US;
+	int64_t patience_us = patience_us_for(turn, send);
 	int64_t waited_us = letter_boot_us(turn_now_us(turn) - send->at_us);
 	if (waited_us < patience_us) {
 		int64_t left_us = patience_us - waited_us;
@@ -223,7 +232,8 @@ static const struct effect_kind mail_effect = {
 const struct service sender = {
 	.name = "sender",
 	.hears = { HEARS(reminder_due, hear_due) },
-	.remembers = { SENDS_REMEMBERED, STOPS_REMEMBERED, REMEMBERS(document, docs_remember) },
+	.remembers = { SENDS_REMEMBERED, STOPS_REMEMBERED, REMEMBERS(cart_state, merges_remember),
+		REMEMBERS(document, docs_remember) },
 	.says = { SAYS(send_claim), SAYS(reminder_sent), SAYS(reminder_released), SAYS(reminder_refused),
 		SAYS(reminder_ambiguous), SAYS(reminder_skipped), SAYS(timer_set), SAYS(audit) },
 	.effects = { &mail_effect },

@@ -58,14 +58,35 @@ void given_outcome(struct harness *h, const struct topic *topic, const char *car
 	harness_given(h, topic, &(struct say){ .shop = "demo", .key = key, .version = 1 }, &outcome);
 }
 
-void given_claim(struct harness *h, const char *cart_id, uint32_t step, const char *owner, int64_t at_us)
+void given_claim(struct harness *h, uint64_t due_seq, const char *cart_id, uint32_t step, const char *owner)
 {
 	char key[100];
-	SendClaim claim = { .step = step, .attempt = 1, .address_hash = "hash-of-ann", .claimed_us = at_us };
+	SendClaim claim = {
+		.step = step, .attempt = 1, .address_hash = "hash-of-ann", .due_seq = due_seq, .claimed_us = NOON_US
+	};
 	TEXT_COPY(claim.cart_id, cart_id);
 	TEXT_COPY(claim.owner, owner);
 	snprintf(key, sizeof(key), "%s/%u", cart_id, (unsigned)step);
 	GIVEN(h, send_claim, &claim, .shop = "demo", .key = key, .version = 1);
+}
+
+static void given_cart(struct harness *h, CartState *cart)
+{
+	static uint64_t version;
+	cart->has_ids = true;
+	cart->state_version = ++version;
+	GIVEN(h, cart_state, cart, .shop = "demo", .key = cart->ids.cart_id, .version = version);
+}
+
+void given_merge(struct harness *h, const char *loser, const char *winner)
+{
+	CartState lost = { .status = CART_CLOSED, .closed_reason = CLOSED_MERGED }, won = { .merged_from_count = 1 };
+	TEXT_COPY(lost.ids.cart_id, loser);
+	TEXT_COPY(lost.merged_into, winner);
+	TEXT_COPY(won.ids.cart_id, winner);
+	TEXT_COPY(won.merged_from[0], loser);
+	given_cart(h, &lost);
+	given_cart(h, &won);
 }
 
 void given_checkout(struct harness *h)

@@ -45,6 +45,31 @@ static void a_step_spent_by_a_cart_that_was_merged_in_is_spent(void **state)
 	harness_free(h);
 }
 
+static void a_merge_that_came_after_the_decision_counts(void **state)
+{
+	struct harness *h = given_shop();
+	ReminderDue due = due_reminder(1);
+	(void)state;
+	given_outcome(h, &topic_reminder_sent, "c0", 1, NOON_US);
+	given_merge(h, "c0", "c1");
+	assert_int_equal(when_due(h, &due), DONE);
+	assert_int_equal(harness_count(h, NULL), 0);
+	harness_free(h);
+}
+
+static void a_cart_that_was_merged_away_is_left_to_the_other(void **state)
+{
+	struct harness *h = given_shop();
+	ReminderDue due = due_reminder(1);
+	(void)state;
+	given_outcome(h, &topic_reminder_sent, "c0", 1, NOON_US);
+	given_merge(h, "c1", "c0");
+	assert_int_equal(when_due(h, &due), DONE);
+	said_audit(h, "deferred");
+	assert_int_equal(harness_count(h, NULL), 1);
+	harness_free(h);
+}
+
 static void another_shops_outcome_is_none_of_ours(void **state)
 {
 	struct harness *h = given_shop();
@@ -270,6 +295,8 @@ int main(void)
 		cmocka_unit_test(a_due_reminder_is_mailed_to_the_shopper),
 		cmocka_unit_test(a_step_that_is_spent_says_and_sends_nothing),
 		cmocka_unit_test(a_step_spent_by_a_cart_that_was_merged_in_is_spent),
+		cmocka_unit_test(a_merge_that_came_after_the_decision_counts),
+		cmocka_unit_test(a_cart_that_was_merged_away_is_left_to_the_other),
 		cmocka_unit_test(another_shops_outcome_is_none_of_ours),
 		cmocka_unit_test(a_purchase_an_optout_and_the_owner_stop_it),
 		cmocka_unit_test(whom_the_owner_never_mails_and_who_has_no_address_is_skipped),

@@ -76,10 +76,22 @@ static void somebody_else_has_claimed_more(struct harness *h)
 	given_outcome(h, &topic_reminder_sent, "c1", 1, NOON_US);
 }
 
+static void it_is_merged_into_another_cart(struct harness *h)
+{
+	given_merge(h, "c1", "older");
+}
+
+static void a_cart_with_a_claim_is_merged_into_it(struct harness *h)
+{
+	given_claim(h, 1, "younger", 1, "another-run");
+	given_merge(h, "younger", "c1");
+}
+
 static void nothing_goes_that_is_forbidden_meanwhile(void **state)
 {
 	void (*const meanwhile[])(struct harness *) = { checkout_comes, shop_is_paused, shop_mails_its_owner,
-		it_grows_quiet, it_grows_late, somebody_else_has_claimed_more };
+		it_grows_quiet, it_grows_late, somebody_else_has_claimed_more, it_is_merged_into_another_cart,
+		a_cart_with_a_claim_is_merged_into_it };
 	(void)state;
 	for (size_t i = 0; i < sizeof(meanwhile) / sizeof(meanwhile[0]); i++) {
 		struct harness *h = given_claimed();
@@ -195,7 +207,7 @@ static void a_claim_of_somebody_else_is_waited_for(void **state)
 	struct harness *h = given_claimed();
 	struct mail_result result = { .end = MAIL_NOT_SENT };
 	(void)state;
-	given_claim(h, "c1", 1, "another-run", NOON_US);
+	given_claim(h, harness_message_seq(h), "c1", 1, "another-run");
 	assert_int_equal(harness_result(h, &result, CLAIM_DUPLICATE), LATER);
 	assert_int_equal(harness_count(h, NULL), 0);
 	harness_free(h);
@@ -206,23 +218,29 @@ static void a_claim_whose_outcome_is_known_is_done(void **state)
 	struct harness *h = given_claimed();
 	struct mail_result result = { .end = MAIL_NOT_SENT };
 	(void)state;
-	given_claim(h, "c1", 1, "another-run", NOON_US);
+	given_claim(h, harness_message_seq(h), "c1", 1, "another-run");
 	given_outcome(h, &topic_reminder_sent, "c1", 1, NOON_US);
 	assert_int_equal(harness_result(h, &result, CLAIM_DUPLICATE), DONE);
 	assert_int_equal(harness_count(h, NULL), 0);
 	harness_free(h);
 }
 
+/* A reminder is delivered, somebody claims for it, and it is delivered once more. */
+static struct harness *given_claimed_by(const char *owner)
+{
+	struct harness *h = given_claimed();
+	given_claim(h, harness_message_seq(h), "c1", 1, owner);
+	return h;
+}
+
 static void a_claim_whose_owner_fell_silent_becomes_ambiguous(void **state)
 {
-	struct harness *h = given_shop();
-	ReminderDue due = due_reminder(1);
+	struct harness *h = given_claimed_by("another-run");
 	(void)state;
-	given_claim(h, "c1", 1, "another-run", NOON_US);
-	assert_int_equal(when_due(h, &due), LATER);
+	assert_int_equal(harness_again(h), LATER);
 	assert_int_equal(harness_count(h, NULL), 0);
 	harness_now(h, NOON_US + 15 * US_PER_S);
-	assert_int_equal(when_due(h, &due), DONE);
+	assert_int_equal(harness_again(h), DONE);
 	assert_int_equal(said_outcome(h, &topic_reminder_ambiguous).attempt, 1);
 	said_audit(h, "ambiguous");
 	harness_free(h);
@@ -230,15 +248,28 @@ static void a_claim_whose_owner_fell_silent_becomes_ambiguous(void **state)
 
 static void our_own_claim_has_until_its_deadline(void **state)
 {
+	struct harness *h = given_claimed_by("harness");
+	(void)state;
+	harness_now(h, NOON_US + US_PER_MINUTE);
+	assert_int_equal(harness_again(h), LATER);
+	harness_now(h, NOON_US + 15 * US_PER_MINUTE);
+	assert_int_equal(harness_again(h), DONE);
+	said_outcome(h, &topic_reminder_ambiguous);
+	harness_free(h);
+}
+
+static void a_claim_for_another_reminder_is_settled_by_that_one(void **state)
+{
 	struct harness *h = given_shop();
 	ReminderDue due = due_reminder(1);
 	(void)state;
-	given_claim(h, "c1", 1, "harness", NOON_US);
-	harness_now(h, NOON_US + US_PER_MINUTE);
+	given_claim(h, 1, "c0", 1, "another-run");
+	given_merge(h, "c0", "c1");
+	harness_now(h, NOON_US + US_PER_HOUR);
 	assert_int_equal(when_due(h, &due), LATER);
-	harness_now(h, NOON_US + 15 * US_PER_MINUTE);
-	assert_int_equal(when_due(h, &due), DONE);
-	said_outcome(h, &topic_reminder_ambiguous);
+	assert_int_equal(harness_count(h, NULL), 0);
+	given_outcome(h, &topic_reminder_released, "c0", 1, NOON_US);
+	assert_int_equal(harness_again(h), WORKING); /* its step is free again: the reminder is not lost */
 	harness_free(h);
 }
 
@@ -274,6 +305,7 @@ int main(void)
 		cmocka_unit_test(a_claim_whose_outcome_is_known_is_done),
 		cmocka_unit_test(a_claim_whose_owner_fell_silent_becomes_ambiguous),
 		cmocka_unit_test(our_own_claim_has_until_its_deadline),
+		cmocka_unit_test(a_claim_for_another_reminder_is_settled_by_that_one),
 		cmocka_unit_test(an_outcome_that_turns_up_corrects_an_ambiguous_one),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
