@@ -240,12 +240,23 @@ static char *next_line(char *to, int room, void *context)
 	return reading->error_line ? NULL : to;
 }
 
+/* libinih skips a byte order mark, behind the back of check_line. */
+static const char *behind_byte_order_marks(const char *text)
+{
+	static const char mark[] = "\xEF\xBB\xBF";
+	while (text_starts(text, mark))
+		text += sizeof(mark) - 1;
+	return text;
+}
+
 int config_read_text(struct config *config, const char *text, const char *name, struct config_error *ret_error)
 {
 	ini_max_line = LINE_MAX_BYTES; /* Debian's library has 200 otherwise */
 	ini_allow_multiline = false;
 	ini_stop_on_first_error = true;
-	struct reading reading = { .config = config, .file = name, .rest = text, .error = ret_error };
+	struct reading reading = {
+		.config = config, .file = name, .rest = behind_byte_order_marks(text), .error = ret_error
+	};
 	int line = ini_parse_stream(next_line, &reading, take_value, &reading);
 	if (line == 0 && !reading.error_line)
 		return 0;

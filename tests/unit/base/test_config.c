@@ -132,6 +132,9 @@ static void nothing_is_cut_silently(void **state)
 	buffer_printf(&text, "[topic %060d]\nclass = 1\n", 7);
 	refuses(buffer_text(&text), "cartbus.conf:1: the name of the section is longer than 48 letters");
 	buffer_clear(&text);
+	buffer_printf(&text, "\xEF\xBB\xBF[topic %060d]\nclass = 1\n", 7);
+	refuses(buffer_text(&text), "cartbus.conf:1: the name of the section is longer than 48 letters");
+	buffer_clear(&text);
 	buffer_printf(&text, "[mail]\nfrom%060d = 1\n", 7);
 	refuses(buffer_text(&text), "cartbus.conf:2: the name of the key is longer than 49 letters");
 }
