@@ -1,0 +1,110 @@
+"""What every bench stands on: a folder with a configuration, `cartbus up` in it, and what the kernel knows of processes."""
+
+import os
+import pathlib
+import shutil
+import signal
+import socket
+import subprocess
+import sys
+import tempfile
+import time
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+BUILD = pathlib.Path(os.environ.get("CARTBUS_BUILD", ROOT / "build")).resolve()
+RULES = ("Small carts (under 40 EUR): 4 hours, then 24. Medium carts: 2 hours, then 22. "
+         "Big carts (over 150 EUR): 1 hour, then 20.\n")
+
+
+def free_port():
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return probe.getsockname()[1]
+
+
+def report(name, value, unit):
+    print(f"{name} {value} {unit}", flush=True)
+
+
+class Installation:
+    """A folder, a configuration, and `cartbus up` in it."""
+
+    def __init__(self, extra=""):
+        self.folder = pathlib.Path(tempfile.mkdtemp(prefix="cartbus-bench-"))
+        self.port = free_port()
+        self.config = self.folder / "cartbus.conf"
+        self.config.write_text("[paths]\n" + "".join(
+            f"{name} = {self.folder}/{name}\n" for name in ("state", "run", "shops", "secrets"))
+            + f"[log]\nlevel = warning\n[gateway]\nport = {self.port}\npublic-url = https://127.0.0.1:{self.port}\n" + extra)
+        for name in ("state", "run", "shops", "secrets"):
+            (self.folder / name).mkdir(mode=0o750)
+        self.processes = []
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        for process in reversed(self.processes):
+            if process.poll() is None:
+                process.send_signal(signal.SIGTERM)
+                process.wait(timeout=60)
+        shutil.rmtree(self.folder, ignore_errors=True)
+
+    def cartbus(self, *arguments):
+        return subprocess.run([BUILD / "bin" / "cartbus", *arguments, "--config", self.config], text=True, check=True,
+                              capture_output=True).stdout
+
+    def add_shop(self, rules=RULES):
+        self.cartbus("shop", "add", "bench", "--time-zone", "Europe/Berlin", "--currency", "EUR", "--locale", "de-DE",
+                     "--title", "Bench", "--url", "https://shop.example", "--from", "Bench <shop@shop.example>")
+        (self.folder / "shops" / "bench" / "rules.txt").write_text(rules)
+        return (self.folder / "secrets" / "bench" / "webhook").read_text().strip()
+
+    def spawn(self, *command, **options):
+        process = subprocess.Popen([str(word) for word in command], text=True, start_new_session=True, **options)
+        self.processes.append(process)
+        return process
+
+    def up(self):
+        """Answers the seconds until everything is ready."""
+        self.log = open(self.folder / "log", "w")
+        started = time.monotonic()
+        process = self.spawn(BUILD / "bin" / "cartbus", "up", "--config", self.config, stdout=subprocess.PIPE,
+                             stderr=self.log)
+        if process.stdout.readline().strip() != "ready":
+            sys.exit("cartbus up did not become ready:\n" + (self.folder / "log").read_text()[-2000:])
+        return process, time.monotonic() - started
+
+
+# ---- what the kernel knows of the processes ----
+
+
+def family(pid):
+    """The process and all below it."""
+    pids, children = [pid], {}
+    for stat in pathlib.Path("/proc").glob("[0-9]*/stat"):
+        try:
+            fields = stat.read_text().rsplit(")", 1)[1].split()
+        except OSError:
+            continue
+        children.setdefault(int(fields[1]), []).append(int(stat.parent.name))
+    for one in pids:
+        pids += children.get(one, [])
+    return pids
+
+
+def pss_mb(pids):
+    total = 0
+    for pid in pids:
+        for line in pathlib.Path(f"/proc/{pid}/smaps_rollup").read_text().splitlines():
+            if line.startswith("Pss:"):
+                total += int(line.split()[1])
+    return total / 1024
+
+
+def cpu_s(pids):
+    ticks = 0
+    for pid in pids:
+        fields = pathlib.Path(f"/proc/{pid}/stat").read_text().rsplit(")", 1)[1].split()
+        ticks += int(fields[11]) + int(fields[12])
+    return ticks / os.sysconf("SC_CLK_TCK")
