@@ -24,6 +24,7 @@ import importlib
 import json
 import os
 import pathlib
+import random
 import secrets
 import shutil
 import signal
@@ -59,9 +60,12 @@ def end_with_parent():
 
 
 def free_port():
-    with socket.socket() as s:
-        s.bind(("127.0.0.1", 0))
-        return s.getsockname()[1]
+    """Below the range that the kernel gives to clients, at random: tests run side by side, and processes come back to their port."""
+    while True:
+        port = random.randrange(10000, 32000)
+        with contextlib.suppress(OSError), socket.socket() as s:
+            s.bind(("127.0.0.1", port))
+            return port
 
 
 def fixture(name, **changes):

@@ -12,6 +12,7 @@ import pytest
 from cartbus_system import System, wait_until
 
 RATE = 900  # an hour of the shops' time in 4 s
+pytestmark = pytest.mark.xdist_group("two_shops")  # one story, told in order
 
 
 @pytest.fixture(scope="module")
