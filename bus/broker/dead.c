@@ -180,6 +180,7 @@ static void open_row(struct broker *broker, struct queue *queue, uint64_t seq, T
 	_cleanup_(buffer_free) struct buffer message = { 0 };
 	Envelope envelope;
 	struct bytes payload;
+	struct letter *letter;
 
 	if (dead_read(broker, queue, seq, trouble, &message) < 0)
 		return;
@@ -187,8 +188,13 @@ static void open_row(struct broker *broker, struct queue *queue, uint64_t seq, T
 		queue->dead_count++;
 		return;
 	}
-	if (message_read(buffer_bytes(&message), &envelope, &payload) == 0)
-		queue_add(queue, seq, key_hash(&envelope), topology_topic(&broker->topology, envelope.topic), true);
+	if (message_read(buffer_bytes(&message), &envelope, &payload) < 0)
+		return;
+	letter = queue_add(queue, seq, key_hash(&envelope), topology_topic(&broker->topology, envelope.topic), true);
+	if (letter->trouble)
+		return; /* it had some more since */
+	letter->trouble = memory_new(sizeof(*trouble));
+	*letter->trouble = *trouble;
 }
 
 static int open_queue(struct broker *broker, struct queue *queue)

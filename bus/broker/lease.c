@@ -2,17 +2,20 @@
  * lease.c: who has which letter, and for how long
  *
  * Owns:      leases: in memory, counted in boot time, each belonging to one attempt of one session.
- * Promises:  a receipt of another attempt or session finds nothing. Leases of a dead session are free at once; the oldest of a
- *            crashed one is a suspect and is next handed out alone, so that its neighbours live.
+ * Promises:  a receipt of another attempt or session finds nothing. Leases of a dead session are free at once; all letters of a
+ *            crashed one are suspects and are next handed out alone, so that a crash costs those that only lay beside its cause
+ *            one restart, and no more.
  *
  * What a death says about a letter: nothing, unless the letter was handed out alone. Then it is a failure, and the letter waits,
- * which lets its neighbours on and lets deaths of another cause show themselves. It is no failure if a session of the service
- * died shortly before with something else in hand, or nothing: then the letter waits until that has calmed down, longer each
- * time. So a letter that kills whoever takes it is dead after its limit of such deaths, and what happened to be in flight while
- * processes were killed at random is not.
+ * which lets its neighbours on and lets deaths of another cause show themselves; the death before it, which it shared with its
+ * neighbours, turns out to have been its own and is counted too. It is no failure if a session of the service died shortly
+ * before without that letter: then the letter waits until that has calmed down, longer each time. So a letter that kills
+ * whoever takes it is dead after its limit of deaths, and what happened to be in flight while processes were killed at random
+ * is not.
  *
  * Read next: deliver.c
  */
+#include "bus/base/text.h"
 #include "bus/broker/session.h"
 
 static const int64_t CALM_US = 10 * US_PER_S; /* a death for another reason explains those up to so much later */
@@ -76,19 +79,33 @@ void lease_renew(struct broker *broker, struct session *session, const UpRenew *
 		broker->refused[REFUSED_RECEIPT]++;
 }
 
+static void accuse(struct broker *broker, struct queue *queue, struct letter *letter)
+{
+	letter->accused_us = broker_wall_us(broker);
+	queue_unlease(queue, letter);
+}
+
+static void failed_alone(struct broker *broker, struct queue *queue, struct letter *letter, const char *reason)
+{
+	char by[64];
+
+	TEXT_COPY(by, letter->holder->instance);
+	if (letter->accused_us > 0)
+		trouble_counted(queue, letter, letter->accused_us, "the same, handed out beside others", by);
+	letter->accused_us = 0;
+	trouble_failed(broker, queue, letter, 0, reason, by);
+}
+
 /*
  * A lease that ran out is no failure by itself: a neighbour may have kept its holder busy. Handed out alone, there is no neighbour.
  */
 static void expire(struct broker *broker, struct queue *queue, struct letter *letter)
 {
-	bool was_alone = letter->alone;
-
 	letter->suspect = true;
-	if (was_alone)
-		trouble_failed(
-			broker, queue, letter, 0, "its lease ran out, handed out alone", letter->holder->instance);
+	if (letter->alone)
+		failed_alone(broker, queue, letter, "its lease ran out, handed out alone");
 	else
-		queue_unlease(queue, letter);
+		accuse(broker, queue, letter);
 }
 
 void leases_expire(struct broker *broker, struct queue *queue)
@@ -118,28 +135,35 @@ void lease_adopt(struct broker *broker, struct session *session, const HeldLease
 
 	if (!queue || strcmp(held->queue, queue->peer->name) != 0)
 		return;
-	queue_wake(queue, broker_wall_us(broker)); /* after a restart what was put off once is delayed until now */
 	letter = queue_find(queue, held->seq);
+	if (letter)
+		queue_bring_forward(queue, letter); /* a redriven one was read behind what is newer */
+	queue_wake(queue, broker_wall_us(broker));  /* after a restart what was put off once is delayed until now */
 	if (!letter || letter->state != LETTER_READY)
 		return;
 	letter->attempt = held->attempt - 1;
 	lease_grant(broker, queue, letter, session);
 }
 
-/* The last death, and the last one with another letter in hand: a letter's own deaths do not excuse it. */
-static void note_death(struct queue *queue, int64_t now_us, uint64_t seq)
+static uint64_t note_death(struct queue *queue, int64_t now_us, uint64_t seq)
 {
-	if (queue->died.boot_us > 0 && queue->died.seq != seq)
-		queue->died_before = queue->died;
-	queue->died.boot_us = now_us;
-	queue->died.seq = seq;
+	uint64_t id = ++queue->deaths_counted;
+
+	queue->deaths[id % DEATHS_REMEMBERED] = (struct death){ .boot_us = now_us, .id = id, .seq = seq };
+	return id;
 }
 
-static bool others_died(const struct queue *queue, int64_t now_us, uint64_t seq)
+/* Did somebody die lately without this letter in hand? Its own deaths excuse nothing. */
+static bool others_died(const struct queue *queue, int64_t now_us, const struct letter *letter)
 {
-	const struct death *other = queue->died.seq == seq ? &queue->died_before : &queue->died;
+	for (int i = 0; i < DEATHS_REMEMBERED; i++) {
+		const struct death *death = &queue->deaths[i];
 
-	return other->boot_us > 0 && now_us - other->boot_us < CALM_US;
+		if (death->id > 0 && now_us - death->boot_us < CALM_US && death->seq != letter->seq &&
+			death->id != letter->shared_death)
+			return true;
+	}
+	return false;
 }
 
 static int64_t excused_us(uint32_t times)
@@ -151,20 +175,40 @@ static int64_t excused_us(uint32_t times)
 	return wait_us < EXCUSED_MOST_US ? wait_us : EXCUSED_MOST_US;
 }
 
-static void suspect(struct broker *broker, struct queue *queue, struct letter *letter)
+static void died_alone(struct broker *broker, struct queue *queue, struct letter *letter)
 {
 	int64_t now_us = broker_boot_us(broker);
-	bool excused = others_died(queue, now_us, letter->seq);
+	bool excused = others_died(queue, now_us, letter);
 
 	note_death(queue, now_us, letter->seq);
 	letter->suspect = true;
-	if (!letter->alone)
-		queue_unlease(queue, letter);
-	else if (excused)
+	if (excused)
 		trouble_waits(broker, queue, letter, excused_us(++letter->excused));
 	else
-		trouble_failed(broker, queue, letter, 0, "whoever was at work on it alone ended without a word",
-			letter->holder->instance);
+		failed_alone(broker, queue, letter, "whoever was at work on it alone ended without a word");
+}
+
+static struct letter *newest_of(const struct session *session)
+{
+	return LIST_ENTRY(session->leased.prev, struct letter, in_state);
+}
+
+static void died_beside(struct broker *broker, struct queue *queue, struct session *session)
+{
+	int64_t now_us = broker_boot_us(broker);
+	uint64_t id = note_death(queue, now_us, 0);
+
+	while (!list_empty(&session->leased)) {
+		struct letter *letter = newest_of(session);
+		uint64_t before = letter->shared_death;
+
+		letter->suspect = true;
+		letter->shared_death = id;
+		if (before == 0 && !others_died(queue, now_us, letter))
+			accuse(broker, queue, letter);
+		else
+			queue_unlease(queue, letter);
+	}
 }
 
 void leases_free(struct broker *broker, struct session *session, enum parting how)
@@ -172,13 +216,13 @@ void leases_free(struct broker *broker, struct session *session, enum parting ho
 	struct queue *queue = broker->queues[session->peer];
 
 	if (queue && how == PARTING_CRASH) {
-		if (list_empty(&session->leased))
-			note_death(queue, broker_boot_us(broker), 0);
+		if (session->alone)
+			died_alone(broker, queue, newest_of(session));
 		else
-			suspect(broker, queue, LIST_ENTRY(session->leased.next, struct letter, in_state));
+			died_beside(broker, queue, session);
 	}
 	while (!list_empty(&session->leased)) {
-		struct letter *letter = LIST_ENTRY(session->leased.next, struct letter, in_state);
+		struct letter *letter = newest_of(session);
 
 		letter->suspect = false;
 		queue_unlease(queue, letter);

@@ -79,12 +79,21 @@ struct letter *queue_find(const struct queue *queue, uint64_t seq)
 
 static void make_ready(struct queue *queue, struct letter *letter)
 {
+	struct list *at = &queue->ready;
+
 	letter->state = LETTER_READY;
 	queue->ready_count++;
-	if (letter->suspect)
-		list_prepend(&queue->ready, &letter->in_state);
-	else
-		list_append(&queue->ready, &letter->in_state);
+	if (letter->suspect) /* behind the others: those have not had their turn alone yet */
+		for (at = queue->ready.next; at != &queue->ready && LIST_ENTRY(at, struct letter, in_state)->suspect;)
+			at = at->next;
+	list_insert_before(at, &letter->in_state);
+}
+
+static bool goes_before(const struct letter *letter, const struct letter *other)
+{
+	if (letter->suspect != other->suspect)
+		return letter->suspect;
+	return letter->seq < other->seq;
 }
 
 /* A letter that was out already goes before those that were not. */
@@ -94,7 +103,7 @@ static void make_ready_in_order(struct queue *queue, struct letter *letter)
 
 	letter->state = LETTER_READY;
 	queue->ready_count++;
-	while (at != &queue->ready && !letter->suspect && LIST_ENTRY(at, struct letter, in_state)->seq < letter->seq)
+	while (at != &queue->ready && !goes_before(letter, LIST_ENTRY(at, struct letter, in_state)))
 		at = at->next;
 	list_insert_before(at, &letter->in_state);
 }
@@ -210,6 +219,20 @@ static void advance_chain(struct queue *queue, struct letter *letter)
 	} else if (letter->state != LETTER_BEHIND) {
 		come_out(queue, LIST_ENTRY(chain->letters.next, struct letter, in_chain));
 	}
+}
+
+void queue_bring_forward(struct queue *queue, struct letter *letter)
+{
+	struct chain *chain = chain_of(queue, letter->key_hash);
+	struct letter *first = LIST_ENTRY(chain->letters.next, struct letter, in_chain);
+
+	if (letter->state != LETTER_BEHIND || first->state == LETTER_LEASED)
+		return;
+	leave_state(queue, first);
+	first->state = LETTER_BEHIND;
+	list_remove(&letter->in_chain);
+	list_prepend(&chain->letters, &letter->in_chain);
+	come_out(queue, letter);
 }
 
 static void advance_floor(struct queue *queue)

@@ -29,18 +29,22 @@ struct letter {
 	Trouble *trouble;       /* NULL: never had any */
 	int64_t lease_until_us; /* boot time */
 	struct session *holder;
-	bool suspect;     /* whoever had it died or hung: next handed out alone */
-	bool alone;       /* this time it was */
-	uint32_t excused; /* so many died at work on it alone without counting as a failure */
+	bool suspect;          /* whoever had it died or hung: next handed out alone */
+	bool alone;            /* this time it was */
+	uint32_t excused;      /* so many died at work on it alone without counting as a failure */
+	uint64_t shared_death; /* the last death of somebody who had it beside others; 0: none */
+	int64_t accused_us;    /* log time of that: a failure if it fails alone next; 0: it counts for nothing */
 	bool redriven;
 	bool died; /* its row among the dead letters stays */
 };
 
 /* Of a session of the queue's service that ended without a word. */
 struct death {
-	int64_t boot_us; /* 0: none yet */
-	uint64_t seq;    /* the oldest letter that it held; 0: none */
+	int64_t boot_us;
+	uint64_t id;  /* counted from 1; 0: none yet */
+	uint64_t seq; /* the letter that it had alone; 0: several, or none */
 };
+enum { DEATHS_REMEMBERED = 16 };
 
 struct queue {
 	const struct topology_peer *peer;
@@ -60,8 +64,8 @@ struct queue {
 	uint64_t ready_count, leased_count, delayed_count, dead_count, failures;
 	uint64_t served_epoch;    /* of the session that got the last run */
 	struct session *draining; /* gets nothing until it is empty: a suspect waits for it */
-	struct death died;        /* the last one ... */
-	struct death died_before; /* ... and the last one with another letter */
+	struct death deaths[DEATHS_REMEMBERED];
+	uint64_t deaths_counted;
 };
 
 int queue_open(struct broker *broker, int peer, struct queue **ret);
@@ -72,6 +76,8 @@ struct letter *queue_add(struct queue *queue, uint64_t seq, uint64_t key_hash, i
 
 /* The letter is over: acknowledged (on disk with the next commit), the next of its chain becomes ready. Frees it. */
 void queue_settle(struct broker *broker, struct queue *queue, struct letter *letter);
+/* It waits behind others of its key and becomes the first of them, unless one of them is with somebody. */
+void queue_bring_forward(struct queue *queue, struct letter *letter);
 /* No longer leased: ready again, or not before `due_us` (log time). */
 void queue_unlease(struct queue *queue, struct letter *letter);
 void queue_delay(struct broker *broker, struct queue *queue, struct letter *letter, int64_t due_us);
@@ -91,6 +97,11 @@ void queue_row_key(const struct queue *queue, char kind, uint64_t number, struct
 /* trouble.c: one more failure. At the limit the letter is dead; else it waits its backoff (or `delay_us`, if given). */
 void trouble_failed(struct broker *broker, struct queue *queue, struct letter *letter, int64_t delay_us,
 	const char *reason, const char *by);
+/* Refused for good: dead at once. */
+void trouble_refused(
+	struct broker *broker, struct queue *queue, struct letter *letter, const char *reason, const char *by);
+/* One more failure, of a while ago: it moves nothing. */
+void trouble_counted(struct queue *queue, struct letter *letter, int64_t at_us, const char *reason, const char *by);
 void trouble_waits(struct broker *broker, struct queue *queue, struct letter *letter, int64_t delay_us);
 void trouble_forget(struct broker *broker, struct queue *queue, struct letter *letter);
 int troubles_open(struct broker *broker, struct queue *queue);
@@ -99,8 +110,8 @@ bool trouble_decode(struct bytes bytes, Trouble *ret);
 void trouble_encode(const Trouble *trouble, struct buffer *ret);
 
 /*
- * lease.c. A crash makes a suspect of the session's oldest letter. It counts as a failure of that letter only if the letter was
- * handed out alone and no session of the service died shortly before with another letter, or with none, in hand.
+ * lease.c. A crash makes suspects of all letters that the session had. It counts as a failure of one only if that was handed
+ * out alone and no session of the service died shortly before without it; then the crash before, which it shared, counts as well.
  */
 void lease_grant(struct broker *broker, struct queue *queue, struct letter *letter, struct session *session);
 void lease_end(struct queue *queue, struct letter *letter);

@@ -109,22 +109,36 @@ static void remember_failure(Trouble *trouble, int64_t at_us, const char *reason
 	TEXT_COPY(last->by, by);
 }
 
+void trouble_counted(struct queue *queue, struct letter *letter, int64_t at_us, const char *reason, const char *by)
+{
+	if (!letter->trouble)
+		letter->trouble = memory_new(sizeof(*letter->trouble));
+	letter->trouble->failures++;
+	queue->failures++;
+	remember_failure(letter->trouble, at_us, reason, by);
+}
+
 void trouble_failed(struct broker *broker, struct queue *queue, struct letter *letter, int64_t delay_us,
 	const char *reason, const char *by)
 {
 	int64_t now_us = broker_wall_us(broker);
 
-	if (!letter->trouble)
-		letter->trouble = memory_new(sizeof(*letter->trouble));
-	letter->trouble->failures++;
-	queue->failures++;
-	remember_failure(letter->trouble, now_us, reason, by);
+	trouble_counted(queue, letter, now_us, reason, by);
 	if (letter->trouble->failures >= queue->peer->failure_limit) {
 		dead_letter(broker, queue, letter, reason, by);
 	} else {
 		queue_delay(broker, queue, letter,
 			now_us + (delay_us > 0 ? delay_us : backoff_us(letter->trouble->failures)));
 	}
+}
+
+void trouble_refused(
+	struct broker *broker, struct queue *queue, struct letter *letter, const char *reason, const char *by)
+{
+	if (!letter->trouble)
+		letter->trouble = memory_new(sizeof(*letter->trouble));
+	remember_failure(letter->trouble, broker_wall_us(broker), reason, by);
+	dead_letter(broker, queue, letter, reason, by);
 }
 
 void trouble_waits(struct broker *broker, struct queue *queue, struct letter *letter, int64_t delay_us)

@@ -108,6 +108,8 @@ static void settle(
 {
 	letter->suspect = false;
 	letter->excused = 0;
+	letter->shared_death = 0;
+	letter->accused_us = 0;
 	switch (up->verdict) {
 	case VERDICT_DONE:
 		queue_settle(broker, queue, letter);
@@ -119,7 +121,7 @@ static void settle(
 			trouble_waits(broker, queue, letter, up->delay_us);
 		break;
 	case VERDICT_DEAD:
-		dead_letter(broker, queue, letter, up->reason, session->instance);
+		trouble_refused(broker, queue, letter, up->reason, session->instance);
 		break;
 	}
 }
@@ -163,7 +165,7 @@ void hear_turn(struct broker *broker, struct session *session, const UpTurn *up,
 	if (judge_facts(broker, session, up, facts, judged, reason) < 0) {
 		answer_refused(broker, session, up->request, reason, true);
 		if (letter)
-			dead_letter(broker, queue, letter, reason, session->instance);
+			trouble_refused(broker, queue, letter, reason, session->instance);
 	} else {
 		answer_said(broker, session, up->request, CONFIRM_FRESH,
 			stage_facts(broker, session, judged, up->facts), false);

@@ -165,6 +165,68 @@ static void a_redrive_outlives_a_restart(void **state)
 	desk_close(scene.desk);
 }
 
+static size_t count_history(struct scene *scene)
+{
+	json_t *answer = peer_ask(scene->admin, "dead.show", "{\"queue\":\"worker\",\"seq\":1}");
+	size_t count = json_array_size(json_object_get(answer, "history"));
+
+	assert_non_null(answer);
+	json_decref(answer);
+	return count;
+}
+
+static void what_is_refused_for_good_has_a_history_too_that_no_redrive_and_no_restart_ends(void **state)
+{
+	struct scene scene = set_scene(true);
+
+	(void)state;
+	SAID(scene.talker, .topic = "work");
+	kill_one(&scene, "no such cart");
+	assert_int_equal(count_history(&scene), 1);
+	peer_goodbye(scene.worker);
+	ask_number(&scene, "dead.redrive", "{\"queue\":\"worker\",\"seq\":1}", "redriven");
+	desk_crash(scene.desk);
+	assert_int_equal(desk_start(scene.desk, desk_topology), 0);
+	greet(&scene, "again");
+	desk_pass(scene.desk, 4 * US_PER_S);
+	kill_one(&scene, "still no such cart");
+	assert_int_equal(count_history(&scene), 2);
+	desk_close(scene.desk);
+}
+
+/* After a restart the worker still has it in hand, while a newer one of its key has come. */
+static void a_redriven_letter_in_hand_over_a_restart_is_still_its_holders(void **state)
+{
+	struct scene scene = set_scene(true);
+	Hello *hello = calloc(1, sizeof(*hello));
+	Receipt receipt;
+
+	(void)state;
+	SAID(scene.talker, .topic = "work");
+	kill_one(&scene, "no");
+	ask_number(&scene, "dead.redrive", "{\"queue\":\"worker\",\"seq\":1}", "redriven");
+	receipt = peer_delivery(scene.worker)->down.what.delivery.receipt;
+	SAID(scene.talker, .topic = "work");
+	desk_crash(scene.desk);
+	assert_int_equal(desk_start(scene.desk, desk_topology), 0);
+	TEXT_COPY(hello->run, "run");
+	hello->held_count = 1;
+	TEXT_COPY(hello->held[0].queue, "worker");
+	hello->held[0].seq = receipt.seq;
+	hello->held[0].attempt = receipt.attempt;
+	peer_say_hello(scene.worker, hello);
+	peer_credit(scene.worker, 100, 100);
+	receipt.epoch = scene.worker->epoch;
+	assert_int_equal(TURN(scene.worker, &receipt, .kind = VERDICT_DONE).kind, CONFIRM_FRESH);
+	peer_hello(scene.admin, "again", 0);
+	assert_null(peer_ask(scene.admin, "dead.show", "{\"queue\":\"worker\",\"seq\":1}"));
+	desk_pass(scene.desk, 4 * US_PER_S);
+	assert_string_equal(
+		peer_delivery(scene.worker)->envelope.topic, "work"); /* the newer one, now that it is its turn */
+	free(hello);
+	desk_close(scene.desk);
+}
+
 static void a_letter_is_dropped_only_with_a_reason(void **state)
 {
 	struct scene scene = set_scene(false);
@@ -188,6 +250,8 @@ int main(void)
 		cmocka_unit_test(a_redriven_letter_comes_late_with_its_old_number_and_then_is_gone),
 		cmocka_unit_test(a_redriven_letter_waits_behind_its_key_and_can_die_again),
 		cmocka_unit_test(a_redrive_outlives_a_restart),
+		cmocka_unit_test(what_is_refused_for_good_has_a_history_too_that_no_redrive_and_no_restart_ends),
+		cmocka_unit_test(a_redriven_letter_in_hand_over_a_restart_is_still_its_holders),
 		cmocka_unit_test(a_letter_is_dropped_only_with_a_reason),
 	};
 
