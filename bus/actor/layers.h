@@ -27,9 +27,11 @@ bool state_wants_flush(const struct state *state); /* much has gathered */
 bool state_is_clean(const struct state *state);
 int state_forget(struct state *state); /* empty, cursor 0; log id and remembered stay */
 
+/* What this peer knows of the log, so that it notices one that has forgotten: which, the highest number, and in which opening. */
 const char *state_log_id(const struct state *state); /* "" : never met a broker */
-void state_set_log_id(struct state *state, const char *log_id);
+uint64_t state_opening(const struct state *state);
 uint64_t state_remembered(const struct state *state);
+void state_meet(struct state *state, const char *log_id, uint64_t opening, uint64_t head);
 void state_remember(struct state *state, uint64_t seq);
 
 /* Every row of the projected layer, for tests: "table/shop/key value" in hex, sorted. */

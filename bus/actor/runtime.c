@@ -70,9 +70,40 @@ static void on_hello(void *self, Hello *hello)
 
 	TEXT_COPY(hello->log, state_log_id(runtime->state));
 	hello->remembered = state_remembered(runtime->state);
+	hello->opening = state_opening(runtime->state);
 	hello->cursor = state_cursor(runtime->state);
 	hello->spooled = runtime->spooled;
 	effects_held(runtime, hello);
+}
+
+/* Openings are counted in the upper half; two of the same count differ when they are of two copies. */
+static bool is_older(uint64_t opening, uint64_t known)
+{
+	return opening >> 32 == known >> 32 ? opening != known : opening < known;
+}
+
+/* The broker looks too; but what has forgotten may have forgotten that as well. */
+static bool on_recognise(void *self, const Welcome *welcome, char why[256])
+{
+	struct runtime *runtime = self;
+	const char *known = state_log_id(runtime->state);
+	unsigned long long remembered = state_remembered(runtime->state);
+
+	if (known[0] && strcmp(known, welcome->log) != 0)
+		snprintf(why, 256,
+			"the broker's log is %.32s, the state here belongs to log %.32s: if that is meant (restored, "
+			"or begun "
+			"anew), delete the state folder of %.32s, but not a spool in it",
+			welcome->log, known, runtime->instance);
+	else if (known[0] && (welcome->head < remembered || is_older(welcome->opening, state_opening(runtime->state))))
+		snprintf(why, 256,
+			"the broker has forgotten: its log ends at message %llu, and message %llu of it was confirmed; "
+			"put its "
+			"newest state folder back",
+			(unsigned long long)welcome->head, remembered);
+	else
+		return true;
+	return false;
 }
 
 static void on_opened(void *self, const Welcome *welcome)
@@ -81,7 +112,7 @@ static void on_opened(void *self, const Welcome *welcome)
 
 	runtime->counts.sessions++;
 	runtime->must_pass = welcome->head;
-	state_set_log_id(runtime->state, welcome->log);
+	state_meet(runtime->state, welcome->log, welcome->opening, welcome->head);
 	runtime->credit = (UpCredit){ 0 };
 	grant(runtime);
 	requests_again(runtime);
@@ -223,6 +254,7 @@ int runtime_new(const struct service *service, const struct runtime_settings *se
 	struct runtime *runtime = memory_new(sizeof(*runtime));
 	const struct session_owner owner = { .self = runtime,
 		.hello = on_hello,
+		.recognise = on_recognise,
 		.opened = on_opened,
 		.lost = on_lost,
 		.rebuild = on_rebuild,

@@ -140,11 +140,16 @@ static void say_hello(struct session *session)
 static void hear_welcome(struct session *session, const Welcome *welcome)
 {
 	int64_t now = now_us(session);
+	char why[256];
 
 	session->silent = false;
+	if (session_is_open(session) && welcome->epoch <= session->epoch)
+		return;
+	if (!session->owner.recognise(session->owner.self, welcome, why)) {
+		session_refuse(session, why);
+		return;
+	}
 	if (session_is_open(session)) {
-		if (welcome->epoch <= session->epoch)
-			return;
 		end(session, RUNTIME_AWAY, "the broker opened a newer session", 0);
 	}
 	if (welcome->rebuild) {

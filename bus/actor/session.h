@@ -15,6 +15,7 @@ struct session;
 struct session_owner {
 	void *self;
 	void (*hello)(void *self, Hello *hello); /* fill in what changes between hellos */
+	bool (*recognise)(void *self, const Welcome *welcome, char ret_why[256]); /* false: not the log it was; why */
 	void (*opened)(void *self, const Welcome *welcome);
 	void (*lost)(void *self, const char *why); /* nothing more will come for this epoch */
 	void (*rebuild)(void *self);               /* forget the folded state: the log has moved on too far */

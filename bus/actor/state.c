@@ -52,6 +52,7 @@ struct state *state_new(struct store **store)
 	list_init(&state->turns);
 	state->cursor = meta_number(state->store, "cursor");
 	state->remembered = meta_number(state->store, "remembered");
+	state->opening = meta_number(state->store, "opening");
 	if (store_get(state->store, FAMILY_META, bytes_of("log"), &log_id) == 0)
 		TEXT_COPY(state->log_id, buffer_text(&log_id));
 	if (state->cursor == 0 && delete_rows(state->store) < 0)
@@ -243,11 +244,18 @@ const char *state_log_id(const struct state *state)
 	return state->log_id;
 }
 
-void state_set_log_id(struct state *state, const char *log_id)
+uint64_t state_opening(const struct state *state)
 {
-	if (strcmp(state->log_id, log_id) == 0)
+	return state->opening;
+}
+
+void state_meet(struct state *state, const char *log_id, uint64_t opening, uint64_t head)
+{
+	state_remember(state, head);
+	if (strcmp(state->log_id, log_id) == 0 && state->opening == opening)
 		return;
 	TEXT_COPY(state->log_id, log_id);
+	state->opening = opening;
 	state->dirty = true;
 }
 
@@ -275,6 +283,7 @@ static int commit(struct state *state, struct store_batch *batch)
 
 	batch_number(batch, "cursor", state->cursor);
 	batch_number(batch, "remembered", state->remembered);
+	batch_number(batch, "opening", state->opening);
 	store_batch_put(batch, FAMILY_META, bytes_of("log"), bytes_of(state->log_id));
 	r = store_commit(state->store, batch, false);
 	if (r == 0)

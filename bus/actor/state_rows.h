@@ -23,7 +23,7 @@ struct state {
 	struct ordmap *overlay; /* tag: the turn that wrote the row last */
 	struct list turns;      /* struct overlay_turn, oldest first */
 	uint64_t turn;          /* that writes now; 0: projections do */
-	uint64_t cursor, remembered;
+	uint64_t cursor, remembered, opening;
 	char log_id[40];
 	bool dirty;
 	struct buffer scratch;

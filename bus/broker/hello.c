@@ -22,15 +22,18 @@ static void refuse_hello(struct broker *broker, struct bytes peer, const char *r
 	control_now(broker, peer, &control);
 }
 
-static void say_shorter(struct broker *broker, const Hello *hello, uint64_t number)
+/* One witness is enough: whoever else comes may remember less, and what they would be told is not the log they knew. */
+static void say_forgotten(struct broker *broker, const Hello *hello, const char *what)
 {
+	char found[400];
+
+	snprintf(found, sizeof(found), "%s (%s says so): confirmed messages are missing", what, hello->instance);
+	log_mark_forgotten(broker->log, found);
 	broker->broken = -EUCLEAN;
 	snprintf(broker->why, sizeof(broker->why),
-		"the log ends at message %llu, but %s remembers message %llu of it: confirmed messages are missing. "
-		"Restore the newest state folder of the broker; if it is lost for good, start with an empty one, and "
-		"delete "
-		"the folded state of every service.",
-		(unsigned long long)log_head(broker->log), hello->instance, (unsigned long long)number);
+		"%s. Put the newest state folder of the broker back; if it is gone for good, see cartbus-broker "
+		"--new-identity",
+		found);
 }
 
 /* Why this hello is refused for good; false: it is not. */
@@ -46,13 +49,12 @@ static bool is_refused(struct broker *broker, const Hello *hello, char reason[25
 		snprintf(reason, 256, "an instance needs a printable name");
 	else if (hello->log[0] != '\0' && strcmp(hello->log, log_id(broker->log)) != 0)
 		snprintf(reason, 256,
-			"its state belongs to another log (%.32s, this one is %.32s): delete the folded state of %.32s",
+			"its state belongs to log %.32s and this is %.32s: if this is the one meant (restored, or "
+			"begun "
+			"anew), delete the state folder of %.32s, but not a spool in it",
 			hello->log, log_id(broker->log), hello->instance);
-	else if (most > log_head(broker->log)) {
-		snprintf(reason, 256, "the log ends at %llu, which is less than the %llu that this peer remembers",
-			(unsigned long long)log_head(broker->log), (unsigned long long)most);
-		say_shorter(broker, hello, most);
-	}
+	else if (log_forgot(broker->log, most, hello->opening, reason))
+		say_forgotten(broker, hello, reason);
 	return reason[0] != '\0';
 }
 
@@ -75,13 +77,19 @@ static bool other_is_active(const struct broker *broker, int peer)
 	return false;
 }
 
+static void name_log(const struct broker *broker, Welcome *welcome)
+{
+	TEXT_COPY(welcome->log, log_id(broker->log));
+	welcome->head = log_head(broker->log);
+	welcome->opening = log_opening(broker->log);
+}
+
 static void tell_standby(struct broker *broker, struct bytes peer)
 {
 	Control control = { .which_what = Control_welcome_tag };
 	Welcome *welcome = &control.what.welcome;
 
-	TEXT_COPY(welcome->log, log_id(broker->log));
-	welcome->head = log_head(broker->log);
+	name_log(broker, welcome);
 	welcome->heartbeat_ms = (uint32_t)(broker->settings.heartbeat_us / US_PER_MS);
 	control_now(broker, peer, &control);
 }
@@ -127,8 +135,7 @@ static void welcome_later(struct broker *broker, const struct session *session, 
 
 	welcome->epoch = session->epoch;
 	TEXT_COPY(welcome->lane, lane);
-	TEXT_COPY(welcome->log, log_id(broker->log));
-	welcome->head = log_head(broker->log);
+	name_log(broker, welcome);
 	welcome->active = true;
 	welcome->heartbeat_ms = (uint32_t)(broker->settings.heartbeat_us / US_PER_MS);
 	control_later(broker, BYTES(session->routing, session->routing_len), &control);

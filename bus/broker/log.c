@@ -51,6 +51,11 @@ const char *log_id(const struct log *log)
 	return log->id;
 }
 
+uint64_t log_opening(const struct log *log)
+{
+	return log->opening;
+}
+
 uint64_t log_boots(const struct log *log)
 {
 	return log->boots;

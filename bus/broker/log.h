@@ -47,9 +47,16 @@ void log_free(struct log *log); /* takes NULL; the store is borrowed */
 
 uint64_t log_head(const struct log *log); /* committed */
 const char *log_id(const struct log *log);
-uint64_t log_boots(const struct log *log); /* how often this log was opened, this time included */
+uint64_t log_opening(const struct log *log); /* this one: boots in the upper half, a random number in the lower */
+uint64_t log_boots(const struct log *log);   /* how often this log was opened, this time included */
 const char *log_topic_name(const struct log *log, uint16_t id);
 uint16_t log_topic_id(const struct log *log, int topic); /* as stored; stable for ever */
+
+/* lineage.c: has the log lost what a peer learnt in that opening of it (0: not known)? ret_why: in words. */
+bool log_forgot(struct log *log, uint64_t remembered, uint64_t opening, char ret_why[256]);
+void log_mark_forgotten(struct log *log, const char *why); /* at once, synced: no later opening believes it */
+/* Of a log that nobody has open: peers who know the old identity will refuse it. -ENOENT: there is no log in this store. */
+int log_new_identity(struct store *store, char ret_before[40], char ret_id[40]);
 
 /* The number that the message will have. It is copied. */
 uint64_t log_stage(

@@ -25,6 +25,7 @@ struct log {
 	char id[40];
 	uint64_t head;
 	uint64_t boots;
+	uint64_t opening;                       /* of this start: boots, and a random number below */
 	int64_t time_us;                        /* of the last commit */
 	struct topic_name names[TOPIC_IDS_MAX]; /* by id */
 	uint16_t name_count;
@@ -39,6 +40,10 @@ struct log {
 
 /* topic_id.c: reads the names this log has seen and writes those it has not. */
 int topic_ids_open(struct log *log, struct store_batch *batch);
+/* lineage.c: the log's identity; -EUCLEAN: none, or a peer once proved that it lacks messages (then `why` says so). */
+int lineage_read(struct log *log, char why[512]);
+void lineage_open(struct log *log); /* once more */
+void lineage_write(const struct log *log, struct store_batch *batch);
 /* recover.c: meta, tail, epoch; leaves the tail rewritten and synced. */
 int log_recover(struct log *log, char ret_why[512]);
 

@@ -12,6 +12,7 @@
 #include "bus/base/notify.h"
 #include "bus/base/text.h"
 #include "bus/broker/broker.h"
+#include "bus/broker/log.h"
 #include "bus/wire/hub.h"
 #include <errno.h>
 #include <getopt.h>
@@ -65,15 +66,22 @@ static void print_help(void)
 	printf("cartbus-broker: the durable message broker of cartbus\n\n"
 	       "Keeps the log, hands its messages to the services, and confirms what it has synced to disk.\n\n"
 	       "  --config FILE   default %s; sections [paths], [log], [clock], [broker]\n"
+	       "  --new-identity  give the log in <state>/broker another identity and exit: for a log that was "
+	       "restored, "
+	       "or that\n"
+	       "                  has lost messages and is to go on without them. Every service that knew the old one "
+	       "refuses\n"
+	       "                  it until its state folder is deleted (keep a gateway's spool).\n"
 	       "  --help          this text\n"
 	       "  --version\n",
 		CONFIG_DEFAULT);
 }
 
-static const char *parse_arguments(int argc, char **argv)
+static const char *parse_arguments(int argc, char **argv, bool *ret_new_identity)
 {
 	static const struct option options[] = {
 		{ "config", required_argument, NULL, 'c' },
+		{ "new-identity", no_argument, NULL, 'n' },
 		{ "help", no_argument, NULL, 'h' },
 		{ "version", no_argument, NULL, 'v' },
 		{ NULL, 0, NULL, 0 },
@@ -85,6 +93,9 @@ static const char *parse_arguments(int argc, char **argv)
 		switch (option) {
 		case 'c':
 			path = optarg;
+			break;
+		case 'n':
+			*ret_new_identity = true;
 			break;
 		case 'h':
 			print_help();
@@ -196,6 +207,22 @@ static struct store *open_store(struct process *process)
 	return store;
 }
 
+static void give_new_identity(struct process *process)
+{
+	struct store *store = open_store(process);
+	char before[40], after[40];
+	int r = log_new_identity(store, before, after);
+
+	if (r == -ENOENT)
+		die("there is no log in %s", process->folder);
+	if (r < 0)
+		die("the log in %s could not get another identity: %s", process->folder, store_why(store));
+	store_close(store);
+	printf("the log in %s was %s and is %s now\n"
+	       "Delete the state folders of the services beside it, but not what lies in a spool; they fold it anew.\n",
+		process->folder, before, after);
+}
+
 static void open_broker(struct process *process)
 {
 	struct store *store = open_store(process);
@@ -260,7 +287,8 @@ DEFINE_CLEANUP(struct config *, config_free)
 int main(int argc, char **argv)
 {
 	_cleanup_(config_freep) struct config *config = NULL;
-	const char *path = parse_arguments(argc, argv);
+	bool new_identity = false;
+	const char *path = parse_arguments(argc, argv, &new_identity);
 	struct process process = { .lock = -1 };
 	struct config_error error;
 
@@ -270,6 +298,10 @@ int main(int argc, char **argv)
 		die("%s", error.text);
 	process.config = config;
 	log_open("broker", parse_level(config_get(config, "log", NULL, "level")));
+	if (new_identity) {
+		give_new_identity(&process);
+		return 0;
+	}
 	process.clock = parse_clock(config);
 	read_topology(&process);
 	signal(SIGTERM, stop);

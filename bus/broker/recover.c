@@ -14,7 +14,11 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-static const char FORMAT[] = "1";
+/*
+ * 1: the first. 2: each opening is written down (lineage.c). A log of format 1 becomes one of format 2 by being opened.
+ */
+static const char FORMAT[] = "2";
+static const char *const FORMATS_OLDER[] = { "1" };
 
 DEFINE_CLEANUP(struct store_batch *, store_batch_free)
 DEFINE_CLEANUP(struct store_cursor *, store_cursor_free)
@@ -46,10 +50,17 @@ static void put_meta_number(struct store_batch *batch, const char *name, uint64_
 	store_batch_put(batch, FAMILY_META, bytes_of(name), BYTES(value, sizeof(value)));
 }
 
+static bool is_known(struct bytes format)
+{
+	for (size_t i = 0; i < sizeof(FORMATS_OLDER) / sizeof(FORMATS_OLDER[0]); i++)
+		if (bytes_equal(format, bytes_of(FORMATS_OLDER[i])))
+			return true;
+	return bytes_equal(format, bytes_of(FORMAT));
+}
+
 static int read_meta(struct log *log, char why[512])
 {
 	_cleanup_(buffer_free) struct buffer format = { 0 };
-	_cleanup_(buffer_free) struct buffer id = { 0 };
 	int r = store_get(log->store, FAMILY_META, bytes_of("format"), &format);
 
 	if (r == -ENOENT) {
@@ -58,15 +69,19 @@ static int read_meta(struct log *log, char why[512])
 	}
 	if (r < 0)
 		return r;
-	if (!bytes_equal(buffer_bytes(&format), bytes_of(FORMAT))) {
+	if (!is_known(buffer_bytes(&format))) {
 		snprintf(why, 512,
-			"the log has format %.16s, this program reads format %s: use the version that wrote it",
-			buffer_text(&format), FORMAT);
+			"the log has format %.16s, this program (%s) reads up to format %s. Nothing was changed: use "
+			"the "
+			"version of cartbus that wrote it, or a newer one",
+			buffer_text(&format), CARTBUS_VERSION, FORMAT);
 		return -EUCLEAN;
 	}
-	if (store_get(log->store, FAMILY_META, bytes_of("log"), &id) < 0)
-		return unclean(why, "its name is missing", 0);
-	text_copy_bytes(log->id, sizeof(log->id), buffer_bytes(&id));
+	r = lineage_read(log, why);
+	if (r == -ENOENT || (r == -EUCLEAN && why[0] == '\0'))
+		return unclean(why, "its identity is missing", 0);
+	if (r < 0)
+		return r;
 	log->head = meta_number(log, "head");
 	log->boots = meta_number(log, "boots");
 	return 0;
@@ -138,9 +153,9 @@ int log_recover(struct log *log, char why[512])
 	if (r == 0)
 		r = topic_ids_open(log, batch);
 	if (r == 0) {
-		log->boots++;
+		lineage_open(log);
 		store_batch_put(batch, FAMILY_META, bytes_of("format"), bytes_of(FORMAT));
-		store_batch_put(batch, FAMILY_META, bytes_of("log"), bytes_of(log->id));
+		lineage_write(log, batch);
 		put_meta_number(batch, "head", log->head);
 		put_meta_number(batch, "boots", log->boots);
 		r = store_commit(log->store, batch, true);

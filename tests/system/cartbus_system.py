@@ -368,6 +368,11 @@ class System:
             raise AssertionError(f"{' '.join(words)} ended with {done.returncode}:\n{done.stdout}{done.stderr}")
         return json.loads(done.stdout) if json_output else done
 
+    def program(self, name, *arguments):
+        """One of the programs by itself, with this system's configuration, to its end."""
+        words = [str(BUILD / "bin" / f"cartbus-{name}"), "--config", str(self.config_path), *arguments]
+        return subprocess.run(words, capture_output=True, text=True, timeout=60)
+
     def ask(self, verb, **argument):
         """The operator's question on the control socket, as JSON."""
         done = subprocess.run([str(BUILD / "bin" / "cartbus-test-ask"), str(self.config_path), verb, json.dumps(argument)],

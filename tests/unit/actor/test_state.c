@@ -114,7 +114,7 @@ static void what_was_not_flushed_falls_back_with_its_cursor(void **context)
 	(void)context;
 	put(state, "a", 1);
 	state_pass(state, 10);
-	state_set_log_id(state, "log");
+	state_meet(state, "log", 3, 10);
 	assert_int_equal(state_flush(state), 0);
 	put(state, "a", 2);
 	state_pass(state, 20);
@@ -124,6 +124,7 @@ static void what_was_not_flushed_falls_back_with_its_cursor(void **context)
 	assert_int_equal(number(state, "a"), 1);
 	assert_int_equal(state_cursor(state), 10);
 	assert_string_equal(state_log_id(state), "log");
+	assert_int_equal(state_opening(state), 3);
 	state_free(state);
 	store_close(kept);
 }
@@ -135,12 +136,13 @@ static void forgetting_keeps_what_the_peer_remembers_of_the_log(void **context)
 	(void)context;
 	put(state, "a", 1);
 	state_pass(state, 10);
-	state_set_log_id(state, "log");
+	state_meet(state, "log", 3, 12);
 	assert_int_equal(state_flush(state), 0);
 	assert_int_equal(state_forget(state), 0);
 	assert_false(state_has(state, "t", "shop", "a"));
 	assert_int_equal(state_cursor(state), 0);
-	assert_int_equal(state_remembered(state), 10);
+	assert_int_equal(state_remembered(state), 12);
+	assert_int_equal(state_opening(state), 3);
 	assert_string_equal(state_log_id(state), "log");
 	state_free(state);
 }

@@ -87,6 +87,7 @@ static void hear_welcome(struct peer *peer, const Welcome *welcome)
 {
 	peer->standby = !welcome->active;
 	peer->head = welcome->head;
+	peer->opening = welcome->opening;
 	if (!welcome->active)
 		return;
 	peer->welcomed = true;

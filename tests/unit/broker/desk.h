@@ -30,7 +30,7 @@ struct peer {
 	struct item *tray[TRAY_MAX];
 	int count, taken;
 	bool welcomed, standby, refused, refused_final, lost;
-	uint64_t head;
+	uint64_t head, opening;
 	char reason[256];
 	struct buffer answer;
 	bool answered, answer_ok;

@@ -1,5 +1,6 @@
 /* sessions: who may come, who is active, who is dead */
 #include "bus/base/text.h"
+#include "bus/broker/log.h"
 #include "desk.h"
 #include <errno.h>
 #include <setjmp.h>
@@ -54,6 +55,108 @@ static void a_log_shorter_than_a_peer_remembers_stops_the_broker(void **state)
 	assert_true(peer->refused_final);
 	assert_int_equal(desk->commit_result, -EUCLEAN);
 	assert_non_null(strstr(broker_why(desk->broker), "7"));
+	desk_close(desk);
+}
+
+static void hello_remembering(struct peer *peer, uint64_t remembered, uint64_t opening)
+{
+	Hello *hello = calloc(1, sizeof(*hello));
+
+	TEXT_COPY(hello->log, broker_log_id(peer->desk->broker));
+	hello->remembered = remembered;
+	hello->opening = opening;
+	peer_say_hello(peer, hello);
+	free(hello);
+}
+
+static void say_facts(struct desk *desk, int count)
+{
+	struct peer *talker = peer_new(desk, "talker", "t");
+
+	peer_hello(talker, "run", 0);
+	for (int i = 0; i < count; i++)
+		SAID(talker, .topic = "fact");
+}
+
+static void start_again(struct desk *desk)
+{
+	desk_crash(desk);
+	assert_int_equal(desk_start(desk, desk_topology), 0);
+}
+
+static void a_log_that_lost_its_end_and_grew_again_is_found_out(void **state)
+{
+	struct desk *desk = desk_open_disk();
+	struct peer *peer = peer_new(desk, "reader", "r");
+	uint64_t first, second;
+
+	(void)state;
+	say_facts(desk, 3);
+	peer_hello(peer, "run", 0);
+	first = peer->opening;
+	start_again(desk); /* what was learnt in the first opening ends at 3 */
+	say_facts(desk, 3);
+	peer_hello(peer, "run", 0);
+	second = peer->opening;
+	start_again(desk);
+	hello_remembering(peer, 3, first);
+	assert_true(peer->welcomed);
+	hello_remembering(peer, 6, second);
+	assert_false(peer->refused);
+	hello_remembering(peer, 4, first);
+	assert_true(peer->refused_final);
+	assert_int_equal(desk->commit_result, -EUCLEAN);
+	assert_non_null(strstr(broker_why(desk->broker), "lost its end"));
+	desk_close(desk);
+}
+
+static void refused_as_a_copy(uint64_t difference)
+{
+	struct desk *desk = desk_open_disk();
+	struct peer *peer = peer_new(desk, "reader", "r");
+
+	say_facts(desk, 3);
+	peer_hello(peer, "run", 0);
+	hello_remembering(peer, 2, peer->opening);
+	assert_false(peer->refused);
+	hello_remembering(peer, 2, peer->opening + difference);
+	assert_true(peer->refused_final);
+	assert_int_equal(desk->commit_result, -EUCLEAN);
+	assert_non_null(strstr(broker_why(desk->broker), "older copy"));
+	desk_close(desk);
+}
+
+static void an_older_copy_of_the_log_is_found_out(void **state)
+{
+	(void)state;
+	refused_as_a_copy(UINT64_C(1) << 32); /* opened once more, elsewhere */
+	refused_as_a_copy(1);                 /* opened as often, elsewhere */
+}
+
+static void a_log_found_out_once_stays_shut_until_it_is_another_one(void **state)
+{
+	struct desk *desk = desk_open_disk();
+	struct peer *peer = peer_new(desk, "reader", "r");
+	char before[40], after[40], known[40];
+	struct store *store;
+
+	(void)state;
+	say_facts(desk, 3);
+	TEXT_COPY(known, broker_log_id(desk->broker));
+	hello_remembering(peer, 4, 0);
+	desk_crash(desk);
+	assert_int_equal(desk_start(desk, desk_topology), -EUCLEAN);
+	assert_non_null(strstr(desk->why, "message 4 of it was confirmed (r says so)"));
+	assert_non_null(strstr(desk->why, "--new-identity"));
+	assert_int_equal(store_open(desk->path, &broker_store_options, &store, desk->why), 0);
+	assert_int_equal(log_new_identity(store, before, after), 0);
+	store_close(store);
+	assert_string_equal(before, known);
+	assert_int_equal(desk_start(desk, desk_topology), 0);
+	assert_string_equal(broker_log_id(desk->broker), after);
+	hello_with(peer, before, 0);
+	assert_true(peer->refused_final);
+	assert_int_equal(desk->commit_result, 0);
 	desk_close(desk);
 }
 
@@ -197,6 +300,9 @@ int main(void)
 		cmocka_unit_test(an_unknown_service_is_refused_for_good),
 		cmocka_unit_test(a_peer_of_another_log_is_refused_and_the_broker_goes_on),
 		cmocka_unit_test(a_log_shorter_than_a_peer_remembers_stops_the_broker),
+		cmocka_unit_test(a_log_that_lost_its_end_and_grew_again_is_found_out),
+		cmocka_unit_test(an_older_copy_of_the_log_is_found_out),
+		cmocka_unit_test(a_log_found_out_once_stays_shut_until_it_is_another_one),
 		cmocka_unit_test(an_exclusive_service_has_one_active_instance),
 		cmocka_unit_test(an_instance_that_was_replaced_is_fenced_by_its_epoch),
 		cmocka_unit_test(a_session_silent_for_five_heartbeats_is_dead),
