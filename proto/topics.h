@@ -40,10 +40,14 @@
 	X(link_clicked, "link.clicked", LinkClicked, RETAIN_FACT, NULL)                                                \
 	X(shop_status, "shop.status", ShopStatus, RETAIN_KEEP, "shop.status")                                          \
 	X(document, "document", Document, RETAIN_KEEP, "document")                                                     \
+	X(gateway_away, "gateway.away", GatewayAway, RETAIN_KEEP, "gateway.away")                                      \
 	X(audit, "audit", Audit, RETAIN_KEEP, NULL)                                                                    \
 	X(export_done, "export.done", ExportDone, RETAIN_FACT, NULL)                                                   \
 	X(summary_done, "summary.done", SummaryDone, RETAIN_FACT, NULL)                                                \
 	X(alarm, "alarm", Alarm, RETAIN_FACT, "alarm")
+
+/* Every message names a shop; what is about the installation as a whole names this one. No shop may be called so. */
+#define SHOP_OF_ALL "cartbus"
 
 #define CART_TOPIC_DECLARE(name, topic, message, class, group) TOPIC_DECLARE(name, message);
 CART_TOPICS(CART_TOPIC_DECLARE)

@@ -241,6 +241,14 @@ static void describe_other(const struct description *to, const struct topic *top
 					: (void (*)(const struct description *, const topic_message_##name *))0)       \
 	}
 
+static void describe_away(const struct description *to, const GatewayAway *away)
+{
+	add_text(to, "nobody could reach gateway ", away->gateway);
+	add_time(to, ", from ", away->from_us);
+	add_time(to, " to ", away->back_us);
+	add_time(to, "; mails wait until ", away->hold_until_us);
+}
+
 static const struct {
 	const struct topic *topic;
 	void (*describe)(const struct description *to, const void *message);
@@ -251,7 +259,7 @@ static const struct {
 	ONE(reminder_skipped, describe_outcome), ONE(audit, describe_audit), ONE(shop_status, describe_status),
 	ONE(suppression, describe_suppression), ONE(document, describe_document), ONE(admin_action, describe_action),
 	ONE(optout_request, describe_optout), ONE(cart_closed, describe_closed), ONE(send_claim, describe_claim),
-	ONE(timer_fired, describe_fired), ONE(cart_wake, describe_wake) };
+	ONE(timer_fired, describe_fired), ONE(gateway_away, describe_away), ONE(cart_wake, describe_wake) };
 
 static void describe_any(const struct description *to, const struct topic *topic, const void *message)
 {

@@ -110,6 +110,16 @@ struct door *door_open(const char *folder, struct runtime *runtime, const struct
 	return door;
 }
 
+void door_begin_with(struct door *door, struct bytes message)
+{
+	if (!door->met)
+		return;
+	spool_add(door->spool, message);
+	if (spool_sync(door->spool) < 0)
+		die("%s: what has to be said first cannot be kept: %s", door->folder, spool_last_failure(door->spool));
+	runtime_spooled(door->runtime, spool_count(door->spool));
+}
+
 static void knock_free(struct knock *knock)
 {
 	list_remove(&knock->link);

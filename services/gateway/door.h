@@ -25,6 +25,11 @@ typedef void door_fn(void *context, enum door_end end, uint64_t seq, const char 
  */
 struct door *door_open(const char *folder, struct runtime *runtime, const struct clock *clock,
 	struct counters *counters, void (*wake)(void *context), void *context);
+/*
+ * Before the first door_work: this goes into the spool, so that it is the first thing said, and claims wait for it. die()s when it
+ * cannot be kept; a gateway that never met its broker has nothing to say yet.
+ */
+void door_begin_with(struct door *door, struct bytes message);
 /* Answers what still waits with DOOR_REFUSED. The runtime must not call back after this. */
 void door_close(struct door *door);
 

@@ -12,8 +12,10 @@
  * Read next: reception.c (what a request means), door.c (how it gets in), visit.c, listen.c
  */
 #include "services/gateway/http.h"
+#include "bus/base/cleanup.h"
 #include "bus/base/log.h"
 #include "bus/base/memory.h"
+#include "services/gateway/absence.h"
 #include "services/gateway/event.h"
 #include "services/gateway/listen.h"
 #include "services/gateway/reception.h"
@@ -58,6 +60,7 @@ static struct http {
 	struct counters counters, reported;
 	char shops_folder[PATH_MAX / 2], rejected_folder[PATH_MAX];
 	struct visits visits;
+	struct absence absence;
 	size_t bodies; /* bytes kept of all requests */
 	int wake_fd;
 	bool resumed;
@@ -387,6 +390,7 @@ static int64_t before_wait(void *context)
 	wait_us = run_library();
 	door_us = door_work(http.door); /* after it: what has just come in is said at once */
 	wait_us = http.resumed ? 0 : sooner_us(wait_us, door_us);
+	wait_us = sooner_us(wait_us, absence_keep(&http.absence));
 	return sooner_us(wait_us, visits_cut(&http.visits, &http.counters.cut_off));
 }
 
@@ -416,6 +420,14 @@ static void open_reception(const char *folder, const struct config *config)
 	};
 }
 
+static void tell_absence(const char *folder, const char *gateway)
+{
+	_cleanup_(buffer_free) struct buffer message = { 0 };
+
+	if (absence_begin(&http.absence, folder, gateway, http.clock, &message))
+		door_begin_with(http.door, buffer_bytes(&message));
+}
+
 void http_start(struct loop *loop, struct runtime *runtime, const struct config *config, const struct clock *clock)
 {
 	char folder[PATH_MAX / 2];
@@ -431,6 +443,7 @@ void http_start(struct loop *loop, struct runtime *runtime, const struct config 
 	http.library_at_us = -1;
 	open_reception(folder, config);
 	http.door = door_open(folder, runtime, clock, &http.counters, wake, NULL);
+	tell_absence(folder, runtime_instance(runtime));
 	listen_http(config);
 	if (loop_watch(loop, http.wake_fd, false, on_wake, NULL) < 0 ||
 		loop_watch(loop, MHD_get_daemon_info(http.daemon, MHD_DAEMON_INFO_EPOLL_FD)->epoll_fd, false, on_ready,

@@ -40,7 +40,7 @@ static void alarm_said(void *context, enum said_result result, uint64_t seq, con
 
 static void say(const Alarm *alarm)
 {
-	struct say how = { .shop = MONITOR_SHOP, .key = alarm->kind, .version = (uint64_t)alarm->at_us };
+	struct say how = { .shop = SHOP_OF_ALL, .key = alarm->kind, .version = (uint64_t)alarm->at_us };
 	if (runtime_say(watch.runtime, &topic_alarm, &how, NULL, alarm, alarm_said, NULL) == 0)
 		watch.saying++;
 	log_event(alarm->raised ? LOG_ERROR : LOG_NOTICE, "alarm %s %s: %s", alarm->kind,

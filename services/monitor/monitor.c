@@ -35,8 +35,8 @@ static int alarm_mail(const struct said *said, const Alarm *alarm, int64_t now_u
 	const char *domain = strrchr(from_address, '@');
 	snprintf(subject, sizeof(subject), "[cartbus] %s: %.100s", alarm->kind, alarm->text);
 	snprintf(body, sizeof(body), "%s%s%s\n\n%s\n\nWhat to do: %s\n\n`cartbus status` shows everything at once.\n",
-		alarm->kind, strcmp(said->shop, MONITOR_SHOP) == 0 ? "" : ", shop ",
-		strcmp(said->shop, MONITOR_SHOP) == 0 ? "" : said->shop, alarm->text, alarm->remedy);
+		alarm->kind, strcmp(said->shop, SHOP_OF_ALL) == 0 ? "" : ", shop ",
+		strcmp(said->shop, SHOP_OF_ALL) == 0 ? "" : said->shop, alarm->text, alarm->remedy);
 	snprintf(id, sizeof(id), "alarm.%s.%s.%" PRId64 "@%.100s", said->shop, alarm->kind, alarm->at_us,
 		domain ? domain + 1 : "localhost");
 	id[strcspn(id, "> ")] = 0;

@@ -8,9 +8,6 @@
 
 extern const struct service monitor;
 
-/* The shop that alarms about the whole installation are said under, as the timer does. */
-#define MONITOR_SHOP "cartbus"
-
 /* Who gets a mail when an alarm is raised; `admin` NULL or "": nobody. Called once, before the first turn. */
 void monitor_set_up(const char *admin, const char *from);
 

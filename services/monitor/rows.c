@@ -125,7 +125,7 @@ void rows_remember_alarm(struct state *state, const struct said *said, const Ala
 
 bool rows_alarm_raised(const struct state *state, const char *kind)
 {
-	return state_number(state, "alarm", MONITOR_SHOP, kind) != 0;
+	return state_number(state, "alarm", SHOP_OF_ALL, kind) != 0;
 }
 
 /* ---- counting ---- */

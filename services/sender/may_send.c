@@ -9,6 +9,9 @@
 #include "services/kit/docs.h"
 #include "services/kit/merges.h"
 #include "services/kit/stops.h"
+#include "services/sender/absence.h"
+
+static const char AWAY[] = "a gateway was away, and what platforms could not deliver may still come";
 
 static struct finding found(enum move move, const char *reason)
 {
@@ -97,6 +100,17 @@ static bool window_counts(
 	return first.phase != SEND_SENT || first.at_us < last_us;
 }
 
+/* What passes by itself, and when it has passed; the quiet hours come on top of either. */
+struct passing {
+	int64_t until_us;
+	const char *reason;
+};
+
+static struct passing later_one(struct passing a, struct passing b)
+{
+	return b.until_us > a.until_us ? b : a;
+}
+
 static struct finding found_hour(
 	const struct state *state, const struct shop *shop, const ReminderDue *due, bool to_owner, int64_t now_us)
 {
@@ -104,12 +118,13 @@ static struct finding found_hour(
 	uint32_t version;
 	const struct rules *rules = docs_rules(state, shop->name, &version);
 	int64_t last_us = to_owner ? 0 : sends_last_to(state, shop->name, due->cart.ids.email_hash);
-	int64_t window_us = rules_window_us(rules ? rules : &no_rules), open_us = now_us;
-	if (last_us && last_us + window_us > now_us && window_counts(state, shop->name, due, rules, last_us))
-		open_us = last_us + window_us;
-	int64_t sending_us = rules ? rules_next_sending_us(rules, shop->zone, open_us) : open_us;
-	struct finding finding = found(sending_us > now_us ? MOVE_DEFER : MOVE_SEND,
-		open_us > now_us ? "this shopper was mailed not long ago" : "quiet hours");
+	int64_t window_us = rules_window_us(rules ? rules : &no_rules);
+	struct passing open = { now_us, "quiet hours" };
+	if (last_us && window_counts(state, shop->name, due, rules, last_us))
+		open = later_one(open, (struct passing){ last_us + window_us, "this shopper was mailed not long ago" });
+	open = later_one(open, (struct passing){ absence_holds_until_us(state), AWAY });
+	int64_t sending_us = rules ? rules_next_sending_us(rules, shop->zone, open.until_us) : open.until_us;
+	struct finding finding = found(sending_us > now_us ? MOVE_DEFER : MOVE_SEND, open.reason);
 	finding.until_us = sending_us;
 	return finding;
 }
@@ -166,7 +181,7 @@ bool may_still_send(const struct state *state, const char *shop_name, const Remi
 	bool ours = sends_claimed_alone(state, shop_name, &due->cart, (int)due->step, attempt);
 	if (!ours || !shop || now_us - due->decided_us > LATE_US)
 		return false;
-	if (found_now(state, shop_name, shop, due).move != MOVE_SEND)
+	if (found_now(state, shop_name, shop, due).move != MOVE_SEND || absence_holds_until_us(state) > now_us)
 		return false;
 	uint32_t version;
 	const struct rules *rules = docs_rules(state, shop_name, &version);

@@ -3,7 +3,8 @@
  *
  * Hears:     reminder.due
  * Remembers: send.claim, reminder.sent, reminder.released, reminder.refused, reminder.ambiguous, reminder.skipped, cart.state,
- *            cart.changed, cart.checkout, optout.request, mail.feedback, admin.action, shop.status, suppression, document
+ *            cart.changed, cart.checkout, optout.request, mail.feedback, admin.action, shop.status, suppression, gateway.away,
+ *            document
  * Says:      send.claim, reminder.sent, reminder.released, reminder.refused, reminder.ambiguous, reminder.skipped, timer.set, audit
  * Promises:  a (cart, step) is mailed once: the last byte leaves only behind a fresh claim, with no stop, no outcome and no pause
  *            known; what may have gone is never tried again.
@@ -17,6 +18,7 @@
 #include "services/kit/merges.h"
 #include "services/kit/sends.h"
 #include "services/kit/stops.h"
+#include "services/sender/absence.h"
 #include "services/sender/letter.h"
 #include "services/sender/may_send.h"
 #include "services/sender/outcome.h"
@@ -233,7 +235,7 @@ const struct service sender = {
 	.name = "sender",
 	.hears = { HEARS(reminder_due, hear_due) },
 	.remembers = { SENDS_REMEMBERED, STOPS_REMEMBERED, REMEMBERS(cart_state, merges_remember),
-		REMEMBERS(document, docs_remember) },
+		REMEMBERS(gateway_away, absence_remember), REMEMBERS(document, docs_remember) },
 	.says = { SAYS(send_claim), SAYS(reminder_sent), SAYS(reminder_released), SAYS(reminder_refused),
 		SAYS(reminder_ambiguous), SAYS(reminder_skipped), SAYS(timer_set), SAYS(audit) },
 	.effects = { &mail_effect },

@@ -3,6 +3,7 @@
 import datetime
 import email
 import email.policy
+import os
 import re
 import time
 import urllib.parse
@@ -98,6 +99,23 @@ def test_the_link_in_a_mail_stops_the_second(system, keep):
     wait_until(lambda: [entry for entry in system.log(topic="cart.state") if entry["message"].status == 2], "the close",
                within_s=25)
     assert len(to_shopper(keep)) == 1
+
+
+def test_after_the_gateway_was_away_mails_wait_for_what_platforms_send_again(system, keep):
+    system.kill("gateway")
+    alive = system.folder / "state" / "gateway" / "alive"
+    os.utime(alive, times=(time.time() - 300, time.time() - 300))  # as if it had been dead for five minutes
+    system.start("gateway")
+    wait_until(lambda: system.log(topic="gateway.away"), "the word of the gateway")
+    leave_cart(system)
+    why = wait_until(lambda: (text := system.cartbus("why", "demo", "c-1", check=False).stdout) and "deferred" in text and text,
+                     "the wait", within_s=25)
+    assert "a gateway was away, and what platforms could not deliver may still come" in why
+    answer = system.post(system.shop.cart({"event": "checked_out", "cart": "c-1", "email": TO, "order_id": "o-1", "total": "89.70",
+                                           "currency": "EUR"}))
+    assert answer.status == 200, answer.text
+    wait_until(lambda: [row for row in system.log(topic="cart.state") if row["message"].order_id == "o-1"], "the purchase")
+    assert not to_shopper(keep) and not system.log(topic="send.claim")
 
 
 def test_a_mail_that_the_server_puts_off_comes_later_and_once(system, keep):

@@ -189,7 +189,7 @@ static enum verdict when_alarm(struct harness *h, bool raised)
 {
 	Alarm alarm = { .kind = "dead-letters", .raised = raised, .text = "3 dead letters", .at_us = NOW_US };
 	TEXT_COPY(alarm.remedy, "cartbus dlq list");
-	return WHEN(h, alarm, &alarm, .shop = MONITOR_SHOP, .key = "dead-letters");
+	return WHEN(h, alarm, &alarm, .shop = SHOP_OF_ALL, .key = "dead-letters");
 }
 
 static void a_raised_alarm_is_mailed_and_a_cleared_one_is_not(void **state)

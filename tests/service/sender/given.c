@@ -89,6 +89,13 @@ void given_merge(struct harness *h, const char *loser, const char *winner)
 	given_cart(h, &won);
 }
 
+void given_absence(struct harness *h, const char *gateway, int64_t back_us, int64_t hold_until_us)
+{
+	GatewayAway away = { .back_us = back_us, .hold_until_us = hold_until_us };
+	TEXT_COPY(away.gateway, gateway);
+	GIVEN(h, gateway_away, &away, .shop = SHOP_OF_ALL, .key = gateway, .version = (uint64_t)back_us);
+}
+
 void given_checkout(struct harness *h)
 {
 	CartCheckout checkout = { .has_ids = true,

@@ -256,6 +256,24 @@ static void the_rules_waits_alone_keep_the_two_mails_of_a_cart_apart(void **stat
 	expect_deferred(h, &due, NOON_US + 4 * US_PER_HOUR);
 }
 
+static void after_a_gateway_was_away_mails_wait_for_what_may_come_again(void **state)
+{
+	struct harness *h = given_shop();
+	ReminderDue due = due_reminder(1);
+	(void)state;
+	assert_int_equal(when_due(h, &due), WORKING);
+	given_absence(h, "gateway-1", NOON_US, NOON_US + US_PER_HOUR);
+	given_absence(h, "gateway-2", NOON_US, NOON_US + US_PER_MINUTE);
+	given_absence(h, "gateway-1", NOON_US - US_PER_DAY, NOON_US + 3 * US_PER_HOUR); /* late, and older */
+	assert_false(harness_may_proceed(h));
+	harness_now(h, NOON_US + US_PER_HOUR);
+	assert_true(harness_may_proceed(h));
+	harness_free(h);
+	h = given_shop();
+	given_absence(h, "gateway-1", NOON_US, NOON_US + US_PER_HOUR);
+	expect_deferred(h, &due, NOON_US + US_PER_HOUR);
+}
+
 static void a_permanent_stop_wins_over_quiet_hours(void **state)
 {
 	struct harness *h = given_shop();
@@ -310,6 +328,7 @@ int main(void)
 		cmocka_unit_test(a_shopper_mailed_about_another_cart_waits_for_the_window),
 		cmocka_unit_test(a_window_that_ends_in_quiet_hours_ends_after_them),
 		cmocka_unit_test(the_rules_waits_alone_keep_the_two_mails_of_a_cart_apart),
+		cmocka_unit_test(after_a_gateway_was_away_mails_wait_for_what_may_come_again),
 		cmocka_unit_test(a_permanent_stop_wins_over_quiet_hours),
 		cmocka_unit_test(without_the_shops_configuration_it_is_tried_again),
 		cmocka_unit_test(a_reminder_that_makes_no_sense_is_dead),
