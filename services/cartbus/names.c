@@ -37,6 +37,7 @@
 	X(Audit)                                                                                                       \
 	X(ExportDone)                                                                                                  \
 	X(SummaryDone)                                                                                                 \
+	X(GatewayAway)                                                                                                 \
 	X(Alarm)
 /* clang-format on */
 
