@@ -59,7 +59,7 @@ int file_write(int fd, struct bytes content)
 	return 0;
 }
 
-static int write_new(const char *path, struct bytes content, mode_t mode)
+int file_write_new(const char *path, struct bytes content, mode_t mode)
 {
 	_cleanup_close_ int fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, mode);
 	if (fd < 0)
@@ -89,7 +89,7 @@ int file_write_durably(const char *path, struct bytes content, mode_t mode)
 	if (snprintf(temporary, sizeof(temporary), "%s.%.16s.new", path, name) >= (int)sizeof(temporary))
 		return -ENAMETOOLONG;
 
-	int r = write_new(temporary, content, mode);
+	int r = file_write_new(temporary, content, mode);
 	if (r == 0 && rename(temporary, path) < 0)
 		r = -errno;
 	if (r < 0) {

@@ -36,18 +36,6 @@ static void place_of(const struct maildir *maildir, const struct mail *mail, cha
 	snprintf(new, 800, "%s/new/%s", maildir->folder, name);
 }
 
-static int write_file(const char *path, struct bytes content)
-{
-	unlink(path); /* left by an earlier life with this process id */
-	_cleanup_close_ int fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0640);
-	if (fd < 0)
-		return -errno;
-	int r = file_write(fd, content);
-	if (r < 0)
-		return r;
-	return fsync(fd) < 0 ? -errno : 0;
-}
-
 static void forget(struct steps *steps, struct step_job *job)
 {
 	char tmp[800], new[800];
@@ -66,7 +54,8 @@ static void write_mail(struct steps *steps, struct step_job *job)
 	const struct mail *mail = job->request;
 	char tmp[800], new[800];
 	place_of((struct maildir *)steps, mail, tmp, new);
-	int r = mail->mime.len ? write_file(tmp, BYTES(mail->mime.data, mail->mime.len)) : -EINVAL;
+	unlink(tmp); /* left by an earlier life with this process id */
+	int r = mail->mime.len ? file_write_new(tmp, BYTES(mail->mime.data, mail->mime.len), 0640) : -EINVAL;
 	if (r < 0)
 		report(steps, job, MAIL_NOT_SENT, strerror(-r));
 	else if (mail->claim)

@@ -2,12 +2,29 @@
 #include "bus/base/text.h"
 #include "given.h"
 
+/* What most tests begin with: Ann leaves a mug at noon, and an order that names her cart comes five minutes later. */
+static struct harness *h;
+static CartChanged cart;
+static CartCheckout order;
+
+static int at_noon(void **state)
+{
+	(void)state;
+	h = harness_new(&intake, NOON_US);
+	cart = mug_of_ann_at(0);
+	order = order_at(5);
+	return 0;
+}
+
+static int harness_goes(void **state)
+{
+	(void)state;
+	harness_free(h);
+	return 0;
+}
+
 static void a_checkout_flips_the_cart_and_cancels_its_timer(void **state)
 {
-	struct harness *h = harness_new(&intake, NOON_US);
-	CartChanged cart = mug_of_ann_at(0);
-	CartCheckout order = order_at(5);
-
 	(void)state;
 	when_changed(h, &cart);
 	assert_int_equal(when_bought(h, &order), DONE);
@@ -18,28 +35,20 @@ static void a_checkout_flips_the_cart_and_cancels_its_timer(void **state)
 	assert_string_equal(said_cancel(h)->name, "cart/t1");
 	assert_int_equal(said_cancel(h)->version, 1);
 	assert_string_equal(said_audit(h, 0)->action, "bought");
-	harness_free(h);
 }
 
 static void a_redelivered_checkout_changes_nothing(void **state)
 {
-	struct harness *h = harness_new(&intake, NOON_US);
-	CartChanged cart = mug_of_ann_at(0);
-	CartCheckout order = order_at(5);
-
 	(void)state;
 	when_changed(h, &cart);
 	when_bought(h, &order);
 	assert_int_equal(when_bought(h, &order), DONE);
 	said_nothing(h);
-	harness_free(h);
 }
 
 static void a_checkout_before_its_cart_keeps_the_cart_from_being_opened(void **state)
 {
-	struct harness *h = harness_new(&intake, NOON_US);
 	CartChanged late = mug_of_ann_at(0);
-	CartCheckout order = order_at(5);
 
 	(void)state;
 	when_bought(h, &order);
@@ -50,14 +59,11 @@ static void a_checkout_before_its_cart_keeps_the_cart_from_being_opened(void **s
 	assert_int_equal(said_row(h)->status, CART_BOUGHT);
 	assert_int_equal(said_row(h)->items_count, 1); /* what it adds is taken */
 	assert_int_equal(harness_count(h, &topic_timer_set), 0);
-	harness_free(h);
 }
 
 static void what_was_bought_stays_as_it_was_bought(void **state)
 {
-	struct harness *h = harness_new(&intake, NOON_US);
-	CartChanged cart = mug_of_ann_at(0), after = mug_of_ann_at(10);
-	CartCheckout order = order_at(5);
+	CartChanged after = mug_of_ann_at(10);
 
 	(void)state;
 	when_changed(h, &cart);
@@ -66,7 +72,6 @@ static void what_was_bought_stays_as_it_was_bought(void **state)
 	after.total_minor = 0;
 	when_changed(h, &after); /* platforms empty the cart after the order */
 	said_nothing(h);
-	harness_free(h);
 }
 
 static void an_order_that_shares_only_the_address_buys_what_was_left_before_it(void **state)
@@ -78,25 +83,21 @@ static void an_order_that_shares_only_the_address_buys_what_was_left_before_it(v
 
 	(void)state;
 	for (size_t i = 0; i < sizeof(table) / sizeof(table[0]); i++) {
-		struct harness *h = harness_new(&intake, NOON_US);
-		CartChanged cart = mug_of_ann_at(0);
-		CartCheckout order = order_at(table[i].minute);
-
+		at_noon(state);
+		order = order_at(table[i].minute);
 		when_changed(h, &cart);
 		order.ids = (CartIds){ .order_id = "77", .email = "ann@buyer.example", .email_hash = "ann" };
 		when_bought(h, &order);
 		assert_int_equal(
 			harness_count(h, &topic_cart_state), 1 + table[i].flipped); /* and a row of the order's own */
 		assert_int_equal(harness_count(h, &topic_timer_cancel), table[i].flipped);
-		harness_free(h);
+		harness_goes(state);
 	}
 }
 
 static void one_order_buys_every_open_cart_of_the_shopper_once(void **state)
 {
-	struct harness *h = harness_new(&intake, NOON_US);
-	CartChanged cart = mug_of_ann_at(0), other = mug_of_ann_at(1);
-	CartCheckout order = order_at(5);
+	CartChanged other = mug_of_ann_at(1);
 
 	(void)state;
 	when_changed(h, &cart);
@@ -110,29 +111,19 @@ static void one_order_buys_every_open_cart_of_the_shopper_once(void **state)
 	assert_int_equal(said_rows(h, 1)->status, CART_BOUGHT);
 	when_bought(h, &order);
 	said_nothing(h);
-	harness_free(h);
 }
 
 static void an_order_of_another_shopper_buys_nothing_of_ours(void **state)
 {
-	struct harness *h = harness_new(&intake, NOON_US);
-	CartChanged cart = mug_of_ann_at(0);
-	CartCheckout order = order_at(5);
-
 	(void)state;
 	when_changed(h, &cart);
 	order.ids = (CartIds){ .order_id = "77", .email_hash = "bob" };
 	when_bought(h, &order);
 	assert_string_equal(said_row(h)->ids.cart_id, "77");
-	harness_free(h);
 }
 
 static void a_cancelled_order_is_recorded_and_takes_up_no_chase(void **state)
 {
-	struct harness *h = harness_new(&intake, NOON_US);
-	CartChanged cart = mug_of_ann_at(0);
-	CartCheckout order = order_at(5);
-
 	(void)state;
 	when_changed(h, &cart);
 	when_bought(h, &order);
@@ -141,80 +132,67 @@ static void a_cancelled_order_is_recorded_and_takes_up_no_chase(void **state)
 	assert_int_equal(said_row(h)->status, CART_BOUGHT);
 	assert_int_equal(harness_count(h, &topic_timer_set), 0);
 	assert_non_null(strstr(said_audit(h, 0)->grounds, "cancelled"));
-	harness_free(h);
 }
 
 static void a_cancelled_order_of_an_open_cart_buys_nothing(void **state)
 {
-	struct harness *h = harness_new(&intake, NOON_US);
-	CartChanged cart = mug_of_ann_at(0);
-	CartCheckout order = order_at(5);
-
 	(void)state;
 	when_changed(h, &cart);
 	order.kind = CHECKOUT_CANCELLED;
 	when_bought(h, &order);
 	assert_int_equal(said_row(h)->status, CART_OPEN);
 	assert_int_equal(harness_count(h, &topic_timer_cancel), 0);
-	harness_free(h);
 }
 
 static void a_test_order_stops_too(void **state)
 {
-	struct harness *h = harness_new(&intake, NOON_US);
-	CartChanged cart = mug_of_ann_at(0);
-	CartCheckout order = order_at(5);
-
 	(void)state;
 	when_changed(h, &cart);
 	order.test = true;
 	when_bought(h, &order);
 	assert_int_equal(said_row(h)->status, CART_BOUGHT);
-	harness_free(h);
 }
 
 static void a_cart_bought_after_it_was_given_up_says_so(void **state)
 {
-	struct harness *h = harness_new(&intake, NOON_US);
-	CartChanged cart = mug_of_ann_at(0);
 	CartClosed closed = { .cart_id = "t1", .revision = 1, .reason = CLOSED_GAVE_UP };
-	CartCheckout order = order_at(50);
 
 	(void)state;
 	when_changed(h, &cart);
 	assert_int_equal(WHEN(h, cart_closed, &closed, .shop = "demo", .key = "t1"), DONE);
 	assert_int_equal(said_row(h)->closed_reason, CLOSED_GAVE_UP);
+	order = order_at(50);
 	when_bought(h, &order);
 	assert_int_equal(said_row(h)->status, CART_BOUGHT);
-	harness_free(h);
 }
 
 static void an_order_that_names_nothing_goes_to_the_dead_letters(void **state)
 {
-	struct harness *h = harness_new(&intake, NOON_US);
-	CartCheckout order = order_at(5);
-
 	(void)state;
 	order.ids = (CartIds){ .customer_id = "c" };
 	assert_int_equal(when_bought(h, &order), NEVER);
-	harness_free(h);
 }
 
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(a_checkout_flips_the_cart_and_cancels_its_timer),
-		cmocka_unit_test(a_redelivered_checkout_changes_nothing),
-		cmocka_unit_test(a_checkout_before_its_cart_keeps_the_cart_from_being_opened),
-		cmocka_unit_test(what_was_bought_stays_as_it_was_bought),
+		cmocka_unit_test_setup_teardown(a_checkout_flips_the_cart_and_cancels_its_timer, at_noon, harness_goes),
+		cmocka_unit_test_setup_teardown(a_redelivered_checkout_changes_nothing, at_noon, harness_goes),
+		cmocka_unit_test_setup_teardown(
+			a_checkout_before_its_cart_keeps_the_cart_from_being_opened, at_noon, harness_goes),
+		cmocka_unit_test_setup_teardown(what_was_bought_stays_as_it_was_bought, at_noon, harness_goes),
 		cmocka_unit_test(an_order_that_shares_only_the_address_buys_what_was_left_before_it),
-		cmocka_unit_test(one_order_buys_every_open_cart_of_the_shopper_once),
-		cmocka_unit_test(an_order_of_another_shopper_buys_nothing_of_ours),
-		cmocka_unit_test(a_cancelled_order_is_recorded_and_takes_up_no_chase),
-		cmocka_unit_test(a_cancelled_order_of_an_open_cart_buys_nothing),
-		cmocka_unit_test(a_test_order_stops_too),
-		cmocka_unit_test(a_cart_bought_after_it_was_given_up_says_so),
-		cmocka_unit_test(an_order_that_names_nothing_goes_to_the_dead_letters),
+		cmocka_unit_test_setup_teardown(
+			one_order_buys_every_open_cart_of_the_shopper_once, at_noon, harness_goes),
+		cmocka_unit_test_setup_teardown(
+			an_order_of_another_shopper_buys_nothing_of_ours, at_noon, harness_goes),
+		cmocka_unit_test_setup_teardown(
+			a_cancelled_order_is_recorded_and_takes_up_no_chase, at_noon, harness_goes),
+		cmocka_unit_test_setup_teardown(a_cancelled_order_of_an_open_cart_buys_nothing, at_noon, harness_goes),
+		cmocka_unit_test_setup_teardown(a_test_order_stops_too, at_noon, harness_goes),
+		cmocka_unit_test_setup_teardown(a_cart_bought_after_it_was_given_up_says_so, at_noon, harness_goes),
+		cmocka_unit_test_setup_teardown(
+			an_order_that_names_nothing_goes_to_the_dead_letters, at_noon, harness_goes),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
