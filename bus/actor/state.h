@@ -38,6 +38,9 @@ void state_put_number(struct state *state, const char *table, const char *shop, 
 typedef bool state_each_fn(const char *shop, const char *key, struct bytes value, void *context);
 void state_each(const struct state *state, const char *table, const char *shop, const char *prefix, state_each_fn *each,
 	void *context);
+/* The same for one shop, starting at the first key that is not before `from`: what lies before it is not even looked at. */
+void state_each_from(const struct state *state, const char *table, const char *shop, const char *from,
+	state_each_fn *each, void *context);
 bool state_row(struct bytes value, const pb_msgdesc_t *fields, void *ret_row);
 
 /* The projections have passed this sequence number. */

@@ -19,13 +19,14 @@ static bool begins_with(struct bytes key, struct bytes prefix)
 	return key.len >= prefix.len && memcmp(key.data, prefix.data, prefix.len) == 0;
 }
 
-static void merge_open(struct merge *merge, const struct state *state, struct bytes prefix, bool with_overlay)
+static void merge_open(
+	struct merge *merge, const struct state *state, struct bytes prefix, struct bytes from, bool with_overlay)
 {
 	merge->prefix = prefix;
-	merge->overlay = with_overlay ? ordmap_at_or_after(state->overlay, prefix) : NULL;
-	merge->folded = ordmap_at_or_after(state->folded, prefix);
+	merge->overlay = with_overlay ? ordmap_at_or_after(state->overlay, from) : NULL;
+	merge->folded = ordmap_at_or_after(state->folded, from);
 	merge->store = store_cursor_new(state->store, FAMILY_ROWS);
-	merge->store_has = store_cursor_seek(merge->store, prefix);
+	merge->store_has = store_cursor_seek(merge->store, from);
 }
 
 static const struct bytes *smaller(const struct bytes *a, const struct bytes *b)
@@ -99,7 +100,9 @@ void state_each(const struct state *state, const char *table, const char *shop, 
 	struct merge merge;
 	bool more = true;
 
-	merge_open(&merge, state, BYTES(at, prefix_of(at, table, shop, prefix)), state->turn > 0);
+	size_t len = prefix_of(at, table, shop, prefix);
+
+	merge_open(&merge, state, BYTES(at, len), BYTES(at, len), state->turn > 0);
 	while (more && merge_next(&merge, &key, &value)) {
 		const char *row_shop = buffer_text(&key) + strlen(table) + 1;
 		const char *row = row_shop + strlen(row_shop) + 1;
@@ -107,6 +110,22 @@ void state_each(const struct state *state, const char *table, const char *shop, 
 		if (shop || !prefix || strncmp(row, prefix, strlen(prefix)) == 0)
 			more = each(row_shop, row, buffer_bytes(&value), context);
 	}
+	merge_close(&merge);
+}
+
+void state_each_from(const struct state *state, const char *table, const char *shop, const char *from,
+	state_each_fn *each, void *context)
+{
+	_cleanup_(buffer_free) struct buffer key = { 0 };
+	_cleanup_(buffer_free) struct buffer value = { 0 };
+	char at[ROW_KEY_MAX];
+	struct merge merge;
+	size_t before = row_key(at, table, shop, ""), len = row_key(at, table, shop, from);
+	bool more = true;
+
+	merge_open(&merge, state, BYTES(at, before), BYTES(at, len), state->turn > 0);
+	while (more && merge_next(&merge, &key, &value))
+		more = each(shop, buffer_text(&key) + before, buffer_bytes(&value), context);
 	merge_close(&merge);
 }
 
@@ -122,7 +141,7 @@ void state_dump(const struct state *state, struct buffer *ret)
 	_cleanup_(buffer_free) struct buffer value = { 0 };
 	struct merge merge;
 
-	merge_open(&merge, state, BYTES("", 0), false);
+	merge_open(&merge, state, BYTES("", 0), BYTES("", 0), false);
 	while (merge_next(&merge, &key, &value)) {
 		for (size_t i = 0; i < key.len; i++)
 			buffer_add(ret, key.data[i] ? (const void *)&key.data[i] : "/", 1);

@@ -7,7 +7,7 @@
 #include "bus/actor/turn.h"
 #include "proto/topics.h"
 
-enum { TIMER_SHOP_MAX = 64 };
+enum { TIMER_SHOP_MAX = 64, TIMER_NAME_MAX = 100 };
 
 void timers_remember_set(struct state *state, const struct said *said, const TimerSet *set);
 void timers_remember_cancel(struct state *state, const struct said *said, const TimerCancel *cancel);
@@ -16,7 +16,13 @@ void timers_remember_fired(struct state *state, const struct said *said, const T
 bool timers_get(const struct state *state, const char *shop, const char *name, TimerSet *ret_set);
 uint64_t timers_version(const struct state *state, const char *shop, const char *name); /* the highest seen; 0: none */
 int64_t timers_next_due_us(const struct state *state);                                  /* INT64_MAX: there is none */
-/* The one that is due first; its due_us is set for cron timers too. false: there is none. */
-bool timers_first(const struct state *state, char ret_shop[TIMER_SHOP_MAX], TimerSet *ret_set);
+
+/* Those that are due, the earliest first; how many. timers_get tells what they ask for; due_us is set for cron timers too. */
+struct timer_due {
+	char shop[TIMER_SHOP_MAX], name[TIMER_NAME_MAX];
+};
+int timers_due(const struct state *state, int64_t now_us, struct timer_due *ret, int most);
+/* One that a late firing of its former self has ended in the log's latest rows: it is to be said anew. */
+bool timers_again(const struct state *state, struct timer_due *ret);
 
 #endif

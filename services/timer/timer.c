@@ -18,6 +18,9 @@
 #include <pb_decode.h>
 #include <stdio.h>
 
+/* One search and one turn for so many timers; few enough that new work comes in between when a million are overdue. */
+enum { FIRED_AT_ONCE = 16 };
+
 /* What a timer may say: its payload is decoded here, so nobody can have something else said in this service's name. */
 union asked {
 	CartWake wake;
@@ -79,25 +82,44 @@ static void remember_set(struct state *state, const struct said *said, const Tim
 
 static int64_t next_due_us(const struct state *state)
 {
-	return ticks_wanted(state) ? 0 : timers_next_due_us(state);
+	struct timer_due again;
+
+	return ticks_wanted(state) || timers_again(state, &again) ? 0 : timers_next_due_us(state);
 }
 
-static void fire(const struct state *state, struct turn *turn)
+static void set_again(struct turn *turn, const char *shop, const TimerSet *set)
 {
-	char shop[TIMER_SHOP_MAX];
+	SAY(turn, timer_set, set, .shop = shop, .key = set->name, .version = set->version);
+}
+
+static void fire(struct turn *turn, const char *shop, const TimerSet *set)
+{
+	if (!say_what_was_asked(turn, shop, set))
+		say_unreadable(turn, shop, set);
+	say_fired(turn, shop, set);
+	if (*set->cron) /* the tombstone ends the row for newcomers: set it anew, for its next time */
+		set_again(turn, shop, set);
+}
+
+static void fire_due(const struct state *state, struct turn *turn)
+{
+	struct timer_due due[FIRED_AT_ONCE];
 	TimerSet set;
+	int count;
 
 	if (ticks_wanted(state)) {
 		ticks_say(state, turn);
 		return;
 	}
-	if (!timers_first(state, shop, &set) || set.due_us > turn_now_us(turn))
+	if (timers_again(state, &due[0]) && timers_get(state, due[0].shop, due[0].name, &set)) {
+		set_again(turn, due[0].shop, &set);
 		return;
-	if (!say_what_was_asked(turn, shop, &set))
-		say_unreadable(turn, shop, &set);
-	say_fired(turn, shop, &set);
-	if (*set.cron) /* the tombstone ends the row for newcomers: set it anew, for its next time */
-		SAY(turn, timer_set, &set, .shop = shop, .key = set.name, .version = set.version);
+	}
+	count = timers_due(state, turn_now_us(turn), due, FIRED_AT_ONCE);
+	for (int i = 0; i < count; i++) {
+		if (timers_get(state, due[i].shop, due[i].name, &set))
+			fire(turn, due[i].shop, &set);
+	}
 }
 
 const struct service timer = {
@@ -118,5 +140,5 @@ const struct service timer = {
 		SAYS(alarm),
 	},
 	.next_due_us = next_due_us,
-	.due = fire,
+	.due = fire_due,
 };

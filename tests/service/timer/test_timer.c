@@ -155,20 +155,95 @@ static void an_overdue_timer_fires_late_rather_than_never(void **state)
 	harness_free(h);
 }
 
-static void one_turn_fires_one_timer(void **state)
+static void many_that_are_due_at_once_fire_each_once(void **state)
 {
 	struct harness *h = harness_new(&timer, 1000);
 
 	(void)state;
-	for (int i = 0; i < 50; i++) {
+	for (int i = 0; i < 500; i++) {
 		char cart_id[16];
 
 		snprintf(cart_id, sizeof(cart_id), "c%d", i);
 		given_wake(h, cart_id, 1, 2000);
 	}
 	harness_tick(h, 3000); /* turn by turn: each folds before the next */
-	assert_int_equal(harness_count(h, &topic_timer_fired), 50);
+	assert_int_equal(harness_count(h, &topic_timer_fired), 500);
 	assert_int_equal(timer.next_due_us(harness_state(h)), INT64_MAX);
+	harness_free(h);
+}
+
+static void given_fired(struct harness *h, const char *cart_id, uint64_t version, int64_t due_us)
+{
+	TimerFired fired = { .version = version, .due_us = due_us, .fired_us = due_us };
+
+	snprintf(fired.name, sizeof(fired.name), "cart/%s", cart_id);
+	GIVEN(h, timer_fired, &fired, .shop = "demo", .key = fired.name, .version = version, .tombstone = true);
+}
+
+static void a_firing_does_not_take_away_what_was_set_anew_meanwhile(void **state)
+{
+	struct harness *h = harness_new(&timer, 1000);
+	TimerSet again;
+
+	(void)state;
+	given_wake(h, "c1", 5, 2000);
+	given_wake(h, "c1", 5, 9000); /* committed while the firing of the first was on its way */
+	given_fired(h, "c1", 5, 2000);
+	harness_tick(h, 3000); /* in the log its tombstone is the last word: the timer is said anew */
+	assert_int_equal(harness_count(h, NULL), 1);
+	assert_true(harness_said(h, &topic_timer_set, 0, &again, NULL));
+	assert_int_equal(again.due_us, 9000);
+	assert_int_equal(timer.next_due_us(harness_state(h)), 9000);
+	given_timer(h, "demo", &again);
+	given_fired(h, "c1", 5, 9000);
+	assert_int_equal(timer.next_due_us(harness_state(h)), INT64_MAX);
+	harness_free(h);
+}
+
+static void given_many_that_fired(struct harness *h, int64_t first_us, int count)
+{
+	for (int i = 0; i < count; i++) {
+		char cart_id[16];
+
+		snprintf(cart_id, sizeof(cart_id), "f%d", i);
+		given_wake(h, cart_id, 1, first_us + i);
+		given_fired(h, cart_id, 1, first_us + i);
+	}
+}
+
+static void a_timer_set_for_earlier_than_all_that_fired_is_found(void **state)
+{
+	struct harness *h = harness_new(&timer, 1000);
+
+	(void)state;
+	given_wake(h, "later", 1, 90000);
+	given_many_that_fired(h, 5000, 300);
+	assert_int_equal(timer.next_due_us(harness_state(h)), 90000);
+	given_wake(h, "early", 1, 3000);
+	assert_int_equal(timer.next_due_us(harness_state(h)), 3000);
+	given_fired(h, "early", 1, 3000);
+	given_fired(h, "later", 1, 90000);
+	given_many_that_fired(h, 100000, 300); /* all gone: the order is empty */
+	assert_int_equal(timer.next_due_us(harness_state(h)), INT64_MAX);
+	given_wake(h, "again", 1, 4000);
+	assert_int_equal(timer.next_due_us(harness_state(h)), 4000);
+	harness_free(h);
+}
+
+static void an_own_firing_that_is_not_confirmed_hides_nothing_that_comes_in(void **state)
+{
+	struct harness *h = harness_new(&timer, 1000);
+	char cart_id[16];
+
+	(void)state;
+	for (int i = 0; i < 200; i++) {
+		snprintf(cart_id, sizeof(cart_id), "c%d", i);
+		given_wake(h, cart_id, 1, 5000 + i);
+	}
+	harness_tick(h, 6000); /* what it says is not in the log yet */
+	assert_int_equal(harness_count(h, &topic_timer_fired), 200);
+	given_wake(h, "early", 1, 2000);
+	assert_int_equal(timer.next_due_us(harness_state(h)), 2000);
 	harness_free(h);
 }
 
@@ -353,7 +428,10 @@ int main(void)
 		cmocka_unit_test(an_older_set_or_cancel_changes_nothing),
 		cmocka_unit_test(a_late_set_does_not_wake_a_timer_that_has_fired),
 		cmocka_unit_test(an_overdue_timer_fires_late_rather_than_never),
-		cmocka_unit_test(one_turn_fires_one_timer),
+		cmocka_unit_test(many_that_are_due_at_once_fire_each_once),
+		cmocka_unit_test(a_firing_does_not_take_away_what_was_set_anew_meanwhile),
+		cmocka_unit_test(a_timer_set_for_earlier_than_all_that_fired_is_found),
+		cmocka_unit_test(an_own_firing_that_is_not_confirmed_hides_nothing_that_comes_in),
 		cmocka_unit_test(a_cron_timer_comes_back_every_night),
 		cmocka_unit_test(a_cron_timer_outlives_its_own_tombstone),
 		cmocka_unit_test(missed_nights_are_made_up_for_once),
