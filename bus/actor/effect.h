@@ -7,7 +7,8 @@
  *   decide --turn_effect--> driver.start ... effect_claim --claim said, confirmed fresh, projections passed its head,
  *   kind.may_proceed(state) says yes--> driver.proceed(go = true) ... effect_done(result) --> kind.decide(result) -> facts
  *
- * Anything else and the driver gets proceed(go = false), must end without the effect having happened, and says so in its result.
+ * A claim's answer is good for ten heartbeats, counted in boot time from the last look that did not find it yet: whoever was stopped
+ * meanwhile (SIGSTOP, a suspended machine) cannot know what was confirmed since. Anything else and the driver gets proceed(go = false), must end without the effect having happened, and says so in its result.
  * A claim is committed by itself, before and apart from the turn of the message.
  */
 #ifndef BUS_ACTOR_EFFECT_H
@@ -57,6 +58,11 @@ struct effect_driver {
 void effect_claim(struct effect *effect); /* everything but the last byte is done */
 void effect_done(
 	struct effect *effect, const void *result); /* result borrowed for the call; the effect is gone after it */
+/*
+ * For a driver that does not act within proceed(true): asked right before the last byte. false: so much boot time has gone since
+ * the claim was answered that a stop may have been confirmed (this process did not run meanwhile); end as if told not to go.
+ */
+bool effect_may_go(const struct effect *effect);
 const void *effect_request(const struct effect *effect);
 
 #endif

@@ -2,8 +2,9 @@
  * effects.c: work in the world, and the claim that fences it
  *
  * Owns:      the running effects, each with the delivery it was asked for.
- * Promises:  a driver is told to go at most once, and only when its claim is fresh, the projections have passed the head that the
- *            answer named, the service still agrees, and the lease is alive; a result becomes facts, with the receipt or without.
+ * Promises:  a driver is told to go at most once, and only when its claim is fresh and was answered not long ago, the projections
+ *            have passed the head that the answer named, the service still agrees, and the lease is alive; a result becomes
+ *            facts, with the receipt or without.
  * Fails by:  nothing: an effect whose session broke before its claim is let go, its message comes again.
  * Read next: effect.h (the order of things), requests.c (claims and outcomes on the wire)
  */
@@ -34,7 +35,8 @@ struct effect {
 	int64_t deadline_us; /* boot time */
 	bool driver_gone;    /* it has said how it ended, or was stopped */
 	bool claim_said;
-	bool claim_open; /* no answer yet */
+	bool claim_open;           /* no answer yet */
+	int64_t answered_after_us; /* boot time: the answer had not come then */
 	enum claim_answer claimed;
 	uint64_t pass; /* number that the projections must pass before going on */
 	bool lost;     /* its session broke, and that was not looked at yet */
@@ -193,6 +195,7 @@ void effect_claim_answered(struct effect *effect, const Confirm *confirm)
 	};
 
 	effect->claim_open = false;
+	effect->answered_after_us = effect->runtime->heard_before_us;
 	effect->claimed = answers[confirm->kind];
 	effect->pass = confirm->kind == CONFIRM_FRESH ? confirm->head : confirm->seq;
 	if (effect->driver_gone) {
@@ -217,9 +220,18 @@ static bool service_agrees(struct effect *effect)
 		clock_wall_us(runtime->clock));
 }
 
+bool effect_may_go(const struct effect *effect)
+{
+	const struct runtime *runtime = effect->runtime;
+
+	return !effect->kind->claim ||
+		boot_us(runtime) - effect->answered_after_us < session_answer_good_us(runtime->session);
+}
+
 static void go_or_not(struct effect *effect)
 {
-	bool claimed = effect->claimed == CLAIM_FRESH || (effect->claimed == CLAIM_NONE && !effect->kind->claim);
+	bool claimed = effect->claimed == CLAIM_NONE ? !effect->kind->claim
+						     : effect->claimed == CLAIM_FRESH && effect_may_go(effect);
 
 	if (!claimed || !service_agrees(effect)) {
 		withdraw(effect);

@@ -346,6 +346,8 @@ static int64_t wait_us(const struct runtime *runtime)
 
 int64_t runtime_work(struct runtime *runtime)
 {
+	runtime->heard_before_us = runtime->heard_us;
+	runtime->heard_us = boot_us(runtime);
 	session_hear(runtime->session);
 	effects_work(runtime);
 	if (session_is_open(runtime->session)) {

@@ -20,7 +20,7 @@
 static const int64_t HELLO_PATIENCE_US = 1 * US_PER_S; /* no answer: say it again */
 static const int64_t BACKOFF_DEFAULT_US = 200 * US_PER_MS;
 static const int64_t STANDBY_AGAIN_US = 300 * US_PER_MS;
-enum { HEARTBEATS_UNTIL_DEAD = 5, HEARTBEAT_LEAST_MS = 10 };
+enum { HEARTBEATS_UNTIL_DEAD = 5, HEARTBEATS_AN_ANSWER_IS_GOOD = 10, HEARTBEAT_LEAST_MS = 10 };
 
 static int64_t now_us(const struct session *session)
 {
@@ -342,6 +342,11 @@ enum runtime_phase session_phase(const struct session *session)
 const char *session_why(const struct session *session)
 {
 	return session->why;
+}
+
+int64_t session_answer_good_us(const struct session *session)
+{
+	return HEARTBEATS_AN_ANSWER_IS_GOOD * session->heartbeat_us;
 }
 
 int64_t session_echoed_us(const struct session *session)

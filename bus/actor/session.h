@@ -46,6 +46,7 @@ uint64_t session_epoch(const struct session *session);           /* 0: none */
 enum runtime_phase session_phase(const struct session *session); /* AWAY, STANDBY, CATCHING_UP when open, REFUSED */
 const char *session_why(const struct session *session);
 void session_refuse(struct session *session, const char *why); /* for good: the process is to exit */
+int64_t session_answer_good_us(const struct session *session); /* boot time from asking to acting on the answer */
 /* Boot time when the last heartbeat with an echo of the broker's ping left; the start of the process at first. */
 int64_t session_echoed_us(const struct session *session);
 

@@ -238,6 +238,11 @@ void sim_free(struct sim *sim)
 	free(sim);
 }
 
+void sim_freeze(struct sim *sim, int64_t us)
+{
+	sim->clock.virtual_us += us;
+}
+
 struct runtime *sim_runtime(struct sim *sim, const char *name)
 {
 	struct instance *instance = find(sim, name);

@@ -24,6 +24,8 @@ void sim_restart(struct sim *sim, const char *instance);
 void sim_forget(struct sim *sim, const char *instance); /* deletes the store of a killed one */
 void sim_kill_broker(struct sim *sim);                  /* what was not synced is gone */
 void sim_restart_broker(struct sim *sim);
+/* Time passes and nobody does anything, as if all were stopped: from inside a driver. */
+void sim_freeze(struct sim *sim, int64_t us);
 struct runtime *sim_runtime(struct sim *sim, const char *instance); /* NULL: not running */
 
 /* From outside, as a gateway would: waits (in virtual time) for the confirm. */

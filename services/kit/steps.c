@@ -74,8 +74,11 @@ static void steps_work(void *self)
 {
 	struct steps *steps = self;
 	struct step_job *job;
-	while ((job = ready(steps)))
+	while ((job = ready(steps))) {
+		if (job->step == STEP_GO && !effect_may_go(job->effect))
+			job->step = STEP_DROP;
 		steps->take(steps, job);
+	}
 }
 
 static void steps_close(void *self)

@@ -57,8 +57,13 @@ void smtp_transfer_free(struct smtp_transfer *transfer)
 /* The body is out. What comes next decides about everything. */
 static size_t last_byte(struct smtp_transfer *transfer)
 {
-	if (transfer->gate == GATE_DROP)
+	bool outdated = transfer->claim && transfer->gate == GATE_OPEN && !effect_may_go(transfer->effect);
+	if (outdated)
+		TEXT_COPY(transfer->answer, "stopped for too long before the last byte");
+	if (transfer->gate == GATE_DROP || outdated) {
+		transfer->gate = GATE_DROP;
 		return CURL_READFUNC_ABORT;
+	}
 	if (!transfer->claim || transfer->gate == GATE_OPEN) {
 		transfer->handed_over = true;
 		transfer->code = 0;

@@ -49,6 +49,12 @@ void effect_claim(struct effect *effect)
 	printf("claim %s\n", effect->id);
 }
 
+bool effect_may_go(const struct effect *effect)
+{
+	(void)effect;
+	return true;
+}
+
 void effect_done(struct effect *effect, const void *result)
 {
 	static const char *const ends[] = { [MAIL_SENT] = "sent",

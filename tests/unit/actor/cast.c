@@ -351,6 +351,8 @@ static void courier_work(void *self)
 	struct courier *courier = self;
 	static const enum answer taken = ANSWER_TAKEN, not_now = ANSWER_NOT_NOW;
 
+	if (courier->ledger->at_work)
+		courier->ledger->at_work(courier->ledger, courier->ledger->context);
 	LIST_EACH_SAFE (hook, &courier->parcels) {
 		struct parcel *parcel = LIST_ENTRY(hook, struct parcel, hook);
 		struct effect *effect = parcel->effect;

@@ -37,6 +37,8 @@ struct ledger {
 	int put_off;        /* so many are answered with "not now" */
 	const char *poison; /* who starts this is to be killed: `struck` counts, nothing else happens */
 	int struck;
+	void (*at_work)(struct ledger *ledger, void *context); /* whenever the driver looks what there is to do */
+	void *context;
 	int started, went, withdrawn, stopped;
 };
 

@@ -84,6 +84,32 @@ void a_claim_waits_while_a_gateway_is_away_or_has_spooled(void **context)
 	courier_free(drivers);
 }
 
+/* The answer has been heard, and not been looked at. */
+static void freeze_on_the_answer(struct ledger *ledger, void *world)
+{
+	if (runtime_counts(world_runtime(world, "postman")).claims_fresh == 0)
+		return;
+	ledger->at_work = NULL;
+	assert_int_equal(ledger->went, 0);
+	world_freeze(world);
+}
+
+/* As if stopped by SIGSTOP: a stop may have been confirmed since. It lets go. */
+void a_claims_answer_grows_old(void **context)
+{
+	struct world *world = world_new(cast, 20);
+	struct ledger ledger = { .at_work = freeze_on_the_answer, .context = world };
+	struct effect_driver *const *drivers = courier_new(&ledger);
+
+	(void)context;
+	world_start(world, "postman", &postman, drivers);
+	click(world, "cart", 1);
+	await_count(world, &topic_reminder_released, NULL, 1);
+	assert_int_equal(ledger.withdrawn + ledger.stopped, 1);
+	world_free(world);
+	courier_free(drivers);
+}
+
 void an_outcome_is_said_though_the_broker_died_meanwhile(void **context)
 {
 	struct world *world = world_new(cast, 14);

@@ -30,6 +30,7 @@ typedef bool world_condition(struct world *world, void *context);
 bool world_until(struct world *world, world_condition *holds, void *context);
 /* Lets things happen for so long: only to show that something does not happen. */
 void world_for(struct world *world, int64_t us);
+void world_freeze(struct world *world); /* nobody does anything for longer than a claim is good, as if stopped */
 int64_t world_now_us(struct world *world);
 int64_t world_lease_us(struct world *world); /* how long a lease lasts here */
 

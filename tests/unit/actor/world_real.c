@@ -243,6 +243,17 @@ void world_for(struct world *world, int64_t us)
 		one_round(world);
 }
 
+static void wait_frozen(int64_t us)
+{
+	nanosleep(&(struct timespec){ .tv_sec = us / US_PER_S, .tv_nsec = us % US_PER_S * 1000 }, NULL);
+}
+
+void world_freeze(struct world *world)
+{
+	(void)world;
+	wait_frozen(4 * US_PER_S);
+}
+
 int64_t world_now_us(struct world *world)
 {
 	return clock_wall_us(&world->clock);

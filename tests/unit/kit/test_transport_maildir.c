@@ -10,12 +10,18 @@
 
 struct effect {
 	int claims, ends;
+	bool outdated;
 	struct mail_result result;
 };
 
 void effect_claim(struct effect *effect)
 {
 	effect->claims++;
+}
+
+bool effect_may_go(const struct effect *effect)
+{
+	return !effect->outdated;
 }
 
 void effect_done(struct effect *effect, const void *result)
@@ -108,6 +114,19 @@ static void a_no_leaves_nothing_behind(void **state)
 	post_free(&post);
 }
 
+static void a_yes_that_has_grown_old_is_a_no(void **state)
+{
+	struct post post;
+	(void)state;
+	post_new(&post, true);
+	start(&post);
+	post.effect.outdated = true;
+	answer(&post, true);
+	assert_int_equal(post.effect.result.end, MAIL_NOT_SENT);
+	assert_int_equal(files_in(&post, "tmp") + files_in(&post, "new"), 0);
+	post_free(&post);
+}
+
 static void a_stopped_mail_is_let_go_of_without_a_word(void **state)
 {
 	struct post post;
@@ -174,6 +193,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_mail_lies_in_new_only_after_a_yes),
 		cmocka_unit_test(a_no_leaves_nothing_behind),
+		cmocka_unit_test(a_yes_that_has_grown_old_is_a_no),
 		cmocka_unit_test(a_stopped_mail_is_let_go_of_without_a_word),
 		cmocka_unit_test(the_same_mail_twice_is_one_file),
 		cmocka_unit_test(a_folder_that_is_gone_is_not_sent),
