@@ -96,31 +96,3 @@ void buffer_free(struct buffer *buffer)
 	free(buffer->data);
 	*buffer = (struct buffer){ 0 };
 }
-
-uint16_t get_u16(const void *p)
-{
-	const uint8_t *in = p;
-	return (uint16_t)(in[0] | in[1] << 8);
-}
-
-uint32_t get_u32(const void *p)
-{
-	const uint8_t *in = p;
-	return get_u16(in) | (uint32_t)get_u16(in + 2) << 16;
-}
-
-uint64_t get_be64(const void *p)
-{
-	const uint8_t *in = p;
-	uint64_t value = 0;
-	for (int i = 0; i < 8; i++)
-		value = value << 8 | in[i];
-	return value;
-}
-
-void put_be64(void *p, uint64_t value)
-{
-	uint8_t *out = p;
-	for (int i = 7; i >= 0; i--, value >>= 8)
-		out[i] = (uint8_t)value;
-}

@@ -7,6 +7,7 @@
 #ifndef BUS_BASE_BYTES_H
 #define BUS_BASE_BYTES_H
 
+#include <endian.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -54,9 +55,30 @@ static inline struct bytes buffer_bytes(const struct buffer *buffer)
 	return BYTES(buffer->data, buffer->len);
 }
 
-uint16_t get_u16(const void *p); /* little endian */
-uint32_t get_u32(const void *p);
-uint64_t get_be64(const void *p);
-void put_be64(void *p, uint64_t value);
+/* Inline: they are on every message's way. */
+static inline uint16_t get_u16(const void *p) /* little endian */
+{
+	const uint8_t *in = p;
+	return (uint16_t)(in[0] | in[1] << 8);
+}
+
+static inline uint32_t get_u32(const void *p)
+{
+	const uint8_t *in = p;
+	return (uint32_t)in[0] | (uint32_t)in[1] << 8 | (uint32_t)in[2] << 16 | (uint32_t)in[3] << 24;
+}
+
+static inline uint64_t get_be64(const void *p)
+{
+	uint64_t value;
+	memcpy(&value, p, sizeof(value));
+	return be64toh(value);
+}
+
+static inline void put_be64(void *p, uint64_t value)
+{
+	value = htobe64(value);
+	memcpy(p, &value, sizeof(value));
+}
 
 #endif

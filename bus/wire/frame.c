@@ -7,6 +7,7 @@
  * Read next: message.c
  */
 #include "bus/wire/frame.h"
+#include "bus/wire/codec.h"
 #include <assert.h>
 #include <errno.h>
 #include <pb_decode.h>
@@ -14,7 +15,6 @@
 
 enum {
 	ITEM_PREFIX = 8,          /* two lengths */
-	ITEM_HEAD_ROOM = 1024,    /* more than the largest Up or Down */
 	FRAME_HEAD_ROOM = 64,     /* more than the largest FrameHead */
 	ITEM_LEAST = ITEM_PREFIX, /* an item of an empty head and an empty body */
 };
@@ -25,20 +25,11 @@ static void put_u32_at(uint8_t *at, size_t value)
 		at[i] = (uint8_t)(value >> (8 * i));
 }
 
-static size_t encode_head(uint8_t *to, size_t room, const pb_msgdesc_t *fields, const void *head)
-{
-	pb_ostream_t stream = pb_ostream_from_buffer(to, room);
-	bool fits = pb_encode(&stream, fields, head);
-
-	assert(fits);
-	(void)fits;
-	return stream.bytes_written;
-}
-
 void frame_add(struct frame_writer *writer, const pb_msgdesc_t *fields, const void *head, struct bytes body)
 {
-	uint8_t *at = buffer_grow(&writer->items, ITEM_PREFIX + ITEM_HEAD_ROOM);
-	size_t len = encode_head(at + ITEM_PREFIX, ITEM_HEAD_ROOM, fields, head);
+	const struct codec *codec = codec_of(fields);
+	uint8_t *at = buffer_grow(&writer->items, ITEM_PREFIX + codec_most(codec) + body.len);
+	size_t len = codec_write(codec, head, at + ITEM_PREFIX);
 
 	put_u32_at(at, len);
 	put_u32_at(at + 4, body.len);
@@ -52,7 +43,7 @@ void frame_finish(struct frame_writer *writer, uint64_t epoch, uint64_t number, 
 {
 	FrameHead head = { .epoch = epoch, .number = number, .items = writer->count };
 	uint8_t encoded[FRAME_HEAD_ROOM];
-	size_t len = encode_head(encoded, sizeof(encoded), FrameHead_fields, &head);
+	size_t len = codec_write(codec_of(FrameHead_fields), &head, encoded);
 
 	buffer_clear(ret);
 	buffer_add_u32(ret, (uint32_t)len);
@@ -69,13 +60,6 @@ void frame_writer_free(struct frame_writer *writer)
 	writer->count = 0;
 }
 
-static int decode_head(const uint8_t *from, size_t len, const pb_msgdesc_t *fields, void *ret)
-{
-	pb_istream_t stream = pb_istream_from_buffer(from, len);
-
-	return pb_decode(&stream, fields, ret) ? 0 : -EBADMSG;
-}
-
 int frame_open(struct bytes frame, struct frame_reader *ret)
 {
 	const uint8_t *at = frame.data;
@@ -87,7 +71,7 @@ int frame_open(struct bytes frame, struct frame_reader *ret)
 	head_len = get_u32(at);
 	if (head_len > frame.len - 4)
 		return -EBADMSG;
-	if (decode_head(at + 4, head_len, FrameHead_fields, &ret->head) < 0)
+	if (codec_read(codec_of(FrameHead_fields), BYTES(at + 4, head_len), &ret->head) < 0)
 		return -EBADMSG;
 	ret->at = at + 4 + head_len;
 	ret->end = at + frame.len;
@@ -111,7 +95,7 @@ int frame_next(struct frame_reader *reader, const pb_msgdesc_t *fields, void *re
 	rest -= ITEM_PREFIX;
 	if (head_len > rest || body_len > rest - head_len)
 		return -EBADMSG;
-	if (decode_head(reader->at + ITEM_PREFIX, head_len, fields, ret_head) < 0)
+	if (codec_read(codec_of(fields), BYTES(reader->at + ITEM_PREFIX, head_len), ret_head) < 0)
 		return -EBADMSG;
 	*ret_body = BYTES(reader->at + ITEM_PREFIX + head_len, body_len);
 	reader->at += ITEM_PREFIX + head_len + body_len;
@@ -121,6 +105,7 @@ int frame_next(struct frame_reader *reader, const pb_msgdesc_t *fields, void *re
 
 int control_encode(const Control *control, struct buffer *ret)
 {
+	pb_ostream_t stream;
 	size_t size;
 	uint8_t *at;
 
@@ -128,11 +113,16 @@ int control_encode(const Control *control, struct buffer *ret)
 	if (!pb_get_encoded_size(&size, Control_fields, control))
 		return -EMSGSIZE;
 	at = buffer_grow(ret, size);
-	ret->len += encode_head(at, size, Control_fields, control);
+	stream = pb_ostream_from_buffer(at, size);
+	if (!pb_encode(&stream, Control_fields, control))
+		return -EMSGSIZE;
+	ret->len += stream.bytes_written;
 	return 0;
 }
 
 int control_decode(struct bytes bytes, Control *ret)
 {
-	return decode_head(bytes.data, bytes.len, Control_fields, ret);
+	pb_istream_t stream = pb_istream_from_buffer(bytes.data, bytes.len);
+
+	return pb_decode(&stream, Control_fields, ret) ? 0 : -EBADMSG;
 }

@@ -7,26 +7,23 @@
  */
 #include "bus/wire/message.h"
 #include "bus/base/text.h"
+#include "bus/wire/codec.h"
 #include "bus/wire/frame.h"
 #include <errno.h>
-#include <pb_decode.h>
-#include <pb_encode.h>
 
 enum { PREFIX = 2 };
 
 int message_write(const Envelope *envelope, struct bytes payload, struct buffer *ret)
 {
-	size_t before = ret->len;
-	uint8_t *at = buffer_grow(ret, PREFIX + Envelope_size);
-	pb_ostream_t stream = pb_ostream_from_buffer(at + PREFIX, Envelope_size);
+	const struct codec *codec = codec_of(Envelope_fields);
+	uint8_t *at = buffer_grow(ret, PREFIX + codec_most(codec));
+	size_t len = codec_write(codec, envelope, at + PREFIX);
 
-	if (!pb_encode(&stream, Envelope_fields, envelope))
+	if (PREFIX + len + payload.len > MESSAGE_BYTES_MAX)
 		return -EMSGSIZE;
-	if (PREFIX + stream.bytes_written + payload.len > MESSAGE_BYTES_MAX)
-		return -EMSGSIZE;
-	at[0] = (uint8_t)stream.bytes_written;
-	at[1] = (uint8_t)(stream.bytes_written >> 8);
-	ret->len = before + PREFIX + stream.bytes_written;
+	at[0] = (uint8_t)len;
+	at[1] = (uint8_t)(len >> 8);
+	ret->len += PREFIX + len;
 	if (payload.len > 0)
 		buffer_add(ret, payload.data, payload.len);
 	return 0;
@@ -48,7 +45,6 @@ static bool names_are_fit(const Envelope *envelope)
 int message_read(struct bytes message, Envelope *ret_envelope, struct bytes *ret_payload)
 {
 	const uint8_t *at = message.data;
-	pb_istream_t stream;
 	size_t len;
 
 	if (message.len < PREFIX || message.len > MESSAGE_BYTES_MAX)
@@ -56,8 +52,8 @@ int message_read(struct bytes message, Envelope *ret_envelope, struct bytes *ret
 	len = get_u16(at);
 	if (len > message.len - PREFIX)
 		return -EBADMSG;
-	stream = pb_istream_from_buffer(at + PREFIX, len);
-	if (!pb_decode(&stream, Envelope_fields, ret_envelope) || !names_are_fit(ret_envelope))
+	if (codec_read(codec_of(Envelope_fields), BYTES(at + PREFIX, len), ret_envelope) < 0 ||
+		!names_are_fit(ret_envelope))
 		return -EBADMSG;
 	*ret_payload = BYTES(at + PREFIX + len, message.len - PREFIX - len);
 	return 0;
