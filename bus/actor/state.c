@@ -23,6 +23,7 @@ const struct store_options runtime_store_options = {
 	.families = (const char *const[]){ "rows", "meta", NULL },
 	.cache_bytes = 8 << 20,
 	.write_buffer_bytes = 4 << 20,
+	.falls_back = true,
 };
 
 static uint64_t meta_number(struct store *store, const char *name)

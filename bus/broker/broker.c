@@ -90,6 +90,17 @@ static int open_queues(struct broker *broker)
 	return r;
 }
 
+static void say_unreadable(struct broker *broker)
+{
+	const char *why = store_why(broker->store);
+
+	snprintf(broker->why, sizeof(broker->why),
+		"the log or what lies beside it could not be read back as it was written: %s. Nothing was changed; "
+		"check the "
+		"disk, and restore the state folder from a backup if this comes again.",
+		why && why[0] ? why : "a checksum is wrong");
+}
+
 static int open_all(struct broker *broker, char ret_why[512])
 {
 	int r = log_start(broker->store, &broker->topology, &broker->log, ret_why);
@@ -101,9 +112,11 @@ static int open_all(struct broker *broker, char ret_why[512])
 	if ((r = open_queues(broker)) < 0 || (r = dead_open(broker)) < 0 || (r = gateways_open(broker)) < 0 ||
 		(r = latest_open(broker)) < 0 || (r = store_commit(broker->store, broker->batch, true)) < 0)
 		snprintf(ret_why, 512, "the broker's state could not be read: %s", store_why(broker->store));
-	if (r == 0)
-		r = broker->broken;
-	return r;
+	if (r < 0 || broker->broken == 0)
+		return r;
+	say_unreadable(broker);
+	text_copy(ret_why, 512, broker->why);
+	return broker->broken;
 }
 
 int broker_open(struct store **store, const struct topology *topology, const struct broker_settings *settings,
@@ -188,6 +201,14 @@ static void notice_committed(struct broker *broker, uint64_t from)
 	broker->committed += log_head(broker->log) + 1 - from;
 }
 
+int commit_failed(struct broker *broker, int error)
+{
+	snprintf(broker->why, sizeof(broker->why),
+		"a commit failed: %s. Nothing of it was confirmed; %s, then start again.", store_why(broker->store),
+		error == -ENOSPC ? "make room in the file system of [paths] state" : "check the disk");
+	return broker->broken = error;
+}
+
 static int write_batch(struct broker *broker)
 {
 	uint64_t from = log_head(broker->log) + 1;
@@ -200,13 +221,8 @@ static int write_batch(struct broker *broker)
 	if (store_batch_count(broker->batch) == 0)
 		return 0;
 	r = store_commit(broker->store, broker->batch, true);
-	if (r < 0) {
-		snprintf(broker->why, sizeof(broker->why),
-			"a commit failed: %s. Nothing of it was confirmed; %s, then start again.",
-			store_why(broker->store),
-			r == -ENOSPC ? "make room in the file system of [paths] state" : "check the disk");
-		return broker->broken = r;
-	}
+	if (r < 0)
+		return commit_failed(broker, r);
 	log_committed(broker->log);
 	idem_committed(broker);
 	notice_committed(broker, from);
@@ -236,27 +252,24 @@ static void let_out_answers(struct broker *broker)
 	claims_release(broker);
 }
 
-static void say_unreadable(struct broker *broker)
+/* Something that was heard could not be looked up, or something to be shown could not be read: nothing may leave any more. */
+static int check_unbroken(struct broker *broker)
 {
-	const char *why = store_why(broker->store);
-
-	snprintf(broker->why, sizeof(broker->why),
-		"the log or what lies beside it could not be read back as it was written: %s. Nothing was changed; "
-		"check the "
-		"disk, and restore the state folder from a backup if this comes again.",
-		why && why[0] ? why : "a checksum is wrong");
+	if (broker->broken < 0 && broker->why[0] == '\0')
+		say_unreadable(broker);
+	return broker->broken;
 }
 
 int broker_commit(struct broker *broker)
 {
-	int r;
+	int r = check_unbroken(broker);
 
-	if (broker->broken < 0 && broker->why[0] == '\0')
-		say_unreadable(broker);
-	if (broker->broken < 0)
-		return broker->broken;
-	claims_retry(broker);
-	r = write_batch(broker);
+	if (r == 0) {
+		claims_retry(broker);
+		r = check_unbroken(broker);
+	}
+	if (r == 0)
+		r = write_batch(broker);
 	if (r < 0)
 		return r;
 	broker->stirred = false;
@@ -265,9 +278,7 @@ int broker_commit(struct broker *broker)
 	project_all(broker);
 	deliver_all(broker);
 	sessions_flush(broker);
-	if (broker->broken < 0 && broker->why[0] == '\0')
-		say_unreadable(broker);
-	return broker->broken;
+	return check_unbroken(broker);
 }
 
 static bool has_staged(const struct broker *broker)
@@ -342,7 +353,7 @@ int64_t broker_tick(struct broker *broker)
 	LIST_EACH (hook, &broker->sessions)
 		progress_due(broker, LIST_ENTRY(hook, struct session, hook));
 	claims_stir(broker);
-	latest_fold(broker, FOLD_AT_ONCE);
+	latest_fold_lazily(broker, FOLD_AT_ONCE);
 	idem_sweep(broker);
 	return next_wait_us(broker);
 }

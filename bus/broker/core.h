@@ -77,6 +77,7 @@ struct broker {
 	struct map *gateways;    /* name -> struct gateway: every one that ever said hello */
 	struct list control;     /* struct control_answer: leave with the next commit */
 	uint64_t folded;         /* `latest` stands here */
+	int64_t folded_boot_us;  /* when it was last looked at */
 	int64_t swept_boot_us;   /* when old idempotency keys were last looked for */
 	struct buffer sweep_at;
 	uint64_t refused[REFUSED_COUNT];
@@ -130,7 +131,8 @@ void claims_free(struct broker *broker);
 
 /* latest.c */
 int latest_open(struct broker *broker);
-void latest_fold(struct broker *broker, uint32_t most); /* behind the head, unsynced */
+void latest_fold(struct broker *broker, uint32_t most);
+void latest_fold_lazily(struct broker *broker, uint32_t most); /* now and then, behind the head */
 
 /* dead.c */
 struct letter;
@@ -150,6 +152,9 @@ void progress_due(struct broker *broker, struct session *session);
 /* question.c */
 void hear_question(struct broker *broker, struct bytes peer, const Question *question);
 void control_later(struct broker *broker, struct bytes peer, const Control *control);
+
+/* broker.c: a commit of the store failed; keeps the words for broker_why. Returns `error`. */
+int commit_failed(struct broker *broker, int error);
 
 /* control.c */
 void control_now(struct broker *broker, struct bytes peer, const Control *control);

@@ -2,8 +2,9 @@
  * latest.c: the row that still stands, per key of compacted topics
  *
  * Owns:      family latest: (group, shop, key) -> the message with the highest version, of equals the newest; and its cursor.
- * Promises:  a row and the cursor move together, behind the head, unsynced: what a crash takes away is folded again. A tombstone
- *            is a row too: it keeps an older version from coming back.
+ * Promises:  a row and the cursor move together, behind the head, now and then. Synced like every commit of this store: a record
+ *            that is begun before the one before it is on the disk could not be told from corruption after a power cut. A
+ *            tombstone is a row too: it keeps an older version from coming back.
  * Read next: project.c
  */
 #include "bus/base/cleanup.h"
@@ -18,6 +19,8 @@
 enum { ROW_VERSION = 8, ROW_TIME = 16, ROW_FLAGS = 24, ROW_SAID = 25, ROW_HEAD = 26 };
 
 static const char CURSOR[] = "folded";
+static const int64_t FOLD_EVERY_US = 200 * US_PER_MS; /* a sync each time: seldom, and nobody waits for the rows */
+static const uint64_t FOLD_SOON = 4096;               /* ... but not when so many messages have come */
 
 int latest_open(struct broker *broker)
 {
@@ -88,10 +91,15 @@ static bool is_newer(struct folding *folding, uint64_t version)
 	buffer_clear(&folding->before);
 	if (entry)
 		before = ordmap_value(entry);
-	else if (store_get(folding->broker->store, FAMILY_LATEST, buffer_bytes(&folding->key), &folding->before) == 0)
+	else {
+		int r = store_get(folding->broker->store, FAMILY_LATEST, buffer_bytes(&folding->key), &folding->before);
+
+		if (r < 0 && r != -ENOENT)
+			folding->broker->broken = r;
+		if (r < 0)
+			return r == -ENOENT;
 		before = buffer_bytes(&folding->before);
-	else
-		return true;
+	}
 	return before.len < ROW_HEAD || version >= get_be64((const uint8_t *)before.data + ROW_VERSION);
 }
 
@@ -127,7 +135,7 @@ static int fold_range(struct folding *folding, uint32_t most)
 	int r = 0;
 
 	compacted_topics(broker, topics);
-	for (uint32_t i = 0; i < most && r == 0; i++) {
+	for (uint32_t i = 0; i < most && r == 0 && broker->broken == 0; i++) {
 		struct logged logged;
 
 		r = log_find(broker->log, broker->folded + 1, topics, &logged);
@@ -138,13 +146,26 @@ static int fold_range(struct folding *folding, uint32_t most)
 			broker->folded = logged.seq;
 		}
 	}
+	if (broker->broken < 0)
+		return broker->broken;
 	if (r == -ENOENT)
 		broker->folded = log_head(broker->log);
 	else if (r < 0)
 		return r;
 	put_be64(cursor, broker->folded);
 	store_batch_put(folding->batch, FAMILY_META, bytes_of(CURSOR), BYTES(cursor, sizeof(cursor)));
-	return store_commit(broker->store, folding->batch, false);
+	r = store_commit(broker->store, folding->batch, true);
+	return r < 0 ? commit_failed(broker, r) : 0;
+}
+
+void latest_fold_lazily(struct broker *broker, uint32_t most)
+{
+	int64_t now_us = broker_boot_us(broker);
+
+	if (now_us - broker->folded_boot_us < FOLD_EVERY_US && log_head(broker->log) - broker->folded < FOLD_SOON)
+		return;
+	broker->folded_boot_us = now_us;
+	latest_fold(broker, most);
 }
 
 void latest_fold(struct broker *broker, uint32_t most)
@@ -283,15 +304,19 @@ static bool is_remembered(const struct broker *broker, const struct newcomer *ne
 	return topic >= 0 && topic_set_has(newcomer->peer->remembers, topic);
 }
 
-/* The row may have been replaced meanwhile; then the newer one is beyond the limit, and the log has it. */
+/* The row may have been replaced meanwhile; then the newer one is beyond the limit, and the log has it. Rows never go. */
 static bool read_standing(struct broker *broker, struct newcomer *newcomer, struct logged *ret)
 {
 	const struct standing *row = &newcomer->rows[newcomer->next];
 	struct bytes key = BYTES(newcomer->keys.data + row->key_at, row->key_len);
+	int r;
 
 	buffer_clear(&newcomer->row);
-	if (store_get(broker->store, FAMILY_LATEST, key, &newcomer->row) < 0)
+	r = store_get(broker->store, FAMILY_LATEST, key, &newcomer->row);
+	if (r < 0) {
+		broker->broken = r;
 		return false;
+	}
 	return parse_row(buffer_bytes(&newcomer->row), newcomer->said_by, ret) && ret->seq == row->seq &&
 		is_remembered(broker, newcomer, ret->message);
 }

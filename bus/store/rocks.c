@@ -3,16 +3,18 @@
  *
  * Owns:      the folder of one database, locked while it is open.
  * Promises:  a commit with `sync` is on the disk when it returns. A write-ahead log that is damaged anywhere but in its
- *            last, unfinished record is never opened; a record that a kill cut short is told in ret_why (it cannot
- *            have been confirmed: its sync had not returned). What the log held is rewritten and synced while opening.
+ *            last, unfinished record is never opened; a record that a kill or a power cut left unfinished is told in
+ *            ret_why (it cannot have been confirmed: its sync had not returned). What the log held is rewritten and
+ *            synced while opening.
  * Fails by:  the errno that classify_error finds in RocksDB's words, which store_why keeps.
- * Read next: memory.c (its twin)
+ * Read next: torn.c (what a power cut leaves), memory.c (its twin)
  */
 #include "bus/base/cleanup.h"
 #include "bus/base/file.h"
 #include "bus/base/memory.h"
 #include "bus/base/text.h"
 #include "bus/store/engine.h"
+#include "bus/store/torn.h"
 #include <errno.h>
 #include <rocksdb/c.h>
 #include <stdio.h>
@@ -141,20 +143,26 @@ static int open_database(
 }
 
 /*
- * A kill may cut the last record of the write-ahead log short. That record was never confirmed, so it may go, but not
- * without a word: first open as if nothing may be missing, and only then with an unfinished tail allowed. Damage before the
- * tail, and a record that is whole but wrong, are refused both times.
+ * A kill or a power cut may leave the last record of the write-ahead log unfinished. That record was never confirmed, so it may go,
+ * but not without a word: first open as if nothing may be missing, then with a tail that ends too early, and at last, where the
+ * power left holes in the last record, up to it. Damage before the tail, and a record that is whole but wrong, are refused.
  */
 static int open_strictly(struct rocks_store *rocks, const char *path, const struct store_options *asked)
 {
-	char *why = rocks->store.why, strict_why[STORE_WHY_BYTES - 100];
+	char *why = rocks->store.why, strict_why[STORE_WHY_BYTES / 2], where[128] = "";
 	int r = open_database(rocks, path, asked, rocksdb_absolute_consistency_recovery);
+
 	if (r != -EUCLEAN)
 		return r;
 	text_copy(strict_why, sizeof(strict_why), why);
 	r = open_database(rocks, path, asked, rocksdb_tolerate_corrupted_tail_records_recovery);
+	if (r == -EUCLEAN && (asked->falls_back || torn_tail(path, where)))
+		r = open_database(rocks, path, asked, rocksdb_point_in_time_recovery);
 	if (r == 0)
-		snprintf(why, STORE_WHY_BYTES, "the last record was cut short and left out: %s", strict_why);
+		snprintf(why, STORE_WHY_BYTES, "the last record was cut short and left out: %s%s%s", strict_why,
+			where[0] ? ", " : "", where);
+	else if (r == -EUCLEAN && where[0])
+		snprintf(why, STORE_WHY_BYTES, "%s (in %s)", strict_why, where);
 	return r;
 }
 

@@ -22,12 +22,14 @@ struct store_options {
 	const char *const *families; /* NULL-terminated; indexes into it are the `family` below; created when missing */
 	size_t cache_bytes;          /* block cache, all families together */
 	size_t write_buffer_bytes;   /* per family */
+	bool falls_back;             /* an earlier consistent point will do: what is lost is folded again */
 };
 
 /*
  * -EBUSY: another process has it; -EUCLEAN: corrupt; -ENOSPC: no room; ret_why (may be NULL) gets the place and RocksDB's
- * words. With 0 it is empty, or tells that the last record was cut short by a kill and left out: worth a warning, since a
- * confirmed record that is missing shows only to those who remember it.
+ * words. With 0 it is empty, or tells that the last record was cut short by a kill or a power cut and left out: worth a warning,
+ * since a confirmed record that is missing shows only to those who remember it. A store that is not to fall back tells a torn
+ * record from corruption only if each of its commits is synced.
  */
 int store_open(const char *path, const struct store_options *options, struct store **ret, char ret_why[512]);
 int store_open_memory(const struct store_options *options, struct store **ret);

@@ -21,7 +21,7 @@ DEFINE_CLEANUP(struct store *, store_close)
 enum { LOG, STATE, VALUE_BYTES = 3000 };
 
 static const char *const families[] = { "log", "state", NULL };
-static const struct store_options options = { families, 1 << 20, 1 << 20 };
+static const struct store_options options = { families, 1 << 20, 1 << 20, false };
 
 static struct store *opened(const char *path)
 {
@@ -186,6 +186,64 @@ static void a_whole_last_record_that_is_wrong_is_refused(void **state)
 	assert_null(store);
 }
 
+enum { SECTOR = 512 };
+
+/* A sector that the power left unwritten: the one that holds the byte. */
+static void unwrite_sector(const char *path, off_t at)
+{
+	static const uint8_t zeros[SECTOR];
+	_cleanup_close_ int fd = open(path, O_RDWR | O_CLOEXEC);
+	assert_int_equal(pwrite(fd, zeros, SECTOR, at - at % SECTOR), SECTOR);
+}
+
+static void a_last_record_with_holes_is_left_out_with_its_place(void **state)
+{
+	(void)state;
+	_cleanup_(folder_remove) struct folder folder = folder_new();
+	char log[256], why[512] = "";
+	uint64_t confirmed = commit_until_killed(folder.path, 0, 30);
+	find_log(&folder, log);
+	unwrite_sector(log, size_of(log) - VALUE_BYTES / 2);
+	_cleanup_(store_closep) struct store *store = NULL;
+	assert_int_equal(store_open(folder.path, &options, &store, why), 0);
+	assert_true(text_starts(why, "the last record was cut short and left out: Corruption"));
+	assert_non_null(strstr(why, strrchr(log, '/') + 1));
+	assert_non_null(strstr(why, ", byte "));
+	assert_in_range(count_numbers(store), confirmed - 1, confirmed);
+}
+
+/* What lies behind a record was begun only when that record was on the disk: whatever happened to it, no power cut did it. */
+static void a_hole_before_the_last_record_is_refused_with_its_place(void **state)
+{
+	(void)state;
+	for (int behind = 1; behind < 25; behind += 5) {
+		_cleanup_(folder_remove) struct folder folder = folder_new();
+		char log[256], why[512] = "";
+		struct store *store = NULL;
+		commit_until_killed(folder.path, 0, 30);
+		find_log(&folder, log);
+		unwrite_sector(log, size_of(log) - behind * (VALUE_BYTES + 50) - VALUE_BYTES / 2);
+		assert_int_equal(store_open(folder.path, &options, &store, why), -EUCLEAN);
+		assert_null(store);
+		assert_true(text_starts(why, "Corruption"));
+		assert_non_null(strstr(why, ", byte "));
+	}
+}
+
+static void a_store_that_may_fall_back_does(void **state)
+{
+	(void)state;
+	_cleanup_(folder_remove) struct folder folder = folder_new();
+	static const struct store_options folded = { families, 1 << 20, 1 << 20, true };
+	char log[256], why[512] = "";
+	commit_until_killed(folder.path, 0, 30);
+	find_log(&folder, log);
+	unwrite_sector(log, size_of(log) / 2);
+	_cleanup_(store_closep) struct store *store = NULL;
+	assert_int_equal(store_open(folder.path, &folded, &store, why), 0);
+	assert_in_range(count_numbers(store), 1, 29);
+}
+
 static void a_second_process_is_told_that_it_is_busy(void **state)
 {
 	(void)state;
@@ -216,7 +274,7 @@ static void a_store_with_families_of_a_newer_version_is_refused(void **state)
 {
 	(void)state;
 	static const char *const fewer[] = { "log", NULL };
-	static const struct store_options older = { fewer, 1 << 20, 1 << 20 };
+	static const struct store_options older = { fewer, 1 << 20, 1 << 20, false };
 	_cleanup_(folder_remove) struct folder folder = folder_new();
 	struct store *store = NULL;
 	char why[512];
@@ -229,7 +287,7 @@ static void families_that_are_missing_are_made(void **state)
 {
 	(void)state;
 	static const char *const more[] = { "log", "state", "dead", NULL };
-	static const struct store_options newer = { more, 1 << 20, 1 << 20 };
+	static const struct store_options newer = { more, 1 << 20, 1 << 20, false };
 	_cleanup_(folder_remove) struct folder folder = folder_new();
 	struct store *store = opened(folder.path);
 	assert_int_equal(put_number(store, 0, true), 0);
@@ -334,6 +392,9 @@ int main(void)
 		cmocka_unit_test(a_clean_start_has_nothing_to_tell),
 		cmocka_unit_test(damage_in_the_middle_of_the_log_is_refused),
 		cmocka_unit_test(a_whole_last_record_that_is_wrong_is_refused),
+		cmocka_unit_test(a_last_record_with_holes_is_left_out_with_its_place),
+		cmocka_unit_test(a_hole_before_the_last_record_is_refused_with_its_place),
+		cmocka_unit_test(a_store_that_may_fall_back_does),
 		cmocka_unit_test(a_second_process_is_told_that_it_is_busy),
 		cmocka_unit_test(a_path_that_cannot_be_is_told),
 		cmocka_unit_test(a_store_with_families_of_a_newer_version_is_refused),

@@ -15,7 +15,7 @@ DEFINE_CLEANUP(struct ordmap *, ordmap_free)
 enum { LOG, STATE };
 
 static const char *const families[] = { "log", "state", NULL };
-static const struct store_options options = { families, 1 << 20, 256 * 1024 };
+static const struct store_options options = { families, 1 << 20, 256 * 1024, false };
 
 struct fixture {
 	struct folder folder;
