@@ -141,6 +141,17 @@ void dead_settled(struct broker *broker, struct queue *queue, uint64_t seq)
 	store_batch_delete(broker->batch, FAMILY_DEAD, buffer_bytes(&key));
 }
 
+/* What is not there is the asker's mistake; what cannot be read ends the process. */
+static bool find_dead(struct broker *broker, const struct queue *queue, uint64_t seq, Trouble *ret_trouble,
+	struct buffer *ret_message)
+{
+	int r = dead_read(broker, queue, seq, ret_trouble, ret_message);
+
+	if (r < 0 && r != -ENOENT)
+		broker->broken = r;
+	return r == 0;
+}
+
 bool dead_redrive(struct broker *broker, struct queue *queue, uint64_t seq)
 {
 	_cleanup_(buffer_free) struct buffer message = { 0 };
@@ -149,7 +160,7 @@ bool dead_redrive(struct broker *broker, struct queue *queue, uint64_t seq)
 	struct bytes payload;
 	struct letter *letter;
 
-	if (queue_find(queue, seq) || dead_read(broker, queue, seq, trouble, &message) < 0 || trouble->redriven)
+	if (queue_find(queue, seq) || !find_dead(broker, queue, seq, trouble, &message) || trouble->redriven)
 		return false;
 	if (message_read(buffer_bytes(&message), &envelope, &payload) < 0)
 		return false;
@@ -168,7 +179,7 @@ bool dead_drop(struct broker *broker, struct queue *queue, uint64_t seq)
 	_cleanup_(buffer_free) struct buffer message = { 0 };
 	_cleanup_free_ Trouble *trouble = memory_new(sizeof(*trouble));
 
-	if (queue_find(queue, seq) || dead_read(broker, queue, seq, trouble, &message) < 0)
+	if (queue_find(queue, seq) || !find_dead(broker, queue, seq, trouble, &message))
 		return false;
 	dead_settled(broker, queue, seq);
 	queue->dead_count--;
@@ -182,7 +193,7 @@ static void open_row(struct broker *broker, struct queue *queue, uint64_t seq, T
 	struct bytes payload;
 	struct letter *letter;
 
-	if (dead_read(broker, queue, seq, trouble, &message) < 0)
+	if (!find_dead(broker, queue, seq, trouble, &message))
 		return;
 	if (!trouble->redriven) {
 		queue->dead_count++;

@@ -4,11 +4,13 @@
  * Owns:      family idem: (topic, shop, key) -> number, time, hash of the message; and what is staged but not committed.
  * Promises:  keys of topics that are kept for ever are kept for ever; others for the window. A repeat of what is only staged is
  *            known too, and its answer leaves with the sync that covers the first.
+ * Fails by:  breaking the broker: a key that cannot be read is neither known nor new.
  */
 #include "bus/base/cleanup.h"
 #include "bus/base/memory.h"
 #include "bus/base/text.h"
 #include "bus/broker/core.h"
+#include <errno.h>
 #include <stdlib.h>
 
 enum { VALUE_LEN = 24, SWEEP_ROWS = 256 };
@@ -38,6 +40,7 @@ uint64_t idem_find(struct broker *broker, int topic, const Envelope *envelope, s
 	_cleanup_(buffer_free) struct buffer key = { 0 };
 	_cleanup_(buffer_free) struct buffer value = { 0 };
 	const struct staged_key *staged;
+	int r;
 
 	make_key(broker, topic, envelope, &key);
 	staged = map_get(broker->idem_staged, buffer_bytes(&key));
@@ -45,7 +48,12 @@ uint64_t idem_find(struct broker *broker, int topic, const Envelope *envelope, s
 		*ret_same = staged->hash == text_hash(message);
 		return staged->seq;
 	}
-	if (store_get(broker->store, FAMILY_IDEM, buffer_bytes(&key), &value) < 0 || value.len != VALUE_LEN)
+	r = store_get(broker->store, FAMILY_IDEM, buffer_bytes(&key), &value);
+	if (r == 0 && value.len != VALUE_LEN)
+		r = -EUCLEAN;
+	if (r < 0 && r != -ENOENT)
+		broker->broken = r; /* whether it was said before is not known: nothing of this commit may be */
+	if (r < 0)
 		return 0;
 	if (window_is_over(broker, topic, (int64_t)get_be64(value.data + 8)))
 		return 0;

@@ -3,7 +3,8 @@
  *
  * Owns:      the state folder <state>/broker (locked), the sockets below <run>, the loop.
  * Promises:  drains what was said, commits it with one sync, lets out what is due, and so on; exits with 1 and a reason when a
- *            commit fails or the log cannot be trusted, with 0 after SIGTERM.
+ *            commit fails or the log cannot be trusted, with 0 after SIGTERM. An abort (an assertion of RocksDB, or
+ *            ours) is told too.
  * Read next: broker.c, ../wire/hub.c
  */
 #include "bus/base/cleanup.h"
@@ -59,6 +60,18 @@ static void stop(int signal_number)
 {
 	(void)signal_number;
 	stopping = 1;
+}
+
+/* RocksDB stops itself where its own notes cannot be written. Its words are on stderr already; then abort() goes on. */
+static void say_aborted(int signal_number)
+{
+	static const char words[] =
+		"<2>broker: stopped by an assertion, in the words of the line before. Most likely the disk of "
+		"[paths] state failed or is full: check it, then start again. What was confirmed is there.\n";
+
+	(void)signal_number;
+	if (write(STDERR_FILENO, words, sizeof(words) - 1) < 0)
+		return; /* there is nobody left to tell */
 }
 
 static void print_help(void)
@@ -306,6 +319,7 @@ int main(int argc, char **argv)
 	read_topology(&process);
 	signal(SIGTERM, stop);
 	signal(SIGINT, stop);
+	signal(SIGABRT, say_aborted);
 	open_broker(&process);
 	log_event(LOG_NOTICE, "ready log=%s head=%llu", broker_log_id(process.broker),
 		(unsigned long long)broker_head(process.broker));

@@ -11,13 +11,20 @@
 /* The store's engine, with its commit counted, or failing. */
 static struct store_engine watched;
 static int (*real_commit)(struct store *store, struct store_batch *batch, bool sync);
-static int syncs;
-static bool fails;
+static int (*real_get)(struct store *store, int family, struct bytes key, struct buffer *ret);
+static int commits, syncs;
+static bool fails, is_unreadable;
 
 static int watched_commit(struct store *store, struct store_batch *batch, bool sync)
 {
+	commits++;
 	syncs += sync;
 	return fails && sync ? -EIO : real_commit(store, batch, sync);
+}
+
+static int watched_get(struct store *store, int family, struct bytes key, struct buffer *ret)
+{
+	return is_unreadable ? -EIO : real_get(store, family, key, ret);
 }
 
 static struct desk *watched_desk(void)
@@ -27,9 +34,11 @@ static struct desk *watched_desk(void)
 	watched = *desk->store->engine;
 	real_commit = watched.commit;
 	watched.commit = watched_commit;
+	real_get = watched.get;
+	watched.get = watched_get;
 	desk->store->engine = &watched;
-	syncs = 0;
-	fails = false;
+	commits = syncs = 0;
+	fails = is_unreadable = false;
 	return desk;
 }
 
@@ -93,6 +102,73 @@ static void a_failed_sync_lets_nothing_out_and_is_final(void **state)
 	desk_close(desk);
 }
 
+static void a_key_that_cannot_be_read_is_neither_known_nor_new(void **state)
+{
+	struct desk *desk = watched_desk();
+	struct peer *talker = peer_new(desk, "talker", "t");
+	Confirm confirm;
+	uint64_t request;
+
+	(void)state;
+	peer_hello(talker, "run", 0);
+	SAID(talker, .topic = "fact", .idem = "known");
+	is_unreadable = true;
+	request = PUBLISH(talker, .topic = "fact", .idem = "known");
+	desk_work(desk);
+	assert_int_equal(desk->commit_result, -EIO);
+	assert_false(peer_confirm(talker, request, &confirm));
+	assert_int_equal(broker_head(desk->broker), 1);
+	desk_close(desk);
+}
+
+static void a_row_that_cannot_be_read_is_not_replaced_by_an_older_one(void **state)
+{
+	struct desk *desk = watched_desk();
+	struct peer *talker = peer_new(desk, "talker", "t");
+
+	(void)state;
+	peer_hello(talker, "run", 0);
+	SAID(talker, .topic = "row", .key = "k", .version = 2);
+	desk_pass(desk, US_PER_S);
+	is_unreadable = true;
+	SAID(talker, .topic = "row", .key = "k", .version = 1);
+	desk_pass(desk, US_PER_S);
+	assert_int_equal(desk->commit_result, -EIO);
+	assert_non_null(strstr(broker_why(desk->broker), "could not be read back"));
+	desk_close(desk);
+}
+
+static void a_fold_that_cannot_be_written_is_a_failed_commit(void **state)
+{
+	struct desk *desk = watched_desk();
+	struct peer *talker = peer_new(desk, "talker", "t");
+
+	(void)state;
+	peer_hello(talker, "run", 0);
+	desk_pass(desk, US_PER_S);
+	SAID(talker, .topic = "row", .key = "k", .version = 1);
+	fails = true;
+	desk_pass(desk, US_PER_S);
+	assert_int_equal(desk->commit_result, -EIO);
+	assert_non_null(strstr(broker_why(desk->broker), "a commit failed"));
+	desk_close(desk);
+}
+
+static void every_commit_is_synced_the_fold_too(void **state)
+{
+	struct desk *desk = watched_desk();
+	struct peer *talker = peer_new(desk, "talker", "t");
+
+	(void)state;
+	peer_hello(talker, "run", 0);
+	for (uint64_t i = 1; i <= 5; i++) {
+		SAID(talker, .topic = "row", .key = "k", .version = i);
+		desk_pass(desk, US_PER_S);
+	}
+	assert_int_equal(commits, syncs);
+	desk_close(desk);
+}
+
 static void a_new_gateway_is_welcomed_only_when_it_is_on_the_disk(void **state)
 {
 	struct desk *desk = watched_desk();
@@ -111,6 +187,10 @@ int main(void)
 		cmocka_unit_test(what_has_arrived_is_synced_at_once),
 		cmocka_unit_test(nothing_is_synced_when_nothing_was_said),
 		cmocka_unit_test(a_failed_sync_lets_nothing_out_and_is_final),
+		cmocka_unit_test(a_key_that_cannot_be_read_is_neither_known_nor_new),
+		cmocka_unit_test(a_row_that_cannot_be_read_is_not_replaced_by_an_older_one),
+		cmocka_unit_test(a_fold_that_cannot_be_written_is_a_failed_commit),
+		cmocka_unit_test(every_commit_is_synced_the_fold_too),
 		cmocka_unit_test(a_new_gateway_is_welcomed_only_when_it_is_on_the_disk),
 	};
 
