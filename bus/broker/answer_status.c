@@ -108,6 +108,21 @@ static json_t *describe_refused(const struct broker *broker)
 	return object;
 }
 
+/* Of each class that is not kept for ever: from which message and moment on it is all there. */
+static json_t *describe_kept(struct broker *broker)
+{
+	static const char *const names[RETENTION_KEEP] = { "raw", "facts" };
+	const struct retention_limits *retention = &broker->settings.retention;
+	json_t *object = json_object();
+
+	for (uint8_t i = 0; i < RETENTION_KEEP; i++)
+		json_object_set_new(object, names[i],
+			json_pack("{s:I,s:I,s:I}", "from", (json_int_t)log_kept_from(broker->log, i), "from_us",
+				(json_int_t)log_kept_from_us(broker->log, i), "age_us",
+				(json_int_t)(i == 0 ? retention->raw_us : retention->facts_us)));
+	return object;
+}
+
 json_t *answer_status(struct broker *broker, json_t *argument, char ret_error[256])
 {
 	json_t *object = json_object();
@@ -126,6 +141,7 @@ json_t *answer_status(struct broker *broker, json_t *argument, char ret_error[25
 	json_object_set_new(object, "queues", describe_queues(broker));
 	json_object_set_new(object, "gateways", gateways.array);
 	json_object_set_new(object, "refused", describe_refused(broker));
+	json_object_set_new(object, "kept", describe_kept(broker));
 	return object;
 }
 

@@ -32,6 +32,7 @@ const struct broker_settings broker_settings_default = {
 	.gateway_promise_us = 1500 * US_PER_MS,
 	.grace_us = 3 * US_PER_S,
 	.idem_window_us = 8 * US_PER_DAY,
+	.retention = { .raw_us = 30 * US_PER_DAY, .facts_us = 400 * US_PER_DAY },
 };
 
 static struct broker *broker_new(const struct topology *topology, const struct broker_settings *settings,
@@ -112,6 +113,8 @@ static int open_all(struct broker *broker, char ret_why[512])
 	if ((r = open_queues(broker)) < 0 || (r = dead_open(broker)) < 0 || (r = gateways_open(broker)) < 0 ||
 		(r = latest_open(broker)) < 0 || (r = store_commit(broker->store, broker->batch, true)) < 0)
 		snprintf(ret_why, 512, "the broker's state could not be read: %s", store_why(broker->store));
+	if (r == 0 && broker->broken == 0)
+		retain_open(broker);
 	if (r < 0 || broker->broken == 0)
 		return r;
 	say_unreadable(broker);
@@ -161,6 +164,7 @@ void broker_close(struct broker *broker)
 	map_free(broker->by_epoch);
 	map_free(broker->by_peer);
 	buffer_free(&broker->sweep_at);
+	buffer_free(&broker->latest_sweep_at);
 	log_free(broker->log);
 	store_batch_free(broker->batch);
 	store_close(broker->store);
@@ -355,6 +359,8 @@ int64_t broker_tick(struct broker *broker)
 	claims_stir(broker);
 	latest_fold_lazily(broker, FOLD_AT_ONCE);
 	idem_sweep(broker);
+	retain(broker);
+	latest_sweep(broker);
 	return next_wait_us(broker);
 }
 

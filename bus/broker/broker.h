@@ -11,6 +11,7 @@
 #define BUS_BROKER_BROKER_H
 
 #include "bus/base/clock.h"
+#include "bus/base/retention.h"
 #include "bus/broker/topology.h"
 #include "bus/store/store.h"
 
@@ -31,7 +32,8 @@ struct broker_settings {
 	int64_t heartbeat_us;       /* 300 ms; a session silent for five of them is dead */
 	int64_t gateway_promise_us; /* 1.5 s: how long a gateway stays away from its spool after its last echo */
 	int64_t grace_us;           /* after a restart, for leases that are still held: 3 s */
-	int64_t idem_window_us;     /* keys of topics that are not kept for ever: 8 days */
+	int64_t idem_window_us;     /* keys of topics that are not kept for ever: 8 days; others: as long as facts */
+	struct retention_limits retention;
 };
 extern const struct broker_settings broker_settings_default;
 

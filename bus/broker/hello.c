@@ -84,6 +84,17 @@ static void name_log(const struct broker *broker, Welcome *welcome)
 	welcome->opening = log_opening(broker->log);
 }
 
+/* What it stopped before was dropped meanwhile: it is to fold anew. */
+static void tell_rebuild(struct broker *broker, struct bytes peer)
+{
+	Control control = { .which_what = Control_welcome_tag };
+
+	name_log(broker, &control.what.welcome);
+	control.what.welcome.heartbeat_ms = (uint32_t)(broker->settings.heartbeat_us / US_PER_MS);
+	control.what.welcome.rebuild = true;
+	control_now(broker, peer, &control);
+}
+
 static void tell_standby(struct broker *broker, struct bytes peer)
 {
 	Control control = { .which_what = Control_welcome_tag };
@@ -178,6 +189,10 @@ void hear_hello(struct broker *broker, struct bytes routing, long uid, const Hel
 		session_end(broker, session, strcmp(session->run, hello->run) == 0 ? PARTING_AGAIN : PARTING_CRASH);
 	if (broker->topology.peers[peer].exclusive && other_is_active(broker, peer)) {
 		tell_standby(broker, routing);
+		return;
+	}
+	if (retain_is_too_old(broker, peer, hello->cursor)) {
+		tell_rebuild(broker, routing);
 		return;
 	}
 	session = session_new(broker, peer, routing, uid, hello);

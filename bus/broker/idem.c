@@ -2,7 +2,8 @@
  * idem.c: has this been said before?
  *
  * Owns:      family idem: (topic, shop, key) -> number, time, hash of the message; and what is staged but not committed.
- * Promises:  keys of topics that are kept for ever are kept for ever; others for the window. A repeat of what is only staged is
+ * Promises:  keys of topics that are kept for ever are kept as long as facts (what they are about is forgotten by then); others for
+ *            the window. A repeat of what is only staged is
  *            known too, and its answer leaves with the sync that covers the first.
  * Fails by:  breaking the broker: a key that cannot be read is neither known nor new.
  */
@@ -30,9 +31,11 @@ static void make_key(struct broker *broker, int topic, const Envelope *envelope,
 
 static bool window_is_over(const struct broker *broker, int topic, int64_t said_us)
 {
-	if (broker->topology.topics[topic].retention == RETENTION_KEEP)
-		return false;
-	return broker_wall_us(broker) - said_us > broker->settings.idem_window_us;
+	int64_t window_us = broker->topology.topics[topic].retention == RETENTION_KEEP
+		? retain_facts_us(broker)
+		: broker->settings.idem_window_us;
+
+	return broker_wall_us(broker) - said_us > window_us;
 }
 
 uint64_t idem_find(struct broker *broker, int topic, const Envelope *envelope, struct bytes message, bool *ret_same)

@@ -4,7 +4,8 @@
  * Owns:      family latest: (group, shop, key) -> the message with the highest version, of equals the newest; and its cursor.
  * Promises:  a row and the cursor move together, behind the head, now and then. Synced like every commit of this store: a record
  *            that is begun before the one before it is on the disk could not be told from corruption after a power cut. A
- *            tombstone is a row too: it keeps an older version from coming back.
+ *            tombstone is a row too: it keeps an older version from coming back. What is not kept for ever leaves by the age of
+ *            the facts.
  * Read next: project.c
  */
 #include "bus/base/cleanup.h"
@@ -21,6 +22,8 @@ enum { ROW_VERSION = 8, ROW_TIME = 16, ROW_FLAGS = 24, ROW_SAID = 25, ROW_HEAD =
 static const char CURSOR[] = "folded";
 static const int64_t FOLD_EVERY_US = 200 * US_PER_MS; /* a sync each time: seldom, and nobody waits for the rows */
 static const uint64_t FOLD_SOON = 4096;               /* ... but not when so many messages have come */
+static const int64_t SWEEP_EVERY_US = 1 * US_PER_S;
+enum { SWEEP_ROWS = 1024 }; /* a few at a time: nobody waits for it */
 
 int latest_open(struct broker *broker)
 {
@@ -82,8 +85,8 @@ struct folding {
 	struct buffer key, row, before;
 };
 
-/* Versions below the row's do not count; at the same one the newer message wins. */
-static bool is_newer(struct folding *folding, uint64_t version)
+/* Versions below the row's do not count; at the same one the newer message wins. A row that is too old outranks nothing. */
+static bool is_newer(struct folding *folding, uint64_t version, int64_t time_us)
 {
 	struct ordmap_entry *entry = ordmap_find(folding->rows, buffer_bytes(&folding->key));
 	struct bytes before;
@@ -100,7 +103,8 @@ static bool is_newer(struct folding *folding, uint64_t version)
 			return r == -ENOENT;
 		before = buffer_bytes(&folding->before);
 	}
-	return before.len < ROW_HEAD || version >= get_be64((const uint8_t *)before.data + ROW_VERSION);
+	return before.len < ROW_HEAD || version >= get_be64((const uint8_t *)before.data + ROW_VERSION) ||
+		time_us - (int64_t)get_be64((const uint8_t *)before.data + ROW_TIME) > retain_facts_us(folding->broker);
 }
 
 static void fold_one(struct folding *folding, const struct logged *logged)
@@ -112,7 +116,7 @@ static void fold_one(struct folding *folding, const struct logged *logged)
 	if (message_read(logged->message, &envelope, &payload) < 0)
 		return;
 	make_key(group, &envelope, &folding->key);
-	if (!is_newer(folding, envelope.version))
+	if (!is_newer(folding, envelope.version, logged->time_us))
 		return;
 	make_row(logged, envelope.version, &folding->row);
 	ordmap_put(folding->rows, buffer_bytes(&folding->key), buffer_bytes(&folding->row), 0);
@@ -185,6 +189,56 @@ void latest_fold(struct broker *broker, uint32_t most)
 	buffer_free(&folding.key);
 	buffer_free(&folding.row);
 	buffer_free(&folding.before);
+}
+
+/* --- rows that leave --- */
+
+static bool row_may_go(const struct broker *broker, struct bytes value)
+{
+	struct logged logged;
+	Envelope envelope;
+	struct bytes payload;
+	char said_by[32];
+	int topic;
+
+	if (!parse_row(value, said_by, &logged) || broker_wall_us(broker) - logged.time_us <= retain_facts_us(broker))
+		return false;
+	if (message_read(logged.message, &envelope, &payload) < 0)
+		return false;
+	topic = topology_topic(&broker->topology, envelope.topic);
+	return topic >= 0 && broker->topology.topics[topic].retention != RETENTION_KEEP;
+}
+
+void latest_sweep_start(struct broker *broker)
+{
+	broker->latest_sweeping = true;
+}
+
+void latest_sweep(struct broker *broker)
+{
+	struct store_batch *batch;
+	struct store_cursor *cursor;
+	bool more;
+
+	if (!broker->latest_sweeping || broker_boot_us(broker) - broker->latest_swept_boot_us < SWEEP_EVERY_US)
+		return;
+	broker->latest_swept_boot_us = broker_boot_us(broker);
+	batch = store_batch_new(broker->store); /* at once: a row must not be folded anew in between */
+	cursor = store_cursor_new(broker->store, FAMILY_LATEST);
+	more = store_cursor_seek(cursor, buffer_bytes(&broker->latest_sweep_at));
+	for (int i = 0; more && i < SWEEP_ROWS; i++) {
+		if (row_may_go(broker, store_cursor_value(cursor)))
+			store_batch_delete(batch, FAMILY_LATEST, store_cursor_key(cursor));
+		more = store_cursor_next(cursor);
+	}
+	buffer_clear(&broker->latest_sweep_at);
+	if (more)
+		buffer_add(&broker->latest_sweep_at, store_cursor_key(cursor).data, store_cursor_key(cursor).len);
+	broker->latest_sweeping = more;
+	store_cursor_free(cursor);
+	if (store_batch_count(batch) > 0 && store_commit(broker->store, batch, true) < 0)
+		broker->broken = -EIO;
+	store_batch_free(batch);
 }
 
 /* --- a newcomer's way through the rows, in order of their numbers --- */

@@ -170,7 +170,7 @@ static int load_block(struct log *log, uint64_t seq, struct block **ret)
 	return 0;
 }
 
-static int find_block(struct log *log, uint64_t seq, struct block **ret)
+int log_find_block(struct log *log, uint64_t seq, struct block **ret)
 {
 	if (seq == 0 || seq > log->head)
 		return -ENOENT;
@@ -208,10 +208,12 @@ static void describe(const struct log *log, const struct block *block, uint32_t 
 int log_read(struct log *log, uint64_t seq, struct logged *ret)
 {
 	struct block *block;
-	int r = find_block(log, seq, &block);
+	int r = log_find_block(log, seq, &block);
 
 	if (r < 0)
 		return r;
+	if (seq < log->kept_from[block->entries[seq - block->first].retention])
+		return -ENOENT;
 	r = block_load(block, log->store, block->entries[seq - block->first].retention);
 	if (r < 0)
 		return r;
@@ -223,7 +225,7 @@ int log_find(struct log *log, uint64_t from, const uint64_t topics[2], struct lo
 {
 	for (uint64_t at = from; at <= log->head;) {
 		struct block *block;
-		int r = find_block(log, at, &block);
+		int r = log_find_block(log, at, &block);
 
 		if (r < 0)
 			return r;
@@ -231,7 +233,7 @@ int log_find(struct log *log, uint64_t from, const uint64_t topics[2], struct lo
 			const struct block_entry *entry = &block->entries[at - block->first];
 			int topic = entry->topic_id < log->name_count ? log->names[entry->topic_id].topic : -1;
 
-			if (topic >= 0 && topic_set_has(topics, topic)) {
+			if (topic >= 0 && at >= log->kept_from[entry->retention] && topic_set_has(topics, topic)) {
 				describe(log, block, (uint32_t)(at - block->first), ret);
 				return 0;
 			}

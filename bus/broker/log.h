@@ -66,6 +66,16 @@ void log_write(struct log *log, struct store_batch *batch, int64_t wall_us);
 void log_committed(struct log *log); /* the batch is on the disk: what was staged is the head now */
 int64_t log_time_us(const struct log *log, int64_t wall_us); /* never goes backwards */
 
+/* drop.c: of each class the number it is kept from, and when that was said; a class of which nothing was dropped: 1 and 0. */
+uint64_t log_kept_from(const struct log *log, uint8_t retention);
+int64_t log_kept_from_us(struct log *log, uint8_t retention);
+/* The first message said at `us` or later; head + 1: none. */
+int log_seek_time(struct log *log, int64_t us, uint64_t *ret_seq);
+/* The first message from which on a class takes no more than so many bytes. */
+int log_seek_size(struct log *log, uint8_t retention, uint64_t bytes, uint64_t *ret_seq);
+/* Drops the class's frames that hold nothing at or after `before`; on the disk when it returns. */
+int log_drop(struct log *log, uint8_t retention, uint64_t before);
+
 /* -ENOENT: beyond the head, or dropped; -EUCLEAN: what lies there is not what was written */
 int log_read(struct log *log, uint64_t seq, struct logged *ret);
 /* The first committed message at or after `from` whose topic is in the set, without its bytes. -ENOENT: none. */

@@ -27,6 +27,7 @@ struct log {
 	uint64_t boots;
 	uint64_t opening;                       /* of this start: boots, and a random number below */
 	int64_t time_us;                        /* of the last commit */
+	uint64_t kept_from[RETENTION_CLASSES];  /* of each class: frames of smaller numbers were dropped */
 	struct topic_name names[TOPIC_IDS_MAX]; /* by id */
 	uint16_t name_count;
 	uint16_t ids[TOPICS_MAX]; /* of the topology's topics */
@@ -44,6 +45,10 @@ int topic_ids_open(struct log *log, struct store_batch *batch);
 int lineage_read(struct log *log, char why[512]);
 void lineage_open(struct log *log); /* once more */
 void lineage_write(const struct log *log, struct store_batch *batch);
+/* log.c: the block that holds seq, without its frames. */
+int log_find_block(struct log *log, uint64_t seq, struct block **ret);
+/* drop.c: how far each class was dropped. */
+int drop_open(struct log *log);
 /* recover.c: meta, tail, epoch; leaves the tail rewritten and synced. */
 int log_recover(struct log *log, char ret_why[512]);
 

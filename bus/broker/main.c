@@ -40,6 +40,10 @@ static const struct config_key keys[] = {
 	{ "clock", "origin-real-us", "0", "demo clock: the real moment it starts from", false },
 	{ "clock", "origin-wall-us", "0", "demo clock: what time it shows then", false },
 	{ "broker", "topology", "", "default: ../share/cartbus/topology.conf beside the program", false },
+	{ "retention", "raw", "30d", "how long what storefronts and shoppers sent is kept: 21d to 30d", false },
+	{ "retention", "raw-mib", "0", "how much of it at most, from 21 days of age on; 0: no limit", false },
+	{ "retention", "facts", "400d", "how long decisions are kept: 120d or more", false },
+	{ "retention", "facts-mib", "0", "how much of them at most, from 120 days of age on; 0: no limit", false },
 	{ "*", NULL, NULL, NULL, false },
 	{ NULL, NULL, NULL, NULL, false },
 };
@@ -239,6 +243,8 @@ static void give_new_identity(struct process *process)
 static void open_broker(struct process *process)
 {
 	struct store *store = open_store(process);
+	struct broker_settings settings = broker_settings_default;
+	struct config_error error;
 	struct broker_out out = {
 		.open_lane = hub_open_lane,
 		.close_lane = hub_close_lane,
@@ -249,12 +255,13 @@ static void open_broker(struct process *process)
 	const char *run = config_get(process->config, "paths", NULL, "run");
 	char why[512] = "";
 
+	if (retention_read(process->config, &settings.retention, &error) < 0)
+		die("%s", error.text);
 	make_folder(run, "run");
 	if (hub_open(run, &process->hub, why) < 0)
 		die("%s; see [paths] run", why);
 	out.context = process->hub;
-	if (broker_open(&store, &process->topology, &broker_settings_default, &process->clock, &out, &process->broker,
-		    why) < 0)
+	if (broker_open(&store, &process->topology, &settings, &process->clock, &out, &process->broker, why) < 0)
 		die("%s: %s", process->folder, why);
 }
 

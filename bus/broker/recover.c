@@ -15,10 +15,11 @@
 #include <stdlib.h>
 
 /*
- * 1: the first. 2: each opening is written down (lineage.c). A log of format 1 becomes one of format 2 by being opened.
+ * 1: the first. 2: each opening is written down (lineage.c). 3: frames of a class may have been dropped (drop.c). An older log
+ * becomes one of this format by being opened.
  */
-static const char FORMAT[] = "2";
-static const char *const FORMATS_OLDER[] = { "1" };
+static const char FORMAT[] = "3";
+static const char *const FORMATS_OLDER[] = { "1", "2" };
 
 DEFINE_CLEANUP(struct store_batch *, store_batch_free)
 DEFINE_CLEANUP(struct store_cursor *, store_cursor_free)
@@ -99,7 +100,8 @@ static int check_block(struct log *log, struct bytes key, struct bytes column, u
 	if (block_last(block) != last)
 		r = unclean(why, "messages are missing", last);
 	for (uint32_t i = 0; r == 0 && i < block->count; i++)
-		r = block_load(block, log->store, block->entries[i].retention);
+		if (block->first + i >= log->kept_from[block->entries[i].retention])
+			r = block_load(block, log->store, block->entries[i].retention);
 	if (r == -ENOENT || (r == -EUCLEAN && why[0] == '\0'))
 		r = unclean(why, "a frame is missing or damaged", block->first);
 	if (r == 0) {
@@ -148,6 +150,8 @@ int log_recover(struct log *log, char why[512])
 
 	why[0] = '\0';
 	r = read_meta(log, why);
+	if (r == 0)
+		r = drop_open(log);
 	if (r == 0)
 		r = check_tail(log, batch, why);
 	if (r == 0)

@@ -17,6 +17,7 @@ struct store_engine {
 	int (*commit)(struct store *store, struct store_batch *batch, bool sync); /* does not clear the batch */
 	int (*flush)(struct store *store);
 	int (*delete_range)(struct store *store, int family, struct bytes from, struct bytes to);
+	int (*size)(struct store *store, int family, struct bytes from, struct bytes to, uint64_t *ret_bytes);
 	int (*checkpoint)(struct store *store, const char *path);
 
 	struct store_batch *(*batch_new)(struct store *store);

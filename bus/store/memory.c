@@ -138,6 +138,18 @@ static int memory_delete_range(struct store *store, int family, struct bytes fro
 	return 0;
 }
 
+static int memory_size(struct store *store, int family, struct bytes from, struct bytes to, uint64_t *ret_bytes)
+{
+	struct ordmap *map = memory_of(store)->families[family];
+	*ret_bytes = 0;
+	for (struct ordmap_entry *entry = ordmap_at_or_after(map, from); entry; entry = ordmap_next(entry)) {
+		if (bytes_compare(ordmap_key(entry), to) >= 0)
+			break;
+		*ret_bytes += ordmap_key(entry).len + ordmap_value(entry).len;
+	}
+	return 0;
+}
+
 static int memory_checkpoint(struct store *store, const char *path)
 {
 	(void)path;
@@ -225,6 +237,7 @@ static const struct store_engine memory_engine = {
 	.commit = memory_commit,
 	.flush = memory_flush,
 	.delete_range = memory_delete_range,
+	.size = memory_size,
 	.checkpoint = memory_checkpoint,
 	.batch_new = memory_batch_new,
 	.batch_put = memory_batch_put,

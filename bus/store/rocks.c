@@ -295,6 +295,22 @@ static int rocks_delete_range(struct store *store, int family, struct bytes from
 		return 0;
 	rocksdb_delete_file_in_range_cf(
 		rocks->db, rocks->families[family], from.data, from.len, (char *)last.data, last.len, &words);
+	r = take_error(store, words);
+	if (r < 0)
+		return r;
+	rocksdb_suggest_compact_range_cf(rocks->db, rocks->families[family], from.data, from.len, (char *)last.data,
+		last.len, &words); /* what shares a file with younger rows goes in the background */
+	return take_error(store, words);
+}
+
+/* Of the files alone: what still lies in memory is small. */
+static int rocks_size(struct store *store, int family, struct bytes from, struct bytes to, uint64_t *ret_bytes)
+{
+	struct rocks_store *rocks = rocks_of(store);
+	const char *starts[] = { from.data }, *ends[] = { to.data };
+	char *words = NULL;
+	rocksdb_approximate_sizes_cf(
+		rocks->db, rocks->families[family], 1, starts, &from.len, ends, &to.len, ret_bytes, &words);
 	return take_error(store, words);
 }
 
@@ -384,6 +400,7 @@ static const struct store_engine rocks_engine = {
 	.commit = rocks_commit,
 	.flush = rocks_flush,
 	.delete_range = rocks_delete_range,
+	.size = rocks_size,
 	.checkpoint = rocks_checkpoint,
 	.batch_new = rocks_batch_new,
 	.batch_put = rocks_batch_put,

@@ -100,6 +100,12 @@ int store_delete_range(struct store *store, int family, struct bytes from, struc
 	return refuse_from_now_on(store, store->engine->delete_range(store, family, from, to));
 }
 
+int store_size(struct store *store, int family, struct bytes from, struct bytes to, uint64_t *ret_bytes)
+{
+	assert(family >= 0 && family < store->family_count);
+	return store->refuses ? -EIO : store->engine->size(store, family, from, to, ret_bytes);
+}
+
 /* A copy that fails leaves the store itself as it was. */
 int store_checkpoint(struct store *store, const char *path)
 {

@@ -49,6 +49,7 @@ void store_batch_free(struct store_batch *batch);
 int store_commit(struct store *store, struct store_batch *batch, bool sync); /* clears the batch when it worked */
 int store_flush(struct store *store);                                        /* everything so far is on the disk */
 int store_delete_range(struct store *store, int family, struct bytes from, struct bytes to); /* whole ranges, seldom */
+int store_size(struct store *store, int family, struct bytes from, struct bytes to, uint64_t *ret_bytes); /* about */
 int store_checkpoint(struct store *store, const char *path); /* a consistent copy; -ENOTSUP in memory */
 const char *store_why(const struct store *store);            /* of the last error, in words */
 

@@ -10,7 +10,7 @@
 #include "services/kit/span.h"
 #include <stdio.h>
 
-#define WAIT_MOST_US (400 * US_PER_DAY)
+#define WAIT_MOST_US (60 * US_PER_DAY) /* as the gateway: what a stop may come from is not remembered much longer */
 
 static int say_action(const struct command *command, struct client *client, const char *shop, AdminAction *action)
 {

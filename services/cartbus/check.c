@@ -9,6 +9,7 @@
 
 #include "bus/base/cleanup.h"
 #include "bus/base/file.h"
+#include "bus/base/retention.h"
 #include "services/kit/money.h"
 #include "services/kit/rules.h"
 #include "services/kit/voice.h"
@@ -193,6 +194,17 @@ static void warn_of_plain_links(const struct command *command)
 			url);
 }
 
+static void check_retention(struct checking *checking)
+{
+	struct retention_limits retention;
+	struct config_error error;
+
+	if (retention_read(checking->command->config, &retention, &error) == 0)
+		return;
+	complain(checking->command, "%s: %s", checking->command->config_path, error.text);
+	checking->wrong++;
+}
+
 static int print_effective(const struct command *command)
 {
 	_cleanup_(buffer_free) struct buffer text = { 0 };
@@ -220,6 +232,7 @@ int command_config_check(struct command *command, int argc, char **argv)
 	warn_of_plain_links(command);
 	check_secret(&checking, "address.key");
 	check_secret(&checking, "link.key");
+	check_retention(&checking);
 	shops = shops_each(command, check_shop, &checking);
 	if (command->json)
 		printf("{\"right\":%s,\"shops\":%d,\"wrong\":%d}\n", checking.wrong ? "false" : "true", shops,

@@ -7,6 +7,7 @@
 
 #include "bus/base/cleanup.h"
 #include "services/cartbus/cartbus.h"
+#include "services/cartbus/describe.h"
 #include "services/cartbus/print.h"
 #include <openssl/evp.h>
 #include <stdio.h>
@@ -149,4 +150,30 @@ json_t *entry_json(const struct entry *entry)
 	if (topic)
 		json_object_set_new(object, "payload", payload_json(topic, entry->payload));
 	return object;
+}
+
+static void print_class(const json_t *kept, const char *name, const char *words, const char *zone)
+{
+	int64_t from_us = json_integer_value(json_object_get(json_object_get(kept, name), "from_us"));
+	char at[40];
+
+	if (from_us <= 0)
+		return;
+	describe_time(zone, from_us, at);
+	printf("%s the log goes back to %s; see [retention]\n", words, at);
+}
+
+void print_reach(const json_t *kept, const char *zone)
+{
+	print_class(kept, "raw", "of what storefronts and shoppers sent", zone);
+	print_class(kept, "facts", "of what was decided", zone);
+}
+
+void command_print_reach(const struct command *command, struct client *client, const char *zone)
+{
+	json_t *status = command_ask(command, client, "status", NULL);
+
+	if (status)
+		print_reach(json_object_get(status, "kept"), zone);
+	json_decref(status);
 }

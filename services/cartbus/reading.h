@@ -26,6 +26,11 @@ typedef bool entry_fn(const struct entry *entry, void *context);
 int reading_each(const struct command *command, struct client *client, const struct reading_filter *filter,
 	entry_fn *each, void *context);
 
+/* How far back the log goes, in words: a line for each class of which something was dropped by its age. `kept`: of "status". */
+void print_reach(const json_t *kept, const char *zone);
+/* The same, asked for; nothing when the broker has no answer. */
+void command_print_reach(const struct command *command, struct client *client, const char *zone);
+
 json_t *entry_json(const struct entry *entry); /* with the payload decoded */
 
 void payload_from_base64(const char *base64, struct buffer *ret); /* replaces the content of ret */

@@ -162,6 +162,7 @@ static void print_health(const struct health *health)
 	printf("\nthe log holds %lld messages; the broker has been up for %lld s; %lld claims wait for a gateway\n\n",
 		number_of(health->status, "head"), number_of(health->status, "uptime_us") / 1000000,
 		number_of(health->status, "parked_claims"));
+	print_reach(json_object_get(health->status, "kept"), "UTC");
 	print_sessions(json_object_get(health->status, "sessions"));
 	putchar('\n');
 	print_queues(json_object_get(health->status, "queues"));

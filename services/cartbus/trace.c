@@ -59,6 +59,8 @@ static int trace(const struct command *command, struct client *client, const cha
 	if (tracing.json) {
 		json_print(tracing.json);
 		json_decref(tracing.json);
+	} else {
+		command_print_reach(command, client, tracing.zone);
 	}
 	selection_free(tracing.selection);
 	return failed;

@@ -178,6 +178,8 @@ static int explain(struct why *why, struct client *client, const char *cart)
 		print_json(why);
 	else if (!failed)
 		print_next(why);
+	if (!failed && !why->story)
+		command_print_reach(why->command, client, why->zone);
 	json_decref(why->story);
 	selection_free(why->selection);
 	return failed;

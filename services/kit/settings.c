@@ -31,6 +31,11 @@ const struct config_key settings_keys[] = {
 	{ "monitor", "admin", NULL, "address that alarms are mailed to", false },
 	{ "monitor", "from", NULL, "address that alarms come from", false },
 	{ "broker", "topology", NULL, "the services' declarations; beside the programs if not given", false },
+	{ "retention", "raw", "30d", "how long what storefronts and shoppers sent is kept: 21d to 30d", false },
+	{ "retention", "raw-mib", "0", "how much of it at most, from 21 days of age on; 0: no limit", false },
+	{ "retention", "facts", "400d", "how long decisions are kept and a closed cart is remembered: 120d or more",
+		false },
+	{ "retention", "facts-mib", "0", "how much of them at most, from 120 days of age on; 0: no limit", false },
 	{ NULL, NULL, NULL, NULL, false },
 };
 

@@ -85,7 +85,8 @@ static int push(void *context, uint64_t epoch, struct bytes frame)
 
 static void hear_welcome(struct peer *peer, const Welcome *welcome)
 {
-	peer->standby = !welcome->active;
+	peer->rebuild = welcome->rebuild;
+	peer->standby = !welcome->active && !welcome->rebuild;
 	peer->head = welcome->head;
 	peer->opening = welcome->opening;
 	if (!welcome->active)

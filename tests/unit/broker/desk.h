@@ -29,7 +29,7 @@ struct peer {
 	uint64_t down_number;
 	struct item *tray[TRAY_MAX];
 	int count, taken;
-	bool welcomed, standby, refused, refused_final, lost;
+	bool welcomed, standby, rebuild, refused, refused_final, lost;
 	uint64_t head, opening;
 	char reason[256];
 	struct buffer answer;

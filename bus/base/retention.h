@@ -1,0 +1,28 @@
+/*
+ * retention.h: how long what is kept in the log, from the section [retention] of cartbus.conf
+ *
+ * Three classes of topics (bus/actor/topic.h): raw messages carry what storefronts and shoppers sent; facts are what was made of
+ * it; what is to be kept stays for ever. The broker drops by this, and services forget by the same numbers.
+ */
+#ifndef BUS_BASE_RETENTION_H
+#define BUS_BASE_RETENTION_H
+
+#include "bus/base/clock.h"
+#include "bus/base/config.h"
+
+/* Whatever the sizes say, folds may still need what is younger than this. */
+#define RETENTION_RAW_LEAST_US (21 * US_PER_DAY)
+#define RETENTION_RAW_MOST_US (30 * US_PER_DAY) /* personal payloads */
+#define RETENTION_FACTS_LEAST_US (120 * US_PER_DAY)
+
+struct retention_limits {
+	int64_t raw_us;       /* 30 days */
+	int64_t facts_us;     /* 400 days: also how long a closed cart, and what was done about it, is remembered */
+	uint64_t raw_bytes;   /* 0: no limit */
+	uint64_t facts_bytes; /* of the facts in the log; those that folds still need are kept beside it */
+};
+
+/* -EINVAL: ret_error tells the key and what was expected. */
+int retention_read(const struct config *config, struct retention_limits *ret, struct config_error *ret_error);
+
+#endif
