@@ -25,7 +25,7 @@ static void merge_open(
 	merge->prefix = prefix;
 	merge->overlay = with_overlay ? ordmap_at_or_after(state->overlay, from) : NULL;
 	merge->folded = ordmap_at_or_after(state->folded, from);
-	merge->store = store_cursor_new(state->store, FAMILY_ROWS);
+	merge->store = store_cursor_new_within(state->store, FAMILY_ROWS, prefix);
 	merge->store_has = store_cursor_seek(merge->store, from);
 }
 

@@ -157,8 +157,9 @@ static int memory_checkpoint(struct store *store, const char *path)
 	return -ENOTSUP;
 }
 
-static struct store_cursor *memory_cursor_new(struct store *store, int family)
+static struct store_cursor *memory_cursor_new(struct store *store, int family, struct bytes prefix)
 {
+	(void)prefix; /* what is deleted is gone here: nothing lies behind */
 	struct memory_cursor *cursor = memory_new(sizeof(*cursor));
 	cursor->cursor.store = store;
 	cursor->family = memory_of(store)->families[family];

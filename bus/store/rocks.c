@@ -54,6 +54,8 @@ struct rocks_batch {
 struct rocks_cursor {
 	struct store_cursor cursor;
 	rocksdb_iterator_t *iterator;
+	rocksdb_readoptions_t *reading; /* with an end of its own; NULL: the store's */
+	struct buffer until;
 };
 
 static struct rocks_store *rocks_of(struct store *store)
@@ -329,12 +331,35 @@ static int rocks_checkpoint(struct store *store, const char *path)
 	return r;
 }
 
-static struct store_cursor *rocks_cursor_new(struct store *store, int family)
+/* The first key behind all that begin with the prefix; empty: there is none. */
+static void end_of_prefix(struct bytes prefix, struct buffer *ret)
+{
+	buffer_add(ret, prefix.data, prefix.len);
+	while (ret->len > 0 && ret->data[ret->len - 1] == 0xff)
+		ret->len--;
+	if (ret->len > 0)
+		ret->data[ret->len - 1]++;
+}
+
+/* Without an end a seek walks over all that was deleted behind the prefix, to the next row that is there. */
+static void set_end(struct rocks_cursor *cursor, struct bytes prefix)
+{
+	end_of_prefix(prefix, &cursor->until);
+	if (cursor->until.len == 0)
+		return;
+	cursor->reading = rocksdb_readoptions_create();
+	rocksdb_readoptions_set_iterate_upper_bound(
+		cursor->reading, (const char *)cursor->until.data, cursor->until.len);
+}
+
+static struct store_cursor *rocks_cursor_new(struct store *store, int family, struct bytes prefix)
 {
 	struct rocks_store *rocks = rocks_of(store);
 	struct rocks_cursor *cursor = memory_new(sizeof(*cursor));
 	cursor->cursor.store = store;
-	cursor->iterator = rocksdb_create_iterator_cf(rocks->db, rocks->reading, rocks->families[family]);
+	set_end(cursor, prefix);
+	cursor->iterator = rocksdb_create_iterator_cf(
+		rocks->db, cursor->reading ? cursor->reading : rocks->reading, rocks->families[family]);
 	return &cursor->cursor;
 }
 
@@ -345,8 +370,12 @@ static rocksdb_iterator_t *iterator_of(const struct store_cursor *cursor)
 
 static void rocks_cursor_free(struct store_cursor *cursor)
 {
-	rocksdb_iter_destroy(iterator_of(cursor));
-	free(cursor);
+	struct rocks_cursor *rocks = (struct rocks_cursor *)cursor;
+	rocksdb_iter_destroy(rocks->iterator);
+	if (rocks->reading)
+		rocksdb_readoptions_destroy(rocks->reading);
+	buffer_free(&rocks->until);
+	free(rocks);
 }
 
 static bool rocks_cursor_seek(struct store_cursor *cursor, struct bytes key)

@@ -120,7 +120,13 @@ const char *store_why(const struct store *store)
 struct store_cursor *store_cursor_new(struct store *store, int family)
 {
 	assert(family >= 0 && family < store->family_count);
-	return store->engine->cursor_new(store, family);
+	return store->engine->cursor_new(store, family, BYTES("", 0));
+}
+
+struct store_cursor *store_cursor_new_within(struct store *store, int family, struct bytes prefix)
+{
+	assert(family >= 0 && family < store->family_count);
+	return store->engine->cursor_new(store, family, prefix);
 }
 
 void store_cursor_free(struct store_cursor *cursor)

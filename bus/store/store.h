@@ -55,6 +55,8 @@ const char *store_why(const struct store *store);            /* of the last erro
 
 /* A cursor sees the store as it was when it was made (in memory: as it is). */
 struct store_cursor *store_cursor_new(struct store *store, int family);
+/* The same for rows whose keys begin with `prefix`: those behind it need not be seen, and what was deleted there costs nothing. */
+struct store_cursor *store_cursor_new_within(struct store *store, int family, struct bytes prefix);
 void store_cursor_free(struct store_cursor *cursor);
 bool store_cursor_seek(struct store_cursor *cursor, struct bytes key);        /* at or after */
 bool store_cursor_seek_before(struct store_cursor *cursor, struct bytes key); /* at or before */

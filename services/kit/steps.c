@@ -23,7 +23,17 @@ static struct step_job *ready(const struct steps *steps)
 {
 	LIST_EACH (hook, &steps->jobs) {
 		struct step_job *job = LIST_ENTRY(hook, struct step_job, hook);
-		if (job->step != STEP_CLAIMING)
+		if (job->step == STEP_BEGIN || job->step == STEP_GO || job->step == STEP_DROP)
+			return job;
+	}
+	return NULL;
+}
+
+struct step_job *steps_settling(const struct steps *steps)
+{
+	LIST_EACH (hook, &steps->jobs) {
+		struct step_job *job = LIST_ENTRY(hook, struct step_job, hook);
+		if (job->step == STEP_SETTLE)
 			return job;
 	}
 	return NULL;
@@ -70,14 +80,23 @@ static int64_t steps_wait(void *self)
 	return ready(self) ? 0 : -1;
 }
 
-static void steps_work(void *self)
+static void take_all(struct steps *steps)
 {
-	struct steps *steps = self;
 	struct step_job *job;
 	while ((job = ready(steps))) {
 		if (job->step == STEP_GO && !effect_may_go(job->effect))
 			job->step = STEP_DROP;
 		steps->take(steps, job);
+	}
+}
+
+static void steps_work(void *self)
+{
+	struct steps *steps = self;
+	while (ready(steps)) {
+		take_all(steps);
+		if (steps->settle)
+			steps->settle(steps);
 	}
 }
 

@@ -10,7 +10,8 @@
 #include "bus/actor/effect.h"
 #include "bus/base/list.h"
 
-enum step { STEP_BEGIN, STEP_CLAIMING, STEP_GO, STEP_DROP };
+/* STEP_SETTLE: taken, and waits for what is done once for all that were taken together (a sync). */
+enum step { STEP_BEGIN, STEP_CLAIMING, STEP_GO, STEP_DROP, STEP_SETTLE };
 
 struct step_job {
 	struct list hook;
@@ -22,14 +23,17 @@ struct step_job {
 struct steps {
 	struct effect_driver driver; /* first: what the runtime gets */
 	struct list jobs;
-	void (*take)(struct steps *steps, struct step_job *job); /* one step; ends in steps_claim or steps_done */
+	void (*take)(struct steps *steps,
+		struct step_job *job);       /* one step; ends in steps_claim, steps_done or STEP_SETTLE */
+	void (*settle)(struct steps *steps); /* ends all that wait in STEP_SETTLE; NULL: none ever does */
 	void (*forget)(
 		struct steps *steps, struct step_job *job); /* undo what is not finished; NULL: nothing to undo */
 };
 
 /* Fills `steps`, which begins a structure from memory_new; closing the driver frees that. */
 void steps_init(struct steps *steps, const char *name);
-void steps_claim(struct step_job *job); /* waits for the answer: then STEP_GO or STEP_DROP */
+struct step_job *steps_settling(const struct steps *steps); /* the first in STEP_SETTLE, or NULL */
+void steps_claim(struct step_job *job);                     /* waits for the answer: then STEP_GO or STEP_DROP */
 void steps_done(struct steps *steps, struct step_job *job, const void *result); /* the job is gone */
 
 #endif

@@ -67,16 +67,27 @@ static void write_mail(struct steps *steps, struct step_job *job)
 static void deliver(struct steps *steps, struct step_job *job)
 {
 	const struct maildir *maildir = (struct maildir *)steps;
-	char tmp[800], new[800], folder[420];
+	char tmp[800], new[800];
 	place_of(maildir, job->request, tmp, new);
-	snprintf(folder, sizeof(folder), "%s/new", maildir->folder);
 	/* One that is there already is this very mail: the name says so. */
 	if (renameat2(AT_FDCWD, tmp, AT_FDCWD, new, RENAME_NOREPLACE) < 0 && errno != EEXIST) {
 		report(steps, job, MAIL_NOT_SENT, strerror(errno));
 		return;
 	}
+	job->step = STEP_SETTLE;
+}
+
+/* A folder's sync takes as long for a hundred new names as for one. */
+static void settle(struct steps *steps)
+{
+	char folder[420];
+	struct step_job *job;
+	if (!steps_settling(steps))
+		return;
+	snprintf(folder, sizeof(folder), "%s/new", ((struct maildir *)steps)->folder);
 	int r = file_sync_folder(folder);
-	report(steps, job, r < 0 ? MAIL_UNKNOWN : MAIL_SENT, r < 0 ? strerror(-r) : "in the folder");
+	while ((job = steps_settling(steps)))
+		report(steps, job, r < 0 ? MAIL_UNKNOWN : MAIL_SENT, r < 0 ? strerror(-r) : "in the folder");
 }
 
 static void take(struct steps *steps, struct step_job *job)
@@ -92,6 +103,7 @@ static void take(struct steps *steps, struct step_job *job)
 		report(steps, job, MAIL_NOT_SENT, "dropped before it was delivered");
 		return;
 	case STEP_CLAIMING:
+	case STEP_SETTLE:
 		return;
 	}
 }
@@ -116,6 +128,7 @@ struct effect_driver *transport_maildir_new(const char *folder)
 	make_folders(maildir);
 	steps_init(&maildir->steps, "mail");
 	maildir->steps.take = take;
+	maildir->steps.settle = settle;
 	maildir->steps.forget = forget;
 	return &maildir->steps.driver;
 }

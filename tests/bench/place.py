@@ -102,6 +102,10 @@ def pss_mb(pids):
     return total / 1024
 
 
+def name_of(pid):
+    return pathlib.Path(os.readlink(f"/proc/{pid}/exe")).name.removeprefix("cartbus-")
+
+
 def cpu_s(pids):
     ticks = 0
     for pid in pids:

@@ -154,6 +154,22 @@ static void a_cursor_walks_in_the_order_of_bytes(void **state)
 	assert_int_equal(store_cursor_status(cursor), 0);
 }
 
+static void a_cursor_within_a_prefix_misses_nothing_of_it(void **state)
+{
+	struct store *store = store_of(state);
+	put(store, LOG, "b", "1");
+	put(store, LOG, "b\xff\xff", "2");
+	put(store, LOG, "\xff\xff", "3");
+	_cleanup_(store_cursor_freep) struct store_cursor *within = store_cursor_new_within(store, LOG, bytes_of("b"));
+	assert_true(store_cursor_seek(within, bytes_of("b")));
+	assert_stands_on(within, "b", "1");
+	assert_true(store_cursor_next(within));
+	assert_stands_on(within, "b\xff\xff", "2");
+	_cleanup_(store_cursor_freep) struct store_cursor *last = store_cursor_new_within(store, LOG, bytes_of("\xff"));
+	assert_true(store_cursor_seek(last, bytes_of("\xff")));
+	assert_stands_on(last, "\xff\xff", "3");
+}
+
 static void seeking_goes_at_or_after_and_at_or_before(void **state)
 {
 	struct store *store = store_of(state);
@@ -297,6 +313,7 @@ int main(void)
 		IN_BOTH(a_value_is_appended_to_what_the_buffer_has),
 		IN_BOTH(empty_values_are_values),
 		IN_BOTH(a_cursor_walks_in_the_order_of_bytes),
+		IN_BOTH(a_cursor_within_a_prefix_misses_nothing_of_it),
 		IN_BOTH(seeking_goes_at_or_after_and_at_or_before),
 		IN_BOTH(an_empty_family_has_no_end_to_stand_on),
 		IN_BOTH(what_a_cursor_stands_on_may_be_deleted_under_it),
