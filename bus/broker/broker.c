@@ -51,6 +51,7 @@ static struct broker *broker_new(const struct topology *topology, const struct b
 	broker->by_peer = map_new();
 	broker->idem_staged = map_new();
 	broker->gateways = map_new();
+	broker->rebuilding = map_new();
 	list_init(&broker->sessions);
 	list_init(&broker->answers);
 	list_init(&broker->parked);
@@ -161,6 +162,7 @@ void broker_close(struct broker *broker)
 	map_each(broker->idem_staged, free_value, NULL);
 	map_free(broker->idem_staged);
 	map_free(broker->gateways);
+	map_free(broker->rebuilding);
 	map_free(broker->by_epoch);
 	map_free(broker->by_peer);
 	buffer_free(&broker->sweep_at);

@@ -34,6 +34,7 @@ struct broker_settings {
 	int64_t grace_us;           /* after a restart, for leases that are still held: 3 s */
 	int64_t idem_window_us;     /* keys of topics that are not kept for ever: 8 days; others: as long as facts */
 	struct retention_limits retention;
+	const char *snapshots; /* folder for them, in the same file system as the store; NULL: none */
 };
 extern const struct broker_settings broker_settings_default;
 

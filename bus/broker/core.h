@@ -74,6 +74,7 @@ struct broker {
 	struct map *idem_staged; /* key -> number, said but not committed yet */
 	struct list parked;      /* struct parked_claim */
 	struct list held;        /* struct answer: claims that are committed and wait for the gateways again */
+	struct map *rebuilding;  /* service/instance: its next hello is told to fold anew */
 	struct map *gateways;    /* name -> struct gateway: every one that ever said hello */
 	struct list control;     /* struct control_answer: leave with the next commit */
 	uint64_t folded;         /* `latest` stands here */
@@ -162,6 +163,9 @@ int dead_open(struct broker *broker);                                        /* 
 void deliver_all(struct broker *broker);
 void project_all(struct broker *broker);
 void progress_due(struct broker *broker, struct session *session);
+
+/* answer_care.c */
+bool rebuild_is_due(struct broker *broker, int peer, const char *instance);
 
 /* question.c */
 void hear_question(struct broker *broker, struct bytes peer, const Question *question);

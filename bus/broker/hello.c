@@ -191,7 +191,8 @@ void hear_hello(struct broker *broker, struct bytes routing, long uid, const Hel
 		tell_standby(broker, routing);
 		return;
 	}
-	if (retain_is_too_old(broker, peer, hello->cursor)) {
+	if ((rebuild_is_due(broker, peer, hello->instance) && hello->cursor > 0) ||
+		retain_is_too_old(broker, peer, hello->cursor)) {
 		tell_rebuild(broker, routing);
 		return;
 	}

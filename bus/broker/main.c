@@ -255,6 +255,7 @@ static void open_broker(struct process *process)
 	const char *run = config_get(process->config, "paths", NULL, "run");
 	char why[512] = "";
 
+	settings.snapshots = config_get(process->config, "paths", NULL, "state");
 	if (retention_read(process->config, &settings.retention, &error) < 0)
 		die("%s", error.text);
 	make_folder(run, "run");

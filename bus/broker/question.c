@@ -27,6 +27,8 @@ static const struct {
 	{ "dead.redrive", answer_dead_redrive },
 	{ "dead.drop", answer_dead_drop },
 	{ "gateway.strike", answer_strike },
+	{ "snapshot", answer_snapshot },
+	{ "rebuild", answer_rebuild },
 };
 
 const char *argument_text(json_t *argument, const char *name)

@@ -15,6 +15,7 @@ typedef json_t *answer_fn(struct broker *broker, json_t *argument, char ret_erro
 answer_fn answer_status, answer_queues;                                              /* answer_status.c */
 answer_fn answer_read;                                                               /* answer_read.c */
 answer_fn answer_dead_list, answer_dead_show, answer_dead_redrive, answer_dead_drop; /* answer_dead.c */
+answer_fn answer_snapshot, answer_rebuild;                                           /* answer_care.c */
 answer_fn answer_strike;                                                             /* answer_status.c */
 
 /* NULL or "": not given. A number that is not one is 0. */

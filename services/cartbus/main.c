@@ -42,6 +42,8 @@ static const struct subcommand {
 	{ "cart override", "SHOP CART FIRST SECOND", "waits of its own for one cart", command_cart_override },
 	{ "cart suppress", "SHOP CART", "never mail about this cart", command_cart_suppress },
 	{ "cart write-off", "SHOP CART", "end the chase of this cart", command_cart_write_off },
+	{ "backup", "DIR", "a verified copy of the log, while everything runs", command_backup },
+	{ "rebuild", "SERVICE", "have a service fold its state from the log anew", command_rebuild },
 	{ "gateway strike", "NAME", "strike off a gateway that is lost for good", command_gateway_strike },
 };
 

@@ -1,0 +1,209 @@
+/*
+ * backup_folder.c: the files of a backup, copied and checked
+ *
+ * Promises:  what was copied is on the disk before backup.json names it; what is checked is read from the disk, byte by byte.
+ * Fails by:  saying which file, and what is wrong with it.
+ */
+#include "services/cartbus/backup_folder.h"
+
+#include "bus/base/cleanup.h"
+#include "bus/base/file.h"
+#include "bus/base/text.h"
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <openssl/evp.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+enum { CHUNK = 1 << 20, NOTE_MAX = 16 << 20, SHA256_HEX = 65, PATH_BYTES = 900 };
+static const uint64_t TELL_EVERY_BYTES = UINT64_C(256) << 20;
+
+DEFINE_CLEANUP(EVP_MD_CTX *, EVP_MD_CTX_free)
+DEFINE_CLEANUP(DIR *, closedir)
+
+int backup_folder_make(const char *folder)
+{
+	_cleanup_(closedirp) DIR *listing = NULL;
+	struct dirent *entry;
+	int r = file_make_folders(folder, 0700);
+
+	if (r < 0)
+		return r;
+	listing = opendir(folder);
+	if (!listing)
+		return -errno;
+	while ((entry = readdir(listing)))
+		if (strcmp(entry->d_name, ".") != 0 && strcmp(entry->d_name, "..") != 0)
+			return -ENOTEMPTY;
+	return 0;
+}
+
+static void to_hex(const unsigned char *digest, unsigned int len, char ret[SHA256_HEX])
+{
+	for (unsigned int i = 0; i < len && 2 * i + 2 < SHA256_HEX; i++)
+		snprintf(ret + (size_t)2 * i, 3, "%02x", digest[i]);
+}
+
+/* Reads all of a file, into another if `to` is one; size and sum of what was read. */
+static int sum_file(int from, int to, uint64_t *ret_size, char ret_sum[SHA256_HEX])
+{
+	_cleanup_(EVP_MD_CTX_freep) EVP_MD_CTX *context = EVP_MD_CTX_new();
+	_cleanup_free_ unsigned char *chunk = malloc(CHUNK);
+	unsigned char digest[EVP_MAX_MD_SIZE];
+	unsigned int digest_len = 0;
+	ssize_t len;
+	int r = 0;
+
+	*ret_size = 0;
+	if (!chunk || !EVP_DigestInit_ex(context, EVP_sha256(), NULL))
+		return -ENOMEM;
+	while (r == 0 && (len = read(from, chunk, CHUNK)) != 0) {
+		if (len < 0)
+			return -errno;
+		EVP_DigestUpdate(context, chunk, (size_t)len);
+		*ret_size += (uint64_t)len;
+		if (to >= 0)
+			r = file_write(to, BYTES(chunk, (size_t)len));
+	}
+	if (r == 0 && to >= 0 && fsync(to) < 0)
+		r = -errno;
+	EVP_DigestFinal_ex(context, digest, &digest_len);
+	to_hex(digest, digest_len, ret_sum);
+	return r;
+}
+
+static int copy_file(const char *from, const char *to, uint64_t *ret_size, char ret_sum[SHA256_HEX])
+{
+	int source = open(from, O_RDONLY | O_CLOEXEC), target, r;
+
+	if (source < 0)
+		return -errno;
+	target = open(to, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+	r = target < 0 ? -errno : sum_file(source, target, ret_size, ret_sum);
+	close(source);
+	if (target >= 0)
+		close(target);
+	return r;
+}
+
+static void tell_progress(const struct command *command, const struct backup_sum *sum, uint64_t before)
+{
+	if (!command->json && sum->bytes / TELL_EVERY_BYTES != before / TELL_EVERY_BYTES)
+		fprintf(stderr, "%llu MiB in %llu files so far\n", (unsigned long long)(sum->bytes >> 20),
+			(unsigned long long)sum->files);
+}
+
+static int copy_one(const struct command *command, const char *from, const char *to, const char *name, json_t *files,
+	struct backup_sum *sum)
+{
+	char source[PATH_BYTES], target[PATH_BYTES], hex[SHA256_HEX] = "";
+	uint64_t size = 0;
+	int r;
+
+	snprintf(source, sizeof(source), "%s/%s", from, name);
+	snprintf(target, sizeof(target), "%s/%s", to, name);
+	r = copy_file(source, target, &size, hex);
+	if (r < 0) {
+		complain(command, "%s could not be copied to %s: %s", source, target, strerror(-r));
+		return EXIT_NO;
+	}
+	json_array_append_new(
+		files, json_pack("{s:s,s:I,s:s}", "name", name, "bytes", (json_int_t)size, "sha256", hex));
+	sum->files++;
+	sum->bytes += size;
+	tell_progress(command, sum, sum->bytes - size);
+	return EXIT_FINE;
+}
+
+int backup_copy(
+	const struct command *command, const char *from, const char *to, json_t *files, struct backup_sum *ret_sum)
+{
+	_cleanup_(closedirp) DIR *listing = opendir(from);
+	struct dirent *entry;
+	int ended = EXIT_FINE;
+
+	*ret_sum = (struct backup_sum){ 0 };
+	if (!listing || mkdir(to, 0700) < 0) {
+		complain(command, "%s: %s", listing ? to : from, strerror(errno));
+		return EXIT_NO;
+	}
+	while (ended == EXIT_FINE && (entry = readdir(listing)))
+		if (entry->d_name[0] != '.' && strcmp(entry->d_name, "LOCK") != 0)
+			ended = copy_one(command, from, to, entry->d_name, files, ret_sum);
+	if (ended == EXIT_FINE && file_sync_folder(to) < 0) {
+		complain(command, "%s could not be synced", to);
+		ended = EXIT_NO;
+	}
+	return ended;
+}
+
+static int verify_one(const struct command *command, const char *folder, const json_t *file, struct backup_sum *sum)
+{
+	const char *name = json_string_value(json_object_get(file, "name"));
+	const char *expected = json_string_value(json_object_get(file, "sha256"));
+	char path[PATH_BYTES], hex[SHA256_HEX] = "";
+	uint64_t size = 0;
+	int source, r;
+
+	if (!name || !expected || strchr(name, '/')) {
+		complain(command, "%s/backup.json names a file that cannot be", folder);
+		return EXIT_NO;
+	}
+	snprintf(path, sizeof(path), "%s/broker/%s", folder, name);
+	source = open(path, O_RDONLY | O_CLOEXEC);
+	r = source < 0 ? -errno : sum_file(source, -1, &size, hex);
+	if (source >= 0)
+		close(source);
+	if (r < 0 || strcmp(hex, expected) != 0) {
+		complain(command, "%s: %s", path, r < 0 ? strerror(-r) : "it is not what was backed up");
+		return EXIT_NO;
+	}
+	sum->files++;
+	sum->bytes += size;
+	return EXIT_FINE;
+}
+
+int backup_verify(const struct command *command, const char *folder, struct backup_sum *ret_sum, json_t **ret)
+{
+	_cleanup_(buffer_free) struct buffer text = { 0 };
+	char path[PATH_BYTES];
+	const json_t *file, *files;
+	json_t *note = NULL;
+	int ended = EXIT_FINE;
+	size_t i;
+
+	*ret_sum = (struct backup_sum){ 0 };
+	snprintf(path, sizeof(path), "%s/backup.json", folder);
+	if (file_read(path, NOTE_MAX, &text) == 0)
+		note = json_loads(buffer_text(&text), 0, NULL);
+	files = json_object_get(note, "files");
+	if (json_array_size(files) == 0) {
+		complain(command, "%s: there is no such file, or it is not whole: %s is no finished backup", path,
+			folder);
+		ended = EXIT_NO;
+	}
+	json_array_foreach(files, i, file)
+	{
+		if (verify_one(command, folder, file, ret_sum))
+			ended = EXIT_NO;
+	}
+	if (ret && ended == EXIT_FINE)
+		*ret = json_incref(note);
+	json_decref(note);
+	return ended;
+}
+
+void backup_remove_folder(const char *folder)
+{
+	_cleanup_(closedirp) DIR *listing = opendir(folder);
+	struct dirent *entry;
+
+	while (listing && (entry = readdir(listing)))
+		if (strcmp(entry->d_name, ".") != 0 && strcmp(entry->d_name, "..") != 0)
+			unlinkat(dirfd(listing), entry->d_name, 0);
+	rmdir(folder);
+}
