@@ -31,6 +31,7 @@ static json_t *describe_queue(struct broker *broker, const struct queue *queue)
 {
 	json_t *object = json_object();
 	uint64_t letters = map_count(queue->by_seq);
+	bool paused = breaker_is_open(&queue->breaker);
 
 	json_object_set_new(object, "name", json_string(queue->peer->name));
 	json_object_set_new(object, "ready", number(letters - queue->leased_count - queue->delayed_count));
@@ -39,6 +40,9 @@ static json_t *describe_queue(struct broker *broker, const struct queue *queue)
 	json_object_set_new(object, "dead", number(queue->dead_count));
 	json_object_set_new(object, "oldest_us", json_integer(queue_oldest_us(broker, queue)));
 	json_object_set_new(object, "failures", number(queue->failures));
+	json_object_set_new(object, "paused_us", json_integer(queue->breaker.since_us));
+	json_object_set_new(object, "tries", number(queue->breaker.probes));
+	json_object_set_new(object, "outage", json_string(paused ? queue->outage_reason : ""));
 	json_object_set_new(object, "unread", number(log_head(broker->log) - queue->scanned));
 	return object;
 }

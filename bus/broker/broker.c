@@ -301,6 +301,18 @@ static bool anything_is_leased(const struct broker *broker)
 	return false;
 }
 
+static int64_t queue_wait_us(const struct broker *broker, const struct queue *queue, int64_t most_us)
+{
+	int64_t due_us = queue_next_due_us(queue);
+	int64_t try_us = queue->breaker.probe_boot_us - broker_boot_us(broker);
+
+	if (due_us != INT64_MAX && clock_until_us(broker->clock, due_us) < most_us)
+		most_us = clock_until_us(broker->clock, due_us);
+	if (breaker_is_open(&queue->breaker) && try_us > 0 && try_us < most_us)
+		most_us = try_us;
+	return most_us;
+}
+
 /* When there is something to do at the latest, in boot time from now. */
 static int64_t next_wait_us(const struct broker *broker)
 {
@@ -314,12 +326,9 @@ static int64_t next_wait_us(const struct broker *broker)
 		wait_us = grace_us;
 	if (anything_is_leased(broker) && lease_us < wait_us)
 		wait_us = lease_us;
-	for (int i = 0; i < broker->topology.peer_count; i++) {
-		int64_t due_us = broker->queues[i] ? queue_next_due_us(broker->queues[i]) : INT64_MAX;
-
-		if (due_us != INT64_MAX && clock_until_us(broker->clock, due_us) < wait_us)
-			wait_us = clock_until_us(broker->clock, due_us);
-	}
+	for (int i = 0; i < broker->topology.peer_count; i++)
+		if (broker->queues[i])
+			wait_us = queue_wait_us(broker, broker->queues[i], wait_us);
 	return wait_us > 0 ? wait_us : 0;
 }
 

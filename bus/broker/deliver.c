@@ -2,7 +2,8 @@
  * deliver.c: ready letters go to sessions, in runs, as far as their credit goes
  *
  * Promises:  a session never gets more than it granted; after a restart what may still be held waits for the grace period; a
- *            suspect goes alone to a session that holds nothing, and while it waits one session is drained for it.
+ *            suspect goes alone to a session that holds nothing, and while it waits one session is drained for it. From a
+ *            paused queue one letter at a time is tried.
  * Read next: lease.c, project.c
  */
 #include "bus/base/cleanup.h"
@@ -116,6 +117,38 @@ static void deliver_suspects(struct broker *broker, struct queue *queue, struct 
 	queue->draining = suspect && count > 0 ? sessions[0] : NULL;
 }
 
+/* What never failed tells more than what did, and of that in turn the oldest and the newest: nothing is to wait for all others. */
+static struct letter *next_to_try(const struct broker *broker, const struct queue *queue)
+{
+	bool newest = queue->breaker.probes % 2 != 0;
+	struct letter *found = NULL;
+
+	LIST_EACH (hook, &queue->ready) {
+		struct letter *letter = LIST_ENTRY(hook, struct letter, in_state);
+
+		if (in_grace(broker, letter))
+			continue;
+		if (!found || (found->trouble && !letter->trouble) || (newest && !letter->trouble))
+			found = letter;
+	}
+	return found;
+}
+
+static void try_one(struct broker *broker, struct queue *queue, struct session *const *sessions, size_t count)
+{
+	struct letter *letter = NULL;
+
+	if (breaker_may_try(&queue->breaker, queue->leased_count, broker_boot_us(broker)))
+		letter = next_to_try(broker, queue);
+	for (size_t i = 0; letter && i < count; i++) {
+		if (!has_credit(sessions[i]) || sessions[i]->failing)
+			continue;
+		queue->breaker.probing = true;
+		hand_out(broker, queue, letter, sessions[i]);
+		return;
+	}
+}
+
 /* One run for one session; false: it got nothing. */
 static bool deliver_run(struct broker *broker, struct queue *queue, struct session *session)
 {
@@ -158,6 +191,10 @@ static void deliver(struct broker *broker, struct queue *queue)
 	size_t count = list_sessions(broker, queue, sessions);
 	bool more = true;
 
+	if (breaker_is_open(&queue->breaker)) {
+		try_one(broker, queue, sessions, count);
+		return;
+	}
 	deliver_suspects(broker, queue, sessions, count);
 	while (more && broker->broken == 0) {
 		more = false;

@@ -18,6 +18,7 @@
 #include "bus/base/text.h"
 #include "bus/broker/session.h"
 
+static const char DIED[] = "whoever was at work on it alone ended without a word";
 static const int64_t CALM_US = 10 * US_PER_S; /* a death for another reason explains those up to so much later */
 static const int64_t EXCUSED_MOST_US = 5 * US_PER_MINUTE; /* as long as the longest backoff after a failure */
 
@@ -29,7 +30,7 @@ void lease_grant(struct broker *broker, struct queue *queue, struct letter *lett
 	letter->state = LETTER_LEASED;
 	letter->holder = session;
 	letter->attempt++;
-	letter->alone = letter->suspect;
+	letter->alone = letter->suspect || queue->breaker.probing;
 	letter->lease_until_us = broker_boot_us(broker) + queue->peer->lease_us;
 	list_append(&session->leased, &letter->in_state);
 	session->leased_count++;
@@ -90,7 +91,7 @@ static void failed_alone(struct broker *broker, struct queue *queue, struct lett
 	char by[64];
 
 	TEXT_COPY(by, letter->holder->instance);
-	if (letter->accused_us > 0)
+	if (letter->accused_us > 0 && !breaker_is_open(&queue->breaker))
 		trouble_counted(queue, letter, letter->accused_us, "the same, handed out beside others", by);
 	letter->accused_us = 0;
 	trouble_failed(broker, queue, letter, 0, reason, by);
@@ -182,10 +183,10 @@ static void died_alone(struct broker *broker, struct queue *queue, struct letter
 
 	note_death(queue, now_us, letter->seq);
 	letter->suspect = true;
-	if (excused)
+	if (excused && !outage_failed(broker, queue, letter, DIED))
 		trouble_waits(broker, queue, letter, excused_us(++letter->excused));
 	else
-		failed_alone(broker, queue, letter, "whoever was at work on it alone ended without a word");
+		failed_alone(broker, queue, letter, DIED);
 }
 
 static struct letter *newest_of(const struct session *session)

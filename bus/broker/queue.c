@@ -35,6 +35,8 @@ int queue_open(struct broker *broker, int peer, struct queue **ret)
 	r = acks_open(broker, queue);
 	if (r == 0)
 		r = troubles_open(broker, queue);
+	if (r == 0)
+		r = outage_open(broker, queue);
 	queue->scanned = queue->floor;
 	return r;
 }

@@ -7,6 +7,7 @@
 #ifndef BUS_BROKER_QUEUE_H
 #define BUS_BROKER_QUEUE_H
 
+#include "bus/broker/breaker.h"
 #include "bus/broker/core.h"
 
 enum {
@@ -66,6 +67,8 @@ struct queue {
 	struct session *draining; /* gets nothing until it is empty: a suspect waits for it */
 	struct death deaths[DEATHS_REMEMBERED];
 	uint64_t deaths_counted;
+	struct breaker breaker;
+	char outage_reason[256]; /* of the last failure while it is paused */
 };
 
 int queue_open(struct broker *broker, int peer, struct queue **ret);
@@ -97,6 +100,11 @@ void queue_row_key(const struct queue *queue, char kind, uint64_t number, struct
 /* trouble.c: one more failure. At the limit the letter is dead; else it waits its backoff (or `delay_us`, if given). */
 void trouble_failed(struct broker *broker, struct queue *queue, struct letter *letter, int64_t delay_us,
 	const char *reason, const char *by);
+/* outage.c. A failure: is the queue paused because of it, or already? Then it is not the letter's. */
+bool outage_failed(struct broker *broker, struct queue *queue, const struct letter *letter, const char *reason);
+void outage_worked(struct broker *broker, struct queue *queue);
+int outage_open(struct broker *broker, struct queue *queue);
+
 /* Refused for good: dead at once. */
 void trouble_refused(
 	struct broker *broker, struct queue *queue, struct letter *letter, const char *reason, const char *by);

@@ -2,8 +2,8 @@
  * trouble.c: messages that failed or wait: sparse rows beside the bitmaps
  *
  * Owns:      the rows (queue, 'x', number) of family queue.
- * Promises:  failures and delays outlive a restart; only failures count towards the limit.
- * Read next: dead.c (what is past the limit)
+ * Promises:  failures and delays outlive a restart; only failures count towards the limit, and not while everything fails.
+ * Read next: dead.c (what is past the limit), outage.c
  */
 #include "bus/base/cleanup.h"
 #include "bus/base/memory.h"
@@ -118,11 +118,28 @@ void trouble_counted(struct queue *queue, struct letter *letter, int64_t at_us, 
 	remember_failure(letter->trouble, at_us, reason, by);
 }
 
+/* Everything fails: it is not this letter's fault. It waits longer than the next try, which so falls to another. */
+static void fail_in_outage(
+	struct broker *broker, struct queue *queue, struct letter *letter, const char *reason, const char *by)
+{
+	int64_t now_us = broker_wall_us(broker);
+
+	if (!letter->trouble)
+		letter->trouble = memory_new(sizeof(*letter->trouble));
+	queue->failures++;
+	remember_failure(letter->trouble, now_us, reason, by);
+	queue_delay(broker, queue, letter, now_us + 2 * breaker_interval_us(&queue->breaker));
+}
+
 void trouble_failed(struct broker *broker, struct queue *queue, struct letter *letter, int64_t delay_us,
 	const char *reason, const char *by)
 {
 	int64_t now_us = broker_wall_us(broker);
 
+	if (outage_failed(broker, queue, letter, reason)) {
+		fail_in_outage(broker, queue, letter, reason, by);
+		return;
+	}
 	trouble_counted(queue, letter, now_us, reason, by);
 	if (letter->trouble->failures >= queue->peer->failure_limit) {
 		dead_letter(broker, queue, letter, reason, by);
@@ -135,6 +152,10 @@ void trouble_failed(struct broker *broker, struct queue *queue, struct letter *l
 void trouble_refused(
 	struct broker *broker, struct queue *queue, struct letter *letter, const char *reason, const char *by)
 {
+	if (outage_failed(broker, queue, letter, reason)) {
+		fail_in_outage(broker, queue, letter, reason, by);
+		return;
+	}
 	if (!letter->trouble)
 		letter->trouble = memory_new(sizeof(*letter->trouble));
 	remember_failure(letter->trouble, broker_wall_us(broker), reason, by);

@@ -110,6 +110,8 @@ static void settle(
 	letter->excused = 0;
 	letter->shared_death = 0;
 	letter->accused_us = 0;
+	if (up->verdict == VERDICT_DONE || (up->verdict == VERDICT_RETURN && !up->failed))
+		outage_worked(broker, queue);
 	switch (up->verdict) {
 	case VERDICT_DONE:
 		queue_settle(broker, queue, letter);

@@ -1,7 +1,7 @@
 /*
  * status.c: `cartbus status` and `cartbus queues`: is all well?
  *
- * Owns:     what makes it red: dead letters, a service without an active instance, a gateway that is away, claims that wait for
+ * Owns:     what makes it red: dead letters, a paused queue, a service without an active instance, a gateway that is away, claims that wait for
  *           one, a raised alarm.
  * Promises: red is exit 1, so a script needs no parsing.
  */
@@ -84,6 +84,10 @@ static void judge_queues(struct health *health)
 		if (number_of(queue, "dead") > 0)
 			say_red(health, "%s has %lld dead letters: cartbus dlq list --queue %s", text_of(queue, "name"),
 				number_of(queue, "dead"), text_of(queue, "name"));
+		if (number_of(queue, "paused_us") > 0)
+			say_red(health,
+				"%s is paused, everything failed: %s; one message at a time is tried until one works",
+				text_of(queue, "name"), text_of(queue, "outage"));
 	}
 }
 
@@ -131,9 +135,10 @@ static void print_queues(const json_t *queues)
 	size_t i;
 
 	printf("%-12s %8s %8s %8s %8s %9s\n", "queue", "ready", "leased", "delayed", "dead", "failures");
-	json_array_foreach(queues, i, queue) printf("%-12s %8lld %8lld %8lld %8lld %9lld\n", text_of(queue, "name"),
-		number_of(queue, "ready"), number_of(queue, "leased"), number_of(queue, "delayed"),
-		number_of(queue, "dead"), number_of(queue, "failures"));
+	json_array_foreach(queues, i, queue)
+		printf("%-12s %8lld %8lld %8lld %8lld %9lld%s\n", text_of(queue, "name"), number_of(queue, "ready"),
+			number_of(queue, "leased"), number_of(queue, "delayed"), number_of(queue, "dead"),
+			number_of(queue, "failures"), number_of(queue, "paused_us") > 0 ? "  paused" : "");
 }
 
 static void print_sessions(const json_t *sessions)
@@ -220,7 +225,10 @@ int command_queues(struct command *command, int argc, char **argv)
 	command_take(command, argc, argv,
 		&(struct arguments){ .help = "Shows for each service what waits to be decided, what is being decided, "
 					     "what is delayed "
-					     "and what is dead.\vExample:\n  cartbus queues --json" });
+					     "and what is dead. A queue is paused while whatever its service is given "
+					     "fails: then one message at a time is tried, at growing intervals up to a "
+					     "minute, nothing that fails counts against a message, and the first that "
+					     "works ends it.\vExample:\n  cartbus queues --json" });
 	client = command_connect(command);
 	answer = command_ask(command, client, "queues", NULL);
 	client_free(client);

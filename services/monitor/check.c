@@ -46,6 +46,12 @@ static bool failures(const struct circumstances *now, Alarm *ret)
 		say(ret, "%llu decisions failed in the last minutes", (unsigned long long)(failed - before));
 }
 
+static bool queue_paused(const struct circumstances *now, Alarm *ret)
+{
+	return now->view->paused[0] &&
+		say(ret, "whatever is given to it fails, so it is given one message at a time: %s", now->view->paused);
+}
+
 static bool queue_stuck(const struct circumstances *now, Alarm *ret)
 {
 	int64_t oldest_us = now->view->oldest_ready_us, age_us = now->now_us - oldest_us;
@@ -106,6 +112,11 @@ static const struct {
 		"see why: cartbus dlq list; then, when the cause is gone: cartbus dlq redrive", 0, dead_letters },
 	[CONDITION_FAILURES] = { "failures", "see which and why: cartbus queues, and the journal of that service", 0,
 		failures },
+	[CONDITION_QUEUE_PAUSED] = { "queue-paused",
+		"see what fails: cartbus status, and the journal of that service. Nothing is lost: it goes on by "
+		"itself "
+		"when one message works",
+		0, queue_paused },
 	[CONDITION_QUEUE_STUCK] = { "queue-stuck", "is the service running and ready? cartbus status", US_PER_MINUTE,
 		queue_stuck },
 	[CONDITION_SERVICE_MISSING] = { "service-missing",

@@ -50,6 +50,8 @@ static void read_queue(const json_t *status, const json_t *queue, struct view *v
 		view->oldest_ready_us = oldest_us;
 		snprintf(view->oldest_queue, sizeof(view->oldest_queue), "%.31s", name);
 	}
+	if (number(queue, "paused_us"))
+		add_name(view->paused, sizeof(view->paused), name);
 	if (!has_session(status, name))
 		add_name(view->missing, sizeof(view->missing), name);
 }

@@ -13,6 +13,7 @@ struct view {
 	uint64_t failures;       /* of all queues since the broker started */
 	int64_t oldest_ready_us; /* log time of the oldest message that waits in a queue with ready ones; 0: none */
 	char oldest_queue[32];
+	char paused[120];  /* queues that are paused because everything failed: "sender, waiter" */
 	char missing[160]; /* services that have a queue and no session: "sender, waiter" */
 	char away[160];    /* gateways that do not answer */
 	uint64_t parked_claims;

@@ -70,6 +70,8 @@ static void the_brokers_account_is_judged(void **state)
 		{ CONDITION_FAILURES, { .failures = "5" }, "5 decisions failed" },
 		{ CONDITION_QUEUE_STUCK, { .ready = "1", .oldest_us = NOW_US - 31 * US_PER_MINUTE },
 			"waiter has waited for 31" },
+		{ CONDITION_QUEUE_PAUSED, { .more = ",{\"name\":\"sender\",\"paused_us\":7}" },
+			"one message at a time: sender" },
 		{ CONDITION_SERVICE_MISSING, { .more = ",{\"name\":\"unsub\"}" }, "not running: unsub" },
 		{ CONDITION_GATEWAY_AWAY, { .alive = "false" }, "gateway" },
 		{ CONDITION_CLAIMS_PARKED, { .parked = "2" }, "2 mails wait" },

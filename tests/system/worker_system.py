@@ -1,0 +1,46 @@
+"""A System with a worker that does what its messages say (worker.c), beside the services' own declarations."""
+
+import os
+import subprocess
+import time
+
+from cartbus_system import BUILD, System, wait_until
+
+RATE = 20  # of the clock: a backoff of a minute passes in three seconds
+
+
+class WorkerSystem(System):
+    def __init__(self, rate=RATE, settings=None):
+        now_us = int(time.time() * 1e6)
+        super().__init__({"clock": {"rate": rate, "origin-real-us": now_us, "origin-wall-us": now_us}})
+        topology = (BUILD / "share" / "cartbus" / "topology.conf").read_text()
+        for program in ("cartbus-test-worker", "cartbus-test-say"):
+            topology += subprocess.run([BUILD / "bin" / program, "--manifest"], capture_output=True, text=True, check=True).stdout
+        (self.folder / "topology.conf").write_text(topology)
+        self.configure({"clock": {"rate": rate, "origin-real-us": now_us, "origin-wall-us": now_us},
+                        "broker": {"topology": self.folder / "topology.conf"},
+                        "monitor": {"admin": "admin@shop.example", "from": "cartbus@shop.example"}, **(settings or {})})
+        self.outage = self.folder / "outage"
+        os.environ["CARTBUS_TEST_OUTAGE"] = str(self.outage)
+
+    def say(self, *words, shop="demo"):
+        """Confirmed messages for the worker, KEY=WORK each."""
+        subprocess.run([BUILD / "bin" / "cartbus-test-say", self.config_path, shop, *words], check=True, timeout=60)
+
+    def done(self):
+        """The keys of what the worker has done, in order."""
+        return [entry["key"] for entry in self.log(topic="test.done")]
+
+    def queue(self, name="worker"):
+        return next(queue for queue in self.ask("queues")["queues"] if queue["name"] == name)
+
+    def dead(self, *filters):
+        return self.cartbus("dlq", "list", *filters, json_output=True, check=False)["dead"]
+
+    def alarm(self, kind):
+        """Its last state: None when it was never said."""
+        said = [entry["message"] for entry in self.log(topic="alarm") if entry["message"].kind == kind]
+        return said[-1].raised if said else None
+
+
+__all__ = ["WorkerSystem", "wait_until"]
