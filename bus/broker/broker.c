@@ -9,6 +9,7 @@
  */
 #include "bus/broker/broker.h"
 #include "bus/base/text.h"
+#include "bus/broker/feed.h"
 #include "bus/broker/session.h"
 #include <errno.h>
 #include <stdio.h>
@@ -308,6 +309,8 @@ static int64_t queue_wait_us(const struct broker *broker, const struct queue *qu
 
 	if (due_us != INT64_MAX && clock_until_us(broker->clock, due_us) < most_us)
 		most_us = clock_until_us(broker->clock, due_us);
+	if (feed_wait_us(broker, queue) < most_us)
+		most_us = feed_wait_us(broker, queue);
 	if (breaker_is_open(&queue->breaker) && try_us > 0 && try_us < most_us)
 		most_us = try_us;
 	return most_us;
@@ -362,6 +365,7 @@ static void tick_grace(struct broker *broker)
 
 int64_t broker_tick(struct broker *broker)
 {
+	feeds_tick(broker); /* first: what this tick makes a dead letter is not in the store yet */
 	sessions_expire(broker);
 	tick_queues(broker);
 	tick_grace(broker);

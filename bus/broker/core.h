@@ -155,7 +155,10 @@ void dead_letter(struct broker *broker, struct queue *queue, struct letter *lett
 int dead_read(struct broker *broker, const struct queue *queue, uint64_t seq, Trouble *ret_trouble,
 	struct buffer *ret_message);
 bool dead_redrive(struct broker *broker, struct queue *queue, uint64_t seq);
-bool dead_drop(struct broker *broker, struct queue *queue, uint64_t seq);
+/* A message that the queue is done with goes back into it. false: it is not done with it, or it is a dead letter. */
+bool dead_replay(struct broker *broker, struct queue *queue, const struct logged *logged);
+bool dead_drop(struct broker *broker, struct queue *queue, uint64_t seq, const char *why);
+void dead_key(const struct queue *queue, uint64_t seq, struct buffer *ret);  /* of its row */
 void dead_settled(struct broker *broker, struct queue *queue, uint64_t seq); /* a redriven one ended well */
 int dead_open(struct broker *broker);                                        /* redriven ones go back to their queues */
 

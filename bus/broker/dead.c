@@ -2,8 +2,9 @@
  * dead.c: the dead letters
  *
  * Owns:      family dead: (queue, number) -> what went wrong, and a copy of the message: the log may drop the original.
- * Promises:  dead-lettering frees the key, is itself a message (topic dead.letter), and loses nothing; a redriven letter stays
- *            here until it has ended well.
+ * Promises:  dead-lettering frees the key, is itself a message (topic dead.letter), and loses nothing, and so is giving a letter
+ *            up; a redriven letter stays here until it has ended well. So does a replayed one, which comes here from the log.
+ * Read next: feed.c (many at once)
  */
 #include "bus/base/cleanup.h"
 #include "bus/base/memory.h"
@@ -16,7 +17,7 @@
 
 static const char TOPIC[] = "dead.letter";
 
-static void dead_key(const struct queue *queue, uint64_t seq, struct buffer *ret)
+void dead_key(const struct queue *queue, uint64_t seq, struct buffer *ret)
 {
 	buffer_clear(ret);
 	buffer_add(ret, queue->peer->name, strlen(queue->peer->name) + 1);
@@ -57,12 +58,13 @@ int dead_read(struct broker *broker, const struct queue *queue, uint64_t seq, Tr
 	return 0;
 }
 
-static void say_dead_letter(struct broker *broker, const struct queue *queue, const struct letter *letter,
-	const Trouble *trouble, const Envelope *of)
+/* dropped: why it was given up; "": it has just died */
+static void say_dead_letter(struct broker *broker, const struct queue *queue, uint64_t seq, const Trouble *trouble,
+	const Envelope *of, const char *dropped)
 {
 	_cleanup_(buffer_free) struct buffer message = { 0 };
-	DeadLetter fact = { .seq = letter->seq, .failures = trouble->failures, .died_us = trouble->died_us };
-	Envelope envelope = { .cause = letter->seq, .said_us = trouble->died_us };
+	DeadLetter fact = { .seq = seq, .failures = trouble->failures, .died_us = trouble->died_us };
+	Envelope envelope = { .cause = seq, .said_us = broker_wall_us(broker) };
 	uint8_t payload[DeadLetter_size];
 	pb_ostream_t stream = pb_ostream_from_buffer(payload, sizeof(payload));
 
@@ -71,6 +73,7 @@ static void say_dead_letter(struct broker *broker, const struct queue *queue, co
 	TEXT_COPY(fact.queue, queue->peer->name);
 	TEXT_COPY(fact.topic, of->topic);
 	TEXT_COPY(fact.reason, trouble->reason);
+	TEXT_COPY(fact.dropped, dropped);
 	TEXT_COPY(envelope.topic, TOPIC);
 	TEXT_COPY(envelope.shop, of->shop);
 	TEXT_COPY(envelope.key, of->key);
@@ -128,7 +131,7 @@ void dead_letter(struct broker *broker, struct queue *queue, struct letter *lett
 	write_row(broker, queue, letter->seq, trouble, buffer_bytes(&message));
 	queue->dead_count++;
 	if (message_read(buffer_bytes(&message), &envelope, &payload) == 0)
-		say_dead_letter(broker, queue, letter, trouble, &envelope);
+		say_dead_letter(broker, queue, letter->seq, trouble, &envelope, "");
 	letter->died = true;
 	queue_settle(broker, queue, letter);
 }
@@ -174,13 +177,35 @@ bool dead_redrive(struct broker *broker, struct queue *queue, uint64_t seq)
 	return true;
 }
 
-bool dead_drop(struct broker *broker, struct queue *queue, uint64_t seq)
+bool dead_replay(struct broker *broker, struct queue *queue, const struct logged *logged)
+{
+	_cleanup_(buffer_free) struct buffer before = { 0 };
+	_cleanup_free_ Trouble *trouble = memory_new(sizeof(*trouble));
+	struct letter *letter;
+
+	if (queue_find(queue, logged->seq) || !acks_has(queue, logged->seq) ||
+		dead_read(broker, queue, logged->seq, trouble, &before) != -ENOENT)
+		return false;
+	*trouble = (Trouble){ .time_us = logged->time_us, .redriven = true, .replayed = true };
+	TEXT_COPY(trouble->said_by, logged->said_by);
+	write_row(broker, queue, logged->seq, trouble, logged->message);
+	letter = queue_add(queue, logged->seq, logged->key_hash, logged->topic, true);
+	letter->trouble = TAKE(trouble);
+	broker->stirred = true;
+	return true;
+}
+
+bool dead_drop(struct broker *broker, struct queue *queue, uint64_t seq, const char *why)
 {
 	_cleanup_(buffer_free) struct buffer message = { 0 };
 	_cleanup_free_ Trouble *trouble = memory_new(sizeof(*trouble));
+	Envelope envelope;
+	struct bytes payload;
 
 	if (queue_find(queue, seq) || !find_dead(broker, queue, seq, trouble, &message))
 		return false;
+	if (message_read(buffer_bytes(&message), &envelope, &payload) == 0)
+		say_dead_letter(broker, queue, seq, trouble, &envelope, why);
 	dead_settled(broker, queue, seq);
 	queue->dead_count--;
 	return true;

@@ -47,6 +47,7 @@ static int read_letter(struct broker *broker, const struct queue *queue, const s
 	r = dead_read(broker, queue, letter->seq, trouble, copy);
 	ret->time_us = trouble->time_us;
 	ret->redriven_from = letter->seq;
+	ret->replayed = trouble->replayed;
 	TEXT_COPY(ret->said_by, trouble->said_by);
 	*ret_message = buffer_bytes(copy);
 	free(trouble);

@@ -4,7 +4,7 @@
  * Promises:  only a peer whose declaration says operator = yes is answered. What a question changed is on the disk before its
  *            answer leaves. A long answer comes in chunks.
  * Fails by:  an answer with ok = false and the reason in words.
- * Read next: answer_status.c, answer_read.c, answer_dead.c
+ * Read next: answer_status.c, answer_read.c, answer_dead.c, answer_feed.c
  */
 #include "bus/broker/question.h"
 #include "bus/base/cleanup.h"
@@ -26,6 +26,11 @@ static const struct {
 	{ "dead.show", answer_dead_show },
 	{ "dead.redrive", answer_dead_redrive },
 	{ "dead.drop", answer_dead_drop },
+	{ "feed", answer_feed },
+	{ "feed.cancel", answer_feed_cancel },
+	{ "feed.resume", answer_feed_resume },
+	{ "replay", answer_replay },
+	{ "replay.count", answer_replay_count },
 	{ "gateway.strike", answer_strike },
 	{ "snapshot", answer_snapshot },
 	{ "rebuild", answer_rebuild },
@@ -70,6 +75,16 @@ struct queue *queue_by_name(struct broker *broker, const char *name)
 	int peer = name ? topology_peer(&broker->topology, name) : -1;
 
 	return peer >= 0 ? broker->queues[peer] : NULL;
+}
+
+struct queue *argument_queue(struct broker *broker, json_t *argument, char ret_error[256])
+{
+	const char *name = argument_text(argument, "queue");
+	struct queue *queue = queue_by_name(broker, name);
+
+	if (!queue)
+		snprintf(ret_error, 256, "there is no queue \"%.32s\"; `cartbus queues` names them", name ? name : "");
+	return queue;
 }
 
 static void answer(struct broker *broker, struct bytes peer, uint64_t id, bool ok, const char *text)

@@ -9,6 +9,7 @@
 #include "bus/base/cleanup.h"
 #include "bus/base/memory.h"
 #include "bus/base/ordmap.h"
+#include "bus/broker/feed.h"
 #include <errno.h>
 #include <stdlib.h>
 
@@ -37,6 +38,8 @@ int queue_open(struct broker *broker, int peer, struct queue **ret)
 		r = troubles_open(broker, queue);
 	if (r == 0)
 		r = outage_open(broker, queue);
+	if (r == 0)
+		r = feed_open(broker, queue);
 	queue->scanned = queue->floor;
 	return r;
 }
@@ -67,6 +70,7 @@ void queue_free(struct queue *queue)
 	map_each(queue->chains, free_value, NULL);
 	map_each(queue->troubles, free_value, NULL);
 	acks_free(queue);
+	feed_free(queue->feed);
 	map_free(queue->by_seq);
 	map_free(queue->chains);
 	map_free(queue->troubles);
@@ -157,6 +161,7 @@ struct letter *queue_add(struct queue *queue, uint64_t seq, uint64_t hash, int t
 	letter->key_hash = hash;
 	letter->topic = topic;
 	letter->redriven = redriven;
+	queue->redriven_count += redriven;
 	letter->state = LETTER_BEHIND;
 	letter->trouble = map_remove(queue->troubles, map_number(&seq));
 	list_init(&letter->in_state);
@@ -250,6 +255,7 @@ void queue_settle(struct broker *broker, struct queue *queue, struct letter *let
 	leave_state(queue, letter);
 	advance_chain(queue, letter);
 	list_remove(&letter->in_queue);
+	queue->redriven_count -= letter->redriven;
 	map_remove(queue->by_seq, map_number(&letter->seq));
 	if (!letter->redriven)
 		acks_set(queue, letter->seq);

@@ -18,6 +18,8 @@ enum {
 
 enum letter_state { LETTER_BEHIND, LETTER_READY, LETTER_LEASED, LETTER_DELAYED };
 
+struct feed;
+
 struct letter {
 	struct list in_queue; /* in the order they were found */
 	struct list in_chain;
@@ -62,7 +64,8 @@ struct queue {
 	struct ordmap *due;   /* be64 due, be64 seq -> letter */
 	struct map *troubles; /* seq -> Trouble of letters the window has not met yet */
 	struct map *acks;     /* row number -> struct acks */
-	uint64_t ready_count, leased_count, delayed_count, dead_count, failures;
+	uint64_t ready_count, leased_count, delayed_count, redriven_count, dead_count, failures;
+	struct feed *feed;        /* feed.c; NULL: none since the start */
 	uint64_t served_epoch;    /* of the session that got the last run */
 	struct session *draining; /* gets nothing until it is empty: a suspect waits for it */
 	struct death deaths[DEATHS_REMEMBERED];

@@ -381,6 +381,10 @@ class System:
             raise AssertionError(f"the question {verb} failed: {done.stderr}")
         return json.loads(done.stdout)
 
+    def queue_of(self, service):
+        """What the broker says about its queue."""
+        return next(queue for queue in self.ask("queues")["queues"] if queue["name"] == service)
+
     def log(self, topic=None, shop=None, start=1):
         """Every message of the broker's log in order, with the payload decoded as `message`. The broker must be running."""
         position, found = start, []

@@ -35,20 +35,20 @@ def test_an_outage_pauses_the_queue_fills_no_dead_letters_and_is_told(system):
     system.start("broker", "monitor", "test-worker")
     system.outage.touch()
     system.say(*(f"k{i}=work" for i in range(12)))
-    wait_until(lambda: system.queue()["paused_us"], "the pause")
+    wait_until(lambda: system.queue_of("worker")["paused_us"], "the pause")
     status = system.cartbus("status", check=False)
     assert status.returncode == 1 and "worker is paused" in status.stdout and "what it needs is away" in status.stdout
     assert "paused" in system.cartbus("queues").stdout
     wait_until(lambda: system.alarm("queue-paused"), "the alarm")
     system.kill("broker")
     system.start("broker")
-    assert system.queue()["paused_us"]
-    wait_until(lambda: system.queue()["tries"] >= 2, "two tries that fail")
+    assert system.queue_of("worker")["paused_us"]
+    wait_until(lambda: system.queue_of("worker")["tries"] >= 2, "two tries that fail")
     system.say("later=work")
-    assert system.queue()["dead"] == 0 and not system.done()
+    assert system.queue_of("worker")["dead"] == 0 and not system.done()
     system.outage.unlink()
     wait_until(lambda: len(system.done()) == 13, "all of it")
-    assert not system.queue()["paused_us"] and system.queue()["dead"] == 0
+    assert not system.queue_of("worker")["paused_us"] and system.queue_of("worker")["dead"] == 0
     wait_until(lambda: system.alarm("queue-paused") is False, "the end of the alarm")
 
 
@@ -61,6 +61,6 @@ def test_failures_of_a_queue_raise_an_alarm(system):
         system.say(f"bad{number}=fail", f"good{number}=work")
         return system.alarm("failures")
     wait_until(fail_again, "the alarm", step_s=0.5)
-    assert not system.queue()["paused_us"]
+    assert not system.queue_of("worker")["paused_us"]
     text = [entry["message"] for entry in system.log(topic="alarm") if entry["message"].kind == "failures"][0].text
     assert "decisions failed" in text

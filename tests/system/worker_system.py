@@ -10,16 +10,16 @@ RATE = 20  # of the clock: a backoff of a minute passes in three seconds
 
 
 class WorkerSystem(System):
-    def __init__(self, rate=RATE, settings=None):
+    def __init__(self, rate=RATE):
+        super().__init__()
         now_us = int(time.time() * 1e6)
-        super().__init__({"clock": {"rate": rate, "origin-real-us": now_us, "origin-wall-us": now_us}})
         topology = (BUILD / "share" / "cartbus" / "topology.conf").read_text()
         for program in ("cartbus-test-worker", "cartbus-test-say"):
             topology += subprocess.run([BUILD / "bin" / program, "--manifest"], capture_output=True, text=True, check=True).stdout
         (self.folder / "topology.conf").write_text(topology)
         self.configure({"clock": {"rate": rate, "origin-real-us": now_us, "origin-wall-us": now_us},
                         "broker": {"topology": self.folder / "topology.conf"},
-                        "monitor": {"admin": "admin@shop.example", "from": "cartbus@shop.example"}, **(settings or {})})
+                        "monitor": {"admin": "admin@shop.example", "from": "cartbus@shop.example"}})
         self.outage = self.folder / "outage"
         os.environ["CARTBUS_TEST_OUTAGE"] = str(self.outage)
 
@@ -30,9 +30,6 @@ class WorkerSystem(System):
     def done(self):
         """The keys of what the worker has done, in order."""
         return [entry["key"] for entry in self.log(topic="test.done")]
-
-    def queue(self, name="worker"):
-        return next(queue for queue in self.ask("queues")["queues"] if queue["name"] == name)
 
     def dead(self, *filters):
         return self.cartbus("dlq", "list", *filters, json_output=True, check=False)["dead"]

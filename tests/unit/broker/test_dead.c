@@ -2,6 +2,7 @@
 #include "bus/base/text.h"
 #include "desk.h"
 #include <errno.h>
+#include <pb_decode.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdlib.h>
@@ -137,7 +138,7 @@ static void a_redriven_letter_waits_behind_its_key_and_can_die_again(void **stat
 	SAID(scene.talker, .topic = "work");
 	kill_one(&scene, "no");
 	pending = peer_delivery(scene.worker);
-	ask_number(&scene, "dead.redrive", "{\"all\":true}", "redriven");
+	ask_number(&scene, "dead.redrive", "{\"queue\":\"worker\",\"all\":true}", "fed");
 	assert_null(peer_delivery(scene.worker));
 	TURN(scene.worker, &pending->down.what.delivery.receipt, .kind = VERDICT_DONE);
 	kill_one(&scene, "still no");
@@ -154,7 +155,7 @@ static void a_redrive_outlives_a_restart(void **state)
 	SAID(scene.talker, .topic = "work");
 	kill_one(&scene, "no");
 	peer_goodbye(scene.worker);
-	ask_number(&scene, "dead.redrive", "{\"all\":true}", "redriven");
+	ask_number(&scene, "dead.redrive", "{\"queue\":\"worker\",\"all\":true}", "redriven");
 	desk_crash(scene.desk);
 	assert_int_equal(desk_start(scene.desk, desk_topology), 0);
 	greet(&scene, "again");
@@ -227,9 +228,24 @@ static void a_redriven_letter_in_hand_over_a_restart_is_still_its_holders(void *
 	desk_close(scene.desk);
 }
 
-static void a_letter_is_dropped_only_with_a_reason(void **state)
+static bool item_says(const struct item *item, const char *dropped)
+{
+	DeadLetter fact = { 0 };
+	Envelope envelope;
+	struct bytes payload;
+	pb_istream_t stream;
+
+	if (strcmp(item->envelope.topic, "dead.letter") != 0 ||
+		message_read(buffer_bytes(&item->body), &envelope, &payload) < 0)
+		return false;
+	stream = pb_istream_from_buffer(payload.data, payload.len);
+	return pb_decode(&stream, DeadLetter_fields, &fact) && strcmp(fact.dropped, dropped) == 0;
+}
+
+static void a_letter_is_dropped_only_with_a_reason_which_the_log_keeps(void **state)
 {
 	struct scene scene = set_scene(false);
+	struct item *item;
 
 	(void)state;
 	SAID(scene.talker, .topic = "work");
@@ -239,6 +255,10 @@ static void a_letter_is_dropped_only_with_a_reason(void **state)
 	assert_int_equal(
 		ask_number(&scene, "dead.drop", "{\"queue\":\"worker\",\"seq\":1,\"why\":\"test\"}", "dropped"), 1);
 	assert_int_equal(count_dead(&scene), 0);
+	while ((item = peer_projection(scene.reader)) && !item_says(item, "test"))
+		;
+	assert_non_null(item);
+	assert_int_equal(item->envelope.cause, 1);
 	desk_close(scene.desk);
 }
 
@@ -252,7 +272,7 @@ int main(void)
 		cmocka_unit_test(a_redrive_outlives_a_restart),
 		cmocka_unit_test(what_is_refused_for_good_has_a_history_too_that_no_redrive_and_no_restart_ends),
 		cmocka_unit_test(a_redriven_letter_in_hand_over_a_restart_is_still_its_holders),
-		cmocka_unit_test(a_letter_is_dropped_only_with_a_reason),
+		cmocka_unit_test(a_letter_is_dropped_only_with_a_reason_which_the_log_keeps),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
