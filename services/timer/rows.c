@@ -218,17 +218,21 @@ static bool gather(const char *all, const char *key, struct bytes value, void *c
 	(void)all, (void)value;
 	if (!between || sscanf(key, "%16" SCNx64, &due_us) != 1 || (int64_t)due_us > gathering->until_us)
 		return false;
+	due->due_us = (int64_t)due_us;
 	text_copy_bytes(due->shop, sizeof(due->shop), BYTES(shop, (size_t)(between - shop)));
 	TEXT_COPY(due->name, between + 1);
 	return ++gathering->count < gathering->most;
 }
 
-int timers_due(const struct state *state, int64_t now_us, struct timer_due *ret, int most)
+int timers_due(const struct state *state, int64_t from_us, int64_t until_us, struct timer_due *ret, int most)
 {
-	struct gathering gathering = { .to = ret, .most = most, .until_us = now_us };
+	struct gathering gathering = { .to = ret, .most = most, .until_us = until_us };
 	struct head head = head_of(state);
+	char from[DUE_KEY_MAX];
 
-	state_each_from(state, "due", ALL_SHOPS, head.key, gather, &gathering);
+	due_key(from, from_us, "", "");
+
+	state_each_from(state, "due", ALL_SHOPS, strcmp(from, head.key) > 0 ? from : head.key, gather, &gathering);
 	return gathering.count;
 }
 

@@ -11,6 +11,7 @@
  * Read next: rows.c (timers ordered by due time), ticks.c (every shop's nightly and monthly tick), hold.c (what happens when the clock jumps)
  */
 #include "services/timer/timer.h"
+#include "bus/base/clock.h"
 #include "bus/base/text.h"
 #include "services/timer/rows.h"
 #include "services/timer/ticks.h"
@@ -20,6 +21,8 @@
 
 /* One search and one turn for so many timers; few enough that new work comes in between when a million are overdue. */
 enum { FIRED_AT_ONCE = 16 };
+/* While older ones are overdue, what is due just now fires between them. */
+#define JUST_NOW_US US_PER_S
 
 /* What a timer may say: its payload is decoded here, so nobody can have something else said in this service's name. */
 union asked {
@@ -101,9 +104,18 @@ static void fire(struct turn *turn, const char *shop, const TimerSet *set)
 		set_again(turn, shop, set);
 }
 
+static int gather_due(const struct state *state, int64_t now_us, struct timer_due ret[2 * FIRED_AT_ONCE])
+{
+	int count = timers_due(state, 0, now_us, ret, FIRED_AT_ONCE);
+
+	if (count < FIRED_AT_ONCE || ret[count - 1].due_us >= now_us - JUST_NOW_US)
+		return count;
+	return count + timers_due(state, now_us - JUST_NOW_US, now_us, ret + count, FIRED_AT_ONCE);
+}
+
 static void fire_due(const struct state *state, struct turn *turn)
 {
-	struct timer_due due[FIRED_AT_ONCE];
+	struct timer_due due[2 * FIRED_AT_ONCE];
 	TimerSet set;
 	int count;
 
@@ -115,7 +127,7 @@ static void fire_due(const struct state *state, struct turn *turn)
 		set_again(turn, due[0].shop, &set);
 		return;
 	}
-	count = timers_due(state, turn_now_us(turn), due, FIRED_AT_ONCE);
+	count = gather_due(state, turn_now_us(turn), due);
 	for (int i = 0; i < count; i++) {
 		if (timers_get(state, due[i].shop, due[i].name, &set))
 			fire(turn, due[i].shop, &set);

@@ -1,15 +1,53 @@
-"""How long after its moment a timer fires."""
+"""Many timers: what they take, how fast they are set, how late they fire, and how an outage's backlog drains."""
 
-from mailing import Mailing
-from place import report
+import subprocess
 
-CARTS, CONNECTIONS = 600, 1  # a busy hour's carts, not a flood
+from place import BUILD, Installation, pss_mb, report
+
+PENDING, PENDING_LONG = 200_000, 10_000_000
+DUE, DUE_HZ = 5_000, 1_000
+OVERDUE, OVERDUE_LONG = 50_000, 1_000_000
+
+
+class Timers(Installation):
+    """The broker and the timer service, nobody else."""
+
+    def __init__(self):
+        super().__init__()
+        topology = self.folder / "topology.conf"
+        topology.write_text((BUILD / "share" / "cartbus" / "topology.conf").read_text()
+                            + subprocess.run([BUILD / "bin" / "bench_timers", "manifest"], text=True, check=True,
+                                             capture_output=True).stdout)
+        with open(self.config, "a") as config:
+            config.write(f"[broker]\ntopology = {topology}\n")
+        self.spawn(BUILD / "bin" / "cartbus-broker", "--config", self.config, stderr=open(self.folder / "broker.log", "w"))
+        self.start_timer()
+
+    def start_timer(self):
+        self.timer = self.spawn(BUILD / "bin" / "cartbus-timer", "--config", self.config, stderr=subprocess.DEVNULL)
+
+    def bench(self, *words):
+        done = subprocess.run([BUILD / "bin" / "bench_timers", self.config, *map(str, words)], text=True, check=True,
+                              stdout=subprocess.PIPE)
+        return dict(line.split() for line in done.stdout.splitlines())
 
 
 def run(long):
-    with Mailing() as place:
-        place.start()
-        place.post(CARTS, CONNECTIONS)
-        place.wait_for_mails(CARTS)
-        late_ms = sorted(place.late_ms)
-        report("timer.carts_lateness_p99", f"{late_ms[len(late_ms) * 99 // 100]:.1f}", "ms")
+    with Timers() as place:
+        pending = PENDING_LONG if long else PENDING
+        said = place.bench("set", pending)
+        report("timer.set_rate", said["set_rate"], "timers/s")
+        report("timer.fold_rate", said["fold_rate"], "timers/s")
+        report("timer.pending", pending, "timers")
+        report("timer.ram", f"{pss_mb([place.timer.pid]):.1f}", "MB")
+        report("timer.lateness_p99", place.bench("fire", DUE, DUE_HZ)["lateness_p99"], "ms")
+        place.timer.kill()
+        place.timer.wait()
+        overdue = OVERDUE_LONG if long else OVERDUE
+        place.bench("overdue", overdue)
+        place.start_timer()
+        said = place.bench("drain", overdue)
+        report("timer.drain_rate", said["drain_rate"], "timers/s")
+        report("timer.drain_new_p99", said["new_p99"], "ms")
+        report("timer.drain_left_when_new_fired", said["left_meanwhile"], "timers")
+        report("timer.ram_after", f"{pss_mb([place.timer.pid]):.1f}", "MB")

@@ -230,6 +230,27 @@ static void a_timer_set_for_earlier_than_all_that_fired_is_found(void **state)
 	harness_free(h);
 }
 
+static void new_timers_fire_between_the_overdue(void **state)
+{
+	struct harness *h = harness_new(&timer, 100 * US_PER_S);
+	TimerFired fired;
+	char cart_id[16];
+	bool found = false;
+
+	(void)state;
+	for (int i = 0; i < 1000; i++) {
+		snprintf(cart_id, sizeof(cart_id), "c%d", i);
+		given_wake(h, cart_id, 1, 5000 + i);
+	}
+	given_wake(h, "new", 1, 100 * US_PER_S - 10);
+	harness_tick(h, 100 * US_PER_S);
+	assert_int_equal(harness_count(h, &topic_timer_fired), 1001);
+	for (size_t i = 0; i < 20 && !found; i++)
+		found = harness_said(h, &topic_timer_fired, i, &fired, NULL) && strcmp(fired.name, "cart/new") == 0;
+	assert_true(found);
+	harness_free(h);
+}
+
 static void an_own_firing_that_is_not_confirmed_hides_nothing_that_comes_in(void **state)
 {
 	struct harness *h = harness_new(&timer, 1000);
@@ -431,6 +452,7 @@ int main(void)
 		cmocka_unit_test(many_that_are_due_at_once_fire_each_once),
 		cmocka_unit_test(a_firing_does_not_take_away_what_was_set_anew_meanwhile),
 		cmocka_unit_test(a_timer_set_for_earlier_than_all_that_fired_is_found),
+		cmocka_unit_test(new_timers_fire_between_the_overdue),
 		cmocka_unit_test(an_own_firing_that_is_not_confirmed_hides_nothing_that_comes_in),
 		cmocka_unit_test(a_cron_timer_comes_back_every_night),
 		cmocka_unit_test(a_cron_timer_outlives_its_own_tombstone),

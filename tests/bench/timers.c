@@ -1,0 +1,176 @@
+/*
+ * timers.c: many timers, and how late they fire
+ *
+ *   bench_timers manifest
+ *   bench_timers CONFIG set COUNT        due in 30 days; prints set_rate, and fold_rate: until the timer service has them all
+ *   bench_timers CONFIG fire COUNT HZ    due one after the other, beginning in 2 s; prints lateness_p99 in ms
+ *   bench_timers CONFIG overdue COUNT    only sets them, due a day ago: the timer service is expected to be down
+ *   bench_timers CONFIG drain COUNT      waits until those fired; prints drain_rate, and the p99 in ms of 500 new ones meanwhile
+ */
+#include "bus/actor/client.h"
+#include "bus/base/log.h"
+#include "bus/base/text.h"
+#include "proto/topics.h"
+#include "services/kit/settings.h"
+#include <pb_encode.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { UNCONFIRMED_MOST = 1024, NEW_MEANWHILE = 500, NEW_HZ = 100 };
+#define PATIENCE_US (20 * US_PER_S)
+#define ROUND_US (2 * US_PER_MS)
+#define DAY_US (24 * INT64_C(3600) * US_PER_S)
+
+static struct {
+	const char *prefix;
+	int64_t *late_us;
+	uint64_t count, others, confirmed;
+} seen;
+
+static void remember_fired(struct state *state, const struct said *said, const TimerFired *fired)
+{
+	(void)state, (void)said;
+	if (text_starts(fired->name, seen.prefix))
+		seen.late_us[seen.count++] = fired->fired_us - fired->due_us;
+	else
+		seen.others++;
+}
+
+static const struct service sayer = {
+	.name = "benchtimers", .remembers = { REMEMBERS(timer_fired, remember_fired) }, .says = { SAYS(timer_set) }
+};
+
+static void hear_confirm(void *context, enum said_result result, uint64_t seq, const char *reason)
+{
+	(void)context, (void)seq;
+	if (result != SAID_FRESH)
+		die("a timer was not taken: %s", reason ? reason : "the session broke");
+	seen.confirmed++;
+}
+
+static void set_one(struct client *client, const char *prefix, uint64_t n, int64_t due_us)
+{
+	TimerSet set = { .version = 1, .due_us = due_us, .topic = "cart.wake" };
+	CartWake wake = { .revision = 1, .due_us = due_us };
+	pb_ostream_t stream = pb_ostream_from_buffer(set.payload.bytes, sizeof(set.payload.bytes));
+
+	snprintf(set.name, sizeof(set.name), "%s/%llu", prefix, (unsigned long long)n);
+	TEXT_COPY(set.key, set.name);
+	TEXT_COPY(wake.cart_id, set.name);
+	if (!pb_encode(&stream, CartWake_fields, &wake))
+		die("a wake does not encode");
+	set.payload.size = (pb_size_t)stream.bytes_written;
+	if (runtime_say(client_runtime(client), &topic_timer_set,
+		    &(struct say){ .shop = "bench", .key = set.name, .version = 1 }, NULL, &set, hear_confirm, NULL))
+		die("cannot say a timer");
+}
+
+static void set_all(struct client *client, const char *prefix, uint64_t count, int64_t first_us, int64_t step_us)
+{
+	uint64_t said = 0;
+
+	seen.confirmed = 0;
+	while (seen.confirmed < count) {
+		client_work(client, 0);
+		while (said < count && said - seen.confirmed < UNCONFIRMED_MOST) {
+			set_one(client, prefix, said, first_us + (int64_t)said * step_us);
+			said++;
+		}
+		client_work(client, ROUND_US);
+	}
+}
+
+static void wait_for_fired(struct client *client, const char *prefix, uint64_t count)
+{
+	seen.prefix = prefix;
+	while (seen.count < count)
+		client_work(client, ROUND_US);
+}
+
+static int by_size(const void *a, const void *b)
+{
+	int64_t left = *(const int64_t *)a, right = *(const int64_t *)b;
+
+	return left < right ? -1 : left > right;
+}
+
+static double p99_ms(void)
+{
+	qsort(seen.late_us, seen.count, sizeof(*seen.late_us), by_size);
+	return (double)seen.late_us[seen.count * 99 / 100] / US_PER_MS;
+}
+
+static double rate_since(const struct clock *clock, int64_t start_us, uint64_t count)
+{
+	return (double)count * US_PER_S / (double)(clock_boot_us(clock) - start_us);
+}
+
+static void set(struct client *client, const struct clock *clock, uint64_t count)
+{
+	int64_t start_us = clock_boot_us(clock), now_us = clock_wall_us(clock);
+
+	seen.prefix = "mark";
+	set_all(client, "far", count, now_us + 30 * DAY_US, US_PER_MS);
+	printf("set_rate %.0f\n", rate_since(clock, start_us, count));
+	set_one(client, "mark", (uint64_t)start_us, now_us);
+	wait_for_fired(client, "mark", 1);
+	printf("fold_rate %.0f\n", rate_since(clock, start_us, count));
+}
+
+static void drain(struct client *client, const struct clock *clock, uint64_t count)
+{
+	int64_t start_us = clock_boot_us(clock);
+
+	seen.prefix = "new";
+	set_all(client, "new", NEW_MEANWHILE, clock_wall_us(clock) + US_PER_S, US_PER_S / NEW_HZ);
+	wait_for_fired(client, "new", NEW_MEANWHILE);
+	printf("new_p99 %.1f\n", p99_ms());
+	printf("left_meanwhile %llu\n", (unsigned long long)(seen.others < count ? count - seen.others : 0));
+	while (seen.others < count)
+		client_work(client, ROUND_US);
+	printf("drain_rate %.0f\n", rate_since(clock, start_us, count));
+}
+
+int main(int argc, char **argv)
+{
+	struct clock clock = clock_system();
+	struct config *config = NULL;
+	struct config_error error = { "" };
+	struct client *client = NULL;
+	struct buffer manifest = { 0 };
+	char why[256] = "";
+	uint64_t count;
+
+	log_open("bench", LOG_WARNING);
+	if (argc == 2) {
+		service_manifest(&sayer, &manifest);
+		fputs(buffer_text(&manifest), stdout);
+		buffer_free(&manifest);
+		return 0;
+	}
+	if (argc < 4)
+		die("usage: bench_timers manifest | CONFIG set|fire|overdue|drain COUNT [HZ]");
+	count = strtoull(argv[3], NULL, 10);
+	seen.late_us = calloc(count + NEW_MEANWHILE, sizeof(*seen.late_us));
+	seen.prefix = "none";
+	if (config_load(argv[1], settings_keys, &config, &error))
+		die("%s", error.text);
+	if (client_open(&sayer, config, &clock, PATIENCE_US, &client, why))
+		die("cannot connect: %s", why);
+	if (strcmp(argv[2], "set") == 0)
+		set(client, &clock, count);
+	if (strcmp(argv[2], "overdue") == 0)
+		set_all(client, "old", count, clock_wall_us(&clock) - DAY_US, 1);
+	if (strcmp(argv[2], "drain") == 0)
+		drain(client, &clock, count);
+	if (strcmp(argv[2], "fire") == 0) {
+		seen.prefix = "soon";
+		set_all(client, "soon", count, clock_wall_us(&clock) + 2 * US_PER_S, US_PER_S / atoi(argv[4]));
+		wait_for_fired(client, "soon", count);
+		printf("lateness_p99 %.1f\n", p99_ms());
+	}
+	client_free(client);
+	config_free(config);
+	return 0;
+}
