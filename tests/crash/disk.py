@@ -1,0 +1,153 @@
+"""The test's side of the failing disk (disk.c): where a fault strikes, and what a power cut leaves."""
+
+import dataclasses
+import errno
+import mmap
+import os
+import pathlib
+import shutil
+import struct
+
+from cartbus_system import BUILD
+
+LIBRARY = BUILD / "bin" / "crash_disk.so"
+LAYOUT = struct.Struct("<QQIIIIQ64s")  # struct board of disk.h
+PAGE, SECTOR = 4096, 512
+DIRTY = 1
+KINDS = {"none": 0, "kill before": 1, "kill after": 2, "kill halfway": 3, "fail": 4, "short": 5}
+
+
+@dataclasses.dataclass(frozen=True)
+class Fault:
+    """What goes wrong, and at which point. `sticky`: at every later call of that kind too, as when a disk is full or gone."""
+
+    kind: str
+    at: int
+    error: int = 0
+    sticky: bool = False
+
+    def __str__(self):
+        name = f" {errno.errorcode[self.error]}" if self.error else ""
+        return f"{self.kind}{name}{' from' if self.sticky else ' at'} point {self.at}"
+
+
+class Disk:
+    """Watches one folder. Outlives the processes that work in it."""
+
+    def __init__(self, folder, place, keeps_shadow=False, traces=False):
+        self.folder, self.place = pathlib.Path(folder), pathlib.Path(place)
+        self.place.mkdir()
+        self.shadow = self.place / "shadow" if keeps_shadow else None
+        self.trace = self.place / "trace" if traces else None
+        self._cuts = 0
+        if self.shadow:
+            (self.shadow / "content").mkdir(parents=True)
+        board = self.place / "board"
+        board.write_bytes(bytes(LAYOUT.size))
+        with open(board, "r+b") as file:
+            self._board = mmap.mmap(file.fileno(), LAYOUT.size)
+
+    def environment(self):
+        more = {"LD_PRELOAD": str(LIBRARY), "CRASH_DISK_FOLDER": str(self.folder), "CRASH_DISK_BOARD": str(self.place / "board")}
+        if self.shadow:
+            more["CRASH_DISK_SHADOW"] = str(self.shadow)
+        if self.trace:
+            more["CRASH_DISK_TRACE"] = str(self.trace)
+        # the sanitizer wants to be first; ours asks the kernel itself and hides nothing of it but these calls
+        more["ASAN_OPTIONS"] = ":".join(filter(None, [os.environ.get("ASAN_OPTIONS"), "verify_asan_link_order=0"]))
+        return more
+
+    def _read(self):
+        return list(LAYOUT.unpack(self._board[:]))
+
+    def _write(self, fields):
+        self._board[:] = LAYOUT.pack(*fields)
+
+    def arm(self, fault):
+        """Before the process is started, or while it does nothing."""
+        fields = self._read()
+        fields[1:6] = fault.at, KINDS[fault.kind], fault.error, int(fault.sticky), 0
+        self._write(fields)
+
+    def disarm(self):
+        fields = self._read()
+        fields[1:3] = 0, 0
+        self._write(fields)
+
+    @property
+    def points(self):
+        return self._read()[0]
+
+    @property
+    def hits(self):
+        return self._read()[5]
+
+    @property
+    def what(self):
+        return self._read()[7].rstrip(b"\0").decode()
+
+    def traced(self):
+        """[(point, call, file)] of what was counted so far."""
+        rows = (line.split(" ", 2) for line in self.trace.read_text().splitlines())
+        return [(int(number), call, name) for number, call, name in rows]
+
+    # -- the power goes
+
+    def cut_power(self, names="synced", pages="synced", random=None):
+        """The process is dead; the folder becomes what the disk holds.
+
+        names: "synced", as the folder was last synced; "now", as it is (a file system may write names early).
+        pages: "synced", each file as it was last synced; "some", any of its unsynced sectors too, as the kernel may have
+        written pages back, in any order, and the last one in part. A page that a failed sync lost is gone either way.
+        """
+        kept = self.shadow / f"names-{self._read()[6]}"
+        found = {path.name: path for path in kept.iterdir()} if kept.exists() else {}
+        if names == "now":
+            contents = ((path.name, self.shadow / "content" / str(path.stat().st_ino)) for path in self.folder.iterdir())
+            found = {name: content for name, content in contents if content.exists()}
+        left = {name: self._content(name, content, pages, random) for name, content in found.items()}
+        for path in self.folder.iterdir():
+            path.unlink()
+        self._begin_anew()
+        for name, content in left.items():
+            path = self.folder / name
+            path.write_bytes(content)
+            path.chmod(0o640)
+            copy = self.shadow / "content" / str(path.stat().st_ino)
+            copy.write_bytes(content)
+            os.link(copy, self.shadow / "names-1" / name)
+
+    def _content(self, name, path, pages, random):
+        content = bytearray(path.read_bytes())
+        now = self.folder / name
+        if pages != "some" or not now.exists() or str(now.stat().st_ino) != self._inode_of(path):
+            return content
+        cached = now.read_bytes()
+        states = (self.shadow / "content" / f"{now.stat().st_ino}.pages").read_bytes()
+        for sector in range((len(cached) + SECTOR - 1) // SECTOR):
+            if sector % (PAGE // SECTOR) == 0:
+                chance = random.choice((0, 0.5, 1))
+            if states[sector * SECTOR // PAGE] == DIRTY and random.random() < chance:
+                start, end = sector * SECTOR, min((sector + 1) * SECTOR, len(cached))
+                content.extend(bytes(max(0, end - len(content))))
+                content[start:end] = cached[start:end]
+        return content
+
+    def _inode_of(self, path):
+        """Of the file whose content lies at `path`; the same content may hang at an old name too."""
+        wanted = path.stat().st_ino
+        for content in (self.shadow / "content").iterdir():
+            if content.suffix != ".pages" and content.stat().st_ino == wanted:
+                return content.name
+        return None
+
+    def _begin_anew(self):
+        shutil.rmtree(self.shadow)
+        (self.shadow / "content").mkdir(parents=True)
+        (self.shadow / "names-1").mkdir()
+        fields = self._read()
+        fields[6] = 1
+        self._write(fields)
+
+    def close(self):
+        self._board.close()
