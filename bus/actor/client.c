@@ -22,7 +22,8 @@ struct client {
 	struct link *link; /* the runtime's; used to wait on */
 	struct runtime *runtime;
 	const struct clock *clock;
-	char instance[64], run[256];
+	char instance[64];
+	struct reach reach;
 };
 
 struct waiting { /* for one answer */
@@ -61,7 +62,11 @@ static int wait_until_ready(struct client *client, int64_t patience_us, char ret
 		}
 		client_work(client, 20 * US_PER_MS);
 	}
-	snprintf(ret_why, 256, "nobody answers at %.200s/control", client->run);
+	if (*client->reach.host)
+		snprintf(ret_why, 256, "nobody answers at %s:%d, or it does not know this key", client->reach.host,
+			client->reach.port);
+	else
+		snprintf(ret_why, 256, "nobody answers at %.190s/control", client->reach.run);
 	return -ETIMEDOUT;
 }
 
@@ -74,7 +79,7 @@ static int set_up(struct client *client, const struct service *service)
 	struct store *store = NULL;
 	int failed = store_open_memory(&runtime_store_options, &store);
 
-	failed = failed ? failed : zmq_link_new(client->run, &client->link);
+	failed = failed ? failed : zmq_link_new(&client->reach, &client->link);
 	if (failed) {
 		store_close(store);
 		return failed;
@@ -89,11 +94,15 @@ int client_open(const struct service *service, const struct config *config, cons
 	int failed;
 
 	client->clock = clock;
-	TEXT_COPY(client->run, config_get(config, "paths", NULL, "run"));
 	snprintf(client->instance, sizeof(client->instance), "%s-%d", service->name, (int)getpid());
+	failed = reach_read(config, service->name, &client->reach, ret_why);
+	if (failed) {
+		free(client);
+		return failed;
+	}
 	failed = set_up(client, service);
 	if (failed)
-		snprintf(ret_why, 256, "no way to connect to %.150s: %s", client->run, strerror(-failed));
+		snprintf(ret_why, 256, "no way to connect to %.150s: %s", client->reach.run, strerror(-failed));
 	else
 		failed = wait_until_ready(client, patience_us, ret_why);
 	if (failed) {
@@ -112,6 +121,7 @@ void client_free(struct client *client)
 		runtime_goodbye(client->runtime);
 		runtime_free(client->runtime);
 	}
+	curve_wipe(&client->reach.key);
 	free(client);
 }
 

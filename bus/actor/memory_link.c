@@ -173,11 +173,12 @@ void instance_cut_off(struct instance *instance)
 
 /* --- the broker's side --- */
 
-static int out_open_lane(void *context, uint64_t epoch, char ret_endpoint[160])
+static int out_open_lane(void *context, uint64_t epoch, const char *who, char ret_endpoint[160])
 {
 	struct sim *sim = context;
 	struct lane *lane = memory_new(sizeof(*lane));
 
+	(void)who;
 	lane->epoch = epoch;
 	pipe_init(&lane->frames);
 	list_append(&sim->lanes, &lane->hook);

@@ -36,6 +36,7 @@ const struct config_key process_keys[] = {
 	{ "clock", "origin-real-us", NULL, "real time at which a scaled clock starts, microseconds since 1970", false },
 	{ "clock", "origin-wall-us", NULL, "what a scaled clock shows at its origin, microseconds since 1970", false },
 	{ "log", "level", "info", "critical, error, warning, notice, info or debug", false },
+	REACH_CONFIG_KEYS,
 	{ "*", "*", NULL, NULL, false },
 	{ NULL, NULL, NULL, NULL, false },
 };
@@ -227,13 +228,18 @@ static void open_state(const struct running *running, struct store **ret)
 
 static void open_runtime(struct running *running)
 {
-	const char *run = config_get(running->config, "paths", NULL, "run");
 	const struct runtime_settings settings = { .instance = running->instance };
 	struct store *store = NULL;
+	struct reach reach;
+	char why[256];
 
 	open_state(running, &store);
-	if (zmq_link_new(run, &running->link) < 0)
-		die("the folder %s is too long for a socket's name; set [paths] run to a shorter one", run);
+	if (reach_read(running->config, running->process->service->name, &reach, why) < 0)
+		die("%s: %s", running->config_path, why);
+	if (zmq_link_new(&reach, &running->link) < 0)
+		die("[paths] run (%s) is too long for a socket's name, or [connect] broker (%s) no address", reach.run,
+			reach.host);
+	curve_wipe(&reach.key);
 	if (running->process->drivers)
 		running->drivers = running->process->drivers(running->config, &running->clock);
 	if (runtime_new(running->process->service, &settings, running->link, &store, &running->clock, running->drivers,

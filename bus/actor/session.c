@@ -143,7 +143,7 @@ static void hear_welcome(struct session *session, const Welcome *welcome)
 	char why[256];
 
 	session->silent = false;
-	if (session_is_open(session) && welcome->epoch <= session->epoch)
+	if (session_is_open(session) && welcome->epoch == session->epoch)
 		return;
 	if (!session->owner.recognise(session->owner.self, welcome, why)) {
 		session_refuse(session, why);

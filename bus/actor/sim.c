@@ -288,9 +288,9 @@ static void hear(struct sim *sim, struct instance *instance)
 	struct bytes peer = BYTES(&instance->peer, sizeof(instance->peer));
 
 	while (pipe_take(&instance->asked, &sim->frame))
-		broker_hear_control(sim->broker, peer, -1, buffer_bytes(&sim->frame));
+		broker_hear_control(sim->broker, peer, "uid:0", buffer_bytes(&sim->frame));
 	while (pipe_take(&instance->said, &sim->frame))
-		broker_hear_frame(sim->broker, buffer_bytes(&sim->frame));
+		broker_hear_frame(sim->broker, "uid:0", buffer_bytes(&sim->frame));
 }
 
 /* Whoever spoke is heard, beginning with anybody. */

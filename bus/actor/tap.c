@@ -33,18 +33,20 @@ static struct bytes prefix_of(const char *topic, char room[64])
 	return BYTES(room, len);
 }
 
-int tap_open(const struct config *config, const char *topic, struct tap **ret)
+int tap_open(const struct config *config, bool is_clear, const char *topic, struct tap **ret)
 {
 	struct tap *tap = memory_new(sizeof(*tap));
-	char endpoint[300], prefix[64];
+	char why[256], prefix[64];
+	struct reach reach;
 	int failed;
 
 	if (topic && strlen(topic) >= sizeof(prefix) - 1) {
 		free(tap);
 		return -EINVAL;
 	}
-	snprintf(endpoint, sizeof(endpoint), "ipc://%s/tap", config_get(config, "paths", NULL, "run"));
-	failed = tap_link_open(endpoint, prefix_of(topic, prefix), &tap->link);
+	failed = reach_read(config, "cartbus", &reach, why);
+	failed = failed ? failed : tap_link_open(&reach, is_clear, prefix_of(topic, prefix), &tap->link);
+	curve_wipe(&reach.key);
 	if (failed) {
 		free(tap);
 		return failed;

@@ -11,8 +11,11 @@
 
 struct tap;
 
-/* Listens at [paths] run. `topic` NULL: all; "cart.*": all that begin so. -EINVAL: no such endpoint. */
-int tap_open(const struct config *config, const char *topic, struct tap **ret);
+/*
+ * Listens at [paths] run or [connect] broker. `topic` NULL: all; "cart.*": all that begin so. `is_clear`: with addresses and names,
+ * which needs that right; else they are masked. -EINVAL: no such endpoint.
+ */
+int tap_open(const struct config *config, bool is_clear, const char *topic, struct tap **ret);
 void tap_close(struct tap *tap); /* takes NULL */
 /* Waits at most `wait_us`. Everything is borrowed until the next call. -EAGAIN: nothing came; -EBADMSG: not a message. */
 int tap_next(struct tap *tap, int64_t wait_us, struct said *ret_said, struct bytes *ret_payload);

@@ -1,3 +1,9 @@
+/*
+ * text.c: small certainties about text
+ *
+ * Promises:  what is copied is terminated and whole UTF-8; a hash is the same for ever.
+ * Fails by:  answering false; die() when the kernel gives no random bytes.
+ */
 #include "bus/base/text.h"
 #include "bus/base/log.h"
 #include <errno.h>
@@ -88,6 +94,28 @@ void text_hex(const void *data, size_t len, char *to)
 		*to++ = digits[in[i] & 15];
 	}
 	*to = '\0';
+}
+
+static int hex_value(char c)
+{
+	if (c >= '0' && c <= '9')
+		return c - '0';
+	return c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
+}
+
+bool text_unhex(const char *text, void *to, size_t len)
+{
+	uint8_t *out = to;
+
+	for (size_t i = 0; i < len; i++) {
+		int high = hex_value(text[2 * i]);
+		int low = high < 0 ? -1 : hex_value(text[2 * i + 1]);
+
+		if (low < 0)
+			return false;
+		out[i] = (uint8_t)(high << 4 | low);
+	}
+	return text[2 * len] == '\0';
 }
 
 /* FNV-1a's constants over eight bytes at a time, with a shift so that high bits reach low ones. Stored: never change it. */

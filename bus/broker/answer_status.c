@@ -23,7 +23,7 @@ static json_t *describe_session(struct broker *broker, const struct session *ses
 	json_object_set_new(object, "lag", number(head > session->cursor ? head - session->cursor : 0));
 	json_object_set_new(object, "spooled", number(session->spooled));
 	json_object_set_new(object, "silent_us", number((uint64_t)(broker_boot_us(broker) - session->heard_boot_us)));
-	json_object_set_new(object, "uid", json_integer(session->uid));
+	json_object_set_new(object, "who", json_string(session->who));
 	return object;
 }
 
@@ -168,4 +168,16 @@ json_t *answer_strike(struct broker *broker, json_t *argument, char ret_error[25
 		return NULL;
 	}
 	return json_pack("{s:b}", "struck", gateway_strike(broker, name));
+}
+
+json_t *answer_keys_reload(struct broker *broker, json_t *argument, char ret_error[256])
+{
+	(void)argument;
+	if (!broker->reload) {
+		snprintf(ret_error, 256, "this broker has no list of who may come");
+		return NULL;
+	}
+	if (broker->reload(broker->reload_context, ret_error) < 0)
+		return NULL;
+	return json_pack("{s:b}", "reloaded", true);
 }

@@ -174,18 +174,18 @@ void broker_close(struct broker *broker)
 	free(broker);
 }
 
-void broker_hear_control(struct broker *broker, struct bytes peer, long uid, struct bytes message)
+void broker_hear_control(struct broker *broker, struct bytes peer, const char *who, struct bytes message)
 {
 	Control *control = calloc(1, sizeof(*control));
 
 	if (control_decode(message, control) < 0)
 		broker->refused[REFUSED_CONTROL]++;
 	else if (control->which_what == Control_hello_tag)
-		hear_hello(broker, peer, uid, &control->what.hello);
+		hear_hello(broker, peer, who, &control->what.hello);
 	else if (control->which_what == Control_heartbeat_tag)
-		hear_heartbeat(broker, peer, &control->what.heartbeat);
+		hear_heartbeat(broker, peer, who, &control->what.heartbeat);
 	else if (control->which_what == Control_question_tag)
-		hear_question(broker, peer, &control->what.question);
+		hear_question(broker, peer, who, &control->what.question);
 	else
 		broker->refused[REFUSED_CONTROL]++;
 	free(control);

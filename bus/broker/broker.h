@@ -16,10 +16,11 @@
 #include "bus/store/store.h"
 
 struct broker;
+struct registry;
 
 struct broker_out {
 	void *context;
-	int (*open_lane)(void *context, uint64_t epoch, char ret_endpoint[160]);
+	int (*open_lane)(void *context, uint64_t epoch, const char *who, char ret_endpoint[160]);
 	void (*close_lane)(void *context, uint64_t epoch);
 	int (*push)(void *context, uint64_t epoch, struct bytes frame); /* -EAGAIN: that peer is gone */
 	void (*control)(void *context, struct bytes peer, struct bytes message);
@@ -43,9 +44,20 @@ int broker_open(struct store **store, const struct topology *topology, const str
 	const struct clock *clock, const struct broker_out *out, struct broker **ret, char ret_why[512]);
 void broker_close(struct broker *broker);
 
-void broker_hear_frame(struct broker *broker, struct bytes frame);
-/* `peer` is the transport's routing id, opaque; uid: of the peer process, -1 unknown */
-void broker_hear_control(struct broker *broker, struct bytes peer, long uid, struct bytes message);
+/*
+ * Who may come as what; borrowed until the next one. Sessions that it does not admit are ended. Without one (the simulator, where
+ * nothing connects) everybody may be everything. The new one may be the old one's successor: both live during the call.
+ */
+void broker_admit(struct broker *broker, const struct registry *registry);
+
+/* What "keys.reload" calls: reads anew who may come. A negative errno, and why in words. */
+typedef int reload_fn(void *context, char ret_why[256]);
+void broker_on_reload(struct broker *broker, reload_fn *reload, void *context);
+
+/* `who` said it: as the gate names the connection (bus/wire/gate.h). */
+void broker_hear_frame(struct broker *broker, const char *who, struct bytes frame);
+/* `peer` is the transport's routing id, opaque */
+void broker_hear_control(struct broker *broker, struct bytes peer, const char *who, struct bytes message);
 
 /* Commits what was heard, then lets out what is due. -EIO, -ENOSPC: stop, say so, exit; nothing uncommitted was confirmed. */
 int broker_commit(struct broker *broker);

@@ -15,6 +15,7 @@
 #include "bus/broker/log.h"
 #include "bus/wire/frame.h"
 #include "bus/wire/message.h"
+#include "bus/wire/registry.h"
 
 struct queue;
 struct session;
@@ -49,6 +50,9 @@ struct broker {
 	struct broker_settings settings;
 	const struct clock *clock;
 	struct broker_out out;
+	const struct registry *registry; /* NULL: everybody may be everything */
+	reload_fn *reload;
+	void *reload_context;
 	struct log *log;
 	struct store_batch *batch; /* what the next commit writes beside the log's frames */
 	int broken;                /* the log cannot be trusted: the next commit says so ... */
@@ -58,10 +62,10 @@ struct broker {
 
 	struct list sessions;
 	struct map *by_epoch;
-	struct map *by_peer; /* routing id -> session */
-	uint64_t epochs;     /* given so far, this start */
-	bool stirred;        /* something happened outside a commit that may let lanes take more */
-	bool graced;         /* the grace period is over */
+	struct map *by_peer;     /* routing id -> session */
+	uint64_t sessions_begun; /* this start */
+	bool stirred;            /* something happened outside a commit that may let lanes take more */
+	bool graced;             /* the grace period is over */
 	int64_t ticked_boot_us;
 	int64_t mercy_until_us; /* silence is not held against anybody before this */
 	int64_t leases_look_us; /* when leases are looked at again */
@@ -171,7 +175,7 @@ void progress_due(struct broker *broker, struct session *session);
 bool rebuild_is_due(struct broker *broker, int peer, const char *instance);
 
 /* question.c */
-void hear_question(struct broker *broker, struct bytes peer, const Question *question);
+void hear_question(struct broker *broker, struct bytes peer, const char *who, const Question *question);
 void control_later(struct broker *broker, struct bytes peer, const Control *control);
 
 /* broker.c: a commit of the store failed; keeps the words for broker_why. Returns `error`. */

@@ -177,7 +177,7 @@ static size_t list_sessions(struct broker *broker, struct queue *queue, struct s
 
 		if (session->peer != queue->index || count == SESSIONS_PER_QUEUE_MAX)
 			continue;
-		if (session->epoch <= queue->served_epoch)
+		if (session->order <= queue->served_order)
 			behind = count + 1;
 		first[count++] = session;
 	}
@@ -202,7 +202,7 @@ static void deliver(struct broker *broker, struct queue *queue)
 		for (size_t i = 0; i < count; i++) {
 			if (!deliver_run(broker, queue, sessions[i]))
 				continue;
-			queue->served_epoch = sessions[i]->epoch;
+			queue->served_order = sessions[i]->order;
 			more = true;
 		}
 	}

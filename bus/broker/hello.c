@@ -5,12 +5,14 @@
  *            that remembers more than the log holds is the proof that the log was shortened: the broker stops.
  * Read next: session.c, lease.c (what is still held)
  */
+#include "bus/base/log.h"
 #include "bus/base/memory.h"
 #include "bus/base/text.h"
 #include "bus/broker/session.h"
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/random.h>
 
 static void refuse_hello(struct broker *broker, struct bytes peer, const char *reason, bool final)
 {
@@ -36,8 +38,18 @@ static void say_forgotten(struct broker *broker, const Hello *hello, const char 
 		found);
 }
 
+/* What whoever came may do as this service; 0: he may not be it. */
+static unsigned rights_of(const struct broker *broker, const char *who, const char *service, const char *instance)
+{
+	const struct identity *identity = broker->registry ? registry_find(broker->registry, who) : NULL;
+
+	if (!broker->registry)
+		return RIGHTS_ALL;
+	return identity && identity_may_be(identity, service, instance) ? identity->rights : 0;
+}
+
 /* Why this hello is refused for good; false: it is not. */
-static bool is_refused(struct broker *broker, const Hello *hello, char reason[256])
+static bool is_refused(struct broker *broker, const char *who, const Hello *hello, char reason[256])
 {
 	uint64_t most = hello->remembered > hello->cursor ? hello->remembered : hello->cursor;
 
@@ -47,6 +59,12 @@ static bool is_refused(struct broker *broker, const Hello *hello, char reason[25
 	else if (hello->instance[0] == '\0' || !text_is_utf8(bytes_of(hello->instance)) ||
 		text_has_control(hello->instance))
 		snprintf(reason, 256, "an instance needs a printable name");
+	else if (rights_of(broker, who, hello->service, hello->instance) == 0)
+		snprintf(reason, 256,
+			"%.20s may not be %.32s of service %.32s: see \"cartbus keys list\" for TCP, and [broker] "
+			"users for "
+			"this machine",
+			who, hello->instance, hello->service);
 	else if (hello->log[0] != '\0' && strcmp(hello->log, log_id(broker->log)) != 0)
 		snprintf(reason, 256,
 			"its state belongs to log %.32s and this is %.32s: if this is the one meant (restored, or "
@@ -105,7 +123,21 @@ static void tell_standby(struct broker *broker, struct bytes peer)
 	control_now(broker, peer, &control);
 }
 
-static struct session *session_new(struct broker *broker, int peer, struct bytes routing, long uid, const Hello *hello)
+/* 63 bits that nobody can guess: an epoch in a frame is the proof of having been welcomed. */
+static uint64_t fresh_epoch(const struct broker *broker)
+{
+	uint64_t epoch = 0;
+
+	while (epoch == 0 || session_by_epoch(broker, epoch)) {
+		if (getrandom(&epoch, sizeof(epoch), 0) != sizeof(epoch))
+			die("the kernel gives no random numbers: %s", strerror(errno));
+		epoch &= INT64_MAX; /* JSON has no larger ones */
+	}
+	return epoch;
+}
+
+static struct session *session_new(
+	struct broker *broker, int peer, struct bytes routing, const char *who, const Hello *hello)
 {
 	struct session *session = memory_new(sizeof(*session));
 
@@ -114,14 +146,16 @@ static struct session *session_new(struct broker *broker, int peer, struct bytes
 	TEXT_COPY(session->run, hello->run);
 	memcpy(session->routing, routing.data, routing.len);
 	session->routing_len = routing.len;
-	session->uid = uid;
+	TEXT_COPY(session->who, who);
+	session->rights = rights_of(broker, who, hello->service, hello->instance);
 	session->gateway = broker->topology.peers[peer].gateway;
 	session->spooled = hello->spooled;
 	session->heard_boot_us = broker_boot_us(broker);
 	session->cursor = hello->cursor;
 	session->told = hello->cursor;
 	session->wants_progress = true;
-	session->epoch = log_boots(broker->log) * 1000000 + ++broker->epochs;
+	session->epoch = fresh_epoch(broker);
+	session->order = ++broker->sessions_begun;
 	list_init(&session->leased);
 	return session;
 }
@@ -161,7 +195,7 @@ static int begin(struct broker *broker, struct session *session, const Hello *he
 		session->newcomer = newcomer_new(broker, &broker->topology.peers[session->peer], &r);
 	if (r < 0)
 		return r;
-	r = broker->out.open_lane(broker->out.context, session->epoch, lane);
+	r = broker->out.open_lane(broker->out.context, session->epoch, session->who, lane);
 	if (r < 0)
 		return r;
 	enlist(broker, session);
@@ -173,13 +207,13 @@ static int begin(struct broker *broker, struct session *session, const Hello *he
 	return 0;
 }
 
-void hear_hello(struct broker *broker, struct bytes routing, long uid, const Hello *hello)
+void hear_hello(struct broker *broker, struct bytes routing, const char *who, const Hello *hello)
 {
 	char reason[256];
 	struct session *session;
 	int peer;
 
-	if (routing.len > sizeof(session->routing) || is_refused(broker, hello, reason)) {
+	if (routing.len > sizeof(session->routing) || is_refused(broker, who, hello, reason)) {
 		refuse_hello(broker, routing, reason, true);
 		return;
 	}
@@ -196,10 +230,29 @@ void hear_hello(struct broker *broker, struct bytes routing, long uid, const Hel
 		tell_rebuild(broker, routing);
 		return;
 	}
-	session = session_new(broker, peer, routing, uid, hello);
+	session = session_new(broker, peer, routing, who, hello);
 	if (begin(broker, session, hello) < 0) {
 		newcomer_free(session->newcomer);
 		free(session);
 		refuse_hello(broker, routing, "the broker could not open a lane", false);
 	}
+}
+
+void broker_admit(struct broker *broker, const struct registry *registry)
+{
+	broker->registry = registry;
+	LIST_EACH_SAFE (hook, &broker->sessions) {
+		struct session *session = LIST_ENTRY(hook, struct session, hook);
+		const char *service = broker->topology.peers[session->peer].name;
+
+		session->rights = rights_of(broker, session->who, service, session->instance);
+		if (session->rights == 0)
+			session_end(broker, session, PARTING_CRASH);
+	}
+}
+
+void broker_on_reload(struct broker *broker, reload_fn *reload, void *context)
+{
+	broker->reload = reload;
+	broker->reload_context = context;
 }

@@ -72,7 +72,7 @@ static void hear_items(struct broker *broker, struct session *session, struct fr
 	}
 }
 
-void broker_hear_frame(struct broker *broker, struct bytes frame)
+void broker_hear_frame(struct broker *broker, const char *who, struct bytes frame)
 {
 	struct frame_reader reader;
 	struct session *session;
@@ -82,7 +82,7 @@ void broker_hear_frame(struct broker *broker, struct bytes frame)
 		return;
 	}
 	session = session_by_epoch(broker, reader.head.epoch);
-	if (!session) {
+	if (!session || !session_is_of(session, who)) {
 		broker->refused[REFUSED_EPOCH]++;
 		return;
 	}

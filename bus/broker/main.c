@@ -13,8 +13,8 @@
 #include "bus/base/notify.h"
 #include "bus/base/text.h"
 #include "bus/broker/broker.h"
+#include "bus/broker/door.h"
 #include "bus/broker/log.h"
-#include "bus/wire/hub.h"
 #include <errno.h>
 #include <getopt.h>
 #include <signal.h>
@@ -44,17 +44,18 @@ static const struct config_key keys[] = {
 	{ "retention", "raw-mib", "0", "how much of it at most, from 21 days of age on; 0: no limit", false },
 	{ "retention", "facts", "400d", "how long decisions are kept: 120d or more", false },
 	{ "retention", "facts-mib", "0", "how much of them at most, from 120 days of age on; 0: no limit", false },
+	DOOR_CONFIG_KEYS,
 	{ "*", NULL, NULL, NULL, false },
 	{ NULL, NULL, NULL, NULL, false },
 };
 
-static volatile sig_atomic_t stopping;
+static volatile sig_atomic_t stopping, reloading;
 
 struct process {
 	struct config *config;
 	struct clock clock;
 	struct topology topology;
-	struct hub *hub;
+	struct door door;
 	struct broker *broker;
 	char folder[512];
 	int lock;
@@ -78,11 +79,17 @@ static void say_aborted(int signal_number)
 		return; /* there is nobody left to tell */
 }
 
+static void reload(int signal_number)
+{
+	(void)signal_number;
+	reloading = 1;
+}
+
 static void print_help(void)
 {
 	printf("cartbus-broker: the durable message broker of cartbus\n\n"
 	       "Keeps the log, hands its messages to the services, and confirms what it has synced to disk.\n\n"
-	       "  --config FILE   default %s; sections [paths], [log], [clock], [broker]\n"
+	       "  --config FILE   default %s; sections [paths], [log], [clock], [broker], [user NAME]\n"
 	       "  --new-identity  give the log in <state>/broker another identity and exit: for a log that was "
 	       "restored, "
 	       "or that\n"
@@ -90,7 +97,8 @@ static void print_help(void)
 	       "refuses\n"
 	       "                  it until its state folder is deleted (keep a gateway's spool).\n"
 	       "  --help          this text\n"
-	       "  --version\n",
+	       "  --version\n\n"
+	       "SIGHUP: reads anew who may come (peers.conf of [paths] keys); sessions of others end.\n",
 		CONFIG_DEFAULT);
 }
 
@@ -240,6 +248,19 @@ static void give_new_identity(struct process *process)
 		process->folder, before, after);
 }
 
+static int reload_who_may_come(void *context, char ret_why[256])
+{
+	struct process *process = context;
+	int r = door_reload(&process->door, process->broker, ret_why);
+
+	reloading = 0;
+	if (r < 0)
+		log_event(LOG_ERROR, "who may come is left as it was: %s", ret_why);
+	else
+		log_event(LOG_NOTICE, "read anew who may come");
+	return r;
+}
+
 static void open_broker(struct process *process)
 {
 	struct store *store = open_store(process);
@@ -259,27 +280,29 @@ static void open_broker(struct process *process)
 	if (retention_read(process->config, &settings.retention, &error) < 0)
 		die("%s", error.text);
 	make_folder(run, "run");
-	if (hub_open(run, &process->hub, why) < 0)
-		die("%s; see [paths] run", why);
-	out.context = process->hub;
+	door_open(&process->door, process->config);
+	out.context = process->door.hub;
 	if (broker_open(&store, &process->topology, &settings, &process->clock, &out, &process->broker, why) < 0)
 		die("%s: %s", process->folder, why);
+	broker_admit(process->broker, process->door.registry);
+	broker_on_reload(process->broker, reload_who_may_come, process);
 }
 
 static void drain(struct process *process, bool *ret_more)
 {
+	struct hub *hub = process->door.hub;
 	struct bytes frame, peer;
+	const char *who;
 	size_t bytes = 0;
-	long uid;
 	int frames = 0, controls = 0;
 
-	while (frames < FRAMES_AT_ONCE && bytes < BYTES_AT_ONCE && hub_hear_frame(process->hub, &frame) == 0) {
-		broker_hear_frame(process->broker, frame);
+	while (frames < FRAMES_AT_ONCE && bytes < BYTES_AT_ONCE && hub_hear_frame(hub, &who, &frame) == 0) {
+		broker_hear_frame(process->broker, who, frame);
 		bytes += frame.len;
 		frames++;
 	}
-	while (controls < CONTROLS_AT_ONCE && hub_hear_control(process->hub, &peer, &uid, &frame) == 0) {
-		broker_hear_control(process->broker, peer, uid, frame);
+	while (controls < CONTROLS_AT_ONCE && hub_hear_control(hub, &peer, &who, &frame) == 0) {
+		broker_hear_control(process->broker, peer, who, frame);
 		controls++;
 	}
 	*ret_more = frames == FRAMES_AT_ONCE || bytes >= BYTES_AT_ONCE || controls == CONTROLS_AT_ONCE;
@@ -288,13 +311,16 @@ static void drain(struct process *process, bool *ret_more)
 static void run_loop(struct process *process)
 {
 	int64_t wait_us = 0;
+	char why[256];
 	bool more = false;
 
 	while (!stopping) {
-		int r = hub_wait(process->hub, more ? 0 : wait_us);
+		int r = hub_wait(process->door.hub, more ? 0 : wait_us);
 
 		if (r < 0)
 			die("cannot wait for messages: %s", strerror(-r));
+		if (reloading)
+			reload_who_may_come(process, why);
 		drain(process, &more);
 		r = broker_commit(process->broker);
 		if (r < 0)
@@ -328,6 +354,7 @@ int main(int argc, char **argv)
 	signal(SIGTERM, stop);
 	signal(SIGINT, stop);
 	signal(SIGABRT, say_aborted);
+	signal(SIGHUP, reload);
 	open_broker(&process);
 	log_event(LOG_NOTICE, "ready log=%s head=%llu", broker_log_id(process.broker),
 		(unsigned long long)broker_head(process.broker));
@@ -336,6 +363,6 @@ int main(int argc, char **argv)
 	notify("STOPPING=1");
 	log_event(LOG_NOTICE, "stopped head=%llu", (unsigned long long)broker_head(process.broker));
 	broker_close(process.broker);
-	hub_close(process.hub);
+	door_close(&process.door);
 	return 0;
 }

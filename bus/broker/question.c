@@ -34,6 +34,7 @@ static const struct {
 	{ "gateway.strike", answer_strike },
 	{ "snapshot", answer_snapshot },
 	{ "rebuild", answer_rebuild },
+	{ "keys.reload", answer_keys_reload },
 };
 
 const char *argument_text(json_t *argument, const char *name)
@@ -121,20 +122,20 @@ static answer_fn *find_verb(const char *verb)
 	return NULL;
 }
 
-static bool is_operator(const struct broker *broker, struct bytes peer)
+static bool is_operator(const struct broker *broker, struct bytes peer, const char *who)
 {
 	const struct session *session = session_by_peer(broker, peer);
 
-	return session && broker->topology.peers[session->peer].operator_;
+	return session && session_is_of(session, who) && broker->topology.peers[session->peer].operator_;
 }
 
-void hear_question(struct broker *broker, struct bytes peer, const Question *question)
+void hear_question(struct broker *broker, struct bytes peer, const char *who, const Question *question)
 {
 	answer_fn *function = find_verb(question->verb);
 	char error[256] = "the broker could not answer";
 	json_t *argument, *result;
 
-	if (!is_operator(broker, peer)) {
+	if (!is_operator(broker, peer, who)) {
 		refuse(broker, peer, question->id, "only a peer that is declared with operator = yes may ask");
 		return;
 	}

@@ -66,7 +66,7 @@ struct queue {
 	struct map *acks;     /* row number -> struct acks */
 	uint64_t ready_count, leased_count, delayed_count, redriven_count, dead_count, failures;
 	struct feed *feed;        /* feed.c; NULL: none since the start */
-	uint64_t served_epoch;    /* of the session that got the last run */
+	uint64_t served_order;    /* of the session that got the last run */
 	struct session *draining; /* gets nothing until it is empty: a suspect waits for it */
 	struct death deaths[DEATHS_REMEMBERED];
 	uint64_t deaths_counted;

@@ -22,6 +22,11 @@ struct session *session_by_peer(const struct broker *broker, struct bytes routin
 	return map_get(broker->by_peer, routing);
 }
 
+bool session_is_of(const struct session *session, const char *who)
+{
+	return strcmp(session->who, who) == 0;
+}
+
 void hear_credit(struct session *session, const UpCredit *credit)
 {
 	UpCredit *known = &session->credit;
@@ -60,11 +65,12 @@ static void answer_heartbeat(struct broker *broker, struct bytes peer, struct se
 	control_now(broker, peer, &control);
 }
 
-void hear_heartbeat(struct broker *broker, struct bytes peer, const Heartbeat *heartbeat)
+void hear_heartbeat(struct broker *broker, struct bytes peer, const char *who, const Heartbeat *heartbeat)
 {
 	struct session *session = session_by_epoch(broker, heartbeat->epoch);
 
-	if (session && !bytes_equal(peer, BYTES(session->routing, session->routing_len)))
+	if (session &&
+		(!bytes_equal(peer, BYTES(session->routing, session->routing_len)) || !session_is_of(session, who)))
 		session = NULL;
 	if (session && heartbeat->goodbye) {
 		session_end(broker, session, PARTING_GOODBYE);

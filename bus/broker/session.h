@@ -13,13 +13,15 @@ struct newcomer;
 
 struct session {
 	struct list hook;
-	uint64_t epoch;
-	int peer; /* index into the topology */
+	uint64_t epoch; /* random: a name that only its peer knows */
+	uint64_t order; /* of its hello, this start */
+	int peer;       /* index into the topology */
 	char instance[64];
 	char run[40];
 	uint8_t routing[256];
 	size_t routing_len;
-	long uid;
+	char who[WHO_MAX]; /* as the gate names its connections */
+	unsigned rights;   /* of enum right */
 	bool gateway;
 	int64_t heard_boot_us;
 
@@ -52,8 +54,13 @@ struct session {
 
 struct session *session_by_epoch(const struct broker *broker, uint64_t epoch);
 struct session *session_by_peer(const struct broker *broker, struct bytes routing);
-void hear_hello(struct broker *broker, struct bytes peer, long uid, const Hello *hello);
-void hear_heartbeat(struct broker *broker, struct bytes peer, const Heartbeat *heartbeat);
+void hear_hello(struct broker *broker, struct bytes peer, const char *who, const Hello *hello);
+void hear_heartbeat(struct broker *broker, struct bytes peer, const char *who, const Heartbeat *heartbeat);
+static inline bool session_may(const struct session *session, enum right right)
+{
+	return session->rights & right;
+}
+bool session_is_of(const struct session *session, const char *who);
 void hear_credit(struct session *session, const UpCredit *credit);
 void session_end(struct broker *broker, struct session *session, enum parting how);
 void sessions_expire(struct broker *broker);

@@ -1,69 +1,56 @@
 /*
  * hub.c: the broker's side of the sockets
  *
- * Owns:      the ZeroMQ context and every socket the broker binds; frames for lanes whose peer has not connected yet.
- * Promises:  marks, linger, sizes and rights are set explicitly; no send ever blocks; only ingress and control are polled.
- * Fails by:  negative errno. A lane that does not take a frame belongs to a peer that is gone (-EAGAIN): credit keeps a live one
- *            below its mark.
- * Read next: zmq_link.c, the other end
+ * Owns:      the ZeroMQ context and every socket the broker binds.
+ * Promises:  marks, linger, sizes and rights are set explicitly; no send ever blocks; only the gate, ingress and control are
+ *            polled; over TCP there is CURVE or nothing.
+ * Fails by:  negative errno.
+ * Read next: gate.c (who gets in), lane.c, zmq_link.c (the other end)
  */
 #include "bus/wire/hub.h"
-#include "bus/base/list.h"
-#include "bus/base/map.h"
 #include "bus/base/memory.h"
+#include "bus/base/text.h"
 #include "bus/wire/frame.h"
-#include <dirent.h>
+#include "bus/wire/hub_socket.h"
+#include "bus/wire/lane.h"
+#include "bus/wire/prove.h"
+#include "bus/wire/reach.h"
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <time.h>
-#include <unistd.h>
 #include <zmq.h>
 
 enum {
-	FRAMES_MARK = 4096,           /* frames in flight per socket; credit stays far below */
 	TAP_MARK = 16384,             /* a slow tap loses, it never holds anybody up */
 	CONTROL_BYTES_MAX = 64 << 10, /* a hello that names 256 leases is 20 KB */
 	SOCKETS_MAX = 4096,           /* one per session */
-	EARLY_FRAMES_MAX = 256,
 };
 
-static const int64_t EARLY_US = 3000000; /* how long a peer may take to connect to its fresh lane */
-static const int64_t RETRY_US = 2000;    /* how often a lane with early frames is tried */
+static const int64_t RETRY_US = 2000; /* how often a lane with early frames is tried */
 
-struct early_frame {
-	struct list hook;
-	struct buffer frame;
-};
-
-struct lane {
-	struct list hook;
-	uint64_t epoch;
-	void *socket;
-	bool connected; /* it took a frame */
-	int64_t opened_us;
-	struct list early; /* struct early_frame, until the peer connects */
-	int early_count;
+/* The sockets that everybody shares, in the order of their ports. */
+enum { CONTROL, INGRESS, TAP, TAP_CLEAR, SHARED };
+static const struct {
+	const char *name;
+	int type, mark;
+	int64_t bytes_max;
+} shared[SHARED] = {
+	[CONTROL] = { "control", ZMQ_ROUTER, HUB_FRAMES_MARK, CONTROL_BYTES_MAX },
+	[INGRESS] = { "ingress", ZMQ_PULL, HUB_FRAMES_MARK, FRAME_BYTES_MAX },
+	[TAP] = { "tap", ZMQ_PUB, TAP_MARK, FRAME_BYTES_MAX },
+	[TAP_CLEAR] = { "tap-clear", ZMQ_PUB, TAP_MARK, FRAME_BYTES_MAX },
 };
 
 struct hub {
-	char run[128];
+	struct hub_settings settings;
 	void *context;
-	void *ingress, *control, *tap;
-	struct list lanes;
-	struct map *by_epoch;
+	struct gate *gate;
+	void *sockets[SHARED];
+	struct lanes *lanes;
 	zmq_msg_t frame, peer, message;
 };
 
-static int64_t now_us(void)
-{
-	struct timespec now;
-
-	clock_gettime(CLOCK_BOOTTIME, &now);
-	return now.tv_sec * INT64_C(1000000) + now.tv_nsec / 1000;
-}
-
-static void *open_socket(void *context, int type, int mark, int64_t bytes_max)
+void *hub_socket(void *context, int type, int mark, int64_t bytes_max)
 {
 	void *socket = zmq_socket(context, type);
 	int linger = 0;
@@ -77,51 +64,85 @@ static void *open_socket(void *context, int type, int mark, int64_t bytes_max)
 	return socket;
 }
 
-static int bind_socket(
-	struct hub *hub, int type, const char *name, int mark, int64_t bytes_max, void **ret, char why[256])
+static bool admit(void *context, const char *place, const char *who)
+{
+	struct hub *hub = context;
+
+	for (int i = 0; i < SHARED; i++)
+		if (strcmp(place, shared[i].name) == 0)
+			return hub->settings.admit(hub->settings.context, place, who);
+	return lanes_admit(hub->lanes, place, who);
+}
+
+static int cannot_bind(const char *endpoint, int error, char why[256])
+{
+	snprintf(why, 256, "cannot bind %.160s: %s", endpoint, zmq_strerror(-error));
+	return error;
+}
+
+/* What a socket demands of its peers is what is set when it binds: the uid over ipc, then CURVE over TCP. */
+static int bind_ipc(struct hub *hub, int which, char why[256])
 {
 	char endpoint[192];
+	int r = gate_guard(hub->sockets[which], shared[which].name, NULL);
 
-	snprintf(endpoint, sizeof(endpoint), "ipc://%s/%s", hub->run, name);
-	*ret = open_socket(hub->context, type, mark, bytes_max);
-	if (*ret && zmq_bind(*ret, endpoint) == 0)
-		return 0;
-	snprintf(why, 256, "cannot bind %s: %s", endpoint, zmq_strerror(zmq_errno()));
-	return -EIO;
+	snprintf(endpoint, sizeof(endpoint), "ipc://%s/%s", hub->settings.run, shared[which].name);
+	if (r == 0 && zmq_bind(hub->sockets[which], endpoint) < 0)
+		r = -zmq_errno();
+	return r < 0 ? cannot_bind(endpoint, r, why) : 0;
 }
 
-/* Lanes of a broker that was killed leave their socket files behind. */
-static void remove_stale_lanes(const char *run)
+static int bind_tcp(struct hub *hub, int which, char why[256])
 {
-	DIR *folder = opendir(run);
-	struct dirent *entry;
+	char endpoint[192];
+	int r = gate_guard(hub->sockets[which], shared[which].name, hub->settings.key);
 
-	if (!folder)
-		return;
-	while ((entry = readdir(folder)))
-		if (strncmp(entry->d_name, "lane-", 5) == 0)
-			unlinkat(dirfd(folder), entry->d_name, 0);
-	closedir(folder);
+	snprintf(endpoint, sizeof(endpoint), "tcp://%s:%d", hub->settings.host, hub->settings.port + which);
+	r = r < 0 ? r : reach_tcp_options(hub->sockets[which], hub->settings.host);
+	if (r == 0 && zmq_bind(hub->sockets[which], endpoint) < 0)
+		r = -zmq_errno();
+	return r < 0 ? cannot_bind(endpoint, r, why) : 0;
 }
 
-int hub_open(const char *run, struct hub **ret, char ret_why[256])
+static int bind_all(struct hub *hub, char why[256])
+{
+	bool remote = hub->settings.host[0] != '\0';
+	int r = 0;
+
+	if (remote && !hub->settings.key) {
+		snprintf(why, 256, "nothing listens over TCP without a key of the broker");
+		return -EINVAL;
+	}
+	for (int i = 0; r == 0 && i < SHARED; i++) {
+		hub->sockets[i] = hub_socket(hub->context, shared[i].type, shared[i].mark, shared[i].bytes_max);
+		if (!hub->sockets[i]) {
+			snprintf(why, 256, "ZeroMQ gives no socket: %s", zmq_strerror(zmq_errno()));
+			return -EMFILE;
+		}
+		r = bind_ipc(hub, i, why);
+		if (r == 0 && remote)
+			r = bind_tcp(hub, i, why);
+	}
+	return r;
+}
+
+int hub_open(const struct hub_settings *settings, struct hub **ret, char ret_why[256])
 {
 	struct hub *hub = memory_new(sizeof(*hub));
 	int r;
 
-	snprintf(hub->run, sizeof(hub->run), "%s", run);
-	list_init(&hub->lanes);
-	hub->by_epoch = map_new();
+	hub->settings = *settings;
 	hub->context = zmq_ctx_new();
 	zmq_ctx_set(hub->context, ZMQ_MAX_SOCKETS, SOCKETS_MAX);
 	zmq_msg_init(&hub->frame);
 	zmq_msg_init(&hub->peer);
 	zmq_msg_init(&hub->message);
-	remove_stale_lanes(run);
-	if ((r = bind_socket(hub, ZMQ_PULL, "ingress", FRAMES_MARK, FRAME_BYTES_MAX, &hub->ingress, ret_why)) < 0 ||
-		(r = bind_socket(hub, ZMQ_ROUTER, "control", FRAMES_MARK, CONTROL_BYTES_MAX, &hub->control, ret_why)) <
-			0 ||
-		(r = bind_socket(hub, ZMQ_PUB, "tap", TAP_MARK, FRAME_BYTES_MAX, &hub->tap, ret_why)) < 0) {
+	hub->gate = gate_new(hub->context, admit, hub);
+	hub->lanes = lanes_new(hub->context, &hub->settings);
+	if (!hub->gate)
+		snprintf(ret_why, 256, "the gate cannot be set up: %s", zmq_strerror(zmq_errno()));
+	r = hub->gate ? bind_all(hub, ret_why) : -EIO;
+	if (r < 0) {
 		hub_close(hub);
 		return r;
 	}
@@ -129,94 +150,48 @@ int hub_open(const char *run, struct hub **ret, char ret_why[256])
 	return 0;
 }
 
-static void lane_free(struct hub *hub, struct lane *lane)
-{
-	LIST_EACH_SAFE (hook, &lane->early) {
-		struct early_frame *early = LIST_ENTRY(hook, struct early_frame, hook);
-
-		buffer_free(&early->frame);
-		free(early);
-	}
-	list_remove(&lane->hook);
-	map_remove(hub->by_epoch, map_number(&lane->epoch));
-	zmq_close(lane->socket);
-	free(lane);
-}
-
-static void close_socket(void *socket)
-{
-	if (socket)
-		zmq_close(socket);
-}
-
 void hub_close(struct hub *hub)
 {
 	if (!hub)
 		return;
-	LIST_EACH_SAFE (hook, &hub->lanes)
-		lane_free(hub, LIST_ENTRY(hook, struct lane, hook));
-	map_free(hub->by_epoch);
+	lanes_free(hub->lanes);
 	zmq_msg_close(&hub->frame);
 	zmq_msg_close(&hub->peer);
 	zmq_msg_close(&hub->message);
-	close_socket(hub->ingress);
-	close_socket(hub->control);
-	close_socket(hub->tap);
+	for (int i = 0; i < SHARED; i++)
+		if (hub->sockets[i])
+			zmq_close(hub->sockets[i]);
+	gate_free(hub->gate);
 	zmq_ctx_term(hub->context);
 	free(hub);
 }
 
-static bool lane_send(struct lane *lane, struct bytes frame)
+int hub_prove(struct hub *hub, char ret_why[256])
 {
-	if (zmq_send(lane->socket, frame.data, frame.len, ZMQ_DONTWAIT) < 0)
-		return false;
-	lane->connected = true;
-	return true;
-}
+	static const int other_end[SHARED] = { ZMQ_DEALER, ZMQ_PUSH, ZMQ_SUB, ZMQ_SUB };
+	int r = 0;
 
-/* What was said before the peer had connected. false: it still has not. */
-static bool send_early(struct lane *lane)
-{
-	LIST_EACH_SAFE (hook, &lane->early) {
-		struct early_frame *early = LIST_ENTRY(hook, struct early_frame, hook);
-
-		if (!lane_send(lane, buffer_bytes(&early->frame)))
-			return false;
-		list_remove(hook);
-		lane->early_count--;
-		buffer_free(&early->frame);
-		free(early);
-	}
-	return true;
-}
-
-/* Tries the lanes that wait for their peer; true: some still do. */
-static bool retry_lanes(struct hub *hub)
-{
-	bool waiting = false;
-
-	LIST_EACH (hook, &hub->lanes) {
-		struct lane *lane = LIST_ENTRY(hook, struct lane, hook);
-
-		if (!list_empty(&lane->early) && !send_early(lane))
-			waiting = true;
-	}
-	return waiting;
+	for (int i = 0; r == 0 && i < SHARED && hub->settings.host[0]; i++)
+		r = prove_closed(hub->context, hub->gate, &hub->settings, i, other_end[i], ret_why);
+	return r;
 }
 
 int hub_wait(struct hub *hub, int64_t most_us)
 {
 	zmq_pollitem_t items[] = {
-		{ .socket = hub->ingress, .events = ZMQ_POLLIN },
-		{ .socket = hub->control, .events = ZMQ_POLLIN },
+		{ .socket = hub->sockets[INGRESS], .events = ZMQ_POLLIN },
+		{ .socket = hub->sockets[CONTROL], .events = ZMQ_POLLIN },
+		{ .socket = gate_socket(hub->gate), .events = ZMQ_POLLIN },
 	};
 	long most_ms;
 
-	if (retry_lanes(hub) && most_us > RETRY_US)
+	if (lanes_retry(hub->lanes) && most_us > RETRY_US)
 		most_us = RETRY_US;
 	most_ms = (long)((most_us + 999) / 1000);
-	if (zmq_poll(items, 2, most_ms) < 0 && zmq_errno() != EINTR)
+	if (zmq_poll(items, 3, most_ms) < 0 && zmq_errno() != EINTR)
 		return -zmq_errno();
+	if (items[2].revents)
+		gate_answer(hub->gate);
 	return 0;
 }
 
@@ -245,129 +220,87 @@ static bool drop_further_parts(void *socket, zmq_msg_t *message)
 	return further;
 }
 
-int hub_hear_frame(struct hub *hub, struct bytes *ret)
+static const char *who_said(zmq_msg_t *message)
+{
+	const char *who = zmq_msg_gets(message, "User-Id");
+
+	return who ? who : "";
+}
+
+int hub_hear_frame(struct hub *hub, const char **ret_who, struct bytes *ret)
 {
 	int r;
 
 	do {
-		r = receive(hub->ingress, &hub->frame);
+		r = receive(hub->sockets[INGRESS], &hub->frame);
 		if (r < 0)
 			return r;
-	} while (drop_further_parts(hub->ingress, &hub->frame));
+	} while (drop_further_parts(hub->sockets[INGRESS], &hub->frame));
 	*ret = message_bytes(&hub->frame);
+	*ret_who = who_said(&hub->frame);
 	return 0;
 }
 
-/* Over ipc the peer's address ends in uid:gid:pid. */
-static long peer_uid(zmq_msg_t *message)
+int hub_hear_control(struct hub *hub, struct bytes *ret_peer, const char **ret_who, struct bytes *ret_message)
 {
-	const char *address = zmq_msg_gets(message, "Peer-Address");
-	const char *at = address ? address + strlen(address) : NULL;
-	int colons = 0;
+	void *control = hub->sockets[CONTROL];
 
-	while (at && at > address && colons < 3)
-		colons += *--at == ':';
-	return colons == 3 ? strtol(at + 1, NULL, 10) : -1;
-}
-
-int hub_hear_control(struct hub *hub, struct bytes *ret_peer, long *ret_uid, struct bytes *ret_message)
-{
 	for (;;) {
-		int r = receive(hub->control, &hub->peer);
+		int r = receive(control, &hub->peer);
 
 		if (r < 0)
 			return r;
 		if (!zmq_msg_more(&hub->peer))
 			continue;
-		r = receive(hub->control, &hub->message);
+		r = receive(control, &hub->message);
 		if (r < 0)
 			return r;
-		if (!drop_further_parts(hub->control, &hub->message))
+		if (!drop_further_parts(control, &hub->message))
 			break;
 	}
 	*ret_peer = message_bytes(&hub->peer);
 	*ret_message = message_bytes(&hub->message);
-	*ret_uid = peer_uid(&hub->message);
+	*ret_who = who_said(&hub->message);
 	return 0;
 }
 
-int hub_open_lane(void *context, uint64_t epoch, char ret_endpoint[160])
+uint64_t hub_refused(const struct hub *hub)
 {
-	struct hub *hub = context;
-	struct lane *lane;
-	void *socket = open_socket(hub->context, ZMQ_PUSH, FRAMES_MARK, FRAME_BYTES_MAX);
+	return gate_refused(hub->gate);
+}
 
-	snprintf(ret_endpoint, 160, "ipc://%s/lane-%llu", hub->run, (unsigned long long)epoch);
-	if (!socket)
-		return -zmq_errno();
-	if (zmq_bind(socket, ret_endpoint) < 0) {
-		int r = -zmq_errno();
-
-		zmq_close(socket);
-		return r;
-	}
-	lane = memory_new(sizeof(*lane));
-	lane->epoch = epoch;
-	lane->socket = socket;
-	lane->opened_us = now_us();
-	list_init(&lane->early);
-	list_append(&hub->lanes, &lane->hook);
-	map_put(hub->by_epoch, map_number(&lane->epoch), lane);
-	return 0;
+int hub_open_lane(void *context, uint64_t epoch, const char *who, char ret_endpoint[160])
+{
+	return lanes_open(((struct hub *)context)->lanes, epoch, who, ret_endpoint);
 }
 
 void hub_close_lane(void *context, uint64_t epoch)
 {
-	struct hub *hub = context;
-	struct lane *lane = map_get(hub->by_epoch, map_number(&epoch));
-
-	if (lane)
-		lane_free(hub, lane);
-}
-
-/* A welcome and a connect cross: what is said meanwhile is kept, in order, for a moment. */
-static int keep_early(struct lane *lane, struct bytes frame)
-{
-	struct early_frame *early;
-
-	if (lane->early_count == EARLY_FRAMES_MAX || now_us() - lane->opened_us > EARLY_US)
-		return -EAGAIN;
-	early = memory_new(sizeof(*early));
-	buffer_add(&early->frame, frame.data, frame.len);
-	list_append(&lane->early, &early->hook);
-	lane->early_count++;
-	return 0;
+	lanes_close(((struct hub *)context)->lanes, epoch);
 }
 
 int hub_push(void *context, uint64_t epoch, struct bytes frame)
 {
-	struct hub *hub = context;
-	struct lane *lane = map_get(hub->by_epoch, map_number(&epoch));
-
-	if (!lane)
-		return -EAGAIN;
-	if (send_early(lane) && lane_send(lane, frame))
-		return 0;
-	return lane->connected ? -EAGAIN : keep_early(lane, frame);
+	return lanes_push(((struct hub *)context)->lanes, epoch, frame);
 }
 
 void hub_control(void *context, struct bytes peer, struct bytes message)
 {
-	struct hub *hub = context;
+	void *control = ((struct hub *)context)->sockets[CONTROL];
 
-	if (zmq_send(hub->control, peer.data, peer.len, ZMQ_SNDMORE | ZMQ_DONTWAIT) >= 0)
-		zmq_send(hub->control, message.data, message.len, ZMQ_DONTWAIT);
+	if (zmq_send(control, peer.data, peer.len, ZMQ_SNDMORE | ZMQ_DONTWAIT) >= 0)
+		zmq_send(control, message.data, message.len, ZMQ_DONTWAIT);
 }
 
 void hub_tap(void *context, const char *topic, const char *shop, struct bytes tapped, struct bytes message)
 {
-	struct hub *hub = context;
+	void *tap = ((struct hub *)context)->sockets[TAP];
 	char address[128];
 	int len = snprintf(address, sizeof(address), "%s%c%s", topic, '\0', shop);
 
 	if (len < 0 || (size_t)len >= sizeof(address))
 		return;
-	if (zmq_send(hub->tap, address, (size_t)len + 1, ZMQ_SNDMORE | ZMQ_DONTWAIT) >= 0 &&
-		zmq_send(hub->tap, tapped.data, tapped.len, ZMQ_SNDMORE | ZMQ_DONTWAIT) >= 0)
-		zmq_send(hub->tap, message.data, message.len, ZMQ_DONTWAIT);
+	if (zmq_send(tap, address, (size_t)len + 1, ZMQ_SNDMORE | ZMQ_DONTWAIT) >= 0 &&
+		zmq_send(tap, tapped.data, tapped.len, ZMQ_SNDMORE | ZMQ_DONTWAIT) >= 0)
+		zmq_send(tap, message.data, message.len, ZMQ_DONTWAIT);
 }

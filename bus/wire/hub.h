@@ -1,27 +1,43 @@
 /*
  * hub.h: the broker's side of the sockets
  *
- * Binds  <run>/ingress (PULL, everybody's frames), <run>/control (ROUTER), <run>/tap (PUB), and one PUSH per lane,
- * <run>/lane-<epoch>. Nothing here blocks but hub_wait. What was received is borrowed until the next receive.
+ * Binds  <run>/ingress (PULL, everybody's frames), <run>/control (ROUTER), <run>/tap and <run>/tap-clear (PUB), and one PUSH per
+ * lane, <run>/lane-<random>; with a key, the same over TCP at `host` from `port` on (reach.h). Every connection passes the gate
+ * (gate.h). Nothing here blocks but hub_wait and hub_prove. What was received is borrowed until the next receive.
  */
 #ifndef BUS_WIRE_HUB_H
 #define BUS_WIRE_HUB_H
 
 #include "bus/base/bytes.h"
+#include "bus/wire/gate.h"
 
 struct hub;
 
-/* `run` is a folder that exists. ret_why says what could not be bound, and why. */
-int hub_open(const char *run, struct hub **ret, char ret_why[256]);
+struct hub_settings {
+	char run[128];  /* a folder that exists */
+	char host[128]; /* empty: nothing over TCP */
+	int port;
+	const struct curve_pair *key; /* the broker's; borrowed for the hub's life */
+	gate_admit_fn *admit; /* asked for "control", "ingress", "tap" and "tap-clear"; lanes see to themselves */
+	void *context;        /* admit's */
+};
+
+/* ret_why says what could not be bound, and why. */
+int hub_open(const struct hub_settings *settings, struct hub **ret, char ret_why[256]);
 void hub_close(struct hub *hub); /* takes NULL */
+
+/* Tries an unknown key at every TCP socket of this hub. 0: none lets it in; else negative, and ret_why says which does not refuse. */
+int hub_prove(struct hub *hub, char ret_why[256]);
 
 /* Until there is something to hear, or `most_us` have passed, or a signal came (all three: 0). */
 int hub_wait(struct hub *hub, int64_t most_us);
-int hub_hear_frame(struct hub *hub, struct bytes *ret); /* -EAGAIN: none */
-int hub_hear_control(struct hub *hub, struct bytes *ret_peer, long *ret_uid, struct bytes *ret_message); /* -EAGAIN */
+/* -EAGAIN: none. ret_who: who the connection belongs to, as the gate named it. */
+int hub_hear_frame(struct hub *hub, const char **ret_who, struct bytes *ret);
+int hub_hear_control(struct hub *hub, struct bytes *ret_peer, const char **ret_who, struct bytes *ret_message);
+uint64_t hub_refused(const struct hub *hub); /* connections */
 
 /* What struct broker_out asks for; `hub` is a struct hub. */
-int hub_open_lane(void *hub, uint64_t epoch, char ret_endpoint[160]);
+int hub_open_lane(void *hub, uint64_t epoch, const char *who, char ret_endpoint[160]);
 void hub_close_lane(void *hub, uint64_t epoch);
 int hub_push(void *hub, uint64_t epoch, struct bytes frame); /* -EAGAIN: that peer is gone */
 void hub_control(void *hub, struct bytes peer, struct bytes message);

@@ -8,11 +8,13 @@
 
 #include "bus.pb.h"
 #include "bus/base/bytes.h"
+#include "bus/wire/reach.h"
 
 struct tap_link;
 
-int tap_link_open(const char *endpoint, struct bytes prefix, struct tap_link **ret); /* a negative errno */
-void tap_link_close(struct tap_link *tap);                                           /* takes NULL */
+/* `is_clear`: with the addresses and names in it, for whom the broker lets see them. A negative errno. */
+int tap_link_open(const struct reach *reach, bool is_clear, struct bytes prefix, struct tap_link **ret);
+void tap_link_close(struct tap_link *tap); /* takes NULL */
 /* Replaces the content of ret_message. -EAGAIN: nothing came within `wait_us`; -EBADMSG. */
 int tap_link_hear(struct tap_link *tap, int64_t wait_us, Tapped *ret_tapped, struct buffer *ret_message);
 

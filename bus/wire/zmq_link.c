@@ -25,13 +25,14 @@ enum {
 	RECONNECT_MS = 20,
 	RECONNECT_MOST_MS = 200,
 	GOODBYE_MS = 200, /* how long closing waits for the last heartbeat to leave */
-	ENDPOINT_MAX = 160,
+	ENDPOINT_MAX = 192,
 	POLL_OTHERS_MAX = 1024,
 	SOCKETS = 2,
 };
 
 struct zmq_link {
 	struct link link;
+	struct reach reach;
 	void *context, *ingress, *control, *lane;
 	zmq_pollitem_t items[SOCKETS + POLL_OTHERS_MAX];
 };
@@ -53,9 +54,9 @@ static void set_most_bytes(void *socket, int64_t bytes)
 		die("ZeroMQ refuses a largest message of %lld bytes", (long long)bytes);
 }
 
-static void *open_socket(void *context, int type, int mark, int64_t most_bytes)
+static void *open_socket(const struct zmq_link *link, int type, int mark, int64_t most_bytes)
 {
-	void *socket = zmq_socket(context, type);
+	void *socket = zmq_socket(link->context, type);
 
 	if (!socket)
 		die("ZeroMQ gives no socket: %s; is the limit of open files (ulimit -n) too low?",
@@ -67,6 +68,8 @@ static void *open_socket(void *context, int type, int mark, int64_t most_bytes)
 	set(socket, ZMQ_RECONNECT_IVL, RECONNECT_MS);
 	set(socket, ZMQ_RECONNECT_IVL_MAX, RECONNECT_MOST_MS);
 	set_most_bytes(socket, most_bytes);
+	if (reach_prepare(&link->reach, socket) < 0)
+		die("ZeroMQ refuses the keys for %s: %s", link->reach.host, zmq_strerror(zmq_errno()));
 	return socket;
 }
 
@@ -129,11 +132,14 @@ static void close_lane(struct zmq_link *link)
 static int zmq_link_open_lane(struct link *link, const char *endpoint)
 {
 	struct zmq_link *zmq = self(link);
+	char reached[ENDPOINT_MAX];
 
 	close_lane(zmq);
-	zmq->lane = open_socket(zmq->context, ZMQ_PULL, LANE_MARK, FRAME_BYTES_MAX);
+	if (reach_lane(&zmq->reach, endpoint, reached) < 0)
+		return -EINVAL;
+	zmq->lane = open_socket(zmq, ZMQ_PULL, LANE_MARK, FRAME_BYTES_MAX);
 	set(zmq->lane, ZMQ_RECONNECT_IVL, -1); /* a lane never reconnects: a gap would go unseen */
-	if (zmq_connect(zmq->lane, endpoint) == 0)
+	if (zmq_connect(zmq->lane, reached) == 0)
 		return 0;
 	close_lane(zmq);
 	return -EINVAL;
@@ -148,19 +154,20 @@ static void zmq_link_close(struct link *link)
 	zmq_close(zmq->ingress);
 	zmq_close(zmq->control);
 	zmq_ctx_term(zmq->context);
+	curve_wipe(&zmq->reach.key);
 	free(zmq);
 }
 
-static int connect_to(void *socket, const char *run, const char *name)
+static int connect_to(const struct zmq_link *link, void *socket, const char *name, int port_offset)
 {
 	char endpoint[ENDPOINT_MAX];
 
-	if (snprintf(endpoint, sizeof(endpoint), "ipc://%s/%s", run, name) >= (int)sizeof(endpoint))
+	if (reach_endpoint(&link->reach, name, port_offset, endpoint) < 0)
 		return -EINVAL;
 	return zmq_connect(socket, endpoint) < 0 ? -EINVAL : 0;
 }
 
-int zmq_link_new(const char *run, struct link **ret)
+int zmq_link_new(const struct reach *reach, struct link **ret)
 {
 	struct zmq_link *link = memory_new(sizeof(*link));
 
@@ -170,12 +177,14 @@ int zmq_link_new(const char *run, struct link **ret)
 		.open_lane = zmq_link_open_lane,
 		.hear_lane = zmq_link_hear_lane,
 		.close = zmq_link_close };
+	link->reach = *reach;
 	link->context = zmq_ctx_new();
 	if (!link->context)
 		die("ZeroMQ gives no context: %s", zmq_strerror(zmq_errno()));
-	link->ingress = open_socket(link->context, ZMQ_PUSH, INGRESS_MARK, FRAME_BYTES_MAX);
-	link->control = open_socket(link->context, ZMQ_DEALER, CONTROL_MARK, CONTROL_BYTES_MAX);
-	if (connect_to(link->ingress, run, "ingress") < 0 || connect_to(link->control, run, "control") < 0) {
+	link->ingress = open_socket(link, ZMQ_PUSH, INGRESS_MARK, FRAME_BYTES_MAX);
+	link->control = open_socket(link, ZMQ_DEALER, CONTROL_MARK, CONTROL_BYTES_MAX);
+	if (connect_to(link, link->ingress, "ingress", PORT_INGRESS) < 0 ||
+		connect_to(link, link->control, "control", PORT_CONTROL) < 0) {
 		zmq_link_close(&link->link);
 		return -EINVAL;
 	}

@@ -7,11 +7,15 @@
 #define BUS_WIRE_ZMQ_LINK_H
 
 #include "bus/wire/link.h"
+#include "bus/wire/reach.h"
 #include <poll.h>
 #include <stdint.h>
 
-/* `run` is the folder of the broker's sockets. -EINVAL: its name is too long for a socket; nothing else fails: it connects later. */
-int zmq_link_new(const char *run, struct link **ret);
+/*
+ * -EINVAL: the name of the run folder is too long for a socket, or the host's is none; nothing else fails: it connects later.
+ * `reach` is copied, with its keys.
+ */
+int zmq_link_new(const struct reach *reach, struct link **ret);
 
 /*
  * Waits until the link has something to hear, one of the other descriptors is ready (their revents say so), or timeout_us is over

@@ -7,6 +7,7 @@
 #include "services/cartbus/print.h"
 #include "services/cartbus/shops.h"
 
+#include "bus/actor/keys.h"
 #include "bus/base/cleanup.h"
 #include "bus/base/file.h"
 #include "bus/base/retention.h"
@@ -163,6 +164,11 @@ static void check_secret(struct checking *checking, const char *name)
 	checking->wrong++;
 }
 
+static void say_wrong(const char *what, void *context)
+{
+	complain(((struct checking *)context)->command, "%s", what);
+}
+
 static void check_shop(const char *name, void *context)
 {
 	struct checking *checking = context;
@@ -233,6 +239,7 @@ int command_config_check(struct command *command, int argc, char **argv)
 	check_secret(&checking, "address.key");
 	check_secret(&checking, "link.key");
 	check_retention(&checking);
+	checking.wrong += keys_check(command->config, say_wrong, &checking);
 	shops = shops_each(command, check_shop, &checking);
 	if (command->json)
 		printf("{\"right\":%s,\"shops\":%d,\"wrong\":%d}\n", checking.wrong ? "false" : "true", shops,

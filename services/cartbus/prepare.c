@@ -5,6 +5,8 @@
  */
 #include "services/cartbus/prepare.h"
 
+#include "bus/actor/keys.h"
+
 #include "bus/base/cleanup.h"
 #include "bus/base/file.h"
 #include "bus/base/text.h"
@@ -60,6 +62,17 @@ static int make_key(const struct command *command, const char *name)
 	return EXIT_NO;
 }
 
+/* Only what listens to other hosts needs one. */
+static int make_broker_key(const struct command *command)
+{
+	char why[512];
+
+	if (!*config_get(command->config, "broker", NULL, "listen") || keys_prepare(command->config, why) == 0)
+		return EXIT_FINE;
+	complain(command, "%s", why);
+	return EXIT_NO;
+}
+
 int prepare(const struct command *command)
 {
 	int failed = make_folder(command, "state", 0750);
@@ -68,5 +81,6 @@ int prepare(const struct command *command)
 	failed = failed ? failed : make_folder(command, "shops", 0750);
 	failed = failed ? failed : make_folder(command, "secrets", 0700);
 	failed = failed ? failed : make_key(command, "address.key");
-	return failed ? failed : make_key(command, "link.key");
+	failed = failed ? failed : make_key(command, "link.key");
+	return failed ? failed : make_broker_key(command);
 }

@@ -9,6 +9,7 @@ const struct config_key settings_keys[] = {
 	{ "paths", "run", "/run/cartbus", "where the sockets live", false },
 	{ "paths", "shops", "/etc/cartbus/shops", "one folder per shop: shop.conf, rules.txt, voice.txt", false },
 	{ "paths", "secrets", "/etc/cartbus/secrets", "keys and webhook secrets, files of mode 0600", false },
+	{ "paths", "keys", "/etc/cartbus/keys", "CURVE keys for TCP: NAME.key of mode 0600, and peers.conf", false },
 	{ "clock", "rate", "1", "how fast wall time runs; anything but 1 is for demos", false },
 	{ "clock", "origin-real-us", NULL, "real time at which a scaled clock starts, microseconds since 1970", false },
 	{ "clock", "origin-wall-us", NULL, "what a scaled clock shows at its origin, microseconds since 1970", false },
@@ -36,6 +37,15 @@ const struct config_key settings_keys[] = {
 	{ "retention", "facts", "400d", "how long decisions are kept and a closed cart is remembered: 120d or more",
 		false },
 	{ "retention", "facts-mib", "0", "how much of them at most, from 120 days of age on; 0: no limit", false },
+	{ "broker", "listen", "", "host:port to listen at over TCP, CURVE only; empty: this machine alone", false },
+	{ "broker", "users", "shared",
+		"shared: the broker's own user and root may be any service; listed: only [user NAME] sections", false },
+	{ "user", "service", NULL, "what processes of this user may be; several with blanks between", false },
+	{ "user", "instance", "*", "pattern of the instance's name", false },
+	{ "user", "rights", "default", "default, all, or some of publish hear fold claim tap clear ask operate",
+		false },
+	{ "connect", "broker", "", "host:port of the broker, over TCP; empty: the sockets in [paths] run", false },
+	{ "connect", "key", "", "name of the key to show there; the service's name if not given", false },
 	{ NULL, NULL, NULL, NULL, false },
 };
 

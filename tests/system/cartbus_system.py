@@ -258,7 +258,7 @@ class System:
     def configure(self, settings):
         """Writes cartbus.conf; `settings` is {section: {key: value}} over the defaults of a test. Takes effect at the next start."""
         sections = {
-            "paths": {name: self.folder / name for name in ("state", "run", "shops", "secrets")},
+            "paths": {name: self.folder / name for name in ("state", "run", "shops", "secrets", "keys")},
             "gateway": {"port": self.port, "public-url": f"http://127.0.0.1:{self.port}"},
             "mail": {"transport": "maildir"},
         }

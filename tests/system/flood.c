@@ -202,10 +202,11 @@ static void say_deaf_frame(struct link *link, uint64_t epoch, uint64_t number)
 
 static void say_without_hearing(const char *path, uint64_t count)
 {
+	struct reach reach = reach_local(config_get(config_of(path), "paths", NULL, "run"));
 	struct link *link = NULL;
 	uint64_t epoch;
 
-	if (zmq_link_new(config_get(config_of(path), "paths", NULL, "run"), &link) < 0)
+	if (zmq_link_new(&reach, &link) < 0)
 		die("no link");
 	epoch = open_deaf_session(link);
 	for (uint64_t number = 1; number <= count / DEAF_IN_A_FRAME; number++) {

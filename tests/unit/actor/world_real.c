@@ -136,13 +136,15 @@ static void run(struct world *world, struct instance *instance)
 	const struct runtime_settings settings = { .instance = instance->name };
 	struct store *store = NULL;
 	struct link *link = NULL;
+	struct reach reach;
 	char path[160], why[512];
 
 	state_path(world, instance->name, path);
 	if (store_open(path, &runtime_store_options, &store, why) < 0)
 		die("%s: %s", path, why);
 	snprintf(path, sizeof(path), "%s/run", world->folder.path);
-	if (zmq_link_new(path, &link) < 0 ||
+	reach = reach_local(path);
+	if (zmq_link_new(&reach, &link) < 0 ||
 		runtime_new(instance->service, &settings, link, &store, &world->clock, instance->drivers,
 			&instance->runtime) < 0)
 		die("no runtime");

@@ -39,9 +39,10 @@ static struct peer *peer_of_epoch(struct desk *desk, uint64_t epoch)
 	return NULL;
 }
 
-static int open_lane(void *context, uint64_t epoch, char ret_endpoint[160])
+static int open_lane(void *context, uint64_t epoch, const char *who, char ret_endpoint[160])
 {
 	(void)context;
+	(void)who;
 	snprintf(ret_endpoint, 160, "desk://%llu", (unsigned long long)epoch);
 	return 0;
 }
@@ -267,6 +268,7 @@ struct peer *peer_new(struct desk *desk, const char *service, const char *instan
 	peer->desk = desk;
 	TEXT_COPY(peer->service, service);
 	TEXT_COPY(peer->instance, instance);
+	TEXT_COPY(peer->who, "uid:1000");
 	snprintf(peer->routing, sizeof(peer->routing), "r%d", desk->peer_count);
 	desk->peers[desk->peer_count++] = peer;
 	return peer;
@@ -277,7 +279,7 @@ void peer_control(struct peer *peer, const Control *said)
 	_cleanup_(buffer_free) struct buffer message = { 0 };
 
 	assert_int_equal(control_encode(said, &message), 0);
-	broker_hear_control(peer->desk->broker, bytes_of(peer->routing), 1000, buffer_bytes(&message));
+	broker_hear_control(peer->desk->broker, bytes_of(peer->routing), peer->who, buffer_bytes(&message));
 }
 
 void peer_say_hello(struct peer *peer, const Hello *hello)
@@ -313,7 +315,7 @@ void peer_push(struct peer *peer, struct frame_writer *writer)
 	_cleanup_(buffer_free) struct buffer frame = { 0 };
 
 	frame_finish(writer, peer->epoch, ++peer->number, &frame);
-	broker_hear_frame(peer->desk->broker, buffer_bytes(&frame));
+	broker_hear_frame(peer->desk->broker, peer->who, buffer_bytes(&frame));
 	frame_writer_free(writer);
 }
 

@@ -21,7 +21,7 @@ struct item {
 
 struct peer {
 	struct desk *desk;
-	char routing[64];
+	char routing[64], who[72];
 	char service[32], instance[64];
 	uint64_t epoch, number, requests, pings;
 	UpCredit credit;

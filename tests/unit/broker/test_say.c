@@ -268,8 +268,8 @@ static void garbage_is_counted_and_changes_nothing(void **state)
 			noise[i] = (uint8_t)((seed = seed * 1103515245 + 12345) >> 16);
 		if (len > 4)
 			memset(noise + 1, 0, 3);
-		broker_hear_frame(desk->broker, BYTES(noise, len));
-		broker_hear_control(desk->broker, bytes_of(talker->routing), -1, BYTES(noise, len));
+		broker_hear_frame(desk->broker, talker->who, BYTES(noise, len));
+		broker_hear_control(desk->broker, bytes_of(talker->routing), talker->who, BYTES(noise, len));
 	}
 	desk_work(desk);
 	assert_int_equal(broker_head(desk->broker), 0);
@@ -293,7 +293,7 @@ static void every_way_to_cut_a_frame_short_is_survived(void **state)
 		frame_add(&writer, Up_fields, &up, buffer_bytes(&message));
 		frame_finish(&writer, talker->epoch, talker->number + 1, &frame);
 		whole = frame.len;
-		broker_hear_frame(desk->broker, BYTES(frame.data, len));
+		broker_hear_frame(desk->broker, talker->who, BYTES(frame.data, len));
 	}
 	desk_work(desk);
 	assert_int_equal(broker_head(desk->broker), 0);

@@ -187,7 +187,7 @@ static void an_instance_that_was_replaced_is_fenced_by_its_epoch(void **state)
 	(void)state;
 	peer_hello(before, "run 1", 0);
 	peer_hello(after, "run 2", 0);
-	assert_true(after->epoch > before->epoch);
+	assert_true(after->epoch != before->epoch);
 	peer_turn(before, NULL, &(struct verdict_words){ .facts = &row, .fact_count = 1 });
 	desk_work(desk);
 	assert_int_equal(broker_head(desk->broker), 0);

@@ -1,0 +1,88 @@
+/*
+ * door.c: the broker's sockets and who may come, from its configuration
+ *
+ * Owns:      the hub, the broker's secret key, the registry.
+ * Promises:  nothing listens over TCP without a key and before a stranger was refused. A connection is admitted only for who is
+ *            registered; the tap in clear only for who has that right.
+ * Fails by:  die() at the start, with what to do; later, by staying with what was right.
+ * Read next: ../wire/hub.c, ../wire/registry.c
+ */
+#include "bus/broker/door.h"
+#include "bus/base/log.h"
+#include "bus/base/text.h"
+#include <errno.h>
+#include <stdio.h>
+
+static bool admit(void *context, const char *place, const char *who)
+{
+	const struct door *door = context;
+	const struct identity *identity = registry_find(door->registry, who);
+	unsigned needed = strcmp(place, "tap-clear") == 0 ? RIGHT_CLEAR
+		: strcmp(place, "tap") == 0               ? RIGHT_TAP
+							  : RIGHTS_ALL;
+
+	if (identity && identity->rights & needed)
+		return true;
+	if (!door->proving)
+		log_event(LOG_WARNING, "refused a connection to %s: %.20s %s", place, who,
+			identity ? "has no right to it" : "is not registered");
+	return false;
+}
+
+static void read_listen(struct door *door, struct hub_settings *settings)
+{
+	const char *listen = config_get(door->config, "broker", NULL, "listen");
+	const char *keys = config_get(door->config, "paths", NULL, "keys");
+	char why[256];
+
+	if (!*listen)
+		return;
+	if (!curve_address(listen, settings->host, &settings->port))
+		die("[broker] listen is \"%s\": host:port is expected, as in 10.0.0.7:7400", listen);
+	if (curve_read_pair(keys, curve_broker_name, &door->key, why) < 0)
+		die("[broker] listen needs the broker's key: %s", why);
+	settings->key = &door->key;
+}
+
+void door_open(struct door *door, const struct config *config)
+{
+	struct hub_settings settings = { .admit = admit, .context = door };
+	struct config_error error;
+	char why[256];
+
+	door->config = config;
+	if (!TEXT_COPY(settings.run, config_get(config, "paths", NULL, "run")))
+		die("[paths] run is too long for a socket's name");
+	read_listen(door, &settings);
+	if (registry_load(config, &door->registry, &error) < 0)
+		die("%s", error.text);
+	if (hub_open(&settings, &door->hub, why) < 0)
+		die("%s; see [paths] run and [broker] listen", why);
+	door->proving = true;
+	if (hub_prove(door->hub, why) < 0)
+		die("%s", why);
+	door->proving = false;
+}
+
+int door_reload(struct door *door, struct broker *broker, char ret_why[256])
+{
+	struct registry *before = door->registry, *fresh = NULL;
+	struct config_error error;
+	int r = registry_load(door->config, &fresh, &error);
+
+	if (r < 0) {
+		snprintf(ret_why, 256, "%.255s", error.text);
+		return r;
+	}
+	door->registry = fresh;
+	broker_admit(broker, fresh);
+	registry_free(before);
+	return 0;
+}
+
+void door_close(struct door *door)
+{
+	hub_close(door->hub);
+	registry_free(door->registry);
+	curve_wipe(&door->key);
+}

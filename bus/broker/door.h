@@ -1,0 +1,29 @@
+/* door.h: the broker's sockets and who may come, from its configuration */
+#ifndef BUS_BROKER_DOOR_H
+#define BUS_BROKER_DOOR_H
+
+#include "bus/broker/broker.h"
+#include "bus/wire/hub.h"
+#include "bus/wire/registry.h"
+
+struct door {
+	const struct config *config;
+	struct curve_pair key; /* the broker's, when it listens over TCP */
+	struct registry *registry;
+	struct hub *hub;
+	bool proving; /* who knocks is our own stranger: not worth a line */
+};
+
+#define DOOR_CONFIG_KEYS                                                                                               \
+	REGISTRY_CONFIG_KEYS,                                                                                          \
+	{                                                                                                              \
+		"paths", "keys", "/etc/cartbus/keys", "CURVE keys, and peers.conf: who has which", false               \
+	}
+
+/* All of these die() when they cannot; what was wrong is in cartbus.conf or <keys>. */
+void door_open(struct door *door, const struct config *config);
+/* Who may come is read anew. A list that does not add up is refused, said, and the one before stays. */
+int door_reload(struct door *door, struct broker *broker, char ret_why[256]);
+void door_close(struct door *door);
+
+#endif

@@ -1,0 +1,116 @@
+/*
+ * curve.c: CURVE keys, in memory and in files
+ *
+ * Promises:  a secret leaves its file for memory only, and is wiped there by whoever is done with it.
+ * Fails by:  a negative errno, and the file with the remedy in words.
+ * Read next: gate.c (who is let in with one), reach.c (who comes with one)
+ */
+#include "bus/wire/curve.h"
+#include "bus/base/cleanup.h"
+#include "bus/base/file.h"
+#include "bus/base/log.h"
+#include "bus/base/text.h"
+#include <errno.h>
+#include <limits.h>
+#include <stdio.h>
+#include <zmq.h>
+
+enum { Z85_TEXT = 41, PORT_LEAST = 1024, PORT_MOST = 65000 };
+
+const char curve_broker_name[] = "broker";
+
+void curve_make(struct curve_pair *ret)
+{
+	char public_text[Z85_TEXT], secret_text[Z85_TEXT];
+
+	if (zmq_curve_keypair(public_text, secret_text) < 0)
+		die("this libzmq makes no CURVE keys: %s; install one built with libsodium", zmq_strerror(zmq_errno()));
+	zmq_z85_decode(ret->public_key, public_text);
+	zmq_z85_decode(ret->secret_key, secret_text);
+	explicit_bzero(secret_text, sizeof(secret_text));
+}
+
+void curve_wipe(struct curve_pair *pair)
+{
+	explicit_bzero(pair, sizeof(*pair));
+}
+
+static int derive_public(struct curve_pair *pair)
+{
+	char public_text[Z85_TEXT], secret_text[Z85_TEXT];
+	int failed;
+
+	zmq_z85_encode(secret_text, pair->secret_key, CURVE_KEY);
+	failed = zmq_curve_public(public_text, secret_text);
+	explicit_bzero(secret_text, sizeof(secret_text));
+	if (failed)
+		return -EBADMSG;
+	zmq_z85_decode(pair->public_key, public_text);
+	return 0;
+}
+
+static int explain(const char *path, int error, char ret_why[256])
+{
+	switch (error) {
+	case -ENOENT:
+		snprintf(ret_why, 256, "%.180s is missing; \"cartbus keys make\" makes it", path);
+		break;
+	case -EPERM:
+		snprintf(ret_why, 256, "%.180s may be read or written by others; chmod 600 it", path);
+		break;
+	case -EBADMSG:
+		snprintf(ret_why, 256, "%.180s holds no key: 64 hex digits are expected", path);
+		break;
+	default:
+		snprintf(ret_why, 256, "%.180s cannot be read: %s", path, strerror(-error));
+	}
+	return error;
+}
+
+int curve_read_pair(const char *folder, const char *name, struct curve_pair *ret, char ret_why[256])
+{
+	_cleanup_(buffer_free) struct buffer text = { 0 };
+	char path[PATH_MAX];
+	int r;
+
+	snprintf(path, sizeof(path), "%s/%s.key", folder, name);
+	r = file_read_secret(path, &text);
+	if (r == 0 && !text_unhex(buffer_text(&text), ret->secret_key, CURVE_KEY))
+		r = -EBADMSG;
+	if (text.data)
+		explicit_bzero(text.data, text.len);
+	if (r == 0)
+		r = derive_public(ret);
+	return r < 0 ? explain(path, r, ret_why) : 0;
+}
+
+int curve_read_public(const char *folder, const char *name, uint8_t ret[CURVE_KEY], char ret_why[256])
+{
+	_cleanup_(buffer_free) struct buffer text = { 0 };
+	char path[PATH_MAX];
+	int r;
+
+	snprintf(path, sizeof(path), "%s/%s.pub", folder, name);
+	r = file_read(path, CURVE_HEX, &text);
+	while (text.len > 0 && (text.data[text.len - 1] == '\n' || text.data[text.len - 1] == '\r'))
+		text.len--;
+	if (r == -EFBIG || (r == 0 && !text_unhex(buffer_text(&text), ret, CURVE_KEY)))
+		r = -EBADMSG;
+	return r < 0 ? explain(path, r, ret_why) : 0;
+}
+
+bool curve_address(const char *text, char ret_host[128], int *ret_port)
+{
+	const char *colon = strrchr(text, ':');
+	char *end;
+	long port;
+
+	if (!colon || colon == text || colon - text >= 128)
+		return false;
+	port = strtol(colon + 1, &end, 10);
+	if (colon[1] < '0' || colon[1] > '9' || *end || port < PORT_LEAST || port > PORT_MOST)
+		return false;
+	text_copy_bytes(ret_host, 128, BYTES(text, (size_t)(colon - text)));
+	*ret_port = (int)port;
+	return true;
+}

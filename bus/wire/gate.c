@@ -1,0 +1,163 @@
+/*
+ * gate.c: the handler that libzmq asks about every connection (ZAP, RFC 27)
+ *
+ * Owns:      the handler's socket.
+ * Promises:  whoever is not admitted by name is refused: another mechanism, a credential of another size, an address without a uid,
+ *            a request that makes no sense. It is answered in the broker's own thread: while that is silent, nobody gets in.
+ * Read next: hub.c (which sockets are guarded), registry.c (who is known)
+ */
+#include "bus/wire/gate.h"
+#include "bus/base/log.h"
+#include "bus/base/memory.h"
+#include "bus/base/text.h"
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <zmq.h>
+
+#ifndef ZMQ_ZAP_ENFORCE_DOMAIN
+#define ZMQ_ZAP_ENFORCE_DOMAIN 93 /* libzmq 4.3 has it, but shows it with its drafts only */
+#endif
+
+static const char HANDLER[] = "inproc://zeromq.zap.01";
+
+enum part { VERSION, REQUEST, DOMAIN, ADDRESS, ROUTING, MECHANISM, CREDENTIAL, PARTS, PART_MAX = 256 };
+
+struct gate {
+	void *socket;
+	gate_admit_fn *admit;
+	void *context;
+	uint64_t refused;
+};
+
+struct knock {
+	uint8_t part[PARTS][PART_MAX + 1]; /* NUL-terminated */
+	size_t len[PARTS];
+	int count;
+};
+
+struct gate *gate_new(void *zmq_context, gate_admit_fn *admit, void *context)
+{
+	struct gate *gate = memory_new(sizeof(*gate));
+	int linger = 0;
+
+	gate->admit = admit;
+	gate->context = context;
+	gate->socket = zmq_socket(zmq_context, ZMQ_REP);
+	if (gate->socket)
+		zmq_setsockopt(gate->socket, ZMQ_LINGER, &linger, sizeof(linger));
+	if (gate->socket && zmq_bind(gate->socket, HANDLER) == 0)
+		return gate;
+	gate_free(gate);
+	return NULL;
+}
+
+void gate_free(struct gate *gate)
+{
+	if (!gate)
+		return;
+	if (gate->socket)
+		zmq_close(gate->socket);
+	free(gate);
+}
+
+void *gate_socket(struct gate *gate)
+{
+	return gate->socket;
+}
+
+uint64_t gate_refused(const struct gate *gate)
+{
+	return gate->refused;
+}
+
+static bool hear_knock(struct gate *gate, struct knock *knock)
+{
+	int more = 1;
+
+	for (knock->count = 0; more; knock->count++) {
+		int at = knock->count < PARTS ? knock->count : CREDENTIAL;
+		int len = zmq_recv(gate->socket, knock->part[at], PART_MAX, ZMQ_DONTWAIT);
+		size_t size = sizeof(more);
+
+		if (len < 0)
+			return false;
+		knock->len[at] = (size_t)len > PART_MAX ? 0 : (size_t)len;
+		knock->part[at][knock->len[at]] = '\0';
+		zmq_getsockopt(gate->socket, ZMQ_RCVMORE, &more, &size);
+	}
+	return true;
+}
+
+static bool is(const struct knock *knock, enum part part, const char *text)
+{
+	return strcmp((const char *)knock->part[part], text) == 0 && knock->len[part] == strlen(text);
+}
+
+/* Over ipc the peer's address ends in uid:gid:pid. */
+static bool name_uid(const struct knock *knock, char ret_who[WHO_MAX])
+{
+	const char *address = (const char *)knock->part[ADDRESS], *at = address + knock->len[ADDRESS];
+	int colons = 0;
+
+	while (at > address && colons < 3)
+		colons += *--at == ':';
+	if (colons < 3 || at[1] < '0' || at[1] > '9')
+		return false;
+	snprintf(ret_who, WHO_MAX, "uid:%lu", strtoul(at + 1, NULL, 10));
+	return true;
+}
+
+static bool name_of(const struct knock *knock, char ret_who[WHO_MAX])
+{
+	ret_who[0] = '\0';
+	if (!is(knock, VERSION, "1.0"))
+		return false;
+	if (knock->count == PARTS && knock->len[CREDENTIAL] == CURVE_KEY && is(knock, MECHANISM, "CURVE")) {
+		memcpy(ret_who, "key:", 4);
+		text_hex(knock->part[CREDENTIAL], CURVE_KEY, ret_who + 4);
+		return true;
+	}
+	return knock->count == CREDENTIAL && is(knock, MECHANISM, "NULL") && name_uid(knock, ret_who);
+}
+
+static void reply(struct gate *gate, const struct knock *knock, bool admitted, const char *who)
+{
+	const char *parts[] = { admitted ? "200" : "400", admitted ? "OK" : "not admitted", admitted ? who : "", "" };
+
+	zmq_send(gate->socket, "1.0", 3, ZMQ_SNDMORE | ZMQ_DONTWAIT);
+	zmq_send(gate->socket, knock->part[REQUEST], knock->len[REQUEST], ZMQ_SNDMORE | ZMQ_DONTWAIT);
+	for (int i = 0; i < 4; i++)
+		zmq_send(gate->socket, parts[i], strlen(parts[i]), ZMQ_DONTWAIT | (i < 3 ? ZMQ_SNDMORE : 0));
+}
+
+void gate_answer(struct gate *gate)
+{
+	struct knock knock;
+	char who[WHO_MAX];
+
+	while (hear_knock(gate, &knock)) {
+		const char *place = (const char *)knock.part[DOMAIN];
+		bool admitted = name_of(&knock, who) && gate->admit(gate->context, place, who);
+
+		gate->refused += !admitted;
+		reply(gate, &knock, admitted, who);
+	}
+}
+
+static int set(void *socket, int option, const void *value, size_t len)
+{
+	return zmq_setsockopt(socket, option, value, len) < 0 ? -zmq_errno() : 0;
+}
+
+int gate_guard(void *socket, const char *place, const struct curve_pair *key)
+{
+	int enforce = 1, is_server = key != NULL, r;
+
+	r = set(socket, ZMQ_ZAP_DOMAIN, place, strlen(place));
+	r = r < 0 ? r : set(socket, ZMQ_ZAP_ENFORCE_DOMAIN, &enforce, sizeof(enforce));
+	r = r < 0 ? r : set(socket, ZMQ_CURVE_SERVER, &is_server, sizeof(is_server));
+	if (key && r == 0)
+		r = set(socket, ZMQ_CURVE_SECRETKEY, key->secret_key, CURVE_KEY);
+	return r;
+}

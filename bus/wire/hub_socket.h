@@ -1,0 +1,14 @@
+/*
+ * hub_socket.h: how the broker's sockets are made; for hub.c and lane.c
+ */
+#ifndef BUS_WIRE_HUB_SOCKET_H
+#define BUS_WIRE_HUB_SOCKET_H
+
+#include <stdint.h>
+
+enum { HUB_FRAMES_MARK = 4096 }; /* frames in flight per socket; credit stays far below */
+
+/* NULL: ZeroMQ gives none. */
+void *hub_socket(void *context, int type, int mark, int64_t bytes_max);
+
+#endif

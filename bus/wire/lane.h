@@ -1,0 +1,22 @@
+/*
+ * lane.h: the broker's end of the private lanes, one PUSH per session
+ */
+#ifndef BUS_WIRE_LANE_H
+#define BUS_WIRE_LANE_H
+
+#include "bus/base/bytes.h"
+#include "bus/wire/hub.h"
+
+struct lanes;
+
+/* `settings` is borrowed. */
+struct lanes *lanes_new(void *zmq_context, const struct hub_settings *settings);
+void lanes_free(struct lanes *lanes); /* takes NULL */
+/* Of `who` alone: over ipc for a uid, over TCP for a key, whose endpoint leaves the host to the peer. */
+int lanes_open(struct lanes *lanes, uint64_t epoch, const char *who, char ret_endpoint[160]);
+void lanes_close(struct lanes *lanes, uint64_t epoch);
+int lanes_push(struct lanes *lanes, uint64_t epoch, struct bytes frame); /* -EAGAIN: that peer is gone */
+bool lanes_retry(struct lanes *lanes); /* those that wait for their peer; true: some still do */
+bool lanes_admit(struct lanes *lanes, const char *place, const char *who); /* is this a lane of his, and free? */
+
+#endif

@@ -1,0 +1,98 @@
+/*
+ * reach.c: where a process's broker is, and what shows the broker who comes
+ *
+ * Promises:  over TCP no socket connects without CURVE; a broker that does not hold the key of broker.pub is never talked to; a
+ *            connection that is cut is noticed and made anew within seconds.
+ * Fails by:  a negative errno and what to do, in words.
+ * Read next: zmq_link.c, gate.c
+ */
+#include "bus/wire/reach.h"
+#include "bus/base/text.h"
+#include <errno.h>
+#include <stdio.h>
+#include <zmq.h>
+
+enum {
+	HEARTBEAT_MS = 500, /* ZeroMQ's own, over TCP: a peer behind a cut wire is silent, not closed */
+	HEARTBEAT_PATIENCE_MS = 2000,
+	CONNECT_PATIENCE_MS = 2000,
+	UNACKNOWLEDGED_MS = 4000, /* then TCP gives a connection up */
+};
+
+struct reach reach_local(const char *run)
+{
+	struct reach reach = { 0 };
+
+	TEXT_COPY(reach.run, run);
+	return reach;
+}
+
+int reach_read(const struct config *config, const char *service, struct reach *ret, char ret_why[256])
+{
+	const char *broker = config_get(config, "connect", NULL, "broker");
+	const char *folder = config_get(config, "paths", NULL, "keys");
+	const char *name = config_get(config, "connect", NULL, "key");
+	int r;
+
+	*ret = reach_local(config_get(config, "paths", NULL, "run"));
+	if (!broker || !*broker)
+		return 0;
+	if (!curve_address(broker, ret->host, &ret->port)) {
+		snprintf(ret_why, 256, "[connect] broker is \"%.64s\": host:port is expected, as in 10.0.0.7:7400",
+			broker);
+		return -EINVAL;
+	}
+	r = curve_read_public(folder, curve_broker_name, ret->broker_key, ret_why);
+	return r < 0 ? r : curve_read_pair(folder, name && *name ? name : service, &ret->key, ret_why);
+}
+
+int reach_endpoint(const struct reach *reach, const char *name, int port_offset, char ret[192])
+{
+	int len = *reach->host ? snprintf(ret, 192, "tcp://%s:%d", reach->host, reach->port + port_offset)
+			       : snprintf(ret, 192, "ipc://%s/%s", reach->run, name);
+
+	return len >= 192 ? -EINVAL : 0;
+}
+
+int reach_lane(const struct reach *reach, const char *lane, char ret[192])
+{
+	static const char any[] = "tcp://*:";
+
+	if (!*reach->host)
+		return text_starts(lane, "ipc://") && snprintf(ret, 192, "%s", lane) < 192 ? 0 : -EINVAL;
+	if (!text_starts(lane, any))
+		return -EINVAL;
+	return snprintf(ret, 192, "tcp://%s:%s", reach->host, lane + sizeof(any) - 1) < 192 ? 0 : -EINVAL;
+}
+
+static int set_number(void *socket, int option, int value)
+{
+	return zmq_setsockopt(socket, option, &value, sizeof(value)) < 0 ? -zmq_errno() : 0;
+}
+
+static int set_key(void *socket, int option, const uint8_t key[CURVE_KEY])
+{
+	return zmq_setsockopt(socket, option, key, CURVE_KEY) < 0 ? -zmq_errno() : 0;
+}
+
+int reach_tcp_options(void *socket, const char *host)
+{
+	int r = set_number(socket, ZMQ_HEARTBEAT_IVL, HEARTBEAT_MS);
+
+	r = r < 0 ? r : set_number(socket, ZMQ_HEARTBEAT_TIMEOUT, HEARTBEAT_PATIENCE_MS);
+	r = r < 0 ? r : set_number(socket, ZMQ_TCP_MAXRT, UNACKNOWLEDGED_MS);
+	r = r < 0 ? r : set_number(socket, ZMQ_CONNECT_TIMEOUT, CONNECT_PATIENCE_MS);
+	return r < 0 || host[0] != '[' ? r : set_number(socket, ZMQ_IPV6, 1);
+}
+
+int reach_prepare(const struct reach *reach, void *socket)
+{
+	int r;
+
+	if (!*reach->host)
+		return 0;
+	r = reach_tcp_options(socket, reach->host);
+	r = r < 0 ? r : set_key(socket, ZMQ_CURVE_SERVERKEY, reach->broker_key);
+	r = r < 0 ? r : set_key(socket, ZMQ_CURVE_PUBLICKEY, reach->key.public_key);
+	return r < 0 ? r : set_key(socket, ZMQ_CURVE_SECRETKEY, reach->key.secret_key);
+}

@@ -1,0 +1,50 @@
+/*
+ * reach.h: where a process's broker is, and what shows the broker who comes
+ *
+ * On the broker's machine: the sockets below [paths] run; the process's uid says who it is. From another one: [connect] broker is
+ * the address, and the key file says who it is; the broker proves itself with the key in broker.pub.
+ */
+#ifndef BUS_WIRE_REACH_H
+#define BUS_WIRE_REACH_H
+
+#include "bus/wire/curve.h"
+
+struct reach {
+	char run[192];
+	char host[128]; /* empty: over ipc */
+	int port;
+	uint8_t broker_key[CURVE_KEY];
+	struct curve_pair key;
+};
+
+/* The configuration keys that this reads. */
+#define REACH_CONFIG_KEYS                                                                                              \
+	{ "paths", "keys", "/etc/cartbus/keys", "CURVE keys for TCP: NAME.key of mode 0600, and peers.conf", false },  \
+		{ "connect", "broker", "", "host:port of the broker, over TCP; empty: the sockets in [paths] run",     \
+			false },                                                                                       \
+	{                                                                                                              \
+		"connect", "key", "", "name of the key to show there; the service's name if not given", false          \
+	}
+
+/* Ports of a broker that listens on TCP, from the one that is configured. */
+enum {
+	PORT_CONTROL,
+	PORT_INGRESS,
+	PORT_TAP,
+	PORT_TAP_CLEAR,
+	PORT_LANES, /* this one and the following, one per session over TCP */
+	PORTS = 256
+};
+
+int reach_read(const struct config *config, const char *service, struct reach *ret, char ret_why[256]);
+struct reach reach_local(const char *run); /* over ipc */
+/* The endpoint of "control" and so on. -EINVAL: [paths] run is too long for a socket's name. */
+int reach_endpoint(const struct reach *reach, const char *name, int port_offset, char ret[192]);
+/* A lane as a welcome names it. Over TCP only its port counts (tcp, any host, 7404): the host is the one that was reached. */
+int reach_lane(const struct reach *reach, const char *lane, char ret[192]);
+/* Everything that a socket needs before it connects. */
+int reach_prepare(const struct reach *reach, void *socket);
+int reach_tcp_options(
+	void *socket, const char *host); /* heartbeats and deadlines of either end; 0 or a negative errno */
+
+#endif

@@ -1,0 +1,301 @@
+"""Over TCP: a service on another host, and everybody who has no business there, against the real broker."""
+
+import ctypes
+import importlib
+import json
+import os
+import pathlib
+import shutil
+import signal
+import socket
+import subprocess
+import sys
+import time
+
+import pytest
+import zmq
+import zmq.utils.monitor
+import zmq.utils.z85
+
+from cartbus_system import BUILD, SOURCES, System, wait_until
+
+RATE = 3600  # an hour of the shop is a second of ours
+RULES = "Small carts (under 40 EUR): remind after 1 hour, then after 6. Medium carts: 1 hour, then 6.\nBig carts (over 150 EUR): 1 hour, then 6.\n"
+CONTROL, INGRESS, TAP, TAP_CLEAR, LANES, PORTS = 0, 1, 2, 3, 4, 256
+PATIENCE_S = 20
+EVENTS = {}
+
+
+def free_base():
+    """A port from which the broker's are free: tests run side by side, each looks in another place."""
+    for base in range(20000 + os.getpid() % 60 * 512, 60000, 512):
+        try:
+            for port in range(base, base + LANES + 8):
+                with socket.socket() as one:
+                    one.bind(("127.0.0.1", port))
+            return base
+        except OSError:
+            continue
+    raise AssertionError("no free ports")
+
+
+class Far(System):
+    """Another host: a folder of its own, which shares nothing with the broker's but what was copied there."""
+
+    def __init__(self, near, key, settings=None):
+        super().__init__({"connect": {"broker": f"127.0.0.1:{near.base}", "key": key}, **(settings or {})})
+        keys = self.folder / "keys"
+        keys.mkdir(mode=0o700)
+        for name in (f"{key}.key", "broker.pub"):
+            shutil.copy(near.keys / name, keys / name)
+        for name in ("address.key", "link.key"):
+            self.write_secret(name, near.secret(name).decode())
+
+
+class Near(System):
+    def __init__(self, settings=None):
+        self.base = free_base()
+        super().__init__({"broker": {"listen": f"127.0.0.1:{self.base}"}, **(settings or {})})
+        self.keys = self.folder / "keys"
+        self.keys.mkdir(mode=0o700)
+        self.make("sender", "intake")
+
+    def make(self, *names, **options):
+        for name in names:
+            self.cartbus("keys", "make", name, *[word for key, value in options.items() for word in (f"--{key}", value)])
+
+    def public(self, name):
+        return [one for one in self.cartbus("keys", "list", json_output=True) if one["key"] == name][0]["public"]
+
+    def endpoint(self, offset):
+        return f"tcp://127.0.0.1:{self.base + offset}"
+
+    def status(self):
+        return self.ask("status")
+
+    def refused(self, kind):
+        return self.status()["refused"][kind]
+
+    def sessions(self, service):
+        return [one for one in self.status()["sessions"] if one["service"] == service]
+
+    def told(self, words, instance="broker"):
+        return words in self.processes[instance].log_path.read_text()
+
+
+@pytest.fixture(scope="module")
+def shared():
+    """One broker for all that must not change anything."""
+    with Near() as system:
+        system.start("broker")
+        yield system
+
+
+@pytest.fixture
+def near():
+    with Near() as system:
+        system.start("broker")
+        yield system
+
+
+def leave_cart(system, shop, cart):
+    body = {"event": "changed", "cart": cart, "email": "anna@mail.example", "first_name": "Anna", "currency": "EUR",
+            "at": time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(system.now_s())), "total": "89.70",
+            "recovery_url": f"https://demo.example/r/{cart}", "items": [{"title": "Vase", "quantity": 3, "price": "29.90"}]}
+    assert system.post(shop.cart(body)).status == 200
+
+
+# ---- a service on another host ----
+
+
+def test_a_sender_on_another_host_sends_the_mail():
+    now_us = int(time.time() * 1e6)
+    clock = {"rate": RATE, "origin-real-us": now_us, "origin-wall-us": now_us}
+    with Near({"clock": clock}) as near, Far(near, "sender", {"clock": clock}) as far:
+        shop = near.add_shop("demo", rules=RULES)
+        near.start("broker")
+        near.start("gateway", "intake", "timer", "waiter", "mirror", wait=False)
+        far.start("sender")
+        for process in near.processes.values():
+            process.wait_ready()
+        near.cartbus("shop", "mode", "demo", "live")
+        session, = near.sessions("sender")
+        assert session["who"] == "key:" + near.public("sender")[0]
+        leave_cart(near, shop, "c-1")
+        mails = far.folder / "state" / "mail" / "new"
+        wait_until(lambda: mails.exists() and any(mails.iterdir()), "the first mail", 30)
+        wait_until(lambda: near.log("reminder.sent"), "its outcome in the log", 30)
+        assert not (near.folder / "state" / "mail").exists()
+
+
+# ---- who has no business there ----
+
+
+class Stranger:
+    """A client of our own making: pyzmq, and the messages that protoc makes of bus.proto."""
+
+    def __init__(self, near, key=None, server_key=None):
+        self.near, self.context = near, zmq.Context()
+        self.key = key
+        self.server_key = server_key or bytes.fromhex((near.keys / "broker.pub").read_text())
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        self.context.destroy(linger=0)
+
+    def open(self, kind, endpoint):
+        opened = self.context.socket(kind)
+        opened.linger = 0
+        if self.key:
+            opened.curve_serverkey = zmq_key(self.server_key)
+            opened.curve_publickey, opened.curve_secretkey = (zmq_key(half) for half in self.key)
+        return watched(opened, endpoint)
+
+    def hello(self, opened, service, instance="x", **more):
+        bus = bus_proto(self.near)
+        said = bus.Control(hello=bus.Hello(service=service, instance=instance, run="r", **more))
+        opened.send(said.SerializeToString())
+
+    def answer(self, opened, within_s=PATIENCE_S):
+        """The next Control from the broker; None: nothing came."""
+        if not opened.poll(within_s * 1000):
+            return None
+        return bus_proto(self.near).Control.FromString(opened.recv())
+
+
+def watched(opened, endpoint):
+    """Connects, and keeps what libzmq tells of it for end_of_handshake."""
+    EVENTS[opened] = opened.get_monitor_socket()
+    opened.connect(endpoint)
+    return opened
+
+
+def zmq_key(raw):
+    return zmq.utils.z85.encode(raw)
+
+
+def fresh_key():
+    return tuple(zmq.utils.z85.decode(half) for half in zmq.curve_keypair())
+
+
+def key_of(near, name):
+    """A registered pair, as whoever copied its file has it."""
+    secret = bytes.fromhex((near.keys / f"{name}.key").read_text())
+    return zmq.utils.z85.decode(zmq.curve_public(zmq_key(secret))), secret
+
+
+def bus_proto(system):
+    if "bus_pb2" not in sys.modules:
+        subprocess.run(["protoc", "-I", str(SOURCES / "proto"), f"--python_out={system.folder}", "bus.proto"], check=True)
+        sys.path.insert(0, str(system.folder))
+        importlib.import_module("bus_pb2")
+        sys.path.remove(str(system.folder))
+    return sys.modules["bus_pb2"]
+
+
+REFUSED_BY_GATE = zmq.EVENT_HANDSHAKE_FAILED_AUTH
+NO_COMMON_TONGUE = zmq.EVENT_HANDSHAKE_FAILED_PROTOCOL | zmq.EVENT_HANDSHAKE_FAILED_NO_DETAIL | zmq.EVENT_DISCONNECTED
+
+
+def end_of_handshake(opened):
+    """What libzmq says became of a connection: the first event that decides."""
+    deciding = zmq.EVENT_HANDSHAKE_SUCCEEDED | REFUSED_BY_GATE | NO_COMMON_TONGUE
+    deadline = time.monotonic() + PATIENCE_S
+    while time.monotonic() < deadline:
+        if EVENTS[opened].poll(200):
+            event = zmq.utils.monitor.recv_monitor_message(EVENTS[opened])["event"]
+            if event & deciding:
+                return event
+    raise AssertionError("the handshake came to no end")
+
+
+OTHER_END = {CONTROL: zmq.DEALER, INGRESS: zmq.PUSH, TAP: zmq.SUB, TAP_CLEAR: zmq.SUB}
+
+
+@pytest.mark.parametrize("offset", OTHER_END)
+def test_who_is_not_registered_is_refused_at_every_socket(shared, offset):
+    kind, endpoint = OTHER_END[offset], shared.endpoint(offset)
+    with Stranger(shared, fresh_key()) as stranger:
+        assert end_of_handshake(stranger.open(kind, endpoint)) == REFUSED_BY_GATE
+    with Stranger(shared, key_of(shared, "sender")) as known:
+        may = offset in (CONTROL, INGRESS, TAP)
+        assert (end_of_handshake(known.open(kind, endpoint)) == zmq.EVENT_HANDSHAKE_SUCCEEDED) == may
+    with Stranger(shared) as plain:
+        assert end_of_handshake(plain.open(kind, endpoint)) & NO_COMMON_TONGUE
+    with Stranger(shared) as plain:
+        opened = plain.context.socket(kind)
+        opened.plain_username, opened.plain_password = b"sender", b"sender"
+        assert end_of_handshake(watched(opened, endpoint)) & NO_COMMON_TONGUE
+
+
+def test_a_peer_that_expects_another_broker_does_not_talk_to_this_one(shared):
+    with Stranger(shared, key_of(shared, "sender"), server_key=fresh_key()[0]) as misled:
+        opened = misled.open(zmq.DEALER, shared.endpoint(CONTROL))
+        assert end_of_handshake(opened) != zmq.EVENT_HANDSHAKE_SUCCEEDED
+
+
+def test_noise_on_the_ports_changes_nothing(shared):
+    for offset in OTHER_END:
+        for noise in (b"GET / HTTP/1.1\r\n\r\n", b"\xff\0\0\0\0\0\0\0\1\x7f\3\0NULL" + bytes(48), os.urandom(4096), b""):
+            with socket.create_connection(("127.0.0.1", shared.base + offset), timeout=5) as raw:
+                raw.sendall(noise)
+                raw.settimeout(0.2)
+                try:
+                    while raw.recv(4096):
+                        pass
+                except OSError:
+                    pass
+    assert shared.processes["broker"].running
+    with Stranger(shared, key_of(shared, "sender")) as known:
+        opened = known.open(zmq.DEALER, shared.endpoint(CONTROL))
+        known.hello(opened, "sender", "after-noise")
+        assert known.answer(opened).WhichOneof("what") == "welcome"
+
+
+def test_with_the_senders_key_nobody_is_intake(shared):
+    before = shared.refused("hello")
+    with Stranger(shared, key_of(shared, "sender")) as liar:
+        opened = liar.open(zmq.DEALER, shared.endpoint(CONTROL))
+        liar.hello(opened, "intake")
+        answer = liar.answer(opened)
+        assert answer.refusal.final and "may not be" in answer.refusal.reason
+        liar.hello(opened, "cartbus", "cartbus-1")
+        assert liar.answer(opened).refusal.final
+        liar.hello(opened, "sender", "sender-1")
+        assert liar.answer(opened).welcome.epoch
+    assert shared.refused("hello") == before + 2
+
+
+def test_a_lane_takes_one_connection_of_its_own_key(shared):
+    with Stranger(shared, key_of(shared, "sender")) as owner, Stranger(shared, key_of(shared, "intake")) as other:
+        control = owner.open(zmq.DEALER, shared.endpoint(CONTROL))
+        owner.hello(control, "sender", "with-a-lane")
+        welcome = owner.answer(control).welcome
+        lane = f"tcp://127.0.0.1:{welcome.lane.rsplit(':', 1)[1]}"
+        assert shared.base + LANES <= int(lane.rsplit(":", 1)[1]) < shared.base + PORTS
+        assert end_of_handshake(other.open(zmq.PULL, lane)) == REFUSED_BY_GATE
+        mine = owner.open(zmq.PULL, lane)
+        assert end_of_handshake(mine) == zmq.EVENT_HANDSHAKE_SUCCEEDED
+        assert end_of_handshake(owner.open(zmq.PULL, lane)) == REFUSED_BY_GATE
+
+
+def test_an_epoch_counts_only_from_its_own_connection(shared):
+    """Whoever learns a session's number, and has a good key of another service, gains nothing."""
+    bus = bus_proto(shared)
+    with Stranger(shared, key_of(shared, "sender")) as owner, Stranger(shared, key_of(shared, "intake")) as thief:
+        control = owner.open(zmq.DEALER, shared.endpoint(CONTROL))
+        owner.hello(control, "sender", "robbed")
+        epoch = owner.answer(control).welcome.epoch
+        assert epoch > 1 << 40, "an epoch that can be guessed"
+        before = shared.refused("epoch")
+        ingress = thief.open(zmq.PUSH, shared.endpoint(INGRESS))
+        head = bus.FrameHead(epoch=epoch, number=1, items=0).SerializeToString()
+        ingress.send(len(head).to_bytes(4, "little") + head)
+        theft = thief.open(zmq.DEALER, shared.endpoint(CONTROL))
+        theft.send(bus.Control(heartbeat=bus.Heartbeat(epoch=epoch, goodbye=True)).SerializeToString())
+        assert thief.answer(theft).heartbeat_answer.lost
+        control.send(bus.Control(heartbeat=bus.Heartbeat(epoch=epoch)).SerializeToString())
+        assert not owner.answer(control).heartbeat_answer.lost
+        wait_until(lambda: shared.refused("epoch") > before, "the refusal of a stolen frame")
