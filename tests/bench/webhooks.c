@@ -1,8 +1,9 @@
 /*
  * webhooks.c: posts signed webhooks over kept connections, as fast as they are answered
  *
- *   bench_webhooks PORT SHOP SECRET COUNT CONNECTIONS TIMESTAMP PREFIX
+ *   bench_webhooks PORT SHOP SECRET COUNT CONNECTIONS TIMESTAMP PREFIX [HZ]
  *
+ * With HZ so many a second, else as fast as possible. TIMESTAMP "shopify": signed Shopify webhooks of 2.5 KB instead of our own.
  * Prints the rate and the 99th percentile of the time from the first byte sent to the answer. Every body is a new cart of our own
  * endpoint, with an id and an address of its own. TIMESTAMP is what the gateway's clock shows ("@RATE,REAL,WALL" for a scaled one).
  */
@@ -21,12 +22,14 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-enum { CONNECTIONS_MAX = 256, STALL_MS = 10000 };
+enum { CONNECTIONS_MAX = 256, STALL_MS = 10000, SHOPIFY_LINES = 5 };
 
 struct load {
 	const char *shop, *secret, *prefix;
 	uint16_t port;
 	int connections;
+	bool shopify;
+	int64_t start_us, step_us; /* of the pace; step 0: none */
 	uint64_t count, posted, answered, refused;
 	struct clock clock; /* the gateway's */
 	int64_t *latencies_us;
@@ -64,6 +67,49 @@ static void write_body(const struct load *load, struct buffer *body)
 		load->prefix, n, load->prefix, n, n, load->prefix, n);
 }
 
+/* As Shopify's carts/update: a token of its own, and lines of what shops sell. */
+static void write_shopify_body(const struct load *load, struct buffer *body)
+{
+	buffer_printf(body, "{\"id\":\"%s-%llu\",\"token\":\"%s-%llu\",\"line_items\":[", load->prefix,
+		(unsigned long long)load->posted, load->prefix, (unsigned long long)load->posted);
+	for (int i = 0; i < SHOPIFY_LINES; i++)
+		buffer_printf(body,
+			"%s{\"id\":%d,\"properties\":{},\"quantity\":1,\"variant_id\":%d,\"key\":\"70491220518828857%d:"
+			"33f1\","
+			"\"discounted_price\":\"12.50\",\"discounts\":[],\"gift_card\":false,\"grams\":200,"
+			"\"line_price\":\"12.50\",\"original_line_price\":\"12.50\",\"original_price\":\"12.50\","
+			"\"price\":\"12.50\",\"product_id\":%d,\"sku\":\"T20\",\"taxable\":true,\"title\":\"Tulpen, 20 "
+			"Stiele\",\"total_discount\":\"0.00\",\"vendor\":\"Blumen\"}",
+			i ? "," : "", 1000 + i, 2000 + i, i, 3000 + i);
+	buffer_printf(body,
+		"],\"note\":null,\"updated_at\":\"2026-11-21T02:00:00Z\",\"created_at\":\"2026-11-21T02:00:00Z\"}");
+}
+
+static void sign_shopify(const struct load *load, struct bytes body, char ret[65])
+{
+	unsigned char mac[EVP_MAX_MD_SIZE];
+	unsigned int len = 0;
+
+	HMAC(EVP_sha256(), load->secret, (int)strlen(load->secret), body.data, body.len, mac, &len);
+	EVP_EncodeBlock((unsigned char *)ret, mac, (int)len);
+}
+
+static void write_shopify_request(const struct load *load, struct buffer *request)
+{
+	struct buffer body = { 0 };
+	char signature[65];
+
+	write_shopify_body(load, &body);
+	sign_shopify(load, buffer_bytes(&body), signature);
+	buffer_printf(request,
+		"POST /hooks/%s/shopify HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n"
+		"X-Shopify-Topic: carts/update\r\nX-Shopify-Hmac-Sha256: %s\r\nX-Shopify-Webhook-Id: %s-%llu\r\n"
+		"Content-Length: %zu\r\n\r\n",
+		load->shop, signature, load->prefix, (unsigned long long)load->posted, body.len);
+	buffer_add(request, body.data, body.len);
+	buffer_free(&body);
+}
+
 static void sign(const struct load *load, const char *stamp, struct bytes body, char ret[65])
 {
 	struct buffer covered = { 0 };
@@ -77,26 +123,36 @@ static void sign(const struct load *load, const char *stamp, struct bytes body, 
 	buffer_free(&covered);
 }
 
-static void post_one(struct load *load, struct connection *connection)
+static void write_request(const struct load *load, struct buffer *request)
 {
-	struct buffer body = { 0 }, request = { 0 };
-	struct clock real = clock_system();
+	struct buffer body = { 0 };
 	char stamp[24], signature[65];
 
 	write_body(load, &body);
 	snprintf(stamp, sizeof(stamp), "%lld", (long long)(clock_wall_us(&load->clock) / US_PER_S));
 	sign(load, stamp, buffer_bytes(&body), signature);
-	buffer_printf(&request,
+	buffer_printf(request,
 		"POST /hooks/%s/cart HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n"
 		"X-Cartbus-Timestamp: %s\r\nX-Cartbus-Signature: %s\r\nContent-Length: %zu\r\n\r\n",
 		load->shop, stamp, signature, body.len);
-	buffer_add(&request, body.data, body.len);
+	buffer_add(request, body.data, body.len);
+	buffer_free(&body);
+}
+
+static void post_one(struct load *load, struct connection *connection)
+{
+	struct buffer request = { 0 };
+	struct clock real = clock_system();
+
+	if (load->shopify)
+		write_shopify_request(load, &request);
+	else
+		write_request(load, &request);
 	connection->sent_us = clock_boot_us(&real);
 	if (send(connection->fd, request.data, request.len, MSG_NOSIGNAL) != (ssize_t)request.len)
 		die("a request was not taken whole");
 	connection->busy = true;
 	load->posted++;
-	buffer_free(&body);
 	buffer_free(&request);
 }
 
@@ -136,6 +192,13 @@ static void hear_one(struct load *load, struct connection *connection)
 	}
 }
 
+static bool is_time(const struct load *load)
+{
+	struct clock real = clock_system();
+
+	return !load->step_us || clock_boot_us(&real) >= load->start_us + (int64_t)load->posted * load->step_us;
+}
+
 static void run(struct load *load)
 {
 	static struct connection connections[CONNECTIONS_MAX];
@@ -145,11 +208,11 @@ static void run(struct load *load)
 		open_connection(load, &connections[i]);
 	while (load->answered < load->count) {
 		for (int i = 0; i < load->connections; i++) {
-			if (!connections[i].busy && load->posted < load->count)
+			if (!connections[i].busy && load->posted < load->count && is_time(load))
 				post_one(load, &connections[i]);
 			fds[i] = (struct pollfd){ .fd = connections[i].fd, .events = connections[i].busy ? POLLIN : 0 };
 		}
-		if (poll(fds, (nfds_t)load->connections, STALL_MS) <= 0)
+		if (poll(fds, (nfds_t)load->connections, load->step_us ? 1 : STALL_MS) <= 0 && !load->step_us)
 			die("the gateway did not answer within %d s", STALL_MS / 1000);
 		for (int i = 0; i < load->connections; i++) {
 			if (fds[i].revents)
@@ -183,19 +246,21 @@ int main(int argc, char **argv)
 	double seconds;
 
 	log_open("bench", LOG_WARNING);
-	if (argc != 8)
-		die("usage: bench_webhooks PORT SHOP SECRET COUNT CONNECTIONS TIMESTAMP PREFIX");
+	if (argc != 8 && argc != 9)
+		die("usage: bench_webhooks PORT SHOP SECRET COUNT CONNECTIONS TIMESTAMP PREFIX [HZ]");
 	load = (struct load){ .port = (uint16_t)atoi(argv[1]),
 		.shop = argv[2],
 		.secret = argv[3],
 		.count = strtoull(argv[4], NULL, 10),
 		.connections = atoi(argv[5]),
 		.clock = clock_of(argv[6]),
-		.prefix = argv[7] };
+		.prefix = argv[7],
+		.shopify = strcmp(argv[6], "shopify") == 0,
+		.step_us = argc == 9 ? US_PER_S / atoi(argv[8]) : 0 };
 	if (load.connections < 1 || load.connections > CONNECTIONS_MAX || load.count < 1)
 		die("COUNT is at least 1, CONNECTIONS at most %d", CONNECTIONS_MAX);
 	load.latencies_us = calloc(load.count, sizeof(*load.latencies_us));
-	start_us = clock_boot_us(&real);
+	start_us = load.start_us = clock_boot_us(&real);
 	run(&load);
 	seconds = (double)(clock_boot_us(&real) - start_us) / US_PER_S;
 	qsort(load.latencies_us, load.answered, sizeof(*load.latencies_us), by_size);

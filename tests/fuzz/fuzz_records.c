@@ -27,7 +27,7 @@ static struct block *written(const uint8_t *data, size_t len)
 			.topic_id = data[0], .retention = data[1] % RETENTION_CLASSES, .said_by = "fuzz"
 		};
 
-		block_add(block, &entry, BYTES(data + 3, body));
+		block_add(block, &entry, BYTES(data + 2, 1 + body)); /* a message is never empty */
 		data += 3 + body;
 		len -= 3 + body;
 	}
