@@ -12,8 +12,8 @@
 struct tap;
 
 /*
- * Listens at [paths] run or [connect] broker. `topic` NULL: all; "cart.*": all that begin so. `is_clear`: with addresses and names,
- * which needs that right; else they are masked. -EINVAL: no such endpoint.
+ * Listens at [paths] run or [connect] broker. `topic` NULL: all; "cart.*": all that begin so. `is_clear`: with payloads,
+ * which needs that right; else payloads are empty. -EINVAL: no such endpoint.
  */
 int tap_open(const struct config *config, bool is_clear, const char *topic, struct tap **ret);
 void tap_close(struct tap *tap); /* takes NULL */

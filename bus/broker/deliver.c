@@ -175,7 +175,8 @@ static size_t list_sessions(struct broker *broker, struct queue *queue, struct s
 	LIST_EACH (hook, &broker->sessions) {
 		struct session *session = LIST_ENTRY(hook, struct session, hook);
 
-		if (session->peer != queue->index || count == SESSIONS_PER_QUEUE_MAX)
+		if (session->peer != queue->index || !session_may(session, RIGHT_HEAR) ||
+			count == SESSIONS_PER_QUEUE_MAX)
 			continue;
 		if (session->order <= queue->served_order)
 			behind = count + 1;

@@ -123,8 +123,12 @@ static void project(struct broker *broker, struct session *session)
 
 void project_all(struct broker *broker)
 {
-	LIST_EACH (hook, &broker->sessions)
-		project(broker, LIST_ENTRY(hook, struct session, hook));
+	LIST_EACH (hook, &broker->sessions) {
+		struct session *session = LIST_ENTRY(hook, struct session, hook);
+
+		if (session_may(session, RIGHT_FOLD))
+			project(broker, session);
+	}
 }
 
 void progress_due(struct broker *broker, struct session *session)

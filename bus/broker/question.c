@@ -15,26 +15,27 @@
 
 enum { CHUNK = 32000 }; /* below the size of Answer.text */
 
-static const struct {
+static const struct verb {
 	const char *verb;
 	answer_fn *answer;
+	unsigned needs; /* of enum right: clear where payloads are shown, operate where something changes */
 } verbs[] = {
-	{ "status", answer_status },
-	{ "queues", answer_queues },
-	{ "read", answer_read },
-	{ "dead.list", answer_dead_list },
-	{ "dead.show", answer_dead_show },
-	{ "dead.redrive", answer_dead_redrive },
-	{ "dead.drop", answer_dead_drop },
-	{ "feed", answer_feed },
-	{ "feed.cancel", answer_feed_cancel },
-	{ "feed.resume", answer_feed_resume },
-	{ "replay", answer_replay },
-	{ "replay.count", answer_replay_count },
-	{ "gateway.strike", answer_strike },
-	{ "snapshot", answer_snapshot },
-	{ "rebuild", answer_rebuild },
-	{ "keys.reload", answer_keys_reload },
+	{ "status", answer_status, RIGHT_ASK },
+	{ "queues", answer_queues, RIGHT_ASK },
+	{ "read", answer_read, RIGHT_ASK | RIGHT_CLEAR },
+	{ "dead.list", answer_dead_list, RIGHT_ASK },
+	{ "dead.show", answer_dead_show, RIGHT_ASK | RIGHT_CLEAR },
+	{ "dead.redrive", answer_dead_redrive, RIGHT_OPERATE },
+	{ "dead.drop", answer_dead_drop, RIGHT_OPERATE },
+	{ "feed", answer_feed, RIGHT_ASK },
+	{ "feed.cancel", answer_feed_cancel, RIGHT_OPERATE },
+	{ "feed.resume", answer_feed_resume, RIGHT_OPERATE },
+	{ "replay", answer_replay, RIGHT_OPERATE },
+	{ "replay.count", answer_replay_count, RIGHT_ASK },
+	{ "gateway.strike", answer_strike, RIGHT_OPERATE },
+	{ "snapshot", answer_snapshot, RIGHT_OPERATE },
+	{ "rebuild", answer_rebuild, RIGHT_OPERATE },
+	{ "keys.reload", answer_keys_reload, RIGHT_OPERATE },
 };
 
 const char *argument_text(json_t *argument, const char *name)
@@ -114,37 +115,51 @@ static void refuse(struct broker *broker, struct bytes peer, uint64_t id, const 
 	answer(broker, peer, id, false, why);
 }
 
-static answer_fn *find_verb(const char *verb)
+static const struct verb *find_verb(const char *verb)
 {
 	for (size_t i = 0; i < sizeof(verbs) / sizeof(verbs[0]); i++)
 		if (strcmp(verbs[i].verb, verb) == 0)
-			return verbs[i].answer;
+			return &verbs[i];
 	return NULL;
 }
 
-static bool is_operator(const struct broker *broker, struct bytes peer, const char *who)
+/* NULL: whoever asks may not ask anything. */
+static const struct session *find_operator(const struct broker *broker, struct bytes peer, const char *who)
 {
 	const struct session *session = session_by_peer(broker, peer);
+	bool is_one = session && session_is_of(session, who) && broker->topology.peers[session->peer].operator_;
 
-	return session && session_is_of(session, who) && broker->topology.peers[session->peer].operator_;
+	return is_one ? session : NULL;
+}
+
+/* NULL: it may; else why it may not. */
+static const char *objection(const struct session *session, const struct verb *verb)
+{
+	if (!session)
+		return "only a peer that is declared with operator = yes may ask";
+	if (!verb)
+		return "unknown question";
+	if ((session->rights & verb->needs) == verb->needs)
+		return NULL;
+	return verb->needs & RIGHT_OPERATE ? "this identity has no right to operate: see \"rights\" of its key or user"
+		: session_may(session, RIGHT_ASK)
+		? "this shows payloads, and this identity has no right to see them in clear"
+		: "this identity has no right to ask";
 }
 
 void hear_question(struct broker *broker, struct bytes peer, const char *who, const Question *question)
 {
-	answer_fn *function = find_verb(question->verb);
+	const struct verb *verb = find_verb(question->verb);
+	const char *why_not = objection(find_operator(broker, peer, who), verb);
 	char error[256] = "the broker could not answer";
 	json_t *argument, *result;
 
-	if (!is_operator(broker, peer, who)) {
-		refuse(broker, peer, question->id, "only a peer that is declared with operator = yes may ask");
-		return;
-	}
-	if (!function) {
-		refuse(broker, peer, question->id, "unknown question");
+	if (why_not) {
+		refuse(broker, peer, question->id, why_not);
 		return;
 	}
 	argument = question->argument[0] ? json_loads(question->argument, 0, NULL) : json_object();
-	result = json_is_object(argument) ? function(broker, argument, error) : NULL;
+	result = json_is_object(argument) ? verb->answer(broker, argument, error) : NULL;
 	if (!json_is_object(argument))
 		snprintf(error, sizeof(error), "the argument is not a JSON object");
 	if (result) {

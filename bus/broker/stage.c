@@ -46,6 +46,9 @@ int judge_message(struct broker *broker, const struct session *session, struct b
 	if (*ret_topic < 0)
 		return refuse(broker, REFUSED_TOPIC, ret_reason, "topic %s is not declared: see topology.conf",
 			ret_envelope->topic);
+	if (!session_may(session, ret_envelope->claim ? RIGHT_CLAIM : RIGHT_PUBLISH))
+		return refuse(broker, REFUSED_RIGHT, ret_reason, "the identity of %s has no right to %s",
+			session->instance, ret_envelope->claim ? "claim" : "publish");
 	if (!topic_set_has(peer->says, *ret_topic))
 		return refuse(broker, REFUSED_RIGHT, ret_reason, "%s has no right to say %s", peer->name,
 			ret_envelope->topic);

@@ -292,15 +292,29 @@ void hub_control(void *context, struct bytes peer, struct bytes message)
 		zmq_send(control, message.data, message.len, ZMQ_DONTWAIT);
 }
 
+static void publish(void *tap, struct bytes address, struct bytes tapped, struct bytes message)
+{
+	if (zmq_send(tap, address.data, address.len, ZMQ_SNDMORE | ZMQ_DONTWAIT) >= 0 &&
+		zmq_send(tap, tapped.data, tapped.len, ZMQ_SNDMORE | ZMQ_DONTWAIT) >= 0)
+		zmq_send(tap, message.data, message.len, ZMQ_DONTWAIT);
+}
+
+/* What a tap without the right to see payloads gets: names, addresses and whatever else a service put there stay behind. */
+static struct bytes envelope_alone(struct bytes message)
+{
+	size_t len = message.len < 2 ? message.len + 1 : (size_t)get_u16(message.data) + 2;
+
+	return BYTES(message.data, len <= message.len ? len : 0);
+}
+
 void hub_tap(void *context, const char *topic, const char *shop, struct bytes tapped, struct bytes message)
 {
-	void *tap = ((struct hub *)context)->sockets[TAP];
+	struct hub *hub = context;
 	char address[128];
 	int len = snprintf(address, sizeof(address), "%s%c%s", topic, '\0', shop);
 
 	if (len < 0 || (size_t)len >= sizeof(address))
 		return;
-	if (zmq_send(tap, address, (size_t)len + 1, ZMQ_SNDMORE | ZMQ_DONTWAIT) >= 0 &&
-		zmq_send(tap, tapped.data, tapped.len, ZMQ_SNDMORE | ZMQ_DONTWAIT) >= 0)
-		zmq_send(tap, message.data, message.len, ZMQ_DONTWAIT);
+	publish(hub->sockets[TAP], BYTES(address, (size_t)len + 1), tapped, envelope_alone(message));
+	publish(hub->sockets[TAP_CLEAR], BYTES(address, (size_t)len + 1), tapped, message);
 }

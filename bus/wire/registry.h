@@ -20,8 +20,8 @@ enum right {
 	RIGHT_HEAR = 1 << 1,    /* be handed messages of its queue */
 	RIGHT_FOLD = 1 << 2,    /* be told what it remembers */
 	RIGHT_CLAIM = 1 << 3,   /* say messages that are claims */
-	RIGHT_TAP = 1 << 4,     /* see what is committed, with personal fields masked */
-	RIGHT_CLEAR = 1 << 5,   /* see them unmasked */
+	RIGHT_TAP = 1 << 4,     /* see that something is committed, and what about, without payloads */
+	RIGHT_CLEAR = 1 << 5,   /* see payloads, with the names and addresses in them */
 	RIGHT_ASK = 1 << 6,     /* ask the operator's questions */
 	RIGHT_OPERATE = 1 << 7, /* those that change something */
 	RIGHTS_ALL = (1 << 8) - 1,

@@ -12,7 +12,7 @@
 
 struct tap_link;
 
-/* `is_clear`: with the addresses and names in it, for whom the broker lets see them. A negative errno. */
+/* `is_clear`: with payloads, for who has the right to see them in clear. A negative errno. */
 int tap_link_open(const struct reach *reach, bool is_clear, struct bytes prefix, struct tap_link **ret);
 void tap_link_close(struct tap_link *tap); /* takes NULL */
 /* Replaces the content of ret_message. -EAGAIN: nothing came within `wait_us`; -EBADMSG. */

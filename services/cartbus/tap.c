@@ -21,6 +21,7 @@
 struct tapping {
 	const struct command *command;
 	const char *shop;
+	bool is_bare;                /* envelopes alone */
 	struct selection *selection; /* NULL: every cart */
 };
 
@@ -80,7 +81,7 @@ static void hear(const struct tapping *tapping, const struct said *said, struct 
 static int listen_on(const struct tapping *tapping, const char *topic)
 {
 	struct tap *tap = NULL;
-	int failed = tap_open(tapping->command->config, false, topic, &tap);
+	int failed = tap_open(tapping->command->config, !tapping->is_bare, topic, &tap);
 
 	if (failed) {
 		complain(tapping->command, "cannot listen: %s", strerror(-failed));
@@ -113,6 +114,7 @@ int command_tap(struct command *command, int argc, char **argv)
 	const struct take takes[] = { { "topic", "NAME", "only this topic; \"cart.*\": all that begin so", &topic,
 					      NULL },
 		{ "shop", "NAME", "only this shop", &tapping.shop, NULL },
+		{ "bare", NULL, "without payloads: for who has no right to see them in clear", NULL, &tapping.is_bare },
 		{ "cart", "CART", "only this cart (needs --shop)", &cart, NULL }, { 0 } };
 	int failed;
 

@@ -299,3 +299,61 @@ def test_an_epoch_counts_only_from_its_own_connection(shared):
         control.send(bus.Control(heartbeat=bus.Heartbeat(epoch=epoch)).SerializeToString())
         assert not owner.answer(control).heartbeat_answer.lost
         wait_until(lambda: shared.refused("epoch") > before, "the refusal of a stolen frame")
+
+
+# ---- keys come and go ----
+
+
+def test_a_key_is_rotated_and_revoked_while_the_broker_runs(near):
+    old = key_of(near, "sender")
+    near.cartbus("keys", "rotate", "sender")
+    assert near.cartbus("keys", "rotate", "sender", check=False).returncode == 1  # one at a time
+    new = key_of(near, "sender")
+    assert new != old and len(near.public("sender")) == 2
+    with Stranger(near, old) as before, Stranger(near, new) as after:
+        ours, theirs = before.open(zmq.DEALER, near.endpoint(CONTROL)), after.open(zmq.DEALER, near.endpoint(CONTROL))
+        before.hello(ours, "sender", "old")
+        after.hello(theirs, "sender", "new")
+        assert before.answer(ours).welcome.epoch and after.answer(theirs).welcome.epoch
+        near.cartbus("keys", "rotate", "sender", "--finish")
+        assert [one["instance"] for one in near.sessions("sender")] == ["new"]
+        before.hello(ours, "sender", "old")
+        assert before.answer(ours).refusal.final
+        near.cartbus("keys", "revoke", "sender")
+        assert near.sessions("sender") == [] and not (near.keys / "sender.key").exists()
+    for key in (old, new):
+        with Stranger(near, key) as gone:
+            assert end_of_handshake(gone.open(zmq.DEALER, near.endpoint(CONTROL))) == REFUSED_BY_GATE
+
+
+def test_a_list_that_does_not_add_up_is_refused_and_the_old_one_stays(near):
+    peers = near.keys / "peers.conf"
+    good = peers.read_text()
+    peers.write_text(good + "[key broken]\nservice = sender\npublic = xyz\n")
+    near.processes["broker"].popen.send_signal(signal.SIGHUP)
+    wait_until(lambda: near.told("is left as it was"), "the refusal")
+    done = near.cartbus("config", "check", check=False)
+    assert done.returncode == 1 and "64 hex digits" in done.stderr
+    with Stranger(near, key_of(near, "sender")) as known:
+        assert end_of_handshake(known.open(zmq.DEALER, near.endpoint(CONTROL))) == zmq.EVENT_HANDSHAKE_SUCCEEDED
+
+
+def test_who_may_only_look_changes_nothing(near):
+    near.make("watcher", service="cartbus", rights="ask tap")
+    with Far(near, "watcher") as far:
+        assert far.ask("status")["log"]
+        with pytest.raises(AssertionError, match="payloads"):
+            far.ask("read")
+        with pytest.raises(AssertionError, match="no right to operate"):
+            far.ask("gateway.strike", name="gateway")
+
+
+def test_without_its_key_the_broker_does_not_listen():
+    with Near() as system:
+        (system.keys / "broker.key").chmod(0o644)
+        assert "chmod 600" in system.cartbus("config", "check", check=False).stderr
+        with pytest.raises(AssertionError, match="chmod 600"):
+            system.start("broker")
+        (system.keys / "broker.key").unlink()
+        with pytest.raises(AssertionError, match="listen needs the broker's key"):
+            system.start("broker")

@@ -191,7 +191,7 @@ static void what_is_too_large_is_not_heard(void **state)
 static void a_tap_gets_topic_head_and_message(void **state)
 {
 	struct scene scene = set_scene();
-	void *tap = connect_named(&scene, ZMQ_SUB, "tap");
+	void *tap = connect_named(&scene, ZMQ_SUB, "tap-clear");
 	char got[64];
 	int len = -1, patience = 50;
 
@@ -208,6 +208,29 @@ static void a_tap_gets_topic_head_and_message(void **state)
 	assert_string_equal(got + sizeof("cart.state"), "demo");
 	assert_int_equal(zmq_recv(tap, got, sizeof(got), 0), 4);
 	assert_int_equal(zmq_recv(tap, got, sizeof(got), 0), 7);
+	zmq_close(tap);
+	end_scene(&scene);
+}
+
+static void a_tap_without_the_right_gets_no_payload(void **state)
+{
+	struct scene scene = set_scene();
+	void *tap = connect_named(&scene, ZMQ_SUB, "tap");
+	char got[64];
+	int len = -1, patience = 50;
+
+	(void)state;
+	zmq_setsockopt(tap, ZMQ_RCVTIMEO, &patience, sizeof(patience));
+	assert_int_equal(zmq_setsockopt(tap, ZMQ_SUBSCRIBE, "cart.", 5), 0);
+	for (int i = 0; i < 100 && len < 0; i++) {
+		hub_tap(scene.hub, "cart.state", "demo", bytes_of("head"), BYTES("\3\0envanna@mail.example", 22));
+		hub_wait(scene.hub, 1000);
+		len = zmq_recv(tap, got, sizeof(got), 0);
+	}
+	assert_true(len > 0);
+	assert_int_equal(zmq_recv(tap, got, sizeof(got), 0), 4);
+	assert_int_equal(zmq_recv(tap, got, sizeof(got), 0), 5);
+	assert_memory_equal(got, "\3\0env", 5);
 	zmq_close(tap);
 	end_scene(&scene);
 }
@@ -232,6 +255,7 @@ int main(void)
 		cmocka_unit_test(a_peer_that_is_gone_is_noticed_by_a_send),
 		cmocka_unit_test(what_is_too_large_is_not_heard),
 		cmocka_unit_test(a_tap_gets_topic_head_and_message),
+		cmocka_unit_test(a_tap_without_the_right_gets_no_payload),
 		cmocka_unit_test(a_folder_that_cannot_be_used_is_named),
 	};
 
