@@ -14,11 +14,15 @@
 #include <stdlib.h>
 #include <sys/random.h>
 
-static void refuse_hello(struct broker *broker, struct bytes peer, const char *reason, bool final)
+static void refuse_hello(struct broker *broker, struct bytes peer, const char *who, const char *reason, bool final)
 {
 	Control control = { .which_what = Control_refusal_tag };
+	uint64_t count = ++broker->refused[REFUSED_HELLO];
 
-	broker->refused[REFUSED_HELLO]++;
+	if ((count & (count - 1)) ==
+		0) /* the 1st, 2nd, 4th, 8th ...: one that tries for ever does not fill the journal */
+		log_event(LOG_WARNING, "refused a hello of %.20s, number %llu since the start: %s", who,
+			(unsigned long long)count, reason);
 	TEXT_COPY(control.what.refusal.reason, reason);
 	control.what.refusal.final = final;
 	control_now(broker, peer, &control);
@@ -214,7 +218,7 @@ void hear_hello(struct broker *broker, struct bytes routing, const char *who, co
 	int peer;
 
 	if (routing.len > sizeof(session->routing) || is_refused(broker, who, hello, reason)) {
-		refuse_hello(broker, routing, reason, true);
+		refuse_hello(broker, routing, who, reason, true);
 		return;
 	}
 	peer = topology_peer(&broker->topology, hello->service);
@@ -234,7 +238,7 @@ void hear_hello(struct broker *broker, struct bytes routing, const char *who, co
 	if (begin(broker, session, hello) < 0) {
 		newcomer_free(session->newcomer);
 		free(session);
-		refuse_hello(broker, routing, "the broker could not open a lane", false);
+		refuse_hello(broker, routing, who, "the broker could not open a lane", false);
 	}
 }
 
