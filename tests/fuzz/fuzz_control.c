@@ -10,9 +10,9 @@
 static void hear(const struct desk *desk, const struct peer *stranger, uint8_t where, struct bytes piece)
 {
 	if (where & 1)
-		broker_hear_frame(desk->broker, piece);
+		broker_hear_frame(desk->broker, stranger->who, piece);
 	else
-		broker_hear_control(desk->broker, bytes_of(stranger->routing), -1, piece);
+		broker_hear_control(desk->broker, bytes_of(stranger->routing), stranger->who, piece);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len)
