@@ -308,6 +308,13 @@ static void drain(struct process *process, bool *ret_more)
 	*ret_more = frames == FRAMES_AT_ONCE || bytes >= BYTES_AT_ONCE || controls == CONTROLS_AT_ONCE;
 }
 
+/* At once: what exit() would still tear down writes to the disk that just failed, and RocksDB aborts over that. */
+static noreturn void give_up(const struct broker *broker, int error)
+{
+	log_event(LOG_CRITICAL, "%s (%s)", broker_why(broker), strerror(-error));
+	_exit(1);
+}
+
 static void run_loop(struct process *process)
 {
 	int64_t wait_us = 0;
@@ -324,7 +331,7 @@ static void run_loop(struct process *process)
 		drain(process, &more);
 		r = broker_commit(process->broker);
 		if (r < 0)
-			die("%s (%s)", broker_why(process->broker), strerror(-r));
+			give_up(process->broker, r);
 		wait_us = broker_tick(process->broker);
 	}
 }

@@ -253,6 +253,13 @@ static int check_room(const char *path, char why[STORE_WHY_BYTES])
 	return -ENOSPC;
 }
 
+static void add_place(struct rocks_store *rocks)
+{
+	size_t len = strlen(rocks->store.why);
+
+	snprintf(rocks->store.why + len, STORE_WHY_BYTES - len, " (in %s)", rocks->path);
+}
+
 static int rocks_commit(struct store *store, struct store_batch *batch, bool sync)
 {
 	struct rocks_store *rocks = rocks_of(store);
@@ -261,7 +268,10 @@ static int rocks_commit(struct store *store, struct store_batch *batch, bool syn
 	if (r < 0)
 		return r;
 	rocksdb_write(rocks->db, sync ? rocks->writing_synced : rocks->writing, writes_of(batch), &words);
-	return take_error(store, words);
+	r = take_error(store, words);
+	if (r < 0 && !strstr(store->why, rocks->path))
+		add_place(rocks); /* of a folder's sync RocksDB says only "a directory" */
+	return r;
 }
 
 static int rocks_flush(struct store *store)

@@ -84,14 +84,23 @@ static _Noreturn void kill_now(void)
 		syscall(SYS_kill, syscall(SYS_getpid), SIGKILL);
 }
 
-static bool is_struck(uint64_t number, const char *call)
+static bool is_meant(const char *call, const char *name)
 {
-	if (disk_board->at == 0 || disk_board->fault == FAULT_NONE)
+	return (disk_board->call[0] == '\0' || strcmp(call, disk_board->call) == 0) && strstr(name, disk_board->name);
+}
+
+static bool is_struck_again(const char *call)
+{
+	size_t len = strlen(call);
+
+	return disk_board->sticky && strncmp(disk_board->what, call, len) == 0 && disk_board->what[len] == ' ';
+}
+
+static bool is_struck(uint64_t number, const char *call, const char *name)
+{
+	if (disk_board->at == 0 || disk_board->fault == FAULT_NONE || number < disk_board->at)
 		return false;
-	if (number == disk_board->at)
-		return true;
-	return disk_board->sticky && number > disk_board->at && strncmp(disk_board->what, call, strlen(call)) == 0 &&
-		disk_board->what[strlen(call)] == ' ';
+	return disk_board->hits == 0 ? is_meant(call, name) : is_struck_again(call);
 }
 
 /* Holds the lock until leave(). */
@@ -113,7 +122,7 @@ static struct point enter(const char *call, const char *name)
 		len = snprintf(line, sizeof(line), "%llu %s %.80s\n", (unsigned long long)number, call, name);
 		syscall(SYS_write, trace, line, len);
 	}
-	if (!is_struck(number, call))
+	if (!is_struck(number, call, name))
 		return point;
 	if (disk_board->hits++ == 0)
 		snprintf(disk_board->what, sizeof(disk_board->what), "%s %.50s", call, name);

@@ -14,13 +14,15 @@ enum fault { FAULT_NONE, FAULT_KILL_BEFORE, FAULT_KILL_AFTER, FAULT_KILL_HALFWAY
 
 struct board {
 	uint64_t points; /* persistence calls so far, over all lives of the process */
-	uint64_t at;     /* the point where the fault strikes; 0: never */
+	uint64_t at; /* the fault strikes at the first point from this one on that is of `call` and `name`; 0: never */
 	uint32_t fault;
 	uint32_t error;  /* errno of FAULT_FAIL */
 	uint32_t sticky; /* FAULT_FAIL: every later call of the same kind fails too */
 	uint32_t hits;   /* how often it struck */
 	uint64_t names;  /* which names-<n> folder of the shadow is the durable one; 0: none yet */
 	char what[64];   /* the call that was struck, and its file */
+	char call[16];   /* empty: any */
+	char name[16];   /* a part of the file's name; empty: any */
 };
 
 enum { PAGE = 4096, PAGES_MAX = 16384 };

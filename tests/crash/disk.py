@@ -11,7 +11,7 @@ import struct
 from cartbus_system import BUILD
 
 LIBRARY = BUILD / "bin" / "crash_disk.so"
-LAYOUT = struct.Struct("<QQIIIIQ64s")  # struct board of disk.h
+LAYOUT = struct.Struct("<QQIIIIQ64s16s16s")  # struct board of disk.h
 PAGE, SECTOR = 4096, 512
 DIRTY = 1
 KINDS = {"none": 0, "kill before": 1, "kill after": 2, "kill halfway": 3, "fail": 4, "short": 5}
@@ -19,12 +19,17 @@ KINDS = {"none": 0, "kill before": 1, "kill after": 2, "kill halfway": 3, "fail"
 
 @dataclasses.dataclass(frozen=True)
 class Fault:
-    """What goes wrong, and at which point. `sticky`: at every later call of that kind too, as when a disk is full or gone."""
+    """What goes wrong, and at which point: the first one from `at` on that is of `call` and has `name` in its file's name.
+
+    `sticky`: at every later call of that kind too, as when a disk is full or gone.
+    """
 
     kind: str
     at: int
     error: int = 0
     sticky: bool = False
+    call: str = ""
+    name: str = ""
 
     def __str__(self):
         name = f" {errno.errorcode[self.error]}" if self.error else ""
@@ -67,6 +72,7 @@ class Disk:
         """Before the process is started, or while it does nothing."""
         fields = self._read()
         fields[1:6] = fault.at, KINDS[fault.kind], fault.error, int(fault.sticky), 0
+        fields[8:10] = fault.call.encode(), fault.name.encode()
         self._write(fields)
 
     def disarm(self):

@@ -77,6 +77,7 @@ class Bout:
         self.random = random.Random(seed)
         self.broker, self.crowd, self.starts, self.numbers = None, [], 0, 0
         self.was_killed, self.killer, self.kill_after_s = False, None, None
+        self.turns = 0
 
     def close(self, keep=False):
         self.leave()
@@ -252,8 +253,10 @@ class Bout:
             self.ledger.remember(projection.seq, message)
         self.reader.projections.clear()
 
-    def play(self, turn, large=0):
+    def play(self, large=0):
         """One life of the broker; ends with some letters pending and one leased."""
+        self.turns += 1
+        turn = self.turns
         self.open_peers()
         self.say_all_sorts(turn)
         self.work_off()

@@ -69,9 +69,15 @@ def power_cuts(points, seed, most, dice):
 
 
 def failures(points, seed, most, dice):
-    chosen = [(number, fault) for number, call, _ in draw(points, most, dice) for fault in FAILURES.get(call, (EIO,))]
-    chosen = dice.sample(chosen, min(most, len(chosen))) if most else chosen
-    return [Spec("failed", seed, dataclasses.replace(fault, at=number)) for number, fault in chosen]
+    chosen = [dataclasses.replace(fault, at=number, call=call)
+              for number, call, _ in draw(points, most, dice) for fault in FAILURES.get(call, (EIO,))]
+    return [Spec("failed", seed, fault) for fault in (dice.sample(chosen, min(most, len(chosen))) if most else chosen)]
+
+
+def failed_sync(points, seed, dice):
+    """The sync of one commit fails, once; the next one would work again, and the page cache still shows what was not synced."""
+    number = dice.choice(by_kind(points)["fdatasync", "log"])
+    return [Spec("failed sync", seed, dataclasses.replace(EIO, at=number, call="fdatasync", name=".log"))]
 
 
 @pytest.fixture(scope="module")
@@ -85,6 +91,8 @@ def campaign(request):
         specs = choose(campaign.points, seed, round(option("--points") * share), dice)
         jobs += [(run, (spec,)) for spec in specs]
         campaign.results[name] = []
+    jobs += [(run, (spec,)) for spec in failed_sync(campaign.points, seed, dice)]
+    campaign.results["failed sync"] = []
     cycles = option("--cycles")
     jobs += [(run_cycles, (seed + i, min(CYCLES_PER_BOUT, cycles - i))) for i in range(0, cycles, CYCLES_PER_BOUT)]
     campaign.results["random kills"] = []
@@ -103,8 +111,11 @@ def hold(campaign, name):
     ends = collections.Counter("went on" if result.code is None else f"ended with {result.code}" for result in results)
     failed = [f"{result.spec.fault} ({result.what}), cut {result.spec.cut}, seed {result.spec.seed}: {result.error}"
               for result in results if result.error]
-    print(f"\n{name}: {len(results)} bouts; struck {dict(struck)}; {dict(ends)}; {len(failed)} failed")
+    print(f"\n{name}: {len(results)} bouts; struck {dict(struck)}; {dict(ends)}; "
+          f"{sum(result.disturbed for result in results)} sessions lost on the way; {len(failed)} failed")
     assert results, "no bout of this kind"
+    for result in filter(lambda result: result.error, results):
+        print(f"  {result.spec.fault} ({result.what}): {result.error.partition('Error: ')[2][:200]!r}")
     assert not failed, f"{name}: {len(failed)} bouts failed, the first of them:\n" + "\n\n".join(failed[:3])
 
 
@@ -118,6 +129,15 @@ def test_no_power_cut_takes_what_was_acknowledged(campaign):
 
 def test_a_disk_that_fails_is_told_and_nothing_is_lost(campaign):
     hold(campaign, "failed")
+
+
+def test_a_failed_sync_ends_the_process_and_the_page_cache_is_not_believed(campaign):
+    hold(campaign, "failed sync")
+    result, = campaign.results["failed sync"]
+    print(f"it said: {result.last_words}")
+    assert result.code == 1 and result.what.startswith("fdatasync") and result.what.endswith(".log")
+    assert "While fdatasync" in result.last_words
+    assert "a commit failed" in result.last_words or "cannot open the log" in result.last_words
 
 
 def test_killed_at_random_moments_it_loses_nothing(campaign):
