@@ -13,6 +13,7 @@ struct scene {
 	struct desk *desk;
 	struct peer *door, *worker, *admin;
 	int handed_out, done;
+	uint32_t failures_most; /* that a letter had when it was handed out */
 };
 
 static void greet(struct scene *scene, const char *run)
@@ -43,6 +44,8 @@ static void work(struct scene *scene, struct verdict_words how)
 	struct item *item;
 
 	while ((item = peer_delivery(scene->worker))) {
+		if (item->down.what.delivery.failures > scene->failures_most)
+			scene->failures_most = item->down.what.delivery.failures;
 		peer_turned(scene->worker, &item->down.what.delivery.receipt, &how);
 		scene->handed_out++;
 		scene->done += how.kind == VERDICT_DONE;
@@ -92,6 +95,8 @@ static void while_everything_fails_nothing_dies_and_then_all_of_it_is_done(void 
 	scene.handed_out = 0;
 	work_for(&scene, 200, works);
 	assert_int_equal(scene.done, LETTERS);
+	assert_int_equal(
+		scene.failures_most, 1); /* of those that came before it was seen; else poison is made of them now */
 	assert_int_equal(of_queue(&scene, "paused_us"), 0);
 	desk_close(scene.desk);
 }
