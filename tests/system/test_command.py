@@ -13,7 +13,7 @@ ADD = ("--time-zone", "Europe/Berlin", "--currency", "EUR", "--locale", "de-DE",
        "https://shop.example", "--from", "Blumen Huber <shop@shop.example>")
 SUBCOMMANDS = ("up", "config check", "shop add", "shop list", "shop mode", "shop secret", "rules check", "preview",
                "webhook send", "status", "tap", "trace", "why", "queues", "timers", "dlq list", "dlq show", "dlq redrive",
-               "dlq drop", "cart override", "cart suppress", "cart write-off", "gateway strike")
+               "dlq drop", "replay", "cart override", "cart suppress", "cart write-off", "gateway strike")
 
 
 def run(*words, stdin=None):
