@@ -228,6 +228,24 @@ static void a_redriven_letter_in_hand_over_a_restart_is_still_its_holders(void *
 	desk_close(scene.desk);
 }
 
+static void a_letter_that_is_redriven_is_not_redriven_again(void **state)
+{
+	struct scene scene = set_scene(false);
+	struct item *item;
+
+	(void)state;
+	SAID(scene.talker, .topic = "work");
+	kill_one(&scene, "no");
+	assert_int_equal(ask_number(&scene, "dead.redrive", "{\"queue\":\"worker\",\"seq\":1}", "redriven"), 1);
+	item = peer_delivery(scene.worker);
+	assert_non_null(item);
+	assert_null(peer_ask(scene.admin, "dead.redrive", "{\"queue\":\"worker\",\"seq\":1}"));
+	assert_int_equal(
+		TURN(scene.worker, &item->down.what.delivery.receipt, .kind = VERDICT_DONE).kind, CONFIRM_FRESH);
+	assert_null(peer_delivery(scene.worker));
+	desk_close(scene.desk);
+}
+
 static bool item_says(const struct item *item, const char *dropped)
 {
 	DeadLetter fact = { 0 };
@@ -272,6 +290,7 @@ int main(void)
 		cmocka_unit_test(a_redrive_outlives_a_restart),
 		cmocka_unit_test(what_is_refused_for_good_has_a_history_too_that_no_redrive_and_no_restart_ends),
 		cmocka_unit_test(a_redriven_letter_in_hand_over_a_restart_is_still_its_holders),
+		cmocka_unit_test(a_letter_that_is_redriven_is_not_redriven_again),
 		cmocka_unit_test(a_letter_is_dropped_only_with_a_reason_which_the_log_keeps),
 	};
 
