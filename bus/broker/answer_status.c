@@ -104,6 +104,7 @@ static json_t *describe_refused(const struct broker *broker)
 		[REFUSED_CONTROL] = "control",
 		[REFUSED_HELLO] = "hello",
 		[REFUSED_QUESTION] = "question",
+		[REFUSED_ROOM] = "room",
 	};
 	json_t *object = json_object();
 
@@ -127,6 +128,16 @@ static json_t *describe_kept(struct broker *broker)
 	return object;
 }
 
+static json_t *describe_disk(const struct broker *broker)
+{
+	char why[256];
+
+	if (!broker_is_short(broker, why))
+		why[0] = '\0';
+	return json_pack("{s:I,s:I,s:b,s:s}", "free_bytes", (json_int_t)broker->room.free_bytes, "headroom_bytes",
+		(json_int_t)broker->room.headroom_bytes, "short", broker->room.is_short, "why", why);
+}
+
 json_t *answer_status(struct broker *broker, json_t *argument, char ret_error[256])
 {
 	json_t *object = json_object();
@@ -144,6 +155,7 @@ json_t *answer_status(struct broker *broker, json_t *argument, char ret_error[25
 	json_object_set_new(object, "sessions", describe_sessions(broker));
 	json_object_set_new(object, "queues", describe_queues(broker));
 	json_object_set_new(object, "gateways", gateways.array);
+	json_object_set_new(object, "disk", describe_disk(broker));
 	json_object_set_new(object, "refused", describe_refused(broker));
 	json_object_set_new(object, "kept", describe_kept(broker));
 	return object;

@@ -34,6 +34,8 @@ const struct broker_settings broker_settings_default = {
 	.grace_us = 3 * US_PER_S,
 	.idem_window_us = 8 * US_PER_DAY,
 	.retention = { .raw_us = 30 * US_PER_DAY, .facts_us = 400 * US_PER_DAY },
+	.headroom_bytes = 64 << 20,
+	.headroom_percent = 1,
 };
 
 static struct broker *broker_new(const struct topology *topology, const struct broker_settings *settings,
@@ -117,6 +119,7 @@ static int open_all(struct broker *broker, char ret_why[512])
 		snprintf(ret_why, 512, "the broker's state could not be read: %s", store_why(broker->store));
 	if (r == 0 && broker->broken == 0)
 		retain_open(broker);
+	room_look(broker);
 	if (r < 0 || broker->broken == 0)
 		return r;
 	say_unreadable(broker);
@@ -372,6 +375,7 @@ int64_t broker_tick(struct broker *broker)
 	LIST_EACH (hook, &broker->sessions)
 		progress_due(broker, LIST_ENTRY(hook, struct session, hook));
 	claims_stir(broker);
+	room_look(broker);
 	latest_fold_lazily(broker, FOLD_AT_ONCE);
 	idem_sweep(broker);
 	retain(broker);

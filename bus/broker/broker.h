@@ -35,7 +35,9 @@ struct broker_settings {
 	int64_t grace_us;           /* after a restart, for leases that are still held: 3 s */
 	int64_t idem_window_us;     /* keys of topics that are not kept for ever: 8 days; others: as long as facts */
 	struct retention_limits retention;
-	const char *snapshots; /* folder for them, in the same file system as the store; NULL: none */
+	const char *snapshots;     /* folder for them, in the same file system as the store; NULL: none */
+	uint64_t headroom_bytes;   /* with less room on the disk nothing new is taken: 64 MiB ... */
+	uint32_t headroom_percent; /* ... or so much of the file system, whichever is more: 1 */
 };
 extern const struct broker_settings broker_settings_default;
 
@@ -66,6 +68,7 @@ int64_t broker_tick(struct broker *broker);
 
 uint64_t broker_head(const struct broker *broker);   /* the last committed sequence number */
 const char *broker_why(const struct broker *broker); /* of the last error of broker_commit, for the admin */
+bool broker_is_short(const struct broker *broker, char ret_why[256]); /* of room: new messages are refused */
 const char *broker_log_id(const struct broker *broker);
 
 #endif

@@ -33,7 +33,15 @@ enum refused {
 	REFUSED_CONTROL, /* garbled control message */
 	REFUSED_HELLO,
 	REFUSED_QUESTION,
+	REFUSED_ROOM, /* the disk is filling up */
 	REFUSED_COUNT
+};
+
+/* How much the disk still takes (room.c). */
+struct room {
+	bool is_short;
+	uint64_t free_bytes, headroom_bytes;
+	int64_t looked_boot_us;
 };
 
 /* What leaves with the next commit. */
@@ -91,6 +99,7 @@ struct broker {
 	int64_t latest_swept_boot_us;
 	bool latest_sweeping;
 	struct buffer latest_sweep_at;
+	struct room room;
 	uint64_t refused[REFUSED_COUNT];
 	uint64_t committed; /* messages, this start */
 };
@@ -120,6 +129,10 @@ void answer_refused(
 void hear_publish(struct broker *broker, struct session *session, uint64_t request, struct bytes message);
 /* `facts` holds up->facts messages. */
 void hear_turn(struct broker *broker, struct session *session, const UpTurn *up, const struct bytes *facts);
+
+/* room.c */
+void room_look(struct broker *broker); /* now and then */
+bool room_refuses(struct broker *broker, const struct session *session, char ret_reason[256]);
 
 /* idem.c: 0: never said (or too long ago); else its number. ret_same: it was this very message, byte for byte. */
 uint64_t idem_find(struct broker *broker, int topic, const Envelope *envelope, struct bytes message, bool *ret_same);

@@ -44,6 +44,8 @@ static const struct config_key keys[] = {
 	{ "retention", "raw-mib", "0", "how much of it at most, from 21 days of age on; 0: no limit", false },
 	{ "retention", "facts", "400d", "how long decisions are kept: 120d or more", false },
 	{ "retention", "facts-mib", "0", "how much of them at most, from 120 days of age on; 0: no limit", false },
+	{ "broker", "headroom", "64", "MiB: with less room on the disk nothing new is taken", false },
+	{ "broker", "headroom-percent", "1", "or so much of the file system, whichever is more", false },
 	DOOR_CONFIG_KEYS,
 	{ "*", NULL, NULL, NULL, false },
 	{ NULL, NULL, NULL, NULL, false },
@@ -58,6 +60,8 @@ struct process {
 	struct door door;
 	struct broker *broker;
 	char folder[512];
+	bool is_short; /* of room, as last told */
+	bool accepts_loss;
 	int lock;
 };
 
@@ -224,7 +228,14 @@ static struct store *open_store(struct process *process)
 			process->folder);
 	if (r < 0)
 		die("cannot lock %s: %s", lock, strerror(-r));
+	if (process->accepts_loss)
+		store_accept_loss(process->folder);
 	r = store_open(process->folder, &broker_store_options, &store, why);
+	if (r == -EUCLEAN)
+		die("cannot open the log in %s: it is damaged: %s. Put the newest copy of this folder back, or restore "
+		    "a "
+		    "backup; see also cartbus-broker --new-identity",
+			process->folder, why);
 	if (r < 0)
 		die("cannot open the log in %s: %s (%s)", process->folder, why, strerror(-r));
 	if (why[0] != '\0')
@@ -261,11 +272,26 @@ static int reload_who_may_come(void *context, char ret_why[256])
 	return r;
 }
 
-static void open_broker(struct process *process)
+static struct broker_settings parse_settings(const struct config *config)
 {
-	struct store *store = open_store(process);
 	struct broker_settings settings = broker_settings_default;
 	struct config_error error;
+	int64_t mib, percent;
+
+	if (config_get_int(config, "broker", NULL, "headroom", 0, 1 << 20, &mib, &error) < 0 ||
+		config_get_int(config, "broker", NULL, "headroom-percent", 0, 50, &percent, &error) < 0 ||
+		retention_read(config, &settings.retention, &error) < 0)
+		die("%s", error.text);
+	settings.headroom_bytes = (uint64_t)mib << 20;
+	settings.headroom_percent = (uint32_t)percent;
+	settings.snapshots = config_get(config, "paths", NULL, "state");
+	return settings;
+}
+
+static void open_broker(struct process *process)
+{
+	struct broker_settings settings = parse_settings(process->config);
+	struct store *store = open_store(process);
 	struct broker_out out = {
 		.open_lane = hub_open_lane,
 		.close_lane = hub_close_lane,
@@ -276,9 +302,6 @@ static void open_broker(struct process *process)
 	const char *run = config_get(process->config, "paths", NULL, "run");
 	char why[512] = "";
 
-	settings.snapshots = config_get(process->config, "paths", NULL, "state");
-	if (retention_read(process->config, &settings.retention, &error) < 0)
-		die("%s", error.text);
 	make_folder(run, "run");
 	door_open(&process->door, process->config);
 	out.context = process->door.hub;
@@ -315,6 +338,23 @@ static noreturn void give_up(const struct broker *broker, int error)
 	_exit(1);
 }
 
+static void tell_room(struct process *process)
+{
+	char why[256];
+	bool is_short = broker_is_short(process->broker, why);
+
+	if (is_short == process->is_short)
+		return;
+	process->is_short = is_short;
+	if (is_short) {
+		log_event(LOG_ERROR, "nothing new is taken: %s", why);
+		notify_status("nothing new is taken: %s", why);
+	} else {
+		log_event(LOG_NOTICE, "there is room again: new messages are taken");
+		notify_status("committing");
+	}
+}
+
 static void run_loop(struct process *process)
 {
 	int64_t wait_us = 0;
@@ -333,6 +373,7 @@ static void run_loop(struct process *process)
 		if (r < 0)
 			give_up(process->broker, r);
 		wait_us = broker_tick(process->broker);
+		tell_room(process);
 	}
 }
 
@@ -353,6 +394,7 @@ int main(int argc, char **argv)
 	process.config = config;
 	log_open("broker", parse_level(config_get(config, "log", NULL, "level")));
 	if (new_identity) {
+		process.accepts_loss = true;
 		give_new_identity(&process);
 		return 0;
 	}

@@ -51,6 +51,8 @@ void hear_publish(struct broker *broker, struct session *session, uint64_t reque
 	before = envelope.idem[0] != '\0' ? idem_find(broker, topic, &envelope, message, &same) : 0;
 	if (before > 0)
 		answer_repeat(broker, session, request, &envelope, before, same);
+	else if (room_refuses(broker, session, reason))
+		answer_refused(broker, session, request, reason, false);
 	else if (envelope.claim && !gateways_drained(broker))
 		claim_park(broker, session, request, message);
 	else

@@ -18,6 +18,7 @@ struct store_engine {
 	int (*flush)(struct store *store);
 	int (*delete_range)(struct store *store, int family, struct bytes from, struct bytes to);
 	int (*size)(struct store *store, int family, struct bytes from, struct bytes to, uint64_t *ret_bytes);
+	int (*room)(const struct store *store, uint64_t *ret_free, uint64_t *ret_total);
 	int (*checkpoint)(struct store *store, const char *path);
 
 	struct store_batch *(*batch_new)(struct store *store);

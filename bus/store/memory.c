@@ -150,6 +150,14 @@ static int memory_size(struct store *store, int family, struct bytes from, struc
 	return 0;
 }
 
+static int memory_room(const struct store *store, uint64_t *ret_free, uint64_t *ret_total)
+{
+	(void)store;
+	(void)ret_free;
+	(void)ret_total;
+	return -ENOTSUP;
+}
+
 static int memory_checkpoint(struct store *store, const char *path)
 {
 	(void)path;
@@ -239,6 +247,7 @@ static const struct store_engine memory_engine = {
 	.flush = memory_flush,
 	.delete_range = memory_delete_range,
 	.size = memory_size,
+	.room = memory_room,
 	.checkpoint = memory_checkpoint,
 	.batch_new = memory_batch_new,
 	.batch_put = memory_batch_put,

@@ -1,11 +1,11 @@
 /*
  * rocks.c: the store on disk, the one file that includes rocksdb/c.h
  *
- * Owns:      the folder of one database, locked while it is open.
+ * Owns:      the folder of one database, locked while it is open; a witness in it of how far it was synced.
  * Promises:  a commit with `sync` is on the disk when it returns. A write-ahead log that is damaged anywhere but in its
- *            last, unfinished record is never opened; a record that a kill or a power cut left unfinished is told in
- *            ret_why (it cannot have been confirmed: its sync had not returned). What the log held is rewritten and
- *            synced while opening.
+ *            last, unfinished record is never opened, nor one that ends before what was synced; a record that a kill or a
+ *            power cut left unfinished is told in ret_why (it cannot have been confirmed: its sync had not returned). What
+ *            the log held is rewritten and synced while opening.
  * Fails by:  the errno that classify_error finds in RocksDB's words, which store_why keeps.
  * Read next: torn.c (what a power cut leaves), memory.c (its twin)
  */
@@ -13,13 +13,14 @@
 #include "bus/base/file.h"
 #include "bus/base/memory.h"
 #include "bus/base/text.h"
+#include "bus/store/disk.h"
 #include "bus/store/engine.h"
 #include "bus/store/torn.h"
+#include "bus/store/witness.h"
 #include <errno.h>
 #include <rocksdb/c.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <sys/statvfs.h>
 
 enum {
 	OPEN_FILES_MAX = 128, /* of one store; the process's limit is 1024 by default and lanes need most of them */
@@ -30,13 +31,13 @@ enum {
 	WAL_LEAST_BYTES = 16 * 1024 * 1024,
 	BLOOM_BITS = 10, /* one get in a hundred for an absent key reads a block */
 	DELETION_WINDOW = 4096,
-	DELETION_TRIGGER = 1024,            /* a file with a quarter of tombstones is compacted */
-	ROOM_LEAST_BYTES = 4 * 1024 * 1024, /* a manifest, options and what lies in memory can still be written */
+	DELETION_TRIGGER = 1024, /* a file with a quarter of tombstones is compacted */
 };
 
 struct rocks_store {
 	struct store store;
 	char *path;
+	int witness; /* descriptor */
 	rocksdb_t *db;
 	rocksdb_column_family_handle_t *families[STORE_FAMILIES_MAX + 1]; /* the last one is RocksDB's "default" */
 	rocksdb_cache_t *cache;
@@ -146,8 +147,9 @@ static int open_database(
 
 /*
  * A kill or a power cut may leave the last record of the write-ahead log unfinished. That record was never confirmed, so it may go,
- * but not without a word: first open as if nothing may be missing, then with a tail that ends too early, and at last, where the
- * power left holes in the last record, up to it. Damage before the tail, and a record that is whole but wrong, are refused.
+ * but not without a word: first open as if nothing may be missing, then, if only the last record of the newest log is in question
+ * (RocksDB would forgive an older one too), with a tail that ends too early, and at last, where the power left holes in it, up
+ * to it. Damage before the tail, and a record that is whole but wrong, are refused.
  */
 static int open_strictly(struct rocks_store *rocks, const char *path, const struct store_options *asked)
 {
@@ -157,15 +159,25 @@ static int open_strictly(struct rocks_store *rocks, const char *path, const stru
 	if (r != -EUCLEAN)
 		return r;
 	text_copy(strict_why, sizeof(strict_why), why);
-	r = open_database(rocks, path, asked, rocksdb_tolerate_corrupted_tail_records_recovery);
-	if (r == -EUCLEAN && (asked->falls_back || torn_tail(path, where)))
-		r = open_database(rocks, path, asked, rocksdb_point_in_time_recovery);
+	if (torn_tail(path, where) || asked->falls_back) {
+		r = open_database(rocks, path, asked, rocksdb_tolerate_corrupted_tail_records_recovery);
+		if (r == -EUCLEAN)
+			r = open_database(rocks, path, asked, rocksdb_point_in_time_recovery);
+	}
 	if (r == 0)
 		snprintf(why, STORE_WHY_BYTES, "the last record was cut short and left out: %s%s%s", strict_why,
 			where[0] ? ", " : "", where);
 	else if (r == -EUCLEAN && where[0])
 		snprintf(why, STORE_WHY_BYTES, "%s (in %s)", strict_why, where);
 	return r;
+}
+
+static int check_witness(struct rocks_store *rocks, const char *path)
+{
+	int fd = witness_open(path, rocksdb_get_latest_sequence_number(rocks->db), rocks->store.why);
+
+	rocks->witness = fd;
+	return fd < 0 ? fd : 0;
 }
 
 static void rocks_close(struct store *store)
@@ -176,6 +188,8 @@ static void rocks_close(struct store *store)
 			rocksdb_column_family_handle_destroy(rocks->families[i]);
 		rocksdb_close(rocks->db);
 	}
+	if (rocks->witness >= 0)
+		close(rocks->witness);
 	rocksdb_writeoptions_destroy(rocks->writing);
 	rocksdb_writeoptions_destroy(rocks->writing_synced);
 	rocksdb_readoptions_destroy(rocks->reading);
@@ -239,18 +253,9 @@ static void rocks_batch_free(struct store_batch *batch)
 	free(batch);
 }
 
-/*
- * RocksDB may abort when it meets a full disk, while it opens or behind a commit, before anybody can say why. So room is looked
- * for first: one system call, where a sync costs a hundred times as much.
- */
-static int check_room(const char *path, char why[STORE_WHY_BYTES])
+static int rocks_room(const struct store *store, uint64_t *ret_free, uint64_t *ret_total)
 {
-	struct statvfs room;
-	if (statvfs(path, &room) < 0 || (uint64_t)room.f_bavail * room.f_frsize >= ROOM_LEAST_BYTES)
-		return 0;
-	snprintf(why, STORE_WHY_BYTES, "%.300s: No space left on device: make room, %d MiB at least", path,
-		ROOM_LEAST_BYTES >> 20);
-	return -ENOSPC;
+	return disk_room(((const struct rocks_store *)store)->path, ret_free, ret_total);
 }
 
 static void add_place(struct rocks_store *rocks)
@@ -264,11 +269,14 @@ static int rocks_commit(struct store *store, struct store_batch *batch, bool syn
 {
 	struct rocks_store *rocks = rocks_of(store);
 	char *words = NULL;
-	int r = sync ? check_room(rocks->path, store->why) : 0;
+	int r = sync ? disk_check(rocks->path, store->why) : 0;
 	if (r < 0)
 		return r;
 	rocksdb_write(rocks->db, sync ? rocks->writing_synced : rocks->writing, writes_of(batch), &words);
 	r = take_error(store, words);
+	if (r == 0 && sync && rocks->witness >= 0)
+		r = witness_write(
+			rocks->witness, rocksdb_get_latest_sequence_number(rocks->db), rocks->path, store->why);
 	if (r < 0 && !strstr(store->why, rocks->path))
 		add_place(rocks); /* of a folder's sync RocksDB says only "a directory" */
 	return r;
@@ -440,6 +448,7 @@ static const struct store_engine rocks_engine = {
 	.flush = rocks_flush,
 	.delete_range = rocks_delete_range,
 	.size = rocks_size,
+	.room = rocks_room,
 	.checkpoint = rocks_checkpoint,
 	.batch_new = rocks_batch_new,
 	.batch_put = rocks_batch_put,
@@ -463,6 +472,7 @@ int store_open(const char *path, const struct store_options *options, struct sto
 	rocks->store.engine = &rocks_engine;
 	rocks->store.family_count = store_count_families(options);
 	rocks->path = memory_copy_text(path);
+	rocks->witness = -1;
 	rocks->cache = rocksdb_cache_create_lru(options->cache_bytes);
 	rocks->options = make_options(options, rocks->cache);
 	rocks->reading = rocksdb_readoptions_create();
@@ -473,8 +483,9 @@ int store_open(const char *path, const struct store_options *options, struct sto
 	int r = file_make_folders(path, 0750);
 	if (r < 0)
 		snprintf(rocks->store.why, STORE_WHY_BYTES, "%.300s: %s", path, strerror(-r));
-	else if ((r = check_room(path, rocks->store.why)) == 0)
-		r = open_strictly(rocks, path, options);
+	else if ((r = disk_check(path, rocks->store.why)) == 0 && (r = open_strictly(rocks, path, options)) == 0 &&
+		!options->falls_back)
+		r = check_witness(rocks, path);
 	if (ret_why)
 		text_copy(ret_why, STORE_WHY_BYTES, rocks->store.why);
 	if (r < 0) {

@@ -112,6 +112,11 @@ int store_checkpoint(struct store *store, const char *path)
 	return store->refuses ? -EIO : store->engine->checkpoint(store, path);
 }
 
+int store_room(const struct store *store, uint64_t *ret_free, uint64_t *ret_total)
+{
+	return store->engine->room(store, ret_free, ret_total);
+}
+
 const char *store_why(const struct store *store)
 {
 	return store->why;

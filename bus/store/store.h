@@ -32,6 +32,8 @@ struct store_options {
  * record from corruption only if each of its commits is synced.
  */
 int store_open(const char *path, const struct store_options *options, struct store **ret, char ret_why[512]);
+/* Of a store that nobody has open and that lost what was synced: the next opening believes what it finds. */
+int store_accept_loss(const char *path);
 int store_open_memory(const struct store_options *options, struct store **ret);
 /* One more owner of a store in memory, which lives until the last one has closed it: a simulated process dies, its disk stays. */
 struct store *store_share_memory(struct store *store);
@@ -50,6 +52,7 @@ int store_commit(struct store *store, struct store_batch *batch, bool sync); /* 
 int store_flush(struct store *store);                                        /* everything so far is on the disk */
 int store_delete_range(struct store *store, int family, struct bytes from, struct bytes to); /* whole ranges, seldom */
 int store_size(struct store *store, int family, struct bytes from, struct bytes to, uint64_t *ret_bytes); /* about */
+int store_room(const struct store *store, uint64_t *ret_free, uint64_t *ret_total); /* bytes; -ENOTSUP in memory */
 int store_checkpoint(struct store *store, const char *path); /* a consistent copy; -ENOTSUP in memory */
 const char *store_why(const struct store *store);            /* of the last error, in words */
 

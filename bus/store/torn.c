@@ -97,6 +97,7 @@ static void look_at(struct logs *logs, const char *name)
 {
 	const uint8_t *log = logs->bytes.data;
 	size_t len = logs->bytes.len, at = 0;
+	bool in_record = false;
 
 	if (logs->damaged) {
 		logs->whole_behind = logs->whole_behind || record_begins_behind(log, len, 0);
@@ -111,12 +112,13 @@ static void look_at(struct logs *logs, const char *name)
 		}
 		if (fragment == 0)
 			break;
+		in_record = log[at + 6] == TYPE_FIRST || log[at + 6] == TYPE_MIDDLE;
 		at += fragment;
 	}
-	if (at >= len)
+	if (at >= len && !in_record)
 		return;
 	logs->damaged = true;
-	logs->unwritten = has_unwritten_sector(log, len, at);
+	logs->unwritten = at >= len || has_unwritten_sector(log, len, at);
 	logs->whole_behind = record_begins_behind(log, len, at + 1);
 	snprintf(logs->where, 128, "%.64s, byte %zu", name, at);
 }

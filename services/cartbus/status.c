@@ -1,7 +1,8 @@
 /*
  * status.c: `cartbus status` and `cartbus queues`: is all well?
  *
- * Owns:     what makes it red: dead letters, a paused queue, a service without an active instance, a gateway that is away, claims that wait for
+ * Owns:     what makes it red: a disk that fills up, dead letters, a paused queue, a service without an active instance, a
+ *           gateway that is away, claims that wait for
  *           one, a raised alarm.
  * Promises: red is exit 1, so a script needs no parsing.
  */
@@ -72,6 +73,14 @@ static void judge_services(struct health *health)
 		if (!has_active(json_object_get(health->status, "sessions"), needed[i]))
 			say_red(health, "no %s is running: its work waits", needed[i]);
 	}
+}
+
+static void judge_disk(struct health *health)
+{
+	const json_t *disk = json_object_get(health->status, "disk");
+
+	if (json_is_true(json_object_get(disk, "short")))
+		say_red(health, "the broker takes nothing new: %s", text_of(disk, "why"));
 }
 
 static void judge_queues(struct health *health)
@@ -183,6 +192,7 @@ static int judge(const struct command *command, struct client *client, struct he
 	health->status = status;
 	health->red = json_array();
 	judge_services(health);
+	judge_disk(health);
 	judge_queues(health);
 	judge_gateways(health);
 	ended = reading_each(command, client, &(struct reading_filter){ .topic = "alarm" }, note_alarm, health);

@@ -23,7 +23,9 @@ static enum admission decide_live(const struct admission_facts *facts, int64_t *
 {
 	const char *why = facts->said ? "the bus does not confirm in time" : "the spool is being drained first";
 
-	if (!facts->said && facts->spool_empty)
+	if (facts->put_off)
+		why = facts->put_off;
+	if (!facts->said && !facts->put_off && facts->spool_empty)
 		return ADMIT_SAY;
 	if (facts->stop)
 		return wait_until(stop_us, facts, why, ret_again_us, ret_why);

@@ -28,8 +28,9 @@ struct admission_facts {
 	bool spool_empty;    /* nothing lies in it, nothing of it awaits its confirm */
 	const char *trouble; /* the spool cannot be written: why, for people; NULL: it can */
 	bool stop;
-	bool said;         /* in this session, and not answered yet */
-	int64_t waited_us; /* since the request was complete; boot time */
+	bool said;           /* in this session, and not answered yet */
+	const char *put_off; /* the broker takes nothing new now: why; NULL: it has not said so lately */
+	int64_t waited_us;   /* since the request was complete; boot time */
 };
 
 enum admission admission_decide(const struct admission_facts *facts, int64_t *ret_again_us, const char **ret_why);

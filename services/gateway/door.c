@@ -12,6 +12,7 @@
 #include "bus/base/list.h"
 #include "bus/base/log.h"
 #include "bus/base/memory.h"
+#include "bus/base/text.h"
 #include "services/gateway/admission.h"
 #include "services/gateway/reject.h"
 #include "services/gateway/spool.h"
@@ -21,8 +22,9 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-enum { REPLAY_WINDOW = 256 };                        /* spooled messages on their way at once */
-static const int64_t look_again_us = 50 * US_PER_MS; /* while a stop waits for the promise to run out */
+enum { REPLAY_WINDOW = 256 };                           /* spooled messages on their way at once */
+static const int64_t REPLAY_AGAIN_US = 500 * US_PER_MS; /* when the broker takes nothing now */
+static const int64_t look_again_us = 50 * US_PER_MS;    /* while a stop waits for the promise to run out */
 
 struct knock {
 	struct list link;
@@ -30,6 +32,7 @@ struct knock {
 	struct buffer message;
 	bool stop;
 	bool said;    /* in this session, its answer is to come */
+	bool put_off; /* the broker did not take it, but may later */
 	bool settled; /* answered; only the broker's answer is to come */
 	int64_t since_us;
 	door_fn *answer;
@@ -59,7 +62,11 @@ struct door {
 	int64_t again_us;    /* boot time of the next decision that only waits for time */
 	struct list replays; /* on their way */
 	uint64_t replay_count;
-	bool replay_broke; /* the session ended under them: begin again when all have come back */
+	bool replay_broke; /* the session ended under them, or the broker takes nothing now: begin again when all have come back */
+	int64_t replay_at_us; /* boot time: not before this */
+	uint64_t
+		put_off_count; /* knocks that wait though they were said: what comes after them does not overtake them */
+	char put_off_why[256]; /* the broker's last reason for taking nothing now */
 	bool spooling_told;
 	int64_t quiet_until_us; /* boot time: a full disk is told once a second */
 };
@@ -67,6 +74,14 @@ struct door {
 static int64_t now_us(const struct door *door)
 {
 	return clock_boot_us(door->clock);
+}
+
+/* Not as it was last noticed: an answer may be the end of it. */
+static bool door_has_session(const struct door *door)
+{
+	enum runtime_phase phase = runtime_phase(door->runtime);
+
+	return phase == RUNTIME_READY || phase == RUNTIME_CATCHING_UP;
 }
 
 /* ---- opening ---- */
@@ -127,6 +142,13 @@ static void knock_free(struct knock *knock)
 	free(knock);
 }
 
+static void put_off(struct knock *knock, bool is)
+{
+	knock->door->put_off_count += is;
+	knock->door->put_off_count -= knock->put_off;
+	knock->put_off = is;
+}
+
 /* Answered; freed when nothing of it is to come any more. */
 static void settle(struct knock *knock, enum door_end end, uint64_t seq, const char *why)
 {
@@ -134,6 +156,7 @@ static void settle(struct knock *knock, enum door_end end, uint64_t seq, const c
 
 	knock->answer(knock->context, end, seq, why);
 	knock->settled = true;
+	put_off(knock, false);
 	list_remove(&knock->link);
 	if (knock->said)
 		list_append(&door->settled, &knock->link);
@@ -194,7 +217,10 @@ static void hear_answer(void *context, enum said_result result, uint64_t seq, co
 		settle(knock, DOOR_REFUSED, 0, reason);
 		break;
 	case SAID_UNKNOWN:
-		door->changed = true; /* the session broke: say it again, or spool it */
+		put_off(knock, door_has_session(door)); /* else the session broke: say it again, or spool it */
+		if (knock->put_off)
+			TEXT_COPY(door->put_off_why, reason ? reason : "");
+		door->changed = true;
 		break;
 	}
 	door->wake(door->wake_context);
@@ -237,9 +263,11 @@ static void hear_replay(void *context, enum said_result result, uint64_t seq, co
 
 	(void)seq;
 	door->replay_count--;
-	if (result == SAID_UNKNOWN)
+	if (result == SAID_UNKNOWN) {
 		door->replay_broke = true;
-	else
+		door->replay_at_us = door_has_session(door) ? now_us(door) + REPLAY_AGAIN_US : 0;
+		TEXT_COPY(door->put_off_why, reason ? reason : "");
+	} else
 		spool_confirmed(door->spool, replay->ticket);
 	if (result == SAID_REFUSED)
 		keep_refused(door, buffer_bytes(&replay->message), reason);
@@ -271,7 +299,7 @@ static bool replay_one(struct door *door)
 
 static void replay_spool(struct door *door)
 {
-	if (door->replay_broke && door->replay_count == 0) {
+	if (door->replay_broke && door->replay_count == 0 && now_us(door) >= door->replay_at_us) {
 		spool_rewind(door->spool);
 		door->replay_broke = false;
 	}
@@ -320,6 +348,7 @@ static void spool_it(struct knock *knock)
 {
 	struct door *door = knock->door;
 
+	put_off(knock, false);
 	spool_add(door->spool, buffer_bytes(&knock->message));
 	list_remove(&knock->link);
 	list_append(&door->spooling, &knock->link);
@@ -331,10 +360,11 @@ static void decide(struct knock *knock, int64_t *ret_again_us)
 	struct admission_facts facts = { .live = door->live,
 		.met = door->met,
 		.may_spool = runtime_may_spool(door->runtime),
-		.spool_empty = spool_count(door->spool) == 0 && list_empty(&door->spooling),
+		.spool_empty = spool_count(door->spool) == 0 && list_empty(&door->spooling) && door->put_off_count == 0,
 		.trouble = spool_trouble(door->spool),
 		.stop = knock->stop,
 		.said = knock->said,
+		.put_off = knock->put_off || now_us(door) < door->replay_at_us ? door->put_off_why : NULL,
 		.waited_us = now_us(door) - knock->since_us };
 	const char *why;
 
@@ -388,8 +418,7 @@ static void remember_meeting(struct door *door)
 
 static void notice_phase(struct door *door)
 {
-	enum runtime_phase phase = runtime_phase(door->runtime);
-	bool live = phase == RUNTIME_READY || phase == RUNTIME_CATCHING_UP;
+	bool live = door_has_session(door);
 
 	if (live != door->live)
 		door->changed = true;
@@ -414,17 +443,28 @@ void door_knock(struct door *door, struct buffer *message, bool stop, door_fn *a
 	door->changed = true;
 }
 
+static int64_t sooner(int64_t wait_us, int64_t at_us, const struct door *door)
+{
+	int64_t other_us = at_us > now_us(door) ? at_us - now_us(door) : 0;
+
+	return wait_us < 0 || other_us < wait_us ? other_us : wait_us;
+}
+
 int64_t door_work(struct door *door)
 {
+	int64_t wait_us = -1;
+
 	notice_phase(door);
 	replay_spool(door);
 	if (!list_empty(&door->waiting) && (door->changed || now_us(door) >= door->again_us))
 		decide_all(door);
 	runtime_spooled(door->runtime, spool_count(door->spool));
 	tell_spooling(door);
-	if (list_empty(&door->waiting) || door->again_us == INT64_MAX)
-		return -1;
-	return door->again_us > now_us(door) ? door->again_us - now_us(door) : 0;
+	if (!list_empty(&door->waiting) && door->again_us != INT64_MAX)
+		wait_us = sooner(wait_us, door->again_us, door);
+	if (door->live && door->replay_broke && door->replay_count == 0)
+		wait_us = sooner(wait_us, door->replay_at_us, door);
+	return wait_us;
 }
 
 bool door_live(const struct door *door)

@@ -20,8 +20,9 @@
 #include <limits.h>
 #include <stdio.h>
 #include <sys/stat.h>
+#include <sys/statvfs.h>
 
-enum { FILE_FULL = 4 * 1024 * 1024, FILE_MOST = 256 * 1024 * 1024 };
+enum { FILE_FULL = 4 * 1024 * 1024, FILE_MOST = 256 * 1024 * 1024, ROOM_LEAST_BYTES = 16 * 1024 * 1024 };
 
 struct spool_file {
 	struct list link;
@@ -284,6 +285,24 @@ static int append(struct spool *spool, struct spool_file *file, struct bytes rec
 	return 0;
 }
 
+/*
+ * The log may lie on the same disk, in <state> beside <state>/<gateway>/spool, and needs what is kept free there to bring to an
+ * end what it holds.
+ */
+static int check_room(struct spool *spool)
+{
+	struct statvfs room;
+	struct stat own, beside;
+	char path[PATH_MAX];
+
+	snprintf(path, sizeof(path), "%s/../..", spool->folder);
+	if (stat(spool->folder, &own) < 0 || stat(path, &beside) < 0 || own.st_dev != beside.st_dev)
+		return 0;
+	if (statvfs(spool->folder, &room) < 0 || (uint64_t)room.f_bavail * room.f_frsize >= ROOM_LEAST_BYTES)
+		return 0;
+	return trouble(spool, -ENOSPC, "the spool cannot be written");
+}
+
 int spool_sync(struct spool *spool)
 {
 	_cleanup_(buffer_free) struct buffer record = { 0 };
@@ -298,7 +317,8 @@ int spool_sync(struct spool *spool)
 	spool->adding_count = 0;
 	if (spool->broken)
 		return -EIO;
-	if ((r = writable(spool, &file)) < 0 || (r = append(spool, file, buffer_bytes(&record))) < 0)
+	if ((r = check_room(spool)) < 0 || (r = writable(spool, &file)) < 0 ||
+		(r = append(spool, file, buffer_bytes(&record))) < 0)
 		return r;
 	spool->trouble[0] = '\0';
 	file->len += record.len;

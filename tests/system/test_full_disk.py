@@ -1,10 +1,12 @@
-"""The broker's disk is full: it stops confirming and ends, and nothing that was acknowledged is lost."""
+"""The broker's disk fills up: below the headroom nothing new is taken and what is there comes to its end; when it is full all the
+same, the broker stops confirming and ends. Either way nothing that was acknowledged is lost, and room heals it."""
 
 import contextlib
+import os
 import subprocess
 
 import pytest
-from cartbus_system import System, wait_until
+from cartbus_system import System, fixture, wait_until
 from test_gateway_away import Storefronts, connected, drained, judge
 
 
@@ -16,6 +18,7 @@ def system():
         disk.mkdir(mode=0o750)
         subprocess.run(["mount", "-t", "tmpfs", "-o", "size=24m", "tmpfs", str(disk)], check=True)
         try:
+            system.configure({"broker": {"headroom": 0, "headroom-percent": 0}})
             system.start("broker", "gateway")
             wait_until(lambda: connected(system), "the gateway's connection")
             yield system
@@ -30,6 +33,59 @@ def fill(path):
             with contextlib.suppress(OSError):
                 while filler.write(b"x" * size):
                     pass
+
+
+def leave(path, free_mib):
+    """Fills the disk until about so much is left."""
+    with open(path, "wb") as filler:
+        disk = os.statvfs(path)
+        os.posix_fallocate(filler.fileno(), 0, disk.f_bavail * disk.f_frsize - (free_mib << 20))
+
+
+def kept_for_what_is_there(system):
+    status = system.cartbus("status", check=False, json_output=True)
+    return [why for why in status["red"] if "takes nothing new: disk" in why]
+
+
+def test_below_the_headroom_nothing_new_is_taken_until_there_is_room(system):
+    system.stop("gateway", "broker")
+    system.configure({"broker": {"headroom": 12, "headroom-percent": 0}})
+    system.start("broker", "gateway", "intake")
+    wait_until(lambda: connected(system), "the gateway's connection")
+    shop, broker = system.shops["demo"], system.processes["broker"]
+    filler = system.folder / "state" / "broker" / "filler"
+
+    def changed(number):
+        return system.post(shop.cart(fixture("cart-changed", id=f"e-{number}", cart=f"c-{number}")))
+
+    assert changed(0).status == 200
+    system.stop("intake")  # what it has to do waits for it
+    assert [changed(number).status for number in (1, 2, 3)] == [200] * 3
+    assert not kept_for_what_is_there(system)
+    leave(filler, 9)
+    red = wait_until(lambda: kept_for_what_is_there(system), "the status turning red")
+    assert "make room" in red[0] and "headroom" in red[0]
+    head = system.ask("status")["head"]
+
+    assert changed(4).status == 200  # from the spool
+    bought = system.post(shop.cart({"event": "checked_out", "cart": "c-4", "order_id": "o-4"}))
+    assert bought.status == 503 and "disk" in bought.json["error"]
+    assert system.request("GET", "/healthz").json["spooled"] == 1
+    assert system.ask("status")["head"] == head
+    assert "nothing new is taken: disk" in broker.tail()
+
+    system.start("intake")  # acknowledgements and what is decided on them go on
+    wait_until(lambda: all(queue["ready"] + queue["leased"] == 0 for queue in system.ask("queues")["queues"]
+                           if queue["name"] == "intake"), "the work that was there")
+    assert len(system.log("cart.state")) >= 4
+    assert kept_for_what_is_there(system)
+
+    filler.unlink()
+    wait_until(lambda: drained(system), "the spool's end")
+    assert not kept_for_what_is_there(system)
+    assert {entry["message"].webhook_id for entry in system.log("cart.changed")} >= {f"e-{n}" for n in range(5)}
+    assert changed(5).status == 200 and broker.running
+    assert "there is room again" in broker.tail()
 
 
 def test_a_full_disk_ends_the_broker_and_loses_nothing(system):

@@ -57,6 +57,20 @@ static const struct row rows[] = {
 			.trouble = "full",
 			.waited_us = 900 * MS },
 		ADMIT_REFUSE, 0 },
+	{ "what the broker takes only later is not said over and over",
+		{ .live = true, .met = true, .spool_empty = true, .put_off = "disk", .waited_us = 100 * MS },
+		ADMIT_WAIT, 400 * MS },
+	{ "it goes to the spool",
+		{ .live = true, .met = true, .spool_empty = true, .put_off = "disk", .waited_us = 500 * MS },
+		ADMIT_SPOOL, 0 },
+	{ "and a stop is refused in the end",
+		{ .live = true,
+			.met = true,
+			.spool_empty = true,
+			.put_off = "disk",
+			.stop = true,
+			.waited_us = 3900 * MS },
+		ADMIT_REFUSE, 0 },
 	{ "an ordinary message is spooled at once when the broker is away", { .met = true, .spool_empty = true },
 		ADMIT_SPOOL, 0 },
 	{ "behind what lies there", { .met = true }, ADMIT_SPOOL, 0 },
@@ -90,7 +104,7 @@ static void the_door_decides_as_the_design_says(void **state)
 static void no_wait_outlasts_the_promise_and_no_stop_is_spooled_under_it(void **state)
 {
 	(void)state;
-	for (int bits = 0; bits < 128; bits++)
+	for (int bits = 0; bits < 256; bits++)
 		for (int64_t waited_us = 0; waited_us <= 5000 * MS; waited_us += 50 * MS) {
 			struct admission_facts facts = { .live = bits & 1,
 				.met = bits & 2,
@@ -99,6 +113,7 @@ static void no_wait_outlasts_the_promise_and_no_stop_is_spooled_under_it(void **
 				.trouble = bits & 16 ? "broken" : NULL,
 				.stop = bits & 32,
 				.said = bits & 64,
+				.put_off = bits & 128 ? "disk" : NULL,
 				.waited_us = waited_us };
 			int64_t again_us, most_us = facts.stop ? 4000 * MS : 1000 * MS;
 			const char *why;

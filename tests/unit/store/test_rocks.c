@@ -10,15 +10,18 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <sched.h>
 #include <signal.h>
+#include <sys/mount.h>
 #include <sys/resource.h>
+#include <sys/statvfs.h>
 #include <sys/wait.h>
 
 DEFINE_CLEANUP(struct store_batch *, store_batch_free)
 DEFINE_CLEANUP(struct store_cursor *, store_cursor_free)
 DEFINE_CLEANUP(struct store *, store_close)
 
-enum { LOG, STATE, VALUE_BYTES = 3000 };
+enum { LOG, STATE, VALUE_BYTES = 3000, RECORD_HEAD = 32 };
 
 static const char *const families[] = { "log", "state", NULL };
 static const struct store_options options = { families, 1 << 20, 1 << 20, false };
@@ -97,20 +100,27 @@ static void what_was_synced_outlives_any_number_of_kills(void **state)
 	}
 }
 
-/* The write-ahead log with the highest number. */
-static void find_log(const struct folder *folder, char to[256])
+/* The write-ahead log with the highest number; `below` is the path of one, or NULL. */
+static void find_log_before(const char *path, const char *below, char to[256])
 {
 	char newest[64] = "";
-	DIR *dir = opendir(folder->path);
+	const char *limit = below ? strrchr(below, '/') + 1 : "~";
+	DIR *dir = opendir(path);
 	assert_non_null(dir);
 	for (struct dirent *entry; (entry = readdir(dir));) {
 		size_t len = strlen(entry->d_name);
-		if (len == 10 && strcmp(entry->d_name + 6, ".log") == 0 && strcmp(entry->d_name, newest) > 0)
+		if (len == 10 && strcmp(entry->d_name + 6, ".log") == 0 && strcmp(entry->d_name, newest) > 0 &&
+			strcmp(entry->d_name, limit) < 0)
 			TEXT_COPY(newest, entry->d_name);
 	}
 	closedir(dir);
 	assert_string_not_equal(newest, "");
-	snprintf(to, 256, "%s/%s", folder->path, newest);
+	snprintf(to, 256, "%s/%s", path, newest);
+}
+
+static void find_log(const struct folder *folder, char to[256])
+{
+	find_log_before(folder->path, NULL, to);
 }
 
 static off_t size_of(const char *path)
@@ -131,18 +141,112 @@ static void flip_byte(const char *path, off_t at)
 	assert_int_equal(pwrite(fd, &byte, 1, at), 1);
 }
 
+/* Five that are synced, and one more that is not, before the process is gone. */
+static void commit_and_die(const char *path)
+{
+	pid_t child = fork();
+	if (child == 0) {
+		struct store *store = opened(path);
+		for (uint64_t i = 0; i < 6; i++)
+			if (put_number(store, i, i < 5) < 0)
+				_exit(1);
+		_exit(0);
+	}
+	int status = -1;
+	assert_int_equal(waitpid(child, &status, 0), child);
+	assert_int_equal(status, 0);
+}
+
 static void a_record_cut_short_is_left_out_with_a_word_about_it(void **state)
 {
 	(void)state;
 	_cleanup_(folder_remove) struct folder folder = folder_new();
 	char log[256], why[512] = "";
-	uint64_t confirmed = commit_until_killed(folder.path, 0, 10);
+	commit_and_die(folder.path);
 	find_log(&folder, log);
 	assert_int_equal(truncate(log, size_of(log) - 100), 0);
 	_cleanup_(store_closep) struct store *store = NULL;
 	assert_int_equal(store_open(folder.path, &options, &store, why), 0);
 	assert_true(text_starts(why, "the last record was cut short and left out: Corruption"));
-	assert_in_range(count_numbers(store), confirmed - 1, confirmed);
+	assert_int_equal(count_numbers(store), 5);
+}
+
+/* `off_end` bytes are cut off; 0: the whole file is gone. */
+static void refuses_without_its_end(off_t off_end)
+{
+	_cleanup_(folder_remove) struct folder folder = folder_new();
+	char log[256], why[512] = "";
+	struct store *store = NULL;
+	uint64_t confirmed = commit_until_killed(folder.path, 0, 10);
+	find_log(&folder, log);
+	assert_int_equal(off_end ? truncate(log, size_of(log) - off_end) : unlink(log), 0);
+	for (int again = 0; again < 2; again++) {
+		assert_int_equal(store_open(folder.path, &options, &store, why), -EUCLEAN);
+		assert_non_null(strstr(why, folder.path));
+		assert_non_null(strstr(why, "were synced"));
+	}
+	assert_int_equal(store_accept_loss(folder.path), 0);
+	store = opened(folder.path);
+	assert_in_range(count_numbers(store), 0, confirmed - 1);
+	store_close(store);
+}
+
+static void a_log_without_the_end_that_was_synced_is_refused(void **state)
+{
+	(void)state;
+	refuses_without_its_end(2 * VALUE_BYTES); /* into the middle of a record: one that was confirmed goes with it */
+	refuses_without_its_end(2 * (VALUE_BYTES + RECORD_HEAD)); /* between two records, if all lie in one block */
+	refuses_without_its_end(0);
+}
+
+/* Two logs are needed at once: of one family only the first holds anything, and the second began when another family's was full. */
+static void fill_two_logs_and_copy(const char *path, const char *copy)
+{
+	_cleanup_(store_closep) struct store *store = opened(path);
+	_cleanup_(store_batch_freep) struct store_batch *batch = store_batch_new(store);
+	char command[600];
+	store_batch_put(batch, STATE, bytes_of("key"), bytes_of("value"));
+	assert_int_equal(store_commit(store, batch, true), 0);
+	for (uint64_t i = 0; i < 500; i++)
+		assert_int_equal(put_number(store, i, true), 0);
+	snprintf(command, sizeof(command), "cp -r %s %s", path, copy); /* as if the power went now */
+	assert_int_equal(system(command), 0);
+}
+
+static void an_older_log_that_lost_its_end_is_refused(void **state)
+{
+	(void)state;
+	for (off_t cut = 10; cut < VALUE_BYTES; cut += VALUE_BYTES / 2) {
+		_cleanup_(folder_remove) struct folder folder = folder_new();
+		char path[128], copy[128], newest[256], older[256], why[512] = "";
+		struct store *store = NULL;
+		FOLDER_PATH(path, folder, "store");
+		FOLDER_PATH(copy, folder, "copy");
+		fill_two_logs_and_copy(path, copy);
+		find_log_before(copy, NULL, newest);
+		find_log_before(copy, newest, older);
+		assert_int_equal(truncate(older, size_of(older) - cut), 0);
+		assert_int_equal(store_open(copy, &options, &store, why), -EUCLEAN);
+		assert_non_null(strstr(why, strrchr(older, '/') + 1));
+	}
+}
+
+static void a_damaged_witness_is_told_and_written_anew(void **state)
+{
+	(void)state;
+	_cleanup_(folder_remove) struct folder folder = folder_new();
+	char path[256], why[512] = "";
+	struct store *store = NULL;
+	commit_until_killed(folder.path, 0, 10);
+	FOLDER_PATH(path, folder, "witness");
+	flip_byte(path, 9);
+	assert_int_equal(store_open(folder.path, &options, &store, why), 0);
+	assert_non_null(strstr(why, "witness was damaged"));
+	assert_int_equal(put_number(store, count_numbers(store), true), 0);
+	store_close(store);
+	assert_int_equal(store_open(folder.path, &options, &store, why), 0);
+	assert_string_equal(why, "");
+	store_close(store);
 }
 
 static void a_clean_start_has_nothing_to_tell(void **state)
@@ -202,6 +306,7 @@ static void a_last_record_with_holes_is_left_out_with_its_place(void **state)
 	_cleanup_(folder_remove) struct folder folder = folder_new();
 	char log[256], why[512] = "";
 	uint64_t confirmed = commit_until_killed(folder.path, 0, 30);
+	assert_int_equal(store_accept_loss(folder.path), 0); /* before its sync returned, nobody had been told of it */
 	find_log(&folder, log);
 	unwrite_sector(log, size_of(log) - VALUE_BYTES / 2);
 	_cleanup_(store_closep) struct store *store = NULL;
@@ -332,6 +437,62 @@ static void after_one_failed_commit_nothing_works_until_a_restart(void **state)
 	assert_true(count_numbers(store) > 0);
 }
 
+enum { DISK_MIB = 24, LEFT_MIB = 3 }; /* left: less than a store wants to see */
+
+static bool leave_little(const char *path, int filler)
+{
+	struct statvfs room;
+	if (statvfs(path, &room) < 0)
+		return false;
+	off_t more = (off_t)(room.f_bavail * room.f_frsize) - (LEFT_MIB << 20);
+	return posix_fallocate(filler, lseek(filler, 0, SEEK_END), more) == 0;
+}
+
+/* A disk of its own, in a mount namespace of its own: 77 when that may not be had here. */
+static int work_on_a_small_disk(const char *path)
+{
+	char why[512] = "", filler[256], size[32];
+	snprintf(size, sizeof(size), "size=%dm", DISK_MIB);
+	if ((unshare(CLONE_NEWNS) < 0 && unshare(CLONE_NEWUSER | CLONE_NEWNS) < 0) ||
+		mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL) < 0 || mount("disk", path, "tmpfs", 0, size) < 0)
+		return 77;
+	struct store *store = opened(path);
+	if (put_number(store, 0, true) < 0 || put_number(store, 1, true) < 0)
+		return 1;
+	snprintf(filler, sizeof(filler), "%s/filler", path);
+	_cleanup_close_ int fd = open(filler, O_WRONLY | O_CREAT | O_CLOEXEC, 0600);
+	if (fd < 0 || !leave_little(path, fd))
+		return 2;
+	if (put_number(store, 2, true) != -ENOSPC || !strstr(store_why(store), path) ||
+		!strstr(store_why(store), "No space left on device: make room"))
+		return 3;
+	if (put_number(store, 2, true) != -EIO)
+		return 4;
+	store_close(store); /* gives back what it had reserved for its log */
+	if (!leave_little(path, fd) || store_open(path, &options, &store, why) != -ENOSPC || !strstr(why, "make room"))
+		return 5;
+	if (unlink(filler) < 0 || ftruncate(fd, 0) < 0 || store_open(path, &options, &store, why) != 0)
+		return 6;
+	if (count_numbers(store) != 2)
+		return 7;
+	store_close(store);
+	return 0;
+}
+
+static void room_is_looked_for_before_a_synced_commit_and_before_opening(void **state)
+{
+	(void)state;
+	_cleanup_(folder_remove) struct folder folder = folder_new();
+	pid_t child = fork();
+	if (child == 0) /* a program of its own: after a fork RocksDB has no threads to flush with */
+		_exit(execl("/proc/self/exe", "test_store_rocks", "small-disk", folder.path, (char *)NULL));
+	int status = -1;
+	assert_int_equal(waitpid(child, &status, 0), child);
+	if (WIFEXITED(status) && WEXITSTATUS(status) == 77)
+		skip();
+	assert_int_equal(status, 0);
+}
+
 static void a_checkpoint_is_a_store_of_its_own(void **state)
 {
 	(void)state;
@@ -384,11 +545,16 @@ static void a_range_that_spans_files_goes_whole(void **state)
 	assert_int_equal(next, NUMBERS);
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
+	if (argc == 3 && strcmp(argv[1], "small-disk") == 0)
+		_exit(work_on_a_small_disk(argv[2]));
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(what_was_synced_outlives_any_number_of_kills),
 		cmocka_unit_test(a_record_cut_short_is_left_out_with_a_word_about_it),
+		cmocka_unit_test(a_log_without_the_end_that_was_synced_is_refused),
+		cmocka_unit_test(an_older_log_that_lost_its_end_is_refused),
+		cmocka_unit_test(a_damaged_witness_is_told_and_written_anew),
 		cmocka_unit_test(a_clean_start_has_nothing_to_tell),
 		cmocka_unit_test(damage_in_the_middle_of_the_log_is_refused),
 		cmocka_unit_test(a_whole_last_record_that_is_wrong_is_refused),
@@ -400,6 +566,7 @@ int main(void)
 		cmocka_unit_test(a_store_with_families_of_a_newer_version_is_refused),
 		cmocka_unit_test(families_that_are_missing_are_made),
 		cmocka_unit_test(after_one_failed_commit_nothing_works_until_a_restart),
+		cmocka_unit_test(room_is_looked_for_before_a_synced_commit_and_before_opening),
 		cmocka_unit_test(a_checkpoint_is_a_store_of_its_own),
 		cmocka_unit_test(a_cursor_sees_the_store_as_it_was),
 		cmocka_unit_test(a_range_that_spans_files_goes_whole),

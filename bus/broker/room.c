@@ -1,0 +1,60 @@
+/*
+ * room.c: the disk is filling up: what is new has to wait outside
+ *
+ * Promises:  below the headroom whoever brings new messages is refused, with the reason and not for good; whoever works for a
+ *            queue goes on (acknowledgements, returns, dead letters, claims and outcomes: they end what is there), and so does
+ *            the operator. Nothing has to be restarted: there is room again as soon as there is.
+ * Read next: turn.c (who asks), ../store/rocks.c (what happens when it is full after all)
+ */
+#include "bus/broker/session.h"
+#include <stdio.h>
+
+static const int64_t LOOK_EVERY_US = 100 * US_PER_MS; /* far less than a headroom is written in this time */
+
+static uint64_t headroom(const struct broker *broker, uint64_t total)
+{
+	uint64_t share = total / 100 * broker->settings.headroom_percent;
+
+	return share > broker->settings.headroom_bytes ? share : broker->settings.headroom_bytes;
+}
+
+void room_look(struct broker *broker)
+{
+	uint64_t total = 0;
+	struct room *room = &broker->room;
+
+	if (room->looked_boot_us > 0 && broker_boot_us(broker) - room->looked_boot_us < LOOK_EVERY_US)
+		return;
+	room->looked_boot_us = broker_boot_us(broker);
+	if (store_room(broker->store, &room->free_bytes, &total) < 0)
+		return;
+	room->headroom_bytes = headroom(broker, total);
+	room->is_short = room->free_bytes < room->headroom_bytes;
+}
+
+/* In a few words: they travel with every refusal. */
+static void say_short(const struct room *room, char ret[256])
+{
+	snprintf(ret, 256,
+		"disk: %llu MiB are free and %llu are kept for what is there already; make room in the file system of "
+		"[paths] state, or change [broker] headroom",
+		(unsigned long long)(room->free_bytes >> 20), (unsigned long long)(room->headroom_bytes >> 20));
+}
+
+bool room_refuses(struct broker *broker, const struct session *session, char ret_reason[256])
+{
+	const struct topology_peer *peer = &broker->topology.peers[session->peer];
+
+	if (!broker->room.is_short || broker->queues[session->peer] || peer->operator_)
+		return false;
+	say_short(&broker->room, ret_reason);
+	broker->refused[REFUSED_ROOM]++;
+	return true;
+}
+
+bool broker_is_short(const struct broker *broker, char ret_why[256])
+{
+	if (broker->room.is_short)
+		say_short(&broker->room, ret_why);
+	return broker->room.is_short;
+}

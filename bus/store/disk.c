@@ -1,0 +1,33 @@
+/*
+ * disk.c: how much room a file system has
+ *
+ * Read next: rocks.c
+ */
+#include "bus/store/disk.h"
+#include <errno.h>
+#include <stdio.h>
+#include <sys/statvfs.h>
+
+enum { ROOM_LEAST_BYTES = 4 * 1024 * 1024 }; /* a manifest, options and what lies in memory can still be written */
+
+int disk_room(const char *path, uint64_t *ret_free, uint64_t *ret_total)
+{
+	struct statvfs room;
+
+	if (statvfs(path, &room) < 0)
+		return -errno;
+	*ret_free = (uint64_t)room.f_bavail * room.f_frsize;
+	*ret_total = (uint64_t)room.f_blocks * room.f_frsize;
+	return 0;
+}
+
+int disk_check(const char *path, char ret_why[512])
+{
+	uint64_t free_bytes = 0, total;
+
+	if (disk_room(path, &free_bytes, &total) < 0 || free_bytes >= ROOM_LEAST_BYTES)
+		return 0;
+	snprintf(ret_why, 512, "%.300s: No space left on device: make room, %d MiB at least", path,
+		ROOM_LEAST_BYTES >> 20);
+	return -ENOSPC;
+}

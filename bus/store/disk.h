@@ -1,0 +1,16 @@
+/*
+ * disk.h: how much room a file system has; only rocks.c includes it
+ */
+#ifndef BUS_STORE_DISK_H
+#define BUS_STORE_DISK_H
+
+#include <stdint.h>
+
+int disk_room(const char *path, uint64_t *ret_free, uint64_t *ret_total); /* bytes */
+/*
+ * RocksDB may abort when it meets a full disk, while it opens or behind a commit, before anybody can say why. So room is looked
+ * for first: one system call, where a sync costs a hundred times as much. -ENOSPC: ret_why says how much is needed, and where.
+ */
+int disk_check(const char *path, char ret_why[512]);
+
+#endif
