@@ -27,6 +27,7 @@ SYNCS = ("fsync", "fdatasync")
 HARMLESS = {
     "fallocate": "room set aside: what counts is the write behind it",
     "ftruncate": "room that was set aside and not used is given back, when everything is synced",
+    "reopen": "of a write-ahead log that was read already: to give back what was set aside",
     "unlink": "what nobody needs any more stays a while longer",
     "LOG": "RocksDB's own diary, not the log",
     "OPTIONS": "a note of the options, which nobody reads back",

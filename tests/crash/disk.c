@@ -189,7 +189,7 @@ static int open_at(int folder, const char *path, int flags, mode_t mode)
 		return (int)syscall(SYS_openat, folder, path, flags, mode);
 	is_new = makes && !exists(folder, path);
 	if (makes)
-		point = enter("open", name);
+		point = enter(is_new ? "open" : "reopen", name);
 	else
 		pthread_mutex_lock(&lock);
 	if (fails(point))
