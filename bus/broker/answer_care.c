@@ -33,6 +33,13 @@ json_t *answer_snapshot(struct broker *broker, json_t *argument, char ret_error[
 		(json_int_t)log_head(broker->log), "at_us", (json_int_t)broker_wall_us(broker));
 }
 
+json_t *answer_release(struct broker *broker, json_t *argument, char ret_error[256])
+{
+	(void)argument;
+	(void)ret_error;
+	return json_pack("{s:b}", "were_held", (int)claims_free_again(broker));
+}
+
 static bool is_spooling(const struct broker *broker, int peer)
 {
 	LIST_EACH (hook, &broker->sessions) {

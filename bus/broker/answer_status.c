@@ -152,6 +152,7 @@ json_t *answer_status(struct broker *broker, json_t *argument, char ret_error[25
 	json_object_set_new(object, "uptime_us", json_integer(broker_boot_us(broker) - broker->opened_boot_us));
 	json_object_set_new(object, "committed", number(broker->committed));
 	json_object_set_new(object, "parked_claims", number(claims_parked(broker)));
+	json_object_set_new(object, "claims_held", json_boolean(broker->claims_held));
 	json_object_set_new(object, "sessions", describe_sessions(broker));
 	json_object_set_new(object, "queues", describe_queues(broker));
 	json_object_set_new(object, "gateways", gateways.array);

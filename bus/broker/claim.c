@@ -3,11 +3,13 @@
  *
  * Owns:      the durable list of gateways (rows gateway/<name> of family meta), the parked claims, the held answers.
  * Promises:  a claim gets its number, and its answer leaves, only at moments when every gateway that ever said hello has a live
- *            session, an empty spool, and a promise that still holds not to answer from it.
+ *            session, an empty spool, and a promise that still holds not to answer from it. Of a log that got another identity
+ *            none at all, until the operator releases them: it may have forgotten what was mailed.
  */
 #include "bus/base/memory.h"
 #include "bus/base/text.h"
 #include "bus/broker/session.h"
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -49,10 +51,30 @@ static void ask_gateway(struct bytes name, void *value, void *context)
 
 bool gateways_drained(const struct broker *broker)
 {
-	struct asking asking = { .broker = broker, .all = true };
+	struct asking asking = { .broker = broker, .all = !broker->claims_held };
 
 	map_each(broker->gateways, ask_gateway, &asking);
 	return asking.all;
+}
+
+bool claims_free_again(struct broker *broker)
+{
+	bool held = broker->claims_held;
+
+	broker->claims_held = false;
+	store_batch_delete(broker->batch, FAMILY_META, bytes_of(CLAIMS_HELD));
+	claims_stir(broker);
+	return held;
+}
+
+static int read_held(struct broker *broker)
+{
+	struct buffer row = { 0 };
+	int r = store_get(broker->store, FAMILY_META, bytes_of(CLAIMS_HELD), &row);
+
+	broker->claims_held = r == 0;
+	buffer_free(&row);
+	return r == -ENOENT ? 0 : r;
 }
 
 int gateways_open(struct broker *broker)
@@ -70,7 +92,7 @@ int gateways_open(struct broker *broker)
 	}
 	r = store_cursor_status(cursor);
 	store_cursor_free(cursor);
-	return r;
+	return r < 0 ? r : read_held(broker);
 }
 
 void gateway_meet(struct broker *broker, const char *name)

@@ -86,6 +86,7 @@ struct broker {
 	struct map *idem_staged; /* key -> number, said but not committed yet */
 	struct list parked;      /* struct parked_claim */
 	struct list held;        /* struct answer: claims that are committed and wait for the gateways again */
+	bool claims_held;        /* since the log got another identity */
 	struct map *rebuilding;  /* service/instance: its next hello is told to fold anew */
 	struct map *gateways;    /* name -> struct gateway: every one that ever said hello */
 	struct list control;     /* struct control_answer: leave with the next commit */
@@ -148,6 +149,7 @@ void claims_stir(struct broker *broker);
 bool gateways_drained(const struct broker *broker);
 void claims_forget(struct broker *broker, uint64_t epoch);
 size_t claims_parked(const struct broker *broker);
+bool claims_free_again(struct broker *broker); /* the operator's word; were they held? */
 int gateways_open(struct broker *broker);
 void gateway_meet(struct broker *broker, const char *name);
 bool gateway_strike(struct broker *broker, const char *name);

@@ -122,5 +122,7 @@ int log_new_identity(struct store *store, char ret_before[40], char ret_id[40])
 	text_random_name(ret_id);
 	store_batch_put(batch, FAMILY_META, bytes_of(IDENTITY), bytes_of(ret_id));
 	store_batch_delete(batch, FAMILY_META, bytes_of(FORGOTTEN));
+	store_batch_put(
+		batch, FAMILY_META, bytes_of(CLAIMS_HELD), bytes_of("1")); /* it may have forgotten what was mailed */
 	return store_commit(store, batch, true);
 }

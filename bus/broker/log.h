@@ -27,6 +27,9 @@ enum family {
 enum { FLAG_TOMBSTONE = 1, FLAG_CLAIM = 2 };
 enum { RETENTION_CLASSES = 3, RETENTION_KEEP = 2 };
 
+/* Row of family meta: claims are held until the operator releases them (claim.c). */
+#define CLAIMS_HELD "held"
+
 struct log;
 
 /* One message of the log. Strings and bytes are borrowed until the next call that reads from the log. */

@@ -255,7 +255,8 @@ static void give_new_identity(struct process *process)
 		die("the log in %s could not get another identity: %s", process->folder, store_why(store));
 	store_close(store);
 	printf("the log in %s was %s and is %s now\n"
-	       "Delete the state folders of the services beside it, but not what lies in a spool; they fold it anew.\n",
+	       "Delete the state folders of the services beside it, but not what lies in a spool; they fold it anew.\n"
+	       "No mail is sent until the operator says so: cartbus restore --release\n",
 		process->folder, before, after);
 }
 

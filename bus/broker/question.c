@@ -36,6 +36,7 @@ static const struct verb {
 	{ "snapshot", answer_snapshot, RIGHT_OPERATE },
 	{ "rebuild", answer_rebuild, RIGHT_OPERATE },
 	{ "keys.reload", answer_keys_reload, RIGHT_OPERATE },
+	{ "claims.release", answer_release, RIGHT_OPERATE },
 };
 
 const char *argument_text(json_t *argument, const char *name)

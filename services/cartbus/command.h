@@ -66,7 +66,7 @@ command_fn command_dlq_list, command_dlq_show, command_dlq_redrive, command_dlq_
 command_fn command_gateway_strike;
 command_fn command_shop_add, command_shop_list, command_shop_mode, command_shop_secret;
 command_fn command_cart_override, command_cart_suppress, command_cart_write_off;
-command_fn command_backup, command_rebuild;
+command_fn command_backup, command_restore, command_rebuild;
 command_fn command_keys_make, command_keys_list, command_keys_rotate, command_keys_revoke;
 command_fn command_rules_check, command_config_check, command_preview, command_webhook_send;
 

@@ -50,6 +50,7 @@ static const struct subcommand {
 	{ "cart suppress", "SHOP CART", "never mail about this cart", command_cart_suppress },
 	{ "cart write-off", "SHOP CART", "end the chase of this cart", command_cart_write_off },
 	{ "backup", "DIR", "a verified copy of the log, while everything runs", command_backup },
+	{ "restore", "DIR", "put a backup in the log's place; --release lets mails go on", command_restore },
 	{ "rebuild", "SERVICE", "have a service fold its state from the log anew", command_rebuild },
 	{ "gateway strike", "NAME", "strike off a gateway that is lost for good", command_gateway_strike },
 };

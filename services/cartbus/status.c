@@ -113,6 +113,12 @@ static void judge_gateways(struct health *health)
 	}
 }
 
+static void judge_claims(struct health *health)
+{
+	if (json_is_true(json_object_get(health->status, "claims_held")))
+		say_red(health, "the log was restored, and no mail is sent: cartbus restore --release");
+}
+
 static void judge_alarms(struct health *health)
 {
 	for (int i = 0; i < health->alarm_count; i++) {
@@ -195,6 +201,7 @@ static int judge(const struct command *command, struct client *client, struct he
 	judge_disk(health);
 	judge_queues(health);
 	judge_gateways(health);
+	judge_claims(health);
 	ended = reading_each(command, client, &(struct reading_filter){ .topic = "alarm" }, note_alarm, health);
 	judge_alarms(health);
 	if (command->json) {

@@ -218,3 +218,36 @@ int64_t sends_last_to(const struct state *state, const char *shop, const char *a
 	row_get(state, "sends.to", shop, address_hash, &row, sizeof(row));
 	return row.claim_us > row.sent_us ? row.claim_us : row.sent_us;
 }
+
+struct each_send {
+	sends_each_fn *each;
+	void *context;
+	bool any;
+};
+
+static bool each_row(const char *shop, const char *key, struct bytes value, void *context)
+{
+	struct each_send *each = context;
+	const char *slash = strrchr(key, '/');
+	char cart_id[STEP_KEY_MAX];
+	struct send_row row;
+	struct send send;
+
+	if (!slash || value.len != sizeof(row))
+		return true;
+	memcpy(&row, value.data, sizeof(row));
+	text_copy_bytes(cart_id, sizeof(cart_id), BYTES(key, (size_t)(slash - key)));
+	send = (struct send){ .phase = row.phase, .attempt = row.attempt, .at_us = row.at_us, .due_seq = row.due_seq };
+	TEXT_COPY(send.owner, row.owner);
+	each->any = true;
+	each->each(shop, cart_id, slash[1] - '0', &send, each->context);
+	return true;
+}
+
+bool sends_each(const struct state *state, sends_each_fn *each, void *context)
+{
+	struct each_send all = { .each = each, .context = context };
+
+	state_each(state, "sends", NULL, NULL, each_row, &all);
+	return all.any;
+}

@@ -41,6 +41,9 @@ struct send sends_of(const struct state *state, const char *shop, const CartStat
 /* This attempt of the cart's own is the claim that holds, and no cart that was merged into it has spent the step. */
 bool sends_claimed_alone(
 	const struct state *state, const char *shop, const CartState *cart, int step, uint32_t attempt);
+/* Calls each() for every step that anything is known of; false: there is none. */
+typedef void sends_each_fn(const char *shop, const char *cart_id, int step, const struct send *send, void *context);
+bool sends_each(const struct state *state, sends_each_fn *each, void *context);
 bool send_is_spent(enum send_phase phase); /* sent, refused, ambiguous, skipped, claimed */
 /* When this shopper was last mailed by this shop, any cart; 0: never. Claims without an outcome count. */
 int64_t sends_last_to(const struct state *state, const char *shop, const char *address_hash);

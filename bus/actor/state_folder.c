@@ -1,0 +1,24 @@
+/* state_folder.c: the folded state of a process that does not run */
+#include "bus/actor/state_folder.h"
+#include "bus/actor/runtime.h"
+#include "bus/actor/state_rows.h"
+
+int state_open_folder(const char *path, struct state **ret, char ret_why[512])
+{
+	struct store *store = NULL;
+	int r = store_open(path, &runtime_store_options, &store, ret_why);
+
+	if (r == 0)
+		*ret = state_new(&store);
+	return r;
+}
+
+void state_close_folder(struct state *state)
+{
+	state_free(state);
+}
+
+const char *state_folder_log_id(const struct state *state)
+{
+	return state_log_id(state);
+}

@@ -1,0 +1,14 @@
+/*
+ * state_folder.h: the folded state of a process that does not run, for the operator's command
+ */
+#ifndef BUS_ACTOR_STATE_FOLDER_H
+#define BUS_ACTOR_STATE_FOLDER_H
+
+#include "bus/actor/state.h"
+
+/* -EBUSY: its process runs; else why it cannot be read, in words. */
+int state_open_folder(const char *path, struct state **ret, char ret_why[512]);
+void state_close_folder(struct state *state);               /* takes NULL */
+const char *state_folder_log_id(const struct state *state); /* of the log it was folded from; "": none yet */
+
+#endif

@@ -1,0 +1,110 @@
+/*
+ * recall.c: what was mailed, learnt from the state of services and said again
+ *
+ * Promises:  a step that was claimed is spent: sent if that is known, else ambiguous. Saying it twice changes nothing.
+ * Read next: services/kit/sends.c, restore.c
+ */
+#include "services/cartbus/recall.h"
+
+#include "bus/actor/state_folder.h"
+#include "bus/base/text.h"
+#include "services/cartbus/reading.h"
+#include "services/kit/sends.h"
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+/* Several may know of it; that it was sent is the strongest word. */
+static void note_send(const char *shop, const char *cart_id, int step, const struct send *send, void *context)
+{
+	const struct recall *recall = context;
+	char name[200];
+
+	if (!send_is_spent(send->phase) || send->at_us < recall->from_us)
+		return;
+	snprintf(name, sizeof(name), "%s/%s/%d", shop, cart_id, step);
+	if (json_integer_value(json_object_get(json_object_get(recall->sends, name), "phase")) == SEND_SENT)
+		return;
+	json_object_set_new(recall->sends, name,
+		json_pack("{s:s,s:s,s:i,s:i,s:I,s:I,s:I}", "shop", shop, "cart", cart_id, "step", step, "phase",
+			(int)send->phase, "attempt", (json_int_t)send->attempt, "at_us", (json_int_t)send->at_us,
+			"due_seq", (json_int_t)send->due_seq));
+}
+
+int recall_folder(const struct command *command, const char *path, struct recall *recall)
+{
+	struct state *state = NULL;
+	char why[512] = "";
+	int r = state_open_folder(path, &state, why);
+	bool knows = false;
+
+	if (r == -EBUSY)
+		complain(command, "%s is in use: stop everything first", path);
+	if (r < 0)
+		return r;
+	if (strcmp(state_folder_log_id(state), recall->log_id) == 0)
+		knows = sends_each(state, note_send, recall);
+	state_close_folder(state);
+	return knows;
+}
+
+static const struct topic *topic_of_phase(enum send_phase phase)
+{
+	switch (phase) {
+	case SEND_SENT:
+		return &topic_reminder_sent;
+	case SEND_REFUSED:
+		return &topic_reminder_refused;
+	case SEND_SKIPPED:
+		return &topic_reminder_skipped;
+	case SEND_NONE:
+	case SEND_RELEASED:
+	case SEND_CLAIMED:
+	case SEND_AMBIGUOUS:
+		break;
+	}
+	return &topic_reminder_ambiguous;
+}
+
+static int say_one(struct client *client, const json_t *send, char why[256])
+{
+	const char *shop = json_string_value(json_object_get(send, "shop"));
+	const char *cart = json_string_value(json_object_get(send, "cart"));
+	ReminderOutcome outcome = {
+		.step = (uint32_t)json_integer_value(json_object_get(send, "step")),
+		.attempt = (uint32_t)json_integer_value(json_object_get(send, "attempt")),
+		.due_seq = (uint64_t)json_integer_value(json_object_get(send, "due_seq")),
+		.at_us = json_integer_value(json_object_get(send, "at_us")),
+	};
+	const struct topic *topic = topic_of_phase((enum send_phase)json_integer_value(json_object_get(send, "phase")));
+	struct client_said said;
+	char idem[160];
+
+	if (!shop || !cart || !TEXT_COPY(outcome.cart_id, cart)) {
+		snprintf(why, 256, "the note of the restore is damaged");
+		return -EINVAL;
+	}
+	TEXT_COPY(outcome.reason, "restored learnt from the state of a service; the log had forgotten it");
+	snprintf(idem, sizeof(idem), "restored/%s/%u/%u", cart, (unsigned)outcome.step, (unsigned)outcome.attempt);
+	return client_say(
+		client, topic, &(struct say){ .shop = shop, .key = cart, .idem = idem }, &outcome, &said, why);
+}
+
+int recall_say(const struct command *command, json_t *sends)
+{
+	struct client *client = command_connect(command);
+	int ended = EXIT_FINE;
+	const char *name;
+	json_t *send;
+	char why[256];
+
+	json_object_foreach(sends, name, send)
+	{
+		if (ended == EXIT_FINE && say_one(client, send, why) < 0) {
+			complain(command, "what was mailed could not be said: %s; run it again", why);
+			ended = EXIT_NO;
+		}
+	}
+	client_free(client);
+	return ended;
+}

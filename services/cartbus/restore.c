@@ -1,0 +1,285 @@
+/*
+ * restore.c: `cartbus restore`: a backup becomes the log again, and no mail goes twice for it
+ *
+ * Owns:      <state>/restore.json between a restore and its release: what the services knew to be mailed.
+ * Promises:  nothing is deleted: what was there is put aside. The log gets another identity, so nobody takes it for the one it
+ *            was copied from, and the broker claims no mail until --release. What was mailed after the backup is learnt from the
+ *            states of senders and waiter before they are put aside, and said again before the first claim.
+ * Fails by:  stopping before anything was moved when something runs, or the backup is not what it was.
+ * Read next: recall.c, backup_folder.c, bus/broker/claim.c (why nothing is claimed)
+ */
+#include "services/cartbus/backup_folder.h"
+#include "services/cartbus/print.h"
+#include "services/cartbus/reading.h"
+#include "services/cartbus/recall.h"
+
+#include "bus/base/bytes.h"
+#include "bus/base/cleanup.h"
+#include "bus/base/file.h"
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+enum { PATH_BYTES = 900, NOTE_MAX = 256 << 20 };
+
+static const int64_t OVERLAP_US = 1 * US_PER_HOUR; /* clocks of several machines */
+
+DEFINE_CLEANUP(DIR *, closedir)
+
+struct restoring {
+	const struct command *command;
+	const char *state, *folder;
+	char aside[PATH_BYTES];
+	json_t *note, *sends; /* backup.json; what was mailed */
+	int stores;           /* that knew what was mailed */
+};
+
+/* A name of a folder in the state that holds a store: the broker's log, or a service's fold. */
+static bool is_store(const char *state, const char *name)
+{
+	char path[PATH_BYTES];
+
+	snprintf(path, sizeof(path), "%s/%s/CURRENT", state, name);
+	return name[0] != '.' && strncmp(name, "before-restore-", 15) != 0 && access(path, F_OK) == 0;
+}
+
+typedef int store_fn(struct restoring *restoring, const char *name);
+
+static int each_store(struct restoring *restoring, store_fn *each)
+{
+	_cleanup_(closedirp) DIR *listing = opendir(restoring->state);
+	struct dirent *entry;
+	int r = listing ? 0 : -errno;
+
+	while (r >= 0 && (entry = readdir(listing)))
+		if (is_store(restoring->state, entry->d_name))
+			r = each(restoring, entry->d_name);
+	return r;
+}
+
+/* The broker's log cannot be opened as a service's state; its lock says whether it runs. */
+static int learn(struct restoring *restoring, const char *name)
+{
+	struct recall recall = { .log_id = json_string_value(json_object_get(restoring->note, "log")),
+		.from_us = json_integer_value(json_object_get(restoring->note, "at_us")) - OVERLAP_US,
+		.sends = restoring->sends };
+	char path[PATH_BYTES];
+	int lock = -1, r;
+
+	if (strcmp(name, "broker") != 0) {
+		snprintf(path, sizeof(path), "%s/%s", restoring->state, name);
+		r = recall.log_id ? recall_folder(restoring->command, path, &recall) : 0;
+		restoring->stores += r > 0;
+		return r == -EBUSY ? r : 0; /* one that is damaged knows nothing */
+	}
+	snprintf(path, sizeof(path), "%s/broker/.lock", restoring->state);
+	r = file_lock(path, &lock);
+	if (r == -EBUSY)
+		complain(restoring->command, "the broker runs: stop everything first");
+	if (lock >= 0)
+		close(lock);
+	return r == -EBUSY ? r : 0;
+}
+
+/* Plain files only: a spool, and what was rejected, lie in folders and stay. */
+static int put_aside(struct restoring *restoring, const char *name)
+{
+	char from[PATH_BYTES], to[PATH_BYTES];
+	_cleanup_(closedirp) DIR *listing = NULL;
+	struct dirent *entry;
+
+	snprintf(to, sizeof(to), "%s/%s", restoring->aside, name);
+	snprintf(from, sizeof(from), "%s/%s", restoring->state, name);
+	listing = opendir(from);
+	if (!listing || file_make_folders(to, 0700) < 0)
+		return -errno;
+	while ((entry = readdir(listing))) {
+		struct stat about;
+
+		if (fstatat(dirfd(listing), entry->d_name, &about, AT_SYMLINK_NOFOLLOW) < 0 || !S_ISREG(about.st_mode))
+			continue;
+		snprintf(from, sizeof(from), "%s/%s/%s", restoring->state, name, entry->d_name);
+		snprintf(to, sizeof(to), "%s/%s/%s", restoring->aside, name, entry->d_name);
+		if (rename(from, to) < 0)
+			return -errno;
+	}
+	return 0;
+}
+
+static int give_identity(const struct restoring *restoring)
+{
+	char program[PATH_BYTES] = "";
+	ssize_t len = readlink("/proc/self/exe", program, 500);
+	int status = -1;
+	pid_t child;
+
+	if (len < 0)
+		return -errno;
+	snprintf(strrchr(program, '/'), 32, "/cartbus-broker");
+	child = fork();
+	if (child == 0) {
+		if (!freopen("/dev/null", "w", stdout))
+			_exit(1);
+		execl(program, program, "--config", restoring->command->config_path, "--new-identity", (char *)NULL);
+		_exit(127);
+	}
+	return child > 0 && waitpid(child, &status, 0) == child && status == 0 ? 0 : -EIO;
+}
+
+static int write_note(const struct restoring *restoring)
+{
+	_cleanup_free_ char *text = NULL;
+	char path[PATH_BYTES];
+	json_t *note = json_pack("{s:O,s:i}", "sends", restoring->sends, "stores", restoring->stores);
+
+	text = json_dumps(note, JSON_COMPACT);
+	json_decref(note);
+	snprintf(path, sizeof(path), "%s/restore.json", restoring->state);
+	unlink(path);
+	return text ? file_write_new(path, bytes_of(text), 0600) : -ENOMEM;
+}
+
+/* From here on things move. The note first: it is what cannot be learnt again. */
+static int put_in_place(struct restoring *restoring)
+{
+	char from[PATH_BYTES], to[PATH_BYTES];
+	json_t *files = json_array();
+	struct backup_sum sum;
+	int r = write_note(restoring), ended;
+
+	if (r >= 0)
+		r = each_store(restoring, put_aside);
+	if (r < 0) {
+		complain(restoring->command, "the state could not be put aside: %s", strerror(-r));
+		json_decref(files);
+		return EXIT_NO;
+	}
+	snprintf(from, sizeof(from), "%s/broker", restoring->folder);
+	snprintf(to, sizeof(to), "%s/broker", restoring->state);
+	snprintf(restoring->aside, sizeof(restoring->aside), "%s/.lock", to);
+	unlink(restoring->aside);
+	rmdir(to);
+	ended = backup_copy(restoring->command, from, to, files, &sum);
+	json_decref(files);
+	if (ended == EXIT_FINE && give_identity(restoring) < 0) {
+		complain(restoring->command,
+			"the log is in place but has its old identity: run cartbus-broker --new-identity");
+		ended = EXIT_NO;
+	}
+	return ended;
+}
+
+static void tell(const struct restoring *restoring)
+{
+	long long head = json_integer_value(json_object_get(restoring->note, "head"));
+	size_t sends = json_object_size(restoring->sends);
+	json_t *whole = json_pack(
+		"{s:I,s:I,s:i}", "head", (json_int_t)head, "learnt", (json_int_t)sends, "stores", restoring->stores);
+
+	if (restoring->command->json)
+		json_print(whole);
+	else
+		printf("The log is back as it was at message %lld. %zu mails were learnt from the states of %d "
+		       "services; what "
+		       "was there lies in %s/before-restore-*.\nStart everything, then: cartbus restore --release. "
+		       "Until "
+		       "then no mail is sent.\n",
+			head, sends, restoring->stores, restoring->state);
+	json_decref(whole);
+}
+
+static int restore(const struct command *command, const char *folder)
+{
+	struct restoring restoring = { .command = command,
+		.state = config_get(command->config, "paths", NULL, "state"),
+		.folder = folder,
+		.sends = json_object() };
+	struct backup_sum sum;
+	int ended = backup_verify(command, folder, &sum, &restoring.note);
+
+	snprintf(restoring.aside, sizeof(restoring.aside), "%s/before-restore-%lld", restoring.state,
+		(long long)(clock_wall_us(&command->clock) / US_PER_S));
+	if (ended == EXIT_FINE && file_make_folders(restoring.state, 0750) < 0)
+		ended = EXIT_NO;
+	if (ended == EXIT_FINE && each_store(&restoring, learn) < 0)
+		ended = EXIT_NO;
+	if (ended == EXIT_FINE)
+		ended = put_in_place(&restoring);
+	if (ended == EXIT_FINE)
+		tell(&restoring);
+	json_decref(restoring.note);
+	json_decref(restoring.sends);
+	return ended;
+}
+
+static int release(const struct command *command, bool unlearnt)
+{
+	_cleanup_(buffer_free) struct buffer text = { 0 };
+	struct client *client;
+	char path[PATH_BYTES];
+	json_t *note = NULL, *answer;
+	int ended = EXIT_FINE;
+
+	snprintf(path, sizeof(path), "%s/restore.json", config_get(command->config, "paths", NULL, "state"));
+	if (file_read(path, NOTE_MAX, &text) == 0)
+		note = json_loads(buffer_text(&text), 0, NULL);
+	if (json_integer_value(json_object_get(note, "stores")) == 0 && !unlearnt) {
+		complain(command,
+			"no sender's or waiter's state was found beside the log: what was mailed after the backup is "
+			"not known, and may be mailed again. --unlearnt accepts that");
+		json_decref(note);
+		return EXIT_NO;
+	}
+	ended = recall_say(command, json_object_get(note, "sends"));
+	json_decref(note);
+	if (ended)
+		return ended;
+	client = command_connect(command);
+	answer = command_ask(command, client, "claims.release", NULL);
+	client_free(client);
+	if (!answer)
+		return EXIT_NO;
+	if (command->json)
+		json_print(answer);
+	else
+		puts("Mails are claimed again.");
+	json_decref(answer);
+	unlink(path);
+	return EXIT_FINE;
+}
+
+int command_restore(struct command *command, int argc, char **argv)
+{
+	bool releases = false, unlearnt = false;
+	const char *folder = NULL;
+	const struct take takes[] = { { "release", NULL, "what was mailed is said again, then mails go on", NULL,
+					      &releases },
+		{ "unlearnt", NULL, "release although nobody knew what was mailed after the backup", NULL, &unlearnt },
+		{ 0 } };
+
+	command_take(command, argc, argv,
+		&(struct arguments){ .takes = takes,
+			.words_help = "[DIR]",
+			.words = &folder,
+			.words_least = 0,
+			.words_most = 1,
+			.help = "Puts a backup in the place of the log while nothing runs, and the services' states "
+				"aside; they "
+				"are folded anew. What was mailed after the backup is learnt from those states. Mails "
+				"wait until "
+				"--release.\v"
+				"Examples:\n  cartbus restore /srv/backup/2026-11-21\n  cartbus restore --release" });
+	if (releases)
+		return release(command, unlearnt);
+	if (!folder) {
+		complain(command, "say which backup: cartbus restore DIR");
+		return EXIT_USAGE;
+	}
+	return restore(command, folder);
+}

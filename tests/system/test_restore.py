@@ -1,0 +1,107 @@
+"""A backup put in the log's place: what was mailed after it is not mailed again, and nothing is before the operator says so."""
+
+import shutil
+
+import pytest
+from cartbus_system import System, wait_until
+from mail_peer import Keep, Peer
+from test_mail_reminder import clock, leave_cart
+
+HOUR_S = 6  # of ours: long enough to stop and start everything within a day of the shop
+RULES = """Small carts (under 40 EUR): remind after 1 hour, then after 300. Medium carts: 1 hour, then 300.
+Big carts (over 150 EUR): 1 hour, then 300. At most one mail per shopper every 2 hours.
+"""
+
+
+@pytest.fixture
+def keep():
+    return Keep()
+
+
+@pytest.fixture
+def system(keep):
+    peer = Peer(keep)
+    mail = {"transport": "smtp", "smtp-host": "127.0.0.1", "smtp-port": peer.port, "smtp-tls": "none"}
+    with System({"clock": {**clock(), "rate": 3600 / HOUR_S}, "mail": mail}) as running:
+        running.shop = running.add_shop("demo", rules=RULES)
+        running.start()
+        running.cartbus("shop", "mode", "demo", "live")
+        yield running
+    peer.close()
+
+
+def mails_to(keep, address):
+    return sum(mail.rcpt_tos == [address] for mail in keep.mails)
+
+
+def stop_all(system):
+    system.stop(*reversed([name for name, process in system.processes.items() if process.running]))
+
+
+def mailed_after_the_backup(system, keep):
+    """One cart is mailed that the backup holds as waiting. Everything is stopped then."""
+    leave_cart(system, "c-1", "ada@mail.example")
+    wait_until(lambda: system.log("timer.set"), "the cart's timer")
+    system.cartbus("backup", str(system.folder / "backup"))
+    assert not system.log("send.claim"), "this machine is too slow for this test: the mail went before the backup"
+    wait_until(lambda: system.log("reminder.sent"), "the mail")
+    stop_all(system)
+    assert mails_to(keep, "ada@mail.example") == 1
+
+
+def restored(system):
+    told = system.cartbus("restore", str(system.folder / "backup"), json_output=True)
+    system.start()
+    assert not system.log("reminder.sent") and not system.log("send.claim"), "the log has not forgotten the mail"
+    return told
+
+
+def wait_for_a_parked_claim(system):
+    wait_until(lambda: system.ask("status")["parked_claims"] > 0, "the claim that waits")
+    status = system.cartbus("status", check=False)
+    assert status.returncode == 1 and "cartbus restore --release" in status.stdout
+
+
+def test_what_the_log_forgot_is_learnt_and_not_mailed_again(system, keep):
+    mailed_after_the_backup(system, keep)
+    assert restored(system) == {"head": restored_head(system), "learnt": 1, "stores": 2}
+    wait_for_a_parked_claim(system)
+    assert mails_to(keep, "ada@mail.example") == 1
+
+    system.cartbus("restore", "--release")
+    assert [sent["message"].cart_id for sent in system.log("reminder.sent")] == ["c-1"]
+    leave_cart(system, "c-2", "emil@mail.example")
+    wait_until(lambda: mails_to(keep, "emil@mail.example") == 1, "the mail of another cart", within_s=40)
+    queue = next(queue for queue in system.ask("queues")["queues"] if queue["name"] == "sender")
+    assert queue["ready"] == queue["leased"] == queue["dead"] == 0
+    assert mails_to(keep, "ada@mail.example") == 1
+
+
+def restored_head(system):
+    return system.cartbus("backup", "--verify", str(system.folder / "backup"), json_output=True)["head"]
+
+
+def test_without_anybody_who_knows_no_mail_goes_before_it_is_released(system, keep):
+    mailed_after_the_backup(system, keep)
+    for name in ("sender", "waiter"):
+        shutil.rmtree(system.folder / "state" / name)
+    assert restored(system)["stores"] == 0
+    wait_for_a_parked_claim(system)
+    refused = system.cartbus("restore", "--release", check=False)
+    assert refused.returncode == 1 and "--unlearnt" in refused.stderr
+    assert mails_to(keep, "ada@mail.example") == 1 and system.ask("status")["parked_claims"] > 0
+    system.cartbus("restore", "--release", "--unlearnt")
+    wait_until(lambda: mails_to(keep, "ada@mail.example") == 2, "the mail that nobody knew of")
+
+
+def test_a_restore_touches_nothing_while_something_runs_or_the_backup_is_damaged(system):
+    system.cartbus("backup", str(system.folder / "backup"))
+    refused = system.cartbus("restore", str(system.folder / "backup"), check=False)
+    assert refused.returncode == 1 and "stop everything first" in refused.stderr
+    stop_all(system)
+    (system.folder / "backup" / "broker" / "CURRENT").write_text("MANIFEST-999999\n")
+    refused = system.cartbus("restore", str(system.folder / "backup"), check=False)
+    assert refused.returncode == 1 and "not what was backed up" in refused.stderr
+    assert not list((system.folder / "state").glob("before-restore-*"))
+    system.start("broker")
+    assert system.ask("status")["head"] > 0
