@@ -7,8 +7,8 @@
 #include "bus/base/text.h"
 #include "bus/base/log.h"
 #include <errno.h>
+#include <libdeflate.h>
 #include <sys/random.h>
-#include <zlib.h>
 
 static bool is_continuation(uint8_t byte)
 {
@@ -141,7 +141,7 @@ uint64_t text_hash(struct bytes bytes)
 
 uint32_t text_crc(struct bytes bytes)
 {
-	return (uint32_t)crc32_z(0, bytes.len ? bytes.data : (const uint8_t *)"", bytes.len);
+	return libdeflate_crc32(0, bytes.len ? bytes.data : "", bytes.len);
 }
 
 void text_random_name(char to[33])

@@ -17,7 +17,7 @@ bool text_starts(const char *text, const char *with);
 void text_hex(const void *data, size_t len, char *to);   /* 2 * len + 1 bytes */
 bool text_unhex(const char *text, void *to, size_t len); /* false: not 2 * len hex digits */
 uint64_t text_hash(struct bytes bytes);                  /* 64 bit, not cryptographic, stable for ever (it is stored) */
-uint32_t text_crc(struct bytes bytes);                   /* CRC-32, zlib's */
+uint32_t text_crc(struct bytes bytes);                   /* CRC-32, as zlib's */
 void text_random_name(char to[33]);                      /* 128 bits from getrandom(2), hex */
 
 #endif
