@@ -3,7 +3,6 @@
  */
 #include "bus/actor/runtime.h"
 #include "bus/actor/turns.h"
-#include "bus/base/cleanup.h"
 #include "bus/base/text.h"
 #include "bus/wire/frame.h"
 #include "bus/wire/message.h"
@@ -31,7 +30,8 @@ static bool fits(char *to, size_t room, const char *from)
 int message_encode_with(
 	Envelope *envelope, const struct topic *topic, const struct say *how, const void *message, struct buffer *ret)
 {
-	_cleanup_(buffer_free) struct buffer payload = { 0 };
+	size_t before = ret->len;
+	int r;
 
 	if (!fits(envelope->topic, sizeof(envelope->topic), topic->name) ||
 		!fits(envelope->shop, sizeof(envelope->shop), how->shop) ||
@@ -40,9 +40,11 @@ int message_encode_with(
 		return -EMSGSIZE;
 	envelope->version = how->version;
 	envelope->tombstone = how->tombstone;
-	if (!encode_payload(topic, message, &payload))
-		return -EMSGSIZE;
-	return message_write(envelope, buffer_bytes(&payload), ret);
+	r = message_write(envelope, BYTES(NULL, 0), ret);
+	if (r == 0 && encode_payload(topic, message, ret) && ret->len - before <= MESSAGE_BYTES_MAX)
+		return 0;
+	ret->len = before;
+	return -EMSGSIZE;
 }
 
 int message_encode(const struct topic *topic, const struct say *how, const char *trace, int64_t said_us,

@@ -31,9 +31,17 @@ void block_free(struct block *block)
 {
 	if (!block)
 		return;
-	buffer_free(&block->bodies);
+	for (int i = 0; i < RETENTION_CLASSES; i++)
+		buffer_free(&block->frames[i]);
 	free(block->entries);
 	free(block);
+}
+
+void block_expect(struct block *block, const struct block *before)
+{
+	for (int i = 0; i < RETENTION_CLASSES; i++)
+		if (before->frames[i].len > 0)
+			buffer_grow(&block->frames[i], before->frames[i].len);
 }
 
 static struct block_entry *add_entry(struct block *block)
@@ -45,20 +53,13 @@ static struct block_entry *add_entry(struct block *block)
 	return &block->entries[block->count++];
 }
 
-void block_add(struct block *block, const struct block_entry *entry, struct bytes message)
-{
-	struct block_entry *added = add_entry(block);
-
-	*added = *entry;
-	added->offset = (uint32_t)block->bodies.len;
-	added->len = (uint32_t)message.len;
-	buffer_add(&block->bodies, message.data, message.len);
-	block->has[entry->retention] = true;
-}
-
 size_t block_bytes(const struct block *block)
 {
-	return sizeof(*block) + block->room * sizeof(*block->entries) + block->bodies.room;
+	size_t bytes = sizeof(*block) + block->room * sizeof(*block->entries);
+
+	for (int i = 0; i < RETENTION_CLASSES; i++)
+		bytes += block->frames[i].room;
+	return bytes;
 }
 
 static void set_crc(struct buffer *buffer, size_t at)
@@ -67,6 +68,28 @@ static void set_crc(struct buffer *buffer, size_t at)
 
 	for (int i = 0; i < CRC; i++)
 		buffer->data[at + (size_t)i] = (uint8_t)(crc >> (8 * i));
+}
+
+/* The item as it lies on the disk: written once, and read from there for as long as the block is remembered. */
+void block_add(struct block *block, const struct block_entry *entry, struct bytes message)
+{
+	struct buffer *frame = &block->frames[entry->retention];
+	struct block_entry *added = add_entry(block);
+	uint8_t said_len = (uint8_t)strlen(entry->said_by);
+	size_t at = frame->len;
+
+	*added = *entry;
+	added->len = (uint32_t)message.len;
+	buffer_add_u32(frame, 0);
+	buffer_add_u32(frame, block->count - 1);
+	buffer_add_u32(frame, added->len);
+	buffer_add_u16(frame, entry->flags);
+	buffer_add(frame, &said_len, 1);
+	buffer_add(frame, entry->said_by, said_len);
+	added->offset = (uint32_t)frame->len;
+	buffer_add(frame, message.data, message.len);
+	set_crc(frame, at);
+	block->has[entry->retention] = true;
 }
 
 static void write_column(const struct block *block, struct store_batch *batch)
@@ -89,32 +112,13 @@ static void write_column(const struct block *block, struct store_batch *batch)
 	store_batch_put(batch, FAMILY_COLUMN, BYTES(key, sizeof(key)), buffer_bytes(&value));
 }
 
-static void write_item(const struct block *block, uint32_t i, struct buffer *value)
-{
-	const struct block_entry *entry = &block->entries[i];
-	uint8_t said_len = (uint8_t)strlen(entry->said_by);
-	size_t at = value->len;
-
-	buffer_add_u32(value, 0);
-	buffer_add_u32(value, i);
-	buffer_add_u32(value, entry->len);
-	buffer_add_u16(value, entry->flags);
-	buffer_add(value, &said_len, 1);
-	buffer_add(value, entry->said_by, said_len);
-	buffer_add(value, block->bodies.data + entry->offset, entry->len);
-	set_crc(value, at);
-}
-
 static void write_frame(const struct block *block, uint8_t retention, struct store_batch *batch)
 {
-	_cleanup_(buffer_free) struct buffer value = { 0 };
 	uint8_t key[8];
 
 	put_be64(key, block->first);
-	for (uint32_t i = 0; i < block->count; i++)
-		if (block->entries[i].retention == retention)
-			write_item(block, i, &value);
-	store_batch_put(batch, FAMILY_RAW + retention, BYTES(key, sizeof(key)), buffer_bytes(&value));
+	store_batch_put(
+		batch, FAMILY_RAW + retention, BYTES(key, sizeof(key)), buffer_bytes(&block->frames[retention]));
 }
 
 void block_write(const struct block *block, struct store_batch *batch)
@@ -160,10 +164,12 @@ int block_parse(struct bytes key, struct bytes column, struct block **ret)
 	return 0;
 }
 
-/* One item at `at`; how long it is, or -EUCLEAN. */
-static ssize_t load_item(struct block *block, uint8_t retention, const uint8_t *at, size_t rest)
+/* One item of a frame at `from`; how long it is, or -EUCLEAN. */
+static ssize_t load_item(struct block *block, uint8_t retention, size_t from)
 {
-	size_t said_len, len;
+	const struct buffer *frame = &block->frames[retention];
+	const uint8_t *at = frame->data + from;
+	size_t rest = frame->len - from, said_len, len;
 	struct block_entry *entry;
 
 	if (rest < ITEM_HEAD)
@@ -181,9 +187,8 @@ static ssize_t load_item(struct block *block, uint8_t retention, const uint8_t *
 		return -EUCLEAN;
 	memcpy(entry->said_by, at + ITEM_HEAD, said_len);
 	entry->said_by[said_len] = '\0';
-	entry->offset = (uint32_t)block->bodies.len;
+	entry->offset = (uint32_t)(from + ITEM_HEAD + said_len);
 	entry->len = (uint32_t)len;
-	buffer_add(&block->bodies, at + ITEM_HEAD + said_len, len);
 	return (ssize_t)(ITEM_HEAD + said_len + len);
 }
 
@@ -197,18 +202,19 @@ static bool all_present(const struct block *block, uint8_t retention)
 
 int block_load(struct block *block, struct store *store, uint8_t retention)
 {
-	_cleanup_(buffer_free) struct buffer value = { 0 };
+	struct buffer *frame = &block->frames[retention];
 	uint8_t key[8];
 	int r;
 
 	if (block->has[retention])
 		return 0;
 	put_be64(key, block->first);
-	r = store_get(store, FAMILY_RAW + retention, BYTES(key, sizeof(key)), &value);
+	buffer_clear(frame);
+	r = store_get(store, FAMILY_RAW + retention, BYTES(key, sizeof(key)), frame);
 	if (r < 0)
 		return r;
-	for (size_t at = 0; at < value.len;) {
-		ssize_t len = load_item(block, retention, value.data + at, value.len - at);
+	for (size_t at = 0; at < frame->len;) {
+		ssize_t len = load_item(block, retention, at);
 
 		if (len < 0)
 			return (int)len;

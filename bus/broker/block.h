@@ -11,7 +11,7 @@
 
 struct block_entry {
 	uint64_t key_hash;
-	uint32_t offset; /* into bodies; BLOCK_ABSENT: its frame was not read */
+	uint32_t offset; /* of the message in the frame of its class; BLOCK_ABSENT: that was not read */
 	uint32_t len;
 	uint16_t topic_id;
 	uint8_t retention;
@@ -27,12 +27,13 @@ struct block {
 	uint32_t count;
 	uint32_t room;
 	struct block_entry *entries;
-	struct buffer bodies;
+	struct buffer frames[RETENTION_CLASSES]; /* as they lie on the disk */
 	bool has[RETENTION_CLASSES];
 };
 
 struct block *block_new(uint64_t first);
-void block_free(struct block *block); /* takes NULL */
+void block_free(struct block *block);                               /* takes NULL */
+void block_expect(struct block *block, const struct block *before); /* as much as that one holds: it grows once */
 void block_add(struct block *block, const struct block_entry *entry, struct bytes message);
 size_t block_bytes(const struct block *block); /* of memory */
 
@@ -41,6 +42,11 @@ void block_write(const struct block *block, struct store_batch *batch);
 int block_parse(struct bytes key, struct bytes column, struct block **ret);
 /* Reads the frame of one class in. -ENOENT: it was dropped; -EUCLEAN. */
 int block_load(struct block *block, struct store *store, uint8_t retention);
+
+static inline struct bytes block_message(const struct block *block, const struct block_entry *entry)
+{
+	return BYTES(block->frames[entry->retention].data + entry->offset, entry->len);
+}
 
 static inline uint64_t block_last(const struct block *block)
 {

@@ -16,13 +16,14 @@ enum { TURN_FACTS_MAX = 4096 };
 static int hear_whole_turn(
 	struct broker *broker, struct session *session, const UpTurn *up, struct frame_reader *reader)
 {
-	struct bytes *facts;
+	struct bytes *facts = NULL;
 	Up item;
 	int r = 0;
 
 	if (up->facts > TURN_FACTS_MAX || up->facts > reader->left)
 		return -EBADMSG;
-	facts = memory_new((up->facts + 1) * sizeof(*facts));
+	if (up->facts > 0)
+		facts = memory_new(up->facts * sizeof(*facts));
 	for (uint32_t i = 0; r == 0 && i < up->facts; i++) {
 		r = frame_next(reader, Up_fields, &item, &facts[i]);
 		if (r == 0 && (item.which_what != Up_fact_tag || item.what.fact.index != i))

@@ -61,6 +61,13 @@ uint64_t log_boots(const struct log *log)
 	return log->boots;
 }
 
+static void begin_block(struct log *log)
+{
+	log->staged = block_new(log->head + 1);
+	if (log->ring_count > 0)
+		block_expect(log->staged, log->ring[(log->ring_first + log->ring_count - 1) % RING_BLOCKS]);
+}
+
 uint64_t log_stage(
 	struct log *log, int topic, uint8_t flags, uint64_t key_hash, const char *said_by, struct bytes message)
 {
@@ -73,7 +80,7 @@ uint64_t log_stage(
 
 	TEXT_COPY(entry.said_by, said_by);
 	if (!log->staged)
-		log->staged = block_new(log->head + 1);
+		begin_block(log);
 	block_add(log->staged, &entry, message);
 	return block_last(log->staged);
 }
@@ -202,7 +209,7 @@ static void describe(const struct log *log, const struct block *block, uint32_t 
 		.said_by = entry->said_by,
 	};
 	if (entry->offset != BLOCK_ABSENT)
-		ret->message = BYTES(block->bodies.data + entry->offset, entry->len);
+		ret->message = block_message(block, entry);
 }
 
 int log_read(struct log *log, uint64_t seq, struct logged *ret)

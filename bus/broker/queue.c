@@ -159,6 +159,7 @@ struct letter *queue_add(struct queue *queue, uint64_t seq, uint64_t hash, int t
 
 	letter->seq = seq;
 	letter->key_hash = hash;
+	letter->chain = chain;
 	letter->topic = topic;
 	letter->redriven = redriven;
 	queue->redriven_count += redriven;
@@ -218,7 +219,7 @@ static void leave_state(struct queue *queue, struct letter *letter)
 
 static void advance_chain(struct queue *queue, struct letter *letter)
 {
-	struct chain *chain = chain_of(queue, letter->key_hash);
+	struct chain *chain = letter->chain;
 
 	list_remove(&letter->in_chain);
 	if (list_empty(&chain->letters)) {

@@ -19,6 +19,7 @@ enum {
 enum letter_state { LETTER_BEHIND, LETTER_READY, LETTER_LEASED, LETTER_DELAYED };
 
 struct feed;
+struct chain;
 
 struct letter {
 	struct list in_queue; /* in the order they were found */
@@ -26,6 +27,7 @@ struct letter {
 	struct list in_state; /* ready: the queue's; leased: the session's */
 	uint64_t seq;
 	uint64_t key_hash;
+	struct chain *chain;
 	int topic;
 	enum letter_state state;
 	uint32_t attempt;

@@ -165,7 +165,8 @@ void hear_turn(struct broker *broker, struct session *session, const UpTurn *up,
 		answer_refused(broker, session, up->request, reason, false);
 		return;
 	}
-	judged = memory_new((up->facts + 1) * sizeof(*judged));
+	if (up->facts > 0)
+		judged = memory_new(up->facts * sizeof(*judged));
 	if (judge_facts(broker, session, up, facts, judged, reason) < 0) {
 		answer_refused(broker, session, up->request, reason, true);
 		if (letter)

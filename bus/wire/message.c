@@ -29,9 +29,17 @@ int message_write(const Envelope *envelope, struct bytes payload, struct buffer 
 	return 0;
 }
 
+/* Nearly all names are plain ASCII: one look at each byte. */
+static bool name_is_plain(const char *name)
+{
+	while (*name >= ' ' && *name <= '~')
+		name++;
+	return *name == '\0';
+}
+
 static bool name_is_fit(const char *name)
 {
-	return text_is_utf8(bytes_of(name)) && !text_has_control(name);
+	return name_is_plain(name) || (text_is_utf8(bytes_of(name)) && !text_has_control(name));
 }
 
 static bool names_are_fit(const Envelope *envelope)

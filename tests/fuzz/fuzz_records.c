@@ -73,8 +73,7 @@ static void must_be_same(const struct block *was, const struct block *is)
 		const struct block_entry *a = &was->entries[i], *b = &is->entries[i];
 
 		MUST(a->topic_id == b->topic_id && a->retention == b->retention && a->len == b->len);
-		MUST(bytes_equal(
-			BYTES(was->bodies.data + a->offset, a->len), BYTES(is->bodies.data + b->offset, b->len)));
+		MUST(bytes_equal(block_message(was, a), block_message(is, b)));
 	}
 }
 
