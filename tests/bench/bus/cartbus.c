@@ -29,6 +29,9 @@ static const struct config_key keys[] = {
 	{ "paths", "run", NULL, "sockets", false },
 	{ "paths", "shops", NULL, "others'", false },
 	{ "paths", "secrets", NULL, "others'", false },
+	{ "paths", "keys", "", "who may come in over TCP", false },
+	{ "connect", "broker", "", "empty: the one of this machine", false },
+	{ "connect", "key", "", "its public key", false },
 	{ "*", NULL, NULL, NULL, false },
 	{ NULL, NULL, NULL, NULL, false },
 };
