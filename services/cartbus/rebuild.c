@@ -45,7 +45,7 @@ static long long look(const struct rebuilding *rebuilding)
 	const json_t *session = find_session(status, rebuilding->service, rebuilding->instance);
 	long long cursor = -1;
 
-	if (session && json_integer_value(json_object_get(session, "epoch")) > rebuilding->epoch)
+	if (session && json_integer_value(json_object_get(session, "epoch")) != rebuilding->epoch)
 		cursor = json_integer_value(json_object_get(session, "cursor"));
 	if (!status)
 		cursor = -2;

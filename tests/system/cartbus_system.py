@@ -59,13 +59,19 @@ def end_with_parent():
     ctypes.CDLL(None).prctl(1, signal.SIGKILL)
 
 
-def free_port():
-    """Below the range that the kernel gives to clients, at random: tests run side by side, and processes come back to their port."""
+def free_ports(count):
+    """The first of so many in a row, below the range that the kernel gives to clients: a client's closed connections hold a port
+    for a minute. At random: tests run side by side, and processes come back to their port."""
     while True:
-        port = random.randrange(10000, 32000)
-        with contextlib.suppress(OSError), socket.socket() as s:
-            s.bind(("127.0.0.1", port))
-            return port
+        first = random.randrange(10000, 32000 - count)
+        with contextlib.suppress(OSError), contextlib.ExitStack() as held:
+            for port in range(first, first + count):
+                held.enter_context(socket.socket()).bind(("127.0.0.1", port))
+            return first
+
+
+def free_port():
+    return free_ports(1)
 
 
 def fixture(name, **changes):

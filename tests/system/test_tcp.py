@@ -17,26 +17,13 @@ import zmq
 import zmq.utils.monitor
 import zmq.utils.z85
 
-from cartbus_system import BUILD, SOURCES, System, wait_until
+from cartbus_system import BUILD, SOURCES, System, free_ports, wait_until
 
 RATE = 3600  # an hour of the shop is a second of ours
 RULES = "Small carts (under 40 EUR): remind after 1 hour, then after 6. Medium carts: 1 hour, then 6.\nBig carts (over 150 EUR): 1 hour, then 6.\n"
 CONTROL, INGRESS, TAP, TAP_CLEAR, LANES, PORTS = 0, 1, 2, 3, 4, 256
 PATIENCE_S = 20
 EVENTS = {}
-
-
-def free_base():
-    """A port from which the broker's are free: tests run side by side, each looks in another place."""
-    for base in range(20000 + os.getpid() % 60 * 512, 60000, 512):
-        try:
-            for port in range(base, base + LANES + 8):
-                with socket.socket() as one:
-                    one.bind(("127.0.0.1", port))
-            return base
-        except OSError:
-            continue
-    raise AssertionError("no free ports")
 
 
 class Far(System):
@@ -54,7 +41,7 @@ class Far(System):
 
 class Near(System):
     def __init__(self, settings=None):
-        self.base = free_base()
+        self.base = free_ports(PORTS)
         super().__init__({"broker": {"listen": f"127.0.0.1:{self.base}"}, **(settings or {})})
         self.keys = self.folder / "keys"
         self.keys.mkdir(mode=0o700)
