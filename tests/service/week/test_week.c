@@ -10,7 +10,7 @@
 #include "services/timer/timer.h"
 #include "services/unsub/unsub.h"
 #include "services/waiter/waiter.h"
-#include "tests/unit/cmocka_all.h"
+#include "tests/unit/part.h"
 #include <stdlib.h>
 #include <string.h>
 
@@ -332,9 +332,9 @@ static void deleting_any_services_store_changes_no_outcome(void **state)
 	week_over(forgetful);
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
-	const struct CMUnitTest tests[] = {
+	struct CMUnitTest tests[] = {
 		cmocka_unit_test(ten_thousand_carts_of_two_shops_that_share_every_id),
 		cmocka_unit_test(the_same_seed_gives_the_same_trace),
 		cmocka_unit_test(a_mail_server_in_foul_weather_gets_no_mail_twice),
@@ -342,5 +342,6 @@ int main(void)
 		cmocka_unit_test(deleting_any_services_store_changes_no_outcome),
 	};
 
+	take_part(tests, sizeof(tests) / sizeof(tests[0]), argc, argv);
 	return cmocka_run_group_tests(tests, NULL, forget_the_weeks);
 }

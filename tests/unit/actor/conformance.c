@@ -6,7 +6,7 @@
 #include "tests/unit/actor/conformance.h"
 #include "bus/actor/layers.h"
 #include "bus/base/text.h"
-#include "tests/unit/cmocka_all.h"
+#include "tests/unit/part.h"
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -424,7 +424,7 @@ static void a_clock_turn_fires_once(void **context)
 
 int main(int argc, char **argv)
 {
-	const struct CMUnitTest tests[] = {
+	struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_decision_sees_the_facts_of_those_before_it),
 		cmocka_unit_test(a_redelivery_changes_nothing_twice),
 		cmocka_unit_test(a_repeat_is_answered_with_the_first),
@@ -447,7 +447,6 @@ int main(int argc, char **argv)
 		cmocka_unit_test(a_clock_turn_fires_once),
 	};
 
-	if (argc > 1)
-		cmocka_set_test_filter(argv[1]);
+	take_part(tests, sizeof(tests) / sizeof(tests[0]), argc, argv);
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
