@@ -33,7 +33,7 @@ void door_begin_with(struct door *door, struct bytes message);
 /* Answers what still waits with DOOR_REFUSED. The runtime must not call back after this. */
 void door_close(struct door *door);
 
-/* Takes the encoded message. `stop`: it forbids a mail (a checkout, an opt-out). Answered from door_work or runtime_work. */
+/* Takes the encoded message. `stop`: it forbids a mail (a checkout, an opt-out, an emptied cart). Answered from door_work or runtime_work. */
 void door_knock(struct door *door, struct buffer *message, bool stop, door_fn *answer, void *context);
 /* Everything that can be done now; returns in how many boot microseconds it wants to be called again, -1: no hurry. */
 int64_t door_work(struct door *door);

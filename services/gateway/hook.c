@@ -157,20 +157,20 @@ void hook_trace(char ret[56])
 	snprintf(ret, 56, "00-%s-%.16s-01", trace, span); /* W3C traceparent */
 }
 
-static int encode(struct reception *reception, const char *shop, const char *idem, bool stop, struct wish *wish)
+static int encode(struct reception *reception, const char *shop, const char *idem, bool bought, struct wish *wish)
 {
 	const struct event *event = reception->event;
-	const CartIds *ids = stop ? &event->checkout.ids : &event->changed.ids;
+	const CartIds *ids = bought ? &event->checkout.ids : &event->changed.ids;
 	const char *token = event_key(ids);
 	char key[120], trace[56];
 	struct say how = { .shop = shop, .key = key, .idem = idem };
 
 	name_of(token[0] ? token : ids->email_hash, sizeof(key), key);
 	hook_trace(trace);
-	wish->stop = stop;
+	wish->stop = bought || (event->changed.has_items && event->changed.items_count == 0);
 	TEXT_COPY(wish->shop, shop);
-	return message_encode(stop ? &topic_cart_checkout : &topic_cart_changed, &how, trace,
-		clock_wall_us(reception->clock), stop ? (const void *)&event->checkout : &event->changed,
+	return message_encode(bought ? &topic_cart_checkout : &topic_cart_changed, &how, trace,
+		clock_wall_us(reception->clock), bought ? (const void *)&event->checkout : &event->changed,
 		&wish->message);
 }
 

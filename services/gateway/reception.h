@@ -24,7 +24,7 @@ struct reception {
 
 struct wish {
 	struct buffer message; /* encoded */
-	bool stop;
+	bool stop; /* as of door_knock */
 	bool page; /* answered to a person */
 	char shop[64];
 };
