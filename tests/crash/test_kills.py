@@ -132,7 +132,7 @@ def judge(system, storefront, mail_server, killer):
         """(cart, step) of each reminder that was neither mailed nor accounted for."""
         mailed = collections.Counter(mail.delivered_to for mail in mail_server.mails())
         missing = [cart for cart in chased if mailed[cart.address] < 2]
-        known = outcomes(system.log(topic="reminder.")) if missing else {}
+        known = outcomes(system.log()) if missing else {}
         return [(cart, step) for cart in missing for step in (1, 2) if not known.get((cart.shop, cart.name, step))]
 
     def settled():
