@@ -24,8 +24,8 @@ struct reception {
 
 struct wish {
 	struct buffer message; /* encoded */
-	bool stop; /* as of door_knock */
-	bool page; /* answered to a person */
+	bool stop;             /* as of door_knock */
+	bool page;             /* answered to a person */
 	char shop[64];
 };
 
