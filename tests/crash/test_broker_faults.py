@@ -23,6 +23,7 @@ import pytest
 from bouts import HARMLESS, Spec, by_kind, count_points, run, run_all, run_cycles
 from disk import Fault
 
+pytestmark = pytest.mark.xdist_group("faults")  # one campaign, judged test by test
 BOUTS_PER_CORE = 8  # a bout is mostly waiting: for the grace period after a restart, and for the disk
 CYCLES_PER_BOUT = 3
 ENDINGS = {"write": "kill halfway"}
