@@ -2,8 +2,8 @@
  * transport_smtp.c: many mails at once over a few kept connections, in the process's own loop
  *
  * Owns:      a libcurl multi behind one epoll descriptor, and the transfers in it.
- * Promises:  never blocks; never more connections than configured; a transfer leaves the multi only at its own end, because
- *            libcurl sends the end of data of a paused one that is taken out.
+ * Promises:  never blocks, not even for a goodbye that the server does not answer; never more connections than configured; a
+ *            transfer leaves the multi only at its own end, because libcurl sends the end of data of a paused one that is taken out.
  * Fails by:  mail_result per mail; die() at start on settings that cannot work.
  * Read next: transport_smtp_transfer.c (one mail, its gate and its fate)
  */
@@ -34,6 +34,8 @@ struct smtp {
 	int epoll;
 	int64_t timer_us; /* boot time of libcurl's next deadline; -1: none */
 	int running;
+	curl_socket_t *open; /* its connections, also the idle ones */
+	size_t open_count;
 	struct list waiting; /* for a free place */
 	struct list active;
 	struct list unfit; /* not fit to be sent; told so in work() */
@@ -89,6 +91,32 @@ static void turn_multi(struct smtp *smtp, int wait_ms)
 	curl_multi_socket_action(smtp->multi, CURL_SOCKET_TIMEOUT, 0, &smtp->running);
 }
 
+static int on_opened(void *context, curl_socket_t fd, curlsocktype purpose)
+{
+	struct smtp *smtp = context;
+	(void)purpose;
+	smtp->open = memory_resize(smtp->open, (smtp->open_count + 1) * sizeof(*smtp->open));
+	smtp->open[smtp->open_count++] = fd;
+	return CURL_SOCKOPT_OK;
+}
+
+static int on_closing(void *context, curl_socket_t fd)
+{
+	struct smtp *smtp = context;
+	for (size_t i = 0; i < smtp->open_count; i++)
+		if (smtp->open[i] == fd)
+			smtp->open[i--] = smtp->open[--smtp->open_count];
+	return close(fd);
+}
+
+static void watch_sockets(struct smtp *smtp, CURL *easy)
+{
+	curl_easy_setopt(easy, CURLOPT_SOCKOPTFUNCTION, on_opened);
+	curl_easy_setopt(easy, CURLOPT_SOCKOPTDATA, smtp);
+	curl_easy_setopt(easy, CURLOPT_CLOSESOCKETFUNCTION, on_closing);
+	curl_easy_setopt(easy, CURLOPT_CLOSESOCKETDATA, smtp);
+}
+
 /* ---- transfers ---- */
 
 static size_t count(const struct list *list)
@@ -116,6 +144,7 @@ static void start_waiting(struct smtp *smtp)
 		list_remove(&transfer->hook);
 		list_append(&smtp->active, &transfer->hook);
 		smtp_transfer_prepare(transfer, &smtp->settings);
+		watch_sockets(smtp, transfer->easy);
 		if (curl_multi_add_handle(smtp->multi, transfer->easy) != CURLM_OK)
 			die("libcurl does not take another transfer");
 	}
@@ -282,6 +311,15 @@ static void drop_active(struct smtp *smtp)
 	}
 }
 
+/* libcurl says QUIT on each idle connection and waits two minutes for an answer. What we no longer listen to has none to wait for. */
+static void close_multi(struct smtp *smtp)
+{
+	for (size_t i = 0; i < smtp->open_count; i++)
+		shutdown(smtp->open[i], SHUT_RD);
+	curl_multi_cleanup(smtp->multi);
+	free(smtp->open);
+}
+
 static void smtp_close(void *self)
 {
 	struct smtp *smtp = self;
@@ -289,7 +327,7 @@ static void smtp_close(void *self)
 		smtp_transfer_free(LIST_ENTRY(smtp->waiting.next, struct smtp_transfer, hook));
 	drop_unfit(smtp, NULL);
 	drop_active(smtp);
-	curl_multi_cleanup(smtp->multi);
+	close_multi(smtp);
 	close(smtp->epoll);
 	free((char *)smtp->settings.host);
 	free((char *)smtp->settings.ca);

@@ -196,7 +196,7 @@ class Process:
         self._notify.setblocking(False)
         self._ready = False
         self.popen = subprocess.Popen(
-            [str(BUILD / "bin" / f"cartbus-{name}"), "--config", str(system.config_path), *arguments],
+            [*system.where(name), str(BUILD / "bin" / f"cartbus-{name}"), "--config", str(system.config_path), *arguments],
             stdin=subprocess.DEVNULL, stdout=self._log, stderr=self._log, start_new_session=True, preexec_fn=end_with_parent,
             env={**os.environ, "NOTIFY_SOCKET": str(self._notify_path)},
         )
@@ -335,6 +335,10 @@ class System:
             if wait:
                 process.wait_ready()
         return started[0] if len(started) == 1 else started
+
+    def where(self, name):
+        """What a program's command begins with: nothing, but where a test has hosts of its own (hosts.py)."""
+        return []
 
     def stop(self, *instances):
         for instance in instances:

@@ -30,13 +30,16 @@ def listens(port):
 
 
 class SmtpServer:
-    def __init__(self):
+    """On `host` (hosts.py), where it is to be reached at more addresses than the loopback's; or just here."""
+
+    def __init__(self, host=None, addresses=("127.0.0.1",)):
         if os.geteuid() != 0:
             raise RuntimeError("OpenSMTPD has to be started as root: run the tests as root")
         self.folder = pathlib.Path(tempfile.mkdtemp(prefix="cartbus-smtp-"))
         self.folder.chmod(0o755)
         self.port = free_port()
         self.process = None
+        self.host = host
         self._make_user()
         maildir = self.folder / "mail"
         maildir.mkdir()
@@ -44,7 +47,7 @@ class SmtpServer:
         os.chown(maildir, user.pw_uid, user.pw_gid)
         (self.folder / "smtpd.conf").write_text(
             f'table catchall {{ "@" = "{MAIL_USER}" }}\n'
-            f"listen on 127.0.0.1 port {self.port}\n"
+            + "".join(f"listen on {address} port {self.port}\n" for address in addresses) +
             f'action "store" maildir "{maildir}" virtual <catchall>\n'
             'match from any for any action "store"\n'
         )
@@ -60,12 +63,15 @@ class SmtpServer:
     def start(self):
         log = open(self.folder / "smtpd.log", "ab")
         self.process = subprocess.Popen(
-            ["unshare", "--mount", "sh", "-c", IN_ITS_OWN_PLACES, "smtpd", "/usr/sbin/smtpd", "-d", "-f", str(self.folder / "smtpd.conf")],
+            [*(self.host.inside if self.host else []), "unshare", "--mount", "sh", "-c", IN_ITS_OWN_PLACES, "smtpd", "/usr/sbin/smtpd", "-d", "-f", str(self.folder / "smtpd.conf")],
             stdout=log, stderr=log, start_new_session=True, preexec_fn=end_with_parent,
         )
-        wait_until(lambda: listens(self.port) or self.process.poll() is not None, "OpenSMTPD listening")
+        wait_until(lambda: self._listens() or self.process.poll() is not None, "OpenSMTPD listening")
         if self.process.poll() is not None:
             raise RuntimeError("OpenSMTPD did not start: " + (self.folder / "smtpd.log").read_text()[-500:])
+
+    def _listens(self):
+        return self.host.call(lambda: listens(self.port)) if self.host else listens(self.port)
 
     def stop(self):
         if self.process and self.process.poll() is None:

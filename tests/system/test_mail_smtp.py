@@ -1,5 +1,8 @@
 """What the SMTP transport promises, shown against real servers: aiosmtpd, which misbehaves as told, and OpenSMTPD."""
 
+import asyncio
+import threading
+
 import pytest
 
 import mail_peer
@@ -105,6 +108,21 @@ def test_a_sender_that_ends_before_the_last_byte_delivers_nothing(start, server)
     assert {probe.hear() for _ in range(3)} == {"claim m0", "claim m1", "claim m2"}
     assert probe.close()[-1] == "closed"
     assert send_another(start.probe(port), delivered) == 0
+
+
+def test_a_server_that_does_not_answer_a_goodbye_holds_nobody_up(start):
+    class Silent(Keep):
+        async def handle_QUIT(self, server, session, envelope):
+            self.left.set()
+            await asyncio.Event().wait()
+
+    keep = Silent()
+    keep.left = threading.Event()
+    probe = start.probe(start.peer(keep).port)
+    probe.say(f"mail a plain {TO}")
+    assert probe.hear().startswith("done a sent")
+    assert probe.close()[-1] == "closed"  # within its patience; libcurl alone would wait for two minutes
+    assert keep.left.wait(mail_peer.PATIENCE_S)
 
 
 def test_the_body_arrives_byte_for_byte(start):

@@ -1,11 +1,7 @@
 """Over TCP: a service on another host, and everybody who has no business there, against the real broker."""
 
-import ctypes
 import importlib
-import json
 import os
-import pathlib
-import shutil
 import signal
 import socket
 import subprocess
@@ -17,57 +13,13 @@ import zmq
 import zmq.utils.monitor
 import zmq.utils.z85
 
-from cartbus_system import BUILD, SOURCES, System, free_ports, wait_until
+from cartbus_system import SOURCES, wait_until
+from two_hosts import CONTROL, INGRESS, LANES, PORTS, TAP, TAP_CLEAR, Far, Near, leave_cart
 
 RATE = 3600  # an hour of the shop is a second of ours
 RULES = "Small carts (under 40 EUR): remind after 1 hour, then after 6. Medium carts: 1 hour, then 6.\nBig carts (over 150 EUR): 1 hour, then 6.\n"
-CONTROL, INGRESS, TAP, TAP_CLEAR, LANES, PORTS = 0, 1, 2, 3, 4, 256
 PATIENCE_S = 20
 EVENTS = {}
-
-
-class Far(System):
-    """Another host: a folder of its own, which shares nothing with the broker's but what was copied there."""
-
-    def __init__(self, near, key, settings=None):
-        super().__init__({"connect": {"broker": f"127.0.0.1:{near.base}", "key": key}, **(settings or {})})
-        keys = self.folder / "keys"
-        keys.mkdir(mode=0o700)
-        for name in (f"{key}.key", "broker.pub"):
-            shutil.copy(near.keys / name, keys / name)
-        for name in ("address.key", "link.key"):
-            self.write_secret(name, near.secret(name).decode())
-
-
-class Near(System):
-    def __init__(self, settings=None):
-        self.base = free_ports(PORTS)
-        super().__init__({"broker": {"listen": f"127.0.0.1:{self.base}"}, **(settings or {})})
-        self.keys = self.folder / "keys"
-        self.keys.mkdir(mode=0o700)
-        self.make("sender", "intake")
-
-    def make(self, *names, **options):
-        for name in names:
-            self.cartbus("keys", "make", name, *[word for key, value in options.items() for word in (f"--{key}", value)])
-
-    def public(self, name):
-        return [one for one in self.cartbus("keys", "list", json_output=True) if one["key"] == name][0]["public"]
-
-    def endpoint(self, offset):
-        return f"tcp://127.0.0.1:{self.base + offset}"
-
-    def status(self):
-        return self.ask("status")
-
-    def refused(self, kind):
-        return self.status()["refused"][kind]
-
-    def sessions(self, service):
-        return [one for one in self.status()["sessions"] if one["service"] == service]
-
-    def told(self, words, instance="broker"):
-        return words in self.processes[instance].log_path.read_text()
 
 
 @pytest.fixture(scope="module")
@@ -83,13 +35,6 @@ def near():
     with Near() as system:
         system.start("broker")
         yield system
-
-
-def leave_cart(system, shop, cart):
-    body = {"event": "changed", "cart": cart, "email": "anna@mail.example", "first_name": "Anna", "currency": "EUR",
-            "at": time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(system.now_s())), "total": "89.70",
-            "recovery_url": f"https://demo.example/r/{cart}", "items": [{"title": "Vase", "quantity": 3, "price": "29.90"}]}
-    assert system.post(shop.cart(body)).status == 200
 
 
 # ---- a service on another host ----
