@@ -33,7 +33,7 @@ struct broker_settings {
 	int64_t heartbeat_us;       /* 300 ms; a session silent for five of them is dead */
 	int64_t gateway_promise_us; /* 1.5 s: how long a gateway stays away from its spool after its last echo */
 	int64_t grace_us;           /* after a restart, for leases that are still held: 3 s */
-	int64_t idem_window_us;     /* keys of topics that are not kept for ever: 8 days; others: as long as facts */
+	int64_t idem_window_us;     /* how long a message is told from its repeat: 8 days; a claim for ever */
 	struct retention_limits retention;
 	const char *snapshots;     /* folder for them, in the same file system as the store; NULL: none */
 	uint64_t headroom_bytes;   /* with less room on the disk nothing new is taken: 64 MiB ... */

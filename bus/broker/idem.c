@@ -1,10 +1,10 @@
 /*
  * idem.c: has this been said before?
  *
- * Owns:      family idem: (topic, shop, key) -> number, time, hash of the message; and what is staged but not committed.
- * Promises:  keys of topics that are kept for ever are kept as long as facts (what they are about is forgotten by then); others for
- *            the window. A repeat of what is only staged is
- *            known too, and its answer leaves with the sync that covers the first.
+ * Owns:      family idem: (topic, shop, key) -> number, time, hash of the message, is it a claim; and what is staged but not
+ *            committed.
+ * Promises:  keys of claims are kept for ever, whatever becomes of what was claimed for; others for the window. A repeat of what
+ *            is only staged is known too, and its answer leaves with the sync that covers the first.
  * Fails by:  breaking the broker: a key that cannot be read is neither known nor new.
  */
 #include "bus/base/cleanup.h"
@@ -14,7 +14,8 @@
 #include <errno.h>
 #include <stdlib.h>
 
-enum { VALUE_LEN = 24, SWEEP_ROWS = 256 };
+/* A row: number, time, hash, 1 for a claim. An older program left the last byte out. */
+enum { VALUE_TIME = 8, VALUE_HASH = 16, VALUE_CLAIM = 24, VALUE_LEN = 25, VALUE_LEN_OLDER = 24, SWEEP_ROWS = 256 };
 
 static const int64_t SWEEP_EVERY_US = 10 * US_PER_S;
 
@@ -29,13 +30,24 @@ static void make_key(struct broker *broker, int topic, const Envelope *envelope,
 	buffer_add_text(ret, envelope->idem);
 }
 
-static bool window_is_over(const struct broker *broker, int topic, int64_t said_us)
+static bool is_row(struct bytes value)
 {
-	int64_t window_us = broker->topology.topics[topic].retention == RETENTION_KEEP
-		? retain_facts_us(broker)
-		: broker->settings.idem_window_us;
+	return value.len == VALUE_LEN || value.len == VALUE_LEN_OLDER;
+}
 
-	return broker_wall_us(broker) - said_us > window_us;
+/* Of a row that does not say whether it is a claim's, whatever is kept for ever counts as one. */
+static bool is_for_ever(const struct broker *broker, int topic, struct bytes value)
+{
+	if (value.len == VALUE_LEN)
+		return ((const uint8_t *)value.data)[VALUE_CLAIM];
+	return broker->topology.topics[topic].retention == RETENTION_KEEP;
+}
+
+static bool window_is_over(const struct broker *broker, int topic, struct bytes value)
+{
+	int64_t said_us = (int64_t)get_be64((const uint8_t *)value.data + VALUE_TIME);
+
+	return !is_for_ever(broker, topic, value) && broker_wall_us(broker) - said_us > broker->settings.idem_window_us;
 }
 
 uint64_t idem_find(struct broker *broker, int topic, const Envelope *envelope, struct bytes message, bool *ret_same)
@@ -52,15 +64,15 @@ uint64_t idem_find(struct broker *broker, int topic, const Envelope *envelope, s
 		return staged->seq;
 	}
 	r = store_get(broker->store, FAMILY_IDEM, buffer_bytes(&key), &value);
-	if (r == 0 && value.len != VALUE_LEN)
+	if (r == 0 && !is_row(buffer_bytes(&value)))
 		r = -EUCLEAN;
 	if (r < 0 && r != -ENOENT)
 		broker->broken = r; /* whether it was said before is not known: nothing of this commit may be */
 	if (r < 0)
 		return 0;
-	if (window_is_over(broker, topic, (int64_t)get_be64(value.data + 8)))
+	if (window_is_over(broker, topic, buffer_bytes(&value)))
 		return 0;
-	*ret_same = get_be64(value.data + 16) == text_hash(message);
+	*ret_same = get_be64(value.data + VALUE_HASH) == text_hash(message);
 	return get_be64(value.data);
 }
 
@@ -75,8 +87,9 @@ void idem_stage(struct broker *broker, int topic, const Envelope *envelope, stru
 	make_key(broker, topic, envelope, &key);
 	free(map_put(broker->idem_staged, buffer_bytes(&key), staged));
 	put_be64(value, seq);
-	put_be64(value + 8, (uint64_t)broker_wall_us(broker));
-	put_be64(value + 16, staged->hash);
+	put_be64(value + VALUE_TIME, (uint64_t)broker_wall_us(broker));
+	put_be64(value + VALUE_HASH, staged->hash);
+	value[VALUE_CLAIM] = envelope->claim;
 	store_batch_put(broker->batch, FAMILY_IDEM, buffer_bytes(&key), BYTES(value, sizeof(value)));
 }
 
@@ -99,11 +112,11 @@ static bool row_is_old(struct broker *broker, struct bytes key, struct bytes val
 	const char *name;
 	int topic;
 
-	if (key.len < 2 || value.len != VALUE_LEN)
+	if (key.len < 2 || !is_row(value))
 		return false;
 	name = log_topic_name(broker->log, get_u16(key.data));
 	topic = topology_topic(&broker->topology, name);
-	return topic >= 0 && window_is_over(broker, topic, (int64_t)get_be64((const uint8_t *)value.data + 8));
+	return topic >= 0 && window_is_over(broker, topic, value);
 }
 
 /* A few rows at a time, now and then: old keys go, and nobody waits for it. */

@@ -15,11 +15,12 @@
 #include <stdlib.h>
 
 /*
- * 1: the first. 2: each opening is written down (lineage.c). 3: frames of a class may have been dropped (drop.c). An older log
- * becomes one of this format by being opened.
+ * 1: the first. 2: each opening is written down (lineage.c). 3: frames of a class may have been dropped (drop.c). 4: a key says
+ * whether it is a claim's (idem.c). An older log becomes one of this format by being opened; tests/fixtures holds one of each but
+ * the first and the last.
  */
-static const char FORMAT[] = "3";
-static const char *const FORMATS_OLDER[] = { "1", "2" };
+static const char FORMAT[] = "4";
+static const char *const FORMATS_OLDER[] = { "1", "2", "3" };
 
 DEFINE_CLEANUP(struct store_batch *, store_batch_free)
 DEFINE_CLEANUP(struct store_cursor *, store_cursor_free)

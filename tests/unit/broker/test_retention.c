@@ -230,29 +230,35 @@ static void a_newcomer_gets_the_rows_that_stand_although_the_log_dropped_them(vo
 	desk_close(desk);
 }
 
-static void rows_and_keys_leave_with_the_facts(void **state)
+static void rows_leave_with_the_facts_and_a_claim_stays_made(void **state)
 {
 	struct desk *desk = desk_open();
 	struct peer *talker = peer_new(desk, "talker", "t"), *single = peer_new(desk, "single", "s");
+	Confirm again;
 
 	(void)state;
 	say(talker, "row", "a", 7);
 	peer_hello(talker, "run", 0);
 	SAID(talker, .topic = "claim", .idem = "one", .claim = true);
-	assert_int_equal(SAID(talker, .topic = "claim", .idem = "one").kind, CONFIRM_DUPLICATE);
+	SAID(talker, .topic = "diary", .idem = "one");
 	days_later(desk, 401);
 	desk_pass(desk, 15 * US_PER_S);
 	assert_int_equal(rows_of(desk, FAMILY_LATEST), 1);
-	assert_int_equal(rows_of(desk, FAMILY_IDEM), 1);
+	assert_int_equal(rows_of(desk, FAMILY_IDEM), 1); /* the claim's: what is only kept for ever has a window */
 	days_later(desk, 2);
 	desk_pass(desk, 15 * US_PER_S);
 	assert_int_equal(rows_of(desk, FAMILY_FACT), 0);
 	assert_int_equal(rows_of(desk, FAMILY_LATEST), 0);
-	assert_int_equal(rows_of(desk, FAMILY_IDEM), 0);
-	assert_int_equal(rows_of(desk, FAMILY_KEEP), 1);
+	assert_int_equal(rows_of(desk, FAMILY_KEEP), 2);
 	say(talker, "row", "a", 1); /* the key comes back, from the start */
 	peer_hello(single, "run", 0);
-	assert_int_equal(next_seq(single), 3);
+	assert_int_equal(next_seq(single), 4);
+	days_later(desk, 1000);
+	desk_pass(desk, 15 * US_PER_S);
+	peer_hello(talker, "run", 0);
+	again = SAID(talker, .topic = "claim", .idem = "one", .claim = true, .text = "another process");
+	assert_int_equal(again.kind, CONFIRM_DUPLICATE);
+	assert_int_equal(again.seq, 2);
 	desk_close(desk);
 }
 
@@ -286,7 +292,7 @@ int main(void)
 		cmocka_unit_test(a_session_that_is_behind_holds_what_it_was_not_shown),
 		cmocka_unit_test(a_store_that_missed_what_was_dropped_is_to_fold_anew),
 		cmocka_unit_test(a_newcomer_gets_the_rows_that_stand_although_the_log_dropped_them),
-		cmocka_unit_test(rows_and_keys_leave_with_the_facts),
+		cmocka_unit_test(rows_leave_with_the_facts_and_a_claim_stays_made),
 		cmocka_unit_test(a_clock_that_jumps_drops_nothing_for_a_day),
 	};
 

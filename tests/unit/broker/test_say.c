@@ -90,7 +90,7 @@ static void keys_are_scoped_by_topic_and_shop(void **state)
 	desk_close(desk);
 }
 
-static void a_key_is_forgotten_after_the_window_but_never_where_topics_are_kept(void **state)
+static void a_key_is_forgotten_after_the_window_but_a_claim_never(void **state)
 {
 	struct desk *desk = desk_open();
 	struct peer *talker = peer_new(desk, "talker", "t");
@@ -98,7 +98,7 @@ static void a_key_is_forgotten_after_the_window_but_never_where_topics_are_kept(
 	(void)state;
 	peer_hello(talker, "run", 0);
 	SAID(talker, .topic = "work", .idem = "w1");
-	SAID(talker, .topic = "claim", .idem = "c1", .text = "one");
+	SAID(talker, .topic = "claim", .idem = "c1", .claim = true, .text = "one");
 	desk->clock.virtual_us += 9 * US_PER_DAY;
 	peer_hello(talker, "run", 0);
 	assert_int_equal(SAID(talker, .topic = "work", .idem = "w1").kind, CONFIRM_FRESH);
@@ -327,7 +327,7 @@ int main(void)
 		cmocka_unit_test(a_repeated_key_is_a_duplicate_of_the_first),
 		cmocka_unit_test(a_duplicate_of_what_is_only_staged_waits_for_its_sync),
 		cmocka_unit_test(keys_are_scoped_by_topic_and_shop),
-		cmocka_unit_test(a_key_is_forgotten_after_the_window_but_never_where_topics_are_kept),
+		cmocka_unit_test(a_key_is_forgotten_after_the_window_but_a_claim_never),
 		cmocka_unit_test(what_nobody_hears_or_may_say_is_refused_for_good),
 		cmocka_unit_test(what_is_kept_has_a_reader_in_the_operator),
 		cmocka_unit_test(a_turn_commits_its_facts_and_its_verdict_together),
