@@ -246,48 +246,6 @@ static void a_damaged_log_is_refused_and_left_as_it_is(void **state)
 	refuses_after(LOG_FACT, false, true); /* a message is damaged */
 }
 
-/* Rewrites the log's format behind the broker's back, as if another version had written it. */
-static void write_format(struct desk *desk, const char *format)
-{
-	static const uint8_t openings[] = "boot0";
-	struct store *store;
-	struct store_batch *batch;
-
-	desk_crash(desk);
-	assert_int_equal(store_open(desk->path, &broker_store_options, &store, desk->why), 0);
-	batch = store_batch_new(store);
-	store_batch_put(batch, 0, bytes_of("format"), bytes_of(format));
-	assert_int_equal(store_commit(store, batch, true), 0);
-	store_batch_free(batch);
-	/* "boot/..." to "boot0": what the first format did not know */
-	assert_int_equal(store_delete_range(store, 0, bytes_of("boot/"), BYTES(openings, sizeof(openings) - 1)), 0);
-	store_close(store);
-}
-
-static void a_log_of_an_older_format_opens_and_one_of_a_newer_is_refused(void **state)
-{
-	struct desk *desk = desk_open_disk();
-	struct peer *talker = peer_new(desk, "talker", "t");
-
-	(void)state;
-	peer_hello(talker, "run", 0);
-	SAID(talker, .topic = "fact", .idem = "once");
-	write_format(desk, "1");
-	assert_int_equal(desk_start(desk, desk_topology), 0);
-	peer_hello(talker, "run", 0);
-	assert_int_equal(SAID(talker, .topic = "fact", .idem = "once").kind, CONFIRM_DUPLICATE);
-	assert_int_equal(SAID(talker, .topic = "fact").seq, 2);
-	start_again(desk);
-	write_format(desk, "99");
-	assert_int_equal(desk_start(desk, desk_topology), -EUCLEAN);
-	assert_non_null(strstr(desk->why, "format 99"));
-	assert_non_null(strstr(desk->why, "Nothing was changed"));
-	write_format(desk, "2");
-	assert_int_equal(desk_start(desk, desk_topology), 0);
-	assert_int_equal(broker_head(desk->broker), 2);
-	desk_close(desk);
-}
-
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -300,7 +258,6 @@ int main(void)
 		cmocka_unit_test(a_queue_that_is_new_begins_where_the_log_stands),
 		cmocka_unit_test(log_time_never_goes_backwards),
 		cmocka_unit_test(a_damaged_log_is_refused_and_left_as_it_is),
-		cmocka_unit_test(a_log_of_an_older_format_opens_and_one_of_a_newer_is_refused),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
