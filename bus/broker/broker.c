@@ -49,7 +49,6 @@ static struct broker *broker_new(const struct topology *topology, const struct b
 	broker->out = *out;
 	broker->opened_boot_us = clock_boot_us(clock);
 	broker->ticked_boot_us = broker->opened_boot_us;
-	broker->swept_boot_us = broker->opened_boot_us;
 	broker->by_epoch = map_new();
 	broker->by_peer = map_new();
 	broker->idem_staged = map_new();

@@ -92,7 +92,7 @@ struct broker {
 	struct list control;     /* struct control_answer: leave with the next commit */
 	uint64_t folded;         /* `latest` stands here */
 	int64_t folded_boot_us;  /* when it was last looked at */
-	int64_t swept_boot_us;   /* when old idempotency keys were last looked for */
+	int64_t sweep_boot_us;   /* when old idempotency keys are looked for again, and from where on */
 	struct buffer sweep_at;
 	int64_t retain_wall_us, retain_boot_us; /* a pair of moments that the clocks are held against */
 	int64_t retain_from_boot_us;            /* until then the clock is not believed: nothing is dropped */

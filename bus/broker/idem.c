@@ -17,7 +17,8 @@
 /* A row: number, time, hash, 1 for a claim. An older program left the last byte out. */
 enum { VALUE_TIME = 8, VALUE_HASH = 16, VALUE_CLAIM = 24, VALUE_LEN = 25, VALUE_LEN_OLDER = 24, SWEEP_ROWS = 256 };
 
-static const int64_t SWEEP_EVERY_US = 10 * US_PER_S;
+static const int64_t SWEEP_EVERY_US = 1 * US_PER_S;
+static const int64_t SWEEP_AGAIN_US = 6 * US_PER_HOUR; /* after all were looked at: the windows are days */
 
 struct staged_key {
 	uint64_t seq, hash;
@@ -109,25 +110,22 @@ void idem_committed(struct broker *broker)
 
 static bool row_is_old(struct broker *broker, struct bytes key, struct bytes value)
 {
-	const char *name;
 	int topic;
 
 	if (key.len < 2 || !is_row(value))
 		return false;
-	name = log_topic_name(broker->log, get_u16(key.data));
-	topic = topology_topic(&broker->topology, name);
+	topic = log_topic(broker->log, get_u16(key.data));
 	return topic >= 0 && window_is_over(broker, topic, value);
 }
 
-/* A few rows at a time, now and then: old keys go, and nobody waits for it. */
+/* A few rows at a time, then nothing for hours: old keys go, and nobody waits for it. */
 void idem_sweep(struct broker *broker)
 {
 	struct store_cursor *cursor;
 	bool more;
 
-	if (broker_boot_us(broker) - broker->swept_boot_us < SWEEP_EVERY_US)
+	if (broker_boot_us(broker) < broker->sweep_boot_us)
 		return;
-	broker->swept_boot_us = broker_boot_us(broker);
 	cursor = store_cursor_new(broker->store, FAMILY_IDEM);
 	more = store_cursor_seek(cursor, buffer_bytes(&broker->sweep_at));
 	for (int i = 0; more && i < SWEEP_ROWS; i++) {
@@ -138,5 +136,6 @@ void idem_sweep(struct broker *broker)
 	buffer_clear(&broker->sweep_at);
 	if (more)
 		buffer_add(&broker->sweep_at, store_cursor_key(cursor).data, store_cursor_key(cursor).len);
+	broker->sweep_boot_us = broker_boot_us(broker) + (more ? SWEEP_EVERY_US : SWEEP_AGAIN_US);
 	store_cursor_free(cursor);
 }

@@ -202,7 +202,7 @@ static void describe(const struct log *log, const struct block *block, uint32_t 
 	*ret = (struct logged){
 		.seq = block->first + i,
 		.time_us = block->time_us,
-		.topic = entry->topic_id < log->name_count ? log->names[entry->topic_id].topic : -ENOENT,
+		.topic = log_topic(log, entry->topic_id),
 		.retention = entry->retention,
 		.flags = entry->flags,
 		.key_hash = entry->key_hash,

@@ -77,9 +77,9 @@ int topic_ids_open(struct log *log, struct store_batch *batch)
 	return r;
 }
 
-const char *log_topic_name(const struct log *log, uint16_t id)
+int log_topic(const struct log *log, uint16_t id)
 {
-	return id < log->name_count ? log->names[id].name : "";
+	return id < log->name_count ? log->names[id].topic : -ENOENT;
 }
 
 uint16_t log_topic_id(const struct log *log, int topic)
