@@ -1,26 +1,40 @@
 /* html.c: text as HTML shows it */
 #include "services/kit/html.h"
 
+static const char *escape_of(char c)
+{
+	switch (c) {
+	case '&':
+		return "&amp;";
+	case '<':
+		return "&lt;";
+	case '>':
+		return "&gt;";
+	case '"':
+		return "&quot;";
+	case '\'':
+		return "&#39;";
+	default:
+		return NULL;
+	}
+}
+
+void html_escape_bytes(struct bytes text, struct buffer *ret)
+{
+	const char *at = text.data, *end = at + text.len;
+
+	while (at < end) {
+		const char *from = at;
+
+		while (at < end && !escape_of(*at))
+			at++;
+		buffer_add(ret, from, (size_t)(at - from));
+		if (at < end)
+			buffer_add_text(ret, escape_of(*at++));
+	}
+}
+
 void html_escape(const char *text, struct buffer *ret)
 {
-	for (; *text; text++)
-		switch (*text) {
-		case '&':
-			buffer_add_text(ret, "&amp;");
-			break;
-		case '<':
-			buffer_add_text(ret, "&lt;");
-			break;
-		case '>':
-			buffer_add_text(ret, "&gt;");
-			break;
-		case '"':
-			buffer_add_text(ret, "&quot;");
-			break;
-		case '\'':
-			buffer_add_text(ret, "&#39;");
-			break;
-		default:
-			buffer_add(ret, text, 1);
-		}
+	html_escape_bytes(bytes_of(text), ret);
 }

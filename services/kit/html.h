@@ -8,5 +8,6 @@
 
 /* Appends `text`, safe between tags and within a quoted attribute, in either kind of quotes. */
 void html_escape(const char *text, struct buffer *ret);
+void html_escape_bytes(struct bytes text, struct buffer *ret);
 
 #endif

@@ -34,26 +34,42 @@ static bool must_quote(const char *at, size_t column)
 	return byte < ' ' || byte == '=' || byte >= 0x7f;
 }
 
+/* How many bytes from here, of at most so many, stand for themselves. */
+static size_t count_plain(const char *at, size_t column, size_t most)
+{
+	size_t count = 0;
+	while (count < most && !must_quote(at + count, column + count)) /* an end is no such byte */
+		count++;
+	return count;
+}
+
+static void add_quoted(struct buffer *ret, char byte)
+{
+	static const char digits[] = "0123456789ABCDEF";
+	char quoted[3] = { '=', digits[(unsigned char)byte >> 4], digits[(unsigned char)byte & 15] };
+	buffer_add(ret, quoted, sizeof(quoted));
+}
+
 void mail_quoted_printable(struct buffer *ret, const char *text)
 {
+	const size_t most = QUOTED_LINE_MOST - 1; /* one for the "=" that breaks the line */
 	size_t column = 0;
-	for (const char *at = text; *at; at++) {
-		if (*at == '\n') {
+	while (*text) {
+		size_t plain = count_plain(text, column, most - column);
+		buffer_add(ret, text, plain);
+		text += plain;
+		column += plain;
+		if (*text == '\n') {
 			buffer_add_text(ret, "\r\n");
+			text++;
 			column = 0;
-			continue;
-		}
-		size_t width = must_quote(at, column) ? 3 : 1;
-		if (column + width > QUOTED_LINE_MOST - 1) {
+		} else if (*text && column + (must_quote(text, column) ? 3 : 1) > most) {
 			buffer_add_text(ret, "=\r\n");
 			column = 0;
-			width = must_quote(at, column) ? 3 : 1;
+		} else if (*text) {
+			add_quoted(ret, *text++);
+			column += 3;
 		}
-		if (width == 3)
-			buffer_printf(ret, "=%02X", (unsigned char)*at);
-		else
-			buffer_add(ret, at, 1);
-		column += width;
 	}
 	if (column)
 		buffer_add_text(ret, "\r\n");

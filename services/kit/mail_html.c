@@ -73,14 +73,18 @@ static bool html_has(void *context, enum value value)
 static void html_text(void *context, const char *text)
 {
 	struct html *html = context;
-	for (; *text; text++) {
-		if (*text == '\n') {
-			html->newlines++;
-		} else if (*text != ' ' || (!html->newlines && html->paragraph.len)) {
+	while (*text) {
+		if (html->newlines || !html->paragraph.len)
+			text += strspn(text, " ");
+		size_t len = strcspn(text, "\n");
+		if (len) {
 			line_breaks(html);
-			html_escape((char[]){ *text, 0 }, &html->paragraph);
-			html->wordy |= *text != ' ';
+			html_escape_bytes(BYTES(text, len), &html->paragraph);
+			html->wordy |= strspn(text, " ") < len;
 		}
+		text += len;
+		for (; *text == '\n'; text++)
+			html->newlines++;
 	}
 }
 

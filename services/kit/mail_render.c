@@ -164,11 +164,11 @@ static void text_walk(const struct template *template, const struct mail_words *
 /* A condition that was not met leaves its empty line behind: one blank line between paragraphs is enough. */
 static void add_without_gaps(struct buffer *ret, const char *text)
 {
-	int newlines = 2;
-	for (; *text; text++) {
-		newlines = *text == '\n' ? newlines + 1 : 0;
-		if (newlines <= 2)
-			buffer_add(ret, text, 1);
+	text += strspn(text, "\n");
+	while (*text) {
+		size_t line = strcspn(text, "\n"), newlines = strspn(text + line, "\n");
+		buffer_add(ret, text, line + (newlines < 2 ? newlines : 2));
+		text += line + newlines;
 	}
 	while (ret->len && ret->data[ret->len - 1] == '\n')
 		ret->len--;

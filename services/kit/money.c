@@ -1,6 +1,7 @@
 /*
  * money.c: decimal text to minor units and back, exactly
  *
+ * Owns:      a few of ICU's formatters, each for one locale and currency.
  * Promises:  no floating point touches an amount; what money_parse reads, money_plain writes.
  * Fails by:  -EINVAL and -ERANGE; formatting always yields something a shopper can read.
  */
@@ -15,7 +16,7 @@
 #include <unicode/unum.h>
 #include <unicode/ustring.h>
 
-enum { LOCALE_ROOM = 64, SHOWN_ROOM = 128 };
+enum { LOCALE_ROOM = 64, SHOWN_ROOM = 128, FORMATTERS_KEPT = 16 };
 
 /*
  * CLDR shows these without a fraction because nobody pays with the coins, but ISO 4217 has one and storefronts send it
@@ -178,17 +179,56 @@ static bool has_fraction(const char *plain)
 	return point && point[1 + strspn(point + 1, "0")] != '\0';
 }
 
-static bool format_with(UNumberFormat *format, const char *plain, const char *currency, char *ret, int room)
+/* Opening one takes ICU longer than writing the rest of a mail: the last few are kept. */
+struct formatter {
+	char locale[LOCALE_ROOM], currency[4];
+	bool fraction;
+	UNumberFormat *format; /* NULL: ICU has none */
+};
+
+static void formatter_open(struct formatter *formatter, const char *locale, const char *currency, bool fraction)
 {
 	UErrorCode error = U_ZERO_ERROR;
-	UChar code[4], shown[SHOWN_ROOM];
+	UChar code[4];
+	char name[LOCALE_ROOM];
+
+	unum_close(formatter->format);
+	*formatter = (struct formatter){ .fraction = fraction };
+	TEXT_COPY(formatter->locale, locale);
+	TEXT_COPY(formatter->currency, currency);
+	if (!currency_in_u16(currency, code))
+		return;
+	locale_for_icu(locale, name);
+	UNumberFormat *format = unum_open(UNUM_CURRENCY, NULL, 0, name, NULL, &error);
+	unum_setTextAttribute(format, UNUM_CURRENCY_CODE, code, 3, &error);
+	if (U_SUCCESS(error) && fraction)
+		unum_setAttribute(format, UNUM_FRACTION_DIGITS, money_digits(currency));
+	if (U_SUCCESS(error))
+		formatter->format = format;
+	else
+		unum_close(format);
+}
+
+static UNumberFormat *formatter_for(const char *locale, const char *currency, bool fraction)
+{
+	static struct formatter kept[FORMATTERS_KEPT];
+	static size_t oldest;
+
+	for (size_t i = 0; i < FORMATTERS_KEPT; i++)
+		if (kept[i].fraction == fraction && strcmp(kept[i].locale, locale) == 0 &&
+			strcmp(kept[i].currency, currency) == 0)
+			return kept[i].format;
+	struct formatter *formatter = &kept[oldest++ % FORMATTERS_KEPT];
+	formatter_open(formatter, locale, currency, fraction);
+	return formatter->format;
+}
+
+static bool format_with(const UNumberFormat *format, const char *plain, char *ret, int room)
+{
+	UErrorCode error = U_ZERO_ERROR;
+	UChar shown[SHOWN_ROOM];
 	int32_t bytes = 0;
 
-	if (!currency_in_u16(currency, code))
-		return false;
-	unum_setTextAttribute(format, UNUM_CURRENCY_CODE, code, 3, &error);
-	if (has_fraction(plain))
-		unum_setAttribute(format, UNUM_FRACTION_DIGITS, money_digits(currency));
 	int32_t len = unum_formatDecimal(format, plain, -1, shown, SHOWN_ROOM, NULL, &error);
 	if (U_FAILURE(error) || len >= SHOWN_ROOM)
 		return false;
@@ -198,15 +238,12 @@ static bool format_with(UNumberFormat *format, const char *plain, const char *cu
 
 void money_format(int64_t minor, const char *currency, const char *locale, char *ret, int room)
 {
-	UErrorCode error = U_ZERO_ERROR;
-	char plain[40], name[LOCALE_ROOM];
+	char plain[40];
 
 	money_plain(minor, currency, plain, sizeof(plain));
-	locale_for_icu(locale, name);
-	UNumberFormat *format = unum_open(UNUM_CURRENCY, NULL, 0, name, NULL, &error);
-	bool shown = U_SUCCESS(error) && format_with(format, plain, currency, ret, room);
-	if (format)
-		unum_close(format);
-	if (!shown)
+	if (strlen(locale) >= LOCALE_ROOM)
+		locale = "en";
+	UNumberFormat *format = formatter_for(locale, currency, has_fraction(plain));
+	if (!format || !format_with(format, plain, ret, room))
 		snprintf(ret, (size_t)room, "%s %s", plain, currency);
 }

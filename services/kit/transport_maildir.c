@@ -49,13 +49,20 @@ static void report(struct steps *steps, struct step_job *job, enum mail_end end,
 	steps_done(steps, job, &result);
 }
 
+static int write_new(const char *path, struct bytes mime)
+{
+	int r = file_write_new(path, mime, 0640);
+	if (r == -EEXIST && unlink(path) == 0) /* left by an earlier life with this process id */
+		r = file_write_new(path, mime, 0640);
+	return r;
+}
+
 static void write_mail(struct steps *steps, struct step_job *job)
 {
 	const struct mail *mail = job->request;
 	char tmp[800], new[800];
 	place_of((struct maildir *)steps, mail, tmp, new);
-	unlink(tmp); /* left by an earlier life with this process id */
-	int r = mail->mime.len ? file_write_new(tmp, BYTES(mail->mime.data, mail->mime.len), 0640) : -EINVAL;
+	int r = mail->mime.len ? write_new(tmp, BYTES(mail->mime.data, mail->mime.len)) : -EINVAL;
 	if (r < 0)
 		report(steps, job, MAIL_NOT_SENT, strerror(-r));
 	else if (mail->claim)
