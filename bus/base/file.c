@@ -59,12 +59,23 @@ int file_write(int fd, struct bytes content)
 	return 0;
 }
 
-int file_write_new(const char *path, struct bytes content, mode_t mode)
+int file_create(const char *path, struct bytes content, mode_t mode, int *ret_fd)
 {
-	_cleanup_close_ int fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, mode);
+	int fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, mode);
 	if (fd < 0)
 		return -errno;
 	int r = file_write(fd, content);
+	if (r < 0)
+		close(fd);
+	else
+		*ret_fd = fd;
+	return r;
+}
+
+int file_write_new(const char *path, struct bytes content, mode_t mode)
+{
+	_cleanup_close_ int fd = -1;
+	int r = file_create(path, content, mode, &fd);
 	if (r < 0)
 		return r;
 	return fsync(fd) < 0 ? -errno : 0;

@@ -7,8 +7,10 @@
 #include "bus/base/bytes.h"
 #include <sys/types.h>
 
-int file_read(const char *path, size_t most, struct buffer *ret);        /* -EFBIG past `most` */
-int file_write(int fd, struct bytes content);                            /* all of it, whatever interrupts */
+int file_read(const char *path, size_t most, struct buffer *ret); /* -EFBIG past `most` */
+int file_write(int fd, struct bytes content);                     /* all of it, whatever interrupts */
+/* Makes it and writes it, unsynced: ret_fd. -EEXIST: it is there. */
+int file_create(const char *path, struct bytes content, mode_t mode, int *ret_fd);
 int file_write_new(const char *path, struct bytes content, mode_t mode); /* and sync it; -EEXIST: it is there */
 int file_write_durably(
 	const char *path, struct bytes content, mode_t mode); /* temporary, fsync, rename, fsync of the folder */

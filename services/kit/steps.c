@@ -29,11 +29,21 @@ static struct step_job *ready(const struct steps *steps)
 	return NULL;
 }
 
-struct step_job *steps_settling(const struct steps *steps)
+struct step_job *steps_in(const struct steps *steps, enum step step)
 {
 	LIST_EACH (hook, &steps->jobs) {
 		struct step_job *job = LIST_ENTRY(hook, struct step_job, hook);
-		if (job->step == STEP_SETTLE)
+		if (job->step == step)
+			return job;
+	}
+	return NULL;
+}
+
+struct step_job *steps_numbered(const struct steps *steps, uint64_t number)
+{
+	LIST_EACH (hook, &steps->jobs) {
+		struct step_job *job = LIST_ENTRY(hook, struct step_job, hook);
+		if (job->number == number)
 			return job;
 	}
 	return NULL;
@@ -49,10 +59,12 @@ static void end(struct steps *steps, struct step_job *job)
 
 static void steps_start(void *self, struct effect *effect, const void *request)
 {
+	struct steps *steps = self;
 	struct step_job *job = memory_new(sizeof(*job));
 	job->effect = effect;
 	job->request = request;
-	list_append(&((struct steps *)self)->jobs, &job->hook);
+	job->number = ++steps->jobs_begun;
+	list_append(&steps->jobs, &job->hook);
 }
 
 static void steps_proceed(void *self, struct effect *effect, bool go)
@@ -71,8 +83,7 @@ static void steps_stop(void *self, struct effect *effect)
 
 static int steps_fd(void *self)
 {
-	(void)self;
-	return -1;
+	return ((struct steps *)self)->fd;
 }
 
 static int64_t steps_wait(void *self)
@@ -93,16 +104,20 @@ static void take_all(struct steps *steps)
 static void steps_work(void *self)
 {
 	struct steps *steps = self;
-	while (ready(steps)) {
+	for (;;) {
+		if (steps->tend)
+			steps->tend(steps);
+		if (!ready(steps))
+			return;
 		take_all(steps);
-		if (steps->settle)
-			steps->settle(steps);
 	}
 }
 
 static void steps_close(void *self)
 {
 	struct steps *steps = self;
+	if (steps->close)
+		steps->close(steps);
 	while (!list_empty(&steps->jobs))
 		end(steps, LIST_ENTRY(steps->jobs.next, struct step_job, hook));
 	free(steps);
@@ -124,6 +139,7 @@ void steps_done(struct steps *steps, struct step_job *job, const void *result)
 void steps_init(struct steps *steps, const char *name)
 {
 	list_init(&steps->jobs);
+	steps->fd = -1;
 	steps->driver = (struct effect_driver){ .name = name,
 		.self = steps,
 		.start = steps_start,

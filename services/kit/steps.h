@@ -10,30 +10,35 @@
 #include "bus/actor/effect.h"
 #include "bus/base/list.h"
 
-/* STEP_SETTLE: taken, and waits for what is done once for all that were taken together (a sync). */
-enum step { STEP_BEGIN, STEP_CLAIMING, STEP_GO, STEP_DROP, STEP_SETTLE };
+/* BEGIN, GO and DROP are taken; in the others a job waits: PREPARED and SETTLE, SETTLING for what the driver tends beside them. */
+enum step { STEP_BEGIN, STEP_PREPARED, STEP_CLAIMING, STEP_GO, STEP_DROP, STEP_SETTLE, STEP_SETTLING };
 
 struct step_job {
 	struct list hook;
 	struct effect *effect;
 	const void *request;
+	uint64_t number; /* no other job of this driver has it */
 	enum step step;
 };
 
 struct steps {
 	struct effect_driver driver; /* first: what the runtime gets */
 	struct list jobs;
+	uint64_t jobs_begun;
+	int fd; /* readable when there is something to tend; -1: there never is */
 	void (*take)(struct steps *steps,
-		struct step_job *job);       /* one step; ends in steps_claim, steps_done or STEP_SETTLE */
-	void (*settle)(struct steps *steps); /* ends all that wait in STEP_SETTLE; NULL: none ever does */
+		struct step_job *job);     /* one step; ends in steps_claim, steps_done or another step */
+	void (*tend)(struct steps *steps); /* what waits goes on if it can; NULL: nothing waits for the driver */
 	void (*forget)(
 		struct steps *steps, struct step_job *job); /* undo what is not finished; NULL: nothing to undo */
+	void (*close)(struct steps *steps); /* before the jobs are forgotten at the end; NULL: nothing to do */
 };
 
 /* Fills `steps`, which begins a structure from memory_new; closing the driver frees that. */
 void steps_init(struct steps *steps, const char *name);
-struct step_job *steps_settling(const struct steps *steps); /* the first in STEP_SETTLE, or NULL */
-void steps_claim(struct step_job *job);                     /* waits for the answer: then STEP_GO or STEP_DROP */
+struct step_job *steps_in(const struct steps *steps, enum step step);        /* the first, or NULL */
+struct step_job *steps_numbered(const struct steps *steps, uint64_t number); /* NULL: it has ended */
+void steps_claim(struct step_job *job); /* waits for the answer: then STEP_GO or STEP_DROP */
 void steps_done(struct steps *steps, struct step_job *job, const void *result); /* the job is gone */
 
 #endif

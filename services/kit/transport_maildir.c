@@ -1,9 +1,9 @@
 /*
  * transport_maildir.c: mails as files that one can open
  *
- * Owns:      a Maildir: tmp/ while a mail is written and claimed, new/ when it is sent.
- * Promises:  the file in new/ is whole and on the disk; its name is the Message-ID, so a mail is there once whatever happens;
- *            a mail without a yes to its claim never reaches new/.
+ * Owns:      a Maildir: tmp/ while a mail is written and claimed, new/ when it is sent. The syncs, of many files at a time.
+ * Promises:  the file in new/ is whole and on the disk, and its name too before it counts as sent; the name is the Message-ID, so a
+ *            mail is there once whatever happens; a mail without a yes to its claim never reaches new/.
  * Fails by:  NOT_SENT with the reason (a full disk, a folder that was taken away).
  * Read next: transport.h
  */
@@ -11,6 +11,7 @@
 #include "bus/base/file.h"
 #include "bus/base/log.h"
 #include "bus/base/memory.h"
+#include "bus/base/syncer.h"
 #include "bus/base/text.h"
 #include "services/kit/steps.h"
 #include "services/kit/transport.h"
@@ -20,27 +21,38 @@
 
 struct maildir {
 	struct steps steps;
+	struct syncer *syncer;
+	struct syncing round; /* of the folder new/ */
+	bool round_runs;
 	char folder[400];
+};
+
+/* A mail in tmp/ on its way to the disk. The job may be stopped meanwhile. */
+struct writing {
+	struct syncing syncing;
+	uint64_t job;
 };
 
 static const char *const folders[] = { "tmp", "new", "cur" };
 
-static void place_of(const struct maildir *maildir, const struct mail *mail, char tmp[800], char new[800])
+static void place_of(const struct maildir *maildir, const struct step_job *job, char tmp[800], char new[800])
 {
 	char name[200];
-	TEXT_COPY(name, mail->message_id);
+	TEXT_COPY(name, ((const struct mail *)job->request)->message_id);
 	for (char *c = name; *c; c++)
 		if (*c == '/' || *c == ':' || *c <= ' ' || (c == name && *c == '.'))
 			*c = '_';
-	snprintf(tmp, 800, "%s/tmp/%s.%d", maildir->folder, name, (int)getpid());
+	snprintf(tmp, 800, "%s/tmp/%s.%d.%llu", maildir->folder, name, (int)getpid(), (unsigned long long)job->number);
 	snprintf(new, 800, "%s/new/%s", maildir->folder, name);
 }
 
 static void forget(struct steps *steps, struct step_job *job)
 {
 	char tmp[800], new[800];
-	place_of((struct maildir *)steps, job->request, tmp, new);
-	unlink(tmp); /* gone already when the mail was sent */
+	if (job->step == STEP_SETTLE || job->step == STEP_SETTLING)
+		return; /* it is in new/ */
+	place_of((struct maildir *)steps, job, tmp, new);
+	unlink(tmp);
 }
 
 static void report(struct steps *steps, struct step_job *job, enum mail_end end, const char *words)
@@ -49,70 +61,130 @@ static void report(struct steps *steps, struct step_job *job, enum mail_end end,
 	steps_done(steps, job, &result);
 }
 
-static int write_new(const char *path, struct bytes mime)
+static int create(const char *path, const struct mail *mail, int *ret_fd)
 {
-	int r = file_write_new(path, mime, 0640);
+	const mode_t mode = 0640;
+	if (mail->mime.len == 0)
+		return -EINVAL;
+	int r = file_create(path, BYTES(mail->mime.data, mail->mime.len), mode, ret_fd);
 	if (r == -EEXIST && unlink(path) == 0) /* left by an earlier life with this process id */
-		r = file_write_new(path, mime, 0640);
+		r = file_create(path, BYTES(mail->mime.data, mail->mime.len), mode, ret_fd);
 	return r;
 }
 
-static void write_mail(struct steps *steps, struct step_job *job)
+static void write_mail(struct maildir *maildir, struct step_job *job)
 {
-	const struct mail *mail = job->request;
 	char tmp[800], new[800];
-	place_of((struct maildir *)steps, mail, tmp, new);
-	int r = mail->mime.len ? write_new(tmp, BYTES(mail->mime.data, mail->mime.len)) : -EINVAL;
-	if (r < 0)
-		report(steps, job, MAIL_NOT_SENT, strerror(-r));
-	else if (mail->claim)
+	int fd;
+	place_of(maildir, job, tmp, new);
+	int r = create(tmp, job->request, &fd);
+	if (r < 0) {
+		report(&maildir->steps, job, MAIL_NOT_SENT, strerror(-r));
+		return;
+	}
+	struct writing *writing = memory_new(sizeof(*writing));
+	writing->job = job->number;
+	job->step = STEP_PREPARED;
+	syncer_begin(maildir->syncer, &writing->syncing, fd);
+}
+
+static void written(struct maildir *maildir, const struct writing *writing)
+{
+	struct step_job *job = steps_numbered(&maildir->steps, writing->job);
+	if (!job)
+		return;
+	if (writing->syncing.result < 0)
+		report(&maildir->steps, job, MAIL_NOT_SENT, strerror(-writing->syncing.result));
+	else if (((const struct mail *)job->request)->claim)
 		steps_claim(job);
 	else
 		job->step = STEP_GO;
 }
 
-static void deliver(struct steps *steps, struct step_job *job)
+static void deliver(struct maildir *maildir, struct step_job *job)
 {
-	const struct maildir *maildir = (struct maildir *)steps;
 	char tmp[800], new[800];
-	place_of(maildir, job->request, tmp, new);
-	/* One that is there already is this very mail: the name says so. */
-	if (renameat2(AT_FDCWD, tmp, AT_FDCWD, new, RENAME_NOREPLACE) < 0 && errno != EEXIST) {
-		report(steps, job, MAIL_NOT_SENT, strerror(errno));
-		return;
-	}
-	job->step = STEP_SETTLE;
+	place_of(maildir, job, tmp, new);
+	int r = renameat2(AT_FDCWD, tmp, AT_FDCWD, new, RENAME_NOREPLACE) < 0 ? -errno : 0;
+	if (r == -EEXIST) /* that is this very mail: the name says so */
+		r = unlink(tmp) < 0 ? -errno : 0;
+	if (r == 0)
+		job->step = STEP_SETTLE;
+	else
+		report(&maildir->steps, job, MAIL_NOT_SENT, strerror(-r));
 }
 
-/* A folder's sync takes as long for a hundred new names as for one. */
-static void settle(struct steps *steps)
+static void report_round(struct maildir *maildir, int r)
+{
+	struct step_job *job;
+	maildir->round_runs = false;
+	while ((job = steps_in(&maildir->steps, STEP_SETTLING)))
+		report(&maildir->steps, job, r < 0 ? MAIL_UNKNOWN : MAIL_SENT, r < 0 ? strerror(-r) : "in the folder");
+}
+
+/* A folder's sync takes as long for a hundred new names as for one: what comes while one runs waits for the next. */
+static void begin_round(struct maildir *maildir)
 {
 	char folder[420];
 	struct step_job *job;
-	if (!steps_settling(steps))
+	if (maildir->round_runs || !steps_in(&maildir->steps, STEP_SETTLE))
 		return;
-	snprintf(folder, sizeof(folder), "%s/new", ((struct maildir *)steps)->folder);
-	int r = file_sync_folder(folder);
-	while ((job = steps_settling(steps)))
-		report(steps, job, r < 0 ? MAIL_UNKNOWN : MAIL_SENT, r < 0 ? strerror(-r) : "in the folder");
+	while ((job = steps_in(&maildir->steps, STEP_SETTLE)))
+		job->step = STEP_SETTLING;
+	snprintf(folder, sizeof(folder), "%s/new", maildir->folder);
+	int fd = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	maildir->round_runs = fd >= 0;
+	if (fd < 0)
+		report_round(maildir, -errno);
+	else
+		syncer_begin(maildir->syncer, &maildir->round, fd);
+}
+
+static void tend(struct steps *steps)
+{
+	struct maildir *maildir = (struct maildir *)steps;
+	struct syncing *ended;
+	while ((ended = syncer_next(maildir->syncer))) {
+		if (ended == &maildir->round) {
+			report_round(maildir, ended->result);
+			continue;
+		}
+		written(maildir, LIST_ENTRY(ended, struct writing, syncing));
+		free(LIST_ENTRY(ended, struct writing, syncing));
+	}
+	begin_round(maildir);
 }
 
 static void take(struct steps *steps, struct step_job *job)
 {
 	switch (job->step) {
 	case STEP_BEGIN:
-		write_mail(steps, job);
+		write_mail((struct maildir *)steps, job);
 		return;
 	case STEP_GO:
-		deliver(steps, job);
+		deliver((struct maildir *)steps, job);
 		return;
 	case STEP_DROP:
 		report(steps, job, MAIL_NOT_SENT, "dropped before it was delivered");
 		return;
+	case STEP_PREPARED:
 	case STEP_CLAIMING:
 	case STEP_SETTLE:
+	case STEP_SETTLING:
 		return;
 	}
+}
+
+/* Before the jobs end: nothing is written any more. */
+static void leave(struct steps *steps)
+{
+	struct maildir *maildir = (struct maildir *)steps;
+	struct syncing *ended;
+	syncer_wait(maildir->syncer);
+	while ((ended = syncer_next(maildir->syncer)))
+		if (ended != &maildir->round)
+			free(LIST_ENTRY(ended, struct writing, syncing));
+	syncer_free(maildir->syncer);
 }
 
 static void make_folders(const struct maildir *maildir)
@@ -134,8 +206,11 @@ struct effect_driver *transport_maildir_new(const char *folder)
 		die("[mail] maildir: the path is longer than %zu characters", sizeof(maildir->folder) - 1);
 	make_folders(maildir);
 	steps_init(&maildir->steps, "mail");
+	maildir->syncer = syncer_new();
+	maildir->steps.fd = syncer_fd(maildir->syncer);
 	maildir->steps.take = take;
-	maildir->steps.settle = settle;
+	maildir->steps.tend = tend;
 	maildir->steps.forget = forget;
+	maildir->steps.close = leave;
 	return &maildir->steps.driver;
 }

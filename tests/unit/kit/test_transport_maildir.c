@@ -5,6 +5,7 @@
 #include "tests/unit/cmocka_all.h"
 #include "tests/unit/folder.h"
 #include <dirent.h>
+#include <poll.h>
 #include <stdlib.h>
 #include <sys/stat.h>
 
@@ -62,11 +63,24 @@ static void start(struct post *post)
 	post->driver->work(post->driver->self);
 }
 
+/* As the process's loop does: until so many claims were asked for and so many effects have ended. */
+static void work_until(struct post *post, int claims, int ends)
+{
+	struct pollfd polled = { .fd = post->driver->fd(post->driver->self), .events = POLLIN };
+	while (post->effect.claims < claims || post->effect.ends < ends) {
+		assert_int_equal(poll(&polled, 1, 60000), 1);
+		post->driver->work(post->driver->self);
+	}
+	assert_int_equal(post->effect.claims, claims);
+	assert_int_equal(post->effect.ends, ends);
+}
+
 static void answer(struct post *post, bool go)
 {
 	post->driver->proceed(post->driver->self, &post->effect, go);
 	assert_int_equal(post->effect.ends, 0); /* not within the runtime's call */
 	post->driver->work(post->driver->self);
+	work_until(post, 1, 1);
 }
 
 static int files_in(const struct post *post, const char *name)
@@ -89,7 +103,7 @@ static void a_mail_lies_in_new_only_after_a_yes(void **state)
 	(void)state;
 	post_new(&post, true);
 	start(&post);
-	assert_int_equal(post.effect.claims, 1);
+	work_until(&post, 1, 0);
 	assert_int_equal(files_in(&post, "tmp"), 1);
 	assert_int_equal(files_in(&post, "new"), 0);
 	assert_int_equal(post.driver->wait_us(post.driver->self), -1);
@@ -108,6 +122,7 @@ static void a_no_leaves_nothing_behind(void **state)
 	(void)state;
 	post_new(&post, true);
 	start(&post);
+	work_until(&post, 1, 0);
 	answer(&post, false);
 	assert_int_equal(post.effect.result.end, MAIL_NOT_SENT);
 	assert_int_equal(files_in(&post, "tmp") + files_in(&post, "new"), 0);
@@ -120,6 +135,7 @@ static void a_yes_that_has_grown_old_is_a_no(void **state)
 	(void)state;
 	post_new(&post, true);
 	start(&post);
+	work_until(&post, 1, 0);
 	post.effect.outdated = true;
 	answer(&post, true);
 	assert_int_equal(post.effect.result.end, MAIL_NOT_SENT);
@@ -147,8 +163,7 @@ static void the_same_mail_twice_is_one_file(void **state)
 	post_new(&post, false);
 	start(&post);
 	start(&post);
-	assert_int_equal(post.effect.claims, 0);
-	assert_int_equal(post.effect.ends, 2);
+	work_until(&post, 0, 2);
 	assert_int_equal(post.effect.result.end, MAIL_SENT);
 	assert_int_equal(files_in(&post, "new"), 1);
 	assert_int_equal(files_in(&post, "tmp"), 0);

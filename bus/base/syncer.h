@@ -1,0 +1,29 @@
+/*
+ * syncer.h: fsync of many files at once, without waiting for any of them
+ *
+ * A few threads that do nothing else: so the process goes on meanwhile, and the disk gets several at a time. A thread is begun when
+ * one is missing; who never syncs has none.
+ */
+#ifndef BUS_BASE_SYNCER_H
+#define BUS_BASE_SYNCER_H
+
+#include "bus/base/list.h"
+
+/* The caller's; the syncer's from syncer_begin until syncer_next returns it. */
+struct syncing {
+	struct list hook;
+	int fd;
+	int result; /* 0 or a negative errno, when it ended */
+};
+
+struct syncer;
+
+struct syncer *syncer_new(void);
+/* Waits for what runs. Everything that was begun must have been taken, or is the caller's to find again. NULL: nothing. */
+void syncer_free(struct syncer *syncer);
+void syncer_begin(struct syncer *syncer, struct syncing *syncing, int fd); /* closes fd when it ended */
+struct syncing *syncer_next(struct syncer *syncer);                        /* one that ended, or NULL */
+void syncer_wait(struct syncer *syncer);                                   /* until all have ended */
+int syncer_fd(const struct syncer *syncer);                                /* readable while one that ended is there */
+
+#endif
