@@ -49,7 +49,8 @@ struct session {
 	bool alone; /* what it holds was handed out alone */
 
 	struct frame_writer writer;
-	bool failing; /* its lane did not take a frame */
+	bool failing;      /* its lane did not take a frame */
+	bool turn_refused; /* so are all its later ones */
 };
 
 struct session *session_by_epoch(const struct broker *broker, uint64_t epoch);

@@ -153,22 +153,33 @@ static int check_receipt(struct broker *broker, struct session *session, const U
 	return -ESTALE;
 }
 
+/* What the session still has on the way may be decided on this turn's facts: none of it counts until the next hello. */
+static void refuse_turn(
+	struct broker *broker, struct session *session, const UpTurn *up, const char *reason, bool poisoned)
+{
+	session->turn_refused = true;
+	answer_refused(broker, session, up->request, reason, poisoned);
+}
+
 void hear_turn(struct broker *broker, struct session *session, const UpTurn *up, const struct bytes *facts)
 {
 	struct judged *judged = NULL;
 	struct queue *queue = NULL;
 	struct letter *letter = NULL;
 	char reason[256];
-	int r = check_receipt(broker, session, up, &queue, &letter, reason);
 
-	if (r < 0) {
-		answer_refused(broker, session, up->request, reason, false);
+	if (session->turn_refused) {
+		refuse_turn(broker, session, up, "it may be decided on a turn before it that was refused", false);
+		return;
+	}
+	if (check_receipt(broker, session, up, &queue, &letter, reason) < 0) {
+		refuse_turn(broker, session, up, reason, false);
 		return;
 	}
 	if (up->facts > 0)
 		judged = memory_new(up->facts * sizeof(*judged));
 	if (judge_facts(broker, session, up, facts, judged, reason) < 0) {
-		answer_refused(broker, session, up->request, reason, true);
+		refuse_turn(broker, session, up, reason, true);
 		if (letter)
 			trouble_refused(broker, queue, letter, reason, session->instance);
 	} else {

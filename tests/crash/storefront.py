@@ -7,6 +7,7 @@ answered 200 and when by the system's clock: the oracle outside the system.
 import concurrent.futures
 import dataclasses
 import heapq
+import http.client
 import itertools
 import random
 import re
@@ -79,7 +80,7 @@ class Storefront:
             self.posts += 1
         try:
             answer = send()
-        except OSError:
+        except (OSError, http.client.HTTPException):  # no answer, or half of one
             answer = None
         if answer is not None and answer.status == 200:
             with self._lock:
@@ -87,7 +88,8 @@ class Storefront:
             cart.answers.append(answer)
             done(cart)
             return
-        if answer is not None and answer.status != 503:
+        late = answer is not None and answer.status == 401 and b"within 300 seconds" in answer.body  # a third of a second of ours
+        if answer is not None and answer.status != 503 and not late:
             self.unexpected.append(f"{cart.address}: {answer.status} {answer.body[:200]!r}")
             return
         with self._lock:

@@ -118,6 +118,7 @@ def tell_unsettled(system, storefront, missing):
     """What the system itself says of the first of what it still owes."""
     untold = [cart.address for cart in storefront.carts if not cart.opened or cart.stop_asked and not cart.stopped_at_s]
     print(f"not settled after {SETTLE_WITHIN_S} s: {len(untold)} events without their 200 {untold[:5]}, {len(missing)} reminders without an outcome")
+    print("\n".join(storefront.unexpected))
     print(system.cartbus("status", check=False).stdout)
     for cart, step in missing[:3]:
         print(f"step {step} of {cart.shop} {cart.name}:\n{system.cartbus('why', cart.shop, cart.name, check=False).stdout}")

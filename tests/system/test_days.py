@@ -137,7 +137,7 @@ def test_a_saved_link_and_waits_of_its_own_reach_the_row_the_timer_and_the_mail(
 
 
 def test_the_nightly_file_comes_at_two_and_the_summary_on_the_first_monday_at_nine(make):
-    system = make(starts=datetime.datetime(2026, 12, 6, 20, 0, tzinfo=BERLIN))
+    system = make(starts=datetime.datetime(2026, 12, 6, 16, 0, tzinfo=BERLIN))
     system.cartbus("shop", "mode", "demo", "live")
     event(system, "c1")
     folder = system.folder / "state" / "export" / "demo"
@@ -213,7 +213,7 @@ def test_mails_wait_for_a_gateway_that_is_gone_until_it_is_struck_off(make):
 
 
 def test_a_cart_that_the_owner_suppressed_gets_no_mail_and_the_shoppers_other_one_does(make):
-    system = make(rules=RULES.format(second=90))
+    system = make(rules=RULES.format(second=90).replace("1 hour", "6 hours"))  # time to act before it is mailed
     system.cartbus("shop", "mode", "demo", "live")
     event(system, "c1")
     wait_until(lambda: row(system, "c1"), "the cart's row")

@@ -35,7 +35,7 @@ def test_letters_are_filtered_counted_redriven_at_a_rate_cancelled_and_resumed(b
     bad.stop("test-worker")
     dry = bad.cartbus("dlq", "redrive", "worker", "--shop", "two", "--dry-run")
     assert dry.stdout.endswith("would redrive: 6\n") and len(bad.dead()) == 12
-    words = [BUILD / "bin" / "cartbus", "dlq", "redrive", "worker", "--all", "--rate", "2/s", "--config", bad.config_path]
+    words = [BUILD / "bin" / "cartbus", "dlq", "redrive", "worker", "--all", "--rate", "1/s", "--config", bad.config_path]
     watching = subprocess.Popen(words, stderr=subprocess.PIPE, text=True)
     assert "Ctrl-C" in watching.stderr.readline()
     watching.send_signal(signal.SIGINT)

@@ -181,13 +181,53 @@ static void a_stale_receipt_takes_the_facts_with_it(void **state)
 	assert_int_equal(confirm.kind, CONFIRM_REFUSED);
 	assert_false(confirm.poisoned);
 	assert_int_equal(broker_head(desk->broker), 1);
+	assert_int_equal(peer_delivery(worker)->down.what.delivery.receipt.attempt, 2);
+	peer_hello(worker, "run", 0);
 	receipt = peer_delivery(worker)->down.what.delivery.receipt;
-	assert_int_equal(receipt.attempt, 2);
+	assert_int_equal(receipt.attempt, 3);
 	receipt.epoch++;
 	assert_int_equal(TURN(worker, &receipt, .kind = VERDICT_DONE).kind, CONFIRM_REFUSED);
-	receipt.epoch--;
+	peer_hello(worker, "run", 0);
+	receipt = peer_delivery(worker)->down.what.delivery.receipt;
 	assert_int_equal(TURN(worker, &receipt, .kind = VERDICT_DONE).kind, CONFIRM_FRESH);
 	assert_int_equal(TURN(worker, &receipt, .kind = VERDICT_DONE).kind, CONFIRM_REFUSED);
+	desk_close(desk);
+}
+
+/* It was decided while the refused one still seemed to count. */
+static void after_a_refused_turn_no_other_of_its_session_counts(void **state)
+{
+	struct desk *desk = desk_open();
+	struct peer *door = peer_new(desk, "door", "d"), *worker = peer_new(desk, "worker", "w");
+	const struct words fine = { .topic = "fact", .shop = "s", .key = "a" };
+	const struct words bad = { .topic = "row", .shop = "s", .key = "b" };
+	const struct words *const facts[] = { &fine, &bad, &fine };
+	const ConfirmKind kinds[] = { CONFIRM_FRESH, CONFIRM_REFUSED, CONFIRM_REFUSED };
+	const char *const keys[] = { "a", "b", "c" };
+	uint64_t requests[3];
+	Receipt receipts[3];
+	Confirm confirm;
+
+	(void)state;
+	peer_hello(door, "run", 0);
+	peer_hello(worker, "run", 0);
+	for (int i = 0; i < 3; i++)
+		SAID(door, .topic = "work", .key = keys[i]);
+	for (int i = 0; i < 3; i++)
+		receipts[i] = peer_delivery(worker)->down.what.delivery.receipt;
+	for (int i = 0; i < 3; i++)
+		requests[i] =
+			peer_turn(worker, &receipts[i], &(struct verdict_words){ .facts = facts[i], .fact_count = 1 });
+	desk_work(desk);
+	for (int i = 0; i < 3; i++) {
+		assert_true(peer_confirm(worker, requests[i], &confirm));
+		assert_int_equal(confirm.kind, kinds[i]);
+		assert_int_equal(confirm.poisoned, i == 1);
+	}
+	peer_hello(worker, "run", 0);
+	receipts[2] = peer_delivery(worker)->down.what.delivery.receipt;
+	assert_int_equal(receipts[2].seq, 3);
+	assert_int_equal(TURN(worker, &receipts[2], .facts = &fine, .fact_count = 1).kind, CONFIRM_FRESH);
 	desk_close(desk);
 }
 
@@ -332,6 +372,7 @@ int main(void)
 		cmocka_unit_test(what_is_kept_has_a_reader_in_the_operator),
 		cmocka_unit_test(a_turn_commits_its_facts_and_its_verdict_together),
 		cmocka_unit_test(a_stale_receipt_takes_the_facts_with_it),
+		cmocka_unit_test(after_a_refused_turn_no_other_of_its_session_counts),
 		cmocka_unit_test(a_turn_whose_fact_may_not_be_said_commits_nothing_and_its_message_is_dead),
 		cmocka_unit_test(only_an_exclusive_service_has_turns_on_the_clock),
 		cmocka_unit_test(a_frame_repeated_is_heard_once_and_a_gap_ends_the_session),
