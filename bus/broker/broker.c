@@ -193,10 +193,20 @@ void broker_hear_control(struct broker *broker, struct bytes peer, const char *w
 	free(control);
 }
 
+static void show_taps(struct broker *broker, uint64_t from)
+{
+	static const uint64_t all[2] = { UINT64_MAX, UINT64_MAX };
+	struct logged logged;
+
+	if (broker->out.is_tapped && !broker->out.is_tapped(broker->out.context))
+		return;
+	for (uint64_t at = from; log_find(broker->log, at, all, &logged) == 0; at = logged.seq + 1)
+		tap(broker, &logged);
+}
+
 /* Of every peer: the last message that its projections must have passed before a decision. And the taps. */
 static void notice_committed(struct broker *broker, uint64_t from)
 {
-	static const uint64_t all[2] = { UINT64_MAX, UINT64_MAX };
 	struct logged logged;
 
 	for (int i = 0; i < broker->topology.peer_count; i++) {
@@ -205,8 +215,8 @@ static void notice_committed(struct broker *broker, uint64_t from)
 		for (uint64_t at = from; log_find(broker->log, at, peer->remembers, &logged) == 0; at = logged.seq + 1)
 			broker->remembered_last[i] = logged.seq;
 	}
-	for (uint64_t at = from; broker->out.tap && log_find(broker->log, at, all, &logged) == 0; at = logged.seq + 1)
-		tap(broker, &logged);
+	if (broker->out.tap)
+		show_taps(broker, from);
 	broker->committed += log_head(broker->log) + 1 - from;
 }
 

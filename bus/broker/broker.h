@@ -24,6 +24,7 @@ struct broker_out {
 	void (*close_lane)(void *context, uint64_t epoch);
 	int (*push)(void *context, uint64_t epoch, struct bytes frame); /* -EAGAIN: that peer is gone */
 	void (*control)(void *context, struct bytes peer, struct bytes message);
+	bool (*is_tapped)(void *context); /* NULL: always */
 	void (*tap)(void *context, const char *topic, const char *shop, struct bytes tapped, struct bytes message);
 };
 

@@ -230,6 +230,8 @@ int log_read(struct log *log, uint64_t seq, struct logged *ret)
 
 int log_find(struct log *log, uint64_t from, const uint64_t topics[2], struct logged *ret)
 {
+	if (topics[0] == 0 && topics[1] == 0)
+		return -ENOENT;
 	for (uint64_t at = from; at <= log->head;) {
 		struct block *block;
 		int r = log_find_block(log, at, &block);

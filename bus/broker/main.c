@@ -298,6 +298,7 @@ static void open_broker(struct process *process)
 		.close_lane = hub_close_lane,
 		.push = hub_push,
 		.control = hub_control,
+		.is_tapped = hub_is_tapped,
 		.tap = hub_tap,
 	};
 	const char *run = config_get(process->config, "paths", NULL, "run");

@@ -24,6 +24,8 @@
 
 enum {
 	OPEN_FILES_MAX = 128, /* of one store; the process's limit is 1024 by default and lanes need most of them */
+	OPEN_FILES_SHARD_BITS =
+		0, /* one list of them: of 64 lists, two files each, most were closed and opened again */
 	INFO_LOG_BYTES = 256 * 1024, /* warnings only, two files */
 	MANIFEST_BYTES = 4 * 1024 * 1024,
 	ARENA_BLOCK_BYTES = 64 * 1024, /* an idle family costs this much, not an eighth of its write buffer */
@@ -113,6 +115,7 @@ static rocksdb_options_t *make_options(const struct store_options *asked, rocksd
 	rocksdb_options_set_recycle_log_file_num(options, 0);
 	rocksdb_options_set_manual_wal_flush(options, 0);
 	rocksdb_options_set_max_open_files(options, OPEN_FILES_MAX);
+	rocksdb_options_set_table_cache_numshardbits(options, OPEN_FILES_SHARD_BITS);
 	rocksdb_options_set_max_background_jobs(options, 2);
 	rocksdb_options_set_max_manifest_file_size(options, MANIFEST_BYTES);
 	rocksdb_options_set_info_log_level(options, 2); /* warnings */

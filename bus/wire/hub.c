@@ -2,8 +2,8 @@
  * hub.c: the broker's side of the sockets
  *
  * Owns:      the ZeroMQ context and every socket the broker binds.
- * Promises:  marks, linger, sizes and rights are set explicitly; no send ever blocks; only the gate, ingress and control are
- *            polled; over TCP there is CURVE or nothing.
+ * Promises:  marks, linger, sizes and rights are set explicitly; no send ever blocks; lanes are not polled; over TCP there is
+ *            CURVE or nothing.
  * Fails by:  negative errno.
  * Read next: gate.c (who gets in), lane.c, zmq_link.c (the other end)
  */
@@ -37,8 +37,8 @@ static const struct {
 } shared[SHARED] = {
 	[CONTROL] = { "control", ZMQ_ROUTER, HUB_FRAMES_MARK, CONTROL_BYTES_MAX },
 	[INGRESS] = { "ingress", ZMQ_PULL, HUB_FRAMES_MARK, FRAME_BYTES_MAX },
-	[TAP] = { "tap", ZMQ_PUB, TAP_MARK, FRAME_BYTES_MAX },
-	[TAP_CLEAR] = { "tap-clear", ZMQ_PUB, TAP_MARK, FRAME_BYTES_MAX },
+	[TAP] = { "tap", ZMQ_XPUB, TAP_MARK, FRAME_BYTES_MAX },
+	[TAP_CLEAR] = { "tap-clear", ZMQ_XPUB, TAP_MARK, FRAME_BYTES_MAX },
 };
 
 struct hub {
@@ -46,6 +46,7 @@ struct hub {
 	void *context;
 	struct gate *gate;
 	void *sockets[SHARED];
+	uint64_t subscriptions[SHARED]; /* of those who listen to a tap */
 	struct lanes *lanes;
 	zmq_msg_t frame, peer, message;
 };
@@ -176,25 +177,6 @@ int hub_prove(struct hub *hub, char ret_why[256])
 	return r;
 }
 
-int hub_wait(struct hub *hub, int64_t most_us)
-{
-	zmq_pollitem_t items[] = {
-		{ .socket = hub->sockets[INGRESS], .events = ZMQ_POLLIN },
-		{ .socket = hub->sockets[CONTROL], .events = ZMQ_POLLIN },
-		{ .socket = gate_socket(hub->gate), .events = ZMQ_POLLIN },
-	};
-	long most_ms;
-
-	if (lanes_retry(hub->lanes) && most_us > RETRY_US)
-		most_us = RETRY_US;
-	most_ms = (long)((most_us + 999) / 1000);
-	if (zmq_poll(items, 3, most_ms) < 0 && zmq_errno() != EINTR)
-		return -zmq_errno();
-	if (items[2].revents)
-		gate_answer(hub->gate);
-	return 0;
-}
-
 static int receive(void *socket, zmq_msg_t *message)
 {
 	if (zmq_msg_recv(message, socket, ZMQ_DONTWAIT) < 0)
@@ -205,6 +187,45 @@ static int receive(void *socket, zmq_msg_t *message)
 static struct bytes message_bytes(zmq_msg_t *message)
 {
 	return BYTES(zmq_msg_data(message), zmq_msg_size(message));
+}
+
+/* An XPUB socket tells of everything that somebody is the first to ask for (1) and the last to ask for no longer (0). */
+static void hear_subscriptions(struct hub *hub, int tap)
+{
+	while (receive(hub->sockets[tap], &hub->message) == 0) {
+		struct bytes told = message_bytes(&hub->message);
+		uint8_t what = told.len > 0 ? *(const uint8_t *)told.data : UINT8_MAX;
+
+		if (what == 1)
+			hub->subscriptions[tap]++;
+		else if (what == 0 && hub->subscriptions[tap] > 0)
+			hub->subscriptions[tap]--;
+	}
+}
+
+int hub_wait(struct hub *hub, int64_t most_us)
+{
+	zmq_pollitem_t items[] = {
+		{ .socket = hub->sockets[INGRESS], .events = ZMQ_POLLIN },
+		{ .socket = hub->sockets[CONTROL], .events = ZMQ_POLLIN },
+		{ .socket = gate_socket(hub->gate), .events = ZMQ_POLLIN },
+		{ .socket = hub->sockets[TAP], .events = ZMQ_POLLIN },
+		{ .socket = hub->sockets[TAP_CLEAR], .events = ZMQ_POLLIN },
+	};
+	long most_ms;
+
+	if (lanes_retry(hub->lanes) && most_us > RETRY_US)
+		most_us = RETRY_US;
+	most_ms = (long)((most_us + 999) / 1000);
+	if (zmq_poll(items, sizeof(items) / sizeof(items[0]), most_ms) < 0 && zmq_errno() != EINTR)
+		return -zmq_errno();
+	if (items[2].revents)
+		gate_answer(hub->gate);
+	if (items[3].revents)
+		hear_subscriptions(hub, TAP);
+	if (items[4].revents)
+		hear_subscriptions(hub, TAP_CLEAR);
+	return 0;
 }
 
 /* Every further part of a message that should have had none. */
@@ -305,6 +326,13 @@ static struct bytes envelope_alone(struct bytes message)
 	size_t len = message.len < 2 ? message.len + 1 : (size_t)get_u16(message.data) + 2;
 
 	return BYTES(message.data, len <= message.len ? len : 0);
+}
+
+bool hub_is_tapped(void *context)
+{
+	const struct hub *hub = context;
+
+	return hub->subscriptions[TAP] > 0 || hub->subscriptions[TAP_CLEAR] > 0;
 }
 
 void hub_tap(void *context, const char *topic, const char *shop, struct bytes tapped, struct bytes message)

@@ -1,7 +1,7 @@
 /*
  * hub.h: the broker's side of the sockets
  *
- * Binds  <run>/ingress (PULL, everybody's frames), <run>/control (ROUTER), <run>/tap and <run>/tap-clear (PUB), and one PUSH per
+ * Binds  <run>/ingress (PULL, everybody's frames), <run>/control (ROUTER), <run>/tap and <run>/tap-clear (XPUB), and one PUSH per
  * lane, <run>/lane-<random>; with a key, the same over TCP at `host` from `port` on (reach.h). Every connection passes the gate
  * (gate.h). Nothing here blocks but hub_wait and hub_prove. What was received is borrowed until the next receive.
  */
@@ -41,6 +41,7 @@ int hub_open_lane(void *hub, uint64_t epoch, const char *who, char ret_endpoint[
 void hub_close_lane(void *hub, uint64_t epoch);
 int hub_push(void *hub, uint64_t epoch, struct bytes frame); /* -EAGAIN: that peer is gone */
 void hub_control(void *hub, struct bytes peer, struct bytes message);
+bool hub_is_tapped(void *hub); /* as of the last hub_wait; false: nobody would hear it */
 void hub_tap(void *hub, const char *topic, const char *shop, struct bytes tapped, struct bytes message);
 
 #endif

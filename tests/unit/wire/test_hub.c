@@ -235,6 +235,34 @@ static void a_tap_without_the_right_gets_no_payload(void **state)
 	end_scene(&scene);
 }
 
+static bool becomes_tapped(struct hub *hub, bool wanted)
+{
+	for (int i = 0; i < 500 && hub_is_tapped(hub) != wanted; i++)
+		hub_wait(hub, 10000);
+	return hub_is_tapped(hub) == wanted;
+}
+
+static void it_knows_whether_anybody_taps(void **state)
+{
+	struct scene scene = set_scene();
+	void *one, *other;
+
+	(void)state;
+	assert_false(hub_is_tapped(scene.hub));
+	one = connect_named(&scene, ZMQ_SUB, "tap");
+	other = connect_named(&scene, ZMQ_SUB, "tap-clear");
+	assert_int_equal(zmq_setsockopt(one, ZMQ_SUBSCRIBE, "", 0), 0);
+	assert_true(becomes_tapped(scene.hub, true));
+	zmq_close(one); /* without a word: gone is gone */
+	assert_true(becomes_tapped(scene.hub, false));
+	assert_int_equal(zmq_setsockopt(other, ZMQ_SUBSCRIBE, "cart.", 5), 0);
+	assert_true(becomes_tapped(scene.hub, true));
+	assert_int_equal(zmq_setsockopt(other, ZMQ_UNSUBSCRIBE, "cart.", 5), 0);
+	assert_true(becomes_tapped(scene.hub, false));
+	zmq_close(other);
+	end_scene(&scene);
+}
+
 static void a_folder_that_cannot_be_used_is_named(void **state)
 {
 	struct hub_settings settings = { .run = "/no/such/folder", .admit = admit_me };
@@ -255,6 +283,7 @@ int main(void)
 		cmocka_unit_test(a_peer_that_is_gone_is_noticed_by_a_send),
 		cmocka_unit_test(what_is_too_large_is_not_heard),
 		cmocka_unit_test(a_tap_gets_topic_head_and_message),
+		cmocka_unit_test(it_knows_whether_anybody_taps),
 		cmocka_unit_test(a_tap_without_the_right_gets_no_payload),
 		cmocka_unit_test(a_folder_that_cannot_be_used_is_named),
 	};
