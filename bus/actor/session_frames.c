@@ -12,7 +12,7 @@
 #include <stdlib.h>
 
 static const int64_t STUCK_US = 5 * US_PER_S;
-enum { FRAME_GATHERED_BYTES = 512 << 10, ITEM_MARGIN_BYTES = 2048 };
+enum { FRAME_GATHERED_BYTES = 512 << 10 };
 
 struct frame {
 	struct list hook;

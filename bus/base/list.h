@@ -49,6 +49,18 @@ static inline void list_prepend(struct list *head, struct list *hook)
 	list_insert_before(head->next, hook);
 }
 
+/* All of `from` behind what `to` holds. */
+static inline void list_move_all(struct list *to, struct list *from)
+{
+	if (list_empty(from))
+		return;
+	from->next->prev = to->prev;
+	to->prev->next = from->next;
+	from->prev->next = to;
+	to->prev = from->prev;
+	list_init(from);
+}
+
 static inline void list_remove(struct list *hook)
 {
 	hook->prev->next = hook->next;

@@ -1,11 +1,9 @@
 /*
- * broker.c: the conductor: open, commit, tick
+ * broker.c: the conductor: open, tick
  *
  * Owns:      struct broker.
- * Promises:  nothing leaves (confirm, delivery, projection, welcome, tap) before the sync that covers everything it refers to.
- * Fails by:  broker_commit answers -EIO or -ENOSPC after a failed sync and -EUCLEAN when the log cannot be trusted; the process
- *            then says broker_why and exits. Whether that last batch is on the disk is unknown: its sayers repeat it.
- * Read next: core.h (what there is), ingress.c, session.c
+ * Promises:  what changes the store by itself (tick) does so between commits.
+ * Read next: core.h (what there is), commit.c, ingress.c, session.c
  */
 #include "bus/broker/broker.h"
 #include "bus/base/text.h"
@@ -56,6 +54,8 @@ static struct broker *broker_new(const struct topology *topology, const struct b
 	broker->rebuilding = map_new();
 	list_init(&broker->sessions);
 	list_init(&broker->answers);
+	list_init(&broker->sealed_answers);
+	list_init(&broker->put_off);
 	list_init(&broker->parked);
 	list_init(&broker->held);
 	list_init(&broker->control);
@@ -94,17 +94,6 @@ static int open_queues(struct broker *broker)
 	return r;
 }
 
-static void say_unreadable(struct broker *broker)
-{
-	const char *why = store_why(broker->store);
-
-	snprintf(broker->why, sizeof(broker->why),
-		"the log or what lies beside it could not be read back as it was written: %s. Nothing was changed; "
-		"check the "
-		"disk, and restore the state folder from a backup if this comes again.",
-		why && why[0] ? why : "a checksum is wrong");
-}
-
 static int open_all(struct broker *broker, char ret_why[512])
 {
 	int r = log_start(broker->store, &broker->topology, &broker->log, ret_why);
@@ -112,6 +101,7 @@ static int open_all(struct broker *broker, char ret_why[512])
 	if (r < 0)
 		return r;
 	broker->batch = store_batch_new(broker->store);
+	broker->sealed_batch = store_batch_new(broker->store);
 	broker->opened_head = log_head(broker->log);
 	if ((r = open_queues(broker)) < 0 || (r = dead_open(broker)) < 0 || (r = gateways_open(broker)) < 0 ||
 		(r = latest_open(broker)) < 0 || (r = store_commit(broker->store, broker->batch, true)) < 0)
@@ -121,7 +111,7 @@ static int open_all(struct broker *broker, char ret_why[512])
 	room_look(broker);
 	if (r < 0 || broker->broken == 0)
 		return r;
-	say_unreadable(broker);
+	check_unbroken(broker);
 	text_copy(ret_why, 512, broker->why);
 	return broker->broken;
 }
@@ -156,8 +146,10 @@ void broker_close(struct broker *broker)
 		return;
 	LIST_EACH_SAFE (hook, &broker->sessions)
 		session_end(broker, LIST_ENTRY(hook, struct session, hook), PARTING_GOODBYE);
+	list_move_all(&broker->answers, &broker->sealed_answers);
 	LIST_EACH_SAFE (hook, &broker->answers)
 		free(LIST_ENTRY(hook, struct answer, hook));
+	put_off_drop(broker);
 	claims_free(broker);
 	control_free(broker);
 	for (int i = 0; i < PEERS_MAX; i++)
@@ -172,6 +164,7 @@ void broker_close(struct broker *broker)
 	buffer_free(&broker->latest_sweep_at);
 	log_free(broker->log);
 	store_batch_free(broker->batch);
+	store_batch_free(broker->sealed_batch);
 	store_close(broker->store);
 	free(broker);
 }
@@ -180,6 +173,7 @@ void broker_hear_control(struct broker *broker, struct bytes peer, const char *w
 {
 	Control *control = calloc(1, sizeof(*control));
 
+	hear_put_off(broker);
 	if (control_decode(message, control) < 0)
 		broker->refused[REFUSED_CONTROL]++;
 	else if (control->which_what == Control_hello_tag)
@@ -193,117 +187,10 @@ void broker_hear_control(struct broker *broker, struct bytes peer, const char *w
 	free(control);
 }
 
-static void show_taps(struct broker *broker, uint64_t from)
-{
-	static const uint64_t all[2] = { UINT64_MAX, UINT64_MAX };
-	struct logged logged;
-
-	if (broker->out.is_tapped && !broker->out.is_tapped(broker->out.context))
-		return;
-	for (uint64_t at = from; log_find(broker->log, at, all, &logged) == 0; at = logged.seq + 1)
-		tap(broker, &logged);
-}
-
-/* Of every peer: the last message that its projections must have passed before a decision. And the taps. */
-static void notice_committed(struct broker *broker, uint64_t from)
-{
-	struct logged logged;
-
-	for (int i = 0; i < broker->topology.peer_count; i++) {
-		const struct topology_peer *peer = &broker->topology.peers[i];
-
-		for (uint64_t at = from; log_find(broker->log, at, peer->remembers, &logged) == 0; at = logged.seq + 1)
-			broker->remembered_last[i] = logged.seq;
-	}
-	if (broker->out.tap)
-		show_taps(broker, from);
-	broker->committed += log_head(broker->log) + 1 - from;
-}
-
-int commit_failed(struct broker *broker, int error)
-{
-	snprintf(broker->why, sizeof(broker->why),
-		"a commit failed: %s. Nothing of it was confirmed; %s, then start again.", store_why(broker->store),
-		error == -ENOSPC ? "make room in the file system of [paths] state" : "check the disk");
-	return broker->broken = error;
-}
-
-static int write_batch(struct broker *broker)
-{
-	uint64_t from = log_head(broker->log) + 1;
-	int r;
-
-	for (int i = 0; i < broker->topology.peer_count; i++)
-		if (broker->queues[i])
-			queue_write(broker, broker->queues[i]);
-	log_write(broker->log, broker->batch, clock_wall_us(broker->clock));
-	if (store_batch_count(broker->batch) == 0)
-		return 0;
-	r = store_commit(broker->store, broker->batch, true);
-	if (r < 0)
-		return commit_failed(broker, r);
-	log_committed(broker->log);
-	idem_committed(broker);
-	notice_committed(broker, from);
-	return 0;
-}
-
-/* A claim's answer leaves only while no gateway can hold a stop that was not seen; else it is held. */
-static void let_out_answers(struct broker *broker)
-{
-	LIST_EACH_SAFE (hook, &broker->answers) {
-		struct answer *answer = LIST_ENTRY(hook, struct answer, hook);
-		struct session *session = session_by_epoch(broker, answer->epoch);
-		Down down = { .which_what = Down_confirm_tag };
-
-		list_remove(&answer->hook);
-		if (answer->claim) {
-			list_append(&broker->held, &answer->hook);
-			continue;
-		}
-		if (session) {
-			down.what.confirm = answer->confirm;
-			down.what.confirm.head = log_head(broker->log);
-			session_say(broker, session, &down, BYTES(NULL, 0));
-		}
-		free(answer);
-	}
-	claims_release(broker);
-}
-
-/* Something that was heard could not be looked up, or something to be shown could not be read: nothing may leave any more. */
-static int check_unbroken(struct broker *broker)
-{
-	if (broker->broken < 0 && broker->why[0] == '\0')
-		say_unreadable(broker);
-	return broker->broken;
-}
-
-int broker_commit(struct broker *broker)
-{
-	int r = check_unbroken(broker);
-
-	if (r == 0) {
-		claims_retry(broker);
-		r = check_unbroken(broker);
-	}
-	if (r == 0)
-		r = write_batch(broker);
-	if (r < 0)
-		return r;
-	broker->stirred = false;
-	let_out_answers(broker);
-	control_flush(broker);
-	project_all(broker);
-	deliver_all(broker);
-	sessions_flush(broker);
-	return check_unbroken(broker);
-}
-
 static bool has_staged(const struct broker *broker)
 {
 	return broker->stirred || log_staged(broker->log) > 0 || store_batch_count(broker->batch) > 0 ||
-		!list_empty(&broker->answers) || !list_empty(&broker->control);
+		!list_empty(&broker->answers) || !list_empty(&broker->control) || !list_empty(&broker->put_off);
 }
 
 static bool anything_is_leased(const struct broker *broker)

@@ -5,7 +5,8 @@
  * The process (main.c) ties it to ZeroMQ, the simulator (bus/actor/sim.h) to sessions in the same process: it is the same code.
  *
  * What is heard is staged; broker_commit writes all of it as one batch with one sync, and only then lets confirms, deliveries,
- * projections and taps out. The caller drains its sockets, commits, and repeats.
+ * projections and taps out. The caller drains its sockets, commits, and repeats. Or it has the writing done by another thread and
+ * hears on meanwhile: broker_seal, broker_write there, broker_let_out.
  */
 #ifndef BUS_BROKER_BROKER_H
 #define BUS_BROKER_BROKER_H
@@ -64,6 +65,16 @@ void broker_hear_control(struct broker *broker, struct bytes peer, const char *w
 
 /* Commits what was heard, then lets out what is due. -EIO, -ENOSPC: stop, say so, exit; nothing uncommitted was confirmed. */
 int broker_commit(struct broker *broker);
+
+/*
+ * The same in three steps. Between the first and the last of them broker_hear_frame may be called, and nothing else; broker_write is
+ * the one that another thread may run.
+ */
+int broker_seal(struct broker *broker);
+int broker_write(struct broker *broker);
+int broker_let_out(struct broker *broker, int written); /* written: broker_write's answer */
+bool broker_may_hear_on(const struct broker *broker);   /* is what was sealed worth another thread, now? */
+
 /* Heartbeats, leases, delays, parked claims. Returns in how many boot microseconds it wants to be called again. */
 int64_t broker_tick(struct broker *broker);
 

@@ -1,10 +1,11 @@
 /*
  * core.h: what the files of the broker share
  *
- * One thread, one struct. What is heard changes memory at once (a settled lease is settled) and is staged for the store; nothing
- * leaves before broker_commit has synced it. So memory never has to be rolled back: a failed sync ends the process.
+ * One thread, one struct; another thread may write a sealed batch meanwhile, and touches nothing else. What is heard changes memory
+ * at once (a settled lease is settled) and is staged for the store; nothing leaves before it is synced. So memory never has to be
+ * rolled back: a failed sync ends the process.
  *
- * Read next: broker.c (the conductor), ingress.c (what sessions say), queue.h, session.h
+ * Read next: broker.c (the conductor), commit.c, ingress.c (what sessions say), queue.h, session.h
  */
 #ifndef BUS_BROKER_CORE_H
 #define BUS_BROKER_CORE_H
@@ -62,9 +63,11 @@ struct broker {
 	reload_fn *reload;
 	void *reload_context;
 	struct log *log;
-	struct store_batch *batch; /* what the next commit writes beside the log's frames */
-	int broken;                /* the log cannot be trusted: the next commit says so ... */
-	char why[512];             /* ... in these words */
+	struct store_batch *batch;        /* what the next commit writes beside the log's frames */
+	struct store_batch *sealed_batch; /* what this one writes */
+	bool is_committing;               /* from when it is sealed until it is over */
+	int broken;                       /* the log cannot be trusted: the next commit says so ... */
+	char why[512];                    /* ... in these words */
 	int64_t opened_boot_us;
 	uint64_t opened_head; /* what was there before this start: leases of it may still be held */
 
@@ -82,7 +85,10 @@ struct broker {
 	uint64_t heard[2];                   /* topics that somebody hears or remembers */
 	uint64_t remembered_last[PEERS_MAX]; /* last committed message of a topic that the peer remembers */
 
-	struct list answers;     /* struct answer */
+	struct list answers;        /* struct answer: leave with the next commit */
+	struct list sealed_answers; /* with this one */
+	uint32_t answer_count, sealed_count;
+	struct list put_off;     /* frames, see ingress.c */
 	struct map *idem_staged; /* key -> number, said but not committed yet */
 	struct list parked;      /* struct parked_claim */
 	struct list held;        /* struct answer: claims that are committed and wait for the gateways again */
@@ -125,6 +131,10 @@ int judge_message(struct broker *broker, const struct session *session, struct b
 void answer_later(struct broker *broker, const struct session *session, const Confirm *confirm, bool claim);
 void answer_refused(
 	struct broker *broker, const struct session *session, uint64_t request, const char *reason, bool poisoned);
+
+/* ingress.c: frames that had to wait for a commit to be over; they come before whatever is heard after it. */
+void hear_put_off(struct broker *broker);
+void put_off_drop(struct broker *broker);
 
 /* turn.c */
 void hear_publish(struct broker *broker, struct session *session, uint64_t request, struct bytes message);
@@ -193,8 +203,10 @@ bool rebuild_is_due(struct broker *broker, int peer, const char *instance);
 void hear_question(struct broker *broker, struct bytes peer, const char *who, const Question *question);
 void control_later(struct broker *broker, struct bytes peer, const Control *control);
 
-/* broker.c: a commit of the store failed; keeps the words for broker_why. Returns `error`. */
+/* commit.c: a commit of the store failed; keeps the words for broker_why. Returns `error`. */
 int commit_failed(struct broker *broker, int error);
+/* Something that was heard could not be looked up, or something to be shown could not be read: nothing may leave any more. */
+int check_unbroken(struct broker *broker);
 
 /* control.c */
 void control_now(struct broker *broker, struct bytes peer, const Control *control);

@@ -97,8 +97,11 @@ void idem_stage(struct broker *broker, int topic, const Envelope *envelope, stru
 static void forget(struct bytes key, void *value, void *context)
 {
 	struct broker *broker = context;
+	struct staged_key *staged = value;
 
-	free(value);
+	if (staged->seq > log_head(broker->log))
+		return;
+	free(staged);
 	map_remove(broker->idem_staged, key);
 }
 
@@ -129,7 +132,8 @@ void idem_sweep(struct broker *broker)
 	cursor = store_cursor_new(broker->store, FAMILY_IDEM);
 	more = store_cursor_seek(cursor, buffer_bytes(&broker->sweep_at));
 	for (int i = 0; more && i < SWEEP_ROWS; i++) {
-		if (row_is_old(broker, store_cursor_key(cursor), store_cursor_value(cursor)))
+		if (row_is_old(broker, store_cursor_key(cursor), store_cursor_value(cursor)) &&
+			!map_get(broker->idem_staged, store_cursor_key(cursor)))
 			store_batch_delete(broker->batch, FAMILY_IDEM, store_cursor_key(cursor));
 		more = store_cursor_next(cursor);
 	}

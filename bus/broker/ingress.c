@@ -2,10 +2,13 @@
  * ingress.c: frames from sessions, taken apart
  *
  * Promises:  frames of a session are accepted in order only; whatever does not add up is refused and counted. A session whose
- *            frames make no sense or have a gap is ended: its peer says hello again and repeats what was not confirmed.
+ *            frames make no sense or have a gap is ended: its peer says hello again and repeats what was not confirmed. While a
+ *            commit is on its way, frames of services that have a queue are put off: a verdict lets the next letter of its key
+ *            out, and that may leave only when the verdict is synced.
  * Read next: turn.c
  */
 #include "bus/base/memory.h"
+#include "bus/base/text.h"
 #include "bus/broker/session.h"
 #include <errno.h>
 #include <stdlib.h>
@@ -73,7 +76,29 @@ static void hear_items(struct broker *broker, struct session *session, struct fr
 	}
 }
 
-void broker_hear_frame(struct broker *broker, const char *who, struct bytes frame)
+struct put_off {
+	struct list hook;
+	char who[WHO_MAX];
+	struct buffer frame;
+};
+
+static void put_off(struct broker *broker, const char *who, struct bytes frame)
+{
+	struct put_off *later = memory_new(sizeof(*later));
+
+	TEXT_COPY(later->who, who);
+	buffer_add(&later->frame, frame.data, frame.len);
+	list_append(&broker->put_off, &later->hook);
+}
+
+static void put_off_free(struct put_off *later)
+{
+	list_remove(&later->hook);
+	buffer_free(&later->frame);
+	free(later);
+}
+
+static void hear_frame(struct broker *broker, const char *who, struct bytes frame)
 {
 	struct frame_reader reader;
 	struct session *session;
@@ -87,6 +112,10 @@ void broker_hear_frame(struct broker *broker, const char *who, struct bytes fram
 		broker->refused[REFUSED_EPOCH]++;
 		return;
 	}
+	if (broker->is_committing && broker->queues[session->peer]) {
+		put_off(broker, who, frame);
+		return;
+	}
 	if (reader.head.number != session->up_number + 1) {
 		broker->refused[REFUSED_NUMBER]++;
 		if (reader.head.number > session->up_number)
@@ -96,4 +125,26 @@ void broker_hear_frame(struct broker *broker, const char *who, struct bytes fram
 	session->up_number++;
 	session->heard_boot_us = broker_boot_us(broker);
 	hear_items(broker, session, &reader);
+}
+
+void hear_put_off(struct broker *broker)
+{
+	while (!broker->is_committing && !list_empty(&broker->put_off)) {
+		struct put_off *later = LIST_ENTRY(broker->put_off.next, struct put_off, hook);
+
+		hear_frame(broker, later->who, buffer_bytes(&later->frame));
+		put_off_free(later);
+	}
+}
+
+void put_off_drop(struct broker *broker)
+{
+	LIST_EACH_SAFE (hook, &broker->put_off)
+		put_off_free(LIST_ENTRY(hook, struct put_off, hook));
+}
+
+void broker_hear_frame(struct broker *broker, const char *who, struct bytes frame)
+{
+	hear_put_off(broker);
+	hear_frame(broker, who, frame);
 }

@@ -1,7 +1,7 @@
 /*
  * log.c: staging, committing and reading messages
  *
- * Owns:      the block being staged, the ring of recent blocks, a few blocks read back from the store.
+ * Owns:      the block being staged, the one being committed, the ring of recent blocks, a few blocks read back from the store.
  * Promises:  what is read is committed; numbers are unbroken; log time never goes backwards.
  * Fails by:  -EUCLEAN when what lies in the store is not what was written.
  * Read next: block.c, recover.c
@@ -34,6 +34,7 @@ void log_free(struct log *log)
 	if (!log)
 		return;
 	block_free(log->staged);
+	block_free(log->sealed);
 	for (uint32_t i = 0; i < log->ring_count; i++)
 		block_free(log->ring[(log->ring_first + i) % RING_BLOCKS]);
 	for (uint32_t i = 0; i < LOADED_BLOCKS; i++)
@@ -63,7 +64,7 @@ uint64_t log_boots(const struct log *log)
 
 static void begin_block(struct log *log)
 {
-	log->staged = block_new(log->head + 1);
+	log->staged = block_new((log->sealed ? block_last(log->sealed) : log->head) + 1);
 	if (log->ring_count > 0)
 		block_expect(log->staged, log->ring[(log->ring_first + log->ring_count - 1) % RING_BLOCKS]);
 }
@@ -95,15 +96,17 @@ int64_t log_time_us(const struct log *log, int64_t wall_us)
 	return wall_us > log->time_us ? wall_us : log->time_us;
 }
 
-void log_write(struct log *log, struct store_batch *batch, int64_t wall_us)
+void log_seal(struct log *log, struct store_batch *batch, int64_t wall_us)
 {
 	uint8_t head[8];
 
 	if (!log->staged)
 		return;
-	log->staged->time_us = log_time_us(log, wall_us);
-	block_write(log->staged, batch);
-	put_be64(head, block_last(log->staged));
+	log->sealed = log->staged;
+	log->staged = NULL;
+	log->sealed->time_us = log_time_us(log, wall_us);
+	block_write(log->sealed, batch);
+	put_be64(head, block_last(log->sealed));
 	store_batch_put(batch, FAMILY_META, bytes_of("head"), BYTES(head, sizeof(head)));
 }
 
@@ -119,11 +122,11 @@ static void forget_oldest(struct log *log)
 
 void log_committed(struct log *log)
 {
-	struct block *block = log->staged;
+	struct block *block = log->sealed;
 
 	if (!block)
 		return;
-	log->staged = NULL;
+	log->sealed = NULL;
 	log->head = block_last(block);
 	log->time_us = block->time_us;
 	while (log->ring_count > 0 && (log->ring_count == RING_BLOCKS || log->ring_bytes > RING_BYTES))

@@ -65,8 +65,9 @@ int log_new_identity(struct store *store, char ret_before[40], char ret_id[40]);
 uint64_t log_stage(
 	struct log *log, int topic, uint8_t flags, uint64_t key_hash, const char *said_by, struct bytes message);
 uint32_t log_staged(const struct log *log);
-void log_write(struct log *log, struct store_batch *batch, int64_t wall_us);
-void log_committed(struct log *log); /* the batch is on the disk: what was staged is the head now */
+/* What is staged goes into the batch; what is staged from now on goes into the next one. */
+void log_seal(struct log *log, struct store_batch *batch, int64_t wall_us);
+void log_committed(struct log *log); /* the batch is on the disk: what was sealed is the head now */
 int64_t log_time_us(const struct log *log, int64_t wall_us); /* never goes backwards */
 
 /* drop.c: of each class the number it is kept from, and when that was said; a class of which nothing was dropped: 1 and 0. */

@@ -32,6 +32,7 @@ struct log {
 	uint16_t name_count;
 	uint16_t ids[TOPICS_MAX]; /* of the topology's topics */
 	struct block *staged;     /* NULL: nothing */
+	struct block *sealed;     /* what the commit on its way writes; NULL: nothing */
 	struct block *ring[RING_BLOCKS];
 	uint32_t ring_first, ring_count;
 	size_t ring_bytes;

@@ -2,10 +2,10 @@
  * main.c: the broker's process: sockets and a store around the broker's core
  *
  * Owns:      the state folder <state>/broker (locked), the sockets below <run>, the loop.
- * Promises:  drains what was said, commits it with one sync, lets out what is due, and so on; exits with 1 and a reason when a
+ * Promises:  hears what was said, commits it with one sync, lets out what is due, and so on; exits with 1 and a reason when a
  *            commit fails or the log cannot be trusted, with 0 after SIGTERM. An abort (an assertion of RocksDB, or
  *            ours) is told too.
- * Read next: broker.c, ../wire/hub.c
+ * Read next: broker.c, committer.c, ../wire/hub.c
  */
 #include "bus/base/cleanup.h"
 #include "bus/base/file.h"
@@ -13,6 +13,7 @@
 #include "bus/base/notify.h"
 #include "bus/base/text.h"
 #include "bus/broker/broker.h"
+#include "bus/broker/committer.h"
 #include "bus/broker/door.h"
 #include "bus/broker/log.h"
 #include <errno.h>
@@ -59,6 +60,10 @@ struct process {
 	struct topology topology;
 	struct door door;
 	struct broker *broker;
+	struct committer *committer;
+	int frames_heard; /* since a commit was sealed */
+	size_t bytes_heard;
+	int64_t wait_us; /* until there is something to do even if nothing is heard */
 	char folder[512];
 	bool is_short; /* of room, as last told */
 	bool accepts_loss;
@@ -313,24 +318,30 @@ static void open_broker(struct process *process)
 	broker_on_reload(process->broker, reload_who_may_come, process);
 }
 
-static void drain(struct process *process, bool *ret_more)
+static bool may_hear(const struct process *process)
 {
-	struct hub *hub = process->door.hub;
-	struct bytes frame, peer;
-	const char *who;
-	size_t bytes = 0;
-	int frames = 0, controls = 0;
+	return process->frames_heard < FRAMES_AT_ONCE && process->bytes_heard < BYTES_AT_ONCE;
+}
 
-	while (frames < FRAMES_AT_ONCE && bytes < BYTES_AT_ONCE && hub_hear_frame(hub, &who, &frame) == 0) {
+static void hear_frames(struct process *process)
+{
+	struct bytes frame;
+	const char *who;
+
+	while (may_hear(process) && hub_hear_frame(process->door.hub, &who, &frame) == 0) {
 		broker_hear_frame(process->broker, who, frame);
-		bytes += frame.len;
-		frames++;
+		process->bytes_heard += frame.len;
+		process->frames_heard++;
 	}
-	while (controls < CONTROLS_AT_ONCE && hub_hear_control(hub, &peer, &who, &frame) == 0) {
-		broker_hear_control(process->broker, peer, who, frame);
-		controls++;
-	}
-	*ret_more = frames == FRAMES_AT_ONCE || bytes >= BYTES_AT_ONCE || controls == CONTROLS_AT_ONCE;
+}
+
+static void hear_controls(struct process *process)
+{
+	struct bytes message, peer;
+	const char *who;
+
+	for (int i = 0; i < CONTROLS_AT_ONCE && hub_hear_control(process->door.hub, &peer, &who, &message) == 0; i++)
+		broker_hear_control(process->broker, peer, who, message);
 }
 
 /* At once: what exit() would still tear down writes to the disk that just failed, and RocksDB aborts over that. */
@@ -357,25 +368,70 @@ static void tell_room(struct process *process)
 	}
 }
 
+/* What a commit covers leaves; and what has become due is seen to. */
+static void end_commit(struct process *process, int written)
+{
+	int r = broker_let_out(process->broker, written);
+
+	if (r < 0)
+		give_up(process->broker, r);
+	process->wait_us = broker_tick(process->broker);
+	tell_room(process);
+}
+
+/* Everything that was heard: a large commit is written while the next messages are heard, a small one at once. */
+static void begin_commit(struct process *process)
+{
+	int r = broker_seal(process->broker);
+
+	if (r < 0)
+		give_up(process->broker, r);
+	process->frames_heard = 0;
+	process->bytes_heard = 0;
+	if (broker_may_hear_on(process->broker))
+		committer_start(process->committer);
+	else
+		end_commit(process, broker_write(process->broker));
+}
+
+/* Nothing is heard but frames while a commit is on its way, and of them no more than the next one may hold. */
+static void hear_on(struct process *process)
+{
+	int written, r = 0;
+
+	if (may_hear(process))
+		r = hub_wait_frames(process->door.hub, committer_fd(process->committer));
+	else
+		committer_wait(process->committer);
+	if (r < 0)
+		die("cannot wait for messages: %s", strerror(-r));
+	hear_frames(process);
+	if (committer_is_done(process->committer, &written))
+		end_commit(process, written);
+}
+
+static void hear_all(struct process *process)
+{
+	int r = hub_wait(process->door.hub, process->wait_us);
+	char why[256];
+
+	if (r < 0)
+		die("cannot wait for messages: %s", strerror(-r));
+	if (reloading)
+		reload_who_may_come(process, why);
+	hear_frames(process);
+	hear_controls(process);
+}
+
 static void run_loop(struct process *process)
 {
-	int64_t wait_us = 0;
-	char why[256];
-	bool more = false;
-
-	while (!stopping) {
-		int r = hub_wait(process->door.hub, more ? 0 : wait_us);
-
-		if (r < 0)
-			die("cannot wait for messages: %s", strerror(-r));
-		if (reloading)
-			reload_who_may_come(process, why);
-		drain(process, &more);
-		r = broker_commit(process->broker);
-		if (r < 0)
-			give_up(process->broker, r);
-		wait_us = broker_tick(process->broker);
-		tell_room(process);
+	while (!stopping || committer_is_at_work(process->committer)) {
+		if (committer_is_at_work(process->committer)) {
+			hear_on(process);
+		} else {
+			hear_all(process);
+			begin_commit(process);
+		}
 	}
 }
 
@@ -410,7 +466,9 @@ int main(int argc, char **argv)
 	log_event(LOG_NOTICE, "ready log=%s head=%llu", broker_log_id(process.broker),
 		(unsigned long long)broker_head(process.broker));
 	notify("READY=1\nSTATUS=committing");
+	process.committer = committer_new(process.broker);
 	run_loop(&process);
+	committer_free(process.committer);
 	notify("STOPPING=1");
 	log_event(LOG_NOTICE, "stopped head=%llu", (unsigned long long)broker_head(process.broker));
 	broker_close(process.broker);

@@ -77,6 +77,7 @@ void answer_later(struct broker *broker, const struct session *session, const Co
 	answer->claim = claim;
 	answer->confirm = *confirm;
 	list_append(&broker->answers, &answer->hook);
+	broker->answer_count++;
 }
 
 void answer_refused(

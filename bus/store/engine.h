@@ -8,6 +8,7 @@
 #define BUS_STORE_ENGINE_H
 
 #include "bus/store/store.h"
+#include <stdatomic.h>
 
 enum { STORE_WHY_BYTES = 512 };
 
@@ -41,7 +42,7 @@ struct store_engine {
 struct store {
 	const struct store_engine *engine;
 	int family_count;
-	bool refuses; /* for ever: a commit failed */
+	atomic_bool refuses; /* for ever: a commit failed */
 	char why[STORE_WHY_BYTES];
 };
 

@@ -18,6 +18,7 @@
 #include "bus/store/torn.h"
 #include "bus/store/witness.h"
 #include <errno.h>
+#include <pthread.h>
 #include <rocksdb/c.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -47,6 +48,7 @@ struct rocks_store {
 	rocksdb_readoptions_t *reading;
 	rocksdb_writeoptions_t *writing;
 	rocksdb_writeoptions_t *writing_synced;
+	pthread_mutex_t telling; /* store.why: a read may fail beside a commit */
 };
 
 struct rocks_batch {
@@ -81,13 +83,20 @@ static int classify_error(const char *words)
 	return -EIO;
 }
 
+static void tell(struct store *store, const char *words)
+{
+	pthread_mutex_lock(&rocks_of(store)->telling);
+	text_copy(store->why, sizeof(store->why), words);
+	pthread_mutex_unlock(&rocks_of(store)->telling);
+}
+
 /* Takes RocksDB's words, if there are any; 0 when there are none. */
 static int take_error(struct store *store, char *words)
 {
 	if (!words)
 		return 0;
 	int r = classify_error(words);
-	text_copy(store->why, sizeof(store->why), words);
+	tell(store, words);
 	rocksdb_free(words);
 	return r;
 }
@@ -198,6 +207,7 @@ static void rocks_close(struct store *store)
 	rocksdb_readoptions_destroy(rocks->reading);
 	rocksdb_options_destroy(rocks->options);
 	rocksdb_cache_destroy(rocks->cache);
+	pthread_mutex_destroy(&rocks->telling);
 	free(rocks->path);
 	free(rocks);
 }
@@ -261,27 +271,36 @@ static int rocks_room(const struct store *store, uint64_t *ret_free, uint64_t *r
 	return disk_room(((const struct rocks_store *)store)->path, ret_free, ret_total);
 }
 
-static void add_place(struct rocks_store *rocks)
+static int write_and_sync(struct rocks_store *rocks, struct store_batch *batch, bool sync, char why[STORE_WHY_BYTES])
 {
-	size_t len = strlen(rocks->store.why);
-
-	snprintf(rocks->store.why + len, STORE_WHY_BYTES - len, " (in %s)", rocks->path);
+	char *words = NULL;
+	int r = sync ? disk_check(rocks->path, why) : 0;
+	if (r < 0)
+		return r;
+	rocksdb_write(rocks->db, sync ? rocks->writing_synced : rocks->writing, writes_of(batch), &words);
+	if (words) {
+		r = classify_error(words);
+		text_copy(why, STORE_WHY_BYTES, words);
+		rocksdb_free(words);
+		return r;
+	}
+	if (!sync || rocks->witness < 0)
+		return 0;
+	return witness_write(rocks->witness, rocksdb_get_latest_sequence_number(rocks->db), rocks->path, why);
 }
 
 static int rocks_commit(struct store *store, struct store_batch *batch, bool sync)
 {
 	struct rocks_store *rocks = rocks_of(store);
-	char *words = NULL;
-	int r = sync ? disk_check(rocks->path, store->why) : 0;
-	if (r < 0)
-		return r;
-	rocksdb_write(rocks->db, sync ? rocks->writing_synced : rocks->writing, writes_of(batch), &words);
-	r = take_error(store, words);
-	if (r == 0 && sync && rocks->witness >= 0)
-		r = witness_write(
-			rocks->witness, rocksdb_get_latest_sequence_number(rocks->db), rocks->path, store->why);
-	if (r < 0 && !strstr(store->why, rocks->path))
-		add_place(rocks); /* of a folder's sync RocksDB says only "a directory" */
+	char why[STORE_WHY_BYTES];
+	int r = write_and_sync(rocks, batch, sync, why);
+	if (r == 0)
+		return 0;
+	if (!strstr(why, rocks->path)) { /* of a folder's sync RocksDB says only "a directory" */
+		size_t len = strlen(why);
+		snprintf(why + len, sizeof(why) - len, " (in %s)", rocks->path);
+	}
+	tell(store, why);
 	return r;
 }
 
@@ -476,6 +495,7 @@ int store_open(const char *path, const struct store_options *options, struct sto
 	rocks->store.family_count = store_count_families(options);
 	rocks->path = memory_copy_text(path);
 	rocks->witness = -1;
+	pthread_mutex_init(&rocks->telling, NULL);
 	rocks->cache = rocksdb_cache_create_lru(options->cache_bytes);
 	rocks->options = make_options(options, rocks->cache);
 	rocks->reading = rocksdb_readoptions_create();

@@ -5,6 +5,8 @@
  * on the disk when the call returns. After a failed commit (-ENOSPC: the disk is full; else -EIO) the store refuses everything
  * (-EIO): whether the batch is there is unknown, so the process must say so and exit. Keys sort as bytes.
  *
+ * One thread may commit a batch while another reads (store_get, cursors) and fills another batch.
+ *
  * Read next: rocks.c (the one file that includes rocksdb/c.h), memory.c (its twin)
  */
 #ifndef BUS_STORE_STORE_H

@@ -203,29 +203,38 @@ static void hear_subscriptions(struct hub *hub, int tap)
 	}
 }
 
-int hub_wait(struct hub *hub, int64_t most_us)
+/* For a frame, and for a control message or a descriptor; what the gate and the taps ask is seen to right here. */
+static int wait_for(struct hub *hub, bool control, int fd, long most_ms)
 {
 	zmq_pollitem_t items[] = {
 		{ .socket = hub->sockets[INGRESS], .events = ZMQ_POLLIN },
-		{ .socket = hub->sockets[CONTROL], .events = ZMQ_POLLIN },
 		{ .socket = gate_socket(hub->gate), .events = ZMQ_POLLIN },
 		{ .socket = hub->sockets[TAP], .events = ZMQ_POLLIN },
 		{ .socket = hub->sockets[TAP_CLEAR], .events = ZMQ_POLLIN },
+		{ .socket = control ? hub->sockets[CONTROL] : NULL, .fd = fd, .events = ZMQ_POLLIN },
 	};
-	long most_ms;
 
-	if (lanes_retry(hub->lanes) && most_us > RETRY_US)
-		most_us = RETRY_US;
-	most_ms = (long)((most_us + 999) / 1000);
 	if (zmq_poll(items, sizeof(items) / sizeof(items[0]), most_ms) < 0 && zmq_errno() != EINTR)
 		return -zmq_errno();
-	if (items[2].revents)
+	if (items[1].revents)
 		gate_answer(hub->gate);
-	if (items[3].revents)
+	if (items[2].revents)
 		hear_subscriptions(hub, TAP);
-	if (items[4].revents)
+	if (items[3].revents)
 		hear_subscriptions(hub, TAP_CLEAR);
 	return 0;
+}
+
+int hub_wait(struct hub *hub, int64_t most_us)
+{
+	if (lanes_retry(hub->lanes) && most_us > RETRY_US)
+		most_us = RETRY_US;
+	return wait_for(hub, true, -1, (long)((most_us + 999) / 1000));
+}
+
+int hub_wait_frames(struct hub *hub, int fd)
+{
+	return wait_for(hub, false, fd, -1);
 }
 
 /* Every further part of a message that should have had none. */

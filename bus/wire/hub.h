@@ -31,6 +31,8 @@ int hub_prove(struct hub *hub, char ret_why[256]);
 
 /* Until there is something to hear, or `most_us` have passed, or a signal came (all three: 0). */
 int hub_wait(struct hub *hub, int64_t most_us);
+/* Until there is a frame, or `fd` is readable, or a signal came: control messages wait. */
+int hub_wait_frames(struct hub *hub, int fd);
 /* -EAGAIN: none. ret_who: who the connection belongs to, as the gate named it. */
 int hub_hear_frame(struct hub *hub, const char **ret_who, struct bytes *ret);
 int hub_hear_control(struct hub *hub, struct bytes *ret_peer, const char **ret_who, struct bytes *ret_message);

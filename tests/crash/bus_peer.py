@@ -205,12 +205,14 @@ class Peer:
     def publish(self, message):
         return self.publish_many([message])[0]
 
-    def publish_many(self, messages):
-        """All of them in one frame, so in one commit; their confirms."""
+    def publish_many(self, *frames):
+        """All messages of a frame are in one commit; one frame follows the other at once. The confirms of all."""
         first = self.requests + 1
-        self.requests += len(messages)
-        self._say_items([(bus.Up(publish=bus.UpPublish(request=first + i)), message) for i, message in enumerate(messages)])
-        return [self.wait_confirm(first + i) for i in range(len(messages))]
+        for messages in frames:
+            self._say_items([(bus.Up(publish=bus.UpPublish(request=self.requests + 1 + i)), message)
+                             for i, message in enumerate(messages)])
+            self.requests += len(messages)
+        return [self.wait_confirm(request) for request in range(first, self.requests + 1)]
 
     def turn(self, receipt, verdict, facts=(), delay_us=0, failed=False, reason=""):
         self.requests += 1

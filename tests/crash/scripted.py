@@ -5,6 +5,7 @@ broker again on what is left and holds it against the ledger.
 """
 
 import base64
+import itertools
 import os
 import pathlib
 import random
@@ -169,6 +170,11 @@ class Bout:
         self.admin = self.connect("admin")
         self.reader = self.connect("reader")
 
+    def publish_together(self, *frames):
+        confirms = self.talker.publish_many(*[[one.message for one in frame] for frame in frames])
+        for saying, confirm in zip(itertools.chain(*frames), confirms):
+            self.ledger.hear_first(saying, confirm)
+
     def say_all_sorts(self, turn):
         for i, plan in enumerate(PLANS):
             self.publish("work", plan, key=f"k{i % KEYS}", **({"idem": f"w{turn}-{i}"} if i % 2 else {}))
@@ -177,9 +183,10 @@ class Bout:
         self.publish("row.end", key="r1", version=turn * 10 + 5, tombstone=True)
         self.publish("row", key="r1", version=turn * 10 + 4)  # late: it must not come back
         self.publish("claim", key=f"c{turn}", idem=f"claim-{turn}", claim=True)
-        together = [self.compose("raw", key=f"x{i}", idem=f"x{turn}-{i}") for i in range(4)]
-        for saying, confirm in zip(together, self.talker.publish_many([one.message for one in together])):
-            self.ledger.hear_first(saying, confirm)
+        self.publish_together([self.compose("raw", key=f"x{i}", idem=f"x{turn}-{i}") for i in range(4)])
+        # so many that the broker's other thread commits them, and some that are heard meanwhile
+        self.publish_together([self.compose("fact", key=f"m{i}", idem=f"m{turn}-{i}") for i in range(20)],
+                              [self.compose("fact", key=f"m{i}", idem=f"n{turn}-{i}") for i in range(4)])
         for saying in [one for one in self.ledger.sayings.values() if one.idem][::4]:
             self.repeat(saying)
 

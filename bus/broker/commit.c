@@ -1,0 +1,160 @@
+/*
+ * commit.c: what was heard becomes one commit, and what it covers leaves
+ *
+ * A commit is sealed, written, and over. While it is written, by another thread (committer.c), frames may be heard: publishes become
+ * part of the next one, whatever settles letters waits (ingress.c). So all that is let out rests on what is on the disk.
+ *
+ * Promises:  nothing leaves (confirm, delivery, projection, welcome, tap) before the sync that covers everything it refers to.
+ * Fails by:  -EIO or -ENOSPC after a failed sync and -EUCLEAN when the log cannot be trusted; the process then says broker_why
+ *            and exits. Whether that last batch is on the disk is unknown: its sayers repeat it.
+ * Read next: committer.c, log.c
+ */
+#include "bus/broker/queue.h"
+#include "bus/broker/session.h"
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+/* Handing a commit over wakes two threads. For so few messages and verdicts it is not worth it, and those are sooner confirmed. */
+enum { WORTH_ANOTHER_THREAD = 16 };
+
+static void show_taps(struct broker *broker, uint64_t from)
+{
+	static const uint64_t all[2] = { UINT64_MAX, UINT64_MAX };
+	struct logged logged;
+
+	if (broker->out.is_tapped && !broker->out.is_tapped(broker->out.context))
+		return;
+	for (uint64_t at = from; log_find(broker->log, at, all, &logged) == 0; at = logged.seq + 1)
+		tap(broker, &logged);
+}
+
+/* Of every peer: the last message that its projections must have passed before a decision. And the taps. */
+static void notice_committed(struct broker *broker, uint64_t from)
+{
+	struct logged logged;
+
+	for (int i = 0; i < broker->topology.peer_count; i++) {
+		const struct topology_peer *peer = &broker->topology.peers[i];
+
+		for (uint64_t at = from; log_find(broker->log, at, peer->remembers, &logged) == 0; at = logged.seq + 1)
+			broker->remembered_last[i] = logged.seq;
+	}
+	if (broker->out.tap)
+		show_taps(broker, from);
+	broker->committed += log_head(broker->log) + 1 - from;
+}
+
+int commit_failed(struct broker *broker, int error)
+{
+	snprintf(broker->why, sizeof(broker->why),
+		"a commit failed: %s. Nothing of it was confirmed; %s, then start again.", store_why(broker->store),
+		error == -ENOSPC ? "make room in the file system of [paths] state" : "check the disk");
+	return broker->broken = error;
+}
+
+/* A claim's answer leaves only while no gateway can hold a stop that was not seen; else it is held. */
+static void let_out_answers(struct broker *broker)
+{
+	LIST_EACH_SAFE (hook, &broker->sealed_answers) {
+		struct answer *answer = LIST_ENTRY(hook, struct answer, hook);
+		struct session *session = session_by_epoch(broker, answer->epoch);
+		Down down = { .which_what = Down_confirm_tag };
+
+		list_remove(&answer->hook);
+		if (answer->claim) {
+			list_append(&broker->held, &answer->hook);
+			continue;
+		}
+		if (session) {
+			down.what.confirm = answer->confirm;
+			down.what.confirm.head = log_head(broker->log);
+			session_say(broker, session, &down, BYTES(NULL, 0));
+		}
+		free(answer);
+	}
+	claims_release(broker);
+}
+
+static void say_unreadable(struct broker *broker)
+{
+	const char *why = store_why(broker->store);
+
+	snprintf(broker->why, sizeof(broker->why),
+		"the log or what lies beside it could not be read back as it was written: %s. Nothing was changed; "
+		"check the "
+		"disk, and restore the state folder from a backup if this comes again.",
+		why && why[0] ? why : "a checksum is wrong");
+}
+
+int check_unbroken(struct broker *broker)
+{
+	if (broker->broken < 0 && broker->why[0] == '\0')
+		say_unreadable(broker);
+	return broker->broken;
+}
+
+int broker_seal(struct broker *broker)
+{
+	struct store_batch *batch = broker->batch;
+	int r;
+
+	hear_put_off(broker);
+	r = check_unbroken(broker);
+	if (r == 0) {
+		claims_retry(broker);
+		r = check_unbroken(broker);
+	}
+	if (r < 0)
+		return r;
+	for (int i = 0; i < broker->topology.peer_count; i++)
+		if (broker->queues[i])
+			queue_write(broker, broker->queues[i]);
+	log_seal(broker->log, batch, clock_wall_us(broker->clock));
+	broker->batch = broker->sealed_batch;
+	broker->sealed_batch = batch;
+	list_move_all(&broker->sealed_answers, &broker->answers);
+	broker->sealed_count = broker->answer_count;
+	broker->answer_count = 0;
+	broker->is_committing = true;
+	return 0;
+}
+
+bool broker_may_hear_on(const struct broker *broker)
+{
+	return broker->sealed_count >= WORTH_ANOTHER_THREAD && store_batch_count(broker->sealed_batch) > 0;
+}
+
+int broker_write(struct broker *broker)
+{
+	if (store_batch_count(broker->sealed_batch) == 0)
+		return 0;
+	return store_commit(broker->store, broker->sealed_batch, true);
+}
+
+int broker_let_out(struct broker *broker, int written)
+{
+	uint64_t from = log_head(broker->log) + 1;
+	int r = written < 0 ? commit_failed(broker, written) : check_unbroken(broker);
+
+	if (r < 0)
+		return r;
+	broker->is_committing = false;
+	log_committed(broker->log);
+	idem_committed(broker);
+	notice_committed(broker, from);
+	broker->stirred = false;
+	let_out_answers(broker);
+	control_flush(broker);
+	project_all(broker);
+	deliver_all(broker);
+	sessions_flush(broker);
+	return check_unbroken(broker);
+}
+
+int broker_commit(struct broker *broker)
+{
+	int r = broker_seal(broker);
+
+	return r < 0 ? r : broker_let_out(broker, broker_write(broker));
+}

@@ -1,0 +1,216 @@
+/* a commit on its way: what may be heard meanwhile, and what leaves when it is over */
+#include "bus/broker/committer.h"
+#include "desk.h"
+#include <errno.h>
+#include <poll.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdlib.h>
+
+#include <cmocka.h>
+
+static void seal(struct desk *desk)
+{
+	assert_int_equal(broker_seal(desk->broker), 0);
+}
+
+static void end(struct desk *desk)
+{
+	assert_int_equal(broker_let_out(desk->broker, broker_write(desk->broker)), 0);
+}
+
+static void what_is_heard_meanwhile_leaves_with_the_next_commit(void **state)
+{
+	struct desk *desk = desk_open();
+	struct peer *talker = peer_new(desk, "talker", "t"), *reader = peer_new(desk, "reader", "r");
+	uint64_t first, second;
+	Confirm confirm;
+
+	(void)state;
+	peer_hello(talker, "run", 0);
+	peer_hello(reader, "run", 0);
+	first = PUBLISH(talker, .topic = "fact");
+	seal(desk);
+	second = PUBLISH(talker, .topic = "fact");
+	end(desk);
+	assert_true(peer_confirm(talker, first, &confirm));
+	assert_int_equal(confirm.seq, 1);
+	assert_int_equal(confirm.head, 1);
+	assert_false(peer_confirm(talker, second, &confirm));
+	assert_int_equal(peer_count(reader, Down_projection_tag), 1);
+	desk_work(desk);
+	assert_true(peer_confirm(talker, second, &confirm));
+	assert_int_equal(confirm.seq, 2);
+	assert_int_equal(peer_count(reader, Down_projection_tag), 2);
+	desk_close(desk);
+}
+
+static void a_repeat_heard_meanwhile_is_known(void **state)
+{
+	struct desk *desk = desk_open();
+	struct peer *talker = peer_new(desk, "talker", "t");
+	uint64_t again;
+	Confirm confirm;
+
+	(void)state;
+	peer_hello(talker, "run", 0);
+	PUBLISH(talker, .topic = "fact", .idem = "once");
+	seal(desk);
+	again = PUBLISH(talker, .topic = "fact", .idem = "once");
+	end(desk);
+	assert_false(peer_confirm(talker, again, &confirm));
+	desk_work(desk);
+	assert_true(peer_confirm(talker, again, &confirm));
+	assert_int_equal(confirm.kind, CONFIRM_DUPLICATE);
+	assert_int_equal(confirm.seq, 1);
+	assert_int_equal(broker_head(desk->broker), 1);
+	desk_close(desk);
+}
+
+/* The sweep finds the old row in the store while the new one is only staged. */
+static void a_key_said_anew_meanwhile_is_not_swept_with_its_old_row(void **state)
+{
+	struct desk *desk = desk_open();
+	struct peer *talker = peer_new(desk, "talker", "t");
+
+	(void)state;
+	peer_hello(talker, "run", 0);
+	SAID(talker, .topic = "raw", .idem = "once");
+	desk_pass(desk, US_PER_S);
+	desk->clock.virtual_us += desk->settings.idem_window_us;
+	PUBLISH(talker, .topic = "fact");
+	seal(desk);
+	PUBLISH(talker, .topic = "raw", .idem = "once");
+	end(desk);
+	broker_tick(desk->broker);
+	desk_work(desk);
+	assert_int_equal(broker_head(desk->broker), 3);
+	assert_int_equal(SAID(talker, .topic = "raw", .idem = "once").kind, CONFIRM_DUPLICATE);
+	desk_close(desk);
+}
+
+static void a_verdict_heard_meanwhile_lets_the_next_of_its_key_out_when_it_is_synced(void **state)
+{
+	struct desk *desk = desk_open();
+	struct peer *talker = peer_new(desk, "talker", "t"), *worker = peer_new(desk, "worker", "w");
+	struct item *first, *next;
+	uint64_t turn;
+	Confirm confirm;
+
+	(void)state;
+	peer_hello(talker, "run", 0);
+	peer_hello(worker, "run", 0);
+	SAID(talker, .topic = "work", .key = "cart");
+	first = peer_delivery(worker);
+	assert_non_null(first);
+	PUBLISH(talker, .topic = "work", .key = "cart");
+	seal(desk);
+	turn = peer_turn(worker, &first->down.what.delivery.receipt, &(struct verdict_words){ .kind = VERDICT_DONE });
+	end(desk); /* finds the second: the first is not settled on the disk */
+	assert_null(peer_delivery(worker));
+	assert_false(peer_confirm(worker, turn, &confirm));
+	desk_work(desk);
+	assert_true(peer_confirm(worker, turn, &confirm));
+	next = peer_delivery(worker);
+	assert_non_null(next);
+	assert_int_equal(next->down.what.delivery.receipt.seq, 2);
+	desk_close(desk);
+}
+
+static void what_was_put_off_comes_before_a_goodbye(void **state)
+{
+	struct desk *desk = desk_open();
+	struct peer *talker = peer_new(desk, "talker", "t"), *worker = peer_new(desk, "worker", "w");
+	struct item *item;
+
+	(void)state;
+	peer_hello(talker, "run", 0);
+	peer_hello(worker, "run", 0);
+	SAID(talker, .topic = "work");
+	item = peer_delivery(worker);
+	assert_non_null(item);
+	PUBLISH(talker, .topic = "fact");
+	seal(desk);
+	peer_turn(worker, &item->down.what.delivery.receipt, &(struct verdict_words){ .kind = VERDICT_DONE });
+	end(desk);
+	peer_goodbye(worker);
+	desk_work(desk);
+	peer_hello(worker, "another", 0);
+	assert_null(peer_delivery(worker));
+	desk_close(desk);
+}
+
+static void a_commit_that_failed_takes_what_was_heard_meanwhile_with_it(void **state)
+{
+	struct desk *desk = desk_open();
+	struct peer *talker = peer_new(desk, "talker", "t");
+
+	(void)state;
+	peer_hello(talker, "run", 0);
+	PUBLISH(talker, .topic = "fact");
+	seal(desk);
+	PUBLISH(talker, .topic = "fact");
+	assert_int_equal(broker_let_out(desk->broker, -EIO), -EIO);
+	desk_work(desk);
+	assert_int_equal(desk->commit_result, -EIO);
+	assert_int_equal(peer_count(talker, Down_confirm_tag), 0);
+	assert_int_equal(broker_head(desk->broker), 0);
+	desk_close(desk);
+}
+
+static int await_written(struct committer *committer)
+{
+	struct pollfd written = { .fd = committer_fd(committer), .events = POLLIN };
+	int result = 0;
+
+	assert_true(committer_is_at_work(committer));
+	poll(&written, 1, -1);
+	assert_true(committer_is_done(committer, &result));
+	assert_false(committer_is_at_work(committer));
+	return result;
+}
+
+static void another_thread_writes_while_this_one_hears(void **state)
+{
+	struct desk *desk = desk_open_disk();
+	struct peer *talker = peer_new(desk, "talker", "t"), *worker = peer_new(desk, "worker", "w");
+	struct committer *committer = committer_new(desk->broker);
+	const uint64_t rounds = 50, each = 20;
+	struct item *item;
+
+	(void)state;
+	peer_hello(talker, "run", 0);
+	peer_hello(worker, "run", 0);
+	for (uint64_t round = 0; round < rounds; round++) {
+		seal(desk);
+		assert_int_equal(broker_may_hear_on(desk->broker), round > 0);
+		committer_start(committer);
+		for (uint64_t i = 0; i < each; i++)
+			PUBLISH(talker, .topic = "work", .idem = i == 0 ? "the same" : NULL);
+		while ((item = peer_delivery(worker)))
+			peer_turn(worker, &item->down.what.delivery.receipt,
+				&(struct verdict_words){ .kind = VERDICT_DONE });
+		assert_int_equal(broker_let_out(desk->broker, await_written(committer)), 0);
+		broker_tick(desk->broker);
+	}
+	desk_work(desk);
+	assert_int_equal(peer_count(talker, Down_confirm_tag), rounds * each);
+	assert_int_equal(broker_head(desk->broker), rounds * each - (rounds - 1));
+	committer_free(committer);
+	desk_close(desk);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(what_is_heard_meanwhile_leaves_with_the_next_commit),
+		cmocka_unit_test(a_repeat_heard_meanwhile_is_known),
+		cmocka_unit_test(a_key_said_anew_meanwhile_is_not_swept_with_its_old_row),
+		cmocka_unit_test(a_verdict_heard_meanwhile_lets_the_next_of_its_key_out_when_it_is_synced),
+		cmocka_unit_test(what_was_put_off_comes_before_a_goodbye),
+		cmocka_unit_test(a_commit_that_failed_takes_what_was_heard_meanwhile_with_it),
+		cmocka_unit_test(another_thread_writes_while_this_one_hears),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
