@@ -10,7 +10,7 @@ import socket
 import subprocess
 import time
 
-from place import BUILD, family, free_port
+from place import BUILD, family, free_port, free_ports
 
 START_S = 60
 
@@ -22,6 +22,8 @@ def listens(port):
 
 class Server:
     """One system: its processes, its folder, the address that bench_bus is given."""
+
+    kind = None  # as bench_bus calls it, if not by its name
 
     def __init__(self, name, folder):
         self.name, self.folder, self.processes = name, folder, []
@@ -94,23 +96,29 @@ class RabbitMQ(Server):
 
 
 class Cartbus(Server):
+    FOLDERS = ("state", "run", "shops", "secrets", "keys")
+
     def __init__(self, name, folder):
         super().__init__(name, folder)
-        config, topology = folder / "cartbus.conf", folder / "topology.conf"
+        topology = folder / "topology.conf"
         topology.write_text(subprocess.run([BUILD / "bin" / "bench_bus", "--manifest"], text=True, check=True,
                                            capture_output=True).stdout)
-        config.write_text("[paths]\n" + "".join(f"{one} = {folder}/{one}\n" for one in ("state", "run", "shops", "secrets"))
-                          + f"[log]\nlevel = notice\n[broker]\ntopology = {topology}\n")
-        for one in ("state", "run", "shops", "secrets"):
-            (folder / one).mkdir(mode=0o750)
-        self.address = str(config)
+        for one in self.FOLDERS:
+            (folder / one).mkdir(mode=0o700)
+        self.config = self.write_config("cartbus.conf", f"[log]\nlevel = notice\n[broker]\ntopology = {topology}\n")
+        self.address = str(self.config)
+
+    def write_config(self, name, further):
+        config = self.folder / name
+        config.write_text("[paths]\n" + "".join(f"{one} = {self.folder}/{one}\n" for one in self.FOLDERS) + further)
+        return config
 
     def start(self):
         """Answers the seconds until it is ready."""
         log = self.folder / "cartbus-broker.log"
         before = log.read_text().count(" ready ") if log.exists() else 0
         began = time.monotonic()
-        self.spawn(BUILD / "bin" / "cartbus-broker", "--config", self.address)
+        self.spawn(BUILD / "bin" / "cartbus-broker", "--config", self.config)
         self.wait_for(lambda: log.exists() and log.read_text().count(" ready ") > before)
         return time.monotonic() - began
 
@@ -119,7 +127,25 @@ class Cartbus(Server):
         self.processes.pop().wait()
 
 
-SERVERS = {"cartbus": Cartbus, "redis": Redis, "nats": Nats, "rabbitmq": RabbitMQ, "beanstalkd": Beanstalkd}
+class CartbusOverTcp(Cartbus):
+    """As from another host: each of the two services shows its key, and all is encrypted (CURVE)."""
+
+    kind = "cartbus"
+    PORTS = 16  # the four that everybody shares, and the lanes
+
+    def __init__(self, name, folder):
+        super().__init__(name, folder)
+        place = f"127.0.0.1:{free_ports(self.PORTS)}"
+        with self.config.open("a") as config:
+            config.write(f"listen = {place}\n")
+        for service in ("benchsay", "benchhear"):
+            subprocess.run([BUILD / "bin" / "cartbus", "keys", "make", service, "--config", self.config], check=True,
+                           stdout=subprocess.DEVNULL)
+        self.address = str(self.write_config("connect.conf", f"[connect]\nbroker = {place}\n"))
+
+
+SERVERS = {"cartbus": Cartbus, "cartbus.curve": CartbusOverTcp, "redis": Redis, "nats": Nats, "rabbitmq": RabbitMQ,
+           "beanstalkd": Beanstalkd}
 
 
 class Field:
@@ -150,7 +176,7 @@ class Field:
         """Another one of `name` under a label of its own: a cartbus with an empty log."""
         label = label or name
         server = SERVERS[name](label, self.folder / label)
-        server.kind = name
+        server.kind = server.kind or name
         self.systems[label] = server
         server.start()
         return server

@@ -22,6 +22,19 @@ def free_port():
         return probe.getsockname()[1]
 
 
+def free_ports(count):
+    """The first of so many in a row."""
+    for first in range(20_000, 32_000, count):
+        try:
+            for port in range(first, first + count):
+                with socket.socket() as probe:
+                    probe.bind(("127.0.0.1", port))
+            return first
+        except OSError:
+            continue
+    sys.exit(f"there are no {count} free ports in a row")
+
+
 def report(name, value, unit):
     print(f"{name} {value} {unit}", flush=True)
 
