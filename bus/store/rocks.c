@@ -1,5 +1,5 @@
 /*
- * rocks.c: the store on disk, the one file that includes rocksdb/c.h
+ * rocks.c: the store on disk: RocksDB
  *
  * Owns:      the folder of one database, locked while it is open; a witness in it of how far it was synced.
  * Promises:  a commit with `sync` is on the disk when it returns. A write-ahead log that is damaged anywhere but in its
@@ -7,7 +7,7 @@
  *            power cut left unfinished is told in ret_why (it cannot have been confirmed: its sync had not returned). What
  *            the log held is rewritten and synced while opening.
  * Fails by:  the errno that classify_error finds in RocksDB's words, which store_why keeps.
- * Read next: torn.c (what a power cut leaves), memory.c (its twin)
+ * Read next: rocks_options.c, torn.c (what a power cut leaves), memory.c (its twin)
  */
 #include "bus/base/cleanup.h"
 #include "bus/base/file.h"
@@ -15,27 +15,13 @@
 #include "bus/base/text.h"
 #include "bus/store/disk.h"
 #include "bus/store/engine.h"
+#include "bus/store/rocks_options.h"
 #include "bus/store/torn.h"
 #include "bus/store/witness.h"
 #include <errno.h>
 #include <pthread.h>
-#include <rocksdb/c.h>
 #include <stdio.h>
 #include <stdlib.h>
-
-enum {
-	OPEN_FILES_MAX = 128, /* of one store; the process's limit is 1024 by default and lanes need most of them */
-	OPEN_FILES_SHARD_BITS =
-		0, /* one list of them: of 64 lists, two files each, most were closed and opened again */
-	INFO_LOG_BYTES = 256 * 1024, /* warnings only, two files */
-	MANIFEST_BYTES = 4 * 1024 * 1024,
-	ARENA_BLOCK_BYTES = 64 * 1024, /* an idle family costs this much, not an eighth of its write buffer */
-	WAL_BUFFERS = 4,               /* the write-ahead logs together: at most so many write buffers */
-	WAL_LEAST_BYTES = 16 * 1024 * 1024,
-	BLOOM_BITS = 10, /* one get in a hundred for an absent key reads a block */
-	DELETION_WINDOW = 4096,
-	DELETION_TRIGGER = 1024, /* a file with a quarter of tombstones is compacted */
-};
 
 struct rocks_store {
 	struct store store;
@@ -99,46 +85,6 @@ static int take_error(struct store *store, char *words)
 	tell(store, words);
 	rocksdb_free(words);
 	return r;
-}
-
-static void set_table_options(rocksdb_options_t *options, rocksdb_cache_t *cache)
-{
-	rocksdb_block_based_table_options_t *table = rocksdb_block_based_options_create();
-	rocksdb_block_based_options_set_block_cache(table, cache);
-	rocksdb_block_based_options_set_cache_index_and_filter_blocks(table, 1); /* so that the cache bounds them too */
-	rocksdb_block_based_options_set_pin_l0_filter_and_index_blocks_in_cache(table, 1);
-	rocksdb_block_based_options_set_filter_policy(table, rocksdb_filterpolicy_create_bloom_full(BLOOM_BITS));
-	rocksdb_block_based_options_set_whole_key_filtering(table, 1);
-	rocksdb_options_set_block_based_table_factory(options, table);
-	rocksdb_block_based_options_destroy(table);
-}
-
-/* wal_compression, recycled logs and manual WAL flushes stay off: each had bugs in 7.8 that lose or reorder records. */
-static rocksdb_options_t *make_options(const struct store_options *asked, rocksdb_cache_t *cache)
-{
-	rocksdb_options_t *options = rocksdb_options_create();
-	uint64_t wal_bytes = (uint64_t)asked->write_buffer_bytes * WAL_BUFFERS;
-	rocksdb_options_set_create_if_missing(options, 1);
-	rocksdb_options_set_create_missing_column_families(options, 1);
-	rocksdb_options_set_paranoid_checks(options, 1);
-	rocksdb_options_set_recycle_log_file_num(options, 0);
-	rocksdb_options_set_manual_wal_flush(options, 0);
-	rocksdb_options_set_max_open_files(options, OPEN_FILES_MAX);
-	rocksdb_options_set_table_cache_numshardbits(options, OPEN_FILES_SHARD_BITS);
-	rocksdb_options_set_max_background_jobs(options, 2);
-	rocksdb_options_set_max_manifest_file_size(options, MANIFEST_BYTES);
-	rocksdb_options_set_info_log_level(options, 2); /* warnings */
-	rocksdb_options_set_max_log_file_size(options, INFO_LOG_BYTES);
-	rocksdb_options_set_keep_log_file_num(options, 2);
-	rocksdb_options_set_stats_dump_period_sec(options, 0);
-	rocksdb_options_set_stats_persist_period_sec(options, 0);
-	rocksdb_options_set_write_buffer_size(options, asked->write_buffer_bytes);
-	rocksdb_options_set_arena_block_size(options, ARENA_BLOCK_BYTES);
-	rocksdb_options_set_max_total_wal_size(options, wal_bytes > WAL_LEAST_BYTES ? wal_bytes : WAL_LEAST_BYTES);
-	rocksdb_options_set_compression(options, rocksdb_lz4_compression);
-	rocksdb_options_add_compact_on_deletion_collector_factory(options, DELETION_WINDOW, DELETION_TRIGGER);
-	set_table_options(options, cache);
-	return options;
 }
 
 static int open_database(
@@ -497,7 +443,7 @@ int store_open(const char *path, const struct store_options *options, struct sto
 	rocks->witness = -1;
 	pthread_mutex_init(&rocks->telling, NULL);
 	rocks->cache = rocksdb_cache_create_lru(options->cache_bytes);
-	rocks->options = make_options(options, rocks->cache);
+	rocks->options = rocks_options_new(options, rocks->cache);
 	rocks->reading = rocksdb_readoptions_create();
 	rocks->writing = rocksdb_writeoptions_create();
 	rocks->writing_synced = rocksdb_writeoptions_create();

@@ -7,7 +7,7 @@
  *
  * One thread may commit a batch while another reads (store_get, cursors) and fills another batch.
  *
- * Read next: rocks.c (the one file that includes rocksdb/c.h), memory.c (its twin)
+ * Read next: rocks.c (RocksDB), memory.c (its twin)
  */
 #ifndef BUS_STORE_STORE_H
 #define BUS_STORE_STORE_H

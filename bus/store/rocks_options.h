@@ -1,0 +1,13 @@
+/*
+ * rocks_options.h: for rocks.c alone
+ */
+#ifndef BUS_STORE_ROCKS_OPTIONS_H
+#define BUS_STORE_ROCKS_OPTIONS_H
+
+#include "bus/store/store.h"
+#include <rocksdb/c.h>
+
+/* The caller's; the cache is shared. How a damaged write-ahead log is opened (the recovery mode) is left to the caller. */
+rocksdb_options_t *rocks_options_new(const struct store_options *asked, rocksdb_cache_t *cache);
+
+#endif
