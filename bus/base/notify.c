@@ -1,7 +1,7 @@
 /*
  * notify.c: one datagram to the supervisor
  *
- * Fails by: saying nothing: a supervisor that does not listen is no reason to stop.
+ * Fails by: saying nothing: a supervisor that does not listen is no reason to stop, nor to wait for it for long.
  */
 #include "bus/base/notify.h"
 #include "bus/base/cleanup.h"
@@ -9,9 +9,12 @@
 #include <stddef.h>
 #include <string.h>
 #include <sys/socket.h>
+#include <sys/time.h>
 #include <sys/un.h>
 
-void notify(const char *lines)
+static const struct timeval PATIENCE = { .tv_sec = 1 };
+
+static void send_to_supervisor(const char *lines, int flags)
 {
 	const char *path = getenv("NOTIFY_SOCKET");
 	struct sockaddr_un address = { .sun_family = AF_UNIX };
@@ -25,8 +28,14 @@ void notify(const char *lines)
 	memcpy(address.sun_path, path, len);
 	if (path[0] == '@')
 		address.sun_path[0] = '\0'; /* an abstract socket */
-	(void)!sendto(fd, lines, strlen(lines), MSG_NOSIGNAL, (struct sockaddr *)&address,
+	setsockopt(fd, SOL_SOCKET, SO_SNDTIMEO, &PATIENCE, sizeof(PATIENCE));
+	(void)!sendto(fd, lines, strlen(lines), MSG_NOSIGNAL | flags, (struct sockaddr *)&address,
 		(socklen_t)(offsetof(struct sockaddr_un, sun_path) + len));
+}
+
+void notify(const char *lines)
+{
+	send_to_supervisor(lines, 0);
 }
 
 void notify_status(const char *format, ...)
@@ -38,5 +47,5 @@ void notify_status(const char *format, ...)
 	va_start(arguments, format);
 	vsnprintf(line + start, sizeof(line) - start, format, arguments);
 	va_end(arguments);
-	notify(line);
+	send_to_supervisor(line, MSG_DONTWAIT);
 }

@@ -16,6 +16,7 @@ static json_t *describe_session(struct broker *broker, const struct session *ses
 
 	json_object_set_new(object, "service", json_string(broker->topology.peers[session->peer].name));
 	json_object_set_new(object, "instance", json_string(session->instance));
+	json_object_set_new(object, "run", json_string(session->run)); /* what its claims are owned by */
 	json_object_set_new(object, "epoch", number(session->epoch));
 	json_object_set_new(object, "active", json_true());
 	json_object_set_new(object, "in_flight", number(session->leased_count));

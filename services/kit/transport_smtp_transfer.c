@@ -1,10 +1,10 @@
 /*
- * transport_smtp_transfer.c: one mail through libcurl, up to its last byte and over it
+ * transport_smtp_transfer.c: one mail over an open connection, up to its last byte and over it (RFC 5321)
  *
- * Owns:      the easy handle and what it reads from.
- * Promises:  the end of data leaves only through an open gate. A closed one ends in CURL_READFUNC_ABORT, upon which libcurl drops
- *            the connection; taking the handle out of its multi while it is paused would *send* the end of data (7.88), so
- *            nobody does that. Nothing that could be taken for SMTP is in the envelope, and no bare CR or LF in the body.
+ * Owns:      what it sends.
+ * Promises:  the end of data leaves only through an open gate; a closed one ends in a cut connection, upon which no server may
+ *            deliver (4.1.1.4). Nothing that could be taken for SMTP is in the envelope, no bare CR or LF in the body, and no line
+ *            of the body ends it.
  * Fails by:  mail_result: what is known about the mail's fate, no more.
  * Read next: transport_smtp.c
  */
@@ -13,16 +13,29 @@
 #include "services/kit/mail_compose.h"
 #include "services/kit/transport_smtp.h"
 #include <errno.h>
-#include <poll.h>
 #include <stdlib.h>
-#include <strings.h>
+#include <sys/epoll.h>
 
-enum {
-	CONNECT_MS = 30 * 1000,
-	ANSWER_S = 5 * 60, /* RFC 5321, 4.5.3.2: what most commands should be given */
-	TRANSFER_MS = 15 * 60 *
-		1000, /* an end, should nobody stop it; RFC 5321 lets a server take 10 minutes for the answer */
-};
+/* RFC 5321, 4.5.3.2: what commands should be given; and the answer to a mail. */
+#define ANSWER_US (5 * US_PER_MINUTE)
+#define LAST_ANSWER_US (10 * US_PER_MINUTE)
+
+static const char LAST[] = ".\r\n";
+
+/* A line that begins with a dot gets another one (4.5.2). */
+static void add_stuffed(struct buffer *to, struct bytes mime)
+{
+	const char *at = mime.data, *end = at + mime.len;
+	while (at < end) {
+		const char *feed = memchr(at, '\n', (size_t)(end - at)), *next = feed ? feed + 1 : end;
+		if (*at == '.')
+			buffer_add(to, ".", 1);
+		buffer_add(to, at, (size_t)(next - at));
+		at = next;
+	}
+	if (to->len < 2 || memcmp(to->data + to->len - 2, "\r\n", 2) != 0)
+		buffer_add(to, "\r\n", 2);
+}
 
 int smtp_transfer_new(struct effect *effect, const struct mail *mail, struct smtp_transfer **ret)
 {
@@ -34,8 +47,8 @@ int smtp_transfer_new(struct effect *effect, const struct mail *mail, struct smt
 	list_init(&transfer->hook);
 	transfer->effect = effect;
 	transfer->claim = mail->claim;
-	transfer->fd = CURL_SOCKET_BAD;
-	buffer_add(&transfer->mime, mime.data, mime.len);
+	transfer->deadline_us = -1;
+	add_stuffed(&transfer->mime, mime);
 	TEXT_COPY(transfer->envelope_from, mail->envelope_from);
 	TEXT_COPY(transfer->envelope_to, mail->envelope_to);
 	*ret = transfer;
@@ -47,172 +60,171 @@ void smtp_transfer_free(struct smtp_transfer *transfer)
 	if (!transfer)
 		return;
 	list_remove(&transfer->hook);
-	if (transfer->easy)
-		curl_easy_cleanup(transfer->easy);
-	curl_slist_free_all(transfer->to);
+	smtp_connection_free(transfer->connection);
 	buffer_free(&transfer->mime);
+	buffer_free(&transfer->out);
 	free(transfer);
 }
 
+void smtp_transfer_fail(struct smtp_transfer *transfer, const char *trouble)
+{
+	transfer->has_ended = true;
+	TEXT_COPY(transfer->trouble, trouble);
+}
+
+/* ---- what we say ---- */
+
+static void say(struct smtp_transfer *transfer, enum smtp_step step, const char *text)
+{
+	const struct clock *clock = transfer->connection->clock;
+	transfer->step = step;
+	transfer->sent = 0;
+	buffer_clear(&transfer->out);
+	buffer_add_text(&transfer->out, text);
+	transfer->deadline_us = clock_boot_us(clock) + (step == SMTP_LAST ? LAST_ANSWER_US : ANSWER_US);
+}
+
+static void say_address(struct smtp_transfer *transfer, enum smtp_step step, const char *verb, const char *address)
+{
+	char line[ADDRESS_MAX + 32];
+	snprintf(line, sizeof(line), "%s:<%s>\r\n", verb, address);
+	say(transfer, step, line);
+}
+
+void smtp_transfer_begin(struct smtp_transfer *transfer)
+{
+	say_address(transfer, SMTP_MAIL, "MAIL FROM", transfer->envelope_from);
+	smtp_transfer_work(transfer);
+}
+
+static void say_body(struct smtp_transfer *transfer)
+{
+	say(transfer, SMTP_BODY, "");
+	buffer_add(&transfer->out, transfer->mime.data, transfer->mime.len);
+}
+
+static void say_last(struct smtp_transfer *transfer)
+{
+	transfer->answer = (struct smtp_answer){ 0 };
+	transfer->handed_over = true;
+	say(transfer, SMTP_LAST, LAST);
+}
+
 /* The body is out. What comes next decides about everything. */
-static size_t last_byte(struct smtp_transfer *transfer)
+static void stand_before_last(struct smtp_transfer *transfer)
 {
-	bool outdated = transfer->claim && transfer->gate == GATE_OPEN && !effect_may_go(transfer->effect);
-	if (outdated)
-		TEXT_COPY(transfer->answer, "stopped for too long before the last byte");
-	if (transfer->gate == GATE_DROP || outdated) {
-		transfer->gate = GATE_DROP;
-		return CURL_READFUNC_ABORT;
+	if (!transfer->claim) {
+		say_last(transfer);
+		return;
 	}
-	if (!transfer->claim || transfer->gate == GATE_OPEN) {
-		transfer->handed_over = true;
-		transfer->code = 0;
-		return 0;
-	}
-	transfer->must_ask |= transfer->gate == GATE_SHUT;
+	transfer->deadline_us = -1; /* whoever asked for the mail has an eye on the time */
+	transfer->must_ask = transfer->gate == GATE_SHUT;
 	transfer->gate = GATE_ASKED;
-	return CURL_READFUNC_PAUSE;
 }
 
-static size_t read_body(char *to, size_t size, size_t count, void *context)
+void smtp_transfer_proceed(struct smtp_transfer *transfer, bool go)
 {
-	struct smtp_transfer *transfer = context;
-	size_t room = size * count, left = transfer->mime.len - transfer->read;
-	if (transfer->gate == GATE_DROP)
-		return CURL_READFUNC_ABORT;
-	if (left == 0)
-		return last_byte(transfer);
-	size_t len = left < room ? left : room;
-	memcpy(to, transfer->mime.data + transfer->read, len);
-	transfer->read += len;
-	return len;
-}
-
-/* Called now and then even while nothing moves: the way out for a transfer that never came to its body. */
-static int may_go_on(void *context, curl_off_t down, curl_off_t down_now, curl_off_t up, curl_off_t up_now)
-{
-	(void)down, (void)down_now, (void)up, (void)up_now;
-	const struct smtp_transfer *transfer = context;
-	return transfer->gate == GATE_DROP && !transfer->handed_over;
-}
-
-static void note_command(struct smtp_transfer *transfer, const char *line, size_t len)
-{
-	static const struct {
-		const char *verb;
-		enum smtp_command command;
-	} commands[] = { { "AUTH", SMTP_LOGIN }, { "MAIL", SMTP_MAIL }, { "RCPT", SMTP_RCPT }, { "DATA", SMTP_DATA } };
-	for (size_t i = 0; i < sizeof(commands) / sizeof(commands[0]); i++)
-		if (len >= 4 && strncasecmp(line, commands[i].verb, 4) == 0)
-			transfer->command = commands[i].command;
-	transfer->leaving |= len >= 4 && strncasecmp(line, "QUIT", 4) == 0;
-}
-
-/* Words of the server that contain an address are left out: results go into logs and facts. */
-static void note_answer(struct smtp_transfer *transfer, const char *line, size_t len)
-{
-	size_t to = 0;
-	transfer->code = strtol((char[]){ line[0], line[1], line[2], 0 }, NULL, 10);
-	for (size_t i = 0; i < len && to + 12 < sizeof(transfer->answer);) {
-		size_t word = i;
-		while (word < len && line[word] != ' ')
-			word++;
-		if (memchr(line + i, '@', word - i)) {
-			to += (size_t)snprintf(transfer->answer + to, sizeof(transfer->answer) - to, "(address)");
-		} else {
-			for (; i < word && to + 2 < sizeof(transfer->answer); i++)
-				if (line[i] > ' ' && line[i] < 0x7f)
-					transfer->answer[to++] = line[i];
-		}
-		transfer->answer[to++] = ' ';
-		i = word + 1;
+	bool asked = transfer->gate == GATE_ASKED;
+	transfer->gate = GATE_DROP;
+	if (!go || !asked) {
+		smtp_transfer_fail(transfer, "stopped before the last byte");
+	} else if (!smtp_connection_is_quiet(transfer->connection)) {
+		/* sent after this, it would be ambiguous for nothing */
+		smtp_transfer_fail(transfer, "the server hung up before the last byte");
+	} else if (!effect_may_go(transfer->effect)) {
+		smtp_transfer_fail(transfer, "stopped for too long before the last byte");
+	} else {
+		transfer->gate = GATE_OPEN;
+		say_last(transfer);
+		smtp_transfer_work(transfer);
 	}
-	while (to && transfer->answer[to - 1] == ' ')
-		to--;
-	transfer->answer[to] = 0;
 }
 
-static int listen_in(CURL *easy, curl_infotype type, char *data, size_t len, void *context)
+/* ---- what the server says ---- */
+
+static void hear_answer(struct smtp_transfer *transfer)
 {
-	(void)easy;
-	if (type == CURLINFO_HEADER_OUT)
-		note_command(context, data, len);
-	else if (type == CURLINFO_HEADER_IN && len > 3 && !((struct smtp_transfer *)context)->leaving)
-		note_answer(context, data, len);
+	long class = transfer->answer.code / 100;
+	if (transfer->step == SMTP_MAIL && class == 2)
+		say_address(transfer, SMTP_RCPT, "RCPT TO", transfer->envelope_to);
+	else if (transfer->step == SMTP_RCPT && class == 2)
+		say(transfer, SMTP_DATA, "DATA\r\n");
+	else if (transfer->step == SMTP_DATA && class == 3)
+		say_body(transfer);
+	else
+		transfer->has_ended = true; /* with the mail's last answer, or with a word against it */
+}
+
+/* A last line has a blank where further ones are announced by a hyphen (4.2.1). */
+static void hear_line(struct smtp_transfer *transfer)
+{
+	bool is_last = transfer->line_len < 4 || transfer->line[3] != '-';
+	smtp_answer_note(&transfer->answer, transfer->line, transfer->line_len);
+	transfer->line_len = 0;
+	if (is_last)
+		hear_answer(transfer);
+}
+
+static int hear(struct smtp_transfer *transfer)
+{
+	char heard[512];
+	ssize_t len = smtp_connection_receive(transfer->connection, heard, sizeof(heard));
+	if (len < 0)
+		return (int)len;
+	for (ssize_t i = 0; i < len && !transfer->has_ended; i++) {
+		if (heard[i] == '\n')
+			hear_line(transfer);
+		else if (heard[i] != '\r' && transfer->line_len < sizeof(transfer->line))
+			transfer->line[transfer->line_len++] = heard[i];
+	}
 	return 0;
 }
 
-static size_t swallow(char *data, size_t size, size_t count, void *context)
+static int send_out(struct smtp_transfer *transfer)
 {
-	(void)data, (void)context;
-	return size * count;
+	while (transfer->sent < transfer->out.len) {
+		struct bytes rest = BYTES(transfer->out.data + transfer->sent, transfer->out.len - transfer->sent);
+		ssize_t sent = smtp_connection_send(transfer->connection, rest);
+		if (sent < 0)
+			return (int)sent;
+		transfer->sent += (size_t)sent;
+	}
+	if (transfer->step == SMTP_BODY && transfer->gate == GATE_SHUT)
+		stand_before_last(transfer);
+	return 0;
 }
 
-static void set_security(CURL *easy, const struct smtp_settings *settings)
+static bool is_all_out(const struct smtp_transfer *transfer)
 {
-	curl_easy_setopt(easy, CURLOPT_USE_SSL, (long)(settings->starttls ? CURLUSESSL_ALL : CURLUSESSL_NONE));
-	if (settings->ca)
-		curl_easy_setopt(easy, CURLOPT_CAINFO, settings->ca);
-	if (!settings->user)
-		return;
-	curl_easy_setopt(easy, CURLOPT_USERNAME, settings->user);
-	curl_easy_setopt(easy, CURLOPT_PASSWORD, settings->password);
+	return transfer->sent == transfer->out.len;
 }
 
-void smtp_transfer_prepare(struct smtp_transfer *transfer, const struct smtp_settings *settings)
+void smtp_transfer_work(struct smtp_transfer *transfer)
 {
-	char url[320];
-	CURL *easy = transfer->easy = curl_easy_init();
-	snprintf(url, sizeof(url), strchr(settings->host, ':') ? "smtp://[%s]:%d" : "smtp://%s:%d", settings->host,
-		settings->port);
-	transfer->to = curl_slist_append(NULL, transfer->envelope_to);
-	curl_easy_setopt(easy, CURLOPT_URL, url);
-	curl_easy_setopt(easy, CURLOPT_PROTOCOLS_STR, "smtp");
-	curl_easy_setopt(easy, CURLOPT_PROXY, ""); /* never from the environment */
-	curl_easy_setopt(easy, CURLOPT_NOSIGNAL, 1L);
-	curl_easy_setopt(easy, CURLOPT_CONNECTTIMEOUT_MS, (long)CONNECT_MS);
-	curl_easy_setopt(easy, CURLOPT_SERVER_RESPONSE_TIMEOUT, (long)ANSWER_S);
-	curl_easy_setopt(easy, CURLOPT_TIMEOUT_MS, (long)TRANSFER_MS);
-	curl_easy_setopt(easy, CURLOPT_MAIL_FROM, transfer->envelope_from);
-	curl_easy_setopt(easy, CURLOPT_MAIL_RCPT, transfer->to);
-	/* No INFILESIZE: with it libcurl would end the data by itself, without asking the callback again. */
-	curl_easy_setopt(easy, CURLOPT_UPLOAD, 1L);
-	curl_easy_setopt(easy, CURLOPT_READFUNCTION, read_body);
-	curl_easy_setopt(easy, CURLOPT_READDATA, transfer);
-	curl_easy_setopt(easy, CURLOPT_WRITEFUNCTION, swallow);
-	curl_easy_setopt(easy, CURLOPT_HEADERFUNCTION, swallow);
-	curl_easy_setopt(easy, CURLOPT_VERBOSE, 1L); /* to the function, not to stderr */
-	curl_easy_setopt(easy, CURLOPT_DEBUGFUNCTION, listen_in);
-	curl_easy_setopt(easy, CURLOPT_DEBUGDATA, transfer);
-	curl_easy_setopt(easy, CURLOPT_NOPROGRESS, 0L);
-	curl_easy_setopt(easy, CURLOPT_XFERINFOFUNCTION, may_go_on);
-	curl_easy_setopt(easy, CURLOPT_XFERINFODATA, transfer);
-	curl_easy_setopt(easy, CURLOPT_PRIVATE, transfer);
-	set_security(easy, settings);
+	int r = 0;
+	while (r == 0 && !transfer->has_ended) {
+		r = send_out(transfer);
+		if (r == 0 && transfer->gate == GATE_ASKED)
+			r = smtp_connection_is_quiet(transfer->connection) ? -EAGAIN : -ECONNRESET;
+		else if (r == 0)
+			r = hear(transfer);
+	}
+	if (r < 0 && r != -EAGAIN)
+		smtp_transfer_fail(transfer,
+			transfer->gate == GATE_ASKED ? "the server hung up before the last byte"
+						     : "the server hung up");
+	if (!transfer->has_ended)
+		smtp_connection_wait(
+			transfer->connection, EPOLLIN | EPOLLRDHUP | (is_all_out(transfer) ? 0 : EPOLLOUT));
 }
 
-/* A server that hung up while the claim was on its way would make the mail ambiguous for nothing. */
-static bool server_is_there(const struct smtp_transfer *transfer)
-{
-	struct pollfd poller = { .fd = transfer->fd, .events = POLLRDHUP };
-	return transfer->fd == CURL_SOCKET_BAD || poll(&poller, 1, 0) == 0;
-}
-
-bool smtp_transfer_proceed(struct smtp_transfer *transfer, bool go)
-{
-	bool open = go && transfer->gate == GATE_ASKED && server_is_there(transfer);
-	if (go && !open)
-		TEXT_COPY(transfer->answer, "the server hung up before the last byte");
-	transfer->gate = open ? GATE_OPEN : GATE_DROP;
-	curl_easy_pause(transfer->easy, CURLPAUSE_CONT);
-	return open;
-}
+/* ---- how it ended ---- */
 
 /* The codes that speak of our login or our encryption, not of this mail. */
 static bool is_about_us(const struct smtp_transfer *transfer)
 {
-	long code = transfer->code;
-	return transfer->command < SMTP_MAIL || code == 530 || code == 534 || code == 535 || code == 538;
+	long code = transfer->answer.code;
+	return transfer->step < SMTP_MAIL || code == 530 || code == 534 || code == 535 || code == 538;
 }
 
 static enum mail_end end_by_code(long code, enum mail_end otherwise)
@@ -220,22 +232,20 @@ static enum mail_end end_by_code(long code, enum mail_end otherwise)
 	return code >= 500 && code < 600 ? MAIL_REFUSED : code >= 400 && code < 500 ? MAIL_LATER : otherwise;
 }
 
-static enum mail_end end_of(const struct smtp_transfer *transfer, CURLcode result)
+static enum mail_end end_of(const struct smtp_transfer *transfer)
 {
+	long code = transfer->answer.code;
 	if (transfer->handed_over)
-		return result == CURLE_OK ? MAIL_SENT : end_by_code(transfer->code, MAIL_UNKNOWN);
-	if (transfer->gate == GATE_DROP || result == CURLE_OK || is_about_us(transfer))
+		return code >= 200 && code < 300 ? MAIL_SENT : end_by_code(code, MAIL_UNKNOWN);
+	if (transfer->gate == GATE_DROP || is_about_us(transfer))
 		return MAIL_NOT_SENT;
-	return end_by_code(transfer->code, MAIL_NOT_SENT);
+	return end_by_code(code, MAIL_NOT_SENT);
 }
 
-struct mail_result smtp_transfer_result(const struct smtp_transfer *transfer, CURLcode result)
+struct mail_result smtp_transfer_result(const struct smtp_transfer *transfer)
 {
-	enum mail_end end = end_of(transfer, result);
-	if (end == MAIL_SENT || end == MAIL_LATER || end == MAIL_REFUSED || transfer->gate == GATE_DROP)
-		return mail_result_of(end, "smtp", transfer->answer);
-	struct mail_result ret = mail_result_of(end, "smtp", "");
-	snprintf(ret.words, sizeof(ret.words), "%s; last answer: %.150s", curl_easy_strerror(result),
-		transfer->answer[0] ? transfer->answer : "none");
+	struct mail_result ret = mail_result_of(end_of(transfer), "smtp", transfer->answer.text);
+	if (transfer->trouble[0])
+		TEXT_COPY(ret.words, transfer->trouble);
 	return ret;
 }

@@ -14,9 +14,9 @@ RATE = 60  # of the carts' clock: the wait of a minute takes a second
 class Mailing(Installation):
     """Given `carts` by post(), mails them."""
 
-    def __init__(self):
+    def __init__(self, extra=""):
         self.origin_us = int(time.time() * 1e6)
-        super().__init__(f"[clock]\nrate = {RATE}\norigin-real-us = {self.origin_us}\norigin-wall-us = {self.origin_us}\n")
+        super().__init__(f"[clock]\nrate = {RATE}\norigin-real-us = {self.origin_us}\norigin-wall-us = {self.origin_us}\n{extra}")
         self.late_ms, self.sent = [], 0
         self.changed = threading.Condition()
 
@@ -40,9 +40,9 @@ class Mailing(Installation):
                 self.sent += said["topic"] == "reminder.sent"
                 self.changed.notify_all()
 
-    def post(self, carts, connections):
+    def post(self, carts, connections, prefix="carts"):
         subprocess.run([BUILD / "bin" / "bench_webhooks", str(self.port), "bench", self.secret, str(carts), str(connections),
-                        f"@{RATE},{self.origin_us},{self.origin_us}", "carts"], check=True, stdout=subprocess.DEVNULL)
+                        f"@{RATE},{self.origin_us},{self.origin_us}", prefix], check=True, stdout=subprocess.DEVNULL)
 
     def wait_for_mails(self, carts):
         """The tap may miss messages; the files are what counts."""

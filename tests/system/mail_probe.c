@@ -2,7 +2,7 @@
  * mail_probe.c: the mail transport alone, led by a test over stdin
  *
  * `mail_probe cartbus.conf` makes the driver that the configuration asks for and stands in for the runtime:
- *     mail ID claim|plain ADDRESS   starts a mail           -> "claim ID" when it is at its last byte, "done ID END WORDS"
+ *     mail ID claim|plain|dots ADDRESS   starts a mail           -> "claim ID" when it is at its last byte, "done ID END WORDS"
  *     go ID, no ID                  answers the claim
  *     stop ID                       as at a deadline        -> nothing more about it
  * At the end of stdin the driver is closed and "closed" is said. END is sent, not_sent, later, refused or unknown.
@@ -36,12 +36,12 @@ static void effect_free(struct effect *effect)
 	}
 }
 
-static struct effect *find(const char *id)
+static struct effect *find(const char *id) /* NULL: it has ended */
 {
 	for (struct effect *effect = effects; effect; effect = effect->next)
 		if (strcmp(effect->id, id) == 0)
 			return effect;
-	die("no mail %s", id);
+	return NULL;
 }
 
 void effect_claim(struct effect *effect)
@@ -72,6 +72,14 @@ const void *effect_request(const struct effect *effect)
 	return effect->mail;
 }
 
+/* A body that no composer makes. */
+static void put_dots(struct buffer *mime)
+{
+	const char *blank = memmem(mime->data, mime->len, "\r\n\r\n", 4);
+	mime->len = (size_t)(blank + 4 - (const char *)mime->data);
+	buffer_add_text(mime, ".\r\n..two\r\nthe end\r\n");
+}
+
 static void start_mail(const char *id, const char *how, const char *to)
 {
 	char why[160], message_id[60];
@@ -82,6 +90,8 @@ static void start_mail(const char *id, const char *how, const char *to)
 		    &effect->mail, why) < 0)
 		die("%s", why);
 	effect->mail->claim = strcmp(how, "claim") == 0;
+	if (strcmp(how, "dots") == 0)
+		put_dots(&effect->mail->mime);
 	effect->next = effects;
 	effects = effect;
 	driver->start(driver->self, effect, effect->mail);
@@ -93,12 +103,12 @@ static void obey(const char *line)
 	sscanf(line, "%15s %31s %15s %199s", verb, id, how, to);
 	if (strcmp(verb, "mail") == 0) {
 		start_mail(id, how, to);
-	} else if (strcmp(verb, "stop") == 0) {
+	} else if (strcmp(verb, "stop") == 0 && find(id)) {
 		driver->stop(driver->self, find(id));
 		effect_free(find(id));
-	} else if (strcmp(verb, "go") == 0 || strcmp(verb, "no") == 0) {
+	} else if ((strcmp(verb, "go") == 0 || strcmp(verb, "no") == 0) && find(id)) {
 		driver->proceed(driver->self, find(id), strcmp(verb, "go") == 0);
-	} else {
+	} else if (strcmp(verb, "stop") != 0 && strcmp(verb, "go") != 0 && strcmp(verb, "no") != 0) {
 		die("what is \"%s\"?", line);
 	}
 }

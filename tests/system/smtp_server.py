@@ -82,6 +82,9 @@ class SmtpServer:
         self.stop()
         shutil.rmtree(self.folder, ignore_errors=True)
 
+    def count(self):
+        return len(os.listdir(self.folder / "mail" / "new")) if (self.folder / "mail" / "new").exists() else 0
+
     def mails(self):
         """Everything delivered so far, parsed, oldest first. `delivered_to` and `arrived` are added to each."""
         found = []

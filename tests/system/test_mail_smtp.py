@@ -110,6 +110,37 @@ def test_a_sender_that_ends_before_the_last_byte_delivers_nothing(start, server)
     assert send_another(start.probe(port), delivered) == 0
 
 
+def test_a_server_that_thinks_about_one_mail_holds_up_no_other(start):
+    class Thoughtful(Keep):
+        async def handle_DATA(self, server, session, envelope):
+            if not self.mails:
+                self.mails.append(envelope)
+                await self.enough.wait()
+            return await super().handle_DATA(server, session, envelope)
+
+    keep = Thoughtful()
+    keep.enough = asyncio.Event()
+    peer = start.peer(keep)
+    probe = start.probe(peer.port, smtp_connections=2)
+    probe.say(f"mail slow plain {TO}")
+    wait_until(lambda: keep.mails, "the last byte of the slow mail")
+    probe.say(f"mail held claim {TO}")
+    assert probe.hear() == "claim held"
+    probe.say("go held")
+    assert probe.hear().startswith("done held sent")
+    peer.controller.loop.call_soon_threadsafe(keep.enough.set)
+    assert probe.hear().startswith("done slow sent")
+
+
+def test_a_line_that_is_a_dot_ends_no_mail_and_arrives(start):
+    """The composer encodes dots at the beginning of a line; whatever else may be handed over must survive as well."""
+    keep = Keep()
+    probe = start.probe(start.peer(keep).port)
+    probe.say(f"mail a dots {TO}")
+    assert probe.hear().startswith("done a sent")
+    assert body_of(keep.mails[0]).endswith("\r\n\r\n.\r\n..two\r\nthe end\r\n")
+
+
 def test_a_server_that_does_not_answer_a_goodbye_holds_nobody_up(start):
     class Silent(Keep):
         async def handle_QUIT(self, server, session, envelope):

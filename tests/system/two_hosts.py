@@ -72,7 +72,8 @@ class TwoHosts:
     def begin(self, settings, mail_port):
         """`mail_port`: where a mail server listens near, at the loopback and at the mail wire."""
         def with_mail(address):
-            return {**settings, "mail": {"transport": "smtp", "smtp-host": address, "smtp-port": mail_port, "smtp-tls": "none"}}
+            mail = {"transport": "smtp", "smtp-host": address, "smtp-port": mail_port, "smtp-tls": "none"}
+            return {**settings, "mail": {**mail, **settings.get("mail", {})}}
 
         self.near = Near(with_mail("127.0.0.1"), self.here, self.bus.address[self.here])
         self.far = Far(self.near, "sender", with_mail(self.mail.address[self.here]), self.there)
@@ -92,8 +93,8 @@ class TwoHosts:
         self.here.close()
 
 
-def leave_cart(system, shop, cart, address="anna@mail.example"):
+def leave_cart(system, shop, cart, address="anna@mail.example", left_s=None):
     body = {"event": "changed", "cart": cart, "email": address, "first_name": "Anna", "currency": "EUR",
-            "at": time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(system.now_s())), "total": "89.70",
+            "at": time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(left_s or system.now_s())), "total": "89.70",
             "recovery_url": f"https://demo.example/r/{cart}", "items": [{"title": "Vase", "quantity": 3, "price": "29.90"}]}
     assert system.post(shop.cart(body)).status == 200

@@ -1,0 +1,82 @@
+/* test_notify.c: what the supervisor is told, and that nobody waits for one that does not listen */
+#include "bus/base/notify.h"
+#include "tests/unit/cmocka_all.h"
+#include "tests/unit/folder.h"
+#include <sys/socket.h>
+#include <sys/un.h>
+#include <time.h>
+#include <unistd.h>
+
+enum { MORE_THAN_FIT = 2000 };
+
+static struct folder folder;
+static int supervisor;
+
+static int listen_as_supervisor(void **state)
+{
+	struct sockaddr_un address = { .sun_family = AF_UNIX };
+
+	(void)state;
+	folder = folder_new();
+	FOLDER_PATH(address.sun_path, folder, "notify");
+	supervisor = socket(AF_UNIX, SOCK_DGRAM, 0);
+	assert_int_equal(bind(supervisor, (struct sockaddr *)&address, sizeof(address)), 0);
+	setenv("NOTIFY_SOCKET", address.sun_path, 1);
+	return 0;
+}
+
+static int go_away(void **state)
+{
+	(void)state;
+	unsetenv("NOTIFY_SOCKET");
+	close(supervisor);
+	folder_remove(&folder);
+	return 0;
+}
+
+static void what_is_said_arrives(void **state)
+{
+	char heard[64];
+	ssize_t len;
+
+	(void)state;
+	notify("READY=1");
+	len = recv(supervisor, heard, sizeof(heard), MSG_DONTWAIT);
+	assert_int_equal(len, strlen("READY=1"));
+	notify_status("%d of %d", 1, 2);
+	len = recv(supervisor, heard, sizeof(heard), MSG_DONTWAIT);
+	assert_int_equal(len, strlen("STATUS=1 of 2"));
+	assert_memory_equal(heard, "STATUS=1 of 2", (size_t)len);
+}
+
+static void a_supervisor_that_does_not_listen_holds_nobody_up(void **state)
+{
+	time_t before = time(NULL);
+
+	(void)state;
+	for (int i = 0; i < MORE_THAN_FIT; i++)
+		notify_status("number %d", i);
+	notify("WATCHDOG=1"); /* this one may wait, but not for long */
+	assert_true(time(NULL) - before < 30);
+}
+
+static void without_a_supervisor_nothing_happens(void **state)
+{
+	(void)state;
+	notify("READY=1");
+	setenv("NOTIFY_SOCKET", "/nowhere/at/all", 1);
+	notify("READY=1");
+	unsetenv("NOTIFY_SOCKET");
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup_teardown(what_is_said_arrives, listen_as_supervisor, go_away),
+		cmocka_unit_test_setup_teardown(
+			a_supervisor_that_does_not_listen_holds_nobody_up, listen_as_supervisor, go_away),
+		cmocka_unit_test(without_a_supervisor_nothing_happens),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
