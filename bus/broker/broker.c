@@ -94,6 +94,14 @@ static int open_queues(struct broker *broker)
 	return r;
 }
 
+static void say_unread_state(const struct broker *broker, int error, char ret_why[512])
+{
+	const char *why = store_why(broker->store);
+
+	snprintf(ret_why, 512, "the broker's state could not be read: %.280s. %s", why[0] ? why : "a row is damaged",
+		error == -EUCLEAN ? BROKER_REMEDY : "Check the disk, then start again.");
+}
+
 static int open_all(struct broker *broker, char ret_why[512])
 {
 	int r = log_start(broker->store, &broker->topology, &broker->log, ret_why);
@@ -105,7 +113,7 @@ static int open_all(struct broker *broker, char ret_why[512])
 	broker->opened_head = log_head(broker->log);
 	if ((r = open_queues(broker)) < 0 || (r = dead_open(broker)) < 0 || (r = gateways_open(broker)) < 0 ||
 		(r = latest_open(broker)) < 0 || (r = store_commit(broker->store, broker->batch, true)) < 0)
-		snprintf(ret_why, 512, "the broker's state could not be read: %s", store_why(broker->store));
+		say_unread_state(broker, r, ret_why);
 	if (r == 0 && broker->broken == 0)
 		retain_open(broker);
 	room_look(broker);

@@ -78,7 +78,13 @@ bool broker_may_hear_on(const struct broker *broker);   /* is what was sealed wo
 /* Heartbeats, leases, delays, parked claims. Returns in how many boot microseconds it wants to be called again. */
 int64_t broker_tick(struct broker *broker);
 
-uint64_t broker_head(const struct broker *broker);   /* the last committed sequence number */
+uint64_t broker_head(const struct broker *broker); /* the last committed sequence number */
+/* What to do about a log that is damaged; a sentence for the admin. */
+#define BROKER_REMEDY                                                                                                  \
+	"Nothing was changed. See how far it goes with cartbus verify; put the newest copy of this folder back, or a " \
+	"backup "                                                                                                      \
+	"with cartbus restore, and keep this one for inspection."
+
 const char *broker_why(const struct broker *broker); /* of the last error of broker_commit, for the admin */
 bool broker_is_short(const struct broker *broker, char ret_why[256]); /* of room: new messages are refused */
 const char *broker_log_id(const struct broker *broker);

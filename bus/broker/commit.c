@@ -47,9 +47,11 @@ static void notice_committed(struct broker *broker, uint64_t from)
 
 int commit_failed(struct broker *broker, int error)
 {
-	snprintf(broker->why, sizeof(broker->why),
-		"a commit failed: %s. Nothing of it was confirmed; %s, then start again.", store_why(broker->store),
-		error == -ENOSPC ? "make room in the file system of [paths] state" : "check the disk");
+	snprintf(broker->why, sizeof(broker->why), "a commit failed: %.240s. Nothing of it was confirmed; %s",
+		store_why(broker->store),
+		error == -ENOSPC            ? "make room in the file system of [paths] state, then start again."
+			: error == -EUCLEAN ? BROKER_REMEDY
+					    : "check the disk, then start again.");
 	return broker->broken = error;
 }
 
@@ -81,9 +83,7 @@ static void say_unreadable(struct broker *broker)
 	const char *why = store_why(broker->store);
 
 	snprintf(broker->why, sizeof(broker->why),
-		"the log or what lies beside it could not be read back as it was written: %s. Nothing was changed; "
-		"check the "
-		"disk, and restore the state folder from a backup if this comes again.",
+		"the log or what lies beside it could not be read back as it was written: %.200s. " BROKER_REMEDY,
 		why && why[0] ? why : "a checksum is wrong");
 }
 

@@ -16,13 +16,12 @@
 #include "bus/broker/committer.h"
 #include "bus/broker/door.h"
 #include "bus/broker/log.h"
+#include "bus/broker/order.h"
+#include "bus/broker/verify_command.h"
 #include <errno.h>
-#include <getopt.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <sys/stat.h>
-
-static const char CONFIG_DEFAULT[] = "/etc/cartbus/cartbus.conf";
 
 enum {
 	TOPOLOGY_BYTES_MAX = 1 << 20,
@@ -92,58 +91,6 @@ static void reload(int signal_number)
 {
 	(void)signal_number;
 	reloading = 1;
-}
-
-static void print_help(void)
-{
-	printf("cartbus-broker: the durable message broker of cartbus\n\n"
-	       "Keeps the log, hands its messages to the services, and confirms what it has synced to disk.\n\n"
-	       "  --config FILE   default %s; sections [paths], [log], [clock], [broker], [user NAME]\n"
-	       "  --new-identity  give the log in <state>/broker another identity and exit: for a log that was "
-	       "restored, "
-	       "or that\n"
-	       "                  has lost messages and is to go on without them. Every service that knew the old one "
-	       "refuses\n"
-	       "                  it until its state folder is deleted (keep a gateway's spool).\n"
-	       "  --help          this text\n"
-	       "  --version\n\n"
-	       "SIGHUP: reads anew who may come (peers.conf of [paths] keys); sessions of others end.\n",
-		CONFIG_DEFAULT);
-}
-
-static const char *parse_arguments(int argc, char **argv, bool *ret_new_identity)
-{
-	static const struct option options[] = {
-		{ "config", required_argument, NULL, 'c' },
-		{ "new-identity", no_argument, NULL, 'n' },
-		{ "help", no_argument, NULL, 'h' },
-		{ "version", no_argument, NULL, 'v' },
-		{ NULL, 0, NULL, 0 },
-	};
-	const char *path = CONFIG_DEFAULT;
-	int option;
-
-	while ((option = getopt_long(argc, argv, "", options, NULL)) != -1) {
-		switch (option) {
-		case 'c':
-			path = optarg;
-			break;
-		case 'n':
-			*ret_new_identity = true;
-			break;
-		case 'h':
-			print_help();
-			exit(0);
-		case 'v':
-			printf("cartbus-broker %s\n", CARTBUS_VERSION);
-			exit(0);
-		default:
-			exit(2);
-		}
-	}
-	if (optind < argc)
-		die("unexpected argument \"%s\"; see cartbus-broker --help", argv[optind]);
-	return path;
 }
 
 static enum log_level parse_level(const char *text)
@@ -237,9 +184,8 @@ static struct store *open_store(struct process *process)
 		store_accept_loss(process->folder);
 	r = store_open(process->folder, &broker_store_options, &store, why);
 	if (r == -EUCLEAN)
-		die("cannot open the log in %s: it is damaged: %s. Put the newest copy of this folder back, or restore "
-		    "a "
-		    "backup; see also cartbus-broker --new-identity",
+		die("cannot open the log in %s: it is damaged: %s. " BROKER_REMEDY
+		    " If its end is lost for good: cartbus-broker --help, at --new-identity.",
 			process->folder, why);
 	if (r < 0)
 		die("cannot open the log in %s: %s (%s)", process->folder, why, strerror(-r));
@@ -292,6 +238,17 @@ static struct broker_settings parse_settings(const struct config *config)
 	settings.headroom_percent = (uint32_t)percent;
 	settings.snapshots = config_get(config, "paths", NULL, "state");
 	return settings;
+}
+
+static int verify(struct process *process, const struct order *order)
+{
+	struct broker_settings settings = parse_settings(process->config);
+
+	snprintf(process->folder, sizeof(process->folder), "%s/broker",
+		config_get(process->config, "paths", NULL, "state"));
+	read_topology(process);
+	return verify_command(order->folder ? order->folder : process->folder, order->json, &process->topology,
+		&settings, clock_wall_us(&process->clock));
 }
 
 static void open_broker(struct process *process)
@@ -440,23 +397,24 @@ DEFINE_CLEANUP(struct config *, config_free)
 int main(int argc, char **argv)
 {
 	_cleanup_(config_freep) struct config *config = NULL;
-	bool new_identity = false;
-	const char *path = parse_arguments(argc, argv, &new_identity);
+	struct order order = order_parse(argc, argv);
 	struct process process = { .lock = -1 };
 	struct config_error error;
 
 	log_open("broker", LOG_INFO);
 	umask(027);
-	if (config_load(path, keys, &config, &error) < 0)
+	if (config_load(order.config, keys, &config, &error) < 0)
 		die("%s", error.text);
 	process.config = config;
 	log_open("broker", parse_level(config_get(config, "log", NULL, "level")));
-	if (new_identity) {
+	if (order.new_identity) {
 		process.accepts_loss = true;
 		give_new_identity(&process);
 		return 0;
 	}
 	process.clock = parse_clock(config);
+	if (order.verify)
+		return verify(&process, &order);
 	read_topology(&process);
 	signal(SIGTERM, stop);
 	signal(SIGINT, stop);

@@ -9,6 +9,7 @@
  */
 #include "bus/base/cleanup.h"
 #include "bus/base/text.h"
+#include "bus/broker/broker.h"
 #include "bus/broker/log_state.h"
 #include <errno.h>
 #include <stdio.h>
@@ -27,11 +28,8 @@ DEFINE_CLEANUP(struct store_cursor *, store_cursor_free)
 
 static int unclean(char why[512], const char *what, uint64_t where)
 {
-	snprintf(why, 512,
-		"the log does not add up: %s at message %llu. Nothing was changed. Restore the state folder from a "
-		"backup, or "
-		"start with an empty one, and keep this one for inspection.",
-		what, (unsigned long long)where);
+	snprintf(why, 512, "the log does not add up: %s at message %llu. " BROKER_REMEDY, what,
+		(unsigned long long)where);
 	return -EUCLEAN;
 }
 
@@ -166,6 +164,7 @@ int log_recover(struct log *log, char why[512])
 		r = store_commit(log->store, batch, true);
 	}
 	if (r < 0 && why[0] == '\0')
-		snprintf(why, 512, "the log could not be opened: %s", store_why(log->store));
+		snprintf(why, 512, "the log could not be opened: %.280s. %s", store_why(log->store),
+			r == -EUCLEAN ? BROKER_REMEDY : "Check the disk, then start again.");
 	return r;
 }

@@ -1,41 +1,21 @@
 /*
- * rocks.c: the store on disk: RocksDB
+ * rocks.c: the store on disk: what is done with it while it is open
  *
- * Owns:      the folder of one database, locked while it is open; a witness in it of how far it was synced.
- * Promises:  a commit with `sync` is on the disk when it returns. A write-ahead log that is damaged anywhere but in its
- *            last, unfinished record is never opened, nor one that ends before what was synced; a record that a kill or a
- *            power cut left unfinished is told in ret_why (it cannot have been confirmed: its sync had not returned). What
- *            the log held is rewritten and synced while opening.
+ * Owns:      the database, and the witness beside it of how far it was synced.
+ * Promises:  a commit with `sync` is on the disk when it returns.
  * Fails by:  the errno that classify_error finds in RocksDB's words, which store_why keeps.
- * Read next: rocks_options.c, torn.c (what a power cut leaves), memory.c (its twin)
+ * Read next: rocks_open.c (what is checked before it is believed), memory.c (its twin)
  */
+#include "bus/store/rocks.h"
 #include "bus/base/cleanup.h"
-#include "bus/base/file.h"
 #include "bus/base/memory.h"
 #include "bus/base/text.h"
 #include "bus/store/disk.h"
-#include "bus/store/engine.h"
-#include "bus/store/rocks_options.h"
-#include "bus/store/torn.h"
 #include "bus/store/witness.h"
 #include <errno.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
-
-struct rocks_store {
-	struct store store;
-	char *path;
-	int witness; /* descriptor */
-	rocksdb_t *db;
-	rocksdb_column_family_handle_t *families[STORE_FAMILIES_MAX + 1]; /* the last one is RocksDB's "default" */
-	rocksdb_cache_t *cache;
-	rocksdb_options_t *options;
-	rocksdb_readoptions_t *reading;
-	rocksdb_writeoptions_t *writing;
-	rocksdb_writeoptions_t *writing_synced;
-	pthread_mutex_t telling; /* store.why: a read may fail beside a commit */
-};
 
 struct rocks_batch {
 	struct store_batch batch;
@@ -76,8 +56,7 @@ static void tell(struct store *store, const char *words)
 	pthread_mutex_unlock(&rocks_of(store)->telling);
 }
 
-/* Takes RocksDB's words, if there are any; 0 when there are none. */
-static int take_error(struct store *store, char *words)
+int rocks_take_error(struct store *store, char *words)
 {
 	if (!words)
 		return 0;
@@ -87,58 +66,7 @@ static int take_error(struct store *store, char *words)
 	return r;
 }
 
-static int open_database(
-	struct rocks_store *rocks, const char *path, const struct store_options *asked, int recovery_mode)
-{
-	const char *names[STORE_FAMILIES_MAX + 1];
-	const rocksdb_options_t *each[STORE_FAMILIES_MAX + 1];
-	int count = rocks->store.family_count;
-	for (int i = 0; i <= count; i++) {
-		names[i] = i < count ? asked->families[i] : "default";
-		each[i] = rocks->options;
-	}
-	char *words = NULL;
-	rocksdb_options_set_wal_recovery_mode(rocks->options, recovery_mode);
-	rocks->db = rocksdb_open_column_families(rocks->options, path, count + 1, names, each, rocks->families, &words);
-	return take_error(&rocks->store, words);
-}
-
-/*
- * A kill or a power cut may leave the last record of the write-ahead log unfinished. That record was never confirmed, so it may go,
- * but not without a word: first open as if nothing may be missing, then, if only the last record of the newest log is in question
- * (RocksDB would forgive an older one too), with a tail that ends too early, and at last, where the power left holes in it, up
- * to it. Damage before the tail, and a record that is whole but wrong, are refused.
- */
-static int open_strictly(struct rocks_store *rocks, const char *path, const struct store_options *asked)
-{
-	char *why = rocks->store.why, strict_why[STORE_WHY_BYTES / 2], where[128] = "";
-	int r = open_database(rocks, path, asked, rocksdb_absolute_consistency_recovery);
-
-	if (r != -EUCLEAN)
-		return r;
-	text_copy(strict_why, sizeof(strict_why), why);
-	if (torn_tail(path, where) || asked->falls_back) {
-		r = open_database(rocks, path, asked, rocksdb_tolerate_corrupted_tail_records_recovery);
-		if (r == -EUCLEAN)
-			r = open_database(rocks, path, asked, rocksdb_point_in_time_recovery);
-	}
-	if (r == 0)
-		snprintf(why, STORE_WHY_BYTES, "the last record was cut short and left out: %s%s%s", strict_why,
-			where[0] ? ", " : "", where);
-	else if (r == -EUCLEAN && where[0])
-		snprintf(why, STORE_WHY_BYTES, "%s (in %s)", strict_why, where);
-	return r;
-}
-
-static int check_witness(struct rocks_store *rocks, const char *path)
-{
-	int fd = witness_open(path, rocksdb_get_latest_sequence_number(rocks->db), rocks->store.why);
-
-	rocks->witness = fd;
-	return fd < 0 ? fd : 0;
-}
-
-static void rocks_close(struct store *store)
+void rocks_close(struct store *store)
 {
 	struct rocks_store *rocks = rocks_of(store);
 	if (rocks->db) {
@@ -146,8 +74,7 @@ static void rocks_close(struct store *store)
 			rocksdb_column_family_handle_destroy(rocks->families[i]);
 		rocksdb_close(rocks->db);
 	}
-	if (rocks->witness >= 0)
-		close(rocks->witness);
+	witness_close(rocks->witness);
 	rocksdb_writeoptions_destroy(rocks->writing);
 	rocksdb_writeoptions_destroy(rocks->writing_synced);
 	rocksdb_readoptions_destroy(rocks->reading);
@@ -164,7 +91,7 @@ static int rocks_get(struct store *store, int family, struct bytes key, struct b
 	char *words = NULL;
 	rocksdb_pinnableslice_t *found =
 		rocksdb_get_pinned_cf(rocks->db, rocks->reading, rocks->families[family], key.data, key.len, &words);
-	int r = take_error(store, words);
+	int r = rocks_take_error(store, words);
 	if (r == 0 && !found)
 		return -ENOENT;
 	if (r == 0) {
@@ -230,9 +157,9 @@ static int write_and_sync(struct rocks_store *rocks, struct store_batch *batch, 
 		rocksdb_free(words);
 		return r;
 	}
-	if (!sync || rocks->witness < 0)
+	if (!sync || !rocks->witness)
 		return 0;
-	return witness_write(rocks->witness, rocksdb_get_latest_sequence_number(rocks->db), rocks->path, why);
+	return witness_write(rocks->witness, rocksdb_get_latest_sequence_number(rocks->db), why);
 }
 
 static int rocks_commit(struct store *store, struct store_batch *batch, bool sync)
@@ -254,7 +181,7 @@ static int rocks_flush(struct store *store)
 {
 	char *words = NULL;
 	rocksdb_flush_wal(rocks_of(store)->db, 1, &words);
-	return take_error(store, words);
+	return rocks_take_error(store, words);
 }
 
 /*
@@ -268,7 +195,7 @@ static int rocks_delete_range(struct store *store, int family, struct bytes from
 	char *words = NULL;
 	rocksdb_delete_range_cf(rocks->db, rocks->writing_synced, rocks->families[family], from.data, from.len, to.data,
 		to.len, &words);
-	int r = take_error(store, words);
+	int r = rocks_take_error(store, words);
 	if (r < 0)
 		return r;
 
@@ -283,12 +210,12 @@ static int rocks_delete_range(struct store *store, int family, struct bytes from
 		return 0;
 	rocksdb_delete_file_in_range_cf(
 		rocks->db, rocks->families[family], from.data, from.len, (char *)last.data, last.len, &words);
-	r = take_error(store, words);
+	r = rocks_take_error(store, words);
 	if (r < 0)
 		return r;
 	rocksdb_suggest_compact_range_cf(rocks->db, rocks->families[family], from.data, from.len, (char *)last.data,
 		last.len, &words); /* what shares a file with younger rows goes in the background */
-	return take_error(store, words);
+	return rocks_take_error(store, words);
 }
 
 /* Of the files alone: what still lies in memory is small. */
@@ -299,7 +226,7 @@ static int rocks_size(struct store *store, int family, struct bytes from, struct
 	char *words = NULL;
 	rocksdb_approximate_sizes_cf(
 		rocks->db, rocks->families[family], 1, starts, &from.len, ends, &to.len, ret_bytes, &words);
-	return take_error(store, words);
+	return rocks_take_error(store, words);
 }
 
 /* Flushing first (0): the write-ahead log that a checkpoint links may otherwise be unsynced. */
@@ -308,11 +235,11 @@ static int rocks_checkpoint(struct store *store, const char *path)
 	struct rocks_store *rocks = rocks_of(store);
 	char *words = NULL;
 	rocksdb_checkpoint_t *checkpoint = rocksdb_checkpoint_object_create(rocks->db, &words);
-	int r = take_error(store, words);
+	int r = rocks_take_error(store, words);
 	if (r < 0)
 		return r;
 	rocksdb_checkpoint_create(checkpoint, path, 0, &words);
-	r = take_error(store, words);
+	r = rocks_take_error(store, words);
 	rocksdb_checkpoint_object_destroy(checkpoint);
 	return r;
 }
@@ -406,10 +333,10 @@ static int rocks_cursor_status(const struct store_cursor *cursor)
 {
 	char *words = NULL;
 	rocksdb_iter_get_error(iterator_of(cursor), &words);
-	return take_error(cursor->store, words);
+	return rocks_take_error(cursor->store, words);
 }
 
-static const struct store_engine rocks_engine = {
+const struct store_engine rocks_engine = {
 	.close = rocks_close,
 	.get = rocks_get,
 	.commit = rocks_commit,
@@ -433,34 +360,3 @@ static const struct store_engine rocks_engine = {
 	.cursor_value = rocks_cursor_value,
 	.cursor_status = rocks_cursor_status,
 };
-
-int store_open(const char *path, const struct store_options *options, struct store **ret, char ret_why[512])
-{
-	struct rocks_store *rocks = memory_new(sizeof(*rocks));
-	rocks->store.engine = &rocks_engine;
-	rocks->store.family_count = store_count_families(options);
-	rocks->path = memory_copy_text(path);
-	rocks->witness = -1;
-	pthread_mutex_init(&rocks->telling, NULL);
-	rocks->cache = rocksdb_cache_create_lru(options->cache_bytes);
-	rocks->options = rocks_options_new(options, rocks->cache);
-	rocks->reading = rocksdb_readoptions_create();
-	rocks->writing = rocksdb_writeoptions_create();
-	rocks->writing_synced = rocksdb_writeoptions_create();
-	rocksdb_writeoptions_set_sync(rocks->writing_synced, 1);
-
-	int r = file_make_folders(path, 0750);
-	if (r < 0)
-		snprintf(rocks->store.why, STORE_WHY_BYTES, "%.300s: %s", path, strerror(-r));
-	else if ((r = disk_check(path, rocks->store.why)) == 0 && (r = open_strictly(rocks, path, options)) == 0 &&
-		!options->falls_back)
-		r = check_witness(rocks, path);
-	if (ret_why)
-		text_copy(ret_why, STORE_WHY_BYTES, rocks->store.why);
-	if (r < 0) {
-		rocks_close(&rocks->store);
-		return r;
-	}
-	*ret = &rocks->store;
-	return 0;
-}

@@ -1,7 +1,7 @@
 /*
  * rocks_options.c: how RocksDB is set
  *
- * Read next: rocks.c
+ * Read next: rocks_open.c
  */
 #include "bus/store/rocks_options.h"
 

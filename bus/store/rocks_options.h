@@ -1,5 +1,5 @@
 /*
- * rocks_options.h: for rocks.c alone
+ * rocks_options.h: for rocks_open.c alone
  */
 #ifndef BUS_STORE_ROCKS_OPTIONS_H
 #define BUS_STORE_ROCKS_OPTIONS_H

@@ -7,7 +7,7 @@
  *
  * One thread may commit a batch while another reads (store_get, cursors) and fills another batch.
  *
- * Read next: rocks.c (RocksDB), memory.c (its twin)
+ * Read next: rocks_open.c and rocks.c (on disk), memory.c (its twin)
  */
 #ifndef BUS_STORE_STORE_H
 #define BUS_STORE_STORE_H
@@ -34,6 +34,8 @@ struct store_options {
  * record from corruption only if each of its commits is synced.
  */
 int store_open(const char *path, const struct store_options *options, struct store **ret, char ret_why[512]);
+/* The same, with nothing of it changed, whatever is found; nothing may be committed. -EUCLEAN too where there is no store. */
+int store_open_read_only(const char *path, const struct store_options *options, struct store **ret, char ret_why[512]);
 /* Of a store that nobody has open and that lost what was synced: the next opening believes what it finds. */
 int store_accept_loss(const char *path);
 int store_open_memory(const struct store_options *options, struct store **ret);

@@ -2,32 +2,57 @@
  * witness.c: how far a store was synced, kept beside it
  *
  * A write-ahead log that lost its end at the border of two records, or altogether, looks as if it had never been longer, and
- * RocksDB opens it without a word. This file remembers:
- * after every synced commit the store's sequence number is written into it, unsynced, so it never claims more than is on the
- * disk, and costs a microsecond.
+ * RocksDB opens it without a word. This file remembers: after every synced commit the store's sequence number and the numbers of
+ * its write-ahead logs are written into it, unsynced, so it never claims more than is on the disk, and costs a microsecond.
  *
- * Owns:      <folder>/witness: a magic number, the sequence number, a CRC.
- * Promises:  what it says is a lower bound of what the store must hold.
+ * Owns:      <folder>/witness: a magic number, the sequence number, the logs, a CRC; less than a sector.
+ * Promises:  what it says is a lower bound of what the store must hold. A log that it names held something then.
  * Fails by:  saying nothing where it is missing or damaged: that proves nothing, and it is written anew. A disk that does not
  *            take it is a disk that fails: an error, as of the store itself.
- * Read next: rocks.c
+ * Read next: rocks_open.c
  */
 #include "bus/store/witness.h"
 #include "bus/base/bytes.h"
+#include "bus/base/cleanup.h"
+#include "bus/base/clock.h"
+#include "bus/base/memory.h"
 #include "bus/base/text.h"
 #include "bus/store/store.h"
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 
-enum { MAGIC_LEN = 8, SEQUENCE_AT = 8, CRC_AT = 16, WITNESS_LEN = 20 };
+enum {
+	MAGIC_LEN = 8,
+	SEQUENCE_AT = 8,
+	OLDER_CRC_AT = 16, /* of the first form, which named no logs */
+	OLDER_LEN = 20,
+	COUNT_AT = 16,
+	LOGS_AT = 20,
+	CRC_AT = LOGS_AT + 8 * WALS_MAX,
+	WITNESS_LEN = CRC_AT + 4,
+};
 
-static const char MAGIC[MAGIC_LEN + 1] = "cbwitnes";
+static const char MAGIC[MAGIC_LEN + 1] = "cbwitne2", OLDER_MAGIC[MAGIC_LEN + 1] = "cbwitnes";
 
-static uint32_t crc_of(const uint8_t record[WITNESS_LEN])
+/* A folder's time of change is as coarse as the kernel's tick: so long a change may hide behind the one before it. */
+static const int64_t SETTLED_US = 20 * US_PER_MS;
+
+struct witness {
+	int fd;
+	char *folder;
+	struct wals logs;
+	int64_t changed_us; /* the folder, when it was last read */
+	bool settled;       /* and no change can hide behind that one */
+};
+
+static uint32_t crc_of(const uint8_t *record, size_t len)
 {
-	return text_crc(BYTES(record, CRC_AT));
+	return text_crc(BYTES(record, len));
 }
 
 static void name_file(const char *folder, char ret[600])
@@ -35,46 +60,64 @@ static void name_file(const char *folder, char ret[600])
 	snprintf(ret, 600, "%.580s/witness", folder);
 }
 
-/* 0: it says nothing. */
-static uint64_t read_sequence(int fd, bool *ret_damaged)
+static bool read_record(const uint8_t record[WITNESS_LEN], ssize_t len, uint64_t *ret_sequence, struct wals *ret_logs)
 {
-	uint8_t record[WITNESS_LEN];
-	ssize_t len = pread(fd, record, sizeof(record), 0);
+	uint32_t count = get_u32(record + COUNT_AT);
 
-	*ret_damaged = len != 0;
-	if (len != WITNESS_LEN || memcmp(record, MAGIC, MAGIC_LEN) != 0 || get_u32(record + CRC_AT) != crc_of(record))
-		return 0;
-	*ret_damaged = false;
-	return get_be64(record + SEQUENCE_AT);
+	if (len == OLDER_LEN && memcmp(record, OLDER_MAGIC, MAGIC_LEN) == 0) {
+		*ret_sequence = get_be64(record + SEQUENCE_AT);
+		return get_u32(record + OLDER_CRC_AT) == crc_of(record, OLDER_CRC_AT);
+	}
+	if (len != WITNESS_LEN || memcmp(record, MAGIC, MAGIC_LEN) != 0 || count > WALS_MAX ||
+		get_u32(record + CRC_AT) != crc_of(record, CRC_AT))
+		return false;
+	*ret_sequence = get_be64(record + SEQUENCE_AT);
+	ret_logs->count = count;
+	for (uint32_t i = 0; i < count; i++)
+		ret_logs->numbers[i] = get_be64(record + LOGS_AT + (size_t)8 * i);
+	return true;
 }
 
-int witness_open(const char *folder, uint64_t found, char why[512])
+/* false: it is damaged. One that is not there says nothing, and so does an empty one: it was never written. */
+static bool read_file(const char *folder, uint64_t *ret_sequence, struct wals *ret_logs)
 {
+	uint8_t record[WITNESS_LEN] = { 0 };
 	char path[600];
-	uint64_t synced;
-	bool damaged;
-	int fd;
+	ssize_t len;
 
+	*ret_sequence = 0;
+	ret_logs->count = 0;
 	name_file(folder, path);
-	fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0640);
-	if (fd < 0) {
-		fd = -errno;
-		snprintf(why, 512, "%.300s: %s", path, strerror(-fd));
-		return fd;
-	}
-	synced = read_sequence(fd, &damaged);
-	if (found < synced) {
-		close(fd);
-		snprintf(why, 512,
-			"Corruption: %.300s: the write-ahead log (*.log) ends at operation %llu, and %llu were synced: "
-			"its end is "
-			"cut off or missing",
-			folder, (unsigned long long)found, (unsigned long long)synced);
-		return -EUCLEAN;
-	}
-	if (damaged && why[0] == '\0')
-		snprintf(why, 512, "%.300s was damaged; nothing else was, and it is written anew", path);
-	return fd;
+	_cleanup_close_ int fd = open(path, O_RDONLY | O_CLOEXEC);
+	if (fd < 0)
+		return true;
+	len = read(fd, record, sizeof(record));
+	return len == 0 || read_record(record, len, ret_sequence, ret_logs);
+}
+
+void witness_read(const char *folder, struct wals *ret)
+{
+	uint64_t sequence;
+
+	read_file(folder, &sequence, ret);
+}
+
+int witness_check(const char *folder, uint64_t found, char why[512])
+{
+	struct wals logs;
+	uint64_t synced;
+	bool readable = read_file(folder, &synced, &logs);
+
+	if (!readable && why[0] == '\0')
+		snprintf(why, 512, "%.300s/witness was damaged; nothing else was, and it is written anew", folder);
+	if (!readable || found >= synced)
+		return 0;
+	snprintf(why, 512,
+		"Corruption: %.300s: the write-ahead log (*.log) ends at operation %llu, and %llu were synced: its end "
+		"is cut off "
+		"or missing",
+		folder, (unsigned long long)found, (unsigned long long)synced);
+	return -EUCLEAN;
 }
 
 int store_accept_loss(const char *folder)
@@ -85,20 +128,74 @@ int store_accept_loss(const char *folder)
 	return unlink(path) < 0 && errno != ENOENT ? -errno : 0;
 }
 
-int witness_write(int fd, uint64_t sequence, const char *folder, char why[512])
+int witness_open(const char *folder, struct witness **ret, char ret_why[512])
 {
-	uint8_t record[WITNESS_LEN];
-	uint32_t crc;
+	struct witness *witness;
+	char path[600];
+	int fd;
+
+	name_file(folder, path);
+	fd = open(path, O_WRONLY | O_CREAT | O_CLOEXEC, 0640);
+	if (fd < 0) {
+		fd = -errno;
+		snprintf(ret_why, 512, "%.300s: %s", path, strerror(-fd));
+		return fd;
+	}
+	witness = memory_new(sizeof(*witness));
+	witness->fd = fd;
+	witness->folder = memory_copy_text(folder);
+	*ret = witness;
+	return 0;
+}
+
+/* The logs come and go seldom, and the folder's time of change tells when. */
+static void look_at_logs(struct witness *witness)
+{
+	struct timespec now;
+	struct stat folder;
+	int64_t changed_us;
+
+	if (stat(witness->folder, &folder) < 0)
+		return;
+	changed_us = folder.st_mtim.tv_sec * US_PER_S + folder.st_mtim.tv_nsec / 1000;
+	if (witness->settled && changed_us == witness->changed_us)
+		return;
+	clock_gettime(CLOCK_REALTIME, &now);
+	witness->settled = now.tv_sec * US_PER_S + now.tv_nsec / 1000 - changed_us > SETTLED_US;
+	witness->changed_us = changed_us;
+	wals_list(witness->folder, &witness->logs);
+}
+
+static void put_u32(uint8_t *at, uint32_t number)
+{
+	for (int i = 0; i < 4; i++)
+		at[i] = (uint8_t)(number >> (8 * i));
+}
+
+int witness_write(struct witness *witness, uint64_t sequence, char ret_why[512])
+{
+	uint8_t record[WITNESS_LEN] = { 0 };
 	ssize_t written;
 
+	look_at_logs(witness);
 	memcpy(record, MAGIC, MAGIC_LEN);
 	put_be64(record + SEQUENCE_AT, sequence);
-	crc = crc_of(record);
-	for (int i = 0; i < 4; i++)
-		record[CRC_AT + i] = (uint8_t)(crc >> (8 * i));
-	written = pwrite(fd, record, sizeof(record), 0);
+	put_u32(record + COUNT_AT, witness->logs.count);
+	for (uint32_t i = 0; i < witness->logs.count; i++)
+		put_be64(record + LOGS_AT + (size_t)8 * i, witness->logs.numbers[i]);
+	put_u32(record + CRC_AT, crc_of(record, CRC_AT));
+	written = pwrite(witness->fd, record, sizeof(record), 0);
 	if (written == WITNESS_LEN)
 		return 0;
-	snprintf(why, 512, "%.300s/witness: %s", folder, written < 0 ? strerror(errno) : "a short write");
+	snprintf(ret_why, 512, "%.300s/witness: %s", witness->folder, written < 0 ? strerror(errno) : "a short write");
 	return -EIO;
+}
+
+void witness_close(struct witness *witness)
+{
+	if (!witness)
+		return;
+	close(witness->fd);
+	free(witness->folder);
+	free(witness);
 }

@@ -1,16 +1,23 @@
 /*
- * witness.h: how far a store was synced, kept beside it; only rocks.c includes it
+ * witness.h: how far a store was synced, kept beside it; only rocks.c and rocks_open.c include it
  */
 #ifndef BUS_STORE_WITNESS_H
 #define BUS_STORE_WITNESS_H
 
-#include <stdint.h>
+#include "bus/store/wals.h"
 
+struct witness;
+
+/* Which write-ahead logs held something after the last synced commit. None: it does not say. */
+void witness_read(const char *folder, struct wals *ret);
 /*
- * A descriptor, or a negative errno. `found`: up to which operation the store goes. -EUCLEAN: more than that was synced. why: of
- * a failure; of a witness that was damaged, if it was empty.
+ * `found`: up to which operation the store goes. -EUCLEAN: more than that was synced. why: of a failure; of a witness that was
+ * damaged, if it was empty.
  */
-int witness_open(const char *folder, uint64_t found, char why[512]);
-int witness_write(int fd, uint64_t sequence, const char *folder, char why[512]); /* -EIO */
+int witness_check(const char *folder, uint64_t found, char why[512]);
+
+int witness_open(const char *folder, struct witness **ret, char ret_why[512]);    /* a negative errno */
+int witness_write(struct witness *witness, uint64_t sequence, char ret_why[512]); /* after a synced commit. -EIO */
+void witness_close(struct witness *witness);                                      /* takes NULL */
 
 #endif

@@ -68,6 +68,7 @@ command_fn command_shop_add, command_shop_list, command_shop_mode, command_shop_
 command_fn command_cart_override, command_cart_suppress, command_cart_write_off;
 command_fn command_backup, command_restore, command_rebuild;
 command_fn command_keys_make, command_keys_list, command_keys_rotate, command_keys_revoke;
+command_fn command_verify;
 command_fn command_rules_check, command_config_check, command_preview, command_webhook_send;
 
 #endif

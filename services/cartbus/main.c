@@ -39,6 +39,7 @@ static const struct subcommand {
 	{ "why", "SHOP CART", "what happened to a cart, what was decided, why, and when next", command_why },
 	{ "queues", "", "what waits where", command_queues },
 	{ "timers", "", "what will happen when", command_timers },
+	{ "verify", "[DIR]", "is the log all there? of a stopped broker, or of a copy", command_verify },
 	{ NULL, NULL, "Mend", NULL },
 	{ "dlq list", "", "dead letters: what could not be handled, and why", command_dlq_list },
 	{ "dlq show", "QUEUE SEQ", "one dead letter with its history and payload", command_dlq_show },

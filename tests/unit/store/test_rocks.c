@@ -7,11 +7,10 @@
 #include "bus/store/store.h"
 #include "tests/unit/cmocka_all.h"
 #include "tests/unit/folder.h"
-#include <dirent.h>
+#include "tests/unit/store/numbers.h"
 #include <errno.h>
 #include <fcntl.h>
 #include <sched.h>
-#include <signal.h>
 #include <sys/mount.h>
 #include <sys/resource.h>
 #include <sys/statvfs.h>
@@ -20,72 +19,6 @@
 DEFINE_CLEANUP(struct store_batch *, store_batch_free)
 DEFINE_CLEANUP(struct store_cursor *, store_cursor_free)
 DEFINE_CLEANUP(struct store *, store_close)
-
-enum { LOG, STATE, VALUE_BYTES = 3000, RECORD_HEAD = 32 };
-
-static const char *const families[] = { "log", "state", NULL };
-static const struct store_options options = { families, 1 << 20, 1 << 20, false };
-
-static struct store *opened(const char *path)
-{
-	struct store *store = NULL;
-	char why[512];
-	if (store_open(path, &options, &store, why))
-		fail_msg("%s", why);
-	return store;
-}
-
-static int put_number(struct store *store, uint64_t number, bool sync)
-{
-	uint8_t key[8];
-	char value[VALUE_BYTES];
-	_cleanup_(store_batch_freep) struct store_batch *batch = store_batch_new(store);
-	put_be64(key, number);
-	memset(value, (int)('a' + number % 26), sizeof(value));
-	store_batch_put(batch, LOG, BYTES(key, 8), BYTES(value, sizeof(value)));
-	return store_commit(store, batch, sync);
-}
-
-/* How many there are, which must be 0, 1, 2 ... without a gap. */
-static uint64_t count_numbers(struct store *store)
-{
-	_cleanup_(store_cursor_freep) struct store_cursor *cursor = store_cursor_new(store, LOG);
-	uint64_t count = 0;
-	for (bool more = store_cursor_seek(cursor, bytes_of("")); more; more = store_cursor_next(cursor)) {
-		assert_true(get_be64(store_cursor_key(cursor).data) == count);
-		assert_int_equal(store_cursor_value(cursor).len, VALUE_BYTES);
-		count++;
-	}
-	assert_int_equal(store_cursor_status(cursor), 0);
-	return count;
-}
-
-/* A child that commits until it is killed, and tells each number over a pipe once its sync has returned. */
-static uint64_t commit_until_killed(const char *path, uint64_t from, uint64_t enough)
-{
-	int ends[2];
-	assert_int_equal(pipe(ends), 0);
-	pid_t child = fork();
-	assert_true(child >= 0);
-	if (child == 0) {
-		struct store *store = opened(path);
-		for (uint64_t i = from;; i++)
-			if (put_number(store, i, true) < 0 || write(ends[1], &i, sizeof(i)) < 0)
-				_exit(1);
-	}
-	close(ends[1]);
-	uint64_t confirmed = from, number;
-	while (read(ends[0], &number, sizeof(number)) == (ssize_t)sizeof(number)) {
-		confirmed = number + 1;
-		if (confirmed >= from + enough)
-			kill(child, SIGKILL);
-	}
-	close(ends[0]);
-	int status;
-	assert_int_equal(waitpid(child, &status, 0), child);
-	assert_true(WIFSIGNALED(status));
-	return confirmed;
-}
 
 static void what_was_synced_outlives_any_number_of_kills(void **state)
 {
@@ -100,63 +33,6 @@ static void what_was_synced_outlives_any_number_of_kills(void **state)
 	}
 }
 
-/* The write-ahead log with the highest number; `below` is the path of one, or NULL. */
-static void find_log_before(const char *path, const char *below, char to[256])
-{
-	char newest[64] = "";
-	const char *limit = below ? strrchr(below, '/') + 1 : "~";
-	DIR *dir = opendir(path);
-	assert_non_null(dir);
-	for (struct dirent *entry; (entry = readdir(dir));) {
-		size_t len = strlen(entry->d_name);
-		if (len == 10 && strcmp(entry->d_name + 6, ".log") == 0 && strcmp(entry->d_name, newest) > 0 &&
-			strcmp(entry->d_name, limit) < 0)
-			TEXT_COPY(newest, entry->d_name);
-	}
-	closedir(dir);
-	assert_string_not_equal(newest, "");
-	snprintf(to, 256, "%s/%s", path, newest);
-}
-
-static void find_log(const struct folder *folder, char to[256])
-{
-	find_log_before(folder->path, NULL, to);
-}
-
-static off_t size_of(const char *path)
-{
-	int fd = open(path, O_RDONLY | O_CLOEXEC);
-	assert_true(fd >= 0);
-	off_t size = lseek(fd, 0, SEEK_END);
-	close(fd);
-	return size;
-}
-
-static void flip_byte(const char *path, off_t at)
-{
-	uint8_t byte;
-	_cleanup_close_ int fd = open(path, O_RDWR | O_CLOEXEC);
-	assert_int_equal(pread(fd, &byte, 1, at), 1);
-	byte ^= 0x40;
-	assert_int_equal(pwrite(fd, &byte, 1, at), 1);
-}
-
-/* Five that are synced, and one more that is not, before the process is gone. */
-static void commit_and_die(const char *path)
-{
-	pid_t child = fork();
-	if (child == 0) {
-		struct store *store = opened(path);
-		for (uint64_t i = 0; i < 6; i++)
-			if (put_number(store, i, i < 5) < 0)
-				_exit(1);
-		_exit(0);
-	}
-	int status = -1;
-	assert_int_equal(waitpid(child, &status, 0), child);
-	assert_int_equal(status, 0);
-}
-
 static void a_record_cut_short_is_left_out_with_a_word_about_it(void **state)
 {
 	(void)state;
@@ -169,84 +45,6 @@ static void a_record_cut_short_is_left_out_with_a_word_about_it(void **state)
 	assert_int_equal(store_open(folder.path, &options, &store, why), 0);
 	assert_true(text_starts(why, "the last record was cut short and left out: Corruption"));
 	assert_int_equal(count_numbers(store), 5);
-}
-
-/* `off_end` bytes are cut off; 0: the whole file is gone. */
-static void refuses_without_its_end(off_t off_end)
-{
-	_cleanup_(folder_remove) struct folder folder = folder_new();
-	char log[256], why[512] = "";
-	struct store *store = NULL;
-	uint64_t confirmed = commit_until_killed(folder.path, 0, 10);
-	find_log(&folder, log);
-	assert_int_equal(off_end ? truncate(log, size_of(log) - off_end) : unlink(log), 0);
-	for (int again = 0; again < 2; again++) {
-		assert_int_equal(store_open(folder.path, &options, &store, why), -EUCLEAN);
-		assert_non_null(strstr(why, folder.path));
-		assert_non_null(strstr(why, "were synced"));
-	}
-	assert_int_equal(store_accept_loss(folder.path), 0);
-	store = opened(folder.path);
-	assert_in_range(count_numbers(store), 0, confirmed - 1);
-	store_close(store);
-}
-
-static void a_log_without_the_end_that_was_synced_is_refused(void **state)
-{
-	(void)state;
-	refuses_without_its_end(2 * VALUE_BYTES); /* into the middle of a record: one that was confirmed goes with it */
-	refuses_without_its_end(2 * (VALUE_BYTES + RECORD_HEAD)); /* between two records, if all lie in one block */
-	refuses_without_its_end(0);
-}
-
-/* Two logs are needed at once: of one family only the first holds anything, and the second began when another family's was full. */
-static void fill_two_logs_and_copy(const char *path, const char *copy)
-{
-	_cleanup_(store_closep) struct store *store = opened(path);
-	_cleanup_(store_batch_freep) struct store_batch *batch = store_batch_new(store);
-	char command[600];
-	store_batch_put(batch, STATE, bytes_of("key"), bytes_of("value"));
-	assert_int_equal(store_commit(store, batch, true), 0);
-	for (uint64_t i = 0; i < 500; i++)
-		assert_int_equal(put_number(store, i, true), 0);
-	snprintf(command, sizeof(command), "cp -r %s %s", path, copy); /* as if the power went now */
-	assert_int_equal(system(command), 0);
-}
-
-static void an_older_log_that_lost_its_end_is_refused(void **state)
-{
-	(void)state;
-	for (off_t cut = 10; cut < VALUE_BYTES; cut += VALUE_BYTES / 2) {
-		_cleanup_(folder_remove) struct folder folder = folder_new();
-		char path[128], copy[128], newest[256], older[256], why[512] = "";
-		struct store *store = NULL;
-		FOLDER_PATH(path, folder, "store");
-		FOLDER_PATH(copy, folder, "copy");
-		fill_two_logs_and_copy(path, copy);
-		find_log_before(copy, NULL, newest);
-		find_log_before(copy, newest, older);
-		assert_int_equal(truncate(older, size_of(older) - cut), 0);
-		assert_int_equal(store_open(copy, &options, &store, why), -EUCLEAN);
-		assert_non_null(strstr(why, strrchr(older, '/') + 1));
-	}
-}
-
-static void a_damaged_witness_is_told_and_written_anew(void **state)
-{
-	(void)state;
-	_cleanup_(folder_remove) struct folder folder = folder_new();
-	char path[256], why[512] = "";
-	struct store *store = NULL;
-	commit_until_killed(folder.path, 0, 10);
-	FOLDER_PATH(path, folder, "witness");
-	flip_byte(path, 9);
-	assert_int_equal(store_open(folder.path, &options, &store, why), 0);
-	assert_non_null(strstr(why, "witness was damaged"));
-	assert_int_equal(put_number(store, count_numbers(store), true), 0);
-	store_close(store);
-	assert_int_equal(store_open(folder.path, &options, &store, why), 0);
-	assert_string_equal(why, "");
-	store_close(store);
 }
 
 static void a_clean_start_has_nothing_to_tell(void **state)
@@ -339,7 +137,7 @@ static void a_store_that_may_fall_back_does(void **state)
 {
 	(void)state;
 	_cleanup_(folder_remove) struct folder folder = folder_new();
-	static const struct store_options folded = { families, 1 << 20, 1 << 20, true };
+	const struct store_options folded = { options.families, 1 << 20, 1 << 20, true };
 	char log[256], why[512] = "";
 	commit_until_killed(folder.path, 0, 30);
 	find_log(&folder, log);
@@ -483,9 +281,7 @@ static void room_is_looked_for_before_a_synced_commit_and_before_opening(void **
 {
 	(void)state;
 	_cleanup_(folder_remove) struct folder folder = folder_new();
-	pid_t child = fork();
-	if (child == 0) /* a program of its own: after a fork RocksDB has no threads to flush with */
-		_exit(execl("/proc/self/exe", "test_store_rocks", "small-disk", folder.path, (char *)NULL));
+	pid_t child = start_program("small-disk", folder.path, NULL, -1);
 	int status = -1;
 	assert_int_equal(waitpid(child, &status, 0), child);
 	if (WIFEXITED(status) && WEXITSTATUS(status) == 77)
@@ -549,12 +345,11 @@ int main(int argc, char **argv)
 {
 	if (argc == 3 && strcmp(argv[1], "small-disk") == 0)
 		_exit(work_on_a_small_disk(argv[2]));
+	if (numbers_program(argc, argv) >= 0)
+		_exit(0);
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(what_was_synced_outlives_any_number_of_kills),
 		cmocka_unit_test(a_record_cut_short_is_left_out_with_a_word_about_it),
-		cmocka_unit_test(a_log_without_the_end_that_was_synced_is_refused),
-		cmocka_unit_test(an_older_log_that_lost_its_end_is_refused),
-		cmocka_unit_test(a_damaged_witness_is_told_and_written_anew),
 		cmocka_unit_test(a_clean_start_has_nothing_to_tell),
 		cmocka_unit_test(damage_in_the_middle_of_the_log_is_refused),
 		cmocka_unit_test(a_whole_last_record_that_is_wrong_is_refused),

@@ -1,0 +1,81 @@
+/*
+ * order.c: the broker's arguments
+ */
+#include "bus/broker/order.h"
+#include "bus/base/log.h"
+#include <getopt.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+static const char CONFIG_DEFAULT[] = "/etc/cartbus/cartbus.conf";
+
+static void print_help(void)
+{
+	printf("cartbus-broker: the durable message broker of cartbus\n\n"
+	       "Keeps the log, hands its messages to the services, and confirms what it has synced to disk.\n\n"
+	       "  --config FILE   default %s; sections [paths], [log], [clock], [broker], [user NAME]\n"
+	       "  --new-identity  give the log in <state>/broker another identity and exit: for a log that was "
+	       "restored, "
+	       "or that\n"
+	       "                  has lost messages and is to go on without them. Every service that knew the old one "
+	       "refuses\n"
+	       "                  it until its state folder is deleted (keep a gateway's spool).\n"
+	       "  --verify        read the whole log in <state>/broker, or in --folder DIR, and say whether it is all "
+	       "there: "
+	       "every\n"
+	       "                  checksum, unbroken numbers, what is derived, and what became of each message in each "
+	       "queue.\n"
+	       "                  Exit 0: it is sound; 1: it is not, and where; 3: a broker has it open. --json: as "
+	       "JSON\n"
+	       "  --help          this text\n"
+	       "  --version\n\n"
+	       "SIGHUP: reads anew who may come (peers.conf of [paths] keys); sessions of others end.\n",
+		CONFIG_DEFAULT);
+}
+
+struct order order_parse(int argc, char **argv)
+{
+	static const struct option options[] = {
+		{ "config", required_argument, NULL, 'c' },
+		{ "new-identity", no_argument, NULL, 'n' },
+		{ "verify", no_argument, NULL, 'y' },
+		{ "folder", required_argument, NULL, 'f' },
+		{ "json", no_argument, NULL, 'j' },
+		{ "help", no_argument, NULL, 'h' },
+		{ "version", no_argument, NULL, 'v' },
+		{ NULL, 0, NULL, 0 },
+	};
+	struct order order = { .config = CONFIG_DEFAULT };
+	int option;
+
+	while ((option = getopt_long(argc, argv, "", options, NULL)) != -1) {
+		switch (option) {
+		case 'c':
+			order.config = optarg;
+			break;
+		case 'n':
+			order.new_identity = true;
+			break;
+		case 'y':
+			order.verify = true;
+			break;
+		case 'f':
+			order.folder = optarg;
+			break;
+		case 'j':
+			order.json = true;
+			break;
+		case 'h':
+			print_help();
+			exit(0);
+		case 'v':
+			printf("cartbus-broker %s\n", CARTBUS_VERSION);
+			exit(0);
+		default:
+			exit(2);
+		}
+	}
+	if (optind < argc)
+		die("unexpected argument \"%s\"; see cartbus-broker --help", argv[optind]);
+	return order;
+}

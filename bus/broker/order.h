@@ -1,0 +1,16 @@
+/*
+ * order.h: what the broker's arguments ask for
+ */
+#ifndef BUS_BROKER_ORDER_H
+#define BUS_BROKER_ORDER_H
+
+#include <stdbool.h>
+
+struct order {
+	const char *config, *folder; /* folder: to verify; NULL: the configured one */
+	bool new_identity, verify, json;
+};
+
+struct order order_parse(int argc, char **argv); /* ends the process for --help, --version and what makes no sense */
+
+#endif

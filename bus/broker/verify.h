@@ -1,0 +1,67 @@
+/*
+ * verify.h: is everything in a log as it must be? Offline, reading only
+ *
+ * Read next: verify.c (the log, message by message), verify_rows.c (what is derived from it), verify_queue.c (promise 6)
+ */
+#ifndef BUS_BROKER_VERIFY_H
+#define BUS_BROKER_VERIFY_H
+
+#include "bus/broker/block.h"
+#include "bus/wire/message.h"
+#include <jansson.h>
+
+struct verify_queue;
+
+struct verify_counts {
+	uint64_t messages, dropped, commits, frames, idem, latest;
+	uint64_t idem_met, latest_met; /* rows whose message is there and says the same */
+};
+
+struct verify {
+	struct store *store;
+	const struct topology *topology;
+	int64_t idem_window_us, keep_window_us;       /* of idempotency keys but claims'; of facts */
+	int64_t now_us;                               /* log time at the latest */
+	void (*progress)(uint64_t done, uint64_t of); /* NULL: nobody looks; called every now and then */
+	/* what is found out */
+	char id[40], format[16];
+	uint64_t head, boots, folded, kept_from[RETENTION_CLASSES];
+	int64_t time_us; /* of the last commit */
+	char names[TOPICS_MAX * 8][32];
+	struct verify_counts counts;
+	struct verify_queue *queues[PEERS_MAX];
+	json_t *problems; /* array of {"what", "where"}; the first ones */
+	uint64_t problem_count;
+};
+
+/* One message of the log with what its column says; no bytes and no envelope: it was old and has been dropped. */
+struct verify_message {
+	uint64_t seq;
+	int64_t time_us;
+	const struct block_entry *entry;
+	struct bytes message;
+	Envelope envelope;
+};
+
+/* 0: it was read to its end, problems or none; else what the store answered. `verify` begins with its first six fields. */
+int verify_log(struct verify *verify);
+json_t *verify_report(const struct verify *verify); /* of verify_log; a new reference */
+void verify_free(struct verify *verify);
+
+void verify_problem(struct verify *verify, uint64_t seq, const char *format, ...)
+	__attribute__((format(printf, 3, 4))); /* seq 0: of no message */
+/* Index into the topology of the topic that this log calls `id`; negative: it is not declared any more. */
+int verify_topic(const struct verify *verify, uint16_t id);
+
+/* verify_rows.c: what is derived from a message is there; then: what is there is derived from one. */
+void verify_derived(struct verify *verify, const struct verify_message *message);
+int verify_rows(struct verify *verify);
+
+/* verify_queue.c: promise 6. Of every message and queue that hears it: done, dead, redriven or pending, exactly one. */
+int verify_queues_open(struct verify *verify);
+void verify_heard(struct verify *verify, const struct verify_message *message);
+int verify_queues_end(struct verify *verify); /* whatever lies there of no message */
+json_t *verify_queues_report(const struct verify *verify);
+void verify_queues_free(struct verify *verify);
+
+#endif

@@ -1,0 +1,34 @@
+/*
+ * rocks.h: the store on disk, shared by rocks.c (what is done with it) and rocks_open.c (how it comes to be open)
+ */
+#ifndef BUS_STORE_ROCKS_H
+#define BUS_STORE_ROCKS_H
+
+#include "bus/store/engine.h"
+#include <pthread.h>
+#include <rocksdb/c.h>
+
+struct witness;
+
+struct rocks_store {
+	struct store store;
+	char *path;
+	bool read_only;
+	struct witness *witness; /* NULL: of a store that may fall back, or is only read */
+	rocksdb_t *db;
+	rocksdb_column_family_handle_t *families[STORE_FAMILIES_MAX + 1]; /* the last one is RocksDB's "default" */
+	rocksdb_cache_t *cache;
+	rocksdb_options_t *options;
+	rocksdb_readoptions_t *reading;
+	rocksdb_writeoptions_t *writing;
+	rocksdb_writeoptions_t *writing_synced;
+	pthread_mutex_t telling; /* store.why: a read may fail beside a commit */
+};
+
+/* Takes RocksDB's words, if there are any, and finds the errno in them; 0 when there are none. */
+int rocks_take_error(struct store *store, char *words);
+void rocks_close(struct store *store);
+
+extern const struct store_engine rocks_engine;
+
+#endif
