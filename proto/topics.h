@@ -4,7 +4,9 @@
  * X(name, "topic", Message, retention class, compaction group)
  *
  * Retention class: raw (what storefronts and shoppers sent, with personal payloads: 30 days), fact (what was decided: as long
- * as a cart is remembered), keep (for ever). A compaction group names the rows of which only the one with the highest version
+ * as a cart is remembered), keep (for ever). What stops a mail is kept, whoever sent it: it names nobody but by keyed hashes and
+ * the storefront's numbers, and must outlive the longest chase. A row whose last message is a tombstone has come to its end and is
+ * forgotten as a fact is; one that stands, stays. A compaction group names the rows of which only the one with the highest version
  * is kept for newcomers, per (shop, key); topics that end each other's rows share one. NULL: not compacted.
  *
  * Read next: cart.proto, bus/actor/topic.h
@@ -17,7 +19,7 @@
 
 #define CART_TOPICS(X)                                                                                                 \
 	X(cart_changed, "cart.changed", CartChanged, RETAIN_RAW, NULL)                                                 \
-	X(cart_checkout, "cart.checkout", CartCheckout, RETAIN_RAW, NULL)                                              \
+	X(cart_checkout, "cart.checkout", CartCheckout, RETAIN_KEEP, NULL)                                             \
 	X(cart_closed, "cart.closed", CartClosed, RETAIN_FACT, NULL)                                                   \
 	X(cart_state, "cart.state", CartState, RETAIN_FACT, "cart.state")                                              \
 	X(cart_wake, "cart.wake", CartWake, RETAIN_FACT, NULL)                                                         \
@@ -33,8 +35,8 @@
 	X(reminder_refused, "reminder.refused", ReminderOutcome, RETAIN_KEEP, NULL)                                    \
 	X(reminder_ambiguous, "reminder.ambiguous", ReminderOutcome, RETAIN_KEEP, NULL)                                \
 	X(reminder_skipped, "reminder.skipped", ReminderOutcome, RETAIN_KEEP, NULL)                                    \
-	X(optout_request, "optout.request", OptoutRequest, RETAIN_RAW, NULL)                                           \
-	X(mail_feedback, "mail.feedback", MailFeedback, RETAIN_RAW, NULL)                                              \
+	X(optout_request, "optout.request", OptoutRequest, RETAIN_KEEP, NULL)                                          \
+	X(mail_feedback, "mail.feedback", MailFeedback, RETAIN_KEEP, NULL)                                             \
 	X(suppression, "suppression", Suppression, RETAIN_KEEP, "suppression")                                         \
 	X(admin_action, "admin.action", AdminAction, RETAIN_KEEP, NULL)                                                \
 	X(link_clicked, "link.clicked", LinkClicked, RETAIN_FACT, NULL)                                                \

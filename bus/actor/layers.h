@@ -20,6 +20,25 @@ void state_write_turn(struct state *state, uint64_t turn);
 void state_drop_turn(struct state *state, uint64_t turn); /* its rows, unless a later turn wrote them again */
 void state_drop_turns(struct state *state);               /* all: the session ended */
 
+/*
+ * Why a row is there, and so how long: the rows that are written next come of this fact. What the log forgets (bus.proto,
+ * Forgotten) is forgotten here at the same place of the log, so that a store that was kept and one that is folded anew are the same.
+ */
+enum row_life {
+	ROW_STAYS,  /* of what is kept for ever */
+	ROW_STANDS, /* of a compacted topic: until it is ended */
+	ROW_ENDED,  /* of a compacted topic, by a tombstone */
+	ROW_FACT,   /* of facts that are not compacted */
+	ROW_RAW
+};
+void state_write_fact(struct state *state, enum row_life life, uint64_t seq);
+int state_hear_forgotten(struct state *state, struct bytes payload); /* -EBADMSG */
+/* Takes a few forgotten rows out of the store; everything must have been flushed. */
+bool state_is_sweeping(const struct state *state);
+int state_sweep(struct state *state);
+bool state_is_unmarked(
+	const struct state *state); /* an older program wrote it: it must be folded anew, but can be read */
+
 void state_pass(struct state *state, uint64_t seq); /* the projections have passed this; never goes back */
 /* Everything folded and the cursor, in one batch without sync. `remembered`: the highest number this peer ever learnt. */
 int state_flush(struct state *state);

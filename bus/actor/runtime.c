@@ -164,6 +164,15 @@ static void pass(struct runtime *runtime, uint64_t seq)
 		requests_passed(runtime);
 }
 
+/* What does not decode says nothing to us. */
+static void fold(struct runtime *runtime, const struct said *said, struct bytes payload)
+{
+	if (strcmp(said->topic, TOPIC_FORGOTTEN) == 0)
+		state_hear_forgotten(runtime->state, payload);
+	else
+		table_fold(runtime->table, runtime->state, said, payload);
+}
+
 static void hear_projection(struct runtime *runtime, const Projection *head, struct bytes message)
 {
 	Envelope envelope;
@@ -177,8 +186,7 @@ static void hear_projection(struct runtime *runtime, const Projection *head, str
 		struct said said = said_from(&envelope, head->seq, head->time_us, head->said_by);
 
 		state_write_projected(runtime->state);
-		table_fold(
-			runtime->table, runtime->state, &said, payload); /* what does not decode says nothing to us */
+		fold(runtime, &said, payload);
 		state_write_turn(runtime->state, runtime->turns + 1);
 		runtime->counts.folded++;
 	}
@@ -283,6 +291,8 @@ int runtime_new(const struct service *service, const struct runtime_settings *se
 	list_init(&runtime->effects);
 	runtime->table = table_new(service);
 	runtime->state = state_new(store);
+	if (state_is_unmarked(runtime->state) && state_forget(runtime->state) < 0)
+		die("the folded state of an older program cannot be emptied: check the disk");
 	state_write_turn(runtime->state, 1);
 	runtime->session = session_new(service, settings, runtime->run, link, clock, &owner);
 	*ret = runtime;
@@ -313,7 +323,7 @@ static void flush(struct runtime *runtime)
 {
 	int64_t now = boot_us(runtime);
 
-	if (state_is_clean(runtime->state)) {
+	if (state_is_clean(runtime->state) && !state_is_sweeping(runtime->state)) {
 		runtime->flush_at_us = 0;
 		return;
 	}
@@ -321,9 +331,9 @@ static void flush(struct runtime *runtime)
 		runtime->flush_at_us = now + runtime->flush_every_us;
 	if (now < runtime->flush_at_us)
 		return;
-	runtime->flush_at_us = 0;
-	if (state_flush(runtime->state) < 0)
+	if (state_flush(runtime->state) < 0 || state_sweep(runtime->state) < 0)
 		die("the folded state cannot be written: check the disk");
+	runtime->flush_at_us = state_is_sweeping(runtime->state) ? now + runtime->flush_every_us : 0;
 }
 
 static void lesser(int64_t *wait_us, int64_t other_us)

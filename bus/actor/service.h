@@ -31,6 +31,7 @@ struct service {
 	struct remembers {
 		const struct topic *topic;
 		fold_fn *fold;
+		bool passing; /* the topic is kept for ever, what is remembered of it as long as a row that ended */
 	} remembers[SERVICE_REMEMBERS_MAX];
 	const struct topic *says[SERVICE_SAYS_MAX];
 	const struct effect_kind *effects[SERVICE_EFFECTS_MAX];
@@ -57,6 +58,14 @@ struct service {
 		.fold = (fold_fn *)(1                                                                                  \
 				? (function)                                                                           \
 				: (void (*)(struct state *, const struct said *, const topic_message_##name *))0)      \
+	}
+#define REMEMBERS_FOR_A_WHILE(name, function)                                                                          \
+	{                                                                                                              \
+		.topic = &topic_##name,                                                                                \
+		.fold = (fold_fn *)(1                                                                                  \
+				? (function)                                                                           \
+				: (void (*)(struct state *, const struct said *, const topic_message_##name *))0),     \
+		.passing = true                                                                                        \
 	}
 #define SAYS(name) &topic_##name
 

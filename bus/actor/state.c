@@ -54,6 +54,8 @@ struct state *state_new(struct store **store)
 	state->cursor = meta_number(state->store, "cursor");
 	state->remembered = meta_number(state->store, "remembered");
 	state->opening = meta_number(state->store, "opening");
+	if (forget_open(state) < 0)
+		die("the folded state cannot be read: %s", store_why(state->store));
 	if (store_get(state->store, FAMILY_META, bytes_of("log"), &log_id) == 0)
 		TEXT_COPY(state->log_id, buffer_text(&log_id));
 	if (state->cursor == 0 && delete_rows(state->store) < 0)
@@ -70,6 +72,7 @@ void state_free(struct state *state)
 	ordmap_free(state->folded);
 	store_close(state->store);
 	buffer_free(&state->scratch);
+	buffer_free(&state->sweep_at);
 	free(state);
 }
 
@@ -93,16 +96,13 @@ static bool find_row(const struct state *state, struct bytes key, struct bytes *
 
 	if (!entry)
 		entry = ordmap_find(state->folded, key);
-	if (entry) {
-		*ret = row_value(ordmap_value(entry));
-		return !row_is_gone(ordmap_value(entry));
-	}
+	if (entry)
+		return !row_is_gone(ordmap_value(entry)) && row_open(state, row_marked(ordmap_value(entry)), ret);
 	buffer_clear(scratch);
 	r = store_get(state->store, FAMILY_ROWS, key, scratch);
 	if (r < 0 && r != -ENOENT)
 		die("the folded state cannot be read: %s", store_why(state->store));
-	*ret = buffer_bytes(scratch);
-	return r == 0;
+	return r == 0 && row_open_stored(state, buffer_bytes(scratch), ret);
 }
 
 static void write_row(struct state *state, struct bytes key, struct bytes value)
@@ -164,9 +164,12 @@ void state_put_bytes(struct state *state, const char *table, const char *shop, c
 	_cleanup_(buffer_free) struct buffer row = { 0 };
 	char at[ROW_KEY_MAX];
 	const uint8_t there = ROW_IS_THERE;
+	uint8_t mark[ROW_MARK_LEN];
 
 	assert(value.len <= ROW_VALUE_MAX);
+	row_mark(state, mark);
 	buffer_add(&row, &there, 1);
+	buffer_add(&row, mark, sizeof(mark));
 	buffer_add(&row, value.data, value.len);
 	write_row(state, BYTES(at, row_key(at, table, shop, key)), buffer_bytes(&row));
 }
@@ -285,6 +288,7 @@ static int commit(struct state *state, struct store_batch *batch)
 	batch_number(batch, "cursor", state->cursor);
 	batch_number(batch, "remembered", state->remembered);
 	batch_number(batch, "opening", state->opening);
+	forget_write(state, batch);
 	store_batch_put(batch, FAMILY_META, bytes_of("log"), bytes_of(state->log_id));
 	r = store_commit(state->store, batch, false);
 	if (r == 0)
@@ -304,7 +308,7 @@ int state_flush(struct state *state)
 		if (row_is_gone(ordmap_value(at)))
 			store_batch_delete(batch, FAMILY_ROWS, ordmap_key(at));
 		else
-			store_batch_put(batch, FAMILY_ROWS, ordmap_key(at), row_value(ordmap_value(at)));
+			store_batch_put(batch, FAMILY_ROWS, ordmap_key(at), row_marked(ordmap_value(at)));
 	}
 	r = commit(state, batch);
 	store_batch_free(batch);
@@ -325,6 +329,8 @@ int state_forget(struct state *state)
 	ordmap_clear(state->folded);
 	state->folded_bytes = 0;
 	state->cursor = 0;
+	state->forgotten = (Forgotten){ 0 };
+	state->unmarked = state->sweeping = false;
 	batch = store_batch_new(state->store);
 	r = commit(state, batch);
 	store_batch_free(batch);

@@ -8,6 +8,7 @@
 #include "bus/base/log.h"
 
 struct merge {
+	const struct state *state;
 	struct ordmap_entry *overlay, *folded;
 	struct store_cursor *store;
 	bool store_has;
@@ -22,6 +23,7 @@ static bool begins_with(struct bytes key, struct bytes prefix)
 static void merge_open(
 	struct merge *merge, const struct state *state, struct bytes prefix, struct bytes from, bool with_overlay)
 {
+	merge->state = state;
 	merge->prefix = prefix;
 	merge->overlay = with_overlay ? ordmap_at_or_after(state->overlay, from) : NULL;
 	merge->folded = ordmap_at_or_after(state->folded, from);
@@ -44,7 +46,7 @@ static bool merge_next(struct merge *merge, struct buffer *ret_key, struct buffe
 		const struct bytes *least =
 			smaller(smaller(merge->overlay ? &over : NULL, merge->folded ? &folded : NULL),
 				merge->store_has ? &stored : NULL);
-		struct bytes layered = { 0 };
+		struct bytes layered = { 0 }, value;
 
 		if (!least || !begins_with(*least, merge->prefix))
 			return false;
@@ -52,8 +54,7 @@ static bool merge_next(struct merge *merge, struct buffer *ret_key, struct buffe
 		buffer_add(ret_key, least->data, least->len);
 		buffer_clear(ret_value);
 		if (merge->store_has && bytes_equal(stored, buffer_bytes(ret_key))) {
-			struct bytes value = store_cursor_value(merge->store);
-
+			value = store_cursor_value(merge->store);
 			buffer_add(ret_value, value.data, value.len);
 			merge->store_has = store_cursor_next(merge->store);
 		}
@@ -65,12 +66,18 @@ static bool merge_next(struct merge *merge, struct buffer *ret_key, struct buffe
 			layered = ordmap_value(merge->overlay);
 			merge->overlay = ordmap_next(merge->overlay);
 		}
-		if (!layered.data)
+		if (!layered.data) {
+			if (!row_open_stored(merge->state, buffer_bytes(ret_value), &value))
+				continue;
+			if (value.len > 0)
+				memmove(ret_value->data, value.data, value.len);
+			ret_value->len = value.len;
 			return true;
-		if (row_is_gone(layered))
+		}
+		if (row_is_gone(layered) || !row_open(merge->state, row_marked(layered), &value))
 			continue;
 		buffer_clear(ret_value);
-		buffer_add(ret_value, row_value(layered).data, row_value(layered).len);
+		buffer_add(ret_value, value.data, value.len);
 		return true;
 	}
 }

@@ -2,11 +2,13 @@
  * state_rows.h: how state.c, overlay.c and state_each.c see rows; nobody else does
  *
  * A row's key is table NUL shop NUL key. In the two layers in memory a value begins with one byte that says whether the row is
- * there or was deleted; in the store a deleted row is simply not there.
+ * there or was deleted; in the store a deleted row is simply not there. Then comes its mark: which kind of fact wrote it, and that
+ * one's number. Rows of an older store have none.
  */
 #ifndef BUS_ACTOR_STATE_ROWS_H
 #define BUS_ACTOR_STATE_ROWS_H
 
+#include "bus.pb.h"
 #include "bus/actor/layers.h"
 #include "bus/base/list.h"
 #include "bus/base/ordmap.h"
@@ -15,6 +17,7 @@
 enum { ROW_KEY_MAX = 512, ROW_VALUE_MAX = 64 << 10 };
 enum { FAMILY_ROWS, FAMILY_META };
 enum { ROW_IS_GONE = 0, ROW_IS_THERE = 1 };
+enum { ROW_MARK_LEN = 9 };
 
 struct state {
 	struct store *store;
@@ -27,6 +30,12 @@ struct state {
 	char log_id[40];
 	bool dirty;
 	struct buffer scratch;
+	bool unmarked;       /* rows of the store have no mark: an older program wrote it */
+	enum row_life life;  /* of what is folded now ... */
+	uint64_t seq;        /* ... and its number */
+	Forgotten forgotten; /* as the log said last, up to the cursor */
+	bool sweeping;
+	struct buffer sweep_at;
 };
 
 size_t row_key(char to[ROW_KEY_MAX], const char *table, const char *shop, const char *key);
@@ -37,9 +46,18 @@ static inline bool row_is_gone(struct bytes layered)
 	return *(const uint8_t *)layered.data == ROW_IS_GONE;
 }
 
-static inline struct bytes row_value(struct bytes layered)
+/* As it lies in the store. */
+static inline struct bytes row_marked(struct bytes layered)
 {
 	return BYTES((const uint8_t *)layered.data + 1, layered.len - 1);
 }
+
+/* forget.c */
+void row_mark(const struct state *state, uint8_t ret[ROW_MARK_LEN]);
+/* The value behind the mark; false: it is forgotten, as if it were not there. */
+bool row_open(const struct state *state, struct bytes marked, struct bytes *ret_value);
+int forget_open(struct state *state);
+void forget_write(const struct state *state, struct store_batch *batch);
+bool row_open_stored(const struct state *state, struct bytes stored, struct bytes *ret_value);
 
 #endif

@@ -5,6 +5,7 @@
  * Promises: a message meets only the function that is declared for its topic.
  */
 #include "bus/actor/table.h"
+#include "bus/actor/layers.h"
 #include "bus/base/memory.h"
 #include <assert.h>
 #include <errno.h>
@@ -100,6 +101,22 @@ const void *table_decode(struct table *table, const struct topic *topic, struct 
 	return decode(topic, payload, table->heard) ? table->heard : NULL;
 }
 
+/* How long what is written about this lasts (layers.h). */
+static enum row_life life_of(const struct remembers *row, const struct said *said)
+{
+	switch (row->topic->retention) {
+	case RETAIN_RAW:
+		return ROW_RAW;
+	case RETAIN_KEEP:
+		return row->passing ? ROW_ENDED : ROW_STAYS;
+	case RETAIN_FACT:
+		break;
+	}
+	if (!row->topic->group)
+		return ROW_FACT;
+	return said->tombstone ? ROW_ENDED : ROW_STANDS;
+}
+
 int table_fold(struct table *table, struct state *state, const struct said *said, struct bytes payload)
 {
 	const struct remembers *row = remembers(table, said->topic);
@@ -108,6 +125,7 @@ int table_fold(struct table *table, struct state *state, const struct said *said
 		return -ENOENT;
 	if (!decode(row->topic, payload, table->remembered))
 		return -EBADMSG;
+	state_write_fact(state, life_of(row, said), said->seq);
 	row->fold(state, said, table->remembered);
 	return 0;
 }

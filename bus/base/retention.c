@@ -42,6 +42,6 @@ int retention_read(const struct config *config, struct retention_limits *ret, st
 			ret_error);
 	if (ret->facts_us < RETENTION_FACTS_LEAST_US)
 		return refuse(config, "facts",
-			"120d or more: a chase may last 60 days, and its cart is remembered beyond it", ret_error);
+			"120d or more: what was decided about a cart is asked for in the months after it", ret_error);
 	return 0;
 }

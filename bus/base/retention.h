@@ -2,7 +2,7 @@
  * retention.h: how long what is kept in the log, from the section [retention] of cartbus.conf
  *
  * Three classes of topics (bus/actor/topic.h): raw messages carry what storefronts and shoppers sent; facts are what was made of
- * it; what is to be kept stays for ever. The broker drops by this, and services forget by the same numbers.
+ * it; what is to be kept stays for ever. The broker drops by this, and the log tells the services (bus/broker/retain.c).
  */
 #ifndef BUS_BASE_RETENTION_H
 #define BUS_BASE_RETENTION_H
@@ -17,9 +17,9 @@
 
 struct retention_limits {
 	int64_t raw_us;       /* 30 days */
-	int64_t facts_us;     /* 400 days: also how long a closed cart, and what was done about it, is remembered */
+	int64_t facts_us;     /* 400 days: also how long a closed cart is remembered; an open one stays */
 	uint64_t raw_bytes;   /* 0: no limit */
-	uint64_t facts_bytes; /* of the facts in the log; those that folds still need are kept beside it */
+	uint64_t facts_bytes; /* of the facts in the log; carts are remembered by age alone */
 };
 
 /* -EINVAL: ret_error tells the key and what was expected. */

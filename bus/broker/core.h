@@ -103,6 +103,9 @@ struct broker {
 	int64_t retain_wall_us, retain_boot_us; /* a pair of moments that the clocks are held against */
 	int64_t retain_from_boot_us;            /* until then the clock is not believed: nothing is dropped */
 	int64_t retain_due_us;                  /* log time of the next look at what may go */
+	uint64_t retain_said;                   /* the message that says what goes next; 0: none */
+	Forgotten forgotten;                    /* as last said */
+	Forgotten latest_forgotten;             /* as said up to where `latest` stands */
 	int64_t latest_swept_boot_us;
 	bool latest_sweeping;
 	struct buffer latest_sweep_at;
@@ -169,13 +172,11 @@ void claims_free(struct broker *broker);
 int latest_open(struct broker *broker);
 void latest_fold(struct broker *broker, uint32_t most);
 void latest_fold_lazily(struct broker *broker, uint32_t most); /* now and then, behind the head */
-void latest_sweep_start(struct broker *broker);                /* rows that are too old are to go */
-void latest_sweep(struct broker *broker);                      /* a few of them */
+void latest_sweep(struct broker *broker);                      /* a few of the rows that are forgotten go */
 
 /* retain.c */
 void retain_open(struct broker *broker);
 void retain(struct broker *broker);
-int64_t retain_facts_us(const struct broker *broker); /* of this age facts are gone */
 bool retain_is_too_old(const struct broker *broker, int peer, uint64_t cursor);
 
 /* dead.c */

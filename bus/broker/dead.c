@@ -15,7 +15,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-static const char TOPIC[] = "dead.letter";
+static const char TOPIC[] = TOPIC_DEAD_LETTER;
 
 void dead_key(const struct queue *queue, uint64_t seq, struct buffer *ret)
 {

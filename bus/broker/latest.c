@@ -1,11 +1,12 @@
 /*
  * latest.c: the row that still stands, per key of compacted topics
  *
- * Owns:      family latest: (group, shop, key) -> the message with the highest version, of equals the newest; and its cursor.
+ * Owns:      family latest: (group, shop, key) -> the message with the highest version, of equals the newest; and its cursor, with
+ *            what the log had said to be forgotten by then.
  * Promises:  a row and the cursor move together, behind the head, now and then. Synced like every commit of this store: a record
  *            that is begun before the one before it is on the disk could not be told from corruption after a power cut. A
- *            tombstone is a row too: it keeps an older version from coming back. What is not kept for ever leaves by the age of
- *            the facts.
+ *            tombstone is a row too: it keeps an older version from coming back, until the log says that it is forgotten (retain.c).
+ *            What stands never goes.
  * Read next: project.c
  */
 #include "bus/base/cleanup.h"
@@ -14,25 +15,41 @@
 #include "bus/base/text.h"
 #include "bus/broker/session.h"
 #include <errno.h>
+#include <pb_decode.h>
 #include <stdlib.h>
 
 /* a row: number, version, log time, flags, length of said_by, said_by, message */
 enum { ROW_VERSION = 8, ROW_TIME = 16, ROW_FLAGS = 24, ROW_SAID = 25, ROW_HEAD = 26 };
 
-static const char CURSOR[] = "folded";
+static const char CURSOR[] =
+	"folded"; /* where it stands; rows_before, ends_from of the last log.forgotten up to there */
 static const int64_t FOLD_EVERY_US = 200 * US_PER_MS; /* a sync each time: seldom, and nobody waits for the rows */
 static const uint64_t FOLD_SOON = 4096;               /* ... but not when so many messages have come */
 static const int64_t SWEEP_EVERY_US = 1 * US_PER_S;
-enum { SWEEP_ROWS = 1024 }; /* a few at a time: nobody waits for it */
+enum { SWEEP_ROWS = 1024 /* a few at a time: nobody waits for it */, CURSOR_LEN = 24 };
 
 int latest_open(struct broker *broker)
 {
 	_cleanup_(buffer_free) struct buffer value = { 0 };
 	int r = store_get(broker->store, FAMILY_META, bytes_of(CURSOR), &value);
 
-	if (r == 0 && value.len == 8)
+	if (r == 0 && (value.len == 8 || value.len == CURSOR_LEN))
 		broker->folded = get_be64(value.data);
+	if (r == 0 && value.len == CURSOR_LEN) {
+		broker->latest_forgotten.rows_before = get_be64(value.data + 8);
+		broker->latest_forgotten.ends_from = get_be64(value.data + 16);
+	}
 	return r == -ENOENT ? 0 : r;
+}
+
+static void write_cursor(const struct broker *broker, struct store_batch *batch)
+{
+	uint8_t row[CURSOR_LEN];
+
+	put_be64(row, broker->folded);
+	put_be64(row + 8, broker->latest_forgotten.rows_before);
+	put_be64(row + 16, broker->latest_forgotten.ends_from);
+	store_batch_put(batch, FAMILY_META, bytes_of(CURSOR), BYTES(row, sizeof(row)));
 }
 
 static void make_key(const char *group, const Envelope *envelope, struct buffer *ret)
@@ -78,6 +95,26 @@ static bool parse_row(struct bytes row, char said_by[32], struct logged *ret)
 	return true;
 }
 
+/* Ended, and the log has said so long ago that it counts no more. The same as what a service makes of it (bus/actor/forget.c). */
+static bool is_forgotten(const struct broker *broker, struct bytes row)
+{
+	const Forgotten *forgotten = &broker->latest_forgotten;
+	struct logged logged;
+	Envelope envelope;
+	struct bytes payload;
+	char said_by[32];
+	int topic;
+
+	if (!parse_row(row, said_by, &logged) || logged.seq >= forgotten->rows_before)
+		return false;
+	if (!(logged.flags & FLAG_TOMBSTONE) && logged.seq >= forgotten->ends_from)
+		return false;
+	if (message_read(logged.message, &envelope, &payload) < 0)
+		return false;
+	topic = topology_topic(&broker->topology, envelope.topic);
+	return topic >= 0 && broker->topology.topics[topic].retention != RETENTION_KEEP;
+}
+
 struct folding {
 	struct broker *broker;
 	struct store_batch *batch;
@@ -85,8 +122,8 @@ struct folding {
 	struct buffer key, row, before;
 };
 
-/* Versions below the row's do not count; at the same one the newer message wins. A row that is too old outranks nothing. */
-static bool is_newer(struct folding *folding, uint64_t version, int64_t time_us)
+/* Versions below the row's do not count; at the same one the newer message wins. A row that is forgotten outranks nothing. */
+static bool is_newer(struct folding *folding, uint64_t version)
 {
 	struct ordmap_entry *entry = ordmap_find(folding->rows, buffer_bytes(&folding->key));
 	struct bytes before;
@@ -104,7 +141,19 @@ static bool is_newer(struct folding *folding, uint64_t version, int64_t time_us)
 		before = buffer_bytes(&folding->before);
 	}
 	return before.len < ROW_HEAD || version >= get_be64((const uint8_t *)before.data + ROW_VERSION) ||
-		time_us - (int64_t)get_be64((const uint8_t *)before.data + ROW_TIME) > retain_facts_us(folding->broker);
+		is_forgotten(folding->broker, before);
+}
+
+static void note_forgotten(struct broker *broker, struct bytes payload)
+{
+	pb_istream_t stream = pb_istream_from_buffer(payload.data, payload.len);
+	Forgotten forgotten;
+
+	if (!pb_decode(&stream, Forgotten_fields, &forgotten))
+		return;
+	broker->latest_forgotten = forgotten;
+	broker->latest_sweeping = true;
+	buffer_clear(&broker->latest_sweep_at);
 }
 
 static void fold_one(struct folding *folding, const struct logged *logged)
@@ -115,19 +164,26 @@ static void fold_one(struct folding *folding, const struct logged *logged)
 
 	if (message_read(logged->message, &envelope, &payload) < 0)
 		return;
+	if (group[0] == '\0') {
+		note_forgotten(folding->broker, payload);
+		return;
+	}
 	make_key(group, &envelope, &folding->key);
-	if (!is_newer(folding, envelope.version, logged->time_us))
+	if (!is_newer(folding, envelope.version))
 		return;
 	make_row(logged, envelope.version, &folding->row);
 	ordmap_put(folding->rows, buffer_bytes(&folding->key), buffer_bytes(&folding->row), 0);
 	store_batch_put(folding->batch, FAMILY_LATEST, buffer_bytes(&folding->key), buffer_bytes(&folding->row));
 }
 
-static void compacted_topics(const struct broker *broker, uint64_t ret[2])
+/* What is compacted, and what ends it. */
+static void topics_folded(const struct broker *broker, uint64_t ret[2])
 {
+	int forgotten = topology_topic(&broker->topology, TOPIC_FORGOTTEN);
+
 	ret[0] = ret[1] = 0;
 	for (int i = 0; i < broker->topology.topic_count; i++)
-		if (broker->topology.topics[i].group[0] != '\0')
+		if (broker->topology.topics[i].group[0] != '\0' || i == forgotten)
 			ret[i / 64] |= UINT64_C(1) << (i % 64);
 }
 
@@ -135,10 +191,9 @@ static int fold_range(struct folding *folding, uint32_t most)
 {
 	struct broker *broker = folding->broker;
 	uint64_t topics[2];
-	uint8_t cursor[8];
 	int r = 0;
 
-	compacted_topics(broker, topics);
+	topics_folded(broker, topics);
 	for (uint32_t i = 0; i < most && r == 0 && broker->broken == 0; i++) {
 		struct logged logged;
 
@@ -156,8 +211,7 @@ static int fold_range(struct folding *folding, uint32_t most)
 		broker->folded = log_head(broker->log);
 	else if (r < 0)
 		return r;
-	put_be64(cursor, broker->folded);
-	store_batch_put(folding->batch, FAMILY_META, bytes_of(CURSOR), BYTES(cursor, sizeof(cursor)));
+	write_cursor(broker, folding->batch);
 	r = store_commit(broker->store, folding->batch, true);
 	return r < 0 ? commit_failed(broker, r) : 0;
 }
@@ -193,27 +247,6 @@ void latest_fold(struct broker *broker, uint32_t most)
 
 /* --- rows that leave --- */
 
-static bool row_may_go(const struct broker *broker, struct bytes value)
-{
-	struct logged logged;
-	Envelope envelope;
-	struct bytes payload;
-	char said_by[32];
-	int topic;
-
-	if (!parse_row(value, said_by, &logged) || broker_wall_us(broker) - logged.time_us <= retain_facts_us(broker))
-		return false;
-	if (message_read(logged.message, &envelope, &payload) < 0)
-		return false;
-	topic = topology_topic(&broker->topology, envelope.topic);
-	return topic >= 0 && broker->topology.topics[topic].retention != RETENTION_KEEP;
-}
-
-void latest_sweep_start(struct broker *broker)
-{
-	broker->latest_sweeping = true;
-}
-
 void latest_sweep(struct broker *broker)
 {
 	struct store_batch *batch;
@@ -227,7 +260,7 @@ void latest_sweep(struct broker *broker)
 	cursor = store_cursor_new(broker->store, FAMILY_LATEST);
 	more = store_cursor_seek(cursor, buffer_bytes(&broker->latest_sweep_at));
 	for (int i = 0; more && i < SWEEP_ROWS; i++) {
-		if (row_may_go(broker, store_cursor_value(cursor)))
+		if (is_forgotten(broker, store_cursor_value(cursor)))
 			store_batch_delete(batch, FAMILY_LATEST, store_cursor_key(cursor));
 		more = store_cursor_next(cursor);
 	}
@@ -358,7 +391,7 @@ static bool is_remembered(const struct broker *broker, const struct newcomer *ne
 	return topic >= 0 && topic_set_has(newcomer->peer->remembers, topic);
 }
 
-/* The row may have been replaced meanwhile; then the newer one is beyond the limit, and the log has it. Rows never go. */
+/* The row may have been replaced meanwhile; then the newer one is beyond the limit, and the log has it. Or it was forgotten. */
 static bool read_standing(struct broker *broker, struct newcomer *newcomer, struct logged *ret)
 {
 	const struct standing *row = &newcomer->rows[newcomer->next];
@@ -367,11 +400,11 @@ static bool read_standing(struct broker *broker, struct newcomer *newcomer, stru
 
 	buffer_clear(&newcomer->row);
 	r = store_get(broker->store, FAMILY_LATEST, key, &newcomer->row);
-	if (r < 0) {
+	if (r < 0 && r != -ENOENT) {
 		broker->broken = r;
 		return false;
 	}
-	return parse_row(buffer_bytes(&newcomer->row), newcomer->said_by, ret) && ret->seq == row->seq &&
+	return r == 0 && parse_row(buffer_bytes(&newcomer->row), newcomer->said_by, ret) && ret->seq == row->seq &&
 		is_remembered(broker, newcomer, ret->message);
 }
 

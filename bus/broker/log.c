@@ -69,6 +69,11 @@ static void begin_block(struct log *log)
 		block_expect(log->staged, log->ring[(log->ring_first + log->ring_count - 1) % RING_BLOCKS]);
 }
 
+uint64_t log_ends_from(const struct log *log)
+{
+	return log->ends_from;
+}
+
 uint64_t log_stage(
 	struct log *log, int topic, uint8_t flags, uint64_t key_hash, const char *said_by, struct bytes message)
 {

@@ -27,6 +27,7 @@ struct log {
 	uint64_t boots;
 	uint64_t opening;                       /* of this start: boots, and a random number below */
 	int64_t time_us;                        /* of the last commit */
+	uint64_t ends_from;                     /* an older program wrote what lies before */
 	uint64_t kept_from[RETENTION_CLASSES];  /* of each class: frames of smaller numbers were dropped */
 	struct topic_name names[TOPIC_IDS_MAX]; /* by id */
 	uint16_t name_count;

@@ -17,11 +17,13 @@
 
 /*
  * 1: the first. 2: each opening is written down (lineage.c). 3: frames of a class may have been dropped (drop.c). 4: a key says
- * whether it is a claim's (idem.c). An older log becomes one of this format by being opened; tests/fixtures holds one of each but
+ * whether it is a claim's (idem.c). 5: the log says what it has forgotten, and tombstones end every row that is at its end
+ * (retain.c); of older messages that is not known. An older log becomes one of this format by being opened; tests/fixtures holds one of each but
  * the first and the last.
  */
-static const char FORMAT[] = "4";
-static const char *const FORMATS_OLDER[] = { "1", "2", "3" };
+static const char FORMAT[] = "5";
+static const char ENDS_FROM[] = "ends-from";
+static const char *const FORMATS_OLDER[] = { "1", "2", "3", "4" };
 
 DEFINE_CLEANUP(struct store_batch *, store_batch_free)
 DEFINE_CLEANUP(struct store_cursor *, store_cursor_free)
@@ -50,12 +52,12 @@ static void put_meta_number(struct store_batch *batch, const char *name, uint64_
 	store_batch_put(batch, FAMILY_META, bytes_of(name), BYTES(value, sizeof(value)));
 }
 
-static bool is_known(struct bytes format)
+static bool is_older(struct bytes format)
 {
 	for (size_t i = 0; i < sizeof(FORMATS_OLDER) / sizeof(FORMATS_OLDER[0]); i++)
 		if (bytes_equal(format, bytes_of(FORMATS_OLDER[i])))
 			return true;
-	return bytes_equal(format, bytes_of(FORMAT));
+	return false;
 }
 
 static int read_meta(struct log *log, char why[512])
@@ -69,7 +71,7 @@ static int read_meta(struct log *log, char why[512])
 	}
 	if (r < 0)
 		return r;
-	if (!is_known(buffer_bytes(&format))) {
+	if (!is_older(buffer_bytes(&format)) && !bytes_equal(buffer_bytes(&format), bytes_of(FORMAT))) {
 		snprintf(why, 512,
 			"the log has format %.16s, this program (%s) reads up to format %s. Nothing was changed: use "
 			"the "
@@ -84,6 +86,9 @@ static int read_meta(struct log *log, char why[512])
 		return r;
 	log->head = meta_number(log, "head");
 	log->boots = meta_number(log, "boots");
+	log->ends_from = meta_number(log, ENDS_FROM);
+	if (log->ends_from == 0 && is_older(buffer_bytes(&format)))
+		log->ends_from = log->head + 1;
 	return 0;
 }
 
@@ -161,6 +166,7 @@ int log_recover(struct log *log, char why[512])
 		lineage_write(log, batch);
 		put_meta_number(batch, "head", log->head);
 		put_meta_number(batch, "boots", log->boots);
+		put_meta_number(batch, ENDS_FROM, log->ends_from);
 		r = store_commit(log->store, batch, true);
 	}
 	if (r < 0 && why[0] == '\0')

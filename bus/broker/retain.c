@@ -1,24 +1,27 @@
 /*
  * retain.c: what may go, by age and size, and what must stay
  *
+ * Owns:      the row "retain" of family meta: what was said to be forgotten.
  * Promises:  a class of topics that is not kept for ever is dropped in whole ranges, a few times a day; never anything that a
  *            queue has not settled, that a live session has not been shown, or that `latest` has not folded. (A dead letter has a
- *            copy of its own.) Rows of `latest` leave by the age of the facts too, two days after the services' own forgetting.
+ *            copy of its own.) The log says first what is forgotten (topic log.forgotten): whoever folds it forgets the same, at the
+ *            same place in the log, whether it was there all the time or comes when it is dropped. Rows of `latest` that were ended
+ *            leave by the age of the facts; what stands stays, however old.
  *            A clock that jumped drops nothing for a day, so that somebody can set it right.
- * Read next: drop.c (how), latest.c, bus/base/retention.h (the numbers)
+ * Read next: drop.c (how), latest.c, bus/actor/forget.c (the other side), bus/base/retention.h (the numbers)
  */
+#include "bus/base/cleanup.h"
+#include "bus/base/text.h"
 #include "bus/broker/session.h"
+#include <errno.h>
+#include <pb_encode.h>
 
 static const int64_t LOOK_EVERY_US = 4 * US_PER_HOUR;
-static const int64_t FACTS_SLACK_US = 2 * US_PER_DAY; /* services forget by the day, and first */
-static const int64_t JUMP_US = 1 * US_PER_HOUR;       /* wall and boot time do not part by this much */
+static const int64_t JUMP_US = 1 * US_PER_HOUR; /* wall and boot time do not part by this much */
 static const int64_t DISTRUST_US = 1 * US_PER_DAY;
-enum { CLASS_RAW, CLASS_FACT };
+static const char SAID[] = "retain", SHOP_OF_ALL[] = "cartbus";
 
-int64_t retain_facts_us(const struct broker *broker)
-{
-	return broker->settings.retention.facts_us + FACTS_SLACK_US;
-}
+enum { CLASS_RAW, CLASS_FACT, SAID_LEN = 24 };
 
 static void topics_of(const struct broker *broker, uint8_t class, uint64_t ret[2])
 {
@@ -68,29 +71,121 @@ static struct rule rule_of(const struct broker *broker, uint8_t class)
 
 	if (class == CLASS_RAW) /* a look too early, not too late: it is a promise about persons */
 		return (struct rule){ retention->raw_us - LOOK_EVERY_US, RETENTION_RAW_LEAST_US, retention->raw_bytes };
-	return (struct rule){ retain_facts_us(broker), RETENTION_FACTS_LEAST_US, retention->facts_bytes };
+	return (struct rule){ retention->facts_us, RETENTION_FACTS_LEAST_US, retention->facts_bytes };
 }
 
-static int drop(struct broker *broker, uint8_t class)
+/* Of one class: before which message everything may go, and before which it is of that age. */
+static int find_ends(struct broker *broker, uint8_t class, uint64_t *ret_before, uint64_t *ret_aged)
 {
 	struct rule rule = rule_of(broker, class);
 	int64_t now_us = broker_wall_us(broker);
-	uint64_t limit = needed_from(broker, class), before;
-	int r = log_seek_time(broker->log, now_us - rule.age_us, &before);
+	uint64_t limit = needed_from(broker, class), by_size = 0, least = 0;
+	int r = log_seek_time(broker->log, now_us - rule.age_us, ret_aged);
 
 	if (r == 0 && rule.bytes > 0) {
-		uint64_t by_size = 0, least = 0;
-
 		r = log_seek_size(broker->log, class, rule.bytes, &by_size);
 		if (r == 0)
 			r = log_seek_time(broker->log, now_us - rule.least_us, &least);
 		lower(&by_size, least);
-		if (by_size > before)
-			before = by_size;
 	}
+	*ret_before = by_size > *ret_aged ? by_size : *ret_aged;
+	lower(ret_before, limit);
+	lower(ret_aged, limit);
+	return r;
+}
+
+static void raise(uint64_t *number, uint64_t other)
+{
+	if (other > *number)
+		*number = other;
+}
+
+/* It goes on only: what was said to be forgotten is. */
+static int find_forgotten(struct broker *broker, Forgotten *ret)
+{
+	uint64_t raw = 0, raw_aged = 0, facts = 0, facts_aged = 0;
+	int r = find_ends(broker, CLASS_RAW, &raw, &raw_aged);
+
+	if (r == 0)
+		r = find_ends(broker, CLASS_FACT, &facts, &facts_aged);
+	*ret = broker->forgotten;
+	ret->ends_from = log_ends_from(broker->log);
+	raise(&ret->raw_before, raw);
+	raise(&ret->facts_before, facts);
+	raise(&ret->rows_before, facts_aged);
+	return r;
+}
+
+/* --- saying it --- */
+
+static void write_said(struct broker *broker)
+{
+	uint8_t row[SAID_LEN];
+
+	put_be64(row, broker->forgotten.raw_before);
+	put_be64(row + 8, broker->forgotten.facts_before);
+	put_be64(row + 16, broker->forgotten.rows_before);
+	store_batch_put(broker->batch, FAMILY_META, bytes_of(SAID), BYTES(row, sizeof(row)));
+}
+
+static int read_said(struct broker *broker)
+{
+	_cleanup_(buffer_free) struct buffer row = { 0 };
+	int r = store_get(broker->store, FAMILY_META, bytes_of(SAID), &row);
+
+	broker->forgotten = (Forgotten){ .raw_before = 1, .facts_before = 1, .rows_before = 1 }; /* nothing */
+	if (r == -ENOENT)
+		return 0;
+	if (r == 0 && row.len != SAID_LEN)
+		r = -EUCLEAN;
 	if (r < 0)
 		return r;
-	lower(&before, limit);
+	broker->forgotten.raw_before = get_be64(row.data);
+	broker->forgotten.facts_before = get_be64(row.data + 8);
+	broker->forgotten.rows_before = get_be64(row.data + 16);
+	return 0;
+}
+
+static void say(struct broker *broker)
+{
+	_cleanup_(buffer_free) struct buffer message = { 0 };
+	Envelope envelope = { .said_us = broker_wall_us(broker) };
+	uint8_t payload[Forgotten_size];
+	pb_ostream_t stream = pb_ostream_from_buffer(payload, sizeof(payload));
+	int topic = topology_topic(&broker->topology, TOPIC_FORGOTTEN);
+
+	TEXT_COPY(envelope.topic, TOPIC_FORGOTTEN);
+	TEXT_COPY(envelope.shop, SHOP_OF_ALL);
+	if (!pb_encode(&stream, Forgotten_fields, &broker->forgotten) ||
+		message_write(&envelope, BYTES(payload, stream.bytes_written), &message) < 0)
+		return;
+	broker->retain_said = stage_message(broker, topic, &envelope, "broker", buffer_bytes(&message));
+	write_said(broker);
+}
+
+/* Is there anything new to forget? Then it is said, and goes when that is on the disk. */
+static bool say_forgotten(struct broker *broker)
+{
+	Forgotten now;
+
+	broker->broken = find_forgotten(broker, &now);
+	if (broker->broken < 0 ||
+		(now.raw_before == broker->forgotten.raw_before && now.facts_before == broker->forgotten.facts_before &&
+			now.rows_before == broker->forgotten.rows_before))
+		return false;
+	broker->forgotten = now;
+	say(broker);
+	return true;
+}
+
+/* --- doing it --- */
+
+/* A session that has come since may need what was said to be forgotten: it is shown that first. */
+static int drop(struct broker *broker, uint8_t class)
+{
+	uint64_t before = class == CLASS_RAW ? broker->forgotten.raw_before : broker->forgotten.facts_before;
+
+	lower(&before, needed_from(broker, class));
 	return log_drop(broker->log, class, before);
 }
 
@@ -113,6 +208,7 @@ void retain_open(struct broker *broker)
 	int64_t last_us = log_time_us(broker->log, 0), now_us = broker_wall_us(broker);
 	bool believed = log_head(broker->log) == 0 || now_us - last_us < DISTRUST_US;
 
+	broker->broken = read_said(broker);
 	broker->retain_wall_us = believed ? now_us : last_us;
 	broker->retain_boot_us = broker_boot_us(broker);
 }
@@ -121,12 +217,16 @@ void retain(struct broker *broker)
 {
 	bool trusted = clock_is_trusted(broker);
 
-	if (!trusted || broker->broken < 0 || broker_wall_us(broker) < broker->retain_due_us)
+	if (broker->broken < 0 || broker->retain_said > log_head(broker->log))
 		return;
+	if (broker->retain_said == 0) {
+		if (!trusted || broker_wall_us(broker) < broker->retain_due_us || say_forgotten(broker))
+			return;
+	}
+	broker->retain_said = 0;
 	broker->retain_due_us = broker_wall_us(broker) + LOOK_EVERY_US;
 	for (uint8_t class = CLASS_RAW; class <= CLASS_FACT && broker->broken == 0; class ++)
 		broker->broken = drop(broker, class);
-	latest_sweep_start(broker);
 }
 
 /* A store that stopped before what was dropped since cannot be brought up to date: it is folded anew. */

@@ -8,12 +8,12 @@
 #include "bus/broker/topology.h"
 #include "bus/base/cleanup.h"
 #include "bus/base/text.h"
+#include "bus/wire/message.h"
 #include <errno.h>
 #include <stdio.h>
 
 static const uint32_t FAILURE_LIMIT = 5;
 static const char LEASE[] = "30s";
-static const char DEAD_LETTER_TOPIC[] = "dead.letter"; /* the broker's own: always there, kept for ever */
 
 enum retained { RETAINED_RAW, RETAINED_FACT, RETAINED_KEEP };
 
@@ -161,12 +161,24 @@ static int read_peer(const char *name, void *context)
 	return 0;
 }
 
-static void declare_dead_letter(struct topology *topology)
+static int declare_own(struct topology *topology, const char *name)
 {
-	struct topology_topic *topic = &topology->topics[topology->topic_count++];
+	struct topology_topic *topic = &topology->topics[topology->topic_count];
 
 	*topic = (struct topology_topic){ .retention = RETAINED_KEEP };
-	TEXT_COPY(topic->name, DEAD_LETTER_TOPIC);
+	TEXT_COPY(topic->name, name);
+	return topology->topic_count++;
+}
+
+/* Whoever folds facts must forget them, too. */
+static void tell_what_is_forgotten(struct topology *topology, int topic)
+{
+	for (int i = 0; i < topology->peer_count; i++) {
+		uint64_t *set = topology->peers[i].remembers;
+
+		if (set[0] != 0 || set[1] != 0)
+			set[topic / 64] |= UINT64_C(1) << (topic % 64);
+	}
 }
 
 DEFINE_CLEANUP(struct config *, config_free)
@@ -175,15 +187,18 @@ int topology_parse(const char *text, const char *name, struct topology *ret, str
 {
 	_cleanup_(config_freep) struct config *config = NULL;
 	struct reading reading = { .file = name, .topology = ret, .error = ret_error };
-	int r = config_parse(text, name, keys, &config, ret_error);
+	int forgotten, r = config_parse(text, name, keys, &config, ret_error);
 
 	if (r < 0)
 		return r;
 	*ret = (struct topology){ 0 };
-	declare_dead_letter(ret);
+	declare_own(ret, TOPIC_DEAD_LETTER);
+	forgotten = declare_own(ret, TOPIC_FORGOTTEN);
 	reading.config = config;
 	r = config_each_section(config, "topic", read_topic, &reading);
 	if (r < 0)
 		return r;
-	return config_each_section(config, "peer", read_peer, &reading);
+	r = config_each_section(config, "peer", read_peer, &reading);
+	tell_what_is_forgotten(ret, forgotten);
+	return r;
 }

@@ -10,7 +10,7 @@
 #include "services/kit/span.h"
 #include <stdio.h>
 
-#define WAIT_MOST_US (60 * US_PER_DAY) /* as the gateway: what a stop may come from is not remembered much longer */
+#define WAIT_MOST_US (400 * US_PER_DAY) /* what is open and what stops it are remembered for longer than any wait */
 
 static int say_action(const struct command *command, struct client *client, const char *shop, AdminAction *action)
 {
@@ -102,7 +102,9 @@ int command_cart_override(struct command *command, int argc, char **argv)
 	if (span_parse(words[2], WAIT_MOST_US, &action.wait_override.first_us) ||
 		span_parse(words[3], WAIT_MOST_US, &action.wait_override.second_us) ||
 		action.wait_override.second_us <= action.wait_override.first_us) {
-		complain(command, "the waits are spans like 30min, 6h or 2d, and the second is the longer one");
+		complain(command,
+			"the waits are spans like 30min, 6h or 2d, of at most 400 days, and the second is the longer "
+			"one");
 		return EXIT_USAGE;
 	}
 	return act(command, words[0], words[1], reason, &action);

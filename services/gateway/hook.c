@@ -165,6 +165,8 @@ static int encode(struct reception *reception, const char *shop, const char *ide
 	char key[120], trace[56];
 	struct say how = { .shop = shop, .key = key, .idem = idem };
 
+	if (bought) /* kept for ever: who bought is known by the keyed hash alone */
+		reception->event->checkout.ids.email[0] = '\0';
 	name_of(token[0] ? token : ids->email_hash, sizeof(key), key);
 	hook_trace(trace);
 	wish->stop = bought || (event->changed.has_items && event->changed.items_count == 0);

@@ -2,7 +2,8 @@
  * facts.c: how intake says what it decided
  *
  * Promises:  a row's version strictly increases; a timer carries the revision it belongs to, so that one of an older revision
- *            never wakes a cart that has changed since.
+ *            never wakes a cart that has changed since. A row that is not open has come to its end: its message is a tombstone, so
+ *            that it is forgotten after its time, and an open one is not, however long its waits.
  * Read next: intake.c, services/timer/timer.c
  */
 #include "services/intake/facts.h"
@@ -24,7 +25,7 @@ void say_row(struct turn *turn, CartState *row)
 	row->state_version = row->state_version + 1 > least ? row->state_version + 1 : least;
 	row->has_ids = true;
 	SAY(turn, cart_state, row, .shop = turn_message(turn)->shop, .key = row->ids.cart_id,
-		.version = row->state_version);
+		.version = row->state_version, .tombstone = row->status != CART_OPEN);
 }
 
 static int64_t first_wait_us(const struct state *state, const char *shop, const CartState *row)

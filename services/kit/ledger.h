@@ -13,10 +13,10 @@ void ledger_remember_outcome(
 	struct state *state, const struct said *said, const ReminderOutcome *outcome); /* any but claims */
 
 #define LEDGER_REMEMBERED                                                                                              \
-	REMEMBERS(cart_state, ledger_remember_cart), REMEMBERS(reminder_sent, ledger_remember_outcome),                \
-		REMEMBERS(reminder_refused, ledger_remember_outcome),                                                  \
-		REMEMBERS(reminder_ambiguous, ledger_remember_outcome),                                                \
-		REMEMBERS(reminder_skipped, ledger_remember_outcome)
+	REMEMBERS(cart_state, ledger_remember_cart), REMEMBERS_FOR_A_WHILE(reminder_sent, ledger_remember_outcome),    \
+		REMEMBERS_FOR_A_WHILE(reminder_refused, ledger_remember_outcome),                                      \
+		REMEMBERS_FOR_A_WHILE(reminder_ambiguous, ledger_remember_outcome),                                    \
+		REMEMBERS_FOR_A_WHILE(reminder_skipped, ledger_remember_outcome)
 
 struct ledger_row {
 	CartStatus status;
@@ -24,7 +24,6 @@ struct ledger_row {
 	int64_t first_seen_us, abandoned_us, bought_us, closed_us;
 	int64_t total_minor, order_total_minor;
 	char currency[4], order_currency[4];
-	bool test;
 	struct ledger_mail {
 		enum send_phase phase; /* SENT, REFUSED, AMBIGUOUS, SKIPPED or NONE */
 		int64_t at_us;
@@ -36,9 +35,8 @@ struct ledger_row {
 typedef void ledger_each_fn(const char *cart_id, const struct ledger_row *row, void *context);
 void ledger_each(const struct state *state, const char *shop, ledger_each_fn *each, void *context);
 
-bool ledger_recovered(const struct ledger_row *row);  /* bought after the shopper was mailed */
-int64_t ledger_last_us(const struct ledger_row *row); /* when anything happened to it last */
-/* Part of a fold: drops the rows to which nothing has happened since. */
+bool ledger_recovered(const struct ledger_row *row); /* bought after the shopper was mailed */
+/* Part of a fold: drops the carts that had come to their end by then. */
 void ledger_forget(struct state *state, const char *shop, int64_t before_us);
 
 #endif

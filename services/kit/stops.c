@@ -2,16 +2,18 @@
  * stops.c: the raw messages that forbid a send
  *
  * Owns:      the tables stops.* of a service's state:
- *              stops.tie      name US name      two ids of one cart, both ways (US: the unit separator, 0x1f)
+ *              stops.tie      name US name      two ids of one cart that a purchase named, both ways (US: the unit separator, 0x1f)
+ *                             name US name US   the same, named by a change: forgotten with it, by then the cart's row has them
  *              stops.bought   name              the first purchase that names this id
  *              stops.buyer    address hash      the latest purchase by this address
- *              stops.change   name              what the raw changes of this cart say by now
+ *              stops.change   name US number    what one raw change of this cart says
  *              stops.person   address hash      the first opt-out, complaint or bounce since the last lift
  *              stops.listed   address hash      the suppression list's own word
  *              stops.owner    id:<cart id>      suppressed or written off
  *              stops.status   shop              the kill switch
  * Promises:  applies what was confirmed to the outside, whatever intake and unsub made of it; in doubt a stop applies. A shared
  *            id stops for good: a storefront that gives the next cart of a shopper the token of one that was bought must not.
+ *            A stop outlives every chase: what it comes of is kept for ever.
  * Fails by:  nothing; a cart known by more than WALK_MOST names is judged by the first of them.
  * Read next: stops_rows.c (the folds), change.h, join.h
  */
@@ -42,10 +44,11 @@ static void walk_add(struct walk *walk, const char *name)
 static bool walk_along(const char *shop, const char *key, struct bytes value, void *context)
 {
 	const char *other = strchr(key, STOP_TIE);
+	char name[STOP_NAME_MAX];
 
 	(void)shop, (void)value;
-	if (other)
-		walk_add(context, other + 1);
+	if (other && text_copy_bytes(name, sizeof(name), BYTES(other + 1, strcspn(other + 1, STOP_TIES))))
+		walk_add(context, name);
 	return true;
 }
 
@@ -72,12 +75,9 @@ static void walk_cart(const struct state *state, const char *shop, const CartSta
 		walk_from(walk, &merged);
 	}
 	while (walk->next < walk->count) {
-		char prefix[STOP_NAME_MAX + 2];
-		size_t len = strlen(walk->names[walk->next]);
+		char prefix[STOP_PREFIX_MAX];
 
-		memcpy(prefix, walk->names[walk->next++], len);
-		prefix[len] = STOP_TIE;
-		prefix[len + 1] = '\0';
+		stop_prefix(prefix, walk->names[walk->next++]);
 		state_each(state, "stops.tie", shop, prefix, walk_along, walk);
 	}
 }
@@ -147,6 +147,28 @@ static enum stop change_stop(const CartState *cart, const struct change_row *row
 	return row->saved_link && !cart->saved_link ? STOP_CHANGED : STOP_NONE;
 }
 
+static bool add_change(const char *shop, const char *key, struct bytes value, void *context)
+{
+	struct change_row one;
+
+	(void)shop, (void)key;
+	if (value.len != sizeof(one))
+		return true;
+	memcpy(&one, value.data, sizeof(one));
+	stop_add_change(context, &one);
+	return true;
+}
+
+/* What the changes by this name say together; false: there is none. */
+static bool changes_by(const struct state *state, const char *shop, const char *name, struct change_row *ret)
+{
+	char prefix[STOP_PREFIX_MAX];
+
+	memset(ret, 0, sizeof(*ret));
+	state_each(state, "stops.change", shop, stop_prefix(prefix, name), add_change, ret);
+	return ret->seq > 0;
+}
+
 /* Emptied counts before changed, whichever name it came by. */
 static struct stopped by_change(
 	const struct state *state, const char *shop, const CartState *cart, const struct walk *walk)
@@ -157,7 +179,7 @@ static struct stopped by_change(
 	for (int i = 0; i < walk->count; i++) {
 		enum stop stop;
 
-		if (!row_get(state, "stops.change", shop, walk->names[i], &row, sizeof(row)))
+		if (!changes_by(state, shop, walk->names[i], &row))
 			continue;
 		stop = change_stop(cart, &row);
 		if (stop == STOP_EMPTIED || (stop == STOP_CHANGED && !found.stop))

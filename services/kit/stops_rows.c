@@ -13,59 +13,92 @@
 #include <stdio.h>
 #include <string.h>
 
-static void tie(struct state *state, const char *shop, const char *from, const char *to)
+const char *stop_prefix(char to[STOP_PREFIX_MAX], const char *name)
 {
-	char key[2 * STOP_NAME_MAX + 2];
+	snprintf(to, STOP_PREFIX_MAX, "%.*s%c", STOP_NAME_MAX, name, STOP_TIE);
+	return to;
+}
 
-	snprintf(key, sizeof(key), "%s%c%s", from, STOP_TIE, to);
-	if (!state_has(state, "stops.tie", shop, key))
-		state_put_bytes(state, "stops.tie", shop, key, BYTES("", 0));
+/* Written each time: the newest message that says so is the one that it is forgotten with. */
+static void tie(struct state *state, const char *shop, const char *from, const char *to, const char *end)
+{
+	char key[2 * STOP_NAME_MAX + 3];
+
+	snprintf(key, sizeof(key), "%s%c%s%s", from, STOP_TIE, to, end);
+	state_put_bytes(state, "stops.tie", shop, key, BYTES("", 0));
 }
 
 /* All names of one message belong together: a star around the first. */
-static int tie_names(struct state *state, const char *shop, const CartIds *ids, char ret[JOIN_NAMES_MAX][80])
+static int tie_names(
+	struct state *state, const char *shop, const CartIds *ids, const char *end, char ret[JOIN_NAMES_MAX][80])
 {
 	int count = join_names(ids, ret);
 
 	for (int i = 1; i < count; i++) {
-		tie(state, shop, ret[0], ret[i]);
-		tie(state, shop, ret[i], ret[0]);
+		tie(state, shop, ret[0], ret[i], end);
+		tie(state, shop, ret[i], ret[0], end);
 	}
 	return count;
 }
 
-static void note_contents(struct change_row *row, const CartChanged *changed, bool newer)
+static void add_contents(struct change_row *to, const struct change_row *change, bool newer)
 {
-	if (changed->has_items && (newer || !row->items_digest)) {
-		row->items_digest = change_items_digest(changed->items, changed->items_count, changed->items_left_out);
-		row->emptied = change_empties(changed);
+	if (change->items_digest && (newer || !to->items_digest)) {
+		to->items_digest = change->items_digest;
+		to->emptied = change->emptied;
 	}
-	if (changed->has_total && (newer || !row->has_total)) {
-		row->has_total = true;
-		row->total_minor = changed->total_minor;
-		TEXT_COPY(row->currency, changed->currency);
+	if (change->has_total && (newer || !to->has_total)) {
+		to->has_total = true;
+		to->total_minor = change->total_minor;
+		TEXT_COPY(to->currency, change->currency);
 	}
-	if (*changed->ids.email_hash && (newer || !*row->email_hash))
-		TEXT_COPY(row->email_hash, changed->ids.email_hash);
-	row->saved_link |= changed->saved_link;
+	if (*change->email_hash && (newer || !*to->email_hash))
+		TEXT_COPY(to->email_hash, change->email_hash);
+	to->saved_link |= change->saved_link;
 }
 
+void stop_add_change(struct change_row *to, const struct change_row *change)
+{
+	bool newer = change->at_us >= to->at_us;
+
+	add_contents(to, change, newer);
+	if (!newer)
+		return;
+	to->at_us = change->at_us;
+	to->seq = change->seq;
+}
+
+static struct change_row change_of(const struct said *said, const CartChanged *changed)
+{
+	struct change_row row;
+
+	memset(&row, 0, sizeof(row)); /* rows are compared as bytes */
+	row.seq = said->seq;
+	row.at_us = change_us(changed);
+	if (changed->has_items)
+		row.items_digest = change_items_digest(changed->items, changed->items_count, changed->items_left_out);
+	row.emptied = change_empties(changed);
+	row.has_total = changed->has_total;
+	row.saved_link = changed->saved_link;
+	if (changed->has_total) {
+		row.total_minor = changed->total_minor;
+		TEXT_COPY(row.currency, changed->currency);
+	}
+	TEXT_COPY(row.email_hash, changed->ids.email_hash);
+	return row;
+}
+
+/* One row each: when the log forgets a change, what the others say must not be lost with it, nor outlive them. */
 void stops_remember_changed(struct state *state, const struct said *said, const CartChanged *changed)
 {
-	char names[JOIN_NAMES_MAX][80];
+	char names[JOIN_NAMES_MAX][80], prefix[STOP_PREFIX_MAX], key[STOP_PREFIX_MAX + 17];
 	struct change_row row;
-	bool newer;
 
-	if (tie_names(state, said->shop, &changed->ids, names) == 0)
+	if (tie_names(state, said->shop, &changed->ids, STOP_TIES, names) == 0)
 		return;
-	row_get(state, "stops.change", said->shop, names[0], &row, sizeof(row));
-	newer = change_us(changed) >= row.at_us;
-	note_contents(&row, changed, newer);
-	if (newer) {
-		row.at_us = change_us(changed);
-		row.seq = said->seq;
-	}
-	ROW_PUT(state, "stops.change", said->shop, names[0], &row);
+	row = change_of(said, changed);
+	snprintf(key, sizeof(key), "%s%016llx", stop_prefix(prefix, names[0]), (unsigned long long)said->seq);
+	ROW_PUT(state, "stops.change", said->shop, key, &row);
 }
 
 static void remember_buyer(struct state *state, const struct said *said, const char *address_hash, int64_t at_us)
@@ -84,7 +117,7 @@ static void remember_buyer(struct state *state, const struct said *said, const c
 void stops_remember_checkout(struct state *state, const struct said *said, const CartCheckout *checkout)
 {
 	char names[JOIN_NAMES_MAX][80];
-	int count = tie_names(state, said->shop, &checkout->ids, names);
+	int count = tie_names(state, said->shop, &checkout->ids, "", names);
 	struct stop_row row = { .seq = said->seq, .at_us = purchase_us(checkout), .stop = STOP_BOUGHT };
 
 	if (checkout->kind == CHECKOUT_CANCELLED)

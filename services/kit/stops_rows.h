@@ -7,7 +7,8 @@
 #include "services/kit/join.h"
 #include "services/kit/stops.h"
 
-enum { STOP_NAME_MAX = 80, STOP_TIE = 0x1f };
+enum { STOP_NAME_MAX = 80, STOP_PREFIX_MAX = STOP_NAME_MAX + 2, STOP_TIE = 0x1f };
+#define STOP_TIES "\x1f"
 
 struct stop_row {
 	uint64_t seq;
@@ -16,9 +17,10 @@ struct stop_row {
 	uint64_t version;
 };
 
+/* One change, or several together. */
 struct change_row {
-	uint64_t seq;
-	int64_t at_us;         /* of the newest change */
+	uint64_t seq; /* of the newest; 0: none, or one that is not in the log yet */
+	int64_t at_us;
 	uint64_t items_digest; /* 0: no change spoke of items */
 	int64_t total_minor;
 	uint32_t has_total, emptied, saved_link;
@@ -32,5 +34,9 @@ struct status_row {
 	uint64_t version;
 	uint32_t mode, priority;
 };
+
+const char *stop_prefix(char to[STOP_PREFIX_MAX], const char *name); /* "name US" */
+/* Changes are added in the order of the log, which is not the order in which they happened. */
+void stop_add_change(struct change_row *to, const struct change_row *change);
 
 #endif

@@ -160,6 +160,7 @@ static void carts_left_alone_for_long_are_forgotten(void **state)
 	struct harness *h = given_shop();
 	CartState old = cart_of("old", berlin(24, 9, 0) - 80 * US_PER_DAY), young = cart_of("young", berlin(24, 9, 0));
 	(void)state;
+	old.status = CART_CLOSED;
 	given_cart(h, &old);
 	given_cart(h, &young);
 	assert_int_equal(when_night(h, berlin(25, 2, 0)), WORKING);

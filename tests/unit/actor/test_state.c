@@ -1,9 +1,11 @@
 /*
  * test_state.c: what a read sees of three layers, and what a dropped turn leaves behind
  */
+#include "bus.pb.h"
 #include "bus/actor/layers.h"
 #include "bus/actor/runtime.h"
 #include "tests/unit/cmocka_all.h"
+#include <pb_encode.h>
 #include <stdio.h>
 
 static struct state *new_state(struct store **ret_kept)
@@ -129,6 +131,134 @@ static void what_was_not_flushed_falls_back_with_its_cursor(void **context)
 	store_close(kept);
 }
 
+static void hear_forgotten(struct state *state, const Forgotten *what)
+{
+	uint8_t payload[Forgotten_size];
+	pb_ostream_t stream = pb_ostream_from_buffer(payload, sizeof(payload));
+
+	assert_true(pb_encode(&stream, Forgotten_fields, what));
+	assert_int_equal(state_hear_forgotten(state, BYTES(payload, stream.bytes_written)), 0);
+}
+
+static void put_as(struct state *state, enum row_life life, uint64_t seq, const char *key)
+{
+	state_write_fact(state, life, seq);
+	put(state, key, seq);
+}
+
+static int rows_in(struct store *store)
+{
+	struct store_cursor *cursor = store_cursor_new(store, 0);
+	int rows = 0;
+
+	for (bool more = store_cursor_seek(cursor, bytes_of("")); more; more = store_cursor_next(cursor))
+		rows++;
+	store_cursor_free(cursor);
+	return rows;
+}
+
+static const char *names(const struct state *state, struct buffer *ret)
+{
+	buffer_clear(ret);
+	state_each(state, "t", "shop", NULL, note, ret);
+	return buffer_text(ret);
+}
+
+/* Five kinds of rows, each of an old fact and of a new one. */
+static void put_old_and_new(struct state *state)
+{
+	for (uint64_t seq = 1; seq <= 6; seq += 5) {
+		put_as(state, ROW_STAYS, seq, seq == 1 ? "stays-1" : "stays-6");
+		put_as(state, ROW_STANDS, seq, seq == 1 ? "stands-1" : "stands-6");
+		put_as(state, ROW_ENDED, seq, seq == 1 ? "ended-1" : "ended-6");
+		put_as(state, ROW_FACT, seq, seq == 1 ? "fact-1" : "fact-6");
+		put_as(state, ROW_RAW, seq, seq == 1 ? "raw-1" : "raw-6");
+	}
+	state_pass(state, 6);
+}
+
+static void what_the_log_has_forgotten_reads_as_if_it_were_not_there(void **context)
+{
+	static const char left[] = "shop/ended-6=6 shop/fact-6=6 shop/raw-6=6 shop/stands-1=1 shop/stands-6=6 "
+				   "shop/stays-1=1 shop/stays-6=6 ";
+	struct store *kept;
+	struct state *state = new_state(&kept);
+	struct buffer seen = { 0 };
+
+	(void)context;
+	put_old_and_new(state);
+	assert_int_equal(state_flush(state), 0);
+	hear_forgotten(state, &(Forgotten){ .raw_before = 5 });
+	assert_false(state_has(state, "t", "shop", "raw-1"));
+	assert_true(state_has(state, "t", "shop", "fact-1"));
+	hear_forgotten(state, &(Forgotten){ .raw_before = 5, .facts_before = 5, .rows_before = 5 });
+	assert_string_equal(names(state, &seen), left);
+	assert_int_equal(rows_in(kept), 10);
+	assert_int_equal(state_sweep(state), 0); /* nothing: the store does not know yet why */
+	assert_int_equal(rows_in(kept), 10);
+	assert_int_equal(state_flush(state), 0);
+	assert_int_equal(state_sweep(state), 0);
+	assert_false(state_is_sweeping(state));
+	assert_int_equal(rows_in(kept), 7);
+	assert_string_equal(names(state, &seen), left);
+	put_as(state, ROW_RAW, 4, "raw-1"); /* only what is newer comes back */
+	assert_false(state_has(state, "t", "shop", "raw-1"));
+	put_as(state, ROW_RAW, 7, "raw-1");
+	assert_int_equal(number(state, "raw-1"), 7);
+	buffer_free(&seen);
+	state_free(state);
+	store_close(kept);
+}
+
+static void what_is_forgotten_stays_so_over_a_restart(void **context)
+{
+	struct store *kept, *again;
+	struct state *state = new_state(&kept);
+	struct buffer seen = { 0 };
+
+	(void)context;
+	put_old_and_new(state);
+	hear_forgotten(
+		state, &(Forgotten){ .rows_before = 5, .ends_from = 4 }); /* what stands from before 4 ended, too */
+	assert_int_equal(state_flush(state), 0);
+	state_free(state);
+	again = store_share_memory(kept);
+	state = state_new(&again);
+	assert_false(state_is_unmarked(state));
+	assert_string_equal(names(state, &seen),
+		"shop/ended-6=6 shop/fact-1=1 shop/fact-6=6 shop/raw-1=1 shop/raw-6=6 shop/stands-6=6 shop/stays-1=1 "
+		"shop/stays-6=6 ");
+	buffer_free(&seen);
+	state_free(state);
+	store_close(kept);
+}
+
+/* What an older program folded can be read (a restore learns from it), and is folded anew by whoever goes on from it. */
+static void rows_of_an_older_program_can_be_read(void **context)
+{
+	static const uint8_t cursor[8] = { 0, 0, 0, 0, 0, 0, 0, 9 }, value[8] = { 0, 0, 0, 0, 0, 0, 0, 5 };
+	struct store *kept, *again;
+	struct store_batch *batch;
+	struct state *state;
+
+	(void)context;
+	assert_int_equal(store_open_memory(&runtime_store_options, &kept), 0);
+	batch = store_batch_new(kept);
+	store_batch_put(batch, 0, BYTES("t\0shop\0a", 8), BYTES(value, 8));
+	store_batch_put(batch, 1, bytes_of("cursor"), BYTES(cursor, 8));
+	assert_int_equal(store_commit(kept, batch, false), 0);
+	store_batch_free(batch);
+	again = store_share_memory(kept);
+	state = state_new(&again);
+	assert_true(state_is_unmarked(state));
+	assert_int_equal(number(state, "a"), 5);
+	assert_int_equal(state_forget(state), 0);
+	assert_false(state_has(state, "t", "shop", "a"));
+	assert_false(state_is_unmarked(state));
+	state_free(state);
+	store_close(kept);
+}
+
 static void forgetting_keeps_what_the_peer_remembers_of_the_log(void **context)
 {
 	struct state *state = new_state(NULL);
@@ -155,6 +285,9 @@ int main(void)
 		cmocka_unit_test(a_row_deleted_in_a_turn_is_back_when_the_turn_is_dropped),
 		cmocka_unit_test(each_merges_all_layers_in_order),
 		cmocka_unit_test(what_was_not_flushed_falls_back_with_its_cursor),
+		cmocka_unit_test(what_the_log_has_forgotten_reads_as_if_it_were_not_there),
+		cmocka_unit_test(what_is_forgotten_stays_so_over_a_restart),
+		cmocka_unit_test(rows_of_an_older_program_can_be_read),
 		cmocka_unit_test(forgetting_keeps_what_the_peer_remembers_of_the_log),
 	};
 

@@ -17,7 +17,7 @@
 
 enum { META = 0, RECORDED_HEAD = 10 };
 
-static const char *const recorded[] = { "2", "3" };
+static const char *const recorded[] = { "2", "3", "4" };
 
 static struct desk *unpack(const char *format)
 {

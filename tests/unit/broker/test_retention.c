@@ -3,6 +3,7 @@
 #include "bus/store/store.h"
 #include "desk.h"
 #include <errno.h>
+#include <pb_decode.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdlib.h>
@@ -58,11 +59,32 @@ static json_int_t kept_from(struct desk *desk, const char *class)
 	return from;
 }
 
+/* Of what was said; the broker's own word of what it has forgotten is asked for by said_forgotten. */
 static uint64_t next_seq(struct peer *peer)
 {
 	struct item *item = peer_projection(peer);
 
+	while (item && strcmp(item->envelope.topic, TOPIC_FORGOTTEN) == 0)
+		item = peer_projection(peer);
 	return item ? item->down.what.projection.seq : 0;
+}
+
+/* The next word of what the log has forgotten; its number, 0: there is none. */
+static uint64_t said_forgotten(struct peer *peer, Forgotten *ret)
+{
+	struct item *item = peer_projection(peer);
+	Envelope envelope;
+	struct bytes payload;
+	pb_istream_t stream;
+
+	while (item && strcmp(item->envelope.topic, TOPIC_FORGOTTEN) != 0)
+		item = peer_projection(peer);
+	if (!item)
+		return 0;
+	assert_int_equal(message_read(buffer_bytes(&item->body), &envelope, &payload), 0);
+	stream = pb_istream_from_buffer(payload.data, payload.len);
+	assert_true(pb_decode(&stream, Forgotten_fields, ret));
+	return item->down.what.projection.seq;
 }
 
 static void what_is_raw_goes_after_its_days_and_the_rest_stays(void **state)
@@ -110,7 +132,7 @@ static void a_log_of_which_everything_raw_was_dropped_opens(void **state)
 	assert_int_equal(desk_start(desk, desk_topology), 0);
 	assert_int_equal(kept_from(desk, "raw"), 2);
 	say(talker, "raw", "b", 0);
-	assert_int_equal(broker_head(desk->broker), 2);
+	assert_int_equal(broker_head(desk->broker), 3); /* with its own word that 1 is forgotten */
 	desk_close(desk);
 }
 
@@ -225,34 +247,86 @@ static void a_newcomer_gets_the_rows_that_stand_although_the_log_dropped_them(vo
 	assert_int_equal(rows_of(desk, FAMILY_FACT), 1);
 	peer_hello(single, "run", 0);
 	assert_int_equal(next_seq(single), 1);
-	assert_int_equal(next_seq(single), 2);
+	assert_int_equal(next_seq(single), 3);
 	assert_int_equal(next_seq(single), 0);
 	desk_close(desk);
 }
 
-static void rows_leave_with_the_facts_and_a_claim_stays_made(void **state)
+static void what_the_log_forgets_it_says_first_and_where(void **state)
+{
+	struct desk *desk = desk_open_disk();
+	struct peer *talker = peer_new(desk, "talker", "t"), *worker = peer_new(desk, "worker", "w");
+	struct peer *reader = peer_new(desk, "reader", "r"), *late = peer_new(desk, "half", "h");
+	Forgotten forgotten;
+
+	(void)state;
+	say(talker, "raw", "a", 0);
+	say(talker, "fact", "a", 0);
+	settle_all(desk, worker);
+	desk_pass_silent(desk, 10 * US_PER_DAY);
+	say(talker, "raw", "b", 0);
+	settle_all(desk, worker);
+	peer_hello(reader, "run", 2);
+	desk_pass(desk, US_PER_S);
+	assert_int_equal(said_forgotten(reader, &forgotten), 0);
+	days_later(desk, 20);
+	peer_hello(reader, "run", 3); /* it kept what it was shown, and is told to forget it */
+	assert_true(reader->welcomed);
+	assert_int_equal(said_forgotten(reader, &forgotten), 4);
+	assert_int_equal(forgotten.raw_before, 3);
+	assert_int_equal(forgotten.facts_before, 1);
+	days_later(desk, 1);
+	assert_int_equal(broker_head(desk->broker), 4); /* nothing new: nothing said */
+	desk_crash(desk);
+	assert_int_equal(desk_start(desk, desk_topology), 0);
+	days_later(desk, 1);
+	assert_int_equal(broker_head(desk->broker), 4);
+	peer_hello(late, "run", 0); /* remembers rows alone, and is told all the same */
+	assert_int_equal(said_forgotten(late, &forgotten), 4);
+	desk_close(desk);
+}
+
+/* A row that is ended is forgotten in the order of the log, wherever the folding of `latest` stands when it happens. */
+static void a_row_that_is_forgotten_outranks_nothing_from_there_on(void **state)
+{
+	struct desk *desk = desk_open();
+	struct peer *talker = peer_new(desk, "talker", "t"), *single = peer_new(desk, "single", "s");
+
+	(void)state;
+	say(talker, "row", "a", 8);
+	SAID(talker, .topic = "row.end", .key = "a", .version = 9, .tombstone = true);
+	say(talker, "row", "a", 5); /* late: it is ended */
+	days_later(desk, 401);      /* 4 says so */
+	say(talker, "row", "a", 1);
+	peer_hello(single, "run", 0);
+	assert_int_equal(next_seq(single), 5);
+	assert_int_equal(next_seq(single), 0);
+	desk_close(desk);
+}
+
+static void rows_that_ended_leave_with_the_facts_and_a_claim_stays_made(void **state)
 {
 	struct desk *desk = desk_open();
 	struct peer *talker = peer_new(desk, "talker", "t"), *single = peer_new(desk, "single", "s");
 	Confirm again;
 
 	(void)state;
-	say(talker, "row", "a", 7);
-	peer_hello(talker, "run", 0);
+	say(talker, "row.end", "stands", 1);
 	SAID(talker, .topic = "claim", .idem = "one", .claim = true);
 	SAID(talker, .topic = "diary", .idem = "one");
-	days_later(desk, 401);
+	SAID(talker, .topic = "row.end", .key = "a", .version = 7, .tombstone = true);
+	days_later(desk, 399);
 	desk_pass(desk, 15 * US_PER_S);
-	assert_int_equal(rows_of(desk, FAMILY_LATEST), 1);
+	assert_int_equal(rows_of(desk, FAMILY_LATEST), 2);
 	assert_int_equal(rows_of(desk, FAMILY_IDEM), 1); /* the claim's: what is only kept for ever has a window */
 	days_later(desk, 2);
 	desk_pass(desk, 15 * US_PER_S);
 	assert_int_equal(rows_of(desk, FAMILY_FACT), 0);
-	assert_int_equal(rows_of(desk, FAMILY_LATEST), 0);
-	assert_int_equal(rows_of(desk, FAMILY_KEEP), 2);
+	assert_int_equal(rows_of(desk, FAMILY_LATEST), 1);
 	say(talker, "row", "a", 1); /* the key comes back, from the start */
 	peer_hello(single, "run", 0);
-	assert_int_equal(next_seq(single), 4);
+	assert_int_equal(next_seq(single), 1);
+	assert_int_equal(next_seq(single), broker_head(desk->broker));
 	days_later(desk, 1000);
 	desk_pass(desk, 15 * US_PER_S);
 	peer_hello(talker, "run", 0);
@@ -292,7 +366,9 @@ int main(void)
 		cmocka_unit_test(a_session_that_is_behind_holds_what_it_was_not_shown),
 		cmocka_unit_test(a_store_that_missed_what_was_dropped_is_to_fold_anew),
 		cmocka_unit_test(a_newcomer_gets_the_rows_that_stand_although_the_log_dropped_them),
-		cmocka_unit_test(rows_leave_with_the_facts_and_a_claim_stays_made),
+		cmocka_unit_test(what_the_log_forgets_it_says_first_and_where),
+		cmocka_unit_test(a_row_that_is_forgotten_outranks_nothing_from_there_on),
+		cmocka_unit_test(rows_that_ended_leave_with_the_facts_and_a_claim_stays_made),
 		cmocka_unit_test(a_clock_that_jumps_drops_nothing_for_a_day),
 	};
 
