@@ -34,6 +34,7 @@ const struct broker_settings broker_settings_default = {
 	.retention = { .raw_us = 30 * US_PER_DAY, .facts_us = 400 * US_PER_DAY },
 	.headroom_bytes = 64 << 20,
 	.headroom_percent = 1,
+	.newcomer_bytes = 16 << 20,
 };
 
 static struct broker *broker_new(const struct topology *topology, const struct broker_settings *settings,

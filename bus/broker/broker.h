@@ -40,6 +40,7 @@ struct broker_settings {
 	const char *snapshots;     /* folder for them, in the same file system as the store; NULL: none */
 	uint64_t headroom_bytes;   /* with less room on the disk nothing new is taken: 64 MiB ... */
 	uint32_t headroom_percent; /* ... or so much of the file system, whichever is more: 1 */
+	size_t newcomer_bytes;     /* what the index of rows takes that one newcomer reads: 16 MiB */
 };
 extern const struct broker_settings broker_settings_default;
 

@@ -8,6 +8,7 @@
 #include "bus/base/log.h"
 #include "bus/base/memory.h"
 #include "bus/base/text.h"
+#include "bus/broker/latest.h"
 #include "bus/broker/session.h"
 #include <errno.h>
 #include <stdio.h>
@@ -193,12 +194,10 @@ static void welcome_later(struct broker *broker, const struct session *session, 
 static int begin(struct broker *broker, struct session *session, const Hello *hello)
 {
 	char lane[160] = "";
-	int r = 0;
+	int r;
 
 	if (session->cursor == 0)
-		session->newcomer = newcomer_new(broker, &broker->topology.peers[session->peer], &r);
-	if (r < 0)
-		return r;
+		session->newcomer = newcomer_new(broker, session->peer);
 	r = broker->out.open_lane(broker->out.context, session->epoch, session->who, lane);
 	if (r < 0)
 		return r;

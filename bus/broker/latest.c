@@ -7,19 +7,16 @@
  *            that is begun before the one before it is on the disk could not be told from corruption after a power cut. A
  *            tombstone is a row too: it keeps an older version from coming back, until the log says that it is forgotten (retain.c).
  *            What stands never goes.
- * Read next: project.c
+ * Read next: newcomer.c (who reads them)
  */
+#include "bus/broker/latest.h"
 #include "bus/base/cleanup.h"
 #include "bus/base/memory.h"
 #include "bus/base/ordmap.h"
 #include "bus/base/text.h"
-#include "bus/broker/session.h"
 #include <errno.h>
 #include <pb_decode.h>
 #include <stdlib.h>
-
-/* a row: number, version, log time, flags, length of said_by, said_by, message */
-enum { ROW_VERSION = 8, ROW_TIME = 16, ROW_FLAGS = 24, ROW_SAID = 25, ROW_HEAD = 26 };
 
 static const char CURSOR[] =
 	"folded"; /* where it stands; rows_before, ends_from of the last log.forgotten up to there */
@@ -52,7 +49,7 @@ static void write_cursor(const struct broker *broker, struct store_batch *batch)
 	store_batch_put(batch, FAMILY_META, bytes_of(CURSOR), BYTES(row, sizeof(row)));
 }
 
-static void make_key(const char *group, const Envelope *envelope, struct buffer *ret)
+void latest_key(const char *group, const Envelope *envelope, struct buffer *ret)
 {
 	buffer_clear(ret);
 	buffer_add(ret, group, strlen(group) + 1);
@@ -75,22 +72,22 @@ static void make_row(const struct logged *logged, uint64_t version, struct buffe
 	buffer_add(ret, logged->message.data, logged->message.len);
 }
 
-static bool parse_row(struct bytes row, char said_by[32], struct logged *ret)
+bool latest_parse(struct bytes row, char said_by[32], struct logged *ret)
 {
 	const uint8_t *at = row.data;
 	size_t said_len;
 
-	if (row.len < ROW_HEAD || at[ROW_SAID] >= 32 || row.len - ROW_HEAD < at[ROW_SAID])
+	if (row.len < LATEST_ROW_HEAD || at[LATEST_ROW_SAID] >= 32 || row.len - LATEST_ROW_HEAD < at[LATEST_ROW_SAID])
 		return false;
-	said_len = at[ROW_SAID];
-	memcpy(said_by, at + ROW_HEAD, said_len);
+	said_len = at[LATEST_ROW_SAID];
+	memcpy(said_by, at + LATEST_ROW_HEAD, said_len);
 	said_by[said_len] = '\0';
 	*ret = (struct logged){
 		.seq = get_be64(at),
-		.time_us = (int64_t)get_be64(at + ROW_TIME),
-		.flags = at[ROW_FLAGS],
+		.time_us = (int64_t)get_be64(at + LATEST_ROW_TIME),
+		.flags = at[LATEST_ROW_FLAGS],
 		.said_by = said_by,
-		.message = BYTES(at + ROW_HEAD + said_len, row.len - ROW_HEAD - said_len),
+		.message = BYTES(at + LATEST_ROW_HEAD + said_len, row.len - LATEST_ROW_HEAD - said_len),
 	};
 	return true;
 }
@@ -105,7 +102,7 @@ static bool is_forgotten(const struct broker *broker, struct bytes row)
 	char said_by[32];
 	int topic;
 
-	if (!parse_row(row, said_by, &logged) || logged.seq >= forgotten->rows_before)
+	if (!latest_parse(row, said_by, &logged) || logged.seq >= forgotten->rows_before)
 		return false;
 	if (!(logged.flags & FLAG_TOMBSTONE) && logged.seq >= forgotten->ends_from)
 		return false;
@@ -140,7 +137,7 @@ static bool is_newer(struct folding *folding, uint64_t version)
 			return r == -ENOENT;
 		before = buffer_bytes(&folding->before);
 	}
-	return before.len < ROW_HEAD || version >= get_be64((const uint8_t *)before.data + ROW_VERSION) ||
+	return before.len < LATEST_ROW_HEAD || version >= get_be64((const uint8_t *)before.data + LATEST_ROW_VERSION) ||
 		is_forgotten(folding->broker, before);
 }
 
@@ -168,7 +165,7 @@ static void fold_one(struct folding *folding, const struct logged *logged)
 		note_forgotten(folding->broker, payload);
 		return;
 	}
-	make_key(group, &envelope, &folding->key);
+	latest_key(group, &envelope, &folding->key);
 	if (!is_newer(folding, envelope.version))
 		return;
 	make_row(logged, envelope.version, &folding->row);
@@ -272,146 +269,4 @@ void latest_sweep(struct broker *broker)
 	if (store_batch_count(batch) > 0 && store_commit(broker->store, batch, true) < 0)
 		broker->broken = -EIO;
 	store_batch_free(batch);
-}
-
-/* --- a newcomer's way through the rows, in order of their numbers --- */
-
-struct standing {
-	uint64_t seq;
-	size_t key_at, key_len; /* in keys */
-};
-
-struct newcomer {
-	const struct topology_peer *peer;
-	uint64_t limit;
-	struct standing *rows;
-	size_t count, room, next;
-	struct buffer keys, row;
-	char said_by[32];
-};
-
-static void remember_row(struct newcomer *newcomer, struct bytes key, struct bytes value)
-{
-	struct standing *row;
-
-	if (value.len < ROW_HEAD)
-		return;
-	if (newcomer->count == newcomer->room) {
-		newcomer->room = newcomer->room ? 2 * newcomer->room : 64;
-		newcomer->rows = memory_resize(newcomer->rows, newcomer->room * sizeof(*newcomer->rows));
-	}
-	row = &newcomer->rows[newcomer->count++];
-	*row = (struct standing){ .seq = get_be64(value.data), .key_at = newcomer->keys.len, .key_len = key.len };
-	buffer_add(&newcomer->keys, key.data, key.len);
-}
-
-static int read_group(struct broker *broker, struct newcomer *newcomer, const char *group)
-{
-	_cleanup_(buffer_free) struct buffer prefix = { 0 };
-	struct store_cursor *cursor = store_cursor_new(broker->store, FAMILY_LATEST);
-	int r;
-
-	make_key(group, NULL, &prefix);
-	for (bool more = store_cursor_seek(cursor, buffer_bytes(&prefix)); more; more = store_cursor_next(cursor)) {
-		struct bytes key = store_cursor_key(cursor);
-
-		if (key.len < prefix.len || memcmp(key.data, prefix.data, prefix.len) != 0)
-			break;
-		remember_row(newcomer, key, store_cursor_value(cursor));
-	}
-	r = store_cursor_status(cursor);
-	store_cursor_free(cursor);
-	return r;
-}
-
-static int by_seq(const void *a, const void *b)
-{
-	const struct standing *one = a, *other = b;
-
-	return (one->seq > other->seq) - (one->seq < other->seq);
-}
-
-/* Topics that end each other's rows share a group: it is read once, for the first topic of it. */
-static bool group_is_read(const struct broker *broker, const struct topology_peer *peer, int topic)
-{
-	for (int i = 0; i < topic; i++)
-		if (topic_set_has(peer->remembers, i) &&
-			strcmp(broker->topology.topics[i].group, broker->topology.topics[topic].group) == 0)
-			return true;
-	return false;
-}
-
-struct newcomer *newcomer_new(struct broker *broker, const struct topology_peer *peer, int *ret_error)
-{
-	struct newcomer *newcomer = memory_new(sizeof(*newcomer));
-
-	*ret_error = 0;
-	latest_fold(broker, UINT32_MAX);
-	newcomer->peer = peer;
-	newcomer->limit = broker->folded;
-	for (int i = 0; i < broker->topology.topic_count && *ret_error == 0; i++) {
-		const char *group = broker->topology.topics[i].group;
-
-		if (topic_set_has(peer->remembers, i) && group[0] != '\0' && !group_is_read(broker, peer, i))
-			*ret_error = read_group(broker, newcomer, group);
-	}
-	if (newcomer->count > 0)
-		qsort(newcomer->rows, newcomer->count, sizeof(*newcomer->rows), by_seq);
-	if (newcomer->count > 0 && *ret_error == 0)
-		return newcomer;
-	newcomer_free(newcomer);
-	return NULL;
-}
-
-void newcomer_free(struct newcomer *newcomer)
-{
-	if (!newcomer)
-		return;
-	buffer_free(&newcomer->keys);
-	buffer_free(&newcomer->row);
-	free(newcomer->rows);
-	free(newcomer);
-}
-
-uint64_t newcomer_limit(const struct newcomer *newcomer)
-{
-	return newcomer->limit;
-}
-
-/* A group may hold rows of topics that this peer does not remember. */
-static bool is_remembered(const struct broker *broker, const struct newcomer *newcomer, struct bytes message)
-{
-	Envelope envelope;
-	struct bytes payload;
-	int topic;
-
-	if (message_read(message, &envelope, &payload) < 0)
-		return false;
-	topic = topology_topic(&broker->topology, envelope.topic);
-	return topic >= 0 && topic_set_has(newcomer->peer->remembers, topic);
-}
-
-/* The row may have been replaced meanwhile; then the newer one is beyond the limit, and the log has it. Or it was forgotten. */
-static bool read_standing(struct broker *broker, struct newcomer *newcomer, struct logged *ret)
-{
-	const struct standing *row = &newcomer->rows[newcomer->next];
-	struct bytes key = BYTES(newcomer->keys.data + row->key_at, row->key_len);
-	int r;
-
-	buffer_clear(&newcomer->row);
-	r = store_get(broker->store, FAMILY_LATEST, key, &newcomer->row);
-	if (r < 0 && r != -ENOENT) {
-		broker->broken = r;
-		return false;
-	}
-	return r == 0 && parse_row(buffer_bytes(&newcomer->row), newcomer->said_by, ret) && ret->seq == row->seq &&
-		is_remembered(broker, newcomer, ret->message);
-}
-
-bool newcomer_next(struct broker *broker, struct newcomer *newcomer, uint64_t from, struct logged *ret)
-{
-	for (; newcomer->next < newcomer->count; newcomer->next++)
-		if (newcomer->rows[newcomer->next].seq >= from && read_standing(broker, newcomer, ret))
-			return true;
-	return false;
 }

@@ -13,6 +13,8 @@
 #include <errno.h>
 #include <stdlib.h>
 
+enum { LOADS_AT_ONCE = 64 }; /* blocks: a millisecond or so */
+
 int log_start(struct store *store, const struct topology *topology, struct log **ret, char ret_why[512])
 {
 	struct log *log = memory_new(sizeof(*log));
@@ -72,6 +74,11 @@ static void begin_block(struct log *log)
 uint64_t log_ends_from(const struct log *log)
 {
 	return log->ends_from;
+}
+
+uint64_t log_loads(const struct log *log)
+{
+	return log->loads;
 }
 
 uint64_t log_stage(
@@ -178,6 +185,7 @@ static int load_block(struct log *log, uint64_t seq, struct block **ret)
 		block_free(block);
 		return -EUCLEAN;
 	}
+	log->loads++;
 	block_free(log->loaded[log->loaded_next]);
 	log->loaded[log->loaded_next] = block;
 	log->loaded_next = (log->loaded_next + 1) % LOADED_BLOCKS;
@@ -236,25 +244,53 @@ int log_read(struct log *log, uint64_t seq, struct logged *ret)
 	return 0;
 }
 
-int log_find(struct log *log, uint64_t from, const uint64_t topics[2], struct logged *ret)
+/* The first in this block; false: none. */
+static bool find_in_block(
+	const struct log *log, const struct block *block, uint64_t from, const uint64_t topics[2], struct logged *ret)
 {
-	if (topics[0] == 0 && topics[1] == 0)
+	for (uint64_t at = from; at <= block_last(block); at++) {
+		const struct block_entry *entry = &block->entries[at - block->first];
+		int topic = entry->topic_id < log->name_count ? log->names[entry->topic_id].topic : -1;
+
+		if (topic >= 0 && at >= log->kept_from[entry->retention] && topic_set_has(topics, topic)) {
+			describe(log, block, (uint32_t)(at - block->first), ret);
+			return true;
+		}
+	}
+	return false;
+}
+
+int log_find_soon(struct log *log, uint64_t from, const uint64_t topics[2], uint64_t *ret_looked, struct logged *ret)
+{
+	uint64_t loads = log->loads;
+
+	if (topics[0] == 0 && topics[1] == 0) {
+		*ret_looked = log->head;
 		return -ENOENT;
+	}
 	for (uint64_t at = from; at <= log->head;) {
 		struct block *block;
 		int r = log_find_block(log, at, &block);
 
 		if (r < 0)
 			return r;
-		for (; at <= block_last(block); at++) {
-			const struct block_entry *entry = &block->entries[at - block->first];
-			int topic = entry->topic_id < log->name_count ? log->names[entry->topic_id].topic : -1;
-
-			if (topic >= 0 && at >= log->kept_from[entry->retention] && topic_set_has(topics, topic)) {
-				describe(log, block, (uint32_t)(at - block->first), ret);
-				return 0;
-			}
-		}
+		if (find_in_block(log, block, at, topics, ret))
+			return 0;
+		at = block_last(block) + 1;
+		*ret_looked = at - 1;
+		if (log->loads - loads >= LOADS_AT_ONCE && at <= log->head)
+			return -EAGAIN;
 	}
 	return -ENOENT;
+}
+
+int log_find(struct log *log, uint64_t from, const uint64_t topics[2], struct logged *ret)
+{
+	uint64_t looked = from - 1;
+	int r;
+
+	do
+		r = log_find_soon(log, looked + 1, topics, &looked, ret);
+	while (r == -EAGAIN);
+	return r;
 }

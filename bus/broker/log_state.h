@@ -39,6 +39,7 @@ struct log {
 	size_t ring_bytes;
 	struct block *loaded[LOADED_BLOCKS];
 	uint32_t loaded_next; /* the one to forget next */
+	uint64_t loads;
 };
 
 /* topic_id.c: reads the names this log has seen and writes those it has not. */

@@ -3,11 +3,14 @@
  *
  * Promises:  in order, from its own cursor, as far as its credit goes; *progress* says how far when there was nothing to see. A
  *            newcomer gets of compacted topics only the rows that still stand, then the log.
- * Read next: latest.c
+ * Read next: newcomer.c
  */
 #include "bus/base/text.h"
+#include "bus/broker/latest.h"
 #include "bus/broker/session.h"
 #include <errno.h>
+
+enum { NEWCOMER_AT_ONCE = 256, LOADS_AT_ONCE = 64 }; /* messages, blocks read from the disk */
 
 static bool has_credit(const struct session *session)
 {
@@ -32,48 +35,56 @@ static void topics_not_compacted(const struct broker *broker, const struct topol
 static int find_beside_rows(struct broker *broker, struct session *session)
 {
 	uint64_t topics[2];
-	struct logged found;
+	struct logged found = { .seq = UINT64_MAX };
 	int r;
 
 	if (session->newcomer_log > session->cursor)
 		return 0;
+	if (session->newcomer_looked < session->cursor)
+		session->newcomer_looked = session->cursor;
 	topics_not_compacted(broker, &broker->topology.peers[session->peer], topics);
-	r = log_find(broker->log, session->cursor + 1, topics, &found);
+	r = log_find_soon(broker->log, session->newcomer_looked + 1, topics, &session->newcomer_looked, &found);
 	if (r < 0 && r != -ENOENT)
 		return r;
-	session->newcomer_log = r == 0 ? found.seq : UINT64_MAX;
+	session->newcomer_log = found.seq;
 	return 0;
+}
+
+static int next_of_log(struct broker *broker, struct session *session, struct logged *ret)
+{
+	const struct topology_peer *peer = &broker->topology.peers[session->peer];
+	int r = log_find_soon(broker->log, session->cursor + 1, peer->remembers, &session->cursor, ret);
+
+	if (r < 0)
+		return r;
+	return log_read(broker->log, ret->seq, ret);
+}
+
+static void end_newcomer(struct session *session)
+{
+	newcomer_free(session->newcomer);
+	session->newcomer = NULL;
 }
 
 /* The next message of a newcomer: a row of `latest` or a message of the log, whichever comes first. */
 static int next_for_newcomer(struct broker *broker, struct session *session, struct logged *ret)
 {
 	uint64_t limit = newcomer_limit(session->newcomer);
-	bool has_row = newcomer_next(broker, session->newcomer, session->cursor + 1, ret);
-	int r = find_beside_rows(broker, session);
+	int row, r = find_beside_rows(broker, session);
 
 	if (r < 0)
 		return r;
-	if (session->newcomer_log <= limit && (!has_row || session->newcomer_log < ret->seq))
+	row = newcomer_next(broker, session->newcomer, session->cursor + 1, ret);
+	if (row < 0 && row != -ENOENT)
+		return row;
+	if (session->newcomer_log <= limit && (row == -ENOENT || session->newcomer_log < ret->seq))
 		return log_read(broker->log, session->newcomer_log, ret);
-	if (has_row)
+	if (row == 0)
 		return 0;
-	session->cursor = limit;
-	newcomer_free(session->newcomer);
-	session->newcomer = NULL;
-	return -EAGAIN;
-}
-
-static int next_of_log(struct broker *broker, struct session *session, struct logged *ret)
-{
-	const struct topology_peer *peer = &broker->topology.peers[session->peer];
-	int r = log_find(broker->log, session->cursor + 1, peer->remembers, ret);
-
-	if (r == -ENOENT)
-		session->cursor = log_head(broker->log);
-	if (r < 0)
-		return r;
-	return log_read(broker->log, ret->seq, ret);
+	if (session->cursor < limit)
+		session->cursor = limit;
+	end_newcomer(session);
+	return next_of_log(broker, session, ret);
 }
 
 static void project_one(struct broker *broker, struct session *session, const struct logged *logged)
@@ -100,22 +111,32 @@ static void say_progress(struct broker *broker, struct session *session)
 	session_say(broker, session, &down, BYTES(NULL, 0));
 }
 
+/* A newcomer, or one that was away for long, is served bit by bit: others wait for the same thread. */
+static bool has_had_its_share(const struct broker *broker, const struct session *session, int given, uint64_t loads)
+{
+	return (session->newcomer && given >= NEWCOMER_AT_ONCE) || log_loads(broker->log) - loads >= LOADS_AT_ONCE;
+}
+
 static void project(struct broker *broker, struct session *session)
 {
+	uint64_t loads = log_loads(broker->log);
 	struct logged logged;
 	int r = 0;
 
 	if (!remembers_anything(&broker->topology.peers[session->peer]) && !session->newcomer)
 		session->cursor = log_head(broker->log);
-	while (session->cursor < log_head(broker->log) && has_credit(session)) {
-		r = session->newcomer ? next_for_newcomer(broker, session, &logged)
-				      : next_of_log(broker, session, &logged);
+	for (int given = 0; r == 0 && session->cursor < log_head(broker->log) && has_credit(session); given++) {
+		r = has_had_its_share(broker, session, given, loads) ? -EAGAIN
+			: session->newcomer                          ? next_for_newcomer(broker, session, &logged)
+								     : next_of_log(broker, session, &logged);
 		if (r == 0)
 			project_one(broker, session, &logged);
-		else if (r != -EAGAIN)
-			break;
 	}
-	if (r < 0 && r != -EAGAIN && r != -ENOENT)
+	if (session->newcomer && session->cursor >= newcomer_limit(session->newcomer))
+		end_newcomer(session);
+	if (r == -EAGAIN)
+		broker->stirred = true;
+	else if (r < 0 && r != -ENOENT)
 		broker->broken = r;
 	if (session->wants_progress && session->cursor == log_head(broker->log))
 		say_progress(broker, session);

@@ -8,6 +8,7 @@
  */
 #include "bus/broker/session.h"
 #include "bus/base/cleanup.h"
+#include "bus/broker/latest.h"
 #include <stdlib.h>
 
 enum { SILENT_HEARTBEATS = 5, WRITER_FULL = 1 << 20 };

@@ -8,8 +8,7 @@
 
 enum { PINGS_REMEMBERED = 32 };
 
-/* A newcomer's way through `latest`: rows in order of their numbers (latest.c). */
-struct newcomer;
+struct newcomer; /* latest.h */
 
 struct session {
 	struct list hook;
@@ -42,7 +41,8 @@ struct session {
 	int64_t told_boot_us;
 	bool wants_progress;       /* somebody waits for it: do not leave it to the heartbeat */
 	struct newcomer *newcomer; /* NULL: it reads the log alone */
-	uint64_t newcomer_log;     /* the next message for it outside of compacted topics; 0: not looked up yet */
+	uint64_t newcomer_looked;  /* up to here the log was searched for what it reads beside rows ... */
+	uint64_t newcomer_log;     /* ... and this is the next; not above the cursor: not found yet */
 
 	struct list leased; /* letters, oldest first */
 	uint32_t leased_count;
@@ -67,12 +67,5 @@ void session_end(struct broker *broker, struct session *session, enum parting ho
 void sessions_expire(struct broker *broker);
 void sessions_flush(struct broker *broker); /* pushes what lies in the writers */
 void session_say(struct broker *broker, struct session *session, const Down *down, struct bytes body);
-
-/* latest.c: NULL when the peer remembers nothing compacted */
-struct newcomer *newcomer_new(struct broker *broker, const struct topology_peer *peer, int *ret_error);
-void newcomer_free(struct newcomer *newcomer);
-/* The next row at or after `from`; false: no more. `limit`: where `latest` stood; up to there the log's compacted topics are skipped. */
-bool newcomer_next(struct broker *broker, struct newcomer *newcomer, uint64_t from, struct logged *ret);
-uint64_t newcomer_limit(const struct newcomer *newcomer);
 
 #endif

@@ -1,5 +1,6 @@
 /* projections: every message of interest, in log order, from the cursor of each */
 #include "bus/base/text.h"
+#include "bus/broker/core.h"
 #include "desk.h"
 #include <errno.h>
 #include <setjmp.h>
@@ -162,6 +163,76 @@ static void a_row_that_changes_while_a_newcomer_reads_reaches_it_once(void **sta
 	desk_close(desk);
 }
 
+enum { ROWS = 5000, AT_ONCE = 1000 };
+
+/* In an order of their keys that is not the one of their numbers; a plain message after each hundred. */
+static void say_many_rows(struct desk *desk, struct peer *talker)
+{
+	char key[16];
+
+	for (int i = 0; i < ROWS; i++) {
+		snprintf(key, sizeof(key), "%d", i * 7919 % ROWS);
+		PUBLISH(talker, .topic = i % 100 == 99 ? "fact" : "row", .key = key, .version = 1);
+		if (i % 500 == 0)
+			desk_work(desk);
+	}
+	desk_pass(desk, US_PER_S);
+}
+
+static void assert_all_rows_in_order(struct peer *reader)
+{
+	for (uint64_t seq = 1; seq <= ROWS; seq++)
+		assert_int_equal(next_seq(reader), seq);
+	assert_int_equal(next_seq(reader), 0);
+}
+
+static void a_newcomer_with_many_rows_does_not_hold_up_the_others(void **state)
+{
+	struct desk *desk = desk_open();
+	struct peer *talker = peer_new(desk, "talker", "t"), *reader = peer_new(desk, "reader", "r");
+	Hello *hello = calloc(1, sizeof(*hello));
+	Confirm confirm;
+	int passes = 0, count = 0;
+
+	(void)state;
+	peer_hello(talker, "run", 0);
+	say_many_rows(desk, talker);
+	peer_say_hello(reader, hello);
+	peer_credit(reader, 0, 2 * ROWS);
+	while (count < ROWS) {
+		uint64_t request = PUBLISH(talker, .topic = "work");
+
+		int64_t wait_us;
+
+		assert_int_equal(broker_commit(desk->broker), 0);
+		wait_us = broker_tick(desk->broker);
+		assert_true(peer_confirm(talker, request, &confirm));
+		assert_true(peer_count(reader, Down_projection_tag) <= count + AT_ONCE);
+		count = peer_count(reader, Down_projection_tag);
+		assert_true(wait_us == 0 || count >= ROWS); /* the rest follows at once */
+		assert_true(++passes < ROWS);
+	}
+	desk_work(desk);
+	for (uint64_t seq = 1; seq <= ROWS + (uint64_t)passes; seq++)
+		assert_int_equal(next_seq(reader), seq);
+	free(hello);
+	desk_close(desk);
+}
+
+static void more_rows_than_fit_into_the_index_come_in_order_as_well(void **state)
+{
+	struct desk *desk = desk_open();
+	struct peer *talker = peer_new(desk, "talker", "t"), *reader = peer_new(desk, "reader", "r");
+
+	(void)state;
+	peer_hello(talker, "run", 0);
+	say_many_rows(desk, talker);
+	desk->broker->settings.newcomer_bytes = 20000;
+	peer_hello(reader, "run", 0);
+	assert_all_rows_in_order(reader);
+	desk_close(desk);
+}
+
 static void what_left_the_memory_is_read_from_the_store(void **state)
 {
 	struct desk *desk = desk_open_disk();
@@ -193,6 +264,8 @@ int main(void)
 		cmocka_unit_test(a_newcomer_gets_of_compacted_topics_only_the_rows_that_stand),
 		cmocka_unit_test(a_newcomer_gets_no_row_of_a_topic_that_it_does_not_remember),
 		cmocka_unit_test(a_row_that_changes_while_a_newcomer_reads_reaches_it_once),
+		cmocka_unit_test(a_newcomer_with_many_rows_does_not_hold_up_the_others),
+		cmocka_unit_test(more_rows_than_fit_into_the_index_come_in_order_as_well),
 		cmocka_unit_test(what_left_the_memory_is_read_from_the_store),
 	};
 
