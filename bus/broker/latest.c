@@ -18,35 +18,48 @@
 #include <pb_decode.h>
 #include <stdlib.h>
 
-static const char CURSOR[] =
-	"folded"; /* where it stands; rows_before, ends_from of the last log.forgotten up to there */
+static const char CURSOR[] = "folded";
 static const int64_t FOLD_EVERY_US = 200 * US_PER_MS; /* a sync each time: seldom, and nobody waits for the rows */
 static const uint64_t FOLD_SOON = 4096;               /* ... but not when so many messages have come */
 static const int64_t SWEEP_EVERY_US = 1 * US_PER_S;
-enum { SWEEP_ROWS = 1024 /* a few at a time: nobody waits for it */, CURSOR_LEN = 24 };
+enum { SWEEP_ROWS = 1024 /* a few at a time: nobody waits for it */, FORGOTTEN_LEN = 16 };
+
+/* The last log.forgotten up to the cursor: rows_before, ends_from. */
+static int read_forgotten(struct broker *broker)
+{
+	_cleanup_(buffer_free) struct buffer row = { 0 };
+	int r = store_get(broker->store, FAMILY_META, bytes_of(LATEST_FORGOTTEN), &row);
+
+	if (r == -ENOENT)
+		return 0;
+	if (r == 0 && row.len != FORGOTTEN_LEN)
+		r = -EUCLEAN;
+	if (r < 0)
+		return r;
+	broker->latest_forgotten.rows_before = get_be64(row.data);
+	broker->latest_forgotten.ends_from = get_be64(row.data + 8);
+	return 0;
+}
 
 int latest_open(struct broker *broker)
 {
 	_cleanup_(buffer_free) struct buffer value = { 0 };
 	int r = store_get(broker->store, FAMILY_META, bytes_of(CURSOR), &value);
 
-	if (r == 0 && (value.len == 8 || value.len == CURSOR_LEN))
+	if (r == 0 && value.len >= 8)
 		broker->folded = get_be64(value.data);
-	if (r == 0 && value.len == CURSOR_LEN) {
-		broker->latest_forgotten.rows_before = get_be64(value.data + 8);
-		broker->latest_forgotten.ends_from = get_be64(value.data + 16);
-	}
-	return r == -ENOENT ? 0 : r;
+	return r < 0 && r != -ENOENT ? r : read_forgotten(broker);
 }
 
 static void write_cursor(const struct broker *broker, struct store_batch *batch)
 {
-	uint8_t row[CURSOR_LEN];
+	uint8_t cursor[8], row[FORGOTTEN_LEN];
 
-	put_be64(row, broker->folded);
-	put_be64(row + 8, broker->latest_forgotten.rows_before);
-	put_be64(row + 16, broker->latest_forgotten.ends_from);
-	store_batch_put(batch, FAMILY_META, bytes_of(CURSOR), BYTES(row, sizeof(row)));
+	put_be64(cursor, broker->folded);
+	put_be64(row, broker->latest_forgotten.rows_before);
+	put_be64(row + 8, broker->latest_forgotten.ends_from);
+	store_batch_put(batch, FAMILY_META, bytes_of(CURSOR), BYTES(cursor, sizeof(cursor)));
+	store_batch_put(batch, FAMILY_META, bytes_of(LATEST_FORGOTTEN), BYTES(row, sizeof(row)));
 }
 
 void latest_key(const char *group, const Envelope *envelope, struct buffer *ret)

@@ -27,6 +27,9 @@ enum family {
 enum { FLAG_TOMBSTONE = 1, FLAG_CLAIM = 2 };
 enum { RETENTION_CLASSES = 3, RETENTION_KEEP = 2 };
 
+/* Row of family meta: which rows of `latest` are forgotten: those that ended before this message (latest.c). */
+#define LATEST_FORGOTTEN "latest-forgotten"
+
 /* Row of family meta: claims are held until the operator releases them (claim.c). */
 #define CLAIMS_HELD "held"
 

@@ -67,6 +67,18 @@ static int read_number(struct verify *verify, const char *name, uint64_t *ret)
 	return r == -ENOENT ? 0 : r;
 }
 
+static int read_forgotten(struct verify *verify)
+{
+	_cleanup_(buffer_free) struct buffer row = { 0 };
+	int r = store_get(verify->store, FAMILY_META, bytes_of(LATEST_FORGOTTEN), &row);
+
+	if (r == 0 && row.len == 16)
+		verify->rows_before = get_be64(row.data);
+	else if (r == 0)
+		verify_problem(verify, 0, "the log's %s is damaged", LATEST_FORGOTTEN);
+	return r == -ENOENT ? 0 : r;
+}
+
 static int read_topics(struct verify *verify)
 {
 	_cleanup_(store_cursor_freep) struct store_cursor *cursor = store_cursor_new(verify->store, FAMILY_META);
@@ -110,6 +122,7 @@ static int read_whole(struct verify *verify)
 	r = r ? r : read_number(verify, "folded", &verify->folded);
 	if (r == 0 && verify->folded > verify->head)
 		verify_problem(verify, verify->folded, "the compacted rows are ahead of the head");
+	r = r ? r : read_forgotten(verify);
 	r = r ? r : read_kept(verify);
 	return r ? r : read_topics(verify);
 }

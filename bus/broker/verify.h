@@ -20,13 +20,14 @@ struct verify_counts {
 struct verify {
 	struct store *store;
 	const struct topology *topology;
-	int64_t idem_window_us, keep_window_us;       /* of idempotency keys but claims'; of facts */
+	int64_t idem_window_us;                       /* of idempotency keys but claims' */
 	int64_t now_us;                               /* log time at the latest */
 	void (*progress)(uint64_t done, uint64_t of); /* NULL: nobody looks; called every now and then */
 	/* what is found out */
 	char id[40], format[16];
 	uint64_t head, boots, folded, kept_from[RETENTION_CLASSES];
-	int64_t time_us; /* of the last commit */
+	uint64_t rows_before; /* compacted rows that ended before it are forgotten */
+	int64_t time_us;      /* of the last commit */
 	char names[TOPICS_MAX * 8][32];
 	struct verify_counts counts;
 	struct verify_queue *queues[PEERS_MAX];
@@ -43,7 +44,7 @@ struct verify_message {
 	Envelope envelope;
 };
 
-/* 0: it was read to its end, problems or none; else what the store answered. `verify` begins with its first six fields. */
+/* 0: it was read to its end, problems or none; else what the store answered. `verify` begins with its first five fields. */
 int verify_log(struct verify *verify);
 json_t *verify_report(const struct verify *verify); /* of verify_log; a new reference */
 void verify_free(struct verify *verify);

@@ -129,7 +129,6 @@ int verify_command(const char *folder, bool json, const struct topology *topolog
 	}
 	verify->topology = topology;
 	verify->idem_window_us = settings->idem_window_us;
-	verify->keep_window_us = settings->retention.facts_us;
 	verify->now_us = now_us;
 	verify->progress = print_progress;
 	r = read_log(verify, folder, json);

@@ -11,7 +11,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
-enum { IDEM_LEN = 24 /* at least */, IDEM_CLAIM = 24, ROW_HEAD = 26, ROW_VERSION = 8, ROW_TIME = 16, ROW_SAID = 25 };
+enum { IDEM_LEN = 24 /* at least */, IDEM_CLAIM = 24, ROW_HEAD = 26, ROW_VERSION = 8, ROW_SAID = 25 };
 
 DEFINE_CLEANUP(struct store_cursor *, store_cursor_free)
 
@@ -61,19 +61,18 @@ static void check_row(struct verify *verify, const struct verify_message *messag
 	_cleanup_(buffer_free) struct buffer key = { 0 };
 	_cleanup_(buffer_free) struct buffer row = { 0 };
 	uint64_t seq, version;
-	bool too_old; /* the message: then it outranks nothing */
+	bool forgotten = message->seq < verify->rows_before; /* then it may have been swept, and outranks nothing */
 
 	row_key(group, &message->envelope, &key);
 	if (store_get(verify->store, FAMILY_LATEST, buffer_bytes(&key), &row) < 0 || row.len < ROW_HEAD) {
-		if (verify->now_us - message->time_us < verify->keep_window_us) /* else it may have been swept */
+		if (!forgotten)
 			verify_problem(verify, message->seq, "the compacted row of its key is missing");
 		return;
 	}
 	seq = get_be64(row.data);
 	version = get_be64(row.data + ROW_VERSION);
-	too_old = (int64_t)get_be64(row.data + ROW_TIME) - message->time_us > verify->keep_window_us;
 	verify->counts.latest_met += seq == message->seq;
-	if (!too_old &&
+	if (!forgotten &&
 		(version < message->envelope.version || (version == message->envelope.version && seq < message->seq)))
 		verify_problem(verify, message->seq, "the compacted row of its key is older than it: message %llu",
 			(unsigned long long)seq);

@@ -42,7 +42,6 @@ static json_t *verified(struct desk *desk)
 	verify->store = desk->store;
 	verify->topology = &desk->topology;
 	verify->idem_window_us = desk->settings.idem_window_us;
-	verify->keep_window_us = desk->settings.retention.facts_us;
 	verify->now_us = clock_wall_us(&desk->clock);
 	assert_int_equal(verify_log(verify), 0);
 	report = verify_report(verify);
