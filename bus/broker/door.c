@@ -3,7 +3,7 @@
  *
  * Owns:      the hub, the broker's secret key, the registry.
  * Promises:  nothing listens over TCP without a key and before a stranger was refused. A connection is admitted only for who is
- *            registered; the tap in clear only for who has that right.
+ *            registered; the tap in clear only for who has that right. Who loses either is cut off.
  * Fails by:  die() at the start, with what to do; later, by staying with what was right.
  * Read next: ../wire/hub.c, ../wire/registry.c
  */
@@ -64,6 +64,32 @@ void door_open(struct door *door, const struct config *config)
 	door->proving = false;
 }
 
+/* Of a session the rights are asked for with every message; a tap asks only once. */
+static bool must_go(const struct registry *now, const char *who, const struct identity *before)
+{
+	const struct identity *identity = registry_find(now, who);
+
+	return !identity || (before->rights & ~identity->rights & (RIGHT_TAP | RIGHT_CLEAR));
+}
+
+static void cut_off(struct door *door, const struct registry *before)
+{
+	const struct identity *identity;
+
+	for (size_t i = 0; (identity = registry_at(before, i)); i++) {
+		for (int k = 0; k < identity->key_count; k++) {
+			char who[WHO_MAX] = "key:";
+			size_t cut;
+
+			text_hex(identity->keys[k], CURVE_KEY, who + 4);
+			cut = must_go(door->registry, who, identity) ? hub_cut(door->hub, who) : 0;
+			if (cut > 0)
+				log_event(LOG_NOTICE, "cut %zu connections from where %.20s (%s) came from", cut, who,
+					identity->name);
+		}
+	}
+}
+
 int door_reload(struct door *door, struct broker *broker, char ret_why[256])
 {
 	struct registry *before = door->registry, *fresh = NULL;
@@ -76,6 +102,7 @@ int door_reload(struct door *door, struct broker *broker, char ret_why[256])
 	}
 	door->registry = fresh;
 	broker_admit(broker, fresh);
+	cut_off(door, before);
 	registry_free(before);
 	return 0;
 }

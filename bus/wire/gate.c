@@ -1,12 +1,13 @@
 /*
  * gate.c: the handler that libzmq asks about every connection (ZAP, RFC 27)
  *
- * Owns:      the handler's socket.
+ * Owns:      the handler's socket; from which addresses each key was let in.
  * Promises:  whoever is not admitted by name is refused: another mechanism, a credential of another size, an address without a uid,
  *            a request that makes no sense. It is answered in the broker's own thread: while that is silent, nobody gets in.
  * Read next: hub.c (which sockets are guarded), registry.c (who is known)
  */
 #include "bus/wire/gate.h"
+#include "bus/base/list.h"
 #include "bus/base/log.h"
 #include "bus/base/memory.h"
 #include "bus/base/text.h"
@@ -28,6 +29,13 @@ struct gate {
 	gate_admit_fn *admit;
 	void *context;
 	uint64_t refused;
+	struct list arrivals;
+};
+
+/* Each key from each address is one. */
+struct arrival {
+	struct list hook;
+	char who[WHO_MAX], address[PART_MAX + 1];
 };
 
 struct knock {
@@ -43,6 +51,7 @@ struct gate *gate_new(void *zmq_context, gate_admit_fn *admit, void *context)
 
 	gate->admit = admit;
 	gate->context = context;
+	list_init(&gate->arrivals);
 	gate->socket = zmq_socket(zmq_context, ZMQ_REP);
 	if (gate->socket)
 		zmq_setsockopt(gate->socket, ZMQ_LINGER, &linger, sizeof(linger));
@@ -52,10 +61,24 @@ struct gate *gate_new(void *zmq_context, gate_admit_fn *admit, void *context)
 	return NULL;
 }
 
+/* NULL: of everybody */
+static void forget(struct gate *gate, const char *who)
+{
+	LIST_EACH_SAFE (hook, &gate->arrivals) {
+		struct arrival *arrival = LIST_ENTRY(hook, struct arrival, hook);
+
+		if (who && strcmp(arrival->who, who) != 0)
+			continue;
+		list_remove(hook);
+		free(arrival);
+	}
+}
+
 void gate_free(struct gate *gate)
 {
 	if (!gate)
 		return;
+	forget(gate, NULL);
 	if (gate->socket)
 		zmq_close(gate->socket);
 	free(gate);
@@ -69,6 +92,34 @@ void *gate_socket(struct gate *gate)
 uint64_t gate_refused(const struct gate *gate)
 {
 	return gate->refused;
+}
+
+bool gate_let_in(const struct gate *gate, const char *who, const char *address)
+{
+	LIST_EACH (hook, &gate->arrivals) {
+		const struct arrival *arrival = LIST_ENTRY(hook, struct arrival, hook);
+
+		if (strcmp(arrival->who, who) == 0 && strcmp(arrival->address, address) == 0)
+			return true;
+	}
+	return false;
+}
+
+void gate_forget(struct gate *gate, const char *who)
+{
+	forget(gate, who);
+}
+
+static void note_arrival(struct gate *gate, const char *who, const char *address)
+{
+	struct arrival *arrival;
+
+	if (!text_starts(who, "key:") || gate_let_in(gate, who, address))
+		return;
+	arrival = memory_new(sizeof(*arrival));
+	TEXT_COPY(arrival->who, who);
+	TEXT_COPY(arrival->address, address);
+	list_append(&gate->arrivals, &arrival->hook);
 }
 
 static bool hear_knock(struct gate *gate, struct knock *knock)
@@ -141,6 +192,8 @@ void gate_answer(struct gate *gate)
 		bool admitted = name_of(&knock, who) && gate->admit(gate->context, place, who);
 
 		gate->refused += !admitted;
+		if (admitted)
+			note_arrival(gate, who, (const char *)knock.part[ADDRESS]);
 		reply(gate, &knock, admitted, who);
 	}
 }

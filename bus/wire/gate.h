@@ -26,6 +26,9 @@ void gate_free(struct gate *gate); /* takes NULL */
 void *gate_socket(struct gate *gate);
 void gate_answer(struct gate *gate); /* all that ask, without waiting */
 uint64_t gate_refused(const struct gate *gate);
+/* Over TCP: was `who` let in from this address, since it was last forgotten? */
+bool gate_let_in(const struct gate *gate, const char *who, const char *address);
+void gate_forget(struct gate *gate, const char *who);
 
 /* The options of the next bind of `socket`: over TCP with this key, over ipc (NULL) with the peer's uid. */
 int gate_guard(void *socket, const char *place, const struct curve_pair *key);

@@ -10,6 +10,7 @@
 #include "bus/wire/hub.h"
 #include "bus/base/memory.h"
 #include "bus/base/text.h"
+#include "bus/wire/cut.h"
 #include "bus/wire/frame.h"
 #include "bus/wire/hub_socket.h"
 #include "bus/wire/lane.h"
@@ -297,6 +298,27 @@ int hub_hear_control(struct hub *hub, struct bytes *ret_peer, const char **ret_w
 uint64_t hub_refused(const struct hub *hub)
 {
 	return gate_refused(hub->gate);
+}
+
+struct parting {
+	const struct gate *gate;
+	const char *who;
+};
+
+static bool is_to_go(void *context, const char *address)
+{
+	const struct parting *parting = context;
+
+	return gate_let_in(parting->gate, parting->who, address);
+}
+
+size_t hub_cut(struct hub *hub, const char *who)
+{
+	struct parting parting = { .gate = hub->gate, .who = who };
+	size_t cut = hub->settings.host[0] ? cut_connections(hub->settings.port, SHARED, is_to_go, &parting) : 0;
+
+	gate_forget(hub->gate, who);
+	return cut;
 }
 
 int hub_open_lane(void *context, uint64_t epoch, const char *who, char ret_endpoint[160])

@@ -38,6 +38,12 @@ int hub_hear_frame(struct hub *hub, const char **ret_who, struct bytes *ret);
 int hub_hear_control(struct hub *hub, struct bytes *ret_peer, const char **ret_who, struct bytes *ret_message);
 uint64_t hub_refused(const struct hub *hub); /* connections */
 
+/*
+ * Cuts the TCP connections that `who` may have to the sockets that everybody shares: all from the addresses it came from. Lanes end with
+ * their sessions. How many.
+ */
+size_t hub_cut(struct hub *hub, const char *who);
+
 /* What struct broker_out asks for; `hub` is a struct hub. */
 int hub_open_lane(void *hub, uint64_t epoch, const char *who, char ret_endpoint[160]);
 void hub_close_lane(void *hub, uint64_t epoch);

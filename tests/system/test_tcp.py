@@ -198,6 +198,7 @@ def test_with_the_senders_key_nobody_is_intake(shared):
         liar.hello(opened, "sender", "sender-1")
         assert liar.answer(opened).welcome.epoch
     assert shared.refused("hello") == before + 2
+    assert shared.told("refused a hello of key:" + shared.public("sender")[0][:16]) and shared.told("of service intake")
 
 
 def test_a_lane_takes_one_connection_of_its_own_key(shared):
@@ -249,13 +250,72 @@ def test_a_key_is_rotated_and_revoked_while_the_broker_runs(near):
         assert before.answer(ours).welcome.epoch and after.answer(theirs).welcome.epoch
         near.cartbus("keys", "rotate", "sender", "--finish")
         assert [one["instance"] for one in near.sessions("sender")] == ["new"]
-        before.hello(ours, "sender", "old")
-        assert before.answer(ours).refusal.final
+        assert [end_of_handshake(ours) for _ in range(3)] == [zmq.EVENT_HANDSHAKE_SUCCEEDED, zmq.EVENT_DISCONNECTED, REFUSED_BY_GATE]
         near.cartbus("keys", "revoke", "sender")
         assert near.sessions("sender") == [] and not (near.keys / "sender.key").exists()
     for key in (old, new):
         with Stranger(near, key) as gone:
             assert end_of_handshake(gone.open(zmq.DEALER, near.endpoint(CONTROL))) == REFUSED_BY_GATE
+
+
+def tap_with(stranger, near):
+    opened = stranger.open(zmq.SUB, near.endpoint(TAP))
+    opened.subscribe(b"")
+    assert end_of_handshake(opened) == zmq.EVENT_HANDSHAKE_SUCCEEDED
+    return opened
+
+
+def hears(near, *taps):
+    """Until each has heard something that was said from now on."""
+    for opened in taps:
+        while opened.poll(0):
+            opened.recv_multipart()
+
+    def heard():
+        near.cartbus("shop", "mode", "demo", "live")
+        return all(opened.poll(100) for opened in taps)
+
+    wait_until(heard, "the taps hearing what is said")
+
+
+@pytest.fixture
+def tapped(near):
+    """A shop to speak of, and two keys on one host that may tap; one of them is about to lose that."""
+    near.add_shop("demo")
+    near.make("watcher", "bystander", service="cartbus", rights="tap")
+    with Stranger(near, key_of(near, "watcher")) as gone, Stranger(near, key_of(near, "bystander")) as stays:
+        yield near, tap_with(gone, near), tap_with(stays, near)
+
+
+def assert_cut(near, ours, theirs):
+    assert end_of_handshake(ours) == zmq.EVENT_DISCONNECTED
+    assert end_of_handshake(ours) == REFUSED_BY_GATE
+    hears(near, theirs)  # a neighbour on the same host is back
+    while ours.poll(0):
+        ours.recv_multipart()
+    hears(near, theirs)
+    assert not ours.poll(200)
+
+
+def test_a_revoked_key_hears_nothing_more_where_it_was_connected(tapped):
+    near, ours, theirs = tapped
+    with Far(near, "sender") as far:
+        far.start("sender")
+        hears(near, ours, theirs)
+        near.cartbus("keys", "revoke", "watcher")
+        assert_cut(near, ours, theirs)
+        wait_until(lambda: near.sessions("sender"), "the sender of the same host being back")
+        assert far.processes["sender"].running
+
+
+def test_a_key_that_loses_the_right_to_tap_is_cut_off(tapped):
+    near, ours, theirs = tapped
+    hears(near, ours, theirs)
+    peers = near.keys / "peers.conf"
+    before, head, after = peers.read_text().partition("[key watcher]")
+    peers.write_text(before + head + after.replace("rights = tap", "rights = ask", 1))
+    near.processes["broker"].popen.send_signal(signal.SIGHUP)
+    assert_cut(near, ours, theirs)
 
 
 def test_a_list_that_does_not_add_up_is_refused_and_the_old_one_stays(near):

@@ -1,0 +1,176 @@
+/* test_reach.c: where the broker is, and with which keys; what is wrong is said before anything connects */
+#include "bus/base/file.h"
+#include "bus/base/text.h"
+#include "bus/wire/reach.h"
+#include "tests/unit/cmocka_all.h"
+#include "tests/unit/folder.h"
+#include <errno.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <zmq.h>
+
+static const struct config_key keys[] = {
+	{ "paths", "run", "/run/cartbus", "where the sockets lie", false },
+	REACH_CONFIG_KEYS,
+	{ NULL, NULL, NULL, NULL, false },
+};
+
+static struct folder folder;
+static struct curve_pair broker, ours;
+
+static void put(const char *name, const uint8_t key[CURVE_KEY], mode_t mode)
+{
+	char path[160], hex[CURVE_HEX];
+	FILE *file;
+
+	FOLDER_PATH(path, folder, name);
+	text_hex(key, CURVE_KEY, hex);
+	file = fopen(path, "w");
+	fprintf(file, "%s\n", hex);
+	fclose(file);
+	chmod(path, mode);
+}
+
+static int put_keys(void **state)
+{
+	(void)state;
+	folder = folder_new();
+	curve_make(&broker);
+	curve_make(&ours);
+	put("broker.pub", broker.public_key, 0644);
+	put("sender.key", ours.secret_key, 0600);
+	return 0;
+}
+
+static int remove_keys(void **state)
+{
+	(void)state;
+	folder_remove(&folder);
+	return 0;
+}
+
+/* [connect] says `words`. */
+static int read_with(const char *words, struct reach *ret, char why[256])
+{
+	char text[400];
+	struct config *config;
+	struct config_error error;
+	int r;
+
+	snprintf(text, sizeof(text), "[paths]\nrun = /tmp/run\nkeys = %s\n[connect]\n%s\n", folder.path, words);
+	assert_int_equal(config_parse(text, "cartbus.conf", keys, &config, &error), 0);
+	r = reach_read(config, "sender", ret, why);
+	config_free(config);
+	return r;
+}
+
+static void without_a_broker_it_is_this_machine(void **state)
+{
+	char why[256], endpoint[192];
+	struct reach reach;
+
+	(void)state;
+	assert_int_equal(read_with("", &reach, why), 0);
+	assert_int_equal(reach_endpoint(&reach, "control", PORT_CONTROL, endpoint), 0);
+	assert_string_equal(endpoint, "ipc:///tmp/run/control");
+	assert_int_equal(reach_lane(&reach, "ipc:///tmp/run/lane-1", endpoint), 0);
+	assert_string_equal(endpoint, "ipc:///tmp/run/lane-1");
+	assert_int_equal(
+		reach_lane(&reach, "tcp://*:7404", endpoint), -EINVAL); /* whoever says that is not our broker */
+}
+
+static void over_tcp_the_host_is_the_one_that_was_configured(void **state)
+{
+	char why[256], endpoint[192];
+	struct reach reach;
+
+	(void)state;
+	assert_int_equal(read_with("broker = 10.0.0.7:7400", &reach, why), 0);
+	assert_memory_equal(reach.broker_key, broker.public_key, CURVE_KEY);
+	assert_memory_equal(reach.key.public_key, ours.public_key, CURVE_KEY); /* made of the secret one */
+	assert_int_equal(reach_endpoint(&reach, "ingress", PORT_INGRESS, endpoint), 0);
+	assert_string_equal(endpoint, "tcp://10.0.0.7:7401");
+	assert_int_equal(reach_lane(&reach, "tcp://*:7404", endpoint), 0);
+	assert_string_equal(endpoint, "tcp://10.0.0.7:7404");
+	assert_int_equal(reach_lane(&reach, "tcp://10.9.9.9:7404", endpoint), -EINVAL);
+	assert_int_equal(reach_lane(&reach, "ipc:///etc/passwd", endpoint), -EINVAL);
+}
+
+static void what_is_wrong_names_the_file_and_the_remedy(void **state)
+{
+	static const char *const wrong[] = { "broker = 10.0.0.7", "broker = :7400", "broker = 10.0.0.7:80",
+		"broker = 10.0.0.7:65535", "broker = 10.0.0.7:7400x" };
+	char why[256];
+	struct reach reach;
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(wrong) / sizeof(wrong[0]); i++) {
+		assert_int_equal(read_with(wrong[i], &reach, why), -EINVAL);
+		assert_non_null(strstr(why, "host:port is expected"));
+	}
+	assert_int_equal(read_with("broker = 10.0.0.7:7400\nkey = other", &reach, why), -ENOENT);
+	assert_non_null(strstr(why, "other.key is missing"));
+	put("sender.key", ours.secret_key, 0644);
+	assert_int_equal(read_with("broker = 10.0.0.7:7400", &reach, why), -EPERM);
+	assert_non_null(strstr(why, "chmod 600"));
+}
+
+static void a_key_that_is_none_is_refused(void **state)
+{
+	char why[256], path[160];
+	struct reach reach;
+	FILE *file;
+
+	(void)state;
+	FOLDER_PATH(path, folder, "broker.pub");
+	file = fopen(path, "w");
+	fprintf(file, "0123456789abcdef\n");
+	fclose(file);
+	assert_int_equal(read_with("broker = 10.0.0.7:7400", &reach, why), -EBADMSG);
+	assert_non_null(strstr(why, "broker.pub holds no key"));
+}
+
+/* What libzmq then demands of the other end. */
+static void nothing_connects_over_tcp_without_curve(void **state)
+{
+	void *context = zmq_ctx_new(), *socket = zmq_socket(context, ZMQ_PUSH);
+	char why[256];
+	struct reach reach;
+	int mechanism;
+	size_t len = sizeof(mechanism);
+
+	(void)state;
+	assert_int_equal(read_with("broker = 10.0.0.7:7400", &reach, why), 0);
+	assert_int_equal(reach_prepare(&reach, socket), 0);
+	assert_int_equal(zmq_getsockopt(socket, ZMQ_MECHANISM, &mechanism, &len), 0);
+	assert_int_equal(mechanism, ZMQ_CURVE);
+	zmq_close(socket);
+	zmq_ctx_term(context);
+}
+
+static void a_name_that_does_not_fit_is_refused_and_not_cut(void **state)
+{
+	char run[192], endpoint[192];
+	struct reach reach;
+
+	(void)state;
+	memset(run, 'r', sizeof(run) - 1);
+	run[sizeof(run) - 1] = '\0';
+	reach = reach_local(run);
+	assert_int_equal(reach_endpoint(&reach, "control", PORT_CONTROL, endpoint), -EINVAL);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup_teardown(without_a_broker_it_is_this_machine, put_keys, remove_keys),
+		cmocka_unit_test_setup_teardown(
+			over_tcp_the_host_is_the_one_that_was_configured, put_keys, remove_keys),
+		cmocka_unit_test_setup_teardown(what_is_wrong_names_the_file_and_the_remedy, put_keys, remove_keys),
+		cmocka_unit_test_setup_teardown(a_key_that_is_none_is_refused, put_keys, remove_keys),
+		cmocka_unit_test_setup_teardown(nothing_connects_over_tcp_without_curve, put_keys, remove_keys),
+		cmocka_unit_test(a_name_that_does_not_fit_is_refused_and_not_cut),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
