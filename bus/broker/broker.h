@@ -76,6 +76,12 @@ int broker_write(struct broker *broker);
 int broker_let_out(struct broker *broker, int written); /* written: broker_write's answer */
 bool broker_may_hear_on(const struct broker *broker);   /* is what was sealed worth another thread, now? */
 
+/*
+ * Before broker_seal: how long that may be left. While messages stream in, verdicts alone go with the next of them, in one sync
+ * instead of two. Boot microseconds; 0: not at all.
+ */
+int64_t broker_may_wait_us(struct broker *broker);
+
 /* Heartbeats, leases, delays, parked claims. Returns in how many boot microseconds it wants to be called again. */
 int64_t broker_tick(struct broker *broker);
 

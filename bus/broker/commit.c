@@ -18,6 +18,9 @@
 /* Handing a commit over wakes two threads. For so few messages and verdicts it is not worth it, and those are sooner confirmed. */
 enum { WORTH_ANOTHER_THREAD = 16 };
 
+/* So long verdicts wait for company. As short as ZeroMQ can wait. */
+static const int64_t COMPANY_US = 1 * US_PER_MS;
+
 static void show_taps(struct broker *broker, uint64_t from)
 {
 	static const uint64_t all[2] = { UINT64_MAX, UINT64_MAX };
@@ -116,8 +119,25 @@ int broker_seal(struct broker *broker)
 	list_move_all(&broker->sealed_answers, &broker->answers);
 	broker->sealed_count = broker->answer_count;
 	broker->answer_count = 0;
+	broker->verdict_count = 0;
 	broker->is_committing = true;
 	return 0;
+}
+
+/* Verdicts without facts, and nothing else. */
+static bool only_verdicts(const struct broker *broker)
+{
+	return broker->verdict_count > 0 && broker->verdict_count == broker->answer_count &&
+		log_staged(broker->log) == 0 && store_batch_count(broker->batch) == 0 && list_empty(&broker->control) &&
+		!broker->stirred;
+}
+
+int64_t broker_may_wait_us(struct broker *broker)
+{
+	int64_t left_us = broker->let_out_boot_us + COMPANY_US - broker_boot_us(broker);
+
+	hear_put_off(broker);
+	return broker->is_streaming && left_us > 0 && only_verdicts(broker) ? left_us : 0;
 }
 
 bool broker_may_hear_on(const struct broker *broker)
@@ -141,11 +161,14 @@ int broker_let_out(struct broker *broker, int written)
 		return r;
 	broker->is_committing = false;
 	log_committed(broker->log);
+	broker->is_streaming = log_head(broker->log) >= from;
+	broker->let_out_boot_us = broker_boot_us(broker);
 	idem_committed(broker);
 	notice_committed(broker, from);
 	broker->stirred = false;
 	let_out_answers(broker);
 	control_flush(broker);
+	sessions_flush_sayers(broker);
 	project_all(broker);
 	deliver_all(broker);
 	sessions_flush(broker);

@@ -88,6 +88,9 @@ struct broker {
 	struct list answers;        /* struct answer: leave with the next commit */
 	struct list sealed_answers; /* with this one */
 	uint32_t answer_count, sealed_count;
+	uint32_t verdict_count;  /* of the answers */
+	bool is_streaming;       /* the last commit held messages: more are likely ... */
+	int64_t let_out_boot_us; /* ... and when it was over */
 	struct list put_off;     /* frames, see ingress.c */
 	struct map *idem_staged; /* key -> number, said but not committed yet */
 	struct list parked;      /* struct parked_claim */

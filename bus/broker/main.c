@@ -339,8 +339,12 @@ static void end_commit(struct process *process, int written)
 /* Everything that was heard: a large commit is written while the next messages are heard, a small one at once. */
 static void begin_commit(struct process *process)
 {
-	int r = broker_seal(process->broker);
+	int r;
 
+	process->wait_us = broker_may_wait_us(process->broker);
+	if (process->wait_us > 0)
+		return;
+	r = broker_seal(process->broker);
 	if (r < 0)
 		give_up(process->broker, r);
 	process->frames_heard = 0;

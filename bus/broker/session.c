@@ -148,6 +148,16 @@ void session_say(struct broker *broker, struct session *session, const Down *dow
 		flush(broker, session);
 }
 
+void sessions_flush_sayers(struct broker *broker)
+{
+	LIST_EACH (hook, &broker->sessions) {
+		struct session *session = LIST_ENTRY(hook, struct session, hook);
+
+		if (!broker->queues[session->peer])
+			flush(broker, session);
+	}
+}
+
 void sessions_flush(struct broker *broker)
 {
 	LIST_EACH_SAFE (hook, &broker->sessions) {

@@ -66,6 +66,8 @@ void hear_credit(struct session *session, const UpCredit *credit);
 void session_end(struct broker *broker, struct session *session, enum parting how);
 void sessions_expire(struct broker *broker);
 void sessions_flush(struct broker *broker); /* pushes what lies in the writers */
+/* The same for those who hear nothing: confirms are all they wait for, so these do not wait for the deliveries. */
+void sessions_flush_sayers(struct broker *broker);
 void session_say(struct broker *broker, struct session *session, const Down *down, struct bytes body);
 
 #endif

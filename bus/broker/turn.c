@@ -185,6 +185,7 @@ void hear_turn(struct broker *broker, struct session *session, const UpTurn *up,
 	} else {
 		answer_said(broker, session, up->request, CONFIRM_FRESH,
 			stage_facts(broker, session, judged, up->facts), false);
+		broker->verdict_count++;
 		if (letter)
 			settle(broker, session, queue, letter, up);
 	}

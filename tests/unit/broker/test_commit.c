@@ -140,6 +140,67 @@ static void what_was_put_off_comes_before_a_goodbye(void **state)
 	desk_close(desk);
 }
 
+/* As the process does it: how many syncs would that be? */
+static bool would_commit(struct desk *desk)
+{
+	if (broker_may_wait_us(desk->broker) > 0)
+		return false;
+	assert_int_equal(broker_commit(desk->broker), 0);
+	return true;
+}
+
+static void verdicts_alone_wait_a_moment_for_the_next_messages(void **state)
+{
+	struct desk *desk = desk_open();
+	struct peer *talker = peer_new(desk, "talker", "t"), *worker = peer_new(desk, "worker", "w");
+	struct item *item;
+	uint64_t turn;
+	Confirm confirm;
+
+	(void)state;
+	peer_hello(talker, "run", 0);
+	peer_hello(worker, "run", 0);
+	for (int i = 0; i < 2; i++) {
+		PUBLISH(talker, .topic = "work", .key = i == 0 ? "one" : "other");
+		assert_true(would_commit(desk));
+		item = peer_delivery(worker);
+		assert_non_null(item);
+		turn = peer_turn(
+			worker, &item->down.what.delivery.receipt, &(struct verdict_words){ .kind = VERDICT_DONE });
+		assert_false(would_commit(desk));
+		assert_false(peer_confirm(worker, turn, &confirm));
+	}
+	desk->clock.virtual_us += US_PER_MS; /* nothing comes: not for long */
+	assert_true(would_commit(desk));
+	assert_true(peer_confirm(worker, turn, &confirm));
+	desk_close(desk);
+}
+
+static void what_has_facts_or_failed_waits_for_nothing(void **state)
+{
+	struct desk *desk = desk_open();
+	struct peer *talker = peer_new(desk, "talker", "t"), *worker = peer_new(desk, "worker", "w");
+	const struct words fact = { .topic = "fact" };
+	const struct verdict_words verdicts[] = { { .kind = VERDICT_DONE, .facts = &fact, .fact_count = 1 },
+		{ .kind = VERDICT_RETURN, .failed = true, .reason = "no" },
+		{ .kind = VERDICT_DEAD, .reason = "never" } };
+
+	(void)state;
+	peer_hello(talker, "run", 0);
+	peer_hello(worker, "run", 0);
+	for (size_t i = 0; i < sizeof(verdicts) / sizeof(verdicts[0]); i++) {
+		struct item *item;
+
+		PUBLISH(talker, .topic = "work", .key = verdicts[i].reason);
+		assert_true(would_commit(desk));
+		item = peer_delivery(worker);
+		assert_non_null(item);
+		peer_turn(worker, &item->down.what.delivery.receipt, &verdicts[i]);
+		assert_true(would_commit(desk));
+	}
+	desk_close(desk);
+}
+
 static void a_commit_that_failed_takes_what_was_heard_meanwhile_with_it(void **state)
 {
 	struct desk *desk = desk_open();
@@ -208,6 +269,8 @@ int main(void)
 		cmocka_unit_test(a_key_said_anew_meanwhile_is_not_swept_with_its_old_row),
 		cmocka_unit_test(a_verdict_heard_meanwhile_lets_the_next_of_its_key_out_when_it_is_synced),
 		cmocka_unit_test(what_was_put_off_comes_before_a_goodbye),
+		cmocka_unit_test(verdicts_alone_wait_a_moment_for_the_next_messages),
+		cmocka_unit_test(what_has_facts_or_failed_waits_for_nothing),
 		cmocka_unit_test(a_commit_that_failed_takes_what_was_heard_meanwhile_with_it),
 		cmocka_unit_test(another_thread_writes_while_this_one_hears),
 	};
