@@ -113,16 +113,19 @@ static int open_all(struct broker *broker, char ret_why[512])
 	broker->sealed_batch = store_batch_new(broker->store);
 	broker->opened_head = log_head(broker->log);
 	if ((r = open_queues(broker)) < 0 || (r = dead_open(broker)) < 0 || (r = gateways_open(broker)) < 0 ||
-		(r = latest_open(broker)) < 0 || (r = store_commit(broker->store, broker->batch, true)) < 0)
+		(r = latest_open(broker)) < 0) {
 		say_unread_state(broker, r, ret_why);
-	if (r == 0 && broker->broken == 0)
-		retain_open(broker);
-	room_look(broker);
-	if (r < 0 || broker->broken == 0)
 		return r;
-	check_unbroken(broker);
-	text_copy(ret_why, 512, broker->why);
-	return broker->broken;
+	}
+	if ((r = store_commit(broker->store, broker->batch, true)) < 0)
+		commit_failed(broker, r);
+	if (check_unbroken(broker) < 0) {
+		text_copy(ret_why, 512, broker->why);
+		return broker->broken;
+	}
+	retain_open(broker);
+	room_look(broker);
+	return 0;
 }
 
 int broker_open(struct store **store, const struct topology *topology, const struct broker_settings *settings,
