@@ -161,7 +161,9 @@ static void hear_line(struct smtp_transfer *transfer)
 	bool is_last = transfer->line_len < 4 || transfer->line[3] != '-';
 	smtp_answer_note(&transfer->answer, transfer->line, transfer->line_len);
 	transfer->line_len = 0;
-	if (is_last)
+	if (is_last && transfer->sent < transfer->out.len)
+		smtp_transfer_fail(transfer, "the server answered what was not said yet");
+	else if (is_last)
 		hear_answer(transfer);
 }
 

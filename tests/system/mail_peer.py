@@ -76,6 +76,55 @@ class Peer:
             self.controller.server = None
 
 
+class Scripted:
+    """A server that says exactly these bytes: at first the greeting, then after each line that it hears what stands for its verb.
+
+    A value is a list of pieces, sent one by one, or None: it hangs up. What it takes after DATA's answer ends with a line that is a dot.
+    """
+
+    ANSWERS = {"": [b"220 here\r\n"], "EHLO": [b"250 hello\r\n"], "MAIL": [b"250 OK\r\n"], "RCPT": [b"250 OK\r\n"],
+               "DATA": [b"354 go on\r\n"], ".": [b"250 kept\r\n"], "QUIT": None}
+
+    def __init__(self, **answers):
+        self.answers = {**self.ANSWERS, **{"." if verb == "dot" else verb: answer for verb, answer in answers.items()}}
+        self.mails, self.heard, self.enough = [], [], threading.Event()
+        self.listener = socket.create_server(("127.0.0.1", 0))
+        self.port = self.listener.getsockname()[1]
+        threading.Thread(target=self.accept, daemon=True).start()
+
+    def accept(self):
+        while True:
+            try:
+                peer, _ = self.listener.accept()
+            except OSError:
+                return
+            threading.Thread(target=self.converse, args=(peer,), daemon=True).start()
+
+    def converse(self, peer):
+        with peer, peer.makefile("rb") as heard:
+            alive, taking = self.say(peer, ""), None
+            while alive and (line := heard.readline()):
+                if taking is not None and line != b".\r\n":
+                    taking.append(line)
+                    continue
+                verb = "." if taking is not None else line[:4].decode().strip().upper()
+                if taking is not None:
+                    self.mails.append(b"".join(taking))
+                taking = [] if verb == "DATA" and (self.answers["DATA"] or [b""])[0].startswith(b"354") else None
+                self.heard.append(verb)
+                alive = verb in self.answers and self.say(peer, verb)
+
+    def say(self, peer, verb):
+        pieces = self.answers[verb]
+        for piece in pieces or []:
+            peer.sendall(piece)
+            self.enough.wait(0.05)  # so that it travels alone
+        return pieces is not None
+
+    def close(self):
+        self.listener.close()
+
+
 def certificates(folder):
     """A CA of the test's own and a server certificate for 127.0.0.1."""
 

@@ -2,7 +2,7 @@
  * mail_probe.c: the mail transport alone, led by a test over stdin
  *
  * `mail_probe cartbus.conf` makes the driver that the configuration asks for and stands in for the runtime:
- *     mail ID claim|plain|dots ADDRESS   starts a mail           -> "claim ID" when it is at its last byte, "done ID END WORDS"
+ *     mail ID claim|plain|dots|long ADDRESS   starts a mail           -> "claim ID" when it is at its last byte, "done ID END WORDS"
  *     go ID, no ID                  answers the claim
  *     stop ID                       as at a deadline        -> nothing more about it
  * At the end of stdin the driver is closed and "closed" is said. END is sent, not_sent, later, refused or unknown.
@@ -14,6 +14,8 @@
 #include "services/kit/mail.h"
 #include "services/kit/settings.h"
 #include <poll.h>
+
+enum { MANY_LINES = 200000 };
 
 struct effect {
 	char id[32];
@@ -80,6 +82,13 @@ static void put_dots(struct buffer *mime)
 	buffer_add_text(mime, ".\r\n..two\r\nthe end\r\n");
 }
 
+/* More than any socket takes at once. */
+static void put_much(struct buffer *mime)
+{
+	for (int i = 0; i < MANY_LINES; i++)
+		buffer_printf(mime, "line %07d of a long mail, which goes on and on\r\n", i);
+}
+
 static void start_mail(const char *id, const char *how, const char *to)
 {
 	char why[160], message_id[60];
@@ -92,6 +101,8 @@ static void start_mail(const char *id, const char *how, const char *to)
 	effect->mail->claim = strcmp(how, "claim") == 0;
 	if (strcmp(how, "dots") == 0)
 		put_dots(&effect->mail->mime);
+	if (strcmp(how, "long") == 0)
+		put_much(&effect->mail->mime);
 	effect->next = effects;
 	effects = effect;
 	driver->start(driver->self, effect, effect->mail);

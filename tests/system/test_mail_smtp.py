@@ -6,7 +6,7 @@ import threading
 import pytest
 
 import mail_peer
-from mail_peer import Keep, Peer, Probe, certificates, login
+from mail_peer import Keep, Peer, Probe, Scripted, certificates, login
 from smtp_server import SmtpServer, wait_until
 
 TO = "anna@mail.example"
@@ -22,6 +22,10 @@ def start(tmp_path):
             things.append(Peer(handler, **options))
             return things[-1]
 
+        def script(self, **answers):
+            things.append(Scripted(**answers))
+            return things[-1]
+
         def probe(self, port, **mail):
             mail = {"transport": "smtp", "smtp_host": "127.0.0.1", "smtp_port": port, "smtp_tls": "none", **mail}
             things.append(Probe(tmp_path, **mail))
@@ -31,7 +35,7 @@ def start(tmp_path):
     for thing in reversed(things):
         if isinstance(thing, Probe) and thing.process.poll() is None:
             thing.kill()
-        elif isinstance(thing, Peer):
+        elif isinstance(thing, (Peer, Scripted)):
             thing.close()
 
 
@@ -185,6 +189,71 @@ def test_what_the_server_answers_is_told_apart(start, handler, end):
         probe.say("go a")
     assert probe.hear() == f"done a {end}"
     assert handler.mails == []
+
+
+def test_an_answer_in_many_lines_and_pieces_is_one_answer(start):
+    server = start.script(MAIL=[b"250-one\r\n250-t", b"wo\r\n25", b"0 three\r", b"\n"], dot=[b"2", b"50-kept\r\n", b"250 as 4711\r\n"])
+    probe = start.probe(server.port)
+    probe.say(f"mail a claim {TO}")
+    assert probe.hear() == "claim a"
+    assert server.mails == []
+    probe.say("go a")
+    assert probe.hear() == "done a sent 250 as 4711"
+    assert len(server.mails) == 1
+
+
+@pytest.mark.parametrize("answers, end", [
+    ({"DATA": [b"354 go on\r\n250 kept\r\n"]}, "not_sent"),              # an answer to what was not said yet proves nothing
+    ({"MAIL": [b"250 OK\r\n250 OK\r\n354 go on\r\n250 kept\r\n"]}, "not_sent"),
+    ({"MAIL": [b"250 OK\r\n250 OK\r\n354 go on\r\n"]}, "not_sent"),
+    ({"RCPT": [b"what?\r\n"]}, "not_sent"),
+    ({"RCPT": [b"x" * 100_000 + b"\r\n"]}, "not_sent"),
+    ({"RCPT": None}, "not_sent"),
+    ({"MAIL": [b"421 closing\r\n"]}, "later"),
+    ({"MAIL": [b"530 login first\r\n"]}, "not_sent"),                     # about us, not about this mail
+])
+def test_a_server_out_of_step_gets_no_last_byte(start, answers, end):
+    server = start.script(**answers)
+    probe = start.probe(server.port)
+    probe.say(f"mail a claim {TO}")
+    heard = probe.hear()
+    if heard == "claim a":
+        probe.say("go a")
+        heard = probe.hear()
+    assert heard.startswith(f"done a {end}")
+    assert server.mails == [] and set(server.heard) <= {"EHLO", "MAIL", "RCPT", "DATA"}
+
+
+@pytest.mark.parametrize("answer, end", [([b"kept it\r\n"], "unknown"), ([b"354 more?\r\n"], "unknown"), ([b"250\r\n"], "sent"), (None, "unknown")])
+def test_what_the_last_answer_means_is_not_guessed(start, answer, end):
+    server = start.script(dot=answer)
+    probe = start.probe(server.port)
+    probe.say(f"mail a plain {TO}")
+    assert probe.hear().startswith(f"done a {end}")
+    assert len(server.mails) == 1
+
+
+def test_a_connection_that_the_server_left_meanwhile_costs_no_mail(start):
+    keep = Keep()
+    peer = start.peer(keep)
+    probe = start.probe(peer.port)
+    for name in ("a", "b", "c"):
+        probe.say(f"mail {name} plain {TO}")
+        assert probe.hear().startswith(f"done {name} sent")
+        peer.hang_up()
+    assert len(keep.mails) == 3 and len(keep.peers) == 3
+
+
+def test_a_long_mail_arrives_whole_also_over_tls(start, tmp_path):
+    ca, context = certificates(tmp_path)
+    for tls in ({}, {"smtp_tls": "starttls", "smtp_ca": ca}):
+        keep = Keep()
+        peer = start.peer(keep, data_size_limit=1 << 25, **({"tls_context": context} if tls else {}))
+        probe = start.probe(peer.port, **tls)
+        probe.say(f"mail a long {TO}")
+        assert probe.hear().startswith("done a sent")
+        lines = body_of(keep.mails[0]).splitlines()
+        assert lines[-200_000].startswith("line 0000000") and lines[-1].startswith("line 0199999")
 
 
 def test_no_answer_after_the_last_byte_is_unknown(start):
