@@ -2,7 +2,8 @@
  * hello.c: who comes, and whether it may
  *
  * Promises:  every session gets an epoch and a lane that no other ever had. An exclusive service has one active instance. A peer
- *            that remembers more than the log holds is the proof that the log was shortened: the broker stops.
+ *            that remembers more than the log holds is the proof that the log was shortened: the broker stops. One whose memory
+ *            is proved wrong by what this start of the broker has told is refused itself, and nobody else is troubled.
  * Read next: session.c, lease.c (what is still held)
  */
 #include "bus/base/log.h"
@@ -43,6 +44,26 @@ static void say_forgotten(struct broker *broker, const Hello *hello, const char 
 		found);
 }
 
+/*
+ * A number above the head that this very start would have given: it has given none, so the memory is false, not the log. The same of
+ * whoever remembers numbers and no log.
+ */
+static bool is_false_memory(const struct broker *broker, const Hello *hello, uint64_t remembered, char reason[256])
+{
+	if (remembered <= log_head(broker->log) ||
+		(hello->log[0] != '\0' && hello->opening != log_opening(broker->log)))
+		return false;
+	snprintf(reason, 256,
+		"it says it learnt of message %llu, and %s: its state is damaged, or it is not what it says. Delete "
+		"the "
+		"state folder "
+		"of %.32s, but not a spool in it",
+		(unsigned long long)remembered,
+		hello->log[0] == '\0' ? "names no log" : "this start of the broker has told of none above its head",
+		hello->instance);
+	return true;
+}
+
 /* What whoever came may do as this service; 0: he may not be it. */
 static unsigned rights_of(const struct broker *broker, const char *who, const char *service, const char *instance)
 {
@@ -76,6 +97,8 @@ static bool is_refused(struct broker *broker, const char *who, const Hello *hell
 			"begun "
 			"anew), delete the state folder of %.32s, but not a spool in it",
 			hello->log, log_id(broker->log), hello->instance);
+	else if (is_false_memory(broker, hello, most, reason))
+		return true;
 	else if (log_forgot(broker->log, most, hello->opening, reason))
 		say_forgotten(broker, hello, reason);
 	return reason[0] != '\0';

@@ -84,6 +84,36 @@ static void start_again(struct desk *desk)
 	assert_int_equal(desk_start(desk, desk_topology), 0);
 }
 
+/* Whoever is let in could end the broker with one number; where the broker can prove it wrong, it is the peer that is refused. */
+static void a_memory_that_this_start_disproves_ends_nobody_but_its_owner(void **state)
+{
+	struct desk *desk = desk_open_disk();
+	struct peer *peer = peer_new(desk, "reader", "r"), *other = peer_new(desk, "half", "h");
+	uint64_t before;
+
+	(void)state;
+	say_facts(desk, 3);
+	peer_hello(peer, "run", 0);
+	before = peer->opening;
+	hello_remembering(peer, 4, before); /* 3 are all there ever were */
+	assert_true(peer->refused_final);
+	assert_non_null(strstr(peer->reason, "message 4"));
+	assert_int_equal(desk->commit_result, 0);
+	hello_with(peer, "", 1000000); /* of which log? */
+	assert_true(peer->refused_final);
+	assert_int_equal(desk->commit_result, 0);
+	assert_int_equal(status_refused(desk, "hello"), 2);
+	hello_remembering(other, 3, before);
+	assert_false(other->refused);
+
+	start_again(desk); /* and nothing was written down */
+	hello_remembering(other, 3, before);
+	assert_false(other->refused);
+	hello_remembering(peer, 4, before); /* now it may be true: the log's end may be lost */
+	assert_int_equal(desk->commit_result, -EUCLEAN);
+	desk_close(desk);
+}
+
 static void a_log_that_lost_its_end_and_grew_again_is_found_out(void **state)
 {
 	struct desk *desk = desk_open_disk();
@@ -300,6 +330,7 @@ int main(void)
 		cmocka_unit_test(an_unknown_service_is_refused_for_good),
 		cmocka_unit_test(a_peer_of_another_log_is_refused_and_the_broker_goes_on),
 		cmocka_unit_test(a_log_shorter_than_a_peer_remembers_stops_the_broker),
+		cmocka_unit_test(a_memory_that_this_start_disproves_ends_nobody_but_its_owner),
 		cmocka_unit_test(a_log_that_lost_its_end_and_grew_again_is_found_out),
 		cmocka_unit_test(an_older_copy_of_the_log_is_found_out),
 		cmocka_unit_test(a_log_found_out_once_stays_shut_until_it_is_another_one),
