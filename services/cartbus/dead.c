@@ -9,6 +9,7 @@
 #include "services/cartbus/print.h"
 #include "services/cartbus/range.h"
 #include "services/cartbus/reading.h"
+#include "services/cartbus/record.h"
 #include "services/cartbus/zones.h"
 
 #include "bus/base/cleanup.h"
@@ -234,6 +235,14 @@ struct redrive {
 	struct feed_options feed;
 };
 
+static int redrive_one(const struct command *command, struct client *client, json_t *what)
+{
+	if (record_act(command, client, "dead.redrive", what) == EXIT_FINE)
+		return print_count(command, command_ask(command, client, "dead.redrive", what), "redriven");
+	json_decref(what);
+	return EXIT_NO;
+}
+
 static int redrive(const struct command *command, const struct redrive *redrive)
 {
 	bool one = redrive->words[1];
@@ -248,7 +257,7 @@ static int redrive(const struct command *command, const struct redrive *redrive)
 	}
 	client = command_connect(command);
 	if (one)
-		ended = print_count(command, command_ask(command, client, "dead.redrive", what), "redriven");
+		ended = redrive_one(command, client, what);
 	else if (redrive->dry)
 		ended = dry_run(command, client, what, "redrive");
 	else

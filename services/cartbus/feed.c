@@ -1,12 +1,13 @@
 /*
  * feed.c: begins, watches, cancels and resumes what the broker hands out once more
  *
- * Promises: watching changes nothing: the broker goes on when nobody watches, and watching goes on when the broker comes back.
+ * Promises: who had it begun or stopped is on record. Watching changes nothing: the broker goes on when nobody watches, and watching goes on when the broker comes back.
  */
 #include "services/cartbus/letters.h"
 #include "services/cartbus/print.h"
 #include "services/cartbus/range.h"
 #include "services/cartbus/reading.h"
+#include "services/cartbus/record.h"
 
 #include "bus/base/cleanup.h"
 #include <stdio.h>
@@ -88,8 +89,12 @@ static int tell(const struct command *command, json_t *state)
 
 int feed_run(const struct command *command, struct client *client, const char *verb, json_t *what)
 {
-	json_t *state = command_ask(command, client, verb, what);
+	json_t *state = NULL;
 
+	if (record_act(command, client, verb, what) == EXIT_FINE)
+		state = command_ask(command, client, verb, what);
+	else
+		json_decref(what);
 	if (!state)
 		return EXIT_NO;
 	say_begun(command, state);
@@ -110,7 +115,10 @@ int feed_steer(const struct command *command, const char *queue, const struct fe
 	if (options->resume) {
 		ended = feed_run(command, client, "feed.resume", json_pack("{s:s}", "queue", queue));
 	} else {
-		state = command_ask(command, client, "feed.cancel", json_pack("{s:s}", "queue", queue));
+		json_t *what = json_pack("{s:s}", "queue", queue);
+
+		record_act(command, client, "feed.cancel", what); /* it is stopped all the same */
+		state = command_ask(command, client, "feed.cancel", what);
 		if (state) {
 			tell(command, state);
 			ended = EXIT_FINE;

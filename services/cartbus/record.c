@@ -1,0 +1,51 @@
+/*
+ * record.c: an audit of what an operator has the broker do
+ *
+ * The broker knows nothing of audits: so the command says one first. One that could not be said is not followed by the act.
+ */
+#include "services/cartbus/record.h"
+#include "bus/base/cleanup.h"
+#include "bus/base/text.h"
+#include "proto/topics.h"
+#include "services/cartbus/who.h"
+
+#include "bus/actor/client.h"
+#include <stdio.h>
+
+static void add_words(struct buffer *grounds, const char *name, const json_t *value)
+{
+	if (json_is_string(value) && json_string_value(value)[0])
+		buffer_printf(grounds, "%s%s %s", grounds->len ? ", " : "", name, json_string_value(value));
+	else if (json_is_integer(value))
+		buffer_printf(
+			grounds, "%s%s %lld", grounds->len ? ", " : "", name, (long long)json_integer_value(value));
+}
+
+/* "queue intake, from 4711, shop demo" */
+static void write_grounds(const json_t *what, Audit *audit)
+{
+	_cleanup_(buffer_free) struct buffer grounds = { 0 };
+	const char *name;
+	json_t *value;
+
+	json_object_foreach((json_t *)what, name, value) add_words(&grounds, name, value);
+	TEXT_COPY(audit->grounds, buffer_text(&grounds));
+}
+
+int record_act(const struct command *command, struct client *client, const char *verb, const json_t *what)
+{
+	const char *shop = json_string_value(json_object_get(what, "shop"));
+	Audit audit = { .at_us = clock_wall_us(&command->clock) };
+	struct client_said said;
+	char idem[64], why[256];
+
+	shop = shop && *shop ? shop : SHOP_OF_ALL;
+	TEXT_COPY(audit.action, verb);
+	TEXT_COPY(audit.who, who_am_i());
+	write_grounds(what, &audit);
+	text_random_name(idem); /* each command is an act of its own */
+	if (CLIENT_SAY(client, audit, &audit, &said, why, .shop = shop, .key = shop, .idem = idem) == 0)
+		return EXIT_FINE;
+	complain(command, "nothing was done, because it could not be put on record: %s", why);
+	return EXIT_NO;
+}

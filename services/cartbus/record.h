@@ -1,0 +1,14 @@
+/* record.h: what an operator has the broker do is on record before it is done */
+#ifndef CARTBUS_RECORD_H
+#define CARTBUS_RECORD_H
+
+#include "services/cartbus/command.h"
+
+#include <jansson.h>
+
+struct client;
+
+/* Says an audit of `verb` with what is asked, by whom; complains and returns EXIT_NO when it cannot: then it must not be done. */
+int record_act(const struct command *command, struct client *client, const char *verb, const json_t *what);
+
+#endif
