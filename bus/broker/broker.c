@@ -160,7 +160,7 @@ void broker_close(struct broker *broker)
 		session_end(broker, LIST_ENTRY(hook, struct session, hook), PARTING_GOODBYE);
 	list_move_all(&broker->answers, &broker->sealed_answers);
 	LIST_EACH_SAFE (hook, &broker->answers)
-		free(LIST_ENTRY(hook, struct answer, hook));
+		answer_free(LIST_ENTRY(hook, struct answer, hook));
 	put_off_drop(broker);
 	claims_free(broker);
 	control_free(broker);

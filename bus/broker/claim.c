@@ -182,16 +182,12 @@ void claims_release(struct broker *broker)
 	LIST_EACH_SAFE (hook, &broker->held) {
 		struct answer *answer = LIST_ENTRY(hook, struct answer, hook);
 		struct session *session = session_by_epoch(broker, answer->epoch);
-		Down down = { .which_what = Down_confirm_tag };
 
 		if (session) {
-			down.what.confirm = answer->confirm;
-			down.what.confirm.head = log_head(broker->log);
 			session->wants_progress = true;
-			session_say(broker, session, &down, BYTES(NULL, 0));
+			answer_say(broker, session, answer);
 		}
-		list_remove(&answer->hook);
-		free(answer);
+		answer_free(answer);
 	}
 }
 
@@ -200,6 +196,5 @@ void claims_free(struct broker *broker)
 	LIST_EACH_SAFE (hook, &broker->parked)
 		claim_free(LIST_ENTRY(hook, struct parked_claim, hook));
 	LIST_EACH_SAFE (hook, &broker->held)
-		free(LIST_ENTRY(hook, struct answer, hook));
-	list_init(&broker->held);
+		answer_free(LIST_ENTRY(hook, struct answer, hook));
 }

@@ -64,19 +64,15 @@ static void let_out_answers(struct broker *broker)
 	LIST_EACH_SAFE (hook, &broker->sealed_answers) {
 		struct answer *answer = LIST_ENTRY(hook, struct answer, hook);
 		struct session *session = session_by_epoch(broker, answer->epoch);
-		Down down = { .which_what = Down_confirm_tag };
 
-		list_remove(&answer->hook);
 		if (answer->claim) {
+			list_remove(&answer->hook);
 			list_append(&broker->held, &answer->hook);
 			continue;
 		}
-		if (session) {
-			down.what.confirm = answer->confirm;
-			down.what.confirm.head = log_head(broker->log);
-			session_say(broker, session, &down, BYTES(NULL, 0));
-		}
-		free(answer);
+		if (session)
+			answer_say(broker, session, answer);
+		answer_free(answer);
 	}
 	claims_release(broker);
 }

@@ -35,7 +35,7 @@ void control_later(struct broker *broker, struct bytes peer, const Control *cont
 	list_append(&broker->control, &answer->hook);
 }
 
-static void answer_free(struct control_answer *answer)
+static void control_answer_free(struct control_answer *answer)
 {
 	list_remove(&answer->hook);
 	buffer_free(&answer->peer);
@@ -49,14 +49,14 @@ void control_flush(struct broker *broker)
 		struct control_answer *answer = LIST_ENTRY(hook, struct control_answer, hook);
 
 		broker->out.control(broker->out.context, buffer_bytes(&answer->peer), buffer_bytes(&answer->message));
-		answer_free(answer);
+		control_answer_free(answer);
 	}
 }
 
 void control_free(struct broker *broker)
 {
 	LIST_EACH_SAFE (hook, &broker->control)
-		answer_free(LIST_ENTRY(hook, struct control_answer, hook));
+		control_answer_free(LIST_ENTRY(hook, struct control_answer, hook));
 }
 
 void tap(struct broker *broker, const struct logged *logged)

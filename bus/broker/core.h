@@ -48,9 +48,11 @@ struct room {
 /* What leaves with the next commit. */
 struct answer {
 	struct list hook;
-	uint64_t epoch;
+	uint64_t epoch, request, seq;
+	ConfirmKind kind;
 	bool claim; /* looked at once more when it leaves */
-	Confirm confirm;
+	bool poisoned;
+	char *reason; /* NULL: none */
 };
 
 struct broker {
@@ -134,9 +136,12 @@ uint64_t key_hash(const Envelope *envelope);
 /* Reads and judges one message of a peer. 0; -EINVAL: refused for good, ret_reason says why. */
 int judge_message(struct broker *broker, const struct session *session, struct bytes message, Envelope *ret_envelope,
 	int *ret_topic, char ret_reason[256]);
-void answer_later(struct broker *broker, const struct session *session, const Confirm *confirm, bool claim);
+void answer_later(struct broker *broker, const struct session *session, uint64_t request, ConfirmKind kind,
+	uint64_t seq, bool claim);
 void answer_refused(
 	struct broker *broker, const struct session *session, uint64_t request, const char *reason, bool poisoned);
+void answer_say(struct broker *broker, struct session *session, const struct answer *answer); /* now */
+void answer_free(struct answer *answer); /* and takes it off its list */
 
 /* ingress.c: frames that had to wait for a commit to be over; they come before whatever is heard after it. */
 void hear_put_off(struct broker *broker);

@@ -27,7 +27,7 @@ int queue_open(struct broker *broker, int peer, struct queue **ret)
 	list_init(&queue->letters);
 	list_init(&queue->redriven);
 	list_init(&queue->ready);
-	queue->by_seq = map_new();
+	queue->by_seq = numbered_new();
 	queue->chains = map_new();
 	queue->troubles = map_new();
 	queue->acks = map_new();
@@ -71,7 +71,7 @@ void queue_free(struct queue *queue)
 	map_each(queue->troubles, free_value, NULL);
 	acks_free(queue);
 	feed_free(queue->feed);
-	map_free(queue->by_seq);
+	numbered_free(queue->by_seq);
 	map_free(queue->chains);
 	map_free(queue->troubles);
 	ordmap_free(queue->due);
@@ -80,7 +80,7 @@ void queue_free(struct queue *queue)
 
 struct letter *queue_find(const struct queue *queue, uint64_t seq)
 {
-	return map_get(queue->by_seq, map_number(&seq));
+	return numbered_get(queue->by_seq, seq);
 }
 
 static void make_ready(struct queue *queue, struct letter *letter)
@@ -168,7 +168,7 @@ struct letter *queue_add(struct queue *queue, uint64_t seq, uint64_t hash, int t
 	list_init(&letter->in_state);
 	list_append(redriven ? &queue->redriven : &queue->letters, &letter->in_queue);
 	list_append(&chain->letters, &letter->in_chain);
-	map_put(queue->by_seq, map_number(&letter->seq), letter);
+	numbered_put(queue->by_seq, letter->seq, letter);
 	if (first)
 		come_out(queue, letter);
 	return letter;
@@ -180,7 +180,7 @@ void queue_refill(struct broker *broker, struct queue *queue)
 	int r = 0;
 
 	while (queue->scanned < log_head(broker->log) && queue->ready_count + queue->leased_count < WINDOW_READY &&
-		map_count(queue->by_seq) < WINDOW_LETTERS) {
+		numbered_count(queue->by_seq) < WINDOW_LETTERS) {
 		r = log_find(broker->log, queue->scanned + 1, queue->peer->hears, &logged);
 		if (r == -ENOENT)
 			queue->scanned = log_head(broker->log);
@@ -257,7 +257,7 @@ void queue_settle(struct broker *broker, struct queue *queue, struct letter *let
 	advance_chain(queue, letter);
 	list_remove(&letter->in_queue);
 	queue->redriven_count -= letter->redriven;
-	map_remove(queue->by_seq, map_number(&letter->seq));
+	numbered_remove(queue->by_seq, letter->seq);
 	if (!letter->redriven)
 		acks_set(queue, letter->seq);
 	else if (!letter->died)

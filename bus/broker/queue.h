@@ -7,6 +7,7 @@
 #ifndef BUS_BROKER_QUEUE_H
 #define BUS_BROKER_QUEUE_H
 
+#include "bus/base/numbered.h"
 #include "bus/broker/breaker.h"
 #include "bus/broker/core.h"
 
@@ -61,7 +62,7 @@ struct queue {
 	struct list letters;              /* struct letter, in order of seq, redriven ones apart */
 	struct list redriven;
 	struct list ready;
-	struct map *by_seq;
+	struct numbered *by_seq;
 	struct map *chains;   /* key hash -> struct chain */
 	struct ordmap *due;   /* be64 due, be64 seq -> letter */
 	struct map *troubles; /* seq -> Trouble of letters the window has not met yet */

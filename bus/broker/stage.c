@@ -69,22 +69,56 @@ uint64_t stage_message(
 	return seq;
 }
 
-void answer_later(struct broker *broker, const struct session *session, const Confirm *confirm, bool claim)
+static struct answer *add_answer(
+	struct broker *broker, const struct session *session, uint64_t request, ConfirmKind kind)
 {
 	struct answer *answer = memory_new(sizeof(*answer));
 
 	answer->epoch = session->epoch;
-	answer->claim = claim;
-	answer->confirm = *confirm;
+	answer->request = request;
+	answer->kind = kind;
 	list_append(&broker->answers, &answer->hook);
 	broker->answer_count++;
+	return answer;
+}
+
+void answer_later(struct broker *broker, const struct session *session, uint64_t request, ConfirmKind kind,
+	uint64_t seq, bool claim)
+{
+	struct answer *answer = add_answer(broker, session, request, kind);
+
+	answer->seq = seq;
+	answer->claim = claim;
 }
 
 void answer_refused(
 	struct broker *broker, const struct session *session, uint64_t request, const char *reason, bool poisoned)
 {
-	Confirm confirm = { .request = request, .kind = CONFIRM_REFUSED, .poisoned = poisoned };
+	struct answer *answer = add_answer(broker, session, request, CONFIRM_REFUSED);
 
-	TEXT_COPY(confirm.reason, reason);
-	answer_later(broker, session, &confirm, false);
+	answer->poisoned = poisoned;
+	answer->reason = memory_copy_text(reason);
+}
+
+/* Field by field: most of a Confirm is room for a reason. */
+void answer_say(struct broker *broker, struct session *session, const struct answer *answer)
+{
+	Down down;
+	Confirm *confirm = &down.what.confirm;
+
+	down.which_what = Down_confirm_tag;
+	confirm->request = answer->request;
+	confirm->kind = answer->kind;
+	confirm->seq = answer->seq;
+	confirm->head = log_head(broker->log);
+	confirm->poisoned = answer->poisoned;
+	TEXT_COPY(confirm->reason, answer->reason ? answer->reason : "");
+	session_say(broker, session, &down, BYTES(NULL, 0));
+}
+
+void answer_free(struct answer *answer)
+{
+	list_remove(&answer->hook);
+	free(answer->reason);
+	free(answer);
 }

@@ -17,12 +17,6 @@ static const char *peer_name(const struct broker *broker, const struct session *
 	return broker->topology.peers[session->peer].name;
 }
 
-static void answer_said(struct broker *broker, const struct session *session, uint64_t request, ConfirmKind kind,
-	uint64_t seq, bool claim)
-{
-	answer_later(broker, session, &(Confirm){ .request = request, .kind = kind, .seq = seq }, claim);
-}
-
 /*
  * A claim that is said again byte for byte is the same saying, whose answer was lost with its session: it is still fresh.
  * Another one under the same key is a duplicate.
@@ -31,9 +25,9 @@ static void answer_repeat(struct broker *broker, const struct session *session, 
 	const Envelope *envelope, uint64_t seq, bool same)
 {
 	if (envelope->claim && same)
-		answer_said(broker, session, request, CONFIRM_FRESH, seq, true);
+		answer_later(broker, session, request, CONFIRM_FRESH, seq, true);
 	else
-		answer_said(broker, session, request, CONFIRM_DUPLICATE, seq, envelope->claim);
+		answer_later(broker, session, request, CONFIRM_DUPLICATE, seq, envelope->claim);
 }
 
 void hear_publish(struct broker *broker, struct session *session, uint64_t request, struct bytes message)
@@ -56,7 +50,7 @@ void hear_publish(struct broker *broker, struct session *session, uint64_t reque
 	else if (envelope.claim && !gateways_drained(broker))
 		claim_park(broker, session, request, message);
 	else
-		answer_said(broker, session, request, CONFIRM_FRESH,
+		answer_later(broker, session, request, CONFIRM_FRESH,
 			stage_message(broker, topic, &envelope, peer_name(broker, session), message), envelope.claim);
 }
 
@@ -183,7 +177,7 @@ void hear_turn(struct broker *broker, struct session *session, const UpTurn *up,
 		if (letter)
 			trouble_refused(broker, queue, letter, reason, session->instance);
 	} else {
-		answer_said(broker, session, up->request, CONFIRM_FRESH,
+		answer_later(broker, session, up->request, CONFIRM_FRESH,
 			stage_facts(broker, session, judged, up->facts), false);
 		broker->verdict_count++;
 		if (letter)
