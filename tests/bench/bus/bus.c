@@ -35,7 +35,7 @@ static const struct peer *const peers[] = { &peer_cartbus, &peer_redis, &peer_na
 /* What the producer and the consumers' processes share. */
 struct tally {
 	atomic_uint_fast64_t ready, acknowledged;
-	atomic_int_fast64_t acknowledged_us; /* when the last message was */
+	atomic_int_fast64_t acknowledged_us; /* when the last message was; 0: not yet */
 	atomic_bool over;
 };
 
@@ -106,7 +106,7 @@ static void await_acknowledged(const struct bench *bench)
 	uint64_t before = 0;
 	int64_t since_us = clock_boot_us(&bench->clock);
 
-	while (bench->consumers > 0 && atomic_load(&bench->tally->acknowledged) < bench->messages) {
+	while (bench->consumers > 0 && atomic_load(&bench->tally->acknowledged_us) == 0) {
 		uint64_t now = atomic_load(&bench->tally->acknowledged);
 
 		if (now != before)
