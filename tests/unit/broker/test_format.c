@@ -15,7 +15,7 @@
 
 #include <cmocka.h>
 
-enum { META = 0, RECORDED_HEAD = 10 };
+enum { META = 0, LATEST = 8, RECORDED_HEAD = 10 };
 
 static const char *const recorded[] = { "2", "3", "4" };
 
@@ -68,6 +68,19 @@ static void check_queue(struct desk *desk)
 	desk_work(desk);
 	item = peer_delivery(worker);
 	assert_int_equal(item->down.what.delivery.receipt.seq, 2);
+}
+
+/* What is pending holds the facts back. */
+static void settle(struct desk *desk, const char *service)
+{
+	struct peer *worker = peer_new(desk, service, service);
+	struct item *item;
+
+	peer_hello(worker, "run", 0);
+	desk_pass(desk, 4 * US_PER_S);
+	while ((item = peer_delivery(worker)))
+		TURN(worker, &item->down.what.delivery.receipt, .kind = VERDICT_DONE);
+	peer_goodbye(worker);
 }
 
 static void check_projections(struct desk *desk)
@@ -146,6 +159,43 @@ static void opening_brings_it_up_to_date_and_it_opens_again(void **state)
 	desk_close(today);
 }
 
+static int rows_that_stand(struct desk *desk)
+{
+	struct store_cursor *cursor = store_cursor_new(desk->store, LATEST);
+	int count = 0;
+
+	for (bool more = store_cursor_seek(cursor, bytes_of("")); more; more = store_cursor_next(cursor))
+		count++;
+	store_cursor_free(cursor);
+	return count;
+}
+
+/* Of what was said then nobody knows whether it ends its row: it is forgotten by its age. What is said now stands. */
+static void rows_of_an_older_program_leave_by_their_age(void **state)
+{
+	struct desk *desk = unpack("4");
+	struct peer *talker = peer_new(desk, "talker", "t");
+
+	(void)state;
+	assert_int_equal(desk_start(desk, desk_topology), 0);
+	peer_hello(talker, "run", 0);
+	SAID(talker, .topic = "row", .key = "new", .version = 1);
+	desk_pass_silent(desk, US_PER_S);
+	assert_int_equal(rows_that_stand(desk), 3);
+	for (int i = 0; i < 2; i++) {
+		desk_crash(desk); /* it is remembered over a restart */
+		assert_int_equal(desk_start(desk, desk_topology), 0);
+		desk_pass_silent(desk, US_PER_S);
+		desk->clock.virtual_us += 300 * US_PER_DAY; /* half of it */
+		desk_pass_silent(desk, US_PER_S);
+	}
+	settle(desk, "worker");
+	settle(desk, "single");
+	desk_pass_silent(desk, 5 * US_PER_HOUR);
+	assert_int_equal(rows_that_stand(desk), 1);
+	desk_close(desk);
+}
+
 static void a_log_of_the_first_format_opens(void **state)
 {
 	static const uint8_t openings[] = "boot0"; /* "boot/..." to "boot0": what it did not know */
@@ -187,6 +237,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_log_that_an_older_program_wrote_opens_with_all_it_holds),
 		cmocka_unit_test(opening_brings_it_up_to_date_and_it_opens_again),
+		cmocka_unit_test(rows_of_an_older_program_leave_by_their_age),
 		cmocka_unit_test(a_log_of_the_first_format_opens),
 		cmocka_unit_test(a_log_of_a_newer_format_is_refused_untouched_with_a_remedy),
 	};

@@ -235,6 +235,7 @@ static void a_newcomer_gets_the_rows_that_stand_although_the_log_dropped_them(vo
 {
 	struct desk *desk = desk_open();
 	struct peer *talker = peer_new(desk, "talker", "t"), *single = peer_new(desk, "single", "s");
+	Forgotten forgotten;
 
 	(void)state;
 	desk->settings.retention.facts_bytes = 1;
@@ -249,6 +250,10 @@ static void a_newcomer_gets_the_rows_that_stand_although_the_log_dropped_them(vo
 	assert_int_equal(next_seq(single), 1);
 	assert_int_equal(next_seq(single), 3);
 	assert_int_equal(next_seq(single), 0);
+	peer_hello(single, "run", 0); /* by size the log is shortened, and no row is forgotten before its age */
+	assert_int_not_equal(said_forgotten(single, &forgotten), 0);
+	assert_int_equal(forgotten.facts_before, 2);
+	assert_int_equal(forgotten.rows_before, 1);
 	desk_close(desk);
 }
 
