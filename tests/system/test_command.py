@@ -58,7 +58,8 @@ def test_the_help_names_every_subcommand():
                                    ("shop", "mode", "demo", "live", "--priority", "x"), ("tap", "--cart", "c"),
                                    ("webhook", "send", "demo", "--as", "fax"), ("dlq", "redrive", "intake"),
                                    ("dlq", "drop", "intake", "5"), ("preview", "demo", "c", "--step", "3"),
-                                   ("cart", "override", "demo", "c", "6h", "1h"), ("cart", "override", "demo", "c", "1h", "x")])
+                                   ("cart", "override", "demo", "c", "6h", "1h"), ("cart", "override", "demo", "c", "1h", "x"),
+                                   ("cart", "override", "demo", "c", "1d", "401d")])
 def test_arguments_that_make_no_sense_exit_with_2_and_change_nothing(files, words):
     config = ("--config", files.config_path) if len(words) > 1 or words[:1] in (("status",), ("trace",)) else ()
     done = run(*words, *config)
