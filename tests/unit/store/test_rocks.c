@@ -16,7 +16,6 @@
 #include <sys/statvfs.h>
 #include <sys/wait.h>
 
-DEFINE_CLEANUP(struct store_batch *, store_batch_free)
 DEFINE_CLEANUP(struct store_cursor *, store_cursor_free)
 DEFINE_CLEANUP(struct store *, store_close)
 
