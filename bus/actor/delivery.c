@@ -14,7 +14,11 @@
 
 static const int64_t RENEW_US = 5 * US_PER_S; /* leases last 30 s */
 static const int64_t CLOCK_HOLD_US = 1 * US_PER_S;
-enum { CLOCK_TURNS_AT_ONCE = 64, TURNS_UNCONFIRMED_MOST = 512 };
+enum {
+	CLOCK_TURNS_AT_ONCE = 64,
+	TURNS_UNCONFIRMED_MOST = 512,
+	CLOCK_TURNS_OUT_MOST = 16, /* each looks for what is due next, past all that those before it have taken */
+};
 
 void delivery_free(struct delivery *delivery)
 {
@@ -180,7 +184,8 @@ int64_t deliveries_wait_us(const struct runtime *runtime)
 static bool clock_may_decide(const struct runtime *runtime)
 {
 	return runtime->service->next_due_us && session_is_open(runtime->session) &&
-		runtime_passed(runtime, runtime->must_pass) && runtime->unconfirmed_turns < TURNS_UNCONFIRMED_MOST;
+		runtime_passed(runtime, runtime->must_pass) && runtime->clock_turns < CLOCK_TURNS_OUT_MOST &&
+		runtime->unconfirmed_turns < TURNS_UNCONFIRMED_MOST;
 }
 
 void clock_decide(struct runtime *runtime)

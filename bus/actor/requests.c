@@ -27,8 +27,15 @@ struct request *request_new(struct runtime *runtime, enum request_kind kind)
 	return request;
 }
 
-static void request_free(struct request *request)
+static bool is_of_the_clock(const struct request *request)
 {
+	return request->kind == REQUEST_TURN && request->receipt.seq == 0;
+}
+
+static void request_free(struct runtime *runtime, struct request *request)
+{
+	if (is_of_the_clock(request))
+		runtime->clock_turns--;
 	list_remove(&request->hook);
 	buffer_free(&request->message);
 	free(request);
@@ -76,6 +83,8 @@ static void say_turn(struct runtime *runtime, struct request *request, const str
 		session_add(runtime->session, &fact, turn_fact(&turn->facts, i), i + 1 < turn->fact_count);
 	}
 	runtime->unconfirmed_turns++;
+	if (is_of_the_clock(request))
+		runtime->clock_turns++;
 	runtime->counts.turns++;
 }
 
@@ -193,7 +202,7 @@ static void await_return(struct runtime *runtime, struct request *request, uint6
 {
 	if (request->last_remembered == 0 || runtime_passed(runtime, first_seq + request->last_remembered - 1)) {
 		state_drop_turn(runtime->state, request->turn);
-		request_free(request);
+		request_free(runtime, request);
 		return;
 	}
 	request->number = first_seq + request->last_remembered - 1;
@@ -205,13 +214,13 @@ static void await_return(struct runtime *runtime, struct request *request, uint6
 static void turn_lost(struct runtime *runtime, struct request *request)
 {
 	say_outcomes(runtime, &request->message, request->message.len > 0 ? request->facts : 0, 0);
-	request_free(request);
+	request_free(runtime, request);
 }
 
 /* Refused for good: the message goes to the dead letters when it comes again. The clock would come again for ever. */
 static void turn_refused(struct runtime *runtime, struct request *request, const Confirm *confirm)
 {
-	bool by_clock = request->receipt.seq == 0;
+	bool by_clock = is_of_the_clock(request);
 	char why[300];
 
 	if (confirm->poisoned && !by_clock)
@@ -247,11 +256,11 @@ static void outcome_confirmed(struct runtime *runtime, struct request *request, 
 		return;
 	}
 	snprintf(why, sizeof(why), "an outcome cannot be said: %s", confirm->reason);
-	request_free(request);
+	request_free(runtime, request);
 	session_refuse(runtime->session, why);
 }
 
-static void say_confirmed(struct request *request, const Confirm *confirm)
+static void say_confirmed(struct runtime *runtime, struct request *request, const Confirm *confirm)
 {
 	static const enum said_result results[] = {
 		[CONFIRM_FRESH] = SAID_FRESH, [CONFIRM_DUPLICATE] = SAID_DUPLICATE, [CONFIRM_REFUSED] = SAID_REFUSED
@@ -262,7 +271,7 @@ static void say_confirmed(struct request *request, const Confirm *confirm)
 
 	if (result == SAID_REFUSED && !confirm->poisoned)
 		result = SAID_UNKNOWN;
-	request_free(request);
+	request_free(runtime, request);
 	if (answer)
 		answer(context, result, confirm->seq, confirm->reason);
 }
@@ -271,7 +280,7 @@ static void claim_confirmed(struct runtime *runtime, struct request *request, co
 {
 	struct effect *effect = request->effect;
 
-	request_free(request);
+	request_free(runtime, request);
 	if (confirm->kind == CONFIRM_FRESH)
 		runtime->counts.claims_fresh++;
 	if (confirm->kind == CONFIRM_DUPLICATE)
@@ -302,7 +311,7 @@ void requests_confirm(struct runtime *runtime, const Confirm *confirm)
 		turn_confirmed(runtime, request, confirm);
 		break;
 	case REQUEST_SAY:
-		say_confirmed(request, confirm);
+		say_confirmed(runtime, request, confirm);
 		break;
 	case REQUEST_CLAIM:
 		claim_confirmed(runtime, request, confirm);
@@ -313,15 +322,16 @@ void requests_confirm(struct runtime *runtime, const Confirm *confirm)
 	}
 }
 
+/* They return in the order in which they were confirmed: the log's. */
 void requests_passed(struct runtime *runtime)
 {
 	LIST_EACH_SAFE (hook, &runtime->returning) {
 		struct request *request = LIST_ENTRY(hook, struct request, hook);
 
 		if (!runtime_passed(runtime, request->number))
-			continue;
+			return;
 		state_drop_turn(runtime->state, request->turn);
-		request_free(request);
+		request_free(runtime, request);
 	}
 }
 
@@ -344,7 +354,7 @@ void requests_lost(struct runtime *runtime)
 	struct request *request;
 
 	LIST_EACH_SAFE (hook, &runtime->returning)
-		request_free(LIST_ENTRY(hook, struct request, hook));
+		request_free(runtime, LIST_ENTRY(hook, struct request, hook));
 	LIST_EACH (hook, &runtime->unconfirmed)
 		LIST_ENTRY(hook, struct request, hook)->number = 0; /* no answer will come */
 	while ((request = first_of(runtime, REQUEST_TURN)))
@@ -352,7 +362,7 @@ void requests_lost(struct runtime *runtime)
 	runtime->unconfirmed_turns = 0;
 	state_drop_turns(runtime->state);
 	while ((request = first_of(runtime, REQUEST_SAY)))
-		say_confirmed(request, &unknown);
+		say_confirmed(runtime, request, &unknown);
 }
 
 static void fold_again(struct runtime *runtime, struct request *request)
@@ -392,9 +402,9 @@ void requests_again(struct runtime *runtime)
 void requests_free(struct runtime *runtime)
 {
 	LIST_EACH_SAFE (hook, &runtime->unconfirmed)
-		request_free(LIST_ENTRY(hook, struct request, hook));
+		request_free(runtime, LIST_ENTRY(hook, struct request, hook));
 	LIST_EACH_SAFE (hook, &runtime->returning)
-		request_free(LIST_ENTRY(hook, struct request, hook));
+		request_free(runtime, LIST_ENTRY(hook, struct request, hook));
 	LIST_EACH_SAFE (hook, &runtime->questions) {
 		list_remove(hook);
 		buffer_free(&LIST_ENTRY(hook, struct question, hook)->text);

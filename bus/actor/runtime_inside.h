@@ -74,6 +74,7 @@ struct runtime {
 	/* requests without answer, in order of their numbers; confirmed ones whose facts have not come back */
 	struct list unconfirmed, returning;
 	size_t unconfirmed_turns;
+	size_t clock_turns; /* on the clock, whose rows are in the overlay: not confirmed, or not come back */
 	struct list questions;
 	uint64_t question_ids;
 	int64_t clock_hold_us; /* boot time before which no turn on the clock is tried */
