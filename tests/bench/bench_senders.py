@@ -44,7 +44,7 @@ class Slow(Mailing):
 def run(long):
     with Slow() as place:
         server = place.serve()
-        place.start(listen=False)
+        place.start()
         one = place.rate(SECONDS * EXPECTED_OF_ONE, "one")
         report("senders.one_rate", f"{one:.0f}", "mails/s")
         for number in range(2, SENDERS + 1):
