@@ -13,6 +13,7 @@ enum {
 	ARENA_BLOCK_BYTES = 64 * 1024, /* an idle family costs this much, not an eighth of its write buffer */
 	WAL_BUFFERS = 4,               /* the write-ahead logs together: at most so many write buffers */
 	WAL_LEAST_BYTES = 16 * 1024 * 1024,
+	METADATA_BLOCK_BYTES = 4096,
 	BLOOM_BITS = 10, /* one get in a hundred for an absent key reads a block */
 	DELETION_WINDOW = 4096,
 	DELETION_TRIGGER = 1024, /* a file with a quarter of tombstones is compacted */
@@ -26,6 +27,11 @@ static void set_table_options(rocksdb_options_t *options, rocksdb_cache_t *cache
 	rocksdb_block_based_options_set_pin_l0_filter_and_index_blocks_in_cache(table, 1);
 	rocksdb_block_based_options_set_filter_policy(table, rocksdb_filterpolicy_create_bloom_full(BLOOM_BITS));
 	rocksdb_block_based_options_set_whole_key_filtering(table, 1);
+	/* In pieces: the filter of a whole file is larger than a shard of the cache, and was read and checked for every get. */
+	rocksdb_block_based_options_set_index_type(table, rocksdb_block_based_table_index_type_two_level_index_search);
+	rocksdb_block_based_options_set_partition_filters(table, 1);
+	rocksdb_block_based_options_set_metadata_block_size(table, METADATA_BLOCK_BYTES);
+	rocksdb_block_based_options_set_pin_top_level_index_and_filter(table, 1);
 	rocksdb_options_set_block_based_table_factory(options, table);
 	rocksdb_block_based_options_destroy(table);
 }

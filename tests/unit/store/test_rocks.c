@@ -340,6 +340,49 @@ static void a_range_that_spans_files_goes_whole(void **state)
 	assert_int_equal(next, NUMBERS);
 }
 
+enum { ABSENT_ROWS = 100000, ROWS_AT_ONCE = 1000, ABSENT_GETS = 500 };
+
+/* What this process has read so far, the page cache included. */
+static long read_bytes(void)
+{
+	_cleanup_(buffer_free) struct buffer text = { 0 };
+	long bytes = -1;
+	assert_int_equal(file_read("/proc/self/io", 4096, &text), 0);
+	assert_int_equal(sscanf(buffer_text(&text), "rchar: %ld", &bytes), 1);
+	return bytes;
+}
+
+/* A filter that does not fit into the cache whole was read whole for each get. */
+static void a_get_reads_little_though_the_cache_is_smaller_than_the_filters(void **state)
+{
+	static const char *const names[] = { "rows", NULL };
+	static const struct store_options small = {
+		.families = names, .cache_bytes = 64 << 10, .write_buffer_bytes = 256 << 10
+	};
+	_cleanup_(folder_remove) struct folder folder = folder_new();
+	_cleanup_(buffer_free) struct buffer value = { 0 };
+	char why[512] = "", key[32];
+	struct store *store = NULL;
+	(void)state;
+	assert_int_equal(store_open(folder.path, &small, &store, why), 0);
+	for (int from = 0; from < ABSENT_ROWS; from += ROWS_AT_ONCE) { /* many small files, which become a large one */
+		struct store_batch *batch = store_batch_new(store);
+		for (int i = from; i < from + ROWS_AT_ONCE; i++) {
+			snprintf(key, sizeof(key), "row %d", 2 * (i * 7919 % ABSENT_ROWS));
+			store_batch_put(batch, 0, bytes_of(key), BYTES("x", 1));
+		}
+		assert_int_equal(store_commit(store, batch, false), 0);
+		store_batch_free(batch);
+	}
+	long before = read_bytes();
+	for (int i = 0; i < ABSENT_GETS; i++) {
+		snprintf(key, sizeof(key), "row %d", 2 * i * (ABSENT_ROWS / ABSENT_GETS) + 1);
+		assert_int_equal(store_get(store, 0, bytes_of(key), &value), -ENOENT);
+	}
+	assert_true((read_bytes() - before) / ABSENT_GETS <= 16 << 10);
+	store_close(store);
+}
+
 int main(int argc, char **argv)
 {
 	if (argc == 3 && strcmp(argv[1], "small-disk") == 0)
@@ -364,6 +407,7 @@ int main(int argc, char **argv)
 		cmocka_unit_test(a_checkpoint_is_a_store_of_its_own),
 		cmocka_unit_test(a_cursor_sees_the_store_as_it_was),
 		cmocka_unit_test(a_range_that_spans_files_goes_whole),
+		cmocka_unit_test(a_get_reads_little_though_the_cache_is_smaller_than_the_filters),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
