@@ -48,6 +48,55 @@
 	X(summary_done, "summary.done", SummaryDone, RETAIN_FACT, NULL)                                                \
 	X(alarm, "alarm", Alarm, RETAIN_FACT, "alarm")
 
+/*
+ * X(Message, field): the strings that a tap shows to who has no right to see payloads in clear. All others are masked, a new one as
+ * well until it is listed here: nothing that names or describes a person, what he bought, or what lets somebody act as him.
+ */
+#define CART_SHOWN(X)                                                                                                  \
+	X(CartIds, cart_id)                                                                                            \
+	X(CartIds, email_hash)                                                                                         \
+	X(CartChanged, platform_topic)                                                                                 \
+	X(CartChanged, currency)                                                                                       \
+	X(CartCheckout, platform_topic)                                                                                \
+	X(CartCheckout, currency)                                                                                      \
+	X(CartClosed, cart_id)                                                                                         \
+	X(CartState, currency)                                                                                         \
+	X(CartState, merged_from)                                                                                      \
+	X(CartState, merged_into)                                                                                      \
+	X(CartState, order_currency)                                                                                   \
+	X(TimerSet, name)                                                                                              \
+	X(TimerSet, cron)                                                                                              \
+	X(TimerSet, zone)                                                                                              \
+	X(TimerSet, topic)                                                                                             \
+	X(TimerCancel, name)                                                                                           \
+	X(TimerFired, name)                                                                                            \
+	X(TimerFired, topic)                                                                                           \
+	X(CartWake, cart_id)                                                                                           \
+	X(Tick, name)                                                                                                  \
+	X(SendClaim, cart_id)                                                                                          \
+	X(SendClaim, address_hash)                                                                                     \
+	X(SendClaim, owner)                                                                                            \
+	X(ReminderOutcome, cart_id)                                                                                    \
+	X(ReminderOutcome, address_hash)                                                                               \
+	X(ReminderOutcome, transport)                                                                                  \
+	X(ReminderOutcome, currency)                                                                                   \
+	X(OptoutRequest, address_hash)                                                                                 \
+	X(OptoutRequest, cart_id)                                                                                      \
+	X(MailFeedback, address_hash)                                                                                  \
+	X(Suppression, address_hash)                                                                                   \
+	X(AdminAction, cart_id)                                                                                        \
+	X(AdminAction, address_hash)                                                                                   \
+	X(LinkClicked, cart_id)                                                                                        \
+	X(Document, kind)                                                                                              \
+	X(Document, digest)                                                                                            \
+	X(Audit, action)                                                                                               \
+	X(Audit, cart_id)                                                                                              \
+	X(Audit, address_hash)                                                                                         \
+	X(ExportDone, day)                                                                                             \
+	X(SummaryDone, month)                                                                                          \
+	X(GatewayAway, gateway)                                                                                        \
+	X(Alarm, kind)
+
 /* Every message names a shop; what is about the installation as a whole names this one. No shop may be called so. */
 #define SHOP_OF_ALL "cartbus"
 

@@ -2,25 +2,65 @@
  * manifest.c: service_manifest: a service's part of topology.conf, from its table
  */
 #include "bus/actor/service.h"
+#include "bus/base/memory.h"
+#include <pb_common.h>
+#include <stdio.h>
+#include <stdlib.h>
 
-static void add_topic(struct buffer *ret, const struct topic *topic)
+enum { PATH_LEN = 24 };
+
+static bool is_shown(const struct topic *topic, const pb_msgdesc_t *message, const pb_field_iter_t *field)
+{
+	if (PB_LTYPE(field->type) <= PB_LTYPE_LAST_PACKABLE)
+		return PB_HTYPE(field->type) == PB_HTYPE_REPEATED; /* one alone is a number, and not asked for */
+	for (const struct topic_shown *shown = topic->shown; shown && shown->message; shown++)
+		if (shown->message == message && shown->tag == field->tag)
+			return true;
+	return false;
+}
+
+/* The broker knows no descriptors: it is told the field numbers. `value` only gives the iterator ground to stand on. */
+static void add_shown(
+	struct buffer *ret, const struct topic *topic, const pb_msgdesc_t *message, void *value, const char *above)
+{
+	pb_field_iter_t field;
+
+	for (bool more = pb_field_iter_begin(&field, message, value); more; more = pb_field_iter_next(&field)) {
+		char path[PATH_LEN];
+		bool inside = PB_LTYPE_IS_SUBMSG(field.type);
+
+		snprintf(path, sizeof(path), inside ? "%s%u/" : "%s%u", above, (unsigned)field.tag);
+		if (inside || is_shown(topic, message, &field))
+			buffer_printf(ret, "shown = %s\n", path);
+		if (inside)
+			add_shown(ret, topic, field.submsg_desc, field.pData, path);
+	}
+}
+
+void topic_manifest(const struct topic *topic, struct buffer *ret)
 {
 	static const char *const retentions[] = { "raw", "fact", "keep" };
 
 	buffer_printf(ret, "[topic %s]\nretention = %s\n", topic->name, retentions[topic->retention]);
 	if (topic->group)
 		buffer_printf(ret, "group = %s\n", topic->group);
+	if (topic->shown) {
+		void *value = memory_new(topic->size);
+
+		add_shown(ret, topic, topic->message, value, "");
+		free(value);
+	}
 }
 
 /* A topic may be declared many times over, by every service that meets it; it is the same each time. */
 static void add_topics(struct buffer *ret, const struct service *service)
 {
 	for (int i = 0; i < SERVICE_HEARS_MAX && service->hears[i].topic; i++)
-		add_topic(ret, service->hears[i].topic);
+		topic_manifest(service->hears[i].topic, ret);
 	for (int i = 0; i < SERVICE_REMEMBERS_MAX && service->remembers[i].topic; i++)
-		add_topic(ret, service->remembers[i].topic);
+		topic_manifest(service->remembers[i].topic, ret);
 	for (int i = 0; i < SERVICE_SAYS_MAX && service->says[i]; i++)
-		add_topic(ret, service->says[i]);
+		topic_manifest(service->says[i], ret);
 }
 
 void service_manifest(const struct service *service, struct buffer *ret)

@@ -226,7 +226,8 @@ static void out_control(void *context, struct bytes peer, struct bytes message)
 }
 
 /* Taps see everything that is committed, in order: the simulator's own copy of the log. */
-static void out_tap(void *context, const char *topic, const char *shop, struct bytes tapped, struct bytes message)
+static void out_tap(void *context, const char *topic, const char *shop, struct bytes tapped, struct bytes message,
+	struct bytes masked)
 {
 	struct sim *sim = context;
 	size_t start = sim->log.len;
@@ -234,6 +235,7 @@ static void out_tap(void *context, const char *topic, const char *shop, struct b
 
 	(void)topic;
 	(void)shop;
+	(void)masked;
 	state_row(tapped, Tapped_fields, &head);
 	buffer_add_be64(&sim->log, head.seq);
 	buffer_add_be64(&sim->log, (uint64_t)head.time_us);

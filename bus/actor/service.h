@@ -71,5 +71,6 @@ struct service {
 
 /* This service's part of topology.conf: its peer section and the topics it names. */
 void service_manifest(const struct service *service, struct buffer *ret);
+void topic_manifest(const struct topic *topic, struct buffer *ret); /* what the broker is told of one topic */
 
 #endif

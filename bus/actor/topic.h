@@ -12,12 +12,19 @@
 
 enum retention { RETAIN_RAW, RETAIN_FACT, RETAIN_KEEP };
 
+/* A string that may be seen by who has no right to see payloads: it names no person. Of all others only their length is. */
+struct topic_shown {
+	const pb_msgdesc_t *message;
+	pb_size_t tag;
+};
+
 struct topic {
 	const char *name;            /* "cart.changed", at most 31 bytes */
 	const pb_msgdesc_t *message; /* nanopb's descriptor */
 	size_t size;                 /* sizeof the decoded struct */
 	enum retention retention;
-	const char *group; /* compaction group; NULL: not compacted */
+	const char *group;               /* compaction group; NULL: not compacted */
+	const struct topic_shown *shown; /* up to one without a message; NULL: none */
 };
 
 #define TOPIC_DECLARE(name, type)                                                                                      \
@@ -25,10 +32,14 @@ struct topic {
 	extern const struct topic topic_##name
 
 #define TOPIC_DEFINE(identifier, text, type, retained, compacted)                                                      \
+	TOPIC_DEFINE_SHOWN(identifier, text, type, retained, compacted, NULL)
+
+#define TOPIC_DEFINE_SHOWN(identifier, text, type, retained, compacted, harmless)                                      \
 	const struct topic topic_##identifier = { .name = (text),                                                      \
 		.message = &type##_msg,                                                                                \
 		.size = sizeof(type),                                                                                  \
 		.retention = (retained),                                                                               \
-		.group = (compacted) }
+		.group = (compacted),                                                                                  \
+		.shown = (harmless) }
 
 #endif

@@ -26,7 +26,9 @@ struct broker_out {
 	int (*push)(void *context, uint64_t epoch, struct bytes frame); /* -EAGAIN: that peer is gone */
 	void (*control)(void *context, struct bytes peer, struct bytes message);
 	bool (*is_tapped)(void *context); /* NULL: always */
-	void (*tap)(void *context, const char *topic, const char *shop, struct bytes tapped, struct bytes message);
+	/* `masked`: the same without what only the right to see payloads shows */
+	void (*tap)(void *context, const char *topic, const char *shop, struct bytes tapped, struct bytes message,
+		struct bytes masked);
 };
 
 extern const struct store_options broker_store_options;

@@ -59,8 +59,21 @@ void control_free(struct broker *broker)
 		control_answer_free(LIST_ENTRY(hook, struct control_answer, hook));
 }
 
+/* The envelope, and of the payload what its topic's mask shows; the envelope alone if the payload does not read. */
+static void make_masked(
+	const struct broker *broker, const char *topic, struct bytes message, struct bytes payload, struct buffer *ret)
+{
+	int index = topology_topic(&broker->topology, topic);
+	size_t envelope_len = message.len - payload.len;
+
+	buffer_add(ret, message.data, message.len);
+	if (index < 0 || mask_payload(&broker->topology.topics[index].mask, ret->data + envelope_len, payload.len) < 0)
+		ret->len = envelope_len;
+}
+
 void tap(struct broker *broker, const struct logged *logged)
 {
+	_cleanup_(buffer_free) struct buffer masked = { 0 };
 	Tapped tapped = { .seq = logged->seq, .time_us = logged->time_us };
 	uint8_t encoded[Tapped_size];
 	pb_ostream_t stream = pb_ostream_from_buffer(encoded, sizeof(encoded));
@@ -71,7 +84,8 @@ void tap(struct broker *broker, const struct logged *logged)
 	if (log_read(broker->log, logged->seq, &whole) < 0 || message_read(whole.message, &envelope, &payload) < 0)
 		return;
 	TEXT_COPY(tapped.said_by, whole.said_by);
+	make_masked(broker, envelope.topic, whole.message, payload, &masked);
 	if (pb_encode(&stream, Tapped_fields, &tapped))
 		broker->out.tap(broker->out.context, envelope.topic, envelope.shop,
-			BYTES(encoded, stream.bytes_written), whole.message);
+			BYTES(encoded, stream.bytes_written), whole.message, buffer_bytes(&masked));
 }

@@ -20,6 +20,7 @@ enum retained { RETAINED_RAW, RETAINED_FACT, RETAINED_KEEP };
 static const struct config_key keys[] = {
 	{ .section = "topic", .key = "retention", .fallback = "fact", .help = "raw, fact or keep" },
 	{ .section = "topic", .key = "group", .fallback = "", .help = "compaction group; empty: not compacted" },
+	{ .section = "topic", .key = "shown", .help = "fields that a masked message shows", .repeated = true },
 	{ .section = "peer", .key = "exclusive", .fallback = "no", .help = "one active instance, others stand by" },
 	{ .section = "peer", .key = "gateway", .fallback = "no", .help = "has a spool that claims wait for" },
 	{ .section = "peer", .key = "operator", .fallback = "no", .help = "may ask and tell everything" },
@@ -86,6 +87,16 @@ static int flag_parse(struct reading *reading, const char *name, const char *key
 	return refuse(reading, "peer", name, "exclusive, gateway and operator are yes or no");
 }
 
+static int read_shown(const char *value, void *context)
+{
+	struct reading *reading = context;
+	struct topology_topic *topic = &reading->topology->topics[reading->topology->topic_count];
+
+	if (mask_add(&topic->mask, value) == 0)
+		return 0;
+	return refuse(reading, "topic", topic->name, "shown has paths of field numbers, as in 1/ 1/12, at most 64");
+}
+
 static int read_topic(const char *name, void *context)
 {
 	struct reading *reading = context;
@@ -103,6 +114,8 @@ static int read_topic(const char *name, void *context)
 		return refuse(reading, "topic", name, "a group's name has at most 31 bytes");
 	if (retention_parse(config_get(reading->config, "topic", name, "retention"), &topic->retention) < 0)
 		return refuse(reading, "topic", name, "retention is raw, fact or keep");
+	if (config_each_value(reading->config, "topic", name, "shown", read_shown, reading) < 0)
+		return -EINVAL;
 	topology->topic_count++;
 	return 0;
 }

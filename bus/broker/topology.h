@@ -7,6 +7,7 @@
  *     [topic cart.state]
  *     retention = fact
  *     group = cart.state
+ *     shown = 1/ 1/1              (repeated: see mask.h)
  *     [peer intake]
  *     exclusive = yes
  *     hears = cart.changed        (repeated: its queue, named after it)
@@ -17,6 +18,7 @@
 #define BUS_BROKER_TOPOLOGY_H
 
 #include "bus/base/config.h"
+#include "bus/broker/mask.h"
 #include <stdbool.h>
 #include <stdint.h>
 
@@ -26,6 +28,7 @@ struct topology_topic {
 	char name[32];
 	uint8_t retention; /* enum retention of bus/actor/topic.h: 0 raw, 1 fact, 2 keep */
 	char group[32];    /* empty: not compacted */
+	struct mask mask;  /* of taps without the right to see payloads */
 };
 
 struct topology_peer {

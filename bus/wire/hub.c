@@ -351,14 +351,6 @@ static void publish(void *tap, struct bytes address, struct bytes tapped, struct
 		zmq_send(tap, message.data, message.len, ZMQ_DONTWAIT);
 }
 
-/* What a tap without the right to see payloads gets: names, addresses and whatever else a service put there stay behind. */
-static struct bytes envelope_alone(struct bytes message)
-{
-	size_t len = message.len < 2 ? message.len + 1 : (size_t)get_u16(message.data) + 2;
-
-	return BYTES(message.data, len <= message.len ? len : 0);
-}
-
 bool hub_is_tapped(void *context)
 {
 	const struct hub *hub = context;
@@ -366,7 +358,8 @@ bool hub_is_tapped(void *context)
 	return hub->subscriptions[TAP] > 0 || hub->subscriptions[TAP_CLEAR] > 0;
 }
 
-void hub_tap(void *context, const char *topic, const char *shop, struct bytes tapped, struct bytes message)
+void hub_tap(void *context, const char *topic, const char *shop, struct bytes tapped, struct bytes message,
+	struct bytes masked)
 {
 	struct hub *hub = context;
 	char address[128];
@@ -374,6 +367,6 @@ void hub_tap(void *context, const char *topic, const char *shop, struct bytes ta
 
 	if (len < 0 || (size_t)len >= sizeof(address))
 		return;
-	publish(hub->sockets[TAP], BYTES(address, (size_t)len + 1), tapped, envelope_alone(message));
+	publish(hub->sockets[TAP], BYTES(address, (size_t)len + 1), tapped, masked);
 	publish(hub->sockets[TAP_CLEAR], BYTES(address, (size_t)len + 1), tapped, message);
 }

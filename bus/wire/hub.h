@@ -50,6 +50,7 @@ void hub_close_lane(void *hub, uint64_t epoch);
 int hub_push(void *hub, uint64_t epoch, struct bytes frame); /* -EAGAIN: that peer is gone */
 void hub_control(void *hub, struct bytes peer, struct bytes message);
 bool hub_is_tapped(void *hub); /* as of the last hub_wait; false: nobody would hear it */
-void hub_tap(void *hub, const char *topic, const char *shop, struct bytes tapped, struct bytes message);
+void hub_tap(
+	void *hub, const char *topic, const char *shop, struct bytes tapped, struct bytes message, struct bytes masked);
 
 #endif

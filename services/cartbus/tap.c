@@ -21,7 +21,7 @@
 struct tapping {
 	const struct command *command;
 	const char *shop;
-	bool is_bare;                /* envelopes alone */
+	bool is_bare;                /* masked */
 	struct selection *selection; /* NULL: every cart */
 };
 
@@ -114,7 +114,7 @@ int command_tap(struct command *command, int argc, char **argv)
 	const struct take takes[] = { { "topic", "NAME", "only this topic; \"cart.*\": all that begin so", &topic,
 					      NULL },
 		{ "shop", "NAME", "only this shop", &tapping.shop, NULL },
-		{ "bare", NULL, "without payloads: for who has no right to see them in clear", NULL, &tapping.is_bare },
+		{ "bare", NULL, "masked: for who has no right to see payloads in clear", NULL, &tapping.is_bare },
 		{ "cart", "CART", "only this cart (needs --shop)", &cart, NULL }, { 0 } };
 	int failed;
 

@@ -297,6 +297,23 @@ def assert_cut(near, ours, theirs):
     assert not ours.poll(200)
 
 
+def test_a_tap_without_the_right_sees_masked_addresses(tapped):
+    near, ours, _ = tapped
+    hears(near, ours)
+    near.start("gateway")
+    leave_cart(near, near.shops["demo"], "c-1")
+
+    def cart():
+        while ours.poll(100):
+            topic, _, message = ours.recv_multipart()
+            if topic.startswith(b"cart.changed"):
+                return message
+
+    seen = wait_until(cart, "the cart on the tap")
+    assert b"****@************" in seen and b"EUR" in seen
+    assert not any(word in seen for word in (b"anna", b"Anna", b"mail.example", b"demo.example", b"Vase"))
+
+
 def test_a_revoked_key_hears_nothing_more_where_it_was_connected(tapped):
     near, ours, theirs = tapped
     with Far(near, "sender") as far:

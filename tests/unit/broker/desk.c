@@ -132,12 +132,14 @@ static void control(void *context, struct bytes routing, struct bytes message)
 	free(heard);
 }
 
-static void tap(void *context, const char *topic, const char *shop, struct bytes tapped, struct bytes message)
+static void tap(void *context, const char *topic, const char *shop, struct bytes tapped, struct bytes message,
+	struct bytes masked)
 {
 	struct desk *desk = context;
 
 	(void)topic;
 	(void)shop;
+	(void)masked;
 	(void)tapped;
 	(void)message;
 	desk->tapped++;

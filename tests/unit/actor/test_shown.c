@@ -1,0 +1,173 @@
+/*
+ * test_shown.c: every message of proto/, filled to the brim, as a tap without the right to see payloads is shown it
+ *
+ * By the descriptors, so that a field that is added tomorrow is tried as well; and by the way that a program's declaration really
+ * goes: from its manifest into the broker's topology.
+ */
+#include "bus/actor/service.h"
+#include "bus/base/memory.h"
+#include "bus/broker/topology.h"
+#include "proto/topics.h"
+#include "tests/unit/cmocka_all.h"
+#include <pb_common.h>
+#include <pb_decode.h>
+#include <pb_encode.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { ENCODED_MAX = 1 << 20 };
+
+static const char ADDRESS[] = "anna@mail.example", HARMLESS[] = "fine";
+
+static bool is_listed(const struct topic *topic, const pb_msgdesc_t *message, pb_size_t tag)
+{
+	for (const struct topic_shown *shown = topic->shown; shown->message; shown++)
+		if (shown->message == message && shown->tag == tag)
+			return true;
+	return false;
+}
+
+static void put_text(const pb_field_iter_t *field, char *to, const char *text)
+{
+	if (PB_LTYPE(field->type) == PB_LTYPE_BYTES) {
+		pb_bytes_array_t *bytes = (pb_bytes_array_t *)(void *)to;
+
+		bytes->size = (pb_size_t)strlen(text);
+		memcpy(bytes->bytes, text, strlen(text));
+	} else {
+		snprintf(to, field->data_size, "%s", text);
+	}
+}
+
+/* Every string and every list; numbers are of no interest. */
+static void fill(const struct topic *topic, const pb_msgdesc_t *message, void *value)
+{
+	pb_field_iter_t field;
+
+	for (bool more = pb_field_iter_begin(&field, message, value); more; more = pb_field_iter_next(&field)) {
+		bool is_list = PB_HTYPE(field.type) == PB_HTYPE_REPEATED;
+
+		if (is_list)
+			*(pb_size_t *)field.pSize = field.array_size;
+		else if (PB_HTYPE(field.type) == PB_HTYPE_OPTIONAL && field.pSize)
+			*(bool *)field.pSize = true;
+		for (pb_size_t i = 0; i < (is_list ? field.array_size : 1); i++) {
+			char *at = (char *)field.pData + (size_t)i * field.data_size;
+
+			if (PB_LTYPE_IS_SUBMSG(field.type))
+				fill(topic, field.submsg_desc, at);
+			else if (PB_LTYPE(field.type) > PB_LTYPE_LAST_PACKABLE)
+				put_text(&field, at, is_listed(topic, message, field.tag) ? HARMLESS : ADDRESS);
+		}
+	}
+}
+
+static size_t encode_filled(const struct topic *topic, uint8_t *to)
+{
+	pb_ostream_t stream = pb_ostream_from_buffer(to, ENCODED_MAX);
+	void *value = memory_new(topic->size);
+
+	fill(topic, topic->message, value);
+	assert_true(pb_encode(&stream, topic->message, value));
+	free(value);
+	return stream.bytes_written;
+}
+
+static struct topology *topology_of_all(void)
+{
+	struct topology *topology = memory_new(sizeof(*topology));
+	struct buffer text = { 0 };
+	struct config_error error;
+
+	for (int i = 0; cart_topics[i]; i++)
+		topic_manifest(cart_topics[i], &text);
+	if (topology_parse(buffer_text(&text), "topology.conf", topology, &error) < 0)
+		fail_msg("%s", error.text);
+	buffer_free(&text);
+	return topology;
+}
+
+static int count_of(const uint8_t *in, size_t len, const char *what)
+{
+	const uint8_t *at = in, *found;
+	int n = 0;
+
+	for (; (found = memmem(at, len - (size_t)(at - in), what, strlen(what))); at = found + 1)
+		n++;
+	return n;
+}
+
+/* Every topic's message, masked; and how often it held what is harmless before. */
+static void each_masked(void (*judge)(const struct topic *topic, const uint8_t *masked, size_t len, int harmless))
+{
+	struct topology *topology = topology_of_all();
+	uint8_t *encoded = memory_new(ENCODED_MAX);
+
+	for (int i = 0; cart_topics[i]; i++) {
+		const struct topic *topic = cart_topics[i];
+		size_t len = encode_filled(topic, encoded);
+		int harmless = count_of(encoded, len, HARMLESS), index = topology_topic(topology, topic->name);
+
+		assert_int_equal(mask_payload(&topology->topics[index].mask, encoded, len), 0);
+		judge(topic, encoded, len, harmless);
+	}
+	free(encoded);
+	free(topology);
+}
+
+static void find_no_address(const struct topic *topic, const uint8_t *masked, size_t len, int harmless)
+{
+	if (count_of(masked, len, "anna") || count_of(masked, len, "mail.example"))
+		fail_msg("%s shows an address", topic->name);
+	assert_int_equal(count_of(masked, len, HARMLESS), harmless);
+}
+
+static void no_address_of_any_message_leaks(void **state)
+{
+	(void)state;
+	each_masked(find_no_address);
+}
+
+static void decode(const struct topic *topic, const uint8_t *masked, size_t len, int harmless)
+{
+	pb_istream_t stream = pb_istream_from_buffer(masked, len);
+	void *value = memory_new(topic->size);
+
+	(void)harmless;
+	if (!pb_decode(&stream, topic->message, value))
+		fail_msg("%s does not read: %s", topic->name, PB_GET_ERROR(&stream));
+	free(value);
+}
+
+static void what_is_masked_still_reads(void **state)
+{
+	(void)state;
+	each_masked(decode);
+}
+
+/* Nobody lists these by mistake. */
+static void what_names_a_person_is_never_listed(void **state)
+{
+	static const struct topic_shown never[] = { { &CartIds_msg, CartIds_email_tag },
+		{ &CartIds_msg, CartIds_customer_id_tag }, { &CartIds_msg, CartIds_cart_token_tag },
+		{ &CartIds_msg, CartIds_checkout_token_tag }, { &CartChanged_msg, CartChanged_first_name_tag },
+		{ &CartState_msg, CartState_first_name_tag }, { &CartState_msg, CartState_recovery_url_tag },
+		{ &CartChanged_msg, CartChanged_recovery_url_tag }, { &Attribute_msg, Attribute_value_tag },
+		{ &TimerSet_msg, TimerSet_payload_tag }, { &Document_msg, Document_text_tag } };
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(never) / sizeof(never[0]); i++)
+		assert_false(is_listed(cart_topics[0], never[i].message, never[i].tag));
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(no_address_of_any_message_leaks),
+		cmocka_unit_test(what_is_masked_still_reads),
+		cmocka_unit_test(what_names_a_person_is_never_listed),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
