@@ -82,6 +82,17 @@ struct put_off {
 	struct buffer frame;
 };
 
+/* A running total: it counts at once, and lets more out with the commit that is on its way. */
+static void take_credit(struct session *session, struct frame_reader reader)
+{
+	struct bytes body;
+	Up up;
+
+	while (frame_next(&reader, Up_fields, &up, &body) == 0)
+		if (up.which_what == Up_credit_tag)
+			hear_credit(session, &up.what.credit);
+}
+
 static void put_off(struct broker *broker, const char *who, struct bytes frame)
 {
 	struct put_off *later = memory_new(sizeof(*later));
@@ -113,6 +124,7 @@ static void hear_frame(struct broker *broker, const char *who, struct bytes fram
 		return;
 	}
 	if (broker->is_committing && broker->queues[session->peer]) {
+		take_credit(session, reader);
 		put_off(broker, who, frame);
 		return;
 	}

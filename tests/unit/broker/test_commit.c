@@ -117,6 +117,31 @@ static void a_verdict_heard_meanwhile_lets_the_next_of_its_key_out_when_it_is_sy
 	desk_close(desk);
 }
 
+static void credit_given_meanwhile_counts_when_it_is_over(void **state)
+{
+	struct desk *desk = desk_open();
+	struct peer *talker = peer_new(desk, "talker", "t"), *worker = peer_new(desk, "worker", "w");
+	const int credit = 1000, more = 10;
+
+	(void)state;
+	peer_hello(talker, "run", 0);
+	peer_hello(worker, "run", 0);
+	for (int i = 0; i < credit + more; i++) {
+		char key[16];
+
+		snprintf(key, sizeof(key), "%d", i);
+		PUBLISH(talker, .topic = "work", .key = key);
+	}
+	desk_work(desk);
+	assert_int_equal(peer_count(worker, Down_delivery_tag), credit);
+	PUBLISH(talker, .topic = "fact");
+	seal(desk);
+	peer_credit(worker, (uint64_t)more, 0);
+	end(desk);
+	assert_int_equal(peer_count(worker, Down_delivery_tag), credit + more);
+	desk_close(desk);
+}
+
 static void what_was_put_off_comes_before_a_goodbye(void **state)
 {
 	struct desk *desk = desk_open();
@@ -268,6 +293,7 @@ int main(void)
 		cmocka_unit_test(a_repeat_heard_meanwhile_is_known),
 		cmocka_unit_test(a_key_said_anew_meanwhile_is_not_swept_with_its_old_row),
 		cmocka_unit_test(a_verdict_heard_meanwhile_lets_the_next_of_its_key_out_when_it_is_synced),
+		cmocka_unit_test(credit_given_meanwhile_counts_when_it_is_over),
 		cmocka_unit_test(what_was_put_off_comes_before_a_goodbye),
 		cmocka_unit_test(verdicts_alone_wait_a_moment_for_the_next_messages),
 		cmocka_unit_test(what_has_facts_or_failed_waits_for_nothing),
