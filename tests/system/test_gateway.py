@@ -58,6 +58,8 @@ def test_every_platforms_webhook_reaches_the_log(system, shop, head):
     update = said[3]["message"]
     assert update.ids.email == "ada.lovelace@example.com"
     assert update.ids.email_hash == shop.address_hash("ada.lovelace@example.com")
+    bought = [message["message"].ids for message in said if message["topic"] == "cart.checkout"]
+    assert all(ids.email_hash and not ids.email for ids in bought)  # purchases are kept for ever, addresses are not
     assert said[3]["key"] == update.ids.cart_token == said[6]["message"].ids.cart_token
     assert said[0]["trace"].startswith("00-")
 
