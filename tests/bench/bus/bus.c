@@ -66,6 +66,8 @@ static void consume(const struct bench *bench)
 		if (before < bench->messages && before + count >= bench->messages)
 			atomic_store(&tally->acknowledged_us, clock_boot_us(&bench->clock));
 	}
+	if (bench->peer->close_consumer)
+		bench->peer->close_consumer(consumer);
 }
 
 static void wait_round(void)

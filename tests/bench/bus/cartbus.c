@@ -147,7 +147,14 @@ static uint64_t consumed(void *consumer, int64_t wait_us)
 	return heard - before;
 }
 
-const struct peer peer_cartbus = { "cartbus", open_producer, publish, confirmed, open_consumer, consumed };
+/* Without a goodbye it would be a crash, and what it was handed meanwhile suspect. */
+static void close_consumer(void *consumer)
+{
+	client_free(consumer);
+}
+
+const struct peer peer_cartbus = { "cartbus", open_producer, publish, confirmed, open_consumer, consumed,
+	close_consumer };
 
 void cartbus_print_manifest(void)
 {

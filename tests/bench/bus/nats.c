@@ -110,4 +110,4 @@ static uint64_t consumed(void *consumer, int64_t wait_us)
 	return count;
 }
 
-const struct peer peer_nats = { "nats", open_producer, publish, confirmed, open_consumer, consumed };
+const struct peer peer_nats = { "nats", open_producer, publish, confirmed, open_consumer, consumed, NULL };

@@ -27,6 +27,7 @@ struct peer {
 	void *(*open_consumer)(const struct load *load);
 	/* Waits for a message up to `wait_us`, acknowledges what came; how many. */
 	uint64_t (*consumed)(void *consumer, int64_t wait_us);
+	void (*close_consumer)(void *consumer); /* NULL: its end is goodbye enough */
 };
 
 extern const struct peer peer_cartbus, peer_redis, peer_nats, peer_rabbitmq, peer_beanstalkd;

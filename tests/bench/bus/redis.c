@@ -102,4 +102,4 @@ static uint64_t consumed(void *consumer, int64_t wait_us)
 	return count;
 }
 
-const struct peer peer_redis = { "redis", open_peer, publish, confirmed, open_peer, consumed };
+const struct peer peer_redis = { "redis", open_peer, publish, confirmed, open_peer, consumed, NULL };
