@@ -29,7 +29,7 @@
 	X(tick_nightly, "tick.nightly", Tick, RETAIN_FACT, NULL)                                                       \
 	X(tick_monthly, "tick.monthly", Tick, RETAIN_FACT, NULL)                                                       \
 	X(reminder_due, "reminder.due", ReminderDue, RETAIN_FACT, NULL)                                                \
-	X(send_claim, "send.claim", SendClaim, RETAIN_KEEP, NULL)                                                      \
+	X(send_claim, "send.claim", SendClaim, RETAIN_CLAIM, NULL)                                                     \
 	X(reminder_sent, "reminder.sent", ReminderOutcome, RETAIN_KEEP, NULL)                                          \
 	X(reminder_released, "reminder.released", ReminderOutcome, RETAIN_KEEP, NULL)                                  \
 	X(reminder_refused, "reminder.refused", ReminderOutcome, RETAIN_KEEP, NULL)                                    \

@@ -39,7 +39,7 @@ static void add_shown(
 
 void topic_manifest(const struct topic *topic, struct buffer *ret)
 {
-	static const char *const retentions[] = { "raw", "fact", "keep" };
+	static const char *const retentions[] = { "raw", "fact", "keep", "claim" };
 
 	buffer_printf(ret, "[topic %s]\nretention = %s\n", topic->name, retentions[topic->retention]);
 	if (topic->group)

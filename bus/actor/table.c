@@ -108,6 +108,7 @@ static enum row_life life_of(const struct remembers *row, const struct said *sai
 	case RETAIN_RAW:
 		return ROW_RAW;
 	case RETAIN_KEEP:
+	case RETAIN_CLAIM:
 		return row->passing ? ROW_ENDED : ROW_STAYS;
 	case RETAIN_FACT:
 		break;

@@ -10,7 +10,8 @@
 #include <pb.h>
 #include <stddef.h>
 
-enum retention { RETAIN_RAW, RETAIN_FACT, RETAIN_KEEP };
+/* A claim is kept for ever too, and nothing else is said under its topic. */
+enum retention { RETAIN_RAW, RETAIN_FACT, RETAIN_KEEP, RETAIN_CLAIM };
 
 /* A string that may be seen by who has no right to see payloads: it names no person. Of all others only their length is. */
 struct topic_shown {

@@ -84,6 +84,7 @@ void turn_say(struct turn *turn, const struct topic *topic, const struct say *ho
 	int r;
 
 	assert(table_says(turn->table, topic));
+	assert(turn->is_claim == (topic->retention == RETAIN_CLAIM));
 	TEXT_COPY(envelope.trace, turn->message.trace ? turn->message.trace : "");
 	buffer_add_u32(&turn->facts, 0);
 	r = message_encode_with(&envelope, topic, how, message, &turn->facts);

@@ -106,6 +106,7 @@ static json_t *describe_refused(const struct broker *broker)
 		[REFUSED_HELLO] = "hello",
 		[REFUSED_QUESTION] = "question",
 		[REFUSED_ROOM] = "room",
+		[REFUSED_CONNECTION] = "connection",
 	};
 	json_t *object = json_object();
 

@@ -187,7 +187,8 @@ void broker_hear_control(struct broker *broker, struct bytes peer, const char *w
 
 	hear_put_off(broker);
 	if (control_decode(message, control) < 0)
-		broker->refused[REFUSED_CONTROL]++;
+		refused(broker, REFUSED_CONTROL, who, NULL, "its %zu bytes are none that this version knows",
+			message.len);
 	else if (control->which_what == Control_hello_tag)
 		hear_hello(broker, peer, who, &control->what.hello);
 	else if (control->which_what == Control_heartbeat_tag)
@@ -195,7 +196,8 @@ void broker_hear_control(struct broker *broker, struct bytes peer, const char *w
 	else if (control->which_what == Control_question_tag)
 		hear_question(broker, peer, who, &control->what.question);
 	else
-		broker->refused[REFUSED_CONTROL]++;
+		refused(broker, REFUSED_CONTROL, who, NULL, "kind %d is none that a peer says",
+			(int)control->which_what);
 	free(control);
 }
 

@@ -88,6 +88,9 @@ int64_t broker_may_wait_us(struct broker *broker);
 int64_t broker_tick(struct broker *broker);
 
 uint64_t broker_head(const struct broker *broker); /* the last committed sequence number */
+/* Counts and tells it, not too often: somebody was turned away at a socket. */
+void broker_refused_connection(struct broker *broker, const char *place, const char *who, const char *why);
+
 /* What to do about a log that is damaged; a sentence for the admin. */
 #define BROKER_REMEDY                                                                                                  \
 	"Nothing was changed. See how far it goes with cartbus verify; put the newest copy of this folder back, or a " \

@@ -34,8 +34,17 @@ enum refused {
 	REFUSED_CONTROL, /* garbled control message */
 	REFUSED_HELLO,
 	REFUSED_QUESTION,
-	REFUSED_ROOM, /* the disk is filling up */
+	REFUSED_ROOM,       /* the disk is filling up */
+	REFUSED_CONNECTION, /* to a socket, or something on it that has no business there */
 	REFUSED_COUNT
+};
+
+/* Which senders of one kind of bad input were told in this while (refused.c). */
+enum { SENDERS_TOLD = 8 };
+struct telling {
+	int64_t from_us;
+	uint32_t lines;
+	uint64_t senders[SENDERS_TOLD];
 };
 
 /* How much the disk still takes (room.c). */
@@ -116,6 +125,7 @@ struct broker {
 	struct buffer latest_sweep_at;
 	struct room room;
 	uint64_t refused[REFUSED_COUNT];
+	struct telling telling[REFUSED_COUNT];
 	uint64_t committed; /* messages, this start */
 };
 
@@ -128,6 +138,10 @@ static inline int64_t broker_boot_us(const struct broker *broker)
 {
 	return clock_boot_us(broker->clock);
 }
+
+/* refused.c: counts it, and tells who sent it and why, not too often. `who`: as the gate names it; session NULL: of none. */
+void refused(struct broker *broker, enum refused what, const char *who, const struct session *session,
+	const char *format, ...) __attribute__((format(printf, 5, 6)));
 
 /* stage.c: a message that passed every check becomes part of the next commit; its number. */
 uint64_t stage_message(

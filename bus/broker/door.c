@@ -13,9 +13,19 @@
 #include <errno.h>
 #include <stdio.h>
 
+static void say_refused(void *context, const char *place, const char *who, const char *why)
+{
+	struct door *door = context;
+
+	if (door->broker)
+		broker_refused_connection(door->broker, place, who, why);
+	else if (!door->proving)
+		log_event(LOG_WARNING, "refused a connection of %.20s to %s: %s", who, place, why);
+}
+
 static bool admit(void *context, const char *place, const char *who)
 {
-	const struct door *door = context;
+	struct door *door = context;
 	const struct identity *identity = registry_find(door->registry, who);
 	unsigned needed = strcmp(place, "tap-clear") == 0 ? RIGHT_CLEAR
 		: strcmp(place, "tap") == 0               ? RIGHT_TAP
@@ -23,9 +33,7 @@ static bool admit(void *context, const char *place, const char *who)
 
 	if (identity && identity->rights & needed)
 		return true;
-	if (!door->proving)
-		log_event(LOG_WARNING, "refused a connection to %s: %.20s %s", place, who,
-			identity ? "has no right to it" : "is not registered");
+	say_refused(door, place, who, identity ? "it has no right to it" : "it is not registered");
 	return false;
 }
 
@@ -46,7 +54,7 @@ static void read_listen(struct door *door, struct hub_settings *settings)
 
 void door_open(struct door *door, const struct config *config)
 {
-	struct hub_settings settings = { .admit = admit, .context = door };
+	struct hub_settings settings = { .admit = admit, .refused = say_refused, .context = door };
 	struct config_error error;
 	char why[256];
 

@@ -11,7 +11,8 @@ struct door {
 	struct curve_pair key; /* the broker's, when it listens over TCP */
 	struct registry *registry;
 	struct hub *hub;
-	bool proving; /* who knocks is our own stranger: not worth a line */
+	struct broker *broker; /* who counts the refused; NULL: it is not open yet */
+	bool proving;          /* who knocks is our own stranger: not worth a line */
 };
 
 #define DOOR_CONFIG_KEYS                                                                                               \

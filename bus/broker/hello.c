@@ -19,12 +19,8 @@
 static void refuse_hello(struct broker *broker, struct bytes peer, const char *who, const char *reason, bool final)
 {
 	Control control = { .which_what = Control_refusal_tag };
-	uint64_t count = ++broker->refused[REFUSED_HELLO];
 
-	if ((count & (count - 1)) ==
-		0) /* the 1st, 2nd, 4th, 8th ...: one that tries for ever does not fill the journal */
-		log_event(LOG_WARNING, "refused a hello of %.20s, number %llu since the start: %s", who,
-			(unsigned long long)count, reason);
+	refused(broker, REFUSED_HELLO, who, NULL, "%s", reason);
 	TEXT_COPY(control.what.refusal.reason, reason);
 	control.what.refusal.final = final;
 	control_now(broker, peer, &control);
@@ -75,12 +71,15 @@ static unsigned rights_of(const struct broker *broker, const char *who, const ch
 }
 
 /* Why this hello is refused for good; false: it is not. */
-static bool is_refused(struct broker *broker, const char *who, const Hello *hello, char reason[256])
+static bool is_refused(
+	struct broker *broker, struct bytes routing, const char *who, const Hello *hello, char reason[256])
 {
 	uint64_t most = hello->remembered > hello->cursor ? hello->remembered : hello->cursor;
 
 	reason[0] = '\0';
-	if (topology_peer(&broker->topology, hello->service) < 0)
+	if (routing.len > sizeof(((struct session *)0)->routing))
+		snprintf(reason, 256, "its routing id is too long");
+	else if (topology_peer(&broker->topology, hello->service) < 0)
 		snprintf(reason, 256, "no peer \"%s\" is declared in topology.conf", hello->service);
 	else if (hello->instance[0] == '\0' || !text_is_utf8(bytes_of(hello->instance)) ||
 		text_has_control(hello->instance))
@@ -239,7 +238,7 @@ void hear_hello(struct broker *broker, struct bytes routing, const char *who, co
 	struct session *session;
 	int peer;
 
-	if (routing.len > sizeof(session->routing) || is_refused(broker, who, hello, reason)) {
+	if (is_refused(broker, routing, who, hello, reason)) {
 		refuse_hello(broker, routing, who, reason, true);
 		return;
 	}

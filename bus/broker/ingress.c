@@ -71,7 +71,8 @@ static void hear_items(struct broker *broker, struct session *session, struct fr
 			break;
 	}
 	if (r != -ENODATA) {
-		broker->refused[REFUSED_ITEM]++;
+		refused(broker, REFUSED_ITEM, session->who, session,
+			"it is garbled, or of a kind that this version does not know: the session ends");
 		session_end(broker, session, PARTING_AGAIN);
 	}
 }
@@ -115,12 +116,15 @@ static void hear_frame(struct broker *broker, const char *who, struct bytes fram
 	struct session *session;
 
 	if (frame_open(frame, &reader) < 0) {
-		broker->refused[REFUSED_FRAME]++;
+		refused(broker, REFUSED_FRAME, who, NULL,
+			"its %zu bytes are no frame, or too many, or in several parts", frame.len);
 		return;
 	}
 	session = session_by_epoch(broker, reader.head.epoch);
 	if (!session || !session_is_of(session, who)) {
-		broker->refused[REFUSED_EPOCH]++;
+		refused(broker, REFUSED_EPOCH, who, NULL,
+			session ? "it names a session of %s, which came otherwise" : "it names no live session%s",
+			session ? session->instance : "");
 		return;
 	}
 	if (broker->is_committing && broker->queues[session->peer]) {
@@ -129,7 +133,8 @@ static void hear_frame(struct broker *broker, const char *who, struct bytes fram
 		return;
 	}
 	if (reader.head.number != session->up_number + 1) {
-		broker->refused[REFUSED_NUMBER]++;
+		refused(broker, REFUSED_NUMBER, session->who, session, "it has number %llu, and %llu is next",
+			(unsigned long long)reader.head.number, (unsigned long long)session->up_number + 1);
 		if (reader.head.number > session->up_number)
 			session_end(broker, session, PARTING_AGAIN);
 		return;

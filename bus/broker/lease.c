@@ -70,14 +70,17 @@ void lease_renew(struct broker *broker, struct session *session, const UpRenew *
 	struct letter *letter;
 
 	if (!queue || strcmp(renew->queue, queue->peer->name) != 0) {
-		broker->refused[REFUSED_RECEIPT]++;
+		refused(broker, REFUSED_RECEIPT, session->who, session, "it renews in queue %s, which is not its own",
+			renew->queue);
 		return;
 	}
 	letter = queue_find(queue, renew->seq);
 	if (letter && letter->holder == session)
 		letter->lease_until_us = broker_boot_us(broker) + queue->peer->lease_us;
 	else
-		broker->refused[REFUSED_RECEIPT]++;
+		refused(broker, REFUSED_RECEIPT, session->who, session,
+			"message %llu of queue %s is not leased to this session", (unsigned long long)renew->seq,
+			renew->queue);
 }
 
 static void accuse(struct broker *broker, struct queue *queue, struct letter *letter)

@@ -271,6 +271,7 @@ static void open_broker(struct process *process)
 	out.context = process->door.hub;
 	if (broker_open(&store, &process->topology, &settings, &process->clock, &out, &process->broker, why) < 0)
 		die("%s: %s", process->folder, why);
+	process->door.broker = process->broker;
 	broker_admit(process->broker, process->door.registry);
 	broker_on_reload(process->broker, reload_who_may_come, process);
 }

@@ -110,9 +110,9 @@ static void answer(struct broker *broker, struct bytes peer, uint64_t id, bool o
 	} while (left > 0);
 }
 
-static void refuse(struct broker *broker, struct bytes peer, uint64_t id, const char *why)
+static void refuse(struct broker *broker, struct bytes peer, const char *who, uint64_t id, const char *why)
 {
-	broker->refused[REFUSED_QUESTION]++;
+	refused(broker, REFUSED_QUESTION, who, session_by_peer(broker, peer), "%s", why);
 	answer(broker, peer, id, false, why);
 }
 
@@ -156,7 +156,7 @@ void hear_question(struct broker *broker, struct bytes peer, const char *who, co
 	json_t *argument, *result;
 
 	if (why_not) {
-		refuse(broker, peer, question->id, why_not);
+		refuse(broker, peer, who, question->id, why_not);
 		return;
 	}
 	argument = question->argument[0] ? json_loads(question->argument, 0, NULL) : json_object();
@@ -168,7 +168,7 @@ void hear_question(struct broker *broker, struct bytes peer, const char *who, co
 
 		answer(broker, peer, question->id, true, text ? text : "{}");
 	} else {
-		refuse(broker, peer, question->id, error);
+		refuse(broker, peer, who, question->id, error);
 	}
 	json_decref(argument);
 	json_decref(result);

@@ -66,13 +66,20 @@ static void answer_heartbeat(struct broker *broker, struct bytes peer, struct se
 	control_now(broker, peer, &control);
 }
 
+static struct session *refuse_forged(struct broker *broker, const char *who, const struct session *session)
+{
+	refused(broker, REFUSED_EPOCH, who, NULL, "a heartbeat names the session of %s, which came otherwise",
+		session->instance);
+	return NULL;
+}
+
 void hear_heartbeat(struct broker *broker, struct bytes peer, const char *who, const Heartbeat *heartbeat)
 {
 	struct session *session = session_by_epoch(broker, heartbeat->epoch);
 
 	if (session &&
 		(!bytes_equal(peer, BYTES(session->routing, session->routing_len)) || !session_is_of(session, who)))
-		session = NULL;
+		session = refuse_forged(broker, who, session);
 	if (session && heartbeat->goodbye) {
 		session_end(broker, session, PARTING_GOODBYE);
 		return;

@@ -22,15 +22,15 @@ uint64_t key_hash(const Envelope *envelope)
 	return text_hash(BYTES(text, shop_len + 1 + key_len));
 }
 
-__attribute__((format(printf, 4, 5))) static int refuse(
-	struct broker *broker, enum refused what, char reason[256], const char *format, ...)
+__attribute__((format(printf, 5, 6))) static int refuse(struct broker *broker, const struct session *session,
+	enum refused what, char reason[256], const char *format, ...)
 {
 	va_list arguments;
 
-	broker->refused[what]++;
 	va_start(arguments, format);
 	vsnprintf(reason, 256, format, arguments);
 	va_end(arguments);
+	refused(broker, what, session->who, session, "%s", reason);
 	return -EINVAL;
 }
 
@@ -41,19 +41,23 @@ int judge_message(struct broker *broker, const struct session *session, struct b
 	struct bytes payload;
 
 	if (message_read(message, ret_envelope, &payload) < 0)
-		return refuse(broker, REFUSED_MESSAGE, ret_reason, "the envelope does not add up");
+		return refuse(broker, session, REFUSED_MESSAGE, ret_reason, "the envelope does not add up");
 	*ret_topic = topology_topic(&broker->topology, ret_envelope->topic);
 	if (*ret_topic < 0)
-		return refuse(broker, REFUSED_TOPIC, ret_reason, "topic %s is not declared: see topology.conf",
+		return refuse(broker, session, REFUSED_TOPIC, ret_reason, "topic %s is not declared: see topology.conf",
 			ret_envelope->topic);
 	if (!session_may(session, ret_envelope->claim ? RIGHT_CLAIM : RIGHT_PUBLISH))
-		return refuse(broker, REFUSED_RIGHT, ret_reason, "the identity of %s has no right to %s",
+		return refuse(broker, session, REFUSED_RIGHT, ret_reason, "the identity of %s has no right to %s",
 			session->instance, ret_envelope->claim ? "claim" : "publish");
 	if (!topic_set_has(peer->says, *ret_topic))
-		return refuse(broker, REFUSED_RIGHT, ret_reason, "%s has no right to say %s", peer->name,
+		return refuse(broker, session, REFUSED_RIGHT, ret_reason, "%s has no right to say %s", peer->name,
 			ret_envelope->topic);
+	if (broker->topology.topics[*ret_topic].claim != ret_envelope->claim)
+		return refuse(broker, session, REFUSED_MESSAGE, ret_reason, "%s is %s, and this was said as %s",
+			ret_envelope->topic, ret_envelope->claim ? "no claim" : "a claim",
+			ret_envelope->claim ? "one" : "none");
 	if (!topic_set_has(broker->heard, *ret_topic))
-		return refuse(broker, REFUSED_TOPIC, ret_reason, "nothing is declared to hear or remember %s",
+		return refuse(broker, session, REFUSED_TOPIC, ret_reason, "nothing is declared to hear or remember %s",
 			ret_envelope->topic);
 	return 0;
 }

@@ -15,10 +15,10 @@
 static const uint32_t FAILURE_LIMIT = 5;
 static const char LEASE[] = "30s";
 
-enum retained { RETAINED_RAW, RETAINED_FACT, RETAINED_KEEP };
+enum retained { RETAINED_RAW, RETAINED_FACT, RETAINED_KEEP, RETAINED_CLAIM };
 
 static const struct config_key keys[] = {
-	{ .section = "topic", .key = "retention", .fallback = "fact", .help = "raw, fact or keep" },
+	{ .section = "topic", .key = "retention", .fallback = "fact", .help = "raw, fact, keep or claim" },
 	{ .section = "topic", .key = "group", .fallback = "", .help = "compaction group; empty: not compacted" },
 	{ .section = "topic", .key = "shown", .help = "fields that a masked message shows", .repeated = true },
 	{ .section = "peer", .key = "exclusive", .fallback = "no", .help = "one active instance, others stand by" },
@@ -66,9 +66,9 @@ static int refuse(struct reading *reading, const char *section, const char *name
 
 static int retention_parse(const char *text, uint8_t *ret)
 {
-	static const char *const names[] = { "raw", "fact", "keep" };
+	static const char *const names[] = { "raw", "fact", "keep", "claim" };
 
-	for (uint8_t i = 0; i < 3; i++) {
+	for (uint8_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
 		if (strcmp(text, names[i]) == 0) {
 			*ret = i;
 			return 0;
@@ -113,7 +113,10 @@ static int read_topic(const char *name, void *context)
 	if (!TEXT_COPY(topic->group, config_get(reading->config, "topic", name, "group")))
 		return refuse(reading, "topic", name, "a group's name has at most 31 bytes");
 	if (retention_parse(config_get(reading->config, "topic", name, "retention"), &topic->retention) < 0)
-		return refuse(reading, "topic", name, "retention is raw, fact or keep");
+		return refuse(reading, "topic", name, "retention is raw, fact, keep or claim");
+	topic->claim = topic->retention == RETAINED_CLAIM;
+	if (topic->claim)
+		topic->retention = RETAINED_KEEP;
 	if (config_each_value(reading->config, "topic", name, "shown", read_shown, reading) < 0)
 		return -EINVAL;
 	topology->topic_count++;

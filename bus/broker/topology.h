@@ -26,7 +26,8 @@ enum { TOPICS_MAX = 128, PEERS_MAX = 32 };
 
 struct topology_topic {
 	char name[32];
-	uint8_t retention; /* enum retention of bus/actor/topic.h: 0 raw, 1 fact, 2 keep */
+	uint8_t retention; /* enum retention of bus/actor/topic.h: 0 raw, 1 fact, 2 keep (and claim) */
+	bool claim;        /* said as claims only, and nothing else is */
 	char group[32];    /* empty: not compacted */
 	struct mask mask;  /* of taps without the right to see payloads */
 };

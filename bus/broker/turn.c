@@ -72,8 +72,8 @@ static int judge_facts(struct broker *broker, struct session *session, const UpT
 		if (judge_message(broker, session, facts[i], &ret[i].envelope, &ret[i].topic, reason) < 0)
 			return -EINVAL;
 		if (ret[i].envelope.claim) {
-			broker->refused[REFUSED_ITEM]++;
 			snprintf(reason, 256, "a claim is said by itself, not within a turn");
+			refused(broker, REFUSED_ITEM, session->who, session, "%s", reason);
 			return -EINVAL;
 		}
 		ret[i].repeated = ret[i].envelope.idem[0] != '\0' &&
@@ -135,15 +135,15 @@ static int check_receipt(struct broker *broker, struct session *session, const U
 		if (peer->exclusive)
 			return 0;
 		snprintf(reason, 256, "%s is not exclusive: it has no turns on the clock", peer->name);
-		broker->refused[REFUSED_RIGHT]++;
+		refused(broker, REFUSED_RIGHT, session->who, session, "%s", reason);
 		return -EPERM;
 	}
 	*ret_letter = lease_find(broker, session, &up->receipt, ret_queue);
 	if (*ret_letter)
 		return 0;
-	broker->refused[REFUSED_RECEIPT]++;
 	snprintf(reason, 256, "stale receipt: message %llu of queue %s, attempt %u, is not leased to this session",
 		(unsigned long long)up->receipt.seq, up->receipt.queue, up->receipt.attempt);
+	refused(broker, REFUSED_RECEIPT, session->who, session, "%s", reason);
 	return -ESTALE;
 }
 

@@ -13,7 +13,7 @@
 #include "bus/base/bytes.h"
 
 enum {
-	FRAME_BYTES_MAX = 4 << 20,   /* of a whole frame; also the sockets' MAXMSGSIZE */
+	FRAME_BYTES_MAX = 4 << 20,   /* of a whole frame; the sockets hear a little more, to tell who said it */
 	MESSAGE_BYTES_MAX = 1 << 20, /* of one message, envelope included */
 };
 

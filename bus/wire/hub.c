@@ -25,6 +25,7 @@ enum {
 	TAP_MARK = 16384,             /* a slow tap loses, it never holds anybody up */
 	CONTROL_BYTES_MAX = 64 << 10, /* a hello that names 256 leases is 20 KB */
 	SOCKETS_MAX = 4096,           /* one per session */
+	TOLD = 2, /* so many times too large: refused with who sent it; beyond that ZeroMQ ends the connection by itself */
 };
 
 static const int64_t RETRY_US = 2000; /* how often a lane with early frames is tried */
@@ -36,8 +37,8 @@ static const struct {
 	int type, mark;
 	int64_t bytes_max;
 } shared[SHARED] = {
-	[CONTROL] = { "control", ZMQ_ROUTER, HUB_FRAMES_MARK, CONTROL_BYTES_MAX },
-	[INGRESS] = { "ingress", ZMQ_PULL, HUB_FRAMES_MARK, FRAME_BYTES_MAX },
+	[CONTROL] = { "control", ZMQ_ROUTER, HUB_FRAMES_MARK, TOLD *CONTROL_BYTES_MAX },
+	[INGRESS] = { "ingress", ZMQ_PULL, HUB_FRAMES_MARK, TOLD *FRAME_BYTES_MAX },
 	[TAP] = { "tap", ZMQ_XPUB, TAP_MARK, FRAME_BYTES_MAX },
 	[TAP_CLEAR] = { "tap-clear", ZMQ_XPUB, TAP_MARK, FRAME_BYTES_MAX },
 };
@@ -73,7 +74,10 @@ static bool admit(void *context, const char *place, const char *who)
 	for (int i = 0; i < SHARED; i++)
 		if (strcmp(place, shared[i].name) == 0)
 			return hub->settings.admit(hub->settings.context, place, who);
-	return lanes_admit(hub->lanes, place, who);
+	if (lanes_admit(hub->lanes, place, who))
+		return true;
+	hub->settings.refused(hub->settings.context, "a lane", who, "it is another's, or has somebody already");
+	return false;
 }
 
 static int cannot_bind(const char *endpoint, int error, char why[256])
@@ -190,6 +194,13 @@ static struct bytes message_bytes(zmq_msg_t *message)
 	return BYTES(zmq_msg_data(message), zmq_msg_size(message));
 }
 
+static const char *who_said(zmq_msg_t *message)
+{
+	const char *who = zmq_msg_gets(message, "User-Id");
+
+	return who ? who : "";
+}
+
 /* An XPUB socket tells of everything that somebody is the first to ask for (1) and the last to ask for no longer (0). */
 static void hear_subscriptions(struct hub *hub, int tap)
 {
@@ -201,6 +212,9 @@ static void hear_subscriptions(struct hub *hub, int tap)
 			hub->subscriptions[tap]++;
 		else if (what == 0 && hub->subscriptions[tap] > 0)
 			hub->subscriptions[tap]--;
+		else if (what > 1)
+			hub->settings.refused(hub->settings.context, shared[tap].name, who_said(&hub->message),
+				"a tap is listened to, and something was said to it");
 	}
 }
 
@@ -251,47 +265,42 @@ static bool drop_further_parts(void *socket, zmq_msg_t *message)
 	return further;
 }
 
-static const char *who_said(zmq_msg_t *message)
+static struct bytes sized(zmq_msg_t *message, size_t most)
 {
-	const char *who = zmq_msg_gets(message, "User-Id");
-
-	return who ? who : "";
+	return zmq_msg_size(message) > most ? BYTES(NULL, 0) : message_bytes(message);
 }
 
 int hub_hear_frame(struct hub *hub, const char **ret_who, struct bytes *ret)
 {
-	int r;
+	int r = receive(hub->sockets[INGRESS], &hub->frame);
+	bool further;
 
-	do {
-		r = receive(hub->sockets[INGRESS], &hub->frame);
-		if (r < 0)
-			return r;
-	} while (drop_further_parts(hub->sockets[INGRESS], &hub->frame));
-	*ret = message_bytes(&hub->frame);
+	if (r < 0)
+		return r;
+	further = drop_further_parts(hub->sockets[INGRESS], &hub->frame);
 	*ret_who = who_said(&hub->frame);
+	*ret = further ? BYTES(NULL, 0) : sized(&hub->frame, FRAME_BYTES_MAX);
 	return 0;
 }
 
 int hub_hear_control(struct hub *hub, struct bytes *ret_peer, const char **ret_who, struct bytes *ret_message)
 {
 	void *control = hub->sockets[CONTROL];
+	bool further;
+	int r;
 
-	for (;;) {
-		int r = receive(control, &hub->peer);
-
+	do {
+		r = receive(control, &hub->peer);
 		if (r < 0)
 			return r;
-		if (!zmq_msg_more(&hub->peer))
-			continue;
-		r = receive(control, &hub->message);
-		if (r < 0)
-			return r;
-		if (!drop_further_parts(control, &hub->message))
-			break;
-	}
+	} while (!zmq_msg_more(&hub->peer)); /* a ROUTER puts the routing id before whatever comes */
+	r = receive(control, &hub->message);
+	if (r < 0)
+		return r;
 	*ret_peer = message_bytes(&hub->peer);
-	*ret_message = message_bytes(&hub->message);
+	further = drop_further_parts(control, &hub->message);
 	*ret_who = who_said(&hub->message);
+	*ret_message = further ? BYTES(NULL, 0) : sized(&hub->message, CONTROL_BYTES_MAX);
 	return 0;
 }
 

@@ -19,7 +19,9 @@ struct hub_settings {
 	int port;
 	const struct curve_pair *key; /* the broker's; borrowed for the hub's life */
 	gate_admit_fn *admit; /* asked for "control", "ingress", "tap" and "tap-clear"; lanes see to themselves */
-	void *context;        /* admit's */
+	/* Told of who was turned away at a lane, and of what has no business where it came. */
+	void (*refused)(void *context, const char *place, const char *who, const char *why);
+	void *context; /* of both */
 };
 
 /* ret_why says what could not be bound, and why. */
@@ -33,7 +35,7 @@ int hub_prove(struct hub *hub, char ret_why[256]);
 int hub_wait(struct hub *hub, int64_t most_us);
 /* Until there is a frame, or `fd` is readable, or a signal came: control messages wait. */
 int hub_wait_frames(struct hub *hub, int fd);
-/* -EAGAIN: none. ret_who: who the connection belongs to, as the gate named it. */
+/* -EAGAIN: none. ret_who: who the connection belongs to, as the gate named it. What has more parts than it may, or is too large, comes as nothing. */
 int hub_hear_frame(struct hub *hub, const char **ret_who, struct bytes *ret);
 int hub_hear_control(struct hub *hub, struct bytes *ret_peer, const char **ret_who, struct bytes *ret_message);
 uint64_t hub_refused(const struct hub *hub); /* connections */

@@ -32,7 +32,7 @@ group = row
 retention = fact
 group = row
 [topic claim]
-retention = keep
+retention = claim
 [peer talker]
 says = raw
 says = work

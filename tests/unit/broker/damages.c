@@ -160,6 +160,11 @@ static void folded_too_far(struct desk *desk)
 	put_number(desk, FAMILY_META, bytes_of("folded"), HEAD + 1);
 }
 
+static void forgotten_damaged(struct desk *desk)
+{
+	put(desk, FAMILY_META, bytes_of(LATEST_FORGOTTEN), bytes_of("?"));
+}
+
 static void topic_name(struct desk *desk)
 {
 	static const uint8_t key[14] = "topic/\0\0\0\0\0\0\xff\xff";
@@ -414,6 +419,7 @@ const struct damage damages[] = {
 	{ head_too_high, HEAD + 1, "messages 9 to 10 are missing" },
 	{ head_too_low, HEAD, "it lies behind the head" },
 	{ folded_too_far, HEAD + 1, "ahead of the head" },
+	{ forgotten_damaged, 0, "the log's latest-forgotten is damaged" },
 	{ topic_name, 0, "the name of topic number 65535 is damaged" },
 	{ hole, DEAD, "messages 2 to 2 are missing" },
 	{ column_flipped, FACT, "a column record is damaged" },

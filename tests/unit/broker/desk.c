@@ -17,7 +17,7 @@ const char desk_topology[] =
 	"[topic fact]\nretention = fact\n"
 	"[topic row]\nretention = fact\ngroup = row\n"
 	"[topic row.end]\nretention = fact\ngroup = row\n"
-	"[topic claim]\nretention = keep\n"
+	"[topic claim]\nretention = claim\n"
 	"[topic lonely]\nretention = raw\n"
 	"[topic diary]\nretention = keep\n"
 	"[peer door]\ngateway = yes\nsays = raw\nsays = work\nsays = lonely\n"

@@ -241,7 +241,7 @@ static void what_left_the_memory_is_read_from_the_store(void **state)
 	(void)state;
 	peer_hello(talker, "run", 0);
 	for (int i = 0; i < 2000; i++) {
-		PUBLISH(talker, .topic = i % 3 == 0 ? "raw" : i % 3 == 1 ? "fact" : "claim");
+		PUBLISH(talker, .topic = i % 3 == 0 ? "raw" : i % 3 == 1 ? "fact" : "claim", .claim = i % 3 == 2);
 		if (i % 50 == 0)
 			desk_work(desk);
 	}

@@ -102,7 +102,8 @@ static void a_key_is_forgotten_after_the_window_but_a_claim_never(void **state)
 	desk->clock.virtual_us += 9 * US_PER_DAY;
 	peer_hello(talker, "run", 0);
 	assert_int_equal(SAID(talker, .topic = "work", .idem = "w1").kind, CONFIRM_FRESH);
-	assert_int_equal(SAID(talker, .topic = "claim", .idem = "c1", .text = "two").kind, CONFIRM_DUPLICATE);
+	assert_int_equal(
+		SAID(talker, .topic = "claim", .idem = "c1", .text = "two", .claim = true).kind, CONFIRM_DUPLICATE);
 	desk_close(desk);
 }
 

@@ -59,7 +59,7 @@ static void what_does_not_add_up_is_refused_with_what_was_expected(void **state)
 {
 	(void)state;
 	refuses("[peer x]\nhears = nothing\n", "not declared");
-	refuses("[topic a]\nretention = some\n", "raw, fact or keep");
+	refuses("[topic a]\nretention = some\n", "raw, fact, keep or claim");
 	refuses("[topic a]\n[peer x]\nexclusive = perhaps\n", "yes or no");
 	refuses("[topic aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa]\nretention = raw\n", "31 bytes");
 	refuses("[peer x]\nfailure-limit = 0\n", "failure-limit");

@@ -29,10 +29,21 @@ static bool admit_me(void *context, const char *place, const char *who)
 	return strcmp(who, me) == 0;
 }
 
+static int turned_away;
+
+static void count_refused(void *context, const char *place, const char *who, const char *why)
+{
+	(void)context;
+	(void)place;
+	(void)who;
+	(void)why;
+	turned_away++;
+}
+
 static struct scene set_scene(void)
 {
 	struct scene scene = { .run = "/tmp/hub-test-XXXXXX" };
-	struct hub_settings settings = { .admit = admit_me };
+	struct hub_settings settings = { .admit = admit_me, .refused = count_refused };
 	char why[256];
 
 	snprintf(me, sizeof(me), "uid:%lu", (unsigned long)getuid());
@@ -72,26 +83,90 @@ static void *connect_named(struct scene *scene, int type, const char *name)
 	return connect_to(scene, type, endpoint);
 }
 
+static bool becomes_tapped(struct hub *hub, bool wanted)
+{
+	for (int i = 0; i < 500 && hub_is_tapped(hub) != wanted; i++)
+		hub_wait(hub, 10000);
+	return hub_is_tapped(hub) == wanted;
+}
+
+static struct bytes next_frame(struct scene *scene, const char **ret_who)
+{
+	struct bytes frame = { 0 };
+	int r = -EAGAIN;
+
+	for (int i = 0; i < 100 && r == -EAGAIN; i++) {
+		hub_wait(scene->hub, 50000);
+		r = hub_hear_frame(scene->hub, ret_who, &frame);
+	}
+	assert_int_equal(r, 0);
+	return frame;
+}
+
 static void a_frame_arrives_whole(void **state)
 {
 	struct scene scene = set_scene();
 	void *push = connect_named(&scene, ZMQ_PUSH, "ingress");
-	struct bytes frame;
 	const char *who;
+	struct bytes frame;
+
+	(void)state;
+	assert_int_equal(zmq_send(push, "one", 3, 0), 3);
+	frame = next_frame(&scene, &who);
+	assert_true(bytes_equal(frame, bytes_of("one")));
+	assert_string_equal(who, me);
+	assert_int_equal(hub_hear_frame(scene.hub, &who, &frame), -EAGAIN);
+	zmq_close(push);
+	end_scene(&scene);
+}
+
+static void what_has_several_parts_or_is_a_little_too_large_comes_as_nothing_with_its_uid(void **state)
+{
+	struct scene scene = set_scene();
+	void *push = connect_named(&scene, ZMQ_PUSH, "ingress"), *dealer = connect_named(&scene, ZMQ_DEALER, "control");
+	uint8_t *large = calloc(1, FRAME_BYTES_MAX + 1);
+	struct bytes peer, message = BYTES("", 1);
+	const char *who = NULL;
 	int r = -EAGAIN;
 
 	(void)state;
 	assert_int_equal(zmq_send(push, "many", 4, ZMQ_SNDMORE), 4);
 	assert_int_equal(zmq_send(push, "parts", 5, 0), 5);
-	assert_int_equal(zmq_send(push, "one", 3, 0), 3);
+	assert_int_equal(next_frame(&scene, &who).len, 0);
+	assert_string_equal(who, me);
+	assert_int_equal(zmq_send(push, large, FRAME_BYTES_MAX + 1, 0), FRAME_BYTES_MAX + 1);
+	assert_int_equal(next_frame(&scene, &who).len, 0);
+	assert_string_equal(who, me);
+	assert_int_equal(zmq_send(dealer, "many", 4, ZMQ_SNDMORE), 4);
+	assert_int_equal(zmq_send(dealer, "parts", 5, 0), 5);
 	for (int i = 0; i < 100 && r == -EAGAIN; i++) {
 		hub_wait(scene.hub, 50000);
-		r = hub_hear_frame(scene.hub, &who, &frame);
+		r = hub_hear_control(scene.hub, &peer, &who, &message);
 	}
 	assert_int_equal(r, 0);
-	assert_true(bytes_equal(frame, bytes_of("one")));
-	assert_int_equal(hub_hear_frame(scene.hub, &who, &frame), -EAGAIN);
+	assert_int_equal(message.len, 0);
+	assert_string_equal(who, me);
+	free(large);
 	zmq_close(push);
+	zmq_close(dealer);
+	end_scene(&scene);
+}
+
+static void who_says_something_to_a_tap_is_told(void **state)
+{
+	struct scene scene = set_scene();
+	void *odd = connect_named(&scene, ZMQ_XSUB, "tap");
+
+	(void)state;
+	turned_away = 0;
+	assert_int_equal(zmq_send(odd, "\x01", 1, 0), 1);
+	assert_true(becomes_tapped(scene.hub, true));
+	assert_int_equal(turned_away, 0);
+	assert_int_equal(zmq_send(odd, "what?", 5, 0), 5);
+	for (int i = 0; i < 100 && turned_away == 0; i++)
+		hub_wait(scene.hub, 50000);
+	assert_int_equal(turned_away, 1);
+	zmq_close(odd);
 	end_scene(&scene);
 }
 
@@ -171,13 +246,14 @@ static void what_is_too_large_is_not_heard(void **state)
 {
 	struct scene scene = set_scene();
 	void *push = connect_named(&scene, ZMQ_PUSH, "ingress");
-	uint8_t *huge = calloc(1, FRAME_BYTES_MAX + 1);
+	const size_t much = 3 * (size_t)FRAME_BYTES_MAX;
+	uint8_t *huge = calloc(1, much);
 	struct bytes frame;
 	const char *who;
 	int r = -EAGAIN;
 
 	(void)state;
-	assert_int_equal(zmq_send(push, huge, FRAME_BYTES_MAX + 1, 0), FRAME_BYTES_MAX + 1);
+	assert_int_equal(zmq_send(push, huge, much, 0), much);
 	for (int i = 0; i < 20 && r == -EAGAIN; i++) {
 		hub_wait(scene.hub, 10000);
 		r = hub_hear_frame(scene.hub, &who, &frame);
@@ -235,13 +311,6 @@ static void a_tap_without_the_right_gets_what_is_masked(void **state)
 	end_scene(&scene);
 }
 
-static bool becomes_tapped(struct hub *hub, bool wanted)
-{
-	for (int i = 0; i < 500 && hub_is_tapped(hub) != wanted; i++)
-		hub_wait(hub, 10000);
-	return hub_is_tapped(hub) == wanted;
-}
-
 static void it_knows_whether_anybody_taps(void **state)
 {
 	struct scene scene = set_scene();
@@ -265,7 +334,7 @@ static void it_knows_whether_anybody_taps(void **state)
 
 static void a_folder_that_cannot_be_used_is_named(void **state)
 {
-	struct hub_settings settings = { .run = "/no/such/folder", .admit = admit_me };
+	struct hub_settings settings = { .run = "/no/such/folder", .admit = admit_me, .refused = count_refused };
 	struct hub *hub = NULL;
 	char why[256] = "";
 
@@ -278,6 +347,8 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_frame_arrives_whole),
+		cmocka_unit_test(what_has_several_parts_or_is_a_little_too_large_comes_as_nothing_with_its_uid),
+		cmocka_unit_test(who_says_something_to_a_tap_is_told),
 		cmocka_unit_test(a_question_comes_with_its_uid_and_is_answered),
 		cmocka_unit_test(what_is_said_before_the_peer_has_connected_arrives_in_order),
 		cmocka_unit_test(a_peer_that_is_gone_is_noticed_by_a_send),
