@@ -14,7 +14,7 @@ import subprocess
 import uuid
 
 import pytest
-from cartbus_system import System, fixture
+from cartbus_system import System, fixture, wait_until
 
 WEBHOOKS = 30
 DAMAGES = ("flip", "truncate", "missing")
@@ -33,6 +33,7 @@ class Victim:
         self.acknowledged = set()
         for bout in range(3):
             self.system.start("broker", "gateway", "intake")
+            wait_until(self.system.connected, "the gateway's connection")
             for _ in range(WEBHOOKS // 3):
                 name = uuid.uuid4().hex
                 body = fixture("cart-changed", id=name, cart=f"c-{len(self.acknowledged)}")
@@ -44,6 +45,7 @@ class Victim:
                     name = uuid.uuid4().hex
                     assert self.system.post(shop.cart(fixture("cart-changed", id=name, cart=f"p-{name}"))).status == 200
                     self.acknowledged.add(name)
+            wait_until(self.system.drained, "that all of it is in the log")
             self.system.kill(*(name for name in ("gateway", "intake", "broker") if self.system.processes[name].running))
         self.state = self.system.folder / "state" / "broker"
         self.pristine = self.system.folder / "pristine"

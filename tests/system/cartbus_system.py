@@ -370,6 +370,15 @@ class System:
     def post(self, webhook, timeout_s=10):
         return self.request("POST", webhook.path, webhook.body, webhook.headers, timeout_s)
 
+    def connected(self):
+        """The gateway, to the broker."""
+        return self.request("GET", "/healthz").json.get("broker") == "connected"
+
+    def drained(self):
+        """... and all it ever answered 200 is confirmed."""
+        health = self.request("GET", "/healthz").json
+        return health.get("broker") == "connected" and health["spooled"] == 0
+
     def cartbus(self, *arguments, check=True, json_output=False):
         """The operator's command. Its output, parsed when json_output."""
         words = [str(BUILD / "bin" / "cartbus"), *arguments, "--config", str(self.config_path)]

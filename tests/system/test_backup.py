@@ -5,7 +5,7 @@ import shutil
 
 import pytest
 from cartbus_system import System, fixture, wait_until
-from test_gateway_away import Storefronts, connected
+from test_gateway_away import Storefronts
 
 
 @pytest.fixture
@@ -13,7 +13,7 @@ def system():
     with System() as system:
         system.add_shop("demo")
         system.start("broker", "gateway", "intake", "waiter")
-        wait_until(lambda: connected(system), "the gateway's connection")
+        wait_until(system.connected, "the gateway's connection")
         yield system
 
 

@@ -7,7 +7,7 @@ import subprocess
 
 import pytest
 from cartbus_system import System, fixture, wait_until
-from test_gateway_away import Storefronts, connected, drained, judge
+from test_gateway_away import Storefronts, judge
 
 
 @pytest.fixture
@@ -20,7 +20,7 @@ def system():
         try:
             system.configure({"broker": {"headroom": 0, "headroom-percent": 0}})
             system.start("broker", "gateway")
-            wait_until(lambda: connected(system), "the gateway's connection")
+            wait_until(system.connected, "the gateway's connection")
             yield system
         finally:
             system.close()
@@ -51,7 +51,7 @@ def test_below_the_headroom_nothing_new_is_taken_until_there_is_room(system):
     system.stop("gateway", "broker")
     system.configure({"broker": {"headroom": 12, "headroom-percent": 0}})
     system.start("broker", "gateway", "intake")
-    wait_until(lambda: connected(system), "the gateway's connection")
+    wait_until(system.connected, "the gateway's connection")
     shop, broker = system.shops["demo"], system.processes["broker"]
     filler = system.folder / "state" / "broker" / "filler"
 
@@ -81,7 +81,7 @@ def test_below_the_headroom_nothing_new_is_taken_until_there_is_room(system):
     assert kept_for_what_is_there(system)
 
     filler.unlink()
-    wait_until(lambda: drained(system), "the spool's end")
+    wait_until(system.drained, "the spool's end")
     assert not kept_for_what_is_there(system)
     assert {entry["message"].webhook_id for entry in system.log("cart.changed")} >= {f"e-{n}" for n in range(5)}
     assert changed(5).status == 200 and broker.running
@@ -104,7 +104,7 @@ def test_a_full_disk_ends_the_broker_and_loses_nothing(system):
 
     filler.unlink()
     system.start("broker")
-    wait_until(lambda: drained(system), "the spool's end", within_s=60)
+    wait_until(system.drained, "the spool's end", within_s=60)
     assert storefronts.others == []
     judge(system, storefronts)
 
@@ -120,4 +120,4 @@ def test_a_broker_does_not_start_on_a_full_disk_without_a_word(system):
 
     filler.unlink()
     system.start("broker")
-    wait_until(lambda: connected(system), "the gateway's connection")
+    wait_until(system.connected, "the gateway's connection")

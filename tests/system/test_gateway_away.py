@@ -13,21 +13,12 @@ from cartbus_system import System, fixture, wait_until
 AWAY_S = 60
 
 
-def connected(system):
-    return system.request("GET", "/healthz").json.get("broker") == "connected"
-
-
-def drained(system):
-    health = system.request("GET", "/healthz").json
-    return health.get("broker") == "connected" and health["spooled"] == 0
-
-
 @pytest.fixture
 def system():
     with System() as system:
         system.add_shop("demo")
         system.start("broker", "gateway")
-        wait_until(lambda: connected(system), "the gateway's connection")
+        wait_until(system.connected, "the gateway's connection")
         yield system
 
 
@@ -112,10 +103,10 @@ def test_the_broker_is_down_for_a_minute_under_load_and_every_webhook_is_answere
         wait_until(lambda: time.monotonic() > up_again_s, "a minute", within_s=2 * AWAY_S, step_s=0.5)
         assert storefronts.total() > before + 500, "webhooks while the broker is away"
         system.start("broker")
-        wait_until(lambda: connected(system), "the connection")
+        wait_until(system.connected, "the connection")
         before = storefronts.total()
         wait_until(lambda: storefronts.total() > before + 200, "webhooks after it came back")
-    wait_until(lambda: drained(system), "the spool's end", within_s=AWAY_S)
+    wait_until(system.drained, "the spool's end", within_s=AWAY_S)
     assert storefronts.others == []
     assert storefronts.slowest["change"] < 1.0 and storefronts.slowest["stop"] < 4.0
     judge(system, storefronts)
@@ -128,7 +119,7 @@ def test_the_broker_dies_again_while_the_spool_drains(system, shop):
             before = storefronts.total()
             wait_until(lambda: storefronts.total() > before + 100, "webhooks while the broker is away")
             system.start("broker")
-    wait_until(lambda: drained(system), "the spool's end")
+    wait_until(system.drained, "the spool's end")
     assert storefronts.others == []
     judge(system, storefronts)
 
@@ -146,7 +137,7 @@ def test_the_gateway_is_killed_at_any_moment_and_loses_and_doubles_nothing(syste
             system.start("gateway")
             if round_ % 2 == 0:
                 system.start("broker")
-    wait_until(lambda: drained(system), "the spool's end")
+    wait_until(system.drained, "the spool's end")
     judge(system, storefronts)
 
 
@@ -165,7 +156,7 @@ def test_a_broker_that_hangs_is_waited_for_as_long_as_the_promise_says(system, s
         os.kill(broker.pid, signal.SIGCONT)
     assert change.json == {"spooled": True} and 0.4 < change.seconds < 1.0
     assert stop.json == {"spooled": True} and 0.5 < stop.seconds < 4.0  # not before the promise to the broker has run out
-    wait_until(lambda: drained(system), "the spool's end")
+    wait_until(system.drained, "the spool's end")
     assert [message["topic"] for message in system.log()] == ["cart.changed", topic]
 
 
@@ -194,7 +185,7 @@ def test_who_met_one_spools_after_a_restart_of_its_own(system, shop):
     assert health.status == 200 and health.json == {"ready": True, "broker": "away", "spooled": 2}
     system.kill("gateway")
     system.start("broker", "gateway")
-    wait_until(lambda: drained(system), "the spool's end")
+    wait_until(system.drained, "the spool's end")
     assert len(system.log(topic="cart.changed")) == 1
 
 
@@ -203,7 +194,7 @@ def test_an_optout_is_kept_too_while_the_broker_is_away(system, shop):
     answer = system.request("POST", shop.unsubscribe_path("ada@example.com"), b"List-Unsubscribe=One-Click")
     assert answer.status == 200 and "You are unsubscribed" in answer.text
     system.start("broker")
-    wait_until(lambda: drained(system), "the spool's end")
+    wait_until(system.drained, "the spool's end")
     assert len(system.log(topic="optout.request")) == 1
 
 
@@ -219,7 +210,7 @@ def test_a_damaged_spool_is_refused_with_a_remedy(system, shop):
         system.start("gateway")
     spool.write_bytes(whole[:-3])  # the last record torn: as a crash in the middle of a write leaves it
     system.start("broker", "gateway")
-    wait_until(lambda: drained(system), "the spool's end")
+    wait_until(system.drained, "the spool's end")
     assert len(system.log(topic="cart.changed")) == 2
 
 
@@ -241,7 +232,7 @@ def test_a_full_disk_is_told_and_recovers(system, shop):
         assert system.post(shop.shopify("checkouts/update", fixture("shopify-checkouts-update"))).status == 200
         accepted = 2 + [answer.status for answer in statuses].count(200)
         system.start("broker")
-        wait_until(lambda: drained(system), "the spool's end")
+        wait_until(system.drained, "the spool's end")
         assert len(system.log(topic="cart.changed")) == accepted
     finally:
         system.stop("gateway")
@@ -264,7 +255,7 @@ def test_a_stop_of_the_process_answers_who_waits(system, shop):
     assert system.processes["gateway"].popen.returncode == 0
     assert answers in ([503], [200])  # 200 only from the spool: it is there at the next start
     system.start("gateway")
-    wait_until(lambda: drained(system), "the spool's end")
+    wait_until(system.drained, "the spool's end")
     assert len(system.log(topic="cart.checkout")) >= (1 if answers == [200] else 0)
 
 

@@ -5,7 +5,6 @@ import uuid
 
 import pytest
 from cartbus_system import System, fixture, wait_until
-from test_gateway_away import drained
 
 
 @pytest.fixture
@@ -39,7 +38,7 @@ def test_an_older_copy_of_the_log_is_refused_until_it_gets_an_identity_of_its_ow
     shutil.copytree(folder, copy)
     system.start("broker", "intake")
     post(system, system.shops["demo"])
-    wait_until(lambda: drained(system), "the spool's end")
+    wait_until(system.drained, "the spool's end")
     system.stop("intake", "broker")
     shutil.rmtree(folder)
     copy.rename(folder)
