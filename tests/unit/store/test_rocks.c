@@ -146,6 +146,12 @@ static void a_store_that_may_fall_back_does(void **state)
 	assert_in_range(count_numbers(store), 1, 29);
 }
 
+static int open_as_the_second(const char *path)
+{
+	struct store *second = NULL;
+	return store_open(path, &options, &second, NULL) == -EBUSY ? 0 : 1;
+}
+
 static void a_second_process_is_told_that_it_is_busy(void **state)
 {
 	(void)state;
@@ -155,9 +161,7 @@ static void a_second_process_is_told_that_it_is_busy(void **state)
 	char why[512];
 	assert_int_equal(store_open(folder.path, &options, &first, why), 0);
 	assert_int_equal(store_open(folder.path, &options, &second, why), -EBUSY); /* also from within the same one */
-	pid_t child = fork();
-	if (child == 0)
-		_exit(store_open(folder.path, &options, &second, NULL) == -EBUSY ? 0 : 1);
+	pid_t child = start_program("second", folder.path, NULL, -1);
 	int status = -1;
 	assert_int_equal(waitpid(child, &status, 0), child);
 	assert_int_equal(status, 0);
@@ -224,9 +228,7 @@ static void after_one_failed_commit_nothing_works_until_a_restart(void **state)
 {
 	(void)state;
 	_cleanup_(folder_remove) struct folder folder = folder_new();
-	pid_t child = fork();
-	if (child == 0)
-		_exit(commit_past_a_full_disk(folder.path));
+	pid_t child = start_program("full-disk", folder.path, NULL, -1);
 	int status = -1;
 	assert_int_equal(waitpid(child, &status, 0), child);
 	assert_int_equal(status, 0);
@@ -385,10 +387,15 @@ static void a_get_reads_little_though_the_cache_is_smaller_than_the_filters(void
 
 int main(int argc, char **argv)
 {
+	int ended = numbers_program(argc, argv);
 	if (argc == 3 && strcmp(argv[1], "small-disk") == 0)
-		_exit(work_on_a_small_disk(argv[2]));
-	if (numbers_program(argc, argv) >= 0)
-		_exit(0);
+		ended = work_on_a_small_disk(argv[2]);
+	if (argc == 3 && strcmp(argv[1], "full-disk") == 0)
+		ended = commit_past_a_full_disk(argv[2]);
+	if (argc == 3 && strcmp(argv[1], "second") == 0)
+		ended = open_as_the_second(argv[2]);
+	if (ended >= 0)
+		_exit(ended);
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(what_was_synced_outlives_any_number_of_kills),
 		cmocka_unit_test(a_record_cut_short_is_left_out_with_a_word_about_it),
