@@ -132,7 +132,9 @@ void deliveries_decide(struct runtime *runtime)
 			return;
 		list_remove(&delivery->hook);
 		runtime->waiting_count--;
+		begin_task(runtime, TASK_DECIDE, delivery->head.receipt.seq);
 		deliver(runtime, delivery);
+		begin_task(runtime, TASK_LOOP, 0);
 	}
 }
 
@@ -199,8 +201,10 @@ void clock_decide(struct runtime *runtime)
 		if (boot_us(runtime) < runtime->clock_hold_us ||
 			runtime->service->next_due_us(runtime->state) > clock_wall_us(runtime->clock))
 			return;
+		begin_task(runtime, TASK_CLOCK, 0);
 		turn = runtime_open_turn(runtime, &clock);
 		turn_tick(&turn);
+		begin_task(runtime, TASK_LOOP, 0);
 		if (turn.fact_count == 0) {
 			turn_end(&turn);
 			runtime->clock_hold_us = boot_us(runtime) + CLOCK_HOLD_US; /* due, and yet nothing to say */

@@ -97,6 +97,11 @@ static bool is_ours(const struct effect *effect)
 	return effect->claimed == CLAIM_FRESH || effect->claimed == CLAIM_UNUSED;
 }
 
+static void begin_result(const struct effect *effect)
+{
+	begin_task(effect->runtime, TASK_RESULT, effect->delivery->head.receipt.seq);
+}
+
 static void decide(struct effect *effect, const void *result)
 {
 	struct runtime *runtime = effect->runtime;
@@ -111,7 +116,9 @@ static void decide(struct effect *effect, const void *result)
 	(void)reads;
 	turn = runtime_open_turn(runtime, &said);
 	turn.failures = effect->delivery->head.failures;
+	begin_result(effect);
 	verdict = turn_effect_result(&turn, effect->kind, payload, effect->request, result, effect->claimed);
+	begin_task(runtime, TASK_LOOP, 0);
 	assert(verdict != WORKING || turn.kind);
 	if (verdict == WORKING && lease_lives(effect)) {
 		effect_new(runtime, &effect->delivery, turn.kind, &turn.request);
@@ -172,7 +179,9 @@ static void say_claim(struct effect *effect)
 	turn = runtime_open_turn(runtime, &said);
 	turn.folds = false;
 	turn.is_claim = true;
+	begin_result(effect);
 	turn_claim(&turn, effect->kind, payload, effect->request);
+	begin_task(runtime, TASK_LOOP, 0);
 	message = turn_fact(&turn.facts, 0);
 	buffer_add(&request->message, message.data, message.len);
 	request->effect = effect;
@@ -212,12 +221,16 @@ static bool service_agrees(struct effect *effect)
 	Envelope envelope;
 	struct said said;
 	struct bytes payload;
+	bool agrees;
 
 	if (!delivery_read(effect->delivery, &envelope, &said, &payload))
 		return false;
+	begin_result(effect);
 	state_write_turn(runtime->state, runtime->turns + 1);
-	return turn_may_proceed(runtime->table, runtime->state, said.topic, effect->kind, payload, effect->request,
+	agrees = turn_may_proceed(runtime->table, runtime->state, said.topic, effect->kind, payload, effect->request,
 		clock_wall_us(runtime->clock));
+	begin_task(runtime, TASK_LOOP, 0);
+	return agrees;
 }
 
 bool effect_may_go(const struct effect *effect)

@@ -6,6 +6,7 @@
  * Fails by: die() when there are more descriptors than one loop should have.
  */
 #include "bus/actor/loop.h"
+#include "bus/actor/watchdog.h"
 #include "bus/base/log.h"
 #include "bus/base/memory.h"
 #include "bus/wire/zmq_link.h"
@@ -24,6 +25,7 @@ struct watch {
 struct loop {
 	struct link *link;
 	struct effect_driver *const *drivers;
+	struct activity *activity;
 	struct watch watches[WATCHES_MOST];
 	struct before {
 		loop_before_fn *call;
@@ -35,12 +37,13 @@ struct loop {
 	bool stopped;
 };
 
-struct loop *loop_new(struct link *link, struct effect_driver *const *drivers)
+struct loop *loop_new(struct link *link, struct effect_driver *const *drivers, struct activity *activity)
 {
 	struct loop *loop = memory_new(sizeof(*loop));
 
 	loop->link = link;
 	loop->drivers = drivers;
+	loop->activity = activity;
 	for (int i = 0; i < WATCHES_MOST; i++)
 		loop->watches[i].fd = -1;
 	return loop;
@@ -121,8 +124,12 @@ static size_t gather(struct loop *loop)
 void loop_wait(struct loop *loop, int64_t timeout_us)
 {
 	size_t count = gather(loop);
+	int r;
 
-	if (zmq_link_wait(loop->link, loop->polled, count, timeout_us) < 0)
+	activity_begin(loop->activity, TASK_WAITING, 0);
+	r = zmq_link_wait(loop->link, loop->polled, count, timeout_us);
+	activity_begin(loop->activity, TASK_LOOP, 0);
+	if (r < 0)
 		return;
 	for (size_t i = 0; i < count; i++) {
 		const struct watch *watch = loop->watch_of[i] < 0 ? NULL : &loop->watches[loop->watch_of[i]];

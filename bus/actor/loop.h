@@ -6,8 +6,10 @@
 
 #include "bus/actor/process.h"
 
-struct loop *loop_new(struct link *link, struct effect_driver *const *drivers);
-void loop_free(struct loop *loop); /* takes NULL; link and drivers are borrowed */
+struct activity; /* watchdog.h */
+
+struct loop *loop_new(struct link *link, struct effect_driver *const *drivers, struct activity *activity);
+void loop_free(struct loop *loop); /* takes NULL; what it was made with is borrowed */
 /* Calls what is to be called before a wait; how long the wait may last at most, -1: any. */
 int64_t loop_prepare(struct loop *loop);
 /* Waits and calls what is ready. */

@@ -9,6 +9,7 @@
  */
 #include "bus/actor/process.h"
 #include "bus/actor/loop.h"
+#include "bus/actor/watchdog.h"
 #include "bus/base/cleanup.h"
 #include "bus/base/file.h"
 #include "bus/base/log.h"
@@ -36,10 +37,14 @@ const struct config_key process_keys[] = {
 	{ "clock", "origin-real-us", NULL, "real time at which a scaled clock starts, microseconds since 1970", false },
 	{ "clock", "origin-wall-us", NULL, "what a scaled clock shows at its origin, microseconds since 1970", false },
 	{ "log", "level", "info", "critical, error, warning, notice, info or debug", false },
+	{ "turn", "deadline", "10s", "a decision that takes longer ends its process: 1s or more", false },
 	REACH_CONFIG_KEYS,
 	{ "*", "*", NULL, NULL, false },
 	{ NULL, NULL, NULL, NULL, false },
 };
+
+static struct activity activity; /* the watchdog looks at it for as long as there is a process */
+static const int64_t TURN_LEAST_US = 1 * US_PER_S;
 
 struct running {
 	const struct process *process;
@@ -228,7 +233,7 @@ static void open_state(const struct running *running, struct store **ret)
 
 static void open_runtime(struct running *running)
 {
-	const struct runtime_settings settings = { .instance = running->instance };
+	const struct runtime_settings settings = { .instance = running->instance, .activity = &activity };
 	struct store *store = NULL;
 	struct reach reach;
 	char why[256];
@@ -278,6 +283,22 @@ static void watch_signals(struct running *running)
 	running->signals = signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
 	if (running->signals < 0)
 		die("no signalfd: %s", strerror(errno));
+}
+
+/* --- what does not come to an end --- */
+
+static void watch_turns(const struct running *running)
+{
+	struct config_error error;
+	int64_t turn_us;
+
+	if (config_get_span(running->config, "turn", NULL, "deadline", &turn_us, &error) < 0)
+		die("%s", error.text);
+	if (turn_us < TURN_LEAST_US)
+		die("%s: deadline in [turn] is less than 1s", running->config_path);
+	activity_begin(&activity, TASK_LOOP, 0);
+	if (watchdog_start(&activity, running->process->service->name, turn_us) < 0)
+		die("no thread for the watchdog: is the limit of processes (ulimit -u) too low?");
 }
 
 /* --- what the admin and the supervisor hear --- */
@@ -393,10 +414,11 @@ int process_main(int argc, char **argv, const struct process *process)
 	watch_signals(running);
 	open_runtime(running);
 	TEXT_COPY(running->why, runtime_why(running->runtime)); /* not being connected yet is nothing to tell */
-	running->loop = loop_new(running->link, running->drivers);
+	running->loop = loop_new(running->link, running->drivers, &activity);
 	loop_watch(running->loop, running->signals, false, begin_to_stop, running);
 	if (process->start)
 		process->start(running->loop, running->runtime, running->config, &running->clock);
+	watch_turns(running);
 	run(running);
 	end(running);
 	return running->phase == RUNTIME_REFUSED ? EXIT_ENVIRONMENT : 0;

@@ -185,10 +185,12 @@ static void hear_projection(struct runtime *runtime, const Projection *head, str
 	if (message_read(message, &envelope, &payload) == 0) {
 		struct said said = said_from(&envelope, head->seq, head->time_us, head->said_by);
 
+		begin_task(runtime, TASK_FOLD, head->seq);
 		state_write_projected(runtime->state);
 		fold(runtime, &said, payload);
 		state_write_turn(runtime->state, runtime->turns + 1);
 		runtime->counts.folded++;
+		begin_task(runtime, TASK_LOOP, 0);
 	}
 	pass(runtime, head->seq);
 	if (state_wants_flush(runtime->state) && state_flush(runtime->state) < 0)
@@ -274,6 +276,7 @@ int runtime_new(const struct service *service, const struct runtime_settings *se
 	runtime->service = service;
 	runtime->clock = clock;
 	runtime->drivers = drivers;
+	runtime->activity = settings->activity ? settings->activity : &runtime->unwatched;
 	TEXT_COPY(runtime->instance, settings->instance);
 	if (settings->run)
 		TEXT_COPY(runtime->run, settings->run);

@@ -16,6 +16,8 @@
 
 struct runtime;
 
+struct activity; /* watchdog.h */
+
 struct runtime_settings {
 	const char *instance;  /* stable name, "intake" or "gateway-1" */
 	uint32_t effects_most; /* at once */
@@ -24,6 +26,7 @@ struct runtime_settings {
 	int64_t flush_us;           /* folded state reaches the store after this: 1 s */
 	int64_t gateway_promise_us; /* as the broker's (broker.h): 1.5 s */
 	const char *run;            /* name of this run: random */
+	struct activity *activity;  /* where it notes what it is at: nowhere */
 };
 
 extern const struct store_options runtime_store_options;

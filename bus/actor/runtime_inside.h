@@ -7,6 +7,7 @@
 #include "bus/actor/layers.h"
 #include "bus/actor/session.h"
 #include "bus/actor/turns.h"
+#include "bus/actor/watchdog.h"
 #include "bus/base/list.h"
 
 struct delivery {
@@ -84,11 +85,17 @@ struct runtime {
 	uint32_t effects_running, effects_most;
 	bool draining;
 	struct runtime_counts counts;
+	struct activity *activity, unwatched;
 };
 
 static inline int64_t boot_us(const struct runtime *runtime)
 {
 	return clock_boot_us(runtime->clock);
+}
+
+static inline void begin_task(struct runtime *runtime, enum task task, uint64_t seq)
+{
+	activity_begin(runtime->activity, task, seq);
 }
 
 static inline bool runtime_passed(const struct runtime *runtime, uint64_t seq)
