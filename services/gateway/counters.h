@@ -18,7 +18,8 @@
 	X(previous_secret) /* right with the secret that is being rotated out */                                       \
 	X(refused)         /* 503 */                                                                                   \
 	X(malformed)       /* 400, 404, 405, 413 */                                                                    \
-	X(cut_off)         /* too slow, or too many */                                                                 \
+	X(cut_off)         /* too slow, or the body too long */                                                        \
+	X(crowded_out)     /* the longest without a request when there was no room for another connection */           \
 	X(optouts)
 
 struct counters {

@@ -7,7 +7,8 @@
  * Owns:      the listening socket, the connections, the requests that are being received or answered.
  * Promises:  a request is there within 5 s (10 s where it follows another on the same connection) or its connection is cut: the
  *            library's own timeout counts idleness only, so one byte a second would live for ever; at most 1 MB of body is kept, 64 MB of all; a request whose framing two servers could
- *            read differently is refused and its connection closed.
+ *            read differently is refused and its connection closed; when there is no room for another connection, the one that
+ *            is the longest without a request makes it.
  * Fails by:  400, 404, 405, 413, 503 in words; die() when it cannot listen.
  * Read next: reception.c (what a request means), door.c (how it gets in), visit.c, listen.c
  */
@@ -32,9 +33,10 @@ enum {
 	BODY_MOST = 1024 * 1024,        /* of one request */
 	DISCARD_MOST = 8 * 1024 * 1024, /* read and thrown away, so that a client hears its 413; past it: cut */
 	BODIES_MOST = 64 * 1024 * 1024, /* of all requests at once */
-	CONNECTIONS_MOST = 1000,
-	LIBRARY_RUNS_MOST = 64, /* in one turn of the loop */
-	IDLE_MOST_S = 15,       /* a second net under the deadline */
+	CONNECTIONS_MOST = 4000,
+	CONNECTIONS_KEPT_FREE = 16, /* so that a newcomer never waits for the slow to leave */
+	LIBRARY_RUNS_MOST = 64,     /* in one turn of the loop */
+	IDLE_MOST_S = 15,           /* a second net under the deadline */
 };
 static const int64_t report_us = US_PER_MINUTE;
 
@@ -60,6 +62,7 @@ static struct http {
 	struct counters counters, reported;
 	char shops_folder[PATH_MAX / 2], rejected_folder[PATH_MAX];
 	struct visits visits;
+	unsigned connections_most;
 	struct absence absence;
 	size_t bodies; /* bytes kept of all requests */
 	int wake_fd;
@@ -80,6 +83,8 @@ static void on_connection(
 	if (code == MHD_CONNECTION_NOTIFY_STARTED) {
 		*context = visit_begin(&http.visits,
 			MHD_get_connection_info(connection, MHD_CONNECTION_INFO_CONNECTION_FD)->connect_fd);
+		visits_make_room(
+			&http.visits, http.connections_most - CONNECTIONS_KEPT_FREE, &http.counters.crowded_out);
 	} else {
 		visit_end(*context);
 		*context = NULL;
@@ -396,9 +401,10 @@ static int64_t before_wait(void *context)
 
 static void listen_http(const struct config *config)
 {
+	http.connections_most = listen_room(CONNECTIONS_MOST);
 	http.daemon = MHD_start_daemon(MHD_USE_EPOLL | MHD_ALLOW_SUSPEND_RESUME | MHD_USE_ERROR_LOG, 0, NULL, NULL,
 		on_request, NULL, MHD_OPTION_EXTERNAL_LOGGER, pass_on_words, NULL, MHD_OPTION_LISTEN_SOCKET,
-		listen_socket(config), MHD_OPTION_CONNECTION_LIMIT, (unsigned)CONNECTIONS_MOST,
+		listen_socket(config), MHD_OPTION_CONNECTION_LIMIT, http.connections_most,
 		MHD_OPTION_CONNECTION_TIMEOUT, (unsigned)IDLE_MOST_S, MHD_OPTION_STRICT_FOR_CLIENT, 1,
 		MHD_OPTION_NOTIFY_CONNECTION, on_connection, NULL, MHD_OPTION_NOTIFY_COMPLETED, on_completed, NULL,
 		MHD_OPTION_UNESCAPE_CALLBACK, leave_escaped, NULL, MHD_OPTION_END);

@@ -1,4 +1,4 @@
-/* listen.c: the listening socket, as [gateway] listen and port say */
+/* listen.c: the listening socket, as [gateway] listen and port say, and how many connections there is room for */
 #include "services/gateway/listen.h"
 #include "bus/base/log.h"
 #include <errno.h>
@@ -8,17 +8,25 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-enum { BACKLOG = 511, DESCRIPTORS_WANTED = 4096 };
+enum { BACKLOG = 511, DESCRIPTORS_BESIDE = 200, ROOM_LEAST = 32 }; /* beside: state, spool, ZeroMQ, logs */
 
-/* A connection is a descriptor; the usual soft limit of 1024 is too low for as many as http.c allows. */
-static void allow_descriptors(void)
+/* A connection is a descriptor; the usual soft limit of 1024 is too low for as many as http.c wants. */
+unsigned listen_room(unsigned most)
 {
+	rlim_t wanted = (rlim_t)most + DESCRIPTORS_BESIDE;
 	struct rlimit limit;
 
-	if (getrlimit(RLIMIT_NOFILE, &limit) < 0 || limit.rlim_cur >= DESCRIPTORS_WANTED)
-		return;
-	limit.rlim_cur = limit.rlim_max < DESCRIPTORS_WANTED ? limit.rlim_max : DESCRIPTORS_WANTED;
-	setrlimit(RLIMIT_NOFILE, &limit);
+	if (getrlimit(RLIMIT_NOFILE, &limit) < 0)
+		return ROOM_LEAST;
+	if (limit.rlim_cur < wanted) {
+		limit.rlim_cur = limit.rlim_max < wanted ? limit.rlim_max : wanted;
+		setrlimit(RLIMIT_NOFILE, &limit);
+		getrlimit(RLIMIT_NOFILE, &limit);
+	}
+	if (limit.rlim_cur >= wanted)
+		return most;
+	return limit.rlim_cur < DESCRIPTORS_BESIDE + ROOM_LEAST ? ROOM_LEAST
+								: (unsigned)limit.rlim_cur - DESCRIPTORS_BESIDE;
 }
 
 static int try_listen(const struct addrinfo *address)
@@ -53,7 +61,6 @@ int listen_socket(const struct config *config)
 	if (getaddrinfo(host, port, &wanted, &address) != 0)
 		die("[gateway] listen = %s is not an IP address; 127.0.0.1 behind a TLS proxy on this machine is usual",
 			host);
-	allow_descriptors();
 	fd = try_listen(address);
 	freeaddrinfo(address);
 	if (fd < 0)

@@ -5,5 +5,7 @@
 #include "bus/base/config.h"
 
 int listen_socket(const struct config *config); /* non-blocking; die()s with a remedy */
+/* How many connections the limit of open files leaves room for, which is raised as far as may be; `most` at most. */
+unsigned listen_room(unsigned most);
 
 #endif

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <sys/socket.h>
 
+enum { CUTS_AT_ONCE = 32 };                     /* each costs a system call here and a few in the library */
 static const int64_t request_us = 5 * US_PER_S; /* one time for all: so the list is sorted by appending */
 
 struct visit {
@@ -52,23 +53,38 @@ void visits_init(struct visits *visits, const struct clock *clock)
 {
 	list_init(&visits->list);
 	visits->clock = clock;
+	visits->count = 0;
+}
+
+static void cut(struct visit *visit, uint64_t *counter)
+{
+	list_remove(&visit->link);
+	shutdown(visit->fd, SHUT_RDWR);
+	(*counter)++;
 }
 
 int64_t visits_cut(struct visits *visits, uint64_t *counter)
 {
+	int looked_at = 0;
+
 	LIST_EACH_SAFE (hook, &visits->list) {
 		struct visit *visit = LIST_ENTRY(hook, struct visit, link);
 		int64_t left_us = visit->deadline_us - now_us(visits);
 
 		if (left_us > 0)
 			return left_us;
-		if (may_stay(visit))
-			continue;
-		list_remove(&visit->link);
-		shutdown(visit->fd, SHUT_RDWR);
-		(*counter)++;
+		if (++looked_at > CUTS_AT_ONCE)
+			return 0;
+		if (!may_stay(visit))
+			cut(visit, counter);
 	}
 	return list_empty(&visits->list) ? -1 : request_us;
+}
+
+void visits_make_room(struct visits *visits, unsigned most, uint64_t *counter)
+{
+	if (visits->count > most && !list_empty(&visits->list))
+		cut(LIST_ENTRY(visits->list.next, struct visit, link), counter);
 }
 
 struct visit *visit_begin(struct visits *visits, int fd)
@@ -78,6 +94,7 @@ struct visit *visit_begin(struct visits *visits, int fd)
 	list_init(&visit->link);
 	visit->visits = visits;
 	visit->fd = fd;
+	visits->count++;
 	give_time(visit);
 	return visit;
 }
@@ -87,6 +104,7 @@ void visit_end(struct visit *visit)
 	if (!visit)
 		return;
 	list_remove(&visit->link);
+	visit->visits->count--;
 	free(visit);
 }
 

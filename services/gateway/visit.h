@@ -12,13 +12,20 @@
 struct visits {
 	struct list list; /* those with a deadline, the nearest first */
 	const struct clock *clock;
+	unsigned count; /* all of them */
 };
 
 struct visit;
 
 void visits_init(struct visits *visits, const struct clock *clock);
-/* Shuts down what is too slow (the library sees the end and closes) and counts it; how long until the next one, -1: none. */
+/*
+ * Shuts down what is too slow (the library sees the end and closes) and counts it, a few at a time so that nobody waits for it;
+ * how long until the next one, -1: none.
+ */
 int64_t visits_cut(struct visits *visits, uint64_t *counter);
+
+/* Shuts down the one whose deadline is nearest, if there are more than `most`: who is slowest makes room. */
+void visits_make_room(struct visits *visits, unsigned most, uint64_t *counter);
 
 struct visit *visit_begin(struct visits *visits, int fd); /* a request is expected within 5 s */
 void visit_end(struct visit *visit);                      /* takes NULL */

@@ -270,6 +270,20 @@ def test_slow_clients_in_number_do_not_keep_others_out(system, shop):
             s.close()
 
 
+def test_more_slow_clients_than_there_is_room_for_keep_nobody_out():
+    """The gateway may have 300 files open: fewer than the clients that hold a connection and say nothing."""
+    with System() as system:
+        system.where = lambda name: ["prlimit", "--nofile=300:300"] if name == "gateway" else []
+        system.add_shop("demo")
+        system.start("broker", "gateway")
+        slow = [socket.create_connection(("127.0.0.1", system.port)) for _ in range(280)]
+        began = time.monotonic()
+        assert system.request("GET", "/healthz").status == 200
+        assert time.monotonic() - began < 4  # they are cut after 5 s; what comes before that is room made for a newcomer
+        for s in slow:
+            s.close()
+
+
 def test_clients_that_leave_in_the_middle_harm_nobody(system, shop):
     webhook = shop.shopify("carts/create", fixture("shopify-carts-create"), secret="another-secret")
     whole = head_of(webhook, **{"Content-Length": len(webhook.body)}) + b"\r\n" + webhook.body
