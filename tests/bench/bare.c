@@ -1,7 +1,7 @@
 /*
  * bare.c: the least a webhook's receiver can do, to hold the gateway against: checks the HMAC, parses the JSON, answers
  *
- *   bench_bare PORT SECRET      until SIGTERM; one thread, as the gateway; nothing is kept
+ *   bench_bare PORT SECRET      until SIGTERM; one thread and the settings of the gateway; nothing is kept
  */
 #include "bus/base/bytes.h"
 #include "bus/base/log.h"
@@ -86,7 +86,8 @@ int main(int argc, char **argv)
 	sigaddset(&ends, SIGTERM);
 	sigprocmask(SIG_BLOCK, &ends, NULL);
 	if (!MHD_start_daemon(MHD_USE_EPOLL_INTERNAL_THREAD, (uint16_t)atoi(argv[1]), NULL, NULL, handle, NULL,
-		    MHD_OPTION_NOTIFY_COMPLETED, forget, NULL, MHD_OPTION_CONNECTION_LIMIT, 2048U, MHD_OPTION_END))
+		    MHD_OPTION_NOTIFY_COMPLETED, forget, NULL, MHD_OPTION_CONNECTION_LIMIT, 1000U,
+		    MHD_OPTION_CONNECTION_TIMEOUT, 15U, MHD_OPTION_STRICT_FOR_CLIENT, 1, MHD_OPTION_END))
 		die("cannot listen on port %s", argv[1]);
 	sigwait(&ends, &signal);
 	return 0;
