@@ -11,6 +11,7 @@
 #include "bus/base/file.h"
 #include "bus/base/log.h"
 #include "bus/base/notify.h"
+#include "bus/base/restoring.h"
 #include "bus/base/text.h"
 #include "bus/broker/broker.h"
 #include "bus/broker/committer.h"
@@ -22,6 +23,7 @@
 #include <signal.h>
 #include <stdlib.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 enum {
 	TOPOLOGY_BYTES_MAX = 1 << 20,
@@ -251,6 +253,18 @@ static int verify(struct process *process, const struct order *order)
 		&settings, clock_wall_us(&process->clock));
 }
 
+/* A log that is half in place, or whole but taken for the one it was copied from, must not be opened. */
+static void check_restored(const struct process *process)
+{
+	const char *state = config_get(process->config, "paths", NULL, "state");
+	char path[600];
+
+	snprintf(path, sizeof(path), "%s/" RESTORING_MARK, state);
+	if (access(path, F_OK) == 0)
+		die("a restore into %s did not come to its end: run cartbus restore again, with the same backup",
+			state);
+}
+
 static void open_broker(struct process *process)
 {
 	struct broker_settings settings = parse_settings(process->config);
@@ -425,6 +439,7 @@ int main(int argc, char **argv)
 	signal(SIGINT, stop);
 	signal(SIGABRT, say_aborted);
 	signal(SIGHUP, reload);
+	check_restored(&process);
 	open_broker(&process);
 	log_event(LOG_NOTICE, "ready log=%s head=%llu", broker_log_id(process.broker),
 		(unsigned long long)broker_head(process.broker));

@@ -40,6 +40,10 @@ int recall_folder(const struct command *command, const char *path, struct recall
 
 	if (r == -EBUSY)
 		complain(command, "%s is in use: stop everything first", path);
+	else if (r == -EUCLEAN)
+		complain(command, "%s is damaged, and what it knew to be mailed is not learnt: %s", path, why);
+	else if (r < 0)
+		complain(command, "%s cannot be read, and may know what was mailed: %s", path, why);
 	if (r < 0)
 		return r;
 	if (strcmp(state_folder_log_id(state), recall->log_id) == 0)

@@ -13,7 +13,10 @@ struct recall {
 	json_t *sends;      /* an object: a step each */
 };
 
-/* Reads one service's state and appends what was mailed. 1: it keeps account of mails; 0: it does not, or of another log. */
+/*
+ * Reads one service's state and appends what was mailed. 1: it keeps account of mails; 0: it does not, or of another log; -EBUSY: it
+ * runs; -EUCLEAN: it is damaged; else why it cannot be read now. Complains.
+ */
 int recall_folder(const struct command *command, const char *path, struct recall *recall);
 /* Says them again as facts. An exit; complains. */
 int recall_say(const struct command *command, json_t *sends);

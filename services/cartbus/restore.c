@@ -4,7 +4,8 @@
  * Owns:      <state>/restore.json between a restore and its release: what the services knew to be mailed.
  * Promises:  nothing is deleted: what was there is put aside. The log gets another identity, so nobody takes it for the one it
  *            was copied from, and the broker claims no mail until --release. What was mailed after the backup is learnt from the
- *            states of senders and waiter before they are put aside, and said again before the first claim.
+ *            states of senders and waiter before they are put aside, and said again before the first claim. Whatever ends it
+ *            half way, the broker does not start until it was run again, and what was learnt by then is kept.
  * Fails by:  stopping before anything was moved when something runs, or the backup is not what it was.
  * Read next: recall.c, backup_folder.c, bus/broker/claim.c (why nothing is claimed)
  */
@@ -16,6 +17,7 @@
 #include "bus/base/bytes.h"
 #include "bus/base/cleanup.h"
 #include "bus/base/file.h"
+#include "bus/base/restoring.h"
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -40,13 +42,14 @@ struct restoring {
 	int stores;           /* that knew what was mailed */
 };
 
-/* A name of a folder in the state that holds a store: the broker's log, or a service's fold. */
+/* A name of a folder in the state that holds a store: the broker's log, whole or not, or a service's fold. */
 static bool is_store(const char *state, const char *name)
 {
 	char path[PATH_BYTES];
 
 	snprintf(path, sizeof(path), "%s/%s/CURRENT", state, name);
-	return name[0] != '.' && strncmp(name, "before-restore-", 15) != 0 && access(path, F_OK) == 0;
+	return name[0] != '.' && strncmp(name, "before-restore-", 15) != 0 &&
+		(strcmp(name, "broker") == 0 || access(path, F_OK) == 0);
 }
 
 typedef int store_fn(struct restoring *restoring, const char *name);
@@ -63,20 +66,27 @@ static int each_store(struct restoring *restoring, store_fn *each)
 	return r;
 }
 
-/* The broker's log cannot be opened as a service's state; its lock says whether it runs. */
-static int learn(struct restoring *restoring, const char *name)
+/* One that is damaged knows nothing; one that cannot be read today may know much. */
+static int learn_from(struct restoring *restoring, const char *path)
 {
 	struct recall recall = { .log_id = json_string_value(json_object_get(restoring->note, "log")),
 		.from_us = json_integer_value(json_object_get(restoring->note, "at_us")) - OVERLAP_US,
 		.sends = restoring->sends };
+	int r = recall.log_id ? recall_folder(restoring->command, path, &recall) : 0;
+
+	restoring->stores += r > 0;
+	return r == -EUCLEAN || r > 0 ? 0 : r;
+}
+
+/* The broker's log cannot be opened as a service's state; its lock says whether it runs. */
+static int learn(struct restoring *restoring, const char *name)
+{
 	char path[PATH_BYTES];
 	int lock = -1, r;
 
 	if (strcmp(name, "broker") != 0) {
 		snprintf(path, sizeof(path), "%s/%s", restoring->state, name);
-		r = recall.log_id ? recall_folder(restoring->command, path, &recall) : 0;
-		restoring->stores += r > 0;
-		return r == -EBUSY ? r : 0; /* one that is damaged knows nothing */
+		return learn_from(restoring, path);
 	}
 	snprintf(path, sizeof(path), "%s/broker/.lock", restoring->state);
 	r = file_lock(path, &lock);
@@ -87,29 +97,40 @@ static int learn(struct restoring *restoring, const char *name)
 	return r == -EBUSY ? r : 0;
 }
 
-/* Plain files only: a spool, and what was rejected, lie in folders and stay. */
+static int put_file_aside(const struct restoring *restoring, const char *name, const char *file)
+{
+	char from[PATH_BYTES], to[PATH_BYTES];
+
+	snprintf(from, sizeof(from), "%s/%s/%s", restoring->state, name, file);
+	snprintf(to, sizeof(to), "%s/%s/%s", restoring->aside, name, file);
+	return rename(from, to) < 0 ? -errno : 0;
+}
+
+/* Plain files only: a spool, and what was rejected, lie in folders and stay. CURRENT last: it says that there is still a store. */
 static int put_aside(struct restoring *restoring, const char *name)
 {
 	char from[PATH_BYTES], to[PATH_BYTES];
 	_cleanup_(closedirp) DIR *listing = NULL;
+	bool has_current = false;
 	struct dirent *entry;
+	int r = 0;
 
 	snprintf(to, sizeof(to), "%s/%s", restoring->aside, name);
 	snprintf(from, sizeof(from), "%s/%s", restoring->state, name);
 	listing = opendir(from);
 	if (!listing || file_make_folders(to, 0700) < 0)
 		return -errno;
-	while ((entry = readdir(listing))) {
+	while (r >= 0 && (entry = readdir(listing))) {
 		struct stat about;
 
 		if (fstatat(dirfd(listing), entry->d_name, &about, AT_SYMLINK_NOFOLLOW) < 0 || !S_ISREG(about.st_mode))
 			continue;
-		snprintf(from, sizeof(from), "%s/%s/%s", restoring->state, name, entry->d_name);
-		snprintf(to, sizeof(to), "%s/%s/%s", restoring->aside, name, entry->d_name);
-		if (rename(from, to) < 0)
-			return -errno;
+		if (strcmp(entry->d_name, "CURRENT") == 0)
+			has_current = true;
+		else
+			r = put_file_aside(restoring, name, entry->d_name);
 	}
-	return 0;
+	return r >= 0 && has_current ? put_file_aside(restoring, name, "CURRENT") : r;
 }
 
 static int give_identity(const struct restoring *restoring)
@@ -132,6 +153,25 @@ static int give_identity(const struct restoring *restoring)
 	return child > 0 && waitpid(child, &status, 0) == child && status == 0 ? 0 : -EIO;
 }
 
+static json_t *read_note(const char *state)
+{
+	_cleanup_(buffer_free) struct buffer text = { 0 };
+	char path[PATH_BYTES];
+
+	snprintf(path, sizeof(path), "%s/restore.json", state);
+	return file_read(path, NOTE_MAX, &text) == 0 ? json_loads(buffer_text(&text), 0, NULL) : NULL;
+}
+
+/* A restore that was cut short, or not released, knew what nobody may know any more: it had put the states aside. */
+static void add_older_note(struct restoring *restoring)
+{
+	json_t *older = read_note(restoring->state);
+
+	json_object_update_missing(restoring->sends, json_object_get(older, "sends"));
+	restoring->stores += (int)json_integer_value(json_object_get(older, "stores"));
+	json_decref(older);
+}
+
 static int write_note(const struct restoring *restoring)
 {
 	_cleanup_free_ char *text = NULL;
@@ -141,8 +181,30 @@ static int write_note(const struct restoring *restoring)
 	text = json_dumps(note, JSON_COMPACT);
 	json_decref(note);
 	snprintf(path, sizeof(path), "%s/restore.json", restoring->state);
-	unlink(path);
-	return text ? file_write_new(path, bytes_of(text), 0600) : -ENOMEM;
+	return text ? file_write_durably(path, bytes_of(text), 0600) : -ENOMEM;
+}
+
+static int set_mark(const struct restoring *restoring)
+{
+	char path[PATH_BYTES];
+
+	snprintf(path, sizeof(path), "%s/" RESTORING_MARK, restoring->state);
+	return file_write_durably(path, bytes_of("cartbus restore did not come to its end: run it again\n"), 0600);
+}
+
+/* Only when the disk holds all of it: a state that a power cut brings back would be of the log that went. */
+static int lift_mark(const struct restoring *restoring)
+{
+	char path[PATH_BYTES];
+	int state = open(restoring->state, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	int r = state < 0 || syncfs(state) < 0 ? -errno : 0;
+
+	snprintf(path, sizeof(path), "%s/" RESTORING_MARK, restoring->state);
+	if (r == 0 && (unlink(path) < 0 || fsync(state) < 0))
+		r = -errno;
+	if (state >= 0)
+		close(state);
+	return r;
 }
 
 /* From here on things move. The note first: it is what cannot be learnt again. */
@@ -151,8 +213,12 @@ static int put_in_place(struct restoring *restoring)
 	char from[PATH_BYTES], to[PATH_BYTES];
 	json_t *files = json_array();
 	struct backup_sum sum;
-	int r = write_note(restoring), ended;
+	int r, ended;
 
+	add_older_note(restoring);
+	r = write_note(restoring);
+	if (r >= 0)
+		r = set_mark(restoring);
 	if (r >= 0)
 		r = each_store(restoring, put_aside);
 	if (r < 0) {
@@ -167,9 +233,9 @@ static int put_in_place(struct restoring *restoring)
 	rmdir(to);
 	ended = backup_copy(restoring->command, from, to, files, &sum);
 	json_decref(files);
-	if (ended == EXIT_FINE && give_identity(restoring) < 0) {
+	if (ended == EXIT_FINE && (give_identity(restoring) < 0 || lift_mark(restoring) < 0)) {
 		complain(restoring->command,
-			"the log is in place but has its old identity: run cartbus-broker --new-identity");
+			"the log is in place but could not get an identity of its own: run it again");
 		ended = EXIT_NO;
 	}
 	return ended;
@@ -204,7 +270,7 @@ static int restore(const struct command *command, const char *folder)
 	int ended = backup_verify(command, folder, &sum, &restoring.note);
 
 	snprintf(restoring.aside, sizeof(restoring.aside), "%s/before-restore-%lld", restoring.state,
-		(long long)(clock_wall_us(&command->clock) / US_PER_S));
+		(long long)clock_wall_us(&command->clock));
 	if (ended == EXIT_FINE && file_make_folders(restoring.state, 0750) < 0)
 		ended = EXIT_NO;
 	if (ended == EXIT_FINE && each_store(&restoring, learn) < 0)
@@ -220,15 +286,12 @@ static int restore(const struct command *command, const char *folder)
 
 static int release(const struct command *command, bool unlearnt)
 {
-	_cleanup_(buffer_free) struct buffer text = { 0 };
+	const char *state = config_get(command->config, "paths", NULL, "state");
 	struct client *client;
 	char path[PATH_BYTES];
-	json_t *note = NULL, *answer;
+	json_t *note = read_note(state), *answer;
 	int ended = EXIT_FINE;
 
-	snprintf(path, sizeof(path), "%s/restore.json", config_get(command->config, "paths", NULL, "state"));
-	if (file_read(path, NOTE_MAX, &text) == 0)
-		note = json_loads(buffer_text(&text), 0, NULL);
 	if (json_integer_value(json_object_get(note, "stores")) == 0 && !unlearnt) {
 		complain(command,
 			"no sender's or waiter's state was found beside the log: what was mailed after the backup is "
@@ -250,6 +313,7 @@ static int release(const struct command *command, bool unlearnt)
 	else
 		puts("Mails are claimed again.");
 	json_decref(answer);
+	snprintf(path, sizeof(path), "%s/restore.json", state);
 	unlink(path);
 	return EXIT_FINE;
 }
