@@ -160,6 +160,7 @@ int broker_let_out(struct broker *broker, int written)
 	broker->is_streaming = log_head(broker->log) >= from;
 	broker->let_out_boot_us = broker_boot_us(broker);
 	idem_committed(broker);
+	dead_committed(broker);
 	notice_committed(broker, from);
 	broker->stirred = false;
 	let_out_answers(broker);

@@ -47,6 +47,8 @@ int dead_read(struct broker *broker, const struct queue *queue, uint64_t seq, Tr
 	size_t len;
 	int r;
 
+	if (map_get(queue->dropped, map_number(&seq)))
+		return -ENOENT;
 	dead_key(queue, seq, &key);
 	r = store_get(broker->store, FAMILY_DEAD, buffer_bytes(&key), &value);
 	if (r < 0)
@@ -207,8 +209,22 @@ bool dead_drop(struct broker *broker, struct queue *queue, uint64_t seq, const c
 	if (message_read(buffer_bytes(&message), &envelope, &payload) == 0)
 		say_dead_letter(broker, queue, seq, trouble, &envelope, why);
 	dead_settled(broker, queue, seq);
+	map_put(queue->dropped, map_number(&seq), queue);
 	queue->dead_count--;
 	return true;
+}
+
+static void forget(struct bytes key, void *value, void *context)
+{
+	(void)value;
+	map_remove(context, key);
+}
+
+void dead_committed(struct broker *broker)
+{
+	for (int i = 0; i < broker->topology.peer_count; i++)
+		if (broker->queues[i] && map_count(broker->queues[i]->dropped) > 0)
+			map_each(broker->queues[i]->dropped, forget, broker->queues[i]->dropped);
 }
 
 static void open_row(struct broker *broker, struct queue *queue, uint64_t seq, Trouble *trouble)

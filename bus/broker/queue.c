@@ -31,6 +31,7 @@ int queue_open(struct broker *broker, int peer, struct queue **ret)
 	queue->chains = map_new();
 	queue->troubles = map_new();
 	queue->acks = map_new();
+	queue->dropped = map_new();
 	queue->due = ordmap_new();
 	*ret = queue;
 	r = acks_open(broker, queue);
@@ -74,6 +75,7 @@ void queue_free(struct queue *queue)
 	numbered_free(queue->by_seq);
 	map_free(queue->chains);
 	map_free(queue->troubles);
+	map_free(queue->dropped);
 	ordmap_free(queue->due);
 	free(queue);
 }

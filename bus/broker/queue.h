@@ -67,6 +67,7 @@ struct queue {
 	struct ordmap *due;   /* be64 due, be64 seq -> letter */
 	struct map *troubles; /* seq -> Trouble of letters the window has not met yet */
 	struct map *acks;     /* row number -> struct acks */
+	struct map *dropped;  /* seq: dead letters that were given up, which is not committed yet */
 	uint64_t ready_count, leased_count, delayed_count, redriven_count, dead_count, failures;
 	struct feed *feed;        /* feed.c; NULL: none since the start */
 	uint64_t served_order;    /* of the session that got the last run */

@@ -280,6 +280,39 @@ static void a_letter_is_dropped_only_with_a_reason_which_the_log_keeps(void **st
 	desk_close(scene.desk);
 }
 
+static void ask_to_drop(const struct scene *scene)
+{
+	Control *said = calloc(1, sizeof(*said));
+
+	said->which_what = Control_question_tag;
+	TEXT_COPY(said->what.question.verb, "dead.drop");
+	TEXT_COPY(said->what.question.argument, "{\"queue\":\"worker\",\"seq\":1,\"why\":\"test\"}");
+	peer_control(scene->admin, said);
+	free(said);
+}
+
+static void a_letter_that_two_drop_at_once_is_dropped_once(void **state)
+{
+	struct scene scene = set_scene(false);
+	struct item *item;
+	int told = 0;
+
+	(void)state;
+	SAID(scene.talker, .topic = "work");
+	kill_one(&scene, "no");
+	SAID(scene.talker, .topic = "work");
+	kill_one(&scene, "no");
+	ask_to_drop(&scene);
+	ask_to_drop(&scene);
+	desk_work(scene.desk);
+	assert_false(scene.admin->answer_ok);
+	assert_int_equal(count_dead(&scene), 1);
+	while ((item = peer_projection(scene.reader)))
+		told += item_says(item, "test");
+	assert_int_equal(told, 1);
+	desk_close(scene.desk);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -292,6 +325,7 @@ int main(void)
 		cmocka_unit_test(a_redriven_letter_in_hand_over_a_restart_is_still_its_holders),
 		cmocka_unit_test(a_letter_that_is_redriven_is_not_redriven_again),
 		cmocka_unit_test(a_letter_is_dropped_only_with_a_reason_which_the_log_keeps),
+		cmocka_unit_test(a_letter_that_two_drop_at_once_is_dropped_once),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
