@@ -61,7 +61,7 @@ struct turn runtime_open_turn(struct runtime *runtime, const struct said *messag
 	return (struct turn){ .table = runtime->table,
 		.state = runtime->state,
 		.message = *message,
-		.now_us = clock_wall_us(runtime->clock),
+		.now_us = steady_us(&runtime->steady),
 		.run = runtime->run,
 		.folds = true };
 }
@@ -199,7 +199,7 @@ void clock_decide(struct runtime *runtime)
 
 		state_write_turn(runtime->state, runtime->turns + 1);
 		if (boot_us(runtime) < runtime->clock_hold_us ||
-			runtime->service->next_due_us(runtime->state) > clock_wall_us(runtime->clock))
+			runtime->service->next_due_us(runtime->state) > steady_us(&runtime->steady))
 			return;
 		begin_task(runtime, TASK_CLOCK, 0);
 		turn = runtime_open_turn(runtime, &clock);
@@ -223,6 +223,6 @@ int64_t clock_wait_us(const struct runtime *runtime)
 	due_us = runtime->service->next_due_us(runtime->state);
 	if (due_us == INT64_MAX)
 		return INT64_MAX;
-	wait_us = clock_until_us(runtime->clock, due_us);
+	wait_us = steady_until_us(&runtime->steady, due_us);
 	return wait_us > until(runtime, runtime->clock_hold_us) ? wait_us : until(runtime, runtime->clock_hold_us);
 }

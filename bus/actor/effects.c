@@ -228,7 +228,7 @@ static bool service_agrees(struct effect *effect)
 	begin_result(effect);
 	state_write_turn(runtime->state, runtime->turns + 1);
 	agrees = turn_may_proceed(runtime->table, runtime->state, said.topic, effect->kind, payload, effect->request,
-		clock_wall_us(runtime->clock));
+		steady_us(&runtime->steady));
 	begin_task(runtime, TASK_LOOP, 0);
 	return agrees;
 }

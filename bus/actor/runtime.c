@@ -275,6 +275,7 @@ int runtime_new(const struct service *service, const struct runtime_settings *se
 	assert(!service->next_due_us || service->exclusive); /* two of them would fire twice */
 	runtime->service = service;
 	runtime->clock = clock;
+	runtime->steady = steady_new(clock, 0);
 	runtime->drivers = drivers;
 	runtime->activity = settings->activity ? settings->activity : &runtime->unwatched;
 	TEXT_COPY(runtime->instance, settings->instance);
@@ -361,6 +362,7 @@ int64_t runtime_work(struct runtime *runtime)
 {
 	runtime->heard_before_us = runtime->heard_us;
 	runtime->heard_us = boot_us(runtime);
+	steady_look(&runtime->steady);
 	session_hear(runtime->session);
 	effects_work(runtime);
 	if (session_is_open(runtime->session)) {

@@ -9,6 +9,7 @@
 #include "bus/actor/turns.h"
 #include "bus/actor/watchdog.h"
 #include "bus/base/list.h"
+#include "bus/base/steady.h"
 
 struct delivery {
 	struct list hook;
@@ -48,6 +49,7 @@ enum { POISONED_REMEMBERED = 16 };
 struct runtime {
 	const struct service *service;
 	const struct clock *clock;
+	struct steady steady; /* what decisions take for the time */
 	struct session *session;
 	struct state *state;
 	struct table *table;

@@ -29,7 +29,12 @@ static int64_t scaled_wall_us(const struct clock *clock)
 	return clock->origin_wall_us + (int64_t)(since * clock->rate);
 }
 
-static int64_t virtual_now_us(const struct clock *clock)
+static int64_t virtual_wall_us(const struct clock *clock)
+{
+	return clock->virtual_us + clock->virtual_ahead_us;
+}
+
+static int64_t virtual_boot_us(const struct clock *clock)
 {
 	return clock->virtual_us;
 }
@@ -54,7 +59,7 @@ struct clock clock_scaled(double rate, int64_t origin_real_us, int64_t origin_wa
 struct clock clock_virtual(int64_t start_us)
 {
 	return (struct clock){
-		.wall_us = virtual_now_us, .boot_us = virtual_now_us, .rate = 1, .virtual_us = start_us
+		.wall_us = virtual_wall_us, .boot_us = virtual_boot_us, .rate = 1, .virtual_us = start_us
 	};
 }
 

@@ -22,7 +22,8 @@ struct clock {
 	double rate;            /* of wall time: 1 but in a demo */
 	int64_t origin_wall_us; /* wall = origin_wall + (real wall - origin_real) * rate, when rate is not 1 */
 	int64_t origin_real_us;
-	int64_t virtual_us; /* of clock_virtual: both clocks */
+	int64_t virtual_us;       /* of clock_virtual: both clocks */
+	int64_t virtual_ahead_us; /* ... and how far its wall is set ahead of that */
 };
 
 struct clock clock_system(void);

@@ -140,6 +140,15 @@ static json_t *describe_disk(const struct broker *broker)
 		(json_int_t)broker->room.headroom_bytes, "short", broker->room.is_short, "why", why);
 }
 
+static json_t *describe_clock(const struct broker *broker)
+{
+	char why[256];
+
+	if (!clocks_say(broker, why))
+		why[0] = '\0';
+	return json_pack("{s:I,s:s}", "jump_us", (json_int_t)broker->steady.jump_us, "why", why);
+}
+
 json_t *answer_status(struct broker *broker, json_t *argument, char ret_error[256])
 {
 	json_t *object = json_object();
@@ -159,6 +168,7 @@ json_t *answer_status(struct broker *broker, json_t *argument, char ret_error[25
 	json_object_set_new(object, "queues", describe_queues(broker));
 	json_object_set_new(object, "gateways", gateways.array);
 	json_object_set_new(object, "disk", describe_disk(broker));
+	json_object_set_new(object, "clock", describe_clock(broker));
 	json_object_set_new(object, "refused", describe_refused(broker));
 	json_object_set_new(object, "kept", describe_kept(broker));
 	return object;

@@ -112,8 +112,8 @@ static int open_all(struct broker *broker, char ret_why[512])
 	broker->batch = store_batch_new(broker->store);
 	broker->sealed_batch = store_batch_new(broker->store);
 	broker->opened_head = log_head(broker->log);
-	if ((r = open_queues(broker)) < 0 || (r = dead_open(broker)) < 0 || (r = gateways_open(broker)) < 0 ||
-		(r = latest_open(broker)) < 0) {
+	if ((r = clocks_open(broker)) < 0 || (r = open_queues(broker)) < 0 || (r = dead_open(broker)) < 0 ||
+		(r = gateways_open(broker)) < 0 || (r = latest_open(broker)) < 0) {
 		say_unread_state(broker, r, ret_why);
 		return r;
 	}
@@ -220,8 +220,8 @@ static int64_t queue_wait_us(const struct broker *broker, const struct queue *qu
 	int64_t due_us = queue_next_due_us(queue);
 	int64_t try_us = queue->breaker.probe_boot_us - broker_boot_us(broker);
 
-	if (due_us != INT64_MAX && clock_until_us(broker->clock, due_us) < most_us)
-		most_us = clock_until_us(broker->clock, due_us);
+	if (due_us != INT64_MAX && steady_until_us(&broker->steady, due_us) < most_us)
+		most_us = steady_until_us(&broker->steady, due_us);
 	if (feed_wait_us(broker, queue) < most_us)
 		most_us = feed_wait_us(broker, queue);
 	if (breaker_is_open(&queue->breaker) && try_us > 0 && try_us < most_us)
@@ -278,7 +278,8 @@ static void tick_grace(struct broker *broker)
 
 int64_t broker_tick(struct broker *broker)
 {
-	feeds_tick(broker); /* first: what this tick makes a dead letter is not in the store yet */
+	clocks_look(broker);
+	feeds_tick(broker); /* before the queues: what this tick makes a dead letter is not in the store yet */
 	sessions_expire(broker);
 	tick_queues(broker);
 	tick_grace(broker);

@@ -109,7 +109,7 @@ int broker_seal(struct broker *broker)
 	for (int i = 0; i < broker->topology.peer_count; i++)
 		if (broker->queues[i])
 			queue_write(broker, broker->queues[i]);
-	log_seal(broker->log, batch, clock_wall_us(broker->clock));
+	log_seal(broker->log, batch, broker_wall_us(broker));
 	broker->batch = broker->sealed_batch;
 	broker->sealed_batch = batch;
 	list_move_all(&broker->sealed_answers, &broker->answers);

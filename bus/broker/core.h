@@ -12,6 +12,7 @@
 
 #include "bus/base/list.h"
 #include "bus/base/map.h"
+#include "bus/base/steady.h"
 #include "bus/broker/broker.h"
 #include "bus/broker/log.h"
 #include "bus/wire/frame.h"
@@ -69,6 +70,9 @@ struct broker {
 	struct topology topology;
 	struct broker_settings settings;
 	const struct clock *clock;
+	struct steady steady; /* wall time */
+	int64_t clock_gap_us; /* at the start the wall was so far ahead of the log, or behind it; 0: by no more than may be */
+	int64_t trusted_from_us; /* log time: until then nothing is forgotten by its age */
 	struct broker_out out;
 	const struct registry *registry; /* NULL: everybody may be everything */
 	reload_fn *reload;
@@ -114,12 +118,10 @@ struct broker {
 	int64_t folded_boot_us;  /* when it was last looked at */
 	int64_t sweep_boot_us;   /* when old idempotency keys are looked for again, and from where on */
 	struct buffer sweep_at;
-	int64_t retain_wall_us, retain_boot_us; /* a pair of moments that the clocks are held against */
-	int64_t retain_from_boot_us;            /* until then the clock is not believed: nothing is dropped */
-	int64_t retain_due_us;                  /* log time of the next look at what may go */
-	uint64_t retain_said;                   /* the message that says what goes next; 0: none */
-	Forgotten forgotten;                    /* as last said */
-	Forgotten latest_forgotten;             /* as said up to where `latest` stands */
+	int64_t retain_due_us;      /* log time of the next look at what may go */
+	uint64_t retain_said;       /* the message that says what goes next; 0: none */
+	Forgotten forgotten;        /* as last said */
+	Forgotten latest_forgotten; /* as said up to where `latest` stands */
 	int64_t latest_swept_boot_us;
 	bool latest_sweeping;
 	struct buffer latest_sweep_at;
@@ -131,7 +133,7 @@ struct broker {
 
 static inline int64_t broker_wall_us(const struct broker *broker)
 {
-	return log_time_us(broker->log, clock_wall_us(broker->clock));
+	return log_time_us(broker->log, steady_us(&broker->steady));
 }
 
 static inline int64_t broker_boot_us(const struct broker *broker)
@@ -195,6 +197,13 @@ int latest_open(struct broker *broker);
 void latest_fold(struct broker *broker, uint32_t most);
 void latest_fold_lazily(struct broker *broker, uint32_t most); /* now and then, behind the head */
 void latest_sweep(struct broker *broker);                      /* a few of the rows that are forgotten go */
+
+/* clocks.c */
+int clocks_open(struct broker *broker);
+void clocks_look(struct broker *broker);
+bool clocks_are_trusted(const struct broker *broker);
+bool clocks_say(
+	const struct broker *broker, char ret_why[256]); /* is something wrong with the clock, and what to do? */
 
 /* retain.c */
 void retain_open(struct broker *broker);

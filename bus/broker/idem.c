@@ -48,7 +48,8 @@ static bool window_is_over(const struct broker *broker, int topic, struct bytes 
 {
 	int64_t said_us = (int64_t)get_be64((const uint8_t *)value.data + VALUE_TIME);
 
-	return !is_for_ever(broker, topic, value) && broker_wall_us(broker) - said_us > broker->settings.idem_window_us;
+	return !is_for_ever(broker, topic, value) &&
+		broker_wall_us(broker) - said_us > broker->settings.idem_window_us && clocks_are_trusted(broker);
 }
 
 uint64_t idem_find(struct broker *broker, int topic, const Envelope *envelope, struct bytes message, bool *ret_same)

@@ -7,7 +7,7 @@
  *            copy of its own.) The log says first what is forgotten (topic log.forgotten): whoever folds it forgets the same, at the
  *            same place in the log, whether it was there all the time or comes when it is dropped. Rows of `latest` that were ended
  *            leave by the age of the facts; what stands stays, however old.
- *            A clock that jumped drops nothing for a day, so that somebody can set it right.
+ *            Nothing is dropped while the clock is not believed (clocks.c).
  * Read next: drop.c (how), latest.c, bus/actor/forget.c (the other side), bus/base/retention.h (the numbers)
  */
 #include "bus/base/cleanup.h"
@@ -17,8 +17,6 @@
 #include <pb_encode.h>
 
 static const int64_t LOOK_EVERY_US = 4 * US_PER_HOUR;
-static const int64_t JUMP_US = 1 * US_PER_HOUR; /* wall and boot time do not part by this much */
-static const int64_t DISTRUST_US = 1 * US_PER_DAY;
 static const char SAID[] = "retain", SHOP_OF_ALL[] = "cartbus";
 
 enum { CLASS_RAW, CLASS_FACT, SAID_LEN = 24 };
@@ -189,38 +187,18 @@ static int drop(struct broker *broker, uint8_t class)
 	return log_drop(broker->log, class, before);
 }
 
-/* Wall time that did not pass on the boot clock too, or while nobody looked, is not believed at once. */
-static bool clock_is_trusted(struct broker *broker)
-{
-	int64_t wall_us = broker_wall_us(broker), boot_us = broker_boot_us(broker);
-	int64_t parted_us = (wall_us - broker->retain_wall_us) - (boot_us - broker->retain_boot_us);
-
-	if (parted_us > JUMP_US) {
-		broker->retain_from_boot_us = boot_us + DISTRUST_US;
-		broker->retain_wall_us = wall_us;
-		broker->retain_boot_us = boot_us;
-	}
-	return boot_us >= broker->retain_from_boot_us;
-}
-
 void retain_open(struct broker *broker)
 {
-	int64_t last_us = log_time_us(broker->log, 0), now_us = broker_wall_us(broker);
-	bool believed = log_head(broker->log) == 0 || now_us - last_us < DISTRUST_US;
-
 	broker->broken = read_said(broker);
-	broker->retain_wall_us = believed ? now_us : last_us;
-	broker->retain_boot_us = broker_boot_us(broker);
 }
 
 void retain(struct broker *broker)
 {
-	bool trusted = clock_is_trusted(broker);
-
 	if (broker->broken < 0 || broker->retain_said > log_head(broker->log))
 		return;
 	if (broker->retain_said == 0) {
-		if (!trusted || broker_wall_us(broker) < broker->retain_due_us || say_forgotten(broker))
+		if (!clocks_are_trusted(broker) || broker_wall_us(broker) < broker->retain_due_us ||
+			say_forgotten(broker))
 			return;
 	}
 	broker->retain_said = 0;

@@ -1,7 +1,7 @@
 /*
  * status.c: `cartbus status` and `cartbus queues`: is all well?
  *
- * Owns:     what makes it red: a disk that fills up, dead letters, a paused queue, a service without an active instance, a
+ * Owns:     what makes it red: a disk that fills up, a clock that jumped, dead letters, a paused queue, a service without an active instance, a
  *           gateway that is away, claims that wait for
  *           one, a raised alarm.
  * Promises: red is exit 1, so a script needs no parsing.
@@ -81,6 +81,14 @@ static void judge_disk(struct health *health)
 
 	if (json_is_true(json_object_get(disk, "short")))
 		say_red(health, "the broker takes nothing new: %s", text_of(disk, "why"));
+}
+
+static void judge_clock(struct health *health)
+{
+	const json_t *clock = json_object_get(health->status, "clock");
+
+	if (number_of(clock, "jump_us") != 0)
+		say_red(health, "%s", text_of(clock, "why"));
 }
 
 static void judge_queues(struct health *health)
@@ -174,11 +182,13 @@ static void print_sessions(const json_t *sessions)
 
 static void print_health(const struct health *health)
 {
-	const json_t *why;
+	const json_t *clock = json_object_get(health->status, "clock"), *why;
 	size_t i;
 
 	puts(json_array_size(health->red) ? "RED" : "GREEN");
 	json_array_foreach(health->red, i, why) printf("  %s\n", json_string_value(why));
+	if (number_of(clock, "jump_us") == 0 && text_of(clock, "why")[0])
+		printf("  note: %s\n", text_of(clock, "why"));
 	printf("\nthe log holds %lld messages; the broker has been up for %lld s; %lld claims wait for a gateway\n\n",
 		number_of(health->status, "head"), number_of(health->status, "uptime_us") / 1000000,
 		number_of(health->status, "parked_claims"));
@@ -199,6 +209,7 @@ static int judge(const struct command *command, struct client *client, struct he
 	health->red = json_array();
 	judge_services(health);
 	judge_disk(health);
+	judge_clock(health);
 	judge_queues(health);
 	judge_gateways(health);
 	judge_claims(health);

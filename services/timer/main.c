@@ -24,7 +24,7 @@ static void log_jump(int64_t jump_us)
 	if (logged)
 		log_event(LOG_CRITICAL,
 			"the clock jumped by %lld s against the time since boot: no timer fires. Set the clock right, "
-			"or restart cartbus-timer if it is right now",
+			"or restart all of cartbus if it is right now",
 			(long long)(jump_us / US_PER_S));
 	else
 		log_event(LOG_NOTICE, "wall and boot time agree again: timers fire");
@@ -50,7 +50,7 @@ static int64_t tell(void *context)
 		return US_PER_S;
 	TEXT_COPY(alarm.kind, "clock");
 	TEXT_COPY(alarm.text, alarm.raised ? "the clock jumped: no timer fires" : "the clock is right");
-	TEXT_COPY(alarm.remedy, "set the clock right, or restart cartbus-timer if it is right now");
+	TEXT_COPY(alarm.remedy, "set the clock right, or restart all of cartbus if it is right now");
 	asked_raised = alarm.raised;
 	asked = runtime_say(runtime_in_use, &topic_alarm, &(struct say){ .shop = SHOP_OF_ALL, .key = alarm.kind }, NULL,
 			&alarm, alarm_answered, NULL) == 0;

@@ -1,0 +1,78 @@
+"""A wall clock that is set by a year, forwards and back, while the processes run and between two runs."""
+
+import os
+import struct
+
+import pytest
+
+from cartbus_system import BUILD
+from worker_system import WorkerSystem, wait_until
+
+YEAR_S = 365 * 86400
+FAILURES = 3
+
+
+class Wall:
+    """The wall clock of the processes that are started with its environment."""
+
+    def __init__(self, system):
+        self.path = system.folder / "wall"
+        self.set(0)
+
+    def set(self, ahead_s):
+        with open(self.path, "r+b" if self.path.exists() else "w+b", buffering=0) as file:
+            file.write(struct.pack("=q", ahead_s))
+
+    def environment(self):
+        options = ":".join(filter(None, [os.environ.get("ASAN_OPTIONS"), "verify_asan_link_order=0"]))
+        return {"LD_PRELOAD": str(BUILD / "bin" / "system_wall.so"), "CARTBUS_TEST_WALL": str(self.path), "ASAN_OPTIONS": options}
+
+
+@pytest.fixture
+def system(monkeypatch):
+    with WorkerSystem(worker=f"failure-limit = {FAILURES}") as system:
+        system.wall = Wall(system)
+
+        def start(*names):
+            with monkeypatch.context() as patch:
+                for name, value in system.wall.environment().items():
+                    patch.setenv(name, value)
+                system.start(*names)
+        system.start_at_wall = start
+        yield system
+
+
+def told(system, instance, words):
+    wait_until(lambda: words in system.processes[instance].tail(20000), f"{instance}: {words}")
+
+
+def what_fails_dies_in_its_time(system, key):
+    """All its delays are over within the usual time, and the log's own time has not moved by the jump."""
+    system.say(f"{key}=fail")
+    wait_until(lambda: key in [letter["key"] for letter in system.dead()], f"the end of {key}")
+    times = [entry["time_us"] for entry in system.log()]
+    assert times == sorted(times)
+    assert times[-1] - times[0] < 86400e6, "a jump is in the log"
+
+
+def test_a_clock_that_is_set_by_a_year_holds_the_timers_is_told_and_moves_nothing_else(system):
+    system.start_at_wall("broker", "timer", "test-worker")
+    what_fails_dies_in_its_time(system, "before")
+    for ahead_s, side in (YEAR_S, "ahead of"), (-YEAR_S, "behind"):
+        system.wall.set(ahead_s)
+        told(system, "broker", f" s {side} the log's time, which goes on without it")
+        told(system, "timer", "no timer fires")
+        status = system.cartbus("status", check=False)
+        assert f"{side} the log's time" in status.stdout and "set the clock right, or restart all of cartbus" in status.stdout
+        what_fails_dies_in_its_time(system, f"during{ahead_s}")
+        system.wall.set(0)
+        told(system, "broker", "the clock agrees again")
+        told(system, "timer", "wall and boot time agree again")
+        what_fails_dies_in_its_time(system, f"after{ahead_s}")
+        system.kill("broker", "timer", "test-worker")
+        system.start_at_wall("broker", "timer", "test-worker")
+    system.kill("broker", "timer", "test-worker")
+    system.wall.set(-YEAR_S)
+    system.start_at_wall("broker", "test-worker")
+    told(system, "broker", "behind the log: set it right if it is wrong now")
+    what_fails_dies_in_its_time(system, "behind")
