@@ -99,11 +99,19 @@ static void add_header(struct MHD_Response *response, const char *name, const ch
 		die("libmicrohttpd refuses the header %s", name);
 }
 
+static void add_page_headers(struct MHD_Response *response)
+{
+	add_header(response, "Referrer-Policy", "no-referrer");
+	add_header(response, "Content-Security-Policy",
+		"default-src 'none'; style-src 'unsafe-inline'; form-action 'self'; frame-ancestors 'none'");
+}
+
+/* The body lives until on_completed. */
 static enum MHD_Result queue_answer(struct exchange *exchange)
 {
 	struct answer *answer = &exchange->answer;
 	struct MHD_Response *response =
-		MHD_create_response_from_buffer(answer->body.len, answer->body.data, MHD_RESPMEM_MUST_COPY);
+		MHD_create_response_from_buffer(answer->body.len, answer->body.data, MHD_RESPMEM_PERSISTENT);
 	enum MHD_Result result;
 
 	if (!response)
@@ -111,9 +119,8 @@ static enum MHD_Result queue_answer(struct exchange *exchange)
 	add_header(response, "Content-Type", answer->content_type);
 	add_header(response, "Cache-Control", "no-store");
 	add_header(response, "X-Content-Type-Options", "nosniff");
-	add_header(response, "Referrer-Policy", "no-referrer");
-	add_header(response, "Content-Security-Policy",
-		"default-src 'none'; style-src 'unsafe-inline'; form-action 'self'; frame-ancestors 'none'");
+	if (strncmp(answer->content_type, "text/html", strlen("text/html")) == 0)
+		add_page_headers(response);
 	if (answer->allow)
 		add_header(response, "Allow", answer->allow);
 	if (answer->status == 503)
@@ -322,10 +329,16 @@ __attribute__((format(printf, 2, 0))) static void pass_on_words(void *cls, const
 
 /* ---- in the loop ---- */
 
+static void let_library_run(void)
+{
+	secrets_look_again(http.reception.secrets);
+	MHD_run(http.daemon);
+}
+
 static void on_ready(void *context)
 {
 	(void)context;
-	MHD_run(http.daemon);
+	let_library_run();
 }
 
 static void wake(void *context)
@@ -374,7 +387,7 @@ static int64_t run_library(void)
 
 	for (int runs = 0; runs < LIBRARY_RUNS_MOST; runs++) {
 		if (http.resumed || (http.library_at_us >= 0 && now_us() >= http.library_at_us))
-			MHD_run(http.daemon);
+			let_library_run();
 		http.resumed = false;
 		http.library_at_us = -1;
 		if (MHD_get_timeout(http.daemon, &wait_ms) != MHD_YES)

@@ -2,7 +2,7 @@
  * secrets.c: which shops there are, and their webhook secrets
  *
  * Owns:     the secrets in memory; they are cleansed before they are given back.
- * Promises: a changed file holds from the next request on.
+ * Promises: a changed file holds from the next secrets_look_again on.
  * Fails by: an error for the one shop; the others go on.
  */
 #include "services/gateway/secrets.h"
@@ -31,12 +31,14 @@ struct shop_secrets {
 	struct secrets_pair pair;
 	struct stamp current, previous;
 	int current_error;
+	uint64_t looked; /* as of secrets.look, when its files were looked up last */
 };
 
 struct secrets {
 	char shops[PATH_MAX / 2], folder[PATH_MAX / 2];
 	struct buffer address_key, link_key;
 	struct map *by_shop;
+	uint64_t look; /* counts secrets_look_again; from 1 */
 };
 
 static void forget(struct buffer *secret)
@@ -72,6 +74,7 @@ struct secrets *secrets_open(const char *shops_folder, const char *secrets_folde
 	read_key(secrets, "address.key", &secrets->address_key);
 	read_key(secrets, "link.key", &secrets->link_key);
 	secrets->by_shop = map_new();
+	secrets->look = 1;
 	return secrets;
 }
 
@@ -95,6 +98,11 @@ void secrets_close(struct secrets *secrets)
 	forget(&secrets->address_key);
 	forget(&secrets->link_key);
 	free(secrets);
+}
+
+void secrets_look_again(struct secrets *secrets)
+{
+	secrets->look++;
 }
 
 struct bytes secrets_address_key(const struct secrets *secrets)
@@ -153,19 +161,35 @@ static struct shop_secrets *shop_entry(struct secrets *secrets, const char *shop
 	return entry;
 }
 
-int secrets_of_shop(struct secrets *secrets, const char *shop, const struct secrets_pair **ret)
+static void look_up(const struct secrets *secrets, const char *shop, struct shop_secrets *entry)
 {
-	struct shop_secrets *entry;
 	char path[PATH_MAX];
 
-	snprintf(path, sizeof(path), "%s/%s/shop.conf", secrets->shops, shop);
-	if (!shop_name_valid(shop) || access(path, F_OK) < 0)
-		return -ENOENT;
-	entry = shop_entry(secrets, shop); /* only of shops that are there: a stranger cannot fill the map */
 	snprintf(path, sizeof(path), "%s/%s/webhook", secrets->folder, shop);
 	entry->current_error = refresh(path, &entry->current, &entry->pair.current, entry->current_error);
 	snprintf(path, sizeof(path), "%s/%s/webhook.previous", secrets->folder, shop);
 	refresh(path, &entry->previous, &entry->pair.previous, 0);
+	entry->looked = secrets->look;
+}
+
+static bool shop_is_there(const struct secrets *secrets, const char *shop)
+{
+	char path[PATH_MAX];
+
+	snprintf(path, sizeof(path), "%s/%s/shop.conf", secrets->shops, shop);
+	return shop_name_valid(shop) && access(path, F_OK) == 0;
+}
+
+int secrets_of_shop(struct secrets *secrets, const char *shop, const struct secrets_pair **ret)
+{
+	struct shop_secrets *entry = map_get(secrets->by_shop, bytes_of(shop));
+
+	if (!entry || entry->looked != secrets->look) {
+		if (!shop_is_there(secrets, shop))
+			return -ENOENT;
+		entry = shop_entry(secrets, shop); /* only of shops that are there: a stranger cannot fill the map */
+		look_up(secrets, shop, entry);
+	}
 	if (entry->current_error == -ENOENT ||
 		(entry->current_error == 0 && entry->pair.current.len < SIGNATURE_SECRET_LEAST))
 		return -ENOKEY;

@@ -1,8 +1,10 @@
 /*
  * secrets.h: which shops there are, and their webhook secrets
  *
- * A shop is known when <shops>/<shop>/shop.conf is there, its secret when <secrets>/<shop>/webhook is; both are looked up with
- * every request, so a new shop or a rotated secret needs no restart. Files are read again when they change.
+ * A shop is known when <shops>/<shop>/shop.conf is there, its secret when <secrets>/<shop>/webhook is, so a new shop or a rotated
+ * secret needs no restart. Whether the files are still the same is looked up once after each secrets_look_again, which is for
+ * before the requests that have come are read: all that arrived together is held against what was there then. Files are read
+ * again when they change.
  */
 #ifndef GATEWAY_SECRETS_H
 #define GATEWAY_SECRETS_H
@@ -14,6 +16,8 @@ struct secrets;
 /* Reads address.key and link.key; die()s with a remedy when they cannot be read. */
 struct secrets *secrets_open(const char *shops_folder, const char *secrets_folder);
 void secrets_close(struct secrets *secrets);
+
+void secrets_look_again(struct secrets *secrets);
 
 struct bytes secrets_address_key(const struct secrets *secrets);
 struct bytes secrets_link_key(const struct secrets *secrets);

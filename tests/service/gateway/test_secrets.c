@@ -48,6 +48,7 @@ static int teardown(void **state)
 static int look(const char *shop, const struct secrets_pair **ret)
 {
 	*ret = NULL;
+	secrets_look_again(secrets);
 	return secrets_of_shop(secrets, shop, ret);
 }
 
@@ -81,6 +82,21 @@ static void a_rotation_holds_from_the_next_request_on(void **state)
 	write_file("secrets/demo/webhook.previous", "", 0600);
 	assert_int_equal(look("demo", &pair), 0);
 	assert_int_equal(pair->previous.len, 0);
+}
+
+static void requests_that_are_read_together_are_held_against_the_same_secret(void **state)
+{
+	const struct secrets_pair *pair;
+
+	(void)state;
+	write_file("shops/demo/shop.conf", "", 0640);
+	write_file("secrets/demo/webhook", "secret-one", 0600);
+	assert_int_equal(look("demo", &pair), 0);
+	write_file("secrets/demo/webhook", "secret-two", 0600);
+	assert_int_equal(secrets_of_shop(secrets, "demo", &pair), 0);
+	assert_true(bytes_equal(buffer_bytes(&pair->current), bytes_of("secret-one")));
+	assert_int_equal(look("demo", &pair), 0);
+	assert_true(bytes_equal(buffer_bytes(&pair->current), bytes_of("secret-two")));
 }
 
 static void one_unusable_secret_harms_no_other_shop(void **state)
@@ -118,6 +134,8 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(a_shop_is_known_as_soon_as_its_files_are_there, setup, teardown),
 		cmocka_unit_test_setup_teardown(a_rotation_holds_from_the_next_request_on, setup, teardown),
+		cmocka_unit_test_setup_teardown(
+			requests_that_are_read_together_are_held_against_the_same_secret, setup, teardown),
 		cmocka_unit_test_setup_teardown(one_unusable_secret_harms_no_other_shop, setup, teardown),
 		cmocka_unit_test_setup_teardown(a_name_that_climbs_out_is_no_shop, setup, teardown),
 	};
