@@ -7,29 +7,30 @@
 #ifndef GATEWAY_FIELDS_H
 #define GATEWAY_FIELDS_H
 
-#include "services/gateway/json.h"
+#include "bus/base/bytes.h"
+#include <jansson.h>
 
 enum { FIELDS_DEPTH_MAX = 64 };
 
-/* Borrowed from *ret_tree. NULL: not one JSON object, nested deeper than FIELDS_DEPTH_MAX, a key given twice; ret_why says which. */
-const struct json *fields_parse(struct bytes body, struct json_tree **ret_tree, char ret_why[200]);
+/* NULL: not one JSON object, nested deeper than FIELDS_DEPTH_MAX, a key given twice; ret_why says which and where. */
+json_t *fields_parse(struct bytes body, char ret_why[200]);
 
-const struct json *field_object(const struct json *object, const char *name); /* NULL unless it is one; takes NULL */
-const struct json *field_list(const struct json *object, const char *name);   /* the same */
+const json_t *field_object(const json_t *object, const char *name); /* NULL unless it is one; takes NULL */
+const json_t *field_list(const json_t *object, const char *name);   /* the same */
 /* Text that is judged as a whole: NULL when it is none, empty, or has a NUL in it (and would seem shorter than it is). */
-const char *field_word(const struct json *object, const char *name);
-bool field_true(const struct json *object, const char *name);
+const char *field_word(const json_t *object, const char *name);
+bool field_true(const json_t *object, const char *name);
 /* Text for people: control characters become blanks, what does not fit is cut at a character. false: not given, ret is "". */
-bool field_text(const struct json *object, const char *name, char *ret, size_t room);
+bool field_text(const json_t *object, const char *name, char *ret, size_t room);
 /* A token or number that names something. Never cut: one that is too long is named by its digest, the same every time. */
-bool field_id(const struct json *object, const char *name, char *ret, size_t room);
+bool field_id(const json_t *object, const char *name, char *ret, size_t room);
 /* http:// or https://, no blanks, quotes or controls, fits whole. */
-bool field_url(const struct json *object, const char *name, char *ret, size_t room);
-bool field_https(const struct json *object, const char *name, char *ret, size_t room);
+bool field_url(const json_t *object, const char *name, char *ret, size_t room);
+bool field_https(const json_t *object, const char *name, char *ret, size_t room);
 /* 1: read; 0: not given; -EINVAL: given, and not an amount that a cart can have. Text or number. */
-int field_money(const struct json *object, const char *name, const char *currency, int64_t *ret_minor);
-bool field_moment(const struct json *object, const char *name, int64_t *ret_us);
+int field_money(const json_t *object, const char *name, const char *currency, int64_t *ret_minor);
+bool field_moment(const json_t *object, const char *name, int64_t *ret_us);
 /* Upper case. 1: a currency; 0: not given; -EINVAL: given, and none that ICU knows. */
-int field_currency(const struct json *object, const char *name, char ret[4]);
+int field_currency(const json_t *object, const char *name, char ret[4]);
 
 #endif

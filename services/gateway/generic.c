@@ -40,7 +40,7 @@ static const struct item_names item_fields = {
 	.pictures = { "picture" },
 };
 
-static void read_ids(const struct event_source *source, const struct json *body, CartIds *ids)
+static void read_ids(const struct event_source *source, const json_t *body, CartIds *ids)
 {
 	field_id(body, "cart", ids->cart_id, sizeof(ids->cart_id));
 	field_id(body, "cart_token", ids->cart_token, sizeof(ids->cart_token));
@@ -51,7 +51,7 @@ static void read_ids(const struct event_source *source, const struct json *body,
 	read_address(source, field_word(body, "email"), ids);
 }
 
-static int64_t moment_of(const struct event_source *source, const struct json *body)
+static int64_t moment_of(const struct event_source *source, const json_t *body)
 {
 	int64_t us;
 
@@ -60,7 +60,7 @@ static int64_t moment_of(const struct event_source *source, const struct json *b
 	return moment_not_ahead(us, source->heard_us);
 }
 
-static bool read_override(const struct json *body, struct event *event)
+static bool read_override(const json_t *body, struct event *event)
 {
 	WaitOverride *waits = &event->changed.wait_override;
 	const char *first = field_word(body, "first_wait");
@@ -76,9 +76,9 @@ static bool read_override(const struct json *body, struct event *event)
 	return true;
 }
 
-static void read_cart(const struct json *body, CartChanged *changed)
+static void read_cart(const json_t *body, CartChanged *changed)
 {
-	const struct json *consent = json_get(body, "consent");
+	const json_t *consent = json_object_get(body, "consent");
 
 	read_items(body, "items", &item_fields, changed);
 	read_codes(body, "discount_codes", changed);
@@ -86,12 +86,12 @@ static void read_cart(const struct json *body, CartChanged *changed)
 	field_text(body, "first_name", changed->first_name, sizeof(changed->first_name));
 	field_text(body, "locale", changed->locale, sizeof(changed->locale));
 	field_url(body, "recovery_url", changed->recovery_url, sizeof(changed->recovery_url));
-	if (json_is(consent, VALUE_TRUE) || json_is(consent, VALUE_FALSE))
-		changed->consent = json_is(consent, VALUE_TRUE) ? CONSENT_YES : CONSENT_NO;
+	if (json_is_boolean(consent))
+		changed->consent = json_is_true(consent) ? CONSENT_YES : CONSENT_NO;
 }
 
 static enum reading read_changed(
-	const struct event_source *source, const struct json *body, const char *what, struct event *event)
+	const struct event_source *source, const json_t *body, const char *what, struct event *event)
 {
 	CartChanged *changed = &event->changed;
 
@@ -113,7 +113,7 @@ static enum reading read_changed(
 }
 
 static enum reading read_checkout(
-	const struct event_source *source, const struct json *body, const char *what, struct event *event)
+	const struct event_source *source, const json_t *body, const char *what, struct event *event)
 {
 	CartCheckout *checkout = &event->checkout;
 
@@ -133,7 +133,7 @@ static enum reading read_checkout(
 	return READ_CHECKOUT;
 }
 
-static enum reading read_event(const struct event_source *source, const struct json *body, struct event *event)
+static enum reading read_event(const struct event_source *source, const json_t *body, struct event *event)
 {
 	const char *what = field_word(body, "event");
 
@@ -153,15 +153,14 @@ enum reading generic_read(const struct event_source *source, struct bytes body, 
 {
 	enum reading reading;
 	const CartIds *ids;
-	const struct json *json;
-	struct json_tree *tree;
+	json_t *json;
 
-	event_clear(ret);
-	json = fields_parse(body, &tree, ret->why);
+	*ret = (struct event){ 0 };
+	json = fields_parse(body, ret->why);
 	if (!json)
 		return READ_UNREADABLE;
 	reading = read_event(source, json, ret);
-	json_tree_free(tree);
+	json_decref(json);
 	ids = reading == READ_CHANGED ? &ret->changed.ids : &ret->checkout.ids;
 	if ((reading == READ_CHANGED || reading == READ_CHECKOUT) && !event_key(ids)[0] &&
 		!(reading == READ_CHECKOUT && ids->email[0]))

@@ -13,14 +13,6 @@
 
 enum { QUANTITY_MOST = 1000000 };
 
-void event_clear(struct event *event)
-{
-	const size_t items = offsetof(struct event, changed.items), behind = items + sizeof(event->changed.items);
-
-	memset(event, 0, items);
-	memset((char *)event + behind, 0, sizeof(*event) - behind);
-}
-
 void read_address(const struct event_source *source, const char *text, CartIds *ids)
 {
 	char normalised[ADDRESS_MAX + 1];
@@ -31,10 +23,10 @@ void read_address(const struct event_source *source, const char *text, CartIds *
 	address_hash(source->address_key, source->shop, normalised, ids->email_hash);
 }
 
-static void read_picture(const struct json *item, const struct item_names *names, Item *ret)
+static void read_picture(const json_t *item, const struct item_names *names, Item *ret)
 {
 	for (int i = 0; i < 4 && names->pictures[i]; i++) {
-		const struct json *object = field_object(item, names->pictures[i]);
+		const json_t *object = field_object(item, names->pictures[i]);
 
 		if (field_https(item, names->pictures[i], ret->picture, sizeof(ret->picture)) ||
 			field_https(object, "url", ret->picture, sizeof(ret->picture)) ||
@@ -44,21 +36,21 @@ static void read_picture(const struct json *item, const struct item_names *names
 }
 
 /* 0: the line is gone from the cart. One that is not a number counts as one piece. */
-static uint32_t read_quantity(const struct json *item, const char *name)
+static uint32_t read_quantity(const json_t *item, const char *name)
 {
-	const struct json *field = json_get(item, name);
+	const json_t *field = json_object_get(item, name);
 
-	if (!json_is(field, VALUE_INTEGER))
+	if (!json_is_integer(field))
 		return 1;
-	if (field->integer < 0)
+	if (json_integer_value(field) < 0)
 		return 0;
-	return field->integer > QUANTITY_MOST ? QUANTITY_MOST : (uint32_t)field->integer;
+	return json_integer_value(field) > QUANTITY_MOST ? QUANTITY_MOST : (uint32_t)json_integer_value(field);
 }
 
-static bool read_item(const struct json *item, const struct item_names *names, const char *currency, Item *ret)
+static bool read_item(const json_t *item, const struct item_names *names, const char *currency, Item *ret)
 {
 	*ret = (Item)Item_init_zero;
-	if (!json_is(item, VALUE_OBJECT))
+	if (!json_is_object(item))
 		return false;
 	ret->quantity = read_quantity(item, names->quantity);
 	if (ret->quantity == 0)
@@ -76,54 +68,51 @@ static bool read_item(const struct json *item, const struct item_names *names, c
 	return true;
 }
 
-bool read_items(const struct json *body, const char *list, const struct item_names *names, CartChanged *ret)
+bool read_items(const json_t *body, const char *list, const struct item_names *names, CartChanged *ret)
 {
-	const struct json *items = field_list(body, list);
+	const json_t *items = field_list(body, list);
 	const size_t most = sizeof(ret->items) / sizeof(ret->items[0]);
-	static Item left_out;
+	Item item;
 
 	if (!items)
 		return false;
 	ret->has_items = true;
-	JSON_EACH (item, items) {
-		bool fits = ret->items_count < most;
-		Item *to = fits ? &ret->items[ret->items_count] : &left_out;
-
-		if (!read_item(item, names, ret->currency, to))
+	for (size_t i = 0; i < json_array_size(items); i++) {
+		if (!read_item(json_array_get(items, i), names, ret->currency, &item))
 			continue;
-		ret->items_count += fits;
-		ret->items_left_out += !fits;
+		if (ret->items_count < most)
+			ret->items[ret->items_count++] = item;
+		else
+			ret->items_left_out++;
 	}
 	return true;
 }
 
-void read_codes(const struct json *body, const char *list, CartChanged *ret)
+void read_codes(const json_t *body, const char *list, CartChanged *ret)
 {
-	const struct json *codes = field_list(body, list);
+	const json_t *codes = field_list(body, list);
 	const size_t most = sizeof(ret->discount_codes) / sizeof(ret->discount_codes[0]);
 
-	JSON_EACH (given, codes) {
-		const struct json *code = json_is(given, VALUE_OBJECT) ? json_get(given, "code") : given;
+	for (size_t i = 0; i < json_array_size(codes) && ret->discount_codes_count < most; i++) {
+		const json_t *code = json_array_get(codes, i);
+		const char *text = json_string_value(json_is_object(code) ? json_object_get(code, "code") : code);
 
-		if (ret->discount_codes_count == most)
-			return;
-		if (!json_is(code, VALUE_TEXT) || !code->text[0] || text_has_control(code->text))
+		if (!text || !*text || text_has_control(text))
 			continue;
-		TEXT_COPY(ret->discount_codes[ret->discount_codes_count], code->text);
+		TEXT_COPY(ret->discount_codes[ret->discount_codes_count], text);
 		ret->discount_codes_count++;
 	}
 }
 
-void read_attributes(const struct json *body, const char *list, CartChanged *ret)
+void read_attributes(const json_t *body, const char *list, CartChanged *ret)
 {
-	const struct json *attributes = field_list(body, list);
+	const json_t *attributes = field_list(body, list);
 	const size_t most = sizeof(ret->note_attributes) / sizeof(ret->note_attributes[0]);
 
-	JSON_EACH (attribute, attributes) {
+	for (size_t i = 0; i < json_array_size(attributes) && ret->note_attributes_count < most; i++) {
+		const json_t *attribute = json_array_get(attributes, i);
 		Attribute *to = &ret->note_attributes[ret->note_attributes_count];
 
-		if (ret->note_attributes_count == most)
-			return;
 		if (field_text(attribute, "name", to->name, sizeof(to->name))) {
 			field_text(attribute, "value", to->value, sizeof(to->value));
 			ret->note_attributes_count++;
@@ -131,7 +120,7 @@ void read_attributes(const struct json *body, const char *list, CartChanged *ret
 	}
 }
 
-bool read_total(const struct json *body, const char *total, const char *currency, struct event *event)
+bool read_total(const json_t *body, const char *total, const char *currency, struct event *event)
 {
 	CartChanged *changed = &event->changed;
 	int given;
@@ -141,9 +130,9 @@ bool read_total(const struct json *body, const char *total, const char *currency
 		return false;
 	}
 	if (!changed->currency[0]) {
-		const struct json *amount = json_get(body, total);
+		const json_t *amount = json_object_get(body, total);
 
-		if (!amount || json_is(amount, VALUE_NULL))
+		if (!amount || json_is_null(amount))
 			return true;
 		unreadable(event, "a total without a currency: the field %s is missing", currency);
 		return false;

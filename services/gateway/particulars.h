@@ -5,7 +5,7 @@
 #define GATEWAY_PARTICULARS_H
 
 #include "services/gateway/event.h"
-#include "services/gateway/json.h"
+#include <jansson.h>
 
 /* How a platform calls the parts of an item. NULL: it does not have it. */
 struct item_names {
@@ -13,18 +13,15 @@ struct item_names {
 	const char *pictures[4]; /* tried in turn; an object of that name is asked for "url" or "src" */
 };
 
-/* Before a reader fills it. The items' room is large, and of it only what items_count counts means anything: it is left as it is. */
-void event_clear(struct event *event);
 /* Normalises and hashes; an address that we would not mail is as good as none. */
 void read_address(const struct event_source *source, const char *text, CartIds *ids);
 /* false: the body does not speak of items. */
-bool read_items(const struct json *body, const char *list, const struct item_names *names, CartChanged *ret);
-void read_codes(const struct json *body, const char *list, CartChanged *ret); /* of texts, or of objects with "code" */
-void read_attributes(
-	const struct json *body, const char *list, CartChanged *ret); /* of objects with "name" and "value" */
+bool read_items(const json_t *body, const char *list, const struct item_names *names, CartChanged *ret);
+void read_codes(const json_t *body, const char *list, CartChanged *ret);      /* of texts, or of objects with "code" */
+void read_attributes(const json_t *body, const char *list, CartChanged *ret); /* of objects with "name" and "value" */
 enum reading unreadable(struct event *event, const char *format, ...) __attribute__((format(printf, 2, 3)));
 enum reading nothing(struct event *event, const char *format, ...) __attribute__((format(printf, 2, 3)));
 /* The total and its currency; false: event.why says what is wrong with them. */
-bool read_total(const struct json *body, const char *total, const char *currency, struct event *event);
+bool read_total(const json_t *body, const char *total, const char *currency, struct event *event);
 
 #endif

@@ -22,7 +22,7 @@ static const struct item_names line_items = {
 	.pictures = { "image_url", "image", "featured_image" },
 };
 
-static const char *first_text(const struct json *const *objects, const char *name)
+static const char *first_text(const json_t *const *objects, const char *name)
 {
 	for (; *objects; objects++) {
 		const char *text = field_word(*objects, name);
@@ -34,9 +34,9 @@ static const char *first_text(const struct json *const *objects, const char *nam
 }
 
 /* checkouts and orders: the address may be in four places, and any of them may be a list or null */
-static void read_person(const struct event_source *source, const struct json *body, CartIds *ids)
+static void read_person(const struct event_source *source, const json_t *body, CartIds *ids)
 {
-	const struct json *customer = field_object(body, "customer");
+	const json_t *customer = field_object(body, "customer");
 	const char *email = field_word(body, "email");
 
 	field_id(customer, "id", ids->customer_id, sizeof(ids->customer_id));
@@ -47,7 +47,7 @@ static void read_person(const struct event_source *source, const struct json *bo
 	read_address(source, email, ids);
 }
 
-static void read_first_name(const struct json *body, CartChanged *changed)
+static void read_first_name(const json_t *body, CartChanged *changed)
 {
 	static const char *const places[] = { "customer", "shipping_address", "billing_address" };
 
@@ -57,20 +57,20 @@ static void read_first_name(const struct json *body, CartChanged *changed)
 			return;
 }
 
-static Consent read_consent(const struct json *body)
+static Consent read_consent(const json_t *body)
 {
-	const struct json *customer = field_object(body, "customer");
-	const struct json *consent = field_object(customer, "email_marketing_consent");
+	const json_t *customer = field_object(body, "customer");
+	const json_t *consent = field_object(customer, "email_marketing_consent");
 	const char *state = field_word(consent, "state");
-	const struct json *accepts = json_get(body, "buyer_accepts_marketing");
+	const json_t *accepts = json_object_get(body, "buyer_accepts_marketing");
 
-	if (json_is(accepts, VALUE_TRUE) || (state && strcmp(state, "subscribed") == 0))
+	if (json_is_true(accepts) || (state && strcmp(state, "subscribed") == 0))
 		return CONSENT_YES;
-	return json_is(accepts, VALUE_FALSE) || state ? CONSENT_NO : CONSENT_UNKNOWN;
+	return json_is_false(accepts) || state ? CONSENT_NO : CONSENT_UNKNOWN;
 }
 
 /* When this happened by the platform's clock: the body, else the header, else ours. */
-static int64_t moment_of(const struct event_source *source, const struct json *body, const char *const *names)
+static int64_t moment_of(const struct event_source *source, const json_t *body, const char *const *names)
 {
 	int64_t us = 0;
 
@@ -82,7 +82,7 @@ static int64_t moment_of(const struct event_source *source, const struct json *b
 	return moment_not_ahead(us, source->heard_us);
 }
 
-static void begin_changed(const struct event_source *source, const struct json *body, CartChanged *changed)
+static void begin_changed(const struct event_source *source, const json_t *body, CartChanged *changed)
 {
 	static const char *const moments[] = { "updated_at", NULL };
 
@@ -95,15 +95,16 @@ static void begin_changed(const struct event_source *source, const struct json *
 }
 
 /* The cart topics have neither total nor currency of their own: both are the lines' */
-static bool read_cart_total(const struct json *body, struct event *event)
+static bool read_cart_total(const json_t *body, struct event *event)
 {
 	CartChanged *changed = &event->changed;
-	const struct json *lines = field_list(body, "line_items");
+	const json_t *lines = field_list(body, "line_items");
 	int64_t line_minor;
 
-	JSON_EACH (line, lines) {
-		const struct json *set = field_object(line, "line_price_set");
-		const struct json *money = field_object(set ? set : field_object(line, "price_set"), "shop_money");
+	for (size_t i = 0; i < json_array_size(lines); i++) {
+		const json_t *line = json_array_get(lines, i);
+		const json_t *set = field_object(line, "line_price_set");
+		const json_t *money = field_object(set ? set : field_object(line, "price_set"), "shop_money");
 
 		if (!changed->currency[0] && field_currency(money, "currency_code", changed->currency) < 0) {
 			unreadable(event, "the field currency_code of an item's price is not a currency");
@@ -119,14 +120,16 @@ static bool read_cart_total(const struct json *body, struct event *event)
 	return true;
 }
 
-static void add_up(const struct json *body, CartChanged *changed)
+static void add_up(const json_t *body, CartChanged *changed)
 {
-	const struct json *lines = field_list(body, "line_items");
+	const json_t *lines = field_list(body, "line_items");
 	int64_t line_minor;
 
-	changed->has_total = json_first(lines) && changed->currency[0];
-	JSON_EACH (line, lines) {
-		if (changed->has_total && field_money(line, "line_price", changed->currency, &line_minor) == 1)
+	changed->has_total = json_array_size(lines) > 0 && changed->currency[0];
+	for (size_t i = 0; changed->has_total && i < json_array_size(lines); i++) {
+		const json_t *line = json_array_get(lines, i);
+
+		if (field_money(line, "line_price", changed->currency, &line_minor) == 1)
 			changed->total_minor += line_minor;
 		else
 			changed->has_total = false;
@@ -135,7 +138,7 @@ static void add_up(const struct json *body, CartChanged *changed)
 		changed->total_minor = 0;
 }
 
-static enum reading read_cart(const struct event_source *source, const struct json *body, struct event *event)
+static enum reading read_cart(const struct event_source *source, const json_t *body, struct event *event)
 {
 	CartChanged *changed = &event->changed;
 
@@ -150,7 +153,7 @@ static enum reading read_cart(const struct event_source *source, const struct js
 	return READ_CHANGED;
 }
 
-static void read_checkout_ids(const struct json *body, CartIds *ids)
+static void read_checkout_ids(const json_t *body, CartIds *ids)
 {
 	field_id(body, "token", ids->checkout_token, sizeof(ids->checkout_token));
 	field_id(body, "cart_token", ids->cart_token, sizeof(ids->cart_token));
@@ -158,18 +161,18 @@ static void read_checkout_ids(const struct json *body, CartIds *ids)
 }
 
 /* What the shopper saw, wherever it is given at all. */
-static const char *checkout_currency_field(const struct json *body)
+static const char *checkout_currency_field(const json_t *body)
 {
-	const struct json *seen = json_get(body, "presentment_currency");
-	bool given = seen && !json_is(seen, VALUE_NULL) && !(json_is(seen, VALUE_TEXT) && seen->size == 0);
+	const json_t *seen = json_object_get(body, "presentment_currency");
+	bool given = seen && !json_is_null(seen) && !(json_is_string(seen) && json_string_length(seen) == 0);
 
 	return given ? "presentment_currency" : "currency";
 }
 
-static enum reading read_checkout(const struct event_source *source, const struct json *body, struct event *event)
+static enum reading read_checkout(const struct event_source *source, const json_t *body, struct event *event)
 {
 	CartChanged *changed = &event->changed;
-	const struct json *people[] = { body, NULL };
+	const json_t *people[] = { body, NULL };
 	const char *locale = first_text(people, "customer_locale");
 
 	begin_changed(source, body, changed);
@@ -190,7 +193,7 @@ static enum reading read_checkout(const struct event_source *source, const struc
 }
 
 /* The recovery link is dead with it: as good as emptied. */
-static enum reading read_deleted(const struct event_source *source, const struct json *body, struct event *event)
+static enum reading read_deleted(const struct event_source *source, const json_t *body, struct event *event)
 {
 	begin_changed(source, body, &event->changed);
 	read_checkout_ids(body, &event->changed.ids);
@@ -199,9 +202,9 @@ static enum reading read_deleted(const struct event_source *source, const struct
 }
 
 /* Amounts and currency of a stop are for the record: if they make no sense it is a stop all the same. */
-static void read_order_total(const struct json *body, CartCheckout *checkout)
+static void read_order_total(const json_t *body, CartCheckout *checkout)
 {
-	const struct json *seen = field_object(field_object(body, "total_price_set"), "presentment_money");
+	const json_t *seen = field_object(field_object(body, "total_price_set"), "presentment_money");
 
 	if (field_currency(seen, "currency_code", checkout->currency) == 1 &&
 		field_money(seen, "amount", checkout->currency, &checkout->total_minor) == 1)
@@ -211,7 +214,7 @@ static void read_order_total(const struct json *body, CartCheckout *checkout)
 		checkout->total_minor = 0;
 }
 
-static void begin_bought(const struct event_source *source, const struct json *body, CartCheckout *checkout)
+static void begin_bought(const struct event_source *source, const json_t *body, CartCheckout *checkout)
 {
 	checkout->has_ids = true;
 	checkout->platform = PLATFORM_SHOPIFY;
@@ -223,7 +226,7 @@ static void begin_bought(const struct event_source *source, const struct json *b
 	read_person(source, body, &checkout->ids);
 }
 
-static enum reading read_order(const struct event_source *source, const struct json *body, struct event *event)
+static enum reading read_order(const struct event_source *source, const json_t *body, struct event *event)
 {
 	static const char *const cancelled[] = { "cancelled_at", "updated_at", NULL };
 	static const char *const bought[] = { "processed_at", "created_at", "updated_at", NULL };
@@ -242,7 +245,7 @@ static enum reading read_order(const struct event_source *source, const struct j
 }
 
 /* A checkout that says completed_at is bought, whether or not its order's webhook ever comes. */
-static enum reading read_completed(const struct event_source *source, const struct json *body, struct event *event)
+static enum reading read_completed(const struct event_source *source, const json_t *body, struct event *event)
 {
 	static const char *const moments[] = { "completed_at", "updated_at", NULL };
 	CartCheckout *checkout = &event->checkout;
@@ -254,7 +257,7 @@ static enum reading read_completed(const struct event_source *source, const stru
 	return READ_CHECKOUT;
 }
 
-static enum reading read_topic(const struct event_source *source, const struct json *body, struct event *event)
+static enum reading read_topic(const struct event_source *source, const json_t *body, struct event *event)
 {
 	const char *topic = source->topic;
 	const char *completed = field_word(body, "completed_at");
@@ -283,18 +286,17 @@ static bool topic_is_ours(const char *topic)
 enum reading shopify_read(const struct event_source *source, struct bytes body, struct event *ret)
 {
 	enum reading reading;
-	const struct json *json;
-	struct json_tree *tree;
+	json_t *json;
 
-	event_clear(ret);
+	*ret = (struct event){ 0 };
 	TEXT_COPY(ret->webhook_id, source->webhook_id);
 	if (!topic_is_ours(source->topic))
 		return nothing(ret, "this topic is not one that cartbus uses");
-	json = fields_parse(body, &tree, ret->why);
+	json = fields_parse(body, ret->why);
 	if (!json)
 		return READ_UNREADABLE;
 	reading = read_topic(source, json, ret);
-	json_tree_free(tree);
+	json_decref(json);
 	if (reading == READ_CHANGED && !event_key(&ret->changed.ids)[0])
 		return unreadable(ret, "the body names no cart: none of the fields token, cart_token, id is given");
 	if (reading == READ_CHECKOUT && !event_key(&ret->checkout.ids)[0])

@@ -31,11 +31,12 @@ static enum meaning meaning_of(const char *status)
 	return MEANS_NOTHING;
 }
 
-static void read_cart_id(const struct json *order, CartIds *ids)
+static void read_cart_id(const json_t *order, CartIds *ids)
 {
-	const struct json *meta = field_list(order, "meta_data");
+	const json_t *meta = field_list(order, "meta_data");
 
-	JSON_EACH (entry, meta) {
+	for (size_t i = 0; i < json_array_size(meta); i++) {
+		const json_t *entry = json_array_get(meta, i);
 		const char *key = field_word(entry, "key");
 
 		if (key && strcmp(key, "_cartbus_cart") == 0)
@@ -43,7 +44,7 @@ static void read_cart_id(const struct json *order, CartIds *ids)
 	}
 }
 
-static int64_t bought_at(const struct event_source *source, const struct json *order)
+static int64_t bought_at(const struct event_source *source, const json_t *order)
 {
 	static const char *const names[] = { "date_paid_gmt", "date_created_gmt", "date_modified_gmt" };
 	int64_t us;
@@ -54,12 +55,12 @@ static int64_t bought_at(const struct event_source *source, const struct json *o
 	return source->heard_us;
 }
 
-static enum reading read_order(const struct event_source *source, const struct json *order, struct event *event)
+static enum reading read_order(const struct event_source *source, const json_t *order, struct event *event)
 {
 	CartCheckout *checkout = &event->checkout;
 	const char *status = field_word(order, "status");
 	const char *email = field_word(field_object(order, "billing"), "email");
-	const struct json *customer = json_get(order, "customer_id");
+	const json_t *customer = json_object_get(order, "customer_id");
 	enum meaning meaning = meaning_of(status ? status : "");
 
 	if (meaning == MEANS_NOTHING)
@@ -73,7 +74,7 @@ static enum reading read_order(const struct event_source *source, const struct j
 	checkout->heard_us = source->heard_us;
 	checkout->bought_us = bought_at(source, order);
 	field_id(order, "id", checkout->ids.order_id, sizeof(checkout->ids.order_id));
-	if (json_is(customer, VALUE_INTEGER) && customer->integer != 0) /* 0 is every guest */
+	if (json_integer_value(customer) != 0) /* 0 is every guest */
 		field_id(order, "customer_id", checkout->ids.customer_id, sizeof(checkout->ids.customer_id));
 	read_cart_id(order, &checkout->ids);
 	read_address(source, email, &checkout->ids);
@@ -86,18 +87,17 @@ static enum reading read_order(const struct event_source *source, const struct j
 enum reading woocommerce_read(const struct event_source *source, struct bytes body, struct event *ret)
 {
 	enum reading reading;
-	const struct json *json;
-	struct json_tree *tree;
+	json_t *json;
 
-	event_clear(ret);
+	*ret = (struct event){ 0 };
 	TEXT_COPY(ret->webhook_id, source->webhook_id);
 	if (strcmp(source->topic, "order.created") != 0 && strcmp(source->topic, "order.updated") != 0)
 		return nothing(ret, "this topic is not one that cartbus uses");
-	json = fields_parse(body, &tree, ret->why);
+	json = fields_parse(body, ret->why);
 	if (!json)
 		return READ_UNREADABLE;
 	reading = read_order(source, json, ret);
-	json_tree_free(tree);
+	json_decref(json);
 	if (reading == READ_CHECKOUT && !ret->checkout.ids.order_id[0])
 		return unreadable(ret, "the body names no order: the field id is not given");
 	return reading;
