@@ -11,6 +11,7 @@
 #include "bus/base/memory.h"
 #include "bus/base/text.h"
 #include "bus/wire/frame.h"
+#include "bus/wire/protocol.h"
 #include <assert.h>
 #include <errno.h>
 #include <stdarg.h>
@@ -19,6 +20,7 @@
 
 static const int64_t HELLO_PATIENCE_US = 1 * US_PER_S; /* no answer: say it again */
 static const int64_t BACKOFF_DEFAULT_US = 200 * US_PER_MS;
+static const int64_t RELEASE_AGAIN_US = 2 * US_PER_S;
 static const int64_t STANDBY_AGAIN_US = 300 * US_PER_MS;
 enum { HEARTBEATS_UNTIL_DEAD = 5, HEARTBEATS_AN_ANSWER_IS_GOOD = 10, HEARTBEAT_LEAST_MS = 10 };
 
@@ -126,6 +128,8 @@ static void say_hello(struct session *session)
 	TEXT_COPY(hello->instance, session->instance);
 	TEXT_COPY(hello->run, session->run);
 	hello->gateway = session->service->gateway;
+	hello->version = PROTOCOL_MOST;
+	hello->version_least = PROTOCOL_LEAST;
 	session->owner.hello(session->owner.self, hello);
 	if (send_control(session) < 0) {
 		if (session->phase == RUNTIME_AWAY && session->silent)
@@ -137,6 +141,20 @@ static void say_hello(struct session *session)
 	session->hello_us = now_us(session) + HELLO_PATIENCE_US;
 }
 
+/* A broker that knows no versions takes every hello. */
+static bool is_of_another_release(const Welcome *welcome, char why[256])
+{
+	uint32_t version = protocol_named(welcome->version);
+
+	if (protocol_common(version, version) > 0)
+		return false;
+	snprintf(why, 256,
+		"the broker speaks version %u of the protocol and this program %d to %d: install the same release of "
+		"cartbus on both sides",
+		version, PROTOCOL_LEAST, PROTOCOL_MOST);
+	return true;
+}
+
 static void hear_welcome(struct session *session, const Welcome *welcome)
 {
 	int64_t now = now_us(session);
@@ -145,6 +163,10 @@ static void hear_welcome(struct session *session, const Welcome *welcome)
 	session->silent = false;
 	if (session_is_open(session) && welcome->epoch == session->epoch)
 		return;
+	if (is_of_another_release(welcome, why)) {
+		end(session, RUNTIME_AWAY, why, RELEASE_AGAIN_US);
+		return;
+	}
 	if (!session->owner.recognise(session->owner.self, welcome, why)) {
 		session_refuse(session, why);
 		return;

@@ -11,6 +11,7 @@
 #include "bus/base/text.h"
 #include "bus/broker/latest.h"
 #include "bus/broker/session.h"
+#include "bus/wire/protocol.h"
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -70,6 +71,25 @@ static unsigned rights_of(const struct broker *broker, const char *who, const ch
 	return identity && identity_may_be(identity, service, instance) ? identity->rights : 0;
 }
 
+/* Of the protocol; 0: the peer and this broker have no version in common. */
+static uint32_t spoken(const Hello *hello)
+{
+	return protocol_common(protocol_named(hello->version_least), protocol_named(hello->version));
+}
+
+/* Not for good: whoever is of another release waits until this end is, too. */
+static bool is_of_another_release(const Hello *hello, char reason[256])
+{
+	if (spoken(hello) > 0)
+		return false;
+	snprintf(reason, 256,
+		"%.40s speaks versions %u to %u of the protocol and this broker %d to %d: install the same release of "
+		"cartbus on both sides",
+		hello->instance, protocol_named(hello->version_least), protocol_named(hello->version), PROTOCOL_LEAST,
+		PROTOCOL_MOST);
+	return true;
+}
+
 /* Why this hello is refused for good; false: it is not. */
 static bool is_refused(
 	struct broker *broker, struct bytes routing, const char *who, const Hello *hello, char reason[256])
@@ -122,30 +142,31 @@ static bool other_is_active(const struct broker *broker, int peer)
 	return false;
 }
 
-static void name_log(const struct broker *broker, Welcome *welcome)
+static void greet(const struct broker *broker, const Hello *hello, Welcome *welcome)
 {
+	welcome->version = spoken(hello);
 	TEXT_COPY(welcome->log, log_id(broker->log));
 	welcome->head = log_head(broker->log);
 	welcome->opening = log_opening(broker->log);
 }
 
 /* What it stopped before was dropped meanwhile: it is to fold anew. */
-static void tell_rebuild(struct broker *broker, struct bytes peer)
+static void tell_rebuild(struct broker *broker, struct bytes peer, const Hello *hello)
 {
 	Control control = { .which_what = Control_welcome_tag };
 
-	name_log(broker, &control.what.welcome);
+	greet(broker, hello, &control.what.welcome);
 	control.what.welcome.heartbeat_ms = (uint32_t)(broker->settings.heartbeat_us / US_PER_MS);
 	control.what.welcome.rebuild = true;
 	control_now(broker, peer, &control);
 }
 
-static void tell_standby(struct broker *broker, struct bytes peer)
+static void tell_standby(struct broker *broker, struct bytes peer, const Hello *hello)
 {
 	Control control = { .which_what = Control_welcome_tag };
 	Welcome *welcome = &control.what.welcome;
 
-	name_log(broker, welcome);
+	greet(broker, hello, welcome);
 	welcome->heartbeat_ms = (uint32_t)(broker->settings.heartbeat_us / US_PER_MS);
 	control_now(broker, peer, &control);
 }
@@ -200,14 +221,14 @@ static void enlist(struct broker *broker, struct session *session)
 }
 
 /* The welcome leaves with the next commit: by then a new gateway is on the disk. */
-static void welcome_later(struct broker *broker, const struct session *session, const char *lane)
+static void welcome_later(struct broker *broker, const struct session *session, const Hello *hello, const char *lane)
 {
 	Control control = { .which_what = Control_welcome_tag };
 	Welcome *welcome = &control.what.welcome;
 
 	welcome->epoch = session->epoch;
 	TEXT_COPY(welcome->lane, lane);
-	name_log(broker, welcome);
+	greet(broker, hello, welcome);
 	welcome->active = true;
 	welcome->heartbeat_ms = (uint32_t)(broker->settings.heartbeat_us / US_PER_MS);
 	control_later(broker, BYTES(session->routing, session->routing_len), &control);
@@ -228,7 +249,7 @@ static int begin(struct broker *broker, struct session *session, const Hello *he
 		gateway_meet(broker, session->instance);
 	for (pb_size_t i = 0; i < hello->held_count; i++)
 		lease_adopt(broker, session, &hello->held[i]);
-	welcome_later(broker, session, lane);
+	welcome_later(broker, session, hello, lane);
 	return 0;
 }
 
@@ -238,6 +259,10 @@ void hear_hello(struct broker *broker, struct bytes routing, const char *who, co
 	struct session *session;
 	int peer;
 
+	if (is_of_another_release(hello, reason)) {
+		refuse_hello(broker, routing, who, reason, false);
+		return;
+	}
 	if (is_refused(broker, routing, who, hello, reason)) {
 		refuse_hello(broker, routing, who, reason, true);
 		return;
@@ -247,12 +272,12 @@ void hear_hello(struct broker *broker, struct bytes routing, const char *who, co
 	if (session)
 		session_end(broker, session, strcmp(session->run, hello->run) == 0 ? PARTING_AGAIN : PARTING_CRASH);
 	if (broker->topology.peers[peer].exclusive && other_is_active(broker, peer)) {
-		tell_standby(broker, routing);
+		tell_standby(broker, routing, hello);
 		return;
 	}
 	if ((rebuild_is_due(broker, peer, hello->instance) && hello->cursor > 0) ||
 		retain_is_too_old(broker, peer, hello->cursor)) {
-		tell_rebuild(broker, routing);
+		tell_rebuild(broker, routing, hello);
 		return;
 	}
 	session = session_new(broker, peer, routing, who, hello);

@@ -31,6 +31,25 @@ static void an_unknown_service_is_refused_for_good(void **state)
 	desk_close(desk);
 }
 
+static void a_peer_of_another_release_is_refused_until_both_speak_one_version(void **state)
+{
+	struct desk *desk = desk_open();
+	struct peer *talker = peer_new(desk, "talker", "t");
+	Hello hello = { .service = "talker", .instance = "t", .run = "run", .version = 9, .version_least = 8 };
+
+	(void)state;
+	peer_say_hello(talker, &hello);
+	assert_true(talker->refused);
+	assert_false(talker->refused_final);
+	assert_non_null(strstr(talker->reason, "t speaks versions 8 to 9 of the protocol and this broker 1 to 1"));
+	assert_false(talker->welcomed);
+	assert_int_equal(status_refused(desk, "hello"), 1);
+	hello.version_least = 0;
+	peer_say_hello(talker, &hello);
+	assert_true(talker->welcomed);
+	desk_close(desk);
+}
+
 static void a_peer_of_another_log_is_refused_and_the_broker_goes_on(void **state)
 {
 	struct desk *desk = desk_open();
@@ -328,6 +347,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(an_unknown_service_is_refused_for_good),
+		cmocka_unit_test(a_peer_of_another_release_is_refused_until_both_speak_one_version),
 		cmocka_unit_test(a_peer_of_another_log_is_refused_and_the_broker_goes_on),
 		cmocka_unit_test(a_log_shorter_than_a_peer_remembers_stops_the_broker),
 		cmocka_unit_test(a_memory_that_this_start_disproves_ends_nobody_but_its_owner),

@@ -1,0 +1,28 @@
+/*
+ * protocol.h: which versions of what is said on the sockets a program speaks
+ *
+ * The hello names a range, the welcome the version that the session speaks: the newest of both. Fields that may be left out need no new
+ * version; what an older program would take for something else, or must not ignore, does.
+ */
+#ifndef BUS_WIRE_PROTOCOL_H
+#define BUS_WIRE_PROTOCOL_H
+
+#include <stdint.h>
+
+enum { PROTOCOL_LEAST = 1, PROTOCOL_MOST = 1 };
+
+/* Programs that name no version speak the first. */
+static inline uint32_t protocol_named(uint32_t version)
+{
+	return version > 0 ? version : 1;
+}
+
+/* The newest version that we and a peer speak who speaks from `least` to `most`; 0: there is none. */
+static inline uint32_t protocol_common(uint32_t least, uint32_t most)
+{
+	uint32_t newest = most < PROTOCOL_MOST ? most : PROTOCOL_MOST;
+
+	return newest >= least && newest >= PROTOCOL_LEAST ? newest : 0;
+}
+
+#endif
