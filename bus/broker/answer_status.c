@@ -195,6 +195,13 @@ json_t *answer_strike(struct broker *broker, json_t *argument, char ret_error[25
 	return json_pack("{s:b}", "struck", gateway_strike(broker, name));
 }
 
+json_t *answer_resume(struct broker *broker, json_t *argument, char ret_error[256])
+{
+	struct queue *queue = argument_queue(broker, argument, ret_error);
+
+	return queue ? json_pack("{s:b}", "resumed", outage_end(broker, queue)) : NULL;
+}
+
 json_t *answer_keys_reload(struct broker *broker, json_t *argument, char ret_error[256])
 {
 	(void)argument;

@@ -59,3 +59,12 @@ void outage_worked(struct broker *broker, struct queue *queue)
 	write_row(broker, queue);
 	broker->stirred = true;
 }
+
+bool outage_end(struct broker *broker, struct queue *queue)
+{
+	bool was_open = breaker_is_open(&queue->breaker);
+
+	if (was_open)
+		outage_worked(broker, queue);
+	return was_open;
+}

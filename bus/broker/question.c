@@ -33,6 +33,7 @@ static const struct verb {
 	{ "replay", answer_replay, RIGHT_OPERATE },
 	{ "replay.count", answer_replay_count, RIGHT_ASK },
 	{ "gateway.strike", answer_strike, RIGHT_OPERATE },
+	{ "queue.resume", answer_resume, RIGHT_OPERATE },
 	{ "snapshot", answer_snapshot, RIGHT_OPERATE },
 	{ "rebuild", answer_rebuild, RIGHT_OPERATE },
 	{ "keys.reload", answer_keys_reload, RIGHT_OPERATE },

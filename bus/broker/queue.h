@@ -110,6 +110,7 @@ void trouble_failed(struct broker *broker, struct queue *queue, struct letter *l
 /* outage.c. A failure: is the queue paused because of it, or already? Then it is not the letter's. */
 bool outage_failed(struct broker *broker, struct queue *queue, const struct letter *letter, const char *reason);
 void outage_worked(struct broker *broker, struct queue *queue);
+bool outage_end(struct broker *broker, struct queue *queue); /* the operator's word; was it paused? */
 int outage_open(struct broker *broker, struct queue *queue);
 
 /* Refused for good: dead at once. */

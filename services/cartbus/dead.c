@@ -1,7 +1,7 @@
 /*
  * dead.c: `cartbus dlq list | show | redrive | drop`: what could not be handled
  *
- * Promises: browsing consumes nothing; a letter that is dropped needs a reason, which the log keeps.
+ * Promises: browsing consumes nothing; a letter that is dropped needs a reason, which the log keeps, and who gave it.
  * Read next: letters.c (which are meant), feed.c (a redrive of many)
  */
 #include "services/cartbus/describe.h"
@@ -315,13 +315,27 @@ static int drop_letter(const json_t *letter, void *context)
 	return EXIT_FINE;
 }
 
+/* What is dropped, why and by whom. */
+static int record_drop(const struct dropping *dropping, const json_t *what)
+{
+	json_t *act = json_deep_copy(what);
+	int ended;
+
+	json_object_set_new(act, "why", json_string(dropping->why));
+	ended = record_act(dropping->command, dropping->client, "dead.drop", act);
+	json_decref(act);
+	return ended;
+}
+
 static int drop(const struct command *command, json_t *what, bool one, bool dry, const char *why)
 {
 	struct dropping dropping = { .command = command, .client = command_connect(command), .why = why };
-	int ended;
+	int ended = dry ? EXIT_FINE : record_drop(&dropping, what);
 
 	if (dry)
 		ended = dry_run(command, dropping.client, what, "drop");
+	else if (ended)
+		; /* it is not on record */
 	else if (one)
 		ended = drop_letter(what, &dropping);
 	else
@@ -370,7 +384,8 @@ int command_gateway_strike(struct command *command, int argc, char **argv)
 {
 	const char *name;
 	struct client *client;
-	json_t *answer;
+	json_t *act, *answer = NULL;
+	int ended;
 
 	command_take(command, argc, argv,
 		&(struct arguments){ .words_help = "NAME",
@@ -381,9 +396,15 @@ int command_gateway_strike(struct command *command, int argc, char **argv)
 				"its spool may hold "
 				"an opt-out, and no mail is claimed.\v"
 				"Example:\n  cartbus gateway strike gateway-2" });
+	act = json_pack("{s:s}", "gateway", name);
 	client = command_connect(command);
-	answer = command_ask(command, client, "gateway.strike", json_pack("{s:s}", "name", name));
+	ended = record_act(command, client, "gateway.strike", act);
+	json_decref(act);
+	if (!ended)
+		answer = command_ask(command, client, "gateway.strike", json_pack("{s:s}", "name", name));
 	client_free(client);
+	if (ended)
+		return ended;
 	if (answer && !json_is_true(json_object_get(answer, "struck"))) {
 		complain(command, "the broker knows no gateway \"%s\"; `cartbus status` names those that are away",
 			name);

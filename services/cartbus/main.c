@@ -41,6 +41,8 @@ static const struct subcommand {
 	{ "timers", "", "what will happen when", command_timers },
 	{ "verify", "[DIR]", "is the log all there? of a stopped broker, or of a copy", command_verify },
 	{ NULL, NULL, "Mend", NULL },
+	{ "queues resume", "QUEUE", "a queue that is paused because everything failed goes on now",
+		command_queues_resume },
 	{ "dlq list", "", "dead letters: what could not be handled, and why", command_dlq_list },
 	{ "dlq show", "QUEUE SEQ", "one dead letter with its history and payload", command_dlq_show },
 	{ "dlq redrive", "QUEUE [SEQ]", "hand a dead letter out again, or many (--all, --shop ...)",
@@ -93,15 +95,21 @@ static int words_matching(const char *name, int argc, char **argv)
 
 static int run(int argc, char **argv)
 {
-	for (size_t i = 0; i < sizeof(subcommands) / sizeof(*subcommands); i++) {
-		const struct subcommand *one = &subcommands[i];
-		int words = one->name ? words_matching(one->name, argc, argv) : 0;
-		struct command command = { .name = one->name };
-		int ended;
+	const struct subcommand *one = NULL;
+	struct command command;
+	int most = 0, ended;
 
-		if (words == 0)
-			continue;
-		ended = one->run(&command, argc - words + 1, argv + words - 1);
+	for (size_t i = 0; i < sizeof(subcommands) / sizeof(*subcommands); i++) {
+		int words = subcommands[i].name ? words_matching(subcommands[i].name, argc, argv) : 0;
+
+		if (words > most) {
+			one = &subcommands[i];
+			most = words;
+		}
+	}
+	if (one) {
+		command = (struct command){ .name = one->name };
+		ended = one->run(&command, argc - most + 1, argv + most - 1);
 		config_free(command.config);
 		return ended;
 	}

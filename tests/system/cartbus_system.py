@@ -24,6 +24,7 @@ import importlib
 import json
 import os
 import pathlib
+import pwd
 import random
 import secrets
 import shutil
@@ -52,6 +53,11 @@ def wait_until(condition, what, within_s=READY_WITHIN_S, step_s=0.02):
         if time.monotonic() > deadline:
             raise AssertionError(f"{what} did not happen within {within_s} s")
         time.sleep(step_s)  # between two polls
+
+
+def operator():
+    """What the command puts on record as who gave it."""
+    return os.environ.get("SUDO_USER") or pwd.getpwuid(os.getuid()).pw_name
 
 
 def end_with_parent():

@@ -13,7 +13,7 @@ ADD = ("--time-zone", "Europe/Berlin", "--currency", "EUR", "--locale", "de-DE",
        "https://shop.example", "--from", "Blumen Huber <shop@shop.example>")
 SUBCOMMANDS = ("up", "config check", "shop add", "shop list", "shop mode", "shop secret", "rules check", "preview",
                "webhook send", "status", "tap", "trace", "why", "queues", "timers", "dlq list", "dlq show", "dlq redrive",
-               "dlq drop", "replay", "cart override", "cart suppress", "cart write-off", "gateway strike")
+               "dlq drop", "replay", "cart override", "cart suppress", "cart write-off", "gateway strike", "queues resume")
 
 
 def run(*words, stdin=None):
@@ -251,7 +251,8 @@ def test_the_owner_overrides_and_writes_off_one_cart_by_any_of_its_names(running
 def test_a_cart_that_nobody_knows_is_exit_1(running):
     for words in (("trace", "demo", "nosuch"), ("why", "demo", "nosuch"), ("cart", "suppress", "demo", "nosuch"),
                   ("preview", "demo", "nosuch"), ("preview", "nosuch", "c"), ("webhook", "send", "nosuch"),
-                  ("dlq", "show", "intake", "1"), ("shop", "mode", "nosuch", "live"), ("gateway", "strike", "nosuch")):
+                  ("dlq", "show", "intake", "1"), ("shop", "mode", "nosuch", "live"), ("gateway", "strike", "nosuch"),
+                  ("queues", "resume", "nosuch"), ("queues", "resume", "intake")):
         assert running.cartbus(*words, check=False).returncode == 1, words
 
 

@@ -16,7 +16,7 @@ import zoneinfo
 
 import pytest
 
-from cartbus_system import BUILD, System, wait_until
+from cartbus_system import BUILD, System, operator, wait_until
 
 RATE = 3600
 BERLIN = zoneinfo.ZoneInfo("Europe/Berlin")
@@ -208,6 +208,8 @@ def test_mails_wait_for_a_gateway_that_is_gone_until_it_is_struck_off(make):
     assert not mails_to(system, "c1@mail.example")
     assert "gateway" in system.cartbus("status", check=False).stdout
     system.cartbus("gateway", "strike", "gateway")
+    record = [entry["message"] for entry in system.log(topic="audit") if entry["message"].action == "gateway.strike"]
+    assert [(audit.who, audit.grounds) for audit in record] == [(operator(), "gateway gateway")]
     wait_until(lambda: mails_to(system, "c1@mail.example"), "the mail")
 
 

@@ -7,7 +7,7 @@ import subprocess
 
 import pytest
 
-from cartbus_system import BUILD, System, wait_until
+from cartbus_system import BUILD, System, operator, wait_until
 from test_days import RULES, event, fast_clock, mails_to, outcomes, row
 from worker_system import WorkerSystem
 
@@ -65,6 +65,9 @@ def test_what_is_no_number_no_rate_and_no_choice_is_refused_and_many_are_dropped
     assert {letter["shop"] for letter in bad.dead()} == {"one"}
     told = [entry for entry in bad.log(topic="dead.letter") if b"a test order" in base64.b64decode(entry["payload"])]
     assert len(told) == 6
+    record = [entry["message"] for entry in bad.log(topic="audit") if entry["message"].action == "dead.drop"]
+    assert len(record) == 1 and record[0].who == operator()
+    assert "queue worker" in record[0].grounds and "shop two" in record[0].grounds and "why a test order" in record[0].grounds
 
 
 # ---- with the real services ----

@@ -2,6 +2,7 @@
 
 import pytest
 
+from cartbus_system import operator
 from worker_system import WorkerSystem, wait_until
 
 
@@ -50,6 +51,20 @@ def test_an_outage_pauses_the_queue_fills_no_dead_letters_and_is_told(system):
     wait_until(lambda: len(system.done()) == 13, "all of it")
     assert not system.queue_of("worker")["paused_us"] and system.queue_of("worker")["dead"] == 0
     wait_until(lambda: system.alarm("queue-paused") is False, "the end of the alarm")
+
+
+def test_a_pause_is_ended_by_hand_and_on_record(system):
+    system.start("broker", "test-worker")
+    system.outage.touch()
+    system.say(*(f"k{i}=work" for i in range(8)))
+    wait_until(lambda: system.queue_of("worker")["tries"] >= 2, "tries that fail")
+    system.outage.unlink()
+    assert system.cartbus("queues", "resume", "worker").stdout == "resumed: worker\n"
+    assert not system.queue_of("worker")["paused_us"]
+    wait_until(lambda: len(system.done()) == 8, "all of it")
+    assert system.cartbus("queues", "resume", "worker", check=False).returncode == 1
+    record = [entry["message"] for entry in system.log(topic="audit") if entry["message"].action == "queue.resume"]
+    assert [(audit.who, audit.grounds) for audit in record] == 2 * [(operator(), "queue worker")]
 
 
 def test_failures_of_a_queue_raise_an_alarm(system):

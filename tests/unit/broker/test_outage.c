@@ -101,6 +101,36 @@ static void while_everything_fails_nothing_dies_and_then_all_of_it_is_done(void 
 	desk_close(scene.desk);
 }
 
+static void the_operator_ends_a_pause_and_what_never_failed_goes_at_once(void **state)
+{
+	struct scene scene = set_scene(true, LETTERS);
+	json_t *answer;
+
+	(void)state;
+	work_for(&scene, 20, fails);
+	answer = peer_ask(scene.admin, "queue.resume", "{\"queue\":\"worker\"}");
+	assert_true(json_is_true(json_object_get(answer, "resumed")));
+	json_decref(answer);
+	assert_int_equal(of_queue(&scene, "paused_us"), 0);
+	for (int i = 0; i < 50; i++) {
+		char key[16];
+
+		snprintf(key, sizeof(key), "new%d", i);
+		SAID(scene.door, .topic = "work", .key = key);
+	}
+	work(&scene, works);
+	assert_true(scene.done >= 50);
+	answer = peer_ask(scene.admin, "queue.resume", "{\"queue\":\"worker\"}");
+	assert_true(json_is_false(json_object_get(answer, "resumed")));
+	json_decref(answer);
+	assert_null(peer_ask(scene.admin, "queue.resume", "{\"queue\":\"nobody\"}"));
+	desk_crash(scene.desk);
+	assert_int_equal(desk_start(scene.desk, desk_topology), 0);
+	greet(&scene, "again");
+	assert_int_equal(of_queue(&scene, "paused_us"), 0);
+	desk_close(scene.desk);
+}
+
 static void a_service_that_refuses_everything_for_good_is_not_believed(void **state)
 {
 	struct scene scene = set_scene(false, LETTERS);
@@ -206,6 +236,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(while_everything_fails_nothing_dies_and_then_all_of_it_is_done),
+		cmocka_unit_test(the_operator_ends_a_pause_and_what_never_failed_goes_at_once),
 		cmocka_unit_test(a_service_that_refuses_everything_for_good_is_not_believed),
 		cmocka_unit_test(a_paused_queue_is_paused_after_a_restart_and_nothing_dies_of_it),
 		cmocka_unit_test(a_good_message_behind_many_bad_ones_ends_the_pause),

@@ -1,0 +1,53 @@
+/*
+ * resume.c: `cartbus queues resume`: a queue that is paused because everything failed goes on now
+ *
+ * Read next: status.c (`cartbus queues`), bus/broker/breaker.c (who pauses it, and ends that by itself)
+ */
+#include "services/cartbus/print.h"
+#include "services/cartbus/reading.h"
+#include "services/cartbus/record.h"
+
+#include <stdio.h>
+
+static int tell(const struct command *command, const char *queue, json_t *answer)
+{
+	bool resumed = json_is_true(json_object_get(answer, "resumed"));
+
+	if (!answer)
+		return EXIT_NO;
+	if (!resumed)
+		complain(command, "queue %s is not paused", queue);
+	else if (command->json)
+		json_print(answer);
+	else
+		printf("resumed: %s\n", queue);
+	json_decref(answer);
+	return resumed ? EXIT_FINE : EXIT_NO;
+}
+
+int command_queues_resume(struct command *command, int argc, char **argv)
+{
+	const char *queue;
+	struct client *client;
+	json_t *what, *answer = NULL;
+	int ended;
+
+	command_take(command, argc, argv,
+		&(struct arguments){ .words_help = "QUEUE",
+			.words = &queue,
+			.words_least = 1,
+			.words_most = 1,
+			.help = "Ends the pause of a queue whose messages all failed, without waiting for the next "
+				"try. What was tried meanwhile comes again within two minutes, all else at once. If "
+				"everything still fails, the queue is paused again.\v"
+				"Example:\n  cartbus queues resume sender" });
+	what = json_pack("{s:s}", "queue", queue);
+	client = command_connect(command);
+	ended = record_act(command, client, "queue.resume", what);
+	if (ended)
+		json_decref(what);
+	else
+		answer = command_ask(command, client, "queue.resume", what);
+	client_free(client);
+	return ended ? ended : tell(command, queue, answer);
+}
