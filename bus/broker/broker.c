@@ -88,8 +88,8 @@ static int open_queues(struct broker *broker)
 		broker->remembered_last[i] = log_head(broker->log);
 		if (peer->hears[0] != 0 || peer->hears[1] != 0)
 			r = queue_open(broker, i, &broker->queues[i]);
-		if (r == 0 && broker->queues[i])
-			queue_refill(broker, broker->queues[i]);
+		while (r == 0 && broker->queues[i] && queue_refill(broker, broker->queues[i]))
+			; /* all of it: leases that are still held are found in the window */
 	}
 	hear_for_operators(broker);
 	return r;

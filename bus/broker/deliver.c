@@ -216,7 +216,8 @@ void deliver_all(struct broker *broker)
 
 		if (!queue)
 			continue;
-		queue_refill(broker, queue);
+		if (queue_refill(broker, queue))
+			broker->stirred = true; /* the rest after whoever else waits */
 		if (queue->ready_count > 0)
 			deliver(broker, queue);
 	}

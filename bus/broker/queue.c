@@ -13,6 +13,8 @@
 #include <errno.h>
 #include <stdlib.h>
 
+enum { LOADS_AT_ONCE = 64 }; /* blocks read from the disk: others wait for the same thread */
+
 struct chain {
 	struct list letters;
 };
@@ -176,24 +178,33 @@ struct letter *queue_add(struct queue *queue, uint64_t seq, uint64_t hash, int t
 	return letter;
 }
 
-void queue_refill(struct broker *broker, struct queue *queue)
+static bool has_room(const struct queue *queue)
 {
+	return queue->ready_count + queue->leased_count < WINDOW_READY &&
+		numbered_count(queue->by_seq) < WINDOW_LETTERS;
+}
+
+bool queue_refill(struct broker *broker, struct queue *queue)
+{
+	uint64_t loads = log_loads(broker->log);
 	struct logged logged;
 	int r = 0;
 
-	while (queue->scanned < log_head(broker->log) && queue->ready_count + queue->leased_count < WINDOW_READY &&
-		numbered_count(queue->by_seq) < WINDOW_LETTERS) {
-		r = log_find(broker->log, queue->scanned + 1, queue->peer->hears, &logged);
-		if (r == -ENOENT)
-			queue->scanned = log_head(broker->log);
+	while (r == 0 && queue->scanned < log_head(broker->log) && has_room(queue)) {
+		if (log_loads(broker->log) - loads >= LOADS_AT_ONCE)
+			return true;
+		r = log_find_soon(broker->log, queue->scanned + 1, queue->peer->hears, &queue->scanned, &logged);
 		if (r < 0)
 			break;
 		queue->scanned = logged.seq;
 		if (logged.seq >= queue->since_topic[logged.topic] && !acks_has(queue, logged.seq))
 			queue_add(queue, logged.seq, logged.key_hash, logged.topic, false);
 	}
-	if (r < 0 && r != -ENOENT)
+	if (r == -ENOENT)
+		queue->scanned = log_head(broker->log);
+	else if (r < 0 && r != -EAGAIN)
 		broker->broken = r;
+	return r == -EAGAIN;
 }
 
 /* Takes the letter out of whatever its state has put it in. */

@@ -80,7 +80,8 @@ struct queue {
 
 int queue_open(struct broker *broker, int peer, struct queue **ret);
 void queue_free(struct queue *queue); /* takes NULL */
-void queue_refill(struct broker *broker, struct queue *queue);
+/* The window takes what fits, as far as a moment goes. true: the disk would have to be read for more. */
+bool queue_refill(struct broker *broker, struct queue *queue);
 struct letter *queue_find(const struct queue *queue, uint64_t seq);
 struct letter *queue_add(struct queue *queue, uint64_t seq, uint64_t key_hash, int topic, bool redriven);
 

@@ -1,5 +1,6 @@
 /* queues: leases, order per key, returns, credit */
 #include "bus/base/text.h"
+#include "bus/broker/queue.h"
 #include "desk.h"
 #include <setjmp.h>
 #include <stdarg.h>
@@ -238,9 +239,43 @@ static void a_delivery_names_what_projections_must_have_passed(void **state)
 	desk_close(scene.desk);
 }
 
+/* Nothing that is heard among it: the search could go on to the head of however long a log. */
+static void a_search_for_the_next_message_reads_a_moment_at_a_time(void **state)
+{
+	enum { BLOCKS = 300, AT_ONCE = 64 };
+	struct desk *desk = desk_open_disk();
+	struct peer *talker = peer_new(desk, "talker", "t");
+	struct queue *queue;
+	int moments = 1;
+	uint64_t loads;
+
+	(void)state;
+	peer_hello(talker, "run", 0);
+	for (int i = 0; i < BLOCKS; i++)
+		SAID(talker, .topic = "fact");
+	desk_crash(desk);
+	assert_int_equal(desk_start(desk, desk_topology), 0);
+	queue = desk->broker->queues[topology_peer(&desk->topology, "worker")];
+	assert_int_equal(queue->scanned, BLOCKS); /* at the start all of it: leases may still be held */
+	queue->scanned = 0;
+	for (loads = log_loads(desk->broker->log); queue_refill(desk->broker, queue); moments++) {
+		assert_true(log_loads(desk->broker->log) - loads <= AT_ONCE);
+		assert_true(queue->scanned < BLOCKS);
+		loads = log_loads(desk->broker->log);
+	}
+	assert_true(moments >= BLOCKS / AT_ONCE);
+	assert_int_equal(queue->scanned, BLOCKS);
+	queue->scanned = 0;
+	desk->broker->stirred = true;
+	desk_work(desk); /* goes on by itself until it has seen all */
+	assert_int_equal(queue->scanned, BLOCKS);
+	desk_close(desk);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(a_search_for_the_next_message_reads_a_moment_at_a_time),
 		cmocka_unit_test(messages_of_one_key_come_one_after_the_other),
 		cmocka_unit_test(the_same_key_of_two_shops_is_two_keys),
 		cmocka_unit_test(a_retry_keeps_its_place_before_later_messages_of_its_key),
