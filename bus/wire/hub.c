@@ -13,6 +13,7 @@
 #include "bus/wire/cut.h"
 #include "bus/wire/frame.h"
 #include "bus/wire/hub_socket.h"
+#include "bus/wire/inbox.h"
 #include "bus/wire/lane.h"
 #include "bus/wire/prove.h"
 #include "bus/wire/reach.h"
@@ -31,7 +32,7 @@ enum {
 static const int64_t RETRY_US = 2000; /* how often a lane with early frames is tried */
 
 /* The sockets that everybody shares, in the order of their ports. */
-enum { CONTROL, INGRESS, TAP, TAP_CLEAR, SHARED };
+enum { CONTROL, INGRESS, TAP, TAP_CLEAR, SHARED, GATE = SHARED, INBOXES };
 static const struct {
 	const char *name;
 	int type, mark;
@@ -48,6 +49,7 @@ struct hub {
 	void *context;
 	struct gate *gate;
 	void *sockets[SHARED];
+	struct inbox inboxes[INBOXES];  /* theirs, and the gate's */
 	uint64_t subscriptions[SHARED]; /* of those who listen to a tap */
 	struct lanes *lanes;
 	zmq_msg_t frame, peer, message;
@@ -132,6 +134,17 @@ static int bind_all(struct hub *hub, char why[256])
 	return r;
 }
 
+static int listen_to_all(struct hub *hub, char why[256])
+{
+	int r = inbox_set(&hub->inboxes[GATE], gate_socket(hub->gate));
+
+	for (int i = 0; r == 0 && i < SHARED; i++)
+		r = inbox_set(&hub->inboxes[i], hub->sockets[i]);
+	if (r < 0)
+		snprintf(why, 256, "ZeroMQ does not show when a socket has something: %s", zmq_strerror(-r));
+	return r;
+}
+
 int hub_open(const struct hub_settings *settings, struct hub **ret, char ret_why[256])
 {
 	struct hub *hub = memory_new(sizeof(*hub));
@@ -148,6 +161,7 @@ int hub_open(const struct hub_settings *settings, struct hub **ret, char ret_why
 	if (!hub->gate)
 		snprintf(ret_why, 256, "the gate cannot be set up: %s", zmq_strerror(zmq_errno()));
 	r = hub->gate ? bind_all(hub, ret_why) : -EIO;
+	r = r < 0 ? r : listen_to_all(hub, ret_why);
 	if (r < 0) {
 		hub_close(hub);
 		return r;
@@ -182,13 +196,6 @@ int hub_prove(struct hub *hub, char ret_why[256])
 	return r;
 }
 
-static int receive(void *socket, zmq_msg_t *message)
-{
-	if (zmq_msg_recv(message, socket, ZMQ_DONTWAIT) < 0)
-		return zmq_errno() == EINTR ? -EAGAIN : -zmq_errno();
-	return 0;
-}
-
 static struct bytes message_bytes(zmq_msg_t *message)
 {
 	return BYTES(zmq_msg_data(message), zmq_msg_size(message));
@@ -204,7 +211,7 @@ static const char *who_said(zmq_msg_t *message)
 /* An XPUB socket tells of everything that somebody is the first to ask for (1) and the last to ask for no longer (0). */
 static void hear_subscriptions(struct hub *hub, int tap)
 {
-	while (receive(hub->sockets[tap], &hub->message) == 0) {
+	while (inbox_receive(&hub->inboxes[tap], &hub->message) == 0) {
 		struct bytes told = message_bytes(&hub->message);
 		uint8_t what = told.len > 0 ? *(const uint8_t *)told.data : UINT8_MAX;
 
@@ -219,24 +226,26 @@ static void hear_subscriptions(struct hub *hub, int tap)
 }
 
 /* For a frame, and for a control message or a descriptor; what the gate and the taps ask is seen to right here. */
-static int wait_for(struct hub *hub, bool control, int fd, long most_ms)
+static int wait_for(struct hub *hub, bool control, int fd, int64_t most_us)
 {
-	zmq_pollitem_t items[] = {
-		{ .socket = hub->sockets[INGRESS], .events = ZMQ_POLLIN },
-		{ .socket = gate_socket(hub->gate), .events = ZMQ_POLLIN },
-		{ .socket = hub->sockets[TAP], .events = ZMQ_POLLIN },
-		{ .socket = hub->sockets[TAP_CLEAR], .events = ZMQ_POLLIN },
-		{ .socket = control ? hub->sockets[CONTROL] : NULL, .fd = fd, .events = ZMQ_POLLIN },
-	};
+	struct inbox *inboxes = hub->inboxes;
+	struct inbox *watched[INBOXES] = { &inboxes[GATE], &inboxes[INGRESS], &inboxes[TAP], &inboxes[TAP_CLEAR],
+		&inboxes[CONTROL] };
+	size_t count = control ? INBOXES : INBOXES - 1;
+	struct pollfd polled[INBOXES + 1];
+	int r;
 
-	if (zmq_poll(items, sizeof(items) / sizeof(items[0]), most_ms) < 0 && zmq_errno() != EINTR)
-		return -zmq_errno();
-	if (items[1].revents)
+	polled[count] = (struct pollfd){ .fd = fd, .events = POLLIN };
+	r = inboxes_wait(watched, count, polled, count + 1, most_us);
+	if (r < 0 && r != -EINTR)
+		return r;
+	if (inboxes[GATE].unsure) {
 		gate_answer(hub->gate);
-	if (items[2].revents)
-		hear_subscriptions(hub, TAP);
-	if (items[3].revents)
-		hear_subscriptions(hub, TAP_CLEAR);
+		inbox_sent(&inboxes[GATE]);
+	}
+	for (int tap = TAP; tap <= TAP_CLEAR; tap++)
+		if (inboxes[tap].unsure)
+			hear_subscriptions(hub, tap);
 	return 0;
 }
 
@@ -244,7 +253,7 @@ int hub_wait(struct hub *hub, int64_t most_us)
 {
 	if (lanes_retry(hub->lanes) && most_us > RETRY_US)
 		most_us = RETRY_US;
-	return wait_for(hub, true, -1, (long)((most_us + 999) / 1000));
+	return wait_for(hub, true, -1, most_us);
 }
 
 int hub_wait_frames(struct hub *hub, int fd)
@@ -253,13 +262,13 @@ int hub_wait_frames(struct hub *hub, int fd)
 }
 
 /* Every further part of a message that should have had none. */
-static bool drop_further_parts(void *socket, zmq_msg_t *message)
+static bool drop_further_parts(struct inbox *inbox, zmq_msg_t *message)
 {
 	bool further = false;
 
 	while (zmq_msg_more(message)) {
 		further = true;
-		if (receive(socket, message) < 0)
+		if (inbox_receive(inbox, message) < 0)
 			break;
 	}
 	return further;
@@ -272,12 +281,12 @@ static struct bytes sized(zmq_msg_t *message, size_t most)
 
 int hub_hear_frame(struct hub *hub, const char **ret_who, struct bytes *ret)
 {
-	int r = receive(hub->sockets[INGRESS], &hub->frame);
+	int r = inbox_receive(&hub->inboxes[INGRESS], &hub->frame);
 	bool further;
 
 	if (r < 0)
 		return r;
-	further = drop_further_parts(hub->sockets[INGRESS], &hub->frame);
+	further = drop_further_parts(&hub->inboxes[INGRESS], &hub->frame);
 	*ret_who = who_said(&hub->frame);
 	*ret = further ? BYTES(NULL, 0) : sized(&hub->frame, FRAME_BYTES_MAX);
 	return 0;
@@ -285,16 +294,16 @@ int hub_hear_frame(struct hub *hub, const char **ret_who, struct bytes *ret)
 
 int hub_hear_control(struct hub *hub, struct bytes *ret_peer, const char **ret_who, struct bytes *ret_message)
 {
-	void *control = hub->sockets[CONTROL];
+	struct inbox *control = &hub->inboxes[CONTROL];
 	bool further;
 	int r;
 
 	do {
-		r = receive(control, &hub->peer);
+		r = inbox_receive(control, &hub->peer);
 		if (r < 0)
 			return r;
 	} while (!zmq_msg_more(&hub->peer)); /* a ROUTER puts the routing id before whatever comes */
-	r = receive(control, &hub->message);
+	r = inbox_receive(control, &hub->message);
 	if (r < 0)
 		return r;
 	*ret_peer = message_bytes(&hub->peer);
@@ -347,8 +356,10 @@ int hub_push(void *context, uint64_t epoch, struct bytes frame)
 
 void hub_control(void *context, struct bytes peer, struct bytes message)
 {
-	void *control = ((struct hub *)context)->sockets[CONTROL];
+	struct hub *hub = context;
+	void *control = hub->sockets[CONTROL];
 
+	inbox_sent(&hub->inboxes[CONTROL]);
 	if (zmq_send(control, peer.data, peer.len, ZMQ_SNDMORE | ZMQ_DONTWAIT) >= 0)
 		zmq_send(control, message.data, message.len, ZMQ_DONTWAIT);
 }
@@ -376,6 +387,8 @@ void hub_tap(void *context, const char *topic, const char *shop, struct bytes ta
 
 	if (len < 0 || (size_t)len >= sizeof(address))
 		return;
+	inbox_sent(&hub->inboxes[TAP]);
+	inbox_sent(&hub->inboxes[TAP_CLEAR]);
 	publish(hub->sockets[TAP], BYTES(address, (size_t)len + 1), tapped, masked);
 	publish(hub->sockets[TAP_CLEAR], BYTES(address, (size_t)len + 1), tapped, message);
 }

@@ -10,6 +10,7 @@
 #include "bus/base/log.h"
 #include "bus/base/memory.h"
 #include "bus/wire/frame.h"
+#include "bus/wire/inbox.h"
 #include <assert.h>
 #include <errno.h>
 #include <stdio.h>
@@ -27,14 +28,15 @@ enum {
 	GOODBYE_MS = 200, /* how long closing waits for the last heartbeat to leave */
 	ENDPOINT_MAX = 192,
 	POLL_OTHERS_MAX = 1024,
-	SOCKETS = 2,
+	INBOXES_MAX = 2,
 };
 
 struct zmq_link {
 	struct link link;
 	struct reach reach;
-	void *context, *ingress, *control, *lane;
-	zmq_pollitem_t items[SOCKETS + POLL_OTHERS_MAX];
+	void *context, *ingress;
+	struct inbox control, lane;
+	struct pollfd polled[INBOXES_MAX + POLL_OTHERS_MAX];
 };
 
 static struct zmq_link *self(struct link *link)
@@ -73,6 +75,12 @@ static void *open_socket(const struct zmq_link *link, int type, int mark, int64_
 	return socket;
 }
 
+static void listen_to(struct inbox *inbox, void *socket)
+{
+	if (inbox_set(inbox, socket) < 0)
+		die("ZeroMQ does not show when a socket has something: %s", zmq_strerror(zmq_errno()));
+}
+
 static int send_now(void *socket, struct bytes bytes)
 {
 	while (zmq_send(socket, bytes.data, bytes.len, ZMQ_DONTWAIT) < 0) {
@@ -83,17 +91,15 @@ static int send_now(void *socket, struct bytes bytes)
 	return 0;
 }
 
-static int hear_now(void *socket, struct buffer *ret)
+static int hear_now(struct inbox *inbox, struct buffer *ret)
 {
 	zmq_msg_t message;
 	int r;
 
-	if (!socket)
+	if (!inbox->socket)
 		return -EAGAIN;
 	zmq_msg_init(&message);
-	do
-		r = zmq_msg_recv(&message, socket, ZMQ_DONTWAIT);
-	while (r < 0 && zmq_errno() == EINTR);
+	r = inbox_receive(inbox, &message);
 	if (r >= 0) {
 		buffer_clear(ret);
 		buffer_add(ret, zmq_msg_data(&message), zmq_msg_size(&message));
@@ -109,37 +115,40 @@ static int zmq_link_say(struct link *link, struct bytes frame)
 
 static int zmq_link_control(struct link *link, struct bytes message)
 {
-	return send_now(self(link)->control, message);
+	inbox_sent(&self(link)->control);
+	return send_now(self(link)->control.socket, message);
 }
 
 static int zmq_link_hear_control(struct link *link, struct buffer *ret)
 {
-	return hear_now(self(link)->control, ret);
+	return hear_now(&self(link)->control, ret);
 }
 
 static int zmq_link_hear_lane(struct link *link, struct buffer *ret)
 {
-	return hear_now(self(link)->lane, ret);
+	return hear_now(&self(link)->lane, ret);
 }
 
 static void close_lane(struct zmq_link *link)
 {
-	if (link->lane)
-		zmq_close(link->lane);
-	link->lane = NULL;
+	if (link->lane.socket)
+		zmq_close(link->lane.socket);
+	link->lane.socket = NULL;
 }
 
 static int zmq_link_open_lane(struct link *link, const char *endpoint)
 {
 	struct zmq_link *zmq = self(link);
 	char reached[ENDPOINT_MAX];
+	void *lane;
 
 	close_lane(zmq);
 	if (reach_lane(&zmq->reach, endpoint, reached) < 0)
 		return -EINVAL;
-	zmq->lane = open_socket(zmq, ZMQ_PULL, LANE_MARK, FRAME_BYTES_MAX);
-	set(zmq->lane, ZMQ_RECONNECT_IVL, -1); /* a lane never reconnects: a gap would go unseen */
-	if (zmq_connect(zmq->lane, reached) == 0)
+	lane = open_socket(zmq, ZMQ_PULL, LANE_MARK, FRAME_BYTES_MAX);
+	set(lane, ZMQ_RECONNECT_IVL, -1); /* a lane never reconnects: a gap would go unseen */
+	listen_to(&zmq->lane, lane);
+	if (zmq_connect(lane, reached) == 0)
 		return 0;
 	close_lane(zmq);
 	return -EINVAL;
@@ -149,10 +158,10 @@ static void zmq_link_close(struct link *link)
 {
 	struct zmq_link *zmq = self(link);
 
-	set(zmq->control, ZMQ_LINGER, GOODBYE_MS);
+	set(zmq->control.socket, ZMQ_LINGER, GOODBYE_MS);
 	close_lane(zmq);
 	zmq_close(zmq->ingress);
-	zmq_close(zmq->control);
+	zmq_close(zmq->control.socket);
 	zmq_ctx_term(zmq->context);
 	curve_wipe(&zmq->reach.key);
 	free(zmq);
@@ -182,9 +191,9 @@ int zmq_link_new(const struct reach *reach, struct link **ret)
 	if (!link->context)
 		die("ZeroMQ gives no context: %s", zmq_strerror(zmq_errno()));
 	link->ingress = open_socket(link, ZMQ_PUSH, INGRESS_MARK, FRAME_BYTES_MAX);
-	link->control = open_socket(link, ZMQ_DEALER, CONTROL_MARK, CONTROL_BYTES_MAX);
+	listen_to(&link->control, open_socket(link, ZMQ_DEALER, CONTROL_MARK, CONTROL_BYTES_MAX));
 	if (connect_to(link, link->ingress, "ingress", PORT_INGRESS) < 0 ||
-		connect_to(link, link->control, "control", PORT_CONTROL) < 0) {
+		connect_to(link, link->control.socket, "control", PORT_CONTROL) < 0) {
 		zmq_link_close(&link->link);
 		return -EINVAL;
 	}
@@ -192,36 +201,18 @@ int zmq_link_new(const struct reach *reach, struct link **ret)
 	return 0;
 }
 
-static long poll_ms(int64_t timeout_us)
-{
-	return timeout_us < 0 ? -1 : (long)(timeout_us / 1000 + (timeout_us % 1000 > 0));
-}
-
-static short zmq_events(short events)
-{
-	return (short)((events & POLLIN ? ZMQ_POLLIN : 0) | (events & POLLOUT ? ZMQ_POLLOUT : 0));
-}
-
-static short poll_events(short events)
-{
-	return (short)((events & ZMQ_POLLIN ? POLLIN : 0) | (events & ZMQ_POLLOUT ? POLLOUT : 0) |
-		(events & ZMQ_POLLERR ? POLLERR : 0));
-}
-
 int zmq_link_wait(struct link *link, struct pollfd *others, size_t count, int64_t timeout_us)
 {
 	struct zmq_link *zmq = self(link);
-	int used = 0, r;
+	struct inbox *inboxes[INBOXES_MAX] = { &zmq->control, &zmq->lane };
+	size_t used = zmq->lane.socket ? 2 : 1;
+	int r;
 
 	assert(count <= POLL_OTHERS_MAX);
-	zmq->items[used++] = (zmq_pollitem_t){ .socket = zmq->control, .events = ZMQ_POLLIN };
-	if (zmq->lane)
-		zmq->items[used++] = (zmq_pollitem_t){ .socket = zmq->lane, .events = ZMQ_POLLIN };
+	if (count > 0)
+		memcpy(zmq->polled + used, others, count * sizeof(*others));
+	r = inboxes_wait(inboxes, used, zmq->polled, used + count, timeout_us);
 	for (size_t i = 0; i < count; i++)
-		zmq->items[used + (int)i] =
-			(zmq_pollitem_t){ .fd = others[i].fd, .events = zmq_events(others[i].events) };
-	r = zmq_poll(zmq->items, used + (int)count, poll_ms(timeout_us));
-	for (size_t i = 0; i < count; i++)
-		others[i].revents = r > 0 ? poll_events(zmq->items[used + (int)i].revents) : 0;
-	return r < 0 && zmq_errno() == EINTR ? -EINTR : 0;
+		others[i].revents = r > 0 ? zmq->polled[used + i].revents : 0;
+	return r == -EINTR ? -EINTR : 0;
 }
