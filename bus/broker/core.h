@@ -114,7 +114,8 @@ struct broker {
 	struct map *rebuilding;  /* service/instance: its next hello is told to fold anew */
 	struct map *gateways;    /* name -> struct gateway: every one that ever said hello */
 	struct list control;     /* struct control_answer: leave with the next commit */
-	uint64_t folded;         /* `latest` stands here */
+	uint64_t folded;         /* `latest` stands here ... */
+	uint64_t folded_written; /* ... and this is what is written of it */
 	int64_t folded_boot_us;  /* when it was last looked at */
 	int64_t sweep_boot_us;   /* when old idempotency keys are looked for again, and from where on */
 	struct buffer sweep_at;
@@ -195,8 +196,10 @@ void claims_free(struct broker *broker);
 /* latest.c */
 int latest_open(struct broker *broker);
 void latest_fold(struct broker *broker, uint32_t most);
-void latest_fold_lazily(struct broker *broker, uint32_t most); /* now and then, behind the head */
-void latest_sweep(struct broker *broker);                      /* a few of the rows that are forgotten go */
+void latest_fold_lazily(struct broker *broker, uint32_t most);              /* now and then, behind the head */
+void latest_write_cursor(struct broker *broker, struct store_batch *batch); /* if it has moved */
+void latest_keep_cursor(struct broker *broker);                             /* now, with a sync, if it has moved */
+void latest_sweep(struct broker *broker); /* a few of the rows that are forgotten go */
 
 /* clocks.c */
 int clocks_open(struct broker *broker);

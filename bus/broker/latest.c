@@ -3,9 +3,9 @@
  *
  * Owns:      family latest: (group, shop, key) -> the message with the highest version, of equals the newest; and its cursor, with
  *            what the log had said to be forgotten by then.
- * Promises:  a row and the cursor move together, behind the head, now and then. Synced like every commit of this store: a record
- *            that is begun before the one before it is on the disk could not be told from corruption after a power cut. A
- *            tombstone is a row too: it keeps an older version from coming back, until the log says that it is forgotten (retain.c).
+ * Promises:  a row and the cursor move together, behind the head, now and then; over messages that are none of its the cursor moves
+ *            with the next commit of others, which costs no sync. Synced like every commit of this store: a record that is begun
+ *            before the one before it is on the disk could not be told from corruption after a power cut. A tombstone is a row too: it keeps an older version from coming back, until the log says that it is forgotten (retain.c).
  *            What stands never goes.
  * Read next: newcomer.c (who reads them)
  */
@@ -47,14 +47,17 @@ int latest_open(struct broker *broker)
 	int r = store_get(broker->store, FAMILY_META, bytes_of(CURSOR), &value);
 
 	if (r == 0 && value.len >= 8)
-		broker->folded = get_be64(value.data);
+		broker->folded = broker->folded_written = get_be64(value.data);
 	return r < 0 && r != -ENOENT ? r : read_forgotten(broker);
 }
 
-static void write_cursor(const struct broker *broker, struct store_batch *batch)
+void latest_write_cursor(struct broker *broker, struct store_batch *batch)
 {
 	uint8_t cursor[8], row[FORGOTTEN_LEN];
 
+	if (broker->folded_written == broker->folded)
+		return;
+	broker->folded_written = broker->folded;
 	put_be64(cursor, broker->folded);
 	put_be64(row, broker->latest_forgotten.rows_before);
 	put_be64(row + 8, broker->latest_forgotten.ends_from);
@@ -130,6 +133,7 @@ struct folding {
 	struct store_batch *batch;
 	struct ordmap *rows; /* written by this batch and not in the store yet */
 	struct buffer key, row, before;
+	bool found; /* a message of a topic that is folded */
 };
 
 /* Versions below the row's do not count; at the same one the newer message wins. A row that is forgotten outranks nothing. */
@@ -197,6 +201,27 @@ static void topics_folded(const struct broker *broker, uint64_t ret[2])
 			ret[i / 64] |= UINT64_C(1) << (i % 64);
 }
 
+static int keep(struct broker *broker, struct store_batch *batch)
+{
+	int r;
+
+	latest_write_cursor(broker, batch);
+	r = store_commit(broker->store, batch, true);
+	return r < 0 ? commit_failed(broker, r) : 0;
+}
+
+void latest_keep_cursor(struct broker *broker)
+{
+	struct store_batch *batch;
+
+	if (broker->folded_written == broker->folded || broker->broken < 0)
+		return;
+	batch = store_batch_new(broker->store);
+	if (keep(broker, batch) < 0)
+		store_batch_clear(batch);
+	store_batch_free(batch);
+}
+
 static int fold_range(struct folding *folding, uint32_t most)
 {
 	struct broker *broker = folding->broker;
@@ -212,6 +237,7 @@ static int fold_range(struct folding *folding, uint32_t most)
 			r = log_read(broker->log, logged.seq, &logged);
 		if (r == 0) {
 			fold_one(folding, &logged);
+			folding->found = true;
 			broker->folded = logged.seq;
 		}
 	}
@@ -221,9 +247,7 @@ static int fold_range(struct folding *folding, uint32_t most)
 		broker->folded = log_head(broker->log);
 	else if (r < 0)
 		return r;
-	write_cursor(broker, folding->batch);
-	r = store_commit(broker->store, folding->batch, true);
-	return r < 0 ? commit_failed(broker, r) : 0;
+	return folding->found ? keep(broker, folding->batch) : 0;
 }
 
 void latest_fold_lazily(struct broker *broker, uint32_t most)

@@ -43,7 +43,7 @@ static void lower(uint64_t *limit, uint64_t other)
 /* The first message of a class that somebody still needs. */
 static uint64_t needed_from(const struct broker *broker, uint8_t class)
 {
-	uint64_t topics[2], limit = broker->folded + 1;
+	uint64_t topics[2], limit = broker->folded_written + 1;
 
 	topics_of(broker, class, topics);
 	for (int i = 0; i < broker->topology.peer_count; i++)
@@ -197,8 +197,10 @@ void retain(struct broker *broker)
 	if (broker->broken < 0 || broker->retain_said > log_head(broker->log))
 		return;
 	if (broker->retain_said == 0) {
-		if (!clocks_are_trusted(broker) || broker_wall_us(broker) < broker->retain_due_us ||
-			say_forgotten(broker))
+		if (!clocks_are_trusted(broker) || broker_wall_us(broker) < broker->retain_due_us)
+			return;
+		latest_keep_cursor(broker);
+		if (broker->broken < 0 || say_forgotten(broker))
 			return;
 	}
 	broker->retain_said = 0;

@@ -341,6 +341,25 @@ static void rows_that_ended_leave_with_the_facts_and_a_claim_stays_made(void **s
 	desk_close(desk);
 }
 
+/* Else the fold of the next start would look for what is gone. */
+static void what_is_dropped_is_folded_over_on_the_disk_too(void **state)
+{
+	struct desk *desk = desk_open();
+	struct peer *talker = peer_new(desk, "talker", "t");
+	struct buffer cursor = { 0 };
+
+	(void)state;
+	say(talker, "diary", "a", 1);
+	SAID(talker, .topic = "diary");
+	desk_pass(desk, US_PER_S); /* folded over: there is no row in them */
+	days_later(desk, 401);
+	assert_int_equal(store_get(desk->store, 0, bytes_of("folded"), &cursor), 0);
+	assert_true(get_be64(cursor.data) + 1 >= (uint64_t)kept_from(desk, "facts"));
+	assert_true(kept_from(desk, "facts") > 2);
+	buffer_free(&cursor);
+	desk_close(desk);
+}
+
 static void a_clock_that_jumps_drops_nothing_for_a_day(void **state)
 {
 	struct desk *desk = desk_open_disk();
@@ -374,6 +393,7 @@ int main(void)
 		cmocka_unit_test(what_the_log_forgets_it_says_first_and_where),
 		cmocka_unit_test(a_row_that_is_forgotten_outranks_nothing_from_there_on),
 		cmocka_unit_test(rows_that_ended_leave_with_the_facts_and_a_claim_stays_made),
+		cmocka_unit_test(what_is_dropped_is_folded_over_on_the_disk_too),
 		cmocka_unit_test(a_clock_that_jumps_drops_nothing_for_a_day),
 	};
 

@@ -169,6 +169,38 @@ static void every_commit_is_synced_the_fold_too(void **state)
 	desk_close(desk);
 }
 
+static uint64_t folded_on_disk(struct desk *desk)
+{
+	struct buffer cursor = { 0 };
+	uint64_t seq = 0;
+
+	if (store_get(desk->store, 0, bytes_of("folded"), &cursor) == 0)
+		seq = get_be64(cursor.data);
+	buffer_free(&cursor);
+	return seq;
+}
+
+static void messages_without_rows_are_folded_over_without_a_sync_of_their_own(void **state)
+{
+	struct desk *desk = watched_desk();
+	struct peer *talker = peer_new(desk, "talker", "t");
+
+	(void)state;
+	peer_hello(talker, "run", 0);
+	SAID(talker, .topic = "row", .key = "k", .version = 1);
+	desk_pass(desk, US_PER_S);
+	SAID(talker, .topic = "fact");
+	SAID(talker, .topic = "fact");
+	syncs = 0;
+	desk_pass(desk, US_PER_S);
+	assert_int_equal(syncs, 0);
+	assert_int_equal(folded_on_disk(desk), 1);
+	SAID(talker, .topic = "fact");
+	assert_int_equal(syncs, 1);
+	assert_int_equal(folded_on_disk(desk), 3);
+	desk_close(desk);
+}
+
 static void a_new_gateway_is_welcomed_only_when_it_is_on_the_disk(void **state)
 {
 	struct desk *desk = watched_desk();
@@ -191,6 +223,7 @@ int main(void)
 		cmocka_unit_test(a_row_that_cannot_be_read_is_not_replaced_by_an_older_one),
 		cmocka_unit_test(a_fold_that_cannot_be_written_is_a_failed_commit),
 		cmocka_unit_test(every_commit_is_synced_the_fold_too),
+		cmocka_unit_test(messages_without_rows_are_folded_over_without_a_sync_of_their_own),
 		cmocka_unit_test(a_new_gateway_is_welcomed_only_when_it_is_on_the_disk),
 	};
 
