@@ -13,7 +13,11 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-enum { CACHE_BYTES = 8 << 20, WRITE_BUFFER_BYTES = 4 << 20, FOLD_AT_ONCE = 4096 };
+enum {
+	CACHE_BYTES = 8 << 20,
+	WRITE_BUFFER_BYTES = 16 << 20, /* each time one is full, its file and the old logs cost commits milliseconds */
+	FOLD_AT_ONCE = 4096,
+};
 
 static const int64_t LEASE_LOOK_US = 100 * US_PER_MS; /* a lease may run out this much late */
 
