@@ -34,9 +34,10 @@ enum {
 	DISCARD_MOST = 8 * 1024 * 1024, /* read and thrown away, so that a client hears its 413; past it: cut */
 	BODIES_MOST = 64 * 1024 * 1024, /* of all requests at once */
 	CONNECTIONS_MOST = 4000,
-	CONNECTIONS_KEPT_FREE = 16, /* so that a newcomer never waits for the slow to leave */
-	LIBRARY_RUNS_MOST = 64,     /* in one turn of the loop */
-	IDLE_MOST_S = 15,           /* a second net under the deadline */
+	CONNECTION_MEMORY = 16 * 1024, /* a request's head, and of its body what is being read; 64 MB of all at most */
+	CONNECTIONS_KEPT_FREE = 16,    /* so that a newcomer never waits for the slow to leave */
+	LIBRARY_RUNS_MOST = 64,        /* in one turn of the loop */
+	IDLE_MOST_S = 15,              /* a second net under the deadline */
 };
 static const int64_t report_us = US_PER_MINUTE;
 
@@ -418,9 +419,10 @@ static void listen_http(const struct config *config)
 	http.daemon = MHD_start_daemon(MHD_USE_EPOLL | MHD_ALLOW_SUSPEND_RESUME | MHD_USE_ERROR_LOG, 0, NULL, NULL,
 		on_request, NULL, MHD_OPTION_EXTERNAL_LOGGER, pass_on_words, NULL, MHD_OPTION_LISTEN_SOCKET,
 		listen_socket(config), MHD_OPTION_CONNECTION_LIMIT, http.connections_most,
-		MHD_OPTION_CONNECTION_TIMEOUT, (unsigned)IDLE_MOST_S, MHD_OPTION_STRICT_FOR_CLIENT, 1,
-		MHD_OPTION_NOTIFY_CONNECTION, on_connection, NULL, MHD_OPTION_NOTIFY_COMPLETED, on_completed, NULL,
-		MHD_OPTION_UNESCAPE_CALLBACK, leave_escaped, NULL, MHD_OPTION_END);
+		MHD_OPTION_CONNECTION_MEMORY_LIMIT, (size_t)CONNECTION_MEMORY, MHD_OPTION_CONNECTION_TIMEOUT,
+		(unsigned)IDLE_MOST_S, MHD_OPTION_STRICT_FOR_CLIENT, 1, MHD_OPTION_NOTIFY_CONNECTION, on_connection,
+		NULL, MHD_OPTION_NOTIFY_COMPLETED, on_completed, NULL, MHD_OPTION_UNESCAPE_CALLBACK, leave_escaped,
+		NULL, MHD_OPTION_END);
 	if (!http.daemon)
 		die("the HTTP server does not start");
 }

@@ -14,7 +14,7 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { DIGEST = 32, DIGEST_TEXT = 45 };
+enum { DIGEST = 32, DIGEST_TEXT = 45, CONNECTION_MEMORY = 16 * 1024 };
 
 static const char *secret;
 
@@ -86,8 +86,9 @@ int main(int argc, char **argv)
 	sigaddset(&ends, SIGTERM);
 	sigprocmask(SIG_BLOCK, &ends, NULL);
 	if (!MHD_start_daemon(MHD_USE_EPOLL_INTERNAL_THREAD, (uint16_t)atoi(argv[1]), NULL, NULL, handle, NULL,
-		    MHD_OPTION_NOTIFY_COMPLETED, forget, NULL, MHD_OPTION_CONNECTION_LIMIT, 1000U,
-		    MHD_OPTION_CONNECTION_TIMEOUT, 15U, MHD_OPTION_STRICT_FOR_CLIENT, 1, MHD_OPTION_END))
+		    MHD_OPTION_NOTIFY_COMPLETED, forget, NULL, MHD_OPTION_CONNECTION_LIMIT, 4000U,
+		    MHD_OPTION_CONNECTION_MEMORY_LIMIT, (size_t)CONNECTION_MEMORY, MHD_OPTION_CONNECTION_TIMEOUT, 15U,
+		    MHD_OPTION_STRICT_FOR_CLIENT, 1, MHD_OPTION_END))
 		die("cannot listen on port %s", argv[1]);
 	sigwait(&ends, &signal);
 	return 0;
