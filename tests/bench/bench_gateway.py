@@ -82,6 +82,7 @@ def run(long):
     with Installation() as place:
         secret = place.add_shop()
         place.up()
+        wait_for_session(place.port)
         beset(place, secret)
         against_bare(place, secret, "")
     with Installation() as place:
