@@ -13,7 +13,8 @@
 enum { FIELDS_DEPTH_MAX = 64 };
 
 /* NULL: not one JSON object, nested deeper than FIELDS_DEPTH_MAX, a key given twice; ret_why says which and where. */
-json_t *fields_parse(struct bytes body, char ret_why[200]);
+const json_t *fields_parse(struct bytes body, char ret_why[200]);
+void fields_done(void); /* after what was parsed, and before the next; its memory is one block (json_block.h) */
 
 const json_t *field_object(const json_t *object, const char *name); /* NULL unless it is one; takes NULL */
 const json_t *field_list(const json_t *object, const char *name);   /* the same */

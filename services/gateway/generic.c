@@ -153,14 +153,14 @@ enum reading generic_read(const struct event_source *source, struct bytes body, 
 {
 	enum reading reading;
 	const CartIds *ids;
-	json_t *json;
+	const json_t *json;
 
-	*ret = (struct event){ 0 };
+	event_clear(ret);
 	json = fields_parse(body, ret->why);
 	if (!json)
 		return READ_UNREADABLE;
 	reading = read_event(source, json, ret);
-	json_decref(json);
+	fields_done();
 	ids = reading == READ_CHANGED ? &ret->changed.ids : &ret->checkout.ids;
 	if ((reading == READ_CHANGED || reading == READ_CHECKOUT) && !event_key(ids)[0] &&
 		!(reading == READ_CHECKOUT && ids->email[0]))

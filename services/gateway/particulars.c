@@ -13,6 +13,14 @@
 
 enum { QUANTITY_MOST = 1000000 };
 
+void event_clear(struct event *event)
+{
+	const size_t items = offsetof(struct event, changed.items), behind = items + sizeof(event->changed.items);
+
+	memset(event, 0, items);
+	memset((char *)event + behind, 0, sizeof(*event) - behind);
+}
+
 void read_address(const struct event_source *source, const char *text, CartIds *ids)
 {
 	char normalised[ADDRESS_MAX + 1];
@@ -72,18 +80,19 @@ bool read_items(const json_t *body, const char *list, const struct item_names *n
 {
 	const json_t *items = field_list(body, list);
 	const size_t most = sizeof(ret->items) / sizeof(ret->items[0]);
-	Item item;
+	static Item left_out;
 
 	if (!items)
 		return false;
 	ret->has_items = true;
 	for (size_t i = 0; i < json_array_size(items); i++) {
-		if (!read_item(json_array_get(items, i), names, ret->currency, &item))
+		bool fits = ret->items_count < most;
+		Item *item = fits ? &ret->items[ret->items_count] : &left_out;
+
+		if (!read_item(json_array_get(items, i), names, ret->currency, item))
 			continue;
-		if (ret->items_count < most)
-			ret->items[ret->items_count++] = item;
-		else
-			ret->items_left_out++;
+		ret->items_count += fits;
+		ret->items_left_out += !fits;
 	}
 	return true;
 }

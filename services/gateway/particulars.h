@@ -13,6 +13,8 @@ struct item_names {
 	const char *pictures[4]; /* tried in turn; an object of that name is asked for "url" or "src" */
 };
 
+/* Before a reader fills it. The items' room is large, and of it only what items_count counts means anything: it is left as it is. */
+void event_clear(struct event *event);
 /* Normalises and hashes; an address that we would not mail is as good as none. */
 void read_address(const struct event_source *source, const char *text, CartIds *ids);
 /* false: the body does not speak of items. */

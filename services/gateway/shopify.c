@@ -286,9 +286,9 @@ static bool topic_is_ours(const char *topic)
 enum reading shopify_read(const struct event_source *source, struct bytes body, struct event *ret)
 {
 	enum reading reading;
-	json_t *json;
+	const json_t *json;
 
-	*ret = (struct event){ 0 };
+	event_clear(ret);
 	TEXT_COPY(ret->webhook_id, source->webhook_id);
 	if (!topic_is_ours(source->topic))
 		return nothing(ret, "this topic is not one that cartbus uses");
@@ -296,7 +296,7 @@ enum reading shopify_read(const struct event_source *source, struct bytes body, 
 	if (!json)
 		return READ_UNREADABLE;
 	reading = read_topic(source, json, ret);
-	json_decref(json);
+	fields_done();
 	if (reading == READ_CHANGED && !event_key(&ret->changed.ids)[0])
 		return unreadable(ret, "the body names no cart: none of the fields token, cart_token, id is given");
 	if (reading == READ_CHECKOUT && !event_key(&ret->checkout.ids)[0])

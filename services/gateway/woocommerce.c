@@ -87,9 +87,9 @@ static enum reading read_order(const struct event_source *source, const json_t *
 enum reading woocommerce_read(const struct event_source *source, struct bytes body, struct event *ret)
 {
 	enum reading reading;
-	json_t *json;
+	const json_t *json;
 
-	*ret = (struct event){ 0 };
+	event_clear(ret);
 	TEXT_COPY(ret->webhook_id, source->webhook_id);
 	if (strcmp(source->topic, "order.created") != 0 && strcmp(source->topic, "order.updated") != 0)
 		return nothing(ret, "this topic is not one that cartbus uses");
@@ -97,7 +97,7 @@ enum reading woocommerce_read(const struct event_source *source, struct bytes bo
 	if (!json)
 		return READ_UNREADABLE;
 	reading = read_order(source, json, ret);
-	json_decref(json);
+	fields_done();
 	if (reading == READ_CHECKOUT && !ret->checkout.ids.order_id[0])
 		return unreadable(ret, "the body names no order: the field id is not given");
 	return reading;
