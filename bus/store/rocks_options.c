@@ -14,7 +14,15 @@ enum {
 	WAL_BUFFERS = 4,               /* the write-ahead logs together: at most so many write buffers */
 	WAL_LEAST_BYTES = 16 * 1024 * 1024,
 	METADATA_BLOCK_BYTES = 4096,
-	BLOOM_BITS = 10, /* one get in a hundred for an absent key reads a block */
+	BLOOM_BITS = 10,        /* one get in a hundred for an absent key reads a block */
+	MEMORY_BLOOM_PART = 50, /* of a write buffer: the same for what is not written out yet */
+	/*
+	 * A compaction takes in all of the next level that it touches, and while one runs for seconds what is written piles up until
+	 * RocksDB stops all writes. So levels and files are small, in write buffers: the first level is no more than what comes into it at once.
+	 */
+	LEVEL_BUFFERS = 4,
+	FILE_BUFFERS = 2,
+	BACKGROUND_JOBS = 4, /* of them one flushes; the others compact beside one another only when writes pile up */
 	DELETION_WINDOW = 4096,
 	DELETION_TRIGGER = 1024, /* a file with a quarter of tombstones is compacted */
 };
@@ -48,7 +56,7 @@ rocksdb_options_t *rocks_options_new(const struct store_options *asked, rocksdb_
 	rocksdb_options_set_manual_wal_flush(options, 0);
 	rocksdb_options_set_max_open_files(options, OPEN_FILES_MAX);
 	rocksdb_options_set_table_cache_numshardbits(options, OPEN_FILES_SHARD_BITS);
-	rocksdb_options_set_max_background_jobs(options, 2);
+	rocksdb_options_set_max_background_jobs(options, BACKGROUND_JOBS);
 	rocksdb_options_set_max_manifest_file_size(options, MANIFEST_BYTES);
 	rocksdb_options_set_info_log_level(options, 2); /* warnings */
 	rocksdb_options_set_max_log_file_size(options, INFO_LOG_BYTES);
@@ -56,8 +64,12 @@ rocksdb_options_t *rocks_options_new(const struct store_options *asked, rocksdb_
 	rocksdb_options_set_stats_dump_period_sec(options, 0);
 	rocksdb_options_set_stats_persist_period_sec(options, 0);
 	rocksdb_options_set_write_buffer_size(options, asked->write_buffer_bytes);
+	rocksdb_options_set_max_bytes_for_level_base(options, (uint64_t)asked->write_buffer_bytes * LEVEL_BUFFERS);
+	rocksdb_options_set_target_file_size_base(options, (uint64_t)asked->write_buffer_bytes * FILE_BUFFERS);
 	rocksdb_options_set_arena_block_size(options, ARENA_BLOCK_BYTES);
 	rocksdb_options_set_max_total_wal_size(options, wal_bytes > WAL_LEAST_BYTES ? wal_bytes : WAL_LEAST_BYTES);
+	rocksdb_options_set_memtable_prefix_bloom_size_ratio(options, 1.0 / MEMORY_BLOOM_PART);
+	rocksdb_options_set_memtable_whole_key_filtering(options, 1);
 	rocksdb_options_set_compression(options, rocksdb_lz4_compression);
 	rocksdb_options_add_compact_on_deletion_collector_factory(options, DELETION_WINDOW, DELETION_TRIGGER);
 	set_table_options(options, cache);
