@@ -11,9 +11,12 @@
 
 enum { LEVELS_MAX = 16 }; /* every fourth entry rises a level: good for 4^16 entries */
 
+/* Behind the links lie the key, a NUL, room for the value, a NUL: rows are put by the million. */
 struct ordmap_entry {
-	struct bytes key; /* memory of its own */
+	struct bytes key;
 	struct bytes value;
+	size_t room;
+	void *large; /* a later value that needs more */
 	uint64_t tag;
 	struct ordmap_entry *next[];
 };
@@ -36,8 +39,7 @@ struct ordmap *ordmap_new(void)
 
 static void free_entry(struct ordmap_entry *entry)
 {
-	free((void *)entry->key.data);
-	free((void *)entry->value.data);
+	free(entry->large);
 	free(entry);
 }
 
@@ -85,12 +87,36 @@ static int choose_height(struct ordmap *map)
 	return height;
 }
 
+static uint8_t *copy_in(uint8_t *to, struct bytes from)
+{
+	if (from.len > 0)
+		memmove(to, from.data, from.len);
+	to[from.len] = '\0';
+	return to;
+}
+
+static uint8_t *room_of(const struct ordmap_entry *entry)
+{
+	return (uint8_t *)entry->key.data + entry->key.len + 1;
+}
+
 static void set_value(struct ordmap_entry *entry, struct bytes value, uint64_t tag)
 {
-	void *copy = memory_copy(value); /* before the free: the value may be the entry's own */
-	free((void *)entry->value.data);
-	entry->value = BYTES(copy, value.len);
+	void *large = value.len > entry->room ? memory_copy(value) : NULL;
+	void *to = large ? large : copy_in(room_of(entry), value);
+	free(entry->large); /* not before the copy: the value may be the entry's own */
+	entry->large = large;
+	entry->value = BYTES(to, value.len);
 	entry->tag = tag;
+}
+
+static struct ordmap_entry *new_entry(int height, struct bytes key, size_t room)
+{
+	size_t links = (size_t)height * sizeof(struct ordmap_entry *);
+	struct ordmap_entry *entry = memory_new(sizeof(*entry) + links + key.len + 1 + room + 1);
+	entry->key = BYTES(copy_in((uint8_t *)entry->next + links, key), key.len);
+	entry->room = room;
+	return entry;
 }
 
 void ordmap_put(struct ordmap *map, struct bytes key, struct bytes value, uint64_t tag)
@@ -105,8 +131,7 @@ void ordmap_put(struct ordmap *map, struct bytes key, struct bytes value, uint64
 	int height = choose_height(map);
 	while (map->levels < height)
 		path[map->levels++] = map->head;
-	struct ordmap_entry *entry = memory_new(sizeof(*entry) + (size_t)height * sizeof(struct ordmap_entry *));
-	entry->key = BYTES(memory_copy(key), key.len);
+	struct ordmap_entry *entry = new_entry(height, key, value.len);
 	set_value(entry, value, tag);
 	for (int level = 0; level < height; level++) {
 		entry->next[level] = path[level]->next[level];
