@@ -29,6 +29,7 @@ struct store_engine {
 	void (*batch_free)(struct store_batch *batch);
 
 	struct store_cursor *(*cursor_new)(struct store *store, int family, struct bytes prefix);
+	void (*cursor_confine)(struct store_cursor *cursor, struct bytes prefix);
 	void (*cursor_free)(struct store_cursor *cursor);
 	bool (*cursor_seek)(struct store_cursor *cursor, struct bytes key);
 	bool (*cursor_seek_before)(struct store_cursor *cursor, struct bytes key);

@@ -174,6 +174,11 @@ static struct store_cursor *memory_cursor_new(struct store *store, int family, s
 	return &cursor->cursor;
 }
 
+static void memory_cursor_confine(struct store_cursor *cursor, struct bytes prefix)
+{
+	(void)cursor, (void)prefix;
+}
+
 static void memory_cursor_free(struct store_cursor *cursor)
 {
 	struct memory_cursor *memory = (struct memory_cursor *)cursor;
@@ -255,6 +260,7 @@ static const struct store_engine memory_engine = {
 	.batch_clear = memory_batch_clear,
 	.batch_free = memory_batch_free,
 	.cursor_new = memory_cursor_new,
+	.cursor_confine = memory_cursor_confine,
 	.cursor_free = memory_cursor_free,
 	.cursor_seek = memory_cursor_seek,
 	.cursor_seek_before = memory_cursor_seek_before,

@@ -12,6 +12,7 @@
 #include "bus/base/text.h"
 #include "bus/store/disk.h"
 #include "bus/store/witness.h"
+#include <assert.h>
 #include <errno.h>
 #include <pthread.h>
 #include <stdio.h>
@@ -257,10 +258,14 @@ static void end_of_prefix(struct bytes prefix, struct buffer *ret)
 /* Without an end a seek walks over all that was deleted behind the prefix, to the next row that is there. */
 static void set_end(struct rocks_cursor *cursor, struct bytes prefix)
 {
+	buffer_clear(&cursor->until);
 	end_of_prefix(prefix, &cursor->until);
 	if (cursor->until.len == 0)
 		return;
-	cursor->reading = rocksdb_readoptions_create();
+	if (!cursor->reading) {
+		cursor->reading = rocksdb_readoptions_create();
+		rocksdb_readoptions_set_background_purge_on_iterator_cleanup(cursor->reading, 1);
+	}
 	rocksdb_readoptions_set_iterate_upper_bound(
 		cursor->reading, (const char *)cursor->until.data, cursor->until.len);
 }
@@ -274,6 +279,15 @@ static struct store_cursor *rocks_cursor_new(struct store *store, int family, st
 	cursor->iterator = rocksdb_create_iterator_cf(
 		rocks->db, cursor->reading ? cursor->reading : rocks->reading, rocks->families[family]);
 	return &cursor->cursor;
+}
+
+/* The iterator holds where the end stands, and looks there anew with every seek. */
+static void rocks_cursor_confine(struct store_cursor *cursor, struct bytes prefix)
+{
+	struct rocks_cursor *rocks = (struct rocks_cursor *)cursor;
+	assert(rocks->reading);
+	set_end(rocks, prefix);
+	assert(rocks->until.len > 0);
 }
 
 static rocksdb_iterator_t *iterator_of(const struct store_cursor *cursor)
@@ -351,6 +365,7 @@ const struct store_engine rocks_engine = {
 	.batch_clear = rocks_batch_clear,
 	.batch_free = rocks_batch_free,
 	.cursor_new = rocks_cursor_new,
+	.cursor_confine = rocks_cursor_confine,
 	.cursor_free = rocks_cursor_free,
 	.cursor_seek = rocks_cursor_seek,
 	.cursor_seek_before = rocks_cursor_seek_before,

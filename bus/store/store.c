@@ -134,6 +134,12 @@ struct store_cursor *store_cursor_new_within(struct store *store, int family, st
 	return store->engine->cursor_new(store, family, prefix);
 }
 
+void store_cursor_confine(struct store_cursor *cursor, struct bytes prefix)
+{
+	cursor->valid = false;
+	cursor->store->engine->cursor_confine(cursor, prefix);
+}
+
 void store_cursor_free(struct store_cursor *cursor)
 {
 	if (cursor)

@@ -64,7 +64,10 @@ const char *store_why(const struct store *store);            /* of the last erro
 struct store_cursor *store_cursor_new(struct store *store, int family);
 /* The same for rows whose keys begin with `prefix`: those behind it need not be seen, and what was deleted there costs nothing. */
 struct store_cursor *store_cursor_new_within(struct store *store, int family, struct bytes prefix);
-void store_cursor_free(struct store_cursor *cursor);
+/* One that was made within a prefix goes to other rows, and sees the same store: much cheaper than a new one. Neither prefix may be
+ * empty or nothing but 0xff. */
+void store_cursor_confine(struct store_cursor *cursor, struct bytes prefix);
+void store_cursor_free(struct store_cursor *cursor);                          /* takes NULL */
 bool store_cursor_seek(struct store_cursor *cursor, struct bytes key);        /* at or after */
 bool store_cursor_seek_before(struct store_cursor *cursor, struct bytes key); /* at or before */
 bool store_cursor_last(struct store_cursor *cursor);

@@ -170,6 +170,31 @@ static void a_cursor_within_a_prefix_misses_nothing_of_it(void **state)
 	assert_stands_on(last, "\xff\xff", "3");
 }
 
+static void a_cursor_goes_from_one_prefix_to_another_and_back(void **state)
+{
+	struct store *store = store_of(state);
+	put(store, LOG, "a1", "1");
+	put(store, LOG, "b1", "2");
+	put(store, LOG, "b2", "3");
+	put(store, LOG, "c1", "4");
+	_cleanup_(store_cursor_freep) struct store_cursor *cursor = store_cursor_new_within(store, LOG, bytes_of("a"));
+	for (int times = 0; times < 2; times++) {
+		store_cursor_confine(cursor, bytes_of("c"));
+		assert_true(store_cursor_seek(cursor, bytes_of("c")));
+		assert_stands_on(cursor, "c1", "4");
+		store_cursor_confine(cursor, bytes_of("b"));
+		assert_true(store_cursor_seek(cursor, bytes_of("b")));
+		assert_stands_on(cursor, "b1", "2");
+		assert_true(store_cursor_next(cursor));
+		assert_stands_on(cursor, "b2", "3");
+		store_cursor_confine(cursor, bytes_of("a"));
+		assert_false(store_cursor_next(cursor)); /* it stands nowhere */
+		assert_true(store_cursor_seek(cursor, bytes_of("a")));
+		assert_stands_on(cursor, "a1", "1");
+	}
+	assert_int_equal(store_cursor_status(cursor), 0);
+}
+
 static void seeking_goes_at_or_after_and_at_or_before(void **state)
 {
 	struct store *store = store_of(state);
@@ -314,6 +339,7 @@ int main(void)
 		IN_BOTH(empty_values_are_values),
 		IN_BOTH(a_cursor_walks_in_the_order_of_bytes),
 		IN_BOTH(a_cursor_within_a_prefix_misses_nothing_of_it),
+		IN_BOTH(a_cursor_goes_from_one_prefix_to_another_and_back),
 		IN_BOTH(seeking_goes_at_or_after_and_at_or_before),
 		IN_BOTH(an_empty_family_has_no_end_to_stand_on),
 		IN_BOTH(what_a_cursor_stands_on_may_be_deleted_under_it),
