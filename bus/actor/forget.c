@@ -151,6 +151,8 @@ int state_sweep(struct state *state)
 	store_cursor_free(cursor);
 	if (r == 0 && store_batch_count(batch) > 0)
 		r = store_commit(state->store, batch, false);
+	row_cache_clear(state->cache);
+	state_end_resting(state);
 	store_batch_free(batch);
 	return r;
 }

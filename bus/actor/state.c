@@ -1,9 +1,11 @@
 /*
  * state.c: rows in three layers
  *
- * Owns:      the store of folded state, the rows folded since the last flush, the overlay of unconfirmed turns.
+ * Owns:      the store of folded state, what was read from it lately, the rows folded since the last flush, the overlay of
+ *            unconfirmed turns.
  * Promises:  a read while a turn writes sees overlay, then folded, then store; a projection's fold never sees the overlay;
- *            rows and cursor reach the store in one batch.
+ *            rows and cursor reach the store in one batch. Nobody else writes to the store, so what was read from it holds until
+ *            the next batch; the layers above it are never remembered.
  * Fails by:  ending the process when the store does not answer: state that cannot be read must not be decided on.
  * Read next: overlay.c, state_each.c, runtime.c
  */
@@ -18,6 +20,9 @@
 #include <pb_encode.h>
 
 enum { FLUSH_BYTES = 2 << 20 };
+
+/* A decision asks for some twenty rows, most of them twice, and again when its facts are folded: so many for all that run at once. */
+enum { CACHE_BYTES = 1 << 20 };
 
 const struct store_options runtime_store_options = {
 	.families = (const char *const[]){ "rows", "meta", NULL },
@@ -48,6 +53,7 @@ struct state *state_new(struct store **store)
 	_cleanup_(buffer_free) struct buffer log_id = { 0 };
 
 	state->store = TAKE(*store);
+	state->cache = row_cache_new(CACHE_BYTES);
 	state->folded = ordmap_new();
 	state->overlay = ordmap_new();
 	list_init(&state->turns);
@@ -70,8 +76,11 @@ void state_free(struct state *state)
 	state_drop_turns(state);
 	ordmap_free(state->overlay);
 	ordmap_free(state->folded);
+	row_cache_free(state->cache);
+	state_end_resting(state);
 	store_close(state->store);
 	buffer_free(&state->scratch);
+	buffer_free(&state->writing);
 	buffer_free(&state->sweep_at);
 	free(state);
 }
@@ -87,22 +96,36 @@ size_t row_key(char to[ROW_KEY_MAX], const char *table, const char *shop, const 
 	return table_len + shop_len + key_len;
 }
 
+/* data NULL: the store has no such row. */
+static struct bytes find_stored(const struct state *state, struct bytes key)
+{
+	struct buffer *scratch = (struct buffer *)&state->scratch;
+	struct bytes row;
+	int r;
+
+	if (row_cache_get(state->cache, key, &row))
+		return row;
+	buffer_clear(scratch);
+	r = store_get(state->store, FAMILY_ROWS, key, scratch);
+	if (r < 0 && r != -ENOENT)
+		die("the folded state cannot be read: %s", store_why(state->store));
+	row = r == 0 ? BYTES(buffer_text(scratch), scratch->len) : BYTES(NULL, 0);
+	row_cache_put(state->cache, key, row);
+	return row;
+}
+
 /* Borrowed until the next read or write. */
 static bool find_row(const struct state *state, struct bytes key, struct bytes *ret)
 {
 	struct ordmap_entry *entry = state->turn > 0 ? ordmap_find(state->overlay, key) : NULL;
-	struct buffer *scratch = (struct buffer *)&state->scratch;
-	int r;
+	struct bytes stored;
 
 	if (!entry)
 		entry = ordmap_find(state->folded, key);
 	if (entry)
 		return !row_is_gone(ordmap_value(entry)) && row_open(state, row_marked(ordmap_value(entry)), ret);
-	buffer_clear(scratch);
-	r = store_get(state->store, FAMILY_ROWS, key, scratch);
-	if (r < 0 && r != -ENOENT)
-		die("the folded state cannot be read: %s", store_why(state->store));
-	return r == 0 && row_open_stored(state, buffer_bytes(scratch), ret);
+	stored = find_stored(state, key);
+	return stored.data && row_open_stored(state, stored, ret);
 }
 
 static void write_row(struct state *state, struct bytes key, struct bytes value)
@@ -159,35 +182,40 @@ bool state_get_bytes(
 	return true;
 }
 
-void state_put_bytes(struct state *state, const char *table, const char *shop, const char *key, struct bytes value)
+/* A row without its value, which is to be added. */
+static struct buffer *begin_row(struct state *state)
 {
-	_cleanup_(buffer_free) struct buffer row = { 0 };
-	char at[ROW_KEY_MAX];
 	const uint8_t there = ROW_IS_THERE;
 	uint8_t mark[ROW_MARK_LEN];
 
-	assert(value.len <= ROW_VALUE_MAX);
 	row_mark(state, mark);
-	buffer_add(&row, &there, 1);
-	buffer_add(&row, mark, sizeof(mark));
-	buffer_add(&row, value.data, value.len);
-	write_row(state, BYTES(at, row_key(at, table, shop, key)), buffer_bytes(&row));
+	buffer_clear(&state->writing);
+	buffer_add(&state->writing, &there, 1);
+	buffer_add(&state->writing, mark, sizeof(mark));
+	return &state->writing;
+}
+
+void state_put_bytes(struct state *state, const char *table, const char *shop, const char *key, struct bytes value)
+{
+	struct buffer *row = begin_row(state);
+	char at[ROW_KEY_MAX];
+
+	assert(value.len <= ROW_VALUE_MAX);
+	buffer_add(row, value.data, value.len);
+	write_row(state, BYTES(at, row_key(at, table, shop, key)), buffer_bytes(row));
 }
 
 void state_put(struct state *state, const char *table, const char *shop, const char *key, const pb_msgdesc_t *fields,
 	const void *row)
 {
-	_cleanup_(buffer_free) struct buffer value = { 0 };
-	size_t len = 0;
-	pb_ostream_t stream;
+	struct buffer *written = begin_row(state);
+	char at[ROW_KEY_MAX];
+	pb_ostream_t stream = pb_ostream_from_buffer(buffer_grow(written, ROW_VALUE_MAX), ROW_VALUE_MAX);
 
-	if (!pb_get_encoded_size(&len, fields, row))
-		die("a row for table %s does not encode", table);
-	buffer_grow(&value, len + 1);
-	stream = pb_ostream_from_buffer(value.data, len);
 	if (!pb_encode(&stream, fields, row))
 		die("a row for table %s does not encode", table);
-	state_put_bytes(state, table, shop, key, BYTES(value.data, stream.bytes_written));
+	written->len += stream.bytes_written;
+	write_row(state, BYTES(at, row_key(at, table, shop, key)), buffer_bytes(written));
 }
 
 void state_delete(struct state *state, const char *table, const char *shop, const char *key)
@@ -291,9 +319,19 @@ static int commit(struct state *state, struct store_batch *batch)
 	forget_write(state, batch);
 	store_batch_put(batch, FAMILY_META, bytes_of("log"), bytes_of(state->log_id));
 	r = store_commit(state->store, batch, false);
+	state_end_resting(state);
 	if (r == 0)
 		state->dirty = false;
 	return r;
+}
+
+static void renew_cache(struct state *state)
+{
+	for (struct ordmap_entry *at = ordmap_first(state->folded); at; at = ordmap_next(at)) {
+		struct bytes row = ordmap_value(at);
+
+		row_cache_renew(state->cache, ordmap_key(at), row_is_gone(row) ? BYTES(NULL, 0) : row_marked(row));
+	}
 }
 
 int state_flush(struct state *state)
@@ -314,6 +352,7 @@ int state_flush(struct state *state)
 	store_batch_free(batch);
 	if (r < 0)
 		return r;
+	renew_cache(state);
 	ordmap_clear(state->folded);
 	state->folded_bytes = 0;
 	return 0;
@@ -328,6 +367,7 @@ int state_forget(struct state *state)
 	state_drop_turns(state);
 	ordmap_clear(state->folded);
 	state->folded_bytes = 0;
+	row_cache_clear(state->cache);
 	state->cursor = 0;
 	state->forgotten = (Forgotten){ 0 };
 	state->unmarked = state->sweeping = false;

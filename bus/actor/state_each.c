@@ -1,11 +1,37 @@
 /*
  * state_each.c: the three layers of state.c, read in one order
  *
- * Promises: each row once, the uppermost layer's value, sorted by (shop, key).
+ * Owns:     the cursor that rests: to make one costs more than most walks, so the last walk's serves the next one, until the store
+ *           changes.
+ * Promises: each row once, the uppermost layer's value, sorted by (shop, key); a walk may begin while another one goes on.
  */
 #include "bus/actor/state_rows.h"
 #include "bus/base/cleanup.h"
 #include "bus/base/log.h"
+
+void state_end_resting(struct state *state)
+{
+	store_cursor_free(TAKE(state->resting));
+}
+
+static struct store_cursor *take_cursor(const struct state *state, struct bytes prefix)
+{
+	struct store_cursor *cursor;
+
+	if (!state->resting || prefix.len == 0)
+		return store_cursor_new_within(state->store, FAMILY_ROWS, prefix);
+	cursor = TAKE(((struct state *)state)->resting);
+	store_cursor_confine(cursor, prefix);
+	return cursor;
+}
+
+static void rest_cursor(const struct state *state, struct bytes prefix, struct store_cursor *cursor)
+{
+	if (state->resting || prefix.len == 0)
+		store_cursor_free(cursor);
+	else
+		((struct state *)state)->resting = cursor;
+}
 
 struct merge {
 	const struct state *state;
@@ -27,7 +53,7 @@ static void merge_open(
 	merge->prefix = prefix;
 	merge->overlay = with_overlay ? ordmap_at_or_after(state->overlay, from) : NULL;
 	merge->folded = ordmap_at_or_after(state->folded, from);
-	merge->store = store_cursor_new_within(state->store, FAMILY_ROWS, prefix);
+	merge->store = take_cursor(state, prefix);
 	merge->store_has = store_cursor_seek(merge->store, from);
 }
 
@@ -86,7 +112,7 @@ static void merge_close(struct merge *merge)
 {
 	int r = store_cursor_status(merge->store);
 
-	store_cursor_free(merge->store);
+	rest_cursor(merge->state, merge->prefix, merge->store);
 	if (r < 0)
 		die("the folded state cannot be read to its end (error %d): delete it, it is folded again", -r);
 }

@@ -10,6 +10,7 @@
 
 #include "bus.pb.h"
 #include "bus/actor/layers.h"
+#include "bus/actor/row_cache.h"
 #include "bus/base/list.h"
 #include "bus/base/ordmap.h"
 #include <errno.h>
@@ -29,7 +30,11 @@ struct state {
 	uint64_t cursor, remembered, opening;
 	char log_id[40];
 	bool dirty;
-	struct buffer scratch;
+	struct buffer scratch;   /* what was read */
+	struct buffer writing;   /* a row on its way into its layer */
+	struct row_cache *cache; /* of the store's rows */
+	struct store_cursor
+		*resting;    /* sees the store as it is now, and serves whoever walks next; NULL: there is none */
 	bool unmarked;       /* rows of the store have no mark: an older program wrote it */
 	enum row_life life;  /* of what is folded now ... */
 	uint64_t seq;        /* ... and its number */
@@ -51,6 +56,9 @@ static inline struct bytes row_marked(struct bytes layered)
 {
 	return BYTES((const uint8_t *)layered.data + 1, layered.len - 1);
 }
+
+/* state_each.c. To be called whenever the store has changed: the cursor that rests sees it as it was. */
+void state_end_resting(struct state *state);
 
 /* forget.c */
 void row_mark(const struct state *state, uint8_t ret[ROW_MARK_LEN]);
