@@ -107,10 +107,10 @@ static void forget(struct state *state, const struct said *said, const char *nam
 	char key[DUE_KEY_MAX];
 	TimerSet set;
 
-	if (state_has(state, "again", said->shop, name))
-		state_delete(state, "again", said->shop, name);
 	if (!state_get(state, "timer", said->shop, name, &TimerSet_msg, &set))
 		return;
+	if (state_has(state, "again", said->shop, name)) /* only while the timer itself is there */
+		state_delete(state, "again", said->shop, name);
 	due_key(key, set.due_us, said->shop, name);
 	state_delete(state, "due", ALL_SHOPS, key);
 	state_delete(state, "timer", said->shop, name);
