@@ -1,10 +1,12 @@
 """Many timers: what they take, how fast they are set, how late they fire, and how an outage's backlog drains."""
 
 import subprocess
+import time
 
 from place import BUILD, Installation, pss_mb, report
 
 PENDING, PENDING_LONG = 200_000, 10_000_000
+CANCELLED, CANCELLED_LONG = 50_000, 1_000_000
 DUE, DUE_HZ = 5_000, 1_000
 OVERDUE, OVERDUE_LONG = 50_000, 1_000_000
 
@@ -20,8 +22,12 @@ class Timers(Installation):
                                              capture_output=True).stdout)
         with open(self.config, "a") as config:
             config.write(f"[broker]\ntopology = {topology}\n")
-        self.spawn(BUILD / "bin" / "cartbus-broker", "--config", self.config, stderr=open(self.folder / "broker.log", "w"))
+        self.start_broker()
         self.start_timer()
+
+    def start_broker(self):
+        self.broker = self.spawn(BUILD / "bin" / "cartbus-broker", "--config", self.config,
+                                 stderr=open(self.folder / "broker.log", "a"))
 
     def start_timer(self):
         self.timer = self.spawn(BUILD / "bin" / "cartbus-timer", "--config", self.config, stderr=subprocess.DEVNULL)
@@ -31,18 +37,35 @@ class Timers(Installation):
                               stdout=subprocess.PIPE)
         return dict(line.split() for line in done.stdout.splitlines())
 
+    def kill(self, process):
+        process.kill()
+        process.wait()
+
+    def restart(self):
+        """Both were killed: the seconds until a timer that is set then has fired."""
+        self.kill(self.timer)
+        self.kill(self.broker)
+        began = time.monotonic()
+        self.start_broker()
+        self.start_timer()
+        self.bench("mark")
+        return time.monotonic() - began
+
 
 def run(long):
+    pending, cancelled = (PENDING_LONG, CANCELLED_LONG) if long else (PENDING, CANCELLED)
     with Timers() as place:
-        pending = PENDING_LONG if long else PENDING
         said = place.bench("set", pending)
         report("timer.set_rate", said["set_rate"], "timers/s")
         report("timer.fold_rate", said["fold_rate"], "timers/s")
         report("timer.pending", pending, "timers")
         report("timer.ram", f"{pss_mb([place.timer.pid]):.1f}", "MB")
         report("timer.lateness_p99", place.bench("fire", DUE, DUE_HZ)["lateness_p99"], "ms")
-        place.timer.kill()
-        place.timer.wait()
+        report("timer.restart", f"{place.restart():.1f}", "s")
+        said = place.bench("cancel", cancelled)
+        report("timer.cancel_rate", said["cancel_rate"], "timers/s")
+        report("timer.cancel_fold_rate", said["cancel_fold_rate"], "timers/s")
+        place.kill(place.timer)
         overdue = OVERDUE_LONG if long else OVERDUE
         place.bench("overdue", overdue)
         place.start_timer()

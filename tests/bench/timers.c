@@ -3,6 +3,8 @@
  *
  *   bench_timers manifest
  *   bench_timers CONFIG set COUNT        due in 30 days; prints set_rate, and fold_rate: until the timer service has them all
+ *   bench_timers CONFIG cancel COUNT     of those that were set; prints cancel_rate, and cancel_fold_rate
+ *   bench_timers CONFIG mark             sets one that is due, and waits for it
  *   bench_timers CONFIG fire COUNT HZ    due one after the other, beginning in 2 s; prints lateness_p99 in ms
  *   bench_timers CONFIG overdue COUNT    only sets them, due a day ago: the timer service is expected to be down
  *   bench_timers CONFIG drain COUNT      waits until those fired; prints drain_rate, and the p99 in ms of 500 new ones meanwhile
@@ -37,9 +39,9 @@ static void remember_fired(struct state *state, const struct said *said, const T
 		seen.others++;
 }
 
-static const struct service sayer = {
-	.name = "benchtimers", .remembers = { REMEMBERS(timer_fired, remember_fired) }, .says = { SAYS(timer_set) }
-};
+static const struct service sayer = { .name = "benchtimers",
+	.remembers = { REMEMBERS(timer_fired, remember_fired) },
+	.says = { SAYS(timer_set), SAYS(timer_cancel) } };
 
 static void hear_confirm(void *context, enum said_result result, uint64_t seq, const char *reason)
 {
@@ -66,16 +68,28 @@ static void set_one(struct client *client, const char *prefix, uint64_t n, int64
 		die("cannot say a timer");
 }
 
-static void set_all(struct client *client, const char *prefix, uint64_t count, int64_t first_us, int64_t step_us)
+static void cancel_one(struct client *client, const char *prefix, uint64_t n)
 {
-	uint64_t said = 0;
+	TimerCancel cancel = { .version = 1 };
 
+	snprintf(cancel.name, sizeof(cancel.name), "%s/%llu", prefix, (unsigned long long)n);
+	if (runtime_say(client_runtime(client), &topic_timer_cancel,
+		    &(struct say){ .shop = "bench", .key = cancel.name, .version = 1, .tombstone = true }, NULL,
+		    &cancel, hear_confirm, NULL))
+		die("cannot cancel a timer");
+}
+
+/* Sets them, the first due at first_us; first_us 0: cancels them. */
+static void say_all(struct client *client, const char *prefix, uint64_t count, int64_t first_us, int64_t step_us)
+{
 	seen.confirmed = 0;
-	while (seen.confirmed < count) {
+	for (uint64_t said = 0; seen.confirmed < count;) {
 		client_work(client, 0);
-		while (said < count && said - seen.confirmed < UNCONFIRMED_MOST) {
-			set_one(client, prefix, said, first_us + (int64_t)said * step_us);
-			said++;
+		for (; said < count && said - seen.confirmed < UNCONFIRMED_MOST; said++) {
+			if (first_us)
+				set_one(client, prefix, said, first_us + (int64_t)said * step_us);
+			else
+				cancel_one(client, prefix, said);
 		}
 		client_work(client, ROUND_US);
 	}
@@ -106,16 +120,32 @@ static double rate_since(const struct clock *clock, int64_t start_us, uint64_t c
 	return (double)count * US_PER_S / (double)(clock_boot_us(clock) - start_us);
 }
 
+/* Fires when the timer service has folded all that was said before. */
+static void mark(struct client *client, const struct clock *clock)
+{
+	seen.prefix = "mark";
+	set_one(client, "mark", (uint64_t)clock_boot_us(clock), clock_wall_us(clock));
+	wait_for_fired(client, "mark", 1);
+}
+
 static void set(struct client *client, const struct clock *clock, uint64_t count)
 {
-	int64_t start_us = clock_boot_us(clock), now_us = clock_wall_us(clock);
+	int64_t start_us = clock_boot_us(clock);
 
-	seen.prefix = "mark";
-	set_all(client, "far", count, now_us + 30 * DAY_US, US_PER_MS);
+	say_all(client, "far", count, clock_wall_us(clock) + 30 * DAY_US, US_PER_MS);
 	printf("set_rate %.0f\n", rate_since(clock, start_us, count));
-	set_one(client, "mark", (uint64_t)start_us, now_us);
-	wait_for_fired(client, "mark", 1);
+	mark(client, clock);
 	printf("fold_rate %.0f\n", rate_since(clock, start_us, count));
+}
+
+static void cancel(struct client *client, const struct clock *clock, uint64_t count)
+{
+	int64_t start_us = clock_boot_us(clock);
+
+	say_all(client, "far", count, 0, 0);
+	printf("cancel_rate %.0f\n", rate_since(clock, start_us, count));
+	mark(client, clock);
+	printf("cancel_fold_rate %.0f\n", rate_since(clock, start_us, count));
 }
 
 static void drain(struct client *client, const struct clock *clock, uint64_t count)
@@ -123,13 +153,40 @@ static void drain(struct client *client, const struct clock *clock, uint64_t cou
 	int64_t start_us = clock_boot_us(clock);
 
 	seen.prefix = "new";
-	set_all(client, "new", NEW_MEANWHILE, clock_wall_us(clock) + US_PER_S, US_PER_S / NEW_HZ);
+	say_all(client, "new", NEW_MEANWHILE, clock_wall_us(clock) + US_PER_S, US_PER_S / NEW_HZ);
 	wait_for_fired(client, "new", NEW_MEANWHILE);
 	printf("new_p99 %.1f\n", p99_ms());
 	printf("left_meanwhile %llu\n", (unsigned long long)(seen.others < count ? count - seen.others : 0));
 	while (seen.others < count)
 		client_work(client, ROUND_US);
 	printf("drain_rate %.0f\n", rate_since(clock, start_us, count));
+}
+
+static void fire(struct client *client, const struct clock *clock, uint64_t count, int hz)
+{
+	seen.prefix = "soon";
+	say_all(client, "soon", count, clock_wall_us(clock) + 2 * US_PER_S, US_PER_S / hz);
+	wait_for_fired(client, "soon", count);
+	printf("lateness_p99 %.1f\n", p99_ms());
+}
+
+static void run(struct client *client, const struct clock *clock, char **words)
+{
+	uint64_t count = words[1] ? strtoull(words[1], NULL, 10) : 0;
+
+	seen.late_us = calloc(count + NEW_MEANWHILE, sizeof(*seen.late_us));
+	if (strcmp(words[0], "set") == 0)
+		set(client, clock, count);
+	if (strcmp(words[0], "cancel") == 0)
+		cancel(client, clock, count);
+	if (strcmp(words[0], "mark") == 0)
+		mark(client, clock);
+	if (strcmp(words[0], "overdue") == 0)
+		say_all(client, "old", count, clock_wall_us(clock) - DAY_US, 1);
+	if (strcmp(words[0], "drain") == 0)
+		drain(client, clock, count);
+	if (strcmp(words[0], "fire") == 0)
+		fire(client, clock, count, atoi(words[2]));
 }
 
 int main(int argc, char **argv)
@@ -140,7 +197,6 @@ int main(int argc, char **argv)
 	struct client *client = NULL;
 	struct buffer manifest = { 0 };
 	char why[256] = "";
-	uint64_t count;
 
 	log_open("bench", LOG_WARNING);
 	if (argc == 2) {
@@ -149,27 +205,14 @@ int main(int argc, char **argv)
 		buffer_free(&manifest);
 		return 0;
 	}
-	if (argc < 4)
-		die("usage: bench_timers manifest | CONFIG set|fire|overdue|drain COUNT [HZ]");
-	count = strtoull(argv[3], NULL, 10);
-	seen.late_us = calloc(count + NEW_MEANWHILE, sizeof(*seen.late_us));
+	if (argc < 3)
+		die("usage: bench_timers manifest | CONFIG mark | CONFIG set|cancel|fire|overdue|drain COUNT [HZ]");
 	seen.prefix = "none";
 	if (config_load(argv[1], settings_keys, &config, &error))
 		die("%s", error.text);
 	if (client_open(&sayer, config, &clock, PATIENCE_US, &client, why))
 		die("cannot connect: %s", why);
-	if (strcmp(argv[2], "set") == 0)
-		set(client, &clock, count);
-	if (strcmp(argv[2], "overdue") == 0)
-		set_all(client, "old", count, clock_wall_us(&clock) - DAY_US, 1);
-	if (strcmp(argv[2], "drain") == 0)
-		drain(client, &clock, count);
-	if (strcmp(argv[2], "fire") == 0) {
-		seen.prefix = "soon";
-		set_all(client, "soon", count, clock_wall_us(&clock) + 2 * US_PER_S, US_PER_S / atoi(argv[4]));
-		wait_for_fired(client, "soon", count);
-		printf("lateness_p99 %.1f\n", p99_ms());
-	}
+	run(client, &clock, argv + 2);
 	client_free(client);
 	config_free(config);
 	return 0;
