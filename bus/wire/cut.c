@@ -10,6 +10,7 @@
 #include <dirent.h>
 #include <netdb.h>
 #include <netinet/in.h>
+#include <poll.h>
 #include <stdlib.h>
 #include <sys/socket.h>
 
@@ -45,6 +46,14 @@ static bool peer_of(int fd, int port, int count, char ret[ADDRESS_LEN])
 		getnameinfo(&there.any, there_len, ret, ADDRESS_LEN, NULL, 0, NI_NUMERICHOST) == 0;
 }
 
+/* Ended at both ends already: by an earlier cut, of another descriptor of the same connection. */
+static bool is_over(int fd)
+{
+	struct pollfd polled = { .fd = fd };
+
+	return poll(&polled, 1, 0) == 1 && (polled.revents & POLLHUP);
+}
+
 size_t cut_connections(int port, int count, cut_fn *is_to_go, void *context)
 {
 	DIR *folder = opendir("/proc/self/fd");
@@ -57,7 +66,7 @@ size_t cut_connections(int port, int count, cut_fn *is_to_go, void *context)
 		char address[ADDRESS_LEN];
 		int fd = (int)strtol(entry->d_name, NULL, 10);
 
-		if (!peer_of(fd, port, count, address) || !is_to_go(context, address))
+		if (!peer_of(fd, port, count, address) || is_over(fd) || !is_to_go(context, address))
 			continue;
 		cut += shutdown(fd, SHUT_RDWR) == 0;
 	}

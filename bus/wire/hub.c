@@ -10,6 +10,7 @@
 #include "bus/wire/hub.h"
 #include "bus/base/memory.h"
 #include "bus/base/text.h"
+#include "bus/wire/connections.h"
 #include "bus/wire/cut.h"
 #include "bus/wire/frame.h"
 #include "bus/wire/hub_socket.h"
@@ -48,6 +49,7 @@ struct hub {
 	struct hub_settings settings;
 	void *context;
 	struct gate *gate;
+	struct connections *connections;
 	void *sockets[SHARED];
 	struct inbox inboxes[INBOXES];  /* theirs, and the gate's */
 	uint64_t subscriptions[SHARED]; /* of those who listen to a tap */
@@ -127,7 +129,8 @@ static int bind_all(struct hub *hub, char why[256])
 			snprintf(why, 256, "ZeroMQ gives no socket: %s", zmq_strerror(zmq_errno()));
 			return -EMFILE;
 		}
-		r = bind_ipc(hub, i, why);
+		r = connections_watch(hub->connections, hub->sockets[i], shared[i].name);
+		r = r < 0 ? r : bind_ipc(hub, i, why);
 		if (r == 0 && remote)
 			r = bind_tcp(hub, i, why);
 	}
@@ -157,11 +160,14 @@ int hub_open(const struct hub_settings *settings, struct hub **ret, char ret_why
 	zmq_msg_init(&hub->peer);
 	zmq_msg_init(&hub->message);
 	hub->gate = gate_new(hub->context, admit, hub);
+	hub->connections = connections_new(hub->context);
 	hub->lanes = lanes_new(hub->context, &hub->settings);
 	if (!hub->gate)
 		snprintf(ret_why, 256, "the gate cannot be set up: %s", zmq_strerror(zmq_errno()));
 	r = hub->gate ? bind_all(hub, ret_why) : -EIO;
 	r = r < 0 ? r : listen_to_all(hub, ret_why);
+	if (r == 0 && (r = connections_start(hub->connections)) < 0)
+		snprintf(ret_why, 256, "no thread to hear of connections: %s", strerror(-r));
 	if (r < 0) {
 		hub_close(hub);
 		return r;
@@ -175,6 +181,7 @@ void hub_close(struct hub *hub)
 	if (!hub)
 		return;
 	lanes_free(hub->lanes);
+	connections_stop(hub->connections);
 	zmq_msg_close(&hub->frame);
 	zmq_msg_close(&hub->peer);
 	zmq_msg_close(&hub->message);
@@ -183,6 +190,7 @@ void hub_close(struct hub *hub)
 			zmq_close(hub->sockets[i]);
 	gate_free(hub->gate);
 	zmq_ctx_term(hub->context);
+	connections_free(hub->connections);
 	free(hub);
 }
 
@@ -249,8 +257,17 @@ static int wait_for(struct hub *hub, bool control, int fd, int64_t most_us)
 	return 0;
 }
 
+static void tell_ended(struct hub *hub)
+{
+	struct ended_connection ended;
+
+	while (connections_take(hub->connections, &ended))
+		hub->settings.refused(hub->settings.context, ended.place, ended.who, ended.why);
+}
+
 int hub_wait(struct hub *hub, int64_t most_us)
 {
+	tell_ended(hub);
 	if (lanes_retry(hub->lanes) && most_us > RETRY_US)
 		most_us = RETRY_US;
 	return wait_for(hub, true, -1, most_us);

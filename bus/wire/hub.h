@@ -19,7 +19,7 @@ struct hub_settings {
 	int port;
 	const struct curve_pair *key; /* the broker's; borrowed for the hub's life */
 	gate_admit_fn *admit; /* asked for "control", "ingress", "tap" and "tap-clear"; lanes see to themselves */
-	/* Told of who was turned away at a lane, and of what has no business where it came. */
+	/* Told of who was turned away at a lane, of what has no business where it came, and of connections that ZeroMQ ended. */
 	void (*refused)(void *context, const char *place, const char *who, const char *why);
 	void *context; /* of both */
 };

@@ -55,14 +55,45 @@ def test_what_makes_no_sense_is_told_with_who_said_it(system, name, kind, parts,
     assert any("refused" in line and ME in line and told in line for line in said(system).splitlines()), said(system)
 
 
-def test_noise_below_the_sockets_changes_nothing(system):
-    for name in ("ingress", "control", "tap", "tap-clear"):
-        for noise in (b"GET / HTTP/1.1\r\n\r\n", os.urandom(2048), b"\xff\0\0\0\0\0\0\0\1\x7f", b""):
-            with socket.socket(socket.AF_UNIX) as raw:
-                raw.settimeout(2)
-                raw.connect(str(run_folder(system) / name))
-                raw.sendall(noise)
-    assert system.processes["broker"].running
+@pytest.mark.parametrize("name", ["ingress", "control", "tap", "tap-clear"])
+def test_noise_below_the_sockets_is_counted_and_changes_nothing(system, name):
+    noises = (b"GET / HTTP/1.1\r\n\r\n", os.urandom(2048), b"\xff\0\0\0\0\0\0\0\1\x7f", b"")
+    for noise in noises:
+        before = refused(system, "connection")
+        with socket.socket(socket.AF_UNIX) as raw:
+            raw.settimeout(2)
+            raw.connect(str(run_folder(system) / name))
+            raw.sendall(noise)
+            raw.shutdown(socket.SHUT_WR)
+            wait_until(lambda: refused(system, "connection") > before, f"{name} counts {noise[:12]}")
+    assert any("refused a connection" in line and "it ended without a handshake" in line for line in said(system).splitlines())
+
+
+def test_what_zeromq_itself_does_not_take_is_told_with_who_sent_it():
+    with System() as system, zmq.Context() as context:
+        system.start("broker")
+        for name, kind, most, counted in ("ingress", zmq.PUSH, FRAME_MOST, "frame"), ("control", zmq.DEALER, CONTROL_MOST, "control"):
+            with context.socket(kind) as stranger:
+                stranger.linger = 0
+                stranger.connect(f"ipc://{run_folder(system)}/{name}")
+                stranger.send(b"garbage")
+                wait_until(lambda: refused(system, counted) == 1, "an open connection")
+                before = refused(system, "connection")
+                stranger.send(bytes(2 * most + 1))
+                wait_until(lambda: refused(system, "connection") == before + 1, f"{name} counts what is too large for ZeroMQ")
+        (line,) = [line for line in said(system).splitlines() if "refused a connection" in line]
+        assert f"of {ME}, number 1 " in line and "ingress: ZeroMQ ended it: what came is larger than may be" in line
+
+
+def test_peers_that_come_and_go_are_not_told_of(system):
+    system.stop("intake")
+    system.start("intake")
+    system.kill("intake")
+    system.start("intake")
+    before = refused(system, "connection")
+    for _ in range(20):
+        system.ask("status")
+    assert refused(system, "connection") == before
 
 
 def test_and_the_bus_goes_on(system):

@@ -301,6 +301,7 @@ def test_a_tap_without_the_right_sees_masked_addresses(tapped):
     near, ours, _ = tapped
     hears(near, ours)
     near.start("gateway")
+    wait_until(near.connected, "the gateway, to the broker")
     leave_cart(near, near.shops["demo"], "c-1")
 
     def cart():
