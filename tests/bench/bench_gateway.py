@@ -8,7 +8,7 @@ import time
 import urllib.error
 import urllib.request
 
-from place import BUILD, Installation, free_port, report
+from place import BUILD, Installation, cpu_s, family, free_port, name_of, report
 
 WEBHOOKS, CONNECTIONS, ROUNDS = 6_000, 32, 3
 PACED, PACED_HZ = 3_000, 1_000
@@ -52,24 +52,46 @@ def slow_clients(port):
         return stack.pop_all()
 
 
+def settle(place):
+    """Until what the services still have to decide on takes no CPU from who is measured next."""
+    pids = [pid for process in place.processes for pid in family(process.pid)]
+    deadline = time.monotonic() + 30
+    while True:
+        before = cpu_s(pids)
+        time.sleep(0.25)
+        if cpu_s(pids) - before < 0.03:
+            return
+        if time.monotonic() > deadline:
+            raise SystemExit("the services do not come to rest")
+
+
 def against_bare(place, secret, name):
-    """Rounds alternate between the two, so that what else the machine does hits both."""
+    """Rounds alternate between the two, so that what else the machine does hits both; and the CPU that each process took for ours."""
     bare_port = free_port()
+    pids = [pid for process in place.processes for pid in family(process.pid)]
     place.spawn(BUILD / "bin" / "bench_bare", bare_port, secret)
     wait_for_port(bare_port)
-    ours, bare = [], []
+    ours, bare, used_s = [], [], dict.fromkeys(pids, 0.0)
     for n in range(ROUNDS):
+        settle(place)
         bare.append(post(bare_port, secret, WEBHOOKS, CONNECTIONS, f"bare{n}")[0])
+        before_s = {pid: cpu_s([pid]) for pid in pids}
         ours.append(post(place.port, secret, WEBHOOKS, CONNECTIONS, f"ours{n}")[0])
+        settle(place)
+        for pid in pids:
+            used_s[pid] += cpu_s([pid]) - before_s[pid]
     report(f"gateway.{name}rate", f"{statistics.median(ours):.0f}", "requests/s")
     report(f"gateway.{name}bare_rate", f"{statistics.median(bare):.0f}", "requests/s")
     report("gateway.door.ratio" if name else "gateway.bare.ratio", f"{statistics.median(ours) / statistics.median(bare):.2f}", "")
+    for pid in pids:
+        report(f"gateway.{name}cpu.{name_of(pid)}", f"{used_s[pid] * 1e6 / (ROUNDS * WEBHOOKS):.0f}", "us/webhook")
 
 
 def beset(place, secret):
     """At 1,000 a second, with nobody else connected and with slow clients, in turns."""
     calm, slow = [], []
     for n in range(ROUNDS):
+        settle(place)
         calm.append(post(place.port, secret, PACED, CONNECTIONS, f"calm{n}", PACED_HZ)[1])
         with slow_clients(place.port):
             slow.append(post(place.port, secret, PACED, CONNECTIONS, f"slow{n}", PACED_HZ)[1])
