@@ -38,21 +38,40 @@ void frames_drop(struct session *session)
 		free(frame);
 	}
 	session->frame_count = 0;
-	buffer_clear(&session->writer.items);
-	session->writer.count = 0;
+	frame_writer_clear(&session->writer);
 }
 
+static bool say(struct session *session, struct bytes frame)
+{
+	if (session->link->say(session->link, frame) < 0) {
+		if (session->stuck_us == 0)
+			session->stuck_us = clock_boot_us(session->clock);
+		return false;
+	}
+	session->stuck_us = 0;
+	return true;
+}
+
+static void keep(struct session *session, struct bytes bytes)
+{
+	struct frame *frame = memory_new(sizeof(*frame));
+
+	buffer_add(&frame->bytes, bytes.data, bytes.len);
+	list_append(&session->frames, &frame->hook);
+	session->frame_count++;
+}
+
+/* It leaves from where it was gathered, unless others wait before it, or the socket takes nothing. */
 static void finish(struct session *session)
 {
-	struct frame *frame;
+	struct bytes frame;
 
 	if (session->writer.count == 0)
 		return;
-	frame = memory_new(sizeof(*frame));
-	frame_finish(&session->writer, session->epoch, ++session->number, &frame->bytes);
-	assert(frame->bytes.len <= FRAME_BYTES_MAX);
-	list_append(&session->frames, &frame->hook);
-	session->frame_count++;
+	frame = frame_close(&session->writer, session->epoch, ++session->number);
+	assert(frame.len <= FRAME_BYTES_MAX);
+	if (!list_empty(&session->frames) || !say(session, frame))
+		keep(session, frame);
 }
 
 void session_add(struct session *session, const Up *item, struct bytes body, bool more)
@@ -65,24 +84,18 @@ void session_add(struct session *session, const Up *item, struct bytes body, boo
 
 bool frames_send(struct session *session)
 {
-	int64_t now = clock_boot_us(session->clock);
-
-	finish(session);
 	LIST_EACH_SAFE (hook, &session->frames) {
 		struct frame *frame = LIST_ENTRY(hook, struct frame, hook);
 
-		if (session->link->say(session->link, buffer_bytes(&frame->bytes)) < 0) {
-			if (session->stuck_us == 0)
-				session->stuck_us = now;
-			return now - session->stuck_us < STUCK_US;
-		}
+		if (!say(session, buffer_bytes(&frame->bytes)))
+			break;
 		list_remove(hook);
 		buffer_free(&frame->bytes);
 		free(frame);
 		session->frame_count--;
-		session->stuck_us = 0;
 	}
-	return true;
+	finish(session);
+	return session->stuck_us == 0 || clock_boot_us(session->clock) - session->stuck_us < STUCK_US;
 }
 
 bool frames_blocked(const struct session *session)

@@ -7,7 +7,6 @@
  * Read next: hello.c
  */
 #include "bus/broker/session.h"
-#include "bus/base/cleanup.h"
 #include "bus/broker/latest.h"
 #include <stdlib.h>
 
@@ -135,14 +134,14 @@ void sessions_expire(struct broker *broker)
 
 static void flush(struct broker *broker, struct session *session)
 {
-	_cleanup_(buffer_free) struct buffer frame = { 0 };
+	struct bytes frame;
 
 	if (session->writer.count == 0)
 		return;
-	frame_finish(&session->writer, session->epoch, session->down_number + 1, &frame);
+	frame = frame_close(&session->writer, session->epoch, session->down_number + 1);
 	if (session->failing)
 		return;
-	if (broker->out.push(broker->out.context, session->epoch, buffer_bytes(&frame)) < 0)
+	if (broker->out.push(broker->out.context, session->epoch, frame) < 0)
 		session->failing = true;
 	else
 		session->down_number++;

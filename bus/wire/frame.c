@@ -15,7 +15,8 @@
 
 enum {
 	ITEM_PREFIX = 8,          /* two lengths */
-	FRAME_HEAD_ROOM = 64,     /* more than the largest FrameHead */
+	LENGTH = 4,               /* before the head */
+	FRAME_HEAD_ROOM = 64,     /* more than the largest FrameHead and its length */
 	ITEM_LEAST = ITEM_PREFIX, /* an item of an empty head and an empty body */
 };
 
@@ -25,12 +26,24 @@ static void put_u32_at(uint8_t *at, size_t value)
 		at[i] = (uint8_t)(value >> (8 * i));
 }
 
+/* The head comes last and stands first: there is room for it before the items, so that they need not move. */
+static void begin(struct frame_writer *writer)
+{
+	if (writer->items.len > 0)
+		return;
+	buffer_grow(&writer->items, FRAME_HEAD_ROOM);
+	writer->items.len = FRAME_HEAD_ROOM;
+}
+
 void frame_add(struct frame_writer *writer, const pb_msgdesc_t *fields, const void *head, struct bytes body)
 {
 	const struct codec *codec = codec_of(fields);
-	uint8_t *at = buffer_grow(&writer->items, ITEM_PREFIX + codec_most(codec) + body.len);
-	size_t len = codec_write(codec, head, at + ITEM_PREFIX);
+	uint8_t *at;
+	size_t len;
 
+	begin(writer);
+	at = buffer_grow(&writer->items, ITEM_PREFIX + codec_most(codec) + body.len);
+	len = codec_write(codec, head, at + ITEM_PREFIX);
 	put_u32_at(at, len);
 	put_u32_at(at + 4, body.len);
 	writer->items.len += ITEM_PREFIX + len;
@@ -39,17 +52,32 @@ void frame_add(struct frame_writer *writer, const pb_msgdesc_t *fields, const vo
 	writer->count++;
 }
 
-void frame_finish(struct frame_writer *writer, uint64_t epoch, uint64_t number, struct buffer *ret)
+struct bytes frame_close(struct frame_writer *writer, uint64_t epoch, uint64_t number)
 {
 	FrameHead head = { .epoch = epoch, .number = number, .items = writer->count };
-	uint8_t encoded[FRAME_HEAD_ROOM];
-	size_t len = codec_write(codec_of(FrameHead_fields), &head, encoded);
+	uint8_t encoded[FRAME_HEAD_ROOM - LENGTH];
+	size_t len = codec_write(codec_of(FrameHead_fields), &head, encoded), all;
+	uint8_t *at;
+
+	begin(writer);
+	all = writer->items.len - FRAME_HEAD_ROOM + LENGTH + len;
+	at = writer->items.data + FRAME_HEAD_ROOM - LENGTH - len;
+	put_u32_at(at, len);
+	memcpy(at + LENGTH, encoded, len);
+	frame_writer_clear(writer);
+	return BYTES(at, all);
+}
+
+void frame_finish(struct frame_writer *writer, uint64_t epoch, uint64_t number, struct buffer *ret)
+{
+	struct bytes frame = frame_close(writer, epoch, number);
 
 	buffer_clear(ret);
-	buffer_add_u32(ret, (uint32_t)len);
-	buffer_add(ret, encoded, len);
-	if (writer->items.len > 0)
-		buffer_add(ret, writer->items.data, writer->items.len);
+	buffer_add(ret, frame.data, frame.len);
+}
+
+void frame_writer_clear(struct frame_writer *writer)
+{
 	buffer_clear(&writer->items);
 	writer->count = 0;
 }

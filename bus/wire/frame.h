@@ -26,6 +26,9 @@ struct frame_writer {
 void frame_add(struct frame_writer *writer, const pb_msgdesc_t *fields, const void *head, struct bytes body);
 void frame_finish(
 	struct frame_writer *writer, uint64_t epoch, uint64_t number, struct buffer *ret); /* and clears the writer */
+/* The same, where it lies: borrowed until the writer is used again. */
+struct bytes frame_close(struct frame_writer *writer, uint64_t epoch, uint64_t number);
+void frame_writer_clear(struct frame_writer *writer);
 void frame_writer_free(struct frame_writer *writer);
 
 struct frame_reader {
