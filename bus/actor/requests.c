@@ -20,7 +20,7 @@ enum { TURN_BYTES_MAX = 3 << 20 }; /* of all its facts: they travel in one frame
 
 struct request *request_new(struct runtime *runtime, enum request_kind kind)
 {
-	struct request *request = memory_new(sizeof(*request));
+	struct request *request = pool_take(&runtime->requests_spare);
 
 	request->kind = kind;
 	list_append(&runtime->unconfirmed, &request->hook);
@@ -38,7 +38,7 @@ static void request_free(struct runtime *runtime, struct request *request)
 		runtime->clock_turns--;
 	list_remove(&request->hook);
 	buffer_free(&request->message);
-	free(request);
+	pool_give(&runtime->requests_spare, request);
 }
 
 void request_publish(struct runtime *runtime, struct request *request, struct bytes message)
@@ -299,13 +299,13 @@ static struct request *find(struct runtime *runtime, uint64_t number)
 	return NULL;
 }
 
-void requests_confirm(struct runtime *runtime, const Confirm *confirm)
+/* false: nothing of that number waits for an answer */
+static bool confirm_one(struct runtime *runtime, const Confirm *confirm)
 {
 	struct request *request = find(runtime, confirm->request);
 
-	if (!request || confirm->kind > CONFIRM_REFUSED)
-		return;
-	state_remember(runtime->state, confirm->head > confirm->seq ? confirm->head : confirm->seq);
+	if (!request)
+		return false;
 	switch (request->kind) {
 	case REQUEST_TURN:
 		turn_confirmed(runtime, request, confirm);
@@ -319,6 +319,21 @@ void requests_confirm(struct runtime *runtime, const Confirm *confirm)
 	case REQUEST_OUTCOME:
 		outcome_confirmed(runtime, request, confirm);
 		break;
+	}
+	return true;
+}
+
+/* Of many at once each is told by itself. */
+void requests_confirm(struct runtime *runtime, const Confirm *confirm)
+{
+	Confirm one = *confirm;
+
+	if (confirm->kind > CONFIRM_REFUSED)
+		return;
+	state_remember(runtime->state, confirm->head > confirm->seq ? confirm->head : confirm->seq);
+	for (uint32_t left = confirm->further; confirm_one(runtime, &one) && left > 0; left--) {
+		one.request++;
+		one.seq += one.seq > 0;
 	}
 }
 

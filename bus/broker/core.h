@@ -59,6 +59,7 @@ struct room {
 struct answer {
 	struct list hook;
 	uint64_t epoch, request, seq;
+	uint32_t further; /* requests that follow this one, and are answered alike */
 	ConfirmKind kind;
 	bool claim; /* looked at once more when it leaves */
 	bool poisoned;

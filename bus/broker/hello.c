@@ -197,6 +197,7 @@ static struct session *session_new(
 	TEXT_COPY(session->who, who);
 	session->rights = rights_of(broker, who, hello->service, hello->instance);
 	session->gateway = broker->topology.peers[peer].gateway;
+	session->hears_further = hello->hears_further;
 	session->spooled = hello->spooled;
 	session->heard_boot_us = broker_boot_us(broker);
 	session->cursor = hello->cursor;

@@ -22,6 +22,7 @@ struct session {
 	char who[WHO_MAX]; /* as the gate names its connections */
 	unsigned rights;   /* of enum right */
 	bool gateway;
+	bool hears_further; /* one confirm may answer many requests */
 	int64_t heard_boot_us;
 
 	uint64_t up_number;   /* last frame accepted */

@@ -86,11 +86,33 @@ static struct answer *add_answer(
 	return answer;
 }
 
+/* Does it follow the last one as number follows number? Then that one answers it too. */
+static struct answer *answered_along(
+	const struct broker *broker, const struct session *session, uint64_t request, uint64_t seq)
+{
+	struct answer *last;
+
+	if (list_empty(&broker->answers) || !session->hears_further)
+		return NULL;
+	last = LIST_ENTRY(broker->answers.prev, struct answer, hook);
+	if (last->epoch != session->epoch || last->kind != CONFIRM_FRESH || last->claim)
+		return NULL;
+	if (request != last->request + last->further + 1 || seq != (last->seq ? last->seq + last->further + 1 : 0))
+		return NULL;
+	return last;
+}
+
 void answer_later(struct broker *broker, const struct session *session, uint64_t request, ConfirmKind kind,
 	uint64_t seq, bool claim)
 {
-	struct answer *answer = add_answer(broker, session, request, kind);
+	struct answer *answer;
 
+	if (kind == CONFIRM_FRESH && !claim && (answer = answered_along(broker, session, request, seq))) {
+		answer->further++;
+		broker->answer_count++;
+		return;
+	}
+	answer = add_answer(broker, session, request, kind);
 	answer->seq = seq;
 	answer->claim = claim;
 }
@@ -116,6 +138,7 @@ void answer_say(struct broker *broker, struct session *session, const struct ans
 	confirm->seq = answer->seq;
 	confirm->head = log_head(broker->log);
 	confirm->poisoned = answer->poisoned;
+	confirm->further = answer->further;
 	TEXT_COPY(confirm->reason, answer->reason ? answer->reason : "");
 	session_say(broker, session, &down, BYTES(NULL, 0));
 }
