@@ -20,21 +20,24 @@ enum {
 	CLOCK_TURNS_OUT_MOST = 16, /* each looks for what is due next, past all that those before it have taken */
 };
 
-void delivery_free(struct delivery *delivery)
+void delivery_free(struct runtime *runtime, struct delivery *delivery)
 {
 	if (!delivery)
 		return;
-	buffer_free(&delivery->message);
-	free(delivery);
+	if (delivery->message.data != delivery->small)
+		free((void *)delivery->message.data);
+	pool_give(&runtime->deliveries, delivery);
 }
 
 void delivery_hear(struct runtime *runtime, const Delivery *head, struct bytes message)
 {
-	struct delivery *delivery = memory_new(sizeof(*delivery));
+	struct delivery *delivery = pool_take(&runtime->deliveries);
+	uint8_t *copy = message.len <= DELIVERY_SMALL ? delivery->small : memory_resize(NULL, message.len);
 
 	delivery->head = *head;
-	delivery->renewed_us = boot_us(runtime);
-	buffer_add(&delivery->message, message.data, message.len);
+	delivery->renewed_us = runtime->heard_us;
+	memcpy(copy, message.data, message.len);
+	delivery->message = BYTES(copy, message.len);
 	list_append(&runtime->waiting, &delivery->hook);
 	runtime->waiting_count++;
 }
@@ -48,7 +51,7 @@ void delivery_credit(struct runtime *runtime, const struct delivery *delivery)
 bool delivery_read(
 	const struct delivery *delivery, Envelope *ret_envelope, struct said *ret_said, struct bytes *ret_payload)
 {
-	if (message_read(buffer_bytes(&delivery->message), ret_envelope, ret_payload) < 0)
+	if (message_read(delivery->message, ret_envelope, ret_payload) < 0)
 		return false;
 	*ret_said = said_from(ret_envelope, delivery->head.receipt.seq, delivery->head.time_us, delivery->head.said_by);
 	return true;
@@ -119,7 +122,7 @@ static void deliver(struct runtime *runtime, struct delivery *delivery)
 	}
 	turn_commit(runtime, &turn, verdict, &delivery->head, false);
 	delivery_credit(runtime, delivery);
-	delivery_free(delivery);
+	delivery_free(runtime, delivery);
 }
 
 void deliveries_decide(struct runtime *runtime)
@@ -142,7 +145,7 @@ void deliveries_drop(struct runtime *runtime)
 {
 	LIST_EACH_SAFE (hook, &runtime->waiting) {
 		list_remove(hook);
-		delivery_free(LIST_ENTRY(hook, struct delivery, hook));
+		delivery_free(runtime, LIST_ENTRY(hook, struct delivery, hook));
 	}
 	runtime->waiting_count = 0;
 }

@@ -64,7 +64,7 @@ static void effect_free(struct effect *effect)
 		effect->kind->request_free(effect->request);
 	if (effect->delivery && lease_lives(effect))
 		delivery_credit(effect->runtime, effect->delivery);
-	delivery_free(effect->delivery);
+	delivery_free(effect->runtime, effect->delivery);
 	free(effect);
 }
 

@@ -288,6 +288,8 @@ int runtime_new(const struct service *service, const struct runtime_settings *se
 	runtime->gateway_promise_us =
 		settings->gateway_promise_us > 0 ? settings->gateway_promise_us : GATEWAY_PROMISE_US;
 	set_window(runtime);
+	runtime->deliveries = (struct pool){ .size = sizeof(struct delivery), .room = DELIVERY_SMALL };
+	runtime->requests_spare.size = sizeof(struct request);
 	list_init(&runtime->waiting);
 	list_init(&runtime->unconfirmed);
 	list_init(&runtime->returning);
@@ -313,6 +315,8 @@ void runtime_free(struct runtime *runtime)
 	session_free(runtime->session);
 	state_free(runtime->state);
 	table_free(runtime->table);
+	pool_free(&runtime->deliveries);
+	pool_free(&runtime->requests_spare);
 	free(runtime);
 }
 

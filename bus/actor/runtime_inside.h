@@ -9,14 +9,17 @@
 #include "bus/actor/turns.h"
 #include "bus/actor/watchdog.h"
 #include "bus/base/list.h"
+#include "bus/base/pool.h"
 #include "bus/base/steady.h"
 
 struct delivery {
 	struct list hook;
 	Delivery head;
-	struct buffer message;
-	int64_t renewed_us; /* boot time */
+	struct bytes message; /* in `small`, or memory of its own */
+	int64_t renewed_us;   /* boot time */
+	uint8_t small[];
 };
+enum { DELIVERY_SMALL = 1024 };
 
 /* What the broker will answer with a Confirm. */
 enum request_kind { REQUEST_TURN, REQUEST_SAY, REQUEST_CLAIM, REQUEST_OUTCOME };
@@ -68,6 +71,7 @@ struct runtime {
 	/* deliveries that wait for the projections, oldest first */
 	struct list waiting;
 	uint64_t waiting_count;
+	struct pool deliveries, requests_spare;
 	struct poisoned {
 		uint64_t seq;
 		char queue[32];
@@ -127,7 +131,7 @@ void turn_commit(
 
 /* delivery.c */
 void delivery_hear(struct runtime *runtime, const Delivery *head, struct bytes message);
-void delivery_free(struct delivery *delivery);
+void delivery_free(struct runtime *runtime, struct delivery *delivery); /* takes NULL */
 void deliveries_decide(struct runtime *runtime);
 void deliveries_renew(struct runtime *runtime);
 void deliveries_drop(struct runtime *runtime);

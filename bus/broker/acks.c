@@ -27,21 +27,33 @@ void queue_row_key(const struct queue *queue, char kind, uint64_t number, struct
 	buffer_add_be64(ret, number);
 }
 
-bool acks_has(const struct queue *queue, uint64_t seq)
+/* Nearly always the one that was looked for last. */
+static struct acks *find(struct queue *queue, uint64_t row)
+{
+	struct acks *acks = queue->acks_last;
+
+	if (!acks || acks->row != row)
+		acks = map_get(queue->acks, map_number(&row));
+	if (acks)
+		queue->acks_last = acks;
+	return acks;
+}
+
+bool acks_has(struct queue *queue, uint64_t seq)
 {
 	uint64_t row = seq / ACKS_PER_ROW, bit = seq % ACKS_PER_ROW;
 	const struct acks *acks;
 
 	if (seq <= queue->floor)
 		return true;
-	acks = map_get(queue->acks, map_number(&row));
+	acks = find(queue, row);
 	return acks && (acks->bits[bit / 8] >> (bit % 8) & 1);
 }
 
 void acks_set(struct queue *queue, uint64_t seq)
 {
 	uint64_t row = seq / ACKS_PER_ROW, bit = seq % ACKS_PER_ROW;
-	struct acks *acks = map_get(queue->acks, map_number(&row));
+	struct acks *acks = find(queue, row);
 
 	if (!acks) {
 		acks = memory_new(sizeof(*acks));
@@ -166,6 +178,7 @@ static void write_row(struct bytes number, void *value, void *context)
 		uint64_t row = acks->row;
 
 		store_batch_delete(writing->broker->batch, FAMILY_QUEUE, buffer_bytes(&writing->key));
+		writing->queue->acks_last = NULL;
 		free(map_remove(writing->queue->acks, map_number(&row)));
 		return;
 	}

@@ -9,15 +9,12 @@
 #include "bus/base/cleanup.h"
 #include "bus/base/memory.h"
 #include "bus/base/ordmap.h"
+#include "bus/broker/chains.h"
 #include "bus/broker/feed.h"
 #include <errno.h>
 #include <stdlib.h>
 
 enum { LOADS_AT_ONCE = 64 }; /* blocks read from the disk: others wait for the same thread */
-
-struct chain {
-	struct list letters;
-};
 
 int queue_open(struct broker *broker, int peer, struct queue **ret)
 {
@@ -30,7 +27,8 @@ int queue_open(struct broker *broker, int peer, struct queue **ret)
 	list_init(&queue->redriven);
 	list_init(&queue->ready);
 	queue->by_seq = numbered_new();
-	queue->chains = map_new();
+	queue->chains = chains_new();
+	queue->spare.size = sizeof(struct letter);
 	queue->troubles = map_new();
 	queue->acks = map_new();
 	queue->dropped = map_new();
@@ -70,12 +68,12 @@ void queue_free(struct queue *queue)
 		return;
 	free_letters(&queue->letters);
 	free_letters(&queue->redriven);
-	map_each(queue->chains, free_value, NULL);
 	map_each(queue->troubles, free_value, NULL);
 	acks_free(queue);
 	feed_free(queue->feed);
 	numbered_free(queue->by_seq);
-	map_free(queue->chains);
+	chains_free(queue->chains);
+	pool_free(&queue->spare);
 	map_free(queue->troubles);
 	map_free(queue->dropped);
 	ordmap_free(queue->due);
@@ -143,22 +141,10 @@ static void come_out(struct queue *queue, struct letter *letter)
 		make_ready(queue, letter);
 }
 
-static struct chain *chain_of(struct queue *queue, uint64_t key_hash)
-{
-	struct chain *chain = map_get(queue->chains, map_number(&key_hash));
-
-	if (!chain) {
-		chain = memory_new(sizeof(*chain));
-		list_init(&chain->letters);
-		map_put(queue->chains, map_number(&key_hash), chain);
-	}
-	return chain;
-}
-
 struct letter *queue_add(struct queue *queue, uint64_t seq, uint64_t hash, int topic, bool redriven)
 {
-	struct letter *letter = memory_new(sizeof(*letter));
-	struct chain *chain = chain_of(queue, hash);
+	struct letter *letter = pool_take(&queue->spare);
+	struct chain *chain = chains_get(queue->chains, hash);
 	bool first = list_empty(&chain->letters);
 
 	letter->seq = seq;
@@ -168,7 +154,8 @@ struct letter *queue_add(struct queue *queue, uint64_t seq, uint64_t hash, int t
 	letter->redriven = redriven;
 	queue->redriven_count += redriven;
 	letter->state = LETTER_BEHIND;
-	letter->trouble = map_remove(queue->troubles, map_number(&seq));
+	if (map_count(queue->troubles) > 0)
+		letter->trouble = map_remove(queue->troubles, map_number(&seq));
 	list_init(&letter->in_state);
 	list_append(redriven ? &queue->redriven : &queue->letters, &letter->in_queue);
 	list_append(&chain->letters, &letter->in_chain);
@@ -236,7 +223,7 @@ static void advance_chain(struct queue *queue, struct letter *letter)
 
 	list_remove(&letter->in_chain);
 	if (list_empty(&chain->letters)) {
-		free(map_remove(queue->chains, map_number(&letter->key_hash)));
+		chains_drop(queue->chains, chain);
 	} else if (letter->state != LETTER_BEHIND) {
 		come_out(queue, LIST_ENTRY(chain->letters.next, struct letter, in_chain));
 	}
@@ -244,7 +231,7 @@ static void advance_chain(struct queue *queue, struct letter *letter)
 
 void queue_bring_forward(struct queue *queue, struct letter *letter)
 {
-	struct chain *chain = chain_of(queue, letter->key_hash);
+	struct chain *chain = letter->chain;
 	struct letter *first = LIST_ENTRY(chain->letters.next, struct letter, in_chain);
 
 	if (letter->state != LETTER_BEHIND || first->state == LETTER_LEASED)
@@ -277,7 +264,7 @@ void queue_settle(struct broker *broker, struct queue *queue, struct letter *let
 		dead_settled(broker, queue, letter->seq);
 	trouble_forget(broker, queue, letter);
 	advance_floor(queue);
-	free(letter);
+	pool_give(&queue->spare, letter);
 }
 
 void queue_unlease(struct queue *queue, struct letter *letter)

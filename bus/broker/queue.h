@@ -8,6 +8,7 @@
 #define BUS_BROKER_QUEUE_H
 
 #include "bus/base/numbered.h"
+#include "bus/base/pool.h"
 #include "bus/broker/breaker.h"
 #include "bus/broker/core.h"
 
@@ -20,7 +21,9 @@ enum {
 enum letter_state { LETTER_BEHIND, LETTER_READY, LETTER_LEASED, LETTER_DELAYED };
 
 struct feed;
+struct acks;
 struct chain;
+struct chains;
 
 struct letter {
 	struct list in_queue; /* in the order they were found */
@@ -63,11 +66,13 @@ struct queue {
 	struct list redriven;
 	struct list ready;
 	struct numbered *by_seq;
-	struct map *chains;   /* key hash -> struct chain */
-	struct ordmap *due;   /* be64 due, be64 seq -> letter */
-	struct map *troubles; /* seq -> Trouble of letters the window has not met yet */
-	struct map *acks;     /* row number -> struct acks */
-	struct map *dropped;  /* seq: dead letters that were given up, which is not committed yet */
+	struct chains *chains;
+	struct pool spare;      /* letters */
+	struct ordmap *due;     /* be64 due, be64 seq -> letter */
+	struct map *troubles;   /* seq -> Trouble of letters the window has not met yet */
+	struct map *acks;       /* row number -> struct acks */
+	struct acks *acks_last; /* NULL: none */
+	struct map *dropped;    /* seq: dead letters that were given up, which is not committed yet */
 	uint64_t ready_count, leased_count, delayed_count, redriven_count, dead_count, failures;
 	struct feed *feed;        /* feed.c; NULL: none since the start */
 	uint64_t served_order;    /* of the session that got the last run */
@@ -98,7 +103,7 @@ void queue_write(struct broker *broker, struct queue *queue);              /* wh
 int64_t queue_oldest_us(struct broker *broker, const struct queue *queue); /* log time of its oldest letter, 0: none */
 
 /* acks.c */
-bool acks_has(const struct queue *queue, uint64_t seq);
+bool acks_has(struct queue *queue, uint64_t seq);
 void acks_set(struct queue *queue, uint64_t seq);
 int acks_open(struct broker *broker, struct queue *queue);
 void acks_write(struct broker *broker, struct queue *queue);
