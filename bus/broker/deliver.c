@@ -13,7 +13,11 @@
 #include <errno.h>
 #include <stdlib.h>
 
-enum { RUN = 16, SESSIONS_PER_QUEUE_MAX = 1024 };
+enum {
+	RUN_LEAST = 16,
+	RUNS = 4, /* each run wakes a process: it gets so much of what it takes, and of what there is, at a time */
+	SESSIONS_PER_QUEUE_MAX = 1024
+};
 
 static bool in_grace(const struct broker *broker, const struct letter *letter)
 {
@@ -150,12 +154,21 @@ static void try_one(struct broker *broker, struct queue *queue, struct session *
 	}
 }
 
-/* One run for one session; false: it got nothing. */
-static bool deliver_run(struct broker *broker, struct queue *queue, struct session *session)
+static uint64_t run_of(const struct session *session, uint64_t most)
 {
-	int given = 0;
+	uint64_t run = (session->credit.delivery_messages - session->delivered_messages) / RUNS;
 
-	while (given < RUN && may_take(queue, session) && broker->broken == 0) {
+	if (run > most)
+		run = most;
+	return run > RUN_LEAST ? run : RUN_LEAST;
+}
+
+/* One run for one session; false: it got nothing. */
+static bool deliver_run(struct broker *broker, struct queue *queue, struct session *session, uint64_t most)
+{
+	uint64_t given = 0, run = run_of(session, most);
+
+	while (given < run && may_take(queue, session) && broker->broken == 0) {
 		struct letter *letter = first_ready(broker, queue, false);
 
 		if (!letter)
@@ -191,6 +204,7 @@ static void deliver(struct broker *broker, struct queue *queue)
 {
 	struct session *sessions[SESSIONS_PER_QUEUE_MAX];
 	size_t count = list_sessions(broker, queue, sessions);
+	uint64_t run_most = queue->ready_count / RUNS;
 	bool more = true;
 
 	if (breaker_is_open(&queue->breaker)) {
@@ -201,7 +215,7 @@ static void deliver(struct broker *broker, struct queue *queue)
 	while (more && broker->broken == 0) {
 		more = false;
 		for (size_t i = 0; i < count; i++) {
-			if (!deliver_run(broker, queue, sessions[i]))
+			if (!deliver_run(broker, queue, sessions[i], run_most))
 				continue;
 			queue->served_order = sessions[i]->order;
 			more = true;

@@ -60,7 +60,7 @@ static void consume(const struct bench *bench)
 
 	atomic_fetch_add(&tally->ready, 1);
 	while (!atomic_load(&tally->over)) {
-		uint64_t count = bench->peer->consumed(consumer, ROUND_US);
+		uint64_t count = bench->peer->consumed(consumer, 10 * ROUND_US);
 		uint64_t before = atomic_fetch_add(&tally->acknowledged, count);
 
 		if (before < bench->messages && before + count >= bench->messages)

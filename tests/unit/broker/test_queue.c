@@ -165,6 +165,40 @@ static void two_workers_share_the_work(void **state)
 	desk_close(scene.desk);
 }
 
+/* What there is goes to few of many that are idle, each of which is woken for more than a little. */
+static void many_workers_are_not_woken_for_little(void **state)
+{
+	enum { WORKERS = 12, LETTERS = 240 };
+	struct desk *desk = desk_open();
+	struct peer *door = peer_new(desk, "door", "d"), *workers[WORKERS];
+	int woken = 0;
+
+	(void)state;
+	peer_hello(door, "run", 0);
+	for (int i = 0; i < WORKERS; i++) {
+		char name[16];
+
+		snprintf(name, sizeof(name), "w%d", i);
+		workers[i] = peer_new(desk, "worker", name);
+		peer_hello(workers[i], "run", 0);
+	}
+	for (int i = 0; i < LETTERS; i++) {
+		char key[16];
+
+		snprintf(key, sizeof(key), "k%d", i);
+		PUBLISH(door, .topic = "work", .key = key);
+	}
+	desk_work(desk);
+	for (int i = 0; i < WORKERS; i++) {
+		int count = peer_count(workers[i], Down_delivery_tag);
+
+		assert_true(count == 0 || count == LETTERS / 4);
+		woken += count > 0;
+	}
+	assert_int_equal(woken, 4);
+	desk_close(desk);
+}
+
 static void a_lease_that_is_not_renewed_runs_out(void **state)
 {
 	struct scene scene = set_scene();
@@ -283,6 +317,7 @@ int main(void)
 		cmocka_unit_test(failures_back_off_and_the_fifth_is_the_end),
 		cmocka_unit_test(a_session_never_gets_more_than_its_credit),
 		cmocka_unit_test(two_workers_share_the_work),
+		cmocka_unit_test(many_workers_are_not_woken_for_little),
 		cmocka_unit_test(a_lease_that_is_not_renewed_runs_out),
 		cmocka_unit_test(a_backlog_larger_than_the_window_is_delivered_whole_and_in_order),
 		cmocka_unit_test(a_delivery_names_what_projections_must_have_passed),
