@@ -13,6 +13,7 @@
 #include <errno.h>
 #include <pb_common.h>
 #include <pthread.h>
+#include <stdatomic.h>
 
 enum {
 	FIELDS_MAX = 16,   /* of one message, numbers from 1 */
@@ -46,6 +47,11 @@ struct codec {
 static struct codec codecs[MESSAGES_MAX];
 static size_t codec_count;
 static pthread_once_t made = PTHREAD_ONCE_INIT;
+
+/* What is asked for with every message: looked up without a call. */
+enum { ROOTS = 4 };
+static const struct codec *roots[ROOTS];
+static atomic_bool are_made;
 
 /* --- the tables --- */
 
@@ -110,18 +116,20 @@ static const struct codec *make(const pb_msgdesc_t *fields, size_t size)
 
 static void make_all(void)
 {
-	make(Up_fields, sizeof(Up));
-	make(Down_fields, sizeof(Down));
-	make(Envelope_fields, sizeof(Envelope));
-	make(FrameHead_fields, sizeof(FrameHead));
+	roots[0] = make(Up_fields, sizeof(Up));
+	roots[1] = make(Down_fields, sizeof(Down));
+	roots[2] = make(Envelope_fields, sizeof(Envelope));
+	roots[3] = make(FrameHead_fields, sizeof(FrameHead));
+	atomic_store_explicit(&are_made, true, memory_order_release);
 }
 
 const struct codec *codec_of(const pb_msgdesc_t *fields)
 {
-	pthread_once(&made, make_all);
-	for (size_t i = 0; i < codec_count; i++)
-		if (codecs[i].fields == fields)
-			return &codecs[i];
+	if (!atomic_load_explicit(&are_made, memory_order_acquire))
+		pthread_once(&made, make_all);
+	for (int i = 0; i < ROOTS; i++)
+		if (roots[i]->fields == fields)
+			return roots[i];
 	assert(!"there is no codec for such messages");
 	return NULL;
 }

@@ -61,6 +61,23 @@ static void names_that_could_forge_a_log_line_are_refused(void **state)
 	}
 }
 
+/* Each value of a byte, wherever in a name it is, beside the borders of what is plain. */
+static void a_byte_of_a_name_is_judged_alike_wherever_it_is(void **state)
+{
+	static const char *const names[] = { "                   ", "~~~~~~~~~~~~~~~~~~~", "a ~ b ~ c ~ d ~ e ~" };
+
+	(void)state;
+	for (size_t which = 0; which < sizeof(names) / sizeof(names[0]); which++)
+		for (size_t at = 0; at < strlen(names[which]); at++)
+			for (int value = 1; value <= UINT8_MAX; value++) {
+				Envelope envelope = envelope_of("t", "s", names[which]);
+				bool fits = (value >= ' ' && value <= '~') || value == '\t';
+
+				envelope.key[at] = (char)value;
+				assert_int_equal(write_and_read(&envelope), fits ? 0 : -EBADMSG);
+			}
+}
+
 static void a_topic_and_a_shop_are_required(void **state)
 {
 	Envelope no_topic = envelope_of("", "shop", "key"), no_shop = envelope_of("topic", "", "key");
@@ -104,6 +121,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(what_was_written_is_read),
 		cmocka_unit_test(names_that_could_forge_a_log_line_are_refused),
+		cmocka_unit_test(a_byte_of_a_name_is_judged_alike_wherever_it_is),
 		cmocka_unit_test(a_topic_and_a_shop_are_required),
 		cmocka_unit_test(a_message_has_a_largest_size),
 		cmocka_unit_test(an_envelope_cut_short_is_refused),
