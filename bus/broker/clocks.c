@@ -50,12 +50,9 @@ int clocks_open(struct broker *broker)
 
 	broker->steady = steady_new(broker->clock, last_us);
 	now_us = broker_wall_us(broker);
-	if (log_head(broker->log) > 0 && now_us - last_us >= DISTRUST_US) {
-		broker->clock_gap_us = now_us - last_us;
+	broker->was_behind = broker->steady.jump_us < 0;
+	if (log_head(broker->log) > 0 && now_us - last_us >= DISTRUST_US)
 		distrust(broker, now_us + DISTRUST_US);
-	} else if (broker->steady.jump_us < 0) {
-		broker->clock_gap_us = broker->steady.jump_us;
-	}
 	tell(broker);
 	return r;
 }
@@ -81,9 +78,9 @@ bool clocks_are_trusted(const struct broker *broker)
 bool clocks_say(const struct broker *broker, char ret_why[256])
 {
 	int64_t jump_us = broker->steady.jump_us;
-	long long jump_s = llabs(jump_us) / US_PER_S, gap_s = broker->clock_gap_us / US_PER_S;
+	long long jump_s = llabs(jump_us) / US_PER_S;
 
-	if (jump_us < 0 && broker->clock_gap_us < 0)
+	if (jump_us < 0 && broker->was_behind)
 		snprintf(ret_why, 256,
 			"the clock is %lld s behind the log: set it right if it is wrong now. If it was wrong before, "
 			"messages' times are ahead by so much, and all else goes on",
@@ -93,11 +90,13 @@ bool clocks_say(const struct broker *broker, char ret_why[256])
 			"the clock jumped and is %lld s %s the log's time, which goes on without it: set the clock "
 			"right, or restart all of cartbus if it is right now",
 			jump_s, jump_us > 0 ? "ahead of" : "behind");
-	else if (broker->clock_gap_us > 0 && !clocks_are_trusted(broker))
+	else if (!clocks_are_trusted(broker))
 		snprintf(ret_why, 256,
-			"at the start the clock was %lld s ahead of the log's last message: all is well if nothing ran "
-			"for so long; if not, set it right and restart. Nothing is forgotten by its age for a day",
-			gap_s);
+			"the clock was more than a day ahead of the log's last message when the broker was started: "
+			"all is "
+			"well if nothing ran for so long; if not, set it right and restart. Nothing is forgotten by "
+			"its "
+			"age for a day");
 	else
 		return false;
 	return true;

@@ -71,8 +71,8 @@ struct broker {
 	struct topology topology;
 	struct broker_settings settings;
 	const struct clock *clock;
-	struct steady steady; /* wall time */
-	int64_t clock_gap_us; /* at the start the wall was so far ahead of the log, or behind it; 0: by no more than may be */
+	struct steady steady;    /* wall time */
+	bool was_behind;         /* the wall, behind the log at the start */
 	int64_t trusted_from_us; /* log time: until then nothing is forgotten by its age */
 	struct broker_out out;
 	const struct registry *registry; /* NULL: everybody may be everything */

@@ -137,10 +137,14 @@ static void a_clock_that_is_far_ahead_at_the_start_ends_no_window_for_a_day(void
 	SAID(scene.talker, .topic = "diary"); /* from here on the log is of that time */
 	start_again(&scene, YEAR_US);
 	assert_int_equal(repeat(&scene), CONFIRM_DUPLICATE);
+	of_clock(&scene, why);
+	assert_non_null(strstr(why, "Nothing is forgotten")); /* still, and said so */
 	scene.desk->clock.virtual_us += US_PER_DAY;
 	desk_work(scene.desk);
 	greet(&scene, "later");
 	assert_int_equal(repeat(&scene), CONFIRM_FRESH);
+	of_clock(&scene, why);
+	assert_string_equal(why, "");
 	desk_close(scene.desk);
 }
 
