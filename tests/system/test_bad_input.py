@@ -66,7 +66,18 @@ def test_noise_below_the_sockets_is_counted_and_changes_nothing(system, name):
             raw.sendall(noise)
             raw.shutdown(socket.SHUT_WR)
             wait_until(lambda: refused(system, "connection") > before, f"{name} counts {noise[:12]}")
-    assert any("refused a connection" in line and "it ended without a handshake" in line for line in said(system).splitlines())
+
+
+def test_noise_is_told_of_with_the_socket_it_came_to():
+    with System() as system:
+        system.start("broker")
+        with socket.socket(socket.AF_UNIX) as raw:
+            raw.connect(str(run_folder(system) / "control"))
+            raw.sendall(b"GET / HTTP/1.1\r\n\r\n")
+            wait_until(lambda: "refused a connection" in said(system), "the line")
+        (line,) = [line for line in said(system).splitlines() if "refused a connection" in line]
+        assert f"of {ME}, " in line or "of nobody known, " in line  # it may be over before anybody can look
+        assert "control: it ended without a handshake" in line
 
 
 def test_what_zeromq_itself_does_not_take_is_told_with_who_sent_it():
