@@ -142,20 +142,43 @@ static void halve(struct newcomer *newcomer)
 	newcomer->keys = keys;
 }
 
-static void pick(struct newcomer *newcomer, struct bytes key, struct bytes value, size_t most_bytes)
+/* A group may hold rows of topics that this peer does not remember. */
+static bool is_remembered(const struct broker *broker, const struct newcomer *newcomer, struct bytes message)
+{
+	Envelope envelope;
+	struct bytes payload;
+	int topic;
+
+	if (message_read(message, &envelope, &payload) < 0)
+		return false;
+	topic = topology_topic(&broker->topology, envelope.topic);
+	return topic >= 0 && topic_set_has(broker->topology.peers[newcomer->peer].remembers, topic);
+}
+
+/* It takes a place in the index only if it is for this peer: else millions of others' rows would take many rounds. */
+static bool is_wanted(const struct broker *broker, const struct newcomer *newcomer, struct bytes value)
 {
 	uint64_t seq = value.len >= LATEST_ROW_HEAD ? get_be64(value.data) : 0;
+	struct logged logged;
+	char said_by[32];
 
-	if (seq < newcomer->from || seq > newcomer->most)
+	return seq >= newcomer->from && seq <= newcomer->most && latest_parse(value, said_by, &logged) &&
+		is_remembered(broker, newcomer, logged.message);
+}
+
+static void pick(const struct broker *broker, struct newcomer *newcomer, struct bytes key, struct bytes value)
+{
+	if (!is_wanted(broker, newcomer, value))
 		return;
 	if (newcomer->count == newcomer->room) {
 		newcomer->room = newcomer->room ? 2 * newcomer->room : 64;
 		newcomer->rows = memory_resize(newcomer->rows, newcomer->room * sizeof(*newcomer->rows));
 	}
-	newcomer->rows[newcomer->count++] =
-		(struct standing){ .seq = seq, .key_at = newcomer->keys.len, .key_len = (uint32_t)key.len };
+	newcomer->rows[newcomer->count++] = (struct standing){
+		.seq = get_be64(value.data), .key_at = newcomer->keys.len, .key_len = (uint32_t)key.len
+	};
 	buffer_add(&newcomer->keys, key.data, key.len);
-	if (index_bytes(newcomer) > most_bytes)
+	if (index_bytes(newcomer) > broker->settings.newcomer_bytes)
 		halve(newcomer);
 }
 
@@ -176,7 +199,7 @@ static int gather(struct broker *broker, struct newcomer *newcomer)
 	cursor = store_cursor_new_within(broker->store, FAMILY_LATEST, buffer_bytes(&prefix));
 	more = store_cursor_seek(cursor, buffer_bytes(newcomer->at.len > 0 ? &newcomer->at : &prefix));
 	for (int i = 0; i < GATHER_AT_ONCE && more && starts_with(store_cursor_key(cursor), &prefix); i++) {
-		pick(newcomer, store_cursor_key(cursor), store_cursor_value(cursor), broker->settings.newcomer_bytes);
+		pick(broker, newcomer, store_cursor_key(cursor), store_cursor_value(cursor));
 		more = store_cursor_next(cursor);
 	}
 	buffer_clear(&newcomer->at);
@@ -193,19 +216,6 @@ static int gather(struct broker *broker, struct newcomer *newcomer)
 
 /* --- what it found is handed out --- */
 
-/* A group may hold rows of topics that this peer does not remember. */
-static bool is_remembered(const struct broker *broker, const struct newcomer *newcomer, struct bytes message)
-{
-	Envelope envelope;
-	struct bytes payload;
-	int topic;
-
-	if (message_read(message, &envelope, &payload) < 0)
-		return false;
-	topic = topology_topic(&broker->topology, envelope.topic);
-	return topic >= 0 && topic_set_has(broker->topology.peers[newcomer->peer].remembers, topic);
-}
-
 /* 0: this one is to be handed out, it is `found`; -ENOENT: not this one, or it has gone by its age. */
 static int read_standing(struct broker *broker, struct newcomer *newcomer)
 {
@@ -218,7 +228,7 @@ static int read_standing(struct broker *broker, struct newcomer *newcomer)
 	if (r < 0)
 		return r;
 	if (latest_parse(buffer_bytes(&newcomer->row), newcomer->said_by, &newcomer->found) &&
-		newcomer->found.seq == row->seq && is_remembered(broker, newcomer, newcomer->found.message))
+		newcomer->found.seq == row->seq)
 		return 0;
 	newcomer->found.seq = 0;
 	return -ENOENT;

@@ -20,7 +20,8 @@
 #include <string.h>
 
 enum { UNCONFIRMED_MOST = 1024, NEW_MEANWHILE = 500, NEW_HZ = 100 };
-#define PATIENCE_US (20 * US_PER_S)
+#define PATIENCE_US                                                                                                    \
+	(300 * US_PER_S) /* to look through ten million rows for those that fired takes a newcomer a while */
 #define ROUND_US (2 * US_PER_MS)
 #define DAY_US (24 * INT64_C(3600) * US_PER_S)
 

@@ -233,6 +233,38 @@ static void more_rows_than_fit_into_the_index_come_in_order_as_well(void **state
 	desk_close(desk);
 }
 
+static void rows_that_a_newcomer_does_not_remember_take_no_round_of_their_own(void **state)
+{
+	enum {
+		TICKS_MOST = 20
+	}; /* a walk through all rows takes five; the index would be full of others' rows a dozen times */
+	struct desk *desk = desk_open();
+	struct peer *talker = peer_new(desk, "talker", "t"), *half = peer_new(desk, "half", "h");
+	Hello *hello = calloc(1, sizeof(*hello));
+	char key[16];
+
+	(void)state;
+	peer_hello(talker, "run", 0);
+	for (int i = 0; i < ROWS; i++) {
+		snprintf(key, sizeof(key), "%d", i * 7919 % ROWS);
+		PUBLISH(talker, .topic = "row.end", .key = key, .version = 1, .tombstone = true);
+		if (i % 500 == 0)
+			desk_work(desk);
+	}
+	SAID(talker, .topic = "row", .key = "last", .version = 1);
+	desk_pass(desk, US_PER_S);
+	desk->broker->settings.newcomer_bytes = 20000;
+	peer_say_hello(half, hello);
+	peer_credit(half, 0, 2 * ROWS);
+	for (int tick = 0; tick < TICKS_MOST && peer_count(half, Down_projection_tag) == 0; tick++) {
+		assert_int_equal(broker_commit(desk->broker), 0);
+		broker_tick(desk->broker);
+	}
+	assert_int_equal(next_seq(half), ROWS + 1);
+	free(hello);
+	desk_close(desk);
+}
+
 static void what_left_the_memory_is_read_from_the_store(void **state)
 {
 	struct desk *desk = desk_open_disk();
@@ -265,6 +297,7 @@ int main(void)
 		cmocka_unit_test(a_newcomer_gets_no_row_of_a_topic_that_it_does_not_remember),
 		cmocka_unit_test(a_row_that_changes_while_a_newcomer_reads_reaches_it_once),
 		cmocka_unit_test(a_newcomer_with_many_rows_does_not_hold_up_the_others),
+		cmocka_unit_test(rows_that_a_newcomer_does_not_remember_take_no_round_of_their_own),
 		cmocka_unit_test(more_rows_than_fit_into_the_index_come_in_order_as_well),
 		cmocka_unit_test(what_left_the_memory_is_read_from_the_store),
 	};
