@@ -4,7 +4,6 @@
  *   bench_timers manifest
  *   bench_timers CONFIG set COUNT        due in 30 days; prints set_rate, and fold_rate: until the timer service has them all
  *   bench_timers CONFIG cancel COUNT     of those that were set; prints cancel_rate, and cancel_fold_rate
- *   bench_timers CONFIG mark             sets one that is due, and waits for it
  *   bench_timers CONFIG fire COUNT HZ    due one after the other, beginning in 2 s; prints lateness_p99 in ms
  *   bench_timers CONFIG overdue COUNT    only sets them, due a day ago: the timer service is expected to be down
  *   bench_timers CONFIG drain COUNT      waits until those fired; prints drain_rate, and the p99 in ms of 500 new ones meanwhile
@@ -173,15 +172,13 @@ static void fire(struct client *client, const struct clock *clock, uint64_t coun
 
 static void run(struct client *client, const struct clock *clock, char **words)
 {
-	uint64_t count = words[1] ? strtoull(words[1], NULL, 10) : 0;
+	uint64_t count = strtoull(words[1], NULL, 10);
 
 	seen.late_us = calloc(count + NEW_MEANWHILE, sizeof(*seen.late_us));
 	if (strcmp(words[0], "set") == 0)
 		set(client, clock, count);
 	if (strcmp(words[0], "cancel") == 0)
 		cancel(client, clock, count);
-	if (strcmp(words[0], "mark") == 0)
-		mark(client, clock);
 	if (strcmp(words[0], "overdue") == 0)
 		say_all(client, "old", count, clock_wall_us(clock) - DAY_US, 1);
 	if (strcmp(words[0], "drain") == 0)
@@ -206,8 +203,8 @@ int main(int argc, char **argv)
 		buffer_free(&manifest);
 		return 0;
 	}
-	if (argc < 3)
-		die("usage: bench_timers manifest | CONFIG mark | CONFIG set|cancel|fire|overdue|drain COUNT [HZ]");
+	if (argc < 4)
+		die("usage: bench_timers manifest | CONFIG set|cancel|fire|overdue|drain COUNT [HZ]");
 	seen.prefix = "none";
 	if (config_load(argv[1], settings_keys, &config, &error))
 		die("%s", error.text);
