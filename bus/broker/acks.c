@@ -1,8 +1,9 @@
 /*
- * acks.c: which messages a queue is done with: a bit each, in rows of 4,096
+ * acks.c: which messages a queue is done with: all up to the floor, and above it a bit each, in rows of 4,096
  *
  * Owns:      the rows (queue, 'a', number / 4096) of family queue, and (queue, 'f', 0): the floor.
- * Promises:  a row goes only in the batch that writes a floor above it.
+ * Promises:  what changed is written with the commit that it changed in: the floor, 8 bytes, where that says all of it; else the row,
+ *            512. A row goes only in the batch that writes a floor above it.
  * Read next: queue.c
  */
 #include "bus/base/cleanup.h"
@@ -162,7 +163,21 @@ struct writing {
 	struct broker *broker;
 	struct queue *queue;
 	struct buffer key;
+	bool changed;
 };
+
+static bool reaches_above(const struct acks *acks, uint64_t floor)
+{
+	uint64_t first = acks->row * ACKS_PER_ROW, at = floor < first ? 0 : floor + 1 - first;
+
+	for (; at < ACKS_PER_ROW && at % 8 != 0; at++)
+		if (acks->bits[at / 8] >> (at % 8) & 1)
+			return true;
+	for (size_t byte = at / 8; byte < ACKS_BYTES; byte++)
+		if (acks->bits[byte] != 0)
+			return true;
+	return false;
+}
 
 static void write_row(struct bytes number, void *value, void *context)
 {
@@ -182,9 +197,11 @@ static void write_row(struct bytes number, void *value, void *context)
 		free(map_remove(writing->queue->acks, map_number(&row)));
 		return;
 	}
-	store_batch_put(writing->broker->batch, FAMILY_QUEUE, buffer_bytes(&writing->key),
-		BYTES(acks->bits, sizeof(acks->bits)));
+	if (reaches_above(acks, writing->queue->floor))
+		store_batch_put(writing->broker->batch, FAMILY_QUEUE, buffer_bytes(&writing->key),
+			BYTES(acks->bits, sizeof(acks->bits)));
 	acks->dirty = false;
+	writing->changed = true;
 }
 
 void acks_write(struct broker *broker, struct queue *queue)
@@ -192,7 +209,8 @@ void acks_write(struct broker *broker, struct queue *queue)
 	struct writing writing = { .broker = broker, .queue = queue };
 
 	map_each(queue->acks, write_row, &writing);
-	if (queue->floor / ACKS_PER_ROW != queue->floor_written / ACKS_PER_ROW) {
+	if (queue->floor != queue->floor_written &&
+		(writing.changed || queue->floor / ACKS_PER_ROW != queue->floor_written / ACKS_PER_ROW)) {
 		queue_row_key(queue, 'f', 0, &writing.key);
 		put_number(broker, buffer_bytes(&writing.key), queue->floor);
 		queue->floor_written = queue->floor;

@@ -366,7 +366,7 @@ static void settled_and_never_heard(struct desk *desk)
 
 static void dead_and_pending(struct desk *desk)
 {
-	settle(desk, DEAD);
+	put_number(desk, FAMILY_QUEUE, queue_key(desk, 'f', 0), DEAD - 1);
 }
 
 static void done_and_failing(struct desk *desk)

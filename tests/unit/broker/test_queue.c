@@ -13,15 +13,20 @@ struct scene {
 	struct peer *door, *worker;
 };
 
-static struct scene set_scene(void)
+static struct scene set_scene_on(struct desk *desk)
 {
-	struct scene scene = { .desk = desk_open() };
+	struct scene scene = { .desk = desk };
 
 	scene.door = peer_new(scene.desk, "door", "d");
 	scene.worker = peer_new(scene.desk, "worker", "w1");
 	peer_hello(scene.door, "run", 0);
 	peer_hello(scene.worker, "run", 0);
 	return scene;
+}
+
+static struct scene set_scene(void)
+{
+	return set_scene_on(desk_open());
 }
 
 static Receipt next_receipt(struct peer *peer)
@@ -47,6 +52,74 @@ static void messages_of_one_key_come_one_after_the_other(void **state)
 	assert_null(peer_delivery(scene.worker));
 	TURN(scene.worker, &receipt, .kind = VERDICT_DONE);
 	assert_int_equal(next_receipt(scene.worker).seq, 2);
+	desk_close(scene.desk);
+}
+
+static void restart(struct scene *scene)
+{
+	desk_crash(scene->desk);
+	assert_int_equal(desk_start(scene->desk, desk_topology), 0);
+	peer_hello(scene->worker, "again", 0);
+	desk_pass(scene->desk, scene->desk->settings.grace_us + US_PER_S);
+}
+
+static bool has_row(const struct scene *scene, char kind, uint64_t number)
+{
+	struct buffer key = { 0 }, value = { 0 };
+	int r;
+
+	queue_row_key(scene->desk->broker->queues[topology_peer(&scene->desk->topology, "worker")], kind, number, &key);
+	r = store_get(scene->desk->store, FAMILY_QUEUE, buffer_bytes(&key), &value);
+	buffer_free(&key);
+	buffer_free(&value);
+	return r == 0;
+}
+
+static void done_with(struct scene *scene, Receipt receipt)
+{
+	TURN(scene->worker, &receipt, .kind = VERDICT_DONE);
+}
+
+static void what_is_done_in_order_takes_eight_bytes_and_stays_done(void **state)
+{
+	struct scene scene = set_scene_on(desk_open_disk());
+
+	(void)state;
+	SAID(scene.door, .topic = "work", .key = "a");
+	SAID(scene.door, .topic = "work", .key = "b");
+	SAID(scene.door, .topic = "work", .key = "c");
+	done_with(&scene, next_receipt(scene.worker));
+	done_with(&scene, next_receipt(scene.worker));
+	assert_true(has_row(&scene, 'f', 0));
+	assert_false(has_row(&scene, 'a', 0));
+	restart(&scene);
+	assert_int_equal(next_receipt(scene.worker).seq, 3);
+	assert_null(peer_delivery(scene.worker));
+	desk_close(scene.desk);
+}
+
+static void what_is_done_out_of_order_stays_done(void **state)
+{
+	struct scene scene = set_scene_on(desk_open_disk());
+	Receipt receipts[5];
+
+	(void)state;
+	for (int i = 0; i < 5; i++) {
+		SAID(scene.door, .topic = "work", .key = (const char *[]){ "a", "b", "c", "d", "e" }[i]);
+		receipts[i] = next_receipt(scene.worker);
+	}
+	done_with(&scene, receipts[3]);
+	done_with(&scene, receipts[0]);
+	done_with(&scene, receipts[1]);
+	restart(&scene);
+	receipts[2] = next_receipt(scene.worker);
+	assert_int_equal(receipts[2].seq, 3);
+	assert_int_equal(next_receipt(scene.worker).seq, 5);
+	assert_null(peer_delivery(scene.worker));
+	done_with(&scene, receipts[2]);
+	restart(&scene);
+	assert_int_equal(next_receipt(scene.worker).seq, 5);
+	assert_null(peer_delivery(scene.worker));
 	desk_close(scene.desk);
 }
 
@@ -311,6 +384,8 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_search_for_the_next_message_reads_a_moment_at_a_time),
 		cmocka_unit_test(messages_of_one_key_come_one_after_the_other),
+		cmocka_unit_test(what_is_done_in_order_takes_eight_bytes_and_stays_done),
+		cmocka_unit_test(what_is_done_out_of_order_stays_done),
 		cmocka_unit_test(the_same_key_of_two_shops_is_two_keys),
 		cmocka_unit_test(a_retry_keeps_its_place_before_later_messages_of_its_key),
 		cmocka_unit_test(waits_do_not_count_as_failures),
