@@ -21,8 +21,12 @@
 
 /* One search and one turn for so many timers; few enough that new work comes in between when a million are overdue. */
 enum { FIRED_AT_ONCE = 16 };
-/* While older ones are overdue, what is due just now fires between them. */
-#define JUST_NOW_US US_PER_S
+/*
+ * While older ones are overdue, what was due since then fires between them: of the last hour, which may have gone by until this
+ * process had folded a million that came while it was away, of the last minute, and of the last second.
+ */
+static const int64_t since_us[] = { US_PER_HOUR, US_PER_MINUTE, US_PER_S };
+enum { SHARES = 1 + sizeof(since_us) / sizeof(since_us[0]) };
 
 /* What a timer may say: its payload is decoded here, so nobody can have something else said in this service's name. */
 union asked {
@@ -104,18 +108,23 @@ static void fire(struct turn *turn, const char *shop, const TimerSet *set)
 		set_again(turn, shop, set);
 }
 
-static int gather_due(const struct state *state, int64_t now_us, struct timer_due ret[2 * FIRED_AT_ONCE])
+/* A share of what is overdue for longest, and one of each younger time that this did not reach. */
+static int gather_due(const struct state *state, int64_t now_us, struct timer_due ret[SHARES * FIRED_AT_ONCE])
 {
-	int count = timers_due(state, 0, now_us, ret, FIRED_AT_ONCE);
+	int share = timers_due(state, 0, now_us, ret, FIRED_AT_ONCE), count = share;
 
-	if (count < FIRED_AT_ONCE || ret[count - 1].due_us >= now_us - JUST_NOW_US)
-		return count;
-	return count + timers_due(state, now_us - JUST_NOW_US, now_us, ret + count, FIRED_AT_ONCE);
+	for (int i = 0; i < SHARES - 1 && share == FIRED_AT_ONCE; i++) {
+		if (ret[count - 1].due_us >= now_us - since_us[i])
+			continue;
+		share = timers_due(state, now_us - since_us[i], now_us, ret + count, FIRED_AT_ONCE);
+		count += share;
+	}
+	return count;
 }
 
 static void fire_due(const struct state *state, struct turn *turn)
 {
-	struct timer_due due[2 * FIRED_AT_ONCE];
+	struct timer_due due[SHARES * FIRED_AT_ONCE];
 	TimerSet set;
 	int count;
 
