@@ -247,10 +247,8 @@ static int wait_for(struct hub *hub, bool control, int fd, int64_t most_us)
 	r = inboxes_wait(watched, count, polled, count + 1, most_us);
 	if (r < 0 && r != -EINTR)
 		return r;
-	if (inboxes[GATE].unsure) {
-		gate_answer(hub->gate);
-		inbox_sent(&inboxes[GATE]);
-	}
+	gate_answer(hub->gate); /* at every wake: whoever waits at it cannot knock twice */
+	inbox_sent(&inboxes[GATE]);
 	for (int tap = TAP; tap <= TAP_CLEAR; tap++)
 		if (inboxes[tap].unsure)
 			hear_subscriptions(hub, tap);
