@@ -47,7 +47,7 @@ static const struct config_key keys[] = {
 	{ "retention", "raw-mib", "0", "how much of it at most, from 21 days of age on; 0: no limit", false },
 	{ "retention", "facts", "400d", "how long decisions are kept: 120d or more", false },
 	{ "retention", "facts-mib", "0", "how much of them at most, from 120 days of age on; 0: no limit", false },
-	{ "broker", "headroom", "64", "MiB: with less room on the disk nothing new is taken", false },
+	{ "broker", "headroom", "128", "MiB: with less room on the disk nothing new is taken", false },
 	{ "broker", "headroom-percent", "1", "or so much of the file system, whichever is more", false },
 	DOOR_CONFIG_KEYS,
 	{ "*", NULL, NULL, NULL, false },

@@ -8,7 +8,7 @@
 #include <stdio.h>
 #include <sys/statvfs.h>
 
-enum { ROOM_LEAST_BYTES = 4 * 1024 * 1024 }; /* a manifest, options and what lies in memory can still be written */
+enum { ROOM_LEAST_BYTES = 4 * 1024 * 1024 }; /* for a manifest, options and the end of a log */
 
 int disk_room(const char *path, uint64_t *ret_free, uint64_t *ret_total)
 {
@@ -21,13 +21,13 @@ int disk_room(const char *path, uint64_t *ret_free, uint64_t *ret_total)
 	return 0;
 }
 
-int disk_check(const char *path, char ret_why[512])
+int disk_check(const char *path, uint64_t in_memory, char ret_why[512])
 {
-	uint64_t free_bytes = 0, total;
+	uint64_t free_bytes = 0, total, least = ROOM_LEAST_BYTES + in_memory;
 
-	if (disk_room(path, &free_bytes, &total) < 0 || free_bytes >= ROOM_LEAST_BYTES)
+	if (disk_room(path, &free_bytes, &total) < 0 || free_bytes >= least)
 		return 0;
-	snprintf(ret_why, 512, "%.300s: No space left on device: make room, %d MiB at least", path,
-		ROOM_LEAST_BYTES >> 20);
+	snprintf(ret_why, 512, "%.300s: No space left on device: make room, %llu MiB at least", path,
+		(unsigned long long)(least >> 20));
 	return -ENOSPC;
 }

@@ -148,7 +148,7 @@ static int rocks_room(const struct store *store, uint64_t *ret_free, uint64_t *r
 static int write_and_sync(struct rocks_store *rocks, struct store_batch *batch, bool sync, char why[STORE_WHY_BYTES])
 {
 	char *words = NULL;
-	int r = sync ? disk_check(rocks->path, why) : 0;
+	int r = sync ? disk_check(rocks->path, rocks->write_buffer_bytes, why) : 0;
 	if (r < 0)
 		return r;
 	rocksdb_write(rocks->db, sync ? rocks->writing_synced : rocks->writing, writes_of(batch), &words);

@@ -13,6 +13,7 @@ struct witness;
 struct rocks_store {
 	struct store store;
 	char *path;
+	size_t write_buffer_bytes;
 	bool read_only;
 	struct witness *witness; /* NULL: of a store that may fall back, or is only read */
 	rocksdb_t *db;

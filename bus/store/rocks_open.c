@@ -151,6 +151,7 @@ static struct rocks_store *new_store(const char *path, const struct store_option
 	rocks->store.engine = &rocks_engine;
 	rocks->store.family_count = store_count_families(options);
 	rocks->path = memory_copy_text(path);
+	rocks->write_buffer_bytes = options->write_buffer_bytes;
 	rocks->read_only = read_only;
 	pthread_mutex_init(&rocks->telling, NULL);
 	rocks->cache = rocksdb_cache_create_lru(options->cache_bytes);
@@ -181,7 +182,7 @@ int store_open(const char *path, const struct store_options *options, struct sto
 
 	if (r < 0)
 		snprintf(rocks->store.why, STORE_WHY_BYTES, "%.300s: %s", path, strerror(-r));
-	else if ((r = disk_check(path, rocks->store.why)) == 0)
+	else if ((r = disk_check(path, options->write_buffer_bytes, rocks->store.why)) == 0)
 		r = check_and_open(rocks, path, options);
 	return hand_over(rocks, r, ret, ret_why);
 }

@@ -33,7 +33,7 @@ const struct config_key settings_keys[] = {
 	{ "monitor", "admin", NULL, "address that alarms are mailed to", false },
 	{ "monitor", "from", NULL, "address that alarms come from", false },
 	{ "broker", "topology", NULL, "the services' declarations; beside the programs if not given", false },
-	{ "broker", "headroom", "64", "MiB: with less room on the disk nothing new is taken", false },
+	{ "broker", "headroom", "128", "MiB: with less room on the disk nothing new is taken", false },
 	{ "broker", "headroom-percent", "1", "or so much of the file system, whichever is more", false },
 	{ "retention", "raw", "30d", "how long what storefronts and shoppers sent is kept: 21d to 30d", false },
 	{ "retention", "raw-mib", "0", "how much of it at most, from 21 days of age on; 0: no limit", false },

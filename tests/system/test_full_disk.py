@@ -16,7 +16,7 @@ def system():
         system.add_shop("demo")
         disk = system.folder / "state" / "broker"
         disk.mkdir(mode=0o750)
-        subprocess.run(["mount", "-t", "tmpfs", "-o", "size=24m", "tmpfs", str(disk)], check=True)
+        subprocess.run(["mount", "-t", "tmpfs", "-o", "size=200m", "tmpfs", str(disk)], check=True)
         try:
             system.configure({"broker": {"headroom": 0, "headroom-percent": 0}})
             system.start("broker", "gateway")
@@ -49,7 +49,7 @@ def kept_for_what_is_there(system):
 
 def test_below_the_headroom_nothing_new_is_taken_until_there_is_room(system):
     system.stop("gateway", "broker")
-    system.configure({"broker": {"headroom": 12, "headroom-percent": 0}})
+    system.configure({"broker": {"headroom": 60, "headroom-percent": 0}})
     system.start("broker", "gateway", "intake")
     wait_until(system.connected, "the gateway's connection")
     shop, broker = system.shops["demo"], system.processes["broker"]
@@ -62,7 +62,7 @@ def test_below_the_headroom_nothing_new_is_taken_until_there_is_room(system):
     system.stop("intake")  # what it has to do waits for it
     assert [changed(number).status for number in (1, 2, 3)] == [200] * 3
     assert not kept_for_what_is_there(system)
-    leave(filler, 9)
+    leave(filler, 45)
     red = wait_until(lambda: kept_for_what_is_there(system), "the status turning red")
     assert "make room" in red[0] and "headroom" in red[0]
     head = system.ask("status")["head"]
