@@ -7,7 +7,6 @@
  *            ours) is told too.
  * Read next: broker.c, committer.c, ../wire/hub.c
  */
-#include "bus/base/affinity.h"
 #include "bus/base/cleanup.h"
 #include "bus/base/file.h"
 #include "bus/base/log.h"
@@ -63,8 +62,7 @@ struct process {
 	struct door door;
 	struct broker *broker;
 	struct committer *committer;
-	struct affinity *affinity; /* of this thread and ZeroMQ's */
-	int frames_heard;          /* since a commit was sealed */
+	int frames_heard; /* since a commit was sealed */
 	size_t bytes_heard;
 	int64_t wait_us; /* until there is something to do even if nothing is heard */
 	char folder[512];
@@ -366,13 +364,10 @@ static void begin_commit(struct process *process)
 		give_up(process->broker, r);
 	process->frames_heard = 0;
 	process->bytes_heard = 0;
-	if (broker_may_hear_on(process->broker)) {
-		affinity_heavy_work(process->affinity);
+	if (broker_may_hear_on(process->broker))
 		committer_start(process->committer);
-	} else {
-		affinity_light_work(process->affinity);
+	else
 		end_commit(process, broker_write(process->broker));
-	}
 }
 
 /* Nothing is heard but frames while a commit is on its way, and of them no more than the next one may hold. */
@@ -450,9 +445,7 @@ int main(int argc, char **argv)
 		(unsigned long long)broker_head(process.broker));
 	notify("READY=1\nSTATUS=committing");
 	process.committer = committer_new(process.broker);
-	process.affinity = affinity_new("ZMQbg/IO");
 	run_loop(&process);
-	affinity_free(process.affinity);
 	committer_free(process.committer);
 	notify("STOPPING=1");
 	log_event(LOG_NOTICE, "stopped head=%llu", (unsigned long long)broker_head(process.broker));
