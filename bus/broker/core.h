@@ -225,8 +225,8 @@ bool dead_replay(struct broker *broker, struct queue *queue, const struct logged
 bool dead_drop(struct broker *broker, struct queue *queue, uint64_t seq, const char *why);
 void dead_key(const struct queue *queue, uint64_t seq, struct buffer *ret);  /* of its row */
 void dead_settled(struct broker *broker, struct queue *queue, uint64_t seq); /* a redriven one ended well */
-void dead_committed(struct broker *broker);
-int dead_open(struct broker *broker); /* redriven ones go back to their queues */
+void dead_committed(struct broker *broker); /* what was dropped is gone from the store, too */
+int dead_open(struct broker *broker);       /* redriven ones go back to their queues */
 
 /* deliver.c, project.c: fill lanes as far as credit goes */
 void deliver_all(struct broker *broker);

@@ -235,14 +235,6 @@ struct redrive {
 	struct feed_options feed;
 };
 
-static int redrive_one(const struct command *command, struct client *client, json_t *what)
-{
-	if (record_act(command, client, "dead.redrive", what) == EXIT_FINE)
-		return print_count(command, command_ask(command, client, "dead.redrive", what), "redriven");
-	json_decref(what);
-	return EXIT_NO;
-}
-
 static int redrive(const struct command *command, const struct redrive *redrive)
 {
 	bool one = redrive->words[1];
@@ -257,7 +249,7 @@ static int redrive(const struct command *command, const struct redrive *redrive)
 	}
 	client = command_connect(command);
 	if (one)
-		ended = redrive_one(command, client, what);
+		ended = print_count(command, record_and_ask(command, client, "dead.redrive", what), "redriven");
 	else if (redrive->dry)
 		ended = dry_run(command, client, what, "redrive");
 	else

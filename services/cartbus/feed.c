@@ -89,12 +89,8 @@ static int tell(const struct command *command, json_t *state)
 
 int feed_run(const struct command *command, struct client *client, const char *verb, json_t *what)
 {
-	json_t *state = NULL;
+	json_t *state = record_and_ask(command, client, verb, what);
 
-	if (record_act(command, client, verb, what) == EXIT_FINE)
-		state = command_ask(command, client, verb, what);
-	else
-		json_decref(what);
 	if (!state)
 		return EXIT_NO;
 	say_begun(command, state);

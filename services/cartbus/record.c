@@ -7,6 +7,7 @@
 #include "bus/base/cleanup.h"
 #include "bus/base/text.h"
 #include "proto/topics.h"
+#include "services/cartbus/reading.h"
 #include "services/cartbus/who.h"
 
 #include "bus/actor/client.h"
@@ -48,4 +49,12 @@ int record_act(const struct command *command, struct client *client, const char 
 		return EXIT_FINE;
 	complain(command, "nothing was done, because it could not be put on record: %s", why);
 	return EXIT_NO;
+}
+
+json_t *record_and_ask(const struct command *command, struct client *client, const char *verb, json_t *what)
+{
+	if (record_act(command, client, verb, what) == EXIT_FINE)
+		return command_ask(command, client, verb, what);
+	json_decref(what);
+	return NULL;
 }

@@ -10,5 +10,7 @@ struct client;
 
 /* Says an audit of `verb` with what is asked, by whom; complains and returns EXIT_NO when it cannot: then it must not be done. */
 int record_act(const struct command *command, struct client *client, const char *verb, const json_t *what);
+/* The same, and then the question with the same words. Takes `what`; NULL: it complained. */
+json_t *record_and_ask(const struct command *command, struct client *client, const char *verb, json_t *what);
 
 #endif

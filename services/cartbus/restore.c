@@ -162,21 +162,40 @@ static json_t *read_note(const char *state)
 	return file_read(path, NOTE_MAX, &text) == 0 ? json_loads(buffer_text(&text), 0, NULL) : NULL;
 }
 
-/* A restore that was cut short, or not released, knew what nobody may know any more: it had put the states aside. */
-static void add_older_note(struct restoring *restoring)
+static json_int_t backup_time(const json_t *note)
+{
+	return json_integer_value(json_object_get(note, "at_us"));
+}
+
+/*
+ * A restore that was cut short, or not released, knew what nobody may know any more: it had put the states aside. It learnt what
+ * was mailed after its own backup only: with an earlier one, what went between the two would go again. false: so it is.
+ */
+static bool add_older_note(struct restoring *restoring)
 {
 	json_t *older = read_note(restoring->state);
 
+	if (backup_time(older) > backup_time(restoring->note)) {
+		complain(restoring->command,
+			"a restore of a later backup was begun here and is not released: what was mailed between the "
+			"two backups is known only to the states that it put aside. Take that backup again, or first "
+			"put the files of %s/before-restore-* back and remove %s/restore.json",
+			restoring->state, restoring->state);
+		json_decref(older);
+		return false;
+	}
 	json_object_update_missing(restoring->sends, json_object_get(older, "sends"));
 	restoring->stores += (int)json_integer_value(json_object_get(older, "stores"));
 	json_decref(older);
+	return true;
 }
 
 static int write_note(const struct restoring *restoring)
 {
 	_cleanup_free_ char *text = NULL;
 	char path[PATH_BYTES];
-	json_t *note = json_pack("{s:O,s:i}", "sends", restoring->sends, "stores", restoring->stores);
+	json_t *note = json_pack("{s:O,s:i,s:I}", "sends", restoring->sends, "stores", restoring->stores, "at_us",
+		backup_time(restoring->note));
 
 	text = json_dumps(note, JSON_COMPACT);
 	json_decref(note);
@@ -211,11 +230,13 @@ static int lift_mark(const struct restoring *restoring)
 static int put_in_place(struct restoring *restoring)
 {
 	char from[PATH_BYTES], to[PATH_BYTES];
-	json_t *files = json_array();
+	json_t *files;
 	struct backup_sum sum;
 	int r, ended;
 
-	add_older_note(restoring);
+	if (!add_older_note(restoring))
+		return EXIT_NO;
+	files = json_array();
 	r = write_note(restoring);
 	if (r >= 0)
 		r = set_mark(restoring);

@@ -29,8 +29,7 @@ int command_queues_resume(struct command *command, int argc, char **argv)
 {
 	const char *queue;
 	struct client *client;
-	json_t *what, *answer = NULL;
-	int ended;
+	json_t *answer;
 
 	command_take(command, argc, argv,
 		&(struct arguments){ .words_help = "QUEUE",
@@ -41,13 +40,8 @@ int command_queues_resume(struct command *command, int argc, char **argv)
 				"try. What was tried meanwhile comes again within two minutes, all else at once. If "
 				"everything still fails, the queue is paused again.\v"
 				"Example:\n  cartbus queues resume sender" });
-	what = json_pack("{s:s}", "queue", queue);
 	client = command_connect(command);
-	ended = record_act(command, client, "queue.resume", what);
-	if (ended)
-		json_decref(what);
-	else
-		answer = command_ask(command, client, "queue.resume", what);
+	answer = record_and_ask(command, client, "queue.resume", json_pack("{s:s}", "queue", queue));
 	client_free(client);
-	return ended ? ended : tell(command, queue, answer);
+	return tell(command, queue, answer);
 }

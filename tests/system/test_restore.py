@@ -42,6 +42,7 @@ def mailed_after_the_backup(system, keep):
     """One cart is mailed that the backup holds as waiting. Everything is stopped then."""
     leave_cart(system, "c-1", "ada@mail.example")
     wait_until(lambda: system.log("timer.set"), "the cart's timer")
+    system.cartbus("backup", str(system.folder / "earlier"))
     system.cartbus("backup", str(system.folder / "backup"))
     assert not system.log("send.claim"), "this machine is too slow for this test: the mail went before the backup"
     wait_until(lambda: system.log("reminder.sent"), "the mail")
@@ -51,6 +52,8 @@ def mailed_after_the_backup(system, keep):
 
 def restored(system):
     told = system.cartbus("restore", str(system.folder / "backup"), json_output=True)
+    refused = system.cartbus("restore", str(system.folder / "earlier"), check=False)
+    assert refused.returncode == 1 and "between the two backups" in refused.stderr
     system.start()
     assert not system.log("reminder.sent") and not system.log("send.claim"), "the log has not forgotten the mail"
     return told
