@@ -7,6 +7,8 @@ import pytest
 import zmq
 from cartbus_system import System, fixture, wait_until
 
+pytestmark = pytest.mark.xdist_group("bad_input")  # the last test is about what the others did
+
 FRAME_MOST = 4 << 20
 CONTROL_MOST = 64 << 10
 ME = f"uid:{os.getuid()}"
@@ -108,5 +110,6 @@ def test_peers_that_come_and_go_are_not_told_of(system):
 
 
 def test_and_the_bus_goes_on(system):
+    wait_until(system.connected, "the gateway is connected")
     assert system.post(system.shop.cart(fixture("cart-changed", id="after-all", cart="after"))).status == 200
     wait_until(lambda: any(entry["topic"] == "cart.state" for entry in system.log()), "the cart is decided on")

@@ -276,6 +276,7 @@ def test_more_slow_clients_than_there_is_room_for_keep_nobody_out():
         system.where = lambda name: ["prlimit", "--nofile=300:300"] if name == "gateway" else []
         system.add_shop("demo")
         system.start("broker", "gateway")
+        wait_until(system.connected, "the gateway meets the broker")
         slow = [socket.create_connection(("127.0.0.1", system.port)) for _ in range(280)]
         began = time.monotonic()
         assert system.request("GET", "/healthz").status == 200

@@ -9,6 +9,8 @@ import pytest
 import zmq
 from cartbus_system import SOURCES, System, wait_until
 
+pytestmark = pytest.mark.xdist_group("versions")  # one story, told in order
+
 LATER = 77  # a version that nobody speaks yet
 INSTALL = "install the same release of cartbus on both sides"
 
