@@ -86,6 +86,7 @@
 	X(Suppression, address_hash)                                                                                   \
 	X(AdminAction, cart_id)                                                                                        \
 	X(AdminAction, address_hash)                                                                                   \
+	X(AdminAction, link_id)                                                                                        \
 	X(LinkClicked, cart_id)                                                                                        \
 	X(Document, kind)                                                                                              \
 	X(Document, digest)                                                                                            \

@@ -10,6 +10,7 @@
 #include "bus/base/cleanup.h"
 #include "bus/base/file.h"
 #include "bus/base/text.h"
+#include "services/kit/admin_link.h"
 #include <errno.h>
 #include <libgen.h>
 #include <string.h>
@@ -82,5 +83,6 @@ int prepare(const struct command *command)
 	failed = failed ? failed : make_folder(command, "secrets", 0700);
 	failed = failed ? failed : make_key(command, "address.key");
 	failed = failed ? failed : make_key(command, "link.key");
+	failed = failed ? failed : make_key(command, ADMIN_LINK_KEY);
 	return failed ? failed : make_broker_key(command);
 }

@@ -4,7 +4,7 @@
 
 #include "services/cartbus/command.h"
 
-/* Makes what is missing: state, run, shops, secrets, address.key, link.key, and with [broker] listen the broker's key. Complains and returns an exit when it cannot. */
+/* Makes what is missing: state, run, shops, secrets, address.key, link.key, admin.key, and with [broker] listen the broker's key. Complains and returns an exit when it cannot. */
 int prepare(const struct command *command);
 /* 32 bytes from getrandom(2), in hex, at `path` with 0600; an existing file is left alone (-EEXIST). */
 int prepare_secret(const char *path);

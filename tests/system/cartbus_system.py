@@ -251,7 +251,7 @@ class System:
         self._proto = None
         for name in ("state", "run", "shops", "secrets", "logs"):
             (self.folder / name).mkdir(mode=0o750)
-        for name in ("address.key", "link.key"):
+        for name in ("address.key", "link.key", "admin.key"):
             self.write_secret(name, secrets.token_hex(32))
         self.config_path = self.folder / "cartbus.conf"
         self.configure(settings or {})

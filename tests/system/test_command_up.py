@@ -60,14 +60,14 @@ def system():
 
 
 def test_it_makes_what_is_missing_and_says_ready_when_all_are(system):
-    for name in ("address.key", "link.key"):
+    for name in ("address.key", "link.key", "admin.key"):
         (system.folder / "secrets" / name).unlink()
     (system.folder / "run").rmdir()
     with Up(system) as up:
         up.wait_ready()
         assert set(up.children()) == set(ALL)
         assert system.cartbus("status").stdout.startswith("GREEN")
-        for name in ("address.key", "link.key"):
+        for name in ("address.key", "link.key", "admin.key"):
             key = system.folder / "secrets" / name
             assert stat.S_IMODE(key.stat().st_mode) == 0o600 and re.fullmatch(r"[0-9a-f]{64}\n", key.read_text())
         assert up.stop() == 0
