@@ -20,7 +20,8 @@
 	X(malformed)       /* 400, 404, 405, 413 */                                                                    \
 	X(cut_off)         /* too slow, or the body too long */                                                        \
 	X(crowded_out)     /* the longest without a request when there was no room for another connection */           \
-	X(optouts)
+	X(optouts)                                                                                                     \
+	X(clicks)
 
 struct counters {
 #define COUNTER_FIELD(name) uint64_t name;

@@ -20,6 +20,7 @@
 #include "services/gateway/event.h"
 #include "services/gateway/listen.h"
 #include "services/gateway/reception.h"
+#include "services/gateway/response.h"
 #include "services/gateway/visit.h"
 #include <inttypes.h>
 #include <limits.h>
@@ -48,6 +49,7 @@ struct exchange { /* a request and its answer */
 	struct visit *visit;
 	enum phase phase;
 	struct request request;
+	char *to; /* the request's, decoded */
 	struct buffer body;
 	size_t received;
 	bool crowded; /* no room for the body now */
@@ -94,41 +96,14 @@ static void on_connection(
 
 /* ---- answering ---- */
 
-static void add_header(struct MHD_Response *response, const char *name, const char *value)
-{
-	if (MHD_add_response_header(response, name, value) != MHD_YES)
-		die("libmicrohttpd refuses the header %s", name);
-}
-
-static void add_page_headers(struct MHD_Response *response)
-{
-	add_header(response, "Referrer-Policy", "no-referrer");
-	add_header(response, "Content-Security-Policy",
-		"default-src 'none'; style-src 'unsafe-inline'; form-action 'self'; frame-ancestors 'none'");
-}
-
-/* The body lives until on_completed. */
 static enum MHD_Result queue_answer(struct exchange *exchange)
 {
-	struct answer *answer = &exchange->answer;
-	struct MHD_Response *response =
-		MHD_create_response_from_buffer(answer->body.len, answer->body.data, MHD_RESPMEM_PERSISTENT);
+	struct MHD_Response *response = response_of(&exchange->answer);
 	enum MHD_Result result;
 
 	if (!response)
 		return MHD_NO;
-	add_header(response, "Content-Type", answer->content_type);
-	add_header(response, "Cache-Control", "no-store");
-	add_header(response, "X-Content-Type-Options", "nosniff");
-	if (strncmp(answer->content_type, "text/html", strlen("text/html")) == 0)
-		add_page_headers(response);
-	if (answer->allow)
-		add_header(response, "Allow", answer->allow);
-	if (answer->status == 503)
-		add_header(response, "Retry-After", "60");
-	if (answer->close)
-		add_header(response, "Connection", "close");
-	result = MHD_queue_response(exchange->connection, answer->status, response);
+	result = MHD_queue_response(exchange->connection, exchange->answer.status, response);
 	MHD_destroy_response(response);
 	return result;
 }
@@ -211,6 +186,18 @@ static enum MHD_Result add_request_header(void *context, enum MHD_ValueKind kind
 	return MHD_YES;
 }
 
+/* The one value of a query that we know. */
+static void take_target(struct exchange *exchange)
+{
+	const char *to = MHD_lookup_connection_value(exchange->connection, MHD_GET_ARGUMENT_KIND, "to");
+
+	if (!to)
+		return;
+	exchange->to = memory_copy_text(to);
+	MHD_http_unescape(exchange->to);
+	exchange->request.to = exchange->to;
+}
+
 static struct exchange *exchange_new(struct MHD_Connection *connection, const char *path, const char *method)
 {
 	struct exchange *exchange = memory_new(sizeof(*exchange));
@@ -220,6 +207,7 @@ static struct exchange *exchange_new(struct MHD_Connection *connection, const ch
 	exchange->request.path = path;
 	exchange->request.method = method;
 	MHD_get_connection_values(connection, MHD_HEADER_KIND, add_request_header, &exchange->request);
+	take_target(exchange);
 	return exchange;
 }
 
@@ -306,6 +294,7 @@ static void on_completed(
 	forget_body(exchange);
 	buffer_free(&exchange->wish.message);
 	buffer_free(&exchange->answer.body);
+	free(exchange->to);
 	free(exchange);
 	*context = NULL;
 }

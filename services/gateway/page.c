@@ -50,6 +50,13 @@ static void write_bad_link(struct buffer *ret)
 		"link from the mail again, or answer the mail and say that you want no more of them.</p>\n");
 }
 
+static void write_bad_return(struct buffer *ret)
+{
+	buffer_add_text(ret,
+		"<h1>This link does not work</h1>\n<p>It may have been cut off on its way. Please use the "
+		"link from the mail again, or go to the shop's own page: your basket may still be there.</p>\n");
+}
+
 void page_write(enum page page, const char *shop, struct buffer *ret)
 {
 	buffer_add_text(ret, head);
@@ -65,6 +72,9 @@ void page_write(enum page page, const char *shop, struct buffer *ret)
 		break;
 	case PAGE_BAD_LINK:
 		write_bad_link(ret);
+		break;
+	case PAGE_BAD_RETURN:
+		write_bad_return(ret);
 		break;
 	}
 	buffer_add_text(ret, foot);

@@ -1,5 +1,5 @@
 /*
- * page.h: the unsubscribe page
+ * page.h: the unsubscribe page, and what is said of links that do not work
  *
  * A GET shows a page with a button and changes nothing: mail scanners follow links. A POST does it: from the button, or by a
  * mailbox with RFC 8058's body. Works without scripts; nothing is loaded from anywhere.
@@ -9,7 +9,7 @@
 
 #include "bus/base/bytes.h"
 
-enum page { PAGE_ASK, PAGE_DONE, PAGE_NOT_NOW, PAGE_BAD_LINK };
+enum page { PAGE_ASK, PAGE_DONE, PAGE_NOT_NOW, PAGE_BAD_LINK, PAGE_BAD_RETURN };
 
 /* `shop` is the name shown; escaped here. Appends a whole HTML document. */
 void page_write(enum page page, const char *shop, struct buffer *ret);

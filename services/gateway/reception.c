@@ -12,6 +12,7 @@
 #include "proto/topics.h"
 #include "services/gateway/hook.h"
 #include "services/gateway/page.h"
+#include "services/kit/return_link.h"
 #include "services/kit/shop.h"
 #include "services/kit/signed_link.h"
 #include <inttypes.h>
@@ -90,6 +91,60 @@ static bool receive_link(struct reception *reception, const struct route *route,
 	return false;
 }
 
+/* ---- the way back to the basket ---- */
+
+/* A browser or mail program that looks ahead for somebody who may never come. */
+static bool is_looking_ahead(const struct request *request)
+{
+	static const char *const names[] = { "Sec-Purpose", "Purpose", "X-Purpose", "X-Moz" };
+
+	if (strcmp(request->method, "HEAD") == 0)
+		return true;
+	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
+		if (request_header(request, names[i]))
+			return true;
+	return false;
+}
+
+/* One click a minute of one link is enough to know that it was followed. */
+static int encode_click(struct reception *reception, const struct signed_link *link, struct wish *wish)
+{
+	LinkClicked clicked = { .step = (uint32_t)link->step, .at_us = clock_wall_us(reception->clock) };
+	char idem[120], trace[56];
+	struct say how = { .shop = link->shop, .key = link->cart_id, .idem = idem };
+
+	hook_trace(trace);
+	TEXT_COPY(clicked.cart_id, link->cart_id);
+	snprintf(idem, sizeof(idem), "click:%s/%d/%" PRId64, link->cart_id, link->step, clicked.at_us / US_PER_MINUTE);
+	return message_encode(&topic_link_clicked, &how, trace, clicked.at_us, &clicked, &wish->message);
+}
+
+static void answer_redirect(const char *location, struct answer *answer)
+{
+	answer->status = 302;
+	answer->content_type = "text/plain; charset=utf-8";
+	answer->location = location;
+}
+
+/* Whoever wants back to the basket gets there, whatever becomes of the count. */
+static bool receive_return(struct reception *reception, const struct route *route, const struct request *request,
+	struct answer *answer, struct wish *wish)
+{
+	struct bytes key = secrets_link_key(reception->secrets);
+	struct signed_link link;
+
+	if (!request->to || return_link_read(key, route->name, request->to, &link) < 0) {
+		reception->counters->malformed++;
+		answer_page(reception, PAGE_BAD_RETURN, 404, "", answer);
+		return false;
+	}
+	wish->location = request->to;
+	if (!is_looking_ahead(request) && encode_click(reception, &link, wish) == 0)
+		return true;
+	answer_redirect(request->to, answer);
+	return false;
+}
+
 static bool refuse(struct reception *reception, unsigned status, const char *words, struct answer *answer)
 {
 	reception->counters->malformed++;
@@ -110,6 +165,8 @@ bool reception_receive(
 	case ENTRANCE_PAGE:
 	case ENTRANCE_OPTOUT:
 		return receive_link(reception, &route, request, answer, wish);
+	case ENTRANCE_RETURN:
+		return receive_return(reception, &route, request, answer, wish);
 	case ENTRANCE_WRONG_METHOD:
 		answer->allow = route.allow;
 		return refuse(reception, 405, "this address does not understand that method", answer);
@@ -137,6 +194,11 @@ static void finish_page(struct reception *reception, const struct wish *wish, en
 void reception_finish(struct reception *reception, const struct wish *wish, enum door_end end, uint64_t seq,
 	const char *why, struct answer *answer)
 {
+	if (wish->location) {
+		reception->counters->clicks += end != DOOR_REFUSED;
+		answer_redirect(wish->location, answer);
+		return;
+	}
 	reception->counters->refused += end == DOOR_REFUSED;
 	if (wish->page) {
 		finish_page(reception, wish, end, answer);

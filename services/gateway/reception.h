@@ -26,6 +26,7 @@ struct wish {
 	struct buffer message; /* encoded */
 	bool stop;             /* as of door_knock */
 	bool page;             /* answered to a person */
+	const char *location; /* who asked goes on to there, whatever comes of the message; borrowed from the request */
 	char shop[64];
 };
 

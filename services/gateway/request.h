@@ -14,6 +14,7 @@ struct http_header {
 
 struct request {
 	const char *method, *path;
+	const char *to; /* of the query, decoded; NULL: not given */
 	struct http_header headers[HEADERS_MAX];
 	int header_count;
 	struct bytes body;
@@ -32,6 +33,7 @@ struct answer {
 	unsigned status;
 	const char *content_type; /* static */
 	const char *allow;        /* of 405; static */
+	const char *location;     /* of 302; borrowed from the request */
 	struct buffer body;
 	bool close;
 };

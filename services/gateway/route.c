@@ -36,15 +36,31 @@ static struct route find_hook(const char *method, const char *rest)
 	return (struct route){ .entrance = ENTRANCE_UNKNOWN };
 }
 
+static bool take_token(const char *token, struct route *ret)
+{
+	return *token && !strpbrk(token, "/%") && text_copy(ret->name, sizeof(ret->name), token);
+}
+
 static struct route find_page(const char *method, const char *token)
 {
 	struct route route = { .entrance = is_read(method) ? ENTRANCE_PAGE : ENTRANCE_OPTOUT };
 
-	if (!*token || strchr(token, '/') || strchr(token, '%') || !text_copy(route.name, sizeof(route.name), token))
+	if (!take_token(token, &route))
 		return (struct route){ .entrance = ENTRANCE_UNKNOWN };
 	if (route.entrance == ENTRANCE_PAGE || strcmp(method, "POST") == 0)
 		return route;
 	return (struct route){ .entrance = ENTRANCE_WRONG_METHOD, .allow = "GET, HEAD, POST" };
+}
+
+static struct route find_return(const char *method, const char *token)
+{
+	struct route route = { .entrance = ENTRANCE_RETURN };
+
+	if (!take_token(token, &route))
+		return (struct route){ .entrance = ENTRANCE_UNKNOWN };
+	if (is_read(method))
+		return route;
+	return (struct route){ .entrance = ENTRANCE_WRONG_METHOD, .allow = "GET, HEAD" };
 }
 
 struct route route_find(const char *method, const char *path)
@@ -53,6 +69,8 @@ struct route route_find(const char *method, const char *path)
 		return find_hook(method, path + strlen("/hooks/"));
 	if (text_starts(path, "/u/"))
 		return find_page(method, path + strlen("/u/"));
+	if (text_starts(path, "/r/"))
+		return find_return(method, path + strlen("/r/"));
 	if (strcmp(path, "/healthz") != 0)
 		return (struct route){ .entrance = ENTRANCE_UNKNOWN };
 	if (is_read(method))

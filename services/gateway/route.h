@@ -12,6 +12,7 @@ enum entrance {
 	ENTRANCE_GENERIC,     /* POST /hooks/<shop>/cart */
 	ENTRANCE_PAGE,        /* GET, HEAD /u/<token>: shows, changes nothing */
 	ENTRANCE_OPTOUT,      /* POST /u/<token> */
+	ENTRANCE_RETURN,      /* GET, HEAD /r/<token>?to=<URL>: leads there, and is counted */
 	ENTRANCE_HEALTH,      /* GET, HEAD /healthz */
 	ENTRANCE_UNKNOWN,     /* 404 */
 	ENTRANCE_WRONG_METHOD /* 405; allow says what goes */

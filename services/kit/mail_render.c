@@ -103,7 +103,7 @@ const char *mail_words_value(const struct mail_words *words, enum value value, c
 const char *mail_words_link(const struct mail_words *words, enum value value)
 {
 	if (value == VALUE_RETURN_LINK)
-		return words->reminder->cart->recovery_url;
+		return words->reminder->return_url ? words->reminder->return_url : words->reminder->cart->recovery_url;
 	return words->reminder->to_owner || !words->reminder->unsubscribe_url ? "" : words->reminder->unsubscribe_url;
 }
 

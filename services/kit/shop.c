@@ -33,6 +33,10 @@ const struct config_key shop_keys[] = {
 	{ "mail", "owner", NULL, "address of the owner: mode \"mail me\", summaries", false },
 	{ "mail", "never", NULL, "an address or @domain that is never mailed; may be repeated", true },
 	{ "mail", "consent", "any", "any: mail whoever left a cart; marketing: only who agreed to marketing", false },
+	{ "mail", "count-clicks", "yes",
+		"yes: links back to the basket lead by way of the gateway, which counts them, if its public-url is "
+		"https; no: straight to the storefront",
+		false },
 	{ NULL, NULL, NULL, NULL, false },
 };
 
@@ -228,6 +232,10 @@ static int read_foot(struct reading *reading)
 	if (strcmp(consent, "any") != 0 && strcmp(consent, "marketing") != 0)
 		return wrong(reading, "expected any or marketing, found \"%.60s\"", consent);
 	shop->consent = strcmp(consent, "any") == 0 ? CONSENT_ANY : CONSENT_MARKETING;
+	const char *clicks = value_of(reading, "mail", "count-clicks");
+	if (strcmp(clicks, "yes") != 0 && strcmp(clicks, "no") != 0)
+		return wrong(reading, "expected yes or no, found \"%.60s\"", clicks);
+	shop->count_clicks = strcmp(clicks, "yes") == 0;
 	return 0;
 }
 

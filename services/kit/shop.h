@@ -12,6 +12,7 @@
  *     reply-to, bounce (envelope sender), postal-address, owner (address: "mail me", summaries)
  *     never = @rival.example             repeated: addresses or @domains that are never mailed
  *     consent = any                      any | marketing
+ *     count-clicks = yes                 yes | no
  */
 #ifndef KIT_SHOP_H
 #define KIT_SHOP_H
@@ -35,6 +36,7 @@ struct shop {
 	char owner[ADDRESS_MAX + 1];
 	char postal_address[300];
 	enum shop_consent consent;
+	bool count_clicks; /* return links lead by way of the gateway */
 	int never_count;
 	char never[64][ADDRESS_MAX + 1]; /* normalised; "@domain" for a whole domain */
 };

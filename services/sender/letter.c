@@ -11,6 +11,7 @@
 #include "bus/base/memory.h"
 #include "bus/base/text.h"
 #include "services/kit/docs.h"
+#include "services/kit/return_link.h"
 #include "services/kit/signed_link.h"
 #include <assert.h>
 #include <errno.h>
@@ -53,6 +54,25 @@ static int unsubscribe_url(const char *shop, const ReminderDue *due, char ret[70
 	return r;
 }
 
+/*
+ * The way back by way of the gateway, which counts that it was taken. The owner's copy has none: what the owner clicks is no
+ * shopper's. NULL: the storefront's own.
+ */
+static const char *return_url(
+	const char *shop, const struct finding *finding, const ReminderDue *due, struct buffer *ret)
+{
+	struct signed_link link = { .step = (int)due->step };
+
+	if (finding->to_owner || !finding->shop->count_clicks)
+		return NULL;
+	TEXT_COPY(link.shop, shop);
+	TEXT_COPY(link.cart_id, due->cart.ids.cart_id);
+	if (return_link_make(BYTES(installation.key, installation.key_len), installation.public_url, &link,
+		    due->cart.recovery_url, ret) < 0)
+		return NULL;
+	return buffer_text(ret);
+}
+
 static void letter_take(struct letter *letter, struct mail **mail)
 {
 	letter->mail = **mail;
@@ -65,6 +85,7 @@ static void letter_take(struct letter *letter, struct mail **mail)
 int letter_new(const struct state *state, const char *shop, const struct finding *finding, const ReminderDue *due,
 	int64_t now_us, struct letter **ret, char ret_why[160])
 {
+	_cleanup_(buffer_free) struct buffer back = { 0 };
 	char url[700];
 	struct mail *mail;
 	if (unsubscribe_url(shop, due, url) < 0) {
@@ -77,6 +98,7 @@ int letter_new(const struct state *state, const char *shop, const struct finding
 				      .step = (int)due->step,
 				      .now_us = now_us,
 				      .unsubscribe_url = url,
+				      .return_url = return_url(shop, finding, due, &back),
 				      .to = finding->to_owner ? finding->shop->owner : due->cart.ids.email,
 				      .to_owner = finding->to_owner },
 		&mail, ret_why);

@@ -34,6 +34,7 @@ import subprocess
 import sys
 import tempfile
 import time
+import urllib.parse
 import uuid
 
 SOURCES = pathlib.Path(__file__).resolve().parents[2]
@@ -178,12 +179,20 @@ class Shop:
 
     def unsubscribe_path(self, address, cart_id="", step=1, key=None):
         """The link of a mail (services/kit/signed_link.h), computed independently."""
+        return "/u/" + self.link_token(1, self.address_hash(address), cart_id, step, key)
+
+    def return_path(self, url, cart_id, step=1, key=None):
+        """The way back to the basket (services/kit/return_link.h)."""
+        digest = hashlib.sha256(url.encode()).hexdigest()[:32]
+        return f"/r/{self.link_token(2, digest, cart_id, step, key)}?to={urllib.parse.quote(url, safe='')}"
+
+    def link_token(self, purpose, digest, cart_id, step, key):
         key = key or self.system.secret("link.key")
         key_id = hmac.new(key, b"cartbus link key id\0", hashlib.sha256).digest()[:4]
-        words = [word.encode() for word in (self.name, self.address_hash(address), cart_id)]
-        raw = bytes([1]) + key_id + bytes([1, step]) + b"".join(bytes([len(word)]) + word for word in words)
+        words = [word.encode() for word in (self.name, digest, cart_id)]
+        raw = bytes([1]) + key_id + bytes([purpose, step]) + b"".join(bytes([len(word)]) + word for word in words)
         raw += hmac.new(key, b"cartbus link\0" + raw, hashlib.sha256).digest()
-        return "/u/" + base64.urlsafe_b64encode(raw).decode().rstrip("=")
+        return base64.urlsafe_b64encode(raw).decode().rstrip("=")
 
 
 # ---- the processes ----

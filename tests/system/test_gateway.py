@@ -247,6 +247,43 @@ def test_a_link_that_was_not_ours_does_not_work(system, shop, head):
     assert said_since(system, head) == []
 
 
+# ---- the way back to the basket ----
+
+BASKET = "https://shop.example/cart/c1?key=a%20b&x=%C3%B6+1#top"
+
+
+def test_the_way_back_leads_to_the_storefront_and_is_counted_once_a_minute(system, shop, head):
+    for _ in range(3):
+        answer = system.request("GET", shop.return_path(BASKET, "c-1", step=2))
+        assert (answer.status, answer.headers["Location"]) == (302, BASKET)
+    said = said_since(system, head)
+    assert 1 <= len(said) <= 2  # two if a minute ended meanwhile
+    assert said[0]["topic"] == "link.clicked" and said[0]["key"] == said[0]["message"].cart_id == "c-1"
+    assert said[0]["message"].step == 2 and said[0]["shop"] == shop.name
+
+
+@pytest.mark.parametrize("method, headers", [("HEAD", {}), ("GET", {"Sec-Purpose": "prefetch"}), ("GET", {"X-Moz": "prefetch"})])
+def test_who_only_looks_ahead_is_led_there_and_not_counted(system, shop, head, method, headers):
+    answer = system.request(method, shop.return_path(BASKET, "c-1"), headers=headers)
+    assert (answer.status, answer.headers["Location"]) == (302, BASKET)
+    assert said_since(system, head) == []
+
+
+def test_the_gateway_leads_nowhere_that_a_mail_did_not(system, shop, head):
+    good = shop.return_path(BASKET, "c-1")
+    token = good[len("/r/"):good.index("?")]
+    unsubscribe = shop.unsubscribe_path(ADDRESS, "c-1")[len("/u/"):]
+    paths = [good[:-1], good + "x", f"/r/{token}", f"/r/{token}?to=", f"/r/{token}?to=https%3A%2F%2Fevil.example", f"/r/{token[:-1]}A?to=x",
+             f"/r/{unsubscribe}?to=https%3A%2F%2Fevil.example", shop.return_path(BASKET, "c-1", key=b"k" * 32),
+             f"/r/{token}?to=https%3A%2F%2Fshop.example%0D%0ASet-Cookie%3A+x", "/r/?to=x", "/r/a/b?to=x"]
+    for path in paths:
+        answer = system.request("GET", path)
+        assert answer.status == 404 and "Location" not in answer.headers, path
+    assert system.request("GET", "/u/" + token).status == 404
+    assert system.request("POST", good, b"").status == 405
+    assert said_since(system, head) == []
+
+
 # ---- many at once ----
 
 

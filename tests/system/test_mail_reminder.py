@@ -35,7 +35,7 @@ def system(keep):
     peer = Peer(keep)
     mail = {"transport": "smtp", "smtp-host": "127.0.0.1", "smtp-port": peer.port, "smtp-tls": "none"}
     monitor = {"admin": "admin@shop.example", "from": "cartbus@shop.example"}
-    with System({"clock": clock(), "mail": mail, "monitor": monitor}) as running:
+    with System({"clock": clock(), "mail": mail, "monitor": monitor, "gateway": {"public-url": "https://mail.demo.example"}}) as running:
         running.shop = running.add_shop("demo", rules=RULES)
         running.start()
         running.cartbus("shop", "mode", "demo", "live")
@@ -79,11 +79,27 @@ def test_a_cart_that_was_left_gets_two_mails_and_no_third(system, keep):
         text, html = (mail.get_body((kind,)).get_content() for kind in ("plain", "html"))
         assert "89,70\xa0€" in text and "89,70\xa0€" in html
         assert "Vase <b>blau</b>" in text and "Vase &lt;b&gt;blau&lt;/b&gt;" in html
-        assert "https://demo.example/r/c-1" in text
+        assert "https://mail.demo.example/r/" in text and 'href="https://mail.demo.example/r/' in html
         assert mail["List-Unsubscribe-Post"] == "List-Unsubscribe=One-Click"
         assert mail["Auto-Submitted"] == "auto-generated"
     wait_until(lambda: system.cartbus("why", "demo", "c-1", check=False).stdout, "an explanation")
     assert len(to_shopper(keep)) == 2
+
+
+def test_the_way_back_in_a_mail_leads_to_the_basket_and_is_counted(system, keep):
+    leave_cart(system)
+    wait_until(lambda: to_shopper(keep), "the first reminder", within_s=25)
+    text = to_shopper(keep)[0].get_body(("plain",)).get_content()
+    link = urllib.parse.urlsplit(re.search(r"https://mail\.demo\.example/r/\S+", text)[0])
+    answer = system.request("GET", f"{link.path}?{link.query}")
+    assert (answer.status, answer.headers["Location"]) == (302, "https://demo.example/r/c-1")
+    (clicked,) = system.log(topic="link.clicked")
+    (cart,) = {entry["key"] for entry in system.log(topic="cart.state")}
+    assert (clicked["key"], clicked["message"].step) == (cart, 1)
+    system.kill("broker")
+    wait_until(lambda: not system.connected(), "the gateway notices")
+    answer = system.request("GET", f"{link.path}?{link.query}")
+    assert (answer.status, answer.headers["Location"]) == (302, "https://demo.example/r/c-1")
 
 
 def test_the_link_in_a_mail_stops_the_second(system, keep):

@@ -52,7 +52,7 @@ static void the_page_needs_no_scripts_and_loads_nothing(void **state)
 	struct buffer html = { 0 };
 
 	(void)state;
-	for (int page = PAGE_ASK; page <= PAGE_BAD_LINK; page++)
+	for (int page = PAGE_ASK; page <= PAGE_BAD_RETURN; page++)
 		page_write((enum page)page, "Demo", &html);
 	assert_null(strstr(buffer_text(&html), "src="));
 	assert_null(strstr(buffer_text(&html), "href="));

@@ -8,7 +8,6 @@
 #include "services/kit/mail.h"
 #include "services/kit/mail_compose.h"
 #include <errno.h>
-#include <libgen.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdlib.h>
@@ -98,18 +97,11 @@ static int occurrences(const char *text, const char *word)
 	return count;
 }
 
-static void golden_path(const char *name, char ret[512])
-{
-	char here[400];
-	TEXT_COPY(here, __FILE__);
-	snprintf(ret, 512, "%s/golden/%s.eml", dirname(here), name);
-}
-
 static void same_as_golden(const char *name, const struct mail *mail)
 {
 	char path[512];
 	const char *mode = getenv("CARTBUS_GOLDEN");
-	golden_path(name, path);
+	snprintf(path, sizeof(path), GOLDEN_FOLDER "/%s.eml", name);
 	_cleanup_fclose_ FILE *file = fopen(path, mode ? "w" : "r");
 	if (!file)
 		fail_msg("%s: cannot be opened", path);

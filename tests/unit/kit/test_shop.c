@@ -50,6 +50,7 @@ static void the_least_that_a_shop_needs(void **state)
 	assert_string_equal(shop.owner, "");
 	assert_int_equal(shop.consent, CONSENT_ANY);
 	assert_int_equal(shop.never_count, 0);
+	assert_true(shop.count_clicks);
 }
 
 static void all_that_a_shop_may_say(void **state)
