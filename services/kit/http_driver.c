@@ -1,0 +1,128 @@
+/*
+ * http_driver.c: requests as effects
+ *
+ * Owns:      the call of each running effect.
+ * Promises:  of a request that holds, the last byte leaves only after proceed(true), and not if the claim's answer has grown old.
+ * Read next: http.c, bus/actor/effect.h
+ */
+#include "bus/base/list.h"
+#include "bus/base/memory.h"
+#include "services/kit/http.h"
+#include <stdlib.h>
+
+struct http_driver {
+	struct effect_driver driver;
+	struct http_client *client;
+	struct list jobs;
+};
+
+struct job {
+	struct list hook;
+	struct effect *effect;
+	struct http_call *call;
+};
+
+static struct job *find(struct http_driver *http, const struct effect *effect)
+{
+	LIST_EACH (hook, &http->jobs) {
+		struct job *job = LIST_ENTRY(hook, struct job, hook);
+		if (job->effect == effect)
+			return job;
+	}
+	return NULL;
+}
+
+static void job_free(struct job *job)
+{
+	list_remove(&job->hook);
+	free(job);
+}
+
+static void on_held(void *context, struct http_call *call)
+{
+	const struct job *job = context;
+	(void)call;
+	effect_claim(job->effect);
+}
+
+static bool on_may_go(void *context)
+{
+	const struct job *job = context;
+	return effect_may_go(job->effect);
+}
+
+static void on_done(void *context, const struct http_answer *answer)
+{
+	struct job *job = context;
+	struct effect *effect = job->effect;
+	job_free(job);
+	effect_done(effect, answer);
+}
+
+static const struct http_caller caller = { .held = on_held, .may_go = on_may_go, .done = on_done };
+
+static void http_start(void *self, struct effect *effect, const void *request)
+{
+	struct http_driver *http = self;
+	struct job *job = memory_new(sizeof(*job));
+	job->effect = effect;
+	job->call = http_call_new(http->client, request, &caller, job);
+	list_append(&http->jobs, &job->hook);
+}
+
+static void http_proceed(void *self, struct effect *effect, bool go)
+{
+	const struct job *job = find(self, effect);
+	if (job)
+		http_call_proceed(job->call, go);
+}
+
+static void http_stop(void *self, struct effect *effect)
+{
+	struct job *job = find(self, effect);
+	if (!job)
+		return;
+	http_call_stop(job->call);
+	job_free(job);
+}
+
+static int http_fd(void *self)
+{
+	return http_client_fd(((struct http_driver *)self)->client);
+}
+
+static int64_t http_wait(void *self)
+{
+	return http_client_wait_us(((struct http_driver *)self)->client);
+}
+
+static void http_work(void *self)
+{
+	http_client_work(((struct http_driver *)self)->client);
+}
+
+static void http_close(void *self)
+{
+	struct http_driver *http = self;
+	http_client_free(http->client);
+	while (!list_empty(&http->jobs))
+		job_free(LIST_ENTRY(http->jobs.next, struct job, hook));
+	free(http);
+}
+
+struct effect_driver *http_driver_new(const char *name, const struct http_settings *settings)
+{
+	struct http_driver *http = memory_new(sizeof(*http));
+	list_init(&http->jobs);
+	http->client = http_client_new(settings);
+	http->driver = (struct effect_driver){ .name = name,
+		.self = http,
+		.start = http_start,
+		.proceed = http_proceed,
+		.stop = http_stop,
+		.fd = http_fd,
+		.wait_us = http_wait,
+		.work = http_work,
+		.close = http_close };
+	return &http->driver;
+}
