@@ -37,6 +37,8 @@
 	X(reminder_skipped, "reminder.skipped", ReminderOutcome, RETAIN_KEEP, NULL)                                    \
 	X(optout_request, "optout.request", OptoutRequest, RETAIN_KEEP, NULL)                                          \
 	X(mail_feedback, "mail.feedback", MailFeedback, RETAIN_KEEP, NULL)                                             \
+	X(feedback_fetch, "feedback.fetch", FeedbackFetch, RETAIN_RAW, NULL)                                           \
+	X(feedback_certificate, "feedback.certificate", FeedbackCertificate, RETAIN_FACT, "feedback.certificate")      \
 	X(suppression, "suppression", Suppression, RETAIN_KEEP, "suppression")                                         \
 	X(admin_action, "admin.action", AdminAction, RETAIN_KEEP, NULL)                                                \
 	X(link_clicked, "link.clicked", LinkClicked, RETAIN_FACT, NULL)                                                \
@@ -83,6 +85,9 @@
 	X(OptoutRequest, address_hash)                                                                                 \
 	X(OptoutRequest, cart_id)                                                                                      \
 	X(MailFeedback, address_hash)                                                                                  \
+	X(MailFeedback, cart_id)                                                                                       \
+	X(FeedbackFetch, topic_arn)                                                                                    \
+	X(FeedbackCertificate, url)                                                                                    \
 	X(Suppression, address_hash)                                                                                   \
 	X(AdminAction, cart_id)                                                                                        \
 	X(AdminAction, address_hash)                                                                                   \

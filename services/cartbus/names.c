@@ -29,6 +29,8 @@
 	X(ReminderOutcome)                                                                                             \
 	X(OptoutRequest)                                                                                               \
 	X(MailFeedback)                                                                                                \
+	X(FeedbackFetch)                                                                                               \
+	X(FeedbackCertificate)                                                                                         \
 	X(Suppression)                                                                                                 \
 	X(AdminAction)                                                                                                 \
 	X(LinkClicked)                                                                                                 \

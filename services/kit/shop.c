@@ -8,6 +8,7 @@
 #include "services/kit/shop.h"
 #include "bus/base/cleanup.h"
 #include "bus/base/text.h"
+#include "services/kit/bounce_tag.h"
 #include "services/kit/money.h"
 #include "services/kit/zone.h"
 #include <errno.h>
@@ -17,6 +18,7 @@
 
 enum { SHOP_NAME_MAX = 40 };
 
+#define TOPICS_MAX ((int)(sizeof(((struct shop *)0)->sns_topics) / sizeof(((struct shop *)0)->sns_topics[0])))
 #define NEVER_MAX ((int)(sizeof(((struct shop *)0)->never) / sizeof(((struct shop *)0)->never[0])))
 
 const struct config_key shop_keys[] = {
@@ -28,7 +30,12 @@ const struct config_key shop_keys[] = {
 	{ "shop", "url", NULL, "the storefront; required", false },
 	{ "mail", "from", NULL, "sender of the mails, as Flowers <shop@example.com>; required", false },
 	{ "mail", "reply-to", NULL, "where answers go; the sender if not given", false },
-	{ "mail", "bounce", NULL, "envelope sender, gets the bounces; the sender's address if not given", false },
+	{ "mail", "bounce", NULL,
+		"envelope sender, gets the bounces; a * in it becomes a signed tag of each mail; the sender's address "
+		"if not given",
+		false },
+	{ "mail", "sns-topic", NULL, "ARN of an SNS topic of SES whose bounces and complaints count; may be repeated",
+		true },
 	{ "mail", "postal-address", NULL, "stands at the foot of each mail, as the law of many countries asks", false },
 	{ "mail", "owner", NULL, "address of the owner: mode \"mail me\", summaries", false },
 	{ "mail", "never", NULL, "an address or @domain that is never mailed; may be repeated", true },
@@ -214,6 +221,9 @@ static int read_senders(struct reading *reading)
 		return err;
 	const char *bounce = value_of(reading, "mail", "bounce");
 	err = read_address(reading, bounce[0] ? bounce : shop->from_address, shop->bounce);
+	if (err == 0 && !bounce_template_valid(shop->bounce))
+		return wrong(reading, "expected at most one *, with at most %d further characters before the @",
+			BOUNCE_BESIDE_MAX);
 	if (err < 0)
 		return err;
 	const char *owner = value_of(reading, "mail", "owner");
@@ -265,6 +275,22 @@ static int read_never(const char *value, void *context)
 	return 0;
 }
 
+static int read_topic(const char *value, void *context)
+{
+	struct reading *reading = context;
+	struct shop *shop = reading->shop;
+
+	reading->nth++;
+	if (shop->sns_topic_count == TOPICS_MAX)
+		return wrong(reading, "expected at most %d topics", TOPICS_MAX);
+	if (!text_starts(value, "arn:aws") || !strstr(value, ":sns:") || strpbrk(value, " \t\"") ||
+		!text_copy(shop->sns_topics[shop->sns_topic_count], sizeof(shop->sns_topics[0]), value))
+		return wrong(reading,
+			"expected an ARN, as arn:aws:sns:eu-central-1:123456789012:bounces, found \"%.80s\"", value);
+	shop->sns_topic_count++;
+	return 0;
+}
+
 static int read_all(struct reading *reading)
 {
 	int err = read_place(reading);
@@ -278,7 +304,12 @@ static int read_all(struct reading *reading)
 	if (err < 0)
 		return err;
 	value_of(reading, "mail", "never");
-	return config_each_value(reading->config, "mail", NULL, "never", read_never, reading);
+	err = config_each_value(reading->config, "mail", NULL, "never", read_never, reading);
+	if (err < 0)
+		return err;
+	reading->nth = 0;
+	value_of(reading, "mail", "sns-topic");
+	return config_each_value(reading->config, "mail", NULL, "sns-topic", read_topic, reading);
 }
 
 DEFINE_CLEANUP(struct config *, config_free)
@@ -326,5 +357,13 @@ bool shop_never_mails(const struct shop *shop, const char *normalised_address)
 				    : strcmp(entry, normalised_address) == 0)
 			return true;
 	}
+	return false;
+}
+
+bool shop_trusts_topic(const struct shop *shop, const char *topic_arn)
+{
+	for (int i = 0; i < shop->sns_topic_count; i++)
+		if (strcmp(shop->sns_topics[i], topic_arn) == 0)
+			return true;
 	return false;
 }

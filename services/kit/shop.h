@@ -10,6 +10,7 @@
  *     [mail]
  *     from = Blumen Huber <shop@shop.example>   required
  *     reply-to, bounce (envelope sender), postal-address, owner (address: "mail me", summaries)
+ *     sns-topic = arn:aws:sns:...        repeated: topics whose notifications of bounces and complaints are believed
  *     never = @rival.example             repeated: addresses or @domains that are never mailed
  *     consent = any                      any | marketing
  *     count-clicks = yes                 yes | no
@@ -32,13 +33,15 @@ struct shop {
 	char from[320]; /* as in the header */
 	char from_address[ADDRESS_MAX + 1];
 	char reply_to[320];
-	char bounce[ADDRESS_MAX + 1];
+	char bounce[ADDRESS_MAX + 1]; /* a `*` in it: bounce_tag.h */
 	char owner[ADDRESS_MAX + 1];
 	char postal_address[300];
 	enum shop_consent consent;
 	bool count_clicks; /* return links lead by way of the gateway */
 	int never_count;
 	char never[64][ADDRESS_MAX + 1]; /* normalised; "@domain" for a whole domain */
+	int sns_topic_count;
+	char sns_topics[8][260];
 };
 
 extern const struct config_key shop_keys[];
@@ -46,6 +49,7 @@ extern const struct config_key shop_keys[];
 /* -EINVAL: ret_error says file, line and what was expected. `file` is only for messages. */
 int shop_parse(const char *text, const char *name, const char *file, struct shop *ret, struct config_error *ret_error);
 bool shop_name_valid(const char *name);
+bool shop_trusts_topic(const struct shop *shop, const char *topic_arn);
 bool shop_never_mails(const struct shop *shop, const char *normalised_address);
 
 #endif

@@ -10,6 +10,7 @@
 #include "bus/base/cleanup.h"
 #include "bus/base/memory.h"
 #include "bus/base/text.h"
+#include "services/kit/bounce_tag.h"
 #include "services/kit/docs.h"
 #include "services/kit/return_link.h"
 #include "services/kit/signed_link.h"
@@ -73,6 +74,16 @@ static const char *return_url(
 	return buffer_text(ret);
 }
 
+/* Bounces of a mail to the owner say nothing about the shopper. */
+static int take_bounces(const char *shop, const struct finding *finding, const ReminderDue *due, struct mail *mail)
+{
+	if (!finding->to_owner)
+		return bounce_address_make(BYTES(installation.key, installation.key_len), finding->shop->bounce, shop,
+			mail->message_id, due->cart.ids.email_hash, mail->envelope_from);
+	bounce_address_plain(finding->shop->bounce, mail->envelope_from);
+	return 0;
+}
+
 static void letter_take(struct letter *letter, struct mail **mail)
 {
 	letter->mail = **mail;
@@ -104,6 +115,11 @@ int letter_new(const struct state *state, const char *shop, const struct finding
 		&mail, ret_why);
 	if (r < 0)
 		return r;
+	if (take_bounces(shop, finding, due, mail) < 0) {
+		mail_free(mail);
+		snprintf(ret_why, 160, "no envelope sender can be made for this cart");
+		return -EINVAL;
+	}
 	struct letter *letter = memory_new(sizeof(*letter));
 	letter_take(letter, &mail);
 	TEXT_COPY(letter->shop, shop);
