@@ -2,17 +2,18 @@
  * unsub.c: the one list of people who must not be mailed
  *
  * Hears:     optout.request, mail.feedback, admin.action
- * Remembers: suppression
- * Says:      suppression, audit
+ * Remembers: suppression, reminder.sent, mail.feedback, shop.status, alarm
+ * Says:      suppression, audit, shop.status, alarm
  * Owns:      suppression: one row per (shop, address hash), kept for ever.
  * Promises:  an address enters the list once and keeps its first reason; only a person takes it off, and says why; a row that was
  *            lifted stays as history, and an opt-out after that counts again.
  * Fails by:  dead-lettering what names no address: nothing to put on a list.
- * Read next: kit/stops.h (why a mail is stopped even while this process is down)
+ * Read next: rate.c (when complaints pause a shop), kit/stops.h (why a mail is stopped even while this process is down)
  */
 #include "services/unsub/unsub.h"
 #include "bus/base/text.h"
 #include "proto/topics.h"
+#include "services/unsub/rate.h"
 #include <stdio.h>
 
 static bool is_listed(const struct state *state, const char *shop, const char *address_hash, Suppression *ret_row)
@@ -103,26 +104,45 @@ static enum verdict hear_optout(const struct state *state, const OptoutRequest *
 			.cart_id = asked->cart_id });
 }
 
+static enum verdict note_transient(const struct state *state, const MailFeedback *feedback, struct turn *turn)
+{
+	char grounds[240];
+
+	if (!*feedback->address_hash)
+		return turn_never(turn, "this feedback names no address");
+	snprintf(grounds, sizeof(grounds), "%s%s", *feedback->detail ? feedback->detail : "a transient bounce",
+		rate_is_ours(state, turn_message(turn)->shop, feedback->address_hash)
+			? ""
+			: " (of a mail that is not ours)");
+	say_audit(turn, feedback->address_hash,
+		&(struct note){ .action = "bounced", .grounds = grounds, .cart_id = feedback->cart_id });
+	return DONE;
+}
+
 static enum verdict hear_feedback(const struct state *state, const MailFeedback *feedback, struct turn *turn)
 {
-	struct listing listing = {
-		.address_hash = feedback->address_hash, .source = OPTOUT_COMPLAINT, .since_us = feedback->heard_us
-	};
+	struct listing listing = { .address_hash = feedback->address_hash,
+		.source = OPTOUT_COMPLAINT,
+		.since_us = feedback->heard_us,
+		.cart_id = feedback->cart_id };
+	enum verdict verdict;
 
 	switch (feedback->kind) {
 	case FEEDBACK_COMPLAINT:
-		return list(state, turn, &listing);
+		break;
 	case FEEDBACK_BOUNCE_PERMANENT:
 		listing.source = OPTOUT_BOUNCE;
 		listing.reason = feedback->detail;
-		return list(state, turn, &listing);
+		break;
 	case FEEDBACK_BOUNCE_TRANSIENT: /* a full mailbox is not a no: it is counted, by its audits */
-		say_audit(turn, feedback->address_hash,
-			&(struct note){ .action = "bounced",
-				.grounds = *feedback->detail ? feedback->detail : "a transient bounce" });
-		return DONE;
+		return note_transient(state, feedback, turn);
+	default:
+		return turn_never(turn, "feedback of an unknown kind");
 	}
-	return turn_never(turn, "feedback of an unknown kind");
+	verdict = list(state, turn, &listing);
+	if (verdict == DONE)
+		rate_judge(state, feedback, turn);
+	return verdict;
 }
 
 static enum verdict lift(const struct state *state, struct turn *turn, const AdminAction *action)
@@ -179,6 +199,10 @@ const struct service unsub = {
 		HEARS(mail_feedback, hear_feedback),
 		HEARS(admin_action, hear_action),
 	},
-	.remembers = { REMEMBERS(suppression, remember_suppression) },
-	.says = { SAYS(suppression), SAYS(audit) },
+	.remembers = { REMEMBERS(suppression, remember_suppression), REMEMBERS(reminder_sent, rate_remember_sent),
+		REMEMBERS(mail_feedback, rate_remember_feedback), REMEMBERS(shop_status, rate_remember_status),
+		REMEMBERS(alarm, rate_remember_alarm) },
+	.says = { SAYS(suppression), SAYS(audit), SAYS(shop_status), SAYS(alarm) },
+	.next_due_us = rate_next_due_us,
+	.due = rate_due,
 };
