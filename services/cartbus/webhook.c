@@ -3,7 +3,7 @@
  *
  * Promises:  the sample is marked as a test, so no shopper is ever mailed for it; the secret is read from its file and goes
  *            nowhere but into the signature.
- * Read next: services/gateway/signature.h, generic.c
+ * Read next: services/gateway/signature.h, services/kit/generic.c
  */
 #include "services/cartbus/command.h"
 #include "services/cartbus/post.h"

@@ -9,7 +9,7 @@
  *            answered, within 1 s, a stop within 4 s.
  * Fails by:  503 with the reason in words.
  * Read next: http.c (connections), reception.c (from a request to what it means), door.c (from there to the bus or the spool),
- *            admission.c (which of them), shopify.c, woocommerce.c, generic.c (the storefronts' bodies)
+ *            admission.c (which of them), services/kit/event.h (the storefronts' bodies)
  */
 #include "services/gateway/gateway.h"
 #include "proto/topics.h"

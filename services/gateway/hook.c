@@ -5,14 +5,14 @@
  *            repeat it: 200 never, 401 and 503 yes. What is authentic and will never be readable is answered 200 (repeating it
  *            would not help, and a platform ends its subscription after a few refusals), logged, counted and kept.
  * Fails by:  the answer.
- * Read next: signature.c, shopify.c, woocommerce.c, generic.c
+ * Read next: signature.c, services/kit/event.h
  */
 #include "services/gateway/hook.h"
 #include "bus/base/log.h"
 #include "bus/base/text.h"
-#include "services/gateway/event.h"
-#include "services/gateway/moment.h"
 #include "services/gateway/reject.h"
+#include "services/kit/event.h"
+#include "services/kit/moment.h"
 #include <errno.h>
 #include <openssl/sha.h>
 #include <stdio.h>

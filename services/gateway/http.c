@@ -17,11 +17,11 @@
 #include "bus/base/log.h"
 #include "bus/base/memory.h"
 #include "services/gateway/absence.h"
-#include "services/gateway/event.h"
 #include "services/gateway/listen.h"
 #include "services/gateway/reception.h"
 #include "services/gateway/response.h"
 #include "services/gateway/visit.h"
+#include "services/kit/event.h"
 #include <inttypes.h>
 #include <limits.h>
 #include <microhttpd.h>

@@ -4,7 +4,7 @@
  * The first byte chooses the platform and its topic, the rest is the body.
  */
 #include "bus/base/text.h"
-#include "services/gateway/event.h"
+#include "services/kit/event.h"
 #include "tests/fuzz/fuzz.h"
 #include <pb_encode.h>
 

@@ -10,7 +10,7 @@
 #include <cmocka.h>
 
 #include "bus/base/bytes.h"
-#include "services/gateway/event.h"
+#include "services/kit/event.h"
 
 /* A fixture, with every `from` replaced by `to` (NULL: as it is); a `from` that is not there fails the test. Borrowed until the next call. */
 struct bytes fixture(const char *name, const char *from, const char *to);

@@ -5,8 +5,8 @@
  *
  * Read next: shopify.c, woocommerce.c, generic.c, particulars.h
  */
-#ifndef GATEWAY_EVENT_H
-#define GATEWAY_EVENT_H
+#ifndef KIT_EVENT_H
+#define KIT_EVENT_H
 
 #include "bus/base/bytes.h"
 #include "proto/topics.h"

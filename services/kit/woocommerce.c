@@ -6,9 +6,9 @@
  * `cart_hash` names the contents of a cart, not a cart: two shoppers with the same basket share it, so it joins nothing.
  */
 #include "bus/base/text.h"
-#include "services/gateway/fields.h"
-#include "services/gateway/moment.h"
-#include "services/gateway/particulars.h"
+#include "services/kit/fields.h"
+#include "services/kit/moment.h"
+#include "services/kit/particulars.h"
 
 enum meaning { MEANS_NOTHING, MEANS_BOUGHT, MEANS_CANCELLED };
 

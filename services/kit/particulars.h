@@ -1,10 +1,10 @@
 /*
  * particulars.h: what the platforms' bodies have in common: people, items, codes, notes
  */
-#ifndef GATEWAY_PARTICULARS_H
-#define GATEWAY_PARTICULARS_H
+#ifndef KIT_PARTICULARS_H
+#define KIT_PARTICULARS_H
 
-#include "services/gateway/event.h"
+#include "services/kit/event.h"
 #include <jansson.h>
 
 /* How a platform calls the parts of an item. NULL: it does not have it. */

@@ -1,8 +1,8 @@
 /*
  * moment.h: the platforms' timestamps
  */
-#ifndef GATEWAY_MOMENT_H
-#define GATEWAY_MOMENT_H
+#ifndef KIT_MOMENT_H
+#define KIT_MOMENT_H
 
 #include <stdint.h>
 

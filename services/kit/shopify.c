@@ -6,9 +6,9 @@
  * cart's `token` is the cart_token.
  */
 #include "bus/base/text.h"
-#include "services/gateway/fields.h"
-#include "services/gateway/moment.h"
-#include "services/gateway/particulars.h"
+#include "services/kit/fields.h"
+#include "services/kit/moment.h"
+#include "services/kit/particulars.h"
 
 static const struct item_names line_items = {
 	.title = "title",

@@ -4,8 +4,8 @@
  * A body of 2.5 KB is some 400 allocations and as many frees, a third of what reading it costs. Between begin and end jansson
  * takes them one behind the other from a block; what it frees is freed with the block.
  */
-#ifndef GATEWAY_JSON_BLOCK_H
-#define GATEWAY_JSON_BLOCK_H
+#ifndef KIT_JSON_BLOCK_H
+#define KIT_JSON_BLOCK_H
 
 #include <stddef.h>
 

@@ -4,10 +4,10 @@
  * Promises: a list longer than the message has room for is cut, and the rest counted; amounts that make no sense are never
  * passed on as if they did.
  */
-#include "services/gateway/particulars.h"
+#include "services/kit/particulars.h"
 #include "bus/base/text.h"
-#include "services/gateway/fields.h"
 #include "services/kit/address.h"
+#include "services/kit/fields.h"
 #include <stdarg.h>
 #include <stdio.h>
 

@@ -4,10 +4,10 @@
  * Promises: never fails on one bad field; text comes out as UTF-8 without control characters; ids come out whole.
  * Read next: shopify.c, woocommerce.c, generic.c
  */
-#include "services/gateway/fields.h"
+#include "services/kit/fields.h"
 #include "bus/base/text.h"
-#include "services/gateway/json_block.h"
-#include "services/gateway/moment.h"
+#include "services/kit/json_block.h"
+#include "services/kit/moment.h"
 #include "services/kit/money.h"
 #include <ctype.h>
 #include <errno.h>

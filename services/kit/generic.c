@@ -21,9 +21,9 @@
  */
 #include "bus/base/clock.h"
 #include "bus/base/text.h"
-#include "services/gateway/fields.h"
-#include "services/gateway/moment.h"
-#include "services/gateway/particulars.h"
+#include "services/kit/fields.h"
+#include "services/kit/moment.h"
+#include "services/kit/particulars.h"
 #include "services/kit/span.h"
 
 #define WAIT_MOST_US (60 * US_PER_DAY)

@@ -3,7 +3,7 @@
  *
  * Promises: reads RFC 3339 and nothing looser; a malformed one is the caller's to do without (storefronts do send them).
  */
-#include "services/gateway/moment.h"
+#include "services/kit/moment.h"
 #include "bus/base/clock.h"
 #include <ctype.h>
 #include <errno.h>

@@ -4,8 +4,8 @@
  * Real bodies hold null everywhere, lists where objects are expected, numbers where text is. A field of the wrong kind counts as
  * not given; nothing here fails but the whole body.
  */
-#ifndef GATEWAY_FIELDS_H
-#define GATEWAY_FIELDS_H
+#ifndef KIT_FIELDS_H
+#define KIT_FIELDS_H
 
 #include "bus/base/bytes.h"
 #include <jansson.h>

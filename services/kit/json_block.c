@@ -5,7 +5,7 @@
  * Promises: outside of begin and end jansson uses malloc and free.
  * Fails by: die() when there is no memory.
  */
-#include "services/gateway/json_block.h"
+#include "services/kit/json_block.h"
 #include "bus/base/memory.h"
 #include <assert.h>
 #include <jansson.h>
