@@ -67,6 +67,7 @@ command_fn command_dlq_list, command_dlq_show, command_dlq_redrive, command_dlq_
 command_fn command_gateway_strike;
 command_fn command_shop_add, command_shop_list, command_shop_mode, command_shop_secret;
 command_fn command_cart_override, command_cart_suppress, command_cart_write_off;
+command_fn command_export;
 command_fn command_backup, command_restore, command_rebuild;
 command_fn command_keys_make, command_keys_list, command_keys_rotate, command_keys_revoke;
 command_fn command_verify;

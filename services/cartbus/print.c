@@ -2,7 +2,7 @@
  * print.c: a decoded message as JSON
  *
  * Owns:     the walk over nanopb's field iterator.
- * Promises: no address, first name or free text of a shopper leaves it unmasked.
+ * Promises: no address and no first name of a shopper leaves it unmasked, unless that is what was asked for.
  */
 #include "services/cartbus/print.h"
 
@@ -47,14 +47,19 @@ void mask_address(const char *address, char ret[300])
 		snprintf(ret, 300, "%s", *address ? "***" : "");
 }
 
-static json_t *message_json(const pb_msgdesc_t *descriptor, const void *message);
+/* How a message is shown: strings of persons masked, or not. */
+struct showing {
+	bool clear;
+};
 
-static json_t *string_json(const char *name, const char *text)
+static json_t *message_json(const struct showing *showing, const pb_msgdesc_t *descriptor, const void *message);
+
+static json_t *string_json(const struct showing *showing, const char *name, const char *text)
 {
 	char masked[300];
 	json_t *value;
 
-	if (strcmp(name, "email") == 0 || strcmp(name, "first_name") == 0) {
+	if (!showing->clear && (strcmp(name, "email") == 0 || strcmp(name, "first_name") == 0)) {
 		mask_address(text, masked);
 		text = masked;
 	}
@@ -93,7 +98,8 @@ static json_t *bytes_json(const void *data)
 }
 
 /* One value of a field, wherever it lies. */
-static json_t *value_json(const pb_field_iter_t *field, const char *name, const void *data)
+static json_t *value_json(
+	const struct showing *showing, const pb_field_iter_t *field, const char *name, const void *data)
 {
 	switch (PB_LTYPE(field->type)) {
 	case PB_LTYPE_BOOL:
@@ -103,16 +109,16 @@ static json_t *value_json(const pb_field_iter_t *field, const char *name, const 
 	case PB_LTYPE_SVARINT:
 		return number_json(field, data);
 	case PB_LTYPE_STRING:
-		return string_json(name, data);
+		return string_json(showing, name, data);
 	case PB_LTYPE_SUBMESSAGE:
-		return message_json(field->submsg_desc, data);
+		return message_json(showing, field->submsg_desc, data);
 	case PB_LTYPE_BYTES:
 		return bytes_json(data);
 	}
 	return json_null(); /* no message of ours has other kinds */
 }
 
-static json_t *list_json(const pb_field_iter_t *field, const char *name)
+static json_t *list_json(const struct showing *showing, const pb_field_iter_t *field, const char *name)
 {
 	pb_size_t count = *(const pb_size_t *)field->pSize;
 	json_t *list;
@@ -121,8 +127,8 @@ static json_t *list_json(const pb_field_iter_t *field, const char *name)
 		return NULL;
 	list = json_array();
 	for (pb_size_t i = 0; i < count; i++)
-		json_array_append_new(
-			list, value_json(field, name, (const char *)field->pData + (size_t)i * field->data_size));
+		json_array_append_new(list,
+			value_json(showing, field, name, (const char *)field->pData + (size_t)i * field->data_size));
 	return list;
 }
 
@@ -143,7 +149,7 @@ static bool is_set(const pb_field_iter_t *field)
 	return false;
 }
 
-static json_t *message_json(const pb_msgdesc_t *descriptor, const void *message)
+static json_t *message_json(const struct showing *showing, const pb_msgdesc_t *descriptor, const void *message)
 {
 	json_t *object = json_object();
 	pb_field_iter_t field;
@@ -154,9 +160,9 @@ static json_t *message_json(const pb_msgdesc_t *descriptor, const void *message)
 		json_t *value = NULL;
 
 		if (PB_HTYPE(field.type) == PB_HTYPE_REPEATED)
-			value = list_json(&field, name);
+			value = list_json(showing, &field, name);
 		else if (is_set(&field))
-			value = value_json(&field, name, field.pData);
+			value = value_json(showing, &field, name, field.pData);
 		if (value)
 			json_object_set_new(object, name, value);
 	}
@@ -173,13 +179,23 @@ static void add_timer_payload(json_t *object, const TimerSet *timer)
 			object, "payload", payload_json(topic, BYTES(timer->payload.bytes, timer->payload.size)));
 }
 
-json_t *message_to_json(const struct topic *topic, const void *message)
+static json_t *shown_json(const struct showing *showing, const struct topic *topic, const void *message)
 {
-	json_t *object = message_json(topic->message, message);
+	json_t *object = message_json(showing, topic->message, message);
 
 	if (topic->message == &TimerSet_msg)
 		add_timer_payload(object, message);
 	return object;
+}
+
+json_t *message_to_json(const struct topic *topic, const void *message)
+{
+	return shown_json(&(struct showing){ .clear = false }, topic, message);
+}
+
+json_t *message_to_clear_json(const struct topic *topic, const void *message)
+{
+	return shown_json(&(struct showing){ .clear = true }, topic, message);
 }
 
 json_t *payload_json(const struct topic *topic, struct bytes payload)

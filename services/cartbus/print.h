@@ -15,6 +15,8 @@ const struct topic *topic_of(const char *name); /* NULL: no such topic */
 void *payload_decode(const struct topic *topic, struct bytes payload);
 json_t *payload_json(const struct topic *topic, struct bytes payload); /* JSON null when it does not decode */
 json_t *message_to_json(const struct topic *topic, const void *message);
+/* The same with nothing masked: for the person whom it is about. */
+json_t *message_to_clear_json(const struct topic *topic, const void *message);
 void json_print(const json_t *json); /* on stdout, indented */
 /* A text field of the message itself, "cart_id"; "" when it has none of that name. Borrowed from the message. */
 const char *payload_text(const struct topic *topic, const void *message, const char *name);

@@ -7,18 +7,14 @@
 #include "services/cartbus/selection.h"
 
 #include "bus/base/cleanup.h"
-#include "bus/base/file.h"
 #include "bus/base/map.h"
 #include "bus/base/memory.h"
+#include "services/cartbus/ids.h"
+#include "services/cartbus/naming.h"
 #include "services/cartbus/print.h"
-#include "services/kit/address.h"
-#include "services/kit/join.h"
-#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-enum { NAMES_MAX = 5 * JOIN_NAMES_MAX + 5 };
 
 struct known { /* one message's ids */
 	struct known *next;
@@ -45,39 +41,6 @@ static void add(struct map *set, const char *name)
 static bool has(const struct map *set, const char *name)
 {
 	return *name && map_get(set, bytes_of(name));
-}
-
-static int names_of_state(const CartState *cart, char ret[NAMES_MAX][80])
-{
-	int count = join_names(&cart->ids, ret);
-
-	for (int i = 0; i < cart->also_count; i++)
-		count += join_names(&cart->also[i], ret + count);
-	for (int i = 0; i < cart->merged_from_count; i++)
-		snprintf(ret[count++], 80, "id:%s", cart->merged_from[i]);
-	return count;
-}
-
-/* The ids that a message carries; their count. `ret_hash` is borrowed from the message. */
-static int names_of(const struct topic *topic, const void *message, char ret[NAMES_MAX][80], const char **ret_hash)
-{
-	if (topic == &topic_cart_changed) {
-		*ret_hash = ((const CartChanged *)message)->ids.email_hash;
-		return join_names(&((const CartChanged *)message)->ids, ret);
-	}
-	if (topic == &topic_cart_checkout) {
-		*ret_hash = ((const CartCheckout *)message)->ids.email_hash;
-		return join_names(&((const CartCheckout *)message)->ids, ret);
-	}
-	if (topic == &topic_cart_state) {
-		*ret_hash = ((const CartState *)message)->ids.email_hash;
-		return names_of_state(message, ret);
-	}
-	if (topic == &topic_reminder_due) {
-		*ret_hash = ((const ReminderDue *)message)->cart.ids.email_hash;
-		return names_of_state(&((const ReminderDue *)message)->cart, ret);
-	}
-	return 0;
 }
 
 static bool is_wanted(const struct selection *selection, const struct known *known)
@@ -130,17 +93,17 @@ static bool note(const struct entry *entry, void *context)
 	struct selection *selection = context;
 	const struct topic *topic = topic_of(entry->topic);
 	_cleanup_free_ void *message = topic ? payload_decode(topic, entry->payload) : NULL;
-	char names[NAMES_MAX][80];
-	const char *hash = "";
-	int count = message ? names_of(topic, message, names, &hash) : 0;
 	struct known *known;
+	struct ids ids = { 0 };
 
-	if (count == 0)
+	if (message)
+		ids_of(topic, message, &ids);
+	if (ids.count == 0)
 		return true;
-	known = memory_new(sizeof(*known) + (size_t)count * sizeof(known->names[0]));
-	known->count = count;
-	memcpy(known->names, names, (size_t)count * sizeof(names[0]));
-	snprintf(known->email_hash, sizeof(known->email_hash), "%s", hash);
+	known = memory_new(sizeof(*known) + (size_t)ids.count * sizeof(known->names[0]));
+	known->count = ids.count;
+	memcpy(known->names, ids.names, (size_t)ids.count * sizeof(ids.names[0]));
+	snprintf(known->email_hash, sizeof(known->email_hash), "%s", ids.hash);
 	known->next = selection->known;
 	selection->known = known;
 	return true;
@@ -150,32 +113,18 @@ static bool note_cart(const struct entry *entry, void *context)
 {
 	struct selection *selection = context;
 	_cleanup_free_ CartState *cart = payload_decode(&topic_cart_state, entry->payload);
-	char names[NAMES_MAX][80];
-	int count = cart ? names_of_state(cart, names) : 0;
+	struct ids ids = { 0 };
 	bool ours = false;
 
-	for (int i = 0; i < count; i++)
-		ours = ours || has(selection->names, names[i]);
+	if (cart)
+		ids_of(&topic_cart_state, cart, &ids);
+	for (int i = 0; i < ids.count; i++)
+		ours = ours || has(selection->names, ids.names[i]);
 	if (!ours || *cart->merged_into)
 		return true;
 	free(selection->cart);
 	selection->cart = TAKE(cart);
 	return true;
-}
-
-static int hash_address(const struct command *command, const char *shop, const char *address, char *ret)
-{
-	_cleanup_(buffer_free) struct buffer hex = { 0 };
-	char path[PATH_ROOM], normalised[ADDRESS_MAX + 1];
-	int failed;
-
-	if (address_normalise(address, normalised))
-		return -EINVAL;
-	command_secret_path(command, "address.key", path);
-	failed = file_read_secret(path, &hex);
-	if (!failed)
-		address_hash(buffer_bytes(&hex), shop, normalised, ret);
-	return failed;
 }
 
 static int read_ids(struct selection *selection, const struct command *command, struct client *client, const char *shop)
@@ -202,12 +151,13 @@ struct selection *selection_find(
 	const struct command *command, struct client *client, const char *shop, const char *cart)
 {
 	struct selection *selection = memory_new(sizeof(*selection));
+	char normalised[ADDRESS_MAX + 1];
 
 	selection->names = map_new();
 	selection->hashes = map_new();
 	selection->seqs = map_new();
 	selection->wanted = cart;
-	if (strchr(cart, '@') && hash_address(command, shop, cart, selection->wanted_hash)) {
+	if (strchr(cart, '@') && name_address(command, shop, cart, normalised, selection->wanted_hash)) {
 		complain(command, "\"%s\" is no address, or the key of addresses cannot be read", cart);
 	} else if (read_ids(selection, command, client, shop) == EXIT_FINE) {
 		if (map_count(selection->names))
@@ -239,15 +189,15 @@ void selection_free(struct selection *selection)
 
 static bool shares_id(const struct selection *selection, const struct topic *topic, const void *message)
 {
-	char names[NAMES_MAX][80], cart[80];
-	const char *hash = "";
-	int count = names_of(topic, message, names, &hash);
+	struct ids ids;
+	char cart[80];
 
-	for (int i = 0; i < count; i++) {
-		if (has(selection->names, names[i]))
+	ids_of(topic, message, &ids);
+	for (int i = 0; i < ids.count; i++) {
+		if (has(selection->names, ids.names[i]))
 			return true;
 	}
-	if (topic == &topic_cart_checkout && has(selection->hashes, hash))
+	if (topic == &topic_cart_checkout && has(selection->hashes, ids.hash))
 		return true;
 	snprintf(cart, sizeof(cart), "id:%s", payload_text(topic, message, "cart_id"));
 	return cart[3] && has(selection->names, cart);

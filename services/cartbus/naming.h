@@ -1,0 +1,12 @@
+/* naming.h: a shopper's address as the log names it */
+#ifndef CARTBUS_NAMING_H
+#define CARTBUS_NAMING_H
+
+#include "services/cartbus/command.h"
+#include "services/kit/address.h"
+
+/* Normalises it and takes the keyed hash. -EINVAL: it is no address; else the key of addresses cannot be read. */
+int name_address(const struct command *command, const char *shop, const char *address,
+	char ret_normalised[ADDRESS_MAX + 1], char ret_hash[ADDRESS_HASH_LEN + 1]);
+
+#endif

@@ -1,0 +1,358 @@
+/*
+ * person.c: which messages are about one shopper
+ *
+ * Owns:      the ids of every message that carries some (first reading), and the names that the person leads to.
+ * Promises:  carts join exactly as kit/join.h joins them. An id that is short ("7") counts only where an id stands: as a text in
+ *            something else it might be anybody's.
+ * Read next: export.c, erase.c
+ */
+#include "services/cartbus/person.h"
+
+#include "bus/base/cleanup.h"
+#include "bus/base/map.h"
+#include "bus/base/memory.h"
+#include "bus/base/text.h"
+#include "proto/topics.h"
+#include "services/cartbus/ids.h"
+#include "services/cartbus/naming.h"
+#include "services/cartbus/print.h"
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { STRONG_LEAST = 16 /* bytes: by chance nobody else has such a token */ };
+
+struct carried { /* of one message */
+	struct carried *next;
+	bool taken;
+	int count;
+	char *hash, *customer;
+	char names[][80];
+};
+
+/* Texts in the order in which they came, each once. */
+struct texts {
+	struct map *set;
+	char **all;
+	size_t count;
+};
+
+struct person {
+	const char *shop;
+	struct texts hashes, customers, addresses, names, strong, open;
+	struct map *seqs;
+	struct carried *carried;
+};
+
+static bool has(const struct texts *texts, const char *text)
+{
+	return *text && map_get(texts->set, bytes_of(text));
+}
+
+static void add(struct texts *texts, const char *text)
+{
+	if (!*text || has(texts, text))
+		return;
+	texts->all = memory_resize(texts->all, (texts->count + 1) * sizeof(*texts->all));
+	texts->all[texts->count++] = memory_copy_text(text);
+	map_put(texts->set, bytes_of(text), texts);
+}
+
+static void add_strong(struct person *person, const char *text)
+{
+	if (strlen(text) >= STRONG_LEAST || strchr(text, '@'))
+		add(&person->strong, text);
+}
+
+static void texts_free(struct texts *texts)
+{
+	for (size_t i = 0; i < texts->count; i++)
+		free(texts->all[i]);
+	free(texts->all);
+	map_free(texts->set);
+}
+
+static const char *text_at(const struct texts *texts, size_t i)
+{
+	return i < texts->count ? texts->all[i] : NULL;
+}
+
+/* --- first reading: who is it? --- */
+
+static bool note(const struct entry *entry, void *context)
+{
+	struct person *person = context;
+	const struct topic *topic = topic_of(entry->topic);
+	_cleanup_free_ void *message = topic ? payload_decode(topic, entry->payload) : NULL;
+	struct carried *carried;
+	struct ids ids = { 0 };
+
+	if (!message)
+		return true;
+	ids_of(topic, message, &ids);
+	if (ids.count == 0 && !*ids.hash)
+		return true;
+	carried = memory_new(sizeof(*carried) + (size_t)ids.count * sizeof(carried->names[0]));
+	carried->count = ids.count;
+	memcpy(carried->names, ids.names, (size_t)ids.count * sizeof(ids.names[0]));
+	carried->hash = memory_copy_text(ids.hash);
+	carried->customer = memory_copy_text(ids.customer);
+	carried->next = person->carried;
+	person->carried = carried;
+	return true;
+}
+
+/* A shop's guests are all customer 0. */
+static bool is_customer(const char *id)
+{
+	return *id && strcmp(id, "0") != 0;
+}
+
+/* From the address to his customer ids, or from the customer id to his addresses: one step, and no further. */
+static void know(struct person *person, bool by_address)
+{
+	for (const struct carried *carried = person->carried; carried; carried = carried->next) {
+		if (by_address && has(&person->hashes, carried->hash) && is_customer(carried->customer))
+			add(&person->customers, carried->customer);
+		if (!by_address && has(&person->customers, carried->customer))
+			add(&person->hashes, carried->hash);
+	}
+}
+
+static bool leads_to(const struct person *person, const struct carried *carried)
+{
+	if (has(&person->hashes, carried->hash))
+		return true;
+	if (has(&person->customers, carried->customer) && !*carried->hash)
+		return true;
+	for (int i = 0; i < carried->count; i++) {
+		if (has(&person->names, carried->names[i]))
+			return true;
+	}
+	return false;
+}
+
+static void close_over(struct person *person)
+{
+	bool grew = true;
+
+	while (grew) {
+		grew = false;
+		for (struct carried *carried = person->carried; carried; carried = carried->next) {
+			if (carried->taken || !leads_to(person, carried))
+				continue;
+			carried->taken = grew = true;
+			for (int i = 0; i < carried->count; i++) {
+				add(&person->names, carried->names[i]);
+				add_strong(person, carried->names[i] + 3);
+			}
+		}
+	}
+}
+
+static int read_ids(struct person *person, const struct command *command, struct client *client)
+{
+	static const char *const topics[] = { "cart.changed", "cart.checkout", "cart.state" };
+	int failed = EXIT_FINE;
+
+	for (size_t i = 0; i < sizeof(topics) / sizeof(*topics) && !failed; i++)
+		failed = reading_each(command, client,
+			&(struct reading_filter){ .topic = topics[i], .shop = person->shop }, note, person);
+	return failed;
+}
+
+static struct person *person_new(const char *shop)
+{
+	struct person *person = memory_new(sizeof(*person));
+	struct texts *all[] = { &person->hashes, &person->customers, &person->addresses, &person->names,
+		&person->strong, &person->open };
+
+	person->shop = shop;
+	person->seqs = map_new();
+	for (size_t i = 0; i < sizeof(all) / sizeof(*all); i++)
+		all[i]->set = map_new();
+	return person;
+}
+
+struct person *person_find(const struct command *command, struct client *client, const char *shop, const char *who)
+{
+	struct person *person = person_new(shop);
+	char normalised[ADDRESS_MAX + 1], hash[ADDRESS_HASH_LEN + 1];
+	bool by_address = strchr(who, '@');
+	int failed = by_address ? name_address(command, shop, who, normalised, hash) : 0;
+
+	if (failed || (!by_address && !is_customer(who))) {
+		complain(command, "\"%s\" is no address and no customer id, or the key of addresses cannot be read",
+			who);
+		person_free(person);
+		return NULL;
+	}
+	if (by_address) {
+		add(&person->hashes, hash);
+		add(&person->addresses, normalised);
+		add_strong(person, normalised);
+		add_strong(person, who);
+	} else {
+		add(&person->customers, who);
+		add_strong(person, who);
+	}
+	if (read_ids(person, command, client)) {
+		person_free(person);
+		return NULL;
+	}
+	know(person, by_address);
+	close_over(person);
+	return person;
+}
+
+void person_free(struct person *person)
+{
+	if (!person)
+		return;
+	while (person->carried) {
+		struct carried *carried = person->carried;
+
+		person->carried = carried->next;
+		free(carried->hash);
+		free(carried->customer);
+		free(carried);
+	}
+	texts_free(&person->hashes);
+	texts_free(&person->customers);
+	texts_free(&person->addresses);
+	texts_free(&person->names);
+	texts_free(&person->strong);
+	texts_free(&person->open);
+	map_free(person->seqs);
+	free(person);
+}
+
+/* --- each message --- */
+
+static bool names_cart(const struct person *person, const char *cart_id)
+{
+	char name[80];
+
+	snprintf(name, sizeof(name), "id:%s", cart_id);
+	return *cart_id && has(&person->names, name);
+}
+
+bool person_has_cart(const struct person *person, struct bytes cart_id)
+{
+	char text[73];
+
+	return text_copy_bytes(text, sizeof(text), cart_id) && names_cart(person, text);
+}
+
+static bool is_his_timer(const struct person *person, const struct topic *topic, const void *message)
+{
+	const char *name = payload_text(topic, message, "name");
+
+	return strncmp(name, "cart/", 5) == 0 && names_cart(person, name + 5);
+}
+
+/* What his messages say of him beside ids is learnt on the way. */
+static void learn(struct person *person, const struct ids *ids)
+{
+	if (has(&person->hashes, ids->hash)) {
+		add(&person->addresses, ids->email);
+		add_strong(person, ids->email);
+	}
+	add_strong(person, ids->recovery_url);
+}
+
+static bool carries_his_ids(struct person *person, const struct topic *topic, const void *message)
+{
+	struct ids ids;
+	bool his;
+
+	ids_of(topic, message, &ids);
+	his = has(&person->hashes, ids.hash) || (!*ids.hash && has(&person->customers, ids.customer));
+	for (int i = 0; i < ids.count && !his; i++)
+		his = has(&person->names, ids.names[i]);
+	if (his)
+		learn(person, &ids);
+	return his;
+}
+
+bool person_holds(const struct person *person, struct bytes text)
+{
+	for (size_t i = 0; i < person->strong.count; i++) {
+		if (memmem(text.data, text.len, person->strong.all[i], strlen(person->strong.all[i])))
+			return true;
+	}
+	return false;
+}
+
+static bool is_follow_up(const struct person *person, const struct entry *entry)
+{
+	return entry->cause && map_get(person->seqs, map_number(&entry->cause)) &&
+		(strncmp(entry->topic, "timer.", 6) == 0 || !topic_of(entry->topic));
+}
+
+static void follow_cart(struct person *person, const struct topic *topic, const void *message)
+{
+	const CartState *cart = message;
+
+	if (topic == &topic_cart_state && cart->status == CART_OPEN)
+		add(&person->open, cart->ids.cart_id);
+	else if (topic == &topic_cart_state && has(&person->open, cart->ids.cart_id))
+		map_remove(person->open.set, bytes_of(cart->ids.cart_id));
+}
+
+static enum person_tie tie_of(
+	struct person *person, const struct entry *entry, const struct topic *topic, const void *message)
+{
+	if (topic == &topic_suppression)
+		return has(&person->hashes, payload_text(topic, message, "address_hash")) ? PERSON_PSEUDONYM
+											  : PERSON_NOT;
+	if (message &&
+		(carries_his_ids(person, topic, message) || is_his_timer(person, topic, message) ||
+			names_cart(person, payload_text(topic, message, "cart_id"))))
+		return PERSON_CLEAR;
+	if (is_follow_up(person, entry) || person_holds(person, entry->payload) ||
+		person_holds(person, bytes_of(entry->key)))
+		return PERSON_CLEAR;
+	if (!message || !has(&person->hashes, payload_text(topic, message, "address_hash")))
+		return PERSON_NOT;
+	return *payload_text(topic, message, "cart_id") ? PERSON_CLEAR : PERSON_PSEUDONYM;
+}
+
+enum person_tie person_tie(
+	struct person *person, const struct entry *entry, const struct topic *topic, const void *message)
+{
+	enum person_tie tie = tie_of(person, entry, topic, message);
+
+	if (tie == PERSON_NOT)
+		return tie;
+	map_put(person->seqs, map_number(&entry->seq), person);
+	if (message)
+		follow_cart(person, topic, message);
+	return tie;
+}
+
+const char *person_hash(const struct person *person, size_t i)
+{
+	return text_at(&person->hashes, i);
+}
+
+const char *person_address(const struct person *person, size_t i)
+{
+	return text_at(&person->addresses, i);
+}
+
+const char *person_customer(const struct person *person, size_t i)
+{
+	return text_at(&person->customers, i);
+}
+
+const char *person_cart(const struct person *person, size_t i)
+{
+	const struct texts *open = &person->open;
+
+	for (size_t at = 0; at < open->count; at++) {
+		if (has(open, open->all[at]) && i-- == 0)
+			return open->all[at];
+	}
+	return NULL;
+}
