@@ -41,6 +41,8 @@
 	X(feedback_certificate, "feedback.certificate", FeedbackCertificate, RETAIN_FACT, "feedback.certificate")      \
 	X(suppression, "suppression", Suppression, RETAIN_KEEP, "suppression")                                         \
 	X(admin_action, "admin.action", AdminAction, RETAIN_KEEP, NULL)                                                \
+	X(privacy_request, "privacy.request", PrivacyRequest, RETAIN_KEEP, NULL)                                       \
+	X(privacy_state, "privacy.state", PrivacyState, RETAIN_KEEP, "privacy")                                        \
 	X(link_clicked, "link.clicked", LinkClicked, RETAIN_FACT, NULL)                                                \
 	X(shop_status, "shop.status", ShopStatus, RETAIN_KEEP, "shop.status")                                          \
 	X(document, "document", Document, RETAIN_KEEP, "document")                                                     \
@@ -92,6 +94,10 @@
 	X(AdminAction, cart_id)                                                                                        \
 	X(AdminAction, address_hash)                                                                                   \
 	X(AdminAction, link_id)                                                                                        \
+	X(AdminAction, request_id)                                                                                     \
+	X(PrivacyRequest, request_id)                                                                                  \
+	X(PrivacyRequest, address_hash)                                                                                \
+	X(PrivacyRequest, platform_topic)                                                                              \
 	X(LinkClicked, cart_id)                                                                                        \
 	X(Document, kind)                                                                                              \
 	X(Document, digest)                                                                                            \

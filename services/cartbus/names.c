@@ -33,6 +33,8 @@
 	X(FeedbackCertificate)                                                                                         \
 	X(Suppression)                                                                                                 \
 	X(AdminAction)                                                                                                 \
+	X(PrivacyRequest)                                                                                              \
+	X(PrivacyState)                                                                                                \
 	X(LinkClicked)                                                                                                 \
 	X(ShopStatus)                                                                                                  \
 	X(Document)                                                                                                    \
@@ -79,7 +81,9 @@ WORDS(statuses, "open", "bought", "closed");
 WORDS(closed, "not", "gave_up", "no_address", "emptied", "merged", "opted_out", "by_owner", "too_late", "not_chased");
 WORDS(optouts, "page", "one_click", "owner", "complaint", "bounce", "privacy", "import");
 WORDS(feedbacks, "complaint", "bounce_permanent", "bounce_transient");
-WORDS(verbs, "suppress_cart", "write_off", "unsubscribe", "override_wait", "lift_suppression");
+WORDS(verbs, "suppress_cart", "write_off", "unsubscribe", "override_wait", "lift_suppression", "take_back",
+	"settle_privacy");
+WORDS(privacies, "redact_customer", "redact_shop", "data_request");
 WORDS(modes, "observe", "mail_me", "live", "paused");
 
 static const struct {
@@ -100,7 +104,10 @@ static const struct {
 	{ &MailFeedback_msg, MailFeedback_kind_tag, feedbacks },
 	{ &Suppression_msg, Suppression_source_tag, optouts },
 	{ &AdminAction_msg, AdminAction_verb_tag, verbs },
+	{ &PrivacyRequest_msg, PrivacyRequest_kind_tag, privacies },
+	{ &PrivacyRequest_msg, PrivacyRequest_platform_tag, platforms },
 	{ &ShopStatus_msg, ShopStatus_mode_tag, modes },
+	{ &ShopStatus_msg, ShopStatus_resumes_to_tag, modes },
 };
 
 const char *enum_word(const pb_msgdesc_t *message, uint32_t tag, int value)

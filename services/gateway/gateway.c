@@ -3,7 +3,8 @@
  *
  * Hears:     -
  * Remembers: shop.status
- * Says:      cart.changed, cart.checkout, optout.request, mail.feedback, admin.action, link.clicked, gateway.away
+ * Says:      cart.changed, cart.checkout, optout.request, mail.feedback, admin.action, privacy.request, link.clicked,
+ *            gateway.away
  * Owns:      its spool (spool.c) and the rejections kept for inspection (reject.c)
  * Promises:  what was answered 200 is confirmed by the broker or synced in the spool; nothing overtakes the spool; everything is
  *            answered, within 1 s, a stop within 4 s.
@@ -24,5 +25,5 @@ const struct service gateway = {
 	.gateway = true,
 	.remembers = { REMEMBERS(shop_status, remember_status) },
 	.says = { SAYS(cart_changed), SAYS(cart_checkout), SAYS(optout_request), SAYS(mail_feedback),
-		SAYS(admin_action), SAYS(link_clicked), SAYS(gateway_away) },
+		SAYS(admin_action), SAYS(privacy_request), SAYS(link_clicked), SAYS(gateway_away) },
 };

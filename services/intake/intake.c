@@ -268,24 +268,29 @@ static enum verdict override_wait(
 	return DONE;
 }
 
-static enum verdict hear_action(const struct state *state, const AdminAction *action, struct turn *turn)
+static enum verdict act_on_cart(const struct state *state, const AdminAction *action, struct turn *turn)
 {
 	CartState row;
 
-	if (action->verb == ADMIN_UNSUBSCRIBE || action->verb == ADMIN_LIFT_SUPPRESSION)
-		return DONE; /* unsub's */
 	if (!rows_get(state, turn_message(turn)->shop, action->cart_id, &row))
 		return turn_failed(turn, ADMIN_RETRY_US, "no cart with this id was ever heard of");
+	if (action->verb == ADMIN_OVERRIDE_WAIT)
+		return override_wait(state, action, turn, &row);
+	return stop_cart(action, turn, &row, action->verb == ADMIN_WRITE_OFF ? "written_off" : "suppressed_cart");
+}
+
+static enum verdict hear_action(const struct state *state, const AdminAction *action, struct turn *turn)
+{
 	switch (action->verb) {
 	case ADMIN_SUPPRESS_CART:
-		return stop_cart(action, turn, &row, "suppressed_cart");
 	case ADMIN_WRITE_OFF:
-		return stop_cart(action, turn, &row, "written_off");
 	case ADMIN_OVERRIDE_WAIT:
-		return override_wait(state, action, turn, &row);
+		return act_on_cart(state, action, turn);
 	case ADMIN_UNSUBSCRIBE:
 	case ADMIN_LIFT_SUPPRESSION:
-		return DONE;
+	case ADMIN_TAKE_BACK:
+	case ADMIN_SETTLE_PRIVACY:
+		return DONE; /* unsub's */
 	}
 	return turn_never(turn, "an action that intake does not know");
 }

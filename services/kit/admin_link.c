@@ -28,6 +28,8 @@ static bool target_fits(const struct admin_link *link)
 	case ADMIN_LIFT_SUPPRESSION:
 		return link->address_hash[0];
 	case ADMIN_OVERRIDE_WAIT:
+	case ADMIN_TAKE_BACK:
+	case ADMIN_SETTLE_PRIVACY:
 		return false;
 	}
 	return false;

@@ -8,9 +8,11 @@
  *              stops.buyer    address hash      the latest purchase by this address
  *              stops.change   name US number    what one raw change of this cart says
  *              stops.person   address hash      the first opt-out, complaint or bounce since the last lift
+ *              stops.page     address hash      the first opt-out on the page, which may be taken back there
  *              stops.listed   address hash      the suppression list's own word
  *              stops.owner    id:<cart id>      suppressed or written off
- *              stops.status   shop              the kill switch
+ *              stops.status   shop              the kill switch; of SHOP_OF_ALL, that of every shop
+ *              stops.gone     shop              the storefront asked to erase the whole shop
  * Promises:  applies what was confirmed to the outside, whatever intake and unsub made of it; in doubt a stop applies. A shared
  *            id stops for good: a storefront that gives the next cart of a shopper the token of one that was bought must not.
  *            A stop outlives every chase: what it comes of is kept for ever.
@@ -126,6 +128,8 @@ static struct stopped by_person(const struct state *state, const char *shop, con
 		return (struct stopped){ 0 };
 	if (row_get(state, "stops.person", shop, address_hash, &row, sizeof(row)) && row.stop)
 		return (struct stopped){ (enum stop)row.stop, row.seq, row.at_us };
+	if (row_get(state, "stops.page", shop, address_hash, &row, sizeof(row)) && row.stop)
+		return (struct stopped){ (enum stop)row.stop, row.seq, row.at_us };
 	if (row_get(state, "stops.listed", shop, address_hash, &row, sizeof(row)) && row.stop)
 		return (struct stopped){ STOP_SUPPRESSED, row.seq, row.at_us };
 	return (struct stopped){ 0 };
@@ -188,12 +192,20 @@ static struct stopped by_change(
 	return found;
 }
 
+static bool is_paused(const struct state *state, const char *shop, struct status_row *ret)
+{
+	return row_get(state, "stops.status", shop, "", ret, sizeof(*ret)) && ret->mode == MODE_PAUSED;
+}
+
 static struct stopped by_status(const struct state *state, const char *shop)
 {
 	struct status_row row;
+	struct stop_row gone;
 
-	if (row_get(state, "stops.status", shop, "", &row, sizeof(row)) && row.mode == MODE_PAUSED)
+	if (is_paused(state, SHOP_OF_ALL, &row) || is_paused(state, shop, &row))
 		return (struct stopped){ STOP_PAUSED, row.seq, row.at_us };
+	if (row_get(state, "stops.gone", shop, "", &gone, sizeof(gone)))
+		return (struct stopped){ STOP_PAUSED, gone.seq, gone.at_us };
 	return (struct stopped){ 0 };
 }
 
@@ -248,6 +260,8 @@ ShopMode stops_mode(const struct state *state, const char *shop)
 {
 	struct status_row row;
 
+	if (by_status(state, shop).stop)
+		return MODE_PAUSED;
 	if (!row_get(state, "stops.status", shop, "", &row, sizeof(row)))
 		return MODE_OBSERVE;
 	return (ShopMode)row.mode;

@@ -17,6 +17,7 @@ void stops_remember_optout(struct state *state, const struct said *said, const O
 void stops_remember_feedback(struct state *state, const struct said *said, const MailFeedback *feedback);
 void stops_remember_action(struct state *state, const struct said *said, const AdminAction *action);
 void stops_remember_status(struct state *state, const struct said *said, const ShopStatus *status);
+void stops_remember_privacy(struct state *state, const struct said *said, const PrivacyRequest *request);
 void stops_remember_suppression(struct state *state, const struct said *said, const Suppression *fact);
 
 /* The rows for a service's table. */
@@ -24,7 +25,7 @@ void stops_remember_suppression(struct state *state, const struct said *said, co
 	REMEMBERS(cart_changed, stops_remember_changed), REMEMBERS(cart_checkout, stops_remember_checkout),            \
 		REMEMBERS(optout_request, stops_remember_optout), REMEMBERS(mail_feedback, stops_remember_feedback),   \
 		REMEMBERS(admin_action, stops_remember_action), REMEMBERS(shop_status, stops_remember_status),         \
-		REMEMBERS(suppression, stops_remember_suppression)
+		REMEMBERS(privacy_request, stops_remember_privacy), REMEMBERS(suppression, stops_remember_suppression)
 
 enum stop {
 	STOP_NONE,

@@ -129,17 +129,23 @@ void stops_remember_checkout(struct state *state, const struct said *said, const
 	remember_buyer(state, said, checkout->ids.email_hash, row.at_us);
 }
 
-static void remember_person(
-	struct state *state, const struct said *said, const char *address_hash, enum stop stop, int64_t at_us)
+static void remember_no(struct state *state, const struct said *said, const char *table, const char *address_hash,
+	enum stop stop, int64_t at_us)
 {
 	struct stop_row row;
 
 	if (!*address_hash)
 		return;
-	if (row_get(state, "stops.person", said->shop, address_hash, &row, sizeof(row)) && row.stop)
+	if (row_get(state, table, said->shop, address_hash, &row, sizeof(row)) && row.stop)
 		return; /* the first reason stays */
 	row = (struct stop_row){ .seq = said->seq, .at_us = at_us, .stop = stop };
-	ROW_PUT(state, "stops.person", said->shop, address_hash, &row);
+	ROW_PUT(state, table, said->shop, address_hash, &row);
+}
+
+static void remember_person(
+	struct state *state, const struct said *said, const char *address_hash, enum stop stop, int64_t at_us)
+{
+	remember_no(state, said, "stops.person", address_hash, stop, at_us);
 }
 
 static enum stop optout_stop(OptoutSource source)
@@ -159,9 +165,13 @@ static enum stop optout_stop(OptoutSource source)
 	return STOP_OPTED_OUT;
 }
 
+/* What was said on the page may be taken back there, so it stands by itself. */
 void stops_remember_optout(struct state *state, const struct said *said, const OptoutRequest *asked)
 {
-	remember_person(state, said, asked->address_hash, optout_stop(asked->source), asked->heard_us);
+	if (asked->source == OPTOUT_PAGE)
+		remember_no(state, said, "stops.page", asked->address_hash, STOP_OPTED_OUT, asked->heard_us);
+	else
+		remember_person(state, said, asked->address_hash, optout_stop(asked->source), asked->heard_us);
 }
 
 void stops_remember_feedback(struct state *state, const struct said *said, const MailFeedback *feedback)
@@ -190,10 +200,35 @@ static void remember_owners_stop(struct state *state, const struct said *said, c
 		ROW_PUT(state, "stops.owner", said->shop, name, &row);
 }
 
-void stops_remember_action(struct state *state, const struct said *said, const AdminAction *action)
+static void lift(struct state *state, const struct said *said, const char *table, const AdminAction *action)
 {
 	struct stop_row lifted = { .seq = said->seq, .at_us = action->at_us, .stop = STOP_NONE };
 
+	if (*action->address_hash)
+		ROW_PUT(state, table, said->shop, action->address_hash, &lifted);
+}
+
+static void take_back(struct state *state, const struct said *said, const AdminAction *action)
+{
+	struct stop_row row;
+
+	if (row_get(state, "stops.page", said->shop, action->address_hash, &row, sizeof(row)) &&
+		row.at_us <= action->listed_by_us)
+		lift(state, said, "stops.page", action);
+}
+
+/* What was left of a shop that had gone was erased: if it comes back, it is a shop like any other. */
+static void take_up_shop(struct state *state, const struct said *said, const AdminAction *action)
+{
+	struct stop_row row;
+
+	if (row_get(state, "stops.gone", said->shop, "", &row, sizeof(row)) &&
+		row.version == text_hash(bytes_of(action->request_id)))
+		state_delete(state, "stops.gone", said->shop, "");
+}
+
+void stops_remember_action(struct state *state, const struct said *said, const AdminAction *action)
+{
 	switch (action->verb) {
 	case ADMIN_SUPPRESS_CART:
 	case ADMIN_WRITE_OFF:
@@ -205,10 +240,35 @@ void stops_remember_action(struct state *state, const struct said *said, const A
 			remember_owners_stop(state, said, action);
 		return;
 	case ADMIN_LIFT_SUPPRESSION:
-		if (*action->address_hash)
-			ROW_PUT(state, "stops.person", said->shop, action->address_hash, &lifted);
+		lift(state, said, "stops.person", action);
+		lift(state, said, "stops.page", action);
+		return;
+	case ADMIN_TAKE_BACK:
+		take_back(state, said, action);
+		return;
+	case ADMIN_SETTLE_PRIVACY:
+		take_up_shop(state, said, action);
 		return;
 	case ADMIN_OVERRIDE_WAIT:
+		return;
+	}
+}
+
+void stops_remember_privacy(struct state *state, const struct said *said, const PrivacyRequest *request)
+{
+	struct stop_row gone = { .seq = said->seq,
+		.at_us = request->heard_us,
+		.stop = STOP_PAUSED,
+		.version = text_hash(bytes_of(request->request_id)) };
+
+	switch (request->kind) {
+	case PRIVACY_REDACT_CUSTOMER:
+		remember_person(state, said, request->address_hash, STOP_OPTED_OUT, request->heard_us);
+		return;
+	case PRIVACY_REDACT_SHOP:
+		ROW_PUT(state, "stops.gone", said->shop, "", &gone);
+		return;
+	case PRIVACY_DATA_REQUEST:
 		return;
 	}
 }

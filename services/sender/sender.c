@@ -3,8 +3,8 @@
  *
  * Hears:     reminder.due
  * Remembers: send.claim, reminder.sent, reminder.released, reminder.refused, reminder.ambiguous, reminder.skipped, cart.state,
- *            cart.changed, cart.checkout, optout.request, mail.feedback, admin.action, shop.status, suppression, gateway.away,
- *            document
+ *            cart.changed, cart.checkout, optout.request, mail.feedback, admin.action, shop.status, privacy.request, suppression,
+ *            gateway.away, document
  * Says:      send.claim, reminder.sent, reminder.released, reminder.refused, reminder.ambiguous, reminder.skipped, timer.set, audit
  * Promises:  a (cart, step) is mailed once: the last byte leaves only behind a fresh claim, with no stop, no outcome and no pause
  *            known; what may have gone is never tried again.

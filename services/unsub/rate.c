@@ -238,6 +238,7 @@ static void say_pause(const struct state *state, struct turn *turn, const char *
 	row_get(state, "rate.status", shop, "", &row, sizeof(row));
 	tell_figures(shop, figures, text, sizeof(text));
 	status.version = row.version + 1;
+	status.resumes_to = (ShopMode)row.mode;
 	snprintf(status.reason, sizeof(status.reason), "too many complaints: %s", text);
 	TEXT_COPY(status.who, who);
 	SAY(turn, shop_status, &status, .shop = shop, .key = shop, .version = status.version);

@@ -3,7 +3,8 @@
  *
  * Hears:     cart.wake
  * Remembers: cart.state, send.claim, reminder.sent, reminder.released, reminder.refused, reminder.ambiguous, reminder.skipped,
- *            document, cart.changed, cart.checkout, optout.request, mail.feedback, admin.action, shop.status, suppression
+ *            document, cart.changed, cart.checkout, optout.request, mail.feedback, admin.action, shop.status,
+ *            privacy.request, suppression
  * Says:      reminder.due, timer.set, cart.closed, audit
  * Promises:  same facts, same clock, same rules: same move, audited with its grounds. A wake-up that belongs to an older revision of
  *            the cart is settled silently. An open cart always has a next look, or the reason why it has none.

@@ -149,6 +149,134 @@ static void an_opt_out_after_a_lift_counts_again(void **state)
 	harness_free(h);
 }
 
+static enum verdict take_back(struct harness *h, int64_t listed_by_us)
+{
+	AdminAction action = { .verb = ADMIN_TAKE_BACK,
+		.address_hash = "h",
+		.who = "shopper",
+		.reason = "the shopper took it back",
+		.at_us = 950,
+		.listed_by_us = listed_by_us };
+
+	return WHEN(h, admin_action, &action, .shop = "demo", .key = "h");
+}
+
+static enum verdict say_no_as(struct harness *h, OptoutSource source)
+{
+	MailFeedback feedback = { .address_hash = "h", .heard_us = 900 };
+	PrivacyRequest erase = { .request_id = "p1", .address_hash = "h", .heard_us = 900 };
+
+	switch (source) {
+	case OPTOUT_COMPLAINT:
+		return WHEN(h, mail_feedback, &feedback, .shop = "demo", .key = "h");
+	case OPTOUT_BOUNCE:
+		feedback.kind = FEEDBACK_BOUNCE_PERMANENT;
+		return WHEN(h, mail_feedback, &feedback, .shop = "demo", .key = "h");
+	case OPTOUT_OWNER:
+		return act(h, ADMIN_UNSUBSCRIBE, "h", "rang us up");
+	case OPTOUT_PRIVACY:
+		return WHEN(h, privacy_request, &erase, .shop = "demo", .key = "p1");
+	case OPTOUT_PAGE:
+	case OPTOUT_ONE_CLICK:
+	case OPTOUT_IMPORT:
+		break;
+	}
+	return ask(h, "demo", source);
+}
+
+static const OptoutSource every_source[] = { OPTOUT_PAGE, OPTOUT_ONE_CLICK, OPTOUT_OWNER, OPTOUT_COMPLAINT,
+	OPTOUT_BOUNCE, OPTOUT_PRIVACY, OPTOUT_IMPORT };
+enum { SOURCES = sizeof(every_source) / sizeof(*every_source) };
+
+static void every_record_says_its_source_and_every_audit_who_and_what_was_before(void **state)
+{
+	static const char *const who[] = { "shopper", "shopper", "anna", "shopper", "mail server", "storefront",
+		"importer" };
+
+	(void)state;
+	for (size_t i = 0; i < SOURCES; i++) {
+		struct harness *h = fresh();
+		Suppression row;
+		Audit audit;
+
+		assert_int_equal(say_no_as(h, every_source[i]), DONE);
+		assert_int_equal(harness_count(h, &topic_suppression), 1);
+		assert_true(harness_said(h, &topic_suppression, 0, &row, NULL));
+		assert_int_equal(row.source, every_source[i]);
+		assert_true(row.reason[0]);
+		assert_true(harness_said(h, &topic_audit, 0, &audit, NULL));
+		assert_string_equal(audit.action, "unsubscribed");
+		assert_string_equal(audit.who, who[i]);
+		assert_string_equal(audit.before, "not listed");
+		assert_int_equal(strncmp(audit.after, "listed: ", 8), 0);
+		harness_free(h);
+	}
+}
+
+static void an_import_names_who_ran_it(void **state)
+{
+	struct harness *h = fresh();
+	OptoutRequest asked = { .address_hash = "h", .source = OPTOUT_IMPORT, .heard_us = 900, .who = "bert" };
+	Audit audit;
+
+	(void)state;
+	assert_int_equal(WHEN(h, optout_request, &asked, .shop = "demo", .key = "h"), DONE);
+	assert_true(harness_said(h, &topic_audit, 0, &audit, NULL));
+	assert_string_equal(audit.who, "bert");
+	harness_free(h);
+}
+
+static void the_shopper_takes_back_the_pages_word_and_no_other(void **state)
+{
+	(void)state;
+	for (size_t i = 0; i < SOURCES; i++) {
+		struct harness *h = fresh();
+		bool page = every_source[i] == OPTOUT_PAGE;
+		Audit audit;
+
+		say_no_as(h, every_source[i]);
+		assert_int_equal(take_back(h, 5000), DONE);
+		assert_int_equal(harness_count(h, &topic_suppression), page ? 1 : 0);
+		assert_true(harness_said(h, &topic_audit, 0, &audit, NULL));
+		assert_string_equal(audit.action, page ? "suppression_lifted" : "undo_refused");
+		assert_string_equal(audit.who, "shopper");
+		harness_free(h);
+	}
+}
+
+static void whatever_else_is_heard_after_the_page_cannot_be_taken_back_any_more(void **state)
+{
+	(void)state;
+	for (size_t i = 1; i < SOURCES; i++) {
+		struct harness *h = fresh();
+		Suppression row;
+
+		ask(h, "demo", OPTOUT_PAGE);
+		assert_int_equal(say_no_as(h, every_source[i]), DONE);
+		assert_true(harness_said(h, &topic_suppression, 0, &row, NULL));
+		assert_int_equal(row.source, every_source[i]);
+		assert_int_equal(row.since_us, 900); /* since when nobody mails stays */
+		take_back(h, 5000);
+		assert_int_equal(harness_count(h, &topic_suppression), 0);
+		harness_free(h);
+	}
+}
+
+static void an_old_form_does_not_take_back_a_later_word(void **state)
+{
+	struct harness *h = fresh();
+
+	(void)state;
+	ask(h, "demo", OPTOUT_PAGE);
+	take_back(h, 899);
+	assert_int_equal(harness_count(h, &topic_suppression), 0);
+	take_back(h, 900);
+	assert_int_equal(harness_count(h, &topic_suppression), 1);
+	take_back(h, 900);
+	assert_int_equal(harness_count(h, NULL), 0); /* twice is once */
+	harness_free(h);
+}
+
 static void the_owner_unsubscribes_somebody(void **state)
 {
 	struct harness *h = fresh();
@@ -209,6 +337,11 @@ int main(void)
 		cmocka_unit_test(every_transient_bounce_is_counted),
 		cmocka_unit_test(only_a_person_with_a_reason_takes_somebody_off_the_list),
 		cmocka_unit_test(an_opt_out_after_a_lift_counts_again),
+		cmocka_unit_test(every_record_says_its_source_and_every_audit_who_and_what_was_before),
+		cmocka_unit_test(an_import_names_who_ran_it),
+		cmocka_unit_test(the_shopper_takes_back_the_pages_word_and_no_other),
+		cmocka_unit_test(whatever_else_is_heard_after_the_page_cannot_be_taken_back_any_more),
+		cmocka_unit_test(an_old_form_does_not_take_back_a_later_word),
 		cmocka_unit_test(the_owner_unsubscribes_somebody),
 		cmocka_unit_test(actions_about_one_cart_are_not_the_lists_business),
 		cmocka_unit_test(what_names_no_address_goes_to_the_dead_letters),

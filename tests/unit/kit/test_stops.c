@@ -221,6 +221,94 @@ static void lifting_takes_back_what_came_before_it_and_nothing_after(void **stat
 	harness_free(h);
 }
 
+/* The page's own word alone: a complaint, a bounce, a privacy request, an import and the owner stand, whichever came first. */
+static void the_shopper_takes_back_what_was_said_on_the_page_and_nothing_else(void **state)
+{
+	const OptoutSource others[] = { OPTOUT_ONE_CLICK, OPTOUT_OWNER, OPTOUT_COMPLAINT, OPTOUT_BOUNCE, OPTOUT_PRIVACY,
+		OPTOUT_IMPORT };
+	struct harness *h = fresh();
+
+	(void)state;
+	GIVEN(h, optout_request, &((OptoutRequest){ .address_hash = "h", .heard_us = 700 }), .shop = "demo",
+		.key = "h");
+	ACTED(h, .verb = ADMIN_TAKE_BACK, .address_hash = "h", .listed_by_us = 699);
+	assert_int_equal(holds(h), STOP_OPTED_OUT); /* a form from before it */
+	ACTED(h, .verb = ADMIN_TAKE_BACK, .address_hash = "h", .listed_by_us = 700);
+	assert_int_equal(holds(h), STOP_NONE);
+	harness_free(h);
+	for (size_t i = 0; i < 2 * sizeof(others) / sizeof(*others); i++) {
+		OptoutRequest page = { .address_hash = "h", .heard_us = 700 }, other = page;
+
+		other.source = others[i / 2];
+		h = fresh();
+		GIVEN(h, optout_request, i % 2 ? &page : &other, .shop = "demo", .key = "h");
+		GIVEN(h, optout_request, i % 2 ? &other : &page, .shop = "demo", .key = "h");
+		ACTED(h, .verb = ADMIN_TAKE_BACK, .address_hash = "h", .listed_by_us = 5000);
+		assert_int_not_equal(holds(h), STOP_NONE);
+		ACTED(h, .verb = ADMIN_LIFT_SUPPRESSION, .address_hash = "h");
+		assert_int_equal(holds(h), STOP_NONE);
+		harness_free(h);
+	}
+}
+
+#define ASKED(h, ...)                                                                                                  \
+	GIVEN((h), privacy_request, &((PrivacyRequest){ .request_id = "p1", __VA_ARGS__ }), .shop = "demo", .key = "p1")
+
+static void whoever_is_to_be_erased_is_stopped_at_once(void **state)
+{
+	struct harness *h = fresh();
+
+	(void)state;
+	ASKED(h, .kind = PRIVACY_DATA_REQUEST, .address_hash = "h");
+	assert_int_equal(holds(h), STOP_NONE);
+	ASKED(h, .kind = PRIVACY_REDACT_CUSTOMER, .address_hash = "");
+	assert_int_equal(holds(h), STOP_NONE); /* it names nobody that we could know */
+	ASKED(h, .kind = PRIVACY_REDACT_CUSTOMER, .address_hash = "h");
+	assert_int_equal(holds(h), STOP_OPTED_OUT);
+	ACTED(h, .verb = ADMIN_SETTLE_PRIVACY, .request_id = "p1");
+	assert_int_equal(holds(h), STOP_OPTED_OUT); /* erased, and not to be mailed again */
+	harness_free(h);
+}
+
+static void a_shop_that_is_to_be_erased_is_paused_until_that_is_settled(void **state)
+{
+	struct harness *h = fresh();
+
+	(void)state;
+	GIVEN(h, shop_status, &((ShopStatus){ .mode = MODE_LIVE, .version = 1 }), .shop = "demo", .key = "demo",
+		.version = 1);
+	ASKED(h, .kind = PRIVACY_REDACT_SHOP);
+	assert_int_equal(holds(h), STOP_PAUSED);
+	assert_int_equal(stops_mode(harness_state(h), "demo"), MODE_PAUSED);
+	assert_int_equal(stops_mode(harness_state(h), "other"), MODE_OBSERVE);
+	ACTED(h, .verb = ADMIN_SETTLE_PRIVACY, .request_id = "p2");
+	assert_int_equal(holds(h), STOP_PAUSED);
+	ACTED(h, .verb = ADMIN_SETTLE_PRIVACY, .request_id = "p1");
+	assert_int_equal(holds(h), STOP_NONE);
+	assert_int_equal(stops_mode(harness_state(h), "demo"), MODE_LIVE);
+	harness_free(h);
+}
+
+static void a_stop_of_all_holds_for_every_shop_whatever_its_own_mode_says(void **state)
+{
+	struct harness *h = fresh();
+
+	(void)state;
+	GIVEN(h, shop_status, &((ShopStatus){ .mode = MODE_PAUSED, .version = 1, .priority = 100 }),
+		.shop = SHOP_OF_ALL, .key = SHOP_OF_ALL, .version = 1);
+	GIVEN(h, shop_status, &((ShopStatus){ .mode = MODE_LIVE, .version = 7, .priority = 1000 }), .shop = "demo",
+		.key = "demo", .version = 7);
+	assert_int_equal(holds(h), STOP_PAUSED);
+	assert_int_equal(stops_mode(harness_state(h), "demo"), MODE_PAUSED);
+	assert_int_equal(stops_mode(harness_state(h), "added-later"), MODE_PAUSED);
+	GIVEN(h, shop_status, &((ShopStatus){ .mode = MODE_LIVE, .version = 2, .priority = 100 }), .shop = SHOP_OF_ALL,
+		.key = SHOP_OF_ALL, .version = 2);
+	assert_int_equal(holds(h), STOP_NONE);
+	assert_int_equal(stops_mode(harness_state(h), "demo"), MODE_LIVE);
+	assert_int_equal(stops_mode(harness_state(h), "added-later"), MODE_OBSERVE);
+	harness_free(h);
+}
+
 static void the_owner_stops_one_cart_and_what_it_was_merged_into(void **state)
 {
 	struct harness *h = fresh();
@@ -367,6 +455,10 @@ int main(void)
 		cmocka_unit_test(whoever_said_no_is_stopped_with_the_first_reason),
 		cmocka_unit_test(each_kind_of_no_stops),
 		cmocka_unit_test(lifting_takes_back_what_came_before_it_and_nothing_after),
+		cmocka_unit_test(the_shopper_takes_back_what_was_said_on_the_page_and_nothing_else),
+		cmocka_unit_test(whoever_is_to_be_erased_is_stopped_at_once),
+		cmocka_unit_test(a_shop_that_is_to_be_erased_is_paused_until_that_is_settled),
+		cmocka_unit_test(a_stop_of_all_holds_for_every_shop_whatever_its_own_mode_says),
 		cmocka_unit_test(the_owner_stops_one_cart_and_what_it_was_merged_into),
 		cmocka_unit_test(an_emptied_cart_stops_until_goods_are_back),
 		cmocka_unit_test(only_what_the_shopper_did_holds_a_mail_back),

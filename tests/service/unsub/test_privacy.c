@@ -1,0 +1,164 @@
+/* test_privacy.c: what storefronts ask for on behalf of a person's rights */
+#include "bus/actor/harness.h"
+#include "proto/topics.h"
+#include "services/unsub/unsub.h"
+#include "tests/unit/cmocka_all.h"
+#include <string.h>
+
+static struct harness *fresh(void)
+{
+	return harness_new(&unsub, 1000);
+}
+
+static enum verdict ask(struct harness *h, const char *id, PrivacyKind kind, const char *address_hash)
+{
+	PrivacyRequest request = {
+		.kind = kind, .customer_id = "7", .platform_topic = "customers/redact", .heard_us = 900
+	};
+
+	strcpy(request.request_id, id);
+	strcpy(request.address_hash, address_hash);
+	return WHEN(h, privacy_request, &request, .shop = "demo", .key = id);
+}
+
+static enum verdict settle(struct harness *h, const char *id, const char *address_hash)
+{
+	AdminAction action = { .verb = ADMIN_SETTLE_PRIVACY, .who = "anna", .reason = "erased", .at_us = 950 };
+
+	strcpy(action.request_id, id);
+	strcpy(action.address_hash, address_hash);
+	return WHEN(h, admin_action, &action, .shop = "demo", .key = "k");
+}
+
+static void assert_alarm(struct harness *h, bool raised, const char *begins)
+{
+	struct said said;
+	Alarm alarm;
+
+	assert_true(harness_said(h, &topic_alarm, 0, &alarm, &said));
+	assert_int_equal(alarm.raised, raised);
+	assert_string_equal(alarm.kind, "privacy");
+	assert_string_equal(said.shop, "demo");
+	assert_int_equal(strncmp(alarm.text, begins, strlen(begins)), 0);
+}
+
+static void a_request_to_erase_lists_the_person_and_stands_with_an_alarm(void **state)
+{
+	struct harness *h = fresh();
+	Suppression listed;
+	PrivacyState row;
+	struct said said;
+	Audit audit;
+
+	(void)state;
+	assert_int_equal(ask(h, "p1", PRIVACY_REDACT_CUSTOMER, "h"), DONE);
+	assert_true(harness_said(h, &topic_suppression, 0, &listed, NULL));
+	assert_int_equal(listed.source, OPTOUT_PRIVACY);
+	assert_true(harness_said(h, &topic_privacy_state, 0, &row, &said));
+	assert_false(row.settled);
+	assert_string_equal(row.request.customer_id, "7");
+	assert_int_equal(said.version, 1);
+	assert_false(said.tombstone);
+	assert_true(harness_said(h, &topic_audit, 1, &audit, NULL));
+	assert_string_equal(audit.action, "erasure_asked");
+	assert_string_equal(audit.who, "storefront");
+	assert_string_equal(audit.address_hash, "h");
+	assert_alarm(h, true, "1 request of shop demo");
+	harness_free(h);
+}
+
+static void the_same_request_twice_is_one(void **state)
+{
+	struct harness *h = fresh();
+
+	(void)state;
+	ask(h, "p1", PRIVACY_REDACT_CUSTOMER, "h");
+	assert_int_equal(ask(h, "p1", PRIVACY_REDACT_CUSTOMER, "h"), DONE);
+	assert_int_equal(harness_count(h, NULL), 0);
+	settle(h, "p1", "");
+	assert_int_equal(ask(h, "p1", PRIVACY_REDACT_CUSTOMER, "h"), DONE);
+	assert_int_equal(harness_count(h, NULL), 0); /* repeated late, when it was done */
+	harness_free(h);
+}
+
+static void who_asks_for_his_data_stays_off_the_list(void **state)
+{
+	struct harness *h = fresh();
+	Audit audit;
+
+	(void)state;
+	assert_int_equal(ask(h, "p1", PRIVACY_DATA_REQUEST, "h"), DONE);
+	assert_int_equal(harness_count(h, &topic_suppression), 0);
+	assert_true(harness_said(h, &topic_audit, 0, &audit, NULL));
+	assert_string_equal(audit.action, "data_asked");
+	assert_alarm(h, true, "1 request");
+	harness_free(h);
+}
+
+static void a_request_without_an_address_is_open_all_the_same(void **state)
+{
+	struct harness *h = fresh();
+
+	(void)state;
+	assert_int_equal(ask(h, "p1", PRIVACY_REDACT_CUSTOMER, ""), DONE);
+	assert_int_equal(harness_count(h, &topic_suppression), 0);
+	assert_int_equal(harness_count(h, &topic_privacy_state), 1);
+	assert_int_equal(ask(h, "p2", PRIVACY_REDACT_SHOP, ""), DONE);
+	assert_alarm(h, true, "2 requests");
+	assert_int_equal(ask(h, "", PRIVACY_REDACT_CUSTOMER, "h"), NEVER);
+	harness_free(h);
+}
+
+static void the_alarm_ends_with_the_last_of_them(void **state)
+{
+	struct harness *h = fresh();
+	PrivacyState row;
+	struct said said;
+	Audit audit;
+
+	(void)state;
+	ask(h, "p1", PRIVACY_REDACT_CUSTOMER, "h");
+	ask(h, "p2", PRIVACY_DATA_REQUEST, "h");
+	ask(h, "p3", PRIVACY_DATA_REQUEST, "other");
+	assert_int_equal(settle(h, "p3", ""), DONE);
+	assert_true(harness_said(h, &topic_privacy_state, 0, &row, &said));
+	assert_true(row.settled && said.tombstone);
+	assert_string_equal(row.who, "anna");
+	assert_int_equal(said.version, 2);
+	assert_true(harness_said(h, &topic_audit, 0, &audit, NULL));
+	assert_string_equal(audit.action, "privacy_settled");
+	assert_string_equal(audit.who, "anna");
+	assert_string_equal(audit.before, "open");
+	assert_alarm(h, true, "2 requests");
+	assert_int_equal(settle(h, "p3", ""), DONE);
+	assert_int_equal(harness_count(h, NULL), 0);
+	assert_int_equal(settle(h, "", "h"), DONE); /* all of one person, as after erasing him */
+	assert_int_equal(harness_count(h, &topic_privacy_state), 2);
+	assert_alarm(h, false, "all privacy requests");
+	harness_free(h);
+}
+
+static void what_names_no_request_is_not_settled(void **state)
+{
+	struct harness *h = fresh();
+
+	(void)state;
+	assert_int_equal(settle(h, "", ""), NEVER);
+	assert_int_equal(settle(h, "unheard-of", ""), DONE);
+	assert_int_equal(harness_count(h, NULL), 0);
+	harness_free(h);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(a_request_to_erase_lists_the_person_and_stands_with_an_alarm),
+		cmocka_unit_test(the_same_request_twice_is_one),
+		cmocka_unit_test(who_asks_for_his_data_stays_off_the_list),
+		cmocka_unit_test(a_request_without_an_address_is_open_all_the_same),
+		cmocka_unit_test(the_alarm_ends_with_the_last_of_them),
+		cmocka_unit_test(what_names_no_request_is_not_settled),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
