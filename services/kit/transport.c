@@ -3,7 +3,7 @@
  *
  * Promises:  the null transport claims like the others and delivers nothing: for benches and rehearsals.
  * Fails by:  die() with a remedy on an unusable configuration.
- * Read next: transport_maildir.c, transport_smtp.c
+ * Read next: transport_maildir.c, transport_smtp.c, transport_ses.c
  */
 #include "services/kit/transport.h"
 #include "bus/base/cleanup.h"
@@ -14,6 +14,7 @@
 #include "services/kit/settings.h"
 #include "services/kit/steps.h"
 #include <errno.h>
+#include <openssl/crypto.h>
 
 struct mail_result mail_result_of(enum mail_end end, const char *transport, const char *words)
 {
@@ -21,6 +22,29 @@ struct mail_result mail_result_of(enum mail_end end, const char *transport, cons
 	TEXT_COPY(result.transport, transport);
 	TEXT_COPY(result.words, words);
 	return result;
+}
+
+void mail_words(const char *said, size_t len, char ret[256])
+{
+	const size_t room = 256;
+	size_t to = 0;
+	for (size_t i = 0; i < len && to + 12 < room;) {
+		size_t word = i;
+		while (word < len && said[word] != ' ')
+			word++;
+		if (memchr(said + i, '@', word - i)) {
+			to += (size_t)snprintf(ret + to, room - to, "(address)");
+		} else {
+			for (; i < word && to + 2 < room; i++)
+				if (said[i] > ' ' && said[i] < 0x7f)
+					ret[to++] = said[i];
+		}
+		ret[to++] = ' ';
+		i = word + 1;
+	}
+	while (to && ret[to - 1] == ' ')
+		to--;
+	ret[to] = 0;
 }
 
 /* ---- null ---- */
@@ -97,6 +121,25 @@ static struct effect_driver *smtp_from(const struct config *config, const struct
 	return transport_smtp_new(&settings);
 }
 
+static struct effect_driver *ses_from(const struct config *config, const struct clock *clock)
+{
+	_cleanup_(buffer_free) struct buffer key = { 0 };
+	char path[256];
+	settings_secret_path(config, "ses.key", path);
+	int r = file_read_secret(path, &key);
+	if (r < 0)
+		die("%s: %s: write ACCESS_KEY_ID:SECRET_ACCESS_KEY there (with a third part, the session token, if "
+		    "there is "
+		    "one), readable by this user alone (chmod 600)",
+			path, strerror(-r));
+	OPENSSL_cleanse(key.data, key.room); /* read again for each mail: only whether it is there was asked */
+	return transport_ses_new(&(struct ses_settings){ .region = given(config, "ses-region"),
+		.endpoint = given(config, "ses-endpoint"),
+		.configuration_set = given(config, "ses-configuration-set"),
+		.ca = given(config, "ses-ca"),
+		.http = http_settings_of(config, clock) });
+}
+
 static struct effect_driver *maildir_from(const struct config *config)
 {
 	char folder[512];
@@ -114,7 +157,9 @@ struct effect_driver *mail_driver_new(const struct config *config, const struct 
 		return maildir_from(config);
 	if (strcmp(transport, "smtp") == 0)
 		return smtp_from(config, clock);
+	if (strcmp(transport, "ses") == 0)
+		return ses_from(config, clock);
 	if (strcmp(transport, "null") == 0)
 		return transport_null_new();
-	die("[mail] transport = %s: expected maildir, smtp or null", transport);
+	die("[mail] transport = %s: expected maildir, smtp, ses or null", transport);
 }

@@ -7,6 +7,7 @@
 #ifndef KIT_TRANSPORT_H
 #define KIT_TRANSPORT_H
 
+#include "services/kit/http.h"
 #include "services/kit/mail.h"
 
 struct effect_driver *transport_null_new(void);
@@ -24,6 +25,20 @@ struct smtp_settings {
 };
 struct effect_driver *transport_smtp_new(const struct smtp_settings *settings); /* copies all but the clock */
 
+#define SES_ERROR_HEADER "x-amzn-ErrorType"
+struct ses_settings {
+	const char *region;
+	const char *endpoint;          /* NULL: the region's own */
+	const char *configuration_set; /* NULL: none */
+	const char *ca;                /* NULL: the system's */
+	struct http_settings http;
+};
+struct effect_driver *transport_ses_new(const struct ses_settings *settings); /* copies all but the clock */
+/* `went`: the last byte of the mail was let go before this answer came. */
+struct mail_result ses_result_of(const struct http_answer *answer, bool went);
+
+/* What a server said, as it may stand in logs and facts: printable ASCII, and no word that contains an address. */
+void mail_words(const char *said, size_t len, char ret[256]);
 struct mail_result mail_result_of(enum mail_end end, const char *transport, const char *words);
 
 #endif

@@ -25,25 +25,8 @@ enum {
 
 void smtp_answer_note(struct smtp_answer *answer, const char *line, size_t len)
 {
-	size_t to = 0;
 	answer->code = len < 3 ? 0 : strtol((char[]){ line[0], line[1], line[2], 0 }, NULL, 10);
-	for (size_t i = 0; i < len && to + 12 < sizeof(answer->text);) {
-		size_t word = i;
-		while (word < len && line[word] != ' ')
-			word++;
-		if (memchr(line + i, '@', word - i)) {
-			to += (size_t)snprintf(answer->text + to, sizeof(answer->text) - to, "(address)");
-		} else {
-			for (; i < word && to + 2 < sizeof(answer->text); i++)
-				if (line[i] > ' ' && line[i] < 0x7f)
-					answer->text[to++] = line[i];
-		}
-		answer->text[to++] = ' ';
-		i = word + 1;
-	}
-	while (to && answer->text[to - 1] == ' ')
-		to--;
-	answer->text[to] = 0;
+	mail_words(line, len, answer->text);
 }
 
 /* ---- libcurl's side ---- */

@@ -161,6 +161,9 @@ class Probe:
         if "smtp-password" in mail:
             (secrets / "smtp.password").write_text(mail.pop("smtp-password") + "\n")
             (secrets / "smtp.password").chmod(0o600)
+        if "ses-key" in mail:
+            (secrets / "ses.key").write_text(mail.pop("ses-key") + "\n")
+            (secrets / "ses.key").chmod(0o600)
         keys = "\n".join(f"{key} = {value}" for key, value in mail.items())
         config = folder / "cartbus.conf"
         config.write_text(f"[paths]\nstate = {folder}\nsecrets = {secrets}\n[mail]\n{keys}\n")
