@@ -15,7 +15,7 @@ enum {
 };
 
 struct reading {
-	const char *topic, *shop, *key;
+	const char *topic, *shop, *or_shop, *key;
 	uint64_t hash; /* of shop and key, when both are given */
 	uint64_t limit;
 	size_t bytes;
@@ -34,11 +34,16 @@ static json_t *describe(const struct logged *logged, const Envelope *envelope, s
 	return object;
 }
 
+static bool is_of_shop(const struct reading *reading, const char *shop)
+{
+	return !reading->shop || strcmp(reading->shop, shop) == 0 ||
+		(reading->or_shop && strcmp(reading->or_shop, shop) == 0);
+}
+
 static bool matches(const struct reading *reading, const Envelope *envelope)
 {
 	return (!reading->topic || strcmp(reading->topic, envelope->topic) == 0) &&
-		(!reading->shop || strcmp(reading->shop, envelope->shop) == 0) &&
-		(!reading->key || strcmp(reading->key, envelope->key) == 0);
+		is_of_shop(reading, envelope->shop) && (!reading->key || strcmp(reading->key, envelope->key) == 0);
 }
 
 static int look_at(struct broker *broker, struct reading *reading, uint64_t seq)
@@ -65,7 +70,7 @@ static void set_hash(struct reading *reading)
 {
 	Envelope envelope = { 0 };
 
-	if (!reading->shop || !reading->key)
+	if (!reading->shop || reading->or_shop || !reading->key)
 		return;
 	snprintf(envelope.shop, sizeof(envelope.shop), "%s", reading->shop);
 	snprintf(envelope.key, sizeof(envelope.key), "%s", reading->key);
@@ -82,6 +87,7 @@ json_t *answer_read(struct broker *broker, json_t *argument, char ret_error[256]
 	struct reading reading = {
 		.topic = argument_text(argument, "topic"),
 		.shop = argument_text(argument, "shop"),
+		.or_shop = argument_text(argument, "or_shop"),
 		.key = argument_text(argument, "key"),
 		.limit = argument_number(argument, "limit", MESSAGES_USUAL),
 	};

@@ -30,6 +30,8 @@ static const struct subcommand {
 	{ "shop mode", "NAME MODE", "observe, mail-me, live or paused: the kill switch", command_shop_mode },
 	{ "shop secret", "NAME", "where the webhook secret lies; --rotate makes a new one", command_shop_secret },
 	{ "rules check", "FILE", "what do these rules mean, or where are they wrong?", command_rules_check },
+	{ "rules try", "[SHOP] FILE", "what would these rules have done to the carts of the last days?",
+		command_rules_try },
 	{ "preview", "SHOP CART", "the mail that a cart would get", command_preview },
 	{ "webhook send", "SHOP", "send a signed sample webhook to the gateway", command_webhook_send },
 	{ NULL, NULL, "See", NULL },

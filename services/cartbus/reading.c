@@ -92,6 +92,8 @@ static json_t *question(const struct reading_filter *filter, uint64_t from)
 		json_object_set_new(what, "topic", json_string(filter->topic));
 	if (filter->shop)
 		json_object_set_new(what, "shop", json_string(filter->shop));
+	if (filter->or_shop)
+		json_object_set_new(what, "or_shop", json_string(filter->or_shop));
 	if (filter->key)
 		json_object_set_new(what, "key", json_string(filter->key));
 	return what;
@@ -132,6 +134,50 @@ int reading_each(const struct command *command, struct client *client, const str
 		if (!more)
 			return EXIT_FINE;
 	}
+}
+
+/* The first message that is not before `seq`: its number and time. false: there is none, or nobody answers. */
+static bool message_from(const struct command *command, struct client *client, uint64_t *seq, int64_t *ret_us)
+{
+	bool found = false;
+
+	for (json_int_t from = (json_int_t)*seq; from > 0 && !found;) {
+		json_t *page = command_ask(command, client, "read", json_pack("{s:I,s:i}", "from", from, "limit", 1));
+		const json_t *first = json_array_get(json_object_get(page, "messages"), 0);
+
+		found = first != NULL;
+		if (found) {
+			*seq = (uint64_t)json_integer_value(json_object_get(first, "seq"));
+			*ret_us = json_integer_value(json_object_get(first, "time_us"));
+		}
+		from = json_integer_value(json_object_get(page, "next"));
+		json_decref(page);
+	}
+	return found;
+}
+
+int reading_find(
+	const struct command *command, struct client *client, int64_t time_us, uint64_t *ret_seq, int64_t *ret_us)
+{
+	json_t *status = command_ask(command, client, "status", NULL);
+	uint64_t low = 1, high = (uint64_t)json_integer_value(json_object_get(status, "head")) + 1;
+
+	if (!status)
+		return EXIT_NO;
+	json_decref(status);
+	*ret_us = 0;
+	while (low < high) { /* log time never goes backwards */
+		uint64_t middle = low + (high - low) / 2, at = middle;
+		int64_t at_us;
+
+		if (!message_from(command, client, &at, &at_us) || at_us >= time_us)
+			high = middle;
+		else
+			low = at + 1;
+	}
+	*ret_seq = low;
+	message_from(command, client, ret_seq, ret_us);
+	return EXIT_FINE;
 }
 
 json_t *entry_json(const struct entry *entry)

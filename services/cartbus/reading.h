@@ -19,12 +19,17 @@ struct entry { /* borrowed for the call */
 struct reading_filter {
 	uint64_t from;
 	const char *topic, *shop, *key; /* NULL: any */
+	const char *or_shop;            /* a second one; NULL: none */
 };
 
 /* Calls each() in log order until it returns false or the log ends. An exit; complains when it fails. */
 typedef bool entry_fn(const struct entry *entry, void *context);
 int reading_each(const struct command *command, struct client *client, const struct reading_filter *filter,
 	entry_fn *each, void *context);
+
+/* The first message at or after this log time, and its time; one past the last one, and 0: there is none. An exit. */
+int reading_find(
+	const struct command *command, struct client *client, int64_t time_us, uint64_t *ret_seq, int64_t *ret_us);
 
 /* How far back the log goes, in words: a line for each class of which something was dropped by its age. `kept`: of "status". */
 void print_reach(const json_t *kept, const char *zone);

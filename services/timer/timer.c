@@ -99,7 +99,7 @@ static void set_again(struct turn *turn, const char *shop, const TimerSet *set)
 	SAY(turn, timer_set, set, .shop = shop, .key = set->name, .version = set->version);
 }
 
-static void fire(struct turn *turn, const char *shop, const TimerSet *set)
+void timer_fire(struct turn *turn, const char *shop, const TimerSet *set)
 {
 	if (!say_what_was_asked(turn, shop, set))
 		say_unreadable(turn, shop, set);
@@ -139,7 +139,7 @@ static void fire_due(const struct state *state, struct turn *turn)
 	count = gather_due(state, turn_now_us(turn), due);
 	for (int i = 0; i < count; i++) {
 		if (timers_get(state, due[i].shop, due[i].name, &set))
-			fire(turn, due[i].shop, &set);
+			timer_fire(turn, due[i].shop, &set);
 	}
 }
 

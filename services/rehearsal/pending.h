@@ -1,0 +1,33 @@
+/*
+ * pending.h: a message that was said, kept until it has been decided on
+ */
+#ifndef REHEARSAL_PENDING_H
+#define REHEARSAL_PENDING_H
+
+#include "proto/topics.h"
+#include "services/rehearsal/cast.h"
+
+struct message {
+	struct said said; /* its strings are below */
+	char topic[32], shop[64], key[200];
+	struct buffer payload;
+};
+
+/* A copy with this number and time. */
+struct message *message_new(const struct said *said, struct bytes payload, uint64_t seq, int64_t time_us);
+void message_free(struct message *message); /* takes NULL */
+
+struct pending {
+	struct message *message;
+	enum role role;            /* who decides on it */
+	uint64_t past;             /* its number in history; 0: history does not know it */
+	size_t turns_left;         /* that history made about it and that have not come yet */
+	struct alone_turn running; /* an effect that has claimed: kind is set */
+	uint32_t failures;
+	SendClaim claim;         /* of that effect */
+	uint64_t as_it_did_from; /* from there on what is said about it is history's; 0: nothing is */
+};
+
+void pending_free(struct pending *pending); /* takes NULL */
+
+#endif
