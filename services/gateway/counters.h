@@ -21,6 +21,12 @@
 	X(cut_off)         /* too slow, or the body too long */                                                        \
 	X(crowded_out)     /* the longest without a request when there was no room for another connection */           \
 	X(optouts)                                                                                                     \
+	X(taken_back) /* undone by the shopper */                                                                      \
+	X(actions)    /* by the owner's links */                                                                       \
+	X(links_used) /* an owner's link that was used before */                                                       \
+	X(links_expired)                                                                                               \
+	X(links_forged) /* or cut, or of a shop that is not here */                                                    \
+	X(privacy)      /* requests of storefronts */                                                                  \
 	X(clicks)
 
 struct counters {

@@ -191,6 +191,20 @@ static int encode(struct reception *reception, const char *shop, const char *ide
 		&wish->message);
 }
 
+static int encode_privacy(struct reception *reception, const char *shop, const char *idem, struct wish *wish)
+{
+	const PrivacyRequest *request = &reception->event->privacy;
+	struct say how = { .shop = shop, .key = request->request_id, .idem = idem };
+	char trace[56];
+
+	hook_trace(trace);
+	wish->stop = request->kind != PRIVACY_DATA_REQUEST;
+	TEXT_COPY(wish->shop, shop);
+	reception->counters->privacy++;
+	return message_encode(
+		&topic_privacy_request, &how, trace, clock_wall_us(reception->clock), request, &wish->message);
+}
+
 static bool keep_unreadable(struct reception *reception, const struct platform *platform,
 	const struct event_source *source, const struct request *request, struct answer *answer)
 {
@@ -225,6 +239,8 @@ static bool judge(struct reception *reception, const struct platform *platform, 
 			return true;
 		snprintf(reception->event->why, sizeof(reception->event->why), "it is too large for the bus");
 		return keep_unreadable(reception, platform, source, request, answer);
+	case READ_PRIVACY:
+		return encode_privacy(reception, source->shop, idem, wish) == 0;
 	case READ_UNREADABLE:
 		return keep_unreadable(reception, platform, source, request, answer);
 	case READ_NOTHING:

@@ -416,13 +416,14 @@ static void listen_http(const struct config *config)
 		die("the HTTP server does not start");
 }
 
-static void open_reception(const char *folder, const struct config *config)
+static void open_reception(const char *folder, const struct runtime *runtime, const struct config *config)
 {
 	snprintf(http.shops_folder, sizeof(http.shops_folder), "%s", config_get(config, "paths", NULL, "shops"));
 	snprintf(http.rejected_folder, sizeof(http.rejected_folder), "%s/rejected", folder);
 	http.reception = (struct reception){
 		.secrets = secrets_open(http.shops_folder, config_get(config, "paths", NULL, "secrets")),
 		.clock = http.clock,
+		.runtime = runtime,
 		.counters = &http.counters,
 		.shops_folder = http.shops_folder,
 		.rejected_folder = http.rejected_folder,
@@ -451,7 +452,7 @@ void http_start(struct loop *loop, struct runtime *runtime, const struct config 
 		die("no eventfd: too many open files?");
 	http.report_at_us = now_us() + report_us;
 	http.library_at_us = -1;
-	open_reception(folder, config);
+	open_reception(folder, runtime, config);
 	http.door = door_open(folder, runtime, clock, &http.counters, wake, NULL);
 	tell_absence(folder, runtime_instance(runtime));
 	listen_http(config);

@@ -2,94 +2,19 @@
  * reception.c: from a request to what it means
  *
  * Promises:  every request gets an answer that says in words what happened; a GET changes nothing; pages carry no address.
- * Read next: route.c, hook.c (webhooks), page.c (unsubscribe)
+ * Read next: route.c, hook.c (webhooks), unsubscribe.c, action.c (the owner's links)
  */
 #include "services/gateway/reception.h"
-#include "bus/base/cleanup.h"
-#include "bus/base/file.h"
 #include "bus/base/log.h"
 #include "bus/base/text.h"
 #include "proto/topics.h"
+#include "services/gateway/action.h"
 #include "services/gateway/hook.h"
-#include "services/gateway/page.h"
+#include "services/gateway/unsubscribe.h"
 #include "services/kit/return_link.h"
-#include "services/kit/shop.h"
 #include "services/kit/signed_link.h"
 #include <inttypes.h>
 #include <stdio.h>
-
-enum { SHOP_CONF_MOST = 64 * 1024 };
-
-/* How the shop calls itself; its plain name while its configuration cannot be read. */
-static void find_title(const struct reception *reception, const char *shop, char ret[100])
-{
-	_cleanup_(buffer_free) struct buffer text = { 0 };
-	struct config_error error;
-	static struct shop parsed; /* large */
-	char path[512];
-
-	text_copy(ret, 100, shop);
-	snprintf(path, sizeof(path), "%s/%s/shop.conf", reception->shops_folder, shop);
-	if (!shop_name_valid(shop) || file_read(path, SHOP_CONF_MOST, &text) < 0)
-		return;
-	if (shop_parse(buffer_text(&text), shop, path, &parsed, &error) == 0 && parsed.title[0])
-		text_copy(ret, 100, parsed.title);
-}
-
-static void answer_page(
-	const struct reception *reception, enum page page, unsigned status, const char *shop, struct answer *answer)
-{
-	char title[100];
-
-	find_title(reception, shop, title);
-	answer->status = status;
-	answer->content_type = "text/html; charset=utf-8";
-	page_write(page, title, &answer->body);
-}
-
-static int encode_optout(
-	struct reception *reception, const struct signed_link *link, OptoutSource source, struct wish *wish)
-{
-	OptoutRequest asked = { .source = source, .heard_us = clock_wall_us(reception->clock) };
-	char random[33], idem[64], trace[56];
-	struct say how = { .shop = link->shop, .key = link->address_hash, .idem = idem };
-
-	/* A key per request, not per link: after a suppression was lifted the same link must work again. */
-	hook_trace(trace);
-	text_random_name(random);
-	snprintf(idem, sizeof(idem), "optout:%s", random);
-	TEXT_COPY(asked.address_hash, link->address_hash);
-	TEXT_COPY(asked.cart_id, link->cart_id);
-	TEXT_COPY(wish->shop, link->shop);
-	wish->stop = true;
-	wish->page = true;
-	return message_encode(
-		&topic_optout_request, &how, trace, clock_wall_us(reception->clock), &asked, &wish->message);
-}
-
-static bool receive_link(struct reception *reception, const struct route *route, const struct request *request,
-	struct answer *answer, struct wish *wish)
-{
-	struct signed_link link;
-	enum page_post posted;
-
-	if (signed_link_read(secrets_link_key(reception->secrets), route->name, LINK_UNSUBSCRIBE, &link) < 0) {
-		reception->counters->malformed++;
-		answer_page(reception, PAGE_BAD_LINK, 404, "", answer);
-		return false;
-	}
-	if (route->entrance == ENTRANCE_PAGE) {
-		answer_page(reception, PAGE_ASK, 200, link.shop, answer);
-		return false;
-	}
-	posted = page_posted(request_header(request, "Content-Type"), request->body);
-	if (posted != POST_NOTHING &&
-		encode_optout(reception, &link, posted == POST_ONE_CLICK ? OPTOUT_ONE_CLICK : OPTOUT_PAGE, wish) == 0)
-		return true;
-	reception->counters->malformed++;
-	answer_page(reception, PAGE_ASK, 400, link.shop, answer);
-	return false;
-}
 
 /* ---- the way back to the basket ---- */
 
@@ -135,7 +60,7 @@ static bool receive_return(struct reception *reception, const struct route *rout
 
 	if (!request->to || return_link_read(key, route->name, request->to, &link) < 0) {
 		reception->counters->malformed++;
-		answer_page(reception, PAGE_BAD_RETURN, 404, "", answer);
+		unsubscribe_show(reception, PAGE_BAD_RETURN, request, answer);
 		return false;
 	}
 	wish->location = request->to;
@@ -164,7 +89,10 @@ bool reception_receive(
 		return hook_receive(reception, &route, request, answer, wish);
 	case ENTRANCE_PAGE:
 	case ENTRANCE_OPTOUT:
-		return receive_link(reception, &route, request, answer, wish);
+		return unsubscribe_receive(reception, &route, request, answer, wish);
+	case ENTRANCE_ACTION_PAGE:
+	case ENTRANCE_ACTION:
+		return action_receive(reception, &route, request, answer, wish);
 	case ENTRANCE_RETURN:
 		return receive_return(reception, &route, request, answer, wish);
 	case ENTRANCE_WRONG_METHOD:
@@ -181,29 +109,8 @@ bool reception_receive(
 	return refuse(reception, 404, "nothing is here", answer);
 }
 
-static void finish_page(struct reception *reception, const struct wish *wish, enum door_end end, struct answer *answer)
+static void finish_webhook(enum door_end end, uint64_t seq, const char *why, struct answer *answer)
 {
-	if (end == DOOR_REFUSED) {
-		answer_page(reception, PAGE_NOT_NOW, 503, wish->shop, answer);
-		return;
-	}
-	reception->counters->optouts++;
-	answer_page(reception, PAGE_DONE, 200, wish->shop, answer);
-}
-
-void reception_finish(struct reception *reception, const struct wish *wish, enum door_end end, uint64_t seq,
-	const char *why, struct answer *answer)
-{
-	if (wish->location) {
-		reception->counters->clicks += end != DOOR_REFUSED;
-		answer_redirect(wish->location, answer);
-		return;
-	}
-	reception->counters->refused += end == DOOR_REFUSED;
-	if (wish->page) {
-		finish_page(reception, wish, end, answer);
-		return;
-	}
 	answer->status = 200;
 	answer->content_type = "application/json";
 	switch (end) {
@@ -218,6 +125,29 @@ void reception_finish(struct reception *reception, const struct wish *wish, enum
 		break;
 	case DOOR_REFUSED:
 		answer_json_error(answer, 503, why);
+		break;
+	}
+}
+
+void reception_finish(struct reception *reception, const struct wish *wish, enum door_end end, uint64_t seq,
+	const char *why, struct answer *answer)
+{
+	if (wish->location) {
+		reception->counters->clicks += end != DOOR_REFUSED;
+		answer_redirect(wish->location, answer);
+		return;
+	}
+	reception->counters->refused += end == DOOR_REFUSED;
+	switch (wish->of) {
+	case WISH_OPTOUT:
+	case WISH_TAKE_BACK:
+		unsubscribe_finish(reception, wish, end, answer);
+		break;
+	case WISH_ACTION:
+		action_finish(reception, wish, end, answer);
+		break;
+	case WISH_WEBHOOK:
+		finish_webhook(end, seq, why, answer);
 		break;
 	}
 }

@@ -7,15 +7,18 @@
 #include "bus/base/clock.h"
 #include "services/gateway/counters.h"
 #include "services/gateway/door.h"
+#include "services/gateway/page_texts.h"
 #include "services/gateway/request.h"
 #include "services/gateway/secrets.h"
+#include "services/kit/admin_link.h"
 
 struct reception {
 	struct secrets *secrets;
 	const struct clock *clock;
 	struct counters *counters;
 	const char *shops_folder, *rejected_folder;
-	struct event *event; /* room for one: it is large */
+	const struct runtime *runtime; /* what was folded; NULL: nothing */
+	struct event *event;           /* room for one: it is large */
 	struct warnings {
 		int64_t last_us; /* boot time */
 		uint64_t swallowed;
@@ -25,9 +28,18 @@ struct reception {
 struct wish {
 	struct buffer message; /* encoded */
 	bool stop;             /* as of door_knock */
-	bool page;             /* answered to a person */
+	enum wish_of {
+		WISH_WEBHOOK,
+		WISH_OPTOUT,
+		WISH_TAKE_BACK,
+		WISH_ACTION
+	} of;                           /* all but the first are answered with a page */
+	const struct page_texts *texts; /* of an opt-out and of taking it back */
+	int64_t undo_us;                /* as of page.h */
+	struct admin_link link;         /* of an action */
 	const char *location; /* who asked goes on to there, whatever comes of the message; borrowed from the request */
 	char shop[64];
+	char address_hash[40]; /* of an opt-out */
 };
 
 /* true: `wish` is to be let in, and reception_finish makes the answer; false: `answer` is complete. */

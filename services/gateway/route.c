@@ -41,13 +41,14 @@ static bool take_token(const char *token, struct route *ret)
 	return *token && !strpbrk(token, "/%") && text_copy(ret->name, sizeof(ret->name), token);
 }
 
-static struct route find_page(const char *method, const char *token)
+/* A page that shows, and does what it shows when it is posted to. */
+static struct route find_page(const char *method, const char *token, enum entrance show, enum entrance act)
 {
-	struct route route = { .entrance = is_read(method) ? ENTRANCE_PAGE : ENTRANCE_OPTOUT };
+	struct route route = { .entrance = is_read(method) ? show : act };
 
 	if (!take_token(token, &route))
 		return (struct route){ .entrance = ENTRANCE_UNKNOWN };
-	if (route.entrance == ENTRANCE_PAGE || strcmp(method, "POST") == 0)
+	if (route.entrance == show || strcmp(method, "POST") == 0)
 		return route;
 	return (struct route){ .entrance = ENTRANCE_WRONG_METHOD, .allow = "GET, HEAD, POST" };
 }
@@ -68,7 +69,9 @@ struct route route_find(const char *method, const char *path)
 	if (text_starts(path, "/hooks/"))
 		return find_hook(method, path + strlen("/hooks/"));
 	if (text_starts(path, "/u/"))
-		return find_page(method, path + strlen("/u/"));
+		return find_page(method, path + strlen("/u/"), ENTRANCE_PAGE, ENTRANCE_OPTOUT);
+	if (text_starts(path, "/a/"))
+		return find_page(method, path + strlen("/a/"), ENTRANCE_ACTION_PAGE, ENTRANCE_ACTION);
 	if (text_starts(path, "/r/"))
 		return find_return(method, path + strlen("/r/"));
 	if (strcmp(path, "/healthz") != 0)

@@ -12,6 +12,8 @@ enum entrance {
 	ENTRANCE_GENERIC,     /* POST /hooks/<shop>/cart */
 	ENTRANCE_PAGE,        /* GET, HEAD /u/<token>: shows, changes nothing */
 	ENTRANCE_OPTOUT,      /* POST /u/<token> */
+	ENTRANCE_ACTION_PAGE, /* GET, HEAD /a/<token>: the owner's link; shows, changes nothing */
+	ENTRANCE_ACTION,      /* POST /a/<token> */
 	ENTRANCE_RETURN,      /* GET, HEAD /r/<token>?to=<URL>: leads there, and is counted */
 	ENTRANCE_HEALTH,      /* GET, HEAD /healthz */
 	ENTRANCE_UNKNOWN,     /* 404 */

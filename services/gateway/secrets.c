@@ -10,6 +10,7 @@
 #include "bus/base/log.h"
 #include "bus/base/map.h"
 #include "bus/base/memory.h"
+#include "services/kit/admin_link.h"
 #include "services/kit/shop.h"
 #include <errno.h>
 #include <limits.h>
@@ -36,7 +37,7 @@ struct shop_secrets {
 
 struct secrets {
 	char shops[PATH_MAX / 2], folder[PATH_MAX / 2];
-	struct buffer address_key, link_key;
+	struct buffer address_key, link_key, admin_key;
 	struct map *by_shop;
 	uint64_t look; /* counts secrets_look_again; from 1 */
 };
@@ -65,6 +66,19 @@ static void read_key(const struct secrets *secrets, const char *name, struct buf
 		die("the secret %s is too short: 32 random bytes in hex were expected", path);
 }
 
+/* Without it the owner's links do not work, and all else does. */
+static void read_admin_key(struct secrets *secrets)
+{
+	char path[PATH_MAX];
+
+	snprintf(path, sizeof(path), "%s/%s", secrets->folder, ADMIN_LINK_KEY);
+	if (access(path, F_OK) == 0)
+		read_key(secrets, ADMIN_LINK_KEY, &secrets->admin_key);
+	else
+		log_event(LOG_NOTICE,
+			"there is no %s: the owner's links of the export do not work; `cartbus up` makes it", path);
+}
+
 struct secrets *secrets_open(const char *shops_folder, const char *secrets_folder)
 {
 	struct secrets *secrets = memory_new(sizeof(*secrets));
@@ -73,6 +87,7 @@ struct secrets *secrets_open(const char *shops_folder, const char *secrets_folde
 	snprintf(secrets->folder, sizeof(secrets->folder), "%s", secrets_folder);
 	read_key(secrets, "address.key", &secrets->address_key);
 	read_key(secrets, "link.key", &secrets->link_key);
+	read_admin_key(secrets);
 	secrets->by_shop = map_new();
 	secrets->look = 1;
 	return secrets;
@@ -97,6 +112,7 @@ void secrets_close(struct secrets *secrets)
 	map_free(secrets->by_shop);
 	forget(&secrets->address_key);
 	forget(&secrets->link_key);
+	forget(&secrets->admin_key);
 	free(secrets);
 }
 
@@ -113,6 +129,11 @@ struct bytes secrets_address_key(const struct secrets *secrets)
 struct bytes secrets_link_key(const struct secrets *secrets)
 {
 	return buffer_bytes(&secrets->link_key);
+}
+
+struct bytes secrets_admin_key(const struct secrets *secrets)
+{
+	return buffer_bytes(&secrets->admin_key);
 }
 
 static struct stamp stamp_of(const char *path)
@@ -172,7 +193,7 @@ static void look_up(const struct secrets *secrets, const char *shop, struct shop
 	entry->looked = secrets->look;
 }
 
-static bool shop_is_there(const struct secrets *secrets, const char *shop)
+bool secrets_shop_is_there(const struct secrets *secrets, const char *shop)
 {
 	char path[PATH_MAX];
 
@@ -185,7 +206,7 @@ int secrets_of_shop(struct secrets *secrets, const char *shop, const struct secr
 	struct shop_secrets *entry = map_get(secrets->by_shop, bytes_of(shop));
 
 	if (!entry || entry->looked != secrets->look) {
-		if (!shop_is_there(secrets, shop))
+		if (!secrets_shop_is_there(secrets, shop))
 			return -ENOENT;
 		entry = shop_entry(secrets, shop); /* only of shops that are there: a stranger cannot fill the map */
 		look_up(secrets, shop, entry);

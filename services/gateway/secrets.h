@@ -13,7 +13,7 @@
 
 struct secrets;
 
-/* Reads address.key and link.key; die()s with a remedy when they cannot be read. */
+/* Reads address.key and link.key; die()s with a remedy when they cannot be read. And admin.key, if it is there. */
 struct secrets *secrets_open(const char *shops_folder, const char *secrets_folder);
 void secrets_close(struct secrets *secrets);
 
@@ -21,6 +21,8 @@ void secrets_look_again(struct secrets *secrets);
 
 struct bytes secrets_address_key(const struct secrets *secrets);
 struct bytes secrets_link_key(const struct secrets *secrets);
+struct bytes secrets_admin_key(const struct secrets *secrets); /* empty: there is none */
+bool secrets_shop_is_there(const struct secrets *secrets, const char *shop);
 /*
  * -ENOENT: no such shop. -ENOKEY: the shop is there, its secret is not or is too short; -EPERM: its file is open to others;
  * otherwise the file system's. *ret is borrowed until the next call.

@@ -14,6 +14,7 @@
 enum reading {
 	READ_CHANGED,   /* event.changed */
 	READ_CHECKOUT,  /* event.checkout */
+	READ_PRIVACY,   /* event.privacy */
 	READ_NOTHING,   /* authentic, understood, and of no interest; why says so */
 	READ_UNREADABLE /* authentic, and it will never be readable; why says so, without quoting the body */
 };
@@ -30,6 +31,7 @@ struct event_source {
 struct event {
 	CartChanged changed;
 	CartCheckout checkout;
+	PrivacyRequest privacy;
 	char webhook_id[72]; /* the generic one carries it in the body */
 	char why[200];
 };
@@ -37,6 +39,10 @@ struct event {
 enum reading shopify_read(const struct event_source *source, struct bytes body, struct event *ret);
 enum reading woocommerce_read(const struct event_source *source, struct bytes body, struct event *ret);
 enum reading generic_read(const struct event_source *source, struct bytes body, struct event *ret);
+
+/* The topics that every app of Shopify must hear (customers/redact, shop/redact, customers/data_request). */
+bool shopify_is_privacy(const char *topic);
+enum reading shopify_read_privacy(const struct event_source *source, struct bytes body, struct event *ret);
 
 /* The message's key: the first token that the storefront gave. "": it names no cart at all. */
 const char *event_key(const CartIds *ids);

@@ -290,6 +290,8 @@ enum reading shopify_read(const struct event_source *source, struct bytes body, 
 
 	event_clear(ret);
 	TEXT_COPY(ret->webhook_id, source->webhook_id);
+	if (shopify_is_privacy(source->topic))
+		return shopify_read_privacy(source, body, ret);
 	if (!topic_is_ours(source->topic))
 		return nothing(ret, "this topic is not one that cartbus uses");
 	json = fields_parse(body, ret->why);

@@ -64,6 +64,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len)
 		must_be_sayable(CartCheckout_fields, &event.checkout);
 		must_be_clean(event.checkout.ids.email);
 		break;
+	case READ_PRIVACY:
+		must_be_sayable(PrivacyRequest_fields, &event.privacy);
+		MUST(*event.privacy.request_id);
+		break;
 	case READ_NOTHING:
 	case READ_UNREADABLE:
 		MUST(*event.why);

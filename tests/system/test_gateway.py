@@ -214,7 +214,7 @@ def test_following_the_link_shows_a_page_and_changes_nothing(system, shop, head)
     (b"unsubscribe=yes", "application/x-www-form-urlencoded", 0),
 ])
 def test_a_mailbox_or_the_button_unsubscribes(system, shop, head, body, kind, source):
-    answer = system.request("POST", shop.unsubscribe_path(ADDRESS, "c-1"), body, {"Content-Type": kind})
+    answer = system.request("POST", shop.unsubscribe_path(ADDRESS, "c-1"), body, {"Content-Type": kind, "Accept-Language": "en"})
     assert answer.status == 200 and "You are unsubscribed" in answer.text
     (said,) = said_since(system, head)
     assert said["topic"] == "optout.request" and said["key"] == shop.address_hash(ADDRESS) == said["message"].address_hash

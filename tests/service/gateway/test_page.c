@@ -1,10 +1,19 @@
 /* test_page.c: the unsubscribe page */
+#include "bus/base/text.h"
 #include "given.h"
 #include "services/gateway/page.h"
 
 static enum page_post posted(const char *type, const char *body)
 {
-	return page_posted(type, bytes_of(body));
+	int64_t undo_us;
+
+	return page_posted(type, bytes_of(body), &undo_us);
+}
+
+static void write_page(enum page page, const char *language, const char *shop, int64_t undo_us, struct buffer *ret)
+{
+	page_write(page,
+		&(struct page_view){ .texts = page_texts_for(language, NULL), .shop = shop, .undo_us = undo_us }, ret);
 }
 
 static void a_mailbox_and_the_button_unsubscribe(void **state)
@@ -32,7 +41,7 @@ static void anything_else_posted_unsubscribes_nobody(void **state)
 	assert_int_equal(posted(NULL, "unsubscribe=no"), POST_NOTHING);
 	assert_int_equal(posted("application/json", "{}"), POST_NOTHING);
 	assert_int_equal(posted("multipart/form-data; boundary=x", "--x--\r\n"), POST_NOTHING);
-	assert_int_equal(page_posted(NULL, BYTES(NULL, 0)), POST_NOTHING);
+	assert_int_equal(page_posted(NULL, BYTES(NULL, 0), &(int64_t){ 0 }), POST_NOTHING);
 }
 
 static void a_shops_name_cannot_become_markup(void **state)
@@ -40,7 +49,7 @@ static void a_shops_name_cannot_become_markup(void **state)
 	struct buffer html = { 0 };
 
 	(void)state;
-	page_write(PAGE_ASK, "<script>alert(\"1\")</script> & 'Söhne'", &html);
+	write_page(PAGE_ASK, "en", "<script>alert(\"1\")</script> & 'Söhne'", 0, &html);
 	assert_null(strstr(buffer_text(&html), "<script>"));
 	assert_non_null(
 		strstr(buffer_text(&html), "&lt;script&gt;alert(&quot;1&quot;)&lt;/script&gt; &amp; &#39;Söhne&#39;"));
@@ -53,11 +62,89 @@ static void the_page_needs_no_scripts_and_loads_nothing(void **state)
 
 	(void)state;
 	for (int page = PAGE_ASK; page <= PAGE_BAD_RETURN; page++)
-		page_write((enum page)page, "Demo", &html);
+		write_page((enum page)page, "en", "Demo", 77, &html);
 	assert_null(strstr(buffer_text(&html), "src="));
 	assert_null(strstr(buffer_text(&html), "href="));
 	assert_null(strstr(buffer_text(&html), "script"));
 	assert_non_null(strstr(buffer_text(&html), "<form method=\"post\">"));
+	buffer_free(&html);
+}
+
+static void the_page_that_says_done_offers_to_take_it_back(void **state)
+{
+	struct buffer html = { 0 };
+	int64_t undo_us;
+
+	(void)state;
+	write_page(PAGE_DONE, "en", "Demo", 1763650800000000, &html);
+	assert_non_null(strstr(buffer_text(&html), "name=\"undo\" value=\"1763650800000000\""));
+	buffer_clear(&html);
+	write_page(PAGE_DONE, "en", "Demo", 0, &html); /* listed for another reason */
+	assert_null(strstr(buffer_text(&html), "<form"));
+	buffer_free(&html);
+	assert_int_equal(page_posted(NULL, bytes_of("undo=1763650800000000\r\n"), &undo_us), POST_UNDO);
+	assert_int_equal(undo_us, 1763650800000000);
+}
+
+static void garbage_takes_nothing_back(void **state)
+{
+	static const char *const garbage[] = { "undo=", "undo", "undo=0", "undo=-5", "undo=+5", "undo=5x", "undo= 5",
+		"undo=%", "undo=%3", "undo=%zz", "undo=%00", "xundo=5", "undo=99999999999999999999999999", "&&&&=&undo",
+		"undo=\xff\xfe" };
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(garbage) / sizeof(*garbage); i++)
+		assert_int_equal(posted(NULL, garbage[i]), POST_NOTHING);
+}
+
+static void a_forms_value_is_decoded_or_refused(void **state)
+{
+	static const struct {
+		const char *body, *value; /* NULL: none */
+	} rows[] = { { "reason=asked+by+phone", "asked by phone" }, { "a=1&reason=%C3%A4%26b&c=2", "ä&b" },
+		{ "reason=", "" }, { "reason", NULL }, { "reasons=x", NULL }, { "reason=%0", NULL },
+		{ "reason=%00", NULL }, { "reason=0123456789012345678901234567890", NULL }, { "", NULL } };
+	char value[30];
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++) {
+		assert_int_equal(
+			form_value(bytes_of(rows[i].body), "reason", value, sizeof(value)), rows[i].value != NULL);
+		assert_string_equal(value, rows[i].value ? rows[i].value : "");
+	}
+}
+
+static void every_language_says_everything_and_names_the_shop(void **state)
+{
+	int languages = 0;
+
+	(void)state;
+	for (const struct page_texts *texts = page_texts; texts->language; texts++, languages++) {
+		const char *const all[] = { texts->title, texts->ask_head, texts->ask, texts->ask_button,
+			texts->done_head, texts->done, texts->undo, texts->undo_button, texts->back_head, texts->back,
+			texts->fixed_head, texts->fixed, texts->later_head, texts->later, texts->later_button,
+			texts->bad_head, texts->bad_link, texts->bad_return };
+		const char *const naming[] = { texts->ask, texts->done, texts->back, texts->fixed };
+
+		for (size_t i = 0; i < sizeof(all) / sizeof(*all); i++)
+			assert_true(all[i] && all[i][0] && text_is_utf8(bytes_of(all[i])));
+		for (size_t i = 0; i < sizeof(naming) / sizeof(*naming); i++)
+			assert_non_null(strstr(naming[i], "{shop}"));
+		assert_ptr_equal(page_texts_for(texts->language, "en-US"), texts);
+	}
+	assert_int_equal(languages, 10);
+	assert_string_equal(page_texts_for(NULL, "ja-JP")->language, "ja");
+	assert_string_equal(page_texts_for("ko", "ko-KR")->language, "en");
+}
+
+static void arabic_reads_from_right_to_left_and_the_shops_name_by_itself(void **state)
+{
+	struct buffer html = { 0 };
+
+	(void)state;
+	write_page(PAGE_ASK, "ar", "Blumen (Huber)", 0, &html);
+	assert_non_null(strstr(buffer_text(&html), "<html lang=\"ar\" dir=\"rtl\">"));
+	assert_non_null(strstr(buffer_text(&html), "<bdi>Blumen (Huber)</bdi>"));
 	buffer_free(&html);
 }
 
@@ -68,6 +155,11 @@ int main(void)
 		cmocka_unit_test(anything_else_posted_unsubscribes_nobody),
 		cmocka_unit_test(a_shops_name_cannot_become_markup),
 		cmocka_unit_test(the_page_needs_no_scripts_and_loads_nothing),
+		cmocka_unit_test(the_page_that_says_done_offers_to_take_it_back),
+		cmocka_unit_test(garbage_takes_nothing_back),
+		cmocka_unit_test(a_forms_value_is_decoded_or_refused),
+		cmocka_unit_test(every_language_says_everything_and_names_the_shop),
+		cmocka_unit_test(arabic_reads_from_right_to_left_and_the_shops_name_by_itself),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

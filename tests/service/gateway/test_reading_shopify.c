@@ -363,9 +363,54 @@ static void every_field_may_be_null(void **state)
 	}
 }
 
+static void a_privacy_request_names_the_person_by_the_keyed_hash_and_the_storefronts_number(void **state)
+{
+	static const struct {
+		const char *topic, *file;
+		PrivacyKind kind;
+		bool person;
+	} rows[] = { { "customers/redact", "shopify-customers-redact.json", PRIVACY_REDACT_CUSTOMER, true },
+		{ "customers/data_request", "shopify-customers-data-request.json", PRIVACY_DATA_REQUEST, true },
+		{ "shop/redact", "shopify-shop-redact.json", PRIVACY_REDACT_SHOP, false } };
+	char hash[ADDRESS_HASH_LEN + 1];
+
+	(void)state;
+	address_hash(bytes_of("0123456789abcdef0123456789abcdef"), "demo", "ada@example.com", hash);
+	for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++) {
+		char id[40];
+
+		assert_int_equal(read_body(rows[i].topic, fixture(rows[i].file, NULL, NULL)), READ_PRIVACY);
+		assert_int_equal(event->privacy.kind, rows[i].kind);
+		assert_string_equal(event->privacy.address_hash, rows[i].person ? hash : "");
+		assert_string_equal(event->privacy.customer_id, rows[i].person ? "191167" : "");
+		assert_string_equal(event->privacy.platform_topic, rows[i].topic);
+		assert_int_equal(strlen(event->privacy.request_id), 32);
+		strcpy(id, event->privacy.request_id);
+		read_body(rows[i].topic, fixture(rows[i].file, NULL, NULL));
+		assert_string_equal(event->privacy.request_id, id); /* delivered twice */
+	}
+}
+
+static void a_privacy_request_with_holes_is_a_request_all_the_same(void **state)
+{
+	static const char *const bodies[] = { "{}", "{\"customer\":null}", "{\"customer\":[]}",
+		"{\"customer\":{\"id\":7,\"email\":\"no address\"}}", "{\"customer\":{\"id\":7,\"email\":null}}" };
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(bodies) / sizeof(*bodies); i++) {
+		assert_int_equal(read_body("customers/redact", bytes_of(bodies[i])), READ_PRIVACY);
+		assert_string_equal(event->privacy.address_hash, "");
+		assert_int_equal(strlen(event->privacy.request_id), 32);
+	}
+	assert_int_equal(read_body("customers/redact", bytes_of("{\"customer\":")), READ_UNREADABLE);
+	assert_true(event->why[0]);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(a_privacy_request_names_the_person_by_the_keyed_hash_and_the_storefronts_number),
+		cmocka_unit_test(a_privacy_request_with_holes_is_a_request_all_the_same),
 		cmocka_unit_test(a_cart_is_read_with_its_lines_and_their_sum),
 		cmocka_unit_test(a_cart_without_lines_is_emptied),
 		cmocka_unit_test(a_body_that_does_not_speak_of_lines_empties_nothing),

@@ -15,6 +15,8 @@ static void every_door_has_one_path(void **state)
 		{ "GET", "/u/abc_-9", ENTRANCE_PAGE, "abc_-9" },
 		{ "HEAD", "/u/abc", ENTRANCE_PAGE, "abc" },
 		{ "POST", "/u/abc", ENTRANCE_OPTOUT, "abc" },
+		{ "GET", "/a/abc", ENTRANCE_ACTION_PAGE, "abc" },
+		{ "POST", "/a/abc", ENTRANCE_ACTION, "abc" },
 		{ "GET", "/healthz", ENTRANCE_HEALTH, "" },
 		{ "HEAD", "/healthz", ENTRANCE_HEALTH, "" },
 	};

@@ -1,0 +1,13 @@
+/* shop_face.h: how a shop shows itself on a page */
+#ifndef GATEWAY_SHOP_FACE_H
+#define GATEWAY_SHOP_FACE_H
+
+struct shop_face {
+	char title[100];
+	char locale[24];
+};
+
+/* From its shop.conf; its plain name, and no locale, while that cannot be read. */
+void shop_face_read(const char *shops_folder, const char *shop, struct shop_face *ret);
+
+#endif
