@@ -65,7 +65,7 @@ command_fn command_up, command_status, command_queues, command_queues_resume, co
 	command_trace, command_why;
 command_fn command_dlq_list, command_dlq_show, command_dlq_redrive, command_dlq_drop, command_replay;
 command_fn command_gateway_strike;
-command_fn command_shop_add, command_shop_list, command_shop_mode, command_shop_secret;
+command_fn command_shop_add, command_shop_check, command_shop_list, command_shop_mode, command_shop_secret;
 command_fn command_cart_override, command_cart_suppress, command_cart_write_off;
 command_fn command_export;
 command_fn command_backup, command_restore, command_rebuild;

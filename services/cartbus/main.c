@@ -27,6 +27,7 @@ static const struct subcommand {
 	{ NULL, NULL, "Shops", NULL },
 	{ "shop add", "NAME", "make a shop: its files, its webhook secret, what to enter where", command_shop_add },
 	{ "shop list", "", "the shops, their modes and their addresses", command_shop_list },
+	{ "shop check", "NAME", "which webhooks have arrived, and which never did", command_shop_check },
 	{ "shop mode", "NAME MODE", "observe, mail-me, live or paused: the kill switch", command_shop_mode },
 	{ "shop secret", "NAME", "where the webhook secret lies; --rotate makes a new one", command_shop_secret },
 	{ "rules check", "FILE", "what do these rules mean, or where are they wrong?", command_rules_check },

@@ -11,7 +11,7 @@ from cartbus_system import BUILD, System, wait_until
 CARTBUS = BUILD / "bin" / "cartbus"
 ADD = ("--time-zone", "Europe/Berlin", "--currency", "EUR", "--locale", "de-DE", "--title", "Blumen Huber", "--url",
        "https://shop.example", "--from", "Blumen Huber <shop@shop.example>")
-SUBCOMMANDS = ("up", "config check", "shop add", "shop list", "shop mode", "shop secret", "rules check", "preview",
+SUBCOMMANDS = ("up", "config check", "shop add", "shop check", "shop list", "shop mode", "shop secret", "rules check", "preview",
                "webhook send", "status", "tap", "trace", "why", "queues", "timers", "dlq list", "dlq show", "dlq redrive",
                "dlq drop", "replay", "cart override", "cart suppress", "cart write-off", "gateway strike", "queues resume")
 

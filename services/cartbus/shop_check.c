@@ -1,0 +1,209 @@
+/*
+ * shop_check.c: `cartbus shop check`: which webhooks of a shop have arrived, and which never did
+ *
+ * A subscription that was forgotten, or that the platform has ended, makes no noise: carts are missed, or shoppers are mailed who have
+ * bought. What arrived is in the log, so it is counted there.
+ *
+ * Read next: reading.h
+ */
+#include "bus/base/cleanup.h"
+#include "proto/topics.h"
+#include "services/cartbus/describe.h"
+#include "services/cartbus/print.h"
+#include "services/cartbus/reading.h"
+#include "services/cartbus/zones.h"
+#include <inttypes.h>
+#include <stdio.h>
+
+struct expected {
+	Platform platform;
+	const char *topic;
+	bool needed;
+	const char *without; /* what goes wrong if it never comes */
+};
+
+/* Sources: shopify.dev (webhook topics), woocommerce.github.io (webhooks); ours: services/kit/generic.c */
+static const struct expected all_expected[] = {
+	{ PLATFORM_SHOPIFY, "carts/create", true, "carts before checkout are not known" },
+	{ PLATFORM_SHOPIFY, "carts/update", true, "an emptied cart is still chased" },
+	{ PLATFORM_SHOPIFY, "checkouts/create", true, "most carts get no address, so nobody is mailed" },
+	{ PLATFORM_SHOPIFY, "checkouts/update", true,
+		"addresses typed late are missed, and waits count from too early" },
+	{ PLATFORM_SHOPIFY, "checkouts/delete", false, "a checkout that was taken away is still chased" },
+	{ PLATFORM_SHOPIFY, "orders/create", true, "shoppers who bought are mailed" },
+	{ PLATFORM_SHOPIFY, "orders/paid", false, "an order that was made by hand and paid later is learnt late" },
+	{ PLATFORM_SHOPIFY, "orders/cancelled", false, "the report counts cancelled orders as won back" },
+	{ PLATFORM_SHOPIFY, "customers/redact", false,
+		"Shopify asks for it of every app: wishes for erasure are not heard" },
+	{ PLATFORM_SHOPIFY, "customers/data_request", false, "Shopify asks for it of every app" },
+	{ PLATFORM_SHOPIFY, "shop/redact", false, "Shopify asks for it of every app" },
+	{ PLATFORM_WOOCOMMERCE, "order.created", true, "shoppers who bought are mailed" },
+	{ PLATFORM_WOOCOMMERCE, "order.updated", true, "orders that are paid later are not learnt of" },
+	{ PLATFORM_GENERIC, "changed", true, "no cart is known" },
+	{ PLATFORM_GENERIC, "checked_out", true, "shoppers who bought are mailed" },
+	{ PLATFORM_GENERIC, "cancelled", false, "the report counts cancelled orders as won back" },
+};
+
+enum { EXPECTED = sizeof(all_expected) / sizeof(all_expected[0]), PLATFORMS = PLATFORM_GENERIC + 1 };
+
+static const char *const platform_names[PLATFORMS] = {
+	[PLATFORM_SHOPIFY] = "shopify", [PLATFORM_WOOCOMMERCE] = "woocommerce", [PLATFORM_GENERIC] = "cart"
+};
+
+struct checking {
+	const struct command *command;
+	const char *shop, *zone;
+	bool in_use[PLATFORMS];
+	struct arrived {
+		uint64_t count;
+		int64_t last_us;
+	} arrived[EXPECTED];
+};
+
+static void note(struct checking *checking, Platform platform, const char *topic, int64_t at_us)
+{
+	if ((unsigned)platform >= (unsigned)PLATFORMS)
+		return;
+	checking->in_use[platform] = true;
+	for (size_t i = 0; i < EXPECTED; i++) {
+		struct arrived *arrived = &checking->arrived[i];
+
+		if (all_expected[i].platform != platform || strcmp(all_expected[i].topic, topic) != 0)
+			continue;
+		arrived->count++;
+		if (at_us > arrived->last_us)
+			arrived->last_us = at_us;
+	}
+}
+
+static bool note_changed(const struct entry *entry, void *context)
+{
+	_cleanup_free_ CartChanged *changed = payload_decode(&topic_cart_changed, entry->payload);
+
+	if (changed)
+		note(context, changed->platform, changed->platform_topic, entry->time_us);
+	return true;
+}
+
+static bool note_checkout(const struct entry *entry, void *context)
+{
+	_cleanup_free_ CartCheckout *checkout = payload_decode(&topic_cart_checkout, entry->payload);
+
+	if (checkout)
+		note(context, checkout->platform, checkout->platform_topic, entry->time_us);
+	return true;
+}
+
+static bool note_privacy(const struct entry *entry, void *context)
+{
+	_cleanup_free_ PrivacyRequest *request = payload_decode(&topic_privacy_request, entry->payload);
+
+	if (request)
+		note(context, PLATFORM_SHOPIFY, request->platform_topic, entry->time_us);
+	return true;
+}
+
+static int count_all(struct checking *checking, struct client *client)
+{
+	static const struct {
+		const char *topic;
+		entry_fn *note;
+	} topics[] = { { "cart.changed", note_changed }, { "cart.checkout", note_checkout },
+		{ "privacy.request", note_privacy } };
+	int failed = 0;
+
+	for (size_t i = 0; i < sizeof(topics) / sizeof(topics[0]) && !failed; i++)
+		failed = reading_each(checking->command, client,
+			&(struct reading_filter){ .shop = checking->shop, .topic = topics[i].topic }, topics[i].note,
+			checking);
+	return failed;
+}
+
+/* ---- what is told ---- */
+
+static bool is_missed(const struct checking *checking, size_t i)
+{
+	return all_expected[i].needed && checking->in_use[all_expected[i].platform] && !checking->arrived[i].count;
+}
+
+static json_t *topic_json(const struct checking *checking, size_t i)
+{
+	const struct expected *expected = &all_expected[i];
+
+	return json_pack("{s:s,s:s,s:b,s:I,s:I,s:s}", "platform", platform_names[expected->platform], "topic",
+		expected->topic, "needed", expected->needed, "arrived", (json_int_t)checking->arrived[i].count,
+		"last_us", (json_int_t)checking->arrived[i].last_us, "without", expected->without);
+}
+
+static void print_topic(const struct checking *checking, size_t i)
+{
+	const struct expected *expected = &all_expected[i];
+	const struct arrived *arrived = &checking->arrived[i];
+	char last[40] = "never";
+
+	if (arrived->count)
+		describe_time(checking->zone, arrived->last_us, last);
+	printf("%-12s %-24s %8" PRIu64 "  %-20s %s%s\n", platform_names[expected->platform], expected->topic,
+		arrived->count, last,
+		arrived->count                   ? ""
+			: is_missed(checking, i) ? "MISSED: "
+						 : "without it: ",
+		arrived->count ? "" : expected->without);
+}
+
+static int tell(const struct checking *checking, struct client *client)
+{
+	json_t *json = checking->command->json ? json_array() : NULL;
+	int missed = 0, used = 0;
+
+	for (size_t i = 0; i < EXPECTED; i++) {
+		if (!checking->in_use[all_expected[i].platform])
+			continue;
+		used++;
+		missed += is_missed(checking, i);
+		if (json)
+			json_array_append_new(json, topic_json(checking, i));
+		else
+			print_topic(checking, i);
+	}
+	if (json) {
+		json_print(json);
+		json_decref(json);
+	} else if (used) {
+		command_print_reach(checking->command, client, checking->zone);
+	}
+	if (!used)
+		complain(checking->command,
+			"nothing has arrived from this shop's storefront; `cartbus webhook send %s` tries the way to "
+			"the "
+			"gateway, and `cartbus shop secret %s` shows where the secret lies",
+			checking->shop, checking->shop);
+	return used && !missed ? EXIT_FINE : EXIT_NO;
+}
+
+int command_shop_check(struct command *command, int argc, char **argv)
+{
+	struct checking checking = { .command = command };
+	struct client *client;
+	struct shop shop;
+	int ended;
+
+	command_take(command, argc, argv,
+		&(struct arguments){ .words_help = "NAME",
+			.words = &checking.shop,
+			.words_least = 1,
+			.words_most = 1,
+			.help = "Tells, from the log, which webhooks of this shop have arrived, when last, and which "
+				"never "
+				"did although others of the platform do. Exits with 1 if one that is needed is "
+				"missing.\vExample:\n  cartbus shop check demo" });
+	ended = command_shop(command, checking.shop, &shop);
+	if (ended)
+		return ended;
+	checking.zone = zone_of_shop(command, checking.shop);
+	client = command_connect(command);
+	ended = count_all(&checking, client);
+	ended = ended ? ended : tell(&checking, client);
+	client_free(client);
+	return ended;
+}
