@@ -28,6 +28,7 @@
 	X(timer_fired, "timer.fired", TimerFired, RETAIN_FACT, "timer")                                                \
 	X(tick_nightly, "tick.nightly", Tick, RETAIN_FACT, NULL)                                                       \
 	X(tick_monthly, "tick.monthly", Tick, RETAIN_FACT, NULL)                                                       \
+	X(tick_weekly, "tick.weekly", Tick, RETAIN_FACT, NULL)                                                         \
 	X(reminder_due, "reminder.due", ReminderDue, RETAIN_FACT, NULL)                                                \
 	X(send_claim, "send.claim", SendClaim, RETAIN_CLAIM, NULL)                                                     \
 	X(reminder_sent, "reminder.sent", ReminderOutcome, RETAIN_KEEP, NULL)                                          \
@@ -50,6 +51,9 @@
 	X(audit, "audit", Audit, RETAIN_KEEP, NULL)                                                                    \
 	X(export_done, "export.done", ExportDone, RETAIN_FACT, NULL)                                                   \
 	X(summary_done, "summary.done", SummaryDone, RETAIN_FACT, NULL)                                                \
+	X(summary_due, "summary.due", SummaryDue, RETAIN_FACT, NULL)                                                   \
+	X(summary_claim, "summary.claim", SummaryClaim, RETAIN_CLAIM, NULL)                                            \
+	X(summary_mailed, "summary.mailed", SummaryMailed, RETAIN_FACT, NULL)                                          \
 	X(alarm, "alarm", Alarm, RETAIN_FACT, "alarm")
 
 /*
@@ -106,6 +110,12 @@
 	X(Audit, address_hash)                                                                                         \
 	X(ExportDone, day)                                                                                             \
 	X(SummaryDone, month)                                                                                          \
+	X(SummaryDue, month)                                                                                           \
+	X(SummaryClaim, month)                                                                                         \
+	X(SummaryClaim, recipient)                                                                                     \
+	X(SummaryClaim, owner)                                                                                         \
+	X(SummaryMailed, month)                                                                                        \
+	X(SummaryMailed, recipient)                                                                                    \
 	X(GatewayAway, gateway)                                                                                        \
 	X(Alarm, kind)
 

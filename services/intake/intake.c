@@ -115,6 +115,9 @@ static enum verdict hear_changed(const struct state *state, const CartChanged *c
 static void say_purchase(const struct state *state, struct turn *turn, CartState *row, const CartState *before,
 	const CartCheckout *checkout, const char *how)
 {
+	static const char *const ends[] = { [CHECKOUT_BOUGHT] = "",
+		[CHECKOUT_CANCELLED] = "; it was cancelled: no chase is taken up again",
+		[CHECKOUT_REFUNDED] = "; money went back: reports count what the shop kept" };
 	bool flipped = row->status == CART_BOUGHT && before->status != CART_BOUGHT;
 	char grounds[200];
 
@@ -122,7 +125,7 @@ static void say_purchase(const struct state *state, struct turn *turn, CartState
 	if (flipped)
 		say_timer(state, turn, row);
 	snprintf(grounds, sizeof(grounds), "order %s%s%s", *checkout->ids.order_id ? checkout->ids.order_id : "(no id)",
-		how, checkout->kind == CHECKOUT_CANCELLED ? "; it was cancelled: no chase is taken up again" : "");
+		how, ends[checkout->kind < sizeof(ends) / sizeof(*ends) ? checkout->kind : CHECKOUT_BOUGHT]);
 	say_audit(turn, row,
 		&(struct note){ .action = flipped ? "bought" : "changed", .grounds = grounds, .before = before });
 }

@@ -46,6 +46,8 @@ static void take_end(CartState *winner, const CartState *loser, bool loser_newer
 	winner->bought_us = loser->bought_us;
 	TEXT_COPY(winner->order_id, loser->order_id);
 	winner->order_total_minor = loser->order_total_minor;
+	winner->order_refunded_minor = loser->order_refunded_minor;
+	winner->order_cancelled_us = loser->order_cancelled_us;
 	TEXT_COPY(winner->order_currency, loser->order_currency);
 }
 

@@ -1,7 +1,8 @@
 /*
  * purchase.c: what a cart.checkout makes of a row; and a row in one line, for audits
  *
- * Promises:  pure; a purchase flips whatever the row said, once; the first order that bought a cart stays its order.
+ * Promises:  pure; a purchase flips whatever the row said, once; the first order that bought a cart stays its order. What was taken
+ *            back of an order is noted with that order alone, also when the word of it comes before the word of the purchase.
  * Read next: cart.h
  */
 #include "bus/base/text.h"
@@ -10,6 +11,23 @@
 #include "services/kit/money.h"
 #include <stdio.h>
 #include <time.h>
+
+static bool is_other_order(const CartState *row, const CartCheckout *checkout)
+{
+	return *row->order_id && *checkout->ids.order_id && strcmp(row->order_id, checkout->ids.order_id) != 0;
+}
+
+static void take_back(CartState *row, const CartCheckout *checkout)
+{
+	if (is_other_order(row, checkout))
+		return;
+	if (!*row->order_id)
+		TEXT_COPY(row->order_id, checkout->ids.order_id);
+	if (checkout->kind == CHECKOUT_CANCELLED && !row->order_cancelled_us)
+		row->order_cancelled_us = purchase_us(checkout);
+	if (checkout->refunded_minor > row->order_refunded_minor)
+		row->order_refunded_minor = checkout->refunded_minor;
+}
 
 bool cart_bought(CartState *row, const CartCheckout *checkout, bool by_id)
 {
@@ -22,10 +40,14 @@ bool cart_bought(CartState *row, const CartCheckout *checkout, bool by_id)
 		row->closed_reason = CLOSED_NOT;
 		row->closed_us = 0;
 		row->bought_us = purchase_us(checkout);
+		if (is_other_order(row, checkout))
+			row->order_refunded_minor = row->order_cancelled_us = 0;
 		TEXT_COPY(row->order_id, checkout->ids.order_id);
 		row->order_total_minor = checkout->total_minor;
 		TEXT_COPY(row->order_currency, checkout->currency);
 	}
+	if (checkout->kind != CHECKOUT_BOUGHT || checkout->refunded_minor > 0)
+		take_back(row, checkout);
 	return !cart_same(&before, row);
 }
 

@@ -196,7 +196,7 @@ bool field_https(const json_t *object, const char *name, char *ret, size_t room)
 	return ret[0] != '\0';
 }
 
-int field_money(const json_t *object, const char *name, const char *currency, int64_t *ret_minor)
+static int signed_money(const json_t *object, const char *name, const char *currency, int64_t *ret_minor)
 {
 	const json_t *field = json_object_get(object, name);
 	char number[40];
@@ -211,9 +211,22 @@ int field_money(const json_t *object, const char *name, const char *currency, in
 		return -EINVAL;
 	else if (text.data != number)
 		text_copy_bytes(number, sizeof(number), text);
-	if (money_parse(number, currency, ret_minor) < 0 || *ret_minor < 0)
-		return -EINVAL;
-	return 1;
+	return money_parse(number, currency, ret_minor) < 0 ? -EINVAL : 1;
+}
+
+int field_money(const json_t *object, const char *name, const char *currency, int64_t *ret_minor)
+{
+	int r = signed_money(object, name, currency, ret_minor);
+
+	return r == 1 && *ret_minor < 0 ? -EINVAL : r;
+}
+
+bool field_refund(const json_t *object, const char *name, const char *currency, int64_t *ret_minor)
+{
+	if (signed_money(object, name, currency, ret_minor) != 1 || *ret_minor == 0)
+		return false;
+	*ret_minor = llabs(*ret_minor);
+	return true;
 }
 
 bool field_moment(const json_t *object, const char *name, int64_t *ret_us)

@@ -16,6 +16,7 @@
  *   event "wait_override" with "first_wait" and "second_wait": "90min", "4h", "2d"
  *   event "checked_out"   with "order_id", "total", "currency"
  *   event "cancelled"     of an order
+ *   event "refunded"      of an order: "refunded" is what was paid back of it in all, in its "currency"
  *
  * Promises: a checkout is a stop whatever is wrong with its amounts.
  */
@@ -112,15 +113,30 @@ static enum reading read_changed(
 	return READ_CHANGED;
 }
 
+static const struct {
+	const char *what;
+	CheckoutKind kind;
+} of_orders[] = { { "checked_out", CHECKOUT_BOUGHT }, { "cancelled", CHECKOUT_CANCELLED },
+	{ "refunded", CHECKOUT_REFUNDED } };
+
+/* -1: not an event of an order. */
+static int order_kind(const char *what)
+{
+	for (size_t i = 0; i < sizeof(of_orders) / sizeof(*of_orders); i++)
+		if (strcmp(what, of_orders[i].what) == 0)
+			return (int)of_orders[i].kind;
+	return -1;
+}
+
 static enum reading read_checkout(
-	const struct event_source *source, const json_t *body, const char *what, struct event *event)
+	const struct event_source *source, const json_t *body, const char *what, CheckoutKind kind, struct event *event)
 {
 	CartCheckout *checkout = &event->checkout;
 
 	checkout->platform = PLATFORM_GENERIC;
 	TEXT_COPY(checkout->platform_topic, what);
 	TEXT_COPY(checkout->webhook_id, event->webhook_id);
-	checkout->kind = strcmp(what, "cancelled") == 0 ? CHECKOUT_CANCELLED : CHECKOUT_BOUGHT;
+	checkout->kind = kind;
 	checkout->heard_us = source->heard_us;
 	checkout->bought_us = moment_of(source, body);
 	checkout->test = field_true(body, "test");
@@ -130,6 +146,9 @@ static enum reading read_checkout(
 	if (field_currency(body, "currency", checkout->currency) != 1 ||
 		field_money(body, "total", checkout->currency, &checkout->total_minor) != 1)
 		checkout->total_minor = 0;
+	if (kind == CHECKOUT_REFUNDED &&
+		field_money(body, "refunded", checkout->currency, &checkout->refunded_minor) != 1)
+		return unreadable(event, "a refund needs the field refunded, an amount, and its currency");
 	return READ_CHECKOUT;
 }
 
@@ -140,13 +159,14 @@ static enum reading read_event(const struct event_source *source, const json_t *
 	if (!field_id(body, "id", event->webhook_id, sizeof(event->webhook_id)))
 		return unreadable(
 			event, "the field id is missing: a text that names this event, the same when it is repeated");
-	if (what && (strcmp(what, "checked_out") == 0 || strcmp(what, "cancelled") == 0))
-		return read_checkout(source, body, what, event);
+	if (what && order_kind(what) >= 0)
+		return read_checkout(source, body, what, (CheckoutKind)order_kind(what), event);
 	if (what &&
 		(strcmp(what, "changed") == 0 || strcmp(what, "saved_link") == 0 || strcmp(what, "wait_override") == 0))
 		return read_changed(source, body, what, event);
-	return unreadable(
-		event, "the field event is none of changed, saved_link, wait_override, checked_out, cancelled");
+	return unreadable(event,
+		"the field event is none of changed, saved_link, wait_override, checked_out, cancelled, "
+		"refunded");
 }
 
 enum reading generic_read(const struct event_source *source, struct bytes body, struct event *ret)

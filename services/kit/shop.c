@@ -7,9 +7,11 @@
  */
 #include "services/kit/shop.h"
 #include "bus/base/cleanup.h"
+#include "bus/base/clock.h"
 #include "bus/base/text.h"
 #include "services/kit/bounce_tag.h"
 #include "services/kit/money.h"
+#include "services/kit/span.h"
 #include "services/kit/zone.h"
 #include <errno.h>
 #include <stdarg.h>
@@ -19,6 +21,8 @@
 enum { SHOP_NAME_MAX = 40 };
 
 #define TOPICS_MAX ((int)(sizeof(((struct shop *)0)->sns_topics) / sizeof(((struct shop *)0)->sns_topics[0])))
+#define WINDOW_MOST_US (60 * US_PER_DAY)
+#define REPORT_TO_MAX ((int)(sizeof(((struct shop *)0)->report_to) / sizeof(((struct shop *)0)->report_to[0])))
 #define NEVER_MAX ((int)(sizeof(((struct shop *)0)->never) / sizeof(((struct shop *)0)->never[0])))
 
 const struct config_key shop_keys[] = {
@@ -44,6 +48,10 @@ const struct config_key shop_keys[] = {
 		"yes: links back to the basket lead by way of the gateway, which counts them, if its public-url is "
 		"https; no: straight to the storefront",
 		false },
+	{ "report", "weekly", "no", "yes: a digest each Monday beside the monthly summary", false },
+	{ "report", "to", NULL, "who gets the summaries beside [mail] owner; may be repeated", true },
+	{ "report", "clicked-within", "7d", "an order so long after a click counts as clicked then bought", false },
+	{ "report", "mailed-within", "3d", "an order so long after a mail counts as mailed then bought", false },
 	{ NULL, NULL, NULL, NULL, false },
 };
 
@@ -291,6 +299,46 @@ static int read_topic(const char *value, void *context)
 	return 0;
 }
 
+static int read_window(struct reading *reading, const char *key, int64_t *ret_us)
+{
+	const char *value = value_of(reading, "report", key);
+
+	if (span_parse(value, WINDOW_MOST_US, ret_us) < 0)
+		return wrong(reading, "expected a span such as 3d or 12h, at most 60d, found \"%.60s\"", value);
+	return 0;
+}
+
+static int read_report_to(const char *value, void *context)
+{
+	struct reading *reading = context;
+	struct shop *shop = reading->shop;
+
+	reading->nth++;
+	if (shop->report_to_count == REPORT_TO_MAX)
+		return wrong(reading, "expected at most %d addresses", REPORT_TO_MAX);
+	return read_address(reading, value, shop->report_to[shop->report_to_count++]);
+}
+
+static int read_report(struct reading *reading)
+{
+	struct shop *shop = reading->shop;
+	const char *weekly = value_of(reading, "report", "weekly");
+
+	if (strcmp(weekly, "yes") != 0 && strcmp(weekly, "no") != 0)
+		return wrong(reading, "expected yes or no, found \"%.60s\"", weekly);
+	shop->weekly = strcmp(weekly, "yes") == 0;
+	int err = read_window(reading, "clicked-within", &shop->windows.clicked_us);
+	if (err == 0)
+		err = read_window(reading, "mailed-within", &shop->windows.mailed_us);
+	if (err < 0)
+		return err;
+	value_of(reading, "report", "to");
+	reading->nth = 0;
+	err = config_each_value(reading->config, "report", NULL, "to", read_report_to, reading);
+	reading->nth = 0;
+	return err;
+}
+
 static int read_all(struct reading *reading)
 {
 	int err = read_place(reading);
@@ -301,6 +349,8 @@ static int read_all(struct reading *reading)
 		err = read_senders(reading);
 	if (err == 0)
 		err = read_foot(reading);
+	if (err == 0)
+		err = read_report(reading);
 	if (err < 0)
 		return err;
 	value_of(reading, "mail", "never");

@@ -14,6 +14,11 @@
  *     never = @rival.example             repeated: addresses or @domains that are never mailed
  *     consent = any                      any | marketing
  *     count-clicks = yes                 yes | no
+ *     [report]
+ *     weekly = no                        yes: a digest each Monday as well
+ *     to = partner@shop.example          repeated: who gets the summaries beside the owner
+ *     clicked-within = 7d                an order so long after a click is "clicked then bought"
+ *     mailed-within = 3d                 an order so long after a mail is "mailed then bought"
  */
 #ifndef KIT_SHOP_H
 #define KIT_SHOP_H
@@ -22,6 +27,10 @@
 #include "services/kit/address.h"
 
 enum shop_consent { CONSENT_ANY, CONSENT_MARKETING };
+
+struct shop_windows { /* attribution.h */
+	int64_t clicked_us, mailed_us;
+};
 
 struct shop {
 	char name[64]; /* [a-z0-9-], at most 40 */
@@ -38,6 +47,10 @@ struct shop {
 	char postal_address[300];
 	enum shop_consent consent;
 	bool count_clicks; /* return links lead by way of the gateway */
+	bool weekly;
+	struct shop_windows windows;
+	int report_to_count;
+	char report_to[8][ADDRESS_MAX + 1];
 	int never_count;
 	char never[64][ADDRESS_MAX + 1]; /* normalised; "@domain" for a whole domain */
 	int sns_topic_count;

@@ -257,6 +257,38 @@ static enum reading read_completed(const struct event_source *source, const json
 	return READ_CHECKOUT;
 }
 
+/* What is left of an order's total after everything that was taken back of it. */
+static bool read_left(const json_t *body, const CartCheckout *checkout, int64_t *ret_minor)
+{
+	const json_t *seen = field_object(field_object(body, "current_total_price_set"), "presentment_money");
+	char currency[4] = "";
+
+	if (field_currency(seen, "currency_code", currency) == 1 && strcmp(currency, checkout->currency) == 0)
+		return field_money(seen, "amount", currency, ret_minor) == 1;
+	return field_currency(body, "currency", currency) == 1 && strcmp(currency, checkout->currency) == 0 &&
+		field_money(body, "current_total_price", currency, ret_minor) == 1;
+}
+
+/* orders/updated comes with every edit; of interest is one by which money went back, or should never have come. */
+static enum reading read_updated(const struct event_source *source, const json_t *body, struct event *event)
+{
+	static const char *const moments[] = { "updated_at", NULL };
+	CartCheckout *checkout = &event->checkout;
+	const char *status = field_word(body, "financial_status");
+	bool all = status && (strcmp(status, "refunded") == 0 || strcmp(status, "voided") == 0);
+	int64_t left_minor = 0;
+
+	if (!all && (!status || strcmp(status, "partially_refunded") != 0))
+		return nothing(event, "an order that changed, and of which no money went back");
+	read_order(source, body, event);
+	if (!all && !read_left(body, checkout, &left_minor))
+		return nothing(event, "a partial refund that does not say what is left of the order");
+	checkout->kind = CHECKOUT_REFUNDED;
+	checkout->bought_us = moment_of(source, body, moments);
+	checkout->refunded_minor = checkout->total_minor > left_minor ? checkout->total_minor - left_minor : 0;
+	return READ_CHECKOUT;
+}
+
 static enum reading read_topic(const struct event_source *source, const json_t *body, struct event *event)
 {
 	const char *topic = source->topic;
@@ -269,13 +301,15 @@ static enum reading read_topic(const struct event_source *source, const json_t *
 	if (strcmp(topic, "checkouts/create") == 0 || strcmp(topic, "checkouts/update") == 0)
 		return completed && *completed ? read_completed(source, body, event)
 					       : read_checkout(source, body, event);
+	if (strcmp(topic, "orders/updated") == 0)
+		return read_updated(source, body, event);
 	return read_order(source, body, event);
 }
 
 static bool topic_is_ours(const char *topic)
 {
 	static const char *const ours[] = { "carts/create", "carts/update", "checkouts/create", "checkouts/update",
-		"checkouts/delete", "orders/create", "orders/paid", "orders/cancelled" };
+		"checkouts/delete", "orders/create", "orders/paid", "orders/cancelled", "orders/updated" };
 
 	for (size_t i = 0; i < sizeof(ours) / sizeof(ours[0]); i++)
 		if (strcmp(topic, ours[i]) == 0)

@@ -113,14 +113,14 @@ static void remember_buyer(struct state *state, const struct said *said, const c
 	ROW_PUT(state, "stops.buyer", said->shop, address_hash, &row);
 }
 
-/* A test order stops too: it was placed to see that it does. A cancelled one neither stops nor takes a stop back. */
+/* A test order stops too: it was placed to see that it does. What was cancelled or paid back neither stops nor takes a stop back. */
 void stops_remember_checkout(struct state *state, const struct said *said, const CartCheckout *checkout)
 {
 	char names[JOIN_NAMES_MAX][80];
 	int count = tie_names(state, said->shop, &checkout->ids, "", names);
 	struct stop_row row = { .seq = said->seq, .at_us = purchase_us(checkout), .stop = STOP_BOUGHT };
 
-	if (checkout->kind == CHECKOUT_CANCELLED)
+	if (checkout->kind != CHECKOUT_BOUGHT)
 		return;
 	for (int i = 0; i < count; i++) {
 		if (!state_has(state, "stops.bought", said->shop, names[i]))

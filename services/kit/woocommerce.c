@@ -55,6 +55,17 @@ static int64_t bought_at(const struct event_source *source, const json_t *order)
 	return source->heard_us;
 }
 
+/* Partial refunds are listed with the order, each with a negative total. */
+static void read_refunds(const json_t *order, CartCheckout *checkout)
+{
+	const json_t *refunds = field_list(order, "refunds");
+	int64_t minor;
+
+	for (size_t i = 0; i < json_array_size(refunds); i++)
+		if (field_refund(json_array_get(refunds, i), "total", checkout->currency, &minor))
+			checkout->refunded_minor += minor;
+}
+
 static enum reading read_order(const struct event_source *source, const json_t *order, struct event *event)
 {
 	CartCheckout *checkout = &event->checkout;
@@ -81,6 +92,7 @@ static enum reading read_order(const struct event_source *source, const json_t *
 	if (field_currency(order, "currency", checkout->currency) != 1 ||
 		field_money(order, "total", checkout->currency, &checkout->total_minor) != 1)
 		checkout->total_minor = 0; /* a stop all the same */
+	read_refunds(order, checkout);
 	return READ_CHECKOUT;
 }
 

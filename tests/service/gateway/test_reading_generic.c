@@ -45,6 +45,12 @@ static void a_checkout_a_saved_link_and_an_override_are_told_apart(void **state)
 	assert_string_equal(event->checkout.ids.order_id, "727");
 	assert_int_equal(read_body(fixture("cart-checked-out.json", "checked_out", "cancelled")), READ_CHECKOUT);
 	assert_int_equal(event->checkout.kind, CHECKOUT_CANCELLED);
+	assert_int_equal(read_body(fixture("cart-checked-out.json", "checked_out", "refunded")), READ_UNREADABLE);
+	assert_int_equal(
+		read_body(fixture("cart-checked-out.json", "\"checked_out\"", "\"refunded\", \"refunded\": \"4.00\"")),
+		READ_CHECKOUT);
+	assert_int_equal(event->checkout.kind, CHECKOUT_REFUNDED);
+	assert_int_equal(event->checkout.refunded_minor, 400);
 	assert_int_equal(read_body(fixture("cart-saved-link.json", NULL, NULL)), READ_CHANGED);
 	assert_true(event->changed.saved_link);
 	assert_false(event->changed.has_items);

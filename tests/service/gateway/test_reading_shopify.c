@@ -201,6 +201,23 @@ static void a_cancelled_order_is_told_as_such(void **state)
 	assert_int_equal(event->checkout.bought_us, at_us("2026-11-20T14:00:00Z"));
 }
 
+static void an_order_that_changed_is_of_interest_when_money_went_back(void **state)
+{
+	static const char paid[] = "\"financial_status\": \"paid\"";
+	const char *const part = "\"financial_status\": \"partially_refunded\", \"was\": 1";
+
+	(void)state;
+	assert_int_equal(read_body("orders/updated", fixture("shopify-orders-paid.json", NULL, NULL)), READ_NOTHING);
+	assert_int_equal(read_body("orders/updated",
+				 fixture("shopify-orders-paid.json", paid, "\"financial_status\": \"refunded\"")),
+		READ_CHECKOUT);
+	assert_int_equal(event->checkout.kind, CHECKOUT_REFUNDED);
+	assert_int_equal(event->checkout.refunded_minor, event->checkout.total_minor);
+	assert_int_equal(read_body("orders/updated", fixture("shopify-orders-paid.json", paid, part)), READ_CHECKOUT);
+	assert_int_equal(event->checkout.refunded_minor, event->checkout.total_minor - 5803);
+	assert_true(event->checkout.ids.order_id[0] && event->checkout.ids.checkout_token[0]);
+}
+
 static void totals_that_no_cart_can_have_are_unreadable(void **state)
 {
 	static const char *const totals[] = { "\"-1.00\"", "\"1e9\"", "\"99999999999999999999\"", "\"12,50\"",
@@ -335,7 +352,7 @@ static void more_lines_than_fit_are_counted(void **state)
 
 static void other_topics_are_of_no_interest(void **state)
 {
-	static const char *const topics[] = { "", "carts", "orders/updated", "products/create", "CARTS/CREATE" };
+	static const char *const topics[] = { "", "carts", "orders/edited", "products/create", "CARTS/CREATE" };
 
 	(void)state;
 	for (size_t i = 0; i < sizeof(topics) / sizeof(topics[0]); i++)
@@ -423,6 +440,7 @@ int main(void)
 		cmocka_unit_test(a_deleted_checkout_counts_as_emptied),
 		cmocka_unit_test(an_order_names_all_that_joins_it_to_its_cart),
 		cmocka_unit_test(a_cancelled_order_is_told_as_such),
+		cmocka_unit_test(an_order_that_changed_is_of_interest_when_money_went_back),
 		cmocka_unit_test(totals_that_no_cart_can_have_are_unreadable),
 		cmocka_unit_test(an_unknown_currency_is_unreadable),
 		cmocka_unit_test(an_order_is_a_stop_whatever_its_amounts_say),

@@ -63,6 +63,13 @@ static void a_status_says_whether_it_was_bought(void **state)
 		if (rows[i].reading == READ_CHECKOUT)
 			assert_int_equal(event->checkout.kind, rows[i].kind);
 	}
+	assert_int_equal(
+		read_body("order.updated",
+			fixture("woocommerce-order-updated.json", "\"refunds\": []",
+				"\"refunds\": [{\"id\":1,\"total\":\"-10.00\"},{\"id\":2,\"total\":\"-0.45\"}]")),
+		READ_CHECKOUT);
+	assert_int_equal(event->checkout.kind, CHECKOUT_BOUGHT);
+	assert_int_equal(event->checkout.refunded_minor, 1045);
 	assert_int_equal(read_body("order.created", fixture("woocommerce-order-created-pending.json", NULL, NULL)),
 		READ_NOTHING);
 	assert_int_equal(

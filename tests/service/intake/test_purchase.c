@@ -134,6 +134,46 @@ static void a_cancelled_order_is_recorded_and_takes_up_no_chase(void **state)
 	assert_non_null(strstr(said_audit(h, 0)->grounds, "cancelled"));
 }
 
+static void what_was_taken_back_of_an_order_is_noted_in_any_order_of_events(void **state)
+{
+	(void)state;
+	when_changed(h, &cart);
+	order.kind = CHECKOUT_REFUNDED;
+	order.refunded_minor = 1000;
+	when_bought(h, &order); /* before the word of the purchase */
+	assert_int_equal(said_row(h)->status, CART_OPEN);
+	order.kind = CHECKOUT_BOUGHT;
+	order.refunded_minor = 0;
+	when_bought(h, &order);
+	assert_int_equal(said_row(h)->status, CART_BOUGHT);
+	assert_int_equal(said_row(h)->order_refunded_minor, 1000);
+	order.kind = CHECKOUT_REFUNDED;
+	order.refunded_minor = 1500;
+	when_bought(h, &order);
+	assert_int_equal(said_row(h)->order_refunded_minor, 1500);
+	assert_non_null(strstr(said_audit(h, 0)->grounds, "money went back"));
+	order.refunded_minor = 1200; /* an older word, late */
+	when_bought(h, &order);
+	assert_int_equal(said_row(h)->order_refunded_minor, 1500);
+	order.kind = CHECKOUT_CANCELLED;
+	when_bought(h, &order);
+	assert_int_equal(said_row(h)->order_cancelled_us, MINUTE(5));
+}
+
+static void another_orders_refund_takes_nothing_from_this_one(void **state)
+{
+	(void)state;
+	when_changed(h, &cart);
+	when_bought(h, &order);
+	order.kind = CHECKOUT_REFUNDED;
+	order.refunded_minor = 1000;
+	TEXT_COPY(order.ids.order_id, "2002");
+	when_bought(h, &order);
+	assert_int_equal(said_row(h)->order_refunded_minor, 0);
+	assert_int_equal(said_row(h)->order_cancelled_us, 0);
+	assert_string_equal(said_row(h)->order_id, "1001");
+}
+
 static void a_cancelled_order_of_an_open_cart_buys_nothing(void **state)
 {
 	(void)state;
@@ -188,6 +228,10 @@ int main(void)
 			an_order_of_another_shopper_buys_nothing_of_ours, at_noon, harness_goes),
 		cmocka_unit_test_setup_teardown(
 			a_cancelled_order_is_recorded_and_takes_up_no_chase, at_noon, harness_goes),
+		cmocka_unit_test_setup_teardown(
+			what_was_taken_back_of_an_order_is_noted_in_any_order_of_events, at_noon, harness_goes),
+		cmocka_unit_test_setup_teardown(
+			another_orders_refund_takes_nothing_from_this_one, at_noon, harness_goes),
 		cmocka_unit_test_setup_teardown(a_cancelled_order_of_an_open_cart_buys_nothing, at_noon, harness_goes),
 		cmocka_unit_test_setup_teardown(a_test_order_stops_too, at_noon, harness_goes),
 		cmocka_unit_test_setup_teardown(a_cart_bought_after_it_was_given_up_says_so, at_noon, harness_goes),
