@@ -62,7 +62,7 @@ void command_secret_path(const struct command *command, const char *name, char r
 int command_shop(const struct command *command, const char *name, struct shop *ret);
 
 command_fn command_up, command_status, command_queues, command_queues_resume, command_timers, command_tap,
-	command_trace, command_why;
+	command_trace, command_why, command_report;
 command_fn command_dlq_list, command_dlq_show, command_dlq_redrive, command_dlq_drop, command_replay;
 command_fn command_gateway_strike;
 command_fn command_shop_add, command_shop_check, command_shop_list, command_shop_mode, command_shop_secret;

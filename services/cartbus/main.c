@@ -41,6 +41,7 @@ static const struct subcommand {
 	{ "trace", "SHOP CART", "everything that was ever said about a cart, from the log", command_trace },
 	{ "why", "SHOP CART", "what happened to a cart, what was decided, why, and when next", command_why },
 	{ "export", "SHOP ADDRESS|CUSTOMER", "everything that is known of one shopper, for him", command_export },
+	{ "report", "SHOP", "what a shop's mails brought, and the time before", command_report },
 	{ "queues", "", "what waits where", command_queues },
 	{ "timers", "", "what will happen when", command_timers },
 	{ "verify", "[DIR]", "is the log all there? of a stopped broker, or of a copy", command_verify },

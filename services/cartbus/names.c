@@ -41,6 +41,9 @@
 	X(Audit)                                                                                                       \
 	X(ExportDone)                                                                                                  \
 	X(SummaryDone)                                                                                                 \
+	X(SummaryDue)                                                                                                  \
+	X(SummaryClaim)                                                                                                \
+	X(SummaryMailed)                                                                                               \
 	X(GatewayAway)                                                                                                 \
 	X(Alarm)
 /* clang-format on */

@@ -47,6 +47,10 @@ int mail_reminder(const struct reminder *reminder, struct mail **ret, char ret_w
 int mail_note(const char *from, const char *to, const char *subject, const char *body, const char *message_id,
 	int64_t now_us, struct mail **ret, char ret_why[160]);
 
+/* The same with an HTML part; `html` "" or NULL: none. */
+int mail_pages(const char *from, const char *to, const char *subject, const char *text, const char *html,
+	const char *message_id, int64_t now_us, struct mail **ret, char ret_why[160]);
+
 enum mail_end {
 	MAIL_SENT,     /* the server (or the file system) took it */
 	MAIL_NOT_SENT, /* defined not to be delivered: no connection, dropped before the last byte; may be tried again */

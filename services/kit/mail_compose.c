@@ -195,14 +195,21 @@ int mail_compose(const struct mail_parts *parts, struct mail **ret, char ret_why
 	return 0;
 }
 
-int mail_note(const char *from, const char *to, const char *subject, const char *body, const char *message_id,
-	int64_t now_us, struct mail **ret, char ret_why[160])
+int mail_pages(const char *from, const char *to, const char *subject, const char *text, const char *html,
+	const char *message_id, int64_t now_us, struct mail **ret, char ret_why[160])
 {
 	return mail_compose(&(struct mail_parts){ .from = from,
 				    .to = to,
 				    .subject = subject,
 				    .message_id = message_id,
-				    .text = body,
+				    .text = text,
+				    .html = html && *html ? html : NULL,
 				    .now_us = now_us },
 		ret, ret_why);
+}
+
+int mail_note(const char *from, const char *to, const char *subject, const char *body, const char *message_id,
+	int64_t now_us, struct mail **ret, char ret_why[160])
+{
+	return mail_pages(from, to, subject, body, NULL, message_id, now_us, ret, ret_why);
 }
