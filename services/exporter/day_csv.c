@@ -1,57 +1,61 @@
 /*
  * day_csv.c: from the ledger to a table
  *
- * Promises:  same ledger and day, same bytes; times are local, amounts are plain decimals, text of shoppers is never a formula.
- * Read next: exporter.c
+ * Promises:  same ledger and day, same bytes; times are local, amounts are plain decimals, text of shoppers is never a formula; a
+ *            link acts on one cart or shopper, once, after a click on a button, and ends two weeks after its day.
+ * Read next: exporter.c, services/kit/admin_link.h
  */
 #include "services/exporter/day_csv.h"
-#include "services/kit/ledger.h"
+#include "bus/base/text.h"
+#include "services/exporter/last.h"
+#include "services/kit/admin_link.h"
+#include "services/kit/attribution.h"
 #include "services/kit/money.h"
 #include "services/kit/zone.h"
-#include <errno.h>
 #include <stdio.h>
 
-int day_before(const char *zone, int64_t us, struct day *ret)
-{
-	struct local_time now;
-	int r = zone_local(zone, us, &now);
-	if (r < 0)
-		return r;
-	struct local_time start = { .year = now.year, .month = now.month, .day = now.day - 1 };
-	struct local_time end = { .year = now.year, .month = now.month, .day = now.day };
-	*ret = (struct day){ 0 };
-	r = zone_moment(zone, &start, &ret->from_us);
-	if (r == 0)
-		r = zone_moment(zone, &end, &ret->to_us);
-	if (r == 0)
-		r = zone_local(zone, ret->from_us, &start);
-	if (r < 0)
-		return r;
-	snprintf(
-		ret->name, sizeof(ret->name), "%04d-%02d-%02d", start.year % 10000, start.month % 100, start.day % 100);
-	return 0;
-}
-
 struct table {
+	const struct state *state;
 	const struct shop *shop;
+	const struct rules *rules;
+	const struct day_links *links;
 	struct day *day;
 	struct buffer *out;
 };
 
 static bool on_day(const struct day *day, int64_t us)
 {
-	return us >= day->from_us && us < day->to_us;
+	return us >= day->period.from_us && us < day->period.to_us;
 }
 
 static bool belongs(const struct day *day, const struct ledger_row *row)
 {
-	return on_day(day, row->abandoned_us) || on_day(day, row->bought_us) || on_day(day, row->closed_us) ||
-		on_day(day, row->mails[0].at_us) || on_day(day, row->mails[1].at_us);
+	const int64_t moments[] = { row->abandoned_us, row->bought_us, row->closed_us, row->order_cancelled_us,
+		row->mails[0].at_us, row->mails[1].at_us };
+
+	for (size_t i = 0; i < sizeof(moments) / sizeof(moments[0]); i++)
+		if (on_day(day, moments[i]))
+			return true;
+	return false;
+}
+
+/* Spreadsheets take a cell for a formula by its first character; the wide forms count as well. */
+static bool looks_like_formula(const char *text)
+{
+	static const char *const wide[] = { "\xef\xbc\x9d", "\xef\xbc\x8b", "\xef\xbc\x8d", "\xef\xbc\xa0" };
+
+	text += strspn(text, " ");
+	if (*text && strchr("=+-@\t\r\n|%", *text))
+		return true;
+	for (size_t i = 0; i < sizeof(wide) / sizeof(wide[0]); i++)
+		if (text_starts(text, wide[i]))
+			return true;
+	return false;
 }
 
 static void add_text(struct buffer *out, const char *text)
 {
-	buffer_add_text(out, *text && strchr("=+-@\t\r", *text) ? "\"'" : "\"");
+	buffer_add_text(out, looks_like_formula(text) ? "\"'" : "\"");
 	for (; *text; text++) {
 		if (*text == '"')
 			buffer_add_text(out, "\"");
@@ -80,7 +84,7 @@ static const char *status_word(const struct ledger_row *row)
 		[CLOSED_TOO_LATE] = "too late",
 		[CLOSED_NOT_CHASED] = "not chased" };
 	if (row->status == CART_BOUGHT)
-		return "bought";
+		return attribution_taken_back(row) ? "bought, taken back" : "bought";
 	if (row->status == CART_OPEN)
 		return "open";
 	return row->closed_reason < sizeof(closed) / sizeof(closed[0]) ? closed[row->closed_reason] : "closed";
@@ -105,6 +109,68 @@ static const char *mail_word(const struct ledger_mail *mail)
 	return "";
 }
 
+/* ---- what comes next ---- */
+
+static int next_mail(const struct ledger_row *row)
+{
+	return row->mails[0].phase == SEND_NONE ? 1 : row->mails[1].phase == SEND_NONE ? 2 : 0;
+}
+
+/* When the record says so, else by the rules: it was not looked at since it was left. */
+static int64_t next_us(const struct table *table, const struct ledger_row *row, const struct last *last)
+{
+	if (last->next_us && last->at_us >= row->abandoned_us)
+		return last->next_us;
+	if (!table->rules || !next_mail(row))
+		return 0;
+	struct rules_waits waits = rules_choose(table->rules, row->total_minor, row->currency).waits;
+	return row->abandoned_us + (next_mail(row) == 1 ? waits.first_us : waits.second_us);
+}
+
+static void add_next(const struct table *table, const struct ledger_row *row, const struct last *last)
+{
+	static const char *const steps[] = { "give up", "first reminder", "second reminder" };
+
+	if (row->status != CART_OPEN) {
+		buffer_add_text(table->out, ",,");
+	} else if (!row->address_hash[0]) {
+		buffer_add_text(table->out, ",wait for an address,");
+	} else {
+		buffer_printf(table->out, ",%s,", steps[next_mail(row)]);
+		add_time(table->out, table->shop->zone, next_us(table, row, last));
+	}
+	buffer_add_text(table->out, ",");
+	add_text(table->out, last->grounds);
+}
+
+/* ---- the owner's links ---- */
+
+static void add_link(const struct table *table, AdminVerb verb, const char *cart_id, const char *address_hash)
+{
+	struct admin_link link = { .verb = verb, .expires_us = table->day->period.to_us + ADMIN_LINK_LASTS_US };
+	char url[ADMIN_LINK_URL_MAX + 1];
+
+	buffer_add_text(table->out, ",");
+	if (!table->links->key_len || (!*cart_id && !*address_hash))
+		return;
+	TEXT_COPY(link.shop, table->shop->name);
+	TEXT_COPY(link.cart_id, cart_id);
+	TEXT_COPY(link.address_hash, address_hash);
+	if (admin_link_url(BYTES(table->links->key, table->links->key_len), table->links->public_url, &link, url) == 0)
+		buffer_add_text(table->out, url);
+}
+
+static void add_links(const struct table *table, const char *cart_id, const struct ledger_row *row)
+{
+	bool open = row->status == CART_OPEN;
+
+	add_link(table, ADMIN_SUPPRESS_CART, open ? cart_id : "", "");
+	add_link(table, ADMIN_WRITE_OFF, open ? cart_id : "", "");
+	add_link(table, ADMIN_UNSUBSCRIBE, "", row->address_hash);
+}
+
+/* ---- a row ---- */
+
 static void add_mail(struct table *table, const struct ledger_mail *mail)
 {
 	buffer_add_text(table->out, ",");
@@ -113,30 +179,52 @@ static void add_mail(struct table *table, const struct ledger_mail *mail)
 	table->day->mails += mail->phase == SEND_SENT && on_day(table->day, mail->at_us);
 }
 
+static void add_purchase(const struct table *table, const struct ledger_row *row)
+{
+	static const char *const words[] = { [ATTRIBUTION_CLICKED] = "clicked then bought",
+		[ATTRIBUTION_MAILED] = "mailed then bought",
+		[ATTRIBUTION_ANYWAY] = "bought anyway",
+		[ATTRIBUTION_NONE] = "" };
+	struct attribution_money money = attribution_money(row);
+	char kept[40] = "";
+
+	buffer_add_text(table->out, ",");
+	add_time(table->out, table->shop->zone, row->bought_us);
+	if (row->status == CART_BOUGHT)
+		money_plain(money.total_minor - money.back_minor, money.currency, kept, sizeof(kept));
+	buffer_printf(table->out, ",%s,%s,%s", kept, *kept ? money.currency : "",
+		words[attribution_of(row, &table->shop->windows)]);
+}
+
 static void add_row(const char *cart_id, const struct ledger_row *row, void *context)
 {
 	struct table *table = context;
+	struct last last;
 	char total[40];
 	if (!belongs(table->day, row))
 		return;
 	table->day->carts++;
+	last = last_of(table->state, table->shop->name, cart_id);
 	money_plain(row->total_minor, row->currency, total, sizeof(total));
 	add_text(table->out, cart_id);
-	buffer_printf(table->out, ",%s,", status_word(row));
+	buffer_printf(table->out, ",\"%s\"", status_word(row));
+	add_next(table, row, &last);
+	buffer_add_text(table->out, ",");
 	add_time(table->out, table->shop->zone, row->abandoned_us);
 	buffer_printf(table->out, ",%s,%s", total, row->currency);
 	add_mail(table, &row->mails[0]);
 	add_mail(table, &row->mails[1]);
-	buffer_add_text(table->out, ",");
-	add_time(table->out, table->shop->zone, row->bought_us);
-	buffer_printf(table->out, ",%s\r\n", ledger_recovered(row) ? "yes" : "no");
+	add_purchase(table, row);
+	add_links(table, cart_id, row);
+	buffer_add_text(table->out, "\r\n");
 }
 
-void day_csv(const struct state *state, const struct shop *shop, struct day *day, struct buffer *ret)
+void day_csv(const struct state *state, const struct shop *shop, const struct rules *rules,
+	const struct day_links *links, struct day *day, struct buffer *ret)
 {
-	struct table table = { .shop = shop, .day = day, .out = ret };
+	struct table table = { .state = state, .shop = shop, .rules = rules, .links = links, .day = day, .out = ret };
 	buffer_add_text(ret,
-		"cart,status,abandoned,total,currency,first_mail,first_outcome,second_mail,second_outcome,"
-		"bought,recovered\r\n");
+		"cart,status,next_step,next_at,reason,abandoned,total,currency,first_mail,first_outcome,second_mail,"
+		"second_outcome,bought,kept,order_currency,credit,suppress_cart,write_off,unsubscribe\r\n");
 	ledger_each(state, shop->name, add_row, &table);
 }

@@ -5,17 +5,24 @@
 #define EXPORTER_DAY_CSV_H
 
 #include "bus/actor/state.h"
+#include "services/kit/period.h"
+#include "services/kit/rules.h"
 #include "services/kit/shop.h"
 
 struct day {
-	char name[40]; /* "2026-11-20" */
-	int64_t from_us, to_us;
+	struct period period;
 	uint32_t carts, mails; /* counted by day_csv */
 };
 
-/* The local day that ended before `us`. -EINVAL: no such zone. */
-int day_before(const char *zone, int64_t us, struct day *ret);
+/* What of the installation stands in the file: where the owner's links lead, and the key they are signed with. */
+struct day_links {
+	char public_url[256];
+	uint8_t key[128];
+	size_t key_len; /* 0: no links */
+};
+
 /* One row per cart to which something happened on that day; RFC 4180, and no cell that a spreadsheet takes for a formula. */
-void day_csv(const struct state *state, const struct shop *shop, struct day *day, struct buffer *ret);
+void day_csv(const struct state *state, const struct shop *shop, const struct rules *rules,
+	const struct day_links *links, struct day *day, struct buffer *ret);
 
 #endif

@@ -2,37 +2,49 @@
  * exporter.c: every night, the carts of the day that ended, as a file for the owner
  *
  * Hears:     tick.nightly
- * Remembers: document, cart.state, reminder.sent, reminder.refused, reminder.ambiguous, reminder.skipped, export.done
+ * Remembers: document, cart.state, reminder.sent, reminder.refused, reminder.ambiguous, reminder.skipped, link.clicked, audit,
+ *            export.done
  * Says:      export.done, audit
- * Promises:  a day is exported once, at 02:00 in the shop's zone; the file is whole and durable before that is said.
+ * Promises:  a day is exported once, at 02:00 in the shop's zone, and one that was missed is made up for; the file is whole and
+ *            durable before that is said. Nothing that is done to a file comes back.
  * Fails by:  trying again, and the dead letters, when the folder cannot be written.
- * Read next: day_csv.c, services/kit/ledger.h
+ * Read next: day_csv.c, last.c, services/kit/ledger.h
  */
 #include "services/exporter/exporter.h"
 #include "bus/base/clock.h"
 #include "bus/base/memory.h"
 #include "bus/base/text.h"
 #include "services/exporter/day_csv.h"
+#include "services/exporter/last.h"
 #include "services/kit/docs.h"
 #include "services/kit/file_driver.h"
 #include "services/kit/ledger.h"
+#include "services/kit/missed.h"
 #include <stdio.h>
 
 #define RETRY_US US_PER_MINUTE
+/* A day that ended is told at 02:00 and not at midnight, also when another one's tick comes late: at most so long after. */
+#define NIGHT_US (3 * US_PER_HOUR)
 #define KEPT_US (70 * US_PER_DAY) /* a cart that was left alone for longer is in no later report */
 #define WRITE_DEADLINE_US (2 * US_PER_MINUTE)
 
 static char export_folder[256] = "/var/lib/cartbus/export";
+static struct day_links links;
 
-void exporter_set_up(const char *folder)
+void exporter_set_up(const char *folder, const char *public_url, struct bytes admin_key)
 {
 	TEXT_COPY(export_folder, folder);
+	TEXT_COPY(links.public_url, public_url);
+	links.key_len = admin_key.len < sizeof(links.key) ? admin_key.len : sizeof(links.key);
+	if (links.key_len)
+		memcpy(links.key, admin_key.data, links.key_len);
 }
 
 struct export
 {
 	struct file_request file; /* first: what the driver takes */
 	struct day day;
+	bool more; /* others were missed as well */
 };
 
 static const struct effect_kind write_effect;
@@ -41,15 +53,25 @@ static enum verdict hear_nightly(const struct state *state, const Tick *tick, st
 {
 	const struct said *said = turn_message(turn);
 	const struct shop *shop = docs_shop(state, said->shop);
-	struct day day;
-	if (!shop || day_before(shop->zone, tick->due_us ? tick->due_us : said->time_us, &day) < 0)
+	struct day day = { 0 };
+	uint32_t version;
+	bool more;
+	int found = -1;
+	if (shop)
+		found = missed_find(state,
+			&(struct missed){ "exported", shop->name, shop->zone, PERIOD_DAY,
+				tick->due_us ? tick->due_us : said->time_us, turn_now_us(turn) - NIGHT_US },
+			&day.period, &more);
+	if (found < 0)
 		return turn_failed(turn, RETRY_US, "the shop's configuration is not readable");
-	if (state_has(state, "exported", said->shop, day.name))
+	if (found == 0)
 		return DONE;
 	struct export *export = memory_new(sizeof(*export));
-	day_csv(state, shop, &day, &export->file.content);
+	day_csv(state, shop, docs_rules(state, shop->name, &version), &links, &day, &export->file.content);
 	export->day = day;
-	snprintf(export->file.path, sizeof(export->file.path), "%s/%s/%s.csv", export_folder, said->shop, day.name);
+	export->more = more;
+	snprintf(export->file.path, sizeof(export->file.path), "%s/%s/%s.csv", export_folder, said->shop,
+		day.period.name);
 	return turn_effect(turn, &write_effect, (void **)&export);
 }
 
@@ -72,11 +94,11 @@ static enum verdict write_decide(const struct state *state, const void *message,
 		return turn_failed(
 			turn, RETRY_US, result ? strerror(-*(const int *)result) : "the file was not written in time");
 	ExportDone done = { .carts = export->day.carts, .mails = export->day.mails, .at_us = turn_now_us(turn) };
-	TEXT_COPY(done.day, export->day.name);
+	TEXT_COPY(done.day, export->day.period.name);
 	TEXT_COPY(done.path, export->file.path);
 	SAY(turn, export_done, &done, .shop = turn_message(turn)->shop, .key = done.day);
 	say_audit(turn, &done);
-	return DONE;
+	return export->more ? turn_wait(turn, 0, "the next one that was missed") : DONE;
 }
 
 static const struct effect_kind write_effect = {
@@ -87,13 +109,15 @@ static void remember_done(struct state *state, const struct said *said, const Ex
 {
 	state_put_number(state, "exported", said->shop, done->day, said->seq);
 	ledger_forget(state, said->shop, done->at_us - KEPT_US);
+	last_forget(state, said->shop);
 }
 
 const struct service exporter = {
 	.name = "exporter",
 	.exclusive = true,
 	.hears = { HEARS(tick_nightly, hear_nightly) },
-	.remembers = { REMEMBERS(document, docs_remember), LEDGER_REMEMBERED, REMEMBERS(export_done, remember_done) },
+	.remembers = { REMEMBERS(document, docs_remember), LEDGER_REMEMBERED,
+		REMEMBERS_FOR_A_WHILE(audit, last_remember), REMEMBERS(export_done, remember_done) },
 	.says = { SAYS(export_done), SAYS(audit) },
 	.effects = { &write_effect },
 };

@@ -8,7 +8,10 @@
 
 extern const struct service exporter;
 
-/* Where the files go: <folder>/<shop>/<day>.csv. Called once, before the first turn. */
-void exporter_set_up(const char *folder);
+/*
+ * Where the files go: <folder>/<shop>/<day>.csv. The owner's links in them lead to `public_url` and are signed with this key; an
+ * empty one: no links. Called once, before the first turn.
+ */
+void exporter_set_up(const char *folder, const char *public_url, struct bytes admin_key);
 
 #endif

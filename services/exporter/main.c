@@ -1,18 +1,33 @@
 /* main.c: the process cartbus-exporter */
 #include "bus/actor/process.h"
+#include "bus/base/cleanup.h"
+#include "bus/base/file.h"
+#include "bus/base/log.h"
 #include "services/exporter/exporter.h"
+#include "services/kit/admin_link.h"
 #include "services/kit/file_driver.h"
 #include "services/kit/settings.h"
+#include <errno.h>
 #include <stdio.h>
+#include <string.h>
 
 static struct effect_driver *const *drivers(const struct config *config, const struct clock *clock)
 {
 	static struct effect_driver *all[2];
+	_cleanup_(buffer_free) struct buffer key = { 0 };
 	const char *folder = config_get(config, "export", NULL, "folder");
-	char beside_state[256];
+	char beside_state[256], path[256];
 	(void)clock;
+	settings_secret_path(config, ADMIN_LINK_KEY, path);
+	int r = file_read_secret(path, &key);
+	if (r == -ENOENT)
+		log_event(LOG_WARNING, "%s is not there: the exports hold no links to act by; `cartbus up` makes it",
+			path);
+	else if (r < 0)
+		die("%s: %s: it must be readable by this user alone (chmod 600)", path, strerror(-r));
 	snprintf(beside_state, sizeof(beside_state), "%s/export", config_get(config, "paths", NULL, "state"));
-	exporter_set_up(folder && *folder ? folder : beside_state);
+	exporter_set_up(folder && *folder ? folder : beside_state, config_get(config, "gateway", NULL, "public-url"),
+		buffer_bytes(&key));
 	all[0] = file_driver_new();
 	return all;
 }

@@ -4,6 +4,7 @@
 #include "bus/base/text.h"
 #include "proto/topics.h"
 #include "services/exporter/exporter.h"
+#include "services/kit/admin_link.h"
 #include "services/kit/file_driver.h"
 #include "services/kit/zone.h"
 #include "tests/unit/cmocka_all.h"
@@ -11,8 +12,8 @@
 #include <stdio.h>
 
 #define HEADER                                                                                                         \
-	"cart,status,abandoned,total,currency,first_mail,first_outcome,second_mail,second_outcome,bought,"             \
-	"recovered\r\n"
+	"cart,status,next_step,next_at,reason,abandoned,total,currency,first_mail,first_outcome,second_mail,"          \
+	"second_outcome,bought,kept,order_currency,credit,suppress_cart,write_off,unsubscribe\r\n"
 
 static int64_t berlin(int day, int hour, int minute)
 {
@@ -31,7 +32,7 @@ static struct harness *given_shop(void)
 		"https://demo.example\n"
 		"[mail]\nfrom = Demo <shop@demo.example>\nowner = owner@demo.example\nbounce = bounce@demo.example\n"
 		"reply-to = shop@demo.example\npostal-address = 1 Main Street\n");
-	exporter_set_up("/exports");
+	exporter_set_up("/exports", "https://carts.example", (struct bytes){ 0 });
 	GIVEN(h, document, &document, .shop = "demo", .key = "shop", .version = 1);
 	return h;
 }
@@ -88,9 +89,9 @@ static void the_day_that_ended_is_written_with_what_became_of_each_cart(void **s
 	given_cart(h, &open);
 	assert_int_equal(when_night(h, berlin(25, 2, 0)), WORKING);
 	expect_file(h, "/exports/demo/2026-10-24.csv",
-		HEADER
-		"\"'=o\"\"x\",open,2026-10-24 23:59:00,12.50,EUR,,,,,,no\r\n"
-		"\"b\",bought,2026-10-24 09:00:00,12.50,EUR,2026-10-24 11:00:00,sent,,,2026-10-24 12:30:00,yes\r\n");
+		HEADER "\"'=o\"\"x\",\"open\",wait for an address,,\"\",2026-10-24 23:59:00,12.50,EUR,,,,,,,,,,,\r\n"
+		       "\"b\",\"bought\",,,\"\",2026-10-24 09:00:00,12.50,EUR,2026-10-24 11:00:00,sent,,,2026-10-24 "
+		       "12:30:00,12.50,EUR,mailed then bought,,,\r\n");
 	assert_int_equal(harness_result(h, &(int){ 0 }, CLAIM_NONE), DONE);
 	ExportDone done;
 	assert_true(harness_said(h, &topic_export_done, 0, &done, NULL));
@@ -98,6 +99,86 @@ static void the_day_that_ended_is_written_with_what_became_of_each_cart(void **s
 	assert_int_equal(done.carts, 2);
 	assert_int_equal(done.mails, 1);
 	assert_int_equal(harness_count(h, &topic_audit), 1);
+	harness_free(h);
+}
+
+static void an_open_cart_says_what_comes_next_and_why_and_how_to_act(void **state)
+{
+	static const char key[] = "0123456789abcdef0123456789abcdef";
+	struct harness *h = given_shop();
+	Document rules = { .version = 1, .kind = "rules", .digest = "r1" };
+	CartState cart = cart_of("c", berlin(24, 9, 0));
+	Audit audit = { .action = "deferred", .cart_id = "c", .at_us = berlin(24, 23, 0), .next_us = berlin(25, 8, 0) };
+	(void)state;
+	exporter_set_up("/exports", "https://carts.example/", bytes_of(key));
+	TEXT_COPY(rules.text,
+		"Small carts (under 40 EUR): remind after 4 hours, then after 24. Medium carts: 2 hours, then "
+		"22. Big carts (over 150 EUR): 1 hour, then 20.");
+	GIVEN(h, document, &rules, .shop = "demo", .key = "rules", .version = 1);
+	TEXT_COPY(cart.ids.email_hash, "hash");
+	given_cart(h, &cart);
+	assert_int_equal(when_night(h, berlin(25, 2, 0)), WORKING);
+	const char *csv = buffer_text(&((struct file_request *)harness_effect_request(h))->content);
+	assert_non_null(strstr(csv, "\"c\",\"open\",first reminder,2026-10-24 13:00:00,\"\",")); /* by the rules */
+	harness_result(h, &(int){ -ENOSPC }, CLAIM_NONE);
+	given_sent(h, "c", 1, berlin(24, 13, 0));
+	TEXT_COPY(audit.grounds, "@quiet hours");
+	GIVEN(h, audit, &audit, .shop = "demo", .key = "c");
+	assert_int_equal(when_night(h, berlin(25, 2, 0)), WORKING);
+	csv = buffer_text(&((struct file_request *)harness_effect_request(h))->content);
+	assert_non_null(strstr(csv, ",second reminder,2026-10-25 08:00:00,\"'@quiet hours\","));
+	const AdminVerb verbs[] = { ADMIN_SUPPRESS_CART, ADMIN_WRITE_OFF, ADMIN_UNSUBSCRIBE };
+	const char *at = csv;
+	for (int i = 0; i < 3; i++) {
+		struct admin_link link;
+		char id[ADMIN_LINK_ID + 1], token[SIGNED_TOKEN_MAX + 1];
+		at = strstr(at, ",https://carts.example/a/");
+		assert_non_null(at);
+		at += strlen(",https://carts.example/a/");
+		text_copy_bytes(token, sizeof(token), BYTES(at, strcspn(at, ",\r")));
+		assert_int_equal(admin_link_read(bytes_of(key), token, &link, id), 0);
+		assert_int_equal(link.verb, verbs[i]);
+		assert_int_equal(link.expires_us, berlin(25, 0, 0) + ADMIN_LINK_LASTS_US);
+		assert_string_equal(verbs[i] == ADMIN_UNSUBSCRIBE ? link.address_hash : link.cart_id,
+			verbs[i] == ADMIN_UNSUBSCRIBE ? "hash" : "c");
+	}
+	harness_free(h);
+}
+
+static void no_cell_is_a_formula(void **state)
+{
+	static const char *const ids[] = { "=1", "+1", "-1", "@x", "\t=1", "  =1", "|x", "%x", "\xef\xbc\x9d!" };
+	(void)state;
+	for (size_t i = 0; i < sizeof(ids) / sizeof(ids[0]); i++) {
+		struct harness *h = given_shop();
+		CartState cart = cart_of(ids[i], berlin(24, 9, 0));
+		char cell[40];
+		given_cart(h, &cart);
+		assert_int_equal(when_night(h, berlin(25, 2, 0)), WORKING);
+		snprintf(cell, sizeof(cell), "\r\n\"'%s\",", ids[i]);
+		if (!strstr(buffer_text(&((struct file_request *)harness_effect_request(h))->content), cell))
+			fail_msg("\"%s\" stands there as it is", ids[i]);
+		harness_free(h);
+	}
+}
+
+static void every_missed_night_gets_its_file(void **state)
+{
+	static const char *const days[] = { "2026-10-24", "2026-10-25", "2026-10-26" };
+	struct harness *h = given_shop();
+	ExportDone done;
+	Tick tick = { .name = "nightly", .due_us = berlin(25, 2, 0) };
+	(void)state;
+	harness_now(h, berlin(28, 1, 59)); /* the night of the 27th is not due yet */
+	for (int i = 0; i < 3; i++) {
+		assert_int_equal(
+			i ? harness_again(h) : WHEN(h, tick_nightly, &tick, .shop = "demo", .key = "demo"), WORKING);
+		assert_int_equal(harness_result(h, &(int){ 0 }, CLAIM_NONE), i < 2 ? LATER : DONE);
+		assert_true(harness_said(h, &topic_export_done, 0, &done, NULL));
+		assert_string_equal(done.day, days[i]);
+	}
+	assert_int_equal(harness_again(h), DONE);
+	assert_int_equal(harness_count(h, NULL), 0);
 	harness_free(h);
 }
 
@@ -122,8 +203,8 @@ static void the_days_of_both_clock_changes_are_whole(void **state)
 	given_cart(h, &late);
 	given_cart(h, &next);
 	assert_int_equal(when_night(h, berlin(26, 2, 0)), WORKING);
-	expect_file(
-		h, "/exports/demo/2026-10-25.csv", HEADER "\"late\",open,2026-10-25 23:30:00,12.50,EUR,,,,,,no\r\n");
+	expect_file(h, "/exports/demo/2026-10-25.csv",
+		HEADER "\"late\",\"open\",wait for an address,,\"\",2026-10-25 23:30:00,12.50,EUR,,,,,,,,,,,\r\n");
 	harness_free(h);
 }
 
@@ -162,10 +243,12 @@ static void carts_left_alone_for_long_are_forgotten(void **state)
 	(void)state;
 	old.status = CART_CLOSED;
 	given_cart(h, &old);
+	GIVEN(h, audit, (&(Audit){ .action = "closed", .cart_id = "old" }), .shop = "demo", .key = "old");
 	given_cart(h, &young);
 	assert_int_equal(when_night(h, berlin(25, 2, 0)), WORKING);
 	assert_int_equal(harness_result(h, &(int){ 0 }, CLAIM_NONE), DONE);
 	assert_false(state_has(harness_state(h), "ledger", "demo", "old"));
+	assert_false(state_has(harness_state(h), "last", "demo", "old"));
 	assert_true(state_has(harness_state(h), "ledger", "demo", "young"));
 	harness_free(h);
 }
@@ -174,6 +257,9 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(the_day_that_ended_is_written_with_what_became_of_each_cart),
+		cmocka_unit_test(an_open_cart_says_what_comes_next_and_why_and_how_to_act),
+		cmocka_unit_test(no_cell_is_a_formula),
+		cmocka_unit_test(every_missed_night_gets_its_file),
 		cmocka_unit_test(a_day_is_exported_once),
 		cmocka_unit_test(the_days_of_both_clock_changes_are_whole),
 		cmocka_unit_test(merged_and_test_carts_are_left_out),

@@ -71,7 +71,7 @@ static struct world *world_new(void)
 	world->telling[1] = postman_drivers(world->teller)[0];
 	sender_set_up(&(struct sender_setup){
 		.public_url = "https://mail.example", .link_key = bytes_of("0123456789abcdef0123456789abcdef") });
-	exporter_set_up(world->folder.path);
+	exporter_set_up(world->folder.path, "https://carts.example", bytes_of("0123456789abcdef0123456789abcdef"));
 	summarizer_set_up(world->folder.path);
 	for (int i = 0; services[i]; i++)
 		sim_start(world->sim, services[i]->name, services[i], drivers_of(world, services[i]));
