@@ -97,7 +97,7 @@ static void describe_changed(const struct description *to, const CartChanged *ch
 static void describe_checkout(const struct description *to, const CartCheckout *checkout)
 {
 	buffer_printf(to->line, "%s: %s", checkout->platform_topic,
-		checkout->kind == CHECKOUT_CANCELLED ? "order cancelled" : "bought");
+		word(&CartCheckout_msg, CartCheckout_kind_tag, (int)checkout->kind));
 	add_text(to, ", order ", checkout->ids.order_id);
 	add_money(to, checkout->total_minor, checkout->currency);
 	add_address(to, checkout->ids.email);

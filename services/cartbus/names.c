@@ -79,7 +79,7 @@ const char *field_name(const pb_msgdesc_t *message, uint32_t tag)
 #define WORDS(name, ...) static const char *const name[] = { __VA_ARGS__, NULL }
 WORDS(platforms, "unknown", "shopify", "woocommerce", "generic");
 WORDS(consents, "unknown", "no", "yes");
-WORDS(checkouts, "bought", "cancelled");
+WORDS(checkouts, "bought", "cancelled", "refunded");
 WORDS(statuses, "open", "bought", "closed");
 WORDS(closed, "not", "gave_up", "no_address", "emptied", "merged", "opted_out", "by_owner", "too_late", "not_chased");
 WORDS(optouts, "page", "one_click", "owner", "complaint", "bounce", "privacy", "import");
@@ -87,6 +87,7 @@ WORDS(feedbacks, "complaint", "bounce_permanent", "bounce_transient");
 WORDS(verbs, "suppress_cart", "write_off", "unsubscribe", "override_wait", "lift_suppression", "take_back",
 	"settle_privacy");
 WORDS(privacies, "redact_customer", "redact_shop", "data_request");
+WORDS(ends, "sent", "released", "refused", "ambiguous");
 WORDS(modes, "observe", "mail_me", "live", "paused");
 
 static const struct {
@@ -110,6 +111,7 @@ static const struct {
 	{ &PrivacyRequest_msg, PrivacyRequest_kind_tag, privacies },
 	{ &PrivacyRequest_msg, PrivacyRequest_platform_tag, platforms },
 	{ &ShopStatus_msg, ShopStatus_mode_tag, modes },
+	{ &SummaryMailed_msg, SummaryMailed_end_tag, ends },
 	{ &ShopStatus_msg, ShopStatus_resumes_to_tag, modes },
 };
 

@@ -22,7 +22,8 @@ int main(int argc, char **argv)
 {
 	return process_main(argc, argv,
 		&(struct process){ .service = &summarizer,
-			.help = "Tells each owner on the first Monday of a month how the past one went.",
+			.help = "Tells each owner on the first Monday of a month how the past one went, and weekly if "
+				"wanted.",
 			.keys = settings_keys,
 			.drivers = drivers });
 }

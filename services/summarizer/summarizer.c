@@ -1,29 +1,34 @@
 /*
- * summarizer.c: on the first Monday, how the past month went, as a file and as a mail to the owner
+ * summarizer.c: on the first Monday how the past month went, and each Monday, if the shop wants it, the past week
  *
- * Hears:     tick.monthly
- * Remembers: document, cart.state, reminder.sent, reminder.refused, reminder.ambiguous, reminder.skipped, summary.done
- * Says:      summary.done, audit
- * Promises:  a month is summarised once; the file is durable before the mail goes; a mail that may have gone is not sent again.
- * Fails by:  trying again, and the dead letters, when the folder cannot be written or no mail server takes the mail.
- * Read next: month.c, services/kit/ledger.h
+ * Hears:     tick.monthly, tick.weekly, summary.due
+ * Remembers: document, cart.state, reminder.sent, reminder.refused, reminder.ambiguous, reminder.skipped, link.clicked,
+ *            mail.feedback, suppression, summary.done, summary.claim, summary.mailed, alarm
+ * Says:      summary.done, summary.due, summary.claim, summary.mailed, alarm, audit
+ * Promises:  a month or week is summarised once, and one that was missed is made up for; the file is durable before the mails are
+ *            due; the mails say what the file says.
+ * Fails by:  trying again, and the dead letters, when the folder cannot be written.
+ * Read next: letters.c (the mails), services/kit/figures.h, services/kit/ledger.h
  */
 #include "services/summarizer/summarizer.h"
-#include "bus/base/cleanup.h"
 #include "bus/base/clock.h"
 #include "bus/base/memory.h"
 #include "bus/base/text.h"
 #include "services/kit/docs.h"
+#include "services/kit/figures.h"
 #include "services/kit/file_driver.h"
 #include "services/kit/ledger.h"
-#include "services/kit/mail.h"
-#include "services/summarizer/month.h"
+#include "services/kit/missed.h"
+#include "services/summarizer/letters.h"
 #include <stdio.h>
+#include <stdlib.h>
 
 #define RETRY_US (5 * US_PER_MINUTE)
-#define KEPT_US (70 * US_PER_DAY) /* a cart that was left alone for longer is in no later summary */
+#define KEPT_US                                                                                                        \
+	(110 * US_PER_DAY) /* two months and their comparison; a cart that was left alone for longer is in no later summary */
 #define WRITE_DEADLINE_US (2 * US_PER_MINUTE)
-#define MAIL_DEADLINE_US (12 * US_PER_MINUTE)
+/* A month is not told on its successor's first day but on its Monday: at the latest so long after that day's morning. */
+#define FIRST_MONDAY_US (6 * US_PER_DAY)
 
 static char summary_folder[256] = "/var/lib/cartbus/export";
 
@@ -32,144 +37,137 @@ void summarizer_set_up(const char *folder)
 	TEXT_COPY(summary_folder, folder);
 }
 
-static int month_of(const struct shop *shop, const struct said *said, const Tick *tick, struct month *ret)
-{
-	return month_before(shop->zone, tick->due_us ? tick->due_us : said->time_us, ret);
-}
-
-static const struct effect_kind write_effect, mail_effect;
-
-static enum verdict hear_monthly(const struct state *state, const Tick *tick, struct turn *turn)
-{
-	const struct said *said = turn_message(turn);
-	const struct shop *shop = docs_shop(state, said->shop);
-	struct month month;
-	if (!shop || month_of(shop, said, tick, &month) < 0)
-		return turn_failed(turn, RETRY_US, "the shop's configuration is not readable");
-	if (state_has(state, "summarised", said->shop, month.name))
-		return DONE;
-	struct file_request *file = memory_new(sizeof(*file));
-	month_text(state, shop, &month, &file->content);
-	snprintf(file->path, sizeof(file->path), "%s/%s/summary-%s.txt", summary_folder, said->shop, month.name);
-	return turn_effect(turn, &write_effect, (void **)&file);
-}
-
-/* ---- the end, and the mail before it ---- */
-
 struct summary {
-	struct mail mail; /* first: what the mail driver takes */
-	char path[256];
-	char *text;
+	struct file_request file; /* first: what the file driver takes */
+	SummaryDone done;         /* all but when it was written */
+	bool more;                /* others were missed as well */
 };
 
 static void summary_free(void *request)
 {
 	struct summary *summary = request;
-	if (!summary)
-		return;
-	buffer_free(&summary->mail.mime);
-	free(summary->text);
+	if (summary)
+		buffer_free(&summary->file.content);
 	free(summary);
 }
 
-static enum verdict say_done(const struct state *state, const Tick *tick, const char *path, const char *text,
-	const char *mailed, struct turn *turn)
+/* ---- which ---- */
+
+static int64_t ticked_us(const struct turn *turn, const Tick *tick)
 {
-	const char *shop = turn_message(turn)->shop;
-	SummaryDone done = { .at_us = turn_now_us(turn) };
-	Audit audit = { .at_us = turn_now_us(turn), .decided_on = turn_seen(turn) };
-	struct month month;
-	if (month_of(docs_shop(state, shop), turn_message(turn), tick, &month) < 0)
-		return turn_failed(turn, RETRY_US, "the shop's configuration is not readable");
-	TEXT_COPY(done.month, month.name);
-	TEXT_COPY(done.path, path);
-	TEXT_COPY(done.text, text);
-	SAY(turn, summary_done, &done, .shop = shop, .key = done.month);
-	TEXT_COPY(audit.action, "summarised");
-	TEXT_COPY(audit.who, "system");
-	snprintf(audit.grounds, sizeof(audit.grounds), "%s, in %s; %s", month.name, path, mailed);
-	SAY(turn, audit, &audit, .shop = shop, .key = shop);
-	return DONE;
+	return tick->due_us ? tick->due_us : turn_message(turn)->time_us;
 }
 
-static enum verdict mail_summary(
-	const struct shop *shop, const struct file_request *file, const Tick *tick, struct turn *turn)
+/* ---- the file ---- */
+
+static const struct effect_kind write_effect;
+
+static bool fill(
+	const struct state *state, const struct shop *shop, const struct period *period, struct summary *summary)
 {
-	char why[160], id[200], subject[160];
-	struct month month;
-	struct mail *mail;
-	if (month_of(shop, turn_message(turn), tick, &month) < 0)
-		return turn_failed(turn, RETRY_US, "the shop's configuration is not readable");
-	snprintf(id, sizeof(id), "summary.%s.%s@%.100s", month.name, shop->name, address_domain(shop->from_address));
-	snprintf(subject, sizeof(subject), "%s: carts in %s", shop->title, month.name);
-	struct summary *summary = memory_new(sizeof(*summary));
-	TEXT_COPY(summary->path, file->path);
-	summary->text = memory_copy(BYTES(file->content.data, file->content.len));
-	if (mail_note(shop->from, shop->owner, subject, summary->text, id, turn_now_us(turn), &mail, why) < 0) {
-		summary_free(summary);
-		return turn_never(turn, why);
+	struct buffer html = { 0 };
+	struct report *report = memory_new(sizeof(*report));
+	bool made = report_make(state, shop, period, report);
+	if (made) {
+		report_text(report, &summary->file.content);
+		report_html(report, &html);
+		report_subject(report, summary->done.subject);
+		TEXT_COPY(summary->done.month, period->name);
+		TEXT_COPY(summary->done.text, buffer_text(&summary->file.content));
+		if (!TEXT_COPY(summary->done.html, buffer_text(&html)))
+			summary->done.html[0] = 0;
+		snprintf(summary->file.path, sizeof(summary->file.path), "%s/%s/summary-%s.txt", summary_folder,
+			shop->name, period->name);
+		TEXT_COPY(summary->done.path, summary->file.path);
 	}
-	summary->mail = *mail;
-	mail->mime = (struct buffer){ 0 };
-	mail_free(mail);
-	return turn_effect(turn, &mail_effect, (void **)&summary);
+	buffer_free(&html);
+	free(report);
+	return made;
+}
+
+static enum verdict summarise(const struct state *state, enum period_kind kind, const Tick *tick, struct turn *turn)
+{
+	const struct shop *shop = docs_shop(state, turn_message(turn)->shop);
+	struct period period;
+	bool more;
+	int found = -1;
+	if (shop)
+		found = missed_find(state,
+			&(struct missed){ "summarised", shop->name, shop->zone, kind, ticked_us(turn, tick),
+				turn_now_us(turn) - (kind == PERIOD_MONTH ? FIRST_MONDAY_US : 0) },
+			&period, &more);
+	if (found < 0)
+		return turn_failed(turn, RETRY_US, "the shop's configuration is not readable");
+	if (found == 0 || (kind == PERIOD_WEEK && !shop->weekly))
+		return DONE;
+	struct summary *summary = memory_new(sizeof(*summary));
+	summary->more = more;
+	if (!fill(state, shop, &period, summary)) {
+		summary_free(summary);
+		return turn_failed(turn, RETRY_US, "the period is not one of this shop's calendar");
+	}
+	return turn_effect(turn, &write_effect, (void **)&summary);
+}
+
+static enum verdict hear_monthly(const struct state *state, const Tick *tick, struct turn *turn)
+{
+	return summarise(state, PERIOD_MONTH, tick, turn);
+}
+
+static enum verdict hear_weekly(const struct state *state, const Tick *tick, struct turn *turn)
+{
+	return summarise(state, PERIOD_WEEK, tick, turn);
+}
+
+static void say_audit(struct turn *turn, const SummaryDone *done, int mails)
+{
+	const char *shop = turn_message(turn)->shop;
+	Audit audit = { .at_us = turn_now_us(turn), .decided_on = turn_seen(turn) };
+	TEXT_COPY(audit.action, "summarised");
+	TEXT_COPY(audit.who, "system");
+	snprintf(audit.grounds, sizeof(audit.grounds), "%s, in %s; %s%d to mail", done->month, done->path,
+		mails ? "" : "[mail] owner and [report] to are not given: ", mails);
+	SAY(turn, audit, &audit, .shop = shop, .key = shop);
 }
 
 static enum verdict write_decide(const struct state *state, const void *message, const void *request,
 	const void *result, enum claim_answer claimed, struct turn *turn)
 {
-	const struct shop *shop = docs_shop(state, turn_message(turn)->shop);
-	const struct file_request *file = request;
-	(void)claimed;
+	const struct said *said = turn_message(turn);
+	const struct shop *shop = docs_shop(state, said->shop);
+	const struct summary *summary = request;
+	(void)message, (void)claimed;
 	if (!result || *(const int *)result < 0)
 		return turn_failed(
 			turn, RETRY_US, result ? strerror(-*(const int *)result) : "the file was not written in time");
-	if (shop->owner[0])
-		return mail_summary(shop, file, message, turn);
-	_cleanup_(buffer_free) struct buffer text = { 0 };
-	buffer_add(&text, file->content.data, file->content.len);
-	return say_done(state, message, file->path, buffer_text(&text), "not mailed: [mail] owner is not given", turn);
-}
-
-static enum verdict mail_decide(const struct state *state, const void *message, const void *request, const void *result,
-	enum claim_answer claimed, struct turn *turn)
-{
-	const struct summary *summary = request;
-	const struct mail_result *mail = result;
-	(void)claimed;
-	switch (mail ? mail->end : MAIL_UNKNOWN) {
-	case MAIL_NOT_SENT:
-	case MAIL_LATER:
-		return turn_failed(turn, RETRY_US, mail->words);
-	case MAIL_SENT:
-		return say_done(state, message, summary->path, summary->text, "mailed to the owner", turn);
-	case MAIL_REFUSED:
-		return say_done(
-			state, message, summary->path, summary->text, "the owner's mail server refused it", turn);
-	case MAIL_UNKNOWN:
-		break;
-	}
-	return say_done(state, message, summary->path, summary->text, "mailed, but nobody confirmed it", turn);
+	SummaryDone *done = memory_new(sizeof(*done));
+	*done = summary->done;
+	done->at_us = turn_now_us(turn);
+	SAY(turn, summary_done, done, .shop = said->shop, .key = done->month);
+	say_audit(turn, done, letters_say_due(shop, done->month, turn));
+	free(done);
+	return summary->more ? turn_wait(turn, 0, "the next one that was missed") : DONE;
 }
 
 static const struct effect_kind write_effect = {
-	.name = "file", .request_free = file_request_free, .deadline_us = WRITE_DEADLINE_US, .decide = write_decide
-};
-static const struct effect_kind mail_effect = {
-	.name = "mail", .request_free = summary_free, .deadline_us = MAIL_DEADLINE_US, .decide = mail_decide
+	.name = "file", .request_free = summary_free, .deadline_us = WRITE_DEADLINE_US, .decide = write_decide
 };
 
 static void remember_done(struct state *state, const struct said *said, const SummaryDone *done)
 {
 	state_put_number(state, "summarised", said->shop, done->month, said->seq);
+	state_put(state, "summary", said->shop, done->month, SummaryDone_fields, done);
 	ledger_forget(state, said->shop, done->at_us - KEPT_US);
 }
 
 const struct service summarizer = {
 	.name = "summarizer",
 	.exclusive = true,
-	.hears = { HEARS(tick_monthly, hear_monthly) },
-	.remembers = { REMEMBERS(document, docs_remember), LEDGER_REMEMBERED, REMEMBERS(summary_done, remember_done) },
-	.says = { SAYS(summary_done), SAYS(audit) },
-	.effects = { &write_effect, &mail_effect },
+	.hears = { HEARS(tick_monthly, hear_monthly), HEARS(tick_weekly, hear_weekly),
+		HEARS(summary_due, letters_hear_due) },
+	.remembers = { REMEMBERS(document, docs_remember), LEDGER_REMEMBERED, LEDGER_REMEMBERED_OF_PEOPLE,
+		REMEMBERS(summary_done, remember_done), LETTERS_REMEMBERED },
+	.says = { SAYS(summary_done), SAYS(summary_due), SAYS(summary_claim), SAYS(summary_mailed), SAYS(alarm),
+		SAYS(audit) },
+	.effects = { &write_effect, &letters_effect },
 };

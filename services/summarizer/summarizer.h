@@ -1,5 +1,5 @@
 /*
- * summarizer.h: the service that tells the owner, once a month, how it went
+ * summarizer.h: the service that tells the owner, how a month or a week went
  */
 #ifndef SUMMARIZER_SUMMARIZER_H
 #define SUMMARIZER_SUMMARIZER_H
@@ -8,7 +8,7 @@
 
 extern const struct service summarizer;
 
-/* Where the files go: <folder>/<shop>/summary-<month>.txt. Called once, before the first turn. */
+/* Where the files go: <folder>/<shop>/summary-<month or week>.txt. Called once, before the first turn. */
 void summarizer_set_up(const char *folder);
 
 #endif

@@ -1,5 +1,5 @@
 /*
- * ticks.c: every shop's nightly and monthly tick
+ * ticks.c: every shop's nightly, weekly and monthly tick
  *
  * Owns:      the table unticked (shop -> zone): shops whose ticks must be set (anew) in this zone.
  * Promises:  a shop has its ticks as soon as its configuration is known, in its own zone, and in the new one when that changes; a
@@ -22,6 +22,7 @@ static const struct tick {
 } ticks[] = {
 	{ "tick/nightly", "nightly", "0 2 * * *", &topic_tick_nightly },
 	{ "tick/monthly", "monthly", "0 9 ? * 1#1", &topic_tick_monthly },
+	{ "tick/weekly", "weekly", "0 9 ? * 1", &topic_tick_weekly },
 };
 
 enum { TICKS = sizeof(ticks) / sizeof(ticks[0]), ZONE_MAX = 40 };

@@ -3,7 +3,7 @@
  *
  * Hears:     nothing
  * Remembers: timer.set, timer.cancel, timer.fired, document
- * Says:      timer.set, timer.fired, cart.wake, tick.nightly, tick.monthly, alarm
+ * Says:      timer.set, timer.fired, cart.wake, tick.nightly, tick.monthly, tick.weekly, alarm
  * Owns:      the answer to "what is due next?"
  * Promises:  firing says what was asked and the timer's tombstone in one turn, so a timer fires once; a set or cancel of an older
  *            version changes nothing; what is overdue fires late, a cron timer once for however many times it missed.
@@ -36,7 +36,8 @@ union asked {
 
 static const struct topic *asked_topic(const char *name)
 {
-	static const struct topic *const all[] = { &topic_cart_wake, &topic_tick_nightly, &topic_tick_monthly };
+	static const struct topic *const all[] = { &topic_cart_wake, &topic_tick_nightly, &topic_tick_monthly,
+		&topic_tick_weekly };
 
 	for (size_t i = 0; i < sizeof(all) / sizeof(all[0]); i++) {
 		if (strcmp(all[i]->name, name) == 0)
@@ -158,6 +159,7 @@ const struct service timer = {
 		SAYS(cart_wake),
 		SAYS(tick_nightly),
 		SAYS(tick_monthly),
+		SAYS(tick_weekly),
 		SAYS(alarm),
 	},
 	.next_due_us = next_due_us,

@@ -149,7 +149,13 @@ def test_the_nightly_file_comes_at_two_and_the_summary_on_the_first_monday_at_ni
     assert len(lines) == 1 and "89.70" in lines[0].values()
     wait_until(lambda: mails_to(system, "owner@shop.example"), "the summary")
     summary = mails_to(system, "owner@shop.example")[0]
-    assert summary["Subject"] == "Demo: carts in 2026-11"
+    assert summary["Subject"] == "Demo: Warenkörbe, November 2026"
+    assert "Warenkörbe gesehen" in summary.get_body(("plain",)).get_content()
+    assert "<td" in summary.get_body(("html",)).get_content()
+    assert lines[0]["next_step"] and "/a/" in lines[0]["suppress_cart"] and "/a/" in lines[0]["unsubscribe"]
+    report = json.loads(system.cartbus("report", "demo", "--from", str(day), "--to", str(day), "--json").stdout)
+    assert report["now"]["counts"]["seen"] == 1 and report["before"]["counts"]["seen"] == 0
+    assert len(mails_to(system, "owner@shop.example")) == 1
     for topic, local in (("tick.nightly", "2026-12-07 02:00"), ("tick.monthly", "2026-12-07 09:00")):
         due_us = system.log(topic=topic)[0]["message"].due_us
         assert datetime.datetime.fromtimestamp(due_us / 1e6, BERLIN).strftime("%Y-%m-%d %H:%M") == local

@@ -44,7 +44,8 @@ static void every_value_of_every_enum_has_a_word(void **state)
 		{ &AdminAction_msg, AdminAction_verb_tag, _AdminVerb_ARRAYSIZE },
 		{ &ShopStatus_msg, ShopStatus_mode_tag, _ShopMode_ARRAYSIZE },
 		{ &CartChanged_msg, CartChanged_platform_tag, _Platform_ARRAYSIZE },
-		{ &CartCheckout_msg, CartCheckout_kind_tag, _CheckoutKind_ARRAYSIZE } };
+		{ &CartCheckout_msg, CartCheckout_kind_tag, _CheckoutKind_ARRAYSIZE },
+		{ &SummaryMailed_msg, SummaryMailed_end_tag, _SummaryEnd_ARRAYSIZE } };
 
 	(void)state;
 	for (size_t i = 0; i < sizeof(enums) / sizeof(*enums); i++) {

@@ -1,4 +1,4 @@
-/* test_summarizer.c: the past month in sentences, written once and mailed to the owner */
+/* test_summarizer.c: the past month or week, counted, written once and mailed to each once */
 #include "bus/actor/harness.h"
 #include "bus/base/clock.h"
 #include "bus/base/text.h"
@@ -6,6 +6,7 @@
 #include "services/kit/file_driver.h"
 #include "services/kit/mail.h"
 #include "services/kit/zone.h"
+#include "services/summarizer/letters.h"
 #include "services/summarizer/summarizer.h"
 #include "tests/unit/cmocka_all.h"
 #include <stdio.h>
@@ -18,7 +19,7 @@ static int64_t berlin(int month, int day, int hour)
 	return us;
 }
 
-static struct harness *given_shop(const char *owner)
+static struct harness *given_shop(const char *more)
 {
 	static uint32_t version;
 	static Document document;
@@ -30,7 +31,7 @@ static struct harness *given_shop(const char *owner)
 		"https://demo.example\n"
 		"[mail]\nfrom = Demo <shop@demo.example>\nbounce = bounce@demo.example\nreply-to = shop@demo.example\n"
 		"postal-address = 1 Main Street\n%s",
-		owner);
+		more);
 	summarizer_set_up("/exports");
 	GIVEN(h, document, &document, .shop = "demo", .key = "shop", .version = version);
 	return h;
@@ -87,10 +88,20 @@ static void given_october(struct harness *h)
 			false },
 		{ "september", CART_CLOSED, CLOSED_GAVE_UP, berlin(9, 30, 23), berlin(9, 30, 23), berlin(9, 30, 23), 0,
 			false },
+		{ "clicked", CART_BOUGHT, CLOSED_NOT, berlin(10, 9, 9), berlin(10, 10, 9), berlin(10, 9, 13), 0,
+			false },
+		{ "september-bought", CART_BOUGHT, CLOSED_NOT, berlin(9, 3, 9), berlin(9, 4, 9), berlin(9, 3, 13), 0,
+			false },
 		{ "november", CART_OPEN, CLOSED_NOT, berlin(11, 1, 0), 0, 0, 0, false },
 	};
 	for (size_t i = 0; i < sizeof(carts) / sizeof(carts[0]); i++)
 		given_cart(h, &carts[i]);
+	LinkClicked click = { .cart_id = "clicked", .step = 1, .at_us = berlin(10, 9, 20) };
+	GIVEN(h, link_clicked, &click, .shop = "demo", .key = "clicked");
+	MailFeedback complaint = { .kind = FEEDBACK_COMPLAINT, .heard_us = berlin(10, 9, 20) };
+	GIVEN(h, mail_feedback, &complaint, .shop = "demo", .key = "someone");
+	Suppression optout = { .source = OPTOUT_ONE_CLICK, .since_us = berlin(10, 6, 9) };
+	GIVEN(h, suppression, &optout, .shop = "demo", .key = "someone");
 }
 
 static enum verdict when_month(struct harness *h)
@@ -100,76 +111,245 @@ static enum verdict when_month(struct harness *h)
 }
 
 static const char october[] =
-	"Demo, 2026-10\n\n"
-	"carts seen:                                         6\n"
-	"first reminders sent:                               4\n"
-	"second reminders sent:                              1\n"
-	"mails that went to you (mode \"mail me\"):            1\n\n"
-	"bought after a reminder:                            1\n"
-	"    20,00\xc2\xa0€ from 1 carts\n"
-	"bought without one:                                 3\n"
-	"reminded twice and not bought:                      1\n"
-	"never gave an address:                              0\n"
-	"opted out:                                          1\n"
-	"written off by you:                                 0\n\n"
-	"\"Bought after a reminder\" means that the order came after the mail, not that the mail was "
-	"the reason.\n";
+	"Demo: Warenkörbe, Oktober 2026\n\n"
+	"7 Warenkörbe wurden gesehen, erinnert wurde an 5 (davor: 2 und 2). Eine Person hat geklickt und gekauft, nach "
+	"einer Mail eine, ohne unser Zutun 3. Zurückgewonnen: 40,00\xc2\xa0€. Eine Person hat sich abgemeldet, "
+	"beschwert "
+	"hat sich eine.\n\n"
+	"                                                   2026-10         davor\n"
+	"Warenkörbe gesehen                                       7             2\n"
+	"Warenkörbe erinnert                                      5             2\n"
+	"Erste Erinnerungen                                       5             2\n"
+	"Zweite Erinnerungen                                      1             0\n"
+	"Warenkörbe, deren Link angeklickt wurde                  1             0\n"
+	"Geklickt, dann gekauft                                   1             0\n"
+	"Erinnert, dann gekauft                                   1             1\n"
+	"Ohnehin gekauft                                          3             0\n"
+	"Bestellungen storniert oder erstattet                    0             0\n"
+	"Zweimal erinnert, nicht gekauft                          1             1\n"
+	"Von Ihnen abgeschrieben                                  0             0\n"
+	"Ohne Adresse geblieben                                   0             0\n"
+	"Abmeldungen                                              1             0\n"
+	"Beschwerden                                              1             0\n"
+	"Unzustellbare Adressen                                   0             0\n"
+	"Mails an Sie (Modus „mail me“)                           1             0\n"
+	"Zurückgewonnen, netto                              40,00\xc2\xa0€       20,00\xc2\xa0€\n"
+	"  davon nach einem Klick                           20,00\xc2\xa0€        0,00\xc2\xa0€\n"
+	"\n„Erinnert, dann gekauft“ heißt: Die Bestellung kam nach der Mail, nicht unbedingt wegen ihr. Bis heute "
+	"bekannte "
+	"Erstattungen und Stornierungen sind abgezogen.\n";
 
-static void the_month_is_counted_written_and_mailed(void **state)
+static SummaryDone done; /* large */
+
+static void when_written(struct harness *h)
 {
-	struct harness *h = given_shop("owner = owner@demo.example\n");
-	SummaryDone done;
+	assert_int_equal(when_month(h), WORKING);
+	assert_int_equal(harness_result(h, &(int){ 0 }, CLAIM_NONE), DONE);
+	assert_true(harness_said(h, &topic_summary_done, 0, &done, NULL));
+}
+
+static void the_month_is_counted_and_written_beside_the_one_before(void **state)
+{
+	struct harness *h = given_shop(
+		"owner = owner@demo.example\n[report]\nto = partner@demo.example\nto = owner@demo.example\n");
+	SummaryDue due;
 	(void)state;
 	given_october(h);
 	assert_int_equal(when_month(h), WORKING);
 	const struct file_request *file = harness_effect_request(h);
 	assert_string_equal(file->path, "/exports/demo/summary-2026-10.txt");
 	assert_string_equal(buffer_text((struct buffer *)&file->content), october);
-	assert_int_equal(harness_result(h, &(int){ 0 }, CLAIM_NONE), WORKING);
-	assert_string_equal(((const struct mail *)harness_effect_request(h))->envelope_to, "owner@demo.example");
-	assert_false(((const struct mail *)harness_effect_request(h))->claim);
 	assert_int_equal(harness_count(h, NULL), 0);
-	assert_int_equal(harness_result(h, &(struct mail_result){ .end = MAIL_SENT }, CLAIM_NONE), DONE);
+	assert_int_equal(harness_result(h, &(int){ 0 }, CLAIM_NONE), DONE);
 	assert_true(harness_said(h, &topic_summary_done, 0, &done, NULL));
 	assert_string_equal(done.month, "2026-10");
 	assert_string_equal(done.text, october);
+	assert_non_null(strstr(done.html, "<b>40,00\xc2\xa0€</b>"));
+	assert_int_equal(harness_count(h, &topic_summary_due), 2);
+	assert_true(harness_said(h, &topic_summary_due, 1, &due, NULL));
+	assert_string_equal(due.to, "partner@demo.example");
 	assert_int_equal(harness_count(h, &topic_audit), 1);
 	assert_int_equal(when_month(h), DONE);
 	assert_int_equal(harness_count(h, NULL), 0);
 	harness_free(h);
 }
 
-static void without_an_owner_it_is_only_written(void **state)
+static void without_a_recipient_it_is_only_written(void **state)
 {
 	struct harness *h = given_shop("");
 	(void)state;
-	assert_int_equal(when_month(h), WORKING);
-	assert_int_equal(harness_result(h, &(int){ 0 }, CLAIM_NONE), DONE);
-	assert_int_equal(harness_count(h, &topic_summary_done), 1);
+	when_written(h);
+	assert_int_equal(harness_count(h, &topic_summary_due), 0);
+	assert_null(strstr(done.text, "abgemeldet, beschwert hat sich eine"));
 	harness_free(h);
 }
 
-static void a_mail_that_did_not_go_is_tried_again_and_one_that_may_have_is_not(void **state)
+static enum verdict when_week(struct harness *h, int64_t due_us)
+{
+	Tick tick = { .name = "weekly", .due_us = due_us };
+	return WHEN(h, tick_weekly, &tick, .shop = "demo", .key = "demo");
+}
+
+static void a_week_is_told_to_a_shop_that_wants_it(void **state)
+{
+	struct harness *h = given_shop("owner = owner@demo.example\n");
+	(void)state;
+	assert_int_equal(when_week(h, berlin(11, 2, 9)), DONE);
+	assert_int_equal(harness_count(h, NULL), 0);
+	harness_free(h);
+	h = given_shop("owner = owner@demo.example\n[report]\nweekly = yes\n");
+	assert_int_equal(when_week(h, berlin(11, 2, 9)), WORKING);
+	assert_string_equal(
+		((const struct file_request *)harness_effect_request(h))->path, "/exports/demo/summary-2026-W44.txt");
+	harness_free(h);
+}
+
+static void what_was_missed_is_made_up_for_in_order(void **state)
+{
+	static const char *const months[] = { "2026-10", "2026-11", "2026-12" };
+	struct harness *h = given_shop("");
+	Tick tick = { .name = "monthly", .due_us = berlin(11, 2, 9) };
+	(void)state;
+	harness_now(h, berlin(13, 8, 9)); /* 8 January */
+	for (int i = 0; i < 3; i++) {
+		assert_int_equal(
+			i ? harness_again(h) : WHEN(h, tick_monthly, &tick, .shop = "demo", .key = "demo"), WORKING);
+		assert_int_equal(harness_result(h, &(int){ 0 }, CLAIM_NONE), i < 2 ? LATER : DONE);
+		assert_true(harness_said(h, &topic_summary_done, 0, &done, NULL));
+		assert_string_equal(done.month, months[i]);
+	}
+	assert_int_equal(harness_again(h), DONE);
+	assert_int_equal(harness_count(h, NULL), 0);
+	harness_free(h);
+}
+
+/* A month on the first of which nobody was there: its Monday has not come yet. */
+static void a_month_is_not_told_before_its_monday(void **state)
+{
+	struct harness *h = given_shop("");
+	Tick tick = { .name = "monthly", .due_us = berlin(11, 2, 9) };
+	(void)state;
+	harness_now(h, berlin(12, 3, 9));
+	assert_int_equal(WHEN(h, tick_monthly, &tick, .shop = "demo", .key = "demo"), WORKING);
+	assert_int_equal(harness_result(h, &(int){ 0 }, CLAIM_NONE), DONE);
+	harness_free(h);
+}
+
+static void a_file_that_cannot_be_written_is_tried_again(void **state)
 {
 	struct harness *h = given_shop("owner = owner@demo.example\n");
 	(void)state;
 	assert_int_equal(when_month(h), WORKING);
-	assert_int_equal(harness_result(h, &(int){ 0 }, CLAIM_NONE), WORKING);
-	assert_int_equal(harness_result(h, &(struct mail_result){ .end = MAIL_LATER }, CLAIM_NONE), LATER);
+	assert_int_equal(harness_result(h, &(int){ -28 }, CLAIM_NONE), LATER);
 	assert_int_equal(harness_count(h, NULL), 0);
-	assert_int_equal(when_month(h), WORKING);
-	assert_int_equal(harness_result(h, &(int){ 0 }, CLAIM_NONE), WORKING);
-	assert_int_equal(harness_result(h, NULL, CLAIM_NONE), DONE);
-	assert_int_equal(harness_count(h, &topic_summary_done), 1);
+	harness_free(h);
+}
+
+/* ---- the mail ---- */
+
+static enum verdict when_due(struct harness *h)
+{
+	SummaryDue due = { .month = "2026-10", .to = "owner@demo.example" };
+	return WHEN(h, summary_due, &due, .shop = "demo", .key = "2026-10/owner");
+}
+
+static struct harness *given_written(void)
+{
+	struct harness *h = given_shop("owner = owner@demo.example\n");
+	given_october(h);
+	when_written(h);
+	assert_int_equal(when_due(h), WORKING);
+	return h;
+}
+
+static SummaryMailed said_mailed(struct harness *h)
+{
+	SummaryMailed mailed;
+	assert_true(harness_said(h, &topic_summary_mailed, 0, &mailed, NULL));
+	return mailed;
+}
+
+static void the_mail_says_what_the_file_says_and_claims_its_last_byte(void **state)
+{
+	struct harness *h = given_written();
+	(void)state;
+	const struct mail *mail = harness_effect_request(h);
+	assert_string_equal(mail->envelope_to, "owner@demo.example");
+	assert_true(mail->claim);
+	assert_non_null(memmem(mail->mime.data, mail->mime.len, "multipart/alternative", 21));
+	assert_non_null(letters_effect.claim);
+	assert_true(harness_may_proceed(h));
+	assert_int_equal(harness_result(h, &(struct mail_result){ .end = MAIL_SENT }, CLAIM_FRESH), DONE);
+	assert_int_equal(said_mailed(h).end, SUMMARY_SENT);
+	assert_int_equal(harness_count(h, &topic_alarm), 0);
+	assert_int_equal(when_due(h), DONE);
+	assert_int_equal(harness_count(h, NULL), 0);
+	harness_free(h);
+}
+
+static void a_mail_that_did_not_go_is_tried_again(void **state)
+{
+	const enum mail_end ends[] = { MAIL_LATER, MAIL_NOT_SENT };
+	(void)state;
+	for (int i = 0; i < 2; i++) {
+		struct harness *h = given_written();
+		assert_int_equal(harness_result(h, &(struct mail_result){ .end = ends[i] }, CLAIM_FRESH), LATER);
+		assert_int_equal(said_mailed(h).end, SUMMARY_RELEASED);
+		assert_int_equal(said_mailed(h).attempt, 1);
+		assert_int_equal(when_due(h), WORKING);
+		assert_int_equal(harness_result(h, &(struct mail_result){ .end = MAIL_SENT }, CLAIM_FRESH), DONE);
+		assert_int_equal(said_mailed(h).attempt, 2);
+		harness_free(h);
+	}
+}
+
+static void what_may_have_gone_is_not_sent_again_and_somebody_is_told(void **state)
+{
+	struct harness *h = given_written();
+	Alarm alarm;
+	(void)state;
+	assert_int_equal(harness_result(h, NULL, CLAIM_FRESH), DONE);
+	assert_int_equal(said_mailed(h).end, SUMMARY_AMBIGUOUS);
+	assert_true(harness_said(h, &topic_alarm, 0, &alarm, NULL));
+	assert_true(alarm.raised);
+	assert_int_equal(when_due(h), DONE);
+	assert_int_equal(harness_count(h, NULL), 0);
+	harness_free(h);
+}
+
+static void a_claim_whose_owner_is_gone_is_waited_for_and_then_told(void **state)
+{
+	struct harness *h = given_shop("owner = owner@demo.example\n");
+	SummaryMailed mailed;
+	(void)state;
+	given_october(h);
+	when_written(h);
+	SummaryClaim claim = { .month = "2026-10", .attempt = 1, .owner = "another", .claimed_us = berlin(11, 2, 9) };
+	snprintf(claim.recipient, sizeof(claim.recipient), "%016llx",
+		(unsigned long long)text_hash(bytes_of("owner@demo.example")));
+	GIVEN(h, summary_claim, &claim, .shop = "demo", .key = "k", .idem = "k/1");
+	assert_int_equal(when_due(h), LATER);
+	assert_int_equal(harness_count(h, NULL), 0);
+	harness_now(h, berlin(11, 2, 9) + US_PER_MINUTE);
+	assert_int_equal(when_due(h), DONE);
+	mailed = said_mailed(h);
+	assert_int_equal(mailed.end, SUMMARY_AMBIGUOUS);
 	harness_free(h);
 }
 
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(the_month_is_counted_written_and_mailed),
-		cmocka_unit_test(without_an_owner_it_is_only_written),
-		cmocka_unit_test(a_mail_that_did_not_go_is_tried_again_and_one_that_may_have_is_not),
+		cmocka_unit_test(the_month_is_counted_and_written_beside_the_one_before),
+		cmocka_unit_test(without_a_recipient_it_is_only_written),
+		cmocka_unit_test(a_week_is_told_to_a_shop_that_wants_it),
+		cmocka_unit_test(what_was_missed_is_made_up_for_in_order),
+		cmocka_unit_test(a_month_is_not_told_before_its_monday),
+		cmocka_unit_test(a_file_that_cannot_be_written_is_tried_again),
+		cmocka_unit_test(the_mail_says_what_the_file_says_and_claims_its_last_byte),
+		cmocka_unit_test(a_mail_that_did_not_go_is_tried_again),
+		cmocka_unit_test(what_may_have_gone_is_not_sent_again_and_somebody_is_told),
+		cmocka_unit_test(a_claim_whose_owner_is_gone_is_waited_for_and_then_told),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -400,7 +400,7 @@ static void a_shop_has_its_ticks_as_soon_as_its_zone_is_known(void **state)
 	(void)state;
 	given_shop(h, "Europe/Berlin", 1);
 	harness_tick(h, berlin(2026, 5, 10, 12, 1));
-	assert_int_equal(harness_count(h, &topic_timer_set), 2);
+	assert_int_equal(harness_count(h, &topic_timer_set), 3);
 	assert_true(harness_said(h, &topic_timer_set, 0, &set, NULL));
 	assert_string_equal(set.zone, "Europe/Berlin");
 	assert_int_equal(timer.next_due_us(harness_state(h)), berlin(2026, 5, 11, 2, 0));
@@ -419,6 +419,7 @@ static void the_monthly_tick_is_on_the_first_monday_at_nine(void **state)
 	harness_tick(h, berlin(2026, 6, 1, 9, 0)); /* 1 June 2026 is a Monday */
 	assert_int_equal(harness_count(h, &topic_tick_monthly), 1);
 	assert_int_equal(harness_count(h, &topic_tick_nightly), 22);
+	assert_int_equal(harness_count(h, &topic_tick_weekly), 4);
 	assert_true(harness_said(h, &topic_tick_monthly, 0, &tick, NULL));
 	assert_string_equal(tick.name, "monthly");
 	assert_int_equal(tick.due_us, berlin(2026, 6, 1, 9, 0));
@@ -434,7 +435,7 @@ static void a_shop_that_moves_ticks_in_its_new_zone(void **state)
 	harness_tick(h, berlin(2026, 5, 10, 12, 1));
 	given_shop(h, "Etc/UTC", 2);
 	harness_tick(h, berlin(2026, 5, 10, 12, 2));
-	assert_int_equal(harness_count(h, &topic_timer_set), 2);
+	assert_int_equal(harness_count(h, &topic_timer_set), 3);
 	assert_int_equal(timer.next_due_us(harness_state(h)), berlin(2026, 5, 11, 4, 0));
 	harness_free(h);
 }
