@@ -54,6 +54,13 @@ struct effect_driver {
 	void (*close)(void *self);
 };
 
+/*
+ * One effect that no decision asked for: a command's. Waits for its result, or for so long; false: none came, and the driver was
+ * told to stop. It must not ask for a claim: there is nobody to answer.
+ */
+bool effect_run(struct effect_driver *driver, const void *request, int64_t patience_us,
+	void (*done)(const void *result, void *context), void *context);
+
 /* Called by drivers. */
 void effect_claim(struct effect *effect); /* everything but the last byte is done */
 void effect_done(
