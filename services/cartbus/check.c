@@ -14,9 +14,11 @@
 #include "services/kit/money.h"
 #include "services/kit/rules.h"
 #include "services/kit/voice.h"
+#include <dirent.h>
 #include <errno.h>
 #include <jansson.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 enum { DOCUMENT_BYTES_MAX = 32000 };
@@ -134,19 +136,39 @@ struct checking {
 	int wrong;
 };
 
-static void check_voice(struct checking *checking, const char *path)
+static void check_voice(struct checking *checking, const char *path, const char *kind)
 {
 	_cleanup_(buffer_free) struct buffer text = { 0 };
 	struct voice_error error = { 0 };
 	struct voice *voice = NULL;
+	char why[160] = "";
 
 	if (file_read(path, DOCUMENT_BYTES_MAX, &text))
 		return; /* the built-in voice is used */
-	if (voice_parse(buffer_text(&text), &voice, &error)) {
-		complain(checking->command, "%s: %s", path, error.text);
+	bool right = voice_kind_valid(kind, why) &&
+		(!voice_is_own(buffer_text(&text)) || voice_parse(buffer_text(&text), &voice, &error) == 0);
+	if (!right) {
+		complain(checking->command, "%s: %s", path, why[0] ? why : error.text);
 		checking->wrong++;
 	}
 	voice_free(voice);
+}
+
+/* voice.txt, and those of further languages. */
+static void check_voices(struct checking *checking, const char *shop)
+{
+	char folder[PATH_ROOM], path[PATH_ROOM], kind[VOICE_KIND_ROOM];
+	struct dirent **names = NULL;
+
+	command_shop_path(checking->command, shop, NULL, folder);
+	int count = scandir(folder, &names, NULL, alphasort);
+	for (int i = 0; i < count; i++) {
+		command_shop_path(checking->command, shop, names[i]->d_name, path);
+		if (voice_kind_of_file(names[i]->d_name, kind))
+			check_voice(checking, path, kind);
+		free(names[i]);
+	}
+	free(names);
 }
 
 static void check_secret(struct checking *checking, const char *name)
@@ -182,8 +204,7 @@ static void check_shop(const char *name, void *context)
 	command_shop_path(checking->command, name, "rules.txt", path);
 	if (check_rules(checking->command, path, shop.currency, true))
 		checking->wrong++;
-	command_shop_path(checking->command, name, "voice.txt", path);
-	check_voice(checking, path);
+	check_voices(checking, name);
 	snprintf(secret, sizeof(secret), "%s/webhook", name);
 	check_secret(checking, secret);
 }

@@ -104,9 +104,11 @@ static int write_file(const struct command *command, const char *shop, const cha
 static int write_files(
 	const struct command *command, const struct wanted *wanted, struct bytes conf, struct bytes rules)
 {
+	const char *words = voice_builtin_text(wanted->locale);
 	char folder[PATH_ROOM];
 	int failed;
 
+	words = words ? words : voice_builtin_text("en");
 	command_shop_path(command, wanted->name, NULL, folder);
 	failed = file_make_folders(folder, 0750);
 	if (failed) {
@@ -114,7 +116,7 @@ static int write_files(
 		return EXIT_NO;
 	}
 	failed = write_file(command, wanted->name, "rules.txt", rules);
-	failed = failed ? failed : write_file(command, wanted->name, "voice.txt", bytes_of(voice_builtin_text()));
+	failed = failed ? failed : write_file(command, wanted->name, "voice.txt", bytes_of(words));
 	return failed ? failed : write_file(command, wanted->name, "shop.conf", conf);
 }
 

@@ -16,15 +16,13 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-enum kind { KIND_SHOP, KIND_RULES, KIND_VOICE, KINDS };
-
-static const char *const kind_names[KINDS] = { "shop", "rules", "voice" };
+enum type { TYPE_SHOP, TYPE_RULES, TYPE_VOICE };
 
 struct parsed {
 	char source[100]; /* digest and currency: what it was made from */
 	struct shop *shop;
 	struct rules *rules;
-	struct voice *voice;
+	struct voice *voice; /* NULL also when the words are not the owner's own */
 };
 
 static void version_and_digest(const Document *document, char ret[100])
@@ -61,16 +59,18 @@ uint32_t docs_version(const struct state *state, const char *shop, const char *k
 }
 
 /* The slot for this shop and kind; its content may be of another version. */
-static struct parsed *slot_of(const char *shop, enum kind kind)
+static struct parsed *slot_of(const char *shop, const char *kind)
 {
-	static struct map *slots[KINDS];
+	static struct map *slots;
+	char name[120];
 
-	if (!slots[kind])
-		slots[kind] = map_new();
-	struct parsed *slot = map_get(slots[kind], bytes_of(shop));
+	if (!slots)
+		slots = map_new();
+	snprintf(name, sizeof(name), "%s/%s", shop, kind);
+	struct parsed *slot = map_get(slots, bytes_of(name));
 	if (!slot) {
 		slot = memory_new(sizeof(*slot));
-		map_put(slots[kind], bytes_of(shop), slot);
+		map_put(slots, bytes_of(name), slot);
 	}
 	return slot;
 }
@@ -109,18 +109,33 @@ static void parse_voice(struct parsed *slot, const Document *document)
 {
 	struct voice_error error;
 
-	if (document->text[strspn(document->text, " \t\r\n")] != '\0')
+	if (voice_is_own(document->text))
 		if (voice_parse(document->text, &slot->voice, &error) < 0)
 			slot->voice = NULL;
 }
 
+static void parse(struct parsed *slot, enum type type, const char *shop, const char *currency, const Document *document)
+{
+	switch (type) {
+	case TYPE_SHOP:
+		parse_shop(slot, shop, document);
+		return;
+	case TYPE_RULES:
+		parse_rules(slot, currency, document);
+		return;
+	case TYPE_VOICE:
+		parse_voice(slot, document);
+		return;
+	}
+}
+
 /* Parsed anew when the digest or the currency is not the one of the last parse. NULL: no document. */
-static const struct parsed *parsed_of(
-	const struct state *state, const char *shop, enum kind kind, const char *currency, uint32_t *ret_version)
+static const struct parsed *parsed_of(const struct state *state, const char *shop, enum type type, const char *kind,
+	const char *currency, uint32_t *ret_version)
 {
 	char digest[100], source[100];
 
-	*ret_version = folded_version(state, shop, kind_names[kind], digest);
+	*ret_version = folded_version(state, shop, kind, digest);
 	if (*ret_version == 0)
 		return NULL;
 	snprintf(source, sizeof(source), "%.80s %.3s", digest, currency);
@@ -130,22 +145,17 @@ static const struct parsed *parsed_of(
 
 	_cleanup_free_ Document *document = memory_new(sizeof(*document));
 	slot_empty(slot);
-	if (!state_get(state, "document", shop, kind_names[kind], Document_fields, document))
+	if (!state_get(state, "document", shop, kind, Document_fields, document))
 		return NULL;
 	TEXT_COPY(slot->source, source);
-	if (kind == KIND_SHOP)
-		parse_shop(slot, shop, document);
-	else if (kind == KIND_RULES)
-		parse_rules(slot, currency, document);
-	else
-		parse_voice(slot, document);
+	parse(slot, type, shop, currency, document);
 	return slot;
 }
 
 const struct shop *docs_shop(const struct state *state, const char *shop)
 {
 	uint32_t version;
-	const struct parsed *parsed = parsed_of(state, shop, KIND_SHOP, "", &version);
+	const struct parsed *parsed = parsed_of(state, shop, TYPE_SHOP, "shop", "", &version);
 
 	return parsed ? parsed->shop : NULL;
 }
@@ -155,17 +165,33 @@ const struct rules *docs_rules(const struct state *state, const char *shop, uint
 	uint32_t version;
 	const struct shop *configured = docs_shop(state, shop);
 	const struct parsed *parsed =
-		parsed_of(state, shop, KIND_RULES, configured ? configured->currency : "", &version);
+		parsed_of(state, shop, TYPE_RULES, "rules", configured ? configured->currency : "", &version);
 
 	if (ret_version)
 		*ret_version = version;
 	return parsed ? parsed->rules : NULL;
 }
 
-const struct voice *docs_voice(const struct state *state, const char *shop)
-{
-	uint32_t version;
-	const struct parsed *parsed = parsed_of(state, shop, KIND_VOICE, "", &version);
+struct finding {
+	const struct state *state;
+	const char *shop;
+};
 
-	return parsed && parsed->voice ? parsed->voice : voice_builtin();
+static const struct voice *find_voice(void *context, const char *kind)
+{
+	const struct finding *finding = context;
+	uint32_t version;
+	const struct parsed *parsed = parsed_of(finding->state, finding->shop, TYPE_VOICE, kind, "", &version);
+
+	return parsed ? parsed->voice : NULL;
+}
+
+struct speech docs_speech(const struct state *state, const char *shop, const char *locale)
+{
+	const struct shop *configured = docs_shop(state, shop);
+	struct finding finding = { .state = state, .shop = shop };
+	struct speech speech;
+
+	voice_choose(locale, configured ? configured->locale : "en", find_voice, &finding, &speech);
+	return speech;
 }

@@ -17,10 +17,10 @@ void docs_remember(struct state *state, const struct said *said, const Document 
 /* Borrowed until the next call with the same kind. NULL: there is none yet (or, never, a bad one: mirror checks first). */
 const struct shop *docs_shop(const struct state *state, const char *shop);
 const struct rules *docs_rules(const struct state *state, const char *shop, uint32_t *ret_version);
-const struct voice *docs_voice(
-	const struct state *state, const char *shop); /* the built-in voice when the owner gave none */
+/* The words for a shopper whose storefront said this locale ("": it did not); the built-in ones when the owner gave none. */
+struct speech docs_speech(const struct state *state, const char *shop, const char *locale);
 
-/* Which version is folded (0: none) and its digest; kind: "shop", "rules" or "voice". */
+/* Which version is folded (0: none) and its digest; kind: "shop", "rules", "voice" or "voice.de". */
 uint32_t docs_version(const struct state *state, const char *shop, const char *kind, char ret_digest[100]);
 
 #endif

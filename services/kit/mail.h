@@ -25,7 +25,7 @@ void mail_free(struct mail *mail); /* takes NULL; frees itself */
 
 struct reminder { /* what a reminder is made of */
 	const struct shop *shop;
-	const struct voice *voice;
+	struct speech speech;
 	const CartState *cart;
 	int step;                    /* 1 or 2 */
 	int64_t now_us;              /* the Date header */
@@ -33,6 +33,8 @@ struct reminder { /* what a reminder is made of */
 	const char *return_url;      /* the way back to the basket; NULL: the storefront's own recovery URL */
 	const char *to;              /* the shopper, or the owner in mode "mail me" */
 	bool to_owner;               /* says so in the mail, and carries no List-Unsubscribe */
+	const char *
+		test_id; /* `cartbus send-test`: names this mail, which says that it is a test, as to_owner's does; NULL: none */
 };
 
 /*

@@ -121,6 +121,14 @@ static int add_unsubscribe(struct buffer *mime, const char *url, char ret_why[16
 	return mail_header_plain(mime, "List-Unsubscribe-Post", "List-Unsubscribe=One-Click"); /* RFC 8058 */
 }
 
+static int add_list_id(struct buffer *mime, const char *list_id)
+{
+	char value[300];
+	if (strpbrk(list_id, "<> ") || snprintf(value, sizeof(value), "<%s>", list_id) >= (int)sizeof(value))
+		return -EINVAL;
+	return mail_header_plain(mime, "List-Id", value);
+}
+
 static int add_headers(struct buffer *mime, const struct mail_parts *parts, char ret_why[160])
 {
 	char id[220];
@@ -137,6 +145,8 @@ static int add_headers(struct buffer *mime, const struct mail_parts *parts, char
 	if (!parts->message_id[0] || strpbrk(parts->message_id, "<> ") || mail_header_plain(mime, "Message-ID", id) < 0)
 		return wrong(ret_why, "the message id");
 	mail_header_plain(mime, "Auto-Submitted", "auto-generated"); /* RFC 3834: no vacation notes, please */
+	if (parts->list_id && add_list_id(mime, parts->list_id) < 0)
+		return wrong(ret_why, "the list's id");
 	if (parts->list_unsubscribe)
 		return add_unsubscribe(mime, parts->list_unsubscribe, ret_why);
 	return 0;

@@ -16,6 +16,7 @@ struct mail_parts {
 	const char *subject;          /* UTF-8 */
 	const char *message_id;       /* without angle brackets */
 	const char *list_unsubscribe; /* a URL; NULL: neither List-Unsubscribe header */
+	const char *list_id;          /* without angle brackets (RFC 2919); NULL: none */
 	const char *text;             /* UTF-8, \n line ends */
 	const char *html;             /* NULL: a plain text mail */
 	int64_t now_us;

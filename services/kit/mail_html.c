@@ -9,7 +9,6 @@
 #include "services/kit/html.h"
 #include "services/kit/mail_render.h"
 #include <stdlib.h>
-#include <unicode/uloc.h>
 
 #define STYLE_TEXT                                                                                                     \
 	"font-family:-apple-system,'Segoe UI',Roboto,'Helvetica Neue',Arial,sans-serif;font-size:16px;line-height:1.5"
@@ -17,6 +16,10 @@
 	"display:inline-block;padding:12px 24px;border-radius:6px;background-color:#1c5fb8;color:#ffffff;"             \
 	"font-weight:600;text-decoration:none"
 #define STYLE_SMALL "font-size:13px;line-height:1.5;color:#767676"
+/* Beyond what stands at the elements: mailboxes that drop it still show a readable mail. */
+#define STYLE_SHEET ":root{color-scheme:light dark}@media (prefers-color-scheme:dark){.quiet{color:#a6a6a6 !important}}"
+#define STYLE_HIDDEN "display:none;font-size:1px;line-height:1px;max-height:0;max-width:0;opacity:0;overflow:hidden"
+#define STYLE_LOGO "display:block;border:0;max-width:100%%;height:auto;border-radius:4px;background-color:#ffffff"
 #define STYLE_RULE "border-top:1px solid #b4b4b4"
 
 /* Paragraphs as they grow: text comes in pieces, and only at its end does one know what a paragraph was. */
@@ -29,6 +32,8 @@ struct html {
 	const char *button; /* the URL of a link that stands alone so far */
 	const char *button_label;
 	bool small; /* the footer */
+	bool bare;  /* the preview: no paragraphs, it gathers apart */
+	struct buffer preview;
 };
 
 static void add_button(struct html *html)
@@ -42,11 +47,13 @@ static void add_button(struct html *html)
 
 static void flush(struct html *html)
 {
-	if (html->button && !html->wordy && !html->small) {
+	if (html->bare) {
+		buffer_add(&html->preview, html->paragraph.data, html->paragraph.len);
+	} else if (html->button && !html->wordy && !html->small) {
 		add_button(html);
 	} else if (html->paragraph.len) {
-		buffer_printf(html->out, "<p dir=\"auto\" style=\"%s\">",
-			html->small ? "margin:8px 0;" STYLE_SMALL : "margin:16px 0");
+		buffer_printf(html->out, "<p dir=\"auto\" %s\">",
+			html->small ? "class=\"quiet\" style=\"margin:8px 0;" STYLE_SMALL : "style=\"margin:16px 0");
 		buffer_add(html->out, html->paragraph.data, html->paragraph.len);
 		buffer_add_text(html->out, "</p>\n");
 	}
@@ -116,9 +123,11 @@ static void add_title(struct buffer *out, const Item *item)
 
 static void add_item(const struct html *html, const Item *item, bool pictures)
 {
-	char price[MAIL_ITEM_PRICE_ROOM];
+	char price[MAIL_ITEM_PRICE_ROOM], count[40];
 	struct buffer *out = html->out;
+	bool rtl = html->words->rtl;
 	mail_item_price(html->words, item, price);
+	mail_item_count(html->words, item, count);
 	buffer_add_text(out, "<tr>");
 	if (pictures) {
 		buffer_add_text(out, "<td width=\"64\" valign=\"top\" style=\"padding:12px 0;" STYLE_RULE "\">");
@@ -126,11 +135,14 @@ static void add_item(const struct html *html, const Item *item, bool pictures)
 		buffer_add_text(out, "</td>");
 	}
 	buffer_printf(out, "<td valign=\"top\" style=\"padding:12px %s;word-break:break-word;" STYLE_RULE "\">",
-		pictures ? "12px" : "12px 12px 0");
+		pictures      ? "12px"
+			: rtl ? "0 12px 12px"
+			      : "12px 12px 0");
 	add_title(out, item);
-	buffer_printf(out, "<br><span style=\"color:#767676\">× %u</span></td>", item->quantity);
-	buffer_add_text(out,
-		"<td valign=\"top\" style=\"padding:12px 0;text-align:end;white-space:nowrap;" STYLE_RULE "\"><bdi>");
+	buffer_printf(out, "<br><span class=\"quiet\" style=\"color:#767676\">× %s</span></td>", count);
+	buffer_printf(out,
+		"<td valign=\"top\" style=\"padding:12px 0;text-align:%s;white-space:nowrap;" STYLE_RULE "\"><bdi>",
+		rtl ? "left" : "right");
 	html_escape(price, out);
 	buffer_add_text(out, "</bdi></td></tr>\n");
 }
@@ -177,9 +189,10 @@ static void html_value(void *context, enum value value, const char *label)
 	struct html *html = context;
 	if (value == VALUE_ITEMS) {
 		add_items(html);
-	} else if (value == VALUE_RETURN_LINK || value == VALUE_UNSUBSCRIBE_LINK) {
+	} else if (value_is_link(value)) {
 		add_link(html, value, label);
-	} else if (value == VALUE_TOTAL || value == VALUE_FIRST_NAME) {
+	} else if (value == VALUE_TOTAL || value == VALUE_FIRST_NAME || value == VALUE_SHOP ||
+		value == VALUE_DISCOUNT_CODE) {
 		line_breaks(html); /* may run the other way than the sentence: isolate it */
 		buffer_add_text(&html->paragraph, "<bdi>");
 		html_escape(mail_words_value(html->words, value, label), &html->paragraph);
@@ -190,49 +203,96 @@ static void html_value(void *context, enum value value, const char *label)
 	}
 }
 
+static const char *html_plural(void *context, enum value value)
+{
+	return mail_words_plural(((struct html *)context)->words, value);
+}
+
 static void walk(struct html *html, const struct template *template)
 {
 	if (template)
 		template_walk(template,
-			&(struct template_sink){
-				.context = html, .has = html_has, .text = html_text, .value = html_value });
+			&(struct template_sink){ .context = html,
+				.has = html_has,
+				.text = html_text,
+				.value = html_value,
+				.plural = html_plural });
 	flush(html);
+}
+
+/* What a mailbox's list shows beside the subject: in the mail itself it is not seen. */
+static void add_preview(struct html *html)
+{
+	if (!html->words->voice->preview)
+		return;
+	html->bare = true;
+	walk(html, html->words->voice->preview);
+	html->bare = false;
+	if (html->preview.len == 0)
+		return;
+	buffer_add_text(html->out, "<div style=\"" STYLE_HIDDEN "\">");
+	buffer_add(html->out, html->preview.data, html->preview.len);
+	buffer_add_text(html->out, "</div>\n");
 }
 
 static void add_head(const struct mail_words *words, const char *subject, struct buffer *ret)
 {
-	const char *locale = words->reminder->shop->locale;
 	buffer_add_text(ret, "<!DOCTYPE html>\n<html lang=\"");
-	html_escape(locale, ret);
-	buffer_printf(
-		ret, "\" dir=\"%s\">\n<head>\n<meta charset=\"utf-8\">\n", uloc_isRightToLeft(locale) ? "rtl" : "ltr");
+	html_escape(words->reminder->speech.language, ret);
+	buffer_printf(ret, "\" dir=\"%s\">\n<head>\n<meta charset=\"utf-8\">\n", words->rtl ? "rtl" : "ltr");
 	buffer_add_text(ret,
 		"<meta name=\"viewport\" content=\"width=device-width,initial-scale=1\">\n"
 		"<meta name=\"color-scheme\" content=\"light dark\">\n"
 		"<meta name=\"supported-color-schemes\" content=\"light dark\">\n<title>");
 	html_escape(subject, ret);
 	buffer_add_text(ret,
-		"</title>\n<style>:root{color-scheme:light dark}</style>\n</head>\n"
-		"<body style=\"margin:0;padding:0\">\n"
-		"<table role=\"presentation\" width=\"100%\" cellpadding=\"0\" cellspacing=\"0\"><tr>"
-		"<td align=\"center\" style=\"padding:24px 16px\">\n"
-		"<table role=\"presentation\" width=\"100%\" cellpadding=\"0\" cellspacing=\"0\" "
-		"style=\"max-width:560px;" STYLE_TEXT "\"><tr><td style=\"text-align:start\">\n"
-		"<p style=\"margin:0 0 24px;font-size:18px;font-weight:600\"><bdi>");
-	html_escape(words->shop, ret);
-	buffer_add_text(ret, "</bdi></p>\n");
+		"</title>\n<style>" STYLE_SHEET "</style>\n</head>\n"
+		"<body style=\"margin:0;padding:0\">\n");
 }
 
-static void add_owner_note(struct html *html)
+/* On a white plate: most logos are drawn for white paper, and a dark mail would swallow them. */
+static void add_logo(const struct mail_words *words, struct buffer *ret)
 {
-	const struct reminder *reminder = html->words->reminder;
-	if (!reminder->to_owner)
-		return;
+	const struct shop *shop = words->reminder->shop;
+	bool link = mail_url_safe(shop->url);
+	if (link) {
+		buffer_add_text(ret, "<a style=\"color:inherit;text-decoration:none\" href=\"");
+		html_escape(shop->url, ret);
+		buffer_add_text(ret, "\">");
+	}
+	if (mail_url_safe(shop->logo)) {
+		buffer_printf(ret, "<img width=\"%d\" style=\"" STYLE_LOGO "\" src=\"", shop->logo_width);
+		html_escape(shop->logo, ret);
+		buffer_add_text(ret, "\" alt=\"");
+		html_escape(words->shop, ret);
+		buffer_add_text(ret, "\">");
+	} else {
+		buffer_add_text(ret, "<bdi>");
+		html_escape(words->shop, ret);
+		buffer_add_text(ret, "</bdi>");
+	}
+	buffer_add_text(ret, link ? "</a>" : "");
+}
+
+static void add_frame(const struct mail_words *words, struct buffer *ret)
+{
+	buffer_printf(ret,
+		"<table role=\"presentation\" width=\"100%%\" cellpadding=\"0\" cellspacing=\"0\"><tr>"
+		"<td align=\"center\" style=\"padding:24px 16px\">\n"
+		"<table role=\"presentation\" width=\"100%%\" cellpadding=\"0\" cellspacing=\"0\" "
+		"style=\"max-width:560px;" STYLE_TEXT "\"><tr><td style=\"text-align:%s\">\n"
+		"<p style=\"margin:0 0 24px;font-size:18px;font-weight:600\">",
+		words->rtl ? "right" : "left");
+	add_logo(words, ret);
+	buffer_add_text(ret, "</p>\n");
+}
+
+static void add_note(struct html *html)
+{
+	char note[500];
+	mail_words_note(html->words, note);
 	html->small = true;
-	html_text(html, reminder->shop->name);
-	html_text(html, " is in mode \"mail me\": this went to you, and nothing to ");
-	html_text(html, reminder->cart->ids.email);
-	html_text(html, ".");
+	html_text(html, note);
 	flush(html);
 	html->small = false;
 }
@@ -241,16 +301,19 @@ void mail_render_html(const struct mail_words *words, const char *subject, struc
 {
 	struct html html = { .words = words, .out = ret };
 	add_head(words, subject, ret);
-	add_owner_note(&html);
+	add_preview(&html);
+	add_frame(words, ret);
+	add_note(&html);
 	walk(&html, words->voice->opening);
 	walk(&html, words->voice->body);
 	buffer_add_text(ret, "<div style=\"margin-top:32px;padding-top:8px;" STYLE_RULE "\">\n");
 	html.small = true;
-	walk(&html, words->voice->footer);
-	if (!template_uses(words->voice->footer, VALUE_POSTAL_ADDRESS)) {
+	walk(&html, words->footer);
+	if (!template_uses(words->footer, VALUE_POSTAL_ADDRESS)) {
 		html_text(&html, words->postal_address);
 		flush(&html);
 	}
 	buffer_add_text(ret, "</div>\n</td></tr></table>\n</td></tr></table>\n</body>\n</html>\n");
 	buffer_free(&html.paragraph);
+	buffer_free(&html.preview);
 }

@@ -13,12 +13,19 @@
 struct mail_words {
 	const struct reminder *reminder;
 	const struct voice_mail *voice;
-	const char *locale; /* of amounts: the cart's, else the shop's */
-	char shop[100], first_name[100], total[80], count[16], discount_code[64], postal_address[300];
+	const struct template *footer; /* the voice's, or the built-in one of its language */
+	char locale[LOCALE_ROOM];      /* of amounts and numbers: the cart's, else the shop's */
+	bool rtl;                      /* the words are written from right to left */
+	char shop[100], first_name[100], total[80], count[40], discount_code[64], postal_address[300];
+	char date[80], weekday[80]; /* when the basket was left, in the shop's zone and the language of the words */
+	uint64_t pieces;
 };
 
 enum { MAIL_ITEM_PRICE_ROOM = 80 };
 
+void mail_words_fill(const struct reminder *reminder, struct mail_words *ret);
+/* Appends a value to text that is not marked up: it may run the other way than the line it stands in. */
+void mail_words_isolate(const struct mail_words *words, const char *value, struct buffer *ret);
 bool mail_words_has(const struct mail_words *words, enum value value);
 /* Of anything but items and links: the value, else `label`, else "". */
 const char *mail_words_value(const struct mail_words *words, enum value value, const char *label);
@@ -27,6 +34,10 @@ const char *mail_words_link(const struct mail_words *words, enum value value);
 void mail_item_title(const Item *item, char ret[320]); /* with the variant; never empty */
 void mail_item_price(
 	const struct mail_words *words, const Item *item, char ret[MAIL_ITEM_PRICE_ROOM]); /* of all pieces */
+void mail_item_count(const struct mail_words *words, const Item *item, char ret[40]);
+const char *mail_words_plural(const struct mail_words *words, enum value value);
+/* What the owner or a tester reads above the mail; "": it is a shopper's. */
+void mail_words_note(const struct mail_words *words, char ret[500]);
 bool mail_url_safe(const char *url); /* https, and nothing that ends an attribute */
 
 void mail_render_text(const struct mail_words *words, struct buffer *ret);

@@ -18,7 +18,7 @@
 #include <stdio.h>
 #include <unicode/uloc.h>
 
-enum { SHOP_NAME_MAX = 40 };
+enum { SHOP_NAME_MAX = 40, LOGO_NARROWEST = 32, LOGO_WIDEST = 544 };
 
 #define TOPICS_MAX ((int)(sizeof(((struct shop *)0)->sns_topics) / sizeof(((struct shop *)0)->sns_topics[0])))
 #define WINDOW_MOST_US (60 * US_PER_DAY)
@@ -41,6 +41,8 @@ const struct config_key shop_keys[] = {
 	{ "mail", "sns-topic", NULL, "ARN of an SNS topic of SES whose bounces and complaints count; may be repeated",
 		true },
 	{ "mail", "postal-address", NULL, "stands at the foot of each mail, as the law of many countries asks", false },
+	{ "mail", "logo", NULL, "https address of a picture that stands in mails in place of the title", false },
+	{ "mail", "logo-width", "160", "how wide it is shown, in pixels: 32 to 544", false },
 	{ "mail", "owner", NULL, "address of the owner: mode \"mail me\", summaries", false },
 	{ "mail", "never", NULL, "an address or @domain that is never mailed; may be repeated", true },
 	{ "mail", "consent", "any", "any: mail whoever left a cart; marketing: only who agreed to marketing", false },
@@ -238,6 +240,27 @@ static int read_senders(struct reading *reading)
 	return owner[0] ? read_address(reading, owner, shop->owner) : 0;
 }
 
+static int read_logo(struct reading *reading)
+{
+	struct shop *shop = reading->shop;
+	struct config_error error;
+	int64_t width;
+
+	const char *logo = value_of(reading, "mail", "logo");
+	if (logo[0] && (!url_valid(logo) || !text_starts(logo, "https://")))
+		return wrong(reading, "expected the https address of a picture, found \"%.80s\"", logo);
+	int err = read_line(reading, logo, false, shop->logo, sizeof(shop->logo));
+	if (err < 0)
+		return err;
+	const char *given = value_of(reading, "mail", "logo-width");
+	if (config_get_int(reading->config, "mail", NULL, "logo-width", LOGO_NARROWEST, LOGO_WIDEST, &width, &error) <
+		0)
+		return wrong(reading, "expected a number of pixels from %d to %d, found \"%.40s\"", LOGO_NARROWEST,
+			LOGO_WIDEST, given);
+	shop->logo_width = (int)width;
+	return 0;
+}
+
 static int read_foot(struct reading *reading)
 {
 	struct shop *shop = reading->shop;
@@ -347,6 +370,8 @@ static int read_all(struct reading *reading)
 		err = read_face(reading);
 	if (err == 0)
 		err = read_senders(reading);
+	if (err == 0)
+		err = read_logo(reading);
 	if (err == 0)
 		err = read_foot(reading);
 	if (err == 0)

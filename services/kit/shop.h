@@ -12,6 +12,7 @@
  *     reply-to, bounce (envelope sender), postal-address, owner (address: "mail me", summaries)
  *     sns-topic = arn:aws:sns:...        repeated: topics whose notifications of bounces and complaints are believed
  *     never = @rival.example             repeated: addresses or @domains that are never mailed
+ *     logo = https://shop.example/logo.png, logo-width = 160    in place of the title
  *     consent = any                      any | marketing
  *     count-clicks = yes                 yes | no
  *     [report]
@@ -45,6 +46,8 @@ struct shop {
 	char bounce[ADDRESS_MAX + 1]; /* a `*` in it: bounce_tag.h */
 	char owner[ADDRESS_MAX + 1];
 	char postal_address[300];
+	char logo[256]; /* https; "": none */
+	int logo_width; /* in CSS pixels */
 	enum shop_consent consent;
 	bool count_clicks; /* return links lead by way of the gateway */
 	bool weekly;

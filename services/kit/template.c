@@ -14,14 +14,18 @@
 #include <ctype.h>
 #include <errno.h>
 #include <stdarg.h>
+#include <stdlib.h>
 #include <strings.h>
 
-enum piece_kind { PIECE_TEXT, PIECE_VALUE, PIECE_IF, PIECE_ELSE, PIECE_END };
+enum piece_kind { PIECE_TEXT, PIECE_VALUE, PIECE_PLURAL, PIECE_IF, PIECE_ELSE, PIECE_END };
+
+enum { PLURALS = sizeof(locale_plurals) / sizeof(locale_plurals[0]) };
 
 struct piece {
 	enum piece_kind kind;
 	enum value value;
-	char *text; /* of PIECE_TEXT; the label of PIECE_VALUE, or NULL */
+	char *text;              /* of PIECE_TEXT; the label of PIECE_VALUE, or NULL */
+	struct template **forms; /* of PIECE_PLURAL: for each of locale_plurals the words, or NULL */
 };
 
 struct template
@@ -44,10 +48,14 @@ static const struct {
 	[VALUE_RETURN_LINK] = { "return link", false, true },
 	[VALUE_UNSUBSCRIBE_LINK] = { "unsubscribe link", false, true },
 	[VALUE_POSTAL_ADDRESS] = { "postal address", false, false },
+	[VALUE_DATE] = { "date", true, false },
+	[VALUE_WEEKDAY] = { "weekday", true, false },
+	[VALUE_SHOP_LINK] = { "shop link", false, true },
 };
 
-static const char *const values_known = "{shop}, {first name}, {items}, {item count}, {total}, {discount code}, "
-					"{return link}, {unsubscribe link}, {postal address}";
+static const char *const values_known =
+	"{shop}, {first name}, {items}, {item count}, {total}, {discount code}, {date}, "
+	"{weekday}, {return link}, {shop link}, {unsubscribe link}, {postal address}";
 
 struct parser {
 	const char *at;
@@ -63,10 +71,15 @@ const char *value_name(enum value value)
 	return values[value].name;
 }
 
+bool value_is_link(enum value value)
+{
+	return values[value].link;
+}
+
 __attribute__((format(printf, 3, 4))) static int refuse(
 	struct parser *parser, struct template_place place, const char *format, ...)
 {
-	char words[200];
+	char words[220];
 	va_list arguments;
 	va_start(arguments, format);
 	vsnprintf(words, sizeof(words), format, arguments);
@@ -90,17 +103,16 @@ static void step_over(struct parser *parser, const char *to)
 	}
 }
 
-static void add_piece(struct parser *parser, struct piece piece)
+static void add_piece(struct template *template, struct piece piece)
 {
-	struct template *template = parser->template;
 	template->pieces = memory_resize(template->pieces, (template->count + 1) * sizeof(piece));
 	template->pieces[template->count++] = piece;
 }
 
-static void add_text(struct parser *parser, const char *from, size_t len)
+static void add_text(struct template *template, const char *from, size_t len)
 {
 	if (len)
-		add_piece(parser, (struct piece){ .kind = PIECE_TEXT, .text = memory_copy(BYTES(from, len)) });
+		add_piece(template, (struct piece){ .kind = PIECE_TEXT, .text = memory_copy(BYTES(from, len)) });
 }
 
 /* Word processors turn quotes into typographic ones; all of these open and close a label. Returns their length, 0: no quote. */
@@ -185,7 +197,7 @@ static int add_condition(struct parser *parser, const char *name)
 		return r;
 	parser->open = PIECE_IF;
 	parser->opened = parser->place;
-	add_piece(parser, piece);
+	add_piece(parser->template, piece);
 	return 0;
 }
 
@@ -203,7 +215,7 @@ static int add_value(struct parser *parser, struct inside *inside)
 				       : "expected {%s or \"words\"}",
 			inside->name);
 	piece.text = TAKE(inside->label);
-	add_piece(parser, piece);
+	add_piece(parser->template, piece);
 	return 0;
 }
 
@@ -215,17 +227,112 @@ static int add_inside(struct parser *parser, struct inside *inside)
 		if (parser->open != PIECE_IF)
 			return refuse(parser, parser->place, "{else} without an {if} before it");
 		parser->open = PIECE_ELSE;
-		add_piece(parser, (struct piece){ .kind = PIECE_ELSE });
+		add_piece(parser->template, (struct piece){ .kind = PIECE_ELSE });
 		return 0;
 	}
 	if (strcmp(inside->name, "end") == 0) {
 		if (parser->open == PIECE_END)
 			return refuse(parser, parser->place, "{end} without an {if} before it");
 		parser->open = PIECE_END;
-		add_piece(parser, (struct piece){ .kind = PIECE_END });
+		add_piece(parser->template, (struct piece){ .kind = PIECE_END });
 		return 0;
 	}
 	return add_value(parser, inside);
+}
+
+static void forms_free(struct template **forms)
+{
+	for (int i = 0; forms && i < PLURALS; i++)
+		template_free(forms[i]);
+	free(forms);
+}
+
+void template_free(struct template *template)
+{
+	if (!template)
+		return;
+	for (size_t i = 0; i < template->count; i++) {
+		free(template->pieces[i].text);
+		forms_free(template->pieces[i].forms);
+	}
+	free(template->pieces);
+	free(template);
+}
+
+/* Of "# things": the number in place of each '#'. */
+static struct template *form_new(const char *from, const char *to)
+{
+	struct template *form = memory_new(sizeof(*form));
+
+	while (from < to) {
+		const char *number = memchr(from, '#', (size_t)(to - from));
+		const char *stop = number ? number : to;
+		add_text(form, from, (size_t)(stop - from));
+		if (number)
+			add_piece(form, (struct piece){ .kind = PIECE_VALUE, .value = VALUE_ITEM_COUNT });
+		from = stop + (number ? 1 : 0);
+	}
+	return form;
+}
+
+/* ---- {item count: one "one thing", other "# things"} ---- */
+
+static int read_category(struct parser *parser, const char *at, size_t len)
+{
+	for (int i = 0; i < PLURALS; i++)
+		if (strlen(locale_plurals[i]) == len && strncasecmp(locale_plurals[i], at, len) == 0)
+			return i;
+	return refuse(parser, parser->place, "expected zero, one, two, few, many or other before the quoted words");
+}
+
+/* One category and its words; `at` moves behind them and the comma. */
+static int read_form(struct parser *parser, const char **at, const char *end, struct template **forms)
+{
+	const char *word = *at, *from;
+
+	while (*at < end && isalpha((unsigned char)**at))
+		++*at;
+	int category = read_category(parser, word, (size_t)(*at - word));
+	if (category < 0)
+		return category;
+	*at += strspn(*at, " \t");
+	from = *at + quote_length(*at);
+	if (from == *at || from > end)
+		return refuse(parser, parser->place, "expected words in quotes after \"%s\"", locale_plurals[category]);
+	const char *to = from;
+	while (to < end && !quote_length(to))
+		to++;
+	if (to == end)
+		return refuse(parser, parser->place, "a quote is opened and not closed before }");
+	if (forms[category])
+		return refuse(parser, parser->place, "\"%s\" is given twice", locale_plurals[category]);
+	forms[category] = form_new(from, to);
+	*at = to + quote_length(to);
+	*at += strspn(*at, ", \t");
+	return 0;
+}
+
+DEFINE_CLEANUP(struct template **, forms_free)
+
+static int add_plural(struct parser *parser, const char *colon, const char *end)
+{
+	_cleanup_(forms_freep) struct template **forms = memory_new(PLURALS * sizeof(*forms));
+	_cleanup_(inside_free) struct inside inside = { 0 };
+	int r = read_name(parser, parser->at + 1, colon, &inside);
+
+	if (r == 0 && strcmp(inside.name, value_name(VALUE_ITEM_COUNT)) != 0)
+		return refuse(
+			parser, parser->place, "only {%s: ...} has words by number", value_name(VALUE_ITEM_COUNT));
+	const char *at = colon + 1 + strspn(colon + 1, " \t");
+	while (r == 0 && at < end)
+		r = read_form(parser, &at, end, forms);
+	if (r == 0 && !forms[PLURALS - 1])
+		return refuse(parser, parser->place, "expected words for \"other\": {%s: one \"...\", other \"# ...\"}",
+			inside.name);
+	if (r == 0)
+		add_piece(parser->template,
+			(struct piece){ .kind = PIECE_PLURAL, .value = VALUE_ITEM_COUNT, .forms = TAKE(forms) });
+	return r;
 }
 
 static int parse_brace(struct parser *parser)
@@ -234,9 +341,17 @@ static int parse_brace(struct parser *parser)
 	const char *end = parser->at + strcspn(parser->at, "}\n");
 	if (*end != '}')
 		return refuse(parser, parser->place, "a { is not closed with } on its line (write {{ for a plain {)");
-	int r = read_name(parser, parser->at + 1, end, &inside);
-	if (r == 0)
-		r = add_inside(parser, &inside);
+	const char *colon = parser->at;
+	while (colon < end && *colon != ':' && !quote_length(colon))
+		colon++;
+	int r;
+	if (colon < end && *colon == ':') {
+		r = add_plural(parser, colon, end);
+	} else {
+		r = read_name(parser, parser->at + 1, end, &inside);
+		if (r == 0)
+			r = add_inside(parser, &inside);
+	}
 	if (r == 0)
 		step_over(parser, end + 1);
 	return r;
@@ -247,7 +362,7 @@ static int parse_pieces(struct parser *parser)
 	while (*parser->at) {
 		const char *brace = parser->at + strcspn(parser->at, "{}");
 		bool doubled = *brace && brace[1] == *brace;
-		add_text(parser, parser->at, (size_t)(brace - parser->at) + (doubled ? 1 : 0));
+		add_text(parser->template, parser->at, (size_t)(brace - parser->at) + (doubled ? 1 : 0));
 		step_over(parser, brace);
 		if (doubled) {
 			step_over(parser, brace + 2);
@@ -280,22 +395,20 @@ int template_parse(const char *text, struct template_place place, struct templat
 	return 0;
 }
 
-void template_free(struct template *template)
-{
-	if (!template)
-		return;
-	for (size_t i = 0; i < template->count; i++)
-		free(template->pieces[i].text);
-	free(template->pieces);
-	free(template);
-}
-
 bool template_uses(const struct template *template, enum value value)
 {
 	for (size_t i = 0; i < template->count; i++)
 		if (template->pieces[i].kind == PIECE_VALUE && template->pieces[i].value == value)
 			return true;
 	return false;
+}
+
+static const struct template *form_of(const struct piece *piece, const char *category)
+{
+	for (int i = 0; i < PLURALS; i++)
+		if (piece->forms[i] && strcmp(locale_plurals[i], category) == 0)
+			return piece->forms[i];
+	return piece->forms[PLURALS - 1];
 }
 
 void template_walk(const struct template *template, const struct template_sink *sink)
@@ -316,6 +429,10 @@ void template_walk(const struct template *template, const struct template_sink *
 		case PIECE_TEXT:
 			if (shown)
 				sink->text(sink->context, piece->text);
+			break;
+		case PIECE_PLURAL:
+			if (shown)
+				template_walk(form_of(piece, sink->plural(sink->context, piece->value)), sink);
 			break;
 		case PIECE_VALUE:
 			if (shown)

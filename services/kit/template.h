@@ -21,6 +21,9 @@ enum value {
 	VALUE_RETURN_LINK,
 	VALUE_UNSUBSCRIBE_LINK,
 	VALUE_POSTAL_ADDRESS,
+	VALUE_DATE,
+	VALUE_WEEKDAY,
+	VALUE_SHOP_LINK,
 	VALUE_COUNT
 };
 
@@ -37,6 +40,7 @@ int template_parse(const char *text, struct template_place place, struct templat
 void template_free(struct template *template); /* takes NULL */
 bool template_uses(const struct template *template, enum value value);
 const char *value_name(enum value value); /* "first name" */
+bool value_is_link(enum value value);
 
 struct template_sink {
 	void *context;
@@ -44,6 +48,8 @@ struct template_sink {
 	void (*text)(void *context, const char *text);
 	/* `label` is what the owner put in quotes: of a link its words, else what stands in when there is no value; or NULL */
 	void (*value)(void *context, enum value value, const char *label);
+	/* Which of locale_plurals it is, in the language of the words. */
+	const char *(*plural)(void *context, enum value value);
 };
 void template_walk(const struct template *template, const struct template_sink *sink);
 

@@ -4,7 +4,7 @@
  * Owns:      the document's outline: which sections there are and what they must contain.
  * Promises:  a voice that parses makes a complete mail: a subject, a way back to the cart, a way to say no.
  * Fails by:  -EINVAL with line, column and what was expected; nothing is guessed.
- * Read next: template.c (what stands between braces), voice.md (the same for owners)
+ * Read next: template.c (what stands between braces), voice_choose.c (who hears which voice), voice.md (the same for owners)
  */
 #include "services/kit/voice.h"
 #include "bus/base/cleanup.h"
@@ -22,25 +22,20 @@ struct voice {
 	struct voice_mail mails[STEPS];
 };
 
-enum section { SECTION_SUBJECT, SECTION_OPENING, SECTION_BODY, SECTION_FOOTER, SECTION_COUNT };
+enum section { SECTION_SUBJECT, SECTION_PREVIEW, SECTION_OPENING, SECTION_BODY, SECTION_FOOTER, SECTION_COUNT };
 
 static const struct {
 	const char *name;
 	bool one_line;
 } sections[SECTION_COUNT] = {
 	[SECTION_SUBJECT] = { "Subject:", true },
+	[SECTION_PREVIEW] = { "Preview:", true },
 	[SECTION_OPENING] = { "Opening:", true },
 	[SECTION_BODY] = { "Body:", false },
 	[SECTION_FOOTER] = { "Footer:", false },
 };
 
 static const char *const headings[STEPS] = { "First reminder", "Second reminder" };
-
-static const char *const footer_builtin =
-	"You get this mail because you left a basket at {shop}. We write at most twice about it.\n"
-	"{unsubscribe link \"No more mails like this\"}\n"
-	"\n"
-	"{postal address}\n";
 
 struct reader {
 	const char *at;      /* the line to read next */
@@ -61,7 +56,8 @@ static int refuse(struct reader *reader, int line, int column, const char *words
 
 static struct template **slot(struct voice_mail *mail, enum section section)
 {
-	struct template **slots[SECTION_COUNT] = { &mail->subject, &mail->opening, &mail->body, &mail->footer };
+	struct template **slots[SECTION_COUNT] = { &mail->subject, &mail->preview, &mail->opening, &mail->body,
+		&mail->footer };
 	return slots[section];
 }
 
@@ -121,6 +117,10 @@ static char *section_text(struct reader *reader, enum section section, struct te
 		.line = reader->line, .column = (int)(from - reader->at) + 1, .one_line = sections[section].one_line
 	};
 	const char *to = line_end(from);
+	if (!sections[section].one_line && *from == '\n') { /* "Body:" on a line of its own */
+		to = ++from;
+		*ret_place = (struct template_place){ .line = reader->line + 1, .column = 1 };
+	}
 	next_line(reader);
 	while (!sections[section].one_line && *reader->at && heading_of(reader->at) < 0 &&
 		section_of(reader->at) != SECTION_FOOTER) {
@@ -186,7 +186,7 @@ static int read_line(struct reader *reader)
 	if (reader->step < 0)
 		return refuse(reader, reader->line, 1, "expected \"First reminder\" or \"Second reminder\"");
 	if (section < 0)
-		return refuse(reader, reader->line, 1, "expected Subject:, Opening:, Body: or Footer:");
+		return refuse(reader, reader->line, 1, "expected Subject:, Preview:, Opening:, Body: or Footer:");
 	return read_section(reader, (enum section)section);
 }
 
@@ -223,16 +223,6 @@ static int read_all(struct reader *reader)
 	return r;
 }
 
-static void add_footers(struct voice *voice)
-{
-	struct voice_error error;
-	for (int step = 0; step < STEPS; step++) {
-		struct template **footer = &voice->mails[step].footer;
-		if (!*footer && template_parse(footer_builtin, (struct template_place){ 1, 1, false }, footer, &error))
-			die("the built-in footer: %s", error.text);
-	}
-}
-
 /* Without a byte order mark, and with plain line ends. */
 static char *plain_lines(const char *text)
 {
@@ -257,7 +247,6 @@ int voice_parse(const char *text, struct voice **ret, struct voice_error *ret_er
 		voice_free(reader.voice);
 		return r;
 	}
-	add_footers(reader.voice);
 	*ret = reader.voice;
 	return 0;
 }
@@ -275,41 +264,4 @@ void voice_free(struct voice *voice)
 const struct voice_mail *voice_mail(const struct voice *voice, int step)
 {
 	return &voice->mails[step == 2];
-}
-
-const char *voice_builtin_text(void)
-{
-	return "First reminder\n"
-	       "Subject: You left something at {shop}\n"
-	       "Opening: Hello {first name or \"there\"}, your basket is still here.\n"
-	       "Body:\n"
-	       "{items}\n"
-	       "\n"
-	       "Total: {total}\n"
-	       "\n"
-	       "{return link \"Back to your basket\"}\n"
-	       "\n"
-	       "If you have a question, just reply to this mail.\n"
-	       "\n"
-	       "Second reminder\n"
-	       "Subject: Your basket at {shop}, one last time\n"
-	       "Opening: Hello {first name or \"there\"}, we kept your basket a little longer.\n"
-	       "Body:\n"
-	       "{items}\n"
-	       "\n"
-	       "Total: {total}\n"
-	       "{if discount code}Your code {discount code} still works.{end}\n"
-	       "\n"
-	       "{return link \"Back to your basket\"}\n"
-	       "\n"
-	       "This is our last mail about it. If you no longer want these things, there is nothing to do.\n";
-}
-
-const struct voice *voice_builtin(void)
-{
-	static struct voice *voice;
-	struct voice_error error;
-	if (!voice && voice_parse(voice_builtin_text(), &voice, &error) < 0)
-		die("the built-in voice: %s", error.text);
-	return voice;
 }

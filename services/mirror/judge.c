@@ -10,22 +10,24 @@
 #include "bus/base/text.h"
 #include "services/kit/rules.h"
 #include "services/kit/shop.h"
-#include "services/kit/voice.h"
 #include <openssl/evp.h>
 #include <stdio.h>
 
-const char *doc_kind_name(enum doc_kind kind)
+bool doc_is_language(const struct doc *doc)
 {
-	static const char *const names[DOC_KINDS] = { "shop", "rules", "voice" };
-
-	return names[kind];
+	return doc->type == DOC_VOICE && strcmp(doc->kind, "voice") != 0;
 }
 
-const char *doc_file_name(enum doc_kind kind)
+const char *doc_kind_name(enum doc_type type)
 {
-	static const char *const names[DOC_KINDS] = { "shop.conf", "rules.txt", "voice.txt" };
+	static const char *const names[DOC_TYPES] = { "shop", "rules", "voice" };
 
-	return names[kind];
+	return names[type];
+}
+
+void doc_file_name(const char *kind, char ret[DOC_FILE_ROOM])
+{
+	snprintf(ret, DOC_FILE_ROOM, "%s.%s", kind, strcmp(kind, "shop") == 0 ? "conf" : "txt");
 }
 
 static void digest_of(struct bytes text, char ret[65])
@@ -103,14 +105,18 @@ static void judge_rules(struct shop_docs *docs)
 	gather_warnings(doc, &rules);
 }
 
-static void judge_voice(struct shop_docs *docs)
+static void judge_voice(struct doc *doc)
 {
-	struct doc *doc = &docs->docs[DOC_VOICE];
 	struct voice_error error;
 	struct voice *voice = NULL;
+	char why[160];
 
 	if (!doc->present && !doc->unreadable[0]) {
 		doc->verdict = DOC_MISSING;
+		return;
+	}
+	if (!voice_kind_valid(doc->kind, why)) {
+		bad(doc, why, "");
 		return;
 	}
 	if (!is_text(doc))
@@ -127,15 +133,16 @@ static void judge_voice(struct shop_docs *docs)
 
 void judge(struct shop_docs *docs)
 {
-	for (int kind = 0; kind < DOC_KINDS; kind++) {
-		struct doc *doc = &docs->docs[kind];
+	for (size_t i = 0; i < docs->count; i++) {
+		struct doc *doc = &docs->docs[i];
 		doc->verdict = DOC_WAITING;
 		doc->wrong[0] = doc->warnings[0] = '\0';
 		digest_of(buffer_bytes(&doc->text), doc->digest);
 	}
 	judge_shop(docs);
-	if (docs->currency[0]) {
-		judge_rules(docs);
-		judge_voice(docs);
-	}
+	if (!docs->currency[0])
+		return;
+	judge_rules(docs);
+	for (size_t i = DOC_VOICE; i < docs->count; i++)
+		judge_voice(&docs->docs[i]);
 }

@@ -6,8 +6,10 @@
 
 #include "bus/base/bytes.h"
 #include "bus/base/list.h"
+#include "services/kit/voice.h"
 
-enum doc_kind { DOC_SHOP, DOC_RULES, DOC_VOICE, DOC_KINDS };
+/* What kind of text it is. A shop has one of each, and further voices, one per language. */
+enum doc_type { DOC_SHOP, DOC_RULES, DOC_VOICE, DOC_TYPES };
 
 enum doc_verdict {
 	DOC_MISSING, /* a voice that the owner does not give: the built-in one is used */
@@ -16,10 +18,15 @@ enum doc_verdict {
 	DOC_WAITING /* cannot be judged until shop.conf can be read */
 };
 
-enum { DOC_TEXT_MAX = 32767 }; /* what a Document carries */
+enum {
+	DOC_TEXT_MAX = 32767, /* what a Document carries */
+	DOC_FILE_ROOM = VOICE_KIND_ROOM + 8
+};
 
 struct doc {
-	char source[128]; /* "demo/rules.txt" */
+	enum doc_type type;
+	char kind[VOICE_KIND_ROOM]; /* "shop", "rules", "voice", "voice.de" */
+	char source[128];           /* "demo/rules.txt" */
 	struct buffer text;
 	bool present;
 	char unreadable[128]; /* why it could not be read; "": it could */
@@ -35,11 +42,14 @@ struct shop_docs {
 	struct list hook;
 	char shop[64];
 	char currency[4]; /* of the last shop.conf that was right; "": none yet */
-	struct doc docs[DOC_KINDS];
+	struct doc *docs; /* the first DOC_TYPES are shop, rules and voice; the rest are voices of languages */
+	size_t count;
 };
 
-const char *doc_kind_name(enum doc_kind kind); /* "shop", "rules", "voice" */
-const char *doc_file_name(enum doc_kind kind); /* "shop.conf", "rules.txt", "voice.txt" */
+/* A further voice can be taken away; of the others there is one, and when it is gone that is a slip. */
+bool doc_is_language(const struct doc *doc);
+const char *doc_kind_name(enum doc_type type);                 /* "shop", "rules", "voice" */
+void doc_file_name(const char *kind, char ret[DOC_FILE_ROOM]); /* "shop.conf", "rules.txt", "voice.de.txt" */
 
 void judge(struct shop_docs *docs); /* fills verdict, digest, wrong and warnings of each */
 

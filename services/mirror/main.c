@@ -42,7 +42,7 @@ int main(int argc, char **argv)
 {
 	return process_main(argc, argv,
 		&(struct process){ .service = &mirror,
-			.help = "Checks the owner's shop.conf, rules.txt and voice.txt and says them as versioned "
+			.help = "Checks the owner's shop.conf, rules.txt and voices and says them as versioned "
 				"documents.",
 			.keys = settings_keys,
 			.start = start,

@@ -23,11 +23,25 @@ static LIST_HEAD(shops);
 
 /* --- what was seen --- */
 
-static void name_sources(struct shop_docs *docs)
+static struct doc *add_doc(struct shop_docs *docs, enum doc_type type, const char *kind)
 {
-	for (int kind = 0; kind < DOC_KINDS; kind++)
-		snprintf(docs->docs[kind].source, sizeof(docs->docs[kind].source), "%s/%s", docs->shop,
-			doc_file_name((enum doc_kind)kind));
+	char file[DOC_FILE_ROOM];
+
+	docs->docs = memory_resize(docs->docs, (docs->count + 1) * sizeof(*docs->docs));
+	struct doc *doc = &docs->docs[docs->count++];
+	*doc = (struct doc){ .type = type, .verdict = type == DOC_VOICE ? DOC_MISSING : DOC_WAITING };
+	TEXT_COPY(doc->kind, kind);
+	doc_file_name(kind, file);
+	snprintf(doc->source, sizeof(doc->source), "%s/%s", docs->shop, file);
+	return doc;
+}
+
+static struct doc *doc_of(struct shop_docs *docs, const char *kind)
+{
+	for (size_t i = 0; i < docs->count; i++)
+		if (strcmp(docs->docs[i].kind, kind) == 0)
+			return &docs->docs[i];
+	return add_doc(docs, DOC_VOICE, kind);
 }
 
 static struct shop_docs *slot_of(const char *shop)
@@ -39,40 +53,51 @@ static struct shop_docs *slot_of(const char *shop)
 	}
 	struct shop_docs *docs = memory_new(sizeof(*docs));
 	TEXT_COPY(docs->shop, shop);
-	name_sources(docs);
+	for (int type = 0; type < DOC_TYPES; type++)
+		add_doc(docs, (enum doc_type)type, doc_kind_name((enum doc_type)type));
 	list_append(&shops, &docs->hook);
 	return docs;
 }
 
 static void keep(struct doc *doc, const struct seen *seen)
 {
-	buffer_clear(&doc->text);
 	if (seen->text.len > 0)
 		buffer_add(&doc->text, seen->text.data, seen->text.len);
 	doc->present = seen->text.data != NULL;
 	TEXT_COPY(doc->unreadable, seen->unreadable ? seen->unreadable : "");
 }
 
-const struct shop_docs *mirror_see(const char *shop, const struct seen seen[DOC_KINDS])
+static void clear(struct doc *doc)
+{
+	buffer_clear(&doc->text);
+	doc->present = false;
+	doc->unreadable[0] = '\0';
+}
+
+/* What a look changes of a document, in few words. */
+static void verdict_words(const struct doc *doc, char ret[500])
+{
+	snprintf(ret, 500, "%d %s %s", (int)doc->verdict, doc->digest, doc->wrong);
+}
+
+const struct shop_docs *mirror_see(const char *shop, const struct seen *seen, size_t count)
 {
 	struct shop_docs *docs = slot_of(shop);
-	struct before {
-		enum doc_verdict verdict;
-		char digest[65], wrong[400];
-	} before[DOC_KINDS];
 
-	for (int kind = 0; kind < DOC_KINDS; kind++) {
-		struct doc *doc = &docs->docs[kind];
-		before[kind].verdict = doc->verdict;
-		TEXT_COPY(before[kind].digest, doc->digest);
-		TEXT_COPY(before[kind].wrong, doc->wrong);
-		keep(doc, &seen[kind]);
+	for (size_t i = 0; i < count; i++)
+		doc_of(docs, seen[i].kind); /* all of them, before any is pointed at */
+	_cleanup_free_ char(*before)[500] = memory_new(docs->count * sizeof(*before));
+	for (size_t i = 0; i < docs->count; i++) {
+		verdict_words(&docs->docs[i], before[i]);
+		clear(&docs->docs[i]);
 	}
+	for (size_t i = 0; i < count; i++)
+		keep(doc_of(docs, seen[i].kind), &seen[i]);
 	judge(docs);
-	for (int kind = 0; kind < DOC_KINDS; kind++) {
-		struct doc *doc = &docs->docs[kind];
-		doc->changed = doc->verdict != before[kind].verdict || strcmp(doc->digest, before[kind].digest) != 0 ||
-			strcmp(doc->wrong, before[kind].wrong) != 0;
+	for (size_t i = 0; i < docs->count; i++) {
+		char after[500];
+		verdict_words(&docs->docs[i], after);
+		docs->docs[i].changed = strcmp(before[i], after) != 0;
 	}
 	return docs;
 }
@@ -82,8 +107,9 @@ void mirror_forget(void)
 	LIST_EACH_SAFE (hook, &shops) {
 		struct shop_docs *docs = LIST_ENTRY(hook, struct shop_docs, hook);
 		list_remove(hook);
-		for (int kind = 0; kind < DOC_KINDS; kind++)
-			buffer_free(&docs->docs[kind].text);
+		for (size_t i = 0; i < docs->count; i++)
+			buffer_free(&docs->docs[i].text);
+		free(docs->docs);
 		free(docs);
 	}
 }
@@ -109,6 +135,8 @@ static void remember_alarm(struct state *state, const struct said *said, const A
 /* --- what there is to say --- */
 
 struct wanted {
+	const struct shop_docs *docs;
+	const struct doc *doc;
 	bool document, alarm, raised;
 	char text[400]; /* of the alarm */
 };
@@ -123,143 +151,171 @@ static bool would_orphan_rules(const struct state *state, const struct shop_docs
 		docs_version(state, docs->shop, "rules", digest) > 0;
 }
 
-static bool wants_document(const struct state *state, const struct shop_docs *docs, enum doc_kind kind)
+/* A language whose file is gone is taken back; but not when the whole folder seems to be gone. */
+static bool is_taken_back(const struct shop_docs *docs, const struct doc *doc)
 {
-	const struct doc *doc = &docs->docs[kind];
-	char digest[100];
+	return doc->verdict == DOC_MISSING && doc_is_language(doc) && docs->docs[DOC_SHOP].verdict == DOC_GOOD;
+}
 
-	if (doc->verdict != DOC_GOOD)
+static bool wants_document(const struct state *state, const struct shop_docs *docs, const struct doc *doc)
+{
+	char digest[100];
+	uint32_t version = docs_version(state, docs->shop, doc->kind, digest);
+
+	if (doc->verdict != DOC_GOOD && !(version > 0 && is_taken_back(docs, doc)))
 		return false;
-	if (docs_version(state, docs->shop, doc_kind_name(kind), digest) > 0 && strcmp(digest, doc->digest) == 0)
+	if (version > 0 && strcmp(digest, doc->digest) == 0)
 		return false;
-	return kind != DOC_SHOP || !would_orphan_rules(state, docs);
+	return doc->type != DOC_SHOP || !would_orphan_rules(state, docs);
 }
 
 /* A voice that was there and is gone is more likely a slip than a wish. */
-static bool is_gone(const struct state *state, const struct shop_docs *docs, enum doc_kind kind)
+static bool is_gone(const struct state *state, const struct shop_docs *docs, const struct doc *doc)
 {
 	char digest[100];
 
-	return docs->docs[kind].verdict == DOC_MISSING &&
-		docs_version(state, docs->shop, doc_kind_name(kind), digest) > 0;
+	return doc->verdict == DOC_MISSING && !doc_is_language(doc) &&
+		docs_version(state, docs->shop, doc->kind, digest) > 0;
 }
 
-static void want_alarm(const struct state *state, const struct shop_docs *docs, enum doc_kind kind, struct wanted *ret)
+static void want_alarm(const struct state *state, struct wanted *wanted)
 {
 	_cleanup_(buffer_free) struct buffer raised = { 0 };
-	const struct doc *doc = &docs->docs[kind];
+	const struct doc *doc = wanted->doc;
 	char name[48];
 
-	snprintf(name, sizeof(name), "document.%s", doc_kind_name(kind));
-	bool is_raised = state_get_bytes(state, "alarm", docs->shop, name, &raised);
-	ret->raised = doc->verdict == DOC_BAD || is_gone(state, docs, kind);
+	snprintf(name, sizeof(name), "document.%.31s", doc->kind);
+	bool is_raised = state_get_bytes(state, "alarm", wanted->docs->shop, name, &raised);
+	wanted->raised = doc->verdict == DOC_BAD || is_gone(state, wanted->docs, doc);
 	if (doc->verdict == DOC_WAITING) {
-		ret->raised = is_raised;
+		wanted->raised = is_raised;
 		return;
 	}
-	if (ret->raised)
-		snprintf(
-			ret->text, sizeof(ret->text), "%s", doc->verdict == DOC_BAD ? doc->wrong : "voice.txt is gone");
-	ret->alarm = ret->raised ? !is_raised || strcmp(buffer_text(&raised), ret->text) != 0 : is_raised;
+	if (wanted->raised)
+		TEXT_COPY(wanted->text, doc->verdict == DOC_BAD ? doc->wrong : "voice.txt is gone");
+	wanted->alarm = wanted->raised ? !is_raised || strcmp(buffer_text(&raised), wanted->text) != 0 : is_raised;
 }
 
-static struct wanted want(const struct state *state, const struct shop_docs *docs, enum doc_kind kind)
+static struct wanted want(const struct state *state, const struct shop_docs *docs, const struct doc *doc)
 {
-	struct wanted wanted = { .document = wants_document(state, docs, kind) };
+	struct wanted wanted = { .docs = docs, .doc = doc, .document = wants_document(state, docs, doc) };
 
-	want_alarm(state, docs, kind, &wanted);
+	want_alarm(state, &wanted);
 	return wanted;
 }
 
 /* --- saying it --- */
 
-static void say_document(const struct state *state, struct turn *turn, const struct shop_docs *docs, enum doc_kind kind)
+static void say_document(const struct state *state, struct turn *turn, const struct wanted *wanted)
 {
 	_cleanup_free_ Document *document = memory_new(sizeof(*document));
-	const struct doc *doc = &docs->docs[kind];
-	char before[100], name[16];
+	const struct doc *doc = wanted->doc;
+	char before[100];
 
-	TEXT_COPY(name, doc_kind_name(kind));
-	document->version = docs_version(state, docs->shop, name, before) + 1;
+	document->version = docs_version(state, wanted->docs->shop, doc->kind, before) + 1;
 	document->at_us = turn_now_us(turn);
-	TEXT_COPY(document->kind, name);
+	TEXT_COPY(document->kind, doc->kind);
 	text_copy_bytes(document->text, sizeof(document->text), buffer_bytes(&doc->text));
 	TEXT_COPY(document->digest, doc->digest);
 	TEXT_COPY(document->source, doc->source);
 
 	Audit audit = { .at_us = turn_now_us(turn),
 		.decided_on = turn_seen(turn),
-		.rules_version = kind == DOC_RULES ? document->version : 0 };
+		.rules_version = doc->type == DOC_RULES ? document->version : 0 };
 	TEXT_COPY(audit.action, "document");
 	TEXT_COPY(audit.who, "owner");
 	TEXT_COPY(audit.before, before);
 	TEXT_COPY(audit.after, doc->digest);
-	snprintf(audit.grounds, sizeof(audit.grounds), "%.8s version %u, read from %s%s%.220s", name, document->version,
-		doc->source, doc->warnings[0] ? "; " : "", doc->warnings);
+	snprintf(audit.grounds, sizeof(audit.grounds), "%.31s version %u, %s %s%s%.200s", doc->kind, document->version,
+		doc->verdict == DOC_MISSING ? "empty, because there is no more" : "read from", doc->source,
+		doc->warnings[0] ? "; " : "", doc->warnings);
 
-	SAY(turn, document, document, .shop = docs->shop, .key = name, .version = document->version);
-	SAY(turn, audit, &audit, .shop = docs->shop, .key = docs->shop);
+	SAY(turn, document, document, .shop = wanted->docs->shop, .key = document->kind, .version = document->version);
+	SAY(turn, audit, &audit, .shop = wanted->docs->shop, .key = wanted->docs->shop);
 }
 
-static void say_alarm(const struct state *state, struct turn *turn, const struct shop_docs *docs, enum doc_kind kind,
-	const struct wanted *wanted)
+static void write_remedy(const struct wanted *wanted, uint32_t version, Alarm *alarm)
 {
+	const struct doc *doc = wanted->doc;
+
+	if (version > 0)
+		snprintf(alarm->remedy, sizeof(alarm->remedy),
+			"mend %s and save it; until then version %u stays in use", doc->source, version);
+	else
+		snprintf(alarm->remedy, sizeof(alarm->remedy), "write %s and save it; until then the shop %s",
+			doc->source, doc->type == DOC_SHOP ? "is not started" : "has none");
+}
+
+static void say_alarm(const struct state *state, struct turn *turn, const struct wanted *wanted)
+{
+	const struct doc *doc = wanted->doc;
 	Alarm alarm = { .raised = wanted->raised, .at_us = turn_now_us(turn) };
 	char digest[100];
 
-	uint32_t version = docs_version(state, docs->shop, doc_kind_name(kind), digest);
-	snprintf(alarm.kind, sizeof(alarm.kind), "document.%s", doc_kind_name(kind));
-	if (!wanted->raised)
-		snprintf(alarm.text, sizeof(alarm.text), "%s is right again", docs->docs[kind].source);
-	else
+	snprintf(alarm.kind, sizeof(alarm.kind), "document.%.31s", doc->kind);
+	if (wanted->raised)
 		TEXT_COPY(alarm.text, wanted->text);
-	if (wanted->raised && version > 0)
-		snprintf(alarm.remedy, sizeof(alarm.remedy), "mend %s and save it; until then version %u stays in use",
-			docs->docs[kind].source, version);
-	else if (wanted->raised)
-		snprintf(alarm.remedy, sizeof(alarm.remedy), "write %s and save it; until then the shop %s",
-			docs->docs[kind].source, kind == DOC_SHOP ? "is not started" : "has none");
-	SAY(turn, alarm, &alarm, .shop = docs->shop, .key = alarm.kind, .version = (uint64_t)alarm.at_us);
+	else
+		snprintf(alarm.text, sizeof(alarm.text), "%s is %s", doc->source,
+			doc->verdict == DOC_MISSING ? "there no more" : "right again");
+	if (wanted->raised)
+		write_remedy(wanted, docs_version(state, wanted->docs->shop, doc->kind, digest), &alarm);
+	SAY(turn, alarm, &alarm, .shop = wanted->docs->shop, .key = alarm.kind, .version = (uint64_t)alarm.at_us);
 }
 
 /* --- the clock --- */
 
-/* The first thing that there is to say; false: all is said. */
-static bool find_wanted(
-	const struct state *state, const struct shop_docs **ret_docs, enum doc_kind *ret_kind, struct wanted *ret)
+static bool adopt_kind(const char *shop, const char *key, struct bytes value, void *context)
 {
-	LIST_EACH (hook, &shops)
-		for (int kind = 0; kind < DOC_KINDS; kind++) {
-			*ret_docs = LIST_ENTRY(hook, struct shop_docs, hook);
-			*ret_kind = (enum doc_kind)kind;
-			*ret = want(state, *ret_docs, *ret_kind);
+	(void)shop;
+	(void)value;
+	if (text_starts(key, "voice."))
+		doc_of(context, key);
+	return true;
+}
+
+/* Languages that were said, and whose files this run never saw: they are gone. */
+static void adopt_said(const struct state *state, struct shop_docs *docs)
+{
+	size_t known = docs->count;
+
+	state_each(state, "document.digest", docs->shop, "voice.", adopt_kind, docs);
+	if (docs->count > known)
+		judge(docs);
+}
+
+/* The first thing that there is to say; false: all is said. */
+static bool find_wanted(const struct state *state, struct wanted *ret)
+{
+	LIST_EACH (hook, &shops) {
+		struct shop_docs *docs = LIST_ENTRY(hook, struct shop_docs, hook);
+		adopt_said(state, docs);
+		for (size_t i = 0; i < docs->count; i++) {
+			*ret = want(state, docs, &docs->docs[i]);
 			if (ret->document || ret->alarm)
 				return true;
 		}
+	}
 	return false;
 }
 
 static int64_t next_due_us(const struct state *state)
 {
-	const struct shop_docs *docs;
-	enum doc_kind kind;
 	struct wanted wanted;
 
-	return find_wanted(state, &docs, &kind, &wanted) ? 0 : INT64_MAX;
+	return find_wanted(state, &wanted) ? 0 : INT64_MAX;
 }
 
 static void due(const struct state *state, struct turn *turn)
 {
-	const struct shop_docs *docs;
-	enum doc_kind kind;
 	struct wanted wanted;
 
-	if (!find_wanted(state, &docs, &kind, &wanted))
+	if (!find_wanted(state, &wanted))
 		return;
 	if (wanted.document)
-		say_document(state, turn, docs, kind);
+		say_document(state, turn, &wanted);
 	if (wanted.alarm)
-		say_alarm(state, turn, docs, kind, &wanted);
+		say_alarm(state, turn, &wanted);
 }
 
 const struct service mirror = {

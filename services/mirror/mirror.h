@@ -9,14 +9,18 @@
 
 extern const struct service mirror;
 
-/* What lies in one shop's folder. text.data NULL and unreadable NULL: there is no such file. */
+/* A file of a shop's folder. text.data NULL and unreadable NULL: there is no such file. */
 struct seen {
+	const char *kind; /* "shop", "voice.de" */
 	struct bytes text;
 	const char *unreadable; /* why it cannot be read; NULL: it can */
 };
 
-/* Judges and keeps them; returns what became of it, `changed` where it is not as it was. Borrowed until the next call. */
-const struct shop_docs *mirror_see(const char *shop, const struct seen seen[DOC_KINDS]);
+/*
+ * Judges and keeps what lies in one shop's folder; what is not among the seen is not there. Returns what became of it, `changed`
+ * where it is not as it was. Borrowed until the next call.
+ */
+const struct shop_docs *mirror_see(const char *shop, const struct seen *seen, size_t count);
 void mirror_forget(void); /* everything seen */
 void mirror_each(void (*each)(const struct shop_docs *docs, void *context), void *context);
 

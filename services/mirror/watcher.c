@@ -27,6 +27,8 @@
 #define LOOK_ANYWAY_US (10 * US_PER_S)  /* with inotify */
 #define LOOK_OFTEN_US (500 * US_PER_MS) /* without */
 
+enum { FILES_MAX = DOC_TYPES + 60 };
+
 #define EVENTS                                                                                                         \
 	(IN_CLOSE_WRITE | IN_MODIFY | IN_CREATE | IN_DELETE | IN_MOVED_FROM | IN_MOVED_TO | IN_ATTRIB |                \
 		IN_DELETE_SELF | IN_MOVE_SELF)
@@ -39,12 +41,19 @@ struct looks {
 	int error;               /* of stat, but ENOENT */
 };
 
+struct file {
+	char kind[VOICE_KIND_ROOM];
+	struct looks last; /* at the last look */
+};
+
 struct folder {
 	struct list hook;
 	char shop[64];
-	struct looks last[DOC_KINDS]; /* at the last look */
-	int64_t changed_us;           /* boot time of the look that found it changed */
-	bool read;                    /* since then */
+	struct file files[FILES_MAX]; /* shop.conf, rules.txt, voice.txt, then voices of languages as they were found */
+	size_t count;
+	int64_t changed_us; /* boot time of the look that found it changed */
+	bool read;          /* since then */
+	bool overfull;      /* with more voices than are taken; it was logged */
 };
 
 struct watcher {
@@ -121,74 +130,134 @@ static bool looks_same(const struct looks *a, const struct looks *b)
 		a->changed.tv_sec == b->changed.tv_sec && a->changed.tv_nsec == b->changed.tv_nsec;
 }
 
-static void log_doc(const char *shop, enum doc_kind kind, const struct doc *doc)
+static void log_doc(const char *shop, const struct doc *doc)
 {
-	const char *name = doc_kind_name(kind);
-
 	if (!doc->changed)
 		return;
 	switch (doc->verdict) {
 	case DOC_GOOD:
-		log_event(LOG_NOTICE, "read shop=%s document=%s digest=%.12s", shop, name, doc->digest);
+		log_event(LOG_NOTICE, "read shop=%s document=%s digest=%.12s", shop, doc->kind, doc->digest);
 		if (doc->warnings[0])
 			log_event(LOG_WARNING, "%s: %s", doc->source, doc->warnings);
 		break;
 	case DOC_BAD:
 		log_event(LOG_ERROR, "refused shop=%s document=%s: %s; what was in use, if anything, stays in use",
-			shop, name, doc->wrong);
+			shop, doc->kind, doc->wrong);
 		break;
 	case DOC_MISSING:
-		log_event(LOG_INFO, "no %s, the built-in one is used shop=%s", doc_file_name(kind), shop);
+		log_event(LOG_INFO, "there is no %s", doc->source);
 		break;
 	case DOC_WAITING:
-		log_event(LOG_WARNING, "%s waits until shop.conf is right shop=%s", doc_file_name(kind), shop);
+		log_event(LOG_WARNING, "%s waits until shop.conf is right", doc->source);
 		break;
 	}
 }
 
-/* A file of more than the most is kept just long enough to be refused as too long. */
-static void read_doc(const struct watcher *watcher, const struct folder *folder, enum doc_kind kind,
-	struct buffer *text, struct seen *ret)
+static void path_of(const struct watcher *watcher, const struct folder *folder, const char *kind, char ret[PATH_MAX])
+{
+	char file[DOC_FILE_ROOM];
+
+	doc_file_name(kind, file);
+	snprintf(ret, PATH_MAX, "%s/%s/%s", watcher->path, folder->shop, file);
+}
+
+/* A file of more than the most is kept just long enough to be refused as too long. false: it is not there. */
+static bool read_doc(const struct watcher *watcher, const struct folder *folder, const char *kind, struct buffer *text,
+	struct seen *ret)
 {
 	char path[PATH_MAX];
 
-	snprintf(path, sizeof(path), "%s/%s/%s", watcher->path, folder->shop, doc_file_name(kind));
+	path_of(watcher, folder, kind, path);
 	int err = file_read(path, DOC_TEXT_MAX, text);
-	*ret = (struct seen){ 0 };
+	*ret = (struct seen){ .kind = kind };
 	if (err == -EFBIG)
 		ret->unreadable = "it is longer than 32 KB";
 	else if (err < 0 && err != -ENOENT && err != -ENOTDIR)
 		ret->unreadable = strerror(-err);
 	else if (err == 0)
 		ret->text = BYTES(buffer_text(text), text->len);
+	return ret->unreadable || err == 0;
 }
 
 static void read_shop(const struct watcher *watcher, const struct folder *folder)
 {
-	struct buffer texts[DOC_KINDS] = { 0 };
-	struct seen seen[DOC_KINDS];
+	struct buffer texts[FILES_MAX] = { 0 };
+	struct seen seen[FILES_MAX];
+	size_t count = 0;
 
-	for (int kind = 0; kind < DOC_KINDS; kind++)
-		read_doc(watcher, folder, (enum doc_kind)kind, &texts[kind], &seen[kind]);
-	const struct shop_docs *docs = mirror_see(folder->shop, seen);
-	for (int kind = 0; kind < DOC_KINDS; kind++) {
-		log_doc(folder->shop, (enum doc_kind)kind, &docs->docs[kind]);
-		buffer_free(&texts[kind]);
+	for (size_t i = 0; i < folder->count; i++)
+		if (read_doc(watcher, folder, folder->files[i].kind, &texts[i], &seen[count]))
+			count++;
+	const struct shop_docs *docs = mirror_see(folder->shop, seen, count);
+	for (size_t i = 0; i < docs->count; i++)
+		log_doc(folder->shop, &docs->docs[i]);
+	for (size_t i = 0; i < folder->count; i++)
+		buffer_free(&texts[i]);
+}
+
+/* --- which files there are --- */
+
+static struct file *file_of(struct folder *folder, const char *kind)
+{
+	for (size_t i = 0; i < folder->count; i++)
+		if (strcmp(folder->files[i].kind, kind) == 0)
+			return &folder->files[i];
+	if (folder->count == FILES_MAX)
+		return NULL;
+	struct file *file = &folder->files[folder->count++];
+	*file = (struct file){ 0 };
+	TEXT_COPY(file->kind, kind);
+	return file;
+}
+
+/* A folder that cannot be listed has the voices that it had: nothing is taken back for it. */
+static void list_voices(const struct watcher *watcher, struct folder *folder)
+{
+	char path[PATH_MAX], kind[VOICE_KIND_ROOM];
+
+	for (int type = 0; type < DOC_TYPES; type++)
+		file_of(folder, doc_kind_name((enum doc_type)type));
+	snprintf(path, sizeof(path), "%s/%s", watcher->path, folder->shop);
+	DIR *dir = opendir(path);
+	if (!dir)
+		return;
+	for (const struct dirent *entry; (entry = readdir(dir));) {
+		if (!voice_kind_of_file(entry->d_name, kind) || file_of(folder, kind) || folder->overfull)
+			continue;
+		folder->overfull = true;
+		log_event(LOG_ERROR, "%s has more than %d voices: %s and others are not read", path,
+			FILES_MAX - DOC_TYPES, entry->d_name);
 	}
+	closedir(dir);
+}
+
+/* Voices that are gone: of what the next look finds, they are new again. */
+static void forget_gone(struct folder *folder)
+{
+	size_t kept = 0;
+
+	for (size_t i = 0; i < folder->count; i++) {
+		const struct file *file = &folder->files[i];
+		if (i < DOC_TYPES || file->last.inode != 0 || file->last.error != 0)
+			folder->files[kept++] = *file;
+	}
+	folder->count = kept;
 }
 
 static bool has_changed(const struct watcher *watcher, struct folder *folder)
 {
 	bool changed = false;
 
-	for (int kind = 0; kind < DOC_KINDS; kind++) {
+	list_voices(watcher, folder);
+	for (size_t i = 0; i < folder->count; i++) {
+		struct file *file = &folder->files[i];
 		char path[PATH_MAX];
-		snprintf(path, sizeof(path), "%s/%s/%s", watcher->path, folder->shop,
-			doc_file_name((enum doc_kind)kind));
+		path_of(watcher, folder, file->kind, path);
 		struct looks looks = look_at(path);
-		changed = changed || !looks_same(&looks, &folder->last[kind]);
-		folder->last[kind] = looks;
+		changed = changed || !looks_same(&looks, &file->last);
+		file->last = looks;
 	}
+	forget_gone(folder);
 	return changed;
 }
 

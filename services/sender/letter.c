@@ -104,7 +104,7 @@ int letter_new(const struct state *state, const char *shop, const struct finding
 		return -EINVAL;
 	}
 	int r = mail_reminder(&(struct reminder){ .shop = finding->shop,
-				      .voice = docs_voice(state, shop),
+				      .speech = docs_speech(state, shop, due->cart.locale),
 				      .cart = &due->cart,
 				      .step = (int)due->step,
 				      .now_us = now_us,

@@ -39,16 +39,23 @@ static int end(void **state)
 	return 0;
 }
 
-/* NULL: no such file */
+/* A shop's three files and, if `language` is given, a fourth of that kind. NULL: no such file */
+static void sees_also(const char *shop, const char *conf, const char *rules, const char *voice, const char *language,
+	const char *words)
+{
+	const char *kinds[] = { "shop", "rules", "voice", language }, *texts[] = { conf, rules, voice, words };
+	struct seen seen[4];
+	size_t count = 0;
+
+	for (int i = 0; i < 4; i++)
+		if (kinds[i] && texts[i])
+			seen[count++] = (struct seen){ .kind = kinds[i], .text = bytes_of(texts[i]) };
+	mirror_see(shop, seen, count);
+}
+
 static void sees(const char *shop, const char *conf, const char *rules, const char *voice)
 {
-	const char *texts[DOC_KINDS] = { conf, rules, voice };
-	struct seen seen[DOC_KINDS] = { 0 };
-
-	for (int kind = 0; kind < DOC_KINDS; kind++)
-		if (texts[kind])
-			seen[kind].text = bytes_of(texts[kind]);
-	mirror_see(shop, seen);
+	sees_also(shop, conf, rules, voice, NULL, NULL);
 }
 
 static void ticks(void)
@@ -84,7 +91,7 @@ static void a_new_shop_is_said_whole_and_audited(void **state)
 	Audit audit;
 
 	(void)state;
-	sees("demo", SHOP, RULES, voice_builtin_text());
+	sees("demo", SHOP, RULES, voice_builtin_text("de"));
 	ticks();
 	assert_int_equal(said(&topic_document), 3);
 	assert_int_equal(said(&topic_audit), 3);
@@ -232,13 +239,13 @@ static void a_shop_that_ran_keeps_running_when_its_conf_breaks(void **state)
 static void a_file_that_vanishes_changes_nothing_but_is_told(void **state)
 {
 	(void)state;
-	sees("demo", SHOP, RULES, voice_builtin_text());
+	sees("demo", SHOP, RULES, voice_builtin_text("de"));
 	ticks();
 	sees("demo", NULL, NULL, NULL);
 	ticks();
 	assert_int_equal(said(&topic_document), 0);
 	assert_int_equal(said(&topic_alarm), 3);
-	sees("demo", SHOP, RULES, voice_builtin_text());
+	sees("demo", SHOP, RULES, voice_builtin_text("de"));
 	ticks();
 	assert_int_equal(said(&topic_document), 0);
 	assert_int_equal(said(&topic_alarm), 3);
@@ -251,7 +258,7 @@ static void a_shop_needs_no_voice_of_its_own(void **state)
 	sees("demo", SHOP, RULES, NULL);
 	ticks();
 	assert_int_equal(said(&topic_alarm), 0);
-	assert_ptr_equal(docs_voice(harness_state(h), "demo"), voice_builtin());
+	assert_ptr_equal(docs_speech(harness_state(h), "demo", "").voice, voice_builtin("de"));
 	sees("demo", SHOP, RULES, "What is this?");
 	ticks();
 	assert_int_equal(said(&topic_document), 0);
@@ -260,7 +267,7 @@ static void a_shop_needs_no_voice_of_its_own(void **state)
 	sees("demo", SHOP, RULES, "\n");
 	ticks();
 	assert_int_equal(said(&topic_document), 1);
-	assert_ptr_equal(docs_voice(harness_state(h), "demo"), voice_builtin());
+	assert_ptr_equal(docs_speech(harness_state(h), "demo", "").voice, voice_builtin("de"));
 }
 
 static void warnings_are_in_the_audit(void **state)
@@ -277,12 +284,12 @@ static void warnings_are_in_the_audit(void **state)
 
 static void what_is_no_text_is_refused(void **state)
 {
-	struct seen seen[DOC_KINDS] = { { .text = bytes_of(SHOP) }, { .text = BYTES("a\0b", 3) },
-		{ .unreadable = "Permission denied" } };
+	struct seen seen[] = { { .kind = "shop", .text = bytes_of(SHOP) },
+		{ .kind = "rules", .text = BYTES("a\0b", 3) }, { .kind = "voice", .unreadable = "Permission denied" } };
 	struct buffer big = { 0 };
 
 	(void)state;
-	mirror_see("demo", seen);
+	mirror_see("demo", seen, 3);
 	ticks();
 	assert_int_equal(said(&topic_document), 1);
 	assert_non_null(strstr(said_alarm(0).text, "not a text in UTF-8"));
@@ -290,7 +297,7 @@ static void what_is_no_text_is_refused(void **state)
 	for (int i = 0; i <= DOC_TEXT_MAX; i++)
 		buffer_add_text(&big, "#");
 	seen[DOC_RULES].text = buffer_bytes(&big);
-	mirror_see("demo", seen);
+	mirror_see("demo", seen, 3);
 	ticks();
 	assert_non_null(strstr(said_alarm(0).text, "longer than 32 KB"));
 	buffer_free(&big);
@@ -354,6 +361,97 @@ static void alarms_of_others_are_left_alone(void **state)
 	assert_int_equal(said(&topic_alarm), 0);
 }
 
+#define WORDS(subject)                                                                                                 \
+	"First reminder\nSubject: " subject                                                                            \
+	"\nBody:\n{return link}\nSecond reminder\nSubject: x\nBody:\n{return link}\n"
+
+static void speaks(const char *locale, const char *kind)
+{
+	assert_string_equal(docs_speech(harness_state(h), "demo", locale).kind, kind);
+}
+
+static void a_new_language_is_picked_up_and_a_deleted_one_goes(void **state)
+{
+	Audit audit;
+
+	(void)state;
+	sees("demo", SHOP, RULES, WORDS("Hallo"));
+	ticks();
+	sees_also("demo", SHOP, RULES, WORDS("Hallo"), "voice.pt-BR", WORDS("Oi"));
+	ticks();
+	assert_int_equal(said(&topic_document), 1);
+	assert_string_equal(said_document(0).kind, "voice.pt-BR");
+	assert_string_equal(said_document(0).source, "demo/voice.pt-BR.txt");
+	speaks("pt-BR", "voice.pt-BR");
+	sees("demo", SHOP, RULES, WORDS("Hallo"));
+	ticks();
+	assert_int_equal(said(&topic_document), 1);
+	assert_int_equal(said_document(0).version, 2);
+	assert_string_equal(said_document(0).text, "");
+	assert_true(harness_said(h, &topic_audit, 0, &audit, NULL));
+	assert_non_null(
+		strstr(audit.grounds, "voice.pt-BR version 2, empty, because there is no more demo/voice.pt-BR.txt"));
+	assert_int_equal(said(&topic_alarm), 0);
+	speaks("pt-BR", "voice");
+	assert_true(mirror.next_due_us(harness_state(h)) == INT64_MAX);
+}
+
+static void a_language_that_was_deleted_while_nobody_looked_goes_too(void **state)
+{
+	(void)state;
+	sees_also("demo", SHOP, RULES, NULL, "voice.fr", WORDS("Bonjour"));
+	ticks();
+	mirror_forget(); /* a restart */
+	sees("demo", SHOP, RULES, NULL);
+	ticks();
+	assert_int_equal(said(&topic_document), 1);
+	assert_string_equal(said_document(0).kind, "voice.fr");
+	assert_string_equal(said_document(0).text, "");
+}
+
+static void a_folder_that_seems_empty_takes_no_language_back(void **state)
+{
+	(void)state;
+	sees_also("demo", SHOP, RULES, NULL, "voice.fr", WORDS("Bonjour"));
+	ticks();
+	sees("demo", NULL, NULL, NULL);
+	ticks();
+	assert_int_equal(said(&topic_document), 0);
+	speaks("fr", "voice.fr");
+}
+
+static void a_bad_language_alarms_and_changes_nothing(void **state)
+{
+	(void)state;
+	sees_also("demo", SHOP, RULES, NULL, "voice.fr", WORDS("Bonjour"));
+	ticks();
+	sees_also("demo", SHOP, RULES, NULL, "voice.fr", WORDS("Bonjour {nom}"));
+	ticks();
+	assert_int_equal(said(NULL), 1);
+	assert_string_equal(said_alarm(0).kind, "document.voice.fr");
+	assert_non_null(strstr(said_alarm(0).text, "demo/voice.fr.txt: line 2, column 18: unknown {nom}"));
+	assert_non_null(strstr(said_alarm(0).remedy, "version 1 stays in use"));
+	speaks("fr", "voice.fr");
+	sees_also("demo", SHOP, RULES, NULL, "voice.fr", WORDS("Bonsoir"));
+	ticks();
+	assert_false(said_alarm(0).raised);
+	assert_int_equal(said_document(0).version, 2);
+}
+
+static void a_name_that_is_no_language_is_told_until_it_is_gone(void **state)
+{
+	(void)state;
+	sees_also("demo", SHOP, RULES, NULL, "voice.pt-br", WORDS("Oi"));
+	ticks();
+	assert_int_equal(said(&topic_document), 2);
+	assert_non_null(strstr(said_alarm(0).text, "write the language as it is spelled: voice.pt-BR.txt"));
+	sees("demo", SHOP, RULES, NULL);
+	ticks();
+	assert_int_equal(said(NULL), 1);
+	assert_false(said_alarm(0).raised);
+	assert_string_equal(said_alarm(0).text, "demo/voice.pt-br.txt is there no more");
+}
+
 #define TEST(name) cmocka_unit_test_setup_teardown(name, begin, end)
 
 int main(void)
@@ -376,6 +474,11 @@ int main(void)
 		TEST(a_new_currency_waits_for_rules_that_can_be_read_with_it),
 		TEST(the_same_bad_file_after_a_restart_is_not_alarmed_again),
 		TEST(alarms_of_others_are_left_alone),
+		TEST(a_new_language_is_picked_up_and_a_deleted_one_goes),
+		TEST(a_language_that_was_deleted_while_nobody_looked_goes_too),
+		TEST(a_folder_that_seems_empty_takes_no_language_back),
+		TEST(a_bad_language_alarms_and_changes_nothing),
+		TEST(a_name_that_is_no_language_is_told_until_it_is_gone),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

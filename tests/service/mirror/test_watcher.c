@@ -229,6 +229,74 @@ static void no_folder_of_shops_is_waited_for(void **state)
 	assert_string_equal(rules_seen("one"), "rules");
 }
 
+struct looking {
+	const char *kind;
+	char found[100];
+};
+
+static void note_kind(const struct shop_docs *docs, void *context)
+{
+	struct looking *looking = context;
+
+	for (size_t i = 0; i < docs->count; i++)
+		if (docs->docs[i].present && strcmp(docs->docs[i].kind, looking->kind) == 0)
+			snprintf(looking->found, sizeof(looking->found), "%.*s", (int)docs->docs[i].text.len,
+				(const char *)docs->docs[i].text.data);
+}
+
+static bool language_is(const char *kind, const char *text)
+{
+	struct looking looking = { .kind = kind };
+
+	mirror_each(note_kind, &looking);
+	return strcmp(looking.found, text) == 0;
+}
+
+static void a_language_is_seen_when_it_comes_and_when_it_goes(void **state)
+{
+	(void)state;
+	make_shop("one");
+	write_file("one/voice.txt", "own");
+	pass(US_PER_S);
+	write_file("one/voice.fr.txt", "bonjour");
+	write_file("one/voice.fr.txt~", "what an editor leaves behind");
+	pass(US_PER_S - US_PER_S / 10);
+	assert_true(language_is("voice.fr", "bonjour") && language_is("voice", "own"));
+	write_file("one/voice.fr.txt", "bonsoir");
+	pass(US_PER_S - US_PER_S / 10);
+	assert_true(language_is("voice.fr", "bonsoir"));
+	run("rm %s/one/voice.fr.txt", root);
+	pass(US_PER_S - US_PER_S / 10);
+	assert_true(language_is("voice.fr", "") && language_is("voice", "own"));
+	write_file("one/voice.fr.txt", "encore");
+	pass(US_PER_S - US_PER_S / 10);
+	assert_true(language_is("voice.fr", "encore"));
+}
+
+static void of_too_many_languages_the_first_are_read(void **state)
+{
+	int seen = 0;
+
+	(void)state;
+	make_shop("one");
+	write_file("one/rules.txt", "rules");
+	for (char first = 'a'; first <= 'd'; first++)
+		for (char second = 'a'; second <= 'z'; second++) {
+			char name[40];
+			snprintf(name, sizeof(name), "one/voice.%c%c.txt", first, second);
+			write_file(name, "x");
+		}
+	pass(US_PER_S);
+	for (char first = 'a'; first <= 'd'; first++)
+		for (char second = 'a'; second <= 'z'; second++) {
+			char kind[20];
+			snprintf(kind, sizeof(kind), "voice.%c%c", first, second);
+			seen += language_is(kind, "x");
+		}
+	assert_int_equal(seen, 60);
+	assert_string_equal(rules_seen("one"), "rules");
+}
+
 #define TEST(name) cmocka_unit_test_setup_teardown(name, begin, end)
 
 int main(void)
@@ -241,6 +309,8 @@ int main(void)
 		TEST(an_event_that_is_lost_costs_seconds_not_the_edit),
 		TEST(a_folder_that_was_replaced_is_watched_again),
 		TEST(no_folder_of_shops_is_waited_for),
+		TEST(a_language_is_seen_when_it_comes_and_when_it_goes),
+		TEST(of_too_many_languages_the_first_are_read),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -37,6 +37,7 @@ static void fill_cart(const char *currency, const char *locale, int64_t unit)
 	TEXT_COPY(cart.ids.email, "anna@mail.example");
 	TEXT_COPY(cart.currency, currency);
 	TEXT_COPY(cart.locale, locale);
+	cart.abandoned_us = INT64_C(1795130000000000);
 	TEXT_COPY(cart.first_name, "Anna");
 	TEXT_COPY(cart.recovery_url, "https://shop.example/cart/r?token=abc&key=1");
 	TEXT_COPY(cart.items[0].title, "Vase");
@@ -50,10 +51,19 @@ static void fill_cart(const char *currency, const char *locale, int64_t unit)
 	cart.items[1].price_minor = unit;
 }
 
+static const struct voice *find_nothing(void *context, const char *kind)
+{
+	(void)context;
+	(void)kind;
+	return NULL;
+}
+
 static struct reminder reminder_of(int step)
 {
+	struct speech speech;
+	voice_choose(cart.locale, shop.locale, find_nothing, NULL, &speech);
 	return (struct reminder){ .shop = &shop,
-		.voice = voice_builtin(),
+		.speech = speech,
 		.cart = &cart,
 		.step = step,
 		.now_us = INT64_C(1795230000000000),
@@ -131,6 +141,8 @@ static void amounts_follow_the_carts_currency_and_locale(void **state)
 	golden_of("de_eur", "EUR", "de-DE", 123456, 2);
 	golden_of("ja_jpy", "JPY", "ja", 1980, 1);
 	golden_of("ar_kwd", "KWD", "ar", 12500, 1);
+	golden_of("fr_cad", "CAD", "fr-CA", 123456, 2);
+	golden_of("hi_inr", "INR", "hi-IN", 12345600, 2);
 }
 
 static void a_cart_without_locale_speaks_the_shops(void **state)
@@ -177,7 +189,7 @@ static void every_header_stands_once(void **state)
 	static const char *const names[] = { "\r\nFrom: ", "\r\nTo: ", "Date: ", "\r\nMessage-ID: ", "\r\nReply-To: ",
 		"\r\nSubject: ", "\r\nList-Unsubscribe: <https://bus.example/u/AbC-123_x>\r\n",
 		"\r\nList-Unsubscribe-Post: List-Unsubscribe=One-Click\r\n", "\r\nAuto-Submitted: auto-generated\r\n",
-		"\r\nMIME-Version: 1.0\r\n" };
+		"\r\nMIME-Version: 1.0\r\n", "\r\nList-Id: <reminders.demo.shop.example>\r\n" };
 	fill_cart("EUR", "de", 999);
 	struct reminder reminder = reminder_of(1);
 	struct mail *mail = render(&reminder);
@@ -297,6 +309,210 @@ static void the_owners_copy_unsubscribes_nobody(void **state)
 	mail_free(mail);
 }
 
+static void a_test_says_so_and_is_no_reminder(void **state)
+{
+	(void)state;
+	char id[200];
+	fill_cart("EUR", "de", 999);
+	struct reminder reminder = reminder_of(1);
+	reminder.test_id = "0123abcd";
+	struct mail *mail = render(&reminder);
+	_cleanup_free_ char *text = decoded(mail);
+	assert_null(strstr(text, "List-Unsubscribe"));
+	assert_null(strstr(text, "List-Id"));
+	assert_null(strstr(text, reminder.unsubscribe_url));
+	assert_int_equal(occurrences(text, "This is a test of demo"), 2);
+	assert_non_null(strstr(text, "Subject: =?UTF-8?B?W1Rlc3Rd")); /* "[Test]" */
+	mail_reminder_id(&shop, "c1", 1, id);
+	assert_string_not_equal(mail->message_id, id);
+	assert_string_equal(mail->message_id, "test.0123abcd@shop.example");
+	mail_free(mail);
+}
+
+/* The language of the words says which way they run; numbers and amounts are the shopper's. */
+static void the_language_of_the_words_is_told_to_whoever_shows_or_reads_them_aloud(void **state)
+{
+	(void)state;
+	static const struct {
+		const char *locale, *html, *align;
+	} cases[] = {
+		{ "ar-EG", "<html lang=\"ar\" dir=\"rtl\">", "text-align:right" },
+		{ "de-CH", "<html lang=\"de\" dir=\"ltr\">", "text-align:left" },
+		{ "sv-SE", "<html lang=\"de\" dir=\"ltr\">", "text-align:left" },
+		{ "ja_JP", "<html lang=\"ja\" dir=\"ltr\">", "text-align:left" },
+	};
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		fill_cart("EUR", cases[i].locale, 999);
+		struct reminder reminder = reminder_of(1);
+		struct mail *mail = render(&reminder);
+		_cleanup_free_ char *text = decoded(mail);
+		assert_non_null(strstr(text, cases[i].html));
+		assert_non_null(strstr(text, cases[i].align));
+		mail_free(mail);
+	}
+}
+
+static struct mail *render_voice(const char *words, struct reminder *reminder)
+{
+	static struct voice *voice;
+	struct voice_error error;
+	char text[1000];
+	voice_free(voice);
+	snprintf(text, sizeof(text),
+		"First reminder\nSubject: s\nBody:\n%s\n{return link}\nSecond reminder\nSubject: s\nBody:\n{return "
+		"link}\n",
+		words);
+	if (voice_parse(text, &voice, &error) < 0)
+		fail_msg("%s", error.text);
+	reminder->speech.voice = voice;
+	return render(reminder);
+}
+
+static void days_are_the_shops_and_speak_the_language_of_the_words(void **state)
+{
+	(void)state;
+	static const struct {
+		const char *locale, *says;
+	} cases[] = {
+		{ "de-AT", "<Montag, 30. November>" }, { "en-US", "<Monday, November 30>" },
+		{ "en-GB", "<Monday, 30 November>" }, { "fr", "<lundi, 30 novembre>" }, { "ja", "<月曜日, 11月30日>" },
+		{ "sv-SE", "<Montag, 30. November>" }, /* no Swedish words: the shop's */
+	};
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		fill_cart("EUR", cases[i].locale, 999);
+		cart.abandoned_us = INT64_C(1795993200000000); /* 23:00 UTC of the 29th: midnight in Berlin */
+		struct reminder reminder = reminder_of(1);
+		struct mail *mail = render_voice("<{weekday}, {date}>", &reminder);
+		_cleanup_free_ char *text = decoded(mail);
+		if (!strstr(text, cases[i].says))
+			fail_msg("%s: %s", cases[i].locale, text);
+		mail_free(mail);
+	}
+}
+
+static void words_by_number_follow_the_languages_grammar(void **state)
+{
+	(void)state;
+	static const struct {
+		const char *language, *words, *says;
+		uint32_t pieces;
+	} cases[] = {
+		{ "en", "<{item count: one \"one\", other \"# things\"}>", "<one>", 1 },
+		{ "en", "<{item count: one \"one\", other \"# things\"}>", "<1,234 things>", 1234 },
+		{ "pl", "<{item count: one \"rzecz\", few \"# rzeczy\", other \"# rzeczy.\"}>", "<3 rzeczy>", 3 },
+		{ "ar-EG", "<{item count: two \"اثنان\", few \"# أشياء\", other \"-\"}>", "<٣ أشياء>", 3 },
+		{ "ar-EG", "<{item count: two \"اثنان\", few \"# أشياء\", other \"-\"}>", "<اثنان>", 2 },
+		{ "hi-u-nu-deva", "<{item count}>", "<१,२३४>", 1234 },
+	};
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		fill_cart("EUR", cases[i].language, 1);
+		cart.items_count = 1;
+		cart.items[0].quantity = cases[i].pieces;
+		struct reminder reminder = reminder_of(1);
+		locale_canonical(cases[i].language, reminder.speech.language);
+		struct mail *mail = render_voice(cases[i].words, &reminder);
+		_cleanup_free_ char *text = decoded(mail);
+		*strstr(text, "--=_") = 0; /* what is before the parts has no words */
+		_cleanup_free_ char *plain = strdup(text + strlen(text) + 1);
+		*strstr(plain, "<!DOCTYPE") = 0;
+		_cleanup_(buffer_free) struct buffer bare = { 0 };
+		for (const char *at = plain; *at; at++)
+			if (!text_starts(at, "\u2068") && !text_starts(at, "\u2069"))
+				buffer_add(&bare, at, 1);
+			else
+				at += 2;
+		if (!strstr(buffer_text(&bare), cases[i].says))
+			fail_msg("%zu: %s", i, buffer_text(&bare));
+		mail_free(mail);
+	}
+}
+
+static void the_logo_stands_in_place_of_the_title_and_only_https_does(void **state)
+{
+	(void)state;
+	struct shop with_logo = shop;
+	fill_cart("EUR", "de", 999);
+	struct reminder reminder = reminder_of(1);
+	reminder.shop = &with_logo;
+	with_logo.logo_width = 120;
+	TEXT_COPY(with_logo.logo, "https://shop.example/logo.png?a=1&b=2");
+	struct mail *mail = render(&reminder);
+	_cleanup_free_ char *text = decoded(mail);
+	assert_non_null(strstr(text, "<img width=\"120\""));
+	assert_non_null(strstr(text, "src=\"https://shop.example/logo.png?a=1&amp;b=2\" alt=\"Blumen Hüber\">"));
+	mail_free(mail);
+	TEXT_COPY(with_logo.logo, "http://shop.example/logo.png");
+	mail = render(&reminder);
+	_cleanup_free_ char *plain = decoded(mail);
+	assert_null(strstr(plain, "logo.png"));
+	assert_non_null(strstr(plain, "<bdi>Blumen Hüber</bdi>"));
+	mail_free(mail);
+}
+
+/* No font, no script, no style sheet, no pixel: whoever opens the mail is seen by nobody but the pictures' own hosts. */
+static void nothing_is_fetched_but_the_carts_pictures_and_the_logo(void **state)
+{
+	(void)state;
+	fill_cart("EUR", "de", 999);
+	TEXT_COPY(cart.items[1].picture, "http://cdn.example/plain.jpg");
+	struct reminder reminder = reminder_of(2);
+	struct mail *mail = render(&reminder);
+	_cleanup_free_ char *text = decoded(mail);
+	const char *html = strstr(text, "<!DOCTYPE html>");
+	assert_int_equal(occurrences(html, "src="), 1);
+	assert_int_equal(occurrences(html, "src=\"https://cdn.example/vase.jpg\""), 1);
+	static const char *const never[] = { "<script", "<link", "@import", "@font-face", "url(", "<iframe",
+		"background=", "http://" };
+	for (size_t i = 0; i < sizeof(never) / sizeof(never[0]); i++)
+		assert_null(strstr(html, never[i]));
+	assert_int_equal(occurrences(html, "href=\"https://"), occurrences(html, "href="));
+	mail_free(mail);
+}
+
+static void what_is_not_utf_8_becomes_a_question_mark(void **state)
+{
+	(void)state;
+	fill_cart("EUR", "de", 999);
+	TEXT_COPY(cart.items[0].title, "x");
+	memcpy(cart.items[0].title,
+		"A\xff\xfe"
+		"B\xc3(\xed\xa0\x80"
+		"C\xf0\x9f\x92",
+		14);
+	memcpy(cart.items[0].link, "https://shop.example/\xff", 23);
+	struct reminder reminder = reminder_of(1);
+	struct mail *mail = render(&reminder);
+	_cleanup_free_ char *text = decoded(mail);
+	assert_non_null(strstr(text, "A??B?("));
+	assert_true(text_is_utf8(bytes_of(text)));
+	mail_free(mail);
+}
+
+static void joined_emoji_stay_joined_and_marks_that_turn_text_go(void **state)
+{
+	(void)state;
+	fill_cart("EUR", "de", 999);
+	TEXT_COPY(cart.items[0].title, "👩‍👩‍👧‍👦 क्‍ष \u061c\u202etxet\ufeff\u2066!\u2029end");
+	TEXT_COPY(cart.items[0].variant_title, "");
+	struct reminder reminder = reminder_of(1);
+	struct mail *mail = render(&reminder);
+	_cleanup_free_ char *text = decoded(mail);
+	assert_non_null(strstr(text, "<bdi>👩‍👩‍👧‍👦 क्‍ष txet! end</bdi>"));
+	mail_free(mail);
+}
+
+static void a_footer_that_the_owner_left_out_speaks_the_language_of_his_words(void **state)
+{
+	(void)state;
+	fill_cart("EUR", "fr", 999);
+	struct reminder reminder = reminder_of(1);
+	struct mail *mail = render_voice("Bonjour", &reminder);
+	_cleanup_free_ char *text = decoded(mail);
+	assert_non_null(strstr(text, "Ne plus recevoir ces e-mails: https://bus.example/u/AbC-123_x"));
+	assert_non_null(strstr(text, "Marktplatz 1"));
+	mail_free(mail);
+}
+
 static void more_items_than_fit_are_counted(void **state)
 {
 	(void)state;
@@ -324,6 +540,15 @@ int main(void)
 		cmocka_unit_test(a_line_break_in_an_address_is_refused),
 		cmocka_unit_test(a_cart_that_cannot_be_returned_to_is_refused),
 		cmocka_unit_test(the_owners_copy_unsubscribes_nobody),
+		cmocka_unit_test(a_test_says_so_and_is_no_reminder),
+		cmocka_unit_test(the_language_of_the_words_is_told_to_whoever_shows_or_reads_them_aloud),
+		cmocka_unit_test(days_are_the_shops_and_speak_the_language_of_the_words),
+		cmocka_unit_test(words_by_number_follow_the_languages_grammar),
+		cmocka_unit_test(the_logo_stands_in_place_of_the_title_and_only_https_does),
+		cmocka_unit_test(nothing_is_fetched_but_the_carts_pictures_and_the_logo),
+		cmocka_unit_test(what_is_not_utf_8_becomes_a_question_mark),
+		cmocka_unit_test(joined_emoji_stay_joined_and_marks_that_turn_text_go),
+		cmocka_unit_test(a_footer_that_the_owner_left_out_speaks_the_language_of_his_words),
 		cmocka_unit_test(more_items_than_fit_are_counted),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -17,18 +17,119 @@ static void accept(const char *text)
 	struct voice_error error = { 0 };
 	if (voice_parse(text, &voice, &error) < 0)
 		fail_msg("%s", error.text);
-	assert_non_null(voice_mail(voice, 1)->footer);
+	assert_non_null(voice_mail(voice, 1)->body);
 	assert_non_null(voice_mail(voice, 2)->body);
 	voice_free(voice);
 }
 
-static void the_builtin_voice_and_its_text_are_complete(void **state)
+static void every_builtin_voice_is_complete(void **state)
 {
 	(void)state;
-	accept(voice_builtin_text());
-	assert_non_null(voice_builtin());
-	assert_true(template_uses(voice_mail(voice_builtin(), 1)->footer, VALUE_UNSUBSCRIBE_LINK));
-	assert_true(template_uses(voice_mail(voice_builtin(), 2)->footer, VALUE_POSTAL_ADDRESS));
+	static const char *const languages[] = { "ar", "de", "en", "es", "fr", "hi", "it", "ja", "nl", "pt" };
+	for (size_t i = 0; i < sizeof(languages) / sizeof(languages[0]); i++) {
+		const struct voice *voice = voice_builtin(languages[i]);
+		assert_non_null(voice);
+		accept(voice_builtin_text(languages[i]));
+		for (int step = 1; step <= 2; step++) {
+			const struct voice_mail *mail = voice_mail(voice, step);
+			assert_true(mail->preview && mail->opening && mail->footer);
+			assert_true(template_uses(mail->footer, VALUE_UNSUBSCRIBE_LINK));
+			assert_true(template_uses(mail->footer, VALUE_POSTAL_ADDRESS));
+			assert_true(template_uses(mail->body, VALUE_ITEMS) && template_uses(mail->body, VALUE_TOTAL));
+		}
+	}
+	assert_ptr_equal(voice_builtin("pt-BR"), voice_builtin("pt"));
+	assert_null(voice_builtin("sv"));
+	assert_null(voice_builtin(""));
+}
+
+static void only_the_owners_own_words_count_as_his(void **state)
+{
+	(void)state;
+	assert_false(voice_is_own(""));
+	assert_false(voice_is_own(" \n\t"));
+	assert_false(voice_is_own(voice_builtin_text("fr")));
+	assert_true(voice_is_own("First reminder\n"));
+}
+
+/* What of the owner's words there is, each standing for a voice of its own. */
+struct written {
+	const char *kinds;
+};
+
+static const struct voice *find_written(void *context, const char *kind)
+{
+	struct written *written = context;
+	char word[VOICE_KIND_ROOM + 2];
+	snprintf(word, sizeof(word), " %s ", kind);
+	return strstr(written->kinds, word) ? voice_builtin("en") : NULL;
+}
+
+static void the_shoppers_language_goes_before_the_shops_and_the_owners_words_before_ours(void **state)
+{
+	(void)state;
+	static const struct {
+		const char *locale, *shops, *written, *kind, *language;
+	} cases[] = {
+		{ "pt-BR", "de-DE", " voice voice.pt voice.pt-BR ", "voice.pt-BR", "pt-BR" },
+		{ "pt_br", "de-DE", " voice voice.pt voice.pt-BR ", "voice.pt-BR", "pt-BR" },
+		{ "pt-PT", "de-DE", " voice voice.pt voice.pt-BR ", "voice.pt", "pt" },
+		{ "zh-Hant-TW", "de-DE", " voice voice.zh-Hant ", "voice.zh-Hant", "zh-Hant" },
+		{ "fr", "de-DE", " voice voice.pt ", "voice", "de-DE" },
+		{ "de-AT", "de-DE", " voice voice.de-DE ", "voice", "de-DE" },
+		{ "", "de-DE", " voice voice.de ", "voice.de", "de" },
+		{ "nonsense!", "de-DE", " voice ", "voice", "de-DE" },
+		{ "iw", "de-DE", " voice voice.he ", "voice.he", "he" },
+		{ "fr-CA", "de-DE", " voice.pt ", "", "fr" },
+		{ "sv", "de-DE", " ", "", "de" },
+		{ "sv", "fi-FI", " ", "", "en" },
+		{ "", "ja-JP", " ", "", "ja" },
+	};
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		struct written written = { .kinds = cases[i].written };
+		struct speech speech;
+		voice_choose(cases[i].locale, cases[i].shops, find_written, &written, &speech);
+		if (!speech.voice || strcmp(speech.kind, cases[i].kind) || strcmp(speech.language, cases[i].language))
+			fail_msg("case %zu: \"%s\" in %s", i, speech.kind, speech.language);
+		if (!cases[i].kind[0])
+			assert_ptr_equal(speech.voice, voice_builtin(cases[i].language));
+	}
+}
+
+static void only_names_of_voices_are_taken_for_voices(void **state)
+{
+	(void)state;
+	static const struct {
+		const char *file, *kind;
+		bool valid;
+	} cases[] = {
+		{ "voice.txt", "voice", true },
+		{ "voice.de.txt", "voice.de", true },
+		{ "voice.pt-BR.txt", "voice.pt-BR", true },
+		{ "voice.zh-Hant-TW.txt", "voice.zh-Hant-TW", true },
+		{ "voice.pt-br.txt", "voice.pt-br", false },
+		{ "voice.pt_BR.txt", "voice.pt_BR", false },
+		{ "voice.german.txt", "voice.german", false },
+		{ "voice..txt", NULL, false },
+		{ "voice.de.txt~", NULL, false },
+		{ ".voice.de.txt.swp", NULL, false },
+		{ "voice.d e.txt", NULL, false },
+		{ "voice.d\xc3\xa9.txt", NULL, false },
+		{ "voice.a-language-tag-that-has-no-end.txt", NULL, false },
+		{ "rules.txt", NULL, false },
+		{ "voice", NULL, false },
+	};
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		char kind[VOICE_KIND_ROOM] = "", why[160] = "";
+		bool is = voice_kind_of_file(cases[i].file, kind);
+		if (is != (cases[i].kind != NULL) || (is && strcmp(kind, cases[i].kind) != 0))
+			fail_msg("%s: %s", cases[i].file, kind);
+		if (is && voice_kind_valid(kind, why) != cases[i].valid)
+			fail_msg("%s: %s", cases[i].file, why);
+	}
+	char why[160];
+	assert_false(voice_kind_valid("voice.pt-br", why));
+	assert_non_null(strstr(why, "voice.pt-BR.txt"));
 }
 
 static void what_owners_write_is_accepted(void **state)
@@ -46,19 +147,50 @@ static void what_owners_write_is_accepted(void **state)
 		"First reminder\nSubject: s\nBody:\n{return link}\nFooter:\n{unsubscribe link \"no\"}\n" SECOND,
 		"First reminder\nSubject: s\nOpening: Hi {item count} {total} {discount code or \"-\"}\nBody:\n{return "
 		"link}\n" SECOND,
+		"First reminder\nSubject: s\nPreview: {weekday} {date}\nBody:\n{return link}{shop link "
+		"\"us\"}\n" SECOND,
+		"First reminder\nSubject: {Item Count : One “ein Ding”, other \"# Dinge\"}\nBody:\n{return "
+		"link}\n" SECOND,
 	};
 	for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++)
 		accept(texts[i]);
 }
 
+struct mistake {
+	const char *text;
+	int line, column;
+	const char *word;
+};
+
+static void refuses(const struct mistake *bad)
+{
+	struct voice *voice = NULL;
+	struct voice_error error = { 0 };
+	assert_int_equal(voice_parse(bad->text, &voice, &error), -EINVAL);
+	assert_null(voice);
+	if (error.line != bad->line || error.column != bad->column || !strstr(error.text, bad->word))
+		fail_msg("%s: line %d, column %d: %s", bad->text, error.line, error.column, error.text);
+}
+
+static void words_by_number_need_known_numbers_and_an_other(void **state)
+{
+	(void)state;
+	static const struct mistake bad[] = {
+		{ "First reminder\nSubject: {item count: one \"a\"}\n", 2, 10, "words for \"other\"" },
+		{ "First reminder\nSubject: {item count: lots \"a\"}\n", 2, 10, "zero, one, two" },
+		{ "First reminder\nSubject: {item count: one}\n", 2, 10, "words in quotes after \"one\"" },
+		{ "First reminder\nSubject: {item count: one \"a}\n", 2, 10, "not closed before }" },
+		{ "First reminder\nSubject: {item count: one \"a\", one \"b\"}\n", 2, 10, "given twice" },
+		{ "First reminder\nSubject: {total: other \"#\"}\n", 2, 10, "only {item count" },
+	};
+	for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++)
+		refuses(&bad[i]);
+}
+
 static void mistakes_are_named_with_line_and_column(void **state)
 {
 	(void)state;
-	static const struct {
-		const char *text;
-		int line, column;
-		const char *word;
-	} bad[] = {
+	static const struct mistake bad[] = {
 		{ "", 1, 1, "First reminder" },
 		{ FIRST, 5, 1, "Second reminder" },
 		{ "Hello\n" FIRST SECOND, 1, 1, "expected \"First reminder\"" },
@@ -78,6 +210,9 @@ static void mistakes_are_named_with_line_and_column(void **state)
 		{ "First reminder\nSubject: {shop\n", 2, 10, "not closed" },
 		{ "First reminder\nSubject: shop}\n", 2, 14, "} without {" },
 		{ "First reminder\nSubject: {first name or \"x}\n", 2, 10, "not closed before }" },
+		{ "First reminder\nSubject: s\nPreview: {items}\n", 3, 10, "only stand in a Body" },
+		{ "First reminder\nSubject: s\nBody:\nFooter:\n{unsubscribe link}\n" SECOND, 4, 1,
+			"expected some words" },
 		{ "First reminder\nSubject: {first name \"x\"}\n", 2, 10, "expected {first name or" },
 		{ "First reminder\nSubject: s\nBody: {return link or \"x\"}\n", 3, 7, "always exists" },
 		{ "First reminder\nSubject: {shop or \"x\" y}\n", 2, 10, "expected } after" },
@@ -88,14 +223,8 @@ static void mistakes_are_named_with_line_and_column(void **state)
 		{ "First reminder\nSubject: s\x07\n", 2, 11, "control character" },
 		{ "First reminder\nSubject: \xff\n", 1, 1, "UTF-8" },
 	};
-	for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
-		struct voice *voice = NULL;
-		struct voice_error error = { 0 };
-		assert_int_equal(voice_parse(bad[i].text, &voice, &error), -EINVAL);
-		assert_null(voice);
-		if (error.line != bad[i].line || error.column != bad[i].column || !strstr(error.text, bad[i].word))
-			fail_msg("case %zu: line %d, column %d: %s", i, error.line, error.column, error.text);
-	}
+	for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++)
+		refuses(&bad[i]);
 }
 
 struct heard {
@@ -123,6 +252,12 @@ static void heard_value(void *context, enum value value, const char *label)
 	strcat(heard->text, ">");
 }
 
+static const char *heard_plural(void *context, enum value value)
+{
+	(void)value;
+	return ((struct heard *)context)->has ? "one" : "few";
+}
+
 static const char *walked(const char *text, bool has)
 {
 	static struct heard heard;
@@ -131,8 +266,11 @@ static const char *walked(const char *text, bool has)
 	heard = (struct heard){ .has = has };
 	assert_int_equal(template_parse(text, (struct template_place){ 1, 1, false }, &template, &error), 0);
 	template_walk(template,
-		&(struct template_sink){
-			.context = &heard, .has = heard_has, .text = heard_text, .value = heard_value });
+		&(struct template_sink){ .context = &heard,
+			.has = heard_has,
+			.text = heard_text,
+			.value = heard_value,
+			.plural = heard_plural });
 	template_free(template);
 	return heard.text;
 }
@@ -143,6 +281,14 @@ static void conditions_show_one_side(void **state)
 	const char *text = "a{if discount code}b{discount code}{else}c{end}d{if first name}e{end}f";
 	assert_string_equal(walked(text, true), "ab<discount code>df");
 	assert_string_equal(walked(text, false), "acdf");
+}
+
+static void words_follow_the_number(void **state)
+{
+	(void)state;
+	const char *text = "{item count: one \"one thing\", other \"# of #s\"}.";
+	assert_string_equal(walked(text, true), "one thing.");
+	assert_string_equal(walked(text, false), "<item count> of <item count>s.");
 }
 
 static void labels_and_plain_braces_reach_the_sink(void **state)
@@ -157,9 +303,14 @@ static void labels_and_plain_braces_reach_the_sink(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(the_builtin_voice_and_its_text_are_complete),
+		cmocka_unit_test(every_builtin_voice_is_complete),
+		cmocka_unit_test(only_the_owners_own_words_count_as_his),
+		cmocka_unit_test(the_shoppers_language_goes_before_the_shops_and_the_owners_words_before_ours),
+		cmocka_unit_test(only_names_of_voices_are_taken_for_voices),
+		cmocka_unit_test(words_follow_the_number),
 		cmocka_unit_test(what_owners_write_is_accepted),
 		cmocka_unit_test(mistakes_are_named_with_line_and_column),
+		cmocka_unit_test(words_by_number_need_known_numbers_and_an_other),
 		cmocka_unit_test(conditions_show_one_side),
 		cmocka_unit_test(labels_and_plain_braces_reach_the_sink),
 	};
