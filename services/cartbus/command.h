@@ -73,6 +73,6 @@ command_fn command_keys_make, command_keys_list, command_keys_rotate, command_ke
 command_fn command_verify;
 command_fn command_rules_try;
 command_fn command_rules_check, command_config_check, command_webhook_send;
-command_fn command_voice_check, command_voice_show, command_preview;
+command_fn command_voice_check, command_voice_show, command_preview, command_send_test;
 
 #endif

@@ -36,6 +36,7 @@ static const struct subcommand {
 	{ "voice check", "FILE", "are these words of reminders right, or where are they wrong?", command_voice_check },
 	{ "voice show", "LANGUAGE", "the built-in words of reminders, to begin one's own with", command_voice_show },
 	{ "preview", "SHOP [CART]", "the mail that a cart would get, in any language", command_preview },
+	{ "send-test", "SHOP ADDRESS", "one real mail to an address of yours", command_send_test },
 	{ "webhook send", "SHOP", "send a signed sample webhook to the gateway", command_webhook_send },
 	{ NULL, NULL, "See", NULL },
 	{ "status", "", "is all well? green or red, and why", command_status },
