@@ -45,6 +45,8 @@ int state_flush(struct state *state);
 bool state_wants_flush(const struct state *state); /* much has gathered */
 bool state_is_clean(const struct state *state);
 int state_forget(struct state *state); /* empty, cursor 0; log id and remembered stay */
+/* From now on rows are laid out so (struct service); forgets the ones that were not. */
+int state_lay_out(struct state *state, uint64_t layout);
 
 /* What this peer knows of the log, so that it notices one that has forgotten: which, the highest number, and in which opening. */
 const char *state_log_id(const struct state *state); /* "" : never met a broker */

@@ -297,7 +297,8 @@ int runtime_new(const struct service *service, const struct runtime_settings *se
 	list_init(&runtime->effects);
 	runtime->table = table_new(service);
 	runtime->state = state_new(store);
-	if (state_is_unmarked(runtime->state) && state_forget(runtime->state) < 0)
+	if ((state_is_unmarked(runtime->state) && state_forget(runtime->state) < 0) ||
+		state_lay_out(runtime->state, service->layout) < 0)
 		die("the folded state of an older program cannot be emptied: check the disk");
 	state_write_turn(runtime->state, 1);
 	runtime->session = session_new(service, settings, runtime->run, link, clock, &owner);

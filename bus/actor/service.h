@@ -24,6 +24,8 @@ struct service {
 	bool exclusive; /* its decisions must see one another: one active instance, others stand by */
 	bool gateway;   /* has a spool: claims wait until it has drained */
 	bool operator_; /* the command: may ask and tell everything on the control socket */
+	unsigned
+		layout; /* counted up when folds write other rows than before: a store of another layout is folded anew */
 	struct hears {
 		const struct topic *topic;
 		hear_fn *hear;

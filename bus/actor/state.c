@@ -60,6 +60,7 @@ struct state *state_new(struct store **store)
 	state->cursor = meta_number(state->store, "cursor");
 	state->remembered = meta_number(state->store, "remembered");
 	state->opening = meta_number(state->store, "opening");
+	state->layout = meta_number(state->store, "layout");
 	if (forget_open(state) < 0)
 		die("the folded state cannot be read: %s", store_why(state->store));
 	if (store_get(state->store, FAMILY_META, bytes_of("log"), &log_id) == 0)
@@ -316,6 +317,7 @@ static int commit(struct state *state, struct store_batch *batch)
 	batch_number(batch, "cursor", state->cursor);
 	batch_number(batch, "remembered", state->remembered);
 	batch_number(batch, "opening", state->opening);
+	batch_number(batch, "layout", state->layout);
 	forget_write(state, batch);
 	store_batch_put(batch, FAMILY_META, bytes_of("log"), bytes_of(state->log_id));
 	r = store_commit(state->store, batch, false);
@@ -375,4 +377,12 @@ int state_forget(struct state *state)
 	r = commit(state, batch);
 	store_batch_free(batch);
 	return r < 0 ? r : delete_rows(state->store);
+}
+
+int state_lay_out(struct state *state, uint64_t layout)
+{
+	bool other = state->layout != layout && state->cursor > 0;
+
+	state->layout = layout;
+	return other ? state_forget(state) : 0;
 }

@@ -36,6 +36,7 @@ struct state {
 	struct store_cursor
 		*resting;    /* sees the store as it is now, and serves whoever walks next; NULL: there is none */
 	bool unmarked;       /* rows of the store have no mark: an older program wrote it */
+	uint64_t layout;     /* of the rows, the service's own count */
 	enum row_life life;  /* of what is folded now ... */
 	uint64_t seq;        /* ... and its number */
 	Forgotten forgotten; /* as the log said last, up to the cursor */
