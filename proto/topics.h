@@ -67,11 +67,13 @@
 	X(CartChanged, currency)                                                                                       \
 	X(CartCheckout, platform_topic)                                                                                \
 	X(CartCheckout, currency)                                                                                      \
+	X(CartCheckout, payment_status)                                                                                \
 	X(CartClosed, cart_id)                                                                                         \
 	X(CartState, currency)                                                                                         \
 	X(CartState, merged_from)                                                                                      \
 	X(CartState, merged_into)                                                                                      \
 	X(CartState, order_currency)                                                                                   \
+	X(CartState, payment_status)                                                                                   \
 	X(TimerSet, name)                                                                                              \
 	X(TimerSet, cron)                                                                                              \
 	X(TimerSet, zone)                                                                                              \

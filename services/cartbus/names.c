@@ -81,7 +81,8 @@ WORDS(platforms, "unknown", "shopify", "woocommerce", "generic");
 WORDS(consents, "unknown", "no", "yes");
 WORDS(checkouts, "bought", "cancelled", "refunded");
 WORDS(statuses, "open", "bought", "closed");
-WORDS(closed, "not", "gave_up", "no_address", "emptied", "merged", "opted_out", "by_owner", "too_late", "not_chased");
+WORDS(closed, "not", "gave_up", "no_address", "emptied", "merged", "opted_out", "by_owner", "too_late", "not_chased",
+	"newer_cart");
 WORDS(optouts, "page", "one_click", "owner", "complaint", "bounce", "privacy", "import");
 WORDS(feedbacks, "complaint", "bounce_permanent", "bounce_transient");
 WORDS(verbs, "suppress_cart", "write_off", "unsubscribe", "override_wait", "lift_suppression", "take_back",

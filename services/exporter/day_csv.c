@@ -82,7 +82,8 @@ static const char *status_word(const struct ledger_row *row)
 		[CLOSED_OPTED_OUT] = "opted out",
 		[CLOSED_BY_OWNER] = "closed by owner",
 		[CLOSED_TOO_LATE] = "too late",
-		[CLOSED_NOT_CHASED] = "not chased" };
+		[CLOSED_NOT_CHASED] = "not chased",
+		[CLOSED_NEWER_CART] = "newer cart" };
 	if (row->status == CART_BOUGHT)
 		return attribution_taken_back(row) ? "bought, taken back" : "bought";
 	if (row->status == CART_OPEN)

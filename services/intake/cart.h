@@ -10,8 +10,13 @@
 #include "proto/topics.h"
 #include <stdbool.h>
 
-/* Older than this when it is first heard of: an import or a replay. Recorded, never chased. */
-#define FIRST_SIGHT_MOST_US (3 * US_PER_DAY)
+/*
+ * A change that was older than HEARD_LATE_US when the storefront told of it (an import, a plugin's back-fill), or is older than
+ * DECIDED_LATE_US when it is decided on (a replay, a long outage of ours): a cart that is first seen by it is recorded and never
+ * chased, and it opens none again. A mail that is more than a day late is not sent anyway, and no platform delivers later than that.
+ */
+#define HEARD_LATE_US US_PER_DAY
+#define DECIDED_LATE_US (3 * US_PER_DAY)
 
 struct cart_change {
 	bool changed;   /* anything at all */
@@ -26,7 +31,7 @@ struct cart_change {
  * An event newer than all before overwrites what it speaks of; an older one only adds what was not known. A cart that was bought,
  * given up, opted out or stopped by the owner learns, but is not opened again.
  */
-struct cart_change cart_upsert(CartState *row, const CartChanged *changed);
+struct cart_change cart_upsert(CartState *row, const CartChanged *changed, int64_t now_us);
 /* A row for a cart that was never seen. cart_id is the caller's to choose. */
 struct cart_change cart_first_seen(CartState *row, const char *cart_id, const CartChanged *changed, int64_t now_us);
 

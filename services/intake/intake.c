@@ -13,6 +13,7 @@
 #include "services/intake/intake.h"
 #include "bus/base/text.h"
 #include "services/intake/facts.h"
+#include "services/intake/unpaid.h"
 #include "services/kit/change.h"
 #include "services/kit/docs.h"
 #include "services/kit/join.h"
@@ -29,7 +30,7 @@ static const char *why_first(const CartState *row, const CartChanged *changed, c
 	if (change_empties(changed))
 		return "first heard of when it was emptied";
 	if (row->status != CART_OPEN)
-		return "first heard of more than 3 days after its last change: an import or a replay is not chased";
+		return "its last change was old when it was first heard of: an import or a replay is not chased";
 	snprintf(ret, 160, "a new cart, heard of by %s%s",
 		*changed->platform_topic ? changed->platform_topic : "a change",
 		cart_has_address(row) ? "" : "; it has no address yet, and waits for one");
@@ -102,7 +103,7 @@ static enum verdict hear_changed(const struct state *state, const CartChanged *c
 		return open_row(state, changed, turn);
 	count = gather_rows(state, turn, cart_ids, count, &row);
 	before = row;
-	what = cart_upsert(&row, changed);
+	what = cart_upsert(&row, changed, turn_now_us(turn));
 	if (!what.changed && count == 1)
 		return DONE;
 	say_row(turn, &row);
@@ -119,8 +120,11 @@ static void say_purchase(const struct state *state, struct turn *turn, CartState
 		[CHECKOUT_CANCELLED] = "; it was cancelled: no chase is taken up again",
 		[CHECKOUT_REFUNDED] = "; money went back: reports count what the shop kept" };
 	bool flipped = row->status == CART_BOUGHT && before->status != CART_BOUGHT;
+	struct payment payment = payment_of(docs_shop(state, turn_message(turn)->shop), checkout);
 	char grounds[200];
 
+	if (flipped)
+		say_unknown_status(state, turn, row, &payment);
 	say_row(turn, row);
 	if (flipped)
 		say_timer(state, turn, row);
@@ -142,7 +146,9 @@ static void say_bought_row(const struct state *state, const CartCheckout *checko
 
 	choose_cart_id(state, turn_message(turn)->shop, &checkout->ids, cart_id);
 	TEXT_COPY(row.ids.cart_id, cart_id);
+	struct payment payment = payment_of(docs_shop(state, turn_message(turn)->shop), checkout);
 	cart_bought(&row, checkout, true);
+	say_unknown_status(state, turn, &row, &payment);
 	say_row(turn, &row);
 	say_audit(turn, &row,
 		&(struct note){ .action = "bought", .grounds = "an order of a cart that was not heard of before" });
@@ -181,24 +187,37 @@ static void buy_by_address(const struct state *state, const CartCheckout *checko
 	}
 }
 
+static void buy_rows(const struct state *state, const CartCheckout *checkout, struct turn *turn,
+	char cart_ids[ROWS_MOST][CART_ID_MAX], int count)
+{
+	bool bought = checkout->kind == CHECKOUT_BOUGHT;
+	CartState row, before;
+
+	count = gather_rows(state, turn, cart_ids, count, &row);
+	before = row;
+	if (!cart_bought(&row, checkout, true) && count == 1 && bought)
+		return;
+	say_purchase(state, turn, &row, &before, checkout, "");
+	if (count > 1 && row.status == CART_OPEN)
+		say_timer(state, turn, &row); /* those of before the merge are of an older revision */
+}
+
 static enum verdict hear_checkout(const struct state *state, const CartCheckout *checkout, struct turn *turn)
 {
+	const char *shop = turn_message(turn)->shop;
 	char cart_ids[ROWS_MOST][CART_ID_MAX], names[JOIN_NAMES_MAX][80];
-	int count = rows_find(state, turn_message(turn)->shop, &checkout->ids, cart_ids);
+	int count = rows_find(state, shop, &checkout->ids, cart_ids);
 	bool bought = checkout->kind == CHECKOUT_BOUGHT;
+	struct payment payment = payment_of(docs_shop(state, shop), checkout);
 
 	if (join_names(&checkout->ids, names) == 0 && !*checkout->ids.email_hash)
 		return turn_never(turn, "this order names neither a cart nor an address");
-	if (count > 0) {
-		CartState row, before;
-
-		count = gather_rows(state, turn, cart_ids, count, &row);
-		before = row;
-		if (cart_bought(&row, checkout, true) || count > 1 || !bought)
-			say_purchase(state, turn, &row, &before, checkout, "");
-	} else if (bought && join_names(&checkout->ids, names) > 0) {
+	if (bought && payment.meaning != PAYMENT_BOUGHT)
+		return hear_unpaid(state, checkout, payment.meaning, turn);
+	if (count > 0)
+		buy_rows(state, checkout, turn, cart_ids, count);
+	else if (bought && join_names(&checkout->ids, names) > 0)
 		say_bought_row(state, checkout, turn);
-	}
 	if (bought)
 		buy_by_address(state, checkout, turn);
 	return DONE;
@@ -301,6 +320,7 @@ static enum verdict hear_action(const struct state *state, const AdminAction *ac
 const struct service intake = {
 	.name = "intake",
 	.exclusive = true,
+	.layout = 1,
 	.hears = {
 		HEARS(cart_changed, hear_changed),
 		HEARS(cart_checkout, hear_checkout),

@@ -27,7 +27,8 @@ static int how_final(const CartState *row)
 		[CLOSED_OPTED_OUT] = 3,
 		[CLOSED_BY_OWNER] = 4,
 		[CLOSED_TOO_LATE] = 0,
-		[CLOSED_NOT_CHASED] = 0 };
+		[CLOSED_NOT_CHASED] = 0,
+		[CLOSED_NEWER_CART] = 0 };
 
 	return row->status == CART_BOUGHT ? 5 : rank[row->closed_reason];
 }
@@ -44,6 +45,7 @@ static void take_end(CartState *winner, const CartState *loser, bool loser_newer
 	if (loser->status != CART_BOUGHT)
 		return;
 	winner->bought_us = loser->bought_us;
+	TEXT_COPY(winner->payment_status, loser->payment_status);
 	TEXT_COPY(winner->order_id, loser->order_id);
 	winner->order_total_minor = loser->order_total_minor;
 	winner->order_refunded_minor = loser->order_refunded_minor;
@@ -89,6 +91,11 @@ static void take_newer_contents(CartState *winner, const CartState *loser, bool 
 	if (loser->note_attributes_count > 0 && (newer || winner->note_attributes_count == 0)) {
 		memcpy(winner->note_attributes, loser->note_attributes, sizeof(winner->note_attributes));
 		winner->note_attributes_count = loser->note_attributes_count;
+	}
+	if (loser->tags_count > 0 && (newer || winner->tags_count == 0)) {
+		memcpy(winner->tags, loser->tags, sizeof(winner->tags));
+		winner->tags_count = loser->tags_count;
+		winner->tags_left_out = loser->tags_left_out;
 	}
 }
 

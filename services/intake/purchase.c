@@ -42,6 +42,7 @@ bool cart_bought(CartState *row, const CartCheckout *checkout, bool by_id)
 		row->bought_us = purchase_us(checkout);
 		if (is_other_order(row, checkout))
 			row->order_refunded_minor = row->order_cancelled_us = 0;
+		TEXT_COPY(row->payment_status, checkout->payment_status);
 		TEXT_COPY(row->order_id, checkout->ids.order_id);
 		row->order_total_minor = checkout->total_minor;
 		TEXT_COPY(row->order_currency, checkout->currency);
@@ -71,7 +72,8 @@ static const char *status_name(const CartState *row)
 		[CLOSED_OPTED_OUT] = "closed after an opt-out",
 		[CLOSED_BY_OWNER] = "closed by the owner",
 		[CLOSED_TOO_LATE] = "closed as too late",
-		[CLOSED_NOT_CHASED] = "not chased" };
+		[CLOSED_NOT_CHASED] = "not chased",
+		[CLOSED_NEWER_CART] = "left for a newer cart" };
 
 	switch (row->status) {
 	case CART_OPEN:

@@ -8,6 +8,7 @@
 #include "services/intake/rows.h"
 #include "bus/base/cleanup.h"
 #include "bus/base/text.h"
+#include "services/intake/unpaid.h"
 #include "services/kit/join.h"
 #include <stdio.h>
 
@@ -45,6 +46,7 @@ void rows_remember(struct state *state, const struct said *said, const CartState
 		return;
 	state_put_number(state, "version", said->shop, cart_id, row->state_version);
 	state_put(state, "cart", said->shop, cart_id, &CartState_msg, row);
+	unpaid_remember(state, said->shop, row);
 	name_ids(state, said->shop, &row->ids, leads_to);
 	note_open(state, said->shop, &row->ids, cart_id, open);
 	for (int i = 0; i < row->also_count; i++) {

@@ -114,6 +114,11 @@ static void take_lists(CartState *row, const CartChanged *changed, bool newer)
 		memcpy(row->note_attributes, changed->note_attributes, sizeof(row->note_attributes));
 		row->note_attributes_count = changed->note_attributes_count;
 	}
+	if (changed->tags_count > 0 && (newer || row->tags_count == 0)) {
+		memcpy(row->tags, changed->tags, sizeof(row->tags));
+		row->tags_count = changed->tags_count;
+		row->tags_left_out = changed->tags_left_out;
+	}
 }
 
 static void take_rest(CartState *row, const CartChanged *changed, bool newer)
@@ -177,6 +182,7 @@ static bool may_reopen(const CartState *row)
 	case CLOSED_EMPTIED:
 	case CLOSED_TOO_LATE:
 	case CLOSED_NOT_CHASED:
+	case CLOSED_NEWER_CART:
 		return row->status != CART_BOUGHT;
 	case CLOSED_GAVE_UP:
 	case CLOSED_MERGED:
@@ -203,15 +209,29 @@ static void restart(CartState *row, int64_t at_us)
 	row->revision++;
 }
 
-static struct cart_change judge(
-	CartState *row, const CartState *before, const CartChanged *changed, int64_t at_us, bool newer)
+static bool is_old_news(const CartChanged *changed, int64_t now_us)
 {
+	int64_t at_us = change_us(changed);
+
+	return (changed->heard_us > 0 && changed->heard_us - at_us > HEARD_LATE_US) || now_us - at_us > DECIDED_LATE_US;
+}
+
+static bool may_restart(const CartState *before, const CartChanged *changed, int64_t now_us)
+{
+	return may_reopen(before) && (before->status == CART_OPEN || !is_old_news(changed, now_us));
+}
+
+static struct cart_change judge(
+	CartState *row, const CartState *before, const CartChanged *changed, int64_t now_us, bool newer)
+{
+	int64_t at_us = change_us(changed);
 	struct cart_change what = { 0 };
 
 	if (newer && change_empties(changed) && before->closed_reason != CLOSED_EMPTIED && may_reopen(before)) {
 		close_emptied(row, at_us);
 		what.emptied = true;
-	} else if (newer && may_reopen(before) && shopper_did_it(before, row) && !change_empties(changed)) {
+	} else if (newer && may_restart(before, changed, now_us) && shopper_did_it(before, row) &&
+		!change_empties(changed)) {
 		/* An emptied cart comes back with goods in it, not with an address. */
 		if (before->closed_reason != CLOSED_EMPTIED || row->items_count > 0) {
 			restart(row, at_us);
@@ -228,7 +248,7 @@ static struct cart_change judge(
 	return what;
 }
 
-struct cart_change cart_upsert(CartState *row, const CartChanged *changed)
+struct cart_change cart_upsert(CartState *row, const CartChanged *changed, int64_t now_us)
 {
 	const CartState before = *row;
 	int64_t at_us = change_us(changed);
@@ -241,7 +261,7 @@ struct cart_change cart_upsert(CartState *row, const CartChanged *changed)
 	take_rest(row, changed, newer);
 	if (newer)
 		row->changed_us = at_us;
-	what = judge(row, &before, changed, at_us, newer);
+	what = judge(row, &before, changed, now_us, newer);
 	what.changed = !cart_same(&before, row);
 	return what;
 }
@@ -254,13 +274,13 @@ struct cart_change cart_first_seen(CartState *row, const char *cart_id, const Ca
 	*row = (CartState){ .revision = 1, .first_seen_us = now_us, .abandoned_us = at_us };
 	TEXT_COPY(row->ids.cart_id, cart_id);
 	row->has_ids = true;
-	cart_upsert(row, changed);
+	cart_upsert(row, changed, now_us);
 	row->revision = 1;
 	row->abandoned_us = at_us;
 	what.emptied = change_empties(changed);
 	if (what.emptied) {
 		close_emptied(row, at_us);
-	} else if (now_us - at_us > FIRST_SIGHT_MOST_US) {
+	} else if (is_old_news(changed, now_us)) {
 		row->status = CART_CLOSED;
 		row->closed_reason = CLOSED_NOT_CHASED;
 		row->closed_us = now_us;

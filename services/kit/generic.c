@@ -8,13 +8,14 @@
  *     "email": "...", "customer_id": "7", "first_name": "Ada", "locale": "de-DE", "consent": true,
  *     "currency": "EUR", "total": "12.50", "recovery_url": "https://...",
  *     "items": [ { "title": "...", "variant": "...", "sku": "...", "product_id": "...", "variant_id": "...",
- *                  "quantity": 1, "price": "12.50", "picture": "https://...", "link": "https://..." } ],
- *     "discount_codes": ["WELCOME"], "note_attributes": [ { "name": "...", "value": "..." } ] }
+ *                  "quantity": 1, "price": "12.50", "vendor": "...", "picture": "https://...", "link": "https://..." } ],
+ *     "tags": ["..."], "discount_codes": ["WELCOME"], "note_attributes": [ { "name": "...", "value": "..." } ] }
  *
  *   event "changed"       the cart as it is now; "items": [] empties it
  *   event "saved_link"    the shopper saved the cart or asked for the link
  *   event "wait_override" with "first_wait" and "second_wait": "90min", "4h", "2d"
- *   event "checked_out"   with "order_id", "total", "currency"
+ *   "consent": true said yes, false said no; null (or a box left unticked): said nothing
+ *   event "checked_out"   with "order_id", "total", "currency", "payment_status"
  *   event "cancelled"     of an order
  *   event "refunded"      of an order: "refunded" is what was paid back of it in all, in its "currency"
  *
@@ -37,6 +38,7 @@ static const struct item_names item_fields = {
 	.variant_id = "variant_id",
 	.quantity = "quantity",
 	.price = "price",
+	.vendor = "vendor",
 	.link = "link",
 	.pictures = { "picture" },
 };
@@ -84,6 +86,7 @@ static void read_cart(const json_t *body, CartChanged *changed)
 	read_items(body, "items", &item_fields, changed);
 	read_codes(body, "discount_codes", changed);
 	read_attributes(body, "note_attributes", changed);
+	read_tags(body, "tags", changed);
 	field_text(body, "first_name", changed->first_name, sizeof(changed->first_name));
 	field_text(body, "locale", changed->locale, sizeof(changed->locale));
 	field_url(body, "recovery_url", changed->recovery_url, sizeof(changed->recovery_url));

@@ -70,6 +70,8 @@ static bool read_item(const json_t *item, const struct item_names *names, const 
 	field_id(item, names->variant_id, ret->variant_id, sizeof(ret->variant_id));
 	if (!currency[0] || field_money(item, names->price, currency, &ret->price_minor) != 1)
 		ret->price_minor = 0; /* shown without a price */
+	if (names->vendor)
+		field_text(item, names->vendor, ret->vendor, sizeof(ret->vendor));
 	if (names->link)
 		field_https(item, names->link, ret->link, sizeof(ret->link));
 	read_picture(item, names, ret);
@@ -126,6 +128,44 @@ void read_attributes(const json_t *body, const char *list, CartChanged *ret)
 			field_text(attribute, "value", to->value, sizeof(to->value));
 			ret->note_attributes_count++;
 		}
+	}
+}
+
+/* Cut at a character, as all text for people is; nobody bars a tag that does not fit. */
+static void add_tag(const char *tag, size_t len, CartChanged *ret)
+{
+	const size_t most = sizeof(ret->tags) / sizeof(ret->tags[0]);
+	char whole[256];
+
+	while (len > 0 && *tag == ' ')
+		tag++, len--;
+	while (len > 0 && tag[len - 1] == ' ')
+		len--;
+	text_copy_bytes(whole, sizeof(whole), BYTES(tag, len));
+	if (!*whole || text_has_control(whole))
+		return;
+	if (ret->tags_count >= most) {
+		ret->tags_left_out++;
+		return;
+	}
+	TEXT_COPY(ret->tags[ret->tags_count], whole);
+	ret->tags_count++;
+}
+
+void read_tags(const json_t *body, const char *name, CartChanged *ret)
+{
+	const char *text = field_word(body, name);
+	const json_t *list = field_list(body, name);
+
+	for (; text && *text; text += *text == ',') {
+		size_t len = strcspn(text, ",");
+		add_tag(text, len, ret);
+		text += len;
+	}
+	for (size_t i = 0; i < json_array_size(list); i++) {
+		const char *tag = json_string_value(json_array_get(list, i));
+		if (tag)
+			add_tag(tag, strlen(tag), ret);
 	}
 }
 

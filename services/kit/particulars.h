@@ -9,7 +9,7 @@
 
 /* How a platform calls the parts of an item. NULL: it does not have it. */
 struct item_names {
-	const char *title, *variant_title, *sku, *product_id, *variant_id, *quantity, *price, *link;
+	const char *title, *variant_title, *sku, *product_id, *variant_id, *quantity, *price, *vendor, *link;
 	const char *pictures[4]; /* tried in turn; an object of that name is asked for "url" or "src" */
 };
 
@@ -19,7 +19,8 @@ void event_clear(struct event *event);
 void read_address(const struct event_source *source, const char *text, CartIds *ids);
 /* false: the body does not speak of items. */
 bool read_items(const json_t *body, const char *list, const struct item_names *names, CartChanged *ret);
-void read_codes(const json_t *body, const char *list, CartChanged *ret);      /* of texts, or of objects with "code" */
+void read_codes(const json_t *body, const char *list, CartChanged *ret); /* of texts, or of objects with "code" */
+void read_tags(const json_t *body, const char *name, CartChanged *ret);  /* a list, or one text with commas. Adds */
 void read_attributes(const json_t *body, const char *list, CartChanged *ret); /* of objects with "name" and "value" */
 enum reading unreadable(struct event *event, const char *format, ...) __attribute__((format(printf, 2, 3)));
 enum reading nothing(struct event *event, const char *format, ...) __attribute__((format(printf, 2, 3)));

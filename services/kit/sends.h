@@ -11,10 +11,11 @@ void sends_remember_claim(struct state *state, const struct said *said, const Se
 void sends_remember_outcome(
 	struct state *state, const struct said *said, const ReminderOutcome *outcome); /* any reminder.* */
 
-#define SENDS_REMEMBERED                                                                                               \
-	REMEMBERS(send_claim, sends_remember_claim), REMEMBERS(reminder_sent, sends_remember_outcome),                 \
-		REMEMBERS(reminder_released, sends_remember_outcome),                                                  \
-		REMEMBERS(reminder_refused, sends_remember_outcome),                                                   \
+#define SENDS_REMEMBERED SENDS_REMEMBERED_BY(sends_remember_claim, sends_remember_outcome)
+/* For who makes more of a claim and of its release: calls these two, and says so. */
+#define SENDS_REMEMBERED_BY(claim, released)                                                                           \
+	REMEMBERS(send_claim, claim), REMEMBERS(reminder_sent, sends_remember_outcome),                                \
+		REMEMBERS(reminder_released, released), REMEMBERS(reminder_refused, sends_remember_outcome),           \
 		REMEMBERS(reminder_ambiguous, sends_remember_outcome),                                                 \
 		REMEMBERS(reminder_skipped, sends_remember_outcome)
 

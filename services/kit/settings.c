@@ -27,6 +27,8 @@ const struct config_key settings_keys[] = {
 	{ "mail", "smtp-tls", "starttls", "starttls, or none for a server on this machine", false },
 	{ "mail", "smtp-ca", NULL, "file of certificates to trust; the system's if not given", false },
 	{ "mail", "smtp-user", NULL, "login; the password is the secret file smtp.password", false },
+	{ "mail", "per-minute", "0", "mails of all shops together in a minute at most; more wait; 0: no limit", false },
+	{ "mail", "per-day", "0", "and on a day of UTC; more wait for the next; 0: no limit", false },
 	{ "mail", "smtp-connections", "8", "connections kept open to the mail server", false },
 	{ "mail", "ses-region", NULL,
 		"region of Amazon SES, as eu-central-1; the credentials are the secret file ses.key", false },

@@ -11,6 +11,7 @@
 #include "bus/base/text.h"
 #include "services/kit/bounce_tag.h"
 #include "services/kit/money.h"
+#include "services/kit/shop_policy.h"
 #include "services/kit/span.h"
 #include "services/kit/zone.h"
 #include <errno.h>
@@ -20,10 +21,8 @@
 
 enum { SHOP_NAME_MAX = 40, LOGO_NARROWEST = 32, LOGO_WIDEST = 544 };
 
-#define TOPICS_MAX ((int)(sizeof(((struct shop *)0)->sns_topics) / sizeof(((struct shop *)0)->sns_topics[0])))
 #define WINDOW_MOST_US (60 * US_PER_DAY)
-#define REPORT_TO_MAX ((int)(sizeof(((struct shop *)0)->report_to) / sizeof(((struct shop *)0)->report_to[0])))
-#define NEVER_MAX ((int)(sizeof(((struct shop *)0)->never) / sizeof(((struct shop *)0)->never[0])))
+#define ARRAY_LEN(array) (sizeof(array) / sizeof((array)[0]))
 
 const struct config_key shop_keys[] = {
 	{ "shop", "time-zone", NULL, "the shop's zone, as Europe/Berlin; required", false },
@@ -45,7 +44,11 @@ const struct config_key shop_keys[] = {
 	{ "mail", "logo-width", "160", "how wide it is shown, in pixels: 32 to 544", false },
 	{ "mail", "owner", NULL, "address of the owner: mode \"mail me\", summaries", false },
 	{ "mail", "never", NULL, "an address or @domain that is never mailed; may be repeated", true },
-	{ "mail", "consent", "any", "any: mail whoever left a cart; marketing: only who agreed to marketing", false },
+	{ "mail", "consent", "all",
+		"all: mail whoever left a cart; customers: only who bought before or agreed to marketing; marketing: "
+		"only who "
+		"agreed to it. Who said no is never mailed",
+		false },
 	{ "mail", "count-clicks", "yes",
 		"yes: links back to the basket lead by way of the gateway, which counts them, if its public-url is "
 		"https; no: straight to the storefront",
@@ -54,6 +57,19 @@ const struct config_key shop_keys[] = {
 	{ "report", "to", NULL, "who gets the summaries beside [mail] owner; may be repeated", true },
 	{ "report", "clicked-within", "7d", "an order so long after a click counts as clicked then bought", false },
 	{ "report", "mailed-within", "3d", "an order so long after a mail counts as mailed then bought", false },
+	{ "payment", "bought", NULL, "payment status of an order that is bought; may be repeated", true },
+	{ "payment", "not-yet", NULL, "of one that is not paid: the cart is chased on, its wait starts again; repeated",
+		true },
+	{ "payment", "ignore", NULL, "of one that means nothing; may be repeated", true },
+	{ "exclude", "test-orders", "yes", "yes: test carts are not chased in a live shop; no: like any other", false },
+	{ "exclude", "tag", NULL, "carts with this tag (of customer, cart or checkout) are not chased; repeated",
+		true },
+	{ "exclude", "product", NULL,
+		"nor carts with this in them: sku:, id:, vendor: or title: and a pattern with * and ?; may be repeated",
+		true },
+	{ "exclude", "staff", NULL, "an address or @domain of the shop's own people; may be repeated", true },
+	{ "send", "per-minute", "0", "so many mails a minute at most; more wait a little; 0: no limit", false },
+	{ "send", "per-day", "0", "so many on one of the shop's days; more wait for the next; 0: no limit", false },
 	{ NULL, NULL, NULL, NULL, false },
 };
 
@@ -270,9 +286,14 @@ static int read_foot(struct reading *reading)
 	if (err < 0)
 		return err;
 	const char *consent = value_of(reading, "mail", "consent");
-	if (strcmp(consent, "any") != 0 && strcmp(consent, "marketing") != 0)
-		return wrong(reading, "expected any or marketing, found \"%.60s\"", consent);
-	shop->consent = strcmp(consent, "any") == 0 ? CONSENT_ANY : CONSENT_MARKETING;
+	if (strcmp(consent, "all") == 0 || strcmp(consent, "any") == 0)
+		shop->consent = CONSENT_ALL;
+	else if (strcmp(consent, "customers") == 0)
+		shop->consent = CONSENT_CUSTOMERS;
+	else if (strcmp(consent, "marketing") == 0)
+		shop->consent = CONSENT_MARKETING;
+	else
+		return wrong(reading, "expected all, customers or marketing, found \"%.60s\"", consent);
 	const char *clicks = value_of(reading, "mail", "count-clicks");
 	if (strcmp(clicks, "yes") != 0 && strcmp(clicks, "no") != 0)
 		return wrong(reading, "expected yes or no, found \"%.60s\"", clicks);
@@ -290,20 +311,55 @@ static int normalise_domain(const char *value, char ret[ADDRESS_MAX + 1])
 	return text_copy(ret, ADDRESS_MAX + 1, address + 1) ? 0 : -EINVAL;
 }
 
+static int read_barred(struct reading *reading, const char *value, char (*list)[ADDRESS_MAX + 1], int *count, int most)
+{
+	reading->nth++;
+	if (*count == most)
+		return wrong(reading, "expected at most %d entries", most);
+	char *entry = list[*count];
+	int err = value[0] == '@' ? normalise_domain(value, entry) : address_normalise(value, entry);
+	if (err < 0)
+		return wrong(reading, "expected a mail address or @domain, found \"%.80s\"", value);
+	++*count;
+	return 0;
+}
+
 static int read_never(const char *value, void *context)
 {
 	struct reading *reading = context;
 	struct shop *shop = reading->shop;
 
-	reading->nth++;
-	if (shop->never_count == NEVER_MAX)
-		return wrong(reading, "expected at most %d entries", NEVER_MAX);
-	char *entry = shop->never[shop->never_count];
-	int err = value[0] == '@' ? normalise_domain(value, entry) : address_normalise(value, entry);
-	if (err < 0)
-		return wrong(reading, "expected a mail address or @domain, found \"%.80s\"", value);
-	shop->never_count++;
-	return 0;
+	return read_barred(reading, value, shop->never, &shop->never_count, (int)ARRAY_LEN(shop->never));
+}
+
+static int read_staff(const char *value, void *context)
+{
+	struct reading *reading = context;
+	struct shop *shop = reading->shop;
+
+	return read_barred(reading, value, shop->staff, &shop->staff_count, (int)ARRAY_LEN(shop->staff));
+}
+
+/* What is read in shop_policy.c. */
+static int read_policy(struct reading *reading)
+{
+	struct shop_mistake mistake = { 0 };
+
+	if (shop_read_policy(reading->config, reading->shop, &mistake) == 0)
+		return 0;
+	reading->section = mistake.section;
+	reading->key = mistake.key;
+	reading->nth = mistake.nth;
+	return wrong(reading, "%s", mistake.expected);
+}
+
+static int read_each(
+	struct reading *reading, const char *section, const char *key, int (*each)(const char *value, void *context))
+{
+	reading->section = section;
+	reading->key = key;
+	reading->nth = 0;
+	return config_each_value(reading->config, section, NULL, key, each, reading);
 }
 
 static int read_topic(const char *value, void *context)
@@ -312,8 +368,8 @@ static int read_topic(const char *value, void *context)
 	struct shop *shop = reading->shop;
 
 	reading->nth++;
-	if (shop->sns_topic_count == TOPICS_MAX)
-		return wrong(reading, "expected at most %d topics", TOPICS_MAX);
+	if ((size_t)shop->sns_topic_count == ARRAY_LEN(shop->sns_topics))
+		return wrong(reading, "expected at most %zu topics", ARRAY_LEN(shop->sns_topics));
 	if (!text_starts(value, "arn:aws") || !strstr(value, ":sns:") || strpbrk(value, " \t\"") ||
 		!text_copy(shop->sns_topics[shop->sns_topic_count], sizeof(shop->sns_topics[0]), value))
 		return wrong(reading,
@@ -337,8 +393,8 @@ static int read_report_to(const char *value, void *context)
 	struct shop *shop = reading->shop;
 
 	reading->nth++;
-	if (shop->report_to_count == REPORT_TO_MAX)
-		return wrong(reading, "expected at most %d addresses", REPORT_TO_MAX);
+	if ((size_t)shop->report_to_count == ARRAY_LEN(shop->report_to))
+		return wrong(reading, "expected at most %zu addresses", ARRAY_LEN(shop->report_to));
 	return read_address(reading, value, shop->report_to[shop->report_to_count++]);
 }
 
@@ -376,15 +432,13 @@ static int read_all(struct reading *reading)
 		err = read_foot(reading);
 	if (err == 0)
 		err = read_report(reading);
-	if (err < 0)
-		return err;
-	value_of(reading, "mail", "never");
-	err = config_each_value(reading->config, "mail", NULL, "never", read_never, reading);
-	if (err < 0)
-		return err;
-	reading->nth = 0;
-	value_of(reading, "mail", "sns-topic");
-	return config_each_value(reading->config, "mail", NULL, "sns-topic", read_topic, reading);
+	if (err == 0)
+		err = read_each(reading, "mail", "never", read_never);
+	if (err == 0)
+		err = read_each(reading, "mail", "sns-topic", read_topic);
+	if (err == 0)
+		err = read_each(reading, "exclude", "staff", read_staff);
+	return err == 0 ? read_policy(reading) : err;
 }
 
 DEFINE_CLEANUP(struct config *, config_free)
@@ -424,10 +478,10 @@ static bool domain_covers(const char *entry, const char *domain)
 	return len >= own && strcmp(domain + len - own, entry) == 0 && (len == own || domain[len - own - 1] == '.');
 }
 
-bool shop_never_mails(const struct shop *shop, const char *normalised_address)
+static bool list_covers(const char (*list)[ADDRESS_MAX + 1], int count, const char *normalised_address)
 {
-	for (int i = 0; i < shop->never_count; i++) {
-		const char *entry = shop->never[i];
+	for (int i = 0; i < count; i++) {
+		const char *entry = list[i];
 		if (entry[0] == '@' ? domain_covers(entry + 1, address_domain(normalised_address))
 				    : strcmp(entry, normalised_address) == 0)
 			return true;
@@ -441,4 +495,14 @@ bool shop_trusts_topic(const struct shop *shop, const char *topic_arn)
 		if (strcmp(shop->sns_topics[i], topic_arn) == 0)
 			return true;
 	return false;
+}
+
+bool shop_never_mails(const struct shop *shop, const char *normalised_address)
+{
+	return list_covers(shop->never, shop->never_count, normalised_address);
+}
+
+bool shop_employs(const struct shop *shop, const char *normalised_address)
+{
+	return list_covers(shop->staff, shop->staff_count, normalised_address);
 }

@@ -14,12 +14,19 @@
  *     never = @rival.example             repeated: addresses or @domains that are never mailed
  *     logo = https://shop.example/logo.png, logo-width = 160    in place of the title
  *     consent = any                      any | marketing
+ *     consent = all                      all | customers | marketing (kit/chase.h)
  *     count-clicks = yes                 yes | no
  *     [report]
  *     weekly = no                        yes: a digest each Monday as well
  *     to = partner@shop.example          repeated: who gets the summaries beside the owner
  *     clicked-within = 7d                an order so long after a click is "clicked then bought"
  *     mailed-within = 3d                 an order so long after a mail is "mailed then bought"
+ *     [payment]                          repeated: what an order's payment status means (kit/purchases.h)
+ *     bought, not-yet, ignore
+ *     [exclude]                          whom not to chase (kit/chase.h)
+ *     test-orders = yes, tag, product, staff
+ *     [send]                             how many mails at most (kit/pace.h)
+ *     per-minute, per-day
  */
 #ifndef KIT_SHOP_H
 #define KIT_SHOP_H
@@ -27,7 +34,20 @@
 #include "bus/base/config.h"
 #include "services/kit/address.h"
 
-enum shop_consent { CONSENT_ANY, CONSENT_MARKETING };
+enum shop_consent { CONSENT_ALL, CONSENT_CUSTOMERS, CONSENT_MARKETING };
+enum payment_meaning { PAYMENT_BOUGHT, PAYMENT_NOT_YET, PAYMENT_IGNORED };
+
+struct payment_word {
+	char status[32];
+	enum payment_meaning meaning;
+};
+
+enum product_field { PRODUCT_SKU, PRODUCT_ID, PRODUCT_VENDOR, PRODUCT_TITLE };
+
+struct product_pattern {
+	enum product_field field;
+	char pattern[128]; /* with * and ?, whatever the case */
+};
 
 struct shop_windows { /* attribution.h */
 	int64_t clicked_us, mailed_us;
@@ -58,6 +78,16 @@ struct shop {
 	char never[64][ADDRESS_MAX + 1]; /* normalised; "@domain" for a whole domain */
 	int sns_topic_count;
 	char sns_topics[8][260];
+	int payment_count;
+	struct payment_word payments[24];
+	bool chase_tests; /* test orders and carts as well, in a live shop */
+	int tag_count;
+	char tags[32][48];
+	int product_count;
+	struct product_pattern products[32];
+	int staff_count;
+	char staff[32][ADDRESS_MAX + 1];    /* as `never` */
+	uint32_t most_a_minute, most_a_day; /* mails; 0: no limit */
 };
 
 extern const struct config_key shop_keys[];
@@ -67,5 +97,6 @@ int shop_parse(const char *text, const char *name, const char *file, struct shop
 bool shop_name_valid(const char *name);
 bool shop_trusts_topic(const struct shop *shop, const char *topic_arn);
 bool shop_never_mails(const struct shop *shop, const char *normalised_address);
+bool shop_employs(const struct shop *shop, const char *normalised_address);
 
 #endif

@@ -18,6 +18,7 @@ static const struct item_names line_items = {
 	.variant_id = "variant_id",
 	.quantity = "quantity",
 	.price = "price",
+	.vendor = "vendor",
 	.link = "url",
 	.pictures = { "image_url", "image", "featured_image" },
 };
@@ -57,6 +58,10 @@ static void read_first_name(const json_t *body, CartChanged *changed)
 			return;
 }
 
+/*
+ * buyer_accepts_marketing false means that a box was not ticked, of everybody who did not touch it; a no is who unsubscribed. One who
+ * ticks it at this checkout has changed his mind.
+ */
 static Consent read_consent(const json_t *body)
 {
 	const json_t *customer = field_object(body, "customer");
@@ -66,7 +71,8 @@ static Consent read_consent(const json_t *body)
 
 	if (json_is_true(accepts) || (state && strcmp(state, "subscribed") == 0))
 		return CONSENT_YES;
-	return json_is_false(accepts) || state ? CONSENT_NO : CONSENT_UNKNOWN;
+	return state && (strcmp(state, "unsubscribed") == 0 || strcmp(state, "redacted") == 0) ? CONSENT_NO
+											       : CONSENT_UNKNOWN;
 }
 
 /* When this happened by the platform's clock: the body, else the header, else ours. */
@@ -184,6 +190,8 @@ static enum reading read_checkout(const struct event_source *source, const json_
 	read_codes(body, "discount_codes", changed);
 	read_attributes(body, "note_attributes", changed);
 	read_first_name(body, changed);
+	read_tags(body, "tags", changed);
+	read_tags(field_object(body, "customer"), "tags", changed);
 	changed->consent = read_consent(body);
 	if (locale && !text_has_control(locale))
 		TEXT_COPY(changed->locale, locale);

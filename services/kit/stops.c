@@ -4,8 +4,6 @@
  * Owns:      the tables stops.* of a service's state:
  *              stops.tie      name US name      two ids of one cart that a purchase named, both ways (US: the unit separator, 0x1f)
  *                             name US name US   the same, named by a change: forgotten with it, by then the cart's row has them
- *              stops.bought   name              the first purchase that names this id
- *              stops.buyer    address hash      the latest purchase by this address
  *              stops.change   name US number    what one raw change of this cart says
  *              stops.person   address hash      the first opt-out, complaint or bounce since the last lift
  *              stops.page     address hash      the first opt-out on the page, which may be taken back there
@@ -13,6 +11,7 @@
  *              stops.owner    id:<cart id>      suppressed or written off
  *              stops.status   shop              the kill switch; of SHOP_OF_ALL, that of every shop
  *              stops.gone     shop              the storefront asked to erase the whole shop
+ *            and purchases (purchases.c): what was ordered, by every name and by address
  * Promises:  applies what was confirmed to the outside, whatever intake and unsub made of it; in doubt a stop applies. A shared
  *            id stops for good: a storefront that gives the next cart of a shopper the token of one that was bought must not.
  *            A stop outlives every chase: what it comes of is kept for ever.
@@ -22,11 +21,17 @@
 #include "services/kit/stops.h"
 #include "bus/base/text.h"
 #include "services/kit/change.h"
+#include "services/kit/purchases.h"
 #include "services/kit/row.h"
 #include "services/kit/stops_rows.h"
 #include <string.h>
 
 enum { WALK_MOST = 64 };
+
+static struct stopped stopped_by(enum stop stop, uint64_t seq, int64_t at_us)
+{
+	return (struct stopped){ .stop = stop, .seq = seq, .at_us = at_us };
+}
 
 struct walk {
 	int count, next;
@@ -91,32 +96,45 @@ static struct stopped by_names(
 
 	for (int i = 0; i < walk->count; i++) {
 		if (row_get(state, table, shop, walk->names[i], &row, sizeof(row)))
-			return (struct stopped){ stop, row.seq, row.at_us };
+			return stopped_by(stop, row.seq, row.at_us);
 	}
 	return (struct stopped){ 0 };
 }
 
-static struct stopped by_buyer(
-	const struct state *state, const char *shop, const CartState *cart, const char *address_hash)
+static void note_unpaid(const struct orders *orders, struct purchase *latest)
 {
-	struct stop_row row;
-
-	if (!*address_hash || !row_get(state, "stops.buyer", shop, address_hash, &row, sizeof(row)))
-		return (struct stopped){ 0 };
-	if (cart->abandoned_us > row.at_us)
-		return (struct stopped){ 0 }; /* a new cart of somebody who bought before */
-	return (struct stopped){ STOP_BOUGHT, row.seq, row.at_us };
+	if (orders->not_yet.last_us > latest->last_us)
+		*latest = orders->not_yet;
 }
 
-static struct stopped by_purchase(
-	const struct state *state, const char *shop, const CartState *cart, const struct walk *walk)
+static struct stopped by_buyer(const struct state *state, const char *shop, const CartState *cart,
+	const char *address_hash, struct purchase *unpaid)
 {
-	struct stopped stopped = by_names(state, shop, walk, "stops.bought", STOP_BOUGHT);
+	char name[PURCHASER_MAX];
 
-	if (!stopped.stop)
-		stopped = by_buyer(state, shop, cart, cart->ids.email_hash);
+	if (!*address_hash)
+		return (struct stopped){ 0 };
+	struct orders orders = purchases_by(state, shop, purchases_of_address(address_hash, name));
+	note_unpaid(&orders, unpaid);
+	if (!orders.bought.last_us || cart->abandoned_us > orders.bought.last_us)
+		return (struct stopped){ 0 }; /* a new cart of somebody who bought before */
+	return stopped_by(STOP_BOUGHT, orders.bought.last_seq, orders.bought.last_us);
+}
+
+static struct stopped by_purchase(const struct state *state, const char *shop, const CartState *cart,
+	const struct walk *walk, struct purchase *unpaid)
+{
+	struct stopped stopped = { 0 };
+
+	for (int i = 0; i < walk->count; i++) {
+		struct orders orders = purchases_by(state, shop, walk->names[i]);
+		note_unpaid(&orders, unpaid);
+		if (orders.bought.last_us)
+			return stopped_by(STOP_BOUGHT, orders.bought.first_seq, orders.bought.first_us);
+	}
+	stopped = by_buyer(state, shop, cart, cart->ids.email_hash, unpaid);
 	for (int i = 0; !stopped.stop && i < cart->also_count; i++)
-		stopped = by_buyer(state, shop, cart, cart->also[i].email_hash);
+		stopped = by_buyer(state, shop, cart, cart->also[i].email_hash, unpaid);
 	return stopped;
 }
 
@@ -127,11 +145,11 @@ static struct stopped by_person(const struct state *state, const char *shop, con
 	if (!*address_hash)
 		return (struct stopped){ 0 };
 	if (row_get(state, "stops.person", shop, address_hash, &row, sizeof(row)) && row.stop)
-		return (struct stopped){ (enum stop)row.stop, row.seq, row.at_us };
+		return stopped_by((enum stop)row.stop, row.seq, row.at_us);
 	if (row_get(state, "stops.page", shop, address_hash, &row, sizeof(row)) && row.stop)
-		return (struct stopped){ (enum stop)row.stop, row.seq, row.at_us };
+		return stopped_by((enum stop)row.stop, row.seq, row.at_us);
 	if (row_get(state, "stops.listed", shop, address_hash, &row, sizeof(row)) && row.stop)
-		return (struct stopped){ STOP_SUPPRESSED, row.seq, row.at_us };
+		return stopped_by(STOP_SUPPRESSED, row.seq, row.at_us);
 	return (struct stopped){ 0 };
 }
 
@@ -147,6 +165,8 @@ static enum stop change_stop(const CartState *cart, const struct change_row *row
 	if (row->has_total && (row->total_minor != cart->total_minor || strcmp(row->currency, cart->currency) != 0))
 		return STOP_CHANGED;
 	if (*row->email_hash && strcmp(row->email_hash, cart->ids.email_hash) != 0)
+		return STOP_CHANGED;
+	if (row->said_no && cart->consent != CONSENT_NO)
 		return STOP_CHANGED;
 	return row->saved_link && !cart->saved_link ? STOP_CHANGED : STOP_NONE;
 }
@@ -187,7 +207,7 @@ static struct stopped by_change(
 			continue;
 		stop = change_stop(cart, &row);
 		if (stop == STOP_EMPTIED || (stop == STOP_CHANGED && !found.stop))
-			found = (struct stopped){ stop, row.seq, row.at_us };
+			found = stopped_by(stop, row.seq, row.at_us);
 	}
 	return found;
 }
@@ -203,19 +223,20 @@ static struct stopped by_status(const struct state *state, const char *shop)
 	struct stop_row gone;
 
 	if (is_paused(state, SHOP_OF_ALL, &row) || is_paused(state, shop, &row))
-		return (struct stopped){ STOP_PAUSED, row.seq, row.at_us };
+		return stopped_by(STOP_PAUSED, row.seq, row.at_us);
 	if (row_get(state, "stops.gone", shop, "", &gone, sizeof(gone)))
-		return (struct stopped){ STOP_PAUSED, gone.seq, gone.at_us };
+		return stopped_by(STOP_PAUSED, gone.seq, gone.at_us);
 	return (struct stopped){ 0 };
 }
 
-struct stopped stops_for(const struct state *state, const char *shop, const CartState *cart)
+static struct stopped strongest(
+	const struct state *state, const char *shop, const CartState *cart, struct purchase *unpaid)
 {
 	struct walk walk;
 	struct stopped stopped, changed;
 
 	walk_cart(state, shop, cart, &walk);
-	stopped = by_purchase(state, shop, cart, &walk);
+	stopped = by_purchase(state, shop, cart, &walk, unpaid);
 	if (!stopped.stop)
 		stopped = by_person(state, shop, cart->ids.email_hash);
 	if (!stopped.stop)
@@ -227,6 +248,16 @@ struct stopped stops_for(const struct state *state, const char *shop, const Cart
 		return changed;
 	stopped = by_status(state, shop);
 	return stopped.stop ? stopped : changed;
+}
+
+struct stopped stops_for(const struct state *state, const char *shop, const CartState *cart)
+{
+	struct purchase unpaid = { 0 };
+	struct stopped stopped = strongest(state, shop, cart, &unpaid);
+
+	stopped.unpaid_us = unpaid.last_us;
+	stopped.unpaid_seq = unpaid.last_seq;
+	return stopped;
 }
 
 const char *stop_name(enum stop stop)

@@ -3,7 +3,8 @@
  *
  * Folded by waiter and sender alike, from the raw topics, so that promise 4 holds while intake and unsub are behind or down.
  * A checkout stops a cart by any id it shares with it, also through ids that other raw messages tied together, and by address
- * when the cart's last change is not newer than the purchase. In doubt a stop applies.
+ * when the cart's last change is not newer than the purchase. What counts as one, the shop's map of payment statuses says
+ * (purchases.h), so a service that asks also remembers documents. In doubt a stop applies.
  */
 #ifndef KIT_STOPS_H
 #define KIT_STOPS_H
@@ -44,6 +45,13 @@ struct stopped {
 	enum stop stop;
 	uint64_t seq; /* of the message that stops */
 	int64_t at_us;
+	/*
+	 * The latest order of this cart, or by its address, that is not paid (shop.conf [payment]); 0: none. No stop, but the shopper
+	 * was there: the waits count from it, and a mail that was decided on before it is decided anew. Only looked for without a
+	 * purchase.
+	 */
+	int64_t unpaid_us;
+	uint64_t unpaid_seq; /* of that order */
 };
 
 /* The strongest stop that holds for this cart now (permanent ones before STOP_CHANGED and STOP_PAUSED). */

@@ -9,6 +9,7 @@
 #include "bus/base/cleanup.h"
 #include "bus/base/text.h"
 #include "services/kit/change.h"
+#include "services/kit/purchases.h"
 #include "services/kit/row.h"
 #include <stdio.h>
 #include <string.h>
@@ -55,6 +56,7 @@ static void add_contents(struct change_row *to, const struct change_row *change,
 	if (*change->email_hash && (newer || !*to->email_hash))
 		TEXT_COPY(to->email_hash, change->email_hash);
 	to->saved_link |= change->saved_link;
+	to->said_no |= change->said_no;
 }
 
 void stop_add_change(struct change_row *to, const struct change_row *change)
@@ -80,6 +82,7 @@ static struct change_row change_of(const struct said *said, const CartChanged *c
 	row.emptied = change_empties(changed);
 	row.has_total = changed->has_total;
 	row.saved_link = changed->saved_link;
+	row.said_no = changed->consent == CONSENT_NO;
 	if (changed->has_total) {
 		row.total_minor = changed->total_minor;
 		TEXT_COPY(row.currency, changed->currency);
@@ -101,32 +104,13 @@ void stops_remember_changed(struct state *state, const struct said *said, const 
 	ROW_PUT(state, "stops.change", said->shop, key, &row);
 }
 
-static void remember_buyer(struct state *state, const struct said *said, const char *address_hash, int64_t at_us)
-{
-	struct stop_row row;
-
-	if (!*address_hash)
-		return;
-	if (row_get(state, "stops.buyer", said->shop, address_hash, &row, sizeof(row)) && row.at_us >= at_us)
-		return;
-	row = (struct stop_row){ .seq = said->seq, .at_us = at_us, .stop = STOP_BOUGHT };
-	ROW_PUT(state, "stops.buyer", said->shop, address_hash, &row);
-}
-
 /* A test order stops too: it was placed to see that it does. What was cancelled or paid back neither stops nor takes a stop back. */
 void stops_remember_checkout(struct state *state, const struct said *said, const CartCheckout *checkout)
 {
 	char names[JOIN_NAMES_MAX][80];
-	int count = tie_names(state, said->shop, &checkout->ids, "", names);
-	struct stop_row row = { .seq = said->seq, .at_us = purchase_us(checkout), .stop = STOP_BOUGHT };
 
-	if (checkout->kind != CHECKOUT_BOUGHT)
-		return;
-	for (int i = 0; i < count; i++) {
-		if (!state_has(state, "stops.bought", said->shop, names[i]))
-			ROW_PUT(state, "stops.bought", said->shop, names[i], &row);
-	}
-	remember_buyer(state, said, checkout->ids.email_hash, row.at_us);
+	tie_names(state, said->shop, &checkout->ids, "", names);
+	purchases_remember(state, said, checkout);
 }
 
 static void remember_no(struct state *state, const struct said *said, const char *table, const char *address_hash,

@@ -23,7 +23,7 @@ struct change_row {
 	int64_t at_us;
 	uint64_t items_digest; /* 0: no change spoke of items */
 	int64_t total_minor;
-	uint32_t has_total, emptied, saved_link;
+	uint32_t has_total, emptied, saved_link, said_no;
 	char currency[4];
 	char email_hash[40];
 };

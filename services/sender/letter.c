@@ -22,7 +22,10 @@ static struct {
 	uint8_t key[128];
 	size_t key_len;
 	double clock_rate;
+	struct letter_limits limits;
 } installation = { .clock_rate = 1 };
+
+static LIST_HEAD(under_way);
 
 void sender_set_up(const struct sender_setup *setup)
 {
@@ -34,6 +37,31 @@ void sender_set_up(const struct sender_setup *setup)
 	memcpy(installation.key, setup->link_key.data, setup->link_key.len);
 	installation.key_len = setup->link_key.len;
 	installation.clock_rate = setup->clock_rate > 0 ? setup->clock_rate : 1;
+	installation.limits = (struct letter_limits){ setup->most_a_minute, setup->most_a_day };
+}
+
+struct letter_limits letter_limits(void)
+{
+	return installation.limits;
+}
+
+uint32_t letters_under_way(const char *shop)
+{
+	uint32_t count = 0;
+	LIST_EACH (hook, &under_way) {
+		const struct letter *letter = LIST_ENTRY(hook, struct letter, hook);
+		count += !letter->claimed && (!shop || strcmp(letter->shop, shop) == 0);
+	}
+	return count;
+}
+
+void letter_claimed(const struct letter *claimed)
+{
+	LIST_EACH (hook, &under_way) {
+		struct letter *letter = LIST_ENTRY(hook, struct letter, hook);
+		if (letter == claimed)
+			letter->claimed = true;
+	}
 }
 
 int64_t letter_boot_us(int64_t wall_us)
@@ -125,6 +153,7 @@ int letter_new(const struct state *state, const char *shop, const struct finding
 	TEXT_COPY(letter->shop, shop);
 	letter->attempt = finding->send.attempt + 1;
 	letter->to_owner = finding->to_owner;
+	list_append(&under_way, &letter->hook);
 	*ret = letter;
 	return 0;
 }
@@ -133,6 +162,7 @@ void letter_free(struct letter *letter)
 {
 	if (!letter)
 		return;
+	list_remove(&letter->hook);
 	buffer_free(&letter->mail.mime);
 	free(letter);
 }

@@ -4,6 +4,7 @@
 #ifndef SENDER_LETTER_H
 #define SENDER_LETTER_H
 
+#include "bus/base/list.h"
 #include "services/kit/mail.h"
 #include "services/sender/may_send.h"
 #include "services/sender/sender.h"
@@ -13,12 +14,21 @@ struct letter {
 	char shop[64];
 	uint32_t attempt;
 	bool to_owner;
+	struct list hook; /* letter.c's: those under way */
+	bool claimed;
 };
 
 /* -EINVAL: ret_why says what in the cart or the shop's texts cannot be mailed. */
 int letter_new(const struct state *state, const char *shop, const struct finding *finding, const ReminderDue *due,
 	int64_t now_us, struct letter **ret, char ret_why[160]);
 void letter_free(struct letter *letter);
+/* The installation's limits; and how many mails of this shop, or (NULL) of all, this process is at that are not claimed yet. */
+struct letter_limits {
+	uint32_t a_minute, a_day;
+};
+struct letter_limits letter_limits(void);
+uint32_t letters_under_way(const char *shop);
+void letter_claimed(const struct letter *letter);
 int64_t letter_boot_us(int64_t wall_us); /* a span of the wall clock in boot time, as delays are given */
 
 #endif

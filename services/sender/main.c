@@ -8,6 +8,15 @@
 #include "services/sender/sender.h"
 #include <string.h>
 
+static uint32_t mails_most(const struct config *config, const char *key)
+{
+	struct config_error error;
+	int64_t most = 0;
+	if (config_get_int(config, "mail", NULL, key, 0, UINT32_MAX, &most, &error) < 0)
+		die("%s", error.text);
+	return (uint32_t)most;
+}
+
 static struct effect_driver *const *drivers(const struct config *config, const struct clock *clock)
 {
 	static struct effect_driver *all[2];
@@ -21,6 +30,8 @@ static struct effect_driver *const *drivers(const struct config *config, const s
 			path, strerror(-r));
 	sender_set_up(&(struct sender_setup){ .public_url = config_get(config, "gateway", NULL, "public-url"),
 		.link_key = buffer_bytes(&key),
+		.most_a_minute = mails_most(config, "per-minute"),
+		.most_a_day = mails_most(config, "per-day"),
 		.clock_rate = clock->rate });
 	all[0] = mail_driver_new(config, clock);
 	return all;

@@ -6,10 +6,15 @@
  * Read next: sender.c (what is done about each finding), services/kit/stops.h
  */
 #include "services/sender/may_send.h"
+#include "services/kit/chase.h"
 #include "services/kit/docs.h"
 #include "services/kit/merges.h"
+#include "services/kit/pace.h"
 #include "services/kit/stops.h"
 #include "services/sender/absence.h"
+#include "services/sender/letter.h"
+
+#define UNPAID_US (10 * US_PER_MINUTE) /* until it is decided anew, with what intake and waiter have heard of it */
 
 static const char AWAY[] = "a gateway was away, and what platforms could not deliver may still come";
 
@@ -78,13 +83,23 @@ static struct finding found_mode(ShopMode mode, const struct shop *shop)
 	return found(MOVE_SEND, NULL);
 }
 
-static struct finding found_address(const struct shop *shop, const CartState *cart)
+/* The waiter asked as well; the shop's policy may have changed since. */
+static struct finding found_policy(const struct state *state, const struct shop *shop, const CartState *cart)
 {
 	if (!cart->ids.email[0])
 		return found_skip("no_address", "the cart has no address");
-	if (shop_never_mails(shop, cart->ids.email))
-		return found_skip("never_mail", "on the owner's never-mail list");
-	return found(MOVE_SEND, NULL);
+	enum chase chase = chase_decide(state, shop, cart, stops_mode(state, shop->name)).chase;
+	return chase == CHASE_YES ? found(MOVE_SEND, NULL) : found_skip(chase_word(chase), chase_text(chase));
+}
+
+/* An order that is not paid, heard of after the decision: the shopper is at it. */
+static struct finding found_unpaid(const struct stopped *stopped, const ReminderDue *due, int64_t now_us)
+{
+	if (stopped->unpaid_us <= due->cart.abandoned_us || stopped->unpaid_seq <= due->decided_on)
+		return found(MOVE_SEND, NULL);
+	struct finding finding = found(MOVE_DEFER, "an order of it came that is not paid yet");
+	finding.until_us = now_us + UNPAID_US;
+	return finding;
 }
 
 /*
@@ -129,18 +144,65 @@ static struct finding found_hour(
 	return finding;
 }
 
+static struct pace pace_of_shop(const struct shop *shop)
+{
+	return (struct pace){ .shop = shop->name,
+		.zone = shop->zone,
+		.a_minute = shop->most_a_minute,
+		.a_day = shop->most_a_day,
+		.under_way = shop->most_a_minute || shop->most_a_day ? letters_under_way(shop->name) : 0 };
+}
+
+static struct pace pace_of_all(void)
+{
+	struct letter_limits limits = letter_limits();
+	return (struct pace){ .shop = SHOP_OF_ALL,
+		.zone = "UTC",
+		.a_minute = limits.a_minute,
+		.a_day = limits.a_day,
+		.under_way = limits.a_minute || limits.a_day ? letters_under_way(NULL) : 0 };
+}
+
+/* Over the rate a mail waits where it is; over the day's number it is decided anew on the next day, after the quiet hours. */
+static struct finding found_pace(const struct state *state, const struct shop *shop, int64_t now_us)
+{
+	const struct pace paces[] = { pace_of_shop(shop), pace_of_all() };
+	struct finding finding = found(MOVE_SEND, NULL);
+	for (size_t i = 0; i < sizeof(paces) / sizeof(paces[0]) && finding.move != MOVE_DEFER; i++) {
+		int64_t until_us = 0;
+		enum pace_answer answer = pace_ask(state, &paces[i], now_us, &until_us);
+		if (answer == PACE_GO)
+			continue;
+		finding = answer == PACE_DAY ? found(MOVE_DEFER, "as many mails went today as may")
+					     : found(MOVE_WAIT, "as many mails went this minute as may");
+		const struct rules *rules = answer == PACE_DAY ? docs_rules(state, shop->name, NULL) : NULL;
+		finding.until_us = rules ? rules_next_sending_us(rules, shop->zone, until_us) : until_us;
+	}
+	return finding;
+}
+
+static bool pace_lets(const struct state *state, const struct shop *shop, const ReminderDue *due, uint32_t attempt)
+{
+	const struct pace of_shop = pace_of_shop(shop), of_all = pace_of_all();
+	const struct pace_claim claim = {
+		.shop = shop->name, .cart_id = due->cart.ids.cart_id, .step = due->step, .attempt = attempt
+	};
+	return pace_holds(state, &of_shop, &claim) && pace_holds(state, &of_all, &claim);
+}
+
 /* Everything but this step's own sends and its being late. */
-static struct finding found_now(
-	const struct state *state, const char *shop_name, const struct shop *shop, const ReminderDue *due)
+static struct finding found_now(const struct state *state, const char *shop_name, const struct shop *shop,
+	const ReminderDue *due, int64_t now_us)
 {
 	if (merges_of(state, shop_name, due->cart.ids.cart_id).away)
 		return found(MOVE_LEAVE, "merged into another cart");
-	struct finding finding = found_stop(stops_for(state, shop_name, &due->cart).stop);
+	struct stopped stopped = stops_for(state, shop_name, &due->cart);
+	struct finding finding = found_stop(stopped.stop);
 	if (finding.move == MOVE_SEND)
-		finding = found_address(shop, &due->cart);
+		finding = found_policy(state, shop, &due->cart);
 	if (finding.move == MOVE_SEND)
 		finding = found_mode(stops_mode(state, shop_name), shop);
-	return finding;
+	return finding.move == MOVE_SEND ? found_unpaid(&stopped, due, now_us) : finding;
 }
 
 /* The order of the questions: spent? known? late? stopped? whose? when? */
@@ -152,14 +214,15 @@ static struct finding find(const struct state *state, const char *shop_name, con
 		return finding;
 	if (!known->shop)
 		return found(MOVE_NO_SHOP, "the shop's configuration has not come yet");
-	finding = found_now(state, shop_name, known->shop, due);
+	finding = found_now(state, shop_name, known->shop, due, now_us);
 	if (finding.move == MOVE_SKIP || finding.move == MOVE_LEAVE)
 		return finding;
 	if (now_us - due->decided_us > LATE_US)
 		return found_skip("late", "more than a day after it was decided");
 	if (finding.move != MOVE_SEND)
 		return finding;
-	return found_hour(state, known->shop, due, known->to_owner, now_us);
+	finding = found_hour(state, known->shop, due, known->to_owner, now_us);
+	return finding.move == MOVE_SEND ? found_pace(state, known->shop, now_us) : finding;
 }
 
 struct finding may_send(const struct state *state, const char *shop_name, const ReminderDue *due, int64_t now_us)
@@ -181,11 +244,11 @@ bool may_still_send(const struct state *state, const char *shop_name, const Remi
 	bool ours = sends_claimed_alone(state, shop_name, &due->cart, (int)due->step, attempt);
 	if (!ours || !shop || now_us - due->decided_us > LATE_US)
 		return false;
-	if (found_now(state, shop_name, shop, due).move != MOVE_SEND || absence_holds_until_us(state) > now_us)
+	if (found_now(state, shop_name, shop, due, now_us).move != MOVE_SEND || absence_holds_until_us(state) > now_us)
 		return false;
 	uint32_t version;
 	const struct rules *rules = docs_rules(state, shop_name, &version);
 	if (rules && rules_next_sending_us(rules, shop->zone, now_us) > now_us)
 		return false;
-	return to_owner == (stops_mode(state, shop_name) == MODE_MAIL_ME);
+	return to_owner == (stops_mode(state, shop_name) == MODE_MAIL_ME) && pace_lets(state, shop, due, attempt);
 }

@@ -20,6 +20,7 @@ enum move {
 	MOVE_SKIP,    /* never: the reason says why; spends the step */
 	MOVE_LEAVE,   /* the cart is being decided anew: nothing to do, nothing spent */
 	MOVE_DEFER,   /* to `until_us`, to be decided anew then */
+	MOVE_WAIT,    /* to `until_us`, in the queue: too many went in this minute */
 	MOVE_PAUSED,  /* the shop is paused */
 	MOVE_NO_SHOP  /* the shop's document has not come yet */
 };
@@ -28,7 +29,7 @@ struct finding {
 	enum move move;
 	const char *word;   /* of SKIP: the stable first word of its reason */
 	const char *reason; /* in words, of all but SEND and SPENT */
-	int64_t until_us;   /* of DEFER */
+	int64_t until_us;   /* of DEFER and WAIT */
 	struct send send;   /* what is known of this step */
 	const struct shop *shop;
 	bool to_owner; /* mode "mail me" */

@@ -16,6 +16,7 @@
 #include "bus/base/text.h"
 #include "services/kit/docs.h"
 #include "services/kit/merges.h"
+#include "services/kit/pace.h"
 #include "services/kit/sends.h"
 #include "services/kit/stops.h"
 #include "services/sender/absence.h"
@@ -118,6 +119,8 @@ static enum verdict settle(const ReminderDue *due, const struct finding *finding
 		return DONE;
 	case MOVE_PAUSED:
 		return wait_for(turn, PAUSED_US, finding->reason);
+	case MOVE_WAIT:
+		return wait_for(turn, finding->until_us - turn_now_us(turn), finding->reason);
 	case MOVE_NO_SHOP:
 		return turn_failed(turn, letter_boot_us(NO_SHOP_US), finding->reason);
 	}
@@ -151,6 +154,7 @@ static void mail_claim(const struct state *state, const void *message, const voi
 	TEXT_COPY(claim.owner, turn_run(turn));
 	snprintf(key, sizeof(key), "%s/%u", claim.cart_id, (unsigned)claim.step);
 	snprintf(idem, sizeof(idem), "%s/%u", key, (unsigned)claim.attempt);
+	letter_claimed(letter);
 	SAY(turn, send_claim, &claim, .shop = letter->shop, .key = key, .idem = idem, .version = claim.attempt);
 }
 
@@ -231,11 +235,25 @@ static const struct effect_kind mail_effect = {
 	.decide = mail_decide,
 };
 
+static void remember_claim(struct state *state, const struct said *said, const SendClaim *claim)
+{
+	sends_remember_claim(state, said, claim);
+	pace_remember_claim(state, said, claim);
+}
+
+static void remember_released(struct state *state, const struct said *said, const ReminderOutcome *released)
+{
+	sends_remember_outcome(state, said, released);
+	pace_remember_released(state, said, released);
+}
+
 const struct service sender = {
 	.name = "sender",
+	.layout = 1,
 	.hears = { HEARS(reminder_due, hear_due) },
-	.remembers = { SENDS_REMEMBERED, STOPS_REMEMBERED, REMEMBERS(cart_state, merges_remember),
-		REMEMBERS(gateway_away, absence_remember), REMEMBERS(document, docs_remember) },
+	.remembers = { SENDS_REMEMBERED_BY(remember_claim, remember_released), STOPS_REMEMBERED,
+		REMEMBERS(cart_state, merges_remember), REMEMBERS(gateway_away, absence_remember),
+		REMEMBERS(document, docs_remember) },
 	.says = { SAYS(send_claim), SAYS(reminder_sent), SAYS(reminder_released), SAYS(reminder_refused),
 		SAYS(reminder_ambiguous), SAYS(reminder_skipped), SAYS(timer_set), SAYS(audit) },
 	.effects = { &mail_effect },

@@ -10,9 +10,10 @@ extern const struct service sender;
 
 /* What every decision of this installation shares and no message carries. Called once, before the first turn. */
 struct sender_setup {
-	const char *public_url; /* [gateway] public-url: where unsubscribe links lead */
-	struct bytes link_key;  /* secret "link.key"; copied */
-	double clock_rate;      /* of the wall clock: delays of the bus run at the true rate, a demo's hours do not */
+	const char *public_url;             /* [gateway] public-url: where unsubscribe links lead */
+	struct bytes link_key;              /* secret "link.key"; copied */
+	uint32_t most_a_minute, most_a_day; /* [mail] per-minute, per-day: of all shops together; 0: no limit */
+	double clock_rate; /* of the wall clock: delays of the bus run at the true rate, a demo's hours do not */
 };
 void sender_set_up(const struct sender_setup *setup);
 

@@ -81,8 +81,14 @@ static void add_why(struct buffer *line, const struct move_facts *facts, const s
 {
 	char span[24];
 
-	buffer_printf(
-		line, "; %s", move->why == WHY_STOPPED ? stop_name(facts->stopped.stop) : move_why_text(move->why));
+	buffer_printf(line, "; %s",
+		move->why == WHY_STOPPED              ? stop_name(facts->stopped.stop)
+			: move->why == WHY_NOT_CHASED ? chase_text(facts->chase.chase)
+						      : move_why_text(move->why));
+	if (move->why == WHY_NOT_CHASED && *facts->chase.what)
+		buffer_printf(line, ": %.80s", facts->chase.what);
+	if (move->why == WHY_NEWER_CART)
+		buffer_printf(line, " (%s)", facts->newer_cart);
 	if (move->why == WHY_STOPPED)
 		buffer_printf(line, " (message %llu)", (unsigned long long)facts->stopped.seq);
 	if (move->why == WHY_WINDOW)
@@ -101,7 +107,9 @@ const char *grounds_line(const struct move_facts *facts, const struct move *move
 	_cleanup_(buffer_free) struct buffer line = { 0 };
 	char ago[24];
 
-	buffer_printf(&line, "left %s ago", grounds_span(facts->now_us - facts->abandoned_us, ago));
+	buffer_printf(&line, "%s %s ago",
+		facts->stopped.unpaid_us >= facts->abandoned_us ? "ordered and not paid" : "left",
+		grounds_span(facts->now_us - facts->abandoned_us, ago));
 	if (facts->documents && facts->open && facts->has_address) {
 		add_waits(&line, facts, choice, cart);
 		add_send(&line, facts, "first", &facts->first);

@@ -59,15 +59,6 @@ static struct move nobody_to_write_to(const struct move_facts *facts)
 	return still(WHY_NO_ADDRESS, old_us);
 }
 
-static struct move not_chased(enum chase chase)
-{
-	static const enum move_why why[] = {
-		[CHASE_NO_CONSENT] = WHY_NO_CONSENT, [CHASE_NEVER_MAIL] = WHY_NEVER_MAIL, [CHASE_TEST] = WHY_TEST
-	};
-
-	return give_up(why[chase], CLOSED_NOT_CHASED);
-}
-
 /* In a shop that is only observed, what would have gone counts as gone. */
 static struct send sent_or_would(const struct move_facts *facts, uint32_t step)
 {
@@ -160,8 +151,10 @@ struct move move_decide(const struct move_facts *facts)
 		return nobody_to_write_to(facts);
 	if (!facts->documents)
 		return still(WHY_NO_DOCUMENTS, facts->now_us + MOVE_LOOK_AGAIN_US);
-	if (facts->chase != CHASE_YES)
-		return not_chased(facts->chase);
+	if (facts->newer_cart && !send_is_spent(second.phase))
+		return give_up(WHY_NEWER_CART, CLOSED_NEWER_CART);
+	if (facts->chase.chase != CHASE_YES)
+		return give_up(WHY_NOT_CHASED, CLOSED_NOT_CHASED);
 	if (send_is_spent(second.phase))
 		return both_spent(facts, &second);
 	if (!send_is_spent(first.phase))
@@ -180,9 +173,8 @@ const char *move_why_text(enum move_why why)
 		[WHY_NO_DOCUMENTS] = "the shop's rules or its configuration have not arrived yet",
 		[WHY_NO_ADDRESS] = "there is no address to write to",
 		[WHY_GREW_OLD] = "it waited 30 days for an address",
-		[WHY_NO_CONSENT] = "the shopper did not agree to marketing, and the shop mails only who did",
-		[WHY_NEVER_MAIL] = "the address is on the owner's never-mail list",
-		[WHY_TEST] = "it is a test cart, and the shop is live",
+		[WHY_NOT_CHASED] = "the shop's policy is not to chase it",
+		[WHY_NEWER_CART] = "this shopper has a newer cart, and is chased for that one alone",
 		[WHY_QUIET] = "these are the shop's quiet hours",
 		[WHY_WINDOW] = "this shopper had a mail a short while ago",
 		[WHY_TOO_LATE] = "the mail would be more than a day late",

@@ -8,6 +8,7 @@
 #define WAITER_MOVE_H
 
 #include "bus/base/clock.h"
+#include "services/kit/chase.h"
 #include "services/kit/rules.h"
 #include "services/kit/sends.h"
 #include "services/kit/stops.h"
@@ -30,9 +31,8 @@ enum move_why {
 	WHY_NO_DOCUMENTS,  /* the shop's rules or configuration have not arrived */
 	WHY_NO_ADDRESS,    /* nobody to write to yet */
 	WHY_GREW_OLD,      /* and it waited long enough for an address */
-	WHY_NO_CONSENT,    /* the shop mails only who agreed to marketing */
-	WHY_NEVER_MAIL,    /* the owner's list of addresses */
-	WHY_TEST,          /* a test cart in a live shop */
+	WHY_NOT_CHASED,    /* facts.chase says why: consent, exclusions */
+	WHY_NEWER_CART,    /* the same shopper left another cart after this one */
 	WHY_QUIET,         /* quiet hours: at the next sending minute */
 	WHY_WINDOW,        /* this shopper had a mail a short while ago */
 	WHY_TOO_LATE,      /* more than a day late */
@@ -41,18 +41,17 @@ enum move_why {
 	WHY_BOTH_SENT,     /* and that is over */
 };
 
-enum chase { CHASE_YES, CHASE_NO_CONSENT, CHASE_NEVER_MAIL, CHASE_TEST };
-
 struct move_facts {
 	int64_t now_us;
 	bool open, has_address;
-	int64_t abandoned_us;
-	bool documents; /* both rules and shop are known; without them waits, window_us and chase mean nothing */
+	int64_t abandoned_us; /* or the last order of it that was not paid */
+	bool documents;       /* both rules and shop are known; without them waits, window_us and chase mean nothing */
 	int64_t first_us, second_us; /* the waits, both from abandonment */
 	struct send first, second;   /* what became of the two */
 	struct stopped stopped;
 	ShopMode mode;
-	enum chase chase;
+	struct chase_finding chase;
+	const char *newer_cart;    /* of the same shopper; NULL: there is none */
 	int64_t last_mail_us;      /* to this shopper, any cart; 0: never */
 	int64_t window_us;         /* at most one mail per shopper in this time */
 	bool window_written;       /* by the owner; else it keeps only mails about other carts apart */

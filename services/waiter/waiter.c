@@ -9,12 +9,13 @@
  * Promises:  same facts, same clock, same rules: same move, audited with its grounds. A wake-up that belongs to an older revision of
  *            the cart is settled silently. An open cart always has a next look, or the reason why it has none.
  * Fails by:  nothing: where the shop's documents have not arrived it says so and looks again.
- * Read next: move.c (the decision), grounds.c (the decision in words), kit/stops.h, kit/sends.h
+ * Read next: move.c (the decision), newest.c (a shopper with several carts), grounds.c (the decision in words), kit/stops.h, kit/sends.h
  */
 #include "services/waiter/waiter.h"
 #include "bus/base/text.h"
 #include "services/kit/docs.h"
 #include "services/waiter/grounds.h"
+#include "services/waiter/newest.h"
 #include <assert.h>
 #include <pb_encode.h>
 #include <stdio.h>
@@ -25,17 +26,9 @@ struct look {
 	CartState cart;
 	struct move_facts facts;
 	struct choice choice;
+	char newer_cart[72];
 	uint32_t rules_version;
 };
-
-static enum chase may_chase(const struct shop *shop, const CartState *cart, ShopMode mode)
-{
-	if (shop_never_mails(shop, cart->ids.email))
-		return CHASE_NEVER_MAIL;
-	if (shop->consent == CONSENT_MARKETING && cart->consent != CONSENT_YES)
-		return CHASE_NO_CONSENT;
-	return cart->test && mode == MODE_LIVE ? CHASE_TEST : CHASE_YES;
-}
 
 static void choose_waits(struct look *look, const struct rules *rules)
 {
@@ -61,7 +54,7 @@ static void gather_documents(const struct state *state, struct look *look)
 	look->facts.zone = shop->zone;
 	look->facts.window_us = rules_window_us(rules);
 	look->facts.window_written = rules->window_us > 0;
-	look->facts.chase = may_chase(shop, &look->cart, look->facts.mode);
+	look->facts.chase = chase_decide(state, shop, &look->cart, look->facts.mode);
 }
 
 static void gather(const struct state *state, struct look *look, const CartWake *wake, int64_t now_us)
@@ -79,6 +72,10 @@ static void gather(const struct state *state, struct look *look, const CartWake 
 		.last_mail_us = sends_last_to(state, look->shop_name, cart->ids.email_hash),
 		.would_step = wake->would_step,
 		.would_us = wake->would_us };
+	if (look->facts.stopped.unpaid_us > cart->abandoned_us)
+		look->facts.abandoned_us = look->facts.stopped.unpaid_us;
+	if (newest_other(state, look->shop_name, cart, look->newer_cart))
+		look->facts.newer_cart = look->newer_cart;
 	gather_documents(state, look);
 }
 
@@ -175,11 +172,13 @@ static void remember_cart(struct state *state, const struct said *said, const Ca
 		return;
 	state_put_number(state, "version", said->shop, cart_id, cart->state_version);
 	state_put(state, "cart", said->shop, cart_id, &CartState_msg, cart);
+	newest_remember(state, said, cart);
 }
 
 const struct service waiter = {
 	.name = "waiter",
 	.exclusive = true,
+	.layout = 1,
 	.hears = { HEARS(cart_wake, hear_wake) },
 	.remembers = {
 		REMEMBERS(cart_state, remember_cart),

@@ -83,7 +83,7 @@ static void a_checkout_without_an_address_and_with_a_list_for_its_shipping_addre
 	assert_string_equal(changed->ids.checkout_id, "981820079255243537");
 	assert_string_equal(changed->ids.email, "");
 	assert_string_equal(changed->ids.email_hash, "");
-	assert_int_equal(changed->consent, CONSENT_NO);
+	assert_int_equal(changed->consent, CONSENT_UNKNOWN); /* a box that was not ticked */
 	assert_string_equal(changed->locale, "de-DE");
 	assert_int_equal(changed->total_minor, 6448);
 	assert_string_equal(changed->items[0].picture, "https://cdn.shop.example/rose.jpg");

@@ -248,21 +248,45 @@ static void an_import_is_recorded_and_never_chased_until_the_shopper_is_back(voi
 	const struct {
 		int64_t age_us;
 		CartStatus status;
-	} table[] = { { 3 * US_PER_DAY, CART_OPEN }, { 3 * US_PER_DAY + 1, CART_CLOSED } };
+	} table[] = { { US_PER_DAY, CART_OPEN }, { US_PER_DAY + 1, CART_CLOSED }, { 40 * US_PER_DAY, CART_CLOSED } };
+
+	(void)state;
+	for (size_t i = 0; i < 3; i++) {
+		struct harness *h = harness_new(&intake, NOON_US);
+		CartChanged changed = mug_of_ann_at(0);
+
+		changed.heard_us = changed.changed_us + table[i].age_us;
+		when_changed(h, &changed);
+		assert_int_equal(said_row(h)->status, table[i].status);
+		assert_int_equal(harness_count(h, &topic_timer_set), table[i].status == CART_OPEN);
+		changed.changed_us += US_PER_MINUTE; /* imports tell of a cart's next change as well */
+		changed.heard_us += table[i].age_us > US_PER_DAY ? US_PER_MINUTE : 0;
+		changed.items[0].quantity = 3;
+		when_changed(h, &changed);
+		assert_int_equal(said_row(h)->status, table[i].status);
+		changed.heard_us = changed.changed_us = MINUTE(60 * 24 * 60);
+		changed.items[0].quantity = 4;
+		when_changed(h, &changed);
+		assert_int_equal(said_row(h)->status, CART_OPEN);
+		harness_free(h);
+	}
+}
+
+static void what_is_decided_on_days_after_it_was_heard_is_not_chased(void **state)
+{
+	const struct {
+		int64_t late_us;
+		CartStatus status;
+	} table[] = { { 3 * US_PER_DAY - US_PER_S, CART_OPEN }, { 3 * US_PER_DAY + US_PER_S, CART_CLOSED } };
 
 	(void)state;
 	for (size_t i = 0; i < 2; i++) {
 		struct harness *h = harness_new(&intake, NOON_US);
 		CartChanged changed = mug_of_ann_at(0);
 
-		changed.heard_us = changed.changed_us + table[i].age_us - US_PER_S; /* decided a second later */
-		when_changed(h, &changed);
+		harness_now(h, changed.changed_us + table[i].late_us);
+		assert_int_equal(WHEN(h, cart_changed, &changed, .shop = "demo", .key = "t1"), DONE);
 		assert_int_equal(said_row(h)->status, table[i].status);
-		assert_int_equal(harness_count(h, &topic_timer_set), table[i].status == CART_OPEN);
-		changed.heard_us = changed.changed_us = MINUTE(6 * 24 * 60);
-		changed.items[0].quantity = 4;
-		when_changed(h, &changed);
-		assert_int_equal(said_row(h)->status, CART_OPEN);
 		harness_free(h);
 	}
 }
@@ -366,6 +390,7 @@ int main(void)
 		cmocka_unit_test(an_emptied_cart_ends_the_chase_and_comes_back_with_goods_only),
 		cmocka_unit_test(a_cart_first_heard_of_when_it_was_emptied_is_not_opened_by_what_came_before),
 		cmocka_unit_test(an_import_is_recorded_and_never_chased_until_the_shopper_is_back),
+		cmocka_unit_test(what_is_decided_on_days_after_it_was_heard_is_not_chased),
 		cmocka_unit_test(a_platform_whose_clock_is_ahead_counts_from_when_we_heard),
 		cmocka_unit_test(an_override_of_the_waits_moves_the_timer),
 		cmocka_unit_test(saving_the_cart_is_the_shoppers_doing),

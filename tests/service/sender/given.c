@@ -30,6 +30,13 @@ void given_rules(struct harness *h, const char *more)
 	given_document(h, "demo", "rules", text);
 }
 
+void given_policy(struct harness *h, const char *more)
+{
+	char text[2000];
+	snprintf(text, sizeof(text), "%s%s", SHOP, more);
+	given_document(h, "demo", "shop", text);
+}
+
 void given_mode(struct harness *h, ShopMode mode)
 {
 	static uint64_t version;

@@ -15,7 +15,8 @@
 
 struct harness *given_shop(void); /* "demo", live, without quiet hours; the clock stands at NOON_US */
 void given_document(struct harness *h, const char *shop, const char *kind, const char *text);
-void given_rules(struct harness *h, const char *more); /* the usual waits, and these sentences */
+void given_rules(struct harness *h, const char *more);  /* the usual waits, and these sentences */
+void given_policy(struct harness *h, const char *more); /* the usual shop.conf, and these lines of [mail] and after */
 void given_mode(struct harness *h, ShopMode mode);
 void given_outcome(struct harness *h, const struct topic *topic, const char *cart_id, uint32_t step, int64_t at_us);
 void given_claim(struct harness *h, uint64_t due_seq, const char *cart_id, uint32_t step, const char *owner);

@@ -188,20 +188,35 @@ static void without_the_shops_documents_nothing_is_decided(void **state)
 
 static void whom_the_owner_does_not_mail_is_not_chased(void **state)
 {
-	const struct {
-		enum chase chase;
-		enum move_why why;
-	} table[] = { { CHASE_NO_CONSENT, WHY_NO_CONSENT }, { CHASE_NEVER_MAIL, WHY_NEVER_MAIL },
-		{ CHASE_TEST, WHY_TEST } };
-
 	(void)state;
-	for (size_t i = 0; i < sizeof(table) / sizeof(table[0]); i++) {
-		const struct row row = { "not chased", H(1), NOT_YET, NOT_YET, GIVE_UP, table[i].why, 0,
+	for (enum chase chase = CHASE_SAID_NO; chase <= CHASE_PRODUCT; chase++) {
+		const struct row row = { "not chased", H(1), NOT_YET, NOT_YET, GIVE_UP, WHY_NOT_CHASED, 0,
 			CLOSED_NOT_CHASED };
 		struct move_facts facts = open_at(H(1));
 
-		facts.chase = table[i].chase;
+		facts.chase.chase = chase;
 		check(&row, &facts);
+	}
+}
+
+static void a_shopper_with_a_newer_cart_is_not_chased_for_this_one(void **state)
+{
+	const struct row table[] = {
+		{ "before the first", H(1), NOT_YET, NOT_YET, GIVE_UP, WHY_NEWER_CART, 0, CLOSED_NEWER_CART },
+		{ "before the second", H(30), { SEND_SENT, .at_us = H(4) }, NOT_YET, GIVE_UP, WHY_NEWER_CART, 0,
+			CLOSED_NEWER_CART },
+		{ "after both", H(30), { SEND_SENT, .at_us = H(4) }, { SEND_SENT, .at_us = H(24) }, STILL,
+			WHY_WAITS_FOR_BUY, H(48) + MOVE_CLOSING_SLACK_US, 0 },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(table) / sizeof(table[0]); i++) {
+		struct move_facts facts = open_at(table[i].now_us);
+
+		facts.newer_cart = "c2";
+		facts.first = table[i].first;
+		facts.second = table[i].second;
+		check(&table[i], &facts);
 	}
 }
 
@@ -381,7 +396,7 @@ static void the_grounds_carry_the_numbers(void **state)
 		"left 5 h ago, 35.99 EUR is a small cart: waits 4 h then 1 d; first not sent; second not sent; the "
 		"wait is over");
 	facts.first = SENT(H(4.5));
-	facts.stopped = (struct stopped){ STOP_BOUGHT, 77, H(5) };
+	facts.stopped = (struct stopped){ .stop = STOP_BOUGHT, .seq = 77, .at_us = H(5) };
 	move = move_decide(&facts);
 	assert_non_null(strstr(grounds_line(&facts, &move, &choice, &cart, line), "first sent 30 min ago"));
 	assert_non_null(strstr(line, "bought (message 77)"));
@@ -433,6 +448,7 @@ int main(void)
 		cmocka_unit_test(a_cart_without_an_address_waits_for_one_and_is_closed_when_it_grows_old),
 		cmocka_unit_test(without_the_shops_documents_nothing_is_decided),
 		cmocka_unit_test(whom_the_owner_does_not_mail_is_not_chased),
+		cmocka_unit_test(a_shopper_with_a_newer_cart_is_not_chased_for_this_one),
 		cmocka_unit_test(a_shopper_who_had_a_mail_waits_for_the_window),
 		cmocka_unit_test(a_mail_that_others_pushed_back_for_three_days_is_not_sent_any_more),
 		cmocka_unit_test(a_window_that_the_owner_wrote_holds_between_the_two_mails_of_one_cart),

@@ -48,7 +48,7 @@ static void the_least_that_a_shop_needs(void **state)
 	assert_string_equal(shop.bounce, "shop@shop.example");
 	assert_string_equal(shop.reply_to, shop.from);
 	assert_string_equal(shop.owner, "");
-	assert_int_equal(shop.consent, CONSENT_ANY);
+	assert_int_equal(shop.consent, CONSENT_ALL);
 	assert_int_equal(shop.never_count, 0);
 	assert_true(shop.count_clicks);
 }
@@ -75,6 +75,34 @@ static void all_that_a_shop_may_say(void **state)
 	assert_false(shop_never_mails(&shop, "ann@customer.example"));
 	assert_false(shop_never_mails(&shop, "ann@arrival.example"));
 	assert_false(shop_never_mails(&shop, "ann@rival.example.org"));
+}
+
+static void whom_to_chase_and_how_much_to_send(void **state)
+{
+	char text[2000];
+
+	(void)state;
+	struct shop plain = parsed(good);
+	assert_int_equal(plain.payment_count + plain.tag_count + plain.product_count + plain.staff_count, 0);
+	assert_int_equal(plain.most_a_minute + plain.most_a_day, 0);
+	assert_false(plain.chase_tests);
+	snprintf(text, sizeof(text), "%s%s", good,
+		"consent = customers\n[payment]\nbought = wc-preorder\nbought = deposit\nnot-yet = on-hold\n"
+		"ignore = quote\n[exclude]\ntest-orders = no\ntag = Wholesale\nproduct = sku: GIFT-*\n"
+		"product = title:*gutschein*\nstaff = @shop.example\n[send]\nper-minute = 30\nper-day = 500\n");
+	struct shop shop = parsed(text);
+	assert_int_equal(shop.consent, CONSENT_CUSTOMERS);
+	assert_int_equal(shop.payment_count, 4);
+	assert_string_equal(shop.payments[2].status, "on-hold");
+	assert_int_equal(shop.payments[2].meaning, PAYMENT_NOT_YET);
+	assert_true(shop.chase_tests);
+	assert_string_equal(shop.tags[0], "Wholesale");
+	assert_int_equal(shop.products[0].field, PRODUCT_SKU);
+	assert_string_equal(shop.products[0].pattern, "GIFT-*");
+	assert_true(shop_employs(&shop, "ann@office.shop.example"));
+	assert_false(shop_employs(&shop, "ann@customer.example"));
+	assert_int_equal(shop.most_a_minute, 30);
+	assert_int_equal(shop.most_a_day, 500);
 }
 
 /* One line of the good file replaced (or, with nothing, left out). */
@@ -108,7 +136,19 @@ static void what_is_missing_or_wrong_is_refused_with_its_line(void **state)
 		{ "from", "from = Blumen Huber\n", "demo/shop.conf:9: [mail] from: expected a mail address" },
 		{ "from", "from = A <a@b.example> <c@d.example>\n", "demo/shop.conf:9" },
 		{ "from", "from = a@b.example\nconsent = maybe\n",
-			"demo/shop.conf:10: [mail] consent: expected any or marketing" },
+			"demo/shop.conf:10: [mail] consent: expected all, customers or marketing" },
+		{ "from", "from = a@b.example\n[payment]\nbought = paid\nnot-yet = PAID\n",
+			"demo/shop.conf:12: [payment] not-yet: \"PAID\" was given a meaning already" },
+		{ "from", "from = a@b.example\n[exclude]\nproduct = sku:A\nproduct = gift\n",
+			"demo/shop.conf:12: [exclude] product: expected sku:, id:, vendor: or title:" },
+		{ "from", "from = a@b.example\n[exclude]\nproduct = title:\n",
+			"demo/shop.conf:11: [exclude] product: expected" },
+		{ "from", "from = a@b.example\n[exclude]\ntest-orders = maybe\n",
+			"demo/shop.conf:11: [exclude] test-orders: expected yes or no" },
+		{ "from", "from = a@b.example\n[exclude]\nstaff = us\n",
+			"demo/shop.conf:11: [exclude] staff: expected a mail address or @domain" },
+		{ "from", "from = a@b.example\n[send]\nper-day = many\n",
+			"demo/shop.conf:11: [send] per-day: expected a number of mails" },
 		{ "from", "from = a@b.example\nnever = x@y.example\nnever = rival\n",
 			"demo/shop.conf:11: [mail] never: expected a mail" },
 		{ "from", "from = a@b.example\nowner = nobody\n", "demo/shop.conf:10: [mail] owner" },
@@ -149,6 +189,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(the_least_that_a_shop_needs),
 		cmocka_unit_test(all_that_a_shop_may_say),
+		cmocka_unit_test(whom_to_chase_and_how_much_to_send),
 		cmocka_unit_test(what_is_missing_or_wrong_is_refused_with_its_line),
 		cmocka_unit_test(a_shops_name_is_safe_in_paths_and_links),
 	};
