@@ -17,7 +17,7 @@
 #include <string.h>
 
 /* Every service that an installation needs to do its job. */
-static const char *const needed[] = { "gateway", "intake", "timer", "waiter", "sender", "unsub", "exporter",
+static const char *const needed[] = { "gateway", "intake", "timer", "waiter", "sender", "unsub", "mailin", "exporter",
 	"summarizer", "mirror", "monitor" };
 
 enum { ALARMS_MAX = 32 };

@@ -31,8 +31,8 @@
 enum { CHILDREN_MAX = 64, SENDERS_MAX = 32, DEATHS_BEFORE_GIVING_UP = 5 };
 #define STOP_PATIENCE_US (10 * US_PER_S) /* then SIGKILL: longer than any process needs, a gateway answers within 4 s */
 
-static const char *const programs[] = { "broker", "gateway", "intake", "timer", "waiter", "sender", "unsub", "exporter",
-	"summarizer", "mirror", "monitor", NULL };
+static const char *const programs[] = { "broker", "gateway", "intake", "timer", "waiter", "sender", "unsub", "mailin",
+	"exporter", "summarizer", "mirror", "monitor", NULL };
 
 struct supervisor {
 	const struct command *command;

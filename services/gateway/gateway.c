@@ -2,9 +2,9 @@
  * gateway.c: the door: webhooks and links come in over HTTP, are proven to be real, and are said to the bus
  *
  * Hears:     -
- * Remembers: shop.status, suppression, admin.action
+ * Remembers: shop.status, suppression, admin.action, feedback.certificate
  * Says:      cart.changed, cart.checkout, optout.request, mail.feedback, admin.action, privacy.request, link.clicked,
- *            gateway.away
+ *            gateway.away, feedback.fetch
  * Owns:      its spool (spool.c) and the rejections kept for inspection (reject.c)
  * Promises:  what was answered 200 is confirmed by the broker or synced in the spool; nothing overtakes the spool; everything is
  *            answered, within 1 s, a stop within 4 s.
@@ -14,6 +14,7 @@
  */
 #include "services/gateway/gateway.h"
 #include "proto/topics.h"
+#include "services/gateway/feedback.h"
 
 static void remember_status(struct state *state, const struct said *said, const ShopStatus *status)
 {
@@ -40,7 +41,9 @@ const struct service gateway = {
 	.name = "gateway",
 	.gateway = true,
 	.remembers = { REMEMBERS(shop_status, remember_status), REMEMBERS(suppression, remember_suppression),
-		REMEMBERS(admin_action, remember_action) },
+		REMEMBERS(admin_action, remember_action),
+		REMEMBERS(feedback_certificate, feedback_remember_certificate) },
 	.says = { SAYS(cart_changed), SAYS(cart_checkout), SAYS(optout_request), SAYS(mail_feedback),
-		SAYS(admin_action), SAYS(privacy_request), SAYS(link_clicked), SAYS(gateway_away) },
+		SAYS(admin_action), SAYS(privacy_request), SAYS(link_clicked), SAYS(gateway_away),
+		SAYS(feedback_fetch) },
 };

@@ -35,7 +35,7 @@ static const struct platform platforms[] = {
 };
 
 /* At most one a second of each kind: strangers can make any number. Words only: never a header's value, a body, an address. */
-static void warn(struct reception *reception, struct warnings *warnings, const char *shop, const char *words)
+void hook_warn(struct reception *reception, struct warnings *warnings, const char *shop, const char *words)
 {
 	int64_t now_us = clock_boot_us(reception->clock);
 
@@ -77,7 +77,7 @@ static enum signature check_signature(struct reception *reception, const struct 
 static bool refuse_signature(struct reception *reception, const char *shop, const char *words, struct answer *answer)
 {
 	reception->counters->bad_signatures++;
-	warn(reception, &reception->of_strangers, shop, words);
+	hook_warn(reception, &reception->of_strangers, shop, words);
 	answer_json_error(answer, 401, words);
 	return false;
 }
@@ -91,7 +91,7 @@ static bool prove(struct reception *reception, const struct platform *platform, 
 	int r = secrets_of_shop(reception->secrets, shop, &secrets);
 
 	if (r < 0) {
-		warn(reception, r == -ENOENT ? &reception->of_strangers : &reception->of_shops, shop,
+		hook_warn(reception, r == -ENOENT ? &reception->of_strangers : &reception->of_shops, shop,
 			secrets_remedy(r));
 		reception->counters->malformed += r == -ENOENT;
 		reception->counters->refused += r != -ENOENT;

@@ -18,6 +18,7 @@
 #include "bus/base/memory.h"
 #include "services/gateway/absence.h"
 #include "services/gateway/listen.h"
+#include "services/gateway/party.h"
 #include "services/gateway/reception.h"
 #include "services/gateway/response.h"
 #include "services/gateway/visit.h"
@@ -167,7 +168,7 @@ static enum MHD_Result decide(struct exchange *exchange)
 		exchange->phase = PHASE_WAITING;
 		visit_hold(exchange->visit);
 		MHD_suspend_connection(exchange->connection);
-		door_knock(http.door, &exchange->wish.message, exchange->wish.stop, on_decided, exchange);
+		party_knock(http.door, &exchange->wish, on_decided, exchange);
 		return MHD_YES;
 	}
 	return answer_now(exchange);
@@ -292,7 +293,7 @@ static void on_completed(
 	if (how == MHD_REQUEST_TERMINATED_COMPLETED_OK)
 		visit_answered(exchange->visit);
 	forget_body(exchange);
-	buffer_free(&exchange->wish.message);
+	party_clear(&exchange->wish);
 	buffer_free(&exchange->answer.body);
 	free(exchange->to);
 	free(exchange);

@@ -9,6 +9,7 @@
 #include "bus/base/text.h"
 #include "proto/topics.h"
 #include "services/gateway/action.h"
+#include "services/gateway/feedback.h"
 #include "services/gateway/hook.h"
 #include "services/gateway/unsubscribe.h"
 #include "services/kit/return_link.h"
@@ -93,6 +94,8 @@ bool reception_receive(
 	case ENTRANCE_ACTION_PAGE:
 	case ENTRANCE_ACTION:
 		return action_receive(reception, &route, request, answer, wish);
+	case ENTRANCE_FEEDBACK:
+		return feedback_receive(reception, &route, request, answer, wish);
 	case ENTRANCE_RETURN:
 		return receive_return(reception, &route, request, answer, wish);
 	case ENTRANCE_WRONG_METHOD:
@@ -138,6 +141,10 @@ void reception_finish(struct reception *reception, const struct wish *wish, enum
 		return;
 	}
 	reception->counters->refused += end == DOOR_REFUSED;
+	if (wish->come_again) {
+		answer_json_error(answer, 503, wish->come_again);
+		return;
+	}
 	switch (wish->of) {
 	case WISH_OPTOUT:
 	case WISH_TAKE_BACK:

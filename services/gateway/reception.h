@@ -23,11 +23,15 @@ struct reception {
 		int64_t last_us; /* boot time */
 		uint64_t swallowed;
 	} of_strangers, of_shops;
+	int64_t certificate_asked_us; /* boot time: a certificate of SNS was asked for */
 };
 
 struct wish {
 	struct buffer message; /* encoded */
-	bool stop;             /* as of door_knock */
+	struct buffer *more;   /* further ones (party.h) */
+	int more_count;
+	const char *come_again; /* said or not: the answer is 503, with these words; a constant */
+	bool stop;              /* as of door_knock */
 	enum wish_of {
 		WISH_WEBHOOK,
 		WISH_OPTOUT,

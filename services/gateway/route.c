@@ -36,6 +36,18 @@ static struct route find_hook(const char *method, const char *rest)
 	return (struct route){ .entrance = ENTRANCE_UNKNOWN };
 }
 
+static struct route find_feedback(const char *method, const char *rest)
+{
+	const char *slash = strchr(rest, '/');
+	struct route route = { .entrance = ENTRANCE_FEEDBACK };
+
+	if (!slash || strcmp(slash, "/sns") != 0 ||
+		!text_copy_bytes(route.name, sizeof(route.name), BYTES(rest, (size_t)(slash - rest))) ||
+		!shop_name_valid(route.name))
+		return (struct route){ .entrance = ENTRANCE_UNKNOWN };
+	return method_only(route, method, "POST");
+}
+
 static bool take_token(const char *token, struct route *ret)
 {
 	return *token && !strpbrk(token, "/%") && text_copy(ret->name, sizeof(ret->name), token);
@@ -68,6 +80,8 @@ struct route route_find(const char *method, const char *path)
 {
 	if (text_starts(path, "/hooks/"))
 		return find_hook(method, path + strlen("/hooks/"));
+	if (text_starts(path, "/feedback/"))
+		return find_feedback(method, path + strlen("/feedback/"));
 	if (text_starts(path, "/u/"))
 		return find_page(method, path + strlen("/u/"), ENTRANCE_PAGE, ENTRANCE_OPTOUT);
 	if (text_starts(path, "/a/"))

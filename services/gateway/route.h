@@ -15,6 +15,7 @@ enum entrance {
 	ENTRANCE_ACTION_PAGE, /* GET, HEAD /a/<token>: the owner's link; shows, changes nothing */
 	ENTRANCE_ACTION,      /* POST /a/<token> */
 	ENTRANCE_RETURN,      /* GET, HEAD /r/<token>?to=<URL>: leads there, and is counted */
+	ENTRANCE_FEEDBACK,    /* POST /feedback/<shop>/sns */
 	ENTRANCE_HEALTH,      /* GET, HEAD /healthz */
 	ENTRANCE_UNKNOWN,     /* 404 */
 	ENTRANCE_WRONG_METHOD /* 405; allow says what goes */

@@ -67,6 +67,9 @@ struct mail_result {
 	char words[256]; /* what the server said; no addresses */
 };
 
+/* What a server said, as it may stand in logs and facts: printable ASCII, and no word that contains an address. */
+void mail_words(const char *said, size_t len, char ret[256]);
+
 /*
  * The driver named "mail": request struct mail, result struct mail_result. [mail] transport = maildir | smtp | null decides.
  * die()s with a remedy on an unusable configuration.

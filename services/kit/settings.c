@@ -36,6 +36,8 @@ const struct config_key settings_keys[] = {
 		false },
 	{ "mail", "ses-endpoint", NULL, "https URL of the API, of a VPC endpoint; the region's if not given", false },
 	{ "mail", "ses-ca", NULL, "file of certificates to trust; the system's if not given", false },
+	{ "mailin", "folder", NULL, "maildir that bounces and complaints are delivered to; none: nothing is read",
+		false },
 	{ "export", "folder", NULL, "where the nightly CSV and the monthly summary go; <state>/export if not given",
 		false },
 	{ "monitor", "admin", NULL, "address that alarms are mailed to", false },

@@ -37,8 +37,6 @@ struct effect_driver *transport_ses_new(const struct ses_settings *settings); /*
 /* `went`: the last byte of the mail was let go before this answer came. */
 struct mail_result ses_result_of(const struct http_answer *answer, bool went);
 
-/* What a server said, as it may stand in logs and facts: printable ASCII, and no word that contains an address. */
-void mail_words(const char *said, size_t len, char ret[256]);
 struct mail_result mail_result_of(enum mail_end end, const char *transport, const char *words);
 
 #endif

@@ -17,6 +17,7 @@ static void every_door_has_one_path(void **state)
 		{ "POST", "/u/abc", ENTRANCE_OPTOUT, "abc" },
 		{ "GET", "/a/abc", ENTRANCE_ACTION_PAGE, "abc" },
 		{ "POST", "/a/abc", ENTRANCE_ACTION, "abc" },
+		{ "POST", "/feedback/demo/sns", ENTRANCE_FEEDBACK, "demo" },
 		{ "GET", "/healthz", ENTRANCE_HEALTH, "" },
 		{ "HEAD", "/healthz", ENTRANCE_HEALTH, "" },
 	};

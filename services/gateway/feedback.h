@@ -1,0 +1,17 @@
+/*
+ * feedback.h: bounces and complaints that SES tells by way of SNS
+ */
+#ifndef GATEWAY_FEEDBACK_H
+#define GATEWAY_FEEDBACK_H
+
+#include "proto/topics.h"
+#include "services/gateway/reception.h"
+#include "services/gateway/route.h"
+
+/* As reception_receive. */
+bool feedback_receive(struct reception *reception, const struct route *route, const struct request *request,
+	struct answer *answer, struct wish *wish);
+/* The certificates that SNS signs with: a fold. */
+void feedback_remember_certificate(struct state *state, const struct said *said, const FeedbackCertificate *fact);
+
+#endif

@@ -1,0 +1,146 @@
+/*
+ * match.c: whose mail it was that came back
+ *
+ * A mail can be forged, so what it says counts only with a proof that whoever reports it was given one of ours: an address with
+ * our signed tag, or the Message-ID of a mail that we sent. Both name the shopper by the keyed hash; the addresses in
+ * the report itself are never believed.
+ *
+ * Owns:      the table mail ((shop, local part of the Message-ID) -> struct mail_row).
+ * Read next: services/kit/bounce_tag.h
+ */
+#include "services/mailin/match.h"
+#include "bus/base/text.h"
+#include "services/kit/bounce_tag.h"
+#include "services/kit/docs.h"
+#include "services/kit/row.h"
+#include <stdio.h>
+
+enum { LOCAL_MAX = 64 };
+
+struct mail_row {
+	char address_hash[40], cart_id[72];
+	uint32_t step, unused;
+};
+
+static void local_part(const char *message_id, char ret[LOCAL_MAX])
+{
+	text_copy_bytes(ret, LOCAL_MAX, BYTES(message_id, strcspn(message_id, "@")));
+}
+
+void match_remember_outcome(struct state *state, const struct said *said, const ReminderOutcome *outcome)
+{
+	struct mail_row row;
+	char local[LOCAL_MAX];
+
+	if (outcome->to_owner || !outcome->message_id[0])
+		return;
+	memset(&row, 0, sizeof(row));
+	TEXT_COPY(row.address_hash, outcome->address_hash);
+	TEXT_COPY(row.cart_id, outcome->cart_id);
+	row.step = outcome->step;
+	local_part(outcome->message_id, local);
+	ROW_PUT(state, "mail", said->shop, local, &row);
+}
+
+/* ---- every shop ---- */
+
+struct search {
+	const struct state *state;
+	struct bytes key;
+	const struct report *report;
+	char *shop;
+	MailFeedback *feedback;
+	bool found;
+};
+
+static void take_row(struct search *search, const struct mail_row *row)
+{
+	TEXT_COPY(search->feedback->address_hash, row->address_hash);
+	TEXT_COPY(search->feedback->cart_id, row->cart_id);
+	search->feedback->step = row->step;
+	search->found = true;
+}
+
+struct tagged {
+	const struct bounce_tag *tag;
+	struct mail_row row;
+};
+
+static bool row_of_tag(const char *shop, const char *key, struct bytes value, void *context)
+{
+	struct tagged *tagged = context;
+	struct mail_row row;
+
+	(void)shop, (void)key;
+	if (value.len != sizeof(row))
+		return true;
+	memcpy(&row, value.data, sizeof(row));
+	if (strcmp(row.address_hash, tagged->tag->address_hash) != 0)
+		return true;
+	tagged->row = row;
+	return false;
+}
+
+/* The tag alone is proof. Which cart it was is known as long as the mail is remembered. */
+static void take_tag(struct search *search, const char *shop, const struct bounce_tag *tag)
+{
+	struct tagged tagged = { .tag = tag };
+	char prefix[2 + BOUNCE_MAIL_LEN + 1];
+
+	snprintf(prefix, sizeof(prefix), "%d.%s", tag->step, tag->mail);
+	state_each(search->state, "mail", shop, prefix, row_of_tag, &tagged);
+	TEXT_COPY(tagged.row.address_hash, tag->address_hash);
+	tagged.row.step = (uint32_t)tag->step;
+	take_row(search, &tagged.row);
+}
+
+static void search_tags(struct search *search, const struct shop *shop)
+{
+	struct bounce_tag tag;
+
+	for (int i = 0; i < search->report->address_count && !search->found; i++)
+		if (bounce_address_read(search->key, shop->bounce, shop->name, search->report->addresses[i], &tag) == 0)
+			take_tag(search, shop->name, &tag);
+}
+
+static void search_message_ids(struct search *search, const struct shop *shop)
+{
+	struct mail_row row;
+	char local[LOCAL_MAX];
+
+	for (int i = 0; i < search->report->message_id_count && !search->found; i++) {
+		local_part(search->report->message_ids[i], local);
+		if (row_get(search->state, "mail", shop->name, local, &row, sizeof(row)))
+			take_row(search, &row);
+	}
+}
+
+/* A shop has a row for each of its texts. */
+static bool search_shop(const char *name, const char *kind, struct bytes value, void *context)
+{
+	struct search *search = context;
+	const struct shop *shop;
+
+	(void)value;
+	if (strcmp(kind, "shop") != 0)
+		return true;
+	shop = docs_shop(search->state, name);
+	if (!shop)
+		return true;
+	search_tags(search, shop);
+	search_message_ids(search, shop);
+	if (search->found)
+		text_copy(search->shop, 64, name);
+	return !search->found;
+}
+
+bool match_find(
+	const struct state *state, struct bytes key, const struct report *report, char ret_shop[64], MailFeedback *ret)
+{
+	struct search search = { .state = state, .key = key, .report = report, .shop = ret_shop, .feedback = ret };
+
+	*ret = (MailFeedback){ .kind = report->feedback };
+	TEXT_COPY(ret->detail, report->detail);
+	state_each(state, "document.digest", NULL, NULL, search_shop, &search);
+	return search.found;
+}

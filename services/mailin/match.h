@@ -1,0 +1,17 @@
+/*
+ * match.h: whose mail it was that came back
+ */
+#ifndef MAILIN_MATCH_H
+#define MAILIN_MATCH_H
+
+#include "bus/actor/service.h"
+#include "proto/topics.h"
+#include "services/mailin/report.h"
+
+void match_remember_outcome(struct state *state, const struct said *said, const ReminderOutcome *outcome);
+
+/* true: the report proves which of our mails it is about; ret_shop and *ret are filled but for heard_us. */
+bool match_find(
+	const struct state *state, struct bytes key, const struct report *report, char ret_shop[64], MailFeedback *ret);
+
+#endif

@@ -1,0 +1,268 @@
+/* test_mailin.c: whose mail came back, and what is fetched from SNS */
+#include "bus/actor/harness.h"
+#include "bus/base/text.h"
+#include "proto/topics.h"
+#include "services/kit/bounce_tag.h"
+#include "services/kit/http.h"
+#include "services/mailin/mailin.h"
+#include "services/mailin/match.h"
+#include "tests/unit/cmocka_all.h"
+#include <openssl/evp.h>
+#include <openssl/pem.h>
+#include <openssl/x509.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define HASH "00112233445566778899aabbccddeeff"
+#define LOCAL "1.0123456789abcdef0123456789abcdef"
+#define TOPIC "arn:aws:sns:eu-central-1:123456789012:bounces"
+#define URL "https://sns.eu-central-1.amazonaws.com/SimpleNotificationService-01.pem"
+#define NOW_US (INT64_C(1800000000) * 1000000)
+
+static const char SHOP_CONF[] =
+	"[shop]\ntime-zone = UTC\ncurrency = EUR\nlocale = de-DE\ntitle = T\nurl = https://s.example\n[mail]\n"
+	"from = shop@shop.example\nbounce = bounces+*@shop.example\n";
+
+static struct bytes key(void)
+{
+	return bytes_of("a key of the installation, secret");
+}
+
+static void give_shop(struct harness *h, const char *name)
+{
+	static Document document;
+
+	document = (Document){ .kind = "shop", .version = 1 };
+	TEXT_COPY(document.text, SHOP_CONF);
+	GIVEN(h, document, &document, .shop = name, .key = "shop", .version = 1);
+}
+
+static struct harness *given(void)
+{
+	struct harness *h = harness_new(&mailin, NOW_US);
+	ReminderOutcome sent = {
+		.cart_id = "c7", .step = 1, .attempt = 1, .address_hash = HASH, .message_id = LOCAL "@shop.example"
+	};
+
+	give_shop(h, "demo");
+	give_shop(h, "other");
+	GIVEN(h, reminder_sent, &sent, .shop = "demo", .key = "c7/1", .version = 1);
+	return h;
+}
+
+static struct report *about(const char *address, const char *message_id)
+{
+	static struct report report;
+
+	report = (struct report){ .kind = REPORT_FEEDBACK, .feedback = FEEDBACK_COMPLAINT };
+	if (address)
+		TEXT_COPY(report.addresses[report.address_count++], address);
+	if (message_id)
+		TEXT_COPY(report.message_ids[report.message_id_count++], message_id);
+	return &report;
+}
+
+static bool finds(struct harness *h, const struct report *report, char shop[64], MailFeedback *ret)
+{
+	return match_find(harness_state(h), key(), report, shop, ret);
+}
+
+static void a_signed_address_tells_shop_shopper_and_cart(void **state)
+{
+	struct harness *h = given();
+	char address[ADDRESS_MAX + 1], shop[64];
+	MailFeedback feedback;
+
+	(void)state;
+	bounce_address_make(key(), "bounces+*@shop.example", "demo", LOCAL "@shop.example", HASH, address);
+	assert_true(finds(h, about(address, NULL), shop, &feedback));
+	assert_string_equal(shop, "demo");
+	assert_string_equal(feedback.address_hash, HASH);
+	assert_string_equal(feedback.cart_id, "c7");
+	assert_int_equal(feedback.step, 1);
+	assert_int_equal(feedback.kind, FEEDBACK_COMPLAINT);
+
+	/* of a mail that nobody remembers: the shopper is known all the same */
+	bounce_address_make(key(), "bounces+*@shop.example", "other", "2.ffffffff00@x", HASH, address);
+	assert_true(finds(h, about(address, NULL), shop, &feedback));
+	assert_string_equal(shop, "other");
+	assert_string_equal(feedback.cart_id, "");
+	harness_free(h);
+}
+
+static void the_message_id_of_a_mail_of_ours_tells_them_too(void **state)
+{
+	struct harness *h = given();
+	char shop[64];
+	MailFeedback feedback;
+
+	(void)state;
+	assert_true(finds(h, about("bounces@shop.example", LOCAL "@shop.example"), shop, &feedback));
+	assert_string_equal(shop, "demo");
+	assert_string_equal(feedback.address_hash, HASH);
+	assert_string_equal(feedback.cart_id, "c7");
+	harness_free(h);
+}
+
+static void a_report_that_proves_nothing_is_about_nobody(void **state)
+{
+	struct harness *h = given();
+	char address[ADDRESS_MAX + 1], shop[64];
+	MailFeedback feedback;
+	ReminderOutcome to_owner = {
+		.cart_id = "c8", .step = 1, .address_hash = HASH, .message_id = "1.aa@x", .to_owner = true
+	};
+
+	(void)state;
+	GIVEN(h, reminder_sent, &to_owner, .shop = "demo", .key = "c8/1", .version = 1);
+	bounce_address_make(bytes_of("another key"), "bounces+*@shop.example", "demo", LOCAL "@x", HASH, address);
+	assert_false(finds(h, about(address, NULL), shop, &feedback));
+	assert_false(finds(h, about("bounces+*@shop.example", "1.aa@x"), shop, &feedback));
+	assert_false(finds(
+		h, about("ada@mail.example", "1.0123456789abcdef0123456789abcdee@shop.example"), shop, &feedback));
+	assert_false(finds(h, about(NULL, NULL), shop, &feedback));
+	harness_free(h);
+}
+
+/* ---- what SNS needs fetched ---- */
+
+static void certificate_pem(int bits, int64_t from_s, int64_t until_s, char ret[8000])
+{
+	EVP_PKEY *pair = EVP_RSA_gen((unsigned)bits);
+	X509 *certificate = X509_new();
+	BIO *bio = BIO_new(BIO_s_mem());
+
+	ASN1_TIME_set(X509_getm_notBefore(certificate), (time_t)from_s);
+	ASN1_TIME_set(X509_getm_notAfter(certificate), (time_t)until_s);
+	X509_set_pubkey(certificate, pair);
+	X509_sign(certificate, pair, EVP_sha256());
+	PEM_write_bio_X509(bio, certificate);
+	int len = BIO_read(bio, ret, 7999);
+	ret[len > 0 ? len : 0] = '\0';
+	BIO_free(bio);
+	X509_free(certificate);
+	EVP_PKEY_free(pair);
+}
+
+static enum verdict want(struct harness *h, FeedbackFetchKind kind, const char *url)
+{
+	FeedbackFetch wanted = { .kind = kind, .topic_arn = TOPIC };
+
+	TEXT_COPY(wanted.url, url);
+	return WHEN(h, feedback_fetch, &wanted, .shop = "demo", .key = "k");
+}
+
+static enum verdict answered(struct harness *h, enum http_end end, long status, const char *body)
+{
+	struct http_answer answer = { .end = end, .status = status, .body = bytes_of(body), .words = "words" };
+
+	return harness_result(h, &answer, CLAIM_NONE);
+}
+
+static void a_certificate_that_holds_is_said_and_any_other_is_not(void **state)
+{
+	const int64_t now_s = NOW_US / 1000000;
+	const struct {
+		int bits;
+		int64_t from_s, until_s;
+		enum verdict verdict;
+	} table[] = { { 2048, now_s - 9, now_s + 9, DONE }, { 1024, now_s - 9, now_s + 9, NEVER },
+		{ 2048, now_s + 5, now_s + 9, NEVER }, { 2048, now_s - 9, now_s - 5, NEVER } };
+	char pem[8000];
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(table) / sizeof(table[0]); i++) {
+		struct harness *h = given();
+		FeedbackCertificate said;
+		certificate_pem(table[i].bits, table[i].from_s, table[i].until_s, pem);
+		assert_int_equal(want(h, FETCH_CERTIFICATE, URL), WORKING);
+		const struct http_request *request = harness_effect_request(h);
+		assert_int_equal(request->reach, HTTP_REACH_PUBLIC);
+		assert_string_equal(request->url, URL);
+		assert_string_equal(request->ca, "");
+		assert_int_equal(answered(h, HTTP_ANSWERED, 200, pem), table[i].verdict);
+		assert_int_equal(
+			harness_said(h, &topic_feedback_certificate, 0, &said, NULL), table[i].verdict == DONE);
+		if (table[i].verdict == DONE)
+			assert_string_equal(said.pem, pem);
+		harness_free(h);
+	}
+}
+
+static void what_is_no_certificate_is_never_one(void **state)
+{
+	struct harness *h = given();
+	char lengthy[9000];
+
+	(void)state;
+	memset(lengthy, 'x', sizeof(lengthy) - 1);
+	lengthy[sizeof(lengthy) - 1] = '\0';
+	want(h, FETCH_CERTIFICATE, URL);
+	assert_int_equal(answered(h, HTTP_ANSWERED, 200, "<html>"), NEVER);
+	want(h, FETCH_CERTIFICATE, URL);
+	assert_int_equal(answered(h, HTTP_ANSWERED, 200, lengthy), NEVER);
+	want(h, FETCH_CERTIFICATE, URL);
+	assert_int_equal(answered(h, HTTP_ANSWERED, 404, ""), NEVER);
+	want(h, FETCH_CERTIFICATE, URL);
+	assert_int_equal(answered(h, HTTP_ANSWERED, 302, ""), NEVER);
+	assert_int_equal(harness_count(h, NULL), 0);
+	harness_free(h);
+}
+
+static void what_may_pass_is_tried_again(void **state)
+{
+	struct harness *h = given();
+
+	(void)state;
+	want(h, FETCH_CERTIFICATE, URL);
+	assert_int_equal(answered(h, HTTP_ANSWERED, 503, ""), LATER);
+	want(h, FETCH_CERTIFICATE, URL);
+	assert_int_equal(answered(h, HTTP_NOT_SENT, 0, ""), LATER);
+	want(h, FETCH_CERTIFICATE, URL);
+	assert_int_equal(harness_result(h, NULL, CLAIM_NONE), LATER);
+	harness_free(h);
+}
+
+static void a_subscription_is_confirmed_and_on_record(void **state)
+{
+	struct harness *h = given();
+	Audit audit;
+
+	(void)state;
+	assert_int_equal(want(h, FETCH_SUBSCRIBE,
+				 "https://sns.eu-central-1.amazonaws.com/?Action=ConfirmSubscription&TopicArn=" TOPIC
+				 "&Token=t"),
+		WORKING);
+	assert_int_equal(answered(h, HTTP_ANSWERED, 200, "<ok/>"), DONE);
+	assert_true(harness_said(h, &topic_audit, 0, &audit, NULL));
+	assert_string_equal(audit.action, "sns_subscribed");
+	assert_string_equal(audit.grounds, TOPIC);
+	harness_free(h);
+}
+
+static void no_address_but_of_sns_is_fetched_whoever_asks(void **state)
+{
+	struct harness *h = given();
+
+	(void)state;
+	assert_int_equal(want(h, FETCH_CERTIFICATE, "https://evil.example/a.pem"), NEVER);
+	assert_int_equal(want(h, FETCH_SUBSCRIBE, URL), NEVER);
+	assert_int_equal(want(h, FETCH_SUBSCRIBE, "https://169.254.169.254/"), NEVER);
+	harness_free(h);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(a_signed_address_tells_shop_shopper_and_cart),
+		cmocka_unit_test(the_message_id_of_a_mail_of_ours_tells_them_too),
+		cmocka_unit_test(a_report_that_proves_nothing_is_about_nobody),
+		cmocka_unit_test(a_certificate_that_holds_is_said_and_any_other_is_not),
+		cmocka_unit_test(what_is_no_certificate_is_never_one),
+		cmocka_unit_test(what_may_pass_is_tried_again),
+		cmocka_unit_test(a_subscription_is_confirmed_and_on_record),
+		cmocka_unit_test(no_address_but_of_sns_is_fetched_whoever_asks),
+	};
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
