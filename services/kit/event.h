@@ -10,6 +10,7 @@
 
 #include "bus/base/bytes.h"
 #include "proto/topics.h"
+#include <jansson.h>
 
 enum reading {
 	READ_CHANGED,   /* event.changed */
@@ -43,6 +44,10 @@ enum reading generic_read(const struct event_source *source, struct bytes body, 
 /* The topics that every app of Shopify must hear (customers/redact, shop/redact, customers/data_request). */
 bool shopify_is_privacy(const char *topic);
 enum reading shopify_read_privacy(const struct event_source *source, struct bytes body, struct event *ret);
+/* One order as WooCommerce's API lists it, and as its webhook carries it. */
+enum reading woocommerce_read_order(const struct event_source *source, const json_t *order, struct event *ret);
+/* The same of Shopify's REST API: source.topic says whether it is a checkout or an order. */
+enum reading shopify_read_resource(const struct event_source *source, const json_t *body, struct event *ret);
 
 /* The message's key: the first token that the storefront gave. "": it names no cart at all. */
 const char *event_key(const CartIds *ids);

@@ -20,7 +20,8 @@
 #include <sys/epoll.h>
 #include <unistd.h>
 
-enum { EVENTS_AT_ONCE = 64, KEPT_CONNECTIONS = 32 };
+enum { EVENTS_AT_ONCE = 64, KEPT_CONNECTIONS = 32, STOREFRONT_FAILURES = 5 };
+#define STOREFRONT_PAUSE_US US_PER_MINUTE
 
 /* ---- requests and answers ---- */
 
@@ -84,6 +85,21 @@ struct http_settings http_settings_of(const struct config *config, const struct 
 	return (struct http_settings){ .clock = clock, .secrets = secrets ? secrets : "/etc/cartbus/secrets" };
 }
 
+/* [storefront]: shop.conf names the API, cartbus.conf whether it may be one that is not out there. */
+struct http_settings http_settings_of_storefronts(const struct config *config, const struct clock *clock)
+{
+	struct http_settings settings = http_settings_of(config, clock);
+	const char *is_private = config_get(config, "storefront", NULL, "private"),
+		   *ca = config_get(config, "storefront", NULL, "ca");
+	if (is_private && strcmp(is_private, "yes") != 0 && strcmp(is_private, "no") != 0)
+		die("[storefront] private = %s: expected yes or no", is_private);
+	settings.private_too = is_private && strcmp(is_private, "yes") == 0;
+	settings.ca = ca && *ca ? ca : NULL;
+	settings.failures = STOREFRONT_FAILURES;
+	settings.pause_us = STOREFRONT_PAUSE_US;
+	return settings;
+}
+
 /* ---- libcurl's side ---- */
 
 static struct http_call *call_of(CURL *easy)
@@ -135,6 +151,8 @@ struct http_client *http_client_new(const struct http_settings *settings)
 	client->timer_us = -1;
 	list_init(&client->calls);
 	TEXT_COPY(client->secrets, settings->secrets ? settings->secrets : "");
+	TEXT_COPY(client->ca, settings->ca ? settings->ca : "");
+	client->private_too = settings->private_too;
 	client->epoll = epoll_create1(EPOLL_CLOEXEC);
 	client->multi = curl_multi_init();
 	if (client->epoll < 0 || !client->multi)

@@ -93,8 +93,14 @@ int64_t http_answer_retry_us(const struct http_answer *answer, int64_t otherwise
 struct http_settings {
 	const struct clock *clock;
 	const char *secrets; /* folder; copied */
+	bool private_too;    /* whatever a request says, it may reach as far as HTTP_REACH_ADMIN: the admin said so */
+	const char *ca;      /* for requests that name none; NULL: the system's. Copied */
+	int failures;        /* so many in a row, and a host is left alone for ... */
+	int64_t pause_us;    /* ... so long (boot time), then tried by one request at a time. 0: never */
 };
 struct http_settings http_settings_of(const struct config *config, const struct clock *clock);
+struct http_settings http_settings_of_storefronts(
+	const struct config *config, const struct clock *clock); /* and [storefront] */
 
 /* Requests: a struct http_request, or what begins with one. Results: struct http_answer. */
 struct effect_driver *http_driver_new(const char *name, const struct http_settings *settings);

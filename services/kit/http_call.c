@@ -38,7 +38,7 @@ static curl_socket_t open_socket(void *context, curlsocktype purpose, struct cur
 {
 	struct http_call *call = context;
 	(void)purpose;
-	if (http_address_allowed(call->request->reach, call->is_plain, &address->addr))
+	if (http_address_allowed(call->reach, call->is_plain, &address->addr))
 		return socket(address->family, address->socktype | SOCK_CLOEXEC, address->protocol);
 	http_call_bar(call,
 		call->is_plain ? "plain http is only for this machine and private networks"
@@ -56,7 +56,7 @@ static bool text_allowed(const struct http_call *call, const char *ip)
 			return false;
 		address = (const struct sockaddr *)(const void *)&in6;
 	}
-	return http_address_allowed(call->request->reach, call->is_plain, address);
+	return http_address_allowed(call->reach, call->is_plain, address);
 }
 
 /* A kept connection was opened for a request that may have been allowed more. */
@@ -162,8 +162,9 @@ static void set_guards(struct http_call *call)
 	curl_easy_setopt(easy, CURLOPT_OPENSOCKETDATA, call);
 	curl_easy_setopt(easy, CURLOPT_PREREQFUNCTION, before_request);
 	curl_easy_setopt(easy, CURLOPT_PREREQDATA, call);
-	if (call->request->ca[0])
-		curl_easy_setopt(easy, CURLOPT_CAINFO, call->request->ca);
+	const char *ca = call->request->ca[0] ? call->request->ca : call->client->ca;
+	if (*ca)
+		curl_easy_setopt(easy, CURLOPT_CAINFO, ca);
 }
 
 static void set_body(struct http_call *call)
@@ -201,7 +202,7 @@ static int set_up(struct http_call *call, char why[160])
 		snprintf(why, 160, "a request without a body cannot hold before its end");
 		return -EINVAL;
 	}
-	if (!request->method[0] || http_url_allowed(request->reach, request->url, &call->is_plain, why) < 0)
+	if (!request->method[0] || http_url_allowed(call->reach, request->url, &call->is_plain, why) < 0)
 		return -EINVAL;
 	call->easy = curl_easy_init();
 	curl_easy_setopt(call->easy, CURLOPT_ERRORBUFFER, call->error);
@@ -224,6 +225,7 @@ struct http_call *http_call_prepare(struct http_client *client, const struct htt
 	call->client = client;
 	call->request = request;
 	call->fd = CURL_SOCKET_BAD;
+	call->reach = client->private_too ? HTTP_REACH_ADMIN : request->reach;
 	if (set_up(call, why) < 0) {
 		http_call_bar(call, why);
 		call->has_ended = true;

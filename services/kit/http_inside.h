@@ -12,7 +12,8 @@
 
 struct http_client {
 	const struct clock *clock;
-	char secrets[256];
+	char secrets[256], ca[256];
+	bool private_too;
 	CURLM *multi;
 	int epoll;
 	int64_t timer_us; /* boot time of libcurl's next deadline; -1: none */
@@ -35,6 +36,7 @@ struct http_call {
 	CURL *easy;       /* NULL: was never tried */
 	curl_socket_t fd; /* of its connection, as far as libcurl watches it */
 	struct curl_slist *headers;
+	enum http_reach reach;
 	bool is_plain; /* not TLS */
 	size_t given;  /* of the request's body, to libcurl */
 	enum http_gate gate;

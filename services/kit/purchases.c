@@ -45,6 +45,13 @@ static const struct payment_word woocommerce[] = { { "processing", PAYMENT_BOUGH
 	{ "checkout-draft", PAYMENT_IGNORED }, { "draft", PAYMENT_IGNORED }, { "auto-draft", PAYMENT_IGNORED },
 	{ "trash", PAYMENT_IGNORED }, { "cancelled", PAYMENT_IGNORED }, { "refunded", PAYMENT_IGNORED } };
 
+static const struct payment_word bigcommerce[] = { { "pending", PAYMENT_BOUGHT },
+	{ "awaiting payment", PAYMENT_BOUGHT }, { "awaiting fulfillment", PAYMENT_BOUGHT },
+	{ "awaiting shipment", PAYMENT_BOUGHT }, { "awaiting pickup", PAYMENT_BOUGHT },
+	{ "partially shipped", PAYMENT_BOUGHT }, { "shipped", PAYMENT_BOUGHT }, { "completed", PAYMENT_BOUGHT },
+	{ "manual verification required", PAYMENT_BOUGHT }, { "disputed", PAYMENT_BOUGHT },
+	{ "partially refunded", PAYMENT_BOUGHT }, { "incomplete", PAYMENT_IGNORED } };
+
 static bool find_default(Platform platform, const char *status, enum payment_meaning *ret)
 {
 	switch (platform) {
@@ -52,6 +59,8 @@ static bool find_default(Platform platform, const char *status, enum payment_mea
 		return find_word(shopify, sizeof(shopify) / sizeof(shopify[0]), status, ret);
 	case PLATFORM_WOOCOMMERCE:
 		return find_word(woocommerce, sizeof(woocommerce) / sizeof(woocommerce[0]), status, ret);
+	case PLATFORM_BIGCOMMERCE:
+		return find_word(bigcommerce, sizeof(bigcommerce) / sizeof(bigcommerce[0]), status, ret);
 	case PLATFORM_UNKNOWN:
 	case PLATFORM_GENERIC:
 		break;

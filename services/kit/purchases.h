@@ -9,6 +9,7 @@
  *   WooCommerce  processing, completed, on-hold: bought. on-hold is an order that waits for a bank transfer: who ordered is not told
  *                to order. pending, failed: not yet: the shopper was sent to a payment page and did not come back, or was refused.
  *                checkout-draft, draft, auto-draft, trash: nothing; cancelled, refunded come as cancellations.
+ *   BigCommerce  every status but Incomplete, which is a checkout that was not finished; Cancelled, Declined, Refunded: cancellations.
  *   any other    bought: in doubt a stop applies, and the record says so.
  */
 #ifndef KIT_PURCHASES_H

@@ -12,6 +12,7 @@
 #include "services/kit/bounce_tag.h"
 #include "services/kit/money.h"
 #include "services/kit/shop_policy.h"
+#include "services/kit/shop_storefront.h"
 #include "services/kit/span.h"
 #include "services/kit/zone.h"
 #include <errno.h>
@@ -23,55 +24,6 @@ enum { SHOP_NAME_MAX = 40, LOGO_NARROWEST = 32, LOGO_WIDEST = 544 };
 
 #define WINDOW_MOST_US (60 * US_PER_DAY)
 #define ARRAY_LEN(array) (sizeof(array) / sizeof((array)[0]))
-
-const struct config_key shop_keys[] = {
-	{ "shop", "time-zone", NULL, "the shop's zone, as Europe/Berlin; required", false },
-	{ "shop", "currency", NULL, "the shop's currency, as EUR; required", false },
-	{ "shop", "locale", NULL, "language and country of mails to shoppers whose own is unknown, as de-DE; required",
-		false },
-	{ "shop", "title", NULL, "how mails name the shop; required", false },
-	{ "shop", "url", NULL, "the storefront; required", false },
-	{ "mail", "from", NULL, "sender of the mails, as Flowers <shop@example.com>; required", false },
-	{ "mail", "reply-to", NULL, "where answers go; the sender if not given", false },
-	{ "mail", "bounce", NULL,
-		"envelope sender, gets the bounces; a * in it becomes a signed tag of each mail; the sender's address "
-		"if not given",
-		false },
-	{ "mail", "sns-topic", NULL, "ARN of an SNS topic of SES whose bounces and complaints count; may be repeated",
-		true },
-	{ "mail", "postal-address", NULL, "stands at the foot of each mail, as the law of many countries asks", false },
-	{ "mail", "logo", NULL, "https address of a picture that stands in mails in place of the title", false },
-	{ "mail", "logo-width", "160", "how wide it is shown, in pixels: 32 to 544", false },
-	{ "mail", "owner", NULL, "address of the owner: mode \"mail me\", summaries", false },
-	{ "mail", "never", NULL, "an address or @domain that is never mailed; may be repeated", true },
-	{ "mail", "consent", "all",
-		"all: mail whoever left a cart; customers: only who bought before or agreed to marketing; marketing: "
-		"only who "
-		"agreed to it. Who said no is never mailed",
-		false },
-	{ "mail", "count-clicks", "yes",
-		"yes: links back to the basket lead by way of the gateway, which counts them, if its public-url is "
-		"https; no: straight to the storefront",
-		false },
-	{ "report", "weekly", "no", "yes: a digest each Monday beside the monthly summary", false },
-	{ "report", "to", NULL, "who gets the summaries beside [mail] owner; may be repeated", true },
-	{ "report", "clicked-within", "7d", "an order so long after a click counts as clicked then bought", false },
-	{ "report", "mailed-within", "3d", "an order so long after a mail counts as mailed then bought", false },
-	{ "payment", "bought", NULL, "payment status of an order that is bought; may be repeated", true },
-	{ "payment", "not-yet", NULL, "of one that is not paid: the cart is chased on, its wait starts again; repeated",
-		true },
-	{ "payment", "ignore", NULL, "of one that means nothing; may be repeated", true },
-	{ "exclude", "test-orders", "yes", "yes: test carts are not chased in a live shop; no: like any other", false },
-	{ "exclude", "tag", NULL, "carts with this tag (of customer, cart or checkout) are not chased; repeated",
-		true },
-	{ "exclude", "product", NULL,
-		"nor carts with this in them: sku:, id:, vendor: or title: and a pattern with * and ?; may be repeated",
-		true },
-	{ "exclude", "staff", NULL, "an address or @domain of the shop's own people; may be repeated", true },
-	{ "send", "per-minute", "0", "so many mails a minute at most; more wait a little; 0: no limit", false },
-	{ "send", "per-day", "0", "so many on one of the shop's days; more wait for the next; 0: no limit", false },
-	{ NULL, NULL, NULL, NULL, false },
-};
 
 struct reading {
 	const char *text, *file;
@@ -362,6 +314,17 @@ static int read_each(
 	return config_each_value(reading->config, section, NULL, key, each, reading);
 }
 
+static int read_storefront(struct reading *reading)
+{
+	const char *key;
+	char expected[160];
+
+	if (shop_read_storefront(reading->config, &reading->shop->storefront, &key, expected) == 0)
+		return 0;
+	const char *found = value_of(reading, "storefront", key);
+	return wrong(reading, "expected %s, found \"%.60s\"", expected, found);
+}
+
 static int read_topic(const char *value, void *context)
 {
 	struct reading *reading = context;
@@ -432,6 +395,8 @@ static int read_all(struct reading *reading)
 		err = read_foot(reading);
 	if (err == 0)
 		err = read_report(reading);
+	if (err == 0)
+		err = read_storefront(reading);
 	if (err == 0)
 		err = read_each(reading, "mail", "never", read_never);
 	if (err == 0)

@@ -27,6 +27,11 @@
  *     test-orders = yes, tag, product, staff
  *     [send]                             how many mails at most (kit/pace.h)
  *     per-minute, per-day
+ *     [storefront]                       what is asked before a mail, and after an outage (storefront.h); none of it: nothing is
+ *     platform = shopify                 shopify | woocommerce | bigcommerce
+ *     api = https://name.myshopify.com   WooCommerce: the store's URL; BigCommerce: https://api.bigcommerce.com/stores/HASH
+ *     api-version = 2026-07              of Shopify's API
+ *     api-deadline = 5s                  for its answer, before a mail: 1s to 30s
  */
 #ifndef KIT_SHOP_H
 #define KIT_SHOP_H
@@ -51,6 +56,15 @@ struct product_pattern {
 
 struct shop_windows { /* attribution.h */
 	int64_t clicked_us, mailed_us;
+};
+
+enum storefront_platform { STOREFRONT_NONE, STOREFRONT_SHOPIFY, STOREFRONT_WOOCOMMERCE, STOREFRONT_BIGCOMMERCE };
+
+struct shop_storefront {
+	enum storefront_platform platform; /* NONE: nobody is asked */
+	char api[200];                     /* without a slash at its end */
+	char api_version[16];
+	int64_t deadline_us;
 };
 
 struct shop {
@@ -88,6 +102,7 @@ struct shop {
 	int staff_count;
 	char staff[32][ADDRESS_MAX + 1];    /* as `never` */
 	uint32_t most_a_minute, most_a_day; /* mails; 0: no limit */
+	struct shop_storefront storefront;
 };
 
 extern const struct config_key shop_keys[];

@@ -325,6 +325,23 @@ static bool topic_is_ours(const char *topic)
 	return false;
 }
 
+static enum reading judge_ids(enum reading reading, struct event *ret)
+{
+	if (reading == READ_CHANGED && !event_key(&ret->changed.ids)[0])
+		return unreadable(ret, "the body names no cart: none of the fields token, cart_token, id is given");
+	if (reading == READ_CHECKOUT && !event_key(&ret->checkout.ids)[0])
+		return unreadable(
+			ret, "the body names no order: none of the fields id, checkout_token, cart_token is given");
+	return reading;
+}
+
+enum reading shopify_read_resource(const struct event_source *source, const json_t *body, struct event *ret)
+{
+	event_clear(ret);
+	TEXT_COPY(ret->webhook_id, source->webhook_id);
+	return judge_ids(read_topic(source, body, ret), ret);
+}
+
 enum reading shopify_read(const struct event_source *source, struct bytes body, struct event *ret)
 {
 	enum reading reading;
@@ -341,10 +358,5 @@ enum reading shopify_read(const struct event_source *source, struct bytes body, 
 		return READ_UNREADABLE;
 	reading = read_topic(source, json, ret);
 	fields_done();
-	if (reading == READ_CHANGED && !event_key(&ret->changed.ids)[0])
-		return unreadable(ret, "the body names no cart: none of the fields token, cart_token, id is given");
-	if (reading == READ_CHECKOUT && !event_key(&ret->checkout.ids)[0])
-		return unreadable(
-			ret, "the body names no order: none of the fields id, checkout_token, cart_token is given");
-	return reading;
+	return judge_ids(reading, ret);
 }

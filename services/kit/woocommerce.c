@@ -80,6 +80,16 @@ static enum reading read_order(const struct event_source *source, const json_t *
 	return READ_CHECKOUT;
 }
 
+enum reading woocommerce_read_order(const struct event_source *source, const json_t *order, struct event *ret)
+{
+	event_clear(ret);
+	TEXT_COPY(ret->webhook_id, source->webhook_id);
+	enum reading reading = read_order(source, order, ret);
+	if (reading == READ_CHECKOUT && !ret->checkout.ids.order_id[0])
+		return unreadable(ret, "the body names no order: the field id is not given");
+	return reading;
+}
+
 enum reading woocommerce_read(const struct event_source *source, struct bytes body, struct event *ret)
 {
 	enum reading reading;
@@ -92,9 +102,7 @@ enum reading woocommerce_read(const struct event_source *source, struct bytes bo
 	json = fields_parse(body, ret->why);
 	if (!json)
 		return READ_UNREADABLE;
-	reading = read_order(source, json, ret);
+	reading = woocommerce_read_order(source, json, ret);
 	fields_done();
-	if (reading == READ_CHECKOUT && !ret->checkout.ids.order_id[0])
-		return unreadable(ret, "the body names no order: the field id is not given");
 	return reading;
 }

@@ -16,6 +16,8 @@ struct letter {
 	bool to_owner;
 	struct list hook; /* letter.c's: those under way */
 	bool claimed;
+	bool was_asked, was_silent; /* the storefront, before it */
+	char note[240];             /* of that, for the record; "" */
 };
 
 /* -EINVAL: ret_why says what in the cart or the shop's texts cannot be mailed. */

@@ -3,6 +3,7 @@
 #include "bus/base/cleanup.h"
 #include "bus/base/file.h"
 #include "bus/base/log.h"
+#include "services/kit/http.h"
 #include "services/kit/mail.h"
 #include "services/kit/settings.h"
 #include "services/sender/sender.h"
@@ -19,7 +20,7 @@ static uint32_t mails_most(const struct config *config, const char *key)
 
 static struct effect_driver *const *drivers(const struct config *config, const struct clock *clock)
 {
-	static struct effect_driver *all[2];
+	static struct effect_driver *all[3];
 	_cleanup_(buffer_free) struct buffer key = { 0 };
 	char path[256];
 	settings_secret_path(config, "link.key", path);
@@ -33,7 +34,9 @@ static struct effect_driver *const *drivers(const struct config *config, const s
 		.most_a_minute = mails_most(config, "per-minute"),
 		.most_a_day = mails_most(config, "per-day"),
 		.clock_rate = clock->rate });
+	const struct http_settings http = http_settings_of_storefronts(config, clock);
 	all[0] = mail_driver_new(config, clock);
+	all[1] = http_driver_new("storefront", &http);
 	return all;
 }
 

@@ -48,8 +48,9 @@ static void say_outcome(struct turn *turn, const struct topic *topic, const char
 	snprintf(key, sizeof(key), "%s/%u", said.cart_id, (unsigned)said.step);
 	turn_say(turn, topic,
 		&(struct say){ .shop = turn_message(turn)->shop, .key = key, .version = outcome->attempt }, &said);
-	snprintf(grounds, sizeof(grounds), "reminder %u, attempt %u%s%s%s", (unsigned)said.step, (unsigned)said.attempt,
-		outcome->to_owner ? ", to the owner" : "", said.reason[0] ? ": " : "", said.reason);
+	snprintf(grounds, sizeof(grounds), "reminder %u, attempt %u%s%s%s%s", (unsigned)said.step,
+		(unsigned)said.attempt, outcome->to_owner ? ", to the owner" : "", said.reason[0] ? ": " : "",
+		said.reason, outcome->note ? outcome->note : "");
 	say_audit(turn, due, &(struct note){ .action = action, .grounds = grounds });
 }
 

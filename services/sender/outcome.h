@@ -13,6 +13,7 @@ struct outcome {
 	uint32_t attempt;
 	bool to_owner;
 	const char *message_id, *transport; /* NULL: there was no mail */
+	const char *note;                   /* of what was asked before; NULL: nothing */
 	const char *reason;                 /* of anything but sent */
 };
 

@@ -4,12 +4,13 @@
  * Hears:     reminder.due
  * Remembers: send.claim, reminder.sent, reminder.released, reminder.refused, reminder.ambiguous, reminder.skipped, cart.state,
  *            cart.changed, cart.checkout, optout.request, mail.feedback, admin.action, shop.status, privacy.request, suppression,
- *            gateway.away, document
- * Says:      send.claim, reminder.sent, reminder.released, reminder.refused, reminder.ambiguous, reminder.skipped, timer.set, audit
+ *            gateway.away, document, alarm
+ * Says:      send.claim, reminder.sent, reminder.released, reminder.refused, reminder.ambiguous, reminder.skipped, cart.checkout,
+ *            timer.set, audit, alarm
  * Promises:  a (cart, step) is mailed once: the last byte leaves only behind a fresh claim, with no stop, no outcome and no pause
  *            known; what may have gone is never tried again.
  * Fails by:  later, with backoff, on what may pass (no connection, a 4xx); a claim whose owner fell silent becomes ambiguous.
- * Read next: may_send.c (whether), letter.c (what), outcome.c (how it is said)
+ * Read next: may_send.c (whether), asking.c (what the storefront knows), letter.c (what), outcome.c (how it is said)
  */
 #include "services/sender/sender.h"
 #include "bus/base/clock.h"
@@ -20,6 +21,7 @@
 #include "services/kit/sends.h"
 #include "services/kit/stops.h"
 #include "services/sender/absence.h"
+#include "services/sender/asking.h"
 #include "services/sender/letter.h"
 #include "services/sender/may_send.h"
 #include "services/sender/outcome.h"
@@ -37,6 +39,7 @@
 #define LOOK_AGAIN_US (2 * US_PER_S)
 
 #define MAIL_DEADLINE_US (12 * US_PER_MINUTE) /* above the transport's own, so that it can say what happened */
+#define ASK_DEADLINE_US US_PER_MINUTE         /* above any that a shop.conf gives */
 #define PAUSED_US US_PER_MINUTE
 #define NO_SHOP_US (10 * US_PER_S)
 
@@ -85,9 +88,10 @@ static enum verdict skip(struct turn *turn, const ReminderDue *due, const struct
 	return DONE;
 }
 
-static const struct effect_kind mail_effect;
+static const struct effect_kind mail_effect, ask_effect;
 
-static enum verdict send(const struct state *state, const ReminderDue *due, struct finding *finding, struct turn *turn)
+static enum verdict send(const struct state *state, const ReminderDue *due, struct finding *finding,
+	const struct asked *asked, struct turn *turn)
 {
 	struct letter *letter;
 	char why[160];
@@ -97,6 +101,9 @@ static enum verdict send(const struct state *state, const ReminderDue *due, stru
 		finding->reason = why;
 		return skip(turn, due, finding);
 	}
+	letter->was_asked = !asked->nobody;
+	letter->was_silent = letter->was_asked && asked->word == STOREFRONT_SILENT;
+	asking_note(asked, letter->note);
 	return turn_effect(turn, &mail_effect, (void **)&letter);
 }
 
@@ -127,13 +134,73 @@ static enum verdict settle(const ReminderDue *due, const struct finding *finding
 	return DONE;
 }
 
+/* ---- what the storefront knows ---- */
+
+static enum verdict ask(
+	const struct state *state, const ReminderDue *due, struct finding *finding, int round, struct turn *turn)
+{
+	struct asking *asking;
+	struct asked asked = { .nobody = true };
+	if (!asking_new(finding->shop, &due->cart, round, &asking))
+		return send(state, due, finding, &asked, turn);
+	if (asking)
+		return turn_effect(turn, &ask_effect, (void **)&asking);
+	asked = (struct asked){ .word = STOREFRONT_SILENT, .why = "no question can be made of this cart" };
+	return send(state, due, finding, &asked, turn);
+}
+
+static enum verdict stop_bought(
+	const struct state *state, const ReminderDue *due, const struct asked *asked, struct turn *turn)
+{
+	char reason[160];
+	snprintf(reason, sizeof(reason), "bought: the storefront knows order %s", asked->order.ids.order_id);
+	asking_say_order(turn, &asked->order);
+	asking_say_alarm(state, turn, false, "");
+	return skip(turn, due,
+		&(struct finding){ .move = MOVE_SKIP,
+			.word = "stopped",
+			.reason = reason,
+			.send = sends_of(state, turn_message(turn)->shop, &due->cart, (int)due->step) });
+}
+
+/* Time has gone by: everything is looked at once more. */
+static enum verdict ask_decide(const struct state *state, const void *message, const void *request, const void *result,
+	enum claim_answer claimed, struct turn *turn)
+{
+	const ReminderDue *due = message;
+	const struct asking *asking = request;
+	struct asked asked;
+	(void)claimed;
+	struct finding finding = may_send(state, turn_message(turn)->shop, due, turn_now_us(turn));
+	asking_hear(finding.shop, &due->cart, asking->round, result, &asked);
+	if (finding.move != MOVE_SEND)
+		return settle(due, &finding, turn);
+	if (!asked.nobody && asked.word == STOREFRONT_ORDER)
+		return stop_bought(state, due, &asked, turn);
+	if (!asked.nobody && asked.word == STOREFRONT_ASK_ON)
+		return ask(state, due, &finding, asking->round + 1, turn);
+	return send(state, due, &finding, &asked, turn);
+}
+
+static void ask_request_free(void *request)
+{
+	asking_free(request);
+}
+
+static const struct effect_kind ask_effect = {
+	.name = "storefront",
+	.request_free = ask_request_free,
+	.deadline_us = ASK_DEADLINE_US,
+	.decide = ask_decide,
+};
+
 static enum verdict hear_due(const struct state *state, const ReminderDue *due, struct turn *turn)
 {
 	if (due->step < 1 || due->step > 2 || !due->cart.ids.cart_id[0])
 		return turn_never(turn, "a reminder needs a cart id and step 1 or 2");
 	struct finding finding = may_send(state, turn_message(turn)->shop, due, turn_now_us(turn));
 	if (finding.move == MOVE_SEND)
-		return send(state, due, &finding, turn);
+		return ask(state, due, &finding, 0, turn);
 	return settle(due, &finding, turn);
 }
 
@@ -217,7 +284,10 @@ static enum verdict mail_decide(const struct state *state, const void *message, 
 		.to_owner = letter->to_owner,
 		.message_id = letter->mail.message_id,
 		.transport = result ? result->transport : NULL,
+		.note = letter->note,
 		.reason = end == MAIL_SENT ? NULL : reason };
+	if (letter->was_asked)
+		asking_say_alarm(state, turn, letter->was_silent, letter->note + 2);
 	return decide_end(state, end, &outcome, turn);
 }
 
@@ -253,8 +323,9 @@ const struct service sender = {
 	.hears = { HEARS(reminder_due, hear_due) },
 	.remembers = { SENDS_REMEMBERED_BY(remember_claim, remember_released), STOPS_REMEMBERED,
 		REMEMBERS(cart_state, merges_remember), REMEMBERS(gateway_away, absence_remember),
-		REMEMBERS(document, docs_remember) },
+		REMEMBERS(document, docs_remember), REMEMBERS(alarm, asking_remember_alarm) },
 	.says = { SAYS(send_claim), SAYS(reminder_sent), SAYS(reminder_released), SAYS(reminder_refused),
-		SAYS(reminder_ambiguous), SAYS(reminder_skipped), SAYS(timer_set), SAYS(audit) },
-	.effects = { &mail_effect },
+		SAYS(reminder_ambiguous), SAYS(reminder_skipped), SAYS(cart_checkout), SAYS(timer_set), SAYS(audit),
+		SAYS(alarm) },
+	.effects = { &ask_effect, &mail_effect },
 };

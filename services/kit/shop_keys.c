@@ -1,0 +1,57 @@
+/* shop_keys.c: every key of shop.conf; what their values mean is read in shop.c, shop_policy.c and shop_storefront.c */
+#include "services/kit/shop.h"
+#include <stddef.h>
+
+const struct config_key shop_keys[] = {
+	{ "shop", "time-zone", NULL, "the shop's zone, as Europe/Berlin; required", false },
+	{ "shop", "currency", NULL, "the shop's currency, as EUR; required", false },
+	{ "shop", "locale", NULL, "language and country of mails to shoppers whose own is unknown, as de-DE; required",
+		false },
+	{ "shop", "title", NULL, "how mails name the shop; required", false },
+	{ "shop", "url", NULL, "the storefront; required", false },
+	{ "mail", "from", NULL, "sender of the mails, as Flowers <shop@example.com>; required", false },
+	{ "mail", "reply-to", NULL, "where answers go; the sender if not given", false },
+	{ "mail", "bounce", NULL,
+		"envelope sender, gets the bounces; a * in it becomes a signed tag of each mail; the sender's address "
+		"if not given",
+		false },
+	{ "mail", "sns-topic", NULL, "ARN of an SNS topic of SES whose bounces and complaints count; may be repeated",
+		true },
+	{ "mail", "postal-address", NULL, "stands at the foot of each mail, as the law of many countries asks", false },
+	{ "mail", "logo", NULL, "https address of a picture that stands in mails in place of the title", false },
+	{ "mail", "logo-width", "160", "how wide it is shown, in pixels: 32 to 544", false },
+	{ "mail", "owner", NULL, "address of the owner: mode \"mail me\", summaries", false },
+	{ "mail", "never", NULL, "an address or @domain that is never mailed; may be repeated", true },
+	{ "mail", "consent", "all",
+		"all: mail whoever left a cart; customers: only who bought before or agreed to marketing; marketing: "
+		"only who "
+		"agreed to it. Who said no is never mailed",
+		false },
+	{ "mail", "count-clicks", "yes",
+		"yes: links back to the basket lead by way of the gateway, which counts them, if its public-url is "
+		"https; no: straight to the storefront",
+		false },
+	{ "report", "weekly", "no", "yes: a digest each Monday beside the monthly summary", false },
+	{ "report", "to", NULL, "who gets the summaries beside [mail] owner; may be repeated", true },
+	{ "report", "clicked-within", "7d", "an order so long after a click counts as clicked then bought", false },
+	{ "report", "mailed-within", "3d", "an order so long after a mail counts as mailed then bought", false },
+	{ "payment", "bought", NULL, "payment status of an order that is bought; may be repeated", true },
+	{ "payment", "not-yet", NULL, "of one that is not paid: the cart is chased on, its wait starts again; repeated",
+		true },
+	{ "payment", "ignore", NULL, "of one that means nothing; may be repeated", true },
+	{ "exclude", "test-orders", "yes", "yes: test carts are not chased in a live shop; no: like any other", false },
+	{ "exclude", "tag", NULL, "carts with this tag (of customer, cart or checkout) are not chased; repeated",
+		true },
+	{ "exclude", "product", NULL,
+		"nor carts with this in them: sku:, id:, vendor: or title: and a pattern with * and ?; may be repeated",
+		true },
+	{ "exclude", "staff", NULL, "an address or @domain of the shop's own people; may be repeated", true },
+	{ "send", "per-minute", "0", "so many mails a minute at most; more wait a little; 0: no limit", false },
+	{ "send", "per-day", "0", "so many on one of the shop's days; more wait for the next; 0: no limit", false },
+	{ "storefront", "platform", NULL, "shopify, woocommerce or bigcommerce: whose API may be asked", false },
+	{ "storefront", "api", NULL, "its API's URL, as https://name.myshopify.com; the secret is the file api",
+		false },
+	{ "storefront", "api-version", "2026-07", "of Shopify's API", false },
+	{ "storefront", "api-deadline", "5s", "for its answer before a mail: 1s to 30s", false },
+	{ NULL, NULL, NULL, NULL, false },
+};

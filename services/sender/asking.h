@@ -1,0 +1,39 @@
+/*
+ * asking.h: before a reminder is mailed, the storefront is asked whether there is an order that nobody told us of
+ */
+#ifndef SENDER_ASKING_H
+#define SENDER_ASKING_H
+
+#include "bus/actor/turn.h"
+#include "proto/topics.h"
+#include "services/kit/http.h"
+#include "services/kit/storefront.h"
+
+struct asking {
+	struct http_request http; /* first: the driver takes the request for it */
+	int round;
+};
+
+/* false: this shop's storefront is not to be asked. ret NULL and true: it is, and no question can be made of this cart. */
+bool asking_new(const struct shop *shop, const CartState *cart, int round, struct asking **ret);
+void asking_free(struct asking *asking);
+
+struct asked {
+	enum storefront_word word;
+	bool nobody; /* no storefront is configured: word means nothing */
+	CartCheckout order;
+	char why[200]; /* of SILENT */
+};
+void asking_hear(
+	const struct shop *shop, const CartState *cart, int round, const struct http_answer *answer, struct asked *ret);
+
+/* The order, as a webhook would have said it: who hears of purchases hears of this one. */
+void asking_say_order(struct turn *turn, const CartCheckout *order);
+/* What the mail's record says of it; "" when nobody was asked. */
+void asking_note(const struct asked *asked, char ret[240]);
+
+/* An alarm while the storefront is silent: raised once, cleared by the first answer. */
+void asking_remember_alarm(struct state *state, const struct said *said, const Alarm *alarm);
+void asking_say_alarm(const struct state *state, struct turn *turn, bool is_silent, const char *why);
+
+#endif

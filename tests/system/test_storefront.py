@@ -1,0 +1,149 @@
+"""What is asked of a storefront's API, by the real processes over real TLS.
+
+The servers check the shape of what they are asked, and are made for the test: none of them is Shopify or WooCommerce.
+"""
+
+import datetime
+import json
+import time
+import urllib.parse
+
+import pytest
+
+from cartbus_system import System, wait_until
+from http_peer import Certificates, Peer, reply
+from mail_peer import Keep
+from mail_peer import Peer as MailPeer
+
+RATE = 3600  # an hour of the shop is a second of ours
+RULES = "Small carts (under 40 EUR): remind after 1 hour, then after 9. Medium carts: 1 hour, then 9. " \
+        "Big carts (over 150 EUR): 1 hour, then 9.\n"
+
+
+def iso(seconds):
+    return datetime.datetime.fromtimestamp(seconds, datetime.timezone.utc).strftime("%Y-%m-%dT%H:%M:%SZ")
+
+
+class Shopify:
+    """Answers the questions that cartbus asks Shopify's API, after checking how they are asked."""
+
+    def __init__(self, context):
+        self.orders, self.answer, self.wrong = {}, self.usual, []
+        self.peer = Peer(lambda request: self.answer(request), context)
+
+    def usual(self, request):
+        try:
+            assert request.headers["X-Shopify-Access-Token"] == "shpat_secret"
+            assert request.headers["Content-Type"] == "application/json"
+            assert (request.method, request.path) == ("POST", "/admin/api/2026-07/graphql.json")
+            asked = request.json()
+            for name, search in asked["variables"].items():
+                assert f"{name}: orders(" in asked["query"] and f"${name}: String!" in asked["query"]
+                assert search.split(":")[0] in ("checkout_token", "cart_token", "email")
+        except AssertionError as error:
+            self.wrong.append(error)
+            reply(request, 400)
+            return
+        reply(request, body={"data": {name: {"nodes": self.found(search)} for name, search in asked["variables"].items()}})
+
+    def found(self, search):
+        return [order for word, order in self.orders.items() if f"{word}" in search]
+
+
+def order(number, address, at_s):
+    return {"legacyResourceId": str(number), "createdAt": iso(at_s), "cancelledAt": None, "test": False, "email": address,
+            "displayFinancialStatus": "PAID",
+            "totalPriceSet": {"presentmentMoney": {"amount": "89.70", "currencyCode": "EUR"}}}
+
+
+@pytest.fixture(scope="module")
+def certificates(tmp_path_factory):
+    return Certificates(tmp_path_factory.mktemp("ca"))
+
+
+@pytest.fixture
+def keep():
+    return Keep()
+
+
+@pytest.fixture
+def shopify(certificates):
+    server = Shopify(certificates.context())
+    yield server
+    server.peer.close()
+
+
+@pytest.fixture
+def system(keep, shopify, certificates):
+    peer = MailPeer(keep)
+    now_us = int(time.time() * 1e6)
+    settings = {"clock": {"rate": RATE, "origin-real-us": now_us, "origin-wall-us": now_us},
+                "mail": {"transport": "smtp", "smtp-host": "127.0.0.1", "smtp-port": peer.port, "smtp-tls": "none"},
+                "storefront": {"private": "yes", "ca": certificates.ca}}
+    with System(settings) as running:
+        running.demo = running.add_shop("demo", rules=RULES, extra=f"[storefront]\nplatform = shopify\n"
+                                        f"api = {shopify.peer.url}\napi-deadline = 2s\n")
+        running.other = running.add_shop("other", rules=RULES)
+        running.write_secret("demo/api", "shpat_secret")
+        running.start()
+        for shop in ("demo", "other"):
+            running.cartbus("shop", "mode", shop, "live")
+        yield running
+    peer.close()
+
+
+def leave_cart(system, shop, cart_id, address):
+    body = {"event": "changed", "cart": cart_id, "email": address, "at": iso(system.now_s()), "currency": "EUR", "total": "89.70",
+            "recovery_url": f"https://demo.example/r/{cart_id}", "items": [{"title": "Vase", "quantity": 3, "price": "29.90"}]}
+    answer = system.post(shop.cart(body))
+    assert answer.status == 200, answer.text
+
+
+def mailed(keep):
+    return [mail.rcpt_tos[0] for mail in keep.mails]
+
+
+def grounds(system, action, address):
+    digest = system.demo.address_hash(address)
+    return [entry["message"].grounds for entry in system.log(topic="audit")
+            if entry["message"].action == action and entry["message"].address_hash == digest]
+
+
+def test_an_order_of_which_no_webhook_told_ends_the_chase(system, shopify, keep):
+    bought = order(4711, "anna@mail.example", system.now_s() + 600)
+    shopify.orders["anna@mail.example"] = bought
+    leave_cart(system, system.demo, "c-1", "anna@mail.example")
+    leave_cart(system, system.demo, "c-2", "bert@mail.example")
+    wait_until(lambda: mailed(keep) == ["bert@mail.example"], "the mail of who did not buy", within_s=30)
+    (note,) = wait_until(lambda: grounds(system, "skipped", "anna@mail.example"), "the end of the other chase")
+    assert "the storefront knows order 4711" in note
+    assert "the storefront knows no order of it" in wait_until(lambda: grounds(system, "mailed", "bert@mail.example"), "its record")[0]
+    wait_until(lambda: [row for row in system.log(topic="cart.state") if row["message"].order_id == "4711"], "intake's word")
+    assert not shopify.wrong and "shpat_secret" not in "".join(process.tail(100000) for process in system.processes.values())
+    before = wait_until(lambda: grounds(system, "bought", "anna@mail.example"), "the record of the purchase")
+    late = system.post(system.demo.shopify("orders/create", {"id": 4711, "email": "anna@mail.example", "total_price": "89.70",
+                                                             "currency": "EUR", "created_at": bought["createdAt"]}))
+    assert late.status == 200
+    wait_until(lambda: len(system.log(topic="cart.checkout")) == 2, "the order's own webhook")
+    leave_cart(system, system.other, "c-9", "carl@mail.example")  # behind it in intake's queue
+    wait_until(lambda: system.log(topic="cart.state", shop="other"), "what came after it")
+    assert grounds(system, "bought", "anna@mail.example") == before
+    assert "anna@mail.example" not in mailed(keep)
+
+
+def test_a_storefront_that_never_answers_holds_up_nobody_and_is_left_alone(system, shopify, keep):
+    shopify.answer = lambda request: request.handler.rfile.read()  # until the other side has had enough
+    for i in range(6):
+        leave_cart(system, system.demo, f"s-{i}", f"s{i}@mail.example")
+    leave_cart(system, system.other, "c-1", "quick@mail.example")
+    wait_until(lambda: "quick@mail.example" in mailed(keep), "the mail of the other shop", within_s=30)
+    wait_until(lambda: {f"s{i}@mail.example" for i in range(6)} <= set(mailed(keep)), "what the log decided", within_s=30)
+    assert "the storefront gave no answer, the log decided" in wait_until(
+        lambda: grounds(system, "mailed", "s0@mail.example"), "its record")[0]
+    (alarm,) = [entry["message"] for entry in system.log(topic="alarm") if entry["message"].kind == "storefront"]
+    assert alarm.raised
+    asked = len(shopify.peer.requests)
+    leave_cart(system, system.demo, "s-9", "s9@mail.example")
+    wait_until(lambda: "s9@mail.example" in mailed(keep), "the mail without a question", within_s=30)
+    assert len(shopify.peer.requests) == asked
+    assert "failed 6 times in a row" in wait_until(lambda: grounds(system, "mailed", "s9@mail.example"), "its record")[0]
