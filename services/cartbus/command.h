@@ -74,5 +74,6 @@ command_fn command_verify;
 command_fn command_rules_try;
 command_fn command_rules_check, command_config_check, command_webhook_send;
 command_fn command_voice_check, command_voice_show, command_preview, command_send_test;
+command_fn command_text_log, command_text_show, command_text_diff, command_text_rollback;
 
 #endif
