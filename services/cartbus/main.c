@@ -33,6 +33,7 @@ static const struct subcommand {
 	{ "rules check", "FILE", "what do these rules mean, or where are they wrong?", command_rules_check },
 	{ "rules try", "[SHOP] FILE", "what would these rules have done to the carts of the last days?",
 		command_rules_try },
+	{ "rules apply", "SHOP --pending", "move the timers that wait by older rules", command_rules_apply },
 	{ "rules log", "SHOP", "every version of the rules that was in use", command_text_log },
 	{ "rules show", "SHOP [VERSION]", "a version of the rules", command_text_show },
 	{ "rules diff", "SHOP [VERSION [VERSION]]", "what differs between two versions", command_text_diff },

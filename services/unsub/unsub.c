@@ -123,6 +123,7 @@ static enum verdict hear_action(const struct state *state, const AdminAction *ac
 	case ADMIN_SUPPRESS_CART:
 	case ADMIN_WRITE_OFF:
 	case ADMIN_OVERRIDE_WAIT:
+	case ADMIN_RETIME:
 		return DONE; /* about one cart: intake's */
 	}
 	return turn_never(turn, "an action that unsub does not know");

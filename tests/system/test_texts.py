@@ -64,14 +64,14 @@ def test_a_rollback_is_a_new_version_that_no_file_takes_back(system):
 
 def test_what_would_not_be_accepted_now_is_not_written(system):
     conf = folder(system) / "shop.conf"
-    euro = conf.read_text()
-    conf.write_text(euro.replace("currency = EUR", "currency = USD"))
+    krona = conf.read_text().replace("currency = EUR", "currency = SEK")
+    conf.write_text(krona)
     wait_until(lambda: len(versions(system, "shop")) == 2, "the other currency")
-    (folder(system) / "rules.txt").write_text(RULES.replace("EUR", "$").format(small=7))
-    wait_until(lambda: len(versions(system)) == 5, "rules in it")
-    assert system.cartbus("conf", "rollback", "demo", "--dry-run").returncode == 0  # a $ is a US dollar to a shop in EUR, too
-    assert conf.read_text() == euro.replace("currency = EUR", "currency = USD")
-    assert len(versions(system, "shop")) == 2
+    (folder(system) / "rules.txt").write_text(RULES.replace("EUR", "kr").format(small=7))  # means nothing to a shop in EUR
+    wait_until(lambda: "kr" in versions(system)[-1].text, "rules in it")
+    done = system.cartbus("conf", "rollback", "demo", check=False)
+    assert done.returncode == 1 and "the rules in use would not be accepted" in done.stderr and "line 1, column" in done.stderr
+    assert conf.read_text() == krona and len(versions(system, "shop")) == 2
 
 
 def test_without_a_mirror_it_says_what_is_left_to_be_done(system):
