@@ -140,6 +140,7 @@ static void remember_suppression(struct state *state, const struct said *said, c
 const struct service unsub = {
 	.name = "unsub",
 	.exclusive = true,
+	.layout = 1,
 	.hears = {
 		HEARS(optout_request, hear_optout),
 		HEARS(mail_feedback, hear_feedback),
