@@ -1,4 +1,4 @@
-"""What the SMTP transport promises, shown against real servers: aiosmtpd, which misbehaves as told, and OpenSMTPD."""
+"""What the SMTP transport promises, shown against real servers: aiosmtpd, which misbehaves as told, OpenSMTPD and Postfix."""
 
 import asyncio
 import threading
@@ -7,6 +7,7 @@ import pytest
 
 import mail_peer
 from mail_peer import Keep, Peer, Probe, Scripted, certificates, login
+from postfix_server import PostfixServer
 from smtp_server import SmtpServer, wait_until
 
 TO = "anna@mail.example"
@@ -39,14 +40,14 @@ def start(tmp_path):
             thing.close()
 
 
-@pytest.fixture(params=["aiosmtpd", "opensmtpd"])
+@pytest.fixture(params=["aiosmtpd", "opensmtpd", "postfix"])
 def server(request, start):
-    """Either server, as (port, how many mails it has delivered)."""
+    """Any of the servers, as (port, how many mails it has delivered)."""
     if request.param == "aiosmtpd":
         keep = Keep()
         yield start.peer(keep).port, lambda: len(keep.mails)
         return
-    smtpd = SmtpServer()
+    smtpd = SmtpServer() if request.param == "opensmtpd" else PostfixServer()
     yield smtpd.port, lambda: len(smtpd.mails())
     smtpd.close()
 
@@ -361,3 +362,30 @@ def test_a_wrong_password_spends_no_mail(start, tmp_path):
 def test_a_password_is_never_sent_in_the_clear_to_another_machine(start):
     probe = start.probe(25, smtp_host="mail.example", smtp_user="shop", smtp_password="secret")
     assert probe.process.wait(mail_peer.PATIENCE_S) == 1
+
+
+def test_postfix_over_tls_takes_puts_off_and_refuses(start, tmp_path):
+    ca, _ = certificates(tmp_path)
+    (tmp_path / "server.key").chmod(0o600)
+    postfix = PostfixServer(tmp_path / "server.pem", tmp_path / "server.key")
+    try:
+        ends = {}
+        probe = start.probe(postfix.port, smtp_tls="starttls", smtp_ca=ca)
+        for name, to in (("taken", TO), ("full", "full@mail.example"), ("closed", "closed@mail.example"), ("late", "late@mail.example")):
+            probe.say(f"mail {name} claim {to}")
+            heard = probe.hear()
+            if heard == f"claim {name}":
+                probe.say(f"go {name}")
+                heard = probe.hear()
+            ends[name] = heard.split(" ", 2)[2]
+        assert ends["taken"].startswith("sent 250 2.0.0")
+        assert ends["full"].startswith("later 452 4.2.2 (address)")
+        assert ends["closed"].startswith("refused 550 5.2.1")
+        assert ends["late"].startswith("later 451 4.3.0")
+        wait_until(lambda: postfix.count() == 1, "the delivery")
+        assert not any("@" in words for words in ends.values())
+        plain = start.probe(postfix.port)  # it wants TLS: about us, and no mail is spent
+        plain.say(f"mail a claim {TO}")
+        assert plain.hear().startswith("done a not_sent")
+    finally:
+        postfix.close()
