@@ -17,9 +17,12 @@
 	"font-weight:600;text-decoration:none"
 #define STYLE_SMALL "font-size:13px;line-height:1.5;color:#767676"
 /* Beyond what stands at the elements: mailboxes that drop it still show a readable mail. */
-#define STYLE_SHEET ":root{color-scheme:light dark}@media (prefers-color-scheme:dark){.quiet{color:#a6a6a6 !important}}"
+#define STYLE_SHEET                                                                                                    \
+	":root{color-scheme:light dark}@media (prefers-color-scheme:dark){.quiet{color:#a6a6a6 !important}"            \
+	".rule{border-color:#4c4c4c !important}}"
 #define STYLE_HIDDEN "display:none;font-size:1px;line-height:1px;max-height:0;max-width:0;opacity:0;overflow:hidden"
-#define STYLE_LOGO "display:block;border:0;max-width:100%%;height:auto;border-radius:4px;background-color:#ffffff"
+#define STYLE_LOGO                                                                                                     \
+	"display:block;border:0;max-width:100%%;height:auto;border-radius:4px;background-color:#ffffff;color:#202020"
 #define STYLE_RULE "border-top:1px solid #b4b4b4"
 
 /* Paragraphs as they grow: text comes in pieces, and only at its end does one know what a paragraph was. */
@@ -130,18 +133,21 @@ static void add_item(const struct html *html, const Item *item, bool pictures)
 	mail_item_count(html->words, item, count);
 	buffer_add_text(out, "<tr>");
 	if (pictures) {
-		buffer_add_text(out, "<td width=\"64\" valign=\"top\" style=\"padding:12px 0;" STYLE_RULE "\">");
+		buffer_add_text(
+			out, "<td class=\"rule\" width=\"64\" valign=\"top\" style=\"padding:12px 0;" STYLE_RULE "\">");
 		add_picture(out, item->picture);
 		buffer_add_text(out, "</td>");
 	}
-	buffer_printf(out, "<td valign=\"top\" style=\"padding:12px %s;word-break:break-word;" STYLE_RULE "\">",
+	buffer_printf(out,
+		"<td class=\"rule\" valign=\"top\" style=\"padding:12px %s;word-break:break-word;" STYLE_RULE "\">",
 		pictures      ? "12px"
 			: rtl ? "0 12px 12px"
 			      : "12px 12px 0");
 	add_title(out, item);
 	buffer_printf(out, "<br><span class=\"quiet\" style=\"color:#767676\">× %s</span></td>", count);
 	buffer_printf(out,
-		"<td valign=\"top\" style=\"padding:12px 0;text-align:%s;white-space:nowrap;" STYLE_RULE "\"><bdi>",
+		"<td class=\"rule\" valign=\"top\" style=\"padding:12px 0;text-align:%s;white-space:nowrap;" STYLE_RULE
+		"\"><bdi>",
 		rtl ? "left" : "right");
 	html_escape(price, out);
 	buffer_add_text(out, "</bdi></td></tr>\n");
@@ -155,13 +161,14 @@ static void add_items(struct html *html)
 	for (pb_size_t i = 0; i < cart->items_count; i++)
 		pictures |= mail_url_safe(cart->items[i].picture);
 	buffer_add_text(html->out,
-		"<table role=\"presentation\" width=\"100%\" cellpadding=\"0\" cellspacing=\"0\" "
+		"<table class=\"rule\" role=\"presentation\" width=\"100%\" cellpadding=\"0\" cellspacing=\"0\" "
 		"style=\"margin:16px 0;border-bottom:1px solid #b4b4b4;" STYLE_TEXT "\">\n");
 	for (pb_size_t i = 0; i < cart->items_count; i++)
 		add_item(html, &cart->items[i], pictures);
 	if (cart->items_left_out)
 		buffer_printf(html->out,
-			"<tr><td colspan=\"3\" style=\"padding:12px 0;" STYLE_RULE "\">… +%u</td></tr>\n",
+			"<tr><td class=\"rule\" colspan=\"3\" style=\"padding:12px 0;" STYLE_RULE
+			"\">… +%u</td></tr>\n",
 			cart->items_left_out);
 	buffer_add_text(html->out, "</table>\n");
 }
@@ -306,7 +313,7 @@ void mail_render_html(const struct mail_words *words, const char *subject, struc
 	add_note(&html);
 	walk(&html, words->voice->opening);
 	walk(&html, words->voice->body);
-	buffer_add_text(ret, "<div style=\"margin-top:32px;padding-top:8px;" STYLE_RULE "\">\n");
+	buffer_add_text(ret, "<div class=\"rule\" style=\"margin-top:32px;padding-top:8px;" STYLE_RULE "\">\n");
 	html.small = true;
 	walk(&html, words->footer);
 	if (!template_uses(words->footer, VALUE_POSTAL_ADDRESS)) {
