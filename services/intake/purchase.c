@@ -52,15 +52,14 @@ bool cart_bought(CartState *row, const CartCheckout *checkout, bool by_id)
 	return !cart_same(&before, row);
 }
 
-const char *cart_time(int64_t us, char ret[32])
+static void print_time(int64_t us, char *to, size_t room)
 {
 	time_t seconds = (time_t)(us / US_PER_S);
 	struct tm utc;
 
 	gmtime_r(&seconds, &utc);
-	if (strftime(ret, 32, "%Y-%m-%d %H:%M UTC", &utc) == 0)
-		*ret = '\0';
-	return ret;
+	if (strftime(to, room, "%Y-%m-%d %H:%M UTC", &utc) == 0)
+		*to = '\0';
 }
 
 static const char *status_name(const CartState *row)
@@ -95,7 +94,7 @@ const char *cart_line(const CartState *row, char ret[CART_LINE_MAX])
 		money_plain(row->total_minor, row->currency, total, 32);
 		snprintf(total + strlen(total), sizeof(total) - strlen(total), " %s", row->currency);
 	}
-	cart_time(row->abandoned_us, abandoned);
+	print_time(row->abandoned_us, abandoned, sizeof(abandoned));
 	snprintf(ret, CART_LINE_MAX, "%s, %u item%s, %s, abandoned %s, revision %llu", status_name(row),
 		(unsigned)(row->items_count + row->items_left_out),
 		row->items_count + row->items_left_out == 1 ? "" : "s", total, abandoned,

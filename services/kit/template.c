@@ -79,7 +79,7 @@ bool value_is_link(enum value value)
 __attribute__((format(printf, 3, 4))) static int refuse(
 	struct parser *parser, struct template_place place, const char *format, ...)
 {
-	char words[220];
+	char words[300];
 	va_list arguments;
 	va_start(arguments, format);
 	vsnprintf(words, sizeof(words), format, arguments);

@@ -20,7 +20,7 @@ struct voice;
 
 struct voice_error {
 	int line, column;
-	char text[240];
+	char text[360];
 };
 
 int voice_parse(const char *text, struct voice **ret, struct voice_error *ret_error);

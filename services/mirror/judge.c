@@ -43,7 +43,7 @@ static void digest_of(struct bytes text, char ret[65])
 static void bad(struct doc *doc, const char *what, const char *detail)
 {
 	doc->verdict = DOC_BAD;
-	snprintf(doc->wrong, sizeof(doc->wrong), "%.80s: %.239s%.70s", doc->source, what, detail);
+	snprintf(doc->wrong, sizeof(doc->wrong), "%.80s: %s%s", doc->source, what, detail);
 }
 
 /* Whatever it says: is there a text at all? */

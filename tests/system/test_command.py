@@ -11,7 +11,7 @@ from cartbus_system import BUILD, System, wait_until
 CARTBUS = BUILD / "bin" / "cartbus"
 ADD = ("--time-zone", "Europe/Berlin", "--currency", "EUR", "--locale", "de-DE", "--title", "Blumen Huber", "--url",
        "https://shop.example", "--from", "Blumen Huber <shop@shop.example>")
-SUBCOMMANDS = ("up", "config check", "shop add", "shop check", "shop list", "shop mode", "shop secret", "rules check", "preview",
+SUBCOMMANDS = ("up", "config check", "shop add", "shop check", "shop list", "shop mode", "shop secret", "rules check", "preview", "send-test", "voice check", "voice show",
                "webhook send", "status", "tap", "trace", "why", "queues", "timers", "dlq list", "dlq show", "dlq redrive",
                "dlq drop", "replay", "cart override", "cart suppress", "cart write-off", "gateway strike", "queues resume")
 
@@ -58,6 +58,8 @@ def test_the_help_names_every_subcommand():
                                    ("shop", "mode", "demo", "live", "--priority", "x"), ("tap", "--cart", "c"),
                                    ("webhook", "send", "demo", "--as", "fax"), ("dlq", "redrive", "intake"),
                                    ("dlq", "drop", "intake", "5"), ("preview", "demo", "c", "--step", "3"),
+                                   ("preview", "demo", "--locale", "german"), ("send-test", "demo"), ("send-test", "demo", "me@"),
+                                   ("voice", "check"), ("voice", "show"),
                                    ("cart", "override", "demo", "c", "6h", "1h"), ("cart", "override", "demo", "c", "1h", "x"),
                                    ("cart", "override", "demo", "c", "1d", "401d")])
 def test_arguments_that_make_no_sense_exit_with_2_and_change_nothing(files, words):
@@ -65,6 +67,55 @@ def test_arguments_that_make_no_sense_exit_with_2_and_change_nothing(files, word
     done = run(*words, *config)
     assert done.returncode == 2
     assert done.stderr.strip() != ""
+
+
+def test_a_sample_is_previewed_in_any_language_without_a_broker(files):
+    files.add_shop("demo")
+    for locale, words in (("en", "Back to your basket"), ("de-AT", "Zurück zum Warenkorb"), ("fr-CA", "Retrouver mon panier"),
+                          ("ja", "カートに戻る"), ("ar-EG", "العودة إلى السلة"), ("hi-IN", "अपने कार्ट पर लौटें")):
+        mail = files.cartbus("preview", "demo", "--locale", locale, "--step", "2", json_output=True)
+        assert words in mail["text"] and words in mail["html"] and f'<html lang="{locale[:2]}"' in mail["html"]
+    assert files.cartbus("preview", "demo", "--html").stdout.startswith("<!DOCTYPE html>")
+    assert "multipart/alternative" in files.cartbus("preview", "demo", "--eml").stdout
+
+
+def test_a_preview_speaks_as_the_files_do_that_lie_there(files):
+    files.add_shop("demo")
+    folder = files.folder / "shops" / "demo"
+    words = "First reminder\nSubject: {}\nBody:\n{{return link}}\nSecond reminder\nSubject: s\nBody:\n{{return link}}\n"
+    (folder / "voice.txt").write_text(words.format("eigene"))
+    (folder / "voice.fr.txt").write_text(words.format("les siens"))
+    draft = files.folder / "draft.txt"
+    draft.write_text(words.format("{item count: one \"x\", other \"# choses\"}"))
+
+    def subject(*more):
+        return files.cartbus("preview", "demo", *more, json_output=True)["subject"]
+
+    assert [subject("--locale", locale) for locale in ("fr-CA", "de", "ja")] == ["les siens", "eigene", "eigene"]
+    assert subject("--voice", str(draft)) == "3 choses"
+    (folder / "voice.fr.txt").write_text(words.format("{rien}"))
+    done = files.cartbus("preview", "demo", "--locale", "fr", check=False)
+    assert done.returncode == 1 and "voice.fr.txt: line 2, column 10: unknown {rien}" in done.stderr
+    assert files.cartbus("config", "check", check=False).returncode == 1
+
+
+def test_a_voice_is_checked_with_line_and_column_before_it_is_published(files):
+    voice = files.folder / "voice.fr.txt"
+    shown = run("voice", "show", "fr-CA")
+    voice.write_text(shown.stdout)
+    assert run("voice", "check", voice).returncode == 0
+    for text, where in ((shown.stdout.replace("{total}", "{totla}", 1), "line 8, column 9"), ("", "line 1, column 1"),
+                        (shown.stdout.replace("{end}", "", 1), "line 4, column 17"), ("a\0b", "NUL"), ("x" * 40000, "32 KB")):
+        voice.write_text(text)
+        done = run("voice", "check", voice)
+        assert done.returncode == 1 and where in done.stderr, done.stderr
+    voice.write_text(shown.stdout.replace("{total}", "{totla}", 1))
+    told = json.loads(run("voice", "check", voice, "--json").stdout)
+    assert (told["right"], told["line"], told["column"]) == (False, 8, 9) and "totla" in told["expected"]
+    wrong = files.folder / "voice.french.txt"
+    wrong.write_text(shown.stdout)
+    assert "is no language" in run("voice", "check", wrong).stderr
+    assert run("voice", "show", "sv").returncode == 1 and run("voice", "check", files.folder / "nosuch").returncode == 1
 
 
 @pytest.mark.parametrize("words", [("status",), ("queues",), ("timers",), ("trace", "demo", "c"), ("why", "demo", "c"),

@@ -43,11 +43,11 @@ def system(keep):
     peer.close()
 
 
-def leave_cart(system, cart_id="c-1", address=TO):
+def leave_cart(system, cart_id="c-1", address=TO, locale="de-DE"):
     body = {
         "event": "changed", "cart": cart_id, "email": address,
         "at": datetime.datetime.fromtimestamp(system.now_s(), datetime.timezone.utc).strftime("%Y-%m-%dT%H:%M:%SZ"),
-        "first_name": "Anna", "currency": "EUR", "total": "89.70", "locale": "de-DE",
+        "first_name": "Anna", "currency": "EUR", "total": "89.70", "locale": locale,
         "recovery_url": f"https://demo.example/r/{cart_id}",
         "items": [{"title": "Vase <b>blau</b>", "quantity": 3, "price": "29.90"}],
     }
@@ -100,6 +100,22 @@ def test_the_way_back_in_a_mail_leads_to_the_basket_and_is_counted(system, keep)
     wait_until(lambda: not system.connected(), "the gateway notices")
     answer = system.request("GET", f"{link.path}?{link.query}")
     assert (answer.status, answer.headers["Location"]) == (302, "https://demo.example/r/c-1")
+
+
+def test_each_shopper_reads_his_own_language_and_a_new_one_needs_no_restart(system, keep):
+    words = "First reminder\nSubject: Bonjour {first name}, {total}\nBody:\n{return link}\n"
+    words += "Second reminder\nSubject: Encore\nBody:\n{return link}\n"
+    (system.folder / "shops" / "demo" / "voice.fr.txt").write_text(words)
+    wait_until(lambda: [entry for entry in system.log(topic="document") if entry["key"] == "voice.fr"], "the new language")
+    shoppers = {"fr@mail.example": "fr-CA", "ar@mail.example": "ar-EG", "sv@mail.example": "sv_SE"}
+    for address, locale in shoppers.items():
+        leave_cart(system, f"c-{locale}", address, locale)
+    wait_until(lambda: all(to_shopper(keep, address) for address in shoppers), "a mail to each", within_s=25)
+    french, arabic, swedish = (to_shopper(keep, address)[0] for address in shoppers)
+    assert french["Subject"] == "Bonjour Anna, 89,70\xa0€"
+    assert "Ne plus recevoir ces e-mails" in french.get_body(("plain",)).get_content(), "a footer of the same language"
+    assert arabic["Subject"].startswith("سلة مشترياتك") and 'lang="ar" dir="rtl"' in arabic.get_body(("html",)).get_content()
+    assert swedish["Subject"].startswith("Ihr Warenkorb"), "nobody wrote Swedish: the shop's language"
 
 
 def test_the_link_in_a_mail_stops_the_second(system, keep):

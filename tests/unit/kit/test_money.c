@@ -110,6 +110,12 @@ static void shoppers_see_their_own_way_of_writing_money(void **state)
 	assert_shown(1234, "KWD", "en-US", "KWD\u00a01.234");
 	assert_shown(123456, "EUR", "fr", "1\u202f234,56\u00a0€");
 	assert_shown(123450, "RSD", "en-US", "RSD\u00a01,234.50");
+	assert_shown(1234, "KWD", "ar-EG", "\u200f١٫٢٣٤\u00a0د.ك.\u200f");
+	assert_shown(6000, "JPY", "ar-EG", "\u200f٦٬٠٠٠\u00a0JP¥");
+	assert_shown(1234500, "BHD", "de-DE", "1.234,500\u00a0BHD");
+	assert_shown(123456789, "INR", "hi-IN", "₹12,34,567.89");
+	assert_shown(123456789, "INR", "hi-u-nu-deva", "₹१२,३४,५६७.८९");
+	assert_shown(6000, "JPY", "hi-IN", "JP¥6,000");
 	assert_shown(INT64_C(999999999999999), "USD", "en-US", "$9,999,999,999,999.99");
 }
 
