@@ -68,11 +68,15 @@ command_fn command_gateway_strike;
 command_fn command_shop_add, command_shop_check, command_shop_list, command_shop_mode, command_shop_secret;
 command_fn command_cart_override, command_cart_suppress, command_cart_write_off;
 command_fn command_export;
+command_fn command_stop, command_resume;
+command_fn command_unsubscribe, command_resubscribe, command_suppressions_list, command_suppressions_import;
+command_fn command_privacy_list, command_privacy_done;
 command_fn command_backup, command_restore, command_rebuild;
 command_fn command_keys_make, command_keys_list, command_keys_rotate, command_keys_revoke;
 command_fn command_verify;
-command_fn command_rules_try;
+command_fn command_rules_try, command_rules_apply;
 command_fn command_rules_check, command_config_check, command_webhook_send;
 command_fn command_voice_check, command_voice_show, command_preview, command_send_test;
+command_fn command_text_log, command_text_show, command_text_diff, command_text_rollback;
 
 #endif

@@ -8,6 +8,7 @@
 #include "services/cartbus/cartbus.h"
 #include "services/cartbus/print.h"
 #include "services/cartbus/reading.h"
+#include "services/cartbus/record.h"
 #include "services/cartbus/who.h"
 
 #include "bus/base/cleanup.h"
@@ -38,6 +39,24 @@ int mode_of(const char *name, ShopMode *ret)
 	return -EINVAL;
 }
 
+ShopMode mode_resumed(const ShopStatus *now)
+{
+	if (!now)
+		return MODE_OBSERVE;
+	return now->mode == MODE_PAUSED ? now->resumes_to : now->mode;
+}
+
+static const char *mode_line(const ShopStatus *status, char ret[80])
+{
+	if (!status)
+		snprintf(ret, 80, "observe, as nothing was said");
+	else if (status->mode == MODE_PAUSED)
+		snprintf(ret, 80, "paused, priority %u, by %.40s", status->priority, status->who);
+	else
+		snprintf(ret, 80, "%s", mode_name(status->mode));
+	return ret;
+}
+
 const ShopStatus *modes_find(const struct modes *modes, const char *shop)
 {
 	for (int i = 0; i < modes->count; i++) {
@@ -47,12 +66,21 @@ const ShopStatus *modes_find(const struct modes *modes, const char *shop)
 	return NULL;
 }
 
+const ShopStatus *modes_stop_of_all(const struct modes *modes)
+{
+	const ShopStatus *all = modes_find(modes, SHOP_OF_ALL);
+
+	return all && all->mode == MODE_PAUSED ? all : NULL;
+}
+
 const char *modes_name(const struct modes *modes, const char *shop)
 {
 	const ShopStatus *status = modes_find(modes, shop);
 
 	if (!modes->known)
 		return "?";
+	if (modes_stop_of_all(modes))
+		return mode_name(MODE_PAUSED);
 	return status ? mode_name(status->mode) : mode_name(MODE_OBSERVE);
 }
 
@@ -73,10 +101,12 @@ static bool note_status(const struct entry *entry, void *context)
 	return true;
 }
 
-static int load(const struct command *command, struct client *client, struct modes *ret)
+int modes_load_from(const struct command *command, struct client *client, struct modes *ret)
 {
-	int failed =
-		reading_each(command, client, &(struct reading_filter){ .topic = "shop.status" }, note_status, ret);
+	memset(ret, 0, sizeof(*ret));
+	int failed;
+
+	failed = reading_each(command, client, &(struct reading_filter){ .topic = "shop.status" }, note_status, ret);
 
 	ret->known = !failed;
 	return failed;
@@ -90,15 +120,23 @@ void modes_load(const struct command *command, struct modes *ret)
 	memset(ret, 0, sizeof(*ret));
 	if (client_open(&cartbus, command->config, &command->clock, LIST_PATIENCE_US, &client, why))
 		return;
-	load(command, client, ret);
+	modes_load_from(command, client, ret);
 	client_free(client);
 }
 
-static int say_mode(const struct command *command, struct client *client, const char *shop, const ShopStatus *status)
+int mode_say(const struct command *command, struct client *client, const char *shop, const ShopStatus *before,
+	const ShopStatus *status, uint64_t *ret_seq)
 {
 	struct client_said said;
-	char idem[64], why[256];
+	char idem[64], why[256], was[80], is[80];
 
+	if (record_change(command, client,
+		    &(struct record){ .shop = shop,
+			    .action = "shop_mode",
+			    .grounds = status->reason,
+			    .before = mode_line(before, was),
+			    .after = mode_line(status, is) }) != EXIT_FINE)
+		return EXIT_NO;
 	snprintf(idem, sizeof(idem), "mode/%llu", (unsigned long long)status->version);
 	if (CLIENT_SAY(client, shop_status, status, &said, why, .shop = shop, .key = shop, .idem = idem,
 		    .version = status->version)) {
@@ -109,11 +147,17 @@ static int say_mode(const struct command *command, struct client *client, const 
 		complain(command, "somebody else changed the mode just now; look at cartbus shop list and try again");
 		return EXIT_NO;
 	}
+	*ret_seq = said.seq;
+	return EXIT_FINE;
+}
+
+static int tell_mode(const struct command *command, const char *shop, const ShopStatus *status, uint64_t seq)
+{
 	if (command->json)
 		printf("{\"shop\":\"%s\",\"mode\":\"%s\",\"version\":%llu,\"seq\":%llu}\n", shop,
-			mode_name(status->mode), (unsigned long long)status->version, (unsigned long long)said.seq);
+			mode_name(status->mode), (unsigned long long)status->version, (unsigned long long)seq);
 	else
-		printf("%s is now in %s (message %llu)\n", shop, mode_name(status->mode), (unsigned long long)said.seq);
+		printf("%s is now in %s (message %llu)\n", shop, mode_name(status->mode), (unsigned long long)seq);
 	return EXIT_FINE;
 }
 
@@ -121,7 +165,8 @@ static int set_mode(const struct command *command, struct client *client, const 
 {
 	static struct modes modes;
 	const ShopStatus *now;
-	int failed = load(command, client, &modes);
+	int failed = modes_load_from(command, client, &modes);
+	uint64_t seq;
 
 	if (failed)
 		return failed;
@@ -132,7 +177,9 @@ static int set_mode(const struct command *command, struct client *client, const 
 		return EXIT_NO;
 	}
 	wanted->version = now ? now->version + 1 : 1;
-	return say_mode(command, client, shop, wanted);
+	wanted->resumes_to = mode_resumed(now);
+	failed = mode_say(command, client, shop, now, wanted, &seq);
+	return failed ? failed : tell_mode(command, shop, wanted, seq);
 }
 
 static int priority_of(const char *text, uint32_t *ret)

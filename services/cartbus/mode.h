@@ -21,6 +21,14 @@ struct modes {
 
 /* Reads shop.status from the log; where the broker is away, `known` stays false and nothing is complained of. */
 void modes_load(const struct command *command, struct modes *ret);
+/* The same for one who has asked before: an exit; complains when it fails. */
+struct client;
+int modes_load_from(const struct command *command, struct client *client, struct modes *ret);
+const ShopStatus *modes_stop_of_all(const struct modes *modes); /* NULL: no pause holds for all */
+ShopMode mode_resumed(const ShopStatus *now);                   /* what it is in, but for a pause; `now` may be NULL */
+/* Says it, and before it on record what it changes; `before` may be NULL. Complains and returns an exit when it cannot. */
+int mode_say(const struct command *command, struct client *client, const char *shop, const ShopStatus *before,
+	const ShopStatus *status, uint64_t *ret_seq);
 const ShopStatus *modes_find(const struct modes *modes, const char *shop); /* NULL: never said */
 const char *modes_name(const struct modes *modes, const char *shop);       /* "observe" when never said, "?" unknown */
 

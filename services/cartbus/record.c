@@ -33,22 +33,39 @@ static void write_grounds(const json_t *what, Audit *audit)
 	TEXT_COPY(audit->grounds, buffer_text(&grounds));
 }
 
+static int say_audit(const struct command *command, struct client *client, const char *shop, const Audit *audit)
+{
+	struct client_said said;
+	char idem[64], why[256];
+
+	text_random_name(idem); /* each command is an act of its own */
+	if (CLIENT_SAY(client, audit, audit, &said, why, .shop = shop, .key = shop, .idem = idem) == 0)
+		return EXIT_FINE;
+	complain(command, "nothing was done, because it could not be put on record: %s", why);
+	return EXIT_NO;
+}
+
 int record_act(const struct command *command, struct client *client, const char *verb, const json_t *what)
 {
 	const char *shop = json_string_value(json_object_get(what, "shop"));
 	Audit audit = { .at_us = clock_wall_us(&command->clock) };
-	struct client_said said;
-	char idem[64], why[256];
 
-	shop = shop && *shop ? shop : SHOP_OF_ALL;
 	TEXT_COPY(audit.action, verb);
 	TEXT_COPY(audit.who, who_am_i());
 	write_grounds(what, &audit);
-	text_random_name(idem); /* each command is an act of its own */
-	if (CLIENT_SAY(client, audit, &audit, &said, why, .shop = shop, .key = shop, .idem = idem) == 0)
-		return EXIT_FINE;
-	complain(command, "nothing was done, because it could not be put on record: %s", why);
-	return EXIT_NO;
+	return say_audit(command, client, shop && *shop ? shop : SHOP_OF_ALL, &audit);
+}
+
+int record_change(const struct command *command, struct client *client, const struct record *record)
+{
+	Audit audit = { .at_us = clock_wall_us(&command->clock) };
+
+	TEXT_COPY(audit.action, record->action);
+	TEXT_COPY(audit.who, who_am_i());
+	TEXT_COPY(audit.grounds, record->grounds ? record->grounds : "");
+	TEXT_COPY(audit.before, record->before ? record->before : "");
+	TEXT_COPY(audit.after, record->after ? record->after : "");
+	return say_audit(command, client, record->shop, &audit);
 }
 
 json_t *record_and_ask(const struct command *command, struct client *client, const char *verb, json_t *what)

@@ -13,4 +13,11 @@ int record_act(const struct command *command, struct client *client, const char 
 /* The same, and then the question with the same words. Takes `what`; NULL: it complained. */
 json_t *record_and_ask(const struct command *command, struct client *client, const char *verb, json_t *what);
 
+struct record {
+	const char *shop, *action, *grounds;
+	const char *before, *after; /* each may be NULL */
+};
+/* Says an audit by who gives the command: what is changed from what into what. As record_act. */
+int record_change(const struct command *command, struct client *client, const struct record *record);
+
 #endif

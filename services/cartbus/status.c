@@ -6,6 +6,7 @@
  *           one, a raised alarm.
  * Promises: red is exit 1, so a script needs no parsing.
  */
+#include "services/cartbus/mode.h"
 #include "services/cartbus/print.h"
 #include "services/cartbus/reading.h"
 
@@ -25,8 +26,12 @@ enum { ALARMS_MAX = 32 };
 struct health {
 	const json_t *status;
 	json_t *red; /* array of words */
-	Alarm alarms[ALARMS_MAX];
+	struct {
+		char shop[64];
+		Alarm alarm;
+	} alarms[ALARMS_MAX];
 	int alarm_count;
+	json_t *stopped; /* array of words: what stands still because somebody wants it so */
 };
 
 static const char *text_of(const json_t *object, const char *name)
@@ -130,9 +135,11 @@ static void judge_claims(struct health *health)
 static void judge_alarms(struct health *health)
 {
 	for (int i = 0; i < health->alarm_count; i++) {
-		if (health->alarms[i].raised)
-			say_red(health, "%s: %s%s%s", health->alarms[i].kind, health->alarms[i].text,
-				health->alarms[i].remedy[0] ? "; " : "", health->alarms[i].remedy);
+		const Alarm *alarm = &health->alarms[i].alarm;
+
+		if (alarm->raised)
+			say_red(health, "%s: %s%s%s", alarm->kind, alarm->text, alarm->remedy[0] ? "; " : "",
+				alarm->remedy);
 	}
 }
 
@@ -142,14 +149,36 @@ static bool note_alarm(const struct entry *entry, void *context)
 	_cleanup_free_ Alarm *alarm = payload_decode(&topic_alarm, entry->payload);
 	int at = 0;
 
-	while (alarm && at < health->alarm_count && strcmp(health->alarms[at].kind, alarm->kind) != 0)
+	while (alarm && at < health->alarm_count &&
+		(strcmp(health->alarms[at].alarm.kind, alarm->kind) != 0 ||
+			strcmp(health->alarms[at].shop, entry->shop) != 0))
 		at++;
 	if (!alarm || at == ALARMS_MAX)
 		return true;
-	health->alarms[at] = *alarm;
+	health->alarms[at].alarm = *alarm;
+	TEXT_COPY(health->alarms[at].shop, entry->shop);
 	if (at == health->alarm_count)
 		health->alarm_count++;
 	return true;
+}
+
+/* Wanted, so not red; but somebody may have forgotten it. */
+static void note_stops(const struct command *command, struct client *client, struct health *health)
+{
+	static struct modes modes;
+
+	health->stopped = json_array();
+	if (modes_load_from(command, client, &modes))
+		return;
+	for (int i = 0; i < modes.count; i++) {
+		const ShopStatus *status = &modes.each[i].status;
+		bool all = strcmp(modes.each[i].shop, SHOP_OF_ALL) == 0;
+
+		if (status->mode == MODE_PAUSED)
+			json_array_append_new(health->stopped,
+				json_sprintf("%s: stopped by %s: %s", all ? "all shops" : modes.each[i].shop,
+					status->who, status->reason[0] ? status->reason : "no reason given"));
+	}
 }
 
 static void print_queues(const json_t *queues)
@@ -187,6 +216,7 @@ static void print_health(const struct health *health)
 
 	puts(json_array_size(health->red) ? "RED" : "GREEN");
 	json_array_foreach(health->red, i, why) printf("  %s\n", json_string_value(why));
+	json_array_foreach(health->stopped, i, why) printf("  note: %s\n", json_string_value(why));
 	if (number_of(clock, "jump_us") == 0 && text_of(clock, "why")[0])
 		printf("  note: %s\n", text_of(clock, "why"));
 	printf("\nthe log holds %lld messages; the broker has been up for %lld s; %lld claims wait for a gateway\n\n",
@@ -215,7 +245,9 @@ static int judge(const struct command *command, struct client *client, struct he
 	judge_claims(health);
 	ended = reading_each(command, client, &(struct reading_filter){ .topic = "alarm" }, note_alarm, health);
 	judge_alarms(health);
+	note_stops(command, client, health);
 	if (command->json) {
+		json_object_set(status, "stopped", health->stopped);
 		json_object_set(status, "red", health->red);
 		json_print(status);
 	} else {
@@ -223,6 +255,7 @@ static int judge(const struct command *command, struct client *client, struct he
 	}
 	ended = ended ? ended : json_array_size(health->red) ? EXIT_NO : EXIT_FINE;
 	json_decref(health->red);
+	json_decref(health->stopped);
 	json_decref(status);
 	return ended;
 }

@@ -1,7 +1,6 @@
 /*
  * try.c: `cartbus rules try`: what would these texts have done to the carts of the last days?
  *
- * Owns:     a folder for what is folded meanwhile, which goes with it.
  * Promises: changes nothing; reads the log page by page, so that the broker does its work in between; holds no more of it in memory
  *           than what history decided within the days.
  * Fails by: saying how far back the log goes, when it is asked for more.
@@ -9,22 +8,18 @@
  */
 #include "services/cartbus/print.h"
 #include "services/cartbus/reading.h"
+#include "services/cartbus/scratch.h"
 #include "services/cartbus/shops.h"
 #include "services/cartbus/trial.h"
 
 #include "bus/base/cleanup.h"
 #include "bus/base/file.h"
 #include "services/kit/rules.h"
-#include <errno.h>
-#include <ftw.h>
-#include <signal.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 
-enum { DOCUMENT_BYTES_MAX = 32767, DAYS_MOST = 30, FOLDERS_OPEN = 16, TELL_EVERY = 2000 };
-
-static volatile sig_atomic_t interrupted;
+enum { DOCUMENT_BYTES_MAX = 32767, DAYS_MOST = 30, TELL_EVERY = 2000 };
 
 struct wanted {
 	struct command *command;
@@ -221,7 +216,7 @@ static bool read_one(const struct entry *entry, void *context)
 		.cause = entry->cause,
 		.time_us = entry->time_us };
 
-	if (interrupted || (reader->playing && entry->seq > reader->last))
+	if (scratch_interrupted() || (reader->playing && entry->seq > reader->last))
 		return false;
 	tell_progress(reader, entry);
 	if (reader->playing) {
@@ -243,11 +238,11 @@ static int read_log(struct reader *reader, struct client *client)
 
 	reader->playing = true;
 	filter.from = 1;
-	if (!ended && !interrupted)
+	if (!ended && !scratch_interrupted())
 		ended = reading_each(reader->wanted->command, client, &filter, read_one, reader);
 	if (isatty(STDERR_FILENO))
 		fputs("\r                              \r", stderr);
-	return interrupted ? EXIT_NO : ended;
+	return scratch_interrupted() ? EXIT_NO : ended;
 }
 
 static int rehearse(struct wanted *wanted, struct client *client)
@@ -280,38 +275,18 @@ static int rehearse(struct wanted *wanted, struct client *client)
 	return ended;
 }
 
-/* --- the folder: it holds what the services know of shoppers, so it goes in every case that can be met --- */
-
-static void interrupt(int number)
-{
-	(void)number;
-	interrupted = 1;
-}
-
-static int remove_one(const char *path, const struct stat *found, int what, struct FTW *where)
-{
-	(void)found, (void)what, (void)where;
-	return remove(path);
-}
-
 static int rehearse_in_folder(struct wanted *wanted)
 {
 	struct client *client = command_connect(wanted->command);
-	struct sigaction action = { .sa_handler = interrupt };
-	char folder[PATH_ROOM];
+	struct scratch scratch;
 	int ended = find_window(wanted, client);
 
-	snprintf(folder, sizeof(folder), "%s/cartbus-try-XXXXXX", wanted->scratch);
-	sigaction(SIGINT, &action, NULL);
-	sigaction(SIGTERM, &action, NULL);
-	sigaction(SIGHUP, &action, NULL);
-	if (!ended && !mkdtemp(folder)) {
-		complain(wanted->command, "%s: %s; --scratch names another folder", wanted->scratch, strerror(errno));
-		ended = EXIT_NO;
-	} else if (!ended) {
-		wanted->plan.folder = folder;
+	if (!ended)
+		ended = scratch_make(wanted->command, wanted->scratch, &scratch);
+	if (!ended) {
+		wanted->plan.folder = scratch.folder;
 		ended = rehearse(wanted, client);
-		nftw(folder, remove_one, FOLDERS_OPEN, FTW_DEPTH | FTW_PHYS);
+		scratch_remove(&scratch);
 	}
 	client_free(client);
 	return ended;
@@ -319,16 +294,13 @@ static int rehearse_in_folder(struct wanted *wanted)
 
 int command_rules_try(struct command *command, int argc, char **argv)
 {
-	const char *temporary = getenv("TMPDIR");
-	struct wanted wanted = { .command = command, .days_text = "7", .scratch = temporary ? temporary : "/var/tmp" };
+	struct wanted wanted = { .command = command, .days_text = "7", .scratch = scratch_usual() };
 	const struct take takes[] = { { "days", "N", "how far back, at most 30 (7)", &wanted.days_text, NULL },
 		{ "conf", "FILE", "try this shop.conf, too or alone", &wanted.conf, NULL },
 		{ "as-it-was", NULL, "try nothing: the answer must be what happened, exactly", NULL,
 			&wanted.as_it_was },
 		{ "all", NULL, "list the mails that stay as they were, too", NULL, &wanted.all },
-		{ "scratch", "DIR", "where to keep what is folded meanwhile ($TMPDIR, else /var/tmp)", &wanted.scratch,
-			NULL },
-		{ 0 } };
+		SCRATCH_TAKE(wanted.scratch), { 0 } };
 	int ended;
 
 	command_take(command, argc, argv,

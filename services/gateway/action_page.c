@@ -31,6 +31,7 @@ static struct words words_of(AdminVerb verb)
 	case ADMIN_OVERRIDE_WAIT:
 	case ADMIN_TAKE_BACK:
 	case ADMIN_SETTLE_PRIVACY:
+	case ADMIN_RETIME:
 		break;
 	}
 	return (struct words){ "Nothing.", "Nothing", "Nothing was done." };

@@ -40,6 +40,7 @@ static void remember_action(struct state *state, const struct said *said, const 
 const struct service gateway = {
 	.name = "gateway",
 	.gateway = true,
+	.layout = 1,
 	.remembers = { REMEMBERS(shop_status, remember_status), REMEMBERS(suppression, remember_suppression),
 		REMEMBERS(admin_action, remember_action),
 		REMEMBERS(feedback_certificate, feedback_remember_certificate) },

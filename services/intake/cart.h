@@ -48,6 +48,7 @@ bool cart_is_older(const CartState *a, const CartState *b);
 bool cart_bought(CartState *row, const CartCheckout *checkout, bool by_id);
 
 /* "open, 2 items, 45.00 EUR, abandoned 2026-11-20 14:05 UTC, revision 3": for audits. */
+const char *cart_time(int64_t us, char ret[32]); /* "2026-11-20 14:05 UTC" */
 enum { CART_LINE_MAX = 200 };
 const char *cart_line(const CartState *row, char ret[CART_LINE_MAX]);
 

@@ -39,22 +39,37 @@ static int64_t first_wait_us(const struct state *state, const char *shop, const 
 	return rules ? rules_choose(rules, row->total_minor, row->currency).waits.first_us : NO_RULES_WAIT_US;
 }
 
-static void say_wake(const struct state *state, struct turn *turn, const CartState *row)
+static void set_timer(struct turn *turn, const CartState *row, CartWake *wake)
 {
 	const char *shop = turn_message(turn)->shop;
-	int64_t wait_us = cart_has_address(row) ? first_wait_us(state, shop, row) : NO_ADDRESS_WAIT_US;
-	CartWake wake = { .revision = row->revision, .due_us = row->abandoned_us + wait_us };
-	TimerSet set = { .version = row->revision, .due_us = wake.due_us };
+	TimerSet set = { .version = row->revision, .due_us = wake->due_us };
 	pb_ostream_t stream = pb_ostream_from_buffer(set.payload.bytes, sizeof(set.payload.bytes));
 
-	TEXT_COPY(wake.cart_id, row->ids.cart_id);
+	wake->revision = row->revision;
+	TEXT_COPY(wake->cart_id, row->ids.cart_id);
 	snprintf(set.name, sizeof(set.name), "cart/%s", row->ids.cart_id);
 	TEXT_COPY(set.topic, topic_cart_wake.name);
 	TEXT_COPY(set.key, row->ids.cart_id);
-	if (!pb_encode(&stream, &CartWake_msg, &wake))
+	if (!pb_encode(&stream, &CartWake_msg, wake))
 		assert(!"a wake-up always fits into a timer");
 	set.payload.size = (pb_size_t)stream.bytes_written;
 	SAY(turn, timer_set, &set, .shop = shop, .key = set.name, .version = set.version);
+}
+
+static void say_wake(const struct state *state, struct turn *turn, const CartState *row)
+{
+	int64_t wait_us =
+		cart_has_address(row) ? first_wait_us(state, turn_message(turn)->shop, row) : NO_ADDRESS_WAIT_US;
+	CartWake wake = { .due_us = row->abandoned_us + wait_us };
+
+	set_timer(turn, row, &wake);
+}
+
+void say_look_now(struct turn *turn, const CartState *row, const AdminAction *action)
+{
+	CartWake wake = { .due_us = turn_now_us(turn), .would_step = action->would_step, .would_us = action->would_us };
+
+	set_timer(turn, row, &wake);
 }
 
 void say_timer(const struct state *state, struct turn *turn, const CartState *row)
@@ -81,7 +96,11 @@ void say_audit(struct turn *turn, const CartState *row, const struct note *note)
 	TEXT_COPY(audit.grounds, note->grounds);
 	if (note->before)
 		cart_line(note->before, audit.before);
+	if (note->before_words)
+		TEXT_COPY(audit.before, note->before_words);
 	cart_line(row, audit.after);
+	if (note->after_words)
+		TEXT_COPY(audit.after, note->after_words);
 	SAY(turn, audit, &audit, .shop = turn_message(turn)->shop, .key = row->ids.cart_id);
 }
 

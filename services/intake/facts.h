@@ -13,9 +13,13 @@ void say_row(struct turn *turn, CartState *row);
 /* The wake-up of an open cart, or the end of it. */
 void say_timer(const struct state *state, struct turn *turn, const CartState *row);
 
+/* Its wake-up now, knowing what the one that the action names knew. */
+void say_look_now(struct turn *turn, const CartState *row, const AdminAction *action);
+
 struct note {
-	const char *action, *who, *grounds; /* who NULL: the system */
-	const CartState *before;            /* NULL: there was none */
+	const char *action, *who, *grounds;     /* who NULL: the system */
+	const CartState *before;                /* NULL: there was none */
+	const char *before_words, *after_words; /* instead of the rows; NULL: the rows */
 };
 void say_audit(struct turn *turn, const CartState *row, const struct note *note);
 

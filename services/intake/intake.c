@@ -290,12 +290,36 @@ static enum verdict override_wait(
 	return DONE;
 }
 
+/*
+ * The rules changed while a timer of this cart was set: the waiter is to look now, and sets the timer that they ask for. A cart that
+ * changed since has a newer timer, set by the newer rules.
+ */
+static enum verdict retime(const AdminAction *action, struct turn *turn, const CartState *row)
+{
+	char before[64], after[64];
+
+	if (row->status != CART_OPEN || row->revision != action->revision)
+		return DONE;
+	say_look_now(turn, row, action);
+	snprintf(before, sizeof(before), "looked at next %s", cart_time(action->due_us, (char[32]){ 0 }));
+	snprintf(after, sizeof(after), "looked at %s", cart_time(turn_now_us(turn), (char[32]){ 0 }));
+	say_audit(turn, row,
+		&(struct note){ .action = "retimed",
+			.who = action->who,
+			.grounds = *action->reason ? action->reason : "the rules changed while its timer was set",
+			.before_words = before,
+			.after_words = after });
+	return DONE;
+}
+
 static enum verdict act_on_cart(const struct state *state, const AdminAction *action, struct turn *turn)
 {
 	CartState row;
 
 	if (!rows_get(state, turn_message(turn)->shop, action->cart_id, &row))
 		return turn_failed(turn, ADMIN_RETRY_US, "no cart with this id was ever heard of");
+	if (action->verb == ADMIN_RETIME)
+		return retime(action, turn, &row);
 	if (action->verb == ADMIN_OVERRIDE_WAIT)
 		return override_wait(state, action, turn, &row);
 	return stop_cart(action, turn, &row, action->verb == ADMIN_WRITE_OFF ? "written_off" : "suppressed_cart");
@@ -307,6 +331,7 @@ static enum verdict hear_action(const struct state *state, const AdminAction *ac
 	case ADMIN_SUPPRESS_CART:
 	case ADMIN_WRITE_OFF:
 	case ADMIN_OVERRIDE_WAIT:
+	case ADMIN_RETIME:
 		return act_on_cart(state, action, turn);
 	case ADMIN_UNSUBSCRIBE:
 	case ADMIN_LIFT_SUPPRESSION:

@@ -52,14 +52,15 @@ bool cart_bought(CartState *row, const CartCheckout *checkout, bool by_id)
 	return !cart_same(&before, row);
 }
 
-static void print_time(int64_t us, char *to, size_t room)
+const char *cart_time(int64_t us, char ret[32])
 {
 	time_t seconds = (time_t)(us / US_PER_S);
 	struct tm utc;
 
 	gmtime_r(&seconds, &utc);
-	if (strftime(to, room, "%Y-%m-%d %H:%M UTC", &utc) == 0)
-		*to = '\0';
+	if (strftime(ret, 32, "%Y-%m-%d %H:%M UTC", &utc) == 0)
+		*ret = '\0';
+	return ret;
 }
 
 static const char *status_name(const CartState *row)
@@ -94,7 +95,7 @@ const char *cart_line(const CartState *row, char ret[CART_LINE_MAX])
 		money_plain(row->total_minor, row->currency, total, 32);
 		snprintf(total + strlen(total), sizeof(total) - strlen(total), " %s", row->currency);
 	}
-	print_time(row->abandoned_us, abandoned, sizeof(abandoned));
+	cart_time(row->abandoned_us, abandoned);
 	snprintf(ret, CART_LINE_MAX, "%s, %u item%s, %s, abandoned %s, revision %llu", status_name(row),
 		(unsigned)(row->items_count + row->items_left_out),
 		row->items_count + row->items_left_out == 1 ? "" : "s", total, abandoned,

@@ -30,6 +30,7 @@ static bool target_fits(const struct admin_link *link)
 	case ADMIN_OVERRIDE_WAIT:
 	case ADMIN_TAKE_BACK:
 	case ADMIN_SETTLE_PRIVACY:
+	case ADMIN_RETIME:
 		return false;
 	}
 	return false;

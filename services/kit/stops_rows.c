@@ -234,6 +234,7 @@ void stops_remember_action(struct state *state, const struct said *said, const A
 		take_up_shop(state, said, action);
 		return;
 	case ADMIN_OVERRIDE_WAIT:
+	case ADMIN_RETIME:
 		return;
 	}
 }

@@ -65,6 +65,22 @@ void rehearsal_each(const struct rehearsal *rehearsal, rehearsed_fn *each, void 
 /* The cart as the rehearsal left it; false: it knows none. */
 bool rehearsal_cart(const struct rehearsal *rehearsal, const char *cart_id, CartState *ret);
 
+/*
+ * What the waiter would say if it looked now at a cart whose timer is set. Of a rehearsal whose window has not begun (from_seq
+ * UINT64_MAX): everything is as the log has it.
+ */
+struct rehearsed_look {
+	const char *cart_id, *action; /* the audit's word: "still_shopping", "first_reminder", "deferred" ... */
+	uint64_t revision;
+	int64_t due_us;  /* of the timer */
+	int64_t next_us; /* the next look; 0: none */
+	bool mails;      /* a reminder would go */
+	uint32_t would_step;
+	int64_t would_us;
+};
+typedef void rehearsed_look_fn(const struct rehearsed_look *look, void *context);
+void rehearsal_looks(struct rehearsal *rehearsal, int64_t now_us, rehearsed_look_fn *each, void *context);
+
 /* How much of it was history's own, for the curious and for tests. */
 struct rehearsal_counts {
 	size_t messages, as_it_was, anew; /* heard; decisions at history's place; decisions of the rehearsal alone */

@@ -123,6 +123,7 @@ static enum verdict hear_action(const struct state *state, const AdminAction *ac
 	case ADMIN_SUPPRESS_CART:
 	case ADMIN_WRITE_OFF:
 	case ADMIN_OVERRIDE_WAIT:
+	case ADMIN_RETIME:
 		return DONE; /* about one cart: intake's */
 	}
 	return turn_never(turn, "an action that unsub does not know");
@@ -139,6 +140,7 @@ static void remember_suppression(struct state *state, const struct said *said, c
 const struct service unsub = {
 	.name = "unsub",
 	.exclusive = true,
+	.layout = 1,
 	.hears = {
 		HEARS(optout_request, hear_optout),
 		HEARS(mail_feedback, hear_feedback),

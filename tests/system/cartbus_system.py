@@ -181,6 +181,17 @@ class Shop:
         """The link of a mail (services/kit/signed_link.h), computed independently."""
         return "/u/" + self.link_token(1, self.address_hash(address), cart_id, step, key)
 
+    def action_path(self, verb, cart_id="", address="", lasts_s=14 * 86400, key=None, shop=None):
+        """The owner's link of the export (services/kit/admin_link.h); verb as AdminVerb numbers it."""
+        key = key or self.system.secret("admin.key")
+        key_id = hmac.new(key, b"cartbus admin link key id\0", hashlib.sha256).digest()[:4]
+        expires_us = int((self.system.now_s() + lasts_s) * 1e6)
+        words = [word.encode() for word in (shop or self.name, cart_id, self.address_hash(address) if address else "")]
+        raw = bytes([1]) + key_id + bytes([verb]) + expires_us.to_bytes(8, "big")
+        raw += b"".join(bytes([len(word)]) + word for word in words)
+        raw += hmac.new(key, b"cartbus admin link\0" + raw, hashlib.sha256).digest()
+        return "/a/" + base64.urlsafe_b64encode(raw).decode().rstrip("=")
+
     def return_path(self, url, cart_id, step=1, key=None):
         """The way back to the basket (services/kit/return_link.h)."""
         digest = hashlib.sha256(url.encode()).hexdigest()[:32]

@@ -127,7 +127,7 @@ def test_a_saved_link_and_waits_of_its_own_reach_the_row_the_timer_and_the_mail(
     cart = row(system, "c1")
     assert cart.saved_link and (cart.wait_override.first_us, cart.wait_override.second_us) == (5 * HOUR_US, 10 * HOUR_US)
     timers = [one["message"] for one in system.log(topic="timer.set") if one["message"].name == f"cart/{cart.ids.cart_id}"]
-    assert timers[-1].due_us == cart.abandoned_us + 5 * HOUR_US
+    assert cart.abandoned_us + 5 * HOUR_US in [timer.due_us for timer in timers]  # a slow machine is at the second by now
     wait_until(lambda: len(outcomes(system, "sent", "c1")) == 2, "both mails", within_s=30)
     waits = [(mail.at_us - cart.abandoned_us) // HOUR_US for mail in outcomes(system, "sent", "c1")]
     assert 5 <= waits[0] < 10 <= waits[1] < 90
@@ -205,7 +205,7 @@ def test_a_dead_letter_is_told_shown_redriven_and_dropped(make):
 
 
 def test_mails_wait_for_a_gateway_that_is_gone_until_it_is_struck_off(make):
-    system = make()
+    system = make(rules=RULES.format(second=90).replace("1 hour", "12 hours"))  # time to kill the gateway before it is mailed
     system.cartbus("shop", "mode", "demo", "live")
     event(system, "c1")
     wait_until(lambda: row(system, "c1"), "the cart's row")

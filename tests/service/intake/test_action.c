@@ -1,6 +1,7 @@
 /* test_action.c: the waiter's word and the owner's */
 #include "bus/base/text.h"
 #include "given.h"
+#include <pb_decode.h>
 
 static struct harness *given_cart(void)
 {
@@ -186,9 +187,62 @@ static void a_late_row_never_replaces_a_newer_one(void **state)
 	harness_free(h);
 }
 
+static AdminAction retime_at(uint64_t revision)
+{
+	return (AdminAction){ .verb = ADMIN_RETIME,
+		.cart_id = "t1",
+		.who = "root",
+		.revision = revision,
+		.due_us = MINUTE(240),
+		.would_step = 1,
+		.would_us = MINUTE(5) };
+}
+
+static void a_waiting_cart_is_looked_at_now_and_its_timer_forgets_nothing(void **state)
+{
+	struct harness *h = given_cart();
+	const AdminAction action = retime_at(1);
+	pb_istream_t stream;
+	CartWake wake;
+
+	(void)state;
+	harness_now(h, MINUTE(30));
+	assert_int_equal(when_acted(h, &action), DONE);
+	assert_int_equal(said_timer(h)->due_us, MINUTE(30));
+	assert_int_equal(said_timer(h)->version, 1);
+	stream = pb_istream_from_buffer(said_timer(h)->payload.bytes, said_timer(h)->payload.size);
+	assert_true(pb_decode(&stream, &CartWake_msg, &wake));
+	assert_int_equal(wake.would_step, 1);
+	assert_int_equal(wake.would_us, MINUTE(5));
+	assert_string_equal(said_audit(h, 0)->action, "retimed");
+	assert_string_equal(said_audit(h, 0)->who, "root");
+	assert_non_null(strstr(said_audit(h, 0)->before, "looked at next"));
+	harness_free(h);
+}
+
+/* The cart changed, or ended, while the owner's command was on its way: its timer is a newer one, or none. */
+static void a_cart_that_changed_or_ended_since_is_not_looked_at(void **state)
+{
+	struct harness *h = given_cart();
+	const AdminAction older = retime_at(1), newer = retime_at(2);
+	CartChanged changed = mug_of_ann_at(30);
+
+	(void)state;
+	changed.items[0].quantity = 2;
+	when_changed(h, &changed);
+	assert_int_equal(when_acted(h, &older), DONE);
+	said_nothing(h);
+	when_closed(h, 2, CLOSED_GAVE_UP);
+	assert_int_equal(when_acted(h, &newer), DONE);
+	said_nothing(h);
+	harness_free(h);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(a_waiting_cart_is_looked_at_now_and_its_timer_forgets_nothing),
+		cmocka_unit_test(a_cart_that_changed_or_ended_since_is_not_looked_at),
 		cmocka_unit_test(the_waiters_word_closes_the_cart),
 		cmocka_unit_test(a_cart_that_changed_since_the_waiter_looked_stays_open),
 		cmocka_unit_test(closing_a_cart_nobody_knows_is_settled),

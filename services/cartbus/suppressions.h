@@ -1,0 +1,16 @@
+/* suppressions.h: the list of who must not be mailed, as the log tells it */
+#ifndef CARTBUS_SUPPRESSIONS_H
+#define CARTBUS_SUPPRESSIONS_H
+
+#include "proto/topics.h"
+#include "services/cartbus/reading.h"
+
+struct suppressions;
+
+/* Reads a shop's list; NULL: it complained. */
+struct suppressions *suppressions_load(const struct command *command, struct client *client, const char *shop);
+void suppressions_free(struct suppressions *list);                                               /* takes NULL */
+const Suppression *suppressions_find(const struct suppressions *list, const char *address_hash); /* lifted ones too */
+size_t suppressions_count(const struct suppressions *list);                                      /* those that hold */
+
+#endif
