@@ -9,34 +9,32 @@
 #include "services/cartbus/cartbus.h"
 #include "services/cartbus/print.h"
 #include "services/cartbus/reading.h"
+#include "services/cartbus/record.h"
 
 #include "bus/base/cleanup.h"
+#include "proto/topics.h"
 #include <stdio.h>
 
 #define PATIENCE_US (2 * US_PER_S)
 enum { FINGERPRINT = 16 };
 
-/* A broker that is not running is not waited for. */
-static bool may_be_running(const struct command *command)
-{
-	const char *broker = config_get(command->config, "connect", NULL, "broker");
-	char path[PATH_ROOM];
-
-	snprintf(path, sizeof(path), "%s/control", config_get(command->config, "paths", NULL, "run"));
-	return *broker || access(path, F_OK) == 0;
-}
-
 /* true: the broker has read the list anew. */
-static bool tell_broker(const struct command *command)
+static bool tell_broker(const struct command *command, const char *name, const char *what)
 {
 	_cleanup_(buffer_free) struct buffer answer = { 0 };
 	struct client *client = NULL;
-	char why[256];
+	char why[256], grounds[160];
 	int r;
 
-	if (!may_be_running(command))
+	snprintf(grounds, sizeof(grounds), "key %.60s: %s", name, what);
+	if (!record_can(command)) {
+		record_not(command);
 		return false;
+	}
 	r = client_open(&cartbus, command->config, &command->clock, PATIENCE_US, &client, why);
+	if (r == 0)
+		record_change(command, client,
+			&(struct record){ .shop = SHOP_OF_ALL, .action = "key_changed", .grounds = grounds });
 	if (r == 0)
 		r = client_ask(client, "keys.reload", "{}", &answer, why);
 	if (r < 0)
@@ -48,7 +46,7 @@ static bool tell_broker(const struct command *command)
 static int changed(const struct command *command, const char *name, const char *what)
 {
 	const char *folder = config_get(command->config, "paths", NULL, "keys");
-	bool told = tell_broker(command);
+	bool told = tell_broker(command, name, what);
 
 	if (command->json) {
 		json_t *json =

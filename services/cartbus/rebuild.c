@@ -6,6 +6,7 @@
  */
 #include "services/cartbus/print.h"
 #include "services/cartbus/reading.h"
+#include "services/cartbus/record.h"
 
 #include "bus/base/cleanup.h"
 #include <stdio.h>
@@ -80,7 +81,7 @@ static int follow(const struct rebuilding *rebuilding)
 
 static int rebuild(const struct command *command, struct client *client, const char *service)
 {
-	json_t *answer = command_ask(command, client, "rebuild", json_pack("{s:s}", "service", service));
+	json_t *answer = record_and_ask(command, client, "rebuild", json_pack("{s:s}", "service", service));
 	int ended = answer ? EXIT_FINE : EXIT_NO;
 	const json_t *one;
 	size_t i;

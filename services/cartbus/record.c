@@ -7,11 +7,15 @@
 #include "bus/base/cleanup.h"
 #include "bus/base/text.h"
 #include "proto/topics.h"
+#include "services/cartbus/cartbus.h"
 #include "services/cartbus/reading.h"
 #include "services/cartbus/who.h"
 
 #include "bus/actor/client.h"
 #include <stdio.h>
+#include <unistd.h>
+
+#define FILE_PATIENCE_US (2 * US_PER_S)
 
 static void add_words(struct buffer *grounds, const char *name, const json_t *value)
 {
@@ -66,6 +70,34 @@ int record_change(const struct command *command, struct client *client, const st
 	TEXT_COPY(audit.before, record->before ? record->before : "");
 	TEXT_COPY(audit.after, record->after ? record->after : "");
 	return say_audit(command, client, record->shop, &audit);
+}
+
+bool record_can(const struct command *command)
+{
+	const char *broker = config_get(command->config, "connect", NULL, "broker");
+	char path[PATH_ROOM];
+
+	snprintf(path, sizeof(path), "%s/control", config_get(command->config, "paths", NULL, "run"));
+	return *broker || access(path, F_OK) == 0;
+}
+
+void record_not(const struct command *command)
+{
+	complain(command, "note: no broker runs here, so this is not on record");
+}
+
+void record_file(const struct command *command, const struct record *record)
+{
+	struct client *client = NULL;
+	char why[256];
+
+	if (!record_can(command) ||
+		client_open(&cartbus, command->config, &command->clock, FILE_PATIENCE_US, &client, why)) {
+		record_not(command);
+		return;
+	}
+	record_change(command, client, record);
+	client_free(client);
 }
 
 json_t *record_and_ask(const struct command *command, struct client *client, const char *verb, json_t *what)

@@ -20,4 +20,11 @@ struct record {
 /* Says an audit by who gives the command: what is changed from what into what. As record_act. */
 int record_change(const struct command *command, struct client *client, const struct record *record);
 
+/*
+ * What is done to files may be done while no broker runs: then it is said that it is not on record, and it stays done.
+ */
+void record_file(const struct command *command, const struct record *record);
+bool record_can(const struct command *command); /* a broker that is not running is not waited for */
+void record_not(const struct command *command);
+
 #endif

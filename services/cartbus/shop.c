@@ -7,6 +7,7 @@
 #include "services/cartbus/mode.h"
 #include "services/cartbus/prepare.h"
 #include "services/cartbus/print.h"
+#include "services/cartbus/record.h"
 #include "services/cartbus/shops.h"
 
 #include "bus/base/cleanup.h"
@@ -182,5 +183,12 @@ int command_shop_secret(struct command *command, int argc, char **argv)
 	command_secret_path(command, file, path);
 	failed = rotate ? rotate_secret(command, path) : set ? set_secret(command, path) : EXIT_FINE;
 	failed = forget ? forget_previous(command, path) : failed;
+	if (!failed && rotate + set + forget)
+		record_file(command,
+			&(struct record){ .shop = name,
+				.action = "shop_secret",
+				.grounds = forget ? "the one before is accepted no longer"
+					: set     ? "another one was set; the one before is still accepted"
+						  : "a new one was made; the one before is still accepted" });
 	return failed ? failed : say_where(command, name, path);
 }

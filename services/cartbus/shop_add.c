@@ -7,6 +7,7 @@
  */
 #include "services/cartbus/command.h"
 #include "services/cartbus/prepare.h"
+#include "services/cartbus/record.h"
 
 #include "bus/base/cleanup.h"
 #include "bus/base/file.h"
@@ -189,9 +190,11 @@ static int add(const struct command *command, const struct wanted *wanted)
 	}
 	failed = make_secret(command, wanted->name, secret);
 	failed = failed ? failed : write_files(command, wanted, buffer_bytes(&conf), buffer_bytes(&rules_text));
-	if (!failed)
-		print_next_steps(command, wanted->name, secret);
-	return failed;
+	if (failed)
+		return failed;
+	record_file(command, &(struct record){ .shop = wanted->name, .action = "shop_added", .after = shop.title });
+	print_next_steps(command, wanted->name, secret);
+	return EXIT_FINE;
 }
 
 int command_shop_add(struct command *command, int argc, char **argv)

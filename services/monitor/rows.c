@@ -137,6 +137,13 @@ struct counting {
 	struct rows_count count;
 };
 
+/* By itself, or with all the others. */
+static bool is_paused(const struct state *state, const char *shop)
+{
+	return state_number(state, "mode", SHOP_OF_ALL, "") == MODE_PAUSED ||
+		state_number(state, "mode", shop, "") == MODE_PAUSED;
+}
+
 static bool count_row(const char *shop, const char *key, struct bytes value, void *context)
 {
 	struct counting *counting = context;
@@ -144,7 +151,7 @@ static bool count_row(const char *shop, const char *key, struct bytes value, voi
 	int64_t at_us = value.len == sizeof(uint64_t) ? (int64_t)get_be64(value.data) : 0;
 	if (at_us < counting->from_us || at_us >= counting->to_us)
 		return true;
-	if (counting->skip_paused && state_number(counting->state, "mode", shop, "") == MODE_PAUSED)
+	if (counting->skip_paused && is_paused(counting->state, shop))
 		return true;
 	if (!count->count || at_us < count->oldest_us) {
 		count->oldest_us = at_us;

@@ -12,6 +12,7 @@
 
 struct note {
 	const char *action, *grounds;
+	const char *before, *after; /* each may be NULL */
 	int64_t next_us;
 };
 
@@ -26,6 +27,8 @@ static void say_audit(struct turn *turn, const ReminderDue *due, const struct no
 	TEXT_COPY(audit.cart_id, due->cart.ids.cart_id);
 	TEXT_COPY(audit.address_hash, due->cart.ids.email_hash);
 	TEXT_COPY(audit.grounds, note->grounds);
+	TEXT_COPY(audit.before, note->before ? note->before : "");
+	TEXT_COPY(audit.after, note->after ? note->after : "");
 	SAY(turn, audit, &audit, .shop = turn_message(turn)->shop, .key = due->cart.ids.cart_id);
 }
 
@@ -51,7 +54,11 @@ static void say_outcome(struct turn *turn, const struct topic *topic, const char
 	snprintf(grounds, sizeof(grounds), "reminder %u, attempt %u%s%s%s%s", (unsigned)said.step,
 		(unsigned)said.attempt, outcome->to_owner ? ", to the owner" : "", said.reason[0] ? ": " : "",
 		said.reason, outcome->note ? outcome->note : "");
-	say_audit(turn, due, &(struct note){ .action = action, .grounds = grounds });
+	say_audit(turn, due,
+		&(struct note){ .action = action,
+			.grounds = grounds,
+			.before = topic == &topic_reminder_skipped ? "due" : "claimed",
+			.after = action });
 }
 
 void say_sent(struct turn *turn, const struct outcome *outcome)

@@ -290,6 +290,16 @@ def test_an_import_answers_for_every_line_and_changes_nothing_twice(system):
     assert not re.search(rb"i599@x\.example", b"".join(path.read_bytes() for path in (system.folder / "logs").glob("*")))
 
 
+def test_what_a_person_does_to_files_is_on_record_too(system):
+    system.cartbus("shop", "add", "made", "--time-zone", "Europe/Berlin", "--currency", "EUR", "--locale", "de-DE", "--title", "Made",
+                   "--url", "https://made.example", "--from", "Made <shop@made.example>")
+    system.cartbus("shop", "secret", "made", "--rotate")
+    system.cartbus("rebuild", "unsub")
+    acts = [(audit.action, audit.who) for audit in audits(system)]
+    for action in ("shop_added", "shop_secret", "rebuild"):
+        assert (action, operator()) in acts
+
+
 def test_an_import_of_no_list_says_so(system):
     for content, words in ((b"\xff\xfea\x00@\x00", "no text"), (b"\x7fELF\x02\x00\x00", "no text"), (b"one;two\n1;2\n", "no column")):
         done = import_list(system, content, *(["--column", "mail"] if words == "no column" else []))

@@ -139,6 +139,10 @@ static void what_was_put_off_or_paused_is_not_missed(void **state)
 	status.mode = MODE_LIVE;
 	GIVEN(h, shop_status, &status, .shop = "demo", .key = "demo");
 	assert_true(nothing_sent(h));
+	GIVEN(h, shop_status, &((ShopStatus){ .mode = MODE_PAUSED }), .shop = SHOP_OF_ALL, .key = SHOP_OF_ALL);
+	assert_false(nothing_sent(h));
+	GIVEN(h, shop_status, &((ShopStatus){ .mode = MODE_LIVE }), .shop = SHOP_OF_ALL, .key = SHOP_OF_ALL);
+	assert_true(nothing_sent(h));
 	GIVEN(h, audit, &audit, .shop = "demo", .key = "c1");
 	assert_false(nothing_sent(h));
 	harness_free(h);

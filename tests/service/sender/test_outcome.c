@@ -38,6 +38,10 @@ static void a_mail_that_went_is_said_once_and_recorded(void **state)
 	assert_false(outcome.to_owner);
 	assert_true(strlen(outcome.message_id) > 20);
 	said_audit(h, "mailed");
+	Audit audit;
+	assert_true(harness_said(h, &topic_audit, 0, &audit, NULL));
+	assert_string_equal(audit.before, "claimed");
+	assert_string_equal(audit.after, "mailed");
 	assert_int_equal(harness_count(h, NULL), 2);
 	assert_int_equal(when_due(h, &due), DONE);
 	assert_int_equal(harness_count(h, NULL), 0);
