@@ -201,8 +201,7 @@ static const struct condition {
 		"look at where the storefront takes its addresses from; mail servers refuse whom so many bounce",
 		bounces_alarm },
 	{ "sending-paused",
-		"nothing more is mailed. When the cause is found: cartbus shop mode SHOP live --priority 100 --reason "
-		"WHY",
+		"nothing more is mailed. When the cause is found: cartbus resume SHOP --reason WHY",
 		complaints_pause },
 };
 enum { CONDITIONS = sizeof(conditions) / sizeof(conditions[0]), PAUSE = CONDITIONS - 1 };

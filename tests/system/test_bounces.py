@@ -72,7 +72,7 @@ def test_three_complaints_pause_the_shop_until_a_person_resumes_it(system, postf
     leave_cart(system, "patient@mail.example")
     assert system.cartbus("shop", "mode", "demo", "live", check=False).returncode == 1
     assert not outcome(system, "patient@mail.example")
-    system.cartbus("shop", "mode", "demo", "live", "--priority", "100", "--reason", "the voice was wrong")
+    system.cartbus("resume", "demo", "--reason", "the voice was wrong")
     wait_until(lambda: outcome(system, "patient@mail.example") == "sent", "the mail of who waited", within_s=90)
     wait_until(lambda: [entry["message"] for entry in system.log(topic="alarm")
                         if entry["message"].kind == "sending-paused" and not entry["message"].raised], "the end of the alarm")
