@@ -200,8 +200,7 @@ static const struct condition {
 	{ "bounce-rate",
 		"look at where the storefront takes its addresses from; mail servers refuse whom so many bounce",
 		bounces_alarm },
-	{ "sending-paused",
-		"nothing more is mailed. When the cause is found: cartbus resume SHOP --reason WHY",
+	{ "sending-paused", "nothing more is mailed. When the cause is found: cartbus resume SHOP --reason WHY",
 		complaints_pause },
 };
 enum { CONDITIONS = sizeof(conditions) / sizeof(conditions[0]), PAUSE = CONDITIONS - 1 };
