@@ -11,6 +11,7 @@
 #include "bus/base/cleanup.h"
 #include "bus/base/file.h"
 #include "bus/base/retention.h"
+#include "services/kit/admin_link.h"
 #include "services/kit/money.h"
 #include "services/kit/rules.h"
 #include "services/kit/voice.h"
@@ -20,6 +21,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 enum { DOCUMENT_BYTES_MAX = 32000 };
 
@@ -186,6 +188,16 @@ static void check_secret(struct checking *checking, const char *name)
 	checking->wrong++;
 }
 
+/* Without it the owner's links do not work, and all else does. */
+static void check_admin_key(struct checking *checking)
+{
+	char path[PATH_ROOM];
+
+	command_secret_path(checking->command, ADMIN_LINK_KEY, path);
+	if (access(path, F_OK) == 0)
+		check_secret(checking, ADMIN_LINK_KEY);
+}
+
 static void say_wrong(const char *what, void *context)
 {
 	complain(((struct checking *)context)->command, "%s", what);
@@ -259,6 +271,7 @@ int command_config_check(struct command *command, int argc, char **argv)
 	warn_of_plain_links(command);
 	check_secret(&checking, "address.key");
 	check_secret(&checking, "link.key");
+	check_admin_key(&checking);
 	check_retention(&checking);
 	checking.wrong += keys_check(command->config, say_wrong, &checking);
 	shops = shops_each(command, check_shop, &checking);

@@ -225,6 +225,15 @@ def test_a_used_link_stays_used_when_the_gateway_begins_anew(system, shop):
     assert system.request("POST", path, b"act=yes", FORM).status == 409
 
 
+def test_a_key_of_the_owners_links_that_others_may_read_is_found(system):
+    key = system.folder / "secrets" / "admin.key"
+    key.chmod(0o644)
+    checked = system.cartbus("config", "check", check=False)
+    key.chmod(0o600)
+    assert checked.returncode == 1 and "admin.key" in checked.stderr
+    assert system.cartbus("config", "check").returncode == 0
+
+
 # ---- what the storefront asks for ----
 
 
