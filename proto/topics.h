@@ -54,6 +54,7 @@
 	X(summary_due, "summary.due", SummaryDue, RETAIN_FACT, NULL)                                                   \
 	X(summary_claim, "summary.claim", SummaryClaim, RETAIN_CLAIM, NULL)                                            \
 	X(summary_mailed, "summary.mailed", SummaryMailed, RETAIN_FACT, NULL)                                          \
+	X(model_used, "model.used", ModelUsed, RETAIN_FACT, NULL)                                                      \
 	X(alarm, "alarm", Alarm, RETAIN_FACT, "alarm")
 
 /*
@@ -119,6 +120,9 @@
 	X(SummaryMailed, month)                                                                                        \
 	X(SummaryMailed, recipient)                                                                                    \
 	X(GatewayAway, gateway)                                                                                        \
+	X(ModelUsed, purpose)                                                                                          \
+	X(ModelUsed, outcome)                                                                                          \
+	X(ModelUsed, cart_id)                                                                                          \
 	X(Alarm, kind)
 
 /* Every message names a shop; what is about the installation as a whole names this one. No shop may be called so. */

@@ -45,6 +45,7 @@
 	X(SummaryClaim)                                                                                                \
 	X(SummaryMailed)                                                                                               \
 	X(GatewayAway)                                                                                                 \
+	X(ModelUsed)                                                                                                   \
 	X(Alarm)
 /* clang-format on */
 

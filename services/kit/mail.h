@@ -30,6 +30,7 @@ struct reminder { /* what a reminder is made of */
 	int step;                    /* 1 or 2 */
 	int64_t now_us;              /* the Date header */
 	const char *unsubscribe_url; /* signed; may be NULL when to_owner */
+	const char *opening;         /* instead of the voice's opening line, not marked up; NULL: that one */
 	const char *return_url;      /* the way back to the basket; NULL: the storefront's own recovery URL */
 	const char *to;              /* the shopper, or the owner in mode "mail me" */
 	bool to_owner;               /* says so in the mail, and carries no List-Unsubscribe */

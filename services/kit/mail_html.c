@@ -304,6 +304,17 @@ static void add_note(struct html *html)
 	html->small = false;
 }
 
+static void add_opening(struct html *html)
+{
+	const struct mail_words *words = html->words;
+	if (!words->voice->opening || !words->reminder->opening) {
+		walk(html, words->voice->opening);
+		return;
+	}
+	html_text(html, words->reminder->opening);
+	flush(html);
+}
+
 void mail_render_html(const struct mail_words *words, const char *subject, struct buffer *ret)
 {
 	struct html html = { .words = words, .out = ret };
@@ -311,7 +322,7 @@ void mail_render_html(const struct mail_words *words, const char *subject, struc
 	add_preview(&html);
 	add_frame(words, ret);
 	add_note(&html);
-	walk(&html, words->voice->opening);
+	add_opening(&html);
 	walk(&html, words->voice->body);
 	buffer_add_text(ret, "<div class=\"rule\" style=\"margin-top:32px;padding-top:8px;" STYLE_RULE "\">\n");
 	html.small = true;

@@ -102,6 +102,17 @@ static void add_without_gaps(struct buffer *ret, const char *text)
 	buffer_add_text(ret, "\n");
 }
 
+bool mail_render_opening(const struct mail_words *words, struct buffer *ret)
+{
+	if (!words->voice->opening)
+		return false;
+	if (words->reminder->opening)
+		buffer_add_text(ret, words->reminder->opening);
+	else
+		text_walk(words->voice->opening, words, ret);
+	return true;
+}
+
 void mail_render_text(const struct mail_words *words, struct buffer *ret)
 {
 	_cleanup_(buffer_free) struct buffer text = { 0 };
@@ -109,10 +120,8 @@ void mail_render_text(const struct mail_words *words, struct buffer *ret)
 	mail_words_note(words, note);
 	if (*note)
 		buffer_printf(&text, "[%s]\n\n", note);
-	if (words->voice->opening) {
-		text_walk(words->voice->opening, words, &text);
+	if (mail_render_opening(words, &text))
 		buffer_add_text(&text, "\n\n");
-	}
 	text_walk(words->voice->body, words, &text);
 	buffer_add_text(&text, "\n\n-- \n");
 	text_walk(words->footer, words, &text);

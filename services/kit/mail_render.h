@@ -40,6 +40,8 @@ const char *mail_words_plural(const struct mail_words *words, enum value value);
 void mail_words_note(const struct mail_words *words, char ret[500]);
 bool mail_url_safe(const char *url); /* https, and nothing that ends an attribute */
 
+/* The opening line as text, the polished one if there is one; false: this voice has none. */
+bool mail_render_opening(const struct mail_words *words, struct buffer *ret);
 void mail_render_text(const struct mail_words *words, struct buffer *ret);
 void mail_render_html(const struct mail_words *words, const char *subject, struct buffer *ret);
 

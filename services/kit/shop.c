@@ -229,6 +229,16 @@ static int read_logo(struct reading *reading)
 	return 0;
 }
 
+static int read_yes(struct reading *reading, const char *key, bool *ret)
+{
+	const char *value = value_of(reading, "mail", key);
+
+	if (strcmp(value, "yes") != 0 && strcmp(value, "no") != 0)
+		return wrong(reading, "expected yes or no, found \"%.60s\"", value);
+	*ret = strcmp(value, "yes") == 0;
+	return 0;
+}
+
 static int read_foot(struct reading *reading)
 {
 	struct shop *shop = reading->shop;
@@ -246,11 +256,8 @@ static int read_foot(struct reading *reading)
 		shop->consent = CONSENT_MARKETING;
 	else
 		return wrong(reading, "expected all, customers or marketing, found \"%.60s\"", consent);
-	const char *clicks = value_of(reading, "mail", "count-clicks");
-	if (strcmp(clicks, "yes") != 0 && strcmp(clicks, "no") != 0)
-		return wrong(reading, "expected yes or no, found \"%.60s\"", clicks);
-	shop->count_clicks = strcmp(clicks, "yes") == 0;
-	return 0;
+	err = read_yes(reading, "polish", &shop->polish);
+	return err < 0 ? err : read_yes(reading, "count-clicks", &shop->count_clicks);
 }
 
 /* A domain is judged, and spelled, as part of an address in it. */

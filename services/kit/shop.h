@@ -83,6 +83,7 @@ struct shop {
 	char logo[256]; /* https; "": none */
 	int logo_width; /* in CSS pixels */
 	enum shop_consent consent;
+	bool polish;       /* a model may say the opening line better, if one is configured */
 	bool count_clicks; /* return links lead by way of the gateway */
 	bool weekly;
 	struct shop_windows windows;

@@ -27,6 +27,7 @@ const struct config_key shop_keys[] = {
 		"only who "
 		"agreed to it. Who said no is never mailed",
 		false },
+	{ "mail", "polish", "no", "yes: the model of cartbus.conf may say the opening line better", false },
 	{ "mail", "count-clicks", "yes",
 		"yes: links back to the basket lead by way of the gateway, which counts them, if its public-url is "
 		"https; no: straight to the storefront",

@@ -36,6 +36,7 @@ void sender_set_up(const struct sender_setup *setup)
 		installation.public_url[len - 1] = 0;
 	memcpy(installation.key, setup->link_key.data, setup->link_key.len);
 	installation.key_len = setup->link_key.len;
+	polishing_set_up(&setup->polish);
 	installation.clock_rate = setup->clock_rate > 0 ? setup->clock_rate : 1;
 	installation.limits = (struct letter_limits){ setup->most_a_minute, setup->most_a_day };
 }
@@ -121,10 +122,27 @@ static void letter_take(struct letter *letter, struct mail **mail)
 	*mail = NULL;
 }
 
-int letter_new(const struct state *state, const char *shop, const struct finding *finding, const ReminderDue *due,
-	int64_t now_us, struct letter **ret, char ret_why[160])
+static struct letter *letter_of(const struct finding *finding, const struct consulted *consulted, struct mail **mail)
+{
+	struct letter *letter = memory_new(sizeof(*letter));
+
+	letter_take(letter, mail);
+	TEXT_COPY(letter->shop, finding->shop->name);
+	letter->attempt = finding->send.attempt + 1;
+	letter->to_owner = finding->to_owner;
+	letter->was_asked = !consulted->asked.nobody;
+	letter->was_silent = letter->was_asked && consulted->asked.word == STOREFRONT_SILENT;
+	asking_note(&consulted->asked, letter->note);
+	letter->polished = consulted->polished;
+	list_append(&under_way, &letter->hook);
+	return letter;
+}
+
+int letter_new(const struct state *state, const struct finding *finding, const ReminderDue *due,
+	const struct consulted *consulted, int64_t now_us, struct letter **ret, char ret_why[160])
 {
 	_cleanup_(buffer_free) struct buffer back = { 0 };
+	const char *shop = finding->shop->name, *opening = consulted->polished.line;
 	char url[700];
 	struct mail *mail;
 	if (unsubscribe_url(shop, due, url) < 0) {
@@ -138,6 +156,7 @@ int letter_new(const struct state *state, const char *shop, const struct finding
 				      .now_us = now_us,
 				      .unsubscribe_url = url,
 				      .return_url = return_url(shop, finding, due, &back),
+				      .opening = *opening ? opening : NULL,
 				      .to = finding->to_owner ? finding->shop->owner : due->cart.ids.email,
 				      .to_owner = finding->to_owner },
 		&mail, ret_why);
@@ -148,13 +167,7 @@ int letter_new(const struct state *state, const char *shop, const struct finding
 		snprintf(ret_why, 160, "no envelope sender can be made for this cart");
 		return -EINVAL;
 	}
-	struct letter *letter = memory_new(sizeof(*letter));
-	letter_take(letter, &mail);
-	TEXT_COPY(letter->shop, shop);
-	letter->attempt = finding->send.attempt + 1;
-	letter->to_owner = finding->to_owner;
-	list_append(&under_way, &letter->hook);
-	*ret = letter;
+	*ret = letter_of(finding, consulted, &mail);
 	return 0;
 }
 

@@ -7,6 +7,7 @@
 #include "bus/base/list.h"
 #include "services/kit/mail.h"
 #include "services/sender/may_send.h"
+#include "services/sender/polishing.h"
 #include "services/sender/sender.h"
 
 struct letter {
@@ -18,11 +19,18 @@ struct letter {
 	bool claimed;
 	bool was_asked, was_silent; /* the storefront, before it */
 	char note[240];             /* of that, for the record; "" */
+	struct polished polished;   /* what a model was asked for it */
+};
+
+/* Everything that was asked before the mail is written. */
+struct consulted {
+	struct asked asked;
+	struct polished polished;
 };
 
 /* -EINVAL: ret_why says what in the cart or the shop's texts cannot be mailed. */
-int letter_new(const struct state *state, const char *shop, const struct finding *finding, const ReminderDue *due,
-	int64_t now_us, struct letter **ret, char ret_why[160]);
+int letter_new(const struct state *state, const struct finding *finding, const ReminderDue *due,
+	const struct consulted *consulted, int64_t now_us, struct letter **ret, char ret_why[160]);
 void letter_free(struct letter *letter);
 /* The installation's limits; and how many mails of this shop, or (NULL) of all, this process is at that are not claimed yet. */
 struct letter_limits {

@@ -20,8 +20,9 @@ static uint32_t mails_most(const struct config *config, const char *key)
 
 static struct effect_driver *const *drivers(const struct config *config, const struct clock *clock)
 {
-	static struct effect_driver *all[3];
+	static struct effect_driver *all[4];
 	_cleanup_(buffer_free) struct buffer key = { 0 };
+	const struct model_settings model = model_settings_of(config);
 	char path[256];
 	settings_secret_path(config, "link.key", path);
 	int r = file_read_secret(path, &key);
@@ -33,10 +34,15 @@ static struct effect_driver *const *drivers(const struct config *config, const s
 		.link_key = buffer_bytes(&key),
 		.most_a_minute = mails_most(config, "per-minute"),
 		.most_a_day = mails_most(config, "per-day"),
+		.polish = { .is_on = model.provider != MODEL_NONE,
+			.nano_usd_per_token_in = model.nano_usd_per_token_in,
+			.nano_usd_per_token_out = model.nano_usd_per_token_out,
+			.budget = budget_of(config) },
 		.clock_rate = clock->rate });
 	const struct http_settings http = http_settings_of_storefronts(config, clock);
 	all[0] = mail_driver_new(config, clock);
 	all[1] = http_driver_new("storefront", &http);
+	all[2] = model_driver_new(&model, config, clock); /* NULL: there is none */
 	return all;
 }
 

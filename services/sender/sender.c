@@ -4,13 +4,13 @@
  * Hears:     reminder.due
  * Remembers: send.claim, reminder.sent, reminder.released, reminder.refused, reminder.ambiguous, reminder.skipped, cart.state,
  *            cart.changed, cart.checkout, optout.request, mail.feedback, admin.action, shop.status, privacy.request, suppression,
- *            gateway.away, document, alarm
+ *            gateway.away, document, alarm, model.used
  * Says:      send.claim, reminder.sent, reminder.released, reminder.refused, reminder.ambiguous, reminder.skipped, cart.checkout,
- *            timer.set, audit, alarm
+ *            timer.set, audit, alarm, model.used
  * Promises:  a (cart, step) is mailed once: the last byte leaves only behind a fresh claim, with no stop, no outcome and no pause
  *            known; what may have gone is never tried again.
  * Fails by:  later, with backoff, on what may pass (no connection, a 4xx); a claim whose owner fell silent becomes ambiguous.
- * Read next: may_send.c (whether), asking.c (what the storefront knows), letter.c (what), outcome.c (how it is said)
+ * Read next: may_send.c (whether), asking.c (what the storefront knows), polishing.c (its first line), letter.c (what), outcome.c (how it is said)
  */
 #include "services/sender/sender.h"
 #include "bus/base/clock.h"
@@ -38,8 +38,9 @@
 #define CLAIM_FOR_ANOTHER_US US_PER_DAY
 #define LOOK_AGAIN_US (2 * US_PER_S)
 
-#define MAIL_DEADLINE_US (12 * US_PER_MINUTE) /* above the transport's own, so that it can say what happened */
-#define ASK_DEADLINE_US US_PER_MINUTE         /* above any that a shop.conf gives */
+#define MAIL_DEADLINE_US (12 * US_PER_MINUTE)  /* above the transport's own, so that it can say what happened */
+#define ASK_DEADLINE_US US_PER_MINUTE          /* above any that a shop.conf gives */
+#define POLISH_DEADLINE_US (2 * US_PER_MINUTE) /* above any that cartbus.conf gives */
 #define PAUSED_US US_PER_MINUTE
 #define NO_SHOP_US (10 * US_PER_S)
 
@@ -88,23 +89,30 @@ static enum verdict skip(struct turn *turn, const ReminderDue *due, const struct
 	return DONE;
 }
 
-static const struct effect_kind mail_effect, ask_effect;
+static const struct effect_kind mail_effect, polish_effect, ask_effect;
+
+static enum verdict mail(const struct state *state, const ReminderDue *due, struct finding *finding,
+	const struct consulted *consulted, struct turn *turn)
+{
+	struct letter *letter;
+	char why[160];
+	int r = letter_new(state, finding, due, consulted, turn_now_us(turn), &letter, why);
+	if (r < 0) {
+		finding->word = "unmailable";
+		finding->reason = why;
+		polishing_say(turn, &consulted->polished);
+		return skip(turn, due, finding);
+	}
+	return turn_effect(turn, &mail_effect, (void **)&letter);
+}
 
 static enum verdict send(const struct state *state, const ReminderDue *due, struct finding *finding,
 	const struct asked *asked, struct turn *turn)
 {
-	struct letter *letter;
-	char why[160];
-	int r = letter_new(state, turn_message(turn)->shop, finding, due, turn_now_us(turn), &letter, why);
-	if (r < 0) {
-		finding->word = "unmailable";
-		finding->reason = why;
-		return skip(turn, due, finding);
-	}
-	letter->was_asked = !asked->nobody;
-	letter->was_silent = letter->was_asked && asked->word == STOREFRONT_SILENT;
-	asking_note(asked, letter->note);
-	return turn_effect(turn, &mail_effect, (void **)&letter);
+	struct polishing *polishing = polishing_new(state, finding, due, asked, turn_now_us(turn));
+	if (polishing)
+		return turn_effect(turn, &polish_effect, (void **)&polishing);
+	return mail(state, due, finding, &(struct consulted){ .asked = *asked }, turn);
 }
 
 /* Everything that can be found but that the mail may go. */
@@ -192,6 +200,35 @@ static const struct effect_kind ask_effect = {
 	.request_free = ask_request_free,
 	.deadline_us = ASK_DEADLINE_US,
 	.decide = ask_decide,
+};
+
+/* ---- its first line ---- */
+
+static enum verdict polish_decide(const struct state *state, const void *message, const void *request,
+	const void *result, enum claim_answer claimed, struct turn *turn)
+{
+	const ReminderDue *due = message;
+	const struct polishing *polishing = request;
+	struct consulted consulted = { .asked = polishing->asked };
+	(void)claimed;
+	struct finding finding = may_send(state, turn_message(turn)->shop, due, turn_now_us(turn));
+	polishing_hear(state, &finding, due, result, turn_now_us(turn), &consulted.polished);
+	if (finding.move == MOVE_SEND)
+		return mail(state, due, &finding, &consulted, turn);
+	polishing_say(turn, &consulted.polished);
+	return settle(due, &finding, turn);
+}
+
+static void polish_request_free(void *request)
+{
+	polishing_free(request);
+}
+
+static const struct effect_kind polish_effect = {
+	.name = "model",
+	.request_free = polish_request_free,
+	.deadline_us = POLISH_DEADLINE_US,
+	.decide = polish_decide,
 };
 
 static enum verdict hear_due(const struct state *state, const ReminderDue *due, struct turn *turn)
@@ -286,6 +323,7 @@ static enum verdict mail_decide(const struct state *state, const void *message, 
 		.transport = result ? result->transport : NULL,
 		.note = letter->note,
 		.reason = end == MAIL_SENT ? NULL : reason };
+	polishing_say(turn, &letter->polished);
 	if (letter->was_asked)
 		asking_say_alarm(state, turn, letter->was_silent, letter->note + 2);
 	return decide_end(state, end, &outcome, turn);
@@ -309,23 +347,26 @@ static void remember_claim(struct state *state, const struct said *said, const S
 {
 	sends_remember_claim(state, said, claim);
 	pace_remember_claim(state, said, claim);
+	spend_remember_claim(state, said, claim);
 }
 
 static void remember_released(struct state *state, const struct said *said, const ReminderOutcome *released)
 {
 	sends_remember_outcome(state, said, released);
 	pace_remember_released(state, said, released);
+	spend_remember_released(state, said, released);
 }
 
 const struct service sender = {
 	.name = "sender",
-	.layout = 1,
+	.layout = 2,
 	.hears = { HEARS(reminder_due, hear_due) },
 	.remembers = { SENDS_REMEMBERED_BY(remember_claim, remember_released), STOPS_REMEMBERED,
 		REMEMBERS(cart_state, merges_remember), REMEMBERS(gateway_away, absence_remember),
-		REMEMBERS(document, docs_remember), REMEMBERS(alarm, asking_remember_alarm) },
+		REMEMBERS(document, docs_remember), REMEMBERS(alarm, asking_remember_alarm),
+		REMEMBERS(model_used, spend_remember_model) },
 	.says = { SAYS(send_claim), SAYS(reminder_sent), SAYS(reminder_released), SAYS(reminder_refused),
 		SAYS(reminder_ambiguous), SAYS(reminder_skipped), SAYS(cart_checkout), SAYS(timer_set), SAYS(audit),
-		SAYS(alarm) },
-	.effects = { &ask_effect, &mail_effect },
+		SAYS(alarm), SAYS(model_used) },
+	.effects = { &ask_effect, &polish_effect, &mail_effect },
 };

@@ -1,0 +1,321 @@
+/*
+ * model.c: the effect driver that asks a model
+ *
+ * Owns:      the calls that run, and the breaker: after five failures in a row nothing is asked for a minute, then for twice as
+ *            long each time, up to an hour; the first answer ends that.
+ * Promises:  ends within the deadline with words or without; a failure says why and holds nothing of what was asked or answered.
+ * Fails by:  die() at the start when the configuration or the secret is of no use.
+ * Read next: model_wire.c (the formats), http.h
+ */
+#include "services/kit/model.h"
+#include "bus/base/cleanup.h"
+#include "bus/base/file.h"
+#include "bus/base/list.h"
+#include "bus/base/log.h"
+#include "bus/base/memory.h"
+#include "bus/base/text.h"
+#include "services/kit/settings.h"
+#include <errno.h>
+#include <math.h>
+#include <stdio.h>
+
+enum { FAILURES_TOLERATED = 5 };
+#define PAUSE_FIRST_US US_PER_MINUTE
+#define PAUSE_MOST_US US_PER_HOUR
+
+struct model_driver {
+	struct effect_driver driver;
+	struct model_settings settings;
+	const struct clock *clock;
+	struct http_client *client;
+	struct list jobs;
+	int failures;                      /* in a row */
+	int64_t pause_us, paused_until_us; /* boot time */
+};
+
+struct job {
+	struct list hook;
+	struct model_driver *model;
+	struct effect *effect;
+	struct http_request request;
+	struct http_call *call; /* NULL: it is not asked, and told so from work() */
+};
+
+void model_request_clear(struct model_request *request)
+{
+	free(request->task);
+	free(request->data);
+	*request = (struct model_request){ 0 };
+}
+
+/* ---- the configuration ---- */
+
+static const char *given(const struct config *config, const char *key, const char *otherwise)
+{
+	const char *value = config_get(config, "model", NULL, key);
+
+	return value && *value ? value : otherwise;
+}
+
+static enum model_provider provider_of(const char *word)
+{
+	static const char *const words[] = { "none", "bedrock", "anthropic", "openai" };
+
+	for (int i = MODEL_NONE; i <= MODEL_OPENAI; i++)
+		if (strcmp(word, words[i]) == 0)
+			return (enum model_provider)i;
+	die("[model] provider = %s: expected none, bedrock, anthropic or openai", word);
+}
+
+static int64_t nano_usd(const struct config *config, const char *key)
+{
+	const char *value = given(config, key, "0");
+	char *end;
+	double usd = strtod(value, &end); /* for a million tokens */
+
+	if (*end || !(usd >= 0 && usd <= 10000))
+		die("[model] %s = %s: expected US dollars for a million tokens, as 1 or 0.25", key, value);
+	return llround(usd * 1000);
+}
+
+static void set_place(const struct config *config, struct model_settings *ret)
+{
+	char url[256] = "https://api.anthropic.com";
+
+	if (ret->provider == MODEL_BEDROCK)
+		snprintf(url, sizeof(url), "https://bedrock-runtime.%s.amazonaws.com", ret->region);
+	if (ret->provider == MODEL_OPENAI && !*given(config, "url", ""))
+		die("[model] url is missing: where the server's API begins, as http://127.0.0.1:8000");
+	if (!TEXT_COPY(ret->url, given(config, "url", url)))
+		die("[model] url is too long");
+	if (ret->url[0] && ret->url[strlen(ret->url) - 1] == '/')
+		ret->url[strlen(ret->url) - 1] = '\0';
+}
+
+static void set_name(const struct config *config, struct model_settings *ret)
+{
+	static const char *const usual[] = { [MODEL_BEDROCK] = "global.anthropic.claude-haiku-4-5-20251001-v1:0",
+		[MODEL_ANTHROPIC] = "claude-haiku-4-5-20251001",
+		[MODEL_OPENAI] = "" };
+
+	if (!TEXT_COPY(ret->model, given(config, "model", usual[ret->provider])) || !ret->model[0])
+		die("[model] model is missing or too long: the name by which the server knows it");
+}
+
+struct model_settings model_settings_of(const struct config *config)
+{
+	struct model_settings settings = { .provider = provider_of(given(config, "provider", "none")) };
+	struct config_error error;
+
+	if (settings.provider == MODEL_NONE)
+		return settings;
+	TEXT_COPY(settings.region, given(config, "region", ""));
+	TEXT_COPY(settings.ca, given(config, "ca", ""));
+	TEXT_COPY(settings.secret, given(config, "secret", ""));
+	set_place(config, &settings);
+	set_name(config, &settings);
+	if (config_get_span(config, "model", NULL, "deadline", &settings.deadline_us, &error) < 0)
+		die("%s", error.text);
+	if (settings.deadline_us > US_PER_MINUTE)
+		die("[model] deadline: at most 1min, no mail waits longer for better words");
+	if (!settings.secret[0] && settings.provider != MODEL_OPENAI)
+		die("[model] secret is missing: the name of the file below [paths] secrets that holds the key");
+	settings.nano_usd_per_token_in = nano_usd(config, "usd-per-million-in");
+	settings.nano_usd_per_token_out = nano_usd(config, "usd-per-million-out");
+	return settings;
+}
+
+static void insist_on_secret(const struct model_settings *settings, const struct config *config)
+{
+	_cleanup_(buffer_free) struct buffer secret = { 0 };
+	char path[256];
+	int r;
+
+	if (!settings->secret[0])
+		return;
+	settings_secret_path(config, settings->secret, path);
+	r = file_read_secret(path, &secret);
+	if (r < 0)
+		die("%s: %s: write the key of [model] there, readable by this user alone (chmod 600)%s", path,
+			strerror(-r),
+			settings->provider == MODEL_BEDROCK ? "; \"access key id:secret key[:session token]\"" : "");
+}
+
+/* ---- the breaker ---- */
+
+static int64_t now_us(const struct model_driver *model)
+{
+	return clock_boot_us(model->clock);
+}
+
+static bool is_paused(const struct model_driver *model)
+{
+	return model->failures >= FAILURES_TOLERATED && now_us(model) < model->paused_until_us;
+}
+
+static void note_end(struct model_driver *model, const struct model_answer *answer)
+{
+	if (answer->answered) {
+		model->failures = 0;
+		model->pause_us = 0;
+		return;
+	}
+	if (++model->failures < FAILURES_TOLERATED)
+		return;
+	model->pause_us = model->pause_us ? model->pause_us * 2 : PAUSE_FIRST_US;
+	if (model->pause_us > PAUSE_MOST_US)
+		model->pause_us = PAUSE_MOST_US;
+	model->paused_until_us = now_us(model) + model->pause_us;
+	log_event(LOG_WARNING, "the model failed %d times in a row (%s): nothing is asked of it for %lld s",
+		model->failures, answer->words, (long long)(model->pause_us / US_PER_S));
+}
+
+/* ---- the calls ---- */
+
+static struct job *find(struct model_driver *model, const struct effect *effect)
+{
+	LIST_EACH (hook, &model->jobs) {
+		struct job *job = LIST_ENTRY(hook, struct job, hook);
+		if (job->effect == effect)
+			return job;
+	}
+	return NULL;
+}
+
+static void job_free(struct job *job)
+{
+	list_remove(&job->hook);
+	http_request_clear(&job->request);
+	free(job);
+}
+
+static void job_end(struct job *job, const struct model_answer *answer)
+{
+	struct effect *effect = job->effect;
+
+	job_free(job);
+	effect_done(effect, answer);
+}
+
+static struct model_answer read_answer(const struct model_driver *model, const struct http_answer *answer)
+{
+	struct model_answer read = { 0 };
+
+	if (answer->end == HTTP_ANSWERED && answer->status == 200) {
+		read.answered = model_wire_answer(model->settings.provider, answer->body, &read) == 0;
+		return read;
+	}
+	snprintf(read.words, sizeof(read.words), "%.190s", answer->words);
+	return read;
+}
+
+static void on_done(void *context, const struct http_answer *answer)
+{
+	struct job *job = context;
+	struct model_answer read = read_answer(job->model, answer);
+
+	note_end(job->model, &read);
+	job_end(job, &read);
+}
+
+static const struct http_caller caller = { .done = on_done };
+
+static void model_start(void *self, struct effect *effect, const void *request)
+{
+	struct model_driver *model = self;
+	struct job *job = memory_new(sizeof(*job));
+
+	job->model = model;
+	job->effect = effect;
+	list_append(&model->jobs, &job->hook);
+	if (is_paused(model))
+		return;
+	model_wire_request(&model->settings, request, &job->request);
+	job->call = http_call_new(model->client, &job->request, &caller, job);
+}
+
+static void model_proceed(void *self, struct effect *effect, bool go)
+{
+	(void)self; /* it claims nothing: words may be asked for twice */
+	(void)effect;
+	(void)go;
+}
+
+static void model_stop(void *self, struct effect *effect)
+{
+	struct job *job = find(self, effect);
+
+	if (!job)
+		return;
+	http_call_stop(job->call);
+	job_free(job);
+}
+
+static int model_fd(void *self)
+{
+	return http_client_fd(((struct model_driver *)self)->client);
+}
+
+static bool some_are_not_asked(const struct model_driver *model)
+{
+	LIST_EACH (hook, &model->jobs)
+		if (!LIST_ENTRY(hook, struct job, hook)->call)
+			return true;
+	return false;
+}
+
+static int64_t model_wait_us(void *self)
+{
+	const struct model_driver *model = self;
+
+	return some_are_not_asked(model) ? 0 : http_client_wait_us(model->client);
+}
+
+static void model_work(void *self)
+{
+	struct model_driver *model = self;
+	static const struct model_answer paused = { .words = "the model failed too often and is left alone for now" };
+
+	LIST_EACH_SAFE (hook, &model->jobs) {
+		struct job *job = LIST_ENTRY(hook, struct job, hook);
+		if (!job->call)
+			job_end(job, &paused);
+	}
+	http_client_work(model->client);
+}
+
+static void model_close(void *self)
+{
+	struct model_driver *model = self;
+
+	http_client_free(model->client);
+	while (!list_empty(&model->jobs))
+		job_free(LIST_ENTRY(model->jobs.next, struct job, hook));
+	free(model);
+}
+
+struct effect_driver *model_driver_new(
+	const struct model_settings *settings, const struct config *config, const struct clock *clock)
+{
+	struct model_driver *model;
+	struct http_settings http = http_settings_of(config, clock);
+
+	if (settings->provider == MODEL_NONE)
+		return NULL;
+	insist_on_secret(settings, config);
+	model = memory_new(sizeof(*model));
+	model->settings = *settings;
+	model->clock = clock;
+	list_init(&model->jobs);
+	model->client = http_client_new(&http);
+	model->driver = (struct effect_driver){ .name = "model",
+		.self = model,
+		.start = model_start,
+		.proceed = model_proceed,
+		.stop = model_stop,
+		.fd = model_fd,
+		.wait_us = model_wait_us,
+		.work = model_work,
+		.close = model_close };
+	return &model->driver;
+}

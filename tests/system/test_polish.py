@@ -1,0 +1,204 @@
+"""A model polishes the opening line: real senders, real mails, and servers of the three formats that check what is asked and misbehave.
+
+The servers stand in for Bedrock, Anthropic and whatever speaks chat completions; none of them is the real one.
+"""
+
+import datetime
+import email
+import email.policy
+import json
+import time
+
+import pytest
+
+from cartbus_system import System, wait_until
+from http_peer import Certificates, Peer, reply
+from mail_peer import Keep
+from mail_peer import Peer as MailServer
+from test_http import expected_signature
+
+RULES = """Small carts (under 40 EUR): remind after 1 hour, then after 600. Medium carts: 1 hour, then 600.
+Big carts (over 150 EUR): 1 hour, then 600. At most one mail per shopper every 1 hour.
+"""
+VOICE = """First reminder
+Subject: Your basket
+Opening: Hello {first name or "there"}, your basket is still here.
+Body:
+{return link "Back"}
+
+Second reminder
+Subject: Your basket
+Body:
+{return link "Back"}
+
+Footer:
+{unsubscribe link "No more"}
+"""
+OWN = "Hello Anna, your basket is still here."
+BETTER = "Good to see you, {first name}: your roses are waiting."
+POLISHED = BETTER.replace("{first name}", "Anna")
+PAST_THE_DEADLINE_S = 4
+
+
+class Shop:
+    """Everything running for one shop whose mails a model may polish."""
+
+    def __init__(self, model, budget=None, secret=None):
+        now_us = int(time.time() * 1e6)
+        self.keep = Keep()
+        self.server = MailServer(self.keep)
+        self.system = System({
+            "clock": {"rate": 3600, "origin-real-us": now_us, "origin-wall-us": now_us}, "model": {"deadline": "2s", **model},
+            "budget": budget or {}, "mail": {"transport": "smtp", "smtp-host": "127.0.0.1", "smtp-port": self.server.port, "smtp-tls": "none"}})
+        self.shop = self.system.add_shop("demo", rules=RULES, voice=VOICE, extra="polish = yes")
+        if secret:
+            self.system.write_secret("model", secret)
+        self.system.start()
+        self.system.cartbus("shop", "mode", "demo", "live")
+
+    def leave(self, *names):
+        for name in names:
+            at = datetime.datetime.fromtimestamp(self.system.now_s(), datetime.timezone.utc).strftime("%Y-%m-%dT%H:%M:%SZ")
+            body = {"event": "changed", "cart": name, "email": f"{name}@mail.example", "at": at, "first_name": "Anna", "locale": "en-GB",
+                    "currency": "EUR", "total": "20.00", "recovery_url": f"https://demo.example/r/{name}",
+                    "items": [{"title": f"Roses {name}", "quantity": 1, "price": "20.00"}]}
+            assert self.system.post(self.shop.cart(body)).status == 200
+
+    def openings(self, *names):
+        """The first line of each one's mail."""
+        def found():
+            mails = {mail.rcpt_tos[0]: email.message_from_bytes(mail.content, policy=email.policy.default) for mail in self.keep.mails}
+            return all(f"{name}@mail.example" in mails for name in names) and mails
+        mails = wait_until(found, "all mails", within_s=60)
+        return {name: mails[f"{name}@mail.example"].get_body(("plain",)).get_content().splitlines()[0] for name in names}
+
+    def used(self, count):
+        facts = wait_until(lambda: (found := self.system.log("model.used"))[count - 1:] and found, "what it cost")
+        return {fact["message"].cart_id: fact["message"] for fact in facts}
+
+    def cart_id(self, name):
+        return next(one["key"] for one in self.system.log("cart.state") if one["message"].ids.email == f"{name}@mail.example")
+
+    def close(self):
+        self.system.close()
+        self.server.close()
+
+
+@pytest.fixture
+def make():
+    things = []
+
+    def start(thing):
+        things.append(thing)
+        return thing
+    yield start
+    for thing in reversed(things):
+        thing.close()
+
+
+def chat(line, ended="stop"):
+    return {"choices": [{"index": 0, "message": {"role": "assistant", "content": line}, "finish_reason": ended}],
+            "usage": {"prompt_tokens": 200, "completion_tokens": 20}}
+
+
+def endless(request):
+    request.handler.send_response(200)
+    request.handler.send_header("Content-Length", str(1 << 30))
+    request.handler.end_headers()
+    for _ in range(1 << 14):
+        request.handler.wfile.write(b" " * (1 << 16))
+
+
+MISBEHAVIOURS = {
+    "slow": lambda request: time.sleep(PAST_THE_DEADLINE_S),
+    "garbage": lambda request: reply(request, 200, b"\xff\xfe{"),
+    "elsewhere": lambda request: reply(request, 302, b"", Location="http://127.0.0.1:1/"),
+    "broken": lambda request: reply(request, 500, b"{}"),
+    "endless": endless,
+    "cut": lambda request: reply(request, 200, chat(BETTER, "length")),
+    "offer": lambda request: reply(request, 200, chat("{first name}, save 20% today!")),
+    "link": lambda request: reply(request, 200, chat("{first name}, see https://evil.example")),
+    "nameless": lambda request: reply(request, 200, chat("Your roses are waiting.")),
+    "lines": lambda request: reply(request, 200, chat("Hello {first name}.\nSecond line.")),
+}
+# of those that are no answer fewer than five at once, or the breaker would spare the rest
+WAVES = (("slow", "garbage", "elsewhere"), ("broken", "endless", "cut"), ("offer", "link", "nameless", "lines"))
+
+
+def test_a_better_line_goes_and_whatever_goes_wrong_the_owners_own_does(make):
+    def answer(request):
+        data = json.loads(request.json()["messages"][1]["content"])
+        name = data["items"][0].split()[1]
+        MISBEHAVIOURS.get(name, lambda request: reply(request, 200, chat(f" {BETTER}\n")))(request)
+
+    model = make(Peer(answer))
+    shop = make(Shop({"provider": "openai", "url": model.url, "model": "local-1"}))
+    shop.leave("good")
+    assert shop.openings("good") == {"good": POLISHED}
+    asked = model.requests[0]
+    assert asked.path == "/v1/chat/completions" and asked.json()["model"] == "local-1" and "Authorization" not in asked.headers
+    assert b"Anna" not in asked.body and b"mail.example" not in asked.body  # no name, no address
+    for names in WAVES:
+        shop.leave(*names, "after-" + names[0])
+        wanted = {name: OWN for name in names} | {"after-" + names[0]: POLISHED}
+        assert shop.openings(*wanted) == wanted
+    used = shop.used(1 + len(MISBEHAVIOURS) + len(WAVES))
+    good, cut = used[shop.cart_id("good")], used[shop.cart_id("offer")]
+    assert (good.outcome, good.tokens_in, good.tokens_out, good.cost_nano_usd) == ("used", 200, 20, 300_000)
+    assert cut.outcome == "markup, or a sign that was not there before" and cut.tokens_out == 20  # it is paid for all the same
+    assert used[shop.cart_id("slow")].outcome and not used[shop.cart_id("slow")].tokens_in
+    log = (shop.system.folder / "logs" / "sender.log").read_text()
+    assert "Anna" not in log and "mail.example" not in log
+
+
+def test_after_five_failures_the_model_is_left_alone_and_no_mail_waits_for_it(make):
+    model = make(Peer(lambda request: reply(request, 503, b"{}")))
+    shop = make(Shop({"provider": "openai", "url": model.url, "model": "local-1"}))
+    for number in range(8):
+        shop.leave(f"c{number}")
+        assert shop.openings(f"c{number}") == {f"c{number}": OWN}
+    assert len(model.requests) == 5
+    assert "is left alone for now" in shop.used(8)[shop.cart_id("c7")].outcome
+
+
+def test_anthropic_is_asked_as_it_wants_to_be_and_not_beyond_the_budget(make, tmp_path):
+    certificates = Certificates(tmp_path / "ca")
+    answer = {"type": "message", "role": "assistant", "content": [{"type": "text", "text": BETTER}], "stop_reason": "end_turn",
+              "usage": {"input_tokens": 200, "output_tokens": 20}}
+    model = make(Peer(lambda request: reply(request, 200, answer), certificates.context()))
+    shop = make(Shop({"provider": "anthropic", "url": model.url, "secret": "model", "ca": certificates.ca}, {"tokens": 300}, "sk-test-1"))
+    shop.leave("first")
+    assert shop.openings("first") == {"first": POLISHED}
+    asked = model.requests[0]
+    assert (asked.method, asked.path) == ("POST", "/v1/messages")
+    assert asked.headers["x-api-key"] == "sk-test-1" and asked.headers["anthropic-version"] == "2023-06-01"
+    body = asked.json()
+    assert set(body) == {"model", "max_tokens", "temperature", "system", "messages"} and body["messages"][0]["role"] == "user"
+    shop.leave("second")
+    assert shop.openings("second") == {"second": POLISHED}  # 220 of 300
+    shop.leave("third")
+    assert shop.openings("third") == {"third": OWN} and len(model.requests) == 2
+    assert "sk-test-1" not in (shop.system.folder / "logs" / "sender.log").read_text()
+
+
+def test_bedrock_is_asked_with_a_signature_that_an_independent_library_makes_too(make, tmp_path):
+    certificates = Certificates(tmp_path / "ca")
+    wrong = []
+
+    def answer(request):
+        expected, _ = expected_signature(request, model, "ap-southeast-1", "bedrock", request.path)
+        if not request.headers["Authorization"].endswith(f"Signature={expected}"):
+            wrong.append(request)
+            return reply(request, 403, b"{}")
+        return reply(request, 200, {"output": {"message": {"role": "assistant", "content": [{"text": BETTER}]}}, "stopReason": "end_turn",
+                                    "usage": {"inputTokens": 200, "outputTokens": 20, "totalTokens": 220}})
+
+    model = make(Peer(answer, certificates.context()))
+    shop = make(Shop({"provider": "bedrock", "url": model.url, "secret": "model", "ca": certificates.ca}, None,
+                     "AKIDEXAMPLE:secret/key:session+token"))
+    shop.leave("first")
+    assert shop.openings("first") == {"first": POLISHED} and not wrong
+    asked = model.requests[0]
+    assert asked.path == "/model/global.anthropic.claude-haiku-4-5-20251001-v1%3A0/converse"
+    assert asked.headers["X-Amz-Security-Token"] == "session+token"
+    assert asked.json()["messages"][0]["content"][0]["text"].startswith("{") and asked.json()["inferenceConfig"]["maxTokens"] == 120
