@@ -16,6 +16,7 @@
 #include "bus/base/memory.h"
 #include "bus/base/text.h"
 #include <assert.h>
+#include <errno.h>
 #include <pb_decode.h>
 #include <pb_encode.h>
 
@@ -47,6 +48,35 @@ static int delete_rows(struct store *store)
 	return store_delete_range(store, FAMILY_ROWS, BYTES("", 0), BYTES(last, sizeof(last)));
 }
 
+static const char EMPTYING[] = "emptying";
+
+/* Nothing of what was there stays in the files: it may be that an erased person was in it. A start after a crash takes it up again. */
+static int empty_files(struct store *store)
+{
+	const struct store_range all = { .family = FAMILY_ROWS };
+	struct store_batch *batch;
+	int r = delete_rows(store);
+
+	r = r ? r : store_purge(store, &all, 1);
+	r = r ? r : store_reopen(store);
+	if (r < 0)
+		return r;
+	batch = store_batch_new(store);
+	store_batch_delete(batch, FAMILY_META, bytes_of(EMPTYING));
+	r = store_commit(store, batch, false);
+	store_batch_free(batch);
+	return r;
+}
+
+/* A store without a cursor has no rows that anybody may believe. */
+static int begin_empty(struct store *store)
+{
+	_cleanup_(buffer_free) struct buffer row = { 0 };
+	int r = store_get(store, FAMILY_META, bytes_of(EMPTYING), &row);
+
+	return r == 0 ? empty_files(store) : r == -ENOENT ? delete_rows(store) : r;
+}
+
 struct state *state_new(struct store **store)
 {
 	struct state *state = memory_new(sizeof(*state));
@@ -65,7 +95,7 @@ struct state *state_new(struct store **store)
 		die("the folded state cannot be read: %s", store_why(state->store));
 	if (store_get(state->store, FAMILY_META, bytes_of("log"), &log_id) == 0)
 		TEXT_COPY(state->log_id, buffer_text(&log_id));
-	if (state->cursor == 0 && delete_rows(state->store) < 0)
+	if (state->cursor == 0 && begin_empty(state->store) < 0)
 		die("the folded state cannot be emptied: %s", store_why(state->store));
 	return state;
 }
@@ -374,9 +404,10 @@ int state_forget(struct state *state)
 	state->forgotten = (Forgotten){ 0 };
 	state->unmarked = state->sweeping = false;
 	batch = store_batch_new(state->store);
+	store_batch_put(batch, FAMILY_META, bytes_of(EMPTYING), bytes_of("1"));
 	r = commit(state, batch);
 	store_batch_free(batch);
-	return r < 0 ? r : delete_rows(state->store);
+	return r < 0 ? r : empty_files(state->store);
 }
 
 int state_lay_out(struct state *state, uint64_t layout)

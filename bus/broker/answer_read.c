@@ -57,7 +57,7 @@ static int look_at(struct broker *broker, struct reading *reading, uint64_t seq)
 		return 0; /* dropped: it has been kept long enough */
 	if (r < 0)
 		return r;
-	if (reading->hash && logged.key_hash != reading->hash)
+	if ((reading->hash && logged.key_hash != reading->hash) || logged.flags & FLAG_ERASED)
 		return 0;
 	if (message_read(logged.message, &envelope, &payload) < 0 || !matches(reading, &envelope))
 		return 0;

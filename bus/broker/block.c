@@ -92,6 +92,14 @@ void block_add(struct block *block, const struct block_entry *entry, struct byte
 	block->has[entry->retention] = true;
 }
 
+void block_add_absent(struct block *block, const struct block_entry *entry)
+{
+	struct block_entry *added = add_entry(block);
+
+	*added = *entry;
+	added->offset = BLOCK_ABSENT;
+}
+
 static void write_column(const struct block *block, struct store_batch *batch)
 {
 	_cleanup_(buffer_free) struct buffer value = { 0 };

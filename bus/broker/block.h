@@ -35,7 +35,9 @@ struct block *block_new(uint64_t first);
 void block_free(struct block *block);                               /* takes NULL */
 void block_expect(struct block *block, const struct block *before); /* as much as that one holds: it grows once */
 void block_add(struct block *block, const struct block_entry *entry, struct bytes message);
-size_t block_bytes(const struct block *block); /* of memory */
+void block_add_absent(
+	struct block *block, const struct block_entry *entry); /* its message lies in a frame that was dropped */
+size_t block_bytes(const struct block *block);                 /* of memory */
 
 void block_write(const struct block *block, struct store_batch *batch);
 /* From a column record. -EUCLEAN. */

@@ -7,6 +7,7 @@
  */
 #include "bus/broker/broker.h"
 #include "bus/base/text.h"
+#include "bus/broker/erase.h"
 #include "bus/broker/feed.h"
 #include "bus/broker/session.h"
 #include <errno.h>
@@ -117,7 +118,7 @@ static int open_all(struct broker *broker, char ret_why[512])
 	broker->sealed_batch = store_batch_new(broker->store);
 	broker->opened_head = log_head(broker->log);
 	if ((r = clocks_open(broker)) < 0 || (r = open_queues(broker)) < 0 || (r = dead_open(broker)) < 0 ||
-		(r = gateways_open(broker)) < 0 || (r = latest_open(broker)) < 0) {
+		(r = gateways_open(broker)) < 0 || (r = latest_open(broker)) < 0 || (r = erase_open(broker)) < 0) {
 		say_unread_state(broker, r, ret_why);
 		return r;
 	}
@@ -170,6 +171,7 @@ void broker_close(struct broker *broker)
 	control_free(broker);
 	for (int i = 0; i < PEERS_MAX; i++)
 		queue_free(broker->queues[i]);
+	erasing_free(broker->erasing);
 	map_each(broker->idem_staged, free_value, NULL);
 	map_free(broker->idem_staged);
 	map_free(broker->gateways);
@@ -295,6 +297,7 @@ int64_t broker_tick(struct broker *broker)
 	idem_sweep(broker);
 	retain(broker);
 	latest_sweep(broker);
+	erase_tick(broker);
 	return next_wait_us(broker);
 }
 

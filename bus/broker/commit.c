@@ -158,6 +158,7 @@ int broker_let_out(struct broker *broker, int written)
 	if (r < 0)
 		return r;
 	broker->is_committing = false;
+	broker->commits++;
 	log_committed(broker->log);
 	broker->is_streaming = log_head(broker->log) >= from;
 	broker->let_out_boot_us = broker_boot_us(broker);

@@ -130,7 +130,10 @@ struct broker {
 	struct room room;
 	uint64_t refused[REFUSED_COUNT];
 	struct telling telling[REFUSED_COUNT];
-	uint64_t committed; /* messages, this start */
+	uint64_t committed;                 /* messages, this start */
+	uint64_t commits;                   /* that are over, this start */
+	struct erasing *erasing;            /* erase.h; NULL: none since the start */
+	uint64_t erased_before[TOPICS_MAX]; /* stores that stopped before it may hold what was erased of the topic */
 };
 
 static inline int64_t broker_wall_us(const struct broker *broker)
@@ -177,6 +180,10 @@ bool room_refuses(struct broker *broker, const struct session *session, char ret
 /* idem.c: 0: never said (or too long ago); else its number. ret_same: it was this very message, byte for byte. */
 uint64_t idem_find(struct broker *broker, int topic, const Envelope *envelope, struct bytes message, bool *ret_same);
 void idem_stage(struct broker *broker, int topic, const Envelope *envelope, struct bytes message, uint64_t seq);
+void idem_key(struct broker *broker, int topic, const Envelope *envelope, struct buffer *ret); /* appends */
+/* The message under this key is another text from now on. */
+void idem_renew(struct broker *broker, struct store_batch *batch, const struct logged *logged, const Envelope *envelope,
+	struct bytes message);
 void idem_committed(struct broker *broker);
 void idem_sweep(struct broker *broker);
 
@@ -214,6 +221,13 @@ void retain_open(struct broker *broker);
 void retain(struct broker *broker);
 bool retain_is_too_old(const struct broker *broker, int peer, uint64_t cursor);
 
+uint64_t retain_say_again(struct broker *broker); /* what is forgotten, as it was said last; its number */
+
+/* erase.c */
+int erase_open(struct broker *broker);
+void erase_tick(struct broker *broker);
+bool erase_is_too_old(const struct broker *broker, int peer, uint64_t cursor);
+
 /* dead.c */
 struct letter;
 void dead_letter(struct broker *broker, struct queue *queue, struct letter *letter, const char *reason, const char *by);
@@ -223,6 +237,8 @@ bool dead_redrive(struct broker *broker, struct queue *queue, uint64_t seq);
 /* A message that the queue is done with goes back into it. false: it is not done with it, or it is a dead letter. */
 bool dead_replay(struct broker *broker, struct queue *queue, const struct logged *logged);
 bool dead_drop(struct broker *broker, struct queue *queue, uint64_t seq, const char *why);
+/* It goes without a word of whose it was; false: it is not among the dead letters. */
+bool dead_erase(struct broker *broker, struct queue *queue, uint64_t seq);
 void dead_key(const struct queue *queue, uint64_t seq, struct buffer *ret);  /* of its row */
 void dead_settled(struct broker *broker, struct queue *queue, uint64_t seq); /* a redriven one ended well */
 void dead_committed(struct broker *broker); /* what was dropped is gone from the store, too */

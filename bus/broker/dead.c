@@ -214,6 +214,26 @@ bool dead_drop(struct broker *broker, struct queue *queue, uint64_t seq, const c
 	return true;
 }
 
+bool dead_erase(struct broker *broker, struct queue *queue, uint64_t seq)
+{
+	_cleanup_(buffer_free) struct buffer message = { 0 };
+	_cleanup_free_ Trouble *trouble = memory_new(sizeof(*trouble));
+	Envelope envelope;
+	struct bytes payload;
+
+	if (queue_find(queue, seq) || !find_dead(broker, queue, seq, trouble, &message) || trouble->redriven)
+		return false;
+	trouble->reason[0] = '\0';
+	if (message_read(buffer_bytes(&message), &envelope, &payload) == 0) {
+		envelope.key[0] = envelope.trace[0] = '\0';
+		say_dead_letter(broker, queue, seq, trouble, &envelope, "erased");
+	}
+	dead_settled(broker, queue, seq);
+	map_put(queue->dropped, map_number(&seq), queue);
+	queue->dead_count--;
+	return true;
+}
+
 static void forget(struct bytes key, void *value, void *context)
 {
 	(void)value;

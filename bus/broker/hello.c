@@ -150,7 +150,7 @@ static void greet(const struct broker *broker, const Hello *hello, Welcome *welc
 	welcome->opening = log_opening(broker->log);
 }
 
-/* What it stopped before was dropped meanwhile: it is to fold anew. */
+/* What it stopped before was dropped or erased meanwhile: it is to fold anew. */
 static void tell_rebuild(struct broker *broker, struct bytes peer, const Hello *hello)
 {
 	Control control = { .which_what = Control_welcome_tag };
@@ -277,7 +277,7 @@ void hear_hello(struct broker *broker, struct bytes routing, const char *who, co
 		return;
 	}
 	if ((rebuild_is_due(broker, peer, hello->instance) && hello->cursor > 0) ||
-		retain_is_too_old(broker, peer, hello->cursor)) {
+		retain_is_too_old(broker, peer, hello->cursor) || erase_is_too_old(broker, peer, hello->cursor)) {
 		tell_rebuild(broker, routing, hello);
 		return;
 	}

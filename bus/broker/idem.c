@@ -24,7 +24,7 @@ struct staged_key {
 	uint64_t seq, hash;
 };
 
-static void make_key(struct broker *broker, int topic, const Envelope *envelope, struct buffer *ret)
+void idem_key(struct broker *broker, int topic, const Envelope *envelope, struct buffer *ret)
 {
 	buffer_add_u16(ret, log_topic_id(broker->log, topic));
 	buffer_add(ret, envelope->shop, strlen(envelope->shop) + 1);
@@ -59,7 +59,7 @@ uint64_t idem_find(struct broker *broker, int topic, const Envelope *envelope, s
 	const struct staged_key *staged;
 	int r;
 
-	make_key(broker, topic, envelope, &key);
+	idem_key(broker, topic, envelope, &key);
 	staged = map_get(broker->idem_staged, buffer_bytes(&key));
 	if (staged) {
 		*ret_same = staged->hash == text_hash(message);
@@ -86,13 +86,30 @@ void idem_stage(struct broker *broker, int topic, const Envelope *envelope, stru
 
 	staged->seq = seq;
 	staged->hash = text_hash(message);
-	make_key(broker, topic, envelope, &key);
+	idem_key(broker, topic, envelope, &key);
 	free(map_put(broker->idem_staged, buffer_bytes(&key), staged));
 	put_be64(value, seq);
 	put_be64(value + VALUE_TIME, (uint64_t)broker_wall_us(broker));
 	put_be64(value + VALUE_HASH, staged->hash);
 	value[VALUE_CLAIM] = envelope->claim;
 	store_batch_put(broker->batch, FAMILY_IDEM, buffer_bytes(&key), BYTES(value, sizeof(value)));
+}
+
+void idem_renew(struct broker *broker, struct store_batch *batch, const struct logged *logged, const Envelope *envelope,
+	struct bytes message)
+{
+	_cleanup_(buffer_free) struct buffer key = { 0 };
+	_cleanup_(buffer_free) struct buffer value = { 0 };
+	int r;
+
+	idem_key(broker, logged->topic, envelope, &key);
+	r = store_get(broker->store, FAMILY_IDEM, buffer_bytes(&key), &value);
+	if (r < 0 && r != -ENOENT)
+		broker->broken = r;
+	if (r < 0 || !is_row(buffer_bytes(&value)) || get_be64(value.data) != logged->seq)
+		return;
+	put_be64(value.data + VALUE_HASH, text_hash(message));
+	store_batch_put(batch, FAMILY_IDEM, buffer_bytes(&key), buffer_bytes(&value));
 }
 
 static void forget(struct bytes key, void *value, void *context)

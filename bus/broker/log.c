@@ -211,7 +211,7 @@ int log_find_block(struct log *log, uint64_t seq, struct block **ret)
 	return load_block(log, seq, ret);
 }
 
-static void describe(const struct log *log, const struct block *block, uint32_t i, struct logged *ret)
+void log_describe(const struct log *log, const struct block *block, uint32_t i, struct logged *ret)
 {
 	const struct block_entry *entry = &block->entries[i];
 
@@ -240,7 +240,7 @@ int log_read(struct log *log, uint64_t seq, struct logged *ret)
 	r = block_load(block, log->store, block->entries[seq - block->first].retention);
 	if (r < 0)
 		return r;
-	describe(log, block, (uint32_t)(seq - block->first), ret);
+	log_describe(log, block, (uint32_t)(seq - block->first), ret);
 	return 0;
 }
 
@@ -252,8 +252,9 @@ static bool find_in_block(
 		const struct block_entry *entry = &block->entries[at - block->first];
 		int topic = entry->topic_id < log->name_count ? log->names[entry->topic_id].topic : -1;
 
-		if (topic >= 0 && at >= log->kept_from[entry->retention] && topic_set_has(topics, topic)) {
-			describe(log, block, (uint32_t)(at - block->first), ret);
+		if (topic >= 0 && at >= log->kept_from[entry->retention] && topic_set_has(topics, topic) &&
+			!(entry->flags & FLAG_ERASED)) {
+			log_describe(log, block, (uint32_t)(at - block->first), ret);
 			return true;
 		}
 	}

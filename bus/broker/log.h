@@ -24,7 +24,8 @@ enum family {
 	FAMILY_LATEST
 };
 
-enum { FLAG_TOMBSTONE = 1, FLAG_CLAIM = 2 };
+/* Erased: what the message held is gone, and nobody is shown it any more (erase.c). */
+enum { FLAG_TOMBSTONE = 1, FLAG_CLAIM = 2, FLAG_ERASED = 4 };
 enum { RETENTION_CLASSES = 3, RETENTION_KEEP = 2 };
 
 /* Row of family meta: which rows of `latest` are forgotten: those that ended before this message (latest.c). */
@@ -85,9 +86,27 @@ int log_seek_size(struct log *log, uint8_t retention, uint64_t bytes, uint64_t *
 /* Drops the class's frames that hold nothing at or after `before`; on the disk when it returns. */
 int log_drop(struct log *log, uint8_t retention, uint64_t before);
 
+/* erase_log.c: what of a message stays when it is erased: nothing of its key, its trace and its payload. */
+int message_erase(struct bytes message, bool with_idem, struct buffer *ret);
+/*
+ * The block that holds `seq`, written without those of its messages that picked() says; into the batch. *ret_block: what is to be
+ * given to log_erased when that is committed, else to block_free; NULL: there was nothing to do. *ret_last: of the block.
+ */
+/* What its column says, without its bytes, whether or not those are still there. -ENOENT: beyond the head. */
+int log_look(struct log *log, uint64_t seq, struct logged *ret);
+uint64_t log_block_first(struct log *log, uint64_t seq); /* of the commit that holds it */
+struct picked {
+	bool erase, with_idem;
+};
+typedef struct picked picked_fn(const struct logged *logged, void *context);
+struct block;
+int log_erase(struct log *log, uint64_t seq, picked_fn *picked, void *context, struct store_batch *batch,
+	struct block **ret_block, uint64_t *ret_last);
+void log_erased(struct log *log, struct block *block);
+
 /* -ENOENT: beyond the head, or dropped; -EUCLEAN: what lies there is not what was written */
 int log_read(struct log *log, uint64_t seq, struct logged *ret);
-/* The first committed message at or after `from` whose topic is in the set, without its bytes. -ENOENT: none. */
+/* The first committed message at or after `from` whose topic is in the set and that was not erased, without its bytes. -ENOENT: none. */
 int log_find(struct log *log, uint64_t from, const uint64_t topics[2], struct logged *ret);
 /* The same, as far as a moment goes. -EAGAIN: there is none up to ret_looked, and the disk would have to be read for more. */
 int log_find_soon(struct log *log, uint64_t from, const uint64_t topics[2], uint64_t *ret_looked, struct logged *ret);

@@ -1,5 +1,5 @@
 /*
- * log_state.h: the log's own memory, shared by log.c, recover.c and topic_id.c
+ * log_state.h: the log's own memory, shared by log.c, erase_log.c, recover.c and topic_id.c
  */
 #ifndef BUS_BROKER_LOG_STATE_H
 #define BUS_BROKER_LOG_STATE_H
@@ -50,6 +50,8 @@ void lineage_open(struct log *log); /* once more */
 void lineage_write(const struct log *log, struct store_batch *batch);
 /* log.c: the block that holds seq, without its frames. */
 int log_find_block(struct log *log, uint64_t seq, struct block **ret);
+/* One message of a block. */
+void log_describe(const struct log *log, const struct block *block, uint32_t i, struct logged *ret);
 /* drop.c: how far each class was dropped. */
 int drop_open(struct log *log);
 /* recover.c: meta, tail, epoch; leaves the tail rewritten and synced. */

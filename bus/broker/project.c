@@ -129,8 +129,10 @@ static void project(struct broker *broker, struct session *session)
 		r = has_had_its_share(broker, session, given, loads) ? -EAGAIN
 			: session->newcomer                          ? next_for_newcomer(broker, session, &logged)
 								     : next_of_log(broker, session, &logged);
-		if (r == 0)
+		if (r == 0 && !(logged.flags & FLAG_ERASED)) /* it may have been found before it was erased */
 			project_one(broker, session, &logged);
+		else if (r == 0)
+			session->cursor = logged.seq;
 	}
 	if (session->newcomer && session->cursor >= newcomer_limit(session->newcomer))
 		end_newcomer(session);

@@ -4,7 +4,7 @@
  * Promises:  only a peer whose declaration says operator = yes is answered. What a question changed is on the disk before its
  *            answer leaves. A long answer comes in chunks.
  * Fails by:  an answer with ok = false and the reason in words.
- * Read next: answer_status.c, answer_read.c, answer_dead.c, answer_feed.c
+ * Read next: answer_status.c, answer_read.c, answer_dead.c, answer_feed.c, answer_erase.c
  */
 #include "bus/broker/question.h"
 #include "bus/base/cleanup.h"
@@ -36,6 +36,9 @@ static const struct verb {
 	{ "queue.resume", answer_resume, RIGHT_OPERATE },
 	{ "snapshot", answer_snapshot, RIGHT_OPERATE },
 	{ "rebuild", answer_rebuild, RIGHT_OPERATE },
+	{ "erase", answer_erase, RIGHT_OPERATE | RIGHT_CLEAR },
+	{ "erasure", answer_erasure, RIGHT_ASK },
+	{ "erased", answer_erased, RIGHT_ASK },
 	{ "keys.reload", answer_keys_reload, RIGHT_OPERATE },
 	{ "claims.release", answer_release, RIGHT_OPERATE },
 };

@@ -17,6 +17,7 @@ answer_fn answer_read;                                                          
 answer_fn answer_dead_list, answer_dead_show, answer_dead_redrive, answer_dead_drop;               /* answer_dead.c */
 answer_fn answer_feed, answer_feed_cancel, answer_feed_resume, answer_replay, answer_replay_count; /* answer_feed.c */
 answer_fn answer_snapshot, answer_rebuild, answer_release;                                         /* answer_care.c */
+answer_fn answer_erase, answer_erasure, answer_erased;                                             /* answer_erase.c */
 answer_fn answer_keys_reload, answer_strike, answer_resume;                                        /* answer_status.c */
 
 /* NULL or "": not given. A number that is not one is 0. */

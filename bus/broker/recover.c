@@ -18,12 +18,12 @@
 /*
  * 1: the first. 2: each opening is written down (lineage.c). 3: frames of a class may have been dropped (drop.c). 4: a key says
  * whether it is a claim's (idem.c). 5: the log says what it has forgotten, and tombstones end every row that is at its end
- * (retain.c); of older messages that is not known. An older log becomes one of this format by being opened; tests/fixtures holds one of each but
- * the first and the last.
+ * (retain.c); of older messages that is not known. 6: a message may be erased (erase.c). An older log becomes one of this format by
+ * being opened; tests/fixtures holds one of each but the first and the last.
  */
-static const char FORMAT[] = "5";
+static const char FORMAT[] = "6";
 static const char ENDS_FROM[] = "ends-from";
-static const char *const FORMATS_OLDER[] = { "1", "2", "3", "4" };
+static const char *const FORMATS_OLDER[] = { "1", "2", "3", "4", "5" };
 
 DEFINE_CLEANUP(struct store_batch *, store_batch_free)
 DEFINE_CLEANUP(struct store_cursor *, store_cursor_free)

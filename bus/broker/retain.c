@@ -161,6 +161,16 @@ static void say(struct broker *broker)
 	write_said(broker);
 }
 
+uint64_t retain_say_again(struct broker *broker)
+{
+	uint64_t said = broker->retain_said, number;
+
+	say(broker);
+	number = broker->retain_said;
+	broker->retain_said = said;
+	return number;
+}
+
 /* Is there anything new to forget? Then it is said, and goes when that is on the disk. */
 static bool say_forgotten(struct broker *broker)
 {

@@ -132,20 +132,24 @@ static int read_whole(struct verify *verify)
 static void check_message(struct verify *verify, struct verify_message *message)
 {
 	const struct block_entry *entry = message->entry;
+	bool erased = entry->flags & FLAG_ERASED;
 	struct bytes payload;
 	uint8_t flags;
 
 	verify->counts.messages++;
+	verify->counts.erased += erased;
 	if (message_read(message->message, &message->envelope, &payload) < 0) {
 		verify_problem(verify, message->seq, "its envelope does not add up");
 		return;
 	}
 	flags = (uint8_t)((message->envelope.tombstone ? FLAG_TOMBSTONE : 0) |
-		(message->envelope.claim ? FLAG_CLAIM : 0));
+		(message->envelope.claim ? FLAG_CLAIM : 0) | (erased ? FLAG_ERASED : 0));
 	if (entry->topic_id >= sizeof(verify->names) / sizeof(verify->names[0]) ||
 		strcmp(verify->names[entry->topic_id], message->envelope.topic) != 0)
 		verify_problem(verify, message->seq, "its column names another topic than %s", message->envelope.topic);
-	if (entry->key_hash != key_hash(&message->envelope) || entry->flags != flags)
+	if (erased && (payload.len > 0 || message->envelope.key[0] != '\0'))
+		verify_problem(verify, message->seq, "it was erased and still holds something");
+	if ((!erased && entry->key_hash != key_hash(&message->envelope)) || entry->flags != flags)
 		verify_problem(verify, message->seq, "its column says another key or kind than the message");
 	verify_derived(verify, message);
 	verify_heard(verify, message);
@@ -297,14 +301,14 @@ int verify_log(struct verify *verify)
 
 json_t *verify_report(const struct verify *verify)
 {
-	return json_pack("{s:b,s:s,s:s,s:I,s:I,s:I,s:I,s:I,s:I,s:I,s:I,s:o,s:I,s:O}", "sound",
+	return json_pack("{s:b,s:s,s:s,s:I,s:I,s:I,s:I,s:I,s:I,s:I,s:I,s:I,s:o,s:I,s:O}", "sound",
 		verify->problem_count == 0, "log", verify->id, "format", verify->format, "opened",
 		(json_int_t)verify->boots, "head", (json_int_t)verify->head, "messages",
-		(json_int_t)verify->counts.messages, "dropped", (json_int_t)verify->counts.dropped, "commits",
-		(json_int_t)verify->counts.commits, "frames", (json_int_t)verify->counts.frames, "idempotency_keys",
-		(json_int_t)verify->counts.idem, "compacted_rows", (json_int_t)verify->counts.latest, "queues",
-		verify_queues_report(verify), "problem_count", (json_int_t)verify->problem_count, "problems",
-		verify->problems);
+		(json_int_t)verify->counts.messages, "erased", (json_int_t)verify->counts.erased, "dropped",
+		(json_int_t)verify->counts.dropped, "commits", (json_int_t)verify->counts.commits, "frames",
+		(json_int_t)verify->counts.frames, "idempotency_keys", (json_int_t)verify->counts.idem,
+		"compacted_rows", (json_int_t)verify->counts.latest, "queues", verify_queues_report(verify),
+		"problem_count", (json_int_t)verify->problem_count, "problems", verify->problems);
 }
 
 void verify_free(struct verify *verify)

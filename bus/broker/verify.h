@@ -13,7 +13,7 @@
 struct verify_queue;
 
 struct verify_counts {
-	uint64_t messages, dropped, commits, frames, idem, latest;
+	uint64_t messages, erased, dropped, commits, frames, idem, latest;
 	uint64_t idem_met, latest_met; /* rows whose message is there and says the same */
 };
 

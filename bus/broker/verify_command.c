@@ -76,12 +76,13 @@ static void print_report(const json_t *report, const char *folder)
 		number(problem, "message"), json_string_value(json_object_get(problem, "what")));
 	if ((size_t)number(report, "problem_count") > json_array_size(json_object_get(report, "problems")))
 		printf("  ... %lld problems in all\n", number(report, "problem_count"));
-	printf("log %s, format %s: %lld messages and %lld dropped for their age, in %lld commits; %lld idempotency "
+	printf("log %s, format %s: %lld messages, %lld of them erased, and %lld dropped for their age, in %lld "
+	       "commits; %lld idempotency "
 	       "keys, "
 	       "%lld compacted rows\n",
 		json_string_value(json_object_get(report, "log")), json_string_value(json_object_get(report, "format")),
-		number(report, "messages"), number(report, "dropped"), number(report, "commits"),
-		number(report, "idempotency_keys"), number(report, "compacted_rows"));
+		number(report, "messages"), number(report, "erased"), number(report, "dropped"),
+		number(report, "commits"), number(report, "idempotency_keys"), number(report, "compacted_rows"));
 	print_queues(json_object_get(report, "queues"));
 	if (!json_is_true(json_object_get(report, "sound")))
 		puts("\nKeep this folder for inspection, and put the newest copy of it in its place, or a backup with "

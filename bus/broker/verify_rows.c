@@ -93,7 +93,8 @@ void verify_derived(struct verify *verify, const struct verify_message *message)
 		return;
 	if (message->envelope.idem[0] != '\0')
 		check_key(verify, message);
-	if (verify->topology->topics[topic].group[0] != '\0' && message->seq <= verify->folded)
+	if (verify->topology->topics[topic].group[0] != '\0' && message->seq <= verify->folded &&
+		!(message->entry->flags & FLAG_ERASED))
 		check_row(verify, message, verify->topology->topics[topic].group);
 }
 

@@ -18,6 +18,8 @@ struct store_engine {
 	int (*commit)(struct store *store, struct store_batch *batch, bool sync); /* does not clear the batch */
 	int (*flush)(struct store *store);
 	int (*delete_range)(struct store *store, int family, struct bytes from, struct bytes to);
+	int (*purge)(struct store *store, const struct store_range *ranges, size_t count);
+	int (*reopen)(struct store *store);
 	int (*size)(struct store *store, int family, struct bytes from, struct bytes to, uint64_t *ret_bytes);
 	int (*room)(const struct store *store, uint64_t *ret_free, uint64_t *ret_total);
 	int (*checkpoint)(struct store *store, const char *path);

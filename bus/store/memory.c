@@ -51,6 +51,21 @@ static void memory_close(struct store *store)
 	free(memory);
 }
 
+/* What is deleted is gone here at once. */
+static int memory_purge(struct store *store, const struct store_range *ranges, size_t count)
+{
+	(void)store;
+	(void)ranges;
+	(void)count;
+	return 0;
+}
+
+static int memory_reopen(struct store *store)
+{
+	(void)store;
+	return 0;
+}
+
 static int memory_get(struct store *store, int family, struct bytes key, struct buffer *ret)
 {
 	struct ordmap_entry *entry = ordmap_find(memory_of(store)->families[family], key);
@@ -251,6 +266,8 @@ static const struct store_engine memory_engine = {
 	.commit = memory_commit,
 	.flush = memory_flush,
 	.delete_range = memory_delete_range,
+	.purge = memory_purge,
+	.reopen = memory_reopen,
 	.size = memory_size,
 	.room = memory_room,
 	.checkpoint = memory_checkpoint,

@@ -67,15 +67,22 @@ int rocks_take_error(struct store *store, char *words)
 	return r;
 }
 
-void rocks_close(struct store *store)
+void rocks_close_database(struct rocks_store *rocks)
 {
-	struct rocks_store *rocks = rocks_of(store);
 	if (rocks->db) {
-		for (int i = 0; i <= store->family_count; i++)
+		for (int i = 0; i <= rocks->store.family_count; i++)
 			rocksdb_column_family_handle_destroy(rocks->families[i]);
 		rocksdb_close(rocks->db);
 	}
 	witness_close(rocks->witness);
+	rocks->db = NULL;
+	rocks->witness = NULL;
+}
+
+void rocks_close(struct store *store)
+{
+	struct rocks_store *rocks = rocks_of(store);
+	rocks_close_database(rocks);
 	rocksdb_writeoptions_destroy(rocks->writing);
 	rocksdb_writeoptions_destroy(rocks->writing_synced);
 	rocksdb_readoptions_destroy(rocks->reading);
@@ -356,6 +363,8 @@ const struct store_engine rocks_engine = {
 	.commit = rocks_commit,
 	.flush = rocks_flush,
 	.delete_range = rocks_delete_range,
+	.purge = rocks_purge,
+	.reopen = rocks_reopen,
 	.size = rocks_size,
 	.room = rocks_room,
 	.checkpoint = rocks_checkpoint,

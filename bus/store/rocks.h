@@ -14,6 +14,7 @@ struct rocks_store {
 	struct store store;
 	char *path;
 	size_t write_buffer_bytes;
+	struct store_options asked;
 	bool read_only;
 	struct witness *witness; /* NULL: of a store that may fall back, or is only read */
 	rocksdb_t *db;
@@ -29,6 +30,10 @@ struct rocks_store {
 /* Takes RocksDB's words, if there are any, and finds the errno in them; 0 when there are none. */
 int rocks_take_error(struct store *store, char *words);
 void rocks_close(struct store *store);
+void rocks_close_database(struct rocks_store *rocks); /* the rest stays */
+int rocks_reopen(struct store *store);                /* rocks_open.c */
+/* rocks_purge.c */
+int rocks_purge(struct store *store, const struct store_range *ranges, size_t count);
 
 extern const struct store_engine rocks_engine;
 

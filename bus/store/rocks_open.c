@@ -153,6 +153,7 @@ static struct rocks_store *new_store(const char *path, const struct store_option
 	rocks->path = memory_copy_text(path);
 	rocks->write_buffer_bytes = options->write_buffer_bytes;
 	rocks->read_only = read_only;
+	rocks->asked = *options;
 	pthread_mutex_init(&rocks->telling, NULL);
 	rocks->cache = rocksdb_cache_create_lru(options->cache_bytes);
 	rocks->options = rocks_options_new(options, rocks->cache);
@@ -161,6 +162,15 @@ static struct rocks_store *new_store(const char *path, const struct store_option
 	rocks->writing_synced = rocksdb_writeoptions_create();
 	rocksdb_writeoptions_set_sync(rocks->writing_synced, 1);
 	return rocks;
+}
+
+int rocks_reopen(struct store *store)
+{
+	struct rocks_store *rocks = (struct rocks_store *)store;
+
+	rocks_close_database(rocks);
+	store->why[0] = '\0';
+	return check_and_open(rocks, rocks->path, &rocks->asked);
 }
 
 /* Of the store that was opened, or of what was in the way. */

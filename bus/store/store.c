@@ -100,6 +100,16 @@ int store_delete_range(struct store *store, int family, struct bytes from, struc
 	return refuse_from_now_on(store, store->engine->delete_range(store, family, from, to));
 }
 
+int store_purge(struct store *store, const struct store_range *ranges, size_t count)
+{
+	return store->refuses ? -EIO : refuse_from_now_on(store, store->engine->purge(store, ranges, count));
+}
+
+int store_reopen(struct store *store)
+{
+	return store->refuses ? -EIO : refuse_from_now_on(store, store->engine->reopen(store));
+}
+
 int store_size(struct store *store, int family, struct bytes from, struct bytes to, uint64_t *ret_bytes)
 {
 	assert(family >= 0 && family < store->family_count);

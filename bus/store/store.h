@@ -55,6 +55,18 @@ void store_batch_free(struct store_batch *batch);
 int store_commit(struct store *store, struct store_batch *batch, bool sync); /* clears the batch when it worked */
 int store_flush(struct store *store);                                        /* everything so far is on the disk */
 int store_delete_range(struct store *store, int family, struct bytes from, struct bytes to); /* whole ranges, seldom */
+/*
+ * What was overwritten or deleted within these keys is gone from the files as well when it returns, but for names of keys in the
+ * engine's own notes: store_reopen renews those. It may take minutes; another thread may commit and read meanwhile. An empty `to`:
+ * all from there on.
+ */
+struct store_range {
+	int family;
+	struct bytes from, to;
+};
+int store_purge(struct store *store, const struct store_range *ranges, size_t count);
+/* Closes and opens it, in place; nobody may use it meanwhile, and no cursor may be open. After a failure it refuses everything. */
+int store_reopen(struct store *store);
 int store_size(struct store *store, int family, struct bytes from, struct bytes to, uint64_t *ret_bytes); /* about */
 int store_room(const struct store *store, uint64_t *ret_free, uint64_t *ret_total); /* bytes; -ENOTSUP in memory */
 int store_checkpoint(struct store *store, const char *path); /* a consistent copy; -ENOTSUP in memory */

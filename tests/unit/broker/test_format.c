@@ -17,7 +17,7 @@
 
 enum { META = 0, LATEST = 8, RECORDED_HEAD = 10 };
 
-static const char *const recorded[] = { "2", "3", "4" };
+static const char *const recorded[] = { "2", "3", "4", "5" };
 
 static struct desk *unpack(const char *format)
 {
