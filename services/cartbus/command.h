@@ -67,7 +67,7 @@ command_fn command_dlq_list, command_dlq_show, command_dlq_redrive, command_dlq_
 command_fn command_gateway_strike;
 command_fn command_shop_add, command_shop_check, command_shop_list, command_shop_mode, command_shop_secret;
 command_fn command_cart_override, command_cart_suppress, command_cart_write_off;
-command_fn command_export;
+command_fn command_export, command_erase;
 command_fn command_stop, command_resume;
 command_fn command_unsubscribe, command_resubscribe, command_suppressions_list, command_suppressions_import;
 command_fn command_privacy_list, command_privacy_done;

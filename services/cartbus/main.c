@@ -82,6 +82,7 @@ static const struct subcommand {
 	{ "cart override", "SHOP CART FIRST SECOND", "waits of its own for one cart", command_cart_override },
 	{ "cart suppress", "SHOP CART", "never mail about this cart", command_cart_suppress },
 	{ "cart write-off", "SHOP CART", "end the chase of this cart", command_cart_write_off },
+	{ "erase", "SHOP ADDRESS|CUSTOMER", "what is known of one shopper goes, everywhere", command_erase },
 	{ "backup", "DIR", "a verified copy of the log, while everything runs", command_backup },
 	{ "restore", "DIR", "put a backup in the log's place; --release lets mails go on", command_restore },
 	{ "rebuild", "SERVICE", "have a service fold its state from the log anew", command_rebuild },
