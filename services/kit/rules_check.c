@@ -35,15 +35,17 @@ static bool is_later(struct place a, struct place b)
 
 static int check_overlap(struct reader *reader, const struct bound *small, const struct bound *big)
 {
-	char shown[40];
+	char shown[40], where[48];
 
 	if (small->minor <= big->minor)
 		return 0;
 	bool big_is_later = is_later(big->place, small->place);
 	money_plain(big_is_later ? small->minor : big->minor, small->currency, shown, sizeof(shown));
 	if (big_is_later)
-		return refuse(reader, big->place, "at least %s %s, where small carts end", shown, small->currency);
-	return refuse(reader, small->place, "at most %s %s, where big carts begin", shown, small->currency);
+		return refuse(reader, big->place, "at least %s %s, where small carts end (%s)", shown, small->currency,
+			place_words(small->place, where));
+	return refuse(reader, small->place, "at most %s %s, where big carts begin (%s)", shown, small->currency,
+		place_words(big->place, where));
 }
 
 /* Both ends in each currency, or a cart in it could be two sizes or none. */
@@ -72,7 +74,7 @@ static int join_bounds(struct reader *reader)
 static int check_middle(
 	struct reader *reader, const struct bounds *given, const struct bounds *others, const char *where)
 {
-	char shown[40];
+	char shown[40], at[48];
 
 	for (int i = 0; i < given->count; i++) {
 		const struct bound *bound = &given->list[i], *other = find_bound(others, bound->currency);
@@ -82,7 +84,8 @@ static int check_middle(
 			return refuse(reader, bound->place, "no amount in %s: small and big carts have none",
 				bound->currency);
 		money_plain(other->minor, bound->currency, shown, sizeof(shown));
-		return refuse(reader, bound->place, "%s %s, %s", shown, bound->currency, where);
+		return refuse(reader, bound->place, "%s %s, %s (%s)", shown, bound->currency, where,
+			place_words(other->place, at));
 	}
 	return 0;
 }
@@ -109,5 +112,9 @@ int check_whole(struct reader *reader)
 		err = check_middle(reader, &reader->medium_low, &reader->small, "where small carts end");
 	if (err == 0)
 		err = check_middle(reader, &reader->medium_high, &reader->big, "where big carts begin");
-	return err < 0 ? err : check_rates(reader);
+	if (err == 0)
+		err = check_rates(reader);
+	if (err == 0)
+		advise(reader);
+	return err;
 }

@@ -149,7 +149,9 @@ static int read_quiet_times(struct reader *reader, const char *to_word)
 	struct place place = token_now(reader)->place;
 
 	if (rules->has_quiet)
-		return refuse(reader, place, "quiet hours only once");
+		return refuse(reader, place, "quiet hours only once; they are at %s already",
+			place_words(reader->quiet_place, (char[48]){ 0 }));
+	reader->quiet_place = place;
 	int err = read_time(reader, &rules->quiet_from_minute);
 	if (err < 0)
 		return err;
@@ -219,7 +221,10 @@ static int read_window_sentence(struct reader *reader)
 	if (!at_most && take(reader, "at|no|not|never"))
 		return expected(reader, "\"most\" or \"more than\"");
 	if (reader->window_given)
-		return refuse(reader, token_now(reader)->place, "the time between two mails to a shopper only once");
+		return refuse(reader, token_now(reader)->place,
+			"the time between two mails to a shopper only once; it is at %s already",
+			place_words(reader->window_place, (char[48]){ 0 }));
+	reader->window_place = token_now(reader)->place;
 	int err = read_one_mail(reader);
 	if (err < 0)
 		return err;

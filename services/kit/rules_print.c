@@ -46,6 +46,8 @@ void rules_print(const struct rules *rules, struct buffer *ret)
 	if (rules->has_quiet)
 		buffer_printf(ret, "Quiet hours: %02d:%02d to %02d:%02d.\n", rules->quiet_from_minute / 60,
 			rules->quiet_from_minute % 60, rules->quiet_to_minute / 60, rules->quiet_to_minute % 60);
-	print_span(rules_window_us(rules), window, sizeof(window));
+	if (rules->window_us == 0)
+		return; /* written out it would count between the two mails of one cart, too */
+	print_span(rules->window_us, window, sizeof(window));
 	buffer_printf(ret, "At most one mail per shopper every %s.\n", window);
 }

@@ -118,6 +118,12 @@ int refuse(struct reader *reader, struct place place, const char *format, ...)
 	return err;
 }
 
+const char *place_words(struct place place, char ret[48])
+{
+	snprintf(ret, 48, "line %d, column %d", place.line, place.column);
+	return ret;
+}
+
 void warn_at(struct reader *reader, struct place place, const char *format, ...)
 {
 	struct rules *rules = reader->rules;

@@ -219,8 +219,8 @@ static int read_size(struct reader *reader, enum cart_size *ret)
 		return expected(reader, "a cart size (small, medium, big)");
 	struct size_read *read = &reader->sizes[size];
 	if (read->given)
-		return refuse(reader, token->place, "each size once; %s carts are on line %d already",
-			words_size_name((enum cart_size)size), read->place.line);
+		return refuse(reader, token->place, "each size once; %s carts are at %s already",
+			words_size_name((enum cart_size)size), place_words(read->place, (char[48]){ 0 }));
 	read->given = true;
 	read->place = token->place;
 	reader->at++;

@@ -52,6 +52,7 @@ struct reader {
 	struct bounds small, big, medium_low, medium_high;
 	struct place rate_places[RULES_CURRENCIES_MAX];
 	bool window_given;
+	struct place quiet_place, window_place;
 };
 
 /* rules_token.c. -EINVAL: something that is no token; ret_error says where. `ret` gets struct tokens. */
@@ -76,6 +77,7 @@ const struct token *token_ahead(const struct reader *reader, int by);
 bool take(struct reader *reader, const char *pattern);
 bool next_is(struct reader *reader, const char *pattern); /* the same, takes nothing */
 int expected(struct reader *reader, const char *format, ...) __attribute__((format(printf, 2, 3))); /* but found ... */
+const char *place_words(struct place place, char ret[48]); /* "line 1, column 34" */
 int refuse(struct reader *reader, struct place place, const char *format, ...) __attribute__((format(printf, 3, 4)));
 void warn_at(struct reader *reader, struct place place, const char *format, ...) __attribute__((format(printf, 3, 4)));
 bool at_amount(const struct reader *reader, int ahead);
@@ -87,5 +89,8 @@ void print_span(int64_t us, char *ret, size_t room); /* "90 minutes", "4 hours" 
 /* rules_size.c, rules_check.c */
 int read_size_sentence(struct reader *reader);
 int check_whole(struct reader *reader);
+
+/* rules_advice.c: warns of what is no contradiction, and will surprise all the same; of a text that is right. */
+void advise(struct reader *reader);
 
 #endif

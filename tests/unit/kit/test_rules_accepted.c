@@ -70,9 +70,9 @@ static const struct accepted {
 	{ "USD", CARTS "Don't mail after 20:30 or before 7:00.", USUAL " quiet 1230-420" },
 	{ "USD", CARTS "Send nothing from 1 pm to 2 pm.", USUAL " quiet 780-840" },
 	{ "USD", CARTS "No emails are sent between 22:00 and 6:00.", USUAL " quiet 1320-360" },
-	{ "USD", "At most one mail per shopper every 24 hours. " CARTS, USUAL " window 1440" },
-	{ "USD", "Send no more than one reminder to each customer in 2 days. " CARTS, USUAL " window 2880" },
-	{ "USD", CARTS "One email per person per day at most.", USUAL " window 1440" },
+	{ "USD", "At most one mail per shopper every 24 hours. " CARTS, USUAL " window 1440 warnings 3" },
+	{ "USD", "Send no more than one reminder to each customer in 2 days. " CARTS, USUAL " window 2880 warnings 3" },
+	{ "USD", CARTS "One email per person per day at most.", USUAL " window 1440 warnings 3" },
 	{ "USD",
 		"Small carts (under $40): 4 hours, then 24. Medium carts ($40 to $150): 2 hours, then 22. Big carts "
 		"(over $150): 1 hour, then 20.",
@@ -144,7 +144,7 @@ static const struct accepted {
 		"At most one mail per shopper every 36 hours. Quiet hours: 20:00 - 9:00. 1 EUR is worth 1.08 USD. Big "
 		"carts (over $150 / £120): 1 hour, then 20. Medium carts (everything else): 2 hours, then 22. Small "
 		"carts (under $40 / £32): 4 hours, then 24.",
-		WAITS " USD 4000 15000 GBP 3200 12000 EUR=1.08USD quiet 1200-540 window 2160" },
+		WAITS " USD 4000 15000 GBP 3200 12000 EUR=1.08USD quiet 1200-540 window 2160 warnings 3" },
 	{ "USD",
 		"Small carts of under $40: mail after 4 hours; then after 24. Medium carts: 2 hours; 22. Big carts "
 		"worth more than $150: mail after 1 hour; 20.",
@@ -209,7 +209,6 @@ static void what_is_printed_reads_back_as_the_same_rules(void **state)
 		struct rules_error error;
 		assert_int_equal(rules_parse(accepted[i].text, accepted[i].currency, &rules, &error), 0);
 		rules_print(&rules, &printed);
-		rules.window_us = rules_window_us(&rules); /* what is left out is printed as what is used */
 		describe(&rules, &before);
 		assert_means(buffer_text(&printed), "EUR", buffer_text(&before));
 		buffer_free(&printed);
@@ -235,9 +234,44 @@ static void a_soon_reminder_is_warned_about_with_its_place(void **state)
 	assert_int_equal(rules.warning_count, 0);
 }
 
+/* What is said of each text, in its order; NULL ends them. */
+static void what_will_surprise_is_warned_about(void **state)
+{
+	static const struct {
+		const char *text, *warnings[4];
+	} texts[] = {
+		{ SMALL MEDIUM BIG "At most one mail per shopper every 24 hours.",
+			{ "line 1, column 1: the second mail goes 4 hours later: one mail every 24 hours (line 1, "
+			  "column ",
+				"the second mail goes 4 hours later", "the second mail goes 5 hours later" } },
+		{ SMALL MEDIUM BIG "At most one mail per shopper every 5 days.",
+			{ "the second mail never goes: one mail every 5 days", "never goes", "never goes" } },
+		{ SMALL MEDIUM BIG "At most one mail per shopper every 19 hours.", { NULL } },
+		{ SMALL MEDIUM "Big carts (over $150): 1 hour, then 13. Quiet hours: 8:00 to 21:00.",
+			{ "the second mail always falls in the quiet hours (line 1, column " } },
+		{ SMALL MEDIUM "Big carts (over $150): 1 hour, then 25. Quiet hours: 8:00 to 21:00.", { NULL } },
+		{ SMALL MEDIUM BIG "Quiet hours: 21:00 to 8:00.", { NULL } },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++) {
+		struct rules rules;
+		struct rules_error error;
+		int count = 0;
+
+		assert_int_equal(rules_parse(texts[i].text, "USD", &rules, &error), 0);
+		for (; texts[i].warnings[count]; count++) {
+			assert_true(count < rules.warning_count);
+			assert_non_null(strstr(rules.warnings[count], texts[i].warnings[count]));
+		}
+		assert_int_equal(rules.warning_count, count);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(what_will_surprise_is_warned_about),
 		cmocka_unit_test(each_variant_means_exactly_this),
 		cmocka_unit_test(what_is_printed_reads_back_as_the_same_rules),
 		cmocka_unit_test(a_soon_reminder_is_warned_about_with_its_place),

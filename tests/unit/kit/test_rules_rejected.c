@@ -26,7 +26,8 @@ static const struct rejected {
 	{ SMALL "Medium carts: 2 hours, then 22.@", "big carts" },
 	{ "@", "small carts" },
 	{ "@# all of it is a comment\n", "small carts" },
-	{ SMALL MEDIUM "@Small carts (under $20): 3 hours, then 12. " BIG, "each size once" },
+	{ SMALL MEDIUM "@Small carts (under $20): 3 hours, then 12. " BIG,
+		"each size once; small carts are at line 1, column 1 already" },
 	{ SMALL MEDIUM BIG "@Huge carts (over $900): 1 hour, then 20.", "small, medium or big" },
 	/* where sizes begin and end */
 	{ "Small carts@: 4 hours, then 24. " MEDIUM BIG, "under $40" },
@@ -95,7 +96,8 @@ static const struct rejected {
 	{ CARTS "No mail between @9 pm and 21:00.", "two different times" },
 	{ CARTS "No mail @on Sundays.", "between" },
 	{ CARTS "Quiet hours: 21:00 @8:00.", "second time" },
-	{ CARTS "Quiet hours: 21:00 to 8:00. No mail between @1 pm and 2 pm.", "only once" },
+	{ CARTS "Quiet hours: 21:00 to 8:00. No mail between @1 pm and 2 pm.",
+		"only once; they are at line 1, column 129 already" },
 	{ CARTS "Quiet hours: 21:00 to 8:00@", "\".\"" },
 	/* the window */
 	{ CARTS "At most @two mails per shopper every 24 hours.", "\"one\"" },
@@ -105,7 +107,8 @@ static const struct rejected {
 	{ CARTS "At most one mail per shopper@.", "\"every\"" },
 	{ CARTS "At @least one mail per shopper every 24 hours.", "most" },
 	{ CARTS "One mail per shopper every 24 hours@.", "at most" },
-	{ CARTS "At most one mail per shopper every day. At most @one mail per shopper every 2 days.", "only once" },
+	{ CARTS "At most one mail per shopper every day. At most @one mail per shopper every 2 days.",
+		"only once; it is at line 1, column 124 already" },
 };
 
 /* The text without its mark, and where the mark was, in characters. */
