@@ -224,6 +224,9 @@ static void play_turn(struct rehearsal *rehearsal, struct pending *pending, cons
 	struct alone_turn ended;
 
 	pending->turns_left--;
+	if (turn->finds_order && !pending->as_it_did_from)
+		pending->as_it_did_from =
+			turn->first; /* the storefront's answer is history's, and so is what it led to */
 	if (pending->as_it_did_from)
 		return;
 	rehearsal->counts.as_it_was++;

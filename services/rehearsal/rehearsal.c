@@ -142,12 +142,16 @@ static void open_window(struct rehearsal *rehearsal)
 
 /* --- in the window --- */
 
-/* What an operator said, or an outcome whose beginning lies before the window, comes from outside. */
+/*
+ * What an operator said, or an outcome whose beginning lies before the window, comes from outside. So does a purchase, also one that
+ * the sender was told of when it asked the storefront.
+ */
 static bool is_history(const struct rehearsal *rehearsal, const struct said *said)
 {
 	const struct pending *about;
 
-	if (!cast_says(rehearsal->cast, said->topic))
+	if (!cast_says(rehearsal->cast, said->topic) || strcmp(said->topic, topic_cart_checkout.name) == 0 ||
+		strcmp(said->topic, topic_alarm.name) == 0)
 		return true;
 	if (said->cause == 0)
 		return text_starts(said->topic, "reminder.");

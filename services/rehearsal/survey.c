@@ -161,6 +161,8 @@ static void hear_fact(struct survey *survey, const struct said *said, struct byt
 		turn->due_seq = said->seq;
 	else if (strcmp(said->topic, topic_cart_closed.name) == 0)
 		turn->closed_seq = said->seq;
+	else if (strcmp(said->topic, topic_cart_checkout.name) == 0)
+		turn->finds_order = true;
 	for (size_t i = 0; i < sizeof(ends) / sizeof(ends[0]); i++) {
 		if (strcmp(said->topic, ends[i].topic->name) == 0)
 			hear_end(survey, turn, payload, ends[i].end);

@@ -16,6 +16,7 @@ struct past_turn {
 	uint64_t decided_on;          /* the last message that it had seen */
 	int64_t now_us;               /* the clock it decided with */
 	uint64_t due_seq, closed_seq; /* the reminder.due and cart.closed that it said; 0: none */
+	bool finds_order;             /* a cart.checkout: the storefront knew of one */
 	bool claims;                  /* a send.claim */
 	bool ended;                   /* an outcome of a mail: */
 	enum mail_end end;
