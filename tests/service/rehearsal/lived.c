@@ -106,7 +106,8 @@ static void bounce_some(struct sim *sim)
 
 	for (int i = 30; i < 40; i++) {
 		snprintf(hash, sizeof(hash), "h%d", i);
-		bounce(sim, i % 2 ? "north" : "south", hash, i % 3 ? FEEDBACK_BOUNCE_PERMANENT : FEEDBACK_COMPLAINT);
+		bounce(sim, i % 2 ? "north" : "south", hash,
+			i % 3 ? FEEDBACK_BOUNCE_PERMANENT : FEEDBACK_BOUNCE_TRANSIENT);
 	}
 }
 
