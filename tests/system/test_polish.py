@@ -37,7 +37,6 @@ Footer:
 OWN = "Hello Anna, your basket is still here."
 BETTER = "Good to see you, {first name}: your roses are waiting."
 POLISHED = BETTER.replace("{first name}", "Anna")
-PAST_THE_DEADLINE_S = 4
 
 
 class Shop:
@@ -110,7 +109,7 @@ def endless(request):
 
 
 MISBEHAVIOURS = {
-    "slow": lambda request: time.sleep(PAST_THE_DEADLINE_S),
+    "slow": lambda request: request.handler.rfile.read(1),  # until the other side has had enough
     "garbage": lambda request: reply(request, 200, b"\xff\xfe{"),
     "elsewhere": lambda request: reply(request, 302, b"", Location="http://127.0.0.1:1/"),
     "broken": lambda request: reply(request, 500, b"{}"),
