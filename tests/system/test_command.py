@@ -11,9 +11,10 @@ from cartbus_system import BUILD, System, wait_until
 CARTBUS = BUILD / "bin" / "cartbus"
 ADD = ("--time-zone", "Europe/Berlin", "--currency", "EUR", "--locale", "de-DE", "--title", "Blumen Huber", "--url",
        "https://shop.example", "--from", "Blumen Huber <shop@shop.example>")
-SUBCOMMANDS = ("up", "config check", "shop add", "shop check", "shop list", "shop mode", "shop secret", "rules check", "preview", "send-test", "voice check", "voice show",
-               "webhook send", "status", "tap", "trace", "why", "queues", "timers", "dlq list", "dlq show", "dlq redrive",
-               "dlq drop", "replay", "cart override", "cart suppress", "cart write-off", "gateway strike", "queues resume")
+SUBCOMMANDS = ("up", "config check", "shop add", "shop check", "shop list", "shop mode", "shop secret",
+               "rules check", "preview", "send-test", "voice check", "voice show", "webhook send", "status", "tap",
+               "trace", "why", "queues", "timers", "dlq list", "dlq show", "dlq redrive", "dlq drop", "replay",
+               "cart override", "cart suppress", "cart write-off", "gateway strike", "queues resume")
 
 
 def run(*words, stdin=None):
