@@ -78,7 +78,7 @@ const char *field_name(const pb_msgdesc_t *message, uint32_t tag)
 }
 
 #define WORDS(name, ...) static const char *const name[] = { __VA_ARGS__, NULL }
-WORDS(platforms, "unknown", "shopify", "woocommerce", "generic");
+WORDS(platforms, "unknown", "shopify", "woocommerce", "generic", "bigcommerce");
 WORDS(consents, "unknown", "no", "yes");
 WORDS(checkouts, "bought", "cancelled", "refunded");
 WORDS(statuses, "open", "bought", "closed");
@@ -87,7 +87,7 @@ WORDS(closed, "not", "gave_up", "no_address", "emptied", "merged", "opted_out", 
 WORDS(optouts, "page", "one_click", "owner", "complaint", "bounce", "privacy", "import");
 WORDS(feedbacks, "complaint", "bounce_permanent", "bounce_transient");
 WORDS(verbs, "suppress_cart", "write_off", "unsubscribe", "override_wait", "lift_suppression", "take_back",
-	"settle_privacy");
+	"settle_privacy", "retime");
 WORDS(privacies, "redact_customer", "redact_shop", "data_request");
 WORDS(ends, "sent", "released", "refused", "ambiguous");
 WORDS(modes, "observe", "mail_me", "live", "paused");
