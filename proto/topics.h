@@ -55,7 +55,10 @@
 	X(summary_claim, "summary.claim", SummaryClaim, RETAIN_CLAIM, NULL)                                            \
 	X(summary_mailed, "summary.mailed", SummaryMailed, RETAIN_FACT, NULL)                                          \
 	X(model_used, "model.used", ModelUsed, RETAIN_FACT, NULL)                                                      \
-	X(alarm, "alarm", Alarm, RETAIN_FACT, "alarm")
+	X(alarm, "alarm", Alarm, RETAIN_FACT, "alarm")                                                                 \
+	X(alarm_due, "alarm.due", AlarmDue, RETAIN_FACT, NULL)                                                         \
+	X(alarm_told, "alarm.told", AlarmTold, RETAIN_FACT, NULL)                                                      \
+	X(gateway_seen, "gateway.seen", GatewaySeen, RETAIN_FACT, NULL)
 
 /*
  * X(Message, field): the strings that a tap shows to who has no right to see payloads in clear. All others are masked, a new one as
@@ -123,7 +126,12 @@
 	X(ModelUsed, purpose)                                                                                          \
 	X(ModelUsed, outcome)                                                                                          \
 	X(ModelUsed, cart_id)                                                                                          \
-	X(Alarm, kind)
+	X(Alarm, kind)                                                                                                 \
+	X(AlarmDue, way)                                                                                               \
+	X(AlarmTold, way)                                                                                              \
+	X(AlarmTold, kind)                                                                                             \
+	X(GatewaySeen, gateway)                                                                                        \
+	X(TopicSeen, topic)
 
 /* Every message names a shop; what is about the installation as a whole names this one. No shop may be called so. */
 #define SHOP_OF_ALL "cartbus"

@@ -3,7 +3,8 @@
  *
  * Hears:     nothing; it asks on the control socket
  * Remembers: nothing
- * Says:      shop.status, admin.action, optout.request, audit, reminder.sent, reminder.refused, reminder.ambiguous, reminder.skipped
+ * Says:      shop.status, admin.action, optout.request, audit, reminder.sent, reminder.refused, reminder.ambiguous, reminder.skipped,
+ *            alarm
  * Read next: client.h (how it says and asks), main.c (the subcommands)
  */
 #include "services/cartbus/cartbus.h"
@@ -14,5 +15,5 @@ const struct service cartbus = {
 	.name = "cartbus",
 	.operator_ = true,
 	.says = { SAYS(shop_status), SAYS(admin_action), SAYS(optout_request), SAYS(audit), SAYS(reminder_sent),
-		SAYS(reminder_refused), SAYS(reminder_ambiguous), SAYS(reminder_skipped) },
+		SAYS(reminder_refused), SAYS(reminder_ambiguous), SAYS(reminder_skipped), SAYS(alarm) },
 };

@@ -63,6 +63,7 @@ int command_shop(const struct command *command, const char *name, struct shop *r
 
 command_fn command_up, command_status, command_queues, command_queues_resume, command_timers, command_tap,
 	command_trace, command_why, command_report;
+command_fn command_alarm_list, command_alarm_test, command_alarm_ack;
 command_fn command_dlq_list, command_dlq_show, command_dlq_redrive, command_dlq_drop, command_replay;
 command_fn command_gateway_strike;
 command_fn command_shop_add, command_shop_check, command_shop_list, command_shop_mode, command_shop_secret;

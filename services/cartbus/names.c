@@ -46,7 +46,11 @@
 	X(SummaryMailed)                                                                                               \
 	X(GatewayAway)                                                                                                 \
 	X(ModelUsed)                                                                                                   \
-	X(Alarm)
+	X(Alarm)                                                                                                       \
+	X(AlarmDue)                                                                                                    \
+	X(AlarmTold)                                                                                                   \
+	X(GatewaySeen)                                                                                                 \
+	X(TopicSeen)
 /* clang-format on */
 
 struct field {

@@ -13,6 +13,7 @@
 #include "services/kit/admin_link.h"
 #include <errno.h>
 #include <libgen.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/random.h>
 #include <sys/stat.h>
@@ -21,8 +22,13 @@ enum { SECRET_BYTES = 32 };
 
 int prepare_secret(const char *path)
 {
+	return prepare_secret_after(path, "");
+}
+
+int prepare_secret_after(const char *path, const char *prefix)
+{
 	uint8_t random[SECRET_BYTES];
-	char hex[2 * SECRET_BYTES + 2], copy[PATH_ROOM];
+	char hex[2 * SECRET_BYTES + 1], line[2 * SECRET_BYTES + 20], copy[PATH_ROOM];
 	int failed;
 
 	if (access(path, F_OK) == 0)
@@ -35,8 +41,8 @@ int prepare_secret(const char *path)
 	if (getrandom(random, sizeof(random), 0) != sizeof(random))
 		return -EIO;
 	text_hex(random, sizeof(random), hex);
-	hex[sizeof(hex) - 2] = '\n';
-	return file_write_durably(path, BYTES(hex, sizeof(hex) - 1), 0600);
+	snprintf(line, sizeof(line), "%s%s\n", prefix, hex);
+	return file_write_durably(path, bytes_of(line), 0600);
 }
 
 static int make_folder(const struct command *command, const char *key, mode_t mode)
@@ -50,17 +56,36 @@ static int make_folder(const struct command *command, const char *key, mode_t mo
 	return EXIT_NO;
 }
 
-static int make_key(const struct command *command, const char *name)
+static int make_key_after(const struct command *command, const char *name, const char *prefix)
 {
 	char path[PATH_ROOM];
 	int failed;
 
 	command_secret_path(command, name, path);
-	failed = prepare_secret(path);
+	failed = prepare_secret_after(path, prefix);
 	if (!failed || failed == -EEXIST)
 		return EXIT_FINE;
 	complain(command, "cannot write the key %s: %s", path, strerror(-failed));
 	return EXIT_NO;
+}
+
+static int make_key(const struct command *command, const char *name)
+{
+	return make_key_after(command, name, "");
+}
+
+static int is_given(const char *value, void *context)
+{
+	(void)context;
+	return *value != '\0';
+}
+
+/* What webhooks are signed with, as receivers' libraries take it: hex digits are base64 as well. */
+static int make_webhook_key(const struct command *command)
+{
+	if (!config_each_value(command->config, "monitor", NULL, "webhook", is_given, NULL))
+		return EXIT_FINE;
+	return make_key_after(command, "alarm.webhook", "whsec_");
 }
 
 /* Only what listens to other hosts needs one. */
@@ -84,5 +109,6 @@ int prepare(const struct command *command)
 	failed = failed ? failed : make_key(command, "address.key");
 	failed = failed ? failed : make_key(command, "link.key");
 	failed = failed ? failed : make_key(command, ADMIN_LINK_KEY);
+	failed = failed ? failed : make_webhook_key(command);
 	return failed ? failed : make_broker_key(command);
 }

@@ -6,6 +6,7 @@
  *           one, a raised alarm.
  * Promises: red is exit 1, so a script needs no parsing.
  */
+#include "services/cartbus/alarms.h"
 #include "services/cartbus/mode.h"
 #include "services/cartbus/print.h"
 #include "services/cartbus/reading.h"
@@ -21,16 +22,10 @@
 static const char *const needed[] = { "gateway", "intake", "timer", "waiter", "sender", "unsub", "mailin", "exporter",
 	"summarizer", "mirror", "monitor" };
 
-enum { ALARMS_MAX = 32 };
-
 struct health {
 	const json_t *status;
 	json_t *red; /* array of words */
-	struct {
-		char shop[64];
-		Alarm alarm;
-	} alarms[ALARMS_MAX];
-	int alarm_count;
+	struct alarms alarms;
 	json_t *stopped; /* array of words: what stands still because somebody wants it so */
 };
 
@@ -134,32 +129,25 @@ static void judge_claims(struct health *health)
 
 static void judge_alarms(struct health *health)
 {
-	for (int i = 0; i < health->alarm_count; i++) {
-		const Alarm *alarm = &health->alarms[i].alarm;
+	for (int i = 0; i < health->alarms.count; i++) {
+		const struct standing *one = &health->alarms.each[i];
+		const Alarm *alarm = &one->alarm;
 
-		if (alarm->raised)
-			say_red(health, "%s: %s%s%s", alarm->kind, alarm->text, alarm->remedy[0] ? "; " : "",
-				alarm->remedy);
+		if (!alarm->acknowledged_by[0])
+			say_red(health, "%s%s%s: %s%s%s", alarm->kind, one->shop[0] ? " of shop " : "", one->shop,
+				alarm->text, alarm->remedy[0] ? "; " : "", alarm->remedy);
 	}
 }
 
-static bool note_alarm(const struct entry *entry, void *context)
+static void print_seen_alarms(const struct alarms *alarms)
 {
-	struct health *health = context;
-	_cleanup_free_ Alarm *alarm = payload_decode(&topic_alarm, entry->payload);
-	int at = 0;
+	for (int i = 0; i < alarms->count; i++) {
+		const struct standing *one = &alarms->each[i];
 
-	while (alarm && at < health->alarm_count &&
-		(strcmp(health->alarms[at].alarm.kind, alarm->kind) != 0 ||
-			strcmp(health->alarms[at].shop, entry->shop) != 0))
-		at++;
-	if (!alarm || at == ALARMS_MAX)
-		return true;
-	health->alarms[at].alarm = *alarm;
-	TEXT_COPY(health->alarms[at].shop, entry->shop);
-	if (at == health->alarm_count)
-		health->alarm_count++;
-	return true;
+		if (one->alarm.acknowledged_by[0])
+			printf("  note: %s%s%s stands; %s has seen it\n", one->alarm.kind,
+				one->shop[0] ? " of shop " : "", one->shop, one->alarm.acknowledged_by);
+	}
 }
 
 /* Wanted, so not red; but somebody may have forgotten it. */
@@ -219,6 +207,7 @@ static void print_health(const struct health *health)
 	json_array_foreach(health->stopped, i, why) printf("  note: %s\n", json_string_value(why));
 	if (number_of(clock, "jump_us") == 0 && text_of(clock, "why")[0])
 		printf("  note: %s\n", text_of(clock, "why"));
+	print_seen_alarms(&health->alarms);
 	printf("\nthe log holds %lld messages; the broker has been up for %lld s; %lld claims wait for a gateway\n\n",
 		number_of(health->status, "head"), number_of(health->status, "uptime_us") / 1000000,
 		number_of(health->status, "parked_claims"));
@@ -243,12 +232,13 @@ static int judge(const struct command *command, struct client *client, struct he
 	judge_queues(health);
 	judge_gateways(health);
 	judge_claims(health);
-	ended = reading_each(command, client, &(struct reading_filter){ .topic = "alarm" }, note_alarm, health);
+	ended = alarms_read(command, client, &health->alarms);
 	judge_alarms(health);
 	note_stops(command, client, health);
 	if (command->json) {
 		json_object_set(status, "stopped", health->stopped);
 		json_object_set(status, "red", health->red);
+		json_object_set_new(status, "alarms", alarms_json(&health->alarms));
 		json_print(status);
 	} else {
 		print_health(health);

@@ -114,6 +114,7 @@ static void remember_done(struct state *state, const struct said *said, const Ex
 
 const struct service exporter = {
 	.name = "exporter",
+	.layout = 1,
 	.exclusive = true,
 	.hears = { HEARS(tick_nightly, hear_nightly) },
 	.remembers = { REMEMBERS(document, docs_remember), LEDGER_REMEMBERED,

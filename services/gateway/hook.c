@@ -77,6 +77,7 @@ static enum signature check_signature(struct reception *reception, const struct 
 static bool refuse_signature(struct reception *reception, const char *shop, const char *words, struct answer *answer)
 {
 	reception->counters->bad_signatures++;
+	seen_note_signature(reception->seen, shop, SEEN_BAD_SIGNATURE);
 	hook_warn(reception, &reception->of_strangers, shop, words);
 	answer_json_error(answer, 401, words);
 	return false;
@@ -105,6 +106,8 @@ static bool prove(struct reception *reception, const struct platform *platform, 
 	signature = check_signature(reception, platform, secrets, request);
 	if (signature != SIGNATURE_CURRENT && signature != SIGNATURE_PREVIOUS)
 		return refuse_signature(reception, shop, signature_words(signature), answer);
+	seen_note_signature(
+		reception->seen, shop, signature == SIGNATURE_PREVIOUS ? SEEN_PREVIOUS_SECRET : SEEN_CURRENT_SECRET);
 	if (signature == SIGNATURE_PREVIOUS && reception->counters->previous_secret++ % 1000 == 0)
 		log_event(LOG_NOTICE,
 			"shop=%s still signs with the previous secret: enter the new one at the storefront", shop);
@@ -225,6 +228,18 @@ static bool keep_unreadable(struct reception *reception, const struct platform *
 	return false;
 }
 
+/* A platform without topics of its own names the event in its body. */
+static void note_topic(struct reception *reception, const struct event_source *source, enum reading reading)
+{
+	const char *topic = source->topic;
+
+	if (!*topic && reading == READ_CHANGED)
+		topic = reception->event->changed.platform_topic;
+	else if (!*topic && reading == READ_CHECKOUT)
+		topic = reception->event->checkout.platform_topic;
+	seen_note_topic(reception->seen, source->shop, topic);
+}
+
 static bool judge(struct reception *reception, const struct platform *platform, const struct event_source *source,
 	const struct request *request, struct answer *answer, struct wish *wish)
 {
@@ -232,6 +247,7 @@ static bool judge(struct reception *reception, const struct platform *platform, 
 	char idem[160];
 
 	idem_of(platform, reception->event->webhook_id, source->topic, request, idem);
+	note_topic(reception, source, reading);
 	switch (reading) {
 	case READ_CHANGED:
 	case READ_CHECKOUT:

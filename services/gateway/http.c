@@ -400,6 +400,7 @@ static int64_t before_wait(void *context)
 	door_us = door_work(http.door); /* after it: what has just come in is said at once */
 	wait_us = http.resumed ? 0 : sooner_us(wait_us, door_us);
 	wait_us = sooner_us(wait_us, absence_keep(&http.absence));
+	wait_us = sooner_us(wait_us, seen_work(http.reception.seen));
 	return sooner_us(wait_us, visits_cut(&http.visits, &http.counters.cut_off));
 }
 
@@ -454,6 +455,7 @@ void http_start(struct loop *loop, struct runtime *runtime, const struct config 
 	http.report_at_us = now_us() + report_us;
 	http.library_at_us = -1;
 	open_reception(folder, runtime, config);
+	http.reception.seen = seen_new(runtime, clock);
 	http.door = door_open(folder, runtime, clock, &http.counters, wake, NULL);
 	tell_absence(folder, runtime_instance(runtime));
 	listen_http(config);

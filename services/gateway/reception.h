@@ -10,6 +10,7 @@
 #include "services/gateway/page_texts.h"
 #include "services/gateway/request.h"
 #include "services/gateway/secrets.h"
+#include "services/gateway/seen.h"
 #include "services/kit/admin_link.h"
 
 struct reception {
@@ -18,6 +19,7 @@ struct reception {
 	struct counters *counters;
 	const char *shops_folder, *rejected_folder;
 	const struct runtime *runtime; /* what was folded; NULL: nothing */
+	struct seen *seen;             /* NULL: nobody is told */
 	struct event *event;           /* room for one: it is large */
 	struct warnings {
 		int64_t last_us; /* boot time */

@@ -16,7 +16,7 @@
 #define TAKEN_WITHIN_US (30 * US_PER_MINUTE)
 #define AMBIGUOUS_TOLD_US US_PER_DAY
 #define LEAST_BOOT_US (30 * US_PER_S) /* whatever the clock's rate */
-enum { FAILURES_MOST = 5 };
+enum { FAILURES_MOST = 5, SENDER_FAILURES_PERCENT = 1, HEADROOMS_LEFT = 3 };
 
 static int64_t within(const struct circumstances *now, int64_t span_us)
 {
@@ -103,6 +103,38 @@ static bool ambiguous(const struct circumstances *now, Alarm *ret)
 			count.example);
 }
 
+static bool sender_failures(const struct circumstances *now, Alarm *ret)
+{
+	struct rows_mailing mails = rows_mailing(now->state, now->now_us);
+	return (uint64_t)mails.failed * 100 > (uint64_t)mails.tried * SENDER_FAILURES_PERCENT &&
+		say(ret, "of %u mails in the last 24 hours %u were refused, or nobody knows what became of them",
+			(unsigned)mails.tried, (unsigned)mails.failed);
+}
+
+static bool waiter_errors(const struct circumstances *now, Alarm *ret)
+{
+	uint64_t before = now->waiter_failures_before, failed = now->view->waiter_failures;
+	return failed > before &&
+		say(ret, "the waiter failed %llu times in the last hour", (unsigned long long)(failed - before));
+}
+
+/* Somebody must be told while there is room to do something; below one headroom the broker takes nothing new. */
+static bool disk(const struct circumstances *now, Alarm *ret)
+{
+	uint64_t free = now->view->free_bytes, headroom = now->view->headroom_bytes;
+	return headroom && free < HEADROOMS_LEFT * headroom &&
+		say(ret, "%llu MiB are free on the disk of the log%s; below %llu nothing new is taken",
+			(unsigned long long)(free >> 20), now->view->is_short ? ", and nothing new is taken" : "",
+			(unsigned long long)(headroom >> 20));
+}
+
+static bool clock_jump(const struct circumstances *now, Alarm *ret)
+{
+	return now->view->clock_jumped && say(ret, "%s", now->view->clock);
+}
+
+/* A place for budgets (of models, of mails): a condition over what their facts fold to. */
+
 static const struct {
 	const char *kind, *remedy;
 	int64_t patience_us;
@@ -134,6 +166,14 @@ static const struct {
 	[CONDITION_AMBIGUOUS] = { "ambiguous",
 		"the mail server's log tells; they are not sent again. The alarm ends a day after the last one", 0,
 		ambiguous },
+	[CONDITION_SENDER_FAILURES] = { "sender-failures",
+		"see what the mail server says: cartbus tap --topic reminder.refused, or cartbus why of a cart", 0,
+		sender_failures },
+	[CONDITION_WAITER_ERRORS] = { "waiter-errors", "see which and why: cartbus queues, and the waiter's journal", 0,
+		waiter_errors },
+	[CONDITION_DISK] = { "disk", "make room in the file system of [paths] state, or a larger one", 0, disk },
+	[CONDITION_CLOCK] = { "clock", "set the clock right, or restart all of cartbus if it is right now", 0,
+		clock_jump },
 };
 
 bool check(enum condition condition, const struct circumstances *now, Alarm *ret)

@@ -19,13 +19,18 @@ enum condition {
 	CONDITION_NOTHING_SENT,
 	CONDITION_TIMERS_LATE,
 	CONDITION_AMBIGUOUS,
+	CONDITION_SENDER_FAILURES,
+	CONDITION_WAITER_ERRORS,
+	CONDITION_DISK,
+	CONDITION_CLOCK,
 	CONDITION_COUNT
 };
 
 struct circumstances {
 	const struct state *state;
 	const struct view *view;
-	uint64_t failures_before; /* the view's, some minutes ago */
+	uint64_t failures_before;        /* the view's, some minutes ago */
+	uint64_t waiter_failures_before; /* an hour ago */
 	int64_t now_us;
 	double clock_rate; /* a demo's hours pass in seconds; nobody answers that fast */
 };

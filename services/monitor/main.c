@@ -10,11 +10,22 @@
 #include "services/kit/mail.h"
 #include "services/kit/settings.h"
 #include "services/monitor/check.h"
+#include "services/monitor/check_shop.h"
+#include "services/monitor/door.h"
+#include "services/monitor/episodes.h"
 #include "services/monitor/monitor.h"
 #include "services/monitor/rows.h"
+#include "services/monitor/tell.h"
 
 #define ASK_EVERY_US (5 * US_PER_S)
 #define FAILURES_WINDOW_US (10 * US_PER_MINUTE)
+#define WAITER_WINDOW_US US_PER_HOUR
+
+/* A counter of the broker's, as it was when the window began. */
+struct window {
+	uint64_t before, last;
+	int64_t at_us; /* boot time of `last` */
+};
 
 static struct {
 	struct runtime *runtime;
@@ -24,8 +35,7 @@ static struct {
 	int64_t since_us[CONDITION_COUNT]; /* boot time since when it is so; 0: it is not */
 	int saying;                        /* alarms not confirmed yet */
 	uint64_t said_seq;                 /* the latest confirmed: its fold must be seen before one looks again */
-	uint64_t failures_before, failures_last;
-	int64_t failures_at_us; /* boot time of failures_last */
+	struct window failures, waiter_failures;
 } watch;
 
 static void alarm_said(void *context, enum said_result result, uint64_t seq, const char *reason)
@@ -38,13 +48,13 @@ static void alarm_said(void *context, enum said_result result, uint64_t seq, con
 		log_event(LOG_ERROR, "an alarm was refused: %s", reason);
 }
 
-static void say(const Alarm *alarm)
+static void say(const char *shop, const Alarm *alarm)
 {
-	struct say how = { .shop = SHOP_OF_ALL, .key = alarm->kind, .version = (uint64_t)alarm->at_us };
+	struct say how = { .shop = shop, .key = alarm->kind, .version = (uint64_t)alarm->at_us };
 	if (runtime_say(watch.runtime, &topic_alarm, &how, NULL, alarm, alarm_said, NULL) == 0)
 		watch.saying++;
-	log_event(alarm->raised ? LOG_ERROR : LOG_NOTICE, "alarm %s %s: %s", alarm->kind,
-		alarm->raised ? "raised" : "over", alarm->text);
+	log_event(alarm->raised ? LOG_ERROR : LOG_NOTICE, "alarm %s %s shop=%s: %s", alarm->kind,
+		alarm->raised ? "raised" : "over", shop, alarm->text);
 }
 
 static void look_at(enum condition condition, const struct circumstances *now)
@@ -56,25 +66,40 @@ static void look_at(enum condition condition, const struct circumstances *now)
 		watch.since_us[condition] = 0;
 	else if (!watch.since_us[condition])
 		watch.since_us[condition] = boot_us;
-	bool raised = rows_alarm_raised(now->state, alarm.kind);
+	bool raised = episodes_raised(now->state, SHOP_OF_ALL, alarm.kind);
 	bool wanted = is_so && (raised || boot_us - watch.since_us[condition] >= condition_patience_us(condition));
 	if (wanted == raised)
 		return;
 	alarm.raised = wanted;
 	alarm.at_us = now->now_us;
-	say(&alarm);
+	say(SHOP_OF_ALL, &alarm);
 }
 
-static void note_failures(const struct view *view)
+/* Each of these looks at a window of its own: there is nothing to wait for. */
+static void look_at_shop(const char *shop, void *context)
+{
+	const struct circumstances *now = context;
+	for (int condition = 0; condition < SHOP_CONDITIONS; condition++) {
+		Alarm alarm;
+		bool is_so = check_shop(now->state, shop, (enum shop_condition)condition, now->now_us, &alarm);
+		if (is_so == episodes_raised(now->state, shop, alarm.kind))
+			continue;
+		alarm.raised = is_so;
+		alarm.at_us = now->now_us;
+		say(shop, &alarm);
+	}
+}
+
+static void window_note(struct window *window, uint64_t count, int64_t span_us)
 {
 	int64_t boot_us = clock_boot_us(watch.clock);
-	if (view->failures < watch.failures_last) /* the broker was started anew and counts from 0 */
-		watch.failures_before = watch.failures_last = 0;
-	if (watch.failures_at_us && boot_us - watch.failures_at_us < FAILURES_WINDOW_US)
+	if (count < window->last) /* the broker was started anew and counts from 0 */
+		window->before = window->last = 0;
+	if (window->at_us && boot_us - window->at_us < span_us)
 		return;
-	watch.failures_before = watch.failures_at_us ? watch.failures_last : view->failures;
-	watch.failures_last = view->failures;
-	watch.failures_at_us = boot_us;
+	window->before = window->at_us ? window->last : count;
+	window->last = count;
+	window->at_us = boot_us;
 }
 
 static void status_answered(void *context, bool ok, const char *text, bool more)
@@ -89,14 +114,17 @@ static void status_answered(void *context, bool ok, const char *text, bool more)
 	const struct state *state = runtime_state(watch.runtime);
 	if (watch.saying || state_cursor(state) < watch.said_seq)
 		return;
-	note_failures(&view);
+	window_note(&watch.failures, view.failures, FAILURES_WINDOW_US);
+	window_note(&watch.waiter_failures, view.waiter_failures, WAITER_WINDOW_US);
 	struct circumstances now = { .state = state,
 		.view = &view,
-		.failures_before = watch.failures_before,
+		.failures_before = watch.failures.before,
+		.waiter_failures_before = watch.waiter_failures.before,
 		.now_us = clock_wall_us(watch.clock),
 		.clock_rate = watch.clock->rate };
 	for (int condition = 0; condition < CONDITION_COUNT; condition++)
 		look_at((enum condition)condition, &now);
+	door_each_shop(state, look_at_shop, &now);
 }
 
 static int64_t before_wait(void *context)
@@ -122,9 +150,15 @@ static void start(struct loop *loop, struct runtime *runtime, const struct confi
 
 static struct effect_driver *const *drivers(const struct config *config, const struct clock *clock)
 {
-	static struct effect_driver *all[2];
-	monitor_set_up(config_get(config, "monitor", NULL, "admin"), config_get(config, "monitor", NULL, "from"));
+	static struct effect_driver *all[3];
+	static struct ways ways;
+	struct http_settings http = http_settings_of(config, clock);
+	char why[300];
+	if (ways_read(config, &ways, why) < 0)
+		die("%s", why);
+	tell_set_up(&ways, clock->rate);
 	all[0] = mail_driver_new(config, clock);
+	all[1] = http_driver_new("http", &http);
 	return all;
 }
 
@@ -133,7 +167,8 @@ int main(int argc, char **argv)
 	return process_main(argc, argv,
 		&(struct process){ .service = &monitor,
 			.help = "Raises an alarm when there are dead letters, failures, services that are missing, or "
-				"something was due and nothing was sent; mails it to the admin.",
+				"something was due and nothing was sent; tells the admin by mail and webhook, and "
+				"when it is over.",
 			.keys = settings_keys,
 			.start = start,
 			.drivers = drivers });

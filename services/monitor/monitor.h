@@ -8,7 +8,4 @@
 
 extern const struct service monitor;
 
-/* Who gets a mail when an alarm is raised; `admin` NULL or "": nobody. Called once, before the first turn. */
-void monitor_set_up(const char *admin, const char *from);
-
 #endif

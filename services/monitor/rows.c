@@ -2,13 +2,14 @@
  * rows.c: the monitor's memory
  *
  * Owns:      tables waiting and ambiguous (shop, cart/step -> time), timer (shop, name -> version, due), timer.due (one list of all
- *            shops, due/shop/name), mode (shop -> mode), alarm (shop, kind -> raised).
+ *            shops, due/shop/name), mode (shop -> mode), mailing (hour of the day, over all shops -> struct mailing_row).
  * Promises:  a reminder waits from its reminder.due until any outcome, or until the record says that it was put off; a timer of an
  *            older version changes nothing.
  * Read next: check.c (what is made of it)
  */
 #include "services/monitor/rows.h"
 #include "bus/base/cleanup.h"
+#include "bus/base/clock.h"
 #include "services/kit/row.h"
 #include "services/monitor/monitor.h"
 #include <inttypes.h>
@@ -22,6 +23,8 @@ static void step_key(char ret[STEP_KEY_MAX], const char *cart_id, uint32_t step)
 	snprintf(ret, STEP_KEY_MAX, "%s/%u", cart_id, (unsigned)step);
 }
 
+static void remember_mailing(struct state *state, const char *topic, int64_t at_us);
+
 void rows_remember_due(struct state *state, const struct said *said, const ReminderDue *due)
 {
 	char key[STEP_KEY_MAX];
@@ -34,6 +37,7 @@ void rows_remember_outcome(struct state *state, const struct said *said, const R
 	char key[STEP_KEY_MAX];
 	step_key(key, outcome->cart_id, outcome->step);
 	state_delete(state, "waiting", said->shop, key);
+	remember_mailing(state, said->topic, outcome->at_us);
 	if (strcmp(said->topic, topic_reminder_ambiguous.name) == 0)
 		state_put_number(state, "ambiguous", said->shop, key, (uint64_t)outcome->at_us);
 	else if (strcmp(said->topic, topic_reminder_sent.name) == 0)
@@ -116,16 +120,63 @@ int64_t rows_first_timer_us(const struct state *state)
 	return first_us;
 }
 
-/* ---- alarms ---- */
+/* ---- a day's mails, by the hour ---- */
 
-void rows_remember_alarm(struct state *state, const struct said *said, const Alarm *alarm)
+enum { HOURS = 24 };
+
+struct mailing_row {
+	int64_t hour; /* since 1970 */
+	struct rows_mailing mails;
+};
+
+static void remember_mailing(struct state *state, const char *topic, int64_t at_us)
 {
-	state_put_number(state, "alarm", said->shop, alarm->kind, alarm->raised);
+	bool failed =
+		strcmp(topic, topic_reminder_refused.name) == 0 || strcmp(topic, topic_reminder_ambiguous.name) == 0;
+	struct mailing_row row;
+	int64_t hour = at_us / US_PER_HOUR;
+	char key[8];
+
+	if (!failed && strcmp(topic, topic_reminder_sent.name) != 0)
+		return;
+	snprintf(key, sizeof(key), "%02d", (int)(hour % HOURS));
+	row_get(state, "mailing", everywhere, key, &row, sizeof(row));
+	if (row.hour > hour)
+		return; /* said so late that its hour's place was taken */
+	if (row.hour < hour)
+		row = (struct mailing_row){ .hour = hour };
+	row.mails.tried++;
+	row.mails.failed += failed;
+	ROW_PUT(state, "mailing", everywhere, key, &row);
 }
 
-bool rows_alarm_raised(const struct state *state, const char *kind)
+struct mailing_sum {
+	int64_t now_us;
+	struct rows_mailing sum;
+};
+
+static bool add_hour(const char *shop, const char *key, struct bytes value, void *context)
 {
-	return state_number(state, "alarm", SHOP_OF_ALL, kind) != 0;
+	struct mailing_sum *to = context;
+	struct mailing_row row;
+
+	(void)shop, (void)key;
+	if (value.len != sizeof(row))
+		return true;
+	memcpy(&row, value.data, sizeof(row));
+	if (row.hour > to->now_us / US_PER_HOUR - HOURS) {
+		to->sum.tried += row.mails.tried;
+		to->sum.failed += row.mails.failed;
+	}
+	return true;
+}
+
+struct rows_mailing rows_mailing(const struct state *state, int64_t now_us)
+{
+	struct mailing_sum to = { .now_us = now_us };
+
+	state_each(state, "mailing", everywhere, NULL, add_hour, &to);
+	return to.sum;
 }
 
 /* ---- counting ---- */

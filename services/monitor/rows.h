@@ -1,5 +1,5 @@
 /*
- * rows.h: what the monitor remembers: reminders without an outcome, timers, ambiguous mails, alarms
+ * rows.h: what the monitor remembers: reminders without an outcome, timers, ambiguous mails, a day's mails
  */
 #ifndef MONITOR_ROWS_H
 #define MONITOR_ROWS_H
@@ -15,7 +15,6 @@ void rows_remember_status(struct state *state, const struct said *said, const Sh
 void rows_remember_set(struct state *state, const struct said *said, const TimerSet *set);
 void rows_remember_cancel(struct state *state, const struct said *said, const TimerCancel *cancel);
 void rows_remember_fired(struct state *state, const struct said *said, const TimerFired *fired);
-void rows_remember_alarm(struct state *state, const struct said *said, const Alarm *alarm);
 
 struct rows_count {
 	uint32_t count;
@@ -27,6 +26,11 @@ struct rows_count {
 struct rows_count rows_waiting(const struct state *state, int64_t before_us);
 struct rows_count rows_ambiguous(const struct state *state, int64_t since_us);
 int64_t rows_first_timer_us(const struct state *state); /* when the first one-off is due; INT64_MAX: none is set */
-bool rows_alarm_raised(const struct state *state, const char *kind);
+
+/* Mails of the last 24 hours that went to a server, and how many of them it refused or nobody knows of. */
+struct rows_mailing {
+	uint32_t tried, failed;
+};
+struct rows_mailing rows_mailing(const struct state *state, int64_t now_us);
 
 #endif

@@ -42,6 +42,8 @@ static void read_queue(const json_t *status, const json_t *queue, struct view *v
 	char counted[64];
 	view->dead += dead;
 	view->failures += number(queue, "failures");
+	if (strcmp(name, "waiter") == 0)
+		view->waiter_failures = number(queue, "failures");
 	if (dead) {
 		snprintf(counted, sizeof(counted), "%.31s (%llu)", name, (unsigned long long)dead);
 		add_name(view->dead_queues, sizeof(view->dead_queues), counted);
@@ -70,6 +72,13 @@ int view_read(const char *json, struct view *ret)
 		json_object_get(status, "gateways"), i, item) if (!json_is_true(json_object_get(item, "alive")))
 		add_name(ret->away, sizeof(ret->away), text(item, "name"));
 	ret->parked_claims = number(status, "parked_claims");
+	item = json_object_get(status, "disk");
+	ret->free_bytes = number(item, "free_bytes");
+	ret->headroom_bytes = number(item, "headroom_bytes");
+	ret->is_short = json_is_true(json_object_get(item, "short"));
+	item = json_object_get(status, "clock");
+	ret->clock_jumped = json_integer_value(json_object_get(item, "jump_us")) != 0;
+	snprintf(ret->clock, sizeof(ret->clock), "%s", text(item, "why"));
 	json_decref(status);
 	return 0;
 }

@@ -17,6 +17,11 @@ struct view {
 	char missing[160]; /* services that have a queue and no session: "sender, waiter" */
 	char away[160];    /* gateways that do not answer */
 	uint64_t parked_claims;
+	uint64_t waiter_failures; /* of that queue alone */
+	uint64_t free_bytes, headroom_bytes;
+	bool is_short;
+	bool clock_jumped;
+	char clock[200]; /* what the broker says about that */
 };
 
 /* -EINVAL: not such an answer. */

@@ -162,6 +162,7 @@ static void remember_done(struct state *state, const struct said *said, const Su
 
 const struct service summarizer = {
 	.name = "summarizer",
+	.layout = 1,
 	.exclusive = true,
 	.hears = { HEARS(tick_monthly, hear_monthly), HEARS(tick_weekly, hear_weekly),
 		HEARS(summary_due, letters_hear_due) },

@@ -1,0 +1,98 @@
+/*
+ * standard_webhook.c: signs what we post
+ *
+ * Promises:  same id, time, body and keys: same headers; a repeated delivery has the same id.
+ */
+#include "services/kit/standard_webhook.h"
+#include "bus/base/cleanup.h"
+#include "bus/base/log.h"
+#include "bus/base/text.h"
+#include <errno.h>
+#include <inttypes.h>
+#include <openssl/evp.h>
+#include <openssl/hmac.h>
+#include <stdio.h>
+
+enum { KEY_LEAST = 24, KEY_MOST = 128, MAC_LEN = 32, MAC_BASE64 = 45 };
+
+static struct bytes without_line_end(struct bytes text)
+{
+	const char *at = text.data;
+
+	while (text.len > 0 && strchr("\r\n \t", at[text.len - 1]))
+		text.len--;
+	return text;
+}
+
+static int decode(struct bytes base64, uint8_t ret[KEY_MOST], size_t *ret_len)
+{
+	uint8_t decoded[KEY_MOST + 2];
+	const char *at = base64.data;
+	size_t padding = 0;
+
+	if (base64.len == 0 || base64.len % 4 != 0 || base64.len / 4 * 3 > KEY_MOST)
+		return -EINVAL;
+	while (padding < 2 && at[base64.len - 1 - padding] == '=')
+		padding++;
+	int len = EVP_DecodeBlock(decoded, base64.data, (int)base64.len);
+	if (len < 0)
+		return -EINVAL;
+	*ret_len = (size_t)len - padding;
+	memcpy(ret, decoded, *ret_len);
+	return 0;
+}
+
+int standard_webhook_key(struct bytes text, uint8_t ret[128], size_t *ret_len)
+{
+	static const char prefix[] = "whsec_";
+	const size_t skip = sizeof(prefix) - 1;
+
+	text = without_line_end(text);
+	if (text.len > skip && memcmp(text.data, prefix, skip) == 0) {
+		int r = decode(BYTES((const char *)text.data + skip, text.len - skip), ret, ret_len);
+		return r < 0 || *ret_len < KEY_LEAST ? -EINVAL : 0;
+	}
+	if (text.len < KEY_LEAST || text.len > KEY_MOST)
+		return -EINVAL;
+	memcpy(ret, text.data, text.len);
+	*ret_len = text.len;
+	return 0;
+}
+
+static void add_signature(struct buffer *ret, const uint8_t *key, size_t key_len, struct bytes signed_text)
+{
+	uint8_t mac[MAC_LEN];
+	char base64[MAC_BASE64];
+	unsigned len = MAC_LEN;
+
+	if (!HMAC(EVP_sha256(), key, (int)key_len, signed_text.data, signed_text.len, mac, &len))
+		die("HMAC-SHA256 is not available from OpenSSL: check its configuration (openssl.cnf)");
+	EVP_EncodeBlock((unsigned char *)base64, mac, MAC_LEN);
+	buffer_printf(ret, "%sv1,%s", ret->len ? " " : "", base64);
+}
+
+int standard_webhook(struct http_request *request, const struct standard_webhook_keys *keys, const char *url,
+	const char *id, int64_t now_us, struct bytes body)
+{
+	_cleanup_(buffer_free) struct buffer text = { 0 };
+	_cleanup_(buffer_free) struct buffer signatures = { 0 };
+	char timestamp[24];
+
+	snprintf(timestamp, sizeof(timestamp), "%" PRId64, now_us / US_PER_S);
+	buffer_printf(&text, "%s.%s.", id, timestamp);
+	buffer_add(&text, body.data, body.len);
+	for (int i = 0; i < 2; i++)
+		if (keys->len[i])
+			add_signature(&signatures, keys->key[i], keys->len[i], buffer_bytes(&text));
+	int r = http_request_init(request, "POST", "%s", url);
+	if (r == 0)
+		r = http_request_header(request, "Content-Type", "application/json");
+	if (r == 0)
+		r = http_request_header(request, "webhook-id", id);
+	if (r == 0)
+		r = http_request_header(request, "webhook-timestamp", timestamp);
+	if (r == 0 && signatures.len)
+		r = http_request_header(request, "webhook-signature", buffer_text(&signatures));
+	buffer_add(&request->body, body.data, body.len);
+	return r;
+}

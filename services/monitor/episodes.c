@@ -1,0 +1,38 @@
+/*
+ * episodes.c: an alarm is raised and ends; whatever is said in between is no news
+ *
+ * Owns:      the tables alarm (shop, kind -> raised) and alarm.handed_on (shop, kind -> what the admin was last to be told).
+ * Promises:  pure; one that ends before anybody heard of it is told as raised and over.
+ * Read next: tell.c
+ */
+#include "services/monitor/episodes.h"
+#include <string.h>
+
+static bool is_test(const Alarm *alarm)
+{
+	return strcmp(alarm->kind, ALARM_TEST) == 0;
+}
+
+void episodes_remember(struct state *state, const struct said *said, const Alarm *alarm)
+{
+	if (!is_test(alarm))
+		state_put_number(state, "alarm", said->shop, alarm->kind, alarm->raised);
+}
+
+void episodes_remember_due(struct state *state, const struct said *said, const AlarmDue *due)
+{
+	if (!is_test(&due->alarm))
+		state_put_number(state, "alarm.handed_on", said->shop, due->alarm.kind, due->alarm.raised);
+}
+
+bool episodes_raised(const struct state *state, const char *shop, const char *kind)
+{
+	return state_number(state, "alarm", shop, kind) != 0;
+}
+
+bool episodes_is_news(const struct state *state, const char *shop, const Alarm *alarm)
+{
+	if (is_test(alarm))
+		return alarm->raised;
+	return alarm->raised != (state_number(state, "alarm.handed_on", shop, alarm->kind) != 0);
+}

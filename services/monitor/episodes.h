@@ -1,0 +1,20 @@
+/*
+ * episodes.h: which alarms stand, and which messages about them are news
+ */
+#ifndef MONITOR_EPISODES_H
+#define MONITOR_EPISODES_H
+
+#include "bus/actor/state.h"
+#include "bus/actor/turn.h"
+#include "proto/topics.h"
+
+#define ALARM_TEST "test" /* the kind of `cartbus alarm test`: always news, never stands */
+
+void episodes_remember(struct state *state, const struct said *said, const Alarm *alarm);
+void episodes_remember_due(struct state *state, const struct said *said, const AlarmDue *due);
+
+bool episodes_raised(const struct state *state, const char *shop, const char *kind);
+/* What is heard of it now differs from what was handed on last. Messages about one alarm are heard one after the other. */
+bool episodes_is_news(const struct state *state, const char *shop, const Alarm *alarm);
+
+#endif

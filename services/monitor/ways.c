@@ -1,0 +1,187 @@
+/*
+ * ways.c: an alarm as a mail, and as JSON for a webhook
+ *
+ * Promises:  same alarm, same id: who gets it twice can tell. No address of a shopper is in an alarm's text, so none is here.
+ * Fails by:  -EINVAL in words, at the start of the process already where the configuration is at fault.
+ * Read next: tell.c (when), services/kit/standard_webhook.h
+ */
+#include "services/monitor/ways.h"
+#include "bus/base/cleanup.h"
+#include "bus/base/file.h"
+#include "bus/base/text.h"
+#include "services/kit/settings.h"
+#include <errno.h>
+#include <inttypes.h>
+#include <jansson.h>
+#include <stdio.h>
+#include <string.h>
+
+/* ---- the configuration ---- */
+
+struct reading {
+	struct ways *ways;
+	char *why;
+};
+
+static int read_mail(const char *value, void *context)
+{
+	struct reading *reading = context;
+	struct ways *ways = reading->ways;
+
+	if (!*value)
+		return 0;
+	if (ways->mail_count == WAYS_MAX || address_normalise(value, ways->mails[ways->mail_count]) < 0) {
+		snprintf(reading->why, 300, "[monitor] admin: expected at most %d mail addresses, found \"%.80s\"",
+			(int)WAYS_MAX, value);
+		return -EINVAL;
+	}
+	ways->mail_count++;
+	return 0;
+}
+
+static int read_webhook(const char *value, void *context)
+{
+	struct reading *reading = context;
+	struct ways *ways = reading->ways;
+
+	if (!*value)
+		return 0;
+	if (ways->webhook_count == WAYS_MAX || !text_starts(value, "http") ||
+		!TEXT_COPY(ways->webhooks[ways->webhook_count], value)) {
+		snprintf(reading->why, 300, "[monitor] webhook: expected at most %d URLs, found \"%.80s\"",
+			(int)WAYS_MAX, value);
+		return -EINVAL;
+	}
+	ways->webhook_count++;
+	return 0;
+}
+
+static int read_key(const struct config *config, const char *name, int nth, struct reading *reading)
+{
+	_cleanup_(buffer_free) struct buffer text = { 0 };
+	struct standard_webhook_keys *keys = &reading->ways->keys;
+	char path[256];
+
+	settings_secret_path(config, name, path);
+	int r = file_read_secret(path, &text);
+	if (r == -ENOENT && nth > 0)
+		return 0;
+	if (r == 0)
+		r = standard_webhook_key(buffer_bytes(&text), keys->key[nth], &keys->len[nth]);
+	if (r < 0)
+		snprintf(reading->why, 300,
+			"%s: %s: [monitor] webhook is signed with it: a file of mode 0600 with whsec_ and base64 of 24 "
+			"bytes or more, and the same at the receiver; `cartbus up` makes one",
+			path, strerror(-r));
+	return r;
+}
+
+int ways_read(const struct config *config, struct ways *ret, char ret_why[300])
+{
+	struct reading reading = { .ways = ret, .why = ret_why };
+	const char *from = config_get(config, "monitor", NULL, "from");
+	const char *ca = config_get(config, "monitor", NULL, "webhook-ca");
+
+	*ret = (struct ways){ 0 };
+	int r = config_each_value(config, "monitor", NULL, "admin", read_mail, &reading);
+	if (r == 0)
+		r = config_each_value(config, "monitor", NULL, "webhook", read_webhook, &reading);
+	if (r == 0 && ret->webhook_count)
+		r = read_key(config, "alarm.webhook", 0, &reading);
+	if (r == 0 && ret->webhook_count)
+		r = read_key(config, "alarm.webhook.previous", 1, &reading);
+	TEXT_COPY(ret->from, from && *from ? from : ret->mails[0]);
+	TEXT_COPY(ret->ca, ca ? ca : "");
+	return r;
+}
+
+/* ---- names ---- */
+
+int ways_count(const struct ways *ways)
+{
+	return ways->mail_count + ways->webhook_count;
+}
+
+void ways_name(const struct ways *ways, int nth, char ret[WAY_NAME_MAX])
+{
+	bool is_mail = nth < ways->mail_count;
+
+	snprintf(ret, WAY_NAME_MAX, "%s %d", is_mail ? "mail" : "webhook",
+		is_mail ? nth + 1 : nth - ways->mail_count + 1);
+}
+
+bool ways_find(const struct ways *ways, const char *name, bool *ret_is_mail, int *ret_index)
+{
+	for (int i = 0; i < ways_count(ways); i++) {
+		char way[WAY_NAME_MAX];
+
+		ways_name(ways, i, way);
+		if (strcmp(way, name) != 0)
+			continue;
+		*ret_is_mail = i < ways->mail_count;
+		*ret_index = *ret_is_mail ? i : i - ways->mail_count;
+		return true;
+	}
+	return false;
+}
+
+void ways_id(const AlarmDue *due, char ret[WAY_ID_MAX])
+{
+	snprintf(ret, WAY_ID_MAX, "alarm.%.64s.%.48s.%" PRId64 ".%s", due->about, due->alarm.kind, due->alarm.at_us,
+		due->alarm.raised ? "raised" : "over");
+	for (char *at = ret; *at; at++)
+		if (*at <= ' ' || *at >= 0x7f || strchr("<>\"@", *at))
+			*at = '_';
+}
+
+/* ---- the mail ---- */
+
+static bool is_about_all(const AlarmDue *due)
+{
+	return strcmp(due->about, SHOP_OF_ALL) == 0;
+}
+
+int ways_mail(
+	const struct ways *ways, int index, const AlarmDue *due, int64_t now_us, struct mail **ret, char ret_why[160])
+{
+	const Alarm *alarm = &due->alarm;
+	const char *domain = strrchr(ways->from, '@');
+	char subject[200], body[1400], id[WAY_ID_MAX], message_id[200];
+	const char *shop = is_about_all(due) ? "" : due->about;
+
+	snprintf(subject, sizeof(subject), "[cartbus] %s%s%s%s: %.100s", alarm->raised ? "" : "over: ", alarm->kind,
+		*shop ? ", shop " : "", shop, alarm->text);
+	snprintf(body, sizeof(body),
+		"%s%s%s%s\n\n%s\n\n%s%s%s`cartbus status` shows everything at once, `cartbus alarm list` what "
+		"stands.\n",
+		alarm->kind, *shop ? ", shop " : "", shop, alarm->raised ? "" : ": it is over", alarm->text,
+		alarm->raised && *alarm->remedy ? "What to do: " : "", alarm->raised ? alarm->remedy : "",
+		alarm->raised && *alarm->remedy ? "\n\n" : "");
+	ways_id(due, id);
+	snprintf(message_id, sizeof(message_id), "%s@%.36s", id, domain ? domain + 1 : "localhost");
+	message_id[strcspn(message_id, "> ")] = 0;
+	return mail_note(ways->from, ways->mails[index], subject, body, message_id, now_us, ret, ret_why);
+}
+
+/* ---- the webhook ---- */
+
+int ways_request(const struct ways *ways, int index, const AlarmDue *due, int64_t now_us, struct http_request *request)
+{
+	const Alarm *alarm = &due->alarm;
+	char id[WAY_ID_MAX];
+	json_t *json = json_pack("{s:s,s:I,s:{s:s,s:s,s:b,s:s,s:s,s:I}}", "type",
+		alarm->raised ? "alarm.raised" : "alarm.over", "timestamp_us", (json_int_t)alarm->at_us, "data", "kind",
+		alarm->kind, "shop", is_about_all(due) ? "" : due->about, "raised", alarm->raised, "text", alarm->text,
+		"remedy", alarm->raised ? alarm->remedy : "", "at_us", (json_int_t)alarm->at_us);
+	_cleanup_free_ char *body = json ? json_dumps(json, JSON_COMPACT) : NULL;
+
+	json_decref(json);
+	if (!body)
+		return -EINVAL; /* not UTF-8 */
+	ways_id(due, id);
+	int r = standard_webhook(request, &ways->keys, ways->webhooks[index], id, now_us, bytes_of(body));
+	request->reach = HTTP_REACH_ADMIN;
+	TEXT_COPY(request->ca, ways->ca);
+	request->most_bytes = 64 * 1024;
+	return r;
+}
