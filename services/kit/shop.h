@@ -13,7 +13,6 @@
  *     sns-topic = arn:aws:sns:...        repeated: topics whose notifications of bounces and complaints are believed
  *     never = @rival.example             repeated: addresses or @domains that are never mailed
  *     logo = https://shop.example/logo.png, logo-width = 160    in place of the title
- *     consent = any                      any | marketing
  *     consent = all                      all | customers | marketing (kit/chase.h)
  *     count-clicks = yes                 yes | no
  *     [report]
