@@ -66,6 +66,8 @@ struct mail_result {
 	enum mail_end end;
 	char transport[16];
 	char words[256]; /* what the server said; no addresses */
+	bool no_server;  /* of NOT_SENT: it cannot be reached, or does not let us in; that is no fault of this mail */
+	bool no_mailbox; /* of REFUSED: there is no such mailbox */
 };
 
 /* What a server said, as it may stand in logs and facts: printable ASCII, and no word that contains an address. */

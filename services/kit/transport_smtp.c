@@ -3,18 +3,23 @@
  *
  * Owns:      the connections behind one epoll descriptor, and the mails that go over them or wait for one.
  * Promises:  never blocks, neither for the answer to a mail nor for a goodbye; never more connections than configured.
+ *            A server that cannot be reached is asked by one mail at a time, all others wait in their order (the breaker).
  * Fails by:  mail_result per mail; die() at start on settings that cannot work.
  * Read next: transport_smtp_transfer.c (one mail, its gate and its fate), transport_smtp_connection.c
  */
 #include "services/kit/transport_smtp.h"
 #include "bus/base/log.h"
 #include "bus/base/memory.h"
+#include "services/kit/transport_smtp_breaker.h"
 #include <errno.h>
 #include <stdlib.h>
 #include <sys/epoll.h>
 #include <unistd.h>
 
 enum { EVENTS_AT_ONCE = 64 };
+
+/* How long a mail waits here for a server that is away, before whoever asked for it is told; below the sender's own deadline. */
+#define HELD_MOST_US (9 * US_PER_MINUTE)
 
 struct unfit_mail {
 	struct list hook;
@@ -29,6 +34,8 @@ struct smtp {
 	struct list active;  /* with a connection each */
 	struct list idle;    /* connections */
 	struct list unfit;   /* not fit to be sent; told so in work() */
+	struct smtp_breaker breaker;
+	uint64_t begun; /* mails */
 };
 
 static int64_t now_us(const struct smtp *smtp)
@@ -80,22 +87,99 @@ static void give_place(struct smtp *smtp, struct smtp_transfer *transfer)
 		transfer->connection = smtp_connection_new(&smtp->settings, smtp->epoll);
 }
 
+static int count_opening(const struct smtp *smtp)
+{
+	int n = 0;
+	LIST_EACH (hook, &smtp->active) {
+		const struct smtp_transfer *transfer = LIST_ENTRY(hook, struct smtp_transfer, hook);
+		n += !transfer->has_ended && !transfer->connection->is_open;
+	}
+	return n;
+}
+
+static bool any_open(const struct smtp *smtp)
+{
+	LIST_EACH (hook, &smtp->active) {
+		const struct smtp_transfer *transfer = LIST_ENTRY(hook, struct smtp_transfer, hook);
+		if (!transfer->has_ended && transfer->connection->is_open)
+			return true;
+	}
+	return !list_empty(&smtp->idle);
+}
+
+/* Further connections are opened beside one that is: whether the server is there at all is for one mail to find out. */
+static bool has_place(const struct smtp *smtp)
+{
+	int opening = count_opening(smtp);
+	return count(&smtp->active) < (size_t)smtp->settings.connections && (opening == 0 || any_open(smtp)) &&
+		smtp_breaker_lets(&smtp->breaker, opening, now_us(smtp));
+}
+
 static void start_waiting(struct smtp *smtp)
 {
-	while (!list_empty(&smtp->waiting) && count(&smtp->active) < (size_t)smtp->settings.connections)
+	while (!list_empty(&smtp->waiting) && has_place(smtp))
 		give_place(smtp, LIST_ENTRY(smtp->waiting.next, struct smtp_transfer, hook));
+}
+
+/* Back to where it was: before all that were started after it. */
+static void wait_again(struct smtp *smtp, struct smtp_transfer *transfer)
+{
+	struct list *before = &smtp->waiting;
+	list_remove(&transfer->hook);
+	smtp_connection_free(transfer->connection);
+	transfer->connection = NULL;
+	LIST_EACH (hook, &smtp->waiting) {
+		if (LIST_ENTRY(hook, struct smtp_transfer, hook)->number < transfer->number)
+			continue;
+		before = hook;
+		break;
+	}
+	list_append(before, &transfer->hook); /* in front of it */
+}
+
+/*
+ * One mail is given back so that it is known; all others wait here. It is the first of an outage, and whoever has waited for long.
+ */
+static void no_connection(struct smtp *smtp, struct smtp_transfer *transfer, const char *why)
+{
+	bool known = smtp->breaker.open;
+	bool is_probe = count_opening(smtp) == 1;
+	if (!known || is_probe) /* of several that were being opened at once the others say nothing new */
+		smtp_breaker_failed(&smtp->breaker, now_us(smtp));
+	if (known && now_us(smtp) - transfer->begun_us < HELD_MOST_US) {
+		wait_again(smtp, transfer);
+		return;
+	}
+	transfer->no_server = true;
+	smtp_transfer_fail(transfer, why);
+}
+
+/* They will be asked for again; what they waited for is known by then. */
+static void give_back_held(struct smtp *smtp)
+{
+	LIST_EACH_SAFE (hook, &smtp->waiting) {
+		struct smtp_transfer *transfer = LIST_ENTRY(hook, struct smtp_transfer, hook);
+		if (!smtp->breaker.open || now_us(smtp) - transfer->begun_us < HELD_MOST_US)
+			continue;
+		list_remove(&transfer->hook);
+		list_append(&smtp->active, &transfer->hook);
+		transfer->no_server = true;
+		smtp_transfer_fail(transfer, "no connection to the mail server for minutes");
+	}
 }
 
 /* ---- events ---- */
 
-static void open_further(struct smtp_transfer *transfer, int fd, uint32_t events)
+static void open_further(struct smtp *smtp, struct smtp_transfer *transfer, int fd, uint32_t events)
 {
 	char why[256];
 	int r = smtp_connection_opening(transfer->connection, fd, events, why);
-	if (r < 0)
-		smtp_transfer_fail(transfer, why);
-	else if (r > 0)
+	if (r < 0) {
+		no_connection(smtp, transfer, why);
+	} else if (r > 0) {
+		smtp_breaker_worked(&smtp->breaker);
 		smtp_transfer_begin(transfer);
+	}
 }
 
 /* While a connection opens libcurl may have two sockets at it, which it alone knows. */
@@ -106,12 +190,12 @@ static void on_event(struct smtp *smtp, int fd, uint32_t events)
 		if (connection->fd == fd && !smtp_connection_is_quiet(connection))
 			smtp_connection_free(connection);
 	}
-	LIST_EACH (hook, &smtp->active) {
+	LIST_EACH_SAFE (hook, &smtp->active) {
 		struct smtp_transfer *transfer = LIST_ENTRY(hook, struct smtp_transfer, hook);
 		if (transfer->has_ended)
 			continue;
 		if (!transfer->connection->is_open)
-			open_further(transfer, fd, events);
+			open_further(smtp, transfer, fd, events);
 		else if (transfer->connection->fd == fd)
 			smtp_transfer_work(transfer);
 	}
@@ -119,12 +203,12 @@ static void on_event(struct smtp *smtp, int fd, uint32_t events)
 
 static void on_time(struct smtp *smtp)
 {
-	LIST_EACH (hook, &smtp->active) {
+	LIST_EACH_SAFE (hook, &smtp->active) {
 		struct smtp_transfer *transfer = LIST_ENTRY(hook, struct smtp_transfer, hook);
 		if (transfer->has_ended)
 			continue;
 		if (!transfer->connection->is_open)
-			open_further(transfer, CURL_SOCKET_BAD, 0);
+			open_further(smtp, transfer, CURL_SOCKET_BAD, 0);
 		else if (transfer->deadline_us >= 0 && transfer->deadline_us <= now_us(smtp))
 			smtp_transfer_fail(transfer, "the server did not answer in time");
 	}
@@ -212,6 +296,8 @@ static void smtp_start(void *self, struct effect *effect, const void *request)
 	struct smtp *smtp = self;
 	struct smtp_transfer *transfer;
 	if (smtp_transfer_new(effect, request, &transfer) == 0) {
+		transfer->number = smtp->begun++;
+		transfer->begun_us = now_us(smtp);
 		list_append(&smtp->waiting, &transfer->hook);
 		return;
 	}
@@ -265,8 +351,10 @@ static int64_t smtp_wait(void *self)
 	int64_t first_us = -1;
 	if (!list_empty(&smtp->unfit))
 		return 0;
-	if (!list_empty(&smtp->waiting) && count(&smtp->active) < (size_t)smtp->settings.connections)
+	if (!list_empty(&smtp->waiting) && has_place(smtp))
 		return 0;
+	if (!list_empty(&smtp->waiting) && smtp->breaker.open && count_opening(smtp) == 0)
+		first_us = smtp->breaker.next_us;
 	LIST_EACH (hook, &smtp->active) {
 		const struct smtp_transfer *transfer = LIST_ENTRY(hook, struct smtp_transfer, hook);
 		int64_t at_us = transfer->has_ended ? 0 : next_us(transfer);
@@ -284,6 +372,7 @@ static void smtp_work(void *self)
 	bool moved;
 	tell_unfit(smtp);
 	do {
+		give_back_held(smtp);
 		start_waiting(smtp);
 		hear_events(smtp);
 		moved = finish_ended(smtp);

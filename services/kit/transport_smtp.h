@@ -78,6 +78,9 @@ struct smtp_transfer {
 	enum smtp_gate gate;
 	bool must_ask;       /* the claim is to be asked for as soon as the transport has a moment */
 	bool handed_over;    /* the last byte was given away */
+	uint64_t number;     /* in order of their start */
+	int64_t begun_us;    /* boot time */
+	bool no_server;      /* a connection could not be opened */
 	bool has_ended;      /* its result is known */
 	int64_t deadline_us; /* boot time: an answer is awaited until then; -1: it is our turn */
 	char trouble[256];   /* why it ended without an answer */

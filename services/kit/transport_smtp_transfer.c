@@ -244,9 +244,27 @@ static enum mail_end end_of(const struct smtp_transfer *transfer)
 	return end_by_code(code, MAIL_NOT_SENT);
 }
 
+/* RFC 3463: no such mailbox; it has moved; the domain takes no mail (RFC 7505). A 550 alone may as well be a policy. */
+static bool is_no_mailbox(const struct smtp_transfer *transfer)
+{
+	static const char *const codes[] = { "5.1.1", "5.1.6", "5.1.10" };
+	const char *text = transfer->answer.text;
+	const char *status = strlen(text) > 4 ? text + 4 : "";
+	size_t len = strcspn(status, " ");
+
+	if (transfer->step != SMTP_RCPT || transfer->answer.code < 550 || transfer->answer.code > 559)
+		return false;
+	for (size_t i = 0; i < sizeof(codes) / sizeof(codes[0]); i++)
+		if (strlen(codes[i]) == len && memcmp(codes[i], status, len) == 0)
+			return true;
+	return false;
+}
+
 struct mail_result smtp_transfer_result(const struct smtp_transfer *transfer)
 {
 	struct mail_result ret = mail_result_of(end_of(transfer), "smtp", transfer->answer.text);
+	ret.no_server = transfer->no_server;
+	ret.no_mailbox = ret.end == MAIL_REFUSED && is_no_mailbox(transfer);
 	if (transfer->trouble[0])
 		TEXT_COPY(ret.words, transfer->trouble);
 	return ret;

@@ -6,10 +6,11 @@
  *            cart.changed, cart.checkout, optout.request, mail.feedback, admin.action, shop.status, privacy.request, suppression,
  *            gateway.away, document, alarm, model.used
  * Says:      send.claim, reminder.sent, reminder.released, reminder.refused, reminder.ambiguous, reminder.skipped, cart.checkout,
- *            timer.set, audit, alarm, model.used
+ *            timer.set, audit, mail.feedback, alarm, model.used
  * Promises:  a (cart, step) is mailed once: the last byte leaves only behind a fresh claim, with no stop, no outcome and no pause
  *            known; what may have gone is never tried again.
- * Fails by:  later, with backoff, on what may pass (no connection, a 4xx); a claim whose owner fell silent becomes ambiguous.
+ * Fails by:  later, with backoff, on what may pass (a 4xx, a connection that ended); with all others, while there is no connection at
+ *            all; a claim whose owner fell silent becomes ambiguous.
  * Read next: may_send.c (whether), asking.c (what the storefront knows), polishing.c (its first line), letter.c (what), outcome.c (how it is said)
  */
 #include "services/sender/sender.h"
@@ -24,6 +25,7 @@
 #include "services/sender/asking.h"
 #include "services/sender/letter.h"
 #include "services/sender/may_send.h"
+#include "services/sender/outage.h"
 #include "services/sender/outcome.h"
 #include <stdio.h>
 
@@ -43,6 +45,7 @@
 #define POLISH_DEADLINE_US (2 * US_PER_MINUTE) /* above any that cartbus.conf gives */
 #define PAUSED_US US_PER_MINUTE
 #define NO_SHOP_US (10 * US_PER_S)
+#define SERVER_AWAY_US US_PER_S /* the transport holds it longer, and knows when the server is back */
 
 /* Of the nth attempt that ended without a mail; the last one holds for all further ones. */
 static const int64_t backoff_us[] = { US_PER_MINUTE, 5 * US_PER_MINUTE, 15 * US_PER_MINUTE, US_PER_HOUR };
@@ -298,6 +301,23 @@ static enum verdict decide_end(
 	return DONE;
 }
 
+/* Nothing was tried that this mail could be blamed for: it waits with the others, and nothing is said about it. */
+static enum verdict wait_for_server(const struct state *state, const struct mail_result *result, struct turn *turn)
+{
+	say_server_away(state, turn, result->words);
+	return turn_wait(turn, SERVER_AWAY_US, "the mail server cannot be reached");
+}
+
+/* As good as a bounce: whoever asks the list later, for another cart, need not try. */
+static void say_no_mailbox(struct turn *turn, const ReminderDue *due, const char *words)
+{
+	MailFeedback feedback = { .kind = FEEDBACK_BOUNCE_PERMANENT, .heard_us = turn_now_us(turn), .step = due->step };
+	TEXT_COPY(feedback.address_hash, due->cart.ids.email_hash);
+	TEXT_COPY(feedback.cart_id, due->cart.ids.cart_id);
+	snprintf(feedback.detail, sizeof(feedback.detail), "the mail server said: %.170s", words);
+	SAY(turn, mail_feedback, &feedback, .shop = turn_message(turn)->shop, .key = feedback.address_hash);
+}
+
 static enum verdict mail_decide(const struct state *state, const void *message, const void *request,
 	const void *driver_result, enum claim_answer claimed, struct turn *turn)
 {
@@ -313,6 +333,12 @@ static enum verdict mail_decide(const struct state *state, const void *message, 
 		return hear_due(state, message, turn); /* somebody else's: its outcome is there, or will be */
 	if (claimed == CLAIM_REFUSED)
 		return turn_failed(turn, letter_boot_us(NO_SHOP_US), "the claim was refused");
+	if (claimed == CLAIM_NONE && result && result->no_server)
+		return wait_for_server(state, result, turn);
+	if (result && result->end != MAIL_NOT_SENT)
+		say_server_back(state, turn);
+	if (result && result->no_mailbox && !letter->to_owner)
+		say_no_mailbox(turn, message, result->words);
 	/* Past its deadline: with a claim the last byte may have gone, without one it cannot. */
 	enum mail_end end = result ? result->end : claimed == CLAIM_FRESH ? MAIL_UNKNOWN : MAIL_NOT_SENT;
 	snprintf(reason, sizeof(reason), "%s %s", words[end], result ? result->words : "no result within the deadline");
@@ -357,16 +383,22 @@ static void remember_released(struct state *state, const struct said *said, cons
 	spend_remember_released(state, said, released);
 }
 
+static void remember_alarm(struct state *state, const struct said *said, const Alarm *alarm)
+{
+	asking_remember_alarm(state, said, alarm);
+	outage_remember(state, said, alarm);
+}
+
 const struct service sender = {
 	.name = "sender",
 	.layout = 2,
 	.hears = { HEARS(reminder_due, hear_due) },
 	.remembers = { SENDS_REMEMBERED_BY(remember_claim, remember_released), STOPS_REMEMBERED,
 		REMEMBERS(cart_state, merges_remember), REMEMBERS(gateway_away, absence_remember),
-		REMEMBERS(document, docs_remember), REMEMBERS(alarm, asking_remember_alarm),
+		REMEMBERS(document, docs_remember), REMEMBERS(alarm, remember_alarm),
 		REMEMBERS(model_used, spend_remember_model) },
 	.says = { SAYS(send_claim), SAYS(reminder_sent), SAYS(reminder_released), SAYS(reminder_refused),
 		SAYS(reminder_ambiguous), SAYS(reminder_skipped), SAYS(cart_checkout), SAYS(timer_set), SAYS(audit),
-		SAYS(alarm), SAYS(model_used) },
+		SAYS(mail_feedback), SAYS(alarm), SAYS(model_used) },
 	.effects = { &ask_effect, &polish_effect, &mail_effect },
 };

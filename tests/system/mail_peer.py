@@ -7,6 +7,7 @@ import socket
 import ssl
 import subprocess
 import threading
+import time
 
 from aiosmtpd.controller import Controller
 from aiosmtpd.smtp import SMTP, AuthResult, LoginPassword
@@ -87,7 +88,7 @@ class Scripted:
 
     def __init__(self, **answers):
         self.answers = {**self.ANSWERS, **{"." if verb == "dot" else verb: answer for verb, answer in answers.items()}}
-        self.mails, self.heard, self.enough = [], [], threading.Event()
+        self.mails, self.heard, self.enough, self.connections = [], [], threading.Event(), []
         self.listener = socket.create_server(("127.0.0.1", 0))
         self.port = self.listener.getsockname()[1]
         threading.Thread(target=self.accept, daemon=True).start()
@@ -98,6 +99,7 @@ class Scripted:
                 peer, _ = self.listener.accept()
             except OSError:
                 return
+            self.connections.append(time.monotonic())
             threading.Thread(target=self.converse, args=(peer,), daemon=True).start()
 
     def converse(self, peer):

@@ -5,6 +5,7 @@
  *     mail ID claim|plain|dots|long ADDRESS   starts a mail           -> "claim ID" when it is at its last byte, "done ID END WORDS"
  *     go ID, no ID                  answers the claim
  *     stop ID                       as at a deadline        -> nothing more about it
+ * "no_mailbox" stands behind the words when the server said that there is no such one.
  * At the end of stdin the driver is closed and "closed" is said. END is sent, not_sent, later, refused or unknown.
  */
 #include "bus/base/cleanup.h"
@@ -65,7 +66,7 @@ void effect_done(struct effect *effect, const void *result)
 		[MAIL_REFUSED] = "refused",
 		[MAIL_UNKNOWN] = "unknown" };
 	const struct mail_result *mail = result;
-	printf("done %s %s %s\n", effect->id, ends[mail->end], mail->words);
+	printf("done %s %s %s%s\n", effect->id, ends[mail->end], mail->words, mail->no_mailbox ? " no_mailbox" : "");
 	effect_free(effect);
 }
 

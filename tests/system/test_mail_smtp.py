@@ -389,3 +389,34 @@ def test_postfix_over_tls_takes_puts_off_and_refuses(start, tmp_path):
         assert plain.hear().startswith("done a not_sent")
     finally:
         postfix.close()
+
+
+def test_without_a_server_one_mail_probes_and_all_others_wait_in_their_order(start):
+    server = start.script(**{"": [b"421 not now\r\n"]})
+    probe = start.probe(server.port, smtp_connections=2)
+    for i in range(100):
+        probe.say(f"mail m{i} claim {TO}")
+    assert probe.hear().startswith("done m0 not_sent")  # so that it is known
+    wait_until(lambda: len(server.connections) >= 3, "the second probe")
+    apart = [later - earlier for earlier, later in zip(server.connections, server.connections[1:])]
+    assert apart[0] > 0.9 and apart[1] > 1.9, apart  # 1 s, 2 s, 4 s: unit.kit.smtp_breaker goes on
+    server.answers[""] = [b"220 here\r\n"]
+    asked = []
+    while len(asked) < 99:
+        word, name = probe.hear().split(" ")[:2]
+        if word == "claim":
+            asked.append(name)
+            probe.say(f"go {name}")
+        else:
+            assert word == "done" and name in asked
+    assert sorted(asked, key=lambda name: int(name[1:])) == asked == [f"m{i}" for i in range(1, 100)]
+    assert len(server.connections) == 5  # one to begin with, three probes, and when that one was open, another
+
+
+@pytest.mark.parametrize("answer, no_mailbox", [
+    ("550 5.1.1 <anna@mail.example> unknown", True), ("550 5.1.10 null MX", True), ("551 5.1.6 moved", True),
+    ("550 5.7.1 no mail from you", False), ("550 no such user", False), ("554 5.1.1", True), ("450 4.1.1 greylisted", False)])
+def test_a_mailbox_that_does_not_exist_is_told_from_other_refusals(start, answer, no_mailbox):
+    probe = start.probe(start.script(RCPT=[f"{answer}\r\n".encode()]).port)
+    probe.say(f"mail a claim {TO}")
+    assert probe.hear().endswith(" no_mailbox") == no_mailbox

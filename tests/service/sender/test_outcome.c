@@ -292,6 +292,73 @@ static void an_outcome_that_turns_up_corrects_an_ambiguous_one(void **state)
 	harness_free(h);
 }
 
+static enum verdict when_ended(struct harness *h, const struct mail_result *result, enum claim_answer claimed)
+{
+	return harness_result(h, result, claimed);
+}
+
+static size_t count_alarms(struct harness *h, bool raised)
+{
+	size_t count = 0;
+	Alarm alarm;
+	for (size_t i = 0; harness_said(h, &topic_alarm, i, &alarm, NULL); i++)
+		count += alarm.raised == raised && strcmp(alarm.kind, "mail-server") == 0;
+	return count;
+}
+
+static void without_a_mail_server_mails_wait_and_one_alarm_says_so_until_one_answers(void **state)
+{
+	const struct mail_result away = {
+		.end = MAIL_NOT_SENT, .transport = "smtp", .words = "Connection refused", .no_server = true
+	};
+	const struct mail_result sent = { .end = MAIL_SENT, .transport = "smtp" };
+	struct harness *h = given_shop();
+	ReminderDue due = due_reminder(1);
+	(void)state;
+	for (int i = 0; i < 3; i++) {
+		assert_int_equal(when_due(h, &due), WORKING);
+		assert_int_equal(when_ended(h, &away, CLAIM_NONE), LATER);
+		assert_int_equal(count_alarms(h, true), i == 0);
+		assert_int_equal(harness_count(h, NULL), i == 0); /* no outcome, no attempt spent */
+	}
+	assert_int_equal(when_due(h, &due), WORKING);
+	assert_int_equal(when_ended(h, &sent, CLAIM_FRESH), DONE);
+	assert_int_equal(count_alarms(h, false), 1);
+	assert_int_equal(said_outcome(h, &topic_reminder_sent).attempt, 1);
+	due = due_reminder(2);
+	assert_int_equal(when_due(h, &due), WORKING);
+	assert_int_equal(when_ended(h, &sent, CLAIM_FRESH), DONE);
+	assert_int_equal(harness_count(h, &topic_alarm), 0);
+	harness_free(h);
+}
+
+static void an_unknown_mailbox_counts_as_a_bounce_but_not_the_owners(void **state)
+{
+	const struct mail_result unknown = {
+		.end = MAIL_REFUSED, .transport = "smtp", .words = "550 5.1.1 (address) unknown", .no_mailbox = true
+	};
+	(void)state;
+	for (int to_owner = 0; to_owner <= 1; to_owner++) {
+		struct harness *h = given_shop();
+		ReminderDue due = due_reminder(1);
+		MailFeedback feedback;
+		given_mode(h, to_owner ? MODE_MAIL_ME : MODE_LIVE);
+		assert_int_equal(when_due(h, &due), WORKING);
+		assert_int_equal(when_ended(h, &unknown, CLAIM_FRESH), DONE);
+		said_outcome(h, &topic_reminder_refused);
+		assert_int_equal(harness_count(h, &topic_mail_feedback), !to_owner);
+		if (harness_said(h, &topic_mail_feedback, 0, &feedback, NULL)) {
+			assert_string_equal(feedback.address_hash, "hash-of-ann");
+			assert_int_equal(feedback.kind, FEEDBACK_BOUNCE_PERMANENT);
+			assert_string_equal(feedback.cart_id, "c1");
+			due.step = 2;
+			assert_int_equal(when_due(h, &due), DONE); /* it stops from now on */
+			said_outcome(h, &topic_reminder_skipped);
+		}
+		harness_free(h);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -311,6 +378,8 @@ int main(void)
 		cmocka_unit_test(our_own_claim_has_until_its_deadline),
 		cmocka_unit_test(a_claim_for_another_reminder_is_settled_by_that_one),
 		cmocka_unit_test(an_outcome_that_turns_up_corrects_an_ambiguous_one),
+		cmocka_unit_test(without_a_mail_server_mails_wait_and_one_alarm_says_so_until_one_answers),
+		cmocka_unit_test(an_unknown_mailbox_counts_as_a_bounce_but_not_the_owners),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
