@@ -49,17 +49,7 @@ struct apply {
 static bool read_one(const struct entry *entry, void *context)
 {
 	struct apply *apply = context;
-	const struct said said = { .topic = entry->topic,
-		.shop = entry->shop,
-		.key = entry->key,
-		.idem = "",
-		.trace = entry->trace,
-		.said_by = entry->said_by,
-		.seq = entry->seq,
-		.version = entry->version,
-		.tombstone = entry->tombstone,
-		.cause = entry->cause,
-		.time_us = entry->time_us };
+	const struct said said = entry_said(entry);
 
 	rehearsal_hear(apply->rehearsal, &said, entry->payload);
 	return !scratch_interrupted();

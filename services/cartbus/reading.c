@@ -180,6 +180,21 @@ int reading_find(
 	return EXIT_FINE;
 }
 
+struct said entry_said(const struct entry *entry)
+{
+	return (struct said){ .topic = entry->topic,
+		.shop = entry->shop,
+		.key = entry->key,
+		.idem = "",
+		.trace = entry->trace,
+		.said_by = entry->said_by,
+		.seq = entry->seq,
+		.version = entry->version,
+		.tombstone = entry->tombstone,
+		.cause = entry->cause,
+		.time_us = entry->time_us };
+}
+
 json_t *entry_json(const struct entry *entry)
 {
 	const struct topic *topic = topic_of(entry->topic);

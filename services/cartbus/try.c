@@ -204,17 +204,7 @@ static void tell_progress(struct reader *reader, const struct entry *entry)
 static bool read_one(const struct entry *entry, void *context)
 {
 	struct reader *reader = context;
-	const struct said said = { .topic = entry->topic,
-		.shop = entry->shop,
-		.key = entry->key,
-		.idem = "",
-		.trace = entry->trace,
-		.said_by = entry->said_by,
-		.seq = entry->seq,
-		.version = entry->version,
-		.tombstone = entry->tombstone,
-		.cause = entry->cause,
-		.time_us = entry->time_us };
+	const struct said said = entry_said(entry);
 
 	if (scratch_interrupted() || (reader->playing && entry->seq > reader->last))
 		return false;
