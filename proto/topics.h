@@ -48,6 +48,7 @@
 	X(shop_status, "shop.status", ShopStatus, RETAIN_KEEP, "shop.status")                                          \
 	X(document, "document", Document, RETAIN_KEEP, "document")                                                     \
 	X(gateway_away, "gateway.away", GatewayAway, RETAIN_KEEP, "gateway.away")                                      \
+	X(storefront_task, "storefront.task", StorefrontTask, RETAIN_RAW, NULL)                                        \
 	X(audit, "audit", Audit, RETAIN_KEEP, NULL)                                                                    \
 	X(export_done, "export.done", ExportDone, RETAIN_FACT, NULL)                                                   \
 	X(summary_done, "summary.done", SummaryDone, RETAIN_FACT, NULL)                                                \
@@ -131,7 +132,9 @@
 	X(AlarmTold, way)                                                                                              \
 	X(AlarmTold, kind)                                                                                             \
 	X(GatewaySeen, gateway)                                                                                        \
-	X(TopicSeen, topic)
+	X(TopicSeen, topic)                                                                                            \
+	X(StorefrontTask, id)                                                                                          \
+	X(StorefrontTask, platform_topic)
 
 /* Every message names a shop; what is about the installation as a whole names this one. No shop may be called so. */
 #define SHOP_OF_ALL "cartbus"

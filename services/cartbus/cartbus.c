@@ -4,7 +4,7 @@
  * Hears:     nothing; it asks on the control socket
  * Remembers: nothing
  * Says:      shop.status, admin.action, optout.request, audit, reminder.sent, reminder.refused, reminder.ambiguous, reminder.skipped,
- *            alarm
+ *            alarm, storefront.task
  * Read next: client.h (how it says and asks), main.c (the subcommands)
  */
 #include "services/cartbus/cartbus.h"
@@ -15,5 +15,6 @@ const struct service cartbus = {
 	.name = "cartbus",
 	.operator_ = true,
 	.says = { SAYS(shop_status), SAYS(admin_action), SAYS(optout_request), SAYS(audit), SAYS(reminder_sent),
-		SAYS(reminder_refused), SAYS(reminder_ambiguous), SAYS(reminder_skipped), SAYS(alarm) },
+		SAYS(reminder_refused), SAYS(reminder_ambiguous), SAYS(reminder_skipped), SAYS(alarm),
+		SAYS(storefront_task) },
 };

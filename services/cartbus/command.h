@@ -67,6 +67,7 @@ command_fn command_alarm_list, command_alarm_test, command_alarm_ack;
 command_fn command_dlq_list, command_dlq_show, command_dlq_redrive, command_dlq_drop, command_replay;
 command_fn command_gateway_strike;
 command_fn command_shop_add, command_shop_check, command_shop_list, command_shop_mode, command_shop_secret;
+command_fn command_reconcile;
 command_fn command_cart_override, command_cart_suppress, command_cart_write_off;
 command_fn command_export, command_erase;
 command_fn command_stop, command_resume;

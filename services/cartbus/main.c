@@ -86,6 +86,8 @@ static const struct subcommand {
 	{ "cart suppress", "SHOP CART", "never mail about this cart", command_cart_suppress },
 	{ "cart write-off", "SHOP CART", "end the chase of this cart", command_cart_write_off },
 	{ "erase", "SHOP ADDRESS|CUSTOMER", "what is known of one shopper goes, everywhere", command_erase },
+	{ "reconcile", "SHOP", "ask the storefront for orders and checkouts that no webhook told of",
+		command_reconcile },
 	{ "backup", "DIR", "a verified copy of the log, while everything runs", command_backup },
 	{ "restore", "DIR", "put a backup in the log's place; --release lets mails go on", command_restore },
 	{ "rebuild", "SERVICE", "have a service fold its state from the log anew", command_rebuild },

@@ -50,7 +50,8 @@
 	X(AlarmDue)                                                                                                    \
 	X(AlarmTold)                                                                                                   \
 	X(GatewaySeen)                                                                                                 \
-	X(TopicSeen)
+	X(TopicSeen)                                                                                                   \
+	X(StorefrontTask)
 /* clang-format on */
 
 struct field {
@@ -83,6 +84,7 @@ const char *field_name(const pb_msgdesc_t *message, uint32_t tag)
 
 #define WORDS(name, ...) static const char *const name[] = { __VA_ARGS__, NULL }
 WORDS(platforms, "unknown", "shopify", "woocommerce", "generic", "bigcommerce");
+WORDS(tasks, "cart", "order", "orders", "checkouts");
 WORDS(consents, "unknown", "no", "yes");
 WORDS(checkouts, "bought", "cancelled", "refunded");
 WORDS(statuses, "open", "bought", "closed");
@@ -104,6 +106,7 @@ static const struct {
 	{ &CartChanged_msg, CartChanged_platform_tag, platforms },
 	{ &CartChanged_msg, CartChanged_consent_tag, consents },
 	{ &CartCheckout_msg, CartCheckout_platform_tag, platforms },
+	{ &StorefrontTask_msg, StorefrontTask_kind_tag, tasks },
 	{ &CartCheckout_msg, CartCheckout_kind_tag, checkouts },
 	{ &CartClosed_msg, CartClosed_reason_tag, closed },
 	{ &CartState_msg, CartState_status_tag, statuses },

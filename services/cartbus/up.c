@@ -32,7 +32,7 @@ enum { CHILDREN_MAX = 64, SENDERS_MAX = 32, DEATHS_BEFORE_GIVING_UP = 5 };
 #define STOP_PATIENCE_US (10 * US_PER_S) /* then SIGKILL: longer than any process needs, a gateway answers within 4 s */
 
 static const char *const programs[] = { "broker", "gateway", "intake", "timer", "waiter", "sender", "unsub", "mailin",
-	"exporter", "summarizer", "mirror", "monitor", NULL };
+	"exporter", "summarizer", "mirror", "monitor", "storefront", NULL };
 
 struct supervisor {
 	const struct command *command;

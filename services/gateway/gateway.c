@@ -4,7 +4,7 @@
  * Hears:     -
  * Remembers: shop.status, suppression, admin.action, feedback.certificate
  * Says:      cart.changed, cart.checkout, optout.request, mail.feedback, admin.action, privacy.request, link.clicked,
- *            gateway.away, gateway.seen, feedback.fetch
+ *            gateway.away, gateway.seen, storefront.task, feedback.fetch
  * Owns:      its spool (spool.c) and the rejections kept for inspection (reject.c)
  * Promises:  what was answered 200 is confirmed by the broker or synced in the spool; nothing overtakes the spool; everything is
  *            answered, within 1 s, a stop within 4 s.
@@ -46,5 +46,5 @@ const struct service gateway = {
 		REMEMBERS(feedback_certificate, feedback_remember_certificate) },
 	.says = { SAYS(cart_changed), SAYS(cart_checkout), SAYS(optout_request), SAYS(mail_feedback),
 		SAYS(admin_action), SAYS(privacy_request), SAYS(link_clicked), SAYS(gateway_away), SAYS(gateway_seen),
-		SAYS(feedback_fetch) },
+		SAYS(storefront_task), SAYS(feedback_fetch) },
 };

@@ -11,6 +11,7 @@
 #include "bus/base/log.h"
 #include "bus/base/text.h"
 #include "services/gateway/reject.h"
+#include "services/kit/bigcommerce.h"
 #include "services/kit/event.h"
 #include "services/kit/moment.h"
 #include <errno.h>
@@ -32,6 +33,7 @@ static const struct platform platforms[] = {
 	[ENTRANCE_WOOCOMMERCE] = { "woocommerce", "X-WC-Webhook-Signature", "X-WC-Webhook-Topic",
 		{ "X-WC-Webhook-Delivery-ID", "X-WC-Delivery-ID" }, woocommerce_read },
 	[ENTRANCE_GENERIC] = { "cart", "X-Cartbus-Signature", NULL, { NULL }, generic_read },
+	[ENTRANCE_BIGCOMMERCE] = { "bigcommerce", "X-Cartbus-Secret", NULL, { NULL }, bigcommerce_read },
 };
 
 /* At most one a second of each kind: strangers can make any number. Words only: never a header's value, a body, an address. */
@@ -68,6 +70,8 @@ static enum signature check_signature(struct reception *reception, const struct 
 {
 	const char *given = request_header(request, platform->signature);
 
+	if (platform->read == bigcommerce_read)
+		return signature_check_word(secrets, given);
 	if (platform->read == generic_read)
 		return signature_check_stamped(secrets, request->body, request_header(request, "X-Cartbus-Timestamp"),
 			given, clock_wall_us(reception->clock));
@@ -194,6 +198,19 @@ static int encode(struct reception *reception, const char *shop, const char *ide
 		&wish->message);
 }
 
+static int encode_task(struct reception *reception, const char *shop, const char *idem, struct wish *wish)
+{
+	const StorefrontTask *task = &reception->event->task;
+	char trace[56], key[120];
+	struct say how = { .shop = shop, .key = key, .idem = idem };
+
+	name_of(task->id, sizeof(key), key);
+	hook_trace(trace);
+	TEXT_COPY(wish->shop, shop);
+	return message_encode(
+		&topic_storefront_task, &how, trace, clock_wall_us(reception->clock), task, &wish->message);
+}
+
 static int encode_privacy(struct reception *reception, const char *shop, const char *idem, struct wish *wish)
 {
 	const PrivacyRequest *request = &reception->event->privacy;
@@ -255,6 +272,8 @@ static bool judge(struct reception *reception, const struct platform *platform, 
 			return true;
 		snprintf(reception->event->why, sizeof(reception->event->why), "it is too large for the bus");
 		return keep_unreadable(reception, platform, source, request, answer);
+	case READ_TASK:
+		return encode_task(reception, source->shop, idem, wish) == 0;
 	case READ_PRIVACY:
 		return encode_privacy(reception, source->shop, idem, wish) == 0;
 	case READ_UNREADABLE:

@@ -87,6 +87,7 @@ bool reception_receive(
 	case ENTRANCE_SHOPIFY:
 	case ENTRANCE_WOOCOMMERCE:
 	case ENTRANCE_GENERIC:
+	case ENTRANCE_BIGCOMMERCE:
 		return hook_receive(reception, &route, request, answer, wish);
 	case ENTRANCE_PAGE:
 	case ENTRANCE_OPTOUT:

@@ -21,7 +21,7 @@ static struct route find_hook(const char *method, const char *rest)
 		const char *name;
 		enum entrance entrance;
 	} platforms[] = { { "shopify", ENTRANCE_SHOPIFY }, { "woocommerce", ENTRANCE_WOOCOMMERCE },
-		{ "cart", ENTRANCE_GENERIC } };
+		{ "cart", ENTRANCE_GENERIC }, { "bigcommerce", ENTRANCE_BIGCOMMERCE } };
 	const char *slash = strchr(rest, '/');
 	struct route route = { .entrance = ENTRANCE_UNKNOWN };
 

@@ -10,6 +10,7 @@ enum entrance {
 	ENTRANCE_SHOPIFY,     /* POST /hooks/<shop>/shopify */
 	ENTRANCE_WOOCOMMERCE, /* POST /hooks/<shop>/woocommerce */
 	ENTRANCE_GENERIC,     /* POST /hooks/<shop>/cart */
+	ENTRANCE_BIGCOMMERCE, /* POST /hooks/<shop>/bigcommerce */
 	ENTRANCE_PAGE,        /* GET, HEAD /u/<token>: shows, changes nothing */
 	ENTRANCE_OPTOUT,      /* POST /u/<token> */
 	ENTRANCE_ACTION_PAGE, /* GET, HEAD /a/<token>: the owner's link; shows, changes nothing */

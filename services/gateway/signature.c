@@ -132,6 +132,21 @@ enum signature signature_check_stamped(
 	return signature;
 }
 
+static bool is_word(const struct buffer *secret, const char *given)
+{
+	return secret->len >= SIGNATURE_SECRET_LEAST && secret->len == strlen(given) &&
+		CRYPTO_memcmp(secret->data, given, secret->len) == 0;
+}
+
+enum signature signature_check_word(const struct secrets_pair *secrets, const char *given)
+{
+	if (!given || !*given)
+		return SIGNATURE_MISSING;
+	if (is_word(&secrets->current, given))
+		return SIGNATURE_CURRENT;
+	return is_word(&secrets->previous, given) ? SIGNATURE_PREVIOUS : SIGNATURE_WRONG;
+}
+
 const char *signature_words(enum signature signature)
 {
 	switch (signature) {

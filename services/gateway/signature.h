@@ -32,6 +32,8 @@ enum signature signature_check_body(const struct secrets_pair *secrets, struct b
 /* Ours: over "<timestamp>.<body>", hex or base64. `now_us` is wall time. */
 enum signature signature_check_stamped(const struct secrets_pair *secrets, struct bytes body, const char *timestamp,
 	const char *given, int64_t now_us);
+/* A word that the platform sends with each webhook because it was told to: it signs nothing. Is it the secret? */
+enum signature signature_check_word(const struct secrets_pair *secrets, const char *given);
 const char *signature_words(enum signature signature); /* for the answer and the log */
 
 #endif

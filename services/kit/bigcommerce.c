@@ -107,3 +107,80 @@ enum reading bigcommerce_read_cart(const struct event_source *source, const json
 		field_url(urls, "checkout_url", changed->recovery_url, sizeof(changed->recovery_url));
 	return READ_CHANGED;
 }
+
+/* ---- webhooks ---- */
+
+static enum reading read_sale(const struct event_source *source, const json_t *data, struct event *ret)
+{
+	CartCheckout *sale = &ret->checkout;
+	if (!field_id(data, "orderId", sale->ids.order_id, sizeof(sale->ids.order_id)))
+		return unreadable(ret, "the body names no order: the field orderId is not given");
+	sale->has_ids = true;
+	sale->platform = PLATFORM_BIGCOMMERCE;
+	TEXT_COPY(sale->platform_topic, source->topic);
+	sale->bought_us = source->triggered_us ? source->triggered_us : source->heard_us;
+	sale->heard_us = source->heard_us;
+	field_id(data, "id", sale->ids.cart_token, sizeof(sale->ids.cart_token));
+	return READ_CHECKOUT;
+}
+
+static enum reading read_end(const struct event_source *source, const json_t *data, struct event *ret)
+{
+	CartChanged *end = &ret->changed;
+	end->has_ids = true;
+	end->platform = PLATFORM_BIGCOMMERCE;
+	end->has_items = true;
+	TEXT_COPY(end->platform_topic, source->topic);
+	end->heard_us = source->heard_us;
+	end->changed_us = source->triggered_us ? source->triggered_us : source->heard_us;
+	field_id(data, "id", end->ids.cart_token, sizeof(end->ids.cart_token));
+	return READ_CHANGED;
+}
+
+static enum reading read_task(const struct event_source *source, const json_t *data, TaskKind kind, struct event *ret)
+{
+	StorefrontTask *task = &ret->task;
+	*task = (StorefrontTask){ .kind = kind, .heard_us = source->heard_us, .triggered_us = source->triggered_us };
+	TEXT_COPY(task->platform_topic, source->topic);
+	TEXT_COPY(task->who, "system");
+	field_id(data, "id", task->id, sizeof(task->id));
+	return READ_TASK;
+}
+
+static enum reading read_scope(const struct event_source *source, const json_t *data, struct event *ret)
+{
+	static const char *const carts[] = { "store/cart/created", "store/cart/updated", "store/cart/abandoned" };
+	const char *scope = source->topic;
+	for (size_t i = 0; i < sizeof(carts) / sizeof(carts[0]); i++)
+		if (strcmp(scope, carts[i]) == 0)
+			return read_task(source, data, TASK_CART, ret);
+	if (strcmp(scope, "store/order/created") == 0 || strcmp(scope, "store/order/statusUpdated") == 0)
+		return read_task(source, data, TASK_ORDER, ret);
+	if (strcmp(scope, "store/cart/converted") == 0)
+		return read_sale(source, data, ret);
+	if (strcmp(scope, "store/cart/deleted") == 0)
+		return read_end(source, data, ret);
+	return nothing(ret, "this scope is not one that cartbus uses");
+}
+
+enum reading bigcommerce_read(const struct event_source *source, struct bytes body, struct event *ret)
+{
+	struct event_source known = *source;
+	char id[sizeof(ret->task.id)], scope[sizeof(ret->task.platform_topic)];
+	event_clear(ret);
+	ret->webhook_id[0] = 0; /* it has none: a delivery is known by what it holds */
+	const json_t *json = fields_parse(body, ret->why);
+	if (!json)
+		return READ_UNREADABLE;
+	const json_t *data = field_object(json, "data");
+	field_text(json, "scope", scope, sizeof(scope));
+	known.topic = scope;
+	known.triggered_us = json_integer_value(json_object_get(json, "created_at")) * US_PER_S;
+	if (known.triggered_us < 0 || known.triggered_us > source->heard_us)
+		known.triggered_us = 0;
+	enum reading reading = field_id(data, "id", id, sizeof(id))
+		? read_scope(&known, data, ret)
+		: unreadable(ret, "the body names nothing: data.id is not given");
+	fields_done();
+	return reading;
+}

@@ -17,6 +17,7 @@ enum reading {
 	READ_CHECKOUT,  /* event.checkout */
 	READ_PRIVACY,   /* event.privacy */
 	READ_NOTHING,   /* authentic, understood, and of no interest; why says so */
+	READ_TASK,      /* event.task: only ids came; the rest has to be fetched */
 	READ_UNREADABLE /* authentic, and it will never be readable; why says so, without quoting the body */
 };
 
@@ -33,6 +34,7 @@ struct event {
 	CartChanged changed;
 	CartCheckout checkout;
 	PrivacyRequest privacy;
+	StorefrontTask task;
 	char webhook_id[72]; /* the generic one carries it in the body */
 	char why[200];
 };

@@ -17,7 +17,7 @@
 #include "services/kit/http.h"
 #include "services/kit/shop.h"
 
-enum { STOREFRONT_ROUNDS = 2 };
+enum { STOREFRONT_ROUNDS = 2, STOREFRONT_TIME_MAX = 32 };
 
 enum storefront_word {
 	STOREFRONT_NO_ORDER,
@@ -31,5 +31,14 @@ int storefront_ask(const struct shop *shop, const CartState *cart, int round, st
 /* `answer` NULL: none within the deadline. ORDER: ret_order is what it bought (heard_us is the caller's); SILENT: ret_why. */
 enum storefront_word storefront_hear(const struct shop *shop, const CartState *cart, int round,
 	const struct http_answer *answer, CartCheckout *ret_order, char ret_why[200]);
+
+/* ---- for whoever asks something else of the same API ---- */
+
+/* A request with the platform's way to show the secret, "Accept: application/json", and its deadline. */
+int storefront_request(const struct shop *shop, const char *method, struct http_request *ret, const char *path_format,
+	...) __attribute__((format(printf, 4, 5)));
+void storefront_time(int64_t us, char ret[STOREFRONT_TIME_MAX]); /* 2026-11-21T02:00:00, UTC, without a zone */
+/* A word as it stands in a query: percent-encoded. false: it does not fit. */
+bool storefront_encode(const char *word, char *ret, size_t room);
 
 #endif

@@ -4,6 +4,7 @@
  * The first byte chooses the platform and its topic, the rest is the body.
  */
 #include "bus/base/text.h"
+#include "services/kit/bigcommerce.h"
 #include "services/kit/event.h"
 #include "tests/fuzz/fuzz.h"
 #include <pb_encode.h>
@@ -27,6 +28,7 @@ static const struct door {
 	{ woocommerce_read, "order.updated" },
 	{ woocommerce_read, "order.deleted" },
 	{ generic_read, "" },
+	{ bigcommerce_read, "" },
 };
 
 static void must_be_sayable(const pb_msgdesc_t *fields, const void *message)
@@ -63,6 +65,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len)
 	case READ_CHECKOUT:
 		must_be_sayable(CartCheckout_fields, &event.checkout);
 		must_be_clean(event.checkout.ids.email);
+		break;
+	case READ_TASK:
+		must_be_sayable(StorefrontTask_fields, &event.task);
+		MUST(*event.task.id);
 		break;
 	case READ_PRIVACY:
 		must_be_sayable(PrivacyRequest_fields, &event.privacy);

@@ -41,7 +41,7 @@ SOURCES = pathlib.Path(__file__).resolve().parents[2]
 BUILD = pathlib.Path(os.environ.get("CARTBUS_BUILD", SOURCES / "build-asan")).resolve()
 FIXTURES = SOURCES / "tests" / "fixtures"
 READY_WITHIN_S = 20
-ALL = ("broker", "gateway", "intake", "timer", "waiter", "sender", "unsub", "mailin", "exporter", "summarizer", "mirror", "monitor")
+ALL = ("broker", "gateway", "intake", "timer", "waiter", "sender", "unsub", "mailin", "exporter", "summarizer", "mirror", "monitor", "storefront")
 
 
 def wait_until(condition, what, within_s=READY_WITHIN_S, step_s=0.02):

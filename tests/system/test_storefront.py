@@ -5,6 +5,7 @@ The servers check the shape of what they are asked, and are made for the test: n
 
 import datetime
 import json
+import os
 import time
 import urllib.parse
 
@@ -29,9 +30,13 @@ class Shopify:
 
     def __init__(self, context):
         self.orders, self.answer, self.wrong = {}, self.usual, []
+        self.changed, self.pages = {"orders": [], "checkouts": []}, []
         self.peer = Peer(lambda request: self.answer(request), context)
 
     def usual(self, request):
+        if request.method == "GET":
+            self.page(request)
+            return
         try:
             assert request.headers["X-Shopify-Access-Token"] == "shpat_secret"
             assert request.headers["Content-Type"] == "application/json"
@@ -45,6 +50,23 @@ class Shopify:
             reply(request, 400)
             return
         reply(request, body={"data": {name: {"nodes": self.found(search)} for name, search in asked["variables"].items()}})
+
+    def page(self, request):
+        """Orders and checkouts that changed, as the REST API pages them; the first question comes too soon."""
+        url = urllib.parse.urlsplit(request.path)
+        asked = dict(urllib.parse.parse_qsl(url.query))
+        name = url.path.removeprefix("/admin/api/2026-07/").removesuffix(".json")
+        try:
+            assert request.headers["X-Shopify-Access-Token"] == "shpat_secret" and name in ("orders", "checkouts")
+            assert asked["status"] == ("any" if name == "orders" else "open") and asked["updated_at_min"].endswith("Z")
+        except AssertionError as error:
+            self.wrong.append(error)
+        self.pages.append((name, int(asked["since_id"])))
+        if len(self.pages) == 1:
+            reply(request, 429, Retry_After="1.0")
+            return
+        rest = [one for one in self.changed[name] if one["id"] > int(asked["since_id"])]
+        reply(request, body={name: rest[:int(asked["limit"])]})
 
     def found(self, search):
         return [order for word, order in self.orders.items() if f"{word}" in search]
@@ -147,3 +169,63 @@ def test_a_storefront_that_never_answers_holds_up_nobody_and_is_left_alone(syste
     wait_until(lambda: "s9@mail.example" in mailed(keep), "the mail without a question", within_s=30)
     assert len(shopify.peer.requests) == asked
     assert "failed 6 times in a row" in wait_until(lambda: grounds(system, "mailed", "s9@mail.example"), "its record")[0]
+
+
+def audits(system, action):
+    return [entry["message"] for entry in system.log(topic="audit") if entry["message"].action == action]
+
+
+def test_what_changed_while_the_gateway_was_away_is_made_up_for(system, shopify):
+    shopify.changed["orders"] = [{"id": 100 + i, "email": f"o{i}@mail.example", "checkout_token": f"k{i}", "currency": "EUR",
+                                  "total_price": "5.00", "financial_status": "paid", "created_at": iso(system.now_s())}
+                                 for i in range(45)]
+    shopify.changed["checkouts"] = [{"id": 900, "token": "k900", "email": "open@mail.example", "currency": "EUR", "total_price": "3.00",
+                                     "updated_at": iso(system.now_s()), "abandoned_checkout_url": "https://demo.example/r/900",
+                                     "line_items": [{"title": "Mug", "quantity": 1, "price": "3.00"}]}]
+    system.kill("gateway")
+    alive = system.folder / "state" / "gateway" / "alive"
+    os.utime(alive, times=(time.time() - 120, time.time() - 120))  # as if it had been dead for two minutes
+    system.start("gateway")
+    (done,) = wait_until(lambda: audits(system, "reconciled"), "the end of it", within_s=30)
+    assert "orders 45, open checkouts 1" in done.grounds and done.who == "system"
+    assert not shopify.wrong and shopify.pages == [("orders", 0)] * 2 + [("orders", 119), ("orders", 139), ("checkouts", 0)]
+    bought = wait_until(lambda: len(audits(system, "bought")) == 45 and audits(system, "bought"), "intake's word")
+    wait_until(lambda: [row for row in system.log(topic="cart.state") if row["message"].ids.checkout_token == "k900"], "the cart")
+    assert system.cartbus("reconcile", "other", check=False).returncode == 1  # it has no API
+    assert system.cartbus("reconcile", "demo", "--since", "soon", check=False).returncode == 2
+    system.cartbus("reconcile", "demo", "--since", "12h")
+    wait_until(lambda: len(audits(system, "reconciled")) == 2, "the end of the second", within_s=30)
+    leave_cart(system, system.other, "c-1", "last@mail.example")  # behind it in intake's queue
+    wait_until(lambda: system.log(topic="cart.state", shop="other"), "what came after it")
+    assert len(audits(system, "bought")) == len(bought)
+
+
+def test_bigcommerce_tells_an_id_and_the_cart_is_fetched(system, certificates):
+    asked = []
+
+    def answer(request):
+        asked.append((request.path, request.headers["X-Auth-Token"]))
+        reply(request, body={"data": {
+            "id": "0934", "customer_id": 0, "email": "Big@mail.example", "currency": {"code": "EUR"}, "cart_amount": 24.5,
+            "created_time": iso(system.now_s()), "updated_time": iso(system.now_s()),
+            "line_items": {"physical_items": [{"name": "Mug", "quantity": 2, "sale_price": 12.25}]},
+            "redirect_urls": {"cart_url": "https://big.example/cart.php?id=0934"}}})
+
+    peer = Peer(answer, certificates.context())
+    big = system.add_shop("big", rules=RULES, extra=f"[storefront]\nplatform = bigcommerce\napi = {peer.url}/stores/h\n")
+    system.write_secret("big/api", "big_token")
+    wait_until(lambda: system.log(topic="document", shop="big"), "the shop's configuration")
+    body = {"created_at": int(system.now_s()), "store_id": "1", "producer": "stores/h", "scope": "store/cart/updated", "hash": "x",
+            "data": {"type": "cart", "id": "0934"}}
+
+    def post(body, secret):
+        return system.request("POST", "/hooks/big/bigcommerce", body=json.dumps(body), headers={"X-Cartbus-Secret": secret}).status
+
+    assert post(body, "guessed-wrongly") == 401
+    assert post(body, big.secret) == 200
+    (changed,) = wait_until(lambda: system.log(topic="cart.changed", shop="big"), "the cart", within_s=40)
+    assert changed["message"].ids.email == "big@mail.example" and changed["message"].items[0].title == "Mug"
+    assert asked == [("/stores/h/v3/carts/0934?include=redirect_urls", "big_token")]
+    assert post({**body, "scope": "store/cart/converted", "data": {"type": "cart", "id": "0934", "orderId": 252}}, big.secret) == 200
+    wait_until(lambda: [row for row in system.log(topic="cart.state", shop="big") if row["message"].order_id == "252"], "the purchase")
+    peer.close()

@@ -45,6 +45,7 @@ static void every_value_of_every_enum_has_a_word(void **state)
 		{ &ShopStatus_msg, ShopStatus_mode_tag, _ShopMode_ARRAYSIZE },
 		{ &CartChanged_msg, CartChanged_platform_tag, _Platform_ARRAYSIZE },
 		{ &CartCheckout_msg, CartCheckout_kind_tag, _CheckoutKind_ARRAYSIZE },
+		{ &StorefrontTask_msg, StorefrontTask_kind_tag, _TaskKind_ARRAYSIZE },
 		{ &SummaryMailed_msg, SummaryMailed_end_tag, _SummaryEnd_ARRAYSIZE } };
 
 	(void)state;

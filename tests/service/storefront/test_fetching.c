@@ -1,0 +1,311 @@
+/* test_fetching.c: what is asked of a storefront's API, and what is said of its answers */
+#include "bus/actor/harness.h"
+#include "bus/base/clock.h"
+#include "bus/base/text.h"
+#include "proto/topics.h"
+#include "services/kit/bigcommerce.h"
+#include "services/kit/http.h"
+#include "services/storefront/storefront.h"
+#include "tests/unit/cmocka_all.h"
+#include <stdio.h>
+
+#define NOON_US (INT64_C(1795176000) * US_PER_S) /* Fri 20 Nov 2026, 12:00 UTC */
+
+static void given_shop(struct harness *h, const char *name, const char *platform)
+{
+	static Document document;
+	document = (Document){ .kind = "shop", .version = 1 };
+	snprintf(document.text, sizeof(document.text),
+		"[shop]\ntime-zone = Europe/Berlin\ncurrency = EUR\nlocale = de-DE\ntitle = Demo\nurl = "
+		"https://demo.example\n"
+		"[mail]\nfrom = shop@demo.example\n%s%s%s",
+		*platform ? "[storefront]\napi = https://api.example\nplatform = " : "", platform, "\n");
+	snprintf(document.digest, sizeof(document.digest), "%016llx",
+		(unsigned long long)text_hash(bytes_of(document.text)));
+	GIVEN(h, document, &document, .shop = name, .key = "shop", .version = 1);
+}
+
+static struct harness *given(const char *platform)
+{
+	struct harness *h = harness_new(&storefront, NOON_US);
+	storefront_set_up(bytes_of("0123456789abcdef0123456789abcdef"));
+	given_shop(h, "demo", platform);
+	return h;
+}
+
+static enum verdict when_task(struct harness *h, TaskKind kind, const char *id, uint64_t after)
+{
+	StorefrontTask task = {
+		.kind = kind, .from_us = NOON_US - 6 * US_PER_HOUR, .after = after, .triggered_us = NOON_US - US_PER_S
+	};
+	TEXT_COPY(task.id, id);
+	TEXT_COPY(task.platform_topic, "store/cart/updated");
+	return WHEN(h, storefront_task, &task, .shop = "demo", .key = "k");
+}
+
+static const char *asked(struct harness *h)
+{
+	const struct http_request *request = harness_effect_request(h);
+	assert_non_null(request);
+	return request->url;
+}
+
+static enum verdict when_answered(struct harness *h, long status, const char *body)
+{
+	struct http_answer answer = { .end = HTTP_ANSWERED, .status = status, .body = bytes_of(body), .words = "HTTP" };
+	if (status == 429) {
+		answer.headers[0].name = "Retry-After";
+		strcpy(answer.headers[0].value, "7.0");
+	}
+	return harness_result(h, &answer, CLAIM_NONE);
+}
+
+static StorefrontTask said_task(struct harness *h)
+{
+	StorefrontTask task;
+	assert_int_equal(harness_count(h, &topic_storefront_task), 1);
+	assert_true(harness_said(h, &topic_storefront_task, 0, &task, NULL));
+	return task;
+}
+
+#define ORDER(id, more)                                                                                                \
+	"{\"id\":" id ",\"email\":\"Ann@buyer.example\",\"checkout_token\":\"k1\",\"currency\":\"EUR\"," more          \
+	"\"total_price\":\"12.50\",\"financial_status\":\"paid\",\"created_at\":\"2026-11-20T09:00:00Z\"}"
+
+static void shopify_orders_come_first_and_then_what_is_open(void **state)
+{
+	struct harness *h = given("shopify");
+	CartCheckout order;
+	CartChanged cart;
+	Audit audit;
+	(void)state;
+	assert_int_equal(when_task(h, TASK_ORDERS, "", 0), WORKING);
+	assert_string_equal(asked(h),
+		"https://api.example/admin/api/2026-07/orders.json?status=any&updated_at_min=2026-11-20T06:00:00Z"
+		"&limit=20&since_id=0");
+	assert_int_equal(when_answered(h, 200,
+				 "{\"orders\":[" ORDER("5", "") "," ORDER(
+					 "6", "\"cancelled_at\":\"2026-11-20T10:00:00Z\",") "]}"),
+		DONE);
+	assert_int_equal(harness_count(h, &topic_cart_checkout), 2);
+	assert_true(harness_said(h, &topic_cart_checkout, 0, &order, NULL));
+	assert_string_equal(order.ids.order_id, "5");
+	assert_string_equal(order.ids.checkout_token, "k1");
+	assert_string_equal(order.ids.email, "");
+	assert_int_equal(strlen(order.ids.email_hash), 32);
+	assert_true(harness_said(h, &topic_cart_checkout, 1, &order, NULL));
+	assert_int_equal(order.kind, CHECKOUT_CANCELLED);
+	StorefrontTask next = said_task(h);
+	assert_int_equal(next.kind, TASK_CHECKOUTS);
+	assert_int_equal(next.found_orders, 2);
+	assert_int_equal(WHEN(h, storefront_task, &next, .shop = "demo", .key = "reconcile"), WORKING);
+	assert_non_null(strstr(asked(h), "/checkouts.json?status=open&"));
+	assert_int_equal(when_answered(h, 200,
+				 "{\"checkouts\":[{\"id\":9,\"token\":\"k9\",\"email\":\"bob@buyer.example\",\"updated_"
+				 "at\":\"2026-11-20T08:00:00Z\","
+				 "\"currency\":\"EUR\",\"total_price\":\"3.00\",\"line_items\":[{\"title\":\"Mug\","
+				 "\"quantity\":1,\"price\":\"3.00\"}]}]}"),
+		DONE);
+	assert_true(harness_said(h, &topic_cart_changed, 0, &cart, NULL));
+	assert_string_equal(cart.ids.email, "bob@buyer.example");
+	assert_int_equal(harness_count(h, &topic_storefront_task), 0);
+	assert_true(harness_said(h, &topic_audit, 0, &audit, NULL));
+	assert_string_equal(audit.action, "reconciled");
+	assert_non_null(strstr(audit.grounds, "orders 2, open checkouts 1"));
+	harness_free(h);
+}
+
+static void a_full_page_leads_to_the_next(void **state)
+{
+	struct harness *h = given("shopify");
+	struct buffer page = { 0 };
+	(void)state;
+	for (int i = 1; i <= 20; i++)
+		buffer_printf(
+			&page, "%s{\"id\":%d,\"financial_status\":\"paid\"}", i > 1 ? "," : "{\"orders\":[", 100 + i);
+	buffer_add_text(&page, "]}");
+	assert_int_equal(when_task(h, TASK_ORDERS, "", 0), WORKING);
+	assert_int_equal(when_answered(h, 200, buffer_text(&page)), DONE);
+	assert_int_equal(harness_count(h, &topic_cart_checkout), 20);
+	StorefrontTask next = said_task(h);
+	assert_int_equal(next.kind, TASK_ORDERS);
+	assert_int_equal(next.after, 120);
+	assert_int_equal(when_task(h, TASK_ORDERS, "", 120), WORKING);
+	assert_non_null(strstr(asked(h), "&since_id=120"));
+	assert_int_equal(
+		when_answered(h, 200, buffer_text(&page)), LATER); /* the same page for ever: it would never end */
+	assert_int_equal(harness_count(h, NULL), 0);
+	buffer_free(&page);
+	harness_free(h);
+}
+
+static void woocommerce_pages_are_numbered(void **state)
+{
+	struct harness *h = given("woocommerce");
+	Audit audit;
+	(void)state;
+	assert_int_equal(when_task(h, TASK_ORDERS, "", 2), WORKING);
+	assert_string_equal(asked(h),
+		"https://api.example/wp-json/wc/v3/orders?modified_after=2026-11-20T06:00:00&dates_are_gmt=true"
+		"&orderby=id&order=asc&per_page=20&page=3");
+	assert_int_equal(when_answered(h, 200,
+				 "[{\"id\":7,\"status\":\"processing\",\"billing\":{\"email\":\"ann@buyer.example\"},"
+				 "\"currency\":\"EUR\",\"total\":\"1.00\","
+				 "\"date_created_gmt\":\"2026-11-20T09:00:00\",\"customer_id\":0}]"),
+		DONE);
+	assert_int_equal(harness_count(h, &topic_cart_checkout), 1);
+	assert_true(harness_said(h, &topic_audit, 0, &audit, NULL));
+	harness_free(h);
+}
+
+static void bigcommerce_carts_and_orders_are_fetched_by_id(void **state)
+{
+	struct harness *h = given("bigcommerce");
+	CartChanged cart;
+	CartCheckout order;
+	(void)state;
+	assert_int_equal(when_task(h, TASK_CART, "0934-44fd/..", 0), WORKING);
+	assert_string_equal(asked(h), "https://api.example/v3/carts/0934-44fd%2F..?include=redirect_urls");
+	assert_int_equal(
+		when_answered(h, 200,
+			"{\"data\":{\"id\":\"0934\",\"customer_id\":0,\"email\":\"Ann@buyer.example\",\"currency\":{"
+			"\"code\":\"EUR\"},"
+			"\"cart_amount\":24.5,\"locale\":\"de\",\"created_time\":\"2026-11-20T08:00:00+00:00\","
+			"\"updated_time\":\"2026-11-20T09:00:00+00:00\",\"line_items\":{\"physical_items\":[{\"name\":"
+			"\"Mug\",\"quantity\":2,"
+			"\"sale_price\":10.0,\"sku\":\"M\",\"product_id\":3,\"variant_id\":4,\"url\":\"https://"
+			"demo.example/mug\"}],"
+			"\"digital_items\":[{\"name\":\"Song\",\"quantity\":1,\"sale_price\":4.5}]},"
+			"\"redirect_urls\":{\"cart_url\":\"https://demo.example/"
+			"cart.php?action=loadInCheckout&id=0934\"}}}"),
+		DONE);
+	assert_true(harness_said(h, &topic_cart_changed, 0, &cart, NULL));
+	assert_string_equal(cart.ids.cart_token, "0934");
+	assert_string_equal(cart.ids.email, "ann@buyer.example");
+	assert_int_equal(cart.items_count, 2);
+	assert_int_equal(cart.items[0].price_minor, 1000);
+	assert_int_equal(cart.total_minor, 2450);
+	assert_non_null(strstr(cart.recovery_url, "cart.php"));
+	assert_int_equal(when_task(h, TASK_ORDER, "252", 0), WORKING);
+	assert_int_equal(when_answered(h, 200,
+				 "{\"id\":252,\"status_id\":11,\"status\":\"Awaiting "
+				 "Fulfillment\",\"cart_id\":\"0934\",\"currency_code\":\"EUR\","
+				 "\"total_inc_tax\":\"24.5000\",\"date_created\":\"Fri, 20 Nov 2026 09:00:00 +0000\","
+				 "\"billing_address\":{\"email\":\"ann@buyer.example\"}}"),
+		DONE);
+	assert_true(harness_said(h, &topic_cart_checkout, 0, &order, NULL));
+	assert_string_equal(order.ids.cart_token, "0934");
+	assert_int_equal(order.total_minor, 2450);
+	assert_int_equal(order.bought_us, NOON_US - 3 * US_PER_HOUR);
+	assert_string_equal(order.ids.email, "");
+	harness_free(h);
+}
+
+static void a_cart_that_is_gone_is_as_good_as_emptied(void **state)
+{
+	struct harness *h = given("bigcommerce");
+	CartChanged cart;
+	(void)state;
+	assert_int_equal(when_task(h, TASK_CART, "0934", 0), WORKING);
+	assert_int_equal(when_answered(h, 404, ""), DONE);
+	assert_true(harness_said(h, &topic_cart_changed, 0, &cart, NULL));
+	assert_true(cart.has_items && cart.items_count == 0);
+	harness_free(h);
+}
+
+static void it_is_asked_again_until_it_answers(void **state)
+{
+	struct harness *h = given("shopify");
+	(void)state;
+	assert_int_equal(when_task(h, TASK_ORDERS, "", 0), WORKING);
+	assert_int_equal(when_answered(h, 429, ""), LATER);
+	assert_int_equal(harness_delay_us(h), 7 * US_PER_S);
+	assert_int_equal(harness_again(h), WORKING);
+	assert_int_equal(harness_result(h, NULL, CLAIM_NONE), LATER);
+	assert_int_equal(harness_again(h), WORKING);
+	assert_int_equal(when_answered(h, 503, ""), LATER);
+	assert_int_equal(harness_again(h), WORKING);
+	assert_int_equal(when_answered(h, 200, "<html>"), LATER);
+	assert_int_equal(harness_count(h, NULL), 0);
+	harness_free(h);
+}
+
+static void without_an_api_it_is_a_dead_letter(void **state)
+{
+	struct harness *h = given("");
+	(void)state;
+	assert_int_equal(when_task(h, TASK_CART, "0934", 0), NEVER);
+	assert_non_null(strstr(harness_reason(h), "[storefront]"));
+	harness_free(h);
+}
+
+static void an_absence_is_made_up_for_by_every_shop_that_can(void **state)
+{
+	struct harness *h = given("shopify");
+	GatewayAway away = { .gateway = "gateway", .from_us = NOON_US - US_PER_HOUR, .back_us = NOON_US };
+	(void)state;
+	given_shop(h, "other", "woocommerce");
+	given_shop(h, "third", "");
+	given_shop(h, "fourth", "bigcommerce");
+	assert_int_equal(WHEN(h, gateway_away, &away, .shop = SHOP_OF_ALL, .key = "gateway"), DONE);
+	assert_int_equal(harness_count(h, &topic_storefront_task), 2);
+	StorefrontTask task;
+	assert_true(harness_said(h, &topic_storefront_task, 0, &task, NULL));
+	assert_true(task.from_us < away.from_us);
+	harness_now(h, NOON_US + 2 * US_PER_DAY); /* an old one, of a log that is read anew */
+	assert_int_equal(WHEN(h, gateway_away, &away, .shop = SHOP_OF_ALL, .key = "gateway"), DONE);
+	assert_int_equal(harness_count(h, NULL), 0);
+	harness_free(h);
+}
+
+static enum reading reading_of(const char *body, struct event *event)
+{
+	const struct event_source source = { .shop = "demo", .topic = "", .webhook_id = "", .heard_us = NOON_US };
+	return bigcommerce_read(&source, bytes_of(body), event);
+}
+
+#define HOOK(scope, data)                                                                                              \
+	"{\"created_at\":1795175990,\"store_id\":\"1\",\"scope\":\"" scope "\",\"hash\":\"x\",\"data\":" data "}"
+
+static void bigcommerce_webhooks_carry_ids_alone(void **state)
+{
+	static struct event event;
+	(void)state;
+	assert_int_equal(
+		reading_of(HOOK("store/cart/abandoned", "{\"type\":\"cart\",\"id\":\"0934\"}"), &event), READ_TASK);
+	assert_string_equal(event.task.id, "0934");
+	assert_int_equal(event.task.kind, TASK_CART);
+	assert_int_equal(event.task.triggered_us, NOON_US - 10 * US_PER_S);
+	assert_int_equal(
+		reading_of(HOOK("store/order/statusUpdated", "{\"type\":\"order\",\"id\":252}"), &event), READ_TASK);
+	assert_int_equal(event.task.kind, TASK_ORDER);
+	assert_string_equal(event.task.id, "252");
+	assert_int_equal(
+		reading_of(HOOK("store/cart/converted", "{\"type\":\"cart\",\"id\":\"0934\",\"orderId\":252}"), &event),
+		READ_CHECKOUT);
+	assert_string_equal(event.checkout.ids.order_id, "252");
+	assert_string_equal(event.checkout.ids.cart_token, "0934");
+	assert_int_equal(
+		reading_of(HOOK("store/cart/deleted", "{\"type\":\"cart\",\"id\":\"0934\"}"), &event), READ_CHANGED);
+	assert_true(event.changed.has_items && event.changed.items_count == 0);
+	assert_int_equal(reading_of(HOOK("store/product/updated", "{\"id\":1}"), &event), READ_NOTHING);
+	assert_int_equal(reading_of(HOOK("store/cart/created", "{}"), &event), READ_UNREADABLE);
+	assert_int_equal(reading_of(HOOK("store/cart/created", "[]"), &event), READ_UNREADABLE);
+	assert_int_equal(reading_of("[]", &event), READ_UNREADABLE);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(shopify_orders_come_first_and_then_what_is_open),
+		cmocka_unit_test(a_full_page_leads_to_the_next),
+		cmocka_unit_test(woocommerce_pages_are_numbered),
+		cmocka_unit_test(bigcommerce_carts_and_orders_are_fetched_by_id),
+		cmocka_unit_test(a_cart_that_is_gone_is_as_good_as_emptied),
+		cmocka_unit_test(it_is_asked_again_until_it_answers),
+		cmocka_unit_test(without_an_api_it_is_a_dead_letter),
+		cmocka_unit_test(an_absence_is_made_up_for_by_every_shop_that_can),
+		cmocka_unit_test(bigcommerce_webhooks_carry_ids_alone),
+	};
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
