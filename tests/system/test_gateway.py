@@ -29,7 +29,8 @@ def head(system):
 
 
 def said_since(system, head, **filters):
-    return system.log(start=head + 1, **filters)
+    """But for what the gateway counts once a minute."""
+    return [entry for entry in system.log(start=head + 1, **filters) if entry["topic"] != "gateway.seen"]
 
 
 def test_every_platforms_webhook_reaches_the_log(system, shop, head):
@@ -109,8 +110,7 @@ def test_any_webhook_id_works_as_a_key(system, shop, head, webhook_id):
 
 
 def test_unknown_but_authentic_topics_are_taken_and_ignored(system, shop, head):
-    for webhook in (shop.shopify("products/update", {"id": 1}), shop.woocommerce("product.updated", {"id": 1}),
-                    shop.woocommerce("order.created", fixture("woocommerce-order-created-pending"))):
+    for webhook in (shop.shopify("products/update", {"id": 1}), shop.woocommerce("product.updated", {"id": 1})):
         answer = system.post(webhook)
         assert answer.status == 200 and "ignored" in answer.json
     assert said_since(system, head) == []
