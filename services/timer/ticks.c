@@ -103,11 +103,48 @@ static void say_tick(const struct state *state, struct turn *turn, const struct 
 	SAY(turn, timer_set, &set, .shop = of->shop, .key = set.name, .version = set.version);
 }
 
+static void add_next(char *line, size_t room, const struct turn *turn, const struct tick *tick, const char *zone)
+{
+	struct cron *cron = NULL;
+	char why[160], at[80];
+	int64_t next_us;
+	size_t len = strlen(line);
+
+	if (cron_parse(tick->cron, &cron, why) == 0 && cron_next(cron, zone, turn_now_us(turn), &next_us) == 0) {
+		zone_print(zone, next_us, at, sizeof(at));
+		snprintf(line + len, room - len, "; %s next %s", tick->timer, at);
+	}
+	cron_free(cron);
+}
+
+/* What moves with a zone is said; and what does not. */
+static void say_moved(const struct state *state, struct turn *turn, const struct unticked *of)
+{
+	Audit audit = { .at_us = turn_now_us(turn), .decided_on = turn_seen(turn) };
+	TimerSet before;
+
+	if (!timers_get(state, of->shop, ticks[0].timer, &before) || strcmp(before.zone, of->zone) == 0)
+		return;
+	TEXT_COPY(audit.action, "time_zone");
+	TEXT_COPY(audit.who, "owner");
+	TEXT_COPY(audit.before, before.zone);
+	TEXT_COPY(audit.after, of->zone);
+	TEXT_COPY(audit.grounds,
+		"carts' waits count from when they were left and do not move; quiet hours and the day's limit are the "
+		"new "
+		"zone's from the next look at a cart on");
+	for (int i = 0; i < TICKS; i++)
+		add_next(audit.grounds, sizeof(audit.grounds), turn, &ticks[i], of->zone);
+	SAY(turn, audit, &audit, .shop = of->shop, .key = of->shop);
+}
+
 void ticks_say(const struct state *state, struct turn *turn)
 {
 	struct unticked unticked = { 0 };
 
 	state_each(state, "unticked", NULL, NULL, first_unticked, &unticked);
+	if (*unticked.shop)
+		say_moved(state, turn, &unticked);
 	for (int i = 0; *unticked.shop && i < TICKS; i++)
 		say_tick(state, turn, &unticked, &ticks[i]);
 }

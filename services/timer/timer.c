@@ -3,7 +3,7 @@
  *
  * Hears:     nothing
  * Remembers: timer.set, timer.cancel, timer.fired, document
- * Says:      timer.set, timer.fired, cart.wake, tick.nightly, tick.monthly, tick.weekly, alarm
+ * Says:      timer.set, timer.fired, cart.wake, tick.nightly, tick.monthly, tick.weekly, alarm, audit
  * Owns:      the answer to "what is due next?"
  * Promises:  firing says what was asked and the timer's tombstone in one turn, so a timer fires once; a set or cancel of an older
  *            version changes nothing; what is overdue fires late, a cron timer once for however many times it missed.
@@ -161,6 +161,7 @@ const struct service timer = {
 		SAYS(tick_monthly),
 		SAYS(tick_weekly),
 		SAYS(alarm),
+		SAYS(audit),
 	},
 	.next_due_us = next_due_us,
 	.due = fire_due,

@@ -428,14 +428,23 @@ static void the_monthly_tick_is_on_the_first_monday_at_nine(void **state)
 
 static void a_shop_that_moves_ticks_in_its_new_zone(void **state)
 {
+	static Audit audit;
 	struct harness *h = harness_new(&timer, berlin(2026, 5, 10, 12, 0));
 
 	(void)state;
 	given_shop(h, "Europe/Berlin", 1);
 	harness_tick(h, berlin(2026, 5, 10, 12, 1));
+	assert_int_equal(harness_count(h, &topic_audit), 0);
 	given_shop(h, "Etc/UTC", 2);
 	harness_tick(h, berlin(2026, 5, 10, 12, 2));
 	assert_int_equal(harness_count(h, &topic_timer_set), 3);
+	assert_int_equal(harness_count(h, &topic_audit), 1);
+	assert_true(harness_said(h, &topic_audit, 0, &audit, NULL));
+	assert_string_equal(audit.action, "time_zone");
+	assert_string_equal(audit.before, "Europe/Berlin");
+	assert_string_equal(audit.after, "Etc/UTC");
+	assert_non_null(strstr(audit.grounds, "tick/nightly next Mon 11 May 2026, 02:00"));
+	assert_non_null(strstr(audit.grounds, "carts' waits"));
 	assert_int_equal(timer.next_due_us(harness_state(h)), berlin(2026, 5, 11, 4, 0));
 	harness_free(h);
 }
