@@ -8,6 +8,7 @@
 #include "bus/base/clock.h"
 #include "bus/base/text.h"
 #include "services/monitor/rows.h"
+#include <limits.h>
 #include <stdarg.h>
 #include <stdio.h>
 
@@ -15,8 +16,10 @@
 #define FIRED_WITHIN_US (5 * US_PER_MINUTE)
 #define TAKEN_WITHIN_US (30 * US_PER_MINUTE)
 #define AMBIGUOUS_TOLD_US US_PER_DAY
+#define NANO 1e9
 #define LEAST_BOOT_US (30 * US_PER_S) /* whatever the clock's rate */
 enum { FAILURES_MOST = 5, SENDER_FAILURES_PERCENT = 1, HEADROOMS_LEFT = 3 };
+enum { BUDGET_NEAR_PERCENT = 80, BUDGET_SPENT_PERCENT = 100 };
 
 static int64_t within(const struct circumstances *now, int64_t span_us)
 {
@@ -133,7 +136,25 @@ static bool clock_jump(const struct circumstances *now, Alarm *ret)
 	return now->view->clock_jumped && say(ret, "%s", now->view->clock);
 }
 
-/* A place for budgets (of models, of mails): a condition over what their facts fold to. */
+static bool over_budget(const struct circumstances *now, int from_percent, int below_percent, Alarm *ret)
+{
+	struct spend spend = spend_of_month(now->state, now->now_us);
+	int used = budget_used_percent(&now->budget, &spend);
+	return used >= from_percent && used < below_percent &&
+		say(ret, "%d %% of the month's budget are used: %.2f of %.2f US dollars, %llu of %llu tokens", used,
+			(double)spend_nano_usd(&now->budget, &spend) / NANO, (double)now->budget.nano_usd / NANO,
+			(unsigned long long)spend.tokens, (unsigned long long)now->budget.tokens);
+}
+
+static bool budget(const struct circumstances *now, Alarm *ret)
+{
+	return over_budget(now, BUDGET_NEAR_PERCENT, BUDGET_SPENT_PERCENT, ret);
+}
+
+static bool budget_spent(const struct circumstances *now, Alarm *ret)
+{
+	return over_budget(now, BUDGET_SPENT_PERCENT, INT_MAX, ret);
+}
 
 static const struct {
 	const char *kind, *remedy;
@@ -174,6 +195,12 @@ static const struct {
 	[CONDITION_DISK] = { "disk", "make room in the file system of [paths] state, or a larger one", 0, disk },
 	[CONDITION_CLOCK] = { "clock", "set the clock right, or restart all of cartbus if it is right now", 0,
 		clock_jump },
+	[CONDITION_BUDGET] = { "budget",
+		"see what for: cartbus tap --topic model.used; or raise [budget] in cartbus.conf", 0, budget },
+	[CONDITION_BUDGET_SPENT] = { "budget-spent",
+		"mails go on with the owner's own lines, no model is asked any more this month; or raise [budget] in "
+		"cartbus.conf and restart the senders",
+		0, budget_spent },
 };
 
 bool check(enum condition condition, const struct circumstances *now, Alarm *ret)

@@ -6,6 +6,7 @@
 
 #include "bus/actor/state.h"
 #include "proto/topics.h"
+#include "services/kit/spend.h"
 #include "services/monitor/view.h"
 
 enum condition {
@@ -23,6 +24,8 @@ enum condition {
 	CONDITION_WAITER_ERRORS,
 	CONDITION_DISK,
 	CONDITION_CLOCK,
+	CONDITION_BUDGET,
+	CONDITION_BUDGET_SPENT,
 	CONDITION_COUNT
 };
 
@@ -31,6 +34,7 @@ struct circumstances {
 	const struct view *view;
 	uint64_t failures_before;        /* the view's, some minutes ago */
 	uint64_t waiter_failures_before; /* an hour ago */
+	struct budget budget;
 	int64_t now_us;
 	double clock_rate; /* a demo's hours pass in seconds; nobody answers that fast */
 };

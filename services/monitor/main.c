@@ -36,6 +36,7 @@ static struct {
 	int saying;                        /* alarms not confirmed yet */
 	uint64_t said_seq;                 /* the latest confirmed: its fold must be seen before one looks again */
 	struct window failures, waiter_failures;
+	struct budget budget;
 } watch;
 
 static void alarm_said(void *context, enum said_result result, uint64_t seq, const char *reason)
@@ -121,6 +122,7 @@ static void status_answered(void *context, bool ok, const char *text, bool more)
 		.failures_before = watch.failures.before,
 		.waiter_failures_before = watch.waiter_failures.before,
 		.now_us = clock_wall_us(watch.clock),
+		.budget = watch.budget,
 		.clock_rate = watch.clock->rate };
 	for (int condition = 0; condition < CONDITION_COUNT; condition++)
 		look_at((enum condition)condition, &now);
@@ -142,8 +144,8 @@ static int64_t before_wait(void *context)
 
 static void start(struct loop *loop, struct runtime *runtime, const struct config *config, const struct clock *clock)
 {
-	(void)config;
 	watch.runtime = runtime;
+	watch.budget = budget_of(config);
 	watch.clock = clock;
 	loop_before_wait(loop, before_wait, NULL);
 }

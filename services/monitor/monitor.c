@@ -3,13 +3,14 @@
  *
  * Hears:     alarm, alarm.due
  * Remembers: reminder.due, reminder.sent, reminder.refused, reminder.ambiguous, reminder.skipped, audit, shop.status, timer.set,
- *            timer.cancel, timer.fired, gateway.seen, alarm, alarm.due
+ *            timer.cancel, timer.fired, gateway.seen, alarm, alarm.due, model.used, send.claim, reminder.released
  * Says:      alarm, alarm.due, alarm.told
  * Promises:  whoever says an alarm, also another service, has it told: raised and over, once on every way.
  * Fails by:  alarm.told: the alarm stands in `cartbus status` whether or not anybody could be reached.
  * Read next: check.c and check_shop.c (what is wrong), main.c (when it is asked), tell.c (how the admin hears of it)
  */
 #include "services/monitor/monitor.h"
+#include "services/kit/spend.h"
 #include "services/monitor/door.h"
 #include "services/monitor/episodes.h"
 #include "services/monitor/rows.h"
@@ -17,7 +18,7 @@
 
 const struct service monitor = {
 	.name = "monitor",
-	.layout = 1,
+	.layout = 2,
 	.exclusive = true,
 	.operator_ = true, /* asks the broker how it is */
 	.hears = { HEARS(alarm, tell_hear_alarm), HEARS(alarm_due, tell_hear_due) },
@@ -35,6 +36,9 @@ const struct service monitor = {
 		REMEMBERS(gateway_seen, door_remember),
 		REMEMBERS(alarm, episodes_remember),
 		REMEMBERS(alarm_due, episodes_remember_due),
+		REMEMBERS(model_used, spend_remember_model),
+		REMEMBERS(send_claim, spend_remember_claim),
+		REMEMBERS(reminder_released, spend_remember_released),
 	},
 	.says = { SAYS(alarm), SAYS(alarm_due), SAYS(alarm_told) },
 	.effects = { &tell_mail_effect, &tell_http_effect },

@@ -44,12 +44,17 @@ static struct view view_of(struct status status)
 	return view;
 }
 
+static const struct budget budget = { .nano_usd = 15000000000, .nano_usd_per_mail = 100000, .tokens = 1000 };
+
 static bool is_so(const struct harness *h, enum condition condition, struct view view, const char *words)
 {
 	Alarm alarm;
-	struct circumstances now = {
-		.state = harness_state(h), .view = &view, .now_us = NOW_US, .clock_rate = 1, .failures_before = 0
-	};
+	struct circumstances now = { .state = harness_state(h),
+		.view = &view,
+		.now_us = NOW_US,
+		.clock_rate = 1,
+		.failures_before = 0,
+		.budget = budget };
 	bool so = check(condition, &now, &alarm);
 	if (so && !strstr(alarm.text, words))
 		fail_msg("\"%s\" does not say \"%s\"", alarm.text, words);
@@ -477,6 +482,26 @@ static void a_way_that_is_configured_no_more_is_given_up(void **state)
 	harness_free(h);
 }
 
+static void given_used(struct harness *h, uint32_t tokens, int64_t nano_usd)
+{
+	ModelUsed used = { .purpose = "opening", .tokens_in = tokens, .cost_nano_usd = nano_usd, .at_us = NOW_US };
+	GIVEN(h, model_used, &used, .shop = "demo", .key = "c1");
+}
+
+static void a_budget_is_told_at_eighty_and_at_a_hundred_percent(void **state)
+{
+	struct harness *h = harness_new(&monitor, NOW_US);
+	(void)state;
+	given_used(h, 799, 1);
+	assert_false(is_so(h, CONDITION_BUDGET, view_of((struct status){ 0 }), ""));
+	given_used(h, 1, 1);
+	assert_true(is_so(h, CONDITION_BUDGET, view_of((struct status){ 0 }), "80 %"));
+	given_used(h, 0, 15000000000);
+	assert_false(is_so(h, CONDITION_BUDGET, view_of((struct status){ 0 }), ""));
+	assert_true(is_so(h, CONDITION_BUDGET_SPENT, view_of((struct status){ 0 }), "15.00 of 15.00 US dollars"));
+	harness_free(h);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -496,6 +521,7 @@ int main(void)
 		cmocka_unit_test(a_mail_is_tried_until_it_goes_and_a_refusal_is_told),
 		cmocka_unit_test(a_webhooks_answer_decides_whether_it_is_tried_again),
 		cmocka_unit_test(a_way_that_is_configured_no_more_is_given_up),
+		cmocka_unit_test(a_budget_is_told_at_eighty_and_at_a_hundred_percent),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
