@@ -327,9 +327,21 @@ static struct ending first_ending(const struct state *state)
 	return ending;
 }
 
+/* It is asked on every look of the loop, and counts a month of rows while an alarm stands: once for each state of the log is enough. */
 int64_t rate_next_due_us(const struct state *state)
 {
-	return first_ending(state).due_us;
+	static struct {
+		const struct state *state;
+		uint64_t cursor;
+		int64_t due_us;
+	} known;
+
+	if (known.state != state || known.cursor != state_cursor(state)) {
+		known.state = state;
+		known.cursor = state_cursor(state);
+		known.due_us = first_ending(state).due_us;
+	}
+	return known.due_us;
 }
 
 void rate_due(const struct state *state, struct turn *turn)
