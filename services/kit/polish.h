@@ -15,7 +15,7 @@ enum { POLISHED_MAX = 4 * MODEL_LINE_MAX + 256 };
 
 /* false: this voice has no opening line. The caller clears *ret. */
 bool polish_ask(const struct reminder *reminder, struct model_request *ret);
-/* NULL: ret_line is to stand in the line's place; else why it is not, in a few words. */
+/* NULL: ret_line is to stand in the line's place; else why it is not, in a few words that may be the answer's own. */
 const char *polish_take(
 	const struct reminder *reminder, const struct model_answer *answer, char ret_line[POLISHED_MAX]);
 

@@ -65,7 +65,9 @@ static struct reminder reminder_of(int step)
 static const char *take(const char *line, char ret_line[POLISHED_MAX])
 {
 	struct reminder reminder = reminder_of(1);
-	struct model_answer answer = { .answered = line != NULL, .words = "it did not answer" };
+	static struct model_answer answer; /* what is said of it is borrowed from it */
+
+	answer = (struct model_answer){ .answered = line != NULL, .words = "it did not answer" };
 
 	TEXT_COPY(answer.text, line ? line : "");
 	return polish_take(&reminder, &answer, ret_line);
