@@ -55,6 +55,9 @@
 	X(summary_due, "summary.due", SummaryDue, RETAIN_FACT, NULL)                                                   \
 	X(summary_claim, "summary.claim", SummaryClaim, RETAIN_CLAIM, NULL)                                            \
 	X(summary_mailed, "summary.mailed", SummaryMailed, RETAIN_FACT, NULL)                                          \
+	X(sheet_due, "sheet.due", SheetDue, RETAIN_FACT, NULL)                                                         \
+	X(sheet_claim, "sheet.claim", SheetClaim, RETAIN_CLAIM, NULL)                                                  \
+	X(sheet_done, "sheet.done", SheetDone, RETAIN_FACT, NULL)                                                      \
 	X(model_used, "model.used", ModelUsed, RETAIN_FACT, NULL)                                                      \
 	X(alarm, "alarm", Alarm, RETAIN_FACT, "alarm")                                                                 \
 	X(alarm_due, "alarm.due", AlarmDue, RETAIN_FACT, NULL)                                                         \
@@ -123,6 +126,10 @@
 	X(SummaryClaim, owner)                                                                                         \
 	X(SummaryMailed, month)                                                                                        \
 	X(SummaryMailed, recipient)                                                                                    \
+	X(SheetDue, day)                                                                                               \
+	X(SheetClaim, day)                                                                                             \
+	X(SheetClaim, owner)                                                                                           \
+	X(SheetDone, day)                                                                                              \
 	X(GatewayAway, gateway)                                                                                        \
 	X(ModelUsed, purpose)                                                                                          \
 	X(ModelUsed, outcome)                                                                                          \

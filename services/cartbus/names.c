@@ -44,6 +44,9 @@
 	X(SummaryDue)                                                                                                  \
 	X(SummaryClaim)                                                                                                \
 	X(SummaryMailed)                                                                                               \
+	X(SheetDue)                                                                                                    \
+	X(SheetClaim)                                                                                                  \
+	X(SheetDone)                                                                                                   \
 	X(GatewayAway)                                                                                                 \
 	X(ModelUsed)                                                                                                   \
 	X(Alarm)                                                                                                       \
@@ -96,6 +99,7 @@ WORDS(verbs, "suppress_cart", "write_off", "unsubscribe", "override_wait", "lift
 	"settle_privacy", "retime");
 WORDS(privacies, "redact_customer", "redact_shop", "data_request");
 WORDS(ends, "sent", "released", "refused", "ambiguous");
+WORDS(sheet_ends, "appended", "released", "unknown", "given up");
 WORDS(modes, "observe", "mail_me", "live", "paused");
 
 static const struct {
@@ -121,6 +125,7 @@ static const struct {
 	{ &PrivacyRequest_msg, PrivacyRequest_platform_tag, platforms },
 	{ &ShopStatus_msg, ShopStatus_mode_tag, modes },
 	{ &SummaryMailed_msg, SummaryMailed_end_tag, ends },
+	{ &SheetDone_msg, SheetDone_end_tag, sheet_ends },
 	{ &ShopStatus_msg, ShopStatus_resumes_to_tag, modes },
 };
 

@@ -1,14 +1,14 @@
 /*
  * exporter.c: every night, the carts of the day that ended, as a file for the owner
  *
- * Hears:     tick.nightly
+ * Hears:     tick.nightly, sheet.due
  * Remembers: document, cart.state, reminder.sent, reminder.refused, reminder.ambiguous, reminder.skipped, link.clicked, audit,
- *            export.done
- * Says:      export.done, audit
+ *            export.done, sheet.claim, sheet.done, alarm
+ * Says:      export.done, sheet.due, sheet.claim, sheet.done, audit, alarm
  * Promises:  a day is exported once, at 02:00 in the shop's zone, and one that was missed is made up for; the file is whole and
  *            durable before that is said. Nothing that is done to a file comes back.
  * Fails by:  trying again, and the dead letters, when the folder cannot be written.
- * Read next: day_csv.c, last.c, services/kit/ledger.h
+ * Read next: day_csv.c, last.c, sheet.c, services/kit/ledger.h
  */
 #include "services/exporter/exporter.h"
 #include "bus/base/clock.h"
@@ -16,6 +16,7 @@
 #include "bus/base/text.h"
 #include "services/exporter/day_csv.h"
 #include "services/exporter/last.h"
+#include "services/exporter/sheet.h"
 #include "services/kit/docs.h"
 #include "services/kit/file_driver.h"
 #include "services/kit/ledger.h"
@@ -38,6 +39,7 @@ void exporter_set_up(const char *folder, const char *public_url, struct bytes ad
 	links.key_len = admin_key.len < sizeof(links.key) ? admin_key.len : sizeof(links.key);
 	if (links.key_len)
 		memcpy(links.key, admin_key.data, links.key_len);
+	sheet_set_links(&links);
 }
 
 struct export
@@ -89,7 +91,8 @@ static enum verdict write_decide(const struct state *state, const void *message,
 	const void *result, enum claim_answer claimed, struct turn *turn)
 {
 	const struct export *export = request;
-	(void)state, (void)message, (void)claimed;
+	const struct shop *shop = docs_shop(state, turn_message(turn)->shop);
+	(void)message, (void)claimed;
 	if (!result || *(const int *)result < 0)
 		return turn_failed(
 			turn, RETRY_US, result ? strerror(-*(const int *)result) : "the file was not written in time");
@@ -98,6 +101,8 @@ static enum verdict write_decide(const struct state *state, const void *message,
 	TEXT_COPY(done.path, export->file.path);
 	SAY(turn, export_done, &done, .shop = turn_message(turn)->shop, .key = done.day);
 	say_audit(turn, &done);
+	if (shop)
+		sheet_say_due(shop, &export->day.period, turn);
 	return export->more ? turn_wait(turn, 0, "the next one that was missed") : DONE;
 }
 
@@ -116,9 +121,11 @@ const struct service exporter = {
 	.name = "exporter",
 	.layout = 1,
 	.exclusive = true,
-	.hears = { HEARS(tick_nightly, hear_nightly) },
+	.hears = { HEARS(tick_nightly, hear_nightly), HEARS(sheet_due, sheet_hear_due) },
 	.remembers = { REMEMBERS(document, docs_remember), LEDGER_REMEMBERED,
-		REMEMBERS_FOR_A_WHILE(audit, last_remember), REMEMBERS(export_done, remember_done) },
-	.says = { SAYS(export_done), SAYS(audit) },
-	.effects = { &write_effect },
+		REMEMBERS_FOR_A_WHILE(audit, last_remember), REMEMBERS(export_done, remember_done),
+		REMEMBERS(sheet_claim, sheet_remember_claim), REMEMBERS(sheet_done, sheet_remember_done),
+		REMEMBERS(alarm, sheet_remember_alarm) },
+	.says = { SAYS(export_done), SAYS(sheet_due), SAYS(sheet_claim), SAYS(sheet_done), SAYS(audit), SAYS(alarm) },
+	.effects = { &write_effect, &sheet_look_effect, &sheet_append_effect },
 };

@@ -4,8 +4,10 @@
 #include "bus/base/file.h"
 #include "bus/base/log.h"
 #include "services/exporter/exporter.h"
+#include "services/exporter/sheet.h"
 #include "services/kit/admin_link.h"
 #include "services/kit/file_driver.h"
+#include "services/kit/google.h"
 #include "services/kit/settings.h"
 #include <errno.h>
 #include <stdio.h>
@@ -13,11 +15,11 @@
 
 static struct effect_driver *const *drivers(const struct config *config, const struct clock *clock)
 {
-	static struct effect_driver *all[2];
+	static struct effect_driver *all[3];
 	_cleanup_(buffer_free) struct buffer key = { 0 };
 	const char *folder = config_get(config, "export", NULL, "folder");
 	char beside_state[256], path[256];
-	(void)clock;
+	const struct google_settings google = google_settings_of(config, clock);
 	settings_secret_path(config, ADMIN_LINK_KEY, path);
 	int r = file_read_secret(path, &key);
 	if (r == -ENOENT)
@@ -28,7 +30,9 @@ static struct effect_driver *const *drivers(const struct config *config, const s
 	snprintf(beside_state, sizeof(beside_state), "%s/export", config_get(config, "paths", NULL, "state"));
 	exporter_set_up(folder && *folder ? folder : beside_state, config_get(config, "gateway", NULL, "public-url"),
 		buffer_bytes(&key));
+	sheet_set_api(config_get(config, "google", NULL, "sheets-url"));
 	all[0] = file_driver_new();
+	all[1] = google_driver_new(&google);
 	return all;
 }
 
@@ -36,7 +40,9 @@ int main(int argc, char **argv)
 {
 	return process_main(argc, argv,
 		&(struct process){ .service = &exporter,
-			.help = "Writes the carts of each day that ended to a CSV file, at 02:00 in the shop's zone.",
+			.help = "Writes the carts of each day that ended to a CSV file, at 02:00 in the shop's zone, "
+				"and to a "
+				"Google spreadsheet if the shop names one.",
 			.keys = settings_keys,
 			.drivers = drivers });
 }

@@ -20,6 +20,9 @@
  *     to = partner@shop.example          repeated: who gets the summaries beside the owner
  *     clicked-within = 7d                an order so long after a click is "clicked then bought"
  *     mailed-within = 3d                 an order so long after a mail is "mailed then bought"
+ *     [export]
+ *     sheet = 1AbC...                    id of a Google spreadsheet that each night's rows are appended to
+ *     tab = Carts                        its tab; the first one if not given
  *     [payment]                          repeated: what an order's payment status means (kit/purchases.h)
  *     bought, not-yet, ignore
  *     [exclude]                          whom not to chase (kit/chase.h)
@@ -66,6 +69,13 @@ struct shop_storefront {
 	int64_t deadline_us;
 };
 
+enum { GOOGLE_ID_MAX = 127, SHEET_TAB_MAX = 99 };
+
+struct shop_google {
+	char sheet[GOOGLE_ID_MAX + 1]; /* "": none */
+	char tab[SHEET_TAB_MAX + 1];
+};
+
 struct shop {
 	char name[64]; /* [a-z0-9-], at most 40 */
 	char zone[40];
@@ -103,6 +113,7 @@ struct shop {
 	char staff[32][ADDRESS_MAX + 1];    /* as `never` */
 	uint32_t most_a_minute, most_a_day; /* mails; 0: no limit */
 	struct shop_storefront storefront;
+	struct shop_google google;
 };
 
 extern const struct config_key shop_keys[];

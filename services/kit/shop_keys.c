@@ -36,6 +36,8 @@ const struct config_key shop_keys[] = {
 	{ "report", "to", NULL, "who gets the summaries beside [mail] owner; may be repeated", true },
 	{ "report", "clicked-within", "7d", "an order so long after a click counts as clicked then bought", false },
 	{ "report", "mailed-within", "3d", "an order so long after a mail counts as mailed then bought", false },
+	{ "export", "sheet", NULL, "id of a Google spreadsheet that each night's rows are appended to", false },
+	{ "export", "tab", NULL, "its tab; the first one if not given", false },
 	{ "payment", "bought", NULL, "payment status of an order that is bought; may be repeated", true },
 	{ "payment", "not-yet", NULL, "of one that is not paid: the cart is chased on, its wait starts again; repeated",
 		true },

@@ -6,6 +6,7 @@
  */
 #include "services/kit/shop_policy.h"
 #include "bus/base/text.h"
+#include "services/kit/shop_google.h"
 #include <errno.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -168,5 +169,7 @@ int shop_read_policy(const struct config *config, struct shop *shop, struct shop
 		err = read_each(&policy, "exclude", "product", read_product);
 	if (err == 0)
 		err = read_limit(&policy, "per-minute", &shop->most_a_minute);
-	return err < 0 ? err : read_limit(&policy, "per-day", &shop->most_a_day);
+	if (err == 0)
+		err = read_limit(&policy, "per-day", &shop->most_a_day);
+	return err < 0 ? err : shop_read_google(config, shop, ret_mistake);
 }

@@ -46,7 +46,8 @@ static void every_value_of_every_enum_has_a_word(void **state)
 		{ &CartChanged_msg, CartChanged_platform_tag, _Platform_ARRAYSIZE },
 		{ &CartCheckout_msg, CartCheckout_kind_tag, _CheckoutKind_ARRAYSIZE },
 		{ &StorefrontTask_msg, StorefrontTask_kind_tag, _TaskKind_ARRAYSIZE },
-		{ &SummaryMailed_msg, SummaryMailed_end_tag, _SummaryEnd_ARRAYSIZE } };
+		{ &SummaryMailed_msg, SummaryMailed_end_tag, _SummaryEnd_ARRAYSIZE },
+		{ &SheetDone_msg, SheetDone_end_tag, _SheetEnd_ARRAYSIZE } };
 
 	(void)state;
 	for (size_t i = 0; i < sizeof(enums) / sizeof(*enums); i++) {

@@ -6,6 +6,7 @@
 #include "services/exporter/exporter.h"
 #include "services/kit/admin_link.h"
 #include "services/kit/file_driver.h"
+#include "services/kit/http.h"
 #include "services/kit/zone.h"
 #include "tests/unit/cmocka_all.h"
 #include <errno.h>
@@ -23,7 +24,9 @@ static int64_t berlin(int day, int hour, int minute)
 	return us;
 }
 
-static struct harness *given_shop(void)
+#define SHEET "1SheetOfTheOwner"
+
+static struct harness *given_shop_with(const char *more)
 {
 	static Document document = { .version = 1, .kind = "shop", .digest = "d1" };
 	struct harness *h = harness_new(&exporter, berlin(25, 2, 0));
@@ -32,9 +35,16 @@ static struct harness *given_shop(void)
 		"https://demo.example\n"
 		"[mail]\nfrom = Demo <shop@demo.example>\nowner = owner@demo.example\nbounce = bounce@demo.example\n"
 		"reply-to = shop@demo.example\npostal-address = 1 Main Street\n");
+	TEXT_COPY(document.digest, *more ? more : "d1"); /* a parse is kept by it */
+	strncat(document.text, more, sizeof(document.text) - strlen(document.text) - 1);
 	exporter_set_up("/exports", "https://carts.example", (struct bytes){ 0 });
 	GIVEN(h, document, &document, .shop = "demo", .key = "shop", .version = 1);
 	return h;
+}
+
+static struct harness *given_shop(void)
+{
+	return given_shop_with("");
 }
 
 static CartState cart_of(const char *id, int64_t abandoned_us)
@@ -253,6 +263,142 @@ static void carts_left_alone_for_long_are_forgotten(void **state)
 	harness_free(h);
 }
 
+/* ---- the spreadsheet ---- */
+
+static struct http_answer answer_of(long status, const char *body)
+{
+	struct http_answer answer = { .end = HTTP_ANSWERED, .status = status, .body = bytes_of(body) };
+	snprintf(answer.words, sizeof(answer.words), "HTTP %ld", status);
+	return answer;
+}
+
+static enum verdict when_sheet(struct harness *h)
+{
+	SheetDue due = {
+		.day = "2026-10-24", .from_us = berlin(24, 0, 0), .to_us = berlin(25, 0, 0), .at_us = berlin(25, 2, 0)
+	};
+	return WHEN(h, sheet_due, &due, .shop = "demo", .key = due.day);
+}
+
+static enum verdict answers(struct harness *h, long status, const char *body, enum claim_answer claimed)
+{
+	struct http_answer answer = answer_of(status, body);
+	return harness_result(h, &answer, claimed);
+}
+
+static const char *asked(struct harness *h)
+{
+	const struct http_request *request = harness_effect_request(h);
+	return request ? request->url : "";
+}
+
+static struct harness *given_sheet(void)
+{
+	struct harness *h = given_shop_with("[export]\nsheet = " SHEET "\n");
+	CartState cart = cart_of("=c", berlin(24, 9, 0));
+	given_cart(h, &cart);
+	return h;
+}
+
+#define NOTHING "{\"range\":\"A1:B1\",\"majorDimension\":\"COLUMNS\"}"
+#define OTHERS                                                                                                         \
+	"{\"range\":\"A1:B2\",\"values\":[[\"shop\",\"other\",\"demo\"],[\"day\",\"2026-10-24\",\"2026-10-23\"]]}"
+#define OURS "{\"range\":\"A1:B2\",\"values\":[[\"shop\",\"demo\"],[\"day\",\"2026-10-24\"]]}"
+
+static void rows_go_below_others_with_a_header_only_on_top(void **state)
+{
+	(void)state;
+	for (int i = 0; i < 2; i++) {
+		struct harness *h = given_sheet();
+		assert_int_equal(when_sheet(h), WORKING);
+		assert_string_equal(asked(h),
+			"https://sheets.googleapis.com/v4/spreadsheets/" SHEET "/values/A%3AB?majorDimension=COLUMNS");
+		assert_int_equal(answers(h, 200, i ? OTHERS : NOTHING, CLAIM_NONE), WORKING);
+		const struct http_request *request = harness_effect_request(h);
+		const char *body = buffer_text((struct buffer *)&request->body);
+		assert_true(request->holds);
+		assert_non_null(strstr(request->url, ":append?valueInputOption=RAW&"));
+		assert_int_equal(strstr(body, "{\"values\":[[\"shop\",\"day\",\"cart\",") != NULL, i == 0);
+		assert_non_null(strstr(body, "[\"demo\",\"2026-10-24\",\"'=c\",\"open\","));
+		assert_non_null(strstr(body, ",12.5,\"EUR\","));
+		assert_int_equal(answers(h, 200, "{}", CLAIM_FRESH), DONE);
+		assert_int_equal(when_sheet(h), DONE);
+		harness_free(h);
+	}
+}
+
+static void what_is_there_is_not_appended_again(void **state)
+{
+	struct harness *h = given_sheet();
+	SheetDone done;
+	(void)state;
+	assert_int_equal(when_sheet(h), WORKING);
+	assert_int_equal(answers(h, 200, OURS, CLAIM_NONE), DONE);
+	assert_true(harness_said(h, &topic_sheet_done, 0, &done, NULL));
+	assert_int_equal(done.end, SHEET_APPENDED);
+	harness_free(h);
+}
+
+static void a_lost_append_is_made_again_only_when_google_is_no_longer_at_it(void **state)
+{
+	struct harness *h = given_sheet();
+	SheetClaim claim = { .day = "2026-10-24", .attempt = 1, .claimed_us = berlin(25, 2, 0) };
+	(void)state;
+	GIVEN(h, sheet_claim, &claim, .shop = "demo", .key = claim.day, .version = 1);
+	harness_now(h, berlin(25, 2, 3));
+	assert_int_equal(when_sheet(h), WORKING);
+	assert_int_equal(answers(h, 200, OTHERS, CLAIM_NONE), LATER);
+	assert_true(harness_delay_us(h) == US_PER_MINUTE);
+	harness_now(h, berlin(25, 2, 4));
+	assert_int_equal(when_sheet(h), WORKING);
+	assert_int_equal(answers(h, 200, OTHERS, CLAIM_NONE), WORKING);
+	assert_int_equal(answers(h, 503, "", CLAIM_FRESH), LATER); /* which is no "no" either */
+	harness_now(h, berlin(25, 2, 7));
+	assert_int_equal(when_sheet(h), WORKING);
+	assert_int_equal(answers(h, 200, OTHERS, CLAIM_NONE), LATER);
+	assert_int_equal(when_sheet(h), WORKING);
+	assert_int_equal(answers(h, 200, OURS, CLAIM_NONE), DONE);
+	harness_free(h);
+}
+
+static void a_refusal_alarms_once_and_is_given_up_after_three_days(void **state)
+{
+	struct harness *h = given_sheet();
+	SheetDone done;
+	Alarm alarm;
+	(void)state;
+	assert_int_equal(when_sheet(h), WORKING);
+	assert_int_equal(answers(h, 403, "", CLAIM_NONE), LATER);
+	assert_true(harness_said(h, &topic_alarm, 0, &alarm, NULL));
+	assert_true(alarm.raised && strstr(alarm.text, "HTTP 403"));
+	assert_int_equal(when_sheet(h), WORKING);
+	assert_int_equal(answers(h, 403, "", CLAIM_NONE), LATER);
+	assert_int_equal(harness_count(h, &topic_alarm), 0);
+	harness_now(h, berlin(28, 2, 1));
+	assert_int_equal(when_sheet(h), WORKING);
+	assert_int_equal(answers(h, 403, "", CLAIM_NONE), DONE);
+	assert_true(harness_said(h, &topic_sheet_done, 0, &done, NULL));
+	assert_int_equal(done.end, SHEET_GIVEN_UP);
+	assert_int_equal(harness_count(h, &topic_audit), 1);
+	assert_int_equal(when_sheet(h), DONE);
+	harness_free(h);
+}
+
+static void without_a_sheet_nothing_is_due_and_with_one_each_day_is(void **state)
+{
+	struct harness *h = given_shop();
+	(void)state;
+	assert_int_equal(when_night(h, berlin(25, 2, 0)), WORKING);
+	assert_int_equal(harness_result(h, &(int){ 0 }, CLAIM_NONE), DONE);
+	assert_int_equal(harness_count(h, &topic_sheet_due), 0);
+	harness_free(h);
+	h = given_sheet();
+	assert_int_equal(when_night(h, berlin(25, 2, 0)), WORKING);
+	assert_int_equal(harness_result(h, &(int){ 0 }, CLAIM_NONE), DONE);
+	assert_int_equal(harness_count(h, &topic_sheet_due), 1);
+	harness_free(h);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -265,6 +411,11 @@ int main(void)
 		cmocka_unit_test(merged_and_test_carts_are_left_out),
 		cmocka_unit_test(a_folder_that_cannot_be_written_is_tried_again),
 		cmocka_unit_test(carts_left_alone_for_long_are_forgotten),
+		cmocka_unit_test(rows_go_below_others_with_a_header_only_on_top),
+		cmocka_unit_test(what_is_there_is_not_appended_again),
+		cmocka_unit_test(a_lost_append_is_made_again_only_when_google_is_no_longer_at_it),
+		cmocka_unit_test(a_refusal_alarms_once_and_is_given_up_after_three_days),
+		cmocka_unit_test(without_a_sheet_nothing_is_due_and_with_one_each_day_is),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
