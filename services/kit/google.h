@@ -12,6 +12,8 @@
 
 #define GOOGLE_SCOPE_SHEETS "https://www.googleapis.com/auth/spreadsheets"
 
+#define GOOGLE_SCOPE_DRIVE "https://www.googleapis.com/auth/drive.readonly"
+
 /* Filled as for HTTP, but for `auth` and `ca`, which are ours. */
 struct google_request {
 	struct http_request http; /* first: a driver's results are struct http_answer, as the HTTP driver's */

@@ -43,6 +43,7 @@ const struct config_key settings_keys[] = {
 	{ "google", "key", "google.json",
 		"the secret file with the key of a Google service account, as Google gives it", false },
 	{ "google", "sheets-url", "https://sheets.googleapis.com", "where the API of spreadsheets begins", false },
+	{ "google", "drive-url", "https://www.googleapis.com", "and that of documents", false },
 	{ "google", "ca", NULL, "file of certificates to trust; the system's if not given", false },
 	{ "storefront", "private", "no",
 		"yes: the API that a shop.conf names may be on this machine or in a private network", false },

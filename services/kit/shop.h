@@ -23,6 +23,8 @@
  *     [export]
  *     sheet = 1AbC...                    id of a Google spreadsheet that each night's rows are appended to
  *     tab = Carts                        its tab; the first one if not given
+ *     [documents]                        Google documents; rules.txt and voice.txt are their fallback
+ *     rules = 1AbC..., voice = 1DeF...
  *     [payment]                          repeated: what an order's payment status means (kit/purchases.h)
  *     bought, not-yet, ignore
  *     [exclude]                          whom not to chase (kit/chase.h)
@@ -74,6 +76,7 @@ enum { GOOGLE_ID_MAX = 127, SHEET_TAB_MAX = 99 };
 struct shop_google {
 	char sheet[GOOGLE_ID_MAX + 1]; /* "": none */
 	char tab[SHEET_TAB_MAX + 1];
+	char rules[GOOGLE_ID_MAX + 1], voice[GOOGLE_ID_MAX + 1];
 };
 
 struct shop {

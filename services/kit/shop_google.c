@@ -37,6 +37,10 @@ int shop_read_google(const struct config *config, struct shop *shop, struct shop
 	const char *tab = value_of(config, "export", "tab");
 	int r = read_id(config, "export", "sheet", google->sheet, ret_mistake);
 
+	if (r == 0)
+		r = read_id(config, "documents", "rules", google->rules, ret_mistake);
+	if (r == 0)
+		r = read_id(config, "documents", "voice", google->voice, ret_mistake);
 	if (r == 0 && (text_has_control(tab) || !text_is_utf8(bytes_of(tab)) || !TEXT_COPY(google->tab, tab)))
 		r = wrong("export", "tab", "the name of a tab, at most 99 bytes", ret_mistake);
 	return r;

@@ -79,6 +79,7 @@ static void judge_shop(struct shop_docs *docs)
 	}
 	doc->verdict = DOC_GOOD;
 	TEXT_COPY(docs->currency, shop.currency);
+	docs->google = shop.google;
 }
 
 static void gather_warnings(struct doc *doc, const struct rules *rules)
@@ -89,9 +90,8 @@ static void gather_warnings(struct doc *doc, const struct rules *rules)
 	}
 }
 
-static void judge_rules(struct shop_docs *docs)
+static void judge_rules(const struct shop_docs *docs, struct doc *doc)
 {
-	struct doc *doc = &docs->docs[DOC_RULES];
 	struct rules_error error;
 	struct rules rules;
 
@@ -142,7 +142,13 @@ void judge(struct shop_docs *docs)
 	judge_shop(docs);
 	if (!docs->currency[0])
 		return;
-	judge_rules(docs);
-	for (size_t i = DOC_VOICE; i < docs->count; i++)
-		judge_voice(&docs->docs[i]);
+	for (size_t i = DOC_RULES; i < docs->count; i++) {
+		struct doc *doc = &docs->docs[i];
+		if (doc->is_remote && !doc->present && !doc->unreadable[0])
+			continue; /* not fetched yet */
+		if (doc->type == DOC_RULES)
+			judge_rules(docs, doc);
+		else
+			judge_voice(doc);
+	}
 }

@@ -6,6 +6,7 @@
 
 #include "bus/base/bytes.h"
 #include "bus/base/list.h"
+#include "services/kit/shop.h"
 #include "services/kit/voice.h"
 
 /* What kind of text it is. A shop has one of each, and further voices, one per language. */
@@ -26,7 +27,11 @@ enum {
 struct doc {
 	enum doc_type type;
 	char kind[VOICE_KIND_ROOM]; /* "shop", "rules", "voice", "voice.de" */
-	char source[128];           /* "demo/rules.txt" */
+	char source[160];           /* "demo/rules.txt", "Google document 1AbC" */
+	char google[GOOGLE_ID_MAX +
+		1];           /* id of the document, if it is one; "" of such a one: it is not wanted any more */
+	bool is_remote;       /* it is one: beside the file of the same kind */
+	uint64_t changed_nth; /* counts changes in this run; 0: it has not since it was first seen */
 	struct buffer text;
 	bool present;
 	char unreadable[128]; /* why it could not be read; "": it could */
@@ -44,6 +49,7 @@ struct shop_docs {
 	char currency[4]; /* of the last shop.conf that was right; "": none yet */
 	struct doc *docs; /* the first DOC_TYPES are shop, rules and voice; the rest are voices of languages */
 	size_t count;
+	struct shop_google google; /* of the last shop.conf that was right */
 };
 
 /* A further voice can be taken away; of the others there is one, and when it is gone that is a slip. */

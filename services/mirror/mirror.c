@@ -1,12 +1,14 @@
 /*
  * mirror.c: the owner's files become documents
  *
- * Hears:     nothing; it lives by what lies in the shops' folders (watcher.c) and what it has said of it.
+ * Hears:     nothing; it lives by what lies in the shops' folders (watcher.c), in Google documents that a shop names (fetcher.c) and
+ *            what it has said of it.
  * Remembers: document, alarm
  * Says:      document, audit, alarm
  * Owns:      what was last seen of each shop's files.
  * Promises:  a document is said when its text is right and is not what was said last; a bad edit raises an alarm and leaves the
  *            document before it in use; mended, the alarm is cleared. Each is one turn, so none is said without the others.
+ *            Of a file and a Google document for the same text the one that changed last counts; also after a restart.
  * Fails by:  saying nothing: what is seen and what was said are compared again after every change of either.
  * Read next: judge.c (what is right), watcher.c (how files are read), services/kit/docs.h (how the others read documents)
  */
@@ -39,9 +41,17 @@ static struct doc *add_doc(struct shop_docs *docs, enum doc_type type, const cha
 static struct doc *doc_of(struct shop_docs *docs, const char *kind)
 {
 	for (size_t i = 0; i < docs->count; i++)
-		if (strcmp(docs->docs[i].kind, kind) == 0)
+		if (!docs->docs[i].is_remote && strcmp(docs->docs[i].kind, kind) == 0)
 			return &docs->docs[i];
 	return add_doc(docs, DOC_VOICE, kind);
+}
+
+static struct doc *remote_of(const struct shop_docs *docs, const char *kind)
+{
+	for (size_t i = 0; i < docs->count; i++)
+		if (docs->docs[i].is_remote && strcmp(docs->docs[i].kind, kind) == 0)
+			return &docs->docs[i];
+	return NULL;
 }
 
 static struct shop_docs *slot_of(const char *shop)
@@ -80,6 +90,25 @@ static void verdict_words(const struct doc *doc, char ret[500])
 	snprintf(ret, 500, "%d %s %s", (int)doc->verdict, doc->digest, doc->wrong);
 }
 
+static uint64_t changes;
+
+static void name_remote(struct shop_docs *docs, enum doc_type type, const char *id)
+{
+	struct doc *doc = remote_of(docs, doc_kind_name(type));
+
+	if (!doc && !id[0])
+		return;
+	if (!doc)
+		doc = add_doc(docs, type, doc_kind_name(type));
+	if (doc->is_remote && strcmp(doc->google, id) == 0)
+		return;
+	clear(doc);
+	doc->is_remote = true;
+	doc->verdict = DOC_WAITING;
+	TEXT_COPY(doc->google, id);
+	snprintf(doc->source, sizeof(doc->source), "Google document %s", id);
+}
+
 const struct shop_docs *mirror_see(const char *shop, const struct seen *seen, size_t count)
 {
 	struct shop_docs *docs = slot_of(shop);
@@ -87,9 +116,12 @@ const struct shop_docs *mirror_see(const char *shop, const struct seen *seen, si
 	for (size_t i = 0; i < count; i++)
 		doc_of(docs, seen[i].kind); /* all of them, before any is pointed at */
 	_cleanup_free_ char(*before)[500] = memory_new(docs->count * sizeof(*before));
+	_cleanup_free_ char(*digest)[65] = memory_new(docs->count * sizeof(*digest));
 	for (size_t i = 0; i < docs->count; i++) {
 		verdict_words(&docs->docs[i], before[i]);
-		clear(&docs->docs[i]);
+		TEXT_COPY(digest[i], docs->docs[i].digest);
+		if (!docs->docs[i].is_remote)
+			clear(&docs->docs[i]);
 	}
 	for (size_t i = 0; i < count; i++)
 		keep(doc_of(docs, seen[i].kind), &seen[i]);
@@ -97,9 +129,48 @@ const struct shop_docs *mirror_see(const char *shop, const struct seen *seen, si
 	for (size_t i = 0; i < docs->count; i++) {
 		char after[500];
 		verdict_words(&docs->docs[i], after);
-		docs->docs[i].changed = strcmp(before[i], after) != 0;
+		docs->docs[i].changed = !docs->docs[i].is_remote && strcmp(before[i], after) != 0;
+		if (docs->docs[i].changed && digest[i][0] && strcmp(digest[i], docs->docs[i].digest) != 0)
+			docs->docs[i].changed_nth = ++changes;
 	}
+	name_remote(docs, DOC_RULES, docs->google.rules);
+	name_remote(docs, DOC_VOICE, docs->google.voice);
 	return docs;
+}
+
+/* --- what was fetched --- */
+
+static bool put_fetched(const char *shop, const char *kind, const char *id, struct bytes text, const char *why)
+{
+	struct shop_docs *docs = slot_of(shop);
+	struct doc *doc = remote_of(docs, kind);
+	char before[500], after[500], digest[65];
+
+	if (!doc || strcmp(doc->google, id) != 0)
+		return false;
+	verdict_words(doc, before);
+	TEXT_COPY(digest, doc->present ? doc->digest : "");
+	TEXT_COPY(doc->unreadable, why);
+	if (!*why) {
+		buffer_clear(&doc->text);
+		buffer_add(&doc->text, text.len ? text.data : "", text.len);
+		doc->present = true;
+	}
+	judge(docs);
+	if (!*why && strcmp(digest, doc->digest) != 0)
+		doc->changed_nth = ++changes;
+	verdict_words(doc, after);
+	return strcmp(before, after) != 0;
+}
+
+bool mirror_fetched(const char *shop, const char *kind, const char *id, struct bytes text)
+{
+	return put_fetched(shop, kind, id, text, "");
+}
+
+bool mirror_not_fetched(const char *shop, const char *kind, const char *id, const char *why)
+{
+	return put_fetched(shop, kind, id, BYTES("", 0), why);
 }
 
 void mirror_forget(void)
@@ -121,6 +192,13 @@ void mirror_each(void (*each)(const struct shop_docs *docs, void *context), void
 }
 
 /* --- what was said: documents (kit/docs.c) and our own alarms, by (shop, kind), while they are raised --- */
+
+static void remember_document(struct state *state, const struct said *said, const Document *document)
+{
+	docs_remember(state, said, document);
+	if (!said->tombstone && text_starts(document->source, "Google document "))
+		state_put_bytes(state, "document.google", said->shop, document->kind, bytes_of(document->digest));
+}
 
 static void remember_alarm(struct state *state, const struct said *said, const Alarm *alarm)
 {
@@ -157,6 +235,34 @@ static bool is_taken_back(const struct shop_docs *docs, const struct doc *doc)
 	return doc->verdict == DOC_MISSING && doc_is_language(doc) && docs->docs[DOC_SHOP].verdict == DOC_GOOD;
 }
 
+static bool was_said_remotely(const struct state *state, const char *shop, const struct doc *doc, bool *ret_same)
+{
+	_cleanup_(buffer_free) struct buffer digest = { 0 };
+	bool was_said = state_get_bytes(state, "document.google", shop, doc->kind, &digest);
+
+	*ret_same = was_said && strcmp(buffer_text(&digest), doc->digest) == 0;
+	return was_said;
+}
+
+/* Of a file and a document of the same kind: is it this one's turn to be said? */
+static bool counts(const struct state *state, const struct shop_docs *docs, const struct doc *doc)
+{
+	const struct doc *remote = remote_of(docs, doc->kind), *file = NULL;
+	bool is_same;
+
+	if (!remote || !remote->google[0])
+		return !doc->is_remote;
+	for (size_t i = 0; i < docs->count && !file; i++)
+		if (!docs->docs[i].is_remote && strcmp(docs->docs[i].kind, doc->kind) == 0)
+			file = &docs->docs[i];
+	if (doc->is_remote)
+		return !was_said_remotely(state, docs->shop, doc, &is_same) ||
+			(!is_same && (!file || remote->changed_nth > file->changed_nth));
+	if (doc->changed_nth > remote->changed_nth)
+		return true; /* edited, or rolled back, since */
+	return !was_said_remotely(state, docs->shop, doc, &is_same) && remote->verdict != DOC_GOOD;
+}
+
 static bool wants_document(const struct state *state, const struct shop_docs *docs, const struct doc *doc)
 {
 	char digest[100];
@@ -164,8 +270,10 @@ static bool wants_document(const struct state *state, const struct shop_docs *do
 
 	if (doc->verdict != DOC_GOOD && !(version > 0 && is_taken_back(docs, doc)))
 		return false;
-	if (version > 0 && strcmp(digest, doc->digest) == 0)
+	if (!counts(state, docs, doc))
 		return false;
+	if (version > 0 && strcmp(digest, doc->digest) == 0)
+		return doc->is_remote; /* from now on it is the document that counts, and that is on record */
 	return doc->type != DOC_SHOP || !would_orphan_rules(state, docs);
 }
 
@@ -178,16 +286,28 @@ static bool is_gone(const struct state *state, const struct shop_docs *docs, con
 		docs_version(state, docs->shop, doc->kind, digest) > 0;
 }
 
+static void alarm_name(const struct doc *doc, char ret[48])
+{
+	snprintf(ret, 48, "document.%s%.31s", doc->is_remote ? "google." : "", doc->kind);
+}
+
+/* A file that stands back behind a document raises nothing; nor does a document that is not named any more. */
+static bool may_alarm(const struct state *state, const struct shop_docs *docs, const struct doc *doc)
+{
+	return doc->is_remote ? doc->google[0] != '\0' : counts(state, docs, doc);
+}
+
 static void want_alarm(const struct state *state, struct wanted *wanted)
 {
 	_cleanup_(buffer_free) struct buffer raised = { 0 };
 	const struct doc *doc = wanted->doc;
 	char name[48];
 
-	snprintf(name, sizeof(name), "document.%.31s", doc->kind);
+	alarm_name(doc, name);
 	bool is_raised = state_get_bytes(state, "alarm", wanted->docs->shop, name, &raised);
-	wanted->raised = doc->verdict == DOC_BAD || is_gone(state, wanted->docs, doc);
-	if (doc->verdict == DOC_WAITING) {
+	wanted->raised =
+		(doc->verdict == DOC_BAD || is_gone(state, wanted->docs, doc)) && may_alarm(state, wanted->docs, doc);
+	if (doc->verdict == DOC_WAITING && (!doc->is_remote || doc->google[0])) {
 		wanted->raised = is_raised;
 		return;
 	}
@@ -238,7 +358,13 @@ static void write_remedy(const struct wanted *wanted, uint32_t version, Alarm *a
 {
 	const struct doc *doc = wanted->doc;
 
-	if (version > 0)
+	if (doc->is_remote && doc->unreadable[0])
+		snprintf(alarm->remedy, sizeof(alarm->remedy),
+			"share it with the service account as a reader, and check [documents] %s; until then what is "
+			"in use "
+			"stays in use",
+			doc->kind);
+	else if (version > 0)
 		snprintf(alarm->remedy, sizeof(alarm->remedy),
 			"mend %s and save it; until then version %u stays in use", doc->source, version);
 	else
@@ -252,7 +378,7 @@ static void say_alarm(const struct state *state, struct turn *turn, const struct
 	Alarm alarm = { .raised = wanted->raised, .at_us = turn_now_us(turn) };
 	char digest[100];
 
-	snprintf(alarm.kind, sizeof(alarm.kind), "document.%.31s", doc->kind);
+	alarm_name(doc, alarm.kind);
 	if (wanted->raised)
 		TEXT_COPY(alarm.text, wanted->text);
 	else
@@ -321,7 +447,7 @@ static void due(const struct state *state, struct turn *turn)
 const struct service mirror = {
 	.name = "mirror",
 	.exclusive = true,
-	.remembers = { REMEMBERS(document, docs_remember), REMEMBERS(alarm, remember_alarm) },
+	.remembers = { REMEMBERS(document, remember_document), REMEMBERS(alarm, remember_alarm) },
 	.says = { SAYS(document), SAYS(audit), SAYS(alarm) },
 	.next_due_us = next_due_us,
 	.due = due,

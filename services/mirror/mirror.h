@@ -21,6 +21,12 @@ struct seen {
  * where it is not as it was. Borrowed until the next call.
  */
 const struct shop_docs *mirror_see(const char *shop, const struct seen *seen, size_t count);
+/*
+ * What came of fetching the Google document of this shop and kind: its text, or why there is none. true: it is not as it was.
+ * Neither when the shop does not name it (any more).
+ */
+bool mirror_fetched(const char *shop, const char *kind, const char *id, struct bytes text);
+bool mirror_not_fetched(const char *shop, const char *kind, const char *id, const char *why);
 void mirror_forget(void); /* everything seen */
 void mirror_each(void (*each)(const struct shop_docs *docs, void *context), void *context);
 

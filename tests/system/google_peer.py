@@ -1,4 +1,4 @@
-"""Stand-ins for Google's token endpoint and Sheets, over TLS with certificates of the test's own.
+"""Stand-ins for Google's token endpoint, Sheets and Drive, over TLS with certificates of the test's own.
 
 They are not Google: they check the shape of what is asked against its documentation, verify each JWT with python3-cryptography, and
 misbehave when a test says so.
@@ -16,8 +16,8 @@ from cryptography.hazmat.primitives.asymmetric import padding, rsa
 from http_peer import Certificates, Peer, reply
 
 ACCOUNT = "cartbus@project.iam.gserviceaccount.com"
-SHEET = "1SheetOfTheOwner_-x"
-SCOPE = "https://www.googleapis.com/auth/spreadsheets"
+SHEET, RULES_ID = "1SheetOfTheOwner_-x", "1DocumentOfTheRules"
+SCOPES = {"https://www.googleapis.com/auth/spreadsheets", "https://www.googleapis.com/auth/drive.readonly"}
 GRANT = "urn:ietf:params:oauth:grant-type:jwt-bearer"
 
 
@@ -34,6 +34,7 @@ class Google:
         self.peer = Peer(self.answer, self.certificates.context())
         self.url = self.peer.url
         self.wrong, self.tokens, self.rows, self.appends = [], [], [], []
+        self.documents = {}
         self.misbehaves = {"GET": [], "POST": [], "token": []}
         self.lock = threading.Lock()
 
@@ -43,7 +44,7 @@ class Google:
                            "client_email": ACCOUNT, "token_uri": self.url + "/token", **changes})
 
     def settings(self):
-        return {"sheets-url": self.url, "ca": self.certificates.ca}
+        return {"sheets-url": self.url, "drive-url": self.url, "ca": self.certificates.ca}
 
     def answer(self, request):
         with self.lock:
@@ -60,6 +61,8 @@ class Google:
         if self.misbehaves[request.method]:
             return self.misbehaves[request.method].pop(0)(request)
         path, _, query = request.path.partition("?")
+        if path.startswith("/drive/v3/files/"):
+            return self.export(request, path, query)
         return self.look(request, path, query) if request.method == "GET" else self.append(request, path, query)
 
     def token(self, request):
@@ -70,7 +73,7 @@ class Google:
         self.key.public_key().verify(unpacked(signature), f"{head}.{claims}".encode(), padding.PKCS1v15(), hashes.SHA256())
         assert json.loads(unpacked(head)) == {"alg": "RS256", "typ": "JWT", "kid": "k1"}
         said = json.loads(unpacked(claims))
-        assert set(said) == {"iss", "scope", "aud", "iat", "exp"} and said["iss"] == ACCOUNT and said["scope"] == SCOPE
+        assert set(said) == {"iss", "scope", "aud", "iat", "exp"} and said["iss"] == ACCOUNT and said["scope"] in SCOPES
         assert said["aud"] == self.url + "/token" and abs(said["iat"] - time.time()) < 300 and said["iat"] < said["exp"] <= said["iat"] + 3600
         self.tokens.append(f"ya29.token-{len(self.tokens)}")
         reply(request, 200, {"access_token": self.tokens[-1], "expires_in": 3599, "token_type": "Bearer"})
@@ -94,6 +97,13 @@ class Google:
         assert request.headers["Content-Type"] == "application/json"
         self.appends.append(body["values"])
         self.rows += body["values"]
+
+    def export(self, request, path, query):
+        assert path.endswith("/export") and query == "mimeType=text/plain", request.path
+        text = self.documents.get(path.split("/")[4])
+        if text is None:
+            return reply(request, 404, b"{}")
+        reply(request, 200, b"\xef\xbb\xbf" + text.replace("\n", "\r\n").encode(), Content_Type="text/plain")
 
     def close(self):
         self.peer.close()
