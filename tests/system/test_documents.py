@@ -1,5 +1,6 @@
 """Rules that live in a Google document: the real mirror, and a server that stands in for Google and is not it (google_peer.py)."""
 
+import socket
 import time
 
 import pytest
@@ -22,6 +23,7 @@ def slow(request):
         request.handler.wfile.write(drop.encode())
         time.sleep(0.05)
     request.handler.close_connection = True
+    request.handler.connection.shutdown(socket.SHUT_RDWR)
 
 
 @pytest.fixture

@@ -452,11 +452,69 @@ static void a_name_that_is_no_language_is_told_until_it_is_gone(void **state)
 	assert_string_equal(said_alarm(0).text, "demo/voice.pt-br.txt is there no more");
 }
 
+/* --- Google documents --- */
+
+#define ID "1DocumentOfTheRules"
+#define SHOP_WITH_DOCUMENT SHOP "[documents]\nrules = " ID "\n"
+
+static void the_document_counts_from_its_first_good_text_on(void **state)
+{
+	(void)state;
+	sees("demo", SHOP_WITH_DOCUMENT, RULES, NULL);
+	ticks();
+	assert_string_equal(said_document(1).source, "demo/rules.txt");
+	assert_true(mirror_not_fetched("demo", "rules", ID, "HTTP 404"));
+	ticks();
+	assert_string_equal(said_alarm(0).kind, "document.google.rules");
+	assert_int_equal(said(&topic_document), 0);
+	mirror_fetched("demo", "rules", ID, bytes_of("Quiet hours: 21:00 to 8:00. " RULES));
+	ticks();
+	assert_string_equal(said_document(0).source, "Google document " ID);
+	assert_false(said_alarm(0).raised);
+	assert_false(mirror_fetched("demo", "rules", ID, bytes_of("Quiet hours: 21:00 to 8:00. " RULES)));
+	assert_false(mirror_fetched("demo", "rules", "1AnotherDocument", bytes_of("x")));
+	/* after a restart the file does not come back, nor what was fetched before as something new */
+	mirror_forget();
+	sees("demo", SHOP_WITH_DOCUMENT, RULES, NULL);
+	assert_true(mirror.next_due_us(harness_state(h)) == INT64_MAX);
+	mirror_fetched("demo", "rules", ID, bytes_of("Quiet hours: 21:00 to 8:00. " RULES));
+	assert_true(mirror.next_due_us(harness_state(h)) == INT64_MAX);
+	/* and without it in shop.conf the file counts again */
+	sees("demo", SHOP, RULES, NULL);
+	ticks();
+	assert_string_equal(said_document(1).source, "demo/rules.txt");
+}
+
+static void a_file_edited_after_the_document_counts_until_that_changes(void **state)
+{
+	(void)state;
+	sees("demo", SHOP_WITH_DOCUMENT, RULES, NULL);
+	mirror_fetched("demo", "rules", ID, bytes_of("Quiet hours: 21:00 to 8:00. " RULES));
+	ticks();
+	assert_int_equal(said_document(1).version, 1);
+	sees("demo", SHOP_WITH_DOCUMENT, "Quiet hours: 22:00 to 8:00. " RULES, NULL);
+	ticks();
+	assert_string_equal(said_document(0).source, "demo/rules.txt");
+	mirror_forget();
+	sees("demo", SHOP_WITH_DOCUMENT, "Quiet hours: 22:00 to 8:00. " RULES, NULL);
+	mirror_fetched("demo", "rules", ID, bytes_of("Quiet hours: 21:00 to 8:00. " RULES));
+	assert_true(mirror.next_due_us(harness_state(h)) == INT64_MAX);
+	mirror_fetched("demo", "rules", ID, bytes_of("Quiet hours: 2 bananas. " RULES));
+	ticks();
+	assert_true(said_alarm(0).raised);
+	assert_int_equal(said(&topic_document), 0);
+	mirror_fetched("demo", "rules", ID, bytes_of("Quiet hours: 23:00 to 8:00. " RULES));
+	ticks();
+	assert_int_equal(said_document(0).version, 3);
+}
+
 #define TEST(name) cmocka_unit_test_setup_teardown(name, begin, end)
 
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		TEST(the_document_counts_from_its_first_good_text_on),
+		TEST(a_file_edited_after_the_document_counts_until_that_changes),
 		TEST(a_new_shop_is_said_whole_and_audited),
 		TEST(what_was_said_is_not_said_again),
 		TEST(an_edit_is_the_next_version),
