@@ -219,13 +219,22 @@ struct wanted {
 	char text[400]; /* of the alarm */
 };
 
+/* Neither the file nor the document beside it can be read. */
+static bool rules_are_bad(const struct shop_docs *docs)
+{
+	const struct doc *remote = remote_of(docs, "rules");
+
+	return docs->docs[DOC_RULES].verdict == DOC_BAD &&
+		!(remote && remote->google[0] && remote->verdict == DOC_GOOD);
+}
+
 /* The currency is part of what the rules mean: a new one must not make the rules in use unreadable. */
 static bool would_orphan_rules(const struct state *state, const struct shop_docs *docs)
 {
 	const struct shop *said = docs_shop(state, docs->shop);
 	char digest[100];
 
-	return said && docs->docs[DOC_RULES].verdict == DOC_BAD && strcmp(said->currency, docs->currency) != 0 &&
+	return said && rules_are_bad(docs) && strcmp(said->currency, docs->currency) != 0 &&
 		docs_version(state, docs->shop, "rules", digest) > 0;
 }
 

@@ -485,6 +485,22 @@ static void the_document_counts_from_its_first_good_text_on(void **state)
 	assert_string_equal(said_document(1).source, "demo/rules.txt");
 }
 
+static void a_shop_whose_rules_are_only_in_a_document_may_change_its_currency(void **state)
+{
+	(void)state;
+	sees("demo", SHOP_WITH_DOCUMENT, NULL, NULL);
+	mirror_fetched("demo", "rules", ID,
+		bytes_of("Small carts (under $40): remind after 4 hours, then after 24. Medium "
+			 "carts: 2 hours, then 22. Big carts (over $150): 1 hour, then 20."));
+	ticks();
+	assert_int_equal(said(&topic_document), 2);
+	assert_int_equal(said(&topic_alarm), 0); /* that there is no rules.txt is as it should be */
+	sees("demo", SHOP_IN("USD") "[documents]\nrules = " ID "\n", NULL, NULL);
+	ticks();
+	assert_int_equal(said(&topic_document), 1);
+	assert_string_equal(said_document(0).kind, "shop");
+}
+
 static void a_file_edited_after_the_document_counts_until_that_changes(void **state)
 {
 	(void)state;
@@ -514,6 +530,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		TEST(the_document_counts_from_its_first_good_text_on),
+		TEST(a_shop_whose_rules_are_only_in_a_document_may_change_its_currency),
 		TEST(a_file_edited_after_the_document_counts_until_that_changes),
 		TEST(a_new_shop_is_said_whole_and_audited),
 		TEST(what_was_said_is_not_said_again),
