@@ -131,6 +131,8 @@ static int check_and_open(struct rocks_store *rocks, const char *path, const str
 	uint64_t found;
 	int r = asked->falls_back ? 0 : check_current(rocks, path);
 
+	if (r == 0 && !asked->falls_back) /* before anything opens it: what it does not name any more is deleted */
+		r = witness_check_manifest(path, rocks->store.why);
 	if (r == 0 && !asked->falls_back)
 		r = check_wals(rocks, path);
 	if (r == 0)

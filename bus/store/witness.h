@@ -10,6 +10,8 @@ struct witness;
 
 /* Which write-ahead logs held something after the last synced commit. None: it does not say. */
 void witness_read(const char *folder, struct wals *ret);
+/* Before anything opens it: the MANIFEST that counts is not shorter than it was. -EUCLEAN: it is; ret_why names it. */
+int witness_check_manifest(const char *folder, char ret_why[512]);
 /*
  * `found`: up to which operation the store goes. -EUCLEAN: more than that was synced. why: of a failure; of a witness that was
  * damaged, if it was empty.

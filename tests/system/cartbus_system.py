@@ -360,7 +360,15 @@ class System:
             started.append(process)
             if wait:
                 process.wait_ready()
+                self._let_meet(process)
         return started[0] if len(started) == 1 else started
+
+    def _let_meet(self, process):
+        """A gateway listens before it has met its broker; where there is one that answers, it is to have met it."""
+        broker = self.processes.get("broker")
+        if process.name == "gateway" and broker and broker.running:
+            with contextlib.suppress(AssertionError, OSError):
+                wait_until(self.connected, "the gateway meets the broker", within_s=5)
 
     def where(self, name):
         """What a program's command begins with: nothing, but where a test has hosts of its own (hosts.py)."""

@@ -7,7 +7,10 @@
 #include "tests/unit/cmocka_all.h"
 #include "tests/unit/store/numbers.h"
 #include <errno.h>
+#include <fcntl.h>
 #include <stdlib.h>
+#include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 
 DEFINE_CLEANUP(struct store_batch *, store_batch_free)
@@ -111,6 +114,52 @@ static void a_log_that_is_not_needed_any_more_is_not_missed(void **state)
 	store_close(store);
 }
 
+static void find_manifest(const char *path, char ret[256])
+{
+	char command[300];
+	snprintf(command, sizeof(command), "ls %s/MANIFEST-*", path);
+	FILE *found = popen(command, "r");
+	assert_non_null(fgets(ret, 256, found));
+	pclose(found);
+	ret[strcspn(ret, "\n")] = '\0';
+}
+
+/* A store whose MANIFEST has been left alone for longer than its witness asks. */
+static void fill_and_copy(const char *path, const char *copy, char ret_manifest[256])
+{
+	const struct timespec long_ago[] = { { .tv_sec = 1000000000 }, { .tv_sec = 1000000000 } };
+	char command[600];
+	_cleanup_(store_closep) struct store *store = opened(path);
+	find_manifest(path, ret_manifest);
+	assert_int_equal(utimensat(AT_FDCWD, ret_manifest, long_ago, 0), 0);
+	for (uint64_t i = 0; i < 5; i++)
+		assert_int_equal(put_number(store, i, true), 0);
+	snprintf(command, sizeof(command), "cp -r %s %s", path, copy);
+	assert_int_equal(system(command), 0);
+	find_manifest(copy, ret_manifest);
+}
+
+static void a_manifest_without_its_end_is_refused_before_anything_opens_it(void **state)
+{
+	(void)state;
+	_cleanup_(folder_remove) struct folder folder = folder_new();
+	char path[128], copy[128], manifest[256], why[512] = "";
+	struct store *store = NULL;
+	FOLDER_PATH(path, folder, "store");
+	FOLDER_PATH(copy, folder, "copy");
+	fill_and_copy(path, copy, manifest);
+	for (off_t left = size_of(manifest) - 1; left > 0; left -= 1 + left / 8) {
+		assert_int_equal(truncate(manifest, left), 0);
+		assert_int_equal(store_open_read_only(copy, &options, &store, why), -EUCLEAN);
+		assert_int_equal(store_open(copy, &options, &store, why), -EUCLEAN);
+		assert_non_null(strstr(why, strrchr(manifest, '/') + 1));
+		assert_non_null(strstr(why, "its end is cut off"));
+	}
+	store = opened(path);
+	assert_int_equal(count_numbers(store), 5);
+	store_close(store);
+}
+
 static void a_store_that_lost_its_current_is_not_taken_for_a_new_one(void **state)
 {
 	(void)state;
@@ -173,6 +222,7 @@ int main(int argc, char **argv)
 		cmocka_unit_test(a_store_that_lost_its_current_is_not_taken_for_a_new_one),
 		cmocka_unit_test(what_is_only_read_is_left_as_it_is),
 		cmocka_unit_test(a_damaged_witness_is_told_and_written_anew),
+		cmocka_unit_test(a_manifest_without_its_end_is_refused_before_anything_opens_it),
 	};
 
 	return ended >= 0 ? ended : cmocka_run_group_tests(tests, NULL, NULL);
