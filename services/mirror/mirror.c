@@ -1,8 +1,7 @@
 /*
  * mirror.c: the owner's files become documents
  *
- * Hears:     nothing; it lives by what lies in the shops' folders (watcher.c), in Google documents that a shop names (fetcher.c) and
- *            what it has said of it.
+ * Hears:     nothing; it lives by what lies in the shops' folders (watcher.c) and in Google documents (fetcher.c)
  * Remembers: document, alarm
  * Says:      document, audit, alarm
  * Owns:      what was last seen of each shop's files.
