@@ -6,7 +6,7 @@
  *
  * Promises:  run again after any end, it finishes what was begun: the broker goes on by itself, and what it was not asked for yet is
  *            found as before. On record before and after, by the keyed hash alone.
- * Fails by:  saying what is left and what to do.
+ * Fails by:  saying what is left and what to do; EXIT_NO also when a file could not be looked at or removed.
  * Read next: person.c (what is about him), erase_ask.c, bus/broker/erase.c (how the log loses it)
  */
 #include "services/cartbus/erase.h"
@@ -158,9 +158,16 @@ static void take_file(enum files_of kind, const char *path, void *context)
 	if (goes && unlink(path) < 0 && errno != ENOENT) {
 		complain(erasure->command, "%s could not be removed: %s", path, strerror(errno));
 		goes = false;
+		erasure->files_left = true;
 	}
 	json_array_append_new(erasure->files,
 		json_pack("{s:s,s:s,s:b}", "what", files_word(kind), "path", path, "removed", (int)goes));
+}
+
+static void take_files(struct erasure *erasure)
+{
+	if (files_each(erasure->command, erasure->person, take_file, erasure) != EXIT_FINE)
+		erasure->files_left = true;
 }
 
 /* --- all of it --- */
@@ -220,9 +227,9 @@ static int erase(struct erasure *erasure, const char *who)
 		return ended;
 	if (erasure->dry_run) {
 		erasure->erased = found(erasure);
-		files_each(erasure->command, erasure->person, take_file, erasure);
+		take_files(erasure);
 		tell(erasure);
-		return EXIT_FINE;
+		return erasure->files_left ? EXIT_NO : EXIT_FINE;
 	}
 	ended = erase_wait_idle(erasure);
 	ended = ended ? ended : record(erasure, "asked for");
@@ -230,12 +237,12 @@ static int erase(struct erasure *erasure, const char *who)
 	ended = ended ? ended : look(erasure, who);
 	if (ended)
 		return ended;
-	files_each(erasure->command, erasure->person, take_file, erasure);
+	take_files(erasure);
 	ended = erase_rounds(erasure, who);
-	ended = ended ? ended : record(erasure, "done");
+	ended = ended ? ended : record(erasure, erasure->files_left ? "done, but for files" : "done");
 	if (!ended)
 		tell(erasure);
-	return ended;
+	return ended ? ended : erasure->files_left ? EXIT_NO : EXIT_FINE;
 }
 
 int command_erase(struct command *command, int argc, char **argv)

@@ -12,6 +12,7 @@ struct erasure {
 	struct person *person;
 	json_t *messages, *with_keys; /* numbers; of the latter the idempotency key goes as well */
 	json_t *files;
+	bool files_left; /* one that could not be looked at, or not be removed: it complained */
 	size_t erased;
 };
 

@@ -3,6 +3,7 @@
  *
  * Promises:  reads only, and is on record: who asked, when, about whom (by the keyed hash). Nothing is masked. What erase would take
  *            is in it, and what erase leaves as well.
+ * Fails by:  EXIT_NO when nothing is known, or when a file could not be looked at: then what is known is shown all the same.
  * Read next: person.c (what is about him), erase.c
  */
 #include "services/cartbus/describe.h"
@@ -24,6 +25,7 @@ struct exporting {
 	struct person *person;
 	const char *shop;
 	json_t *sections[6], *dead, *files; /* arrays */
+	int files_ended;
 };
 
 enum section { SECTION_CARTS, SECTION_PURCHASES, SECTION_SENDS, SECTION_SUPPRESSIONS, SECTION_AUDIT, SECTION_OTHER };
@@ -201,7 +203,7 @@ static int collect(struct exporting *exporting)
 		failed = letters_each(exporting->command, exporting->client,
 			json_pack("{s:s}", "shop", exporting->shop), take_dead, exporting);
 	if (!failed)
-		files_each(exporting->command, exporting->person, take_file, exporting);
+		exporting->files_ended = files_each(exporting->command, exporting->person, take_file, exporting);
 	return failed;
 }
 
@@ -236,7 +238,7 @@ static int export(struct exporting *exporting, const char *who)
 	else
 		print_whole(exporting, whole);
 	json_decref(whole);
-	return EXIT_FINE;
+	return exporting->files_ended;
 }
 
 int command_export(struct command *command, int argc, char **argv)

@@ -1,7 +1,8 @@
 /*
  * files.c: what lies about a shopper in files beside the log
  *
- * Promises:  reads only. A file that cannot be read is told: what is in it is not known.
+ * Promises:  reads only.
+ * Fails by:  EXIT_NO when a file cannot be read, and telling which: what is in it is not known.
  * Read next: person.c
  */
 #include "services/cartbus/files.h"
@@ -9,6 +10,7 @@
 #include "bus/base/cleanup.h"
 #include "bus/base/file.h"
 #include "bus/base/text.h"
+#include <csv.h>
 #include <dirent.h>
 #include <errno.h>
 #include <limits.h>
@@ -25,6 +27,7 @@ struct looking {
 	const struct person *person;
 	file_fn *each;
 	void *context;
+	int ended;
 };
 
 const char *files_word(enum files_of kind)
@@ -40,29 +43,56 @@ const char *files_word(enum files_of kind)
 	return "file";
 }
 
-static bool names_cart(const struct person *person, struct bytes text)
+/* A day's CSV begins each row with the cart's id, with a ' in front if it looked like a formula. */
+struct table {
+	const struct person *person;
+	bool in_row, found;
+};
+
+static void on_cell(void *cell, size_t len, void *context)
 {
-	const char *at = text.data, *end = at + text.len;
+	struct table *table = context;
+	const char *id = cell;
+	size_t mark = len > 0 && id[0] == '\'';
 
-	while (at < end) {
-		const char *line = memchr(at, '\n', (size_t)(end - at)), *comma;
-
-		line = line ? line : end;
-		comma = memchr(at, ',', (size_t)(line - at));
-		if (comma && person_has_cart(person, BYTES(at, (size_t)(comma - at))))
-			return true;
-		at = line + 1;
-	}
-	return false;
+	if (!table->in_row && len > 0 &&
+		(person_has_cart(table->person, BYTES(id, len)) ||
+			person_has_cart(table->person, BYTES(id + mark, len - mark))))
+		table->found = true;
+	table->in_row = true;
 }
 
-static void look_at(const struct looking *looking, enum files_of kind, const char *path)
+static void on_row(int end, void *context)
+{
+	(void)end;
+	((struct table *)context)->in_row = false;
+}
+
+static bool names_cart(const struct person *person, struct bytes text)
+{
+	struct table table = { .person = person };
+	struct csv_parser parser;
+
+	csv_init(&parser, CSV_APPEND_NULL);
+	csv_parse(&parser, text.data, text.len, on_cell, on_row, &table);
+	csv_fini(&parser, on_cell, on_row, &table);
+	csv_free(&parser);
+	return table.found;
+}
+
+static void not_known(struct looking *looking, const char *path, const char *what, int error)
+{
+	complain(looking->command, "%s could not be %s, and may hold something: %s", path, what, strerror(error));
+	looking->ended = EXIT_NO;
+}
+
+static void look_at(struct looking *looking, enum files_of kind, const char *path)
 {
 	_cleanup_(buffer_free) struct buffer text = { 0 };
 	int r = file_read(path, FILE_MOST, &text);
 
 	if (r < 0 && r != -ENOENT)
-		complain(looking->command, "%s could not be read, and may hold something: %s", path, strerror(-r));
+		not_known(looking, path, "read", -r);
 	else if (r >= 0 &&
 		(person_holds(looking->person, buffer_bytes(&text)) ||
 			(kind == FILES_EXPORTS && names_cart(looking->person, buffer_bytes(&text)))))
@@ -70,13 +100,13 @@ static void look_at(const struct looking *looking, enum files_of kind, const cha
 }
 
 /* All plain files below a folder. */
-static void look_below(const struct looking *looking, enum files_of kind, const char *folder)
+static void look_below(struct looking *looking, enum files_of kind, const char *folder)
 {
 	_cleanup_(closedirp) DIR *listing = opendir(folder);
 	struct dirent *entry;
 
 	if (!listing && errno != ENOENT && errno != ENOTDIR)
-		complain(looking->command, "%s could not be looked into: %s", folder, strerror(errno));
+		not_known(looking, folder, "looked into", errno);
 	while (listing && (entry = readdir(listing))) {
 		char path[PATH_MAX];
 		struct stat about;
@@ -94,7 +124,7 @@ static void look_below(const struct looking *looking, enum files_of kind, const 
 }
 
 /* Each gateway has its own. */
-static void look_at_rejected(const struct looking *looking, const char *state)
+static void look_at_rejected(struct looking *looking, const char *state)
 {
 	_cleanup_(closedirp) DIR *listing = opendir(state);
 	struct dirent *entry;
@@ -110,7 +140,7 @@ static void look_at_rejected(const struct looking *looking, const char *state)
 }
 
 static void look_at_setting(
-	const struct looking *looking, enum files_of kind, const char *section, const char *key, const char *otherwise)
+	struct looking *looking, enum files_of kind, const char *section, const char *key, const char *otherwise)
 {
 	const char *folder = config_get(looking->command->config, section, NULL, key);
 	char path[PATH_MAX];
@@ -119,11 +149,12 @@ static void look_at_setting(
 	look_below(looking, kind, folder && *folder ? folder : path);
 }
 
-void files_each(const struct command *command, const struct person *person, file_fn *each, void *context)
+int files_each(const struct command *command, const struct person *person, file_fn *each, void *context)
 {
 	struct looking looking = { .command = command, .person = person, .each = each, .context = context };
 
 	look_at_rejected(&looking, config_get(command->config, "paths", NULL, "state"));
 	look_at_setting(&looking, FILES_MAILS, "mail", "maildir", "mail");
 	look_at_setting(&looking, FILES_EXPORTS, "export", "folder", "export");
+	return looking.ended;
 }

@@ -12,9 +12,12 @@ enum files_of {
 	FILES_EXPORTS   /* the nightly CSV and the monthly summary */
 };
 
-/* Calls each() with every file that holds a strong name of the person, or one of his cart ids at the beginning of a line. */
+/*
+ * Calls each() with every file that holds a strong name of the person, or one of his cart ids at the beginning of a row of CSV.
+ * EXIT_NO: it complained, there is something that could not be looked at.
+ */
 typedef void file_fn(enum files_of kind, const char *path, void *context);
-void files_each(const struct command *command, const struct person *person, file_fn *each, void *context);
+int files_each(const struct command *command, const struct person *person, file_fn *each, void *context);
 const char *files_word(enum files_of kind); /* "rejected webhook" */
 
 #endif

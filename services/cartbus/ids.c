@@ -19,13 +19,6 @@ static void add(const CartIds *ids, struct ids *ret)
 		ret->email = ids->email;
 }
 
-static void of_changed(const CartChanged *changed, struct ids *ret)
-{
-	add(&changed->ids, ret);
-	ret->first_name = changed->first_name;
-	ret->recovery_url = changed->recovery_url;
-}
-
 static void of_state(const CartState *cart, struct ids *ret)
 {
 	add(&cart->ids, ret);
@@ -33,16 +26,14 @@ static void of_state(const CartState *cart, struct ids *ret)
 		add(&cart->also[i], ret);
 	for (int i = 0; i < cart->merged_from_count; i++)
 		snprintf(ret->names[ret->count++], sizeof(ret->names[0]), "id:%s", cart->merged_from[i]);
-	ret->first_name = cart->first_name;
-	ret->recovery_url = cart->recovery_url;
 }
 
 void ids_of(const struct topic *topic, const void *message, struct ids *ret)
 {
 	ret->count = 0;
-	ret->hash = ret->customer = ret->email = ret->first_name = ret->recovery_url = "";
+	ret->hash = ret->customer = ret->email = "";
 	if (topic == &topic_cart_changed)
-		of_changed(message, ret);
+		add(&((const CartChanged *)message)->ids, ret);
 	else if (topic == &topic_cart_checkout)
 		add(&((const CartCheckout *)message)->ids, ret);
 	else if (topic == &topic_cart_state)

@@ -12,7 +12,7 @@ enum { IDS_NAMES_MAX = 5 * JOIN_NAMES_MAX + 5 };
 struct ids { /* strings are borrowed from the message; never NULL */
 	int count;
 	char names[IDS_NAMES_MAX][80]; /* as kit/join.h names them */
-	const char *hash, *customer, *email, *first_name, *recovery_url;
+	const char *hash, *customer, *email;
 };
 
 /* Of a message that carries ids; all empty for any other. */

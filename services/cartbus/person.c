@@ -3,7 +3,7 @@
  *
  * Owns:      the ids of every message that carries some (first reading), and the names that the person leads to.
  * Promises:  carts join exactly as kit/join.h joins them. An id that is short ("7") counts only where an id stands: as a text in
- *            something else it might be anybody's.
+ *            something else it might be anybody's. The way back to a basket is no name: storefronts may have one for all baskets.
  * Read next: export.c, erase.c
  */
 #include "services/cartbus/person.h"
@@ -14,6 +14,7 @@
 #include "bus/base/text.h"
 #include "proto/topics.h"
 #include "services/cartbus/ids.h"
+#include "services/cartbus/mention.h"
 #include "services/cartbus/naming.h"
 #include "services/cartbus/print.h"
 #include <stdio.h>
@@ -258,7 +259,6 @@ static void learn(struct person *person, const struct ids *ids)
 		add(&person->addresses, ids->email);
 		add_strong(person, ids->email);
 	}
-	add_strong(person, ids->recovery_url);
 }
 
 static bool carries_his_ids(struct person *person, const struct topic *topic, const void *message)
@@ -278,10 +278,48 @@ static bool carries_his_ids(struct person *person, const struct topic *topic, co
 bool person_holds(const struct person *person, struct bytes text)
 {
 	for (size_t i = 0; i < person->strong.count; i++) {
-		if (memmem(text.data, text.len, person->strong.all[i], strlen(person->strong.all[i])))
+		if (mention_in(text, person->strong.all[i]))
 			return true;
 	}
 	return false;
+}
+
+static bool holds_somewhere(const struct person *person, struct bytes bytes)
+{
+	for (size_t i = 0; i < person->strong.count; i++) {
+		if (mention_somewhere(bytes, person->strong.all[i]))
+			return true;
+	}
+	return false;
+}
+
+/* One of the texts in it. */
+static bool json_holds(const struct person *person, const json_t *json)
+{
+	const char *name;
+	json_t *each;
+	size_t i;
+
+	if (json_is_string(json))
+		return person_holds(person, BYTES(json_string_value(json), json_string_length(json)));
+	json_array_foreach(json, i, each) if (json_holds(person, each)) return true;
+	json_object_foreach((json_t *)json, name, each) if (json_holds(person, each)) return true;
+	return false;
+}
+
+/* Encoded, what stands beside a text is no text: it is looked at decoded, if that can be and there is anything to look for. */
+static bool message_holds(
+	const struct person *person, const struct topic *topic, const void *message, struct bytes payload)
+{
+	json_t *json;
+	bool holds;
+
+	if (!message || !holds_somewhere(person, payload))
+		return !message && holds_somewhere(person, payload);
+	json = message_to_clear_json(topic, message);
+	holds = json_holds(person, json);
+	json_decref(json);
+	return holds;
 }
 
 static bool is_follow_up(const struct person *person, const struct entry *entry)
@@ -310,7 +348,7 @@ static enum person_tie tie_of(
 		(carries_his_ids(person, topic, message) || is_his_timer(person, topic, message) ||
 			names_cart(person, payload_text(topic, message, "cart_id"))))
 		return PERSON_CLEAR;
-	if (is_follow_up(person, entry) || person_holds(person, entry->payload) ||
+	if (is_follow_up(person, entry) || message_holds(person, topic, message, entry->payload) ||
 		person_holds(person, bytes_of(entry->key)))
 		return PERSON_CLEAR;
 	if (!message || !has(&person->hashes, payload_text(topic, message, "address_hash")))

@@ -24,7 +24,7 @@ void person_free(struct person *person); /* takes NULL */
 /* In the order of the log: what follows from a message that is about him is found by its cause. topic, message: NULL when not decoded. */
 enum person_tie person_tie(
 	struct person *person, const struct entry *entry, const struct topic *topic, const void *message);
-bool person_holds(const struct person *person, struct bytes text); /* one of his strong names stands in it, as it is */
+bool person_holds(const struct person *person, struct bytes text); /* one of his strong names stands in it, by itself */
 
 bool person_has_cart(const struct person *person, struct bytes cart_id);
 
