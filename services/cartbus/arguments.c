@@ -8,6 +8,7 @@
 
 #include "bus/base/cleanup.h"
 #include "bus/base/file.h"
+#include "services/kit/owner_text.h"
 #include "services/kit/settings.h"
 #include <argp.h>
 #include <errno.h>
@@ -166,14 +167,17 @@ int command_shop(const struct command *command, const char *name, struct shop *r
 {
 	_cleanup_(buffer_free) struct buffer text = { 0 };
 	struct config_error error = { "" };
-	char path[PATH_ROOM];
+	char path[PATH_ROOM], why[OWNER_TEXT_WHY];
 
 	command_shop_path(command, name, "shop.conf", path);
-	if (!shop_name_valid(name) || file_read(path, 1 << 20, &text)) {
+	int failed = shop_name_valid(name) ? owner_text_read(path, &text, why) : -ENOENT;
+	if (failed == -ENOENT || failed == -ENOTDIR)
 		complain(
 			command, "there is no shop \"%s\" (%s); `cartbus shop list` shows those there are", name, path);
+	else if (failed)
+		complain(command, "%s %s", path, why);
+	if (failed)
 		return EXIT_NO;
-	}
 	if (shop_parse(buffer_text(&text), name, path, ret, &error)) {
 		complain(command, "%s", error.text);
 		return EXIT_NO;

@@ -13,6 +13,7 @@
 #include "bus/base/retention.h"
 #include "services/kit/admin_link.h"
 #include "services/kit/money.h"
+#include "services/kit/owner_text.h"
 #include "services/kit/rules.h"
 #include "services/kit/voice.h"
 #include <dirent.h>
@@ -22,8 +23,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
-
-enum { DOCUMENT_BYTES_MAX = 32000 };
 
 static void print_threshold(const struct rules_threshold *threshold, const char *currency)
 {
@@ -87,10 +86,10 @@ static int check_rules(const struct command *command, const char *path, const ch
 	_cleanup_(buffer_free) struct buffer text = { 0 };
 	struct rules_error error = { 0 };
 	struct rules rules = { 0 };
-	int failed = file_read(path, DOCUMENT_BYTES_MAX, &text);
+	char why[OWNER_TEXT_WHY];
 
-	if (failed) {
-		complain(command, "%s: %s", path, strerror(-failed));
+	if (owner_text_read(path, &text, why)) {
+		complain(command, "%s %s", path, why);
 		return EXIT_NO;
 	}
 	if (rules_parse(buffer_text(&text), currency, &rules, &error)) {
@@ -145,8 +144,11 @@ static void check_voice(struct checking *checking, const char *path, const char 
 	struct voice *voice = NULL;
 	char why[160] = "";
 
-	if (file_read(path, DOCUMENT_BYTES_MAX, &text))
-		return; /* the built-in voice is used */
+	if (owner_text_read(path, &text, why)) { /* listed, so it is there */
+		complain(checking->command, "%s %s", path, why);
+		checking->wrong++;
+		return;
+	}
 	bool right = voice_kind_valid(kind, why) &&
 		(!voice_is_own(buffer_text(&text)) || voice_parse(buffer_text(&text), &voice, &error) == 0);
 	if (!right) {

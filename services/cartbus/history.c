@@ -18,6 +18,8 @@
 #include <sys/mman.h>
 #include <sys/wait.h>
 
+enum { DIFFERENCES_MOST = 4 * TEXT_BYTES_MAX };
+
 struct asked {
 	struct command *command;
 	const char *words[3], *language;
@@ -145,11 +147,15 @@ static int text_in_memory(const char *text)
 	return fd;
 }
 
-static int run_diff(const struct command *command, const char *before, const char *before_label, const char *after,
-	const char *after_label)
+struct differing {
+	const char *text, *label;
+};
+
+/* What diff(1) says goes into `out`. false: it could not be run. */
+static bool run_diff(const struct differing *before, const struct differing *after, int out)
 {
-	_cleanup_close_ int from = text_in_memory(before);
-	_cleanup_close_ int to = text_in_memory(after);
+	_cleanup_close_ int from = text_in_memory(before->text);
+	_cleanup_close_ int to = text_in_memory(after->text);
 	char from_path[40], to_path[40];
 	int status = -1;
 	pid_t child;
@@ -159,16 +165,46 @@ static int run_diff(const struct command *command, const char *before, const cha
 	fflush(stdout);
 	child = fork();
 	if (child == 0) {
-		execlp("diff", "diff", "-u", "--label", before_label, "--label", after_label, from_path, to_path, NULL);
+		if (dup2(out, STDOUT_FILENO) >= 0)
+			execlp("diff", "diff", "-u", "--label", before->label, "--label", after->label, from_path,
+				to_path, NULL);
 		_exit(127);
 	}
-	if (child < 0 || waitpid(child, &status, 0) < 0 || !WIFEXITED(status) || WEXITSTATUS(status) > 1) {
+	return child > 0 && waitpid(child, &status, 0) > 0 && WIFEXITED(status) && WEXITSTATUS(status) <= 1;
+}
+
+static int print_diff(const struct command *command, const struct differing *before, const struct differing *after,
+	const char *differences)
+{
+	json_t *whole;
+
+	if (!command->json) {
+		fputs(*differences ? differences : "no difference\n", stdout);
+		return EXIT_FINE;
+	}
+	whole = json_pack("{s:s,s:s,s:b,s:s}", "from", before->label, "to", after->label, "same",
+		(int)(*differences == '\0'), "diff", differences);
+	if (!whole) {
+		complain(command, "%s is not a text in UTF-8, which JSON needs; look without --json", after->label);
+		return EXIT_NO;
+	}
+	json_print(whole);
+	json_decref(whole);
+	return EXIT_FINE;
+}
+
+static int diff(const struct command *command, const struct differing *before, const struct differing *after)
+{
+	_cleanup_close_ int out = memfd_create("differences", 0);
+	_cleanup_(buffer_free) struct buffer differences = { 0 };
+	char path[40];
+
+	snprintf(path, sizeof(path), "/proc/self/fd/%d", out);
+	if (out < 0 || !run_diff(before, after, out) || file_read(path, DIFFERENCES_MOST, &differences) < 0) {
 		complain(command, "diff could not be run; is diffutils installed?");
 		return EXIT_NO;
 	}
-	if (WEXITSTATUS(status) == 0)
-		puts("no difference");
-	return EXIT_FINE;
+	return print_diff(command, before, after, buffer_text(&differences));
 }
 
 static int diff_versions(const struct asked *asked)
@@ -185,7 +221,8 @@ static int diff_versions(const struct asked *asked)
 		return EXIT_NO;
 	snprintf(labels[0], sizeof(labels[0]), "%s version %u", asked->file, before->number);
 	snprintf(labels[1], sizeof(labels[1]), "%s version %u", asked->file, after->number);
-	return run_diff(asked->command, before->text, labels[0], after->text, labels[1]);
+	return diff(asked->command, &(struct differing){ before->text, labels[0] },
+		&(struct differing){ after->text, labels[1] });
 }
 
 /* What lies on the disk may be a bad edit that nobody uses. */
@@ -202,7 +239,8 @@ static int diff_file(const struct asked *asked)
 		return EXIT_NO;
 	}
 	snprintf(label, sizeof(label), "%s version %u", asked->file, newest(asked)->number);
-	return run_diff(asked->command, newest(asked)->text, label, buffer_text(&text), path);
+	return diff(asked->command, &(struct differing){ newest(asked)->text, label },
+		&(struct differing){ buffer_text(&text), path });
 }
 
 int command_text_diff(struct command *command, int argc, char **argv)

@@ -11,6 +11,7 @@
 
 #include "bus/base/cleanup.h"
 #include "bus/base/file.h"
+#include "bus/base/memory.h"
 #include "bus/base/text.h"
 #include "services/kit/bounce_tag.h"
 #include "services/kit/money.h"
@@ -153,7 +154,7 @@ int mail_wish_check(const struct command *command, const struct mail_wish *wish)
 int reminder_mail_make(
 	const struct command *command, struct client *client, const struct mail_wish *wish, struct mail **ret)
 {
-	_cleanup_free_ struct writing *writing = calloc(1, sizeof(*writing));
+	_cleanup_free_ struct writing *writing = memory_new(sizeof(*writing));
 
 	writing->command = command;
 	writing->wish = wish;

@@ -84,7 +84,11 @@ static int tell(
 	static struct report report;
 	int ended = reading_each(command, client, &(struct reading_filter){ .shop = shop->name }, fold_one, harness);
 
-	if (ended == EXIT_FINE && report_make(harness_state(harness), shop, period, &report))
+	if (ended == EXIT_FINE && !report_make(harness_state(harness), shop, period, &report)) {
+		complain(command, "the time zone of %s knows no such time; see `cartbus config check`", shop->name);
+		ended = EXIT_NO;
+	}
+	if (ended == EXIT_FINE)
 		print_report(command, asked, &report);
 	if (ended == EXIT_FINE && !command->json && !asked->csv)
 		command_print_reach(command, client, shop->zone);

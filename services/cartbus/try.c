@@ -13,13 +13,13 @@
 #include "services/cartbus/trial.h"
 
 #include "bus/base/cleanup.h"
-#include "bus/base/file.h"
+#include "services/kit/owner_text.h"
 #include "services/kit/rules.h"
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 
-enum { DOCUMENT_BYTES_MAX = 32767, DAYS_MOST = 30, TELL_EVERY = 2000 };
+enum { DAYS_MOST = 30, TELL_EVERY = 2000 };
 
 struct wanted {
 	struct command *command;
@@ -86,10 +86,10 @@ static int read_days(struct wanted *wanted)
 static int read_text(struct wanted *wanted, const char *path, const char *kind)
 {
 	struct buffer *text = &wanted->texts[wanted->plan.document_count];
-	int failed = file_read(path, DOCUMENT_BYTES_MAX, text);
+	char why[OWNER_TEXT_WHY];
 
-	if (failed) {
-		complain(wanted->command, "%s: %s", path, strerror(-failed));
+	if (owner_text_read(path, text, why)) {
+		complain(wanted->command, "%s %s", path, why);
 		return EXIT_NO;
 	}
 	wanted->plan.documents[wanted->plan.document_count++] =

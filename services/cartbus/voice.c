@@ -8,13 +8,12 @@
 
 #include "bus/base/cleanup.h"
 #include "bus/base/file.h"
+#include "services/kit/owner_text.h"
 #include "services/kit/template.h"
 #include "services/kit/voice.h"
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
-
-enum { VOICE_BYTES_MAX = 32767 };
 
 static void print_wrong(const struct command *command, const char *path, const struct voice_error *error)
 {
@@ -44,14 +43,10 @@ static int check(const struct command *command, const char *path)
 	_cleanup_(buffer_free) struct buffer text = { 0 };
 	struct voice_error error = { 0 };
 	struct voice *voice = NULL;
+	char why[OWNER_TEXT_WHY];
 
-	int failed = file_read(path, VOICE_BYTES_MAX, &text);
-	if (failed) {
-		complain(command, "%s: %s", path, failed == -EFBIG ? "it is longer than 32 KB" : strerror(-failed));
-		return EXIT_NO;
-	}
-	if (memchr(text.data ? text.data : (uint8_t *)"", '\0', text.len)) {
-		complain(command, "%s: it holds a NUL: it is not a text", path);
+	if (owner_text_read(path, &text, why)) {
+		complain(command, "%s %s", path, why);
 		return EXIT_NO;
 	}
 	if (voice_parse(buffer_text(&text), &voice, &error)) {

@@ -6,15 +6,13 @@
 #include "services/cartbus/wording.h"
 
 #include "bus/base/cleanup.h"
-#include "bus/base/file.h"
 #include "bus/base/memory.h"
 #include "bus/base/text.h"
+#include "services/kit/owner_text.h"
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-enum { VOICE_BYTES_MAX = 32767 };
 
 struct choosing {
 	const struct command *command;
@@ -28,10 +26,11 @@ static int read_own(const struct command *command, const char *path, struct voic
 {
 	_cleanup_(buffer_free) struct buffer text = { 0 };
 	struct voice_error error = { 0 };
+	char why[OWNER_TEXT_WHY];
 
-	int failed = file_read(path, VOICE_BYTES_MAX, &text);
+	int failed = owner_text_read(path, &text, why);
 	if (failed && failed != -ENOENT)
-		complain(command, "%s: %s", path, strerror(-failed));
+		complain(command, "%s %s", path, why);
 	if (failed)
 		return failed == -ENOENT ? EXIT_FINE : EXIT_NO;
 	if (!voice_is_own(buffer_text(&text)) || voice_parse(buffer_text(&text), ret, &error) == 0)
@@ -73,10 +72,14 @@ static int use_draft(const struct command *command, const struct shop *shop, con
 {
 	_cleanup_(buffer_free) struct buffer text = { 0 };
 	struct voice_error error = { 0 };
+	char why[OWNER_TEXT_WHY];
 
-	int failed = file_read(path, VOICE_BYTES_MAX, &text);
-	if (failed || voice_parse(buffer_text(&text), &ret->parsed, &error)) {
-		complain(command, "%s: %s", path, failed ? strerror(-failed) : error.text);
+	if (owner_text_read(path, &text, why)) {
+		complain(command, "%s %s", path, why);
+		return EXIT_NO;
+	}
+	if (voice_parse(buffer_text(&text), &ret->parsed, &error)) {
+		complain(command, "%s: %s", path, error.text);
 		return EXIT_NO;
 	}
 	ret->speech.voice = ret->parsed;

@@ -49,16 +49,14 @@ static void bad(struct doc *doc, const char *what, const char *detail)
 /* Whatever it says: is there a text at all? */
 static bool is_text(struct doc *doc)
 {
-	struct bytes text = buffer_bytes(&doc->text);
+	const char *wrong = owner_text_wrong(buffer_bytes(&doc->text));
 
 	if (doc->unreadable[0])
 		bad(doc, "cannot be read: ", doc->unreadable);
 	else if (!doc->present)
 		bad(doc, "is missing", "");
-	else if (text.len > DOC_TEXT_MAX)
-		bad(doc, "is longer than 32 KB", "");
-	else if (text.len > 0 && (memchr(text.data, '\0', text.len) || !text_is_utf8(text)))
-		bad(doc, "is not a text in UTF-8", "");
+	else if (wrong)
+		bad(doc, wrong, "");
 	else
 		return true;
 	return false;

@@ -6,6 +6,7 @@
 
 #include "bus/base/bytes.h"
 #include "bus/base/list.h"
+#include "services/kit/owner_text.h"
 #include "services/kit/shop.h"
 #include "services/kit/voice.h"
 
@@ -19,10 +20,7 @@ enum doc_verdict {
 	DOC_WAITING /* cannot be judged until shop.conf can be read */
 };
 
-enum {
-	DOC_TEXT_MAX = 32767, /* what a Document carries */
-	DOC_FILE_ROOM = VOICE_KIND_ROOM + 8
-};
+enum { DOC_TEXT_MAX = OWNER_TEXT_MAX, DOC_FILE_ROOM = VOICE_KIND_ROOM + 8 };
 
 struct doc {
 	enum doc_type type;

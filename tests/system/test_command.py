@@ -183,6 +183,20 @@ def test_rules_are_explained_or_refused_with_their_place(files):
     assert done.returncode == 1 and "line 1, column" in done.stderr and "bananas" in done.stderr
 
 
+def test_what_no_process_takes_for_a_text_no_check_calls_right(files):
+    files.add_shop("demo")
+    folder = files.folder / "shops" / "demo"
+    (folder / "voice.txt").write_text(run("voice", "show", "en").stdout)
+    right = {name: (folder / name).read_bytes() for name in ("shop.conf", "rules.txt", "voice.txt")}
+    for name, text in right.items():
+        for wrong, words in ((text + b"\0" + text, "NUL"), (text + b"# \xff\n", "UTF-8"), (text + b"\n" * 32768, "32 KB")):
+            (folder / name).write_bytes(wrong)
+            done = run("config", "check", "--config", files.config_path)
+            assert done.returncode == 1 and f"{name} is" in done.stderr and words in done.stderr, (name, done.stderr)
+        (folder / name).write_bytes(text)
+    assert run("config", "check", "--config", files.config_path).returncode == 0
+
+
 def test_a_wrong_configuration_is_said_with_file_and_line(files):
     with open(files.config_path, "a") as config:
         config.write("[gateway]\nprot = 1\n")

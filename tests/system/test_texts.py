@@ -37,6 +37,9 @@ def test_every_version_is_listed_shown_and_compared(system):
     difference = system.cartbus("rules", "diff", "demo").stdout
     assert "-" + RULES.format(small=5) in difference and "+" + RULES.format(small=6) in difference
     assert system.cartbus("rules", "diff", "demo", "2", "2").stdout == "no difference\n"
+    told = system.cartbus("rules", "diff", "demo", json_output=True)
+    assert told["diff"] == difference and told["to"] == "rules.txt version 3" and not told["same"]
+    assert system.cartbus("rules", "diff", "demo", "2", "2", json_output=True)["same"]
     assert "time-zone = Europe/Berlin" in system.cartbus("conf", "show", "demo").stdout
     for words in (("rules", "show", "demo", "9"), ("rules", "log", "nowhere"), ("voice", "log", "demo")):
         assert system.cartbus(*words, check=False).returncode == 1
