@@ -47,25 +47,25 @@ static int cannot(const char *what, const char *path, int error, char why[512])
 /* --- files --- */
 
 /* What root writes belongs to whom the folder belongs: the broker runs as that user. */
-static void give_to_owner(const char *folder, const char *path)
+static const struct file_owner *owner_of(const char *folder, struct file_owner *ret)
 {
 	struct stat there;
 
-	if (geteuid() == 0 && stat(folder, &there) == 0 && chown(path, there.st_uid, there.st_gid) < 0)
-		return; /* the broker will say that it cannot read it */
+	if (geteuid() != 0 || stat(folder, &there) < 0)
+		return NULL;
+	*ret = (struct file_owner){ there.st_uid, there.st_gid };
+	return ret;
 }
 
 static int write_file(const char *folder, const char *name, const char *text, mode_t mode, char why[512])
 {
+	struct file_owner owner;
 	char path[PATH_MAX];
 	int r;
 
 	snprintf(path, sizeof(path), "%s/%s", folder, name);
-	r = file_write_durably(path, bytes_of(text), mode);
-	if (r < 0)
-		return cannot("write", path, r, why);
-	give_to_owner(folder, path);
-	return 0;
+	r = file_write_durably_for(path, bytes_of(text), mode, owner_of(folder, &owner));
+	return r < 0 ? cannot("write", path, r, why) : 0;
 }
 
 static int write_secret(const char *folder, const char *name, const struct curve_pair *pair, char why[512])

@@ -2,7 +2,7 @@
  * file.c: files, their folders, secrets and locks
  *
  * Promises:  after file_write_durably has returned 0, a power cut leaves the new content; before, the old or the new one,
- *            never a mixture.
+ *            never a mixture. Who dies in between leaves at most one file beside it, which the next write of this path takes away.
  * Fails by:  a negative errno of the call that failed; nothing is logged.
  */
 #include "bus/base/file.h"
@@ -93,22 +93,70 @@ static int sync_parent(const char *path)
 	return file_sync_folder(folder);
 }
 
-int file_write_durably(const char *path, struct bytes content, mode_t mode)
+static bool is_at(int fd, const char *path)
 {
-	char name[33], temporary[PATH_MAX];
-	text_random_name(name);
-	if (snprintf(temporary, sizeof(temporary), "%s.%.16s.new", path, name) >= (int)sizeof(temporary))
-		return -ENAMETOOLONG;
+	struct stat ours, there;
+	return fstat(fd, &ours) == 0 && lstat(path, &there) == 0 && ours.st_dev == there.st_dev &&
+		ours.st_ino == there.st_ino;
+}
 
-	int r = file_write_new(temporary, content, mode);
+/* Locked while somebody writes it, so what can be locked was left behind by one who died. */
+static int remove_left_behind(const char *path)
+{
+	_cleanup_close_ int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
+	if (fd < 0)
+		return errno == ENOENT ? 0 : -errno;
+	if (flock(fd, LOCK_EX | LOCK_NB) < 0)
+		return errno == EWOULDBLOCK ? -EBUSY : -errno;
+	return is_at(fd, path) && unlink(path) < 0 ? -errno : 0;
+}
+
+static int open_temporary(const char *path, mode_t mode, int *ret_fd)
+{
+	for (;;) {
+		int fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, mode);
+		if (fd >= 0 && flock(fd, LOCK_EX | LOCK_NB) == 0 && is_at(fd, path)) {
+			*ret_fd = fd;
+			return 0;
+		}
+		int r = fd >= 0 ? 0 : errno == EEXIST ? remove_left_behind(path) : -errno;
+		if (fd >= 0) /* another one took it for left behind */
+			close(fd);
+		if (r < 0)
+			return r;
+	}
+}
+
+static int write_temporary(int fd, struct bytes content, const struct file_owner *owner)
+{
+	if (owner && fchown(fd, owner->uid, owner->gid) < 0)
+		return -errno;
+	int r = file_write(fd, content);
+	return r == 0 && fsync(fd) < 0 ? -errno : r;
+}
+
+int file_write_durably_for(const char *path, struct bytes content, mode_t mode, const struct file_owner *owner)
+{
+	char temporary[PATH_MAX];
+	_cleanup_close_ int fd = -1;
+	if (snprintf(temporary, sizeof(temporary), "%s.writing", path) >= (int)sizeof(temporary))
+		return -ENAMETOOLONG;
+	int r = open_temporary(temporary, mode, &fd);
+	if (r < 0)
+		return r;
+	r = write_temporary(fd, content, owner);
 	if (r == 0 && rename(temporary, path) < 0)
 		r = -errno;
 	if (r < 0) {
-		if (r != -EEXIST)
-			unlink(temporary);
+		unlink(temporary);
 		return r;
 	}
 	return sync_parent(path);
+}
+
+int file_write_durably(const char *path, struct bytes content, mode_t mode)
+{
+	return file_write_durably_for(path, content, mode, NULL);
 }
 
 int file_sync_folder(const char *path)

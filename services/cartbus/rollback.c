@@ -121,8 +121,16 @@ static bool was_ever_in_use(const struct rollback *rollback, const char *text)
 	return false;
 }
 
+/* The mirror, another user, may read it as it could before, at any moment. */
+static int write_like(const char *path, const char *text, const struct stat *like)
+{
+	const struct file_owner owner = { like->st_uid, like->st_gid };
+
+	return file_write_durably_for(path, bytes_of(text), like->st_mode & 0777, &owner);
+}
+
 /* An edit that was never in use is nowhere else. */
-static int keep_edit(const struct rollback *rollback, const char *text)
+static int keep_edit(const struct rollback *rollback, const char *text, const struct stat *like)
 {
 	char path[PATH_ROOM + 8];
 	int failed;
@@ -130,27 +138,31 @@ static int keep_edit(const struct rollback *rollback, const char *text)
 	if (was_ever_in_use(rollback, text))
 		return 0;
 	snprintf(path, sizeof(path), "%s.edited", rollback->path);
-	failed = file_write_durably(path, bytes_of(text), 0640);
+	failed = write_like(path, text, like);
 	if (failed == 0)
 		fprintf(stderr, "%s held a text that was never in use: it is now %s\n", rollback->path, path);
 	return failed;
 }
 
-static int write_file(const struct rollback *rollback)
+static int replace_text(const struct rollback *rollback)
 {
 	_cleanup_(buffer_free) struct buffer text = { 0 };
-	struct stat before = { .st_mode = 0640 };
+	struct stat there;
 	int failed = file_read(rollback->path, TEXT_BYTES_MAX, &text);
-	bool is_there = failed == 0 && stat(rollback->path, &before) == 0;
 
 	if (failed == -ENOENT)
-		failed = 0;
-	else if (failed == 0)
-		failed = keep_edit(rollback, buffer_text(&text));
-	if (failed == 0)
-		failed = file_write_durably(rollback->path, bytes_of(rollback->to->text), before.st_mode & 0777);
-	if (failed == 0 && is_there && chown(rollback->path, before.st_uid, before.st_gid) < 0)
+		return file_write_durably(rollback->path, bytes_of(rollback->to->text), 0640);
+	if (failed == 0 && stat(rollback->path, &there) < 0)
 		failed = -errno;
+	if (failed == 0)
+		failed = keep_edit(rollback, buffer_text(&text), &there);
+	return failed ? failed : write_like(rollback->path, rollback->to->text, &there);
+}
+
+static int write_file(const struct rollback *rollback)
+{
+	int failed = replace_text(rollback);
+
 	if (failed == 0)
 		return EXIT_FINE;
 	complain(rollback->command, "%s: %s; run it where the mirror's files lie, as a user who may write them",

@@ -26,11 +26,10 @@ static void add_line(struct buffer *to, const char *name, const char *value)
 	buffer_add_text(to, "\n");
 }
 
+/* Also one that a gateway which was killed did not finish. */
 static int only_rejected(const struct dirent *entry)
 {
-	const char *end = strrchr(entry->d_name, '.');
-
-	return end && strcmp(end, ".rejected") == 0;
+	return strstr(entry->d_name, ".rejected") != NULL;
 }
 
 /* Newest first; all past the limits go. */

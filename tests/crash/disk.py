@@ -81,6 +81,10 @@ class Disk:
         self._write(fields)
 
     @property
+    def armed(self):
+        return self._read()[1] != 0
+
+    @property
     def points(self):
         return self._read()[0]
 

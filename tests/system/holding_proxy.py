@@ -7,11 +7,13 @@ import threading
 
 
 class HoldingProxy:
-    """`hold`: "all" the server says; what it says "data" (to DATA) or "dot" (to the last byte) of an SMTP mail; None: nothing."""
+    """`hold`: "all" the server says; what it says "data" (to DATA) or "dot" (to the last byte) of an SMTP mail; None: nothing.
+    Or one of these for each recipient."""
 
     def __init__(self, port):
         self.to, self.hold = port, None
         self.held, self.go = threading.Event(), threading.Event()
+        self.holding = set()  # recipients whose mail is held
         self.bodies = 0  # whose every byte but the last has passed
         self.pairs = []
         self.listener = socket.create_server(("127.0.0.1", 0), backlog=64)
@@ -29,7 +31,7 @@ class HoldingProxy:
             except OSError:
                 client.close()
                 continue
-            pair = {"client": client, "server": server, "said": b"", "in_body": False}
+            pair = {"client": client, "server": server, "said": b"", "in_body": False, "to": ""}
             self.pairs.append(pair)
             for one, other in (("client", "server"), ("server", "client")):
                 threading.Thread(target=self._pump, args=(pair, one, other), daemon=True).start()
@@ -40,6 +42,7 @@ class HoldingProxy:
                 if one == "client":
                     self._note(pair, data)
                 elif self._holds(pair):
+                    self.holding.add(pair["to"])
                     self.held.set()
                     self.go.wait()
                 pair[other].sendall(data)
@@ -51,6 +54,8 @@ class HoldingProxy:
 
     def _note(self, pair, data):
         pair["said"] = (pair["said"] + data)[-6:]
+        if not pair["in_body"] and data[:9].upper() == b"RCPT TO:<":
+            pair["to"] = data[9:data.index(b">")].decode()
         if pair["said"].endswith(b"DATA\r\n"):
             pair["in_body"] = True
         elif pair["in_body"] and pair["said"].endswith(b"\r\n.\r\n"):
@@ -60,10 +65,12 @@ class HoldingProxy:
 
     def _holds(self, pair):
         at = "data" if pair["said"].endswith(b"DATA\r\n") else "dot" if pair["said"].endswith(b"\r\n.\r\n") else ""
-        return self.hold == "all" or (self.hold is not None and self.hold == at)
+        hold = self.hold.get(pair["to"]) if isinstance(self.hold, dict) else self.hold
+        return hold == "all" or (hold is not None and hold == at)
 
     def begin(self, hold):
         self.held.clear()
+        self.holding.clear()
         self.go.clear()
         self.hold = hold
 

@@ -3,11 +3,9 @@
 The real processes with a faster clock: an hour of the shop is a second.
 """
 
-import csv
 import datetime
 import email
 import email.policy
-import io
 import json
 import select
 import subprocess
@@ -131,34 +129,6 @@ def test_a_saved_link_and_waits_of_its_own_reach_the_row_the_timer_and_the_mail(
     wait_until(lambda: len(outcomes(system, "sent", "c1")) == 2, "both mails", within_s=30)
     waits = [(mail.at_us - cart.abandoned_us) // HOUR_US for mail in outcomes(system, "sent", "c1")]
     assert 5 <= waits[0] < 10 <= waits[1] < 90
-
-
-# ---- the clock's work ----
-
-
-def test_the_nightly_file_comes_at_two_and_the_summary_on_the_first_monday_at_nine(make):
-    system = make(starts=datetime.datetime(2026, 12, 6, 16, 0, tzinfo=BERLIN))
-    system.cartbus("shop", "mode", "demo", "live")
-    event(system, "c1")
-    folder = system.folder / "state" / "export" / "demo"
-    wait_until(lambda: row(system, "c1"), "the cart's row")
-    day = datetime.datetime.fromtimestamp(row(system, "c1").abandoned_us / 1e6, BERLIN).date()  # the 6th, unless the start took long
-    path = folder / f"{day}.csv"
-    wait_until(path.exists, "the file of the day that ended", within_s=40)
-    lines = list(csv.DictReader(io.StringIO(path.read_text(encoding="utf-8-sig"))))
-    assert len(lines) == 1 and "89.70" in lines[0].values()
-    wait_until(lambda: mails_to(system, "owner@shop.example"), "the summary")
-    summary = mails_to(system, "owner@shop.example")[0]
-    assert summary["Subject"] == "Demo: Warenkörbe, November 2026"
-    assert "Warenkörbe gesehen" in summary.get_body(("plain",)).get_content()
-    assert "<td" in summary.get_body(("html",)).get_content()
-    assert lines[0]["next_step"] and "/a/" in lines[0]["suppress_cart"] and "/a/" in lines[0]["unsubscribe"]
-    report = json.loads(system.cartbus("report", "demo", "--from", str(day), "--to", str(day), "--json").stdout)
-    assert report["now"]["counts"]["seen"] == 1 and report["before"]["counts"]["seen"] == 0
-    assert len(mails_to(system, "owner@shop.example")) == 1
-    for topic, local in (("tick.nightly", "2026-12-07 02:00"), ("tick.monthly", "2026-12-07 09:00")):
-        due_us = system.log(topic=topic)[0]["message"].due_us
-        assert datetime.datetime.fromtimestamp(due_us / 1e6, BERLIN).strftime("%Y-%m-%d %H:%M") == local
 
 
 # ---- what goes wrong ----

@@ -4,6 +4,7 @@
 #include "tests/unit/folder.h"
 #include <dirent.h>
 #include <errno.h>
+#include <sys/file.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 
@@ -56,6 +57,83 @@ static void a_write_that_fails_leaves_the_old_content_and_nothing_else(void **st
 	assert_int_equal(file_write_durably(path, bytes_of("x"), 0640), -EISDIR); /* a folder is in its place */
 	assert_int_equal(entries_in(folder.path), 1);
 	assert_int_equal(file_write_durably("/nonexistent/a", bytes_of("x"), 0640), -ENOENT);
+}
+
+static void leave_behind(const char *path, const char *half, mode_t mode)
+{
+	int fd = -1;
+	assert_int_equal(file_create(path, bytes_of(half), mode, &fd), 0);
+	close(fd);
+}
+
+static void what_a_killed_writer_left_is_taken_away_by_the_next(void **state)
+{
+	(void)state;
+	_cleanup_(folder_remove) struct folder folder = folder_new();
+	_cleanup_(buffer_free) struct buffer content = { 0 };
+	char path[128], beside[128];
+	struct stat there;
+	FOLDER_PATH(path, folder, "key");
+	FOLDER_PATH(beside, folder, "key.writing");
+	leave_behind(beside, "half of a longer sec", 0666);
+	assert_int_equal(file_write_durably(path, bytes_of("whole"), 0600), 0);
+	assert_int_equal(file_read(path, 100, &content), 0);
+	assert_string_equal(buffer_text(&content), "whole");
+	assert_int_equal(stat(path, &there), 0);
+	assert_int_equal(there.st_mode & 0777, 0600); /* not that of what lay there */
+	assert_int_equal(entries_in(folder.path), 1);
+}
+
+static void what_another_one_is_writing_is_left_to_it(void **state)
+{
+	(void)state;
+	_cleanup_(folder_remove) struct folder folder = folder_new();
+	char path[128], beside[128];
+	int fd = -1;
+	FOLDER_PATH(path, folder, "a");
+	FOLDER_PATH(beside, folder, "a.writing");
+	assert_int_equal(file_create(beside, bytes_of("mine"), 0640, &fd), 0);
+	assert_int_equal(flock(fd, LOCK_EX), 0);
+	assert_int_equal(file_write_durably(path, bytes_of("x"), 0640), -EBUSY);
+	assert_int_equal(access(beside, F_OK), 0);
+	assert_int_equal(access(path, F_OK), -1);
+	close(fd);
+	assert_int_equal(file_write_durably(path, bytes_of("x"), 0640), 0);
+	assert_int_equal(entries_in(folder.path), 1);
+}
+
+static void what_is_no_file_beside_it_is_not_followed(void **state)
+{
+	(void)state;
+	_cleanup_(folder_remove) struct folder folder = folder_new();
+	char path[128], beside[128], other[128];
+	FOLDER_PATH(path, folder, "a");
+	FOLDER_PATH(beside, folder, "a.writing");
+	FOLDER_PATH(other, folder, "other");
+	leave_behind(other, "untouched", 0640);
+	assert_int_equal(symlink(other, beside), 0);
+	assert_int_equal(file_write_durably(path, bytes_of("x"), 0640), -ELOOP);
+	assert_int_equal(access(other, F_OK), 0);
+}
+
+static void a_file_that_is_written_for_somebody_is_his(void **state)
+{
+	(void)state;
+	_cleanup_(folder_remove) struct folder folder = folder_new();
+	const struct file_owner somebody = { .uid = 65534, .gid = 65534 };
+	char path[128];
+	struct stat there;
+	FOLDER_PATH(path, folder, "a");
+	int r = file_write_durably_for(path, bytes_of("x"), 0600, &somebody);
+	if (geteuid() != 0) { /* then nothing was written at all, instead of a file that he cannot read */
+		assert_int_equal(r, -EPERM);
+		assert_int_equal(entries_in(folder.path), 0);
+		return;
+	}
+	assert_int_equal(r, 0);
+	assert_int_equal(stat(path, &there), 0);
+	assert_int_equal(there.st_uid, somebody.uid);
+	assert_int_equal(there.st_gid, somebody.gid);
 }
 
 static void a_file_past_the_limit_is_refused_and_not_read(void **state)
@@ -191,6 +269,10 @@ int main(void)
 		cmocka_unit_test(what_was_written_is_read),
 		cmocka_unit_test(a_file_gets_the_mode_asked_for),
 		cmocka_unit_test(a_write_that_fails_leaves_the_old_content_and_nothing_else),
+		cmocka_unit_test(what_a_killed_writer_left_is_taken_away_by_the_next),
+		cmocka_unit_test(what_another_one_is_writing_is_left_to_it),
+		cmocka_unit_test(what_is_no_file_beside_it_is_not_followed),
+		cmocka_unit_test(a_file_that_is_written_for_somebody_is_his),
 		cmocka_unit_test(a_file_past_the_limit_is_refused_and_not_read),
 		cmocka_unit_test(folders_are_made_with_their_parents),
 		cmocka_unit_test(a_secret_that_others_could_read_or_change_is_refused),

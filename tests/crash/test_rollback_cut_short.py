@@ -1,0 +1,81 @@
+"""`cartbus rules rollback`, killed at each of its calls that change the owner's files: run again, it is done; meanwhile nothing is lost."""
+
+import os
+import signal
+import subprocess
+
+import pytest
+
+from cartbus_system import BUILD, System, wait_until
+from disk import Disk, Fault
+
+RULES = "Small carts (under 40 EUR): remind after {small} hours, then after 24. Medium carts: 2 hours, then 22. Big carts (over 150 EUR): 1 hour, then 20.\n"
+EDIT = "Small carts (under 40 bananas).\n"  # wrong, and never in use: it is nowhere else
+OWNER = 65534  # the files are not root's, who runs the command
+
+
+@pytest.fixture
+def system():
+    with System() as system:
+        system.add_shop("demo", rules=RULES.format(small=4))
+        system.texts = system.folder / "shops" / "demo"
+        system.start("broker", "mirror")
+        wait_until(lambda: versions(system), "the first version")
+        (system.texts / "rules.txt").write_text(RULES.format(small=5))
+        wait_until(lambda: len(versions(system)) == 2, "the second version")
+        yield system
+
+
+def versions(system):
+    return [entry["message"] for entry in system.log(topic="document") if entry["key"] == "rules"]
+
+
+def edit(system):
+    path = system.texts / "rules.txt"
+    path.write_text(EDIT)
+    path.chmod(0o604)
+    os.chown(path, OWNER, OWNER)
+    (system.texts / "rules.txt.edited").unlink(missing_ok=True)
+
+
+def roll_back(system, disk):
+    words = [BUILD / "bin" / "cartbus", "rules", "rollback", "demo", "1", "--config", system.config_path]
+    return subprocess.run(words, env={**os.environ, **disk.environment()}, capture_output=True, text=True, timeout=60)
+
+
+def as_the_owner_left_it(path):
+    there = path.stat()
+    return (there.st_uid, there.st_gid, there.st_mode & 0o777) == (OWNER, OWNER, 0o604)
+
+
+def check_what_lies_there(system, struck):
+    """Whole texts alone, none of them lost, and what the mirror could read it can read."""
+    old, new = EDIT, RULES.format(small=4)
+    now, kept = system.texts / "rules.txt", system.texts / "rules.txt.edited"
+    assert now.read_text() in (old, new) and as_the_owner_left_it(now), struck
+    assert now.read_text() == old or kept.read_text() == old, struck
+    assert not kept.exists() or as_the_owner_left_it(kept), struck
+    besides = {path.name for path in system.texts.iterdir()} - {"shop.conf", now.name, kept.name}
+    assert besides <= {"rules.txt.writing", "rules.txt.edited.writing"}, struck
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="files of another owner")
+def test_a_rollback_that_is_killed_anywhere_loses_no_text_and_is_gone_on_from(system, tmp_path):
+    counted = Disk(system.texts, tmp_path / "count", traces=True)
+    edit(system)
+    assert roll_back(system, counted).returncode == 0
+    points = counted.traced()
+    assert {call for _, call, _ in points} >= {"open", "write", "fsync", "rename"}, points
+    disk = Disk(system.texts, tmp_path / "disk")
+    for number, call, name in points:
+        edit(system)
+        disk.arm(Fault("kill halfway" if call == "write" else "kill before", at=disk.points + number))
+        assert roll_back(system, disk).returncode == -signal.SIGKILL, (call, name)
+        check_what_lies_there(system, (call, name))
+    disk.disarm()
+    done = roll_back(system, disk)
+    assert done.returncode == 0 and "in use as version" in done.stdout, done.stderr
+    assert versions(system)[-1].text == (system.texts / "rules.txt").read_text() == RULES.format(small=4)
+    assert {path.name for path in system.texts.iterdir()} == {"shop.conf", "rules.txt", "rules.txt.edited"}
+    (by,) = {entry["message"].who for entry in system.log(topic="audit") if entry["message"].action.startswith("roll")}
+    assert by
