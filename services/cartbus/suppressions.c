@@ -78,6 +78,13 @@ const Suppression *suppressions_find(const struct suppressions *list, const char
 	return row ? &row->suppression : NULL;
 }
 
+uint64_t suppressions_version(const struct suppressions *list, const char *address_hash)
+{
+	const struct row *row = map_get(list->rows, bytes_of(address_hash));
+
+	return row ? row->version : 0;
+}
+
 static void count_row(struct bytes key, void *value, void *context)
 {
 	(void)key;

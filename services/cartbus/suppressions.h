@@ -11,6 +11,8 @@ struct suppressions;
 struct suppressions *suppressions_load(const struct command *command, struct client *client, const char *shop);
 void suppressions_free(struct suppressions *list);                                               /* takes NULL */
 const Suppression *suppressions_find(const struct suppressions *list, const char *address_hash); /* lifted ones too */
-size_t suppressions_count(const struct suppressions *list);                                      /* those that hold */
+/* Another one each time the address went onto the list or off it; 0: never on it. */
+uint64_t suppressions_version(const struct suppressions *list, const char *address_hash);
+size_t suppressions_count(const struct suppressions *list); /* those that hold */
 
 #endif

@@ -2,7 +2,8 @@
  * suppressions_import.c: `cartbus suppressions import`: the list of another tool
  *
  * Promises: every address is answered for: listed now, on the list before, repeated, or bad with its line; run again, it goes on
- *           where it was, and what is there already changes nothing. No address is kept or told: the log learns keyed hashes.
+ *           where it was, and what is there already changes nothing: also what an earlier run asked for and unsub has not decided
+ *           on yet is said and counted once. No address is kept or told: the log learns keyed hashes.
  * Fails by: EXIT_NO when a line was bad or refused (the others are listed all the same); EXIT_AWAY when the broker stays away.
  * Read next: address_list.c, suppressions.c
  */
@@ -36,12 +37,12 @@ struct importing {
 	bool dry_run;
 	struct buffer key;
 	struct suppressions *listed;
-	struct map *seen; /* hashes of this file */
-	char run[33];
+	struct map *seen;    /* hashes of this file */
 	struct asked *again; /* said, and not known to be there */
 	size_t unconfirmed;
 	uint64_t addresses, fresh, known, lifted, repeated, bad, refused;
-	char why[200]; /* of the last that was refused */
+	uint64_t asked_before; /* of the known: by a run that was cut short, and not listed yet when this one began */
+	char why[200];         /* of the last that was refused */
 	int64_t heard_us, told_us;
 	bool away;
 	json_t *bad_lines;
@@ -50,6 +51,7 @@ struct importing {
 struct asked {
 	struct asked *next;
 	struct importing *importing;
+	bool again; /* so that a duplicate is our own */
 	char hash[ADDRESS_HASH_LEN + 1];
 };
 
@@ -62,6 +64,17 @@ static void say_again(struct asked *asked)
 {
 	asked->next = asked->importing->again;
 	asked->importing->again = asked;
+	asked->again = true;
+}
+
+static void count_answer(struct importing *importing, const struct asked *asked, enum said_result result)
+{
+	bool by_earlier_run = result == SAID_DUPLICATE && !asked->again;
+
+	importing->refused += result == SAID_REFUSED;
+	importing->fresh += result != SAID_REFUSED && !by_earlier_run;
+	importing->known += by_earlier_run;
+	importing->asked_before += by_earlier_run;
 }
 
 static void on_said(void *context, enum said_result result, uint64_t seq, const char *reason)
@@ -76,8 +89,7 @@ static void on_said(void *context, enum said_result result, uint64_t seq, const 
 		return;
 	}
 	importing->heard_us = now_us(importing);
-	importing->fresh += result != SAID_REFUSED;
-	importing->refused += result == SAID_REFUSED;
+	count_answer(importing, asked, result);
 	if (result == SAID_REFUSED)
 		TEXT_COPY(importing->why, reason ? reason : "");
 	free(asked);
@@ -89,7 +101,8 @@ static void say(struct asked *asked)
 	OptoutRequest request = { .source = OPTOUT_IMPORT, .heard_us = clock_wall_us(&importing->command->clock) };
 	char idem[100];
 
-	snprintf(idem, sizeof(idem), "import:%s/%s", importing->run, asked->hash);
+	snprintf(idem, sizeof(idem), "import:%s/%" PRIu64, asked->hash,
+		suppressions_version(importing->listed, asked->hash));
 	TEXT_COPY(request.address_hash, asked->hash);
 	TEXT_COPY(request.who, who_am_i());
 	if (runtime_say(client_runtime(importing->client), &topic_optout_request,
@@ -200,6 +213,7 @@ static int record(struct importing *importing, const char *name, size_t before)
 	snprintf(grounds, sizeof(grounds),
 		"%" PRIu64 " addresses of %.100s: %" PRIu64 " listed, %" PRIu64 " on the list before",
 		importing->addresses, name, importing->fresh, importing->known);
+	before += (size_t)importing->asked_before;
 	snprintf(was, sizeof(was), "%zu listed", before);
 	snprintf(is, sizeof(is), "%zu listed", before + (size_t)importing->fresh);
 	return record_change(importing->command, importing->client,
@@ -286,7 +300,6 @@ static int prepare_import(struct importing *importing)
 	importing->listed = suppressions_load(importing->command, importing->client, importing->shop);
 	importing->seen = map_new();
 	importing->bad_lines = importing->command->json ? json_array() : NULL;
-	text_random_name(importing->run);
 	return importing->listed ? EXIT_FINE : EXIT_NO;
 }
 

@@ -299,6 +299,35 @@ def test_an_import_answers_for_every_line_and_changes_nothing_twice(system):
     assert not re.search(rb"i599@x\.example", b"".join(path.read_bytes() for path in (system.folder / "logs").glob("*")))
 
 
+def test_an_import_that_is_killed_is_gone_on_from_and_counts_each_address_once(system):
+    system.add_shop("cut")
+    addresses = [f"cut{i}@{'a-long-name' * 5}.{'of-a-host' * 5}.example" for i in range(2000)]  # a pipe is read in large pieces
+    command = [str(BUILD / "bin" / "cartbus"), "suppressions", "import", "cut", "--config", str(system.config_path)]
+
+    def asked():
+        return [entry["message"].address_hash for entry in system.log(topic="optout.request", shop="cut")]
+
+    system.stop("unsub")  # so that nothing of it is on the list before it is run again
+    with subprocess.Popen(command, stdin=subprocess.PIPE) as killed:
+        killed.stdin.write("".join(f"{address}\n" for address in addresses[:1500]).encode())
+        killed.stdin.flush()
+        wait_until(lambda: len(asked()) >= 300, "a part of it")
+        killed.kill()
+    before = len(asked())
+    done = json.loads(import_list(system, "\n".join(addresses), shop="cut").stdout)
+    assert (done["addresses"], done["listed"], done["known"], done["refused"]) == (2000, 2000 - before, before, 0)
+    assert sorted(asked()) == sorted(system.shops["cut"].address_hash(address) for address in addresses)
+    audit = audits(system, action="suppressions_imported")[-1]
+    assert (audit.before, audit.after) == (f"{before} listed", "2000 listed")
+    system.start("unsub")
+    wait_until(lambda: len(system.cartbus("suppressions", "list", "cut", json_output=True)) == 2000, "all rows")
+    assert len(system.log(topic="suppression", shop="cut")) == 2000
+    system.cartbus("resubscribe", "cut", addresses[0], "--reason", "asked for it")
+    wait_until(lambda: len(system.cartbus("suppressions", "list", "cut", json_output=True)) == 1999, "the one that was taken off")
+    again = json.loads(import_list(system, "\n".join(addresses), shop="cut").stdout)
+    assert (again["listed"], again["lifted_before"], again["known"]) == (1, 1, 1999)
+
+
 def test_what_a_person_does_to_files_is_on_record_too(system):
     system.cartbus("shop", "add", "made", "--time-zone", "Europe/Berlin", "--currency", "EUR", "--locale", "de-DE", "--title", "Made",
                    "--url", "https://made.example", "--from", "Made <shop@made.example>")
