@@ -6,7 +6,8 @@
  * admin.action has the cart looked at now, by the log and through intake, timer and waiter. What changed meanwhile has another
  * revision, and the action does nothing.
  *
- * Promises: done twice, the second finds nothing to do. No mail goes that the waiter and the sender would not send by themselves.
+ * Promises: done twice, the second finds nothing to do; cut short, it goes on where it was: what intake has not come to yet is not
+ *           asked for again. No mail goes that the waiter and the sender would not send by themselves.
  * Read next: services/rehearsal/looks.c, services/intake/intake.c (ADMIN_RETIME)
  */
 #include "services/cartbus/describe.h"
@@ -20,6 +21,7 @@
 #include "bus/base/memory.h"
 #include "bus/base/text.h"
 #include "services/rehearsal/rehearsal.h"
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -39,6 +41,7 @@ struct apply {
 	const char *shop, *scratch, *rate_text, *reason;
 	bool pending, dry;
 	int64_t rate, now_us;
+	uint64_t texts_seq; /* of the last text of the shop: which rules this is about */
 	struct shop configured;
 	struct client *client;
 	struct rehearsal *rehearsal;
@@ -52,6 +55,8 @@ static bool read_one(const struct entry *entry, void *context)
 	const struct said said = entry_said(entry);
 
 	rehearsal_hear(apply->rehearsal, &said, entry->payload);
+	if (strcmp(entry->topic, topic_document.name) == 0)
+		apply->texts_seq = entry->seq;
 	return !scratch_interrupted();
 }
 
@@ -107,12 +112,13 @@ static int find_moves(struct apply *apply, const char *folder)
 static int say_move(struct apply *apply, struct move *move)
 {
 	struct client_said said;
-	char idem[64], why[256];
+	char idem[160], why[256];
 
 	move->action.at_us = clock_wall_us(&apply->command->clock);
 	TEXT_COPY(move->action.who, who_am_i());
 	TEXT_COPY(move->action.reason, apply->reason);
-	text_random_name(idem); /* each command is an act of its own */
+	snprintf(idem, sizeof(idem), "retime:%" PRIu64 "/%s/%" PRIu64 "/%" PRId64, apply->texts_seq,
+		move->action.cart_id, (uint64_t)move->action.revision, move->action.due_us);
 	if (CLIENT_SAY(apply->client, admin_action, &move->action, &said, why, .shop = apply->shop,
 		    .key = move->action.cart_id, .idem = idem) == 0)
 		return EXIT_FINE;

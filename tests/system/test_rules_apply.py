@@ -1,11 +1,12 @@
 """Timers that wait by older rules, moved to the new waits: the real processes, an hour of the shop in a second."""
 
 import datetime
+import subprocess
 import time
 
 import pytest
 
-from cartbus_system import System, operator, wait_until
+from cartbus_system import BUILD, System, operator, wait_until
 
 RATE = 3600
 HOUR_US = 3_600_000_000
@@ -67,8 +68,30 @@ def test_waiting_timers_move_when_they_are_told_to_and_not_before(system):
     assert not system.log(topic="reminder.sent")
 
 
+def test_an_apply_that_is_killed_between_two_carts_is_gone_on_from(system):
+    def asked():
+        return [entry["key"] for entry in system.log(topic="admin.action") if entry["message"].reason == "cut short"]
+
+    edit(system, 3, medium=90, second=200)
+    system.stop("intake")  # so that nothing of it is decided before it is said again
+    words = ["rules", "apply", "demo", "--pending", "--rate", "1/s", "--reason", "cut short"]
+    killed = subprocess.Popen([BUILD / "bin" / "cartbus", *words, "--config", system.config_path], stdout=subprocess.DEVNULL)
+    wait_until(asked, "the first cart")
+    killed.kill()
+    killed.wait()
+    first = asked()
+    assert len(first) == 1, "it was killed too late"
+    system.cartbus(*words)
+    assert sorted(asked()) == ["ada", "cem"] and asked()[0] == first[0]
+    system.start("intake")
+    for cart in ("ada", "cem"):
+        wait_until(lambda: timers(system).get(f"cart/{cart}") == left_us(system, cart) + 90 * HOUR_US, f"{cart}'s timer being moved")
+    audits = [entry["message"].cart_id for entry in system.log(topic="audit") if entry["message"].grounds == "cut short"]
+    assert sorted(audits) == ["ada", "cem"] and not system.log(topic="reminder.sent")
+
+
 def test_a_wait_that_is_over_by_the_new_rules_is_over_now(system):
-    edit(system, 3, medium=1, second=200)
+    edit(system, 4, medium=1, second=200)
     system.cartbus("rules", "apply", "demo", "--pending", "--rate", "100/s")
     wait_until(lambda: {entry["message"].cart_id for entry in system.log(topic="reminder.sent")} == {"ada", "cem"}, "the mails")
     assert timers(system)["cart/bea"] == left_us(system, "bea") + 200 * HOUR_US
