@@ -8,25 +8,27 @@
 #include "bus/base/list.h"
 #include "bus/base/memory.h"
 #include "bus/base/text.h"
-#include "services/kit/circuit.h"
 #include <stdio.h>
 #include <stdlib.h>
 
 struct host {
 	struct list hook;
 	char origin[280]; /* https://name:port */
-	struct circuit circuit;
+	int failed;
+	int64_t next_us; /* boot time of the next try, while it is left alone */
 };
 
 struct http_breaker {
-	struct circuit fresh; /* of a host that has not failed */
-	struct list hosts;    /* those that have failed since their last answer */
+	int failures;
+	int64_t pause_us;
+	struct list hosts; /* those that have failed since their last answer */
 };
 
 struct http_breaker *http_breaker_new(int failures, int64_t pause_us)
 {
 	struct http_breaker *breaker = memory_new(sizeof(*breaker));
-	breaker->fresh = (struct circuit){ .failures = failures, .first_us = pause_us, .most_us = pause_us };
+	breaker->failures = failures;
+	breaker->pause_us = pause_us;
 	list_init(&breaker->hosts);
 	return breaker;
 }
@@ -66,14 +68,13 @@ static struct host *find(const struct http_breaker *breaker, const char *url)
 bool http_breaker_lets(struct http_breaker *breaker, const char *url, int64_t now_us, char ret_why[160])
 {
 	struct host *host = find(breaker, url);
-	if (!host)
+	if (!breaker->failures || !host || host->failed < breaker->failures)
 		return true;
-	if (circuit_may_try(&host->circuit, now_us)) {
-		circuit_tried(&host->circuit, now_us);
+	if (now_us >= host->next_us) {
+		host->next_us = now_us + breaker->pause_us;
 		return true;
 	}
-	snprintf(ret_why, 160, "not asked: it failed %d times in a row and is left alone for a while",
-		host->circuit.failed);
+	snprintf(ret_why, 160, "not asked: it failed %d times in a row and is left alone for a while", host->failed);
 	return false;
 }
 
@@ -81,7 +82,6 @@ static struct host *host_new(struct http_breaker *breaker, const char *url)
 {
 	struct host *host = memory_new(sizeof(*host));
 	text_copy_bytes(host->origin, sizeof(host->origin), origin_of(url));
-	host->circuit = breaker->fresh;
 	list_append(&breaker->hosts, &host->hook);
 	return host;
 }
@@ -90,7 +90,7 @@ void http_breaker_note(struct http_breaker *breaker, const char *url, const stru
 {
 	struct host *host = find(breaker, url);
 	bool good = answer->end == HTTP_ANSWERED && answer->status < 500 && answer->status != 429;
-	if (answer->end == HTTP_BARRED || !breaker->fresh.failures || (good && !host))
+	if (answer->end == HTTP_BARRED || !breaker->failures || (good && !host))
 		return;
 	if (good) {
 		host_free(host);
@@ -98,5 +98,6 @@ void http_breaker_note(struct http_breaker *breaker, const char *url, const stru
 	}
 	if (!host)
 		host = host_new(breaker, url);
-	circuit_failed(&host->circuit, now_us);
+	host->failed++;
+	host->next_us = now_us + breaker->pause_us;
 }
