@@ -123,15 +123,37 @@ static size_t take_body(char *data, size_t size, size_t count, void *context)
 	return size * count;
 }
 
+static long status_of(const struct http_call *call)
+{
+	long status = 0;
+	curl_easy_getinfo(call->easy, CURLINFO_RESPONSE_CODE, &status);
+	return status;
+}
+
+/*
+ * An answer to a request whose last byte is still here, at the end of its head. libcurl would wait until all is sent, that is, for
+ * somebody to open a gate that must stay shut now. What it refuses for stands in the head; a success of it is none.
+ */
+static bool is_early(const struct http_call *call, const char *line, size_t len)
+{
+	bool is_end = len <= 2 && (*line == '\r' || *line == '\n');
+	return is_end && call->request->holds && !call->handed_over && status_of(call) >= 200;
+}
+
 static size_t take_head(char *data, size_t size, size_t count, void *context)
 {
 	struct http_call *call = context;
-	(void)data;
 	call->heard += size * count;
-	if (call->heard <= HEAD_MOST)
-		return size * count;
-	TEXT_COPY(call->why, "the answer's head is too long");
-	return 0;
+	if (call->heard > HEAD_MOST) {
+		TEXT_COPY(call->why, "the answer's head is too long");
+		return 0;
+	}
+	if (is_early(call, data, size * count)) {
+		TEXT_COPY(call->why, "it answered before it had the whole request");
+		call->refused_early = status_of(call) >= 400;
+		return 0;
+	}
+	return size * count;
 }
 
 /* ---- preparing ---- */
@@ -253,7 +275,7 @@ static enum http_end end_of(const struct http_call *call)
 {
 	if (call->barred == HTTP_BARRED)
 		return HTTP_BARRED;
-	if (call->code == CURLE_OK)
+	if (call->code == CURLE_OK || call->refused_early)
 		return HTTP_ANSWERED;
 	if (call->request->holds)
 		return call->handed_over ? HTTP_UNKNOWN : HTTP_NOT_SENT;
@@ -290,7 +312,7 @@ void http_call_fill(const struct http_call *call, struct http_answer *ret)
 {
 	*ret = (struct http_answer){ .end = end_of(call), .body = buffer_bytes(&call->body) };
 	if (ret->end == HTTP_ANSWERED) {
-		curl_easy_getinfo(call->easy, CURLINFO_RESPONSE_CODE, &ret->status);
+		ret->status = status_of(call);
 		fill_headers(call, ret);
 	}
 	fill_words(call, ret);

@@ -40,9 +40,10 @@ struct http_call {
 	bool is_plain; /* not TLS */
 	size_t given;  /* of the request's body, to libcurl */
 	enum http_gate gate;
-	bool must_tell;   /* held() is to be called */
-	bool has_begun;   /* the connection is there: from now on something of the request may have arrived */
-	bool handed_over; /* its last byte was given away */
+	bool must_tell;     /* held() is to be called */
+	bool has_begun;     /* the connection is there: from now on something of the request may have arrived */
+	bool handed_over;   /* its last byte was given away */
+	bool refused_early; /* an error was said before that */
 	bool has_ended;
 	size_t heard;         /* bytes of the answer's head */
 	struct buffer body;   /* the answer's */

@@ -187,8 +187,10 @@ def test_no_answer_after_the_last_byte_is_unknown_and_not_repeated(start):
     assert len(ses.mails) == 2 and len(ses.peer.requests) == 2
 
 
-def test_a_server_that_refuses_before_the_end_gets_no_last_byte(start, certificates, tls):
-    """It answers when it has seen the headers, as SES does with a signature that is wrong."""
+@pytest.mark.parametrize("status", ["200 OK", "403 Forbidden"])
+@pytest.mark.parametrize("claimed_first", [False, True])
+def test_a_server_that_answers_before_the_end_gets_no_last_byte(start, certificates, tls, status, claimed_first):
+    """It answers when it has seen the headers, as SES does with a signature that is wrong. A success then is none."""
     listener = socket.create_server(("127.0.0.1", 0))
     ses = type("Early", (), {"peer": type("", (), {"url": f"https://127.0.0.1:{listener.getsockname()[1]}", "close": listener.close})})
     probe = start.probe(ses)
@@ -197,7 +199,9 @@ def test_a_server_that_refuses_before_the_end_gets_no_last_byte(start, certifica
     heard = b""
     while b"\r\n\r\n" not in heard:
         heard += connection.recv(65536)
-    connection.sendall(b"HTTP/1.1 200 OK\r\nContent-Length: 17\r\nConnection: close\r\n\r\n" + b'{"MessageId":"x"}')
+    if claimed_first:
+        assert probe.hear() == "claim a"
+    connection.sendall(f"HTTP/1.1 {status}\r\nContent-Length: 17\r\nConnection: close\r\n\r\n".encode() + b'{"MessageId":"x"}')
     answer = probe.hear()
     if answer == "claim a":  # it was asked for before the answer came; nobody needs it any more
         answer = probe.hear()
