@@ -57,6 +57,7 @@ struct running {
 	struct effect_driver *const *drivers;
 	struct loop *loop;
 	int signals;
+	struct notify_alive alive;
 	bool ready_said;
 	enum runtime_phase phase; /* as last told */
 	char why[256];
@@ -269,6 +270,8 @@ static void begin_to_stop(void *context)
 	notify("STOPPING=1");
 	running->drain_until_us = clock_boot_us(&running->clock) + DRAIN_US;
 	runtime_drain(running->runtime);
+	if (running->process->leave)
+		running->process->leave();
 }
 
 static void watch_signals(struct running *running)
@@ -358,23 +361,30 @@ static int64_t lesser(int64_t a_us, int64_t b_us)
 	return a_us < 0 || (b_us >= 0 && b_us < a_us) ? b_us : a_us;
 }
 
+static bool drained(const struct running *running)
+{
+	return runtime_drained(running->runtime) && (!running->process->left || running->process->left());
+}
+
 static bool goes_on(const struct running *running)
 {
 	if (loop_stopped(running->loop) || running->phase == RUNTIME_REFUSED)
 		return false;
 	if (running->drain_until_us == 0)
 		return true;
-	return !runtime_drained(running->runtime) && clock_boot_us(&running->clock) < running->drain_until_us;
+	return !drained(running) && clock_boot_us(&running->clock) < running->drain_until_us;
 }
 
 static void run(struct running *running)
 {
+	running->alive = notify_alive_asked();
 	if (running->process->service->gateway)
 		say_ready(running);
 	while (goes_on(running)) {
 		int64_t wait_us = loop_prepare(running->loop); /* it may say something, which the runtime then sends */
 
 		wait_us = lesser(wait_us, runtime_work(running->runtime));
+		wait_us = lesser(wait_us, notify_alive(&running->alive, clock_boot_us(&running->clock)));
 		notice_phase(running);
 		if (running->drain_until_us > 0)
 			wait_us = lesser(wait_us, 50 * US_PER_MS);

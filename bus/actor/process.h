@@ -24,6 +24,9 @@ struct process {
 	/* Whatever else lives in the loop (the gateway's HTTP). May die(). NULL: nothing. */
 	void (*start)(
 		struct loop *loop, struct runtime *runtime, const struct config *config, const struct clock *clock);
+	/* SIGTERM came: takes on nothing new from now on; and is what was begun over? NULL: nothing of that kind. */
+	void (*leave)(void);
+	bool (*left)(void);
 	void (*stop)(void);
 	/* Called before the runtime exists; NULL-terminated, owned by the process. NULL: this service has no effects. */
 	struct effect_driver *const *(*drivers)(const struct config *config, const struct clock *clock);

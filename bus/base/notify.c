@@ -7,12 +7,16 @@
 #include "bus/base/cleanup.h"
 #include <stdarg.h>
 #include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
 #include <sys/time.h>
 #include <sys/un.h>
+#include <unistd.h>
 
 static const struct timeval PATIENCE = { .tv_sec = 1 };
+enum { ALIVE_IN_A_WAIT = 3 }; /* a lost one and a late one do not end a process that works */
 
 static void send_to_supervisor(const char *lines, int flags)
 {
@@ -48,4 +52,33 @@ void notify_status(const char *format, ...)
 	vsnprintf(line + start, sizeof(line) - start, format, arguments);
 	va_end(arguments);
 	send_to_supervisor(line, MSG_DONTWAIT);
+}
+
+static int64_t number_in(const char *variable)
+{
+	const char *text = getenv(variable);
+	char *end;
+	long long number = text ? strtoll(text, &end, 10) : 0;
+
+	return text && end != text && *end == '\0' && number > 0 ? number : 0;
+}
+
+struct notify_alive notify_alive_asked(void)
+{
+	int64_t process = number_in("WATCHDOG_PID"); /* a child inherits the variables, and is not asked */
+
+	if (process && process != getpid())
+		return (struct notify_alive){ 0 };
+	return (struct notify_alive){ .every_us = number_in("WATCHDOG_USEC") / ALIVE_IN_A_WAIT };
+}
+
+int64_t notify_alive(struct notify_alive *alive, int64_t now_us)
+{
+	if (alive->every_us == 0)
+		return -1;
+	if (now_us >= alive->next_us) {
+		send_to_supervisor("WATCHDOG=1", MSG_DONTWAIT);
+		alive->next_us = now_us + alive->every_us;
+	}
+	return alive->next_us - now_us;
 }

@@ -1,12 +1,26 @@
 /*
- * notify.h: what a process tells its supervisor (sd_notify's protocol): READY=1, STATUS=..., STOPPING=1
+ * notify.h: what a process tells its supervisor (sd_notify's protocol): READY=1, STATUS=..., STOPPING=1, WATCHDOG=1
  *
  * A datagram to the socket that NOTIFY_SOCKET names; without that variable nothing happens.
  */
 #ifndef BUS_BASE_NOTIFY_H
 #define BUS_BASE_NOTIFY_H
 
+#include <stdint.h>
+
 void notify(const char *lines);
 void notify_status(const char *format, ...) __attribute__((format(printf, 1, 2)));
+
+/*
+ * That work comes on. Said from the loop that does the work and from nowhere else: a loop that hangs beside a thread that lives
+ * must be noticed. WATCHDOG_USEC says how long the supervisor waits (sd_watchdog_enabled(3)); a third of it is our rhythm.
+ */
+struct notify_alive {
+	int64_t every_us, next_us; /* 0: nobody asks */
+};
+
+struct notify_alive notify_alive_asked(void);
+/* Says WATCHDOG=1 if it is time. `now_us` is boot time. How long until the next time, in microseconds; -1: never. */
+int64_t notify_alive(struct notify_alive *alive, int64_t now_us);
 
 #endif

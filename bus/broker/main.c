@@ -62,6 +62,7 @@ struct process {
 	struct door door;
 	struct broker *broker;
 	struct committer *committer;
+	struct notify_alive alive;
 	int frames_heard; /* since a commit was sealed */
 	size_t bytes_heard;
 	int64_t wait_us; /* until there is something to do even if nothing is heard */
@@ -399,9 +400,20 @@ static void hear_all(struct process *process)
 	hear_controls(process);
 }
 
+/* Not said while a commit is waited for: one that does not come to its end is a broker that hangs. */
+static void say_alive(struct process *process)
+{
+	int64_t wait_us = notify_alive(&process->alive, clock_boot_us(&process->clock));
+
+	if (wait_us >= 0 && (process->wait_us < 0 || wait_us < process->wait_us))
+		process->wait_us = wait_us;
+}
+
 static void run_loop(struct process *process)
 {
+	process->alive = notify_alive_asked();
 	while (!stopping || committer_is_at_work(process->committer)) {
+		say_alive(process);
 		if (committer_is_at_work(process->committer)) {
 			hear_on(process);
 		} else {

@@ -2,6 +2,7 @@
 #include "bus/base/notify.h"
 #include "tests/unit/cmocka_all.h"
 #include "tests/unit/folder.h"
+#include <stdbool.h>
 #include <sys/socket.h>
 #include <sys/un.h>
 #include <time.h>
@@ -69,12 +70,62 @@ static void without_a_supervisor_nothing_happens(void **state)
 	unsetenv("NOTIFY_SOCKET");
 }
 
+static bool was_told_alive(void)
+{
+	char heard[64];
+	ssize_t len = recv(supervisor, heard, sizeof(heard), MSG_DONTWAIT);
+
+	return len == (ssize_t)strlen("WATCHDOG=1") && memcmp(heard, "WATCHDOG=1", (size_t)len) == 0;
+}
+
+static void who_is_asked_says_three_times_in_each_wait_that_work_comes_on(void **state)
+{
+	const int64_t start_us = 1000000;
+	struct notify_alive alive;
+
+	(void)state;
+	setenv("WATCHDOG_USEC", "30000000", 1);
+	alive = notify_alive_asked();
+	assert_int_equal(notify_alive(&alive, start_us), 10000000);
+	assert_true(was_told_alive());
+	assert_int_equal(notify_alive(&alive, start_us + 9999999), 1);
+	assert_false(was_told_alive());
+	assert_int_equal(
+		notify_alive(&alive, start_us + 25000000), 10000000); /* late: the next is not earlier for it */
+	assert_true(was_told_alive());
+	unsetenv("WATCHDOG_USEC");
+}
+
+static void who_is_not_asked_says_nothing_of_it(void **state)
+{
+	static const char *const not_asked[] = { NULL, "", "0", "-1", "30s" };
+	struct notify_alive alive;
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(not_asked) / sizeof(*not_asked); i++) {
+		if (not_asked[i])
+			setenv("WATCHDOG_USEC", not_asked[i], 1);
+		alive = notify_alive_asked();
+		assert_int_equal(notify_alive(&alive, 1), -1);
+		assert_false(was_told_alive());
+	}
+	setenv("WATCHDOG_USEC", "30000000", 1);
+	setenv("WATCHDOG_PID", "1", 1); /* another process's */
+	alive = notify_alive_asked();
+	assert_int_equal(notify_alive(&alive, 1), -1);
+	unsetenv("WATCHDOG_PID");
+	unsetenv("WATCHDOG_USEC");
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(what_is_said_arrives, listen_as_supervisor, go_away),
 		cmocka_unit_test_setup_teardown(
 			a_supervisor_that_does_not_listen_holds_nobody_up, listen_as_supervisor, go_away),
+		cmocka_unit_test_setup_teardown(
+			who_is_asked_says_three_times_in_each_wait_that_work_comes_on, listen_as_supervisor, go_away),
+		cmocka_unit_test_setup_teardown(who_is_not_asked_says_nothing_of_it, listen_as_supervisor, go_away),
 		cmocka_unit_test(without_a_supervisor_nothing_happens),
 	};
 
