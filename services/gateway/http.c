@@ -70,7 +70,7 @@ static struct http {
 	struct absence absence;
 	size_t bodies; /* bytes kept of all requests */
 	int wake_fd;
-	bool resumed;
+	bool resumed, leaving;
 	int64_t library_at_us; /* boot time at which the library wants to run; -1: when its descriptor is ready */
 	int64_t report_at_us;
 } http;
@@ -99,9 +99,11 @@ static void on_connection(
 
 static enum MHD_Result queue_answer(struct exchange *exchange)
 {
-	struct MHD_Response *response = response_of(&exchange->answer);
+	struct MHD_Response *response;
 	enum MHD_Result result;
 
+	exchange->answer.close |= http.leaving;
+	response = response_of(&exchange->answer);
 	if (!response)
 		return MHD_NO;
 	result = MHD_queue_response(exchange->connection, exchange->answer.status, response);
@@ -464,8 +466,19 @@ void http_start(struct loop *loop, struct runtime *runtime, const struct config 
 			NULL) < 0)
 		die("too many descriptors in the loop");
 	loop_before_wait(loop, before_wait, NULL);
-	log_event(LOG_INFO, "listening on %s port=%s", config_get(config, "gateway", NULL, "listen"),
-		config_get(config, "gateway", NULL, "port"));
+}
+
+void http_leave(void)
+{
+	MHD_run(http.daemon);                   /* who was let in by the kernel is served */
+	close(MHD_quiesce_daemon(http.daemon)); /* a supervisor's socket stays open with the supervisor */
+	http.leaving = true;
+	visits_leave(&http.visits);
+}
+
+bool http_left(void)
+{
+	return http.visits.count == 0;
 }
 
 void http_stop(void)

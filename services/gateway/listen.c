@@ -1,14 +1,27 @@
-/* listen.c: the listening socket, as [gateway] listen and port say, and how many connections there is room for */
+/*
+ * listen.c: the listening socket, and how many connections there is room for
+ *
+ * Promises: a socket that the supervisor listens on for us (cartbus-gateway.socket) is taken as it is: what connects while no
+ *           gateway runs waits in it. Else [gateway] listen and port say where.
+ * Fails by: die(), with what is wrong and where it is set.
+ */
 #include "services/gateway/listen.h"
 #include "bus/base/log.h"
 #include <errno.h>
+#include <fcntl.h>
 #include <netdb.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
-enum { BACKLOG = 511, DESCRIPTORS_BESIDE = 200, ROOM_LEAST = 32 }; /* beside: state, spool, ZeroMQ, logs */
+enum {
+	BACKLOG = 511,
+	FIRST_HANDED = 3,
+	DESCRIPTORS_BESIDE = 200,
+	ROOM_LEAST = 32
+}; /* beside: state, spool, ZeroMQ, logs */
 
 /* A connection is a descriptor; the usual soft limit of 1024 is too low for as many as http.c wants. */
 unsigned listen_room(unsigned most)
@@ -46,7 +59,34 @@ static int try_listen(const struct addrinfo *address)
 	return fd;
 }
 
-int listen_socket(const struct config *config)
+static int number_in(const char *variable)
+{
+	const char *text = getenv(variable);
+
+	return text ? atoi(text) : 0;
+}
+
+/* sd_listen_fds(3): the first descriptor is 3, and the variables are another's if the process is. -1: there is none. */
+static int handed_socket(void)
+{
+	int count = number_in("LISTEN_PID") == getpid() ? number_in("LISTEN_FDS") : 0;
+	int listens = 0;
+	socklen_t len = sizeof(listens);
+
+	if (count == 0)
+		return -1;
+	if (count > 1)
+		die("cartbus-gateway.socket hands over %d sockets, one is expected: leave one ListenStream= in it",
+			count);
+	if (getsockopt(FIRST_HANDED, SOL_SOCKET, SO_ACCEPTCONN, &listens, &len) < 0 || !listens)
+		die("what cartbus-gateway.socket hands over does not listen: ListenStream= with Accept=no is expected");
+	fcntl(FIRST_HANDED, F_SETFL, fcntl(FIRST_HANDED, F_GETFL) | O_NONBLOCK);
+	fcntl(FIRST_HANDED, F_SETFD, FD_CLOEXEC);
+	log_event(LOG_INFO, "listening where cartbus-gateway.socket does; [gateway] listen and port are not asked");
+	return FIRST_HANDED;
+}
+
+static int own_socket(const struct config *config)
 {
 	const char *host = config_get(config, "gateway", NULL, "listen");
 	const char *port = config_get(config, "gateway", NULL, "port");
@@ -66,5 +106,13 @@ int listen_socket(const struct config *config)
 	if (fd < 0)
 		die("cannot listen on %s port %s: %s; is another gateway running? [gateway] port chooses another", host,
 			port, strerror(-fd));
+	log_event(LOG_INFO, "listening on %s port=%s", host, port);
 	return fd;
+}
+
+int listen_socket(const struct config *config)
+{
+	int handed = handed_socket();
+
+	return handed >= 0 ? handed : own_socket(config);
 }

@@ -1,4 +1,4 @@
-/* listen.h: the listening socket, as [gateway] listen and port say */
+/* listen.h: the listening socket: the supervisor's, or as [gateway] listen and port say */
 #ifndef GATEWAY_LISTEN_H
 #define GATEWAY_LISTEN_H
 

@@ -13,6 +13,8 @@ int main(int argc, char **argv)
 				"bus",
 			.keys = settings_keys,
 			.start = http_start,
+			.leave = http_leave,
+			.left = http_left,
 			.stop = http_stop,
 		});
 }

@@ -81,6 +81,16 @@ int64_t visits_cut(struct visits *visits, uint64_t *counter)
 	return list_empty(&visits->list) ? -1 : request_us;
 }
 
+void visits_leave(struct visits *visits)
+{
+	LIST_EACH_SAFE (hook, &visits->list) {
+		struct visit *visit = LIST_ENTRY(hook, struct visit, link);
+
+		if (visit->between && bytes_received(visit) == visit->bytes_then)
+			shutdown(visit->fd, SHUT_RDWR);
+	}
+}
+
 void visits_make_room(struct visits *visits, unsigned most, uint64_t *counter)
 {
 	if (visits->count > most && !list_empty(&visits->list))

@@ -27,6 +27,9 @@ int64_t visits_cut(struct visits *visits, uint64_t *counter);
 /* Shuts down the one whose deadline is nearest, if there are more than `most`: who is slowest makes room. */
 void visits_make_room(struct visits *visits, unsigned most, uint64_t *counter);
 
+/* Ends those that wait for nothing but a further request: no more will be taken. */
+void visits_leave(struct visits *visits);
+
 struct visit *visit_begin(struct visits *visits, int fd); /* a request is expected within 5 s */
 void visit_end(struct visit *visit);                      /* takes NULL */
 void visit_head_came(struct visit *visit);                /* of a request; the deadline stays */

@@ -223,7 +223,7 @@ class Process:
         self._ready = False
         self.popen = subprocess.Popen(
             [*system.where(name), str(BUILD / "bin" / f"cartbus-{name}"), "--config", str(system.config_path), *arguments],
-            stdin=subprocess.DEVNULL, stdout=self._log, stderr=self._log, start_new_session=True, preexec_fn=end_with_parent,
+            stdin=subprocess.DEVNULL, pass_fds=system.handed(name), stdout=self._log, stderr=self._log, start_new_session=True, preexec_fn=end_with_parent,
             env={**os.environ, "NOTIFY_SOCKET": str(self._notify_path)},
         )
 
@@ -373,6 +373,10 @@ class System:
     def where(self, name):
         """What a program's command begins with: nothing, but where a test has hosts of its own (hosts.py)."""
         return []
+
+    def handed(self, name):
+        """The descriptors that a program is started with: none, but where a test plays the supervisor that listens for it."""
+        return ()
 
     def stop(self, *instances):
         for instance in instances:
