@@ -13,6 +13,7 @@
 #include "bus/base/cleanup.h"
 #include "bus/base/file.h"
 #include "bus/base/log.h"
+#include "bus/base/log_settings.h"
 #include "bus/base/memory.h"
 #include "bus/base/notify.h"
 #include "bus/base/text.h"
@@ -36,7 +37,7 @@ const struct config_key process_keys[] = {
 	{ "clock", "rate", "1", "how fast wall time runs; anything but 1 is for demos", false },
 	{ "clock", "origin-real-us", NULL, "real time at which a scaled clock starts, microseconds since 1970", false },
 	{ "clock", "origin-wall-us", NULL, "what a scaled clock shows at its origin, microseconds since 1970", false },
-	{ "log", "level", "info", "critical, error, warning, notice, info or debug", false },
+	LOG_CONFIG_KEYS,
 	{ "turn", "deadline", "10s", "a decision that takes longer ends its process: 1s or more", false },
 	REACH_CONFIG_KEYS,
 	{ "*", "*", NULL, NULL, false },
@@ -151,25 +152,6 @@ static void gather_keys(struct running *running)
 				running->keys[count++] = *key;
 }
 
-static void set_log_level(const struct running *running)
-{
-	static const struct {
-		const char *name;
-		enum log_level level;
-	} levels[] = { { "critical", LOG_CRITICAL }, { "error", LOG_ERROR }, { "warning", LOG_WARNING },
-		{ "notice", LOG_NOTICE }, { "info", LOG_INFO }, { "debug", LOG_DEBUG } };
-	const char *wanted = config_get(running->config, "log", NULL, "level");
-
-	for (size_t i = 0; i < sizeof(levels) / sizeof(*levels); i++) {
-		if (strcmp(levels[i].name, wanted) == 0) {
-			log_open(running->instance, levels[i].level);
-			return;
-		}
-	}
-	die("%s: level \"%s\" in [log] is none of critical, error, warning, notice, info, debug", running->config_path,
-		wanted);
-}
-
 static int64_t origin(const struct running *running, const char *key)
 {
 	struct config_error error;
@@ -206,7 +188,7 @@ static void read_config(struct running *running)
 	r = config_load(running->config_path, running->keys, &running->config, &error);
 	if (r < 0)
 		die("%s; give the right file with --config", error.text);
-	set_log_level(running);
+	log_configure(running->config, running->instance);
 	set_clock(running);
 }
 

@@ -10,6 +10,7 @@
 #include "bus/base/cleanup.h"
 #include "bus/base/file.h"
 #include "bus/base/log.h"
+#include "bus/base/log_settings.h"
 #include "bus/base/notify.h"
 #include "bus/base/restoring.h"
 #include "bus/base/text.h"
@@ -37,7 +38,7 @@ static const struct config_key keys[] = {
 	{ "paths", "run", "/run/cartbus", "where the sockets lie", false },
 	{ "paths", "shops", "", "not the broker's", false },
 	{ "paths", "secrets", "", "not the broker's", false },
-	{ "log", "level", "info", "critical, error, warning, notice, info or debug", false },
+	LOG_CONFIG_KEYS,
 	{ "clock", "rate", "1", "of wall time; other than 1 only in demos", false },
 	{ "clock", "origin-real-us", "0", "demo clock: the real moment it starts from", false },
 	{ "clock", "origin-wall-us", "0", "demo clock: what time it shows then", false },
@@ -94,20 +95,6 @@ static void reload(int signal_number)
 {
 	(void)signal_number;
 	reloading = 1;
-}
-
-static enum log_level parse_level(const char *text)
-{
-	static const struct {
-		const char *name;
-		enum log_level level;
-	} levels[] = { { "critical", LOG_CRITICAL }, { "error", LOG_ERROR }, { "warning", LOG_WARNING },
-		{ "notice", LOG_NOTICE }, { "info", LOG_INFO }, { "debug", LOG_DEBUG } };
-
-	for (size_t i = 0; i < sizeof(levels) / sizeof(levels[0]); i++)
-		if (strcmp(text, levels[i].name) == 0)
-			return levels[i].level;
-	die("[log] level \"%s\": expected critical, error, warning, notice, info or debug", text);
 }
 
 static struct clock parse_clock(const struct config *config)
@@ -437,7 +424,7 @@ int main(int argc, char **argv)
 	if (config_load(order.config, keys, &config, &error) < 0)
 		die("%s", error.text);
 	process.config = config;
-	log_open("broker", parse_level(config_get(config, "log", NULL, "level")));
+	log_configure(config, "broker");
 	if (order.new_identity) {
 		process.accepts_loss = true;
 		give_new_identity(&process);

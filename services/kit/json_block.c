@@ -2,7 +2,7 @@
  * json_block.c: memory for jansson that is given back at once
  *
  * Owns:     the blocks between begin and end; jansson's choice of malloc and free in the whole process.
- * Promises: outside of begin and end jansson uses malloc and free.
+ * Promises: outside of begin and end jansson uses malloc and free, and so it does for every other thread (one may log meanwhile).
  * Fails by: die() when there is no memory.
  */
 #include "services/kit/json_block.h"
@@ -20,7 +20,7 @@ struct block {
 	alignas(max_align_t) unsigned char bytes[];
 };
 
-static struct block *newest;
+static _Thread_local struct block *newest;
 
 static void add_block(size_t room)
 {
@@ -38,6 +38,8 @@ static void *take(size_t size)
 	size_t rounded = size <= SIZE_MAX - step ? (size + step - 1) / step * step : SIZE_MAX;
 	void *taken;
 
+	if (!newest)
+		return malloc(size);
 	if (rounded > newest->room - newest->used)
 		add_block(rounded > 2 * newest->room ? rounded : 2 * newest->room);
 	taken = newest->bytes + newest->used;
@@ -47,7 +49,8 @@ static void *take(size_t size)
 
 static void leave(void *taken)
 {
-	(void)taken;
+	if (!newest)
+		free(taken);
 }
 
 void json_block_begin(size_t text_len)

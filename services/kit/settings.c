@@ -14,6 +14,7 @@ const struct config_key settings_keys[] = {
 	{ "clock", "origin-real-us", NULL, "real time at which a scaled clock starts, microseconds since 1970", false },
 	{ "clock", "origin-wall-us", NULL, "what a scaled clock shows at its origin, microseconds since 1970", false },
 	{ "log", "level", "info", "critical, error, warning, notice, info or debug", false },
+	{ "log", "format", "text", "text for people and the journal, or json: an object per line", false },
 	{ "turn", "deadline", "10s", "a decision that takes longer ends its process: 1s or more", false },
 	{ "gateway", "listen", "127.0.0.1", "the address webhooks and links arrive at; put a TLS proxy in front",
 		false },

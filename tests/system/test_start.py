@@ -1,5 +1,7 @@
 """What a service needs to start, and what it says when that is not there: which file, and what to do."""
 
+import json
+
 import pytest
 
 from cartbus_system import System
@@ -57,3 +59,17 @@ def test_a_state_folder_that_cannot_be_made_is_named(system):
     (system.folder / "state").rmdir()
     (system.folder / "state").write_text("")
     assert f"{system.folder}/state/intake cannot be made" in refused(system, "intake")
+
+
+def test_whoever_collects_logs_gets_an_object_of_json_per_line(system):
+    system.configure({"log": {"format": "xml"}})
+    for name in ("broker", "intake"):
+        assert 'format "xml": expected text or json' in refused(system, name)
+        system.processes[name].log_path.unlink()
+    system.configure({"log": {"format": "json"}})
+    system.start("broker", "intake")
+    system.stop("intake", "broker")
+    for name in ("broker", "intake"):
+        lines = [json.loads(line) for line in system.processes[name].tail().splitlines()]
+        assert lines and {line["process"] for line in lines} == {name}, lines
+        assert {line["level"] for line in lines} <= {"info", "notice", "warning"} and all(line["message"] for line in lines), lines

@@ -3,6 +3,7 @@
 #include "services/kit/json_block.h"
 #include <glob.h>
 #include <jansson.h>
+#include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -81,6 +82,27 @@ static void outside_of_a_block_memory_is_as_ever(void **state)
 	json_decref(json);
 }
 
+static void *read_beside(void *ret)
+{
+	*(json_t **)ret = read_json(bytes_of("{\"a\":[1,2]}"));
+	json_decref(read_json(bytes_of("[3]")));
+	return NULL;
+}
+
+static void other_threads_have_memory_of_their_own_meanwhile(void **state)
+{
+	json_t *json = NULL;
+	pthread_t thread;
+
+	(void)state;
+	json_block_begin(10);
+	assert_int_equal(pthread_create(&thread, NULL, read_beside, &json), 0);
+	assert_int_equal(pthread_join(thread, NULL), 0);
+	json_block_end();
+	assert_int_equal(json_array_size(json_object_get(json, "a")), 2);
+	json_decref(json);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -88,6 +110,7 @@ int main(void)
 		cmocka_unit_test(a_body_that_needs_far_more_than_its_block_is_read_whole),
 		cmocka_unit_test(what_cannot_be_read_leaves_nothing_behind),
 		cmocka_unit_test(outside_of_a_block_memory_is_as_ever),
+		cmocka_unit_test(other_threads_have_memory_of_their_own_meanwhile),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,5 +1,6 @@
 #include "bus/base/log.h"
 #include "tests/unit/cmocka_all.h"
+#include <jansson.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/wait.h>
@@ -78,6 +79,54 @@ static void a_long_line_is_cut_and_says_so(void **state)
 	assert_string_equal(end + 1, "<6>gateway: next\n");
 }
 
+static void say_it_as_json(void)
+{
+	log_open("gateway", LOG_INFO);
+	log_write_as(LOG_FORM_JSON);
+	log_event(LOG_WARNING, "shop=%s \"quoted\" \\ %s", "a\n{\"level\":\"critical\"}", "Käse");
+	log_event(LOG_INFO, "%s", "not \xff UTF-8 \xc3");
+	log_event(LOG_ERROR, "%06000d", 7);
+	die("over");
+}
+
+static const char *text_of(const json_t *object, const char *name)
+{
+	const char *text = json_string_value(json_object_get(object, name));
+
+	assert_non_null(text);
+	return text;
+}
+
+/* The next line of *at; message NULL: any. */
+static void check_object(const char **at, const char *level, const char *message)
+{
+	const char *end = strchr(*at, '\n');
+	json_t *object = end ? json_loadb(*at, (size_t)(end - *at), JSON_REJECT_DUPLICATES, NULL) : NULL;
+
+	assert_int_equal(json_object_size(object), 4);
+	assert_int_equal(strlen(text_of(object, "time")), strlen("2026-11-21T18:00:00.000000Z"));
+	assert_string_equal(text_of(object, "process"), "gateway");
+	assert_string_equal(text_of(object, "level"), level);
+	if (message)
+		assert_string_equal(text_of(object, "message"), message);
+	json_decref(object);
+	*at = end + 1;
+}
+
+static void as_json_every_line_is_one_object_whatever_is_in_it(void **state)
+{
+	(void)state;
+	char said[8192];
+	const char *at = said;
+	int status;
+	stderr_of(say_it_as_json, said, &status);
+	check_object(&at, "warning", "shop=a {\"level\":\"critical\"} \"quoted\" \\ Käse");
+	check_object(&at, "info", "not ? UTF-8 ?");
+	check_object(&at, "error", NULL);
+	check_object(&at, "critical", "over");
+	assert_string_equal(at, "");
+}
+
 static void die_of_something(void)
 {
 	log_open("broker", LOG_CRITICAL);
@@ -101,6 +150,7 @@ int main(void)
 		cmocka_unit_test(a_line_names_its_level_and_process),
 		cmocka_unit_test(a_value_cannot_forge_a_line),
 		cmocka_unit_test(a_long_line_is_cut_and_says_so),
+		cmocka_unit_test(as_json_every_line_is_one_object_whatever_is_in_it),
 		cmocka_unit_test(dying_says_why_and_exits_with_1),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
