@@ -149,7 +149,8 @@ static void print_next_steps(const struct command *command, const char *shop, co
 	printf("%s is there: %s (shop.conf, rules.txt, voice.txt)\n\n"
 	       "Shopify      %s/hooks/%s/shopify\n"
 	       "             topics  carts/create carts/update checkouts/create checkouts/update checkouts/delete\n"
-	       "                     orders/create orders/paid orders/cancelled\n"
+	       "                     orders/create orders/paid orders/cancelled orders/updated\n"
+	       "                     customers/redact shop/redact customers/data_request\n"
 	       "             secret  Shopify has its own: put it in with  cartbus shop secret %s --set\n"
 	       "WooCommerce  %s/hooks/%s/woocommerce\n"
 	       "             topics  order.created order.updated (Settings, Advanced, Webhooks); carts through the "
@@ -211,7 +212,7 @@ int command_shop_add(struct command *command, int argc, char **argv)
 		{ "bounce", "ADDRESS", "envelope sender", &wanted.bounce, NULL },
 		{ "owner", "ADDRESS", "gets mail-me mails and summaries", &wanted.owner, NULL },
 		{ "postal-address", "TEXT", "stands below each mail", &wanted.postal_address, NULL },
-		{ "consent", "WHO", "any or marketing: who may be mailed", &wanted.consent, NULL },
+		{ "consent", "WHO", "all, customers or marketing: who may be mailed", &wanted.consent, NULL },
 		{ 0 },
 	};
 	int failed;
