@@ -23,7 +23,7 @@ RATE = 7200
 BERLIN = zoneinfo.ZoneInfo("Europe/Berlin")
 STARTS = datetime.datetime(2026, 12, 6, 12, 0, tzinfo=BERLIN)  # a Sunday
 SERVICES = ("broker", "mirror", "timer", "gateway", "intake", "exporter", "summarizer")
-RULES = "Small carts (under 40 EUR): remind after 1 hour, then after 900. Medium carts: 1 hour, then 900. Big carts (over 150 EUR): 1 hour, then 900.\n"
+RULES = "Small carts (under 40 EUR): remind after 1 hour, then after 600. Medium carts: 1 hour, then 600. Big carts (over 150 EUR): 1 hour, then 600.\n"
 # Four kills of one message at most: the fifth makes it a dead letter.
 STRIKES = (("kill halfway", "write"), ("kill before", "rename"), ("kill after", "rename"), ("kill after", "fsync"))
 OWNER, HELD_BEFORE, HELD_AFTER = "owner@shop.example", "before@shop.example", "after@shop.example"
