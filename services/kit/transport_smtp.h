@@ -75,6 +75,7 @@ struct smtp_transfer {
 	size_t sent;         /* of it */
 	char line[600];      /* of an answer, as far as it has come; RFC 5321 allows 512 */
 	size_t line_len;
+	size_t heard; /* bytes since the last thing that was said */
 	enum smtp_gate gate;
 	bool must_ask;       /* the claim is to be asked for as soon as the transport has a moment */
 	bool handed_over;    /* the last byte was given away */

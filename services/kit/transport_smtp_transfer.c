@@ -19,6 +19,8 @@
 /* RFC 5321, 4.5.3.2: what commands should be given; and the answer to a mail. */
 #define ANSWER_US (5 * US_PER_MINUTE)
 #define LAST_ANSWER_US (10 * US_PER_MINUTE)
+/* Of one answer, all its lines. Nobody says so much, and who never stops would have the process for himself. */
+enum { ANSWER_BYTES_MOST = 32 * 1024 };
 
 static const char LAST[] = ".\r\n";
 
@@ -78,7 +80,7 @@ static void say(struct smtp_transfer *transfer, enum smtp_step step, const char 
 {
 	const struct clock *clock = transfer->connection->clock;
 	transfer->step = step;
-	transfer->sent = 0;
+	transfer->sent = transfer->heard = 0;
 	buffer_clear(&transfer->out);
 	buffer_add_text(&transfer->out, text);
 	transfer->deadline_us = clock_boot_us(clock) + (step == SMTP_LAST ? LAST_ANSWER_US : ANSWER_US);
@@ -155,11 +157,13 @@ static void hear_answer(struct smtp_transfer *transfer)
 		transfer->has_ended = true; /* with the mail's last answer, or with a word against it */
 }
 
-/* A last line has a blank where further ones are announced by a hyphen (4.2.1). */
+/* A last line has a blank where further ones are announced by a hyphen (4.2.1). Without it there is no answer yet. */
 static void hear_line(struct smtp_transfer *transfer)
 {
 	bool is_last = transfer->line_len < 4 || transfer->line[3] != '-';
 	smtp_answer_note(&transfer->answer, transfer->line, transfer->line_len);
+	if (!is_last)
+		transfer->answer.code = 0;
 	transfer->line_len = 0;
 	if (is_last && transfer->sent < transfer->out.len)
 		smtp_transfer_fail(transfer, "the server answered what was not said yet");
@@ -173,12 +177,15 @@ static int hear(struct smtp_transfer *transfer)
 	ssize_t len = smtp_connection_receive(transfer->connection, heard, sizeof(heard));
 	if (len < 0)
 		return (int)len;
+	transfer->heard += (size_t)len;
 	for (ssize_t i = 0; i < len && !transfer->has_ended; i++) {
 		if (heard[i] == '\n')
 			hear_line(transfer);
 		else if (heard[i] != '\r' && transfer->line_len < sizeof(transfer->line))
 			transfer->line[transfer->line_len++] = heard[i];
 	}
+	if (transfer->heard > ANSWER_BYTES_MOST && !transfer->has_ended)
+		smtp_transfer_fail(transfer, "the server's answer has no end");
 	return 0;
 }
 

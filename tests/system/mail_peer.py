@@ -1,5 +1,6 @@
 """Mail servers that misbehave on purpose (aiosmtpd), and the probe that sends to them."""
 
+import contextlib
 import os
 import pathlib
 import select
@@ -80,7 +81,7 @@ class Peer:
 class Scripted:
     """A server that says exactly these bytes: at first the greeting, then after each line that it hears what stands for its verb.
 
-    A value is a list of pieces, sent one by one, or None: it hangs up. What it takes after DATA's answer ends with a line that is a dot.
+    A value is a list of pieces, sent one by one, a call that says it to the socket, or None: it hangs up. What it takes after DATA's answer ends with a line that is a dot.
     """
 
     ANSWERS = {"": [b"220 here\r\n"], "EHLO": [b"250 hello\r\n"], "MAIL": [b"250 OK\r\n"], "RCPT": [b"250 OK\r\n"],
@@ -112,12 +113,19 @@ class Scripted:
                 verb = "." if taking is not None else line[:4].decode().strip().upper()
                 if taking is not None:
                     self.mails.append(b"".join(taking))
-                taking = [] if verb == "DATA" and (self.answers["DATA"] or [b""])[0].startswith(b"354") else None
+                taking = [] if verb == "DATA" and self.takes_data() else None
                 self.heard.append(verb)
                 alive = verb in self.answers and self.say(peer, verb)
 
+    def takes_data(self):
+        return isinstance(self.answers["DATA"], list) and self.answers["DATA"][0].startswith(b"354")
+
     def say(self, peer, verb):
         pieces = self.answers[verb]
+        if callable(pieces):
+            with contextlib.suppress(OSError):
+                pieces(peer)
+            return False
         for piece in pieces or []:
             peer.sendall(piece)
             self.enough.wait(0.05)  # so that it travels alone

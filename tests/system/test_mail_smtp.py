@@ -6,6 +6,7 @@ import threading
 import pytest
 
 import mail_peer
+from http_peer import Certificates
 from mail_peer import Keep, Peer, Probe, Scripted, certificates, login
 from postfix_server import PostfixServer
 from smtp_server import SmtpServer, wait_until
@@ -225,13 +226,37 @@ def test_a_server_out_of_step_gets_no_last_byte(start, answers, end):
     assert server.mails == [] and set(server.heard) <= {"EHLO", "MAIL", "RCPT", "DATA"}
 
 
-@pytest.mark.parametrize("answer, end", [([b"kept it\r\n"], "unknown"), ([b"354 more?\r\n"], "unknown"), ([b"250\r\n"], "sent"), (None, "unknown")])
+@pytest.mark.parametrize("answer, end", [([b"kept it\r\n"], "unknown"), ([b"354 more?\r\n"], "unknown"), ([b"250\r\n"], "sent"), (None, "unknown"),
+                                         (lambda peer: peer.sendall(b"250-kept\r\n"), "unknown"), (lambda peer: peer.sendall(b"554-no\r\n"), "unknown")])
 def test_what_the_last_answer_means_is_not_guessed(start, answer, end):
     server = start.script(dot=answer)
     probe = start.probe(server.port)
     probe.say(f"mail a plain {TO}")
     assert probe.hear().startswith(f"done a {end}")
     assert len(server.mails) == 1
+
+
+def endless(piece):
+    def say(peer):
+        while True:
+            peer.sendall(piece * 4096)
+    return say
+
+
+@pytest.mark.parametrize("verb", ["", "EHLO", "MAIL", "RCPT", "DATA", "dot"])
+@pytest.mark.parametrize("piece", [b"x", b"250-more\r\n"], ids=["line", "lines"])
+def test_an_answer_without_an_end_costs_its_mail_alone(start, verb, piece):
+    """It comes as fast as it is read."""
+    endless_server = start.script(**{verb: endless(piece)})
+    probe = start.probe(endless_server.port, smtp_connections=2)
+    probe.say(f"mail a claim {TO}")
+    heard = probe.hear()
+    if heard == "claim a":
+        assert verb == "dot"
+        probe.say("go a")
+        heard = probe.hear()
+    assert heard.startswith("done a unknown" if verb == "dot" else "done a not_sent"), heard
+    assert probe.close()[-1] == "closed"  # it still hears
 
 
 def test_a_connection_that_the_server_left_meanwhile_costs_no_mail(start):
@@ -334,10 +359,13 @@ def test_a_no_over_tls_is_never_delivered(start, tmp_path):
     assert send_another(probe, lambda: len(keep.mails)) == 0
 
 
-def test_an_unknown_authority_gets_no_mail(start, tmp_path):
-    _, context = certificates(tmp_path)
+@pytest.mark.parametrize("wrong", ["authority", "expired", "name"])
+def test_a_server_that_cannot_prove_who_it_is_gets_no_mail(start, tmp_path, wrong):
+    made = Certificates(tmp_path / "ca")
+    context = made.expired() if wrong == "expired" else made.context("DNS:other.example") if wrong == "name" else made.context()
     keep = Keep()
-    probe = start.probe(start.peer(keep, tls_context=context).port, smtp_tls="starttls")
+    trusted = {} if wrong == "authority" else {"smtp_ca": made.ca}
+    probe = start.probe(start.peer(keep, tls_context=context).port, smtp_tls="starttls", **trusted)
     probe.say(f"mail a claim {TO}")
     assert probe.hear().startswith("done a not_sent")
     assert keep.transactions == 0
