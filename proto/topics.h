@@ -31,6 +31,7 @@
 	X(tick_weekly, "tick.weekly", Tick, RETAIN_FACT, NULL)                                                         \
 	X(reminder_due, "reminder.due", ReminderDue, RETAIN_FACT, NULL)                                                \
 	X(send_claim, "send.claim", SendClaim, RETAIN_CLAIM, NULL)                                                     \
+	X(send_unused, "send.unused", SendUnused, RETAIN_FACT, NULL)                                                   \
 	X(reminder_sent, "reminder.sent", ReminderOutcome, RETAIN_KEEP, NULL)                                          \
 	X(reminder_released, "reminder.released", ReminderOutcome, RETAIN_KEEP, NULL)                                  \
 	X(reminder_refused, "reminder.refused", ReminderOutcome, RETAIN_KEEP, NULL)                                    \
@@ -94,6 +95,7 @@
 	X(SendClaim, cart_id)                                                                                          \
 	X(SendClaim, address_hash)                                                                                     \
 	X(SendClaim, owner)                                                                                            \
+	X(SendUnused, owner)                                                                                           \
 	X(ReminderOutcome, cart_id)                                                                                    \
 	X(ReminderOutcome, address_hash)                                                                               \
 	X(ReminderOutcome, transport)                                                                                  \

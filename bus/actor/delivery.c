@@ -66,6 +66,7 @@ struct turn runtime_open_turn(struct runtime *runtime, const struct said *messag
 		.message = *message,
 		.now_us = steady_us(&runtime->steady),
 		.run = runtime->run,
+		.began_us = runtime->began_us,
 		.folds = true };
 }
 

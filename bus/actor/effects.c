@@ -13,6 +13,7 @@
 #include "bus/base/memory.h"
 #include "bus/base/text.h"
 #include <assert.h>
+#include <errno.h>
 #include <poll.h>
 #include <stdlib.h>
 
@@ -21,6 +22,7 @@ enum effect_phase {
 	EFFECT_RUNNING,   /* nothing that cannot be repeated has happened */
 	EFFECT_ASKING,    /* the driver waits for its claim: said soon, or not answered yet */
 	EFFECT_CLAIMED,   /* fresh; waits for the projections */
+	EFFECT_LEAVING,   /* may go; its note is being crossed out */
 	EFFECT_WENT,      /* the last byte may go */
 	EFFECT_WITHDRAWN, /* the driver was told not to */
 };
@@ -39,6 +41,7 @@ struct effect {
 	bool claim_open;           /* no answer yet */
 	int64_t answered_after_us; /* boot time: the answer had not come then */
 	enum claim_answer claimed;
+	int note;      /* of the claim, -1: none */
 	uint64_t pass; /* number that the projections must pass before going on */
 	bool lost;     /* its session broke, and that was not looked at yet */
 	void (*done)(const void *result,
@@ -63,6 +66,7 @@ static void effect_free(struct effect *effect)
 		effect->driver->stop(effect->driver->self, effect);
 	if (effect->phase != EFFECT_QUEUED)
 		effect->runtime->effects_running--;
+	claim_notes_let_go(effect->runtime->notes, effect->note);
 	list_remove(&effect->hook);
 	if (effect->request && effect->kind->request_free)
 		effect->kind->request_free(effect->request);
@@ -86,6 +90,7 @@ void effect_new(struct runtime *runtime, struct delivery **delivery, const struc
 
 	effect->runtime = runtime;
 	effect->kind = kind;
+	effect->note = -1;
 	effect->driver = driver_of(runtime, kind->name);
 	assert(effect->driver); /* the process brought no driver of this name */
 	effect->request = TAKE(*request);
@@ -193,6 +198,7 @@ static void say_claim(struct effect *effect)
 	begin_task(runtime, TASK_LOOP, 0);
 	message = turn_fact(&turn.facts, 0);
 	buffer_add(&request->message, message.data, message.len);
+	effect->note = notes_add(runtime, effect->delivery->head.receipt.seq, message);
 	request->effect = effect;
 	effect->claim_said = true;
 	effect->claim_open = true;
@@ -250,6 +256,21 @@ bool effect_may_go(const struct effect *effect)
 		boot_us(runtime) - effect->answered_after_us < session_answer_good_us(runtime->session);
 }
 
+/* A kill from here on leaves it open whether the last byte went, one before does not: so its note goes first. */
+static void leave(struct effect *effect)
+{
+	int r = effect->note < 0 ? 0 : claim_notes_cross_out(effect->runtime->notes, effect->note);
+
+	if (r == -EINPROGRESS)
+		return;
+	if (r < 0 || !effect_may_go(effect)) {
+		withdraw(effect);
+		return;
+	}
+	effect->phase = EFFECT_WENT;
+	effect->driver->proceed(effect->driver->self, effect, true);
+}
+
 static void go_or_not(struct effect *effect)
 {
 	bool claimed = effect->claimed == CLAIM_NONE ? !effect->kind->claim
@@ -259,8 +280,8 @@ static void go_or_not(struct effect *effect)
 		withdraw(effect);
 		return;
 	}
-	effect->phase = EFFECT_WENT;
-	effect->driver->proceed(effect->driver->self, effect, true);
+	effect->phase = EFFECT_LEAVING;
+	leave(effect);
 }
 
 /* --- one step of one effect; it may be gone afterwards --- */
@@ -301,6 +322,8 @@ static void step(struct effect *effect)
 		say_claim(effect);
 	else if (effect->phase == EFFECT_CLAIMED && runtime_passed(runtime, effect->pass))
 		go_or_not(effect);
+	else if (effect->phase == EFFECT_LEAVING)
+		leave(effect);
 }
 
 static void work_drivers(struct runtime *runtime)
@@ -352,6 +375,7 @@ static void lose(struct effect *effect)
 			withdraw(effect);
 		break;
 	case EFFECT_CLAIMED:
+	case EFFECT_LEAVING:
 		withdraw(effect);
 		break;
 	case EFFECT_WENT:

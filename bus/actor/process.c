@@ -56,6 +56,7 @@ struct running {
 	struct link *link;
 	struct runtime *runtime;
 	struct effect_driver *const *drivers;
+	struct claim_notes *notes; /* NULL: the service keeps none */
 	struct loop *loop;
 	int signals;
 	struct notify_alive alive;
@@ -214,14 +215,37 @@ static void open_state(const struct running *running, struct store **ret)
 		die("the state in %s cannot be opened: %s", path, why[0] ? why : strerror(-r));
 }
 
+/* Beside the state, whose lock holds them too. */
+static void open_notes(struct running *running)
+{
+	char path[PATH_MAX];
+	int r;
+
+	if (!running->process->service->unused)
+		return;
+	snprintf(path, sizeof(path), "%s/%s/claims", config_get(running->config, "paths", NULL, "state"),
+		running->instance);
+	r = claim_notes_open(path, &running->notes);
+	if (r < 0)
+		die("%s cannot be made: %s; make the folder writable for this user, with room on its disk", path,
+			strerror(-r));
+}
+
+static void work_notes(void *context)
+{
+	claim_notes_work(context);
+}
+
 static void open_runtime(struct running *running)
 {
-	const struct runtime_settings settings = { .instance = running->instance, .activity = &activity };
+	struct runtime_settings settings = { .instance = running->instance, .activity = &activity };
 	struct store *store = NULL;
 	struct reach reach;
 	char why[256];
 
 	open_state(running, &store);
+	open_notes(running);
+	settings.notes = running->notes;
 	if (reach_read(running->config, running->process->service->name, &reach, why) < 0)
 		die("%s: %s", running->config_path, why);
 	if (zmq_link_new(&reach, &running->link) < 0)
@@ -385,6 +409,7 @@ static void end(struct running *running)
 	for (struct effect_driver *const *at = running->drivers; at && *at; at++)
 		if ((*at)->close)
 			(*at)->close((*at)->self);
+	claim_notes_free(running->notes);
 	loop_free(running->loop);
 	config_free(running->config);
 	close(running->signals);
@@ -408,6 +433,8 @@ int process_main(int argc, char **argv, const struct process *process)
 	TEXT_COPY(running->why, runtime_why(running->runtime)); /* not being connected yet is nothing to tell */
 	running->loop = loop_new(running->link, running->drivers, &activity);
 	loop_watch(running->loop, running->signals, false, begin_to_stop, running);
+	if (running->notes)
+		loop_watch(running->loop, claim_notes_fd(running->notes), false, work_notes, running->notes);
 	if (process->start)
 		process->start(running->loop, running->runtime, running->config, &running->clock);
 	watch_turns(running);

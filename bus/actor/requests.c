@@ -159,6 +159,12 @@ static void say_outcomes(struct runtime *runtime, const struct buffer *facts, ui
 	}
 }
 
+void turn_say_outcomes(struct runtime *runtime, struct turn *turn)
+{
+	say_outcomes(runtime, &turn->facts, turn->fact_count, runtime->turns);
+	turn_end(turn);
+}
+
 static void limit_size(struct runtime *runtime, struct turn *turn, enum verdict *verdict)
 {
 	if (turn->facts.len <= TURN_BYTES_MAX)

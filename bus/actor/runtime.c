@@ -276,6 +276,7 @@ int runtime_new(const struct service *service, const struct runtime_settings *se
 	runtime->service = service;
 	runtime->clock = clock;
 	runtime->steady = steady_new(clock, 0);
+	runtime->began_us = steady_us(&runtime->steady);
 	runtime->drivers = drivers;
 	runtime->activity = settings->activity ? settings->activity : &runtime->unwatched;
 	TEXT_COPY(runtime->instance, settings->instance);
@@ -302,6 +303,8 @@ int runtime_new(const struct service *service, const struct runtime_settings *se
 		die("the folded state of an older program cannot be emptied: check the disk");
 	state_write_turn(runtime->state, 1);
 	runtime->session = session_new(service, settings, runtime->run, link, clock, &owner);
+	runtime->notes = service->unused ? settings->notes : NULL;
+	notes_say_unused(runtime);
 	*ret = runtime;
 	return 0;
 }

@@ -27,6 +27,7 @@ struct runtime_settings {
 	int64_t gateway_promise_us; /* as the broker's (broker.h): 1.5 s */
 	const char *run;            /* name of this run: random */
 	struct activity *activity;  /* where it notes what it is at: nowhere */
+	struct claim_notes *notes;  /* of the claims of a service that has `unused`, borrowed: none are kept */
 };
 
 extern const struct store_options runtime_store_options;

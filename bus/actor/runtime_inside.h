@@ -57,6 +57,7 @@ struct runtime {
 	struct state *state;
 	struct table *table;
 	char instance[64], run[33];
+	int64_t began_us; /* wall time */
 	int64_t flush_every_us, gateway_promise_us;
 	int64_t flush_at_us;               /* boot time; 0: nothing to flush */
 	int64_t heard_us, heard_before_us; /* boot time of the last two looks for what has come */
@@ -87,6 +88,7 @@ struct runtime {
 	int64_t clock_hold_us; /* boot time before which no turn on the clock is tried */
 	/* effects.c */
 	struct effect_driver *const *drivers;
+	struct claim_notes *notes; /* NULL: none are kept */
 	struct list effects;
 	uint32_t effects_running, effects_most;
 	bool draining;
@@ -122,6 +124,8 @@ void requests_passed(struct runtime *runtime); /* the projections have moved on 
 void requests_lost(struct runtime *runtime);   /* the session ended */
 void requests_again(struct runtime *runtime);  /* a new one began: what must be said still is */
 void requests_free(struct runtime *runtime);
+/* What an earlier run left: its facts are seen at once, and said until they are confirmed. Ends the turn. */
+void turn_say_outcomes(struct runtime *runtime, struct turn *turn);
 /*
  * Commits the turn with its receipt, and ends it; delivery NULL: a turn on the clock. An outcome is a fact about the world: without
  * a live lease, or when nobody learns what became of the turn, its facts are said one by one until they are confirmed.
@@ -145,6 +149,10 @@ struct turn runtime_open_turn(struct runtime *runtime, const struct said *messag
 /* The message of a delivery as a decision sees it; borrows from `ret_envelope`. false: it does not add up. */
 bool delivery_read(
 	const struct delivery *delivery, Envelope *ret_envelope, struct said *ret_said, struct bytes *ret_payload);
+
+/* notes.c */
+void notes_say_unused(struct runtime *runtime); /* the claims of earlier runs that certainly were not used */
+int notes_add(struct runtime *runtime, uint64_t seq, struct bytes claim); /* a handle for claim_notes.h */
 
 /* effects.c */
 void effect_new(struct runtime *runtime, struct delivery **delivery, const struct effect_kind *kind, void **request);

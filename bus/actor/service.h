@@ -9,6 +9,7 @@
 #ifndef BUS_ACTOR_SERVICE_H
 #define BUS_ACTOR_SERVICE_H
 
+#include "bus/actor/claim_notes.h"
 #include "bus/actor/effect.h"
 #include "bus/actor/state.h"
 #include "bus/actor/topic.h"
@@ -37,6 +38,8 @@ struct service {
 	} remembers[SERVICE_REMEMBERS_MAX];
 	const struct topic *says[SERVICE_SAYS_MAX];
 	const struct effect_kind *effects[SERVICE_EFFECTS_MAX];
+	/* Keeps notes about its claims: says of one of an earlier run that it was not used (claim_notes.h). NULL: keeps none. */
+	void (*unused)(struct turn *turn, const struct claim_note *claim);
 
 	/* Services that live by the clock: when is something due (wall time; INT64_MAX: never), and a turn for the first of it. */
 	int64_t (*next_due_us)(const struct state *state);

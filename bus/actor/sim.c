@@ -114,7 +114,8 @@ static void run(struct instance *instance)
 	struct runtime_settings settings = { .instance = instance->name,
 		.flush_us = FLUSH_US,
 		.gateway_promise_us = sim->settings.gateway_promise_us,
-		.run = instance->run };
+		.run = instance->run,
+		.notes = instance->notes };
 	struct store *store = store_share_memory(instance->kept);
 
 	snprintf(instance->run, sizeof(instance->run), "run-%llu-of-%.20s", (unsigned long long)++instance->runs,
@@ -124,6 +125,7 @@ static void run(struct instance *instance)
 		    &instance->runtime) < 0)
 		die("the simulated runtime does not start");
 	instance->wake_us = sim->clock.virtual_us;
+	instance->paused = false;
 }
 
 static struct instance *find(const struct sim *sim, const char *name)
@@ -156,6 +158,7 @@ void sim_start(struct sim *sim, const char *name, const struct service *service,
 	instance->drivers = drivers;
 	TEXT_COPY(instance->name, name);
 	instance->kept = new_store();
+	instance->notes = claim_notes_new_in_memory();
 	pipe_init(&instance->said);
 	pipe_init(&instance->asked);
 	pipe_init(&instance->told);
@@ -173,6 +176,11 @@ void sim_kill(struct sim *sim, const char *name)
 	instance->runtime = NULL;
 }
 
+void sim_pause(struct sim *sim, const char *name)
+{
+	find(sim, name)->paused = true;
+}
+
 void sim_restart(struct sim *sim, const char *name)
 {
 	struct instance *instance = find(sim, name);
@@ -188,6 +196,8 @@ void sim_forget(struct sim *sim, const char *name)
 	assert(instance && !instance->runtime);
 	store_close(instance->kept);
 	instance->kept = new_store();
+	claim_notes_free(instance->notes);
+	instance->notes = claim_notes_new_in_memory();
 }
 
 void sim_kill_broker(struct sim *sim)
@@ -217,6 +227,7 @@ static void instance_free(struct instance *instance)
 {
 	runtime_free(instance->runtime);
 	store_close(instance->kept);
+	claim_notes_free(instance->notes);
 	pipe_cut(&instance->said, 0);
 	pipe_cut(&instance->asked, 0);
 	pipe_cut(&instance->told, 0);
@@ -254,7 +265,7 @@ struct runtime *sim_runtime(struct sim *sim, const char *name)
 
 static bool is_ready(const struct instance *instance)
 {
-	return instance->runtime &&
+	return instance->runtime && !instance->paused &&
 		(instance->wake_us <= instance->sim->clock.virtual_us || instance_has_heard(instance));
 }
 
@@ -349,7 +360,7 @@ bool sim_jump(struct sim *sim, int64_t most_us)
 	LIST_EACH (hook, &sim->instances) {
 		const struct instance *instance = LIST_ENTRY(hook, struct instance, hook);
 
-		if (instance->runtime && instance->wake_us < next_us)
+		if (instance->runtime && !instance->paused && instance->wake_us < next_us)
 			next_us = instance->wake_us;
 	}
 	if (next_us > most_us)

@@ -19,7 +19,8 @@ void sim_free(struct sim *sim);
 /* Starts one instance; `drivers` is NULL-terminated and borrowed, or NULL. The name is what kill and runtime take. */
 void sim_start(
 	struct sim *sim, const char *instance, const struct service *service, struct effect_driver *const *drivers);
-void sim_kill(struct sim *sim, const char *instance); /* its store stays */
+void sim_kill(struct sim *sim, const char *instance);  /* its store stays */
+void sim_pause(struct sim *sim, const char *instance); /* it does nothing more until it is killed and started again */
 void sim_restart(struct sim *sim, const char *instance);
 void sim_forget(struct sim *sim, const char *instance); /* deletes the store of a killed one */
 void sim_kill_broker(struct sim *sim);                  /* what was not synced is gone */

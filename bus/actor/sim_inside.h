@@ -34,11 +34,13 @@ struct instance {
 	char name[64], run[40];
 	const struct service *service;
 	struct effect_driver *const *drivers;
-	struct store *kept;      /* outlives the process */
-	struct runtime *runtime; /* NULL: not running */
-	uint64_t peer;           /* routing id of this connection */
+	struct store *kept;        /* outlives the process */
+	struct claim_notes *notes; /* likewise */
+	struct runtime *runtime;   /* NULL: not running */
+	uint64_t peer;             /* routing id of this connection */
 	uint64_t runs;
 	int64_t wake_us;
+	bool paused;
 	struct pipe said, asked, told; /* frames and control to the broker, control from it */
 	struct lane *lane;
 };

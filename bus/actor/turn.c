@@ -31,6 +31,11 @@ const char *turn_run(const struct turn *turn)
 	return turn->run;
 }
 
+int64_t turn_began_us(const struct turn *turn)
+{
+	return turn->began_us;
+}
+
 uint64_t turn_seen(const struct turn *turn)
 {
 	uint64_t cursor = state_cursor(turn->state);

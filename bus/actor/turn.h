@@ -35,6 +35,7 @@ int64_t turn_now_us(const struct turn *turn);             /* wall time of this d
 const struct said *turn_message(const struct turn *turn); /* what is decided on; a turn on the clock: seq 0, names "" */
 uint32_t turn_failures(const struct turn *turn);          /* of this message so far */
 const char *turn_run(const struct turn *turn);            /* a name of this run of the process */
+int64_t turn_began_us(const struct turn *turn);           /* wall time at which this run began; 0: unknown */
 /* The highest sequence number this decision can have seen. */
 uint64_t turn_seen(const struct turn *turn);
 

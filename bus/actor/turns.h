@@ -18,8 +18,9 @@ struct turn {
 	int64_t now_us;
 	uint32_t failures;
 	const char *run;
-	bool folds;    /* what is said is folded into the state at once */
-	bool is_claim; /* what is said waits at the broker until the gateways have drained */
+	int64_t began_us; /* wall time, of the run */
+	bool folds;       /* what is said is folded into the state at once */
+	bool is_claim;    /* what is said waits at the broker until the gateways have drained */
 	/* what came of it */
 	struct buffer facts; /* u32 length, message, ... */
 	uint32_t fact_count;

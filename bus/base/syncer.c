@@ -4,7 +4,7 @@
  * Owns:      the threads; each descriptor from syncer_begin on.
  * Promises:  what one thread writes here and another reads is written and read under the lock; signals go to the threads that were
  *            there before.
- * Fails by:  the errno of fsync as the result; die() where the kernel gives no thread.
+ * Fails by:  the errno of the sync as the result; die() where the kernel gives no thread.
  */
 #include "bus/base/syncer.h"
 #include "bus/base/log.h"
@@ -61,7 +61,7 @@ static void sync_one(struct syncer *syncer)
 
 	list_remove(&syncing->hook);
 	pthread_mutex_unlock(&syncer->lock);
-	syncing->result = fsync(syncing->fd) < 0 ? -errno : 0;
+	syncing->result = (syncing->data_only ? fdatasync : fsync)(syncing->fd) < 0 ? -errno : 0;
 	close(syncing->fd);
 	pthread_mutex_lock(&syncer->lock);
 	if (list_empty(&syncer->ended))
@@ -103,9 +103,8 @@ static void start_thread(struct syncer *syncer)
 		die("cannot start a thread: %s; raise the limit of processes (TasksMax, ulimit -u)", strerror(r));
 }
 
-void syncer_begin(struct syncer *syncer, struct syncing *syncing, int fd)
+static void begin(struct syncer *syncer, struct syncing *syncing)
 {
-	*syncing = (struct syncing){ .fd = fd };
 	pthread_mutex_lock(&syncer->lock);
 	list_append(&syncer->waiting, &syncing->hook);
 	syncer->unfinished++;
@@ -113,6 +112,18 @@ void syncer_begin(struct syncer *syncer, struct syncing *syncing, int fd)
 		start_thread(syncer);
 	pthread_cond_signal(&syncer->begun);
 	pthread_mutex_unlock(&syncer->lock);
+}
+
+void syncer_begin(struct syncer *syncer, struct syncing *syncing, int fd)
+{
+	*syncing = (struct syncing){ .fd = fd };
+	begin(syncer, syncing);
+}
+
+void syncer_begin_data(struct syncer *syncer, struct syncing *syncing, int fd)
+{
+	*syncing = (struct syncing){ .fd = fd, .data_only = true };
+	begin(syncer, syncing);
 }
 
 struct syncing *syncer_next(struct syncer *syncer)

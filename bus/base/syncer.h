@@ -8,12 +8,14 @@
 #define BUS_BASE_SYNCER_H
 
 #include "bus/base/list.h"
+#include <stdbool.h>
 
 /* The caller's; the syncer's from syncer_begin until syncer_next returns it. */
 struct syncing {
 	struct list hook;
 	int fd;
-	int result; /* 0 or a negative errno, when it ended */
+	int result;     /* 0 or a negative errno, when it ended */
+	bool data_only; /* what is needed to read the content back; not when it was written */
 };
 
 struct syncer;
@@ -21,9 +23,10 @@ struct syncer;
 struct syncer *syncer_new(void);
 /* Waits for what runs. Everything that was begun must have been taken, or is the caller's to find again. NULL: nothing. */
 void syncer_free(struct syncer *syncer);
-void syncer_begin(struct syncer *syncer, struct syncing *syncing, int fd); /* closes fd when it ended */
-struct syncing *syncer_next(struct syncer *syncer);                        /* one that ended, or NULL */
-void syncer_wait(struct syncer *syncer);                                   /* until all have ended */
-int syncer_fd(const struct syncer *syncer);                                /* readable while one that ended is there */
+void syncer_begin(struct syncer *syncer, struct syncing *syncing, int fd);      /* closes fd when it ended */
+void syncer_begin_data(struct syncer *syncer, struct syncing *syncing, int fd); /* likewise; fdatasync */
+struct syncing *syncer_next(struct syncer *syncer);                             /* one that ended, or NULL */
+void syncer_wait(struct syncer *syncer);                                        /* until all have ended */
+int syncer_fd(const struct syncer *syncer); /* readable while one that ended is there */
 
 #endif

@@ -2,10 +2,10 @@
  * sender.c: mails reminders, each at most once
  *
  * Hears:     reminder.due
- * Remembers: send.claim, reminder.sent, reminder.released, reminder.refused, reminder.ambiguous, reminder.skipped, cart.state,
+ * Remembers: send.claim, send.unused, reminder.sent, reminder.released, reminder.refused, reminder.ambiguous, reminder.skipped, cart.state,
  *            cart.changed, cart.checkout, optout.request, mail.feedback, admin.action, shop.status, privacy.request, suppression,
  *            gateway.away, document, alarm, model.used
- * Says:      send.claim, reminder.sent, reminder.released, reminder.refused, reminder.ambiguous, reminder.skipped, cart.checkout,
+ * Says:      send.claim, send.unused, reminder.sent, reminder.released, reminder.refused, reminder.ambiguous, reminder.skipped, cart.checkout,
  *            timer.set, audit, mail.feedback, alarm, model.used
  * Promises:  a (cart, step) is mailed once: the last byte leaves only behind a fresh claim, with no stop, no outcome and no pause
  *            known; what may have gone is never tried again.
@@ -27,11 +27,13 @@
 #include "services/sender/may_send.h"
 #include "services/sender/outage.h"
 #include "services/sender/outcome.h"
+#include "services/sender/unused.h"
 #include <stdio.h>
 
 /*
  * How long a claim may stay without an outcome. Of another run: our queue got the message because that run's session died, and
- * an outcome that it still says will be said again within seconds of its reconnecting. Of this run: the effect may still be at
+ * an outcome that it still says, or that it left its claim unused, will be said within seconds of its coming back (counted from
+ * our own start at the earliest: both may have been started anew). Of this run: the effect may still be at
  * it, up to its deadline. For another reminder (of a cart that was merged into this one, or decided twice): whoever is given
  * that one settles it. An outcome that comes later still corrects the record.
  */
@@ -68,10 +70,26 @@ static int64_t patience_us_for(const struct turn *turn, const struct send *send)
 	return strcmp(send->owner, turn_run(turn)) == 0 ? CLAIM_OF_OURS_US : CLAIM_OF_OTHERS_US;
 }
 
-static enum verdict wait_for_outcome(struct turn *turn, const ReminderDue *due, const struct send *send)
+/* Only what was claimed for this very message: its row is this cart's own. */
+static bool is_unused(const struct state *state, const struct turn *turn, const struct send *send)
+{
+	return send->due_seq == turn_message(turn)->seq && strcmp(send->owner, turn_run(turn)) != 0 &&
+		unused_is(state, send);
+}
+
+static enum verdict wait_for_outcome(
+	const struct state *state, struct turn *turn, const ReminderDue *due, const struct send *send)
 {
 	int64_t patience_us = patience_us_for(turn, send);
-	int64_t waited_us = letter_boot_us(turn_now_us(turn) - send->at_us);
+	int64_t since_us = send->at_us > turn_began_us(turn) ? send->at_us : turn_began_us(turn);
+	int64_t waited_us = letter_boot_us(turn_now_us(turn) - since_us);
+	if (is_unused(state, turn, send)) {
+		say_released(turn,
+			&(struct outcome){ .due = due,
+				.attempt = send->attempt,
+				.reason = "not_sent the process that claimed it ended before the last byte" });
+		return retry(turn, send->attempt);
+	}
 	if (waited_us < patience_us) {
 		int64_t left_us = patience_us - waited_us;
 		return turn_wait(turn, left_us < LOOK_AGAIN_US ? left_us : LOOK_AGAIN_US,
@@ -119,14 +137,15 @@ static enum verdict send(const struct state *state, const ReminderDue *due, stru
 }
 
 /* Everything that can be found but that the mail may go. */
-static enum verdict settle(const ReminderDue *due, const struct finding *finding, struct turn *turn)
+static enum verdict settle(
+	const struct state *state, const ReminderDue *due, const struct finding *finding, struct turn *turn)
 {
 	switch (finding->move) {
 	case MOVE_SPENT:
 	case MOVE_SEND:
 		return DONE;
 	case MOVE_CLAIMED:
-		return wait_for_outcome(turn, due, &finding->send);
+		return wait_for_outcome(state, turn, due, &finding->send);
 	case MOVE_SKIP:
 		return skip(turn, due, finding);
 	case MOVE_LEAVE:
@@ -185,7 +204,7 @@ static enum verdict ask_decide(const struct state *state, const void *message, c
 	struct finding finding = may_send(state, turn_message(turn)->shop, due, turn_now_us(turn));
 	asking_hear(finding.shop, &due->cart, asking->round, result, &asked);
 	if (finding.move != MOVE_SEND)
-		return settle(due, &finding, turn);
+		return settle(state, due, &finding, turn);
 	if (!asked.nobody && asked.word == STOREFRONT_ORDER)
 		return stop_bought(state, due, &asked, turn);
 	if (!asked.nobody && asked.word == STOREFRONT_ASK_ON)
@@ -219,7 +238,7 @@ static enum verdict polish_decide(const struct state *state, const void *message
 	if (finding.move == MOVE_SEND)
 		return mail(state, due, &finding, &consulted, turn);
 	polishing_say(turn, &consulted.polished);
-	return settle(due, &finding, turn);
+	return settle(state, due, &finding, turn);
 }
 
 static void polish_request_free(void *request)
@@ -241,7 +260,7 @@ static enum verdict hear_due(const struct state *state, const ReminderDue *due, 
 	struct finding finding = may_send(state, turn_message(turn)->shop, due, turn_now_us(turn));
 	if (finding.move == MOVE_SEND)
 		return ask(state, due, &finding, 0, turn);
-	return settle(due, &finding, turn);
+	return settle(state, due, &finding, turn);
 }
 
 /* ---- the mail on its way ---- */
@@ -278,7 +297,7 @@ static enum verdict release(const struct state *state, const struct outcome *out
 	struct finding finding = may_send(state, turn_message(turn)->shop, outcome->due, turn_now_us(turn));
 	if (finding.move == MOVE_SEND)
 		return retry(turn, outcome->attempt);
-	return settle(outcome->due, &finding, turn);
+	return settle(state, outcome->due, &finding, turn);
 }
 
 static enum verdict decide_end(
@@ -396,9 +415,10 @@ const struct service sender = {
 	.remembers = { SENDS_REMEMBERED_BY(remember_claim, remember_released), STOPS_REMEMBERED,
 		REMEMBERS(cart_state, merges_remember), REMEMBERS(gateway_away, absence_remember),
 		REMEMBERS(document, docs_remember), REMEMBERS(alarm, remember_alarm),
-		REMEMBERS(model_used, spend_remember_model) },
-	.says = { SAYS(send_claim), SAYS(reminder_sent), SAYS(reminder_released), SAYS(reminder_refused),
-		SAYS(reminder_ambiguous), SAYS(reminder_skipped), SAYS(cart_checkout), SAYS(timer_set), SAYS(audit),
-		SAYS(mail_feedback), SAYS(alarm), SAYS(model_used) },
+		REMEMBERS(model_used, spend_remember_model), REMEMBERS(send_unused, unused_remember) },
+	.says = { SAYS(send_claim), SAYS(send_unused), SAYS(reminder_sent), SAYS(reminder_released),
+		SAYS(reminder_refused), SAYS(reminder_ambiguous), SAYS(reminder_skipped), SAYS(cart_checkout),
+		SAYS(timer_set), SAYS(audit), SAYS(mail_feedback), SAYS(alarm), SAYS(model_used) },
 	.effects = { &ask_effect, &polish_effect, &mail_effect },
+	.unused = unused_say,
 };

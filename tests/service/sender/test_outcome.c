@@ -1,4 +1,5 @@
 /* test_outcome.c: a claim, and what comes of it */
+#include "bus/base/text.h"
 #include "tests/service/sender/given.h"
 
 static struct harness *given_claimed(void)
@@ -250,6 +251,53 @@ static void a_claim_whose_owner_fell_silent_becomes_ambiguous(void **state)
 	harness_free(h);
 }
 
+static void given_unused(struct harness *h, const char *owner, uint64_t due_seq, uint32_t attempt)
+{
+	SendUnused unused = { .due_seq = due_seq, .attempt = attempt, .at_us = NOON_US };
+	TEXT_COPY(unused.owner, owner);
+	GIVEN(h, send_unused, &unused, .shop = SHOP_OF_ALL, .key = unused.owner);
+}
+
+static void a_claim_that_a_killed_sender_did_not_use_is_released_and_tried_again(void **state)
+{
+	struct harness *h = given_claimed_by("another-run");
+	(void)state;
+	given_unused(h, "another-run", harness_message_seq(h), 1);
+	harness_now(h, NOON_US + US_PER_MINUTE); /* past the time after which it would be ambiguous */
+	assert_int_equal(harness_again(h), LATER);
+	assert_int_equal(said_outcome(h, &topic_reminder_released).attempt, 1);
+	said_audit(h, "released");
+	assert_int_equal(harness_again(h), WORKING);
+	assert_int_equal(when_sent(h, MAIL_SENT, ""), DONE);
+	assert_int_equal(said_outcome(h, &topic_reminder_sent).attempt, 2);
+	harness_free(h);
+}
+
+static void what_is_known_of_another_claim_says_nothing_about_this_one(void **state)
+{
+	struct harness *h = given_claimed_by("another-run");
+	(void)state;
+	given_unused(h, "another-run", harness_message_seq(h), 2);
+	given_unused(h, "another-run", harness_message_seq(h) + 1, 1);
+	given_unused(h, "a-third-run", harness_message_seq(h), 1);
+	harness_now(h, NOON_US + US_PER_MINUTE);
+	assert_int_equal(harness_again(h), DONE);
+	said_outcome(h, &topic_reminder_ambiguous);
+	harness_free(h);
+}
+
+static void an_outcome_counts_more_than_a_note(void **state)
+{
+	struct harness *h = given_claimed_by("another-run");
+	(void)state;
+	given_outcome(h, &topic_reminder_sent, "c1", 1, NOON_US);
+	given_unused(h, "another-run", harness_message_seq(h), 1);
+	harness_now(h, NOON_US + US_PER_MINUTE);
+	assert_int_equal(harness_again(h), DONE);
+	assert_int_equal(harness_count(h, NULL), 0);
+	harness_free(h);
+}
+
 static void our_own_claim_has_until_its_deadline(void **state)
 {
 	struct harness *h = given_claimed_by("harness");
@@ -375,6 +423,9 @@ int main(void)
 		cmocka_unit_test(a_claim_of_somebody_else_is_waited_for),
 		cmocka_unit_test(a_claim_whose_outcome_is_known_is_done),
 		cmocka_unit_test(a_claim_whose_owner_fell_silent_becomes_ambiguous),
+		cmocka_unit_test(a_claim_that_a_killed_sender_did_not_use_is_released_and_tried_again),
+		cmocka_unit_test(what_is_known_of_another_claim_says_nothing_about_this_one),
+		cmocka_unit_test(an_outcome_counts_more_than_a_note),
 		cmocka_unit_test(our_own_claim_has_until_its_deadline),
 		cmocka_unit_test(a_claim_for_another_reminder_is_settled_by_that_one),
 		cmocka_unit_test(an_outcome_that_turns_up_corrects_an_ambiguous_one),

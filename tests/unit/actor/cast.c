@@ -89,7 +89,9 @@ static void claim_errand(const struct state *state, const void *message, const v
 	TEXT_COPY(claim.cart_id, clicked->cart_id);
 	TEXT_COPY(claim.owner, turn_run(turn));
 	snprintf(idem, sizeof(idem), "%s/%u", errand->what, errand->attempt);
-	SAY(turn, send_claim, &claim, .shop = turn_message(turn)->shop, .key = errand->what, .idem = idem);
+	claim.due_seq = turn_message(turn)->seq;
+	SAY(turn, send_claim, &claim, .shop = turn_message(turn)->shop, .key = errand->what, .idem = idem,
+		.version = claim.attempt);
 }
 
 static bool errand_may_proceed(const struct state *state, const void *message, const void *request, int64_t now_us)
@@ -148,6 +150,38 @@ static const struct effect_kind errand_kind = { .name = "courier",
 	.may_proceed = errand_may_proceed,
 	.decide = errand_ended };
 
+static const char *unused_key(char ret[64], uint64_t seq, uint64_t attempt)
+{
+	snprintf(ret, 64, "%llu/%llu", (unsigned long long)seq, (unsigned long long)attempt);
+	return ret;
+}
+
+static bool is_unused(const struct state *state, uint64_t seq, uint64_t attempt)
+{
+	char key[64];
+
+	return state_has(state, "unused", "demo", unused_key(key, seq, attempt));
+}
+
+static void say_unused(struct turn *turn, const struct claim_note *claim)
+{
+	static SendUnused unused;
+	char idem[120];
+
+	unused = (SendUnused){ .due_seq = claim->seq, .attempt = (uint32_t)claim->version };
+	TEXT_COPY(unused.owner, claim->run);
+	snprintf(idem, sizeof(idem), "unused/%s/%llu/%llu", claim->run, (unsigned long long)claim->seq,
+		(unsigned long long)claim->version);
+	SAY(turn, send_unused, &unused, .shop = "demo", .key = claim->run, .idem = idem);
+}
+
+static void remember_unused(struct state *state, const struct said *said, const SendUnused *unused)
+{
+	char key[64];
+
+	state_put_number(state, "unused", said->shop, unused_key(key, unused->due_seq, unused->attempt), 1);
+}
+
 static enum verdict hear_click(const struct state *state, const LinkClicked *clicked, struct turn *turn)
 {
 	const char *shop = turn_message(turn)->shop;
@@ -162,13 +196,19 @@ static enum verdict hear_click(const struct state *state, const LinkClicked *cli
 		free(errand);
 		return DONE;
 	}
+	TEXT_COPY(errand->cart_id, clicked->cart_id);
+	errand->step = clicked->step;
+	errand->attempt = (uint32_t)claimed;
+	if (claimed > released && is_unused(state, turn_message(turn)->seq, claimed)) {
+		say_outcome(turn, &topic_reminder_released, errand);
+		free(errand);
+		return turn_wait(turn, 10 * US_PER_MS, "it was not used");
+	}
 	if (claimed > released) {
 		free(errand);
 		return turn_wait(turn, 10 * US_PER_MS, "claimed, its outcome is still to come");
 	}
-	TEXT_COPY(errand->cart_id, clicked->cart_id);
-	errand->step = clicked->step;
-	errand->attempt = (uint32_t)claimed + 1;
+	errand->attempt++;
 	return turn_effect(turn, &errand_kind, &request);
 }
 
@@ -196,9 +236,11 @@ const struct service postman = { .name = "postman",
 	.hears = { HEARS(link_clicked, hear_click) },
 	.remembers = { REMEMBERS(send_claim, remember_claim), REMEMBERS(reminder_sent, remember_end),
 		REMEMBERS(reminder_ambiguous, remember_end), REMEMBERS(reminder_released, remember_release),
-		REMEMBERS(cart_closed, remember_stop) },
-	.says = { SAYS(send_claim), SAYS(reminder_sent), SAYS(reminder_released), SAYS(reminder_ambiguous) },
-	.effects = { &errand_kind } };
+		REMEMBERS(cart_closed, remember_stop), REMEMBERS(send_unused, remember_unused) },
+	.says = { SAYS(send_claim), SAYS(send_unused), SAYS(reminder_sent), SAYS(reminder_released),
+		SAYS(reminder_ambiguous) },
+	.effects = { &errand_kind },
+	.unused = say_unused };
 
 /* --- bell --- */
 

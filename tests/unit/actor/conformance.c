@@ -461,6 +461,10 @@ int main(int argc, char **argv)
 		cmocka_unit_test(a_lease_is_kept_while_its_work_goes_on),
 		cmocka_unit_test(a_lease_is_kept_over_the_death_of_the_broker),
 		cmocka_unit_test(what_kills_its_worker_every_time_is_given_up),
+		cmocka_unit_test(a_claim_that_a_killed_run_did_not_use_is_released),
+		cmocka_unit_test(any_other_instance_may_release_it),
+		cmocka_unit_test(what_went_before_the_kill_is_never_released),
+		cmocka_unit_test(without_its_notes_nobody_knows_what_a_killed_run_did),
 		cmocka_unit_test(a_clock_turn_fires_once),
 	};
 

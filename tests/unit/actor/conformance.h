@@ -24,4 +24,10 @@ void a_lease_is_kept_while_its_work_goes_on(void **context);
 void a_lease_is_kept_over_the_death_of_the_broker(void **context);
 void what_kills_its_worker_every_time_is_given_up(void **context);
 
+/* conformance_notes.c */
+void a_claim_that_a_killed_run_did_not_use_is_released(void **context);
+void any_other_instance_may_release_it(void **context);
+void what_went_before_the_kill_is_never_released(void **context);
+void without_its_notes_nobody_knows_what_a_killed_run_did(void **context);
+
 #endif

@@ -15,6 +15,8 @@ void world_free(struct world *world);
 void world_start(
 	struct world *world, const char *instance, const struct service *service, struct effect_driver *const *drivers);
 void world_kill(struct world *world, const char *instance);
+void world_pause(
+	struct world *world, const char *instance); /* does nothing more until it is killed and started again */
 void world_restart(struct world *world, const char *instance);
 void world_forget(struct world *world, const char *instance);
 void world_kill_broker(struct world *world);

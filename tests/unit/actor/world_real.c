@@ -28,6 +28,8 @@ struct instance {
 	const struct service *service;
 	struct effect_driver *const *drivers;
 	struct runtime *runtime;
+	struct claim_notes *notes;
+	bool paused;
 };
 
 struct world {
@@ -133,7 +135,7 @@ static void state_path(const struct world *world, const char *name, char ret[160
 
 static void run(struct world *world, struct instance *instance)
 {
-	const struct runtime_settings settings = { .instance = instance->name };
+	struct runtime_settings settings = { .instance = instance->name };
 	struct store *store = NULL;
 	struct link *link = NULL;
 	struct reach reach;
@@ -142,6 +144,11 @@ static void run(struct world *world, struct instance *instance)
 	state_path(world, instance->name, path);
 	if (store_open(path, &runtime_store_options, &store, why) < 0)
 		die("%s: %s", path, why);
+	snprintf(path + strlen(path), sizeof(path) - strlen(path), "/claims");
+	if (claim_notes_open(path, &instance->notes) < 0)
+		die("no notes at %s", path);
+	settings.notes = instance->notes;
+	instance->paused = false;
 	snprintf(path, sizeof(path), "%s/run", world->folder.path);
 	reach = reach_local(path);
 	if (zmq_link_new(&reach, &link) < 0 ||
@@ -175,7 +182,14 @@ void world_kill(struct world *world, const char *name)
 	struct instance *instance = find(world, name);
 
 	runtime_free(instance->runtime);
+	claim_notes_free(instance->notes);
 	instance->runtime = NULL;
+	instance->notes = NULL;
+}
+
+void world_pause(struct world *world, const char *name)
+{
+	find(world, name)->paused = true;
 }
 
 void world_restart(struct world *world, const char *name)
@@ -202,6 +216,7 @@ void world_free(struct world *world)
 		struct instance *instance = LIST_ENTRY(hook, struct instance, hook);
 
 		runtime_free(instance->runtime);
+		claim_notes_free(instance->notes);
 		list_remove(hook);
 		free(instance);
 	}
@@ -219,8 +234,10 @@ static void one_round(struct world *world)
 	LIST_EACH (hook, &world->instances) {
 		struct instance *instance = LIST_ENTRY(hook, struct instance, hook);
 
-		if (instance->runtime)
-			runtime_work(instance->runtime);
+		if (!instance->runtime || instance->paused)
+			continue;
+		claim_notes_work(instance->notes);
+		runtime_work(instance->runtime);
 	}
 	nanosleep(&(struct timespec){ .tv_nsec = ROUND_US * 1000 }, NULL);
 }

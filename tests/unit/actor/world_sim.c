@@ -35,6 +35,11 @@ void world_kill(struct world *world, const char *instance)
 	sim_kill(world->sim, instance);
 }
 
+void world_pause(struct world *world, const char *instance)
+{
+	sim_pause(world->sim, instance);
+}
+
 void world_restart(struct world *world, const char *instance)
 {
 	sim_restart(world->sim, instance);
