@@ -162,6 +162,28 @@ static void a_line_tells_total_items_and_masked_address(void **state)
 	buffer_free(&words);
 }
 
+static void a_decision_is_told_by_its_name_with_its_grounds_and_its_rules(void **state)
+{
+	static const char *const names[] = { "still_shopping", "first_reminder", "second_reminder", "give_up" };
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++) {
+		Audit audit = { .grounds = "left 5 h ago",
+			.who = "system",
+			.rules_version = 3,
+			.next_us = INT64_C(1795230389000000) };
+		struct buffer words = { 0 };
+		char expected[160];
+
+		TEXT_COPY(audit.action, names[i]);
+		describe(&topic_audit, &audit, "Europe/Berlin", &words);
+		snprintf(expected, sizeof(expected),
+			"%s: left 5 h ago (rules version 3); looked at next at 2026-11-21 04:06:29", names[i]);
+		assert_string_equal(buffer_text(&words), expected);
+		buffer_free(&words);
+	}
+}
+
 static void times_are_told_in_the_shops_zone(void **state)
 {
 	char at[40];
@@ -186,6 +208,7 @@ int main(void)
 		cmocka_unit_test(every_topic_can_be_shown_and_described_when_empty),
 		cmocka_unit_test(a_storefronts_text_cannot_move_the_admins_cursor),
 		cmocka_unit_test(a_line_tells_total_items_and_masked_address),
+		cmocka_unit_test(a_decision_is_told_by_its_name_with_its_grounds_and_its_rules),
 		cmocka_unit_test(times_are_told_in_the_shops_zone),
 	};
 

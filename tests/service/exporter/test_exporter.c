@@ -399,6 +399,23 @@ static void without_a_sheet_nothing_is_due_and_with_one_each_day_is(void **state
 	harness_free(h);
 }
 
+/* What anybody else could decide on is not said, and nothing is heard but the clock and itself. */
+static void what_is_exported_never_comes_back(void **state)
+{
+	const struct topic *const own[] = { &topic_export_done, &topic_sheet_due, &topic_sheet_claim, &topic_sheet_done,
+		&topic_audit, &topic_alarm };
+	(void)state;
+	assert_ptr_equal(exporter.hears[0].topic, &topic_tick_nightly);
+	assert_ptr_equal(exporter.hears[1].topic, &topic_sheet_due);
+	assert_null(exporter.hears[2].topic);
+	for (size_t i = 0; exporter.says[i]; i++) {
+		bool is_own = false;
+		for (size_t j = 0; j < sizeof(own) / sizeof(own[0]); j++)
+			is_own = is_own || exporter.says[i] == own[j];
+		assert_true(is_own);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -416,6 +433,7 @@ int main(void)
 		cmocka_unit_test(a_lost_append_is_made_again_only_when_google_is_no_longer_at_it),
 		cmocka_unit_test(a_refusal_alarms_once_and_is_given_up_after_three_days),
 		cmocka_unit_test(without_a_sheet_nothing_is_due_and_with_one_each_day_is),
+		cmocka_unit_test(what_is_exported_never_comes_back),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

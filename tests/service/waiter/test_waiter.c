@@ -348,6 +348,23 @@ static void the_same_facts_and_clock_give_the_same_move(void **state)
 	harness_free(again);
 }
 
+static bool says(const struct topic *topic)
+{
+	for (size_t i = 0; waiter.says[i]; i++)
+		if (waiter.says[i] == topic)
+			return true;
+	return false;
+}
+
+/* No model, no storefront, no file: what it decides is in the log and the clock alone. */
+static void when_to_mail_is_asked_of_nobody(void **state)
+{
+	(void)state;
+	assert_null(waiter.effects[0]);
+	assert_true(says(&topic_reminder_due));
+	assert_false(says(&topic_model_used));
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -372,6 +389,7 @@ int main(void)
 		cmocka_unit_test(a_shopper_mailed_about_another_cart_waits),
 		cmocka_unit_test(a_mail_more_than_a_day_late_is_skipped_with_the_reason),
 		cmocka_unit_test(the_same_facts_and_clock_give_the_same_move),
+		cmocka_unit_test(when_to_mail_is_asked_of_nobody),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -161,12 +161,26 @@ static void what_names_a_person_is_never_listed(void **state)
 		assert_false(is_listed(cart_topics[0], never[i].message, never[i].tag));
 }
 
+/* What a class keeps and forgets is tests/unit/broker/test_retention.c's. */
+static void the_record_and_whoever_said_no_or_bought_are_kept_for_ever(void **state)
+{
+	static const struct topic *const kept[] = { &topic_audit, &topic_suppression, &topic_optout_request,
+		&topic_mail_feedback, &topic_admin_action, &topic_shop_status, &topic_document, &topic_cart_checkout,
+		&topic_reminder_sent, &topic_reminder_ambiguous };
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(kept) / sizeof(kept[0]); i++)
+		assert_int_equal(kept[i]->retention, RETAIN_KEEP);
+	assert_int_equal(topic_cart_changed.retention, RETAIN_RAW);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(no_address_of_any_message_leaks),
 		cmocka_unit_test(what_is_masked_still_reads),
 		cmocka_unit_test(what_names_a_person_is_never_listed),
+		cmocka_unit_test(the_record_and_whoever_said_no_or_bought_are_kept_for_ever),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

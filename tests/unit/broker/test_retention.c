@@ -1,5 +1,7 @@
 /* retention: what is old goes in whole ranges, never what somebody still needs, and the log stays a log */
 #include "bus/base/text.h"
+#include "bus/broker/core.h"
+#include "bus/broker/log.h"
 #include "bus/store/store.h"
 #include "desk.h"
 #include <errno.h>
@@ -43,8 +45,6 @@ static int rows_of(struct desk *desk, int family)
 	store_cursor_free(cursor);
 	return count;
 }
-
-enum { FAMILY_RAW = 1, FAMILY_FACT = 2, FAMILY_KEEP = 3, FAMILY_IDEM = 7, FAMILY_LATEST = 8 }; /* bus/broker/log.h */
 
 static json_int_t kept_from(struct desk *desk, const char *class)
 {
@@ -309,10 +309,11 @@ static void a_row_that_is_forgotten_outranks_nothing_from_there_on(void **state)
 	desk_close(desk);
 }
 
-static void rows_that_ended_leave_with_the_facts_and_a_claim_stays_made(void **state)
+static void rows_that_ended_leave_with_the_facts_and_a_claim_and_the_record_stay(void **state)
 {
 	struct desk *desk = desk_open();
 	struct peer *talker = peer_new(desk, "talker", "t"), *single = peer_new(desk, "single", "s");
+	struct logged logged;
 	Confirm again;
 
 	(void)state;
@@ -338,6 +339,9 @@ static void rows_that_ended_leave_with_the_facts_and_a_claim_stays_made(void **s
 	again = SAID(talker, .topic = "claim", .idem = "one", .claim = true, .text = "another process");
 	assert_int_equal(again.kind, CONFIRM_DUPLICATE);
 	assert_int_equal(again.seq, 2);
+	assert_int_equal(log_read(desk->broker->log, 1, &logged), -ENOENT); /* a fact */
+	assert_int_equal(log_read(desk->broker->log, 3, &logged), 0);       /* the diary, 1,400 days later */
+	assert_string_equal(desk->broker->topology.topics[logged.topic].name, "diary");
 	desk_close(desk);
 }
 
@@ -392,7 +396,7 @@ int main(void)
 		cmocka_unit_test(a_newcomer_gets_the_rows_that_stand_although_the_log_dropped_them),
 		cmocka_unit_test(what_the_log_forgets_it_says_first_and_where),
 		cmocka_unit_test(a_row_that_is_forgotten_outranks_nothing_from_there_on),
-		cmocka_unit_test(rows_that_ended_leave_with_the_facts_and_a_claim_stays_made),
+		cmocka_unit_test(rows_that_ended_leave_with_the_facts_and_a_claim_and_the_record_stay),
 		cmocka_unit_test(what_is_dropped_is_folded_over_on_the_disk_too),
 		cmocka_unit_test(a_clock_that_jumps_drops_nothing_for_a_day),
 	};
