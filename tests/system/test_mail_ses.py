@@ -209,7 +209,13 @@ def test_a_server_that_answers_before_the_end_gets_no_last_byte(start, certifica
     connection.close()
 
 
-def test_nobody_listening_or_an_unknown_authority_is_not_sent(start, tmp_path):
+def test_nobody_listening_and_nobody_who_can_prove_to_be_ses_is_not_sent(start, tmp_path, certificates):
+    for context in (certificates.expired(), certificates.context("DNS:other.example")):
+        wrong = Peer(context=context)
+        probe = start.probe(type("Wrong", (), {"peer": wrong}))
+        probe.say(f"mail a claim {TO}")
+        assert probe.hear().startswith("done a not_sent") and not wrong.requests
+        wrong.close()
     ses = start.ses()
     probe = start.probe(ses, ses_ca=mail_peer.certificates(tmp_path)[0])
     probe.say(f"mail a claim {TO}")

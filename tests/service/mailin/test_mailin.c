@@ -221,6 +221,11 @@ static void what_may_pass_is_tried_again(void **state)
 	assert_int_equal(answered(h, HTTP_NOT_SENT, 0, ""), LATER);
 	want(h, FETCH_CERTIFICATE, URL);
 	assert_int_equal(harness_result(h, NULL, CLAIM_NONE), LATER);
+	want(h, FETCH_CERTIFICATE, URL);
+	assert_int_equal(answered(h, HTTP_UNKNOWN, 0, ""), LATER); /* slow, never, or a gigabyte */
+	want(h, FETCH_CERTIFICATE, URL);
+	assert_int_equal(answered(h, HTTP_BARRED, 0, ""), LATER); /* its name leads into a private network, for now */
+	assert_int_equal(harness_count(h, NULL), 0);
 	harness_free(h);
 }
 

@@ -177,6 +177,24 @@ static void silence_lets_the_log_decide_and_raises_one_alarm(void **state)
 	}
 }
 
+/* Slow, never, a gigabyte: unknown. An expired certificate, nobody there: not sent. An address that is none to ask: barred. */
+static void a_storefront_that_cannot_be_heard_is_as_good_as_silent(void **state)
+{
+	static const enum http_end ends[] = { HTTP_UNKNOWN, HTTP_NOT_SENT, HTTP_BARRED };
+	static const char *const platforms[] = { "shopify", "woocommerce", "bigcommerce" };
+	(void)state;
+	for (size_t i = 0; i < 9; i++) {
+		struct harness *h = given_asked(platforms[i / 3]);
+		struct http_answer answer = { .end = ends[i % 3], .words = "words" };
+		Alarm alarm;
+		assert_int_equal(harness_result(h, &answer, CLAIM_NONE), WORKING);
+		assert_non_null(strstr(when_mailed(h).grounds, "; the storefront gave no answer, the log decided: "));
+		assert_true(harness_said(h, &topic_alarm, 0, &alarm, NULL));
+		assert_true(alarm.raised);
+		harness_free(h);
+	}
+}
+
 static void an_answer_ends_the_alarm(void **state)
 {
 	struct harness *h = given_storefront("shopify");
@@ -296,6 +314,7 @@ int main(void)
 		cmocka_unit_test(an_order_that_the_storefront_knows_ends_the_chase),
 		cmocka_unit_test(an_order_of_before_or_of_others_stops_nothing),
 		cmocka_unit_test(silence_lets_the_log_decide_and_raises_one_alarm),
+		cmocka_unit_test(a_storefront_that_cannot_be_heard_is_as_good_as_silent),
 		cmocka_unit_test(an_answer_ends_the_alarm),
 		cmocka_unit_test(woocommerce_orders_are_matched_by_cart_and_by_address),
 		cmocka_unit_test(a_full_page_is_asked_on_by_the_address),

@@ -230,6 +230,80 @@ static void it_is_asked_again_until_it_answers(void **state)
 	harness_free(h);
 }
 
+static enum verdict when_it_ends(struct harness *h, enum http_end end)
+{
+	struct http_answer answer = { .end = end, .words = "words" };
+	return harness_result(h, &answer, CLAIM_NONE);
+}
+
+/* Slow, never, a gigabyte: unknown. A certificate that has expired, nobody there: not sent. */
+static void a_server_that_does_not_answer_is_asked_until_it_does(void **state)
+{
+	static const struct {
+		const char *platform, *id;
+		TaskKind kind;
+	} tasks[] = { { "shopify", "", TASK_ORDERS }, { "shopify", "", TASK_CHECKOUTS },
+		{ "woocommerce", "", TASK_ORDERS }, { "bigcommerce", "0934", TASK_CART },
+		{ "bigcommerce", "252", TASK_ORDER } };
+	static const enum http_end ends[] = { HTTP_UNKNOWN, HTTP_NOT_SENT, HTTP_BARRED };
+	(void)state;
+	for (size_t i = 0; i < sizeof(tasks) / sizeof(tasks[0]); i++) {
+		struct harness *h = given(tasks[i].platform);
+		assert_int_equal(when_task(h, tasks[i].kind, tasks[i].id, 0), WORKING);
+		for (size_t k = 0; k < sizeof(ends) / sizeof(ends[0]); k++) {
+			assert_int_equal(when_it_ends(h, ends[k]), LATER);
+			assert_int_equal(harness_again(h), WORKING);
+		}
+		for (const long *status = (long[]){ 302, 401, 403, 500, 0 }; *status; status++) {
+			assert_int_equal(when_answered(h, *status, ""), LATER);
+			assert_int_equal(harness_again(h), WORKING);
+		}
+		assert_int_equal(harness_count(h, NULL), 0);
+		harness_free(h);
+	}
+}
+
+#define GARBAGE                                                                                                        \
+	"", "<html>", "null", "7", "\"x\"", "{", "{\"orders\":7}", "{\"orders\":{}}", "{\"data\":[]}",                 \
+		"{\"data\":{\"id\":{}}}", "\xff\xfe{", "[", "{\"a\":1,\"a\":2}"
+
+static void garbage_says_nothing_and_is_told(void **state)
+{
+	static const struct {
+		const char *platform, *id;
+		TaskKind kind;
+	} tasks[] = { { "shopify", "", TASK_ORDERS }, { "shopify", "", TASK_CHECKOUTS },
+		{ "woocommerce", "", TASK_ORDERS }, { "bigcommerce", "0934", TASK_CART } };
+	static const char *const bodies[] = { GARBAGE };
+	(void)state;
+	for (size_t i = 0; i < sizeof(tasks) / sizeof(tasks[0]); i++) {
+		struct harness *h = given(tasks[i].platform);
+		assert_int_equal(when_task(h, tasks[i].kind, tasks[i].id, 0), WORKING);
+		for (size_t k = 0; k < sizeof(bodies) / sizeof(bodies[0]); k++) {
+			assert_int_equal(when_answered(h, 200, bodies[k]), LATER);
+			assert_int_equal(harness_count(h, NULL), 0);
+			assert_int_equal(harness_again(h), WORKING);
+		}
+		harness_free(h);
+	}
+}
+
+/* One of them that cannot be read holds up none of the others. */
+static void what_is_no_order_in_a_page_is_left_out(void **state)
+{
+	struct harness *h = given("shopify");
+	(void)state;
+	assert_int_equal(when_task(h, TASK_ORDERS, "", 0), WORKING);
+	assert_int_equal(
+		when_answered(h, 200, "{\"orders\":[null,{\"id\":99999999999999999999999}," ORDER("5", "") "]}"),
+		LATER); /* a number that no reader of JSON takes */
+	assert_int_equal(harness_again(h), WORKING);
+	assert_int_equal(
+		when_answered(h, 200, "{\"orders\":[null,7,\"x\",[],{},{\"id\":{}}," ORDER("5", "") "]}"), DONE);
+	assert_int_equal(harness_count(h, &topic_cart_checkout), 1);
+	harness_free(h);
+}
+
 static void without_an_api_it_is_a_dead_letter(void **state)
 {
 	struct harness *h = given("");
@@ -303,6 +377,9 @@ int main(void)
 		cmocka_unit_test(bigcommerce_carts_and_orders_are_fetched_by_id),
 		cmocka_unit_test(a_cart_that_is_gone_is_as_good_as_emptied),
 		cmocka_unit_test(it_is_asked_again_until_it_answers),
+		cmocka_unit_test(a_server_that_does_not_answer_is_asked_until_it_does),
+		cmocka_unit_test(garbage_says_nothing_and_is_told),
+		cmocka_unit_test(what_is_no_order_in_a_page_is_left_out),
 		cmocka_unit_test(without_an_api_it_is_a_dead_letter),
 		cmocka_unit_test(an_absence_is_made_up_for_by_every_shop_that_can),
 		cmocka_unit_test(bigcommerce_webhooks_carry_ids_alone),
