@@ -107,11 +107,3 @@ class Google:
 
     def close(self):
         self.peer.close()
-
-
-def endless(request):
-    request.handler.send_response(200)
-    request.handler.send_header("Content-Length", str(1 << 30))
-    request.handler.end_headers()
-    for _ in range(1 << 14):
-        request.handler.wfile.write(b" " * (1 << 16))

@@ -10,6 +10,7 @@ import pathlib
 import select
 import socket
 import ssl
+import struct
 import subprocess
 import threading
 
@@ -149,6 +150,69 @@ class Peer:
     def close(self):
         self.server.shutdown()
         self.server.server_close()
+
+
+# ---- what a server may do instead of answering ----
+
+
+def never(request):
+    request.handler.rfile.read()  # until the other side has had enough
+
+
+def slow(request):
+    """A byte at a time."""
+    request.handler.send_response(200)
+    request.handler.send_header("Content-Length", "1000000")
+    request.handler.end_headers()
+    pause = threading.Event()
+    while not pause.wait(0.05):
+        request.handler.wfile.write(b"x")
+
+
+def gigabyte(request):
+    request.handler.send_response(200)
+    request.handler.send_header("Connection", "close")
+    request.handler.end_headers()
+    for _ in range(1 << 10):
+        request.handler.wfile.write(b" " * (1 << 20))
+
+
+def announced(request):
+    reply(request, body=b"x", Content_Length=str(1 << 30))
+
+
+def head(request):
+    """Without an end."""
+    request.handler.wfile.write(b"HTTP/1.1 200 OK\r\n")
+    for i in range(100000):
+        request.handler.wfile.write(f"X-{i}: {'y' * 100}\r\n".encode())
+
+
+def reset(request):
+    handler = request.handler
+    handler.connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
+    handler.close_connection = True
+    socket.socket(fileno=handler.connection.detach()).close()
+
+
+def noise(request):
+    request.handler.wfile.write(b"what is that\r\n\r\n")
+
+
+def garbage(request):
+    reply(request, 200, b"\xff\xfe{")
+
+
+def redirect(request):
+    reply(request, 302, b"", Location="http://127.0.0.1:1/")
+
+
+def broken(request):
+    reply(request, 500, b"{}")
+
+
+# The first two last until the other side's deadline.
+BAD = {act.__name__: act for act in (never, slow, gigabyte, announced, head, reset, noise, garbage, redirect, broken)}
 
 
 class HttpProbe:

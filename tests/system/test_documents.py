@@ -5,8 +5,8 @@ import socket
 import pytest
 
 from cartbus_system import System, wait_until
-from google_peer import RULES_ID, Google, endless
-from http_peer import reply
+from google_peer import RULES_ID, Google
+from http_peer import BAD, reply
 from test_days import fast_clock
 from test_mirror import GOOD, QUIET, alarms, documents, versions, write
 
@@ -22,6 +22,14 @@ def broken_off(request):
         request.handler.wfile.write(drop.encode())
     request.handler.close_connection = True
     request.handler.connection.shutdown(socket.SHUT_RDWR)
+
+
+AT_ONCE = [act for name, act in BAD.items() if name not in ("never", "slow", "announced")]  # those would last until a deadline
+BAD_TOKENS = ({}, [], {"access_token": 7}, {"access_token": ""}, {"access_token": "a\nX-Evil: b", "expires_in": 3599}, {"access_token": None})
+
+
+def saying(words):
+    return lambda request: reply(request, 200, words)
 
 
 @pytest.fixture
@@ -63,10 +71,10 @@ def test_a_document_counts_once_it_is_right_and_whatever_fails_changes_nothing(s
     assert in_use(system).source == f"Google document {RULES_ID}"
     wait_until(lambda: not alarms(system)[-1].raised, "the end of the alarm", PATIENCE_S)
 
-    google.misbehaves["GET"] = [lambda request: reply(request, 401, b"{}"), lambda request: reply(request, 500, b"{}"), endless,
-                                lambda request: reply(request, 302, b"", Location="http://127.0.0.1:1/"), broken_off,
-                                lambda request: reply(request, 429, b"{}", Retry_After="5"), lambda request: reply(request, 200, b"\xff\xfe\0")]
-    wait_until(lambda: not google.misbehaves["GET"], "all that", PATIENCE_S)
+    google.misbehaves["token"] = [*AT_ONCE, *(saying(words) for words in BAD_TOKENS)]
+    google.misbehaves["GET"] = [lambda request: reply(request, 401, b"{}"), *AT_ONCE, broken_off,
+                                lambda request: reply(request, 429, b"{}", Retry_After="5")]
+    wait_until(lambda: not google.misbehaves["GET"] and not google.misbehaves["token"], "all that", PATIENCE_S)
     google.documents[RULES_ID] = GOOD.replace("2 hours", "2 bananas")
     wait_until(lambda: any("line 1" in alarm.text for alarm in alarms(system)), "the alarm of a bad edit", PATIENCE_S)
     fetched_again(google)

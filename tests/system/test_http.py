@@ -2,7 +2,6 @@
 
 import datetime
 import socket
-import struct
 import threading
 
 import botocore.auth
@@ -12,7 +11,7 @@ import pytest
 
 from cartbus_system import wait_until
 from hosts import Host
-from http_peer import Certificates, HttpProbe, Peer, reply
+from http_peer import BAD, Certificates, HttpProbe, Peer, reply
 
 PUBLIC = "93.184.216.34"
 
@@ -115,52 +114,14 @@ def test_many_requests_run_beside_one_that_is_never_answered(start):
 # ---- servers that misbehave ----
 
 
-def never(request):
-    request.handler.rfile.read()  # until the other side has had enough
-
-
-def drip(request):
-    request.handler.send_response(200)
-    request.handler.send_header("Content-Length", "1000000")
-    request.handler.end_headers()
-    pause = threading.Event()
-    while not pause.wait(0.05):
-        request.handler.wfile.write(b"x")
-
-
-def gigabyte(request):
-    request.handler.send_response(200)
-    request.handler.send_header("Connection", "close")
-    request.handler.end_headers()
-    for _ in range(1024):
-        request.handler.wfile.write(b"x" * (1 << 20))
-
-
-def announced_gigabyte(request):
-    reply(request, body=b"x", Content_Length=str(1 << 30))
-
-
-def endless_head(request):
-    request.handler.wfile.write(b"HTTP/1.1 200 OK\r\n")
-    for i in range(100000):
-        request.handler.wfile.write(f"X-{i}: {'y' * 100}\r\n".encode())
-
-
-def reset(request):
-    handler = request.handler
-    handler.connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
-    handler.close_connection = True
-    socket.socket(fileno=handler.connection.detach()).close()
-
-
 @pytest.mark.parametrize("answer, limits, words", [
-    (never, {"deadline_ms": 300}, "timed out"),
-    (drip, {"deadline_ms": 300}, "timed out"),
-    (gigabyte, {}, "longer than"),
-    (announced_gigabyte, {"deadline_ms": 2000}, "timed out"),
-    (endless_head, {}, ""),
-    (reset, {}, ""),
-    (lambda request: request.handler.wfile.write(b"what is that\r\n\r\n"), {"deadline_ms": 2000}, ""),
+    (BAD["never"], {"deadline_ms": 300}, "timed out"),
+    (BAD["slow"], {"deadline_ms": 300}, "timed out"),
+    (BAD["gigabyte"], {}, "longer than"),
+    (BAD["announced"], {"deadline_ms": 2000}, "timed out"),
+    (BAD["head"], {}, ""),
+    (BAD["reset"], {}, ""),
+    (BAD["noise"], {"deadline_ms": 2000}, ""),
     (lambda request: reply(request, body=b"x" * 1025), {"most": 1024}, "longer than 1024 bytes"),
 ], ids=["never", "slow", "gigabyte", "announced", "head", "reset", "garbage", "cap"])
 def test_a_server_that_misbehaves_is_left_in_time(start, answer, limits, words):
@@ -259,7 +220,7 @@ def test_a_server_that_hung_up_before_the_yes_got_nothing(start):
     assert answer["end"] == "not_sent" and "hung up" in answer["words"]
 
 
-@pytest.mark.parametrize("answer", [never, reset], ids=["silent", "reset"])
+@pytest.mark.parametrize("answer", [BAD["never"], BAD["reset"]], ids=["silent", "reset"])
 def test_after_the_yes_only_an_answer_makes_it_certain(start, answer):
     peer, probe = start.peer(answer), start.probe()
     probe.say(id="m", method="POST", url=peer.url, ca=start.ca, holds=True, body_len=10, deadline_ms=2000)

@@ -12,7 +12,7 @@ import time
 import pytest
 
 from cartbus_system import System, wait_until
-from http_peer import Certificates, Peer, reply
+from http_peer import BAD, Certificates, Peer, reply
 from mail_peer import Keep
 from mail_peer import Peer as MailServer
 from test_http import expected_signature
@@ -100,28 +100,17 @@ def chat(line, ended="stop"):
             "usage": {"prompt_tokens": 200, "completion_tokens": 20}}
 
 
-def endless(request):
-    request.handler.send_response(200)
-    request.handler.send_header("Content-Length", str(1 << 30))
-    request.handler.end_headers()
-    for _ in range(1 << 14):
-        request.handler.wfile.write(b" " * (1 << 16))
-
-
 MISBEHAVIOURS = {
-    "slow": lambda request: request.handler.rfile.read(1),  # until the other side has had enough
-    "garbage": lambda request: reply(request, 200, b"\xff\xfe{"),
-    "elsewhere": lambda request: reply(request, 302, b"", Location="http://127.0.0.1:1/"),
-    "broken": lambda request: reply(request, 500, b"{}"),
-    "endless": endless,
+    **BAD,
     "cut": lambda request: reply(request, 200, chat(BETTER, "length")),
     "offer": lambda request: reply(request, 200, chat("{first name}, save 20% today!")),
     "link": lambda request: reply(request, 200, chat("{first name}, see https://evil.example")),
     "nameless": lambda request: reply(request, 200, chat("Your roses are waiting.")),
     "lines": lambda request: reply(request, 200, chat("Hello {first name}.\nSecond line.")),
 }
-# of those that are no answer fewer than five at once, or the breaker would spare the rest
-WAVES = (("slow", "garbage", "elsewhere"), ("broken", "endless", "cut"), ("offer", "link", "nameless", "lines"))
+# of those that are no answer fewer than five before one that is, or the breaker would spare the rest
+WAVES = (("never", "slow", "garbage", "redirect"), ("gigabyte", "announced", "head", "reset"),
+         ("noise", "broken", "cut", "offer", "link", "nameless", "lines"))
 
 
 def test_a_better_line_goes_and_whatever_goes_wrong_the_owners_own_does(make):
@@ -138,9 +127,11 @@ def test_a_better_line_goes_and_whatever_goes_wrong_the_owners_own_does(make):
     assert asked.path == "/v1/chat/completions" and asked.json()["model"] == "local-1" and "Authorization" not in asked.headers
     assert b"Anna" not in asked.body and b"mail.example" not in asked.body  # no name, no address
     for names in WAVES:
-        shop.leave(*names, "after-" + names[0])
-        wanted = {name: OWN for name in names} | {"after-" + names[0]: POLISHED}
-        assert shop.openings(*wanted) == wanted
+        shop.leave(*names)
+        assert shop.openings(*names) == {name: OWN for name in names}
+        after = "after-" + names[0]
+        shop.leave(after)
+        assert shop.openings(after) == {after: POLISHED}
     used = shop.used(1 + len(MISBEHAVIOURS) + len(WAVES))
     good, cut = used[shop.cart_id("good")], used[shop.cart_id("offer")]
     assert (good.outcome, good.tokens_in, good.tokens_out, good.cost_nano_usd) == ("used", 200, 20, 300_000)

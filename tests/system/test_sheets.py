@@ -9,8 +9,8 @@ import threading
 import pytest
 
 from cartbus_system import System, wait_until
-from google_peer import SHEET, Google, endless
-from http_peer import reply
+from google_peer import SHEET, Google
+from http_peer import BAD, reply
 from test_days import BERLIN, RULES, event, fast_clock
 
 EVENING = datetime.datetime(2026, 11, 20, 19, 0, tzinfo=BERLIN)  # the start costs hours, so which day a cart is of is not told before
@@ -55,8 +55,7 @@ def test_each_nights_rows_are_appended_once_though_google_fails_in_every_way(sho
         reply(request, 500, b"{}")
 
     google.misbehaves["token"] = [lambda request: reply(request, 503, b"{}")]
-    google.misbehaves["GET"] = [lambda request: reply(request, 401, b"{}"), lambda request: reply(request, 200, b"\xff{"), endless,
-                                lambda request: reply(request, 302, b"", Location="http://127.0.0.1:1/")]
+    google.misbehaves["GET"] = [lambda request: reply(request, 401, b"{}"), BAD["garbage"], BAD["gigabyte"], BAD["redirect"]]
     google.misbehaves["POST"] = [lambda request: reply(request, 429, b"{}", Retry_After="7"), lambda request: reply(request, 403, b"{}"),
                                  lambda request: reply(request, 404, b"{}"), write_and_fail]
     shop.write_secret("google.json", google.key_file(type="authorized_user"))
