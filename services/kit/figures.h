@@ -5,9 +5,10 @@
 #define KIT_FIGURES_H
 
 #include "services/kit/attribution.h"
+#include "services/kit/figures_words.h"
 #include "services/kit/period.h"
 
-enum { FIGURES_CURRENCIES_MAX = 16 };
+enum { FIGURES_CURRENCIES_MAX = 16, REPORT_AMOUNT_ROOM = 80 };
 
 struct figures {
 	uint32_t seen;                        /* carts first heard of */
@@ -31,24 +32,41 @@ uint32_t figures_recovered(const struct figures *figures); /* clicked or mailed,
 /* Clicked and mailed together, net, per currency; returns how many currencies. */
 int figures_won(const struct figures *figures, struct figures_sum ret[FIGURES_CURRENCIES_MAX]);
 
-/* The counts one by one, in the order in which reports show them; `label` in English or German by the locale's language. */
-typedef void figures_fn(const char *key, const char *label, uint32_t now, uint32_t before, void *context);
-void figures_each(
-	const struct figures *now, const struct figures *before, const char *locale, figures_fn *each, void *context);
+/* The counts one by one, in the order in which reports show them. */
+struct figures_count {
+	const char *key, *label; /* for programs; for people */
+	uint32_t now, before;
+	bool opens_group; /* it is about something else than the one above */
+};
+typedef void figures_fn(const struct figures_count *count, void *context);
+void figures_each(const struct figures *now, const struct figures *before, const struct figures_words *words,
+	figures_fn *each, void *context);
 
-/* ---- figures_print.c ---- */
+/* ---- figures_print.c: in the language of the shop's locale if it is one of ours, else in English ---- */
 
 struct report {
 	const struct shop *shop;
 	struct period period, before;
 	struct figures now, then; /* then: of the period before */
+	const struct figures_words *words;
+	char locale[LOCALE_ROOM]; /* for numbers, money and days */
+	const char *paragraph;    /* in the place of the template's; NULL: the template's */
 };
 /* false: no such zone. */
 bool report_make(const struct state *state, const struct shop *shop, const struct period *period, struct report *ret);
 void report_text(const struct report *report, struct buffer *ret); /* with the paragraph */
-void report_html(const struct report *report, struct buffer *ret);
+void report_html(const struct report *report, struct buffer *ret); /* figures_html.c */
 void report_subject(const struct report *report, char ret[160]);
-/* A few sentences, the same for the same figures. A model's may stand in its place one day; the figures below never are its. */
+/* A few sentences, the same for the same figures. A model's may stand in their place (narrate.h); the figures below never are its. */
 void report_paragraph(const struct report *report, struct buffer *ret);
+
+/* As lines of (label, now, before), for text and HTML alike. */
+struct report_line {
+	const char *label, *now, *before;
+	bool indented, opens_group;
+};
+typedef void report_line_fn(const struct report_line *line, void *context);
+void report_counts(const struct report *report, report_line_fn *each, void *context);
+void report_money(const struct report *report, report_line_fn *each, void *context);
 
 #endif

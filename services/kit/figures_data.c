@@ -12,10 +12,9 @@ static const char *const classes[] = { [ATTRIBUTION_CLICKED] = "clicked_then_bou
 
 /* ---- CSV ---- */
 
-static void add_csv_count(const char *key, const char *label, uint32_t now, uint32_t before, void *context)
+static void add_csv_count(const struct figures_count *count, void *context)
 {
-	(void)label;
-	buffer_printf(context, "%s,,%u,%u\r\n", key, (unsigned)now, (unsigned)before);
+	buffer_printf(context, "%s,,%u,%u\r\n", count->key, (unsigned)count->now, (unsigned)count->before);
 }
 
 static void add_csv_sum(
@@ -45,7 +44,7 @@ static const struct figures_sum *find(const struct figures_sum *list, const char
 void report_csv(const struct report *report, struct buffer *ret)
 {
 	buffer_printf(ret, "figure,currency,%s,%s\r\n", report->period.name, report->before.name);
-	figures_each(&report->now, &report->then, "en", add_csv_count, ret);
+	figures_each(&report->now, &report->then, report->words, add_csv_count, ret);
 	for (int class = 0; class < ATTRIBUTION_CLASSES; class ++) {
 		const struct figures_sum *now = report->now.sums[class], *then = report->then.sums[class];
 
@@ -63,13 +62,12 @@ struct both {
 	json_t *now, *before;
 };
 
-static void add_json_count(const char *key, const char *label, uint32_t now, uint32_t before, void *context)
+static void add_json_count(const struct figures_count *count, void *context)
 {
 	const struct both *both = context;
 
-	(void)label;
-	json_object_set_new(both->now, key, json_integer(now));
-	json_object_set_new(both->before, key, json_integer(before));
+	json_object_set_new(both->now, count->key, json_integer(count->now));
+	json_object_set_new(both->before, count->key, json_integer(count->before));
 }
 
 static json_t *money_json(const struct figures *figures)
@@ -99,7 +97,7 @@ json_t *report_json(const struct report *report)
 {
 	struct both both = { .now = json_object(), .before = json_object() };
 
-	figures_each(&report->now, &report->then, "en", add_json_count, &both);
+	figures_each(&report->now, &report->then, report->words, add_json_count, &both);
 	return json_pack("{s:s,s:I,s:I,s:o,s:o}", "shop", report->shop->name, "clicked_within_us",
 		(json_int_t)report->shop->windows.clicked_us, "mailed_within_us",
 		(json_int_t)report->shop->windows.mailed_us, "now",

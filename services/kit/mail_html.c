@@ -8,22 +8,15 @@
 #include "bus/base/cleanup.h"
 #include "services/kit/html.h"
 #include "services/kit/mail_render.h"
+#include "services/kit/mail_style.h"
 #include <stdlib.h>
 
-#define STYLE_TEXT                                                                                                     \
-	"font-family:-apple-system,'Segoe UI',Roboto,'Helvetica Neue',Arial,sans-serif;font-size:16px;line-height:1.5"
 #define STYLE_BUTTON                                                                                                   \
 	"display:inline-block;padding:12px 24px;border-radius:6px;background-color:#1c5fb8;color:#ffffff;"             \
 	"font-weight:600;text-decoration:none"
-#define STYLE_SMALL "font-size:13px;line-height:1.5;color:#767676"
-/* Beyond what stands at the elements: mailboxes that drop it still show a readable mail. */
-#define STYLE_SHEET                                                                                                    \
-	":root{color-scheme:light dark}@media (prefers-color-scheme:dark){.quiet{color:#a6a6a6 !important}"            \
-	".rule{border-color:#4c4c4c !important}}"
 #define STYLE_HIDDEN "display:none;font-size:1px;line-height:1px;max-height:0;max-width:0;opacity:0;overflow:hidden"
 #define STYLE_LOGO                                                                                                     \
 	"display:block;border:0;max-width:100%%;height:auto;border-radius:4px;background-color:#ffffff;color:#202020"
-#define STYLE_RULE "border-top:1px solid #b4b4b4"
 
 /* Paragraphs as they grow: text comes in pieces, and only at its end does one know what a paragraph was. */
 struct html {
@@ -246,11 +239,7 @@ static void add_head(const struct mail_words *words, const char *subject, struct
 {
 	buffer_add_text(ret, "<!DOCTYPE html>\n<html lang=\"");
 	html_escape(words->reminder->speech.language, ret);
-	buffer_printf(ret, "\" dir=\"%s\">\n<head>\n<meta charset=\"utf-8\">\n", words->rtl ? "rtl" : "ltr");
-	buffer_add_text(ret,
-		"<meta name=\"viewport\" content=\"width=device-width,initial-scale=1\">\n"
-		"<meta name=\"color-scheme\" content=\"light dark\">\n"
-		"<meta name=\"supported-color-schemes\" content=\"light dark\">\n<title>");
+	buffer_printf(ret, "\" dir=\"%s\">\n<head>\n" STYLE_META "<title>", words->rtl ? "rtl" : "ltr");
 	html_escape(subject, ret);
 	buffer_add_text(ret,
 		"</title>\n<style>" STYLE_SHEET "</style>\n</head>\n"

@@ -1,0 +1,264 @@
+/*
+ * test_figures.c: what reports say, in each of their languages
+ *
+ * The goldens are whole reports in golden/summary-*.txt. CARTBUS_GOLDEN=write writes them anew: read the difference before committing it.
+ */
+#include "bus/base/clock.h"
+#include "bus/base/file.h"
+#include "bus/base/text.h"
+#include "services/kit/figures_data.h"
+#include "services/kit/zone.h"
+#include "tests/unit/cmocka_all.h"
+#include <stdio.h>
+#include <stdlib.h>
+#include <unicode/umsg.h>
+#include <unicode/ustring.h>
+
+static const struct {
+	const char *locale, *title, *currency;
+	int64_t unit; /* minor */
+} shops[] = {
+	{ "en-GB", "Huber's Flowers", "GBP", 100 },
+	{ "de-AT", "Blumen Huber", "EUR", 100 },
+	{ "fr-CA", "Fleurs d’Amélie", "CAD", 100 },
+	{ "es-MX", "Flores «Huber»", "MXN", 100 },
+	{ "it-IT", "Fiori Huber", "EUR", 100 },
+	{ "nl-NL", "Bloemen Huber", "EUR", 100 },
+	{ "pt-PT", "Flores Huber", "EUR", 100 },
+	{ "ja-JP", "フーバー花店", "JPY", 1 },
+	{ "ar-EG", "زهور هوبر", "KWD", 1000 },
+	{ "hi-IN", "हूबर फूल", "INR", 100 },
+};
+
+static struct report report_of(struct shop *shop, const char *locale, const char *title)
+{
+	struct report report = { .shop = shop };
+
+	*shop = (struct shop){ .name = "demo", .zone = "Europe/Berlin" };
+	TEXT_COPY(shop->locale, locale);
+	TEXT_COPY(shop->title, title);
+	report.words = figures_words_for(locale, report.locale);
+	assert_int_equal(period_month(shop->zone, "2026-10", &report.period), 0);
+	assert_int_equal(period_before(shop->zone, &report.period, &report.before), 0);
+	return report;
+}
+
+static void set_figures(struct report *report, const char *currency, int64_t unit)
+{
+	report->now = (struct figures){ .seen = 1234, .mailed = 811, .first = 811, .second = 402, .clicked = 97 };
+	report->then = (struct figures){ .seen = 1102, .mailed = 705, .first = 705, .second = 351, .clicked = 88 };
+	report->now.orders[ATTRIBUTION_CLICKED] = 61;
+	report->now.orders[ATTRIBUTION_MAILED] = 24;
+	report->now.orders[ATTRIBUTION_ANYWAY] = 212;
+	report->now.taken_back = 3;
+	report->now.gave_up = 318;
+	report->now.opted_out = 2;
+	report->now.complaints = 1;
+	report->now.ambiguous = 1;
+	TEXT_COPY(report->now.sums[ATTRIBUTION_CLICKED][0].currency, currency);
+	report->now.sums[ATTRIBUTION_CLICKED][0].total_minor = 4821 * unit + unit / 2;
+	TEXT_COPY(report->now.sums[ATTRIBUTION_MAILED][0].currency, currency);
+	report->now.sums[ATTRIBUTION_MAILED][0].total_minor = 1920 * unit;
+	report->now.sums[ATTRIBUTION_MAILED][0].back_minor = 120 * unit;
+	TEXT_COPY(report->then.sums[ATTRIBUTION_CLICKED][0].currency, currency);
+	report->then.sums[ATTRIBUTION_CLICKED][0].total_minor = 3990 * unit;
+}
+
+static void compare_golden(const char *language, struct buffer *text)
+{
+	const char *mode = getenv("CARTBUS_GOLDEN");
+	struct buffer golden = { 0 };
+	char path[400];
+
+	snprintf(path, sizeof(path), GOLDEN_FOLDER "/summary-%s.txt", language);
+	if (mode && strcmp(mode, "write") == 0) {
+		FILE *file = fopen(path, "w");
+		assert_non_null(file);
+		fputs(buffer_text(text), file);
+		assert_int_equal(fclose(file), 0);
+		return;
+	}
+	assert_int_equal(file_read(path, 1 << 16, &golden), 0);
+	assert_string_equal(buffer_text(text), buffer_text(&golden));
+	buffer_free(&golden);
+}
+
+static void each_language_tells_the_same_month_as_its_readers_write_it(void **state)
+{
+	(void)state;
+	for (size_t i = 0; i < sizeof(shops) / sizeof(shops[0]); i++) {
+		struct buffer text = { 0 };
+		struct shop shop;
+		struct report report = report_of(&shop, shops[i].locale, shops[i].title);
+
+		assert_memory_equal(report.words->language, shops[i].locale, 2);
+		set_figures(&report, shops[i].currency, shops[i].unit);
+		report_text(&report, &text);
+		compare_golden(report.words->language, &text);
+		buffer_free(&text);
+	}
+}
+
+static void assert_pattern(const struct figures_words *words, const char *pattern)
+{
+	UErrorCode error = U_ZERO_ERROR;
+	UChar wide[1200];
+
+	assert_non_null(pattern);
+	u_uastrcpy(wide, "");
+	u_strFromUTF8(wide, 1200, NULL, pattern, -1, &error);
+	UMessageFormat *format = umsg_open(wide, -1, words->language, NULL, &error);
+	umsg_close(format);
+	if (U_FAILURE(error))
+		fail_msg("%s: \"%s\": %s", words->language, pattern, u_errorName(error));
+}
+
+static void every_language_has_every_text_and_each_pattern_is_icus(void **state)
+{
+	(void)state;
+	for (const struct figures_words *words = figures_words; words->language; words++) {
+		const char *const plain[] = { words->before, words->won, words->of_it_back, words->in_it_clicked,
+			words->won_nothing, words->between, words->footnote };
+		const char *const patterns[] = { words->title, words->seen, words->bought, words->won_sum,
+			words->opted_out };
+
+		for (int i = 0; i < FIGURES_LINES; i++)
+			assert_true(words->labels[i] && *words->labels[i]);
+		for (size_t i = 0; i < sizeof(plain) / sizeof(plain[0]); i++)
+			assert_non_null(plain[i]);
+		for (size_t i = 0; i < sizeof(patterns) / sizeof(patterns[0]); i++)
+			assert_pattern(words, patterns[i]);
+	}
+}
+
+/* Of nothing, of one, of two, of a few: no sentence may be missing, in no language. */
+static void every_number_of_things_can_be_said(void **state)
+{
+	static const uint32_t numbers[] = { 0, 1, 2, 3, 11, 100, 1000000 };
+
+	(void)state;
+	for (const struct figures_words *words = figures_words; words->language; words++)
+		for (size_t i = 0; i < sizeof(numbers) / sizeof(numbers[0]); i++) {
+			struct buffer paragraph = { 0 };
+			struct shop shop;
+			struct report report = report_of(&shop, words->language, "Demo");
+			int ends = 0;
+
+			report.now.seen = report.now.mailed = report.now.opted_out = report.now.complaints = numbers[i];
+			for (int class = 0; class < ATTRIBUTION_CLASSES; class ++)
+				report.now.orders[class] = numbers[i];
+			report_paragraph(&report, &paragraph);
+			for (const char *at = buffer_text(&paragraph); *at; at++)
+				ends += *at == '.' && (!at[1] || at[1] == ' ');
+			for (const char *at = buffer_text(&paragraph); (at = strstr(at, "。")); at++)
+				ends++;
+			for (const char *at = buffer_text(&paragraph); (at = strstr(at, "।")); at++)
+				ends++;
+			if (ends != 4)
+				fail_msg("%s, %u: %s", words->language, (unsigned)numbers[i], buffer_text(&paragraph));
+			buffer_free(&paragraph);
+		}
+}
+
+static void who_reads_another_language_gets_english_and_his_own_numbers(void **state)
+{
+	struct shop shop;
+	struct buffer text = { 0 };
+	struct report report = report_of(&shop, "sv-SE", "Blommor");
+
+	(void)state;
+	set_figures(&report, "SEK", 100);
+	report_text(&report, &text);
+	assert_true(text_starts(buffer_text(&text), "Blommor: carts in October 2026\n"));
+	assert_non_null(strstr(buffer_text(&text),
+		"1\xc2\xa0"
+		"234 carts were seen"));
+	buffer_free(&text);
+	report = report_of(&shop, "not a locale", "Demo");
+	assert_string_equal(report.words->language, "en");
+}
+
+static void what_was_won_in_two_currencies_is_listed_as_the_language_lists(void **state)
+{
+	struct shop shop;
+	struct buffer paragraph = { 0 };
+	struct report report = report_of(&shop, "de-DE", "Demo");
+
+	(void)state;
+	set_figures(&report, "EUR", 100);
+	TEXT_COPY(report.now.sums[ATTRIBUTION_MAILED][1].currency, "USD");
+	report.now.sums[ATTRIBUTION_MAILED][1].total_minor = 500;
+	report_paragraph(&report, &paragraph);
+	assert_non_null(strstr(buffer_text(&paragraph), "Zurückgewonnen: 6.621,50\xc2\xa0€ und 5,00\xc2\xa0$."));
+	buffer_free(&paragraph);
+}
+
+static void html_tells_the_same_escaped_and_in_the_direction_of_its_words(void **state)
+{
+	struct shop shop;
+	struct buffer html = { 0 };
+	struct report report = report_of(&shop, "ar-EG", "<b>Shop</b> & \"Sons\"");
+
+	(void)state;
+	set_figures(&report, "EUR", 100);
+	report_html(&report, &html);
+	assert_non_null(strstr(buffer_text(&html), "<html lang=\"ar\" dir=\"rtl\">"));
+	assert_non_null(strstr(buffer_text(&html), "&lt;b&gt;Shop&lt;/b&gt; &amp; &quot;Sons&quot;"));
+	assert_null(strstr(buffer_text(&html), "<b>Shop"));
+	assert_null(strstr(buffer_text(&html), "text-align:left"));
+	buffer_clear(&html);
+	report = report_of(&shop, "de-DE", "Demo");
+	set_figures(&report, "EUR", 100);
+	report.paragraph = "Mehr als sonst <i>.";
+	report_html(&report, &html);
+	assert_non_null(strstr(buffer_text(&html), "<p style=\"margin:20px 0\">Mehr als sonst &lt;i&gt;.</p>"));
+	assert_null(strstr(buffer_text(&html), "wurden gesehen"));
+	assert_non_null(strstr(buffer_text(&html), "6.621,50\xc2\xa0€"));
+	assert_non_null(strstr(buffer_text(&html), ">318</td>"));
+	buffer_free(&html);
+}
+
+/* The most there can be: sixteen currencies, all of them with refunds, in the longest words. */
+static void the_longest_report_fits_its_message(void **state)
+{
+	static SummaryDone done;
+
+	(void)state;
+	for (const struct figures_words *words = figures_words; words->language; words++) {
+		struct shop shop;
+		struct buffer text = { 0 }, html = { 0 };
+		struct report report = report_of(&shop, words->language, "Demo");
+
+		set_figures(&report, "EUR", 100);
+		report.now.to_owner = report.now.refused = UINT32_MAX;
+		for (int i = 0; i < FIGURES_CURRENCIES_MAX; i++) {
+			struct figures_sum *sum = &report.now.sums[ATTRIBUTION_CLICKED][i];
+
+			snprintf(sum->currency, sizeof(sum->currency), "A%c%c", 'A' + i / 4, 'A' + i % 4);
+			sum->total_minor = INT64_MAX / 4;
+			sum->back_minor = INT64_MAX / 8;
+		}
+		report.now.sums[ATTRIBUTION_MAILED][0].currency[0] = '\0';
+		report_text(&report, &text);
+		report_html(&report, &html);
+		if (text.len >= sizeof(done.text) || html.len >= sizeof(done.html))
+			fail_msg("%s: %zu of %zu, %zu of %zu", words->language, text.len, sizeof(done.text), html.len,
+				sizeof(done.html));
+		buffer_free(&text);
+		buffer_free(&html);
+	}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(each_language_tells_the_same_month_as_its_readers_write_it),
+		cmocka_unit_test(every_language_has_every_text_and_each_pattern_is_icus),
+		cmocka_unit_test(every_number_of_things_can_be_said),
+		cmocka_unit_test(who_reads_another_language_gets_english_and_his_own_numbers),
+		cmocka_unit_test(what_was_won_in_two_currencies_is_listed_as_the_language_lists),
+		cmocka_unit_test(html_tells_the_same_escaped_and_in_the_direction_of_its_words),
+		cmocka_unit_test(the_longest_report_fits_its_message),
+	};
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
