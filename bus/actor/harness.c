@@ -28,6 +28,7 @@ struct harness {
 	/* the message last decided on */
 	struct buffer message;
 	uint64_t message_seq;
+	uint32_t failures; /* of it */
 	/* the last turn */
 	struct buffer facts;
 	uint32_t fact_count;
@@ -125,6 +126,7 @@ static struct turn open_turn(struct harness *harness, const struct said *message
 		.state = harness->state,
 		.message = *message,
 		.now_us = harness->now_us,
+		.failures = harness->failures,
 		.run = "harness",
 		.folds = true };
 }
@@ -144,6 +146,7 @@ static void close_turn(struct harness *harness, struct turn *turn, bool append)
 		project(harness, turn_fact(&turn->facts, i));
 	memcpy(harness->reason, turn->reason, sizeof(harness->reason));
 	harness->delay_us = turn->delay_us;
+	harness->failures += turn->failed;
 	turn_end(turn);
 }
 
@@ -185,6 +188,7 @@ enum verdict harness_when(
 	else
 		state_pass(harness->state, ++harness->seq);
 	harness->message_seq = harness->seq;
+	harness->failures = 0;
 	return harness_again(harness);
 }
 

@@ -5,14 +5,15 @@
  * and nothing waits for it: whatever goes wrong, the answer is "no words" within the deadline. The wire formats are Bedrock's
  * Converse (signed with SigV4), Anthropic's messages and the chat completions that OpenAI began and local servers speak.
  *
- * Read next: model_line.c (what is believed), spend.h (what it may cost), polish.h (the opening line of a reminder)
+ * Read next: model_line.c (what is believed), model_use.h (what it may cost), polish.h (the opening line of a reminder), narrate.h (the
+ *            paragraph of a summary)
  */
 #ifndef KIT_MODEL_H
 #define KIT_MODEL_H
 
 #include "services/kit/http.h"
 
-enum { MODEL_TEXT_MAX = 2000, MODEL_LINE_MAX = 160 };
+enum { MODEL_TEXT_MAX = 2000, MODEL_LINE_MAX = 160, MODEL_PARAGRAPH_MAX = 600 }; /* the last two in characters */
 
 enum model_provider { MODEL_NONE, MODEL_BEDROCK, MODEL_ANTHROPIC, MODEL_OPENAI };
 
@@ -54,6 +55,11 @@ struct effect_driver *model_driver_new(
  * NULL: it may; else why not, in a few words.
  */
 const char *model_line_fault(const char *line, const char *own, const char *data);
+/*
+ * The same of one paragraph of at most 600 characters about figures that are ours: each of its numbers, also of those up to a hundred
+ * that it says in words of the language, stands as a whole in `known`.
+ */
+const char *model_paragraph_fault(const char *text, const char *language, const char *known);
 
 /* ---- model_wire.c: the three formats; for model.c and its tests ---- */
 

@@ -50,15 +50,15 @@ const struct config_key settings_keys[] = {
 		"yes: the API that a shop.conf names may be on this machine or in a private network", false },
 	{ "storefront", "ca", NULL, "file of certificates to trust for it; the system's if not given", false },
 	{ "model", "provider", "none",
-		"who polishes a reminder's opening line: none, bedrock, anthropic or openai (any server of that "
-		"format)",
+		"who polishes opening lines and writes summaries' paragraphs: none, bedrock, anthropic or openai (any "
+		"server of that format)",
 		false },
 	{ "model", "url", NULL, "where its API begins; of openai needed, of the others the provider's own", false },
 	{ "model", "model", NULL, "the name by which it knows the model; a small one if not given", false },
 	{ "model", "region", "ap-southeast-1", "of bedrock", false },
 	{ "model", "secret", NULL, "the secret file with its key; a server on this machine may need none", false },
 	{ "model", "ca", NULL, "file of certificates to trust; the system's if not given", false },
-	{ "model", "deadline", "4s", "past it the template's own line goes", false },
+	{ "model", "deadline", "4s", "past it the template's own words go", false },
 	{ "model", "usd-per-million-in", "1", "what a million tokens of a question cost", false },
 	{ "model", "usd-per-million-out", "5", "what a million tokens of an answer cost", false },
 	{ "budget", "usd", "15", "a month, mails included: past it the model is not asked any more", false },

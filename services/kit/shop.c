@@ -229,9 +229,9 @@ static int read_logo(struct reading *reading)
 	return 0;
 }
 
-static int read_yes(struct reading *reading, const char *key, bool *ret)
+static int read_yes(struct reading *reading, const char *section, const char *key, bool *ret)
 {
-	const char *value = value_of(reading, "mail", key);
+	const char *value = value_of(reading, section, key);
 
 	if (strcmp(value, "yes") != 0 && strcmp(value, "no") != 0)
 		return wrong(reading, "expected yes or no, found \"%.60s\"", value);
@@ -256,8 +256,8 @@ static int read_foot(struct reading *reading)
 		shop->consent = CONSENT_MARKETING;
 	else
 		return wrong(reading, "expected all, customers or marketing, found \"%.60s\"", consent);
-	err = read_yes(reading, "polish", &shop->polish);
-	return err < 0 ? err : read_yes(reading, "count-clicks", &shop->count_clicks);
+	err = read_yes(reading, "mail", "polish", &shop->polish);
+	return err < 0 ? err : read_yes(reading, "mail", "count-clicks", &shop->count_clicks);
 }
 
 /* A domain is judged, and spelled, as part of an address in it. */
@@ -371,12 +371,12 @@ static int read_report_to(const char *value, void *context)
 static int read_report(struct reading *reading)
 {
 	struct shop *shop = reading->shop;
-	const char *weekly = value_of(reading, "report", "weekly");
+	int err = read_yes(reading, "report", "weekly", &shop->weekly);
 
-	if (strcmp(weekly, "yes") != 0 && strcmp(weekly, "no") != 0)
-		return wrong(reading, "expected yes or no, found \"%.60s\"", weekly);
-	shop->weekly = strcmp(weekly, "yes") == 0;
-	int err = read_window(reading, "clicked-within", &shop->windows.clicked_us);
+	if (err == 0)
+		err = read_yes(reading, "report", "narrate", &shop->narrate);
+	if (err == 0)
+		err = read_window(reading, "clicked-within", &shop->windows.clicked_us);
 	if (err == 0)
 		err = read_window(reading, "mailed-within", &shop->windows.mailed_us);
 	if (err < 0)

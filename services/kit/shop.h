@@ -17,6 +17,7 @@
  *     count-clicks = yes                 yes | no
  *     [report]
  *     weekly = no                        yes: a digest each Monday as well
+ *     narrate = no                       yes: a model may write the summaries' paragraph
  *     to = partner@shop.example          repeated: who gets the summaries beside the owner
  *     clicked-within = 7d                an order so long after a click is "clicked then bought"
  *     mailed-within = 3d                 an order so long after a mail is "mailed then bought"
@@ -98,6 +99,7 @@ struct shop {
 	bool polish;       /* a model may say the opening line better, if one is configured */
 	bool count_clicks; /* return links lead by way of the gateway */
 	bool weekly;
+	bool narrate; /* a model may write the paragraph of the summaries, if one is configured */
 	struct shop_windows windows;
 	int report_to_count;
 	char report_to[8][ADDRESS_MAX + 1];

@@ -33,6 +33,7 @@ const struct config_key shop_keys[] = {
 		"https; no: straight to the storefront",
 		false },
 	{ "report", "weekly", "no", "yes: a digest each Monday beside the monthly summary", false },
+	{ "report", "narrate", "no", "yes: the model of cartbus.conf may write the paragraph of the summaries", false },
 	{ "report", "to", NULL, "who gets the summaries beside [mail] owner; may be repeated", true },
 	{ "report", "clicked-within", "7d", "an order so long after a click counts as clicked then bought", false },
 	{ "report", "mailed-within", "3d", "an order so long after a mail counts as mailed then bought", false },

@@ -34,10 +34,7 @@ static struct effect_driver *const *drivers(const struct config *config, const s
 		.link_key = buffer_bytes(&key),
 		.most_a_minute = mails_most(config, "per-minute"),
 		.most_a_day = mails_most(config, "per-day"),
-		.polish = { .is_on = model.provider != MODEL_NONE,
-			.nano_usd_per_token_in = model.nano_usd_per_token_in,
-			.nano_usd_per_token_out = model.nano_usd_per_token_out,
-			.budget = budget_of(config) },
+		.polish = model_use_of(&model, config),
 		.clock_rate = clock->rate });
 	const struct http_settings http = http_settings_of_storefronts(config, clock);
 	all[0] = mail_driver_new(config, clock);

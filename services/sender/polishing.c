@@ -12,11 +12,11 @@
 #include "services/kit/docs.h"
 #include <stdlib.h>
 
-static struct polish_setup installation;
+static struct model_use installation;
 
-void polishing_set_up(const struct polish_setup *setup)
+void polishing_set_up(const struct model_use *use)
 {
-	installation = *setup;
+	installation = *use;
 }
 
 /* As far as its opening line goes. */
@@ -31,22 +31,12 @@ static struct reminder reminder_of(
 		.to = "" };
 }
 
-static bool may_ask(const struct state *state, const struct shop *shop, int64_t now_us)
-{
-	struct spend spend;
-
-	if (!installation.is_on || !shop || !shop->polish)
-		return false;
-	spend = spend_of_month(state, now_us);
-	return budget_used_percent(&installation.budget, &spend) < 100;
-}
-
 struct polishing *polishing_new(const struct state *state, const struct finding *finding, const ReminderDue *due,
 	const struct asked *asked, int64_t now_us)
 {
 	struct polishing *polishing;
 
-	if (!may_ask(state, finding->shop, now_us))
+	if (!finding->shop || !finding->shop->polish || !model_use_allows(&installation, state, now_us))
 		return NULL;
 	polishing = memory_new(sizeof(*polishing));
 	struct reminder reminder = reminder_of(state, finding, due, now_us);
@@ -68,22 +58,16 @@ void polishing_hear(const struct state *state, const struct finding *finding, co
 	const struct model_answer *answer, int64_t now_us, struct polished *ret)
 {
 	static const struct model_answer none = { .words = "no answer within the deadline" };
-	const struct model_answer *heard = answer ? answer : &none;
 	const char *fault = "the shop's configuration is gone";
 
-	*ret = (struct polished){ .was_asked = true,
-		.used = { .tokens_in = heard->tokens_in,
-			.tokens_out = heard->tokens_out,
-			.cost_nano_usd = heard->tokens_in * installation.nano_usd_per_token_in +
-				heard->tokens_out * installation.nano_usd_per_token_out,
-			.step = due->step } };
+	*ret = (struct polished){ .was_asked = true };
 	if (finding->shop) {
 		struct reminder reminder = reminder_of(state, finding, due, now_us);
-		fault = polish_take(&reminder, heard, ret->line);
+		fault = polish_take(&reminder, answer ? answer : &none, ret->line);
 	}
-	TEXT_COPY(ret->used.purpose, "opening");
+	ret->used = model_use_told(&installation, answer, "opening", fault);
+	ret->used.step = due->step;
 	TEXT_COPY(ret->used.cart_id, due->cart.ids.cart_id);
-	TEXT_COPY(ret->used.outcome, fault ? fault : "used");
 	if (fault)
 		ret->line[0] = '\0';
 }

@@ -5,18 +5,12 @@
 #define SENDER_POLISHING_H
 
 #include "bus/actor/turn.h"
-#include "services/kit/model.h"
+#include "services/kit/model_use.h"
 #include "services/kit/polish.h"
-#include "services/kit/spend.h"
 #include "services/sender/asking.h"
 #include "services/sender/may_send.h"
 
-struct polish_setup { /* of this installation */
-	bool is_on;   /* a model is configured */
-	int64_t nano_usd_per_token_in, nano_usd_per_token_out;
-	struct budget budget;
-};
-void polishing_set_up(const struct polish_setup *setup); /* once, before the first turn */
+void polishing_set_up(const struct model_use *use); /* once, before the first turn */
 
 struct polishing {                  /* the request of the effect "model" */
 	struct model_request model; /* first: the driver takes the request for it */

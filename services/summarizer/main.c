@@ -3,18 +3,23 @@
 #include "services/kit/file_driver.h"
 #include "services/kit/mail.h"
 #include "services/kit/settings.h"
+#include "services/summarizer/narrating.h"
 #include "services/summarizer/summarizer.h"
 #include <stdio.h>
 
 static struct effect_driver *const *drivers(const struct config *config, const struct clock *clock)
 {
-	static struct effect_driver *all[3];
+	static struct effect_driver *all[4];
+	const struct model_settings model = model_settings_of(config);
+	const struct model_use use = model_use_of(&model, config);
 	const char *folder = config_get(config, "export", NULL, "folder");
 	char beside_state[256];
 	snprintf(beside_state, sizeof(beside_state), "%s/export", config_get(config, "paths", NULL, "state"));
 	summarizer_set_up(folder && *folder ? folder : beside_state);
+	narrating_set_up(&use);
 	all[0] = file_driver_new();
 	all[1] = mail_driver_new(config, clock);
+	all[2] = model_driver_new(&model, config, clock); /* NULL: there is none */
 	return all;
 }
 

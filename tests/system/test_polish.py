@@ -8,6 +8,7 @@ import email
 import email.policy
 import json
 import time
+import zoneinfo
 
 import pytest
 
@@ -192,3 +193,59 @@ def test_bedrock_is_asked_with_a_signature_that_an_independent_library_makes_too
     assert asked.path == "/model/global.anthropic.claude-haiku-4-5-20251001-v1%3A0/converse"
     assert asked.headers["X-Amz-Security-Token"] == "session+token"
     assert asked.json()["messages"][0]["content"][0]["text"].startswith("{") and asked.json()["inferenceConfig"]["maxTokens"] == 120
+
+
+# ---- the paragraph of a summary ----
+
+
+def quiet_month(data):
+    return f"Ein ruhiger {data['period']}: {data['figures'][0]['now']} Warenkörbe, davor {data['figures'][0]['before']}."
+
+
+# What a model answers to the shop of this title; fewer than five are no answer, or the breaker would spare the rest.
+NARRATIONS = {
+    "Good": lambda data: f"{quiet_month(data)}\n",
+    "Number": lambda data: quiet_month(data) + " 12 davon gekauft.",
+    "Spelled": lambda data: quiet_month(data) + " Zwölf davon gekauft.",
+    "Link": lambda data: quiet_month(data) + " Mehr: https://evil.example",
+    "Slow": None, "Garbage": None, "Elsewhere": None, "Cut": None,
+}
+
+
+def narrate(request):
+    data = json.loads(request.json()["messages"][1]["content"])
+    narration = NARRATIONS[data["shop"]]
+    if narration:
+        reply(request, 200, chat(narration(data)))
+    else:
+        MISBEHAVIOURS[data["shop"].lower()](request)
+
+
+def test_a_model_writes_a_summarys_paragraph_and_whatever_goes_wrong_the_templates_goes_in_time(make):
+    berlin = zoneinfo.ZoneInfo("Europe/Berlin")
+    starts = datetime.datetime(2026, 12, 6, 19, 0, tzinfo=berlin)  # the day before a first Monday; an hour of the shop is a second
+    model = make(Peer(narrate))
+    system = make(System({"clock": {"rate": 3600, "origin-real-us": int(time.time() * 1e6), "origin-wall-us": int(starts.timestamp() * 1e6)},
+                          "model": {"provider": "openai", "url": model.url, "model": "local-1", "deadline": "2s"}}))
+    for title in (*NARRATIONS, "Unasked"):
+        system.add_shop(title.lower(), owner=f"owner@{title.lower()}.example", extra="" if title == "Unasked" else "[report]\nnarrate = yes")
+    system.start("broker", "mirror", "timer", "summarizer")
+    mailed = wait_until(lambda: len(found := system.log(topic="summary.mailed")) == len(NARRATIONS) + 1 and found, "all summaries", within_s=60)
+    assert all(one["message"].end == 0 for one in mailed)  # sent
+    used = {fact["shop"]: fact["message"] for fact in system.log(topic="model.used")}
+    assert used["good"].outcome == "used", {shop: one.outcome for shop, one in used.items()}
+    assert set(used) == {title.lower() for title in NARRATIONS} and {one.purpose for one in used.values()} == {"summary"}
+    assert used["good"].cost_nano_usd == 300_000 and used["slow"].tokens_in == 0
+    assert used["number"].outcome == "a number that is not among the data's"
+    for entry in system.log(topic="summary.done"):
+        done, good = entry["message"], entry["shop"] == "good"
+        told = "Ein ruhiger November 2026: 0 Warenkörbe, davor 0."
+        assert (told in done.text, told in done.html) == (good, good), entry["shop"]
+        assert ("Kein Warenkorb wurde gesehen" in done.text) != good, entry["shop"]
+        assert datetime.datetime.fromtimestamp(done.at_us / 1e6, berlin).date() == datetime.date(2026, 12, 7)
+    audits = {entry["shop"]: entry["message"].grounds for entry in system.log(topic="audit") if entry["message"].action == "summarised"}
+    assert "a model wrote the paragraph" in audits["good"] and "the model's was not used" in audits["spelled"]
+    assert "paragraph" not in audits["unasked"]
+    for asked in model.requests:
+        assert asked.path == "/v1/chat/completions" and set(asked.json()) == {"model", "max_tokens", "temperature", "messages"}
+        assert b"@" not in asked.body

@@ -7,6 +7,7 @@
 #include "services/kit/mail.h"
 #include "services/kit/zone.h"
 #include "services/summarizer/letters.h"
+#include "services/summarizer/narrating.h"
 #include "services/summarizer/summarizer.h"
 #include "tests/unit/cmocka_all.h"
 #include <stdio.h>
@@ -164,7 +165,7 @@ static void the_month_is_counted_and_written_beside_the_one_before(void **state)
 	assert_true(harness_said(h, &topic_summary_done, 0, &done, NULL));
 	assert_string_equal(done.month, "2026-10");
 	assert_string_equal(done.text, october);
-	assert_non_null(strstr(done.html, "<b>40,00\xc2\xa0€</b>"));
+	assert_non_null(strstr(done.html, "<bdi>40,00\xc2\xa0€</bdi>"));
 	assert_int_equal(harness_count(h, &topic_summary_due), 2);
 	assert_true(harness_said(h, &topic_summary_due, 1, &due, NULL));
 	assert_string_equal(due.to, "partner@demo.example");
@@ -242,6 +243,126 @@ static void a_file_that_cannot_be_written_is_tried_again(void **state)
 	assert_int_equal(when_month(h), WORKING);
 	assert_int_equal(harness_result(h, &(int){ -28 }, CLAIM_NONE), LATER);
 	assert_int_equal(harness_count(h, NULL), 0);
+	harness_free(h);
+}
+
+/* ---- a model's paragraph ---- */
+
+static const char narrated[] = "Im Oktober 2026 kamen 7 Warenkörbe; davor waren es 2. Zurück kamen 40,00\xc2\xa0€.";
+
+static struct harness *given_model(const char *more)
+{
+	static char keys[200];
+	snprintf(keys, sizeof(keys), "owner = owner@demo.example\n[report]\nnarrate = yes\n%s", more);
+	struct harness *h = given_shop(keys);
+	narrating_set_up(&(struct model_use){ .is_on = true,
+		.nano_usd_per_token_in = 1000,
+		.nano_usd_per_token_out = 5000,
+		.budget = { .nano_usd = INT64_C(15000000000), .tokens = 10000 } });
+	given_october(h);
+	return h;
+}
+
+static ModelUsed said_used(struct harness *h)
+{
+	ModelUsed used;
+	assert_int_equal(harness_count(h, &topic_model_used), 1);
+	assert_true(harness_said(h, &topic_model_used, 0, &used, NULL));
+	return used;
+}
+
+static enum verdict when_answered(struct harness *h, const char *text)
+{
+	struct model_answer answer = { .answered = text != NULL, .tokens_in = 500, .tokens_out = 60 };
+	TEXT_COPY(answer.text, text ? text : "");
+	TEXT_COPY(answer.words, text ? "" : "HTTP 500");
+	return harness_result(h, &answer, CLAIM_NONE);
+}
+
+static void a_model_writes_the_paragraph_and_no_figure(void **state)
+{
+	struct harness *h = given_model("");
+	const struct model_request *asked;
+	Audit audit;
+	(void)state;
+	assert_int_equal(when_month(h), WORKING);
+	asked = harness_effect_request(h);
+	assert_non_null(strstr(asked->data, "\"now\":\"40,00\xc2\xa0€\""));
+	assert_null(strstr(asked->data, "gave-up")); /* a cart's id */
+	assert_null(strchr(asked->data, '@'));
+	assert_int_equal(when_answered(h, narrated), WORKING); /* the file */
+	assert_int_equal(harness_count(h, NULL), 0);
+	assert_int_equal(harness_result(h, &(int){ 0 }, CLAIM_NONE), DONE);
+	assert_true(harness_said(h, &topic_summary_done, 0, &done, NULL));
+	assert_non_null(strstr(done.text, narrated));
+	assert_non_null(strstr(done.html, narrated));
+	assert_null(strstr(done.text, "wurden gesehen"));
+	assert_string_equal(strstr(done.text, "\n\n  "), strstr(october, "\n\n  ")); /* the figures are the ledger's */
+	ModelUsed used = said_used(h);
+	assert_string_equal(used.purpose, "summary");
+	assert_string_equal(used.outcome, "used");
+	assert_int_equal(used.cost_nano_usd, 500 * 1000 + 60 * 5000);
+	assert_true(harness_said(h, &topic_audit, 0, &audit, NULL));
+	assert_non_null(strstr(audit.grounds, "a model wrote the paragraph"));
+	harness_free(h);
+}
+
+static void whatever_goes_wrong_the_templates_paragraph_goes_and_says_why(void **state)
+{
+	static const char *const answers[] = {
+		NULL,                                                     /* HTTP 500 */
+		"Im Oktober kamen 8 Warenkörbe.",                         /* no figure of ours */
+		"Im Oktober kamen 7 Warenkörbe, fast vier mal so viele.", /* nor in words */
+		"Zurück kamen 40 €.",                                     /* 40,00 € it was */
+		"Zurück kamen 40,00 $.",
+		"40% mehr als davor.",
+		"7 Warenkörbe.\nZweite Zeile.",
+		"<b>7</b> Warenkörbe.",
+		"7 Warenkörbe, mehr auf https://evil.example",
+	};
+	(void)state;
+	for (size_t i = 0; i < sizeof(answers) / sizeof(answers[0]); i++) {
+		struct harness *h = given_model("");
+		assert_int_equal(when_month(h), WORKING);
+		assert_int_equal(when_answered(h, answers[i]), WORKING);
+		assert_int_equal(harness_result(h, &(int){ 0 }, CLAIM_NONE), DONE);
+		assert_true(harness_said(h, &topic_summary_done, 0, &done, NULL));
+		assert_string_equal(done.text, october);
+		ModelUsed used = said_used(h);
+		assert_string_not_equal(used.outcome, "used");
+		assert_int_equal(used.tokens_out, 60); /* it is paid for all the same */
+		harness_free(h);
+	}
+}
+
+static void a_model_that_never_answers_and_a_disk_that_is_full_cost_one_question(void **state)
+{
+	struct harness *h = given_model("");
+	(void)state;
+	assert_int_equal(when_month(h), WORKING);
+	assert_int_equal(harness_result(h, NULL, CLAIM_NONE), WORKING); /* past the deadline: the file is written */
+	assert_int_equal(harness_result(h, &(int){ -28 }, CLAIM_NONE), LATER);
+	assert_string_equal(said_used(h).outcome, "no answer within the deadline");
+	assert_int_equal(harness_again(h), WORKING);
+	assert_string_equal(
+		((const struct file_request *)harness_effect_request(h))->path, "/exports/demo/summary-2026-10.txt");
+	assert_int_equal(harness_result(h, &(int){ 0 }, CLAIM_NONE), DONE);
+	assert_int_equal(harness_count(h, &topic_model_used), 0);
+	harness_free(h);
+}
+
+static void it_is_not_asked_past_the_budget_nor_of_a_shop_that_does_not_want_it(void **state)
+{
+	struct harness *h = given_model("");
+	ModelUsed used = { .tokens_in = 10000, .at_us = berlin(11, 1, 9) };
+	(void)state;
+	GIVEN(h, model_used, &used, .shop = "other", .key = "c1");
+	assert_int_equal(when_month(h), WORKING);
+	assert_non_null(strstr(((const struct file_request *)harness_effect_request(h))->path, ".txt"));
+	harness_free(h);
+	h = given_shop("owner = owner@demo.example\n");
+	assert_int_equal(when_month(h), WORKING);
+	assert_non_null(strstr(((const struct file_request *)harness_effect_request(h))->path, ".txt"));
 	harness_free(h);
 }
 
@@ -346,6 +467,10 @@ int main(void)
 		cmocka_unit_test(what_was_missed_is_made_up_for_in_order),
 		cmocka_unit_test(a_month_is_not_told_before_its_monday),
 		cmocka_unit_test(a_file_that_cannot_be_written_is_tried_again),
+		cmocka_unit_test(a_model_writes_the_paragraph_and_no_figure),
+		cmocka_unit_test(whatever_goes_wrong_the_templates_paragraph_goes_and_says_why),
+		cmocka_unit_test(a_model_that_never_answers_and_a_disk_that_is_full_cost_one_question),
+		cmocka_unit_test(it_is_not_asked_past_the_budget_nor_of_a_shop_that_does_not_want_it),
 		cmocka_unit_test(the_mail_says_what_the_file_says_and_claims_its_last_byte),
 		cmocka_unit_test(a_mail_that_did_not_go_is_tried_again),
 		cmocka_unit_test(what_may_have_gone_is_not_sent_again_and_somebody_is_told),

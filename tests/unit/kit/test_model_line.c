@@ -87,6 +87,70 @@ static void a_line_is_at_most_160_characters_and_not_bytes(void **state)
 	assert_non_null(fault(line));
 }
 
+/* ---- a paragraph of figures ---- */
+
+static const char figures[] =
+	"October 2026, Huber's; 2026年10月\n"
+	"Carts seen: 1,234; 1,102\nCarts reminded: 811; 705\nWon back, net: £6,621.50; £3,990.00\n"
+	"Korb: 1.234; Panier: 1\u202f234; ca: 12'345; ar: ١٬٢٣٤٫٥٠ د.ك.; RLM: \u200f\u200e٦٫٠٠\u200f; 3; 2";
+
+static const char *told(const char *language, const char *text)
+{
+	return model_paragraph_fault(text, language, figures);
+}
+
+static void a_paragraph_may_say_the_datas_numbers_as_they_stand(void **state)
+{
+	static const char *const texts[][2] = {
+		{ "en",
+			"In October 2026 1,234 carts were seen, after 1,102 before; 811 got a reminder. Won back: "
+			"£6,621.50." },
+		{ "en", "Two or three things: 1,234." },
+		{ "de", "Es waren 1.234." },
+		{ "fr", "1\u202f234 paniers, ou 1\u00a0234." },
+		{ "ar", "كانت ١٬٢٣٤٫٥٠ ثم \u200f٦٫٠٠\u200f." },
+		{ "ar", "د.ك. ١٬٢٣٤٫٥٠ د.ك.، ثم." },
+		{ "ja", "2026年10月は1,234件でした。" },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++) {
+		const char *fault = told(texts[i][0], texts[i][1]);
+
+		if (fault)
+			fail_msg("\"%s\" is refused: %s", texts[i][1], fault);
+	}
+}
+
+static void a_number_that_is_not_one_of_the_datas_is_refused_however_it_is_written(void **state)
+{
+	static const char *const texts[][2] = {
+		{ "en", "1,235 carts." },
+		{ "en", "234 carts." },        /* a part of one */
+		{ "en", "£6,621 was won." },   /* cut off */
+		{ "en", "£6621.50 was won." }, /* not as it stands: who knows which it is */
+		{ "en", "٨١٢ carts." },
+		{ "en", "Twelve carts." },
+		{ "en", "Some forty-two carts." },
+		{ "de", "Zwölf Körbe, also zweiundvierzig." },
+		{ "fr", "Quatre-vingt-dix paniers." },
+		{ "hi", "बारह कार्ट।" },
+		{ "en", "811 carts, \u00bd of them bought." },
+		{ "en", "811 carts, 66% of them." },
+		{ "en", "811 $" },
+		{ "en", "811 carts. See evil.example for more." },
+		{ "en", "811 carts.\nAnd more." },
+		{ "en", "811 \u202etxet" },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++)
+		if (!told(texts[i][0], texts[i][1]))
+			fail_msg("\"%s\" is believed", texts[i][1]);
+	assert_null(model_paragraph_fault("1.234 Körbe.", "de", "1.234"));
+	assert_non_null(model_paragraph_fault("1,234 Körbe.", "de", "1.234"));
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -94,6 +158,8 @@ int main(void)
 		cmocka_unit_test(nothing_is_promised_that_was_not_there),
 		cmocka_unit_test(what_an_items_title_says_is_no_address_to_go_to),
 		cmocka_unit_test(a_line_is_at_most_160_characters_and_not_bytes),
+		cmocka_unit_test(a_paragraph_may_say_the_datas_numbers_as_they_stand),
+		cmocka_unit_test(a_number_that_is_not_one_of_the_datas_is_refused_however_it_is_written),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
