@@ -2,10 +2,13 @@
  * backup.c: `cartbus backup`: a verified copy of the log, while everything runs
  *
  * Promises: what the copy holds is a moment of the log: everything that was confirmed before it was asked for. The broker is held up
- *           for moments only: it makes a snapshot that shares its files, and they are copied from there.
- * Read next: backup_folder.c, bus/broker/answer_care.c
+ *           for moments only: it makes a snapshot that shares its files, and they are copied from there. No erasure is under
+ *           way meanwhile.
+ * Read next: backup_folder.c, erase_copy.c (who was erased leaves it), bus/broker/answer_care.c
  */
 #include "services/cartbus/backup_folder.h"
+#include "services/cartbus/erase_copy.h"
+#include "services/cartbus/erasures.h"
 #include "services/cartbus/print.h"
 #include "services/cartbus/reading.h"
 
@@ -13,7 +16,6 @@
 #include "bus/base/cleanup.h"
 #include "bus/base/file.h"
 #include "bus/base/text.h"
-#include <dirent.h>
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -21,25 +23,6 @@
 #include <unistd.h>
 
 enum { PATH_BYTES = 900 };
-static const char SNAPSHOT[] = "snapshot-";
-
-DEFINE_CLEANUP(DIR *, closedir)
-
-/* What a backup that was killed left behind. Only one runs at a time: the lock is held. */
-static void remove_leftovers(const char *state)
-{
-	_cleanup_(closedirp) DIR *listing = opendir(state);
-	struct dirent *entry;
-
-	while (listing && (entry = readdir(listing))) {
-		char path[PATH_BYTES];
-
-		if (!text_starts(entry->d_name, SNAPSHOT))
-			continue;
-		snprintf(path, sizeof(path), "%s/%s", state, entry->d_name);
-		backup_remove_folder(path);
-	}
-}
 
 static json_t *take_snapshot(const struct command *command)
 {
@@ -50,24 +33,20 @@ static json_t *take_snapshot(const struct command *command)
 	return snapshot;
 }
 
-static int write_note(const struct command *command, const char *folder, json_t *snapshot, json_t *files)
+/* Whoever was erased to the end by now is not in the copy; the list goes along, for those copies that hold somebody yet. */
+static int write_note(const struct command *command, const char *folder, json_t *snapshot, json_t *files, json_t *list)
 {
-	_cleanup_free_ char *text = NULL;
 	char path[PATH_BYTES];
-	json_t *note = json_pack("{s:s,s:O,s:O,s:O,s:O}", "made_by", "cartbus " CARTBUS_VERSION, "log",
+	json_t *note = json_pack("{s:s,s:O,s:O,s:O,s:O,s:o}", "made_by", "cartbus " CARTBUS_VERSION, "log",
 		json_object_get(snapshot, "log"), "head", json_object_get(snapshot, "head"), "at_us",
-		json_object_get(snapshot, "at_us"), "files", files);
-	int r;
+		json_object_get(snapshot, "at_us"), "files", files, "erased", erasures_ids(list, true));
+	int ended;
 
-	text = json_dumps(note, JSON_INDENT(1));
+	snprintf(path, sizeof(path), "%s/erasures.json", folder);
+	ended = erasures_write(command, path, list);
+	ended = ended ? ended : backup_write_note(command, folder, note);
 	json_decref(note);
-	snprintf(path, sizeof(path), "%s/backup.json", folder);
-	r = file_write_new(path, bytes_of(text ? text : ""), 0600);
-	if (r == 0)
-		r = file_sync_folder(folder);
-	if (r < 0)
-		complain(command, "%s: %s", path, strerror(-r));
-	return r < 0 ? EXIT_NO : EXIT_FINE;
+	return ended;
 }
 
 static void tell(const struct command *command, const char *what, const char *folder, const json_t *of,
@@ -86,7 +65,7 @@ static void tell(const struct command *command, const char *what, const char *fo
 	json_decref(whole);
 }
 
-static int copy_snapshot(const struct command *command, json_t *snapshot, const char *folder)
+static int copy_snapshot(const struct command *command, json_t *snapshot, const char *folder, json_t *list)
 {
 	const char *path = json_string_value(json_object_get(snapshot, "path"));
 	json_t *files = json_array();
@@ -97,7 +76,7 @@ static int copy_snapshot(const struct command *command, json_t *snapshot, const 
 	snprintf(to, sizeof(to), "%s/broker", folder);
 	ended = backup_copy(command, path, to, files, &sum);
 	if (ended == EXIT_FINE)
-		ended = write_note(command, folder, snapshot, files);
+		ended = write_note(command, folder, snapshot, files, list);
 	if (ended == EXIT_FINE)
 		ended = backup_verify(command, folder, &sum, NULL);
 	if (ended == EXIT_FINE)
@@ -108,33 +87,59 @@ static int copy_snapshot(const struct command *command, json_t *snapshot, const 
 	return ended;
 }
 
+static json_t *read_erasures(const struct command *command)
+{
+	char path[PATH_ROOM];
+
+	erasures_path(command, path);
+	return erasures_read(command, path);
+}
+
+static int make(const struct command *command, const char *folder)
+{
+	json_t *list = read_erasures(command), *snapshot = NULL;
+	int ended = list ? backup_remember(command, folder) : EXIT_NO;
+
+	backup_remove_snapshots(command);
+	if (!ended)
+		snapshot = take_snapshot(command);
+	ended = snapshot ? copy_snapshot(command, snapshot, folder, list) : EXIT_NO;
+	backup_remove_snapshots(command);
+	json_decref(snapshot);
+	json_decref(list);
+	return ended;
+}
+
 static int backup(const struct command *command, const char *folder)
 {
-	const char *state = config_get(command->config, "paths", NULL, "state");
-	char lock_path[PATH_BYTES];
-	int lock = -1, ended = EXIT_NO, r;
-	json_t *snapshot;
+	int lock = -1, ended = backup_lock(command, &lock), r;
 
-	snprintf(lock_path, sizeof(lock_path), "%s/.backup.lock", state);
-	r = file_lock(lock_path, &lock);
-	if (r < 0) {
-		complain(command, "%s: %s", lock_path, r == -EBUSY ? "another backup is running" : strerror(-r));
-		return EXIT_NO;
-	}
+	if (ended)
+		return ended;
 	r = backup_folder_make(folder);
-	if (r < 0) {
+	if (r < 0)
 		complain(command, "%s: %s", folder,
 			r == -ENOTEMPTY ? "it is not empty: name a new folder" : strerror(-r));
-		close(lock);
-		return EXIT_NO;
-	}
-	remove_leftovers(state);
-	snapshot = take_snapshot(command);
-	if (snapshot)
-		ended = copy_snapshot(command, snapshot, folder);
-	remove_leftovers(state);
-	json_decref(snapshot);
+	ended = r < 0 ? EXIT_NO : make(command, folder);
 	close(lock);
+	return ended;
+}
+
+static int erase(const struct command *command, const char *folder, const char *more)
+{
+	int lock = -1, ended = backup_lock(command, &lock);
+	json_t *list = ended ? NULL : erase_copy_list(command, folder, more);
+	size_t erased = 0;
+
+	ended = list ? erase_copy(command, folder, list, &erased) : EXIT_NO;
+	if (!ended && command->json)
+		printf("{\"folder\":\"%s\",\"persons\":%zu,\"messages\":%zu}\n", folder, json_array_size(list), erased);
+	else if (!ended)
+		printf("%s holds none of the %zu who were erased; %zu messages went\n", folder, json_array_size(list),
+			erased);
+	json_decref(list);
+	if (lock >= 0)
+		close(lock);
 	return ended;
 }
 
@@ -152,10 +157,12 @@ static int verify(const struct command *command, const char *folder)
 
 int command_backup(struct command *command, int argc, char **argv)
 {
-	bool only_verify = false;
-	const char *folder;
+	bool only_verify = false, erases = false;
+	const char *folder, *more = NULL;
 	const struct take takes[] = { { "verify", NULL, "check a backup that was made before: every file, byte by byte",
 					      NULL, &only_verify },
+		{ "erase", NULL, "whoever was erased since it was made leaves it, too", NULL, &erases },
+		{ "erasures", "FILE", "with --erase: a list of who was erased, or a backup that has one", &more, NULL },
 		{ 0 } };
 
 	command_take(command, argc, argv,
@@ -170,6 +177,8 @@ int command_backup(struct command *command, int argc, char **argv)
 				"its "
 				"state. The services' own state is not in it: it is folded from the log.\v"
 				"Examples:\n  cartbus backup /srv/backup/$(date +%F)\n  cartbus backup --verify "
-				"/srv/backup/2026-11-21" });
+				"/srv/backup/2026-11-21\n  cartbus backup --erase /mnt/copy/2026-11-21" });
+	if (erases)
+		return erase(command, folder, more);
 	return only_verify ? verify(command, folder) : backup(command, folder);
 }

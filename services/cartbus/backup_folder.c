@@ -12,6 +12,7 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <ftw.h>
 #include <openssl/evp.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -19,7 +20,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-enum { CHUNK = 1 << 20, NOTE_MAX = 16 << 20, SHA256_HEX = 65, PATH_BYTES = 900 };
+enum { CHUNK = 1 << 20, NOTE_MAX = 16 << 20, SHA256_HEX = 65, PATH_BYTES = 900, FOLDERS_OPEN = 16 };
 static const uint64_t TELL_EVERY_BYTES = UINT64_C(256) << 20;
 
 DEFINE_CLEANUP(EVP_MD_CTX *, EVP_MD_CTX_free)
@@ -76,12 +77,18 @@ static int sum_file(int from, int to, uint64_t *ret_size, char ret_sum[SHA256_HE
 	return r;
 }
 
+/* to: "" sums up what is there already, and syncs it. */
 static int copy_file(const char *from, const char *to, uint64_t *ret_size, char ret_sum[SHA256_HEX])
 {
 	int source = open(from, O_RDONLY | O_CLOEXEC), target, r;
 
 	if (source < 0)
 		return -errno;
+	if (!*to) {
+		r = fsync(source) < 0 ? -errno : sum_file(source, -1, ret_size, ret_sum);
+		close(source);
+		return r;
+	}
 	target = open(to, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
 	r = target < 0 ? -errno : sum_file(source, target, ret_size, ret_sum);
 	close(source);
@@ -100,15 +107,16 @@ static void tell_progress(const struct command *command, const struct backup_sum
 static int copy_one(const struct command *command, const char *from, const char *to, const char *name, json_t *files,
 	struct backup_sum *sum)
 {
-	char source[PATH_BYTES], target[PATH_BYTES], hex[SHA256_HEX] = "";
+	char source[PATH_BYTES], target[PATH_BYTES] = "", hex[SHA256_HEX] = "";
 	uint64_t size = 0;
 	int r;
 
 	snprintf(source, sizeof(source), "%s/%s", from, name);
-	snprintf(target, sizeof(target), "%s/%s", to, name);
+	if (to)
+		snprintf(target, sizeof(target), "%s/%s", to, name);
 	r = copy_file(source, target, &size, hex);
 	if (r < 0) {
-		complain(command, "%s could not be copied to %s: %s", source, target, strerror(-r));
+		complain(command, "%s could not be read, or copied to %s: %s", source, target, strerror(-r));
 		return EXIT_NO;
 	}
 	json_array_append_new(
@@ -119,7 +127,7 @@ static int copy_one(const struct command *command, const char *from, const char 
 	return EXIT_FINE;
 }
 
-int backup_copy(
+static int each_file(
 	const struct command *command, const char *from, const char *to, json_t *files, struct backup_sum *ret_sum)
 {
 	_cleanup_(closedirp) DIR *listing = opendir(from);
@@ -127,21 +135,46 @@ int backup_copy(
 	int ended = EXIT_FINE;
 
 	*ret_sum = (struct backup_sum){ 0 };
-	if (!listing || mkdir(to, 0700) < 0) {
+	if (!listing || (to && mkdir(to, 0700) < 0)) {
 		complain(command, "%s: %s", listing ? to : from, strerror(errno));
 		return EXIT_NO;
 	}
 	while (ended == EXIT_FINE && (entry = readdir(listing)))
 		if (entry->d_name[0] != '.' && strcmp(entry->d_name, "LOCK") != 0)
 			ended = copy_one(command, from, to, entry->d_name, files, ret_sum);
-	if (ended == EXIT_FINE && file_sync_folder(to) < 0) {
-		complain(command, "%s could not be synced", to);
+	if (ended == EXIT_FINE && file_sync_folder(to ? to : from) < 0) {
+		complain(command, "%s could not be synced", to ? to : from);
 		ended = EXIT_NO;
 	}
 	return ended;
 }
 
-static int verify_one(const struct command *command, const char *folder, const json_t *file, struct backup_sum *sum)
+int backup_copy(
+	const struct command *command, const char *from, const char *to, json_t *files, struct backup_sum *ret_sum)
+{
+	return each_file(command, from, to, files, ret_sum);
+}
+
+int backup_sum_files(const struct command *command, const char *folder, json_t *files, struct backup_sum *ret_sum)
+{
+	return each_file(command, folder, NULL, files, ret_sum);
+}
+
+int backup_write_note(const struct command *command, const char *folder, const json_t *note)
+{
+	_cleanup_free_ char *text = json_dumps(note, JSON_INDENT(1));
+	char path[PATH_BYTES];
+	int r;
+
+	snprintf(path, sizeof(path), "%s/backup.json", folder);
+	r = text ? file_write_durably(path, bytes_of(text), 0600) : -ENOMEM;
+	if (r < 0)
+		complain(command, "%s: %s", path, strerror(-r));
+	return r < 0 ? EXIT_NO : EXIT_FINE;
+}
+
+static int verify_one(const struct command *command, const char *folder, const char *log_path, const json_t *file,
+	struct backup_sum *sum)
 {
 	const char *name = json_string_value(json_object_get(file, "name"));
 	const char *expected = json_string_value(json_object_get(file, "sha256"));
@@ -153,7 +186,7 @@ static int verify_one(const struct command *command, const char *folder, const j
 		complain(command, "%s/backup.json names a file that cannot be", folder);
 		return EXIT_NO;
 	}
-	snprintf(path, sizeof(path), "%s/broker/%s", folder, name);
+	snprintf(path, sizeof(path), "%s/%s", log_path, name);
 	source = open(path, O_RDONLY | O_CLOEXEC);
 	r = source < 0 ? -errno : sum_file(source, -1, &size, hex);
 	if (source >= 0)
@@ -167,28 +200,42 @@ static int verify_one(const struct command *command, const char *folder, const j
 	return EXIT_FINE;
 }
 
-int backup_verify(const struct command *command, const char *folder, struct backup_sum *ret_sum, json_t **ret)
+json_t *backup_note(const struct command *command, const char *folder)
 {
 	_cleanup_(buffer_free) struct buffer text = { 0 };
 	char path[PATH_BYTES];
-	const json_t *file, *files;
 	json_t *note = NULL;
-	int ended = EXIT_FINE;
-	size_t i;
 
-	*ret_sum = (struct backup_sum){ 0 };
 	snprintf(path, sizeof(path), "%s/backup.json", folder);
 	if (file_read(path, NOTE_MAX, &text) == 0)
 		note = json_loads(buffer_text(&text), 0, NULL);
-	files = json_object_get(note, "files");
-	if (json_array_size(files) == 0) {
-		complain(command, "%s: there is no such file, or it is not whole: %s is no finished backup", path,
-			folder);
-		ended = EXIT_NO;
-	}
-	json_array_foreach(files, i, file)
+	if (json_array_size(json_object_get(note, "files")) > 0)
+		return note;
+	complain(command, "%s: there is no such file, or it is not whole: %s is no finished backup", path, folder);
+	json_decref(note);
+	return NULL;
+}
+
+void backup_log_path(const char *folder, const json_t *note, char ret[PATH_ROOM])
+{
+	const char *name = json_string_value(json_object_get(note, "folder"));
+
+	snprintf(ret, PATH_ROOM, "%s/%s", folder, name && !strchr(name, '/') ? name : "broker");
+}
+
+int backup_verify(const struct command *command, const char *folder, struct backup_sum *ret_sum, json_t **ret)
+{
+	json_t *note = backup_note(command, folder);
+	const json_t *file;
+	char log_path[PATH_ROOM];
+	int ended = note ? EXIT_FINE : EXIT_NO;
+	size_t i;
+
+	*ret_sum = (struct backup_sum){ 0 };
+	backup_log_path(folder, note, log_path);
+	json_array_foreach(json_object_get(note, "files"), i, file)
 	{
-		if (verify_one(command, folder, file, ret_sum))
+		if (verify_one(command, folder, log_path, file, ret_sum))
 			ended = EXIT_NO;
 	}
 	if (ret && ended == EXIT_FINE)
@@ -206,4 +253,15 @@ void backup_remove_folder(const char *folder)
 		if (strcmp(entry->d_name, ".") != 0 && strcmp(entry->d_name, "..") != 0)
 			unlinkat(dirfd(listing), entry->d_name, 0);
 	rmdir(folder);
+}
+
+static int remove_one(const char *path, const struct stat *found, int what, struct FTW *where)
+{
+	(void)found, (void)what, (void)where;
+	return remove(path);
+}
+
+void backup_remove_tree(const char *folder)
+{
+	nftw(folder, remove_one, FOLDERS_OPEN, FTW_DEPTH | FTW_PHYS);
 }

@@ -1,8 +1,9 @@
 /*
  * backup_folder.h: the files of a backup, copied and checked
  *
- * DIR/broker/ holds the log's files, DIR/backup.json what they must be: name, size and SHA-256 of each, which log it is and up to
- * which message. backup.json is written last: a folder without it is no backup.
+ * DIR/backup.json says which folder beside it holds the log's files ("broker" unless it says another), and what they must be: name,
+ * size and SHA-256 of each, which log it is, up to which message, and which erasures are in it. It is written last: a folder without
+ * it is no backup. DIR/erasures.json is the list of who was erased, as far as it was known here (erasures.h).
  */
 #ifndef CARTBUS_BACKUP_FOLDER_H
 #define CARTBUS_BACKUP_FOLDER_H
@@ -20,8 +21,24 @@ int backup_folder_make(const char *folder);
 /* Every file of `from` into the new folder `to`, synced; their names, sizes and sums are appended. Complains and answers an exit. */
 int backup_copy(
 	const struct command *command, const char *from, const char *to, json_t *files, struct backup_sum *ret_sum);
+/* The same of files that are in place already; they are synced. */
+int backup_sum_files(const struct command *command, const char *folder, json_t *files, struct backup_sum *ret_sum);
+int backup_write_note(const struct command *command, const char *folder, const json_t *note); /* durably; an exit */
 /* Are all files of the backup what backup.json says? ret (may be NULL) is backup.json. Complains and answers an exit. */
 int backup_verify(const struct command *command, const char *folder, struct backup_sum *ret_sum, json_t **ret);
-void backup_remove_folder(const char *folder); /* a folder of plain files */
+/* backup.json; NULL: it is no finished backup, and complained. A new reference. */
+json_t *backup_note(const struct command *command, const char *folder);
+void backup_log_path(const char *folder, const json_t *note, char ret[PATH_ROOM]); /* the folder of the log's files */
+void backup_remove_folder(const char *folder);                                     /* a folder of plain files */
+void backup_remove_tree(const char *folder);                                       /* whatever is in it */
+
+/* backup_known.c: one of backup, restore and erase at a time, and which backups were made here (<state>/backups.json) */
+int backup_lock(const struct command *command, int *ret_lock); /* until it is closed; an exit, complains */
+void backup_remove_snapshots(const struct command *command);   /* what a backup that was killed left behind */
+int backup_remember(const struct command *command, const char *folder);
+enum backup_found { BACKUP_THERE, BACKUP_GONE /* it was deleted */, BACKUP_AWAY /* what it lay in is not there */ };
+typedef void backup_fn(const char *folder, enum backup_found found, void *context);
+int backup_each_known(
+	const struct command *command, backup_fn *each, void *context); /* those that are gone are forgotten */
 
 #endif

@@ -1,178 +1,117 @@
 /*
  * erase.c: `cartbus erase`: what is known of one shopper goes, everywhere
  *
- * In this order: he is put on the list of who is not mailed (by the keyed hash, which stays), his open carts end, all messages about him
- * lose what they hold, whoever folded them folds anew, and files beside the log go. Then it looks again, until there is nothing.
+ * In this order: that he is to be erased is written down (erasures.h), he is put on the list of who is not mailed (by the keyed hash,
+ * which stays), his open carts end, files beside the log go, all messages about him lose what they hold, and whoever folded them folds
+ * anew. Then it looks again, until there is nothing. Then the storefront's requests about him are settled, and go, and at last the
+ * backups lose him. No backup is made meanwhile.
  *
  * Promises:  run again after any end, it finishes what was begun: the broker goes on by itself, and what it was not asked for yet is
- *            found as before. On record before and after, by the keyed hash alone.
- * Fails by:  saying what is left and what to do; EXIT_NO also when a file could not be looked at or removed.
- * Read next: person.c (what is about him), erase_ask.c, bus/broker/erase.c (how the log loses it)
+ *            found as before. On record before and after, by the keyed hash alone. It ends by telling what it reached, and what
+ *            only the owner can do.
+ * Fails by:  saying what is left and what to do; EXIT_NO also when a file or a backup could not be looked at or changed.
+ * Read next: erase_look.c (what goes), erase_files.c, erase_copy.c (backups), bus/broker/erase.c (how the log loses it)
  */
 #include "services/cartbus/erase.h"
 
 #include "bus/base/cleanup.h"
 #include "bus/base/text.h"
 #include "proto/topics.h"
-#include "services/cartbus/files.h"
-#include "services/cartbus/letters.h"
+#include "services/cartbus/backup_folder.h"
+#include "services/cartbus/erase_copy.h"
+#include "services/cartbus/erasures.h"
 #include "services/cartbus/print.h"
 #include "services/cartbus/who.h"
-#include <errno.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
-enum { ROUNDS_MOST = 10 };
-
-/* --- what must go --- */
-
-/* A repeat of a webhook is known by its key, which names nobody; other keys are made of cart ids. */
-static bool key_names_nobody(const struct topic *topic)
-{
-	return topic == &topic_cart_changed || topic == &topic_cart_checkout;
-}
-
-static bool take(const struct entry *entry, void *context)
-{
-	struct erasure *erasure = context;
-	const struct topic *topic = topic_of(entry->topic);
-	_cleanup_free_ void *message = topic ? payload_decode(topic, entry->payload) : NULL;
-
-	if (person_tie(erasure->person, entry, topic, message) == PERSON_CLEAR)
-		json_array_append_new(key_names_nobody(topic) ? erasure->messages : erasure->with_keys,
-			json_integer((json_int_t)entry->seq));
-	return true;
-}
-
-static bool is_taken(const json_t *numbers, uint64_t seq)
-{
-	const json_t *number;
-	size_t i;
-
-	json_array_foreach(numbers, i, number)
-	{
-		if (json_integer_value(number) == (json_int_t)seq)
-			return true;
-	}
-	return false;
-}
-
-/* One whose message has left the log was not met there. */
-static int take_dead(const json_t *letter, void *context)
-{
-	struct erasure *erasure = context;
-	_cleanup_(buffer_free) struct buffer payload = { 0 };
-	json_t *whole = person_letter(erasure->command, erasure->client, letter);
-	struct entry entry;
-	void *message;
-
-	if (!whole)
-		return EXIT_NO;
-	message = person_letter_read(whole, &payload, &entry);
-	if (person_tie(erasure->person, &entry, topic_of(entry.topic), message) == PERSON_CLEAR &&
-		!is_taken(erasure->messages, entry.seq) && !is_taken(erasure->with_keys, entry.seq))
-		json_array_append_new(erasure->messages, json_integer((json_int_t)entry.seq));
-	free(message);
-	json_decref(whole);
-	return EXIT_FINE;
-}
-
-static int look(struct erasure *erasure, const char *who)
-{
-	int failed;
-
-	person_free(erasure->person);
-	json_array_clear(erasure->messages);
-	json_array_clear(erasure->with_keys);
-	erasure->person = person_find(erasure->command, erasure->client, erasure->shop, who);
-	if (!erasure->person)
-		return EXIT_NO;
-	failed = reading_each(
-		erasure->command, erasure->client, &(struct reading_filter){ .shop = erasure->shop }, take, erasure);
-	if (!failed)
-		failed = letters_each(erasure->command, erasure->client, json_pack("{s:s}", "shop", erasure->shop),
-			take_dead, erasure);
-	return failed;
-}
-
-static size_t found(const struct erasure *erasure)
-{
-	return json_array_size(erasure->messages) + json_array_size(erasure->with_keys);
-}
+struct erase {
+	struct erasure erasure;
+	struct reached reached;
+	char id[33];
+	json_t *again;  /* the list of erasures, with this one alone */
+	json_t *open;   /* ids of the storefront's requests, as they were found before anything went */
+	size_t settled; /* requests */
+};
 
 /* --- he is not mailed any more --- */
 
-static int say_optout(struct erasure *erasure, const char *hash)
+static int act(struct erasure *erasure, AdminAction *action, const char *key)
 {
-	OptoutRequest asked = { .source = OPTOUT_PRIVACY, .heard_us = clock_wall_us(&erasure->command->clock) };
 	struct client_said said;
 	char idem[64], why[256];
 
-	TEXT_COPY(asked.address_hash, hash);
+	action->at_us = clock_wall_us(&erasure->command->clock);
+	TEXT_COPY(action->who, who_am_i());
 	text_random_name(idem);
-	if (CLIENT_SAY(erasure->client, optout_request, &asked, &said, why, .shop = erasure->shop, .key = hash,
+	if (CLIENT_SAY(erasure->client, admin_action, action, &said, why, .shop = erasure->shop, .key = key,
 		    .idem = idem) == 0)
 		return EXIT_FINE;
-	complain(erasure->command, "nothing was erased: %s", why);
+	complain(erasure->command, "it did not come to its end: %s", why);
 	return EXIT_NO;
 }
 
 static int close_cart(struct erasure *erasure, const char *cart_id)
 {
-	AdminAction action = { .verb = ADMIN_SUPPRESS_CART, .at_us = clock_wall_us(&erasure->command->clock) };
-	struct client_said said;
-	char idem[64], why[256];
+	AdminAction action = { .verb = ADMIN_SUPPRESS_CART };
 
 	TEXT_COPY(action.cart_id, cart_id);
-	TEXT_COPY(action.who, who_am_i());
 	TEXT_COPY(action.reason, "erased");
-	text_random_name(idem);
-	if (CLIENT_SAY(erasure->client, admin_action, &action, &said, why, .shop = erasure->shop, .key = cart_id,
-		    .idem = idem) == 0)
-		return EXIT_FINE;
-	complain(erasure->command, "nothing was erased: %s", why);
-	return EXIT_NO;
+	return act(erasure, &action, cart_id);
 }
 
 static int stop_mails(struct erasure *erasure)
 {
-	int ended = EXIT_FINE;
+	int ended = erase_say_optouts(erasure);
 
-	for (size_t i = 0; !ended && person_hash(erasure->person, i); i++)
-		ended = say_optout(erasure, person_hash(erasure->person, i));
 	for (size_t i = 0; !ended && person_cart(erasure->person, i); i++)
 		ended = close_cart(erasure, person_cart(erasure->person, i));
 	return ended ? ended : erase_wait_settled(erasure);
 }
 
-/* --- files --- */
+/* --- what the storefront asked for is done --- */
 
-/* Our own files go; what somebody may have taken over already is named. */
-static void take_file(enum files_of kind, const char *path, void *context)
+static int settle_requests(struct erase *erase)
 {
-	struct erasure *erasure = context;
-	bool goes = kind != FILES_EXPORTS && !erasure->dry_run;
+	struct erasure *erasure = &erase->erasure;
+	const char *id;
+	const json_t *open;
+	int ended = EXIT_FINE;
 
-	if (goes && unlink(path) < 0 && errno != ENOENT) {
-		complain(erasure->command, "%s could not be removed: %s", path, strerror(errno));
-		goes = false;
-		erasure->files_left = true;
+	json_object_foreach(erase->open, id, open)
+	{
+		AdminAction action = { .verb = ADMIN_SETTLE_PRIVACY };
+
+		TEXT_COPY(action.request_id, id);
+		TEXT_COPY(action.reason, "erased");
+		ended = ended ? ended : act(erasure, &action, id);
+		erase->settled++;
 	}
-	json_array_append_new(erasure->files,
-		json_pack("{s:s,s:s,s:b}", "what", files_word(kind), "path", path, "removed", (int)goes));
+	return ended || erase->settled == 0 ? ended : erase_wait_settled(erasure);
 }
 
-static void take_files(struct erasure *erasure)
+/* The rows of the requests stand until all else is gone: ended before, they stand again after the next start. */
+static int erase_messages(struct erase *erase)
 {
-	if (files_each(erasure->command, erasure->person, take_file, erasure) != EXIT_FINE)
-		erasure->files_left = true;
+	struct erasure *erasure = &erase->erasure;
+	int ended;
+
+	erasure->takes_requests = json_object_size(erase->open) == 0;
+	ended = erase_look(erasure);
+	ended = ended ? ended : erase_rounds(erasure);
+	if (ended || erasure->takes_requests)
+		return ended;
+	ended = settle_requests(erase);
+	erasure->takes_requests = true;
+	erasure->who = NULL; /* some requests name him by a number alone, which only the list knows to be his by now */
+	ended = ended ? ended : erase_look(erasure);
+	return ended ? ended : erase_rounds(erasure);
 }
 
 /* --- all of it --- */
 
-static int record(struct erasure *erasure, const char *words)
+static int record(const struct erasure *erasure, const char *words)
 {
 	char grounds[200];
 
@@ -180,80 +119,103 @@ static int record(struct erasure *erasure, const char *words)
 	return person_record(erasure->command, erasure->client, erasure->shop, "erase", erasure->person, grounds);
 }
 
-static int erase_rounds(struct erasure *erasure, const char *who)
+static int tell(const struct erase *erase)
 {
-	int ended = EXIT_FINE;
-
-	for (int round = 0; !ended && found(erasure) > 0; round++) {
-		if (round == ROUNDS_MOST) {
-			complain(erasure->command, "messages about this person keep coming: run it again");
-			return EXIT_NO;
-		}
-		erasure->erased += found(erasure);
-		ended = erase_ask(erasure);
-		if (!ended)
-			ended = look(erasure, who);
-	}
-	return ended;
-}
-
-static void tell(const struct erasure *erasure)
-{
-	json_t *whole = json_pack("{s:s,s:b,s:I,s:O}", "shop", erasure->shop, "dry_run", (int)erasure->dry_run,
-		"messages", (json_int_t)erasure->erased, "files", erasure->files);
-	const json_t *file;
-	size_t i;
+	const struct erasure *erasure = &erase->erasure;
+	const struct reached *reached = &erase->reached;
+	size_t came_back = erasure->dry_run ? 0 : erase_found(erasure);
+	size_t requests = erasure->dry_run ? json_object_size(erasure->requests) : erase->settled;
+	json_t *whole = json_pack("{s:s,s:b,s:I,s:I,s:I,s:O,s:O,s:O}", "shop", erasure->shop, "dry_run",
+		(int)erasure->dry_run, "messages", (json_int_t)erasure->erased, "came_back", (json_int_t)came_back,
+		"requests", (json_int_t)requests, "files", reached->files, "backups", reached->backups, "by_hand",
+		reached->by_hand);
 
 	if (erasure->command->json) {
 		json_print(whole);
-		json_decref(whole);
-		return;
+	} else {
+		printf("%s %zu messages in the log and among the dead letters, and every service's state of them\n",
+			erasure->dry_run ? "would erase" : "erased", erasure->erased);
+		if (requests > 0)
+			printf("%s %zu privacy requests\n", erasure->dry_run ? "would settle" : "settled", requests);
+		if (came_back > 0)
+			printf("this person came back meanwhile: %zu messages stand, as of somebody new\n", came_back);
+		reached_print(reached, erasure->dry_run);
 	}
-	printf("%s %zu messages\n", erasure->dry_run ? "would erase" : "erased", erasure->erased);
-	json_array_foreach(erasure->files, i, file) printf("%s %s: %s\n",
-		json_is_true(json_object_get(file, "removed")) ? "removed" : "look at",
-		json_string_value(json_object_get(file, "what")), json_string_value(json_object_get(file, "path")));
-	if (!erasure->dry_run)
-		puts("Backups that were made before hold him still: delete them, and what a restore put aside "
-		     "(before-restore-*). The keyed hash of the address stays on the list of who is not mailed.");
 	json_decref(whole);
+	return reached->failed ? EXIT_NO : EXIT_FINE;
 }
 
-static int erase(struct erasure *erasure, const char *who)
+static int try_dry(struct erase *erase)
 {
-	int ended = look(erasure, who);
+	erase->erasure.erased = erase_found(&erase->erasure);
+	erase_files(&erase->erasure, &erase->reached);
+	erase_copies(erase->erasure.command, true, &erase->reached);
+	erase_by_hand(&erase->erasure, &erase->reached);
+	return tell(erase);
+}
 
-	if (ended)
-		return ended;
-	if (erasure->dry_run) {
-		erasure->erased = found(erasure);
-		take_files(erasure);
-		tell(erasure);
-		return erasure->files_left ? EXIT_NO : EXIT_FINE;
-	}
-	ended = erase_wait_idle(erasure);
-	ended = ended ? ended : record(erasure, "asked for");
+/* What is known of him now names his files; after it nobody knows. */
+static int erase_all(struct erase *erase, struct erasure *first)
+{
+	struct erasure *erasure = &erase->erasure;
+	int ended = erase_wait_idle(erasure);
+
+	ended = ended
+		? ended
+		: erasures_begin(erasure->command, erasure->shop, strchr(erasure->who, '@'), first->person, erase->id);
+	erasure->again = erase->again = ended ? NULL : erasures_one(erasure->command, erase->id);
+	ended = ended ? ended : record(first, "asked for");
+	ended = ended ? ended : erase_look(erasure);
 	ended = ended ? ended : stop_mails(erasure);
-	ended = ended ? ended : look(erasure, who);
 	if (ended)
 		return ended;
-	take_files(erasure);
-	ended = erase_rounds(erasure, who);
-	ended = ended ? ended : record(erasure, erasure->files_left ? "done, but for files" : "done");
-	if (!ended)
-		tell(erasure);
-	return ended ? ended : erasure->files_left ? EXIT_NO : EXIT_FINE;
+	erase_files(first, &erase->reached);
+	erase_by_hand(first, &erase->reached);
+	if (!erasure->command->json)
+		reached_print_by_hand(&erase->reached); /* whatever happens now, it was told */
+	ended = erase_messages(erase);
+	if (ended)
+		return ended;
+	erase_files(first, &erase->reached); /* what was written meanwhile */
+	ended = record(first, erase->reached.failed ? "done, but for files" : "done");
+	ended = ended ? ended : erasures_done(erasure->command, erase->id);
+	if (ended)
+		return ended;
+	client_free(TAKE(erasure->client)); /* a long time passes */
+	erase_copies(erasure->command, false, &erase->reached);
+	return tell(erase);
+}
+
+static int erase(struct erase *erase)
+{
+	struct erasure first = erase->erasure;
+	int lock = -1, ended;
+
+	first.takes_requests = true;
+	ended = erase_look(&first);
+	if (!ended && first.dry_run) {
+		erase->erasure = first;
+		return try_dry(erase);
+	}
+	erase->open = json_incref(first.requests);
+	ended = ended ? ended : backup_lock(first.command, &lock);
+	ended = ended ? ended : erase_all(erase, &first);
+	if (lock >= 0)
+		close(lock);
+	erasure_free(&first);
+	return ended;
 }
 
 int command_erase(struct command *command, int argc, char **argv)
 {
-	struct erasure erasure = { .command = command, .reason = "" };
+	struct erase erased = { .erasure = { .command = command, .reason = "" } };
+	struct erasure *erasure = &erased.erasure;
 	bool yes = false;
 	const char *words[2];
 	const struct take takes[] = { { "dry-run", NULL, "say what would go, and change nothing", NULL,
-					      &erasure.dry_run },
+					      &erasure->dry_run },
 		{ "yes", NULL, "it cannot be undone, and I mean it", NULL, &yes },
-		{ "reason", "TEXT", "why, for the record; name nobody in it", &erasure.reason, NULL }, { 0 } };
+		{ "reason", "TEXT", "why, for the record; name nobody in it", &erasure->reason, NULL }, { 0 } };
 	int ended;
 
 	command_take(command, argc, argv,
@@ -263,26 +225,27 @@ int command_erase(struct command *command, int argc, char **argv)
 			.words_least = 2,
 			.words_most = 2,
 			.help = "Erases what is known of one shopper: all messages about the shopper's carts lose what "
-				"they hold, in the log, among the dead letters and in every service's state, and files "
-				"beside it go. The address stays on the list of who is not mailed, as a keyed hash. "
-				"Services fold the log anew meanwhile. Run it on the broker's machine; run again, it "
-				"goes on.\v"
+				"they hold, in the log, among the dead letters, in every service's state and in the "
+				"backups that were made here, and files beside it go. The address stays on the list of "
+				"who is not mailed, as a keyed hash; what storefronts asked for on behalf of this "
+				"person is settled. It ends by saying what it reached and what you have to do "
+				"yourself. Services fold the log anew meanwhile. Run it on the broker's machine; run "
+				"again, it goes on.\v"
 				"Examples:\n  cartbus erase demo huber@example.com --dry-run\n"
 				"  cartbus erase demo huber@example.com --yes --reason 'letter of 21 November'" });
-	if (!yes && !erasure.dry_run) {
+	if (!yes && !erasure->dry_run) {
 		complain(command, "this cannot be undone: look with --dry-run, then say --yes");
 		return EXIT_USAGE;
 	}
-	erasure.shop = words[0];
-	erasure.messages = json_array();
-	erasure.with_keys = json_array();
-	erasure.files = json_array();
-	erasure.client = command_connect(command);
-	ended = erase(&erasure, words[1]);
-	client_free(erasure.client);
-	person_free(erasure.person);
-	json_decref(erasure.messages);
-	json_decref(erasure.with_keys);
-	json_decref(erasure.files);
+	erasure->shop = words[0];
+	erasure->who = words[1];
+	reached_init(&erased.reached);
+	erasure->client = command_connect(command);
+	ended = erase(&erased);
+	client_free(erasure->client);
+	erasure_free(erasure);
+	json_decref(erased.again);
+	json_decref(erased.open);
+	reached_free(&erased.reached);
 	return ended;
 }

@@ -187,7 +187,7 @@ int erase_ask(struct erasure *erasure)
 	json_t *status = command_ask(erasure->command, erasure->client, "status", NULL);
 	int ended = status ? ask_all(erasure) : EXIT_NO;
 
-	if (!ended && !erasure->command->json) {
+	if (!ended && !erasure->command->json && !erasure->is_quiet) {
 		fprintf(stderr, "the broker erases %zu messages; from here on it goes on by itself\n",
 			json_array_size(erasure->messages) + json_array_size(erasure->with_keys));
 		fflush(stderr);

@@ -3,14 +3,13 @@
  *
  * Promises:  reads only.
  * Fails by:  EXIT_NO when a file cannot be read, and telling which: what is in it is not known.
- * Read next: person.c
+ * Read next: person.c, files_mail.c, files_csv.c
  */
 #include "services/cartbus/files.h"
 
 #include "bus/base/cleanup.h"
 #include "bus/base/file.h"
 #include "bus/base/text.h"
-#include <csv.h>
 #include <dirent.h>
 #include <errno.h>
 #include <limits.h>
@@ -37,47 +36,30 @@ const char *files_word(enum files_of kind)
 		return "rejected webhook";
 	case FILES_MAILS:
 		return "mail in the maildir";
+	case FILES_ASIDE:
+		return "mail put aside";
 	case FILES_EXPORTS:
 		return "export";
 	}
 	return "file";
 }
 
-/* A day's CSV begins each row with the cart's id, with a ' in front if it looked like a formula. */
-struct table {
-	const struct person *person;
-	bool in_row, found;
-};
-
-static void on_cell(void *cell, size_t len, void *context)
+static bool holds(const struct looking *looking, enum files_of kind, struct bytes text)
 {
-	struct table *table = context;
-	const char *id = cell;
-	size_t mark = len > 0 && id[0] == '\'';
+	_cleanup_(buffer_free) struct buffer rest = { 0 };
 
-	if (!table->in_row && len > 0 &&
-		(person_has_cart(table->person, BYTES(id, len)) ||
-			person_has_cart(table->person, BYTES(id + mark, len - mark))))
-		table->found = true;
-	table->in_row = true;
-}
-
-static void on_row(int end, void *context)
-{
-	(void)end;
-	((struct table *)context)->in_row = false;
-}
-
-static bool names_cart(const struct person *person, struct bytes text)
-{
-	struct table table = { .person = person };
-	struct csv_parser parser;
-
-	csv_init(&parser, CSV_APPEND_NULL);
-	csv_parse(&parser, text.data, text.len, on_cell, on_row, &table);
-	csv_fini(&parser, on_cell, on_row, &table);
-	csv_free(&parser);
-	return table.found;
+	if (person_holds(looking->person, text))
+		return true;
+	switch (kind) {
+	case FILES_MAILS:
+	case FILES_ASIDE:
+		return files_mail_holds(looking->person, text);
+	case FILES_EXPORTS: /* its carts are named by ids that may be too short to be looked for anywhere */
+		return files_csv_without(looking->person, text, &rest) > 0;
+	case FILES_REJECTED:
+		break;
+	}
+	return false;
 }
 
 static void not_known(struct looking *looking, const char *path, const char *what, int error)
@@ -93,9 +75,7 @@ static void look_at(struct looking *looking, enum files_of kind, const char *pat
 
 	if (r < 0 && r != -ENOENT)
 		not_known(looking, path, "read", -r);
-	else if (r >= 0 &&
-		(person_holds(looking->person, buffer_bytes(&text)) ||
-			(kind == FILES_EXPORTS && names_cart(looking->person, buffer_bytes(&text)))))
+	else if (r >= 0 && holds(looking, kind, buffer_bytes(&text)))
 		looking->each(kind, path, looking->context);
 }
 
@@ -149,12 +129,24 @@ static void look_at_setting(
 	look_below(looking, kind, folder && *folder ? folder : path);
 }
 
+static void look_aside(struct looking *looking)
+{
+	const char *folder = config_get(looking->command->config, "mailin", NULL, "folder");
+	char path[PATH_MAX];
+
+	if (!folder || !*folder)
+		return;
+	snprintf(path, sizeof(path), "%s/aside", folder);
+	look_below(looking, FILES_ASIDE, path);
+}
+
 int files_each(const struct command *command, const struct person *person, file_fn *each, void *context)
 {
 	struct looking looking = { .command = command, .person = person, .each = each, .context = context };
 
 	look_at_rejected(&looking, config_get(command->config, "paths", NULL, "state"));
 	look_at_setting(&looking, FILES_MAILS, "mail", "maildir", "mail");
+	look_aside(&looking);
 	look_at_setting(&looking, FILES_EXPORTS, "export", "folder", "export");
 	return looking.ended;
 }

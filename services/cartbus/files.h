@@ -9,8 +9,15 @@
 enum files_of {
 	FILES_REJECTED, /* webhooks that could not be read: <state>/NAME/rejected */
 	FILES_MAILS,    /* of the maildir transport */
+	FILES_ASIDE,    /* bounces and other mails that mailin put aside: [mailin] folder/aside */
 	FILES_EXPORTS   /* the nightly CSV and the monthly summary */
 };
+
+/* A mail, decoded part by part, holds a strong name of the person: files_mail.c. */
+bool files_mail_holds(const struct person *person, struct bytes mail);
+
+/* files_csv.c: a table without the rows about the person, all others as they are, byte by byte. Answers how many went. */
+int files_csv_without(const struct person *person, struct bytes csv, struct buffer *ret);
 
 /*
  * Calls each() with every file that holds a strong name of the person, or one of his cart ids at the beginning of a row of CSV.

@@ -9,4 +9,8 @@
 int name_address(const struct command *command, const char *shop, const char *address,
 	char ret_normalised[ADDRESS_MAX + 1], char ret_hash[ADDRESS_HASH_LEN + 1]);
 
+int name_key(const struct command *command, struct buffer *ret); /* the key of addresses, as it is in its file */
+/* The keyed hash of a storefront's customer id; never that of an address. */
+void name_customer(struct bytes key, const char *shop, const char *customer, char ret_hash[ADDRESS_HASH_LEN + 1]);
+
 #endif

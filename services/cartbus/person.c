@@ -17,6 +17,7 @@
 #include "services/cartbus/mention.h"
 #include "services/cartbus/naming.h"
 #include "services/cartbus/print.h"
+#include "services/cartbus/texts.h"
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -31,51 +32,20 @@ struct carried { /* of one message */
 	char names[][80];
 };
 
-/* Texts in the order in which they came, each once. */
-struct texts {
-	struct map *set;
-	char **all;
-	size_t count;
-};
-
 struct person {
 	const char *shop;
 	struct texts hashes, customers, addresses, names, strong, open;
+	struct texts by_address, by_customer,
+		beside; /* keyed hashes: who was asked for, and customer ids that follow */
+	struct buffer key;
 	struct map *seqs;
 	struct carried *carried;
 };
 
-static bool has(const struct texts *texts, const char *text)
-{
-	return *text && map_get(texts->set, bytes_of(text));
-}
-
-static void add(struct texts *texts, const char *text)
-{
-	if (!*text || has(texts, text))
-		return;
-	texts->all = memory_resize(texts->all, (texts->count + 1) * sizeof(*texts->all));
-	texts->all[texts->count++] = memory_copy_text(text);
-	map_put(texts->set, bytes_of(text), texts);
-}
-
 static void add_strong(struct person *person, const char *text)
 {
 	if (strlen(text) >= STRONG_LEAST || strchr(text, '@'))
-		add(&person->strong, text);
-}
-
-static void texts_free(struct texts *texts)
-{
-	for (size_t i = 0; i < texts->count; i++)
-		free(texts->all[i]);
-	free(texts->all);
-	map_free(texts->set);
-}
-
-static const char *text_at(const struct texts *texts, size_t i)
-{
-	return i < texts->count ? texts->all[i] : NULL;
+		texts_add(&person->strong, text);
 }
 
 /* --- first reading: who is it? --- */
@@ -110,24 +80,37 @@ static bool is_customer(const char *id)
 }
 
 /* From the address to his customer ids, or from the customer id to his addresses: one step, and no further. */
-static void know(struct person *person, bool by_address)
+static void know_one(struct person *person, const struct carried *carried)
 {
-	for (const struct carried *carried = person->carried; carried; carried = carried->next) {
-		if (by_address && has(&person->hashes, carried->hash) && is_customer(carried->customer))
-			add(&person->customers, carried->customer);
-		if (!by_address && has(&person->customers, carried->customer))
-			add(&person->hashes, carried->hash);
-	}
+	char hash[ADDRESS_HASH_LEN + 1];
+
+	if (!is_customer(carried->customer))
+		return;
+	if (texts_has(&person->by_address, carried->hash))
+		texts_add(&person->customers, carried->customer);
+	if (person->by_customer.count + person->beside.count == 0)
+		return;
+	name_customer(buffer_bytes(&person->key), person->shop, carried->customer, hash);
+	if (texts_has(&person->by_customer, hash) || texts_has(&person->beside, hash))
+		texts_add(&person->customers, carried->customer);
+	if (texts_has(&person->by_customer, hash))
+		texts_add(&person->hashes, carried->hash);
+}
+
+static void know(struct person *person)
+{
+	for (const struct carried *carried = person->carried; carried; carried = carried->next)
+		know_one(person, carried);
 }
 
 static bool leads_to(const struct person *person, const struct carried *carried)
 {
-	if (has(&person->hashes, carried->hash))
+	if (texts_has(&person->hashes, carried->hash))
 		return true;
-	if (has(&person->customers, carried->customer) && !*carried->hash)
+	if (texts_has(&person->customers, carried->customer) && !*carried->hash)
 		return true;
 	for (int i = 0; i < carried->count; i++) {
-		if (has(&person->names, carried->names[i]))
+		if (texts_has(&person->names, carried->names[i]))
 			return true;
 	}
 	return false;
@@ -144,7 +127,7 @@ static void close_over(struct person *person)
 				continue;
 			carried->taken = grew = true;
 			for (int i = 0; i < carried->count; i++) {
-				add(&person->names, carried->names[i]);
+				texts_add(&person->names, carried->names[i]);
 				add_strong(person, carried->names[i] + 3);
 			}
 		}
@@ -166,13 +149,44 @@ static struct person *person_new(const char *shop)
 {
 	struct person *person = memory_new(sizeof(*person));
 	struct texts *all[] = { &person->hashes, &person->customers, &person->addresses, &person->names,
-		&person->strong, &person->open };
+		&person->strong, &person->open, &person->by_address, &person->by_customer, &person->beside };
 
 	person->shop = shop;
 	person->seqs = map_new();
 	for (size_t i = 0; i < sizeof(all) / sizeof(*all); i++)
-		all[i]->set = map_new();
+		texts_init(all[i]);
 	return person;
+}
+
+/* Whoever it is that was asked for: the messages are read, and what leads on from there is known. */
+static struct person *find(struct person *person, const struct command *command, struct client *client)
+{
+	if (read_ids(person, command, client)) {
+		person_free(person);
+		return NULL;
+	}
+	know(person);
+	close_over(person);
+	return person;
+}
+
+static void ask_for_address(struct person *person, const char *who, const char *normalised, const char *hash)
+{
+	texts_add(&person->by_address, hash);
+	texts_add(&person->hashes, hash);
+	texts_add(&person->addresses, normalised);
+	add_strong(person, normalised);
+	add_strong(person, who);
+}
+
+static void ask_for_customer(struct person *person, const char *who)
+{
+	char hash[ADDRESS_HASH_LEN + 1];
+
+	name_customer(buffer_bytes(&person->key), person->shop, who, hash);
+	texts_add(&person->by_customer, hash);
+	texts_add(&person->customers, who);
+	add_strong(person, who);
 }
 
 struct person *person_find(const struct command *command, struct client *client, const char *shop, const char *who)
@@ -180,7 +194,7 @@ struct person *person_find(const struct command *command, struct client *client,
 	struct person *person = person_new(shop);
 	char normalised[ADDRESS_MAX + 1], hash[ADDRESS_HASH_LEN + 1];
 	bool by_address = strchr(who, '@');
-	int failed = by_address ? name_address(command, shop, who, normalised, hash) : 0;
+	int failed = by_address ? name_address(command, shop, who, normalised, hash) : name_key(command, &person->key);
 
 	if (failed || (!by_address && !is_customer(who))) {
 		complain(command, "\"%s\" is no address and no customer id, or the key of addresses cannot be read",
@@ -188,22 +202,52 @@ struct person *person_find(const struct command *command, struct client *client,
 		person_free(person);
 		return NULL;
 	}
-	if (by_address) {
-		add(&person->hashes, hash);
-		add(&person->addresses, normalised);
-		add_strong(person, normalised);
-		add_strong(person, who);
-	} else {
-		add(&person->customers, who);
-		add_strong(person, who);
-	}
-	if (read_ids(person, command, client)) {
+	if (by_address)
+		ask_for_address(person, who, normalised, hash);
+	else
+		ask_for_customer(person, who);
+	return find(person, command, client);
+}
+
+static void add_all(struct texts *texts, const json_t *hashes)
+{
+	const json_t *hash;
+	size_t i;
+
+	json_array_foreach(hashes, i, hash) if (json_is_string(hash)) texts_add(texts, json_string_value(hash));
+}
+
+static void ask_for_erased(struct person *person, const json_t *erasure)
+{
+	const char *by = json_string_value(json_object_get(erasure, "by"));
+	bool by_address = by && strcmp(by, "address") == 0;
+
+	add_all(&person->hashes, json_object_get(erasure, "addresses"));
+	if (by_address)
+		add_all(&person->by_address, json_object_get(erasure, "addresses"));
+	add_all(by_address ? &person->beside : &person->by_customer, json_object_get(erasure, "customers"));
+}
+
+struct person *person_find_erased(
+	const struct command *command, struct client *client, const char *shop, const json_t *erasures)
+{
+	struct person *person = person_new(shop);
+	const json_t *erasure;
+	size_t i;
+
+	if (name_key(command, &person->key) < 0) {
+		complain(command, "the key of addresses cannot be read: who was erased is not known without it");
 		person_free(person);
 		return NULL;
 	}
-	know(person, by_address);
-	close_over(person);
-	return person;
+	json_array_foreach(erasures, i, erasure)
+	{
+		const char *of = json_string_value(json_object_get(erasure, "shop"));
+
+		if (of && strcmp(of, shop) == 0)
+			ask_for_erased(person, erasure);
+	}
+	return find(person, command, client);
 }
 
 void person_free(struct person *person)
@@ -224,6 +268,10 @@ void person_free(struct person *person)
 	texts_free(&person->names);
 	texts_free(&person->strong);
 	texts_free(&person->open);
+	texts_free(&person->by_address);
+	texts_free(&person->by_customer);
+	texts_free(&person->beside);
+	buffer_free(&person->key);
 	map_free(person->seqs);
 	free(person);
 }
@@ -235,7 +283,7 @@ static bool names_cart(const struct person *person, const char *cart_id)
 	char name[80];
 
 	snprintf(name, sizeof(name), "id:%s", cart_id);
-	return *cart_id && has(&person->names, name);
+	return *cart_id && texts_has(&person->names, name);
 }
 
 bool person_has_cart(const struct person *person, struct bytes cart_id)
@@ -255,8 +303,8 @@ static bool is_his_timer(const struct person *person, const struct topic *topic,
 /* What his messages say of him beside ids is learnt on the way. */
 static void learn(struct person *person, const struct ids *ids)
 {
-	if (has(&person->hashes, ids->hash)) {
-		add(&person->addresses, ids->email);
+	if (texts_has(&person->hashes, ids->hash)) {
+		texts_add(&person->addresses, ids->email);
 		add_strong(person, ids->email);
 	}
 }
@@ -267,9 +315,9 @@ static bool carries_his_ids(struct person *person, const struct topic *topic, co
 	bool his;
 
 	ids_of(topic, message, &ids);
-	his = has(&person->hashes, ids.hash) || (!*ids.hash && has(&person->customers, ids.customer));
+	his = texts_has(&person->hashes, ids.hash) || (!*ids.hash && texts_has(&person->customers, ids.customer));
 	for (int i = 0; i < ids.count && !his; i++)
-		his = has(&person->names, ids.names[i]);
+		his = texts_has(&person->names, ids.names[i]);
 	if (his)
 		learn(person, &ids);
 	return his;
@@ -333,17 +381,40 @@ static void follow_cart(struct person *person, const struct topic *topic, const 
 	const CartState *cart = message;
 
 	if (topic == &topic_cart_state && cart->status == CART_OPEN)
-		add(&person->open, cart->ids.cart_id);
-	else if (topic == &topic_cart_state && has(&person->open, cart->ids.cart_id))
+		texts_add(&person->open, cart->ids.cart_id);
+	else if (topic == &topic_cart_state && texts_has(&person->open, cart->ids.cart_id))
 		map_remove(person->open.set, bytes_of(cart->ids.cart_id));
+}
+
+static bool is_his_number(const struct person *person, const char *customer)
+{
+	char hash[ADDRESS_HASH_LEN + 1];
+
+	if (texts_has(&person->customers, customer) || !is_customer(customer) || person->key.len == 0)
+		return texts_has(&person->customers, customer);
+	name_customer(buffer_bytes(&person->key), person->shop, customer, hash);
+	return texts_has(&person->by_customer, hash) || texts_has(&person->beside, hash);
+}
+
+static enum person_tie tie_of_request(const struct person *person, const PrivacyRequest *request)
+{
+	if (!texts_has(&person->hashes, request->address_hash) && !is_his_number(person, request->customer_id))
+		return PERSON_NOT;
+	return *request->customer_id ? PERSON_CLEAR : PERSON_PSEUDONYM;
 }
 
 static enum person_tie tie_of(
 	struct person *person, const struct entry *entry, const struct topic *topic, const void *message)
 {
+	if (topic == &topic_document || topic == &topic_shop_status)
+		return message_holds(person, topic, message, entry->payload) ? PERSON_OWNERS : PERSON_NOT;
+	if (message && topic == &topic_privacy_request)
+		return tie_of_request(person, message);
+	if (message && topic == &topic_privacy_state)
+		return tie_of_request(person, &((const PrivacyState *)message)->request);
 	if (topic == &topic_suppression)
-		return has(&person->hashes, payload_text(topic, message, "address_hash")) ? PERSON_PSEUDONYM
-											  : PERSON_NOT;
+		return texts_has(&person->hashes, payload_text(topic, message, "address_hash")) ? PERSON_PSEUDONYM
+												: PERSON_NOT;
 	if (message &&
 		(carries_his_ids(person, topic, message) || is_his_timer(person, topic, message) ||
 			names_cart(person, payload_text(topic, message, "cart_id"))))
@@ -351,7 +422,7 @@ static enum person_tie tie_of(
 	if (is_follow_up(person, entry) || message_holds(person, topic, message, entry->payload) ||
 		person_holds(person, bytes_of(entry->key)))
 		return PERSON_CLEAR;
-	if (!message || !has(&person->hashes, payload_text(topic, message, "address_hash")))
+	if (!message || !texts_has(&person->hashes, payload_text(topic, message, "address_hash")))
 		return PERSON_NOT;
 	return *payload_text(topic, message, "cart_id") ? PERSON_CLEAR : PERSON_PSEUDONYM;
 }
@@ -371,17 +442,17 @@ enum person_tie person_tie(
 
 const char *person_hash(const struct person *person, size_t i)
 {
-	return text_at(&person->hashes, i);
+	return texts_at(&person->hashes, i);
 }
 
 const char *person_address(const struct person *person, size_t i)
 {
-	return text_at(&person->addresses, i);
+	return texts_at(&person->addresses, i);
 }
 
 const char *person_customer(const struct person *person, size_t i)
 {
-	return text_at(&person->customers, i);
+	return texts_at(&person->customers, i);
 }
 
 const char *person_cart(const struct person *person, size_t i)
@@ -389,7 +460,7 @@ const char *person_cart(const struct person *person, size_t i)
 	const struct texts *open = &person->open;
 
 	for (size_t at = 0; at < open->count; at++) {
-		if (has(open, open->all[at]) && i-- == 0)
+		if (texts_has(open, open->all[at]) && i-- == 0)
 			return open->all[at];
 	}
 	return NULL;

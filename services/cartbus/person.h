@@ -14,11 +14,15 @@ struct person;
 enum person_tie {
 	PERSON_NOT,
 	PERSON_PSEUDONYM, /* by his keyed hash, and nothing in it says more */
+	PERSON_OWNERS,    /* what the owner wrote names him: rules, voice, shop.conf, a stop's reason */
 	PERSON_CLEAR      /* it holds an id, an address or what he put into a cart */
 };
 
 /* `who` is an address or a customer id. Complains and returns NULL when it cannot be looked for. Reads the shop's part of the log. */
 struct person *person_find(const struct command *command, struct client *client, const char *shop, const char *who);
+/* All who were erased from the shop once, by the list of erasures.h, as one. */
+struct person *person_find_erased(
+	const struct command *command, struct client *client, const char *shop, const json_t *erasures);
 void person_free(struct person *person); /* takes NULL */
 
 /* In the order of the log: what follows from a message that is about him is found by its cause. topic, message: NULL when not decoded. */
@@ -40,6 +44,8 @@ const char *person_cart(
 /* Says an audit about him; complains and returns EXIT_NO when it cannot: then what it tells must not be done. */
 int person_record(const struct command *command, struct client *client, const char *shop, const char *action,
 	const struct person *person, const char *grounds);
+int person_record_hash(const struct command *command, struct client *client, const char *shop, const char *action,
+	const char *hash, const char *grounds); /* hash: empty, it is about somebody whose address nobody knows */
 /* A dead letter of a list, with its payload; NULL: it complained. A new reference. */
 json_t *person_letter(const struct command *command, struct client *client, const json_t *listed);
 /* As an entry, which borrows from both; and decoded, the caller's to free: NULL when it does not decode. */

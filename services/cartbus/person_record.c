@@ -11,23 +11,30 @@
 #include "services/cartbus/who.h"
 #include <stdio.h>
 
-int person_record(const struct command *command, struct client *client, const char *shop, const char *action,
-	const struct person *person, const char *grounds)
+int person_record_hash(const struct command *command, struct client *client, const char *shop, const char *action,
+	const char *hash, const char *grounds)
 {
-	const char *hash = person_hash(person, 0);
 	Audit audit = { .at_us = clock_wall_us(&command->clock) };
 	struct client_said said;
 	char idem[64], why[256];
 
 	TEXT_COPY(audit.action, action);
 	TEXT_COPY(audit.who, who_am_i());
-	TEXT_COPY(audit.address_hash, hash ? hash : "");
+	TEXT_COPY(audit.address_hash, hash);
 	TEXT_COPY(audit.grounds, grounds);
 	text_random_name(idem); /* each command is an act of its own */
-	if (CLIENT_SAY(client, audit, &audit, &said, why, .shop = shop, .key = hash ? hash : shop, .idem = idem) == 0)
+	if (CLIENT_SAY(client, audit, &audit, &said, why, .shop = shop, .key = *hash ? hash : shop, .idem = idem) == 0)
 		return EXIT_FINE;
 	complain(command, "nothing was done, because it could not be put on record: %s", why);
 	return EXIT_NO;
+}
+
+int person_record(const struct command *command, struct client *client, const char *shop, const char *action,
+	const struct person *person, const char *grounds)
+{
+	const char *hash = person_hash(person, 0);
+
+	return person_record_hash(command, client, shop, action, hash ? hash : "", grounds);
 }
 
 json_t *person_letter(const struct command *command, struct client *client, const json_t *listed)

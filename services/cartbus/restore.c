@@ -5,11 +5,14 @@
  * Promises:  nothing is deleted: what was there is put aside. The log gets another identity, so nobody takes it for the one it
  *            was copied from, and the broker claims no mail until --release. What was mailed after the backup is learnt from the
  *            states of senders and waiter before they are put aside, and said again before the first claim. Whatever ends it
- *            half way, the broker does not start until it was run again, and what was learnt by then is kept.
+ *            half way, the broker does not start until it was run again, and what was learnt by then is kept. Who was
+ *            erased after the backup was made has left it, too, before it becomes the log.
  * Fails by:  stopping before anything was moved when something runs, or the backup is not what it was.
  * Read next: recall.c, backup_folder.c, bus/broker/claim.c (why nothing is claimed)
  */
 #include "services/cartbus/backup_folder.h"
+#include "services/cartbus/erase_copy.h"
+#include "services/cartbus/erasures.h"
 #include "services/cartbus/print.h"
 #include "services/cartbus/reading.h"
 #include "services/cartbus/recall.h"
@@ -36,8 +39,10 @@ DEFINE_CLEANUP(DIR *, closedir)
 
 struct restoring {
 	const struct command *command;
-	const char *state, *folder;
+	const char *state, *folder,
+		*erasures; /* erasures: a list, or a backup that has one; NULL: those that lie about */
 	char aside[PATH_BYTES];
+	size_t erased;        /* messages */
 	json_t *note, *sends; /* backup.json; what was mailed */
 	int stores;           /* that knew what was mailed */
 };
@@ -247,7 +252,7 @@ static int put_in_place(struct restoring *restoring)
 		json_decref(files);
 		return EXIT_NO;
 	}
-	snprintf(from, sizeof(from), "%s/broker", restoring->folder);
+	backup_log_path(restoring->folder, restoring->note, from);
 	snprintf(to, sizeof(to), "%s/broker", restoring->state);
 	snprintf(restoring->aside, sizeof(restoring->aside), "%s/.lock", to);
 	unlink(restoring->aside);
@@ -266,8 +271,8 @@ static void tell(const struct restoring *restoring)
 {
 	long long head = json_integer_value(json_object_get(restoring->note, "head"));
 	size_t sends = json_object_size(restoring->sends);
-	json_t *whole = json_pack(
-		"{s:I,s:I,s:i}", "head", (json_int_t)head, "learnt", (json_int_t)sends, "stores", restoring->stores);
+	json_t *whole = json_pack("{s:I,s:I,s:i,s:I}", "head", (json_int_t)head, "learnt", (json_int_t)sends, "stores",
+		restoring->stores, "erased", (json_int_t)restoring->erased);
 
 	if (restoring->command->json)
 		json_print(whole);
@@ -278,28 +283,63 @@ static void tell(const struct restoring *restoring)
 		       "Until "
 		       "then no mail is sent.\n",
 			head, sends, restoring->stores, restoring->state);
+	if (restoring->erased > 0 && !restoring->command->json)
+		printf("Who was erased after the backup was made has left it: %zu messages.\n", restoring->erased);
 	json_decref(whole);
 }
 
-static int restore(const struct command *command, const char *folder)
+/* The list lies in this state from now on, whatever else was lost. */
+static int erase_again(struct restoring *restoring)
+{
+	json_t *list = erase_copy_list(restoring->command, restoring->folder, restoring->erasures);
+	char path[PATH_ROOM];
+	int ended;
+
+	if (!list)
+		return EXIT_NO;
+	erasures_path(restoring->command, path);
+	ended = json_array_size(list) ? erasures_write(restoring->command, path, list) : EXIT_FINE;
+	ended = ended ? ended : erase_copy(restoring->command, restoring->folder, list, &restoring->erased);
+	json_decref(list);
+	json_decref(restoring->note);
+	restoring->note = ended ? NULL : backup_note(restoring->command, restoring->folder);
+	return restoring->note ? EXIT_FINE : EXIT_NO;
+}
+
+static int restore_locked(struct restoring *restoring)
+{
+	struct backup_sum sum;
+	int ended = backup_verify(restoring->command, restoring->folder, &sum, &restoring->note);
+
+	if (ended == EXIT_FINE && each_store(restoring, learn) < 0)
+		ended = EXIT_NO;
+	if (ended == EXIT_FINE)
+		ended = erase_again(restoring);
+	if (ended == EXIT_FINE)
+		ended = put_in_place(restoring);
+	if (ended == EXIT_FINE)
+		tell(restoring);
+	return ended;
+}
+
+static int restore(const struct command *command, const char *folder, const char *erasures)
 {
 	struct restoring restoring = { .command = command,
 		.state = config_get(command->config, "paths", NULL, "state"),
 		.folder = folder,
+		.erasures = erasures,
 		.sends = json_object() };
-	struct backup_sum sum;
-	int ended = backup_verify(command, folder, &sum, &restoring.note);
+	int lock = -1, ended, r = file_make_folders(restoring.state, 0750);
 
 	snprintf(restoring.aside, sizeof(restoring.aside), "%s/before-restore-%lld", restoring.state,
 		(long long)clock_wall_us(&command->clock));
-	if (ended == EXIT_FINE && file_make_folders(restoring.state, 0750) < 0)
-		ended = EXIT_NO;
-	if (ended == EXIT_FINE && each_store(&restoring, learn) < 0)
-		ended = EXIT_NO;
+	if (r < 0)
+		complain(command, "%s: %s", restoring.state, strerror(-r));
+	ended = r < 0 ? EXIT_NO : backup_lock(command, &lock);
 	if (ended == EXIT_FINE)
-		ended = put_in_place(&restoring);
-	if (ended == EXIT_FINE)
-		tell(&restoring);
+		ended = restore_locked(&restoring);
+	if (lock >= 0)
+		close(lock);
 	json_decref(restoring.note);
 	json_decref(restoring.sends);
 	return ended;
@@ -342,10 +382,12 @@ static int release(const struct command *command, bool unlearnt)
 int command_restore(struct command *command, int argc, char **argv)
 {
 	bool releases = false, unlearnt = false;
-	const char *folder = NULL;
+	const char *folder = NULL, *erasures = NULL;
 	const struct take takes[] = { { "release", NULL, "what was mailed is said again, then mails go on", NULL,
 					      &releases },
 		{ "unlearnt", NULL, "release although nobody knew what was mailed after the backup", NULL, &unlearnt },
+		{ "erasures", "FILE", "who was erased, or a later backup that knows it, where this state does not",
+			&erasures, NULL },
 		{ 0 } };
 
 	command_take(command, argc, argv,
@@ -358,7 +400,7 @@ int command_restore(struct command *command, int argc, char **argv)
 				"aside; they "
 				"are folded anew. What was mailed after the backup is learnt from those states. Mails "
 				"wait until "
-				"--release.\v"
+				"--release. Who was erased after the backup was made leaves it first.\v"
 				"Examples:\n  cartbus restore /srv/backup/2026-11-21\n  cartbus restore --release" });
 	if (releases)
 		return release(command, unlearnt);
@@ -366,5 +408,5 @@ int command_restore(struct command *command, int argc, char **argv)
 		complain(command, "say which backup: cartbus restore DIR");
 		return EXIT_USAGE;
 	}
-	return restore(command, folder);
+	return restore(command, folder, erasures);
 }

@@ -12,6 +12,7 @@ import subprocess
 import sys
 import tempfile
 import time
+import zoneinfo
 
 from cartbus_system import SOURCES, System, wait_until
 
@@ -50,10 +51,15 @@ class Person:
         assert answer.status == 200, answer.text
 
 
-def shop_system(**settings):
+def shop_system(hour=None, extra="", **settings):
+    """hour: of the shop's day on which it starts; any if not given."""
     now_us = int(time.time() * 1e6)
-    system = System({"clock": {"rate": RATE, "origin-real-us": now_us, "origin-wall-us": now_us}, **settings})
-    system.shop = system.add_shop("demo", rules=RULES)
+    wall_us = now_us
+    if hour is not None:
+        here = datetime.datetime.now(zoneinfo.ZoneInfo("Europe/Berlin"))
+        wall_us = int(here.replace(hour=hour, minute=0).timestamp() * 1e6)
+    system = System({"clock": {"rate": RATE, "origin-real-us": now_us, "origin-wall-us": wall_us}, **settings})
+    system.shop = system.add_shop("demo", rules=RULES, extra=extra)
     system.start()
     system.cartbus("shop", "mode", "demo", "live")
     return system

@@ -67,7 +67,7 @@ def wait_for_a_parked_claim(system):
 
 def test_what_the_log_forgot_is_learnt_and_not_mailed_again(system, keep):
     mailed_after_the_backup(system, keep)
-    assert restored(system) == {"head": restored_head(system), "learnt": 1, "stores": 2}
+    assert restored(system) == {"head": restored_head(system), "learnt": 1, "stores": 2, "erased": 0}
     wait_for_a_parked_claim(system)
     assert mails_to(keep, "ada@mail.example") == 1
 
