@@ -143,7 +143,14 @@ static void hear_said(void *context, enum said_result result, uint64_t seq, cons
 	TEXT_COPY(waiting->reason, reason ? reason : "");
 }
 
-int client_say(struct client *client, const struct topic *topic, const struct say *how, const void *message,
+/* A command that was busy with something else for a while has lost its session, and takes a new one. */
+static int refresh(struct client *client, char ret_why[256])
+{
+	client_work(client, 0);
+	return wait_until_ready(client, ANSWER_PATIENCE_US, ret_why);
+}
+
+static int say_once(struct client *client, const struct topic *topic, const struct say *how, const void *message,
 	struct client_said *ret, char ret_why[256])
 {
 	/* An answer that comes after our patience still needs somewhere to go: the one place that outlives this call. */
@@ -155,7 +162,7 @@ int client_say(struct client *client, const struct topic *topic, const struct sa
 		return -ETIMEDOUT;
 	}
 	if (!failed && waiting->said.result == SAID_UNKNOWN)
-		failed = -ETIMEDOUT;
+		failed = -ECONNRESET;
 	if (!failed && waiting->said.result == SAID_REFUSED)
 		failed = -EPERM;
 	if (failed == -EPERM)
@@ -165,6 +172,19 @@ int client_say(struct client *client, const struct topic *topic, const struct sa
 	*ret = waiting->said;
 	free(waiting);
 	return failed;
+}
+
+int client_say(struct client *client, const struct topic *topic, const struct say *how, const void *message,
+	struct client_said *ret, char ret_why[256])
+{
+	int failed = refresh(client, ret_why);
+
+	if (failed)
+		return -ETIMEDOUT;
+	failed = say_once(client, topic, how, message, ret, ret_why);
+	if (failed == -ECONNRESET && how->idem && *how->idem && refresh(client, ret_why) == 0)
+		failed = say_once(client, topic, how, message, ret, ret_why); /* twice is once, by its key */
+	return failed == -ECONNRESET ? -ETIMEDOUT : failed;
 }
 
 static void hear_answer(void *context, bool ok, const char *text, bool more)
@@ -179,9 +199,13 @@ static void hear_answer(void *context, bool ok, const char *text, bool more)
 int client_ask(
 	struct client *client, const char *verb, const char *argument, struct buffer *ret_json, char ret_why[256])
 {
-	struct waiting *waiting = memory_new(sizeof(*waiting));
-	int failed = runtime_ask(client->runtime, verb, argument, hear_answer, waiting);
+	struct waiting *waiting;
+	int failed = refresh(client, ret_why);
 
+	if (failed)
+		return -ETIMEDOUT;
+	waiting = memory_new(sizeof(*waiting));
+	failed = runtime_ask(client->runtime, verb, argument, hear_answer, waiting);
 	if (!failed && !wait_for(client, waiting)) {
 		snprintf(ret_why, 256, "the broker did not answer \"%s\" in time", verb);
 		return -ETIMEDOUT; /* what waits stays: the answer may still come */
