@@ -134,7 +134,7 @@ bool torn_tail(const char *path, char ret_where[128])
 {
 	struct logs logs = { .where = ret_where };
 	struct dirent **names = NULL;
-	int count = scandir(path, &names, is_log, alphasort);
+	int count = scandir(path, &names, is_log, versionsort);
 	bool readable = count > 0;
 
 	ret_where[0] = '\0';

@@ -5,6 +5,7 @@
 #include "bus/base/file.h"
 #include "bus/base/text.h"
 #include "bus/store/store.h"
+#include "bus/store/torn.h"
 #include "tests/unit/cmocka_all.h"
 #include "tests/unit/folder.h"
 #include "tests/unit/store/numbers.h"
@@ -44,6 +45,24 @@ static void a_record_cut_short_is_left_out_with_a_word_about_it(void **state)
 	assert_int_equal(store_open(folder.path, &options, &store, why), 0);
 	assert_true(text_starts(why, "the last record was cut short and left out: Corruption"));
 	assert_int_equal(count_numbers(store), 5);
+}
+
+/* Their names have six digits for the first million alone. */
+static void the_last_log_is_the_one_with_the_highest_number(void **state)
+{
+	(void)state;
+	_cleanup_(folder_remove) struct folder folder = folder_new(), logs = folder_new();
+	_cleanup_(buffer_free) struct buffer bytes = { 0 };
+	char log[256], before[256], last[256], where[128];
+	commit_and_die(folder.path);
+	find_log(&folder, log);
+	assert_int_equal(file_read(log, 1 << 20, &bytes), 0);
+	FOLDER_PATH(before, logs, "999999.log");
+	FOLDER_PATH(last, logs, "1000000.log");
+	assert_int_equal(file_write_new(before, buffer_bytes(&bytes), 0600), 0);
+	assert_int_equal(file_write_new(last, BYTES(bytes.data, bytes.len - 100), 0600), 0);
+	assert_true(torn_tail(logs.path, where));
+	assert_true(text_starts(where, "1000000.log"));
 }
 
 static void a_clean_start_has_nothing_to_tell(void **state)
@@ -399,6 +418,7 @@ int main(int argc, char **argv)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(what_was_synced_outlives_any_number_of_kills),
 		cmocka_unit_test(a_record_cut_short_is_left_out_with_a_word_about_it),
+		cmocka_unit_test(the_last_log_is_the_one_with_the_highest_number),
 		cmocka_unit_test(a_clean_start_has_nothing_to_tell),
 		cmocka_unit_test(damage_in_the_middle_of_the_log_is_refused),
 		cmocka_unit_test(a_whole_last_record_that_is_wrong_is_refused),
