@@ -1,7 +1,8 @@
 /*
  * scratch.h: a folder for what a rehearsal folds
  *
- * It holds what the services know of shoppers: readable by its user alone, and gone with the command, also when it is interrupted.
+ * It holds what the services know of shoppers: readable by its user alone, and gone with the command, also when it is interrupted; of a
+ * command that was killed, with the next one.
  */
 #ifndef CARTBUS_SCRATCH_H
 #define CARTBUS_SCRATCH_H
@@ -10,6 +11,7 @@
 
 struct scratch {
 	char folder[PATH_ROOM];
+	int lock; /* on it: somebody is at work there */
 };
 
 const char *scratch_usual(void); /* $TMPDIR, else /var/tmp */

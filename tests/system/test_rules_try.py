@@ -1,6 +1,8 @@
 """Edited rules, tried on the carts of the last days before they go live: the real processes, an hour of the shop in a second."""
 
 import datetime
+import fcntl
+import os
 import time
 
 import pytest
@@ -54,6 +56,20 @@ def test_what_was_not_edited_gives_exactly_what_happened(lived, tmp_path):
     same = tmp_path / "rules.txt"
     same.write_text(RULES.format(medium=2, second=7))
     assert tried(lived, "demo", str(same))["changes"]["same"] == 7
+
+
+def test_what_a_killed_command_left_behind_goes_with_the_next_one(lived, tmp_path):
+    folders = {name: tmp_path / f"cartbus-try-{name}" for name in ("killed", "atwork", "begun")}
+    for folder in [*folders.values(), tmp_path / "of-somebody"]:
+        (folder / "waiter").mkdir(parents=True)
+        (folder / "waiter" / "000012.sst").write_text("a shopper")
+    for name in ("killed", "atwork"):
+        os.utime(folders[name], (time.time() - 120, time.time() - 120))
+    at_work = os.open(folders["atwork"], os.O_RDONLY)
+    fcntl.flock(at_work, fcntl.LOCK_EX)
+    tried(lived, "demo", "--as-it-was", "--scratch", str(tmp_path))
+    os.close(at_work)
+    assert {path.name for path in tmp_path.iterdir()} == {"cartbus-try-atwork", "cartbus-try-begun", "of-somebody"}
 
 
 def test_longer_waits_are_told_with_their_mails_their_time_and_their_money(lived, tmp_path):
