@@ -64,6 +64,13 @@ int command_shop_list(struct command *command, int argc, char **argv)
 	return listing.broken ? EXIT_NO : EXIT_FINE;
 }
 
+static bool is_in_use(const char *path, const char *secret)
+{
+	_cleanup_(buffer_free) struct buffer now = { 0 };
+
+	return file_read_secret(path, &now) == 0 && strcmp(buffer_text(&now), secret) == 0;
+}
+
 /* Keeps the secret that is there as webhook.previous. */
 static int keep_previous(const struct command *command, const char *path)
 {
@@ -86,8 +93,11 @@ static int keep_previous(const struct command *command, const char *path)
 static int write_secret(const struct command *command, const char *path, const char *secret)
 {
 	_cleanup_(buffer_free) struct buffer line = { 0 };
-	int failed = keep_previous(command, path);
+	int failed;
 
+	if (is_in_use(path, secret))
+		return EXIT_FINE; /* said twice: the one before stays the one before */
+	failed = keep_previous(command, path);
 	if (failed)
 		return failed;
 	buffer_printf(&line, "%s\n", secret);
@@ -100,12 +110,14 @@ static int write_secret(const struct command *command, const char *path, const c
 static int set_secret(const struct command *command, const char *path)
 {
 	char line[512];
+	bool whole;
 
 	if (!fgets(line, sizeof(line), stdin))
 		line[0] = '\0';
+	whole = strlen(line) + 1 < sizeof(line);
 	line[strcspn(line, "\r\n")] = '\0';
-	if (strlen(line) < 16 || text_has_control(line)) {
-		complain(command, "the secret is one line on standard input, at least 16 characters");
+	if (!whole || strlen(line) < 16 || text_has_control(line)) {
+		complain(command, "the secret is one line on standard input, of 16 to 500 characters");
 		return EXIT_USAGE;
 	}
 	return write_secret(command, path, line);

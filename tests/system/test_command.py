@@ -223,7 +223,11 @@ def test_a_rotation_keeps_the_secret_before(files):
     assert stat.S_IMODE(previous.stat().st_mode) == stat.S_IMODE(secret.stat().st_mode) == 0o600
     assert run("shop", "secret", "demo", "--set", "--config", files.config_path, stdin="a-secret-of-shopify\n").returncode == 0
     assert secret.read_text() == "a-secret-of-shopify\n"
-    assert run("shop", "secret", "demo", "--set", "--config", files.config_path, stdin="short\n").returncode == 2
+    for wrong in ("short\n", "s" * 600 + "\n"):
+        assert run("shop", "secret", "demo", "--set", "--config", files.config_path, stdin=wrong).returncode == 2
+    before = previous.read_text()  # said twice, the rotation goes on
+    assert run("shop", "secret", "demo", "--set", "--config", files.config_path, stdin="a-secret-of-shopify\n").returncode == 0
+    assert (secret.read_text(), previous.read_text()) == ("a-secret-of-shopify\n", before)
     assert run("shop", "secret", "demo", "--forget-previous", "--config", files.config_path).returncode == 0
     assert not previous.exists()
 
