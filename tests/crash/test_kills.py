@@ -102,8 +102,8 @@ def campaign(mail_server, victims, over_s, count, seed, forget=False):
 
 def test_no_kill_loses_a_cart_or_doubles_a_mail(mail_server, request):
     kills, seed = request.config.getoption("--kills"), request.config.getoption("--seed") or random.randrange(1 << 31)
-    victims = list(ALL) * KILLS_OF_EACH
-    victims += [random.Random(seed).choice(ALL) for _ in range(kills - len(victims))]
+    dice, victims = random.Random(seed), list(ALL) * KILLS_OF_EACH
+    victims += [dice.choice(ALL) for _ in range(kills - len(victims))]
     killed = campaign(mail_server, victims, max(60, len(victims)), request.config.getoption("--carts"), seed)
     assert min(killed[name] for name in ALL) >= KILLS_OF_EACH
 
