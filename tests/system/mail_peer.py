@@ -104,7 +104,7 @@ class Scripted:
             threading.Thread(target=self.converse, args=(peer,), daemon=True).start()
 
     def converse(self, peer):
-        with peer, peer.makefile("rb") as heard:
+        with contextlib.suppress(ConnectionResetError), peer, peer.makefile("rb") as heard:
             alive, taking = self.say(peer, ""), None
             while alive and (line := heard.readline()):
                 if taking is not None and line != b".\r\n":

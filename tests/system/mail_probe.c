@@ -5,6 +5,7 @@
  *     mail ID claim|plain|dots|long ADDRESS   starts a mail           -> "claim ID" when it is at its last byte, "done ID END WORDS"
  *     go ID, no ID                  answers the claim
  *     stop ID                       as at a deadline        -> nothing more about it
+ *     later SECONDS                 so much time passes at once
  * "no_mailbox" stands behind the words when the server said that there is no such one.
  * At the end of stdin the driver is closed and "closed" is said. END is sent, not_sent, later, refused or unknown.
  */
@@ -24,6 +25,7 @@ struct effect {
 	struct effect *next;
 };
 
+static int64_t ahead_us; /* of this machine's boot clock */
 static struct effect *effects;
 static struct effect_driver *driver;
 
@@ -109,6 +111,13 @@ static void start_mail(const char *id, const char *how, const char *to)
 	driver->start(driver->self, effect, effect->mail);
 }
 
+static int64_t boot_ahead_us(const struct clock *clock)
+{
+	const struct clock real = clock_system();
+	(void)clock;
+	return clock_boot_us(&real) + ahead_us;
+}
+
 static void obey(const char *line)
 {
 	char verb[16] = "", id[32] = "", how[16] = "", to[200] = "";
@@ -120,6 +129,8 @@ static void obey(const char *line)
 		effect_free(find(id));
 	} else if ((strcmp(verb, "go") == 0 || strcmp(verb, "no") == 0) && find(id)) {
 		driver->proceed(driver->self, find(id), strcmp(verb, "go") == 0);
+	} else if (strcmp(verb, "later") == 0) {
+		ahead_us += strtoll(id, NULL, 10) * US_PER_S;
 	} else if (strcmp(verb, "stop") != 0 && strcmp(verb, "go") != 0 && strcmp(verb, "no") != 0) {
 		die("what is \"%s\"?", line);
 	}
@@ -164,6 +175,7 @@ int main(int argc, char **argv)
 	struct config *config;
 	struct config_error error;
 	struct clock clock = clock_system();
+	clock.boot_us = boot_ahead_us;
 	setvbuf(stdout, NULL, _IOLBF, 0);
 	log_open("mail_probe", LOG_INFO);
 	if (argc != 2)

@@ -1,6 +1,7 @@
 """What the SMTP transport promises, shown against real servers: aiosmtpd, which misbehaves as told, OpenSMTPD and Postfix."""
 
 import asyncio
+import itertools
 import threading
 
 import pytest
@@ -241,6 +242,42 @@ def endless(piece):
         while True:
             peer.sendall(piece * 4096)
     return say
+
+
+def silent(peer):
+    peer.recv(1)  # until the other side has had enough
+
+
+def dripping(peer):
+    """A byte at a time of an answer of many lines: each one could be the last."""
+    pause = threading.Event()
+    for byte in itertools.cycle(b"250-more\r\n"):
+        peer.sendall(bytes([byte]))
+        pause.wait(0.02)
+
+
+@pytest.mark.parametrize("verb, patience_s", [("MAIL", 300), ("RCPT", 300), ("DATA", 300), ("dot", 600)])
+@pytest.mark.parametrize("say", [silent, dripping])
+def test_an_answer_that_does_not_come_or_drips_is_waited_for_so_long_and_no_longer(start, verb, patience_s, say):
+    came = threading.Event()
+
+    def answer(peer):
+        came.set()
+        say(peer)
+
+    probe = start.probe(start.script(**{verb: answer}).port)
+    probe.say(f"mail a claim {TO}")
+    if verb == "dot":
+        assert probe.hear() == "claim a"
+        probe.say("go a")
+    assert came.wait(mail_peer.PATIENCE_S)
+    probe.say(f"later {patience_s - 30}")
+    probe.say(f"mail b claim {TO}")  # another place; it comes to the same answer and says that the time is heard
+    if verb == "dot":
+        assert probe.hear() == "claim b"
+    probe.say("later 40")
+    heard = probe.hear()
+    assert heard.startswith(f"done a {'unknown' if verb == 'dot' else 'not_sent'}") and "in time" in heard
 
 
 @pytest.mark.parametrize("verb", ["", "EHLO", "MAIL", "RCPT", "DATA", "dot"])
