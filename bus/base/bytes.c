@@ -52,9 +52,12 @@ void buffer_printf(struct buffer *buffer, const char *format, ...)
 	va_start(args, format);
 	va_list again;
 	va_copy(again, args);
-	int len = vsnprintf(NULL, 0, format, args);
+	char *at = buffer_grow(buffer, 1);
+	size_t room = buffer->room - buffer->len;
+	int len = vsnprintf(at, room, format, args);
 	assert(len >= 0);
-	vsnprintf(buffer_grow(buffer, (size_t)len + 1), (size_t)len + 1, format, again);
+	if ((size_t)len >= room) /* seldom: room grows by doubling */
+		vsnprintf(buffer_grow(buffer, (size_t)len + 1), (size_t)len + 1, format, again);
 	buffer->len += (size_t)len;
 	va_end(again);
 	va_end(args);

@@ -59,11 +59,25 @@ static size_t utf8_sequence(const uint8_t *at, size_t left)
 	return valid ? len : 0;
 }
 
+/* Most text is ASCII: how many bytes of it are next, in steps of eight. */
+static size_t ascii_length(const uint8_t *at, size_t left)
+{
+	const uint64_t high_bits = UINT64_C(0x8080808080808080);
+	uint64_t eight;
+	size_t len = 0;
+	for (; left - len >= sizeof(eight); len += sizeof(eight)) {
+		memcpy(&eight, at + len, sizeof(eight));
+		if (eight & high_bits)
+			break;
+	}
+	return len;
+}
+
 bool text_is_utf8(struct bytes text)
 {
 	const uint8_t *at = text.data;
 	for (size_t left = text.len; left > 0;) {
-		size_t len = utf8_sequence(at, left);
+		size_t ascii = ascii_length(at, left), len = ascii ? ascii : utf8_sequence(at, left);
 		if (!len)
 			return false;
 		at += len;

@@ -19,7 +19,8 @@
 enum type { TYPE_SHOP, TYPE_RULES, TYPE_VOICE };
 
 struct parsed {
-	char source[100]; /* digest and currency: what it was made from */
+	struct buffer source; /* what it was made from */
+	uint32_t version;
 	struct shop *shop;
 	struct rules *rules;
 	struct voice *voice; /* NULL also when the words are not the owner's own */
@@ -77,6 +78,7 @@ static struct parsed *slot_of(const char *shop, const char *kind)
 
 static void slot_empty(struct parsed *slot)
 {
+	buffer_free(&slot->source);
 	free(slot->shop);
 	free(slot->rules);
 	voice_free(slot->voice);
@@ -129,46 +131,56 @@ static void parse(struct parsed *slot, enum type type, const char *shop, const c
 	}
 }
 
-/* Parsed anew when the digest or the currency is not the one of the last parse. NULL: no document. */
-static const struct parsed *parsed_of(const struct state *state, const char *shop, enum type type, const char *kind,
-	const char *currency, uint32_t *ret_version)
+/* Version, digest and currency, as they are: the common question takes nothing apart. false: no document. */
+static bool find_source(
+	const struct state *state, const char *shop, const char *kind, const char *currency, struct buffer *ret)
 {
-	char digest[100], source[100];
+	if (!state_get_bytes(state, "document.digest", shop, kind, ret))
+		return false;
+	buffer_add_text(ret, " ");
+	buffer_add_text(ret, currency);
+	return true;
+}
 
-	*ret_version = folded_version(state, shop, kind, digest);
-	if (*ret_version == 0)
+/* Parsed anew when it was made from something else the last time. NULL: no document. */
+static const struct parsed *parsed_of(
+	const struct state *state, const char *shop, enum type type, const char *kind, const char *currency)
+{
+	_cleanup_(buffer_free) struct buffer source = { 0 };
+	char digest[100];
+
+	if (!find_source(state, shop, kind, currency, &source))
 		return NULL;
-	snprintf(source, sizeof(source), "%.80s %.3s", digest, currency);
 	struct parsed *slot = slot_of(shop, kind);
-	if (strcmp(slot->source, source) == 0)
+	if (bytes_compare(buffer_bytes(&slot->source), buffer_bytes(&source)) == 0)
 		return slot;
 
 	_cleanup_free_ Document *document = memory_new(sizeof(*document));
 	slot_empty(slot);
 	if (!state_get(state, "document", shop, kind, Document_fields, document))
 		return NULL;
-	TEXT_COPY(slot->source, source);
+	slot->source = source;
+	source = (struct buffer){ 0 };
+	slot->version = folded_version(state, shop, kind, digest);
 	parse(slot, type, shop, currency, document);
 	return slot;
 }
 
 const struct shop *docs_shop(const struct state *state, const char *shop)
 {
-	uint32_t version;
-	const struct parsed *parsed = parsed_of(state, shop, TYPE_SHOP, "shop", "", &version);
+	const struct parsed *parsed = parsed_of(state, shop, TYPE_SHOP, "shop", "");
 
 	return parsed ? parsed->shop : NULL;
 }
 
 const struct rules *docs_rules(const struct state *state, const char *shop, uint32_t *ret_version)
 {
-	uint32_t version;
 	const struct shop *configured = docs_shop(state, shop);
 	const struct parsed *parsed =
-		parsed_of(state, shop, TYPE_RULES, "rules", configured ? configured->currency : "", &version);
+		parsed_of(state, shop, TYPE_RULES, "rules", configured ? configured->currency : "");
 
 	if (ret_version)
-		*ret_version = version;
+		*ret_version = parsed ? parsed->version : 0;
 	return parsed ? parsed->rules : NULL;
 }
 
@@ -180,8 +192,7 @@ struct finding {
 static const struct voice *find_voice(void *context, const char *kind)
 {
 	const struct finding *finding = context;
-	uint32_t version;
-	const struct parsed *parsed = parsed_of(finding->state, finding->shop, TYPE_VOICE, kind, "", &version);
+	const struct parsed *parsed = parsed_of(finding->state, finding->shop, TYPE_VOICE, kind, "");
 
 	return parsed ? parsed->voice : NULL;
 }

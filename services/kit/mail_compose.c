@@ -27,11 +27,11 @@ DEFINE_CLEANUP(struct mail *, mail_free)
 static bool must_quote(const char *at, size_t column)
 {
 	unsigned char byte = (unsigned char)*at;
+	if (byte > ' ' && byte < 0x7f && byte != '=') /* no line that a mail server or an mbox could take for its own */
+		return column == 0 && (byte == '.' || (byte == 'F' && strncmp(at, "From ", 5) == 0));
 	if (byte == ' ' || byte == '\t')
 		return at[1] == '\n' || at[1] == 0; /* blanks at a line's end get lost on the way */
-	if (column == 0 && (byte == '.' || (byte == 'F' && strncmp(at, "From ", 5) == 0)))
-		return true; /* no line that a mail server or an mbox could take for its own */
-	return byte < ' ' || byte == '=' || byte >= 0x7f;
+	return true;
 }
 
 /* How many bytes from here, of at most so many, stand for themselves. */
@@ -75,22 +75,22 @@ void mail_quoted_printable(struct buffer *ret, const char *text)
 		buffer_add_text(ret, "\r\n");
 }
 
+static bool line_valid(const char *line, size_t len)
+{
+	return len > 0 && len - 1 <= LINE_MOST && line[len - 1] == '\r' && !memchr(line, '\r', len - 1);
+}
+
 bool mail_lines_valid(struct bytes mime)
 {
-	const char *data = mime.data;
-	size_t line = 0;
-	for (size_t i = 0; i < mime.len; i++) {
-		if (data[i] == 0 || data[i] == '\n')
+	const char *line = mime.data, *end = line + mime.len, *newline;
+	if (mime.len == 0 || memchr(line, 0, mime.len))
+		return false;
+	for (; line < end; line = newline + 1) {
+		newline = memchr(line, '\n', (size_t)(end - line));
+		if (!newline || !line_valid(line, (size_t)(newline - line)))
 			return false;
-		if (data[i] == '\r') {
-			if (i + 1 == mime.len || data[++i] != '\n')
-				return false;
-			line = 0;
-		} else if (++line > LINE_MOST) {
-			return false;
-		}
 	}
-	return mime.len > 0 && line == 0;
+	return true;
 }
 
 bool mail_envelope_valid(const char *address)

@@ -206,5 +206,7 @@ static bool has_rtl(const char *text)
 void mail_words_isolate(const struct mail_words *words, const char *value, struct buffer *ret)
 {
 	bool other_way = *value && (words->rtl || has_rtl(value));
-	buffer_printf(ret, "%s%s%s", other_way ? "\u2068" : "", value, other_way ? "\u2069" : "");
+	buffer_add_text(ret, other_way ? "\u2068" : "");
+	buffer_add_text(ret, value);
+	buffer_add_text(ret, other_way ? "\u2069" : "");
 }

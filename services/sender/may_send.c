@@ -84,11 +84,12 @@ static struct finding found_mode(ShopMode mode, const struct shop *shop)
 }
 
 /* The waiter asked as well; the shop's policy may have changed since. */
-static struct finding found_policy(const struct state *state, const struct shop *shop, const CartState *cart)
+static struct finding found_policy(
+	const struct state *state, const struct shop *shop, ShopMode mode, const CartState *cart)
 {
 	if (!cart->ids.email[0])
 		return found_skip("no_address", "the cart has no address");
-	enum chase chase = chase_decide(state, shop, cart, stops_mode(state, shop->name)).chase;
+	enum chase chase = chase_decide(state, shop, cart, mode).chase;
 	return chase == CHASE_YES ? found(MOVE_SEND, NULL) : found_skip(chase_word(chase), chase_text(chase));
 }
 
@@ -191,30 +192,30 @@ static bool pace_lets(const struct state *state, const struct shop *shop, const 
 }
 
 /* Everything but this step's own sends and its being late. */
-static struct finding found_now(const struct state *state, const char *shop_name, const struct shop *shop,
-	const ReminderDue *due, int64_t now_us)
+static struct finding found_now(
+	const struct state *state, const struct shop *shop, ShopMode mode, const ReminderDue *due, int64_t now_us)
 {
-	if (merges_of(state, shop_name, due->cart.ids.cart_id).away)
+	if (merges_of(state, shop->name, due->cart.ids.cart_id).away)
 		return found(MOVE_LEAVE, "merged into another cart");
-	struct stopped stopped = stops_for(state, shop_name, &due->cart);
+	struct stopped stopped = stops_for(state, shop->name, &due->cart);
 	struct finding finding = found_stop(stopped.stop);
 	if (finding.move == MOVE_SEND)
-		finding = found_policy(state, shop, &due->cart);
+		finding = found_policy(state, shop, mode, &due->cart);
 	if (finding.move == MOVE_SEND)
-		finding = found_mode(stops_mode(state, shop_name), shop);
+		finding = found_mode(mode, shop);
 	return finding.move == MOVE_SEND ? found_unpaid(&stopped, due, now_us) : finding;
 }
 
 /* The order of the questions: spent? known? late? stopped? whose? when? */
-static struct finding find(const struct state *state, const char *shop_name, const struct finding *known,
-	const ReminderDue *due, int64_t now_us)
+static struct finding find(
+	const struct state *state, const struct finding *known, ShopMode mode, const ReminderDue *due, int64_t now_us)
 {
 	struct finding finding = found_send(&known->send);
 	if (finding.move != MOVE_SEND)
 		return finding;
 	if (!known->shop)
 		return found(MOVE_NO_SHOP, "the shop's configuration has not come yet");
-	finding = found_now(state, shop_name, known->shop, due, now_us);
+	finding = found_now(state, known->shop, mode, due, now_us);
 	if (finding.move == MOVE_SKIP || finding.move == MOVE_LEAVE)
 		return finding;
 	if (now_us - due->decided_us > LATE_US)
@@ -227,10 +228,11 @@ static struct finding find(const struct state *state, const char *shop_name, con
 
 struct finding may_send(const struct state *state, const char *shop_name, const ReminderDue *due, int64_t now_us)
 {
+	ShopMode mode = stops_mode(state, shop_name);
 	struct finding known = { .shop = docs_shop(state, shop_name),
 		.send = sends_of(state, shop_name, &due->cart, (int)due->step),
-		.to_owner = stops_mode(state, shop_name) == MODE_MAIL_ME };
-	struct finding finding = find(state, shop_name, &known, due, now_us);
+		.to_owner = mode == MODE_MAIL_ME };
+	struct finding finding = find(state, &known, mode, due, now_us);
 	finding.shop = known.shop;
 	finding.send = known.send;
 	finding.to_owner = known.to_owner;
@@ -241,14 +243,15 @@ bool may_still_send(const struct state *state, const char *shop_name, const Remi
 	bool to_owner, int64_t now_us)
 {
 	const struct shop *shop = docs_shop(state, shop_name);
+	ShopMode mode = stops_mode(state, shop_name);
 	bool ours = sends_claimed_alone(state, shop_name, &due->cart, (int)due->step, attempt);
 	if (!ours || !shop || now_us - due->decided_us > LATE_US)
 		return false;
-	if (found_now(state, shop_name, shop, due, now_us).move != MOVE_SEND || absence_holds_until_us(state) > now_us)
+	if (found_now(state, shop, mode, due, now_us).move != MOVE_SEND || absence_holds_until_us(state) > now_us)
 		return false;
 	uint32_t version;
 	const struct rules *rules = docs_rules(state, shop_name, &version);
 	if (rules && rules_next_sending_us(rules, shop->zone, now_us) > now_us)
 		return false;
-	return to_owner == (stops_mode(state, shop_name) == MODE_MAIL_ME) && pace_lets(state, shop, due, attempt);
+	return to_owner == (mode == MODE_MAIL_ME) && pace_lets(state, shop, due, attempt);
 }

@@ -36,6 +36,17 @@ static void a_buffer_keeps_what_was_added_while_it_grows(void **state)
 	assert_memory_equal(buffer.data + 39996, "9999", 4);
 }
 
+static void what_is_printed_is_whole_however_long_it_is(void **state)
+{
+	(void)state;
+	for (int len = 0; len < 200; len++) {
+		_cleanup_(buffer_free) struct buffer buffer = { 0 };
+		buffer_printf(&buffer, "<%*d>", len, 7);
+		assert_int_equal(buffer.len, (size_t)(len > 0 ? len : 1) + 2);
+		assert_string_equal(buffer_text(&buffer) + buffer.len - 2, "7>");
+	}
+}
+
 static void growing_alone_changes_no_length(void **state)
 {
 	(void)state;
@@ -91,6 +102,7 @@ int main(void)
 		cmocka_unit_test(bytes_sort_unsigned),
 		cmocka_unit_test(no_bytes_are_equal_to_no_bytes),
 		cmocka_unit_test(a_buffer_keeps_what_was_added_while_it_grows),
+		cmocka_unit_test(what_is_printed_is_whole_however_long_it_is),
 		cmocka_unit_test(growing_alone_changes_no_length),
 		cmocka_unit_test(an_empty_buffer_is_an_empty_text),
 		cmocka_unit_test(numbers_come_back_as_they_went_in),

@@ -1,5 +1,6 @@
 #include "bus/base/text.h"
 #include "tests/unit/cmocka_all.h"
+#include <stdio.h>
 
 static void a_copy_fits_or_says_that_it_does_not(void **state)
 {
@@ -63,7 +64,11 @@ static void only_utf8_is_utf8(void **state)
 		{ "\xf8\x88\x80\x80\x80", false },                               /* five bytes */
 	};
 	for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++)
-		assert_int_equal(text_is_utf8(bytes_of(texts[i].text)), texts[i].valid);
+		for (int before = 0; before < 18; before++) {
+			char text[40];
+			snprintf(text, sizeof(text), "%.*s%s", before, "eight bytes a step", texts[i].text);
+			assert_int_equal(text_is_utf8(bytes_of(text)), texts[i].valid);
+		}
 }
 
 static void control_characters_are_found(void **state)
