@@ -1,10 +1,12 @@
 /*
- * timers.c: `cartbus timers`: what will happen when
+ * timers.c: `cartbus timers`: what will happen when, and which mail comes of it
  *
- * Owns: the fold of timer.set, timer.cancel and timer.fired. The topics are read one after the other, so every row remembers the
- *       sequence number of its set: only what was said after it ends it.
+ * Owns: the fold of timer.set, timer.cancel and timer.fired. With --looks the topics are read one after the other, so every row
+ *       remembers the sequence number of its set: only what was said after it ends it.
+ * Read next: outlook.c
  */
 #include "services/cartbus/describe.h"
+#include "services/cartbus/outlook.h"
 #include "services/cartbus/print.h"
 #include "services/cartbus/reading.h"
 #include "services/cartbus/zones.h"
@@ -19,12 +21,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-struct pending { /* a value in the map of timers; the key is shop, NUL, name, NUL; the tag is the set's sequence number */
-	int64_t due_us;
-	uint64_t version;
-	char topic[32], cron[64], zone[40];
-};
-
+/* In the map of timers the key is shop, NUL, name, NUL, the value the timer as it was set, the tag the set's sequence number. */
 static struct bytes timer_key(const char *shop, const char *name, char room[200])
 {
 	int len = snprintf(room, 200, "%s%c%s", shop, '\0', name);
@@ -32,9 +29,9 @@ static struct bytes timer_key(const char *shop, const char *name, char room[200]
 	return BYTES(room, (size_t)len + 1);
 }
 
-static struct pending pending_of(const struct ordmap_entry *entry)
+static TimerSet pending_of(const struct ordmap_entry *entry)
 {
-	struct pending pending;
+	TimerSet pending;
 
 	memcpy(&pending, ordmap_value(entry).data, sizeof(pending));
 	return pending;
@@ -45,14 +42,9 @@ static void keep(struct ordmap *timers, const struct entry *entry, const TimerSe
 	char room[200];
 	struct bytes key = timer_key(entry->shop, timer->name, room);
 	struct ordmap_entry *known = ordmap_find(timers, key);
-	struct pending pending = { .due_us = timer->due_us, .version = timer->version };
 
-	if (known && pending_of(known).version > timer->version)
-		return;
-	TEXT_COPY(pending.topic, timer->topic);
-	TEXT_COPY(pending.cron, timer->cron);
-	TEXT_COPY(pending.zone, timer->zone);
-	ordmap_put(timers, key, BYTES(&pending, sizeof(pending)), entry->seq);
+	if (!known || pending_of(known).version <= timer->version)
+		ordmap_put(timers, key, BYTES(timer, sizeof(*timer)), entry->seq);
 }
 
 /* A timer by cron goes on after it fired. */
@@ -87,17 +79,17 @@ static bool fold(const struct entry *entry, void *context)
 
 struct line {
 	const char *shop, *name;
-	struct pending pending;
+	TimerSet timer;
 };
 
 static int by_due(const void *a, const void *b)
 {
 	const struct line *left = a, *right = b;
 
-	return left->pending.due_us < right->pending.due_us ? -1 : left->pending.due_us > right->pending.due_us;
+	return left->timer.due_us < right->timer.due_us ? -1 : left->timer.due_us > right->timer.due_us;
 }
 
-static int64_t due_of(const struct command *command, const struct pending *pending)
+static int64_t due_of(const struct command *command, const TimerSet *pending)
 {
 	struct cron *cron = NULL;
 	char why[160];
@@ -122,64 +114,120 @@ static struct line *sorted_lines(const struct command *command, const struct ord
 
 		line->shop = ordmap_key(entry).data;
 		line->name = line->shop + strlen(line->shop) + 1;
-		line->pending = pending_of(entry);
-		line->pending.due_us = due_of(command, &line->pending);
+		line->timer = pending_of(entry);
+		line->timer.due_us = due_of(command, &line->timer);
 	}
 	qsort(lines, count, sizeof(*lines), by_due);
 	return lines;
 }
 
-static void print_line(const struct command *command, const struct line *line)
+struct listing {
+	struct command *command;
+	struct ordmap *timers;
+	struct outlook outlook; /* foresight NULL: only looks */
+};
+
+static void print_line(const struct listing *listing, const struct line *line)
 {
+	const char *zone = zone_of_shop(listing->command, line->shop);
+	struct outlook_line outlook;
 	char at[40];
 
-	describe_time(zone_of_shop(command, line->shop), line->pending.due_us, at);
-	printf("%s  %-12s %-36s %s%s%s\n", at, line->shop, line->name, line->pending.topic,
-		line->pending.cron[0] ? "  by " : "", line->pending.cron);
+	describe_time(zone, line->timer.due_us, at);
+	printf("%s  %-12s %-36s %s%s%s\n", at, line->shop, line->name, line->timer.topic,
+		line->timer.cron[0] ? "  by " : "", line->timer.cron);
+	if (listing->outlook.foresight && outlook_line(&listing->outlook, line->shop, zone, &line->timer, &outlook))
+		printf("    %-19s  %s\n", outlook.at, outlook.words);
 }
 
-static void print_timers(const struct command *command, const struct ordmap *timers)
+static json_t *line_json(const struct listing *listing, const struct line *line)
 {
-	_cleanup_free_ struct line *lines = sorted_lines(command, timers);
-	json_t *list = command->json ? json_array() : NULL;
+	json_t *json = json_pack("{s:s,s:s,s:I,s:s,s:s}", "shop", line->shop, "name", line->name, "due_us",
+		(json_int_t)line->timer.due_us, "topic", line->timer.topic, "cron", line->timer.cron);
+	json_t *send = NULL;
 
-	for (size_t i = 0; i < ordmap_count(timers); i++) {
+	if (listing->outlook.foresight)
+		send = outlook_json(
+			&listing->outlook, line->shop, zone_of_shop(listing->command, line->shop), &line->timer);
+	if (send)
+		json_object_set_new(json, "send", send);
+	return json;
+}
+
+static void print_timers(const struct listing *listing)
+{
+	_cleanup_free_ struct line *lines = sorted_lines(listing->command, listing->timers);
+	json_t *list = listing->command->json ? json_array() : NULL;
+
+	for (size_t i = 0; i < ordmap_count(listing->timers); i++) {
 		if (list)
-			json_array_append_new(list,
-				json_pack("{s:s,s:s,s:I,s:s,s:s}", "shop", lines[i].shop, "name", lines[i].name,
-					"due_us", (json_int_t)lines[i].pending.due_us, "topic", lines[i].pending.topic,
-					"cron", lines[i].pending.cron));
+			json_array_append_new(list, line_json(listing, &lines[i]));
 		else
-			print_line(command, &lines[i]);
+			print_line(listing, &lines[i]);
 	}
 	if (list) {
 		json_print(list);
 		json_decref(list);
-	} else if (ordmap_count(timers) == 0) {
+	} else if (ordmap_count(listing->timers) == 0) {
 		puts("no timer is set");
 	}
 }
 
-int command_timers(struct command *command, int argc, char **argv)
+static bool hear(const struct entry *entry, void *context)
+{
+	struct listing *listing = context;
+
+	outlook_hear(&listing->outlook, entry);
+	return fold(entry, listing->timers) && !scratch_interrupted();
+}
+
+static int read_all(struct listing *listing, struct client *client, const char *shop)
+{
+	int failed = reading_each(listing->command, client,
+		&(struct reading_filter){ .from = 1, .shop = shop, .or_shop = shop ? SHOP_OF_ALL : NULL }, hear,
+		listing);
+
+	return !failed && scratch_interrupted() ? EXIT_NO : failed;
+}
+
+static int read_looks(struct listing *listing, struct client *client, const char *shop)
 {
 	static const char *const topics[] = { "timer.set", "timer.cancel", "timer.fired" };
-	const char *shop = NULL;
-	const struct take takes[] = { { "shop", "NAME", "only of this shop", &shop, NULL }, { 0 } };
-	struct ordmap *timers = ordmap_new();
+	int failed = EXIT_FINE;
+
+	for (size_t i = 0; i < sizeof(topics) / sizeof(*topics) && !failed; i++)
+		failed = reading_each(listing->command, client,
+			&(struct reading_filter){ .topic = topics[i], .shop = shop }, fold, listing->timers);
+	return failed;
+}
+
+int command_timers(struct command *command, int argc, char **argv)
+{
+	const char *shop = NULL, *scratch = scratch_usual();
+	bool looks = false;
+	const struct take takes[] = { { "shop", "NAME", "only of this shop", &shop, NULL },
+		{ "looks", NULL, "only when carts are looked at, not when mails go: faster on a long log", NULL,
+			&looks },
+		SCRATCH_TAKE(scratch), { 0 } };
+	struct listing listing = { .command = command, .timers = ordmap_new() };
 	struct client *client;
 	int failed = EXIT_FINE;
 
 	command_take(command, argc, argv,
 		&(struct arguments){ .takes = takes,
-			.help = "Lists the timers that are set, the next one first, in each shop's own time.\v"
+			.help = "Lists the timers that are set, the next one first, in each shop's own time. Below a "
+				"cart's timer stands when its next mail goes, as far as that is known: after the "
+				"wait, the shopper's window and the quiet hours.\v"
 				"Example:\n  cartbus timers --shop demo" });
 	client = command_connect(command);
-	for (size_t i = 0; i < sizeof(topics) / sizeof(*topics) && !failed; i++)
-		failed = reading_each(
-			command, client, &(struct reading_filter){ .topic = topics[i], .shop = shop }, fold, timers);
+	if (!looks)
+		failed = outlook_begin(command, scratch, &listing.outlook);
+	if (!failed)
+		failed = looks ? read_looks(&listing, client, shop) : read_all(&listing, client, shop);
 	client_free(client);
 	if (!failed)
-		print_timers(command, timers);
-	ordmap_free(timers);
+		print_timers(&listing);
+	outlook_end(&listing.outlook);
+	ordmap_free(listing.timers);
 	return failed;
 }

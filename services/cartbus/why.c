@@ -1,11 +1,12 @@
 /*
- * why.c: `cartbus why`: what happened to a cart, what was decided and why, and when it is looked at next
+ * why.c: `cartbus why`: what happened to a cart, what was decided and why, when it is looked at next and when its next mail goes
  *
  * Owns:      the choice of what belongs into the story: what came from outside, what was decided (audits), what came of it.
- * Read next: selection.c, describe.c; trace.c shows the rest as well
+ * Read next: selection.c, describe.c, outlook.c; trace.c shows the rest as well
  */
 #include "services/cartbus/describe.h"
 #include "services/cartbus/mode.h"
+#include "services/cartbus/outlook.h"
 #include "services/cartbus/print.h"
 #include "services/cartbus/selection.h"
 #include "services/cartbus/zones.h"
@@ -20,14 +21,11 @@ enum { PENDING_MAX = 16 };
 struct why {
 	const struct command *command;
 	struct selection *selection;
-	const char *shop, *zone;
+	const char *shop, *zone, *scratch;
 	ShopMode mode;
 	json_t *story; /* NULL: print as it comes */
-	struct pending {
-		char name[100];
-		uint64_t version;
-		int64_t due_us;
-	} pending[PENDING_MAX];
+	struct outlook outlook;
+	TimerSet pending[PENDING_MAX];
 	int pending_count;
 };
 
@@ -44,7 +42,7 @@ static bool belongs_into_story(const struct topic *topic)
 	return true;
 }
 
-static struct pending *find_pending(struct why *why, const char *name)
+static TimerSet *find_pending(struct why *why, const char *name)
 {
 	for (int i = 0; i < why->pending_count; i++) {
 		if (strcmp(why->pending[i].name, name) == 0)
@@ -55,7 +53,7 @@ static struct pending *find_pending(struct why *why, const char *name)
 
 static void forget_timer(struct why *why, const char *name, uint64_t version)
 {
-	struct pending *pending = find_pending(why, name);
+	TimerSet *pending = find_pending(why, name);
 
 	if (pending && pending->version <= version)
 		*pending = why->pending[--why->pending_count];
@@ -63,7 +61,7 @@ static void forget_timer(struct why *why, const char *name, uint64_t version)
 
 static void keep_timer(struct why *why, const TimerSet *timer)
 {
-	struct pending *pending = find_pending(why, timer->name);
+	TimerSet *pending = find_pending(why, timer->name);
 
 	if (pending && pending->version > timer->version)
 		return;
@@ -71,9 +69,7 @@ static void keep_timer(struct why *why, const TimerSet *timer)
 		return;
 	if (!pending)
 		pending = &why->pending[why->pending_count++];
-	snprintf(pending->name, sizeof(pending->name), "%s", timer->name);
-	pending->version = timer->version;
-	pending->due_us = timer->due_us;
+	*pending = *timer;
 }
 
 static void follow_timers(struct why *why, const struct topic *topic, const void *message)
@@ -111,12 +107,13 @@ static bool tell_one(const struct entry *entry, void *context)
 	const struct topic *topic = topic_of(entry->topic);
 	_cleanup_free_ void *message = topic ? payload_decode(topic, entry->payload) : NULL;
 
+	outlook_hear(&why->outlook, entry);
 	if (!message || !selection_has(why->selection, entry, topic, message))
-		return true;
+		return !scratch_interrupted();
 	follow_timers(why, topic, message);
 	if (belongs_into_story(topic))
 		tell(why, entry, topic, message);
-	return true;
+	return !scratch_interrupted();
 }
 
 static void print_cart(const struct why *why)
@@ -130,16 +127,24 @@ static void print_cart(const struct why *why)
 		why->zone, cart ? buffer_text(&words) : "intake has not seen it");
 }
 
+static void print_timer(const struct why *why, const TimerSet *timer)
+{
+	struct outlook_line line;
+	char at[40];
+
+	describe_time(why->zone, timer->due_us, at);
+	printf("  %s  the cart is looked at (%s)\n", at, timer->name);
+	if (outlook_line(&why->outlook, why->shop, why->zone, timer, &line))
+		printf("  %-19s  %s\n", line.at, line.words);
+}
+
 static void print_next(const struct why *why)
 {
 	const CartState *cart = selection_cart(why->selection);
-	char at[40];
 
 	puts("\nNext");
-	for (int i = 0; i < why->pending_count; i++) {
-		describe_time(why->zone, why->pending[i].due_us, at);
-		printf("  %s  the cart is looked at (%s)\n", at, why->pending[i].name);
-	}
+	for (int i = 0; i < why->pending_count; i++)
+		print_timer(why, &why->pending[i]);
 	if (why->pending_count == 0 && cart)
 		printf("  nothing: the cart is %s\n",
 			cart->status == CART_OPEN ? "open, but nothing wakes it" : "no longer chased");
@@ -154,8 +159,9 @@ static void print_json(const struct why *why)
 
 	for (int i = 0; i < why->pending_count; i++)
 		json_array_append_new(next,
-			json_pack("{s:s,s:I}", "timer", why->pending[i].name, "at_us",
-				(json_int_t)why->pending[i].due_us));
+			json_pack("{s:s,s:I,s:o?}", "timer", why->pending[i].name, "at_us",
+				(json_int_t)why->pending[i].due_us, "send",
+				outlook_json(&why->outlook, why->shop, why->zone, &why->pending[i])));
 	whole = json_pack("{s:s,s:s,s:o,s:O,s:o}", "shop", why->shop, "mode", mode_name(why->mode), "cart",
 		cart ? message_to_json(&topic_cart_state, cart) : json_null(), "story", why->story, "next", next);
 	json_print(whole);
@@ -173,13 +179,20 @@ static int explain(struct why *why, struct client *client, const char *cart)
 		why->story = json_array();
 	else
 		print_cart(why);
-	failed = reading_each(why->command, client, &(struct reading_filter){ .shop = why->shop }, tell_one, why);
+	failed = outlook_begin(why->command, why->scratch, &why->outlook);
+	if (!failed)
+		failed = reading_each(why->command, client,
+			&(struct reading_filter){ .from = 1, .shop = why->shop, .or_shop = SHOP_OF_ALL }, tell_one,
+			why);
+	if (!failed && scratch_interrupted())
+		failed = EXIT_NO;
 	if (!failed && why->story)
 		print_json(why);
 	else if (!failed)
 		print_next(why);
 	if (!failed && !why->story)
 		command_print_reach(why->command, client, why->zone);
+	outlook_end(&why->outlook);
 	json_decref(why->story);
 	selection_free(why->selection);
 	return failed;
@@ -188,18 +201,22 @@ static int explain(struct why *why, struct client *client, const char *cart)
 int command_why(struct command *command, int argc, char **argv)
 {
 	const char *words[2];
-	struct why why = { .command = command };
+	struct why why = { .command = command, .scratch = scratch_usual() };
+	const struct take takes[] = { SCRATCH_TAKE(why.scratch), { 0 } };
 	struct client *client;
 	int ended;
 
 	command_take(command, argc, argv,
-		&(struct arguments){ .words_help = "SHOP CART",
+		&(struct arguments){ .takes = takes,
+			.words_help = "SHOP CART",
 			.words = words,
 			.words_least = 2,
 			.words_most = 2,
 			.help = "Tells the story of a cart: what came from outside, what was decided and on what "
 				"grounds, what came of "
-				"it, and when the cart is looked at next. CART is as for cartbus trace.\v"
+				"it, when the cart is looked at next, and when its next mail goes as far as that is "
+				"known: after "
+				"the wait, the shopper's window and the quiet hours. CART is as for cartbus trace.\v"
 				"Example:\n  cartbus why demo 9f2c41" });
 	why.shop = words[0];
 	why.zone = zone_of_shop(command, words[0]);

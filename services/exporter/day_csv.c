@@ -3,11 +3,12 @@
  *
  * Promises:  same ledger and day, same bytes; times are local, amounts are plain decimals, text of shoppers is never a formula; a
  *            link acts on one cart or shopper, once, after a click on a button, and ends two weeks after its day.
- * Read next: exporter.c, services/kit/admin_link.h
+ * Read next: exporter.c, next.c, services/kit/admin_link.h
  */
 #include "services/exporter/day_csv.h"
 #include "bus/base/text.h"
 #include "services/exporter/last.h"
+#include "services/exporter/next.h"
 #include "services/kit/admin_link.h"
 #include "services/kit/attribution.h"
 #include "services/kit/money.h"
@@ -18,6 +19,7 @@ struct table {
 	const struct state *state;
 	const struct shop *shop;
 	const struct rules *rules;
+	const struct mailed *mailed;
 	const struct day_links *links;
 	struct day *day;
 	struct buffer *out;
@@ -112,36 +114,30 @@ static const char *mail_word(const struct ledger_mail *mail)
 
 /* ---- what comes next ---- */
 
-static int next_mail(const struct ledger_row *row)
+static void add_reason(const struct table *table, const struct last *last, const char *words)
 {
-	return row->mails[0].phase == SEND_NONE ? 1 : row->mails[1].phase == SEND_NONE ? 2 : 0;
-}
+	char reason[sizeof(last->grounds) + PLAN_WORDS_MAX + 2];
 
-/* When the record says so, else by the rules: it was not looked at since it was left. */
-static int64_t next_us(const struct table *table, const struct ledger_row *row, const struct last *last)
-{
-	if (last->next_us && last->at_us >= row->abandoned_us)
-		return last->next_us;
-	if (!table->rules || !next_mail(row))
-		return 0;
-	struct rules_waits waits = rules_choose(table->rules, row->total_minor, row->currency).waits;
-	return row->abandoned_us + (next_mail(row) == 1 ? waits.first_us : waits.second_us);
+	snprintf(reason, sizeof(reason), "%s%s%s", last->grounds, *last->grounds && *words ? "; " : "", words);
+	add_text(table->out, reason);
 }
 
 static void add_next(const struct table *table, const struct ledger_row *row, const struct last *last)
 {
 	static const char *const steps[] = { "give up", "first reminder", "second reminder" };
+	struct next next = { 0 };
 
 	if (row->status != CART_OPEN) {
 		buffer_add_text(table->out, ",,");
 	} else if (!row->address_hash[0]) {
 		buffer_add_text(table->out, ",wait for an address,");
 	} else {
-		buffer_printf(table->out, ",%s,", steps[next_mail(row)]);
-		add_time(table->out, table->shop->zone, next_us(table, row, last));
+		next = next_of(table->mailed, table->shop, table->rules, row, last);
+		buffer_printf(table->out, ",%s,", steps[next.step]);
+		add_time(table->out, table->shop->zone, next.step ? next.at_us : last->next_us);
 	}
 	buffer_add_text(table->out, ",");
-	add_text(table->out, last->grounds);
+	add_reason(table, last, next.words);
 }
 
 /* ---- the owner's links ---- */
@@ -223,9 +219,13 @@ static void add_row(const char *cart_id, const struct ledger_row *row, void *con
 void day_csv(const struct state *state, const struct shop *shop, const struct rules *rules,
 	const struct day_links *links, struct day *day, struct buffer *ret)
 {
-	struct table table = { .state = state, .shop = shop, .rules = rules, .links = links, .day = day, .out = ret };
+	struct mailed *mailed = mailed_new(state, shop->name);
+	struct table table = {
+		.state = state, .shop = shop, .rules = rules, .mailed = mailed, .links = links, .day = day, .out = ret
+	};
 	buffer_add_text(ret,
 		"cart,status,next_step,next_at,reason,abandoned,total,currency,first_mail,first_outcome,second_mail,"
 		"second_outcome,bought,kept,order_currency,credit,suppress_cart,write_off,unsubscribe\r\n");
 	ledger_each(state, shop->name, add_row, &table);
+	mailed_free(mailed);
 }

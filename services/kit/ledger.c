@@ -32,6 +32,7 @@ struct cart_row {
 	bool test;
 	int64_t order_refunded_minor, order_cancelled_us; /* from here on: not in rows of an older program */
 	char address_hash[40];
+	int64_t own_first_us, own_second_us; /* from here on likewise */
 };
 
 struct mails_row {
@@ -53,7 +54,8 @@ struct person_row {
 static bool row_of(struct bytes value, struct cart_row *ret)
 {
 	memset(ret, 0, sizeof(*ret));
-	if (value.len != sizeof(*ret) && value.len != offsetof(struct cart_row, order_refunded_minor))
+	if (value.len != sizeof(*ret) && value.len != offsetof(struct cart_row, order_refunded_minor) &&
+		value.len != offsetof(struct cart_row, own_first_us))
 		return false;
 	memcpy(ret, value.data, value.len);
 	return true;
@@ -83,6 +85,8 @@ void ledger_remember_cart(struct state *state, const struct said *said, const Ca
 	row.order_total_minor = cart->order_total_minor;
 	row.order_refunded_minor = cart->order_refunded_minor;
 	row.order_cancelled_us = cart->order_cancelled_us;
+	row.own_first_us = cart->has_wait_override ? cart->wait_override.first_us : 0;
+	row.own_second_us = cart->has_wait_override ? cart->wait_override.second_us : 0;
 	row.test = cart->test;
 	TEXT_COPY(row.currency, cart->currency);
 	TEXT_COPY(row.order_currency, cart->order_currency);
@@ -201,7 +205,9 @@ static struct ledger_row row_from(const struct cart_row *cart)
 		.total_minor = cart->total_minor,
 		.order_total_minor = cart->order_total_minor,
 		.order_refunded_minor = cart->order_refunded_minor,
-		.order_cancelled_us = cart->order_cancelled_us };
+		.order_cancelled_us = cart->order_cancelled_us,
+		.own_first_us = cart->own_first_us,
+		.own_second_us = cart->own_second_us };
 	TEXT_COPY(row.currency, cart->currency);
 	TEXT_COPY(row.order_currency, cart->order_currency);
 	TEXT_COPY(row.address_hash, cart->address_hash);

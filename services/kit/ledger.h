@@ -34,7 +34,8 @@ struct ledger_row {
 	int64_t first_seen_us, abandoned_us, bought_us, closed_us;
 	int64_t total_minor, order_total_minor, order_refunded_minor, order_cancelled_us;
 	char currency[4], order_currency[4];
-	char address_hash[40]; /* "": no address yet */
+	char address_hash[40];               /* "": no address yet */
+	int64_t own_first_us, own_second_us; /* waits of its own; 0: the rules' */
 	struct ledger_mail {
 		enum send_phase phase; /* SENT, REFUSED, AMBIGUOUS, SKIPPED or NONE */
 		int64_t at_us;

@@ -2,13 +2,12 @@
  * rules_advice.c: what contradicts nothing, and will surprise the owner all the same
  *
  * Promises:  only warns; what it says follows from the whole text alone, for every cart of that size.
- * Read next: services/waiter/move.c (what is done about quiet hours and the window)
+ * Read next: services/kit/move.c (what is done about quiet hours and the window)
  */
 #include "bus/base/clock.h"
 #include "services/kit/rules_text.h"
 
-#define NEVER_US                                                                                                       \
-	(3 * US_PER_DAY) /* a mail that others push back further than this is not sent (services/waiter/move.h) */
+#define NEVER_US (3 * US_PER_DAY) /* a mail that others push back further than this is not sent (services/kit/move.h) */
 
 enum { DAY_MINUTES = 1440 };
 

@@ -2,7 +2,7 @@
  * looks.c: what the waiter would say if it looked at every waiting cart now
  *
  * Promises:  the waiter's own decision; nothing that it says is folded, so each cart is looked at as the log has it.
- * Read next: services/waiter/move.c, services/cartbus/apply.c (who moves timers by it)
+ * Read next: services/kit/move.c, services/cartbus/apply.c (who moves timers by it)
  */
 #include "bus/base/text.h"
 #include "services/rehearsal/inside.h"

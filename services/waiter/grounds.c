@@ -9,26 +9,8 @@
 #include "bus/base/cleanup.h"
 #include "bus/base/text.h"
 #include "services/kit/money.h"
+#include "services/kit/span.h"
 #include <stdio.h>
-
-const char *grounds_span(int64_t us, char ret[24])
-{
-	int64_t s = (us < 0 ? -us : us) / US_PER_S, min = s / 60, h = min / 60, d = h / 24;
-
-	if (d > 0 && h % 24)
-		snprintf(ret, 24, "%d d %d h", (int)(d % 100000), (int)(h % 24));
-	else if (d > 0)
-		snprintf(ret, 24, "%d d", (int)(d % 100000));
-	else if (h > 0 && min % 60)
-		snprintf(ret, 24, "%d h %d min", (int)h, (int)(min % 60));
-	else if (h > 0)
-		snprintf(ret, 24, "%d h", (int)h);
-	else if (min > 0)
-		snprintf(ret, 24, "%d min", (int)min);
-	else
-		snprintf(ret, 24, "%d s", (int)s);
-	return ret;
-}
 
 static void add_waits(
 	struct buffer *line, const struct move_facts *facts, const struct choice *choice, const CartState *cart)
@@ -36,8 +18,8 @@ static void add_waits(
 	static const char *const sizes[] = { [SIZE_SMALL] = "small", [SIZE_MEDIUM] = "medium", [SIZE_BIG] = "big" };
 	char first[24], second[24], total[40];
 
-	grounds_span(facts->first_us, first);
-	grounds_span(facts->second_us, second);
+	span_words(facts->first_us, first);
+	span_words(facts->second_us, second);
 	money_plain(cart->total_minor, cart->currency, total, sizeof(total));
 	if (choice->overridden)
 		buffer_printf(line, ", %s %s, with waits of its own: %s then %s", total, cart->currency, first, second);
@@ -74,7 +56,7 @@ static void add_send(struct buffer *line, const struct move_facts *facts, const 
 
 	buffer_printf(line, "; %s %s", which, phase_words(send->phase));
 	if (send->phase != SEND_NONE)
-		buffer_printf(line, " %s ago", grounds_span(facts->now_us - send->at_us, ago));
+		buffer_printf(line, " %s ago", span_words(facts->now_us - send->at_us, ago));
 }
 
 static void add_why(struct buffer *line, const struct move_facts *facts, const struct move *move)
@@ -93,10 +75,10 @@ static void add_why(struct buffer *line, const struct move_facts *facts, const s
 		buffer_printf(line, " (message %llu)", (unsigned long long)facts->stopped.seq);
 	if (move->why == WHY_WINDOW)
 		buffer_printf(line, " (%s ago; at most one in %s)",
-			grounds_span(facts->now_us - facts->last_mail_us, (char[24]){ 0 }),
-			grounds_span(facts->window_us, span));
+			span_words(facts->now_us - facts->last_mail_us, (char[24]){ 0 }),
+			span_words(facts->window_us, span));
 	if (move->why == WHY_TOO_LATE)
-		buffer_printf(line, " (%s)", grounds_span(facts->now_us - move->due_us, span));
+		buffer_printf(line, " (%s)", span_words(facts->now_us - move->due_us, span));
 	if (move->kind == MOVE_FIRST_REMINDER || move->kind == MOVE_SECOND_REMINDER)
 		buffer_add_text(line, move->say ? "" : "; the shop is only observed, nothing is sent");
 }
@@ -109,7 +91,7 @@ const char *grounds_line(const struct move_facts *facts, const struct move *move
 
 	buffer_printf(&line, "%s %s ago",
 		facts->stopped.unpaid_us >= facts->abandoned_us ? "ordered and not paid" : "left",
-		grounds_span(facts->now_us - facts->abandoned_us, ago));
+		span_words(facts->now_us - facts->abandoned_us, ago));
 	if (facts->documents && facts->open && facts->has_address) {
 		add_waits(&line, facts, choice, cart);
 		add_send(&line, facts, "first", &facts->first);

@@ -2,7 +2,7 @@
 #ifndef WAITER_GROUNDS_H
 #define WAITER_GROUNDS_H
 
-#include "services/waiter/move.h"
+#include "services/kit/move.h"
 
 struct choice {          /* where the waits come from */
 	bool overridden; /* the cart has waits of its own */
@@ -12,9 +12,6 @@ struct choice {          /* where the waits come from */
 enum { GROUNDS_MAX = 400 };
 const char *grounds_line(const struct move_facts *facts, const struct move *move, const struct choice *choice,
 	const CartState *cart, char ret[GROUNDS_MAX]);
-
-/* "3 d 2 h", "4 h 3 min", "20 s": never longer than 24 bytes */
-const char *grounds_span(int64_t us, char ret[24]);
 
 /* The audit's word: "first_reminder", "would_send_first", "skipped" ... */
 const char *grounds_action(const struct move *move);

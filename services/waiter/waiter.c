@@ -9,75 +9,16 @@
  * Promises:  same facts, same clock, same rules: same move, audited with its grounds. A wake-up that belongs to an older revision of
  *            the cart is settled silently. An open cart always has a next look, or the reason why it has none.
  * Fails by:  nothing: where the shop's documents have not arrived it says so and looks again.
- * Read next: move.c (the decision), newest.c (a shopper with several carts), grounds.c (the decision in words), kit/stops.h, kit/sends.h
+ * Read next: look.c (what it is made on), kit/move.c (the decision), newest.c (a shopper with several carts), grounds.c (the decision in words), kit/stops.h, kit/sends.h
  */
 #include "services/waiter/waiter.h"
 #include "bus/base/text.h"
 #include "services/kit/docs.h"
-#include "services/waiter/grounds.h"
+#include "services/waiter/look.h"
 #include "services/waiter/newest.h"
 #include <assert.h>
 #include <pb_encode.h>
 #include <stdio.h>
-
-/* Everything one decision is made on. */
-struct look {
-	const char *shop_name;
-	CartState cart;
-	struct move_facts facts;
-	struct choice choice;
-	char newer_cart[72];
-	uint32_t rules_version;
-};
-
-static void choose_waits(struct look *look, const struct rules *rules)
-{
-	const WaitOverride *own = &look->cart.wait_override;
-
-	look->choice.rules = rules_choose(rules, look->cart.total_minor, look->cart.currency);
-	look->choice.overridden = look->cart.has_wait_override && own->first_us > 0;
-	look->facts.first_us = look->choice.overridden ? own->first_us : look->choice.rules.waits.first_us;
-	look->facts.second_us =
-		look->choice.overridden && own->second_us > 0 ? own->second_us : look->choice.rules.waits.second_us;
-}
-
-static void gather_documents(const struct state *state, struct look *look)
-{
-	const struct shop *shop = docs_shop(state, look->shop_name);
-	const struct rules *rules = docs_rules(state, look->shop_name, &look->rules_version);
-
-	look->facts.documents = shop && rules;
-	if (!look->facts.documents)
-		return;
-	choose_waits(look, rules);
-	look->facts.rules = rules;
-	look->facts.zone = shop->zone;
-	look->facts.window_us = rules_window_us(rules);
-	look->facts.window_written = rules->window_us > 0;
-	look->facts.chase = chase_decide(state, shop, &look->cart, look->facts.mode);
-}
-
-static void gather(const struct state *state, struct look *look, const CartWake *wake, int64_t now_us)
-{
-	const CartState *cart = &look->cart;
-
-	look->facts = (struct move_facts){ .now_us = now_us,
-		.open = cart->status == CART_OPEN,
-		.has_address = *cart->ids.email && *cart->ids.email_hash,
-		.abandoned_us = cart->abandoned_us,
-		.first = sends_of(state, look->shop_name, cart, 1),
-		.second = sends_of(state, look->shop_name, cart, 2),
-		.stopped = stops_for(state, look->shop_name, cart),
-		.mode = stops_mode(state, look->shop_name),
-		.last_mail_us = sends_last_to(state, look->shop_name, cart->ids.email_hash),
-		.would_step = wake->would_step,
-		.would_us = wake->would_us };
-	if (look->facts.stopped.unpaid_us > cart->abandoned_us)
-		look->facts.abandoned_us = look->facts.stopped.unpaid_us;
-	if (newest_other(state, look->shop_name, cart, look->newer_cart))
-		look->facts.newer_cart = look->newer_cart;
-	gather_documents(state, look);
-}
 
 static void say_reminder(struct turn *turn, const struct look *look, const struct move *move)
 {
@@ -152,7 +93,7 @@ static enum verdict hear_wake(const struct state *state, const CartWake *wake, s
 		return DONE; /* erased since */
 	if (wake->revision != look.cart.revision)
 		return DONE; /* the cart changed: a newer timer stands for it */
-	gather(state, &look, wake, turn_now_us(turn));
+	look_gather(state, &look, wake, turn_now_us(turn));
 	move = move_decide(&look.facts);
 	if (move.say)
 		say_reminder(turn, &look, &move);

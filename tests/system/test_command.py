@@ -1,8 +1,10 @@
 """The operator's command: its answers, its exits, and what it refuses."""
 
+import datetime
 import json
 import stat
 import subprocess
+import zoneinfo
 
 import pytest
 
@@ -289,6 +291,31 @@ def test_why_tells_what_happened_what_was_decided_and_when_next(running):
     by_address = running.cartbus("why", "demo", "Why@Example.com", json_output=True)
     assert by_address["cart"]["ids"] == why["cart"]["ids"]
     assert any(timer["due_us"] == why["next"][0]["at_us"] for timer in running.cartbus("timers", json_output=True))
+
+
+def test_why_and_timers_tell_when_the_next_mail_goes_after_the_quiet_hours(running):
+    berlin = zoneinfo.ZoneInfo("Europe/Berlin")
+    left = datetime.datetime.now(berlin).replace(microsecond=0)
+    night, morning = ((left + datetime.timedelta(hours=hours)).replace(minute=0, second=0) for hours in (1, 9))
+    shop = running.add_shop("night", rules=(
+        "Small carts (under 40 EUR): remind after 3 hours, then after 30. Medium carts: 3 hours, then 30. Big carts (over 150 EUR): "
+        f"3 hours, then 30. Quiet hours: {night:%H:%M} to {morning:%H:%M}."))
+    wait_until(lambda: [one for one in running.log(topic="document") if one["shop"] == "night" and one["message"].kind == "rules"], "its rules")
+    event = {"event": "changed", "cart": "n-1", "email": "n@mail.example", "at": left.astimezone(datetime.timezone.utc).strftime("%Y-%m-%dT%H:%M:%SZ"),
+             "currency": "EUR", "total": "20.00", "recovery_url": "https://night.example/r", "items": [{"title": "Vase", "quantity": 1, "price": "20.00"}]}
+    assert running.post(shop.cart(event)).status == 200
+    looks = wait_until(lambda: (done := running.cartbus("why", "night", "n-1", "--json", check=False)).returncode == 0
+                       and json.loads(done.stdout)["next"], "the cart's timer")
+    send = looks[0]["send"]
+    assert looks[0]["at_us"] == (int(left.timestamp()) + 3 * 3600) * 1_000_000  # it is looked at then, and mailed later
+    assert (send["step"], send["at_us"], send["observed"], send["with_sender"]) == (1, int(morning.timestamp()) * 1_000_000, True, False)
+    assert send["at"] == f"{morning:%Y-%m-%d %H:%M:%S}" and send["why"] == f"quiet hours until {morning:%H:%M}"
+    told = f"only observed: first reminder (quiet hours until {morning:%H:%M})"
+    assert f"  {morning:%Y-%m-%d %H:%M:%S}  {told}\n" in running.cartbus("why", "night", "n-1").stdout
+    assert told in running.cartbus("timers", "--shop", "night").stdout
+    timers = {timer["name"]: timer for timer in running.cartbus("timers", json_output=True) if timer["shop"] == "night"}
+    assert next(timer["send"] for name, timer in timers.items() if name.startswith("cart/")) == send
+    assert told not in running.cartbus("timers", "--shop", "night", "--looks").stdout
 
 
 def test_a_preview_is_the_mail_and_nothing_is_sent(running):

@@ -3,8 +3,9 @@
  *
  * Times are in hours after the cart was left, unless a row says otherwise. The waits are 4 h and 24 h.
  */
+#include "services/kit/move.h"
+#include "services/kit/span.h"
 #include "services/waiter/grounds.h"
-#include "services/waiter/move.h"
 #include "tests/unit/cmocka_all.h"
 #include <string.h>
 
@@ -436,7 +437,7 @@ static void spans_read_like_speech(void **state)
 
 	(void)state;
 	for (size_t i = 0; i < sizeof(table) / sizeof(table[0]); i++)
-		assert_string_equal(grounds_span(table[i].us, text), table[i].text);
+		assert_string_equal(span_words(table[i].us, text), table[i].text);
 }
 
 int main(void)

@@ -3,9 +3,9 @@
  *
  * Promises:  pure; exactly one move; never both mails at once, never a second without a first, never a third; whoever must not
  *            be mailed is asked about before any wait.
- * Read next: move.h, waiter.c (where the facts come from), grounds.c (the move in words)
+ * Read next: move.h, plan.c (the next mail), services/waiter/look.c (where the facts come from), services/waiter/grounds.c (the move in words)
  */
-#include "services/waiter/move.h"
+#include "services/kit/move.h"
 #include <stddef.h>
 
 static struct move still(enum move_why why, int64_t next_us)
@@ -102,8 +102,11 @@ static struct move remind(const struct move_facts *facts, enum move_kind kind, i
 		move = give_up(WHY_TOO_LATE, CLOSED_TOO_LATE);
 	} else if (facts->now_us < free_us) {
 		move = still(WHY_WINDOW, due_us);
+		move.window_until_us = free_us;
+		move.quiet_until_us = due_us > free_us ? due_us : 0;
 	} else if (sending_minute(facts, facts->now_us) > facts->now_us) {
 		move = still(WHY_QUIET, sending_minute(facts, facts->now_us));
+		move.quiet_until_us = move.next_us;
 	} else {
 		move = (struct move){ .kind = kind, .why = WHY_DUE, .say = facts->mode != MODE_OBSERVE };
 	}

@@ -4,8 +4,8 @@
  * Given the cart, what was sent, the owner's waits and the clock, the answer is always the same. No database, no messages: the
  * waiter gathers the facts, `move_decide` decides, the waiter says what came of it.
  */
-#ifndef WAITER_MOVE_H
-#define WAITER_MOVE_H
+#ifndef KIT_MOVE_H
+#define KIT_MOVE_H
 
 #include "bus/base/clock.h"
 #include "services/kit/chase.h"
@@ -68,6 +68,8 @@ struct move {
 	ClosedReason closes; /* CLOSED_NOT: the chase goes on */
 	int64_t due_us;      /* when the wait that decides was, or will be, over; 0: there is none */
 	int64_t next_us;     /* the next look; 0: none */
+	/* of a wait that is over: until when the shopper's window and then the quiet hours hold the mail back; 0: they do not */
+	int64_t window_until_us, quiet_until_us;
 };
 
 struct move move_decide(const struct move_facts *facts);

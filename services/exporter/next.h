@@ -1,0 +1,24 @@
+/* next.h: what comes next for a cart, when, and why then */
+#ifndef EXPORTER_NEXT_H
+#define EXPORTER_NEXT_H
+
+#include "services/exporter/last.h"
+#include "services/kit/ledger.h"
+#include "services/kit/plan.h"
+#include "services/kit/shop.h"
+
+struct mailed; /* when each shopper was mailed last */
+
+struct mailed *mailed_new(const struct state *state, const char *shop);
+void mailed_free(struct mailed *mailed);
+
+struct next {
+	int step;                   /* 1, 2; 0: no reminder any more */
+	int64_t at_us;              /* of a reminder; 0: not known */
+	char words[PLAN_WORDS_MAX]; /* what holds it back until then; "" */
+};
+/* Of an open cart with an address. `rules`: NULL: not known yet. */
+struct next next_of(const struct mailed *mailed, const struct shop *shop, const struct rules *rules,
+	const struct ledger_row *row, const struct last *last);
+
+#endif

@@ -1,0 +1,30 @@
+/*
+ * plan.h: when the next mail of a cart goes, as far as it can be known now
+ *
+ * move_decide, asked at the cart's next look, and at the look that it names then, until a mail goes: after the wait, the window and
+ * the quiet hours. What may still happen (an order, an opt-out, another mail to the shopper, a limit on how many go) it cannot know.
+ */
+#ifndef KIT_PLAN_H
+#define KIT_PLAN_H
+
+#include "services/kit/move.h"
+
+enum { PLAN_WORDS_MAX = 200 };
+
+struct plan {
+	int step;                                /* 1, 2: the reminder that is next; 0: none is, `why` says why */
+	bool would;                              /* in a shop that is only observed: it would go then, and does not */
+	int64_t send_us;                         /* when it goes; of step 0: 0 */
+	int64_t window_us;                       /* at most one mail to the shopper in this time */
+	int64_t window_until_us, quiet_until_us; /* what held it back longest, and until when; 0: nothing did */
+	enum move_why why;
+	struct stopped stopped; /* of WHY_STOPPED */
+	enum chase chase;       /* of WHY_NOT_CHASED */
+};
+
+/* `facts` as they are now; `look_us`: when the cart is looked at next. */
+struct plan plan_next(const struct move_facts *facts, int64_t look_us);
+/* "quiet hours until 08:00", "one mail per 24 h to this address, until 2026-11-22 14:05", "the wait is over then"; why there is none. */
+const char *plan_words(const struct plan *plan, const char *zone, char ret[PLAN_WORDS_MAX]);
+
+#endif

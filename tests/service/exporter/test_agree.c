@@ -1,0 +1,167 @@
+/* test_agree.c: the night's file names the time that the waiter will mail at, and `cartbus why` shows */
+#include "bus/actor/harness.h"
+#include "bus/base/text.h"
+#include "proto/topics.h"
+#include "services/exporter/exporter.h"
+#include "services/kit/file_driver.h"
+#include "services/kit/plan.h"
+#include "services/kit/zone.h"
+#include "services/waiter/waiter.h"
+#include "tests/unit/cmocka_all.h"
+#include <stdio.h>
+
+static const char zone[] = "Europe/Berlin";
+
+struct both {
+	struct harness *exporter, *waiter;
+};
+
+static int64_t at(int month, int day, int hour)
+{
+	const struct local_time local = { .year = 2026, .month = month, .day = day, .hour = hour };
+	int64_t us;
+
+	assert_int_equal(zone_moment(zone, &local, &us), 0);
+	return us;
+}
+
+#define GIVEN_BOTH(both, topic, message, ...)                                                                          \
+	do {                                                                                                           \
+		GIVEN((both)->exporter, topic, message, __VA_ARGS__);                                                  \
+		GIVEN((both)->waiter, topic, message, __VA_ARGS__);                                                    \
+	} while (0)
+
+static void given_document(struct both *both, const char *kind, const char *text)
+{
+	static Document document;
+
+	document = (Document){ .version = 1 };
+	TEXT_COPY(document.kind, kind);
+	TEXT_COPY(document.digest, kind);
+	TEXT_COPY(document.text, text);
+	GIVEN_BOTH(both, document, &document, .shop = "demo", .key = kind, .version = 1);
+}
+
+static struct both given_shop(void)
+{
+	struct both both = { .exporter = harness_new(&exporter, at(1, 1, 0)),
+		.waiter = harness_new(&waiter, at(1, 1, 0)) };
+
+	exporter_set_up("/exports", "https://carts.example/", BYTES("", 0));
+	given_document(&both, "shop",
+		"[shop]\ntime-zone = Europe/Berlin\ncurrency = EUR\nlocale = de-DE\ntitle = Demo\nurl = "
+		"https://demo.example\n[mail]\nfrom = Demo <shop@demo.example>\n");
+	given_document(&both, "rules",
+		"Small carts (under 40 EUR): remind after 4 hours, then after 24. Medium carts: 2 hours, then 22. "
+		"Big carts (over 150 EUR): 1 hour, then 20. Quiet hours: 21:00 to 8:00.");
+	ShopStatus live = { .mode = MODE_LIVE };
+	GIVEN(both.waiter, shop_status, &live, .shop = "demo", .key = "demo");
+	return both;
+}
+
+static void given_cart(struct both *both, const char *id, int64_t left_us, int64_t own_first_us)
+{
+	CartState cart = { .has_ids = true,
+		.revision = 1,
+		.state_version = 1,
+		.status = CART_OPEN,
+		.first_seen_us = left_us,
+		.abandoned_us = left_us,
+		.total_minor = 1250,
+		.currency = "EUR",
+		.has_wait_override = own_first_us > 0,
+		.wait_override = { .first_us = own_first_us } };
+
+	TEXT_COPY(cart.ids.cart_id, id);
+	TEXT_COPY(cart.ids.email, "a@b.example");
+	TEXT_COPY(cart.ids.email_hash, "hash");
+	GIVEN_BOTH(both, cart_state, &cart, .shop = "demo", .key = id, .version = 1);
+}
+
+static void given_sent(struct both *both, const char *id, int64_t at_us)
+{
+	ReminderOutcome sent = { .step = 1, .attempt = 1, .at_us = at_us };
+
+	TEXT_COPY(sent.cart_id, id);
+	TEXT_COPY(sent.address_hash, "hash");
+	GIVEN_BOTH(both, reminder_sent, &sent, .shop = "demo", .key = id);
+}
+
+static void expect_the_same(struct both *both, const char *id, int64_t now_us, int64_t tick_us, int64_t expected_us)
+{
+	CartWake wake = { .revision = 1 };
+	Tick tick = { .name = "nightly", .due_us = tick_us };
+	struct plan plan;
+	struct local_time local;
+	char cells[80], words[PLAN_WORDS_MAX];
+
+	TEXT_COPY(wake.cart_id, id);
+	assert_true(waiter_plan(harness_state(both->waiter), "demo", &wake, 0, now_us, &plan));
+	assert_int_equal(plan.send_us, expected_us);
+	harness_now(both->exporter, tick_us);
+	assert_int_equal(WHEN(both->exporter, tick_nightly, &tick, .shop = "demo", .key = "demo"), WORKING);
+	assert_int_equal(zone_local(zone, plan.send_us, &local), 0);
+	snprintf(cells, sizeof(cells), ",%s reminder,%04d-%02d-%02d %02d:%02d:%02d,",
+		plan.step == 1 ? "first" : "second", local.year, local.month, local.day, local.hour, local.minute,
+		local.second);
+	const char *csv = buffer_text(&((struct file_request *)harness_effect_request(both->exporter))->content);
+	if (!strstr(csv, cells))
+		fail_msg("%s is not in\n%s", cells, csv);
+	if (plan.quiet_until_us || plan.window_until_us)
+		assert_non_null(strstr(csv, plan_words(&plan, zone, words)));
+	harness_free(both->exporter);
+	harness_free(both->waiter);
+}
+
+static void in_the_night_in_which_an_hour_is_left_out(void **state)
+{
+	struct both both = given_shop();
+
+	(void)state;
+	given_cart(&both, "c", at(3, 28, 22), 0);
+	expect_the_same(&both, "c", at(3, 28, 22), at(3, 29, 3), at(3, 29, 8));
+}
+
+static void in_the_night_in_which_an_hour_comes_twice(void **state)
+{
+	struct both both = given_shop();
+
+	(void)state;
+	given_cart(&both, "c", at(10, 24, 20), 0);
+	expect_the_same(&both, "c", at(10, 24, 20), at(10, 25, 2), at(10, 25, 8));
+}
+
+static void after_a_mail_about_another_cart(void **state)
+{
+	struct both both = given_shop();
+
+	(void)state;
+	given_cart(&both, "a", at(11, 19, 9), 0);
+	given_sent(&both, "a", at(11, 20, 13));
+	given_cart(&both, "c", at(11, 20, 16), 0);
+	expect_the_same(&both, "c", at(11, 20, 16), at(11, 21, 2), at(11, 21, 13));
+}
+
+static void after_the_first_mail_and_with_waits_of_its_own(void **state)
+{
+	struct both both = given_shop();
+
+	(void)state;
+	given_cart(&both, "c", at(11, 20, 9), 3 * US_PER_HOUR);
+	expect_the_same(&both, "c", at(11, 20, 9), at(11, 21, 2), at(11, 20, 12));
+	both = given_shop();
+	given_cart(&both, "c", at(11, 20, 9), 0);
+	given_sent(&both, "c", at(11, 20, 13));
+	expect_the_same(&both, "c", at(11, 20, 13), at(11, 21, 2), at(11, 21, 9));
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(in_the_night_in_which_an_hour_is_left_out),
+		cmocka_unit_test(in_the_night_in_which_an_hour_comes_twice),
+		cmocka_unit_test(after_a_mail_about_another_cart),
+		cmocka_unit_test(after_the_first_mail_and_with_waits_of_its_own),
+	};
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
