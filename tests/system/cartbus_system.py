@@ -17,6 +17,7 @@ import base64
 import contextlib
 import ctypes
 import dataclasses
+import functools
 import hashlib
 import hmac
 import http.client
@@ -33,6 +34,7 @@ import socket
 import subprocess
 import sys
 import tempfile
+import threading
 import time
 import urllib.parse
 import uuid
@@ -206,6 +208,18 @@ class Shop:
         return base64.urlsafe_b64encode(raw).decode().rstrip("=")
 
 
+@functools.cache
+def cart_proto():
+    """The module of cart.proto, made from the sources by protoc."""
+    with tempfile.TemporaryDirectory(prefix="cartbus-proto-") as folder:
+        subprocess.run(["protoc", "-I", str(SOURCES / "proto"), f"--python_out={folder}", "cart.proto"], check=True)
+        sys.path.insert(0, folder)
+        try:
+            return importlib.import_module("cart_pb2")
+        finally:
+            sys.path.remove(folder)
+
+
 # ---- the processes ----
 
 
@@ -248,8 +262,10 @@ class Process:
         return self.log_path.read_text(errors="replace")[-characters:]
 
     def end(self, with_signal=signal.SIGTERM, within_s=15):
+        """`with_signal`: None if it was told already."""
         if self.running:
-            self.popen.send_signal(with_signal)
+            if with_signal:
+                self.popen.send_signal(with_signal)
             try:
                 self.popen.wait(within_s)
             except subprocess.TimeoutExpired:
@@ -268,7 +284,8 @@ class System:
         self.port = free_port()
         self.processes = {}
         self.shops = {}
-        self._proto = None
+        self._asker = None  # started with the first question
+        self._asking = threading.Lock()
         for name in ("state", "run", "shops", "secrets", "logs"):
             (self.folder / name).mkdir(mode=0o750)
         for name in ("address.key", "link.key", "admin.key"):
@@ -387,9 +404,19 @@ class System:
             self.processes[instance].end(signal.SIGKILL)
 
     def close(self):
-        for process in reversed(list(self.processes.values())):
+        """All but the broker at once: that takes as long as the slowest."""
+        if self._asker:
+            with self._asker:
+                self._asker.stdin.close()
+        services = [process for process in self.processes.values() if process.name != "broker"]
+        for process in services:
+            if process.running:
+                process.popen.terminate()
+        for process in services:
             with contextlib.suppress(AssertionError):
-                process.end(signal.SIGTERM if process.name != "broker" else signal.SIGKILL, within_s=10)
+                process.end(None, within_s=10)
+        if "broker" in self.processes:
+            self.processes["broker"].end(signal.SIGKILL)
         if not os.environ.get("CARTBUS_KEEP"):
             shutil.rmtree(self.folder, ignore_errors=True)
 
@@ -431,12 +458,17 @@ class System:
         return subprocess.run(words, capture_output=True, text=True, timeout=60)
 
     def ask(self, verb, **argument):
-        """The operator's question on the control socket, as JSON."""
-        done = subprocess.run([str(BUILD / "bin" / "cartbus-test-ask"), str(self.config_path), verb, json.dumps(argument)],
-                              capture_output=True, text=True, timeout=60)
-        if done.returncode != 0:
-            raise AssertionError(f"the question {verb} failed: {done.stderr}")
-        return json.loads(done.stdout)
+        """The operator's question on the control socket, as JSON. One process asks them all: most of a command is its start."""
+        with self._asking:
+            if not self._asker or self._asker.poll() is not None:  # it ends with the thread that started it
+                self._asker = subprocess.Popen([str(BUILD / "bin" / "cartbus-test-ask"), str(self.config_path)], text=True,
+                                               stdin=subprocess.PIPE, stdout=subprocess.PIPE, preexec_fn=end_with_parent)
+            self._asker.stdin.write(f"{verb} {json.dumps(argument)}\n")
+            self._asker.stdin.flush()
+            answer = self._asker.stdout.readline()
+        if not answer.startswith("+"):
+            raise AssertionError(f"the question {verb} failed: {answer}")
+        return json.loads(answer[1:])
 
     def queue_of(self, service):
         """What the broker says about its queue."""
@@ -455,15 +487,7 @@ class System:
         return found
 
     def proto(self):
-        """The module of cart.proto, made from the sources by protoc."""
-        if not self._proto:
-            subprocess.run(["protoc", "-I", str(SOURCES / "proto"), f"--python_out={self.folder}", "cart.proto"], check=True)
-            sys.path.insert(0, str(self.folder))
-            try:
-                self._proto = importlib.import_module("cart_pb2")
-            finally:
-                sys.path.remove(str(self.folder))
-        return self._proto
+        return cart_proto()
 
     def _decoded(self, topic, payload):
         cart = self.proto()
