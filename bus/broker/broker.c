@@ -58,6 +58,7 @@ static struct broker *broker_new(const struct topology *topology, const struct b
 	broker->idem_staged = map_new();
 	broker->gateways = map_new();
 	broker->rebuilding = map_new();
+	broker->control_heard = calloc(1, sizeof(*broker->control_heard));
 	list_init(&broker->sessions);
 	list_init(&broker->answers);
 	list_init(&broker->sealed_answers);
@@ -184,12 +185,13 @@ void broker_close(struct broker *broker)
 	store_batch_free(broker->batch);
 	store_batch_free(broker->sealed_batch);
 	store_close(broker->store);
+	free(broker->control_heard);
 	free(broker);
 }
 
 void broker_hear_control(struct broker *broker, struct bytes peer, const char *who, struct bytes message)
 {
-	Control *control = calloc(1, sizeof(*control));
+	Control *control = broker->control_heard;
 
 	hear_put_off(broker);
 	if (control_decode(message, control) < 0)
@@ -204,7 +206,6 @@ void broker_hear_control(struct broker *broker, struct bytes peer, const char *w
 	else
 		refused(broker, REFUSED_CONTROL, who, NULL, "kind %d is none that a peer says",
 			(int)control->which_what);
-	free(control);
 }
 
 static bool has_staged(const struct broker *broker)

@@ -114,6 +114,7 @@ struct broker {
 	bool claims_held;        /* since the log got another identity */
 	struct map *rebuilding;  /* service/instance: its next hello is told to fold anew */
 	struct map *gateways;    /* name -> struct gateway: every one that ever said hello */
+	Control *control_heard;  /* the one that is being heard: 32 kB, cleared for each would be most of a heartbeat */
 	struct list control;     /* struct control_answer: leave with the next commit */
 	uint64_t folded;         /* `latest` stands here ... */
 	uint64_t folded_written; /* ... and this is what is written of it */
