@@ -25,6 +25,7 @@
 	X(CartWake)                                                                                                    \
 	X(Tick)                                                                                                        \
 	X(ReminderDue)                                                                                                 \
+	X(SendUnused)                                                                                                  \
 	X(SendClaim)                                                                                                   \
 	X(ReminderOutcome)                                                                                             \
 	X(OptoutRequest)                                                                                               \
