@@ -4,7 +4,9 @@
  * The file stays what the owner's text is: the old text is written into it, and the mirror reads it as the next version. So no file
  * ever takes back a rollback. Who did it is on record before the file is written; what lay there and was never in use is kept.
  *
- * Promises: when it says that a version is in use, the log has it. A text that would not be accepted today is not written.
+ * Promises: when it says that a version is in use, the log has it. A text that would not be accepted today is not written. While the
+ *           mirror is away a file waits for it; where a Google document has the same text, nothing is done: which of the two changed
+ *           last only a mirror that runs can see.
  * Fails by: saying what it did and what is left to be done.
  */
 #include "services/cartbus/describe.h"
@@ -36,6 +38,7 @@ struct rollback {
 	struct client *client;
 	struct versions versions;
 	const struct version *to, *in_use;
+	bool mirror_is_here;
 };
 
 /* --- would it be accepted today? --- */
@@ -254,11 +257,50 @@ static void tell(const struct rollback *rollback, uint32_t number)
 	json_decref(object);
 }
 
+static bool is_in_google(const struct rollback *rollback)
+{
+	struct shop shop;
+
+	if (command_shop(rollback->command, rollback->words[0], &shop))
+		return false;
+	return (strcmp(rollback->kind, "rules") == 0 && shop.google.rules[0]) ||
+		(strcmp(rollback->kind, "voice") == 0 && shop.google.voice[0]);
+}
+
+static int check_mirror(struct rollback *rollback)
+{
+	rollback->mirror_is_here = mirror_is_here(rollback);
+	if (rollback->mirror_is_here || rollback->dry || !is_in_google(rollback))
+		return EXIT_FINE;
+	complain(rollback->command,
+		"the mirror does not run, and a Google document holds this text as well: which of the two counts is "
+		"seen while it runs. Start it (systemctl start cartbus-mirror) and say this again; nothing was "
+		"changed");
+	return EXIT_NO;
+}
+
+static int complain_of_waiting(const struct rollback *rollback)
+{
+	if (rollback->mirror_is_here)
+		complain(rollback->command,
+			"the file was written, and no version came of it yet: does the mirror run here? `cartbus "
+			"status` and its journal tell; until then version %u stays in use",
+			rollback->in_use->number);
+	else
+		complain(rollback->command,
+			"the mirror does not run: it takes this text when it is started (systemctl start "
+			"cartbus-mirror); until then version %u stays in use",
+			rollback->in_use->number);
+	return EXIT_NO;
+}
+
 static int roll_back(struct rollback *rollback)
 {
 	bool is_in_use = strcmp(rollback->to->digest, rollback->in_use->digest) == 0;
 	uint32_t number;
 	int ended = check_text(rollback);
+
+	ended = ended || is_in_use ? ended : check_mirror(rollback);
 
 	if (!ended && !rollback->dry && !is_in_use)
 		ended = put_on_record(rollback);
@@ -266,12 +308,11 @@ static int roll_back(struct rollback *rollback)
 		ended = write_file(rollback);
 	if (ended)
 		return ended;
-	number = rollback->dry || (!is_in_use && !mirror_is_here(rollback)) ? 0 : wait_for_version(rollback);
+	number = rollback->dry || (!is_in_use && !rollback->mirror_is_here) ? 0 : wait_for_version(rollback);
 	tell(rollback, number);
 	if (number || rollback->dry)
 		return EXIT_FINE;
-	complain(rollback->command, "no version came of it yet: does the mirror run here? `cartbus status` tells");
-	return EXIT_NO;
+	return complain_of_waiting(rollback);
 }
 
 static int find_versions(struct rollback *rollback)

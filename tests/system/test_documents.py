@@ -101,6 +101,11 @@ def test_a_rollback_holds_until_the_document_changes_again(system, google):
     system.start("mirror")
     fetched_again(google)
     assert in_use(system).version == version + 1
+    system.stop("mirror")
+    refused = system.cartbus("rules", "rollback", "demo", "1", check=False)
+    assert refused.returncode == 1 and "nothing was changed" in refused.stderr
+    assert (system.folder / "shops" / "demo" / "rules.txt").read_text() == GOOD + "\n"
     google.documents[RULES_ID] = QUIET.replace("21", "22") + GOOD
+    system.start("mirror")
     wait_in_use(system, QUIET.replace("21", "22") + GOOD, version + 2)
     assert not google.wrong
