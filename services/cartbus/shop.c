@@ -1,7 +1,8 @@
 /*
  * shop.c: `cartbus shop list` and `cartbus shop secret`
  *
- * Promises: a secret is written whole or not at all; a rotation keeps the one before, which the gateway goes on accepting.
+ * Promises: a secret is written whole or not at all, and comes over standard input alone; a rotation of the webhooks' keeps the one
+ *           before, which the gateway goes on accepting. Of the key to the storefront's API there is one: it is shown, not accepted.
  */
 #include "services/cartbus/command.h"
 #include "services/cartbus/mode.h"
@@ -90,24 +91,31 @@ static int keep_previous(const struct command *command, const char *path)
 	return failed ? EXIT_NO : EXIT_FINE;
 }
 
-static int write_secret(const struct command *command, const char *path, const char *secret)
+struct secret {
+	const struct command *command;
+	const struct shop *shop;
+	bool is_api; /* the key to the storefront's API; else what webhooks are signed with */
+	char path[PATH_ROOM];
+};
+
+static int write_secret(const struct secret *secret, const char *text)
 {
 	_cleanup_(buffer_free) struct buffer line = { 0 };
 	int failed;
 
-	if (is_in_use(path, secret))
+	if (is_in_use(secret->path, text))
 		return EXIT_FINE; /* said twice: the one before stays the one before */
-	failed = keep_previous(command, path);
+	failed = secret->is_api ? EXIT_FINE : keep_previous(secret->command, secret->path);
 	if (failed)
 		return failed;
-	buffer_printf(&line, "%s\n", secret);
-	failed = file_write_durably(path, buffer_bytes(&line), 0600);
+	buffer_printf(&line, "%s\n", text);
+	failed = file_write_durably(secret->path, buffer_bytes(&line), 0600);
 	if (failed)
-		complain(command, "cannot write %s: %s", path, strerror(-failed));
+		complain(secret->command, "cannot write %s: %s", secret->path, strerror(-failed));
 	return failed ? EXIT_NO : EXIT_FINE;
 }
 
-static int set_secret(const struct command *command, const char *path)
+static int set_secret(const struct secret *secret)
 {
 	char line[512];
 	bool whole;
@@ -117,20 +125,24 @@ static int set_secret(const struct command *command, const char *path)
 	whole = strlen(line) + 1 < sizeof(line);
 	line[strcspn(line, "\r\n")] = '\0';
 	if (!whole || strlen(line) < 16 || text_has_control(line)) {
-		complain(command, "the secret is one line on standard input, of 16 to 500 characters");
+		complain(secret->command, "the secret is one line on standard input, of 16 to 500 characters");
 		return EXIT_USAGE;
 	}
-	return write_secret(command, path, line);
+	if (secret->is_api && secret->shop->storefront.platform == STOREFRONT_WOOCOMMERCE && !strchr(line, ':')) {
+		complain(secret->command, "WooCommerce's key is one line of two parts: ck_...:cs_...");
+		return EXIT_USAGE;
+	}
+	return write_secret(secret, line);
 }
 
-static int rotate_secret(const struct command *command, const char *path)
+static int rotate_secret(const struct secret *secret)
 {
-	char first[33], second[33], secret[65];
+	char first[33], second[33], text[65];
 
 	text_random_name(first);
 	text_random_name(second);
-	snprintf(secret, sizeof(secret), "%s%s", first, second);
-	return write_secret(command, path, secret);
+	snprintf(text, sizeof(text), "%s%s", first, second);
+	return write_secret(secret, text);
 }
 
 static int forget_previous(const struct command *command, const char *path)
@@ -144,18 +156,19 @@ static int forget_previous(const struct command *command, const char *path)
 	return EXIT_NO;
 }
 
-static int say_where(const struct command *command, const char *shop, const char *path)
+static int say_where(const struct secret *secret)
 {
+	const char *shop = secret->shop->name, *path = secret->path;
 	char previous[PATH_ROOM + 16];
-	bool rotating;
+	bool rotating, there = access(path, F_OK) == 0;
 
 	snprintf(previous, sizeof(previous), "%s.previous", path);
-	rotating = access(previous, F_OK) == 0;
-	if (command->json)
-		printf("{\"shop\":\"%s\",\"secret\":\"%s\",\"previous\":%s}\n", shop, path,
-			rotating ? "true" : "false");
+	rotating = !secret->is_api && access(previous, F_OK) == 0;
+	if (secret->command->json)
+		printf("{\"shop\":\"%s\",\"secret\":\"%s\",\"there\":%s,\"previous\":%s}\n", shop, path,
+			there ? "true" : "false", rotating ? "true" : "false");
 	else
-		printf("%s%s\n", path,
+		printf("%s%s%s\n", path, there ? "" : " (it is not there)",
 			rotating ? "\nThe one before is still accepted; end that with --forget-previous when all "
 				   "storefronts use the "
 				   "new one."
@@ -163,14 +176,60 @@ static int say_where(const struct command *command, const char *shop, const char
 	return EXIT_FINE;
 }
 
+struct secret_wish {
+	bool rotate, set, forget, api;
+};
+
+static int check_wish(const struct secret *secret, const struct secret_wish *wish)
+{
+	if (wish->rotate + wish->set + wish->forget > 1)
+		complain(secret->command, "one of --rotate, --set and --forget-previous at a time");
+	else if (wish->api && (wish->rotate || wish->forget))
+		complain(secret->command, "the storefront makes the key of its API: --api goes with --set alone");
+	else
+		return EXIT_FINE;
+	return EXIT_USAGE;
+}
+
+static void record_secret(const struct secret *secret, const struct secret_wish *wish)
+{
+	const char *grounds = wish->forget ? "the one before is accepted no longer"
+		: wish->api                ? "another key to the storefront's API was set"
+		: wish->set                ? "another one was set; the one before is still accepted"
+					   : "a new one was made; the one before is still accepted";
+
+	record_file(secret->command,
+		&(struct record){ .shop = secret->shop->name, .action = "shop_secret", .grounds = grounds });
+}
+
+static int do_wish(struct secret *secret, const struct secret_wish *wish)
+{
+	char file[80];
+	int failed = EXIT_FINE;
+
+	snprintf(file, sizeof(file), "%s/%s", secret->shop->name, wish->api ? "api" : "webhook");
+	command_secret_path(secret->command, file, secret->path);
+	secret->is_api = wish->api;
+	if (wish->rotate)
+		failed = rotate_secret(secret);
+	else if (wish->set)
+		failed = set_secret(secret);
+	else if (wish->forget)
+		failed = forget_previous(secret->command, secret->path);
+	if (!failed && (wish->rotate || wish->set || wish->forget))
+		record_secret(secret, wish);
+	return failed ? failed : say_where(secret);
+}
+
 int command_shop_secret(struct command *command, int argc, char **argv)
 {
-	bool rotate = false, set = false, forget = false;
-	const struct take takes[] = { { "rotate", NULL, "make a new one and keep the one before", NULL, &rotate },
-		{ "set", NULL, "read it from standard input (Shopify's client secret)", NULL, &set },
-		{ "forget-previous", NULL, "end a rotation", NULL, &forget }, { 0 } };
+	struct secret_wish wish = { 0 };
+	const struct take takes[] = { { "rotate", NULL, "make a new one and keep the one before", NULL, &wish.rotate },
+		{ "set", NULL, "read it from standard input (Shopify's client secret)", NULL, &wish.set },
+		{ "api", NULL, "with --set: the key to the storefront's API instead", NULL, &wish.api },
+		{ "forget-previous", NULL, "end a rotation", NULL, &wish.forget }, { 0 } };
+	struct secret secret = { .command = command };
 	const char *name;
-	char file[80], path[PATH_ROOM];
 	struct shop shop;
 	int failed;
 
@@ -180,27 +239,12 @@ int command_shop_secret(struct command *command, int argc, char **argv)
 			.words = &name,
 			.words_least = 1,
 			.words_most = 1,
-			.help = "Says where the webhook secret of a shop lies. While a rotation lasts, the gateway "
-				"accepts both.\v"
+			.help = "Says where the webhook secret of a shop lies, or the key to its API. While a rotation "
+				"lasts, the gateway accepts both.\v"
 				"Examples:\n  cartbus shop secret demo --rotate\n  cartbus shop secret demo --set < "
-				"client-secret" });
-	if (rotate + set + forget > 1) {
-		complain(command, "one of --rotate, --set and --forget-previous at a time");
-		return EXIT_USAGE;
-	}
-	failed = command_shop(command, name, &shop);
-	if (failed)
-		return failed;
-	snprintf(file, sizeof(file), "%s/webhook", name);
-	command_secret_path(command, file, path);
-	failed = rotate ? rotate_secret(command, path) : set ? set_secret(command, path) : EXIT_FINE;
-	failed = forget ? forget_previous(command, path) : failed;
-	if (!failed && rotate + set + forget)
-		record_file(command,
-			&(struct record){ .shop = name,
-				.action = "shop_secret",
-				.grounds = forget ? "the one before is accepted no longer"
-					: set     ? "another one was set; the one before is still accepted"
-						  : "a new one was made; the one before is still accepted" });
-	return failed ? failed : say_where(command, name, path);
+				"client-secret\n  cartbus shop secret demo --api --set < access-token" });
+	failed = check_wish(&secret, &wish);
+	failed = failed ? failed : command_shop(command, name, &shop);
+	secret.shop = &shop;
+	return failed ? failed : do_wish(&secret, &wish);
 }

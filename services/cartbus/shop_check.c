@@ -1,16 +1,17 @@
 /*
- * shop_check.c: `cartbus shop check`: which webhooks of a shop have arrived, and which never did
+ * shop_check.c: `cartbus shop check`: which webhooks of a shop have arrived, and which never did; is its API's key accepted
  *
  * A subscription that was forgotten, or that the platform has ended, makes no noise: carts are missed, or shoppers are mailed who have
- * bought. What arrived is in the log, so it is counted there.
+ * bought. What arrived is in the log, so it is counted there. The API, if shop.conf names one, is asked now.
  *
- * Read next: reading.h
+ * Read next: reading.h, storefront_probe.h
  */
 #include "bus/base/cleanup.h"
 #include "proto/topics.h"
 #include "services/cartbus/describe.h"
 #include "services/cartbus/print.h"
 #include "services/cartbus/reading.h"
+#include "services/cartbus/storefront_probe.h"
 #include "services/cartbus/zones.h"
 #include <inttypes.h>
 #include <stdio.h>
@@ -39,16 +40,24 @@ static const struct expected all_expected[] = {
 	{ PLATFORM_SHOPIFY, "shop/redact", false, "Shopify asks for it of every app" },
 	{ PLATFORM_WOOCOMMERCE, "order.created", true, "shoppers who bought are mailed" },
 	{ PLATFORM_WOOCOMMERCE, "order.updated", true, "orders that are paid later are not learnt of" },
+	{ PLATFORM_BIGCOMMERCE, "store/cart/created", true, "carts are known only once they change" },
+	{ PLATFORM_BIGCOMMERCE, "store/cart/updated", true, "addresses are missed, and waits count from too early" },
+	{ PLATFORM_BIGCOMMERCE, "store/cart/abandoned", false, "a cart that no other webhook told of is not known" },
+	{ PLATFORM_BIGCOMMERCE, "store/cart/converted", true, "shoppers who bought are mailed" },
+	{ PLATFORM_BIGCOMMERCE, "store/cart/deleted", false, "an emptied cart is still chased" },
+	{ PLATFORM_BIGCOMMERCE, "store/order/created", false, "the report knows no totals of orders" },
+	{ PLATFORM_BIGCOMMERCE, "store/order/statusUpdated", false, "the report counts cancelled orders as won back" },
 	{ PLATFORM_GENERIC, "changed", true, "no cart is known" },
 	{ PLATFORM_GENERIC, "checked_out", true, "shoppers who bought are mailed" },
 	{ PLATFORM_GENERIC, "cancelled", false, "the report counts cancelled orders as won back" },
 };
 
-enum { EXPECTED = sizeof(all_expected) / sizeof(all_expected[0]), PLATFORMS = PLATFORM_GENERIC + 1 };
+enum { EXPECTED = sizeof(all_expected) / sizeof(all_expected[0]), PLATFORMS = PLATFORM_BIGCOMMERCE + 1 };
 
-static const char *const platform_names[PLATFORMS] = {
-	[PLATFORM_SHOPIFY] = "shopify", [PLATFORM_WOOCOMMERCE] = "woocommerce", [PLATFORM_GENERIC] = "cart"
-};
+static const char *const platform_names[PLATFORMS] = { [PLATFORM_SHOPIFY] = "shopify",
+	[PLATFORM_WOOCOMMERCE] = "woocommerce",
+	[PLATFORM_GENERIC] = "cart",
+	[PLATFORM_BIGCOMMERCE] = "bigcommerce" };
 
 struct checking {
 	const struct command *command;
@@ -58,6 +67,7 @@ struct checking {
 		uint64_t count;
 		int64_t last_us;
 	} arrived[EXPECTED];
+	struct storefront_probed api;
 };
 
 static void note(struct checking *checking, Platform platform, const char *topic, int64_t at_us)
@@ -76,11 +86,17 @@ static void note(struct checking *checking, Platform platform, const char *topic
 	}
 }
 
+/* What was fetched from the storefront is said in the words of its webhooks, and is none. */
+static bool is_of_a_webhook(const struct entry *entry)
+{
+	return strcmp(entry->said_by, "storefront") != 0 && strcmp(entry->said_by, "sender") != 0;
+}
+
 static bool note_changed(const struct entry *entry, void *context)
 {
 	_cleanup_free_ CartChanged *changed = payload_decode(&topic_cart_changed, entry->payload);
 
-	if (changed)
+	if (changed && is_of_a_webhook(entry))
 		note(context, changed->platform, changed->platform_topic, entry->time_us);
 	return true;
 }
@@ -89,8 +105,18 @@ static bool note_checkout(const struct entry *entry, void *context)
 {
 	_cleanup_free_ CartCheckout *checkout = payload_decode(&topic_cart_checkout, entry->payload);
 
-	if (checkout)
+	if (checkout && is_of_a_webhook(entry))
 		note(context, checkout->platform, checkout->platform_topic, entry->time_us);
+	return true;
+}
+
+/* Webhooks that carry an id alone become a task: BigCommerce's. */
+static bool note_task(const struct entry *entry, void *context)
+{
+	_cleanup_free_ StorefrontTask *task = payload_decode(&topic_storefront_task, entry->payload);
+
+	if (task && is_of_a_webhook(entry) && task->platform_topic[0])
+		note(context, PLATFORM_BIGCOMMERCE, task->platform_topic, entry->time_us);
 	return true;
 }
 
@@ -109,7 +135,7 @@ static int count_all(struct checking *checking, struct client *client)
 		const char *topic;
 		entry_fn *note;
 	} topics[] = { { "cart.changed", note_changed }, { "cart.checkout", note_checkout },
-		{ "privacy.request", note_privacy } };
+		{ "storefront.task", note_task }, { "privacy.request", note_privacy } };
 	int failed = 0;
 
 	for (size_t i = 0; i < sizeof(topics) / sizeof(topics[0]) && !failed; i++)
@@ -151,10 +177,26 @@ static void print_topic(const struct checking *checking, size_t i)
 		arrived->count ? "" : expected->without);
 }
 
+static json_t *api_json(const struct checking *checking)
+{
+	const struct storefront_probed *api = &checking->api;
+
+	return json_pack("{s:s,s:s,s:b,s:s}", "platform", api->platform, "api", api->url, "answers", api->answers,
+		"words", api->words);
+}
+
+static void print_api(const struct checking *checking)
+{
+	const struct storefront_probed *api = &checking->api;
+
+	printf("%-12s %-24s %s%s\n", api->platform, "API", api->answers ? "" : "MISSED: ", api->words);
+}
+
 static int tell(const struct checking *checking, struct client *client)
 {
 	json_t *json = checking->command->json ? json_array() : NULL;
-	int missed = 0, used = 0;
+	bool has_api = *checking->api.platform;
+	int missed = has_api && !checking->api.answers, used = 0;
 
 	for (size_t i = 0; i < EXPECTED; i++) {
 		if (!checking->in_use[all_expected[i].platform])
@@ -166,6 +208,10 @@ static int tell(const struct checking *checking, struct client *client)
 		else
 			print_topic(checking, i);
 	}
+	if (has_api && json)
+		json_array_append_new(json, api_json(checking));
+	else if (has_api)
+		print_api(checking);
 	if (json) {
 		json_print(json);
 		json_decref(json);
@@ -195,13 +241,15 @@ int command_shop_check(struct command *command, int argc, char **argv)
 			.words_most = 1,
 			.help = "Tells, from the log, which webhooks of this shop have arrived, when last, and which "
 				"never "
-				"did although others of the platform do. Exits with 1 if one that is needed is "
-				"missing.\vExample:\n  cartbus shop check demo" });
+				"did although others of the platform do; and asks the storefront's API, if shop.conf "
+				"names one, whether it takes our key. Exits with 1 if a webhook that is needed is "
+				"missing, or the API does not answer.\vExample:\n  cartbus shop check demo" });
 	ended = command_shop(command, checking.shop, &shop);
 	if (ended)
 		return ended;
 	checking.zone = zone_of_shop(command, checking.shop);
 	client = command_connect(command);
+	storefront_probe(command, &shop, &checking.api);
 	ended = count_all(&checking, client);
 	ended = ended ? ended : tell(&checking, client);
 	client_free(client);

@@ -6,10 +6,12 @@
  * Read next: http.c, bus/actor/effect.h
  */
 #include "bus/base/list.h"
+#include "bus/base/log.h"
 #include "bus/base/memory.h"
 #include "bus/base/text.h"
 #include "services/kit/http.h"
 #include "services/kit/http_breaker.h"
+#include <inttypes.h>
 #include <stdlib.h>
 
 struct http_driver {
@@ -17,6 +19,7 @@ struct http_driver {
 	struct http_client *client;
 	const struct clock *clock;
 	struct http_breaker *breaker;
+	uint64_t refusals; /* of our keys */
 	struct list jobs;
 };
 
@@ -57,12 +60,23 @@ static bool on_may_go(void *context)
 	return effect_may_go(job->effect);
 }
 
+static void note_refusal(struct http_driver *http, const struct http_request *request, const struct http_answer *answer)
+{
+	bool refuses = answer->end == HTTP_ANSWERED && (answer->status == 401 || answer->status == 403);
+	if (!refuses || request->auth.kind == HTTP_AUTH_NONE || !*request->auth.secret)
+		return;
+	http->refusals++;
+	log_event(LOG_WARNING, "the key in the secret file %s is refused: %s; refusals since the start: %" PRIu64,
+		request->auth.secret, answer->words, http->refusals);
+}
+
 static void on_done(void *context, const struct http_answer *answer)
 {
 	struct job *job = context;
 	struct effect *effect = job->effect;
 	const struct http_request *request = effect_request(effect);
 	http_breaker_note(job->http->breaker, request->url, answer, clock_boot_us(job->http->clock));
+	note_refusal(job->http, request, answer);
 	job_free(job);
 	effect_done(effect, answer);
 }

@@ -8,6 +8,7 @@
 #include "proto/topics.h"
 #include "services/kit/http.h"
 #include "services/kit/storefront.h"
+#include "services/kit/storefront_alarm.h"
 
 struct asking {
 	struct http_request http; /* first: the driver takes the request for it */
@@ -20,7 +21,8 @@ void asking_free(struct asking *asking);
 
 struct asked {
 	enum storefront_word word;
-	bool nobody; /* no storefront is configured: word means nothing */
+	enum storefront_end end; /* for the alarm */
+	bool nobody;             /* no storefront is configured: word means nothing */
 	CartCheckout order;
 	char why[200]; /* of SILENT */
 };
@@ -31,9 +33,5 @@ void asking_hear(
 void asking_say_order(struct turn *turn, const CartCheckout *order);
 /* What the mail's record says of it; "" when nobody was asked. */
 void asking_note(const struct asked *asked, char ret[240]);
-
-/* An alarm while the storefront is silent: raised once, cleared by the first answer. */
-void asking_remember_alarm(struct state *state, const struct said *said, const Alarm *alarm);
-void asking_say_alarm(const struct state *state, struct turn *turn, bool is_silent, const char *why);
 
 #endif

@@ -131,7 +131,7 @@ static struct letter *letter_of(const struct finding *finding, const struct cons
 	letter->attempt = finding->send.attempt + 1;
 	letter->to_owner = finding->to_owner;
 	letter->was_asked = !consulted->asked.nobody;
-	letter->was_silent = letter->was_asked && consulted->asked.word == STOREFRONT_SILENT;
+	letter->storefront_end = consulted->asked.end;
 	asking_note(&consulted->asked, letter->note);
 	letter->polished = consulted->polished;
 	list_append(&under_way, &letter->hook);

@@ -17,9 +17,10 @@ struct letter {
 	bool to_owner;
 	struct list hook; /* letter.c's: those under way */
 	bool claimed;
-	bool was_asked, was_silent; /* the storefront, before it */
-	char note[240];             /* of that, for the record; "" */
-	struct polished polished;   /* what a model was asked for it */
+	bool was_asked; /* the storefront, before it */
+	enum storefront_end storefront_end;
+	char note[240];           /* of that, for the record; "" */
+	struct polished polished; /* what a model was asked for it */
 };
 
 /* Everything that was asked before the mail is written. */

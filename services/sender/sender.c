@@ -175,7 +175,9 @@ static enum verdict ask(
 		return send(state, due, finding, &asked, turn);
 	if (asking)
 		return turn_effect(turn, &ask_effect, (void **)&asking);
-	asked = (struct asked){ .word = STOREFRONT_SILENT, .why = "no question can be made of this cart" };
+	asked = (struct asked){
+		.word = STOREFRONT_SILENT, .end = STOREFRONT_END_SILENT, .why = "no question can be made of this cart"
+	};
 	return send(state, due, finding, &asked, turn);
 }
 
@@ -185,7 +187,7 @@ static enum verdict stop_bought(
 	char reason[160];
 	snprintf(reason, sizeof(reason), "bought: the storefront knows order %s", asked->order.ids.order_id);
 	asking_say_order(turn, &asked->order);
-	asking_say_alarm(state, turn, false, "");
+	storefront_alarm_say(state, turn, STOREFRONT_END_ANSWERED, "");
 	return skip(turn, due,
 		&(struct finding){ .move = MOVE_SKIP,
 			.word = "stopped",
@@ -370,7 +372,7 @@ static enum verdict mail_decide(const struct state *state, const void *message, 
 		.reason = end == MAIL_SENT ? NULL : reason };
 	polishing_say(turn, &letter->polished);
 	if (letter->was_asked)
-		asking_say_alarm(state, turn, letter->was_silent, letter->note + 2);
+		storefront_alarm_say(state, turn, letter->storefront_end, letter->note + 2);
 	return decide_end(state, end, &outcome, turn);
 }
 
@@ -404,13 +406,13 @@ static void remember_released(struct state *state, const struct said *said, cons
 
 static void remember_alarm(struct state *state, const struct said *said, const Alarm *alarm)
 {
-	asking_remember_alarm(state, said, alarm);
+	storefront_alarm_remember(state, said, alarm);
 	outage_remember(state, said, alarm);
 }
 
 const struct service sender = {
 	.name = "sender",
-	.layout = 2,
+	.layout = 3,
 	.hears = { HEARS(reminder_due, hear_due) },
 	.remembers = { SENDS_REMEMBERED_BY(remember_claim, remember_released), STOPS_REMEMBERED,
 		REMEMBERS(cart_state, merges_remember), REMEMBERS(gateway_away, absence_remember),

@@ -2,11 +2,12 @@
  * storefront.c: fetches from storefronts what their webhooks did not say
  *
  * Hears:     storefront.task, gateway.away
- * Remembers: document
- * Says:      cart.changed, cart.checkout, storefront.task, audit
+ * Remembers: document, alarm
+ * Says:      cart.changed, cart.checkout, storefront.task, audit, alarm
  * Promises:  what it says is what the webhook would have said, in the same words: hearing of an order or a cart twice changes
  *            nothing. A page and the task for the next one are one turn: whatever dies, nothing is left out.
- * Fails by:  asking again later, as long as the storefront does not answer or says when; a dead letter for what it will never
+ * Fails by:  asking again later, as long as the storefront does not answer or says when, with an alarm if it refuses our key; a dead
+ *            letter for what it will never
  *            answer, or when shop.conf gives no API.
  * Read next: pages.c, services/kit/storefront.h
  */
@@ -15,6 +16,7 @@
 #include "bus/base/memory.h"
 #include "bus/base/text.h"
 #include "services/kit/docs.h"
+#include "services/kit/storefront_alarm.h"
 #include "services/storefront/pages.h"
 #include <errno.h>
 #include <stdio.h>
@@ -23,7 +25,7 @@
 #define ASK_DEADLINE_US US_PER_MINUTE /* above the request's own */
 #define SILENT_US (30 * US_PER_S)     /* until it is asked again */
 #define NO_SHOP_US (5 * US_PER_S)
-#define FORBIDDEN_US (10 * US_PER_MINUTE) /* a secret has to be mended by somebody */
+#define FORBIDDEN_US (10 * US_PER_MINUTE)
 #define RETRY_MOST_US US_PER_HOUR
 #define OLD_NEWS_US US_PER_DAY /* an absence that ended longer ago was made up for, or is of no use any more */
 #define BEFORE_AWAY_US (15 * US_PER_MINUTE) /* what was under way when the gateway went */
@@ -165,6 +167,14 @@ static enum verdict ask_again(const struct http_answer *answer, struct turn *tur
 	return turn_wait(turn, after_us > US_PER_S ? after_us : US_PER_S, why);
 }
 
+/* A secret has to be mended by somebody. */
+static enum verdict wait_for_key(const struct state *state, const struct http_answer *answer, struct turn *turn)
+{
+	storefront_alarm_say(state, turn, answer->end == HTTP_BARRED ? STOREFRONT_END_SILENT : STOREFRONT_END_REFUSED,
+		answer->words);
+	return turn_wait(turn, FORBIDDEN_US, answer->words);
+}
+
 static enum verdict fetch_decide(const struct state *state, const void *message, const void *request,
 	const void *result, enum claim_answer claimed, struct turn *turn)
 {
@@ -177,8 +187,9 @@ static enum verdict fetch_decide(const struct state *state, const void *message,
 	if (!answer || answer->end == HTTP_NOT_SENT || answer->end == HTTP_UNKNOWN || answer->status >= 500 ||
 		answer->status == 429)
 		return ask_again(answer, turn);
-	if (answer->end == HTTP_BARRED || answer->status == 401 || answer->status == 403)
-		return turn_wait(turn, FORBIDDEN_US, answer->words);
+	if (answer->end == HTTP_BARRED || storefront_refuses(answer))
+		return wait_for_key(state, answer, turn);
+	storefront_alarm_say(state, turn, STOREFRONT_END_ANSWERED, "");
 	if (answer->status == 404 && task->kind == TASK_CART)
 		return take_gone(task, turn);
 	if (answer->status != 200)
@@ -234,8 +245,9 @@ static enum verdict hear_away(const struct state *state, const GatewayAway *away
 
 const struct service storefront = {
 	.name = "storefront",
+	.layout = 1,
 	.hears = { HEARS(storefront_task, hear_task), HEARS(gateway_away, hear_away) },
-	.remembers = { REMEMBERS(document, docs_remember) },
-	.says = { SAYS(cart_changed), SAYS(cart_checkout), SAYS(storefront_task), SAYS(audit) },
+	.remembers = { REMEMBERS(document, docs_remember), REMEMBERS(alarm, storefront_alarm_remember) },
+	.says = { SAYS(cart_changed), SAYS(cart_checkout), SAYS(storefront_task), SAYS(audit), SAYS(alarm) },
 	.effects = { &fetch_effect },
 };
