@@ -63,7 +63,8 @@
 	X(alarm, "alarm", Alarm, RETAIN_FACT, "alarm")                                                                 \
 	X(alarm_due, "alarm.due", AlarmDue, RETAIN_FACT, NULL)                                                         \
 	X(alarm_told, "alarm.told", AlarmTold, RETAIN_FACT, NULL)                                                      \
-	X(gateway_seen, "gateway.seen", GatewaySeen, RETAIN_FACT, NULL)
+	X(gateway_seen, "gateway.seen", GatewaySeen, RETAIN_FACT, NULL)                                                \
+	X(queue_failed, "queue.failed", QueueFailed, RETAIN_FACT, NULL)
 
 /*
  * X(Message, field): the strings that a tap shows to who has no right to see payloads in clear. All others are masked, a new one as
@@ -140,6 +141,7 @@
 	X(AlarmDue, way)                                                                                               \
 	X(AlarmTold, way)                                                                                              \
 	X(AlarmTold, kind)                                                                                             \
+	X(QueueFailed, queue)                                                                                          \
 	X(GatewaySeen, gateway)                                                                                        \
 	X(TopicSeen, topic)                                                                                            \
 	X(StorefrontTask, id)                                                                                          \

@@ -61,6 +61,15 @@ struct effect_driver {
 bool effect_run(struct effect_driver *driver, const void *request, int64_t patience_us,
 	void (*done)(const void *result, void *context), void *context);
 
+/*
+ * The same in a process whose loop works its drivers: `done` is called once, with the driver's result, and it is gone then; or never,
+ * after effect_drop, which tells the driver to stop. NULL: it was called already. `request` is borrowed until then; its deadline is
+ * the caller's.
+ */
+struct effect *effect_begin(struct effect_driver *driver, const void *request,
+	void (*done)(const void *result, void *context), void *context);
+void effect_drop(struct effect *effect);
+
 /* Called by drivers. */
 void effect_claim(struct effect *effect); /* everything but the last byte is done */
 void effect_done(

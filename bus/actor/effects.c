@@ -45,8 +45,9 @@ struct effect {
 	uint64_t pass; /* number that the projections must pass before going on */
 	bool lost;     /* its session broke, and that was not looked at yet */
 	void (*done)(const void *result,
-		void *context); /* of effect_run: all that is known of it besides request and driver */
+		void *context); /* of effect_run and effect_begin: all that is known of it besides request and driver */
 	void *context;
+	bool is_begun; /* by effect_begin */
 };
 
 const void *effect_request(const struct effect *effect)
@@ -169,6 +170,8 @@ void effect_done(struct effect *effect, const void *result)
 	}
 	effect->driver_gone = true;
 	effect->done(result, effect->context);
+	if (effect->is_begun)
+		free(effect);
 }
 
 /* --- the claim --- */
@@ -485,4 +488,25 @@ bool effect_run(struct effect_driver *driver, const void *request, int64_t patie
 	if (!effect.driver_gone)
 		driver->stop(driver->self, &effect);
 	return effect.driver_gone;
+}
+
+struct effect *effect_begin(struct effect_driver *driver, const void *request,
+	void (*done)(const void *result, void *context), void *context)
+{
+	struct effect *effect = memory_new(sizeof(*effect));
+
+	*effect = (struct effect){ .driver = driver, .request = (void *)request, .done = done, .context = context };
+	driver->start(driver->self, effect, request);
+	if (effect->driver_gone) { /* already */
+		free(effect);
+		return NULL;
+	}
+	effect->is_begun = true;
+	return effect;
+}
+
+void effect_drop(struct effect *effect)
+{
+	effect->driver->stop(effect->driver->self, effect);
+	free(effect);
 }

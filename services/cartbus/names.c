@@ -55,6 +55,7 @@
 	X(AlarmTold)                                                                                                   \
 	X(GatewaySeen)                                                                                                 \
 	X(TopicSeen)                                                                                                   \
+	X(QueueFailed)                                                                                                 \
 	X(StorefrontTask)
 /* clang-format on */
 

@@ -8,6 +8,7 @@
 #include "proto/topics.h"
 #include "services/kit/spend.h"
 #include "services/monitor/view.h"
+#include "services/monitor/ways.h"
 
 enum condition {
 	CONDITION_DEAD_LETTERS,
@@ -24,6 +25,7 @@ enum condition {
 	CONDITION_WAITER_ERRORS,
 	CONDITION_DISK,
 	CONDITION_CLOCK,
+	CONDITION_UNDELIVERED,
 	CONDITION_BUDGET,
 	CONDITION_BUDGET_SPENT,
 	CONDITION_COUNT
@@ -32,8 +34,8 @@ enum condition {
 struct circumstances {
 	const struct state *state;
 	const struct view *view;
-	uint64_t failures_before;        /* the view's, some minutes ago */
-	uint64_t waiter_failures_before; /* an hour ago */
+	const struct ways *ways;        /* to the admin */
+	uint32_t sender_failures_least; /* [monitor] sender-failures */
 	struct budget budget;
 	int64_t now_us;
 	double clock_rate; /* a demo's hours pass in seconds; nobody answers that fast */

@@ -1,31 +1,29 @@
 /*
  * main.c: the process cartbus-monitor
  *
- * Owns:      the rhythm: every few seconds the broker is asked how it is, and each condition is looked at.
+ * Owns:      the rhythm: every few seconds the broker is asked how it is, and each condition is looked at; what to do without it.
  * Promises:  a change is said once, when it has held for the condition's patience, and not looked at again until it is folded.
- * Read next: check.c, monitor.c
+ * Read next: check.c, monitor.c, broker_away.c
  */
 #include "bus/actor/process.h"
 #include "bus/base/log.h"
 #include "services/kit/mail.h"
 #include "services/kit/settings.h"
+#include "services/monitor/broker_away.h"
 #include "services/monitor/check.h"
 #include "services/monitor/check_shop.h"
 #include "services/monitor/door.h"
 #include "services/monitor/episodes.h"
+#include "services/monitor/failing.h"
 #include "services/monitor/monitor.h"
 #include "services/monitor/rows.h"
 #include "services/monitor/tell.h"
+#include <limits.h>
+#include <stdio.h>
 
 #define ASK_EVERY_US (5 * US_PER_S)
-#define FAILURES_WINDOW_US (10 * US_PER_MINUTE)
-#define WAITER_WINDOW_US US_PER_HOUR
-
-/* A counter of the broker's, as it was when the window began. */
-struct window {
-	uint64_t before, last;
-	int64_t at_us; /* boot time of `last` */
-};
+#define ASK_SOON_US (100 * US_PER_MS) /* what was just said is folded first */
+enum { SENDER_FAILURES_MOST = 1000000 };
 
 static struct {
 	struct runtime *runtime;
@@ -33,26 +31,28 @@ static struct {
 	bool asked;                        /* an answer is on its way */
 	int64_t ask_at_us;                 /* boot time */
 	int64_t since_us[CONDITION_COUNT]; /* boot time since when it is so; 0: it is not */
-	int saying;                        /* alarms not confirmed yet */
+	int saying;                        /* messages not confirmed yet */
 	uint64_t said_seq;                 /* the latest confirmed: its fold must be seen before one looks again */
-	struct window failures, waiter_failures;
+	uint32_t sender_failures_least;
 	struct budget budget;
+	struct ways ways;
+	struct broker_away *away;
 } watch;
 
-static void alarm_said(void *context, enum said_result result, uint64_t seq, const char *reason)
+static void was_said(void *context, enum said_result result, uint64_t seq, const char *reason)
 {
 	(void)context;
 	watch.saying--;
 	if (result == SAID_FRESH && seq > watch.said_seq)
 		watch.said_seq = seq;
 	if (result == SAID_REFUSED)
-		log_event(LOG_ERROR, "an alarm was refused: %s", reason);
+		log_event(LOG_ERROR, "what the monitor says was refused: %s", reason);
 }
 
 static void say(const char *shop, const Alarm *alarm)
 {
 	struct say how = { .shop = shop, .key = alarm->kind, .version = (uint64_t)alarm->at_us };
-	if (runtime_say(watch.runtime, &topic_alarm, &how, NULL, alarm, alarm_said, NULL) == 0)
+	if (runtime_say(watch.runtime, &topic_alarm, &how, NULL, alarm, was_said, NULL) == 0)
 		watch.saying++;
 	log_event(alarm->raised ? LOG_ERROR : LOG_NOTICE, "alarm %s %s shop=%s: %s", alarm->kind,
 		alarm->raised ? "raised" : "over", shop, alarm->text);
@@ -91,16 +91,21 @@ static void look_at_shop(const char *shop, void *context)
 	}
 }
 
-static void window_note(struct window *window, uint64_t count, int64_t span_us)
+/* true: the broker counted failures that are no facts yet. */
+static bool say_failures(const struct view *view, const struct state *state)
 {
-	int64_t boot_us = clock_boot_us(watch.clock);
-	if (count < window->last) /* the broker was started anew and counts from 0 */
-		window->before = window->last = 0;
-	if (window->at_us && boot_us - window->at_us < span_us)
-		return;
-	window->before = window->at_us ? window->last : count;
-	window->last = count;
-	window->at_us = boot_us;
+	bool said = false;
+	for (int i = 0; i < view->queue_count; i++) {
+		const struct view_queue *queue = &view->queues[i];
+		struct say how = { .shop = SHOP_OF_ALL, .key = queue->name };
+		QueueFailed failed;
+		if (!failing_news(state, queue->name, queue->failures, clock_wall_us(watch.clock), &failed) ||
+			runtime_say(watch.runtime, &topic_queue_failed, &how, NULL, &failed, was_said, NULL) < 0)
+			continue;
+		watch.saying++;
+		said = true;
+	}
+	return said;
 }
 
 static void status_answered(void *context, bool ok, const char *text, bool more)
@@ -115,12 +120,14 @@ static void status_answered(void *context, bool ok, const char *text, bool more)
 	const struct state *state = runtime_state(watch.runtime);
 	if (watch.saying || state_cursor(state) < watch.said_seq)
 		return;
-	window_note(&watch.failures, view.failures, FAILURES_WINDOW_US);
-	window_note(&watch.waiter_failures, view.waiter_failures, WAITER_WINDOW_US);
+	if (say_failures(&view, state)) {
+		watch.ask_at_us = clock_boot_us(watch.clock) + ASK_SOON_US;
+		return;
+	}
 	struct circumstances now = { .state = state,
 		.view = &view,
-		.failures_before = watch.failures.before,
-		.waiter_failures_before = watch.waiter_failures.before,
+		.ways = &watch.ways,
+		.sender_failures_least = watch.sender_failures_least,
 		.now_us = clock_wall_us(watch.clock),
 		.budget = watch.budget,
 		.clock_rate = watch.clock->rate };
@@ -129,10 +136,8 @@ static void status_answered(void *context, bool ok, const char *text, bool more)
 	door_each_shop(state, look_at_shop, &now);
 }
 
-static int64_t before_wait(void *context)
+static int64_t ask_when_due(int64_t now_us)
 {
-	int64_t now_us = clock_boot_us(watch.clock);
-	(void)context;
 	if (watch.asked || runtime_phase(watch.runtime) != RUNTIME_READY)
 		return ASK_EVERY_US;
 	if (now_us < watch.ask_at_us)
@@ -142,23 +147,56 @@ static int64_t before_wait(void *context)
 	return ASK_EVERY_US;
 }
 
+static int64_t before_wait(void *context)
+{
+	int64_t ask_us = ask_when_due(clock_boot_us(watch.clock));
+	int64_t away_us = broker_away_look(watch.away, runtime_phase(watch.runtime), runtime_why(watch.runtime));
+	(void)context;
+	return away_us >= 0 && away_us < ask_us ? away_us : ask_us;
+}
+
+static struct effect_driver *all[3];
+
+static void watch_broker(const struct runtime *runtime, const struct config *config, const struct clock *clock)
+{
+	struct broker_away_settings settings = { .ways = &watch.ways, .mail = all[0], .http = all[1], .clock = clock };
+	struct config_error error;
+	if (config_get_span(config, "monitor", NULL, "broker-patience", &settings.patience_us, &error) < 0)
+		die("%s", error.text);
+	if (settings.patience_us < US_PER_S)
+		die("[monitor] broker-patience: 1s at least");
+	snprintf(settings.path, sizeof(settings.path), "%.*s/%.64s/broker-away.json", (int)(PATH_MAX - 100),
+		config_get(config, "paths", NULL, "state"), runtime_instance(runtime));
+	watch.away = broker_away_new(&settings);
+}
+
 static void start(struct loop *loop, struct runtime *runtime, const struct config *config, const struct clock *clock)
 {
+	struct config_error error;
+	int64_t least;
+	if (config_get_int(config, "monitor", NULL, "sender-failures", 1, SENDER_FAILURES_MOST, &least, &error) < 0)
+		die("%s", error.text);
+	watch.sender_failures_least = (uint32_t)least;
 	watch.runtime = runtime;
 	watch.budget = budget_of(config);
 	watch.clock = clock;
+	watch_broker(runtime, config, clock);
 	loop_before_wait(loop, before_wait, NULL);
+}
+
+static void stop(void)
+{
+	broker_away_free(watch.away);
+	watch.away = NULL;
 }
 
 static struct effect_driver *const *drivers(const struct config *config, const struct clock *clock)
 {
-	static struct effect_driver *all[3];
-	static struct ways ways;
 	struct http_settings http = http_settings_of(config, clock);
 	char why[300];
-	if (ways_read(config, &ways, why) < 0)
+	if (ways_read(config, &watch.ways, why) < 0)
 		die("%s", why);
-	tell_set_up(&ways, clock->rate);
+	tell_set_up(&watch.ways, clock->rate);
 	all[0] = mail_driver_new(config, clock);
 	all[1] = http_driver_new("http", &http);
 	return all;
@@ -170,8 +208,9 @@ int main(int argc, char **argv)
 		&(struct process){ .service = &monitor,
 			.help = "Raises an alarm when there are dead letters, failures, services that are missing, or "
 				"something was due and nothing was sent; tells the admin by mail and webhook, and "
-				"when it is over.",
+				"when it is over; also that the broker is away.",
 			.keys = settings_keys,
 			.start = start,
+			.stop = stop,
 			.drivers = drivers });
 }

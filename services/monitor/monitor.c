@@ -13,12 +13,20 @@
 #include "services/kit/spend.h"
 #include "services/monitor/door.h"
 #include "services/monitor/episodes.h"
+#include "services/monitor/failing.h"
+#include "services/monitor/reached.h"
 #include "services/monitor/rows.h"
 #include "services/monitor/tell.h"
 
+static void remember_due(struct state *state, const struct said *said, const AlarmDue *due)
+{
+	episodes_remember_due(state, said, due);
+	reached_remember_due(state, said, due);
+}
+
 const struct service monitor = {
 	.name = "monitor",
-	.layout = 2,
+	.layout = 3,
 	.exclusive = true,
 	.operator_ = true, /* asks the broker how it is */
 	.hears = { HEARS(alarm, tell_hear_alarm), HEARS(alarm_due, tell_hear_due) },
@@ -35,11 +43,13 @@ const struct service monitor = {
 		REMEMBERS(timer_fired, rows_remember_fired),
 		REMEMBERS(gateway_seen, door_remember),
 		REMEMBERS(alarm, episodes_remember),
-		REMEMBERS(alarm_due, episodes_remember_due),
+		REMEMBERS(alarm_due, remember_due),
+		REMEMBERS(alarm_told, reached_remember_told),
+		REMEMBERS(queue_failed, failing_remember),
 		REMEMBERS(model_used, spend_remember_model),
 		REMEMBERS(send_claim, spend_remember_claim),
 		REMEMBERS(reminder_released, spend_remember_released),
 	},
-	.says = { SAYS(alarm), SAYS(alarm_due), SAYS(alarm_told) },
+	.says = { SAYS(alarm), SAYS(alarm_due), SAYS(alarm_told), SAYS(queue_failed) },
 	.effects = { &tell_mail_effect, &tell_http_effect },
 };

@@ -4,7 +4,8 @@
  * Promises:  one notice per way for each time that an alarm is raised or ends, in that order, however often it is said again; who
  *            dies between sending and its word of it sends again, with the same id: told twice rather than never. A way that is
  *            slow or broken holds up nobody but itself.
- * Fails by:  alarm.told with what the other side said, after a day of trying, or at once when trying again would not help.
+ * Fails by:  alarm.told with what the other side said, after a week of trying, or at once when trying again would not help; until
+ *            then, and after that, alarm-undelivered on the ways that work.
  * Read next: episodes.c (which alarms are new), ways.c (what is sent)
  */
 #include "services/monitor/tell.h"
@@ -19,8 +20,9 @@
 #define POST_DEADLINE_US (20 * US_PER_S)
 #define POST_LEAST_US (3 * US_PER_S)       /* whatever the clock's rate */
 #define EFFECT_DEADLINE_US (US_PER_MINUTE) /* above the request's own, so that it can say what happened */
-#define GIVE_UP_US US_PER_DAY
-static const int64_t backoff_us[] = { 10 * US_PER_S, US_PER_MINUTE, 5 * US_PER_MINUTE, 15 * US_PER_MINUTE };
+#define GIVE_UP_US (7 * US_PER_DAY)
+static const int64_t backoff_us[] = { 10 * US_PER_S, US_PER_MINUTE, 5 * US_PER_MINUTE, 15 * US_PER_MINUTE,
+	US_PER_HOUR };
 
 static struct ways ways;
 static double rate = 1;

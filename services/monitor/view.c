@@ -41,9 +41,11 @@ static void read_queue(const json_t *status, const json_t *queue, struct view *v
 	int64_t oldest_us = (int64_t)number(queue, "oldest_us");
 	char counted[64];
 	view->dead += dead;
-	view->failures += number(queue, "failures");
-	if (strcmp(name, "waiter") == 0)
-		view->waiter_failures = number(queue, "failures");
+	if (view->queue_count < VIEW_QUEUES_MAX) {
+		struct view_queue *seen = &view->queues[view->queue_count++];
+		snprintf(seen->name, sizeof(seen->name), "%.31s", name);
+		seen->failures = number(queue, "failures");
+	}
 	if (dead) {
 		snprintf(counted, sizeof(counted), "%.31s (%llu)", name, (unsigned long long)dead);
 		add_name(view->dead_queues, sizeof(view->dead_queues), counted);

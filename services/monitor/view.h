@@ -7,17 +7,22 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+enum { VIEW_QUEUES_MAX = 24 };
+
 struct view {
-	uint64_t dead;           /* dead letters of all queues */
-	char dead_queues[120];   /* "sender (2), waiter (1)" */
-	uint64_t failures;       /* of all queues since the broker started */
+	uint64_t dead;         /* dead letters of all queues */
+	char dead_queues[120]; /* "sender (2), waiter (1)" */
+	int queue_count;
+	struct view_queue {
+		char name[32];
+		uint64_t failures; /* since the broker started */
+	} queues[VIEW_QUEUES_MAX];
 	int64_t oldest_ready_us; /* log time of the oldest message that waits in a queue with ready ones; 0: none */
 	char oldest_queue[32];
 	char paused[120];  /* queues that are paused because everything failed: "sender, waiter" */
 	char missing[160]; /* services that have a queue and no session: "sender, waiter" */
 	char away[160];    /* gateways that do not answer */
 	uint64_t parked_claims;
-	uint64_t waiter_failures; /* of that queue alone */
 	uint64_t free_bytes, headroom_bytes;
 	bool is_short;
 	bool clock_jumped;
