@@ -14,7 +14,6 @@
 #include "bus/base/text.h"
 #include <assert.h>
 #include <errno.h>
-#include <poll.h>
 #include <stdlib.h>
 
 enum effect_phase {
@@ -45,7 +44,7 @@ struct effect {
 	uint64_t pass; /* number that the projections must pass before going on */
 	bool lost;     /* its session broke, and that was not looked at yet */
 	void (*done)(const void *result,
-		void *context); /* of effect_run and effect_begin: all that is known of it besides request and driver */
+		void *context); /* of effect_begin: all that is known of it besides request and driver */
 	void *context;
 	bool is_begun; /* by effect_begin */
 };
@@ -462,33 +461,6 @@ int64_t effects_wait_us(const struct runtime *runtime)
 }
 
 /* --- one by itself --- */
-
-static void wait_for_driver(const struct effect_driver *driver, int64_t longest_us)
-{
-	struct pollfd event = { .fd = driver->fd ? driver->fd(driver->self) : -1, .events = POLLIN };
-	int64_t wait_us = driver->wait_us ? driver->wait_us(driver->self) : -1;
-
-	if (wait_us < 0 || wait_us > longest_us)
-		wait_us = longest_us;
-	poll(&event, 1, (int)((wait_us + US_PER_MS - 1) / US_PER_MS));
-}
-
-bool effect_run(struct effect_driver *driver, const void *request, int64_t patience_us,
-	void (*done)(const void *result, void *context), void *context)
-{
-	const struct clock clock = clock_system();
-	struct effect effect = { .driver = driver, .request = (void *)request, .done = done, .context = context };
-	int64_t until_us = clock_boot_us(&clock) + patience_us, left_us;
-
-	driver->start(driver->self, &effect, request);
-	while (!effect.driver_gone && (left_us = until_us - clock_boot_us(&clock)) > 0) {
-		wait_for_driver(driver, left_us);
-		driver->work(driver->self);
-	}
-	if (!effect.driver_gone)
-		driver->stop(driver->self, &effect);
-	return effect.driver_gone;
-}
 
 struct effect *effect_begin(struct effect_driver *driver, const void *request,
 	void (*done)(const void *result, void *context), void *context)
