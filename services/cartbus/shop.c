@@ -135,10 +135,27 @@ static int set_secret(const struct secret *secret)
 	return write_secret(secret, line);
 }
 
+/* Two are accepted at a time: a third one would end the one that the storefront signs with. */
+static bool is_rotating(const char *path)
+{
+	_cleanup_(buffer_free) struct buffer before = { 0 };
+	char previous[PATH_ROOM + 16];
+
+	snprintf(previous, sizeof(previous), "%s.previous", path);
+	return file_read_secret(previous, &before) == 0 && !is_in_use(path, buffer_text(&before));
+}
+
 static int rotate_secret(const struct secret *secret)
 {
 	char first[33], second[33], text[65];
 
+	if (is_rotating(secret->path)) {
+		complain(secret->command,
+			"a rotation is under way: the new secret lies in %s; when all storefronts use it, say "
+			"--forget-previous, and rotate again",
+			secret->path);
+		return EXIT_NO;
+	}
 	text_random_name(first);
 	text_random_name(second);
 	snprintf(text, sizeof(text), "%s%s", first, second);
@@ -240,7 +257,7 @@ int command_shop_secret(struct command *command, int argc, char **argv)
 			.words_least = 1,
 			.words_most = 1,
 			.help = "Says where the webhook secret of a shop lies, or the key to its API. While a rotation "
-				"lasts, the gateway accepts both.\v"
+				"lasts, the gateway accepts both, and there is no other rotation.\v"
 				"Examples:\n  cartbus shop secret demo --rotate\n  cartbus shop secret demo --set < "
 				"client-secret\n  cartbus shop secret demo --api --set < access-token" });
 	failed = check_wish(&secret, &wish);

@@ -1,4 +1,4 @@
-"""`cartbus rules rollback`, killed at each of its calls that change the owner's files: run again, it is done; meanwhile nothing is lost."""
+"""Commands that change files, killed at each call that does: run again, they are done; meanwhile nothing is lost."""
 
 import os
 import signal
@@ -12,6 +12,9 @@ from disk import Disk, Fault
 RULES = "Small carts (under 40 EUR): remind after {small} hours, then after 24. Medium carts: 2 hours, then 22. Big carts (over 150 EUR): 1 hour, then 20.\n"
 EDIT = "Small carts (under 40 bananas).\n"  # wrong, and never in use: it is nowhere else
 OWNER = 65534  # the files are not root's, who runs the command
+
+
+# ---- rules rollback ----
 
 
 @pytest.fixture
@@ -39,7 +42,11 @@ def edit(system):
 
 
 def roll_back(system, disk):
-    words = [BUILD / "bin" / "cartbus", "rules", "rollback", "demo", "1", "--config", system.config_path]
+    return run(system, disk, "rules", "rollback", "demo", "1")
+
+
+def run(system, disk, *words):
+    words = [BUILD / "bin" / "cartbus", *words, "--config", system.config_path]
     return subprocess.run(words, env={**os.environ, **disk.environment()}, capture_output=True, text=True, timeout=60)
 
 
@@ -79,3 +86,33 @@ def test_a_rollback_that_is_killed_anywhere_loses_no_text_and_is_gone_on_from(sy
     assert {path.name for path in system.texts.iterdir()} == {"shop.conf", "rules.txt", "rules.txt.edited"}
     (by,) = {entry["message"].who for entry in system.log(topic="audit") if entry["message"].action.startswith("roll")}
     assert by
+
+
+# ---- shop secret ----
+
+
+def test_a_rotation_that_is_killed_anywhere_ends_no_secret_that_a_storefront_signs_with(tmp_path):
+    with System() as system:
+        shop = system.add_shop("demo")
+        folder = system.folder / "secrets" / "demo"
+        secret, previous = folder / "webhook", folder / "webhook.previous"
+
+        def rotate(disk):
+            return run(system, disk, "shop", "secret", "demo", "--rotate")
+
+        counted = Disk(folder, tmp_path / "count", traces=True)
+        assert rotate(counted).returncode == 0
+        points, disk = counted.traced(), Disk(folder, tmp_path / "disk")
+        for number, call, name in points:
+            previous.unlink()
+            secret.write_text(shop.secret)
+            disk.arm(Fault("kill halfway" if call == "write" else "kill before", at=disk.points + number))
+            assert rotate(disk).returncode == -signal.SIGKILL, (call, name)
+            disk.disarm()
+            assert shop.secret in [path.read_text().strip() for path in (secret, previous) if path.exists()], (call, name)
+            again = rotate(disk)
+            assert previous.read_text().strip() == shop.secret != secret.read_text().strip(), (call, name)
+            assert again.returncode == 0 or "a rotation is under way" in again.stderr, again.stderr
+            assert {path.name for path in folder.iterdir()} == {"webhook", "webhook.previous"}
+        third = rotate(disk)
+        assert third.returncode == 1 and "--forget-previous" in third.stderr
