@@ -8,27 +8,25 @@
 #include "bus/base/list.h"
 #include "bus/base/memory.h"
 #include "bus/base/text.h"
+#include "services/kit/circuit.h"
 #include <stdio.h>
 #include <stdlib.h>
 
 struct host {
 	struct list hook;
 	char origin[280]; /* https://name:port */
-	int failed;
-	int64_t next_us; /* boot time of the next try, while it is left alone */
+	struct circuit circuit;
 };
 
 struct http_breaker {
-	int failures;
-	int64_t pause_us;
-	struct list hosts; /* those that have failed since their last answer */
+	struct circuit fresh; /* of a host that has not failed */
+	struct list hosts;    /* those that have failed since their last answer */
 };
 
 struct http_breaker *http_breaker_new(int failures, int64_t pause_us)
 {
 	struct http_breaker *breaker = memory_new(sizeof(*breaker));
-	breaker->failures = failures;
-	breaker->pause_us = pause_us;
+	breaker->fresh = (struct circuit){ .failures = failures, .first_us = pause_us, .most_us = pause_us };
 	list_init(&breaker->hosts);
 	return breaker;
 }
@@ -68,13 +66,14 @@ static struct host *find(const struct http_breaker *breaker, const char *url)
 bool http_breaker_lets(struct http_breaker *breaker, const char *url, int64_t now_us, char ret_why[160])
 {
 	struct host *host = find(breaker, url);
-	if (!breaker->failures || !host || host->failed < breaker->failures)
+	if (!host)
 		return true;
-	if (now_us >= host->next_us) {
-		host->next_us = now_us + breaker->pause_us;
+	if (circuit_may_try(&host->circuit, now_us)) {
+		circuit_tried(&host->circuit, now_us);
 		return true;
 	}
-	snprintf(ret_why, 160, "not asked: it failed %d times in a row and is left alone for a while", host->failed);
+	snprintf(ret_why, 160, "not asked: it failed %d times in a row and is left alone for a while",
+		host->circuit.failed);
 	return false;
 }
 
@@ -82,6 +81,7 @@ static struct host *host_new(struct http_breaker *breaker, const char *url)
 {
 	struct host *host = memory_new(sizeof(*host));
 	text_copy_bytes(host->origin, sizeof(host->origin), origin_of(url));
+	host->circuit = breaker->fresh;
 	list_append(&breaker->hosts, &host->hook);
 	return host;
 }
@@ -90,7 +90,7 @@ void http_breaker_note(struct http_breaker *breaker, const char *url, const stru
 {
 	struct host *host = find(breaker, url);
 	bool good = answer->end == HTTP_ANSWERED && answer->status < 500 && answer->status != 429;
-	if (answer->end == HTTP_BARRED || !breaker->failures || (good && !host))
+	if (answer->end == HTTP_BARRED || !breaker->fresh.failures || (good && !host))
 		return;
 	if (good) {
 		host_free(host);
@@ -98,6 +98,5 @@ void http_breaker_note(struct http_breaker *breaker, const char *url, const stru
 	}
 	if (!host)
 		host = host_new(breaker, url);
-	host->failed++;
-	host->next_us = now_us + breaker->pause_us;
+	circuit_failed(&host->circuit, now_us);
 }

@@ -1,19 +1,20 @@
 /*
  * model.c: the effect driver that asks a model
  *
- * Owns:      the calls that run, and the breaker: after five failures in a row nothing is asked for a minute, then for twice as
- *            long each time, up to an hour; the first answer ends that.
+ * Owns:      the breaker: after five failures in a row nothing is asked for a minute, then for twice as long each time, up to an
+ *            hour; the first answer ends that.
  * Promises:  ends within the deadline with words or without; a failure says why and holds nothing of what was asked or answered.
  * Fails by:  die() at the start when the configuration or the secret is of no use.
- * Read next: model_wire.c (the formats), http.h
+ * Read next: model_wire.c (the formats), calls.h
  */
 #include "services/kit/model.h"
 #include "bus/base/cleanup.h"
 #include "bus/base/file.h"
-#include "bus/base/list.h"
 #include "bus/base/log.h"
 #include "bus/base/memory.h"
 #include "bus/base/text.h"
+#include "services/kit/calls.h"
+#include "services/kit/circuit.h"
 #include "services/kit/settings.h"
 #include <errno.h>
 #include <math.h>
@@ -24,21 +25,10 @@ enum { FAILURES_TOLERATED = 5 };
 #define PAUSE_MOST_US US_PER_HOUR
 
 struct model_driver {
-	struct effect_driver driver;
+	struct calls calls; /* first; none holds before its last byte: words may be asked for twice */
 	struct model_settings settings;
 	const struct clock *clock;
-	struct http_client *client;
-	struct list jobs;
-	int failures;                      /* in a row */
-	int64_t pause_us, paused_until_us; /* boot time */
-};
-
-struct job {
-	struct list hook;
-	struct model_driver *model;
-	struct effect *effect;
-	struct http_request request;
-	struct http_call *call; /* NULL: it is not asked, and told so from work() */
+	struct circuit circuit;
 };
 
 void model_request_clear(struct model_request *request)
@@ -141,60 +131,20 @@ static void insist_on_secret(const struct model_settings *settings, const struct
 			settings->provider == MODEL_BEDROCK ? "; \"access key id:secret key[:session token]\"" : "");
 }
 
-/* ---- the breaker ---- */
-
-static int64_t now_us(const struct model_driver *model)
-{
-	return clock_boot_us(model->clock);
-}
-
-static bool is_paused(const struct model_driver *model)
-{
-	return model->failures >= FAILURES_TOLERATED && now_us(model) < model->paused_until_us;
-}
-
-static void note_end(struct model_driver *model, const struct model_answer *answer)
-{
-	if (answer->answered) {
-		model->failures = 0;
-		model->pause_us = 0;
-		return;
-	}
-	if (++model->failures < FAILURES_TOLERATED)
-		return;
-	model->pause_us = model->pause_us ? model->pause_us * 2 : PAUSE_FIRST_US;
-	if (model->pause_us > PAUSE_MOST_US)
-		model->pause_us = PAUSE_MOST_US;
-	model->paused_until_us = now_us(model) + model->pause_us;
-	log_event(LOG_WARNING, "the model failed %d times in a row (%s): nothing is asked of it for %lld s",
-		model->failures, answer->words, (long long)(model->pause_us / US_PER_S));
-}
-
 /* ---- the calls ---- */
 
-static struct job *find(struct model_driver *model, const struct effect *effect)
+static const void *ask(struct calls *calls, struct call_job *job)
 {
-	LIST_EACH (hook, &model->jobs) {
-		struct job *job = LIST_ENTRY(hook, struct job, hook);
-		if (job->effect == effect)
-			return job;
+	struct model_driver *model = (struct model_driver *)calls;
+	int64_t now_us = clock_boot_us(model->clock);
+
+	if (!circuit_may_try(&model->circuit, now_us)) {
+		TEXT_COPY(job->why, "the model failed too often and is left alone for now");
+		return NULL;
 	}
-	return NULL;
-}
-
-static void job_free(struct job *job)
-{
-	list_remove(&job->hook);
-	http_request_clear(&job->request);
-	free(job);
-}
-
-static void job_end(struct job *job, const struct model_answer *answer)
-{
-	struct effect *effect = job->effect;
-
-	job_free(job);
-	effect_done(effect, answer);
+	circuit_tried(&model->circuit, now_us);
+	model_wire_request(&model->settings, job->request, &job->made);
+	return &job->made;
 }
 
 static struct model_answer read_answer(const struct model_driver *model, const struct http_answer *answer)
@@ -209,89 +159,23 @@ static struct model_answer read_answer(const struct model_driver *model, const s
 	return read;
 }
 
-static void on_done(void *context, const struct http_answer *answer)
+static void note_end(struct model_driver *model, const struct model_answer *answer)
 {
-	struct job *job = context;
-	struct model_answer read = read_answer(job->model, answer);
-
-	note_end(job->model, &read);
-	job_end(job, &read);
+	if (answer->answered)
+		circuit_worked(&model->circuit);
+	else if (circuit_failed(&model->circuit, clock_boot_us(model->clock)))
+		log_event(LOG_WARNING, "the model failed %d times in a row (%s): nothing is asked of it for %lld s",
+			model->circuit.failed, answer->words, (long long)(model->circuit.pause_us / US_PER_S));
 }
 
-static const struct http_caller caller = { .done = on_done };
-
-static void model_start(void *self, struct effect *effect, const void *request)
+static void answered(struct calls *calls, struct call_job *job, const struct http_answer *answer)
 {
-	struct model_driver *model = self;
-	struct job *job = memory_new(sizeof(*job));
+	struct model_driver *model = (struct model_driver *)calls;
+	struct model_answer read = read_answer(model, answer);
 
-	job->model = model;
-	job->effect = effect;
-	list_append(&model->jobs, &job->hook);
-	if (is_paused(model))
-		return;
-	model_wire_request(&model->settings, request, &job->request);
-	job->call = http_call_new(model->client, &job->request, &caller, job);
-}
-
-static void model_proceed(void *self, struct effect *effect, bool go)
-{
-	(void)self; /* it claims nothing: words may be asked for twice */
-	(void)effect;
-	(void)go;
-}
-
-static void model_stop(void *self, struct effect *effect)
-{
-	struct job *job = find(self, effect);
-
-	if (!job)
-		return;
-	http_call_stop(job->call);
-	job_free(job);
-}
-
-static int model_fd(void *self)
-{
-	return http_client_fd(((struct model_driver *)self)->client);
-}
-
-static bool some_are_not_asked(const struct model_driver *model)
-{
-	LIST_EACH (hook, &model->jobs)
-		if (!LIST_ENTRY(hook, struct job, hook)->call)
-			return true;
-	return false;
-}
-
-static int64_t model_wait_us(void *self)
-{
-	const struct model_driver *model = self;
-
-	return some_are_not_asked(model) ? 0 : http_client_wait_us(model->client);
-}
-
-static void model_work(void *self)
-{
-	struct model_driver *model = self;
-	static const struct model_answer paused = { .words = "the model failed too often and is left alone for now" };
-
-	LIST_EACH_SAFE (hook, &model->jobs) {
-		struct job *job = LIST_ENTRY(hook, struct job, hook);
-		if (!job->call)
-			job_end(job, &paused);
-	}
-	http_client_work(model->client);
-}
-
-static void model_close(void *self)
-{
-	struct model_driver *model = self;
-
-	http_client_free(model->client);
-	while (!list_empty(&model->jobs))
-		job_free(LIST_ENTRY(model->jobs.next, struct job, hook));
-	free(model);
+	if (job->call)
+		note_end(model, &read);
+	call_done(job, &read);
 }
 
 struct effect_driver *model_driver_new(
@@ -306,16 +190,11 @@ struct effect_driver *model_driver_new(
 	model = memory_new(sizeof(*model));
 	model->settings = *settings;
 	model->clock = clock;
-	list_init(&model->jobs);
-	model->client = http_client_new(&http);
-	model->driver = (struct effect_driver){ .name = "model",
-		.self = model,
-		.start = model_start,
-		.proceed = model_proceed,
-		.stop = model_stop,
-		.fd = model_fd,
-		.wait_us = model_wait_us,
-		.work = model_work,
-		.close = model_close };
-	return &model->driver;
+	model->circuit = (struct circuit){
+		.failures = FAILURES_TOLERATED, .first_us = PAUSE_FIRST_US, .most_us = PAUSE_MOST_US
+	};
+	calls_init(&model->calls, "model", &http_calls, http_client_new(&http));
+	model->calls.ask = ask;
+	model->calls.answered = answered;
+	return &model->calls.driver;
 }

@@ -1,19 +1,18 @@
 /*
  * transport_ses.c: mails over the API of Amazon SES, version 2 (SendEmail with the whole message as it was composed)
  *
- * Owns:      the HTTP client of its own, and of each mail on its way the request and its body.
+ * Owns:      the HTTP client of its own.
  * Promises:  the claim is asked for when all but the last byte of the body is out; without a yes the connection is cut and SES never had
  *            the mail. An error that a mail cannot be blamed for (our credentials, our account, our configuration) spends no mail.
  * Fails by:  mail_result per mail; die() at start on settings that cannot work. After the last byte an answer that does not say
  *            whether SES took it (500, 502, 504, none) is unknown and never repeated.
- * Read next: services/kit/http.h, transport_ses_answer.c (what the answers mean)
+ * Read next: calls.h, transport_ses_answer.c (what the answers mean)
  */
 #include "bus/base/cleanup.h"
-#include "bus/base/list.h"
 #include "bus/base/log.h"
 #include "bus/base/memory.h"
 #include "bus/base/text.h"
-#include "services/kit/http.h"
+#include "services/kit/calls.h"
 #include "services/kit/mail_compose.h"
 #include "services/kit/transport.h"
 #include <errno.h>
@@ -24,39 +23,9 @@
 #define ANSWER_WITHIN_US (10 * US_PER_MINUTE) /* what the claim may wait included; below the sender's own deadline */
 
 struct ses {
-	struct effect_driver driver;
-	struct http_client *client;
+	struct calls calls; /* first */
 	char endpoint[256], region[32], configuration_set[80], ca[256];
-	struct list jobs;
-	struct list unfit; /* jobs; told so in work() */
 };
-
-struct job {
-	struct list hook;
-	struct ses *ses;
-	struct effect *effect;
-	struct http_request request;
-	struct http_call *call; /* NULL: unfit */
-	bool went;              /* the last byte was let go, or never held */
-};
-
-static void job_free(struct job *job)
-{
-	if (!job)
-		return;
-	list_remove(&job->hook);
-	http_call_stop(job->call);
-	http_request_clear(&job->request);
-	free(job);
-}
-
-static void end(struct job *job, const struct mail_result *result)
-{
-	struct effect *effect = job->effect;
-	job->call = NULL; /* gone already */
-	job_free(job);
-	effect_done(effect, result);
-}
 
 /* ---- the request ---- */
 
@@ -105,101 +74,20 @@ static int write_request(const struct ses *ses, const struct mail *mail, struct 
 	return r;
 }
 
-/* ---- the call ---- */
-
-static void on_held(void *context, struct http_call *call)
+static const void *ask(struct calls *calls, struct call_job *job)
 {
-	const struct job *job = context;
-	(void)call;
-	effect_claim(job->effect);
+	return write_request((const struct ses *)calls, job->request, &job->made) == 0 ? &job->made : NULL;
 }
 
-static bool on_may_go(void *context)
+static void answered(struct calls *calls, struct call_job *job, const struct http_answer *answer)
 {
-	struct job *job = context;
-	job->went = effect_may_go(job->effect);
-	return job->went;
-}
-
-static void on_done(void *context, const struct http_answer *answer)
-{
-	struct job *job = context;
-	struct mail_result result = ses_result_of(answer, job->went);
-	end(job, &result);
-}
-
-static const struct http_caller caller = { .held = on_held, .may_go = on_may_go, .done = on_done };
-
-/* ---- the driver ---- */
-
-static void ses_start(void *self, struct effect *effect, const void *request)
-{
-	struct ses *ses = self;
-	const struct mail *mail = request;
-	struct job *job = memory_new(sizeof(*job));
-	job->ses = ses;
-	job->effect = effect;
-	job->went = !mail->claim;
-	bool fit = write_request(ses, mail, &job->request) == 0;
-	list_append(fit ? &ses->jobs : &ses->unfit, &job->hook);
-	if (fit)
-		job->call = http_call_new(ses->client, &job->request, &caller, job);
-}
-
-static struct job *find(struct ses *ses, const struct effect *effect)
-{
-	struct list *const lists[] = { &ses->jobs, &ses->unfit };
-	for (size_t i = 0; i < sizeof(lists) / sizeof(lists[0]); i++)
-		LIST_EACH (hook, lists[i]) {
-			struct job *job = LIST_ENTRY(hook, struct job, hook);
-			if (job->effect == effect)
-				return job;
-		}
-	return NULL;
-}
-
-static void ses_proceed(void *self, struct effect *effect, bool go)
-{
-	const struct job *job = find(self, effect);
-	if (job && job->call)
-		http_call_proceed(job->call, go);
-}
-
-static void ses_stop(void *self, struct effect *effect)
-{
-	job_free(find(self, effect));
-}
-
-static int ses_fd(void *self)
-{
-	return http_client_fd(((struct ses *)self)->client);
-}
-
-static int64_t ses_wait_us(void *self)
-{
-	struct ses *ses = self;
-	return list_empty(&ses->unfit) ? http_client_wait_us(ses->client) : 0;
-}
-
-static void ses_work(void *self)
-{
-	struct ses *ses = self;
-	struct mail_result unfit =
+	const struct mail *mail = job->request;
+	struct mail_result result =
 		mail_result_of(MAIL_REFUSED, "ses", "not a mail that may be sent: its lines or its envelope");
-	LIST_EACH_SAFE (hook, &ses->unfit)
-		end(LIST_ENTRY(hook, struct job, hook), &unfit);
-	http_client_work(ses->client);
-}
-
-static void ses_close(void *self)
-{
-	struct ses *ses = self;
-	LIST_EACH_SAFE (hook, &ses->jobs)
-		job_free(LIST_ENTRY(hook, struct job, hook));
-	LIST_EACH_SAFE (hook, &ses->unfit)
-		job_free(LIST_ENTRY(hook, struct job, hook));
-	http_client_free(ses->client);
-	free(ses);
+	(void)calls;
+	if (job->call)
+		result = ses_result_of(answer, job->went || !mail->claim);
+	call_done(job, &result);
 }
 
 static bool region_valid(const char *region)
@@ -220,17 +108,8 @@ struct effect_driver *transport_ses_new(const struct ses_settings *settings)
 		snprintf(ses->endpoint, sizeof(ses->endpoint), "https://email.%s.amazonaws.com", ses->region);
 	TEXT_COPY(ses->configuration_set, settings->configuration_set ? settings->configuration_set : "");
 	TEXT_COPY(ses->ca, settings->ca ? settings->ca : "");
-	list_init(&ses->jobs);
-	list_init(&ses->unfit);
-	ses->client = http_client_new(&settings->http);
-	ses->driver = (struct effect_driver){ .name = "mail",
-		.self = ses,
-		.start = ses_start,
-		.proceed = ses_proceed,
-		.stop = ses_stop,
-		.fd = ses_fd,
-		.wait_us = ses_wait_us,
-		.work = ses_work,
-		.close = ses_close };
-	return &ses->driver;
+	calls_init(&ses->calls, "mail", &http_calls, http_client_new(&settings->http));
+	ses->calls.ask = ask;
+	ses->calls.answered = answered;
+	return &ses->calls.driver;
 }

@@ -10,7 +10,7 @@
 #include "services/kit/transport_smtp.h"
 #include "bus/base/log.h"
 #include "bus/base/memory.h"
-#include "services/kit/transport_smtp_breaker.h"
+#include "services/kit/circuit.h"
 #include <errno.h>
 #include <stdlib.h>
 #include <sys/epoll.h>
@@ -20,6 +20,9 @@ enum { EVENTS_AT_ONCE = 64 };
 
 /* How long a mail waits here for a server that is away, before whoever asked for it is told; below the sender's own deadline. */
 #define HELD_MOST_US (9 * US_PER_MINUTE)
+
+/* No connection: one probe at growing intervals, for all mails together. The first connection that opens ends it. */
+static const struct circuit closed = { .failures = 1, .first_us = US_PER_S, .most_us = US_PER_MINUTE };
 
 struct unfit_mail {
 	struct list hook;
@@ -34,7 +37,7 @@ struct smtp {
 	struct list active;  /* with a connection each */
 	struct list idle;    /* connections */
 	struct list unfit;   /* not fit to be sent; told so in work() */
-	struct smtp_breaker breaker;
+	struct circuit circuit;
 	uint64_t begun; /* mails */
 };
 
@@ -81,10 +84,12 @@ static void give_place(struct smtp *smtp, struct smtp_transfer *transfer)
 	list_remove(&transfer->hook);
 	list_append(&smtp->active, &transfer->hook);
 	transfer->connection = take_idle(smtp);
-	if (transfer->connection)
+	if (transfer->connection) {
 		smtp_transfer_begin(transfer);
-	else
-		transfer->connection = smtp_connection_new(&smtp->settings, smtp->epoll);
+		return;
+	}
+	circuit_tried(&smtp->circuit, now_us(smtp));
+	transfer->connection = smtp_connection_new(&smtp->settings, smtp->epoll);
 }
 
 static int count_opening(const struct smtp *smtp)
@@ -107,12 +112,18 @@ static bool any_open(const struct smtp *smtp)
 	return !list_empty(&smtp->idle);
 }
 
+/* While the server is away one tries at a time, for as long as that takes. */
+static bool may_connect(const struct smtp *smtp, int opening)
+{
+	return !circuit_is_open(&smtp->circuit) || (opening == 0 && circuit_may_try(&smtp->circuit, now_us(smtp)));
+}
+
 /* Further connections are opened beside one that is: whether the server is there at all is for one mail to find out. */
 static bool has_place(const struct smtp *smtp)
 {
 	int opening = count_opening(smtp);
 	return count(&smtp->active) < (size_t)smtp->settings.connections && (opening == 0 || any_open(smtp)) &&
-		smtp_breaker_lets(&smtp->breaker, opening, now_us(smtp));
+		may_connect(smtp, opening);
 }
 
 static void start_waiting(struct smtp *smtp)
@@ -142,10 +153,8 @@ static void wait_again(struct smtp *smtp, struct smtp_transfer *transfer)
  */
 static void no_connection(struct smtp *smtp, struct smtp_transfer *transfer, const char *why)
 {
-	bool known = smtp->breaker.open;
-	bool is_probe = count_opening(smtp) == 1;
-	if (!known || is_probe) /* of several that were being opened at once the others say nothing new */
-		smtp_breaker_failed(&smtp->breaker, now_us(smtp));
+	bool known = circuit_is_open(&smtp->circuit);
+	circuit_failed(&smtp->circuit, now_us(smtp));
 	if (known && now_us(smtp) - transfer->begun_us < HELD_MOST_US) {
 		wait_again(smtp, transfer);
 		return;
@@ -159,7 +168,7 @@ static void give_back_held(struct smtp *smtp)
 {
 	LIST_EACH_SAFE (hook, &smtp->waiting) {
 		struct smtp_transfer *transfer = LIST_ENTRY(hook, struct smtp_transfer, hook);
-		if (!smtp->breaker.open || now_us(smtp) - transfer->begun_us < HELD_MOST_US)
+		if (!circuit_is_open(&smtp->circuit) || now_us(smtp) - transfer->begun_us < HELD_MOST_US)
 			continue;
 		list_remove(&transfer->hook);
 		list_append(&smtp->active, &transfer->hook);
@@ -177,7 +186,7 @@ static void open_further(struct smtp *smtp, struct smtp_transfer *transfer, int 
 	if (r < 0) {
 		no_connection(smtp, transfer, why);
 	} else if (r > 0) {
-		smtp_breaker_worked(&smtp->breaker);
+		circuit_worked(&smtp->circuit);
 		smtp_transfer_begin(transfer);
 	}
 }
@@ -353,8 +362,8 @@ static int64_t smtp_wait(void *self)
 		return 0;
 	if (!list_empty(&smtp->waiting) && has_place(smtp))
 		return 0;
-	if (!list_empty(&smtp->waiting) && smtp->breaker.open && count_opening(smtp) == 0)
-		first_us = smtp->breaker.next_us;
+	if (!list_empty(&smtp->waiting) && circuit_is_open(&smtp->circuit) && count_opening(smtp) == 0)
+		first_us = smtp->circuit.next_us;
 	LIST_EACH (hook, &smtp->active) {
 		const struct smtp_transfer *transfer = LIST_ENTRY(hook, struct smtp_transfer, hook);
 		int64_t at_us = transfer->has_ended ? 0 : next_us(transfer);
@@ -411,6 +420,7 @@ struct effect_driver *transport_smtp_new(const struct smtp_settings *settings)
 	smtp->settings.ca = copy(settings->ca);
 	smtp->settings.user = copy(settings->user);
 	smtp->settings.password = copy(settings->password);
+	smtp->circuit = closed;
 	list_init(&smtp->waiting);
 	list_init(&smtp->active);
 	list_init(&smtp->idle);

@@ -4,7 +4,7 @@
  * Owns:      the alarm mail-server; the table outage (kind -> raised) of the service's state.
  * Promises:  one alarm of an outage, whichever sender notices it first, and one word that it is over. Mails wait meanwhile: nothing is
  *            said about any of them.
- * Read next: services/kit/transport_smtp_breaker.h (who probes), sender.c
+ * Read next: services/kit/circuit.h (who probes), sender.c
  */
 #include "services/sender/outage.h"
 #include "bus/base/text.h"

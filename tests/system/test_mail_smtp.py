@@ -464,7 +464,7 @@ def test_without_a_server_one_mail_probes_and_all_others_wait_in_their_order(sta
     assert probe.hear().startswith("done m0 not_sent")  # so that it is known
     wait_until(lambda: len(server.connections) >= 3, "the second probe")
     apart = [later - earlier for earlier, later in zip(server.connections, server.connections[1:])]
-    assert apart[0] > 0.9 and apart[1] > 1.9, apart  # 1 s, 2 s, 4 s: unit.kit.smtp_breaker goes on
+    assert apart[0] > 0.9 and apart[1] > 1.9, apart  # 1 s, 2 s, 4 s: unit.kit.circuit goes on
     server.answers[""] = [b"220 here\r\n"]
     asked = []
     while len(asked) < 99:
