@@ -151,8 +151,21 @@ int mail_wish_check(const struct command *command, const struct mail_wish *wish)
 	return EXIT_USAGE;
 }
 
-int reminder_mail_make(
-	const struct command *command, struct client *client, const struct mail_wish *wish, struct mail **ret)
+/* "built in, de", "voice.fr.txt, fr", "draft.txt, de" */
+static void say_words(const struct writing *writing, char ret[MAIL_WORDS_ROOM])
+{
+	const struct speech *speech = &writing->wording.speech;
+
+	if (writing->wish->voice)
+		snprintf(ret, MAIL_WORDS_ROOM, "%.160s, %s", writing->wish->voice, speech->language);
+	else if (speech->kind[0])
+		snprintf(ret, MAIL_WORDS_ROOM, "%s.txt, %s", speech->kind, speech->language);
+	else
+		snprintf(ret, MAIL_WORDS_ROOM, "built in, %s", speech->language);
+}
+
+int reminder_mail_make(const struct command *command, struct client *client, const struct mail_wish *wish,
+	struct mail **ret, char ret_words[MAIL_WORDS_ROOM])
 {
 	_cleanup_free_ struct writing *writing = memory_new(sizeof(*writing));
 
@@ -169,6 +182,8 @@ int reminder_mail_make(
 		locale_canonical(wish->locale, writing->cart.locale);
 	failed = wording_choose(command, &writing->shop, writing->cart.locale, wish->voice, &writing->wording);
 	failed = failed ? failed : write_mail(writing, ret);
+	if (!failed && ret_words)
+		say_words(writing, ret_words);
 	wording_end(&writing->wording);
 	return failed;
 }

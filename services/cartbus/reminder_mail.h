@@ -17,9 +17,11 @@ struct mail_wish {
 	const char *test_id; /* NULL: the mail that the shopper would get */
 };
 
-/* The mail, or an exit after a complaint. `client` may be NULL without a cart. */
-int reminder_mail_make(
-	const struct command *command, struct client *client, const struct mail_wish *wish, struct mail **ret);
+enum { MAIL_WORDS_ROOM = 200 };
+
+/* The mail, or an exit after a complaint. `client` may be NULL without a cart; ret_words says whose words it has, or is NULL. */
+int reminder_mail_make(const struct command *command, struct client *client, const struct mail_wish *wish,
+	struct mail **ret, char ret_words[MAIL_WORDS_ROOM]);
 int mail_wish_check(const struct command *command, const struct mail_wish *wish); /* EXIT_USAGE: it complained */
 
 #endif

@@ -162,7 +162,7 @@ static int send_test(struct sending *sending)
 	struct client *client = command_connect(sending->command);
 
 	int failed = check_address(sending, client);
-	failed = failed ? failed : reminder_mail_make(sending->command, client, &sending->wish, &sending->mail);
+	failed = failed ? failed : reminder_mail_make(sending->command, client, &sending->wish, &sending->mail, NULL);
 	failed = failed ? failed : record(sending, client);
 	client_free(client);
 	failed = failed ? failed : hand_over(sending);

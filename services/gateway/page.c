@@ -11,10 +11,12 @@ static const char style[] = "<style>\n"
 			    ":root { color-scheme: light dark }\n"
 			    "body { font: 1.1rem/1.5 system-ui, sans-serif; max-width: 32rem; margin: 15vh auto 0; "
 			    "padding: 0 1.5rem; color: #222; background: #fff; overflow-wrap: anywhere }\n"
-			    "h1 { font-size: 1.4rem }\n"
+			    ".shop { font-weight: 600; margin: 0 0 1.5rem; padding-bottom: .75rem; border-bottom: "
+			    "1px solid #8888 }\n"
+			    "h1 { font-size: 1.4rem; line-height: 1.3 }\n"
 			    "input[type=text] { font: inherit; width: 100%; box-sizing: border-box; padding: .5rem }\n"
 			    "button { font: inherit; padding: .6rem 1.4rem; border: 0; border-radius: .4rem; "
-			    "background: #1c5d99; color: #fff; cursor: pointer }\n"
+			    "background: #1c5fb8; color: #fff; font-weight: 600; cursor: pointer }\n"
 			    "button.quiet { background: none; color: inherit; border: 1px solid currentColor }\n"
 			    "button:focus-visible { outline: 3px solid #f0a500; outline-offset: 2px }\n"
 			    "@media (prefers-color-scheme: dark) { body { color: #eee; background: #16181b } }\n"
@@ -60,6 +62,16 @@ static void write_text(const char *text, const char *shop, struct buffer *ret)
 		html_escape(at + strlen(place), ret);
 	}
 	buffer_add_text(ret, "</p>\n");
+}
+
+/* Whose page it is; of a link that cannot be read nobody knows. */
+static void write_shop(const char *shop, struct buffer *ret)
+{
+	if (!shop || !*shop)
+		return;
+	buffer_add_text(ret, "<p class=\"shop\"><bdi>");
+	html_escape(shop, ret);
+	buffer_add_text(ret, "</bdi></p>\n");
 }
 
 static void write_form(int64_t undo_us, const char *button, bool quiet, struct buffer *ret)
@@ -124,6 +136,7 @@ static void write_body(enum page page, const struct page_view *view, struct buff
 void page_write(enum page page, const struct page_view *view, struct buffer *ret)
 {
 	page_begin(view->texts->language, view->texts->right_to_left, view->texts->title, ret);
+	write_shop(view->shop, ret);
 	write_body(page, view, ret);
 	page_end(ret);
 }

@@ -28,6 +28,7 @@ struct html {
 	const char *button; /* the URL of a link that stands alone so far */
 	const char *button_label;
 	bool small; /* the footer */
+	bool head;  /* the opening line */
 	bool bare;  /* the preview: no paragraphs, it gathers apart */
 	struct buffer preview;
 };
@@ -49,7 +50,9 @@ static void flush(struct html *html)
 		add_button(html);
 	} else if (html->paragraph.len) {
 		buffer_printf(html->out, "<p dir=\"auto\" %s\">",
-			html->small ? "class=\"quiet\" style=\"margin:8px 0;" STYLE_SMALL : "style=\"margin:16px 0");
+			html->small          ? "class=\"quiet\" style=\"margin:8px 0;" STYLE_SMALL
+				: html->head ? "style=\"margin:16px 0;" STYLE_HEAD
+					     : "style=\"margin:16px 0");
 		buffer_add(html->out, html->paragraph.data, html->paragraph.len);
 		buffer_add_text(html->out, "</p>\n");
 	}
@@ -108,7 +111,7 @@ static void add_title(struct buffer *out, const Item *item)
 	bool link = mail_url_safe(item->link);
 	mail_item_title(item, title);
 	if (link) {
-		buffer_add_text(out, "<a style=\"color:inherit\" href=\"");
+		buffer_add_text(out, "<a style=\"color:inherit;text-decoration:none\" href=\"");
 		html_escape(item->link, out);
 		buffer_add_text(out, "\">");
 	}
@@ -132,7 +135,8 @@ static void add_item(const struct html *html, const Item *item, bool pictures)
 		buffer_add_text(out, "</td>");
 	}
 	buffer_printf(out,
-		"<td class=\"rule\" valign=\"top\" style=\"padding:12px %s;word-break:break-word;" STYLE_RULE "\">",
+		"<td class=\"rule\" valign=\"top\" style=\"padding:12px "
+		"%s;word-break:break-word;hyphens:auto;" STYLE_RULE "\">",
 		pictures      ? "12px"
 			: rtl ? "0 12px 12px"
 			      : "12px 12px 0");
@@ -194,7 +198,8 @@ static void html_value(void *context, enum value value, const char *label)
 	} else if (value == VALUE_TOTAL || value == VALUE_FIRST_NAME || value == VALUE_SHOP ||
 		value == VALUE_DISCOUNT_CODE) {
 		line_breaks(html); /* may run the other way than the sentence: isolate it */
-		buffer_add_text(&html->paragraph, "<bdi>");
+		buffer_add_text(&html->paragraph,
+			value == VALUE_TOTAL && !html->bare ? "<bdi style=\"font-weight:600\">" : "<bdi>");
 		html_escape(mail_words_value(html->words, value, label), &html->paragraph);
 		buffer_add_text(&html->paragraph, "</bdi>");
 		html->wordy = true;
@@ -296,12 +301,14 @@ static void add_note(struct html *html)
 static void add_opening(struct html *html)
 {
 	const struct mail_words *words = html->words;
-	if (!words->voice->opening || !words->reminder->opening) {
+	html->head = true;
+	if (words->voice->opening && words->reminder->opening) {
+		html_text(html, words->reminder->opening);
+		flush(html);
+	} else {
 		walk(html, words->voice->opening);
-		return;
 	}
-	html_text(html, words->reminder->opening);
-	flush(html);
+	html->head = false;
 }
 
 void mail_render_html(const struct mail_words *words, const char *subject, struct buffer *ret)

@@ -6,6 +6,7 @@
 
 #define STYLE_TEXT                                                                                                     \
 	"font-family:-apple-system,'Segoe UI',Roboto,'Helvetica Neue',Arial,sans-serif;font-size:16px;line-height:1.5"
+#define STYLE_HEAD "font-size:20px;line-height:1.35;font-weight:600"
 #define STYLE_SMALL "font-size:13px;line-height:1.5;color:#767676"
 #define STYLE_RULE "border-top:1px solid #b4b4b4"
 /* Beyond what stands at the elements: mailboxes that drop it still show a readable mail. */

@@ -326,6 +326,9 @@ def test_a_preview_is_the_mail_and_nothing_is_sent(running):
     assert "64,48" in mail["html"] and "<html" in mail["html"]
     assert mail["subject"] and mail["message_id"].startswith("2.")
     assert running.cartbus("preview", "demo", cart).stdout.startswith("Subject: ")
+    head = running.cartbus("preview", "demo", "--locale", "fr").stdout.split("\n\n")[0].splitlines()
+    assert 'From: "Demo" <shop@demo.example>' in head and head[-1] == "Words: built in, fr"
+    assert mail["from"] == '"Demo" <shop@demo.example>' and mail["words"] == "built in, de"
     assert [one for one in running.cartbus("trace", "demo", cart, json_output=True) if one["topic"].startswith("reminder")] == []
 
 
