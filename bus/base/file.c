@@ -220,7 +220,7 @@ int file_read_secret(const char *path, struct buffer *ret)
 		ret->len--;
 	if (ret->len > start && ret->data[ret->len - 1] == '\r')
 		ret->len--;
-	return 0;
+	return ret->len > start ? 0 : -ENODATA;
 }
 
 int file_lock(const char *path, int *ret_fd)

@@ -22,7 +22,7 @@ struct file_owner {
 int file_write_durably_for(const char *path, struct bytes content, mode_t mode, const struct file_owner *owner);
 int file_sync_folder(const char *path);
 int file_make_folders(const char *path, mode_t mode); /* like mkdir -p; the mode is for the ones it makes */
-/* A secret: a regular file that neither group nor others can write, nor others read. Trailing newline dropped. -EPERM: too open. */
+/* A secret: a regular file that neither group nor others can write, nor others read. Trailing newline dropped. -EPERM: too open; -ENODATA: empty. */
 int file_read_secret(const char *path, struct buffer *ret);
 /* Holds `path` locked for the life of the process. -EBUSY: another one has it. */
 int file_lock(const char *path, int *ret_fd);

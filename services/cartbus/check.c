@@ -219,7 +219,7 @@ static void check_shop(const char *name, void *context)
 	if (check_rules(checking->command, path, shop.currency, true))
 		checking->wrong++;
 	check_voices(checking, name);
-	snprintf(secret, sizeof(secret), "%s/webhook", name);
+	snprintf(secret, sizeof(secret), "webhook/%s", name);
 	check_secret(checking, secret);
 }
 

@@ -77,7 +77,7 @@ command_fn command_backup, command_restore, command_rebuild;
 command_fn command_keys_make, command_keys_list, command_keys_rotate, command_keys_revoke;
 command_fn command_verify;
 command_fn command_rules_try, command_rules_apply;
-command_fn command_rules_check, command_config_check, command_webhook_send;
+command_fn command_rules_check, command_config_check, command_secrets_make, command_webhook_send;
 command_fn command_voice_check, command_voice_show, command_preview, command_send_test;
 command_fn command_text_log, command_text_show, command_text_diff, command_text_rollback;
 

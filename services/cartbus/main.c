@@ -19,6 +19,7 @@ static const struct subcommand {
 	{ NULL, NULL, "Run", NULL },
 	{ "up", "", "run everything in the foreground, and stop it cleanly on Ctrl-C", command_up },
 	{ "config check", "", "is the configuration right, with all shops, rules and secrets?", command_config_check },
+	{ "secrets make", "", "the keys that everything needs; what is there stays", command_secrets_make },
 	{ NULL, NULL, "Hosts", NULL },
 	{ "keys make", "NAME", "a key for a service on another host", command_keys_make },
 	{ "keys list", "", "who may come over TCP, as what", command_keys_list },

@@ -99,16 +99,60 @@ static int make_broker_key(const struct command *command)
 	return EXIT_NO;
 }
 
+/* Which of the two folders a unit is handed has to be there when it starts, whether a shop has such a secret or not. */
+static int make_secrets_folders(const struct command *command)
+{
+	static const char *const of_shops[] = { "webhook", "api" };
+	int failed = make_folder(command, "secrets", 0700);
+	char path[PATH_ROOM];
+
+	for (size_t i = 0; i < sizeof(of_shops) / sizeof(*of_shops) && !failed; i++) {
+		command_secret_path(command, of_shops[i], path);
+		failed = file_make_folders(path, 0700);
+		if (failed)
+			complain(command, "cannot make the folder %s: %s", path, strerror(-failed));
+	}
+	return failed ? EXIT_NO : EXIT_FINE;
+}
+
 int prepare(const struct command *command)
 {
 	int failed = make_folder(command, "state", 0750);
 
 	failed = failed ? failed : make_folder(command, "run", 0750);
 	failed = failed ? failed : make_folder(command, "shops", 0750);
-	failed = failed ? failed : make_folder(command, "secrets", 0700);
+	return failed ? failed : prepare_secrets(command);
+}
+
+int prepare_secrets(const struct command *command)
+{
+	int failed = make_secrets_folders(command);
+
 	failed = failed ? failed : make_key(command, "address.key");
 	failed = failed ? failed : make_key(command, "link.key");
 	failed = failed ? failed : make_key(command, ADMIN_LINK_KEY);
 	failed = failed ? failed : make_webhook_key(command);
 	return failed ? failed : make_broker_key(command);
+}
+
+int command_secrets_make(struct command *command, int argc, char **argv)
+{
+	int failed;
+
+	command_take(command, argc, argv,
+		&(struct arguments){ .help = "Makes the keys that are not there yet: address.key, link.key, admin.key, "
+					     "alarm.webhook where "
+					     "alarms are posted, and the broker's where it listens for other hosts. "
+					     "What is there stays as "
+					     "it is. `cartbus up` does it by itself; units of systemd need it once, "
+					     "before the first "
+					     "start.\v"
+					     "Example:\n  cartbus secrets make" });
+	umask(027);
+	failed = prepare_secrets(command);
+	if (!failed && !command->json)
+		printf("the keys are in %s\n", config_get(command->config, "paths", NULL, "secrets"));
+	else if (!failed)
+		puts("{\"made\":true}");
+	return failed;
 }

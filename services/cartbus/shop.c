@@ -72,14 +72,14 @@ static bool is_in_use(const char *path, const char *secret)
 	return file_read_secret(path, &now) == 0 && strcmp(buffer_text(&now), secret) == 0;
 }
 
-/* Keeps the secret that is there as webhook.previous. */
+/* Keeps the secret that is there as <shop>.previous. */
 static int keep_previous(const struct command *command, const char *path)
 {
 	_cleanup_(buffer_free) struct buffer now = { 0 };
 	char previous[PATH_ROOM + 16];
 	int failed = file_read_secret(path, &now);
 
-	if (failed == -ENOENT)
+	if (failed == -ENOENT || failed == -ENODATA)
 		return EXIT_FINE;
 	snprintf(previous, sizeof(previous), "%s.previous", path);
 	if (!failed) {
@@ -224,7 +224,7 @@ static int do_wish(struct secret *secret, const struct secret_wish *wish)
 	char file[80];
 	int failed = EXIT_FINE;
 
-	snprintf(file, sizeof(file), "%s/%s", secret->shop->name, wish->api ? "api" : "webhook");
+	snprintf(file, sizeof(file), "%s/%s", wish->api ? "api" : "webhook", secret->shop->name);
 	command_secret_path(secret->command, file, secret->path);
 	secret->is_api = wish->api;
 	if (wish->rotate)

@@ -126,7 +126,7 @@ static int make_secret(const struct command *command, const char *shop, char ret
 	char name[80];
 	int failed;
 
-	snprintf(name, sizeof(name), "%s/webhook", shop);
+	snprintf(name, sizeof(name), "webhook/%s", shop);
 	command_secret_path(command, name, ret_path);
 	failed = prepare_secret(ret_path);
 	if (!failed || failed == -EEXIST)

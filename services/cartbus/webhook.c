@@ -141,7 +141,7 @@ static int read_secret(struct sample *sample)
 	char name[80], path[PATH_ROOM];
 	int failed;
 
-	snprintf(name, sizeof(name), "%s/webhook", sample->shop);
+	snprintf(name, sizeof(name), "webhook/%s", sample->shop);
 	command_secret_path(sample->command, name, path);
 	failed = file_read_secret(path, &sample->secret);
 	if (!failed)

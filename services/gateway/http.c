@@ -23,6 +23,7 @@
 #include "services/gateway/response.h"
 #include "services/gateway/visit.h"
 #include "services/kit/event.h"
+#include "services/kit/settings.h"
 #include <inttypes.h>
 #include <limits.h>
 #include <microhttpd.h>
@@ -425,7 +426,7 @@ static void open_reception(const char *folder, const struct runtime *runtime, co
 	snprintf(http.shops_folder, sizeof(http.shops_folder), "%s", config_get(config, "paths", NULL, "shops"));
 	snprintf(http.rejected_folder, sizeof(http.rejected_folder), "%s/rejected", folder);
 	http.reception = (struct reception){
-		.secrets = secrets_open(http.shops_folder, config_get(config, "paths", NULL, "secrets")),
+		.secrets = secrets_open(http.shops_folder, settings_secrets_folder(config)),
 		.clock = http.clock,
 		.runtime = runtime,
 		.counters = &http.counters,

@@ -11,6 +11,7 @@
 #include "bus/base/map.h"
 #include "bus/base/memory.h"
 #include "services/kit/admin_link.h"
+#include "services/kit/settings.h"
 #include "services/kit/shop.h"
 #include <errno.h>
 #include <limits.h>
@@ -52,10 +53,10 @@ static void forget(struct buffer *secret)
 
 static void read_key(const struct secrets *secrets, const char *name, struct buffer *ret)
 {
-	char path[PATH_MAX];
+	char path[256];
 	int r;
 
-	snprintf(path, sizeof(path), "%s/%s", secrets->folder, name);
+	settings_secret_in(secrets->folder, name, path);
 	r = file_read_secret(path, ret);
 	if (r < 0)
 		die("cannot read the secret %s: %s; `cartbus up` makes it when there is none; it belongs to the "
@@ -69,9 +70,9 @@ static void read_key(const struct secrets *secrets, const char *name, struct buf
 /* Without it the owner's links do not work, and all else does. */
 static void read_admin_key(struct secrets *secrets)
 {
-	char path[PATH_MAX];
+	char path[256];
 
-	snprintf(path, sizeof(path), "%s/%s", secrets->folder, ADMIN_LINK_KEY);
+	settings_secret_in(secrets->folder, ADMIN_LINK_KEY, path);
 	if (access(path, F_OK) == 0)
 		read_key(secrets, ADMIN_LINK_KEY, &secrets->admin_key);
 	else
@@ -184,11 +185,13 @@ static struct shop_secrets *shop_entry(struct secrets *secrets, const char *shop
 
 static void look_up(const struct secrets *secrets, const char *shop, struct shop_secrets *entry)
 {
-	char path[PATH_MAX];
+	char name[96], path[256];
 
-	snprintf(path, sizeof(path), "%s/%s/webhook", secrets->folder, shop);
+	snprintf(name, sizeof(name), "webhook/%s", shop);
+	settings_secret_in(secrets->folder, name, path);
 	entry->current_error = refresh(path, &entry->current, &entry->pair.current, entry->current_error);
-	snprintf(path, sizeof(path), "%s/%s/webhook.previous", secrets->folder, shop);
+	snprintf(name, sizeof(name), "webhook/%s.previous", shop);
+	settings_secret_in(secrets->folder, name, path);
 	refresh(path, &entry->previous, &entry->pair.previous, 0);
 	entry->looked = secrets->look;
 }
@@ -211,7 +214,7 @@ int secrets_of_shop(struct secrets *secrets, const char *shop, const struct secr
 		entry = shop_entry(secrets, shop); /* only of shops that are there: a stranger cannot fill the map */
 		look_up(secrets, shop, entry);
 	}
-	if (entry->current_error == -ENOENT ||
+	if (entry->current_error == -ENOENT || entry->current_error == -ENODATA ||
 		(entry->current_error == 0 && entry->pair.current.len < SIGNATURE_SECRET_LEAST))
 		return -ENOKEY;
 	*ret = &entry->pair;

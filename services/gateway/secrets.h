@@ -1,7 +1,7 @@
 /*
  * secrets.h: which shops there are, and their webhook secrets
  *
- * A shop is known when <shops>/<shop>/shop.conf is there, its secret when <secrets>/<shop>/webhook is, so a new shop or a rotated
+ * A shop is known when <shops>/<shop>/shop.conf is there, its secret when webhook/<shop> is, so a new shop or a rotated
  * secret needs no restart. Whether the files are still the same is looked up once after each secrets_look_again, which is for
  * before the requests that have come are read: all that arrived together is held against what was there then. Files are read
  * again when they change.

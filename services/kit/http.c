@@ -81,8 +81,7 @@ int64_t http_answer_retry_us(const struct http_answer *answer, int64_t otherwise
 
 struct http_settings http_settings_of(const struct config *config, const struct clock *clock)
 {
-	const char *secrets = config_get(config, "paths", NULL, "secrets");
-	return (struct http_settings){ .clock = clock, .secrets = secrets ? secrets : "/etc/cartbus/secrets" };
+	return (struct http_settings){ .clock = clock, .secrets = settings_secrets_folder(config) };
 }
 
 /* [storefront]: shop.conf names the API, cartbus.conf whether it may be one that is not out there. */

@@ -37,7 +37,7 @@ enum http_auth_kind {
 
 struct http_auth {
 	enum http_auth_kind kind;
-	char secret[128];  /* name of a file below [paths] secrets ("demo/api"), read for each request */
+	char secret[128];  /* name of a file below [paths] secrets ("api/demo"), read for each request */
 	const char *value; /* instead of it, what is only in memory (an OAuth token); borrowed until the end */
 	char name[40];     /* of HEADER */
 	char region[32], service[32]; /* of SIGV4 */

@@ -9,6 +9,7 @@
 #include "bus/base/file.h"
 #include "bus/base/text.h"
 #include "services/kit/http_inside.h"
+#include "services/kit/settings.h"
 #include <errno.h>
 #include <openssl/crypto.h>
 #include <openssl/sha.h>
@@ -27,11 +28,11 @@ static void secret_free(struct buffer *secret)
 static int read_secret(const struct http_call *call, struct buffer *ret, char ret_why[160])
 {
 	const struct http_auth *auth = &call->request->auth;
-	char path[400];
+	char path[256];
 	if (auth->value) {
 		buffer_add_text(ret, auth->value);
 	} else {
-		snprintf(path, sizeof(path), "%s/%s", call->client->secrets, auth->secret);
+		settings_secret_in(call->client->secrets, auth->secret, path);
 		int r = file_read_secret(path, ret);
 		if (r < 0) {
 			snprintf(ret_why, 160, "the secret %.90s: %s", auth->secret, strerror(-r));

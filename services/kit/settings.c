@@ -3,6 +3,8 @@
  */
 #include "services/kit/settings.h"
 #include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
 
 const struct config_key settings_keys[] = {
 	{ "paths", "state", "/var/lib/cartbus", "where the log, folded state, spools and exports live", false },
@@ -92,9 +94,35 @@ const struct config_key settings_keys[] = {
 	{ NULL, NULL, NULL, NULL, false },
 };
 
+static const char *handed_folder(void)
+{
+	const char *folder = getenv("CREDENTIALS_DIRECTORY");
+
+	return folder && *folder ? folder : NULL;
+}
+
+const char *settings_secrets_folder(const struct config *config)
+{
+	const char *handed = handed_folder(), *folder = config_get(config, "paths", NULL, "secrets");
+
+	return handed ? handed : folder ? folder : "/etc/cartbus/secrets";
+}
+
+void settings_secret_in(const char *folder, const char *name, char ret[256])
+{
+	const char *handed = handed_folder();
+	bool is_flat = handed && strcmp(folder, handed) == 0;
+	size_t start;
+
+	snprintf(ret, 256, "%s/", folder);
+	start = strlen(ret);
+	snprintf(ret + start, 256 - start, "%s", name);
+	for (char *at = ret + start; is_flat && *at; at++)
+		if (*at == '/')
+			*at = '_';
+}
+
 void settings_secret_path(const struct config *config, const char *name, char ret[256])
 {
-	const char *folder = config_get(config, "paths", NULL, "secrets");
-
-	snprintf(ret, 256, "%s/%s", folder ? folder : "/etc/cartbus/secrets", name);
+	settings_secret_in(settings_secrets_folder(config), name, ret);
 }

@@ -10,8 +10,12 @@
 
 extern const struct config_key settings_keys[];
 
-/* Paths that follow from the configuration. `ret` has room for 256. */
-void settings_secret_path(
-	const struct config *config, const char *name, char ret[256]); /* "address.key", "link.key", "demo/webhook" */
+/*
+ * Secrets have names: "address.key", "webhook/demo", "api/demo". They are files below [paths] secrets. To a unit systemd hands those that
+ * it needs (LoadCredential=) in a folder of its own that has none below it: "webhook_demo".
+ */
+const char *settings_secrets_folder(const struct config *config); /* borrowed until config_free */
+void settings_secret_in(const char *folder, const char *name, char ret[256]);
+void settings_secret_path(const struct config *config, const char *name, char ret[256]); /* both */
 
 #endif

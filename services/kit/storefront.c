@@ -18,7 +18,7 @@
 
 static void set_auth(const struct shop *shop, struct http_auth *auth)
 {
-	snprintf(auth->secret, sizeof(auth->secret), "%s/api", shop->name);
+	snprintf(auth->secret, sizeof(auth->secret), "api/%s", shop->name);
 	switch (shop->storefront.platform) {
 	case STOREFRONT_NONE:
 		break;

@@ -7,7 +7,7 @@
  * Shopify: GraphQL Admin API, `orders` filtered by checkout_token, cart_token, and email with created_at; a filter that the API
  * warns about is no answer. WooCommerce: REST v3 orders since the cart was left; our plugin wrote the cart's id into them. Only when
  * a page of them is full, a second round asks for the address. BigCommerce: REST v2 orders by email since then.
- * The secret is the file <shop>/api below [paths] secrets: Shopify's and BigCommerce's access token, WooCommerce's
+ * The secret is the file api/<shop> below [paths] secrets: Shopify's and BigCommerce's access token, WooCommerce's
  * "consumer key:consumer secret".
  */
 #ifndef KIT_STOREFRONT_H

@@ -64,7 +64,7 @@ static int read_key(const struct config *config, const char *name, int nth, stru
 
 	settings_secret_path(config, name, path);
 	int r = file_read_secret(path, &text);
-	if (r == -ENOENT && nth > 0)
+	if ((r == -ENOENT || r == -ENODATA) && nth > 0)
 		return 0;
 	if (r == 0)
 		r = standard_webhook_key(buffer_bytes(&text), keys->key[nth], &keys->len[nth]);

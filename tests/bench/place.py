@@ -79,7 +79,7 @@ class Installation:
         self.cartbus("shop", "add", "bench", "--time-zone", "Europe/Berlin", "--currency", "EUR", "--locale", "de-DE",
                      "--title", "Bench", "--url", "https://shop.example", "--from", "Bench <shop@shop.example>")
         (self.folder / "shops" / "bench" / "rules.txt").write_text(rules)
-        return (self.folder / "secrets" / "bench" / "webhook").read_text().strip()
+        return (self.folder / "secrets" / "webhook" / "bench").read_text().strip()
 
     def spawn(self, *command, **options):
         process = subprocess.Popen([str(word) for word in command], text=True, start_new_session=True, **options)

@@ -343,7 +343,7 @@ class System:
         folder = self.folder / "shops" / name
         folder.mkdir(mode=0o750)
         secret = secret or secrets.token_hex(16)
-        self.write_secret(f"{name}/webhook", secret)
+        self.write_secret(f"webhook/{name}", secret)
         (folder / "rules.txt").write_text(
             rules or "Small carts (under $40): remind after 4 hours, then after 24. Medium carts: 2 hours, then 22. "
             "Big carts (over $150): 1 hour, then 20.\n")

@@ -132,7 +132,7 @@ def test_a_broker_that_is_away_is_exit_3_and_said(files, words):
 def test_a_shop_that_was_added_is_right_and_says_what_to_do_next(files):
     done = run("shop", "add", "demo", *ADD, "--config", files.config_path)
     assert done.returncode == 0, done.stderr
-    secret = files.folder / "secrets" / "demo" / "webhook"
+    secret = files.folder / "secrets" / "webhook" / "demo"
     for expected in ("/hooks/demo/shopify", "/hooks/demo/woocommerce", "orders/create", str(secret), "observe"):
         assert expected in done.stdout
     assert stat.S_IMODE(secret.stat().st_mode) == 0o600 and len(secret.read_text().strip()) == 64
@@ -150,7 +150,7 @@ def test_the_starting_rules_work_in_any_currency(files, currency):
 
 def test_a_shop_that_is_there_is_not_overwritten(files):
     assert run("shop", "add", "demo", *ADD, "--config", files.config_path).returncode == 0
-    secret = files.folder / "secrets" / "demo" / "webhook"
+    secret = files.folder / "secrets" / "webhook" / "demo"
     before = secret.read_text(), (files.folder / "shops" / "demo" / "shop.conf").read_text()
     done = run("shop", "add", "demo", *ADD, "--config", files.config_path)
     assert done.returncode == 1 and "is there already" in done.stderr
@@ -164,7 +164,7 @@ def test_a_wrong_value_is_named_and_nothing_is_written(files, option, value, wor
     words[words.index(option) + 1] = value
     done = run("shop", "add", "demo", *words, "--config", files.config_path)
     assert done.returncode == 2 and word in done.stderr
-    assert not (files.folder / "shops" / "demo").exists() and not (files.folder / "secrets" / "demo").exists()
+    assert not (files.folder / "shops" / "demo").exists() and not (files.folder / "secrets" / "webhook" / "demo").exists()
 
 
 @pytest.mark.parametrize("name", ["../evil", "Demo", "", "a b", "x" * 41])
@@ -211,15 +211,15 @@ def test_a_wrong_configuration_is_said_with_file_and_line(files):
 def test_a_secret_that_others_may_read_is_wrong(files):
     files.add_shop("demo")
     assert run("config", "check", "--config", files.config_path).returncode == 0
-    (files.folder / "secrets" / "demo" / "webhook").chmod(0o644)
+    (files.folder / "secrets" / "webhook" / "demo").chmod(0o644)
     done = run("config", "check", "--config", files.config_path)
     assert done.returncode == 1 and "chmod 600" in done.stderr
 
 
 def test_a_rotation_keeps_the_secret_before(files):
     shop = files.add_shop("demo")
-    secret = files.folder / "secrets" / "demo" / "webhook"
-    previous = secret.with_name("webhook.previous")
+    secret = files.folder / "secrets" / "webhook" / "demo"
+    previous = secret.with_name("demo.previous")
     assert run("shop", "secret", "demo", "--rotate", "--config", files.config_path).returncode == 0
     assert previous.read_text().strip() == shop.secret != secret.read_text().strip()
     assert stat.S_IMODE(previous.stat().st_mode) == stat.S_IMODE(secret.stat().st_mode) == 0o600
@@ -267,12 +267,12 @@ def test_a_sample_of_each_platform_is_accepted_and_traced_by_any_of_its_names(ru
 
 
 def test_a_wrong_secret_is_answered_no(running):
-    secret = running.folder / "secrets" / "demo" / "webhook"
+    secret = running.folder / "secrets" / "webhook" / "demo"
     right = secret.read_text()
     other = running.folder / "other"
-    (other / "secrets" / "demo").mkdir(parents=True)
-    (other / "secrets" / "demo" / "webhook").write_text("f" * 32)
-    (other / "secrets" / "demo" / "webhook").chmod(0o600)
+    (other / "secrets" / "webhook").mkdir(parents=True)
+    (other / "secrets" / "webhook" / "demo").write_text("f" * 32)
+    (other / "secrets" / "webhook" / "demo").chmod(0o600)
     config = other / "cartbus.conf"
     config.write_text(running.config_path.read_text().replace(str(running.folder / "secrets"), str(other / "secrets")))
     done = run("webhook", "send", "demo", "--config", config)

@@ -262,7 +262,7 @@ def story(tmp_path_factory):
             rules = RULES.format(small=f"{currency} 40", big=f"{currency} 15000")
             system.add_shop(name, rules=rules, currency=currency, **more,
                             extra=f"[storefront]\nplatform = bigcommerce\napi = {big.peer.url}/stores/{name}\n")
-            system.write_secret(f"{name}/api", f"{name}-token")
+            system.write_secret(f"api/{name}", f"{name}-token")
         system.start()
         for name in ("north", "south"):
             system.cartbus("shop", "mode", name, "live")

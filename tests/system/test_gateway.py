@@ -163,16 +163,16 @@ def test_what_storefronts_send_in_the_wild_is_taken(system, shop, head, body):
 
 def test_a_secret_is_rotated_without_a_restart(system, shop, head):
     old = shop.secret
-    system.write_secret("demo/webhook.previous", old)
-    system.write_secret("demo/webhook", "the-new-secret-of-demo")
+    system.write_secret("webhook/demo.previous", old)
+    system.write_secret("webhook/demo", "the-new-secret-of-demo")
     try:
         for secret in (old, "the-new-secret-of-demo"):
             assert system.post(shop.shopify("carts/create", fixture("shopify-carts-create"), secret=secret)).status == 200
-        (system.folder / "secrets" / "demo" / "webhook.previous").unlink()
+        (system.folder / "secrets" / "webhook" / "demo.previous").unlink()
         assert system.post(shop.shopify("carts/create", fixture("shopify-carts-create"), secret=old)).status == 401
         assert "previous secret" in system.processes["gateway"].tail()
     finally:
-        system.write_secret("demo/webhook", old)
+        system.write_secret("webhook/demo", old)
 
 
 def test_a_new_shop_is_known_without_a_restart(system):
@@ -183,12 +183,12 @@ def test_a_new_shop_is_known_without_a_restart(system):
 
 def test_a_secret_that_others_can_read_closes_the_door_of_that_shop_alone(system, shop):
     open_shop = system.add_shop("open")
-    (system.folder / "secrets" / "open" / "webhook").chmod(0o644)
+    (system.folder / "secrets" / "webhook" / "open").chmod(0o644)
     webhook = open_shop.shopify("carts/create", fixture("shopify-carts-create"))
     assert system.post(webhook).status == 503
     assert "0600" in system.processes["gateway"].tail()
     assert system.post(shop.shopify("carts/create", fixture("shopify-carts-create"))).status == 200
-    (system.folder / "secrets" / "open" / "webhook").chmod(0o600)
+    (system.folder / "secrets" / "webhook" / "open").chmod(0o600)
     assert system.post(webhook).status == 200
 
 

@@ -111,7 +111,7 @@ def system(keep, shopify, certificates):
         running.demo = running.add_shop("demo", rules=RULES, extra=f"[storefront]\nplatform = shopify\n"
                                         f"api = {shopify.peer.url}\napi-deadline = 2s\n")
         running.other = running.add_shop("other", rules=RULES)
-        running.write_secret("demo/api", "shpat_secret")
+        running.write_secret("api/demo", "shpat_secret")
         running.start()
         for shop in ("demo", "other"):
             running.cartbus("shop", "mode", shop, "live")
@@ -224,7 +224,7 @@ def test_bigcommerce_tells_an_id_and_the_cart_is_fetched(system, certificates):
 
     peer = Peer(answer, certificates.context())
     big = system.add_shop("big", rules=RULES, extra=f"[storefront]\nplatform = bigcommerce\napi = {peer.url}/stores/h\n")
-    system.write_secret("big/api", "big_token")
+    system.write_secret("api/big", "big_token")
     wait_until(lambda: system.log(topic="document", shop="big"), "the shop's configuration")
     body = {"created_at": int(system.now_s()), "store_id": "1", "producer": "stores/h", "scope": "store/cart/updated", "hash": "x",
             "data": {"type": "cart", "id": "0934"}}

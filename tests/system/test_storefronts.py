@@ -78,11 +78,11 @@ def test_what_the_description_refuses_is_refused_or_read_without_it(system):
 
 def test_the_example_in_curl_posts_an_event(system):
     url = f"http://127.0.0.1:{system.port}/hooks/demo/cart"
-    secret = system.folder / "secrets" / "demo" / "webhook"
+    secret = system.folder / "secrets" / "webhook" / "demo"
     event = json.dumps({"id": "by-curl", "event": "changed", "cart": "curl", "first_name": "Zoë"})
     done = subprocess.run([SOURCES / "deploy/webhook/post", url, secret], input=event, capture_output=True, text=True, timeout=60)
     assert done.returncode == 0 and "accepted" in json.loads(done.stdout), done.stderr
-    other = system.folder / "secrets" / "other" / "webhook"
+    other = system.folder / "secrets" / "webhook" / "other"
     done = subprocess.run([SOURCES / "deploy/webhook/post", url, other], input=event, capture_output=True, text=True, timeout=60)
     assert done.returncode != 0 and "error" in json.loads(done.stdout)
 

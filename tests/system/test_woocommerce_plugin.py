@@ -45,7 +45,7 @@ class Store:
         port = free_port()
         self.base = f"http://127.0.0.1:{port}"
         (folder / "store.json").write_text(json.dumps({
-            "url": f"http://127.0.0.1:{system.port}/hooks/demo/cart", "secret": system.secret("demo/webhook").decode(), "consent": consent,
+            "url": f"http://127.0.0.1:{system.port}/hooks/demo/cart", "secret": system.secret("webhook/demo").decode(), "consent": consent,
             "plugin": str(SOURCES / "deploy/woocommerce/cartbus.php")}))
         self.process = subprocess.Popen(["php", "-S", f"127.0.0.1:{port}", str(SOURCES / "tests/system/woocommerce_store.php")],
                                         env={"CARTBUS_STORE": str(folder), "PATH": "/usr/bin:/bin"},

@@ -60,7 +60,7 @@ static void a_shop_is_known_as_soon_as_its_files_are_there(void **state)
 	assert_int_equal(look("demo", &pair), -ENOENT);
 	write_file("shops/demo/shop.conf", "[shop]\n", 0640);
 	assert_int_equal(look("demo", &pair), -ENOKEY);
-	write_file("secrets/demo/webhook", "a-long-secret\n", 0600);
+	write_file("secrets/webhook/demo", "a-long-secret\n", 0600);
 	assert_int_equal(look("demo", &pair), 0);
 	assert_true(bytes_equal(buffer_bytes(&pair->current), bytes_of("a-long-secret")));
 	assert_int_equal(pair->previous.len, 0);
@@ -72,14 +72,14 @@ static void a_rotation_holds_from_the_next_request_on(void **state)
 
 	(void)state;
 	write_file("shops/demo/shop.conf", "", 0640);
-	write_file("secrets/demo/webhook", "secret-one", 0600);
+	write_file("secrets/webhook/demo", "secret-one", 0600);
 	assert_int_equal(look("demo", &pair), 0);
-	write_file("secrets/demo/webhook.previous", "secret-one", 0600);
-	write_file("secrets/demo/webhook", "secret-two", 0600);
+	write_file("secrets/webhook/demo.previous", "secret-one", 0600);
+	write_file("secrets/webhook/demo", "secret-two", 0600);
 	assert_int_equal(look("demo", &pair), 0);
 	assert_true(bytes_equal(buffer_bytes(&pair->current), bytes_of("secret-two")));
 	assert_true(bytes_equal(buffer_bytes(&pair->previous), bytes_of("secret-one")));
-	write_file("secrets/demo/webhook.previous", "", 0600);
+	write_file("secrets/webhook/demo.previous", "", 0600);
 	assert_int_equal(look("demo", &pair), 0);
 	assert_int_equal(pair->previous.len, 0);
 }
@@ -90,9 +90,9 @@ static void requests_that_are_read_together_are_held_against_the_same_secret(voi
 
 	(void)state;
 	write_file("shops/demo/shop.conf", "", 0640);
-	write_file("secrets/demo/webhook", "secret-one", 0600);
+	write_file("secrets/webhook/demo", "secret-one", 0600);
 	assert_int_equal(look("demo", &pair), 0);
-	write_file("secrets/demo/webhook", "secret-two", 0600);
+	write_file("secrets/webhook/demo", "secret-two", 0600);
 	assert_int_equal(secrets_of_shop(secrets, "demo", &pair), 0);
 	assert_true(bytes_equal(buffer_bytes(&pair->current), bytes_of("secret-one")));
 	assert_int_equal(look("demo", &pair), 0);
@@ -106,15 +106,15 @@ static void one_unusable_secret_harms_no_other_shop(void **state)
 	(void)state;
 	write_file("shops/a/shop.conf", "", 0640);
 	write_file("shops/b/shop.conf", "", 0640);
-	write_file("secrets/a/webhook", "secret-of-a", 0644);
-	write_file("secrets/b/webhook", "secret-of-b", 0600);
+	write_file("secrets/webhook/a", "secret-of-a", 0644);
+	write_file("secrets/webhook/b", "secret-of-b", 0600);
 	for (int i = 0; i < 2; i++) {
 		assert_int_equal(look("a", &pair), -EPERM);
 		assert_int_equal(look("b", &pair), 0);
 	}
-	write_file("secrets/a/webhook", "short", 0600);
+	write_file("secrets/webhook/a", "short", 0600);
 	assert_int_equal(look("a", &pair), -ENOKEY);
-	write_file("secrets/a/webhook", "secret-of-a", 0600);
+	write_file("secrets/webhook/a", "secret-of-a", 0600);
 	assert_int_equal(look("a", &pair), 0);
 }
 
@@ -129,6 +129,29 @@ static void a_name_that_climbs_out_is_no_shop(void **state)
 	assert_int_equal(look("a/../b", &pair), -ENOENT);
 }
 
+static void what_a_unit_was_handed_is_read_without_folders(void **state)
+{
+	const struct secrets_pair *pair;
+	char shops[128], handed[128];
+
+	(void)state;
+	snprintf(shops, sizeof(shops), "%s/shops", folder);
+	snprintf(handed, sizeof(handed), "%s/handed", folder);
+	write_file("shops/demo/shop.conf", "", 0640);
+	write_file("secrets/webhook/demo", "what-lies-in-the-vault", 0600);
+	write_file("handed/webhook_demo", "what-the-unit-was-handed", 0600);
+	write_file("handed/address.key", "0123456789abcdef0123456789abcdef\n", 0600);
+	write_file("handed/link.key", "fedcba9876543210fedcba9876543210\n", 0600);
+	setenv("CREDENTIALS_DIRECTORY", handed, 1);
+	assert_int_equal(look("demo", &pair), 0);
+	assert_memory_equal(pair->current.data, "what-lies", strlen("what-lies"));
+	secrets_close(secrets);
+	secrets = secrets_open(shops, handed);
+	assert_int_equal(look("demo", &pair), 0);
+	assert_memory_equal(pair->current.data, "what-the-unit", strlen("what-the-unit"));
+	unsetenv("CREDENTIALS_DIRECTORY");
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -138,6 +161,7 @@ int main(void)
 			requests_that_are_read_together_are_held_against_the_same_secret, setup, teardown),
 		cmocka_unit_test_setup_teardown(one_unusable_secret_harms_no_other_shop, setup, teardown),
 		cmocka_unit_test_setup_teardown(a_name_that_climbs_out_is_no_shop, setup, teardown),
+		cmocka_unit_test_setup_teardown(what_a_unit_was_handed_is_read_without_folders, setup, teardown),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

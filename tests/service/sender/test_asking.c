@@ -36,7 +36,7 @@ static const struct http_request *asked(struct harness *h)
 {
 	const struct http_request *request = harness_effect_request(h);
 	assert_non_null(request);
-	assert_string_equal(request->auth.secret, "demo/api");
+	assert_string_equal(request->auth.secret, "api/demo");
 	assert_int_equal(request->reach, HTTP_REACH_PUBLIC);
 	return request;
 }
