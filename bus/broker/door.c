@@ -61,6 +61,7 @@ void door_open(struct door *door, const struct config *config)
 	door->config = config;
 	if (!TEXT_COPY(settings.run, config_get(config, "paths", NULL, "run")))
 		die("[paths] run is too long for a socket's name");
+	settings.by_group = strcmp(config_get(config, "broker", NULL, "users"), "listed") == 0;
 	read_listen(door, &settings);
 	if (registry_load(config, &door->registry, &error) < 0)
 		die("%s", error.text);

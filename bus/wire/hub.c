@@ -21,6 +21,7 @@
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/stat.h>
 #include <zmq.h>
 
 enum {
@@ -71,6 +72,14 @@ void *hub_socket(void *context, int type, int mark, int64_t bytes_max)
 	return socket;
 }
 
+/* The process's mask keeps it to its user; opened after that, since the mask holds for the store's threads as well. */
+int hub_bind_ipc(void *socket, const char *endpoint, bool by_group)
+{
+	if (zmq_bind(socket, endpoint) < 0)
+		return -zmq_errno();
+	return by_group && chmod(endpoint + strlen("ipc://"), 0660) < 0 ? -errno : 0;
+}
+
 static bool admit(void *context, const char *place, const char *who)
 {
 	struct hub *hub = context;
@@ -97,8 +106,7 @@ static int bind_ipc(struct hub *hub, int which, char why[256])
 	int r = gate_guard(hub->sockets[which], shared[which].name, NULL);
 
 	snprintf(endpoint, sizeof(endpoint), "ipc://%s/%s", hub->settings.run, shared[which].name);
-	if (r == 0 && zmq_bind(hub->sockets[which], endpoint) < 0)
-		r = -zmq_errno();
+	r = r < 0 ? r : hub_bind_ipc(hub->sockets[which], endpoint, hub->settings.by_group);
 	return r < 0 ? cannot_bind(endpoint, r, why) : 0;
 }
 

@@ -14,7 +14,8 @@
 struct hub;
 
 struct hub_settings {
-	char run[128];  /* a folder that exists */
+	char run[128]; /* a folder that exists */
+	bool by_group; /* other users of the broker's group connect to the sockets there; who they are is the gate's question */
 	char host[128]; /* empty: nothing over TCP */
 	int port;
 	const struct curve_pair *key; /* the broker's; borrowed for the hub's life */

@@ -122,7 +122,7 @@ static int bind_ipc(struct lanes *lanes, void *socket, const char *place, char r
 	text_random_name(name);
 	if (r < 0 || snprintf(ret_endpoint, 160, "ipc://%s/lane-%.16s", lanes->settings->run, name) >= 160)
 		return r < 0 ? r : -EINVAL;
-	return zmq_bind(socket, ret_endpoint) < 0 ? -zmq_errno() : 0;
+	return hub_bind_ipc(socket, ret_endpoint, lanes->settings->by_group);
 }
 
 /* The next port that is free; one that was used last is used again last. */

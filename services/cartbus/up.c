@@ -11,13 +11,13 @@
 #include "services/cartbus/command.h"
 #include "services/cartbus/notify.h"
 #include "services/cartbus/prepare.h"
+#include "services/cartbus/programs.h"
 
 #include "bus/base/cleanup.h"
 #include "bus/base/file.h"
 #include "bus/base/notify.h"
 #include "bus/base/text.h"
 #include <errno.h>
-#include <libgen.h>
 #include <limits.h>
 #include <poll.h>
 #include <signal.h>
@@ -270,17 +270,6 @@ static int lock_run(const struct command *command, int *ret_lock)
 	return EXIT_NO;
 }
 
-static const char *own_folder(void)
-{
-	static char path[PATH_MAX];
-	ssize_t len = readlink("/proc/self/exe", path, sizeof(path) - 1);
-
-	if (len < 0)
-		return "/usr/bin";
-	path[len] = '\0';
-	return dirname(path);
-}
-
 static int run(const struct command *command, const char *config_path, int senders)
 {
 	static struct supervisor all;
@@ -299,7 +288,7 @@ static int run(const struct command *command, const char *config_path, int sende
 		complain(command, "cannot make the socket %s: %s", all.notify_path, strerror(-all.notify));
 		return EXIT_NO;
 	}
-	all.place = (struct child_place){ .bin = own_folder(), .config = config_path, .notify = all.notify_path };
+	all.place = (struct child_place){ .bin = programs_folder(), .config = config_path, .notify = all.notify_path };
 	all.signals = open_signals();
 	add_children(&all, senders);
 	failed = supervise(&all);

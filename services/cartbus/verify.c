@@ -5,29 +5,17 @@
  * Fails by: exiting as that does: 0 sound, 1 not, 3 a broker has it open.
  */
 #include "services/cartbus/command.h"
+#include "services/cartbus/programs.h"
 
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 
-static const char *own_folder(char path[PATH_ROOM])
-{
-	ssize_t len = readlink("/proc/self/exe", path, PATH_ROOM - 1);
-	char *slash;
-
-	path[len > 0 ? len : 0] = '\0';
-	slash = strrchr(path, '/');
-	if (!slash)
-		return "/usr/bin";
-	*slash = '\0';
-	return path;
-}
-
 int command_verify(struct command *command, int argc, char **argv)
 {
 	const char *folder = NULL, *config;
-	char own[PATH_ROOM], program[PATH_ROOM + 20];
+	char program[PATH_ROOM + 20];
 
 	command_take(command, argc, argv,
 		&(struct arguments){ .words_help = "[DIR]",
@@ -42,7 +30,7 @@ int command_verify(struct command *command, int argc, char **argv)
 			.words = &folder,
 			.words_most = 1 });
 	config = command->config_path;
-	snprintf(program, sizeof(program), "%s/cartbus-broker", own_folder(own));
+	snprintf(program, sizeof(program), "%s/cartbus-broker", programs_folder());
 	execl(program, program, "--verify", "--config", config, command->json ? "--json" : "--verify",
 		folder ? "--folder" : NULL, folder, (char *)NULL);
 	complain(command, "cannot run %s: %s", program, strerror(errno));
