@@ -95,13 +95,18 @@ static void tell(const struct reader *reader, enum reading reading)
 		reader->each(reader->event, reading, reader->context);
 }
 
-static void note_last_id(const json_t *list, struct page *ret)
+/* -EINVAL: more than was asked for, or what was there before: a storefront that pays no heed to pages would be asked for ever. */
+static int read_length(const json_t *list, uint64_t last_id, struct page *ret)
 {
+	ret->count = (int)json_array_size(list);
+	ret->more = ret->count >= PAGE;
+	ret->last_id = last_id;
 	for (size_t i = 0; i < json_array_size(list); i++) {
 		json_int_t id = json_integer_value(json_object_get(json_array_get(list, i), "id"));
-		if (id > 0 && (uint64_t)id > ret->after)
-			ret->after = (uint64_t)id;
+		if (id > 0 && (uint64_t)id > ret->last_id)
+			ret->last_id = (uint64_t)id;
 	}
+	return ret->count > PAGE || (ret->more && ret->last_id <= last_id) ? -EINVAL : 0;
 }
 
 static int read_shopify(const struct reader *reader, const StorefrontTask *task, const json_t *body, struct page *ret)
@@ -110,11 +115,10 @@ static int read_shopify(const struct reader *reader, const StorefrontTask *task,
 	const json_t *list = field_list(body, orders ? "orders" : "checkouts");
 	if (!list)
 		return -EINVAL;
-	ret->count = (int)json_array_size(list);
-	ret->more = ret->count >= PAGE;
-	note_last_id(list, ret);
-	if (ret->more && ret->after <= task->after)
-		return -EINVAL; /* it would never end */
+	int r = read_length(list, task->after, ret);
+	if (r < 0)
+		return r;
+	ret->after = ret->last_id;
 	for (size_t i = 0; i < json_array_size(list); i++) {
 		const json_t *one = json_array_get(list, i);
 		reader->source->topic = !orders           ? "checkouts/update"
@@ -130,8 +134,9 @@ static int read_woocommerce(
 {
 	if (!json_is_array(body))
 		return -EINVAL;
-	ret->count = (int)json_array_size(body);
-	ret->more = ret->count >= PAGE;
+	int r = read_length(body, task->last_id, ret);
+	if (r < 0)
+		return r;
 	ret->after = task->after + 1;
 	reader->source->topic = "order.updated";
 	for (size_t i = 0; i < json_array_size(body); i++)

@@ -14,7 +14,7 @@ int pages_ask(const struct shop *shop, const StorefrontTask *task, struct http_r
 struct page {
 	int count; /* of what the answer holds */
 	bool more; /* there is a further page, behind `after` */
-	uint64_t after;
+	uint64_t after, last_id;
 };
 
 /* Called for each READ_CHANGED and READ_CHECKOUT of a page, in its order. */

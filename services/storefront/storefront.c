@@ -117,6 +117,7 @@ static void go_on(const struct shop *shop, const StorefrontTask *task, const str
 	next.found_orders += telling->orders;
 	next.found_carts += telling->carts;
 	next.after = page->more ? page->after : 0;
+	next.last_id = page->more ? page->last_id : 0;
 	if (task->kind != TASK_ORDERS && task->kind != TASK_CHECKOUTS)
 		return;
 	if (!page->more && (task->kind == TASK_CHECKOUTS || shop->storefront.platform != STOREFRONT_SHOPIFY)) {

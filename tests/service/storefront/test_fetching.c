@@ -158,6 +158,44 @@ static void woocommerce_pages_are_numbered(void **state)
 	harness_free(h);
 }
 
+/* Orders of these ids, as either platform lists them. */
+static const char *page_of(const char *platform, int first, int count)
+{
+	static struct buffer page;
+	bool woo = strcmp(platform, "woocommerce") == 0;
+	buffer_clear(&page);
+	for (int i = 0; i < count; i++)
+		buffer_printf(&page, "%s{\"id\":%d,\"status\":\"processing\",\"financial_status\":\"paid\"}",
+			i > 0         ? ","
+				: woo ? "["
+				      : "{\"orders\":[",
+			first + i);
+	buffer_add_text(&page, woo ? "]" : "]}");
+	return buffer_text(&page);
+}
+
+static void a_storefront_that_pays_no_heed_to_pages_is_not_asked_for_ever(void **state)
+{
+	static const char *const platforms[] = { "shopify", "woocommerce" };
+	(void)state;
+	for (size_t i = 0; i < 2; i++) {
+		struct harness *h = given(platforms[i]);
+		assert_int_equal(when_task(h, TASK_ORDERS, "", 0), WORKING);
+		assert_int_equal(when_answered(h, 200, page_of(platforms[i], 100, 20)), DONE);
+		StorefrontTask next = said_task(h);
+		assert_int_equal(harness_count(h, &topic_cart_checkout), 20);
+		assert_int_equal(WHEN(h, storefront_task, &next, .shop = "demo", .key = "k"), WORKING);
+		assert_int_equal(when_answered(h, 200, page_of(platforms[i], 100, 20)), LATER); /* the same again */
+		assert_int_equal(harness_again(h), WORKING);
+		assert_int_equal(when_answered(h, 200, page_of(platforms[i], 100, 500)), LATER); /* all at once */
+		assert_int_equal(harness_count(h, NULL), 0);
+		assert_int_equal(harness_again(h), WORKING);
+		assert_int_equal(when_answered(h, 200, page_of(platforms[i], 119, 20)), DONE); /* shifted by one */
+		assert_int_equal(harness_count(h, &topic_cart_checkout), 20);
+		harness_free(h);
+	}
+}
+
 static void bigcommerce_carts_and_orders_are_fetched_by_id(void **state)
 {
 	struct harness *h = given("bigcommerce");
@@ -374,6 +412,7 @@ int main(void)
 		cmocka_unit_test(shopify_orders_come_first_and_then_what_is_open),
 		cmocka_unit_test(a_full_page_leads_to_the_next),
 		cmocka_unit_test(woocommerce_pages_are_numbered),
+		cmocka_unit_test(a_storefront_that_pays_no_heed_to_pages_is_not_asked_for_ever),
 		cmocka_unit_test(bigcommerce_carts_and_orders_are_fetched_by_id),
 		cmocka_unit_test(a_cart_that_is_gone_is_as_good_as_emptied),
 		cmocka_unit_test(it_is_asked_again_until_it_answers),
