@@ -23,7 +23,7 @@ void pipe_init(struct pipe *pipe)
 	pipe->count = 0;
 }
 
-void pipe_put(struct pipe *pipe, struct bytes bytes)
+static void pipe_put(struct pipe *pipe, struct bytes bytes)
 {
 	struct frame *frame = memory_new(sizeof(*frame));
 

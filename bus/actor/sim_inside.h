@@ -15,7 +15,6 @@ struct pipe {
 };
 
 void pipe_init(struct pipe *pipe);
-void pipe_put(struct pipe *pipe, struct bytes frame);
 bool pipe_take(struct pipe *pipe, struct buffer *ret); /* replaces the content of ret */
 void pipe_cut(struct pipe *pipe, size_t keep);         /* the newest are lost */
 

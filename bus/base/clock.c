@@ -1,6 +1,5 @@
 #include "bus/base/clock.h"
 #include <assert.h>
-#include <math.h>
 #include <time.h>
 
 static int64_t read_us(clockid_t which)
@@ -61,17 +60,4 @@ struct clock clock_virtual(int64_t start_us)
 	return (struct clock){
 		.wall_us = virtual_wall_us, .boot_us = virtual_boot_us, .rate = 1, .virtual_us = start_us
 	};
-}
-
-int64_t clock_until_us(const struct clock *clock, int64_t wall_us)
-{
-	int64_t now = clock_wall_us(clock), left;
-	if (wall_us <= now)
-		return 0;
-	if (__builtin_sub_overflow(wall_us, now, &left))
-		left = INT64_MAX;
-	if (clock->rate == 1)
-		return left;
-	double wait = ceil((double)left / clock->rate); /* a wake-up that comes early would find nothing due */
-	return wait < 9e18 ? (int64_t)wait : INT64_MAX;
 }

@@ -40,7 +40,4 @@ static inline int64_t clock_boot_us(const struct clock *clock)
 	return clock->boot_us(clock);
 }
 
-/* How long to wait, in boot microseconds, until wall time `wall_us`; 0 if it has come. */
-int64_t clock_until_us(const struct clock *clock, int64_t wall_us);
-
 #endif

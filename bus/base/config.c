@@ -20,7 +20,7 @@
 
 DEFINE_CLEANUP(struct config *, config_free)
 
-struct config *config_new(const struct config_key *keys)
+static struct config *config_new(const struct config_key *keys)
 {
 	struct config *config = memory_new(sizeof(*config));
 	config->keys = keys;

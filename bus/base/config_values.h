@@ -22,7 +22,6 @@ struct config {
 	size_t room;
 };
 
-struct config *config_new(const struct config_key *keys);
 int config_read_file(struct config *config, const char *path, struct config_error *ret_error);
 int config_read_text(struct config *config, const char *text, const char *name, struct config_error *ret_error);
 const struct config_key *config_find_key(const struct config_key *keys, const char *section, const char *key);

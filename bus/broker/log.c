@@ -59,11 +59,6 @@ uint64_t log_opening(const struct log *log)
 	return log->opening;
 }
 
-uint64_t log_boots(const struct log *log)
-{
-	return log->boots;
-}
-
 static void begin_block(struct log *log)
 {
 	log->staged = block_new((log->sealed ? block_last(log->sealed) : log->head) + 1);

@@ -55,7 +55,6 @@ void log_free(struct log *log); /* takes NULL; the store is borrowed */
 uint64_t log_head(const struct log *log); /* committed */
 const char *log_id(const struct log *log);
 uint64_t log_opening(const struct log *log); /* this one: boots in the upper half, a random number in the lower */
-uint64_t log_boots(const struct log *log);   /* how often this log was opened, this time included */
 /* Messages before it do not tell whether they end the row of a compacted topic; 0: all do. */
 uint64_t log_ends_from(const struct log *log);
 int log_topic(const struct log *log, uint16_t id);       /* in the topology; negative: it is not there any more */

@@ -336,11 +336,6 @@ int hub_hear_control(struct hub *hub, struct bytes *ret_peer, const char **ret_w
 	return 0;
 }
 
-uint64_t hub_refused(const struct hub *hub)
-{
-	return gate_refused(hub->gate);
-}
-
 struct parting {
 	const struct gate *gate;
 	const char *who;

@@ -39,7 +39,6 @@ int hub_wait_frames(struct hub *hub, int fd);
 /* -EAGAIN: none. ret_who: who the connection belongs to, as the gate named it. What has more parts than it may, or is too large, comes as nothing. */
 int hub_hear_frame(struct hub *hub, const char **ret_who, struct bytes *ret);
 int hub_hear_control(struct hub *hub, struct bytes *ret_peer, const char **ret_who, struct bytes *ret_message);
-uint64_t hub_refused(const struct hub *hub); /* connections */
 
 /*
  * Cuts the TCP connections that `who` may have to the sockets that everybody shares: all from the addresses it came from. Lanes end with

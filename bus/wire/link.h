@@ -1,7 +1,7 @@
 /*
  * link.h: how a process reaches the broker, without saying over what
  *
- * zmq.c is the real one (PUSH to the ingress, PULL from the private lane, DEALER for control); memory.c of bus/actor ties a
+ * zmq_link.c is the real one (PUSH to the ingress, PULL from the private lane, DEALER for control); memory_link.c of bus/actor ties a
  * session to a broker in the same process. Nothing here blocks: what cannot be sent now answers -EAGAIN, what has not come
  * answers -EAGAIN. With credit below the socket's mark, -EAGAIN on say() means the peer is gone.
  */

@@ -28,7 +28,7 @@ const char *mode_name(ShopMode mode)
 	return (size_t)mode < sizeof(names) / sizeof(*names) ? names[mode] : "?";
 }
 
-int mode_of(const char *name, ShopMode *ret)
+static int mode_of(const char *name, ShopMode *ret)
 {
 	for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++) {
 		if (strcmp(names[i], name) == 0) {

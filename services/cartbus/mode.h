@@ -5,8 +5,7 @@
 #include "proto/topics.h"
 #include "services/cartbus/command.h"
 
-const char *mode_name(ShopMode mode);         /* "mail-me" */
-int mode_of(const char *name, ShopMode *ret); /* -EINVAL */
+const char *mode_name(ShopMode mode); /* "mail-me" */
 
 enum { MODES_MAX = 512 };
 

@@ -3,7 +3,7 @@
  *
  * Promises:  what it writes was checked with the parsers that every process uses; a shop that is there is never overwritten.
  * Fails by:  saying which option is wrong, before anything is written.
- * Read next: shop.c (list, secret), shop_mode.c
+ * Read next: shop.c (list, secret), mode.c
  */
 #include "services/cartbus/command.h"
 #include "services/cartbus/prepare.h"

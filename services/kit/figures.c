@@ -113,11 +113,6 @@ void figures_count(const struct state *state, const struct shop *shop, const str
 	ret->bounces = people.bounces;
 }
 
-uint32_t figures_recovered(const struct figures *figures)
-{
-	return figures->orders[ATTRIBUTION_CLICKED] + figures->orders[ATTRIBUTION_MAILED];
-}
-
 int figures_won(const struct figures *figures, struct figures_sum ret[FIGURES_CURRENCIES_MAX])
 {
 	int count = 0;

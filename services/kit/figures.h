@@ -28,7 +28,6 @@ struct figures {
 /* Purchases count for when they were made, with what went back of them until now. Pure. */
 void figures_count(
 	const struct state *state, const struct shop *shop, const struct period *period, struct figures *ret);
-uint32_t figures_recovered(const struct figures *figures); /* clicked or mailed, then bought */
 /* Clicked and mailed together, net, per currency; returns how many currencies. */
 int figures_won(const struct figures *figures, struct figures_sum ret[FIGURES_CURRENCIES_MAX]);
 

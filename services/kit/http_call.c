@@ -19,7 +19,7 @@
 
 enum { HEAD_MOST = 64 * 1024 };
 
-void http_call_bar(struct http_call *call, const char *why)
+static void bar(struct http_call *call, const char *why)
 {
 	if (call->barred == HTTP_BARRED)
 		return;
@@ -40,7 +40,7 @@ static curl_socket_t open_socket(void *context, curlsocktype purpose, struct cur
 	(void)purpose;
 	if (http_address_allowed(call->reach, call->is_plain, &address->addr))
 		return socket(address->family, address->socktype | SOCK_CLOEXEC, address->protocol);
-	http_call_bar(call,
+	bar(call,
 		call->is_plain ? "plain http is only for this machine and private networks"
 			       : "its name leads to an address that is not public");
 	return CURL_SOCKET_BAD;
@@ -65,7 +65,7 @@ static int before_request(void *context, char *ip, char *local_ip, int port, int
 	struct http_call *call = context;
 	(void)local_ip, (void)port, (void)local_port;
 	if (call->barred != HTTP_BARRED && !text_allowed(call, ip))
-		http_call_bar(call, "its connection is to an address that is not public");
+		bar(call, "its connection is to an address that is not public");
 	if (call->barred == HTTP_BARRED)
 		return CURL_PREREQFUNC_ABORT;
 	call->has_begun = true;
@@ -249,7 +249,7 @@ struct http_call *http_call_prepare(struct http_client *client, const struct htt
 	call->fd = CURL_SOCKET_BAD;
 	call->reach = client->private_too ? HTTP_REACH_ADMIN : request->reach;
 	if (set_up(call, why) < 0) {
-		http_call_bar(call, why);
+		bar(call, why);
 		call->has_ended = true;
 	}
 	return call;

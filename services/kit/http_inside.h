@@ -57,7 +57,6 @@ struct http_call {
 struct http_call *http_call_prepare(struct http_client *client, const struct http_request *request);
 void http_call_free(struct http_call *call); /* Takes NULL */
 void http_call_fill(const struct http_call *call, struct http_answer *ret);
-void http_call_bar(struct http_call *call, const char *why);
 
 /* Gives libcurl what the request's auth asks for. -EINVAL: ret_why says what is missing, without the secret. */
 int http_auth_apply(struct http_call *call, char ret_why[160]);

@@ -2,7 +2,7 @@
  * join.c: which cart an event is about
  *
  * Promises:  pure; a name carries its kind, so a checkout id never meets an order id of the same digits.
- * Read next: stops.c (ties between names), services/intake/index.c (rows by name)
+ * Read next: stops.c (ties between names), services/intake/rows.c (rows by name)
  */
 #include "services/kit/join.h"
 #include "bus/base/text.h"
@@ -19,31 +19,6 @@ bool join_same_cart(const CartIds *a, const CartIds *b)
 	return same(a->cart_id, b->cart_id) || same(a->cart_token, b->cart_token) ||
 		same(a->checkout_token, b->checkout_token) || same(a->checkout_id, b->checkout_id) ||
 		same(a->order_id, b->order_id);
-}
-
-bool join_same_shopper(const CartIds *a, const CartIds *b)
-{
-	return same(a->email_hash, b->email_hash) || same(a->email, b->email);
-}
-
-static void fill(char *to, size_t room, const char *from)
-{
-	if (!*to)
-		text_copy(to, room, from);
-}
-
-void join_add(CartIds *to, const CartIds *from)
-{
-	fill(to->cart_id, sizeof(to->cart_id), from->cart_id);
-	fill(to->cart_token, sizeof(to->cart_token), from->cart_token);
-	fill(to->checkout_token, sizeof(to->checkout_token), from->checkout_token);
-	fill(to->checkout_id, sizeof(to->checkout_id), from->checkout_id);
-	fill(to->order_id, sizeof(to->order_id), from->order_id);
-	fill(to->customer_id, sizeof(to->customer_id), from->customer_id);
-	if (*to->email_hash || *to->email)
-		return; /* an address and its hash come together or not at all */
-	TEXT_COPY(to->email, from->email);
-	TEXT_COPY(to->email_hash, from->email_hash);
 }
 
 int join_names(const CartIds *ids, char ret[JOIN_NAMES_MAX][80])

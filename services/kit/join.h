@@ -1,8 +1,8 @@
 /*
  * join.h: which cart an event is about: the one pure function that all of them call
  *
- * Two sets of ids belong to the same cart if they share a cart id, cart token, checkout token, checkout id or order id. They
- * belong to the same shopper if they share an address. Customer ids alone join nothing.
+ * Two sets of ids belong to the same cart if they share a cart id, cart token, checkout token, checkout id or order id. Addresses
+ * and customer ids alone join nothing.
  */
 #ifndef KIT_JOIN_H
 #define KIT_JOIN_H
@@ -11,8 +11,6 @@
 #include <stdbool.h>
 
 bool join_same_cart(const CartIds *a, const CartIds *b);
-bool join_same_shopper(const CartIds *a, const CartIds *b);
-void join_add(CartIds *to, const CartIds *from); /* fills what `to` does not have yet */
 
 /* The ids that join, as typed names ("ct:abc", "kt:def", "ci:9", "oi:7", "id:x"), for index rows. Returns how many; at most 5. */
 enum { JOIN_NAMES_MAX = 5 };

@@ -115,12 +115,7 @@ bool storefront_matches(
 	TEXT_COPY(ret->ids.order_id, order->order_id);
 	ret->ids.email[0] = 0;
 	TEXT_COPY(ret->ids.email_hash, same_person ? cart->ids.email_hash : "");
-	return storefront_counts(question->shop, ret);
-}
-
-bool storefront_counts(const struct shop *shop, const CartCheckout *order)
-{
-	return payment_of(shop, order).meaning == PAYMENT_BOUGHT;
+	return payment_of(question->shop, ret).meaning == PAYMENT_BOUGHT;
 }
 
 int storefront_ask(const struct shop *shop, const CartState *cart, int round, struct http_request *ret)

@@ -33,7 +33,5 @@ int64_t storefront_since_us(const CartState *cart);
 /* Is this order the cart's by an id, or by the address since the cart was left? Then ret_order says so much and no more. */
 bool storefront_matches(
 	const struct storefront_question *question, const CartIds *order, const char *email, CartCheckout *ret);
-/* Does an order in this state count as bought, by the shop's map? */
-bool storefront_counts(const struct shop *shop, const CartCheckout *order);
 
 #endif

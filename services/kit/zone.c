@@ -4,7 +4,7 @@
  * Owns:      the calendars; a process serves a handful of zones and asks often.
  * Promises:  never UTC by accident. ICU answers an unknown name with a zone called Etc/Unknown that behaves like GMT; here an
  *            unknown name is -EINVAL, everywhere. Short names ("EST", "BST") are refused: ICU's BST is Bangladesh.
- * Read next: cron.c (what is built on it), rules_quiet.c
+ * Read next: cron.c (what is built on it), rules_choose.c (quiet hours)
  */
 #include "services/kit/zone.h"
 #include "bus/base/clock.h"

@@ -228,8 +228,3 @@ int64_t condition_patience_us(enum condition condition)
 {
 	return conditions[condition].patience_us;
 }
-
-const char *condition_kind(enum condition condition)
-{
-	return conditions[condition].kind;
-}

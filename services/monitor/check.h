@@ -45,6 +45,5 @@ struct circumstances {
 bool check(enum condition condition, const struct circumstances *now, Alarm *ret);
 /* How long it must have been so, in boot time, before somebody is told: a restart is no alarm. */
 int64_t condition_patience_us(enum condition condition);
-const char *condition_kind(enum condition condition); /* Alarm.kind */
 
 #endif

@@ -5,7 +5,7 @@
  * Promises:  a request to erase somebody puts the address on the list at once; every request stands, and an alarm of its shop with
  *            it, until a person says that it was done; the same request twice is one.
  * Fails by:  dead-lettering a request without an id.
- * Read next: services/gateway/privacy.c (where it comes from), services/cartbus/privacy.c (how it is settled)
+ * Read next: services/kit/shopify_privacy.c (where it comes from), services/cartbus/privacy.c (how it is settled)
  */
 #include "services/unsub/privacy.h"
 #include "bus/base/text.h"

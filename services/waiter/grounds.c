@@ -2,7 +2,7 @@
  * grounds.c: a move in one sentence, for `cartbus why`
  *
  * Promises:  says every number the decision was made on: how long ago the cart was left, its size and waits, what went out when.
- * Read next: move.c
+ * Read next: services/kit/move.c
  */
 #include "services/waiter/grounds.h"
 #include "bus/base/bytes.h"

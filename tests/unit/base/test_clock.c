@@ -36,10 +36,8 @@ static void a_virtual_clock_stands_until_it_is_moved(void **state)
 	struct clock clock = clock_virtual(1000);
 	assert_int_equal(clock_wall_us(&clock), 1000);
 	assert_int_equal(clock_boot_us(&clock), 1000);
-	assert_int_equal(clock_until_us(&clock, 5000), 4000);
 	clock.virtual_us += US_PER_DAY;
 	assert_int_equal(clock_wall_us(&clock), 1000 + US_PER_DAY);
-	assert_int_equal(clock_until_us(&clock, 5000), 0);
 }
 
 static void a_scaled_clock_starts_at_its_origin_and_runs_at_its_rate(void **state)
@@ -60,28 +58,6 @@ static void only_wall_time_is_scaled(void **state)
 	assert_true(before <= boot && boot <= after);
 }
 
-static void waiting_for_scaled_time_never_ends_early(void **state)
-{
-	(void)state;
-	struct clock clock = clock_scaled(7, real_us(), 0);
-	int64_t due = clock_wall_us(&clock) + US_PER_HOUR;
-	int64_t wait = clock_until_us(&clock, due);
-	assert_true(wait <= US_PER_HOUR / 7 + 1);
-	assert_true(wait > US_PER_HOUR / 7 - US_PER_MINUTE);
-	clock.origin_real_us -= wait; /* as if so much time had passed */
-	assert_true(clock_wall_us(&clock) >= due);
-}
-
-static void a_wait_for_the_end_of_time_does_not_overflow(void **state)
-{
-	(void)state;
-	struct clock clock = clock_virtual(-5);
-	assert_true(clock_until_us(&clock, INT64_MAX) == INT64_MAX);
-	struct clock slow = clock_scaled(0.5, real_us(), 0);
-	assert_true(clock_until_us(&slow, INT64_MAX) == INT64_MAX);
-	assert_int_equal(clock_until_us(&clock, INT64_MIN), 0);
-}
-
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -90,8 +66,6 @@ int main(void)
 		cmocka_unit_test(a_virtual_clock_stands_until_it_is_moved),
 		cmocka_unit_test(a_scaled_clock_starts_at_its_origin_and_runs_at_its_rate),
 		cmocka_unit_test(only_wall_time_is_scaled),
-		cmocka_unit_test(waiting_for_scaled_time_never_ends_early),
-		cmocka_unit_test(a_wait_for_the_end_of_time_does_not_overflow),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

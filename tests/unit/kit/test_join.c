@@ -31,33 +31,6 @@ static void any_shared_id_makes_one_cart(void **state)
 	}
 }
 
-static void an_address_makes_one_shopper_and_a_customer_id_does_not(void **state)
-{
-	const CartIds a = { .email = "a@b.example", .customer_id = "c" }, hashed = { .email_hash = "h" };
-	const CartIds same = { .email = "a@b.example", .email_hash = "h" }, other = { .customer_id = "c" };
-
-	(void)state;
-	assert_true(join_same_shopper(&a, &same));
-	assert_true(join_same_shopper(&hashed, &same));
-	assert_false(join_same_shopper(&a, &other));
-	assert_false(join_same_shopper(&other, &other));
-}
-
-static void adding_ids_never_replaces_one(void **state)
-{
-	CartIds ids = { .cart_token = "t" };
-
-	(void)state;
-	join_add(&ids,
-		&(CartIds){ .cart_token = "u", .checkout_token = "k", .email = "a@b.example", .email_hash = "h" });
-	assert_string_equal(ids.cart_token, "t");
-	assert_string_equal(ids.checkout_token, "k");
-	assert_string_equal(ids.email, "a@b.example");
-	join_add(&ids, &(CartIds){ .email = "z@b.example", .email_hash = "z" });
-	assert_string_equal(ids.email, "a@b.example");
-	assert_string_equal(ids.email_hash, "h");
-}
-
 static void names_carry_their_kind_at_any_length(void **state)
 {
 	CartIds ids = { .cart_id = "x", .checkout_id = "9", .order_id = "9", .customer_id = "c" };
@@ -117,8 +90,6 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(any_shared_id_makes_one_cart),
-		cmocka_unit_test(an_address_makes_one_shopper_and_a_customer_id_does_not),
-		cmocka_unit_test(adding_ids_never_replaces_one),
 		cmocka_unit_test(names_carry_their_kind_at_any_length),
 		cmocka_unit_test(the_platforms_time_counts_unless_it_lies_in_our_future),
 		cmocka_unit_test(the_same_goods_are_the_same_in_any_order_and_price),
