@@ -18,6 +18,8 @@
 #define STYLE_LOGO                                                                                                     \
 	"display:block;border:0;max-width:100%%;height:auto;border-radius:4px;background-color:#ffffff;color:#202020"
 
+enum { PRICE_LETTERS_MOST = 14 }; /* "1.234.567,89 €" */
+
 /* Paragraphs as they grow: text comes in pieces, and only at its end does one know what a paragraph was. */
 struct html {
 	const struct mail_words *words;
@@ -120,15 +122,58 @@ static void add_title(struct buffer *out, const Item *item)
 	buffer_printf(out, "</bdi>%s", link ? "</a>" : "");
 }
 
-static void add_item(const struct html *html, const Item *item, bool pictures)
+/* How a mail's rows of items are laid out: alike, whatever one item alone would need. */
+struct rows {
+	bool pictures;
+	bool stacked; /* a price is so long that on a telephone it would leave the title no room: it stands below */
+};
+
+static int letters_of(const char *text)
 {
-	char price[MAIL_ITEM_PRICE_ROOM], count[40];
-	struct buffer *out = html->out;
-	bool rtl = html->words->rtl;
+	int letters = 0;
+
+	for (; *text; text++)
+		letters += ((unsigned char)*text & 0xc0) != 0x80;
+	return letters;
+}
+
+static struct rows rows_of(const struct html *html, const CartState *cart)
+{
+	struct rows rows = { false, false };
+	char price[MAIL_ITEM_PRICE_ROOM];
+
+	for (pb_size_t i = 0; i < cart->items_count; i++) {
+		rows.pictures |= mail_url_safe(cart->items[i].picture);
+		mail_item_price(html->words, &cart->items[i], price);
+		rows.stacked |= letters_of(price) > PRICE_LETTERS_MOST;
+	}
+	return rows;
+}
+
+static void add_price(const struct html *html, const Item *item, const struct rows *rows)
+{
+	char price[MAIL_ITEM_PRICE_ROOM];
+
 	mail_item_price(html->words, item, price);
+	if (rows->stacked)
+		buffer_add_text(html->out, "<br><bdi>");
+	else
+		buffer_printf(html->out,
+			"</td><td class=\"rule\" valign=\"top\" style=\"padding:12px "
+			"0;text-align:%s;white-space:nowrap;" STYLE_RULE "\"><bdi>",
+			html->words->rtl ? "left" : "right");
+	html_escape(price, html->out);
+	buffer_add_text(html->out, "</bdi></td></tr>\n");
+}
+
+static void add_item(const struct html *html, const Item *item, const struct rows *rows)
+{
+	struct buffer *out = html->out;
+	char count[40];
+
 	mail_item_count(html->words, item, count);
 	buffer_add_text(out, "<tr>");
-	if (pictures) {
+	if (rows->pictures) {
 		buffer_add_text(
 			out, "<td class=\"rule\" width=\"64\" valign=\"top\" style=\"padding:12px 0;" STYLE_RULE "\">");
 		add_picture(out, item->picture);
@@ -137,31 +182,24 @@ static void add_item(const struct html *html, const Item *item, bool pictures)
 	buffer_printf(out,
 		"<td class=\"rule\" valign=\"top\" style=\"padding:12px "
 		"%s;word-break:break-word;hyphens:auto;" STYLE_RULE "\">",
-		pictures      ? "12px"
-			: rtl ? "0 12px 12px"
-			      : "12px 12px 0");
+		rows->pictures             ? "12px"
+			: html->words->rtl ? "0 12px 12px"
+					   : "12px 12px 0");
 	add_title(out, item);
-	buffer_printf(out, "<br><span class=\"quiet\" style=\"color:#767676\">× %s</span></td>", count);
-	buffer_printf(out,
-		"<td class=\"rule\" valign=\"top\" style=\"padding:12px 0;text-align:%s;white-space:nowrap;" STYLE_RULE
-		"\"><bdi>",
-		rtl ? "left" : "right");
-	html_escape(price, out);
-	buffer_add_text(out, "</bdi></td></tr>\n");
+	buffer_printf(out, "<br><span class=\"quiet\" style=\"color:#767676\">× %s</span>", count);
+	add_price(html, item, rows);
 }
 
 static void add_items(struct html *html)
 {
 	const CartState *cart = html->words->reminder->cart;
-	bool pictures = false;
+	const struct rows rows = rows_of(html, cart);
 	flush(html);
-	for (pb_size_t i = 0; i < cart->items_count; i++)
-		pictures |= mail_url_safe(cart->items[i].picture);
 	buffer_add_text(html->out,
 		"<table class=\"rule\" role=\"presentation\" width=\"100%\" cellpadding=\"0\" cellspacing=\"0\" "
 		"style=\"margin:16px 0;border-bottom:1px solid #b4b4b4;" STYLE_TEXT "\">\n");
 	for (pb_size_t i = 0; i < cart->items_count; i++)
-		add_item(html, &cart->items[i], pictures);
+		add_item(html, &cart->items[i], &rows);
 	if (cart->items_left_out)
 		buffer_printf(html->out,
 			"<tr><td class=\"rule\" colspan=\"3\" style=\"padding:12px 0;" STYLE_RULE

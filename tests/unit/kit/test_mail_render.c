@@ -525,6 +525,24 @@ static void more_items_than_fit_are_counted(void **state)
 	mail_free(mail);
 }
 
+static void a_price_of_any_length_leaves_the_title_its_room(void **state)
+{
+	static const struct {
+		int64_t unit;
+		const char *price;
+	} table[] = { { 4000, "</span></td><td" }, { INT64_C(123456789012), "</span><br><bdi>2.469.135.780,24" } };
+	(void)state;
+	for (size_t i = 0; i < sizeof(table) / sizeof(table[0]); i++) {
+		fill_cart("EUR", "de-DE", table[i].unit);
+		struct reminder reminder = reminder_of(1);
+		struct mail *mail = render(&reminder);
+		_cleanup_free_ char *text = decoded(mail);
+		assert_non_null(strstr(text, table[i].price));
+		assert_int_equal(strstr(text, "</span></td><td") != NULL, i == 0);
+		mail_free(mail);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -542,6 +560,7 @@ int main(void)
 		cmocka_unit_test(the_owners_copy_unsubscribes_nobody),
 		cmocka_unit_test(a_test_says_so_and_is_no_reminder),
 		cmocka_unit_test(the_language_of_the_words_is_told_to_whoever_shows_or_reads_them_aloud),
+		cmocka_unit_test(a_price_of_any_length_leaves_the_title_its_room),
 		cmocka_unit_test(days_are_the_shops_and_speak_the_language_of_the_words),
 		cmocka_unit_test(words_by_number_follow_the_languages_grammar),
 		cmocka_unit_test(the_logo_stands_in_place_of_the_title_and_only_https_does),
