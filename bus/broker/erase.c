@@ -203,7 +203,7 @@ static void delete_row(struct rewriting *rewriting, int family, struct bytes key
 	widen(&rewriting->erasing->spans[family], key);
 }
 
-/* The compacted row goes if this message is the one that stands. */
+/* The compacted row goes if this message is the one that stands; if another one stands, the files still hold what was there before. */
 static void drop_latest(struct rewriting *rewriting, const struct logged *logged, const Envelope *envelope)
 {
 	_cleanup_(buffer_free) struct buffer key = { 0 }, row = { 0 };
@@ -217,6 +217,7 @@ static void drop_latest(struct rewriting *rewriting, const struct logged *logged
 	r = store_get(broker->store, FAMILY_LATEST, buffer_bytes(&key), &row);
 	if (r < 0 && r != -ENOENT)
 		broker->broken = r;
+	widen(&rewriting->erasing->spans[FAMILY_LATEST], buffer_bytes(&key));
 	if (r == 0 && row.len >= LATEST_ROW_HEAD && get_be64(row.data) == logged->seq)
 		delete_row(rewriting, FAMILY_LATEST, buffer_bytes(&key));
 }

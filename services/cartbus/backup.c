@@ -132,9 +132,13 @@ static int erase(const struct command *command, const char *folder, const char *
 	size_t erased = 0;
 
 	ended = list ? erase_copy(command, folder, list, &erased) : EXIT_NO;
-	if (!ended && command->json)
-		printf("{\"folder\":\"%s\",\"persons\":%zu,\"messages\":%zu}\n", folder, json_array_size(list), erased);
-	else if (!ended)
+	if (!ended && command->json) {
+		json_t *whole = json_pack("{s:s,s:I,s:I}", "folder", folder, "persons",
+			(json_int_t)json_array_size(list), "messages", (json_int_t)erased);
+
+		json_print(whole);
+		json_decref(whole);
+	} else if (!ended)
 		printf("%s holds none of the %zu who were erased; %zu messages went\n", folder, json_array_size(list),
 			erased);
 	json_decref(list);

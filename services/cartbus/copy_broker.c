@@ -92,7 +92,7 @@ static void become(const struct copy_broker *broker)
 	ssize_t len = readlink("/proc/self/exe", program, PATH_ROOM);
 	int output;
 
-	prctl(PR_SET_PDEATHSIG, SIGTERM);
+	prctl(PR_SET_PDEATHSIG, SIGKILL); /* what it is at work on is a copy */
 	if (len < 0 || getppid() == 1)
 		_exit(127);
 	snprintf(strrchr(program, '/'), 32, "/cartbus-broker");

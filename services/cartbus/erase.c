@@ -172,7 +172,7 @@ static int erase_all(struct erase *erase, struct erasure *first)
 	erase_files(first, &erase->reached);
 	erase_by_hand(first, &erase->reached);
 	if (!erasure->command->json)
-		reached_print_by_hand(&erase->reached); /* whatever happens now, it was told */
+		reached_print_by_hand(&erase->reached, stderr); /* whatever happens now, it was told */
 	ended = erase_messages(erase);
 	if (ended)
 		return ended;
@@ -184,6 +184,18 @@ static int erase_all(struct erase *erase, struct erasure *first)
 	client_free(TAKE(erasure->client)); /* a long time passes */
 	erase_copies(erasure->command, false, &erase->reached);
 	return tell(erase);
+}
+
+/* What a restore learnt holds ids of carts, and is said again when it is released. */
+static int check_restored(const struct command *command)
+{
+	char path[PATH_ROOM];
+
+	snprintf(path, sizeof(path), "%s/restore.json", config_get(command->config, "paths", NULL, "state"));
+	if (access(path, F_OK) < 0)
+		return EXIT_FINE;
+	complain(command, "a restore is not released yet: cartbus restore --release first");
+	return EXIT_NO;
 }
 
 static int erase(struct erase *erase)
@@ -199,6 +211,7 @@ static int erase(struct erase *erase)
 	}
 	erase->open = json_incref(first.requests);
 	ended = ended ? ended : backup_lock(first.command, &lock);
+	ended = ended ? ended : check_restored(first.command);
 	ended = ended ? ended : erase_all(erase, &first);
 	if (lock >= 0)
 		close(lock);

@@ -3,6 +3,7 @@
 #define CARTBUS_ERASE_H
 
 #include "services/cartbus/person.h"
+#include <stdio.h>
 
 struct erasure {
 	const struct command *command;
@@ -45,6 +46,6 @@ void erase_files(const struct erasure *erasure, struct reached *reached);
 void erase_by_hand(const struct erasure *erasure, struct reached *reached);
 void reached_add_by_hand(struct reached *reached, const char *what, const char *where, const char *words);
 void reached_print(const struct reached *reached, bool dry_run); /* but for by_hand */
-void reached_print_by_hand(const struct reached *reached);
+void reached_print_by_hand(const struct reached *reached, FILE *to);
 
 #endif

@@ -5,7 +5,7 @@
  * log itself; he is put on the list of who is not mailed there, too, because the copy is from before that. Then it takes the place
  * of the first.
  *
- * Owns:      DIR/erasing while it works, and DIR/broker.* that backup.json does not name: of a run that was cut short.
+ * Owns:      DIR/erasing.* while it works, and DIR/broker.* that backup.json does not name: of a run that was cut short.
  * Promises:  backup.json, renamed into its place, is what decides which files count, and they are on the disk by then: at any moment the
  *            backup is as it was, or without him. What is left over is removed when it is done again.
  * Fails by:  leaving the backup as it was, and saying why.
@@ -124,7 +124,7 @@ static void remove_leftovers(const char *folder, const char *log_path)
 		char path[PATH_ROOM + 300];
 
 		snprintf(path, sizeof(path), "%s/%s", folder, entry->d_name);
-		if (strcmp(entry->d_name, "erasing") == 0 ||
+		if (text_starts(entry->d_name, "erasing.") ||
 			((strcmp(entry->d_name, "broker") == 0 || text_starts(entry->d_name, "broker.")) &&
 				strcmp(entry->d_name, kept) != 0))
 			backup_remove_tree(path);
@@ -219,13 +219,15 @@ static int note_list(const struct copying *copying, const json_t *list)
 int erase_copy(const struct command *command, const char *folder, const json_t *list, size_t *ret_erased)
 {
 	struct copying copying = { .command = command, .folder = folder, .note = backup_note(command, folder) };
+	char name[33];
 	int ended;
 
 	*ret_erased = 0;
 	if (!copying.note)
 		return EXIT_NO;
 	backup_log_path(folder, copying.note, copying.log_path);
-	snprintf(copying.state, sizeof(copying.state), "%s/erasing", folder);
+	text_random_name(name); /* who was killed over another one does not write into this */
+	snprintf(copying.state, sizeof(copying.state), "%s/erasing.%.8s", folder, name);
 	snprintf(copying.inside, sizeof(copying.inside), "%s/broker", copying.state);
 	copying.pending = erasures_but(list, json_object_get(copying.note, "erased"));
 	remove_leftovers(folder, copying.log_path);

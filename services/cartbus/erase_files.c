@@ -279,20 +279,20 @@ void reached_print(const struct reached *reached, bool dry_run)
 			printf("%s the backup %s\n",
 				dry_run ? "would erase in" : "left as it was:", text_of(one, "path"));
 	}
-	reached_print_by_hand(reached);
+	reached_print_by_hand(reached, stdout);
 	puts("\nThe keyed hash of the address stays on the list of who is not mailed. Not reached, because nobody here "
 	     "knows of them: copies of backups elsewhere (`cartbus backup --erase DIR`; a restore of one does it by "
 	     "itself), mails that arrived, and what the mail server and the storefront keep.");
 }
 
-void reached_print_by_hand(const struct reached *reached)
+void reached_print_by_hand(const struct reached *reached, FILE *to)
 {
 	const json_t *one;
 	size_t i;
 
 	if (json_array_size(reached->by_hand) > 0)
-		puts("\nBy hand, because only you can:");
+		fputs("\nBy hand, because only you can:\n", to);
 	json_array_foreach(reached->by_hand, i, one)
-		printf("- %s %s: %s\n", text_of(one, "what"), text_of(one, "where"), text_of(one, "do"));
-	fflush(stdout);
+		fprintf(to, "- %s %s: %s\n", text_of(one, "what"), text_of(one, "where"), text_of(one, "do"));
+	fflush(to);
 }

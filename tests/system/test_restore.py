@@ -71,6 +71,8 @@ def test_what_the_log_forgot_is_learnt_and_not_mailed_again(system, keep):
     wait_for_a_parked_claim(system)
     assert mails_to(keep, "ada@mail.example") == 1
 
+    erased = system.cartbus("erase", "demo", "ada@mail.example", "--yes", check=False)
+    assert erased.returncode == 1 and "restore --release first" in erased.stderr
     system.cartbus("restore", "--release")
     assert [sent["message"].cart_id for sent in system.log("reminder.sent")] == ["c-1"]
     leave_cart(system, "c-2", "emil@mail.example")

@@ -298,6 +298,70 @@ static void who_folded_it_is_told_to_fold_anew_and_nobody_else(void **state)
 	desk_close(scene.desk);
 }
 
+/* As many rows as are shown at a time, and more: the next ones are in the broker's hands when they go. */
+static struct peer *read_half(struct scene *scene)
+{
+	struct peer *reader = peer_new(scene->desk, "reader", "r");
+	Hello *hello = calloc(1, sizeof(*hello));
+
+	TEXT_COPY(hello->run, "run");
+	peer_say_hello(reader, hello);
+	free(hello);
+	peer_credit(reader, 0, 1);
+	desk_work(scene->desk);
+	assert_non_null(peer_projection(reader));
+	assert_null(peer_projection(reader));
+	return reader;
+}
+
+static void who_is_being_shown_what_goes_is_not_shown_the_rest_of_it(void **state)
+{
+	struct scene scene = set_scene();
+	struct peer *reader = read_half(&scene);
+	struct item *item;
+
+	(void)state;
+	ask(&scene, ALL_OF_HIM);
+	for (int i = 0; erase_is_running(scene.desk->broker) && i < LOOKS; i++) {
+		if (reader->lane_open)
+			peer_credit(reader, 0, 1); /* it reads on, all the while */
+		desk_pass(scene.desk, 20 * US_PER_MS);
+	}
+	assert_false(erase_is_running(scene.desk->broker));
+	while ((item = peer_projection(reader))) /* up to the end of its session */
+		;
+	assert_false(reader->lane_open);
+	peer_hello(reader, "run", 1);
+	assert_true(reader->rebuild);
+	peer_hello(reader, "anew", 0);
+	while ((item = peer_projection(reader)))
+		assert_null(memmem(item->body.data, item->body.len, SECRET, sizeof(SECRET) - 1));
+	check_erased(scene.desk);
+	desk_close(scene.desk);
+}
+
+static void a_row_that_was_written_again_meanwhile_stands(void **state)
+{
+	struct scene scene = set_scene();
+	struct peer *reader;
+	struct item *item;
+	int found = 0;
+
+	(void)state;
+	SAID(scene.talker, .topic = "row", .key = SECRET "d", .version = 8, .text = "somebody new");
+	desk_pass(scene.desk, US_PER_S);
+	ask(&scene, ALL_OF_HIM);
+	finish(scene.desk);
+	reader = peer_new(scene.desk, "half", "h");
+	peer_hello(reader, "run", 0);
+	while ((item = peer_projection(reader)))
+		found += memmem(item->body.data, item->body.len, "somebody new", 12) != NULL;
+	assert_int_equal(found, 1);
+	verified(scene.desk, "erased");
+	assert_int_equal(files_with(scene.desk, SECRET "5"), 0); /* nor what the row said before */
+	desk_close(scene.desk);
+}
+
 static void a_copy_can_be_told_what_was_erased(void **state)
 {
 	struct scene scene = set_scene();
@@ -322,6 +386,8 @@ int main(void)
 		cmocka_unit_test(what_was_not_asked_for_to_its_end_leaves_no_trace),
 		cmocka_unit_test(what_somebody_is_at_work_on_is_waited_for),
 		cmocka_unit_test(who_folded_it_is_told_to_fold_anew_and_nobody_else),
+		cmocka_unit_test(who_is_being_shown_what_goes_is_not_shown_the_rest_of_it),
+		cmocka_unit_test(a_row_that_was_written_again_meanwhile_stands),
 		cmocka_unit_test(a_copy_can_be_told_what_was_erased),
 	};
 
