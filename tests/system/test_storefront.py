@@ -6,12 +6,13 @@ The servers check the shape of what they are asked, and are made for the test: n
 import datetime
 import json
 import os
+import subprocess
 import time
 import urllib.parse
 
 import pytest
 
-from cartbus_system import System, wait_until
+from cartbus_system import BUILD, System, wait_until
 from http_peer import Certificates, Peer, reply
 from mail_peer import Keep
 from mail_peer import Peer as MailPeer
@@ -39,7 +40,9 @@ class Shopify:
             self.page(request)
             return
         try:
-            assert request.headers["X-Shopify-Access-Token"] == "shpat_secret"
+            if request.headers["X-Shopify-Access-Token"] != "shpat_secret_of_demo":
+                reply(request, 401)
+                return
             assert request.headers["Content-Type"] == "application/json"
             assert (request.method, request.path) == ("POST", "/admin/api/2026-07/graphql.json")
             asked = request.json()
@@ -58,7 +61,7 @@ class Shopify:
         asked = dict(urllib.parse.parse_qsl(url.query))
         name = url.path.removeprefix("/admin/api/2026-07/").removesuffix(".json")
         try:
-            assert request.headers["X-Shopify-Access-Token"] == "shpat_secret" and name in ("orders", "checkouts")
+            assert request.headers["X-Shopify-Access-Token"] == "shpat_secret_of_demo" and name in ("orders", "checkouts")
             assert asked["status"] == ("any" if name == "orders" else "open") and asked["updated_at_min"].endswith("Z")
         except AssertionError as error:
             self.wrong.append(error)
@@ -111,7 +114,7 @@ def system(keep, shopify, certificates):
         running.demo = running.add_shop("demo", rules=RULES, extra=f"[storefront]\nplatform = shopify\n"
                                         f"api = {shopify.peer.url}\napi-deadline = 2s\n")
         running.other = running.add_shop("other", rules=RULES)
-        running.write_secret("api/demo", "shpat_secret")
+        running.write_secret("api/demo", "shpat_secret_of_demo")
         running.start()
         for shop in ("demo", "other"):
             running.cartbus("shop", "mode", shop, "live")
@@ -146,7 +149,7 @@ def test_an_order_of_which_no_webhook_told_ends_the_chase(system, shopify, keep)
     assert "the storefront knows order 4711" in note
     assert "the storefront knows no order of it" in wait_until(lambda: grounds(system, "mailed", "bert@mail.example"), "its record")[0]
     wait_until(lambda: [row for row in system.log(topic="cart.state") if row["message"].order_id == "4711"], "intake's word")
-    assert not shopify.wrong and "shpat_secret" not in "".join(process.tail(100000) for process in system.processes.values())
+    assert not shopify.wrong and "shpat_secret_of_demo" not in "".join(process.tail(100000) for process in system.processes.values())
     before = wait_until(lambda: grounds(system, "bought", "anna@mail.example"), "the record of the purchase")
     late = system.post(system.demo.shopify("orders/create", {"id": 4711, "email": "anna@mail.example", "total_price": "89.70",
                                                              "currency": "EUR", "created_at": bought["createdAt"]}))
@@ -156,6 +159,33 @@ def test_an_order_of_which_no_webhook_told_ends_the_chase(system, shopify, keep)
     wait_until(lambda: system.log(topic="cart.state", shop="other"), "what came after it")
     assert grounds(system, "bought", "anna@mail.example") == before
     assert "anna@mail.example" not in mailed(keep)
+    a_refused_key_is_told_until_one_is_taken(system, shopify, keep)
+
+
+def set_key(system, key):
+    words = [BUILD / "bin" / "cartbus", "shop", "secret", "demo", "--api", "--set", "--config", system.config_path]
+    done = subprocess.run(words, input=key + "\n", capture_output=True, text=True, timeout=60)
+    assert done.returncode == 0 and key not in done.stdout, done.stderr
+
+
+def alarms_of(system, kind):
+    return [entry["message"].raised for entry in system.log(topic="alarm", shop="demo") if entry["message"].kind == kind]
+
+
+def a_refused_key_is_told_until_one_is_taken(system, shopify, keep):
+    told = json.loads(system.cartbus("shop", "check", "demo", "--json", check=False).stdout)  # webhooks are missing as well
+    assert [(row["platform"], row["answers"]) for row in told if "api" in row] == [("shopify", True)]
+    set_key(system, "shpat_that_was_revoked")
+    leave_cart(system, system.demo, "k-1", "kim@mail.example")
+    wait_until(lambda: "kim@mail.example" in mailed(keep), "the mail that the log decided on", within_s=30)
+    wait_until(lambda: alarms_of(system, "storefront-key") == [True], "the alarm")
+    assert "the secret file api/demo is refused: HTTP 401; refusals since the start: 1" in system.processes["sender"].tail(20000)
+    told = system.cartbus("shop", "check", "demo", check=False)
+    assert told.returncode == 1 and "refuses our key (HTTP 401" in told.stdout and "shop secret demo --api --set" in told.stdout
+    set_key(system, "shpat_secret_of_demo")
+    leave_cart(system, system.demo, "k-2", "kit@mail.example")
+    wait_until(lambda: alarms_of(system, "storefront-key") == [True, False], "its end", within_s=30)
+    assert not alarms_of(system, "storefront") and not shopify.wrong
 
 
 def test_a_storefront_that_never_answers_holds_up_nobody_and_is_left_alone(system, shopify, keep):

@@ -151,8 +151,8 @@ static void silence_lets_the_log_decide_and_raises_one_alarm(void **state)
 	static const struct {
 		long status;
 		const char *body;
-	} cases[] = { { 500, "" }, { 401, "{}" }, { 302, "" }, { 200, "<html>" }, { 200, "{\"errors\":[{}]}" },
-		{ 200, "[]" }, { 200, "{\"data\":{\"byCheckout\":{\"nodes\":[]}}}" }, { 204, "" },
+	} cases[] = { { 500, "" }, { 302, "" }, { 200, "<html>" }, { 200, "{\"errors\":[{}]}" }, { 200, "[]" },
+		{ 200, "{\"data\":{\"byCheckout\":{\"nodes\":[]}}}" }, { 204, "" },
 		{ 200,
 			"{\"data\":{\"byCheckout\":{\"nodes\":[" SHOPIFY_ORDER(
 				"9", AFTER, "null", "") "]}},"
@@ -206,6 +206,42 @@ static void an_answer_ends_the_alarm(void **state)
 	assert_int_equal(when_answered(h, 200, SHOPIFY_ANSWER("", "", "")), WORKING);
 	when_mailed(h);
 	assert_true(harness_said(h, &topic_alarm, 0, &alarm, NULL));
+	assert_false(alarm.raised);
+	harness_free(h);
+}
+
+static size_t alarms_when(struct harness *h, int step, long status, Alarm *ret)
+{
+	ReminderDue due = due_cart();
+	due.step = (uint32_t)step;
+	snprintf(due.cart.ids.cart_id, sizeof(due.cart.ids.cart_id), "c-%d-%ld", step, status);
+	snprintf(due.cart.ids.email_hash, sizeof(due.cart.ids.email_hash), "hash-%d-%ld", step, status);
+	assert_int_equal(when_due(h, &due), WORKING);
+	assert_int_equal(when_answered(h, status, status == 200 ? SHOPIFY_ANSWER("", "", "") : "{}"), WORKING);
+	when_mailed(h);
+	*ret = (Alarm){ 0 };
+	harness_said(h, &topic_alarm, 0, ret, NULL);
+	return harness_count(h, &topic_alarm);
+}
+
+static void a_storefront_that_refuses_our_key_is_told_apart_from_a_silent_one(void **state)
+{
+	struct harness *h = given_storefront("shopify");
+	Alarm alarm;
+	(void)state;
+	assert_int_equal(alarms_when(h, 1, 401, &alarm), 1);
+	assert_string_equal(alarm.kind, "storefront-key");
+	assert_true(alarm.raised);
+	assert_non_null(strstr(alarm.text, "refuses our API key"));
+	assert_non_null(strstr(alarm.remedy, "cartbus shop secret demo --api --set"));
+	assert_int_equal(alarms_when(h, 1, 403, &alarm), 0);
+	assert_int_equal(alarms_when(h, 1, 500, &alarm), 1); /* that says nothing of the key */
+	assert_string_equal(alarm.kind, "storefront");
+	assert_int_equal(alarms_when(h, 2, 401, &alarm), 1); /* it answers */
+	assert_string_equal(alarm.kind, "storefront");
+	assert_false(alarm.raised);
+	assert_int_equal(alarms_when(h, 1, 200, &alarm), 1);
+	assert_string_equal(alarm.kind, "storefront-key");
 	assert_false(alarm.raised);
 	harness_free(h);
 }
@@ -316,6 +352,7 @@ int main(void)
 		cmocka_unit_test(silence_lets_the_log_decide_and_raises_one_alarm),
 		cmocka_unit_test(a_storefront_that_cannot_be_heard_is_as_good_as_silent),
 		cmocka_unit_test(an_answer_ends_the_alarm),
+		cmocka_unit_test(a_storefront_that_refuses_our_key_is_told_apart_from_a_silent_one),
 		cmocka_unit_test(woocommerce_orders_are_matched_by_cart_and_by_address),
 		cmocka_unit_test(a_full_page_is_asked_on_by_the_address),
 		cmocka_unit_test(bigcommerce_is_asked_by_address_and_by_cart),

@@ -301,6 +301,28 @@ static void a_server_that_does_not_answer_is_asked_until_it_does(void **state)
 	}
 }
 
+static void a_key_that_is_refused_is_told_once_and_once_that_it_is_taken(void **state)
+{
+	struct harness *h = given("woocommerce");
+	Alarm alarm;
+	(void)state;
+	assert_int_equal(when_task(h, TASK_ORDERS, "", 0), WORKING);
+	assert_int_equal(when_answered(h, 401, ""), LATER);
+	assert_true(harness_said(h, &topic_alarm, 0, &alarm, NULL));
+	assert_true(alarm.raised && strcmp(alarm.kind, "storefront-key") == 0);
+	assert_int_equal(harness_again(h), WORKING);
+	assert_int_equal(when_answered(h, 403, ""), LATER);
+	assert_int_equal(harness_count(h, &topic_alarm), 0);
+	assert_int_equal(harness_again(h), WORKING);
+	assert_int_equal(when_answered(h, 500, ""), LATER); /* that says nothing of the key */
+	assert_int_equal(harness_count(h, &topic_alarm), 0);
+	assert_int_equal(harness_again(h), WORKING);
+	assert_int_equal(when_answered(h, 200, "[]"), DONE);
+	assert_true(harness_said(h, &topic_alarm, 0, &alarm, NULL));
+	assert_true(!alarm.raised && strcmp(alarm.kind, "storefront-key") == 0);
+	harness_free(h);
+}
+
 #define GARBAGE                                                                                                        \
 	"", "<html>", "null", "7", "\"x\"", "{", "{\"orders\":7}", "{\"orders\":{}}", "{\"data\":[]}",                 \
 		"{\"data\":{\"id\":{}}}", "\xff\xfe{", "[", "{\"a\":1,\"a\":2}"
@@ -417,6 +439,7 @@ int main(void)
 		cmocka_unit_test(a_cart_that_is_gone_is_as_good_as_emptied),
 		cmocka_unit_test(it_is_asked_again_until_it_answers),
 		cmocka_unit_test(a_server_that_does_not_answer_is_asked_until_it_does),
+		cmocka_unit_test(a_key_that_is_refused_is_told_once_and_once_that_it_is_taken),
 		cmocka_unit_test(garbage_says_nothing_and_is_told),
 		cmocka_unit_test(what_is_no_order_in_a_page_is_left_out),
 		cmocka_unit_test(without_an_api_it_is_a_dead_letter),

@@ -1,0 +1,217 @@
+/* test_action.c: the owner's links: each is counted for what it is, and a used one acts never again */
+#include "bus/actor/sim.h"
+#include "bus/base/file.h"
+#include "bus/base/text.h"
+#include "given.h"
+#include "services/gateway/action.h"
+#include "services/gateway/gateway.h"
+#include "services/intake/intake.h"
+#include "services/unsub/unsub.h"
+#include <stdio.h>
+
+#define START_US (INT64_C(20000) * US_PER_DAY)
+static const char KEY[] = "0123456789abcdef0123456789abcdef", HASH[] = "00112233445566778899aabbccddeeff";
+static const struct service *const services[] = { &gateway, &unsub, &intake, NULL };
+
+static struct scene {
+	char folder[64], shops[128];
+	struct secrets *secrets;
+	struct counters counters;
+	struct sim *sim;
+} scene;
+
+static void write_file(const char *name, const char *text)
+{
+	char path[256], *slash;
+
+	snprintf(path, sizeof(path), "%s/%s", scene.folder, name);
+	slash = strrchr(path, '/');
+	*slash = '\0';
+	assert_int_equal(file_make_folders(path, 0750), 0);
+	*slash = '/';
+	assert_int_equal(file_write_durably(path, bytes_of(text), 0600), 0);
+}
+
+static int setup(void **state)
+{
+	char keys[128];
+
+	(void)state;
+	scene = (struct scene){ 0 };
+	TEXT_COPY(scene.folder, fresh_folder());
+	write_file("secrets/address.key", KEY);
+	write_file("secrets/link.key", "fedcba9876543210fedcba9876543210");
+	write_file("secrets/admin.key", KEY);
+	write_file("secrets/demo/webhook", KEY);
+	write_file("shops/demo/shop.conf", "[shop]\ntitle = Demo\n");
+	snprintf(scene.shops, sizeof(scene.shops), "%s/shops", scene.folder);
+	snprintf(keys, sizeof(keys), "%s/secrets", scene.folder);
+	scene.secrets = secrets_open(scene.shops, keys);
+	scene.sim = sim_new(services, START_US, 1);
+	for (int i = 0; services[i]; i++)
+		sim_start(scene.sim, services[i]->name, services[i], NULL);
+	sim_run_until_idle(scene.sim);
+	return 0;
+}
+
+static int teardown(void **state)
+{
+	(void)state;
+	sim_free(scene.sim);
+	secrets_close(scene.secrets);
+	remove_folder(scene.folder);
+	return 0;
+}
+
+static void make_link(AdminVerb verb, int64_t lasts_us, const char *key, char ret[SIGNED_TOKEN_MAX + 1])
+{
+	struct admin_link link = { .verb = verb, .shop = "demo", .expires_us = sim_now_us(scene.sim) + lasts_us };
+
+	TEXT_COPY(link.address_hash, HASH);
+	assert_int_equal(admin_link_make(bytes_of(key), &link, ret), 0);
+}
+
+static struct reception reception_of(const struct runtime *runtime)
+{
+	return (struct reception){ .secrets = scene.secrets,
+		.clock = sim_clock(scene.sim),
+		.counters = &scene.counters,
+		.shops_folder = scene.shops,
+		.runtime = runtime };
+}
+
+/* true: the message in `wish` is to be said. */
+static bool come(const struct runtime *runtime, enum entrance entrance, const char *token, const char *body,
+	unsigned *ret_status, struct wish *wish)
+{
+	struct reception reception = reception_of(runtime);
+	struct route route = { .entrance = entrance };
+	const struct request request = { .method = "POST", .path = "/a/", .body = bytes_of(body) };
+	struct answer answer = { 0 };
+
+	TEXT_COPY(route.name, token);
+	*wish = (struct wish){ 0 };
+	bool let_in = action_receive(&reception, &route, &request, &answer, wish);
+	*ret_status = answer.status;
+	buffer_free(&answer.body);
+	return let_in;
+}
+
+static void note_end(void *context, enum said_result result, uint64_t seq, const char *reason)
+{
+	(void)seq, (void)reason;
+	*(enum said_result *)context = result;
+}
+
+static enum said_result say(struct bytes message)
+{
+	enum said_result result = SAID_UNKNOWN;
+
+	assert_int_equal(runtime_say_encoded(sim_runtime(scene.sim, "gateway"), message, note_end, &result), 0);
+	sim_run_until_idle(scene.sim);
+	return result;
+}
+
+static unsigned finish(const struct wish *wish, enum door_end end)
+{
+	struct reception reception = reception_of(sim_runtime(scene.sim, "gateway"));
+	struct answer answer = { 0 };
+
+	action_finish(&reception, wish, end, &answer);
+	buffer_free(&answer.body);
+	return answer.status;
+}
+
+/* It does nothing when it is used again, and says so. */
+static void assert_used(const char *token)
+{
+	uint64_t before = scene.counters.links_used;
+	struct wish wish;
+	unsigned status;
+
+	assert_false(come(sim_runtime(scene.sim, "gateway"), ENTRANCE_ACTION, token, "act=yes", &status, &wish));
+	assert_int_equal(status, 409);
+	assert_false(come(sim_runtime(scene.sim, "gateway"), ENTRANCE_ACTION_PAGE, token, "", &status, &wish));
+	assert_int_equal(status, 200);
+	assert_int_equal(scene.counters.links_used, before + 2);
+	assert_int_equal(scene.counters.actions, 1);
+}
+
+/* Longer than any link lasts and than the broker knows a key: what was said is folded, and kept for ever. */
+static void a_used_link_acts_never_again_at_any_age(void **state)
+{
+	static const int days[] = { 1, 7, 9, 13, 100, 401 };
+	char token[SIGNED_TOKEN_MAX + 1];
+	struct wish wish;
+	unsigned status;
+
+	(void)state;
+	make_link(ADMIN_UNSUBSCRIBE, 1000 * US_PER_DAY, KEY, token);
+	assert_true(come(sim_runtime(scene.sim, "gateway"), ENTRANCE_ACTION, token, "act=yes", &status, &wish));
+	struct buffer message = wish.message;
+	assert_int_equal(say(buffer_bytes(&message)), SAID_FRESH);
+	assert_int_equal(finish(&wish, DOOR_ACCEPTED), 200);
+	assert_int_equal(say(buffer_bytes(&message)), SAID_DUPLICATE);
+	for (size_t i = 0; i < sizeof(days) / sizeof(days[0]); i++) {
+		int64_t day_us = START_US + days[i] * US_PER_DAY;
+		sim_freeze(scene.sim, day_us - sim_now_us(scene.sim));
+		sim_run_until(scene.sim, day_us + US_PER_MINUTE);
+		assert_used(token);
+	}
+	sim_kill(scene.sim, "gateway");
+	sim_forget(scene.sim, "gateway");
+	sim_restart(scene.sim, "gateway");
+	sim_run_until(scene.sim, sim_now_us(scene.sim) + US_PER_MINUTE);
+	assert_used(token);                                        /* folded anew */
+	assert_int_equal(say(buffer_bytes(&message)), SAID_FRESH); /* the broker itself would have let it act again */
+	buffer_free(&message);
+}
+
+static void each_link_that_does_nothing_is_counted_for_what_it_is(void **state)
+{
+	char good[SIGNED_TOKEN_MAX + 1], old[SIGNED_TOKEN_MAX + 1], forged[SIGNED_TOKEN_MAX + 1];
+	char undo[SIGNED_TOKEN_MAX + 1];
+	const struct runtime *folded = sim_runtime(scene.sim, "gateway");
+	struct wish wish;
+	unsigned status;
+
+	(void)state;
+	make_link(ADMIN_UNSUBSCRIBE, US_PER_DAY, KEY, good);
+	make_link(ADMIN_UNSUBSCRIBE, -1, KEY, old);
+	make_link(ADMIN_UNSUBSCRIBE, US_PER_DAY, "another key of thirty-two letters", forged);
+	make_link(ADMIN_LIFT_SUPPRESSION, US_PER_DAY, KEY, undo);
+	const struct {
+		const char *token, *body;
+		const struct runtime *runtime;
+		unsigned status;
+		const uint64_t *counter;
+	} cases[] = {
+		{ forged, "act=yes", folded, 404, &scene.counters.links_forged },
+		{ "cut", "act=yes", folded, 404, &scene.counters.links_forged },
+		{ old, "act=yes", folded, 410, &scene.counters.links_expired },
+		{ good, "", folded, 400, &scene.counters.malformed },
+		{ undo, "act=yes", folded, 400, &scene.counters.malformed },
+		{ good, "act=yes", NULL, 503, &scene.counters.refused }, /* whether it was used cannot be known */
+	};
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		uint64_t before = *cases[i].counter;
+		assert_false(come(cases[i].runtime, ENTRANCE_ACTION, cases[i].token, cases[i].body, &status, &wish));
+		assert_int_equal(status, cases[i].status);
+		assert_int_equal(*cases[i].counter, before + 1);
+	}
+	assert_true(come(folded, ENTRANCE_ACTION, good, "act=yes", &status, &wish));
+	assert_int_equal(finish(&wish, DOOR_DUPLICATE), 409);
+	assert_int_equal(scene.counters.links_used, 1);
+	assert_int_equal(finish(&wish, DOOR_REFUSED), 503);
+	assert_int_equal(scene.counters.actions, 0);
+	buffer_free(&wish.message);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup_teardown(a_used_link_acts_never_again_at_any_age, setup, teardown),
+		cmocka_unit_test_setup_teardown(each_link_that_does_nothing_is_counted_for_what_it_is, setup, teardown),
+	};
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
