@@ -133,7 +133,7 @@ int google_key_sign(const char *path, const char *scope, int64_t issued_s, struc
 	struct account account;
 	int r = file_read_secret(path, &text);
 
-	if (r < 0) {
+	if (r < 0 && r != -ENODATA) { /* an empty one is there, and no JSON */
 		snprintf(ret_why, 200, "%s", strerror(-r));
 		return r;
 	}

@@ -1,6 +1,6 @@
 /* test_unpaid.c: orders that are no purchase, by the shop's map of payment statuses */
-#include "bus/base/text.h"
 #include "given.h"
+#include "tests/unit/document.h"
 #include <stdio.h>
 
 static struct harness *h;
@@ -28,18 +28,7 @@ static int harness_goes(void **state)
 
 static void given_map(const char *payment)
 {
-	static uint32_t version;
-	static Document document;
-
-	document = (Document){ .kind = "shop", .version = ++version };
-	snprintf(document.text, sizeof(document.text),
-		"[shop]\ntime-zone = Europe/Berlin\ncurrency = EUR\nlocale = de-DE\ntitle = Demo\nurl = "
-		"https://demo.example\n"
-		"[mail]\nfrom = shop@demo.example\n[payment]\n%s",
-		payment);
-	snprintf(document.digest, sizeof(document.digest), "%016llx",
-		(unsigned long long)text_hash(bytes_of(document.text)));
-	GIVEN(h, document, &document, .shop = "demo", .key = "shop", .version = version);
+	given_text(h, "demo", "shop", DEMO_SHOP "[payment]\n", payment);
 }
 
 static void an_order_that_is_not_paid_ends_no_chase_and_its_payment_finds_the_cart(void **state)

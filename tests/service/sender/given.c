@@ -1,26 +1,18 @@
 /* given.c: see given.h */
 #include "tests/service/sender/given.h"
-#include "bus/base/text.h"
+#include "tests/unit/document.h"
 #include <stdio.h>
 
-static const char SHOP[] = "[shop]\ntime-zone = Europe/Berlin\ncurrency = EUR\nlocale = de-DE\ntitle = Demo\n"
-			   "url = https://demo.example\n[mail]\nfrom = Demo <shop@demo.example>\n"
-			   "owner = owner@demo.example\nbounce = bounce@demo.example\n"
-			   "reply-to = Demo <shop@demo.example>\npostal-address = 1 Main Street\n"
-			   "never = @rival.example\nnever = bob@buyer.example\n";
+static const char SHOP[] = DEMO_SHOP "owner = owner@demo.example\nbounce = bounce@demo.example\n"
+				     "reply-to = Demo <shop@demo.example>\npostal-address = 1 Main Street\n"
+				     "never = @rival.example\nnever = bob@buyer.example\n";
 
 static const char RULES[] = "Small carts (under $40): remind after 4 hours, then after 24. Medium carts: 2 hours, then "
 			    "22. Big carts (over $150): 1 hour, then 20.\n";
 
 void given_document(struct harness *h, const char *shop, const char *kind, const char *text)
 {
-	static uint32_t version;
-	static Document document;
-	document = (Document){ .version = ++version };
-	TEXT_COPY(document.kind, kind);
-	TEXT_COPY(document.text, text);
-	snprintf(document.digest, sizeof(document.digest), "%016llx", (unsigned long long)text_hash(bytes_of(text)));
-	GIVEN(h, document, &document, .shop = shop, .key = kind, .version = version);
+	given_text(h, shop, kind, text, "");
 }
 
 void given_rules(struct harness *h, const char *more)

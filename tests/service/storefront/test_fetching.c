@@ -7,22 +7,18 @@
 #include "services/kit/http.h"
 #include "services/storefront/storefront.h"
 #include "tests/unit/cmocka_all.h"
+#include "tests/unit/document.h"
 #include <stdio.h>
 
 #define NOON_US (INT64_C(1795176000) * US_PER_S) /* Fri 20 Nov 2026, 12:00 UTC */
 
 static void given_shop(struct harness *h, const char *name, const char *platform)
 {
-	static Document document;
-	document = (Document){ .kind = "shop", .version = 1 };
-	snprintf(document.text, sizeof(document.text),
-		"[shop]\ntime-zone = Europe/Berlin\ncurrency = EUR\nlocale = de-DE\ntitle = Demo\nurl = "
-		"https://demo.example\n"
-		"[mail]\nfrom = shop@demo.example\n%s%s%s",
-		*platform ? "[storefront]\napi = https://api.example\nplatform = " : "", platform, "\n");
-	snprintf(document.digest, sizeof(document.digest), "%016llx",
-		(unsigned long long)text_hash(bytes_of(document.text)));
-	GIVEN(h, document, &document, .shop = name, .key = "shop", .version = 1);
+	char api[100] = "";
+
+	if (*platform)
+		snprintf(api, sizeof(api), "[storefront]\napi = https://api.example\nplatform = %s\n", platform);
+	given_text(h, name, "shop", DEMO_SHOP, api);
 }
 
 static struct harness *given(const char *platform)

@@ -1,9 +1,8 @@
 /* test_purchases.c: what an order's payment status is taken for, and who has bought before */
-#include "bus/actor/harness.h"
-#include "bus/base/text.h"
 #include "services/kit/docs.h"
 #include "services/kit/purchases.h"
 #include "tests/unit/cmocka_all.h"
+#include "tests/unit/document.h"
 #include <stdio.h>
 #include <string.h>
 
@@ -28,18 +27,7 @@ static int gone(void **state)
 
 static void given_shop(const char *more)
 {
-	static uint32_t version;
-	static Document document;
-
-	document = (Document){ .kind = "shop", .version = ++version };
-	snprintf(document.text, sizeof(document.text),
-		"[shop]\ntime-zone = Europe/Berlin\ncurrency = EUR\nlocale = de-DE\ntitle = Demo\nurl = "
-		"https://demo.example\n"
-		"[mail]\nfrom = shop@demo.example\n%s",
-		more);
-	snprintf(document.digest, sizeof(document.digest), "%016llx",
-		(unsigned long long)text_hash(bytes_of(document.text)));
-	GIVEN(h, document, &document, .shop = "demo", .key = "shop", .version = version);
+	given_text(h, "demo", "shop", DEMO_SHOP, more);
 	assert_non_null(docs_shop(harness_state(h), "demo"));
 }
 
