@@ -25,6 +25,7 @@ struct service {
 	bool exclusive; /* its decisions must see one another: one active instance, others stand by */
 	bool gateway;   /* has a spool: claims wait until it has drained */
 	bool operator_; /* the command: may ask and tell everything on the control socket */
+	bool unhurried; /* nothing but what it hears needs its projections at once: they may come gathered, a moment later */
 	unsigned
 		layout; /* counted up when folds write other rows than before: a store of another layout is folded anew */
 	struct hears {

@@ -131,6 +131,7 @@ static void say_hello(struct session *session)
 	hello->version = PROTOCOL_MOST;
 	hello->version_least = PROTOCOL_LEAST;
 	hello->hears_further = true;
+	hello->unhurried = session->service->unhurried;
 	session->owner.hello(session->owner.self, hello);
 	if (send_control(session) < 0) {
 		if (session->phase == RUNTIME_AWAY && session->silent)

@@ -236,6 +236,13 @@ static int64_t queue_wait_us(const struct broker *broker, const struct queue *qu
 	return most_us;
 }
 
+static int64_t writer_wait_us(const struct broker *broker, const struct session *session, int64_t most_us)
+{
+	int64_t gathers_us = session->writer.count > 0 ? session_gathers_us(broker, session) : most_us;
+
+	return gathers_us < most_us ? gathers_us : most_us;
+}
+
 /* When there is something to do at the latest, in boot time from now. */
 static int64_t next_wait_us(const struct broker *broker)
 {
@@ -252,6 +259,8 @@ static int64_t next_wait_us(const struct broker *broker)
 	for (int i = 0; i < broker->topology.peer_count; i++)
 		if (broker->queues[i])
 			wait_us = queue_wait_us(broker, broker->queues[i], wait_us);
+	LIST_EACH (hook, &broker->sessions)
+		wait_us = writer_wait_us(broker, LIST_ENTRY(hook, struct session, hook), wait_us);
 	return wait_us > 0 ? wait_us : 0;
 }
 

@@ -198,6 +198,7 @@ static struct session *session_new(
 	session->rights = rights_of(broker, who, hello->service, hello->instance);
 	session->gateway = broker->topology.peers[peer].gateway;
 	session->hears_further = hello->hears_further;
+	session->unhurried = hello->unhurried;
 	session->spooled = hello->spooled;
 	session->heard_boot_us = broker_boot_us(broker);
 	session->cursor = hello->cursor;

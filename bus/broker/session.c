@@ -3,7 +3,8 @@
  *
  * Owns:      the list of sessions and the two maps to them, their writers.
  * Promises:  a session silent for five heartbeats is dead, and its leases are free at once. A lane that does not take a frame is
- *            the end of its session: with credit below the socket's mark that peer is gone.
+ *            the end of its session: with credit below the socket's mark that peer is gone. What may wait for company goes with
+ *            whatever is said next that may not, in order.
  * Read next: hello.c
  */
 #include "bus/broker/session.h"
@@ -11,6 +12,10 @@
 #include <stdlib.h>
 
 enum { SILENT_HEARTBEATS = 5, WRITER_FULL = 1 << 20 };
+
+/* What is gathered for who is in no hurry: each push wakes two threads there, and few messages at a time make many. */
+static const int64_t GATHER_US = 50 * US_PER_MS;
+enum { GATHER_BYTES = 64 << 10 };
 
 struct session *session_by_epoch(const struct broker *broker, uint64_t epoch)
 {
@@ -132,11 +137,18 @@ void sessions_expire(struct broker *broker)
 	}
 }
 
+int64_t session_gathers_us(const struct broker *broker, const struct session *session)
+{
+	int64_t left_us = session->gathers_boot_us + GATHER_US - broker_boot_us(broker);
+
+	return session->gathers && session->writer.items.len < GATHER_BYTES && left_us > 0 ? left_us : 0;
+}
+
 static void flush(struct broker *broker, struct session *session)
 {
 	struct bytes frame;
 
-	if (session->writer.count == 0)
+	if (session->writer.count == 0 || session_gathers_us(broker, session) > 0)
 		return;
 	frame = frame_close(&session->writer, session->epoch, session->down_number + 1);
 	if (session->failing)
@@ -149,6 +161,12 @@ static void flush(struct broker *broker, struct session *session)
 
 void session_say(struct broker *broker, struct session *session, const Down *down, struct bytes body)
 {
+	if (session->writer.count == 0) {
+		session->gathers = session->unhurried;
+		session->gathers_boot_us = broker_boot_us(broker);
+	}
+	if (down->which_what != Down_projection_tag)
+		session->gathers = false;
 	frame_add(&session->writer, Down_fields, down, body);
 	if (session->writer.items.len >= WRITER_FULL)
 		flush(broker, session);

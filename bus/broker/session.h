@@ -23,6 +23,7 @@ struct session {
 	unsigned rights;   /* of enum right */
 	bool gateway;
 	bool hears_further; /* one confirm may answer many requests */
+	bool unhurried;     /* projections alone are gathered for it */
 	int64_t heard_boot_us;
 
 	uint64_t up_number;   /* last frame accepted */
@@ -50,8 +51,10 @@ struct session {
 	bool alone; /* what it holds was handed out alone */
 
 	struct frame_writer writer;
-	bool failing;      /* its lane did not take a frame */
-	bool turn_refused; /* so are all its later ones */
+	bool gathers;            /* nothing lies in the writer that it waits for ... */
+	int64_t gathers_boot_us; /* ... since then */
+	bool failing;            /* its lane did not take a frame */
+	bool turn_refused;       /* so are all its later ones */
 };
 
 struct session *session_by_epoch(const struct broker *broker, uint64_t epoch);
@@ -66,7 +69,9 @@ bool session_is_of(const struct session *session, const char *who);
 void hear_credit(struct session *session, const UpCredit *credit);
 void session_end(struct broker *broker, struct session *session, enum parting how);
 void sessions_expire(struct broker *broker);
-void sessions_flush(struct broker *broker); /* pushes what lies in the writers */
+void sessions_flush(struct broker *broker); /* pushes what lies in the writers, but for what may wait */
+/* How long what lies in its writer may still wait for company; 0: not at all. */
+int64_t session_gathers_us(const struct broker *broker, const struct session *session);
 /* The same for those who hear nothing: confirms are all they wait for, so these do not wait for the deliveries. */
 void sessions_flush_sayers(struct broker *broker);
 void session_say(struct broker *broker, struct session *session, const Down *down, struct bytes body);

@@ -119,6 +119,7 @@ static void remember_done(struct state *state, const struct said *said, const Ex
 
 const struct service exporter = {
 	.name = "exporter",
+	.unhurried = true,
 	.layout = 1,
 	.exclusive = true,
 	.hears = { HEARS(tick_nightly, hear_nightly), HEARS(sheet_due, sheet_hear_due) },

@@ -26,6 +26,7 @@ static void remember_due(struct state *state, const struct said *said, const Ala
 
 const struct service monitor = {
 	.name = "monitor",
+	.unhurried = true,
 	.layout = 3,
 	.exclusive = true,
 	.operator_ = true, /* asks the broker how it is */

@@ -212,6 +212,7 @@ static void remember_done(struct state *state, const struct said *said, const Su
 
 const struct service summarizer = {
 	.name = "summarizer",
+	.unhurried = true,
 	.layout = 2,
 	.exclusive = true,
 	.hears = { HEARS(tick_monthly, hear_monthly), HEARS(tick_weekly, hear_weekly),

@@ -139,6 +139,7 @@ static void remember_suppression(struct state *state, const struct said *said, c
 
 const struct service unsub = {
 	.name = "unsub",
+	.unhurried = true,
 	.exclusive = true,
 	.layout = 1,
 	.hears = {

@@ -101,6 +101,55 @@ static void projections_have_credit_of_their_own(void **state)
 	desk_close(desk);
 }
 
+static struct peer *unhurried_peer(struct desk *desk, const char *service)
+{
+	struct peer *peer = peer_new(desk, service, "u");
+	Hello *hello = calloc(1, sizeof(*hello));
+
+	hello->unhurried = true;
+	peer_say_hello(peer, hello);
+	peer_credit(peer, 100, 100000);
+	desk_work(desk);
+	free(hello);
+	return peer;
+}
+
+static void who_is_in_no_hurry_gets_projections_together(void **state)
+{
+	struct desk *desk = desk_open();
+	struct peer *talker = peer_new(desk, "talker", "t"), *reader = unhurried_peer(desk, "reader");
+	uint64_t frames = reader->down_number;
+
+	(void)state;
+	peer_hello(talker, "run", 0);
+	for (int i = 0; i < 3; i++)
+		SAID(talker, .topic = "fact");
+	assert_int_equal(next_seq(reader), 0);
+	desk_pass(desk, 50 * US_PER_MS);
+	for (uint64_t seq = 1; seq <= 3; seq++)
+		assert_int_equal(next_seq(reader), seq);
+	assert_int_equal(reader->down_number, frames + 1);
+	for (int i = 0; i < 1000; i++) /* more than is worth waiting with */
+		SAID(talker, .topic = "fact", .text = "as long as what an audit says, which tells what was decided");
+	assert_int_equal(next_seq(reader), 4);
+	desk_close(desk);
+}
+
+static void what_somebody_waits_for_takes_gathered_projections_along(void **state)
+{
+	struct desk *desk = desk_open();
+	struct peer *talker = peer_new(desk, "talker", "t"), *worker = unhurried_peer(desk, "worker");
+
+	(void)state;
+	peer_hello(talker, "run", 0);
+	SAID(talker, .topic = "fact");
+	assert_int_equal(peer_count(worker, Down_projection_tag), 0);
+	SAID(talker, .topic = "work");
+	assert_int_equal(next_seq(worker), 1);
+	assert_int_equal(peer_delivery(worker)->down.what.delivery.after_seq, 1);
+	desk_close(desk);
+}
+
 static void a_newcomer_gets_of_compacted_topics_only_the_rows_that_stand(void **state)
 {
 	struct desk *desk = desk_open();
@@ -293,6 +342,8 @@ int main(void)
 		cmocka_unit_test(a_session_goes_on_from_its_cursor),
 		cmocka_unit_test(progress_is_said_when_there_is_nothing_of_interest),
 		cmocka_unit_test(projections_have_credit_of_their_own),
+		cmocka_unit_test(who_is_in_no_hurry_gets_projections_together),
+		cmocka_unit_test(what_somebody_waits_for_takes_gathered_projections_along),
 		cmocka_unit_test(a_newcomer_gets_of_compacted_topics_only_the_rows_that_stand),
 		cmocka_unit_test(a_newcomer_gets_no_row_of_a_topic_that_it_does_not_remember),
 		cmocka_unit_test(a_row_that_changes_while_a_newcomer_reads_reaches_it_once),
