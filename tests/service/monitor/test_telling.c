@@ -1,0 +1,177 @@
+/* test_telling.c: who hears of an alarm, once, on every way, whatever fails */
+#include "bus/actor/harness.h"
+#include "bus/base/clock.h"
+#include "bus/base/text.h"
+#include "proto/topics.h"
+#include "services/kit/mail.h"
+#include "services/monitor/episodes.h"
+#include "services/monitor/monitor.h"
+#include "services/monitor/tell.h"
+#include "tests/unit/cmocka_all.h"
+#include <string.h>
+
+#define NOW_US (INT64_C(20000) * US_PER_DAY)
+
+static struct ways two_mails_and_a_webhook(void)
+{
+	struct ways ways = { .mail_count = 2,
+		.mails = { "admin@shop.example", "other@shop.example" },
+		.webhook_count = 1,
+		.webhooks = { "https://hooks.example/alarm" },
+		.from = "Bus <bus@shop.example>",
+		.keys = { .key = { "0123456789abcdef0123456789abcdef" }, .len = { 32 } } };
+	return ways;
+}
+
+static enum verdict when_alarm(struct harness *h, const char *kind, bool raised)
+{
+	Alarm alarm = { .raised = raised, .text = "3 dead letters", .at_us = NOW_US };
+	TEXT_COPY(alarm.kind, kind);
+	TEXT_COPY(alarm.remedy, "cartbus dlq list");
+	return WHEN(h, alarm, &alarm, .shop = SHOP_OF_ALL, .key = kind);
+}
+
+static size_t told_on(struct harness *h, const char *kind, bool raised)
+{
+	assert_int_equal(when_alarm(h, kind, raised), DONE);
+	return harness_count(h, &topic_alarm_due);
+}
+
+static void each_episode_is_told_once_on_every_way_and_so_is_its_end(void **state)
+{
+	struct harness *h = harness_new(&monitor, NOW_US);
+	struct ways ways = two_mails_and_a_webhook();
+	AlarmDue due;
+	(void)state;
+	tell_set_up(&ways, 1);
+	assert_int_equal(told_on(h, "dead-letters", true), 3);
+	assert_true(harness_said(h, &topic_alarm_due, 2, &due, NULL));
+	assert_string_equal(due.way, "webhook 1");
+	assert_int_equal(harness_again(h), DONE); /* redelivered */
+	assert_int_equal(harness_count(h, NULL), 0);
+	assert_int_equal(told_on(h, "dead-letters", true), 0); /* said again */
+	assert_int_equal(told_on(h, "disk", true), 3);
+	assert_int_equal(told_on(h, "dead-letters", false), 3);
+	assert_int_equal(told_on(h, "dead-letters", false), 0);
+	assert_int_equal(told_on(h, "dead-letters", true), 3);
+	assert_int_equal(told_on(h, ALARM_TEST, true), 3);
+	assert_int_equal(told_on(h, ALARM_TEST, true), 3);
+	assert_false(episodes_raised(harness_state(h), SHOP_OF_ALL, ALARM_TEST));
+	assert_true(episodes_raised(harness_state(h), SHOP_OF_ALL, "disk"));
+	harness_free(h);
+}
+
+static enum verdict when_due(struct harness *h, const char *way, const char *kind, bool raised)
+{
+	AlarmDue due = {
+		.about = "demo", .alarm_seq = 7, .has_alarm = true, .alarm = { .raised = raised, .at_us = NOW_US }
+	};
+	TEXT_COPY(due.way, way);
+	TEXT_COPY(due.alarm.kind, kind);
+	TEXT_COPY(due.alarm.text, "3 dead letters");
+	TEXT_COPY(due.alarm.remedy, "cartbus dlq list");
+	return WHEN(h, alarm_due, &due, .shop = "demo", .key = way);
+}
+
+static bool said_told(struct harness *h)
+{
+	AlarmTold told;
+	assert_true(harness_said(h, &topic_alarm_told, 0, &told, NULL));
+	assert_int_equal(told.alarm_seq, 7);
+	assert_true(told.words[0]);
+	return told.reached;
+}
+
+static void a_mail_is_tried_until_it_goes_and_a_refusal_is_told(void **state)
+{
+	const enum mail_end again[] = { MAIL_NOT_SENT, MAIL_LATER, MAIL_UNKNOWN };
+	struct ways ways = two_mails_and_a_webhook();
+	(void)state;
+	tell_set_up(&ways, 1);
+	for (int i = 0; i < 3; i++) {
+		struct harness *h = harness_new(&monitor, NOW_US);
+		assert_int_equal(when_due(h, "mail 2", "disk", true), WORKING);
+		const struct mail *mail = harness_effect_request(h);
+		assert_string_equal(mail->envelope_to, "other@shop.example");
+		assert_string_equal(mail->envelope_from, "bus@shop.example");
+		assert_non_null(memmem(mail->mime.data, mail->mime.len, "cartbus dlq list", 16));
+		assert_int_equal(
+			harness_result(h, &(struct mail_result){ .end = again[i], .words = "no" }, CLAIM_NONE), LATER);
+		assert_int_equal(harness_count(h, NULL), 0);
+		assert_int_equal(when_due(h, "mail 2", "disk", true), WORKING);
+		assert_int_equal(
+			harness_result(h, &(struct mail_result){ .end = MAIL_SENT, .words = "250" }, CLAIM_NONE), DONE);
+		assert_true(said_told(h));
+		assert_int_equal(when_due(h, "mail 1", "disk", true), WORKING);
+		assert_int_equal(
+			harness_result(h, &(struct mail_result){ .end = MAIL_REFUSED, .words = "550" }, CLAIM_NONE),
+			DONE);
+		assert_false(said_told(h));
+		harness_now(h, NOW_US + 6 * US_PER_DAY);
+		assert_int_equal(when_due(h, "mail 2", "disk", true), WORKING);
+		assert_int_equal(
+			harness_result(h, &(struct mail_result){ .end = again[i], .words = "no" }, CLAIM_NONE), LATER);
+		assert_int_equal(harness_delay_us(h), US_PER_HOUR);
+		harness_now(h, NOW_US + 8 * US_PER_DAY); /* a week of trying */
+		assert_int_equal(when_due(h, "mail 2", "disk", true), WORKING);
+		assert_int_equal(
+			harness_result(h, &(struct mail_result){ .end = again[i], .words = "no" }, CLAIM_NONE), DONE);
+		assert_false(said_told(h));
+		harness_free(h);
+	}
+}
+
+static void a_webhooks_answer_decides_whether_it_is_tried_again(void **state)
+{
+	const struct {
+		struct http_answer answer;
+		enum verdict verdict;
+		bool reached;
+	} cases[] = {
+		{ { .end = HTTP_ANSWERED, .status = 204, .words = "HTTP 204" }, DONE, true },
+		{ { .end = HTTP_ANSWERED, .status = 302, .words = "HTTP 302" }, DONE, false },
+		{ { .end = HTTP_ANSWERED, .status = 410, .words = "HTTP 410" }, DONE, false },
+		{ { .end = HTTP_BARRED, .words = "not allowed" }, DONE, false },
+		{ { .end = HTTP_ANSWERED, .status = 429, .words = "HTTP 429" }, LATER, false },
+		{ { .end = HTTP_ANSWERED, .status = 500, .words = "HTTP 500" }, LATER, false },
+		{ { .end = HTTP_NOT_SENT, .words = "no connection" }, LATER, false },
+		{ { .end = HTTP_UNKNOWN, .words = "no answer" }, LATER, false },
+	};
+	struct ways ways = two_mails_and_a_webhook();
+	(void)state;
+	tell_set_up(&ways, 1);
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		struct harness *h = harness_new(&monitor, NOW_US);
+		assert_int_equal(when_due(h, "webhook 1", "disk", true), WORKING);
+		assert_int_equal(harness_result(h, &cases[i].answer, CLAIM_NONE), cases[i].verdict);
+		if (cases[i].verdict == DONE)
+			assert_int_equal(said_told(h), cases[i].reached);
+		assert_int_equal(when_due(h, "webhook 1", ALARM_TEST, true), WORKING); /* a test is not tried again */
+		assert_int_equal(harness_result(h, &cases[i].answer, CLAIM_NONE), DONE);
+		assert_int_equal(said_told(h), cases[i].reached);
+		harness_free(h);
+	}
+}
+
+static void a_way_that_is_configured_no_more_is_given_up(void **state)
+{
+	struct harness *h = harness_new(&monitor, NOW_US);
+	struct ways ways = two_mails_and_a_webhook();
+	(void)state;
+	tell_set_up(&ways, 1);
+	assert_int_equal(when_due(h, "webhook 2", "disk", true), DONE);
+	assert_false(said_told(h));
+	harness_free(h);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(each_episode_is_told_once_on_every_way_and_so_is_its_end),
+		cmocka_unit_test(a_mail_is_tried_until_it_goes_and_a_refusal_is_told),
+		cmocka_unit_test(a_webhooks_answer_decides_whether_it_is_tried_again),
+		cmocka_unit_test(a_way_that_is_configured_no_more_is_given_up),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
