@@ -1,0 +1,111 @@
+"""A Debian that is really booted: systemd as its process 1, cartbus installed as `cmake --install` does it.
+
+    with Machine(tmp_path) as machine:
+        machine.run("systemctl", "start", "cartbus.target")
+
+Its packages are the libraries that the programs are linked to and systemd: if something else is needed, it shows. The file system is made
+once and kept beside the build; each machine writes to a layer of its own. It has the network of its host.
+"""
+
+import hashlib
+import os
+import pathlib
+import re
+import shutil
+import subprocess
+import sys
+
+SOURCES = pathlib.Path(__file__).resolve().parents[2]
+sys.path.insert(0, str(SOURCES / "tests" / "system"))
+
+from cartbus_system import end_with_parent, free_port, wait_until  # noqa: E402  (found through the path above)
+
+BUILD = SOURCES / "build"
+ROOTS = SOURCES / "build-asan" / "roots"
+BOOTED_WITHIN_S = 60
+
+
+def stage(folder):
+    """What an installation puts where."""
+    subprocess.run(["cmake", "--install", BUILD], env={**os.environ, "DESTDIR": str(folder)}, check=True, stdout=subprocess.DEVNULL)
+    return folder
+
+
+def libraries():
+    """The packages that what is installed is linked to."""
+    programs = [path for path in (BUILD / "bin").glob("cartbus*") if path.name == "cartbus" or "test" not in path.name]
+    linked = subprocess.run(["ldd", *programs], check=True, capture_output=True, text=True).stdout
+    files = {os.path.realpath(path) for path in re.findall(r"=> (/\S+)", linked)}
+    owners = subprocess.run(["dpkg", "-S", *sorted(files)], capture_output=True, text=True).stdout
+    return sorted({line.split(":")[0] for line in owners.splitlines()})
+
+
+def root():
+    """A minimal Debian 12 with these; made anew when they change."""
+    packages = ["systemd", "systemd-sysv", "ca-certificates", "tzdata", *libraries()]
+    made = ROOTS / hashlib.sha256(" ".join(packages).encode()).hexdigest()[:16]
+    if not made.exists():
+        shutil.rmtree(ROOTS, ignore_errors=True)
+        making = made.with_suffix(".making")
+        making.parent.mkdir(parents=True, exist_ok=True)
+        subprocess.run(["mmdebstrap", "--quiet", "--variant=minbase", f"--include={','.join(packages)}", "bookworm", making], check=True)
+        making.rename(made)
+    return made
+
+
+class Machine:
+    def __init__(self, folder):
+        self.folder = pathlib.Path(folder)
+        self.port = free_port()
+        self.upper = self.folder / "upper"
+        stage(self.upper)
+        self.upper.chmod(0o755)
+        self.log = open(self.folder / "console.log", "ab")
+        self.write("/etc/systemd/system/cartbus-gateway.socket.d/port.conf",
+                   f"[Socket]\nListenStream=\nListenStream=127.0.0.1:{self.port}\n")
+
+    def __enter__(self):
+        self.power_on()
+        return self
+
+    def __exit__(self, kind, error, trace):
+        if error:
+            print(self.run("journalctl", "--no-pager", "-n", "200", "-o", "short-precise", check=False).stdout, file=sys.stderr)
+        self.power_off()
+
+    def write(self, path, text):
+        """A file of the machine, before it is booted."""
+        inside = self.upper / path.lstrip("/")
+        inside.parent.mkdir(parents=True, exist_ok=True)
+        inside.write_text(text)
+
+    def power_on(self):
+        self.unshare = subprocess.Popen([SOURCES / "tests" / "systemd" / "boot", root(), self.folder], stdin=subprocess.DEVNULL,
+                                        stdout=self.log, stderr=self.log, preexec_fn=end_with_parent)
+        wait_until(lambda: self._state() in ("running", "degraded"), "the machine is up", BOOTED_WITHIN_S)
+
+    def _state(self):
+        assert self.unshare.poll() is None, (self.folder / "console.log").read_text()[-3000:]
+        children = pathlib.Path(f"/proc/{self.unshare.pid}/task/{self.unshare.pid}/children").read_text().split()
+        self.init = children[0] if children else None
+        return self.init and self.run("systemctl", "is-system-running", check=False).stdout.strip()
+
+    def power_off(self):
+        """As a cut from the power for its processes: all end at once. What was written and not synced is still there."""
+        self.unshare.kill()
+        self.unshare.wait()
+
+    def run(self, *words, check=True, stdin=None):
+        done = subprocess.run(["nsenter", "-t", self.init, "-m", "-p", "-i", "-u", "-C", "--", *words], input=stdin, text=True,
+                              capture_output=True, timeout=120, env={"PATH": "/usr/sbin:/usr/bin:/sbin:/bin", "LANG": "C.UTF-8"})
+        if check and done.returncode != 0:
+            raise AssertionError(f"{' '.join(words)} ended with {done.returncode}:\n{done.stdout}{done.stderr}")
+        return done
+
+    def shell(self, script):
+        return self.run("sh", "-ec", script).stdout
+
+    def show(self, unit, *properties):
+        """{property: value} of a unit."""
+        done = self.run("systemctl", "show", unit, f"--property={','.join(properties)}")
+        return dict(line.split("=", 1) for line in done.stdout.splitlines() if "=" in line)
