@@ -3,34 +3,19 @@
 Nothing of the runtime is used, so that what it forgives is not forgiven here: frames are counted, every confirm is kept.
 """
 
-import importlib
 import json
 import pathlib
 import struct
-import subprocess
-import sys
-import tempfile
 import time
 import uuid
 
 import zmq
-from cartbus_system import SOURCES
+from messages import messages
 
 BEAT_S = 0.1
 ANSWER_WITHIN_S = 60
 
-
-def _load_proto():
-    with tempfile.TemporaryDirectory(prefix="cartbus-proto-") as folder:
-        subprocess.run(["protoc", "-I", str(SOURCES / "proto"), f"--python_out={folder}", "bus.proto"], check=True)
-        sys.path.insert(0, folder)
-        try:
-            return importlib.import_module("bus_pb2")
-        finally:
-            sys.path.remove(folder)
-
-
-bus = _load_proto()
+bus = messages("bus")
 
 
 class BrokerGone(Exception):

@@ -17,11 +17,9 @@ import base64
 import contextlib
 import ctypes
 import dataclasses
-import functools
 import hashlib
 import hmac
 import http.client
-import importlib
 import json
 import os
 import pathlib
@@ -38,6 +36,8 @@ import threading
 import time
 import urllib.parse
 import uuid
+
+from messages import messages
 
 SOURCES = pathlib.Path(__file__).resolve().parents[2]
 BUILD = pathlib.Path(os.environ.get("CARTBUS_BUILD", SOURCES / "build-asan")).resolve()
@@ -206,18 +206,6 @@ class Shop:
         raw = bytes([1]) + key_id + bytes([purpose, step]) + b"".join(bytes([len(word)]) + word for word in words)
         raw += hmac.new(key, b"cartbus link\0" + raw, hashlib.sha256).digest()
         return base64.urlsafe_b64encode(raw).decode().rstrip("=")
-
-
-@functools.cache
-def cart_proto():
-    """The module of cart.proto, made from the sources by protoc."""
-    with tempfile.TemporaryDirectory(prefix="cartbus-proto-") as folder:
-        subprocess.run(["protoc", "-I", str(SOURCES / "proto"), f"--python_out={folder}", "cart.proto"], check=True)
-        sys.path.insert(0, folder)
-        try:
-            return importlib.import_module("cart_pb2")
-        finally:
-            sys.path.remove(folder)
 
 
 # ---- the processes ----
@@ -487,7 +475,7 @@ class System:
         return found
 
     def proto(self):
-        return cart_proto()
+        return messages("cart")
 
     def _decoded(self, topic, payload):
         cart = self.proto()

@@ -4,14 +4,13 @@ import email
 import email.header
 import email.policy
 import email.utils
-import importlib
 import re
 import subprocess
-import sys
 
 import pytest
 
-from cartbus_system import BUILD, SOURCES
+from cartbus_system import BUILD
+from messages import messages
 
 SHOP = """[shop]
 time-zone = Europe/Berlin
@@ -45,14 +44,8 @@ ONCE = ("From", "To", "Date", "Message-ID", "Subject", "Reply-To", "MIME-Version
 
 
 @pytest.fixture(scope="module")
-def proto(tmp_path_factory):
-    folder = tmp_path_factory.mktemp("proto")
-    subprocess.run(["protoc", "-I", SOURCES / "proto", f"--python_out={folder}", "cart.proto"], check=True)
-    sys.path.insert(0, str(folder))
-    try:
-        yield importlib.import_module("cart_pb2")
-    finally:
-        sys.path.remove(str(folder))
+def proto():
+    return messages("cart")
 
 
 def hostile(message, field, value):

@@ -1,11 +1,8 @@
 """Over TCP: a service on another host, and everybody who has no business there, against the real broker."""
 
-import importlib
 import os
 import signal
 import socket
-import subprocess
-import sys
 import time
 
 import pytest
@@ -13,7 +10,8 @@ import zmq
 import zmq.utils.monitor
 import zmq.utils.z85
 
-from cartbus_system import SOURCES, wait_until
+from cartbus_system import wait_until
+from messages import messages
 from two_hosts import CONTROL, INGRESS, LANES, PORTS, TAP, TAP_CLEAR, Far, Near, leave_cart
 
 RATE = 3600  # an hour of the shop is a second of ours
@@ -86,7 +84,7 @@ class Stranger:
         return watched(opened, endpoint)
 
     def hello(self, opened, service, instance="x", **more):
-        bus = bus_proto(self.near)
+        bus = messages("bus")
         said = bus.Control(hello=bus.Hello(service=service, instance=instance, run="r", **more))
         opened.send(said.SerializeToString())
 
@@ -94,7 +92,7 @@ class Stranger:
         """The next Control from the broker; None: nothing came."""
         if not opened.poll(within_s * 1000):
             return None
-        return bus_proto(self.near).Control.FromString(opened.recv())
+        return messages("bus").Control.FromString(opened.recv())
 
 
 def watched(opened, endpoint):
@@ -116,15 +114,6 @@ def key_of(near, name):
     """A registered pair, as whoever copied its file has it."""
     secret = bytes.fromhex((near.keys / f"{name}.key").read_text())
     return zmq.utils.z85.decode(zmq.curve_public(zmq_key(secret))), secret
-
-
-def bus_proto(system):
-    if "bus_pb2" not in sys.modules:
-        subprocess.run(["protoc", "-I", str(SOURCES / "proto"), f"--python_out={system.folder}", "bus.proto"], check=True)
-        sys.path.insert(0, str(system.folder))
-        importlib.import_module("bus_pb2")
-        sys.path.remove(str(system.folder))
-    return sys.modules["bus_pb2"]
 
 
 REFUSED_BY_GATE = zmq.EVENT_HANDSHAKE_FAILED_AUTH
@@ -216,7 +205,7 @@ def test_a_lane_takes_one_connection_of_its_own_key(shared):
 
 def test_an_epoch_counts_only_from_its_own_connection(shared):
     """Whoever learns a session's number, and has a good key of another service, gains nothing."""
-    bus = bus_proto(shared)
+    bus = messages("bus")
     with Stranger(shared, key_of(shared, "sender")) as owner, Stranger(shared, key_of(shared, "intake")) as thief:
         control = owner.open(zmq.DEALER, shared.endpoint(CONTROL))
         owner.hello(control, "sender", "robbed")

@@ -1,13 +1,11 @@
 """Peers of another release: raw frames of theirs to our broker, and raw frames of another broker to our services."""
 
 import contextlib
-import importlib
-import subprocess
-import sys
 
 import pytest
 import zmq
-from cartbus_system import SOURCES, System, wait_until
+from cartbus_system import System, wait_until
+from messages import messages
 
 pytestmark = pytest.mark.xdist_group("versions")  # one story, told in order
 
@@ -22,14 +20,8 @@ def system():
 
 
 @pytest.fixture(scope="module")
-def bus(system):
-    """The module of bus.proto, made from the sources by protoc."""
-    subprocess.run(["protoc", "-I", str(SOURCES / "proto"), f"--python_out={system.folder}", "bus.proto"], check=True)
-    sys.path.insert(0, str(system.folder))
-    try:
-        yield importlib.import_module("bus_pb2")
-    finally:
-        sys.path.remove(str(system.folder))
+def bus():
+    return messages("bus")
 
 
 @contextlib.contextmanager
