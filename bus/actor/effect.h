@@ -44,6 +44,7 @@ struct effect_kind {
 struct effect_driver {
 	const char *name;
 	void *self;
+	bool noted; /* notes about its claims are kept (claim_notes.h), where the service keeps any: a sync for each */
 	void (*start)(void *self, struct effect *effect, const void *request);
 	void (*proceed)(void *self, struct effect *effect, bool go);
 	void (*stop)(void *self,

@@ -200,7 +200,8 @@ static void say_claim(struct effect *effect)
 	begin_task(runtime, TASK_LOOP, 0);
 	message = turn_fact(&turn.facts, 0);
 	buffer_add(&request->message, message.data, message.len);
-	effect->note = notes_add(runtime, effect->delivery->head.receipt.seq, message);
+	if (effect->driver->noted)
+		effect->note = notes_add(runtime, effect->delivery->head.receipt.seq, message);
 	request->effect = effect;
 	effect->claim_said = true;
 	effect->claim_open = true;

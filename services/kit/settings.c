@@ -41,6 +41,10 @@ const struct config_key settings_keys[] = {
 	{ "mail", "ses-ca", NULL, "file of certificates to trust; the system's if not given", false },
 	{ "mailin", "folder", NULL, "maildir that bounces and complaints are delivered to; none: nothing is read",
 		false },
+	{ "mailin", "lmtp", NULL,
+		"where a mail server here delivers them over LMTP: the path of a socket, or 127.0.0.1:PORT; none: "
+		"nowhere",
+		false },
 	{ "export", "folder", NULL, "where the nightly CSV and the monthly summary go; <state>/export if not given",
 		false },
 	{ "google", "key", "google.json",

@@ -111,5 +111,6 @@ struct effect_driver *transport_ses_new(const struct ses_settings *settings)
 	calls_init(&ses->calls, "mail", &http_calls, http_client_new(&settings->http));
 	ses->calls.ask = ask;
 	ses->calls.answered = answered;
+	ses->calls.driver.noted = true;
 	return &ses->calls.driver;
 }

@@ -432,6 +432,7 @@ struct effect_driver *transport_smtp_new(const struct smtp_settings *settings)
 		die("epoll: %s", strerror(errno));
 	smtp->driver = (struct effect_driver){ .name = "mail",
 		.self = smtp,
+		.noted = true,
 		.start = smtp_start,
 		.proceed = smtp_proceed,
 		.stop = smtp_stop,

@@ -14,14 +14,15 @@
 #include "bus/base/log.h"
 #include "bus/base/memory.h"
 #include "bus/base/text.h"
+#include "services/mailin/aside.h"
 #include "services/mailin/match.h"
 #include "services/mailin/report.h"
+#include "services/mailin/tell.h"
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
 #include <limits.h>
-#include <openssl/sha.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/stat.h>
@@ -32,8 +33,6 @@
 #define REPORT_EVERY_US US_PER_MINUTE
 enum {
 	SAYING_MOST = 16,
-	ASIDE_MOST = 200,
-	ASIDE_S = 30 * 24 * 3600,
 	STRANGER_S = 60 /* the word that a mail was sent may be on its way to us while it comes back already */
 };
 
@@ -114,45 +113,6 @@ static void delete (struct folder *folder, const char *name)
 			strerror(errno));
 }
 
-struct oldest {
-	char name[NAME_MAX + 1];
-	time_t at;
-	int count;
-};
-
-static struct oldest find_oldest(const struct folder *folder)
-{
-	char path[PATH_MAX];
-	struct oldest oldest = { .at = 0 };
-	struct stat found;
-	path_of(folder, "aside", NULL, path);
-	DIR *dir = opendir(path);
-	for (const struct dirent *entry; dir && (entry = readdir(dir));) {
-		if (entry->d_name[0] == '.' || fstatat(dirfd(dir), entry->d_name, &found, AT_SYMLINK_NOFOLLOW) < 0)
-			continue;
-		if (oldest.count++ == 0 || found.st_mtime < oldest.at) {
-			oldest.at = found.st_mtime;
-			TEXT_COPY(oldest.name, entry->d_name);
-		}
-	}
-	if (dir)
-		closedir(dir);
-	return oldest;
-}
-
-static void make_room_aside(const struct folder *folder)
-{
-	for (;;) {
-		char path[PATH_MAX];
-		struct oldest oldest = find_oldest(folder);
-		if (oldest.count <= ASIDE_MOST && (oldest.count == 0 || oldest.at > time(NULL) - ASIDE_S))
-			return;
-		path_of(folder, "aside", oldest.name, path);
-		if (unlink(path) < 0)
-			return;
-	}
-}
-
 static void put_aside(struct folder *folder, const char *name, const char *why)
 {
 	char from[PATH_MAX], to[PATH_MAX];
@@ -161,7 +121,8 @@ static void put_aside(struct folder *folder, const char *name, const char *why)
 	if (rename(from, to) < 0 && errno != ENOENT)
 		die("%s: %s: it cannot be put aside; the folder must belong to this user", from, strerror(errno));
 	log_event(LOG_NOTICE, "put aside file=%.80s: %s", name, why);
-	make_room_aside(folder);
+	path_of(folder, "aside", NULL, to);
+	aside_make_room(to);
 }
 
 /* ---- saying ---- */
@@ -204,20 +165,16 @@ static void on_said(void *context, enum said_result result, uint64_t seq, const 
 	saying_free(saying);
 }
 
-static void say(struct folder *folder, const char *name, const char *shop, const MailFeedback *feedback,
-	const unsigned char digest[SHA256_DIGEST_LENGTH])
+static void say(
+	struct folder *folder, const char *name, const char *shop, const MailFeedback *feedback, struct bytes mail)
 {
-	char hex[2 * SHA256_DIGEST_LENGTH + 1], idem[80];
 	struct saying *saying = memory_new(sizeof(*saying));
-	struct say how = { .shop = shop, .key = feedback->address_hash, .idem = idem };
 	saying->folder = folder;
 	saying->kind = feedback->kind;
 	TEXT_COPY(saying->name, name);
 	list_append(&folder->saying, &saying->hook);
 	folder->saying_count++;
-	text_hex(digest, SHA256_DIGEST_LENGTH, hex);
-	snprintf(idem, sizeof(idem), "mail:%s", hex);
-	if (runtime_say(folder->runtime, &topic_mail_feedback, &how, NULL, feedback, on_said, saying) < 0)
+	if (tell(folder->runtime, shop, feedback, mail, on_said, saying) < 0)
 		saying_free(saying); /* the broker is away */
 }
 
@@ -226,13 +183,11 @@ static void say(struct folder *folder, const char *name, const char *shop, const
 static void take_feedback(struct folder *folder, const char *name, const struct stat *found, struct bytes mail,
 	const struct report *report)
 {
-	unsigned char digest[SHA256_DIGEST_LENGTH];
 	char shop[64];
 	MailFeedback feedback;
 	if (match_find(runtime_state(folder->runtime), buffer_bytes(&folder->key), report, shop, &feedback)) {
 		feedback.heard_us = clock_wall_us(folder->clock);
-		SHA256(mail.data, mail.len, digest);
-		say(folder, name, shop, &feedback, digest);
+		say(folder, name, shop, &feedback, mail);
 	} else if (found->st_mtime < time(NULL) - STRANGER_S || found->st_mtime > time(NULL) + STRANGER_S) {
 		folder->counters.strangers++;
 		put_aside(folder, name, "it is about a mail that we never sent, or proves nothing");
@@ -285,7 +240,7 @@ static bool is_being_said(const struct folder *folder, const char *name)
 	return false;
 }
 
-static void tell(struct folder *folder, int64_t now_us)
+static void tell_counters(struct folder *folder, int64_t now_us)
 {
 	const struct counters *counters = &folder->counters;
 	if (now_us < folder->report_at_us)
@@ -305,7 +260,7 @@ int64_t folder_look(struct folder *folder)
 {
 	int64_t now_us = clock_boot_us(folder->clock);
 	char path[PATH_MAX];
-	tell(folder, now_us);
+	tell_counters(folder, now_us);
 	if (now_us < folder->look_at_us)
 		return folder->look_at_us - now_us;
 	folder->look_at_us = now_us + LOOK_EVERY_US;

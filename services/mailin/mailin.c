@@ -6,7 +6,7 @@
  * Says:      mail.feedback, feedback.certificate, audit
  * Promises:  a mail leaves its folder only when what it says is confirmed; nobody can have somebody else suppressed by a mail that
  *            he made up.
- * Read next: folder.c (the mails), report.c (what they say), match.c (whose mail it was), fetch.c
+ * Read next: folder.c, lmtp_door.c (the mails), report.c (what they say), match.c (whose mail it was), fetch.c
  */
 #include "services/mailin/mailin.h"
 #include "services/kit/docs.h"

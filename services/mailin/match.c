@@ -14,6 +14,7 @@
 #include "services/kit/docs.h"
 #include "services/kit/row.h"
 #include <stdio.h>
+#include <strings.h>
 
 enum { LOCAL_MAX = 64 };
 
@@ -143,4 +144,31 @@ bool match_find(
 	TEXT_COPY(ret->detail, report->detail);
 	state_each(state, "document.digest", NULL, NULL, search_shop, &search);
 	return search.found;
+}
+
+/* ---- whom mail servers may deliver to ---- */
+
+struct domain {
+	const struct state *state;
+	const char *domain;
+	bool found;
+};
+
+static bool is_domain_of(const char *name, const char *kind, struct bytes value, void *context)
+{
+	struct domain *domain = context;
+	const struct shop *shop = strcmp(kind, "shop") == 0 ? docs_shop(domain->state, name) : NULL;
+	const char *at = shop ? strrchr(shop->bounce, '@') : NULL;
+
+	(void)value;
+	domain->found = at && strcasecmp(at + 1, domain->domain) == 0;
+	return !domain->found;
+}
+
+bool match_knows(const struct state *state, const char *address)
+{
+	struct domain domain = { .state = state, .domain = address_domain(address) };
+
+	state_each(state, "document.digest", NULL, NULL, is_domain_of, &domain);
+	return domain.found;
 }

@@ -14,4 +14,7 @@ void match_remember_outcome(struct state *state, const struct said *said, const 
 bool match_find(
 	const struct state *state, struct bytes key, const struct report *report, char ret_shop[64], MailFeedback *ret);
 
+/* Bounces of some shop go to this address's domain: shop.conf, [mail] bounce. */
+bool match_knows(const struct state *state, const char *address);
+
 #endif

@@ -2,7 +2,8 @@
 
 Debian's package cannot be installed beside OpenSMTPD's, so tests/run unpacks it (tests/packages.unpacked). Needs root, as Postfix does: it
 drops its privileges by itself. What is sent to a known user of mail.example or shop.example lies in a maildir; who is not known is accepted and
-bounces, as behind a server that relays; full@ is put off, closed@ is refused, late@ is put off after the last byte.
+bounces, as behind a server that relays; full@ is put off, closed@ is refused, late@ is put off after the last byte. With `lmtp`, the port of
+an LMTP server, what is for lmtp.example is delivered there, and tried again each second.
 """
 
 import email
@@ -29,6 +30,7 @@ trace unix - - n - 0 bounce
 verify unix - - n - 1 verify
 proxymap unix - - n - - proxymap
 smtp unix - - n - - smtp
+lmtp unix - - n - - lmtp
 error unix - - n - - error
 retry unix - - n - - error
 virtual unix - n n - - virtual
@@ -70,7 +72,7 @@ smtpd_client_connection_rate_limit = 0
 
 
 class PostfixServer:
-    def __init__(self, certificate=None, key=None):
+    def __init__(self, certificate=None, key=None, lmtp=None):
         if os.geteuid() != 0:
             raise RuntimeError("Postfix has to be started as root: run the tests as root")
         if not (UNPACKED / "usr/lib/postfix/sbin/master").exists():
@@ -81,7 +83,7 @@ class PostfixServer:
         self.process = None
         self._make_users()
         self._make_folders()
-        self._configure(certificate, key)
+        self._configure(certificate, key, lmtp)
         self.start()
 
     @staticmethod
@@ -109,11 +111,14 @@ class PostfixServer:
         (self.folder / "mail").mkdir(mode=0o755)
         os.chown(self.folder / "mail", mail.pw_uid, mail.pw_gid)
 
-    def _configure(self, certificate, key):
+    def _configure(self, certificate, key, lmtp):
         mail, etc = pwd.getpwnam(MAIL_USER), self.folder / "etc"
         tls = "smtpd_tls_security_level = none"
         if certificate:
             tls = f"smtpd_tls_security_level = encrypt\nsmtpd_tls_cert_file = {certificate}\nsmtpd_tls_key_file = {key}"
+        if lmtp:
+            tls += f"\nrelay_domains = lmtp.example\ntransport_maps = inline:{{{{ lmtp.example = lmtp:inet:127.0.0.1:{lmtp} }}}}"
+            tls += "\nqueue_run_delay = 1s\nminimal_backoff_time = 1s\nmaximal_backoff_time = 1s"
         (etc / "main.cf").write_text(SETTINGS.format(folder=self.folder, unpacked=UNPACKED.resolve(), owner="cartbus-postfix",
                                                      group="cartbus-postdrop", uid=mail.pw_uid, gid=mail.pw_gid, tls=tls))
         (etc / "master.cf").write_text(SERVICES.format(port=self.port))

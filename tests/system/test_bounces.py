@@ -2,13 +2,15 @@
 
 import os
 import pwd
+import smtplib
+import socket
 
 import pytest
 
-from cartbus_system import System, wait_until
+from cartbus_system import System, free_port, wait_until
 from postfix_server import PostfixServer
 from smtp_server import MAIL_USER
-from test_feedback import report
+from test_feedback import GONE, report
 from test_mail_moments import RULES, clock, leave_cart, outcome
 
 pytestmark = pytest.mark.xdist_group("bounces")
@@ -16,7 +18,9 @@ pytestmark = pytest.mark.xdist_group("bounces")
 
 @pytest.fixture(scope="module")
 def postfix():
-    postfix = PostfixServer()
+    port = free_port()
+    postfix = PostfixServer(lmtp=port)
+    postfix.lmtp = port
     user = pwd.getpwnam(MAIL_USER)
     for name in ("bounces", "bounces/new", "bounces/cur", "bounces/tmp"):
         (postfix.folder / "mail" / name).mkdir(mode=0o700)
@@ -27,14 +31,19 @@ def postfix():
 
 @pytest.fixture(scope="module")
 def system(postfix):
-    settings = {"clock": clock(), "mailin": {"folder": postfix.folder / "mail" / "bounces"},
+    settings = {"clock": clock(), "mailin": {"folder": postfix.folder / "mail" / "bounces", "lmtp": f"127.0.0.1:{postfix.lmtp}"},
                 "mail": {"transport": "smtp", "smtp-host": "127.0.0.1", "smtp-port": postfix.port, "smtp-tls": "none"}}
     with System(settings) as system:
         system.shop = system.add_shop("demo", rules=RULES)
         conf = system.folder / "shops" / "demo" / "shop.conf"
         conf.write_text(conf.read_text().replace("bounce = bounce@", "bounce = bounces+*@"))
+        system.second = system.add_shop("second", rules=RULES)
+        conf = system.folder / "shops" / "second" / "shop.conf"
+        conf.write_text("".join("bounce = bounces+*@lmtp.example\n" if line.startswith("bounce") else line
+                                for line in conf.read_text().splitlines(keepends=True)))
         system.start("broker", "mirror", "gateway", "intake", "timer", "waiter", "sender", "unsub", "mailin")
         system.cartbus("shop", "mode", "demo", "live")
+        system.cartbus("shop", "mode", "second", "live")
         yield system
 
 
@@ -76,3 +85,59 @@ def test_three_complaints_pause_the_shop_until_a_person_resumes_it(system, postf
     wait_until(lambda: outcome(system, "patient@mail.example") == "sent", "the mail of who waited", within_s=90)
     wait_until(lambda: [entry["message"] for entry in system.log(topic="alarm")
                         if entry["message"].kind == "sending-paused" and not entry["message"].raised], "the end of the alarm")
+
+
+def talk(port, *pieces):
+    """What an LMTP server says to these, up to the end of the connection."""
+    with socket.create_connection(("127.0.0.1", port), 20) as peer:
+        for piece in pieces:
+            peer.sendall(piece)
+        said = b""
+        while chunk := peer.recv(4096):
+            said += chunk
+    return said.decode()
+
+
+def test_over_lmtp_a_bounce_waits_at_the_mail_server_until_the_broker_has_it(system, postfix):
+    first, system.shop = system.shop, system.second
+    try:
+        leave_cart(system, "kept@mail.example")
+        back = wait_until(lambda: [mail["Return-Path"].strip("<>") for mail in postfix.mails() if mail["To"] == "kept@mail.example"],
+                          "the mail", within_s=40)[0]
+        assert back.endswith("@lmtp.example")
+        system.kill("broker")
+        with smtplib.SMTP("127.0.0.1", postfix.port) as server:
+            server.sendmail("", [back], report(back, GONE).as_bytes())
+        wait_until(lambda: "451 4.3.0 away from the broker" in postfix.words(), "the bounce put off", within_s=40)
+        system.start("broker")
+        row = wait_until(lambda: listed(system, "kept@mail.example"), "the suppression", within_s=60)
+        assert row.source == 4
+        leave_cart(system, "gone-2@mail.example")  # of which Postfix itself makes the bounce
+        wait_until(lambda: listed(system, "gone-2@mail.example"), "the suppression", within_s=60)
+        feedback = [entry["message"] for entry in system.log(topic="mail.feedback") if entry["message"].address_hash == row.address_hash]
+        assert len(feedback) == 1 and feedback[0].cart_id and feedback[0].step == 1
+        wait_until(lambda: not any(path.is_file() for name in ("active", "deferred", "incoming")
+                                   for path in (postfix.folder / "queue" / name).rglob("*")), "an empty queue of Postfix", within_s=60)
+    finally:
+        system.shop = first
+
+
+def test_over_lmtp_nobody_is_believed_relayed_for_or_let_in_without_end(system, postfix):
+    begin = b"LHLO x\r\nMAIL FROM:<>\r\n"
+    before = len(list(system.log(topic="mail.feedback")))
+    forged = report("bounces+" + "0" * 56 + "@lmtp.example", "Feedback-Type: abuse\nVersion: 1\n", "feedback-report").as_bytes()
+    forged = forged.replace(b"\r\n", b"\n").replace(b"\n", b"\r\n")
+    assert "550 5.1.1" in talk(postfix.lmtp, begin + b"RCPT TO:<victim@elsewhere.example>\r\nQUIT\r\n")
+    wait_until(lambda: "451 4.4.0" in talk(
+        postfix.lmtp, begin + b"RCPT TO:<bounces@lmtp.example>\r\nDATA\r\n" + forged + b"\r\n.\r\nQUIT\r\n"), "the answer to a forgery")
+    smuggled = talk(postfix.lmtp, begin + b"RCPT TO:<bounces@lmtp.example>\r\nDATA\r\nx\n.\r\nMAIL FROM:<>\r\nDATA\r\n.\r\nQUIT\r\n")
+    assert smuggled.count("250 2.1.0") == 1 and "550 5.6.0" in smuggled
+    note = talk(postfix.lmtp, begin + b"RCPT TO:<bounces@lmtp.example>\r\nDATA\r\nSubject: away\r\n\r\nI am away.\r\n.\r\nQUIT\r\n")
+    assert "250 2.0.0" in note and len(list((system.folder / "state" / "mailin" / "aside").iterdir())) == 1
+    crowd = [socket.create_connection(("127.0.0.1", postfix.lmtp), 20) for _ in range(32)]
+    assert all(peer.recv(3) == b"220" for peer in crowd)
+    assert talk(postfix.lmtp).startswith("421 4.3.2")
+    for peer in crowd:
+        peer.close()
+    wait_until(lambda: talk(postfix.lmtp, b"QUIT\r\n").startswith("220"), "room again")
+    assert len(list(system.log(topic="mail.feedback"))) == before

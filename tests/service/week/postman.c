@@ -251,6 +251,7 @@ struct postman *postman_new(const struct clock *clock, struct mailbox *mailbox, 
 	postman->weather = weather;
 	list_init(&postman->rides);
 	postman->driver = (struct effect_driver){ .name = "mail",
+		.noted = true,
 		.self = postman,
 		.start = start,
 		.proceed = proceed,

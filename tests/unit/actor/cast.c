@@ -431,6 +431,7 @@ struct effect_driver *const *courier_new(struct ledger *ledger)
 
 	courier->driver = (struct effect_driver){ .name = "courier",
 		.self = courier,
+		.noted = true,
 		.start = courier_start,
 		.proceed = courier_proceed,
 		.stop = courier_stop,
