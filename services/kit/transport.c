@@ -117,7 +117,8 @@ static struct effect_driver *smtp_from(const struct config *config, const struct
 	if (r < 0)
 		die("%s: %s: write the password of [mail] smtp-user there, readable by this user alone (chmod 600)",
 			path, strerror(-r));
-	settings.password = buffer_text(&password);
+	OPENSSL_cleanse(password.data, password.room); /* only whether it is there was asked */
+	settings.password_file = path;
 	return transport_smtp_new(&settings);
 }
 

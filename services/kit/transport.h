@@ -17,10 +17,10 @@ struct smtp_settings {
 	const char *host;
 	int port;
 	bool starttls;
-	const char *ca;   /* NULL: the system's */
-	const char *user; /* NULL: no login */
-	const char *password;
-	int connections; /* at most at once */
+	const char *ca;            /* NULL: the system's */
+	const char *user;          /* NULL: no login */
+	const char *password_file; /* read for each connection: who changes it need not start anything anew */
+	int connections;           /* at most at once */
 	const struct clock *clock;
 };
 struct effect_driver *transport_smtp_new(const struct smtp_settings *settings); /* copies all but the clock */

@@ -403,7 +403,7 @@ static void smtp_close(void *self)
 	free((char *)smtp->settings.host);
 	free((char *)smtp->settings.ca);
 	free((char *)smtp->settings.user);
-	free((char *)smtp->settings.password);
+	free((char *)smtp->settings.password_file);
 	free(smtp);
 }
 
@@ -419,7 +419,7 @@ struct effect_driver *transport_smtp_new(const struct smtp_settings *settings)
 	smtp->settings.host = copy(settings->host);
 	smtp->settings.ca = copy(settings->ca);
 	smtp->settings.user = copy(settings->user);
-	smtp->settings.password = copy(settings->password);
+	smtp->settings.password_file = copy(settings->password_file);
 	smtp->circuit = closed;
 	list_init(&smtp->waiting);
 	list_init(&smtp->active);

@@ -7,11 +7,14 @@
  * Fails by:  a negative errno and libcurl's words.
  * Read next: transport_smtp_transfer.c
  */
+#include "bus/base/cleanup.h"
+#include "bus/base/file.h"
 #include "bus/base/log.h"
 #include "bus/base/memory.h"
 #include "bus/base/text.h"
 #include "services/kit/transport_smtp.h"
 #include <errno.h>
+#include <openssl/crypto.h>
 #include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -68,15 +71,27 @@ static int listen_in(CURL *easy, curl_infotype type, char *data, size_t len, voi
 	return 0;
 }
 
+/* Without one the server says no, and that is told. */
+static void set_login(CURL *easy, const struct smtp_settings *settings)
+{
+	_cleanup_(buffer_free) struct buffer password = { 0 };
+	int r = file_read_secret(settings->password_file, &password);
+	if (r < 0)
+		log_event(LOG_ERROR, "%s: %s: there is no password to log in to the mail server with",
+			settings->password_file, strerror(-r));
+	curl_easy_setopt(easy, CURLOPT_USERNAME, settings->user);
+	curl_easy_setopt(easy, CURLOPT_PASSWORD, r < 0 ? "" : buffer_text(&password));
+	if (password.data)
+		OPENSSL_cleanse(password.data, password.room);
+}
+
 static void set_security(CURL *easy, const struct smtp_settings *settings)
 {
 	curl_easy_setopt(easy, CURLOPT_USE_SSL, (long)(settings->starttls ? CURLUSESSL_ALL : CURLUSESSL_NONE));
 	if (settings->ca)
 		curl_easy_setopt(easy, CURLOPT_CAINFO, settings->ca);
-	if (!settings->user)
-		return;
-	curl_easy_setopt(easy, CURLOPT_USERNAME, settings->user);
-	curl_easy_setopt(easy, CURLOPT_PASSWORD, settings->password);
+	if (settings->user)
+		set_login(easy, settings);
 }
 
 static void set_up_easy(struct smtp_connection *connection, const struct smtp_settings *settings)

@@ -38,9 +38,8 @@ void say_server_away(const struct state *state, struct turn *turn, const char *w
 		return;
 	snprintf(alarm.text, sizeof(alarm.text), "no connection to the mail server: %.300s", words);
 	TEXT_COPY(alarm.remedy,
-		"is it running, and are [mail] smtp-host, smtp-port and the login right? Reminders wait for it and go "
-		"as "
-		"soon as it answers");
+		"is it running, and are [mail] smtp-host, smtp-port, smtp-user and the secret smtp.password right? "
+		"Reminders wait for it and go as soon as it lets us in; a new password counts at once");
 	say(turn, &alarm);
 }
 

@@ -3,7 +3,8 @@
 Debian's package cannot be installed beside OpenSMTPD's, so tests/run unpacks it (tests/packages.unpacked). Needs root, as Postfix does: it
 drops its privileges by itself. What is sent to a known user of mail.example or shop.example lies in a maildir; who is not known is accepted and
 bounces, as behind a server that relays; full@ is put off, closed@ is refused, late@ is put off after the last byte. With `lmtp`, the port of
-an LMTP server, what is for lmtp.example is delivered there, and tried again each second.
+an LMTP server, what is for lmtp.example is delivered there, and tried again each second. With `login`, a name and a password, mail is taken from
+nobody who has not logged in so, over TLS.
 """
 
 import email
@@ -63,7 +64,7 @@ virtual_gid_maps = static:{gid}
 virtual_minimum_uid = 1
 recipient_delimiter = +
 smtpd_reject_unlisted_recipient = no
-smtpd_recipient_restrictions = check_recipient_access regexp:{folder}/etc/recipients, permit_mynetworks, reject
+smtpd_recipient_restrictions = check_recipient_access regexp:{folder}/etc/recipients, {permit}, reject
 smtpd_end_of_data_restrictions = check_recipient_access regexp:{folder}/etc/late
 smtpd_peername_lookup = no
 smtpd_client_connection_rate_limit = 0
@@ -72,7 +73,7 @@ smtpd_client_connection_rate_limit = 0
 
 
 class PostfixServer:
-    def __init__(self, certificate=None, key=None, lmtp=None):
+    def __init__(self, certificate=None, key=None, lmtp=None, login=None):
         if os.geteuid() != 0:
             raise RuntimeError("Postfix has to be started as root: run the tests as root")
         if not (UNPACKED / "usr/lib/postfix/sbin/master").exists():
@@ -83,7 +84,7 @@ class PostfixServer:
         self.process = None
         self._make_users()
         self._make_folders()
-        self._configure(certificate, key, lmtp)
+        self._configure(certificate, key, lmtp, login)
         self.start()
 
     @staticmethod
@@ -111,20 +112,33 @@ class PostfixServer:
         (self.folder / "mail").mkdir(mode=0o755)
         os.chown(self.folder / "mail", mail.pw_uid, mail.pw_gid)
 
-    def _configure(self, certificate, key, lmtp):
+    def _configure(self, certificate, key, lmtp, login):
         mail, etc = pwd.getpwnam(MAIL_USER), self.folder / "etc"
         tls = "smtpd_tls_security_level = none"
         if certificate:
             tls = f"smtpd_tls_security_level = encrypt\nsmtpd_tls_cert_file = {certificate}\nsmtpd_tls_key_file = {key}"
+        if login:
+            tls += self._make_login(login)
         if lmtp:
             tls += f"\nrelay_domains = lmtp.example\ntransport_maps = inline:{{{{ lmtp.example = lmtp:inet:127.0.0.1:{lmtp} }}}}"
             tls += "\nqueue_run_delay = 1s\nminimal_backoff_time = 1s\nmaximal_backoff_time = 1s"
         (etc / "main.cf").write_text(SETTINGS.format(folder=self.folder, unpacked=UNPACKED.resolve(), owner="cartbus-postfix",
-                                                     group="cartbus-postdrop", uid=mail.pw_uid, gid=mail.pw_gid, tls=tls))
+                                                     group="cartbus-postdrop", uid=mail.pw_uid, gid=mail.pw_gid, tls=tls,
+                                                     permit="permit_sasl_authenticated" if login else "permit_mynetworks"))
         (etc / "master.cf").write_text(SERVICES.format(port=self.port))
         (etc / "users").write_text("if !/^(gone|bounces)/\n/@/ box/\nendif\n/^bounces(\\+.*)?@/ bounces/\n")
         (etc / "recipients").write_text("/^full@/ 452 4.2.2 mailbox full\n/^closed@/ 550 5.2.1 closed\n")
         (etc / "late").write_text("/^late@/ 451 4.3.0 not now\n")
+
+    def _make_login(self, login):
+        """Cyrus SASL with a database of its own."""
+        folder = self.folder / "etc" / "sasl"
+        folder.mkdir()
+        (folder / "smtpd.conf").write_text(f"pwcheck_method: auxprop\nauxprop_plugin: sasldb\nsasldb_path: {folder}/db\nmech_list: PLAIN\n")
+        subprocess.run(["saslpasswd2", "-f", folder / "db", "-u", "mail.example", "-c", "-p", login[0]], input=login[1].encode(), check=True)
+        os.chown(folder / "db", pwd.getpwnam("cartbus-postfix").pw_uid, -1)
+        return (f"\nsmtpd_sasl_auth_enable = yes\nsmtpd_sasl_type = cyrus\ncyrus_sasl_config_path = {folder}\nsmtpd_tls_auth_only = yes"
+                "\nsmtpd_sasl_local_domain = mail.example")
 
     def start(self):
         log = open(self.folder / "out", "ab")
