@@ -176,7 +176,7 @@ def at_claimed(system, way, how, address):
     strike(system, way, how)
     broker.send_signal(signal.SIGCONT)
     go_on(system, way, how)
-    wait_until(lambda: claims(system, address), "a claim")
+    wait_until(lambda: outcome(system, address), "the outcome")  # of the next try: what is held next must not hold this one
 
 
 def at_last(system, way, how, address):
