@@ -1,5 +1,6 @@
 """From a cart to its bounce and back: real Postfix sends the bounce, and what shoppers complain about pauses the shop."""
 
+import contextlib
 import os
 import pwd
 import smtplib
@@ -93,8 +94,9 @@ def talk(port, *pieces):
         for piece in pieces:
             peer.sendall(piece)
         said = b""
-        while chunk := peer.recv(4096):
-            said += chunk
+        with contextlib.suppress(ConnectionResetError):  # who is turned away is not listened to
+            while chunk := peer.recv(4096):
+                said += chunk
     return said.decode()
 
 
