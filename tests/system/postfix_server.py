@@ -121,7 +121,7 @@ class PostfixServer:
             tls += self._make_login(login)
         if lmtp:
             tls += f"\nrelay_domains = lmtp.example\ntransport_maps = inline:{{{{ lmtp.example = lmtp:inet:127.0.0.1:{lmtp} }}}}"
-            tls += "\nqueue_run_delay = 1s\nminimal_backoff_time = 1s\nmaximal_backoff_time = 1s"
+            tls += "\nqueue_run_delay = 1s\nminimal_backoff_time = 1s\nmaximal_backoff_time = 1s\nfast_flush_domains ="
         (etc / "main.cf").write_text(SETTINGS.format(folder=self.folder, unpacked=UNPACKED.resolve(), owner="cartbus-postfix",
                                                      group="cartbus-postdrop", uid=mail.pw_uid, gid=mail.pw_gid, tls=tls,
                                                      permit="permit_sasl_authenticated" if login else "permit_mynetworks"))
