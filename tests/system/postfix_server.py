@@ -13,6 +13,7 @@ import os
 import pathlib
 import pwd
 import shutil
+import socket
 import subprocess
 import tempfile
 
@@ -148,6 +149,12 @@ class PostfixServer:
         wait_until(lambda: listens(self.port) or self.process.poll() is not None, "Postfix listening")
         if self.process.poll() is not None:
             raise RuntimeError("Postfix did not start: " + self.words())
+
+    def flush(self):
+        """As `postqueue -f`: what was put off is tried now."""
+        with socket.socket(socket.AF_UNIX) as trigger:
+            trigger.connect(str(self.folder / "queue" / "public" / "qmgr"))
+            trigger.sendall(b"FADI")
 
     def words(self):
         return "".join(path.read_text()[-1500:] for path in (self.folder / "out", self.folder / "log") if path.exists())

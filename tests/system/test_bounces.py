@@ -112,7 +112,7 @@ def test_over_lmtp_a_bounce_waits_at_the_mail_server_until_the_broker_has_it(sys
             server.sendmail("", [back], report(back, GONE).as_bytes())
         wait_until(lambda: "451 4.3.0 away from the broker" in postfix.words(), "the bounce put off", within_s=40)
         system.start("broker")
-        row = wait_until(lambda: listed(system, "kept@mail.example"), "the suppression", within_s=60)
+        row = wait_until(lambda: postfix.flush() or listed(system, "kept@mail.example"), "the suppression", within_s=60, step_s=0.5)
         assert row.source == 4
         leave_cart(system, "gone-2@mail.example")  # of which Postfix itself makes the bounce
         wait_until(lambda: listed(system, "gone-2@mail.example"), "the suppression", within_s=60)
