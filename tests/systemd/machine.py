@@ -4,7 +4,8 @@
         machine.run("systemctl", "start", "cartbus.target")
 
 Its packages are the libraries that the programs are linked to and systemd: if something else is needed, it shows. The file system is made
-once and kept beside the build; each machine writes to a layer of its own. It has the network of its host.
+once and kept beside the build; each machine writes to a layer of its own. It has the network of its host, or one of its own where
+nothing but itself answers.
 """
 
 import hashlib
@@ -54,6 +55,9 @@ def root():
 
 
 class Machine:
+    ENVIRONMENT = {"PATH": "/usr/sbin:/usr/bin:/sbin:/bin", "LANG": "C.UTF-8"}
+    own_network = False
+
     def __init__(self, folder):
         self.folder = pathlib.Path(folder)
         self.port = free_port()
@@ -61,8 +65,9 @@ class Machine:
         stage(self.upper)
         self.upper.chmod(0o755)
         self.log = open(self.folder / "console.log", "ab")
-        self.write("/etc/systemd/system/cartbus-gateway.socket.d/port.conf",
-                   f"[Socket]\nListenStream=\nListenStream=127.0.0.1:{self.port}\n")
+        if not self.own_network:
+            self.write("/etc/systemd/system/cartbus-gateway.socket.d/port.conf",
+                       f"[Socket]\nListenStream=\nListenStream=127.0.0.1:{self.port}\n")
 
     def __enter__(self):
         self.power_on()
@@ -80,7 +85,8 @@ class Machine:
         inside.write_text(text)
 
     def power_on(self):
-        self.unshare = subprocess.Popen([SOURCES / "tests" / "systemd" / "boot", root(), self.folder], stdin=subprocess.DEVNULL,
+        apart = ["unshare", "--net", "sh", "-c", 'ip link set lo up; exec "$@"', "sh"] if self.own_network else []
+        self.unshare = subprocess.Popen([*apart, SOURCES / "tests" / "systemd" / "boot", root(), self.folder], stdin=subprocess.DEVNULL,
                                         stdout=self.log, stderr=self.log, preexec_fn=end_with_parent)
         wait_until(lambda: self._state() in ("running", "degraded"), "the machine is up", BOOTED_WITHIN_S)
 
@@ -95,9 +101,13 @@ class Machine:
         self.unshare.kill()
         self.unshare.wait()
 
+    def entering(self, *words):
+        """What runs these words on the machine."""
+        network = ["-n"] if self.own_network else []
+        return ["nsenter", "-t", self.init, "-m", "-p", "-i", "-u", "-C", *network, "--", *words]
+
     def run(self, *words, check=True, stdin=None):
-        done = subprocess.run(["nsenter", "-t", self.init, "-m", "-p", "-i", "-u", "-C", "--", *words], input=stdin, text=True,
-                              capture_output=True, timeout=120, env={"PATH": "/usr/sbin:/usr/bin:/sbin:/bin", "LANG": "C.UTF-8"})
+        done = subprocess.run(self.entering(*words), input=stdin, text=True, capture_output=True, timeout=120, env=self.ENVIRONMENT)
         if check and done.returncode != 0:
             raise AssertionError(f"{' '.join(words)} ended with {done.returncode}:\n{done.stdout}{done.stderr}")
         return done

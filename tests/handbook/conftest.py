@@ -1,0 +1,6 @@
+"""The machines are those of tests/systemd."""
+
+import pathlib
+import sys
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "systemd"))

@@ -1,0 +1,79 @@
+"""How pages are read: what may vary between a page and a machine, and what may not."""
+
+import pytest
+
+from pages import Page, matches
+
+PAGE = """# A page
+
+Begins: where [Install](install.md) ends.
+
+```console
+# first
+printed
+# second <<END
+> more
+> END
+```
+
+```sh
+# not typed
+```
+
+<!-- stage
+broken=1
+-->
+
+```console until
+# third
+...
+well
+```
+"""
+
+
+@pytest.fixture
+def page(tmp_path):
+    (tmp_path / "page.md").write_text(PAGE)
+    return Page(tmp_path / "page.md")
+
+
+def test_commands_and_what_happens_meanwhile_come_in_the_pages_order(page):
+    assert [(step.script, step.prints, step.until, step.staged) for step in page.steps] == [
+        ("first", "printed\n", False, False), ("second <<END\nmore\nEND", "", False, False),
+        ("broken=1\n", "", False, True), ("third", "...\nwell\n", True, False)]
+    assert page.after == "install.md"
+
+
+def test_a_page_that_types_and_does_not_say_where_it_begins_is_refused(tmp_path):
+    (tmp_path / "page.md").write_text(PAGE.replace("Begins:", "It begins"))
+    with pytest.raises(AssertionError, match="where it begins"):
+        Page(tmp_path / "page.md")
+
+
+@pytest.mark.parametrize(("shown", "printed"), [
+    ("at 2026-11-21 08:00:00 of 1f2e3d4c5b", "at 2031-01-02 23:59:59 of deadbeef0123"),
+    ("(message   12)", "(message 3456)"),
+    ("a   b", "a b"),
+    ("up for 3 s", "up for 17 s"),
+    ("a\n...\nb", "a\nb"),
+    ("a\n...\nb", "a\nx\ny\nb"),
+    ("a ... b", "a x y b"),
+    ("", "\n"),
+])
+def test_what_varies_may_differ(shown, printed):
+    assert matches(shown, printed)
+
+
+@pytest.mark.parametrize(("shown", "printed"), [
+    ("GREEN", "RED"),
+    ("dead 1", "dead 2"),
+    ("a", "a\nb"),
+    ("a\nb", "a"),
+    ("a ... b", "a x\ny b"),
+    ("...\nb", "a"),
+    ("at 2026-11-21", "at noon"),
+    ("", "an error"),
+])
+def test_all_else_may_not(shown, printed):
+    assert not matches(shown, printed)
