@@ -111,11 +111,20 @@ static enum verdict decide(struct runtime *runtime, const struct delivery *deliv
 	return turn_decide(ret_turn, payload);
 }
 
+static void count_times(struct runtime *runtime, const Delivery *head, int64_t began_us)
+{
+	counts_took(&runtime->counts.deciding, boot_us(runtime) - began_us);
+	if (head->failures == 0 && head->redriven_from == 0 && !head->replayed)
+		counts_took(&runtime->counts.waiting, steady_us(&runtime->steady) - head->time_us);
+}
+
 static void deliver(struct runtime *runtime, struct delivery *delivery)
 {
+	int64_t began_us = boot_us(runtime);
 	struct turn turn;
 	enum verdict verdict = decide(runtime, delivery, &turn);
 
+	count_times(runtime, &delivery->head, began_us);
 	if (verdict == WORKING) {
 		effect_new(runtime, &delivery, turn.kind, &turn.request);
 		turn_end(&turn);
@@ -200,14 +209,17 @@ void clock_decide(struct runtime *runtime)
 
 	for (int i = 0; i < CLOCK_TURNS_AT_ONCE && clock_may_decide(runtime); i++) {
 		struct turn turn;
+		int64_t began_us;
 
 		state_write_turn(runtime->state, runtime->turns + 1);
 		if (boot_us(runtime) < runtime->clock_hold_us ||
 			runtime->service->next_due_us(runtime->state) > steady_us(&runtime->steady))
 			return;
+		began_us = boot_us(runtime);
 		begin_task(runtime, TASK_CLOCK, 0);
 		turn = runtime_open_turn(runtime, &clock);
 		turn_tick(&turn);
+		counts_took(&runtime->counts.deciding, boot_us(runtime) - began_us);
 		begin_task(runtime, TASK_LOOP, 0);
 		if (turn.fact_count == 0) {
 			turn_end(&turn);

@@ -64,8 +64,11 @@ static void effect_free(struct effect *effect)
 	assert(!effect->claim_open);
 	if (effect->phase != EFFECT_QUEUED && !effect->driver_gone)
 		effect->driver->stop(effect->driver->self, effect);
-	if (effect->phase != EFFECT_QUEUED)
+	if (effect->phase != EFFECT_QUEUED) {
 		effect->runtime->effects_running--;
+		counts_took(&effect->runtime->counts.working,
+			boot_us(effect->runtime) - (effect->deadline_us - effect->kind->deadline_us));
+	}
 	claim_notes_let_go(effect->runtime->notes, effect->note);
 	list_remove(&effect->hook);
 	if (effect->request && effect->kind->request_free)
@@ -313,6 +316,7 @@ static void step(struct effect *effect)
 		return;
 	}
 	if (!effect->driver_gone && boot_us(runtime) >= effect->deadline_us) {
+		runtime->counts.effect_timeouts++;
 		effect->driver->stop(effect->driver->self, effect);
 		ended(effect, NULL);
 		return;

@@ -111,6 +111,7 @@ static void on_opened(void *self, const Welcome *welcome)
 	struct runtime *runtime = self;
 
 	runtime->counts.sessions++;
+	runtime->counts_at_us = 0;
 	runtime->must_pass = welcome->head;
 	state_meet(runtime->state, welcome->log, welcome->opening, welcome->head);
 	runtime->credit = (UpCredit){ 0 };
@@ -155,6 +156,7 @@ static void on_heartbeat(void *self, Heartbeat *heartbeat)
 	heartbeat->spooled = runtime->spooled;
 	heartbeat->has_credit = true;
 	heartbeat->credit = runtime->granted = grantable(runtime);
+	counts_in_heartbeat(runtime, heartbeat);
 }
 
 static void pass(struct runtime *runtime, uint64_t seq)
@@ -418,11 +420,6 @@ const struct state *runtime_state(const struct runtime *runtime)
 const char *runtime_instance(const struct runtime *runtime)
 {
 	return runtime->instance;
-}
-
-struct runtime_counts runtime_counts(const struct runtime *runtime)
-{
-	return runtime->counts;
 }
 
 /* --- saying and asking unprompted --- */

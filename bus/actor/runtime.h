@@ -77,9 +77,26 @@ typedef void answer_fn(void *context, bool ok, const char *text, bool more);
 int runtime_ask(struct runtime *runtime, const char *verb, const char *argument, answer_fn *answer, void *context);
 
 /* For metrics and `status`. */
+enum { DURATION_BOUNDS = 5 };
+struct durations { /* a histogram; how many took at most 1 ms, 10 ms, 100 ms, 1 s, 10 s */
+	uint64_t within[DURATION_BOUNDS], count, sum_us;
+};
 struct runtime_counts {
-	uint64_t turns, failures, folded, effects, claims_fresh, claims_duplicate, sessions;
+	uint64_t turns, failures, folded, effects, effect_timeouts, claims_fresh, claims_duplicate, sessions;
+	struct durations deciding; /* one decision */
+	struct durations waiting;  /* a message, from being said until it is decided on */
+	struct durations working;  /* one effect, from its start to its end */
 };
 struct runtime_counts runtime_counts(const struct runtime *runtime);
+
+/*
+ * The broker is told them with a heartbeat every two seconds, and tells them to who asks for "status", until the session ends. A
+ * process that counts something beside adds it in `tell`: names of [a-z_], at most COUNTS_BESIDE of them; what is 0 is not told.
+ */
+enum { COUNTS_BESIDE = 24 };
+struct counts_told;
+void counts_tell(struct counts_told *told, const char *name, uint64_t value);
+typedef void counts_fn(struct counts_told *told, void *context);
+void runtime_counts_beside(struct runtime *runtime, counts_fn *tell, void *context);
 
 #endif

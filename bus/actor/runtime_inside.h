@@ -93,6 +93,9 @@ struct runtime {
 	uint32_t effects_running, effects_most;
 	bool draining;
 	struct runtime_counts counts;
+	int64_t counts_at_us; /* boot time at which they are told again */
+	counts_fn *counts_beside;
+	void *counts_context;
 	struct activity *activity, unwatched;
 };
 
@@ -115,6 +118,10 @@ static inline bool runtime_leases_live(const struct runtime *runtime, uint64_t e
 {
 	return session_epoch(runtime->session) == epoch && epoch != 0;
 }
+
+/* counts.c */
+void counts_took(struct durations *durations, int64_t us);
+void counts_in_heartbeat(struct runtime *runtime, Heartbeat *heartbeat);
 
 /* requests.c */
 struct request *request_new(struct runtime *runtime, enum request_kind kind);

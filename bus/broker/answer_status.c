@@ -9,6 +9,15 @@ static json_t *number(uint64_t value)
 	return json_integer((json_int_t)value);
 }
 
+static json_t *describe_counts(const struct session *session)
+{
+	json_t *object = json_object();
+
+	for (int i = 0; i < session->count_count; i++)
+		json_object_set_new(object, session->counts[i].name, number(session->counts[i].value));
+	return object;
+}
+
 static json_t *describe_session(struct broker *broker, const struct session *session)
 {
 	json_t *object = json_object();
@@ -25,6 +34,7 @@ static json_t *describe_session(struct broker *broker, const struct session *ses
 	json_object_set_new(object, "spooled", number(session->spooled));
 	json_object_set_new(object, "silent_us", number((uint64_t)(broker_boot_us(broker) - session->heard_boot_us)));
 	json_object_set_new(object, "who", json_string(session->who));
+	json_object_set_new(object, "counts", describe_counts(session));
 	return object;
 }
 

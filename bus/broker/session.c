@@ -70,6 +70,14 @@ static void answer_heartbeat(struct broker *broker, struct bytes peer, struct se
 	control_now(broker, peer, &control);
 }
 
+static void hear_counts(struct session *session, const Heartbeat *heartbeat)
+{
+	if (heartbeat->counts_count == 0)
+		return;
+	session->count_count = (int)heartbeat->counts_count;
+	memcpy(session->counts, heartbeat->counts, heartbeat->counts_count * sizeof(Count));
+}
+
 static struct session *refuse_forged(struct broker *broker, const char *who, const struct session *session)
 {
 	refused(broker, REFUSED_EPOCH, who, NULL, "a heartbeat names the session of %s, which came otherwise",
@@ -95,6 +103,7 @@ void hear_heartbeat(struct broker *broker, struct bytes peer, const char *who, c
 		if (heartbeat->has_credit)
 			hear_credit(session, &heartbeat->credit);
 		hear_echo(session, heartbeat->echo);
+		hear_counts(session, heartbeat);
 	}
 	answer_heartbeat(broker, peer, session, heartbeat->epoch);
 }

@@ -35,6 +35,9 @@ struct session {
 	int64_t ping_boot_us[PINGS_REMEMBERED];
 	int64_t promise_from_us; /* boot time of the last ping it echoed; 0: none yet */
 
+	Count counts[sizeof((Heartbeat){ 0 }.counts) / sizeof(Count)]; /* as it last told them */
+	int count_count;
+
 	UpCredit credit;
 	uint64_t delivered_messages, delivered_bytes, projected_messages, projected_bytes;
 

@@ -4,7 +4,7 @@
 #ifndef GATEWAY_COUNTERS_H
 #define GATEWAY_COUNTERS_H
 
-#include <stdint.h>
+#include "bus/actor/runtime.h"
 
 #define GATEWAY_COUNTERS(X)                                                                                            \
 	X(requests)                                                                                                    \
@@ -36,5 +36,8 @@ struct counters {
 	GATEWAY_COUNTERS(COUNTER_FIELD)
 #undef COUNTER_FIELD
 };
+
+void counters_tell(struct counts_told *told, void *counters);                /* a counts_fn */
+void counters_log(const struct counters *counters, struct counters *logged); /* if there is news */
 
 #endif

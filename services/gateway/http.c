@@ -351,19 +351,10 @@ static void on_wake(void *context)
 
 static void report(void)
 {
-	struct buffer line = { 0 };
-
 	if (now_us() < http.report_at_us)
 		return;
 	http.report_at_us = now_us() + report_us;
-	if (memcmp(&http.counters, &http.reported, sizeof(http.counters)) == 0)
-		return;
-	http.reported = http.counters;
-#define REPORT_COUNTER(name) buffer_printf(&line, " " #name "=%" PRIu64, http.counters.name);
-	GATEWAY_COUNTERS(REPORT_COUNTER)
-#undef REPORT_COUNTER
-	log_event(LOG_INFO, "since the start%s", buffer_text(&line));
-	buffer_free(&line);
+	counters_log(&http.counters, &http.reported);
 }
 
 static int64_t sooner_us(int64_t a_us, int64_t b_us)
@@ -466,6 +457,7 @@ void http_start(struct loop *loop, struct runtime *runtime, const struct config 
 		loop_watch(loop, MHD_get_daemon_info(http.daemon, MHD_DAEMON_INFO_EPOLL_FD)->epoll_fd, false, on_ready,
 			NULL) < 0)
 		die("too many descriptors in the loop");
+	runtime_counts_beside(runtime, counters_tell, &http.counters);
 	loop_before_wait(loop, before_wait, NULL);
 }
 

@@ -60,6 +60,52 @@ static void status_tells_sessions_queues_and_gateways(void **state)
 	desk_close(desk);
 }
 
+static void tell_count(struct peer *peer, const char *name, uint64_t value)
+{
+	Control said = { .which_what = Control_heartbeat_tag };
+
+	said.what.heartbeat.epoch = peer->epoch;
+	said.what.heartbeat.counts_count = name ? 1 : 0;
+	said.what.heartbeat.counts[0].value = value;
+	TEXT_COPY(said.what.heartbeat.counts[0].name, name ? name : "");
+	peer_control(peer, &said);
+}
+
+static json_int_t count_told(struct peer *admin, const char *name)
+{
+	json_t *status = peer_ask(admin, "status", "{}"), *session;
+	json_int_t value = -1;
+	size_t i;
+
+	json_array_foreach(json_object_get(status, "sessions"), i, session)
+	{
+		if (strcmp(json_string_value(json_object_get(session, "service")), "talker") == 0)
+			value = json_integer_value(json_object_get(json_object_get(session, "counts"), name));
+	}
+	json_decref(status);
+	return value;
+}
+
+static void what_a_process_counts_is_told_as_long_as_its_session_lasts(void **state)
+{
+	struct desk *desk = desk_open();
+	struct peer *admin = peer_new(desk, "admin", "a"), *talker = peer_new(desk, "talker", "t");
+
+	(void)state;
+	peer_hello(admin, "run", 0);
+	peer_hello(talker, "run", 0);
+	assert_int_equal(count_told(admin, "turns"), 0);
+	tell_count(talker, "turns", 7);
+	assert_int_equal(count_told(admin, "turns"), 7);
+	tell_count(talker, NULL, 0); /* most heartbeats name none */
+	assert_int_equal(count_told(admin, "turns"), 7);
+	tell_count(talker, "turns", 9);
+	assert_int_equal(count_told(admin, "turns"), 9);
+	peer_goodbye(talker);
+	assert_int_equal(count_told(admin, "turns"), -1);
+	desk_close(desk);
+}
+
 static void the_log_is_read_page_by_page_and_filtered(void **state)
 {
 	struct desk *desk = desk_open();
@@ -113,6 +159,7 @@ int main(void)
 		cmocka_unit_test(only_an_operator_is_answered),
 		cmocka_unit_test(a_question_that_makes_no_sense_is_answered_with_what_is_wrong),
 		cmocka_unit_test(status_tells_sessions_queues_and_gateways),
+		cmocka_unit_test(what_a_process_counts_is_told_as_long_as_its_session_lasts),
 		cmocka_unit_test(the_log_is_read_page_by_page_and_filtered),
 		cmocka_unit_test(a_long_answer_comes_in_chunks_that_join),
 	};

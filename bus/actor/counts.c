@@ -1,0 +1,88 @@
+/*
+ * counts.c: what a process counts, and how others learn of it
+ *
+ * Owns:      nothing: the numbers lie in the runtime.
+ * Promises:  a number only grows while the process runs; whoever reads them at the broker has seen them at most two seconds late.
+ * Read next: bus/broker/answer_status.c (who shows them), services/monitor/metrics_processes.c (who names them)
+ */
+#include "bus/actor/runtime_inside.h"
+#include "bus/base/text.h"
+#include <assert.h>
+#include <stdio.h>
+
+static const int64_t TELL_EVERY_US = 2 * US_PER_S;
+static const int64_t bounds_us[DURATION_BOUNDS] = { US_PER_MS, 10 * US_PER_MS, 100 * US_PER_MS, US_PER_S,
+	10 * US_PER_S };
+
+struct counts_told {
+	Heartbeat *heartbeat;
+};
+
+void counts_tell(struct counts_told *told, const char *name, uint64_t value)
+{
+	Heartbeat *heartbeat = told->heartbeat;
+
+	if (value == 0)
+		return;
+	assert(heartbeat->counts_count < sizeof(heartbeat->counts) / sizeof(heartbeat->counts[0]));
+	TEXT_COPY(heartbeat->counts[heartbeat->counts_count].name, name);
+	heartbeat->counts[heartbeat->counts_count++].value = value;
+}
+
+void counts_took(struct durations *durations, int64_t us)
+{
+	us = us > 0 ? us : 0; /* another machine's clock may be ahead of ours */
+	durations->count++;
+	durations->sum_us += (uint64_t)us;
+	for (int i = 0; i < DURATION_BOUNDS; i++)
+		durations->within[i] += us <= bounds_us[i];
+}
+
+static void tell_durations(struct counts_told *told, const char *name, const struct durations *durations)
+{
+	char full[32];
+
+	snprintf(full, sizeof(full), "%s_count", name);
+	counts_tell(told, full, durations->count);
+	snprintf(full, sizeof(full), "%s_sum_us", name);
+	counts_tell(told, full, durations->sum_us);
+	for (int i = 0; i < DURATION_BOUNDS; i++) {
+		snprintf(full, sizeof(full), "%s_us_%lld", name, (long long)bounds_us[i]);
+		counts_tell(told, full, durations->within[i]);
+	}
+}
+
+void counts_in_heartbeat(struct runtime *runtime, Heartbeat *heartbeat)
+{
+	const struct runtime_counts *counts = &runtime->counts;
+	struct counts_told told = { .heartbeat = heartbeat };
+
+	if (boot_us(runtime) < runtime->counts_at_us)
+		return;
+	runtime->counts_at_us = boot_us(runtime) + TELL_EVERY_US;
+	counts_tell(&told, "turns", counts->turns);
+	counts_tell(&told, "failures", counts->failures);
+	counts_tell(&told, "folded", counts->folded);
+	counts_tell(&told, "effects", counts->effects);
+	counts_tell(&told, "effect_timeouts", counts->effect_timeouts);
+	counts_tell(&told, "claims_fresh", counts->claims_fresh);
+	counts_tell(&told, "claims_duplicate", counts->claims_duplicate);
+	counts_tell(&told, "sessions", counts->sessions);
+	tell_durations(&told, "deciding", &counts->deciding);
+	tell_durations(&told, "waiting", &counts->waiting);
+	if (counts->effects > 0)
+		tell_durations(&told, "working", &counts->working);
+	if (runtime->counts_beside)
+		runtime->counts_beside(&told, runtime->counts_context);
+}
+
+struct runtime_counts runtime_counts(const struct runtime *runtime)
+{
+	return runtime->counts;
+}
+
+void runtime_counts_beside(struct runtime *runtime, counts_fn *tell, void *context)
+{
+	runtime->counts_beside = tell;
+	runtime->counts_context = context;
+}
