@@ -78,6 +78,8 @@ const struct config_key settings_keys[] = {
 		false },
 	{ "monitor", "broker-patience", "1min", "how long the broker may be away before somebody is told", false },
 	{ "monitor", "webhook-ca", NULL, "file of certificates to trust there; the system's if not given", false },
+	{ "monitor", "listen", "127.0.0.1", "the address that /metrics is read at; nobody is asked who he is", false },
+	{ "monitor", "port", "9895", "its port; 0: there are no metrics", false },
 	{ "broker", "topology", NULL, "the services' declarations; beside the programs if not given", false },
 	{ "broker", "headroom", "128", "MiB: with less room on the disk nothing new is taken", false },
 	{ "broker", "headroom-percent", "1", "or so much of the file system, whichever is more", false },

@@ -6,6 +6,7 @@
  * Read next: tell.c
  */
 #include "services/monitor/episodes.h"
+#include "bus/base/text.h"
 #include <string.h>
 
 static bool is_test(const Alarm *alarm)
@@ -35,4 +36,40 @@ bool episodes_is_news(const struct state *state, const char *shop, const Alarm *
 	if (is_test(alarm))
 		return alarm->raised;
 	return alarm->raised != (state_number(state, "alarm.handed_on", shop, alarm->kind) != 0);
+}
+
+struct kinds {
+	int count;
+	struct {
+		char name[sizeof((Alarm){ 0 }.kind)];
+		unsigned shops;
+	} kinds[EPISODES_KINDS];
+};
+
+static bool add_kind(const char *shop, const char *kind, struct bytes value, void *context)
+{
+	struct kinds *kinds = context;
+	int at = 0;
+
+	(void)shop;
+	while (at < kinds->count && strcmp(kinds->kinds[at].name, kind) != 0)
+		at++;
+	if (at == EPISODES_KINDS)
+		return true;
+	if (at == kinds->count) {
+		kinds->count++;
+		TEXT_COPY(kinds->kinds[at].name, kind);
+	}
+	kinds->kinds[at].shops += value.len == sizeof(uint64_t) && get_be64(value.data) != 0;
+	return true;
+}
+
+void episodes_each_kind(
+	const struct state *state, void (*each)(const char *kind, unsigned shops, void *context), void *context)
+{
+	struct kinds kinds = { 0 };
+
+	state_each(state, "alarm", NULL, NULL, add_kind, &kinds);
+	for (int i = 0; i < kinds.count; i++)
+		each(kinds.kinds[i].name, kinds.kinds[i].shops, context);
 }

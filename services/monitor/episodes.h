@@ -16,5 +16,9 @@ void episodes_remember_due(struct state *state, const struct said *said, const A
 bool episodes_raised(const struct state *state, const char *shop, const char *kind);
 /* What is heard of it now differs from what was handed on last. Messages about one alarm are heard one after the other. */
 bool episodes_is_news(const struct state *state, const char *shop, const Alarm *alarm);
+/* Each kind that was ever raised, once, and for how many shops it stands. At most EPISODES_KINDS of them. */
+enum { EPISODES_KINDS = 64 };
+void episodes_each_kind(
+	const struct state *state, void (*each)(const char *kind, unsigned shops, void *context), void *context);
 
 #endif

@@ -1,9 +1,9 @@
 /*
  * main.c: the process cartbus-monitor
  *
- * Owns:      the rhythm: every few seconds the broker is asked how it is, and each condition is looked at; what to do without it.
+ * Owns:      the broker's last answer, and the rhythm: every few seconds the broker is asked how it is, and each condition is looked at; what to do without it.
  * Promises:  a change is said once, when it has held for the condition's patience, and not looked at again until it is folded.
- * Read next: check.c, monitor.c, broker_away.c
+ * Read next: check.c, monitor.c, broker_away.c, page.c
  */
 #include "bus/actor/process.h"
 #include "bus/base/log.h"
@@ -15,14 +15,17 @@
 #include "services/monitor/door.h"
 #include "services/monitor/episodes.h"
 #include "services/monitor/failing.h"
+#include "services/monitor/metrics.h"
 #include "services/monitor/monitor.h"
+#include "services/monitor/page.h"
 #include "services/monitor/rows.h"
 #include "services/monitor/tell.h"
 #include <limits.h>
 #include <stdio.h>
 
 #define ASK_EVERY_US (5 * US_PER_S)
-#define ASK_SOON_US (100 * US_PER_MS) /* what was just said is folded first */
+#define ANSWER_GOOD_US (30 * US_PER_S) /* an older one is none */
+#define ASK_SOON_US (100 * US_PER_MS)  /* what was just said is folded first */
 enum { SENDER_FAILURES_MOST = 1000000 };
 
 static struct {
@@ -37,6 +40,8 @@ static struct {
 	struct budget budget;
 	struct ways ways;
 	struct broker_away *away;
+	json_t *status;      /* the broker's last answer; NULL: none yet */
+	int64_t answered_us; /* boot time */
 } watch;
 
 static void was_said(void *context, enum said_result result, uint64_t seq, const char *reason)
@@ -108,6 +113,25 @@ static bool say_failures(const struct view *view, const struct state *state)
 	return said;
 }
 
+static void keep_status(const char *text)
+{
+	json_decref(watch.status);
+	watch.status = json_loads(text, 0, NULL);
+	watch.answered_us = clock_boot_us(watch.clock);
+}
+
+static void write_metrics(struct buffer *to)
+{
+	bool is_good = runtime_phase(watch.runtime) == RUNTIME_READY &&
+		clock_boot_us(watch.clock) - watch.answered_us < ANSWER_GOOD_US;
+
+	metrics_write(&(struct metrics){ .status = is_good ? watch.status : NULL,
+			      .state = runtime_state(watch.runtime),
+			      .budget = watch.budget,
+			      .now_us = clock_wall_us(watch.clock) },
+		to);
+}
+
 static void status_answered(void *context, bool ok, const char *text, bool more)
 {
 	struct view view;
@@ -117,6 +141,7 @@ static void status_answered(void *context, bool ok, const char *text, bool more)
 		log_event(LOG_WARNING, "the broker does not say how it is: %s", ok ? "unreadable answer" : text);
 		return;
 	}
+	keep_status(text);
 	const struct state *state = runtime_state(watch.runtime);
 	if (watch.saying || state_cursor(state) < watch.said_seq)
 		return;
@@ -182,12 +207,16 @@ static void start(struct loop *loop, struct runtime *runtime, const struct confi
 	watch.clock = clock;
 	watch_broker(runtime, config, clock);
 	loop_before_wait(loop, before_wait, NULL);
+	page_start(loop, config, clock, write_metrics);
 }
 
 static void stop(void)
 {
 	broker_away_free(watch.away);
 	watch.away = NULL;
+	page_stop();
+	json_decref(watch.status);
+	watch.status = NULL;
 }
 
 static struct effect_driver *const *drivers(const struct config *config, const struct clock *clock)

@@ -18,6 +18,7 @@
 #include "services/monitor/reached.h"
 #include "services/monitor/rows.h"
 #include "services/monitor/tell.h"
+#include "services/monitor/totals.h"
 
 static void remember_due(struct state *state, const struct said *said, const AlarmDue *due)
 {
@@ -25,10 +26,22 @@ static void remember_due(struct state *state, const struct said *said, const Ala
 	reached_remember_due(state, said, due);
 }
 
+static void remember_model(struct state *state, const struct said *said, const ModelUsed *used)
+{
+	spend_remember_model(state, said, used);
+	totals_remember_model(state, used);
+}
+
+static void remember_released(struct state *state, const struct said *said, const ReminderOutcome *released)
+{
+	spend_remember_released(state, said, released);
+	totals_remember_outcome(state, said->topic);
+}
+
 const struct service monitor = {
 	.name = "monitor",
 	.unhurried = true,
-	.layout = 3,
+	.layout = 4,
 	.exclusive = true,
 	.operator_ = true, /* asks the broker how it is */
 	.hears = { HEARS(alarm, tell_hear_alarm), HEARS(alarm_due, tell_hear_due) },
@@ -48,9 +61,9 @@ const struct service monitor = {
 		REMEMBERS(alarm_due, remember_due),
 		REMEMBERS(alarm_told, reached_remember_told),
 		REMEMBERS(queue_failed, failing_remember),
-		REMEMBERS(model_used, spend_remember_model),
+		REMEMBERS(model_used, remember_model),
 		REMEMBERS(send_claim, spend_remember_claim),
-		REMEMBERS(reminder_released, spend_remember_released),
+		REMEMBERS(reminder_released, remember_released),
 	},
 	.says = { SAYS(alarm), SAYS(alarm_due), SAYS(alarm_told), SAYS(queue_failed) },
 	.effects = { &tell_mail_effect, &tell_http_effect },

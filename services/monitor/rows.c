@@ -12,6 +12,7 @@
 #include "bus/base/clock.h"
 #include "services/kit/row.h"
 #include "services/monitor/monitor.h"
+#include "services/monitor/totals.h"
 #include <inttypes.h>
 #include <stdio.h>
 
@@ -30,6 +31,7 @@ void rows_remember_due(struct state *state, const struct said *said, const Remin
 	char key[STEP_KEY_MAX];
 	step_key(key, due->cart.ids.cart_id, due->step);
 	state_put_number(state, "waiting", said->shop, key, (uint64_t)due->decided_us);
+	totals_remember_due(state);
 }
 
 void rows_remember_outcome(struct state *state, const struct said *said, const ReminderOutcome *outcome)
@@ -38,6 +40,7 @@ void rows_remember_outcome(struct state *state, const struct said *said, const R
 	step_key(key, outcome->cart_id, outcome->step);
 	state_delete(state, "waiting", said->shop, key);
 	remember_mailing(state, said->topic, outcome->at_us);
+	totals_remember_outcome(state, said->topic);
 	if (strcmp(said->topic, topic_reminder_ambiguous.name) == 0)
 		state_put_number(state, "ambiguous", said->shop, key, (uint64_t)outcome->at_us);
 	else if (strcmp(said->topic, topic_reminder_sent.name) == 0)
@@ -79,6 +82,7 @@ static void timer_put(struct state *state, const char *shop, const char *name, s
 	row_get(state, "timer", shop, name, &before, sizeof(before));
 	if (row.version < before.version)
 		return;
+	totals_remember_pending(state, (row.due_us != 0) - (before.due_us != 0));
 	due_key(key, before.due_us, shop, name);
 	if (before.due_us)
 		state_delete(state, "timer.due", everywhere, key);
@@ -102,6 +106,7 @@ void rows_remember_cancel(struct state *state, const struct said *said, const Ti
 void rows_remember_fired(struct state *state, const struct said *said, const TimerFired *fired)
 {
 	timer_put(state, said->shop, fired->name, (struct timer_row){ .version = fired->version });
+	totals_remember_fired(state, fired);
 }
 
 static bool first_due(const char *shop, const char *key, struct bytes value, void *context)

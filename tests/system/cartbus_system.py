@@ -298,6 +298,7 @@ class System:
             "paths": {name: self.folder / name for name in ("state", "run", "shops", "secrets", "keys")},
             "gateway": {"port": self.port, "public-url": f"http://127.0.0.1:{self.port}"},
             "mail": {"transport": "maildir"},
+            "monitor": {"port": 0},
         }
         for section, keys in settings.items():
             sections.setdefault(section, {}).update(keys)

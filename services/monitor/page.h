@@ -1,0 +1,15 @@
+/*
+ * page.h: GET /metrics
+ */
+#ifndef MONITOR_PAGE_H
+#define MONITOR_PAGE_H
+
+#include "bus/actor/process.h"
+
+typedef void page_fn(struct buffer *to);
+
+/* Where [monitor] listen and port say; port 0: nowhere. die()s if that is no address; one that is taken is tried again. */
+void page_start(struct loop *loop, const struct config *config, const struct clock *clock, page_fn *write);
+void page_stop(void);
+
+#endif
