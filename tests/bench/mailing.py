@@ -1,9 +1,11 @@
-"""A shop whose carts are mailed after a minute of its clock, which is a second."""
+"""A shop whose carts are mailed after a minute of its clock, which is a second: with consent, quiet hours (not now) and a window."""
 
+import datetime
 import os
 import subprocess
 import sys
 import time
+import zoneinfo
 
 from place import BUILD, Installation
 
@@ -18,8 +20,12 @@ class Mailing(Installation):
         super().__init__(f"[clock]\nrate = {RATE}\norigin-real-us = {self.origin_us}\norigin-wall-us = {self.origin_us}\n{extra}")
 
     def start(self):
+        quiet = (datetime.datetime.now(zoneinfo.ZoneInfo("Europe/Berlin")).hour + 12) % 24
         self.secret = self.add_shop("Small carts (under 40 EUR): 1 minute, then 20 days. Medium carts: 1 minute, then 20 "
-                                    "days. Big carts (over 150 EUR): 1 minute, then 20 days.\n")
+                                    "days. Big carts (over 150 EUR): 1 minute, then 20 days.\n"
+                                    f"Quiet hours: {quiet}:00 to {(quiet + 1) % 24}:00. At most one mail per shopper every 24 hours.\n")
+        with open(self.folder / "shops" / "bench" / "shop.conf", "a") as conf:
+            conf.write("[mail]\nconsent = marketing\n")
         supervisor, _ = self.up()
         self.cartbus("shop", "mode", "bench", "live")
         return supervisor
