@@ -71,7 +71,8 @@ command_fn command_reconcile;
 command_fn command_cart_override, command_cart_suppress, command_cart_write_off;
 command_fn command_export, command_erase;
 command_fn command_stop, command_resume;
-command_fn command_unsubscribe, command_resubscribe, command_suppressions_list, command_suppressions_import;
+command_fn command_unsubscribe, command_resubscribe, command_suppressions_list, command_suppressions_import,
+	command_suppressions_save;
 command_fn command_privacy_list, command_privacy_done;
 command_fn command_backup, command_restore, command_rebuild;
 command_fn command_keys_make, command_keys_list, command_keys_rotate, command_keys_revoke;

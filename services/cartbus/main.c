@@ -59,6 +59,8 @@ static const struct subcommand {
 	{ "resubscribe", "SHOP ADDRESS", "take a shopper off the list again", command_resubscribe },
 	{ "suppressions list", "SHOP", "who must not be mailed, by which way, since when", command_suppressions_list },
 	{ "suppressions import", "SHOP [FILE]", "the list of another tool", command_suppressions_import },
+	{ "suppressions save", "FILE", "the list of all shops, in a file that outlives the log",
+		command_suppressions_save },
 	{ "privacy list", "SHOP", "what storefronts ask for on behalf of a person's rights", command_privacy_list },
 	{ "privacy done", "SHOP ID", "such a request was fulfilled", command_privacy_done },
 	{ NULL, NULL, "See", NULL },

@@ -2,7 +2,7 @@
  * suppressions.c: `cartbus suppressions list`: who must not be mailed, by which way, since when
  *
  * Promises: reads the log alone; names a shopper by the keyed hash, and finds one by the address.
- * Read next: suppressions_import.c, unsubscribe.c
+ * Read next: suppressions_import.c, suppressions_save.c, unsubscribe.c
  */
 #include "services/cartbus/suppressions.h"
 
@@ -99,6 +99,35 @@ size_t suppressions_count(const struct suppressions *list)
 	return count;
 }
 
+static int older(const void *a, const void *b)
+{
+	int64_t x = (*(struct row *const *)a)->suppression.since_us,
+		y = (*(struct row *const *)b)->suppression.since_us;
+
+	return (x > y) - (x < y);
+}
+
+static void pick_held(struct bytes key, void *value, void *context)
+{
+	struct row *row = value, ***end = context;
+
+	(void)key;
+	if (!row->suppression.lifted)
+		*(*end)++ = row;
+}
+
+void suppressions_each(
+	const struct suppressions *list, void (*each)(const Suppression *row, void *context), void *context)
+{
+	_cleanup_free_ struct row **rows = memory_new((map_count(list->rows) + 1) * sizeof(struct row *));
+	struct row **end = rows;
+
+	map_each(list->rows, pick_held, &end);
+	qsort(rows, (size_t)(end - rows), sizeof(struct row *), older);
+	for (struct row **row = rows; row < end; row++)
+		each(&(*row)->suppression, context);
+}
+
 /* ---- the command ---- */
 
 struct listing {
@@ -121,14 +150,6 @@ static void pick(struct bytes key, void *value, void *context)
 		(listing->by_source && row->suppression.source != listing->source))
 		return;
 	listing->rows[listing->shown++] = row;
-}
-
-static int older(const void *a, const void *b)
-{
-	int64_t x = (*(struct row *const *)a)->suppression.since_us,
-		y = (*(struct row *const *)b)->suppression.since_us;
-
-	return (x > y) - (x < y);
 }
 
 static void show(const struct listing *listing, const Suppression *row)

@@ -5,7 +5,7 @@
  *           where it was, and what is there already changes nothing: also what an earlier run asked for and unsub has not decided
  *           on yet is said and counted once. No address is kept or told: the log learns keyed hashes.
  * Fails by: EXIT_NO when a line was bad or refused (the others are listed all the same); EXIT_AWAY when the broker stays away.
- * Read next: address_list.c, suppressions.c
+ * Read next: address_list.c, suppressions.c, suppressions_save.c
  */
 #include "services/cartbus/address_list.h"
 #include "services/cartbus/naming.h"
@@ -34,7 +34,7 @@ struct importing {
 	const struct command *command;
 	struct client *client;
 	const char *shop;
-	bool dry_run;
+	bool dry_run, saved;
 	struct buffer key;
 	struct suppressions *listed;
 	struct map *seen;    /* hashes of this file */
@@ -206,6 +206,39 @@ static void take_row(void *context, uint64_t first, uint64_t last, const char *t
 	tell_progress(importing, last);
 }
 
+static void take_saved_row(struct importing *importing, uint64_t number, const char *hash)
+{
+	if (importing->away)
+		return;
+	if (hash && strlen(hash) == ADDRESS_HASH_LEN && strspn(hash, "0123456789abcdef") == ADDRESS_HASH_LEN) {
+		importing->addresses++;
+		list_hash(importing, hash);
+	} else {
+		tell_bad(importing, number, number, "what stands there is no hash of an address");
+	}
+	tell_progress(importing, number);
+}
+
+/* What `suppressions save` wrote. -EBADMSG: something else; -EKEYREJECTED: another key's hashes. */
+static int read_saved(struct importing *importing, FILE *from, uint64_t *ret_rows)
+{
+	json_t *whole = json_loadf(from, JSON_REJECT_DUPLICATES, NULL);
+	const char *mark = json_string_value(json_object_get(whole, "key_mark"));
+	const json_t *shops = json_object_get(whole, "shops"), *row;
+	char ours[ADDRESS_HASH_LEN + 1];
+	size_t i;
+	int failed = mark && json_is_object(shops) ? 0 : -EBADMSG;
+
+	*ret_rows = json_array_size(json_object_get(shops, importing->shop));
+	if (!failed && (suppressions_key_mark(importing->command, ours) != EXIT_FINE || strcmp(mark, ours) != 0))
+		failed = -EKEYREJECTED;
+	if (!failed)
+		json_array_foreach(json_object_get(shops, importing->shop), i, row)
+			take_saved_row(importing, i + 1, json_string_value(json_object_get(row, "address_hash")));
+	json_decref(whole);
+	return failed;
+}
+
 static int record(struct importing *importing, const char *name, size_t before)
 {
 	char grounds[300], was[60], is[60];
@@ -268,10 +301,17 @@ static int import(struct importing *importing, FILE *from, const char *name, con
 	int failed;
 
 	importing->heard_us = importing->told_us = now_us(importing);
-	failed = address_list_read(from, column, take_row, importing, &lines);
+	failed = importing->saved ? read_saved(importing, from, &lines)
+				  : address_list_read(from, column, take_row, importing, &lines);
 	wait_for(importing, 0);
 	if (failed == -EILSEQ)
 		complain(importing->command, "%s is no text: if it comes from a spreadsheet, save it as CSV in UTF-8",
+			name);
+	else if (failed == -EBADMSG)
+		complain(importing->command, "%s is no list that `cartbus suppressions save` wrote", name);
+	else if (failed == -EKEYREJECTED)
+		complain(importing->command,
+			"%s was saved with another address.key: put that one in its place before the first start",
 			name);
 	else if (failed == -ENOENT)
 		complain(importing->command, "the first line of %s has no column \"%s\"", name, column);
@@ -324,7 +364,8 @@ int command_suppressions_import(struct command *command, int argc, char **argv)
 	const char *words[2] = { NULL, "-" }, *column = NULL;
 	const struct take takes[] = { { "column", "NAME", "the column of the addresses; guessed if not given", &column,
 					      NULL },
-		{ "dry-run", NULL, "says what it would do", NULL, &importing.dry_run }, { 0 } };
+		{ "dry-run", NULL, "says what it would do", NULL, &importing.dry_run },
+		{ "saved", NULL, "FILE is what `cartbus suppressions save` wrote", NULL, &importing.saved }, { 0 } };
 	struct shop shop;
 	FILE *from;
 	int ended;
@@ -341,7 +382,8 @@ int command_suppressions_import(struct command *command, int argc, char **argv)
 				"what "
 				"is on the list already stays as it is.\v"
 				"Examples:\n  cartbus suppressions import demo unsubscribed.csv --dry-run\n"
-				"  cartbus suppressions import demo --column 'E-Mail' < unsubscribed.csv" });
+				"  cartbus suppressions import demo --column 'E-Mail' < unsubscribed.csv\n"
+				"  cartbus suppressions import demo --saved /var/backups/cartbus/suppressions.json" });
 	ended = command_shop(command, words[0], &shop);
 	if (ended)
 		return ended;

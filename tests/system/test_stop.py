@@ -346,6 +346,36 @@ def test_an_import_of_no_list_says_so(system):
     assert json.loads(import_list(system, b"").stdout)["lines"] == 0
 
 
+def test_a_saved_list_brings_back_who_was_on_it_by_the_key_it_was_made_with(system):
+    shop, saved = system.add_shop("kept"), system.folder / "saved.json"
+
+    def rows():
+        return {one["address_hash"] for one in system.cartbus("suppressions", "list", "kept", json_output=True)}
+
+    def bring_back():
+        return system.cartbus("suppressions", "import", "kept", str(saved), "--saved", "--json", check=False)
+
+    both = {shop.address_hash("kept-a@x.example"), shop.address_hash("kept-b@x.example")}
+    import_list(system, "kept-a@x.example\nkept-b@x.example\n", shop="kept")
+    wait_until(lambda: rows() == both, "both rows")
+    system.cartbus("suppressions", "save", str(saved))
+    assert saved.stat().st_mode & 0o777 == 0o600 and "x.example" not in saved.read_text()
+    assert {row["address_hash"] for row in json.loads(saved.read_text())["shops"]["kept"]} == both
+    system.cartbus("resubscribe", "kept", "kept-a@x.example", "--reason", "asked for it")
+    wait_until(lambda: len(rows()) == 1, "the one that was taken off")
+    key = system.secret("address.key").decode()
+    system.write_secret("address.key", "0" * 64)
+    refused = bring_back()
+    system.write_secret("address.key", key)
+    assert refused.returncode == 1 and "another address.key" in refused.stderr
+    back = json.loads(bring_back().stdout)
+    assert (back["lines"], back["listed"], back["lifted_before"], back["known"]) == (2, 1, 1, 1)
+    wait_until(lambda: rows() == both, "both rows again")
+    for nothing in ("", "{}", '{"key_mark": 1, "shops": []}', "kept-a@x.example"):
+        saved.write_text(nothing)
+        assert bring_back().returncode == 1 and "is no list" in bring_back().stderr
+
+
 def test_a_line_of_a_gigabyte_is_one_bad_line(system):
     command = [str(BUILD / "bin" / "cartbus"), "suppressions", "import", "demo", "--json", "--config", str(system.config_path)]
     with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as importing:
