@@ -4,7 +4,7 @@
  * Promises: what does not fit is said in one line with the way to more help, and ends with EXIT_USAGE.
  * Fails by: exiting; nothing was done yet when it does.
  */
-#include "services/cartbus/command.h"
+#include "services/cartbus/manual.h"
 
 #include "bus/base/cleanup.h"
 #include "bus/base/file.h"
@@ -16,10 +16,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 enum { TAKES_MAX = 20, KEY_FIRST = 0x100, KEY_CONFIG = 'c', KEY_JSON = 'j' };
-
-#define CONFIG_PATH_DEFAULT "/etc/cartbus/cartbus.conf"
 
 struct reading {
 	struct command *command;
@@ -126,6 +125,11 @@ void command_take(struct command *command, int argc, char **argv, const struct a
 		.options = options, .parser = read_one, .args_doc = arguments->words_help, .doc = arguments->help
 	};
 
+	if (command->is_told_of) {
+		manual_print_one(command, arguments);
+		fflush(stdout);
+		_exit(EXIT_FINE);
+	}
 	fill_options(arguments->takes, options);
 	snprintf(called, sizeof(called), "cartbus %s", command->name);
 	argv[0] = called;

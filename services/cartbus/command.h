@@ -21,8 +21,14 @@ enum command_exit {
 	EXIT_AWAY = 3   /* the broker cannot be reached */
 };
 
+#define CONFIG_PATH_DEFAULT "/etc/cartbus/cartbus.conf"
+
+struct subcommand;
+
 struct command {
 	const char *name; /* "shop add" */
+	const struct subcommand *subcommand;
+	bool is_told_of; /* tells what it takes (manual.h), and does nothing */
 	const char *config_path;
 	bool json;
 	struct config *config; /* loaded by command_take; NULL for a subcommand that needs none */

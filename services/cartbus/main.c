@@ -8,14 +8,12 @@
 #include "bus/base/cleanup.h"
 #include "bus/base/log.h"
 #include "services/cartbus/cartbus.h"
-#include "services/cartbus/command.h"
+#include "services/cartbus/manual.h"
+#include "services/cartbus/shops.h"
 #include <stdio.h>
 #include <string.h>
 
-static const struct subcommand {
-	const char *name, *words, *summary;
-	command_fn *run;
-} subcommands[] = {
+static const struct subcommand subcommands[] = {
 	{ NULL, NULL, "Run", NULL },
 	{ "up", "", "run everything in the foreground, and stop it cleanly on Ctrl-C", command_up },
 	{ "config check", "", "is the configuration right, with all shops, rules and secrets?", command_config_check },
@@ -28,9 +26,9 @@ static const struct subcommand {
 	{ NULL, NULL, "Shops", NULL },
 	{ "shop add", "NAME", "make a shop: its files, its webhook secret, what to enter where", command_shop_add },
 	{ "shop list", "", "the shops, their modes and their addresses", command_shop_list },
-	{ "shop check", "NAME", "which webhooks have arrived, and which never did", command_shop_check },
-	{ "shop mode", "NAME MODE", "observe, mail-me, live or paused: the kill switch", command_shop_mode },
-	{ "shop secret", "NAME", "where the webhook secret lies; --rotate makes a new one", command_shop_secret },
+	{ "shop check", "SHOP", "which webhooks have arrived, and which never did", command_shop_check },
+	{ "shop mode", "SHOP MODE", "observe, mail-me, live or paused: the kill switch", command_shop_mode },
+	{ "shop secret", "SHOP", "where the webhook secret lies; --rotate makes a new one", command_shop_secret },
 	{ "rules check", "FILE", "what do these rules mean, or where are they wrong?", command_rules_check },
 	{ "rules try", "[SHOP] FILE", "what would these rules have done to the carts of the last days?",
 		command_rules_try },
@@ -147,7 +145,7 @@ static int run(int argc, char **argv)
 		}
 	}
 	if (one) {
-		command = (struct command){ .name = one->name };
+		command = (struct command){ .name = one->name, .subcommand = one };
 		ended = one->run(&command, argc - most + 1, argv + most - 1);
 		config_free(command.config);
 		return ended;
@@ -181,5 +179,9 @@ int main(int argc, char **argv)
 		return puts("cartbus " CARTBUS_VERSION), EXIT_FINE;
 	if (strcmp(argv[1], "--manifest") == 0)
 		return print_manifest();
+	if (strcmp(argv[1], "--manual") == 0) /* for what makes man pages and completions */
+		return manual_print(subcommands, sizeof(subcommands) / sizeof(*subcommands));
+	if (strcmp(argv[1], "--shops") == 0) /* for a shell that completes a name */
+		return shops_print(argc > 2 ? argv[2] : NULL);
 	return run(argc - 1, argv + 1);
 }

@@ -206,7 +206,7 @@ int command_shop_mode(struct command *command, int argc, char **argv)
 
 	command_take(command, argc, argv,
 		&(struct arguments){ .takes = takes,
-			.words_help = "NAME MODE",
+			.words_help = "SHOP MODE",
 			.words = words,
 			.words_least = 2,
 			.words_most = 2,

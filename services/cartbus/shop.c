@@ -252,7 +252,7 @@ int command_shop_secret(struct command *command, int argc, char **argv)
 
 	command_take(command, argc, argv,
 		&(struct arguments){ .takes = takes,
-			.words_help = "NAME",
+			.words_help = "SHOP",
 			.words = &name,
 			.words_least = 1,
 			.words_most = 1,

@@ -235,7 +235,7 @@ int command_shop_check(struct command *command, int argc, char **argv)
 	int ended;
 
 	command_take(command, argc, argv,
-		&(struct arguments){ .words_help = "NAME",
+		&(struct arguments){ .words_help = "SHOP",
 			.words = &checking.shop,
 			.words_least = 1,
 			.words_most = 1,

@@ -1,6 +1,7 @@
 /* shops.c: the shops there are, from their folders */
 #include "services/cartbus/shops.h"
 
+#include "services/kit/settings.h"
 #include <dirent.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -29,4 +30,22 @@ int shops_each(const struct command *command, void (*each)(const char *name, voi
 	}
 	free(names);
 	return shops;
+}
+
+static void print_name(const char *name, void *context)
+{
+	(void)context;
+	puts(name);
+}
+
+int shops_print(const char *config_path)
+{
+	struct command command = { .name = "--shops" };
+	struct config_error error;
+
+	if (config_load(config_path ? config_path : CONFIG_PATH_DEFAULT, settings_keys, &command.config, &error) < 0)
+		return EXIT_NO;
+	shops_each(&command, print_name, NULL);
+	config_free(command.config);
+	return EXIT_FINE;
 }

@@ -31,9 +31,6 @@
 enum { CHILDREN_MAX = 64, SENDERS_MAX = 32, DEATHS_BEFORE_GIVING_UP = 5 };
 #define STOP_PATIENCE_US (10 * US_PER_S) /* then SIGKILL: longer than any process needs, a gateway answers within 4 s */
 
-static const char *const programs[] = { "broker", "gateway", "intake", "timer", "waiter", "sender", "unsub", "mailin",
-	"exporter", "summarizer", "mirror", "monitor", "storefront", NULL };
-
 struct supervisor {
 	const struct command *command;
 	struct child_place place;
@@ -65,12 +62,12 @@ static void add_children(struct supervisor *all, int senders)
 {
 	char instance[40];
 
-	for (int i = 0; programs[i]; i++) {
-		bool many = strcmp(programs[i], "sender") == 0;
+	for (int i = 0; programs_all[i]; i++) {
+		bool many = strcmp(programs_all[i], "sender") == 0;
 
 		for (int n = 1; n <= (many ? senders : 1); n++) {
-			snprintf(instance, sizeof(instance), many && senders > 1 ? "%s-%d" : "%s", programs[i], n);
-			add_child(all, programs[i], i == 0 ? "" : instance);
+			snprintf(instance, sizeof(instance), many && senders > 1 ? "%s-%d" : "%s", programs_all[i], n);
+			add_child(all, programs_all[i], i == 0 ? "" : instance);
 		}
 	}
 }
