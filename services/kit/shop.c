@@ -332,6 +332,23 @@ static int read_storefront(struct reading *reading)
 	return wrong(reading, "expected %s, found \"%.60s\"", expected, found);
 }
 
+/* Labels with dots between them (RFC 6376 3.1). */
+static int read_selector(const char *value, void *context)
+{
+	static const char allowed[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_.";
+	struct reading *reading = context;
+	struct shop *shop = reading->shop;
+
+	reading->nth++;
+	if ((size_t)shop->dkim_selector_count == ARRAY_LEN(shop->dkim_selectors))
+		return wrong(reading, "expected at most %zu selectors", ARRAY_LEN(shop->dkim_selectors));
+	if (!*value || value[strspn(value, allowed)] ||
+		!text_copy(shop->dkim_selectors[shop->dkim_selector_count], sizeof(shop->dkim_selectors[0]), value))
+		return wrong(reading, "expected a selector, as mail2026, found \"%.80s\"", value);
+	shop->dkim_selector_count++;
+	return 0;
+}
+
 static int read_topic(const char *value, void *context)
 {
 	struct reading *reading = context;
@@ -408,6 +425,8 @@ static int read_all(struct reading *reading)
 		err = read_each(reading, "mail", "never", read_never);
 	if (err == 0)
 		err = read_each(reading, "mail", "sns-topic", read_topic);
+	if (err == 0)
+		err = read_each(reading, "mail", "dkim-selector", read_selector);
 	if (err == 0)
 		err = read_each(reading, "exclude", "staff", read_staff);
 	return err == 0 ? read_policy(reading) : err;

@@ -11,6 +11,7 @@
  *     from = Blumen Huber <shop@shop.example>   required
  *     reply-to, bounce (envelope sender), postal-address, owner (address: "mail me", summaries)
  *     sns-topic = arn:aws:sns:...        repeated: topics whose notifications of bounces and complaints are believed
+ *     dkim-selector = mail2026           repeated: which keys in the DNS the mail server signs with (cartbus doctor)
  *     never = @rival.example             repeated: addresses or @domains that are never mailed
  *     logo = https://shop.example/logo.png, logo-width = 160    in place of the title
  *     consent = all                      all | customers | marketing (kit/chase.h)
@@ -105,6 +106,8 @@ struct shop {
 	char report_to[8][ADDRESS_MAX + 1];
 	int never_count;
 	char never[64][ADDRESS_MAX + 1]; /* normalised; "@domain" for a whole domain */
+	int dkim_selector_count;
+	char dkim_selectors[4][64]; /* of keys that the mail server signs with */
 	int sns_topic_count;
 	char sns_topics[8][260];
 	int payment_count;

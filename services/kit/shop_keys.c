@@ -17,6 +17,8 @@ const struct config_key shop_keys[] = {
 		false },
 	{ "mail", "sns-topic", NULL, "ARN of an SNS topic of SES whose bounces and complaints count; may be repeated",
 		true },
+	{ "mail", "dkim-selector", NULL,
+		"selector of a key that the mail server signs with, for `cartbus doctor`; may be repeated", true },
 	{ "mail", "postal-address", NULL, "stands at the foot of each mail, as the law of many countries asks", false },
 	{ "mail", "logo", NULL, "https address of a picture that stands in mails in place of the title", false },
 	{ "mail", "logo-width", "160", "how wide it is shown, in pixels: 32 to 544", false },

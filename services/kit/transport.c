@@ -15,6 +15,7 @@
 #include "services/kit/steps.h"
 #include <errno.h>
 #include <openssl/crypto.h>
+#include <stdarg.h>
 
 struct mail_result mail_result_of(enum mail_end end, const char *transport, const char *words)
 {
@@ -71,15 +72,6 @@ struct effect_driver *transport_null_new(void)
 
 /* ---- the configuration ---- */
 
-static int64_t number(const struct config *config, const char *key, int64_t least, int64_t most)
-{
-	struct config_error error;
-	int64_t value;
-	if (config_get_int(config, "mail", NULL, key, least, most, &value, &error) < 0)
-		die("%s", error.text);
-	return value;
-}
-
 static const char *given(const struct config *config, const char *key)
 {
 	const char *value = config_get(config, "mail", NULL, key);
@@ -91,34 +83,81 @@ static bool is_this_machine(const char *host)
 	return strcmp(host, "localhost") == 0 || text_starts(host, "127.") || strcmp(host, "::1") == 0;
 }
 
-static struct effect_driver *smtp_from(const struct config *config, const struct clock *clock)
+/* Only whether it is there: each connection reads it. */
+static int find_password(const char *path, char ret_why[512])
 {
 	_cleanup_(buffer_free) struct buffer password = { 0 };
-	char path[256];
+	int r = file_read_secret(path, &password);
+
+	if (r < 0)
+		snprintf(ret_why, 512,
+			"%s: %s: write the password of [mail] smtp-user there, readable by this user alone (chmod 600)",
+			path, strerror(-r));
+	else
+		OPENSSL_cleanse(password.data, password.room);
+	return r;
+}
+
+static int invalid(char ret_why[512], const char *format, ...) __attribute__((format(printf, 2, 3)));
+static int invalid(char ret_why[512], const char *format, ...)
+{
+	va_list values;
+
+	va_start(values, format);
+	vsnprintf(ret_why, 512, format, values);
+	va_end(values);
+	return -EINVAL;
+}
+
+static int read_numbers(const struct config *config, struct smtp_settings *ret, char ret_why[512])
+{
+	struct config_error error;
+	int64_t port, connections;
+
+	if (config_get_int(config, "mail", NULL, "smtp-port", 1, 65535, &port, &error) < 0 ||
+		config_get_int(config, "mail", NULL, "smtp-connections", 1, 256, &connections, &error) < 0)
+		return invalid(ret_why, "%s", error.text);
+	ret->port = (int)port;
+	ret->connections = (int)connections;
+	return 0;
+}
+
+int smtp_settings_of(const struct config *config, const struct clock *clock, char password_file[256],
+	struct smtp_settings *ret, char ret_why[512])
+{
 	const char *tls = given(config, "smtp-tls");
-	struct smtp_settings settings = { .host = given(config, "smtp-host"),
-		.port = (int)number(config, "smtp-port", 1, 65535),
+	int r;
+
+	*ret = (struct smtp_settings){ .host = given(config, "smtp-host"),
 		.starttls = !tls || strcmp(tls, "none") != 0,
 		.ca = given(config, "smtp-ca"),
 		.user = given(config, "smtp-user"),
-		.connections = (int)number(config, "smtp-connections", 1, 256),
 		.clock = clock };
-	if (!settings.host)
-		die("[mail] smtp-host is missing: name the mail server");
-	if (tls && strcmp(tls, "none") != 0 && strcmp(tls, "starttls") != 0)
-		die("[mail] smtp-tls = %s: expected none or starttls", tls);
-	if (!settings.user)
-		return transport_smtp_new(&settings);
-	if (!settings.starttls && !is_this_machine(settings.host))
-		die("[mail] smtp-user would send the password in the clear to %s: set smtp-tls = starttls",
-			settings.host);
-	settings_secret_path(config, "smtp.password", path);
-	int r = file_read_secret(path, &password);
+	r = read_numbers(config, ret, ret_why);
 	if (r < 0)
-		die("%s: %s: write the password of [mail] smtp-user there, readable by this user alone (chmod 600)",
-			path, strerror(-r));
-	OPENSSL_cleanse(password.data, password.room); /* only whether it is there was asked */
-	settings.password_file = path;
+		return r;
+	if (!ret->host)
+		return invalid(ret_why, "[mail] smtp-host is missing: name the mail server");
+	if (tls && strcmp(tls, "none") != 0 && strcmp(tls, "starttls") != 0)
+		return invalid(ret_why, "[mail] smtp-tls = %s: expected none or starttls", tls);
+	if (!ret->user)
+		return 0;
+	if (!ret->starttls && !is_this_machine(ret->host))
+		return invalid(ret_why,
+			"[mail] smtp-user would send the password in the clear to %s: set smtp-tls = starttls",
+			ret->host);
+	settings_secret_path(config, "smtp.password", password_file);
+	ret->password_file = password_file;
+	return find_password(password_file, ret_why);
+}
+
+static struct effect_driver *smtp_from(const struct config *config, const struct clock *clock)
+{
+	struct smtp_settings settings;
+	char password_file[256], why[512];
+
+	if (smtp_settings_of(config, clock, password_file, &settings, why) < 0)
+		die("%s", why);
 	return transport_smtp_new(&settings);
 }
 

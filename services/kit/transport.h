@@ -24,6 +24,11 @@ struct smtp_settings {
 	const struct clock *clock;
 };
 struct effect_driver *transport_smtp_new(const struct smtp_settings *settings); /* copies all but the clock */
+/* Those of [mail]; they borrow from the configuration, and `password_file`, which is filled. A negative errno, and ret_why. */
+int smtp_settings_of(const struct config *config, const struct clock *clock, char password_file[256],
+	struct smtp_settings *ret, char ret_why[512]);
+/* Connects, demands TLS and logs in as for a mail, and sends none. Waits for it. A negative errno: ret_why has the server's words. */
+int smtp_probe(const struct smtp_settings *settings, char ret_why[256]);
 
 #define SES_ERROR_HEADER "x-amzn-ErrorType"
 struct ses_settings {
