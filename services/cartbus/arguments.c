@@ -144,13 +144,16 @@ void command_take(struct command *command, int argc, char **argv, const struct a
 
 void complain(const struct command *command, const char *format, ...)
 {
+	char words[1024];
 	va_list values;
 
-	fprintf(stderr, "cartbus %s: ", command->name);
 	va_start(values, format);
-	vfprintf(stderr, format, values);
+	vsnprintf(words, sizeof(words), format, values);
 	va_end(values);
-	fputc('\n', stderr);
+	if (command->hear)
+		command->hear(words, command->hearer);
+	else
+		fprintf(stderr, "cartbus %s: %s\n", command->name, words);
 }
 
 void command_shop_path(const struct command *command, const char *shop, const char *file, char ret[PATH_ROOM])

@@ -3,7 +3,7 @@
  *
  * Promises: judges with the parsers that the processes use, and says file, line and what was expected.
  */
-#include "services/cartbus/command.h"
+#include "services/cartbus/check.h"
 #include "services/cartbus/print.h"
 #include "services/cartbus/shops.h"
 
@@ -255,12 +255,25 @@ static int print_effective(const struct command *command)
 	return EXIT_FINE;
 }
 
+int config_judge(struct command *command, int *ret_shops)
+{
+	struct checking checking = { .command = command };
+
+	warn_of_plain_links(command);
+	check_secret(&checking, "address.key");
+	check_secret(&checking, "link.key");
+	check_admin_key(&checking);
+	check_retention(&checking);
+	checking.wrong += keys_check(command->config, say_wrong, &checking);
+	*ret_shops = shops_each(command, check_shop, &checking);
+	return checking.wrong;
+}
+
 int command_config_check(struct command *command, int argc, char **argv)
 {
 	bool dump = false;
 	const struct take takes[] = { { "dump", NULL, "print the effective configuration", NULL, &dump }, { 0 } };
-	struct checking checking = { .command = command };
-	int shops;
+	int shops, wrong;
 
 	command_take(command, argc, argv,
 		&(struct arguments){ .takes = takes,
@@ -270,17 +283,10 @@ int command_config_check(struct command *command, int argc, char **argv)
 				"Examples:\n  cartbus config check\n  cartbus config check --dump" });
 	if (dump)
 		return print_effective(command);
-	warn_of_plain_links(command);
-	check_secret(&checking, "address.key");
-	check_secret(&checking, "link.key");
-	check_admin_key(&checking);
-	check_retention(&checking);
-	checking.wrong += keys_check(command->config, say_wrong, &checking);
-	shops = shops_each(command, check_shop, &checking);
+	wrong = config_judge(command, &shops);
 	if (command->json)
-		printf("{\"right\":%s,\"shops\":%d,\"wrong\":%d}\n", checking.wrong ? "false" : "true", shops,
-			checking.wrong);
-	else if (!checking.wrong)
+		printf("{\"right\":%s,\"shops\":%d,\"wrong\":%d}\n", wrong ? "false" : "true", shops, wrong);
+	else if (!wrong)
 		printf("%s is right, with %d shop%s\n", command->config_path, shops, shops == 1 ? "" : "s");
-	return checking.wrong ? EXIT_NO : EXIT_FINE;
+	return wrong ? EXIT_NO : EXIT_FINE;
 }

@@ -31,6 +31,9 @@ struct command {
 	bool is_told_of; /* tells what it takes (manual.h), and does nothing */
 	const char *config_path;
 	bool json;
+	/* Who hears what complain() says in place of stderr; NULL: nobody. */
+	void (*hear)(const char *words, void *context);
+	void *hearer;
 	struct config *config; /* loaded by command_take; NULL for a subcommand that needs none */
 	struct clock clock;    /* the configuration's: what decisions and messages are dated with */
 };
@@ -57,7 +60,7 @@ void command_take(struct command *command, int argc, char **argv, const struct a
 
 typedef int command_fn(struct command *command, int argc, char **argv); /* returns a command_exit */
 
-/* One line on stderr: "cartbus shop add: ..." */
+/* One line on stderr, "cartbus shop add: ...", or told to who hears. */
 void complain(const struct command *command, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
 /* Paths from the configuration, into `ret` of 512. */
@@ -84,7 +87,7 @@ command_fn command_backup, command_restore, command_rebuild;
 command_fn command_keys_make, command_keys_list, command_keys_rotate, command_keys_revoke;
 command_fn command_verify;
 command_fn command_rules_try, command_rules_apply;
-command_fn command_rules_check, command_config_check, command_secrets_make, command_webhook_send;
+command_fn command_rules_check, command_config_check, command_doctor, command_secrets_make, command_webhook_send;
 command_fn command_voice_check, command_voice_show, command_preview, command_send_test;
 command_fn command_text_log, command_text_show, command_text_diff, command_text_rollback;
 

@@ -17,6 +17,7 @@ static const struct subcommand subcommands[] = {
 	{ NULL, NULL, "Run", NULL },
 	{ "up", "", "run everything in the foreground, and stop it cleanly on Ctrl-C", command_up },
 	{ "config check", "", "is the configuration right, with all shops, rules and secrets?", command_config_check },
+	{ "doctor", "", "is the whole installation right, and what helps where it is not?", command_doctor },
 	{ "secrets make", "", "the keys that everything needs; what is there stays", command_secrets_make },
 	{ NULL, NULL, "Hosts", NULL },
 	{ "keys make", "NAME", "a key for a service on another host", command_keys_make },

@@ -11,7 +11,10 @@
 #include "services/cartbus/print.h"
 #include "services/cartbus/reading.h"
 
+#include "services/cartbus/status.h"
+
 #include "bus/base/cleanup.h"
+#include "bus/base/memory.h"
 #include "bus/base/text.h"
 #include "proto/topics.h"
 #include <stdio.h>
@@ -217,14 +220,8 @@ static void print_health(const struct health *health)
 	print_queues(json_object_get(health->status, "queues"));
 }
 
-static int judge(const struct command *command, struct client *client, struct health *health)
+static int judge_all(const struct command *command, struct client *client, struct health *health)
 {
-	json_t *status = command_ask(command, client, "status", NULL);
-	int ended;
-
-	if (!status)
-		return EXIT_NO;
-	health->status = status;
 	health->red = json_array();
 	judge_services(health);
 	judge_disk(health);
@@ -232,8 +229,34 @@ static int judge(const struct command *command, struct client *client, struct he
 	judge_queues(health);
 	judge_gateways(health);
 	judge_claims(health);
-	ended = alarms_read(command, client, &health->alarms);
+	int ended = alarms_read(command, client, &health->alarms);
 	judge_alarms(health);
+	return ended;
+}
+
+int status_red(const struct command *command, struct client *client, json_t **ret_red)
+{
+	json_t *status = command_ask(command, client, "status", NULL);
+	struct health *health = memory_new(sizeof(*health));
+	int ended = EXIT_NO;
+
+	health->status = status;
+	if (status)
+		ended = judge_all(command, client, health);
+	*ret_red = status ? health->red : NULL;
+	free(health);
+	json_decref(status);
+	return ended;
+}
+
+static int judge(const struct command *command, struct client *client, struct health *health)
+{
+	json_t *status = command_ask(command, client, "status", NULL);
+
+	if (!status)
+		return EXIT_NO;
+	health->status = status;
+	int ended = judge_all(command, client, health);
 	note_stops(command, client, health);
 	if (command->json) {
 		json_object_set(status, "stopped", health->stopped);

@@ -1,0 +1,10 @@
+/* check.h: the configuration with all that it leads to, judged */
+#ifndef CARTBUS_CHECK_H
+#define CARTBUS_CHECK_H
+
+#include "services/cartbus/command.h"
+
+/* Complains of each thing that is wrong, and of what is doubtful ("warning: ..."); how much is wrong. */
+int config_judge(struct command *command, int *ret_shops);
+
+#endif

@@ -1,0 +1,31 @@
+/*
+ * doctor.h: what `cartbus doctor` looks at, and what it finds
+ *
+ * Each look_ function sees to one area and says what it found, the good as well. None of them changes anything.
+ */
+#ifndef CARTBUS_DOCTOR_H
+#define CARTBUS_DOCTOR_H
+
+#include "services/cartbus/command.h"
+#include <jansson.h>
+
+enum finding { FINDING_FINE, FINDING_DOUBTFUL, FINDING_WRONG, FINDING_KINDS };
+
+struct doctor {
+	struct command *command;
+	const char *resolver; /* ADDRESS or ADDRESS@PORT of the name server to ask; NULL: the system's */
+	bool is_away;         /* the broker did not answer */
+	json_t *findings;     /* array of {area, finding, text, remedy} */
+	int count[FINDING_KINDS];
+};
+
+/* `remedy` is "" where there is nothing to do. */
+void found(struct doctor *doctor, enum finding finding, const char *area, const char *remedy, const char *format, ...)
+	__attribute__((format(printf, 5, 6)));
+
+void look_at_files(struct doctor *doctor);   /* doctor_files.c: owners and modes */
+void look_at_machine(struct doctor *doctor); /* doctor_machine.c: clock, disk */
+void look_at_domains(struct doctor *doctor); /* doctor_domains.c: SPF, DKIM and DMARC of each shop */
+void look_at_ways(struct doctor *doctor);    /* doctor_ways.c: broker, mail server, public-url, storefronts */
+
+#endif

@@ -1,0 +1,133 @@
+/*
+ * doctor_files.c: owners and modes of what an installation consists of
+ *
+ * Promises: looks at every file below the folders of the secrets, the keys and the state; follows no link.
+ * Fails by: saying that it may not look.
+ */
+#include "services/cartbus/doctor.h"
+
+#include <errno.h>
+#include <ftw.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+
+static const char AREA[] = "files";
+enum { FOLDERS_OPEN_MOST = 16, OTHERS_WRITE = S_IWGRP | S_IWOTH, OTHERS_ANY = S_IRWXG | S_IRWXO };
+
+/* nftw has no context. */
+static struct walk {
+	struct doctor *doctor;
+	const struct stat *top; /* of the folder that is walked */
+	int wrong;
+} walk;
+
+static const char *path_of(const struct doctor *doctor, const char *key)
+{
+	return config_get(doctor->command->config, "paths", NULL, key);
+}
+
+static int look_at_secret(const char *path, const struct stat *stat, int kind, struct FTW *at)
+{
+	(void)at;
+	if (kind == FTW_D || kind == FTW_DNR || kind == FTW_SL)
+		return 0;
+	if (stat->st_mode & (OTHERS_WRITE | S_IROTH))
+		found(walk.doctor, FINDING_WRONG, AREA,
+			"chmod 600 it; if others could read it until now, make a new one",
+			"%s: others may read or write this secret (mode %04o)", path, stat->st_mode & 07777);
+	else if (stat->st_uid != walk.top->st_uid)
+		found(walk.doctor, FINDING_WRONG, AREA, "chown it to the owner of its folder",
+			"%s belongs to uid %u, its folder to uid %u: who needs it cannot read it", path, stat->st_uid,
+			walk.top->st_uid);
+	else
+		return 0;
+	walk.wrong++;
+	return 0;
+}
+
+/* A public key and the list of peers may be read; who writes them decides who may come. */
+static int look_at_key(const char *path, const struct stat *stat, int kind, struct FTW *at)
+{
+	const char *dot = strrchr(path, '.');
+
+	if (dot && strcmp(dot, ".key") == 0)
+		return look_at_secret(path, stat, kind, at);
+	if (kind == FTW_F && stat->st_mode & OTHERS_WRITE) {
+		found(walk.doctor, FINDING_WRONG, AREA, "chmod go-w it", "%s: others may write it (mode %04o)", path,
+			stat->st_mode & 07777);
+		walk.wrong++;
+	}
+	return 0;
+}
+
+/* Whoever ran a service by hand as another user leaves files that the service itself cannot open. One is enough to tell.
+ * A folder that its group may write in is several users' own: the maildir. */
+static int look_at_state(const char *path, const struct stat *stat, int kind, struct FTW *at)
+{
+	static struct stat service;
+
+	if (at->level == 1)
+		service = *stat;
+	if (at->level < 2 || kind == FTW_SL || stat->st_uid == service.st_uid || service.st_mode & S_IWGRP)
+		return 0;
+	found(walk.doctor, FINDING_WRONG, AREA, "stop the service, and chown -R its folder to the folder's owner",
+		"%s belongs to uid %u, the folder of its service to uid %u", path, stat->st_uid, service.st_uid);
+	walk.wrong++;
+	return 1;
+}
+
+/* Without keys nothing comes over TCP, and nothing is missing. */
+static void say_missing(struct doctor *doctor, const char *key, const char *remedy)
+{
+	bool is_needed = errno != ENOENT || strcmp(key, "keys") != 0;
+
+	found(doctor, is_needed ? FINDING_WRONG : FINDING_FINE, AREA, is_needed ? remedy : "", "%s ([paths] %s): %s",
+		path_of(doctor, key), key, is_needed ? strerror(errno) : "none, and nothing comes over TCP");
+}
+
+static bool stat_folder(struct doctor *doctor, const char *key, mode_t forbidden, const char *remedy, struct stat *ret)
+{
+	const char *path = path_of(doctor, key);
+
+	if (lstat(path, ret) < 0) {
+		say_missing(doctor, key, remedy);
+		return false;
+	}
+	if (!S_ISDIR(ret->st_mode) && !S_ISLNK(ret->st_mode)) {
+		found(doctor, FINDING_WRONG, AREA, remedy, "%s ([paths] %s) is no folder", path, key);
+		return false;
+	}
+	if (S_ISDIR(ret->st_mode) && ret->st_mode & forbidden) {
+		found(doctor, FINDING_WRONG, AREA, "chmod go-w it; of secrets and keys: chmod 700",
+			"%s ([paths] %s): others may %s (mode %04o)", path, key,
+			ret->st_mode & forbidden & OTHERS_WRITE ? "write there" : "look into it", ret->st_mode & 07777);
+		walk.wrong++;
+	}
+	return true;
+}
+
+static void look_into(struct doctor *doctor, const char *key, mode_t forbidden, __nftw_func_t look, const char *remedy)
+{
+	struct stat top;
+
+	walk = (struct walk){ .doctor = doctor, .top = &top };
+	if (!stat_folder(doctor, key, forbidden, remedy, &top))
+		return;
+	if (look && nftw(path_of(doctor, key), look, FOLDERS_OPEN_MOST, FTW_PHYS) < 0) {
+		found(doctor, FINDING_DOUBTFUL, AREA, "run this as root, or as the user whose it is",
+			"%s ([paths] %s): %s", path_of(doctor, key), key, strerror(errno));
+		return;
+	}
+	if (!walk.wrong)
+		found(doctor, FINDING_FINE, AREA, "", "%s ([paths] %s)", path_of(doctor, key), key);
+}
+
+void look_at_files(struct doctor *doctor)
+{
+	look_into(doctor, "state", S_IWOTH, look_at_state, "start cartbus once, which makes it, or mkdir it");
+	look_into(doctor, "run", S_IWOTH, NULL, "start cartbus, which makes it");
+	look_into(doctor, "shops", S_IWOTH, NULL, "cartbus shop add makes it");
+	look_into(doctor, "secrets", OTHERS_WRITE | S_IROTH, look_at_secret, "cartbus secrets make");
+	look_into(doctor, "keys", OTHERS_WRITE, look_at_key, "cartbus keys make");
+}

@@ -1,0 +1,101 @@
+/*
+ * doctor_machine.c: the clock that decides when mails go, and the disk that the log grows on
+ */
+#include "services/cartbus/doctor.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/statvfs.h>
+#include <sys/timex.h>
+#include <time.h>
+
+enum {
+	HEADROOMS_LEFT = 3, /* as the monitor counts; below one headroom the broker takes nothing new */
+	INODES_PERCENT = 1
+};
+
+static void look_at_sync(struct doctor *doctor)
+{
+	struct timex clock = { 0 };
+	int state = adjtimex(&clock);
+
+	if (state == TIME_ERROR || clock.status & STA_UNSYNC)
+		found(doctor, FINDING_DOUBTFUL, "clock",
+			"apt install systemd-timesyncd (or chrony), then timedatectl set-ntp true; a container's clock "
+			"is its host's",
+			"nothing keeps the clock right: the kernel does not know it to be synchronised");
+	else
+		found(doctor, FINDING_FINE, "clock", "", "synchronised, to within %ld ms", clock.maxerror / 1000);
+}
+
+/* The one date that is surely past: this program was there before. */
+static void look_at_date(struct doctor *doctor)
+{
+	struct stat program;
+	time_t now = time(NULL);
+	char shown[40];
+
+	strftime(shown, sizeof(shown), "%Y-%m-%d %H:%M:%S", gmtime(&now));
+	if (stat("/proc/self/exe", &program) == 0 && now < program.st_ctime)
+		found(doctor, FINDING_WRONG, "clock", "stop cartbus, set the clock (timedatectl), start cartbus",
+			"it shows %s UTC, which is before this program was installed", shown);
+}
+
+static void look_at_rate(struct doctor *doctor)
+{
+	const char *rate = config_get(doctor->command->config, "clock", NULL, "rate");
+
+	if (strtod(rate, NULL) != 1)
+		found(doctor, FINDING_DOUBTFUL, "clock", "remove [clock] rate",
+			"it runs at %s times its speed, which is for demos", rate);
+}
+
+static uint64_t headroom_bytes(const struct config *config, uint64_t size)
+{
+	struct config_error error;
+	int64_t mib = 0, percent = 0;
+
+	config_get_int(config, "broker", NULL, "headroom", 0, 1 << 20, &mib, &error);
+	config_get_int(config, "broker", NULL, "headroom-percent", 0, 50, &percent, &error);
+	uint64_t fixed = (uint64_t)mib << 20, part = size / 100 * (uint64_t)percent;
+	return fixed > part ? fixed : part;
+}
+
+static void look_at_disk(struct doctor *doctor)
+{
+	const char *path = config_get(doctor->command->config, "paths", NULL, "state");
+	struct statvfs disk;
+
+	if (statvfs(path, &disk) < 0) {
+		found(doctor, FINDING_WRONG, "disk", "make the folder of [paths] state", "%s: %s", path,
+			strerror(errno));
+		return;
+	}
+	uint64_t free = (uint64_t)disk.f_bavail * disk.f_frsize,
+		 headroom = headroom_bytes(doctor->command->config, (uint64_t)disk.f_blocks * disk.f_frsize);
+	bool is_full = free < headroom, is_tight = free < HEADROOMS_LEFT * headroom;
+
+	found(doctor,
+		is_full            ? FINDING_WRONG
+			: is_tight ? FINDING_DOUBTFUL
+				   : FINDING_FINE,
+		"disk", is_tight ? "make room in the file system of [paths] state, or a larger one" : "",
+		"%" PRIu64 " MiB are free at %s%s; below %" PRIu64 " nothing new is taken", free >> 20, path,
+		is_full ? ", and nothing new is taken" : "", headroom >> 20);
+	if (disk.f_files && disk.f_favail < disk.f_files / 100 * INODES_PERCENT)
+		found(doctor, FINDING_DOUBTFUL, "disk",
+			"remove files there that are not needed, or make a file system with more inodes",
+			"%s has hardly any inodes left", path);
+}
+
+void look_at_machine(struct doctor *doctor)
+{
+	look_at_sync(doctor);
+	look_at_date(doctor);
+	look_at_rate(doctor);
+	look_at_disk(doctor);
+}

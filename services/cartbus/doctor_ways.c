@@ -1,0 +1,191 @@
+/*
+ * doctor_ways.c: what this installation reaches, and what reaches it: the broker, the mail server, the world's way to the gateway
+ *
+ * Promises: asks as the processes do, by the same code and with the same secrets: what it says holds for them, as far as they may
+ *           read what this user may.
+ * Read next: services/kit/transport_smtp_probe.c, storefront_probe.c
+ */
+#include "services/cartbus/doctor.h"
+
+#include "bus/actor/client.h"
+#include "bus/base/text.h"
+#include "services/cartbus/cartbus.h"
+#include "services/cartbus/shops.h"
+#include "services/cartbus/status.h"
+#include "services/cartbus/storefront_probe.h"
+#include "services/kit/http.h"
+#include "services/kit/transport.h"
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const int64_t BROKER_PATIENCE_US = 3 * US_PER_S, URL_PATIENCE_US = 15 * US_PER_S;
+
+/* ---- the broker, and what runs ---- */
+
+static void look_at_red(struct doctor *doctor, struct client *client)
+{
+	json_t *red = NULL;
+	const json_t *one;
+	size_t i;
+
+	status_red(doctor->command, client, &red);
+	json_array_foreach(red, i, one) found(doctor, FINDING_WRONG, "processes",
+		"cartbus status tells more; systemctl status 'cartbus-*', and journalctl -u of one", "%s",
+		json_string_value(one));
+	if (red && json_array_size(red) == 0)
+		found(doctor, FINDING_FINE, "processes", "", "all run, and no alarm stands");
+	json_decref(red);
+}
+
+static void look_at_broker(struct doctor *doctor)
+{
+	struct client *client = NULL;
+	char why[256];
+	int failed = client_open(
+		&cartbus, doctor->command->config, &doctor->command->clock, BROKER_PATIENCE_US, &client, why);
+
+	if (failed) {
+		doctor->is_away = failed == -ETIMEDOUT;
+		found(doctor, FINDING_WRONG, "broker",
+			failed == -ETIMEDOUT
+				? "systemctl start cartbus.target, or cartbus up; then journalctl -u cartbus-broker"
+				: "run this as root, or as a user who may operate it ([user NAME] in cartbus.conf)",
+			"%s", why);
+		return;
+	}
+	found(doctor, FINDING_FINE, "broker", "", "it answers");
+	look_at_red(doctor, client);
+	client_free(client);
+}
+
+/* ---- the mail server ---- */
+
+static void look_at_smtp(struct doctor *doctor)
+{
+	struct smtp_settings settings;
+	char password_file[256], why[512] = "";
+
+	if (smtp_settings_of(doctor->command->config, &doctor->command->clock, password_file, &settings, why) < 0)
+		found(doctor, FINDING_WRONG, "mail", "mend it, and run this again", "%s", why);
+	else if (smtp_probe(&settings, why) < 0)
+		found(doctor, FINDING_WRONG, "mail",
+			"look at [mail] smtp-host, smtp-port, smtp-tls and smtp-ca, at the firewall, and at smtp-user "
+			"with the secret "
+			"smtp.password",
+			"%s:%d: %s", settings.host, settings.port, why);
+	else
+		found(doctor, FINDING_FINE, "mail", "", "%s:%d lets us in%s%s", settings.host, settings.port,
+			settings.starttls ? ", over TLS" : "", settings.user ? ", with our login" : "");
+}
+
+static void look_at_mail(struct doctor *doctor)
+{
+	const char *transport = config_get(doctor->command->config, "mail", NULL, "transport");
+
+	if (strcmp(transport, "smtp") == 0)
+		look_at_smtp(doctor);
+	else if (strcmp(transport, "ses") == 0)
+		found(doctor, FINDING_DOUBTFUL, "mail", "cartbus send-test SHOP ADDRESS sends one mail by it",
+			"SES was not asked");
+	else
+		found(doctor, FINDING_DOUBTFUL, "mail", "[mail] transport = smtp or ses, when shoppers are to get them",
+			"mails go nowhere: [mail] transport = %s", transport);
+}
+
+/* ---- the world's way to the gateway ---- */
+
+struct reached {
+	bool answered, is_ours;
+	long status;
+	char words[256];
+};
+
+static void hear(const void *result, void *context)
+{
+	const struct http_answer *answer = result;
+	struct reached *reached = context;
+	json_t *body = json_loadb((const char *)answer->body.data, answer->body.len, 0, NULL);
+
+	reached->answered = answer->end == HTTP_ANSWERED;
+	reached->status = answer->status;
+	reached->is_ours = json_is_true(json_object_get(body, "ready")) && json_object_get(body, "spooled");
+	TEXT_COPY(reached->words, answer->words);
+	json_decref(body);
+}
+
+static void tell_url(struct doctor *doctor, const char *url, const struct reached *reached)
+{
+	if (reached->is_ours)
+		found(doctor, FINDING_FINE, "public-url", "", "%s leads to our gateway", url);
+	else if (reached->answered)
+		found(doctor, FINDING_WRONG, "public-url",
+			"let the proxy hand requests to [gateway] listen and port, paths unchanged; a 503 is the "
+			"gateway's: see its journal",
+			"%s/healthz is answered, with %ld, and not by a gateway that is ready", url, reached->status);
+	else
+		found(doctor, FINDING_WRONG, "public-url",
+			"is the name in the DNS, the proxy running, its certificate valid, the port open? A router may "
+			"not lead its own net "
+			"back in: then look from outside",
+			"%s/healthz: %s", url, reached->words);
+}
+
+static void look_at_url(struct doctor *doctor)
+{
+	const char *url = config_get(doctor->command->config, "gateway", NULL, "public-url");
+	const struct http_settings settings = http_settings_of(doctor->command->config, &doctor->command->clock);
+	struct reached reached = { .words = "no answer in time" };
+	struct http_request request;
+	char plain[HTTP_URL_MAX];
+
+	snprintf(plain, sizeof(plain), "%s", url);
+	for (size_t len = strlen(plain); len > 0 && plain[len - 1] == '/'; len--)
+		plain[len - 1] = '\0';
+	if (http_request_init(&request, "GET", "%s/healthz", plain) < 0) {
+		found(doctor, FINDING_WRONG, "public-url", "as https://carts.shop.example", "%s is no URL", url);
+	} else {
+		struct effect_driver *driver = http_driver_new("public-url", &settings);
+
+		request.reach = HTTP_REACH_ADMIN;
+		request.deadline_us = URL_PATIENCE_US;
+		effect_run(driver, &request, URL_PATIENCE_US + US_PER_S, hear, &reached);
+		driver->close(driver->self);
+		tell_url(doctor, plain, &reached);
+	}
+	http_request_clear(&request);
+}
+
+/* ---- storefronts ---- */
+
+static void look_at_storefront(const char *name, void *context)
+{
+	struct doctor *doctor = context;
+	struct storefront_probed probed;
+	struct shop *shop = malloc(sizeof(*shop));
+
+	if (shop && command_shop(doctor->command, name, shop) == EXIT_FINE &&
+		shop->storefront.platform != STOREFRONT_NONE) {
+		storefront_probe(doctor->command, shop, &probed);
+		found(doctor, probed.answers ? FINDING_FINE : FINDING_WRONG, "storefront",
+			probed.answers ? "" : "look at [storefront] of shop.conf and at the secret api", "%s: %s %s",
+			name, probed.url, probed.words);
+	}
+	free(shop);
+}
+
+static void hear_nothing(const char *words, void *context)
+{
+	(void)words, (void)context; /* of the configuration all was told */
+}
+
+void look_at_ways(struct doctor *doctor)
+{
+	look_at_broker(doctor);
+	look_at_mail(doctor);
+	look_at_url(doctor);
+	doctor->command->hear = hear_nothing;
+	shops_each(doctor->command, look_at_storefront, doctor);
+	doctor->command->hear = NULL;
+}

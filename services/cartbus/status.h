@@ -1,0 +1,12 @@
+/* status.h: why an installation is red */
+#ifndef CARTBUS_STATUS_H
+#define CARTBUS_STATUS_H
+
+#include "bus/actor/client.h"
+#include "services/cartbus/command.h"
+#include <jansson.h>
+
+/* An array of words, the caller's, empty when all is well; an exit, and NULL, when the broker has no answer. */
+int status_red(const struct command *command, struct client *client, json_t **ret_red);
+
+#endif
