@@ -156,6 +156,12 @@ def test_every_metric_is_on_the_dashboard_or_in_a_rule(world):
     assert told == used
 
 
+def test_the_handbook_tells_of_every_metric(world):
+    told = {name: (kind, words) for name, words, kind in re.findall(r"^# HELP (\w+) (.*)\n# TYPE \w+ (\w+)", world.page(), re.M)}
+    page = (SOURCES / "deploy" / "handbook" / "metrics.md").read_text()
+    assert {name: (kind, words) for name, kind, words in re.findall(r"^\| `(cartbus_\w+)` \| (\w+) \| [^|]*\| (.*) \|$", page, re.M)} == told
+
+
 def test_every_alert_fires_and_is_quiet_when_all_is_well(tmp_path):
     subprocess.run(["promtool", "check", "rules", str(RULES_PATH)], check=True)
     assert {rule["alert"] for rule in rules()} == set(FIRES)
