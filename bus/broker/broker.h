@@ -39,7 +39,7 @@ struct broker_settings {
 	int64_t grace_us;           /* after a restart, for leases that are still held: 3 s */
 	int64_t idem_window_us;     /* how long a message is told from its repeat: 8 days; a claim for ever */
 	struct retention_limits retention;
-	const char *snapshots;     /* folder for them, in the same file system as the store; NULL: none */
+	const char *snapshots;     /* folder for them: the store's own, where the broker may write; NULL: none */
 	uint64_t headroom_bytes;   /* with less room on the disk nothing new is taken: 64 MiB ... */
 	uint32_t headroom_percent; /* ... or so much of the file system, whichever is more: 1 */
 	size_t newcomer_bytes;     /* what the index of rows takes that one newcomer reads: 16 MiB */

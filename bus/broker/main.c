@@ -226,7 +226,6 @@ static struct broker_settings parse_settings(const struct config *config)
 		die("%s", error.text);
 	settings.headroom_bytes = (uint64_t)mib << 20;
 	settings.headroom_percent = (uint32_t)percent;
-	settings.snapshots = config_get(config, "paths", NULL, "state");
 	return settings;
 }
 
@@ -271,6 +270,7 @@ static void open_broker(struct process *process)
 	make_folder(run, "run");
 	door_open(&process->door, process->config);
 	out.context = process->door.hub;
+	settings.snapshots = process->folder;
 	if (broker_open(&store, &process->topology, &settings, &process->clock, &out, &process->broker, why) < 0)
 		die("%s: %s", process->folder, why);
 	process->door.broker = process->broker;

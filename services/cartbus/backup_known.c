@@ -40,8 +40,11 @@ int backup_lock(const struct command *command, int *ret_lock)
 
 void backup_remove_snapshots(const struct command *command)
 {
-	const char *state = config_get(command->config, "paths", NULL, "state");
-	_cleanup_(closedirp) DIR *listing = opendir(state);
+	char folder[PATH_ROOM + 8];
+
+	snprintf(folder, sizeof(folder), "%s/broker", config_get(command->config, "paths", NULL, "state"));
+
+	_cleanup_(closedirp) DIR *listing = opendir(folder);
 	struct dirent *entry;
 
 	while (listing && (entry = readdir(listing))) {
@@ -49,7 +52,7 @@ void backup_remove_snapshots(const struct command *command)
 
 		if (!text_starts(entry->d_name, SNAPSHOT))
 			continue;
-		snprintf(path, sizeof(path), "%s/%s", state, entry->d_name);
+		snprintf(path, sizeof(path), "%s/%s", folder, entry->d_name);
 		backup_remove_folder(path);
 	}
 }

@@ -13,6 +13,7 @@
 #include "bus/base/memory.h"
 #include "services/cartbus/backup_folder.h"
 #include "services/cartbus/cartbus.h"
+#include "services/cartbus/programs.h"
 #include "services/kit/settings.h"
 #include <errno.h>
 #include <fcntl.h>
@@ -88,14 +89,13 @@ static int write_config(struct copy_broker *broker, const char *state)
 
 static void become(const struct copy_broker *broker)
 {
-	char program[PATH_ROOM + 32] = "", words[80];
-	ssize_t len = readlink("/proc/self/exe", program, PATH_ROOM);
+	char program[PATH_ROOM + 32], words[80];
 	int output;
 
 	prctl(PR_SET_PDEATHSIG, SIGKILL); /* what it is at work on is a copy */
-	if (len < 0 || getppid() == 1)
+	if (getppid() == 1)
 		_exit(127);
-	snprintf(strrchr(program, '/'), 32, "/cartbus-broker");
+	snprintf(program, sizeof(program), "%s/cartbus-broker", programs_folder());
 	snprintf(words, sizeof(words), "%s/words", broker->folder);
 	output = open(words, O_WRONLY | O_CREAT | O_CLOEXEC, 0600);
 	dup2(output, STDOUT_FILENO);

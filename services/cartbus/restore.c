@@ -14,6 +14,7 @@
 #include "services/cartbus/erase_copy.h"
 #include "services/cartbus/erasures.h"
 #include "services/cartbus/print.h"
+#include "services/cartbus/programs.h"
 #include "services/cartbus/reading.h"
 #include "services/cartbus/recall.h"
 
@@ -140,14 +141,11 @@ static int put_aside(struct restoring *restoring, const char *name)
 
 static int give_identity(const struct restoring *restoring)
 {
-	char program[PATH_BYTES] = "";
-	ssize_t len = readlink("/proc/self/exe", program, 500);
+	char program[PATH_BYTES];
 	int status = -1;
 	pid_t child;
 
-	if (len < 0)
-		return -errno;
-	snprintf(strrchr(program, '/'), 32, "/cartbus-broker");
+	snprintf(program, sizeof(program), "%s/cartbus-broker", programs_folder());
 	child = fork();
 	if (child == 0) {
 		if (!freopen("/dev/null", "w", stdout))

@@ -26,7 +26,7 @@ def test_a_backup_under_load_holds_all_that_was_answered_before_it(system):
         wait_until(lambda: storefronts.total() >= 200, "answers after the backup")
     assert not storefronts.others, storefronts.others[:3]
     assert told["head"] >= before > 0 and told["files"] > 3
-    assert not list((system.folder / "state").glob("snapshot-*"))
+    assert not list((system.folder / "state").rglob("snapshot-*"))
 
     done = system.cartbus("backup", "--verify", str(folder))
     assert f"up to message {told['head']}" in done.stdout
