@@ -28,7 +28,7 @@ VARIES = [
     (r"\b(?=[0-9a-f]*\d)(?=[0-9a-f]*[a-f])[0-9a-f]{8,}\b", "HASH"),
     (r"\b\d+(?:\.\d+)? (s|ms|h|days?|KiB|MiB|GiB|%)(?!\w)", r"SOME \1"),
     (r"\b(messages?|up to) \d+", r"\1 NUMBER"),
-    (r"\b\d+ (messages)\b", r"NUMBER \1"),
+    (r"\b\d+ (messages?|files)\b", r"NUMBER \1"),
 ]
 
 
