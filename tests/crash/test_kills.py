@@ -27,8 +27,8 @@ FOLDED = tuple(name for name in ALL if name not in ("broker", "gateway"))
 class Killer:
     """Kills one process after the other, each at a random moment, and starts it again at once, as a supervisor would."""
 
-    def __init__(self, system, victims, over_s, seed, forget=False):
-        self.system, self.random, self.forget = system, random.Random(seed), forget
+    def __init__(self, system, victims, over_s, seed):
+        self.system, self.random = system, random.Random(seed)
         self.victims, self.pause_s = list(victims), over_s / len(victims)
         self.random.shuffle(self.victims)
         self.kills = collections.Counter()
@@ -45,17 +45,26 @@ class Killer:
         """Until the next kill, but not longer; then kills."""
         threading.Event().wait(max(0, min(most_s, self.next_s - time.monotonic())))
         if time.monotonic() >= self.next_s:
-            self._kill(self.victims.pop())
+            self.strike(self.victims.pop())
             self._choose_moment()
 
-    def _kill(self, victim):
+    def strike(self, victim):
         process = self.system.processes[victim]
         assert process.running, f"{victim} ended by itself:\n{process.tail()}"
-        self.system.kill(victim)
+        self.end(victim)
         self.kills[victim] += 1
-        if self.forget:
-            shutil.rmtree(self.system.folder / "state" / victim)
         self.system.start(victim, wait=False)
+
+    def end(self, victim):
+        self.system.kill(victim)
+
+
+class Forgetter(Killer):
+    """Deletes their stores as well."""
+
+    def end(self, victim):
+        super().end(victim)
+        shutil.rmtree(self.system.folder / "state" / victim)
 
 
 def claims_after_stop(log, carts):
@@ -77,7 +86,7 @@ def outcomes(log):
     return last
 
 
-def campaign(mail_server, victims, over_s, count, seed, forget=False):
+def campaign(mail_server, victims, over_s, count, seed, system_of=System, killer_of=Killer):
     """Lets carts flow while the victims die, then judges. Answers what was killed how often."""
     now_us = int(time.time() * 1e6)
     settings = {
@@ -85,14 +94,14 @@ def campaign(mail_server, victims, over_s, count, seed, forget=False):
         "mail": {"transport": "smtp", "smtp-host": "127.0.0.1", "smtp-port": mail_server.port, "smtp-tls": "none"},
     }
     print(f"\nseed {seed}, {len(victims)} kills in about {over_s} s, {count} carts in each of {len(SHOPS)} shops")
-    with System(settings) as system:
+    with system_of(settings) as system:
         for shop in SHOPS:
             system.add_shop(shop, rules=RULES)
         system.start()
         for shop in SHOPS:
             system.cartbus("shop", "mode", shop, "live")
         storefront = Storefront(system, SHOPS, count, over_s * 0.8, seed)
-        killer = Killer(system, victims, over_s, seed, forget)
+        killer = killer_of(system, victims, over_s, seed)
         while not killer.done:
             storefront.follow(mail_server.mails())
             killer.wait(0.5)
@@ -110,7 +119,7 @@ def test_no_kill_loses_a_cart_or_doubles_a_mail(mail_server, request):
 
 def test_no_deleted_store_changes_an_outcome(mail_server, request):
     seed = request.config.getoption("--seed") or random.randrange(1 << 31)
-    killed = campaign(mail_server, list(FOLDED) * 2, over_s=45, count=30, seed=seed, forget=True)
+    killed = campaign(mail_server, list(FOLDED) * 2, over_s=45, count=30, seed=seed, killer_of=Forgetter)
     assert all(killed[name] == 2 for name in FOLDED)
 
 
