@@ -28,9 +28,13 @@ static void look_at_red(struct doctor *doctor, struct client *client)
 {
 	json_t *red = NULL;
 	const json_t *one;
+	char clock[256];
 	size_t i;
 
-	status_red(doctor->command, client, &red);
+	status_red(doctor->command, client, &red, clock);
+	if (clock[0])
+		found(doctor, FINDING_DOUBTFUL, "clock",
+			"timedatectl shows it, and sets it; then restart all of cartbus", "%s", clock);
 	json_array_foreach(red, i, one) found(doctor, FINDING_WRONG, "processes",
 		"cartbus status tells more; systemctl status 'cartbus-*', and journalctl -u of one", "%s",
 		json_string_value(one));

@@ -200,16 +200,24 @@ static void print_sessions(const json_t *sessions)
 	}
 }
 
+/* "" when there is nothing to say, or what there is makes it red. */
+static const char *clock_note(const struct health *health)
+{
+	const json_t *clock = json_object_get(health->status, "clock");
+
+	return number_of(clock, "jump_us") == 0 ? text_of(clock, "why") : "";
+}
+
 static void print_health(const struct health *health)
 {
-	const json_t *clock = json_object_get(health->status, "clock"), *why;
+	const json_t *why;
 	size_t i;
 
 	puts(json_array_size(health->red) ? "RED" : "GREEN");
 	json_array_foreach(health->red, i, why) printf("  %s\n", json_string_value(why));
 	json_array_foreach(health->stopped, i, why) printf("  note: %s\n", json_string_value(why));
-	if (number_of(clock, "jump_us") == 0 && text_of(clock, "why")[0])
-		printf("  note: %s\n", text_of(clock, "why"));
+	if (clock_note(health)[0])
+		printf("  note: %s\n", clock_note(health));
 	print_seen_alarms(&health->alarms);
 	printf("\nthe log holds %lld messages; the broker has been up for %lld s; %lld claims wait for a gateway\n\n",
 		number_of(health->status, "head"), number_of(health->status, "uptime_us") / 1000000,
@@ -234,7 +242,7 @@ static int judge_all(const struct command *command, struct client *client, struc
 	return ended;
 }
 
-int status_red(const struct command *command, struct client *client, json_t **ret_red)
+int status_red(const struct command *command, struct client *client, json_t **ret_red, char ret_clock[256])
 {
 	json_t *status = command_ask(command, client, "status", NULL);
 	struct health *health = memory_new(sizeof(*health));
@@ -244,6 +252,7 @@ int status_red(const struct command *command, struct client *client, json_t **re
 	if (status)
 		ended = judge_all(command, client, health);
 	*ret_red = status ? health->red : NULL;
+	snprintf(ret_clock, 256, "%s", clock_note(health));
 	free(health);
 	json_decref(status);
 	return ended;

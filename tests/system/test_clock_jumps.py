@@ -1,31 +1,12 @@
 """A wall clock that is set by a year, forwards and back, while the processes run and between two runs."""
 
-import os
-import struct
-
 import pytest
 
-from cartbus_system import BUILD
+from wall_clock import Wall
 from worker_system import WorkerSystem, wait_until
 
 YEAR_S = 365 * 86400
 FAILURES = 3
-
-
-class Wall:
-    """The wall clock of the processes that are started with its environment."""
-
-    def __init__(self, system):
-        self.path = system.folder / "wall"
-        self.set(0)
-
-    def set(self, ahead_s):
-        with open(self.path, "r+b" if self.path.exists() else "w+b", buffering=0) as file:
-            file.write(struct.pack("=q", ahead_s))
-
-    def environment(self):
-        options = ":".join(filter(None, [os.environ.get("ASAN_OPTIONS"), "verify_asan_link_order=0"]))
-        return {"LD_PRELOAD": str(BUILD / "bin" / "system_wall.so"), "CARTBUS_TEST_WALL": str(self.path), "ASAN_OPTIONS": options}
 
 
 @pytest.fixture

@@ -10,8 +10,10 @@ import pytest
 from cartbus_system import ALL, System, free_port, wait_until
 from mail_peer import Keep, Peer, certificates, login
 from name_server import NameServer
+from wall_clock import Wall
 
 pytestmark = pytest.mark.xdist_group("doctor")
+TEN_YEARS_S = 10 * 365 * 86400
 
 
 def public_key(bits):
@@ -161,6 +163,20 @@ def test_what_does_not_run_is_told_and_a_broker_that_is_away_is_exit_3(system, n
     assert code == 3
     assert of(findings, "broker", "wrong") and of(findings, "public-url", "wrong")
     assert of(findings, "spf", "fine"), "the rest is looked at all the same"
+
+
+def test_a_clock_that_is_ten_years_off_is_told(system, names, monkeypatch):
+    wall = Wall(system)
+    for name, value in wall.environment().items():
+        monkeypatch.setenv(name, value)
+    for ahead_s, words in ((-TEN_YEARS_S, "behind the log"), (TEN_YEARS_S, "more than a day ahead of the log's last message")):
+        wall.set(ahead_s)
+        system.start("broker")
+        _, findings, _ = doctor(system, "--resolver", names.address)
+        assert [one for one in findings if words in one["text"] and one["remedy"]], findings
+        before = [one for one in of(findings, "clock", "wrong") if "before this program was installed" in one[1] and "timedatectl" in one[2]]
+        assert bool(before) == (ahead_s < 0)
+        system.kill("broker")
 
 
 def test_a_configuration_that_cannot_be_read_is_a_finding_too(tmp_path):
