@@ -105,6 +105,7 @@
 	X(OptoutRequest, cart_id)                                                                                      \
 	X(MailFeedback, address_hash)                                                                                  \
 	X(MailFeedback, cart_id)                                                                                       \
+	X(MailFeedback, message_id)                                                                                    \
 	X(FeedbackFetch, topic_arn)                                                                                    \
 	X(FeedbackCertificate, url)                                                                                    \
 	X(Suppression, address_hash)                                                                                   \

@@ -200,6 +200,21 @@ static void describe_optout(const struct description *to, const OptoutRequest *a
 		word(&OptoutRequest_msg, OptoutRequest_source_tag, (int)asked->source));
 }
 
+static void describe_feedback(const struct description *to, const MailFeedback *feedback)
+{
+	static const char *const words[] = { [FEEDBACK_COMPLAINT] = "was reported as spam",
+		[FEEDBACK_BOUNCE_PERMANENT] = "came back for good",
+		[FEEDBACK_BOUNCE_TRANSIENT] = "came back for now" };
+	bool known = (size_t)feedback->kind < sizeof(words) / sizeof(*words);
+
+	if (feedback->step)
+		buffer_printf(to->line, "reminder %u ", feedback->step);
+	else
+		buffer_add_text(to->line, "a mail ");
+	buffer_add_text(to->line, known ? words[feedback->kind] : "was answered");
+	add_text(to, ": ", feedback->detail);
+}
+
 static void describe_closed(const struct description *to, const CartClosed *closed)
 {
 	buffer_printf(
@@ -258,8 +273,9 @@ static const struct {
 	ONE(reminder_refused, describe_outcome), ONE(reminder_ambiguous, describe_outcome),
 	ONE(reminder_skipped, describe_outcome), ONE(audit, describe_audit), ONE(shop_status, describe_status),
 	ONE(suppression, describe_suppression), ONE(document, describe_document), ONE(admin_action, describe_action),
-	ONE(optout_request, describe_optout), ONE(cart_closed, describe_closed), ONE(send_claim, describe_claim),
-	ONE(timer_fired, describe_fired), ONE(gateway_away, describe_away), ONE(cart_wake, describe_wake) };
+	ONE(optout_request, describe_optout), ONE(mail_feedback, describe_feedback), ONE(cart_closed, describe_closed),
+	ONE(send_claim, describe_claim), ONE(timer_fired, describe_fired), ONE(gateway_away, describe_away),
+	ONE(cart_wake, describe_wake) };
 
 static void describe_any(const struct description *to, const struct topic *topic, const void *message)
 {

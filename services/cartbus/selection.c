@@ -2,7 +2,9 @@
  * selection.c: which messages of the log are about one cart
  *
  * Owns:      the ids of every message that carries some (first reading), and the set that the wanted name leads to.
- * Promises:  ids join exactly as kit/join.h joins them; a shopper's address joins only checkouts and stops, as it does for sends.
+ * Promises:  ids join exactly as kit/join.h joins them; a shopper's address joins only checkouts and stops, as it does for sends. Feedback
+ *            belongs to the cart whose reminder it names if that cart has the address, else to all carts of the address: whoever
+ *            may send in the shop's name may write any name, and none hides feedback or brings it to another shopper's cart.
  */
 #include "services/cartbus/selection.h"
 
@@ -12,9 +14,12 @@
 #include "services/cartbus/ids.h"
 #include "services/cartbus/naming.h"
 #include "services/cartbus/print.h"
+#include "services/kit/mail.h"
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+enum { STEPS = 2 }; /* reminders that a cart may get */
 
 struct known { /* one message's ids */
 	struct known *next;
@@ -26,6 +31,7 @@ struct known { /* one message's ids */
 
 struct selection {
 	struct map *names, *hashes, *seqs;
+	struct map *mails, *other_mails; /* mail_local_make() of its reminders, and of other carts of its shoppers */
 	struct known *known;
 	CartState *cart;
 	const char *wanted;
@@ -127,6 +133,31 @@ static bool note_cart(const struct entry *entry, void *context)
 	return true;
 }
 
+/* By which names the reminders of a message's carts would go. */
+static void name_mails(const char *shop, const struct known *known, struct map *ret_mails)
+{
+	char local[MAIL_LOCAL_MAX];
+
+	for (int i = 0; i < known->count; i++) {
+		if (strncmp(known->names[i], "id:", 3) != 0)
+			continue;
+		for (int step = 1; step <= STEPS; step++) {
+			mail_local_make(shop, known->names[i] + 3, step, local);
+			add(ret_mails, local);
+		}
+	}
+}
+
+static void name_all_mails(struct selection *selection, const char *shop)
+{
+	for (const struct known *known = selection->known; known; known = known->next) {
+		if (known->taken)
+			name_mails(shop, known, selection->mails);
+		else if (has(selection->hashes, known->email_hash))
+			name_mails(shop, known, selection->other_mails);
+	}
+}
+
 static int read_ids(struct selection *selection, const struct command *command, struct client *client, const char *shop)
 {
 	static const char *const topics[] = { "cart.changed", "cart.checkout", "cart.state" };
@@ -143,6 +174,7 @@ static int read_ids(struct selection *selection, const struct command *command, 
 			take(selection, known, true);
 	}
 	close_over(selection);
+	name_all_mails(selection, shop);
 	return reading_each(
 		command, client, &(struct reading_filter){ .topic = "cart.state", .shop = shop }, note_cart, selection);
 }
@@ -154,6 +186,8 @@ struct selection *selection_find(
 	char normalised[ADDRESS_MAX + 1];
 
 	selection->names = map_new();
+	selection->mails = map_new();
+	selection->other_mails = map_new();
 	selection->hashes = map_new();
 	selection->seqs = map_new();
 	selection->wanted = cart;
@@ -181,6 +215,8 @@ void selection_free(struct selection *selection)
 		free(known);
 	}
 	map_free(selection->names);
+	map_free(selection->mails);
+	map_free(selection->other_mails);
 	map_free(selection->hashes);
 	map_free(selection->seqs);
 	free(selection->cart);
@@ -217,8 +253,11 @@ static bool is_our_timer(const struct selection *selection, const struct topic *
 /* What is about a shopper and no cart in particular: stops, and the audits about them. */
 static bool is_about_shopper(const struct selection *selection, const struct topic *topic, const void *message)
 {
-	return !*payload_text(topic, message, "cart_id") &&
-		has(selection->hashes, payload_text(topic, message, "address_hash"));
+	if (*payload_text(topic, message, "cart_id") ||
+		!has(selection->hashes, payload_text(topic, message, "address_hash")))
+		return false;
+	return topic != &topic_mail_feedback ||
+		!has(selection->other_mails, ((const MailFeedback *)message)->message_id);
 }
 
 bool selection_has(
@@ -234,6 +273,14 @@ bool selection_has(
 	if (ours && topic != &topic_shop_status)
 		map_put(selection->seqs, map_number(&entry->seq), selection);
 	return ours;
+}
+
+void selection_name_step(const struct selection *selection, const struct topic *topic, void *message)
+{
+	MailFeedback *feedback = message;
+
+	if (topic == &topic_mail_feedback && !feedback->step && has(selection->mails, feedback->message_id))
+		feedback->step = (uint32_t)(feedback->message_id[0] - '0');
 }
 
 const CartState *selection_cart(const struct selection *selection)

@@ -21,6 +21,8 @@ void selection_free(struct selection *selection);
 
 bool selection_has(
 	struct selection *selection, const struct entry *entry, const struct topic *topic, const void *message);
+/* Of feedback that it has and that names one of its reminders: which. */
+void selection_name_step(const struct selection *selection, const struct topic *topic, void *message);
 /* The canonical row as the log tells it last; NULL: intake has not made one yet. */
 const CartState *selection_cart(const struct selection *selection);
 

@@ -38,6 +38,7 @@ static bool trace_one(const struct entry *entry, void *context)
 
 	if (!message || !selection_has(tracing->selection, entry, topic, message))
 		return true;
+	selection_name_step(tracing->selection, topic, message);
 	if (tracing->json)
 		json_array_append_new(tracing->json, entry_json(entry));
 	else

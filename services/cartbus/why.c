@@ -110,6 +110,7 @@ static bool tell_one(const struct entry *entry, void *context)
 	outlook_hear(&why->outlook, entry);
 	if (!message || !selection_has(why->selection, entry, topic, message))
 		return !scratch_interrupted();
+	selection_name_step(why->selection, topic, message);
 	follow_timers(why, topic, message);
 	if (belongs_into_story(topic))
 		tell(why, entry, topic, message);

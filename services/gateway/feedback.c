@@ -134,6 +134,7 @@ static bool encode_recipient(struct reception *reception, const char *shop, cons
 	address_hash(secrets_address_key(reception->secrets), shop, recipient->address, hash);
 	TEXT_COPY(feedback.address_hash, hash);
 	TEXT_COPY(feedback.detail, recipient->detail);
+	TEXT_COPY(feedback.message_id, event->message_id);
 	snprintf(idem, sizeof(idem), "sns:%s:%s", sns->message_id, hash);
 	return say(reception, &topic_mail_feedback, &(struct say){ .shop = shop, .key = hash, .idem = idem }, &feedback,
 		ret);

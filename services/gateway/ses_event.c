@@ -78,6 +78,16 @@ static int read_complaint(const json_t *event, struct ses_event *ret, char ret_w
 		field_list(complaint, "complainedRecipients"), "complained", type ? type : "", ret, ret_why);
 }
 
+/* By our tag, which events of a configuration set tell; else by the Message-ID as we wrote it, where headers are told. */
+static void read_mail(const json_t *mail, char ret_message_id[MAIL_LOCAL_MAX])
+{
+	const json_t *tags = field_list(field_object(mail, "tags"), MAIL_SES_TAG);
+	const char *tag = json_string_value(json_array_get(tags, 0));
+	const char *message_id = field_word(field_object(mail, "commonHeaders"), "messageId");
+	if (!(tag && mail_local_read(tag, ret_message_id)) && message_id)
+		mail_local_read(message_id, ret_message_id);
+}
+
 static int read_event(const json_t *event, struct ses_event *ret, char ret_why[200])
 {
 	const char *type = field_word(event, "notificationType");
@@ -96,6 +106,7 @@ int ses_event_parse(struct bytes message, struct ses_event *ret, char ret_why[20
 	const json_t *event = fields_parse(message, ret_why);
 	if (!event)
 		return nothing(ret, "what is no event");
+	read_mail(field_object(event, "mail"), ret->message_id);
 	int r = read_event(event, ret, ret_why);
 	fields_done();
 	return r;

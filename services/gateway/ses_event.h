@@ -9,6 +9,7 @@
 
 #include "proto/topics.h"
 #include "services/kit/address.h"
+#include "services/kit/mail.h"
 
 enum { SES_RECIPIENTS_MOST = 50 }; /* of one mail, by SES's own limit */
 
@@ -21,7 +22,9 @@ struct ses_event {
 	FeedbackKind kind;
 	int count; /* 0: nothing that anything follows from */
 	struct ses_recipient recipients[SES_RECIPIENTS_MOST];
-	char words[100]; /* of 0: what it is */
+	char message_id
+		[MAIL_LOCAL_MAX]; /* mail_local_read() of the mail that it says it is about; "": it does not say */
+	char words[100];          /* of 0: what it is */
 };
 
 /* -EBADMSG: one of these, and it cannot be read; ret_why says why. */

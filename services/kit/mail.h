@@ -44,6 +44,16 @@ struct reminder { /* what a reminder is made of */
  */
 void mail_reminder_id(const struct shop *shop, const char *cart_id, int step, char ret[200]);
 
+/*
+ * The part before its @ names the reminder as well, and so does the message tag of a mail that goes over SES, where '-' stands for
+ * the dot. Whoever may send in the shop's name may write either, so that neither is a proof. Reading takes that part, the tag, or
+ * the whole Message-ID, with its '<' or without; false: it is none of them, and ret is "".
+ */
+#define MAIL_SES_TAG "cartbus-mail"
+enum { MAIL_LOCAL_MAX = 40 };
+void mail_local_make(const char *shop, const char *cart_id, int step, char ret[MAIL_LOCAL_MAX]);
+bool mail_local_read(const char *name, char ret[MAIL_LOCAL_MAX]);
+
 /* -EINVAL: CR, LF or NUL where none may be, or nothing to return to; ret_why says what. Deterministic: same input, same bytes. */
 int mail_reminder(const struct reminder *reminder, struct mail **ret, char ret_why[160]);
 /* A plain note to the owner or admin. */

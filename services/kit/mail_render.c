@@ -132,18 +132,40 @@ void mail_render_text(const struct mail_words *words, struct buffer *ret)
 
 /* ---- the whole ---- */
 
-void mail_reminder_id(const struct shop *shop, const char *cart_id, int step, char ret[200])
+enum { LOCAL_DIGITS = 32 };
+
+void mail_local_make(const char *shop, const char *cart_id, int step, char ret[MAIL_LOCAL_MAX])
 {
 	_cleanup_(buffer_free) struct buffer name = { 0 };
 	unsigned char digest[SHA256_DIGEST_LENGTH];
-	char hex[33];
-	buffer_add(&name, shop->name, strlen(shop->name) + 1);
+	char hex[LOCAL_DIGITS + 1];
+	buffer_add(&name, shop, strlen(shop) + 1);
 	buffer_add(&name, cart_id, strlen(cart_id) + 1);
 	buffer_printf(&name, "%d", step);
 	SHA256(name.data, name.len, digest);
-	text_hex(digest, 16, hex);
+	text_hex(digest, LOCAL_DIGITS / 2, hex);
+	snprintf(ret, MAIL_LOCAL_MAX, "%d.%s", step, hex);
+}
+
+bool mail_local_read(const char *name, char ret[MAIL_LOCAL_MAX])
+{
+	ret[0] = 0;
+	name += name[0] == '<';
+	if (name[0] < '1' || name[0] > '9' || (name[1] != '.' && name[1] != '-'))
+		return false;
+	const char *digits = name + 2, *end = digits + strspn(digits, "0123456789abcdef");
+	if (end - digits != LOCAL_DIGITS || (*end && *end != '@'))
+		return false;
+	snprintf(ret, MAIL_LOCAL_MAX, "%c.%.*s", name[0], LOCAL_DIGITS, digits);
+	return true;
+}
+
+void mail_reminder_id(const struct shop *shop, const char *cart_id, int step, char ret[200])
+{
 	const char *domain = address_domain(shop->from_address);
-	snprintf(ret, 200, "%d.%s@%.150s", step, hex, domain ? domain : "");
+	char local[MAIL_LOCAL_MAX];
+	mail_local_make(shop->name, cart_id, step, local);
+	snprintf(ret, 200, "%s@%.150s", local, domain ? domain : "");
 }
 
 static int check(const struct reminder *reminder, char ret_why[160])

@@ -38,6 +38,16 @@ static json_t *encoded(struct bytes mime)
 	return ret;
 }
 
+/* What SES tells later about a reminder names it so; a tag's value knows no dot. */
+static void add_tag(const struct mail *mail, json_t *body)
+{
+	char tag[MAIL_LOCAL_MAX];
+	if (!mail_local_read(mail->message_id, tag))
+		return;
+	tag[1] = '-';
+	json_object_set_new(body, "EmailTags", json_pack("[{s:s,s:s}]", "Name", MAIL_SES_TAG, "Value", tag));
+}
+
 /* The recipient is the envelope's, whatever the headers say. */
 static int write_body(const struct ses *ses, const struct mail *mail, struct buffer *ret)
 {
@@ -45,6 +55,8 @@ static int write_body(const struct ses *ses, const struct mail *mail, struct buf
 		encoded(buffer_bytes(&mail->mime)), "Destination", "ToAddresses", mail->envelope_to);
 	if (body && ses->configuration_set[0])
 		json_object_set_new(body, "ConfigurationSetName", json_string(ses->configuration_set));
+	if (body)
+		add_tag(mail, body);
 	char *text = body ? json_dumps(body, JSON_COMPACT) : NULL;
 	if (text)
 		buffer_add_text(ret, text);

@@ -33,12 +33,13 @@ static void try_sns(struct bytes body)
 static void try_event(struct bytes message)
 {
 	static struct ses_event event;
-	char why[200] = "", again[ADDRESS_MAX + 1];
+	char why[200] = "", again[ADDRESS_MAX + 1], name[MAIL_LOCAL_MAX];
 	if (ses_event_parse(message, &event, why) < 0) {
 		MUST(why[0]);
 		return;
 	}
 	MUST(event.count > 0 || event.words[0]);
+	MUST(!event.message_id[0] || (mail_local_read(event.message_id, name) && strcmp(name, event.message_id) == 0));
 	for (int i = 0; i < event.count; i++) {
 		MUST(address_normalise(event.recipients[i].address, again) == 0);
 		must_be_words(event.recipients[i].detail);

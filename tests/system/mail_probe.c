@@ -20,7 +20,7 @@
 enum { MANY_LINES = 200000 };
 
 struct effect {
-	char id[32];
+	char id[48];
 	struct mail *mail;
 	struct effect *next;
 };
@@ -94,7 +94,7 @@ static void put_much(struct buffer *mime)
 
 static void start_mail(const char *id, const char *how, const char *to)
 {
-	char why[160], message_id[60];
+	char why[160], message_id[80];
 	struct effect *effect = memory_new(sizeof(*effect));
 	TEXT_COPY(effect->id, id);
 	snprintf(message_id, sizeof(message_id), "%s@probe.example", id);
@@ -120,8 +120,8 @@ static int64_t boot_ahead_us(const struct clock *clock)
 
 static void obey(const char *line)
 {
-	char verb[16] = "", id[32] = "", how[16] = "", to[200] = "";
-	sscanf(line, "%15s %31s %15s %199s", verb, id, how, to);
+	char verb[16] = "", id[48] = "", how[16] = "", to[200] = "";
+	sscanf(line, "%15s %47s %15s %199s", verb, id, how, to);
 	if (strcmp(verb, "mail") == 0) {
 		start_mail(id, how, to);
 	} else if (strcmp(verb, "stop") == 0 && find(id)) {

@@ -61,6 +61,7 @@ def test_a_mail_to_nobody_comes_back_and_its_address_is_never_mailed_again(syste
     cart = next(entry["message"] for entry in system.log(topic="reminder.sent"))
     assert (feedback.cart_id, feedback.step, feedback.address_hash) == (cart.cart_id, 1, cart.address_hash)
     wait_until(lambda: not any((postfix.folder / "mail" / "bounces" / "new").iterdir()), "the end of the bounce")
+    assert "reminder 1 came back for good: bounced: 5.1.1" in system.cartbus("why", "demo", cart.cart_id).stdout
 
 
 def test_three_complaints_pause_the_shop_until_a_person_resumes_it(system, postfix):

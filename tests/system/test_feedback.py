@@ -213,6 +213,58 @@ def test_both_shapes_in_both_signatures_list_every_recipient(world, shape, versi
     assert hashes_of(full) not in world.listed()
 
 
+def leave(world, cart, address):
+    posted = world.system.post(world.shop.cart({"event": "changed", "cart": cart, "email": address, "currency": "EUR", "total": "12.00",
+                                                "items": [{"title": "Vase", "quantity": 1, "price": "12.00"}]}))
+    assert posted.status == 200
+    wait_until(lambda: cart in [entry["message"].ids.cart_id for entry in world.system.log(topic="cart.state")], "the cart")
+
+
+def named(cart, step=1, shop="demo"):
+    """As services/kit/mail.h names a reminder, computed independently."""
+    return f"{step}.{hashlib.sha256(f'{shop}{chr(0)}{cart}{chr(0)}{step}'.encode()).hexdigest()[:32]}"
+
+
+def of_mail(event, tag=None, message_id=None):
+    return {**event, "mail": {"tags": {"cartbus-mail": [tag]} if tag else {}, "commonHeaders": {"messageId": message_id} if message_id else {}}}
+
+
+def test_what_ses_tells_about_a_mail_is_told_of_its_cart_and_of_no_other(world):
+    """SES names the mail by the tag that it was sent with, or by the Message-ID where it tells headers. Others may write such names too."""
+    world.known()
+    world.system.start("intake")
+    first, second, foreign = "tagged-1", "tagged-2", "tagged-3"
+    for cart in (first, second):
+        leave(world, cart, "two@carts.example")
+    leave(world, foreign, "other@carts.example")
+
+    def spam(tag):
+        return of_mail(complaint("two@carts.example", shape="eventType"), tag)
+
+    events = [(spam(named(first).replace(".", "-")), named(first)),
+              (of_mail(bounce("two@carts.example"), "x", f"<{named(second, 2)}@demo.example>"), named(second, 2)),
+              (of_mail(bounce("two@carts.example", kind="Transient"), "x", "<a@b>"), ""),
+              (spam(named(foreign).replace(".", "-")), named(foreign)),  # another shopper's
+              (spam(named(first, shop="other").replace(".", "-")), named(first, shop="other")),
+              (spam(named(first, 3).replace(".", "-")), named(first, 3))]  # no reminder of any cart
+    for event, _ in events:
+        assert world.post(world.envelope(event)).status == 200
+    assert [message.message_id for message in world.feedback("two@carts.example")] == [name for _, name in events]
+
+    def told(cart):
+        story = world.system.cartbus("why", "demo", cart, json_output=True)["story"]
+        return [line["words"].split(":")[0] for line in story if line["topic"] == "mail.feedback"]
+
+    unnamed = ["a mail came back for now", *["a mail was reported as spam"] * 3]
+    assert told(first) == ["reminder 1 was reported as spam", *unnamed]
+    assert told(second) == ["reminder 2 came back for good", *unnamed]
+    assert told(foreign) == []
+    assert sorted(told("two@carts.example")) == sorted(
+        ["reminder 1 was reported as spam", "reminder 2 came back for good", *unnamed])
+    traced = [line for line in world.system.cartbus("trace", "demo", second).stdout.splitlines() if "mail.feedback" in line]
+    assert len(traced) == 5 and "reminder 2 came back for good" in traced[0]
+
+
 def test_a_message_that_comes_again_says_nothing_twice(world):
     world.known()
     message = world.envelope(bounce("twice1@mail.example", "twice2@mail.example"))

@@ -103,6 +103,15 @@ def test_a_mail_with_a_yes_is_taken_once_as_it_was_composed(start):
     assert mail.get_content().splitlines() == [".", "From here", "..", "with dots", "."]
 
 
+def test_a_reminder_is_tagged_by_its_name_and_no_other_mail_is(start):
+    ses = start.ses()
+    probe = start.probe(ses)
+    for name in (f"2.{'0123456789abcdef' * 2}", "note"):
+        probe.say(f"mail {name} plain {TO}")
+        assert probe.hear().startswith(f"done {name} sent")
+    assert [mail.get("EmailTags") for mail in ses.mails] == [[{"Name": "cartbus-mail", "Value": f"2-{'0123456789abcdef' * 2}"}], None]
+
+
 def test_a_mail_with_a_no_is_never_taken(start):
     ses = start.ses()
     probe = start.probe(ses)

@@ -7,6 +7,8 @@
 #include "rendered.h"
 #include <errno.h>
 
+#define DIGITS "0123456789abcdef0123456789abcdef"
+
 static void same_as_golden(const char *name, const struct mail *mail)
 {
 	char path[512];
@@ -81,6 +83,29 @@ static void two_shops_with_the_same_cart_id_have_different_message_ids(void **st
 	mail_reminder_id(&other, "c1", 1, b);
 	assert_string_not_equal(a, b);
 	assert_non_null(strstr(a, "@shop.example"));
+}
+
+static void a_message_id_and_its_tag_name_the_reminder_and_nothing_else_does(void **state)
+{
+	(void)state;
+	static const char *const others[] = { "", "<", "1", "1.", "x", "<a@b>", "0." DIGITS, "1_" DIGITS, "11." DIGITS,
+		"1." DIGITS "0", "1." DIGITS ".news@shop.example", "1." DIGITS ">", " 1." DIGITS, "<<1." DIGITS,
+		"test.1." DIGITS, "1.0123456789ABCDEF0123456789abcdef", "1.0123456789abcdef0123456789abcde@" };
+	static const char *const ours[] = { "2." DIGITS, "2-" DIGITS, "<2." DIGITS "@shop.example>",
+		"2." DIGITS "@shop.example" };
+	char local[MAIL_LOCAL_MAX], read[MAIL_LOCAL_MAX], id[200];
+	mail_local_make("demo", "c1", 2, local);
+	mail_reminder_id(&shop, "c1", 2, id);
+	assert_true(mail_local_read(id, read));
+	assert_string_equal(read, local);
+	for (size_t i = 0; i < sizeof(ours) / sizeof(ours[0]); i++) {
+		assert_true(mail_local_read(ours[i], read));
+		assert_string_equal(read, "2." DIGITS);
+	}
+	for (size_t i = 0; i < sizeof(others) / sizeof(others[0]); i++) {
+		if (mail_local_read(others[i], read) || read[0])
+			fail_msg("%s names %s", others[i], read);
+	}
 }
 
 static void every_header_stands_once(void **state)
@@ -277,6 +302,7 @@ int main(void)
 		cmocka_unit_test(a_cart_without_locale_speaks_the_shops),
 		cmocka_unit_test(the_same_reminder_makes_the_same_bytes),
 		cmocka_unit_test(two_shops_with_the_same_cart_id_have_different_message_ids),
+		cmocka_unit_test(a_message_id_and_its_tag_name_the_reminder_and_nothing_else_does),
 		cmocka_unit_test(every_header_stands_once),
 		cmocka_unit_test(the_owners_copy_unsubscribes_nobody),
 		cmocka_unit_test(a_test_says_so_and_is_no_reminder),
