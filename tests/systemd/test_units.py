@@ -6,10 +6,11 @@ import http.client
 import json
 import threading
 import time
+import urllib.request
 
 import pytest
 
-from machine import wait_until
+from machine import free_port, wait_until
 
 SHOP = ["demo", "--time-zone", "Europe/Berlin", "--currency", "EUR", "--locale", "de-DE", "--title", "Blumen Huber",
         "--url", "https://shop.example", "--from", "Blumen Huber <shop@shop.example>", "--owner", "owner@shop.example"]
@@ -29,12 +30,17 @@ def unit(name):
 class Cartbus:
     def __init__(self, machine):
         self.machine = machine
+        self.metrics_port = free_port()
 
     def install(self):
         """What the README tells, before the first start."""
         now_us = int(time.time() * 1e6)
         self.machine.run("tee", "/etc/cartbus/cartbus.conf",
-                         stdin=f"[clock]\nrate = {RATE}\norigin-real-us = {now_us}\norigin-wall-us = {noon_us(now_us)}\n")
+                         stdin=f"[clock]\nrate = {RATE}\norigin-real-us = {now_us}\norigin-wall-us = {noon_us(now_us)}\n"
+                               f"[monitor]\nport = {self.metrics_port}\n")
+        self.machine.shell("mkdir -p /etc/systemd/system/cartbus-monitor.service.d")
+        self.machine.run("tee", "/etc/systemd/system/cartbus-monitor.service.d/port.conf",
+                         stdin=f"[Service]\nSocketBindAllow=\nSocketBindAllow=ipv4:tcp:{self.metrics_port}\n")
         self.machine.shell("systemd-sysusers; systemd-tmpfiles --create; systemctl daemon-reload; cartbus secrets make")
         self.machine.shell("install -d -g cartbus -m 2750 /etc/cartbus/shops")
 
@@ -120,6 +126,16 @@ def test_no_unit_is_more_exposed_than_promised(machine):
 def test_a_signed_webhook_becomes_a_mail(cartbus):
     assert cartbus.post("first") == 200
     wait_until(lambda: cartbus.mailed("first"), "the first mail", BACK_WITHIN_S)
+
+
+def test_the_monitor_may_listen_where_metrics_are_read_and_nobody_who_talks_to_the_world_may_elsewhere(cartbus):
+    with urllib.request.urlopen(f"http://127.0.0.1:{cartbus.metrics_port}/metrics", timeout=20) as answer:
+        assert b"\ncartbus_broker_up 1\n" in answer.read()
+    for name in TO_THE_INTERNET:
+        allowed = cartbus.machine.show(unit(name), "SocketBindDeny", "SocketBindAllow")
+        assert allowed["SocketBindDeny"] == "any", name
+        assert allowed.get("SocketBindAllow", "").endswith(str(cartbus.metrics_port) if name == "monitor" else ""), name
+        assert bool(allowed.get("SocketBindAllow")) == (name == "monitor"), name
 
 
 def test_a_unit_has_its_own_secrets_and_no_others(cartbus):
