@@ -61,7 +61,8 @@ static void all_that_a_shop_may_say(void **state)
 	snprintf(text, sizeof(text), "%s%s", good,
 		"reply-to = Hello <hello@shop.example>\nbounce = bounces@mail.shop.example\n"
 		"postal-address = Hauptstraße 1, Berlin\nowner = Anna@Shop.example\nconsent = marketing\n"
-		"never = @Rival.example\nnever = bob@customer.example\n");
+		"never = @Rival.example\nnever = bob@customer.example\n"
+		"dkim-selector = mail2026\ndkim-selector = s1.eu\n");
 	struct shop shop = parsed(text);
 	assert_string_equal(shop.reply_to, "Hello <hello@shop.example>");
 	assert_string_equal(shop.bounce, "bounces@mail.shop.example");
@@ -69,12 +70,26 @@ static void all_that_a_shop_may_say(void **state)
 	assert_string_equal(shop.owner, "anna@shop.example");
 	assert_int_equal(shop.consent, CONSENT_MARKETING);
 	assert_int_equal(shop.never_count, 2);
+	assert_int_equal(shop.dkim_selector_count, 2);
+	assert_string_equal(shop.dkim_selectors[1], "s1.eu");
 	assert_true(shop_never_mails(&shop, "anyone@rival.example"));
 	assert_true(shop_never_mails(&shop, "anyone@mail.rival.example"));
 	assert_true(shop_never_mails(&shop, "bob@customer.example"));
 	assert_false(shop_never_mails(&shop, "ann@customer.example"));
 	assert_false(shop_never_mails(&shop, "ann@arrival.example"));
 	assert_false(shop_never_mails(&shop, "ann@rival.example.org"));
+}
+
+static void a_selector_that_cannot_be_one_is_refused(void **state)
+{
+	struct config_error error;
+	struct shop shop;
+	char text[2000];
+
+	(void)state;
+	snprintf(text, sizeof(text), "%s%s", good, "dkim-selector = a b\n");
+	assert_int_equal(shop_parse(text, "demo", "demo/shop.conf", &shop, &error), -EINVAL);
+	assert_non_null(strstr(error.text, "[mail] dkim-selector: expected a selector"));
 }
 
 static void whom_to_chase_and_how_much_to_send(void **state)
@@ -189,6 +204,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(the_least_that_a_shop_needs),
 		cmocka_unit_test(all_that_a_shop_may_say),
+		cmocka_unit_test(a_selector_that_cannot_be_one_is_refused),
 		cmocka_unit_test(whom_to_chase_and_how_much_to_send),
 		cmocka_unit_test(what_is_missing_or_wrong_is_refused_with_its_line),
 		cmocka_unit_test(a_shops_name_is_safe_in_paths_and_links),
