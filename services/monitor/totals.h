@@ -1,5 +1,5 @@
 /*
- * totals.h: what became of all mails and timers, ever; folded, so that it outlives every process
+ * totals.h: what became of all mails and timers, ever; folded, so that it outlives every process. To be looked at: nothing is decided on it
  */
 #ifndef MONITOR_TOTALS_H
 #define MONITOR_TOTALS_H
