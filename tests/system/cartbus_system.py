@@ -224,7 +224,7 @@ class Process:
         self._notify.setblocking(False)
         self._ready = False
         self.popen = subprocess.Popen(
-            [*system.where(name), str(system.built(instance) / "bin" / f"cartbus-{name}"), "--config", str(system.config_path), *arguments],
+            [*system.where(name), str(system.built(instance) / "bin" / f"cartbus-{name}"), "--config", str(system.config_for(instance)), *arguments],
             stdin=subprocess.DEVNULL, pass_fds=system.handed(name), stdout=self._log, stderr=self._log, start_new_session=True, preexec_fn=end_with_parent,
             env={**os.environ, "NOTIFY_SOCKET": str(self._notify_path)},
         )
@@ -383,6 +383,9 @@ class System:
     def built(self, instance):
         """The build that a process is of: the one under test, but where a test lets two releases work together."""
         return BUILD
+
+    def config_for(self, instance):
+        return self.config_path
 
     def handed(self, name):
         """The descriptors that a program is started with: none, but where a test plays the supervisor that listens for it."""

@@ -3,6 +3,7 @@
 The older one's programs lie in $CARTBUS_BUILD_OLD (tests/run versions builds them). Judged as kills are (tests/crash/test_kills.py).
 """
 
+import configparser
 import functools
 import os
 import pathlib
@@ -22,6 +23,14 @@ OLD = pathlib.Path(os.environ.get("CARTBUS_BUILD_OLD", "nowhere")).resolve()
 BOUT_S, CARTS = 40, 24
 
 
+@functools.cache
+def known(section, key):
+    """To the older release, which refuses a configuration with any other key."""
+    row = re.compile(rf'"{section}",\s*"{key}"')
+    tables = [*(OLD.parent / "source" / "services").rglob("*.c"), *(OLD.parent / "source" / "bus").rglob("*.c")]
+    return any(row.search(table.read_text()) for table in tables)
+
+
 class TwoReleases(System):
     """Its processes are of the older release, but for those that are said to be `upgraded`."""
 
@@ -31,6 +40,19 @@ class TwoReleases(System):
 
     def built(self, instance):
         return BUILD if instance in self.upgraded else OLD
+
+    def config_for(self, instance):
+        """As it was before the upgrade; a release's new keys are for its own processes."""
+        if instance in self.upgraded:
+            return self.config_path
+        config = configparser.ConfigParser(interpolation=None)
+        config.read(self.config_path)
+        for section in config.sections():
+            for key in [key for key in config[section] if not known(section, key)]:
+                config.remove_option(section, key)
+        with open(self.folder / f"{instance}.conf", "w") as file:
+            config.write(file)
+        return self.folder / f"{instance}.conf"
 
     def start(self, *names, wait=True):
         started = super().start(*names, wait=wait)
