@@ -1,9 +1,9 @@
-"""A Debian that is really booted: systemd as its process 1, cartbus installed as `cmake --install` does it.
+"""A Debian that is really booted: systemd as its process 1, cartbus installed as `cmake --install` does it, or not at all.
 
     with Machine(tmp_path) as machine:
         machine.run("systemctl", "start", "cartbus.target")
 
-Its packages are the libraries that the programs are linked to and systemd: if something else is needed, it shows. The file system is made
+Its packages are systemd and the libraries that the programs are linked to: if something else is needed, it shows. The file system is made
 once and kept beside the build; each machine writes to a layer of its own. It has the network of its host, or one of its own where
 nothing but itself answers.
 """
@@ -41,15 +41,17 @@ def libraries():
     return sorted({line.split(":")[0] for line in owners.splitlines()})
 
 
-def root():
-    """A minimal Debian 12 with these; made anew when they change."""
-    packages = ["systemd", "systemd-sysv", "ca-certificates", "tzdata", *libraries()]
-    made = ROOTS / hashlib.sha256(" ".join(packages).encode()).hexdigest()[:16]
+def debian(name, packages, *options, differing=()):
+    """A minimal Debian 12 with systemd and these; made anew when they, or what else it differs by, change."""
+    packages = ["systemd", "systemd-sysv", "tzdata", *packages]
+    made = ROOTS / f"{name}-{hashlib.sha256(' '.join([*packages, *differing]).encode()).hexdigest()[:16]}"
     if not made.exists():
-        shutil.rmtree(ROOTS, ignore_errors=True)
+        for former in ROOTS.glob(f"{name}-*"):
+            shutil.rmtree(former)
         making = made.with_suffix(".making")
         making.parent.mkdir(parents=True, exist_ok=True)
-        subprocess.run(["mmdebstrap", "--quiet", "--variant=minbase", f"--include={','.join(packages)}", "bookworm", making], check=True)
+        subprocess.run(["mmdebstrap", "--quiet", "--variant=minbase", f"--include={','.join(packages)}", *options, "bookworm", making],
+                       check=True)
         making.rename(made)
     return made
 
@@ -58,12 +60,15 @@ class Machine:
     ENVIRONMENT = {"PATH": "/usr/sbin:/usr/bin:/sbin:/bin", "LANG": "C.UTF-8"}
     own_network = False
 
-    def __init__(self, folder):
+    def __init__(self, folder, root=None):
+        """`root`: a Debian as it is; without one, cartbus is installed on it."""
         self.folder = pathlib.Path(folder)
         self.port = free_port()
         self.upper = self.folder / "upper"
-        stage(self.upper)
-        self.upper.chmod(0o755)
+        self.upper.mkdir(mode=0o755)
+        self.root = root or debian("linked", ["ca-certificates", *libraries()])
+        if not root:
+            stage(self.upper)
         self.log = open(self.folder / "console.log", "ab")
         if not self.own_network:
             self.write("/etc/systemd/system/cartbus-gateway.socket.d/port.conf",
@@ -86,7 +91,7 @@ class Machine:
 
     def power_on(self):
         apart = ["unshare", "--net", "sh", "-c", 'ip link set lo up; exec "$@"', "sh"] if self.own_network else []
-        self.unshare = subprocess.Popen([*apart, SOURCES / "tests" / "systemd" / "boot", root(), self.folder], stdin=subprocess.DEVNULL,
+        self.unshare = subprocess.Popen([*apart, SOURCES / "tests" / "systemd" / "boot", self.root, self.folder], stdin=subprocess.DEVNULL,
                                         stdout=self.log, stderr=self.log, preexec_fn=end_with_parent)
         wait_until(lambda: self._state() in ("running", "degraded"), "the machine is up", BOOTED_WITHIN_S)
 
@@ -106,8 +111,8 @@ class Machine:
         network = ["-n"] if self.own_network else []
         return ["nsenter", "-t", self.init, "-m", "-p", "-i", "-u", "-C", *network, "--", *words]
 
-    def run(self, *words, check=True, stdin=None):
-        done = subprocess.run(self.entering(*words), input=stdin, text=True, capture_output=True, timeout=120, env=self.ENVIRONMENT)
+    def run(self, *words, check=True, stdin=None, limit_s=120):
+        done = subprocess.run(self.entering(*words), input=stdin, text=True, capture_output=True, timeout=limit_s, env=self.ENVIRONMENT)
         if check and done.returncode != 0:
             raise AssertionError(f"{' '.join(words)} ended with {done.returncode}:\n{done.stdout}{done.stderr}")
         return done

@@ -1,0 +1,159 @@
+"""The Debian package, as its admin meets it: apt install on a bare machine, the first mail, an upgrade under load and the way back, a purge."""
+
+import json
+import re
+import subprocess
+import time
+
+import pytest
+
+from installed import ALL, BACK_WITHIN_S, SHOP, Cartbus
+from machine import wait_until
+from packaged import SOURCES, field
+
+RATE = 20  # of the clock: ten minutes are 30 s, and the five that a signature may be old leave 15 s to wait at a busy door
+INSTALLED_WITHIN_S = 300
+LEFT = "find / -xdev -name '*cartbus*' ! -path '/cartbus*.deb' ! -path '/etc/systemd/system/cartbus-*.d' ! -path '*/port.conf'"
+
+
+def apt(machine, *words):
+    return machine.run("env", "DEBIAN_FRONTEND=noninteractive", "apt-get", "--yes", *words, limit_s=INSTALLED_WITHIN_S).stdout
+
+
+@pytest.fixture(scope="module")
+def cartbus(machine):
+    return Cartbus(machine, RATE)
+
+
+def test_lintian_has_nothing_to_say(newer):
+    changes = newer.with_suffix(".changes")
+    done = subprocess.run(["lintian", "--allow-root", "--fail-on", "error,warning", changes], capture_output=True, text=True)
+    assert done.returncode == 0, done.stdout
+
+
+def test_it_is_built_with_what_the_tree_is_built_with():
+    control = (SOURCES / "deploy" / "debian" / "control").read_text()
+    needs = re.search(r"^Build-Depends:(.*?)^\S", control, re.S | re.M)[1]
+    named = {need.split()[0] for need in needs.split(",")} - {"debhelper-compat", "dh-sequence-installsysusers"}
+    every_debian_has = {"gcc", "libc6-dev"}  # to build packages with
+    assert named == set((SOURCES / "deploy" / "packages.build").read_text().split()) - every_debian_has
+
+
+def test_an_installation_makes_users_and_keys_and_starts_nothing(machine, cartbus, package):
+    cartbus.install_began = time.monotonic()
+    apt(machine, "install", f"/{package.name}")
+    print(f"apt install: {time.monotonic() - cartbus.install_began:.1f} s")
+    for name in ALL:
+        assert "cartbus" in machine.run("id", "-G", "-n", f"cartbus-{name.split('@')[0]}").stdout.split()
+    assert not any(cartbus.ready([name]) for name in ALL)
+    assert machine.run("systemctl", "is-enabled", "cartbus.target", check=False).stdout == "disabled\n"
+    assert machine.shell("cd /etc/cartbus; stat -c '%n %a %U' secrets secrets/*").splitlines() == [
+        "secrets 700 root", "secrets/address.key 600 root", "secrets/admin.key 600 root", "secrets/api 700 root",
+        "secrets/link.key 600 root", "secrets/webhook 700 root"]
+    assert machine.run("cartbus", "config", "check").returncode == 0
+
+
+def test_every_setting_that_the_configuration_suggests_is_one(machine):
+    machine.shell("sed 's/^#\\([a-z-]* =\\)/\\1/' /etc/cartbus/cartbus.conf >/root/suggested.conf")
+    machine.run("cartbus", "config", "check", "--dump", "--config", "/root/suggested.conf")
+    assert machine.shell("grep -c '^[a-z-]* =' /root/suggested.conf").strip() == machine.shell(
+        "grep -c '^#[a-z-]* =' /etc/cartbus/cartbus.conf").strip() != "0"
+
+
+def test_one_file_one_target_and_a_signed_webhook_becomes_a_mail(machine, cartbus):
+    cartbus.configure()
+    machine.run("systemctl", "enable", "--now", "cartbus.target")
+    cartbus.wait_ready()
+    cartbus.add_shop()
+    posted = time.monotonic()
+    assert cartbus.post("first") == 200
+    cartbus.wait_mailed("first")
+    mailed = time.monotonic()
+    print(f"from apt install to the first mail: {mailed - cartbus.install_began:.1f} s, {mailed - posted:.1f} of them the rules'")
+    machine.run("systemctl", "enable", "--now", "cartbus-sender@2.service")
+    machine.run("cartbus", "unsubscribe", "demo", "gone@example.com", "--reason", "asked by telephone")
+
+
+def change_under_load(machine, cartbus, name, *words):
+    """Each webhook meanwhile is answered 200 and mailed once; everything runs as a new process."""
+    before = {service: cartbus.pid(service) for service in ALL}
+    with cartbus.storefront(name) as answers:
+        wait_until(lambda: len(answers) > 10, "carts are left", BACK_WITHIN_S)
+        apt(machine, "install", *words)
+        cartbus.wait_ready()
+    refused = [answer for answer, _ in answers if answer != 200]
+    print(f"{name}: {len(answers)} webhooks, {len(refused)} refused, the longest waited {max(s for _, s in answers):.2f} s")
+    assert refused == []
+    assert [service for service in ALL if cartbus.pid(service) == before[service]] == []
+    cartbus.wait_mailed(*[f"{name}-{i}" for i in range(len(answers))], within_s=2 * BACK_WITHIN_S)
+
+
+def version(machine):
+    return machine.run("dpkg-query", "-W", "-f", "${Version}", "cartbus").stdout
+
+
+def test_an_upgrade_under_load_refuses_and_loses_nothing_and_keeps_what_was_edited(machine, cartbus, newer):
+    change_under_load(machine, cartbus, "upgrade", f"/{newer.name}")
+    assert version(machine) == field(newer, "Version")
+    assert f"rate = {RATE}" in machine.run("cat", "/etc/cartbus/cartbus.conf").stdout
+
+
+def test_so_does_the_way_back(machine, cartbus, package):
+    change_under_load(machine, cartbus, "rollback", "--allow-downgrades", f"/{package.name}")
+    assert version(machine) == field(package, "Version")
+
+
+def test_half_an_upgrade_and_a_wrong_configuration_leave_what_runs_alone(machine, cartbus, newer):
+    before = cartbus.pid("broker")
+    machine.run("dpkg", "--unpack", f"/{newer.name}")
+    assert cartbus.pid("broker") == before and cartbus.ready() and cartbus.post("beside-half-of-it") == 200
+    machine.run("tee", "/etc/cartbus/cartbus.conf.d/90-wrong.conf", stdin="[broker]\nlissen = 10.0.0.7:7400\n")
+    done = machine.run("dpkg", "--configure", "cartbus")
+    assert "cartbus config check" in done.stderr and "lissen" in done.stderr
+    machine.run("rm", "/etc/cartbus/cartbus.conf.d/90-wrong.conf")
+    assert cartbus.pid("broker") == before and cartbus.ready() and cartbus.post("beside-it") == 200
+
+
+def test_what_is_removed_is_there_again_when_it_is_installed_again(machine, cartbus, package):
+    apt(machine, "remove", "cartbus")
+    assert not any(cartbus.ready([name]) for name in ALL)
+    with pytest.raises(ConnectionRefusedError):
+        cartbus.post("nobody-there")
+    apt(machine, "install", f"/{package.name}")
+    machine.run("systemctl", "start", "cartbus.target")
+    cartbus.wait_ready()
+    assert cartbus.post("gone") == 200
+    assert cartbus.post("there-again") == 200
+    cartbus.wait_mailed("beside-it", "there-again")
+    assert "gone@example.com" not in cartbus.mailed()
+
+
+def test_a_purge_leaves_the_list_of_who_must_not_be_mailed_and_nothing_else(machine, cartbus):
+    machine.run("systemctl", "stop", "cartbus.target")  # nothing has to run for it
+    machine.run("cartbus", "verify")
+    said = apt(machine, "purge", "cartbus")
+    assert "/var/backups/cartbus" in said
+    left = machine.shell(f"{LEFT}; find / -xdev -group cartbus").split()
+    print(left)
+    assert left.pop(0) == "/var/backups/cartbus"
+    assert left == []
+    kept = machine.shell("stat -c '%a %U %n' /var/backups/cartbus /var/backups/cartbus/*").splitlines()
+    assert [line.split("-")[0] for line in kept][0].startswith("700 root") and all(line.startswith("600 root") for line in kept[1:])
+    listed = json.loads(machine.shell("cat /var/backups/cartbus/*suppressions.json"))
+    assert [row["source"] for row in listed["shops"]["demo"]] == ["owner"]
+    assert "gone@" not in json.dumps(listed)
+
+
+def test_the_list_that_was_left_goes_on_in_a_new_installation(machine, cartbus, package):
+    apt(machine, "install", f"/{package.name}")
+    machine.run("systemctl", "start", "cartbus.target")
+    cartbus.wait_ready()
+    machine.run("cartbus", "shop", "add", *SHOP)
+    saved = machine.shell("echo /var/backups/cartbus/*suppressions.json").strip()
+    refused = machine.run("cartbus", "suppressions", "import", "demo", "--saved", saved, check=False)
+    assert refused.returncode == 1 and "another address.key" in refused.stderr
+    machine.shell("systemctl stop cartbus.target; cp /var/backups/cartbus/*address.key /etc/cartbus/secrets/address.key")
+    machine.run("systemctl", "start", "cartbus.target")
+    cartbus.wait_ready()
+    machine.run("cartbus", "suppressions", "import", "demo", "--saved", saved)
+    machine.run("cartbus", "suppressions", "list", "demo", "--address", "gone@example.com")
