@@ -1,7 +1,7 @@
 /*
  * settings.h: every section and key of cartbus.conf, once
  *
- * All processes read the same file; `cartbus config check` judges it with this table, and the README's list is held against it.
+ * All processes read the same file; `cartbus config check` judges it with this table, and the handbook's list is held against it.
  */
 #ifndef KIT_SETTINGS_H
 #define KIT_SETTINGS_H
