@@ -8,6 +8,7 @@ once and kept beside the build; each machine writes to a layer of its own. It ha
 nothing but itself answers.
 """
 
+import fcntl
 import hashlib
 import os
 import pathlib
@@ -45,14 +46,16 @@ def debian(name, packages, *options, differing=()):
     """A minimal Debian 12 with systemd and these; made anew when they, or what else it differs by, change."""
     packages = ["systemd", "systemd-sysv", "tzdata", *packages]
     made = ROOTS / f"{name}-{hashlib.sha256(' '.join([*packages, *differing]).encode()).hexdigest()[:16]}"
-    if not made.exists():
-        for former in ROOTS.glob(f"{name}-*"):
-            shutil.rmtree(former)
-        making = made.with_suffix(".making")
-        making.parent.mkdir(parents=True, exist_ok=True)
-        subprocess.run(["mmdebstrap", "--quiet", "--variant=minbase", f"--include={','.join(packages)}", *options, "bookworm", making],
-                       check=True)
-        making.rename(made)
+    ROOTS.mkdir(parents=True, exist_ok=True)
+    with open(ROOTS / f"{name}.lock", "w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)  # who tests beside us wants the same
+        if not made.exists():
+            for former in ROOTS.glob(f"{name}-*"):
+                shutil.rmtree(former)
+            making = made.with_suffix(".making")
+            subprocess.run(["mmdebstrap", "--quiet", "--variant=minbase", f"--include={','.join(packages)}", *options, "bookworm", making],
+                           check=True)
+            making.rename(made)
     return made
 
 
