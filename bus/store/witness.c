@@ -176,14 +176,23 @@ int witness_check_manifest(const char *folder, char ret_why[512])
 	return -EUCLEAN;
 }
 
+/* Behind what is to be said already: a log that was cut short in the same accident. */
+static void say_damaged(const char *folder, char why[512])
+{
+	size_t said = strlen(why);
+
+	snprintf(why + said, 512 - said, "%s%.150s/witness was damaged; it is written anew", said ? "; and " : "",
+		folder);
+}
+
 int witness_check(const char *folder, uint64_t found, char why[512])
 {
 	struct testimony testimony;
 	bool readable = read_file(folder, &testimony);
 	uint64_t synced = testimony.sequence;
 
-	if (!readable && why[0] == '\0')
-		snprintf(why, 512, "%.300s/witness was damaged; nothing else was, and it is written anew", folder);
+	if (!readable)
+		say_damaged(folder, why);
 	if (!readable || found >= synced)
 		return 0;
 	snprintf(why, 512,

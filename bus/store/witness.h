@@ -14,7 +14,7 @@ void witness_read(const char *folder, struct wals *ret);
 int witness_check_manifest(const char *folder, char ret_why[512]);
 /*
  * `found`: up to which operation the store goes. -EUCLEAN: more than that was synced. why: of a failure; of a witness that was
- * damaged, if it was empty.
+ * damaged, behind what it says already.
  */
 int witness_check(const char *folder, uint64_t found, char why[512]);
 

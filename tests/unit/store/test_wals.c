@@ -210,6 +210,22 @@ static void a_damaged_witness_is_told_and_written_anew(void **state)
 	store_close(store);
 }
 
+static void a_log_cut_short_and_a_damaged_witness_are_both_told(void **state)
+{
+	(void)state;
+	_cleanup_(folder_remove) struct folder folder = folder_new();
+	char path[256], why[512] = "";
+	commit_until_killed(folder.path, 0, 10);
+	find_log(&folder, path);
+	assert_int_equal(truncate(path, size_of(path) - 100), 0);
+	FOLDER_PATH(path, folder, "witness");
+	flip_byte(path, 9);
+	_cleanup_(store_closep) struct store *store = NULL;
+	assert_int_equal(store_open(folder.path, &options, &store, why), 0);
+	assert_non_null(strstr(why, "the last record was cut short"));
+	assert_non_null(strstr(why, "witness was damaged"));
+}
+
 int main(int argc, char **argv)
 {
 	int ended = numbers_program(argc, argv);
@@ -222,6 +238,7 @@ int main(int argc, char **argv)
 		cmocka_unit_test(a_store_that_lost_its_current_is_not_taken_for_a_new_one),
 		cmocka_unit_test(what_is_only_read_is_left_as_it_is),
 		cmocka_unit_test(a_damaged_witness_is_told_and_written_anew),
+		cmocka_unit_test(a_log_cut_short_and_a_damaged_witness_are_both_told),
 		cmocka_unit_test(a_manifest_without_its_end_is_refused_before_anything_opens_it),
 	};
 
