@@ -150,17 +150,22 @@ static void say_alarm(const SheetDue *due, bool raised, const char *words, struc
 	SAY(turn, alarm, &alarm, .shop = shop, .key = alarm_kind, .version = (uint64_t)alarm.at_us);
 }
 
-static enum verdict appended(const struct state *state, const SheetDue *due, uint32_t attempt, uint32_t rows,
-	const char *words, struct turn *turn)
+static enum verdict settled(const SheetDue *due, uint32_t attempt, uint32_t rows, const char *words, struct turn *turn)
 {
 	SheetDone done = { .attempt = attempt, .end = SHEET_APPENDED, .rows = rows };
 
 	TEXT_COPY(done.reason, words);
 	say_done(due, &done, turn);
 	say_audit(due, "sheet_appended", words, turn);
+	return DONE;
+}
+
+static enum verdict appended(const struct state *state, const SheetDue *due, uint32_t attempt, uint32_t rows,
+	const char *words, struct turn *turn)
+{
 	if (state_number(state, "sheet.alarm", turn_message(turn)->shop, ""))
 		say_alarm(due, false, words, turn);
-	return DONE;
+	return settled(due, attempt, rows, words, turn);
 }
 
 static void raise_once(const struct state *state, const SheetDue *due, const char *words, struct turn *turn)
@@ -287,7 +292,7 @@ static enum verdict append(
 	day_csv(state, shop, docs_rules(state, shop->name, &version), day_links, &day, &csv);
 	if (day.carts == 0) {
 		buffer_free(&csv);
-		return appended(state, due, attempt, 0, "nothing happened that day", turn);
+		return settled(due, attempt, 0, "nothing happened that day", turn); /* shows nothing about writing */
 	}
 	struct sheet_request *request =
 		request_new(shop, "POST", "A1", ":append?valueInputOption=RAW&insertDataOption=INSERT_ROWS");

@@ -384,6 +384,25 @@ static void a_refusal_alarms_once_and_is_given_up_after_three_days(void **state)
 	harness_free(h);
 }
 
+static void a_day_on_which_nothing_happened_ends_no_alarm_of_another(void **state)
+{
+	struct harness *h = given_sheet();
+	SheetDue empty = {
+		.day = "2026-10-26", .from_us = berlin(26, 0, 0), .to_us = berlin(27, 0, 0), .at_us = berlin(27, 2, 0)
+	};
+	Alarm alarm;
+	(void)state;
+	assert_int_equal(when_sheet(h), WORKING);
+	assert_int_equal(answers(h, 200, NOTHING, CLAIM_NONE), WORKING);
+	assert_int_equal(answers(h, 403, "", CLAIM_FRESH), LATER);
+	assert_true(harness_said(h, &topic_alarm, 0, &alarm, NULL) && alarm.raised);
+	harness_now(h, berlin(27, 2, 0));
+	assert_int_equal(WHEN(h, sheet_due, &empty, .shop = "demo", .key = empty.day), WORKING);
+	assert_int_equal(answers(h, 200, NOTHING, CLAIM_NONE), DONE); /* that it may read shows nothing about writing */
+	assert_int_equal(harness_count(h, &topic_alarm), 0);
+	harness_free(h);
+}
+
 static void without_a_sheet_nothing_is_due_and_with_one_each_day_is(void **state)
 {
 	struct harness *h = given_shop();
@@ -432,6 +451,7 @@ int main(void)
 		cmocka_unit_test(what_is_there_is_not_appended_again),
 		cmocka_unit_test(a_lost_append_is_made_again_only_when_google_is_no_longer_at_it),
 		cmocka_unit_test(a_refusal_alarms_once_and_is_given_up_after_three_days),
+		cmocka_unit_test(a_day_on_which_nothing_happened_ends_no_alarm_of_another),
 		cmocka_unit_test(without_a_sheet_nothing_is_due_and_with_one_each_day_is),
 		cmocka_unit_test(what_is_exported_never_comes_back),
 	};
