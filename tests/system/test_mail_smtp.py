@@ -474,7 +474,9 @@ def test_without_a_server_one_mail_probes_and_all_others_wait_in_their_order(sta
             probe.say(f"go {name}")
         else:
             assert word == "done" and name in asked
-    assert sorted(asked, key=lambda name: int(name[1:])) == asked == [f"m{i}" for i in range(1, 100)]
+    assert sorted(asked, key=lambda name: int(name[1:])) == [f"m{i}" for i in range(1, 100)]
+    early = [place for place, name in enumerate(asked, 1) if abs(int(name[1:]) - place) > 1]
+    assert not early, asked  # of the two connections either may be the faster one
     assert len(server.connections) == 5  # one to begin with, three probes, and when that one was open, another
 
 
