@@ -15,7 +15,6 @@
 
 const struct service mailin = {
 	.name = "mailin",
-	.unhurried = true,
 	.hears = { HEARS(feedback_fetch, fetch_hear) },
 	.remembers = { REMEMBERS(document, docs_remember), REMEMBERS_FOR_A_WHILE(reminder_sent, match_remember_outcome),
 		REMEMBERS_FOR_A_WHILE(reminder_ambiguous, match_remember_outcome) },
