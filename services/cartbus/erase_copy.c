@@ -29,6 +29,8 @@
 
 DEFINE_CLEANUP(DIR *, closedir)
 
+enum { TRIES_MOST = 3 };
+
 /* --- in the copy --- */
 
 static int record_each(const struct erasure *erasure)
@@ -186,12 +188,27 @@ static int take_place(const struct copying *copying, json_t *head)
 	return ended ? ended : backup_write_note(copying->command, copying->folder, copying->note);
 }
 
+/* Anew with another copy: on a machine that is at its limits a copy's broker may be silent for longer than a session lives. */
+static int erase_in_a_copy(const struct copying *copying, size_t *ret_erased, json_t **ret_head)
+{
+	int ended = EXIT_NO;
+
+	for (int tried = 0; tried < TRIES_MOST && ended; tried++) {
+		json_decref(*ret_head);
+		*ret_head = NULL;
+		backup_remove_tree(copying->state);
+		if (copy_whole(copying))
+			return EXIT_NO;
+		ended = erase_in(copying->command, copying->state, copying->pending, ret_erased, ret_head);
+	}
+	return ended;
+}
+
 static int erase_pending(struct copying *copying, size_t *ret_erased)
 {
 	json_t *head = NULL;
-	int ended = copy_whole(copying);
+	int ended = erase_in_a_copy(copying, ret_erased, &head);
 
-	ended = ended ? ended : erase_in(copying->command, copying->state, copying->pending, ret_erased, &head);
 	ended = ended ? ended : take_place(copying, head);
 	json_decref(head);
 	if (!ended)
