@@ -100,12 +100,13 @@ class Webhook:
     path: str
     body: bytes
     headers: dict
+    signed_anew: object = None  # () -> Webhook: the same as of now; None: it is to be sent as it is
 
     def with_header(self, name, value):
         headers = {key: old for key, old in self.headers.items() if key.lower() != name.lower()}
         if value is not None:
             headers[name] = value
-        return dataclasses.replace(self, headers=headers)
+        return dataclasses.replace(self, headers=headers, signed_anew=None)
 
 
 @dataclasses.dataclass
@@ -172,7 +173,7 @@ class Shop:
             "X-Cartbus-Timestamp": stamp,
             "X-Cartbus-Signature": self._mac(stamp.encode() + b"." + body, secret).hexdigest(),
             **headers,
-        })
+        }, (lambda: self.cart(body, secret, **headers)) if timestamp is None else None)
 
     def address_hash(self, address):
         """What the bus knows a shopper by (services/kit/address.h), computed independently; `address` in its plain form."""
@@ -429,7 +430,13 @@ class System:
             connection.close()
 
     def post(self, webhook, timeout_s=10):
-        return self.request("POST", webhook.path, webhook.body, webhook.headers, timeout_s)
+        """Where the clock is fast, five minutes are over in no time: then it is signed anew, as platforms do."""
+        until = time.monotonic() + (READY_WITHIN_S if self._clock.get("rate", 1) > 1 else 0)
+        while True:
+            answer = self.request("POST", webhook.path, webhook.body, webhook.headers, timeout_s)
+            if not (answer.status == 401 and b"timestamp" in answer.body and webhook.signed_anew and time.monotonic() < until):
+                return answer
+            webhook = webhook.signed_anew()
 
     def connected(self):
         """The gateway, to the broker."""
