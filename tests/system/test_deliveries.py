@@ -14,7 +14,8 @@ import zlib
 
 import pytest
 
-from cartbus_system import System, Webhook, fixture, wait_until
+from cartbus_system import System, fixture, wait_until
+from shop_webhooks import Webhook
 from http_peer import Certificates, Peer, reply
 from smtp_server import SmtpServer
 
