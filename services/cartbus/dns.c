@@ -92,8 +92,10 @@ static enum dns_end ask(struct dns *dns, const char *name, ldns_rr_type type, ld
 		snprintf(ret_why, 256, "no name server answers (%s)", ldns_get_errorstr_by_id(status));
 		end = DNS_AWAY;
 	} else if (code != LDNS_RCODE_NOERROR && code != LDNS_RCODE_NXDOMAIN) {
-		snprintf(ret_why, 256, "the name server has no answer (rcode %d)", (int)code);
-		end = DNS_AWAY;
+		ldns_lookup_table *known = ldns_lookup_by_id(ldns_rcodes, (int)code);
+
+		snprintf(ret_why, 256, "the name server has no answer (%s)", known ? known->name : "of no known kind");
+		end = DNS_FAILED;
 	} else {
 		*ret = ldns_pkt_rr_list_by_type(answer, type, LDNS_SECTION_ANSWER);
 		end = *ret ? DNS_FOUND : DNS_NOTHING;

@@ -16,7 +16,8 @@ struct dns;
 enum dns_end {
 	DNS_FOUND,
 	DNS_NOTHING, /* there is no such name, or nothing of that kind */
-	DNS_AWAY     /* nobody answered, or the answer is no use: ret_why */
+	DNS_FAILED,  /* the server answers, and has no answer for this name: ret_why */
+	DNS_AWAY     /* nobody answered: ret_why */
 };
 
 struct dns_texts {

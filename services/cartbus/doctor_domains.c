@@ -31,14 +31,21 @@ static const char *domain_of(const char *address)
 	return at ? at + 1 : address;
 }
 
+static bool is_known(const struct domains *domains, const char *both)
+{
+	for (int i = 0; i < domains->count; i++)
+		if (strcmp(domains->asked[i], both) == 0)
+			return true;
+	return false;
+}
+
 static bool is_new(struct domains *domains, const char *kind, const char *name)
 {
 	char both[320];
 
 	snprintf(both, sizeof(both), "%s %s", kind, name);
-	for (int i = 0; i < domains->count; i++)
-		if (strcmp(domains->asked[i], both) == 0)
-			return false;
+	if (is_known(domains, both))
+		return false;
 	if (domains->count < DOMAINS_MAX)
 		TEXT_COPY(domains->asked[domains->count++], both);
 	return true;
@@ -52,17 +59,30 @@ static void say_away(struct domains *domains, const char *why)
 		"%s: SPF, DKIM and DMARC were not looked at", why);
 }
 
-/* False: nobody answers, which is told. */
-static bool ask(struct domains *domains, const char *name, struct dns_texts *ret)
+/* One domain's trouble is not the others', and is told once. */
+static void say_failed(struct domains *domains, const char *domain, const char *name, const char *why)
+{
+	if (!is_new(domains, "failed", domain))
+		return;
+	found(domains->doctor, FINDING_WRONG, "dns",
+		"the domain's own name servers are away, refuse, or its DNSSEC does not hold: ask who runs its DNS; "
+		"`--resolver` asks another server",
+		"%s: %s", name, why);
+}
+
+/* False: there was no answer, which is told. */
+static bool ask(struct domains *domains, const char *domain, const char *name, struct dns_texts *ret)
 {
 	char why[256];
 
 	if (domains->is_away)
 		return false;
-	if (dns_texts(domains->dns, name, ret, why) != DNS_AWAY)
-		return true;
-	say_away(domains, why);
-	return false;
+	enum dns_end end = dns_texts(domains->dns, name, ret, why);
+	if (end == DNS_AWAY)
+		say_away(domains, why);
+	else if (end == DNS_FAILED)
+		say_failed(domains, domain, name, why);
+	return end == DNS_FOUND || end == DNS_NOTHING;
 }
 
 static void tell(struct domains *domains, const char *area, const char *name, const struct record_judgement *one)
@@ -81,7 +101,7 @@ static void look_at_spf(struct domains *domains, const char *domain)
 	static struct dns_texts texts;
 	struct record_judgement one;
 
-	if (!is_new(domains, "spf", domain) || !ask(domains, domain, &texts))
+	if (!is_new(domains, "spf", domain) || !ask(domains, domain, domain, &texts))
 		return;
 	spf_judge(&texts, &one);
 	tell(domains, "spf", domain, &one);
@@ -100,7 +120,7 @@ static void look_at_dkim(struct domains *domains, const struct shop *shop, const
 			"%s: which key its mails are signed with is not known", domain);
 	for (int i = 0; i < shop->dkim_selector_count; i++) {
 		snprintf(name, sizeof(name), "%s._domainkey.%s", shop->dkim_selectors[i], domain);
-		if (!is_new(domains, "dkim", name) || !ask(domains, name, &texts))
+		if (!is_new(domains, "dkim", name) || !ask(domains, domain, name, &texts))
 			continue;
 		dkim_judge(&texts, &one);
 		tell(domains, "dkim", name, &one);
@@ -118,7 +138,7 @@ static void look_at_dmarc(struct domains *domains, const char *domain)
 		return;
 	for (const char *at = domain; one.state == RECORD_NONE && strchr(at, '.'); at = strchr(at, '.') + 1) {
 		snprintf(name, sizeof(name), "_dmarc.%s", at);
-		if (!ask(domains, name, &texts))
+		if (!ask(domains, domain, name, &texts))
 			return;
 		dmarc_judge(&texts, &one);
 	}
@@ -134,6 +154,8 @@ static void look_at_bounces(struct domains *domains, const char *domain)
 	enum dns_end end = dns_takes_mail(domains->dns, domain, why);
 	if (end == DNS_AWAY)
 		say_away(domains, why);
+	else if (end == DNS_FAILED)
+		say_failed(domains, domain, domain, why);
 	else
 		found(domains->doctor, end == DNS_FOUND ? FINDING_FINE : FINDING_WRONG, "mx",
 			end == DNS_FOUND

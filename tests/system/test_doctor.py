@@ -127,6 +127,16 @@ def test_without_a_name_server_there_is_one_finding_and_not_twenty(system):
     assert not [one for one in findings if one["area"] in ("spf", "dkim", "dmarc", "mx")]
 
 
+def test_a_domain_that_nobody_answers_for_is_told_once_and_hides_no_other(system, names):
+    add_shop(system, "elsewhere", "shop@elsewhere.test", "m1", "m2")
+    _, findings, _ = doctor(system, "--resolver", names.address)
+    shutil.rmtree(system.folder / "shops" / "elsewhere")
+    (failed,) = of(findings, "dns")
+    assert failed[0] == "wrong" and failed[1] == "elsewhere.test: the name server has no answer (REFUSED)" and failed[2]
+    assert [one for one in of(findings, "spf", "fine") if "right.test" in one[1]], "asked about as before"
+    assert not [one for area in ("spf", "dkim", "dmarc", "mx") for one in of(findings, area) if "elsewhere" in one[1]]
+
+
 def test_what_is_open_to_others_is_named(system, names):
     secret, state = system.folder / "secrets" / "link.key", system.folder / "state" / "waiter"
     own = state / "CURRENT"
