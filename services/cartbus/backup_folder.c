@@ -9,6 +9,7 @@
 #include "bus/base/cleanup.h"
 #include "bus/base/file.h"
 #include "bus/base/text.h"
+#include "services/cartbus/json_file.h"
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -20,7 +21,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-enum { CHUNK = 1 << 20, NOTE_MAX = 16 << 20, SHA256_HEX = 65, PATH_BYTES = 900, FOLDERS_OPEN = 16 };
+enum { CHUNK = 1 << 20, SHA256_HEX = 65, PATH_BYTES = 900, FOLDERS_OPEN = 16 };
 static const uint64_t TELL_EVERY_BYTES = UINT64_C(256) << 20;
 
 DEFINE_CLEANUP(EVP_MD_CTX *, EVP_MD_CTX_free)
@@ -162,14 +163,13 @@ int backup_sum_files(const struct command *command, const char *folder, json_t *
 
 int backup_write_note(const struct command *command, const char *folder, const json_t *note)
 {
-	_cleanup_free_ char *text = json_dumps(note, JSON_INDENT(1));
 	char path[PATH_BYTES];
 	int r;
 
 	snprintf(path, sizeof(path), "%s/backup.json", folder);
-	r = text ? file_write_durably(path, bytes_of(text), 0600) : -ENOMEM;
+	r = json_file_write(path, note);
 	if (r < 0)
-		complain(command, "%s: %s", path, strerror(-r));
+		complain(command, "%s: %s", path, json_file_words(r));
 	return r < 0 ? EXIT_NO : EXIT_FINE;
 }
 
@@ -202,13 +202,11 @@ static int verify_one(const struct command *command, const char *folder, const c
 
 json_t *backup_note(const struct command *command, const char *folder)
 {
-	_cleanup_(buffer_free) struct buffer text = { 0 };
 	char path[PATH_BYTES];
-	json_t *note = NULL;
+	json_t *note;
 
 	snprintf(path, sizeof(path), "%s/backup.json", folder);
-	if (file_read(path, NOTE_MAX, &text) == 0)
-		note = json_loads(buffer_text(&text), 0, NULL);
+	json_file_read(path, &note);
 	if (json_array_size(json_object_get(note, "files")) > 0)
 		return note;
 	complain(command, "%s: there is no such file, or it is not whole: %s is no finished backup", path, folder);

@@ -11,6 +11,7 @@
 #include "bus/base/cleanup.h"
 #include "bus/base/file.h"
 #include "bus/base/text.h"
+#include "services/cartbus/json_file.h"
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -21,7 +22,6 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-enum { LIST_MAX = 16 << 20 };
 static const char SNAPSHOT[] = "snapshot-";
 
 DEFINE_CLEANUP(DIR *, closedir)
@@ -65,34 +65,30 @@ static void list_path(const struct command *command, char ret[PATH_ROOM])
 /* NULL: it complained. */
 static json_t *read_list(const struct command *command)
 {
-	_cleanup_(buffer_free) struct buffer text = { 0 };
 	char path[PATH_ROOM];
-	json_t *list = NULL;
+	json_t *list;
 	int r;
 
 	list_path(command, path);
-	r = file_read(path, LIST_MAX, &text);
+	r = json_file_read(path, &list);
 	if (r == -ENOENT)
 		return json_array();
-	if (r == 0)
-		list = json_loads(buffer_text(&text), 0, NULL);
 	if (json_is_array(list))
 		return list;
 	json_decref(list);
-	complain(command, "%s: %s", path, r < 0 ? strerror(-r) : "it is no list of backups");
+	complain(command, "%s: %s", path, r < 0 ? json_file_words(r) : "it is no list of backups");
 	return NULL;
 }
 
 static int write_list(const struct command *command, const json_t *list)
 {
-	_cleanup_free_ char *text = json_dumps(list, JSON_INDENT(1));
 	char path[PATH_ROOM];
 	int r;
 
 	list_path(command, path);
-	r = text ? file_write_durably(path, bytes_of(text), 0600) : -ENOMEM;
+	r = json_file_write(path, list);
 	if (r < 0)
-		complain(command, "%s: %s", path, strerror(-r));
+		complain(command, "%s: %s", path, json_file_words(r));
 	return r < 0 ? EXIT_NO : EXIT_FINE;
 }
 

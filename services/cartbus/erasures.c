@@ -10,15 +10,13 @@
 #include "services/cartbus/erasures.h"
 
 #include "bus/base/cleanup.h"
-#include "bus/base/file.h"
 #include "bus/base/text.h"
+#include "services/cartbus/json_file.h"
 #include "services/cartbus/naming.h"
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-enum { LIST_MAX = 64 << 20 };
 
 void erasures_path(const struct command *command, char ret[PATH_ROOM])
 {
@@ -27,29 +25,25 @@ void erasures_path(const struct command *command, char ret[PATH_ROOM])
 
 json_t *erasures_read(const struct command *command, const char *path)
 {
-	_cleanup_(buffer_free) struct buffer text = { 0 };
-	int r = file_read(path, LIST_MAX, &text);
-	json_t *list = NULL;
+	json_t *list;
+	int r = json_file_read(path, &list);
 
 	if (r == -ENOENT || r == -ENOTDIR)
 		return json_array();
-	if (r == 0)
-		list = json_loads(buffer_text(&text), 0, NULL);
 	if (json_is_array(list))
 		return list;
 	json_decref(list);
 	complain(command, "%s: %s: who was erased is not known without it", path,
-		r < 0 ? strerror(-r) : "it is no list of erasures");
+		r < 0 ? json_file_words(r) : "it is no list of erasures");
 	return NULL;
 }
 
 int erasures_write(const struct command *command, const char *path, const json_t *list)
 {
-	_cleanup_free_ char *text = json_dumps(list, JSON_INDENT(1));
-	int r = text ? file_write_durably(path, bytes_of(text), 0600) : -ENOMEM;
+	int r = json_file_write(path, list);
 
 	if (r < 0)
-		complain(command, "%s: %s", path, strerror(-r));
+		complain(command, "%s: %s", path, json_file_words(r));
 	return r < 0 ? EXIT_NO : EXIT_FINE;
 }
 

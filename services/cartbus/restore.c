@@ -13,6 +13,7 @@
 #include "services/cartbus/backup_folder.h"
 #include "services/cartbus/erase_copy.h"
 #include "services/cartbus/erasures.h"
+#include "services/cartbus/json_file.h"
 #include "services/cartbus/print.h"
 #include "services/cartbus/programs.h"
 #include "services/cartbus/reading.h"
@@ -32,7 +33,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-enum { PATH_BYTES = 900, NOTE_MAX = 256 << 20 };
+enum { PATH_BYTES = 900 };
 
 static const int64_t OVERLAP_US = 1 * US_PER_HOUR; /* clocks of several machines */
 
@@ -156,13 +157,21 @@ static int give_identity(const struct restoring *restoring)
 	return child > 0 && waitpid(child, &status, 0) == child && status == 0 ? 0 : -EIO;
 }
 
-static json_t *read_note(const char *state)
+/* *ret: NULL when there is none. One that cannot be read is not the same as none: it complains. */
+static int read_note(const struct command *command, const char *state, json_t **ret)
 {
-	_cleanup_(buffer_free) struct buffer text = { 0 };
 	char path[PATH_BYTES];
+	int r;
 
 	snprintf(path, sizeof(path), "%s/restore.json", state);
-	return file_read(path, NOTE_MAX, &text) == 0 ? json_loads(buffer_text(&text), 0, NULL) : NULL;
+	r = json_file_read(path, ret);
+	if (r == 0 || r == -ENOENT)
+		return EXIT_FINE;
+	complain(command,
+		"%s: %s: it says what was mailed after the backup. Mend it; without it (remove it) nobody knows, and "
+		"mails may go again",
+		path, json_file_words(r));
+	return EXIT_NO;
 }
 
 static json_int_t backup_time(const json_t *note)
@@ -176,8 +185,10 @@ static json_int_t backup_time(const json_t *note)
  */
 static bool add_older_note(struct restoring *restoring)
 {
-	json_t *older = read_note(restoring->state);
+	json_t *older;
 
+	if (read_note(restoring->command, restoring->state, &older))
+		return false;
 	if (backup_time(older) > backup_time(restoring->note)) {
 		complain(restoring->command,
 			"a restore of a later backup was begun here and is not released: what was mailed between the "
@@ -195,15 +206,15 @@ static bool add_older_note(struct restoring *restoring)
 
 static int write_note(const struct restoring *restoring)
 {
-	_cleanup_free_ char *text = NULL;
 	char path[PATH_BYTES];
 	json_t *note = json_pack("{s:O,s:i,s:I}", "sends", restoring->sends, "stores", restoring->stores, "at_us",
 		backup_time(restoring->note));
+	int r;
 
-	text = json_dumps(note, JSON_COMPACT);
-	json_decref(note);
 	snprintf(path, sizeof(path), "%s/restore.json", restoring->state);
-	return text ? file_write_durably(path, bytes_of(text), 0600) : -ENOMEM;
+	r = json_file_write(path, note);
+	json_decref(note);
+	return r;
 }
 
 static int set_mark(const struct restoring *restoring)
@@ -348,9 +359,11 @@ static int release(const struct command *command, bool unlearnt)
 	const char *state = config_get(command->config, "paths", NULL, "state");
 	struct client *client;
 	char path[PATH_BYTES];
-	json_t *note = read_note(state), *answer;
-	int ended = EXIT_FINE;
+	json_t *note, *answer;
+	int ended = read_note(command, state, &note);
 
+	if (ended)
+		return ended;
 	if (json_integer_value(json_object_get(note, "stores")) == 0 && !unlearnt) {
 		complain(command,
 			"no sender's or waiter's state was found beside the log: what was mailed after the backup is "

@@ -73,6 +73,12 @@ def test_what_the_log_forgot_is_learnt_and_not_mailed_again(system, keep):
 
     erased = system.cartbus("erase", "demo", "ada@mail.example", "--yes", check=False)
     assert erased.returncode == 1 and "restore --release first" in erased.stderr
+    note = system.folder / "state" / "restore.json"
+    learnt = note.read_bytes()
+    note.write_bytes(learnt[:-9])
+    damaged = system.cartbus("restore", "--release", "--unlearnt", check=False)
+    assert damaged.returncode == 1 and str(note) in damaged.stderr and "no whole JSON" in damaged.stderr
+    note.write_bytes(learnt)
     system.cartbus("restore", "--release")
     assert [sent["message"].cart_id for sent in system.log("reminder.sent")] == ["c-1"]
     leave_cart(system, "c-2", "emil@mail.example")
