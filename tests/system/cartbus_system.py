@@ -144,6 +144,8 @@ class Process:
 
 
 class System:
+    door = "127.0.0.1"  # where its gateway is posted to
+
     def __init__(self, settings=None):
         self.folder = pathlib.Path(tempfile.mkdtemp(prefix="cartbus-"))
         self.folder.chmod(0o755)
@@ -297,7 +299,7 @@ class System:
     # -- talking to it --
 
     def request(self, method, path, body=None, headers=None, timeout_s=10):
-        connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=timeout_s)
+        connection = http.client.HTTPConnection(self.door, self.port, timeout=timeout_s)
         began = time.monotonic()
         try:
             connection.request(method, path, body=body, headers=headers or {})
@@ -326,7 +328,7 @@ class System:
 
     def cartbus(self, *arguments, check=True, json_output=False):
         """The operator's command. Its output, parsed when json_output."""
-        words = [str(BUILD / "bin" / "cartbus"), *arguments, "--config", str(self.config_path)]
+        words = [*self.where("cartbus"), str(BUILD / "bin" / "cartbus"), *arguments, "--config", str(self.config_path)]
         done = subprocess.run(words + (["--json"] if json_output else []), capture_output=True, text=True, timeout=60)
         if check and done.returncode != 0:
             raise AssertionError(f"{' '.join(words)} ended with {done.returncode}:\n{done.stdout}{done.stderr}")
@@ -341,8 +343,8 @@ class System:
         """The operator's question on the control socket, as JSON. One process asks them all: most of a command is its start."""
         with self._asking:
             if not self._asker or self._asker.poll() is not None:  # it ends with the thread that started it
-                self._asker = subprocess.Popen([str(BUILD / "bin" / "cartbus-test-ask"), str(self.config_path)], text=True,
-                                               stdin=subprocess.PIPE, stdout=subprocess.PIPE, preexec_fn=end_with_parent)
+                words = [*self.where("cartbus"), str(BUILD / "bin" / "cartbus-test-ask"), str(self.config_path)]
+                self._asker = subprocess.Popen(words, text=True, stdin=subprocess.PIPE, stdout=subprocess.PIPE, preexec_fn=end_with_parent)
             self._asker.stdin.write(f"{verb} {json.dumps(argument)}\n")
             self._asker.stdin.flush()
             answer = self._asker.stdout.readline()
