@@ -1,6 +1,7 @@
-"""The machines are those of tests/systemd."""
+"""The machines are those of tests/systemd, the package that of tests/package."""
 
 import pathlib
 import sys
 
-sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "systemd"))
+TESTS = pathlib.Path(__file__).resolve().parents[1]
+sys.path[:0] = [str(TESTS / "systemd"), str(TESTS / "package")]

@@ -22,6 +22,7 @@ STAGE = re.compile(r"<!-- stage\n(.*?)-->", re.S)
 # What differs from one machine and one day to the next; both sides are read so before they are compared.
 VARIES = [
     (r"[ \t]+", " "),
+    (r"\b\d{8}T\d{6}Z", "MOMENT"),
     (r"\b\d{4}-\d\d-\d\d(?:[T ]\d\d:\d\d(?::\d\d(?:\.\d+)?)?Z?)?", "DATE"),
     (r"\b(?:Mon|Tue|Wed|Thu|Fri|Sat|Sun)\b", "DAY"),
     (r"\b\d\d:\d\d(?::\d\d)?\b", "TIME"),
@@ -96,11 +97,7 @@ class Page:
                 self.steps += [Step(token.map[0] + 1, script, staged=True) for script in STAGE.findall(token.content)]
         begins = BEGINS.search(self.text)
         assert begins or not self.steps, f"{self.path.name}: where it begins is not said"
-        self.after = begins["page"] if begins else None
-
-    def chain(self):
-        """The pages whose commands make the machine that this one begins on, and then itself."""
-        return [*(Page(self.path.with_name(self.after)).chain() if self.after else []), self]
+        self.after = begins["page"] if begins else None  # the page whose commands make the machine that this one begins on
 
 
 def all_pages(folder=HANDBOOK):

@@ -17,7 +17,11 @@ def field(package, name):
     return subprocess.run(["dpkg-deb", "--field", package, name], check=True, capture_output=True, text=True).stdout.strip()
 
 
-def bare_debian(package):
-    """Without a library of ours: apt takes what the package asks for from what was fetched before, so the network is no part of a test."""
-    fetch = f'APT_CONFIG=$MMDEBSTRAP_APT_CONFIG apt-get install --yes --download-only -o APT::Install-Recommends=true "{package}"'
-    return debian("bare", ["apt"], "--skip=cleanup/apt", f"--customize-hook={fetch}", differing=[field(package, "Depends")])
+def bare_debian(package, *further, name="bare"):
+    """Without a library of ours: apt takes what the package asks for from what was fetched before, so the network is no part of a test.
+
+    `further`: each a set of packages that a test installs, with blanks between.
+    """
+    fetch = "APT_CONFIG=$MMDEBSTRAP_APT_CONFIG apt-get install --yes --download-only -o APT::Install-Recommends=true"
+    hooks = [f"--customize-hook={fetch} {words}" for words in (f'"{package}"', *further)]
+    return debian(name, ["apt"], "--skip=cleanup/apt", *hooks, differing=[field(package, "Depends"), *further])
