@@ -105,7 +105,7 @@ static int64_t clock_number(const struct command *command, const char *key)
 	return value ? strtoll(value, NULL, 10) : 0;
 }
 
-static void set_clock(struct command *command)
+void command_set_clock(struct command *command)
 {
 	const char *rate_text = command->config ? config_get(command->config, "clock", NULL, "rate") : NULL;
 	double rate = rate_text ? strtod(rate_text, NULL) : 1;
@@ -139,7 +139,7 @@ void command_take(struct command *command, int argc, char **argv, const struct a
 	argp_parse(&argp, argc, argv, 0, NULL, &reading);
 	if (!arguments->no_config)
 		load_config(command);
-	set_clock(command);
+	command_set_clock(command);
 }
 
 void complain(const struct command *command, const char *format, ...)

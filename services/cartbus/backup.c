@@ -3,26 +3,34 @@
  *
  * Promises: what the copy holds is a moment of the log: everything that was confirmed before it was asked for. The broker is held up
  *           for moments only: it makes a snapshot that shares its files, and they are copied from there. No erasure is under
- *           way meanwhile.
- * Read next: backup_folder.c, erase_copy.c (who was erased leaves it), bus/broker/answer_care.c
+ *           way meanwhile. What could not be finished is removed.
+ * Read next: backup_folder.c, backup_scheduled.c (each night), erase_copy.c (who was erased leaves it), bus/broker/answer_care.c
  */
 #include "services/cartbus/backup_folder.h"
+#include "services/cartbus/backup_scheduled.h"
 #include "services/cartbus/erase_copy.h"
 #include "services/cartbus/erasures.h"
 #include "services/cartbus/print.h"
 #include "services/cartbus/reading.h"
+#include "services/cartbus/room.h"
 
 #include "bus/base/bytes.h"
 #include "bus/base/cleanup.h"
 #include "bus/base/file.h"
 #include "bus/base/text.h"
+#include <dirent.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <sys/statvfs.h>
 #include <unistd.h>
 
 enum { PATH_BYTES = 900 };
+
+DEFINE_CLEANUP(DIR *, closedir)
 
 static json_t *take_snapshot(const struct command *command)
 {
@@ -95,7 +103,47 @@ static json_t *read_erasures(const struct command *command)
 	return erasures_read(command, path);
 }
 
-static int make(const struct command *command, const char *folder)
+static uint64_t bytes_in(const char *folder)
+{
+	_cleanup_(closedirp) DIR *listing = opendir(folder);
+	struct dirent *entry;
+	uint64_t bytes = 0;
+
+	while (listing && (entry = readdir(listing))) {
+		struct stat about;
+
+		if (fstatat(dirfd(listing), entry->d_name, &about, AT_SYMLINK_NOFOLLOW) == 0 && S_ISREG(about.st_mode))
+			bytes += (uint64_t)about.st_size;
+	}
+	return bytes;
+}
+
+/* On the log's own disk the broker keeps so many headrooms, below one of which it takes nothing new. */
+static int look_for_room(const struct command *command, const char *log, const char *folder, unsigned headrooms)
+{
+	struct stat of_log, of_copy;
+	struct statvfs disk;
+	uint64_t free_bytes, needed = bytes_in(log);
+
+	if (stat(log, &of_log) < 0 || stat(folder, &of_copy) < 0 || statvfs(folder, &disk) < 0) {
+		complain(command, "%s: %s", folder, strerror(errno));
+		return EXIT_NO;
+	}
+	free_bytes = (uint64_t)disk.f_bavail * disk.f_frsize;
+	if (of_log.st_dev == of_copy.st_dev)
+		needed += headrooms * room_headroom(command->config, (uint64_t)disk.f_blocks * disk.f_frsize);
+	if (free_bytes >= needed)
+		return EXIT_FINE;
+	complain(command,
+		"%s: %llu MiB are free, and %llu are needed: for the copy%s. Make room, keep fewer, or name a folder "
+		"on "
+		"another disk",
+		folder, (unsigned long long)(free_bytes >> 20), (unsigned long long)(needed >> 20) + 1,
+		of_log.st_dev == of_copy.st_dev ? ", and for the log beside it to go on growing" : "");
+	return EXIT_NO;
+}
+
+int backup_make(const struct command *command, const char *folder, unsigned headrooms)
 {
 	json_t *list = read_erasures(command), *snapshot = NULL;
 	int ended = list ? backup_remember(command, folder) : EXIT_NO;
@@ -103,7 +151,11 @@ static int make(const struct command *command, const char *folder)
 	backup_remove_snapshots(command);
 	if (!ended)
 		snapshot = take_snapshot(command);
-	ended = snapshot ? copy_snapshot(command, snapshot, folder, list) : EXIT_NO;
+	ended = snapshot
+		? look_for_room(command, json_string_value(json_object_get(snapshot, "path")), folder, headrooms)
+		: EXIT_NO;
+	if (!ended)
+		ended = copy_snapshot(command, snapshot, folder, list);
 	backup_remove_snapshots(command);
 	json_decref(snapshot);
 	json_decref(list);
@@ -120,7 +172,9 @@ static int backup(const struct command *command, const char *folder)
 	if (r < 0)
 		complain(command, "%s: %s", folder,
 			r == -ENOTEMPTY ? "it is not empty: name a new folder" : strerror(-r));
-	ended = r < 0 ? EXIT_NO : make(command, folder);
+	ended = r < 0 ? EXIT_NO : backup_make(command, folder, 1);
+	if (r == 0 && ended)
+		backup_remove_tree(folder); /* a copy that is not whole is none */
 	close(lock);
 	return ended;
 }
@@ -162,7 +216,7 @@ static int verify(const struct command *command, const char *folder)
 int command_backup(struct command *command, int argc, char **argv)
 {
 	bool only_verify = false, erases = false;
-	const char *folder, *more = NULL;
+	const char *folder = NULL, *more = NULL;
 	const struct take takes[] = { { "verify", NULL, "check a backup that was made before: every file, byte by byte",
 					      NULL, &only_verify },
 		{ "erase", NULL, "whoever was erased since it was made leaves it, too", NULL, &erases },
@@ -171,18 +225,27 @@ int command_backup(struct command *command, int argc, char **argv)
 
 	command_take(command, argc, argv,
 		&(struct arguments){ .takes = takes,
-			.words_help = "DIR",
+			.words_help = "[DIR]",
 			.words = &folder,
-			.words_least = 1,
+			.words_least = 0,
 			.words_most = 1,
 			.help = "Copies the log, as it is at this moment, into the new or empty folder DIR, while "
-				"everything "
-				"runs, and checks the copy. It runs on the broker's machine, as a user that may read "
-				"its "
-				"state. The services' own state is not in it: it is folded from the log.\v"
+				"everything runs, and checks the copy. It runs on the broker's machine, as a user that "
+				"may read its state. The services' own state is not in it: it is folded from the log. "
+				"Without DIR, as a timer has it each night: into a folder of its own in [backup] "
+				"folder, and older ones there go, but for [backup] keep of them and the newest that "
+				"was verified. --verify without DIR, each week: the newest of these, and its log is "
+				"read as a whole.\v"
 				"Examples:\n  cartbus backup /srv/backup/$(date +%F)\n  cartbus backup --verify "
-				"/srv/backup/2026-11-21\n  cartbus backup --erase /mnt/copy/2026-11-21" });
+				"/srv/backup/2026-11-21\n  cartbus backup --erase /mnt/copy/2026-11-21\n  cartbus "
+				"backup" });
+	if (erases && !folder) {
+		complain(command, "say which backup: cartbus backup --erase DIR");
+		return EXIT_USAGE;
+	}
 	if (erases)
 		return erase(command, folder, more);
+	if (!folder)
+		return only_verify ? backup_verify_newest(command) : backup_scheduled(command);
 	return only_verify ? verify(command, folder) : backup(command, folder);
 }

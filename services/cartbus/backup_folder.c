@@ -200,7 +200,7 @@ static int verify_one(const struct command *command, const char *folder, const c
 	return EXIT_FINE;
 }
 
-json_t *backup_note(const struct command *command, const char *folder)
+json_t *backup_note_if_any(const char *folder)
 {
 	char path[PATH_BYTES];
 	json_t *note;
@@ -209,9 +209,18 @@ json_t *backup_note(const struct command *command, const char *folder)
 	json_file_read(path, &note);
 	if (json_array_size(json_object_get(note, "files")) > 0)
 		return note;
-	complain(command, "%s: there is no such file, or it is not whole: %s is no finished backup", path, folder);
 	json_decref(note);
 	return NULL;
+}
+
+json_t *backup_note(const struct command *command, const char *folder)
+{
+	json_t *note = backup_note_if_any(folder);
+
+	if (!note)
+		complain(command, "%s/backup.json: there is no such file, or it is not whole: %s is no finished backup",
+			folder, folder);
+	return note;
 }
 
 void backup_log_path(const char *folder, const json_t *note, char ret[PATH_ROOM])

@@ -3,7 +3,7 @@
  *
  * DIR/backup.json says which folder beside it holds the log's files ("broker" unless it says another), and what they must be: name,
  * size and SHA-256 of each, which log it is, up to which message, and which erasures are in it. It is written last: a folder without
- * it is no backup. DIR/erasures.json is the list of who was erased, as far as it was known here (erasures.h).
+ * it is no backup. "proved_us" in it says when the log in it was read as a whole and found sound. DIR/erasures.json is the list of who was erased, as far as it was known here (erasures.h).
  */
 #ifndef CARTBUS_BACKUP_FOLDER_H
 #define CARTBUS_BACKUP_FOLDER_H
@@ -28,9 +28,15 @@ int backup_write_note(const struct command *command, const char *folder, const j
 int backup_verify(const struct command *command, const char *folder, struct backup_sum *ret_sum, json_t **ret);
 /* backup.json; NULL: it is no finished backup, and complained. A new reference. */
 json_t *backup_note(const struct command *command, const char *folder);
+json_t *backup_note_if_any(const char *folder);                                    /* without a word */
 void backup_log_path(const char *folder, const json_t *note, char ret[PATH_ROOM]); /* the folder of the log's files */
 void backup_remove_folder(const char *folder);                                     /* a folder of plain files */
 void backup_remove_tree(const char *folder);                                       /* whatever is in it */
+
+/* ---- backup.c ---- */
+
+/* A copy of the log into this new or empty folder, checked; after it so many headrooms are free. The lock is held. */
+int backup_make(const struct command *command, const char *folder, unsigned headrooms);
 
 /* backup_known.c: one of backup, restore and erase at a time, and which backups were made here (<state>/backups.json) */
 int backup_lock(const struct command *command, int *ret_lock); /* until it is closed; an exit, complains */

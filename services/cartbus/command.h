@@ -60,6 +60,9 @@ void command_take(struct command *command, int argc, char **argv, const struct a
 
 typedef int command_fn(struct command *command, int argc, char **argv); /* returns a command_exit */
 
+/* `clock` as the configuration says; command_take does it where it reads one. */
+void command_set_clock(struct command *command);
+
 /* One line on stderr, "cartbus shop add: ...", or told to who hears. */
 void complain(const struct command *command, const char *format, ...) __attribute__((format(printf, 2, 3)));
 

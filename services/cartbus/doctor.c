@@ -70,8 +70,10 @@ static bool load(struct doctor *doctor)
 {
 	struct config_error error = { "" };
 
-	if (config_load(doctor->command->config_path, settings_keys, &doctor->command->config, &error) == 0)
+	if (config_load(doctor->command->config_path, settings_keys, &doctor->command->config, &error) == 0) {
+		command_set_clock(doctor->command);
 		return true;
+	}
 	found(doctor, FINDING_WRONG, "configuration",
 		"mend or make it (it may be empty), or name yours with --config FILE", "%s", error.text);
 	return false;
@@ -109,7 +111,8 @@ int command_doctor(struct command *command, int argc, char **argv)
 			.no_config = true,
 			.help = "Checks this installation from end to end: the configuration with all shops; owners "
 				"and modes of "
-				"folders, secrets and keys; clock and disk; the broker and what runs; the mail server "
+				"folders, secrets and keys; clock, disk and backups; the broker and what runs; the "
+				"mail server "
 				"and its login; "
 				"whether public-url leads to our gateway; storefronts' APIs; and SPF, DKIM and DMARC "
 				"of the domains "
@@ -124,6 +127,7 @@ int command_doctor(struct command *command, int argc, char **argv)
 		look_at_config(&doctor);
 		look_at_files(&doctor);
 		look_at_machine(&doctor);
+		look_at_backups(&doctor);
 		look_at_ways(&doctor);
 		look_at_domains(&doctor);
 	}

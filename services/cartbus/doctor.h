@@ -25,6 +25,7 @@ void found(struct doctor *doctor, enum finding finding, const char *area, const 
 
 void look_at_files(struct doctor *doctor);   /* doctor_files.c: owners and modes */
 void look_at_machine(struct doctor *doctor); /* doctor_machine.c: clock, disk */
+void look_at_backups(struct doctor *doctor); /* doctor_backups.c: those that are made by themselves */
 void look_at_domains(struct doctor *doctor); /* doctor_domains.c: SPF, DKIM and DMARC of each shop */
 void look_at_ways(struct doctor *doctor);    /* doctor_ways.c: broker, mail server, public-url, storefronts */
 

@@ -2,6 +2,7 @@
  * doctor_machine.c: the clock that decides when mails go, and the disk that the log grows on
  */
 #include "services/cartbus/doctor.h"
+#include "services/cartbus/room.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -13,10 +14,7 @@
 #include <sys/timex.h>
 #include <time.h>
 
-enum {
-	HEADROOMS_LEFT = 3, /* as the monitor counts; below one headroom the broker takes nothing new */
-	INODES_PERCENT = 1
-};
+enum { INODES_PERCENT = 1 };
 
 static void look_at_sync(struct doctor *doctor)
 {
@@ -55,17 +53,6 @@ static void look_at_rate(struct doctor *doctor)
 			"it runs at %s times its speed, which is for demos", rate);
 }
 
-static uint64_t headroom_bytes(const struct config *config, uint64_t size)
-{
-	struct config_error error;
-	int64_t mib = 0, percent = 0;
-
-	config_get_int(config, "broker", NULL, "headroom", 0, 1 << 20, &mib, &error);
-	config_get_int(config, "broker", NULL, "headroom-percent", 0, 50, &percent, &error);
-	uint64_t fixed = (uint64_t)mib << 20, part = size / 100 * (uint64_t)percent;
-	return fixed > part ? fixed : part;
-}
-
 static void look_at_disk(struct doctor *doctor)
 {
 	const char *path = config_get(doctor->command->config, "paths", NULL, "state");
@@ -77,8 +64,8 @@ static void look_at_disk(struct doctor *doctor)
 		return;
 	}
 	uint64_t free = (uint64_t)disk.f_bavail * disk.f_frsize,
-		 headroom = headroom_bytes(doctor->command->config, (uint64_t)disk.f_blocks * disk.f_frsize);
-	bool is_full = free < headroom, is_tight = free < HEADROOMS_LEFT * headroom;
+		 headroom = room_headroom(doctor->command->config, (uint64_t)disk.f_blocks * disk.f_frsize);
+	bool is_full = free < headroom, is_tight = free < ROOM_HEADROOMS * headroom;
 
 	found(doctor,
 		is_full            ? FINDING_WRONG

@@ -183,6 +183,7 @@ static int take_place(const struct copying *copying, json_t *head)
 	json_object_set_new(copying->note, "folder", json_string(strrchr(path, '/') + 1));
 	json_object_set(copying->note, "files", files);
 	json_object_set(copying->note, "head", head);
+	json_object_del(copying->note, "proved_us");
 	add_ids(copying->note, copying->pending);
 	json_decref(files);
 	return ended ? ended : backup_write_note(copying->command, copying->folder, copying->note);

@@ -90,7 +90,7 @@ static const struct subcommand subcommands[] = {
 	{ "erase", "SHOP ADDRESS|CUSTOMER", "what is known of one shopper goes, everywhere", command_erase },
 	{ "reconcile", "SHOP", "ask the storefront for orders and checkouts that no webhook told of",
 		command_reconcile },
-	{ "backup", "DIR", "a verified copy of the log, while everything runs", command_backup },
+	{ "backup", "[DIR]", "a verified copy of the log, while everything runs", command_backup },
 	{ "restore", "DIR", "put a backup in the log's place; --release lets mails go on", command_restore },
 	{ "rebuild", "SERVICE", "have a service fold its state from the log anew", command_rebuild },
 	{ "gateway strike", "NAME", "strike off a gateway that is lost for good", command_gateway_strike },

@@ -65,7 +65,7 @@ int record_change(const struct command *command, struct client *client, const st
 	Audit audit = { .at_us = clock_wall_us(&command->clock) };
 
 	TEXT_COPY(audit.action, record->action);
-	TEXT_COPY(audit.who, who_am_i());
+	TEXT_COPY(audit.who, record->who ? record->who : who_am_i());
 	TEXT_COPY(audit.grounds, record->grounds ? record->grounds : "");
 	TEXT_COPY(audit.before, record->before ? record->before : "");
 	TEXT_COPY(audit.after, record->after ? record->after : "");

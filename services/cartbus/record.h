@@ -16,6 +16,7 @@ json_t *record_and_ask(const struct command *command, struct client *client, con
 struct record {
 	const char *shop, *action, *grounds;
 	const char *before, *after; /* each may be NULL */
+	const char *who;            /* NULL: who gives the command */
 };
 /* Says an audit by who gives the command: what is changed from what into what. As record_act. */
 int record_change(const struct command *command, struct client *client, const struct record *record);

@@ -7,6 +7,7 @@
 #include "services/monitor/check.h"
 #include "bus/base/clock.h"
 #include "bus/base/text.h"
+#include "services/monitor/backups.h"
 #include "services/monitor/failing.h"
 #include "services/monitor/reached.h"
 #include "services/monitor/rows.h"
@@ -21,6 +22,7 @@
 #define FAILURES_WITHIN_US (10 * US_PER_MINUTE)
 #define WAITER_WITHIN_US US_PER_HOUR
 #define TOLD_WITHIN_US (10 * US_PER_MINUTE)
+#define BACKED_UP_WITHIN_US (2 * US_PER_DAY)
 #define NANO 1e9
 #define LEAST_BOOT_US (30 * US_PER_S) /* whatever the clock's rate */
 enum { FAILURES_MOST = 5, SENDER_FAILURES_PERCENT = 1, HEADROOMS_LEFT = 3 };
@@ -167,6 +169,14 @@ static bool budget_spent(const struct circumstances *now, Alarm *ret)
 	return over_budget(now, BUDGET_SPENT_PERCENT, INT_MAX, ret);
 }
 
+static bool backup(const struct circumstances *now, Alarm *ret)
+{
+	struct backups backups = backups_of(now->state);
+	char what[500] = "";
+	return !now->no_backups && backups_wrong(&backups, now->now_us, within(now, BACKED_UP_WITHIN_US), what) &&
+		say(ret, "%s", what);
+}
+
 static const struct {
 	const char *kind, *remedy;
 	int64_t patience_us;
@@ -214,6 +224,10 @@ static const struct {
 		"mails go on with the owner's own lines, no model is asked any more this month; or raise [budget] in "
 		"cartbus.conf and restart the senders",
 		0, budget_spent },
+	[CONDITION_BACKUP] = { "backup",
+		"see why: journalctl -u cartbus-backup -u cartbus-verify; then systemctl start cartbus-backup (or "
+		"cartbus-verify). Who backs up in another way sets [backup] keep = 0",
+		0, backup },
 };
 
 bool check(enum condition condition, const struct circumstances *now, Alarm *ret)

@@ -28,6 +28,7 @@ enum condition {
 	CONDITION_UNDELIVERED,
 	CONDITION_BUDGET,
 	CONDITION_BUDGET_SPENT,
+	CONDITION_BACKUP,
 	CONDITION_COUNT
 };
 
@@ -38,6 +39,7 @@ struct circumstances {
 	uint32_t sender_failures_least; /* [monitor] sender-failures */
 	struct budget budget;
 	int64_t now_us;
+	bool no_backups;   /* [backup] keep is 0 */
 	double clock_rate; /* a demo's hours pass in seconds; nobody answers that fast */
 };
 

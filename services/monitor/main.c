@@ -22,6 +22,7 @@
 #include "services/monitor/tell.h"
 #include <limits.h>
 #include <stdio.h>
+#include <string.h>
 
 #define ASK_EVERY_US (5 * US_PER_S)
 #define ANSWER_GOOD_US (30 * US_PER_S) /* an older one is none */
@@ -38,6 +39,7 @@ static struct {
 	uint64_t said_seq;                 /* the latest confirmed: its fold must be seen before one looks again */
 	uint32_t sender_failures_least;
 	struct budget budget;
+	bool no_backups;
 	struct ways ways;
 	struct broker_away *away;
 	json_t *status;      /* the broker's last answer; NULL: none yet */
@@ -155,6 +157,7 @@ static void status_answered(void *context, bool ok, const char *text, bool more)
 		.sender_failures_least = watch.sender_failures_least,
 		.now_us = clock_wall_us(watch.clock),
 		.budget = watch.budget,
+		.no_backups = watch.no_backups,
 		.clock_rate = watch.clock->rate };
 	for (int condition = 0; condition < CONDITION_COUNT; condition++)
 		look_at((enum condition)condition, &now);
@@ -204,6 +207,7 @@ static void start(struct loop *loop, struct runtime *runtime, const struct confi
 	watch.sender_failures_least = (uint32_t)least;
 	watch.runtime = runtime;
 	watch.budget = budget_of(config);
+	watch.no_backups = strcmp(config_get(config, "backup", NULL, "keep"), "0") == 0;
 	watch.clock = clock;
 	watch_broker(runtime, config, clock);
 	loop_before_wait(loop, before_wait, NULL);

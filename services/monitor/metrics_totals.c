@@ -2,6 +2,7 @@
  * metrics_totals.c: what the monitor folded, as text for Prometheus: mails, timers, the budget, alarms
  */
 #include "bus/base/clock.h"
+#include "services/monitor/backups.h"
 #include "services/monitor/episodes.h"
 #include "services/monitor/metrics.h"
 #include "services/monitor/rows.h"
@@ -106,6 +107,19 @@ static void write_models(const struct metrics *metrics, struct buffer *to)
 	labelled(to, tokens, "direction", "out", (double)models.tokens_out);
 }
 
+static void write_backups(const struct metrics *metrics, struct buffer *to)
+{
+	struct backups backups = backups_of(metrics->state);
+
+	one(to, "cartbus_backup_last_success_timestamp_seconds", "gauge",
+		"When the log was backed up last, since 1970; 0: never.", (double)backups.made_us / US_PER_S);
+	one(to, "cartbus_backup_last_verified_timestamp_seconds", "gauge",
+		"When a backup was last read as a whole and found sound; 0: never.",
+		(double)backups.proved_us / US_PER_S);
+	one(to, "cartbus_backup_failed", "gauge", "1 if the last backup failed, or the newest is not sound.",
+		backups.failed_us || backups.damaged_us);
+}
+
 static void write_alarm(const char *kind, unsigned shops, void *to)
 {
 	labelled(to, "cartbus_alarms_raised", "kind", kind, shops);
@@ -117,6 +131,7 @@ void metrics_of_totals(const struct metrics *metrics, struct buffer *to)
 	write_timers(metrics, to);
 	write_budget(metrics, to);
 	write_models(metrics, to);
+	write_backups(metrics, to);
 	metric_begin(to, "cartbus_alarms_raised", "gauge", "In how many shops an alarm of that kind stands.");
 	episodes_each_kind(metrics->state, write_alarm, to);
 }

@@ -41,7 +41,7 @@ static void remember_released(struct state *state, const struct said *said, cons
 const struct service monitor = {
 	.name = "monitor",
 	.unhurried = true,
-	.layout = 4,
+	.layout = 5,
 	.exclusive = true,
 	.operator_ = true, /* asks the broker how it is */
 	.hears = { HEARS(alarm, tell_hear_alarm), HEARS(alarm_due, tell_hear_due) },

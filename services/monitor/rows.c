@@ -11,6 +11,7 @@
 #include "bus/base/cleanup.h"
 #include "bus/base/clock.h"
 #include "services/kit/row.h"
+#include "services/monitor/backups.h"
 #include "services/monitor/monitor.h"
 #include "services/monitor/totals.h"
 #include <inttypes.h>
@@ -49,6 +50,7 @@ void rows_remember_outcome(struct state *state, const struct said *said, const R
 
 void rows_remember_audit(struct state *state, const struct said *said, const Audit *audit)
 {
+	backups_remember(state, audit);
 	if (strcmp(audit->action, "deferred") != 0)
 		return;
 	for (uint32_t step = 1; step <= 2; step++) {

@@ -67,6 +67,11 @@ FIRES = {
     "CartbusSignatures": (requests(2, 2), {"process": "gateway"}, requests(9, 2), 70),
     "CartbusBudgetNear": ([series("cartbus_budget_used_ratio", "0.8x9")], {}, [series("cartbus_budget_used_ratio", "0.79x9")], 5),
     "CartbusBudgetSpent": ([series("cartbus_budget_used_ratio", "1x9")], {}, [series("cartbus_budget_used_ratio", "0.99x9")], 5),
+    "CartbusBackupFailed": ([series("cartbus_backup_failed", "1x9")], {}, [series("cartbus_backup_failed", "0x9")], 5),
+    "CartbusBackupOld": ([series("cartbus_backup_last_success_timestamp_seconds", "7200x2999")], {},
+                         [series("cartbus_backup_last_success_timestamp_seconds", "7300x2999")], 3001),
+    "CartbusBackupUnverified": ([series("cartbus_backup_last_verified_timestamp_seconds", "7200x20299")], {},
+                                [series("cartbus_backup_last_verified_timestamp_seconds", "8500x20299")], 20300),
     "CartbusAlarm": ([series("cartbus_alarms_raised", "1x9", kind="storefront")], {"kind": "storefront"},
                      [series("cartbus_alarms_raised", "1 1 1 0 0 0 0 0 0", kind="storefront")], 7),
 }

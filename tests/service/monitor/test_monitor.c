@@ -248,6 +248,52 @@ static void a_budget_is_told_at_eighty_and_at_a_hundred_percent(void **state)
 	harness_free(h);
 }
 
+static void given_backup(struct harness *h, const char *action, const char *who, int64_t at_us)
+{
+	Audit audit = { .grounds = "the disk is full", .at_us = at_us };
+	TEXT_COPY(audit.action, action);
+	TEXT_COPY(audit.who, who);
+	GIVEN(h, audit, &audit, .shop = SHOP_OF_ALL, .key = SHOP_OF_ALL);
+}
+
+static bool backup_wrong(struct harness *h, const char *words)
+{
+	return is_so(h, CONDITION_BACKUP, view_of((struct status){ 0 }), words);
+}
+
+static void a_backup_that_failed_is_told_until_one_is_made(void **state)
+{
+	struct harness *h = harness_new(&monitor, NOW_US);
+	(void)state;
+	given_backup(h, "backed_up", "system", NOW_US - US_PER_DAY);
+	assert_false(backup_wrong(h, ""));
+	given_backup(h, "backup_failed", "system", NOW_US - US_PER_HOUR);
+	assert_true(backup_wrong(h, "failed: the disk is full"));
+	given_backup(h, "backed_up", "system", NOW_US);
+	assert_false(backup_wrong(h, ""));
+	given_backup(h, "backup_damaged", "system", NOW_US);
+	given_backup(h, "backed_up", "system", NOW_US); /* the log that it is copied from may be what is damaged */
+	assert_true(backup_wrong(h, "not sound"));
+	given_backup(h, "backup_verified", "system", NOW_US);
+	assert_false(backup_wrong(h, ""));
+	harness_free(h);
+}
+
+static void backups_that_do_not_come_any_more_are_told_after_two_days(void **state)
+{
+	struct harness *h = harness_new(&monitor, NOW_US);
+	(void)state;
+	given_backup(h, "backed_up", "root", NOW_US - 9 * US_PER_DAY);
+	assert_false(backup_wrong(h, "")); /* nobody asked for one each day */
+	given_backup(h, "backed_up", "system", NOW_US - 2 * US_PER_DAY);
+	assert_false(backup_wrong(h, ""));
+	given_backup(h, "backed_up", "system", NOW_US - 50 * US_PER_HOUR);
+	assert_true(backup_wrong(h, "50 hours old"));
+	given_backup(h, "backed_up", "root", NOW_US);
+	assert_false(backup_wrong(h, ""));
+	harness_free(h);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -260,6 +306,8 @@ int main(void)
 		cmocka_unit_test(an_ambiguous_mail_is_told_for_a_day_or_until_it_is_known),
 		cmocka_unit_test(more_than_one_mail_in_a_hundred_that_fails_within_a_day_is_told_from_the_third_on),
 		cmocka_unit_test(a_budget_is_told_at_eighty_and_at_a_hundred_percent),
+		cmocka_unit_test(a_backup_that_failed_is_told_until_one_is_made),
+		cmocka_unit_test(backups_that_do_not_come_any_more_are_told_after_two_days),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

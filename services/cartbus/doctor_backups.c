@@ -1,0 +1,72 @@
+/*
+ * doctor_backups.c: is there a copy of the log that is fresh, and was one ever read as a whole?
+ *
+ * Where the log is: other hosts have nothing to back up. What lies elsewhere it does not know.
+ */
+#include "services/cartbus/backup_shelf.h"
+#include "services/cartbus/doctor.h"
+
+#include "bus/base/clock.h"
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+static const int64_t FRESH_US = 2 * US_PER_DAY, PROVED_US = 14 * US_PER_DAY;
+static const char AREA[] = "backup",
+		  MAKE_ONE[] = "systemctl start cartbus-backup; journalctl -u cartbus-backup says why not",
+		  PROVE_ONE[] = "systemctl start cartbus-verify; journalctl -u cartbus-verify says what is wrong";
+
+static bool has_log(const struct doctor *doctor)
+{
+	char path[PATH_ROOM];
+
+	snprintf(path, sizeof(path), "%s/broker", config_get(doctor->command->config, "paths", NULL, "state"));
+	return access(path, F_OK) == 0;
+}
+
+static long long hours(int64_t us)
+{
+	return us / US_PER_HOUR;
+}
+
+static void look_at_newest(struct doctor *doctor, const struct shelf *shelf, int64_t now_us)
+{
+	const struct shelf_copy *newest = shelf_newest(shelf), *proved = shelf_newest_proved(shelf);
+	bool is_old;
+
+	if (!newest) {
+		found(doctor, FINDING_DOUBTFUL, AREA, MAKE_ONE, "none was made yet in %s", shelf->folder);
+		return;
+	}
+	is_old = now_us - newest->at_us > FRESH_US;
+	found(doctor, is_old ? FINDING_WRONG : FINDING_FINE, AREA, is_old ? MAKE_ONE : "",
+		"the newest, %s/%s, is %lld hours old", shelf->folder, newest->name, hours(now_us - newest->at_us));
+	if (!proved)
+		found(doctor, FINDING_DOUBTFUL, AREA, PROVE_ONE,
+			"none was read as a whole yet, to see that its log is sound");
+	else if (now_us - proved->proved_us > PROVED_US)
+		found(doctor, FINDING_WRONG, AREA, PROVE_ONE, "none was found sound for %lld hours; %s was the last",
+			hours(now_us - proved->proved_us), proved->name);
+	else
+		found(doctor, FINDING_FINE, AREA, "", "%s was found sound %lld hours ago", proved->name,
+			hours(now_us - proved->proved_us));
+}
+
+void look_at_backups(struct doctor *doctor)
+{
+	struct shelf shelf = { 0 };
+	size_t keep = 0;
+	int r;
+
+	if (!has_log(doctor) || !shelf_keep(doctor->command, &keep))
+		return;
+	r = shelf_read(doctor->command, &shelf);
+	if (keep == 0)
+		found(doctor, FINDING_FINE, AREA, "", "not made by itself: [backup] keep is 0");
+	else if (r < 0)
+		found(doctor, FINDING_DOUBTFUL, AREA, "run the doctor as root", "%s: %s", shelf.folder, strerror(-r));
+	else
+		look_at_newest(doctor, &shelf, clock_wall_us(&doctor->command->clock));
+	shelf_free(&shelf);
+}
