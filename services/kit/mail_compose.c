@@ -12,7 +12,7 @@
 #include "bus/base/text.h"
 #include <errno.h>
 
-enum { LINE_MOST = 998, QUOTED_LINE_MOST = 76 };
+enum { LINE_MOST = 998, QUOTED_LINE_MOST = 76, HEADERS_ROOM = 2048 /* and what quoting adds */ };
 
 void mail_free(struct mail *mail)
 {
@@ -24,12 +24,17 @@ void mail_free(struct mail *mail)
 
 DEFINE_CLEANUP(struct mail *, mail_free)
 
+/* Most bytes of a mail: what is not goes to must_quote. */
+static inline bool is_graphic(char byte)
+{
+	return byte > ' ' && byte < 0x7f && byte != '=';
+}
+
 static bool must_quote(const char *at, size_t column)
 {
-	unsigned char byte = (unsigned char)*at;
-	if (byte > ' ' && byte < 0x7f && byte != '=') /* no line that a mail server or an mbox could take for its own */
-		return column == 0 && (byte == '.' || (byte == 'F' && strncmp(at, "From ", 5) == 0));
-	if (byte == ' ' || byte == '\t')
+	if (is_graphic(*at)) /* no line that a mail server or an mbox could take for its own */
+		return column == 0 && (*at == '.' || (*at == 'F' && strncmp(at, "From ", 5) == 0));
+	if (*at == ' ' || *at == '\t')
 		return at[1] == '\n' || at[1] == 0; /* blanks at a line's end get lost on the way */
 	return true;
 }
@@ -38,8 +43,10 @@ static bool must_quote(const char *at, size_t column)
 static size_t count_plain(const char *at, size_t column, size_t most)
 {
 	size_t count = 0;
-	while (count < most && !must_quote(at + count, column + count)) /* an end is no such byte */
-		count++;
+	if (column == 0 && must_quote(at, column))
+		return 0;
+	while (count < most && (is_graphic(at[count]) || !must_quote(at + count, column + count)))
+		count++; /* an end is no such byte */
 	return count;
 }
 
@@ -194,6 +201,7 @@ int mail_compose(const struct mail_parts *parts, struct mail **ret, char ret_why
 	if (!text_is_utf8(bytes_of(parts->text)) || (parts->html && !text_is_utf8(bytes_of(parts->html))))
 		return wrong(ret_why, "the text");
 	int r = set_envelope(mail, parts, ret_why);
+	buffer_grow(&mail->mime, HEADERS_ROOM + strlen(parts->text) + (parts->html ? strlen(parts->html) : 0));
 	if (r == 0)
 		r = add_headers(&mail->mime, parts, ret_why);
 	if (r < 0)

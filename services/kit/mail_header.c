@@ -72,7 +72,10 @@ int mail_header_plain(struct buffer *ret, const char *name, const char *value)
 {
 	if (!value_valid(value) || !is_ascii(value) || strlen(name) + 2 + strlen(value) > LINE_MOST)
 		return -EINVAL;
-	buffer_printf(ret, "%s: %s\r\n", name, value);
+	buffer_add_text(ret, name);
+	buffer_add_text(ret, ": ");
+	buffer_add_text(ret, value);
+	buffer_add_text(ret, "\r\n");
 	return 0;
 }
 

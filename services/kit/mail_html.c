@@ -140,21 +140,16 @@ static int letters_of(const char *text)
 static struct rows rows_of(const struct html *html, const CartState *cart)
 {
 	struct rows rows = { false, false };
-	char price[MAIL_ITEM_PRICE_ROOM];
 
 	for (pb_size_t i = 0; i < cart->items_count; i++) {
 		rows.pictures |= mail_url_safe(cart->items[i].picture);
-		mail_item_price(html->words, &cart->items[i], price);
-		rows.stacked |= letters_of(price) > PRICE_LETTERS_MOST;
+		rows.stacked |= letters_of(html->words->prices[i]) > PRICE_LETTERS_MOST;
 	}
 	return rows;
 }
 
-static void add_price(const struct html *html, const Item *item, const struct rows *rows)
+static void add_price(const struct html *html, const char *price, const struct rows *rows)
 {
-	char price[MAIL_ITEM_PRICE_ROOM];
-
-	mail_item_price(html->words, item, price);
 	if (rows->stacked)
 		buffer_add_text(html->out, "<br><bdi>");
 	else
@@ -166,8 +161,9 @@ static void add_price(const struct html *html, const Item *item, const struct ro
 	buffer_add_text(html->out, "</bdi></td></tr>\n");
 }
 
-static void add_item(const struct html *html, const Item *item, const struct rows *rows)
+static void add_item(const struct html *html, pb_size_t nth, const struct rows *rows)
 {
+	const Item *item = &html->words->reminder->cart->items[nth];
 	struct buffer *out = html->out;
 	char count[40];
 
@@ -187,7 +183,7 @@ static void add_item(const struct html *html, const Item *item, const struct row
 					   : "12px 12px 0");
 	add_title(out, item);
 	buffer_printf(out, "<br><span class=\"quiet\" style=\"color:#767676\">× %s</span>", count);
-	add_price(html, item, rows);
+	add_price(html, html->words->prices[nth], rows);
 }
 
 static void add_items(struct html *html)
@@ -199,7 +195,7 @@ static void add_items(struct html *html)
 		"<table class=\"rule\" role=\"presentation\" width=\"100%\" cellpadding=\"0\" cellspacing=\"0\" "
 		"style=\"margin:16px 0;border-bottom:1px solid #b4b4b4;" STYLE_TEXT "\">\n");
 	for (pb_size_t i = 0; i < cart->items_count; i++)
-		add_item(html, &cart->items[i], &rows);
+		add_item(html, i, &rows);
 	if (cart->items_left_out)
 		buffer_printf(html->out,
 			"<tr><td class=\"rule\" colspan=\"3\" style=\"padding:12px 0;" STYLE_RULE

@@ -32,16 +32,16 @@ static void text_text(void *context, const char *text)
 }
 
 /* "- 2 × Vase: 12,50 €"; the mark at its begin makes the line run as the mail does, because nothing else in it would. */
-static void text_item(const struct mail_words *words, const Item *item, struct buffer *out)
+static void text_item(const struct mail_words *words, pb_size_t nth, struct buffer *out)
 {
-	char title[320], price[MAIL_ITEM_PRICE_ROOM], count[40];
+	const Item *item = &words->reminder->cart->items[nth];
+	char title[320], count[40];
 	mail_item_title(item, title);
-	mail_item_price(words, item, price);
 	mail_item_count(words, item, count);
 	buffer_printf(out, "%s- %s × ", words->rtl ? "\u200f" : "", count);
 	mail_words_isolate(words, title, out);
 	buffer_add_text(out, ": ");
-	mail_words_isolate(words, price, out);
+	mail_words_isolate(words, words->prices[nth], out);
 }
 
 static void text_items(const struct mail_words *words, struct buffer *out)
@@ -49,7 +49,7 @@ static void text_items(const struct mail_words *words, struct buffer *out)
 	const CartState *cart = words->reminder->cart;
 	for (pb_size_t i = 0; i < cart->items_count; i++) {
 		buffer_add_text(out, i ? "\n" : "");
-		text_item(words, &cart->items[i], out);
+		text_item(words, i, out);
 	}
 	if (cart->items_left_out)
 		buffer_printf(out, "\n- … +%u", cart->items_left_out);
@@ -58,7 +58,9 @@ static void text_items(const struct mail_words *words, struct buffer *out)
 static void text_link(const struct text_sink *sink, enum value value, const char *label)
 {
 	const char *url = mail_words_link(sink->words, value);
-	buffer_printf(sink->out, "%s%s%s", label ? label : "", label && *url ? ": " : "", url);
+	buffer_add_text(sink->out, label ? label : "");
+	buffer_add_text(sink->out, label && *url ? ": " : "");
+	buffer_add_text(sink->out, url);
 }
 
 static void text_value(void *context, enum value value, const char *label)
@@ -203,6 +205,9 @@ static void write_ids(const struct reminder *reminder, char ret_message_id[200],
 	snprintf(ret_list_id, 256, "reminders.%.40s.%.180s", reminder->shop->name, domain ? domain : "");
 }
 
+/* As most mails need: what has room is not moved while it grows, nor printed twice. */
+enum { TEXT_ROOM = 1024, HTML_ROOM = 4096 };
+
 static int compose(const struct mail_words *words, struct mail **ret, char ret_why[160])
 {
 	_cleanup_(buffer_free) struct buffer subject = { 0 }, text = { 0 }, html = { 0 };
@@ -210,6 +215,8 @@ static int compose(const struct mail_words *words, struct mail **ret, char ret_w
 	char message_id[200], list_id[256];
 	bool to_shopper = !reminder->to_owner && !reminder->test_id;
 	write_subject(words, &subject);
+	buffer_grow(&text, TEXT_ROOM);
+	buffer_grow(&html, HTML_ROOM);
 	mail_render_text(words, &text);
 	mail_render_html(words, buffer_text(&subject), &html);
 	write_ids(reminder, message_id, list_id);

@@ -9,6 +9,8 @@
 #include "services/kit/mail.h"
 #include "services/kit/template.h"
 
+enum { MAIL_ITEMS_MAX = sizeof((CartState){ 0 }.items) / sizeof(Item), MAIL_ITEM_PRICE_ROOM = 80 };
+
 /* The values of one mail, cleaned of controls and of marks that turn the text around them; borrowed from `reminder` else. */
 struct mail_words {
 	const struct reminder *reminder;
@@ -17,11 +19,10 @@ struct mail_words {
 	char locale[LOCALE_ROOM];      /* of amounts and numbers: the cart's, else the shop's */
 	bool rtl;                      /* the words are written from right to left */
 	char shop[100], first_name[100], total[80], count[40], discount_code[64], postal_address[300];
-	char date[80], weekday[80]; /* when the basket was left, in the shop's zone and the language of the words */
+	char date[80], weekday[80]; /* when the basket was left, in the shop's zone; "": nothing mentions it */
+	char prices[MAIL_ITEMS_MAX][MAIL_ITEM_PRICE_ROOM]; /* of each item, for all pieces of it */
 	uint64_t pieces;
 };
-
-enum { MAIL_ITEM_PRICE_ROOM = 80 };
 
 void mail_words_fill(const struct reminder *reminder, struct mail_words *ret);
 /* Appends a value to text that is not marked up: it may run the other way than the line it stands in. */
@@ -32,8 +33,6 @@ const char *mail_words_value(const struct mail_words *words, enum value value, c
 /* "" when there is none to show: the owner's copy must not unsubscribe the shopper. */
 const char *mail_words_link(const struct mail_words *words, enum value value);
 void mail_item_title(const Item *item, char ret[320]); /* with the variant; never empty */
-void mail_item_price(
-	const struct mail_words *words, const Item *item, char ret[MAIL_ITEM_PRICE_ROOM]); /* of all pieces */
 void mail_item_count(const struct mail_words *words, const Item *item, char ret[40]);
 const char *mail_words_plural(const struct mail_words *words, enum value value);
 /* What the owner or a tester reads above the mail; "": it is a shopper's. */

@@ -70,14 +70,6 @@ void mail_item_title(const Item *item, char ret[320])
 	clean(ret);
 }
 
-void mail_item_price(const struct mail_words *words, const Item *item, char ret[MAIL_ITEM_PRICE_ROOM])
-{
-	int64_t all;
-	if (__builtin_mul_overflow(item->price_minor, (int64_t)item->quantity, &all))
-		all = item->price_minor;
-	money_format(all, words->reminder->cart->currency, words->locale, ret, MAIL_ITEM_PRICE_ROOM);
-}
-
 void mail_item_count(const struct mail_words *words, const Item *item, char ret[40])
 {
 	locale_number(item->quantity, words->locale, ret, 40);
@@ -96,8 +88,9 @@ bool mail_words_has(const struct mail_words *words, enum value value)
 	case VALUE_POSTAL_ADDRESS:
 		return words->postal_address[0];
 	case VALUE_DATE:
-	case VALUE_WEEKDAY:
 		return words->date[0];
+	case VALUE_WEEKDAY:
+		return words->weekday[0];
 	case VALUE_SHOP:
 	case VALUE_TOTAL:
 	case VALUE_RETURN_LINK:
@@ -150,16 +143,34 @@ void mail_words_note(const struct mail_words *words, char ret[500])
 			reminder->shop->name, reminder->cart->ids.email);
 }
 
-static void fill_day(const struct reminder *reminder, struct mail_words *ret)
+static bool mentions(const struct mail_words *words, enum value value)
 {
+	const struct voice_mail *voice = words->voice;
+	return template_mentions(voice->subject, value) || template_mentions(voice->preview, value) ||
+		template_mentions(voice->opening, value) || template_mentions(voice->body, value) ||
+		template_mentions(words->footer, value);
+}
+
+/* ICU takes as long to write a day as all else takes that a mail is filled with, and few mails name one. */
+static void fill_day(const struct mail_words *words, enum value value, enum locale_day form, char ret[80])
+{
+	const struct reminder *reminder = words->reminder;
 	char locale[LOCALE_ROOM];
-	if (reminder->cart->abandoned_us <= 0)
+	if (reminder->cart->abandoned_us <= 0 || !mentions(words, value))
 		return;
-	locale_blend(reminder->speech.language, ret->locale, locale);
-	locale_day(
-		reminder->cart->abandoned_us, reminder->shop->zone, locale, LOCALE_DATE, ret->date, sizeof(ret->date));
-	locale_day(reminder->cart->abandoned_us, reminder->shop->zone, locale, LOCALE_WEEKDAY, ret->weekday,
-		sizeof(ret->weekday));
+	locale_blend(reminder->speech.language, words->locale, locale);
+	locale_day(reminder->cart->abandoned_us, reminder->shop->zone, locale, form, ret, 80);
+}
+
+static void fill_prices(const CartState *cart, struct mail_words *ret)
+{
+	for (pb_size_t i = 0; i < cart->items_count; i++) {
+		const Item *item = &cart->items[i];
+		int64_t all;
+		if (__builtin_mul_overflow(item->price_minor, (int64_t)item->quantity, &all))
+			all = item->price_minor;
+		money_format(all, cart->currency, ret->locale, ret->prices[i], MAIL_ITEM_PRICE_ROOM);
+	}
 }
 
 void mail_words_fill(const struct reminder *reminder, struct mail_words *ret)
@@ -186,7 +197,9 @@ void mail_words_fill(const struct reminder *reminder, struct mail_words *ret)
 		TEXT_COPY(ret->discount_code, cart->discount_codes[0]);
 	clean(ret->first_name);
 	clean(ret->discount_code);
-	fill_day(reminder, ret);
+	fill_prices(cart, ret);
+	fill_day(ret, VALUE_DATE, LOCALE_DATE, ret->date);
+	fill_day(ret, VALUE_WEEKDAY, LOCALE_WEEKDAY, ret->weekday);
 }
 
 /* Does a letter of it run from right to left? */

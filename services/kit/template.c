@@ -403,6 +403,22 @@ bool template_uses(const struct template *template, enum value value)
 	return false;
 }
 
+static bool piece_mentions(const struct piece *piece, enum value value)
+{
+	for (int i = 0; piece->kind == PIECE_PLURAL && i < PLURALS; i++)
+		if (template_mentions(piece->forms[i], value))
+			return true;
+	return (piece->kind == PIECE_VALUE || piece->kind == PIECE_IF) && piece->value == value;
+}
+
+bool template_mentions(const struct template *template, enum value value)
+{
+	for (size_t i = 0; template && i < template->count; i++)
+		if (piece_mentions(&template->pieces[i], value))
+			return true;
+	return false;
+}
+
 static const struct template *form_of(const struct piece *piece, const char *category)
 {
 	for (int i = 0; i < PLURALS; i++)

@@ -39,6 +39,8 @@ struct template_place {
 int template_parse(const char *text, struct template_place place, struct template **ret, struct voice_error *ret_error);
 void template_free(struct template *template); /* takes NULL */
 bool template_uses(const struct template *template, enum value value);
+/* Shows it, or asks for it: without one of these nobody needs the value. NULL: a template that is not there. */
+bool template_mentions(const struct template *template, enum value value);
 const char *value_name(enum value value); /* "first name" */
 bool value_is_link(enum value value);
 

@@ -224,6 +224,28 @@ static void days_are_the_shops_and_speak_the_language_of_the_words(void **state)
 	}
 }
 
+/* Days are filled in for the words that mention them: to ask whether there is one is to mention it. */
+static void a_day_is_there_wherever_the_words_ask_for_it(void **state)
+{
+	(void)state;
+	static const struct {
+		const char *words, *says;
+	} cases[] = {
+		{ "<{if date}a day{else}no day{end}>", "<a day>" },
+		{ "<{if weekday}{weekday}{end}>", "<Montag>" },
+	};
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		fill_cart("EUR", "de", 999);
+		cart.abandoned_us = INT64_C(1795993200000000);
+		struct reminder reminder = reminder_of(1);
+		struct mail *mail = render_voice(cases[i].words, &reminder);
+		_cleanup_free_ char *text = decoded(mail);
+		if (!strstr(text, cases[i].says))
+			fail_msg("%s: %s", cases[i].words, text);
+		mail_free(mail);
+	}
+}
+
 static void words_by_number_follow_the_languages_grammar(void **state)
 {
 	(void)state;
@@ -308,6 +330,7 @@ int main(void)
 		cmocka_unit_test(a_test_says_so_and_is_no_reminder),
 		cmocka_unit_test(the_language_of_the_words_is_told_to_whoever_shows_or_reads_them_aloud),
 		cmocka_unit_test(days_are_the_shops_and_speak_the_language_of_the_words),
+		cmocka_unit_test(a_day_is_there_wherever_the_words_ask_for_it),
 		cmocka_unit_test(words_by_number_follow_the_languages_grammar),
 		cmocka_unit_test(the_logo_stands_in_place_of_the_title_and_only_https_does),
 		cmocka_unit_test(a_footer_that_the_owner_left_out_speaks_the_language_of_his_words),
