@@ -1,7 +1,8 @@
-"""The package is made twice, the second time as a higher version, and a bare Debian is booted for a whole file of tests."""
+"""This tree's package and the last release's are made; a bare Debian is booted for a whole file of tests."""
 
 import os
 import pathlib
+import shutil
 import sys
 
 import pytest
@@ -9,7 +10,7 @@ import pytest
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "systemd"))
 
 from machine import Machine  # noqa: E402  (found through the path above)
-from packaged import bare_debian, field, make  # noqa: E402  (needs it too)
+from packaged import bare_debian, field, former, make, repacked  # noqa: E402  (needs it too)
 
 
 @pytest.fixture(scope="session")
@@ -18,15 +19,29 @@ def package():
 
 
 @pytest.fixture(scope="session")
-def newer(package):
-    return make("--version", f"{field(package, 'Version')}+1")
+def old(package):
+    """(what is upgraded from, its sources)"""
+    return former(package)
+
+
+@pytest.fixture(scope="session")
+def reworded(package):
+    """A release after this one, whose configuration files read differently."""
+    return repacked(package, f"{field(package, 'Version')}+reworded", {
+        "/etc/cartbus/cartbus.conf": "# reworded\n", "/etc/cartbus/cartbus.conf.d/10-users.conf": "# reworded\n"})
+
+
+@pytest.fixture(scope="session")
+def root(package, old):
+    if os.geteuid() != 0:
+        pytest.fail("a machine is booted in namespaces, which takes root: sudo tests/run package")
+    return bare_debian(package, str(old[0]))
 
 
 @pytest.fixture(scope="module")
-def machine(tmp_path_factory, package, newer):
-    if os.geteuid() != 0:
-        pytest.fail("a machine is booted in namespaces, which takes root: sudo tests/run package")
-    with Machine(tmp_path_factory.mktemp("machine"), bare_debian(package)) as machine:
-        for version in (package, newer):
-            (machine.upper / version.name).write_bytes(version.read_bytes())
+def machine(tmp_path_factory, root, package, old, reworded):
+    machine = Machine(tmp_path_factory.mktemp("machine"), root)
+    for version in (package, old[0], reworded):
+        shutil.copy(version, machine.upper)
+    with machine:
         yield machine

@@ -44,7 +44,7 @@ def libraries():
 
 def debian(name, packages, *options, differing=()):
     """A minimal Debian 12 with systemd and these; made anew when they, or what else it differs by, change."""
-    packages = ["systemd", "systemd-sysv", "tzdata", *packages]
+    packages = ["systemd", "systemd-sysv", *packages]
     made = ROOTS / f"{name}-{hashlib.sha256(' '.join([*packages, *differing]).encode()).hexdigest()[:16]}"
     ROOTS.mkdir(parents=True, exist_ok=True)
     with open(ROOTS / f"{name}.lock", "w") as lock:
@@ -69,7 +69,7 @@ class Machine:
         self.port = free_port()
         self.upper = self.folder / "upper"
         self.upper.mkdir(mode=0o755)
-        self.root = root or debian("linked", ["ca-certificates", *libraries()])
+        self.root = root or debian("linked", ["ca-certificates", "tzdata", *libraries()])
         if not root:
             stage(self.upper)
         self.log = open(self.folder / "console.log", "ab")
@@ -113,6 +113,10 @@ class Machine:
         """What runs these words on the machine."""
         network = ["-n"] if self.own_network else []
         return ["nsenter", "-t", self.init, "-m", "-p", "-i", "-u", "-C", *network, "--", *words]
+
+    def start(self, *words):
+        """These words, running."""
+        return subprocess.Popen(self.entering(*words), stdin=subprocess.DEVNULL, stdout=self.log, stderr=self.log, env=self.ENVIRONMENT)
 
     def run(self, *words, check=True, stdin=None, limit_s=120):
         done = subprocess.run(self.entering(*words), input=stdin, text=True, capture_output=True, timeout=limit_s, env=self.ENVIRONMENT)
