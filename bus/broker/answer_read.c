@@ -1,7 +1,8 @@
 /*
  * answer_read.c: the log, as the operator reads it
  *
- * Promises:  a question never holds the broker up for long: it reads so far and says where to go on.
+ * Promises:  a question never holds the broker up for long: it reads so far and says where to go on. Of topics that are asked for by
+ *            name the columns tell where they lie: nothing else is read.
  */
 #include "bus/broker/question.h"
 #include <errno.h>
@@ -11,12 +12,14 @@ enum {
 	MESSAGES_USUAL = 100,
 	MESSAGES_MOST = 1000,
 	LOOK_AT_MOST = 20000, /* messages per question */
+	LOADS_MOST = 1024,    /* blocks read from the disk to find some: a few milliseconds */
 	BYTES_MOST = 1 << 20,
 };
 
 struct reading {
 	const char *topic, *shop, *or_shop, *key;
-	uint64_t hash; /* of shop and key, when both are given */
+	uint64_t hash;      /* of shop and key, when both are given */
+	uint64_t topics[2]; /* those that are asked for, all of them declared; none: whatever matches */
 	uint64_t limit;
 	size_t bytes;
 	json_t *messages;
@@ -77,9 +80,63 @@ static void set_hash(struct reading *reading)
 	reading->hash = key_hash(&envelope);
 }
 
+/* "topic" or "topics". One that is not declared any more is still there by its name, and found by looking at everything. */
+static bool set_topics(const struct broker *broker, json_t *argument, struct reading *reading, char ret_error[256])
+{
+	const json_t *name;
+	size_t i;
+	int topic = reading->topic ? topology_topic(&broker->topology, reading->topic) : -ENOENT;
+
+	if (topic >= 0)
+		reading->topics[topic / 64] |= UINT64_C(1) << (topic % 64);
+	json_array_foreach(json_object_get(argument, "topics"), i, name)
+	{
+		const char *text = json_string_value(name);
+
+		topic = text ? topology_topic(&broker->topology, text) : -ENOENT;
+		if (topic < 0) {
+			snprintf(ret_error, 256, "there is no topic \"%.32s\"", text ? text : "");
+			return false;
+		}
+		reading->topics[topic / 64] |= UINT64_C(1) << (topic % 64);
+	}
+	return true;
+}
+
+/* On to the next message of a topic that is asked for; -EAGAIN: there is none up to there, and this has taken long enough. */
+static int skip(struct broker *broker, const struct reading *reading, uint64_t loads, uint64_t *seq)
+{
+	struct logged found;
+	int r = 0;
+
+	if (reading->topics[0] == 0 && reading->topics[1] == 0)
+		return 0;
+	do {
+		uint64_t looked = *seq - 1;
+
+		r = log_find_soon(broker->log, *seq, reading->topics, &looked, &found);
+		*seq = r == 0 ? found.seq : looked + 1;
+	} while (r == -EAGAIN && log_loads(broker->log) - loads < LOADS_MOST);
+	return r == -ENOENT ? 0 : r;
+}
+
 static bool is_full(const struct reading *reading)
 {
 	return json_array_size(reading->messages) >= reading->limit || reading->bytes >= BYTES_MOST;
+}
+
+/* To where the answer is full, or it has taken long enough. */
+static int read_on(struct broker *broker, struct reading *reading, uint64_t *seq)
+{
+	uint64_t head = log_head(broker->log), loads = log_loads(broker->log);
+	int r = 0;
+
+	for (int looked = 0; r == 0 && *seq <= head && looked < LOOK_AT_MOST && !is_full(reading); looked++) {
+		r = skip(broker, reading, loads, seq);
+		if (r == 0 && *seq <= head)
+			r = look_at(broker, reading, (*seq)++);
+	}
+	return r == -EAGAIN ? 0 : r;
 }
 
 json_t *answer_read(struct broker *broker, json_t *argument, char ret_error[256])
@@ -92,16 +149,17 @@ json_t *answer_read(struct broker *broker, json_t *argument, char ret_error[256]
 		.limit = argument_number(argument, "limit", MESSAGES_USUAL),
 	};
 	uint64_t head = log_head(broker->log), seq = argument_number(argument, "from", 1);
-	int r = 0;
+	int r;
 
+	if (!set_topics(broker, argument, &reading, ret_error))
+		return NULL;
 	if (reading.limit == 0 || reading.limit > MESSAGES_MOST)
 		reading.limit = MESSAGES_MOST;
 	if (seq == 0)
 		seq = 1;
 	set_hash(&reading);
 	reading.messages = json_array();
-	for (int looked = 0; r == 0 && seq <= head && looked < LOOK_AT_MOST && !is_full(&reading); looked++)
-		r = look_at(broker, &reading, seq++);
+	r = read_on(broker, &reading, &seq);
 	if (r < 0) {
 		json_decref(reading.messages);
 		snprintf(ret_error, 256, "message %llu cannot be read: it is not what was written",

@@ -132,6 +132,55 @@ static void the_log_is_read_page_by_page_and_filtered(void **state)
 	desk_close(desk);
 }
 
+static json_t *numbers_read(struct peer *admin, const char *argument, bool *ret_more)
+{
+	json_t *page = peer_ask(admin, "read", argument), *numbers = json_array(), *message;
+	size_t i;
+
+	assert_non_null(page);
+	json_array_foreach(json_object_get(page, "messages"), i, message)
+		json_array_append(numbers, json_object_get(message, "seq"));
+	*ret_more = !json_is_null(json_object_get(page, "next"));
+	json_decref(page);
+	return numbers;
+}
+
+static void several_topics_are_read_together_in_the_order_of_the_log(void **state)
+{
+	struct desk *desk = desk_open();
+	struct peer *admin = peer_new(desk, "admin", "a"), *talker = peer_new(desk, "talker", "t");
+	const struct {
+		const char *argument, *numbers;
+		bool more;
+	} cases[] = {
+		{ "{\"topics\":[\"fact\",\"row\"]}", "[2,3,5,6]", false },
+		{ "{\"topics\":[\"fact\",\"row\"],\"limit\":2}", "[2,3]", true },
+		{ "{\"topics\":[\"fact\",\"row\"],\"from\":4}", "[5,6]", false },
+		{ "{\"topics\":[\"row\"],\"from\":7}", "[]", false },
+		{ "{\"topics\":[]}", "[1,2,3,4,5,6]", false },
+	};
+	static const char *const said[] = { "work", "fact", "row", "work", "fact", "row" };
+
+	(void)state;
+	peer_hello(admin, "run", 0);
+	peer_hello(talker, "run", 0);
+	for (size_t i = 0; i < sizeof(said) / sizeof(said[0]); i++)
+		SAID(talker, .topic = said[i]);
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		json_t *expected = json_loads(cases[i].numbers, 0, NULL);
+		bool more;
+		json_t *numbers = numbers_read(admin, cases[i].argument, &more);
+
+		assert_true(json_equal(numbers, expected));
+		assert_int_equal(more, cases[i].more);
+		json_decref(numbers);
+		json_decref(expected);
+	}
+	assert_null(peer_ask(admin, "read", "{\"topics\":[\"fact\",\"nosuch\"]}"));
+	assert_null(peer_ask(admin, "read", "{\"topics\":[1]}"));
+	desk_close(desk);
+}
+
 static void a_long_answer_comes_in_chunks_that_join(void **state)
 {
 	struct desk *desk = desk_open();
@@ -161,6 +210,7 @@ int main(void)
 		cmocka_unit_test(status_tells_sessions_queues_and_gateways),
 		cmocka_unit_test(what_a_process_counts_is_told_as_long_as_its_session_lasts),
 		cmocka_unit_test(the_log_is_read_page_by_page_and_filtered),
+		cmocka_unit_test(several_topics_are_read_together_in_the_order_of_the_log),
 		cmocka_unit_test(a_long_answer_comes_in_chunks_that_join),
 	};
 
