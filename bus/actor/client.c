@@ -1,16 +1,18 @@
 /*
  * client.c: a command on the bus, blocking up to its patience
  *
- * Owns:      a link, a store in memory that stays empty, the runtime over both.
+ * Owns:      a link, a store in memory that stays empty, the runtime over both; what waits for an answer that may still come.
  * Fails by:  -ETIMEDOUT, -ECONNREFUSED, -EPERM, each with words for an admin.
  * Read next: runtime.h
  */
 #include "bus/actor/client.h"
 
+#include "bus/base/list.h"
 #include "bus/base/memory.h"
 #include "bus/base/text.h"
 #include "bus/wire/zmq_link.h"
 #include <errno.h>
+#include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <unistd.h>
@@ -24,14 +26,38 @@ struct client {
 	const struct clock *clock;
 	char instance[64];
 	struct reach reach;
+	client_meanwhile_fn *go_on; /* NULL: the usual patience */
+	void *context;
+	struct list waiting;
 };
 
 struct waiting { /* for one answer */
+	struct list hook;
 	bool answered, ok;
 	struct client_said said;
 	struct buffer text;
 	char reason[256];
 };
+
+static bool may_go_on(const struct client *client)
+{
+	return !client->go_on || client->go_on(client->context);
+}
+
+static struct waiting *waiting_new(struct client *client)
+{
+	struct waiting *waiting = memory_new(sizeof(*waiting));
+
+	list_append(&client->waiting, &waiting->hook);
+	return waiting;
+}
+
+static void waiting_free(struct waiting *waiting)
+{
+	list_remove(&waiting->hook);
+	buffer_free(&waiting->text);
+	free(waiting);
+}
 
 void client_work(struct client *client, int64_t most_us)
 {
@@ -40,6 +66,30 @@ void client_work(struct client *client, int64_t most_us)
 	if (wait_us < 0 || wait_us > most_us)
 		wait_us = most_us;
 	zmq_link_wait(client->link, NULL, 0, wait_us);
+}
+
+void client_work_beside(struct client *client, int fd, int64_t most_us)
+{
+	int64_t wait_us = runtime_work(client->runtime);
+	struct pollfd other = { .fd = fd, .events = POLLIN };
+
+	if (wait_us < 0 || wait_us > most_us)
+		wait_us = most_us;
+	zmq_link_wait(client->link, &other, 1, wait_us);
+}
+
+void client_meanwhile(struct client *client, client_meanwhile_fn *go_on, void *context)
+{
+	client->go_on = go_on;
+	client->context = context;
+}
+
+enum runtime_phase client_phase(const struct client *client, char ret_why[256])
+{
+	enum runtime_phase phase = runtime_phase(client->runtime);
+
+	snprintf(ret_why, 256, "%s", phase == RUNTIME_READY ? "" : runtime_why(client->runtime));
+	return phase;
 }
 
 struct runtime *client_runtime(struct client *client)
@@ -51,7 +101,7 @@ static int wait_until_ready(struct client *client, int64_t patience_us, char ret
 {
 	int64_t until_us = clock_boot_us(client->clock) + patience_us;
 
-	while (clock_boot_us(client->clock) < until_us) {
+	while (clock_boot_us(client->clock) < until_us && may_go_on(client)) {
 		enum runtime_phase phase = runtime_phase(client->runtime);
 
 		if (phase == RUNTIME_READY)
@@ -94,6 +144,7 @@ int client_open(const struct service *service, const struct config *config, cons
 	int failed;
 
 	client->clock = clock;
+	list_init(&client->waiting);
 	snprintf(client->instance, sizeof(client->instance), "%s-%d", service->name, (int)getpid());
 	failed = reach_read(config, service->name, &client->reach, ret_why);
 	if (failed) {
@@ -121,6 +172,8 @@ void client_free(struct client *client)
 		runtime_goodbye(client->runtime);
 		runtime_free(client->runtime);
 	}
+	while (!list_empty(&client->waiting))
+		waiting_free(LIST_ENTRY(client->waiting.next, struct waiting, hook));
 	curve_wipe(&client->reach.key);
 	free(client);
 }
@@ -129,7 +182,7 @@ static bool wait_for(struct client *client, const struct waiting *waiting)
 {
 	int64_t until_us = clock_boot_us(client->clock) + ANSWER_PATIENCE_US;
 
-	while (!waiting->answered && clock_boot_us(client->clock) < until_us)
+	while (!waiting->answered && clock_boot_us(client->clock) < until_us && may_go_on(client))
 		client_work(client, 20 * US_PER_MS);
 	return waiting->answered;
 }
@@ -154,7 +207,7 @@ static int say_once(struct client *client, const struct topic *topic, const stru
 	struct client_said *ret, char ret_why[256])
 {
 	/* An answer that comes after our patience still needs somewhere to go: the one place that outlives this call. */
-	struct waiting *waiting = memory_new(sizeof(*waiting));
+	struct waiting *waiting = waiting_new(client);
 	int failed = runtime_say(client->runtime, topic, how, NULL, message, hear_said, waiting);
 
 	if (!failed && !wait_for(client, waiting)) {
@@ -170,7 +223,7 @@ static int say_once(struct client *client, const struct topic *topic, const stru
 	else if (failed)
 		snprintf(ret_why, 256, "not said: %s", strerror(-failed));
 	*ret = waiting->said;
-	free(waiting);
+	waiting_free(waiting);
 	return failed;
 }
 
@@ -204,11 +257,11 @@ int client_ask(
 
 	if (failed)
 		return -ETIMEDOUT;
-	waiting = memory_new(sizeof(*waiting));
+	waiting = waiting_new(client);
 	failed = runtime_ask(client->runtime, verb, argument, hear_answer, waiting);
 	if (!failed && !wait_for(client, waiting)) {
 		snprintf(ret_why, 256, "the broker did not answer \"%s\" in time", verb);
-		return -ETIMEDOUT; /* what waits stays: the answer may still come */
+		return may_go_on(client) ? -ETIMEDOUT : -ECANCELED; /* what waits stays: the answer may still come */
 	}
 	if (failed)
 		snprintf(ret_why, 256, "cannot ask \"%s\": %s", verb, strerror(-failed));
@@ -217,7 +270,6 @@ int client_ask(
 	else
 		buffer_add(ret_json, waiting->text.data, waiting->text.len);
 	failed = failed ? failed : waiting->ok ? 0 : -EPERM;
-	buffer_free(&waiting->text);
-	free(waiting);
+	waiting_free(waiting);
 	return failed;
 }

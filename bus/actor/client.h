@@ -35,6 +35,17 @@ int client_say(struct client *client, const struct topic *topic, const struct sa
 int client_ask(
 	struct client *client, const char *verb, const char *argument, struct buffer *ret_json, char ret_why[256]);
 
+/*
+ * For who cannot wait without looking around: called again and again while an answer is waited for; false: it is not waited for any
+ * more, and the question ends with -ECANCELED. NULL: the usual patience.
+ */
+typedef bool client_meanwhile_fn(void *context);
+void client_meanwhile(struct client *client, client_meanwhile_fn *go_on, void *context);
+/* As the runtime has it: AWAY while the broker does not answer, and READY again by itself; REFUSED for good, ret_why says why. */
+enum runtime_phase client_phase(const struct client *client, char ret_why[256]);
+/* One round of the runtime that ends early when something can be read from `fd`. */
+void client_work_beside(struct client *client, int fd, int64_t most_us);
+
 /* For load generators: one round of the runtime, waiting at most this long; and the runtime itself. */
 void client_work(struct client *client, int64_t most_us);
 struct runtime *client_runtime(struct client *client);

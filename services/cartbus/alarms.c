@@ -54,26 +54,29 @@ static void fold_told(struct alarms *alarms, const AlarmTold *told)
 		alarms->each[at].told[alarms->each[at].told_count++] = *told;
 }
 
-static bool fold_one(const struct entry *entry, void *context)
+void alarms_fold(struct alarms *alarms, const struct entry *entry)
 {
 	const struct topic *topic = topic_of(entry->topic);
-	_cleanup_free_ void *message = payload_decode(topic, entry->payload);
+	_cleanup_free_ void *message = topic ? payload_decode(topic, entry->payload) : NULL;
 
 	if (message && topic == &topic_alarm)
-		fold_alarm(context, entry, message);
-	else if (message)
-		fold_told(context, message);
+		fold_alarm(alarms, entry, message);
+	else if (message && topic == &topic_alarm_told)
+		fold_told(alarms, message);
+}
+
+static bool fold_one(const struct entry *entry, void *context)
+{
+	alarms_fold(context, entry);
 	return true;
 }
 
 int alarms_read(const struct command *command, struct client *client, struct alarms *ret)
 {
-	*ret = (struct alarms){ 0 };
-	int ended = reading_each(command, client, &(struct reading_filter){ .topic = "alarm" }, fold_one, ret);
+	static const char *const topics[] = { "alarm", "alarm.told", NULL };
 
-	if (ended == EXIT_FINE && ret->count)
-		ended = reading_each(command, client, &(struct reading_filter){ .topic = "alarm.told" }, fold_one, ret);
-	return ended;
+	*ret = (struct alarms){ 0 };
+	return reading_each(command, client, &(struct reading_filter){ .topics = topics }, fold_one, ret);
 }
 
 json_t *alarm_told_json(const AlarmTold *told)

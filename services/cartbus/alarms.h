@@ -21,6 +21,7 @@ struct alarms {
 	} each[ALARMS_MAX];
 };
 
+void alarms_fold(struct alarms *alarms, const struct entry *entry); /* of the log, in order; other topics say nothing */
 /* An exit. */
 int alarms_read(const struct command *command, struct client *client, struct alarms *ret);
 json_t *alarms_json(const struct alarms *alarms);

@@ -84,20 +84,24 @@ const char *modes_name(const struct modes *modes, const char *shop)
 	return status ? mode_name(status->mode) : mode_name(MODE_OBSERVE);
 }
 
-static bool note_status(const struct entry *entry, void *context)
+void modes_fold(struct modes *modes, const struct entry *entry)
 {
-	struct modes *modes = context;
 	_cleanup_free_ ShopStatus *status = payload_decode(&topic_shop_status, entry->payload);
 	ShopStatus *known = (ShopStatus *)modes_find(modes, entry->shop);
 
 	if (!status || (!known && modes->count == MODES_MAX))
-		return true;
+		return;
 	if (!known) {
 		TEXT_COPY(modes->each[modes->count].shop, entry->shop);
 		known = &modes->each[modes->count++].status;
 	}
 	if (status->version >= known->version)
 		*known = *status;
+}
+
+static bool fold_one(const struct entry *entry, void *context)
+{
+	modes_fold(context, entry);
 	return true;
 }
 
@@ -106,7 +110,7 @@ int modes_load_from(const struct command *command, struct client *client, struct
 	memset(ret, 0, sizeof(*ret));
 	int failed;
 
-	failed = reading_each(command, client, &(struct reading_filter){ .topic = "shop.status" }, note_status, ret);
+	failed = reading_each(command, client, &(struct reading_filter){ .topic = "shop.status" }, fold_one, ret);
 
 	ret->known = !failed;
 	return failed;

@@ -20,6 +20,8 @@ struct modes {
 
 /* Reads shop.status from the log; where the broker is away, `known` stays false and nothing is complained of. */
 void modes_load(const struct command *command, struct modes *ret);
+struct entry;
+void modes_fold(struct modes *modes, const struct entry *entry); /* of shop.status, in order of the log */
 /* The same for one who has asked before: an exit; complains when it fails. */
 struct client;
 int modes_load_from(const struct command *command, struct client *client, struct modes *ret);

@@ -94,6 +94,10 @@ static json_t *question(const struct reading_filter *filter, uint64_t from)
 		json_object_set_new(what, "shop", json_string(filter->shop));
 	if (filter->or_shop)
 		json_object_set_new(what, "or_shop", json_string(filter->or_shop));
+	if (filter->topics)
+		json_object_set_new(what, "topics", json_array());
+	for (const char *const *topic = filter->topics; topic && *topic; topic++)
+		json_array_append_new(json_object_get(what, "topics"), json_string(*topic));
 	if (filter->key)
 		json_object_set_new(what, "key", json_string(filter->key));
 	return what;

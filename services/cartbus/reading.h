@@ -20,6 +20,7 @@ struct reading_filter {
 	uint64_t from;
 	const char *topic, *shop, *key; /* NULL: any */
 	const char *or_shop;            /* a second one; NULL: none */
+	const char *const *topics;      /* several, ending with NULL; NULL: any */
 };
 
 /* Calls each() in log order until it returns false or the log ends. An exit; complains when it fails. */
