@@ -18,8 +18,10 @@
 #include "services/monitor/metrics.h"
 #include "services/monitor/monitor.h"
 #include "services/monitor/page.h"
+#include "services/monitor/recovered.h"
 #include "services/monitor/rows.h"
 #include "services/monitor/tell.h"
+#include "services/monitor/totals.h"
 #include <limits.h>
 #include <stdio.h>
 #include <string.h>
@@ -183,6 +185,26 @@ static int64_t before_wait(void *context)
 	return away_us >= 0 && away_us < ask_us ? away_us : ask_us;
 }
 
+/* What it folded, for who asks the broker how all is (`cartbus top`). */
+static void tell_totals(struct counts_told *told, void *context)
+{
+	const struct state *state = runtime_state(watch.runtime);
+	int64_t now_us = clock_wall_us(watch.clock), next_us = rows_first_cart_us(state);
+	struct totals_mails mails = totals_mails(state);
+	struct rows_mailing day = rows_mailing(state, now_us), hour = rows_mailing_hour(state, now_us);
+	struct recovered recovered = recovered_carts(state, now_us);
+
+	(void)context;
+	counts_tell(told, "mails_sent", mails.outcomes[OUTCOME_SENT]);
+	counts_tell(told, "mails_day", day.tried - day.failed);
+	counts_tell(told, "mails_hour", hour.tried - hour.failed);
+	counts_tell(told, "mails_failed_day", day.failed);
+	counts_tell(told, "recovered", recovered.ever);
+	counts_tell(told, "recovered_day", recovered.today);
+	counts_tell(told, "timers_pending", totals_timers(state).pending);
+	counts_tell(told, "next_cart_us", next_us == INT64_MAX ? 0 : (uint64_t)next_us);
+}
+
 static struct effect_driver *all[3];
 
 static void watch_broker(const struct runtime *runtime, const struct config *config, const struct clock *clock)
@@ -210,6 +232,7 @@ static void start(struct loop *loop, struct runtime *runtime, const struct confi
 	watch.no_backups = strcmp(config_get(config, "backup", NULL, "keep"), "0") == 0;
 	watch.clock = clock;
 	watch_broker(runtime, config, clock);
+	runtime_counts_beside(runtime, tell_totals, NULL);
 	loop_before_wait(loop, before_wait, NULL);
 	page_start(loop, config, clock, write_metrics);
 }

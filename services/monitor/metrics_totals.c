@@ -5,6 +5,7 @@
 #include "services/monitor/backups.h"
 #include "services/monitor/episodes.h"
 #include "services/monitor/metrics.h"
+#include "services/monitor/recovered.h"
 #include "services/monitor/rows.h"
 #include "services/monitor/totals.h"
 #include <limits.h>
@@ -43,6 +44,9 @@ static void write_mails(const struct metrics *metrics, struct buffer *to)
 		"What became of reminders; released: did not go and is tried again; ambiguous: nobody knows.");
 	for (int i = 0; i < OUTCOMES; i++)
 		labelled(to, name, "outcome", outcomes[i], (double)mails.outcomes[i]);
+	one(to, "cartbus_carts_recovered_total", "counter",
+		"Carts that were bought within a month after a reminder; whether because of it nobody knows.",
+		(double)recovered_carts(metrics->state, metrics->now_us).ever);
 	one(to, "cartbus_reminders_waiting", "gauge",
 		"Reminders that are due and have no outcome, in shops that are not paused.", (double)waiting.count);
 	one(to, "cartbus_reminders_oldest_seconds", "gauge", "For how long the oldest of them has been due.",

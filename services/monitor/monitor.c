@@ -16,6 +16,7 @@
 #include "services/monitor/episodes.h"
 #include "services/monitor/failing.h"
 #include "services/monitor/reached.h"
+#include "services/monitor/recovered.h"
 #include "services/monitor/rows.h"
 #include "services/monitor/tell.h"
 #include "services/monitor/totals.h"
@@ -24,6 +25,18 @@ static void remember_due(struct state *state, const struct said *said, const Ala
 {
 	episodes_remember_due(state, said, due);
 	reached_remember_due(state, said, due);
+}
+
+static void remember_sent(struct state *state, const struct said *said, const ReminderOutcome *sent)
+{
+	rows_remember_outcome(state, said, sent);
+	recovered_remember_sent(state, said, sent);
+}
+
+static void remember_audit(struct state *state, const struct said *said, const Audit *audit)
+{
+	rows_remember_audit(state, said, audit);
+	recovered_remember_audit(state, said, audit);
 }
 
 static void remember_model(struct state *state, const struct said *said, const ModelUsed *used)
@@ -41,17 +54,17 @@ static void remember_released(struct state *state, const struct said *said, cons
 const struct service monitor = {
 	.name = "monitor",
 	.unhurried = true,
-	.layout = 5,
+	.layout = 6,
 	.exclusive = true,
 	.operator_ = true, /* asks the broker how it is */
 	.hears = { HEARS(alarm, tell_hear_alarm), HEARS(alarm_due, tell_hear_due) },
 	.remembers = {
 		REMEMBERS(reminder_due, rows_remember_due),
-		REMEMBERS(reminder_sent, rows_remember_outcome),
+		REMEMBERS(reminder_sent, remember_sent),
 		REMEMBERS(reminder_refused, rows_remember_outcome),
 		REMEMBERS(reminder_ambiguous, rows_remember_outcome),
 		REMEMBERS(reminder_skipped, rows_remember_outcome),
-		REMEMBERS(audit, rows_remember_audit),
+		REMEMBERS(audit, remember_audit),
 		REMEMBERS(shop_status, rows_remember_status),
 		REMEMBERS(timer_set, rows_remember_set),
 		REMEMBERS(timer_cancel, rows_remember_cancel),

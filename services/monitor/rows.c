@@ -16,6 +16,7 @@
 #include "services/monitor/totals.h"
 #include <inttypes.h>
 #include <stdio.h>
+#include <string.h>
 
 enum { STEP_KEY_MAX = 100, DUE_KEY_MAX = 220 };
 static const char *const everywhere = "all"; /* the index of timers is one list over all shops */
@@ -127,6 +128,24 @@ int64_t rows_first_timer_us(const struct state *state)
 	return first_us;
 }
 
+/* A key is when/shop/name. Timers that are no cart's are few: ticks of services, and those repeat. */
+static bool first_cart_due(const char *shop, const char *key, struct bytes value, void *context)
+{
+	const char *name = strchr(key, '/');
+
+	name = name ? strchr(name + 1, '/') : NULL;
+	if (!name || strncmp(name, "/cart/", 6) != 0)
+		return true;
+	return first_due(shop, key, value, context);
+}
+
+int64_t rows_first_cart_us(const struct state *state)
+{
+	int64_t first_us = INT64_MAX;
+	state_each(state, "timer.due", everywhere, NULL, first_cart_due, &first_us);
+	return first_us;
+}
+
 /* ---- a day's mails, by the hour ---- */
 
 enum { HOURS = 24 };
@@ -158,7 +177,7 @@ static void remember_mailing(struct state *state, const char *topic, int64_t at_
 }
 
 struct mailing_sum {
-	int64_t now_us;
+	int64_t from_hour;
 	struct rows_mailing sum;
 };
 
@@ -171,19 +190,29 @@ static bool add_hour(const char *shop, const char *key, struct bytes value, void
 	if (value.len != sizeof(row))
 		return true;
 	memcpy(&row, value.data, sizeof(row));
-	if (row.hour > to->now_us / US_PER_HOUR - HOURS) {
+	if (row.hour >= to->from_hour) {
 		to->sum.tried += row.mails.tried;
 		to->sum.failed += row.mails.failed;
 	}
 	return true;
 }
 
-struct rows_mailing rows_mailing(const struct state *state, int64_t now_us)
+static struct rows_mailing mailing_of(const struct state *state, int64_t now_us, int hours)
 {
-	struct mailing_sum to = { .now_us = now_us };
+	struct mailing_sum to = { .from_hour = now_us / US_PER_HOUR - hours + 1 };
 
 	state_each(state, "mailing", everywhere, NULL, add_hour, &to);
 	return to.sum;
+}
+
+struct rows_mailing rows_mailing(const struct state *state, int64_t now_us)
+{
+	return mailing_of(state, now_us, HOURS);
+}
+
+struct rows_mailing rows_mailing_hour(const struct state *state, int64_t now_us)
+{
+	return mailing_of(state, now_us, 1);
 }
 
 /* ---- counting ---- */

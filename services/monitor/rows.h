@@ -26,11 +26,14 @@ struct rows_count {
 struct rows_count rows_waiting(const struct state *state, int64_t before_us);
 struct rows_count rows_ambiguous(const struct state *state, int64_t since_us);
 int64_t rows_first_timer_us(const struct state *state); /* when the first one-off is due; INT64_MAX: none is set */
+/* When the first cart's turn is: no further reminder is decided on before. INT64_MAX: no cart waits. */
+int64_t rows_first_cart_us(const struct state *state);
 
 /* Mails of the last 24 hours that went to a server, and how many of them it refused or nobody knows of. */
 struct rows_mailing {
 	uint32_t tried, failed;
 };
 struct rows_mailing rows_mailing(const struct state *state, int64_t now_us);
+struct rows_mailing rows_mailing_hour(const struct state *state, int64_t now_us); /* of this hour of the clock */
 
 #endif
