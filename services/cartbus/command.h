@@ -73,7 +73,7 @@ void command_secret_path(const struct command *command, const char *name, char r
 /* shop.conf of this shop; complains and returns an exit when it cannot be used. */
 int command_shop(const struct command *command, const char *name, struct shop *ret);
 
-command_fn command_up, command_status, command_queues, command_queues_resume, command_timers, command_tap,
+command_fn command_up, command_status, command_top, command_queues, command_queues_resume, command_timers, command_tap,
 	command_trace, command_why, command_report;
 command_fn command_alarm_list, command_alarm_test, command_alarm_ack;
 command_fn command_dlq_list, command_dlq_show, command_dlq_redrive, command_dlq_drop, command_replay;

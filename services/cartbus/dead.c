@@ -5,6 +5,7 @@
  * Read next: letters.c (which are meant), feed.c (a redrive of many)
  */
 #include "services/cartbus/describe.h"
+#include "services/cartbus/letter_words.h"
 #include "services/cartbus/letters.h"
 #include "services/cartbus/print.h"
 #include "services/cartbus/range.h"
@@ -100,41 +101,12 @@ int command_dlq_list(struct command *command, int argc, char **argv)
 	return count ? EXIT_NO : EXIT_FINE;
 }
 
-static void print_payload(const json_t *letter, const char *zone)
-{
-	_cleanup_(buffer_free) struct buffer bytes = { 0 }, words = { 0 };
-	const char *base64 = text_of(letter, "payload");
-	const struct topic *topic = topic_of(text_of(letter, "topic"));
-	_cleanup_free_ void *message = NULL;
-
-	payload_from_base64(base64, &bytes);
-	message = topic ? payload_decode(topic, buffer_bytes(&bytes)) : NULL;
-	if (message)
-		describe(topic, message, zone, &words);
-	printf("payload   %s\n", message ? buffer_text(&words) : base64);
-}
-
 static void print_letter(const struct command *command, const json_t *letter)
 {
-	const char *zone = zone_of_shop(command, text_of(letter, "shop"));
-	const json_t *event;
-	char at[40];
-	size_t i;
+	_cleanup_(buffer_free) struct buffer words = { 0 };
 
-	describe_time(zone, number_of(letter, "time_us"), at);
-	printf("queue     %s\nmessage   %lld, %s of shop %s, key %s, said at %s%s\nreason    %s\n",
-		text_of(letter, "queue"), number_of(letter, "seq"), text_of(letter, "topic"), text_of(letter, "shop"),
-		text_of(letter, "key"), at,
-		json_is_true(json_object_get(letter, "replayed")) ? ", replayed from the log" : "",
-		text_of(letter, "reason"));
-	print_payload(letter, zone);
-	json_array_foreach(json_object_get(letter, "history"), i, event)
-	{
-		describe_time(zone, number_of(event, "at_us"), at);
-		printf("history   %s  %s (%s)\n", at, text_of(event, "reason"), text_of(event, "by"));
-	}
-	printf("\nPut it right, then: cartbus dlq redrive %s %lld\n", text_of(letter, "queue"),
-		number_of(letter, "seq"));
+	letter_words(command, letter, &words);
+	fputs(buffer_text(&words), stdout);
 }
 
 /* A JSON answer becomes one line of words: "redriven: 3". */

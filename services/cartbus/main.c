@@ -64,6 +64,7 @@ static const struct subcommand subcommands[] = {
 	{ "privacy done", "SHOP ID", "such a request was fulfilled", command_privacy_done },
 	{ NULL, NULL, "See", NULL },
 	{ "status", "", "is all well? green or red, and why", command_status },
+	{ "top", "", "the living picture: rates, queues, processes, in a terminal", command_top },
 	{ "tap", "", "what happens, live", command_tap },
 	{ "trace", "SHOP CART", "everything that was ever said about a cart, from the log", command_trace },
 	{ "why", "SHOP CART", "what happened to a cart, what was decided, why, and when next", command_why },

@@ -14,7 +14,7 @@ CARTBUS = BUILD / "bin" / "cartbus"
 ADD = ("--time-zone", "Europe/Berlin", "--currency", "EUR", "--locale", "de-DE", "--title", "Blumen Huber", "--url",
        "https://shop.example", "--from", "Blumen Huber <shop@shop.example>")
 SUBCOMMANDS = ("up", "config check", "shop add", "shop check", "shop list", "shop mode", "shop secret",
-               "rules check", "preview", "send-test", "voice check", "voice show", "webhook send", "status", "tap",
+               "rules check", "preview", "send-test", "voice check", "voice show", "webhook send", "status", "top", "tap",
                "trace", "why", "queues", "timers", "dlq list", "dlq show", "dlq redrive", "dlq drop", "replay",
                "cart override", "cart suppress", "cart write-off", "gateway strike", "queues resume")
 
@@ -57,7 +57,7 @@ def test_the_help_names_every_subcommand():
 
 
 @pytest.mark.parametrize("words", [(), ("nonsense",), ("shop", "nonsense"), ("trace",), ("trace", "demo"), ("status", "extra"),
-                                   ("status", "--nonsense"), ("shop", "mode", "demo", "loud"),
+                                   ("status", "--nonsense"), ("top", "--interval", "0"), ("top", "--sort", "size"), ("shop", "mode", "demo", "loud"),
                                    ("shop", "mode", "demo", "live", "--priority", "x"), ("tap", "--cart", "c"),
                                    ("webhook", "send", "demo", "--as", "fax"), ("dlq", "redrive", "intake"),
                                    ("dlq", "drop", "intake", "5"), ("preview", "demo", "c", "--step", "3"),
@@ -121,7 +121,7 @@ def test_a_voice_is_checked_with_line_and_column_before_it_is_published(files):
     assert run("voice", "show", "sv").returncode == 1 and run("voice", "check", files.folder / "nosuch").returncode == 1
 
 
-@pytest.mark.parametrize("words", [("status",), ("queues",), ("timers",), ("trace", "demo", "c"), ("why", "demo", "c"),
+@pytest.mark.parametrize("words", [("status",), ("top", "--once"), ("queues",), ("timers",), ("trace", "demo", "c"), ("why", "demo", "c"),
                                    ("dlq", "list"), ("cart", "suppress", "demo", "c"), ("gateway", "strike", "g")])
 def test_a_broker_that_is_away_is_exit_3_and_said(files, words):
     done = run(*words, "--config", files.config_path)

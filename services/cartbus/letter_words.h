@@ -1,0 +1,12 @@
+/* letter_words.h: a dead letter in words */
+#ifndef CARTBUS_LETTER_WORDS_H
+#define CARTBUS_LETTER_WORDS_H
+
+#include "bus/base/bytes.h"
+#include "services/cartbus/command.h"
+#include <jansson.h>
+
+/* Appends lines; `letter` is what the broker answers to "dead.show". Times are its shop's, addresses are masked. */
+void letter_words(const struct command *command, const json_t *letter, struct buffer *ret);
+
+#endif
