@@ -148,6 +148,35 @@
 	X(StorefrontTask, id)                                                                                          \
 	X(StorefrontTask, platform_topic)
 
+/*
+ * X(topic, cart, word): whoever says such a message tells the journal so, under the id of events.h that is called alike: with the cart, and
+ * with a word of the message's that CART_SHOWN lists. A topic of CART_KNOWN names a cart, and is told of when somebody fails at it.
+ */
+#define TOLD_AT(message, member) offsetof(message, member)
+#define CART_TOLD(X)                                                                                                   \
+	X(cart_changed, TOLD_AT(CartChanged, ids.cart_id), TOLD_AT(CartChanged, platform_topic))                       \
+	X(cart_checkout, TOLD_AT(CartCheckout, ids.cart_id), TOLD_AT(CartCheckout, platform_topic))                    \
+	X(cart_wake, TOLD_AT(CartWake, cart_id), TOPIC_NOWHERE)                                                        \
+	X(audit, TOLD_AT(Audit, cart_id), TOLD_AT(Audit, action))                                                      \
+	X(reminder_sent, TOLD_AT(ReminderOutcome, cart_id), TOLD_AT(ReminderOutcome, transport))                       \
+	X(reminder_released, TOLD_AT(ReminderOutcome, cart_id), TOLD_AT(ReminderOutcome, transport))                   \
+	X(reminder_refused, TOLD_AT(ReminderOutcome, cart_id), TOLD_AT(ReminderOutcome, transport))                    \
+	X(reminder_ambiguous, TOLD_AT(ReminderOutcome, cart_id), TOLD_AT(ReminderOutcome, transport))                  \
+	X(reminder_skipped, TOLD_AT(ReminderOutcome, cart_id), TOLD_AT(ReminderOutcome, transport))                    \
+	X(optout_request, TOLD_AT(OptoutRequest, cart_id), TOPIC_NOWHERE)                                              \
+	X(mail_feedback, TOLD_AT(MailFeedback, cart_id), TOPIC_NOWHERE)                                                \
+	X(admin_action, TOLD_AT(AdminAction, cart_id), TOPIC_NOWHERE)                                                  \
+	X(privacy_request, TOPIC_NOWHERE, TOLD_AT(PrivacyRequest, platform_topic))                                     \
+	X(link_clicked, TOLD_AT(LinkClicked, cart_id), TOPIC_NOWHERE)                                                  \
+	X(suppression, TOPIC_NOWHERE, TOPIC_NOWHERE)                                                                   \
+	X(shop_status, TOPIC_NOWHERE, TOPIC_NOWHERE)
+#define CART_KNOWN(X)                                                                                                  \
+	X(cart_closed, TOLD_AT(CartClosed, cart_id))                                                                   \
+	X(cart_state, TOLD_AT(CartState, ids.cart_id))                                                                 \
+	X(reminder_due, TOLD_AT(ReminderDue, cart.ids.cart_id))                                                        \
+	X(send_claim, TOLD_AT(SendClaim, cart_id))                                                                     \
+	X(model_used, TOLD_AT(ModelUsed, cart_id))
+
 /* Every message names a shop; what is about the installation as a whole names this one. No shop may be called so. */
 #define SHOP_OF_ALL "cartbus"
 

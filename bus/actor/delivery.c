@@ -94,13 +94,14 @@ static const char *why_poisoned(const struct runtime *runtime, const Receipt *re
 
 /* --- deciding --- */
 
-static enum verdict decide(struct runtime *runtime, const struct delivery *delivery, struct turn *ret_turn)
+/* The turn borrows from the envelope. */
+static enum verdict decide(
+	struct runtime *runtime, const struct delivery *delivery, Envelope *envelope, struct turn *ret_turn)
 {
 	const char *poison = why_poisoned(runtime, &delivery->head.receipt);
 	struct said said = { .topic = "", .shop = "", .key = "", .idem = "", .trace = "", .said_by = "" };
-	Envelope envelope;
 	struct bytes payload;
-	bool reads = delivery_read(delivery, &envelope, &said, &payload);
+	bool reads = delivery_read(delivery, envelope, &said, &payload);
 
 	*ret_turn = runtime_open_turn(runtime, &said);
 	ret_turn->failures = delivery->head.failures;
@@ -121,8 +122,9 @@ static void count_times(struct runtime *runtime, const Delivery *head, int64_t b
 static void deliver(struct runtime *runtime, struct delivery *delivery)
 {
 	int64_t began_us = boot_us(runtime);
+	Envelope envelope;
 	struct turn turn;
-	enum verdict verdict = decide(runtime, delivery, &turn);
+	enum verdict verdict = decide(runtime, delivery, &envelope, &turn);
 
 	count_times(runtime, &delivery->head, began_us);
 	if (verdict == WORKING) {

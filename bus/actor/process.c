@@ -236,9 +236,14 @@ static void work_notes(void *context)
 	claim_notes_work(context);
 }
 
+static void tell(enum log_level level, const struct log_about *about, const char *words)
+{
+	log_event_about(level, about, "%s", words);
+}
+
 static void open_runtime(struct running *running)
 {
-	struct runtime_settings settings = { .instance = running->instance, .activity = &activity };
+	struct runtime_settings settings = { .instance = running->instance, .activity = &activity, .tell = tell };
 	struct store *store = NULL;
 	struct reach reach;
 	char why[256];

@@ -38,6 +38,7 @@ static void request_free(struct runtime *runtime, struct request *request)
 		runtime->clock_turns--;
 	list_remove(&request->hook);
 	buffer_free(&request->message);
+	buffer_free(&request->story);
 	pool_give(&runtime->requests_spare, request);
 }
 
@@ -81,6 +82,7 @@ static void say_turn(struct runtime *runtime, struct request *request, const str
 		Up fact = { .which_what = Up_fact_tag, .what.fact.index = i };
 
 		session_add(runtime->session, &fact, turn_fact(&turn->facts, i), i + 1 < turn->fact_count);
+		story_note(runtime, request, turn_fact(&turn->facts, i), i);
 	}
 	runtime->unconfirmed_turns++;
 	if (is_of_the_clock(request))
@@ -154,6 +156,7 @@ static void say_outcomes(struct runtime *runtime, const struct buffer *facts, ui
 		request->facts = 1;
 		request->last_remembered =
 			message_read(fact, &envelope, &payload) == 0 && table_remembers(runtime->table, envelope.topic);
+		story_note(runtime, request, fact, 0);
 		if (session_is_open(runtime->session))
 			request_publish(runtime, request, fact);
 	}
@@ -194,6 +197,7 @@ void turn_commit(
 		up.what.turn.receipt = delivery->receipt;
 	}
 	set_verdict(runtime, turn, verdict, &up.what.turn);
+	story_failed(runtime, turn, verdict);
 	request = request_new(runtime, REQUEST_TURN);
 	say_turn(runtime, request, turn, &up);
 	if (outcome)
@@ -246,6 +250,7 @@ static void turn_confirmed(struct runtime *runtime, struct request *request, con
 		turn_refused(runtime, request, confirm);
 		return;
 	}
+	story_tell(runtime, request, confirm);
 	await_return(runtime, request, confirm->seq);
 }
 
@@ -254,6 +259,7 @@ static void outcome_confirmed(struct runtime *runtime, struct request *request, 
 	char why[300];
 
 	if (confirm->kind != CONFIRM_REFUSED) {
+		story_tell(runtime, request, confirm);
 		await_return(runtime, request, confirm->seq);
 		return;
 	}
@@ -277,6 +283,7 @@ static void say_confirmed(struct runtime *runtime, struct request *request, cons
 
 	if (result == SAID_REFUSED && !confirm->poisoned)
 		result = SAID_UNKNOWN;
+	story_tell(runtime, request, confirm);
 	request_free(runtime, request);
 	if (answer)
 		answer(context, result, confirm->seq, confirm->reason);

@@ -306,6 +306,7 @@ int runtime_new(const struct service *service, const struct runtime_settings *se
 	state_write_turn(runtime->state, 1);
 	runtime->session = session_new(service, settings, runtime->run, link, clock, &owner);
 	runtime->notes = service->unused ? settings->notes : NULL;
+	runtime->tell = settings->tell;
 	notes_say_unused(runtime);
 	*ret = runtime;
 	return 0;
@@ -435,6 +436,7 @@ int runtime_say_encoded(struct runtime *runtime, struct bytes message, said_fn *
 	request = request_new(runtime, REQUEST_SAY);
 	request->answer = answer;
 	request->context = context;
+	story_note(runtime, request, message, 0);
 	request_publish(runtime, request, message);
 	return 0;
 }

@@ -11,12 +11,16 @@
 
 #include "bus/actor/service.h"
 #include "bus/base/clock.h"
+#include "bus/base/log.h"
 #include "bus/store/store.h"
 #include "bus/wire/link.h"
 
 struct runtime;
 
 struct activity; /* watchdog.h */
+
+/* What was said and is committed, and what failed, for the journal (story.c); log_event_about with the words done. */
+typedef void tell_fn(enum log_level level, const struct log_about *about, const char *words);
 
 struct runtime_settings {
 	const char *instance;  /* stable name, "intake" or "gateway-1" */
@@ -28,6 +32,7 @@ struct runtime_settings {
 	const char *run;            /* name of this run: random */
 	struct activity *activity;  /* where it notes what it is at: nowhere */
 	struct claim_notes *notes;  /* of the claims of a service that has `unused`, borrowed: none are kept */
+	tell_fn *tell;              /* NULL: nobody listens */
 };
 
 extern const struct store_options runtime_store_options;

@@ -8,6 +8,7 @@
 #include "bus/actor/session.h"
 #include "bus/actor/turns.h"
 #include "bus/actor/watchdog.h"
+#include "bus/base/allowance.h"
 #include "bus/base/list.h"
 #include "bus/base/pool.h"
 #include "bus/base/steady.h"
@@ -37,6 +38,7 @@ struct request {
 	struct effect *effect;    /* CLAIM */
 	said_fn *answer;          /* SAY */
 	void *context;
+	struct buffer story; /* what is told when it is confirmed: struct told, ... */
 };
 
 struct question {
@@ -97,6 +99,8 @@ struct runtime {
 	counts_fn *counts_beside;
 	void *counts_context;
 	struct activity *activity, unwatched;
+	tell_fn *tell; /* NULL: nobody listens */
+	struct allowance of_said, of_failures;
 };
 
 static inline int64_t boot_us(const struct runtime *runtime)
@@ -156,6 +160,11 @@ struct turn runtime_open_turn(struct runtime *runtime, const struct said *messag
 /* The message of a delivery as a decision sees it; borrows from `ret_envelope`. false: it does not add up. */
 bool delivery_read(
 	const struct delivery *delivery, Envelope *ret_envelope, struct said *ret_said, struct bytes *ret_payload);
+
+/* story.c */
+void story_note(struct runtime *runtime, struct request *request, struct bytes message, uint32_t index);
+void story_tell(struct runtime *runtime, const struct request *request, const Confirm *confirm);
+void story_failed(struct runtime *runtime, const struct turn *turn, enum verdict verdict);
 
 /* notes.c */
 void notes_say_unused(struct runtime *runtime); /* the claims of earlier runs that certainly were not used */

@@ -108,6 +108,11 @@ struct sim *sim_new(const struct service *const *services, int64_t start_us, uin
 	return sim;
 }
 
+void sim_listen(struct sim *sim, tell_fn *tell)
+{
+	sim->tell = tell;
+}
+
 static void run(struct instance *instance)
 {
 	struct sim *sim = instance->sim;
@@ -115,7 +120,8 @@ static void run(struct instance *instance)
 		.flush_us = FLUSH_US,
 		.gateway_promise_us = sim->settings.gateway_promise_us,
 		.run = instance->run,
-		.notes = instance->notes };
+		.notes = instance->notes,
+		.tell = sim->tell };
 	struct store *store = store_share_memory(instance->kept);
 
 	snprintf(instance->run, sizeof(instance->run), "run-%llu-of-%.20s", (unsigned long long)++instance->runs,

@@ -58,6 +58,7 @@ struct sim {
 	struct buffer frame; /* scratch */
 	struct buffer log;   /* u64 seq, i64 time, said_by NUL, u32 length, message, ... */
 	uint64_t hash;
+	tell_fn *tell;
 };
 
 struct link *memory_link_new(struct instance *instance);

@@ -19,6 +19,17 @@ struct topic_shown {
 	pb_size_t tag;
 };
 
+struct topic;
+
+/* What whoever says such a message, or fails at one, tells the journal of it. Offsets of strings in the decoded struct. */
+struct topic_told {
+	const struct topic *topic;
+	size_t cart;       /* TOPIC_NOWHERE: it names none */
+	size_t word;       /* a word about it that names nobody; TOPIC_NOWHERE: none */
+	const char *event; /* id of its kind (log_events.h); NULL: saying it is not told, failing at it is */
+};
+#define TOPIC_NOWHERE ((size_t)-1)
+
 struct topic {
 	const char *name;            /* "cart.changed", at most 31 bytes */
 	const pb_msgdesc_t *message; /* nanopb's descriptor */
@@ -26,6 +37,7 @@ struct topic {
 	enum retention retention;
 	const char *group;               /* compaction group; NULL: not compacted */
 	const struct topic_shown *shown; /* up to one without a message; NULL: none */
+	const struct topic_told *told;   /* of all topics, up to one without a topic; NULL: none is told */
 };
 
 #define TOPIC_DECLARE(name, type)                                                                                      \
@@ -33,14 +45,15 @@ struct topic {
 	extern const struct topic topic_##name
 
 #define TOPIC_DEFINE(identifier, text, type, retained, compacted)                                                      \
-	TOPIC_DEFINE_SHOWN(identifier, text, type, retained, compacted, NULL)
+	TOPIC_DEFINE_SHOWN(identifier, text, type, retained, compacted, NULL, NULL)
 
-#define TOPIC_DEFINE_SHOWN(identifier, text, type, retained, compacted, harmless)                                      \
+#define TOPIC_DEFINE_SHOWN(identifier, text, type, retained, compacted, harmless, journal)                             \
 	const struct topic topic_##identifier = { .name = (text),                                                      \
 		.message = &type##_msg,                                                                                \
 		.size = sizeof(type),                                                                                  \
 		.retention = (retained),                                                                               \
 		.group = (compacted),                                                                                  \
-		.shown = (harmless) }
+		.shown = (harmless),                                                                                   \
+		.told = (journal) }
 
 #endif

@@ -90,7 +90,9 @@ void turn_say(struct turn *turn, const struct topic *topic, const struct say *ho
 
 	assert(table_says(turn->table, topic));
 	assert(turn->is_claim == (topic->retention == RETAIN_CLAIM));
-	TEXT_COPY(envelope.trace, turn->message.trace ? turn->message.trace : "");
+	TEXT_COPY(envelope.trace, how->trace ? how->trace : turn->message.trace ? turn->message.trace : "");
+	if (turn->message.seq == 0)
+		envelope.cause = how->cause;
 	buffer_add_u32(&turn->facts, 0);
 	r = message_encode_with(&envelope, topic, how, message, &turn->facts);
 	assert(r == 0);
@@ -140,6 +142,7 @@ enum verdict turn_decide(struct turn *turn, struct bytes payload)
 	const void *message = row ? table_decode(turn->table, row->topic, payload) : NULL;
 	enum verdict verdict;
 
+	turn->payload = payload;
 	if (!row)
 		return turn_never(turn, "this service does not hear such a message");
 	if (!message)
@@ -174,6 +177,7 @@ void turn_claim(struct turn *turn, const struct effect_kind *kind, struct bytes 
 enum verdict turn_effect_result(struct turn *turn, const struct effect_kind *kind, struct bytes payload,
 	const void *request, const void *result, enum claim_answer claimed)
 {
+	turn->payload = payload;
 	return kind->decide(
 		turn->state, decoded(turn->table, turn->message.topic, payload), request, result, claimed, turn);
 }

@@ -49,6 +49,9 @@ struct say {
 	const char *idem; /* NULL: none. Within a turn rarely needed: the receipt fences it. */
 	uint64_t version;
 	bool tombstone;
+	/* In a turn on the clock: what was asked for by an earlier message goes on with its trace. NULL, 0: what is decided on says it. */
+	const char *trace;
+	uint64_t cause;
 };
 
 /* The message is encoded at once; a string that does not fit is a bug (assert). */

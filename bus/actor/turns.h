@@ -15,6 +15,7 @@ struct turn {
 	struct table *table;
 	struct state *state;
 	struct said message;
+	struct bytes payload; /* of the message, borrowed */
 	int64_t now_us;
 	uint32_t failures;
 	const char *run;

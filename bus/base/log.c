@@ -1,12 +1,16 @@
 /*
- * log.c: lines for the admin, on stderr, as text or as JSON
+ * log.c: lines for the admin, on stderr, as text or as JSON, or with fields to the journal
  *
  * Promises:  one event is one line and one write, whatever was in its values: control characters come out as spaces,
- *            so that nobody who chooses a cart's name can forge a line.
- * Fails by:  nothing; what cannot be written is lost, and a line over LINE_MAX_BYTES is cut and ends in "...".
+ *            so that nobody who chooses a cart's name can forge a line, nor a field.
+ * Fails by:  nothing; what cannot be written is lost, and a line over LINE_MAX_BYTES is cut and ends in "...". Of what goes to the
+ *            journal with fields a warning is written to stderr when the journal does not keep up, and less than that is lost: nobody
+ *            waits for it. Lines without fields always take stderr, whose reader knows the unit also of a process that is gone.
  */
 #include "bus/base/log.h"
+#include "bus/base/journal.h"
 #include "bus/base/text.h"
+#include <errno.h>
 #include <jansson.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -15,9 +19,12 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { LINE_MAX_BYTES = 4096 };
+enum { LINE_MAX_BYTES = 4096, NAME_MAX_BYTES = 200, TRACE_ID_AT = 3, TRACE_ID_LEN = 32 };
+static const char FACILITY_DAEMON[] = "3"; /* as the units' SyslogFacility= */
 
 static const char *log_process = "cartbus";
+static const char *log_journal;
+static int log_journal_fd = -1;
 static enum log_level log_most = LOG_INFO;
 static enum log_form log_form = LOG_FORM_TEXT;
 
@@ -64,18 +71,77 @@ static void write_now(char ret[40])
 	snprintf(ret + len, 40 - len, ".%06ldZ", now.tv_nsec / 1000);
 }
 
-static void write_json(enum log_level level, char *message, size_t len)
+/* --- what an event is about, made harmless --- */
+
+struct names {
+	char shop[NAME_MAX_BYTES], cart[NAME_MAX_BYTES], topic[NAME_MAX_BYTES], trace[TRACE_ID_LEN + 1], seq[24];
+	const char *event;
+};
+
+/* Control characters become spaces, what is no UTF-8 question marks: a name is one line in every form. */
+static void make_plain(char *text, size_t len)
 {
-	char now[40], line[2 * LINE_MAX_BYTES + 256]; /* of the escapes only those of " and \ come: two bytes for one */
+	bool is_utf8 = text_is_utf8(BYTES(text, len));
+
+	for (size_t i = 0; i < len; i++) {
+		unsigned char c = (unsigned char)text[i];
+
+		if (c < ' ' || c == 0x7f)
+			text[i] = ' ';
+		else if (c >= 0x80 && !is_utf8)
+			text[i] = '?';
+	}
+}
+
+static void take_name(char to[NAME_MAX_BYTES], const char *name)
+{
+	text_copy(to, NAME_MAX_BYTES, name ? name : "");
+	if (strchr(to, '@') || strstr(to, "%40"))
+		to[0] = '\0';
+	make_plain(to, strlen(to));
+}
+
+static void take_names(const struct log_about *about, struct names *ret)
+{
+	const char *trace = about->trace ? about->trace : "";
+
+	*ret = (struct names){ .event = about->event };
+	take_name(ret->shop, about->shop);
+	take_name(ret->cart, about->cart);
+	take_name(ret->topic, about->topic);
+	if (strlen(trace) >= TRACE_ID_AT + TRACE_ID_LEN)
+		snprintf(ret->trace, sizeof(ret->trace), "%s", trace + TRACE_ID_AT);
+	make_plain(ret->trace, strlen(ret->trace));
+	if (about->seq > 0)
+		snprintf(ret->seq, sizeof(ret->seq), "%llu", (unsigned long long)about->seq);
+}
+
+/* --- the forms --- */
+
+static void add_names(json_t *event, const struct names *names)
+{
+	const struct {
+		const char *name, *value;
+	} members[] = { { "event", names->event }, { "shop", names->shop }, { "cart", names->cart },
+		{ "topic", names->topic }, { "trace", names->trace }, { "seq", names->seq } };
+
+	for (size_t i = 0; i < sizeof(members) / sizeof(members[0]); i++)
+		if (members[i].value && *members[i].value)
+			json_object_set_new(event, members[i].name, json_string(members[i].value));
+}
+
+static void write_json(enum log_level level, const char *message, const struct names *names)
+{
+	/* of the escapes only those of " and \ come: two bytes for one */
+	char now[40], line[2 * LINE_MAX_BYTES + 8 * NAME_MAX_BYTES];
 	json_t *event;
 	size_t used;
 
-	for (size_t i = 0; !text_is_utf8(BYTES(message, len)) && i < len; i++)
-		if ((unsigned char)message[i] >= 0x80)
-			message[i] = '?';
 	write_now(now);
-	event = json_pack("{s:s,s:s,s:s,s:s%}", "time", now, "level", level_word(level), "process", log_process,
-		"message", message, len);
+	event = json_pack("{s:s,s:s,s:s,s:s}", "time", now, "level", level_word(level), "process", log_process,
+		"message", message);
+	if (event && names)
+		add_names(event, names);
 	used = event ? json_dumpb(event, line, sizeof(line) - 1, JSON_COMPACT) : 0;
 	json_decref(event);
 	if (used == 0 || used > sizeof(line) - 1)
@@ -85,27 +151,66 @@ static void write_json(enum log_level level, char *message, size_t len)
 		return; /* there is nobody left to tell */
 }
 
-static void __attribute__((format(printf, 2, 0))) write_line(enum log_level level, const char *format, va_list args)
+static void write_text(enum log_level level, const char *message, const struct names *names)
 {
-	char line[LINE_MAX_BYTES + 1];
-	size_t start = (size_t)snprintf(line, sizeof(line), "<%d>%s: ", (int)level, log_process);
-	int len = vsnprintf(line + start, sizeof(line) - start, format, args);
-	size_t end = len < 0 ? start : start + (size_t)len;
-	if (end >= LINE_MAX_BYTES) {
-		end = LINE_MAX_BYTES - 1;
-		memcpy(line + end - 3, "...", 3);
-	}
+	char line[LINE_MAX_BYTES + NAME_MAX_BYTES + 64];
+	bool has_cart = names && names->cart[0];
+	int len = snprintf(line, sizeof(line), "<%d>%s: %s%s%s\n", (int)level, log_process, message,
+		has_cart ? " cart=" : "", has_cart ? names->cart : "");
 
-	for (size_t i = start; i < end; i++)
-		if ((unsigned char)line[i] < ' ' || line[i] == 0x7f)
-			line[i] = ' ';
-	if (log_form == LOG_FORM_JSON) {
-		write_json(level, line + start, end - start);
-		return;
-	}
-	line[end] = '\n';
-	if (write(STDERR_FILENO, line, end + 1) < 0)
+	if (write(STDERR_FILENO, line, (size_t)len) < 0)
 		return; /* there is nobody left to tell */
+}
+
+static int write_journal(enum log_level level, const char *message, const struct names *names)
+{
+	char priority[2] = { (char)('0' + (int)level), '\0' }, words[LINE_MAX_BYTES + 64];
+	const struct journal_field fields[] = {
+		{ "MESSAGE", words },
+		{ "PRIORITY", priority },
+		{ "SYSLOG_FACILITY", FACILITY_DAEMON },
+		{ "SYSLOG_IDENTIFIER", program_invocation_short_name },
+		{ "MESSAGE_ID", names->event },
+		{ "CARTBUS_SHOP", names->shop },
+		{ "CARTBUS_CART", names->cart },
+		{ "CARTBUS_TOPIC", names->topic },
+		{ "CARTBUS_TRACE", names->trace },
+		{ "CARTBUS_SEQ", names->seq },
+	};
+
+	snprintf(words, sizeof(words), "%s: %s", log_process, message);
+	return journal_send(log_journal_fd, log_journal, fields, sizeof(fields) / sizeof(fields[0]));
+}
+
+/* about NULL: nothing in particular */
+static void __attribute__((format(printf, 3, 0)))
+write_line(enum log_level level, const struct log_about *about, const char *format, va_list args)
+{
+	size_t prefix = strlen(log_process) + strlen("<6>: ");
+	char message[LINE_MAX_BYTES];
+	size_t room = prefix < sizeof(message) / 2 ? sizeof(message) - prefix : sizeof(message) / 2;
+	struct names names;
+	int len = vsnprintf(message, room, format, args);
+
+	if (len < 0)
+		message[len = 0] = '\0';
+	if ((size_t)len >= room)
+		memcpy(message + room - 4, "...", 4);
+	make_plain(message, strlen(message));
+	if (about)
+		take_names(about, &names);
+	if (log_form == LOG_FORM_JSON)
+		write_json(level, message, about ? &names : NULL);
+	else if (!about || log_journal_fd < 0 || (write_journal(level, message, &names) < 0 && level <= LOG_WARNING))
+		write_text(level, message, about ? &names : NULL);
+}
+
+bool log_to_journal(const char *socket_path)
+{
+	log_journal = socket_path;
+	if (log_journal_fd < 0)
+		log_journal_fd = journal_open();
+	return log_journal_fd >= 0;
 }
 
 void log_event(enum log_level level, const char *format, ...)
@@ -114,7 +219,17 @@ void log_event(enum log_level level, const char *format, ...)
 		return;
 	va_list args;
 	va_start(args, format);
-	write_line(level, format, args);
+	write_line(level, NULL, format, args);
+	va_end(args);
+}
+
+void log_event_about(enum log_level level, const struct log_about *about, const char *format, ...)
+{
+	if (level > log_most)
+		return;
+	va_list args;
+	va_start(args, format);
+	write_line(level, about, format, args);
 	va_end(args);
 }
 
@@ -122,7 +237,7 @@ noreturn void die(const char *format, ...)
 {
 	va_list args;
 	va_start(args, format);
-	write_line(LOG_CRITICAL, format, args);
+	write_line(LOG_CRITICAL, NULL, format, args);
 	va_end(args);
 	exit(1);
 }

@@ -2,14 +2,17 @@
  * log.h: what a process tells its admin
  *
  * Only processes log, libraries return errors. One line per event on stderr, in a form journald and people read:
- *   <6>intake: cart changed shop=demo cart=c1 ...
+ *   <4>gateway: refused shop=demo: the signature is wrong
  * or, for collectors of logs, as an object of JSON per line:
- *   {"time":"2026-11-21T18:00:00.000000Z","level":"info","process":"intake","message":"cart changed shop=demo cart=c1 ..."}
+ *   {"time":"2026-11-21T18:00:00.000000Z","level":"warning","process":"gateway","message":"refused shop=demo: the signature is wrong"}
+ * What it is about goes with it as fields of the journal, if that is what reads stderr, or as members of that object.
  * Values are quoted where needed and never contain addresses, tokens or secrets: callers pass hashes (kit/address.h).
  */
 #ifndef BUS_BASE_LOG_H
 #define BUS_BASE_LOG_H
 
+#include <stdbool.h>
+#include <stdint.h>
 #include <stdnoreturn.h>
 
 enum log_level {
@@ -26,6 +29,22 @@ enum log_form { LOG_FORM_TEXT, LOG_FORM_JSON };
 void log_open(const char *process, enum log_level most); /* `process` is borrowed for good; LOG_INFO is the usual */
 void log_write_as(enum log_form form);
 void log_event(enum log_level level, const char *format, ...) __attribute__((format(printf, 2, 3)));
+
+/*
+ * What an event is about, for whoever asks for all that is about one cart: journalctl CARTBUS_CART=c1. Names that a storefront or the
+ * owner gave, nobody's address: a cart that is called by one (an @ in it) is left out. NULL, "" and 0: nothing is known of it.
+ */
+struct log_about {
+	const char *event; /* MESSAGE_ID of its kind (log_events.h, proto/events.h) */
+	const char *shop, *cart, *topic;
+	const char *trace; /* W3C traceparent: its trace's id is told */
+	uint64_t seq;      /* of the message in the log */
+};
+void log_event_about(enum log_level level, const struct log_about *about, const char *format, ...)
+	__attribute__((format(printf, 3, 4)));
+
+/* From now on events that are about something go to the journal's socket there, with fields. false: there is no socket to be had. */
+bool log_to_journal(const char *socket_path);
 
 /* An unusable environment: say what is wrong, where and what to do, and exit with 1. */
 noreturn void die(const char *format, ...) __attribute__((format(printf, 1, 2)));

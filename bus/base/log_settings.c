@@ -1,5 +1,6 @@
 /* log_settings.c: see log_settings.h */
 #include "bus/base/log_settings.h"
+#include "bus/base/journal.h"
 #include "bus/base/log.h"
 #include <string.h>
 
@@ -30,4 +31,6 @@ void log_configure(const struct config *config, const char *process)
 {
 	log_open(process, read_level(config_get(config, "log", NULL, "level")));
 	log_write_as(read_form(config_get(config, "log", NULL, "format")));
+	if (journal_reads_stderr())
+		log_to_journal(JOURNAL_SOCKET);
 }

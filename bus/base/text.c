@@ -99,6 +99,19 @@ bool text_starts(const char *text, const char *with)
 	return strncmp(text, with, strlen(with)) == 0;
 }
 
+void text_hide_addresses(char *text)
+{
+	for (char *at = strchr(text, '@'); at; at = strchr(at, '@')) {
+		char *end = at;
+
+		while (at > text && at[-1] != ' ')
+			at--;
+		while (*end && *end != ' ')
+			end++;
+		memset(at, '*', (size_t)(end - at));
+	}
+}
+
 void text_hex(const void *data, size_t len, char *to)
 {
 	static const char digits[] = "0123456789abcdef";

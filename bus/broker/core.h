@@ -10,6 +10,7 @@
 #ifndef BUS_BROKER_CORE_H
 #define BUS_BROKER_CORE_H
 
+#include "bus/base/allowance.h"
 #include "bus/base/list.h"
 #include "bus/base/map.h"
 #include "bus/base/steady.h"
@@ -131,6 +132,7 @@ struct broker {
 	struct room room;
 	uint64_t refused[REFUSED_COUNT];
 	struct telling telling[REFUSED_COUNT];
+	struct allowance of_dead_letters;   /* lines about them */
 	uint64_t committed;                 /* messages, this start */
 	uint64_t commits;                   /* that are over, this start */
 	struct erasing *erasing;            /* erase.h; NULL: none since the start */

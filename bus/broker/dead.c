@@ -7,6 +7,8 @@
  * Read next: feed.c (many at once)
  */
 #include "bus/base/cleanup.h"
+#include "bus/base/log.h"
+#include "bus/base/log_events.h"
 #include "bus/base/memory.h"
 #include "bus/base/text.h"
 #include "bus/broker/queue.h"
@@ -16,6 +18,8 @@
 #include <stdlib.h>
 
 static const char TOPIC[] = TOPIC_DEAD_LETTER;
+static const int64_t TOLD_EVERY_US = 1 * US_PER_S;
+enum { TOLD_BURST = 100 };
 
 void dead_key(const struct queue *queue, uint64_t seq, struct buffer *ret)
 {
@@ -111,6 +115,22 @@ static int read_original(
 	return 0;
 }
 
+/* For whoever reads the journal by shop or trace; a flood of them ends as a paused queue, and the list has all. */
+static void tell(struct broker *broker, const struct queue *queue, uint64_t seq, const Envelope *of, const char *reason)
+{
+	struct log_about about = {
+		.event = event_given_up, .shop = of->shop, .topic = of->topic, .trace = of->trace, .seq = seq
+	};
+	char words[300];
+
+	if (!allowance_take(&broker->of_dead_letters, broker_boot_us(broker), TOLD_EVERY_US, TOLD_BURST))
+		return;
+	TEXT_COPY(words, reason);
+	text_hide_addresses(words);
+	log_event_about(LOG_ERROR, &about, "a dead letter of %s: %s shop=%s seq=%llu: %s", queue->peer->name, of->topic,
+		of->shop, (unsigned long long)seq, words);
+}
+
 void dead_letter(struct broker *broker, struct queue *queue, struct letter *letter, const char *reason, const char *by)
 {
 	_cleanup_(buffer_free) struct buffer message = { 0 };
@@ -132,8 +152,10 @@ void dead_letter(struct broker *broker, struct queue *queue, struct letter *lett
 	}
 	write_row(broker, queue, letter->seq, trouble, buffer_bytes(&message));
 	queue->dead_count++;
-	if (message_read(buffer_bytes(&message), &envelope, &payload) == 0)
+	if (message_read(buffer_bytes(&message), &envelope, &payload) == 0) {
 		say_dead_letter(broker, queue, letter->seq, trouble, &envelope, "");
+		tell(broker, queue, letter->seq, &envelope, trouble->reason);
+	}
 	letter->died = true;
 	queue_settle(broker, queue, letter);
 }

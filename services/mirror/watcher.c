@@ -14,6 +14,7 @@
 #include "bus/base/log.h"
 #include "bus/base/memory.h"
 #include "bus/base/text.h"
+#include "proto/events.h"
 #include "services/kit/shop.h"
 #include <dirent.h>
 #include <errno.h>
@@ -141,8 +142,9 @@ static void log_doc(const char *shop, const struct doc *doc)
 			log_event(LOG_WARNING, "%s: %s", doc->source, doc->warnings);
 		break;
 	case DOC_BAD:
-		log_event(LOG_ERROR, "refused shop=%s document=%s: %s; what was in use, if anything, stays in use",
-			shop, doc->kind, doc->wrong);
+		log_event_about(LOG_ERROR, &(struct log_about){ .event = event_text_refused, .shop = shop },
+			"refused shop=%s document=%s: %s; what was in use, if anything, stays in use", shop, doc->kind,
+			doc->wrong);
 		break;
 	case DOC_MISSING:
 		log_event(LOG_INFO, "there is no %s", doc->source);

@@ -17,6 +17,7 @@
 #include "bus/base/log.h"
 #include "bus/base/memory.h"
 #include "bus/base/text.h"
+#include "proto/events.h"
 #include <errno.h>
 #include <jansson.h>
 #include <stdio.h>
@@ -273,7 +274,8 @@ static void raise_alarm(struct broker_away *away, const char *why)
 			way->owes_away = true;
 	}
 	save(away);
-	log_event(LOG_ERROR, "alarm %s raised: %s", KIND, away->why);
+	log_event_about(
+		LOG_ERROR, &(struct log_about){ .event = event_alarm_raised }, "alarm %s raised: %s", KIND, away->why);
 }
 
 static void end_alarm(struct broker_away *away)
@@ -283,7 +285,7 @@ static void end_alarm(struct broker_away *away)
 	for (int i = 0; i < away->way_count; i++)
 		away->ways[i].owes_back = true;
 	save(away);
-	log_event(LOG_NOTICE, "alarm %s over", KIND);
+	log_event_about(LOG_NOTICE, &(struct log_about){ .event = event_alarm_over }, "alarm %s over", KIND);
 }
 
 static void look_at_phase(struct broker_away *away, enum runtime_phase phase, const char *why, int64_t boot_us)

@@ -7,6 +7,7 @@
  */
 #include "bus/actor/process.h"
 #include "bus/base/log.h"
+#include "proto/events.h"
 #include "services/kit/mail.h"
 #include "services/kit/settings.h"
 #include "services/monitor/broker_away.h"
@@ -63,8 +64,9 @@ static void say(const char *shop, const Alarm *alarm)
 	struct say how = { .shop = shop, .key = alarm->kind, .version = (uint64_t)alarm->at_us };
 	if (runtime_say(watch.runtime, &topic_alarm, &how, NULL, alarm, was_said, NULL) == 0)
 		watch.saying++;
-	log_event(alarm->raised ? LOG_ERROR : LOG_NOTICE, "alarm %s %s shop=%s: %s", alarm->kind,
-		alarm->raised ? "raised" : "over", shop, alarm->text);
+	log_event_about(alarm->raised ? LOG_ERROR : LOG_NOTICE,
+		&(struct log_about){ .event = alarm->raised ? event_alarm_raised : event_alarm_over, .shop = shop },
+		"alarm %s %s shop=%s: %s", alarm->kind, alarm->raised ? "raised" : "over", shop, alarm->text);
 }
 
 static void look_at(enum condition condition, const struct circumstances *now)

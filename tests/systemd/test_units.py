@@ -1,5 +1,6 @@
 """The units on a machine that is really booted: from an empty configuration to a mail, killed, hung, restarted, cut from the power."""
 
+import json
 import time
 import urllib.request
 
@@ -39,6 +40,36 @@ def test_no_unit_is_more_exposed_than_promised(machine):
 def test_a_signed_webhook_becomes_a_mail(cartbus):
     assert cartbus.post("first") == 200
     cartbus.wait_mailed("first")
+
+
+def journal_of(machine, *matches):
+    """The entries of the journal that match, in their order."""
+    lines = machine.run("journalctl", "--no-pager", "-o", "json", *matches, check=False).stdout.splitlines()
+    return [json.loads(line) for line in lines]
+
+
+def test_the_journal_tells_the_story_of_one_cart_across_processes_and_names_nobody(cartbus):
+    assert cartbus.post("story") == 200
+    assert cartbus.post("story") == 200
+    cartbus.wait_mailed("story")
+    wait_until(lambda: any(e["CARTBUS_TOPIC"] == "reminder.sent" for e in journal_of(cartbus.machine, "CARTBUS_CART=story")),
+               "the journal tells of the mail", BACK_WITHIN_S)
+    story = journal_of(cartbus.machine, "CARTBUS_SHOP=demo", "CARTBUS_CART=story")
+    print(*(entry["MESSAGE"] for entry in story), sep="\n")
+    told = [(entry["SYSLOG_IDENTIFIER"], entry["CARTBUS_TOPIC"]) for entry in story]
+    way = [("cartbus-gateway", "cart.changed"), ("cartbus-intake", "audit"), ("cartbus-timer", "cart.wake"), ("cartbus-waiter", "audit"),
+           ("cartbus-sender", "reminder.sent")]
+    assert [told.index(step) for step in way] == sorted(told.index(step) for step in way)
+    assert {entry["_SYSTEMD_UNIT"] for entry in story} >= {unit(name) for name in ("gateway", "intake", "timer", "waiter", "sender@1")}
+    assert len({entry["MESSAGE_ID"] for entry in story}) >= 4
+    again = [entry for entry in story if " before: " in entry["MESSAGE"]]
+    assert [entry["CARTBUS_SEQ"] for entry in again] == [story[0]["CARTBUS_SEQ"]]
+    assert {entry["CARTBUS_TRACE"] for entry in story if entry not in again} == {story[0]["CARTBUS_TRACE"]}
+    cartbus.machine.run("journalctl", "--update-catalog")  # as the package's trigger does
+    explained = cartbus.machine.run("journalctl", "--no-pager", "-x", "CARTBUS_CART=story", f"MESSAGE_ID={story[0]['MESSAGE_ID']}").stdout
+    assert "A storefront told of a cart" in explained and "Cart:  story" in explained
+    everything = cartbus.machine.run("journalctl", "--no-pager", "-o", "verbose").stdout
+    assert "@example.com" not in everything and "/cart/story" not in everything
 
 
 def test_the_monitor_may_listen_where_metrics_are_read_and_nobody_who_talks_to_the_world_may_elsewhere(cartbus):

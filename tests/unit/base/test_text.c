@@ -124,6 +124,22 @@ static void close_keys_hash_far_apart(void **state)
 	}
 }
 
+static void words_with_an_at_are_hidden(void **state)
+{
+	char text[] = "550 5.1.1 <ada@example.com>: unknown, ask b@c@d or @ at most";
+	char whole[] = "ada@example.com", none[] = "nobody here", empty[] = "";
+
+	(void)state;
+	text_hide_addresses(text);
+	assert_string_equal(text, "550 5.1.1 ****************** unknown, ask ***** or * at most");
+	text_hide_addresses(whole);
+	assert_string_equal(whole, "***************");
+	text_hide_addresses(none);
+	assert_string_equal(none, "nobody here");
+	text_hide_addresses(empty);
+	assert_string_equal(empty, "");
+}
+
 static void random_names_differ(void **state)
 {
 	(void)state;
@@ -147,6 +163,7 @@ int main(void)
 		cmocka_unit_test(hex_and_crc_are_the_usual_ones),
 		cmocka_unit_test(hashes_are_the_same_for_ever),
 		cmocka_unit_test(close_keys_hash_far_apart),
+		cmocka_unit_test(words_with_an_at_are_hidden),
 		cmocka_unit_test(random_names_differ),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
