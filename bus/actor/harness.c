@@ -83,7 +83,7 @@ void harness_now(struct harness *harness, int64_t now_us)
 static void encode(const struct harness *harness, const struct topic *topic, const struct say *how, const void *message,
 	struct buffer *ret)
 {
-	int r = message_encode(topic, how, NULL, harness->now_us, message, ret);
+	int r = message_encode(topic, how, how->trace, harness->now_us, message, ret);
 
 	assert(r == 0);
 	(void)r;

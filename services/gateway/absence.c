@@ -11,6 +11,7 @@
 #include "bus/base/text.h"
 #include "proto/topics.h"
 #include "services/gateway/hook.h"
+#include "services/gateway/traceparent.h"
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
@@ -66,12 +67,12 @@ static void encode(const struct absence *absence, const char *gateway, int64_t a
 	GatewayAway away = { .from_us = now_us - wall_span_us(absence->clock, away_us),
 		.back_us = now_us,
 		.hold_until_us = now_us + wall_span_us(absence->clock, absence_hold_us(away_us)) };
-	char idem[120], trace[56];
+	char idem[120], trace[TRACEPARENT_ROOM];
 	struct say how = { .shop = SHOP_OF_ALL, .key = gateway, .idem = idem, .version = (uint64_t)away.back_us };
 
 	TEXT_COPY(away.gateway, gateway);
 	snprintf(idem, sizeof(idem), "away:%s:%" PRId64, gateway, now_us);
-	hook_trace(trace);
+	traceparent_new(trace);
 	message_encode(&topic_gateway_away, &how, trace, now_us, &away, ret_message);
 	log_event(LOG_NOTICE,
 		"nobody could reach this gateway for seconds=%" PRId64 ": mails wait for seconds=%" PRId64,

@@ -15,6 +15,7 @@
 #include "services/gateway/hook.h"
 #include "services/gateway/page.h"
 #include "services/gateway/shop_face.h"
+#include "services/gateway/traceparent.h"
 #include <stdio.h>
 
 static void answer_view(const struct reception *reception, enum action_page page, unsigned status,
@@ -56,10 +57,10 @@ static int encode(struct reception *reception, const struct admin_link *link, co
 {
 	AdminAction action = { .verb = link->verb, .who = "owner by link", .at_us = clock_wall_us(reception->clock) };
 	const char *target = link->cart_id[0] ? link->cart_id : link->address_hash;
-	char idem[64], trace[56];
+	char idem[64], trace[TRACEPARENT_ROOM];
 	struct say how = { .shop = link->shop, .key = target, .idem = idem };
 
-	hook_trace(trace);
+	traceparent_new(trace);
 	snprintf(idem, sizeof(idem), "link:%s", id);
 	TEXT_COPY(action.cart_id, link->cart_id);
 	TEXT_COPY(action.address_hash, link->address_hash);

@@ -13,6 +13,7 @@
 #include "bus/base/log.h"
 #include "bus/base/memory.h"
 #include "bus/base/text.h"
+#include "proto/events.h"
 #include "services/gateway/admission.h"
 #include "services/gateway/reject.h"
 #include "services/gateway/spool.h"
@@ -312,11 +313,12 @@ static void tell_spooling(struct door *door)
 	bool holds = spool_count(door->spool) > 0;
 
 	if (holds && !door->spooling_told)
-		log_event(LOG_WARNING, "what comes in is kept in the spool: %s",
+		log_event_about(LOG_WARNING, &(struct log_about){ .event = event_spool_used },
+			"what comes in is kept in the spool: %s",
 			door->live ? "the bus does not confirm in time" : runtime_why(door->runtime));
 	if (!holds && door->spooling_told)
-		log_event(LOG_NOTICE, "the spool has drained, messages=%llu so far",
-			(unsigned long long)door->counters->drained);
+		log_event_about(LOG_NOTICE, &(struct log_about){ .event = event_spool_drained },
+			"the spool has drained, messages=%llu so far", (unsigned long long)door->counters->drained);
 	door->spooling_told = holds;
 }
 

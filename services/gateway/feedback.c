@@ -18,6 +18,7 @@
 #include "services/gateway/hook.h"
 #include "services/gateway/ses_event.h"
 #include "services/gateway/sns.h"
+#include "services/gateway/traceparent.h"
 #include "services/kit/shop.h"
 #include "services/kit/sns.h"
 #include <errno.h>
@@ -90,8 +91,8 @@ static const char *doubt(const struct shop *shop, const struct sns *sns, int64_t
 static bool say(struct reception *reception, const struct topic *topic, const struct say *how, const void *message,
 	struct buffer *ret)
 {
-	char trace[56];
-	hook_trace(trace);
+	char trace[TRACEPARENT_ROOM];
+	traceparent_new(trace);
 	return message_encode(topic, how, trace, clock_wall_us(reception->clock), message, ret) == 0;
 }
 

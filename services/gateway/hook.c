@@ -10,16 +10,15 @@
 #include "services/gateway/hook.h"
 #include "bus/base/log.h"
 #include "bus/base/text.h"
+#include "proto/events.h"
 #include "services/gateway/reject.h"
+#include "services/gateway/traceparent.h"
 #include "services/kit/bigcommerce.h"
 #include "services/kit/event.h"
 #include "services/kit/moment.h"
 #include <errno.h>
 #include <openssl/sha.h>
 #include <stdio.h>
-#include <sys/random.h>
-
-enum { TRACE_BYTES = 24, TRACES_AT_ONCE = 64 };
 
 struct platform {
 	const char *name;
@@ -45,7 +44,8 @@ void hook_warn(struct reception *reception, struct warnings *warnings, const cha
 		warnings->swallowed++;
 		return;
 	}
-	log_event(LOG_WARNING, "refused shop=%s: %s (and %llu more since the last such line)", shop, words,
+	log_event_about(LOG_WARNING, &(struct log_about){ .event = event_webhook_refused, .shop = shop },
+		"refused shop=%s: %s (and %llu more since the last such line)", shop, words,
 		(unsigned long long)warnings->swallowed);
 	warnings->last_us = now_us;
 	warnings->swallowed = 0;
@@ -158,39 +158,19 @@ static void idem_of(const struct platform *platform, const char *webhook_id, con
 	snprintf(ret, 160, "%s:%s", platform->name, name);
 }
 
-/* W3C traceparent. Chance is fetched for many at once: a trace has to be unique, it is no secret. */
-void hook_trace(char ret[56])
-{
-	static uint8_t chance[TRACES_AT_ONCE][TRACE_BYTES];
-	static int left;
-	char hex[2 * TRACE_BYTES + 1];
-
-	if (left == 0) {
-		for (size_t got = 0; got < sizeof(chance);) {
-			ssize_t more = getrandom((uint8_t *)chance + got, sizeof(chance) - got, 0);
-
-			if (more < 0 && errno != EINTR)
-				die("the kernel gives no random numbers (getrandom: %s)", strerror(errno));
-			got += more > 0 ? (size_t)more : 0;
-		}
-		left = TRACES_AT_ONCE;
-	}
-	text_hex(chance[--left], TRACE_BYTES, hex);
-	snprintf(ret, 56, "00-%.32s-%.16s-01", hex, hex + 32);
-}
-
-static int encode(struct reception *reception, const char *shop, const char *idem, bool bought, struct wish *wish)
+static int encode(struct reception *reception, const struct request *request, const char *shop, const char *idem,
+	bool bought, struct wish *wish)
 {
 	const struct event *event = reception->event;
 	const CartIds *ids = bought ? &event->checkout.ids : &event->changed.ids;
 	const char *token = event_key(ids);
-	char key[120], trace[56];
+	char key[120], trace[TRACEPARENT_ROOM];
 	struct say how = { .shop = shop, .key = key, .idem = idem };
 
 	if (bought) /* kept for ever: who bought is known by the keyed hash alone */
 		reception->event->checkout.ids.email[0] = '\0';
 	name_of(token[0] ? token : ids->email_hash, sizeof(key), key);
-	hook_trace(trace);
+	traceparent_of(request, trace);
 	wish->stop = bought || (event->changed.has_items && event->changed.items_count == 0);
 	TEXT_COPY(wish->shop, shop);
 	return message_encode(bought ? &topic_cart_checkout : &topic_cart_changed, &how, trace,
@@ -198,31 +178,33 @@ static int encode(struct reception *reception, const char *shop, const char *ide
 		&wish->message);
 }
 
-static int encode_task(struct reception *reception, const char *shop, const char *idem, struct wish *wish)
+static int encode_task(struct reception *reception, const struct request *request, const char *shop, const char *idem,
+	struct wish *wish)
 {
 	const StorefrontTask *task = &reception->event->task;
-	char trace[56], key[120];
+	char trace[TRACEPARENT_ROOM], key[120];
 	struct say how = { .shop = shop, .key = key, .idem = idem };
 
 	name_of(task->id, sizeof(key), key);
-	hook_trace(trace);
+	traceparent_of(request, trace);
 	TEXT_COPY(wish->shop, shop);
 	return message_encode(
 		&topic_storefront_task, &how, trace, clock_wall_us(reception->clock), task, &wish->message);
 }
 
-static int encode_privacy(struct reception *reception, const char *shop, const char *idem, struct wish *wish)
+static int encode_privacy(struct reception *reception, const struct request *request, const char *shop,
+	const char *idem, struct wish *wish)
 {
-	const PrivacyRequest *request = &reception->event->privacy;
-	struct say how = { .shop = shop, .key = request->request_id, .idem = idem };
-	char trace[56];
+	const PrivacyRequest *asked = &reception->event->privacy;
+	struct say how = { .shop = shop, .key = asked->request_id, .idem = idem };
+	char trace[TRACEPARENT_ROOM];
 
-	hook_trace(trace);
-	wish->stop = request->kind != PRIVACY_DATA_REQUEST;
+	traceparent_of(request, trace);
+	wish->stop = asked->kind != PRIVACY_DATA_REQUEST;
 	TEXT_COPY(wish->shop, shop);
 	reception->counters->privacy++;
 	return message_encode(
-		&topic_privacy_request, &how, trace, clock_wall_us(reception->clock), request, &wish->message);
+		&topic_privacy_request, &how, trace, clock_wall_us(reception->clock), asked, &wish->message);
 }
 
 static bool keep_unreadable(struct reception *reception, const struct platform *platform,
@@ -239,8 +221,10 @@ static bool keep_unreadable(struct reception *reception, const struct platform *
 	int r = reject_keep(reception->rejected_folder, &rejection, name);
 
 	reception->counters->rejected++;
-	log_event(LOG_WARNING, "an authentic webhook cannot be read shop=%s platform=%s kept=%s: %s", source->shop,
-		platform->name, r < 0 ? strerror(-r) : name, reception->event->why);
+	log_event_about(LOG_WARNING,
+		&(struct log_about){ .event = event_webhook_unreadable, .shop = source->shop, .topic = source->topic },
+		"an authentic webhook cannot be read shop=%s platform=%s kept=%s: %s", source->shop, platform->name,
+		r < 0 ? strerror(-r) : name, reception->event->why);
 	answer_json_error(answer, 200, reception->event->why);
 	return false;
 }
@@ -268,14 +252,14 @@ static bool judge(struct reception *reception, const struct platform *platform, 
 	switch (reading) {
 	case READ_CHANGED:
 	case READ_CHECKOUT:
-		if (encode(reception, source->shop, idem, reading == READ_CHECKOUT, wish) == 0)
+		if (encode(reception, request, source->shop, idem, reading == READ_CHECKOUT, wish) == 0)
 			return true;
 		snprintf(reception->event->why, sizeof(reception->event->why), "it is too large for the bus");
 		return keep_unreadable(reception, platform, source, request, answer);
 	case READ_TASK:
-		return encode_task(reception, source->shop, idem, wish) == 0;
+		return encode_task(reception, request, source->shop, idem, wish) == 0;
 	case READ_PRIVACY:
-		return encode_privacy(reception, source->shop, idem, wish) == 0;
+		return encode_privacy(reception, request, source->shop, idem, wish) == 0;
 	case READ_UNREADABLE:
 		return keep_unreadable(reception, platform, source, request, answer);
 	case READ_NOTHING:

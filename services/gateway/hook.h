@@ -12,7 +12,4 @@ bool hook_receive(struct reception *reception, const struct route *route, const 
 /* A refusal in the log: of each kind one a second, and how many were not told. Words only: never a header's value, a body, an address. */
 void hook_warn(struct reception *reception, struct warnings *warnings, const char *shop, const char *words);
 
-/* A fresh W3C traceparent: what was begun by this request carries it to the mail. */
-void hook_trace(char ret[56]);
-
 #endif

@@ -11,6 +11,7 @@
 #include "services/gateway/action.h"
 #include "services/gateway/feedback.h"
 #include "services/gateway/hook.h"
+#include "services/gateway/traceparent.h"
 #include "services/gateway/unsubscribe.h"
 #include "services/kit/return_link.h"
 #include "services/kit/signed_link.h"
@@ -36,10 +37,10 @@ static bool is_looking_ahead(const struct request *request)
 static int encode_click(struct reception *reception, const struct signed_link *link, struct wish *wish)
 {
 	LinkClicked clicked = { .step = (uint32_t)link->step, .at_us = clock_wall_us(reception->clock) };
-	char idem[120], trace[56];
+	char idem[120], trace[TRACEPARENT_ROOM];
 	struct say how = { .shop = link->shop, .key = link->cart_id, .idem = idem };
 
-	hook_trace(trace);
+	traceparent_new(trace);
 	TEXT_COPY(clicked.cart_id, link->cart_id);
 	snprintf(idem, sizeof(idem), "click:%s/%d/%" PRId64, link->cart_id, link->step, clicked.at_us / US_PER_MINUTE);
 	return message_encode(&topic_link_clicked, &how, trace, clicked.at_us, &clicked, &wish->message);

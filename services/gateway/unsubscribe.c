@@ -12,6 +12,7 @@
 #include "bus/base/text.h"
 #include "services/gateway/hook.h"
 #include "services/gateway/shop_face.h"
+#include "services/gateway/traceparent.h"
 #include "services/kit/signed_link.h"
 #include <stdio.h>
 
@@ -44,11 +45,11 @@ static int encode_optout(
 	struct reception *reception, const struct signed_link *link, OptoutSource source, struct wish *wish)
 {
 	OptoutRequest asked = { .source = source, .heard_us = clock_wall_us(reception->clock) };
-	char random[33], idem[64], trace[56];
+	char random[33], idem[64], trace[TRACEPARENT_ROOM];
 	struct say how = { .shop = link->shop, .key = link->address_hash, .idem = idem };
 
 	/* A key per request, not per link: after a suppression was lifted the same link must work again. */
-	hook_trace(trace);
+	traceparent_new(trace);
 	text_random_name(random);
 	snprintf(idem, sizeof(idem), "optout:%s", random);
 	TEXT_COPY(asked.address_hash, link->address_hash);
@@ -68,10 +69,10 @@ static int encode_take_back(
 		.reason = "the shopper took it back",
 		.at_us = now_us,
 		.listed_by_us = undo_us < now_us ? undo_us : now_us };
-	char random[33], idem[64], trace[56];
+	char random[33], idem[64], trace[TRACEPARENT_ROOM];
 	struct say how = { .shop = link->shop, .key = link->address_hash, .idem = idem };
 
-	hook_trace(trace);
+	traceparent_new(trace);
 	text_random_name(random);
 	snprintf(idem, sizeof(idem), "undo:%s", random);
 	TEXT_COPY(action.address_hash, link->address_hash);

@@ -150,6 +150,10 @@ void timers_remember_set(struct state *state, const struct said *said, const Tim
 	forget(state, said, set->name);
 	if (*set->cron && !next_of_cron(set, said->time_us, &row.due_us))
 		return;
+	if (!*set->cron) { /* a tick is nobody's: each begins by itself */
+		TEXT_COPY(row.trace, said->trace);
+		row.cause = said->seq;
+	}
 	state_put(state, "timer", said->shop, set->name, &TimerSet_msg, &row);
 	add_due(state, said, due_key(key, row.due_us, said->shop, set->name));
 }

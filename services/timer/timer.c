@@ -56,7 +56,8 @@ static bool say_what_was_asked(struct turn *turn, const char *shop, const TimerS
 		return false;
 	if (topic != &topic_cart_wake)
 		asked.tick.due_us = set->due_us; /* of a cron timer only the timer knows it */
-	turn_say(turn, topic, &(struct say){ .shop = shop, .key = set->key }, &asked);
+	turn_say(turn, topic, &(struct say){ .shop = shop, .key = set->key, .trace = set->trace, .cause = set->cause },
+		&asked);
 	return true;
 }
 
@@ -79,7 +80,8 @@ static void say_fired(struct turn *turn, const char *shop, const TimerSet *set)
 
 	TEXT_COPY(fired.name, set->name);
 	TEXT_COPY(fired.topic, set->topic);
-	SAY(turn, timer_fired, &fired, .shop = shop, .key = set->name, .version = set->version, .tombstone = true);
+	SAY(turn, timer_fired, &fired, .shop = shop, .key = set->name, .version = set->version, .tombstone = true,
+		.trace = set->trace, .cause = set->cause);
 }
 
 static void remember_set(struct state *state, const struct said *said, const TimerSet *set)
@@ -97,7 +99,12 @@ static int64_t next_due_us(const struct state *state)
 
 static void set_again(struct turn *turn, const char *shop, const TimerSet *set)
 {
-	SAY(turn, timer_set, set, .shop = shop, .key = set->name, .version = set->version);
+	TimerSet again = *set;
+
+	again.trace[0] = '\0';
+	again.cause = 0;
+	SAY(turn, timer_set, &again, .shop = shop, .key = set->name, .version = set->version, .trace = set->trace,
+		.cause = set->cause);
 }
 
 void timer_fire(struct turn *turn, const char *shop, const TimerSet *set)
