@@ -18,7 +18,7 @@ from shell import Shell
 
 PAGES = all_pages()
 SHOWN_WITHIN_S = 90  # what a page says to repeat
-INSTALLS = re.compile(r"\bapt(?:-get)? install -y ([a-z][\w.+ -]*)")
+INSTALLS = re.compile(r"\bapt(?:-get)? install -y ([a-z-][\w.+ -]*)")
 CLOCK = "/etc/cartbus/cartbus.conf.d/99-morning.conf"
 DAY_US = 24 * 3600 * 10**6
 MORNING_US = 9 * 3600 * 10**6  # of UTC
