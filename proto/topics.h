@@ -139,6 +139,8 @@
 	X(ModelUsed, outcome)                                                                                          \
 	X(ModelUsed, cart_id)                                                                                          \
 	X(Alarm, kind)                                                                                                 \
+	X(Alarm, text)                                                                                                 \
+	X(Alarm, remedy)                                                                                               \
 	X(AlarmDue, way)                                                                                               \
 	X(AlarmTold, way)                                                                                              \
 	X(AlarmTold, kind)                                                                                             \

@@ -4,6 +4,7 @@
  * Promises:  a question never holds the broker up for long: it reads so far and says where to go on. Of topics that are asked for by
  *            name the columns tell where they lie: nothing else is read.
  */
+#include "bus/base/cleanup.h"
 #include "bus/broker/question.h"
 #include <errno.h>
 #include <stdio.h>
@@ -22,10 +23,25 @@ struct reading {
 	uint64_t topics[2]; /* those that are asked for, all of them declared; none: whatever matches */
 	uint64_t limit;
 	size_t bytes;
+	bool masked; /* payloads, but what their topics show */
 	json_t *messages;
 };
 
-static json_t *describe(const struct logged *logged, const Envelope *envelope, struct bytes payload)
+static json_t *describe_payload(
+	const struct broker *broker, const struct reading *reading, const char *topic, struct bytes payload)
+{
+	_cleanup_(buffer_free) struct buffer shown = { 0 };
+	int index = topology_topic(&broker->topology, topic);
+
+	if (!reading->masked)
+		return json_base64(payload);
+	buffer_add(&shown, payload.data, payload.len);
+	if (index < 0 || mask_payload(&broker->topology.topics[index].mask, shown.data, shown.len) < 0)
+		buffer_clear(&shown);
+	return json_base64(buffer_bytes(&shown));
+}
+
+static json_t *describe(const struct logged *logged, const Envelope *envelope)
 {
 	json_t *object = json_pack("{s:I,s:I,s:s,s:s,s:s,s:s,s:I,s:b,s:I,s:s,s:s}", "seq", (json_int_t)logged->seq,
 		"time_us", (json_int_t)logged->time_us, "topic", envelope->topic, "shop", envelope->shop, "key",
@@ -33,7 +49,6 @@ static json_t *describe(const struct logged *logged, const Envelope *envelope, s
 		(int)envelope->tombstone, "cause", (json_int_t)envelope->cause, "trace", envelope->trace, "said_by",
 		logged->said_by);
 
-	json_object_set_new(object, "payload", json_base64(payload));
 	return object;
 }
 
@@ -54,6 +69,7 @@ static int look_at(struct broker *broker, struct reading *reading, uint64_t seq)
 	struct logged logged;
 	Envelope envelope;
 	struct bytes payload;
+	json_t *object;
 	int r = log_read(broker->log, seq, &logged);
 
 	if (r == -ENOENT)
@@ -65,7 +81,9 @@ static int look_at(struct broker *broker, struct reading *reading, uint64_t seq)
 	if (message_read(logged.message, &envelope, &payload) < 0 || !matches(reading, &envelope))
 		return 0;
 	reading->bytes += logged.message.len;
-	json_array_append_new(reading->messages, describe(&logged, &envelope, payload));
+	object = describe(&logged, &envelope);
+	json_object_set_new(object, "payload", describe_payload(broker, reading, envelope.topic, payload));
+	json_array_append_new(reading->messages, object);
 	return 0;
 }
 
@@ -147,6 +165,7 @@ json_t *answer_read(struct broker *broker, json_t *argument, char ret_error[256]
 		.or_shop = argument_text(argument, "or_shop"),
 		.key = argument_text(argument, "key"),
 		.limit = argument_number(argument, "limit", MESSAGES_USUAL),
+		.masked = json_is_true(json_object_get(argument, "masked")),
 	};
 	uint64_t head = log_head(broker->log), seq = argument_number(argument, "from", 1);
 	int r;

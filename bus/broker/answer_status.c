@@ -3,6 +3,7 @@
  */
 #include "bus/broker/question.h"
 #include <stdio.h>
+#include <unistd.h>
 
 static json_t *number(uint64_t value)
 {
@@ -26,6 +27,7 @@ static json_t *describe_session(struct broker *broker, const struct session *ses
 	json_object_set_new(object, "service", json_string(broker->topology.peers[session->peer].name));
 	json_object_set_new(object, "instance", json_string(session->instance));
 	json_object_set_new(object, "run", json_string(session->run)); /* what its claims are owned by */
+	json_object_set_new(object, "host", json_string(session->host));
 	json_object_set_new(object, "epoch", number(session->epoch));
 	json_object_set_new(object, "active", json_true());
 	json_object_set_new(object, "in_flight", number(session->leased_count));
@@ -159,6 +161,15 @@ static json_t *describe_clock(const struct broker *broker)
 	return json_pack("{s:I,s:s}", "jump_us", (json_int_t)broker->steady.jump_us, "why", why);
 }
 
+/* "": it has none that could be shown. */
+static json_t *describe_host(void)
+{
+	char host[64] = "";
+	json_t *name = gethostname(host, sizeof(host) - 1) == 0 ? json_string(host) : NULL;
+
+	return name ? name : json_string("");
+}
+
 json_t *answer_status(struct broker *broker, json_t *argument, char ret_error[256])
 {
 	json_t *object = json_object();
@@ -167,6 +178,7 @@ json_t *answer_status(struct broker *broker, json_t *argument, char ret_error[25
 	(void)argument;
 	(void)ret_error;
 	map_each(broker->gateways, describe_gateway, &gateways);
+	json_object_set_new(object, "host", describe_host());
 	json_object_set_new(object, "log", json_string(log_id(broker->log)));
 	json_object_set_new(object, "head", number(log_head(broker->log)));
 	json_object_set_new(object, "wall_us", json_integer(broker_wall_us(broker)));

@@ -192,6 +192,8 @@ static struct session *session_new(
 	session->peer = peer;
 	TEXT_COPY(session->instance, hello->instance);
 	TEXT_COPY(session->run, hello->run);
+	if (text_is_utf8(bytes_of(hello->host)) && !text_has_control(hello->host))
+		TEXT_COPY(session->host, hello->host);
 	memcpy(session->routing, routing.data, routing.len);
 	session->routing_len = routing.len;
 	TEXT_COPY(session->who, who);

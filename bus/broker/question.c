@@ -19,28 +19,29 @@ static const struct verb {
 	const char *verb;
 	answer_fn *answer;
 	unsigned needs; /* of enum right: clear where payloads are shown, operate where something changes */
+	bool masks;     /* who has all but clear gets masked payloads, if that will do */
 } verbs[] = {
-	{ "status", answer_status, RIGHT_ASK },
-	{ "queues", answer_queues, RIGHT_ASK },
-	{ "read", answer_read, RIGHT_ASK | RIGHT_CLEAR },
-	{ "dead.list", answer_dead_list, RIGHT_ASK },
-	{ "dead.show", answer_dead_show, RIGHT_ASK | RIGHT_CLEAR },
-	{ "dead.redrive", answer_dead_redrive, RIGHT_OPERATE },
-	{ "dead.drop", answer_dead_drop, RIGHT_OPERATE },
-	{ "feed", answer_feed, RIGHT_ASK },
-	{ "feed.cancel", answer_feed_cancel, RIGHT_OPERATE },
-	{ "feed.resume", answer_feed_resume, RIGHT_OPERATE },
-	{ "replay", answer_replay, RIGHT_OPERATE },
-	{ "replay.count", answer_replay_count, RIGHT_ASK },
-	{ "gateway.strike", answer_strike, RIGHT_OPERATE },
-	{ "queue.resume", answer_resume, RIGHT_OPERATE },
-	{ "snapshot", answer_snapshot, RIGHT_OPERATE },
-	{ "rebuild", answer_rebuild, RIGHT_OPERATE },
-	{ "erase", answer_erase, RIGHT_OPERATE | RIGHT_CLEAR },
-	{ "erasure", answer_erasure, RIGHT_ASK },
-	{ "erased", answer_erased, RIGHT_ASK },
-	{ "keys.reload", answer_keys_reload, RIGHT_OPERATE },
-	{ "claims.release", answer_release, RIGHT_OPERATE },
+	{ "status", answer_status, RIGHT_ASK, false },
+	{ "queues", answer_queues, RIGHT_ASK, false },
+	{ "read", answer_read, RIGHT_ASK | RIGHT_CLEAR, true },
+	{ "dead.list", answer_dead_list, RIGHT_ASK, false },
+	{ "dead.show", answer_dead_show, RIGHT_ASK | RIGHT_CLEAR, false },
+	{ "dead.redrive", answer_dead_redrive, RIGHT_OPERATE, false },
+	{ "dead.drop", answer_dead_drop, RIGHT_OPERATE, false },
+	{ "feed", answer_feed, RIGHT_ASK, false },
+	{ "feed.cancel", answer_feed_cancel, RIGHT_OPERATE, false },
+	{ "feed.resume", answer_feed_resume, RIGHT_OPERATE, false },
+	{ "replay", answer_replay, RIGHT_OPERATE, false },
+	{ "replay.count", answer_replay_count, RIGHT_ASK, false },
+	{ "gateway.strike", answer_strike, RIGHT_OPERATE, false },
+	{ "queue.resume", answer_resume, RIGHT_OPERATE, false },
+	{ "snapshot", answer_snapshot, RIGHT_OPERATE, false },
+	{ "rebuild", answer_rebuild, RIGHT_OPERATE, false },
+	{ "erase", answer_erase, RIGHT_OPERATE | RIGHT_CLEAR, false },
+	{ "erasure", answer_erasure, RIGHT_ASK, false },
+	{ "erased", answer_erased, RIGHT_ASK, false },
+	{ "keys.reload", answer_keys_reload, RIGHT_OPERATE, false },
+	{ "claims.release", answer_release, RIGHT_OPERATE, false },
 };
 
 const char *argument_text(json_t *argument, const char *name)
@@ -137,14 +138,21 @@ static const struct session *find_operator(const struct broker *broker, struct b
 	return is_one ? session : NULL;
 }
 
+/* Does whoever asks make do with masked payloads, and get them? */
+static bool is_to_be_masked(const struct session *session, const struct verb *verb, const json_t *argument)
+{
+	return verb->masks && (verb->needs & ~session->rights) == RIGHT_CLEAR &&
+		json_is_true(json_object_get(argument, "masked"));
+}
+
 /* NULL: it may; else why it may not. */
-static const char *objection(const struct session *session, const struct verb *verb)
+static const char *objection(const struct session *session, const struct verb *verb, const json_t *argument)
 {
 	if (!session)
 		return "only a peer that is declared with operator = yes may ask";
 	if (!verb)
 		return "unknown question";
-	if ((session->rights & verb->needs) == verb->needs)
+	if ((session->rights & verb->needs) == verb->needs || is_to_be_masked(session, verb, argument))
 		return NULL;
 	return verb->needs & RIGHT_OPERATE ? "this identity has no right to operate: see \"rights\" of its key or user"
 		: session_may(session, RIGHT_ASK)
@@ -155,24 +163,24 @@ static const char *objection(const struct session *session, const struct verb *v
 void hear_question(struct broker *broker, struct bytes peer, const char *who, const Question *question)
 {
 	const struct verb *verb = find_verb(question->verb);
-	const char *why_not = objection(find_operator(broker, peer, who), verb);
+	const struct session *session = find_operator(broker, peer, who);
+	json_t *argument = question->argument[0] ? json_loads(question->argument, 0, NULL) : json_object();
+	const char *why_not = objection(session, verb, argument);
 	char error[256] = "the broker could not answer";
-	json_t *argument, *result;
+	json_t *result = NULL;
 
-	if (why_not) {
-		refuse(broker, peer, who, question->id, why_not);
-		return;
+	if (!why_not && !json_is_object(argument))
+		why_not = "the argument is not a JSON object";
+	if (!why_not) {
+		json_object_set_new(argument, "masked", json_boolean(!session_may(session, RIGHT_CLEAR)));
+		result = verb->answer(broker, argument, error);
 	}
-	argument = question->argument[0] ? json_loads(question->argument, 0, NULL) : json_object();
-	result = json_is_object(argument) ? verb->answer(broker, argument, error) : NULL;
-	if (!json_is_object(argument))
-		snprintf(error, sizeof(error), "the argument is not a JSON object");
 	if (result) {
 		_cleanup_free_ char *text = json_dumps(result, JSON_COMPACT | JSON_ENSURE_ASCII);
 
 		answer(broker, peer, question->id, true, text ? text : "{}");
 	} else {
-		refuse(broker, peer, who, question->id, error);
+		refuse(broker, peer, who, question->id, why_not ? why_not : error);
 	}
 	json_decref(argument);
 	json_decref(result);

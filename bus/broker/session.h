@@ -17,6 +17,7 @@ struct session {
 	int peer;       /* index into the topology */
 	char instance[64];
 	char run[40];
+	char host[64]; /* as it says itself; empty: it does not, or not so that it could be shown */
 	uint8_t routing[256];
 	size_t routing_len;
 	char who[WHO_MAX]; /* as the gate names its connections */

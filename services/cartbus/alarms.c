@@ -76,7 +76,8 @@ int alarms_read(const struct command *command, struct client *client, struct ala
 	static const char *const topics[] = { "alarm", "alarm.told", NULL };
 
 	*ret = (struct alarms){ 0 };
-	return reading_each(command, client, &(struct reading_filter){ .topics = topics }, fold_one, ret);
+	return reading_each(
+		command, client, &(struct reading_filter){ .topics = topics, .masked = true }, fold_one, ret);
 }
 
 json_t *alarm_told_json(const AlarmTold *told)

@@ -110,7 +110,8 @@ int modes_load_from(const struct command *command, struct client *client, struct
 	memset(ret, 0, sizeof(*ret));
 	int failed;
 
-	failed = reading_each(command, client, &(struct reading_filter){ .topic = "shop.status" }, fold_one, ret);
+	failed = reading_each(
+		command, client, &(struct reading_filter){ .topic = "shop.status", .masked = true }, fold_one, ret);
 
 	ret->known = !failed;
 	return failed;

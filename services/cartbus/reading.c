@@ -23,7 +23,8 @@ struct client *command_connect(const struct command *command)
 	char why[256];
 
 	if (client_open(&cartbus, command->config, &command->clock, PATIENCE_US, &client, why)) {
-		complain(command, "cannot reach the broker: %s; is `cartbus up` running?", why);
+		complain(command, "cannot reach the broker: %s%s", why,
+			command_is_far(command) ? "" : "; is `cartbus up` running?");
 		exit(EXIT_AWAY);
 	}
 	return client;
@@ -88,6 +89,8 @@ static json_t *question(const struct reading_filter *filter, uint64_t from)
 {
 	json_t *what = json_pack("{s:I,s:i}", "from", (json_int_t)from, "limit", PAGE_MESSAGES);
 
+	if (filter->masked)
+		json_object_set_new(what, "masked", json_true());
 	if (filter->topic)
 		json_object_set_new(what, "topic", json_string(filter->topic));
 	if (filter->shop)

@@ -21,6 +21,7 @@ struct reading_filter {
 	const char *topic, *shop, *key; /* NULL: any */
 	const char *or_shop;            /* a second one; NULL: none */
 	const char *const *topics;      /* several, ending with NULL; NULL: any */
+	bool masked; /* who may not see payloads is to be shown them masked: what is asked for is not in what is masked */
 };
 
 /* Calls each() in log order until it returns false or the log ends. An exit; complains when it fails. */

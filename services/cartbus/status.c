@@ -45,19 +45,45 @@ static void print_queues(const json_t *queues)
 			number_of(queue, "failures"), number_of(queue, "paused_us") > 0 ? "  paused" : "");
 }
 
-static void print_sessions(const json_t *sessions)
+static bool is_command(const json_t *session)
 {
+	return strcmp(text_of(session, "service"), "cartbus") == 0;
+}
+
+/* Does anything run elsewhere than the broker? */
+static bool has_hosts(const json_t *status)
+{
+	const char *host;
 	const json_t *session;
 	size_t i;
 
-	printf("%-16s %-8s %10s %8s %9s\n", "process", "", "cursor", "lag", "in flight");
-	json_array_foreach(sessions, i, session)
+	json_array_foreach(json_object_get(status, "sessions"), i, session)
 	{
-		if (strcmp(text_of(session, "service"), "cartbus") == 0)
+		host = text_of(session, "host");
+		if (!is_command(session) && *host && strcmp(host, text_of(status, "host")) != 0)
+			return true;
+	}
+	return false;
+}
+
+static void print_sessions(const json_t *status)
+{
+	bool hosts = has_hosts(status);
+	const json_t *session;
+	size_t i;
+
+	printf("%-16s %-8s %10s %8s %9s%s\n", "process", "", "cursor", "lag", "in flight", hosts ? "  host" : "");
+	if (hosts)
+		printf("%-16s %-8s %10lld %8s %9s  %s\n", "broker", "active", number_of(status, "head"), "", "",
+			text_of(status, "host"));
+	json_array_foreach(json_object_get(status, "sessions"), i, session)
+	{
+		if (is_command(session))
 			continue;
-		printf("%-16s %-8s %10lld %8lld %9lld\n", text_of(session, "instance"),
+		printf("%-16s %-8s %10lld %8lld %9lld%s%s\n", text_of(session, "instance"),
 			json_is_true(json_object_get(session, "active")) ? "active" : "standby",
-			number_of(session, "cursor"), number_of(session, "lag"), number_of(session, "in_flight"));
+			number_of(session, "cursor"), number_of(session, "lag"), number_of(session, "in_flight"),
+			hosts ? "  " : "", hosts ? text_of(session, "host") : "");
 	}
 }
 
@@ -76,7 +102,7 @@ static void print_health(const struct health *health)
 		number_of(health->status, "head"), number_of(health->status, "uptime_us") / 1000000,
 		number_of(health->status, "parked_claims"));
 	print_reach(json_object_get(health->status, "kept"), "UTC");
-	print_sessions(json_object_get(health->status, "sessions"));
+	print_sessions(health->status);
 	putchar('\n');
 	print_queues(json_object_get(health->status, "queues"));
 }

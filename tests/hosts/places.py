@@ -52,7 +52,7 @@ class BrokersHost(Place):
         return {"broker": {"listen": f"{self.address}:{PORT}"}}
 
     def make_key(self, name, service, *options):
-        return self.cartbus("keys", "make", name, "--service", service, *options)
+        self.cartbus("keys", "make", name, "--service", service, *options)
 
     def sessions(self, service):
         return [one for one in self.ask("status")["sessions"] if one["service"] == service]

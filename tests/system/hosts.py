@@ -1,4 +1,4 @@
-"""Hosts of a test: network namespaces that are joined by wires (veth) which can be cut, so that neither end is told.
+"""Hosts of a test: network namespaces, with a name each, that are joined by wires (veth) which can be cut, so that neither end is told.
 
 Needs root with CAP_SYS_ADMIN and CAP_NET_ADMIN, as a container has them that may make namespaces. Everything ends with the
 test: a namespace lives as long as the process that keeps it, and a wire as long as the two namespaces.
@@ -13,13 +13,13 @@ import threading
 from cartbus_system import end_with_parent
 
 CLONE_NEWNET = 0x40000000
-KEEP = "ip link set lo up && echo up && exec cat"  # until its input ends
+KEEP = 'hostname "$1" && ip link set lo up && echo up && exec cat'  # until its input ends
 
 
 class Host:
     def __init__(self, name):
         self.name = name
-        self.keeper = subprocess.Popen(["unshare", "--net", "sh", "-c", KEEP], stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+        self.keeper = subprocess.Popen(["unshare", "--net", "--uts", "sh", "-c", KEEP, "sh", name], stdin=subprocess.PIPE, stdout=subprocess.PIPE,
                                        stderr=subprocess.PIPE, text=True, preexec_fn=end_with_parent)
         if self.keeper.stdout.readline() != "up\n":
             raise RuntimeError("no network namespace can be made here (root with CAP_SYS_ADMIN and CAP_NET_ADMIN is needed): "
@@ -28,7 +28,7 @@ class Host:
     @property
     def inside(self):
         """What a command begins with that is to run there."""
-        return ["nsenter", f"--net=/proc/{self.keeper.pid}/ns/net"]
+        return ["nsenter", *(f"--{kind}=/proc/{self.keeper.pid}/ns/{kind}" for kind in ("net", "uts"))]
 
     def ip(self, *words):
         subprocess.run([*self.inside, "ip", *words], check=True)
