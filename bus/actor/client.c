@@ -103,6 +103,7 @@ static int wait_until_ready(struct client *client, int64_t patience_us, char ret
 
 	while (clock_boot_us(client->clock) < until_us && may_go_on(client)) {
 		enum runtime_phase phase = runtime_phase(client->runtime);
+		const char *obstacle = client->link->obstacle(client->link);
 
 		if (phase == RUNTIME_READY)
 			return 0;
@@ -110,11 +111,14 @@ static int wait_until_ready(struct client *client, int64_t patience_us, char ret
 			snprintf(ret_why, 256, "%s", runtime_why(client->runtime));
 			return -ECONNREFUSED;
 		}
+		if (obstacle) {
+			snprintf(ret_why, 256, "%s", obstacle);
+			return -EACCES;
+		}
 		client_work(client, 20 * US_PER_MS);
 	}
 	if (*client->reach.host)
-		snprintf(ret_why, 256, "nobody answers at %s:%d, or it does not know this key", client->reach.host,
-			client->reach.port);
+		snprintf(ret_why, 256, "nobody answers at %s:%d", client->reach.host, client->reach.port);
 	else
 		snprintf(ret_why, 256, "nobody answers at %.190s/control", client->reach.run);
 	return -ETIMEDOUT;

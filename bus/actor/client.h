@@ -13,8 +13,8 @@
 struct client;
 
 /*
- * Says hello as `service` to the broker of [paths] run. -ETIMEDOUT: nobody answers; -ECONNREFUSED: it answered no; ret_why says it
- * in words for an admin. `clock` is borrowed for the client's life.
+ * Says hello as `service` to the broker of [paths] run. -ETIMEDOUT: nobody answers; -ECONNREFUSED: it answered no; -EACCES: it does
+ * not know our key; ret_why says it in words for an admin. `clock` is borrowed for the client's life.
  */
 int client_open(const struct service *service, const struct config *config, const struct clock *clock,
 	int64_t patience_us, struct client **ret, char ret_why[256]);

@@ -29,6 +29,9 @@ int keys_finish(const struct config *config, const char *name, char ret_why[512]
 int keys_revoke(const struct config *config, const char *name, char ret_why[512]); /* -ENOENT */
 int keys_each(const struct config *config, void (*each)(const struct keys_peer *peer, void *context), void *context,
 	char ret_why[512]);
+/* Each NAME.key but the broker's, shown to the broker of [connect]: `known`: 0, -EACCES, -ETIMEDOUT, or why it could not be, in words. */
+void keys_try(const struct config *config, void (*each)(const char *name, int known, const char *why, void *context),
+	void *context);
 /* What is wrong with the keys, peers.conf, [user NAME], [broker] listen and [connect], one call each; how much there was. */
 int keys_check(const struct config *config, void (*complain)(const char *what, void *context), void *context);
 

@@ -17,6 +17,7 @@
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <unistd.h>
 
 static const int64_t HELLO_PATIENCE_US = 1 * US_PER_S; /* no answer: say it again */
 static const int64_t BACKOFF_DEFAULT_US = 200 * US_PER_MS;
@@ -37,6 +38,8 @@ struct session *session_new(const struct service *service, const struct runtime_
 	session->service = service;
 	session->run = run;
 	session->instance = settings->instance;
+	if (gethostname(session->host, sizeof(session->host) - 1) < 0)
+		session->host[0] = '\0';
 	session->backoff_us = settings->connect_backoff_us > 0 ? settings->connect_backoff_us : BACKOFF_DEFAULT_US;
 	session->link = link;
 	session->clock = clock;
@@ -120,6 +123,21 @@ static void broken(struct session *session, const char *format, ...)
 
 /* --- hello --- */
 
+static const char *obstacle_to(const struct session *session)
+{
+	return session->link->obstacle ? session->link->obstacle(session->link) : NULL;
+}
+
+static void note_unreachable(struct session *session)
+{
+	const char *obstacle = obstacle_to(session);
+
+	if (obstacle && session->phase == RUNTIME_STANDBY)
+		session->phase = RUNTIME_AWAY;
+	if (session->phase == RUNTIME_AWAY && (obstacle || session->silent))
+		TEXT_COPY(session->why, obstacle ? obstacle : "the broker cannot be reached");
+}
+
 static void say_hello(struct session *session)
 {
 	Hello *hello = new_control(session, Control_hello_tag, sizeof(*hello));
@@ -127,6 +145,7 @@ static void say_hello(struct session *session)
 	TEXT_COPY(hello->service, session->service->name);
 	TEXT_COPY(hello->instance, session->instance);
 	TEXT_COPY(hello->run, session->run);
+	TEXT_COPY(hello->host, session->host);
 	hello->gateway = session->service->gateway;
 	hello->version = PROTOCOL_MOST;
 	hello->version_least = PROTOCOL_LEAST;
@@ -134,8 +153,7 @@ static void say_hello(struct session *session)
 	hello->unhurried = session->service->unhurried;
 	session->owner.hello(session->owner.self, hello);
 	if (send_control(session) < 0) {
-		if (session->phase == RUNTIME_AWAY && session->silent)
-			TEXT_COPY(session->why, "the broker cannot be reached");
+		note_unreachable(session);
 		session->hello_us = now_us(session) + session->backoff_us;
 		return;
 	}
@@ -211,6 +229,16 @@ static void hear_refusal(struct session *session, const Refusal *refusal)
 }
 
 /* --- heartbeat --- */
+
+static void give_up_on_broker(struct session *session, int64_t silent_us)
+{
+	const char *obstacle = obstacle_to(session);
+
+	if (obstacle)
+		session_break(session, obstacle);
+	else
+		broken(session, "the broker has been silent for %lld ms", (long long)(silent_us / US_PER_MS));
+}
 
 static void beat(struct session *session, bool goodbye)
 {
@@ -313,8 +341,7 @@ void session_send(struct session *session)
 
 	if (session_is_open(session)) {
 		if (now - session->heard_us >= HEARTBEATS_UNTIL_DEAD * session->heartbeat_us)
-			broken(session, "the broker has been silent for %lld ms",
-				(long long)((now - session->heard_us) / US_PER_MS));
+			give_up_on_broker(session, now - session->heard_us);
 		else if (!frames_send(session))
 			session_break(session, "the broker does not take what is said");
 	}

@@ -13,6 +13,7 @@
 struct session {
 	const struct service *service;
 	const char *instance, *run;
+	char host[64]; /* this one's name */
 	struct link *link;
 	const struct clock *clock;
 	struct session_owner owner;

@@ -81,22 +81,28 @@ static bool must_go(const struct registry *now, const char *who, const struct id
 	return !identity || (before->rights & ~identity->rights & (RIGHT_TAP | RIGHT_CLEAR));
 }
 
+static void cut_off_key(struct door *door, const struct identity *identity, const uint8_t key[CURVE_KEY])
+{
+	char who[WHO_MAX] = "key:";
+	const char *lost;
+	size_t cut;
+
+	text_hex(key, CURVE_KEY, who + 4);
+	if (!must_go(door->registry, who, identity))
+		return;
+	lost = registry_find(door->registry, who) ? "has lost a right to tap" : "is good no longer";
+	cut = hub_cut(door->hub, who);
+	log_event(LOG_NOTICE, "the key %s (%.20s) %s: cut %zu connections from where it came from", identity->name, who,
+		lost, cut);
+}
+
 static void cut_off(struct door *door, const struct registry *before)
 {
 	const struct identity *identity;
 
-	for (size_t i = 0; (identity = registry_at(before, i)); i++) {
-		for (int k = 0; k < identity->key_count; k++) {
-			char who[WHO_MAX] = "key:";
-			size_t cut;
-
-			text_hex(identity->keys[k], CURVE_KEY, who + 4);
-			cut = must_go(door->registry, who, identity) ? hub_cut(door->hub, who) : 0;
-			if (cut > 0)
-				log_event(LOG_NOTICE, "cut %zu connections from where %.20s (%s) came from", cut, who,
-					identity->name);
-		}
-	}
+	for (size_t i = 0; (identity = registry_at(before, i)); i++)
+		for (int k = 0; k < identity->key_count; k++)
+			cut_off_key(door, identity, identity->keys[k]);
 }
 
 int door_reload(struct door *door, struct broker *broker, char ret_why[256])

@@ -17,6 +17,8 @@ struct link {
 	int (*open_lane)(struct link *link, const char *endpoint);  /* a fresh mailbox; the one before is closed */
 	int (*hear_lane)(struct link *link, struct buffer *ret);    /* one frame */
 	void (*close)(struct link *link);
+	/* Why the other end does not let us in, in words; it answers NULL, or is: nothing is known to be in the way. */
+	const char *(*obstacle)(struct link *link);
 };
 
 #endif

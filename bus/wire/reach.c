@@ -29,9 +29,15 @@ struct reach reach_local(const char *run)
 
 int reach_read(const struct config *config, const char *service, struct reach *ret, char ret_why[256])
 {
+	const char *name = config_get(config, "connect", NULL, "key");
+
+	return reach_read_as(config, name && *name ? name : service, ret, ret_why);
+}
+
+int reach_read_as(const struct config *config, const char *key_name, struct reach *ret, char ret_why[256])
+{
 	const char *broker = config_get(config, "connect", NULL, "broker");
 	const char *folder = config_get(config, "paths", NULL, "keys");
-	const char *name = config_get(config, "connect", NULL, "key");
 	int r;
 
 	*ret = reach_local(config_get(config, "paths", NULL, "run"));
@@ -42,8 +48,9 @@ int reach_read(const struct config *config, const char *service, struct reach *r
 			broker);
 		return -EINVAL;
 	}
+	TEXT_COPY(ret->key_name, key_name);
 	r = curve_read_public(folder, curve_broker_name, ret->broker_key, ret_why);
-	return r < 0 ? r : curve_read_pair(folder, name && *name ? name : service, &ret->key, ret_why);
+	return r < 0 ? r : curve_read_pair(folder, ret->key_name, &ret->key, ret_why);
 }
 
 int reach_endpoint(const struct reach *reach, const char *name, int port_offset, char ret[192])

@@ -13,6 +13,7 @@ struct reach {
 	char run[192];
 	char host[128]; /* empty: over ipc */
 	int port;
+	char key_name[64]; /* of the file */
 	uint8_t broker_key[CURVE_KEY];
 	struct curve_pair key;
 };
@@ -37,6 +38,8 @@ enum {
 };
 
 int reach_read(const struct config *config, const char *service, struct reach *ret, char ret_why[256]);
+/* With this key, whatever [connect] key says. */
+int reach_read_as(const struct config *config, const char *key_name, struct reach *ret, char ret_why[256]);
 struct reach reach_local(const char *run); /* over ipc */
 /* The endpoint of "control" and so on. -EINVAL: [paths] run is too long for a socket's name. */
 int reach_endpoint(const struct reach *reach, const char *name, int port_offset, char ret[192]);

@@ -9,7 +9,9 @@
 #include "bus/wire/zmq_link.h"
 #include "bus/base/log.h"
 #include "bus/base/memory.h"
+#include "bus/base/text.h"
 #include "bus/wire/frame.h"
+#include "bus/wire/handshake.h"
 #include "bus/wire/inbox.h"
 #include <assert.h>
 #include <errno.h>
@@ -35,6 +37,9 @@ struct zmq_link {
 	struct link link;
 	struct reach reach;
 	void *context, *ingress;
+	void *watching; /* of how the control socket's handshakes end; NULL: over ipc there are none */
+	enum handshake handshake;
+	char obstacle[256];
 	struct inbox control, lane;
 	struct pollfd polled[INBOXES_MAX + POLL_OTHERS_MAX];
 };
@@ -154,10 +159,30 @@ static int zmq_link_open_lane(struct link *link, const char *endpoint)
 	return -EINVAL;
 }
 
+static void describe_obstacle(struct zmq_link *link)
+{
+	char key[CURVE_HEX];
+
+	text_hex(link->reach.key.public_key, CURVE_KEY, key);
+	snprintf(link->obstacle, sizeof(link->obstacle),
+		"the broker at %.100s:%d does not know the key %.40s (%.16s...): it was revoked, or never made; "
+		"\"cartbus keys make\" there makes another",
+		link->reach.host, link->reach.port, link->reach.key_name, key);
+}
+
+static const char *zmq_link_obstacle(struct link *link)
+{
+	struct zmq_link *zmq = self(link);
+
+	zmq->handshake = handshake_hear(zmq->watching, zmq->handshake);
+	return zmq->handshake == HANDSHAKE_REFUSED ? zmq->obstacle : NULL;
+}
+
 static void zmq_link_close(struct link *link)
 {
 	struct zmq_link *zmq = self(link);
 
+	handshake_unwatch(zmq->control.socket, zmq->watching);
 	set(zmq->control.socket, ZMQ_LINGER, GOODBYE_MS);
 	close_lane(zmq);
 	zmq_close(zmq->ingress);
@@ -185,13 +210,18 @@ int zmq_link_new(const struct reach *reach, struct link **ret)
 		.hear_control = zmq_link_hear_control,
 		.open_lane = zmq_link_open_lane,
 		.hear_lane = zmq_link_hear_lane,
-		.close = zmq_link_close };
+		.close = zmq_link_close,
+		.obstacle = zmq_link_obstacle };
 	link->reach = *reach;
 	link->context = zmq_ctx_new();
 	if (!link->context)
 		die("ZeroMQ gives no context: %s", zmq_strerror(zmq_errno()));
 	link->ingress = open_socket(link, ZMQ_PUSH, INGRESS_MARK, FRAME_BYTES_MAX);
 	listen_to(&link->control, open_socket(link, ZMQ_DEALER, CONTROL_MARK, CONTROL_BYTES_MAX));
+	if (*reach->host) {
+		link->watching = handshake_watch(link->context, link->control.socket);
+		describe_obstacle(link);
+	}
 	if (connect_to(link, link->ingress, "ingress", PORT_INGRESS) < 0 ||
 		connect_to(link, link->control.socket, "control", PORT_CONTROL) < 0) {
 		zmq_link_close(&link->link);

@@ -156,6 +156,13 @@ void complain(const struct command *command, const char *format, ...)
 		fprintf(stderr, "cartbus %s: %s\n", command->name, words);
 }
 
+bool command_is_far(const struct command *command)
+{
+	const char *broker = config_get(command->config, "connect", NULL, "broker");
+
+	return broker && *broker;
+}
+
 void command_shop_path(const struct command *command, const char *shop, const char *file, char ret[PATH_ROOM])
 {
 	snprintf(ret, PATH_ROOM, "%s/%s%s%s", config_get(command->config, "paths", NULL, "shops"), shop,

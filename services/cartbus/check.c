@@ -190,14 +190,22 @@ static void check_secret(struct checking *checking, const char *name)
 	checking->wrong++;
 }
 
-/* Without it the owner's links do not work, and all else does. */
-static void check_admin_key(struct checking *checking)
+static void check_secret_if_there(struct checking *checking, const char *name)
 {
 	char path[PATH_ROOM];
 
-	command_secret_path(checking->command, ADMIN_LINK_KEY, path);
+	command_secret_path(checking->command, name, path);
 	if (access(path, F_OK) == 0)
-		check_secret(checking, ADMIN_LINK_KEY);
+		check_secret(checking, name);
+}
+
+/* On a host without the broker each only if what needs it runs there, which says so itself. */
+static void check_installations_key(struct checking *checking, const char *name)
+{
+	if (command_is_far(checking->command))
+		check_secret_if_there(checking, name);
+	else
+		check_secret(checking, name);
 }
 
 static void say_wrong(const char *what, void *context)
@@ -260,9 +268,10 @@ int config_judge(struct command *command, int *ret_shops)
 	struct checking checking = { .command = command };
 
 	warn_of_plain_links(command);
-	check_secret(&checking, "address.key");
-	check_secret(&checking, "link.key");
-	check_admin_key(&checking);
+	check_installations_key(&checking, "address.key");
+	check_installations_key(&checking, "link.key");
+	check_secret_if_there(
+		&checking, ADMIN_LINK_KEY); /* without it the owner's links do not work, and all else does */
 	check_retention(&checking);
 	checking.wrong += keys_check(command->config, say_wrong, &checking);
 	*ret_shops = shops_each(command, check_shop, &checking);

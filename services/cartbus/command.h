@@ -66,6 +66,8 @@ void command_set_clock(struct command *command);
 /* One line on stderr, "cartbus shop add: ...", or told to who hears. */
 void complain(const struct command *command, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
+/* Is the broker on another host? */
+bool command_is_far(const struct command *command);
 /* Paths from the configuration, into `ret` of 512. */
 enum { PATH_ROOM = 512 };
 void command_shop_path(const struct command *command, const char *shop, const char *file, char ret[PATH_ROOM]);

@@ -5,7 +5,7 @@
  * Promises:  changes nothing and mails nothing; goes on after each finding; says for each what helps. What one area finds hides
  *            nothing of another, but for a configuration that cannot be read.
  * Fails by:  exit 1 when something is wrong, 3 when that is the broker's absence.
- * Read next: doctor_files.c, doctor_machine.c, doctor_ways.c, doctor_domains.c
+ * Read next: doctor_files.c, doctor_machine.c, doctor_far.c, doctor_ways.c, doctor_domains.c
  */
 #include "services/cartbus/doctor.h"
 
@@ -62,7 +62,7 @@ static void look_at_config(struct doctor *doctor)
 		found(doctor, FINDING_FINE, "configuration", "", "%s and what it leads to",
 			doctor->command->config_path);
 	doctor->command->hear = NULL;
-	if (shops == 0)
+	if (shops == 0 && !doctor->is_far)
 		found(doctor, FINDING_DOUBTFUL, "configuration", "cartbus shop add NAME ...", "there is no shop");
 }
 
@@ -72,6 +72,7 @@ static bool load(struct doctor *doctor)
 
 	if (config_load(doctor->command->config_path, settings_keys, &doctor->command->config, &error) == 0) {
 		command_set_clock(doctor->command);
+		doctor->is_far = command_is_far(doctor->command);
 		return true;
 	}
 	found(doctor, FINDING_WRONG, "configuration",
@@ -128,6 +129,7 @@ int command_doctor(struct command *command, int argc, char **argv)
 		look_at_files(&doctor);
 		look_at_machine(&doctor);
 		look_at_backups(&doctor);
+		look_at_keys(&doctor);
 		look_at_ways(&doctor);
 		look_at_domains(&doctor);
 	}

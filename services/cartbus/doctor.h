@@ -6,6 +6,7 @@
 #ifndef CARTBUS_DOCTOR_H
 #define CARTBUS_DOCTOR_H
 
+#include "bus/actor/client.h"
 #include "services/cartbus/command.h"
 #include <jansson.h>
 
@@ -15,6 +16,7 @@ struct doctor {
 	struct command *command;
 	const char *resolver; /* ADDRESS or ADDRESS@PORT of the name server to ask; NULL: the system's */
 	bool is_away;         /* the broker did not answer */
+	bool is_far;          /* the broker is on another host */
 	json_t *findings;     /* array of {area, finding, text, remedy} */
 	int count[FINDING_KINDS];
 };
@@ -26,6 +28,8 @@ void found(struct doctor *doctor, enum finding finding, const char *area, const 
 void look_at_files(struct doctor *doctor);   /* doctor_files.c: owners and modes */
 void look_at_machine(struct doctor *doctor); /* doctor_machine.c: clock, disk */
 void look_at_backups(struct doctor *doctor); /* doctor_backups.c: those that are made by themselves */
+void look_at_keys(struct doctor *doctor);    /* doctor_far.c: does the broker on another host know them? */
+void look_at_brokers_clock(struct doctor *doctor, struct client *client); /* doctor_far.c: beside this host's */
 void look_at_domains(struct doctor *doctor); /* doctor_domains.c: SPF, DKIM and DMARC of each shop */
 void look_at_ways(struct doctor *doctor);    /* doctor_ways.c: broker, mail server, public-url, storefronts */
 

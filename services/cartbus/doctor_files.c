@@ -77,13 +77,21 @@ static int look_at_state(const char *path, const struct stat *stat, int kind, st
 	return 1;
 }
 
-/* Without keys nothing comes over TCP, and nothing is missing. */
+/* Without keys nothing comes over TCP. Where the broker is on another host, sockets, shops and perhaps the secrets are there alone. */
+static bool is_needed(const struct doctor *doctor, const char *key)
+{
+	bool is_keys = strcmp(key, "keys") == 0;
+
+	return doctor->is_far ? is_keys || strcmp(key, "state") == 0 : !is_keys;
+}
+
 static void say_missing(struct doctor *doctor, const char *key, const char *remedy)
 {
-	bool is_needed = errno != ENOENT || strcmp(key, "keys") != 0;
+	bool is_wrong = errno != ENOENT || is_needed(doctor, key);
+	const char *none = doctor->is_far ? "none, which is the broker's host's" : "none, and nothing comes over TCP";
 
-	found(doctor, is_needed ? FINDING_WRONG : FINDING_FINE, AREA, is_needed ? remedy : "", "%s ([paths] %s): %s",
-		path_of(doctor, key), key, is_needed ? strerror(errno) : "none, and nothing comes over TCP");
+	found(doctor, is_wrong ? FINDING_WRONG : FINDING_FINE, AREA, is_wrong ? remedy : "", "%s ([paths] %s): %s",
+		path_of(doctor, key), key, is_wrong ? strerror(errno) : none);
 }
 
 static bool stat_folder(struct doctor *doctor, const char *key, mode_t forbidden, const char *remedy, struct stat *ret)

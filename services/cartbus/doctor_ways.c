@@ -43,6 +43,19 @@ static void look_at_red(struct doctor *doctor, struct client *client)
 	json_decref(red);
 }
 
+static const char *remedy_for(const struct doctor *doctor, int failed)
+{
+	if (!doctor->is_far)
+		return failed == -ETIMEDOUT
+			? "systemctl start cartbus.target, or cartbus up; then journalctl -u cartbus-broker"
+			: "run this as root, or as a user who may operate it ([user NAME] in cartbus.conf)";
+	return failed == -ETIMEDOUT
+		? "is its host up, does it listen there ([broker] listen), and do that port and the 255 above it let "
+		  "this host in?"
+		: "on the broker's host: cartbus keys make look --service cartbus --rights ask; copy look.key here as "
+		  "cartbus.key";
+}
+
 static void look_at_broker(struct doctor *doctor)
 {
 	struct client *client = NULL;
@@ -52,14 +65,11 @@ static void look_at_broker(struct doctor *doctor)
 
 	if (failed) {
 		doctor->is_away = failed == -ETIMEDOUT;
-		found(doctor, FINDING_WRONG, "broker",
-			failed == -ETIMEDOUT
-				? "systemctl start cartbus.target, or cartbus up; then journalctl -u cartbus-broker"
-				: "run this as root, or as a user who may operate it ([user NAME] in cartbus.conf)",
-			"%s", why);
+		found(doctor, FINDING_WRONG, "broker", remedy_for(doctor, failed), "%s", why);
 		return;
 	}
 	found(doctor, FINDING_FINE, "broker", "", "it answers");
+	look_at_brokers_clock(doctor, client);
 	look_at_red(doctor, client);
 	client_free(client);
 }

@@ -183,7 +183,7 @@ static int read_on(const struct command *command, struct client *client, struct 
 {
 	static const char *const topics[] = { "alarm", "alarm.told", "shop.status", NULL };
 	uint64_t head = (uint64_t)number_of(health->status, "head");
-	struct reading_filter filter = { .from = health->read_to + 1, .topics = topics };
+	struct reading_filter filter = { .from = health->read_to + 1, .topics = topics, .masked = true };
 	int ended = EXIT_FINE;
 
 	if (head > health->read_to)
