@@ -4,22 +4,20 @@
 #include "bus/actor/runtime.h"
 #include "bus/actor/turns.h"
 #include "bus/base/text.h"
+#include "bus/wire/codec.h"
 #include "bus/wire/frame.h"
 #include "bus/wire/message.h"
 #include <errno.h>
-#include <pb_encode.h>
-
-static bool write_to_buffer(pb_ostream_t *stream, const pb_byte_t *data, size_t len)
-{
-	buffer_add(stream->state, data, len);
-	return true;
-}
 
 static bool encode_payload(const struct topic *topic, const void *message, struct buffer *ret)
 {
-	pb_ostream_t stream = { .callback = write_to_buffer, .state = ret, .max_size = MESSAGE_BYTES_MAX };
+	const struct codec *codec = codec_of(topic->message);
+	size_t size = codec_size(codec, message);
 
-	return pb_encode(&stream, topic->message, message);
+	if (size > MESSAGE_BYTES_MAX)
+		return false;
+	ret->len += codec_write(codec, message, buffer_grow(ret, size));
+	return true;
 }
 
 static bool fits(char *to, size_t room, const char *from)

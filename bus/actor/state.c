@@ -15,10 +15,9 @@
 #include "bus/base/log.h"
 #include "bus/base/memory.h"
 #include "bus/base/text.h"
+#include "bus/wire/codec.h"
 #include <assert.h>
 #include <errno.h>
-#include <pb_decode.h>
-#include <pb_encode.h>
 
 enum { FLUSH_BYTES = 2 << 20 };
 
@@ -173,9 +172,7 @@ static void write_row(struct state *state, struct bytes key, struct bytes value)
 
 bool state_row(struct bytes value, const pb_msgdesc_t *fields, void *ret_row)
 {
-	pb_istream_t stream = pb_istream_from_buffer(value.data, value.len);
-
-	return pb_decode(&stream, fields, ret_row);
+	return codec_read(codec_of(fields), value, ret_row) == 0;
 }
 
 bool state_get(const struct state *state, const char *table, const char *shop, const char *key,
@@ -240,12 +237,13 @@ void state_put(struct state *state, const char *table, const char *shop, const c
 	const void *row)
 {
 	struct buffer *written = begin_row(state);
+	const struct codec *codec = codec_of(fields);
+	size_t size = codec_size(codec, row);
 	char at[ROW_KEY_MAX];
-	pb_ostream_t stream = pb_ostream_from_buffer(buffer_grow(written, ROW_VALUE_MAX), ROW_VALUE_MAX);
 
-	if (!pb_encode(&stream, fields, row))
-		die("a row for table %s does not encode", table);
-	written->len += stream.bytes_written;
+	if (size > ROW_VALUE_MAX)
+		die("a row for table %s is %zu bytes, %d is most", table, size, ROW_VALUE_MAX);
+	written->len += codec_write(codec, row, buffer_grow(written, size));
 	write_row(state, BYTES(at, row_key(at, table, shop, key)), buffer_bytes(written));
 }
 

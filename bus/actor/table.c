@@ -7,9 +7,9 @@
 #include "bus/actor/table.h"
 #include "bus/actor/layers.h"
 #include "bus/base/memory.h"
+#include "bus/wire/codec.h"
 #include <assert.h>
 #include <errno.h>
-#include <pb_decode.h>
 #include <stdlib.h>
 
 struct table {
@@ -90,9 +90,7 @@ bool table_says(const struct table *table, const struct topic *topic)
 
 static bool decode(const struct topic *topic, struct bytes payload, void *ret)
 {
-	pb_istream_t stream = pb_istream_from_buffer(payload.data, payload.len);
-
-	return pb_decode(&stream, topic->message, ret);
+	return codec_read(codec_of(topic->message), payload, ret) == 0;
 }
 
 const void *table_decode(struct table *table, const struct topic *topic, struct bytes payload)

@@ -1,143 +1,17 @@
 /*
- * codec.c: protobuf by tables that are made once
+ * codec.c: protobuf by tables
  *
- * Owns:      one table per kind of message, for the life of the process: a row per field, found by the field's number.
- * Promises:  reads and writes exactly what nanopb would, for messages of numbers, texts and single messages; another kind of field
- *            ends the process when the tables are made (assert), that is in every test.
+ * Promises:  reads and writes exactly what nanopb would, for messages of numbers, texts, bytes and messages, and lists of the last
+ *            three.
  * Fails by:  -EBADMSG on what came from outside.
- * Read next: frame.c, message.c
+ * Read next: codec_table.c, frame.c, message.c
  */
-#include "bus/wire/codec.h"
-#include "bus.pb.h"
+#include "bus/wire/codec_table.h"
 #include <assert.h>
 #include <errno.h>
-#include <pb_common.h>
-#include <pthread.h>
-#include <stdatomic.h>
 
-enum {
-	FIELDS_MAX = 16,   /* of one message, numbers from 1 */
-	MESSAGES_MAX = 16, /* nested ones included */
-	STRUCT_BYTES_MAX = 2048,
-	VARINT_MOST = 10,
-	NOWHERE = UINT16_MAX,
-};
-
-enum kind { UNKNOWN, BOOLEAN, NUMBER_32, SIGNED_32, NUMBER_64, TEXT, MESSAGE };
+enum { VARINT_MOST = 10 };
 enum wire_type { WIRE_VARINT = 0, WIRE_64 = 1, WIRE_BYTES = 2, WIRE_32 = 5 };
-
-struct row {
-	enum kind kind;
-	uint16_t at, room;  /* of the value in the struct */
-	uint16_t has_at;    /* of a bool that says whether it is there, or NOWHERE */
-	uint16_t choice_at; /* of the number of the field that is there, or NOWHERE */
-	const struct codec *nested;
-};
-
-struct codec {
-	const pb_msgdesc_t *fields;
-	size_t size;    /* of the struct */
-	size_t most;    /* encoded */
-	bool is_choice; /* of one field among all of its own */
-	uint16_t choice_at;
-	uint32_t last;
-	struct row rows[FIELDS_MAX];
-};
-
-static struct codec codecs[MESSAGES_MAX];
-static size_t codec_count;
-static pthread_once_t made = PTHREAD_ONCE_INIT;
-
-/* What is asked for with every message: looked up without a call. */
-enum { ROOTS = 4 };
-static const struct codec *roots[ROOTS];
-static atomic_bool are_made;
-
-/* --- the tables --- */
-
-static enum kind kind_of(const pb_field_iter_t *field)
-{
-	bool is_small = field->data_size == sizeof(uint32_t);
-
-	assert(PB_ATYPE(field->type) == PB_ATYPE_STATIC && PB_HTYPE(field->type) != PB_HTYPE_REPEATED);
-	switch (PB_LTYPE(field->type)) {
-	case PB_LTYPE_BOOL:
-		return BOOLEAN;
-	case PB_LTYPE_VARINT:
-		return is_small ? SIGNED_32 : NUMBER_64;
-	case PB_LTYPE_UVARINT:
-		return is_small ? NUMBER_32 : NUMBER_64;
-	case PB_LTYPE_STRING:
-		return TEXT;
-	case PB_LTYPE_SUBMESSAGE:
-		return MESSAGE;
-	}
-	assert(!"a head has a kind of field that this file does not know");
-	return UNKNOWN;
-}
-
-static const struct codec *make(const pb_msgdesc_t *fields, size_t size);
-
-static void make_row(struct codec *codec, const pb_field_iter_t *field, const uint8_t *base)
-{
-	struct row *row = &codec->rows[field->tag];
-	bool optional = PB_HTYPE(field->type) == PB_HTYPE_OPTIONAL, choice = PB_HTYPE(field->type) == PB_HTYPE_ONEOF;
-	uint16_t presence_at = field->pSize ? (uint16_t)((const uint8_t *)field->pSize - base) : NOWHERE;
-
-	assert(field->tag < FIELDS_MAX && field->tag < 16); /* so that a tag is one byte */
-	row->kind = kind_of(field);
-	row->at = (uint16_t)((const uint8_t *)field->pData - base);
-	row->room = (uint16_t)field->data_size;
-	row->has_at = optional ? presence_at : NOWHERE;
-	row->choice_at = choice ? presence_at : NOWHERE;
-	if (row->kind == MESSAGE)
-		row->nested = make(field->submsg_desc, field->data_size);
-	codec->most += 1 + VARINT_MOST + (row->kind == TEXT ? row->room : row->nested ? row->nested->most : 0);
-	codec->is_choice = choice && (codec->last == 0 || codec->is_choice);
-	codec->choice_at = row->choice_at;
-	if (field->tag > codec->last)
-		codec->last = field->tag;
-}
-
-static const struct codec *make(const pb_msgdesc_t *fields, size_t size)
-{
-	static uint8_t base[STRUCT_BYTES_MAX]; /* a struct to measure in */
-	struct codec *codec = &codecs[codec_count++];
-	pb_field_iter_t field;
-	bool more;
-
-	assert(codec_count <= MESSAGES_MAX && size <= sizeof(base));
-	codec->fields = fields;
-	codec->size = size;
-	for (more = pb_field_iter_begin(&field, fields, base); more; more = pb_field_iter_next(&field))
-		make_row(codec, &field, base);
-	return codec;
-}
-
-static void make_all(void)
-{
-	roots[0] = make(Up_fields, sizeof(Up));
-	roots[1] = make(Down_fields, sizeof(Down));
-	roots[2] = make(Envelope_fields, sizeof(Envelope));
-	roots[3] = make(FrameHead_fields, sizeof(FrameHead));
-	atomic_store_explicit(&are_made, true, memory_order_release);
-}
-
-const struct codec *codec_of(const pb_msgdesc_t *fields)
-{
-	if (!atomic_load_explicit(&are_made, memory_order_acquire))
-		pthread_once(&made, make_all);
-	for (int i = 0; i < ROOTS; i++)
-		if (roots[i]->fields == fields)
-			return roots[i];
-	assert(!"there is no codec for such messages");
-	return NULL;
-}
-
-size_t codec_most(const struct codec *codec)
-{
-	return codec->most;
-}
 
 /* --- writing --- */
 
@@ -149,7 +23,12 @@ static uint8_t *write_varint(uint8_t *to, uint64_t value)
 	return to;
 }
 
-static uint64_t number_at(enum kind kind, const uint8_t *at)
+static size_t varint_size(uint64_t value)
+{
+	return (size_t)(63 - __builtin_clzll(value | 1)) / 7 + 1;
+}
+
+static uint64_t number_at(enum field_kind kind, const uint8_t *at)
 {
 	switch (kind) {
 	case BOOLEAN:
@@ -163,29 +42,44 @@ static uint64_t number_at(enum kind kind, const uint8_t *at)
 	}
 }
 
-static uint8_t *write_tag(uint8_t *to, uint32_t number, enum wire_type type)
+/* Of a TEXT or DATA. */
+static struct bytes bytes_at(const struct row *row, const uint8_t *at)
 {
-	*to = (uint8_t)(number << 3 | type);
-	return to + 1;
+	const pb_bytes_array_t *data = (const void *)at;
+
+	if (row->kind == TEXT)
+		return BYTES(at, strnlen((const char *)at, row->room - 1u));
+	return BYTES(data->bytes, data->size);
 }
 
-static uint8_t *write_text(uint8_t *to, uint32_t number, const struct row *row, const uint8_t *text)
+static uint32_t count_of(const struct row *row, uint32_t number, const uint8_t *message)
 {
-	size_t len = strnlen((const char *)text, row->room - 1u);
+	const uint8_t *presence = message + row->presence_at;
 
-	if (len == 0 && row->choice_at == NOWHERE)
-		return to;
-	to = write_varint(write_tag(to, number, WIRE_BYTES), len);
-	memcpy(to, text, len);
-	return to + len;
+	switch (row->presence) {
+	case VALUE:
+		return 1;
+	case FLAG:
+		return *(const bool *)presence;
+	case CHOICE:
+		return *(const pb_size_t *)(const void *)presence == number;
+	case COUNT:
+		return *(const pb_size_t *)(const void *)presence;
+	}
+	return 0;
+}
+
+static uint8_t *write_tag(uint8_t *to, uint32_t number, enum wire_type type)
+{
+	return write_varint(to, number << 3 | type);
 }
 
 static uint8_t *write_fields(const struct codec *codec, const uint8_t *message, uint8_t *to);
 
 /* Its length comes first and takes one byte nearly always; else what was written moves. */
-static uint8_t *write_nested(uint8_t *to, uint32_t number, const struct codec *nested, const uint8_t *message)
+static uint8_t *write_nested(uint8_t *to, const struct codec *nested, const uint8_t *message)
 {
-	uint8_t length[VARINT_MOST], *start = write_tag(to, number, WIRE_BYTES) + 1;
+	uint8_t length[VARINT_MOST], *start = to + 1;
 	size_t len = (size_t)(write_fields(nested, message, start) - start);
 	size_t taken = (size_t)(write_varint(length, len) - length);
 
@@ -195,31 +89,33 @@ static uint8_t *write_nested(uint8_t *to, uint32_t number, const struct codec *n
 	return start - 1 + taken + len;
 }
 
-static bool is_there(const struct row *row, uint32_t number, const uint8_t *message)
+static uint8_t *write_value(uint8_t *to, uint32_t number, const struct row *row, const uint8_t *at)
 {
-	if (row->has_at != NOWHERE)
-		return *(const bool *)(message + row->has_at);
-	return row->choice_at == NOWHERE || *(const pb_size_t *)(const void *)(message + row->choice_at) == number;
+	if (row->kind == MESSAGE)
+		return write_nested(write_tag(to, number, WIRE_BYTES), row->nested, at);
+	if (row->kind < TEXT) {
+		uint64_t value = number_at(row->kind, at);
+
+		return value == 0 && row->presence == VALUE ? to
+							    : write_varint(write_tag(to, number, WIRE_VARINT), value);
+	}
+	struct bytes bytes = bytes_at(row, at);
+
+	if (bytes.len == 0 && row->presence == VALUE)
+		return to;
+	to = write_varint(write_tag(to, number, WIRE_BYTES), bytes.len);
+	memcpy(to, bytes.data, bytes.len);
+	return to + bytes.len;
 }
 
 static uint8_t *write_fields(const struct codec *codec, const uint8_t *message, uint8_t *to)
 {
 	for (uint32_t number = 1; number <= codec->last; number++) {
 		const struct row *row = &codec->rows[number];
-		const uint8_t *at = message + row->at;
+		uint32_t count = row->kind == UNKNOWN ? 0 : count_of(row, number, message);
 
-		if (row->kind == UNKNOWN || !is_there(row, number, message))
-			continue;
-		if (row->kind == MESSAGE) {
-			to = write_nested(to, number, row->nested, at);
-		} else if (row->kind == TEXT) {
-			to = write_text(to, number, row, at);
-		} else {
-			uint64_t value = number_at(row->kind, at);
-
-			if (value != 0 || row->choice_at != NOWHERE)
-				to = write_varint(write_tag(to, number, WIRE_VARINT), value);
-		}
+		for (uint32_t i = 0; i < count; i++)
+			to = write_value(to, number, row, message + row->at + (size_t)i * row->room);
 	}
 	return to;
 }
@@ -227,6 +123,36 @@ static uint8_t *write_fields(const struct codec *codec, const uint8_t *message, 
 size_t codec_write(const struct codec *codec, const void *message, uint8_t *to)
 {
 	return (size_t)(write_fields(codec, message, to) - to);
+}
+
+/* --- how long it will be --- */
+
+static size_t size_of_value(uint32_t number, const struct row *row, const uint8_t *at)
+{
+	size_t tag = varint_size((uint64_t)number << 3);
+
+	if (row->kind < TEXT) {
+		uint64_t value = number_at(row->kind, at);
+
+		return value == 0 && row->presence == VALUE ? 0 : tag + varint_size(value);
+	}
+	size_t len = row->kind == MESSAGE ? codec_size(row->nested, at) : bytes_at(row, at).len;
+
+	return len == 0 && row->presence == VALUE ? 0 : tag + varint_size(len) + len;
+}
+
+size_t codec_size(const struct codec *codec, const void *message)
+{
+	size_t size = 0;
+
+	for (uint32_t number = 1; number <= codec->last; number++) {
+		const struct row *row = &codec->rows[number];
+		uint32_t count = row->kind == UNKNOWN ? 0 : count_of(row, number, message);
+
+		for (uint32_t i = 0; i < count; i++)
+			size += size_of_value(number, row, (const uint8_t *)message + row->at + (size_t)i * row->room);
+	}
+	return size;
 }
 
 /* --- reading --- */
@@ -290,12 +216,19 @@ static bool put_number(const struct row *row, uint64_t value, uint8_t *at)
 	}
 }
 
-static bool put_text(const struct row *row, struct bytes text, uint8_t *at)
+static bool put_bytes(const struct row *row, struct bytes bytes, uint8_t *at)
 {
-	if (text.len >= row->room)
+	pb_bytes_array_t *data = (void *)at;
+
+	if (row->kind == TEXT && bytes.len < row->room) {
+		memcpy(at, bytes.data, bytes.len);
+		at[bytes.len] = '\0';
+		return true;
+	}
+	if (row->kind == TEXT || bytes.len > row->room - offsetof(pb_bytes_array_t, bytes))
 		return false;
-	memcpy(at, text.data, text.len);
-	at[text.len] = '\0';
+	data->size = (pb_size_t)bytes.len;
+	memcpy(data->bytes, bytes.data, bytes.len);
 	return true;
 }
 
@@ -303,24 +236,53 @@ static bool read_fields(const struct codec *codec, struct bytes from, uint8_t *m
 
 static bool put(const struct row *row, uint64_t type, uint64_t number, struct bytes bytes, uint8_t *at)
 {
-	if (type != (row->kind == TEXT || row->kind == MESSAGE ? WIRE_BYTES : WIRE_VARINT))
+	if (type != (row->kind >= TEXT ? WIRE_BYTES : WIRE_VARINT))
 		return false;
 	if (row->kind == MESSAGE)
 		return read_fields(row->nested, bytes, at);
-	return row->kind == TEXT ? put_text(row, bytes, at) : put_number(row, number, at);
+	return row->kind >= TEXT ? put_bytes(row, bytes, at) : put_number(row, number, at);
 }
 
-/* Notes that a field is there; another choice than before begins empty. */
-static void note(const struct row *row, uint32_t number, uint8_t *message)
+static void clear(const struct codec *codec, uint8_t *message)
 {
-	pb_size_t *choice = (void *)(message + row->choice_at);
+	for (int i = 0; i < codec->cleared_count; i++)
+		memset(message + codec->cleared[i].from, 0, codec->cleared[i].to - codec->cleared[i].from);
+}
 
-	if (row->has_at != NOWHERE)
-		*(bool *)(message + row->has_at) = true;
-	if (row->choice_at == NOWHERE || *choice == number)
-		return;
-	*choice = (pb_size_t)number;
-	memset(message + row->at, 0, row->room);
+/* The next one of a list, cleared; NULL: it is full. */
+static uint8_t *add_one(const struct row *row, uint8_t *message)
+{
+	pb_size_t *count = (void *)(message + row->presence_at);
+	uint8_t *at = message + row->at + (size_t)*count * row->room;
+
+	if (*count >= row->most)
+		return NULL;
+	(*count)++;
+	if (row->nested)
+		clear(row->nested, at);
+	return at;
+}
+
+/* Where it goes, having noted that it is there; another choice than before begins empty. */
+static uint8_t *note(const struct row *row, uint32_t number, uint8_t *message)
+{
+	pb_size_t *choice = (void *)(message + row->presence_at);
+
+	switch (row->presence) {
+	case VALUE:
+		break;
+	case FLAG:
+		*(bool *)(message + row->presence_at) = true;
+		break;
+	case CHOICE:
+		if (*choice != number)
+			memset(message + row->at, 0, row->room);
+		*choice = (pb_size_t)number;
+		break;
+	case COUNT:
+		return add_one(row, message);
+	}
+	return message + row->at;
 }
 
 static bool read_fields(const struct codec *codec, struct bytes from, uint8_t *message)
@@ -336,9 +298,9 @@ static bool read_fields(const struct codec *codec, struct bytes from, uint8_t *m
 			return false;
 		if (tag >> 3 <= codec->last && codec->rows[tag >> 3].kind != UNKNOWN) {
 			const struct row *row = &codec->rows[tag >> 3];
+			uint8_t *to = note(row, (uint32_t)(tag >> 3), message);
 
-			note(row, (uint32_t)(tag >> 3), message);
-			if (!put(row, tag & 7, number, bytes, message + row->at))
+			if (!to || !put(row, tag & 7, number, bytes, to))
 				return false;
 		}
 	}
@@ -350,6 +312,6 @@ int codec_read(const struct codec *codec, struct bytes from, void *ret_message)
 	if (codec->is_choice) /* note() clears what is chosen */
 		memset((uint8_t *)ret_message + codec->choice_at, 0, sizeof(pb_size_t));
 	else
-		memset(ret_message, 0, codec->size);
+		clear(codec, ret_message);
 	return read_fields(codec, from, ret_message) ? 0 : -EBADMSG;
 }

@@ -1,8 +1,8 @@
 /*
- * codec.h: protobuf for what lies on every message's way: heads of items and envelopes
+ * codec.h: protobuf for what lies on every message's way: heads of items, envelopes, what services say, and their rows
  *
  * The bytes and the structs are nanopb's; so is the description they are derived from, once. nanopb itself unpacks its
- * descriptors anew for each field of each message, which was a third of the broker's time.
+ * descriptors anew for each field of each message, which was a third of the broker's time and a fifth of a service's.
  */
 #ifndef BUS_WIRE_CODEC_H
 #define BUS_WIRE_CODEC_H
@@ -12,12 +12,15 @@
 
 struct codec;
 
-/* Of FrameHead_fields, Up_fields, Down_fields or Envelope_fields. */
 const struct codec *codec_of(const pb_msgdesc_t *fields);
-size_t codec_most(const struct codec *codec); /* no message of it is longer */
-/* `to` has room for codec_most; how many bytes were written. */
+size_t codec_most(const struct codec *codec);                      /* no message of it is longer */
+size_t codec_size(const struct codec *codec, const void *message); /* of this one, encoded */
+/* `to` has room for codec_size, or codec_most; how many bytes were written. */
 size_t codec_write(const struct codec *codec, const void *message, uint8_t *to);
-/* -EBADMSG: it does not add up, or does not fit. What is not known is skipped; what is missing is zero. */
+/*
+ * -EBADMSG: it does not add up, or does not fit. What is not known is skipped; what is missing is zero, but for the places in a
+ * list behind its last one.
+ */
 int codec_read(const struct codec *codec, struct bytes from, void *ret_message);
 
 #endif
