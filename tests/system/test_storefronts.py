@@ -20,6 +20,7 @@ def system():
     with System() as system:
         system.shop = system.add_shop("demo")
         system.add_shop("other")
+        system.add_shop("woo")
         system.start("broker", "gateway", "intake")
         wait_until(system.connected, "the gateway is connected")
         yield system
@@ -102,3 +103,21 @@ def test_the_admin_is_told_which_webhooks_never_came(system):
     assert topics["orders/create"]["arrived"] == 1 and topics["checkouts/delete"]["arrived"] == 0
     assert {row["platform"] for row in topics.values()} == {"shopify"}
     assert system.cartbus("shop", "check", "nobody", check=False).returncode != 0
+
+
+def test_a_woocommerce_shop_is_well_with_its_orders_and_the_carts_of_the_plugin(system):
+    """The plugin posts carts to our own endpoint, and no orders: WooCommerce has webhooks for those. Our own samples are no storefront's."""
+    woo = system.shops["woo"]
+
+    def missed():
+        told = system.cartbus("shop", "check", "woo", check=False)
+        assert told.returncode == 1
+        return [line.split()[1] for line in told.stdout.splitlines() if "MISSED" in line]
+
+    system.cartbus("webhook", "send", "woo")
+    assert missed() == []  # and no topic at all: nothing has arrived
+    for topic in ("order.created", "order.updated"):
+        assert system.post(woo.woocommerce(topic, fixture("woocommerce-" + topic.replace(".", "-")))).status == 200
+    assert missed() == ["changed"]
+    assert system.post(woo.cart(EXAMPLES["changed"]["value"])).status == 200
+    assert system.cartbus("shop", "check", "woo").returncode == 0
