@@ -33,7 +33,7 @@ static struct bytes prefix_of(const char *topic, char room[64])
 	return BYTES(room, len);
 }
 
-int tap_open(const struct config *config, bool is_clear, const char *topic, struct tap **ret)
+int tap_open(const struct config *config, const char *service, bool is_clear, const char *topic, struct tap **ret)
 {
 	struct tap *tap = memory_new(sizeof(*tap));
 	char why[256], prefix[64];
@@ -44,7 +44,7 @@ int tap_open(const struct config *config, bool is_clear, const char *topic, stru
 		free(tap);
 		return -EINVAL;
 	}
-	failed = reach_read(config, "cartbus", &reach, why);
+	failed = reach_read(config, service, &reach, why);
 	failed = failed ? failed : tap_link_open(&reach, is_clear, prefix_of(topic, prefix), &tap->link);
 	curve_wipe(&reach.key);
 	if (failed) {
@@ -77,6 +77,11 @@ static void said_of(const struct tap *tap, struct said *ret)
 		.tombstone = tap->envelope.tombstone,
 		.cause = tap->envelope.cause,
 		.time_us = tap->tapped.time_us };
+}
+
+int tap_fd(const struct tap *tap)
+{
+	return tap_link_fd(tap->link);
 }
 
 int tap_next(struct tap *tap, int64_t wait_us, struct said *ret_said, struct bytes *ret_payload)

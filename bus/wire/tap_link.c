@@ -3,7 +3,7 @@
  *
  * Owns:     one SUB socket and its poller. A slow listener loses messages: a tap may miss, it never blocks anybody.
  * Why CZMQ: nothing here is hot or has to be fenced, so the comfortable binding serves: a subscription, a poller, frames. It is a
- *           library of its own (`tap`), so that only the command links CZMQ and what that brings along.
+ *           library of its own (`tap`), so that only the command and the monitor link CZMQ and what that brings along.
  */
 #include "bus/wire/tap_link.h"
 
@@ -59,6 +59,11 @@ void tap_link_close(struct tap_link *tap)
 	zpoller_destroy(&tap->poller);
 	zsock_destroy(&tap->socket);
 	free(tap);
+}
+
+int tap_link_fd(const struct tap_link *tap)
+{
+	return (int)zsock_fd(tap->socket);
 }
 
 static int read_parts(zmsg_t *parts, Tapped *ret_tapped, struct buffer *ret_message)

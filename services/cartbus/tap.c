@@ -81,7 +81,7 @@ static void hear(const struct tapping *tapping, const struct said *said, struct 
 static int listen_on(const struct tapping *tapping, const char *topic)
 {
 	struct tap *tap = NULL;
-	int failed = tap_open(tapping->command->config, !tapping->is_bare, topic, &tap);
+	int failed = tap_open(tapping->command->config, "cartbus", !tapping->is_bare, topic, &tap);
 
 	if (failed) {
 		complain(tapping->command, "cannot listen: %s", strerror(-failed));

@@ -80,6 +80,11 @@ const struct config_key settings_keys[] = {
 	{ "monitor", "webhook-ca", NULL, "file of certificates to trust there; the system's if not given", false },
 	{ "monitor", "listen", "127.0.0.1", "the address that /metrics is read at; nobody is asked who he is", false },
 	{ "monitor", "port", "9895", "its port; 0: there are no metrics", false },
+	{ "trace", "collector", NULL,
+		"URL of an OpenTelemetry collector, as http://127.0.0.1:4318: the monitor sends it what happens as "
+		"traces",
+		false },
+	{ "trace", "sample", "1", "which part of the traces goes, 0 to 1: by the trace's id, each as a whole", false },
 	{ "broker", "topology", NULL, "the services' declarations; beside the programs if not given", false },
 	{ "broker", "headroom", "128", "MiB: with less room on the disk nothing new is taken", false },
 	{ "broker", "headroom-percent", "1", "or so much of the file system, whichever is more", false },

@@ -23,6 +23,7 @@
 #include "services/monitor/rows.h"
 #include "services/monitor/tell.h"
 #include "services/monitor/totals.h"
+#include "services/monitor/tracing.h"
 #include <limits.h>
 #include <stdio.h>
 #include <string.h>
@@ -134,6 +135,7 @@ static void write_metrics(struct buffer *to)
 	metrics_write(&(struct metrics){ .status = is_good ? watch.status : NULL,
 			      .state = runtime_state(watch.runtime),
 			      .budget = watch.budget,
+			      .tracing = tracing_counts(),
 			      .now_us = clock_wall_us(watch.clock) },
 		to);
 }
@@ -236,6 +238,7 @@ static void start(struct loop *loop, struct runtime *runtime, const struct confi
 	watch_broker(runtime, config, clock);
 	runtime_counts_beside(runtime, tell_totals, NULL);
 	loop_before_wait(loop, before_wait, NULL);
+	tracing_start(loop, config, clock);
 	page_start(loop, config, clock, write_metrics);
 }
 
@@ -244,6 +247,7 @@ static void stop(void)
 	broker_away_free(watch.away);
 	watch.away = NULL;
 	page_stop();
+	tracing_stop();
 	json_decref(watch.status);
 	watch.status = NULL;
 }

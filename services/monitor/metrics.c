@@ -168,6 +168,27 @@ static void write_status(const struct metrics *metrics, struct buffer *to)
 	metrics_of_processes(metrics, to);
 }
 
+static void write_tracing(const struct tracing_counts *counts, struct buffer *to)
+{
+	static const char name[] = "cartbus_trace_spans_total";
+	const struct {
+		const char *outcome;
+		uint64_t count;
+	} rows[] = { { "sent", counts->sent }, { "refused", counts->refused }, { "dropped", counts->dropped } };
+
+	metric_begin(
+		to, name, "counter", "Spans for [trace] collector; dropped: there was no room while it took none.");
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		char labels[METRIC_LABELS_MAX] = "";
+
+		metric_label(labels, "outcome", rows[i].outcome);
+		metric_value(to, name, labels, (double)rows[i].count);
+	}
+	metric_begin(to, "cartbus_trace_missed_messages_total", "counter",
+		"Messages that were committed faster than traces were made of them.");
+	metric_value(to, "cartbus_trace_missed_messages_total", "", (double)counts->missed);
+}
+
 void metrics_write(const struct metrics *metrics, struct buffer *to)
 {
 	char labels[METRIC_LABELS_MAX] = "";
@@ -180,4 +201,5 @@ void metrics_write(const struct metrics *metrics, struct buffer *to)
 	if (metrics->status)
 		write_status(metrics, to);
 	metrics_of_totals(metrics, to);
+	write_tracing(&metrics->tracing, to);
 }

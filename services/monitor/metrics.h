@@ -9,6 +9,7 @@
 
 #include "bus/actor/state.h"
 #include "services/kit/spend.h"
+#include "services/monitor/tracing.h"
 #include <jansson.h>
 
 #define METRICS_CONTENT_TYPE "text/plain; version=0.0.4; charset=utf-8"
@@ -17,6 +18,7 @@ struct metrics {
 	const json_t *status; /* the broker's answer to "status"; NULL: it does not answer, and nothing is told of it */
 	const struct state *state;
 	struct budget budget;
+	struct tracing_counts tracing;
 	int64_t now_us;
 };
 void metrics_write(const struct metrics *metrics, struct buffer *to);
