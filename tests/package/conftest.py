@@ -25,10 +25,12 @@ def old(package):
 
 
 @pytest.fixture(scope="session")
-def reworded(package):
-    """A release after this one, whose configuration files read differently."""
-    return repacked(package, f"{field(package, 'Version')}+reworded", {
-        "/etc/cartbus/cartbus.conf": "# reworded\n", "/etc/cartbus/cartbus.conf.d/10-users.conf": "# reworded\n"})
+def later(package):
+    """A release after this one: its configuration files read differently, and it has a unit more."""
+    return repacked(package, f"{field(package, 'Version')}+later", {
+        "/etc/cartbus/cartbus.conf": "# reworded\n", "/etc/cartbus/cartbus.conf.d/10-users.conf": "# reworded\n",
+        "/lib/systemd/system/cartbus-brought.timer": "[Timer]\nOnCalendar=yearly\nUnit=cartbus-backup.service\n",
+        "/lib/systemd/system/cartbus.target.d/brought.conf": "[Unit]\nWants=cartbus-brought.timer\n"})
 
 
 @pytest.fixture(scope="session")
@@ -39,9 +41,9 @@ def root(package, old):
 
 
 @pytest.fixture(scope="module")
-def machine(tmp_path_factory, root, package, old, reworded):
+def machine(tmp_path_factory, root, package, old, later):
     machine = Machine(tmp_path_factory.mktemp("machine"), root)
-    for version in (package, old[0], reworded):
+    for version in (package, old[0], later):
         shutil.copy(version, machine.upper)
     with machine:
         yield machine

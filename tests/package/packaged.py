@@ -71,14 +71,16 @@ def former(package):
 
 
 def repacked(package, version, edits):
-    """The package under another version; `edits`: {path of a file: what is added to it}."""
+    """The package under another version; `edits`: {path of a file: what is added to it, which may be all of it}."""
     with tempfile.TemporaryDirectory() as folder:
         inside = pathlib.Path(folder) / "inside"
         subprocess.run(["dpkg-deb", "--raw-extract", package, inside], check=True)
         control = inside / "DEBIAN" / "control"
         control.write_text(re.sub(r"^Version: .*$", f"Version: {version}", control.read_text(), flags=re.M))
         for path, text in edits.items():
-            with open(inside / path.lstrip("/"), "a") as file:
+            edited = inside / path.lstrip("/")
+            edited.parent.mkdir(exist_ok=True)
+            with open(edited, "a") as file:
                 file.write(text)
         made = KEPT / f"cartbus_{version}_{field(package, 'Architecture')}.deb"
         made.parent.mkdir(parents=True, exist_ok=True)

@@ -59,6 +59,8 @@ def boot_again(machine, cartbus):
 
 def test_an_upgrade_under_load_refuses_and_loses_nothing_and_keeps_what_was_edited(machine, cartbus, package):
     change_under_load(machine, cartbus, "upgrade", package)
+    wanted = machine.show("cartbus.target", "Wants")["Wants"].split()
+    assert [name for name in wanted if machine.show(name, "ActiveState")["ActiveState"] != "active"] == []
     assert f"rate = {RATE}" in machine.run("cat", SETTINGS).stdout
 
 
@@ -108,35 +110,42 @@ def test_a_power_cut_while_it_unpacks_is_mended_by_installing_it_again(machine, 
     cartbus.wait_mailed("beside-the-pieces")
 
 
-def test_what_the_admin_stopped_disabled_or_masked_stays_so(machine, cartbus, old):
+def test_what_the_admin_stopped_disabled_or_masked_stays_so_and_a_backup_goes_on(machine, cartbus, package, later):
+    install(machine, package)
     machine.run("systemctl", "disable", "cartbus.target")
     machine.run("systemctl", "stop", unit("exporter"))
     machine.run("systemctl", "mask", "--now", unit("mailin"), unit("sender@2"))
+    machine.shell("mkdir -p /run/systemd/system/cartbus-backup.service.d")
+    machine.run("tee", "/run/systemd/system/cartbus-backup.service.d/long.conf", stdin="[Service]\nExecStart=\nExecStart=/bin/sleep 3600\n")
+    machine.shell("systemctl daemon-reload; systemctl start --no-block cartbus-backup.service")
+    wait_until(lambda: cartbus.pid("backup"), "a backup is made", BACK_WITHIN_S)
     others = [name for name in ALL if name not in ("exporter", "mailin")]
-    before = {name: cartbus.pid(name) for name in others}
-    install(machine, old[0])
+    before = {name: cartbus.pid(name) for name in [*others, "backup"]}
+    install(machine, later, "-o", "Dpkg::Options::=--force-confold")
     cartbus.wait_ready(*others)
-    assert [name for name in others if cartbus.pid(name) == before[name]] == []
+    assert [name for name in before if cartbus.pid(name) == before[name]] == ["backup"]
     for name in ("exporter", "mailin", "sender@2"):
         assert machine.show(unit(name), "ActiveState")["ActiveState"] == "inactive", name
     enabled = {name: machine.run("systemctl", "is-enabled", name, check=False).stdout.strip()
                for name in ("cartbus.target", unit("mailin"), unit("sender@2"))}
     assert enabled == {"cartbus.target": "disabled", unit("mailin"): "masked", unit("sender@2"): "masked"}
     machine.run("systemctl", "unmask", unit("mailin"), unit("sender@2"))
+    machine.shell("systemctl stop cartbus-backup.service; rm -r /run/systemd/system/cartbus-backup.service.d; systemctl daemon-reload")
 
 
-def test_where_nothing_runs_an_upgrade_starts_nothing(machine, cartbus, package):
+def test_what_a_release_brings_is_started_and_what_it_has_not_is_stopped(machine, package):
+    brought = machine.show("cartbus-brought.timer", "ActiveState", "LoadState")
+    assert brought == {"ActiveState": "active", "LoadState": "loaded"}
+    install(machine, package, "-o", "Dpkg::Options::=--force-confold")
+    gone = machine.show("cartbus-brought.timer", "ActiveState", "LoadState")
+    assert gone == {"ActiveState": "inactive", "LoadState": "not-found"}
+
+
+def test_where_nothing_runs_an_upgrade_starts_nothing_and_the_admin_chooses_between_configurations(machine, cartbus, package, later):
     machine.run("systemctl", "stop", "cartbus.target")
-    install(machine, package)
-    assert not any(cartbus.ready([name]) for name in ALL)
-    with pytest.raises(ConnectionRefusedError):
-        cartbus.post("nobody-there")
-
-
-def test_a_configuration_that_a_release_rewords_is_the_admins_to_choose(machine, cartbus, package, reworded):
     edited = machine.run("cat", SETTINGS).stdout
     machine.run("tee", "-a", USERS, stdin="# a note of the admin's\n")
-    install(machine, reworded, "-o", "Dpkg::Options::=--force-confold")
+    install(machine, later, "-o", "Dpkg::Options::=--force-confold")
     assert machine.run("cat", SETTINGS).stdout == edited
     assert machine.shell(f"tail -n 1 {SETTINGS}.dpkg-dist {USERS}.dpkg-dist").count("# reworded") == 2
     machine.run("cartbus", "config", "check")
@@ -145,6 +154,9 @@ def test_a_configuration_that_a_release_rewords_is_the_admins_to_choose(machine,
     assert "rate" not in machine.run("cat", SETTINGS).stdout
     machine.run("cartbus", "config", "check")
     machine.run("mv", f"{SETTINGS}.dpkg-old", SETTINGS)
+    assert not any(cartbus.ready([name]) for name in ALL)
+    with pytest.raises(ConnectionRefusedError):
+        cartbus.post("nobody-there")
 
 
 def test_after_all_of_it_everything_starts_and_nothing_is_missing(machine, cartbus):
