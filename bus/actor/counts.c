@@ -1,7 +1,7 @@
 /*
  * counts.c: what a process counts, and how others learn of it
  *
- * Owns:      nothing: the numbers lie in the runtime.
+ * Owns:      who throttled this process how often; all other numbers lie in the runtime.
  * Promises:  a number only grows while the process runs; whoever reads them at the broker has seen them at most two seconds late.
  * Read next: bus/broker/answer_status.c (who shows them), services/monitor/metrics_processes.c (who names them)
  */
@@ -9,6 +9,7 @@
 #include "bus/base/text.h"
 #include <assert.h>
 #include <stdio.h>
+#include <string.h>
 
 static const int64_t TELL_EVERY_US = 2 * US_PER_S;
 static const int64_t bounds_us[DURATION_BOUNDS] = { US_PER_MS, 10 * US_PER_MS, 100 * US_PER_MS, US_PER_S,
@@ -52,6 +53,33 @@ static void tell_durations(struct counts_told *told, const char *name, const str
 	}
 }
 
+/* Drivers belong to the process, and there is one runtime in it. */
+static struct throttler {
+	const char *kind;
+	uint64_t count;
+} throttlers[THROTTLERS_MAX];
+
+void counts_throttled_by(const char *kind)
+{
+	for (int i = 0; i < THROTTLERS_MAX; i++) {
+		if (throttlers[i].kind && strcmp(throttlers[i].kind, kind) != 0)
+			continue;
+		throttlers[i].kind = kind;
+		throttlers[i].count++;
+		return;
+	}
+}
+
+static void tell_throttlers(struct counts_told *told)
+{
+	for (int i = 0; i < THROTTLERS_MAX && throttlers[i].kind; i++) {
+		char name[32];
+
+		snprintf(name, sizeof(name), "throttled_%s", throttlers[i].kind);
+		counts_tell(told, name, throttlers[i].count);
+	}
+}
+
 void counts_in_heartbeat(struct runtime *runtime, Heartbeat *heartbeat)
 {
 	const struct runtime_counts *counts = &runtime->counts;
@@ -72,6 +100,9 @@ void counts_in_heartbeat(struct runtime *runtime, Heartbeat *heartbeat)
 	tell_durations(&told, "waiting", &counts->waiting);
 	if (counts->effects > 0)
 		tell_durations(&told, "working", &counts->working);
+	if (runtime->memory_bytes)
+		counts_tell(&told, "memory_bytes", runtime->memory_bytes());
+	tell_throttlers(&told);
 	if (runtime->counts_beside)
 		runtime->counts_beside(&told, runtime->counts_context);
 }

@@ -243,7 +243,10 @@ static void tell(enum log_level level, const struct log_about *about, const char
 
 static void open_runtime(struct running *running)
 {
-	struct runtime_settings settings = { .instance = running->instance, .activity = &activity, .tell = tell };
+	struct runtime_settings settings = { .instance = running->instance,
+		.memory_bytes = memory_resident_bytes,
+		.activity = &activity,
+		.tell = tell };
 	struct store *store = NULL;
 	struct reach reach;
 	char why[256];

@@ -282,6 +282,7 @@ int runtime_new(const struct service *service, const struct runtime_settings *se
 	runtime->drivers = drivers;
 	runtime->activity = settings->activity ? settings->activity : &runtime->unwatched;
 	TEXT_COPY(runtime->instance, settings->instance);
+	runtime->memory_bytes = settings->memory_bytes;
 	if (settings->run)
 		TEXT_COPY(runtime->run, settings->run);
 	else

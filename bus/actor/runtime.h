@@ -27,12 +27,13 @@ struct runtime_settings {
 	uint32_t effects_most; /* at once */
 	int64_t connect_backoff_us;
 	/* 0 and NULL: the usual. What the simulator sets otherwise. */
-	int64_t flush_us;           /* folded state reaches the store after this: 1 s */
-	int64_t gateway_promise_us; /* as the broker's (broker.h): 1.5 s */
-	const char *run;            /* name of this run: random */
-	struct activity *activity;  /* where it notes what it is at: nowhere */
-	struct claim_notes *notes;  /* of the claims of a service that has `unused`, borrowed: none are kept */
-	tell_fn *tell;              /* NULL: nobody listens */
+	int64_t flush_us;               /* folded state reaches the store after this: 1 s */
+	int64_t gateway_promise_us;     /* as the broker's (broker.h): 1.5 s */
+	const char *run;                /* name of this run: random */
+	uint64_t (*memory_bytes)(void); /* that the process takes: not told */
+	struct activity *activity;      /* where it notes what it is at: nowhere */
+	struct claim_notes *notes;      /* of the claims of a service that has `unused`, borrowed: none are kept */
+	tell_fn *tell;                  /* NULL: nobody listens */
 };
 
 extern const struct store_options runtime_store_options;
@@ -93,6 +94,13 @@ struct runtime_counts {
 	struct durations working;  /* one effect, from its start to its end */
 };
 struct runtime_counts runtime_counts(const struct runtime *runtime);
+
+/*
+ * Somebody out there asked to be left alone for a while: HTTP 429, SMTP 4.7.x and the like. Counted for the process by the kind of who
+ * it was, [a-z]: "mail", "storefront"; told with the others as throttled_KIND.
+ */
+enum { THROTTLERS_MAX = 8 };
+void counts_throttled_by(const char *kind); /* a constant */
 
 /*
  * The broker is told them with a heartbeat every two seconds, and tells them to who asks for "status", until the session ends. A

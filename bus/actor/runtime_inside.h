@@ -98,6 +98,7 @@ struct runtime {
 	int64_t counts_at_us; /* boot time at which they are told again */
 	counts_fn *counts_beside;
 	void *counts_context;
+	uint64_t (*memory_bytes)(void); /* NULL: not told */
 	struct activity *activity, unwatched;
 	tell_fn *tell; /* NULL: nobody listens */
 	struct allowance of_said, of_failures;

@@ -1,6 +1,8 @@
 #include "bus/base/memory.h"
 #include "bus/base/log.h"
+#include <stdio.h>
 #include <stdlib.h>
+#include <unistd.h>
 
 void *memory_new(size_t size)
 {
@@ -30,4 +32,16 @@ void *memory_copy(struct bytes from)
 char *memory_copy_text(const char *text)
 {
 	return memory_copy(bytes_of(text));
+}
+
+uint64_t memory_resident_bytes(void)
+{
+	FILE *file = fopen("/proc/self/statm", "re");
+	unsigned long pages = 0;
+
+	if (file && fscanf(file, "%*u %lu", &pages) != 1)
+		pages = 0;
+	if (file)
+		fclose(file);
+	return (uint64_t)pages * (uint64_t)sysconf(_SC_PAGESIZE);
 }

@@ -13,4 +13,7 @@ void *memory_resize(void *memory, size_t size);
 void *memory_copy(struct bytes from); /* a NUL follows, so that text stays text */
 char *memory_copy_text(const char *text);
 
+/* That the process takes now, of the machine's; 0: not known. */
+uint64_t memory_resident_bytes(void);
+
 #endif

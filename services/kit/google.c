@@ -59,6 +59,7 @@ struct google_settings google_settings_of(const struct config *config, const str
 	settings_secret_path(config, name && *name ? name : "google.json", path);
 	TEXT_COPY(settings.key_path, path);
 	settings.http.ca = ca && *ca ? ca : NULL;
+	settings.http.peer = "google";
 	return settings;
 }
 

@@ -7,6 +7,7 @@
  * Read next: http_call.c (one call), http_guard.c (where it may go), http_driver.c
  */
 #include "services/kit/http.h"
+#include "bus/actor/runtime.h"
 #include "bus/base/log.h"
 #include "bus/base/memory.h"
 #include "bus/base/text.h"
@@ -20,7 +21,7 @@
 #include <sys/epoll.h>
 #include <unistd.h>
 
-enum { EVENTS_AT_ONCE = 64, KEPT_CONNECTIONS = 32, STOREFRONT_FAILURES = 5 };
+enum { EVENTS_AT_ONCE = 64, KEPT_CONNECTIONS = 32, STOREFRONT_FAILURES = 5, STATUS_TOO_MANY = 429 };
 #define STOREFRONT_PAUSE_US US_PER_MINUTE
 
 /* ---- requests and answers ---- */
@@ -94,6 +95,7 @@ struct http_settings http_settings_of_storefronts(const struct config *config, c
 		die("[storefront] private = %s: expected yes or no", is_private);
 	settings.private_too = is_private && strcmp(is_private, "yes") == 0;
 	settings.ca = ca && *ca ? ca : NULL;
+	settings.peer = "storefront";
 	settings.failures = STOREFRONT_FAILURES;
 	settings.pause_us = STOREFRONT_PAUSE_US;
 	return settings;
@@ -152,6 +154,7 @@ struct http_client *http_client_new(const struct http_settings *settings)
 	TEXT_COPY(client->secrets, settings->secrets ? settings->secrets : "");
 	TEXT_COPY(client->ca, settings->ca ? settings->ca : "");
 	client->private_too = settings->private_too;
+	client->peer = settings->peer;
 	client->epoll = epoll_create1(EPOLL_CLOEXEC);
 	client->multi = curl_multi_init();
 	if (client->epoll < 0 || !client->multi)
@@ -247,12 +250,14 @@ static struct http_call *first_news(const struct http_client *client)
 	return NULL;
 }
 
-static void finish(struct http_call *call)
+static void finish(const struct http_client *client, struct http_call *call)
 {
 	const struct http_caller *caller = call->caller;
 	void *context = call->context;
 	struct http_answer answer;
 	http_call_fill(call, &answer);
+	if (client->peer && answer.end == HTTP_ANSWERED && answer.status == STATUS_TOO_MANY)
+		counts_throttled_by(client->peer);
 	list_remove(&call->hook); /* whoever is told may start others */
 	caller->done(context, &answer);
 	http_call_free(call);
@@ -267,7 +272,7 @@ static bool tell_news(struct http_client *client)
 		bool must_tell = call->must_tell;
 		call->must_tell = false;
 		if (call->has_ended)
-			finish(call);
+			finish(client, call);
 		else if (must_tell)
 			call->caller->held(call->context, call);
 	}

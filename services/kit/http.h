@@ -95,8 +95,10 @@ struct http_settings {
 	const char *secrets; /* folder; copied */
 	bool private_too;    /* whatever a request says, it may reach as far as HTTP_REACH_ADMIN: the admin said so */
 	const char *ca;      /* for requests that name none; NULL: the system's. Copied */
-	int failures;        /* so many in a row, and a host is left alone for ... */
-	int64_t pause_us;    /* ... so long (boot time), then tried by one request at a time. 0: never */
+	const char
+		*peer; /* as whose throttling a 429 is counted (counts_throttled_by); NULL: as nobody's. A constant */
+	int failures;  /* so many in a row, and a host is left alone for ... */
+	int64_t pause_us; /* ... so long (boot time), then tried by one request at a time. 0: never */
 };
 struct http_settings http_settings_of(const struct config *config, const struct clock *clock);
 struct http_settings http_settings_of_storefronts(

@@ -14,6 +14,7 @@ struct http_client {
 	const struct clock *clock;
 	char secrets[256], ca[256];
 	bool private_too;
+	const char *peer; /* NULL: its throttling is not counted here */
 	CURLM *multi;
 	int epoll;
 	int64_t timer_us; /* boot time of libcurl's next deadline; -1: none */

@@ -187,6 +187,7 @@ struct effect_driver *model_driver_new(
 	if (settings->provider == MODEL_NONE)
 		return NULL;
 	insist_on_secret(settings, config);
+	http.peer = "model";
 	model = memory_new(sizeof(*model));
 	model->settings = *settings;
 	model->clock = clock;

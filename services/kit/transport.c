@@ -25,6 +25,20 @@ struct mail_result mail_result_of(enum mail_end end, const char *transport, cons
 	return result;
 }
 
+/* "450 4.7.1 ...": greylisting and limits of rate alike; "452 4.5.3 too many ...", and servers that know no such codes. */
+bool mail_is_throttled(long code, const char *reply)
+{
+	static const char *const words[] = { "too many", "rate limit", "throttl" };
+
+	if (code < 400 || code > 499)
+		return false;
+	for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++) {
+		if (strcasestr(reply, words[i]))
+			return true;
+	}
+	return strlen(reply) > 4 && strncmp(reply + 4, "4.7.", 4) == 0;
+}
+
 void mail_words(const char *said, size_t len, char ret[256])
 {
 	const size_t room = 256;

@@ -42,6 +42,11 @@ struct effect_driver *transport_ses_new(const struct ses_settings *settings); /*
 /* `went`: the last byte of the mail was let go before this answer came. */
 struct mail_result ses_result_of(const struct http_answer *answer, bool went);
 
+/* A mail server's reply asks to be left alone for a while: 4.7.x, or too many of something (RFC 3463, RFC 5321). */
+bool mail_is_throttled(long code, const char *reply);
+/* SES does: by its name for it, or 429. */
+bool ses_is_throttled(const struct http_answer *answer);
+
 struct mail_result mail_result_of(enum mail_end end, const char *transport, const char *words);
 
 #endif

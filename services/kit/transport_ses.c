@@ -8,6 +8,7 @@
  *            whether SES took it (500, 502, 504, none) is unknown and never repeated.
  * Read next: calls.h, transport_ses_answer.c (what the answers mean)
  */
+#include "bus/actor/runtime.h"
 #include "bus/base/cleanup.h"
 #include "bus/base/log.h"
 #include "bus/base/memory.h"
@@ -97,6 +98,8 @@ static void answered(struct calls *calls, struct call_job *job, const struct htt
 	struct mail_result result =
 		mail_result_of(MAIL_REFUSED, "ses", "not a mail that may be sent: its lines or its envelope");
 	(void)calls;
+	if (ses_is_throttled(answer))
+		counts_throttled_by("mail");
 	if (job->call)
 		result = ses_result_of(answer, job->went || !mail->claim);
 	call_done(job, &result);

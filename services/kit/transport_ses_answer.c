@@ -57,14 +57,44 @@ static enum mail_end end_of_success(const json_t *body, bool went)
 	return member(body, "MessageId")[0] ? MAIL_SENT : MAIL_UNKNOWN;
 }
 
+static const char *error_of(const struct http_answer *answer, const json_t *body, char ret[80])
+{
+	const char *header = http_answer_header(answer, SES_ERROR_HEADER);
+
+	name_of(header ? header : member(body, "__type"), ret);
+	return ret;
+}
+
+static json_t *body_of(const struct http_answer *answer)
+{
+	return json_loadb(answer->body.data ? answer->body.data : "", answer->body.len, 0, NULL);
+}
+
+bool ses_is_throttled(const struct http_answer *answer)
+{
+	static const char *const names[] = { "TooManyRequestsException", "ThrottlingException", "Throttling",
+		"LimitExceededException" };
+	json_t *body;
+	char name[80];
+	bool is_one = answer->status == 429;
+
+	if (answer->end != HTTP_ANSWERED)
+		return false;
+	body = body_of(answer);
+	error_of(answer, body, name);
+	json_decref(body);
+	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
+		is_one |= strcmp(name, names[i]) == 0;
+	return is_one;
+}
+
 static struct mail_result result_of_status(const struct http_answer *answer, bool went)
 {
-	json_t *body = json_loadb(answer->body.data ? answer->body.data : "", answer->body.len, 0, NULL);
-	const char *header = http_answer_header(answer, SES_ERROR_HEADER);
+	json_t *body = body_of(answer);
 	struct mail_result ret = { .end = MAIL_NOT_SENT };
 	char name[80], line[400];
 
-	name_of(header ? header : member(body, "__type"), name);
+	error_of(answer, body, name);
 	ret.end = answer->status == 200 ? end_of_success(body, went) : end_of_error(answer->status, name, went);
 	if (ret.end == MAIL_SENT)
 		snprintf(line, sizeof(line), "MessageId %s", member(body, "MessageId"));

@@ -8,6 +8,7 @@
  * Read next: transport_smtp_transfer.c (one mail, its gate and its fate), transport_smtp_connection.c
  */
 #include "services/kit/transport_smtp.h"
+#include "bus/actor/runtime.h"
 #include "bus/base/log.h"
 #include "bus/base/memory.h"
 #include "services/kit/circuit.h"
@@ -239,6 +240,8 @@ static void finish(struct smtp *smtp, struct smtp_transfer *transfer)
 {
 	struct effect *effect = transfer->effect;
 	struct mail_result result = smtp_transfer_result(transfer);
+	if (mail_is_throttled(transfer->answer.code, transfer->answer.text))
+		counts_throttled_by("mail");
 	if (result.end == MAIL_SENT && !transfer->trouble[0]) {
 		list_append(&smtp->idle, &transfer->connection->hook);
 		smtp_connection_wait(transfer->connection, EPOLLIN | EPOLLRDHUP);

@@ -74,6 +74,7 @@ static struct effect_driver *const *drivers(const struct config *config, const s
 {
 	static struct effect_driver *all[2];
 	struct http_settings settings = http_settings_of(config, clock);
+	settings.peer = "sns";
 	all[0] = http_driver_new("http", &settings);
 	return all;
 }

@@ -260,6 +260,7 @@ static struct effect_driver *const *drivers(const struct config *config, const s
 		die("%s", why);
 	tell_set_up(&watch.ways, clock->rate);
 	all[0] = mail_driver_new(config, clock);
+	http.peer = "webhook";
 	all[1] = http_driver_new("http", &http);
 	return all;
 }

@@ -63,6 +63,13 @@ static const struct counter of_durations[] = {
 	{ "working", "cartbus_service_effect_seconds", "", "How long work in the world took." },
 };
 
+/* Whom a service asks, as its drivers name them (counts_throttled_by). */
+static const struct peer {
+	const char *service, *kind;
+} peers[] = { { "sender", "mail" }, { "sender", "storefront" }, { "sender", "model" }, { "storefront", "storefront" },
+	{ "exporter", "google" }, { "mirror", "google" }, { "summarizer", "mail" }, { "summarizer", "model" },
+	{ "mailin", "sns" }, { "monitor", "mail" }, { "monitor", "webhook" }, { NULL, NULL } };
+
 static const char *const bounds[DURATION_BOUNDS] = { "0.001", "0.01", "0.1", "1", "10" };
 static const char *const bounds_us[DURATION_BOUNDS] = { "1000", "10000", "100000", "1000000", "10000000" };
 
@@ -202,12 +209,56 @@ static void write_lag(const json_t *sessions, struct buffer *to)
 	}
 }
 
+/* Each of who asks somebody, from its first session on, so that the first time counts. */
+static void write_throttles(const json_t *sessions, struct buffer *to)
+{
+	static const char metric[] = "cartbus_service_throttled_total";
+	json_t *session;
+	size_t i;
+
+	metric_begin(
+		to, metric, "counter", "How often somebody asked to be left alone for a while: HTTP 429, SMTP 4.7.x.");
+	json_array_foreach((json_t *)sessions, i, session)
+	{
+		for (const struct peer *peer = peers; peer->service; peer++) {
+			char labels[METRIC_LABELS_MAX], field[64];
+
+			if (strcmp(text(session, "service"), peer->service) != 0)
+				continue;
+			labels_of(session, true, labels);
+			metric_label(labels, "peer", peer->kind);
+			snprintf(field, sizeof(field), "throttled_%s", peer->kind);
+			metric_value(to, metric, labels, told(session, field));
+		}
+	}
+}
+
+static void write_memory(const json_t *sessions, struct buffer *to)
+{
+	static const char metric[] = "cartbus_service_memory_bytes";
+	json_t *session;
+	size_t i;
+
+	metric_begin(to, metric, "gauge", "Memory of the machine that the process takes.");
+	json_array_foreach((json_t *)sessions, i, session)
+	{
+		char labels[METRIC_LABELS_MAX];
+
+		if (!is_process(session) || told(session, "memory_bytes") <= 0)
+			continue;
+		labels_of(session, true, labels);
+		metric_value(to, metric, labels, told(session, "memory_bytes"));
+	}
+}
+
 void metrics_of_processes(const struct metrics *metrics, struct buffer *to)
 {
 	const json_t *sessions = json_object_get(metrics->status, "sessions");
 
 	write_running(metrics, sessions, to);
 	write_lag(sessions, to);
+	write_memory(sessions, to);
+	write_throttles(sessions, to);
 	for (size_t i = 0; i < sizeof(of_every) / sizeof(of_every[0]); i++)
 		write_counter(sessions, &of_every[i], NULL, to);
 	for (size_t i = 0; i < sizeof(of_durations) / sizeof(of_durations[0]); i++)

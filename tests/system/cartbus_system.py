@@ -356,6 +356,10 @@ class System:
         """What the broker says about its queue."""
         return next(queue for queue in self.ask("queues")["queues"] if queue["name"] == service)
 
+    def counted(self, instance, name):
+        """What a process counted, as it told the broker last."""
+        return next((session["counts"].get(name, 0) for session in self.ask("status")["sessions"] if session["instance"] == instance), None)
+
     def log(self, topic=None, shop=None, start=1):
         """Every message of the broker's log in order, with the payload decoded as `message`. The broker must be running."""
         position, found = start, []

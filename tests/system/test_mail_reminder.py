@@ -152,12 +152,13 @@ def test_after_the_gateway_was_away_mails_wait_for_what_platforms_send_again(sys
 
 
 def test_a_mail_that_the_server_puts_off_comes_later_and_once(system, keep):
-    keep.data = "451 try again"
+    keep.data = "451 4.7.1 try again"
     leave_cart(system)
     wait_until(lambda: outcomes(system, "released"), "the release", within_s=25)
     keep.data = None
     wait_until(lambda: to_shopper(keep), "the reminder", within_s=25)
     assert outcomes(system, "released")[0].reason.startswith("later 451")
+    wait_until(lambda: system.counted("sender", "throttled_mail"), "that it is counted as being throttled")
 
 
 def test_a_mail_without_an_answer_is_ambiguous_listed_and_never_repeated(system, keep):

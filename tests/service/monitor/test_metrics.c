@@ -104,6 +104,22 @@ static void what_processes_count_is_told_of_each_and_nothing_of_who_only_asks(vo
 	assert_null(strstr(page, "cartbus-77"));
 }
 
+static void who_is_throttled_is_told_by_whom_from_the_first_session_on(void **state)
+{
+	const char *page =
+		page_of("{\"sessions\":[{\"service\":\"sender\",\"instance\":\"sender-2\",\"counts\":{"
+			"\"throttled_mail\":3,\"memory_bytes\":8388608}},{\"service\":\"waiter\",\"instance\":"
+			"\"waiter\",\"counts\":{\"throttled_mail\":9}}]}");
+
+	(void)state;
+	assert_line(page, "cartbus_service_throttled_total{service=\"sender\",process=\"sender-2\",peer=\"mail\"} 3");
+	assert_line(
+		page, "cartbus_service_throttled_total{service=\"sender\",process=\"sender-2\",peer=\"storefront\"} 0");
+	assert_null(strstr(page, "process=\"waiter\",peer="));
+	assert_line(page, "cartbus_service_memory_bytes{service=\"sender\",process=\"sender-2\"} 8388608");
+	assert_null(strstr(page, "cartbus_service_memory_bytes{service=\"waiter\""));
+}
+
 static void each_counter_of_the_gateway_is_told(void **state)
 {
 	static const char *const names[] = {
@@ -227,6 +243,8 @@ int main(void)
 		cmocka_unit_test_setup_teardown(the_brokers_account_is_told, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(
 			what_processes_count_is_told_of_each_and_nothing_of_who_only_asks, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(
+			who_is_throttled_is_told_by_whom_from_the_first_session_on, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(each_counter_of_the_gateway_is_told, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(without_an_answer_nothing_old_is_told_of_the_broker, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(mails_are_counted_by_what_became_of_them, set_up, tear_down),
