@@ -14,6 +14,7 @@
 #include "services/kit/admin_link.h"
 #include "services/kit/money.h"
 #include "services/kit/owner_text.h"
+#include "services/kit/page_address.h"
 #include "services/kit/rules.h"
 #include "services/kit/voice.h"
 #include <dirent.h>
@@ -243,6 +244,29 @@ static void warn_of_plain_links(const struct command *command)
 			url);
 }
 
+/* As the monitor judges it at its start. */
+static void check_monitor_listens(struct checking *checking)
+{
+	const struct command *command = checking->command;
+	const char *host = config_get(command->config, "monitor", NULL, "listen");
+	enum page_reach reach = page_reach_of(host);
+
+	if (strcmp(config_get(command->config, "monitor", NULL, "port"), "0") == 0 || reach == PAGE_HERE)
+		return;
+	if (reach == PAGE_NEAR)
+		complain(command, "warning: [monitor] listen = %s: whoever is in that net reads the metrics, unasked",
+			host);
+	else if (reach == PAGE_OPEN)
+		complain(command,
+			"[monitor] listen = %s: strangers could read the metrics there, unasked; give an address of "
+			"this "
+			"machine or of a private net",
+			host);
+	else
+		complain(command, "[monitor] listen = %s is not an IP address; 127.0.0.1 is usual", host);
+	checking->wrong += reach != PAGE_NEAR;
+}
+
 static void check_retention(struct checking *checking)
 {
 	struct retention_limits retention;
@@ -273,6 +297,7 @@ int config_judge(struct command *command, int *ret_shops)
 	check_secret_if_there(
 		&checking, ADMIN_LINK_KEY); /* without it the owner's links do not work, and all else does */
 	check_retention(&checking);
+	check_monitor_listens(&checking);
 	checking.wrong += keys_check(command->config, say_wrong, &checking);
 	*ret_shops = shops_each(command, check_shop, &checking);
 	return checking.wrong;

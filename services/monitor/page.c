@@ -12,6 +12,7 @@
 #include "services/monitor/page.h"
 #include "bus/base/cleanup.h"
 #include "bus/base/log.h"
+#include "services/kit/page_address.h"
 #include "services/monitor/metrics.h"
 #include <arpa/inet.h>
 #include <errno.h>
@@ -158,6 +159,26 @@ static int64_t before_wait(void *context)
 	return library_wait_us();
 }
 
+/* Nobody is asked who he is, so the address decides who may read. */
+static void insist_on_address(const char *host)
+{
+	switch (page_reach_of(host)) {
+	case PAGE_HERE:
+		return;
+	case PAGE_NEAR:
+		log_event(
+			LOG_WARNING, "[monitor] listen = %s: whoever is in that net reads the metrics, unasked", host);
+		return;
+	case PAGE_OPEN:
+		die("[monitor] listen = %s: strangers could read the metrics there, unasked; give an address of this "
+		    "machine "
+		    "(127.0.0.1) or of a private net, and put a server that asks for a password in front",
+			host);
+	case PAGE_UNCLEAR:
+		die("[monitor] listen = %s is not an IP address; 127.0.0.1 is usual", host);
+	}
+}
+
 void page_start(struct loop *loop, const struct config *config, const struct clock *clock, page_fn *write)
 {
 	struct config_error error;
@@ -172,6 +193,7 @@ void page_start(struct loop *loop, const struct config *config, const struct clo
 		.write = write,
 		.host = config_get(config, "monitor", NULL, "listen"),
 		.port = config_get(config, "monitor", NULL, "port") };
+	insist_on_address(page.host);
 	loop_before_wait(loop, before_wait, NULL);
 }
 

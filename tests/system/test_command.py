@@ -140,6 +140,17 @@ def test_a_shop_that_was_added_is_right_and_says_what_to_do_next(files):
     assert run("config", "check", "--config", files.config_path).returncode == 0
 
 
+@pytest.mark.parametrize("address, code, words", [("10.0.0.7", 0, "warning: [monitor] listen = 10.0.0.7"), ("0.0.0.0", 1, "strangers"),
+                                                  ("::", 1, "strangers"), ("localhost", 1, "not an IP address")])
+def test_metrics_are_not_read_by_strangers(files, address, code, words):
+    files.configure({"monitor": {"listen": address, "port": 9895}})
+    done = run("config", "check", "--config", files.config_path)
+    assert (done.returncode, words in done.stderr) == (code, True), done.stderr
+    if code:
+        started = files.program("monitor")
+        assert started.returncode == 1 and words in started.stderr
+
+
 @pytest.mark.parametrize("currency", ["USD", "JPY", "KWD", "CHF"])
 def test_the_starting_rules_work_in_any_currency(files, currency):
     words = [currency if word == "EUR" else word for word in ADD]
