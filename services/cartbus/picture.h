@@ -17,6 +17,7 @@ enum style {
 	STYLE_DOUBTFUL,
 	STYLE_BAD,
 	STYLE_ALARM, /* a banner */
+	STYLE_WELL,  /* the opposite */
 	STYLE_CHOSEN,
 	STYLES
 };

@@ -34,6 +34,7 @@ static void set_attributes(bool in_colour)
 		[STYLE_DOUBTFUL] = { COLOR_YELLOW, -1, A_BOLD, A_BOLD },
 		[STYLE_BAD] = { COLOR_RED, -1, A_BOLD, A_BOLD },
 		[STYLE_ALARM] = { COLOR_WHITE, COLOR_RED, A_BOLD, A_BOLD },
+		[STYLE_WELL] = { COLOR_BLACK, COLOR_GREEN, A_NORMAL, A_BOLD },
 		[STYLE_CHOSEN] = { -1, -1, A_REVERSE, A_REVERSE },
 	};
 

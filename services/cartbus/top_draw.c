@@ -9,6 +9,7 @@
 #include "bus/base/clock.h"
 #include "services/cartbus/humane.h"
 #include "services/cartbus/top_tables.h"
+#include <limits.h>
 #include <string.h>
 #include <time.h>
 
@@ -31,7 +32,7 @@ static int draw_state(struct picture *picture, const struct top_figures *figures
 	if (banner->away)
 		return picture_put(picture, 0, 13, STYLE_ALARM, " BROKER AWAY ");
 	return picture_put(
-		picture, 0, 13, figures->is_red ? STYLE_ALARM : STYLE_GOOD, figures->is_red ? " RED " : " GREEN ");
+		picture, 0, 13, figures->is_red ? STYLE_ALARM : STYLE_WELL, figures->is_red ? " RED " : " GREEN ");
 }
 
 void top_draw_frame(
@@ -85,9 +86,9 @@ static int draw_words(
 	return row;
 }
 
-static int draw_reasons(struct picture *picture, int row, const struct top_figures *figures)
+static int draw_reasons(struct picture *picture, int row, const struct top_figures *figures, bool is_whole)
 {
-	int most = picture->height >= HIGH ? REASONS_HIGH : REASONS_LOW;
+	int most = is_whole ? INT_MAX : picture->height >= HIGH ? REASONS_HIGH : REASONS_LOW;
 
 	row = draw_words(picture, row, figures->health->red, most, STYLE_BAD, "! ");
 	return draw_words(picture, row, figures->health->stopped, most, STYLE_DOUBTFUL, "- ");
@@ -145,16 +146,16 @@ static void facts_of(const struct top_figures *figures, struct fact facts[FACTS]
 	humane_age((int64_t)figures->uptime_us, uptime.value);
 	humane_bytes(figures->disk_free_bytes, disk.value);
 	facts[i++] = rate_fact("messages/s", figures->messages_s);
-	facts[i++] = count_fact("mails 24 h", figures->mails_day, STYLE_STRONG);
-	facts[i++] = count_fact("alarms", figures->alarms, STYLE_BAD);
-	facts[i++] = uptime;
 	facts[i++] = rate_fact("webhooks/s", figures->webhooks_s);
-	facts[i++] = count_fact("this hour", figures->mails_hour, STYLE_STRONG);
-	facts[i++] = count_fact("dead letters", figures->dead, STYLE_BAD);
-	facts[i++] = count_fact("log", figures->head, STYLE_STRONG);
 	facts[i++] = next_fact(figures);
+	facts[i++] = count_fact("mails 24 h", figures->mails_day, STYLE_STRONG);
+	facts[i++] = count_fact("this hour", figures->mails_hour, STYLE_STRONG);
 	facts[i++] = count_fact("recovered", figures->recovered_day, STYLE_GOOD);
+	facts[i++] = count_fact("alarms", figures->alarms, STYLE_BAD);
+	facts[i++] = count_fact("dead letters", figures->dead, STYLE_BAD);
 	facts[i++] = count_fact("mails failed", figures->mails_failed_day, STYLE_DOUBTFUL);
+	facts[i++] = uptime;
+	facts[i++] = count_fact("log", figures->head, STYLE_STRONG);
 	facts[i++] = disk;
 }
 
@@ -171,18 +172,17 @@ static int facts_in_a_row(int width)
 static int draw_facts(struct picture *picture, int row, const struct top_figures *figures)
 {
 	struct fact facts[FACTS];
-	int in_a_row = facts_in_a_row(picture->width);
+	int in_a_row = facts_in_a_row(picture->width), high = (FACTS + in_a_row - 1) / in_a_row;
 
 	facts_of(figures, facts);
 	for (int i = 0; i < FACTS; i++) {
-		int at = i % in_a_row * (picture->width / in_a_row);
+		int at = i / high * (picture->width / in_a_row);
 
-		if (i > 0 && i % in_a_row == 0)
-			row++;
-		picture_put(picture, row, at + 1, STYLE_FAINT, facts[i].label);
-		picture_put_right(picture, row, at + FACT_WIDTH - 1, FACT_WIDTH - 2, facts[i].style, facts[i].value);
+		picture_put(picture, row + i % high, at + 1, STYLE_FAINT, facts[i].label);
+		picture_put_right(
+			picture, row + i % high, at + FACT_WIDTH - 1, FACT_WIDTH - 2, facts[i].style, facts[i].value);
 	}
-	return row + 1;
+	return row + high;
 }
 
 /* ---- the last minute ---- */
@@ -256,7 +256,7 @@ void top_draw(struct picture *picture, const struct top_figures *figures, const 
 	if (!figures)
 		return;
 	if (!banner->away)
-		row = draw_reasons(picture, row, figures);
+		row = draw_reasons(picture, row, figures, banner->interval_s <= 0);
 	row = draw_head(picture, row, figures);
 	top_draw_tables(picture, row, last, figures, banner->first_process);
 	if (banner->interval_s > 0) /* a low picture: what did not fit went over it */
@@ -279,7 +279,7 @@ void top_draw_help(struct picture *picture)
 		"up, down   the processes that have no room",
 		"d          dead letters; there: up, down, enter shows one, d or escape goes back",
 		"space      freeze the picture, and go on",
-		"+ -        look more often, less often",
+		"+ -        a longer interval, a shorter one",
 		"?          this help",
 		"",
 		"messages/s, webhooks/s, turns/s   of the last five seconds",

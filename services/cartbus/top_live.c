@@ -173,7 +173,7 @@ static void hear_letter(struct live *live, int key)
 	case '+':
 	case '=':
 	case '-':
-		change_interval(live, key == '-');
+		change_interval(live, key != '-');
 		break;
 	case '?':
 	case 'h':

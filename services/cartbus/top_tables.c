@@ -132,7 +132,7 @@ static void process_host(const void *row, struct value *ret)
 }
 
 static const struct column process_columns[] = {
-	{ "HOST", 10, 76, process_host },
+	{ "HOST", 11, 76, process_host },
 	{ "TURNS/S", 8, 0, process_turns },
 	{ "P99", 7, 40, process_p99 },
 	{ "FLIGHT", 7, 60, process_in_flight },
