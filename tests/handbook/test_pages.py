@@ -2,7 +2,17 @@
 
 import pytest
 
-from pages import Page, matches
+from pages import HANDBOOK, Page, all_pages, matches
+
+# What types no command on a machine, and why that is well.
+UNTYPED = {
+    "README": "tells how the others are to be read",
+    "alarms": "tests/lint/handbook holds it against what the services say",
+    "configuration": "tests/lint/settings holds it against the table of settings",
+    "metrics": "tests/metrics holds it against the page of metrics, and a real Prometheus reads that",
+    "scale-out": "tests/hosts types it, on two machines",
+    "tracing": "tests/lint/handbook holds its list against the code, and tests/systemd asks a machine's journal for a cart",
+}
 
 PAGE = """# A page
 
@@ -77,3 +87,7 @@ def test_what_varies_may_differ(shown, printed):
 ])
 def test_all_else_may_not(shown, printed):
     assert not matches(shown, printed)
+
+
+def test_each_page_is_typed_or_it_is_said_why_not():
+    assert {path.stem for path in HANDBOOK.glob("*.md")} - set(all_pages()) == set(UNTYPED)
