@@ -1,18 +1,21 @@
 /*
  * doctor_files.c: owners and modes of what an installation consists of
  *
- * Promises: looks at every file below the folders of the secrets, the keys and the state; follows no link.
+ * Promises: looks at every file below the folders of the secrets, the keys and the state; follows no link but where such a folder is
+ *           one itself.
  * Fails by: saying that it may not look.
  */
 #include "services/cartbus/doctor.h"
 
 #include <errno.h>
 #include <ftw.h>
+#include <limits.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 
-static const char AREA[] = "files";
+static const char AREA[] = "files", AS_WHOM[] = "run this as root, or as the user whose it is";
 enum { FOLDERS_OPEN_MOST = 16, OTHERS_WRITE = S_IWGRP | S_IWOTH, OTHERS_ANY = S_IRWXG | S_IRWXO };
 
 /* nftw has no context. */
@@ -20,6 +23,7 @@ static struct walk {
 	struct doctor *doctor;
 	const struct stat *top; /* of the folder that is walked */
 	int wrong;
+	bool hides; /* something that may not be looked at */
 } walk;
 
 static const char *path_of(const struct doctor *doctor, const char *key)
@@ -27,10 +31,21 @@ static const char *path_of(const struct doctor *doctor, const char *key)
 	return config_get(doctor->command->config, "paths", NULL, key);
 }
 
+/* Told once: who may not look into one folder may not look into its neighbours either. */
+static bool is_hidden(const char *path, int kind)
+{
+	if (kind != FTW_DNR && kind != FTW_NS)
+		return false;
+	if (!walk.hides)
+		found(walk.doctor, FINDING_DOUBTFUL, AREA, AS_WHOM, "%s may not be looked at", path);
+	walk.hides = true;
+	return true;
+}
+
 static int look_at_secret(const char *path, const struct stat *stat, int kind, struct FTW *at)
 {
 	(void)at;
-	if (kind == FTW_D || kind == FTW_DNR || kind == FTW_SL)
+	if (is_hidden(path, kind) || kind == FTW_D || kind == FTW_SL)
 		return 0;
 	if (stat->st_mode & (OTHERS_WRITE | S_IROTH))
 		found(walk.doctor, FINDING_WRONG, AREA,
@@ -53,7 +68,7 @@ static int look_at_key(const char *path, const struct stat *stat, int kind, stru
 
 	if (dot && strcmp(dot, ".key") == 0)
 		return look_at_secret(path, stat, kind, at);
-	if (kind == FTW_F && stat->st_mode & OTHERS_WRITE) {
+	if (!is_hidden(path, kind) && kind == FTW_F && stat->st_mode & OTHERS_WRITE) {
 		found(walk.doctor, FINDING_WRONG, AREA, "chmod go-w it", "%s: others may write it (mode %04o)", path,
 			stat->st_mode & 07777);
 		walk.wrong++;
@@ -67,6 +82,8 @@ static int look_at_state(const char *path, const struct stat *stat, int kind, st
 {
 	static struct stat service;
 
+	if (is_hidden(path, kind))
+		return 0;
 	if (at->level == 1)
 		service = *stat;
 	if (at->level < 2 || kind == FTW_SL || stat->st_uid == service.st_uid || service.st_mode & S_IWGRP)
@@ -98,15 +115,15 @@ static bool stat_folder(struct doctor *doctor, const char *key, mode_t forbidden
 {
 	const char *path = path_of(doctor, key);
 
-	if (lstat(path, ret) < 0) {
+	if (stat(path, ret) < 0) {
 		say_missing(doctor, key, remedy);
 		return false;
 	}
-	if (!S_ISDIR(ret->st_mode) && !S_ISLNK(ret->st_mode)) {
+	if (!S_ISDIR(ret->st_mode)) {
 		found(doctor, FINDING_WRONG, AREA, remedy, "%s ([paths] %s) is no folder", path, key);
 		return false;
 	}
-	if (S_ISDIR(ret->st_mode) && ret->st_mode & forbidden) {
+	if (ret->st_mode & forbidden) {
 		found(doctor, FINDING_WRONG, AREA, "chmod go-w it; of secrets and keys: chmod 700",
 			"%s ([paths] %s): others may %s (mode %04o)", path, key,
 			ret->st_mode & forbidden & OTHERS_WRITE ? "write there" : "look into it", ret->st_mode & 07777);
@@ -117,17 +134,18 @@ static bool stat_folder(struct doctor *doctor, const char *key, mode_t forbidden
 
 static void look_into(struct doctor *doctor, const char *key, mode_t forbidden, __nftw_func_t look, const char *remedy)
 {
+	char whole[PATH_MAX];
 	struct stat top;
 
 	walk = (struct walk){ .doctor = doctor, .top = &top };
 	if (!stat_folder(doctor, key, forbidden, remedy, &top))
 		return;
-	if (look && nftw(path_of(doctor, key), look, FOLDERS_OPEN_MOST, FTW_PHYS) < 0) {
-		found(doctor, FINDING_DOUBTFUL, AREA, "run this as root, or as the user whose it is",
-			"%s ([paths] %s): %s", path_of(doctor, key), key, strerror(errno));
+	if (look && (!realpath(path_of(doctor, key), whole) || nftw(whole, look, FOLDERS_OPEN_MOST, FTW_PHYS) < 0)) {
+		found(doctor, FINDING_DOUBTFUL, AREA, AS_WHOM, "%s ([paths] %s): %s", path_of(doctor, key), key,
+			strerror(errno));
 		return;
 	}
-	if (!walk.wrong)
+	if (!walk.wrong && !walk.hides)
 		found(doctor, FINDING_FINE, AREA, "", "%s ([paths] %s)", path_of(doctor, key), key);
 }
 

@@ -156,6 +156,22 @@ def test_what_is_open_to_others_is_named(system, names):
     assert not changed or [one for one in told if str(own) in one[1] and "12345" in one[1] and "chown" in one[2]]
 
 
+def test_a_folder_that_lies_behind_a_link_is_looked_at_all_the_same(system, names):
+    secrets, elsewhere = system.folder / "secrets", system.folder / "elsewhere"
+    mode = secrets.stat().st_mode
+    secrets.rename(elsewhere)
+    secrets.symlink_to(elsewhere)
+    (elsewhere / "link.key").chmod(0o644)
+    elsewhere.chmod(0o755)
+    _, findings, _ = doctor(system, "--resolver", names.address)
+    (elsewhere / "link.key").chmod(0o600)
+    elsewhere.chmod(mode)
+    secrets.unlink()
+    elsewhere.rename(secrets)
+    told = of(findings, "files", "wrong")
+    assert [one for one in told if "elsewhere/link.key" in one[1] and "chmod 600" in one[2]]
+
+
 def test_a_login_that_the_mail_server_refuses_is_told(system, names):
     system.write_secret("smtp.password", "wrong")
     _, findings, _ = doctor(system, "--resolver", names.address)
