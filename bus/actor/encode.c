@@ -9,7 +9,7 @@
 #include "bus/wire/message.h"
 #include <errno.h>
 
-static bool encode_payload(const struct topic *topic, const void *message, struct buffer *ret)
+bool turn_encode(const struct topic *topic, const void *message, struct buffer *ret)
 {
 	const struct codec *codec = codec_of(topic->message);
 	size_t size = codec_size(codec, message);
@@ -39,7 +39,7 @@ int message_encode_with(
 	envelope->version = how->version;
 	envelope->tombstone = how->tombstone;
 	r = message_write(envelope, BYTES(NULL, 0), ret);
-	if (r == 0 && encode_payload(topic, message, ret) && ret->len - before <= MESSAGE_BYTES_MAX)
+	if (r == 0 && turn_encode(topic, message, ret) && ret->len - before <= MESSAGE_BYTES_MAX)
 		return 0;
 	ret->len = before;
 	return -EMSGSIZE;

@@ -9,6 +9,7 @@
 
 #include "bus/actor/state.h"
 #include "bus/actor/topic.h"
+#include "bus/base/bytes.h"
 #include <stdint.h>
 
 struct turn;
@@ -54,6 +55,8 @@ struct say {
 	uint64_t cause;
 };
 
+/* Appends a message as it would be said, without its envelope. false: it is longer than a message may be. */
+bool turn_encode(const struct topic *topic, const void *message, struct buffer *ret);
 /* The message is encoded at once; a string that does not fit is a bug (assert). */
 void turn_say(struct turn *turn, const struct topic *topic, const struct say *how, const void *message);
 

@@ -5,6 +5,7 @@
  *            all that both speak of; a change restarts the clock only if the shopper did it (kit/change.h).
  * Read next: cart.h, merge.c
  */
+#include "bus/actor/turn.h"
 #include "bus/base/bytes.h"
 #include "bus/base/cleanup.h"
 #include "bus/base/clock.h"
@@ -12,7 +13,6 @@
 #include "services/intake/cart.h"
 #include "services/kit/change.h"
 #include "services/kit/join.h"
-#include <pb_encode.h>
 #include <string.h>
 
 bool cart_has_address(const CartState *row)
@@ -140,25 +140,14 @@ static void take_rest(CartState *row, const CartChanged *changed, bool newer)
 	row->test |= changed->test;
 }
 
-static bool encode(const CartState *row, struct buffer *ret)
-{
-	pb_ostream_t stream;
-	size_t len = 0;
-
-	if (!pb_get_encoded_size(&len, &CartState_msg, row))
-		return false;
-	stream = pb_ostream_from_buffer(buffer_grow(ret, len + 1), len);
-	ret->len = len;
-	return pb_encode(&stream, &CartState_msg, row);
-}
-
 /* As they would be said: bytes behind the end of a string do not count. */
 bool cart_same(const CartState *a, const CartState *b)
 {
 	_cleanup_(buffer_free) struct buffer first = { 0 };
 	_cleanup_(buffer_free) struct buffer second = { 0 };
 
-	return encode(a, &first) && encode(b, &second) && bytes_equal(buffer_bytes(&first), buffer_bytes(&second));
+	return turn_encode(&topic_cart_state, a, &first) && turn_encode(&topic_cart_state, b, &second) &&
+		bytes_equal(buffer_bytes(&first), buffer_bytes(&second));
 }
 
 static bool same_contents(const CartState *a, const CartState *b)
