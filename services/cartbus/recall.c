@@ -47,7 +47,7 @@ int recall_folder(const struct command *command, const char *path, struct recall
 	if (r < 0)
 		return r;
 	if (strcmp(state_folder_log_id(state), recall->log_id) == 0)
-		knows = sends_each(state, note_send, recall);
+		knows = sends_each(state, note_send, recall) || (recall->keeps_account && state_cursor(state) > 0);
 	state_close_folder(state);
 	return knows;
 }

@@ -11,6 +11,7 @@ struct recall {
 	const char *log_id; /* the log that a state must be of */
 	int64_t from_us;    /* what was mailed before is in the backup */
 	json_t *sends;      /* an object: a step each */
+	bool keeps_account; /* by its name: then it knows also that nothing was mailed */
 };
 
 /*

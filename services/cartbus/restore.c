@@ -23,6 +23,7 @@
 #include "bus/base/cleanup.h"
 #include "bus/base/file.h"
 #include "bus/base/restoring.h"
+#include "bus/base/text.h"
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -73,12 +74,19 @@ static int each_store(struct restoring *restoring, store_fn *each)
 	return r;
 }
 
+/* Who was never to mail anything knows that, too: its state says which log it was folded from. */
+static bool keeps_account(const char *name)
+{
+	return text_starts(name, "sender") || text_starts(name, "waiter");
+}
+
 /* One that is damaged knows nothing; one that cannot be read today may know much. */
-static int learn_from(struct restoring *restoring, const char *path)
+static int learn_from(struct restoring *restoring, const char *name, const char *path)
 {
 	struct recall recall = { .log_id = json_string_value(json_object_get(restoring->note, "log")),
 		.from_us = json_integer_value(json_object_get(restoring->note, "at_us")) - OVERLAP_US,
-		.sends = restoring->sends };
+		.sends = restoring->sends,
+		.keeps_account = keeps_account(name) };
 	int r = recall.log_id ? recall_folder(restoring->command, path, &recall) : 0;
 
 	restoring->stores += r > 0;
@@ -93,7 +101,7 @@ static int learn(struct restoring *restoring, const char *name)
 
 	if (strcmp(name, "broker") != 0) {
 		snprintf(path, sizeof(path), "%s/%s", restoring->state, name);
-		return learn_from(restoring, path);
+		return learn_from(restoring, name, path);
 	}
 	snprintf(path, sizeof(path), "%s/broker/.lock", restoring->state);
 	r = file_lock(path, &lock);

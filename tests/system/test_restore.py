@@ -88,6 +88,16 @@ def test_what_the_log_forgot_is_learnt_and_not_mailed_again(system, keep):
     assert mails_to(keep, "ada@mail.example") == 1
 
 
+def test_who_never_mailed_anything_is_not_asked_for_more_than_that(system):
+    leave_cart(system, "c-1", "ada@mail.example")
+    wait_until(lambda: system.log("timer.set"), "the cart's timer")
+    system.cartbus("backup", str(system.folder / "backup"))
+    stop_all(system)
+    assert system.cartbus("restore", str(system.folder / "backup"), json_output=True)["learnt"] == 0
+    system.start()
+    system.cartbus("restore", "--release")
+
+
 def restored_head(system):
     return system.cartbus("backup", "--verify", str(system.folder / "backup"), json_output=True)["head"]
 
