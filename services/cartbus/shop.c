@@ -235,7 +235,14 @@ static int do_wish(struct secret *secret, const struct secret_wish *wish)
 		failed = forget_previous(secret->command, secret->path);
 	if (!failed && (wish->rotate || wish->set || wish->forget))
 		record_secret(secret, wish);
-	return failed ? failed : say_where(secret);
+	if (failed)
+		return failed;
+	say_where(secret);
+	if (!secret->command->json && (wish->rotate || wish->set || wish->forget) &&
+		access("/run/systemd/system", F_OK) == 0)
+		printf("Units are handed their secrets at their start: systemctl restart %s\n",
+			wish->api ? "'cartbus-sender@*' cartbus-storefront" : "cartbus-gateway");
+	return EXIT_FINE;
 }
 
 int command_shop_secret(struct command *command, int argc, char **argv)
