@@ -96,6 +96,8 @@ void counts_in_heartbeat(struct runtime *runtime, Heartbeat *heartbeat)
 	counts_tell(&told, "claims_fresh", counts->claims_fresh);
 	counts_tell(&told, "claims_duplicate", counts->claims_duplicate);
 	counts_tell(&told, "sessions", counts->sessions);
+	counts_tell(&told, "config_read_us", counts->config_read_us);
+	counts_tell(&told, "config_kept", counts->config_kept);
 	tell_durations(&told, "deciding", &counts->deciding);
 	tell_durations(&told, "waiting", &counts->waiting);
 	if (counts->effects > 0)
@@ -105,6 +107,14 @@ void counts_in_heartbeat(struct runtime *runtime, Heartbeat *heartbeat)
 	tell_throttlers(&told);
 	if (runtime->counts_beside)
 		runtime->counts_beside(&told, runtime->counts_context);
+}
+
+void runtime_tell_config(struct runtime *runtime, int64_t read_us, bool kept)
+{
+	if (read_us)
+		runtime->counts.config_read_us = (uint64_t)read_us;
+	runtime->counts.config_kept = kept;
+	runtime->counts_at_us = 0; /* soon */
 }
 
 struct runtime_counts runtime_counts(const struct runtime *runtime)

@@ -1,14 +1,17 @@
 /*
  * process.c: from main() to a service that runs
  *
- * Owns:      arguments, configuration, the clock, the loop; the runtime and its drivers.
+ * Owns:      the clock, the loop; the runtime and its drivers.
  * Promises:  whatever is unusable is said in one line with a remedy; SIGTERM lets what went into the world come to its end, says
- *            goodbye and exits with 0; READY=1 is said when messages can be decided on (by a gateway: taken in).
+ *            goodbye and exits with 0; READY=1 is said when messages can be decided on (by a gateway: taken in), or when the broker
+ *            has kept us waiting for a while: STATUS tells which. SIGHUP takes a configuration that is right, and no other.
  * Fails by:  exit 1 for an unusable environment or a broker that refuses for good, 2 for arguments that make no sense.
- * Read next: loop.c, runtime.c
+ * Read next: process_config.c, loop.c, runtime.c
  */
 #include "bus/actor/process.h"
 #include "bus/actor/loop.h"
+#include "bus/actor/process_inside.h"
+#include "bus/actor/process_order.h"
 #include "bus/actor/watchdog.h"
 #include "bus/base/cleanup.h"
 #include "bus/base/file.h"
@@ -19,15 +22,13 @@
 #include "bus/base/text.h"
 #include "bus/wire/zmq_link.h"
 #include <errno.h>
-#include <getopt.h>
 #include <limits.h>
 #include <signal.h>
 #include <sys/signalfd.h>
 #include <sys/stat.h>
 
-static const int64_t DRAIN_US = 5 * US_PER_S; /* how long what went into the world may take to end */
-static const char CONFIG_DEFAULT[] = "/etc/cartbus/cartbus.conf";
-enum { EXIT_ENVIRONMENT = 1, EXIT_USAGE = 2, KEYS_MOST = 128 };
+static const int64_t DRAIN_US = 5 * US_PER_S;            /* how long what went into the world may take to end */
+static const int64_t READY_AT_LATEST_US = 15 * US_PER_S; /* whoever starts us does not wait for the broker for ever */
 
 const struct config_key process_keys[] = {
 	{ "paths", "state", "/var/lib/cartbus", "where the log, folded state, spools and exports live", false },
@@ -45,153 +46,6 @@ const struct config_key process_keys[] = {
 };
 
 static struct activity activity; /* the watchdog looks at it for as long as there is a process */
-static const int64_t TURN_LEAST_US = 1 * US_PER_S;
-
-struct running {
-	const struct process *process;
-	const char *config_path, *instance;
-	struct config_key keys[KEYS_MOST];
-	struct config *config;
-	struct clock clock;
-	struct link *link;
-	struct runtime *runtime;
-	struct effect_driver *const *drivers;
-	struct claim_notes *notes; /* NULL: the service keeps none */
-	struct loop *loop;
-	int signals;
-	struct notify_alive alive;
-	bool ready_said;
-	enum runtime_phase phase; /* as last told */
-	char why[256];
-	int64_t drain_until_us; /* boot time; 0: not stopping */
-};
-
-/* --- arguments --- */
-
-static void print_help(const struct process *process)
-{
-	printf("cartbus-%s: %s\n\n"
-	       "Usage: cartbus-%s [--config FILE] [--instance NAME]\n\n"
-	       "  --config FILE     the configuration; %s if not given\n"
-	       "  --instance NAME   a name that stays over restarts and is unique among those that run; \"%s\" if not "
-	       "given\n"
-	       "  --manifest        print what this service hears, remembers and says (its part of topology.conf)\n"
-	       "  --version         print the version\n\n"
-	       "`cartbus up` runs all services together; systemd runs each as cartbus-NAME.service.\n",
-		process->service->name, process->help ? process->help : "a service of cartbus", process->service->name,
-		CONFIG_DEFAULT, process->service->name);
-}
-
-static void print_manifest(const struct service *service)
-{
-	_cleanup_(buffer_free) struct buffer manifest = { 0 };
-
-	service_manifest(service, &manifest);
-	fputs(buffer_text(&manifest), stdout);
-}
-
-/* Exits when there is nothing to run. */
-static void read_arguments(struct running *running, int argc, char **argv)
-{
-	static const struct option options[] = { { "config", required_argument, NULL, 'c' },
-		{ "instance", required_argument, NULL, 'i' }, { "manifest", no_argument, NULL, 'm' },
-		{ "help", no_argument, NULL, 'h' }, { "version", no_argument, NULL, 'v' }, { NULL, 0, NULL, 0 } };
-	int option;
-
-	while ((option = getopt_long(argc, argv, "", options, NULL)) != -1) {
-		switch (option) {
-		case 'c':
-			running->config_path = optarg;
-			break;
-		case 'i':
-			running->instance = optarg;
-			break;
-		case 'm':
-			print_manifest(running->process->service);
-			exit(0);
-		case 'h':
-			print_help(running->process);
-			exit(0);
-		case 'v':
-			printf("cartbus %s\n", CARTBUS_VERSION);
-			exit(0);
-		default:
-			exit(EXIT_USAGE);
-		}
-	}
-	if (optind < argc) {
-		fprintf(stderr, "cartbus-%s: \"%s\" is not understood; see --help\n", running->process->service->name,
-			argv[optind]);
-		exit(EXIT_USAGE);
-	}
-	if (!running->instance[0] || strchr(running->instance, '/') || strlen(running->instance) >= 64) {
-		fprintf(stderr, "cartbus-%s: an instance's name has 1 to 63 characters and no slash\n",
-			running->process->service->name);
-		exit(EXIT_USAGE);
-	}
-}
-
-/* --- configuration --- */
-
-static bool has_key(const struct config_key *keys, int count, const struct config_key *key)
-{
-	for (int i = 0; i < count; i++)
-		if (strcmp(keys[i].section, key->section) == 0 && strcmp(keys[i].key, key->key) == 0)
-			return true;
-	return false;
-}
-
-/* Everybody reads the same file: what this process does not know is another's. */
-static void gather_keys(struct running *running)
-{
-	const struct config_key *tables[] = { running->process->keys, process_keys };
-	int count = 0;
-
-	for (int t = 0; t < 2; t++)
-		for (const struct config_key *key = tables[t]; key && key->section; key++)
-			if (count + 1 < KEYS_MOST && !has_key(running->keys, count, key))
-				running->keys[count++] = *key;
-}
-
-static int64_t origin(const struct running *running, const char *key)
-{
-	struct config_error error;
-	int64_t us = 0;
-
-	if (!config_get(running->config, "clock", NULL, key))
-		die("%s: a [clock] with a rate needs %s", running->config_path, key);
-	if (config_get_int(running->config, "clock", NULL, key, 0, INT64_MAX, &us, &error) < 0)
-		die("%s", error.text);
-	return us;
-}
-
-static void set_clock(struct running *running)
-{
-	const char *text = config_get(running->config, "clock", NULL, "rate");
-	char *end;
-	double rate = strtod(text, &end);
-
-	if (*end || end == text || !(rate > 0 && rate <= 1e6))
-		die("%s: rate \"%s\" in [clock] is not a number above 0", running->config_path, text);
-	if (rate >= 1 && rate <= 1) {
-		running->clock = clock_system();
-		return;
-	}
-	running->clock = clock_scaled(rate, origin(running, "origin-real-us"), origin(running, "origin-wall-us"));
-}
-
-static void read_config(struct running *running)
-{
-	struct config_error error = { .text = "" };
-	int r;
-
-	gather_keys(running);
-	r = config_load(running->config_path, running->keys, &running->config, &error);
-	if (r < 0)
-		die("%s; give the right file with --config", error.text);
-	log_configure(running->config, running->instance);
-	set_clock(running);
-}
 
 /* --- state, link, runtime --- */
 
@@ -269,23 +123,39 @@ static void open_runtime(struct running *running)
 
 /* --- signals --- */
 
-static void begin_to_stop(void *context)
+void process_begin_to_leave(struct running *running)
+{
+	running->drain_until_us = clock_boot_us(&running->clock) + DRAIN_US;
+	runtime_drain(running->runtime);
+	if (running->process->leave)
+		running->process->leave();
+}
+
+static void begin_to_stop(struct running *running)
+{
+	running->again = false;
+	if (running->drain_until_us > 0) {
+		loop_stop(running->loop); /* asked twice, or while it begins anew */
+		return;
+	}
+	log_event(LOG_INFO, "stopping");
+	notify("STOPPING=1");
+	process_begin_to_leave(running);
+}
+
+static void hear_signal(void *context)
 {
 	struct running *running = context;
 	struct signalfd_siginfo signal;
 
 	if (read(running->signals, &signal, sizeof(signal)) != sizeof(signal))
 		return;
-	if (running->drain_until_us > 0) {
-		loop_stop(running->loop); /* asked twice */
-		return;
-	}
-	log_event(LOG_INFO, "stopping");
-	notify("STOPPING=1");
-	running->drain_until_us = clock_boot_us(&running->clock) + DRAIN_US;
-	runtime_drain(running->runtime);
-	if (running->process->leave)
-		running->process->leave();
+	if (signal.ssi_signo == SIGHUP)
+		process_begin_to_reload(running);
+	else if (signal.ssi_signo == SIGCHLD)
+		process_end_judging(running);
+	else
+		begin_to_stop(running);
 }
 
 static void watch_signals(struct running *running)
@@ -295,6 +165,8 @@ static void watch_signals(struct running *running)
 	sigemptyset(&set);
 	sigaddset(&set, SIGTERM);
 	sigaddset(&set, SIGINT);
+	sigaddset(&set, SIGHUP);
+	sigaddset(&set, SIGCHLD);
 	sigprocmask(SIG_BLOCK, &set, NULL); /* before ZeroMQ's threads exist, so that none of them takes one */
 	signal(SIGPIPE, SIG_IGN);
 	running->signals = signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
@@ -306,13 +178,8 @@ static void watch_signals(struct running *running)
 
 static void watch_turns(const struct running *running)
 {
-	struct config_error error;
-	int64_t turn_us;
+	int64_t turn_us = process_turn_deadline_us(running);
 
-	if (config_get_span(running->config, "turn", NULL, "deadline", &turn_us, &error) < 0)
-		die("%s", error.text);
-	if (turn_us < TURN_LEAST_US)
-		die("%s: deadline in [turn] is less than 1s", running->config_path);
 	activity_begin(&activity, TASK_LOOP, 0);
 	if (watchdog_start(&activity, running->process->service->name, turn_us) < 0)
 		die("no thread for the watchdog: is the limit of processes (ulimit -u) too low?");
@@ -327,30 +194,39 @@ static void say_ready(struct running *running)
 	running->ready_said = true;
 }
 
+void process_show_status(const struct running *running)
+{
+	static const char *const words[] = { [RUNTIME_AWAY] = "away from the broker: ",
+		[RUNTIME_STANDBY] = "standing by: ",
+		[RUNTIME_CATCHING_UP] = "connected, folding what was missed",
+		[RUNTIME_READY] = "ready",
+		[RUNTIME_REFUSED] = "refused for good: " };
+	bool has_reason = running->phase != RUNTIME_CATCHING_UP && running->phase != RUNTIME_READY;
+
+	notify_status("%s%s%s%s", words[running->phase], has_reason ? running->why : "",
+		running->kept_why[0] ? "; runs with an earlier configuration: " : "", running->kept_why);
+}
+
 static void tell_phase(struct running *running)
 {
+	process_show_status(running);
 	switch (running->phase) {
 	case RUNTIME_AWAY:
 		log_event(LOG_WARNING, "away from the broker: %s", running->why);
-		notify_status("away from the broker: %s", running->why);
 		break;
 	case RUNTIME_STANDBY:
 		log_event(LOG_INFO, "standing by: %s", running->why);
-		notify_status("standing by: %s", running->why);
 		say_ready(running);
 		break;
 	case RUNTIME_CATCHING_UP:
 		log_event(LOG_INFO, "connected, folding what was missed");
-		notify_status("connected, folding what was missed");
 		break;
 	case RUNTIME_READY:
 		log_event(LOG_INFO, "ready at=%llu", (unsigned long long)state_cursor(runtime_state(running->runtime)));
-		notify_status("ready");
 		say_ready(running);
 		break;
 	case RUNTIME_REFUSED:
 		log_event(LOG_CRITICAL, "refused for good: %s", running->why);
-		notify_status("refused for good: %s", running->why);
 		break;
 	}
 }
@@ -366,6 +242,21 @@ static void notice_phase(struct running *running)
 	running->phase = phase;
 	TEXT_COPY(running->why, why);
 	tell_phase(running);
+}
+
+/* Whoever waits for us to be ready is told that we are not, rather than nothing. */
+static int64_t ready_after_all(struct running *running)
+{
+	int64_t wait_us = running->ready_at_latest_us - clock_boot_us(&running->clock);
+
+	if (running->ready_said || running->phase != RUNTIME_AWAY)
+		return -1;
+	if (wait_us > 0)
+		return wait_us;
+	TEXT_COPY(running->why, runtime_why(running->runtime));
+	tell_phase(running);
+	say_ready(running);
+	return -1;
 }
 
 /* --- the life of a process --- */
@@ -392,6 +283,8 @@ static bool goes_on(const struct running *running)
 static void run(struct running *running)
 {
 	running->alive = notify_alive_asked();
+	running->ready_at_latest_us = clock_boot_us(&running->clock) + READY_AT_LATEST_US;
+	process_tell_config(running, true);
 	if (running->process->service->gateway)
 		say_ready(running);
 	while (goes_on(running)) {
@@ -400,6 +293,8 @@ static void run(struct running *running)
 		wait_us = lesser(wait_us, runtime_work(running->runtime));
 		wait_us = lesser(wait_us, notify_alive(&running->alive, clock_boot_us(&running->clock)));
 		notice_phase(running);
+		wait_us = lesser(wait_us, ready_after_all(running));
+		wait_us = lesser(wait_us, process_judge_late(running));
 		if (running->drain_until_us > 0)
 			wait_us = lesser(wait_us, 50 * US_PER_MS);
 		if (goes_on(running))
@@ -423,30 +318,47 @@ static void end(struct running *running)
 	close(running->signals);
 }
 
-int process_main(int argc, char **argv, const struct process *process)
+static void open_all(struct running *running)
 {
-	_cleanup_free_ struct running *running = memory_new(sizeof(*running));
+	const struct process *process = running->process;
 
-	running->process = process;
-	running->config_path = CONFIG_DEFAULT;
-	running->instance = process->service->name;
-	running->phase = RUNTIME_AWAY;
-	umask(027);
-	log_open(process->service->name, LOG_INFO);
-	read_arguments(running, argc, argv);
-	log_open(running->instance, LOG_INFO);
-	read_config(running);
-	watch_signals(running);
 	open_runtime(running);
 	TEXT_COPY(running->why, runtime_why(running->runtime)); /* not being connected yet is nothing to tell */
 	running->loop = loop_new(running->link, running->drivers, &activity);
-	loop_watch(running->loop, running->signals, false, begin_to_stop, running);
+	loop_watch(running->loop, running->signals, false, hear_signal, running);
 	if (running->notes)
 		loop_watch(running->loop, claim_notes_fd(running->notes), false, work_notes, running->notes);
 	if (process->start)
 		process->start(running->loop, running->runtime, running->config, &running->clock);
 	watch_turns(running);
+}
+
+int process_main(int argc, char **argv, const struct process *process)
+{
+	_cleanup_free_ struct running *running = memory_new(sizeof(*running));
+	struct process_order order;
+	int r;
+
+	running->process = process;
+	running->phase = RUNTIME_AWAY;
+	umask(027);
+	log_open(process->service->name, LOG_INFO);
+	order = process_order_parse(process, argc, argv);
+	running->config_path = order.config_path;
+	running->instance = order.instance;
+	log_open(running->instance, LOG_INFO);
+	if (order.only_checks)
+		process_check_only(running);
+	watch_signals(running);
+	process_read_config(running);
+	reload_keep_sockets();
+	open_all(running);
 	run(running);
 	end(running);
+	if (running->again && running->phase != RUNTIME_REFUSED) {
+		r = reload_again(argv);
+		log_event(LOG_CRITICAL, "cannot begin anew: %s", strerror(-r));
+		return EXIT_ENVIRONMENT;
+	}
 	return running->phase == RUNTIME_REFUSED ? EXIT_ENVIRONMENT : 0;
 }

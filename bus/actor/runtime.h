@@ -89,10 +89,13 @@ struct durations { /* a histogram; how many took at most 1 ms, 10 ms, 100 ms, 1 
 };
 struct runtime_counts {
 	uint64_t turns, failures, folded, effects, effect_timeouts, claims_fresh, claims_duplicate, sessions;
+	uint64_t config_read_us; /* real time at which the configuration that it runs with was last found on the disk */
+	uint64_t config_kept;    /* 1: another one lies there, which was refused */
 	struct durations deciding; /* one decision */
 	struct durations waiting;  /* a message, from being said until it is decided on */
 	struct durations working;  /* one effect, from its start to its end */
 };
+void runtime_tell_config(struct runtime *runtime, int64_t read_us /* 0: as it was */, bool kept);
 struct runtime_counts runtime_counts(const struct runtime *runtime);
 
 /*

@@ -23,7 +23,12 @@ DEFINE_CLEANUP(struct config *, config_free)
 static struct config *config_new(const struct config_key *keys)
 {
 	struct config *config = memory_new(sizeof(*config));
+	size_t count = 0;
+
 	config->keys = keys;
+	while (keys[count].section)
+		count++;
+	config->asked = memory_new((count + 1) * sizeof(*config->asked));
 	return config;
 }
 
@@ -40,6 +45,7 @@ void config_free(struct config *config)
 		free(value->file);
 	}
 	free(config->values);
+	free(config->asked);
 	free(config);
 }
 
@@ -114,6 +120,7 @@ const char *config_get(const struct config *config, const char *section, const c
 {
 	const struct config_key *known = config_find_key(config->keys, section, key);
 	assert(known); /* a question for a key that the table does not have is our bug */
+	config->asked[known - config->keys] = true;
 	const struct config_value *value = last_value(config, section, name, key);
 	return value ? value->value : known->fallback;
 }
@@ -222,6 +229,7 @@ int config_each_value(const struct config *config, const char *section, const ch
 
 	const struct config_key *known = config_find_key(config->keys, section, key);
 	assert(known);
+	config->asked[known - config->keys] = true;
 	if (!given)
 		return known->fallback ? each(known->fallback, context) : 0;
 	for (size_t i = start; i < config->count; i++) {

@@ -53,6 +53,11 @@ int config_each_section(
 int config_each_value(const struct config *config, const char *section, const char *name, const char *key,
 	int (*each)(const char *value, void *context), void *context);
 
+/*
+ * Is what somebody asked `before` for another in `after`, which was read with the same keys? ret_which: "[mail] smtp-host, [mail] smtp-port"
+ */
+bool config_differs(const struct config *before, const struct config *after, char *ret_which, size_t room);
+
 /* The effective configuration as INI text, fallbacks included. */
 struct buffer;
 void config_dump(const struct config *config, struct buffer *ret);

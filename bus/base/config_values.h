@@ -17,6 +17,7 @@ struct config_value {
 
 struct config {
 	const struct config_key *keys;
+	bool *asked;                 /* for each key: did anybody want to know it? */
 	struct config_value *values; /* in the order read */
 	size_t count;
 	size_t room;

@@ -19,6 +19,7 @@
 #include "bus/broker/door.h"
 #include "bus/broker/log.h"
 #include "bus/broker/order.h"
+#include "bus/broker/reconfigure.h"
 #include "bus/broker/verify_command.h"
 #include <errno.h>
 #include <signal.h>
@@ -54,7 +55,7 @@ static const struct config_key keys[] = {
 	{ NULL, NULL, NULL, NULL, false },
 };
 
-static volatile sig_atomic_t stopping, reloading;
+static volatile sig_atomic_t stopping, reloading, reconfiguring;
 
 struct process {
 	struct config *config;
@@ -64,6 +65,7 @@ struct process {
 	struct broker *broker;
 	struct committer *committer;
 	struct notify_alive alive;
+	struct reconfigure reconfigure;
 	int frames_heard; /* since a commit was sealed */
 	size_t bytes_heard;
 	int64_t wait_us; /* until there is something to do even if nothing is heard */
@@ -95,6 +97,12 @@ static void reload(int signal_number)
 {
 	(void)signal_number;
 	reloading = 1;
+	reconfiguring = 1;
+}
+
+static void wake(int signal_number)
+{
+	(void)signal_number;
 }
 
 static struct clock parse_clock(const struct config *config)
@@ -311,6 +319,11 @@ static noreturn void give_up(const struct broker *broker, int error)
 	_exit(1);
 }
 
+static void tell_committing(const struct process *process)
+{
+	notify_status("committing%s", process->reconfigure.state);
+}
+
 static void tell_room(struct process *process)
 {
 	char why[256];
@@ -324,7 +337,7 @@ static void tell_room(struct process *process)
 		notify_status("nothing new is taken: %s", why);
 	} else {
 		log_event(LOG_NOTICE, "there is room again: new messages are taken");
-		notify_status("committing");
+		tell_committing(process);
 	}
 }
 
@@ -383,6 +396,11 @@ static void hear_all(struct process *process)
 		die("cannot wait for messages: %s", strerror(-r));
 	if (reloading)
 		reload_who_may_come(process, why);
+	if (reconfiguring)
+		reconfigure_begin(&process->reconfigure, clock_boot_us(&process->clock));
+	reconfiguring = 0;
+	if (reconfigure_look(&process->reconfigure, clock_boot_us(&process->clock)) && !process->is_short)
+		tell_committing(process);
 	hear_frames(process);
 	hear_controls(process);
 }
@@ -434,6 +452,13 @@ int main(int argc, char **argv)
 	if (order.verify)
 		return verify(&process, &order);
 	read_topology(&process);
+	if (order.only_checks) {
+		log_write_as(LOG_FORM_TEXT);
+		parse_settings(config);
+		return 0;
+	}
+	process.reconfigure = (struct reconfigure){ .path = order.config, .keys = keys, .running = config };
+	signal(SIGCHLD, wake);
 	signal(SIGTERM, stop);
 	signal(SIGINT, stop);
 	signal(SIGABRT, say_aborted);

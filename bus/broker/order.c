@@ -14,6 +14,7 @@ static void print_help(void)
 	printf("cartbus-broker: the durable message broker of cartbus\n\n"
 	       "Keeps the log, hands its messages to the services, and confirms what it has synced to disk.\n\n"
 	       "  --config FILE   default %s; sections [paths], [log], [clock], [broker], [user NAME]\n"
+	       "  --check         say whether it could start with this configuration, and start nothing\n"
 	       "  --new-identity  give the log in <state>/broker another identity and exit: for a log that was "
 	       "restored, "
 	       "or that\n"
@@ -29,7 +30,8 @@ static void print_help(void)
 	       "JSON\n"
 	       "  --help          this text\n"
 	       "  --version\n\n"
-	       "SIGHUP: reads anew who may come (peers.conf of [paths] keys); sessions of others end.\n",
+	       "SIGHUP: reads anew who may come (peers.conf of [paths] keys); sessions of others end. Judges the\n"
+	       "configuration, and says what in it takes effect at the next start.\n",
 		CONFIG_DEFAULT);
 }
 
@@ -37,6 +39,7 @@ struct order order_parse(int argc, char **argv)
 {
 	static const struct option options[] = {
 		{ "config", required_argument, NULL, 'c' },
+		{ "check", no_argument, NULL, 'k' },
 		{ "new-identity", no_argument, NULL, 'n' },
 		{ "verify", no_argument, NULL, 'y' },
 		{ "folder", required_argument, NULL, 'f' },
@@ -52,6 +55,9 @@ struct order order_parse(int argc, char **argv)
 		switch (option) {
 		case 'c':
 			order.config = optarg;
+			break;
+		case 'k':
+			order.only_checks = true;
 			break;
 		case 'n':
 			order.new_identity = true;

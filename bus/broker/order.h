@@ -9,6 +9,7 @@
 struct order {
 	const char *config, *folder; /* folder: to verify; NULL: the configured one */
 	bool new_identity, verify, json;
+	bool only_checks; /* is the configuration one that it could start with? */
 };
 
 struct order order_parse(int argc, char **argv); /* ends the process for --help, --version and what makes no sense */

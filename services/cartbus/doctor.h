@@ -31,6 +31,9 @@ void look_at_backups(struct doctor *doctor); /* doctor_backups.c: those that are
 void look_at_keys(struct doctor *doctor);    /* doctor_far.c: does the broker on another host know them? */
 void look_at_brokers_clock(struct doctor *doctor, struct client *client); /* doctor_far.c: beside this host's */
 void look_at_domains(struct doctor *doctor); /* doctor_domains.c: SPF, DKIM and DMARC of each shop */
-void look_at_ways(struct doctor *doctor);    /* doctor_ways.c: broker, mail server, public-url, storefronts */
+struct client;
+void look_at_reading(
+	struct doctor *doctor, struct client *client); /* doctor_reading.c: who runs with another configuration */
+void look_at_ways(struct doctor *doctor);              /* doctor_ways.c: broker, mail server, public-url, storefronts */
 
 #endif

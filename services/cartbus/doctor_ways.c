@@ -71,6 +71,7 @@ static void look_at_broker(struct doctor *doctor)
 	found(doctor, FINDING_FINE, "broker", "", "it answers");
 	look_at_brokers_clock(doctor, client);
 	look_at_red(doctor, client);
+	look_at_reading(doctor, client);
 	client_free(client);
 }
 

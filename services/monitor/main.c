@@ -44,6 +44,7 @@ static struct {
 	uint32_t sender_failures_least;
 	struct budget budget;
 	bool no_backups;
+	int64_t patience_us; /* with the broker */
 	struct ways ways;
 	struct broker_away *away;
 	json_t *status;      /* the broker's last answer; NULL: none yet */
@@ -213,12 +214,9 @@ static struct effect_driver *all[3];
 
 static void watch_broker(const struct runtime *runtime, const struct config *config, const struct clock *clock)
 {
-	struct broker_away_settings settings = { .ways = &watch.ways, .mail = all[0], .http = all[1], .clock = clock };
-	struct config_error error;
-	if (config_get_span(config, "monitor", NULL, "broker-patience", &settings.patience_us, &error) < 0)
-		die("%s", error.text);
-	if (settings.patience_us < US_PER_S)
-		die("[monitor] broker-patience: 1s at least");
+	struct broker_away_settings settings = {
+		.ways = &watch.ways, .mail = all[0], .http = all[1], .clock = clock, .patience_us = watch.patience_us
+	};
 	snprintf(settings.path, sizeof(settings.path), "%.*s/%.64s/broker-away.json", (int)(PATH_MAX - 100),
 		config_get(config, "paths", NULL, "state"), runtime_instance(runtime));
 	watch.away = broker_away_new(&settings);
@@ -226,14 +224,7 @@ static void watch_broker(const struct runtime *runtime, const struct config *con
 
 static void start(struct loop *loop, struct runtime *runtime, const struct config *config, const struct clock *clock)
 {
-	struct config_error error;
-	int64_t least;
-	if (config_get_int(config, "monitor", NULL, "sender-failures", 1, SENDER_FAILURES_MOST, &least, &error) < 0)
-		die("%s", error.text);
-	watch.sender_failures_least = (uint32_t)least;
 	watch.runtime = runtime;
-	watch.budget = budget_of(config);
-	watch.no_backups = strcmp(config_get(config, "backup", NULL, "keep"), "0") == 0;
 	watch.clock = clock;
 	watch_broker(runtime, config, clock);
 	runtime_counts_beside(runtime, tell_totals, NULL);
@@ -252,10 +243,25 @@ static void stop(void)
 	watch.status = NULL;
 }
 
+static void read_numbers(const struct config *config)
+{
+	struct config_error error;
+	int64_t least;
+	if (config_get_int(config, "monitor", NULL, "sender-failures", 1, SENDER_FAILURES_MOST, &least, &error) < 0 ||
+		config_get_span(config, "monitor", NULL, "broker-patience", &watch.patience_us, &error) < 0)
+		die("%s", error.text);
+	if (watch.patience_us < US_PER_S)
+		die("[monitor] broker-patience: 1s at least");
+	watch.sender_failures_least = (uint32_t)least;
+	watch.budget = budget_of(config);
+	watch.no_backups = strcmp(config_get(config, "backup", NULL, "keep"), "0") == 0;
+}
+
 static struct effect_driver *const *drivers(const struct config *config, const struct clock *clock)
 {
 	struct http_settings http = http_settings_of(config, clock);
 	char why[300];
+	read_numbers(config);
 	if (ways_read(config, &watch.ways, why) < 0)
 		die("%s", why);
 	tell_set_up(&watch.ways, clock->rate);

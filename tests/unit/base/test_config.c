@@ -352,6 +352,44 @@ static void what_is_dumped_reads_back_the_same(void **state)
 	assert_string_equal(buffer_text(&second), buffer_text(&first));
 }
 
+static int ignore(const char *value, void *context)
+{
+	(void)value, (void)context;
+	return 0;
+}
+
+static void only_what_was_asked_for_differs(void **state)
+{
+	static const struct {
+		const char *before, *after, *which;
+	} cases[] = {
+		{ "", "", "" },
+		{ "", "[gateway]\nport = 81\n", "[gateway] port" },
+		{ "[gateway]\nport = 81\n", "", "[gateway] port" },
+		{ "", "[gateway]\nport = 8080\n", "" }, /* which it was anyhow */
+		{ "", "[gateway]\nslow = 1s\n", "" },   /* nobody asked */
+		{ "", "[gateway]\nproxy = a\n", "[gateway] proxy" },
+		{ "[gateway]\nproxy = a\nproxy = b\n", "[gateway]\nproxy = b\nproxy = a\n", "[gateway] proxy" },
+		{ "[topic x]\nclass = kept\n", "[topic x]\nclass = raw\n", "[topic] class" },
+		{ "", "[topic y]\nclass = raw\n", "[topic] class" },
+		{ "[mail]\nfrom = a\n", "[gateway]\nport = 1\n", "[gateway] port, [mail] from" },
+	};
+	char which[100];
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		_cleanup_(config_freep) struct config *before = parsed(cases[i].before),
+						      *after = parsed(cases[i].after);
+
+		config_get(before, "gateway", NULL, "port");
+		config_each_value(before, "gateway", NULL, "proxy", ignore, NULL);
+		config_get(before, "mail", NULL, "from");
+		config_get(before, "topic", "x", "class");
+		assert_int_equal(config_differs(before, after, which, sizeof(which)), *cases[i].which != 0);
+		assert_string_equal(which, cases[i].which);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -376,6 +414,7 @@ int main(void)
 		cmocka_unit_test(a_wrong_drop_in_is_told_by_its_own_name),
 		cmocka_unit_test(a_missing_file_is_told_by_name),
 		cmocka_unit_test(what_is_dumped_reads_back_the_same),
+		cmocka_unit_test(only_what_was_asked_for_differs),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
