@@ -37,6 +37,34 @@ static void add_shown(
 	}
 }
 
+/* `at` points into `value`, at a string that stands there once. */
+static void add_cart(struct buffer *ret, const pb_msgdesc_t *message, void *value, const char *at, const char *above)
+{
+	pb_field_iter_t field;
+
+	for (bool more = pb_field_iter_begin(&field, message, value); more; more = pb_field_iter_next(&field)) {
+		char path[PATH_LEN];
+
+		if (PB_HTYPE(field.type) == PB_HTYPE_REPEATED)
+			continue;
+		snprintf(path, sizeof(path), "%s%u", above, (unsigned)field.tag);
+		if (PB_LTYPE(field.type) == PB_LTYPE_STRING && field.pData == at)
+			buffer_printf(ret, "cart = %s\n", path);
+		if (!PB_LTYPE_IS_SUBMSG(field.type))
+			continue;
+		snprintf(path, sizeof(path), "%s%u/", above, (unsigned)field.tag);
+		add_cart(ret, field.submsg_desc, field.pData, at, path);
+	}
+}
+
+static size_t cart_of(const struct topic *topic)
+{
+	for (const struct topic_told *told = topic->told; told && told->topic; told++)
+		if (told->topic == topic)
+			return told->cart;
+	return TOPIC_NOWHERE;
+}
+
 void topic_manifest(const struct topic *topic, struct buffer *ret)
 {
 	static const char *const retentions[] = { "raw", "fact", "keep", "claim" };
@@ -48,6 +76,8 @@ void topic_manifest(const struct topic *topic, struct buffer *ret)
 		void *value = memory_new(topic->size);
 
 		add_shown(ret, topic, topic->message, value, "");
+		if (cart_of(topic) != TOPIC_NOWHERE)
+			add_cart(ret, topic->message, value, (char *)value + cart_of(topic), "");
 		free(value);
 	}
 }

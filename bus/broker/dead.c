@@ -115,16 +115,24 @@ static int read_original(
 	return 0;
 }
 
-/* For whoever reads the journal by shop or trace; a flood of them ends as a paused queue, and the list has all. */
-static void tell(struct broker *broker, const struct queue *queue, uint64_t seq, const Envelope *of, const char *reason)
+/* For whoever reads the journal; a flood of them ends as a paused queue, and the list has all. */
+static void tell(struct broker *broker, const struct queue *queue, uint64_t seq, const Envelope *of,
+	struct bytes payload, const char *reason)
 {
-	struct log_about about = {
-		.event = event_given_up, .shop = of->shop, .topic = of->topic, .trace = of->trace, .seq = seq
-	};
-	char words[300];
+	int topic = topology_topic(&broker->topology, of->topic);
+	uint32_t path = topic < 0 ? 0 : broker->topology.topics[topic].cart;
+	char words[300], cart[100] = "";
+	struct log_about about = { .event = event_given_up,
+		.shop = of->shop,
+		.cart = cart,
+		.topic = of->topic,
+		.trace = of->trace,
+		.seq = seq };
 
 	if (!allowance_take(&broker->of_dead_letters, broker_boot_us(broker), TOLD_EVERY_US, TOLD_BURST))
 		return;
+	if (path > 0)
+		text_copy_bytes(cart, sizeof(cart), mask_find(payload, path));
 	TEXT_COPY(words, reason);
 	text_hide_addresses(words);
 	log_event_about(LOG_ERROR, &about, "a dead letter of %s: %s shop=%s seq=%llu: %s", queue->peer->name, of->topic,
@@ -154,7 +162,7 @@ void dead_letter(struct broker *broker, struct queue *queue, struct letter *lett
 	queue->dead_count++;
 	if (message_read(buffer_bytes(&message), &envelope, &payload) == 0) {
 		say_dead_letter(broker, queue, letter->seq, trouble, &envelope, "");
-		tell(broker, queue, letter->seq, &envelope, trouble->reason);
+		tell(broker, queue, letter->seq, &envelope, payload, trouble->reason);
 	}
 	letter->died = true;
 	queue_settle(broker, queue, letter);

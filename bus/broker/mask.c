@@ -35,7 +35,7 @@ static int add(uint32_t *paths, int *count, uint32_t path)
 }
 
 /* "1/12", or "1/" for a message to look into. */
-static int add_path(struct mask *mask, const char *word, size_t len)
+static int read_path(const char *word, size_t len, uint32_t *ret)
 {
 	const char *at = word, *end = word + len;
 	uint32_t path = 0;
@@ -52,11 +52,27 @@ static int add_path(struct mask *mask, const char *word, size_t len)
 		if (at < end && *at++ != '/')
 			return -EINVAL;
 	}
-	if (levels == 0)
-		return -EINVAL;
-	if (end[-1] == '/')
-		return levels == LEVELS_MAX ? -EINVAL : add(mask->inside, &mask->inside_count, path);
+	*ret = path;
+	return levels == 0 || (levels == LEVELS_MAX && end[-1] == '/') ? -EINVAL : 0;
+}
+
+static int add_path(struct mask *mask, const char *word, size_t len)
+{
+	uint32_t path;
+	int r = read_path(word, len, &path);
+
+	if (r < 0)
+		return r;
+	if (word[len - 1] == '/')
+		return add(mask->inside, &mask->inside_count, path);
 	return add(mask->shown, &mask->shown_count, path);
+}
+
+int mask_path(const char *word, uint32_t *ret)
+{
+	size_t len = strlen(word);
+
+	return len > 0 && len < WORD_MAX && word[len - 1] != '/' ? read_path(word, len, ret) : -EINVAL;
 }
 
 int mask_add(struct mask *mask, const char *paths)
@@ -154,4 +170,58 @@ static int mask_fields(const struct mask *mask, uint32_t above, struct cursor cu
 int mask_payload(const struct mask *mask, void *payload, size_t len)
 {
 	return mask_fields(mask, 0, (struct cursor){ payload, (uint8_t *)payload + len });
+}
+
+/* --- one string of it --- */
+
+/* A length and what it counts. */
+static int read_text(struct cursor *cursor, struct cursor *ret_text)
+{
+	uint64_t len;
+	uint8_t *text;
+	int r = read_varint(cursor, &len);
+
+	text = cursor->at;
+	r = r < 0 ? r : skip(cursor, len);
+	*ret_text = (struct cursor){ text, cursor->at };
+	return r;
+}
+
+static int next_field(struct cursor *cursor, uint64_t *ret_tag, struct cursor *ret_text)
+{
+	uint64_t key, number;
+	int r = read_varint(cursor, &key);
+
+	if (r < 0)
+		return r;
+	*ret_tag = key >> 3;
+	*ret_text = (struct cursor){ NULL, NULL };
+	switch (key & 7) {
+	case 0:
+		return read_varint(cursor, &number);
+	case 1:
+		return skip(cursor, 8);
+	case 2:
+		return read_text(cursor, ret_text);
+	case 5:
+		return skip(cursor, 4);
+	default:
+		return -EBADMSG;
+	}
+}
+
+struct bytes mask_find(struct bytes payload, uint32_t path)
+{
+	struct cursor cursor = { (uint8_t *)payload.data, (uint8_t *)payload.data + payload.len }, text;
+	int inner_bits = path >> 24 ? 24 : path >> 16 ? 16 : path >> 8 ? 8 : 0; /* of the levels below the first */
+	uint32_t below = path & ((UINT32_C(1) << inner_bits) - 1);
+	uint64_t tag;
+
+	while (cursor.at < cursor.end && next_field(&cursor, &tag, &text) == 0) {
+		if (tag != path >> inner_bits || !text.at)
+			continue;
+		payload = BYTES(text.at, (size_t)(text.end - text.at));
+		return below ? mask_find(payload, below) : payload;
+	}
+	return BYTES(NULL, 0);
 }

@@ -10,8 +10,7 @@
 #ifndef BUS_BROKER_MASK_H
 #define BUS_BROKER_MASK_H
 
-#include <stddef.h>
-#include <stdint.h>
+#include "bus/base/bytes.h"
 
 enum { MASK_PATHS_MAX = 64 };
 
@@ -25,5 +24,9 @@ struct mask {
 int mask_add(struct mask *mask, const char *paths);
 /* In place, the length stays. -EBADMSG: it is no message; what is left then may be half masked, and must not be shown. */
 int mask_payload(const struct mask *mask, void *payload, size_t len);
+
+/* One path to a string ("1/1"), and that string in a message, borrowed from it; empty: it has none there. */
+int mask_path(const char *word, uint32_t *ret);
+struct bytes mask_find(struct bytes payload, uint32_t path);
 
 #endif

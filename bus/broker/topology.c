@@ -21,6 +21,7 @@ static const struct config_key keys[] = {
 	{ .section = "topic", .key = "retention", .fallback = "fact", .help = "raw, fact, keep or claim" },
 	{ .section = "topic", .key = "group", .fallback = "", .help = "compaction group; empty: not compacted" },
 	{ .section = "topic", .key = "shown", .help = "fields that a masked message shows", .repeated = true },
+	{ .section = "topic", .key = "cart", .fallback = "", .help = "field that the journal is searched by" },
 	{ .section = "peer", .key = "exclusive", .fallback = "no", .help = "one active instance, others stand by" },
 	{ .section = "peer", .key = "gateway", .fallback = "no", .help = "has a spool that claims wait for" },
 	{ .section = "peer", .key = "operator", .fallback = "no", .help = "may ask and tell everything" },
@@ -102,6 +103,7 @@ static int read_topic(const char *name, void *context)
 	struct reading *reading = context;
 	struct topology *topology = reading->topology;
 	struct topology_topic *topic;
+	const char *cart;
 
 	if (topology_topic(topology, name) >= 0)
 		return 0;
@@ -119,6 +121,9 @@ static int read_topic(const char *name, void *context)
 		topic->retention = RETAINED_KEEP;
 	if (config_each_value(reading->config, "topic", name, "shown", read_shown, reading) < 0)
 		return -EINVAL;
+	cart = config_get(reading->config, "topic", name, "cart");
+	if (*cart && mask_path(cart, &topic->cart) < 0)
+		return refuse(reading, "topic", name, "cart is a path of field numbers, as in 1/1");
 	topology->topic_count++;
 	return 0;
 }

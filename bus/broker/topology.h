@@ -8,6 +8,7 @@
  *     retention = fact
  *     group = cart.state
  *     shown = 1/ 1/1              (repeated: see mask.h)
+ *     cart = 1/1                  (where the id stands by which the journal is searched)
  *     [peer intake]
  *     exclusive = yes
  *     hears = cart.changed        (repeated: its queue, named after it)
@@ -30,6 +31,7 @@ struct topology_topic {
 	bool claim;        /* said as claims only, and nothing else is */
 	char group[32];    /* empty: not compacted */
 	struct mask mask;  /* of taps without the right to see payloads */
+	uint32_t cart;     /* where its messages hold a cart's id, for the journal (mask_find); 0: nowhere */
 };
 
 struct topology_peer {

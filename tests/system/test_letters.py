@@ -101,6 +101,8 @@ def test_a_redriven_reminder_of_somebody_who_bought_meanwhile_is_skipped(shop):
                 shop.start("sender")
                 deaths += 1
     assert deaths == 5
+    told = [line for line in shop.processes["broker"].tail(100000).splitlines() if "a dead letter of sender: reminder.due shop=demo" in line]
+    assert len(told) == 1 and told[0].endswith(" cart=c1"), told  # nobody else was left to tell whose it is
     event(shop, "c1", kind="checked_out")
     wait_until(lambda: row(shop, "c1").status != shop.proto().CART_OPEN, "the purchase")
     shop.stop("sender")

@@ -161,6 +161,53 @@ static void what_names_a_person_is_never_listed(void **state)
 		assert_false(is_listed(cart_topics[0], never[i].message, never[i].tag));
 }
 
+/* What the journal is told of a message: masked it still holds it, and the broker finds the cart's id where the program says it stands. */
+static void what_the_journal_is_told_names_nobody_and_is_found_by_the_broker(void **state)
+{
+	struct topology *topology = topology_of_all();
+	uint8_t *encoded = memory_new(ENCODED_MAX);
+
+	(void)state;
+	for (const struct topic_told *row = topic_audit.told; row->topic; row++) {
+		const struct topology_topic *topic = &topology->topics[topology_topic(topology, row->topic->name)];
+		pb_ostream_t stream = pb_ostream_from_buffer(encoded, ENCODED_MAX);
+		char *value = memory_new(row->topic->size);
+		struct bytes found;
+
+		fill(row->topic, row->topic->message, value);
+		if (row->cart != TOPIC_NOWHERE)
+			strcpy(value + row->cart, "c-17");
+		if (row->word != TOPIC_NOWHERE)
+			strcpy(value + row->word, "w-17");
+		assert_true(pb_encode(&stream, row->topic->message, value));
+		free(value);
+		assert_int_equal(mask_payload(&topic->mask, encoded, stream.bytes_written), 0);
+		assert_int_equal(count_of(encoded, stream.bytes_written, "w-17"), row->word != TOPIC_NOWHERE);
+		assert_int_equal(topic->cart != 0, row->cart != TOPIC_NOWHERE);
+		if (row->cart == TOPIC_NOWHERE)
+			continue;
+		found = mask_find(BYTES(encoded, stream.bytes_written), topic->cart);
+		assert_int_equal(found.len, 4);
+		assert_memory_equal(found.data, "c-17", 4);
+	}
+	free(encoded);
+	free(topology);
+}
+
+static void what_is_no_message_or_has_no_such_field_has_nothing_to_find(void **state)
+{
+	static const uint8_t cut[] = { 0x0a, 0x7f, 'c' }, other[] = { 0x12, 0x01, 'c' }, number[] = { 0x08, 0x01 };
+	uint32_t path, nonsense;
+
+	(void)state;
+	assert_int_equal(mask_path("1", &path), 0);
+	assert_int_equal(mask_find(BYTES(cut, sizeof(cut)), path).len, 0);
+	assert_int_equal(mask_find(BYTES(other, sizeof(other)), path).len, 0);
+	assert_int_equal(mask_find(BYTES(number, sizeof(number)), path).len, 0);
+	assert_int_equal(mask_find(BYTES("", 0), path).len, 0);
+	assert_true(mask_path("", &nonsense) < 0 && mask_path("1/", &nonsense) < 0 && mask_path("x", &nonsense) < 0);
+}
+
 /* What a class keeps and forgets is tests/unit/broker/test_retention.c's. */
 static void the_record_and_whoever_said_no_or_bought_are_kept_for_ever(void **state)
 {
@@ -180,6 +227,8 @@ int main(void)
 		cmocka_unit_test(no_address_of_any_message_leaks),
 		cmocka_unit_test(what_is_masked_still_reads),
 		cmocka_unit_test(what_names_a_person_is_never_listed),
+		cmocka_unit_test(what_the_journal_is_told_names_nobody_and_is_found_by_the_broker),
+		cmocka_unit_test(what_is_no_message_or_has_no_such_field_has_nothing_to_find),
 		cmocka_unit_test(the_record_and_whoever_said_no_or_bought_are_kept_for_ever),
 	};
 
