@@ -1,7 +1,7 @@
 /*
  * curve.h: CURVE keys, in memory and in files
  *
- * A secret key is a file of mode 0600 with 64 hex digits, <keys>/<name>.key; the broker's public key, which its peers need, lies
+ * A secret key is a file of mode 0600 with 64 hex digits, <keys>/<name>.key, or the copy of it that systemd handed over; the broker's public key, which its peers need, lies
  * beside it as broker.pub. A public key is always shown as 64 hex digits.
  */
 #ifndef BUS_WIRE_CURVE_H

@@ -95,10 +95,10 @@ int command_keys_make(struct command *command, int argc, char **argv)
 		&(struct keys_peer){ .name = name, .service = service ? service : name, .instance = instance }, rights,
 		why);
 	if (!failed && !command->json)
-		printf("copy %s.key and broker.pub from %s to [paths] keys of its host, over a safe way, and remove "
-		       "%s.key "
-		       "here\n",
-			name, config_get(command->config, "paths", NULL, "keys"), name);
+		printf("copy %s.key (as %s.key) and broker.pub from %s to [paths] keys of its host, over a safe way, "
+		       "and "
+		       "remove %s.key here\n",
+			name, service ? service : name, config_get(command->config, "paths", NULL, "keys"), name);
 	return ended(command, name, "made", failed, why);
 }
 

@@ -6,7 +6,8 @@ deploy/handbook/README.md tells its readers the same rules. In a fenced block wh
     anything else       is printed, errors too; `...` stands for whatever is there, on a line of its own for any lines
                         (a command with nothing below it prints nothing and ends well)
 
-and "console until" is typed again until it prints that. A comment of HTML that begins with `stage` is not for readers: a script
+and "console until" is typed again until it prints that; "console on NAME" is typed on another host of that name, as the text before it
+says, and such a page is typed by tests/hosts. A comment of HTML that begins with `stage` is not for readers: a script
 that does to the machine what the page speaks of.
 """
 
@@ -40,6 +41,7 @@ class Step:
     prints: str = ""
     until: bool = False
     staged: bool = False
+    host: str = ""
 
 
 def usual(text):
@@ -66,14 +68,14 @@ def matches(shown, printed):
     return re.fullmatch(pattern_of(shown), usual(printed) + "\n") is not None
 
 
-def typed(content, line, until):
+def typed(content, line, **how):
     """The commands of a block, each with what is shown below it."""
     step = None
     for number, text in enumerate(content.rstrip("\n").split("\n"), line):
         if text.startswith("# "):
             if step:
                 yield step
-            step = Step(number, text[2:], until=until)
+            step = Step(number, text[2:], **how)
         elif step and not step.prints and text.startswith(("> ", ">")):
             step.script += "\n" + text[2:]
         elif step:
@@ -92,7 +94,8 @@ class Page:
         for token in MarkdownIt().parse(self.text):
             words = token.info.split()
             if token.type == "fence" and words[:1] == ["console"]:
-                self.steps += typed(token.content, token.map[0] + 2, until="until" in words)
+                host = words[words.index("on") + 1] if "on" in words else ""
+                self.steps += typed(token.content, token.map[0] + 2, until="until" in words, host=host)
             elif token.type == "html_block":
                 self.steps += [Step(token.map[0] + 1, script, staged=True) for script in STAGE.findall(token.content)]
         begins = BEGINS.search(self.text)
@@ -101,6 +104,6 @@ class Page:
 
 
 def all_pages(folder=HANDBOOK):
-    """Those with commands, by name."""
+    """Those with commands for one host, by name."""
     pages = [Page(path) for path in sorted(folder.glob("*.md"))]
-    return {page.path.stem: page for page in pages if page.steps}
+    return {page.path.stem: page for page in pages if page.steps and not any(step.host for step in page.steps)}

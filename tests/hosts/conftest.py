@@ -17,13 +17,21 @@ sys.path[:0] = [str(TESTS / "system"), str(TESTS / "crash")]
 from lan import Lan  # noqa: E402  (found beside this, and what it needs through the paths above)
 from smtp_server import SmtpServer  # noqa: E402
 
-from hosts import CLONE_NEWNET, Host  # noqa: E402
+from hosts import CLONE_NEWNET, Host, call_in  # noqa: E402
+
+MACHINES_NETWORK = os.open("/proc/self/ns/net", os.O_RDONLY | os.O_CLOEXEC)  # which the tests leave
 
 
 def pytest_configure(config):
     if ctypes.CDLL(None, use_errno=True).unshare(CLONE_NEWNET) != 0:
         pytest.exit(f"no network namespace can be made here (root with CAP_SYS_ADMIN is needed): {os.strerror(ctypes.get_errno())}", 2)
     subprocess.run(["ip", "link", "set", "lo", "up"], check=True)
+
+
+@pytest.fixture
+def outside():
+    """Calls something in the network of the machine that this runs on, from where packages can be fetched."""
+    return lambda function: call_in(f"/proc/self/fd/{MACHINES_NETWORK}", function)
 
 
 @pytest.fixture

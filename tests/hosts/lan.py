@@ -57,9 +57,9 @@ class Lan:
         if self.control.recv(16) != b"done":
             raise RuntimeError("what lies between the hosts has ended")
 
-    def plug(self, host):
+    def plug(self, host, address=None):
         """Its address from now on."""
-        address = f"{NET}{len(self.addresses) + 1}"
+        address = address or f"{NET}{len(self.addresses) + 1}"
         end = host.call(device)
         host.ip("address", "add", f"{address}/24", "dev", DEVICE)
         host.ip("link", "set", DEVICE, "up")

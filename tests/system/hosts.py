@@ -16,6 +16,25 @@ CLONE_NEWNET = 0x40000000
 KEEP = 'hostname "$1" && ip link set lo up && echo up && exec cat'  # until its input ends
 
 
+def call_in(namespace, function):
+    """What `function` answers in that network, in a thread of its own: a socket, and a process, belong to where they were made."""
+    answers = []
+
+    def enter():
+        fd = os.open(namespace, os.O_RDONLY)
+        try:
+            if ctypes.CDLL(None, use_errno=True).setns(fd, CLONE_NEWNET) != 0:
+                raise OSError(ctypes.get_errno(), "setns")
+            answers.append(function())
+        finally:
+            os.close(fd)
+
+    thread = threading.Thread(target=enter)
+    thread.start()
+    thread.join()
+    return answers[0]
+
+
 class Host:
     def __init__(self, name):
         self.name = name
@@ -34,22 +53,7 @@ class Host:
         subprocess.run([*self.inside, "ip", *words], check=True)
 
     def call(self, function):
-        """What `function` answers in there, in a thread of its own: a socket belongs to where it was made."""
-        answers = []
-
-        def enter():
-            fd = os.open(f"/proc/{self.keeper.pid}/ns/net", os.O_RDONLY)
-            try:
-                if ctypes.CDLL(None, use_errno=True).setns(fd, CLONE_NEWNET) != 0:
-                    raise OSError(ctypes.get_errno(), "setns")
-                answers.append(function())
-            finally:
-                os.close(fd)
-
-        thread = threading.Thread(target=enter)
-        thread.start()
-        thread.join()
-        return answers[0]
+        return call_in(f"/proc/{self.keeper.pid}/ns/net", function)
 
     def listener(self, address, port):
         def listen():

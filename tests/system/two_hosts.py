@@ -97,4 +97,5 @@ def leave_cart(system, shop, cart, address="anna@mail.example", left_s=None):
     body = {"event": "changed", "cart": cart, "email": address, "first_name": "Anna", "currency": "EUR",
             "at": time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(left_s or system.now_s())), "total": "89.70",
             "recovery_url": f"https://demo.example/r/{cart}", "items": [{"title": "Vase", "quantity": 3, "price": "29.90"}]}
-    assert system.post(shop.cart(body)).status == 200
+    answer = system.post(shop.cart(body))
+    assert answer.status == 200, answer

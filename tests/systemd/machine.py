@@ -8,6 +8,7 @@ once and kept beside the build; each machine writes to a layer of its own. It ha
 nothing but itself answers.
 """
 
+import contextlib
 import fcntl
 import hashlib
 import os
@@ -25,6 +26,7 @@ from cartbus_system import end_with_parent, free_port, wait_until  # noqa: E402 
 BUILD = SOURCES / "build"
 ROOTS = SOURCES / "build-asan" / "roots"
 BOOTED_WITHIN_S = 60
+CONTROL_GROUPS = [pathlib.Path("/sys/fs/cgroup", name) for name in ("", "unified", "systemd")]
 
 
 def stage(folder):
@@ -57,6 +59,14 @@ def debian(name, packages, *options, differing=()):
                            check=True)
             making.rename(made)
     return made
+
+
+def remove_tree(group):
+    """False: somebody is in it yet."""
+    for folder, _, _ in os.walk(group, topdown=False):
+        with contextlib.suppress(OSError):
+            os.rmdir(folder)
+    return not group.exists()
 
 
 class Machine:
@@ -108,6 +118,9 @@ class Machine:
         """As a cut from the power for its processes: all end at once. What was written and not synced is still there."""
         self.unshare.kill()
         self.unshare.wait()
+        group = "machine-" + hashlib.md5(str(self.folder).encode()).hexdigest()[:16]  # as boot names it
+        for top in CONTROL_GROUPS:
+            wait_until(lambda: remove_tree(top / group), f"the last process of {top / group} being gone")
 
     def entering(self, *words):
         """What runs these words on the machine."""

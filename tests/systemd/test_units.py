@@ -8,6 +8,7 @@ import pytest
 
 from installed import ALL, BACK_WITHIN_S, TO_THE_INTERNET, Cartbus, unit
 from machine import wait_until
+from otlp_peer import Collector  # (beside the system tests: machine.py adds their folder)
 
 IMPATIENT = "[Service]\nWatchdogSec=6s\nTimeoutAbortSec=2s\n"  # so that a test need not wait for minutes
 
@@ -72,6 +73,29 @@ def test_the_journal_tells_the_story_of_one_cart_across_processes_and_names_nobo
     assert "@example.com" not in everything and "/cart/story" not in everything
 
 
+def test_the_monitor_reaches_a_collector_and_gets_a_cart_there_as_one_trace(cartbus):
+    collector = Collector()
+    cartbus.machine.run("tee", "/etc/cartbus/cartbus.conf.d/90-trace.conf", stdin=f"[trace]\ncollector = {collector.url}\n")
+    try:
+        cartbus.machine.run("systemctl", "restart", "cartbus-monitor")
+        cartbus.wait_ready()
+        carts = (f"traced-{number}" for number in range(10**6))
+        wait_until(lambda: cartbus.post(next(carts)) == 200 and collector.spans, "the monitor listens", BACK_WITHIN_S, step_s=0.5)
+        assert cartbus.post("traced") == 200
+
+        def topics():
+            of = {span["traceId"] for span in collector.spans if span["attributes"].get("cartbus.cart") == "traced"}
+            return of and {span["attributes"]["messaging.destination.name"] for span in collector.spans if {span["traceId"]} == of}
+
+        wait_until(lambda: {"cart.changed", "cart.wake", "reminder.sent"} <= (topics() or set()), "the whole trace", BACK_WITHIN_S)
+        assert collector.wrong == []
+    finally:
+        cartbus.machine.run("rm", "/etc/cartbus/cartbus.conf.d/90-trace.conf")
+        cartbus.machine.run("systemctl", "restart", "cartbus-monitor")
+        collector.close()
+    cartbus.wait_ready()
+
+
 def test_the_monitor_may_listen_where_metrics_are_read_and_nobody_who_talks_to_the_world_may_elsewhere(cartbus):
     with urllib.request.urlopen(f"http://127.0.0.1:{cartbus.metrics_port}/metrics", timeout=20) as answer:
         assert b"\ncartbus_broker_up 1\n" in answer.read()
@@ -90,7 +114,7 @@ def test_a_unit_has_its_own_secrets_and_no_others(cartbus):
             done = machine.run("setpriv", f"--reuid={user}", "--regid=cartbus", "--clear-groups", "cat", path, check=False)
             assert (done.returncode == 0) == (name == "gateway" and "credentials" in path), (name, path)
     inside = machine.shell(f"ls /proc/{cartbus.pid('gateway')}/root/run/credentials/cartbus-gateway.service").split()
-    assert inside == ["address.key", "admin.key", "link.key", "webhook_demo"]
+    assert inside == ["address.key", "admin.key", "gateway.key", "link.key", "webhook_demo"]
     environment = machine.shell("cat /proc/[0-9]*/environ 2>/dev/null | tr '\\0' '\\n' || true")
     assert cartbus.secret.decode() not in environment
 
