@@ -80,6 +80,8 @@ class Ageing(Installation):
         self.live(AGEING_RATE)
         until_us = self.wall_us + 2 * BEYOND_DAYS * DAY_US
         while self.now_us() < until_us:
+            if not self.metric("cartbus_broker_up"):
+                sys.exit("the broker went away while its log grew old")
             time.sleep(0.5)
 
     def states(self):
