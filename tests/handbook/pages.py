@@ -23,7 +23,7 @@ STAGE = re.compile(r"<!-- stage\n(.*?)-->", re.S)
 # What differs from one machine and one day to the next; both sides are read so before they are compared.
 VARIES = [
     (r"[ \t]+", " "),
-    (r"\b\d{8}T\d{6}Z", "MOMENT"),
+    (r"\b\d{4}-?\d\d-?\d\dT\d{6}Z", "MOMENT"),
     (r"\b\d{4}-\d\d-\d\d(?:[T ]\d\d:\d\d(?::\d\d(?:\.\d+)?)?Z?)?", "DATE"),
     (r"\b(?:Mon|Tue|Wed|Thu|Fri|Sat|Sun)\b", "DAY"),
     (r"\b\d\d:\d\d(?::\d\d)?\b", "TIME"),

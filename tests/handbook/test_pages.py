@@ -64,6 +64,7 @@ def test_a_page_that_types_and_does_not_say_where_it_begins_is_refused(tmp_path)
 @pytest.mark.parametrize(("shown", "printed"), [
     ("at 2026-11-21 08:00:00 of 1f2e3d4c5b", "at 2031-01-02 23:59:59 of deadbeef0123"),
     ("(message   12)", "(message 3456)"),
+    ("2026-11-21T033000Z 20261121T033000Z", "2026-12-01T090022Z 20261201T090022Z"),
     ("a   b", "a b"),
     ("up for 3 s", "up for 17 s"),
     ("a\n...\nb", "a\nb"),
