@@ -360,5 +360,8 @@ int process_main(int argc, char **argv, const struct process *process)
 		log_event(LOG_CRITICAL, "cannot begin anew: %s", strerror(-r));
 		return EXIT_ENVIRONMENT;
 	}
-	return running->phase == RUNTIME_REFUSED ? EXIT_ENVIRONMENT : 0;
+	if (running->phase != RUNTIME_REFUSED)
+		return 0;
+	notify_failed(running->why);
+	return EXIT_ENVIRONMENT;
 }

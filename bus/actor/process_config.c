@@ -74,7 +74,7 @@ void process_read_config(struct running *running)
 	gather_keys(running);
 	r = config_load(running->config_path, running->keys, &running->config, &error);
 	if (r < 0)
-		die("%s; give the right file with --config", error.text);
+		die("%s%s", error.text, config_load_remedy(r));
 	log_configure(running->config, running->instance);
 	set_clock(running);
 }

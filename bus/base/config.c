@@ -199,6 +199,13 @@ static bool is_first_of_section(const struct config *config, size_t at)
 	return true;
 }
 
+const char *config_load_remedy(int error)
+{
+	return error == -ENOENT    ? "; make it (it may be empty), or give the right file with --config"
+		: error == -EACCES ? "; every process has to read it: chmod 644, and 755 for its folder"
+				   : "";
+}
+
 int config_each_section(
 	const struct config *config, const char *section, int (*each)(const char *name, void *context), void *context)
 {

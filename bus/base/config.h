@@ -33,6 +33,7 @@ struct config_error {
 
 /* 0; -ENOENT: no such file; -EINVAL: see ret_error, which is always filled on failure. `keys` is borrowed for good. */
 int config_load(const char *path, const struct config_key *keys, struct config **ret, struct config_error *ret_error);
+const char *config_load_remedy(int error); /* what helps, behind ret_error's words; "" where these say it */
 int config_parse(const char *text, const char *name, const struct config_key *keys, struct config **ret,
 	struct config_error *ret_error);
 void config_free(struct config *config);

@@ -9,6 +9,7 @@
  */
 #include "bus/base/log.h"
 #include "bus/base/journal.h"
+#include "bus/base/notify.h"
 #include "bus/base/text.h"
 #include <errno.h>
 #include <jansson.h>
@@ -235,9 +236,13 @@ void log_event_about(enum log_level level, const struct log_about *about, const 
 
 noreturn void die(const char *format, ...)
 {
+	char why[LINE_MAX_BYTES];
 	va_list args;
+
 	va_start(args, format);
-	write_line(LOG_CRITICAL, NULL, format, args);
+	vsnprintf(why, sizeof(why), format, args);
 	va_end(args);
+	log_event(LOG_CRITICAL, "%s", why);
+	notify_failed(why);
 	exit(1);
 }

@@ -46,7 +46,7 @@ void log_event_about(enum log_level level, const struct log_about *about, const 
 /* From now on events that are about something go to the journal's socket there, with fields. false: there is no socket to be had. */
 bool log_to_journal(const char *socket_path);
 
-/* An unusable environment: say what is wrong, where and what to do, and exit with 1. */
+/* An unusable environment: say what is wrong, where and what to do, to the supervisor as well (notify_failed), and exit with 1. */
 noreturn void die(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
 #endif

@@ -5,7 +5,10 @@
  */
 #include "bus/base/notify.h"
 #include "bus/base/cleanup.h"
+#include "bus/base/text.h"
+#include <signal.h>
 #include <stdarg.h>
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -16,7 +19,13 @@
 #include <unistd.h>
 
 static const struct timeval PATIENCE = { .tv_sec = 1 };
-enum { ALIVE_IN_A_WAIT = 3 }; /* a lost one and a late one do not end a process that works */
+static const struct timespec BEFORE_THE_NEXT_TRY = { .tv_sec = 10 };
+enum {
+	ALIVE_IN_A_WAIT = 3, /* a lost one and a late one do not end a process that works */
+	STATUS_MOST = 1024
+};
+
+static bool ready_said;
 
 static void send_to_supervisor(const char *lines, int flags)
 {
@@ -39,18 +48,22 @@ static void send_to_supervisor(const char *lines, int flags)
 
 void notify(const char *lines)
 {
+	ready_said = ready_said || text_starts(lines, "READY=1");
 	send_to_supervisor(lines, 0);
 }
 
 void notify_status(const char *format, ...)
 {
-	char line[512] = "STATUS=";
+	char line[STATUS_MOST] = "STATUS=";
 	size_t start = strlen(line);
 	va_list arguments;
 
 	va_start(arguments, format);
 	vsnprintf(line + start, sizeof(line) - start, format, arguments);
 	va_end(arguments);
+	for (char *at = line; *at; at++)
+		if ((unsigned char)*at < ' ')
+			*at = ' '; /* a line more would be a word of its own */
 	send_to_supervisor(line, MSG_DONTWAIT);
 }
 
@@ -61,6 +74,19 @@ static int64_t number_in(const char *variable)
 	long long number = text ? strtoll(text, &end, 10) : 0;
 
 	return text && end != text && *end == '\0' && number > 0 ? number : 0;
+}
+
+void notify_failed(const char *why)
+{
+	sigset_t asked_to_end;
+
+	notify_status(NOTIFY_FAILED "%s", why);
+	if (ready_said || number_in("SYSTEMD_EXEC_PID") != getpid())
+		return;
+	sigemptyset(&asked_to_end);
+	sigaddset(&asked_to_end, SIGTERM);
+	sigaddset(&asked_to_end, SIGINT);
+	sigtimedwait(&asked_to_end, NULL, &BEFORE_THE_NEXT_TRY);
 }
 
 struct notify_alive notify_alive_asked(void)

@@ -10,6 +10,13 @@
 
 void notify(const char *lines);
 void notify_status(const char *format, ...) __attribute__((format(printf, 1, 2)));
+/*
+ * That this process cannot go on, and why: `systemctl status` and `cartbus doctor` show it until the next start. Where systemd began
+ * this process and READY=1 was never said, it waits for a while, or until it is asked to end: what cannot start is tried again
+ * (Restart=always), but not every second, with as many lines.
+ */
+#define NOTIFY_FAILED "failed: " /* what its STATUS= begins with */
+void notify_failed(const char *why);
 
 /*
  * That work comes on. Said from the loop that does the work and from nowhere else: a loop that hangs beside a thread that lives

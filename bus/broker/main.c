@@ -315,7 +315,11 @@ static void hear_controls(struct process *process)
 /* At once: what exit() would still tear down writes to the disk that just failed, and RocksDB aborts over that. */
 static noreturn void give_up(const struct broker *broker, int error)
 {
-	log_event(LOG_CRITICAL, "%s (%s)", broker_why(broker), strerror(-error));
+	char why[700];
+
+	snprintf(why, sizeof(why), "%s (%s)", broker_why(broker), strerror(-error));
+	log_event(LOG_CRITICAL, "%s", why);
+	notify_failed(why);
 	_exit(1);
 }
 
@@ -439,8 +443,9 @@ int main(int argc, char **argv)
 
 	log_open("broker", LOG_INFO);
 	umask(027);
-	if (config_load(order.config, keys, &config, &error) < 0)
-		die("%s", error.text);
+	int r = config_load(order.config, keys, &config, &error);
+	if (r < 0)
+		die("%s%s", error.text, config_load_remedy(r));
 	process.config = config;
 	log_configure(config, "broker");
 	if (order.new_identity) {

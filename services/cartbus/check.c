@@ -16,6 +16,7 @@
 #include "services/kit/owner_text.h"
 #include "services/kit/page_address.h"
 #include "services/kit/rules.h"
+#include "services/kit/settings.h"
 #include "services/kit/voice.h"
 #include <dirent.h>
 #include <errno.h>
@@ -179,15 +180,15 @@ static void check_voices(struct checking *checking, const char *shop)
 static void check_secret(struct checking *checking, const char *name)
 {
 	_cleanup_(buffer_free) struct buffer secret = { 0 };
-	char path[PATH_ROOM];
+	char path[PATH_ROOM], why[512];
 	int failed;
 
 	command_secret_path(checking->command, name, path);
 	failed = file_read_secret(path, &secret);
 	if (!failed)
 		return;
-	complain(checking->command, "%s: %s", path,
-		failed == -EPERM ? "others may read or write it; chmod 600 it" : strerror(-failed));
+	settings_secret_why(path, failed, why);
+	complain(checking->command, "%s", why);
 	checking->wrong++;
 }
 

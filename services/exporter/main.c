@@ -22,11 +22,11 @@ static struct effect_driver *const *drivers(const struct config *config, const s
 	const struct google_settings google = google_settings_of(config, clock);
 	settings_secret_path(config, ADMIN_LINK_KEY, path);
 	int r = file_read_secret(path, &key);
-	if (r == -ENOENT)
-		log_event(LOG_WARNING, "%s is not there: the exports hold no links to act by; `cartbus up` makes it",
-			path);
+	if (r == -ENOENT || r == -ENODATA)
+		log_event(LOG_WARNING,
+			"%s is not there: the exports hold no links to act by; `cartbus secrets make` makes it", path);
 	else if (r < 0)
-		die("%s: %s: it must be readable by this user alone (chmod 600)", path, strerror(-r));
+		die_of_secret(path, r);
 	snprintf(beside_state, sizeof(beside_state), "%s/export", config_get(config, "paths", NULL, "state"));
 	exporter_set_up(folder && *folder ? folder : beside_state, config_get(config, "gateway", NULL, "public-url"),
 		buffer_bytes(&key));

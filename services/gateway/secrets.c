@@ -59,10 +59,7 @@ static void read_key(const struct secrets *secrets, const char *name, struct buf
 	settings_secret_in(secrets->folder, name, path);
 	r = file_read_secret(path, ret);
 	if (r < 0)
-		die("cannot read the secret %s: %s; `cartbus up` makes it when there is none; it belongs to the "
-		    "gateway's user "
-		    "alone (chmod 600)",
-			path, strerror(-r));
+		die_of_secret(path, r);
 	if (ret->len < 32)
 		die("the secret %s is too short: 32 random bytes in hex were expected", path);
 }
@@ -71,13 +68,16 @@ static void read_key(const struct secrets *secrets, const char *name, struct buf
 static void read_admin_key(struct secrets *secrets)
 {
 	char path[256];
+	struct stat there;
 
 	settings_secret_in(secrets->folder, ADMIN_LINK_KEY, path);
-	if (access(path, F_OK) == 0)
+	if (stat(path, &there) == 0 &&
+		there.st_size > 1) /* a line without anything in it is what systemd hands for none */
 		read_key(secrets, ADMIN_LINK_KEY, &secrets->admin_key);
 	else
 		log_event(LOG_NOTICE,
-			"there is no %s: the owner's links of the export do not work; `cartbus up` makes it", path);
+			"there is no %s: the owner's links of the export do not work; `cartbus secrets make` makes it",
+			path);
 }
 
 struct secrets *secrets_open(const char *shops_folder, const char *secrets_folder)

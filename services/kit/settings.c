@@ -2,6 +2,9 @@
  * settings.c: the table of cartbus.conf, and the paths that follow from it
  */
 #include "services/kit/settings.h"
+#include "bus/base/log.h"
+#include "bus/base/text.h"
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -140,4 +143,32 @@ void settings_secret_in(const char *folder, const char *name, char ret[256])
 void settings_secret_path(const struct config *config, const char *name, char ret[256])
 {
 	settings_secret_in(settings_secrets_folder(config), name, ret);
+}
+
+void settings_secret_why(const char *path, int error, char ret[512])
+{
+	const char *handed = handed_folder();
+	char secret[300];
+
+	if (handed && text_starts(path, handed))
+		snprintf(secret, sizeof(secret), "the secret %s of [paths] secrets", strrchr(path, '/') + 1);
+	else
+		snprintf(secret, sizeof(secret), "the secret %.256s", path);
+	if (error == -ENOENT || error == -ENODATA) /* systemd hands over an empty one where there is none */
+		snprintf(ret, 512,
+			"%s is missing or empty: put its copy back; a new one makes `cartbus secrets make`, of a shop "
+			"`cartbus shop secret NAME --rotate`",
+			secret);
+	else if (error == -EPERM)
+		snprintf(ret, 512, "%s: others may read or write it: chmod 600 it", secret);
+	else
+		snprintf(ret, 512, "%s cannot be read: %s", secret, strerror(-error));
+}
+
+noreturn void die_of_secret(const char *path, int error)
+{
+	char why[512];
+
+	settings_secret_why(path, error, why);
+	die("%s", why);
 }

@@ -53,9 +53,7 @@ static void start(struct loop *loop, struct runtime *runtime, const struct confi
 	settings_secret_path(config, "link.key", secret);
 	int r = file_read_secret(secret, &key);
 	if (r < 0)
-		die("%s: %s: `cartbus up` makes this key when there is none; every process that signs or reads links "
-		    "needs the same one, readable by its user alone (chmod 600)",
-			secret, strerror(-r));
+		die_of_secret(secret, r);
 	if (has_folder) {
 		folder = folder_new(path, buffer_bytes(&key), runtime, clock);
 		loop_before_wait(loop, look_at_folder, NULL);

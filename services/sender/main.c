@@ -27,9 +27,7 @@ static struct effect_driver *const *drivers(const struct config *config, const s
 	settings_secret_path(config, "link.key", path);
 	int r = file_read_secret(path, &key);
 	if (r < 0)
-		die("%s: %s: `cartbus up` makes this key when there is none; every process that signs or reads links "
-		    "needs the same one, readable by its user alone (chmod 600)",
-			path, strerror(-r));
+		die_of_secret(path, r);
 	sender_set_up(&(struct sender_setup){ .public_url = config_get(config, "gateway", NULL, "public-url"),
 		.link_key = buffer_bytes(&key),
 		.most_a_minute = mails_most(config, "per-minute"),

@@ -17,10 +17,7 @@ static struct effect_driver *const *drivers(const struct config *config, const s
 	settings_secret_path(config, "address.key", path);
 	int r = file_read_secret(path, &key);
 	if (r < 0)
-		die("%s: %s: `cartbus up` makes this key when there is none; it names shoppers without their "
-		    "addresses, and "
-		    "must be readable by this user alone (chmod 600)",
-			path, strerror(-r));
+		die_of_secret(path, r);
 	storefront_set_up(buffer_bytes(&key));
 	all[0] = http_driver_new("storefront", &http);
 	return all;

@@ -50,6 +50,20 @@ static void what_is_said_arrives(void **state)
 	assert_memory_equal(heard, "STATUS=1 of 2", (size_t)len);
 }
 
+static void who_cannot_go_on_says_why_in_one_line(void **state)
+{
+	static const char told[] = "STATUS=failed: the disk is gone STOPPING=1";
+	char heard[64];
+	ssize_t len;
+
+	(void)state;
+	unsetenv("SYSTEMD_EXEC_PID"); /* nobody waits who was not begun by systemd */
+	notify_failed("the disk is gone\nSTOPPING=1");
+	len = recv(supervisor, heard, sizeof(heard), MSG_DONTWAIT);
+	assert_int_equal(len, strlen(told));
+	assert_memory_equal(heard, told, (size_t)len);
+}
+
 static void a_supervisor_that_does_not_listen_holds_nobody_up(void **state)
 {
 	time_t before = time(NULL);
@@ -121,6 +135,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(what_is_said_arrives, listen_as_supervisor, go_away),
+		cmocka_unit_test_setup_teardown(who_cannot_go_on_says_why_in_one_line, listen_as_supervisor, go_away),
 		cmocka_unit_test_setup_teardown(
 			a_supervisor_that_does_not_listen_holds_nobody_up, listen_as_supervisor, go_away),
 		cmocka_unit_test_setup_teardown(
