@@ -117,10 +117,7 @@ static int wait_until_ready(struct client *client, int64_t patience_us, char ret
 		}
 		client_work(client, 20 * US_PER_MS);
 	}
-	if (*client->reach.host)
-		snprintf(ret_why, 256, "nobody answers at %s:%d", client->reach.host, client->reach.port);
-	else
-		snprintf(ret_why, 256, "nobody answers at %.190s/control", client->reach.run);
+	reach_why(&client->reach, ret_why);
 	return -ETIMEDOUT;
 }
 

@@ -25,6 +25,9 @@ static const int64_t RELEASE_AGAIN_US = 2 * US_PER_S;
 static const int64_t STANDBY_AGAIN_US = 300 * US_PER_MS;
 enum { HEARTBEATS_UNTIL_DEAD = 5, HEARTBEATS_AN_ANSWER_IS_GOOD = 10, HEARTBEAT_LEAST_MS = 10 };
 
+static const int64_t TELL_ALONE_US = 2 * US_PER_S; /* at the start of a machine the broker comes a moment later */
+static const char NOT_YET[] = "not connected yet";
+
 static int64_t now_us(const struct session *session)
 {
 	return clock_boot_us(session->clock);
@@ -48,7 +51,8 @@ struct session *session_new(const struct service *service, const struct runtime_
 	session->in_control = memory_new(sizeof(*session->in_control));
 	session->echoed_us = now_us(session);
 	list_init(&session->frames);
-	TEXT_COPY(session->why, "not connected yet");
+	session->away_since_us = now_us(session);
+	TEXT_COPY(session->why, NOT_YET);
 	return session;
 }
 
@@ -91,7 +95,8 @@ static void end(struct session *session, enum runtime_phase phase, const char *w
 	TEXT_COPY(session->why, why);
 	session->phase = phase;
 	session->epoch = 0;
-	session->hello_us = now_us(session) + again_us;
+	session->away_since_us = now_us(session);
+	session->hello_us = session->away_since_us + again_us;
 	frames_drop(session);
 	if (was_open)
 		session->owner.lost(session->owner.self, session->why);
@@ -128,14 +133,33 @@ static const char *obstacle_to(const struct session *session)
 	return session->link->obstacle ? session->link->obstacle(session->link) : NULL;
 }
 
+static bool is_long_alone(const struct session *session)
+{
+	return now_us(session) - session->away_since_us >= TELL_ALONE_US;
+}
+
+/* What ended the session before says more, and was told. */
 static void note_unreachable(struct session *session)
 {
 	const char *obstacle = obstacle_to(session);
 
 	if (obstacle && session->phase == RUNTIME_STANDBY)
 		session->phase = RUNTIME_AWAY;
-	if (session->phase == RUNTIME_AWAY && (obstacle || session->silent))
-		TEXT_COPY(session->why, obstacle ? obstacle : "the broker cannot be reached");
+	if (session->phase != RUNTIME_AWAY)
+		return;
+	if (obstacle)
+		TEXT_COPY(session->why, obstacle);
+	else if (session->link->why && is_long_alone(session) && strcmp(session->why, NOT_YET) == 0)
+		session->link->why(session->link, session->why);
+	else if (session->silent && !session->link->why)
+		TEXT_COPY(session->why, "the broker cannot be reached");
+}
+
+static void note_unanswered(struct session *session)
+{
+	if (session->phase == RUNTIME_AWAY && session->silent && is_long_alone(session) &&
+		strcmp(session->why, NOT_YET) == 0)
+		TEXT_COPY(session->why, "the broker takes a hello and does not answer");
 }
 
 static void say_hello(struct session *session)
@@ -157,6 +181,7 @@ static void say_hello(struct session *session)
 		session->hello_us = now_us(session) + session->backoff_us;
 		return;
 	}
+	note_unanswered(session);
 	session->silent = true;
 	session->hello_us = now_us(session) + HELLO_PATIENCE_US;
 }

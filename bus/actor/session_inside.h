@@ -25,6 +25,7 @@ struct session {
 	int64_t backoff_us;
 	int64_t hello_us; /* when to say it (again) */
 	bool silent;      /* said, not answered */
+	int64_t away_since_us;
 	/* an open session */
 	uint64_t epoch;
 	uint64_t received; /* number of the last frame of the lane */

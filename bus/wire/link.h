@@ -19,6 +19,7 @@ struct link {
 	void (*close)(struct link *link);
 	/* Why the other end does not let us in, in words; it answers NULL, or is: nothing is known to be in the way. */
 	const char *(*obstacle)(struct link *link);
+	void (*why)(const struct link *link, char ret[256]); /* nobody is reached; NULL: nothing is known about that */
 };
 
 #endif

@@ -10,6 +10,7 @@
 #include "bus/base/text.h"
 #include <errno.h>
 #include <stdio.h>
+#include <unistd.h>
 #include <zmq.h>
 
 enum {
@@ -70,6 +71,23 @@ int reach_lane(const struct reach *reach, const char *lane, char ret[192])
 	if (!text_starts(lane, any))
 		return -EINVAL;
 	return snprintf(ret, 192, "tcp://%s:%s", reach->host, lane + sizeof(any) - 1) < 192 ? 0 : -EINVAL;
+}
+
+void reach_why(const struct reach *reach, char ret[256])
+{
+	char control[220];
+
+	if (*reach->host) {
+		snprintf(ret, 256, "nobody answers at %s:%d", reach->host, reach->port);
+		return;
+	}
+	snprintf(control, sizeof(control), "%s/control", reach->run);
+	if (access(control, W_OK) < 0 && errno == EACCES)
+		snprintf(ret, 256,
+			"this user may not use %s: restart cartbus-broker, which makes it, and its folder, anew",
+			control);
+	else
+		snprintf(ret, 256, "nobody answers at %s", control);
 }
 
 static int set_number(void *socket, int option, int value)

@@ -45,6 +45,8 @@ struct reach reach_local(const char *run); /* over ipc */
 int reach_endpoint(const struct reach *reach, const char *name, int port_offset, char ret[192]);
 /* A lane as a welcome names it. Over TCP only its port counts (tcp, any host, 7404): the host is the one that was reached. */
 int reach_lane(const struct reach *reach, const char *lane, char ret[192]);
+/* Why nobody answers there, as far as it can be told from here, and what helps. */
+void reach_why(const struct reach *reach, char ret[256]);
 /* Everything that a socket needs before it connects. */
 int reach_prepare(const struct reach *reach, void *socket);
 int reach_tcp_options(

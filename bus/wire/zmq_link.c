@@ -178,6 +178,11 @@ static const char *zmq_link_obstacle(struct link *link)
 	return zmq->handshake == HANDSHAKE_REFUSED ? zmq->obstacle : NULL;
 }
 
+static void zmq_link_why(const struct link *link, char ret[256])
+{
+	reach_why(&((const struct zmq_link *)link)->reach, ret);
+}
+
 static void zmq_link_close(struct link *link)
 {
 	struct zmq_link *zmq = self(link);
@@ -211,7 +216,8 @@ int zmq_link_new(const struct reach *reach, struct link **ret)
 		.open_lane = zmq_link_open_lane,
 		.hear_lane = zmq_link_hear_lane,
 		.close = zmq_link_close,
-		.obstacle = zmq_link_obstacle };
+		.obstacle = zmq_link_obstacle,
+		.why = zmq_link_why };
 	link->reach = *reach;
 	link->context = zmq_ctx_new();
 	if (!link->context)
