@@ -392,6 +392,17 @@ static int listen_tcp(const char *where)
 	return fd;
 }
 
+static noreturn void die_of_place(const char *where, int error)
+{
+	const char *remedy = error == EADDRINUSE ? "ss -ltnp shows who has it: end that, or choose another port"
+		: where[0] == '/' ? "a unit of systemd may make one below /run/cartbus-mailin, and nowhere else"
+		: error == EPERM || error == EACCES
+		? "systemctl edit cartbus-mailin allows it: [Service] SocketBindAllow=ipv4:tcp: and the port"
+		: "a place where this user may listen was expected";
+
+	die("[mailin] lmtp = %s: %s: %s", where, strerror(error), remedy);
+}
+
 struct lmtp_door *lmtp_door_new(struct loop *loop, const struct lmtp_door_settings *settings)
 {
 	struct lmtp_door *door = memory_new(sizeof(*door));
@@ -406,8 +417,7 @@ struct lmtp_door *lmtp_door_new(struct loop *loop, const struct lmtp_door_settin
 	report_init();
 	door->listening = settings->where[0] == '/' ? listen_unix(door, settings->where) : listen_tcp(settings->where);
 	if (door->listening < 0 || listen(door->listening, CONNECTIONS_MOST) < 0)
-		die("[mailin] lmtp = %s: %s: expected a place where this user may listen, and nobody else does",
-			settings->where, strerror(door->listening < 0 ? -door->listening : errno));
+		die_of_place(settings->where, door->listening < 0 ? -door->listening : errno);
 	door->epoll = epoll_create1(EPOLL_CLOEXEC);
 	if (door->epoll < 0 || epoll_ctl(door->epoll, EPOLL_CTL_ADD, door->listening, &event) < 0)
 		die("epoll: %s", strerror(errno));
