@@ -9,14 +9,32 @@
 #include "bus/base/memory.h"
 #include "bus/base/text.h"
 #include "services/kit/steps.h"
+#include <errno.h>
 #include <libgen.h>
 #include <stdlib.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+/* Services that write beside one another (export) have a folder that their group may write in: so it is with those below it. */
+static int make_folder(const char *path)
+{
+	char above[sizeof(((struct file_request *)0)->path)];
+	struct stat there;
+
+	if (access(path, F_OK) == 0)
+		return 0;
+	int r = file_make_folders(path, 0750);
+	TEXT_COPY(above, path);
+	if (r == 0 && stat(dirname(above), &there) == 0 && there.st_mode & S_IWGRP && chmod(path, 0770) < 0)
+		return -errno;
+	return r;
+}
 
 static int write_file(const struct file_request *request)
 {
 	char folder[sizeof(request->path)];
 	TEXT_COPY(folder, request->path);
-	int r = file_make_folders(dirname(folder), 0750);
+	int r = make_folder(dirname(folder));
 	if (r < 0)
 		return r;
 	return file_write_durably(request->path, BYTES(request->content.data, request->content.len), 0640);
