@@ -5,7 +5,7 @@
  * Promises:  changes nothing and mails nothing; goes on after each finding; says for each what helps. What one area finds hides
  *            nothing of another, but for a configuration that cannot be read.
  * Fails by:  exit 1 when something is wrong, 3 when that is the broker's absence.
- * Read next: doctor_files.c, doctor_machine.c, doctor_far.c, doctor_ways.c, doctor_domains.c
+ * Read next: doctor_files.c, doctor_readers.c, doctor_machine.c, doctor_far.c, doctor_ways.c, doctor_units.c, doctor_domains.c
  */
 #include "services/cartbus/doctor.h"
 
@@ -127,10 +127,12 @@ int command_doctor(struct command *command, int argc, char **argv)
 	if (load(&doctor)) {
 		look_at_config(&doctor);
 		look_at_files(&doctor);
+		look_at_readers(&doctor);
 		look_at_machine(&doctor);
 		look_at_backups(&doctor);
 		look_at_keys(&doctor);
 		look_at_ways(&doctor);
+		look_at_units(&doctor);
 		look_at_domains(&doctor);
 	}
 	int ended = tell(&doctor);

@@ -25,7 +25,9 @@ struct doctor {
 void found(struct doctor *doctor, enum finding finding, const char *area, const char *remedy, const char *format, ...)
 	__attribute__((format(printf, 5, 6)));
 
-void look_at_files(struct doctor *doctor);   /* doctor_files.c: owners and modes */
+void look_at_files(struct doctor *doctor); /* doctor_files.c: the secrets', keys' and states' owners and modes */
+void look_at_readers(
+	struct doctor *doctor); /* doctor_readers.c: may each service's user read and reach what it needs? */
 void look_at_machine(struct doctor *doctor); /* doctor_machine.c: clock, disk */
 void look_at_backups(struct doctor *doctor); /* doctor_backups.c: those that are made by themselves */
 void look_at_keys(struct doctor *doctor);    /* doctor_far.c: does the broker on another host know them? */
@@ -34,6 +36,7 @@ void look_at_domains(struct doctor *doctor); /* doctor_domains.c: SPF, DKIM and 
 struct client;
 void look_at_reading(
 	struct doctor *doctor, struct client *client); /* doctor_reading.c: who runs with another configuration */
+void look_at_units(struct doctor *doctor);             /* doctor_units.c: systemd's units, half an upgrade */
 void look_at_ways(struct doctor *doctor);              /* doctor_ways.c: broker, mail server, public-url, storefronts */
 
 #endif

@@ -16,7 +16,7 @@
 #include <sys/stat.h>
 
 static const char AREA[] = "files", AS_WHOM[] = "run this as root, or as the user whose it is";
-enum { FOLDERS_OPEN_MOST = 16, OTHERS_WRITE = S_IWGRP | S_IWOTH, OTHERS_ANY = S_IRWXG | S_IRWXO };
+enum { FOLDERS_OPEN_MOST = 16, OTHERS_WRITE = S_IWGRP | S_IWOTH, OWNER_USES = S_IRUSR | S_IWUSR };
 
 /* nftw has no context. */
 static struct walk {
@@ -44,13 +44,15 @@ static bool is_hidden(const char *path, int kind)
 
 static int look_at_secret(const char *path, const struct stat *stat, int kind, struct FTW *at)
 {
-	(void)at;
-	if (is_hidden(path, kind) || kind == FTW_D || kind == FTW_SL)
+	bool is_folder = kind == FTW_D;
+
+	if (is_hidden(path, kind) || kind == FTW_SL || at->level == 0)
 		return 0;
 	if (stat->st_mode & (OTHERS_WRITE | S_IROTH))
 		found(walk.doctor, FINDING_WRONG, AREA,
-			"chmod 600 it; if others could read it until now, make a new one",
-			"%s: others may read or write this secret (mode %04o)", path, stat->st_mode & 07777);
+			is_folder ? "chmod 700 it" : "chmod 600 it; if others could read it until now, make a new one",
+			"%s: others may read or write this %s (mode %04o)", path,
+			is_folder ? "folder of secrets" : "secret", stat->st_mode & 07777);
 	else if (stat->st_uid != walk.top->st_uid)
 		found(walk.doctor, FINDING_WRONG, AREA, "chown it to the owner of its folder",
 			"%s belongs to uid %u, its folder to uid %u: who needs it cannot read it", path, stat->st_uid,
@@ -68,30 +70,51 @@ static int look_at_key(const char *path, const struct stat *stat, int kind, stru
 
 	if (dot && strcmp(dot, ".key") == 0)
 		return look_at_secret(path, stat, kind, at);
-	if (!is_hidden(path, kind) && kind == FTW_F && stat->st_mode & OTHERS_WRITE) {
+	if (is_hidden(path, kind) || kind != FTW_F)
+		return 0;
+	if (stat->st_mode & OTHERS_WRITE)
 		found(walk.doctor, FINDING_WRONG, AREA, "chmod go-w it", "%s: others may write it (mode %04o)", path,
 			stat->st_mode & 07777);
-		walk.wrong++;
-	}
+	else if (stat->st_uid != walk.top->st_uid)
+		found(walk.doctor, FINDING_WRONG, AREA, "chown it to the owner of its folder",
+			"%s belongs to uid %u, who may change it", path, stat->st_uid);
+	else
+		return 0;
+	walk.wrong++;
 	return 0;
 }
 
-/* Whoever ran a service by hand as another user leaves files that the service itself cannot open. One is enough to tell.
+/* Whoever ran a service by hand as another user leaves files that the service itself cannot open. One per service is enough to tell.
  * A folder that its group may write in is several users' own: the maildir. */
 static int look_at_state(const char *path, const struct stat *stat, int kind, struct FTW *at)
 {
 	static struct stat service;
+	static bool is_told;
 
 	if (is_hidden(path, kind))
 		return 0;
-	if (at->level == 1)
+	if (at->level == 1) {
 		service = *stat;
-	if (at->level < 2 || kind == FTW_SL || stat->st_uid == service.st_uid || service.st_mode & S_IWGRP)
+		is_told = false;
+	}
+	if (is_told || at->level < 1 || kind == FTW_SL || service.st_mode & S_IWGRP ||
+		(at->level == 1 && kind == FTW_F))
 		return 0;
-	found(walk.doctor, FINDING_WRONG, AREA, "stop the service, and chown -R its folder to the folder's owner",
-		"%s belongs to uid %u, the folder of its service to uid %u", path, stat->st_uid, service.st_uid);
+	if (stat->st_uid != service.st_uid)
+		found(walk.doctor, FINDING_WRONG, AREA,
+			"stop the service, and chown -R its folder to the folder's owner",
+			"%s belongs to uid %u, the folder of its service to uid %u", path, stat->st_uid,
+			service.st_uid);
+	else if (stat->st_mode & S_IRWXO || (stat->st_mode & OWNER_USES) != OWNER_USES)
+		found(walk.doctor, FINDING_WRONG, AREA, "chmod -R u=rwX,g=rX,o= the folder of the service",
+			"%s: %s (mode %04o)", path,
+			stat->st_mode & S_IRWXO ? "it is open to others" : "its own service may not use it",
+			stat->st_mode & 07777);
+	else
+		return 0;
 	walk.wrong++;
-	return 1;
+	is_told = true;
+	return 0;
 }
 
 /* Without keys nothing comes over TCP. Where the broker is on another host, sockets, shops and perhaps the secrets are there alone. */

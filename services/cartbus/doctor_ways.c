@@ -20,7 +20,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const int64_t BROKER_PATIENCE_US = 3 * US_PER_S, URL_PATIENCE_US = 15 * US_PER_S;
+static const int64_t BROKER_PATIENCE_US = 3 * US_PER_S, URL_PATIENCE_US = 5 * US_PER_S;
 
 /* ---- the broker, and what runs ---- */
 
@@ -147,29 +147,75 @@ static void tell_url(struct doctor *doctor, const char *url, const struct reache
 			"%s/healthz: %s", url, reached->words);
 }
 
+/* false: it is no URL. */
+static bool get(struct doctor *doctor, const char *url, void (*hear_answer)(const void *result, void *context),
+	struct reached *reached)
+{
+	const struct http_settings settings = http_settings_of(doctor->command->config, &doctor->command->clock);
+	struct http_request request;
+	bool is_url = http_request_init(&request, "GET", "%s", url) == 0;
+
+	if (is_url) {
+		struct effect_driver *driver = http_driver_new("doctor", &settings);
+
+		request.reach = HTTP_REACH_ADMIN;
+		request.deadline_us = URL_PATIENCE_US;
+		effect_run(driver, &request, URL_PATIENCE_US + US_PER_S, hear_answer, reached);
+		driver->close(driver->self);
+	}
+	http_request_clear(&request);
+	return is_url;
+}
+
 static void look_at_url(struct doctor *doctor)
 {
 	const char *url = config_get(doctor->command->config, "gateway", NULL, "public-url");
-	const struct http_settings settings = http_settings_of(doctor->command->config, &doctor->command->clock);
 	struct reached reached = { .words = "no answer in time" };
-	struct http_request request;
-	char plain[HTTP_URL_MAX];
+	char plain[HTTP_URL_MAX], asked[HTTP_URL_MAX + 16];
 
 	snprintf(plain, sizeof(plain), "%s", url);
 	for (size_t len = strlen(plain); len > 0 && plain[len - 1] == '/'; len--)
 		plain[len - 1] = '\0';
-	if (http_request_init(&request, "GET", "%s/healthz", plain) < 0) {
-		found(doctor, FINDING_WRONG, "public-url", "as https://carts.shop.example", "%s is no URL", url);
-	} else {
-		struct effect_driver *driver = http_driver_new("public-url", &settings);
-
-		request.reach = HTTP_REACH_ADMIN;
-		request.deadline_us = URL_PATIENCE_US;
-		effect_run(driver, &request, URL_PATIENCE_US + US_PER_S, hear, &reached);
-		driver->close(driver->self);
+	snprintf(asked, sizeof(asked), "%s/healthz", plain);
+	if (get(doctor, asked, hear, &reached))
 		tell_url(doctor, plain, &reached);
-	}
-	http_request_clear(&request);
+	else
+		found(doctor, FINDING_WRONG, "public-url", "as https://carts.shop.example", "%s is no URL", url);
+}
+
+/* ---- the metrics ---- */
+
+static void hear_metrics(const void *result, void *context)
+{
+	static const char OURS[] = "cartbus_broker_up";
+	const struct http_answer *answer = result;
+	struct reached *reached = context;
+
+	reached->answered = answer->end == HTTP_ANSWERED;
+	reached->status = answer->status;
+	reached->is_ours = answer->body.len > 0 && memmem(answer->body.data, answer->body.len, OURS, strlen(OURS));
+	TEXT_COPY(reached->words, answer->words);
+}
+
+static void look_at_metrics(struct doctor *doctor)
+{
+	const char *host = config_get(doctor->command->config, "monitor", NULL, "listen");
+	const char *port = config_get(doctor->command->config, "monitor", NULL, "port");
+	struct reached reached = { .words = "no answer in time" };
+	char url[300];
+
+	if (strcmp(port, "0") == 0 || doctor->is_away)
+		return;
+	snprintf(url, sizeof(url), strchr(host, ':') ? "http://[%s]:%s/metrics" : "http://%s:%s/metrics", host, port);
+	get(doctor, url, hear_metrics, &reached);
+	if (reached.is_ours)
+		found(doctor, FINDING_FINE, "metrics", "", "%s", url);
+	else
+		found(doctor, FINDING_WRONG, "metrics",
+			"ss -ltnp shows who has the port: end that, or choose another ([monitor] port, and "
+			"SocketBindAllow= of "
+			"cartbus-monitor.service); the monitor tries again by itself",
+			"%s: %s", url, reached.answered ? "it is not the monitor that answers" : reached.words);
 }
 
 /* ---- storefronts ---- */
@@ -200,6 +246,7 @@ void look_at_ways(struct doctor *doctor)
 	look_at_broker(doctor);
 	look_at_mail(doctor);
 	look_at_url(doctor);
+	look_at_metrics(doctor);
 	doctor->command->hear = hear_nothing;
 	shops_each(doctor->command, look_at_storefront, doctor);
 	doctor->command->hear = NULL;
