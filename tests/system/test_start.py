@@ -28,7 +28,7 @@ def test_a_key_that_is_missing_or_open_to_all_is_named_with_its_remedy(system, s
     path = system.folder / "secrets" / key
     path.unlink(missing_ok=True)
     said = refused(system, service)
-    assert str(path) in said and ("cartbus up" in said or "write the password" in said)
+    assert str(path) in said and ("cartbus secrets make" in said or "write the password" in said)
     system.write_secret(key, "0" * 64)
     path.chmod(0o644)
     said = refused(system, service)

@@ -44,6 +44,14 @@ def libraries():
     return sorted({line.split(":")[0] for line in owners.splitlines()})
 
 
+def discard(folder):
+    """With what mmdebstrap mounted in it, if it was cut short."""
+    mounted = [line.split()[4] for line in pathlib.Path("/proc/self/mountinfo").read_text().splitlines()]
+    for place in reversed([place for place in mounted if place.startswith(f"{folder}/")]):
+        subprocess.run(["umount", "--lazy", place], check=True)
+    shutil.rmtree(folder)
+
+
 def debian(name, packages, *options, differing=()):
     """A minimal Debian 12 with systemd and these; made anew when they, or what else it differs by, change."""
     packages = ["systemd", "systemd-sysv", *packages]
@@ -53,7 +61,7 @@ def debian(name, packages, *options, differing=()):
         fcntl.flock(lock, fcntl.LOCK_EX)  # who tests beside us wants the same
         if not made.exists():
             for former in ROOTS.glob(f"{name}-*"):
-                shutil.rmtree(former)
+                discard(former)
             making = made.with_suffix(".making")
             subprocess.run(["mmdebstrap", "--quiet", "--variant=minbase", f"--include={','.join(packages)}", *options, "bookworm", making],
                            check=True)
