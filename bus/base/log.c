@@ -79,27 +79,12 @@ struct names {
 	const char *event;
 };
 
-/* Control characters become spaces, what is no UTF-8 question marks: a name is one line in every form. */
-static void make_plain(char *text, size_t len)
-{
-	bool is_utf8 = text_is_utf8(BYTES(text, len));
-
-	for (size_t i = 0; i < len; i++) {
-		unsigned char c = (unsigned char)text[i];
-
-		if (c < ' ' || c == 0x7f)
-			text[i] = ' ';
-		else if (c >= 0x80 && !is_utf8)
-			text[i] = '?';
-	}
-}
-
 static void take_name(char to[NAME_MAX_BYTES], const char *name)
 {
 	text_copy(to, NAME_MAX_BYTES, name ? name : "");
 	if (strchr(to, '@') || strstr(to, "%40"))
 		to[0] = '\0';
-	make_plain(to, strlen(to));
+	text_make_plain(to);
 }
 
 static void take_names(const struct log_about *about, struct names *ret)
@@ -112,7 +97,7 @@ static void take_names(const struct log_about *about, struct names *ret)
 	take_name(ret->topic, about->topic);
 	if (strlen(trace) >= TRACE_ID_AT + TRACE_ID_LEN)
 		snprintf(ret->trace, sizeof(ret->trace), "%s", trace + TRACE_ID_AT);
-	make_plain(ret->trace, strlen(ret->trace));
+	text_make_plain(ret->trace);
 	if (about->seq > 0)
 		snprintf(ret->seq, sizeof(ret->seq), "%llu", (unsigned long long)about->seq);
 }
@@ -197,7 +182,7 @@ write_line(enum log_level level, const struct log_about *about, const char *form
 		message[len = 0] = '\0';
 	if ((size_t)len >= room)
 		memcpy(message + room - 4, "...", 4);
-	make_plain(message, strlen(message));
+	text_make_plain(message);
 	if (about)
 		take_names(about, &names);
 	if (log_form == LOG_FORM_JSON)

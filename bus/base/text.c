@@ -99,6 +99,18 @@ bool text_starts(const char *text, const char *with)
 	return strncmp(text, with, strlen(with)) == 0;
 }
 
+void text_make_plain(char *text)
+{
+	bool is_utf8 = text_is_utf8(bytes_of(text));
+
+	for (unsigned char *at = (unsigned char *)text; *at; at++) {
+		if (*at < ' ' || *at == 0x7f)
+			*at = ' ';
+		else if (*at >= 0x80 && !is_utf8)
+			*at = '?';
+	}
+}
+
 void text_hide_addresses(char *text)
 {
 	for (char *at = strchr(text, '@'); at; at = strchr(at, '@')) {

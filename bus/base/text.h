@@ -14,7 +14,8 @@ bool text_copy_bytes(char *to, size_t room, struct bytes from);
 bool text_is_utf8(struct bytes text);
 bool text_has_control(const char *text); /* CR, LF, NUL, or any other C0 but tab, or DEL */
 bool text_starts(const char *text, const char *with);
-void text_hide_addresses(char *text);                    /* words with an @ in them become stars, in place */
+void text_make_plain(char *text);     /* in place: control characters become spaces, what is no UTF-8 question marks */
+void text_hide_addresses(char *text); /* words with an @ in them become stars, in place */
 void text_hex(const void *data, size_t len, char *to);   /* 2 * len + 1 bytes */
 bool text_unhex(const char *text, void *to, size_t len); /* false: not 2 * len hex digits */
 uint64_t text_hash(struct bytes bytes);                  /* 64 bit, not cryptographic, stable for ever (it is stored) */

@@ -29,6 +29,7 @@ void found(struct doctor *doctor, enum finding finding, const char *area, const 
 	va_start(values, format);
 	vsnprintf(text, sizeof(text), format, values);
 	va_end(values);
+	text_make_plain(text); /* a path may be any bytes */
 	doctor->count[finding]++;
 	json_array_append_new(doctor->findings,
 		json_pack("{s:s,s:s,s:s,s:s}", "area", area, "finding", words_of[finding], "text", text, "remedy",

@@ -21,7 +21,7 @@ static void look_at_sync(struct doctor *doctor)
 	struct timex clock = { 0 };
 	int state = adjtimex(&clock);
 
-	if (state == TIME_ERROR || clock.status & STA_UNSYNC)
+	if (state < 0 || state == TIME_ERROR || clock.status & STA_UNSYNC)
 		found(doctor, FINDING_DOUBTFUL, "clock",
 			"apt install systemd-timesyncd (or chrony), then timedatectl set-ntp true; a container's clock "
 			"is its host's",

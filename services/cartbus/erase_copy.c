@@ -197,6 +197,7 @@ static int erase_in_a_copy(const struct copying *copying, size_t *ret_erased, js
 	for (int tried = 0; tried < TRIES_MOST && ended; tried++) {
 		json_decref(*ret_head);
 		*ret_head = NULL;
+		*ret_erased = 0;
 		backup_remove_tree(copying->state);
 		if (copy_whole(copying))
 			return EXIT_NO;

@@ -151,11 +151,23 @@ static void random_names_differ(void **state)
 	assert_string_not_equal(a, b);
 }
 
+static void what_is_made_plain_is_one_line_of_text(void **state)
+{
+	char letters[] = "gr\xc3\xbc\xc3\x9f\n\tdich\x7f", bytes[] = "a\xff\xc3\xbc\r";
+
+	(void)state;
+	text_make_plain(letters);
+	assert_string_equal(letters, "gr\xc3\xbc\xc3\x9f  dich ");
+	text_make_plain(bytes);
+	assert_string_equal(bytes, "a??? ");
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_copy_fits_or_says_that_it_does_not),
 		cmocka_unit_test(a_cut_never_splits_a_letter),
+		cmocka_unit_test(what_is_made_plain_is_one_line_of_text),
 		cmocka_unit_test(bytes_with_a_nul_inside_do_not_pass_as_whole),
 		cmocka_unit_test(only_utf8_is_utf8),
 		cmocka_unit_test(control_characters_are_found),
