@@ -6,6 +6,7 @@
  */
 #include "services/kit/http_breaker.h"
 #include "bus/base/list.h"
+#include "bus/base/log.h"
 #include "bus/base/memory.h"
 #include "bus/base/text.h"
 #include "services/kit/circuit.h"
@@ -98,5 +99,8 @@ void http_breaker_note(struct http_breaker *breaker, const char *url, const stru
 	}
 	if (!host)
 		host = host_new(breaker, url);
-	circuit_failed(&host->circuit, now_us);
+	if (circuit_failed(&host->circuit, now_us))
+		log_event(LOG_WARNING, "%s failed %d times in a row (%s): nothing is asked of it for %lld s",
+			host->origin, host->circuit.failed, answer->words,
+			(long long)(host->circuit.pause_us / US_PER_S));
 }

@@ -156,6 +156,9 @@ static void no_connection(struct smtp *smtp, struct smtp_transfer *transfer, con
 {
 	bool known = circuit_is_open(&smtp->circuit);
 	circuit_failed(&smtp->circuit, now_us(smtp));
+	if (!known)
+		log_event(LOG_WARNING, "no connection to the mail server %s:%d: %s: mails wait, and it is tried again",
+			smtp->settings.host, smtp->settings.port, why);
 	if (known && now_us(smtp) - transfer->begun_us < HELD_MOST_US) {
 		wait_again(smtp, transfer);
 		return;
@@ -187,6 +190,9 @@ static void open_further(struct smtp *smtp, struct smtp_transfer *transfer, int 
 	if (r < 0) {
 		no_connection(smtp, transfer, why);
 	} else if (r > 0) {
+		if (circuit_is_open(&smtp->circuit))
+			log_event(LOG_NOTICE, "the mail server %s:%d is there again", smtp->settings.host,
+				smtp->settings.port);
 		circuit_worked(&smtp->circuit);
 		smtp_transfer_begin(transfer);
 	}

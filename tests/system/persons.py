@@ -150,14 +150,14 @@ def copy_of(folder):
     return target
 
 
-def search(folder, person):
-    """{file: names found in it}, of every file below a folder."""
+def search(folder, person, but=()):
+    """{file: names found in it}, of every file below a folder; `but` those that may stand there."""
     copy, found = copy_of(folder), {}
     try:
         for path in sorted(copy.rglob("*")):
             if path.is_file():
                 ways = decoded(path)
-                hits = [name for name in person.names() if any(name.encode().lower() in way.lower() for way in ways)]
+                hits = [name for name in person.names() if name not in but and any(name.encode().lower() in way.lower() for way in ways)]
                 if hits:
                     found[str(path.relative_to(copy))] = hits
     finally:

@@ -459,9 +459,11 @@ def test_without_dns_mails_wait_for_the_mail_server(place):
     peer = Peer(keep)
     place.machine.shell("mv /etc/resolv.conf /root/ 2>/dev/null || true; echo 'nameserver 127.0.0.1' >/etc/resolv.conf")
     place.conf("40-smtp", f"[mail]\ntransport = smtp\nsmtp-host = mail.shop.example\nsmtp-port = {peer.port}\nsmtp-tls = none\n")
+    mark = place.mark()
     place.restart("sender@1")
     place.wait_ready("sender@1")
     assert place.post("without-dns") == 200
+    place.wait_line(mark, "sender", f"no connection to the mail server mail.shop.example:{peer.port}: Couldn't resolve")
     place.wait_told(f"mail.shop.example:{peer.port}: Couldn't resolve host name")
     done = place.machine.run("cartbus", "doctor", check=False)  # by the name server of /etc/resolv.conf
     assert done.returncode == 1 and "wrong     dns" in done.stdout and "look at /etc/resolv.conf" in done.stdout
@@ -469,6 +471,7 @@ def test_without_dns_mails_wait_for_the_mail_server(place):
     wait_until(lambda: words in place.status()[1], "the alarm mail-server", BACK_WITHIN_S)
     place.machine.shell("echo '127.0.0.1 mail.shop.example' >>/etc/hosts")  # there it is again
     wait_until(lambda: [mail.rcpt_tos for mail in keep.mails] == [["without-dns@example.com"]], "the mail that waited", BACK_WITHIN_S)
+    assert len(place.lines(mark, "sender", "no connection to the mail server")) == 1
     place.machine.shell("rm /etc/cartbus/cartbus.conf.d/40-smtp.conf; mv /root/resolv.conf /etc/ 2>/dev/null || true")
     place.restart("sender@1")
     place.wait_well()

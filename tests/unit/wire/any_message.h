@@ -130,6 +130,17 @@ static inline void one_is_written_and_read_as_by_nanopb(const pb_msgdesc_t *fiel
 	free(back);
 }
 
+/* nanopb skips a number of any length where it knows no field, and we one of ten bytes: it must be the length alone that we refuse. */
+static inline void expect_its_usual_form_read(
+	const struct codec *codec, const pb_msgdesc_t *fields, const void *message, void *ret)
+{
+	static uint8_t written[MESSAGE_BYTES_MOST];
+	size_t len = write_by_nanopb(fields, message, written);
+
+	if (codec_read(codec, BYTES(written, len), ret) != 0)
+		fail_msg("it refuses what nanopb accepts");
+}
+
 /* Some bits flipped, and maybe cut: both refuse it, or both read the same. Answers whether it was refused. */
 static inline bool a_damaged_one_is_read_as_by_nanopb(const pb_msgdesc_t *fields, size_t size)
 {
@@ -146,8 +157,12 @@ static inline bool a_damaged_one_is_read_as_by_nanopb(const pb_msgdesc_t *fields
 	if (len > 0 && draw() % 4 == 0)
 		len = draw() % len;
 	accepted = codec_read(codec, BYTES(bytes, len), one) == 0;
-	if (accepted != read_by_nanopb(fields, BYTES(bytes, len), other))
-		fail_msg("%s", accepted ? "it accepts what nanopb refuses" : "it refuses what nanopb accepts");
+	if (read_by_nanopb(fields, BYTES(bytes, len), other)) {
+		if (!accepted)
+			expect_its_usual_form_read(codec, fields, other, one);
+	} else if (accepted) {
+		fail_msg("it accepts what nanopb refuses");
+	}
 	if (accepted) {
 		size_t first = write_by_nanopb(fields, one, written[0]);
 
