@@ -57,7 +57,7 @@ def test_a_reload_of_the_target_reaches_all_and_refuses_nobody(cartbus):
     works(cartbus, "after-the-reload")
 
 
-@pytest.mark.parametrize("lines, words", [("[log]\nlevel = loud\n", "level \"loud\""), ("[brokr]\nx = 1\n", "did you mean [broker]")])
+@pytest.mark.parametrize("lines, words", [("[log]\nlevel = loud\n", "level \"loud\""), ("[log]\nlevle = info\n", "did you mean \"level\"")])
 def test_a_reload_with_what_is_not_right_leaves_all_as_it_was_and_says_so(cartbus, lines, words):
     before, since = pids(cartbus), time.time()
     cartbus.machine.run("tee", CONFIG, stdin=lines)
@@ -66,7 +66,7 @@ def test_a_reload_with_what_is_not_right_leaves_all_as_it_was_and_says_so(cartbu
         wait_until(lambda: words in cartbus.machine.show(unit(name), "StatusText")["StatusText"], f"{name} says so in its status", 60)
     doctor = cartbus.machine.run("cartbus", "doctor", "--resolver", "127.0.0.1@9", check=False)
     assert doctor.returncode == 1 or "was changed since these read it" in doctor.stdout
-    works(cartbus, f"beside-{words[:5].strip()}")
+    works(cartbus, f"beside-{len(lines)}")
     assert pids(cartbus) == before
     cartbus.machine.shell(f"rm {CONFIG}; systemctl reload cartbus.target")
     wait_until(lambda: "earlier" not in cartbus.machine.show(unit("gateway"), "StatusText")["StatusText"], "the gateway is content", 60)
