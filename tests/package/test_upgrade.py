@@ -70,9 +70,16 @@ def test_so_does_the_way_back(machine, cartbus, old):
     change_under_load(machine, cartbus, "rollback", old[0])
 
 
+def told_of_upgrades(machine):
+    return machine.run("journalctl", "--no-pager", "-o", "cat", "-t", "cartbus").stdout.splitlines()
+
+
 def test_half_an_upgrade_and_a_wrong_configuration_leave_what_runs_alone(machine, cartbus, package):
     before = cartbus.pid("broker")
     machine.run("dpkg", "--unpack", f"/{package.name}")
+    assert "begins; until a line says that it ended: dpkg --configure -a" in told_of_upgrades(machine)[-1]
+    doctor = machine.run("cartbus", "doctor", check=False)
+    assert doctor.returncode == 1 and "an upgrade was cut short: dpkg says that cartbus is unpacked" in doctor.stdout
     assert cartbus.pid("broker") == before and cartbus.ready() and cartbus.post("beside-half-of-it") == 200
     machine.run("tee", "/etc/cartbus/cartbus.conf.d/90-wrong.conf", stdin="[broker]\nlissen = 10.0.0.7:7400\n")
     done = machine.run("dpkg", "--configure", "cartbus")
@@ -89,7 +96,8 @@ def test_a_power_cut_between_unpacking_and_configuring_is_mended_by_dpkg(machine
     assert status(machine)[0] == "unpacked" and cartbus.post("between-the-halves") == 200
     machine.run("dpkg", "--configure", "-a", limit_s=300)
     cartbus.wait_ready()
-    assert is_installed(machine, package)
+    assert is_installed(machine, package) and "ended" in told_of_upgrades(machine)[-1]
+    assert "an upgrade was cut short" not in machine.run("cartbus", "doctor", check=False).stdout
     assert cartbus.post("after-the-cut") == 200
     cartbus.wait_mailed("beside-half-of-it", "beside-it", "before-the-cut", "between-the-halves", "after-the-cut")
 
