@@ -43,12 +43,13 @@ static void say_forgotten(struct broker *broker, const Hello *hello, const char 
 
 /*
  * A number above the head that this very start would have given: it has given none, so the memory is false, not the log. The same of
- * whoever remembers numbers and no log.
+ * whoever remembers numbers, or an opening, and no log.
  */
 static bool is_false_memory(const struct broker *broker, const Hello *hello, uint64_t remembered, char reason[256])
 {
-	if (remembered <= log_head(broker->log) ||
-		(hello->log[0] != '\0' && hello->opening != log_opening(broker->log)))
+	bool names_log = hello->log[0] != '\0', is_above = remembered > log_head(broker->log);
+
+	if (names_log ? !is_above || hello->opening != log_opening(broker->log) : !is_above && hello->opening == 0)
 		return false;
 	snprintf(reason, 256,
 		"it says it learnt of message %llu, and %s: its state is damaged, or it is not what it says. Delete "

@@ -92,7 +92,7 @@ static enum runtime_phase meets(const Welcome *before, const Welcome *after, cha
 	assert_int_equal(store_open_memory(&runtime_store_options, &kept), 0);
 	for (int i = 0; i < 2; i++) {
 		struct naive_broker broker = { .link = { say, control, hear_control, open_lane, hear_lane, close_link,
-						       NULL } };
+						       NULL, NULL } };
 		struct store *store = store_share_memory(kept);
 		struct runtime *runtime;
 

@@ -182,6 +182,31 @@ static void an_older_copy_of_the_log_is_found_out(void **state)
 	refused_as_a_copy(1);                 /* opened as often, elsewhere */
 }
 
+static void a_memory_without_a_log_is_no_memory(void **state)
+{
+	struct desk *desk = desk_open();
+	struct peer *peer = peer_new(desk, "reader", "r");
+	static const struct {
+		uint64_t remembered, opening;
+	} told[] = { { 0, UINT64_C(7) << 32 }, { 0, 1 }, { 9, 0 }, { 2, UINT64_C(1) << 40 } };
+
+	(void)state;
+	say_facts(desk, 3);
+	for (size_t i = 0; i < sizeof(told) / sizeof(told[0]); i++) {
+		Hello *hello = calloc(1, sizeof(*hello));
+
+		hello->remembered = told[i].remembered;
+		hello->opening = told[i].opening;
+		peer_say_hello(peer, hello);
+		assert_true(peer->refused);
+		assert_int_equal(desk->commit_result, 0);
+		free(hello);
+	}
+	peer_hello(peer, "run", 0);
+	assert_true(peer->welcomed);
+	desk_close(desk);
+}
+
 static void a_log_found_out_once_stays_shut_until_it_is_another_one(void **state)
 {
 	struct desk *desk = desk_open_disk();
@@ -353,6 +378,7 @@ int main(void)
 		cmocka_unit_test(a_memory_that_this_start_disproves_ends_nobody_but_its_owner),
 		cmocka_unit_test(a_log_that_lost_its_end_and_grew_again_is_found_out),
 		cmocka_unit_test(an_older_copy_of_the_log_is_found_out),
+		cmocka_unit_test(a_memory_without_a_log_is_no_memory),
 		cmocka_unit_test(a_log_found_out_once_stays_shut_until_it_is_another_one),
 		cmocka_unit_test(an_exclusive_service_has_one_active_instance),
 		cmocka_unit_test(an_instance_that_was_replaced_is_fenced_by_its_epoch),
