@@ -50,6 +50,7 @@ static const struct config_key keys[] = {
 	{ "retention", "facts-mib", "0", "how much of them at most, from 120 days of age on; 0: no limit", false },
 	{ "broker", "headroom", "128", "MiB: with less room on the disk nothing new is taken", false },
 	{ "broker", "headroom-percent", "1", "or so much of the file system, whichever is more", false },
+	{ "broker", "heartbeat", "300", "ms: whoever is silent for five of them is dead, to either side", false },
 	DOOR_CONFIG_KEYS,
 	{ "*", NULL, NULL, NULL, false },
 	{ NULL, NULL, NULL, NULL, false },
@@ -226,14 +227,16 @@ static struct broker_settings parse_settings(const struct config *config)
 {
 	struct broker_settings settings = broker_settings_default;
 	struct config_error error;
-	int64_t mib, percent;
+	int64_t mib, percent, heartbeat_ms;
 
 	if (config_get_int(config, "broker", NULL, "headroom", 0, 1 << 20, &mib, &error) < 0 ||
 		config_get_int(config, "broker", NULL, "headroom-percent", 0, 50, &percent, &error) < 0 ||
+		config_get_int(config, "broker", NULL, "heartbeat", 100, 60000, &heartbeat_ms, &error) < 0 ||
 		retention_read(config, &settings.retention, &error) < 0)
 		die("%s", error.text);
 	settings.headroom_bytes = (uint64_t)mib << 20;
 	settings.headroom_percent = (uint32_t)percent;
+	settings.heartbeat_us = heartbeat_ms * US_PER_MS;
 	return settings;
 }
 

@@ -91,6 +91,7 @@ const struct config_key settings_keys[] = {
 	{ "broker", "topology", NULL, "the services' declarations; beside the programs if not given", false },
 	{ "broker", "headroom", "128", "MiB: with less room on the disk nothing new is taken", false },
 	{ "broker", "headroom-percent", "1", "or so much of the file system, whichever is more", false },
+	{ "broker", "heartbeat", "300", "ms: whoever is silent for five of them is dead, to either side", false },
 	{ "backup", "folder", "/var/backups/cartbus",
 		"where `cartbus backup` without a folder, which a timer runs each night, puts copies of the log",
 		false },
