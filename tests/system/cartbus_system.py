@@ -22,6 +22,7 @@ import os
 import pathlib
 import pwd
 import random
+import re
 import secrets
 import shutil
 import signal
@@ -39,7 +40,7 @@ SOURCES = pathlib.Path(__file__).resolve().parents[2]
 BUILD = pathlib.Path(os.environ.get("CARTBUS_BUILD", SOURCES / "build-asan")).resolve()
 FIXTURES = SOURCES / "tests" / "fixtures"
 READY_WITHIN_S = 20
-ALL = ("broker", "gateway", "intake", "timer", "waiter", "sender", "unsub", "mailin", "exporter", "summarizer", "mirror", "monitor", "storefront")
+ALL = tuple(re.findall(r'"(\w+)"', re.search(r"programs_all\[\] = \{(.*?)\}", (SOURCES / "services/cartbus/programs.c").read_text(), re.S)[1]))
 
 
 def wait_until(condition, what, within_s=READY_WITHIN_S, step_s=0.02):
@@ -89,6 +90,11 @@ def fixture(name, **changes):
 # ---- the processes ----
 
 
+# A process that ends by one of these has a bug, wherever the test looks meanwhile.
+CRASHES = {-number for number in (signal.SIGABRT, signal.SIGSEGV, signal.SIGBUS, signal.SIGFPE, signal.SIGILL, signal.SIGTRAP, signal.SIGSYS)}
+STOPPED_WITHIN_S = 30  # all at once, on a machine where tests run side by side
+
+
 class Process:
     def __init__(self, system, name, instance, arguments):
         self.name, self.instance = name, instance
@@ -127,6 +133,12 @@ class Process:
     def tail(self, characters=3000):
         return self.log_path.read_text(errors="replace")[-characters:]
 
+    def fault(self):
+        """How it ended, if no process of ours may end so; else nothing."""
+        if self.popen.returncode in CRASHES:
+            return f"{self.instance} ended by {signal.Signals(-self.popen.returncode).name}:\n{self.tail()}"
+        return None
+
     def end(self, with_signal=signal.SIGTERM, within_s=15):
         """`with_signal`: None if it was told already."""
         if self.running:
@@ -140,6 +152,8 @@ class Process:
                 raise AssertionError(f"{self.instance} did not stop within {within_s} s:\n{self.tail()}")
         self._notify.close()
         self._log.close()
+        if self.fault():
+            raise AssertionError(self.fault())
         return self.popen.returncode
 
 
@@ -156,7 +170,7 @@ class System:
         self._asking = threading.Lock()
         for name in ("state", "run", "shops", "secrets", "logs"):
             (self.folder / name).mkdir(mode=0o750)
-        for name in ("address.key", "link.key", "admin.key"):
+        for name in ("address.key", "link.key", "bounce.key", "admin.key"):
             self.write_secret(name, secrets.token_hex(32))
         self.config_path = self.folder / "cartbus.conf"
         self.configure(settings or {})
@@ -165,10 +179,15 @@ class System:
         return self
 
     def __exit__(self, kind, error, trace):
-        if error:
-            for process in self.processes.values():
-                print(f"---- {process.instance} ----\n{process.tail()}", file=sys.stderr)
-        self.close()
+        if not error:
+            self.close()
+            return
+        for process in self.processes.values():
+            print(f"---- {process.instance} ----\n{process.tail()}", file=sys.stderr)
+        try:
+            self.close()
+        except AssertionError as also:  # the test's own error is the one to tell
+            print(f"---- and at the end ----\n{also}", file=sys.stderr)
 
     # -- configuration --
 
@@ -264,6 +283,9 @@ class System:
         """The build that a process is of: the one under test, but where a test lets two releases work together."""
         return BUILD
 
+    def command(self):
+        return BUILD / "bin" / "cartbus"
+
     def config_for(self, instance):
         return self.config_path
 
@@ -280,21 +302,32 @@ class System:
             self.processes[instance].end(signal.SIGKILL)
 
     def close(self):
-        """All but the broker at once: that takes as long as the slowest."""
+        """All but the broker at once: that takes as long as the slowest. What crashed, or does not stop as it is told, is a failure."""
         if self._asker:
             with self._asker:
                 self._asker.stdin.close()
         services = [process for process in self.processes.values() if process.name != "broker"]
-        for process in services:
-            if process.running:
-                process.popen.terminate()
-        for process in services:
-            with contextlib.suppress(AssertionError):
-                process.end(None, within_s=10)
+        told = [process for process in services if process.running]
+        for process in told:
+            process.popen.terminate()
+        faults = [self._ended(process) for process in services]
+        faults += [f"{process.instance} was told to stop and ended with {process.popen.returncode}:\n{process.tail()}" for process in told
+                   if process.popen.returncode not in (0, -signal.SIGTERM, -signal.SIGKILL) and not process.fault()]
         if "broker" in self.processes:
-            self.processes["broker"].end(signal.SIGKILL)
+            faults.append(self._ended(self.processes["broker"], signal.SIGKILL))
         if not os.environ.get("CARTBUS_KEEP"):
             shutil.rmtree(self.folder, ignore_errors=True)
+        if any(faults):
+            raise AssertionError("\n".join(fault for fault in faults if fault))
+
+    @staticmethod
+    def _ended(process, with_signal=None):
+        """What was wrong with its end; nothing else."""
+        try:
+            process.end(with_signal, within_s=STOPPED_WITHIN_S)
+        except AssertionError as error:
+            return str(error)
+        return None
 
     # -- talking to it --
 
@@ -328,7 +361,7 @@ class System:
 
     def cartbus(self, *arguments, check=True, json_output=False):
         """The operator's command. Its output, parsed when json_output."""
-        words = [*self.where("cartbus"), str(BUILD / "bin" / "cartbus"), *arguments, "--config", str(self.config_path)]
+        words = [*self.where("cartbus"), str(self.command()), *arguments, "--config", str(self.config_path)]
         done = subprocess.run(words + (["--json"] if json_output else []), capture_output=True, text=True, timeout=60)
         if check and done.returncode != 0:
             raise AssertionError(f"{' '.join(words)} ended with {done.returncode}:\n{done.stdout}{done.stderr}")

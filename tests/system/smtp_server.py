@@ -20,7 +20,13 @@ import tempfile
 from cartbus_system import end_with_parent, free_port, wait_until
 
 MAIL_USER = "cartbus-mail"
-IN_ITS_OWN_PLACES = "mount -t tmpfs -o mode=755 tmpfs /run && mount -t tmpfs -o mode=711 tmpfs /var/spool/smtpd && exec \"$@\""
+# Debian's package makes no /var/spool/smtpd; the daemon makes it when it first runs, which on a new machine nobody has done.
+IN_ITS_OWN_PLACES = """set -e
+mount -t tmpfs -o mode=755 tmpfs /run
+mount -t tmpfs -o mode=755 tmpfs /var/spool
+mkdir -m 711 /var/spool/smtpd
+exec "$@"
+"""
 
 
 def listens(port):

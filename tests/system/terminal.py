@@ -3,6 +3,7 @@
 import fcntl
 import os
 import pty
+import select
 import signal
 import struct
 import termios
@@ -12,7 +13,7 @@ import pyte
 
 from cartbus_system import end_with_parent, wait_until
 
-NAMED = {"enter": "\r", "escape": "\033", "up": "\033OA", "down": "\033OB", "^C": "\003"}
+NAMED = {"enter": "\r", "escape": "\033", "up": "\033OA", "down": "\033OB", "page up": "\033[5~", "page down": "\033[6~", "^C": "\003"}
 
 
 class Terminal:
@@ -28,6 +29,7 @@ class Terminal:
         if self.pid == 0:
             self._become([str(word) for word in words], environment)
         self.code = None
+        self._closed = False
         threading.Thread(target=self._read, daemon=True).start()
 
     def _become(self, words, environment):
@@ -47,10 +49,13 @@ class Terminal:
     def _read(self):
         while True:
             try:
-                some = os.read(self._ours, 1 << 16)
-            except OSError:
+                select.select([self._ours], [], [])
+            except (OSError, ValueError):
                 return
             with self._drawing:
+                if self._closed:
+                    return
+                some = os.read(self._ours, 1 << 16)
                 self.written += some
                 self._stream.feed(some)
 
@@ -85,9 +90,15 @@ class Terminal:
         return self.code is not None
 
     def ends(self, within_s=20):
-        """Waits for the end; the exit code."""
+        """Waits for the end and until its last words are read; the exit code."""
         wait_until(self.has_ended, "the end of the program", within_s)
+        wait_until(self._is_drained, "the last words being read", within_s)
         return self.code
+
+    def _is_drained(self):
+        """What it wrote lies in the terminal until it is drawn."""
+        with self._drawing:
+            return not select.select([self._ours], [], [], 0)[0]
 
     def is_as_before(self):
         """Line by line with an echo again, on the screen that was there before, with a cursor."""
@@ -99,5 +110,7 @@ class Terminal:
         if not self.has_ended():
             os.kill(self.pid, signal.SIGKILL)
             self.ends()
-        os.close(self._ours)
-        os.close(self._its)
+        with self._drawing:  # the reader does not read from what gets this number next
+            self._closed = True
+            os.close(self._its)
+            os.close(self._ours)

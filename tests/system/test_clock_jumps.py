@@ -2,6 +2,7 @@
 
 import pytest
 
+from cartbus_system import System
 from wall_clock import Wall
 from worker_system import WorkerSystem, wait_until
 
@@ -54,3 +55,21 @@ def test_a_clock_that_is_set_by_a_year_holds_the_timers_is_told_and_moves_nothin
     system.start_at_wall("broker", "test-worker")
     told(system, "broker", "behind the log: set it right if it is wrong now")
     what_fails_dies_in_its_time(system, "behind")
+
+
+def test_a_service_whose_own_clock_is_off_says_so_and_status_names_it(monkeypatch):
+    with System() as system:
+        wall = Wall(system)
+        wall.set(-7200)
+        system.start("broker", "timer")
+        with monkeypatch.context() as patch:
+            for name, value in wall.environment().items():
+                patch.setenv(name, value)
+            system.start("intake")
+        told(system, "intake", "the clock of this host is 7200 s behind the log's")
+
+        def named():
+            said = system.cartbus("status", check=False).stdout
+            assert "the clock of timer" not in said
+            return "the clock of intake" in said and "behind the log's: set it right" in said
+        wait_until(named, "status naming it")

@@ -55,7 +55,7 @@ class Far(System):
         keys.mkdir(mode=0o700)
         for name in (f"{key}.key", "broker.pub"):
             shutil.copy(near.keys / name, keys / name)
-        for name in ("address.key", "link.key"):
+        for name in ("address.key", "link.key", "bounce.key"):
             self.write_secret(name, near.secret(name).decode())
 
     def where(self, name):
