@@ -2,8 +2,8 @@
  * row_cache.c: rows that were read from the store
  *
  * Owns:      copies of keys and values, in two generations.
- * Promises:  whatever is asked for again before as much else was asked for as half of it holds is still there; it never holds
- *            more than all of it. To give a generation up costs one walk over it, and no row needs a place in a list.
+ * Promises:  a row is still there when it is asked for again before so many other rows were asked for as fill half of it. It never
+ *            holds more than its limit. To give a generation up costs one walk over it, and no row needs a place in a list.
  * Read next: state.c
  */
 #include "bus/actor/row_cache.h"

@@ -7,12 +7,13 @@
  *            rows and cursor reach the store in one batch. Nobody else writes to the store, so what was read from it holds until
  *            the next batch; the layers above it are never remembered.
  * Fails by:  ending the process when the store does not answer: state that cannot be read must not be decided on.
- * Read next: overlay.c, state_each.c, runtime.c
+ * Read next: overlay.c, state_each.c, empty_tables.c, runtime.c
  */
 #include "bus/actor/runtime.h"
 #include "bus/actor/state_rows.h"
 #include "bus/base/cleanup.h"
 #include "bus/base/log.h"
+#include "bus/base/map.h"
 #include "bus/base/memory.h"
 #include "bus/base/text.h"
 #include "bus/wire/codec.h"
@@ -29,6 +30,7 @@ const struct store_options runtime_store_options = {
 	.cache_bytes = 8 << 20,
 	.write_buffer_bytes = 4 << 20,
 	.falls_back = true,
+	.asked_in_vain = 1 << FAMILY_ROWS,
 };
 
 static uint64_t meta_number(struct store *store, const char *name)
@@ -83,6 +85,7 @@ struct state *state_new(struct store **store)
 
 	state->store = TAKE(*store);
 	state->cache = row_cache_new(CACHE_BYTES);
+	state->tables = map_new();
 	state->folded = ordmap_new();
 	state->overlay = ordmap_new();
 	list_init(&state->turns);
@@ -107,6 +110,7 @@ void state_free(struct state *state)
 	ordmap_free(state->overlay);
 	ordmap_free(state->folded);
 	row_cache_free(state->cache);
+	map_free(state->tables);
 	state_end_resting(state);
 	store_close(state->store);
 	buffer_free(&state->scratch);
@@ -133,6 +137,8 @@ static struct bytes find_stored(const struct state *state, struct bytes key)
 	struct bytes row;
 	int r;
 
+	if (state_store_lacks(state, key))
+		return BYTES(NULL, 0);
 	if (row_cache_get(state->cache, key, &row))
 		return row;
 	buffer_clear(scratch);
@@ -364,6 +370,21 @@ static void renew_cache(struct state *state)
 	}
 }
 
+static void batch_folded(struct state *state, struct store_batch *batch)
+{
+	struct bytes put = { 0 };
+
+	for (struct ordmap_entry *at = ordmap_first(state->folded); at; at = ordmap_next(at)) {
+		if (row_is_gone(ordmap_value(at))) {
+			store_batch_delete(batch, FAMILY_ROWS, ordmap_key(at));
+			continue;
+		}
+		store_batch_put(batch, FAMILY_ROWS, ordmap_key(at), row_marked(ordmap_value(at)));
+		state_put_into(state, ordmap_key(at), put);
+		put = ordmap_key(at);
+	}
+}
+
 int state_flush(struct state *state)
 {
 	struct store_batch *batch;
@@ -372,12 +393,7 @@ int state_flush(struct state *state)
 	if (!state->dirty)
 		return 0;
 	batch = store_batch_new(state->store);
-	for (struct ordmap_entry *at = ordmap_first(state->folded); at; at = ordmap_next(at)) {
-		if (row_is_gone(ordmap_value(at)))
-			store_batch_delete(batch, FAMILY_ROWS, ordmap_key(at));
-		else
-			store_batch_put(batch, FAMILY_ROWS, ordmap_key(at), row_marked(ordmap_value(at)));
-	}
+	batch_folded(state, batch);
 	r = commit(state, batch);
 	store_batch_free(batch);
 	if (r < 0)

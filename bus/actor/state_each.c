@@ -14,7 +14,7 @@ void state_end_resting(struct state *state)
 	store_cursor_free(TAKE(state->resting));
 }
 
-static struct store_cursor *take_cursor(const struct state *state, struct bytes prefix)
+struct store_cursor *state_take_cursor(const struct state *state, struct bytes prefix)
 {
 	struct store_cursor *cursor;
 
@@ -25,7 +25,7 @@ static struct store_cursor *take_cursor(const struct state *state, struct bytes 
 	return cursor;
 }
 
-static void rest_cursor(const struct state *state, struct bytes prefix, struct store_cursor *cursor)
+void state_rest_cursor(const struct state *state, struct bytes prefix, struct store_cursor *cursor)
 {
 	if (state->resting || prefix.len == 0)
 		store_cursor_free(cursor);
@@ -36,7 +36,7 @@ static void rest_cursor(const struct state *state, struct bytes prefix, struct s
 struct merge {
 	const struct state *state;
 	struct ordmap_entry *overlay, *folded;
-	struct store_cursor *store;
+	struct store_cursor *store; /* NULL: it has no row of this table */
 	bool store_has;
 	struct bytes prefix;
 };
@@ -53,8 +53,8 @@ static void merge_open(
 	merge->prefix = prefix;
 	merge->overlay = with_overlay ? ordmap_at_or_after(state->overlay, from) : NULL;
 	merge->folded = ordmap_at_or_after(state->folded, from);
-	merge->store = take_cursor(state, prefix);
-	merge->store_has = store_cursor_seek(merge->store, from);
+	merge->store = state_store_lacks(state, prefix) ? NULL : state_take_cursor(state, prefix);
+	merge->store_has = merge->store && store_cursor_seek(merge->store, from);
 }
 
 static const struct bytes *smaller(const struct bytes *a, const struct bytes *b)
@@ -110,9 +110,10 @@ static bool merge_next(struct merge *merge, struct buffer *ret_key, struct buffe
 
 static void merge_close(struct merge *merge)
 {
-	int r = store_cursor_status(merge->store);
+	int r = merge->store ? store_cursor_status(merge->store) : 0;
 
-	rest_cursor(merge->state, merge->prefix, merge->store);
+	if (merge->store)
+		state_rest_cursor(merge->state, merge->prefix, merge->store);
 	if (r < 0)
 		die("the folded state cannot be read to its end (error %d): delete it, it is folded again", -r);
 }

@@ -30,16 +30,16 @@ struct state {
 	uint64_t cursor, remembered, opening;
 	char log_id[40];
 	bool dirty;
-	struct buffer scratch;   /* what was read */
-	struct buffer writing;   /* a row on its way into its layer */
-	struct row_cache *cache; /* of the store's rows */
-	struct store_cursor
-		*resting;    /* sees the store as it is now, and serves whoever walks next; NULL: there is none */
-	bool unmarked;       /* rows of the store have no mark: an older program wrote it */
-	uint64_t layout;     /* of the rows, the service's own count */
-	enum row_life life;  /* of what is folded now ... */
-	uint64_t seq;        /* ... and its number */
-	Forgotten forgotten; /* as the log said last, up to the cursor */
+	struct buffer scratch;        /* what was read */
+	struct buffer writing;        /* a row on its way into its layer */
+	struct row_cache *cache;      /* of the store's rows */
+	struct map *tables;           /* whether the store has rows of them: empty_tables.c */
+	struct store_cursor *resting; /* sees the store as it is now, and serves the next walk; NULL: there is none */
+	bool unmarked;                /* rows of the store have no mark: an older program wrote it */
+	uint64_t layout;              /* of the rows, the service's own count */
+	enum row_life life;           /* of what is folded now ... */
+	uint64_t seq;                 /* ... and its number */
+	Forgotten forgotten;          /* as the log said last, up to the cursor */
 	bool sweeping;
 	struct buffer sweep_at;
 };
@@ -58,8 +58,16 @@ static inline struct bytes row_marked(struct bytes layered)
 	return BYTES((const uint8_t *)layered.data + 1, layered.len - 1);
 }
 
-/* state_each.c. To be called whenever the store has changed: the cursor that rests sees it as it was. */
+/* state_each.c. A cursor for the rows whose keys begin with the prefix; it rests between two uses. */
+struct store_cursor *state_take_cursor(const struct state *state, struct bytes prefix);
+void state_rest_cursor(const struct state *state, struct bytes prefix, struct store_cursor *cursor);
+/* To be called whenever the store has changed: the cursor that rests sees it as it was. */
 void state_end_resting(struct state *state);
+
+/* empty_tables.c. True: the store has no row of the table that this key, or this beginning of keys, belongs to. */
+bool state_store_lacks(const struct state *state, struct bytes key);
+/* A row is put into the store; `key_before`: the row that was put just before, or empty. */
+void state_put_into(struct state *state, struct bytes key, struct bytes key_before);
 
 /* forget.c */
 void row_mark(const struct state *state, uint8_t ret[ROW_MARK_LEN]);

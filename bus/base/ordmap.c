@@ -1,15 +1,23 @@
 /*
  * ordmap.c: a skip list
  *
- * Owns:      its entries, with copies of keys and values.
+ * Owns:      its entries, with copies of keys and values; a bit for each hash that a key had since the map was last empty: most finds
+ *            come to nothing, and see it there without a descent.
  * Promises:  the heights come from a generator that starts the same in every map, so two runs build the same list.
  * Read next: W. Pugh, "Skip Lists: A Probabilistic Alternative to Balanced Trees", CACM 33(6), 1990
  */
 #include "bus/base/ordmap.h"
 #include "bus/base/memory.h"
+#include "bus/base/text.h"
+#include <limits.h>
 #include <stdlib.h>
 
 enum { LEVELS_MAX = 16 }; /* every fourth entry rises a level: good for 4^16 entries */
+enum {
+	SEEN_FROM = 32,       /* entries: a descent past fewer is as quick */
+	SEEN_BITS = 64 << 10, /* a power of two; 10,000 entries leave five of six absent keys to the bits alone */
+	SEEN_WORD_BITS = 64
+};
 
 /* Behind the links lie the key, a NUL, room for the value, a NUL: rows are put by the million. */
 struct ordmap_entry {
@@ -26,6 +34,7 @@ struct ordmap {
 	int levels;                /* in use */
 	size_t count;
 	uint64_t random;
+	uint64_t *seen; /* SEEN_BITS of them; NULL: never had SEEN_FROM entries */
 };
 
 struct ordmap *ordmap_new(void)
@@ -43,8 +52,50 @@ static void free_entry(struct ordmap_entry *entry)
 	free(entry);
 }
 
+/* ---- which hashes keys had ---- */
+
+static uint64_t *seen_word(const struct ordmap *map, struct bytes key, uint64_t *ret_bit)
+{
+	uint64_t at = text_hash(key) & (SEEN_BITS - 1);
+	*ret_bit = UINT64_C(1) << (at % SEEN_WORD_BITS);
+	return &map->seen[at / SEEN_WORD_BITS];
+}
+
+static void note_seen(const struct ordmap *map, struct bytes key)
+{
+	uint64_t bit, *word = seen_word(map, key, &bit);
+	*word |= bit;
+}
+
+static void note_new(struct ordmap *map, struct bytes key)
+{
+	if (map->seen) {
+		note_seen(map, key);
+	} else if (map->count == SEEN_FROM) {
+		map->seen = memory_new(SEEN_BITS / CHAR_BIT);
+		for (struct ordmap_entry *entry = map->head->next[0]; entry; entry = entry->next[0])
+			note_seen(map, entry->key);
+	}
+}
+
+static bool was_never_put(const struct ordmap *map, struct bytes key)
+{
+	uint64_t bit;
+	return map->seen && !(*seen_word(map, key, &bit) & bit);
+}
+
+static void forget_seen(struct ordmap *map)
+{
+	if (map->seen)
+		memset(map->seen, 0, SEEN_BITS / CHAR_BIT);
+}
+
+/* ---- entries ---- */
+
 void ordmap_clear(struct ordmap *map)
 {
+	if (map->count == 0)
+		return;
 	for (struct ordmap_entry *entry = map->head->next[0], *next; entry; entry = next) {
 		next = entry->next[0];
 		free_entry(entry);
@@ -52,6 +103,7 @@ void ordmap_clear(struct ordmap *map)
 	memset(map->head->next, 0, LEVELS_MAX * sizeof(struct ordmap_entry *));
 	map->levels = 1;
 	map->count = 0;
+	forget_seen(map);
 }
 
 void ordmap_free(struct ordmap *map)
@@ -59,6 +111,7 @@ void ordmap_free(struct ordmap *map)
 	if (!map)
 		return;
 	ordmap_clear(map);
+	free(map->seen);
 	free(map->head);
 	free(map);
 }
@@ -138,11 +191,14 @@ void ordmap_put(struct ordmap *map, struct bytes key, struct bytes value, uint64
 		path[level]->next[level] = entry;
 	}
 	map->count++;
+	note_new(map, key);
 }
 
 bool ordmap_remove(struct ordmap *map, struct bytes key)
 {
 	struct ordmap_entry *path[LEVELS_MAX];
+	if (was_never_put(map, key))
+		return false;
 	struct ordmap_entry *entry = descend(map, key, path)->next[0];
 	if (!entry || !bytes_equal(entry->key, key))
 		return false;
@@ -152,7 +208,8 @@ bool ordmap_remove(struct ordmap *map, struct bytes key)
 	while (map->levels > 1 && !map->head->next[map->levels - 1])
 		map->levels--;
 	free_entry(entry);
-	map->count--;
+	if (--map->count == 0)
+		forget_seen(map);
 	return true;
 }
 
@@ -163,6 +220,8 @@ size_t ordmap_count(const struct ordmap *map)
 
 struct ordmap_entry *ordmap_find(const struct ordmap *map, struct bytes key)
 {
+	if (was_never_put(map, key))
+		return NULL;
 	struct ordmap_entry *entry = ordmap_at_or_after(map, key);
 	return entry && bytes_equal(entry->key, key) ? entry : NULL;
 }

@@ -28,7 +28,7 @@ static int64_t shown_us(const struct steady *steady, int64_t wall_us, int64_t bo
 	return llabs(shown - expected) > parted_us(steady) ? expected : shown;
 }
 
-/* Of one moment: whoever is stopped between the two looks once more. */
+/* Both of one moment: after a stop between the two readings it reads once more. */
 static void read_both(const struct clock *clock, int64_t *ret_wall_us, int64_t *ret_boot_us)
 {
 	do {

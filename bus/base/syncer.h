@@ -23,10 +23,13 @@ struct syncer;
 struct syncer *syncer_new(void);
 /* Waits for what runs. Everything that was begun must have been taken, or is the caller's to find again. NULL: nothing. */
 void syncer_free(struct syncer *syncer);
-void syncer_begin(struct syncer *syncer, struct syncing *syncing, int fd);      /* closes fd when it ended */
+/* The file waits for syncer_hand_over; `fd` is closed when it ended. */
+void syncer_begin(struct syncer *syncer, struct syncing *syncing, int fd);
 void syncer_begin_data(struct syncer *syncer, struct syncing *syncing, int fd); /* likewise; fdatasync */
-struct syncing *syncer_next(struct syncer *syncer);                             /* one that ended, or NULL */
-void syncer_wait(struct syncer *syncer);                                        /* until all have ended */
-int syncer_fd(const struct syncer *syncer); /* readable while one that ended is there */
+/* What was begun goes to the threads. The more at a time, the less each costs. */
+void syncer_hand_over(struct syncer *syncer);
+struct syncing *syncer_next(struct syncer *syncer); /* one that ended, or NULL */
+void syncer_wait(struct syncer *syncer);            /* hands over, and returns when all have ended */
+int syncer_fd(const struct syncer *syncer);         /* readable while one that ended is there */
 
 #endif

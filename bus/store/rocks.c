@@ -87,6 +87,7 @@ void rocks_close(struct store *store)
 	rocksdb_writeoptions_destroy(rocks->writing_synced);
 	rocksdb_readoptions_destroy(rocks->reading);
 	rocksdb_options_destroy(rocks->options);
+	rocksdb_options_destroy(rocks->options_asked_in_vain);
 	rocksdb_cache_destroy(rocks->cache);
 	pthread_mutex_destroy(&rocks->telling);
 	free(rocks->path);

@@ -20,7 +20,8 @@ struct rocks_store {
 	rocksdb_t *db;
 	rocksdb_column_family_handle_t *families[STORE_FAMILIES_MAX + 1]; /* the last one is RocksDB's "default" */
 	rocksdb_cache_t *cache;
-	rocksdb_options_t *options;
+	rocksdb_options_t *options;               /* of the store, and of most families ... */
+	rocksdb_options_t *options_asked_in_vain; /* ... but for these */
 	rocksdb_readoptions_t *reading;
 	rocksdb_writeoptions_t *writing;
 	rocksdb_writeoptions_t *writing_synced;

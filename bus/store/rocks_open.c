@@ -32,7 +32,7 @@ static int open_database(
 	int count = rocks->store.family_count;
 	for (int i = 0; i <= count; i++) {
 		names[i] = i < count ? asked->families[i] : "default";
-		each[i] = rocks->options;
+		each[i] = i < count && (asked->asked_in_vain >> i & 1) ? rocks->options_asked_in_vain : rocks->options;
 	}
 	char *words = NULL;
 	rocksdb_options_set_wal_recovery_mode(rocks->options, recovery_mode);
@@ -159,6 +159,7 @@ static struct rocks_store *new_store(const char *path, const struct store_option
 	pthread_mutex_init(&rocks->telling, NULL);
 	rocks->cache = rocksdb_cache_create_lru(options->cache_bytes);
 	rocks->options = rocks_options_new(options, rocks->cache);
+	rocks->options_asked_in_vain = rocks_options_asked_in_vain(rocks->options);
 	rocks->reading = rocksdb_readoptions_create();
 	rocks->writing = rocksdb_writeoptions_create();
 	rocks->writing_synced = rocksdb_writeoptions_create();
@@ -190,7 +191,7 @@ static int hand_over(struct rocks_store *rocks, int r, struct store **ret, char 
 int store_open(const char *path, const struct store_options *options, struct store **ret, char ret_why[512])
 {
 	struct rocks_store *rocks = new_store(path, options, false);
-	int r = file_make_folders(path, 0750);
+	int r = file_make_folders(path, 0700);
 
 	if (r < 0)
 		snprintf(rocks->store.why, STORE_WHY_BYTES, "%.300s: %s", path, strerror(-r));

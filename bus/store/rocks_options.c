@@ -7,8 +7,14 @@
 
 enum {
 	OPEN_FILES_MAX = 128, /* of one store; the process's limit is 1024 by default and lanes need most of them */
-	OPEN_FILES_SHARD_BITS = 0,   /* one list of them: 64 lists of two each close most files, to open them again */
-	INFO_LOG_BYTES = 256 * 1024, /* warnings only, two files */
+	OPEN_FILES_SHARD_BITS = 0, /* one list of them: 64 lists of two each close most files, to open them again */
+	/*
+	 * RocksDB's diary, the file LOG: only its head, and two files of it. Where a disk fails while a line is written there, the next line
+	 * is an assertion in 7.8: the process aborts, where it should say what failed. What goes wrong later is told by the calls themselves.
+	 */
+	DIARY_LEVEL = 5,
+	DIARY_BYTES = 256 * 1024,
+	DIARY_FILES = 2,
 	MANIFEST_BYTES = 4 * 1024 * 1024,
 	ARENA_BLOCK_BYTES = 64 * 1024, /* an idle family costs this much, not an eighth of its write buffer */
 	WAL_BUFFERS = 4,               /* the write-ahead logs together: at most so many write buffers */
@@ -58,9 +64,9 @@ rocksdb_options_t *rocks_options_new(const struct store_options *asked, rocksdb_
 	rocksdb_options_set_table_cache_numshardbits(options, OPEN_FILES_SHARD_BITS);
 	rocksdb_options_set_max_background_jobs(options, BACKGROUND_JOBS);
 	rocksdb_options_set_max_manifest_file_size(options, MANIFEST_BYTES);
-	rocksdb_options_set_info_log_level(options, 2); /* warnings */
-	rocksdb_options_set_max_log_file_size(options, INFO_LOG_BYTES);
-	rocksdb_options_set_keep_log_file_num(options, 2);
+	rocksdb_options_set_info_log_level(options, DIARY_LEVEL);
+	rocksdb_options_set_max_log_file_size(options, DIARY_BYTES);
+	rocksdb_options_set_keep_log_file_num(options, DIARY_FILES);
 	rocksdb_options_set_stats_dump_period_sec(options, 0);
 	rocksdb_options_set_stats_persist_period_sec(options, 0);
 	rocksdb_options_set_write_buffer_size(options, asked->write_buffer_bytes);
@@ -68,10 +74,16 @@ rocksdb_options_t *rocks_options_new(const struct store_options *asked, rocksdb_
 	rocksdb_options_set_target_file_size_base(options, (uint64_t)asked->write_buffer_bytes * FILE_BUFFERS);
 	rocksdb_options_set_arena_block_size(options, ARENA_BLOCK_BYTES);
 	rocksdb_options_set_max_total_wal_size(options, wal_bytes > WAL_LEAST_BYTES ? wal_bytes : WAL_LEAST_BYTES);
-	rocksdb_options_set_memtable_prefix_bloom_size_ratio(options, 1.0 / MEMORY_BLOOM_PART);
-	rocksdb_options_set_memtable_whole_key_filtering(options, 1);
 	rocksdb_options_set_compression(options, rocksdb_lz4_compression);
 	rocksdb_options_add_compact_on_deletion_collector_factory(options, DELETION_WINDOW, DELETION_TRIGGER);
 	set_table_options(options, cache);
 	return options;
+}
+
+rocksdb_options_t *rocks_options_asked_in_vain(const rocksdb_options_t *options)
+{
+	rocksdb_options_t *filtering = rocksdb_options_create_copy((rocksdb_options_t *)options);
+	rocksdb_options_set_memtable_prefix_bloom_size_ratio(filtering, 1.0 / MEMORY_BLOOM_PART);
+	rocksdb_options_set_memtable_whole_key_filtering(filtering, 1);
+	return filtering;
 }

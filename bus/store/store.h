@@ -25,6 +25,11 @@ struct store_options {
 	size_t cache_bytes;          /* block cache, all families together */
 	size_t write_buffer_bytes;   /* per family */
 	bool falls_back;             /* an earlier consistent point will do: what is lost is folded again */
+	/*
+	 * Bit n: family n is often asked for a key that it does not have. A filter over what is not written out yet answers that,
+	 * and costs a fiftieth of the write buffer from the start.
+	 */
+	uint32_t asked_in_vain;
 };
 
 /*

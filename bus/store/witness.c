@@ -218,7 +218,7 @@ int witness_open(const char *folder, struct witness **ret, char ret_why[512])
 	int fd;
 
 	name_file(folder, path);
-	fd = open(path, O_WRONLY | O_CREAT | O_CLOEXEC, 0640);
+	fd = open(path, O_WRONLY | O_CREAT | O_CLOEXEC, 0600);
 	if (fd < 0) {
 		fd = -errno;
 		snprintf(ret_why, 512, "%.300s: %s", path, strerror(-fd));

@@ -34,10 +34,25 @@ void message_free(struct message *message)
 	free(message);
 }
 
+struct pending *pending_new(struct message *message, enum role role, uint64_t past)
+{
+	struct pending *pending = memory_new(sizeof(*pending));
+
+	list_init(&pending->hook);
+	list_init(&pending->behind);
+	pending->message = message;
+	pending->role = role;
+	pending->past = past;
+	return pending;
+}
+
 void pending_free(struct pending *pending)
 {
 	if (!pending)
 		return;
+	list_remove(&pending->hook);
+	while (!list_empty(&pending->behind))
+		pending_free(LIST_ENTRY(pending->behind.next, struct pending, hook));
 	if (pending->running.request && pending->running.kind->request_free)
 		pending->running.kind->request_free(pending->running.request);
 	message_free(pending->message);

@@ -4,6 +4,7 @@
 #ifndef REHEARSAL_PENDING_H
 #define REHEARSAL_PENDING_H
 
+#include "bus/base/list.h"
 #include "proto/topics.h"
 #include "services/rehearsal/cast.h"
 
@@ -18,16 +19,20 @@ struct message *message_new(const struct said *said, struct bytes payload, uint6
 void message_free(struct message *message); /* takes NULL */
 
 struct pending {
+	struct list hook;   /* in another's `behind` */
+	struct list behind; /* struct pending: what history decided on later than on this, and said nothing about */
 	struct message *message;
 	enum role role;            /* who decides on it */
 	uint64_t past;             /* its number in history; 0: history does not know it */
 	size_t turns_left;         /* that history made about it and that have not come yet */
+	bool decided;              /* at least once */
 	struct alone_turn running; /* an effect that has claimed: kind is set */
 	uint32_t failures;
 	SendClaim claim;         /* of that effect */
 	uint64_t as_it_did_from; /* from there on what is said about it is history's; 0: nothing is */
 };
 
-void pending_free(struct pending *pending); /* takes NULL */
+struct pending *pending_new(struct message *message, enum role role, uint64_t past); /* takes the message */
+void pending_free(struct pending *pending); /* and what is behind it; takes NULL */
 
 #endif

@@ -2,7 +2,8 @@
  * test_state_reads.c: whatever is remembered of the store, every read is what a plain table of each layer gives
  *
  * Thousands of steps in an order that is random and the same each time: folds, turns, turns dropped, flushes, what the log forgets,
- * a walk within a walk. Over the store on disk, whose cursors see it as it was, and over its twin in memory.
+ * a walk within a walk. One table after the other gets its first row, long after it was asked for. Over the store on disk, whose
+ * cursors see it as it was, and over its twin in memory.
  */
 #include "bus.pb.h"
 #include "bus/actor/layers.h"
@@ -11,7 +12,7 @@
 #include "tests/unit/folder.h"
 #include <pb_encode.h>
 
-enum { KEYS = 24, STEPS = 6000 };
+enum { KEYS = 24, TABLES = 6, KEYS_OF_TABLE = KEYS / TABLES, STEPS = 6000 };
 
 struct row {
 	uint64_t value; /* 0: none */
@@ -25,6 +26,7 @@ struct world {
 		uint64_t turn, value; /* turn 0: nothing over it */
 	} over[KEYS];
 	uint64_t turn, oldest, seq, forgotten_before, random;
+	uint64_t used; /* so many keys were ever written */
 	bool projects;
 };
 
@@ -45,6 +47,13 @@ static const char *key_of(uint64_t n)
 	return key;
 }
 
+static const char *table_of(uint64_t n)
+{
+	static const char *const tables[TABLES] = { "t", "t.a", "t.b", "ta", "tb", "u" };
+
+	return tables[n / KEYS_OF_TABLE];
+}
+
 static uint64_t expected(const struct world *world, uint64_t n)
 {
 	const struct row *row = &world->folded[n];
@@ -56,13 +65,13 @@ static uint64_t expected(const struct world *world, uint64_t n)
 
 static void write_one(struct world *world, bool gone)
 {
-	uint64_t n = below(world, KEYS), value = gone ? 0 : ++world->seq;
+	uint64_t n = below(world, world->used), value = gone ? 0 : ++world->seq;
 
 	state_write_fact(world->state, ROW_RAW, ++world->seq);
 	if (gone)
-		state_delete(world->state, "t", "shop", key_of(n));
+		state_delete(world->state, table_of(n), "shop", key_of(n));
 	else
-		state_put_number(world->state, "t", "shop", key_of(n), value);
+		state_put_number(world->state, table_of(n), "shop", key_of(n), value);
 	if (world->projects)
 		world->folded[n] = (struct row){ value, world->seq };
 	else
@@ -119,6 +128,7 @@ static void flush(struct world *world)
 
 struct walk {
 	const struct world *world;
+	const char *table;
 	int rows;
 	bool inner;
 };
@@ -127,35 +137,37 @@ static bool step_of_walk(const char *shop, const char *key, struct bytes value, 
 {
 	struct walk *walk = context;
 
-	(void)shop;
+	assert_string_equal(shop, "shop");
 	assert_int_equal(get_be64(value.data), expected(walk->world, strtoul(key + 1, NULL, 10)));
 	walk->rows++;
 	if (!walk->inner) {
 		struct walk inner = { .world = walk->world, .inner = true };
 
-		state_each(walk->world->state, "t", "shop", *key == 'a' ? "b" : "a", step_of_walk, &inner);
+		state_each(walk->world->state, walk->table, "shop", *key == 'a' ? "b" : "a", step_of_walk, &inner);
 	}
 	return true;
 }
 
-static void check_walk(const struct world *world, const char *prefix)
+/* `shop` NULL: over all shops. */
+static void check_walk(const struct world *world, uint64_t first, const char *shop, const char *prefix)
 {
-	struct walk walk = { .world = world };
+	struct walk walk = { .world = world, .table = table_of(first) };
 	int rows = 0;
 
-	for (uint64_t n = 0; n < KEYS; n++)
+	for (uint64_t n = first; n < first + KEYS_OF_TABLE; n++)
 		rows += *key_of(n) == *prefix && expected(world, n) > 0;
-	state_each(world->state, "t", "shop", prefix, step_of_walk, &walk);
+	state_each(world->state, walk.table, shop, prefix, step_of_walk, &walk);
 	assert_int_equal(walk.rows, rows);
 }
 
 static void check(struct world *world)
 {
 	for (uint64_t n = 0; n < KEYS; n++) {
-		assert_int_equal(state_number(world->state, "t", "shop", key_of(n)), expected(world, n));
-		assert_int_equal(state_has(world->state, "t", "shop", key_of(n)), expected(world, n) > 0);
+		assert_int_equal(state_number(world->state, table_of(n), "shop", key_of(n)), expected(world, n));
+		assert_int_equal(state_has(world->state, table_of(n), "shop", key_of(n)), expected(world, n) > 0);
 	}
-	check_walk(world, below(world, 2) ? "a" : "b");
+	check_walk(world, below(world, TABLES) * KEYS_OF_TABLE, below(world, 2) ? "shop" : NULL,
+		below(world, 2) ? "a" : "b");
 }
 
 static void step(struct world *world)
@@ -191,8 +203,10 @@ static void live(struct store *store)
 
 	world.state = state_new(&store);
 	state_write_projected(world.state);
-	for (int i = 0; i < STEPS; i++)
+	for (int i = 0; i < STEPS; i++) {
+		world.used = 1 + (uint64_t)i * KEYS / STEPS;
 		step(&world);
+	}
 	assert_int_equal(state_forget(world.state), 0);
 	memset(world.folded, 0, sizeof(world.folded));
 	memset(world.over, 0, sizeof(world.over));

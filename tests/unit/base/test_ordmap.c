@@ -118,6 +118,27 @@ static void clearing_leaves_a_map_that_works(void **state)
 	assert_int_equal(ordmap_count(map), 0);
 	change(map, 7, true, 1);
 	assert_same_as_model(map);
+	assert_null(ordmap_find(map, bytes_of("006")));
+	assert_is_slot(ordmap_find(map, bytes_of("007")), 7);
+}
+
+static void a_map_that_was_emptied_row_by_row_finds_what_comes_next(void **state)
+{
+	(void)state;
+	_cleanup_(ordmap_freep) struct ordmap *map = ordmap_new();
+	memset(model, -1, sizeof(model));
+	model_count = 0;
+	for (int round = 0; round < 3; round++) {
+		for (int slot = round; slot < SLOTS; slot += 5)
+			change(map, slot, true, slot);
+		for (int slot = 0; slot < SLOTS; slot++) {
+			char key[4];
+			assert_is_slot(ordmap_find(map, key_of(slot, key)), model[slot] < 0 ? -1 : slot);
+		}
+		for (int slot = round; slot < SLOTS; slot += 5)
+			change(map, slot, false, 0);
+		assert_same_as_model(map);
+	}
 }
 
 static void a_value_may_be_put_in_place_of_itself(void **state)
@@ -150,6 +171,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(any_history_gives_what_a_plain_table_gives),
 		cmocka_unit_test(clearing_leaves_a_map_that_works),
+		cmocka_unit_test(a_map_that_was_emptied_row_by_row_finds_what_comes_next),
 		cmocka_unit_test(a_value_may_be_put_in_place_of_itself),
 		cmocka_unit_test(keys_and_values_may_be_empty),
 	};

@@ -1,4 +1,8 @@
-/* test_syncer.c: files that are synced beside the process's own work */
+/*
+ * test_syncer.c: files that are synced beside the process's own work
+ *
+ * fsync and sync_file_range are this file's own here: they note who asked for what, and one sync can be made to fail.
+ */
 #include "bus/base/file.h"
 #include "bus/base/syncer.h"
 #include "tests/unit/cmocka_all.h"
@@ -6,9 +10,49 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
+#include <pthread.h>
+#include <string.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
-enum { FILES = 100 };
+enum { FILES = 100, FDS_MOST = 1024, TOGETHER = 8 };
+
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static int synced[FDS_MOST], begun[FDS_MOST]; /* by descriptor: how often since forget_calls */
+static pid_t synced_by[FDS_MOST];
+static int begun_before_first_sync, syncs, fails_at = -1;
+
+static void forget_calls(void)
+{
+	memset(synced, 0, sizeof(synced));
+	memset(begun, 0, sizeof(begun));
+	begun_before_first_sync = syncs = 0;
+	fails_at = -1;
+}
+
+int fsync(int fd)
+{
+	pthread_mutex_lock(&lock);
+	synced[fd]++;
+	syncs++;
+	synced_by[fd] = gettid();
+	bool fails = fd == fails_at;
+	pthread_mutex_unlock(&lock);
+	if (!fails)
+		return (int)syscall(SYS_fsync, fd);
+	errno = EIO;
+	return -1;
+}
+
+int sync_file_range(int fd, off64_t from, off64_t len, unsigned int flags)
+{
+	pthread_mutex_lock(&lock);
+	begun[fd]++;
+	begun_before_first_sync += syncs == 0;
+	pthread_mutex_unlock(&lock);
+	assert_int_equal(flags, SYNC_FILE_RANGE_WRITE); /* it promises nothing, and waits for nothing */
+	return (int)syscall(SYS_sync_file_range, fd, from, len, flags);
+}
 
 static bool is_readable(const struct syncer *syncer, int timeout_ms)
 {
@@ -35,6 +79,7 @@ static void each_file_ends_once_and_is_closed(void **state)
 	}
 	for (int i = 0; i < FILES; i++)
 		syncer_begin(syncer, &files[i], fds[i]);
+	syncer_hand_over(syncer);
 	while (count < FILES) {
 		assert_true(is_readable(syncer, 60000));
 		while ((ended = syncer_next(syncer))) {
@@ -49,6 +94,74 @@ static void each_file_ends_once_and_is_closed(void **state)
 		assert_int_equal(fcntl(fds[i], F_GETFD), -1);
 	syncer_free(syncer);
 	folder_remove(&folder);
+}
+
+static void make_files(const struct folder *folder, int count, int *ret_fds)
+{
+	for (int i = 0; i < count; i++) {
+		char path[200], name[20];
+
+		snprintf(name, sizeof(name), "%d", i);
+		FOLDER_PATH(path, *folder, name);
+		assert_int_equal(file_create(path, BYTES("x", 1), 0600, &ret_fds[i]), 0);
+	}
+}
+
+/* Hands `count` files over at once, and waits for all; `failing`: whose sync fails, -1: none. */
+static void sync_together(int count, int failing, int *ret_fds, struct syncing *ret_files)
+{
+	struct folder folder = folder_new();
+	struct syncer *syncer = syncer_new();
+	int ended = 0;
+
+	make_files(&folder, count, ret_fds);
+	forget_calls();
+	fails_at = failing < 0 ? -1 : ret_fds[failing];
+	for (int i = 0; i < count; i++)
+		syncer_begin(syncer, &ret_files[i], ret_fds[i]);
+	assert_int_equal(syncs, 0); /* nobody has them yet */
+	syncer_wait(syncer);
+	while (syncer_next(syncer))
+		ended++;
+	assert_int_equal(ended, count);
+	syncer_free(syncer);
+	folder_remove(&folder);
+}
+
+static void each_of_many_is_synced_itself(void **state)
+{
+	struct syncing files[FILES];
+	int fds[FILES];
+
+	(void)state;
+	sync_together(FILES, -1, fds, files);
+	for (int i = 0; i < FILES; i++)
+		assert_int_equal(synced[fds[i]], 1);
+}
+
+static void what_comes_together_is_begun_together_and_synced_by_one(void **state)
+{
+	struct syncing files[TOGETHER];
+	int fds[TOGETHER];
+
+	(void)state;
+	sync_together(TOGETHER, -1, fds, files);
+	assert_int_equal(begun_before_first_sync, TOGETHER);
+	for (int i = 1; i < TOGETHER; i++)
+		assert_int_equal(synced_by[fds[i]], synced_by[fds[0]]);
+}
+
+static void one_that_fails_takes_no_other_with_it(void **state)
+{
+	struct syncing files[TOGETHER];
+	int fds[TOGETHER];
+
+	(void)state;
+	for (int failing = 0; failing < TOGETHER; failing++) {
+		sync_together(TOGETHER, failing, fds, files);
+		for (int i = 0; i < TOGETHER; i++)
+			assert_int_equal(files[i].result, i == failing ? -EIO : 0);
+	}
 }
 
 static void a_sync_that_fails_says_why(void **state)
@@ -79,6 +192,9 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(each_file_ends_once_and_is_closed),
+		cmocka_unit_test(each_of_many_is_synced_itself),
+		cmocka_unit_test(what_comes_together_is_begun_together_and_synced_by_one),
+		cmocka_unit_test(one_that_fails_takes_no_other_with_it),
 		cmocka_unit_test(a_sync_that_fails_says_why),
 		cmocka_unit_test(one_that_never_synced_ends_as_well),
 	};

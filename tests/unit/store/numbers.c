@@ -16,7 +16,9 @@ DEFINE_CLEANUP(struct store_batch *, store_batch_free)
 DEFINE_CLEANUP(struct store_cursor *, store_cursor_free)
 
 static const char *const families[] = { "log", "state", NULL };
-const struct store_options options = { families, 1 << 20, 1 << 20, false };
+const struct store_options options = {
+	.families = families, .cache_bytes = 1 << 20, .write_buffer_bytes = 1 << 20, .asked_in_vain = 1
+};
 
 struct store *opened(const char *path)
 {

@@ -15,7 +15,9 @@ DEFINE_CLEANUP(struct ordmap *, ordmap_free)
 enum { LOG, STATE };
 
 static const char *const families[] = { "log", "state", NULL };
-static const struct store_options options = { families, 1 << 20, 256 * 1024, false };
+static const struct store_options options = {
+	.families = families, .cache_bytes = 1 << 20, .write_buffer_bytes = 256 * 1024, .asked_in_vain = 1
+};
 
 struct fixture {
 	struct folder folder;
