@@ -8,10 +8,13 @@
 #include "bus/base/file.h"
 #include "bus/base/cleanup.h"
 #include "bus/base/text.h"
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <ftw.h>
 #include <limits.h>
 #include <stdio.h>
+#include <string.h>
 #include <sys/file.h>
 #include <sys/stat.h>
 
@@ -167,6 +170,15 @@ int file_sync_folder(const char *path)
 	return fsync(fd) < 0 ? -errno : 0;
 }
 
+/* The new name first: a file may be seen twice, and never not at all. */
+int file_rename_durably(const char *from, const char *to)
+{
+	if (rename(from, to) < 0)
+		return -errno;
+	int r = sync_parent(to);
+	return r < 0 ? r : sync_parent(from);
+}
+
 static int make_folder(const char *path, mode_t mode)
 {
 	struct stat there;
@@ -198,6 +210,65 @@ int file_make_folders(const char *path, mode_t mode)
 	return make_folder(part, mode);
 }
 
+/* --- closed to others --- */
+
+enum { OTHERS = S_IRWXG | S_IRWXO, FOLDERS_OPEN = 16 };
+
+static int close_one(const char *path, const struct stat *there, int kind, struct FTW *at)
+{
+	(void)at;
+	if (kind == FTW_SL || kind == FTW_SLN || kind == FTW_NS || !(there->st_mode & OTHERS))
+		return 0;
+	return chmod(path, there->st_mode & 07777 & ~(mode_t)OTHERS) < 0 && errno != ENOENT ? -errno : 0;
+}
+
+/* What lies right in the folder tells of what lies deeper: it is made by the same process, under the same mask. */
+static bool is_open_to_others(const char *path)
+{
+	struct stat there;
+	struct dirent *entry;
+	bool open = stat(path, &there) == 0 && there.st_mode & OTHERS;
+	DIR *folder = opendir(path);
+
+	while (folder && !open && (entry = readdir(folder)))
+		open = strcmp(entry->d_name, "..") != 0 &&
+			fstatat(dirfd(folder), entry->d_name, &there, AT_SYMLINK_NOFOLLOW) == 0 &&
+			!S_ISLNK(there.st_mode) && there.st_mode & OTHERS;
+	if (folder)
+		closedir(folder);
+	return open;
+}
+
+int file_make_private_folder(const char *path)
+{
+	int r = file_make_folders(path, S_IRWXU);
+
+	if (r < 0 || !is_open_to_others(path))
+		return r;
+	if (chmod(path, S_IRWXU) < 0)
+		return -errno;
+	r = nftw(path, close_one, FOLDERS_OPEN, FTW_PHYS | FTW_DEPTH);
+	return r == -1 ? -errno : r;
+}
+
+int file_close_own_folder(const char *path)
+{
+	struct stat there;
+
+	if (stat(path, &there) < 0)
+		return -errno;
+	return there.st_uid == geteuid() && there.st_gid == getegid() ? file_make_private_folder(path) : 0;
+}
+
+int file_let_group_read(const char *path, mode_t mode)
+{
+	struct stat there;
+
+	if (stat(path, &there) < 0)
+		return -errno;
+	return there.st_gid != getegid() && chmod(path, mode) < 0 ? -errno : 0;
+}
+
 int file_read_secret(const char *path, struct buffer *ret)
 {
 	/* O_NONBLOCK: a pipe in the place of a secret must not stop the start for ever */
@@ -225,7 +296,7 @@ int file_read_secret(const char *path, struct buffer *ret)
 
 int file_lock(const char *path, int *ret_fd)
 {
-	_cleanup_close_ int fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0640);
+	_cleanup_close_ int fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
 	if (fd < 0)
 		return -errno;
 	if (flock(fd, LOCK_EX | LOCK_NB) < 0)

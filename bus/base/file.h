@@ -8,7 +8,7 @@
 #include <sys/types.h>
 
 int file_read(const char *path, size_t most, struct buffer *ret); /* -EFBIG past `most` */
-int file_write(int fd, struct bytes content);                     /* all of it, whatever interrupts */
+int file_write(int fd, struct bytes content);                     /* all of it, also when signals interrupt */
 /* Makes it and writes it, unsynced: ret_fd. -EEXIST: it is there. */
 int file_create(const char *path, struct bytes content, mode_t mode, int *ret_fd);
 int file_write_new(const char *path, struct bytes content, mode_t mode); /* and sync it; -EEXIST: it is there */
@@ -18,10 +18,20 @@ struct file_owner {
 	uid_t uid;
 	gid_t gid;
 };
-/* The same; whoever reads it never meets it as somebody else's. `owner` NULL: the writer's. */
+/* The same, and the file never has another owner than `owner`. `owner` NULL: the writer. */
 int file_write_durably_for(const char *path, struct bytes content, mode_t mode, const struct file_owner *owner);
 int file_sync_folder(const char *path);
+/* rename(2), and fsync of both folders: after 0 a power cut does not bring the old name back. */
+int file_rename_durably(const char *from, const char *to);
 int file_make_folders(const char *path, mode_t mode); /* like mkdir -p; the mode is for the ones it makes */
+/* The same with 0700; what an earlier release left in it for its group or others to read is closed to them. */
+int file_make_private_folder(const char *path);
+/*
+ * What is written for the owner (exports, a maildir). The services have a group in common, and what is in a file is none of the others'
+ * business; but a folder that gives its files to another group (setgid) does so for that group to read.
+ */
+int file_close_own_folder(const char *path);            /* private, if user and group are this process's */
+int file_let_group_read(const char *path, mode_t mode); /* sets the mode, if the group is not this process's */
 /* A secret: a regular file that neither group nor others can write, nor others read. Trailing newline dropped. -EPERM: too open; -ENODATA: empty. */
 int file_read_secret(const char *path, struct buffer *ret);
 /* Holds `path` locked for the life of the process. -EBUSY: another one has it. */

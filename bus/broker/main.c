@@ -8,6 +8,7 @@
  * Read next: broker.c, committer.c, ../wire/hub.c
  */
 #include "bus/base/cleanup.h"
+#include "bus/base/dumps.h"
 #include "bus/base/file.h"
 #include "bus/base/log.h"
 #include "bus/base/log_settings.h"
@@ -155,12 +156,20 @@ static void read_topology(struct process *process)
 		die("%s", error.text);
 }
 
-static void make_folder(const char *path, const char *key)
+static void check_made(const char *path, const char *key, int r)
 {
-	int r = file_make_folders(path, 0750);
-
 	if (r < 0)
 		die("cannot make the folder %s: %s; create it or change [paths] %s", path, strerror(-r), key);
+}
+
+/* The one folder that the broker's group may enter: services of other users find the sockets there. */
+static void make_run_folder(const char *path)
+{
+	const mode_t before = umask(027);
+	int r = file_make_folders(path, 0750);
+
+	umask(before);
+	check_made(path, "run", r);
 }
 
 static struct store *open_store(struct process *process)
@@ -171,7 +180,7 @@ static struct store *open_store(struct process *process)
 
 	snprintf(process->folder, sizeof(process->folder), "%s/broker",
 		config_get(process->config, "paths", NULL, "state"));
-	make_folder(process->folder, "state");
+	check_made(process->folder, "state", file_make_private_folder(process->folder));
 	snprintf(lock, sizeof(lock), "%s/.lock", process->folder);
 	r = file_lock(lock, &process->lock);
 	if (r == -EBUSY)
@@ -278,7 +287,7 @@ static void open_broker(struct process *process)
 	const char *run = config_get(process->config, "paths", NULL, "run");
 	char why[512] = "";
 
-	make_folder(run, "run");
+	make_run_folder(run);
 	door_open(&process->door, process->config);
 	out.context = process->door.hub;
 	settings.snapshots = process->folder;
@@ -445,7 +454,8 @@ int main(int argc, char **argv)
 	struct config_error error;
 
 	log_open("broker", LOG_INFO);
-	umask(027);
+	umask(077);
+	dumps_forbid();
 	int r = config_load(order.config, keys, &config, &error);
 	if (r < 0)
 		die("%s%s", error.text, config_load_remedy(r));

@@ -173,6 +173,12 @@ int backup_write_note(const struct command *command, const char *folder, const j
 	return r < 0 ? EXIT_NO : EXIT_FINE;
 }
 
+/* backup.json came with the copy: nothing in it may lead out of its folder. */
+static bool is_plain_name(const char *name)
+{
+	return name && *name && !strchr(name, '/') && strcmp(name, ".") != 0 && strcmp(name, "..") != 0;
+}
+
 static int verify_one(const struct command *command, const char *folder, const char *log_path, const json_t *file,
 	struct backup_sum *sum)
 {
@@ -182,7 +188,7 @@ static int verify_one(const struct command *command, const char *folder, const c
 	uint64_t size = 0;
 	int source, r;
 
-	if (!name || !expected || strchr(name, '/')) {
+	if (!is_plain_name(name) || !expected) {
 		complain(command, "%s/backup.json names a file that cannot be", folder);
 		return EXIT_NO;
 	}
@@ -227,7 +233,7 @@ void backup_log_path(const char *folder, const json_t *note, char ret[PATH_ROOM]
 {
 	const char *name = json_string_value(json_object_get(note, "folder"));
 
-	snprintf(ret, PATH_ROOM, "%s/%s", folder, name && !strchr(name, '/') ? name : "broker");
+	snprintf(ret, PATH_ROOM, "%s/%s", folder, is_plain_name(name) ? name : "broker");
 }
 
 int backup_verify(const struct command *command, const char *folder, struct backup_sum *ret_sum, json_t **ret)

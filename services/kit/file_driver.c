@@ -1,7 +1,7 @@
 /*
  * file_driver.c: writes whole files: temporary, fsync, rename
  *
- * Promises:  a reader sees the old file or the new one, never half of one.
+ * Promises:  a reader sees the old file or the new one, never half of one. It is the user's alone, or also its folder's group's.
  * Fails by:  the negative errno as its result.
  */
 #include "services/kit/file_driver.h"
@@ -22,12 +22,12 @@ static int make_folder(const char *path)
 	struct stat there;
 
 	if (access(path, F_OK) == 0)
-		return 0;
-	int r = file_make_folders(path, 0750);
+		return file_close_own_folder(path);
+	int r = file_make_folders(path, S_IRWXU);
 	TEXT_COPY(above, path);
 	if (r == 0 && stat(dirname(above), &there) == 0 && there.st_mode & S_IWGRP && chmod(path, 0770) < 0)
 		return -errno;
-	return r;
+	return r < 0 || there.st_mode & S_IWGRP ? r : file_let_group_read(path, 0750);
 }
 
 static int write_file(const struct file_request *request)
@@ -37,7 +37,8 @@ static int write_file(const struct file_request *request)
 	int r = make_folder(dirname(folder));
 	if (r < 0)
 		return r;
-	return file_write_durably(request->path, BYTES(request->content.data, request->content.len), 0640);
+	r = file_write_durably(request->path, BYTES(request->content.data, request->content.len), 0600);
+	return r < 0 ? r : file_let_group_read(request->path, 0640);
 }
 
 static void take(struct steps *steps, struct step_job *job)

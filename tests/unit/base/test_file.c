@@ -84,6 +84,59 @@ static void what_a_killed_writer_left_is_taken_away_by_the_next(void **state)
 	assert_int_equal(entries_in(folder.path), 1);
 }
 
+static mode_t mode_of(const char *path)
+{
+	struct stat there;
+
+	assert_int_equal(lstat(path, &there), 0);
+	return there.st_mode & 07777;
+}
+
+/* As an earlier release made it, under a mask that left everything to the group. */
+static void make_open(const struct folder *folder, const char *name, mode_t mode)
+{
+	char path[128];
+
+	FOLDER_PATH(path, *folder, name);
+	if (mode & S_IXUSR)
+		assert_int_equal(mkdir(path, mode), 0);
+	else
+		leave_behind(path, "names and addresses", mode);
+	assert_int_equal(chmod(path, mode), 0);
+}
+
+static void what_lies_open_in_a_private_folder_is_closed(void **state)
+{
+	_cleanup_(folder_remove) struct folder folder = folder_new();
+	char state_folder[128], path[128], elsewhere[128];
+
+	(void)state;
+	make_open(&folder, "elsewhere", 0644);
+	make_open(&folder, "state", 0750);
+	make_open(&folder, "state/spool", 0750);
+	make_open(&folder, "state/spool/1", 0640);
+	make_open(&folder, "state/CURRENT", 0644);
+	FOLDER_PATH(elsewhere, folder, "elsewhere");
+	FOLDER_PATH(path, folder, "state/link");
+	assert_int_equal(symlink(elsewhere, path), 0);
+	FOLDER_PATH(state_folder, folder, "state");
+	for (int again = 0; again < 2; again++) {
+		assert_int_equal(file_make_private_folder(state_folder), 0);
+		assert_int_equal(mode_of(state_folder), 0700);
+		FOLDER_PATH(path, folder, "state/CURRENT");
+		assert_int_equal(mode_of(path), 0600);
+		FOLDER_PATH(path, folder, "state/spool");
+		assert_int_equal(mode_of(path), 0700);
+		FOLDER_PATH(path, folder, "state/spool/1");
+		assert_int_equal(mode_of(path), 0600);
+		assert_int_equal(mode_of(elsewhere), 0644); /* what a link leads to is not ours to change */
+		/* systemd closed the folder itself before the process came; inside it is as it was */
+		assert_int_equal(chmod(path, 0640), 0);
+		FOLDER_PATH(path, folder, "state/CURRENT");
+		assert_int_equal(chmod(path, 0640), 0);
+	}
+}
+
 static void what_another_one_is_writing_is_left_to_it(void **state)
 {
 	(void)state;
@@ -172,6 +225,25 @@ static void folders_are_made_with_their_parents(void **state)
 	assert_int_equal(file_make_folders(path, 0750), -ENOTDIR);
 	FOLDER_PATH(path, folder, "file/below");
 	assert_int_equal(file_make_folders(path, 0750), -ENOTDIR);
+}
+
+static void a_file_that_is_renamed_has_its_new_name_alone(void **state)
+{
+	(void)state;
+	_cleanup_(folder_remove) struct folder folder = folder_new();
+	_cleanup_(buffer_free) struct buffer content = { 0 };
+	char from[128], to[128];
+	FOLDER_PATH(from, folder, "a");
+	FOLDER_PATH(to, folder, "below");
+	assert_int_equal(file_make_folders(to, 0750), 0);
+	FOLDER_PATH(to, folder, "below/b");
+	assert_int_equal(file_write_durably(from, bytes_of("new"), 0640), 0);
+	assert_int_equal(file_write_durably(to, bytes_of("old"), 0640), 0);
+	assert_int_equal(file_rename_durably(from, to), 0);
+	assert_int_equal(file_read(to, 3, &content), 0);
+	assert_string_equal(buffer_text(&content), "new");
+	assert_int_equal(entries_in(folder.path), 1);
+	assert_int_equal(file_rename_durably(from, to), -ENOENT);
 }
 
 static int read_secret_with_mode(const char *path, mode_t mode)
@@ -270,11 +342,13 @@ int main(void)
 		cmocka_unit_test(a_file_gets_the_mode_asked_for),
 		cmocka_unit_test(a_write_that_fails_leaves_the_old_content_and_nothing_else),
 		cmocka_unit_test(what_a_killed_writer_left_is_taken_away_by_the_next),
+		cmocka_unit_test(what_lies_open_in_a_private_folder_is_closed),
 		cmocka_unit_test(what_another_one_is_writing_is_left_to_it),
 		cmocka_unit_test(what_is_no_file_beside_it_is_not_followed),
 		cmocka_unit_test(a_file_that_is_written_for_somebody_is_his),
 		cmocka_unit_test(a_file_past_the_limit_is_refused_and_not_read),
 		cmocka_unit_test(folders_are_made_with_their_parents),
+		cmocka_unit_test(a_file_that_is_renamed_has_its_new_name_alone),
 		cmocka_unit_test(a_secret_that_others_could_read_or_change_is_refused),
 		cmocka_unit_test(a_secret_loses_only_its_last_newline),
 		cmocka_unit_test(what_is_no_file_is_no_secret),
