@@ -165,6 +165,8 @@ static void close_ledger(struct ledger *ledger)
 		close(ledger->lock);
 }
 
+_Static_assert((int)KEYS_NAMES_MOST == (int)IDENTITY_NAMES_MOST, "as the registry reads it");
+
 static void print_identity(const struct identity *identity, struct buffer *to)
 {
 	char rights[96], hex[CURVE_HEX];
@@ -172,6 +174,8 @@ static void print_identity(const struct identity *identity, struct buffer *to)
 	rights_print(identity->rights, rights);
 	buffer_printf(to, "\n[key %s]\nservice = %s\ninstance = %s\nrights = %s\n", identity->name, identity->service,
 		identity->instance, rights);
+	if (identity->names)
+		buffer_printf(to, "names = %u\n", identity->names);
 	for (int i = 0; i < identity->key_count; i++) {
 		text_hex(identity->keys[i], CURVE_KEY, hex);
 		buffer_printf(to, "public = %s\n", hex);
@@ -261,6 +265,7 @@ static int make(const struct ledger *ledger, const struct keys_peer *peer, const
 	TEXT_COPY(identity.name, peer->name);
 	TEXT_COPY(identity.service, peer->service);
 	TEXT_COPY(identity.instance, peer->instance);
+	identity.names = peer->names;
 	return add_key(ledger, &identity, why);
 }
 
@@ -365,8 +370,8 @@ int keys_each(const struct config *config, void (*each)(const struct keys_peer *
 	int r = open_ledger(&ledger, config, false, ret_why);
 
 	for (size_t i = 0; r == 0 && (identity = registry_at(ledger.registry, i)); i++) {
-		struct keys_peer peer = { identity->name, identity->service, identity->instance, "", { "" },
-			identity->key_count, is_there(ledger.folder, identity->name, ".key") };
+		struct keys_peer peer = { identity->name, identity->service, identity->instance, "", identity->names,
+			{ "" }, identity->key_count, is_there(ledger.folder, identity->name, ".key") };
 
 		rights_print(identity->rights, peer.rights);
 		for (int k = 0; k < identity->key_count; k++)
@@ -395,18 +400,12 @@ static void check_broker(struct checking *checking, const struct config *config)
 {
 	const char *listen = config_get(config, "broker", NULL, "listen");
 	struct curve_pair pair;
-	char host[128], why[256];
-	int port;
+	char why[256];
 
 	if (!listen || !*listen)
 		return;
-	if (!curve_address(listen, host, &port)) {
-		snprintf(why, sizeof(why), "[broker] listen is \"%.64s\": host:port is expected, as in 10.0.0.7:7400",
-			listen);
+	if (curve_read_pair(folder_of(config), curve_broker_name, &pair, why) < 0)
 		complain(checking, why);
-	} else if (curve_read_pair(folder_of(config), curve_broker_name, &pair, why) < 0) {
-		complain(checking, why);
-	}
 	curve_wipe(&pair);
 }
 

@@ -11,9 +11,12 @@
 
 enum { KEYS_OF_ONE = 4, KEY_HEX = 65 };
 
+enum { KEYS_NAMES_MOST = 4096 };
+
 struct keys_peer {
 	const char *name, *service, *instance; /* borrowed for the call */
 	char rights[96];
+	uint32_t names;                        /* how many instances it may be; 0: not said */
 	char public_key[KEYS_OF_ONE][KEY_HEX]; /* oldest first */
 	int count;
 	bool is_here; /* its secret key lies in the folder */

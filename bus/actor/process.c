@@ -2,7 +2,7 @@
  * process.c: from main() to a service that runs
  *
  * Owns:      the clock, the loop; the runtime and its drivers.
- * Promises:  whatever is unusable is said in one line with a remedy; SIGTERM lets what went into the world come to its end, says
+ * Promises:  an unusable environment is told in one line with a remedy; SIGTERM lets what went into the world come to its end, says
  *            goodbye and exits with 0; READY=1 is said when messages can be decided on (by a gateway: taken in), or when the broker
  *            has kept us waiting for a while: STATUS tells which. SIGHUP takes a configuration that is right, and no other.
  * Fails by:  exit 1 for an unusable environment or a broker that refuses for good, 2 for arguments that make no sense.
@@ -14,9 +14,9 @@
 #include "bus/actor/process_order.h"
 #include "bus/actor/watchdog.h"
 #include "bus/base/cleanup.h"
+#include "bus/base/dumps.h"
 #include "bus/base/file.h"
 #include "bus/base/log.h"
-#include "bus/base/log_settings.h"
 #include "bus/base/memory.h"
 #include "bus/base/notify.h"
 #include "bus/base/text.h"
@@ -28,22 +28,7 @@
 #include <sys/stat.h>
 
 static const int64_t DRAIN_US = 5 * US_PER_S;            /* how long what went into the world may take to end */
-static const int64_t READY_AT_LATEST_US = 15 * US_PER_S; /* whoever starts us does not wait for the broker for ever */
-
-const struct config_key process_keys[] = {
-	{ "paths", "state", "/var/lib/cartbus", "where the log, folded state, spools and exports live", false },
-	{ "paths", "run", "/run/cartbus", "where the sockets live", false },
-	{ "paths", "shops", "/etc/cartbus/shops", "one folder per shop: shop.conf, rules.txt, voice.txt", false },
-	{ "paths", "secrets", "/etc/cartbus/secrets", "keys and webhook secrets, files of mode 0600", false },
-	{ "clock", "rate", "1", "how fast wall time runs; anything but 1 is for demos", false },
-	{ "clock", "origin-real-us", NULL, "real time at which a scaled clock starts, microseconds since 1970", false },
-	{ "clock", "origin-wall-us", NULL, "what a scaled clock shows at its origin, microseconds since 1970", false },
-	LOG_CONFIG_KEYS,
-	{ "turn", "deadline", "10s", "a decision that takes longer ends its process: 1s or more", false },
-	REACH_CONFIG_KEYS,
-	{ "*", "*", NULL, NULL, false },
-	{ NULL, NULL, NULL, NULL, false },
-};
+static const int64_t READY_AT_LATEST_US = 15 * US_PER_S; /* the starter does not wait for the broker for ever */
 
 static struct activity activity; /* the watchdog looks at it for as long as there is a process */
 
@@ -56,7 +41,7 @@ static void open_state(const struct running *running, struct store **ret)
 	int r;
 
 	snprintf(path, sizeof(path), "%s/%s", state, running->instance);
-	r = file_make_folders(path, 0750);
+	r = file_make_private_folder(path);
 	if (r < 0)
 		die("the folder %s cannot be made: %s; make it writable for this user", path, strerror(-r));
 	r = store_open(path, &runtime_store_options, ret, why);
@@ -244,7 +229,7 @@ static void notice_phase(struct running *running)
 	tell_phase(running);
 }
 
-/* Whoever waits for us to be ready is told that we are not, rather than nothing. */
+/* The starter, which waits for READY=1, is told that this process is not ready, rather than nothing. */
 static int64_t ready_after_all(struct running *running)
 {
 	int64_t wait_us = running->ready_at_latest_us - clock_boot_us(&running->clock);
@@ -341,7 +326,8 @@ int process_main(int argc, char **argv, const struct process *process)
 
 	running->process = process;
 	running->phase = RUNTIME_AWAY;
-	umask(027);
+	umask(077);
+	dumps_forbid();
 	log_open(process->service->name, LOG_INFO);
 	order = process_order_parse(process, argc, argv);
 	running->config_path = order.config_path;

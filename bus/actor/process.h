@@ -19,22 +19,25 @@ struct loop;
 
 struct process {
 	const struct service *service;
-	const char *help;              /* one paragraph */
-	const struct config_key *keys; /* further sections and keys it reads; NULL: none */
-	/* Whatever else lives in the loop (the gateway's HTTP). May die(). NULL: nothing. */
+	const char *help; /* one paragraph */
+	const struct config_key *
+		keys; /* what may be in its configuration, process_keys included; NULL: these, and sections of others */
+	/* Starts what else lives in the loop (the gateway's HTTP). May die(). NULL: nothing. */
 	void (*start)(
 		struct loop *loop, struct runtime *runtime, const struct config *config, const struct clock *clock);
 	/* SIGTERM came: takes on nothing new from now on; and is what was begun over? NULL: nothing of that kind. */
 	void (*leave)(void);
 	bool (*left)(void);
 	void (*stop)(void);
+	/* Of --check, which a reload asks before anything changes: die()s of what start() would die of. NULL: of nothing. */
+	void (*check)(const struct config *config);
 	/* Called before the runtime exists; NULL-terminated, owned by the process. NULL: this service has no effects. */
 	struct effect_driver *const *(*drivers)(const struct config *config, const struct clock *clock);
 };
 
 int process_main(int argc, char **argv, const struct process *process);
 
-/* The configuration keys that every process has, of [paths], [clock] and [log]; its own table may repeat them. */
+/* The keys that every process has: all of the bus (bus/wire/bus_keys.c). A process with a table of its own has them in it. */
 extern const struct config_key process_keys[];
 
 /* The loop: file descriptors and deadlines beside the runtime's own sockets. Callbacks run in the one thread. */

@@ -17,78 +17,49 @@
 #include <string.h>
 #include <unistd.h>
 
-static const int64_t TURN_LEAST_US = 1 * US_PER_S;
+/* Everybody reads the same file: what a program of the bus alone does not know is another's. */
+static const struct config_key bare_keys[] = { CONFIG_TABLE(process_keys), CONFIG_OTHERS, CONFIG_END };
 
-static bool has_key(const struct config_key *keys, int count, const struct config_key *key)
+static const struct config_key *keys_of(const struct running *running)
 {
-	for (int i = 0; i < count; i++)
-		if (strcmp(keys[i].section, key->section) == 0 && strcmp(keys[i].key, key->key) == 0)
-			return true;
-	return false;
-}
-
-/* Everybody reads the same file: what this process does not know is another's. */
-static void gather_keys(struct running *running)
-{
-	const struct config_key *tables[] = { running->process->keys, process_keys };
-	int count = 0;
-
-	for (int t = 0; t < 2; t++)
-		for (const struct config_key *key = tables[t]; key && key->section; key++)
-			if (count + 1 < KEYS_MOST && !has_key(running->keys, count, key))
-				running->keys[count++] = *key;
-}
-
-static int64_t origin(const struct running *running, const char *key)
-{
-	struct config_error error;
-	int64_t us = 0;
-
-	if (!config_get(running->config, "clock", NULL, key))
-		die("%s: a [clock] with a rate needs %s", running->config_path, key);
-	if (config_get_int(running->config, "clock", NULL, key, 0, INT64_MAX, &us, &error) < 0)
-		die("%s", error.text);
-	return us;
+	return running->process->keys ? running->process->keys : bare_keys;
 }
 
 static void set_clock(struct running *running)
 {
-	const char *text = config_get(running->config, "clock", NULL, "rate");
-	char *end;
-	double rate = strtod(text, &end);
+	const struct config *config = running->config;
+	double rate = config_real(config, "clock", NULL, "rate");
 
-	if (*end || end == text || !(rate > 0 && rate <= 1e6))
-		die("%s: rate \"%s\" in [clock] is not a number above 0", running->config_path, text);
-	if (rate >= 1 && rate <= 1) {
-		running->clock = clock_system();
-		return;
-	}
-	running->clock = clock_scaled(rate, origin(running, "origin-real-us"), origin(running, "origin-wall-us"));
+	running->clock = rate < 1 || rate > 1
+		? clock_scaled(rate, config_number(config, "clock", NULL, "origin-real-us"),
+			  config_number(config, "clock", NULL, "origin-wall-us"))
+		: clock_system();
 }
 
-void process_read_config(struct running *running)
+/* `reader` NULL: all of it has to be right. Else what others need is only told of. */
+static void read_config(struct running *running, const char *reader)
 {
 	struct config_error error = { .text = "" };
 	int r;
 
-	gather_keys(running);
-	r = config_load(running->config_path, running->keys, &running->config, &error);
+	r = config_load_for(running->config_path, keys_of(running), reader, &running->config, &error);
 	if (r < 0)
 		die("%s%s", error.text, config_load_remedy(r));
 	log_configure(running->config, running->instance);
+	if (error.text[0])
+		log_event(LOG_ERROR, "what others need of the configuration is wrong: %s", error.text);
 	set_clock(running);
+}
+
+/* A process that has all it needs starts: what is wrong elsewhere does not keep webhooks out after the next power cut. */
+void process_read_config(struct running *running)
+{
+	read_config(running, running->process->service->name);
 }
 
 int64_t process_turn_deadline_us(const struct running *running)
 {
-	struct config_error error;
-	int64_t turn_us;
-
-	if (config_get_span(running->config, "turn", NULL, "deadline", &turn_us, &error) < 0)
-		die("%s", error.text);
-	if (turn_us < TURN_LEAST_US)
-		die("%s: deadline in [turn] is less than 1s", running->config_path);
-	return turn_us;
+	return config_number(running->config, "turn", NULL, "deadline");
 }
 
 void process_check_only(struct running *running)
@@ -97,14 +68,15 @@ void process_check_only(struct running *running)
 	char why[256];
 
 	unsetenv("NOTIFY_SOCKET"); /* of whom has us check */
-	process_read_config(running);
+	read_config(running, NULL);
 	log_write_as(LOG_FORM_TEXT);
-	process_turn_deadline_us(running);
 	if (reach_read(running->config, running->process->service->name, &reach, why) < 0)
 		die("%s: %s", running->config_path, why);
 	curve_wipe(&reach.key);
 	if (running->process->drivers)
 		running->process->drivers(running->config, &running->clock);
+	if (running->process->check)
+		running->process->check(running->config);
 	_exit(0);
 }
 
@@ -154,7 +126,7 @@ static void take_config(struct running *running)
 	struct config_error error = { .text = "" };
 	char which[300];
 
-	if (config_load(running->config_path, running->keys, &now, &error) < 0) {
+	if (config_load(running->config_path, keys_of(running), &now, &error) < 0) {
 		keep_config(running, error.text); /* it changed once more */
 		return;
 	}

@@ -10,12 +10,9 @@
 #include "bus/base/notify.h"
 #include "bus/base/reload.h"
 
-enum { KEYS_MOST = 128 };
-
 struct running {
 	const struct process *process;
 	const char *config_path, *instance;
-	struct config_key keys[KEYS_MOST];
 	struct config *config;
 	struct clock clock;
 	struct link *link;

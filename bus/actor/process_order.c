@@ -16,7 +16,7 @@ static void print_help(const struct process *process)
 {
 	printf("cartbus-%s: %s\n\n"
 	       "Usage: cartbus-%s [--config FILE] [--instance NAME] [--check]\n\n"
-	       "  --config FILE     the configuration; %s if not given\n"
+	       "  --config FILE     the configuration; CARTBUS_CONFIG or %s if not given\n"
 	       "  --instance NAME   a name that stays over restarts and is unique among those that run; \"%s\" if not "
 	       "given\n"
 	       "  --check           say whether it could start with this configuration, and start nothing\n"
@@ -57,7 +57,10 @@ struct process_order process_order_parse(const struct process *process, int argc
 		{ "instance", required_argument, NULL, 'i' }, { "check", no_argument, NULL, 'k' },
 		{ "manifest", no_argument, NULL, 'm' }, { "help", no_argument, NULL, 'h' },
 		{ "version", no_argument, NULL, 'v' }, { NULL, 0, NULL, 0 } };
-	struct process_order order = { .config_path = CONFIG_DEFAULT, .instance = process->service->name };
+	const char *in_environment = getenv("CARTBUS_CONFIG");
+	struct process_order order = { .config_path =
+					       in_environment && *in_environment ? in_environment : CONFIG_DEFAULT,
+		.instance = process->service->name };
 	int option;
 
 	while ((option = getopt_long(argc, argv, "", options, NULL)) != -1) {

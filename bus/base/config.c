@@ -2,33 +2,65 @@
  * config.c: the questions that processes ask of their configuration
  *
  * Owns:      the values read, in the order read; the last one wins, and an empty one empties a repeated key.
- * Fails by:  -EINVAL with file, line and what was expected; -ENOENT for a value that is not there.
+ * Fails by:  -EINVAL with file, line and what was expected; the errno of a file that cannot be read.
  * Read next: config_read.c (how values get in)
  */
 #include "bus/base/config.h"
 #include "bus/base/bytes.h"
 #include "bus/base/cleanup.h"
-#include "bus/base/clock.h"
 #include "bus/base/config_values.h"
 #include "bus/base/memory.h"
 #include <assert.h>
 #include <dirent.h>
 #include <errno.h>
 #include <limits.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 
 DEFINE_CLEANUP(struct config *, config_free)
 
-static struct config *config_new(const struct config_key *keys)
+int config_each_key(
+	const struct config_key *keys, int (*each)(const struct config_key *key, void *context), void *context)
+{
+	for (; keys->section; keys++) {
+		int r = keys->table ? config_each_key(keys->table, each, context) : each(keys, context);
+
+		if (r)
+			return r;
+	}
+	return 0;
+}
+
+struct gathering {
+	struct config_key *keys; /* NULL: they are only counted */
+	size_t count;
+};
+
+static int gather(const struct config_key *key, void *context)
+{
+	struct gathering *all = context;
+
+	assert(!key->key || key->kind.form != CONFIG_FORM_NONE); /* the row of a key says what its value may be */
+	if (all->keys && key->key)
+		assert(!config_find_key(all->keys, key->section, key->key)); /* and there is one for each */
+	if (all->keys)
+		all->keys[all->count] = *key;
+	all->count++;
+	return 0;
+}
+
+struct config *config_new(const struct config_key *keys, const char *file)
 {
 	struct config *config = memory_new(sizeof(*config));
-	size_t count = 0;
+	struct gathering all = { 0 };
 
-	config->keys = keys;
-	while (keys[count].section)
-		count++;
-	config->asked = memory_new((count + 1) * sizeof(*config->asked));
+	config->file = memory_copy_text(file);
+	config_each_key(keys, gather, &all);
+	config->asked = memory_new((all.count + 1) * sizeof(*config->asked));
+	all.keys = config->keys = memory_new((all.count + 1) * sizeof(*config->keys));
+	all.count = 0;
+	config_each_key(keys, gather, &all);
 	return config;
 }
 
@@ -44,7 +76,9 @@ void config_free(struct config *config)
 		free(value->value);
 		free(value->file);
 	}
+	free(config->file);
 	free(config->values);
+	free(config->keys);
 	free(config->asked);
 	free(config);
 }
@@ -61,7 +95,7 @@ static int by_name(const struct dirent **a, const struct dirent **b)
 	return strcmp((*a)->d_name, (*b)->d_name);
 }
 
-static int read_drop_ins(struct config *config, const char *path, struct config_error *ret_error)
+int config_read_drop_ins(struct config *config, const char *path, struct config_error *ret_error)
 {
 	char folder[PATH_MAX], file[PATH_MAX + NAME_MAX + 2];
 	struct dirent **found = NULL;
@@ -74,28 +108,57 @@ static int read_drop_ins(struct config *config, const char *path, struct config_
 		snprintf(file, sizeof(file), "%s/%s", folder, found[i]->d_name);
 		if (r == 0)
 			r = config_read_file(config, file, ret_error);
+		if (r < 0 && config_note_fault(config, file, 0, ret_error->text))
+			r = 0;
 		free(found[i]);
 	}
 	free(found);
 	return r;
 }
 
+bool config_is_for_others(const struct config *config, const struct config_key *key)
+{
+	const char *at = key->readers;
+	size_t len, own = config->reader ? strlen(config->reader) : 0;
+
+	if (!config->reader || !at || strcmp(at, "every") == 0)
+		return false;
+	for (; (len = strcspn(at, " ")) > 0; at += len, at += strspn(at, " "))
+		if (len == own && memcmp(at, config->reader, len) == 0)
+			return false;
+	return true;
+}
+
 int config_load(const char *path, const struct config_key *keys, struct config **ret, struct config_error *ret_error)
 {
-	_cleanup_(config_freep) struct config *config = config_new(keys);
+	return config_load_for(path, keys, NULL, ret, ret_error);
+}
+
+int config_load_for(const char *path, const struct config_key *keys, const char *reader, struct config **ret,
+	struct config_error *ret_error)
+{
+	_cleanup_(config_freep) struct config *config = config_new(keys, path);
+
+	config->reader = reader;
 	int r = config_read_file(config, path, ret_error);
 	if (r == 0)
-		r = read_drop_ins(config, path, ret_error);
+		r = config_read_drop_ins(config, path, ret_error);
 	if (r == 0)
-		*ret = TAKE(config);
-	return r;
+		r = config_check_needs(config, ret_error);
+	if (r < 0)
+		return r;
+	*ret_error = config->passed_over;
+	*ret = TAKE(config);
+	return 0;
 }
 
 int config_parse(const char *text, const char *name, const struct config_key *keys, struct config **ret,
 	struct config_error *ret_error)
 {
-	_cleanup_(config_freep) struct config *config = config_new(keys);
+	_cleanup_(config_freep) struct config *config = config_new(keys, name);
 	int r = config_read_text(config, text, name, ret_error);
+	if (r == 0)
+		r = config_check_needs(config, ret_error);
 	if (r == 0)
 		*ret = TAKE(config);
 	return r;
@@ -107,7 +170,7 @@ static bool is_of(const struct config_value *value, const char *section, const c
 	return same_name && strcmp(value->section, section) == 0;
 }
 
-static const struct config_value *last_value(
+const struct config_value *config_last(
 	const struct config *config, const char *section, const char *name, const char *key)
 {
 	for (size_t i = config->count; i-- > 0;)
@@ -116,78 +179,98 @@ static const struct config_value *last_value(
 	return NULL;
 }
 
-const char *config_get(const struct config *config, const char *section, const char *name, const char *key)
+/* A question for a key that the table does not have is our bug. */
+static const struct config_key *ask(const struct config *config, const char *section, const char *key)
 {
 	const struct config_key *known = config_find_key(config->keys, section, key);
-	assert(known); /* a question for a key that the table does not have is our bug */
+
+	assert(known);
 	config->asked[known - config->keys] = true;
-	const struct config_value *value = last_value(config, section, name, key);
+	return known;
+}
+
+const char *config_get(const struct config *config, const char *section, const char *name, const char *key)
+{
+	const struct config_key *known = ask(config, section, key);
+	const struct config_value *value = config_last(config, section, name, key);
+
 	return value ? value->value : known->fallback;
 }
 
-/* "cartbus.conf:3: port", or what to call a value that is nowhere in a file. */
-static void describe(const struct config *config, const char *section, const char *name, const char *key, char to[300])
+/* false: there is none. A fallback that is not right is our bug. */
+static bool find_meaning(const struct config *config, const char *section, const char *name,
+	const struct config_key *known, struct config_meaning *ret)
 {
-	const struct config_value *value = last_value(config, section, name, key);
-	if (value)
-		snprintf(to, 300, "%s:%u: %s", value->file, value->line, key);
-	else
-		snprintf(to, 300, "[%s%s%s] %s", section, name ? " " : "", name ? name : "", key);
+	const struct config_value *value = config_last(config, section, name, known->key);
+	const char *text = value ? value->value : known->fallback;
+	bool right;
+
+	*ret = (struct config_meaning){ 0 };
+	if (!text || !*text)
+		return false;
+	if (value) {
+		*ret = value->meaning;
+		return true;
+	}
+	right = config_kind_read(&known->kind, text, ret);
+	assert(right);
+	return right;
 }
 
-static int missing(struct config_error *ret_error, const char *where)
+int64_t config_number(const struct config *config, const char *section, const char *name, const char *key)
 {
-	return config_fail(ret_error, -ENOENT, "%s is not given", where);
+	const struct config_key *known = ask(config, section, key);
+	struct config_meaning meaning;
+
+	assert(config_kind_is_number(&known->kind));
+	find_meaning(config, section, name, known, &meaning);
+	return meaning.number;
 }
 
-int config_get_int(const struct config *config, const char *section, const char *name, const char *key,
-	int64_t at_least, int64_t at_most, int64_t *ret, struct config_error *ret_error)
+double config_real(const struct config *config, const char *section, const char *name, const char *key)
 {
-	char where[300], *end;
-	const char *text = config_get(config, section, name, key);
-	describe(config, section, name, key, where);
-	if (!text)
-		return missing(ret_error, where);
+	const struct config_key *known = ask(config, section, key);
+	struct config_meaning meaning;
 
-	errno = 0;
-	int64_t value = strtoll(text, &end, 10);
-	if (errno || end == text || *end || strchr(" \t+", *text) || value < at_least || value > at_most)
-		return config_fail(ret_error, -EINVAL, "%s: expected a whole number from %lld to %lld, not \"%s\"",
-			where, (long long)at_least, (long long)at_most, text);
-	*ret = value;
-	return 0;
+	assert(known->kind.form == CONFIG_FORM_REAL);
+	find_meaning(config, section, name, known, &meaning);
+	return meaning.real;
 }
 
-static int64_t unit_us(const char *unit)
+bool config_yes(const struct config *config, const char *section, const char *name, const char *key)
 {
-	static const struct {
-		const char *name;
-		int64_t us;
-	} units[] = { { "ms", US_PER_MS }, { "s", US_PER_S }, { "min", US_PER_MINUTE }, { "h", US_PER_HOUR },
-		{ "d", US_PER_DAY } };
-	for (size_t i = 0; i < sizeof(units) / sizeof(units[0]); i++)
-		if (strcmp(unit, units[i].name) == 0)
-			return units[i].us;
-	return 0;
+	const struct config_key *known = ask(config, section, key);
+	struct config_meaning meaning;
+
+	assert(known->kind.form == CONFIG_FORM_YES);
+	find_meaning(config, section, name, known, &meaning);
+	return meaning.number != 0;
 }
 
-int config_get_span(const struct config *config, const char *section, const char *name, const char *key,
-	int64_t *ret_us, struct config_error *ret_error)
+int config_word(const struct config *config, const char *section, const char *name, const char *key)
 {
-	char where[300], *end;
-	const char *text = config_get(config, section, name, key);
-	describe(config, section, name, key, where);
-	if (!text)
-		return missing(ret_error, where);
+	const struct config_key *known = ask(config, section, key);
+	struct config_meaning meaning;
 
-	errno = 0;
-	int64_t count = strtoll(text, &end, 10), span = 0;
-	int64_t unit = unit_us(end + strspn(end, " "));
-	if (errno || *text < '0' || *text > '9' || !unit || __builtin_mul_overflow(count, unit, &span))
-		return config_fail(ret_error, -EINVAL,
-			"%s: expected a time like 250ms, 30s, 5min, 4h or 2d, not \"%s\"", where, text);
-	*ret_us = span;
-	return 0;
+	assert(known->kind.form == CONFIG_FORM_WORD);
+	return find_meaning(config, section, name, known, &meaning) ? (int)meaning.number : -1;
+}
+
+int config_refuse(const struct config *config, const char *section, const char *name, const char *key,
+	struct config_error *ret_error, const char *format, ...)
+{
+	const struct config_value *value = config_last(config, section, name, key);
+	char what[400];
+	va_list args;
+
+	va_start(args, format);
+	vsnprintf(what, sizeof(what), format, args);
+	va_end(args);
+	if (!value)
+		return config_fail(
+			ret_error, -EINVAL, "[%s%s%s] %s: %s", section, name ? " " : "", name ? name : "", key, what);
+	return config_fail(ret_error, -EINVAL, "%s:%u: [%s%s%s] %s: %s", value->file, value->line, section,
+		name ? " " : "", name ? name : "", key, what);
 }
 
 static bool is_first_of_section(const struct config *config, size_t at)
@@ -234,9 +317,7 @@ int config_each_value(const struct config *config, const char *section, const ch
 			start = i + 1;
 	}
 
-	const struct config_key *known = config_find_key(config->keys, section, key);
-	assert(known);
-	config->asked[known - config->keys] = true;
+	const struct config_key *known = ask(config, section, key);
 	if (!given)
 		return known->fallback ? each(known->fallback, context) : 0;
 	for (size_t i = start; i < config->count; i++) {

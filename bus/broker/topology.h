@@ -7,6 +7,7 @@
  *     [topic cart.state]
  *     retention = fact
  *     group = cart.state
+ *     sidelog = yes               (also written to the side log)
  *     shown = 1/ 1/1              (repeated: see mask.h)
  *     cart = 1/1                  (where the id stands by which the journal is searched)
  *     [peer intake]
@@ -31,6 +32,7 @@ struct topology_topic {
 	bool claim;        /* said as claims only, and nothing else is */
 	char group[32];    /* empty: not compacted */
 	struct mask mask;  /* of taps without the right to see payloads */
+	bool sidelog;      /* outlives the log: written to the side log as well */
 	uint32_t cart;     /* where its messages hold a cart's id, for the journal (mask_find); 0: nowhere */
 };
 

@@ -10,6 +10,7 @@
 #include "bus/base/text.h"
 #include <errno.h>
 #include <stdio.h>
+#include <sys/stat.h>
 #include <unistd.h>
 #include <zmq.h>
 
@@ -44,11 +45,8 @@ int reach_read_as(const struct config *config, const char *key_name, struct reac
 	*ret = reach_local(config_get(config, "paths", NULL, "run"));
 	if (!broker || !*broker)
 		return 0;
-	if (!curve_address(broker, ret->host, &ret->port)) {
-		snprintf(ret_why, 256, "[connect] broker is \"%.64s\": host:port is expected, as in 10.0.0.7:7400",
-			broker);
-		return -EINVAL;
-	}
+	if (!curve_address(broker, ret->host, &ret->port))
+		return -EINVAL; /* not from a configuration, which has been judged */
 	TEXT_COPY(ret->key_name, key_name);
 	r = curve_read_public(folder, curve_broker_name, ret->broker_key, ret_why);
 	return r < 0 ? r : curve_read_pair(folder, ret->key_name, &ret->key, ret_why);
@@ -73,6 +71,14 @@ int reach_lane(const struct reach *reach, const char *lane, char ret[192])
 	return snprintf(ret, 192, "tcp://%s:%s", reach->host, lane + sizeof(any) - 1) < 192 ? 0 : -EINVAL;
 }
 
+/* Was the folder made for the user of this process? A folder that this user cannot see was made for others. */
+static bool is_among_users(const char *folder)
+{
+	struct stat there;
+
+	return stat(folder, &there) == 0 && (there.st_uid == geteuid() || group_member(there.st_gid));
+}
+
 void reach_why(const struct reach *reach, char ret[256])
 {
 	char control[220];
@@ -83,9 +89,10 @@ void reach_why(const struct reach *reach, char ret[256])
 	}
 	snprintf(control, sizeof(control), "%s/control", reach->run);
 	if (access(control, W_OK) < 0 && errno == EACCES)
-		snprintf(ret, 256,
-			"this user may not use %s: restart cartbus-broker, which makes it, and its folder, anew",
-			control);
+		snprintf(ret, 256, "this user may not use %s: %s", control,
+			is_among_users(reach->run)
+				? "restart cartbus-broker, which makes it, and its folder, anew"
+				: "say it with sudo, or as a user whom the broker lets in ([user] of cartbus.conf)");
 	else
 		snprintf(ret, 256, "nobody answers at %s", control);
 }

@@ -18,15 +18,6 @@ struct reach {
 	struct curve_pair key;
 };
 
-/* The configuration keys that this reads. */
-#define REACH_CONFIG_KEYS                                                                                              \
-	{ "paths", "keys", "/etc/cartbus/keys", "CURVE keys for TCP: NAME.key of mode 0600, and peers.conf", false },  \
-		{ "connect", "broker", "", "host:port of the broker, over TCP; empty: the sockets in [paths] run",     \
-			false },                                                                                       \
-	{                                                                                                              \
-		"connect", "key", "", "name of the key to show there; the service's name if not given", false          \
-	}
-
 /* Ports of a broker that listens on TCP, from the one that is configured. */
 enum {
 	PORT_CONTROL,
@@ -37,6 +28,7 @@ enum {
 	PORTS = 256
 };
 
+/* `config` knows bus_keys. */
 int reach_read(const struct config *config, const char *service, struct reach *ret, char ret_why[256]);
 /* With this key, whatever [connect] key says. */
 int reach_read_as(const struct config *config, const char *key_name, struct reach *ret, char ret_why[256]);

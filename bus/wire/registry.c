@@ -17,15 +17,36 @@
 #include <pwd.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
-enum { PEERS_BYTES_MAX = 1 << 20 };
+/* Each gateway that was ever there holds up all claims while it is away: a key that was lost must not bring many. */
+enum { PEERS_BYTES_MAX = 1 << 20, SESSIONS_MOST = 64, GATEWAYS_MOST = 4 };
+
+static bool is_rights(const char *value)
+{
+	unsigned rights;
+
+	return rights_parse(value, &rights) == 0;
+}
+
+static bool is_public(const char *value)
+{
+	uint8_t key[CURVE_KEY];
+
+	return text_unhex(value, key, CURVE_KEY);
+}
 
 static const struct config_key peer_keys[] = {
-	{ .section = "key", .key = "service", .help = "what it may be; several with blanks between" },
-	{ .section = "key", .key = "instance", .fallback = "*", .help = "pattern of the instance's name" },
-	{ .section = "key", .key = "rights", .fallback = "default", .help = "as for [user NAME]" },
-	{ .section = "key", .key = "public", .help = "64 hex digits", .repeated = true },
-	{ .section = NULL },
+	{ "key", "service", NULL, "what it may be; several with blanks between", .named = true,
+		.kind = CONFIG_TEXT(127) },
+	{ "key", "instance", "*", "pattern of the instance's name", .named = true, .kind = CONFIG_TEXT(63) },
+	{ "key", "names", "", "how many instances it may be", .named = true,
+		.kind = CONFIG_COUNT(1, IDENTITY_NAMES_MOST) },
+	{ "key", "rights", "default", "as for [user NAME]", .named = true,
+		.kind = CONFIG_JUDGED(RIGHTS_EXPECTED, 200, is_rights) },
+	{ "key", "public", NULL, "64 hex digits", .repeated = IDENTITY_KEYS_MAX, .named = true,
+		.kind = CONFIG_JUDGED("a public key of 64 hex digits", CURVE_HEX, is_public) },
+	CONFIG_END,
 };
 
 static const char *const right_names[] = { "publish", "hear", "fold", "claim", "tap", "clear", "ask", "operate" };
@@ -132,6 +153,7 @@ static int read_identity(struct reading *reading, const char *name)
 		return refuse(reading, name, "service says what it may be, as in \"service = sender\"");
 	if (!TEXT_COPY(reading->identity->instance, config_get(reading->config, reading->section, name, "instance")))
 		return refuse(reading, name, "a pattern of an instance has at most 63 bytes");
+	reading->identity->names = (uint32_t)config_number(reading->config, reading->section, name, "names");
 	if (rights_parse(config_get(reading->config, reading->section, name, "rights"), &reading->identity->rights) < 0)
 		return refuse(reading, name,
 			"rights are \"default\", \"all\", or some of: publish hear fold claim tap clear ask operate");
@@ -230,6 +252,7 @@ static void share(struct registry *registry)
 
 	TEXT_COPY(identity->service, "*");
 	identity->rights = RIGHTS_ALL;
+	identity->names = IDENTITY_NAMES_MOST;
 	identity->is_user = true;
 	identity->uid = geteuid();
 	enroll_uid(registry, geteuid(), identity);
@@ -241,18 +264,12 @@ static int add_users(struct registry *registry, const struct config *config, str
 	struct reading reading = {
 		.registry = registry, .config = config, .file = "cartbus.conf", .section = "user", .error = ret_error
 	};
-	const char *users = config_get(config, "broker", NULL, "users");
 	int r = config_each_section(config, "user", read_user, &reading);
 
 	if (r < 0)
 		return r;
-	if (strcmp(users, "shared") == 0) {
+	if (config_word(config, "broker", NULL, "users") == USERS_SHARED)
 		share(registry);
-	} else if (strcmp(users, "listed") != 0) {
-		snprintf(ret_error->text, sizeof(ret_error->text),
-			"[broker] users is \"%.32s\": shared or listed is expected", users);
-		return -EINVAL;
-	}
 	return 0;
 }
 
@@ -319,4 +336,20 @@ bool identity_may_be(const struct identity *identity, const char *service, const
 		if ((len == 1 && *word == '*') || (strlen(service) == len && strncmp(word, service, len) == 0))
 			return true;
 	return false;
+}
+
+/* A pattern without wildcards is one name. */
+static uint32_t names_most(const struct identity *identity, uint32_t otherwise)
+{
+	return identity->names ? identity->names : strpbrk(identity->instance, "*?[") ? otherwise : 1;
+}
+
+uint32_t identity_sessions_most(const struct identity *identity)
+{
+	return names_most(identity, SESSIONS_MOST);
+}
+
+uint32_t identity_gateways_most(const struct identity *identity)
+{
+	return names_most(identity, GATEWAYS_MOST);
 }

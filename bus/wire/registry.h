@@ -5,7 +5,7 @@
  *
  *     [key sender-far]                (peers.conf)             [user cartbus-intake]           (cartbus.conf)
  *     service = sender                                         service = intake
- *     instance = sender-far*
+ *     instance = sender-far*                                   names = 4   (so many at most)
  *     rights = publish fold claim hear
  *     public = <64 hex digits>        (repeated: during a rotation two are good)
  */
@@ -28,36 +28,26 @@ enum right {
 	RIGHTS_DEFAULT = RIGHTS_ALL & ~RIGHT_CLEAR
 };
 
-enum { IDENTITY_KEYS_MAX = 4, IDENTITY_NAME_MAX = 64 };
+enum { IDENTITY_KEYS_MAX = 4, IDENTITY_NAME_MAX = 64, IDENTITY_NAMES_MOST = 4096 };
 
 struct identity {
 	char name[IDENTITY_NAME_MAX];
 	char service[128]; /* one or several, blanks between; "*": any */
 	char instance[64]; /* a pattern of its instance's name, "sender-far*" */
 	unsigned rights;   /* of enum right */
+	uint32_t names;    /* how many instances it may be; 0: not said */
 	bool is_user;      /* known by uid over ipc; else by its keys over TCP */
 	unsigned long uid;
 	uint8_t keys[IDENTITY_KEYS_MAX][CURVE_KEY]; /* oldest first */
 	int key_count;
 };
 
-/* The configuration keys that this reads. */
-#define REGISTRY_CONFIG_KEYS                                                                                           \
-	{ "broker", "listen", "", "host:port to listen at over TCP, CURVE only; empty: this machine alone", false },   \
-		{ "broker", "users", "shared",                                                                         \
-			"shared: the broker's own user and root may be any service; listed: only [user NAME] "         \
-			"sections",                                                                                    \
-			false },                                                                                       \
-		{ "user", "service", NULL, "what processes of this user may be; several with blanks between", false }, \
-		{ "user", "instance", "*", "pattern of the instance's name", false },                                  \
-	{                                                                                                              \
-		"user", "rights", "default", "default, all, or some of publish hear fold claim tap clear ask operate", \
-			false                                                                                          \
-	}
+/* [broker] users */
+enum users { USERS_SHARED, USERS_LISTED };
 
 struct registry;
 
-/* `config` knows the keys above and [paths] keys. A missing peers.conf: nobody is known over TCP. */
+/* `config` knows bus_keys. A missing peers.conf: nobody is known over TCP. */
 int registry_load(const struct config *config, struct registry **ret, struct config_error *ret_error);
 int registry_parse_peers(const char *text, const char *name, struct registry **ret, struct config_error *ret_error);
 void registry_free(struct registry *registry); /* takes NULL */
@@ -65,9 +55,13 @@ void registry_free(struct registry *registry); /* takes NULL */
 /* `who` as the gate names it. NULL: unknown. Borrowed until registry_free. */
 const struct identity *registry_find(const struct registry *registry, const char *who);
 bool identity_may_be(const struct identity *identity, const char *service, const char *instance);
+/* How many instances may be there at a time, and how many gateways may ever have been (until they are struck off). */
+uint32_t identity_sessions_most(const struct identity *identity);
+uint32_t identity_gateways_most(const struct identity *identity);
 /* All of peers.conf and of the users, in order; NULL: no more. */
 const struct identity *registry_at(const struct registry *registry, size_t index);
 
+#define RIGHTS_EXPECTED "default, all, or some of publish hear fold claim tap clear ask operate"
 /* "publish hear"; "all", "default". -EINVAL: no such right. */
 int rights_parse(const char *text, unsigned *ret);
 void rights_print(unsigned rights, char ret[96]);

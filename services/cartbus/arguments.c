@@ -98,22 +98,15 @@ static void load_config(struct command *command)
 	}
 }
 
-static int64_t clock_number(const struct command *command, const char *key)
-{
-	const char *value = config_get(command->config, "clock", NULL, key);
-
-	return value ? strtoll(value, NULL, 10) : 0;
-}
-
 void command_set_clock(struct command *command)
 {
-	const char *rate_text = command->config ? config_get(command->config, "clock", NULL, "rate") : NULL;
-	double rate = rate_text ? strtod(rate_text, NULL) : 1;
+	const struct config *config = command->config;
+	double rate = config ? config_real(config, "clock", NULL, "rate") : 1;
 
 	command->clock = clock_system();
-	if (rate > 0 && rate != 1)
-		command->clock = clock_scaled(
-			rate, clock_number(command, "origin-real-us"), clock_number(command, "origin-wall-us"));
+	if (rate < 1 || rate > 1)
+		command->clock = clock_scaled(rate, config_number(config, "clock", NULL, "origin-real-us"),
+			config_number(config, "clock", NULL, "origin-wall-us"));
 }
 
 void command_take(struct command *command, int argc, char **argv, const struct arguments *arguments)

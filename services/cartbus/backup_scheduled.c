@@ -129,11 +129,9 @@ int backup_scheduled(struct command *command)
 {
 	struct heard heard = { .name = command->name };
 	char path[PATH_ROOM + SHELF_NAME] = "";
-	size_t keep = 0;
+	size_t keep = shelf_keep(command);
 	int lock = -1, ended;
 
-	if (!shelf_keep(command, &keep))
-		return EXIT_NO;
 	if (keep == 0) {
 		puts("Nothing to do: [backup] keep is 0. To back up elsewhere: cartbus backup DIR");
 		return EXIT_FINE;
@@ -215,11 +213,9 @@ int backup_verify_newest(struct command *command)
 {
 	struct heard heard = { .name = command->name };
 	char path[PATH_ROOM + SHELF_NAME] = "";
-	size_t keep = 0;
+	size_t keep = shelf_keep(command);
 	int lock = -1, ended;
 
-	if (!shelf_keep(command, &keep))
-		return EXIT_NO;
 	if (keep == 0) {
 		puts("Nothing to do: [backup] keep is 0. To check another: cartbus backup --verify DIR");
 		return EXIT_FINE;

@@ -95,17 +95,9 @@ void shelf_free(struct shelf *shelf)
 	*shelf = (struct shelf){ 0 };
 }
 
-bool shelf_keep(const struct command *command, size_t *ret)
+size_t shelf_keep(const struct command *command)
 {
-	struct config_error error;
-	int64_t keep = 0;
-
-	if (config_get_int(command->config, "backup", NULL, "keep", 0, SHELF_KEEP_MOST, &keep, &error) < 0) {
-		complain(command, "%s", error.text);
-		return false;
-	}
-	*ret = (size_t)keep;
-	return true;
+	return (size_t)config_number(command->config, "backup", NULL, "keep");
 }
 
 const struct shelf_copy *shelf_newest(const struct shelf *shelf)

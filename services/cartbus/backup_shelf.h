@@ -8,7 +8,7 @@
 
 #include "services/cartbus/command.h"
 
-enum { SHELF_NAME = 19, SHELF_KEEP_MOST = 1000 };
+enum { SHELF_NAME = 19 };
 
 struct shelf_copy {
 	char name[SHELF_NAME];
@@ -27,8 +27,8 @@ struct shelf {
 /* 0, also without such a folder; else why it cannot be read */
 int shelf_read(const struct command *command, struct shelf *ret);
 void shelf_free(struct shelf *shelf);
-/* How many are to stay; 0: none are made. false: it complained. */
-bool shelf_keep(const struct command *command, size_t *ret);
+/* How many are to stay; 0: none are made. */
+size_t shelf_keep(const struct command *command);
 
 void shelf_name(int64_t wall_us, char ret[SHELF_NAME]);
 void shelf_path(const struct shelf *shelf, const char *name, char ret[PATH_ROOM + SHELF_NAME]);

@@ -10,7 +10,6 @@
 #include "bus/actor/keys.h"
 #include "bus/base/cleanup.h"
 #include "bus/base/file.h"
-#include "bus/base/retention.h"
 #include "services/kit/admin_link.h"
 #include "services/kit/money.h"
 #include "services/kit/owner_text.h"
@@ -215,12 +214,28 @@ static void say_wrong(const char *what, void *context)
 	complain(((struct checking *)context)->command, "%s", what);
 }
 
+/* All that its table refuses; what is not a matter of one key command_shop tells. */
+static bool has_faults(struct checking *checking, const char *path)
+{
+	_cleanup_(buffer_free) struct buffer text = { 0 };
+	char why[OWNER_TEXT_WHY];
+	int faults = 0;
+
+	if (owner_text_read(path, &text, why) == 0)
+		faults = config_judge_text(buffer_text(&text), path, shop_keys, say_wrong, checking);
+	checking->wrong += faults;
+	return faults > 0;
+}
+
 static void check_shop(const char *name, void *context)
 {
 	struct checking *checking = context;
 	char path[PATH_ROOM], secret[80];
 	struct shop shop;
 
+	command_shop_path(checking->command, name, "shop.conf", path);
+	if (has_faults(checking, path))
+		return;
 	if (command_shop(checking->command, name, &shop)) {
 		checking->wrong++;
 		return;
@@ -252,7 +267,7 @@ static void check_monitor_listens(struct checking *checking)
 	const char *host = config_get(command->config, "monitor", NULL, "listen");
 	enum page_reach reach = page_reach_of(host);
 
-	if (strcmp(config_get(command->config, "monitor", NULL, "port"), "0") == 0 || reach == PAGE_HERE)
+	if (config_number(command->config, "monitor", NULL, "port") == 0 || reach == PAGE_HERE)
 		return;
 	if (reach == PAGE_NEAR)
 		complain(command, "warning: [monitor] listen = %s: whoever is in that net reads the metrics, unasked",
@@ -266,17 +281,6 @@ static void check_monitor_listens(struct checking *checking)
 	else
 		complain(command, "[monitor] listen = %s is not an IP address; 127.0.0.1 is usual", host);
 	checking->wrong += reach != PAGE_NEAR;
-}
-
-static void check_retention(struct checking *checking)
-{
-	struct retention_limits retention;
-	struct config_error error;
-
-	if (retention_read(checking->command->config, &retention, &error) == 0)
-		return;
-	complain(checking->command, "%s: %s", checking->command->config_path, error.text);
-	checking->wrong++;
 }
 
 static int print_effective(const struct command *command)
@@ -297,7 +301,6 @@ int config_judge(struct command *command, int *ret_shops)
 	check_installations_key(&checking, "link.key");
 	check_secret_if_there(
 		&checking, ADMIN_LINK_KEY); /* without it the owner's links do not work, and all else does */
-	check_retention(&checking);
 	check_monitor_listens(&checking);
 	checking.wrong += keys_check(command->config, say_wrong, &checking);
 	*ret_shops = shops_each(command, check_shop, &checking);

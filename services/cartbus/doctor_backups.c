@@ -56,10 +56,10 @@ static void look_at_newest(struct doctor *doctor, const struct shelf *shelf, int
 void look_at_backups(struct doctor *doctor)
 {
 	struct shelf shelf = { 0 };
-	size_t keep = 0;
+	size_t keep = shelf_keep(doctor->command);
 	int r;
 
-	if (!has_log(doctor) || !shelf_keep(doctor->command, &keep))
+	if (!has_log(doctor))
 		return;
 	r = shelf_read(doctor->command, &shelf);
 	if (keep == 0)

@@ -70,11 +70,15 @@ static int tell(const struct subcommand *one)
 	return EXIT_FINE;
 }
 
-static void print_keys(const char *file, const struct config_key *key)
+static int print_key(const struct config_key *key, void *file)
 {
-	for (; key->section; key++)
-		print_line(json_pack("{s:s,s:s,s:s,s:s?,s:s,s:b}", "file", file, "section", key->section, "key",
-			key->key, "default", key->fallback, "help", key->help, "repeated", key->repeated));
+	char takes[240];
+
+	config_kind_expected(&key->kind, takes, sizeof(takes));
+	print_line(json_pack("{s:s,s:s,s:s,s:s?,s:s,s:s,s:b,s:b,s:s?,s:s?}", "file", (const char *)file, "section",
+		key->section, "key", key->key, "default", key->fallback, "help", key->help, "takes", takes, "repeated",
+		key->repeated > 0, "required", key->required, "readers", key->readers, "needs", key->needs));
+	return 0;
 }
 
 /* What stands for a word of the usage line, where there is a list of it. */
@@ -103,7 +107,7 @@ int manual_print(const struct subcommand *all, size_t count)
 	if (failed)
 		return failed;
 	print_values();
-	print_keys("cartbus.conf", settings_keys);
-	print_keys("shop.conf", shop_keys);
+	config_each_key(settings_keys, print_key, (void *)"cartbus.conf");
+	config_each_key(shop_keys, print_key, (void *)"shop.conf");
 	return EXIT_FINE;
 }

@@ -11,6 +11,7 @@
 #include <fcntl.h>
 #include <netdb.h>
 #include <stdlib.h>
+#include <stdnoreturn.h>
 #include <string.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
@@ -22,6 +23,9 @@ enum {
 	DESCRIPTORS_BESIDE = 200,
 	ROOM_LEAST = 32
 }; /* beside: state, spool, ZeroMQ, logs */
+
+/* For the process that judges whether this one may begin anew: the port it has. */
+static const char LISTENS[] = "CARTBUS_GATEWAY_LISTENS";
 
 /* A connection is a descriptor; the usual soft limit of 1024 is too low for as many as http.c wants. */
 unsigned listen_room(unsigned most)
@@ -42,7 +46,8 @@ unsigned listen_room(unsigned most)
 								: (unsigned)limit.rlim_cur - DESCRIPTORS_BESIDE;
 }
 
-static int try_listen(const struct addrinfo *address)
+/* `backlog` 0: only takes the address */
+static int try_listen(const struct addrinfo *address, int backlog)
 {
 	int fd = socket(address->ai_family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
 	int yes = 1;
@@ -50,7 +55,7 @@ static int try_listen(const struct addrinfo *address)
 	if (fd < 0)
 		return -errno;
 	setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &yes, sizeof(yes));
-	if (bind(fd, address->ai_addr, address->ai_addrlen) < 0 || listen(fd, BACKLOG) < 0) {
+	if (bind(fd, address->ai_addr, address->ai_addrlen) < 0 || (backlog && listen(fd, backlog) < 0)) {
 		int error = errno;
 
 		close(fd);
@@ -86,28 +91,56 @@ static int handed_socket(void)
 	return FIRST_HANDED;
 }
 
-static int own_socket(const struct config *config)
+/* Of the one address that [gateway] listen and port say. */
+static int take_address(const struct config *config, int backlog)
 {
 	const char *host = config_get(config, "gateway", NULL, "listen");
 	const char *port = config_get(config, "gateway", NULL, "port");
 	const struct addrinfo wanted = { .ai_socktype = SOCK_STREAM, .ai_flags = AI_NUMERICHOST | AI_PASSIVE };
 	struct addrinfo *address = NULL;
-	struct config_error error;
-	int64_t number;
 	int fd;
 
-	if (config_get_int(config, "gateway", NULL, "port", 1, 65535, &number, &error) < 0)
-		die("%s", error.text);
 	if (getaddrinfo(host, port, &wanted, &address) != 0)
-		die("[gateway] listen = %s is not an IP address; 127.0.0.1 behind a TLS proxy on this machine is usual",
-			host);
-	fd = try_listen(address);
+		die("cannot listen on %s: this machine has no such kind of address", host);
+	fd = try_listen(address, backlog);
 	freeaddrinfo(address);
-	if (fd < 0)
-		die("cannot listen on %s port %s: %s; is another gateway running? [gateway] port chooses another", host,
-			port, strerror(-fd));
-	log_event(LOG_INFO, "listening on %s port=%s", host, port);
 	return fd;
+}
+
+static noreturn void die_of_address(const struct config *config, int error)
+{
+	die("cannot listen on %s port %s: %s; is another gateway running? [gateway] port chooses another",
+		config_get(config, "gateway", NULL, "listen"), config_get(config, "gateway", NULL, "port"),
+		strerror(error));
+}
+
+static int own_socket(const struct config *config)
+{
+	const char *port = config_get(config, "gateway", NULL, "port");
+	int fd = take_address(config, BACKLOG);
+
+	if (fd < 0)
+		die_of_address(config, -fd);
+	setenv(LISTENS, port, 1);
+	log_event(LOG_INFO, "listening on %s port=%s", config_get(config, "gateway", NULL, "listen"), port);
+	return fd;
+}
+
+/* A taken port is no fault here: as a rule the running gateway has it, and a check by hand cannot tell. */
+void listen_check(const struct config *config)
+{
+	const char *ours = getenv(LISTENS);
+	bool is_ours = !ours || config_number(config, "gateway", NULL, "port") == atoi(ours);
+	int fd;
+
+	if (number_in("LISTEN_FDS") > 0 &&
+		(number_in("LISTEN_PID") == getpid() || number_in("LISTEN_PID") == getppid()))
+		return; /* the supervisor's socket */
+	fd = take_address(config, 0);
+	if (fd >= 0)
+		close(fd);
+	else if (fd != -EADDRINUSE || !is_ours)
+		die_of_address(config, -fd);
 }
 
 int listen_socket(const struct config *config)

@@ -47,25 +47,9 @@ static const char *given(const struct config *config, const char *key, const cha
 	return value && *value ? value : otherwise;
 }
 
-static enum model_provider provider_of(const char *word)
-{
-	static const char *const words[] = { "none", "bedrock", "anthropic", "openai" };
-
-	for (int i = MODEL_NONE; i <= MODEL_OPENAI; i++)
-		if (strcmp(word, words[i]) == 0)
-			return (enum model_provider)i;
-	die("[model] provider = %s: expected none, bedrock, anthropic or openai", word);
-}
-
 static int64_t nano_usd(const struct config *config, const char *key)
 {
-	const char *value = given(config, key, "0");
-	char *end;
-	double usd = strtod(value, &end); /* for a million tokens */
-
-	if (*end || !(usd >= 0 && usd <= 10000))
-		die("[model] %s = %s: expected US dollars for a million tokens, as 1 or 0.25", key, value);
-	return llround(usd * 1000);
+	return llround(config_real(config, "model", NULL, key) * 1000); /* for a million tokens */
 }
 
 static void set_place(const struct config *config, struct model_settings *ret)
@@ -74,10 +58,7 @@ static void set_place(const struct config *config, struct model_settings *ret)
 
 	if (ret->provider == MODEL_BEDROCK)
 		snprintf(url, sizeof(url), "https://bedrock-runtime.%s.amazonaws.com", ret->region);
-	if (ret->provider == MODEL_OPENAI && !*given(config, "url", ""))
-		die("[model] url is missing: where the server's API begins, as http://127.0.0.1:8000");
-	if (!TEXT_COPY(ret->url, given(config, "url", url)))
-		die("[model] url is too long");
+	TEXT_COPY(ret->url, given(config, "url", url));
 	if (ret->url[0] && ret->url[strlen(ret->url) - 1] == '/')
 		ret->url[strlen(ret->url) - 1] = '\0';
 }
@@ -88,14 +69,13 @@ static void set_name(const struct config *config, struct model_settings *ret)
 		[MODEL_ANTHROPIC] = "claude-haiku-4-5-20251001",
 		[MODEL_OPENAI] = "" };
 
-	if (!TEXT_COPY(ret->model, given(config, "model", usual[ret->provider])) || !ret->model[0])
-		die("[model] model is missing or too long: the name by which the server knows it");
+	TEXT_COPY(ret->model, given(config, "model", usual[ret->provider]));
 }
 
 struct model_settings model_settings_of(const struct config *config)
 {
-	struct model_settings settings = { .provider = provider_of(given(config, "provider", "none")) };
-	struct config_error error;
+	struct model_settings settings = { .provider = (enum model_provider)config_word(
+						   config, "model", NULL, "provider") };
 
 	if (settings.provider == MODEL_NONE)
 		return settings;
@@ -104,12 +84,7 @@ struct model_settings model_settings_of(const struct config *config)
 	TEXT_COPY(settings.secret, given(config, "secret", ""));
 	set_place(config, &settings);
 	set_name(config, &settings);
-	if (config_get_span(config, "model", NULL, "deadline", &settings.deadline_us, &error) < 0)
-		die("%s", error.text);
-	if (settings.deadline_us > US_PER_MINUTE)
-		die("[model] deadline: at most 1min, no mail waits longer for better words");
-	if (!settings.secret[0] && settings.provider != MODEL_OPENAI)
-		die("[model] secret is missing: the name of the file below [paths] secrets that holds the key");
+	settings.deadline_us = config_number(config, "model", NULL, "deadline");
 	settings.nano_usd_per_token_in = nano_usd(config, "usd-per-million-in");
 	settings.nano_usd_per_token_out = nano_usd(config, "usd-per-million-out");
 	return settings;

@@ -2,7 +2,7 @@
  * model.h: a language model is asked for a few words, and what may be believed of them
  *
  * An effect driver named "model": request struct model_request, result struct model_answer. It proposes words, never a decision,
- * and nothing waits for it: whatever goes wrong, the answer is "no words" within the deadline. The wire formats are Bedrock's
+ * and nothing waits for it: when anything goes wrong, the answer is "no words" within the deadline. The wire formats are Bedrock's
  * Converse (signed with SigV4), Anthropic's messages and the chat completions that OpenAI began and local servers speak.
  *
  * Read next: model_line.c (what is believed), model_use.h (what it may cost), polish.h (the opening line of a reminder), narrate.h (the

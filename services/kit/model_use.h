@@ -1,7 +1,7 @@
 /*
  * model_use.h: may a model be asked now, and what did it cost
  *
- * Of this installation, whatever it is asked for. What was asked is told as model.used, whether or not its words were.
+ * Of this installation, for all questions together. What was asked is told as model.used, whether or not its words were.
  */
 #ifndef KIT_MODEL_USE_H
 #define KIT_MODEL_USE_H

@@ -2,115 +2,182 @@
  * settings.c: the table of cartbus.conf, and the paths that follow from it
  */
 #include "services/kit/settings.h"
+#include "bus/actor/process.h"
+#include "bus/base/clock.h"
 #include "bus/base/log.h"
 #include "bus/base/text.h"
+#include "services/kit/address.h"
+#include "services/kit/shop.h"
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#define HTTP "http https"
+#define USD_MOST 1e6
+
+/* Paths end up in fields of these sizes; a URL of ours has a path and a query behind it. */
+enum { FOLDER_MOST = 190, CA_MOST = 255, URL_MOST = 255, SOCKET_MOST = 107 };
+
+static bool is_mail(const char *value)
+{
+	char address[ADDRESS_MAX + 1];
+
+	return address_normalise(value, address) == 0;
+}
+
+static bool is_region(const char *value)
+{
+	return !value[strspn(value, "abcdefghijklmnopqrstuvwxyz0123456789-")];
+}
+
+/* The path of a socket, or a port of this machine alone. */
+static bool is_door(const char *value)
+{
+	static const char here[] = "127.0.0.1:";
+	const struct config_kind port = CONFIG_PORT;
+	struct config_meaning meaning;
+
+	if (text_starts(value, here))
+		return config_kind_read(&port, value + strlen(here), &meaning);
+	return *value == '/' && strlen(value) <= SOCKET_MOST;
+}
+
+static bool is_group(const char *value)
+{
+	return !value[strspn(value, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_.$")] &&
+		*value != '-';
+}
+
+#define MAIL CONFIG_JUDGED("a mail address, as admin@example.com", ADDRESS_MAX, is_mail)
+#define REGION CONFIG_JUDGED("a region, as eu-central-1", 31, is_region)
+#define CA CONFIG_PATH(CA_MOST)
+
 const struct config_key settings_keys[] = {
-	{ "paths", "state", "/var/lib/cartbus", "where the log, folded state, spools and exports live", false },
-	{ "paths", "run", "/run/cartbus", "where the sockets live", false },
-	{ "paths", "shops", "/etc/cartbus/shops", "one folder per shop: shop.conf, rules.txt, voice.txt", false },
-	{ "paths", "secrets", "/etc/cartbus/secrets", "keys and webhook secrets, files of mode 0600", false },
-	{ "paths", "keys", "/etc/cartbus/keys", "CURVE keys for TCP: NAME.key of mode 0600, and peers.conf", false },
-	{ "clock", "rate", "1", "how fast wall time runs; anything but 1 is for demos", false },
-	{ "clock", "origin-real-us", NULL, "real time at which a scaled clock starts, microseconds since 1970", false },
-	{ "clock", "origin-wall-us", NULL, "what a scaled clock shows at its origin, microseconds since 1970", false },
-	{ "log", "level", "info", "critical, error, warning, notice, info or debug", false },
-	{ "log", "format", "text", "text for people and the journal, or json: an object per line", false },
-	{ "turn", "deadline", "10s", "a decision that takes longer ends its process: 1s or more", false },
+	CONFIG_TABLE(process_keys),
 	{ "gateway", "listen", "127.0.0.1", "the address webhooks and links arrive at; put a TLS proxy in front",
-		false },
-	{ "gateway", "port", "8080", "its port", false },
+		.kind = CONFIG_IP, .readers = "gateway cartbus" },
+	{ "gateway", "port", "8080", "its port", .kind = CONFIG_PORT, .readers = "gateway cartbus" },
 	{ "gateway", "public-url", "http://127.0.0.1:8080",
-		"how the world reaches the gateway; links in mails begin with it", false },
-	{ "mail", "transport", "maildir", "maildir (mails to open), smtp, ses, or null (counts only)", false },
-	{ "mail", "maildir", NULL, "folder of the maildir transport; <state>/mail if not given", false },
-	{ "mail", "smtp-host", "127.0.0.1", "the mail server", false },
-	{ "mail", "smtp-port", "25", "its port", false },
-	{ "mail", "smtp-tls", "starttls", "starttls, or none for a server on this machine", false },
-	{ "mail", "smtp-ca", NULL, "file of certificates to trust; the system's if not given", false },
-	{ "mail", "smtp-user", NULL, "login; the password is the secret file smtp.password", false },
-	{ "mail", "per-minute", "0", "mails of all shops together in a minute at most; more wait; 0: no limit", false },
-	{ "mail", "per-day", "0", "and on a day of UTC; more wait for the next; 0: no limit", false },
-	{ "mail", "smtp-connections", "8", "connections kept open to the mail server", false },
+		"how the world reaches the gateway; links in mails begin with it", .kind = CONFIG_URL(HTTP, URL_MOST),
+		.readers = "gateway sender exporter summarizer cartbus" },
+	{ "mail", "transport", "maildir", "maildir (mails to open), smtp, ses, or null (counts only)",
+		.kind = CONFIG_WORD("maildir smtp ses null"), .readers = "sender monitor summarizer cartbus",
+		.needs = "smtp: smtp-host; ses: ses-region" },
+	{ "mail", "maildir", NULL, "folder of the maildir transport; <state>/mail if not given",
+		.kind = CONFIG_PATH(300), .readers = "sender monitor summarizer cartbus" },
+	{ "mail", "smtp-host", "127.0.0.1", "the mail server", .kind = CONFIG_HOST,
+		.readers = "sender monitor summarizer cartbus" },
+	{ "mail", "smtp-port", "25", "its port", .kind = CONFIG_PORT, .readers = "sender monitor summarizer cartbus" },
+	{ "mail", "smtp-tls", "starttls", "starttls, or none for a server on this machine",
+		.kind = CONFIG_WORD("starttls none"), .readers = "sender monitor summarizer cartbus" },
+	{ "mail", "smtp-ca", NULL, "file of certificates to trust; the system's if not given", .kind = CA,
+		.readers = "sender monitor summarizer cartbus" },
+	{ "mail", "smtp-user", NULL, "login; the password is the secret file smtp.password", .kind = CONFIG_TEXT(255),
+		.readers = "sender monitor summarizer cartbus" },
+	{ "mail", "per-minute", "0", "mails of all shops together in a minute at most; more wait; 0: no limit",
+		.kind = CONFIG_COUNT(0, UINT32_MAX), .readers = "sender" },
+	{ "mail", "per-day", "0", "and on a day of UTC; more wait for the next; 0: no limit",
+		.kind = CONFIG_COUNT(0, UINT32_MAX), .readers = "sender" },
+	{ "mail", "smtp-connections", "8", "connections kept open to the mail server", .kind = CONFIG_COUNT(1, 256),
+		.readers = "sender monitor summarizer cartbus" },
 	{ "mail", "ses-region", NULL,
-		"region of Amazon SES, as eu-central-1; the credentials are the secret file ses.key", false },
+		"region of Amazon SES, as eu-central-1; the credentials are the secret file ses.key", .kind = REGION,
+		.readers = "sender monitor summarizer cartbus" },
 	{ "mail", "ses-configuration-set", NULL, "configuration set of SES, which says where bounces and complaints go",
-		false },
-	{ "mail", "ses-endpoint", NULL, "https URL of the API, of a VPC endpoint; the region's if not given", false },
-	{ "mail", "ses-ca", NULL, "file of certificates to trust; the system's if not given", false },
+		.kind = CONFIG_TEXT(64), .readers = "sender monitor summarizer cartbus" },
+	{ "mail", "ses-endpoint", NULL, "https URL of the API, of a VPC endpoint; the region's if not given",
+		.kind = CONFIG_URL("https", URL_MOST), .readers = "sender monitor summarizer cartbus" },
+	{ "mail", "ses-ca", NULL, "file of certificates to trust; the system's if not given", .kind = CA,
+		.readers = "sender monitor summarizer cartbus" },
 	{ "mailin", "folder", NULL, "maildir that bounces and complaints are delivered to; none: nothing is read",
-		false },
+		.kind = CONFIG_PATH(FOLDER_MOST), .readers = "mailin cartbus" },
 	{ "mailin", "lmtp", NULL,
 		"where a mail server here delivers them over LMTP: the path of a socket, or 127.0.0.1:PORT; none: "
 		"nowhere",
-		false },
+		.kind = CONFIG_JUDGED("the path of a socket, or 127.0.0.1:PORT", SOCKET_MOST, is_door),
+		.readers = "mailin" },
+	{ "mailin", "lmtp-group", "",
+		"of such a socket: the mail server's group, whose members alone may connect; all, if not given",
+		.kind = CONFIG_JUDGED("the name of a group, as postfix", 32, is_group), .readers = "mailin cartbus" },
 	{ "export", "folder", NULL, "where the nightly CSV and the monthly summary go; <state>/export if not given",
-		false },
+		.kind = CONFIG_PATH(FOLDER_MOST), .readers = "exporter summarizer cartbus" },
 	{ "google", "key", "google.json",
-		"the secret file with the key of a Google service account, as Google gives it", false },
-	{ "google", "sheets-url", "https://sheets.googleapis.com", "where the API of spreadsheets begins", false },
-	{ "google", "drive-url", "https://www.googleapis.com", "and that of documents", false },
-	{ "google", "ca", NULL, "file of certificates to trust; the system's if not given", false },
+		"the secret file with the key of a Google service account, as Google gives it", .kind = CONFIG_FILE,
+		.readers = "exporter mirror cartbus" },
+	{ "google", "sheets-url", "https://sheets.googleapis.com", "where the API of spreadsheets begins",
+		.kind = CONFIG_URL(HTTP, URL_MOST), .readers = "exporter" },
+	{ "google", "drive-url", "https://www.googleapis.com", "and that of documents",
+		.kind = CONFIG_URL(HTTP, URL_MOST), .readers = "mirror" },
+	{ "google", "ca", NULL, "file of certificates to trust; the system's if not given", .kind = CA,
+		.readers = "exporter mirror cartbus" },
 	{ "storefront", "private", "no",
-		"yes: the API that a shop.conf names may be on this machine or in a private network", false },
-	{ "storefront", "ca", NULL, "file of certificates to trust for it; the system's if not given", false },
+		"yes: the API that a shop.conf names may be on this machine or in a private network",
+		.kind = CONFIG_YES, .readers = "sender storefront cartbus" },
+	{ "storefront", "ca", NULL, "file of certificates to trust for it; the system's if not given", .kind = CA,
+		.readers = "sender storefront cartbus" },
 	{ "model", "provider", "none",
 		"who polishes opening lines and writes summaries' paragraphs: none, bedrock, anthropic or openai (any "
 		"server of that format)",
-		false },
-	{ "model", "url", NULL, "where its API begins; of openai needed, of the others the provider's own", false },
-	{ "model", "model", NULL, "the name by which it knows the model; a small one if not given", false },
-	{ "model", "region", "ap-southeast-1", "of bedrock", false },
-	{ "model", "secret", NULL, "the secret file with its key; a server on this machine may need none", false },
-	{ "model", "ca", NULL, "file of certificates to trust; the system's if not given", false },
-	{ "model", "deadline", "4s", "past it the template's own words go", false },
-	{ "model", "usd-per-million-in", "1", "what a million tokens of a question cost", false },
-	{ "model", "usd-per-million-out", "5", "what a million tokens of an answer cost", false },
-	{ "budget", "usd", "15", "a month, mails included: past it the model is not asked any more", false },
-	{ "budget", "tokens", "2000000", "a month: past it the model is not asked any more", false },
-	{ "budget", "usd-per-thousand-mails", "0.10", "what mails cost", false },
-	{ "monitor", "admin", NULL, "address that alarms are mailed to; may be repeated", true },
-	{ "monitor", "from", NULL, "address that alarms come from; the first admin's if not given", false },
+		.kind = CONFIG_WORD("none bedrock anthropic openai"), .readers = "sender summarizer",
+		.needs = "bedrock: secret; anthropic: secret; openai: url model" },
+	{ "model", "url", NULL, "where its API begins; of openai needed, of the others the provider's own",
+		.kind = CONFIG_URL(HTTP, URL_MOST), .readers = "sender summarizer" },
+	{ "model", "model", NULL, "the name by which it knows the model; a small one if not given",
+		.kind = CONFIG_TEXT(159), .readers = "sender summarizer" },
+	{ "model", "region", "ap-southeast-1", "of bedrock", .kind = REGION, .readers = "sender summarizer" },
+	{ "model", "secret", NULL, "the secret file with its key; a server on this machine may need none",
+		.kind = CONFIG_TEXT(39), .readers = "sender summarizer" },
+	{ "model", "ca", NULL, "file of certificates to trust; the system's if not given", .kind = CA,
+		.readers = "sender summarizer" },
+	{ "model", "deadline", "4s",
+		"past it the template's own words go; 1min at most, no mail waits longer for better ones",
+		.kind = CONFIG_SPAN(1 * US_PER_MS, US_PER_MINUTE), .readers = "sender summarizer" },
+	{ "model", "usd-per-million-in", "1", "what a million tokens of a question cost", .kind = CONFIG_REAL(0, 10000),
+		.readers = "sender summarizer" },
+	{ "model", "usd-per-million-out", "5", "what a million tokens of an answer cost", .kind = CONFIG_REAL(0, 10000),
+		.readers = "sender summarizer" },
+	{ "budget", "usd", "15", "a month, mails included: past it the model is not asked any more",
+		.kind = CONFIG_REAL(0, USD_MOST), .readers = "sender summarizer monitor" },
+	{ "budget", "tokens", "2000000", "a month: past it the model is not asked any more",
+		.kind = CONFIG_COUNT(0, INT64_MAX / 1000), .readers = "sender summarizer monitor" },
+	{ "budget", "usd-per-thousand-mails", "0.10", "what mails cost", .kind = CONFIG_REAL(0, USD_MOST),
+		.readers = "sender summarizer monitor" },
+	{ "monitor", "admin", NULL, "address that alarms are mailed to; may be repeated", .repeated = 8, .kind = MAIL,
+		.readers = "monitor cartbus" },
+	{ "monitor", "from", NULL, "address that alarms come from; the first admin's if not given",
+		.kind = CONFIG_JUDGED("a mail address, as Alarms <alarms@example.com>", 319, shop_mailbox_valid),
+		.readers = "monitor cartbus" },
 	{ "monitor", "webhook", NULL,
-		"URL that alarms are posted to, signed with the secret file alarm.webhook; may be repeated", true },
+		"URL that alarms are posted to, signed with the secret file alarm.webhook; may be repeated",
+		.repeated = 8, .kind = CONFIG_URL(HTTP, 511), .readers = "monitor cartbus" },
 	{ "monitor", "sender-failures", "3", "so many failed mails of 24 hours are an alarm, when they are over 1 %",
-		false },
-	{ "monitor", "broker-patience", "1min", "how long the broker may be away before somebody is told", false },
-	{ "monitor", "webhook-ca", NULL, "file of certificates to trust there; the system's if not given", false },
-	{ "monitor", "listen", "127.0.0.1", "the address that /metrics is read at; nobody is asked who he is", false },
-	{ "monitor", "port", "9895", "its port; 0: there are no metrics", false },
+		.kind = CONFIG_COUNT(1, 1000000), .readers = "monitor" },
+	{ "monitor", "broker-patience", "1min", "how long the broker may be away before somebody is told",
+		.kind = CONFIG_SPAN(US_PER_S, 365 * US_PER_DAY), .readers = "monitor" },
+	{ "monitor", "webhook-ca", NULL, "file of certificates to trust there; the system's if not given", .kind = CA,
+		.readers = "monitor cartbus" },
+	{ "monitor", "listen", "127.0.0.1", "the address that /metrics is read at; nobody is asked who he is",
+		.kind = CONFIG_IP, .readers = "monitor cartbus" },
+	{ "monitor", "host", NULL,
+		"a further name that /metrics may be asked by, beside addresses, localhost and the machine's own; may "
+		"be "
+		"repeated",
+		.repeated = CONFIG_MANY, .kind = CONFIG_HOST, .readers = "monitor" },
+	{ "monitor", "port", "9895", "its port; 0: there are no metrics", .kind = CONFIG_PORT_OR_NONE,
+		.readers = "monitor cartbus" },
 	{ "trace", "collector", NULL,
 		"URL of an OpenTelemetry collector, as http://127.0.0.1:4318: the monitor sends it what happens as "
 		"traces",
-		false },
-	{ "trace", "sample", "1", "which part of the traces goes, 0 to 1: by the trace's id, each as a whole", false },
-	{ "broker", "topology", NULL, "the services' declarations; beside the programs if not given", false },
-	{ "broker", "headroom", "128", "MiB: with less room on the disk nothing new is taken", false },
-	{ "broker", "headroom-percent", "1", "or so much of the file system, whichever is more", false },
-	{ "broker", "heartbeat", "300", "ms: whoever is silent for five of them is dead, to either side", false },
+		.kind = CONFIG_URL(HTTP, 400), .readers = "monitor" },
+	{ "trace", "sample", "1", "which part of the traces goes, 0 to 1: by the trace's id, each as a whole",
+		.kind = CONFIG_REAL(0, 1), .readers = "monitor" },
 	{ "backup", "folder", "/var/backups/cartbus",
 		"where `cartbus backup` without a folder, which a timer runs each night, puts copies of the log",
-		false },
-	{ "backup", "keep", "3", "how many of them stay; 0: none are made", false },
-	{ "retention", "raw", "30d", "how long what storefronts and shoppers sent is kept: 21d to 30d", false },
-	{ "retention", "raw-mib", "0", "how much of it at most, from 21 days of age on; 0: no limit", false },
-	{ "retention", "facts", "400d", "how long decisions are kept and a closed cart is remembered: 120d or more",
-		false },
-	{ "retention", "facts-mib", "0", "how much of them at most, from 120 days of age on; 0: no limit", false },
-	{ "broker", "listen", "", "host:port to listen at over TCP, CURVE only; empty: this machine alone", false },
-	{ "broker", "users", "shared",
-		"shared: the broker's own user and root may be any service; listed: only [user NAME] sections", false },
-	{ "user", "service", NULL, "what processes of this user may be; several with blanks between", false },
-	{ "user", "instance", "*", "pattern of the instance's name", false },
-	{ "user", "rights", "default", "default, all, or some of publish hear fold claim tap clear ask operate",
-		false },
-	{ "connect", "broker", "", "host:port of the broker, over TCP; empty: the sockets in [paths] run", false },
-	{ "connect", "key", "", "name of the key to show there; the service's name if not given", false },
-	{ NULL, NULL, NULL, NULL, false },
+		.kind = CONFIG_PATH(FOLDER_MOST), .readers = "cartbus" },
+	{ "backup", "keep", "3", "how many of them stay; 0: none are made", .kind = CONFIG_COUNT(0, 1000),
+		.readers = "monitor cartbus" },
+	CONFIG_END,
 };
 
 static const char *handed_folder(void)

@@ -7,6 +7,7 @@
  *     locale = de-DE                     required: of mails to shoppers whose own locale is unknown
  *     title = Blumen Huber               required: how mails name the shop
  *     url = https://shop.example         required
+ *     host = checkout.example            repeated: further hosts that links back to a basket may lead to
  *     [mail]
  *     from = Blumen Huber <shop@shop.example>   required
  *     reply-to, bounce (envelope sender), postal-address, owner (address: "mail me", summaries)
@@ -14,6 +15,7 @@
  *     dkim-selector = mail2026           repeated: which keys in the DNS the mail server signs with (cartbus doctor)
  *     never = @rival.example             repeated: addresses or @domains that are never mailed
  *     logo = https://shop.example/logo.png, logo-width = 160    in place of the title
+ *     accent = #1c5fb8                   of buttons: white words on it must be readable
  *     consent = all                      all | customers | marketing (kit/chase.h)
  *     count-clicks = yes                 yes | no
  *     [report]
@@ -43,6 +45,8 @@
 #define KIT_SHOP_H
 
 #include "bus/base/config.h"
+#include "cart.pb.h"
+#include "services/kit/accent.h"
 #include "services/kit/address.h"
 
 enum shop_consent { CONSENT_ALL, CONSENT_CUSTOMERS, CONSENT_MARKETING };
@@ -57,7 +61,7 @@ enum product_field { PRODUCT_SKU, PRODUCT_ID, PRODUCT_VENDOR, PRODUCT_TITLE };
 
 struct product_pattern {
 	enum product_field field;
-	char pattern[128]; /* with * and ?, whatever the case */
+	char pattern[128]; /* with * and ?; upper and lower case are the same */
 };
 
 struct shop_windows { /* attribution.h */
@@ -88,7 +92,9 @@ struct shop {
 	char locale[24];
 	char title[100];
 	char url[256];
-	char from[320]; /* as in the header */
+	int host_count;
+	char hosts[8][128]; /* beside the one of `url` */
+	char from[320];     /* as in the header */
 	char from_address[ADDRESS_MAX + 1];
 	char reply_to[320];
 	char bounce[ADDRESS_MAX + 1]; /* a `*` in it: bounce_tag.h */
@@ -96,6 +102,7 @@ struct shop {
 	char postal_address[300];
 	char logo[256]; /* https; "": none */
 	int logo_width; /* in CSS pixels */
+	char accent[ACCENT_ROOM];
 	enum shop_consent consent;
 	bool polish;       /* a model may say the opening line better, if one is configured */
 	bool count_clicks; /* return links lead by way of the gateway */
@@ -125,10 +132,21 @@ struct shop {
 };
 
 extern const struct config_key shop_keys[];
+bool shop_mailbox_valid(const char *mailbox); /* "Name <address>" or an address alone */
+/* An address, or "@domain" for all of a domain, in one spelling. -EINVAL: neither. */
+int shop_barred_read(const char *value, char ret[ADDRESS_MAX + 1]);
+/* What follows "sku:", "id:", "vendor:" or "title:"; "": none of them. */
+const char *shop_product_pattern(const char *value, enum product_field *ret);
 
 /* -EINVAL: ret_error says file, line and what was expected. `file` is only for messages. */
 int shop_parse(const char *text, const char *name, const char *file, struct shop *ret, struct config_error *ret_error);
 bool shop_name_valid(const char *name);
+/*
+ * Does this https URL lead to the shop: to the host of its url, a host below it, one that is listed, or its API's? And to the platform's
+ * own name of a shop (name.myshopify.com) in what that platform said. Nobody's name or password may stand in it.
+ */
+bool shop_owns_url(const struct shop *shop, Platform platform, const char *url);
+bool shop_owns_host(const struct shop *shop, Platform platform, const char *host); /* as url_host gives it */
 bool shop_trusts_topic(const struct shop *shop, const char *topic_arn);
 bool shop_never_mails(const struct shop *shop, const char *normalised_address);
 bool shop_employs(const struct shop *shop, const char *normalised_address);

@@ -1,10 +1,12 @@
 /*
- * shop_lists.c: is this address, or topic, on one of the owner's lists?
+ * shop_lists.c: is this address, topic or host on one of the owner's lists?
  *
  * Read next: shop.c (how they are read), chase.c
  */
 #include "bus/base/text.h"
 #include "services/kit/shop.h"
+#include "services/kit/url.h"
+#include <string.h>
 
 /* "@rival.example" also means mail.rival.example: an owner who bars a company means all of it. */
 static bool domain_covers(const char *entry, const char *domain)
@@ -23,6 +25,48 @@ static bool list_covers(const char (*list)[ADDRESS_MAX + 1], int count, const ch
 			return true;
 	}
 	return false;
+}
+
+/* "www.shop.example" stands for all of shop.example. */
+static const char *without_www(const char *host)
+{
+	return text_starts(host, "www.") && strchr(host + 4, '.') ? host + 4 : host;
+}
+
+static bool is_platforms_own(Platform platform, const char *host)
+{
+	switch (platform) {
+	case PLATFORM_SHOPIFY:
+		return domain_covers("myshopify.com", host);
+	case PLATFORM_BIGCOMMERCE:
+		return domain_covers("mybigcommerce.com", host);
+	case PLATFORM_UNKNOWN:
+	case PLATFORM_WOOCOMMERCE:
+	case PLATFORM_GENERIC:
+		break;
+	}
+	return false;
+}
+
+bool shop_owns_host(const struct shop *shop, Platform platform, const char *host)
+{
+	char own[URL_HOST_ROOM];
+
+	if (url_host(shop->url, own) && domain_covers(without_www(own), host))
+		return true;
+	if (url_host(shop->storefront.api, own) && strcmp(own, host) == 0)
+		return true;
+	for (int i = 0; i < shop->host_count; i++)
+		if (domain_covers(shop->hosts[i], host))
+			return true;
+	return is_platforms_own(platform, host);
+}
+
+bool shop_owns_url(const struct shop *shop, Platform platform, const char *url)
+{
+	char host[URL_HOST_ROOM];
+
+	return url_host(url, host) && text_starts(url, "https://") && shop_owns_host(shop, platform, host);
 }
 
 bool shop_trusts_topic(const struct shop *shop, const char *topic_arn)

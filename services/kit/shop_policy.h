@@ -6,13 +6,7 @@
 
 #include "services/kit/shop.h"
 
-struct shop_mistake {
-	const char *section, *key;
-	int nth; /* of a repeated key; 0: it is not one */
-	char expected[200];
-};
-
-/* -EINVAL: *ret_mistake says what is wrong with which key. */
-int shop_read_policy(const struct config *config, struct shop *shop, struct shop_mistake *ret_mistake);
+/* -EINVAL: ret_error says what is wrong with which key. */
+int shop_read_policy(const struct config *config, struct shop *shop, struct config_error *ret_error);
 
 #endif

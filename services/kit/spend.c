@@ -74,26 +74,14 @@ struct spend spend_of_month(const struct state *state, int64_t now_us)
 
 static int64_t nano_usd(const struct config *config, const char *key)
 {
-	const char *value = config_get(config, "budget", NULL, key);
-	char *end;
-	double usd = strtod(value, &end);
-
-	if (end == value || *end || !(usd >= 0 && usd <= 1e6))
-		die("[budget] %s = %s: expected US dollars, as 15 or 0.10", key, value);
-	return llround(usd * NANO);
+	return llround(config_real(config, "budget", NULL, key) * NANO);
 }
 
 struct budget budget_of(const struct config *config)
 {
-	struct config_error error;
-	struct budget budget = { .nano_usd = nano_usd(config, "usd"),
-		.nano_usd_per_mail = nano_usd(config, "usd-per-thousand-mails") / 1000 };
-	int64_t tokens;
-
-	if (config_get_int(config, "budget", NULL, "tokens", 0, INT64_MAX / 1000, &tokens, &error) < 0)
-		die("%s", error.text);
-	budget.tokens = (uint64_t)tokens;
-	return budget;
+	return (struct budget){ .nano_usd = nano_usd(config, "usd"),
+		.nano_usd_per_mail = nano_usd(config, "usd-per-thousand-mails") / 1000,
+		.tokens = (uint64_t)config_number(config, "budget", NULL, "tokens") };
 }
 
 int64_t spend_nano_usd(const struct budget *budget, const struct spend *spend)

@@ -2,7 +2,7 @@
  * spend.h: what models and mails cost this month, of all shops together, and what is left of the budget
  *
  * Folded from model.used and send.claim. A month is a calendar month in UTC. The budget bounds what may be asked of a model, and
- * nothing else: mails go whatever they cost, they are only counted. Processes that ask at the same moment do not see one another's
+ * nothing else: mails go at any cost, they are only counted. Processes that ask at the same moment do not see one another's
  * questions, so the budget can be passed by what is asked at once.
  */
 #ifndef KIT_SPEND_H

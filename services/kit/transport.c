@@ -13,6 +13,7 @@
 #include "bus/base/text.h"
 #include "services/kit/settings.h"
 #include "services/kit/steps.h"
+#include <assert.h>
 #include <errno.h>
 #include <openssl/crypto.h>
 #include <stdarg.h>
@@ -123,37 +124,16 @@ static int invalid(char ret_why[512], const char *format, ...)
 	return -EINVAL;
 }
 
-static int read_numbers(const struct config *config, struct smtp_settings *ret, char ret_why[512])
-{
-	struct config_error error;
-	int64_t port, connections;
-
-	if (config_get_int(config, "mail", NULL, "smtp-port", 1, 65535, &port, &error) < 0 ||
-		config_get_int(config, "mail", NULL, "smtp-connections", 1, 256, &connections, &error) < 0)
-		return invalid(ret_why, "%s", error.text);
-	ret->port = (int)port;
-	ret->connections = (int)connections;
-	return 0;
-}
-
 int smtp_settings_of(const struct config *config, const struct clock *clock, char password_file[256],
 	struct smtp_settings *ret, char ret_why[512])
 {
-	const char *tls = given(config, "smtp-tls");
-	int r;
-
 	*ret = (struct smtp_settings){ .host = given(config, "smtp-host"),
-		.starttls = !tls || strcmp(tls, "none") != 0,
+		.port = (int)config_number(config, "mail", NULL, "smtp-port"),
+		.connections = (int)config_number(config, "mail", NULL, "smtp-connections"),
+		.starttls = config_word(config, "mail", NULL, "smtp-tls") == SMTP_STARTTLS,
 		.ca = given(config, "smtp-ca"),
 		.user = given(config, "smtp-user"),
 		.clock = clock };
-	r = read_numbers(config, ret, ret_why);
-	if (r < 0)
-		return r;
-	if (!ret->host)
-		return invalid(ret_why, "[mail] smtp-host is missing: name the mail server");
-	if (tls && strcmp(tls, "none") != 0 && strcmp(tls, "starttls") != 0)
-		return invalid(ret_why, "[mail] smtp-tls = %s: expected none or starttls", tls);
 	if (!ret->user)
 		return 0;
 	if (!ret->starttls && !is_this_machine(ret->host))
@@ -206,14 +186,16 @@ static struct effect_driver *maildir_from(const struct config *config)
 
 struct effect_driver *mail_driver_new(const struct config *config, const struct clock *clock)
 {
-	const char *transport = given(config, "transport");
-	if (!transport || strcmp(transport, "maildir") == 0)
+	switch ((enum mail_transport)config_word(config, "mail", NULL, "transport")) {
+	case TRANSPORT_MAILDIR:
 		return maildir_from(config);
-	if (strcmp(transport, "smtp") == 0)
+	case TRANSPORT_SMTP:
 		return smtp_from(config, clock);
-	if (strcmp(transport, "ses") == 0)
+	case TRANSPORT_SES:
 		return ses_from(config, clock);
-	if (strcmp(transport, "null") == 0)
+	case TRANSPORT_NULL:
 		return transport_null_new();
-	die("[mail] transport = %s: expected maildir, smtp, ses or null", transport);
+	}
+	assert(false);
+	return NULL;
 }

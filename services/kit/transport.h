@@ -13,6 +13,10 @@
 struct effect_driver *transport_null_new(void);
 struct effect_driver *transport_maildir_new(const char *folder); /* makes the folder; die()s when it cannot */
 
+/* [mail] transport and smtp-tls, in the order of their words */
+enum mail_transport { TRANSPORT_MAILDIR, TRANSPORT_SMTP, TRANSPORT_SES, TRANSPORT_NULL };
+enum smtp_tls { SMTP_STARTTLS, SMTP_PLAIN };
+
 struct smtp_settings {
 	const char *host;
 	int port;

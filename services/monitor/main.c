@@ -31,7 +31,6 @@
 #define ASK_EVERY_US (5 * US_PER_S)
 #define ANSWER_GOOD_US (30 * US_PER_S) /* an older one is none */
 #define ASK_SOON_US (100 * US_PER_MS)  /* what was just said is folded first */
-enum { SENDER_FAILURES_MOST = 1000000 };
 
 static struct {
 	struct runtime *runtime;
@@ -245,16 +244,10 @@ static void stop(void)
 
 static void read_numbers(const struct config *config)
 {
-	struct config_error error;
-	int64_t least;
-	if (config_get_int(config, "monitor", NULL, "sender-failures", 1, SENDER_FAILURES_MOST, &least, &error) < 0 ||
-		config_get_span(config, "monitor", NULL, "broker-patience", &watch.patience_us, &error) < 0)
-		die("%s", error.text);
-	if (watch.patience_us < US_PER_S)
-		die("[monitor] broker-patience: 1s at least");
-	watch.sender_failures_least = (uint32_t)least;
+	watch.patience_us = config_number(config, "monitor", NULL, "broker-patience");
+	watch.sender_failures_least = (uint32_t)config_number(config, "monitor", NULL, "sender-failures");
 	watch.budget = budget_of(config);
-	watch.no_backups = strcmp(config_get(config, "backup", NULL, "keep"), "0") == 0;
+	watch.no_backups = config_number(config, "backup", NULL, "keep") == 0;
 }
 
 static struct effect_driver *const *drivers(const struct config *config, const struct clock *clock)

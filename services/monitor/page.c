@@ -181,12 +181,7 @@ static void insist_on_address(const char *host)
 
 void page_start(struct loop *loop, const struct config *config, const struct clock *clock, page_fn *write)
 {
-	struct config_error error;
-	int64_t port;
-
-	if (config_get_int(config, "monitor", NULL, "port", 0, PORT_MOST, &port, &error) < 0)
-		die("%s", error.text);
-	if (port == 0)
+	if (config_number(config, "monitor", NULL, "port") == 0)
 		return;
 	page = (struct page){ .loop = loop,
 		.clock = clock,

@@ -9,15 +9,6 @@
 #include "services/sender/sender.h"
 #include <string.h>
 
-static uint32_t mails_most(const struct config *config, const char *key)
-{
-	struct config_error error;
-	int64_t most = 0;
-	if (config_get_int(config, "mail", NULL, key, 0, UINT32_MAX, &most, &error) < 0)
-		die("%s", error.text);
-	return (uint32_t)most;
-}
-
 static struct effect_driver *const *drivers(const struct config *config, const struct clock *clock)
 {
 	static struct effect_driver *all[4];
@@ -30,8 +21,8 @@ static struct effect_driver *const *drivers(const struct config *config, const s
 		die_of_secret(path, r);
 	sender_set_up(&(struct sender_setup){ .public_url = config_get(config, "gateway", NULL, "public-url"),
 		.link_key = buffer_bytes(&key),
-		.most_a_minute = mails_most(config, "per-minute"),
-		.most_a_day = mails_most(config, "per-day"),
+		.most_a_minute = (uint32_t)config_number(config, "mail", NULL, "per-minute"),
+		.most_a_day = (uint32_t)config_number(config, "mail", NULL, "per-day"),
 		.polish = model_use_of(&model, config),
 		.clock_rate = clock->rate });
 	const struct http_settings http = http_settings_of_storefronts(config, clock);

@@ -3,6 +3,7 @@
  */
 #include "bus/base/bytes.h"
 #include "bus/base/cleanup.h"
+#include "bus/base/clock.h"
 #include "bus/base/config.h"
 #include "bus/base/memory.h"
 #include "tests/fuzz/fuzz.h"
@@ -10,23 +11,29 @@
 DEFINE_CLEANUP(struct config *, config_free)
 
 static const struct config_key keys[] = {
-	{ "gateway", "port", "8080", "", false },
-	{ "gateway", "slow", "500ms", "", false },
-	{ "topic", "class", NULL, "", false },
-	{ "peer", "hears", NULL, "", true },
-	{ 0 },
+	{ "gateway", "port", "8080", "", .kind = CONFIG_PORT },
+	{ "gateway", "slow", "500ms", "", .kind = CONFIG_SPAN(0, 365 * US_PER_DAY) },
+	{ "gateway", "rate", "1", "", .kind = CONFIG_REAL(0.5, 100) },
+	{ "gateway", "tls", "starttls", "", .kind = CONFIG_WORD("starttls none"), .needs = "none: host" },
+	{ "gateway", "url", NULL, "", .kind = CONFIG_URL("http https", 100) },
+	{ "gateway", "host", NULL, "", .kind = CONFIG_HOST },
+	{ "gateway", "ip", NULL, "", .kind = CONFIG_IP },
+	{ "topic", "class", NULL, "", .named = true, .kind = CONFIG_TEXT(200) },
+	{ "peer", "hears", NULL, "", .repeated = 3, .named = true, .kind = CONFIG_FILE },
+	CONFIG_END,
 };
 
 static void ask(const struct config *config)
 {
-	struct config_error error = { { 0 } };
-	int64_t number;
-	if (config_get_int(config, "gateway", NULL, "port", 1, 65535, &number, &error) == 0)
-		MUST(number >= 1 && number <= 65535);
-	if (config_get_span(config, "gateway", NULL, "slow", &number, &error) == 0)
-		MUST(number >= 0);
-	else
-		MUST(*error.text);
+	int64_t port = config_number(config, "gateway", NULL, "port");
+	int64_t slow_us = config_number(config, "gateway", NULL, "slow");
+	double rate = config_real(config, "gateway", NULL, "rate");
+	int tls = config_word(config, "gateway", NULL, "tls");
+
+	MUST(port >= 1 && port <= 65535);
+	MUST(slow_us >= 0 && slow_us <= 365 * US_PER_DAY);
+	MUST(rate >= 0.5 && rate <= 100);
+	MUST(tls == 0 || tls == 1);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len)

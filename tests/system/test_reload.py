@@ -72,8 +72,8 @@ def test_what_says_nothing_new_to_a_process_leaves_it_alone(system):
 @pytest.mark.parametrize("lines, words", [
     ("[mail]\nsmtp-hots = x\n", "did you mean \"smtp-host\""),
     ("[mail]\ntransport = pigeon\n", "expected maildir, smtp, ses or null"),
-    ("[log]\nlevel = loud\n", "level \"loud\""),
-    ("[turn]\ndeadline = 1ms\n", "less than 1s"),
+    ("[log]\nlevel = loud\n", "[log] level: expected critical, error, warning, notice, info or debug, found \"loud\""),
+    ("[turn]\ndeadline = 1ms\n", "from 1s to 1d, found \"1ms\""),
 ])
 def test_what_is_not_right_is_not_taken_and_is_said_and_what_ran_goes_on(system, lines, words):
     pid = system.processes["sender"].popen.pid

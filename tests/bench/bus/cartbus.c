@@ -8,6 +8,7 @@
 #include "bus/actor/client.h"
 #include "bus/base/log.h"
 #include "bus/base/memory.h"
+#include "bus/wire/bus_keys.h"
 #include "load.pb.h"
 #include "tests/bench/bus/peer.h"
 #include <stdio.h>
@@ -24,17 +25,7 @@ enum { IDEMPOTENT_EVERY = 10 };
 
 static const char trace[] = "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01";
 
-static const struct config_key keys[] = {
-	{ "paths", "state", NULL, "the broker's", false },
-	{ "paths", "run", NULL, "sockets", false },
-	{ "paths", "shops", NULL, "others'", false },
-	{ "paths", "secrets", NULL, "others'", false },
-	{ "paths", "keys", "", "who may come in over TCP", false },
-	{ "connect", "broker", "", "empty: the one of this machine", false },
-	{ "connect", "key", "", "its public key", false },
-	{ "*", NULL, NULL, NULL, false },
-	{ NULL, NULL, NULL, NULL, false },
-};
+static const struct config_key keys[] = { CONFIG_TABLE(bus_keys), CONFIG_OTHERS, CONFIG_END };
 
 static uint64_t heard;
 

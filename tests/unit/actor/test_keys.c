@@ -1,6 +1,7 @@
 /* test_keys.c: the folder of keys, as the operator's command changes it, and as the broker then reads it */
 #include "bus/actor/keys.h"
 #include "bus/base/file.h"
+#include "bus/wire/bus_keys.h"
 #include "bus/wire/reach.h"
 #include "bus/wire/registry.h"
 #include "tests/unit/cmocka_all.h"
@@ -8,13 +9,6 @@
 #include <errno.h>
 #include <string.h>
 #include <sys/stat.h>
-
-static const struct config_key keys[] = {
-	{ "paths", "run", "/run/cartbus", "where the sockets lie", false },
-	REGISTRY_CONFIG_KEYS,
-	REACH_CONFIG_KEYS,
-	{ NULL, NULL, NULL, NULL, false },
-};
 
 struct scene {
 	struct folder folder;
@@ -31,7 +25,7 @@ static void configure(struct scene *scene, const char *more)
 
 	config_free(scene->config);
 	snprintf(text, sizeof(text), "[paths]\nkeys = %s/keys\n%s", scene->folder.path, more);
-	assert_int_equal(config_parse(text, "cartbus.conf", keys, &scene->config, &error), 0);
+	assert_int_equal(config_parse(text, "cartbus.conf", bus_keys, &scene->config, &error), 0);
 }
 
 static int begin(void **state)
@@ -173,7 +167,10 @@ static void during_a_rotation_two_are_good_and_then_one(void **state)
 	assert_int_equal(keys_rotate(scene->config, "sender-b", scene->why), 0);
 	new = secret_of(scene, "sender-b");
 	assert_true(is_good(scene, &old) && is_good(scene, &new));
+	scene->why[0] = '\0';
 	assert_int_equal(keys_rotate(scene->config, "sender-b", scene->why), -EBUSY);
+	assert_non_null(strstr(scene->why, "sender-b is being rotated"));
+	assert_non_null(strstr(scene->why, "cartbus keys rotate sender-b --finish"));
 	assert_int_equal(keys_finish(scene->config, "sender-b", scene->why), 0);
 	assert_true(is_good(scene, &new));
 	assert_false(is_good(scene, &old));
@@ -197,6 +194,21 @@ static void a_revoked_key_is_nobodys_and_others_stay(void **state)
 	FOLDER_PATH(path, scene->folder, "keys/sender-b.key");
 	assert_int_equal(access(path, F_OK), -1);
 	assert_int_equal(keys_revoke(scene->config, "sender-b", scene->why), -ENOENT);
+}
+
+static void who_is_not_registered_is_named_and_so_is_the_command_that_lists_who_is(void **state)
+{
+	int (*const changes[])(
+		const struct config *, const char *, char[512]) = { keys_rotate, keys_finish, keys_revoke };
+	struct scene *scene = *state;
+
+	assert_int_equal(keys_make(scene->config, &sender, "default", scene->why), 0);
+	for (size_t i = 0; i < sizeof(changes) / sizeof(changes[0]); i++) {
+		scene->why[0] = '\0';
+		assert_int_equal(changes[i](scene->config, "sender-x", scene->why), -ENOENT);
+		assert_non_null(strstr(scene->why, "no key \"sender-x\" is registered"));
+		assert_non_null(strstr(scene->why, "cartbus keys list"));
+	}
 }
 
 static void a_list_that_does_not_add_up_is_not_written_over(void **state)
@@ -225,6 +237,8 @@ static void note_last(const char *what, void *context)
 static void a_check_names_the_key_that_others_may_read(void **state)
 {
 	struct scene *scene = *state;
+	struct config_error error;
+	struct config *wrong;
 	char path[128];
 
 	assert_int_equal(keys_make(scene->config, &sender, "default", scene->why), 0);
@@ -234,9 +248,9 @@ static void a_check_names_the_key_that_others_may_read(void **state)
 	assert_int_equal(keys_check(scene->config, note_last, scene->why), 1);
 	assert_non_null(strstr(scene->why, "sender-b.key may be read"));
 	chmod(path, 0600);
-	configure(scene, "[broker]\nlisten = everywhere\n");
-	assert_int_equal(keys_check(scene->config, note_last, scene->why), 1);
-	assert_non_null(strstr(scene->why, "host:port is expected"));
+	assert_int_equal(
+		config_parse("[broker]\nlisten = everywhere\n", "cartbus.conf", bus_keys, &wrong, &error), -EINVAL);
+	assert_non_null(strstr(error.text, "cartbus.conf:2: [broker] listen: expected host:port"));
 }
 
 int main(void)
@@ -248,6 +262,8 @@ int main(void)
 		cmocka_unit_test_setup_teardown(a_name_is_given_once_and_is_none_of_a_path, begin, end),
 		cmocka_unit_test_setup_teardown(rights_that_are_none_make_no_key, begin, end),
 		cmocka_unit_test_setup_teardown(during_a_rotation_two_are_good_and_then_one, begin, end),
+		cmocka_unit_test_setup_teardown(
+			who_is_not_registered_is_named_and_so_is_the_command_that_lists_who_is, begin, end),
 		cmocka_unit_test_setup_teardown(a_revoked_key_is_nobodys_and_others_stay, begin, end),
 		cmocka_unit_test_setup_teardown(a_list_that_does_not_add_up_is_not_written_over, begin, end),
 		cmocka_unit_test_setup_teardown(a_check_names_the_key_that_others_may_read, begin, end),

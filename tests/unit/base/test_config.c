@@ -10,19 +10,19 @@
 DEFINE_CLEANUP(struct config *, config_free)
 
 static const struct config_key keys[] = {
-	{ "gateway", "listen", "127.0.0.1", "where", false },
-	{ "gateway", "port", "8080", "which port", false },
-	{ "gateway", "slow", "500ms", "how long", false },
-	{ "gateway", "proxy", NULL, "who may say so", true },
-	{ "mail", "from", NULL, "who writes", false },
-	{ "topic", "class", "default", "retention", false },
-	{ 0 },
+	{ "gateway", "listen", "127.0.0.1", "where", .kind = CONFIG_TEXT(100) },
+	{ "gateway", "port", "8080", "which port", .kind = CONFIG_PORT },
+	{ "gateway", "slow", "500ms", "how long", .kind = CONFIG_SPAN(0, 365 * US_PER_DAY) },
+	{ "gateway", "proxy", NULL, "who may say so", .repeated = 4, .kind = CONFIG_TEXT(100) },
+	{ "mail", "from", NULL, "who writes", .kind = CONFIG_TEXT(4000) },
+	{ "topic", "class", "default", "retention", .named = true, .kind = CONFIG_TEXT(100) },
+	CONFIG_END,
 };
 
 static const struct config_key some_keys[] = {
-	{ "gateway", "port", "8080", "which port", false },
-	{ "*", NULL, NULL, NULL, false },
-	{ 0 },
+	{ "gateway", "port", "8080", "which port", .kind = CONFIG_PORT },
+	CONFIG_OTHERS,
+	CONFIG_END,
 };
 
 static struct config *parsed(const char *text)
@@ -82,6 +82,16 @@ static void an_unknown_section_is_told_with_its_neighbour(void **state)
 	refuses("port = 1\n", "cartbus.conf:1: a key before the first [section]");
 }
 
+static void a_section_that_takes_no_name_is_given_none(void **state)
+{
+	(void)state;
+	refuses("[mail anything]\nfrom = me\n", "cartbus.conf:2: [mail anything]: the section [mail] takes no name");
+	refuses("[gateway]\nport = 1\n[gateway second]\nprot = 1\n",
+		"cartbus.conf:4: [gateway second]: the section [gateway] takes no name");
+	_cleanup_(config_freep) struct config *config = parsed("[topic a]\nclass = 1\n[mail ]\nfrom = me\n");
+	assert_string_equal(config_get(config, "mail", NULL, "from"), "me");
+}
+
 static void a_line_that_says_nothing_is_refused(void **state)
 {
 	(void)state;
@@ -115,6 +125,68 @@ static void the_first_wrong_line_is_the_one_told(void **state)
 	refuses("[gateway]\nport\nprot = 1\n", "cartbus.conf:2: expected [section] or key = value");
 	refuses("[gateway]\nprot = 1\nport\n",
 		"cartbus.conf:2: unknown key \"prot\" in [gateway]; did you mean \"port\"?");
+}
+
+static void add_line(const char *text, void *context)
+{
+	buffer_printf(context, "%s\n", text);
+}
+
+static const struct config_key needing_keys[] = {
+	{ "mail", "transport", "file", "how", .kind = CONFIG_WORD("file ses smtp"),
+		.needs = "ses: region; smtp: host port" },
+	{ "mail", "region", NULL, "where", .kind = CONFIG_WORD("north south") },
+	{ "mail", "host", NULL, "who", .kind = CONFIG_TEXT(100) },
+	{ "mail", "port", NULL, "which", .kind = CONFIG_PORT },
+	{ "mail", "from", NULL, "who writes", .kind = CONFIG_TEXT(100), .required = true },
+	CONFIG_END,
+};
+
+static void tells_all(const struct config_key *table, const char *text, int count, const char *expected)
+{
+	_cleanup_(buffer_free) struct buffer told = { 0 };
+	assert_int_equal(config_judge_text(text, "c", table, add_line, &told), count);
+	assert_string_equal(buffer_text(&told), expected);
+}
+
+static void all_that_is_wrong_is_told_in_the_order_of_the_lines(void **state)
+{
+	(void)state;
+	tells_all(keys, "[gateway]\nport = 80\n", 0, "");
+	tells_all(keys,
+		"[gateway]\nport\nprot = 1\nport = many\nslow = 1\nlisten = \xff\n[mail]\nport = 1\nfrom = me\n", 6,
+		"c:2: expected [section] or key = value\n"
+		"c:3: unknown key \"prot\" in [gateway]; did you mean \"port\"?\n"
+		"c:4: [gateway] port: expected a port from 1 to 65535, found \"many\"\n"
+		"c:5: [gateway] slow: expected a time like 250ms, 30s, 5min, 4h or 2d, from 0ms to 365d, found \"1\"\n"
+		"c:6: not UTF-8\n"
+		"c:8: unknown key \"port\" in [mail]; it belongs in [gateway]\n");
+}
+
+static void a_wrong_heading_is_told_once_and_not_for_what_stands_below_it(void **state)
+{
+	(void)state;
+	tells_all(keys,
+		"port = 1\nslow = 2\n[gatway]\nport = 1\nslow = 1\n[gateway\nport = x\n\xff\n[mail] ; why\nto = 1\n", 4,
+		"c:1: a key before the first [section]\n"
+		"c:4: unknown section [gatway]; did you mean [gateway]?\n"
+		"c:6: expected [section] or key = value\n"
+		"c:10: unknown key \"to\" in [mail]\n");
+}
+
+static void what_is_given_wrongly_is_not_missing_as_well(void **state)
+{
+	(void)state;
+	tells_all(needing_keys, "[mail]\ntransport = ses\nregion = west\nfrom =\n", 2,
+		"c:3: [mail] region: expected north or south, found \"west\"\n"
+		"c:4: [mail] from: expected a text of at most 100 bytes, found \"\"\n");
+	tells_all(needing_keys, "[mail]\ntransport = smtp\n", 3,
+		"c:2: [mail] transport = smtp needs host, which is not given\n"
+		"c:2: [mail] transport = smtp needs port, which is not given\n"
+		"c: [mail] from is missing: expected a text of at most 100 bytes\n");
+	tells_all(needing_keys, "[mail]\ntransport = sms\nport = no\nfrom = me\n", 2,
+		"c:2: [mail] transport: expected file, ses or smtp, found \"sms\"\n"
+		"c:3: [mail] port: expected a port from 1 to 65535, found \"no\"\n");
 }
 
 static void nothing_is_cut_silently(void **state)
@@ -200,6 +272,15 @@ static void an_empty_value_empties_a_repeated_key(void **state)
 	assert_string_equal(buffer_text(&seen), "b;");
 }
 
+static void blanks_around_a_name_are_no_part_of_it(void **state)
+{
+	(void)state;
+	_cleanup_(config_freep) struct config *config =
+		parsed("[gateway ]\nport = 81\n[topic \t cart.state\t ]\nclass = kept\n");
+	assert_string_equal(config_get(config, "gateway", NULL, "port"), "81");
+	assert_string_equal(config_get(config, "topic", "cart.state", "class"), "kept");
+}
+
 static void named_sections_come_once_each_in_order(void **state)
 {
 	(void)state;
@@ -213,26 +294,19 @@ static void named_sections_come_once_each_in_order(void **state)
 static void numbers_are_whole_and_within_bounds(void **state)
 {
 	(void)state;
-	int64_t port = 0;
-	struct config_error error = { { 0 } };
-	_cleanup_(config_freep) struct config *good = parsed("[gateway]\nport = 65535\n");
-	assert_int_equal(config_get_int(good, "gateway", NULL, "port", 1, 65535, &port, &error), 0);
-	assert_int_equal(port, 65535);
+	_cleanup_(config_freep) struct config *good = parsed("[gateway]\nport = 65535\n"), *none = parsed("");
+	assert_int_equal(config_number(good, "gateway", NULL, "port"), 65535);
+	assert_int_equal(config_number(none, "gateway", NULL, "port"), 8080);
 
 	const char *const bad[] = { "", "x", "1x", "1 2", "65536", "0", "-1", "1.5", "+1", "0x10",
 		"99999999999999999999" };
 	for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
-		char text[64];
+		char text[64], why[200];
 		snprintf(text, sizeof(text), "[gateway]\nport = %s\n", bad[i]);
-		_cleanup_(config_freep) struct config *config = parsed(text);
-		port = -5;
-		assert_int_equal(config_get_int(config, "gateway", NULL, "port", 1, 65535, &port, &error), -EINVAL);
-		assert_int_equal(port, -5);
+		snprintf(why, sizeof(why),
+			"cartbus.conf:2: [gateway] port: expected a port from 1 to 65535, found \"%s\"", bad[i]);
+		refuses(text, why);
 	}
-	assert_string_equal(error.text,
-		"cartbus.conf:2: port: expected a whole number from 1 to 65535, not \"99999999999999999999\"");
-	assert_int_equal(config_get_int(good, "mail", NULL, "from", 1, 2, &port, &error), -ENOENT);
-	assert_string_equal(error.text, "[mail] from is not given");
 }
 
 static void spans_need_a_unit(void **state)
@@ -261,14 +335,19 @@ static void spans_need_a_unit(void **state)
 		{ "+1s", -1 },
 	};
 	for (size_t i = 0; i < sizeof(spans) / sizeof(spans[0]); i++) {
-		char text[64];
-		struct config_error error = { { 0 } };
-		int64_t us = -1;
+		char text[64], why[200];
 		snprintf(text, sizeof(text), "[gateway]\nslow = %s\n", spans[i].text);
-		_cleanup_(config_freep) struct config *config = parsed(text);
-		int r = config_get_span(config, "gateway", NULL, "slow", &us, &error);
-		assert_int_equal(r, spans[i].us < 0 ? -EINVAL : 0);
-		assert_true(us == spans[i].us);
+		if (spans[i].us >= 0) {
+			_cleanup_(config_freep) struct config *config = parsed(text);
+			assert_int_equal(config_number(config, "gateway", NULL, "slow"), spans[i].us);
+			continue;
+		}
+		snprintf(why, sizeof(why),
+			"cartbus.conf:2: [gateway] slow: expected a time like 250ms, 30s, 5min, 4h or 2d, from 0ms to "
+			"365d, "
+			"found \"%s\"",
+			spans[i].text);
+		refuses(text, why);
 	}
 }
 
@@ -397,16 +476,21 @@ int main(void)
 		cmocka_unit_test(values_comments_and_names_are_read),
 		cmocka_unit_test(an_unknown_key_is_told_with_its_place_and_its_neighbour),
 		cmocka_unit_test(an_unknown_section_is_told_with_its_neighbour),
+		cmocka_unit_test(a_section_that_takes_no_name_is_given_none),
 		cmocka_unit_test(a_line_that_says_nothing_is_refused),
 		cmocka_unit_test(a_key_that_contradicts_itself_is_refused),
 		cmocka_unit_test(a_key_may_repeat_itself),
 		cmocka_unit_test(the_first_wrong_line_is_the_one_told),
+		cmocka_unit_test(all_that_is_wrong_is_told_in_the_order_of_the_lines),
+		cmocka_unit_test(a_wrong_heading_is_told_once_and_not_for_what_stands_below_it),
+		cmocka_unit_test(what_is_given_wrongly_is_not_missing_as_well),
 		cmocka_unit_test(nothing_is_cut_silently),
 		cmocka_unit_test(the_longest_names_are_kept_whole),
 		cmocka_unit_test(bytes_that_are_no_text_are_refused),
 		cmocka_unit_test(sections_of_others_are_not_judged_where_the_table_says_so),
 		cmocka_unit_test(repeated_keys_keep_every_value_in_order),
 		cmocka_unit_test(an_empty_value_empties_a_repeated_key),
+		cmocka_unit_test(blanks_around_a_name_are_no_part_of_it),
 		cmocka_unit_test(named_sections_come_once_each_in_order),
 		cmocka_unit_test(numbers_are_whole_and_within_bounds),
 		cmocka_unit_test(spans_need_a_unit),

@@ -53,6 +53,29 @@ static void the_least_that_a_shop_needs(void **state)
 	assert_true(shop.count_clicks);
 }
 
+static void a_colour_that_hides_its_words_is_refused_with_one_that_does_not(void **state)
+{
+	struct config_error error;
+	struct shop shop;
+	char text[1000];
+
+	(void)state;
+	assert_string_equal(parsed(good).accent, ACCENT_PLAIN);
+	snprintf(text, sizeof(text), "%saccent = #A3284f\n", good);
+	assert_string_equal(parsed(text).accent, "#A3284f");
+	snprintf(text, sizeof(text), "%saccent = #e2738a\n", good);
+	assert_int_equal(shop_parse(text, "demo", "demo/shop.conf", &shop, &error), -EINVAL);
+	assert_non_null(strstr(
+		error.text, "demo/shop.conf:10: [mail] accent: expected a colour on which white words can be read"));
+	assert_non_null(strstr(error.text, "of #e2738a it is 2.9 to 1, and #b25a6d would do"));
+	snprintf(text, sizeof(text), "%saccent = #777777\n", good); /* 4.48: never rounded up to what would be enough */
+	assert_int_equal(shop_parse(text, "demo", "demo/shop.conf", &shop, &error), -EINVAL);
+	assert_non_null(strstr(error.text, "of #777777 it is 4.4 to 1"));
+	snprintf(text, sizeof(text), "%saccent = red\n", good);
+	assert_int_equal(shop_parse(text, "demo", "demo/shop.conf", &shop, &error), -EINVAL);
+	assert_non_null(strstr(error.text, "expected a colour as #1c5fb8"));
+}
+
 static void all_that_a_shop_may_say(void **state)
 {
 	char text[2000];
@@ -163,7 +186,7 @@ static void what_is_missing_or_wrong_is_refused_with_its_line(void **state)
 		{ "from", "from = a@b.example\n[exclude]\nstaff = us\n",
 			"demo/shop.conf:11: [exclude] staff: expected a mail address or @domain" },
 		{ "from", "from = a@b.example\n[send]\nper-day = many\n",
-			"demo/shop.conf:11: [send] per-day: expected a number of mails" },
+			"demo/shop.conf:11: [send] per-day: expected a whole number of mails from 0" },
 		{ "from", "from = a@b.example\nnever = x@y.example\nnever = rival\n",
 			"demo/shop.conf:11: [mail] never: expected a mail" },
 		{ "from", "from = a@b.example\nowner = nobody\n", "demo/shop.conf:10: [mail] owner" },
@@ -203,6 +226,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(the_least_that_a_shop_needs),
+		cmocka_unit_test(a_colour_that_hides_its_words_is_refused_with_one_that_does_not),
 		cmocka_unit_test(all_that_a_shop_may_say),
 		cmocka_unit_test(a_selector_that_cannot_be_one_is_refused),
 		cmocka_unit_test(whom_to_chase_and_how_much_to_send),

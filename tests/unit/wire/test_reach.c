@@ -1,6 +1,7 @@
 /* test_reach.c: where the broker is, and with which keys; what is wrong is said before anything connects */
 #include "bus/base/file.h"
 #include "bus/base/text.h"
+#include "bus/wire/bus_keys.h"
 #include "bus/wire/reach.h"
 #include "tests/unit/cmocka_all.h"
 #include "tests/unit/folder.h"
@@ -8,12 +9,6 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <zmq.h>
-
-static const struct config_key keys[] = {
-	{ "paths", "run", "/run/cartbus", "where the sockets lie", false },
-	REACH_CONFIG_KEYS,
-	{ NULL, NULL, NULL, NULL, false },
-};
 
 static struct folder folder;
 static struct curve_pair broker, ours;
@@ -58,7 +53,7 @@ static int read_with(const char *words, struct reach *ret, char why[256])
 	int r;
 
 	snprintf(text, sizeof(text), "[paths]\nrun = /tmp/run\nkeys = %s\n[connect]\n%s\n", folder.path, words);
-	assert_int_equal(config_parse(text, "cartbus.conf", keys, &config, &error), 0);
+	assert_int_equal(config_parse(text, "cartbus.conf", bus_keys, &config, &error), 0);
 	r = reach_read(config, "sender", ret, why);
 	config_free(config);
 	return r;
@@ -100,13 +95,16 @@ static void what_is_wrong_names_the_file_and_the_remedy(void **state)
 {
 	static const char *const wrong[] = { "broker = 10.0.0.7", "broker = :7400", "broker = 10.0.0.7:80",
 		"broker = 10.0.0.7:65535", "broker = 10.0.0.7:7400x" };
-	char why[256];
+	char why[256], text[100];
+	struct config_error error;
+	struct config *config;
 	struct reach reach;
 
 	(void)state;
 	for (size_t i = 0; i < sizeof(wrong) / sizeof(wrong[0]); i++) {
-		assert_int_equal(read_with(wrong[i], &reach, why), -EINVAL);
-		assert_non_null(strstr(why, "host:port is expected"));
+		snprintf(text, sizeof(text), "[connect]\n%s\n", wrong[i]);
+		assert_int_equal(config_parse(text, "cartbus.conf", bus_keys, &config, &error), -EINVAL);
+		assert_non_null(strstr(error.text, "cartbus.conf:2: [connect] broker: expected host:port"));
 	}
 	assert_int_equal(read_with("broker = 10.0.0.7:7400\nkey = other", &reach, why), -ENOENT);
 	assert_non_null(strstr(why, "other.key is missing"));

@@ -1,5 +1,6 @@
 /* the section [retention]: what cannot work is refused, with the key and what was expected */
 #include "bus/base/retention.h"
+#include "bus/wire/bus_keys.h"
 #include <errno.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -8,28 +9,21 @@
 
 #include <cmocka.h>
 
-static const struct config_key keys[] = {
-	{ "retention", "raw", "30d", "", false },
-	{ "retention", "raw-mib", "0", "", false },
-	{ "retention", "facts", "400d", "", false },
-	{ "retention", "facts-mib", "0", "", false },
-	{ NULL, NULL, NULL, NULL, false },
-};
-
 static int read_text(const char *text, struct retention_limits *ret, struct config_error *ret_error)
 {
 	struct config *config = NULL;
-	int r;
+	int r = config_parse(text, "cartbus.conf", bus_keys, &config, ret_error);
 
-	assert_int_equal(config_parse(text, "cartbus.conf", keys, &config, ret_error), 0);
-	r = retention_read(config, ret, ret_error);
+	if (r < 0)
+		return r;
+	*ret = retention_read(config);
 	config_free(config);
-	return r;
+	return 0;
 }
 
 static void ages_and_sizes_are_read(void **state)
 {
-	struct retention_limits limits;
+	struct retention_limits limits = { 0 };
 	struct config_error error;
 
 	(void)state;
