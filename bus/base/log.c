@@ -1,7 +1,7 @@
 /*
  * log.c: lines for the admin, on stderr, as text or as JSON, or with fields to the journal
  *
- * Promises:  one event is one line and one write, whatever was in its values: control characters come out as spaces,
+ * Promises:  one event is one line and one write, with any bytes in its values: control characters come out as spaces,
  *            so that nobody who chooses a cart's name can forge a line, nor a field.
  * Fails by:  nothing; what cannot be written is lost, and a line over LINE_MAX_BYTES is cut and ends in "...". Of what goes to the
  *            journal with fields a warning is written to stderr when the journal does not keep up, and less than that is lost: nobody

@@ -31,7 +31,7 @@ void log_write_as(enum log_form form);
 void log_event(enum log_level level, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
 /*
- * What an event is about, for whoever asks for all that is about one cart: journalctl CARTBUS_CART=c1. Names that a storefront or the
+ * What an event is about. A reader finds all events about one cart by it: journalctl CARTBUS_CART=c1. Names that a storefront or the
  * owner gave, nobody's address: a cart that is called by one (an @ in it) is left out. NULL, "" and 0: nothing is known of it.
  */
 struct log_about {

@@ -1,7 +1,7 @@
 /*
  * log_events.h: what kinds of events the bus tells of, each with an id that stays: the journal's MESSAGE_ID
  *
- * X(name, id, title). Never change an id: whoever looks for it has written it down. proto/events.h holds those about carts.
+ * X(name, id, title). Never change an id: admins have written it into their searches. proto/events.h holds those about carts.
  */
 #ifndef BUS_BASE_LOG_EVENTS_H
 #define BUS_BASE_LOG_EVENTS_H
