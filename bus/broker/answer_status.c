@@ -35,6 +35,7 @@ static json_t *describe_session(struct broker *broker, const struct session *ses
 	json_object_set_new(object, "lag", number(head > session->cursor ? head - session->cursor : 0));
 	json_object_set_new(object, "spooled", number(session->spooled));
 	json_object_set_new(object, "silent_us", number((uint64_t)(broker_boot_us(broker) - session->heard_boot_us)));
+	json_object_set_new(object, "clock_off_us", json_integer(session->clock_off_us));
 	json_object_set_new(object, "who", json_string(session->who));
 	json_object_set_new(object, "counts", describe_counts(session));
 	return object;
@@ -161,6 +162,16 @@ static json_t *describe_clock(const struct broker *broker)
 	return json_pack("{s:I,s:s}", "jump_us", (json_int_t)broker->steady.jump_us, "why", why);
 }
 
+static json_t *describe_connections(const struct broker *broker)
+{
+	const struct broker_connections *connections = &broker->connections;
+
+	return json_pack("{s:I,s:I,s:I,s:I,s:I,s:s}", "open", (json_int_t)connections->open, "unproven",
+		(json_int_t)connections->unproven, "turned_away", (json_int_t)connections->turned_away, "descriptors",
+		(json_int_t)connections->descriptors, "last_us", (json_int_t)broker->turned_away_us, "last",
+		broker->turned_away);
+}
+
 /* "": it has none that could be shown. */
 static json_t *describe_host(void)
 {
@@ -192,6 +203,7 @@ json_t *answer_status(struct broker *broker, json_t *argument, char ret_error[25
 	json_object_set_new(object, "disk", describe_disk(broker));
 	json_object_set_new(object, "clock", describe_clock(broker));
 	json_object_set_new(object, "refused", describe_refused(broker));
+	json_object_set_new(object, "connections", describe_connections(broker));
 	json_object_set_new(object, "kept", describe_kept(broker));
 	return object;
 }

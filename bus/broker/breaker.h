@@ -1,5 +1,5 @@
 /*
- * breaker.h: is it the messages, or whoever works on them?
+ * breaker.h: do the messages fail, or the service that works on them?
  *
  * Poison is one message that fails while others go well; an outage is when everything fails. The difference is seen by counting
  * different keys that failed since the last time that anything went well. A queue in an outage is paused: nothing that fails

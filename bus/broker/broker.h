@@ -34,14 +34,15 @@ struct broker_out {
 extern const struct store_options broker_store_options;
 
 struct broker_settings {
-	int64_t heartbeat_us;       /* 300 ms; a session silent for five of them is dead */
+	int64_t heartbeat_us;       /* 300 ms; a session silent for five of them is dead, a command's for fifty */
 	int64_t gateway_promise_us; /* 1.5 s: how long a gateway stays away from its spool after its last echo */
 	int64_t grace_us;           /* after a restart, for leases that are still held: 3 s */
 	int64_t idem_window_us;     /* how long a message is told from its repeat: 8 days; a claim for ever */
 	struct retention_limits retention;
 	const char *snapshots;     /* folder for them: the store's own, where the broker may write; NULL: none */
+	const char *sidelog;       /* folder for the side log (sidelog.h); NULL: none */
 	uint64_t headroom_bytes;   /* with less room on the disk nothing new is taken: 64 MiB ... */
-	uint32_t headroom_percent; /* ... or so much of the file system, whichever is more: 1 */
+	uint32_t headroom_percent; /* ... or so much of the file system; the larger of the two counts: 1 */
 	size_t newcomer_bytes;     /* what the index of rows takes that one newcomer reads: 16 MiB */
 };
 extern const struct broker_settings broker_settings_default;
@@ -90,6 +91,16 @@ int64_t broker_tick(struct broker *broker);
 uint64_t broker_head(const struct broker *broker); /* the last committed sequence number */
 /* Counts and tells it, not too often: somebody was turned away at a socket. */
 void broker_refused_connection(struct broker *broker, const char *place, const char *who, const char *why);
+/* The same for `count` connections that were closed as soon as they were accepted: there were too many. */
+void broker_turned_away(struct broker *broker, uint64_t count, const char *place, const char *who, const char *why);
+
+/* What the broker's sockets hold: `cartbus status` shows it. */
+struct broker_connections {
+	uint32_t open, unproven; /* those that have not shown a key yet */
+	uint64_t turned_away;    /* since the start: there were too many */
+	uint32_t descriptors;    /* the process's limit */
+};
+void broker_note_connections(struct broker *broker, const struct broker_connections *connections);
 
 /* What to do about a log that is damaged; a sentence for the admin. */
 #define BROKER_REMEDY                                                                                                  \

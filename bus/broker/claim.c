@@ -13,7 +13,11 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-static const char PREFIX[] = "gateway/";
+static const char PREFIX[] = "gateway/", UNOWNED[] = "1";
+
+struct gateway {
+	char owner[WHO_MAX]; /* the identity that brought it; empty: not known, or any number is allowed */
+};
 
 struct parked_claim {
 	struct list hook;
@@ -77,6 +81,16 @@ static int read_held(struct broker *broker)
 	return r == -ENOENT ? 0 : r;
 }
 
+/* Releases before 0.2.0 wrote "1" and did not name the owner. */
+static void note_gateway(struct broker *broker, struct bytes name, struct bytes owner)
+{
+	struct gateway *gateway = memory_new(sizeof(*gateway));
+
+	if (!bytes_equal(owner, bytes_of(UNOWNED)))
+		text_copy_bytes(gateway->owner, sizeof(gateway->owner), owner);
+	free(map_put(broker->gateways, name, gateway));
+}
+
 int gateways_open(struct broker *broker)
 {
 	struct store_cursor *cursor = store_cursor_new(broker->store, FAMILY_META);
@@ -88,29 +102,86 @@ int gateways_open(struct broker *broker)
 
 		if (key.len < prefix || memcmp(key.data, PREFIX, prefix) != 0)
 			break;
-		map_put(broker->gateways, BYTES((const char *)key.data + prefix, key.len - prefix), broker);
+		note_gateway(
+			broker, BYTES((const char *)key.data + prefix, key.len - prefix), store_cursor_value(cursor));
 	}
 	r = store_cursor_status(cursor);
 	store_cursor_free(cursor);
 	return r < 0 ? r : read_held(broker);
 }
 
-void gateway_meet(struct broker *broker, const char *name)
+static void name_owner(const struct broker *broker, const char *who, char ret[WHO_MAX])
 {
-	char key[sizeof(PREFIX) + 64];
+	const struct identity *identity = broker->registry ? registry_find(broker->registry, who) : NULL;
 
-	if (map_put(broker->gateways, bytes_of(name), broker))
+	if (!identity || identity->names == IDENTITY_NAMES_MOST)
+		snprintf(ret, WHO_MAX, "%s", UNOWNED);
+	else
+		snprintf(ret, WHO_MAX, "%s %s", identity->is_user ? "user" : "key", identity->name);
+}
+
+void gateway_meet(struct broker *broker, const char *name, const char *who)
+{
+	const struct gateway *known = map_get(broker->gateways, bytes_of(name));
+	char key[sizeof(PREFIX) + 64], owner[WHO_MAX];
+
+	name_owner(broker, who, owner);
+	if (known && (known->owner[0] || strcmp(owner, UNOWNED) == 0))
 		return;
+	note_gateway(broker, bytes_of(name), bytes_of(owner));
 	snprintf(key, sizeof(key), "%s%s", PREFIX, name);
-	store_batch_put(broker->batch, FAMILY_META, bytes_of(key), bytes_of("1"));
+	store_batch_put(broker->batch, FAMILY_META, bytes_of(key), bytes_of(owner));
+}
+
+struct counting {
+	const char *owner;
+	uint32_t count;
+	char names[160]; /* as far as they go */
+};
+
+static void count_owned(struct bytes name, void *value, void *context)
+{
+	const struct gateway *gateway = value;
+	struct counting *counting = context;
+	size_t len = strlen(counting->names);
+
+	if (strcmp(gateway->owner, counting->owner) != 0)
+		return;
+	counting->count++;
+	snprintf(counting->names + len, sizeof(counting->names) - len, "%s%.*s", len ? ", " : "", (int)name.len,
+		(const char *)name.data);
+}
+
+bool gateway_is_one_too_many(
+	struct broker *broker, const char *name, const struct identity *identity, const char *who, char ret_why[256])
+{
+	struct counting counting = { .owner = "" };
+	uint32_t most = identity_gateways_most(identity);
+	char owner[WHO_MAX];
+
+	if (map_get(broker->gateways, bytes_of(name)) || identity->names == IDENTITY_NAMES_MOST)
+		return false;
+	name_owner(broker, who, owner);
+	counting.owner = owner;
+	map_each(broker->gateways, count_owned, &counting);
+	if (counting.count < most)
+		return false;
+	snprintf(ret_why, 256,
+		"the %.70s may be %u gateways (\"names\") and was %.80s: strike one off that is gone (cartbus gateway "
+		"strike), or allow more",
+		owner, most, counting.names);
+	return true;
 }
 
 bool gateway_strike(struct broker *broker, const char *name)
 {
 	char key[sizeof(PREFIX) + 64];
 
-	if (!map_remove(broker->gateways, bytes_of(name)))
+	struct gateway *gateway = map_remove(broker->gateways, bytes_of(name));
+
+	if (!gateway)
 		return false;
+	free(gateway);
 	snprintf(key, sizeof(key), "%s%s", PREFIX, name);
 	store_batch_delete(broker->batch, FAMILY_META, bytes_of(key));
 	return true;
@@ -191,8 +262,16 @@ void claims_release(struct broker *broker)
 	}
 }
 
+static void free_gateway(struct bytes name, void *value, void *context)
+{
+	(void)name;
+	(void)context;
+	free(value);
+}
+
 void claims_free(struct broker *broker)
 {
+	map_each(broker->gateways, free_gateway, NULL);
 	LIST_EACH_SAFE (hook, &broker->parked)
 		claim_free(LIST_ENTRY(hook, struct parked_claim, hook));
 	LIST_EACH_SAFE (hook, &broker->held)

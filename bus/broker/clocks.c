@@ -4,7 +4,7 @@
  * Owns:      broker->steady; the row "clock" of family meta: the log time until which nothing is forgotten by its age.
  * Promises:  a clock that is set while the broker runs moves nothing in the log: no window ends, no letter comes early or a year
  *            late. One that is behind the log at the start does not stop the log's time. After one that is more than a day ahead of
- *            it, whatever goes by its age stays for a day, so that somebody can set the clock right.
+ *            it, nothing is dropped by its age for a day, so that somebody can set the clock right.
  * Read next: bus/base/steady.h, idem.c, retain.c
  */
 #include "bus/base/cleanup.h"

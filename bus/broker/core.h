@@ -1,9 +1,9 @@
 /*
  * core.h: what the files of the broker share
  *
- * One thread, one struct; another thread may write a sealed batch meanwhile, and touches nothing else. What is heard changes memory
- * at once (a settled lease is settled) and is staged for the store; nothing leaves before it is synced. So memory never has to be
- * rolled back: a failed sync ends the process.
+ * One thread, one struct; another thread may write a sealed batch meanwhile, and touches nothing else. A frame
+ * that is heard changes memory at once (a settled lease is settled) and is staged for the store; nothing leaves before it is synced.
+ * So memory never has to be rolled back: a failed sync ends the process.
  *
  * Read next: broker.c (the conductor), commit.c, ingress.c (what sessions say), queue.h, session.h
  */
@@ -22,8 +22,9 @@
 
 struct queue;
 struct session;
+struct sidelog;
 
-/* Bad input, by what was wrong with it: refused, counted, shown by "status". */
+/* The kinds of bad input. It is refused, counted, and shown by "status". */
 enum refused {
 	REFUSED_FRAME,   /* garbled, truncated, too big */
 	REFUSED_EPOCH,   /* of no live session */
@@ -37,11 +38,11 @@ enum refused {
 	REFUSED_HELLO,
 	REFUSED_QUESTION,
 	REFUSED_ROOM,       /* the disk is filling up */
-	REFUSED_CONNECTION, /* to a socket, or something on it that has no business there */
+	REFUSED_CONNECTION, /* a connection to a socket, or a message that does not belong on that socket */
 	REFUSED_COUNT
 };
 
-/* Which senders of one kind of bad input were told in this while (refused.c). */
+/* The senders of one kind of bad input that were logged in the current interval (refused.c). */
 enum { SENDERS_TOLD = 8 };
 struct telling {
 	int64_t from_us;
@@ -49,7 +50,7 @@ struct telling {
 	uint64_t senders[SENDERS_TOLD];
 };
 
-/* How much the disk still takes (room.c). */
+/* Free space on the log's disk (room.c). */
 struct room {
 	bool is_short;
 	uint64_t free_bytes, headroom_bytes;
@@ -62,7 +63,7 @@ struct answer {
 	uint64_t epoch, request, seq;
 	uint32_t further; /* requests that follow this one, and are answered alike */
 	ConfirmKind kind;
-	bool claim; /* looked at once more when it leaves */
+	bool claim; /* checked once more when it leaves (commit.c) */
 	bool poisoned;
 	char *reason; /* NULL: none */
 };
@@ -83,8 +84,9 @@ struct broker {
 	struct store_batch *batch;        /* what the next commit writes beside the log's frames */
 	struct store_batch *sealed_batch; /* what this one writes */
 	bool is_committing;               /* from when it is sealed until it is over */
-	int broken;                       /* the log cannot be trusted: the next commit says so ... */
-	char why[512];                    /* ... in these words */
+	int64_t sealed_boot_us;
+	int broken;    /* the log cannot be trusted: the next commit says so ... */
+	char why[512]; /* ... in these words */
 	int64_t opened_boot_us;
 	uint64_t opened_head; /* what was there before this start: leases of it may still be held */
 
@@ -92,10 +94,10 @@ struct broker {
 	struct map *by_epoch;
 	struct map *by_peer;     /* routing id -> session */
 	uint64_t sessions_begun; /* this start */
-	bool stirred;            /* something happened outside a commit that may let lanes take more */
+	bool stirred;            /* something outside a commit happened that may let lanes take more frames */
 	bool graced;             /* the grace period is over */
 	int64_t ticked_boot_us;
-	int64_t mercy_until_us; /* silence is not held against anybody before this */
+	int64_t mercy_until_us; /* no session is ended for its silence before this */
 	int64_t leases_look_us; /* when leases are looked at again */
 
 	struct queue *queues[PEERS_MAX];     /* of the peers that hear something */
@@ -130,11 +132,15 @@ struct broker {
 	bool latest_sweeping;
 	struct buffer latest_sweep_at;
 	struct room room;
+	struct broker_connections connections; /* as last noted */
+	int64_t turned_away_us; /* when one was turned away last, log time; 0: none since the start ... */
+	char turned_away[256];  /* ... whose, and why */
 	uint64_t refused[REFUSED_COUNT];
 	struct telling telling[REFUSED_COUNT];
 	struct allowance of_dead_letters;   /* lines about them */
 	uint64_t committed;                 /* messages, this start */
 	uint64_t commits;                   /* that are over, this start */
+	struct sidelog *sidelog;            /* sidelog.h; NULL: none */
 	struct erasing *erasing;            /* erase.h; NULL: none since the start */
 	uint64_t erased_before[TOPICS_MAX]; /* stores that stopped before it may hold what was erased of the topic */
 };
@@ -149,11 +155,11 @@ static inline int64_t broker_boot_us(const struct broker *broker)
 	return clock_boot_us(broker->clock);
 }
 
-/* refused.c: counts it, and tells who sent it and why, not too often. `who`: as the gate names it; session NULL: of none. */
+/* refused.c: counts bad input and logs its sender and the reason, not too often. `who`: as the gate names it. `session` NULL: there is none. */
 void refused(struct broker *broker, enum refused what, const char *who, const struct session *session,
 	const char *format, ...) __attribute__((format(printf, 5, 6)));
 
-/* stage.c: a message that passed every check becomes part of the next commit; its number. */
+/* stage.c: makes a message that passed every check part of the next commit. Returns its number. */
 uint64_t stage_message(
 	struct broker *broker, int topic, const Envelope *envelope, const char *said_by, struct bytes message);
 uint64_t key_hash(const Envelope *envelope);
@@ -167,7 +173,7 @@ void answer_refused(
 void answer_say(struct broker *broker, struct session *session, const struct answer *answer); /* now */
 void answer_free(struct answer *answer); /* and takes it off its list */
 
-/* ingress.c: frames that had to wait for a commit to be over; they come before whatever is heard after it. */
+/* ingress.c: frames that had to wait for a commit to be over; they are heard before all frames that come after it. */
 void hear_put_off(struct broker *broker);
 void put_off_drop(struct broker *broker);
 
@@ -180,11 +186,11 @@ void hear_turn(struct broker *broker, struct session *session, const UpTurn *up,
 void room_look(struct broker *broker); /* now and then */
 bool room_refuses(struct broker *broker, const struct session *session, char ret_reason[256]);
 
-/* idem.c: 0: never said (or too long ago); else its number. ret_same: it was this very message, byte for byte. */
+/* idem.c: the number of the message under this key; 0: there is none, or it is too old. ret_same: it is the same, byte for byte. */
 uint64_t idem_find(struct broker *broker, int topic, const Envelope *envelope, struct bytes message, bool *ret_same);
 void idem_stage(struct broker *broker, int topic, const Envelope *envelope, struct bytes message, uint64_t seq);
 void idem_key(struct broker *broker, int topic, const Envelope *envelope, struct buffer *ret); /* appends */
-/* The message under this key is another text from now on. */
+/* From now on `message` is the text under this key. */
 void idem_renew(struct broker *broker, struct store_batch *batch, const struct logged *logged, const Envelope *envelope,
 	struct bytes message);
 void idem_committed(struct broker *broker);
@@ -192,15 +198,18 @@ void idem_sweep(struct broker *broker);
 
 /* claim.c */
 void claim_park(struct broker *broker, const struct session *session, uint64_t request, struct bytes message);
-void claims_retry(struct broker *broker);   /* parked ones whose gateways have drained are staged */
-void claims_release(struct broker *broker); /* held answers whose gateways have drained leave */
+void claims_retry(struct broker *broker);   /* stages parked claims whose gateways have drained */
+void claims_release(struct broker *broker); /* sends held answers whose gateways have drained */
 void claims_stir(struct broker *broker);
 bool gateways_drained(const struct broker *broker);
 void claims_forget(struct broker *broker, uint64_t epoch);
 size_t claims_parked(const struct broker *broker);
-bool claims_free_again(struct broker *broker); /* the operator's word; were they held? */
+bool claims_free_again(struct broker *broker); /* the operator releases the claims; true: they were held */
 int gateways_open(struct broker *broker);
-void gateway_meet(struct broker *broker, const char *name);
+void gateway_meet(struct broker *broker, const char *name, const char *who);
+/* The gateway's name is new, and its key or user has as many names as it may have. */
+bool gateway_is_one_too_many(
+	struct broker *broker, const char *name, const struct identity *identity, const char *who, char ret_why[256]);
 bool gateway_strike(struct broker *broker, const char *name);
 void claims_free(struct broker *broker);
 
@@ -210,21 +219,22 @@ void latest_fold(struct broker *broker, uint32_t most);
 void latest_fold_lazily(struct broker *broker, uint32_t most);              /* now and then, behind the head */
 void latest_write_cursor(struct broker *broker, struct store_batch *batch); /* if it has moved */
 void latest_keep_cursor(struct broker *broker);                             /* now, with a sync, if it has moved */
-void latest_sweep(struct broker *broker); /* a few of the rows that are forgotten go */
+void latest_sweep(struct broker *broker);                                   /* deletes a few of the forgotten rows */
 
 /* clocks.c */
 int clocks_open(struct broker *broker);
 void clocks_look(struct broker *broker);
 bool clocks_are_trusted(const struct broker *broker);
-bool clocks_say(
-	const struct broker *broker, char ret_why[256]); /* is something wrong with the clock, and what to do? */
+bool clocks_say(const struct broker *broker,
+	char ret_why[256]); /* true: something is wrong with the clock; ret_why says what to do */
 
 /* retain.c */
 void retain_open(struct broker *broker);
 void retain(struct broker *broker);
 bool retain_is_too_old(const struct broker *broker, int peer, uint64_t cursor);
 
-uint64_t retain_say_again(struct broker *broker); /* what is forgotten, as it was said last; its number */
+uint64_t retain_say_again(
+	struct broker *broker); /* repeats the last message about what is forgotten; returns its number */
 
 /* erase.c */
 int erase_open(struct broker *broker);
@@ -237,17 +247,17 @@ void dead_letter(struct broker *broker, struct queue *queue, struct letter *lett
 int dead_read(struct broker *broker, const struct queue *queue, uint64_t seq, Trouble *ret_trouble,
 	struct buffer *ret_message);
 bool dead_redrive(struct broker *broker, struct queue *queue, uint64_t seq);
-/* A message that the queue is done with goes back into it. false: it is not done with it, or it is a dead letter. */
+/* Puts a settled message back into the queue. false: it is not settled, or it is a dead letter. */
 bool dead_replay(struct broker *broker, struct queue *queue, const struct logged *logged);
 bool dead_drop(struct broker *broker, struct queue *queue, uint64_t seq, const char *why);
-/* It goes without a word of whose it was; false: it is not among the dead letters. */
+/* Deletes the dead letter without logging its key. false: it is not among the dead letters. */
 bool dead_erase(struct broker *broker, struct queue *queue, uint64_t seq);
-void dead_key(const struct queue *queue, uint64_t seq, struct buffer *ret);  /* of its row */
-void dead_settled(struct broker *broker, struct queue *queue, uint64_t seq); /* a redriven one ended well */
-void dead_committed(struct broker *broker); /* what was dropped is gone from the store, too */
-int dead_open(struct broker *broker);       /* redriven ones go back to their queues */
+void dead_key(const struct queue *queue, uint64_t seq, struct buffer *ret);  /* the key of the letter's row */
+void dead_settled(struct broker *broker, struct queue *queue, uint64_t seq); /* a redriven letter was handled */
+void dead_committed(struct broker *broker); /* the dropped letters have left the store, too */
+int dead_open(struct broker *broker);       /* puts redriven letters back into their queues */
 
-/* deliver.c, project.c: fill lanes as far as credit goes */
+/* deliver.c, project.c: fill the lanes up to their credit */
 void deliver_all(struct broker *broker);
 void project_all(struct broker *broker);
 void progress_due(struct broker *broker, struct session *session);
@@ -259,9 +269,9 @@ bool rebuild_is_due(struct broker *broker, int peer, const char *instance);
 void hear_question(struct broker *broker, struct bytes peer, const char *who, const Question *question);
 void control_later(struct broker *broker, struct bytes peer, const Control *control);
 
-/* commit.c: a commit of the store failed; keeps the words for broker_why. Returns `error`. */
+/* commit.c: notes that a commit of the store failed, with the words for broker_why. Returns `error`. */
 int commit_failed(struct broker *broker, int error);
-/* Something that was heard could not be looked up, or something to be shown could not be read: nothing may leave any more. */
+/* An error when the store could not be read for a frame or an answer: nothing may leave any more. */
 int check_unbroken(struct broker *broker);
 
 /* control.c */

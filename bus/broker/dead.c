@@ -115,7 +115,7 @@ static int read_original(
 	return 0;
 }
 
-/* For whoever reads the journal; a flood of them ends as a paused queue, and the list has all. */
+/* One line in the journal for each dead letter. A flood of them pauses the queue; `dlq list` has all of them. */
 static void tell(struct broker *broker, const struct queue *queue, uint64_t seq, const Envelope *of,
 	struct bytes payload, const char *reason)
 {

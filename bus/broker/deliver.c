@@ -231,7 +231,7 @@ void deliver_all(struct broker *broker)
 		if (!queue)
 			continue;
 		if (queue_refill(broker, queue))
-			broker->stirred = true; /* the rest after whoever else waits */
+			broker->stirred = true; /* the rest of it comes after the other queues */
 		if (queue->ready_count > 0)
 			deliver(broker, queue);
 	}

@@ -2,7 +2,7 @@
  * door.c: the broker's sockets and who may come, from its configuration
  *
  * Owns:      the hub, the broker's secret key, the registry.
- * Promises:  nothing listens over TCP without a key and before a stranger was refused. A connection is admitted only for who is
+ * Promises:  nothing listens before connections are bounded (accept.c), nor over TCP without a key and before a stranger was refused. A connection is admitted only for who is
  *            registered; the tap in clear only for who has that right. Who loses either is cut off.
  * Fails by:  die() at the start, with what to do; later, by staying with what was right.
  * Read next: ../wire/hub.c, ../wire/registry.c
@@ -10,6 +10,7 @@
 #include "bus/broker/door.h"
 #include "bus/base/log.h"
 #include "bus/base/text.h"
+#include "bus/broker/accept.h"
 #include <errno.h>
 #include <stdio.h>
 
@@ -55,8 +56,10 @@ void door_open(struct door *door, const struct config *config)
 {
 	struct hub_settings settings = { .admit = admit, .refused = say_refused, .context = door };
 	struct config_error error;
+	struct accept_limits limits = accept_limits_for(accept_raise_descriptors());
 	char why[256];
 
+	accept_begin(&limits);
 	door->config = config;
 	if (!TEXT_COPY(settings.run, config_get(config, "paths", NULL, "run")))
 		die("[paths] run is too long for a socket's name");
@@ -70,6 +73,21 @@ void door_open(struct door *door, const struct config *config)
 	if (hub_prove(door->hub, why) < 0)
 		die("%s", why);
 	door->proving = false;
+}
+
+void door_tell_turned_away(struct door *door)
+{
+	struct accept_counts counts = accept_count();
+	struct broker_connections connections = { .open = counts.open,
+		.unproven = counts.unproven,
+		.turned_away = counts.turned_away,
+		.descriptors = counts.descriptors };
+	struct source_turned_away told;
+	const char *place;
+
+	while (accept_take(&told, &place))
+		broker_turned_away(door->broker, told.count, place, told.who, source_verdict_text(told.why));
+	broker_note_connections(door->broker, &connections);
 }
 
 /* Of a session the rights are asked for with every message; a tap asks only once. */

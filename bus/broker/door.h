@@ -19,6 +19,8 @@ struct door {
 void door_open(struct door *door, const struct config *config);
 /* Who may come is read anew. A list that does not add up is refused, said, and the one before stays. */
 int door_reload(struct door *door, struct broker *broker, char ret_why[256]);
+/* Counts and tells of connections that were turned away before anybody could be asked about them. */
+void door_tell_turned_away(struct door *door);
 void door_close(struct door *door);
 
 #endif

@@ -1,7 +1,7 @@
 /*
  * feed.h: many letters are handed out once more, bit by bit: a redrive of many dead letters, or a replay of the log
  *
- * One per queue. It is durable: it survives whoever asked for it, and a restart of the broker.
+ * One per queue. It is durable: it survives the end of the peer that asked for it, and a restart of the broker.
  */
 #ifndef BUS_BROKER_FEED_H
 #define BUS_BROKER_FEED_H

@@ -27,7 +27,7 @@ static void refuse_hello(struct broker *broker, struct bytes peer, const char *w
 	control_now(broker, peer, &control);
 }
 
-/* One witness is enough: whoever else comes may remember less, and what they would be told is not the log they knew. */
+/* One witness is enough: the other peers may remember less, but what they would be told is not the log they knew. */
 static void say_forgotten(struct broker *broker, const Hello *hello, const char *what)
 {
 	char found[400];
@@ -42,8 +42,8 @@ static void say_forgotten(struct broker *broker, const Hello *hello, const char 
 }
 
 /*
- * A number above the head that this very start would have given: it has given none, so the memory is false, not the log. The same of
- * whoever remembers numbers, or an opening, and no log.
+ * A number above the head that this very start would have given: it has given none, so the memory is false, not the log. The same holds
+ * for a peer that remembers numbers, or an opening, and no log.
  */
 static bool is_false_memory(const struct broker *broker, const Hello *hello, uint64_t remembered, char reason[256])
 {
@@ -62,7 +62,7 @@ static bool is_false_memory(const struct broker *broker, const Hello *hello, uin
 	return true;
 }
 
-/* What whoever came may do as this service; 0: he may not be it. */
+/* What this peer may do as this service; 0: it may not be this service. */
 static unsigned rights_of(const struct broker *broker, const char *who, const char *service, const char *instance)
 {
 	const struct identity *identity = broker->registry ? registry_find(broker->registry, who) : NULL;
@@ -78,7 +78,7 @@ static uint32_t spoken(const Hello *hello)
 	return protocol_common(protocol_named(hello->version_least), protocol_named(hello->version));
 }
 
-/* Not for good: whoever is of another release waits until this end is, too. */
+/* Not for good: a peer of another release waits until the broker is of that release, too. */
 static bool is_of_another_release(const Hello *hello, char reason[256])
 {
 	if (spoken(hello) > 0)
@@ -149,6 +149,7 @@ static void greet(const struct broker *broker, const Hello *hello, Welcome *welc
 	TEXT_COPY(welcome->log, log_id(broker->log));
 	welcome->head = log_head(broker->log);
 	welcome->opening = log_opening(broker->log);
+	welcome->wall_us = broker_wall_us(broker);
 }
 
 /* What it stopped before was dropped or erased meanwhile: it is to fold anew. */
@@ -251,11 +252,38 @@ static int begin(struct broker *broker, struct session *session, const Hello *he
 		return r;
 	enlist(broker, session);
 	if (session->gateway)
-		gateway_meet(broker, session->instance);
+		gateway_meet(broker, session->instance, session->who);
 	for (pb_size_t i = 0; i < hello->held_count; i++)
 		lease_adopt(broker, session, &hello->held[i]);
 	welcome_later(broker, session, hello, lane);
 	return 0;
+}
+
+static uint32_t sessions_of(const struct broker *broker, const struct identity *identity)
+{
+	uint32_t count = 0;
+
+	LIST_EACH (hook, &broker->sessions)
+		count += registry_find(broker->registry, LIST_ENTRY(hook, struct session, hook)->who) == identity;
+	return count;
+}
+
+/* Not for good: one of them may end, or be struck off. */
+static bool is_one_too_many(
+	struct broker *broker, const char *who, const Hello *hello, const struct session *known, char reason[256])
+{
+	const struct identity *identity = broker->registry ? registry_find(broker->registry, who) : NULL;
+	int peer = topology_peer(&broker->topology, hello->service);
+
+	if (!identity)
+		return false;
+	if (!known && sessions_of(broker, identity) >= identity_sessions_most(identity)) {
+		snprintf(reason, 256, "%.64s may be %u instances at a time (\"names\"), and is so many already",
+			identity->name, identity_sessions_most(identity));
+		return true;
+	}
+	return broker->topology.peers[peer].gateway &&
+		gateway_is_one_too_many(broker, hello->instance, identity, who, reason);
 }
 
 void hear_hello(struct broker *broker, struct bytes routing, const char *who, const Hello *hello)
@@ -274,6 +302,10 @@ void hear_hello(struct broker *broker, struct bytes routing, const char *who, co
 	}
 	peer = topology_peer(&broker->topology, hello->service);
 	session = find_instance(broker, peer, hello->instance);
+	if (is_one_too_many(broker, who, hello, session, reason)) {
+		refuse_hello(broker, routing, who, reason, false);
+		return;
+	}
 	if (session)
 		session_end(broker, session, strcmp(session->run, hello->run) == 0 ? PARTING_AGAIN : PARTING_CRASH);
 	if (broker->topology.peers[peer].exclusive && other_is_active(broker, peer)) {

@@ -1,7 +1,7 @@
 /*
  * ingress.c: frames from sessions, taken apart
  *
- * Promises:  frames of a session are accepted in order only; whatever does not add up is refused and counted. A session whose
+ * Promises:  frames of a session are accepted in order only; a frame that does not add up is refused and counted. A session whose
  *            frames make no sense or have a gap is ended: its peer says hello again and repeats what was not confirmed. While a
  *            commit is on its way, frames of services that have a queue are put off: a verdict lets the next letter of its key
  *            out, and that may leave only when the verdict is synced.

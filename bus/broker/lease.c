@@ -10,8 +10,8 @@
  * which lets its neighbours on and lets deaths of another cause show themselves; the death before it, which it shared with its
  * neighbours, turns out to have been its own and is counted too. It is no failure if a session of the service died shortly
  * before without that letter: then the letter waits until that has calmed down, longer each time. So a letter that kills
- * whoever takes it is dead after its limit of deaths, and what happened to be in flight while processes were killed at random
- * is not.
+ * each process that takes it is dead after its limit of deaths; a letter that happened to be in flight while processes were killed
+ * at random is not.
  *
  * Read next: deliver.c
  */

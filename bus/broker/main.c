@@ -24,6 +24,7 @@
 #include "bus/broker/verify_command.h"
 #include "bus/wire/bus_keys.h"
 #include <errno.h>
+#include <fcntl.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <sys/stat.h>
@@ -67,12 +68,19 @@ static void stop(int signal_number)
 /* RocksDB stops itself where its own notes cannot be written. Its words are on stderr already; then abort() goes on. */
 static void say_aborted(int signal_number)
 {
+	static const char files[] = "<2>broker: stopped by an assertion, in the words of the line before. No "
+				    "descriptor was left: raise the "
+				    "limit of open files (LimitNOFILE= of cartbus-broker), then start again. What was "
+				    "confirmed is there.\n";
 	static const char words[] =
 		"<2>broker: stopped by an assertion, in the words of the line before. Most likely the disk of "
 		"[paths] state failed or is full: check it, then start again. What was confirmed is there.\n";
 
+	bool is_out_of_files = fcntl(STDERR_FILENO, F_DUPFD_CLOEXEC, 0) < 0 && errno == EMFILE;
+
 	(void)signal_number;
-	if (write(STDERR_FILENO, words, sizeof(words) - 1) < 0)
+	if (write(STDERR_FILENO, is_out_of_files ? files : words,
+		    (is_out_of_files ? sizeof(files) : sizeof(words)) - 1) < 0)
 		return; /* there is nobody left to tell */
 }
 
@@ -384,6 +392,7 @@ static void hear_all(struct process *process)
 	reconfiguring = 0;
 	if (reconfigure_look(&process->reconfigure, clock_boot_us(&process->clock)) && !process->is_short)
 		tell_committing(process);
+	door_tell_turned_away(&process->door);
 	hear_frames(process);
 	hear_controls(process);
 }

@@ -13,7 +13,8 @@ static void print_help(void)
 {
 	printf("cartbus-broker: the durable message broker of cartbus\n\n"
 	       "Keeps the log, hands its messages to the services, and confirms what it has synced to disk.\n\n"
-	       "  --config FILE   default %s; sections [paths], [log], [clock], [broker], [user NAME]\n"
+	       "  --config FILE   default CARTBUS_CONFIG or %s; sections [paths], [log], [clock], [broker], [user "
+	       "NAME]\n"
 	       "  --check         say whether it could start with this configuration, and start nothing\n"
 	       "  --new-identity  give the log in <state>/broker another identity and exit: for a log that was "
 	       "restored, "
@@ -48,7 +49,8 @@ struct order order_parse(int argc, char **argv)
 		{ "version", no_argument, NULL, 'v' },
 		{ NULL, 0, NULL, 0 },
 	};
-	struct order order = { .config = CONFIG_DEFAULT };
+	const char *in_environment = getenv("CARTBUS_CONFIG");
+	struct order order = { .config = in_environment && *in_environment ? in_environment : CONFIG_DEFAULT };
 	int option;
 
 	while ((option = getopt_long(argc, argv, "", options, NULL)) != -1) {

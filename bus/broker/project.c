@@ -66,7 +66,7 @@ static void end_newcomer(struct session *session)
 	session->newcomer = NULL;
 }
 
-/* The next message of a newcomer: a row of `latest` or a message of the log, whichever comes first. */
+/* The next message of a newcomer: a row of `latest` or a message of the log; the lower number comes first. */
 static int next_for_newcomer(struct broker *broker, struct session *session, struct logged *ret)
 {
 	uint64_t limit = newcomer_limit(session->newcomer);

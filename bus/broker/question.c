@@ -129,7 +129,7 @@ static const struct verb *find_verb(const char *verb)
 	return NULL;
 }
 
-/* NULL: whoever asks may not ask anything. */
+/* NULL: this peer may not ask anything. */
 static const struct session *find_operator(const struct broker *broker, struct bytes peer, const char *who)
 {
 	const struct session *session = session_by_peer(broker, peer);
@@ -138,7 +138,7 @@ static const struct session *find_operator(const struct broker *broker, struct b
 	return is_one ? session : NULL;
 }
 
-/* Does whoever asks make do with masked payloads, and get them? */
+/* Does this peer accept masked payloads, and get them? */
 static bool is_to_be_masked(const struct session *session, const struct verb *verb, const json_t *argument)
 {
 	return verb->masks && (verb->needs & ~session->rights) == RIGHT_CLEAR &&

@@ -194,7 +194,7 @@ bool queue_refill(struct broker *broker, struct queue *queue)
 	return r == -EAGAIN;
 }
 
-/* Takes the letter out of whatever its state has put it in. */
+/* Takes the letter out of the list or index that its state has put it in. */
 static void leave_state(struct queue *queue, struct letter *letter)
 {
 	uint8_t key[16];

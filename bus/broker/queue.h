@@ -38,7 +38,7 @@ struct letter {
 	Trouble *trouble;       /* NULL: never had any */
 	int64_t lease_until_us; /* boot time */
 	struct session *holder;
-	bool suspect;          /* whoever had it died or hung: next handed out alone */
+	bool suspect;          /* the session that held it died or hung: the letter is handed out alone next time */
 	bool alone;            /* this time it was */
 	uint32_t excused;      /* so many died at work on it alone without counting as a failure */
 	uint64_t shared_death; /* the last death of somebody who had it beside others; 0: none */

@@ -1,8 +1,8 @@
 /*
  * refused.c: bad input: counted, and told with who sent it
  *
- * Promises:  each refusal counts. Of each kind a few lines every ten seconds, and never the same sender twice: whoever sends
- *            garbage without end does not fill the journal, and does not hide another's first either.
+ * Promises:  each refusal counts. Of each kind a few lines every ten seconds, and never the same sender twice: a sender
+ *            of endless garbage neither fills the journal nor hides the first refusal of another.
  * Fails by:  nothing.
  * Read next: core.h (the kinds), answer_status.c (the counts)
  */
@@ -72,4 +72,18 @@ void refused(struct broker *broker, enum refused what, const char *who, const st
 void broker_refused_connection(struct broker *broker, const char *place, const char *who, const char *why)
 {
 	refused(broker, REFUSED_CONNECTION, who, NULL, "%s: %s", place, why);
+}
+
+void broker_turned_away(struct broker *broker, uint64_t count, const char *place, const char *who, const char *why)
+{
+	broker->refused[REFUSED_CONNECTION] += count - 1;
+	broker->turned_away_us = broker_wall_us(broker);
+	snprintf(broker->turned_away, sizeof(broker->turned_away), "%s, %s: %s", who, place, why);
+	refused(broker, REFUSED_CONNECTION, who, NULL, "%s: %llu turned away: %s", place, (unsigned long long)count,
+		why);
+}
+
+void broker_note_connections(struct broker *broker, const struct broker_connections *connections)
+{
+	broker->connections = *connections;
 }

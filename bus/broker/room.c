@@ -1,8 +1,8 @@
 /*
  * room.c: the disk is filling up: what is new has to wait outside
  *
- * Promises:  below the headroom whoever brings new messages is refused, with the reason and not for good; whoever works for a
- *            queue goes on (acknowledgements, returns, dead letters, claims and outcomes: they end what is there), and so does
+ * Promises:  below the headroom the broker refuses peers that bring new messages, with the reason and not for good. Peers that work
+ *            for a queue go on (acknowledgements, returns, dead letters, claims and outcomes: they end what is there), and so does
  *            the operator. Nothing has to be restarted: there is room again as soon as there is.
  * Read next: turn.c (who asks), ../store/rocks.c (what happens when it is full after all)
  */

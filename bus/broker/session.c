@@ -3,15 +3,15 @@
  *
  * Owns:      the list of sessions and the two maps to them, their writers.
  * Promises:  a session silent for five heartbeats is dead, and its leases are free at once. A lane that does not take a frame is
- *            the end of its session: with credit below the socket's mark that peer is gone. What may wait for company goes with
- *            whatever is said next that may not, in order.
+ *            the end of its session: with credit below the socket's mark that peer is gone. A frame that may wait for others
+ *            leaves with the next frame that may not wait; their order stays.
  * Read next: hello.c
  */
 #include "bus/broker/session.h"
 #include "bus/broker/latest.h"
 #include <stdlib.h>
 
-enum { SILENT_HEARTBEATS = 5, WRITER_FULL = 1 << 20 };
+enum { SILENT_HEARTBEATS = 5, COMMAND_PATIENCE = 10, WRITER_FULL = 1 << 20 };
 
 /* What is gathered for who is in no hurry: each push wakes two threads there, and few messages at a time make many. */
 static const int64_t GATHER_US = 50 * US_PER_MS;
@@ -104,6 +104,8 @@ void hear_heartbeat(struct broker *broker, struct bytes peer, const char *who, c
 			hear_credit(session, &heartbeat->credit);
 		hear_echo(session, heartbeat->echo);
 		hear_counts(session, heartbeat);
+		if (heartbeat->wall_us > 0 && broker->clock->rate == 1) /* a demo's hours pass on the way here */
+			session->clock_off_us = heartbeat->wall_us - broker_wall_us(broker);
 	}
 	answer_heartbeat(broker, peer, session, heartbeat->epoch);
 }
@@ -132,6 +134,12 @@ static bool has_mercy(struct broker *broker, int64_t now_us, int64_t silent_us)
 	return now_us < broker->mercy_until_us;
 }
 
+/* A command holds no letter, claim or spool: nothing waits for the end of its session, and its machine may be busy. */
+static bool is_command(const struct broker *broker, const struct session *session)
+{
+	return broker->topology.peers[session->peer].operator_ && !broker->queues[session->peer] && !session->gateway;
+}
+
 void sessions_expire(struct broker *broker)
 {
 	int64_t now_us = broker_boot_us(broker);
@@ -141,7 +149,9 @@ void sessions_expire(struct broker *broker)
 	LIST_EACH_SAFE (hook, &broker->sessions) {
 		struct session *session = LIST_ENTRY(hook, struct session, hook);
 
-		if (session->failing || (!mercy && now_us - session->heard_boot_us > silent_us))
+		int64_t allowed_us = is_command(broker, session) ? COMMAND_PATIENCE * silent_us : silent_us;
+
+		if (session->failing || (!mercy && now_us - session->heard_boot_us > allowed_us))
 			session_end(broker, session, PARTING_CRASH);
 	}
 }

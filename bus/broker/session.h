@@ -36,6 +36,7 @@ struct session {
 	int64_t ping_boot_us[PINGS_REMEMBERED];
 	int64_t promise_from_us; /* boot time of the last ping it echoed; 0: none yet */
 
+	int64_t clock_off_us; /* how far its clock is ahead of the log's, as it last said; 0 also: it does not say */
 	Count counts[sizeof((Heartbeat){ 0 }.counts) / sizeof(Count)]; /* as it last told them */
 	int count_count;
 

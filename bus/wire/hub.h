@@ -1,9 +1,9 @@
 /*
  * hub.h: the broker's side of the sockets
  *
- * Binds  <run>/ingress (PULL, everybody's frames), <run>/control (ROUTER), <run>/tap and <run>/tap-clear (XPUB), and one PUSH per
+ * Binds  <run>/ingress (PULL, the frames of all peers), <run>/control (ROUTER), <run>/tap and <run>/tap-clear (XPUB), and one PUSH per
  * lane, <run>/lane-<random>; with a key, the same over TCP at `host` from `port` on (reach.h). Every connection passes the gate
- * (gate.h). Nothing here blocks but hub_wait and hub_prove. What was received is borrowed until the next receive.
+ * (gate.h). Only hub_wait and hub_prove block. A received message is borrowed until the next receive.
  */
 #ifndef BUS_WIRE_HUB_H
 #define BUS_WIRE_HUB_H
@@ -15,38 +15,39 @@ struct hub;
 
 struct hub_settings {
 	char run[128]; /* a folder that exists */
-	bool by_group; /* other users of the broker's group connect to the sockets there; who they are is the gate's question */
+	bool by_group; /* other users of the broker's group may connect to the sockets there; the gate then identifies them */
 	char host[128]; /* empty: nothing over TCP */
 	int port;
 	const struct curve_pair *key; /* the broker's; borrowed for the hub's life */
-	gate_admit_fn *admit; /* asked for "control", "ingress", "tap" and "tap-clear"; lanes see to themselves */
-	/* Told of who was turned away at a lane, of what has no business where it came, and of connections that ZeroMQ ended. */
+	gate_admit_fn
+		*admit; /* called for "control", "ingress", "tap" and "tap-clear"; lanes admit their peers themselves */
+	/* Called when a lane refuses a peer, when a message arrives at the wrong socket, and when ZeroMQ ends a connection. */
 	void (*refused)(void *context, const char *place, const char *who, const char *why);
-	void *context; /* of both */
+	void *context; /* for both functions */
 };
 
-/* ret_why says what could not be bound, and why. */
+/* On failure ret_why names the socket that could not be bound, and why. */
 int hub_open(const struct hub_settings *settings, struct hub **ret, char ret_why[256]);
 void hub_close(struct hub *hub); /* takes NULL */
 
-/* Tries an unknown key at every TCP socket of this hub. 0: none lets it in; else negative, and ret_why says which does not refuse. */
+/* Tries an unknown key at every TCP socket of this hub. 0: all refuse it; else negative, and ret_why names the socket that does not. */
 int hub_prove(struct hub *hub, char ret_why[256]);
 
-/* Until there is something to hear, or `most_us` have passed, or a signal came (all three: 0). */
+/* Waits until there is something to hear, `most_us` have passed, or a signal came. 0 in each of these cases. */
 int hub_wait(struct hub *hub, int64_t most_us);
-/* Until there is a frame, or `fd` is readable, or a signal came: control messages wait. */
+/* Waits until there is a frame, `fd` is readable, or a signal came. Control messages stay queued meanwhile. */
 int hub_wait_frames(struct hub *hub, int fd);
-/* -EAGAIN: none. ret_who: who the connection belongs to, as the gate named it. What has more parts than it may, or is too large, comes as nothing. */
+/* -EAGAIN: none. ret_who: the owner of the connection, as the gate named it. Oversized and multi-part messages yield an empty *ret. */
 int hub_hear_frame(struct hub *hub, const char **ret_who, struct bytes *ret);
 int hub_hear_control(struct hub *hub, struct bytes *ret_peer, const char **ret_who, struct bytes *ret_message);
 
 /*
- * Cuts the TCP connections that `who` may have to the sockets that everybody shares: all from the addresses it came from. Lanes end with
- * their sessions. How many.
+ * Cuts the TCP connections that `who` may have to the sockets that all peers share: every connection from the addresses that `who` came
+ * from. Lanes end with their sessions. Returns the number of connections.
  */
 size_t hub_cut(struct hub *hub, const char *who);
 
-/* What struct broker_out asks for; `hub` is a struct hub. */
+/* The functions of struct broker_out; `hub` is a struct hub. */
 int hub_open_lane(void *hub, uint64_t epoch, const char *who, char ret_endpoint[160]);
 void hub_close_lane(void *hub, uint64_t epoch);
 int hub_push(void *hub, uint64_t epoch, struct bytes frame); /* -EAGAIN: that peer is gone */

@@ -8,6 +8,7 @@
  */
 #include "services/cartbus/health.h"
 
+#include "bus/base/clock.h"
 #include "bus/base/memory.h"
 #include "bus/base/text.h"
 #include "proto/topics.h"
@@ -15,6 +16,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+static const int64_t CLOCK_OFF_US = US_PER_MINUTE;
 
 /* Every service that an installation needs to do its job. */
 static const char *const needed[] = { "gateway", "intake", "timer", "waiter", "sender", "unsub", "mailin", "exporter",
@@ -78,8 +81,22 @@ static void judge_clock(struct health *health)
 {
 	const json_t *clock = json_object_get(health->status, "clock");
 
-	if (number_of(clock, "jump_us") != 0)
+	const json_t *session;
+	size_t i;
+
+	if (number_of(clock, "jump_us") != 0) {
 		say_red(health, "%s", text_of(clock, "why"));
+		return;
+	}
+	json_array_foreach(json_object_get(health->status, "sessions"), i, session)
+	{
+		long long off_us = number_of(session, "clock_off_us");
+
+		if (llabs(off_us) >= CLOCK_OFF_US)
+			say_red(health, "the clock of %s on %s is %lld s %s the log's: set it right (timedatectl)",
+				text_of(session, "instance"), text_of(session, "host"), llabs(off_us) / US_PER_S,
+				off_us > 0 ? "ahead of" : "behind");
+	}
 }
 
 static void judge_queues(struct health *health)

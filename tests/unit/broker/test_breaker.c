@@ -35,6 +35,8 @@ static void only_when_everything_fails_it_is_an_outage(void **state)
 		{ "AAAAAAAAAAAAAAAAAAAA", false }, /* poison, and nothing else to do */
 		{ "ABABABABABAB", false },         /* two of them */
 		{ "ABCD", false },
+		{ "ABCDABCDABCD", false }, /* each known from the first to the last */
+		{ "ABCDDCBA", false },
 		{ "ABCDE", true },
 		{ "AABBCCDDE", true },    /* with retries between them */
 		{ "ABCD.E", false },      /* one that works */

@@ -1,9 +1,11 @@
 /* claims: parked until no gateway can hold a stop that nobody has seen */
 #include "bus/base/text.h"
+#include "bus/wire/registry.h"
 #include "desk.h"
 #include <errno.h>
 #include <setjmp.h>
 #include <stdarg.h>
+#include <stdio.h>
 #include <stdlib.h>
 
 #include <cmocka.h>
@@ -212,6 +214,143 @@ static void gateways_are_remembered_over_a_restart(void **state)
 	desk_close(desk);
 }
 
+static void strike(struct peer *admin, const char *argument)
+{
+	json_t *answer = peer_ask(admin, "gateway.strike", argument);
+
+	assert_true(json_is_true(json_object_get(answer, "struck")));
+	json_decref(answer);
+}
+
+static void a_gateway_that_was_struck_off_stays_so_over_a_restart(void **state)
+{
+	struct desk *desk = desk_open_disk();
+	struct peer *worker = peer_new(desk, "worker", "w"), *door = peer_new(desk, "door", "d");
+	struct peer *admin = peer_new(desk, "admin", "a");
+
+	(void)state;
+	peer_hello(door, "run", 0);
+	peer_hello(admin, "run", 0);
+	peer_goodbye(door);
+	strike(admin, "{\"name\":\"d\"}");
+	desk_work(desk);
+	desk_crash(desk);
+	assert_int_equal(desk_start(desk, desk_topology), 0);
+	peer_hello(worker, "run", 0);
+	assert_int_equal(SAID(worker, .topic = "claim", .idem = "c", .claim = true).kind, CONFIRM_FRESH);
+	desk_close(desk);
+}
+
+/* ---- a key has its names ---- */
+
+static struct peer *door_named(struct desk *desk, const char *name, int key)
+{
+	struct peer *door = peer_new(desk, "door", name);
+
+	snprintf(door->who, sizeof(door->who), "key:%064d", key);
+	peer_hello(door, "run", 0);
+	return door;
+}
+
+static struct registry *know(struct desk *desk, const char *names_of_two)
+{
+	char text[600];
+	struct registry *registry = NULL;
+	struct config_error error;
+
+	snprintf(text, sizeof(text),
+		"[key one]\nservice = door\ninstance = one\npublic = %064d\n"
+		"[key two]\nservice = door\n%spublic = %064d\n"
+		"[key rest]\nservice = worker admin\nrights = all\npublic = %064d\n",
+		1, names_of_two, 2, 3);
+	assert_int_equal(registry_parse_peers(text, "peers.conf", &registry, &error), 0);
+	broker_admit(desk->broker, registry);
+	return registry;
+}
+
+static void a_key_brings_as_many_gateways_as_it_may_and_no_more(void **state)
+{
+	struct desk *desk = desk_open_disk();
+	struct registry *registry = know(desk, "names = 2\n");
+	struct peer *admin = peer_new(desk, "admin", "a"), *door;
+
+	(void)state;
+	snprintf(admin->who, sizeof(admin->who), "key:%064d", 3);
+	peer_hello(admin, "run", 0);
+	assert_true(door_named(desk, "a", 2)->lane_open);
+	door = door_named(desk, "b", 2);
+	assert_true(door->lane_open);
+	peer_goodbye(door); /* one that is away counts: it holds up the claims */
+	door = door_named(desk, "c", 2);
+	assert_true(door->refused && !door->refused_final && !door->lane_open);
+	assert_non_null(strstr(door->reason, "key two may be 2 gateways (\"names\") and was "));
+	assert_true(strstr(door->reason, "was a, b:") || strstr(door->reason, "was b, a:"));
+	assert_non_null(strstr(door->reason, "gateway strike"));
+	assert_true(door_named(desk, "b", 2)->lane_open); /* known: it comes back */
+	assert_true(door_named(desk, "one", 1)->lane_open);
+
+	desk_crash(desk);
+	assert_int_equal(desk_start(desk, desk_topology), 0);
+	broker_admit(desk->broker, registry);
+	assert_true(door_named(desk, "c", 2)->refused); /* whose they are is on the disk */
+	peer_hello(admin, "run", 0);
+	strike(admin, "{\"name\":\"a\"}");
+	assert_true(door_named(desk, "c", 2)->lane_open);
+	desk_close(desk);
+	registry_free(registry);
+}
+
+static void a_stolen_key_that_says_nothing_of_names_brings_four(void **state)
+{
+	struct desk *desk = desk_open();
+	struct registry *registry = know(desk, "");
+	int let_in = 0;
+
+	(void)state;
+	for (int i = 0; i < 10; i++) {
+		char name[16];
+
+		snprintf(name, sizeof(name), "forged-%d", i);
+		let_in += door_named(desk, name, 2)->lane_open;
+	}
+	assert_int_equal(let_in, 4);
+	desk_close(desk);
+	registry_free(registry);
+}
+
+static void an_identity_has_so_many_instances_at_a_time(void **state)
+{
+	struct desk *desk = desk_open();
+	struct registry *registry = NULL;
+	struct config_error error;
+	struct peer *workers[3];
+
+	(void)state;
+	assert_int_equal(
+		registry_parse_peers("[key w]\nservice = worker\nnames = 2\n"
+				     "public = 0000000000000000000000000000000000000000000000000000000000000005\n",
+			"peers.conf", &registry, &error),
+		0);
+	broker_admit(desk->broker, registry);
+	for (int i = 0; i < 3; i++) {
+		char name[16];
+
+		snprintf(name, sizeof(name), "w%d", i);
+		workers[i] = peer_new(desk, "worker", name);
+		snprintf(workers[i]->who, sizeof(workers[i]->who), "key:%064d", 5);
+		peer_hello(workers[i], "run", 0);
+		assert_int_equal(workers[i]->lane_open, i < 2);
+	}
+	assert_non_null(strstr(workers[2]->reason, "w may be 2 instances at a time"));
+	peer_goodbye(workers[0]);
+	peer_hello(workers[2], "run", 0);
+	assert_true(workers[2]->lane_open);
+	peer_hello(workers[1], "another run", 0); /* itself anew */
+	assert_true(workers[1]->lane_open);
+	desk_close(desk);
+	registry_free(registry);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -225,6 +364,10 @@ int main(void)
 		cmocka_unit_test(a_claim_said_again_word_for_word_after_a_broken_session_is_still_fresh),
 		cmocka_unit_test(a_claim_is_not_part_of_a_turn),
 		cmocka_unit_test(gateways_are_remembered_over_a_restart),
+		cmocka_unit_test(a_gateway_that_was_struck_off_stays_so_over_a_restart),
+		cmocka_unit_test(a_key_brings_as_many_gateways_as_it_may_and_no_more),
+		cmocka_unit_test(a_stolen_key_that_says_nothing_of_names_brings_four),
+		cmocka_unit_test(an_identity_has_so_many_instances_at_a_time),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -286,6 +286,92 @@ static void another_thread_writes_while_this_one_hears(void **state)
 	desk_close(desk);
 }
 
+static void a_keyed_fact_of_a_turn_that_was_said_before_is_left_out(void **state)
+{
+	struct desk *desk = desk_open();
+	struct peer *worker = peer_new(desk, "worker", "w"), *talker = peer_new(desk, "talker", "t");
+	const struct words facts[] = { { .topic = "fact", .idem = "once" }, { .topic = "fact", .key = "other" } };
+
+	(void)state;
+	peer_hello(talker, "run", 0);
+	peer_hello(worker, "run", 0);
+	for (int i = 0; i < 2; i++) {
+		Receipt receipt;
+
+		SAID(talker, .topic = "work");
+		receipt = peer_delivery(worker)->down.what.delivery.receipt;
+		assert_int_equal(TURN(worker, &receipt, .facts = facts, .fact_count = 2).kind, CONFIRM_FRESH);
+	}
+	assert_int_equal(broker_head(desk->broker), 2 + 2 + 1);
+	desk_close(desk);
+}
+
+static struct peer *claimant_with_a_gateway(struct desk *desk)
+{
+	struct peer *worker = peer_new(desk, "worker", "w"), *door = peer_new(desk, "door", "d");
+
+	peer_hello(worker, "run", 0);
+	peer_hello(door, "run", 0);
+	peer_heartbeat(door, 0);
+	peer_heartbeat(door, 0);
+	return worker;
+}
+
+static void a_commit_that_hung_lets_no_old_answer_out_and_sessions_begin_anew(void **state)
+{
+	static const int64_t took_us[] = { 4 * US_PER_S, 6 * US_PER_S };
+
+	(void)state;
+	for (size_t i = 0; i < 2; i++) {
+		struct desk *desk = desk_open();
+		struct peer *worker = peer_new(desk, "worker", "w");
+		bool hung = took_us[i] > 5 * US_PER_S;
+		Confirm confirm;
+		uint64_t claim;
+
+		peer_hello(worker, "run", 0);
+		claim = PUBLISH(worker, .topic = "claim", .idem = "c", .claim = true, .text = "mine");
+		seal(desk);
+		desk->clock.virtual_us += took_us[i];
+		end(desk);
+		assert_int_equal(peer_confirm(worker, claim, &confirm), !hung);
+		peer_heartbeat(worker, 0);
+		assert_int_equal(worker->lost, hung);
+		peer_hello(worker, "run", 0); /* nothing is lost by it: what was committed is found again */
+		confirm = SAID(worker, .topic = "claim", .idem = "c", .claim = true, .text = "mine");
+		assert_int_equal(confirm.kind, CONFIRM_FRESH);
+		assert_int_equal(confirm.seq, 1);
+		desk_close(desk);
+	}
+}
+
+static void a_strike_lets_no_claim_out_before_it_is_written(void **state)
+{
+	struct desk *desk = desk_open();
+	struct peer *worker = claimant_with_a_gateway(desk), *admin = peer_new(desk, "admin", "a");
+	Control question = { .which_what = Control_question_tag,
+		.what.question = { .id = 1, .verb = "gateway.strike", .argument = "{\"name\":\"d\"}" } };
+	Confirm confirm;
+	uint64_t claim;
+
+	(void)state;
+	peer_hello(admin, "run", 0);
+	claim = PUBLISH(worker, .topic = "claim", .idem = "c", .claim = true);
+	desk_pass_silent(desk, US_PER_S); /* the gateway's promise ends: the claim has its number, and is held */
+	desk->clock.virtual_us += 10 * US_PER_S;
+	peer_hello(worker, "run", 0);
+	claim = PUBLISH(worker, .topic = "claim", .idem = "c2", .claim = true);
+	desk_work(desk);
+	assert_false(peer_confirm(worker, claim, &confirm));
+	peer_hello(admin, "run", 0);
+	peer_control(admin, &question);
+	seal(desk);
+	assert_false(peer_confirm(worker, claim, &confirm)); /* struck off in memory, and on its way to the disk */
+	assert_true(broker_let_out(desk->broker, -EIO) < 0);
+	assert_false(peer_confirm(worker, claim, &confirm)); /* it never came there */
+	desk_close(desk);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -299,6 +385,9 @@ int main(void)
 		cmocka_unit_test(what_has_facts_or_failed_waits_for_nothing),
 		cmocka_unit_test(a_commit_that_failed_takes_what_was_heard_meanwhile_with_it),
 		cmocka_unit_test(another_thread_writes_while_this_one_hears),
+		cmocka_unit_test(a_commit_that_hung_lets_no_old_answer_out_and_sessions_begin_anew),
+		cmocka_unit_test(a_strike_lets_no_claim_out_before_it_is_written),
+		cmocka_unit_test(a_keyed_fact_of_a_turn_that_was_said_before_is_left_out),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

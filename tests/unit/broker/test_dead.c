@@ -195,6 +195,34 @@ static void what_is_refused_for_good_has_a_history_too_that_no_redrive_and_no_re
 	desk_close(scene.desk);
 }
 
+static void of_a_long_history_the_last_failures_are_kept_in_their_order(void **state)
+{
+	enum { KEPT = 8, DEATHS = KEPT + 3 };
+	struct scene scene = set_scene(false);
+	json_t *answer, *failure;
+	char reason[32];
+	size_t i;
+
+	(void)state;
+	SAID(scene.talker, .topic = "work");
+	for (int death = 1; death <= DEATHS; death++) {
+		snprintf(reason, sizeof(reason), "death %d", death);
+		kill_one(&scene, reason);
+		if (death < DEATHS)
+			ask_number(&scene, "dead.redrive", "{\"queue\":\"worker\",\"seq\":1}", "redriven");
+	}
+	answer = peer_ask(scene.admin, "dead.show", "{\"queue\":\"worker\",\"seq\":1}");
+	assert_int_equal(json_array_size(json_object_get(answer, "history")), KEPT);
+	json_array_foreach(json_object_get(answer, "history"), i, failure)
+	{
+		snprintf(reason, sizeof(reason), "death %zu", DEATHS - KEPT + 1 + i);
+		assert_string_equal(json_string_value(json_object_get(failure, "reason")), reason);
+		assert_string_equal(json_string_value(json_object_get(failure, "by")), "w");
+	}
+	json_decref(answer);
+	desk_close(scene.desk);
+}
+
 /* After a restart the worker still has it in hand, while a newer one of its key has come. */
 static void a_redriven_letter_in_hand_over_a_restart_is_still_its_holders(void **state)
 {
@@ -322,6 +350,7 @@ int main(void)
 		cmocka_unit_test(a_redriven_letter_waits_behind_its_key_and_can_die_again),
 		cmocka_unit_test(a_redrive_outlives_a_restart),
 		cmocka_unit_test(what_is_refused_for_good_has_a_history_too_that_no_redrive_and_no_restart_ends),
+		cmocka_unit_test(of_a_long_history_the_last_failures_are_kept_in_their_order),
 		cmocka_unit_test(a_redriven_letter_in_hand_over_a_restart_is_still_its_holders),
 		cmocka_unit_test(a_letter_that_is_redriven_is_not_redriven_again),
 		cmocka_unit_test(a_letter_is_dropped_only_with_a_reason_which_the_log_keeps),

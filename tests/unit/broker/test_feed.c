@@ -162,6 +162,53 @@ static void a_list_comes_in_pages_and_none_is_left_out(void **state)
 	desk_close(scene.desk);
 }
 
+static void a_page_has_as_many_letters_as_fit_where_none_or_too_many_are_asked_for(void **state)
+{
+	enum { PAGE_MOST = 1000 };
+	struct scene scene = set_scene(false);
+
+	(void)state;
+	bury(&scene, PAGE_MOST + 2, "s", "no");
+	assert_int_equal(count_dead(&scene, "{}"), 100);
+	assert_int_equal(count_dead(&scene, "{\"limit\":0}"), PAGE_MOST);
+	assert_int_equal(count_dead(&scene, "{\"limit\":1000}"), PAGE_MOST);
+	assert_int_equal(count_dead(&scene, "{\"limit\":1001}"), PAGE_MOST);
+	assert_int_equal(count_dead(&scene, "{\"limit\":1}"), 1);
+	desk_close(scene.desk);
+}
+
+static void assert_refused(struct scene *scene, const char *verb, const char *argument, const char *words)
+{
+	json_t *answer = peer_ask(scene->admin, verb, argument);
+
+	if (answer)
+		fail_msg("%s %s was not refused", verb, argument);
+	if (!strstr(buffer_text(&scene->admin->answer), words))
+		fail_msg("%s %s: \"%s\" and not \"%s\"", verb, argument, buffer_text(&scene->admin->answer), words);
+}
+
+static void a_queue_is_fed_once_at_a_time_and_a_refusal_says_why(void **state)
+{
+	struct scene scene = set_scene(false);
+
+	(void)state;
+	bury(&scene, 3, "s", "no");
+	assert_refused(
+		&scene, "feed.cancel", "{\"queue\":\"worker\"}", "worker is not being fed: there is nothing to cancel");
+	assert_refused(
+		&scene, "feed.resume", "{\"queue\":\"worker\"}", "worker is not being fed: there is nothing to resume");
+	assert_refused(&scene, "dead.redrive", "{\"queue\":\"worker\",\"all\":true,\"rate\":100001}",
+		"at most 100000 a second");
+	json_decref(ask(&scene, "dead.redrive", "{\"queue\":\"worker\",\"all\":true,\"rate\":1}"));
+	assert_true(is_state(&scene, "running"));
+	assert_refused(&scene, "dead.redrive", "{\"queue\":\"worker\",\"all\":true}",
+		"queue worker is being fed by a redrive already; wait for its end, or cancel it");
+	assert_refused(&scene, "replay", "{\"queue\":\"worker\",\"from\":1,\"to\":2}", "fed by a redrive already");
+	json_decref(ask(&scene, "feed.cancel", "{\"queue\":\"worker\"}"));
+	assert_true(is_state(&scene, "cancelled"));
+	desk_close(scene.desk);
+}
+
 static void a_redrive_of_many_takes_those_that_are_meant_and_each_once(void **state)
 {
 	struct scene scene = set_scene(false);
@@ -340,6 +387,8 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(dead_letters_are_found_by_topic_shop_reason_and_age),
 		cmocka_unit_test(a_list_comes_in_pages_and_none_is_left_out),
+		cmocka_unit_test(a_page_has_as_many_letters_as_fit_where_none_or_too_many_are_asked_for),
+		cmocka_unit_test(a_queue_is_fed_once_at_a_time_and_a_refusal_says_why),
 		cmocka_unit_test(a_redrive_of_many_takes_those_that_are_meant_and_each_once),
 		cmocka_unit_test(a_redrive_keeps_its_rate_is_cancelled_and_goes_on_over_a_restart),
 		cmocka_unit_test(a_replay_hands_out_what_was_done_with_its_number_and_time_marked),

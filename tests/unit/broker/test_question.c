@@ -60,6 +60,46 @@ static void status_tells_sessions_queues_and_gateways(void **state)
 	desk_close(desk);
 }
 
+static void who_is_told_to_fold_anew_is_told_once_and_nobody_else_is(void **state)
+{
+	static const struct {
+		const char *argument, *words;
+	} refused[] = { { "{}", "no service \"\" folds anything" },
+		{ "{\"service\":\"nobody\"}", "no service \"nobody\" folds anything" },
+		{ "{\"service\":\"talker\"}", "no service \"talker\" folds anything" },
+		{ "{\"service\":\"single\"}", "no single is running: start it first" } };
+	struct desk *desk = desk_open();
+	struct peer *admin = peer_new(desk, "admin", "a"), *one = peer_new(desk, "reader", "r1"),
+		    *two = peer_new(desk, "reader", "r2"), *other = peer_new(desk, "half", "h"),
+		    *talker = peer_new(desk, "talker", "t");
+	json_t *answer;
+
+	(void)state;
+	peer_hello(admin, "run", 0);
+	peer_hello(one, "run", 0);
+	peer_hello(two, "run", 0);
+	peer_hello(other, "run", 0);
+	peer_hello(talker, "run", 0);
+	SAID(talker, .topic = "row", .key = "r", .version = 1);
+	for (size_t i = 0; i < sizeof(refused) / sizeof(refused[0]); i++) {
+		assert_null(peer_ask(admin, "rebuild", refused[i].argument));
+		assert_non_null(strstr(buffer_text(&admin->answer), refused[i].words));
+	}
+	answer = peer_ask(admin, "rebuild", "{\"service\":\"reader\"}");
+	assert_non_null(answer);
+	assert_int_equal(json_array_size(json_object_get(answer, "ended")), 2);
+	json_decref(answer);
+	peer_hello(one, "run", 1);
+	assert_true(one->rebuild);
+	peer_hello(one, "run", 1);
+	assert_false(one->rebuild);
+	peer_hello(two, "run", 1);
+	assert_true(two->rebuild);
+	peer_hello(other, "run", 1);
+	assert_false(other->rebuild);
+	desk_close(desk);
+}
+
 static void tell_count(struct peer *peer, const char *name, uint64_t value)
 {
 	Control said = { .which_what = Control_heartbeat_tag };
@@ -207,6 +247,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(only_an_operator_is_answered),
 		cmocka_unit_test(a_question_that_makes_no_sense_is_answered_with_what_is_wrong),
+		cmocka_unit_test(who_is_told_to_fold_anew_is_told_once_and_nobody_else_is),
 		cmocka_unit_test(status_tells_sessions_queues_and_gateways),
 		cmocka_unit_test(what_a_process_counts_is_told_as_long_as_its_session_lasts),
 		cmocka_unit_test(the_log_is_read_page_by_page_and_filtered),

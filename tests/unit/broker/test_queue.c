@@ -187,8 +187,9 @@ static void failures_back_off_and_the_fifth_is_the_end(void **state)
 		assert_int_equal(item->down.what.delivery.failures, i);
 		TURN(scene.worker, &item->down.what.delivery.receipt, .kind = VERDICT_RETURN, .failed = true,
 			.reason = "broken");
+		desk_pass(scene.desk, (US_PER_S << i) - 100 * US_PER_MS); /* each wait is twice the one before */
 		assert_null(peer_delivery(scene.worker));
-		desk_pass(scene.desk, (US_PER_S << i) + US_PER_S);
+		desk_pass(scene.desk, US_PER_S);
 	}
 	assert_null(peer_delivery(scene.worker));
 	desk_close(scene.desk);

@@ -176,6 +176,33 @@ static void a_queue_that_is_new_begins_where_the_log_stands(void **state)
 	desk_close(desk);
 }
 
+/* Years of it may lie there; that a letter holds the queue's floor far below makes no difference. */
+static void a_further_topic_is_heard_from_where_the_log_stands(void **state)
+{
+	struct desk *desk = desk_open_disk();
+	struct peer *talker = peer_new(desk, "talker", "t"), *worker = peer_new(desk, "worker", "w");
+	const char *hears = strstr(desk_topology, "[peer worker]\n") + strlen("[peer worker]\n");
+	char topology[2048];
+
+	(void)state;
+	snprintf(topology, sizeof(topology), "%.*shears = diary\n%s", (int)(hears - desk_topology), desk_topology,
+		hears);
+	peer_hello(talker, "run", 0);
+	peer_hello(worker, "run", 0);
+	SAID(talker, .topic = "work", .key = "pending"); /* 1 */
+	SAID(talker, .topic = "diary", .key = "before"); /* 2 */
+	desk_crash(desk);
+	assert_int_equal(desk_start(desk, topology), 0);
+	peer_hello(talker, "run", 0);
+	peer_hello(worker, "another run", 0);
+	desk_pass(desk, 4 * US_PER_S);
+	SAID(talker, .topic = "diary", .key = "after"); /* 3 */
+	assert_int_equal(peer_delivery(worker)->down.what.delivery.receipt.seq, 1);
+	assert_int_equal(peer_delivery(worker)->down.what.delivery.receipt.seq, 3);
+	assert_null(peer_delivery(worker));
+	desk_close(desk);
+}
+
 static void log_time_never_goes_backwards(void **state)
 {
 	struct desk *desk = desk_open();
@@ -256,6 +283,7 @@ int main(void)
 		cmocka_unit_test(a_message_that_was_put_off_once_may_be_held_over_a_restart),
 		cmocka_unit_test(a_new_message_does_not_wait_for_the_grace_period),
 		cmocka_unit_test(a_queue_that_is_new_begins_where_the_log_stands),
+		cmocka_unit_test(a_further_topic_is_heard_from_where_the_log_stands),
 		cmocka_unit_test(log_time_never_goes_backwards),
 		cmocka_unit_test(a_damaged_log_is_refused_and_left_as_it_is),
 	};

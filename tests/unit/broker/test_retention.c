@@ -345,6 +345,33 @@ static void rows_that_ended_leave_with_the_facts_and_a_claim_and_the_record_stay
 	desk_close(desk);
 }
 
+/* So many at once that `latest` has not come to the last of them when it is looked what may go. */
+static void a_row_that_was_not_folded_yet_stays_however_old(void **state)
+{
+	enum { MANY = 6000, AT_ONCE = 100 }; /* a tick folds 4,096 */
+	struct desk *desk = desk_open();
+	struct peer *talker = peer_new(desk, "talker", "t"), *single = peer_new(desk, "single", "s");
+	uint64_t seq, shown = 0;
+	char key[20];
+
+	(void)state;
+	peer_hello(talker, "run", 0);
+	for (int i = 0; i < MANY; i++) {
+		snprintf(key, sizeof(key), "key-%d", i);
+		PUBLISH(talker, .topic = "row", .key = key, .version = 1);
+		if (i % AT_ONCE == AT_ONCE - 1)
+			assert_int_equal(broker_commit(desk->broker), 0); /* no tick: nothing is folded */
+	}
+	assert_int_equal(broker_head(desk->broker), MANY);
+	days_later(desk, 401);
+	assert_in_range(kept_from(desk, "facts"), 2, MANY); /* so it was looked at, and some of it went */
+	peer_hello(single, "run", 0);
+	while ((seq = next_seq(single)) > 0)
+		shown++;
+	assert_int_equal(shown, MANY);
+	desk_close(desk);
+}
+
 /* Else the fold of the next start would look for what is gone. */
 static void what_is_dropped_is_folded_over_on_the_disk_too(void **state)
 {
@@ -397,6 +424,7 @@ int main(void)
 		cmocka_unit_test(what_the_log_forgets_it_says_first_and_where),
 		cmocka_unit_test(a_row_that_is_forgotten_outranks_nothing_from_there_on),
 		cmocka_unit_test(rows_that_ended_leave_with_the_facts_and_a_claim_and_the_record_stay),
+		cmocka_unit_test(a_row_that_was_not_folded_yet_stays_however_old),
 		cmocka_unit_test(what_is_dropped_is_folded_over_on_the_disk_too),
 		cmocka_unit_test(a_clock_that_jumps_drops_nothing_for_a_day),
 	};

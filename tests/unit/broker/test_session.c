@@ -290,6 +290,24 @@ static void a_session_silent_for_five_heartbeats_is_dead(void **state)
 	desk_close(desk);
 }
 
+static void a_command_may_be_silent_ten_times_as_long(void **state)
+{
+	struct desk *desk = desk_open();
+	struct peer *command = peer_new(desk, "admin", "a");
+
+	(void)state;
+	peer_hello(command, "run", 0);
+	desk_pass(desk, 5 * US_PER_S);
+	peer_heartbeat(command, 0);
+	desk_pass_silent(desk, 14 * US_PER_S);
+	peer_heartbeat(command, 0);
+	assert_false(command->lost);
+	desk_pass_silent(desk, 16 * US_PER_S);
+	peer_heartbeat(command, 0);
+	assert_true(command->lost);
+	desk_close(desk);
+}
+
 static void a_broker_that_was_away_itself_declares_nobody_dead(void **state)
 {
 	struct desk *desk = desk_open();
@@ -383,6 +401,7 @@ int main(void)
 		cmocka_unit_test(an_exclusive_service_has_one_active_instance),
 		cmocka_unit_test(an_instance_that_was_replaced_is_fenced_by_its_epoch),
 		cmocka_unit_test(a_session_silent_for_five_heartbeats_is_dead),
+		cmocka_unit_test(a_command_may_be_silent_ten_times_as_long),
 		cmocka_unit_test(a_broker_that_was_away_itself_declares_nobody_dead),
 		cmocka_unit_test(a_lane_that_takes_nothing_ends_its_session),
 		cmocka_unit_test(garbled_items_end_the_session),
