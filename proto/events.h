@@ -1,8 +1,8 @@
 /*
  * events.h: what kinds of events about carts, shops and mails there are, each with an id that stays: the journal's MESSAGE_ID
  *
- * X(name, id, title). Never change an id: whoever looks for it has written it down. One that is called like a topic is told by whoever
- * says such a message (topics.h: CART_TOLD). deploy/journal/cartbus.catalog says for each what it means and what to do.
+ * X(name, id, title). Never change an id: admins have written it into their searches. The process that says a message tells
+ * the event that is called like its topic (topics.h: CART_TOLD). deploy/journal/cartbus.catalog says for each what it means and what to do.
  */
 #ifndef PROTO_EVENTS_H
 #define PROTO_EVENTS_H

@@ -4,7 +4,7 @@
  * X(name, "topic", Message, retention class, compaction group)
  *
  * Retention class: raw (what storefronts and shoppers sent, with personal payloads: 30 days), fact (what was decided: as long
- * as a cart is remembered), keep (for ever). What stops a mail is kept, whoever sent it: it names nobody but by keyed hashes and
+ * as a cart is remembered), keep (for ever). What stops a mail is kept, from every sender: it names nobody but by keyed hashes and
  * the storefront's numbers, and must outlive the longest chase. A row whose last message is a tombstone has come to its end and is
  * forgotten as a fact is; one that stands, stays. A compaction group names the rows of which only the one with the highest version
  * is kept for newcomers, per (shop, key); topics that end each other's rows share one. NULL: not compacted.
@@ -65,6 +65,20 @@
 	X(alarm_told, "alarm.told", AlarmTold, RETAIN_FACT, NULL)                                                      \
 	X(gateway_seen, "gateway.seen", GatewaySeen, RETAIN_FACT, NULL)                                                \
 	X(queue_failed, "queue.failed", QueueFailed, RETAIN_FACT, NULL)
+
+/*
+ * X(topic): what forbids a mail, and the rows it comes to: the broker writes these to the side log as well, from which a restore learns
+ * what the backup does not know. None of them names anybody but by keyed hashes and the storefront's numbers.
+ */
+#define CART_STOPS(X)                                                                                                  \
+	X(cart_checkout)                                                                                               \
+	X(optout_request)                                                                                              \
+	X(mail_feedback)                                                                                               \
+	X(admin_action)                                                                                                \
+	X(privacy_request)                                                                                             \
+	X(privacy_state)                                                                                               \
+	X(suppression)                                                                                                 \
+	X(shop_status)
 
 /*
  * X(Message, field): the strings that a tap shows to who has no right to see payloads in clear. All others are masked, a new one as
@@ -151,8 +165,8 @@
 	X(StorefrontTask, platform_topic)
 
 /*
- * X(topic, cart, word): whoever says such a message tells the journal so, under the id of events.h that is called alike: with the cart, and
- * with a word of the message's that CART_SHOWN lists. A topic of CART_KNOWN names a cart, and is told of when somebody fails at it.
+ * X(topic, cart, word): the process that says such a message tells the journal so, under the id of events.h that is called alike: with the cart,
+ * and with a word of the message's that CART_SHOWN lists. A topic of CART_KNOWN names a cart, and is told of when somebody fails at it.
  */
 #define TOLD_AT(message, member) offsetof(message, member)
 #define CART_TOLD(X)                                                                                                   \

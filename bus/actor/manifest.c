@@ -65,6 +65,14 @@ static size_t cart_of(const struct topic *topic)
 	return TOPIC_NOWHERE;
 }
 
+static bool outlives(const struct topic *topic)
+{
+	for (const struct topic *const *one = topic->outliving; one && *one; one++)
+		if (*one == topic)
+			return true;
+	return false;
+}
+
 void topic_manifest(const struct topic *topic, struct buffer *ret)
 {
 	static const char *const retentions[] = { "raw", "fact", "keep", "claim" };
@@ -72,6 +80,8 @@ void topic_manifest(const struct topic *topic, struct buffer *ret)
 	buffer_printf(ret, "[topic %s]\nretention = %s\n", topic->name, retentions[topic->retention]);
 	if (topic->group)
 		buffer_printf(ret, "group = %s\n", topic->group);
+	if (outlives(topic))
+		buffer_add_text(ret, "sidelog = yes\n");
 	if (topic->shown) {
 		void *value = memory_new(topic->size);
 

@@ -22,12 +22,12 @@ typedef void fold_fn(struct state *state, const struct said *said, const void *f
 
 struct service {
 	const char *name;
-	bool exclusive; /* its decisions must see one another: one active instance, others stand by */
+	bool exclusive; /* each decision must see the ones before it: one instance is active, the others stand by */
 	bool gateway;   /* has a spool: claims wait until it has drained */
-	bool operator_; /* the command: may ask and tell everything on the control socket */
-	bool unhurried; /* nothing but what it hears needs its projections at once: they may come gathered, a moment later */
+	bool operator_; /* the operator's command: it may ask and say everything on the control socket */
+	bool unhurried; /* its projections may come in batches, a moment late; before a delivery they are still complete */
 	unsigned
-		layout; /* counted up when folds write other rows than before: a store of another layout is folded anew */
+		layout; /* to be raised when folds write other rows than before: a store of another layout is folded anew */
 	struct hears {
 		const struct topic *topic;
 		hear_fn *hear;
@@ -35,14 +35,14 @@ struct service {
 	struct remembers {
 		const struct topic *topic;
 		fold_fn *fold;
-		bool passing; /* the topic is kept for ever, what is remembered of it as long as a row that ended */
+		bool passing; /* the topic is kept for ever, but this service forgets it like a row that has ended */
 	} remembers[SERVICE_REMEMBERS_MAX];
 	const struct topic *says[SERVICE_SAYS_MAX];
 	const struct effect_kind *effects[SERVICE_EFFECTS_MAX];
-	/* Keeps notes about its claims: says of one of an earlier run that it was not used (claim_notes.h). NULL: keeps none. */
+	/* For services that keep notes about their claims: says that a claim of an earlier run was not used (claim_notes.h). NULL: no notes. */
 	void (*unused)(struct turn *turn, const struct claim_note *claim);
 
-	/* Services that live by the clock: when is something due (wall time; INT64_MAX: never), and a turn for the first of it. */
+	/* For services that act by the clock: when the next thing is due (wall time; INT64_MAX: never), and the turn for it. */
 	int64_t (*next_due_us)(const struct state *state);
 	void (*due)(const struct state *state, struct turn *turn);
 };
@@ -75,8 +75,8 @@ struct service {
 	}
 #define SAYS(name) &topic_##name
 
-/* This service's part of topology.conf: its peer section and the topics it names. */
+/* Appends this service's part of topology.conf: its peer section and the topics that it names. */
 void service_manifest(const struct service *service, struct buffer *ret);
-void topic_manifest(const struct topic *topic, struct buffer *ret); /* what the broker is told of one topic */
+void topic_manifest(const struct topic *topic, struct buffer *ret); /* appends one topic's section of topology.conf */
 
 #endif

@@ -21,7 +21,7 @@ struct topic_shown {
 
 struct topic;
 
-/* What whoever says such a message, or fails at one, tells the journal of it. Offsets of strings in the decoded struct. */
+/* What a process tells the journal when it says such a message, or fails at one. Offsets of strings in the decoded struct. */
 struct topic_told {
 	const struct topic *topic;
 	size_t cart;       /* TOPIC_NOWHERE: it names none */
@@ -35,7 +35,9 @@ struct topic {
 	const pb_msgdesc_t *message; /* nanopb's descriptor */
 	size_t size;                 /* sizeof the decoded struct */
 	enum retention retention;
-	const char *group;               /* compaction group; NULL: not compacted */
+	const char *group; /* compaction group; NULL: not compacted */
+	/* Of all topics those that outlive the log (bus/broker/sidelog.h), up to NULL; NULL: none does */
+	const struct topic *const *outliving;
 	const struct topic_shown *shown; /* up to one without a message; NULL: none */
 	const struct topic_told *told;   /* of all topics, up to one without a topic; NULL: none is told */
 };
@@ -45,14 +47,15 @@ struct topic {
 	extern const struct topic topic_##name
 
 #define TOPIC_DEFINE(identifier, text, type, retained, compacted)                                                      \
-	TOPIC_DEFINE_SHOWN(identifier, text, type, retained, compacted, NULL, NULL)
+	TOPIC_DEFINE_SHOWN(identifier, text, type, retained, compacted, NULL, NULL, NULL)
 
-#define TOPIC_DEFINE_SHOWN(identifier, text, type, retained, compacted, harmless, journal)                             \
+#define TOPIC_DEFINE_SHOWN(identifier, text, type, retained, compacted, stops, harmless, journal)                      \
 	const struct topic topic_##identifier = { .name = (text),                                                      \
 		.message = &type##_msg,                                                                                \
 		.size = sizeof(type),                                                                                  \
 		.retention = (retained),                                                                               \
 		.group = (compacted),                                                                                  \
+		.outliving = (stops),                                                                                  \
 		.shown = (harmless),                                                                                   \
 		.told = (journal) }
 

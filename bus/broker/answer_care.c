@@ -2,7 +2,7 @@
  * answer_care.c: taking care of what lies on the disk: a snapshot for a backup, a service's state folded anew
  *
  * Promises:  a snapshot holds everything that was ever confirmed before its answer, and nothing of it is still in a buffer. It shares
- *            its files with the log as long as both stand, so it takes moments, whatever the log's size.
+ *            its files with the log as long as both stand, so it takes moments, for a large log too.
  * Read next: services/cartbus/backup.c (who copies it away), services/cartbus/rebuild.c
  */
 #include "bus/base/text.h"
@@ -29,8 +29,9 @@ json_t *answer_snapshot(struct broker *broker, json_t *argument, char ret_error[
 		snprintf(ret_error, 256, "no snapshot could be made: %.200s", store_why(broker->store));
 		return NULL;
 	}
-	return json_pack("{s:s,s:s,s:I,s:I}", "path", path, "log", log_id(broker->log), "head",
-		(json_int_t)log_head(broker->log), "at_us", (json_int_t)broker_wall_us(broker));
+	return json_pack("{s:s,s:s,s:s,s:I,s:I}", "path", path, "log", log_id(broker->log), "origin",
+		log_origin(broker->log), "head", (json_int_t)log_head(broker->log), "at_us",
+		(json_int_t)broker_wall_us(broker));
 }
 
 json_t *answer_release(struct broker *broker, json_t *argument, char ret_error[256])

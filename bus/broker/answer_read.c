@@ -20,7 +20,7 @@ enum {
 struct reading {
 	const char *topic, *shop, *or_shop, *key;
 	uint64_t hash;      /* of shop and key, when both are given */
-	uint64_t topics[2]; /* those that are asked for, all of them declared; none: whatever matches */
+	uint64_t topics[2]; /* those that are asked for, all of them declared; none: every topic */
 	uint64_t limit;
 	size_t bytes;
 	bool masked; /* payloads, but what their topics show */

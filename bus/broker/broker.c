@@ -10,6 +10,8 @@
 #include "bus/broker/erase.h"
 #include "bus/broker/feed.h"
 #include "bus/broker/session.h"
+#include "bus/broker/sidelog.h"
+#include <assert.h>
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -29,6 +31,7 @@ const struct store_options broker_store_options = {
 	.families = families,
 	.cache_bytes = CACHE_BYTES,
 	.write_buffer_bytes = WRITE_BUFFER_BYTES,
+	.asked_in_vain = 1 << FAMILY_IDEM | 1 << FAMILY_LATEST, /* each new key, before it is there */
 };
 
 const struct broker_settings broker_settings_default = {
@@ -131,7 +134,7 @@ static int open_all(struct broker *broker, char ret_why[512])
 	}
 	retain_open(broker);
 	room_look(broker);
-	return 0;
+	return sidelog_open(broker, ret_why);
 }
 
 int broker_open(struct store **store, const struct topology *topology, const struct broker_settings *settings,
@@ -181,6 +184,7 @@ void broker_close(struct broker *broker)
 	map_free(broker->by_peer);
 	buffer_free(&broker->sweep_at);
 	buffer_free(&broker->latest_sweep_at);
+	sidelog_close(broker->sidelog);
 	log_free(broker->log);
 	store_batch_free(broker->batch);
 	store_batch_free(broker->sealed_batch);
@@ -193,6 +197,7 @@ void broker_hear_control(struct broker *broker, struct bytes peer, const char *w
 {
 	Control *control = broker->control_heard;
 
+	assert(!broker->is_committing); /* what is heard here changes memory at once: no answer of that commit may rest on it */
 	hear_put_off(broker);
 	if (control_decode(message, control) < 0)
 		refused(broker, REFUSED_CONTROL, who, NULL, "its %zu bytes are none that this version knows",

@@ -2,21 +2,31 @@
  * commit.c: what was heard becomes one commit, and what it covers leaves
  *
  * A commit is sealed, written, and over. While it is written, by another thread (committer.c), frames may be heard: publishes become
- * part of the next one, whatever settles letters waits (ingress.c). So all that is let out rests on what is on the disk.
+ * part of the next one; frames that settle letters wait (ingress.c). So all that is let out rests on what is on the disk.
  *
- * Promises:  nothing leaves (confirm, delivery, projection, welcome, tap) before the sync that covers everything it refers to.
+ * Promises:  nothing leaves (confirm, delivery, projection, welcome, tap) before the sync that covers everything it refers to, and
+ *            the side log's, which what forbids a mail is written to as well.
  * Fails by:  -EIO or -ENOSPC after a failed sync and -EUCLEAN when the log cannot be trusted; the process then says broker_why
  *            and exits. Whether that last batch is on the disk is unknown: its sayers repeat it.
- * Read next: committer.c, log.c
+ * Read next: committer.c, log.c, sidelog.c
  */
+#include "bus/base/log.h"
 #include "bus/broker/queue.h"
 #include "bus/broker/session.h"
+#include "bus/broker/sidelog.h"
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 
 /* Handing a commit over wakes two threads. For so few messages and verdicts it is not worth it, and those are sooner confirmed. */
 enum { WORTH_ANOTHER_THREAD = 16 };
+
+/*
+ * A commit that took longer kept everybody waiting, unheard, for longer than a session may be silent: peers that waited for an answer have
+ * given the broker up, and an answer that is let out now is older than it may be. The sessions begin anew, and say again what was not
+ * confirmed.
+ */
+static const int64_t HUNG_US = 5 * US_PER_S;
 
 /* So long verdicts wait for company: at a thousand messages a second the next has come by then. */
 static const int64_t COMPANY_US = 1 * US_PER_MS;
@@ -119,6 +129,7 @@ int broker_seal(struct broker *broker)
 	broker->answer_count = 0;
 	broker->verdict_count = 0;
 	broker->is_committing = true;
+	broker->sealed_boot_us = broker_boot_us(broker);
 	return 0;
 }
 
@@ -150,6 +161,18 @@ int broker_write(struct broker *broker)
 	return store_commit(broker->store, broker->sealed_batch, true);
 }
 
+static void end_sessions_if_hung(struct broker *broker)
+{
+	int64_t took_us = broker_boot_us(broker) - broker->sealed_boot_us;
+
+	if (took_us < HUNG_US || list_empty(&broker->sessions))
+		return;
+	log_event(LOG_ERROR, "a commit took %lld s: all sessions begin anew. Is the disk of [paths] state well?",
+		(long long)(took_us / US_PER_S));
+	LIST_EACH_SAFE (hook, &broker->sessions)
+		session_end(broker, LIST_ENTRY(hook, struct session, hook), PARTING_AGAIN);
+}
+
 int broker_let_out(struct broker *broker, int written)
 {
 	uint64_t from = log_head(broker->log) + 1;
@@ -160,12 +183,16 @@ int broker_let_out(struct broker *broker, int written)
 	broker->is_committing = false;
 	broker->commits++;
 	log_committed(broker->log);
+	r = sidelog_follow(broker, from);
+	if (r < 0)
+		return r;
 	broker->is_streaming = log_head(broker->log) >= from;
 	broker->let_out_boot_us = broker_boot_us(broker);
 	idem_committed(broker);
 	dead_committed(broker);
 	notice_committed(broker, from);
 	broker->stirred = false;
+	end_sessions_if_hung(broker);
 	let_out_answers(broker);
 	control_flush(broker);
 	sessions_flush_sayers(broker);

@@ -18,6 +18,7 @@
 #include "bus/broker/eraser.h"
 #include "bus/broker/latest.h"
 #include "bus/broker/session.h"
+#include "bus/broker/sidelog.h"
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -361,6 +362,8 @@ static void tick_purging(struct broker *broker, struct erasing *erasing)
 		broker->broken = commit_failed(broker, r);
 		return;
 	}
+	if (sidelog_erase(broker, erasing) < 0)
+		return;
 	erase_rows_delete(broker, erasing);
 	erasing->wait_commits = broker->commits + 1;
 	erasing->phase = ERASE_DONE;

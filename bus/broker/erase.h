@@ -52,7 +52,7 @@ void erase_add_entry(struct erasing *erasing, uint64_t seq, bool with_idem);
 /* erase_rows.c: into the batch */
 void erase_rows_write(struct broker *broker, const struct erasing *erasing);
 void erase_rows_delete(struct broker *broker, const struct erasing *erasing);
-/* Whoever remembers the topic and stopped before the boundary folds anew. */
+/* A service that remembers the topic, and whose state ends before the boundary, folds anew. */
 void erase_rows_bound(struct broker *broker, int topic, uint64_t boundary);
 
 #endif

@@ -3,7 +3,7 @@
  *
  * Owns:      family idem: (topic, shop, key) -> number, time, hash of the message, is it a claim; and what is staged but not
  *            committed.
- * Promises:  keys of claims are kept for ever, whatever becomes of what was claimed for; others for the window. A repeat of what
+ * Promises:  keys of claims are kept for ever, also after the claimed work has ended; others for the window. A repeat of what
  *            is only staged is known too, and its answer leaves with the sync that covers the first.
  * Fails by:  breaking the broker: a key that cannot be read is neither known nor new.
  */
@@ -36,7 +36,7 @@ static bool is_row(struct bytes value)
 	return value.len == VALUE_LEN || value.len == VALUE_LEN_OLDER;
 }
 
-/* Of a row that does not say whether it is a claim's, whatever is kept for ever counts as one. */
+/* A row that does not say whether it is a claim's counts as one if its topic is kept for ever. */
 static bool is_for_ever(const struct broker *broker, int topic, struct bytes value)
 {
 	if (value.len == VALUE_LEN)

@@ -1,7 +1,7 @@
 /*
  * lineage.c: which log this is, and what it must not have forgotten
  *
- * Owns:      in family meta: log (its identity, made once), boot/<n> (its n-th opening: where the head stood, and a
+ * Owns:      in family meta: log (its identity, made once), origin (that of the first log that it was restored from), boot/<n> (its n-th opening: where the head stood, and a
  *            random number beside n, so that two copies do not open alike), forgotten (what a peer remembers and this log does not hold).
  * Promises:  a peer's memory, the highest number and the opening it learnt it in, is enough to tell a log whose end was lost, even
  *            after it has grown again, and one that is an older copy of itself. What was found once is refused at every
@@ -15,7 +15,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-static const char BOOT[] = "boot/", FORGOTTEN[] = "forgotten", IDENTITY[] = "log";
+static const char BOOT[] = "boot/", FORGOTTEN[] = "forgotten", IDENTITY[] = "log", ORIGIN[] = "origin";
 
 enum { BOOT_KEY_LEN = sizeof(BOOT) - 1 + 8, BOOT_ROW_LEN = 16 }; /* the head, the opening */
 
@@ -45,6 +45,22 @@ void lineage_write(const struct log *log, struct store_batch *batch)
 	put_be64(row + 8, log->opening);
 	store_batch_put(batch, FAMILY_META, BYTES(key, sizeof(key)), BYTES(row, sizeof(row)));
 	store_batch_put(batch, FAMILY_META, bytes_of(IDENTITY), bytes_of(log->id));
+	store_batch_put(batch, FAMILY_META, bytes_of(ORIGIN), bytes_of(log_origin(log)));
+}
+
+const char *log_origin(const struct log *log)
+{
+	return *log->origin ? log->origin : log->id;
+}
+
+static int read_origin(struct store *store, char ret[40])
+{
+	_cleanup_(buffer_free) struct buffer origin = { 0 };
+	int r = store_get(store, FAMILY_META, bytes_of(ORIGIN), &origin);
+
+	if (r == 0 && !text_copy_bytes(ret, 40, buffer_bytes(&origin)))
+		r = -EUCLEAN;
+	return r == -ENOENT ? 0 : r;
 }
 
 /* What is written down about the n-th opening; false: nothing. */
@@ -99,6 +115,9 @@ int lineage_read(struct log *log, char why[512])
 
 	if (r < 0 || !text_copy_bytes(log->id, sizeof(log->id), buffer_bytes(&id)))
 		return r == 0 ? -EUCLEAN : r;
+	r = read_origin(log->store, log->origin);
+	if (r < 0)
+		return r;
 	r = store_get(log->store, FAMILY_META, bytes_of(FORGOTTEN), &forgotten);
 	if (r == -ENOENT)
 		return 0;
@@ -114,11 +133,15 @@ int log_new_identity(struct store *store, char ret_before[40], char ret_id[40])
 {
 	_cleanup_(store_batch_freep) struct store_batch *batch = store_batch_new(store);
 	_cleanup_(buffer_free) struct buffer before = { 0 };
+	char origin[40] = "";
 	int r = store_get(store, FAMILY_META, bytes_of(IDENTITY), &before);
 
+	if (r == 0)
+		r = read_origin(store, origin);
 	if (r < 0)
 		return r;
 	text_copy(ret_before, 40, buffer_text(&before));
+	store_batch_put(batch, FAMILY_META, bytes_of(ORIGIN), bytes_of(*origin ? origin : ret_before));
 	text_random_name(ret_id);
 	store_batch_put(batch, FAMILY_META, bytes_of(IDENTITY), bytes_of(ret_id));
 	store_batch_delete(batch, FAMILY_META, bytes_of(FORGOTTEN));

@@ -54,7 +54,8 @@ void log_free(struct log *log); /* takes NULL; the store is borrowed */
 
 uint64_t log_head(const struct log *log); /* committed */
 const char *log_id(const struct log *log);
-uint64_t log_opening(const struct log *log); /* this one: boots in the upper half, a random number in the lower */
+const char *log_origin(const struct log *log); /* the first log that this one was restored from; its own id: none */
+uint64_t log_opening(const struct log *log);   /* this one: boots in the upper half, a random number in the lower */
 /* Messages before it do not tell whether they end the row of a compacted topic; 0: all do. */
 uint64_t log_ends_from(const struct log *log);
 int log_topic(const struct log *log, uint16_t id);       /* in the topology; negative: it is not there any more */

@@ -22,7 +22,7 @@ struct topic_name {
 struct log {
 	struct store *store;
 	const struct topology *topology;
-	char id[40];
+	char id[40], origin[40];
 	uint64_t head;
 	uint64_t boots;
 	uint64_t opening;                       /* of this start: boots, and a random number below */

@@ -23,6 +23,7 @@
 #include "bus/broker/reconfigure.h"
 #include "bus/broker/verify_command.h"
 #include "bus/wire/bus_keys.h"
+#include "bus/wire/sidelog_file.h"
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
@@ -53,7 +54,7 @@ struct process {
 	int frames_heard; /* since a commit was sealed */
 	size_t bytes_heard;
 	int64_t wait_us; /* until there is something to do even if nothing is heard */
-	char folder[512];
+	char folder[512], sidelog[512];
 	bool is_short; /* of room, as last told */
 	bool accepts_loss;
 	int lock;
@@ -266,6 +267,9 @@ static void open_broker(struct process *process)
 	door_open(&process->door, process->config);
 	out.context = process->door.hub;
 	settings.snapshots = process->folder;
+	snprintf(process->sidelog, sizeof(process->sidelog), "%s/" SIDELOG_FOLDER,
+		config_get(process->config, "paths", NULL, "state"));
+	settings.sidelog = process->sidelog;
 	if (broker_open(&store, &process->topology, &settings, &process->clock, &out, &process->broker, why) < 0)
 		die("%s: %s", process->folder, why);
 	process->door.broker = process->broker;

@@ -4,7 +4,7 @@
  * Owns:      the row "retain" of family meta: what was said to be forgotten.
  * Promises:  a class of topics that is not kept for ever is dropped in whole ranges, a few times a day; never anything that a
  *            queue has not settled, that a live session has not been shown, or that `latest` has not folded. (A dead letter has a
- *            copy of its own.) The log says first what is forgotten (topic log.forgotten): whoever folds it forgets the same, at the
+ *            copy of its own.) The log says first what is forgotten (topic log.forgotten): every service that folds it forgets the same, at the
  *            same place in the log, whether it was there all the time or comes when it is dropped. Rows of `latest` that were ended
  *            leave by the age of the facts; what stands stays, however old.
  *            Nothing is dropped while the clock is not believed (clocks.c).

@@ -61,7 +61,7 @@ int verify_rows(struct verify *verify);
 /* verify_queue.c: promise 6. Of every message and queue that hears it: done, dead, redriven or pending, exactly one. */
 int verify_queues_open(struct verify *verify);
 void verify_heard(struct verify *verify, const struct verify_message *message);
-int verify_queues_end(struct verify *verify); /* whatever lies there of no message */
+int verify_queues_end(struct verify *verify); /* reports rows that belong to no message */
 json_t *verify_queues_report(const struct verify *verify);
 void verify_queues_free(struct verify *verify);
 

@@ -6,6 +6,7 @@
  * Read next: verify.c
  */
 #include "bus/broker/verify_command.h"
+#include "bus/base/cleanup.h"
 #include "bus/base/file.h"
 #include "bus/base/memory.h"
 #include "bus/base/text.h"
@@ -110,9 +111,10 @@ static int read_log(struct verify *verify, const char *folder, bool json)
 int verify_command(const char *folder, bool json, const struct topology *topology,
 	const struct broker_settings *settings, int64_t now_us)
 {
+	_cleanup_close_ int lock = -1;
 	struct verify *verify;
 	char path[600], why[512] = "";
-	int lock, r;
+	int r;
 
 	if (access(folder, R_OK) < 0)
 		return refuse(json, strerror(errno), folder);

@@ -107,6 +107,15 @@ static struct block *read_block(struct desk *desk, uint64_t seq)
 	return block;
 }
 
+static uint16_t read_topic_id(struct desk *desk, uint64_t seq)
+{
+	struct block *block = read_block(desk, seq);
+	uint16_t id = block->entries[0].topic_id;
+
+	block_free(block);
+	return id;
+}
+
 /* With right checksums: as a bug would write it. */
 static void write_block(struct desk *desk, struct block *block)
 {
@@ -295,6 +304,21 @@ static void key_of_nobody(struct desk *desk)
 	buffer_free(&other);
 }
 
+/* Of the broker's own topic, which has the number 0 in every topology. */
+static void key_of_nobody_of_the_brokers_topic(struct desk *desk)
+{
+	struct buffer key = { 0 }, other = { 0 };
+	uint16_t first = read_topic_id(desk, DEAD_TOLD);
+
+	first_key(desk, FAMILY_IDEM, &key);
+	buffer_add(&other, key.data, key.len);
+	other.data[0] = (uint8_t)first; /* little endian */
+	other.data[1] = (uint8_t)(first >> 8);
+	copy_row(desk, FAMILY_IDEM, buffer_bytes(&key), buffer_bytes(&other));
+	buffer_free(&key);
+	buffer_free(&other);
+}
+
 static void short_key(struct desk *desk)
 {
 	struct buffer key = { 0 };
@@ -436,6 +460,7 @@ const struct damage damages[] = {
 	{ key_of_a_later_message, 257, "names it, and the log ends at message 8" },
 	{ key_said_before, CLAIM, "it was said again under the key of message 6" },
 	{ key_of_nobody, 0, "an idempotency key (1 of them) is of no message" },
+	{ key_of_nobody_of_the_brokers_topic, 0, "an idempotency key (1 of them) is of no message" },
 	{ short_key, 0, "an idempotency key is damaged" },
 	{ no_row, ROW, "the compacted row of its key is missing" },
 	{ row_of_an_older_version, ROW, "the compacted row of its key is older" },

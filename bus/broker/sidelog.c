@@ -1,0 +1,347 @@
+/*
+ * sidelog.c: the side log, written behind each commit and before anything of it is confirmed
+ *
+ * Owns:      <folder>/stops, and what it puts aside beside it: stops.of-<log> (another log's), stops.damaged.
+ * Promises:  it holds nothing that the log does not, and before a confirm all that it must. It stays small: of compacted topics only
+ *            the last message of each key, of all others what is younger than KEPT_US; both are enough for a restore, because what
+ *            an old message came to is a row of a compacted topic. Who is erased leaves it, too.
+ * Fails by:  breaking the broker when it cannot be written or synced; refusing to open a log that lacks what the file holds.
+ * Read next: commit.c (when), sidelog_file.h (the records)
+ */
+#include "bus/broker/sidelog.h"
+#include "bus/base/cleanup.h"
+#include "bus/base/file.h"
+#include "bus/base/log.h"
+#include "bus/base/memory.h"
+#include "bus/base/text.h"
+#include "bus/broker/erase.h"
+#include "bus/broker/latest.h"
+#include "bus/wire/sidelog_file.h"
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+/* A cart is chased for days; decisions are kept for 120 days at least ([retention] facts). */
+static const int64_t KEPT_US = 120 * US_PER_DAY;
+enum { COMPACTED_FROM = 4 << 20, WRITTEN_AT_ONCE = 1 << 20 };
+
+struct sidelog {
+	int fd;
+	char path[600];
+	uint64_t topics[2];
+	uint64_t last;           /* the highest number in it */
+	size_t bytes, compacted; /* now, and when it was last compacted */
+	struct buffer adding;
+};
+
+static int fail(struct broker *broker, int error, const char *what)
+{
+	snprintf(broker->why, sizeof(broker->why),
+		"the side log %.300s could not be %s. Nothing of this was confirmed; %s", broker->sidelog->path, what,
+		error == -ENOSPC ? "make room in its file system, then start again."
+				 : "check the disk, then start again.");
+	return broker->broken = error;
+}
+
+/* ---- adding ---- */
+
+static int open_to_add(struct sidelog *sidelog)
+{
+	if (sidelog->fd >= 0)
+		close(sidelog->fd);
+	sidelog->fd = open(sidelog->path, O_WRONLY | O_APPEND | O_CLOEXEC);
+	return sidelog->fd < 0 ? -errno : 0;
+}
+
+static int flush(struct broker *broker)
+{
+	struct sidelog *sidelog = broker->sidelog;
+	int r;
+
+	if (sidelog->adding.len == 0)
+		return 0;
+	r = file_write(sidelog->fd, buffer_bytes(&sidelog->adding));
+	if (r == 0 && fdatasync(sidelog->fd) < 0)
+		r = -errno;
+	if (r < 0)
+		return fail(broker, r, "written");
+	sidelog->bytes += sidelog->adding.len;
+	buffer_clear(&sidelog->adding);
+	return 0;
+}
+
+static int add(struct broker *broker, uint64_t seq)
+{
+	struct sidelog *sidelog = broker->sidelog;
+	struct logged logged;
+	int r = log_read(broker->log, seq, &logged);
+
+	if (r == -ENOENT || (r == 0 && logged.flags & FLAG_ERASED))
+		return 0;
+	if (r < 0)
+		return broker->broken = r;
+	sidelog_write(&(struct sidelog_record){ .seq = seq, .time_us = logged.time_us, .message = logged.message },
+		&sidelog->adding);
+	sidelog->last = seq;
+	return sidelog->adding.len > WRITTEN_AT_ONCE ? flush(broker) : 0;
+}
+
+static int add_from(struct broker *broker, uint64_t from)
+{
+	struct logged logged;
+	int r = 0;
+
+	for (uint64_t at = from; r == 0 && log_find(broker->log, at, broker->sidelog->topics, &logged) == 0; at++) {
+		at = logged.seq;
+		r = add(broker, at);
+	}
+	return r < 0 ? r : flush(broker);
+}
+
+/* ---- compacting ---- */
+
+struct compacting {
+	struct broker *broker;
+	const struct erasing *erasing; /* NULL: nobody is */
+	int64_t from_us;
+	struct map *last; /* compacted key -> struct last */
+	struct buffer *to;
+	uint64_t highest;
+};
+
+struct last {
+	uint64_t seq, version;
+};
+
+/* The key of a compacted topic's message; false: it is of another one. */
+static bool key_of(const struct broker *broker, const struct sidelog_record *record, Envelope *ret, struct buffer *key)
+{
+	struct bytes payload;
+	int topic;
+
+	if (message_read(record->message, ret, &payload) < 0)
+		return false;
+	topic = topology_topic(&broker->topology, ret->topic);
+	if (topic < 0 || broker->topology.topics[topic].group[0] == '\0')
+		return false;
+	latest_key(broker->topology.topics[topic].group, ret, key);
+	return true;
+}
+
+static void note_last(const struct sidelog_record *record, void *context)
+{
+	_cleanup_(buffer_free) struct buffer key = { 0 };
+	struct compacting *compacting = context;
+	struct last *last;
+	Envelope envelope;
+
+	if (!key_of(compacting->broker, record, &envelope, &key))
+		return;
+	last = map_get(compacting->last, buffer_bytes(&key));
+	if (!last) {
+		last = memory_new(sizeof(*last));
+		map_put(compacting->last, buffer_bytes(&key), last);
+	}
+	if (envelope.version >= last->version)
+		*last = (struct last){ .seq = record->seq, .version = envelope.version };
+}
+
+static bool is_erased(const struct erasing *erasing, uint64_t seq)
+{
+	size_t low = 0, high = erasing ? erasing->count : 0;
+
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+
+		if (erasing->entries[middle].seq == seq)
+			return true;
+		if (erasing->entries[middle].seq < seq)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return false;
+}
+
+static void keep(const struct sidelog_record *record, void *context)
+{
+	_cleanup_(buffer_free) struct buffer key = { 0 };
+	struct compacting *compacting = context;
+	const struct last *last = NULL;
+	Envelope envelope;
+	bool is_row;
+
+	if (is_erased(compacting->erasing, record->seq))
+		return;
+	is_row = key_of(compacting->broker, record, &envelope, &key);
+	if (is_row)
+		last = map_get(compacting->last, buffer_bytes(&key));
+	if (is_row ? last->seq != record->seq || (envelope.tombstone && record->time_us < compacting->from_us)
+		   : record->time_us < compacting->from_us)
+		return;
+	sidelog_write(record, compacting->to);
+}
+
+static void free_last(struct bytes key, void *value, void *context)
+{
+	(void)key, (void)context;
+	free(value);
+}
+
+static int compact(struct broker *broker, const struct erasing *erasing)
+{
+	_cleanup_(buffer_free) struct buffer file = { 0 }, to = { 0 };
+	struct sidelog *sidelog = broker->sidelog;
+	struct compacting compacting = { .broker = broker,
+		.erasing = erasing,
+		.from_us = broker_wall_us(broker) - KEPT_US,
+		.last = map_new(),
+		.to = &to };
+	struct sidelog_read reading;
+	int r = file_read(sidelog->path, SIDELOG_MOST, &file);
+
+	if (r == 0)
+		r = sidelog_read(buffer_bytes(&file), note_last, &compacting, &reading);
+	if (r == 0) {
+		sidelog_write_head(&reading.head, &to);
+		sidelog_read(buffer_bytes(&file), keep, &compacting, &reading);
+		r = file_write_durably(sidelog->path, buffer_bytes(&to), 0600);
+	}
+	if (r == 0)
+		r = open_to_add(sidelog);
+	sidelog->bytes = sidelog->compacted = to.len;
+	map_each(compacting.last, free_last, NULL);
+	map_free(compacting.last);
+	return r < 0 ? fail(broker, r, "compacted") : 0;
+}
+
+int sidelog_follow(struct broker *broker, uint64_t from)
+{
+	struct sidelog *sidelog = broker->sidelog;
+	int r;
+
+	if (!sidelog)
+		return 0;
+	r = add_from(broker, from);
+	if (r == 0 && sidelog->bytes > COMPACTED_FROM && sidelog->bytes > 2 * sidelog->compacted)
+		r = compact(broker, NULL);
+	return r;
+}
+
+int sidelog_erase(struct broker *broker, const struct erasing *erasing)
+{
+	return broker->sidelog ? compact(broker, erasing) : 0;
+}
+
+/* ---- opening ---- */
+
+static int begin(struct broker *broker)
+{
+	_cleanup_(buffer_free) struct buffer head = { 0 };
+	struct sidelog *sidelog = broker->sidelog;
+	struct sidelog_head which = { 0 };
+
+	TEXT_COPY(which.log, log_id(broker->log));
+	TEXT_COPY(which.origin, log_origin(broker->log));
+	sidelog_write_head(&which, &head);
+	sidelog->last = 0;
+	sidelog->bytes = sidelog->compacted = head.len;
+	return file_write_durably(sidelog->path, buffer_bytes(&head), 0600);
+}
+
+static int put_aside(struct broker *broker, const char *what, const char *suffix)
+{
+	char to[700];
+
+	snprintf(to, sizeof(to), "%s.%s", broker->sidelog->path, suffix);
+	log_event(LOG_ERROR, "the side log %s %s: it lies in %s now, and a new one is written from the log",
+		broker->sidelog->path, what, to);
+	return rename(broker->sidelog->path, to) < 0 ? -errno : begin(broker);
+}
+
+static int put_aside_others(struct broker *broker, const struct sidelog_head *head)
+{
+	char what[100], suffix[60];
+
+	snprintf(what, sizeof(what), "is of another log, %s", head->log);
+	snprintf(suffix, sizeof(suffix), "of-%s", head->log);
+	return put_aside(broker, what, suffix);
+}
+
+static int judge(struct broker *broker, struct bytes file, char ret_why[512])
+{
+	struct sidelog *sidelog = broker->sidelog;
+	struct sidelog_read reading;
+
+	if (sidelog_read(file, NULL, NULL, &reading) < 0 || reading.damages > 0)
+		return put_aside(broker, "is damaged", "damaged");
+	if (strcmp(reading.head.log, log_id(broker->log)) != 0)
+		return put_aside_others(broker, &reading.head);
+	sidelog->last = reading.last;
+	sidelog->bytes = reading.whole;
+	if (reading.last > log_head(broker->log)) {
+		snprintf(ret_why, 512,
+			"the log ends at message %llu, and the side log %.200s holds message %llu, which was "
+			"confirmed. " BROKER_REMEDY,
+			(unsigned long long)log_head(broker->log), sidelog->path, (unsigned long long)reading.last);
+		return -EUCLEAN;
+	}
+	return reading.is_torn && truncate(sidelog->path, (off_t)reading.whole) < 0 ? -errno : 0;
+}
+
+static int open_file(struct broker *broker, char ret_why[512])
+{
+	_cleanup_(buffer_free) struct buffer file = { 0 };
+	struct sidelog *sidelog = broker->sidelog;
+	int r = file_make_folders(broker->settings.sidelog, 0700);
+
+	if (r == 0)
+		file_close_own_folder(broker->settings.sidelog); /* where it cannot, doctor says so */
+	if (r == 0)
+		r = file_read(sidelog->path, SIDELOG_MOST, &file);
+	r = r == -ENOENT ? begin(broker) : r < 0 ? r : judge(broker, buffer_bytes(&file), ret_why);
+	return r < 0 ? r : open_to_add(sidelog);
+}
+
+static bool choose_topics(const struct broker *broker, uint64_t topics[2])
+{
+	for (int i = 0; i < broker->topology.topic_count; i++)
+		if (broker->topology.topics[i].sidelog)
+			topics[i / 64] |= UINT64_C(1) << (i % 64);
+	return topics[0] != 0 || topics[1] != 0;
+}
+
+int sidelog_open(struct broker *broker, char ret_why[512])
+{
+	struct sidelog *sidelog;
+	uint64_t topics[2] = { 0 };
+	int r;
+
+	if (!broker->settings.sidelog || !choose_topics(broker, topics))
+		return 0;
+	sidelog = broker->sidelog = memory_new(sizeof(*sidelog));
+	sidelog->fd = -1;
+	memcpy(sidelog->topics, topics, sizeof(topics));
+	snprintf(sidelog->path, sizeof(sidelog->path), "%.500s/" SIDELOG_FILE, broker->settings.sidelog);
+	r = open_file(broker, ret_why);
+	if (r == 0)
+		r = add_from(broker, sidelog->last + 1);
+	if (r == 0 && sidelog->bytes > COMPACTED_FROM)
+		r = compact(broker, NULL);
+	if (r < 0 && ret_why[0] == '\0')
+		snprintf(ret_why, 512, "the side log %.200s could not be opened: %s. Check the disk, then start again.",
+			sidelog->path, strerror(-r));
+	return r;
+}
+
+void sidelog_close(struct sidelog *sidelog)
+{
+	if (!sidelog)
+		return;
+	if (sidelog->fd >= 0)
+		close(sidelog->fd);
+	buffer_free(&sidelog->adding);
+	free(sidelog);
+}

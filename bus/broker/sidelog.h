@@ -1,0 +1,25 @@
+/*
+ * sidelog.h: the side log: what must outlive the log is written a second time, to a small file of its own
+ *
+ * Of the topics that topology.conf marks `sidelog = yes` (what forbids a mail) each message is in the file, and synced, before it is
+ * confirmed. It is what a restore learns from when the log is gone. Read next: bus/wire/sidelog_file.h, services/cartbus/recall_sidelog.c
+ */
+#ifndef BUS_BROKER_SIDELOG_H
+#define BUS_BROKER_SIDELOG_H
+
+#include "bus/broker/core.h"
+
+struct sidelog;
+
+/*
+ * Of settings.sidelog, a folder; NULL: there is none. What the log holds and the file does not is added. A file that is damaged, or
+ * of another log, is put aside and a new one written from the log. -EUCLEAN: it holds what the log has lost.
+ */
+int sidelog_open(struct broker *broker, char ret_why[512]);
+void sidelog_close(struct sidelog *sidelog); /* takes NULL */
+/* What was committed from this number on, synced. An error breaks the broker: nothing of it may be confirmed. */
+int sidelog_follow(struct broker *broker, uint64_t from);
+/* Without the messages that are being erased. */
+int sidelog_erase(struct broker *broker, const struct erasing *erasing);
+
+#endif

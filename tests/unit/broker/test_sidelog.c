@@ -1,0 +1,183 @@
+/* test_sidelog.c: what must outlive the log is in the side log when it is confirmed, and is written again from the log */
+#include "bus/base/file.h"
+#include "bus/base/text.h"
+#include "bus/wire/sidelog_file.h"
+#include "desk.h"
+#include "tests/unit/cmocka_all.h"
+#include "tests/unit/folder.h"
+#include <errno.h>
+#include <stdio.h>
+#include <unistd.h>
+
+static const char topology[] = "[topic plain]\nretention = fact\n[topic kept]\nretention = fact\nsidelog = yes\n"
+			       "[topic row]\nretention = fact\ngroup = row\nsidelog = yes\n"
+			       "[peer talker]\nsays = plain\nsays = kept\nsays = row\n"
+			       "[peer reader]\nremembers = plain\nremembers = kept\nremembers = row\n";
+
+enum { SEEN_MOST = 32 };
+
+struct scene {
+	struct folder folder;
+	struct desk *desk;
+	struct peer *talker;
+	char file[200];
+	uint64_t seen[SEEN_MOST];
+	size_t count;
+};
+
+static int open_scene(void **state)
+{
+	struct scene *scene = calloc(1, sizeof(*scene));
+
+	scene->folder = folder_new();
+	scene->desk = desk_open_disk();
+	scene->talker = peer_new(scene->desk, "talker", "t");
+	scene->desk->settings.sidelog = scene->folder.path;
+	FOLDER_PATH(scene->file, scene->folder, SIDELOG_FILE);
+	*state = scene;
+	return 0;
+}
+
+static int close_scene(void **state)
+{
+	struct scene *scene = *state;
+
+	desk_close(scene->desk);
+	folder_remove(&scene->folder);
+	free(scene);
+	return 0;
+}
+
+static int start(struct scene *scene)
+{
+	int r;
+
+	desk_crash(scene->desk);
+	r = desk_start(scene->desk, topology);
+	if (r == 0)
+		peer_hello(scene->talker, "run", 0);
+	return r;
+}
+
+static void note_seen(const struct sidelog_record *record, void *context)
+{
+	struct scene *scene = context;
+
+	assert_in_range(scene->count, 0, SEEN_MOST - 1);
+	assert_true(record->time_us > 0 && record->message.len > 0);
+	scene->seen[scene->count++] = record->seq;
+}
+
+static void assert_holds(struct scene *scene, const uint64_t *numbers, size_t count)
+{
+	struct buffer file = { 0 };
+	struct sidelog_read reading;
+
+	scene->count = 0;
+	assert_int_equal(file_read(scene->file, SIDELOG_MOST, &file), 0);
+	assert_int_equal(sidelog_read(buffer_bytes(&file), note_seen, scene, &reading), 0);
+	assert_int_equal(reading.damages, 0);
+	assert_false(reading.is_torn);
+	assert_int_equal(scene->count, count);
+	assert_memory_equal(scene->seen, numbers, count * sizeof(*numbers));
+	buffer_free(&file);
+}
+#define ASSERT_HOLDS(scene, ...)                                                                                       \
+	assert_holds(scene, (const uint64_t[]){ __VA_ARGS__ },                                                         \
+		sizeof((const uint64_t[]){ __VA_ARGS__ }) / sizeof(uint64_t))
+
+static void say_some(struct scene *scene)
+{
+	SAID(scene->talker, .topic = "plain", .key = "a");
+	SAID(scene->talker, .topic = "kept", .key = "a");
+	SAID(scene->talker, .topic = "plain", .key = "b");
+	SAID(scene->talker, .topic = "row", .key = "r", .version = 1);
+}
+
+static void what_was_confirmed_is_in_it_and_nothing_else(void **state)
+{
+	struct scene *scene = *state;
+
+	assert_int_equal(start(scene), 0);
+	SAID(scene->talker, .topic = "kept", .key = "a");
+	ASSERT_HOLDS(scene, 1);
+	say_some(scene);
+	ASSERT_HOLDS(scene, 1, 3, 5);
+	assert_int_equal(start(scene), 0);
+	SAID(scene->talker, .topic = "kept", .key = "a");
+	ASSERT_HOLDS(scene, 1, 3, 5, 6);
+}
+
+static void what_it_lost_is_written_again_from_the_log(void **state)
+{
+	struct scene *scene = *state;
+
+	assert_int_equal(start(scene), 0);
+	say_some(scene);
+	assert_int_equal(unlink(scene->file), 0);
+	assert_int_equal(start(scene), 0);
+	ASSERT_HOLDS(scene, 2, 4);
+}
+
+static void a_torn_end_is_cut_off_and_written_again(void **state)
+{
+	struct buffer file = { 0 };
+	struct scene *scene = *state;
+
+	assert_int_equal(start(scene), 0);
+	say_some(scene);
+	assert_int_equal(file_read(scene->file, SIDELOG_MOST, &file), 0);
+	assert_int_equal(truncate(scene->file, (off_t)file.len - 3), 0);
+	assert_int_equal(start(scene), 0);
+	ASSERT_HOLDS(scene, 2, 4);
+	buffer_free(&file);
+}
+
+static void a_damaged_one_is_put_aside_and_another_written(void **state)
+{
+	struct buffer file = { 0 };
+	struct scene *scene = *state;
+	char aside[256];
+
+	assert_int_equal(start(scene), 0);
+	say_some(scene);
+	assert_int_equal(file_read(scene->file, SIDELOG_MOST, &file), 0);
+	file.data[file.len / 2] ^= 0x20;
+	assert_int_equal(file_write_durably(scene->file, buffer_bytes(&file), 0600), 0);
+	assert_int_equal(start(scene), 0);
+	ASSERT_HOLDS(scene, 2, 4);
+	snprintf(aside, sizeof(aside), "%s.damaged", scene->file);
+	assert_int_equal(access(aside, F_OK), 0);
+	buffer_free(&file);
+}
+
+static void a_log_that_lost_what_it_holds_is_not_opened(void **state)
+{
+	struct buffer file = { 0 };
+	struct scene *scene = *state;
+	struct sidelog_record beyond = { .seq = 9, .time_us = 1, .message = bytes_of("confirmed once") };
+
+	assert_int_equal(start(scene), 0);
+	say_some(scene);
+	assert_int_equal(file_read(scene->file, SIDELOG_MOST, &file), 0);
+	sidelog_write(&beyond, &file);
+	assert_int_equal(file_write_durably(scene->file, buffer_bytes(&file), 0600), 0);
+	assert_int_equal(start(scene), -EUCLEAN);
+	assert_non_null(strstr(scene->desk->why, "the log ends at message 4"));
+	assert_non_null(strstr(scene->desk->why, "holds message 9, which was confirmed"));
+	buffer_free(&file);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup_teardown(what_was_confirmed_is_in_it_and_nothing_else, open_scene, close_scene),
+		cmocka_unit_test_setup_teardown(what_it_lost_is_written_again_from_the_log, open_scene, close_scene),
+		cmocka_unit_test_setup_teardown(a_torn_end_is_cut_off_and_written_again, open_scene, close_scene),
+		cmocka_unit_test_setup_teardown(
+			a_damaged_one_is_put_aside_and_another_written, open_scene, close_scene),
+		cmocka_unit_test_setup_teardown(a_log_that_lost_what_it_holds_is_not_opened, open_scene, close_scene),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,147 @@
+/* test_verify_command.c: what cartbus-broker --verify prints of a folder, and what it exits with */
+#include "bus/base/file.h"
+#include "bus/base/text.h"
+#include "bus/broker/verify_command.h"
+#include "desk.h"
+#include "tests/unit/cmocka_all.h"
+#include "tests/unit/folder.h"
+#include <errno.h>
+#include <stdio.h>
+#include <unistd.h>
+
+enum { SOUND = 0, DAMAGED = 1, NOT_READ = 3 };
+
+static struct desk *desk;
+static char printed[16384];
+
+static int open_desk(void **state)
+{
+	(void)state;
+	desk = desk_open_disk();
+	peer_hello(peer_new(desk, "talker", "t"), "run", 0);
+	SAID(desk->peers[0], .topic = "work", .key = "a");
+	SAID(desk->peers[0], .topic = "row", .key = "r", .version = 1);
+	return 0;
+}
+
+static int close_desk(void **state)
+{
+	(void)state;
+	desk_close(desk);
+	return 0;
+}
+
+/* What it exits with; what it said on its output is in `printed`. */
+static int verify(const char *folder, bool json)
+{
+	char path[] = "/tmp/cartbus-verify-XXXXXX";
+	int before = dup(STDOUT_FILENO), file = mkstemp(path), ended;
+	ssize_t len;
+
+	assert_true(before >= 0 && file >= 0);
+	unlink(path);
+	fflush(stdout);
+	dup2(file, STDOUT_FILENO);
+	ended = verify_command(folder, json, &desk->topology, &desk->settings, clock_wall_us(&desk->clock));
+	fflush(stdout);
+	dup2(before, STDOUT_FILENO);
+	close(before);
+	len = pread(file, printed, sizeof(printed) - 1, 0);
+	assert_true(len >= 0);
+	printed[len] = '\0';
+	close(file);
+	return ended;
+}
+
+static json_t *printed_report(void)
+{
+	json_t *report = json_loads(printed, 0, NULL);
+
+	if (!report)
+		fail_msg("this is no JSON: %s", printed);
+	return report;
+}
+
+static void assert_printed(const char *words)
+{
+	if (!strstr(printed, words))
+		fail_msg("\"%s\" was not printed, but:\n%s", words, printed);
+}
+
+static void a_sound_log_is_called_so_with_its_numbers(void **state)
+{
+	char first[200];
+	json_t *report;
+
+	(void)state;
+	desk_crash(desk);
+	assert_int_equal(verify(desk->path, false), SOUND);
+	snprintf(first, sizeof(first), "SOUND: %s\n", desk->path);
+	assert_memory_equal(printed, first, strlen(first));
+	assert_printed(": 2 messages, 0 of them erased, and 0 dropped for their age, in 2 commits;");
+	assert_printed("\nworker ");
+	assert_int_equal(verify(desk->path, true), SOUND);
+	report = printed_report();
+	assert_true(json_is_true(json_object_get(report, "sound")));
+	assert_int_equal(json_integer_value(json_object_get(report, "messages")), 2);
+	json_decref(report);
+}
+
+static void a_log_that_does_not_open_is_damaged_and_named_with_the_reason(void **state)
+{
+	char path[200], first[200];
+	const json_t *problem;
+	json_t *report;
+
+	(void)state;
+	desk_crash(desk);
+	snprintf(path, sizeof(path), "%s/CURRENT", desk->path);
+	assert_int_equal(file_write_durably(path, bytes_of("nonsense\n"), 0600), 0);
+	assert_int_equal(verify(desk->path, false), DAMAGED);
+	snprintf(first, sizeof(first), "DAMAGED: %s does not open: ", desk->path);
+	assert_memory_equal(printed, first, strlen(first));
+	assert_true(strlen(printed) > strlen(first) + 10);
+	assert_int_equal(verify(desk->path, true), DAMAGED);
+	report = printed_report();
+	problem = json_array_get(json_object_get(report, "problems"), 0);
+	assert_true(json_is_false(json_object_get(report, "sound")));
+	assert_int_equal(json_integer_value(json_object_get(report, "problem_count")), 1);
+	assert_true(strlen(json_string_value(json_object_get(problem, "what"))) > 10);
+	assert_string_not_equal(json_string_value(json_object_get(problem, "what")), desk->path);
+	json_decref(report);
+}
+
+static void where_there_is_no_log_or_somebody_has_it_nothing_is_read(void **state)
+{
+	static const char in_use[] = "a broker has it open: stop it first, or verify a copy";
+	char path[200];
+	json_t *report;
+	int lock;
+
+	(void)state;
+	desk_crash(desk);
+	assert_int_equal(verify("/nowhere/at/all", false), NOT_READ);
+	assert_string_equal(printed, "");
+	snprintf(path, sizeof(path), "%s/.lock", desk->path);
+	assert_int_equal(file_lock(path, &lock), 0);
+	assert_int_equal(verify(desk->path, true), NOT_READ);
+	report = printed_report();
+	assert_true(json_is_null(json_object_get(report, "sound")));
+	assert_string_equal(json_string_value(json_object_get(report, "error")), in_use);
+	json_decref(report);
+	close(lock);
+	assert_int_equal(verify(desk->path, false), SOUND);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup_teardown(a_sound_log_is_called_so_with_its_numbers, open_desk, close_desk),
+		cmocka_unit_test_setup_teardown(
+			a_log_that_does_not_open_is_damaged_and_named_with_the_reason, open_desk, close_desk),
+		cmocka_unit_test_setup_teardown(
+			where_there_is_no_log_or_somebody_has_it_nothing_is_read, open_desk, close_desk),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
