@@ -1,7 +1,7 @@
 /*
  * alone.h: a service's functions over a log that somebody else keeps
  *
- * No broker, no session: whoever calls says which message is folded, which is decided on, and what the clock shows. What a decision
+ * No broker, no session: the caller says which message is folded, which is decided on, and what the clock shows. What a decision
  * says is handed out, encoded, with what it was heard as; it is folded when it comes back, as from a log. For trying what a service
  * would have done; a test of one decision has harness.h.
  */

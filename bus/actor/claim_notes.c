@@ -299,6 +299,7 @@ static void begin_round(struct claim_notes *notes)
 	each_in(notes, PHASE_CROSSING, PHASE_SYNCING);
 	notes->round_runs = true;
 	syncer_begin_data(notes->syncer, &notes->round, fd);
+	syncer_hand_over(notes->syncer);
 }
 
 static void cross_out(struct claim_notes *notes, struct slot *slot)

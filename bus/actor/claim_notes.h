@@ -1,8 +1,8 @@
 /*
  * claim_notes.h: which claims of this instance have certainly not been used, in a small file beside its state
  *
- * A note is made before a claim is said and crossed out, on the disk, before its driver is told to go. So a claim of a run that was
- * killed whose note still stands was not used, whatever else nobody knows about that run: the next one says so (service.h,
+ * A note is made before a claim is said and crossed out, on the disk, before its driver is told to go. So a claim of a killed
+ * run whose note still stands was not used, even if nothing else is known about that run: the next run says so (service.h,
  * `unused`). A missing note proves nothing. What names a claim is the run that said it, the message that it was said about, and its
  * version.
  */
@@ -18,7 +18,7 @@ struct claim_note {
 	uint64_t seq, version;
 };
 
-/* Whoever opens it holds the folder's lock. A file that is another's, or damaged, is begun anew. Negative errno: none can be made. */
+/* The caller holds the folder's lock. A file of another log, or a damaged one, is begun anew. Negative errno: none can be made. */
 int claim_notes_open(const char *path, struct claim_notes **ret);
 struct claim_notes *claim_notes_new_in_memory(void); /* the simulator's: on the disk at once */
 void claim_notes_free(struct claim_notes *notes);    /* takes NULL */

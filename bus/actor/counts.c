@@ -2,7 +2,7 @@
  * counts.c: what a process counts, and how others learn of it
  *
  * Owns:      who throttled this process how often; all other numbers lie in the runtime.
- * Promises:  a number only grows while the process runs; whoever reads them at the broker has seen them at most two seconds late.
+ * Promises:  a number only grows while the process runs; the broker shows it at most two seconds late.
  * Read next: bus/broker/answer_status.c (who shows them), services/monitor/metrics_processes.c (who names them)
  */
 #include "bus/actor/runtime_inside.h"

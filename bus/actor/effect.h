@@ -7,8 +7,13 @@
  *   decide --turn_effect--> driver.start ... effect_claim --claim said, confirmed fresh, projections passed its head,
  *   kind.may_proceed(state) says yes--> driver.proceed(go = true) ... effect_done(result) --> kind.decide(result) -> facts
  *
- * A claim's answer is good for ten heartbeats, counted in boot time from the last look that did not find it yet: whoever was stopped
- * meanwhile (SIGSTOP, a suspended machine) cannot know what was confirmed since. Anything else and the driver gets proceed(go = false), must end without the effect having happened, and says so in its result.
+ * A claim is good for a second of boot time from the moment at which it was said, not from that of its answer. All facts that were
+ * confirmed before its answer was made are known here when the last byte goes, and no fact that was confirmed more than a second ago
+ * is unknown.
+ * An answer that took longer is asked for again, in the bytes of the first time, which the broker takes for the same saying. After
+ * the driver was told to go it looks by itself (effect_may_go), and has what it does cut off at that moment (effect_until_us), for a
+ * process may be stopped anywhere. Anything else and the driver gets proceed(go = false), must end without the effect having
+ * happened, and says so in its result.
  * A claim is committed by itself, before and apart from the turn of the message.
  */
 #ifndef BUS_ACTOR_EFFECT_H
@@ -17,6 +22,8 @@
 #include "bus/actor/turn.h"
 
 struct effect; /* one running effect, the runtime's */
+
+#define EFFECT_CLAIM_GOOD_US (1 * US_PER_S)
 
 enum claim_answer {
 	CLAIM_NONE,   /* none was asked for, or the effect ended before it was */
@@ -76,10 +83,12 @@ void effect_claim(struct effect *effect); /* everything but the last byte is don
 void effect_done(
 	struct effect *effect, const void *result); /* result borrowed for the call; the effect is gone after it */
 /*
- * For a driver that does not act within proceed(true): asked right before the last byte. false: so much boot time has gone since
- * the claim was answered that a stop may have been confirmed (this process did not run meanwhile); end as if told not to go.
+ * Asked right before the last byte, and before every further attempt while nothing of it was taken. false: so much boot time has gone
+ * since the claim was said that a stop may have been confirmed; end as if told not to go.
  */
 bool effect_may_go(const struct effect *effect);
+/* Until when effect_may_go says yes, in boot time of the process's clock; INT64_MAX: for ever, it needs no claim. */
+int64_t effect_until_us(const struct effect *effect);
 const void *effect_request(const struct effect *effect);
 
 #endif

@@ -2,9 +2,9 @@
  * effects.c: work in the world, and the claim that fences it
  *
  * Owns:      the running effects, each with the delivery it was asked for.
- * Promises:  a driver is told to go at most once, and only when its claim is fresh and was answered not long ago, the projections
- *            have passed the head that the answer named, the service still agrees, and the lease is alive; a result becomes
- *            facts, with the receipt or without.
+ * Promises:  a driver is told to go at most once, and only when its claim is fresh and was said less than a second ago, the
+ *            projections have passed the head that the answer named, the service still agrees, and the lease is alive. What was
+ *            answered too late is said again, with the bytes of the first time. A result becomes facts, with the receipt or without.
  * Fails by:  nothing: an effect whose session broke before its claim is let go, its message comes again.
  * Read next: effect.h (the order of things), requests.c (claims and outcomes on the wire)
  */
@@ -37,8 +37,9 @@ struct effect {
 	int64_t deadline_us; /* boot time */
 	bool driver_gone;    /* it has said how it ended, or was stopped */
 	bool claim_said;
-	bool claim_open;           /* no answer yet */
-	int64_t answered_after_us; /* boot time: the answer had not come then */
+	bool claim_open;     /* no answer yet */
+	struct buffer claim; /* as it was said first: only so is it told from somebody else's */
+	int64_t said_us;     /* boot time, before it was said last */
 	enum claim_answer claimed;
 	int note;      /* of the claim, -1: none */
 	uint64_t pass; /* number that the projections must pass before going on */
@@ -70,6 +71,7 @@ static void effect_free(struct effect *effect)
 			boot_us(effect->runtime) - (effect->deadline_us - effect->kind->deadline_us));
 	}
 	claim_notes_let_go(effect->runtime->notes, effect->note);
+	buffer_free(&effect->claim);
 	list_remove(&effect->hook);
 	if (effect->request && effect->kind->request_free)
 		effect->kind->request_free(effect->request);
@@ -140,7 +142,7 @@ static void decide(struct effect *effect, const void *result)
 	turn_commit(runtime, &turn, verdict == WORKING ? DONE : verdict, &effect->delivery->head, is_ours(effect));
 }
 
-/* Without a lease and without a claim of ours there is nothing to say: whoever gets the message next decides. */
+/* Without a lease and without a claim of ours there is nothing to say: the instance that gets the message next decides. */
 static void finish(struct effect *effect, const void *result)
 {
 	if (is_ours(effect) || lease_lives(effect))
@@ -184,10 +186,23 @@ void effect_claim(struct effect *effect)
 	effect->phase = EFFECT_ASKING; /* said by effects_work, not from inside the driver */
 }
 
+/* Its clock runs from before it leaves: what is confirmed after that may be a stop that its answer does not know. */
+static void say_as_written(struct effect *effect)
+{
+	struct request *request = request_new(effect->runtime, REQUEST_CLAIM);
+
+	buffer_add(&request->message, effect->claim.data, effect->claim.len);
+	request->effect = effect;
+	effect->phase = EFFECT_ASKING;
+	effect->claim_said = true;
+	effect->claim_open = true;
+	effect->said_us = boot_us(effect->runtime);
+	request_publish(effect->runtime, request, buffer_bytes(&request->message));
+}
+
 static void say_claim(struct effect *effect)
 {
 	struct runtime *runtime = effect->runtime;
-	struct request *request = request_new(runtime, REQUEST_CLAIM);
 	Envelope envelope;
 	struct said said;
 	struct bytes payload, message;
@@ -202,14 +217,11 @@ static void say_claim(struct effect *effect)
 	turn_claim(&turn, effect->kind, payload, effect->request);
 	begin_task(runtime, TASK_LOOP, 0);
 	message = turn_fact(&turn.facts, 0);
-	buffer_add(&request->message, message.data, message.len);
+	buffer_add(&effect->claim, message.data, message.len);
 	if (effect->driver->noted)
 		effect->note = notes_add(runtime, effect->delivery->head.receipt.seq, message);
-	request->effect = effect;
-	effect->claim_said = true;
-	effect->claim_open = true;
-	request_publish(runtime, request, buffer_bytes(&request->message));
 	turn_end(&turn);
+	say_as_written(effect);
 }
 
 static void withdraw(struct effect *effect)
@@ -218,21 +230,31 @@ static void withdraw(struct effect *effect)
 	effect->driver->proceed(effect->driver->self, effect, false); /* it may be gone after this */
 }
 
+static void count_answer(struct runtime_counts *counts, ConfirmKind kind)
+{
+	counts->claims_fresh += kind == CONFIRM_FRESH;
+	counts->claims_duplicate += kind == CONFIRM_DUPLICATE;
+}
+
+/* A claim that is ours stays ours, also when the answer to its repeat says otherwise. */
 void effect_claim_answered(struct effect *effect, const Confirm *confirm)
 {
 	static const enum claim_answer answers[] = {
 		[CONFIRM_FRESH] = CLAIM_FRESH, [CONFIRM_DUPLICATE] = CLAIM_DUPLICATE, [CONFIRM_REFUSED] = CLAIM_REFUSED
 	};
+	bool first = effect->claimed == CLAIM_NONE;
 
 	effect->claim_open = false;
-	effect->answered_after_us = effect->runtime->heard_before_us;
-	effect->claimed = answers[confirm->kind];
-	effect->pass = confirm->kind == CONFIRM_FRESH ? confirm->head : confirm->seq;
-	if (effect->driver_gone) {
-		ended(effect, NULL);
-		return;
+	if (first) {
+		count_answer(&effect->runtime->counts, confirm->kind);
+		effect->claimed = answers[confirm->kind];
 	}
-	if (effect->phase == EFFECT_ASKING)
+	effect->pass = confirm->kind == CONFIRM_FRESH ? confirm->head : confirm->seq;
+	if (effect->driver_gone)
+		ended(effect, NULL);
+	else if (effect->phase == EFFECT_ASKING && !first && confirm->kind != CONFIRM_FRESH)
+		withdraw(effect);
+	else if (effect->phase == EFFECT_ASKING)
 		effect->phase = EFFECT_CLAIMED;
 }
 
@@ -254,12 +276,25 @@ static bool service_agrees(struct effect *effect)
 	return agrees;
 }
 
+int64_t effect_until_us(const struct effect *effect)
+{
+	return effect->kind && effect->kind->claim ? effect->said_us + EFFECT_CLAIM_GOOD_US : INT64_MAX;
+}
+
 bool effect_may_go(const struct effect *effect)
 {
-	const struct runtime *runtime = effect->runtime;
+	int64_t until_us = effect_until_us(effect);
 
-	return !effect->kind || !effect->kind->claim ||
-		boot_us(runtime) - effect->answered_after_us < session_answer_good_us(runtime->session);
+	return until_us == INT64_MAX || boot_us(effect->runtime) < until_us;
+}
+
+/* Fresh, and too late: the gateways, the log or the projections took their time, or this process did not run. */
+static bool asks_again(struct effect *effect)
+{
+	if (effect->claimed != CLAIM_FRESH || effect_may_go(effect))
+		return false;
+	say_as_written(effect);
+	return true;
 }
 
 /* A kill from here on leaves it open whether the last byte went, one before does not: so its note goes first. */
@@ -267,9 +302,9 @@ static void leave(struct effect *effect)
 {
 	int r = effect->note < 0 ? 0 : claim_notes_cross_out(effect->runtime->notes, effect->note);
 
-	if (r == -EINPROGRESS)
+	if (r == -EINPROGRESS || (r == 0 && asks_again(effect)))
 		return;
-	if (r < 0 || !effect_may_go(effect)) {
+	if (r < 0) {
 		withdraw(effect);
 		return;
 	}
@@ -279,9 +314,10 @@ static void leave(struct effect *effect)
 
 static void go_or_not(struct effect *effect)
 {
-	bool claimed = effect->claimed == CLAIM_NONE ? !effect->kind->claim
-						     : effect->claimed == CLAIM_FRESH && effect_may_go(effect);
+	bool claimed = effect->claimed == CLAIM_NONE ? !effect->kind->claim : effect->claimed == CLAIM_FRESH;
 
+	if (asks_again(effect))
+		return;
 	if (!claimed || !service_agrees(effect)) {
 		withdraw(effect);
 		return;

@@ -22,7 +22,7 @@ enum { TICKS_MOST = 1000 };
 struct harness {
 	struct table *table;
 	struct state *state;
-	int64_t now_us;
+	int64_t now_us, began_us;
 	uint64_t seq;   /* the last number given */
 	uint64_t turns; /* so far */
 	/* the message last decided on */
@@ -80,6 +80,11 @@ void harness_now(struct harness *harness, int64_t now_us)
 	harness->now_us = now_us;
 }
 
+void harness_began(struct harness *harness, int64_t began_us)
+{
+	harness->began_us = began_us;
+}
+
 static void encode(const struct harness *harness, const struct topic *topic, const struct say *how, const void *message,
 	struct buffer *ret)
 {
@@ -126,6 +131,7 @@ static struct turn open_turn(struct harness *harness, const struct said *message
 		.state = harness->state,
 		.message = *message,
 		.now_us = harness->now_us,
+		.began_us = harness->began_us,
 		.failures = harness->failures,
 		.run = "harness",
 		.folds = true };

@@ -18,6 +18,8 @@ struct harness;
 struct harness *harness_new(const struct service *service, int64_t now_us);
 void harness_free(struct harness *harness);
 void harness_now(struct harness *harness, int64_t now_us);
+void harness_began(
+	struct harness *harness, int64_t began_us); /* what the run takes for its beginning; else it does not know */
 
 /* Folds a fact, as if the log had projected it; a topic that the service does not remember is a mistake of the test (assert). */
 void harness_given(struct harness *harness, const struct topic *topic, const struct say *how, const void *fact);

@@ -1,5 +1,5 @@
 /*
- * loop.h: the loop's own side: process.c makes it, whoever lives in it uses process.h
+ * loop.h: the loop's own side: process.c makes it, the code that lives in it uses process.h
  */
 #ifndef BUS_ACTOR_LOOP_H
 #define BUS_ACTOR_LOOP_H

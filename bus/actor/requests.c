@@ -3,7 +3,7 @@
  *
  * Owns:      every unit that waits for the broker's Confirm; the turns whose facts have not come back as projections.
  * Promises:  a turn's rows leave the overlay only when the log has brought its facts; an outcome is said in every session until
- *            it is confirmed; whoever said something unprompted is answered exactly once.
+ *            it is confirmed; a caller that said something unprompted is answered exactly once.
  * Fails by:  a refused turn: the session ends, what was not committed is decided anew.
  * Read next: delivery.c, effects.c
  */
@@ -294,10 +294,6 @@ static void claim_confirmed(struct runtime *runtime, struct request *request, co
 	struct effect *effect = request->effect;
 
 	request_free(runtime, request);
-	if (confirm->kind == CONFIRM_FRESH)
-		runtime->counts.claims_fresh++;
-	if (confirm->kind == CONFIRM_DUPLICATE)
-		runtime->counts.claims_duplicate++;
 	effect_claim_answered(effect, confirm);
 }
 

@@ -27,6 +27,7 @@ enum {
 	EFFECTS_MOST_DEFAULT = 64,
 };
 static const int64_t FLUSH_EVERY_US = 1 * US_PER_S;
+static const int64_t CLOCK_OFF_US = US_PER_MINUTE; /* two clocks that are kept agree far better */
 static const int64_t GATEWAY_PROMISE_US = 1500 * US_PER_MS;
 
 /* --- credit --- */
@@ -106,10 +107,25 @@ static bool on_recognise(void *self, const Welcome *welcome, char why[256])
 	return false;
 }
 
+/* Deadlines, quiet hours and moments of mails are judged by the clock here; those of the log by the broker's. */
+static void tell_clock(const struct runtime *runtime, const Welcome *welcome)
+{
+	int64_t off_us = clock_wall_us(runtime->clock) - welcome->wall_us;
+
+	if (welcome->wall_us == 0 || runtime->clock->rate != 1 || llabs(off_us) < CLOCK_OFF_US)
+		return;
+	log_event(LOG_ERROR,
+		"the clock of this host is %lld s %s the log's: set it right, or the broker's (timedatectl); until "
+		"then "
+		"what goes by the clock is early or late by so much",
+		(long long)((llabs(off_us) + US_PER_S / 2) / US_PER_S), off_us > 0 ? "ahead of" : "behind");
+}
+
 static void on_opened(void *self, const Welcome *welcome)
 {
 	struct runtime *runtime = self;
 
+	tell_clock(runtime, welcome);
 	runtime->counts.sessions++;
 	runtime->counts_at_us = 0;
 	runtime->must_pass = welcome->head;
@@ -372,7 +388,6 @@ static int64_t wait_us(const struct runtime *runtime)
 
 int64_t runtime_work(struct runtime *runtime)
 {
-	runtime->heard_before_us = runtime->heard_us;
 	runtime->heard_us = boot_us(runtime);
 	steady_look(&runtime->steady);
 	session_hear(runtime->session);
@@ -476,7 +491,7 @@ void runtime_spooled(struct runtime *runtime, uint64_t messages)
 	runtime->spooled = messages;
 }
 
-/* Whoever the broker never met cannot make it wait, and the broker must have stopped counting on us. */
+/* The broker waits for no gateway that it never met; and it must have stopped counting on this one. */
 bool runtime_may_spool(const struct runtime *runtime)
 {
 	return state_log_id(runtime->state)[0] &&

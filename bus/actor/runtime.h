@@ -109,7 +109,7 @@ void counts_throttled_by(const char *kind); /* a constant */
  * The broker is told them with a heartbeat every two seconds, and tells them to who asks for "status", until the session ends. A
  * process that counts something beside adds it in `tell`: names of [a-z_], at most COUNTS_BESIDE of them; what is 0 is not told.
  */
-enum { COUNTS_BESIDE = 24 };
+enum { COUNTS_BESIDE = 32 };
 struct counts_told;
 void counts_tell(struct counts_told *told, const char *name, uint64_t value);
 typedef void counts_fn(struct counts_told *told, void *context);

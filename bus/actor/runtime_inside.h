@@ -61,8 +61,8 @@ struct runtime {
 	char instance[64], run[33];
 	int64_t began_us; /* wall time */
 	int64_t flush_every_us, gateway_promise_us;
-	int64_t flush_at_us;               /* boot time; 0: nothing to flush */
-	int64_t heard_us, heard_before_us; /* boot time of the last two looks for what has come */
+	int64_t flush_at_us; /* boot time; 0: nothing to flush */
+	int64_t heard_us;    /* boot time when the sockets were last read */
 	/* session */
 	uint64_t must_pass; /* head when the session began: clock turns wait for it */
 	uint64_t requests;  /* numbers given */

@@ -3,6 +3,7 @@
  *
  * Owns:      the link, the epoch, the heartbeat's clock, the phase.
  * Promises:  a frame of another epoch or out of number ends the session; silence for five heartbeats does; every end is told once.
+ *            Heartbeats are never further apart than the broker asks, and fall on the multiples of that in the host's boot time.
  * Fails by:  going AWAY with the reason in words; REFUSED when the broker says that trying again is of no use.
  * Read next: session_frames.c (what goes out), runtime.c (whom it serves)
  */
@@ -23,7 +24,7 @@ static const int64_t HELLO_PATIENCE_US = 1 * US_PER_S; /* no answer: say it agai
 static const int64_t BACKOFF_DEFAULT_US = 200 * US_PER_MS;
 static const int64_t RELEASE_AGAIN_US = 2 * US_PER_S;
 static const int64_t STANDBY_AGAIN_US = 300 * US_PER_MS;
-enum { HEARTBEATS_UNTIL_DEAD = 5, HEARTBEATS_AN_ANSWER_IS_GOOD = 10, HEARTBEAT_LEAST_MS = 10 };
+enum { HEARTBEATS_UNTIL_DEAD = 5, HEARTBEAT_LEAST_MS = 10 };
 
 static const int64_t TELL_ALONE_US = 2 * US_PER_S; /* at the start of a machine the broker comes a moment later */
 static const char NOT_YET[] = "not connected yet";
@@ -265,6 +266,14 @@ static void give_up_on_broker(struct session *session, int64_t silent_us)
 		broken(session, "the broker has been silent for %lld ms", (long long)(silent_us / US_PER_MS));
 }
 
+/* At the same moment in all processes of a host: the broker wakes once to hear them all, where each had woken it by itself. */
+static int64_t next_beat_us(const struct session *session)
+{
+	int64_t now = now_us(session);
+
+	return now - now % session->heartbeat_us + session->heartbeat_us;
+}
+
 static void beat(struct session *session, bool goodbye)
 {
 	Heartbeat *heartbeat = new_control(session, Control_heartbeat_tag, sizeof(*heartbeat));
@@ -273,8 +282,9 @@ static void beat(struct session *session, bool goodbye)
 	heartbeat->received = session->received;
 	heartbeat->echo = session->ping;
 	heartbeat->goodbye = goodbye;
+	heartbeat->wall_us = clock_wall_us(session->clock);
 	session->owner.heartbeat(session->owner.self, heartbeat);
-	session->heartbeat_at_us = now_us(session) + session->heartbeat_us;
+	session->heartbeat_at_us = next_beat_us(session);
 	if (send_control(session) == 0 && session->ping > 0)
 		session->echoed_us = now_us(session);
 }
@@ -418,11 +428,6 @@ enum runtime_phase session_phase(const struct session *session)
 const char *session_why(const struct session *session)
 {
 	return session->why;
-}
-
-int64_t session_answer_good_us(const struct session *session)
-{
-	return HEARTBEATS_AN_ANSWER_IS_GOOD * session->heartbeat_us;
 }
 
 int64_t session_echoed_us(const struct session *session)

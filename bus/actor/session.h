@@ -2,7 +2,7 @@
  * session.h: one process's session with the broker: hello, heartbeats, numbered frames both ways
  *
  * Knows nothing of turns: it brings items of the lane to its owner in order and takes items for the ingress. A session that
- * breaks, for whatever reason, is told to the owner exactly once; then the session says hello again by itself.
+ * breaks is told to the owner exactly once; then the session says hello again by itself.
  */
 #ifndef BUS_ACTOR_SESSION_H
 #define BUS_ACTOR_SESSION_H
@@ -46,7 +46,6 @@ uint64_t session_epoch(const struct session *session);           /* 0: none */
 enum runtime_phase session_phase(const struct session *session); /* AWAY, STANDBY, CATCHING_UP when open, REFUSED */
 const char *session_why(const struct session *session);
 void session_refuse(struct session *session, const char *why); /* for good: the process is to exit */
-int64_t session_answer_good_us(const struct session *session); /* boot time from asking to acting on the answer */
 /* Boot time when the last heartbeat with an echo of the broker's ping left; the start of the process at first. */
 int64_t session_echoed_us(const struct session *session);
 

@@ -310,7 +310,7 @@ static void hear(struct sim *sim, struct instance *instance)
 		broker_hear_frame(sim->broker, "uid:0", buffer_bytes(&sim->frame));
 }
 
-/* Whoever spoke is heard, beginning with anybody. */
+/* Each that spoke is heard, beginning with any of them. */
 static void work_broker(struct sim *sim)
 {
 	struct list *start = &sim->instances;

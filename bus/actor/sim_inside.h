@@ -23,7 +23,7 @@ struct lane {
 	struct list hook;
 	uint64_t epoch;
 	struct instance *instance; /* who opened it; NULL: nobody yet */
-	bool dead;                 /* whoever read it is gone */
+	bool dead;                 /* its reader is gone */
 	struct pipe frames;
 };
 

@@ -1,5 +1,5 @@
 /*
- * story.c: what this process does about a cart, as lines for whoever reads that cart's journal
+ * story.c: what this process does about a cart, as lines in the journal that can be found by that cart
  *
  * Owns:      the lines about what was said and is not confirmed yet; how many lines there may be.
  * Promises:  what was said is told when it is in the log, with its number, and never when it is not; a turn that is lost and decided

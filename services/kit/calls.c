@@ -2,7 +2,7 @@
  * calls.c: effects that are calls over HTTP
  *
  * Owns:      the job of each running effect, and the client.
- * Promises:  of a call that holds, the last byte leaves only after proceed(true), and not if the claim's answer has grown old.
+ * Promises:  of a call that holds, the last byte leaves only after proceed(true), and not when the claim has grown old.
  *            What is not asked ends from work(), as all do: a driver does not answer within the runtime's call.
  * Read next: http.h, bus/actor/effect.h, http_driver.c (one of them)
  */
@@ -54,11 +54,9 @@ static void on_held(void *context, struct http_call *held)
 	effect_claim(job->effect);
 }
 
-static bool on_may_go(void *context)
+static int64_t on_until_us(void *context)
 {
-	struct call_job *job = context;
-	job->went = effect_may_go(job->effect);
-	return job->went;
+	return effect_until_us(((const struct call_job *)context)->effect);
 }
 
 static void on_done(void *context, const struct http_answer *answer)
@@ -70,7 +68,7 @@ static void on_done(void *context, const struct http_answer *answer)
 		call_done(job, answer);
 }
 
-static const struct http_caller caller = { .held = on_held, .may_go = on_may_go, .done = on_done };
+static const struct http_caller caller = { .held = on_held, .until_us = on_until_us, .done = on_done };
 
 /* ---- the driver ---- */
 

@@ -32,7 +32,6 @@ struct call_job {
 	struct http_request made; /* the driver's own request, if the effect's is none; cleared at the end */
 	void *call;               /* NULL: nothing was asked */
 	struct http_call *held;   /* waits for its yes or no; NULL: none does */
-	bool went;                /* its last byte was let go after it was held */
 	char why[160];            /* nothing was asked */
 };
 

@@ -19,7 +19,7 @@ struct circuit {
 };
 
 bool circuit_is_open(const struct circuit *circuit);
-/* Always while it is closed. Whoever then tries says so. */
+/* Always true while it is closed. A caller that then tries calls circuit_tried. */
 bool circuit_may_try(const struct circuit *circuit, int64_t now_us);
 /* Nobody else may try for another pause. */
 void circuit_tried(struct circuit *circuit, int64_t now_us);

@@ -90,20 +90,32 @@ static void forget_token(struct token *token)
 	token->text = NULL;
 }
 
-static bool keep_token(struct google *google, const char *scope, struct bytes body)
+bool google_token_read(struct bytes body, char **ret_text, int64_t *ret_lasts_us)
 {
 	_cleanup_(json_decrefp) json_t *answer = json_loadb(body.len ? body.data : "", body.len, 0, NULL);
 	const char *text = json_string_value(json_object_get(answer, "access_token"));
 	json_int_t lasts_s = json_integer_value(json_object_get(answer, "expires_in"));
-	struct token *token = token_of(google, scope);
 
 	if (!text || !*text || text_has_control(text))
 		return false;
 	if (lasts_s < 0 || lasts_s > TOKEN_LASTS_MOST_S)
 		lasts_s = TOKEN_LASTS_MOST_S;
+	*ret_text = memory_copy_text(text);
+	*ret_lasts_us = lasts_s * US_PER_S;
+	return true;
+}
+
+static bool keep_token(struct google *google, const char *scope, struct bytes body)
+{
+	struct token *token = token_of(google, scope);
+	int64_t lasts_us;
+	char *text;
+
+	if (!google_token_read(body, &text, &lasts_us))
+		return false;
 	forget_token(token);
-	token->text = memory_copy_text(text);
-	token->until_us = clock_boot_us(google->clock) + lasts_s * US_PER_S - TOKEN_SPARE_US;
+	token->text = text;
+	token->until_us = clock_boot_us(google->clock) + lasts_us - TOKEN_SPARE_US;
 	return true;
 }
 
@@ -143,11 +155,11 @@ static void real_held(void *context, struct http_call *http)
 	call->caller->held(call->context, http);
 }
 
-static bool real_may_go(void *context)
+static int64_t real_until_us(void *context)
 {
-	struct google_call *call = context;
+	const struct google_call *call = context;
 
-	return !call->caller->may_go || call->caller->may_go(call->context);
+	return call->caller->until_us ? call->caller->until_us(call->context) : INT64_MAX;
 }
 
 static void real_done(void *context, const struct http_answer *answer)
@@ -160,7 +172,7 @@ static void real_done(void *context, const struct http_answer *answer)
 	end(call, answer);
 }
 
-static const struct http_caller real_caller = { .held = real_held, .may_go = real_may_go, .done = real_done };
+static const struct http_caller real_caller = { .held = real_held, .until_us = real_until_us, .done = real_done };
 
 static void ask(struct google_call *call)
 {
@@ -173,7 +185,7 @@ static void ask(struct google_call *call)
 /* ---- the token before it ---- */
 
 /* RFC 6749, 5.2: one word; the rest of the body is not repeated. */
-static void refused_words(const struct http_answer *answer, char ret[256])
+void google_refusal_words(const struct http_answer *answer, char ret[256])
 {
 	_cleanup_(json_decrefp) json_t *body =
 		json_loadb(answer->body.len ? answer->body.data : "", answer->body.len, 0, NULL);
@@ -198,7 +210,7 @@ static void token_done(void *context, const struct http_answer *answer)
 		ask(call);
 		return;
 	}
-	refused_words(answer, words);
+	google_refusal_words(answer, words);
 	end_untried(call, is_final ? HTTP_BARRED : HTTP_NOT_SENT, words);
 }
 
@@ -207,7 +219,7 @@ static const struct http_caller token_caller = { .done = token_done };
 static void ask_token(struct google_call *call)
 {
 	_cleanup_(buffer_free) struct buffer jwt = { 0 };
-	const struct clock real = clock_system(); /* whatever a demo's clock shows: Google compares with its own */
+	const struct clock real = clock_system(); /* not a demo's clock: Google compares with its own */
 	const char *path = call->google->settings.key_path;
 	char uri[256], why[200];
 

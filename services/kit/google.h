@@ -45,6 +45,13 @@ struct google_call *google_call_new(
 	struct google *google, const struct google_request *request, const struct http_caller *caller, void *context);
 void google_call_stop(struct google_call *call); /* takes NULL */
 
+/* ---- what Google's token server answers; for google.c and tests/fuzz ---- */
+
+/* A token and for how long it may be used, 0 to an hour. false: the body is no such answer. `ret_text` is the caller's. */
+bool google_token_read(struct bytes body, char **ret_text, int64_t *ret_lasts_us);
+/* Why there is no token, in words of ours and at most one of theirs. */
+void google_refusal_words(const struct http_answer *answer, char ret[256]);
+
 /* One segment of a path, percent-encoded. false: it does not fit. */
 bool google_encode(const char *text, char *ret, size_t room);
 

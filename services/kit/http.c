@@ -89,11 +89,8 @@ struct http_settings http_settings_of(const struct config *config, const struct 
 struct http_settings http_settings_of_storefronts(const struct config *config, const struct clock *clock)
 {
 	struct http_settings settings = http_settings_of(config, clock);
-	const char *is_private = config_get(config, "storefront", NULL, "private"),
-		   *ca = config_get(config, "storefront", NULL, "ca");
-	if (is_private && strcmp(is_private, "yes") != 0 && strcmp(is_private, "no") != 0)
-		die("[storefront] private = %s: expected yes or no", is_private);
-	settings.private_too = is_private && strcmp(is_private, "yes") == 0;
+	const char *ca = config_get(config, "storefront", NULL, "ca");
+	settings.private_too = config_yes(config, "storefront", NULL, "private");
 	settings.ca = ca && *ca ? ca : NULL;
 	settings.peer = "storefront";
 	settings.failures = STOREFRONT_FAILURES;
@@ -183,25 +180,33 @@ int http_client_fd(const struct http_client *client)
 	return client->epoll;
 }
 
-/* Something to tell that needs no event. */
-static bool has_news(const struct http_client *client)
+/* Boot time of the next thing to tell, or to look for, that needs no event; -1: none. */
+static int64_t next_news_us(const struct http_client *client)
 {
+	int64_t first_us = -1;
 	LIST_EACH (hook, &client->calls) {
 		const struct http_call *call = LIST_ENTRY(hook, struct http_call, hook);
-		if (call->has_ended || call->must_tell)
-			return true;
+		int64_t at_us = call->has_ended ? 0 : call->must_tell ? call->look_us : -1;
+		if (at_us >= 0 && (first_us < 0 || at_us < first_us))
+			first_us = at_us;
 	}
-	return false;
+	return first_us;
 }
 
 int64_t http_client_wait_us(const struct http_client *client)
 {
-	int64_t now_us = clock_boot_us(client->clock);
-	if (has_news(client))
-		return 0;
-	if (client->timer_us < 0)
+	int64_t now_us = clock_boot_us(client->clock), at_us = next_news_us(client);
+	if (at_us < 0 || (client->timer_us >= 0 && client->timer_us < at_us))
+		at_us = client->timer_us;
+	if (at_us < 0)
 		return -1;
-	return client->timer_us > now_us ? client->timer_us - now_us : 0;
+	return at_us > now_us ? at_us - now_us : 0;
+}
+
+static void note_out(struct http_client *client)
+{
+	LIST_EACH (hook, &client->calls)
+		http_call_note_out(LIST_ENTRY(hook, struct http_call, hook));
 }
 
 static void note_ends(struct http_client *client)
@@ -223,6 +228,7 @@ static void act(struct http_client *client, curl_socket_t fd, uint32_t events)
 		mask = (events & EPOLLIN ? CURL_CSELECT_IN : 0) | (events & EPOLLOUT ? CURL_CSELECT_OUT : 0) |
 		(events & (EPOLLERR | EPOLLHUP) ? CURL_CSELECT_ERR : 0);
 	curl_multi_socket_action(client->multi, fd, mask, &running);
+	note_out(client);
 	note_ends(client);
 }
 
@@ -240,11 +246,11 @@ static void hear_events(struct http_client *client)
 
 /* ---- telling ---- */
 
-static struct http_call *first_news(const struct http_client *client)
+static struct http_call *first_news(struct http_client *client)
 {
 	LIST_EACH (hook, &client->calls) {
 		struct http_call *call = LIST_ENTRY(hook, struct http_call, hook);
-		if (call->has_ended || call->must_tell)
+		if (http_call_has_news(call))
 			return call;
 	}
 	return NULL;
@@ -258,7 +264,7 @@ static void finish(const struct http_client *client, struct http_call *call)
 	http_call_fill(call, &answer);
 	if (client->peer && answer.end == HTTP_ANSWERED && answer.status == STATUS_TOO_MANY)
 		counts_throttled_by(client->peer);
-	list_remove(&call->hook); /* whoever is told may start others */
+	list_remove(&call->hook); /* done() may start other calls */
 	caller->done(context, &answer);
 	http_call_free(call);
 }
@@ -269,11 +275,10 @@ static bool tell_news(struct http_client *client)
 	struct http_call *call;
 	bool any = false;
 	for (; (call = first_news(client)); any = true) {
-		bool must_tell = call->must_tell;
 		call->must_tell = false;
 		if (call->has_ended)
 			finish(client, call);
-		else if (must_tell)
+		else
 			call->caller->held(call->context, call);
 	}
 	return any;
@@ -315,6 +320,9 @@ void http_call_proceed(struct http_call *call, bool go)
 	if (go && has_hung_up(call)) {
 		call->gate = HTTP_GATE_DROPPED;
 		TEXT_COPY(call->why, "the server hung up before the last byte");
+	} else if (go && !last_byte_is_next(call->fd)) {
+		call->gate = HTTP_GATE_DROPPED;
+		TEXT_COPY(call->why, "the server takes nothing more");
 	}
 	curl_easy_pause(call->easy, CURLPAUSE_CONT);
 	act(call->client, CURL_SOCKET_TIMEOUT, 0);

@@ -21,7 +21,7 @@
 
 enum { HTTP_WANTED_MAX = 6, HTTP_URL_MAX = 2048 };
 
-/* Whom a request may reach. Each address that would be connected to is looked at by its bits, whatever its name resolves to. */
+/* Whom a request may reach. Each address is judged by its bits before the connection, after its name was resolved. */
 enum http_reach {
 	HTTP_REACH_PUBLIC, /* an address that somebody else chose: https alone, public addresses alone, no user in the URL */
 	HTTP_REACH_ADMIN /* an address from cartbus.conf: https anywhere; plain http only on this machine and in private nets */
@@ -66,7 +66,7 @@ void http_request_clear(struct http_request *request); /* what it owns, not the 
 
 enum http_end {
 	HTTP_ANSWERED, /* with any status */
-	HTTP_NOT_SENT, /* nobody got all of it: it has not happened */
+	HTTP_NOT_SENT, /* nobody can have all of it: it has not happened */
 	HTTP_UNKNOWN, /* all of it may have arrived, and no whole answer came: in time, at all, or within `most_bytes` */
 	HTTP_BARRED /* never tried, and will fail the same way again: where it goes is not allowed, or its secret is missing */
 };
@@ -74,6 +74,7 @@ enum http_end {
 struct http_answer {
 	enum http_end end;
 	long status; /* 0: none came */
+	bool went;   /* not held back: the request's last byte was let go before this came */
 	struct bytes body;
 	char words
 		[256]; /* what failed; of ANSWERED "HTTP <status>". No address of a person, no secret, nothing of the URL but its host */
@@ -93,7 +94,7 @@ int64_t http_answer_retry_us(const struct http_answer *answer, int64_t otherwise
 struct http_settings {
 	const struct clock *clock;
 	const char *secrets; /* folder; copied */
-	bool private_too;    /* whatever a request says, it may reach as far as HTTP_REACH_ADMIN: the admin said so */
+	bool private_too;    /* every request may reach as far as HTTP_REACH_ADMIN: the admin said so */
 	const char *ca;      /* for requests that name none; NULL: the system's. Copied */
 	const char
 		*peer; /* as whose throttling a 429 is counted (counts_throttled_by); NULL: as nobody's. A constant */
@@ -114,9 +115,9 @@ struct http_call;
 
 /* Called from http_client_work alone, where calls may be made, proceeded with and stopped. */
 struct http_caller {
-	void (*held)(void *context, struct http_call *call); /* everything but the last byte is out */
-	bool (*may_go)(
-		void *context); /* asked right before the last byte of what holds; false ends it as if told no. NULL: yes */
+	void (*held)(void *context, struct http_call *call); /* everything but the last byte is out, and acknowledged */
+	/* Boot time of the client's clock until which the last byte of what holds may go: later it is cut off. NULL: whenever. */
+	int64_t (*until_us)(void *context);
 	void (*done)(void *context, const struct http_answer *answer); /* borrowed; the call is gone */
 };
 
@@ -130,7 +131,10 @@ void http_client_work(struct http_client *client);
 /* Never NULL, what cannot be tried ends in work(). `request` and `caller` are borrowed until done or stop. */
 struct http_call *http_call_new(struct http_client *client, const struct http_request *request,
 	const struct http_caller *caller, void *context);
-/* After held: the last byte goes, or the connection is cut without it. If the server has hung up meanwhile it is no after all. */
+/*
+ * After held: the last byte goes, or the connection is cut without it. If the server has hung up or takes nothing more, or if it is
+ * too late, it is no after all.
+ */
 void http_call_proceed(struct http_call *call, bool go);
 void http_call_stop(
 	struct http_call *call); /* cut at once, without its last byte if it has not gone; no done. Takes NULL */

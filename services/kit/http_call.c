@@ -4,7 +4,8 @@
  * Owns:      libcurl's handle of the request, and the answer as far as it has come.
  * Promises:  a connection is opened only to an address that http_guard.h allows, looked at as it is handed to connect(2), and once
  *            more when the request is about to go; of a request that holds, the last byte of the body leaves only through an
- *            open gate, on a connection of its own (libcurl sends again by itself only on used ones).
+ *            open gate, before it is too late for it, wherever this process is stopped (last_byte.h), and on a connection of its
+ *            own (libcurl sends again by itself only on used ones).
  * Fails by:  http_answer: what is known about the request's fate, no more.
  * Read next: http_auth.c, http.c
  */
@@ -46,6 +47,14 @@ static curl_socket_t open_socket(void *context, curlsocktype purpose, struct cur
 	return CURL_SOCKET_BAD;
 }
 
+/* libcurl closes it at a moment of its own: the next file with this descriptor's number must not be cut. */
+static int close_socket(void *context, curl_socket_t fd)
+{
+	(void)context;
+	last_byte_forget_socket(fd);
+	return close(fd);
+}
+
 static bool text_allowed(const struct http_call *call, const char *ip)
 {
 	struct sockaddr_in in4 = { .sin_family = AF_INET };
@@ -72,6 +81,26 @@ static int before_request(void *context, char *ip, char *local_ip, int port, int
 	return CURL_PREREQFUNC_OK;
 }
 
+static void drop(struct http_call *call, const char *why)
+{
+	call->gate = HTTP_GATE_DROPPED;
+	TEXT_COPY(call->why, why);
+}
+
+/* The timer before the check: stopped in between, we are cut off all the same. */
+static void look_at_time(struct http_call *call)
+{
+	const struct clock *clock = call->client->clock;
+	int64_t until_us = call->caller->until_us ? call->caller->until_us(call->context) : INT64_MAX;
+	if (until_us == INT64_MAX)
+		return;
+	call->last = last_byte_of_socket(call->fd, clock, until_us);
+	if (!call->last)
+		drop(call, "no timer for the last byte");
+	else if (clock_boot_us(clock) >= until_us)
+		drop(call, "stopped for too long before the last byte");
+}
+
 static size_t give_last(struct http_call *call, char *to)
 {
 	if (call->gate == HTTP_GATE_SHUT) {
@@ -80,15 +109,45 @@ static size_t give_last(struct http_call *call, char *to)
 	}
 	if (call->gate == HTTP_GATE_HELD)
 		return CURL_READFUNC_PAUSE;
-	if (call->gate == HTTP_GATE_OPEN && call->caller->may_go && !call->caller->may_go(call->context)) {
-		call->gate = HTTP_GATE_DROPPED;
-		TEXT_COPY(call->why, "stopped for too long before the last byte");
-	}
+	if (call->gate == HTTP_GATE_OPEN)
+		look_at_time(call);
 	if (call->gate == HTTP_GATE_DROPPED)
 		return CURL_READFUNC_ABORT;
 	*to = (char)call->request->body.data[call->given++];
 	call->handed_over = true;
 	return 1;
+}
+
+/* The kernel has it, not only libcurl, which counts what it wrote. */
+void http_call_note_out(struct http_call *call)
+{
+	curl_off_t written = 0;
+	if (!call->handed_over || call->is_out)
+		return;
+	curl_easy_getinfo(call->easy, CURLINFO_SIZE_UPLOAD_T, &written);
+	call->is_out = (size_t)written >= call->request->body.len;
+	if (call->is_out)
+		last_byte_handed_over(call->last);
+}
+
+/* Nothing tells when the other end has acknowledged everything. */
+static bool is_held(struct http_call *call)
+{
+	int64_t now_us = clock_boot_us(call->client->clock);
+	if (!call->must_tell || now_us < call->look_us)
+		return false;
+	if (call->fd == CURL_SOCKET_BAD || last_byte_is_next(call->fd))
+		return true;
+	call->look_ms = call->look_ms == 0 ? LAST_BYTE_LOOK_MS : 2 * call->look_ms;
+	if (call->look_ms > LAST_BYTE_LOOK_MOST_MS)
+		call->look_ms = LAST_BYTE_LOOK_MOST_MS;
+	call->look_us = now_us + call->look_ms * US_PER_MS;
+	return false;
+}
+
+bool http_call_has_news(struct http_call *call)
+{
+	return call->has_ended || is_held(call);
 }
 
 /* Never from the beginning again: there is no way back in it (no CURLOPT_SEEKFUNCTION). */
@@ -100,8 +159,9 @@ static size_t give_held_body(char *to, size_t size, size_t count, void *context)
 		return 0;
 	if (left == 1)
 		return give_last(call, to);
-	if (room > left - 1)
-		room = left - 1;
+	size_t piece = left > 1 + LAST_BYTE_APART ? left - 1 - LAST_BYTE_APART : left - 1;
+	if (room > piece)
+		room = piece;
 	memcpy(to, call->request->body.data + call->given, room);
 	call->given += room;
 	return room;
@@ -182,6 +242,7 @@ static void set_guards(struct http_call *call)
 	curl_easy_setopt(easy, CURLOPT_PATH_AS_IS, 1L);
 	curl_easy_setopt(easy, CURLOPT_OPENSOCKETFUNCTION, open_socket);
 	curl_easy_setopt(easy, CURLOPT_OPENSOCKETDATA, call);
+	curl_easy_setopt(easy, CURLOPT_CLOSESOCKETFUNCTION, close_socket);
 	curl_easy_setopt(easy, CURLOPT_PREREQFUNCTION, before_request);
 	curl_easy_setopt(easy, CURLOPT_PREREQDATA, call);
 	const char *ca = call->request->ca[0] ? call->request->ca : call->client->ca;
@@ -207,6 +268,7 @@ static void set_body(struct http_call *call)
 	curl_easy_setopt(easy, CURLOPT_READFUNCTION, give_held_body);
 	curl_easy_setopt(easy, CURLOPT_READDATA, call);
 	curl_easy_setopt(easy, CURLOPT_FRESH_CONNECT, 1L);
+	curl_easy_setopt(easy, CURLOPT_FORBID_REUSE, 1L); /* the kernel's patience with it is short */
 }
 
 static void set_headers(struct http_call *call)
@@ -260,6 +322,7 @@ void http_call_free(struct http_call *call)
 	if (!call)
 		return;
 	list_remove(&call->hook);
+	last_byte_end(&call->last);
 	if (call->easy) {
 		curl_multi_remove_handle(call->client->multi, call->easy);
 		curl_easy_cleanup(call->easy);
@@ -278,7 +341,7 @@ static enum http_end end_of(const struct http_call *call)
 	if (call->code == CURLE_OK || call->refused_early)
 		return HTTP_ANSWERED;
 	if (call->request->holds)
-		return call->handed_over ? HTTP_UNKNOWN : HTTP_NOT_SENT;
+		return call->is_out ? HTTP_UNKNOWN : HTTP_NOT_SENT;
 	return call->has_begun ? HTTP_UNKNOWN : HTTP_NOT_SENT;
 }
 
@@ -290,6 +353,8 @@ static void fill_words(const struct http_call *call, struct http_answer *ret)
 		TEXT_COPY(ret->words, call->why);
 	else if (call->gate == HTTP_GATE_DROPPED)
 		TEXT_COPY(ret->words, "stopped before the last byte");
+	else if (last_byte_was_cut(call->last))
+		TEXT_COPY(ret->words, "the server had not acknowledged the last byte in time, and was cut off");
 	else
 		TEXT_COPY(ret->words, call->error[0] ? call->error : curl_easy_strerror(call->code));
 	for (char *at = ret->words; *at; at++)
@@ -310,7 +375,9 @@ static void fill_headers(const struct http_call *call, struct http_answer *ret)
 
 void http_call_fill(const struct http_call *call, struct http_answer *ret)
 {
-	*ret = (struct http_answer){ .end = end_of(call), .body = buffer_bytes(&call->body) };
+	*ret = (struct http_answer){ .end = end_of(call),
+		.went = !call->request->holds || call->handed_over,
+		.body = buffer_bytes(&call->body) };
 	if (ret->end == HTTP_ANSWERED) {
 		ret->status = status_of(call);
 		fill_headers(call, ret);

@@ -8,6 +8,7 @@
 
 #include "bus/base/list.h"
 #include "services/kit/http.h"
+#include "services/kit/last_byte.h"
 #include <curl/curl.h>
 
 struct http_client {
@@ -41,10 +42,14 @@ struct http_call {
 	bool is_plain; /* not TLS */
 	size_t given;  /* of the request's body, to libcurl */
 	enum http_gate gate;
-	bool must_tell;     /* held() is to be called */
-	bool has_begun;     /* the connection is there: from now on something of the request may have arrived */
-	bool handed_over;   /* its last byte was given away */
-	bool refused_early; /* an error was said before that */
+	bool must_tell;         /* held() is to be called, as soon as all that is out is acknowledged */
+	int look_ms;            /* how long from one look to the next whether it is */
+	int64_t look_us;        /* boot time of the next one */
+	bool has_begun;         /* the connection is there: from now on something of the request may have arrived */
+	bool handed_over;       /* its last byte was given to libcurl */
+	bool is_out;            /* which gave it to the kernel */
+	struct last_byte *last; /* cuts it off in time */
+	bool refused_early;     /* an error was said before that */
 	bool has_ended;
 	size_t heard;         /* bytes of the answer's head */
 	struct buffer body;   /* the answer's */
@@ -56,7 +61,9 @@ struct http_call {
 
 /* Prepares everything; whether it can be tried is in has_ended. */
 struct http_call *http_call_prepare(struct http_client *client, const struct http_request *request);
-void http_call_free(struct http_call *call); /* Takes NULL */
+void http_call_free(struct http_call *call);     /* Takes NULL */
+bool http_call_has_news(struct http_call *call); /* it has ended, or is to be told that it holds */
+void http_call_note_out(struct http_call *call); /* libcurl has worked on it */
 void http_call_fill(const struct http_call *call, struct http_answer *ret);
 
 /* Gives libcurl what the request's auth asks for. -EINVAL: ret_why says what is missing, without the secret. */

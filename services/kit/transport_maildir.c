@@ -3,7 +3,7 @@
  *
  * Owns:      a Maildir: tmp/ while a mail is written and claimed, new/ when it is sent. The syncs, of many files at a time.
  * Promises:  the file in new/ is whole and on the disk, and its name too before it counts as sent; the name is the Message-ID, so a
- *            mail is there once whatever happens; a mail without a yes to its claim never reaches new/.
+ *            mail is there once, also after a crash and a second try; a mail without a yes to its claim never reaches new/.
  * Fails by:  NOT_SENT with the reason (a full disk, a folder that was taken away).
  * Read next: transport.h
  */
@@ -13,6 +13,7 @@
 #include "bus/base/memory.h"
 #include "bus/base/syncer.h"
 #include "bus/base/text.h"
+#include "services/kit/last_byte.h"
 #include "services/kit/steps.h"
 #include "services/kit/transport.h"
 #include <errno.h>
@@ -63,13 +64,13 @@ static void report(struct steps *steps, struct step_job *job, enum mail_end end,
 
 static int create(const char *path, const struct mail *mail, int *ret_fd)
 {
-	const mode_t mode = 0640;
+	const mode_t mode = 0600;
 	if (mail->mime.len == 0)
 		return -EINVAL;
 	int r = file_create(path, BYTES(mail->mime.data, mail->mime.len), mode, ret_fd);
 	if (r == -EEXIST && unlink(path) == 0) /* left by an earlier life with this process id */
 		r = file_create(path, BYTES(mail->mime.data, mail->mime.len), mode, ret_fd);
-	return r;
+	return r < 0 ? r : file_let_group_read(path, 0640);
 }
 
 static void write_mail(struct maildir *maildir, struct step_job *job)
@@ -101,17 +102,31 @@ static void written(struct maildir *maildir, const struct writing *writing)
 		job->step = STEP_GO;
 }
 
+/* A process that is stopped here for too long finds the file gone. */
+static int rename_in_time(const struct effect *effect, const char *tmp, const char *new)
+{
+	const struct clock clock = clock_system();
+	int64_t until_us = effect_until_us(effect);
+	struct last_byte *last = until_us == INT64_MAX ? NULL : last_byte_of_file(tmp, &clock, until_us);
+	int r = until_us < INT64_MAX && (!last || !effect_may_go(effect)) ? -ETIME : 0;
+	if (r == 0 && renameat2(AT_FDCWD, tmp, AT_FDCWD, new, RENAME_NOREPLACE) < 0)
+		r = last_byte_was_cut(last) ? -ETIME : -errno;
+	last_byte_end(&last);
+	return r;
+}
+
 static void deliver(struct maildir *maildir, struct step_job *job)
 {
 	char tmp[800], new[800];
 	place_of(maildir, job, tmp, new);
-	int r = renameat2(AT_FDCWD, tmp, AT_FDCWD, new, RENAME_NOREPLACE) < 0 ? -errno : 0;
+	int r = rename_in_time(job->effect, tmp, new);
 	if (r == -EEXIST) /* that is this very mail: the name says so */
 		r = unlink(tmp) < 0 ? -errno : 0;
 	if (r == 0)
 		job->step = STEP_SETTLE;
 	else
-		report(&maildir->steps, job, MAIL_NOT_SENT, strerror(-r));
+		report(&maildir->steps, job, MAIL_NOT_SENT,
+			r == -ETIME ? "stopped for too long before it was delivered" : strerror(-r));
 }
 
 static void report_round(struct maildir *maildir, int r)
@@ -153,6 +168,7 @@ static void tend(struct steps *steps)
 		free(LIST_ENTRY(ended, struct writing, syncing));
 	}
 	begin_round(maildir);
+	syncer_hand_over(maildir->syncer); /* the mails that were written since, together */
 }
 
 static void take(struct steps *steps, struct step_job *job)
@@ -192,11 +208,12 @@ static void make_folders(const struct maildir *maildir)
 	for (size_t i = 0; i < sizeof(folders) / sizeof(folders[0]); i++) {
 		char path[420];
 		snprintf(path, sizeof(path), "%s/%s", maildir->folder, folders[i]);
-		int r = file_make_folders(path, 0750);
+		int r = file_make_folders(path, 0700);
 		if (r < 0)
 			die("%s: %s: make the folder writable for this user, or set [mail] maildir", path,
 				strerror(-r));
 	}
+	file_close_own_folder(maildir->folder); /* of an earlier release; where it cannot, doctor says so */
 }
 
 struct effect_driver *transport_maildir_new(const char *folder)

@@ -49,7 +49,7 @@ static void add_tag(const struct mail *mail, json_t *body)
 	json_object_set_new(body, "EmailTags", json_pack("[{s:s,s:s}]", "Name", MAIL_SES_TAG, "Value", tag));
 }
 
-/* The recipient is the envelope's, whatever the headers say. */
+/* The recipient is the envelope's, not that of the headers. */
 static int write_body(const struct ses *ses, const struct mail *mail, struct buffer *ret)
 {
 	json_t *body = json_pack("{s:{s:{s:o}},s:{s:[s]}}", "Content", "Raw", "Data",
@@ -94,29 +94,20 @@ static const void *ask(struct calls *calls, struct call_job *job)
 
 static void answered(struct calls *calls, struct call_job *job, const struct http_answer *answer)
 {
-	const struct mail *mail = job->request;
 	struct mail_result result =
 		mail_result_of(MAIL_REFUSED, "ses", "not a mail that may be sent: its lines or its envelope");
 	(void)calls;
 	if (ses_is_throttled(answer))
 		counts_throttled_by("mail");
 	if (job->call)
-		result = ses_result_of(answer, job->went || !mail->claim);
+		result = ses_result_of(answer, answer->went);
 	call_done(job, &result);
-}
-
-static bool region_valid(const char *region)
-{
-	return *region && strspn(region, "abcdefghijklmnopqrstuvwxyz0123456789-") == strlen(region);
 }
 
 struct effect_driver *transport_ses_new(const struct ses_settings *settings)
 {
 	struct ses *ses = memory_new(sizeof(*ses));
-	if (!settings->region || !region_valid(settings->region) || !TEXT_COPY(ses->region, settings->region))
-		die("[mail] ses-region is missing or is none: name the region of SES, as eu-central-1");
-	if (settings->endpoint && !text_starts(settings->endpoint, "https://"))
-		die("[mail] ses-endpoint = %s: expected an https URL", settings->endpoint);
+	TEXT_COPY(ses->region, settings->region);
 	if (settings->endpoint)
 		TEXT_COPY(ses->endpoint, settings->endpoint);
 	else

@@ -19,7 +19,7 @@
 
 enum { EVENTS_AT_ONCE = 64 };
 
-/* How long a mail waits here for a server that is away, before whoever asked for it is told; below the sender's own deadline. */
+/* How long a mail waits here for a server that is away, before the sender is told; below the sender's own deadline. */
 #define HELD_MOST_US (9 * US_PER_MINUTE)
 
 /* No connection: one probe at growing intervals, for all mails together. The first connection that opens ends it. */
@@ -150,7 +150,8 @@ static void wait_again(struct smtp *smtp, struct smtp_transfer *transfer)
 }
 
 /*
- * One mail is given back so that it is known; all others wait here. It is the first of an outage, and whoever has waited for long.
+ * Gives one mail back, so that the outage becomes known: the first of an outage, and later each that has waited for too long. All
+ * others wait here.
  */
 static void no_connection(struct smtp *smtp, struct smtp_transfer *transfer, const char *why)
 {
@@ -227,6 +228,8 @@ static void on_time(struct smtp *smtp)
 			open_further(smtp, transfer, CURL_SOCKET_BAD, 0);
 		else if (transfer->deadline_us >= 0 && transfer->deadline_us <= now_us(smtp))
 			smtp_transfer_fail(transfer, "the server did not answer in time");
+		else if (transfer->look_ms > 0 && transfer->look_us <= now_us(smtp))
+			smtp_transfer_work(transfer);
 	}
 }
 
@@ -360,7 +363,7 @@ static int smtp_fd(void *self)
 
 static int64_t next_us(const struct smtp_transfer *transfer)
 {
-	return transfer->connection->is_open ? transfer->deadline_us : transfer->connection->timer_us;
+	return transfer->connection->is_open ? smtp_transfer_next_us(transfer) : transfer->connection->timer_us;
 }
 
 static int64_t smtp_wait(void *self)

@@ -9,6 +9,7 @@
 #define KIT_TRANSPORT_SMTP_H
 
 #include "bus/base/list.h"
+#include "services/kit/last_byte.h"
 #include "services/kit/transport.h"
 #include <curl/curl.h>
 
@@ -55,8 +56,8 @@ void smtp_connection_wait(struct smtp_connection *connection, uint32_t events); 
 /* ---- one mail ---- */
 
 enum smtp_gate {
-	GATE_SHUT,  /* the body is not out yet */
-	GATE_ASKED, /* the body is out, all but its last byte; the claim is not answered */
+	GATE_SHUT,  /* the body is not out yet, or the server's TCP has not acknowledged it */
+	GATE_ASKED, /* it has, all but the last byte; the claim is not answered */
 	GATE_OPEN,  /* go: the last byte may leave */
 	GATE_DROP   /* no: the connection is dropped without it */
 };
@@ -77,14 +78,17 @@ struct smtp_transfer {
 	size_t line_len;
 	size_t heard; /* bytes since the last thing that was said */
 	enum smtp_gate gate;
-	bool must_ask;       /* the claim is to be asked for as soon as the transport has a moment */
-	bool handed_over;    /* the last byte was given away */
-	uint64_t number;     /* in order of their start */
-	int64_t begun_us;    /* boot time */
-	bool no_server;      /* a connection could not be opened */
-	bool has_ended;      /* its result is known */
-	int64_t deadline_us; /* boot time: an answer is awaited until then; -1: it is our turn */
-	char trouble[256];   /* why it ended without an answer */
+	bool must_ask;   /* the claim is to be asked for as soon as the transport has a moment */
+	int look_ms;     /* how long from one look to the next whether the body is acknowledged; 0: nobody looks */
+	int64_t look_us; /* boot time of the next one */
+	struct last_byte *last; /* cuts what a claim allows in time */
+	bool handed_over;       /* the last byte was given away, all of it */
+	uint64_t number;        /* in order of their start */
+	int64_t begun_us;       /* boot time */
+	bool no_server;         /* a connection could not be opened */
+	bool has_ended;         /* its result is known */
+	int64_t deadline_us;    /* boot time: an answer is awaited until then; -1: it is our turn */
+	char trouble[256];      /* why it ended without an answer */
 	struct smtp_answer answer;
 };
 
@@ -95,6 +99,8 @@ void smtp_transfer_free(struct smtp_transfer *transfer); /* and its connection, 
 void smtp_transfer_begin(struct smtp_transfer *transfer);
 /* As far as it goes without waiting. */
 void smtp_transfer_work(struct smtp_transfer *transfer);
+/* Boot time at which it is to be worked on, or has lost its time, though nothing came; -1: it only waits. */
+int64_t smtp_transfer_next_us(const struct smtp_transfer *transfer);
 /* Answers the claim. Not if the server has hung up meanwhile, or if the answer has grown too old: then it is no after all. */
 void smtp_transfer_proceed(struct smtp_transfer *transfer, bool go);
 /* It cannot go on, for a reason of ours. */

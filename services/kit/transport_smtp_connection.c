@@ -141,7 +141,7 @@ void smtp_connection_free(struct smtp_connection *connection)
 		return;
 	list_remove(&connection->hook);
 	if (connection->is_open)
-		shutdown(connection->fd, SHUT_RDWR); /* whatever libcurl says on its way out stays here */
+		shutdown(connection->fd, SHUT_RDWR); /* libcurl's goodbye does not leave this machine */
 	curl_multi_remove_handle(connection->multi, connection->easy);
 	curl_easy_cleanup(connection->easy);
 	curl_multi_cleanup(connection->multi);

@@ -2,8 +2,9 @@
  * transport_smtp_transfer.c: one mail over an open connection, up to its last byte and over it (RFC 5321)
  *
  * Owns:      what it sends.
- * Promises:  the end of data leaves only through an open gate; a closed one ends in a cut connection, upon which no server may
- *            deliver (4.1.1.4). Nothing that could be taken for SMTP is in the envelope, no bare CR or LF in the body, and no line
+ * Promises:  the claim is asked for when the server's TCP has all of the body. The end of data leaves only through an open gate, and
+ *            before the claim is too old, wherever this process is stopped (last_byte.h); a closed gate ends in a cut connection,
+ *            upon which no server may deliver (4.1.1.4). Nothing that could be taken for SMTP is in the envelope, no bare CR or LF in the body, and no line
  *            of the body ends it.
  * Fails by:  mail_result: what is known about the mail's fate, no more.
  * Read next: transport_smtp.c
@@ -62,6 +63,7 @@ void smtp_transfer_free(struct smtp_transfer *transfer)
 	if (!transfer)
 		return;
 	list_remove(&transfer->hook);
+	last_byte_end(&transfer->last);
 	smtp_connection_free(transfer->connection);
 	buffer_free(&transfer->mime);
 	buffer_free(&transfer->out);
@@ -108,38 +110,64 @@ static void say_body(struct smtp_transfer *transfer)
 static void say_last(struct smtp_transfer *transfer)
 {
 	transfer->answer = (struct smtp_answer){ 0 };
-	transfer->handed_over = true;
 	say(transfer, SMTP_LAST, LAST);
 }
 
-/* The body is out. What comes next decides about everything. */
+static void look_again_later(struct smtp_transfer *transfer)
+{
+	int longer_ms = 2 * transfer->look_ms;
+	transfer->look_ms = longer_ms == 0           ? LAST_BYTE_LOOK_MS
+		: longer_ms < LAST_BYTE_LOOK_MOST_MS ? longer_ms
+						     : LAST_BYTE_LOOK_MOST_MS;
+	transfer->look_us = clock_boot_us(transfer->connection->clock) + transfer->look_ms * US_PER_MS;
+}
+
+/* The body is out. What comes next decides about everything: a claim is asked for when it could go on at once. */
 static void stand_before_last(struct smtp_transfer *transfer)
 {
 	if (!transfer->claim) {
 		say_last(transfer);
+	} else if (!last_byte_is_next(transfer->connection->fd)) {
+		look_again_later(transfer);
+	} else {
+		transfer->look_ms = 0;
+		transfer->deadline_us = -1; /* the sender watches its own deadline */
+		transfer->must_ask = true;
+		transfer->gate = GATE_ASKED;
+	}
+}
+
+static void drop(struct smtp_transfer *transfer, const char *trouble)
+{
+	transfer->gate = GATE_DROP;
+	smtp_transfer_fail(transfer, trouble);
+}
+
+/* The timer before the check: stopped in between, we are cut off all the same. */
+static void let_last_go(struct smtp_transfer *transfer)
+{
+	const struct smtp_connection *connection = transfer->connection;
+	transfer->last = last_byte_of_socket(connection->fd, connection->clock, effect_until_us(transfer->effect));
+	if (!transfer->last) {
+		drop(transfer, "no timer for the last byte");
 		return;
 	}
-	transfer->deadline_us = -1; /* whoever asked for the mail has an eye on the time */
-	transfer->must_ask = transfer->gate == GATE_SHUT;
-	transfer->gate = GATE_ASKED;
+	transfer->gate = GATE_OPEN;
+	say_last(transfer);
+	smtp_transfer_work(transfer);
 }
 
 void smtp_transfer_proceed(struct smtp_transfer *transfer, bool go)
 {
-	bool asked = transfer->gate == GATE_ASKED;
-	transfer->gate = GATE_DROP;
-	if (!go || !asked) {
-		smtp_transfer_fail(transfer, "stopped before the last byte");
-	} else if (!smtp_connection_is_quiet(transfer->connection)) {
-		/* sent after this, it would be ambiguous for nothing */
-		smtp_transfer_fail(transfer, "the server hung up before the last byte");
-	} else if (!effect_may_go(transfer->effect)) {
-		smtp_transfer_fail(transfer, "stopped for too long before the last byte");
-	} else {
-		transfer->gate = GATE_OPEN;
-		say_last(transfer);
-		smtp_transfer_work(transfer);
-	}
+	if (!go || transfer->gate != GATE_ASKED)
+		drop(transfer, "stopped before the last byte");
+	else if (!smtp_connection_is_quiet(transfer->connection))
+		drop(transfer,
+			"the server hung up before the last byte"); /* sent after this, it would be ambiguous for nothing */
+	else if (!last_byte_is_next(transfer->connection->fd))
+		drop(transfer, "the server takes nothing more");
+	else
+		let_last_go(transfer);
 }
 
 /* ---- what the server says ---- */
@@ -189,17 +217,45 @@ static int hear(struct smtp_transfer *transfer)
 	return 0;
 }
 
+/* Asked anew at every attempt: the server may take its time, and so may we. */
+static bool is_too_late(const struct smtp_transfer *transfer)
+{
+	return transfer->gate == GATE_OPEN && transfer->sent == 0 && !effect_may_go(transfer->effect);
+}
+
+static void note_sent(struct smtp_transfer *transfer)
+{
+	if (transfer->step == SMTP_LAST && !transfer->handed_over) {
+		last_byte_handed_over(transfer->last);
+		transfer->handed_over = true;
+	}
+	if (transfer->step == SMTP_BODY && transfer->gate == GATE_SHUT)
+		stand_before_last(transfer);
+}
+
+/* Of what is left. The end of the body goes by itself: so it is acknowledged sooner. */
+static struct bytes next_piece(const struct smtp_transfer *transfer)
+{
+	size_t len = transfer->out.len - transfer->sent;
+	if (transfer->claim && transfer->step == SMTP_BODY && len > LAST_BYTE_APART)
+		len -= LAST_BYTE_APART;
+	return BYTES(transfer->out.data + transfer->sent, len);
+}
+
 static int send_out(struct smtp_transfer *transfer)
 {
 	while (transfer->sent < transfer->out.len) {
-		struct bytes rest = BYTES(transfer->out.data + transfer->sent, transfer->out.len - transfer->sent);
+		struct bytes rest = next_piece(transfer);
+		if (is_too_late(transfer)) {
+			drop(transfer, "stopped for too long before the last byte");
+			return 0;
+		}
 		ssize_t sent = smtp_connection_send(transfer->connection, rest);
 		if (sent < 0)
 			return (int)sent;
 		transfer->sent += (size_t)sent;
 	}
-	if (transfer->step == SMTP_BODY && transfer->gate == GATE_SHUT)
-		stand_before_last(transfer);
+	note_sent(transfer);
 	return 0;
 }
 
@@ -208,23 +264,44 @@ static bool is_all_out(const struct smtp_transfer *transfer)
 	return transfer->sent == transfer->out.len;
 }
 
+static const char *words_for_end(const struct smtp_transfer *transfer)
+{
+	if (last_byte_was_cut(transfer->last))
+		return transfer->handed_over ? "the server had not acknowledged the last byte in time, and was cut off"
+					     : "stopped for too long before the last byte";
+	return transfer->gate == GATE_ASKED ? "the server hung up before the last byte" : "the server hung up";
+}
+
+/* While the claim is asked for nothing may come from the server. */
+static int hear_next(struct smtp_transfer *transfer)
+{
+	if (transfer->has_ended)
+		return 0;
+	if (transfer->gate == GATE_ASKED)
+		return smtp_connection_is_quiet(transfer->connection) ? -EAGAIN : -ECONNRESET;
+	return hear(transfer);
+}
+
 void smtp_transfer_work(struct smtp_transfer *transfer)
 {
 	int r = 0;
 	while (r == 0 && !transfer->has_ended) {
 		r = send_out(transfer);
-		if (r == 0 && transfer->gate == GATE_ASKED)
-			r = smtp_connection_is_quiet(transfer->connection) ? -EAGAIN : -ECONNRESET;
-		else if (r == 0)
-			r = hear(transfer);
+		if (r == 0)
+			r = hear_next(transfer);
 	}
 	if (r < 0 && r != -EAGAIN)
-		smtp_transfer_fail(transfer,
-			transfer->gate == GATE_ASKED ? "the server hung up before the last byte"
-						     : "the server hung up");
+		smtp_transfer_fail(transfer, words_for_end(transfer));
 	if (!transfer->has_ended)
 		smtp_connection_wait(
 			transfer->connection, EPOLLIN | EPOLLRDHUP | (is_all_out(transfer) ? 0 : EPOLLOUT));
+}
+
+int64_t smtp_transfer_next_us(const struct smtp_transfer *transfer)
+{
+	if (transfer->look_ms > 0 && (transfer->deadline_us < 0 || transfer->look_us < transfer->deadline_us))
+		return transfer->look_us;
+	return transfer->deadline_us;
 }
 
 /* ---- how it ended ---- */

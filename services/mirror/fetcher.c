@@ -127,17 +127,23 @@ static void wait_for(struct document *document, int64_t us)
 	document->due_us = clock_boot_us(document->fetcher->clock) + (wait_us > SOONEST_US ? wait_us : SOONEST_US);
 }
 
-static void take(struct document *document, struct bytes body)
+void fetcher_text(struct bytes body, struct buffer *ret)
 {
 	static const char mark[] = "\xef\xbb\xbf";
-	struct buffer text = { 0 };
 	const char *at = body.data, *end = at + body.len;
 
 	if (body.len >= 3 && memcmp(at, mark, 3) == 0)
 		at += 3;
 	for (; at < end; at++)
 		if (*at != '\r' || at + 1 == end || at[1] != '\n')
-			buffer_add(&text, at, 1);
+			buffer_add(ret, at, 1);
+}
+
+static void take(struct document *document, struct bytes body)
+{
+	struct buffer text = { 0 };
+
+	fetcher_text(body, &text);
 	if (mirror_fetched(document->shop, document->kind, document->id, buffer_bytes(&text)))
 		log_event(LOG_NOTICE, "fetched shop=%s document=%s", document->shop, document->kind);
 	buffer_free(&text);

@@ -8,6 +8,9 @@
 
 struct fetcher;
 
+/* What a document's export says, as a file of ours has it: without a byte order mark, lines ended by \n. Appends to `ret`. */
+void fetcher_text(struct bytes body, struct buffer *ret);
+
 /* `api` is borrowed. The files' shops are asked for which documents there are (mirror_each). */
 struct fetcher *fetcher_new(const struct google_settings *settings, const char *api);
 void fetcher_free(struct fetcher *fetcher); /* takes NULL */

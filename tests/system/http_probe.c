@@ -3,7 +3,7 @@
  *
  * `http_probe SECRETS_FOLDER` stands in for the runtime. Each line is a JSON object:
  *     {"id", "method", "url", "headers", "body", "auth", "ca", "deadline_ms", "most", "public", "holds", "wanted"}   a request
- *     {"go": ID}, {"no": ID}, {"stale": ID}      answers the claim; stale: yes, but too late
+ *     {"go": ID, "good_ms"}, {"no": ID}, {"stale": ID}   answers the claim: yes, for so long (a second); no; yes, but too late
  *     {"stop": ID}                               as at a deadline
  * and says {"claim": ID} or {"done": ID, "end", "status", "body", "words", "headers"}. At the end of stdin: "closed".
  */
@@ -15,13 +15,14 @@
 #include "services/kit/http.h"
 #include <jansson.h>
 #include <poll.h>
+#include <signal.h>
 
 struct effect {
 	struct list hook;
 	char *id;
 	json_t *asked;
 	struct http_request request;
-	bool is_stale;
+	int64_t until_us;
 };
 
 static LIST_HEAD(effects);
@@ -58,9 +59,15 @@ void effect_claim(struct effect *effect)
 	say(json_pack("{s:s}", "claim", effect->id));
 }
 
+int64_t effect_until_us(const struct effect *effect)
+{
+	return effect->until_us;
+}
+
 bool effect_may_go(const struct effect *effect)
 {
-	return !effect->is_stale;
+	const struct clock clock = clock_system();
+	return clock_boot_us(&clock) < effect->until_us;
 }
 
 const void *effect_request(const struct effect *effect)
@@ -142,12 +149,13 @@ static void start(json_t *asked)
 	driver->start(driver->self, effect, &effect->request);
 }
 
-static void answer_claim(const char *id, bool go, bool is_stale)
+static void answer_claim(const char *id, bool go, int64_t good_ms)
 {
+	const struct clock clock = clock_system();
 	struct effect *effect = find(id);
 	if (!effect)
 		return;
-	effect->is_stale = is_stale;
+	effect->until_us = clock_boot_us(&clock) + good_ms * US_PER_MS;
 	driver->proceed(driver->self, effect, go);
 }
 
@@ -159,9 +167,9 @@ static void obey(const char *line)
 		die("what is \"%s\"?", line);
 	if (json_object_get(asked, "id"))
 		start(asked);
-	answer_claim(text(asked, "go"), true, false);
-	answer_claim(text(asked, "no"), false, false);
-	answer_claim(text(asked, "stale"), true, true);
+	answer_claim(text(asked, "go"), true, json_object_get(asked, "good_ms") ? number(asked, "good_ms") : 1000);
+	answer_claim(text(asked, "no"), false, 0);
+	answer_claim(text(asked, "stale"), true, 0);
 	if (stopped) {
 		driver->stop(driver->self, stopped);
 		effect_free(stopped);
@@ -203,6 +211,7 @@ static void run(void)
 int main(int argc, char **argv)
 {
 	struct clock clock = clock_system();
+	signal(SIGPIPE, SIG_IGN);
 	setvbuf(stdout, NULL, _IOLBF, 0);
 	log_open("http_probe", LOG_INFO);
 	if (argc != 2)

@@ -3,7 +3,7 @@
  *
  * `mail_probe cartbus.conf` makes the driver that the configuration asks for and stands in for the runtime:
  *     mail ID claim|plain|dots|long ADDRESS   starts a mail           -> "claim ID" when it is at its last byte, "done ID END WORDS"
- *     go ID, no ID                  answers the claim
+ *     go ID [MS], no ID             answers the claim; the yes is good for so long, else for a second
  *     stop ID                       as at a deadline        -> nothing more about it
  *     later SECONDS                 so much time passes at once
  * "no_mailbox" stands behind the words when the server said that there is no such one.
@@ -16,12 +16,14 @@
 #include "services/kit/mail.h"
 #include "services/kit/settings.h"
 #include <poll.h>
+#include <signal.h>
 
 enum { MANY_LINES = 200000 };
 
 struct effect {
 	char id[48];
 	struct mail *mail;
+	int64_t until_us; /* of the transport's clock */
 	struct effect *next;
 };
 
@@ -54,10 +56,21 @@ void effect_claim(struct effect *effect)
 	printf("claim %s\n", effect->id);
 }
 
+static int64_t boot_ahead_us(const struct clock *clock)
+{
+	const struct clock real = clock_system();
+	(void)clock;
+	return clock_boot_us(&real) + ahead_us;
+}
+
+int64_t effect_until_us(const struct effect *effect)
+{
+	return effect->mail->claim ? effect->until_us : INT64_MAX;
+}
+
 bool effect_may_go(const struct effect *effect)
 {
-	(void)effect;
-	return true;
+	return boot_ahead_us(NULL) < effect_until_us(effect);
 }
 
 void effect_done(struct effect *effect, const void *result)
@@ -111,11 +124,11 @@ static void start_mail(const char *id, const char *how, const char *to)
 	driver->start(driver->self, effect, effect->mail);
 }
 
-static int64_t boot_ahead_us(const struct clock *clock)
+static void answer_claim(const char *id, bool go, const char *good_ms)
 {
-	const struct clock real = clock_system();
-	(void)clock;
-	return clock_boot_us(&real) + ahead_us;
+	struct effect *effect = find(id);
+	effect->until_us = boot_ahead_us(NULL) + (*good_ms ? strtoll(good_ms, NULL, 10) : 1000) * US_PER_MS;
+	driver->proceed(driver->self, effect, go);
 }
 
 static void obey(const char *line)
@@ -128,7 +141,7 @@ static void obey(const char *line)
 		driver->stop(driver->self, find(id));
 		effect_free(find(id));
 	} else if ((strcmp(verb, "go") == 0 || strcmp(verb, "no") == 0) && find(id)) {
-		driver->proceed(driver->self, find(id), strcmp(verb, "go") == 0);
+		answer_claim(id, strcmp(verb, "go") == 0, how);
 	} else if (strcmp(verb, "later") == 0) {
 		ahead_us += strtoll(id, NULL, 10) * US_PER_S;
 	} else if (strcmp(verb, "stop") != 0 && strcmp(verb, "go") != 0 && strcmp(verb, "no") != 0) {
@@ -176,6 +189,7 @@ int main(int argc, char **argv)
 	struct config_error error;
 	struct clock clock = clock_system();
 	clock.boot_us = boot_ahead_us;
+	signal(SIGPIPE, SIG_IGN);
 	setvbuf(stdout, NULL, _IOLBF, 0);
 	log_open("mail_probe", LOG_INFO);
 	if (argc != 2)

@@ -401,6 +401,7 @@ static void courier_work(void *self)
 
 		if (!parcel->asked && !courier->ledger->hold_claim) {
 			parcel->asked = true;
+			courier->ledger->claims++;
 			effect_claim(effect);
 		} else if (parcel->left && !courier->ledger->hold_answer) {
 			bool put_off = courier->ledger->put_off > 0;

@@ -39,7 +39,7 @@ struct ledger {
 	int struck;
 	void (*at_work)(struct ledger *ledger, void *context); /* whenever the driver looks what there is to do */
 	void *context;
-	int started, went, withdrawn, stopped;
+	int started, claims, went, withdrawn, stopped;
 };
 
 struct effect_driver *const *courier_new(struct ledger *ledger);

@@ -455,6 +455,7 @@ int main(int argc, char **argv)
 		cmocka_unit_test(two_postmen_deliver_once),
 		cmocka_unit_test(a_stop_confirmed_before_the_claim_forbids_it),
 		cmocka_unit_test(a_claim_waits_while_a_gateway_is_away_or_has_spooled),
+		cmocka_unit_test(an_answer_that_was_heard_late_is_none),
 		cmocka_unit_test(a_claims_answer_grows_old),
 		cmocka_unit_test(an_outcome_is_said_though_the_broker_died_meanwhile),
 		cmocka_unit_test(each_outcome_of_one_message_is_its_own),

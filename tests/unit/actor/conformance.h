@@ -17,6 +17,7 @@ void click(struct world *world, const char *cart, uint32_t step);
 void two_postmen_deliver_once(void **context);
 void a_stop_confirmed_before_the_claim_forbids_it(void **context);
 void a_claim_waits_while_a_gateway_is_away_or_has_spooled(void **context);
+void an_answer_that_was_heard_late_is_none(void **context);
 void a_claims_answer_grows_old(void **context);
 void an_outcome_is_said_though_the_broker_died_meanwhile(void **context);
 void each_outcome_of_one_message_is_its_own(void **context);

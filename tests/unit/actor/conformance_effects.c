@@ -80,6 +80,40 @@ void a_claim_waits_while_a_gateway_is_away_or_has_spooled(void **context)
 	runtime_spooled(world_runtime(world, "door"), 0);
 	assert_true(world_until(world, ledger_went, &ledger));
 	await_count(world, &topic_reminder_sent, NULL, 1);
+	assert_int_equal(
+		world_count(world, &topic_send_claim, NULL), 1); /* its answer was too old, and it was said again */
+	world_free(world);
+	courier_free(drivers);
+}
+
+/* The claim is said, and its answer comes meanwhile; the session still counts as alive. */
+static void freeze_before_the_answer_is_heard(struct ledger *ledger, void *world)
+{
+	if (ledger->claims == 0 || ledger->count++ < 1)
+		return;
+	ledger->at_work = NULL;
+	ledger->count = 0;
+	world_freeze_for(world, 300 * US_PER_MS);
+	world_kill_broker(world);
+	world_freeze_for(world, 800 * US_PER_MS);
+}
+
+/* A stop that was confirmed since is not in it: it counts from the saying, not from the hearing. Nobody is there to be asked again. */
+void an_answer_that_was_heard_late_is_none(void **context)
+{
+	struct world *world = world_new(cast, 21);
+	struct ledger ledger = { .at_work = freeze_before_the_answer_is_heard, .context = world };
+	struct effect_driver *const *drivers = courier_new(&ledger);
+
+	(void)context;
+	world_start(world, "postman", &postman, drivers);
+	click(world, "cart", 1);
+	world_for(world, 3 * US_PER_S);
+	assert_int_equal(ledger.claims, 1);
+	assert_int_equal(ledger.went, 0);
+	world_restart_broker(world);
+	await_count(world, &topic_reminder_sent, NULL, 1);
+	assert_int_equal(ledger_times(&ledger, "cart/1"), 1);
 	world_free(world);
 	courier_free(drivers);
 }

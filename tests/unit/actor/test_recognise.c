@@ -1,4 +1,4 @@
-/* a peer knows its log again, whatever the broker says of itself */
+/* a peer knows its log again, whatever the broker says of itself; and beats when the others of its host do */
 #include "bus/actor/layers.h"
 #include "bus/actor/runtime.h"
 #include "bus/base/memory.h"
@@ -20,6 +20,7 @@ struct naive_broker {
 	Welcome welcome;
 	Hello heard;
 	bool asked;
+	int beats; /* heartbeats heard */
 };
 
 static int say(struct link *link, struct bytes frame)
@@ -39,6 +40,7 @@ static int control(struct link *link, struct bytes message)
 		broker->heard = said->what.hello;
 		broker->asked = true;
 	}
+	broker->beats += said->which_what == Control_heartbeat_tag;
 	free(said);
 	return 0;
 }
@@ -79,6 +81,17 @@ static void close_link(struct link *link)
 	(void)link;
 }
 
+static struct naive_broker naive_broker(const Welcome *welcome, uint64_t epoch)
+{
+	struct naive_broker broker = { .link = { say, control, hear_control, open_lane, hear_lane, close_link, NULL,
+					       NULL },
+		.welcome = *welcome };
+
+	broker.welcome.epoch = epoch;
+	broker.welcome.active = true;
+	return broker;
+}
+
 /* A door that met `before`, ended, and now meets `after`. */
 static enum runtime_phase meets(const Welcome *before, const Welcome *after, char ret_why[256])
 {
@@ -91,14 +104,10 @@ static enum runtime_phase meets(const Welcome *before, const Welcome *after, cha
 
 	assert_int_equal(store_open_memory(&runtime_store_options, &kept), 0);
 	for (int i = 0; i < 2; i++) {
-		struct naive_broker broker = { .link = { say, control, hear_control, open_lane, hear_lane, close_link,
-						       NULL, NULL } };
+		struct naive_broker broker = naive_broker(welcomes[i], (uint64_t)i + 1);
 		struct store *store = store_share_memory(kept);
 		struct runtime *runtime;
 
-		broker.welcome = *welcomes[i];
-		broker.welcome.epoch = i + 1;
-		broker.welcome.active = true;
 		assert_int_equal(runtime_new(&door, &settings, &broker.link, &store, &clock, no_drivers, &runtime), 0);
 		for (int j = 0; j < 3; j++)
 			runtime_work(runtime);
@@ -155,12 +164,61 @@ static void a_log_that_has_forgotten_is_refused(void **state)
 		meets(&met, &(Welcome){ .log = "one", .head = 300, .opening = OPENING(7) + 1 }, why), RUNTIME_REFUSED);
 }
 
+enum { HEARTBEAT_MS = 300, STEP_MS = 20, STEPS = 60 };
+
+/* The steps of the boot clock, of 20 ms each, in which a process beats that was started in the first. */
+static void listen_to_beats(int64_t started_us, bool ret_beats[STEPS])
+{
+	static struct effect_driver *const no_drivers[] = { NULL };
+	const struct runtime_settings settings = { .instance = "door" };
+	struct clock clock = clock_virtual(started_us);
+	Welcome welcome = met;
+	struct naive_broker broker;
+	struct runtime *runtime;
+	struct store *store;
+
+	welcome.heartbeat_ms = HEARTBEAT_MS;
+	broker = naive_broker(&welcome, 1);
+	assert_int_equal(store_open_memory(&runtime_store_options, &store), 0);
+	assert_int_equal(runtime_new(&door, &settings, &broker.link, &store, &clock, no_drivers, &runtime), 0);
+	for (int i = 0; i < 3; i++)
+		runtime_work(runtime);
+	assert_int_equal(runtime_phase(runtime), RUNTIME_READY);
+	for (int i = 0; i < STEPS; i++) {
+		int before = broker.beats;
+
+		clock.virtual_us = started_us + (i + 1) * STEP_MS * US_PER_MS;
+		runtime_work(runtime);
+		ret_beats[i] = broker.beats > before;
+	}
+	runtime_goodbye(runtime);
+	runtime_free(runtime);
+}
+
+static void processes_started_apart_beat_at_the_same_moments(void **state)
+{
+	const int64_t start_us = INT64_C(1700000000) * US_PER_S, apart_us = 100 * US_PER_MS;
+	const int later = (int)(apart_us / US_PER_MS) / STEP_MS;
+	bool one[STEPS], other[STEPS];
+	int beats = 0;
+
+	(void)state;
+	listen_to_beats(start_us, one);
+	listen_to_beats(start_us + apart_us, other);
+	for (int i = HEARTBEAT_MS / STEP_MS; i < STEPS; i++) {
+		assert_int_equal(one[i], other[i - later]);
+		beats += one[i];
+	}
+	assert_int_equal(beats, (STEPS * STEP_MS - HEARTBEAT_MS) / HEARTBEAT_MS);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(the_log_it_knows_may_have_grown_and_been_opened_again),
 		cmocka_unit_test(another_log_is_refused_with_what_to_do),
 		cmocka_unit_test(a_log_that_has_forgotten_is_refused),
+		cmocka_unit_test(processes_started_apart_beat_at_the_same_moments),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

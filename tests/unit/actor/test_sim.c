@@ -174,7 +174,7 @@ static void a_storm_of_kills_gives_nothing_up(void **context)
 	struct play play;
 
 	(void)context;
-	play_open(&play, 21);
+	play_open(&play, 24);
 	play.ledger.hold_claim = true; /* every mail is under way for ever: each kill hits one */
 	for (int i = 0; i < 200; i++) {
 		const char *name = names[sim_random(play.sim) % 2];

@@ -12,6 +12,7 @@ struct world;
 
 struct world *world_new(const struct service *const *services, uint64_t seed);
 void world_free(struct world *world);
+const char *world_folder(const struct world *world); /* where all of it lies; of a real one only */
 void world_start(
 	struct world *world, const char *instance, const struct service *service, struct effect_driver *const *drivers);
 void world_kill(struct world *world, const char *instance);
@@ -32,6 +33,7 @@ typedef bool world_condition(struct world *world, void *context);
 bool world_until(struct world *world, world_condition *holds, void *context);
 /* Lets things happen for so long: only to show that something does not happen. */
 void world_for(struct world *world, int64_t us);
+void world_freeze_for(struct world *world, int64_t us); /* nobody but a real broker does anything for so long */
 void world_freeze(struct world *world); /* nobody does anything for longer than a claim is good, as if stopped */
 int64_t world_now_us(struct world *world);
 int64_t world_lease_us(struct world *world); /* how long a lease lasts here */

@@ -106,6 +106,11 @@ struct world *world_new(const struct service *const *services, uint64_t seed)
 	return world;
 }
 
+const char *world_folder(const struct world *world)
+{
+	return world->folder.path;
+}
+
 void world_kill_broker(struct world *world)
 {
 	kill(world->broker, SIGKILL);
@@ -267,10 +272,15 @@ static void wait_frozen(int64_t us)
 	nanosleep(&(struct timespec){ .tv_sec = us / US_PER_S, .tv_nsec = us % US_PER_S * 1000 }, NULL);
 }
 
-void world_freeze(struct world *world)
+void world_freeze_for(struct world *world, int64_t us)
 {
 	(void)world;
-	wait_frozen(4 * US_PER_S);
+	wait_frozen(us);
+}
+
+void world_freeze(struct world *world)
+{
+	world_freeze_for(world, 4 * US_PER_S);
 }
 
 int64_t world_now_us(struct world *world)

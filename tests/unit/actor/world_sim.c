@@ -89,9 +89,14 @@ void world_for(struct world *world, int64_t us)
 	sim_run_until(world->sim, sim_now_us(world->sim) + us);
 }
 
+void world_freeze_for(struct world *world, int64_t us)
+{
+	sim_freeze(world->sim, us);
+}
+
 void world_freeze(struct world *world)
 {
-	sim_freeze(world->sim, 110 * US_PER_S);
+	world_freeze_for(world, 110 * US_PER_S);
 }
 
 int64_t world_now_us(struct world *world)

@@ -20,6 +20,12 @@ void effect_claim(struct effect *effect)
 	effect->claims++;
 }
 
+int64_t effect_until_us(const struct effect *effect)
+{
+	const struct clock clock = clock_system();
+	return clock_boot_us(&clock) + (effect->outdated ? 0 : US_PER_S);
+}
+
 bool effect_may_go(const struct effect *effect)
 {
 	return !effect->outdated;

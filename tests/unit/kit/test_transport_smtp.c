@@ -1,0 +1,321 @@
+/* test_transport_smtp.c: mails over SMTP, to a server of the test's, whatever that says and wherever it hangs up; with a stand-in for the
+ * runtime */
+#include "bus/base/text.h"
+#include "services/kit/transport.h"
+#include "tests/unit/cmocka_all.h"
+#include <errno.h>
+#include <netinet/in.h>
+#include <poll.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+enum { PATIENCE_MS = 10000, LOOK_MS = 5, QUIET_ROUNDS = 20 };
+
+/* ---- the runtime ---- */
+
+struct effect {
+	int claims, ends;
+	bool outdated;
+	struct mail_result result;
+};
+
+void effect_claim(struct effect *effect)
+{
+	effect->claims++;
+}
+
+int64_t effect_until_us(const struct effect *effect)
+{
+	const struct clock clock = clock_system();
+
+	return clock_boot_us(&clock) + (effect->outdated ? 0 : US_PER_S);
+}
+
+bool effect_may_go(const struct effect *effect)
+{
+	return !effect->outdated;
+}
+
+void effect_done(struct effect *effect, const void *result)
+{
+	effect->ends++;
+	effect->result = *(const struct mail_result *)result;
+}
+
+/* ---- the server ---- */
+
+/* What it says to each; NULL: it takes it; "": it hangs up. */
+static const char *to_mail, *to_rcpt, *to_data, *to_last;
+static int listener, peer, connections, mails;
+static char lines[20000]; /* all that it was told on its last connection */
+static size_t lines_len, lines_read;
+static bool reads_body;
+
+static void hang_up(void)
+{
+	close(peer);
+	peer = -1;
+}
+
+static void reply(const char *text, const char *otherwise)
+{
+	char line[300];
+
+	snprintf(line, sizeof(line), "%s\r\n", text ? text : otherwise);
+	if (text && !*text)
+		hang_up();
+	else
+		assert_int_equal(send(peer, line, strlen(line), MSG_NOSIGNAL), strlen(line));
+}
+
+static void answer_line(const char *line)
+{
+	if (reads_body && strcmp(line, ".") != 0)
+		return;
+	if (reads_body) {
+		reads_body = false;
+		mails++;
+		reply(to_last, "250 2.0.0 queued");
+	} else if (text_starts(line, "MAIL")) {
+		reply(to_mail, "250 ok");
+	} else if (text_starts(line, "RCPT")) {
+		reply(to_rcpt, "250 ok");
+	} else if (text_starts(line, "DATA")) {
+		reads_body = !to_data;
+		reply(to_data, "354 go on");
+	} else {
+		reply(text_starts(line, "QUIT") ? "" : NULL, "250 here");
+	}
+}
+
+static void serve(void)
+{
+	char line[2000];
+	const char *end;
+
+	if (peer < 0 && (peer = accept4(listener, NULL, NULL, SOCK_NONBLOCK)) >= 0) {
+		connections++;
+		lines_len = lines_read = 0;
+		reads_body = false;
+		reply(NULL, "220 here");
+	}
+	ssize_t n = peer < 0 ? 0 : recv(peer, lines + lines_len, sizeof(lines) - 1 - lines_len, 0);
+	lines_len += n > 0 ? (size_t)n : 0;
+	lines[lines_len] = '\0';
+	while (peer >= 0 && (end = strstr(lines + lines_read, "\r\n"))) {
+		snprintf(line, sizeof(line), "%.*s", (int)(end - lines - (long)lines_read), lines + lines_read);
+		lines_read = (size_t)(end - lines) + 2;
+		answer_line(line);
+	}
+	if (peer >= 0 && n == 0)
+		hang_up();
+}
+
+/* ---- around it ---- */
+
+static struct effect_driver *driver;
+static struct mail *mail;
+
+static int setup(void **state)
+{
+	struct sockaddr_in at = { .sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK) };
+	socklen_t len = sizeof(at);
+	static struct clock system;
+	char why[160];
+
+	(void)state;
+	system = clock_system();
+	listener = socket(AF_INET, SOCK_STREAM | SOCK_NONBLOCK, 0);
+	assert_int_equal(bind(listener, (struct sockaddr *)&at, len), 0);
+	assert_int_equal(listen(listener, 5), 0);
+	assert_int_equal(getsockname(listener, (struct sockaddr *)&at, &len), 0);
+	peer = -1;
+	connections = mails = 0;
+	to_mail = to_rcpt = to_data = to_last = NULL;
+	driver = transport_smtp_new(&(struct smtp_settings){
+		.host = "127.0.0.1", .port = ntohs(at.sin_port), .connections = 1, .clock = &system });
+	assert_int_equal(
+		mail_note("shop@shop.example", "anna@mail.example", "s", "text\n", "1.a@shop.example", 0, &mail, why),
+		0);
+	return 0;
+}
+
+static int teardown(void **state)
+{
+	(void)state;
+	driver->close(driver->self);
+	mail_free(mail);
+	close(listener);
+	if (peer >= 0)
+		hang_up();
+	return 0;
+}
+
+/* As the process's loop does: the driver works when it is due, and not otherwise. */
+static void work(void)
+{
+	struct pollfd ready = { .fd = driver->fd(driver->self), .events = POLLIN };
+	int64_t wait_us = driver->wait_us(driver->self);
+	bool is_due = wait_us >= 0 && wait_us < LOOK_MS * US_PER_MS;
+
+	serve();
+	if (poll(&ready, 1, is_due ? (int)(wait_us / US_PER_MS) : LOOK_MS) > 0 || is_due)
+		driver->work(driver->self);
+	serve();
+}
+
+static void await(const struct effect *effect, int claims, int ends)
+{
+	for (int i = 0; i < PATIENCE_MS / LOOK_MS && (effect->claims < claims || effect->ends < ends); i++)
+		work();
+	assert_int_equal(effect->claims, claims);
+	assert_int_equal(effect->ends, ends);
+}
+
+static struct mail_result send_one(void)
+{
+	struct effect effect = { 0 };
+
+	driver->start(driver->self, &effect, mail);
+	await(&effect, 0, 1);
+	return effect.result;
+}
+
+/* ---- mails ---- */
+
+static void mails_go_whole_one_after_the_other_over_one_connection(void **state)
+{
+	struct mail_result result;
+
+	(void)state;
+	buffer_clear(&mail->mime);
+	buffer_add_text(&mail->mime, "Subject: s\r\n\r\none\r\n.two\r\n..\r\n");
+	assert_int_equal(driver->wait_us(driver->self), -1);
+	for (int i = 1; i <= 3; i++) {
+		result = send_one();
+		assert_int_equal(result.end, MAIL_SENT);
+		assert_string_equal(result.transport, "smtp");
+		assert_non_null(strstr(result.words, "2.0.0 queued"));
+		assert_int_equal(mails, i);
+		assert_int_equal(driver->wait_us(driver->self), -1);
+	}
+	assert_int_equal(connections, 1);
+	assert_non_null(strstr(lines, "MAIL FROM:<shop@shop.example>\r\nRCPT TO:<anna@mail.example>\r\nDATA\r\n"));
+	assert_non_null(strstr(lines, "\r\none\r\n..two\r\n...\r\n.\r\n"));
+}
+
+static void what_the_server_says_decides_what_became_of_a_mail(void **state)
+{
+	static const struct {
+		const char *mail, *rcpt, *data, *last;
+		enum mail_end end;
+		bool no_mailbox;
+	} cases[] = {
+		{ NULL, NULL, NULL, "250 ok", MAIL_SENT, false },
+		{ "550 5.7.1 not you", NULL, NULL, NULL, MAIL_REFUSED, false },
+		{ "450 4.7.1 later", NULL, NULL, NULL, MAIL_LATER, false },
+		{ NULL, "550 5.1.1 no such user", NULL, NULL, MAIL_REFUSED, true },
+		{ NULL, "450 4.2.1 busy", NULL, NULL, MAIL_LATER, false },
+		{ NULL, NULL, "554 no", NULL, MAIL_REFUSED, false },
+		{ NULL, NULL, "451 4.3.0 later", NULL, MAIL_LATER, false },
+		{ NULL, NULL, NULL, "554 5.7.1 spam", MAIL_REFUSED, false },
+		{ NULL, NULL, NULL, "452 4.3.1 full", MAIL_LATER, false },
+		{ "", NULL, NULL, NULL, MAIL_NOT_SENT, false },
+		{ NULL, "", NULL, NULL, MAIL_NOT_SENT, false },
+		{ NULL, NULL, "", NULL, MAIL_NOT_SENT, false },
+		{ NULL, NULL, NULL, "", MAIL_UNKNOWN, false },
+		{ NULL, NULL, NULL, NULL, MAIL_SENT, false },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		to_mail = cases[i].mail, to_rcpt = cases[i].rcpt, to_data = cases[i].data, to_last = cases[i].last;
+		struct mail_result result = send_one();
+		if (result.end != cases[i].end || result.no_mailbox != cases[i].no_mailbox || result.no_server)
+			fail_msg("case %zu ended as %d: %s", i, result.end, result.words);
+	}
+}
+
+static void the_last_byte_waits_for_a_yes_that_is_fresh(void **state)
+{
+	static const struct {
+		bool go, outdated;
+		enum mail_end end;
+	} cases[] = { { true, false, MAIL_SENT }, { false, false, MAIL_NOT_SENT }, { true, true, MAIL_NOT_SENT },
+		{ true, false, MAIL_SENT } };
+	int sent = 0;
+
+	(void)state;
+	mail->claim = true;
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		struct effect effect = { .outdated = cases[i].outdated };
+
+		driver->start(driver->self, &effect, mail);
+		await(&effect, 1, 0);
+		for (int j = 0; j < QUIET_ROUNDS; j++)
+			work();
+		assert_int_equal(mails, sent);
+		assert_int_equal(effect.ends, 0);
+		driver->proceed(driver->self, &effect, cases[i].go);
+		await(&effect, 1, 1);
+		assert_int_equal(effect.result.end, cases[i].end);
+		for (int j = 0; j < QUIET_ROUNDS; j++)
+			work();
+		sent += cases[i].end == MAIL_SENT;
+		assert_int_equal(mails, sent);
+	}
+}
+
+/* At its last byte, in the queue behind it, and not fit to be sent: nobody is told of any, and the next mail goes. */
+static void mails_that_were_stopped_are_not_sent(void **state)
+{
+	struct effect first = { 0 }, second = { 0 }, unfit = { 0 };
+
+	(void)state;
+	mail->claim = true;
+	driver->start(driver->self, &first, mail);
+	driver->start(driver->self, &second, mail);
+	await(&first, 1, 0);
+	assert_int_equal(second.claims, 0);
+	driver->stop(driver->self, &second);
+	driver->stop(driver->self, &first);
+	TEXT_COPY(mail->envelope_to, "a@b.example>\r\nDATA");
+	driver->start(driver->self, &unfit, mail);
+	driver->stop(driver->self, &unfit);
+	driver->start(driver->self, &unfit, mail);
+	await(&unfit, 0, 1);
+	assert_int_equal(unfit.result.end, MAIL_REFUSED);
+	TEXT_COPY(mail->envelope_to, "anna@mail.example");
+	mail->claim = false;
+	assert_int_equal(send_one().end, MAIL_SENT);
+	assert_int_equal(mails, 1);
+	assert_int_equal(connections, 2);
+	assert_int_equal(first.ends + second.ends, 0);
+}
+
+/* A kept connection that the server has left meanwhile is of no use, and no mail's fault. */
+static void a_connection_that_the_server_has_left_is_replaced(void **state)
+{
+	(void)state;
+	assert_int_equal(send_one().end, MAIL_SENT);
+	hang_up();
+	assert_int_equal(send_one().end, MAIL_SENT);
+	assert_int_equal(connections, 2);
+}
+
+#define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		TEST(mails_go_whole_one_after_the_other_over_one_connection),
+		TEST(what_the_server_says_decides_what_became_of_a_mail),
+		TEST(the_last_byte_waits_for_a_yes_that_is_fresh),
+		TEST(mails_that_were_stopped_are_not_sent),
+		TEST(a_connection_that_the_server_has_left_is_replaced),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
