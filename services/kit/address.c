@@ -1,17 +1,14 @@
 /*
- * address.c: one spelling of a mail address, and its keyed name
+ * address.c: one spelling of a mail address
  *
  * Promises:  what it accepts can stand in an SMTP envelope and a header as it is: ASCII, no quoting, no control characters.
  * Fails by:  -EINVAL for anything else; addresses that need SMTPUTF8 or quoting are real but rare, and refused.
- * Read next: join.h (what an address joins), shop.c (never-mail lists)
+ * Read next: address_hash.c, join.h (what an address joins), shop.c (never-mail lists)
  */
 #include "services/kit/address.h"
-#include "bus/base/cleanup.h"
 #include "bus/base/log.h"
 #include "bus/base/text.h"
 #include <errno.h>
-#include <openssl/evp.h>
-#include <openssl/hmac.h>
 #include <unicode/uidna.h>
 
 enum { LOCAL_MAX = 64, LABEL_MAX = 63 };
@@ -130,17 +127,4 @@ const char *address_domain(const char *address)
 	const char *at = strrchr(address, '@');
 
 	return at ? at + 1 : "";
-}
-
-void address_hash(struct bytes key, const char *shop, const char *normalised, char ret[ADDRESS_HASH_LEN + 1])
-{
-	_cleanup_(buffer_free) struct buffer named = { 0 };
-	unsigned char mac[EVP_MAX_MD_SIZE];
-	unsigned int len = 0;
-
-	buffer_add(&named, shop, strlen(shop) + 1);
-	buffer_add_text(&named, normalised);
-	if (!HMAC(EVP_sha256(), key.data, (int)key.len, named.data, named.len, mac, &len))
-		die("OpenSSL cannot compute HMAC-SHA256; check the installation of libssl3");
-	text_hex(mac, ADDRESS_HASH_LEN / 2, ret);
 }

@@ -6,7 +6,7 @@
  * Signed with a key of its own, the secret file `admin.key` (`cartbus up` makes it): only the gateway and who writes the export
  * may read it. Another key ends all links that are out.
  *
- * Whoever writes links, outside of a decision (in a driver):
+ * To write a link, outside of a decision (in a driver):
  *
  *     struct admin_link link = { .verb = ADMIN_SUPPRESS_CART, .expires_us = day_end_us + ADMIN_LINK_LASTS_US };
  *     TEXT_COPY(link.shop, shop); TEXT_COPY(link.cart_id, row.ids.cart_id);

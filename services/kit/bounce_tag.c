@@ -36,16 +36,6 @@ static void mac_of(struct bytes key, const char *shop, const uint8_t *over, uint
 		die("OpenSSL cannot compute HMAC-SHA256; check the installation of libssl3");
 }
 
-bool bounce_template_valid(const char *bounce)
-{
-	const char *star = strchr(bounce, '*'), *at = strrchr(bounce, '@');
-
-	if (!star)
-		return true;
-	return at && star < at && !strchr(star + 1, '*') && at - bounce - 1 <= BOUNCE_BESIDE_MAX &&
-		strlen(bounce) - 1 + BOUNCE_TAG_LEN <= ADDRESS_MAX;
-}
-
 static void fill_in(const char *bounce, const char *tag, char ret[ADDRESS_MAX + 1])
 {
 	size_t before = strcspn(bounce, "*");
@@ -107,20 +97,42 @@ static bool cut_out(const char *bounce, const char *address, char ret[BOUNCE_TAG
 	return true;
 }
 
+static bool read_raw(const char *bounce, const char *address, uint8_t ret[RAW_BYTES])
+{
+	char tag[BOUNCE_TAG_LEN + 1];
+
+	return cut_out(bounce, address, tag) && text_unhex(tag, ret, RAW_BYTES) && ret[0] >> 4 == TAG_VERSION;
+}
+
+static void tell_raw(const uint8_t raw[RAW_BYTES], struct bounce_tag *ret)
+{
+	ret->step = raw[0] & 15;
+	text_hex(raw + 1, MAIL_BYTES, ret->mail);
+	text_hex(raw + 1 + MAIL_BYTES, HASH_BYTES, ret->address_hash);
+}
+
 int bounce_address_read(
 	struct bytes key, const char *bounce, const char *shop, const char *address, struct bounce_tag *ret)
 {
 	uint8_t raw[RAW_BYTES], mac[EVP_MAX_MD_SIZE];
-	char tag[BOUNCE_TAG_LEN + 1];
 
 	memset(ret, 0, sizeof(*ret));
-	if (!cut_out(bounce, address, tag) || !text_unhex(tag, raw, sizeof(raw)) || raw[0] >> 4 != TAG_VERSION)
+	if (!read_raw(bounce, address, raw))
 		return -EBADMSG;
 	mac_of(key, shop, raw, mac);
 	if (CRYPTO_memcmp(mac, raw + SIGNED_BYTES, MAC_BYTES) != 0)
 		return -EKEYREJECTED;
-	ret->step = raw[0] & 15;
-	text_hex(raw + 1, MAIL_BYTES, ret->mail);
-	text_hex(raw + 1 + MAIL_BYTES, HASH_BYTES, ret->address_hash);
+	tell_raw(raw, ret);
 	return 0;
+}
+
+bool bounce_address_read_unverified(const char *bounce, const char *address, struct bounce_tag *ret)
+{
+	uint8_t raw[RAW_BYTES];
+
+	memset(ret, 0, sizeof(*ret));
+	if (!read_raw(bounce, address, raw))
+		return false;
+	tell_raw(raw, ret);
+	return true;
 }

@@ -2,8 +2,8 @@
  * bounce_tag.h: an envelope sender that a bounce proves itself with
  *
  * `bounce = bounces+*@shop.example` in shop.conf: the star becomes 56 hex digits that name the step, the mail (the first digits of its
- * Message-ID) and the shopper (by the keyed hash), signed for this shop with the installation's link key under a label of its own.
- * Whoever answers to such an address was sent that mail, or was shown it; nobody can make one for somebody else. Upper or lower
+ * Message-ID) and the shopper (by the keyed hash), signed for this shop with a key of its own (keyring.h, BOUNCE_KEY).
+ * An answer to such an address comes from somebody who was sent that mail, or was shown it; nobody can make one for somebody else. Upper or lower
  * case is the same; the local part keeps to the 64 characters of RFC 5321 (4.5.3.1.1).
  */
 #ifndef KIT_BOUNCE_TAG_H
@@ -33,5 +33,7 @@ void bounce_address_plain(const char *bounce, char ret[ADDRESS_MAX + 1]);
 /* -EBADMSG: not of this shape; -EKEYREJECTED: not signed by us for this shop. */
 int bounce_address_read(
 	struct bytes key, const char *bounce, const char *shop, const char *address, struct bounce_tag *ret);
+/* What the tag says, unverified: anybody can have written it, so it proves nothing. false: not of this shape. */
+bool bounce_address_read_unverified(const char *bounce, const char *address, struct bounce_tag *ret);
 
 #endif

@@ -5,7 +5,7 @@
 enum page_reach {
 	PAGE_HERE,   /* this machine alone */
 	PAGE_NEAR,   /* a private net */
-	PAGE_OPEN,   /* the internet, or whatever nets the machine has: 0.0.0.0 and :: */
+	PAGE_OPEN,   /* the internet, or all nets of the machine: 0.0.0.0 and :: */
 	PAGE_UNCLEAR /* no IP address */
 };
 enum page_reach page_reach_of(const char *host);

@@ -48,13 +48,25 @@ int return_link_make(
 	return 0;
 }
 
-int return_link_read(struct bytes key, const char *token, const char *url, struct signed_link *ret)
+static int hold_against(const char *url, const struct signed_link *link)
 {
 	char digest[2 * DIGEST_BYTES + 1];
+
+	digest_of(url, digest);
+	return strcmp(digest, link->address_hash) == 0 ? 0 : -EKEYREJECTED;
+}
+
+int return_link_read(struct bytes key, const char *token, const char *url, struct signed_link *ret)
+{
 	int r = signed_link_read(key, token, LINK_RETURN, ret);
 
-	if (r < 0)
-		return r;
-	digest_of(url, digest);
-	return strcmp(digest, ret->address_hash) == 0 ? 0 : -EKEYREJECTED;
+	return r < 0 ? r : hold_against(url, ret);
+}
+
+int return_link_read_with(
+	const struct keyring *keys, int64_t now_us, const char *token, const char *url, struct signed_link *ret)
+{
+	int r = signed_link_read_with(keys, now_us, token, LINK_RETURN, ret);
+
+	return r < 0 ? r : hold_against(url, ret);
 }

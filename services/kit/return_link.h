@@ -17,5 +17,7 @@ int return_link_make(
 	struct bytes key, const char *public_url, const struct signed_link *of, const char *url, struct buffer *ret);
 /* `url` as it came after `to=`, decoded. -EBADMSG, -EKEYREJECTED as signed_link_read, also when it is another URL. */
 int return_link_read(struct bytes key, const char *token, const char *url, struct signed_link *ret);
+int return_link_read_with(
+	const struct keyring *keys, int64_t now_us, const char *token, const char *url, struct signed_link *ret);
 
 #endif

@@ -83,3 +83,14 @@ int signed_link_read(struct bytes key, const char *token, enum link_purpose expe
 		return -EKEYREJECTED;
 	return read_body(buffer_bytes(&fields), ret);
 }
+
+int signed_link_read_with(const struct keyring *keys, int64_t now_us, const char *token, enum link_purpose expected,
+	struct signed_link *ret)
+{
+	struct bytes key;
+	int r = -EKEYREJECTED;
+
+	for (int at = 0; r == -EKEYREJECTED && (key = keyring_next(keys, now_us, &at)).len;)
+		r = signed_link_read(key, token, expected, ret);
+	return r;
+}

@@ -7,7 +7,7 @@
 #ifndef KIT_SIGNED_LINK_H
 #define KIT_SIGNED_LINK_H
 
-#include "bus/base/bytes.h"
+#include "services/kit/keyring.h"
 
 enum link_purpose { LINK_UNSUBSCRIBE = 1, LINK_RETURN = 2 };
 
@@ -22,5 +22,8 @@ struct signed_link {
 int signed_link_make(struct bytes key, const struct signed_link *link, char ret[400]);
 /* -EBADMSG: not a token; -EKEYREJECTED: not ours. Compares in constant time. */
 int signed_link_read(struct bytes key, const char *token, enum link_purpose expected, struct signed_link *ret);
+/* The same with each key that may verify at `now_us`, until one does. */
+int signed_link_read_with(const struct keyring *keys, int64_t now_us, const char *token, enum link_purpose expected,
+	struct signed_link *ret);
 
 #endif

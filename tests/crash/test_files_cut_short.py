@@ -116,3 +116,92 @@ def test_a_rotation_that_is_killed_anywhere_ends_no_secret_that_a_storefront_sig
             assert {path.name for path in folder.iterdir()} == {"webhook", "webhook.previous"}
         third = rotate(disk)
         assert third.returncode == 1 and "--forget-previous" in third.stderr
+
+
+# ---- secrets rotate ----
+
+
+@pytest.mark.parametrize("name", ["link", "bounce"])
+def test_a_new_key_that_is_cut_short_anywhere_leaves_the_one_that_signed_what_is_out(tmp_path, name):
+    with System() as system:
+        folder = system.folder / "secrets"
+        key, before = folder / f"{name}.key", folder / f"{name}.key.previous"
+        assert run(system, Disk(folder, tmp_path / "make"), "secrets", "make").returncode == 0
+        signed = key.read_bytes().strip() + b"\n"
+        others = {path.name for path in folder.iterdir()}
+
+        def rotate(disk):
+            return run(system, disk, "secrets", "rotate", name)
+
+        key.write_bytes(signed)
+        counted = Disk(folder, tmp_path / "count", traces=True)
+        assert rotate(counted).returncode == 0
+        kept = before.read_bytes()
+        points, disk = counted.traced(), Disk(folder, tmp_path / "disk")
+        assert {call for _, call, _ in points} >= {"open", "write", "fsync", "rename"}, points
+        for number, call, at in points:
+            key.write_bytes(signed)
+            before.unlink()
+            disk.arm(Fault("kill halfway" if call == "write" else "kill before", at=disk.points + number))
+            assert rotate(disk).returncode == -signal.SIGKILL, (call, at)
+            disk.disarm()
+            assert len(key.read_bytes()) == len(signed), (call, at)
+            assert key.read_bytes() == signed or before.read_bytes() == kept, (call, at)
+            again = rotate(disk)
+            assert again.returncode == 0 and len(key.read_bytes()) == len(signed) and key.read_bytes() != signed, again.stderr
+            assert before.read_bytes().startswith(kept) or kept in before.read_bytes(), (call, at)
+            assert {path.name for path in folder.iterdir()} == others | {before.name}, (call, at)
+
+
+@pytest.mark.parametrize("name", ["link", "bounce", "admin"])
+def test_a_key_that_was_replaced_does_not_come_back_with_the_power(tmp_path, name):
+    with System() as system:
+        folder = system.folder / "secrets"
+        key = folder / f"{name}.key"
+        key.unlink(missing_ok=True)  # made again, under the eyes of the disk
+        disk = Disk(folder, tmp_path / "disk", keeps_shadow=True)
+        assert run(system, disk, "secrets", "make").returncode == 0
+        signed = key.read_bytes()
+        done = run(system, disk, "secrets", "rotate", name)
+        assert done.returncode == 0, done.stderr
+        signs = key.read_bytes()
+        disk.cut_power()
+        assert key.read_bytes() == signs != signed
+        if name != "admin":
+            assert signed.strip() in (folder / f"{name}.key.previous").read_bytes()
+
+
+# ---- the first use of --home ----
+
+
+def test_a_home_whose_making_is_killed_anywhere_is_made_by_the_next_use(tmp_path):
+    def make(home, disk):
+        words = [BUILD / "bin" / "cartbus", "secrets", "make", "--home", home]
+        return subprocess.run(words, env={**os.environ, **disk.environment()}, capture_output=True, text=True, timeout=60)
+
+    def found(home):
+        """Each file and its size; a configuration names its folder."""
+        return {str(path.relative_to(home)): path.stat().st_size for path in home.rglob("*") if path.is_file()}
+
+    homes = tmp_path / "homes"
+    homes.mkdir()
+    counted = Disk(homes, tmp_path / "count", traces=True)
+    assert make(homes / "000", counted).returncode == 0
+    whole = found(homes / "000")
+    assert {"cartbus.conf", "secrets/link.key"} <= set(whole)
+    points, disk = counted.traced(), Disk(homes, tmp_path / "disk")
+    for number, call, at in points:
+        home = homes / f"{number:03}"
+        disk.arm(Fault("kill halfway" if call == "write" else "kill before", at=disk.points + number))
+        assert make(home, disk).returncode == -signal.SIGKILL, (call, at)
+        disk.disarm()
+        keys = {path: path.read_bytes() for path in home.rglob("*.key")}
+        assert not keys or (home / "cartbus.conf").exists(), (call, at)
+        again = make(home, disk)
+        assert again.returncode == 0, again.stderr
+        left = found(home)
+        assert {name: size for name, size in left.items() if name in whole} == whole, (call, at)
+        assert all(path.read_bytes() == key for path, key in keys.items()), "a key that may have signed is not replaced"
+        # with link.key alone it looks like an installation of 0.1.0, whose link.key signed bounces too: it goes on to verify them
+        besides = {name for name in set(left) - set(whole) if not name.endswith(".writing")}
+        assert besides <= {"secrets/bounce.key.previous"}, (call, at)

@@ -65,6 +65,24 @@ static void another_shop_key_or_address_reads_nothing(void **state)
 	assert_int_equal(bounce_address_read(key(), bounce, "demo", "", &tag), -EBADMSG);
 }
 
+static void a_tag_tells_what_it_says_without_a_key_and_nothing_of_another_shape(void **state)
+{
+	char address[ADDRESS_MAX + 1];
+	struct bounce_tag tag;
+
+	(void)state;
+	made(address);
+	address[60] = address[60] == '0' ? '1' : '0'; /* of the signature, which is not looked at */
+	assert_true(bounce_address_read_unverified(bounce, address, &tag));
+	assert_int_equal(tag.step, 2);
+	assert_string_equal(tag.mail, "01234567");
+	assert_string_equal(tag.address_hash, hash);
+	assert_false(bounce_address_read_unverified("returns+*@shop.example", address, &tag));
+	address[60] = 'x';
+	assert_false(bounce_address_read_unverified(bounce, address, &tag));
+	assert_string_equal(tag.address_hash, "");
+}
+
 static void an_address_without_a_star_stays_as_it_is(void **state)
 {
 	char address[ADDRESS_MAX + 1];
@@ -91,6 +109,7 @@ int main(void)
 		cmocka_unit_test(a_tag_that_we_made_tells_the_shopper_and_the_mail_in_any_case_of_letters),
 		cmocka_unit_test(no_digit_of_it_can_be_another),
 		cmocka_unit_test(another_shop_key_or_address_reads_nothing),
+		cmocka_unit_test(a_tag_tells_what_it_says_without_a_key_and_nothing_of_another_shape),
 		cmocka_unit_test(an_address_without_a_star_stays_as_it_is),
 		cmocka_unit_test(a_template_leaves_room_for_the_tag),
 	};
