@@ -8,6 +8,7 @@
 #include "bus/base/text.h"
 #include "services/kit/address.h"
 #include "services/kit/shop.h"
+#include "services/kit/web_network.h"
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -29,6 +30,13 @@ static bool is_mail(const char *value)
 static bool is_region(const char *value)
 {
 	return !value[strspn(value, "abcdefghijklmnopqrstuvwxyz0123456789-")];
+}
+
+static bool is_proxies(const char *value)
+{
+	struct web_proxies proxies;
+
+	return web_proxies_parse(value, &proxies);
 }
 
 /* The path of a socket, or a port of this machine alone. */
@@ -58,6 +66,13 @@ const struct config_key settings_keys[] = {
 	{ "gateway", "listen", "127.0.0.1", "the address webhooks and links arrive at; put a TLS proxy in front",
 		.kind = CONFIG_IP, .readers = "gateway cartbus" },
 	{ "gateway", "port", "8080", "its port", .kind = CONFIG_PORT, .readers = "gateway cartbus" },
+	{ "gateway", "trusted-proxy", "127.0.0.1 ::1",
+		"servers in front whose X-Forwarded-For is believed, addresses or networks with blanks between; what "
+		"they "
+		"hand on counts against the network that it names",
+		.kind = CONFIG_JUDGED(
+			"at most 16 addresses or networks, as 127.0.0.1 ::1 10.0.0.0/24", 900, is_proxies),
+		.may_be_none = true, .readers = "gateway" },
 	{ "gateway", "public-url", "http://127.0.0.1:8080",
 		"how the world reaches the gateway; links in mails begin with it", .kind = CONFIG_URL(HTTP, URL_MOST),
 		.readers = "gateway sender exporter summarizer cartbus" },
