@@ -37,6 +37,8 @@ struct cart_change cart_first_seen(CartState *row, const char *cart_id, const Ca
 
 bool cart_same(const CartState *a, const CartState *b);
 void cart_learn_ids(CartState *row, const CartIds *ids, bool newer);
+/* An answer and whether it could be read go together. */
+void cart_take_consent(CartState *row, Consent consent, bool is_unreadable);
 bool cart_has_address(const CartState *row);
 
 /* Everything of `loser` that the winner should know goes into it; the loser is closed as merged. */
@@ -46,6 +48,9 @@ bool cart_is_older(const CartState *a, const CartState *b);
 
 /* false: nothing to write. A purchase flips any row but one that says so already; ids are learnt in any case. */
 bool cart_bought(CartState *row, const CartCheckout *checkout, bool by_id);
+
+/* The order that bought `by` bought this one as well. */
+void cart_bought_with(CartState *row, const CartState *by);
 
 /* "open, 2 items, 45.00 EUR, abandoned 2026-11-20 14:05 UTC, revision 3": for audits. */
 const char *cart_time(int64_t us, char ret[32]); /* "2026-11-20 14:05 UTC" */

@@ -33,8 +33,32 @@ static const char *why_first(const CartState *row, const CartChanged *changed, c
 		return "its last change was old when it was first heard of: an import or a replay is not chased";
 	snprintf(ret, 160, "a new cart, heard of by %s%s",
 		*changed->platform_topic ? changed->platform_topic : "a change",
-		cart_has_address(row) ? "" : "; it has no address yet, and waits for one");
+		cart_has_address(row)             ? ""
+			: row->ids.email_unusable ? "; its address cannot be mailed, and it waits for another"
+						  : "; it has no address yet, and waits for one");
 	return ret;
+}
+
+/*
+ * An order that shares the address alone may be heard of before the cart, or be stamped a little before the cart's last change by another
+ * clock: waiter and sender stop the mail then, and the row says why.
+ */
+static bool buy_with_earlier(const struct state *state, const char *shop, CartState *row, char ret_grounds[160])
+{
+	int64_t since_us = row->abandoned_us - CLOCKS_DIFFER_US;
+	CartState by;
+	bool found;
+
+	if (row->status != CART_OPEN)
+		return false;
+	found = rows_bought_since(state, shop, row->ids.email_hash, since_us, &by);
+	for (int i = 0; !found && i < row->also_count; i++)
+		found = rows_bought_since(state, shop, row->also[i].email_hash, since_us, &by);
+	if (!found)
+		return false;
+	cart_bought_with(row, &by);
+	snprintf(ret_grounds, 160, "order %s by the same address", *by.order_id ? by.order_id : "(no id)");
+	return true;
 }
 
 static enum verdict open_row(const struct state *state, const CartChanged *changed, struct turn *turn)
@@ -46,6 +70,11 @@ static enum verdict open_row(const struct state *state, const CartChanged *chang
 
 	choose_cart_id(state, turn_message(turn)->shop, &changed->ids, cart_id);
 	what = cart_first_seen(&row, cart_id, changed, turn_now_us(turn));
+	if (buy_with_earlier(state, turn_message(turn)->shop, &row, grounds)) {
+		say_row(turn, &row);
+		say_audit(turn, &row, &(struct note){ .action = "bought", .grounds = grounds });
+		return DONE;
+	}
 	say_row(turn, &row);
 	if (row.status == CART_OPEN)
 		say_timer(state, turn, &row);
@@ -95,7 +124,7 @@ static enum verdict hear_changed(const struct state *state, const CartChanged *c
 	int count = rows_find(state, turn_message(turn)->shop, &changed->ids, cart_ids);
 	struct cart_change what;
 	CartState row, before;
-	char names[JOIN_NAMES_MAX][80];
+	char names[JOIN_NAMES_MAX][80], grounds[160];
 
 	if (join_names(&changed->ids, names) == 0)
 		return turn_never(turn, "this change names no cart: it has no id or token at all");
@@ -106,6 +135,12 @@ static enum verdict hear_changed(const struct state *state, const CartChanged *c
 	what = cart_upsert(&row, changed, turn_now_us(turn));
 	if (!what.changed && count == 1)
 		return DONE;
+	if (buy_with_earlier(state, turn_message(turn)->shop, &row, grounds)) {
+		say_row(turn, &row);
+		say_timer(state, turn, &row);
+		say_audit(turn, &row, &(struct note){ .action = "bought", .grounds = grounds, .before = &before });
+		return DONE;
+	}
 	say_row(turn, &row);
 	say_change(state, turn, &row, &before, &what, count > 1);
 	return DONE;
@@ -179,7 +214,7 @@ static void buy_by_address(const struct state *state, const CartCheckout *checko
 
 		if (!rows_get(state, shop, found.cart_ids[i], &row) || row.status != CART_OPEN)
 			continue;
-		if (row.abandoned_us > purchase_us(checkout))
+		if (row.abandoned_us > checkout_ordered_us(checkout) + CLOCKS_DIFFER_US)
 			continue;
 		before = row;
 		cart_bought(&row, checkout, false);
@@ -190,7 +225,7 @@ static void buy_by_address(const struct state *state, const CartCheckout *checko
 static void buy_rows(const struct state *state, const CartCheckout *checkout, struct turn *turn,
 	char cart_ids[ROWS_MOST][CART_ID_MAX], int count)
 {
-	bool bought = checkout->kind == CHECKOUT_BOUGHT;
+	bool bought = checkout_proves_purchase(checkout);
 	CartState row, before;
 
 	count = gather_rows(state, turn, cart_ids, count, &row);
@@ -207,7 +242,7 @@ static enum verdict hear_checkout(const struct state *state, const CartCheckout 
 	const char *shop = turn_message(turn)->shop;
 	char cart_ids[ROWS_MOST][CART_ID_MAX], names[JOIN_NAMES_MAX][80];
 	int count = rows_find(state, shop, &checkout->ids, cart_ids);
-	bool bought = checkout->kind == CHECKOUT_BOUGHT;
+	bool bought = checkout_proves_purchase(checkout);
 	struct payment payment = payment_of(docs_shop(state, shop), checkout);
 
 	if (join_names(&checkout->ids, names) == 0 && !*checkout->ids.email_hash)
@@ -345,7 +380,7 @@ static enum verdict hear_action(const struct state *state, const AdminAction *ac
 const struct service intake = {
 	.name = "intake",
 	.exclusive = true,
-	.layout = 1,
+	.layout = 2,
 	.hears = {
 		HEARS(cart_changed, hear_changed),
 		HEARS(cart_checkout, hear_checkout),

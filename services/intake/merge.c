@@ -111,7 +111,7 @@ static void take_newer_words(CartState *winner, const CartState *loser, bool new
 	NEWER_TEXT(winner, loser, recovery_url, newer);
 	NEWER_TEXT(winner, loser, first_name, newer);
 	if (loser->consent != CONSENT_UNKNOWN && (newer || winner->consent == CONSENT_UNKNOWN))
-		winner->consent = loser->consent;
+		cart_take_consent(winner, loser->consent, loser->consent_unreadable);
 	if (loser->has_wait_override && (newer || !winner->has_wait_override)) {
 		winner->has_wait_override = true;
 		winner->wait_override = loser->wait_override;

@@ -35,11 +35,12 @@ bool cart_bought(CartState *row, const CartCheckout *checkout, bool by_id)
 
 	if (by_id) /* an order found by its address alone is somebody's, but not this cart's */
 		cart_learn_ids(row, &checkout->ids, false);
-	if (checkout->kind == CHECKOUT_BOUGHT && row->status != CART_BOUGHT) {
+	if (checkout_proves_purchase(checkout) && row->status != CART_BOUGHT) {
+		int64_t ordered_us = checkout_ordered_us(checkout);
 		row->status = CART_BOUGHT;
 		row->closed_reason = CLOSED_NOT;
 		row->closed_us = 0;
-		row->bought_us = purchase_us(checkout);
+		row->bought_us = ordered_us ? ordered_us : purchase_us(checkout);
 		if (is_other_order(row, checkout))
 			row->order_refunded_minor = row->order_cancelled_us = 0;
 		TEXT_COPY(row->payment_status, checkout->payment_status);
@@ -50,6 +51,20 @@ bool cart_bought(CartState *row, const CartCheckout *checkout, bool by_id)
 	if (checkout->kind != CHECKOUT_BOUGHT || checkout->refunded_minor > 0)
 		take_back(row, checkout);
 	return !cart_same(&before, row);
+}
+
+void cart_bought_with(CartState *row, const CartState *by)
+{
+	row->status = CART_BOUGHT;
+	row->closed_reason = CLOSED_NOT;
+	row->closed_us = 0;
+	row->bought_us = by->bought_us;
+	row->order_total_minor = by->order_total_minor;
+	row->order_refunded_minor = by->order_refunded_minor;
+	row->order_cancelled_us = by->order_cancelled_us;
+	TEXT_COPY(row->payment_status, by->payment_status);
+	TEXT_COPY(row->order_id, by->order_id);
+	TEXT_COPY(row->order_currency, by->order_currency);
 }
 
 const char *cart_time(int64_t us, char ret[32])
@@ -78,7 +93,9 @@ static const char *status_name(const CartState *row)
 
 	switch (row->status) {
 	case CART_OPEN:
-		return cart_has_address(row) ? "open" : "open without an address";
+		return cart_has_address(row)      ? "open"
+			: row->ids.email_unusable ? "open with an address that cannot be mailed"
+						  : "open without an address";
 	case CART_BOUGHT:
 		return "bought";
 	case CART_CLOSED:

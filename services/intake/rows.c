@@ -1,7 +1,8 @@
 /*
  * rows.c: the canonical carts, and the ways to find one
  *
- * Owns:      the tables cart (cart id -> CartState), name (kind:id -> cart id) and open (address hash/cart id -> nothing).
+ * Owns:      the tables cart (cart id -> CartState), name (kind:id -> cart id), open (address hash/cart id -> nothing) and bought (address
+ *            hash/cart id -> when).
  * Promises:  a late fact never replaces a newer one; every id of a merged cart leads to the cart it was merged into.
  * Read next: rows.h, intake.c
  */
@@ -36,6 +37,16 @@ static void note_open(struct state *state, const char *shop, const CartIds *ids,
 		state_delete(state, "open", shop, key);
 }
 
+static void note_bought(struct state *state, const char *shop, const CartIds *ids, const CartState *row)
+{
+	char key[128];
+
+	if (!*ids->email_hash || row->status != CART_BOUGHT)
+		return;
+	snprintf(key, sizeof(key), "%s/%s", ids->email_hash, row->ids.cart_id);
+	state_put_number(state, "bought", shop, key, (uint64_t)row->bought_us);
+}
+
 void rows_remember(struct state *state, const struct said *said, const CartState *row)
 {
 	const char *cart_id = row->ids.cart_id;
@@ -49,9 +60,11 @@ void rows_remember(struct state *state, const struct said *said, const CartState
 	unpaid_remember(state, said->shop, row);
 	name_ids(state, said->shop, &row->ids, leads_to);
 	note_open(state, said->shop, &row->ids, cart_id, open);
+	note_bought(state, said->shop, &row->ids, row);
 	for (int i = 0; i < row->also_count; i++) {
 		name_ids(state, said->shop, &row->also[i], leads_to);
 		note_open(state, said->shop, &row->also[i], cart_id, open);
+		note_bought(state, said->shop, &row->also[i], row);
 	}
 }
 
@@ -124,4 +137,34 @@ void rows_of_address(
 		return;
 	snprintf(prefix, sizeof(prefix), "%s/", address_hash);
 	state_each(state, "open", shop, prefix, each_open, &of);
+}
+
+struct since {
+	int64_t at_us;
+	char cart_id[CART_ID_MAX];
+};
+
+static bool note_since(const char *shop, const char *key, struct bytes value, void *context)
+{
+	struct since *since = context;
+	const char *cart_id = strchr(key, '/');
+
+	(void)shop;
+	if (!cart_id || value.len != sizeof(uint64_t) || (int64_t)get_be64(value.data) < since->at_us)
+		return true;
+	TEXT_COPY(since->cart_id, cart_id + 1);
+	return false;
+}
+
+bool rows_bought_since(
+	const struct state *state, const char *shop, const char *address_hash, int64_t at_us, CartState *ret_row)
+{
+	struct since since = { .at_us = at_us };
+	char prefix[80];
+
+	if (!*address_hash)
+		return false;
+	snprintf(prefix, sizeof(prefix), "%s/", address_hash);
+	state_each(state, "bought", shop, prefix, note_since, &since);
+	return *since.cart_id && rows_get(state, shop, since.cart_id, ret_row) && ret_row->status == CART_BOUGHT;
 }

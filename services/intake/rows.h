@@ -23,4 +23,8 @@ typedef bool rows_each_fn(const char *cart_id, void *context);
 void rows_of_address(
 	const struct state *state, const char *shop, const char *address_hash, rows_each_fn *each, void *context);
 
+/* A cart that was bought under this address at that moment or later; false: there is none. */
+bool rows_bought_since(
+	const struct state *state, const char *shop, const char *address_hash, int64_t at_us, CartState *ret_row);
+
 #endif

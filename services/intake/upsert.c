@@ -20,6 +20,12 @@ bool cart_has_address(const CartState *row)
 	return *row->ids.email && *row->ids.email_hash;
 }
 
+void cart_take_consent(CartState *row, Consent consent, bool is_unreadable)
+{
+	row->consent = consent;
+	row->consent_unreadable = is_unreadable;
+}
+
 /* One id into the first place that has room for its kind: the row's own, then the further ones. */
 static void learn_id(CartState *row, size_t offset, size_t room, const char *id)
 {
@@ -79,6 +85,7 @@ void cart_learn_ids(CartState *row, const CartIds *ids, bool newer)
 	if (!*row->ids.customer_id)
 		TEXT_COPY(row->ids.customer_id, ids->customer_id);
 	learn_address(row, ids, newer);
+	row->ids.email_unusable = !*row->ids.email_hash && (row->ids.email_unusable || ids->email_unusable);
 }
 
 static void take_text(char *to, size_t room, const char *from, bool newer)
@@ -129,7 +136,7 @@ static void take_rest(CartState *row, const CartChanged *changed, bool newer)
 	TAKE_TEXT(row, changed, first_name, newer);
 	take_lists(row, changed, newer);
 	if (changed->consent != CONSENT_UNKNOWN && (newer || row->consent == CONSENT_UNKNOWN))
-		row->consent = changed->consent;
+		cart_take_consent(row, changed->consent, changed->consent_unreadable);
 	if (changed->platform != PLATFORM_UNKNOWN && (newer || row->platform == PLATFORM_UNKNOWN))
 		row->platform = changed->platform;
 	if (changed->has_wait_override && (newer || !row->has_wait_override)) {

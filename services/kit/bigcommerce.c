@@ -50,6 +50,8 @@ bool bigcommerce_read_order(const json_t *order, CartCheckout *ret)
 	if (json_integer_value(customer) != 0) /* 0 is every guest */
 		field_id(order, "customer_id", ret->ids.customer_id, sizeof(ret->ids.customer_id));
 	ret->bought_us = moment_of(order, "date_created");
+	ret->ordered_us = ret->bought_us;
+	ret->was_bought = number == STATUS_REFUNDED;
 	field_text(order, "status", ret->payment_status, sizeof(ret->payment_status));
 	if (field_currency(order, "currency_code", ret->currency) != 1 ||
 		field_money(order, "total_inc_tax", ret->currency, &ret->total_minor) != 1)

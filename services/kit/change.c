@@ -1,7 +1,7 @@
 /*
  * change.c: what the shopper did, and when
  *
- * Promises:  pure; the digest is the same for the same goods, whichever of a platform's topics lists them and in which order.
+ * Promises:  pure; the digest is the same for the same goods, in every topic of a platform and in any order.
  * Read next: stops.c, services/intake/upsert.c
  */
 #include "services/kit/change.h"
@@ -22,6 +22,18 @@ int64_t change_us(const CartChanged *changed)
 int64_t purchase_us(const CartCheckout *checkout)
 {
 	return plausible(checkout->bought_us, checkout->heard_us);
+}
+
+bool checkout_proves_purchase(const CartCheckout *checkout)
+{
+	return checkout->kind == CHECKOUT_BOUGHT || checkout->was_bought;
+}
+
+int64_t checkout_ordered_us(const CartCheckout *checkout)
+{
+	if (checkout->kind == CHECKOUT_BOUGHT)
+		return purchase_us(checkout);
+	return checkout->ordered_us > 0 ? plausible(checkout->ordered_us, checkout->heard_us) : 0;
 }
 
 bool change_empties(const CartChanged *changed)

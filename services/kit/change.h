@@ -8,6 +8,7 @@
 #ifndef KIT_CHANGE_H
 #define KIT_CHANGE_H
 
+#include "bus/base/clock.h"
 #include "cart.pb.h"
 #include <stdbool.h>
 #include <stdint.h>
@@ -18,6 +19,19 @@
  */
 int64_t change_us(const CartChanged *changed);
 int64_t purchase_us(const CartCheckout *checkout);
+
+/*
+ * Does the body prove that something was bought? An order does, and so does one that money went back of, or that was cancelled after
+ * it was paid: its own webhook may be late or lost. When it was ordered; 0: the body does not say.
+ */
+bool checkout_proves_purchase(const CartCheckout *checkout);
+int64_t checkout_ordered_us(const CartCheckout *checkout);
+
+/*
+ * How far the clocks of two machines of one shop may be apart: the bound that signed webhooks have as well. An order that shares only
+ * the address with a cart, and was stamped this much before the cart's last change or later, may be about that cart: it stops.
+ */
+#define CLOCKS_DIFFER_US (5 * US_PER_MINUTE)
 
 bool change_empties(const CartChanged *changed);
 /* Of what lies in the cart, in any order; never 0. */

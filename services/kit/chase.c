@@ -17,6 +17,9 @@ static const struct {
 	const char *word, *text;
 } words[] = { [CHASE_YES] = { "yes", "may be chased" },
 	[CHASE_SAID_NO] = { "said_no", "the shopper said no to marketing" },
+	[CHASE_UNREADABLE_CONSENT] = { "unreadable_consent",
+		"the storefront's answer to whether the shopper agreed to mail is neither a yes nor a no: in doubt it "
+		"is a no" },
 	[CHASE_NO_CONSENT] = { "no_consent",
 		"the shopper did not agree to marketing, and the shop mails only who did" },
 	[CHASE_NO_CUSTOMER] = { "no_customer",
@@ -134,7 +137,7 @@ static enum chase by_consent(const struct state *state, const struct shop *shop,
 	case CONSENT_YES:
 		return CHASE_YES;
 	case CONSENT_NO:
-		return CHASE_SAID_NO;
+		return cart->consent_unreadable ? CHASE_UNREADABLE_CONSENT : CHASE_SAID_NO;
 	case CONSENT_UNKNOWN:
 		break;
 	}

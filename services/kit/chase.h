@@ -4,7 +4,8 @@
  * Consent (shop.conf [mail] consent):
  *   marketing  only who agreed to marketing
  *   customers  these, and who has bought at this shop before (soft opt-in)
- *   all        whoever left a cart
+ *   all        everybody who left a cart
+ * An answer of the storefront that cannot be read counts as a no until it gives one that can: it may have been one.
  * Who said no (CONSENT_NO: unsubscribed at the platform, or took a yes back) is mailed under none of them. A box that was left
  * unticked is no "no": storefronts report it for everybody who did not touch it, and "all" would mean "marketing".
  */
@@ -17,15 +18,16 @@
 
 enum chase {
 	CHASE_YES,
-	CHASE_SAID_NO,     /* explicitly */
-	CHASE_NO_CONSENT,  /* the shop mails only who agreed to marketing */
-	CHASE_NO_CUSTOMER, /* ... or has bought before */
-	CHASE_NEVER_MAIL,  /* the owner's never-mail list */
-	CHASE_STAFF,       /* one of the shop's own people */
-	CHASE_NOBODYS,     /* postmaster@, noreply@: no shopper reads it */
-	CHASE_TEST,        /* a test cart in a live shop */
-	CHASE_TAG,         /* it has a tag that the owner excludes */
-	CHASE_PRODUCT      /* it holds a product that the owner excludes */
+	CHASE_SAID_NO,            /* explicitly */
+	CHASE_UNREADABLE_CONSENT, /* the storefront gave an answer that is neither a yes nor a no: in doubt a no */
+	CHASE_NO_CONSENT,         /* the shop mails only who agreed to marketing */
+	CHASE_NO_CUSTOMER,        /* ... or has bought before */
+	CHASE_NEVER_MAIL,         /* the owner's never-mail list */
+	CHASE_STAFF,              /* one of the shop's own people */
+	CHASE_NOBODYS,            /* postmaster@, noreply@: no shopper reads it */
+	CHASE_TEST,               /* a test cart in a live shop */
+	CHASE_TAG,                /* it has a tag that the owner excludes */
+	CHASE_PRODUCT             /* it holds a product that the owner excludes */
 };
 
 struct chase_finding {

@@ -25,6 +25,7 @@ struct event_source {
 	const char *shop;
 	const char *topic;        /* the platform's: "checkouts/update"; "" where it has none */
 	const char *webhook_id;   /* of this delivery; "": not given */
+	const char *domain;       /* the platform's name of this shop, as name.myshopify.com; NULL or "": not known */
 	struct bytes address_key; /* kit/address.h */
 	int64_t heard_us;         /* ours */
 	int64_t triggered_us;     /* the platform's, when the body does not say; 0: not given */
@@ -37,6 +38,8 @@ struct event {
 	StorefrontTask task;
 	char webhook_id[72]; /* the generic one carries it in the body */
 	char why[200];
+	const char *
+		doubt; /* of READ_CHANGED: what was taken for a no because it cannot be read, as a constant; NULL: nothing */
 };
 
 enum reading shopify_read(const struct event_source *source, struct bytes body, struct event *ret);

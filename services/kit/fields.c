@@ -13,6 +13,7 @@
 #include <errno.h>
 #include <openssl/sha.h>
 #include <stdio.h>
+#include <strings.h>
 
 /* How many of this character there are; FIELDS_DEPTH_MAX + 1: more than that. */
 static int count_some(struct bytes body, char c)
@@ -56,6 +57,9 @@ const json_t *fields_parse(struct bytes body, char ret_why[200])
 	json_error_t error;
 	const json_t *json;
 
+	if (body.len >= 3 &&
+		memcmp(body.data, "\xef\xbb\xbf", 3) == 0) /* a byte order mark, which some senders put first */
+		body = BYTES((const char *)body.data + 3, body.len - 3);
 	if (too_deep(body)) {
 		snprintf(ret_why, 200, "the JSON is nested deeper than %d", FIELDS_DEPTH_MAX);
 		return NULL;
@@ -106,6 +110,34 @@ const char *field_word(const json_t *object, const char *name)
 bool field_true(const json_t *object, const char *name)
 {
 	return json_is_true(json_object_get(object, name));
+}
+
+static bool is_word_of(const char *text, const char *const *words)
+{
+	for (; *words; words++)
+		if (strcasecmp(text, *words) == 0)
+			return true;
+	return false;
+}
+
+int field_yes_no(const json_t *object, const char *name)
+{
+	static const char *const yes[] = { "1", "true", "yes", NULL };
+	static const char *const no[] = { "0", "false", "no", "denied", "", NULL };
+	const json_t *field = json_object_get(object, name);
+	const char *text = json_string_value(field);
+
+	if (!field || json_is_null(field))
+		return -ENOENT;
+	if (json_is_boolean(field))
+		return json_is_true(field);
+	if (json_is_number(field) && (json_number_value(field) == 0 || json_number_value(field) == 1))
+		return json_number_value(field) == 1;
+	if (!text || strlen(text) != json_string_length(field))
+		return -EINVAL;
+	if (is_word_of(text, yes))
+		return 1;
+	return is_word_of(text, no) ? 0 : -EINVAL;
 }
 
 /* Text or whole number, as bytes; `scratch` holds a number's digits. Empty: neither. */

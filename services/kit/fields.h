@@ -21,6 +21,11 @@ const json_t *field_list(const json_t *object, const char *name);   /* the same 
 /* Text that is judged as a whole: NULL when it is none, empty, or has a NUL in it (and would seem shorter than it is). */
 const char *field_word(const json_t *object, const char *name);
 bool field_true(const json_t *object, const char *name);
+/*
+ * A question that was answered: true, 1, "1", "true" and "yes" are yes; false, 0, "0", "false", "no", "denied" and "" are no; case
+ * does not matter. 1: yes; 0: no; -ENOENT: not given, or null; -EINVAL: given, and neither.
+ */
+int field_yes_no(const json_t *object, const char *name);
 /* Text for people: control characters become blanks, what does not fit is cut at a character. false: not given, ret is "". */
 bool field_text(const json_t *object, const char *name, char *ret, size_t room);
 /* A token or number that names something. Never cut: one that is too long is named by its digest, the same every time. */

@@ -14,12 +14,13 @@
  *   event "changed"       the cart as it is now; "items": [] empties it
  *   event "saved_link"    the shopper saved the cart or asked for the link
  *   event "wait_override" with "first_wait" and "second_wait": "90min", "4h", "2d"
- *   "consent": true said yes, false said no; null (or a box left unticked): said nothing
+ *   "consent": true said yes, false said no; null (or left out): nobody asked. 1, "1", "true", "yes" and 0, "0", "false", "no",
+ *   "denied", "" mean the same; anything else may have been a no: the cart is taken, and not mailed
  *   event "checked_out"   with "order_id", "total", "currency", "payment_status"
  *   event "cancelled"     of an order
  *   event "refunded"      of an order: "refunded" is what was paid back of it in all, in its "currency"
  *
- * Promises: a checkout is a stop whatever is wrong with its amounts.
+ * Promises: a checkout is a stop even if its amounts are wrong.
  */
 #include "bus/base/clock.h"
 #include "bus/base/text.h"
@@ -27,6 +28,7 @@
 #include "services/kit/moment.h"
 #include "services/kit/particulars.h"
 #include "services/kit/span.h"
+#include <errno.h>
 
 #define WAIT_MOST_US (60 * US_PER_DAY)
 
@@ -79,10 +81,21 @@ static bool read_override(const json_t *body, struct event *event)
 	return true;
 }
 
+static void read_consent(const json_t *body, struct event *event)
+{
+	int said = field_yes_no(body, "consent");
+
+	if (said == -EINVAL)
+		doubt_consent(event,
+			"the field consent is neither true nor false, so the cart is not mailed; leave it out when "
+			"nobody "
+			"asked");
+	else if (said >= 0)
+		event->changed.consent = said ? CONSENT_YES : CONSENT_NO;
+}
+
 static void read_cart(const json_t *body, CartChanged *changed)
 {
-	const json_t *consent = json_object_get(body, "consent");
-
 	read_items(body, "items", &item_fields, changed);
 	read_codes(body, "discount_codes", changed);
 	read_attributes(body, "note_attributes", changed);
@@ -90,8 +103,6 @@ static void read_cart(const json_t *body, CartChanged *changed)
 	field_text(body, "first_name", changed->first_name, sizeof(changed->first_name));
 	field_text(body, "locale", changed->locale, sizeof(changed->locale));
 	field_url(body, "recovery_url", changed->recovery_url, sizeof(changed->recovery_url));
-	if (json_is_boolean(consent))
-		changed->consent = json_is_true(consent) ? CONSENT_YES : CONSENT_NO;
 }
 
 static enum reading read_changed(
@@ -108,6 +119,7 @@ static enum reading read_changed(
 	changed->saved_link = strcmp(what, "saved_link") == 0;
 	changed->has_ids = true;
 	read_ids(source, body, &changed->ids);
+	read_consent(body, event);
 	if (!read_total(body, "total", "currency", event))
 		return READ_UNREADABLE;
 	if (strcmp(what, "wait_override") == 0 && !read_override(body, event))
@@ -142,6 +154,7 @@ static enum reading read_checkout(
 	checkout->kind = kind;
 	checkout->heard_us = source->heard_us;
 	checkout->bought_us = moment_of(source, body);
+	checkout->was_bought = kind == CHECKOUT_REFUNDED; /* no money goes back of what was never paid */
 	checkout->test = field_true(body, "test");
 	checkout->has_ids = true;
 	read_ids(source, body, &checkout->ids);

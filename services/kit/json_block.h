@@ -9,7 +9,7 @@
 
 #include <stddef.h>
 
-/* One at a time, in one thread; whatever jansson makes before the end is gone then, and nothing else is freed before it. */
+/* One at a time, in one thread. All values that jansson makes before the end are freed at the end, and not before. */
 void json_block_begin(size_t text_len);
 void json_block_end(void);
 

@@ -1,5 +1,5 @@
 /*
- * merges.h: which carts turned out to be one: folded from cart.state by whoever still holds a decision about the separate ones
+ * merges.h: which carts turned out to be one: folded from cart.state by services that still hold a decision about the separate ones
  *
  * A cart's row names what was merged into it, but a decision carries the row as it was then: a cart may have been merged since.
  */

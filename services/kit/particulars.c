@@ -8,8 +8,10 @@
 #include "bus/base/text.h"
 #include "services/kit/address.h"
 #include "services/kit/fields.h"
+#include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
+#include <stdlib.h>
 
 enum { QUANTITY_MOST = 1000000 };
 
@@ -25,8 +27,13 @@ void read_address(const struct event_source *source, const char *text, CartIds *
 {
 	char normalised[ADDRESS_MAX + 1];
 
-	if (!text || address_normalise(text, normalised) < 0)
+	if (!text || !*text)
 		return;
+	if (address_normalise(text, normalised) < 0) {
+		ids->email_unusable = !*ids->email;
+		return;
+	}
+	ids->email_unusable = false;
 	TEXT_COPY(ids->email, normalised);
 	address_hash(source->address_key, source->shop, normalised, ids->email_hash);
 }
@@ -43,16 +50,30 @@ static void read_picture(const json_t *item, const struct item_names *names, Ite
 	}
 }
 
-/* 0: the line is gone from the cart. One that is not a number counts as one piece. */
+/* 0: the line is gone from the cart. One that is no number, as text neither, counts as one piece; half a piece is a piece. */
 static uint32_t read_quantity(const json_t *item, const char *name)
 {
 	const json_t *field = json_object_get(item, name);
+	double quantity = json_number_value(field);
 
-	if (!json_is_integer(field))
+	if (json_is_string(field)) {
+		const char *text = json_string_value(field);
+		char *end;
+		quantity = strtod(text, &end);
+		if (end == text || *end || !isfinite(quantity))
+			return 1;
+	} else if (!json_is_number(field)) {
 		return 1;
-	if (json_integer_value(field) < 0)
+	}
+	if (quantity <= 0)
 		return 0;
-	return json_integer_value(field) > QUANTITY_MOST ? QUANTITY_MOST : (uint32_t)json_integer_value(field);
+	return quantity > QUANTITY_MOST ? QUANTITY_MOST : (uint32_t)ceil(quantity);
+}
+
+static void read_title(const json_t *item, const char *seen, const char *plain, char *ret, size_t room)
+{
+	if (!seen || !field_text(item, seen, ret, room))
+		field_text(item, plain, ret, room);
 }
 
 static bool read_item(const json_t *item, const struct item_names *names, const char *currency, Item *ret)
@@ -63,8 +84,11 @@ static bool read_item(const json_t *item, const struct item_names *names, const 
 	ret->quantity = read_quantity(item, names->quantity);
 	if (ret->quantity == 0)
 		return false;
-	field_text(item, names->title, ret->title, sizeof(ret->title));
-	field_text(item, names->variant_title, ret->variant_title, sizeof(ret->variant_title));
+	read_title(item, names->seen_title, names->title, ret->title, sizeof(ret->title));
+	read_title(
+		item, names->seen_variant_title, names->variant_title, ret->variant_title, sizeof(ret->variant_title));
+	if (strcmp(ret->variant_title, "Default Title") == 0) /* Shopify's word for "there are no variants" */
+		ret->variant_title[0] = '\0';
 	field_text(item, names->sku, ret->sku, sizeof(ret->sku));
 	field_id(item, names->product_id, ret->product_id, sizeof(ret->product_id));
 	field_id(item, names->variant_id, ret->variant_id, sizeof(ret->variant_id));
@@ -193,6 +217,13 @@ bool read_total(const json_t *body, const char *total, const char *currency, str
 			"the field %s is not an amount in %s: a decimal number from 0 up, like \"12.50\", was expected",
 			total, changed->currency);
 	return given >= 0;
+}
+
+void doubt_consent(struct event *event, const char *words)
+{
+	event->doubt = words;
+	event->changed.consent = CONSENT_NO;
+	event->changed.consent_unreadable = true;
 }
 
 static void __attribute__((format(printf, 2, 0))) say_why(struct event *event, const char *format, va_list arguments)

@@ -9,6 +9,8 @@
 
 /* How a platform calls the parts of an item. NULL: it does not have it. */
 struct item_names {
+	const char *seen_title,
+		*seen_variant_title; /* in the shopper's language, where the platform has them; may be NULL */
 	const char *title, *variant_title, *sku, *product_id, *variant_id, *quantity, *price, *vendor, *link;
 	const char *pictures[4]; /* tried in turn; an object of that name is asked for "url" or "src" */
 };
@@ -24,6 +26,8 @@ void read_tags(const json_t *body, const char *name, CartChanged *ret);  /* a li
 void read_attributes(const json_t *body, const char *list, CartChanged *ret); /* of objects with "name" and "value" */
 enum reading unreadable(struct event *event, const char *format, ...) __attribute__((format(printf, 2, 3)));
 enum reading nothing(struct event *event, const char *format, ...) __attribute__((format(printf, 2, 3)));
+/* A consent that is neither a yes nor a no counts as a no; `words`: a constant, what event.doubt says. */
+void doubt_consent(struct event *event, const char *words);
 /* The total and its currency; false: event.why says what is wrong with them. */
 bool read_total(const json_t *body, const char *total, const char *currency, struct event *event);
 

@@ -13,6 +13,7 @@
 #include "services/kit/change.h"
 #include "services/kit/docs.h"
 #include "services/kit/join.h"
+#include <stddef.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -73,22 +74,24 @@ static struct payment meaning_of(const struct shop *shop, const struct kept *ord
 	enum payment_meaning meaning = PAYMENT_BOUGHT;
 
 	if (order->kind != CHECKOUT_BOUGHT)
-		return (struct payment){ .meaning = PAYMENT_IGNORED };
+		return (struct payment){ .meaning = PAYMENT_IGNORED }; /* of which nobody knows that it was paid */
 	if (*order->status && shop && find_word(shop->payments, shop->payment_count, order->status, &meaning))
 		return (struct payment){ .meaning = meaning };
 	bool known = !*order->status || find_default((Platform)order->platform, order->status, &meaning);
 	return (struct payment){ .meaning = meaning, .unknown = !known };
 }
 
+/* One that was paid for before it was cancelled or paid back is kept as the order that it was. */
 static struct kept kept_of(const struct said *said, const CartCheckout *checkout)
 {
-	int64_t at_us = purchase_us(checkout);
+	bool was_bought = checkout->kind != CHECKOUT_BOUGHT && checkout->was_bought;
+	int64_t ordered_us = checkout_ordered_us(checkout), at_us = ordered_us ? ordered_us : purchase_us(checkout);
 	struct kept kept;
 
 	memset(&kept, 0, sizeof(kept)); /* rows are compared as bytes */
-	TEXT_COPY(kept.status, checkout->payment_status);
+	TEXT_COPY(kept.status, was_bought ? "" : checkout->payment_status);
 	kept.platform = checkout->platform;
-	kept.kind = checkout->kind;
+	kept.kind = was_bought ? CHECKOUT_BOUGHT : checkout->kind;
 	kept.test = checkout->test;
 	kept.when = (struct purchase){
 		.first_seq = said ? said->seq : 0, .last_seq = said ? said->seq : 0, .first_us = at_us, .last_us = at_us
@@ -190,6 +193,8 @@ void purchases_remember(struct state *state, const struct said *said, const Cart
 
 	for (int i = 0; i < count; i++)
 		remember_by(state, said->shop, names[i], &order);
+	if (checkout->was_bought && !checkout_ordered_us(checkout))
+		return; /* before or after another cart of this shopper? nobody knows */
 	if (*checkout->ids.email_hash)
 		remember_by(state, said->shop, purchases_of_address(checkout->ids.email_hash, purchaser), &order);
 	if (*checkout->ids.customer_id)
@@ -240,4 +245,64 @@ bool purchases_know(const struct state *state, const struct shop *shop, const Ca
 		return true;
 	return *cart->ids.customer_id &&
 		bought_before(state, shop, purchases_of_customer(cart->ids.customer_id, name), cart->abandoned_us);
+}
+
+/* ---- all of them, for a restore ---- */
+
+struct recalling {
+	purchase_recalled_fn *each;
+	void *context;
+};
+
+/* A name back to the id that it was made of: join.c, and the two of a shopper. */
+static bool read_name(const char *name, CartIds *ids)
+{
+	static const struct {
+		const char *kind;
+		size_t at, room;
+	} kinds[] = { { "ct:", offsetof(CartIds, cart_token), sizeof(((CartIds *)0)->cart_token) },
+		{ "kt:", offsetof(CartIds, checkout_token), sizeof(((CartIds *)0)->checkout_token) },
+		{ "ci:", offsetof(CartIds, checkout_id), sizeof(((CartIds *)0)->checkout_id) },
+		{ "oi:", offsetof(CartIds, order_id), sizeof(((CartIds *)0)->order_id) },
+		{ "id:", offsetof(CartIds, cart_id), sizeof(((CartIds *)0)->cart_id) },
+		{ "to:", offsetof(CartIds, email_hash), sizeof(((CartIds *)0)->email_hash) },
+		{ "cu:", offsetof(CartIds, customer_id), sizeof(((CartIds *)0)->customer_id) } };
+
+	for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++)
+		if (strncmp(name, kinds[i].kind, 3) == 0)
+			return text_copy((char *)ids + kinds[i].at, kinds[i].room, name + 3);
+	return false;
+}
+
+static bool recall_row(const char *shop, const char *name, struct bytes value, void *context)
+{
+	const struct recalling *recalling = context;
+	struct kept orders[KEPT_MOST];
+	size_t count = value.len / sizeof(orders[0]);
+
+	if (value.len % sizeof(orders[0]) != 0 || count > KEPT_MOST)
+		return true;
+	memcpy(orders, value.data, value.len);
+	for (size_t i = 0; i < count; i++) {
+		struct purchase_recalled order = { .shop = shop,
+			.name = name,
+			.seq = orders[i].when.last_seq,
+			.checkout = { .has_ids = true,
+				.platform = (Platform)orders[i].platform,
+				.kind = (CheckoutKind)orders[i].kind,
+				.test = orders[i].test,
+				.bought_us = orders[i].when.last_us } };
+
+		TEXT_COPY(order.checkout.payment_status, orders[i].status);
+		if (read_name(name, &order.checkout.ids))
+			recalling->each(&order, recalling->context);
+	}
+	return true;
+}
+
+void purchases_recall(const struct state *state, purchase_recalled_fn *each, void *context)
+{
+	struct recalling recalling = { .each = each, .context = context };
+
+	state_each(state, "purchases", NULL, NULL, recall_row, &recalling);
 }

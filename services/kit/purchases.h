@@ -48,4 +48,13 @@ const char *purchases_of_customer(const char *customer_id, char ret[PURCHASER_MA
 /* Has this shopper bought here (no test order) before the cart was left? */
 bool purchases_know(const struct state *state, const struct shop *shop, const CartState *cart);
 
+/* Every order that was folded, once by each of its names: `checkout` has that one id, and no total. For a restore. */
+struct purchase_recalled {
+	const char *shop, *name;
+	uint64_t seq; /* of the last message of these words */
+	CartCheckout checkout;
+};
+typedef void purchase_recalled_fn(const struct purchase_recalled *order, void *context);
+void purchases_recall(const struct state *state, purchase_recalled_fn *each, void *context);
+
 #endif

@@ -1,7 +1,8 @@
 /*
  * shopify.c: Shopify's webhooks (REST shapes of carts, checkouts and orders)
  *
- * Promises: an order is a stop whatever else is wrong with it; amounts are in the currency the shopper saw.
+ * Promises: an order is a stop even if the rest of it is wrong, and in every topic that it comes in: the webhook of its creation may be
+ * late or lost. Amounts are in the currency the shopper saw.
  * Joins: order.checkout_token = checkout.token, order.cart_token = checkout.cart_token, order.checkout_id = checkout.id, and a
  * cart's `token` is the cart_token.
  */
@@ -9,9 +10,13 @@
 #include "services/kit/fields.h"
 #include "services/kit/moment.h"
 #include "services/kit/particulars.h"
+#include <errno.h>
+#include <strings.h>
 
 static const struct item_names line_items = {
 	.title = "title",
+	.seen_title = "presentment_title",
+	.seen_variant_title = "presentment_variant_title",
 	.variant_title = "variant_title",
 	.sku = "sku",
 	.product_id = "product_id",
@@ -58,31 +63,55 @@ static void read_first_name(const json_t *body, CartChanged *changed)
 			return;
 }
 
-/*
- * buyer_accepts_marketing false means that a box was not ticked, of everybody who did not touch it; a no is who unsubscribed. One who
- * ticks it at this checkout has changed his mind.
- */
-static Consent read_consent(const json_t *body)
+static Consent consent_of_state(const char *state)
 {
-	const json_t *customer = field_object(body, "customer");
-	const json_t *consent = field_object(customer, "email_marketing_consent");
-	const char *state = field_word(consent, "state");
-	const json_t *accepts = json_object_get(body, "buyer_accepts_marketing");
+	static const struct {
+		const char *state;
+		Consent consent;
+	} states[] = { { "subscribed", CONSENT_YES }, { "unsubscribed", CONSENT_NO }, { "redacted", CONSENT_NO },
+		{ "not_subscribed", CONSENT_UNKNOWN }, { "pending", CONSENT_UNKNOWN }, { "invalid", CONSENT_UNKNOWN } };
 
-	if (json_is_true(accepts) || (state && strcmp(state, "subscribed") == 0))
-		return CONSENT_YES;
-	return state && (strcmp(state, "unsubscribed") == 0 || strcmp(state, "redacted") == 0) ? CONSENT_NO
-											       : CONSENT_UNKNOWN;
+	for (size_t i = 0; i < sizeof(states) / sizeof(states[0]); i++)
+		if (strcasecmp(state, states[i].state) == 0)
+			return states[i].consent;
+	return CONSENT_NO; /* a state that is not known here may be a no */
 }
 
-/* When this happened by the platform's clock: the body, else the header, else ours. */
-static int64_t moment_of(const struct event_source *source, const json_t *body, const char *const *names)
+/*
+ * buyer_accepts_marketing false means that a box was not ticked, of everybody who did not touch it; the customer's state says whether
+ * the customer unsubscribed. A customer who ticks the box at this checkout agrees again.
+ */
+static void read_consent(const json_t *body, struct event *event)
+{
+	const json_t *customer = field_object(body, "customer");
+	const json_t *state = json_object_get(field_object(customer, "email_marketing_consent"), "state");
+	int accepts = field_yes_no(body, "buyer_accepts_marketing");
+
+	if (accepts == -EINVAL)
+		doubt_consent(event,
+			"the field buyer_accepts_marketing is neither true nor false, so the cart is not mailed");
+	else if (accepts == 1)
+		event->changed.consent = CONSENT_YES;
+	else if (state && !json_is_null(state))
+		event->changed.consent = consent_of_state(json_is_string(state) ? json_string_value(state) : "");
+}
+
+/* The first of these that the body gives; 0: none. */
+static int64_t first_moment(const json_t *body, const char *const *names)
 {
 	int64_t us = 0;
 
 	for (; *names && us == 0; names++)
 		if (!field_moment(body, *names, &us))
 			us = 0;
+	return us;
+}
+
+/* When this happened by the platform's clock: the body, else the header, else ours. */
+static int64_t moment_of(const struct event_source *source, const json_t *body, const char *const *names)
+{
+	int64_t us = first_moment(body, names);
+
 	if (us == 0)
 		us = source->triggered_us ? source->triggered_us : source->heard_us;
 	return moment_not_ahead(us, source->heard_us);
@@ -184,6 +213,7 @@ static enum reading read_checkout(const struct event_source *source, const json_
 	begin_changed(source, body, changed);
 	read_checkout_ids(body, &changed->ids);
 	read_person(source, body, &changed->ids);
+	read_consent(body, event);
 	if (!read_total(body, "total_price", checkout_currency_field(body), event))
 		return READ_UNREADABLE;
 	read_items(body, "line_items", &line_items, changed);
@@ -192,7 +222,6 @@ static enum reading read_checkout(const struct event_source *source, const json_
 	read_first_name(body, changed);
 	read_tags(body, "tags", changed);
 	read_tags(field_object(body, "customer"), "tags", changed);
-	changed->consent = read_consent(body);
 	if (locale && !text_has_control(locale))
 		TEXT_COPY(changed->locale, locale);
 	field_url(body, "abandoned_checkout_url", changed->recovery_url, sizeof(changed->recovery_url));
@@ -234,12 +263,37 @@ static void begin_bought(const struct event_source *source, const json_t *body, 
 	read_person(source, body, &checkout->ids);
 }
 
+/* The body's word, not the topic's: that stands in a header that the signature does not cover, and in doubt an order stops. */
+static bool is_cancelled(const json_t *body)
+{
+	const char *cancelled_at = field_word(body, "cancelled_at");
+
+	return cancelled_at && *cancelled_at;
+}
+
+static bool is_one_of(const char *word, const char *const *words)
+{
+	for (; word && *words; words++)
+		if (strcmp(word, *words) == 0)
+			return true;
+	return false;
+}
+
+/* Money has come, even if it went back later. */
+static bool was_paid(const json_t *body)
+{
+	static const char *const paid[] = { "paid", "partially_paid", "partially_refunded", "refunded", NULL };
+
+	return is_one_of(field_word(body, "financial_status"), paid);
+}
+
 static enum reading read_order(const struct event_source *source, const json_t *body, struct event *event)
 {
 	static const char *const cancelled[] = { "cancelled_at", "updated_at", NULL };
 	static const char *const bought[] = { "processed_at", "created_at", "updated_at", NULL };
+	static const char *const ordered[] = { "processed_at", "created_at", NULL };
 	CartCheckout *checkout = &event->checkout;
-	bool gone = strcmp(source->topic, "orders/cancelled") == 0;
+	bool gone = is_cancelled(body);
 
 	begin_bought(source, body, checkout);
 	field_id(body, "id", checkout->ids.order_id, sizeof(checkout->ids.order_id));
@@ -249,6 +303,8 @@ static enum reading read_order(const struct event_source *source, const json_t *
 	field_text(body, "financial_status", checkout->payment_status, sizeof(checkout->payment_status));
 	checkout->kind = gone ? CHECKOUT_CANCELLED : CHECKOUT_BOUGHT;
 	checkout->bought_us = moment_of(source, body, gone ? cancelled : bought);
+	checkout->ordered_us = first_moment(body, ordered);
+	checkout->was_bought = gone && was_paid(body);
 	return READ_CHECKOUT;
 }
 
@@ -277,24 +333,36 @@ static bool read_left(const json_t *body, const CartCheckout *checkout, int64_t 
 		field_money(body, "current_total_price", currency, ret_minor) == 1;
 }
 
-/* orders/updated comes with every edit; of interest is one by which money went back, or should never have come. */
+/*
+ * orders/updated comes with every edit: it tells of money that went back, or should never have come, and else that there is an order.
+ * A partial refund that does not say what is left is that as well.
+ */
 static enum reading read_updated(const struct event_source *source, const json_t *body, struct event *event)
 {
 	static const char *const moments[] = { "updated_at", NULL };
+	static const char *const back[] = { "refunded", "voided", NULL };
 	CartCheckout *checkout = &event->checkout;
 	const char *status = field_word(body, "financial_status");
-	bool all = status && (strcmp(status, "refunded") == 0 || strcmp(status, "voided") == 0);
+	bool all = is_one_of(status, back);
 	int64_t left_minor = 0;
 
-	if (!all && (!status || strcmp(status, "partially_refunded") != 0))
-		return nothing(event, "an order that changed, and of which no money went back");
 	read_order(source, body, event);
-	if (!all && !read_left(body, checkout, &left_minor))
-		return nothing(event, "a partial refund that does not say what is left of the order");
+	if (checkout->kind == CHECKOUT_CANCELLED)
+		return READ_CHECKOUT;
+	if (!all && (!status || strcmp(status, "partially_refunded") != 0 || !read_left(body, checkout, &left_minor)))
+		return READ_CHECKOUT;
 	checkout->kind = CHECKOUT_REFUNDED;
 	checkout->bought_us = moment_of(source, body, moments);
+	checkout->was_bought = true; /* there is an order only when the checkout was completed */
 	checkout->refunded_minor = checkout->total_minor > left_minor ? checkout->total_minor - left_minor : 0;
 	return READ_CHECKOUT;
+}
+
+/* The topic is in a header that the signature does not cover; so an order counts as one under any topic. */
+static bool is_order(const json_t *body)
+{
+	return field_list(body, "line_items") && field_word(body, "financial_status") &&
+		json_object_get(body, "order_number");
 }
 
 static enum reading read_topic(const struct event_source *source, const json_t *body, struct event *event)
@@ -302,11 +370,14 @@ static enum reading read_topic(const struct event_source *source, const json_t *
 	const char *topic = source->topic;
 	const char *completed = field_word(body, "completed_at");
 
+	if (is_order(body) && strcmp(topic, "orders/updated") != 0)
+		return read_order(source, body, event);
 	if (strcmp(topic, "carts/create") == 0 || strcmp(topic, "carts/update") == 0)
 		return read_cart(source, body, event);
-	if (strcmp(topic, "checkouts/delete") == 0)
+	if (strcmp(topic, "checkouts/delete") == 0 && !field_list(body, "line_items"))
 		return read_deleted(source, body, event);
-	if (strcmp(topic, "checkouts/create") == 0 || strcmp(topic, "checkouts/update") == 0)
+	if (strcmp(topic, "checkouts/create") == 0 || strcmp(topic, "checkouts/update") == 0 ||
+		strcmp(topic, "checkouts/delete") == 0)
 		return completed && *completed ? read_completed(source, body, event)
 					       : read_checkout(source, body, event);
 	if (strcmp(topic, "orders/updated") == 0)
@@ -317,12 +388,10 @@ static enum reading read_topic(const struct event_source *source, const json_t *
 static bool topic_is_ours(const char *topic)
 {
 	static const char *const ours[] = { "carts/create", "carts/update", "checkouts/create", "checkouts/update",
-		"checkouts/delete", "orders/create", "orders/paid", "orders/cancelled", "orders/updated" };
+		"checkouts/delete", "orders/create", "orders/paid", "orders/cancelled", "orders/updated",
+		"orders/fulfilled", "orders/partially_fulfilled", NULL };
 
-	for (size_t i = 0; i < sizeof(ours) / sizeof(ours[0]); i++)
-		if (strcmp(topic, ours[i]) == 0)
-			return true;
-	return false;
+	return is_one_of(topic, ours);
 }
 
 static enum reading judge_ids(enum reading reading, struct event *ret)

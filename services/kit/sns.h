@@ -1,7 +1,7 @@
 /*
  * sns.h: which addresses of Amazon SNS may be fetched, and how a topic is named
  *
- * Whoever posts to the gateway chooses these addresses, so they are judged before anything is asked for: https, the host
+ * Any client that posts to the gateway chooses these addresses, so they are judged before anything is fetched: https, the host
  * sns.<region>.amazonaws.com or .com.cn with the topic's own region, no user, port or fragment; a certificate's path ends in .pem and has
  * no query, a subscription's query confirms this topic. (Amazon: "Verifying the signatures of Amazon SNS messages".)
  */

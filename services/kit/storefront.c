@@ -1,11 +1,12 @@
 /*
- * storefront.c: what a storefront's API is asked, whichever it is
+ * storefront.c: what a storefront's API is asked, for every platform
  *
  * Promises:  pure; what is not a whole, well formed answer of the kind that was asked for is silence, never "no order".
  * Read next: storefront_shopify.c, storefront_woocommerce.c, storefront_bigcommerce.c; services/sender/asking.c (who asks)
  */
 #include "services/kit/storefront.h"
 #include "bus/base/text.h"
+#include "services/kit/change.h"
 #include "services/kit/join.h"
 #include "services/kit/purchases.h"
 #include "services/kit/storefront_inside.h"
@@ -13,8 +14,6 @@
 #include <stdarg.h>
 #include <stdio.h>
 #include <time.h>
-
-#define CLOCKS_DIFFER_US US_PER_MINUTE
 
 static void set_auth(const struct shop *shop, struct http_auth *auth)
 {
@@ -108,7 +107,7 @@ bool storefront_matches(
 	bool same_person =
 		email && address_normalise(email, normalised) == 0 && strcmp(normalised, cart->ids.email) == 0;
 	bool by_id = is_by_id(cart, order);
-	if (!by_id && (!same_person || ret->bought_us < cart->abandoned_us))
+	if (!by_id && (!same_person || ret->bought_us + CLOCKS_DIFFER_US < cart->abandoned_us))
 		return false;
 	ret->has_ids = true;
 	ret->ids = by_id ? *order : (CartIds){ 0 };

@@ -32,7 +32,7 @@ int storefront_ask(const struct shop *shop, const CartState *cart, int round, st
 enum storefront_word storefront_hear(const struct shop *shop, const CartState *cart, int round,
 	const struct http_answer *answer, CartCheckout *ret_order, char ret_why[200]);
 
-/* ---- for whoever asks something else of the same API ---- */
+/* ---- for other questions to the same API ---- */
 
 /* A request with the platform's way to show the secret, "Accept: application/json", and its deadline. */
 int storefront_request(const struct shop *shop, const char *method, struct http_request *ret, const char *path_format,

@@ -31,13 +31,26 @@ static void read_cart_id(const json_t *order, CartIds *ids)
 
 static int64_t bought_at(const struct event_source *source, const json_t *order)
 {
-	static const char *const names[] = { "date_paid_gmt", "date_created_gmt", "date_modified_gmt" };
+	static const char *const names[] = { "date_paid_gmt", "date_created_gmt", "date_modified_gmt", "created_at",
+		"updated_at" };
 	int64_t us;
 
 	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
 		if (field_moment(order, names[i], &us))
 			return moment_not_ahead(us, source->heard_us);
 	return source->heard_us;
+}
+
+/* WooCommerce cancels orders that nobody paid by itself; one that was paid before, or paid back, had been a purchase. */
+static void note_former_purchase(const json_t *order, const char *status, CartCheckout *checkout)
+{
+	int64_t paid_us;
+
+	if (checkout->kind != CHECKOUT_CANCELLED)
+		return;
+	checkout->was_bought = strcmp(status, "refunded") == 0 || field_moment(order, "date_paid_gmt", &paid_us);
+	if (!field_moment(order, "date_created_gmt", &checkout->ordered_us))
+		checkout->ordered_us = 0;
 }
 
 /* Partial refunds are listed with the order, each with a negative total. */
@@ -51,11 +64,29 @@ static void read_refunds(const json_t *order, CartCheckout *checkout)
 			checkout->refunded_minor += minor;
 }
 
-static enum reading read_order(const struct event_source *source, const json_t *order, struct event *event)
+/* Webhooks of the legacy API put the order into "order", and the address into "billing_address" or "customer". */
+static const json_t *order_of(const json_t *body)
+{
+	const json_t *legacy = field_object(body, "order");
+
+	return legacy && !json_object_get(body, "status") ? legacy : body;
+}
+
+static const char *email_of(const json_t *order)
+{
+	static const char *const places[] = { "billing", "billing_address", "customer" };
+	const char *email = NULL;
+
+	for (size_t i = 0; !email && i < sizeof(places) / sizeof(places[0]); i++)
+		email = field_word(field_object(order, places[i]), "email");
+	return email;
+}
+
+static enum reading read_order(const struct event_source *source, const json_t *body, struct event *event)
 {
 	CartCheckout *checkout = &event->checkout;
-	const char *status = field_word(order, "status");
-	const char *email = field_word(field_object(order, "billing"), "email");
+	const json_t *order = order_of(body);
+	const char *status = field_word(order, "status"), *email = email_of(order);
 	const json_t *customer = json_object_get(order, "customer_id");
 
 	if (!status)
@@ -68,6 +99,7 @@ static enum reading read_order(const struct event_source *source, const json_t *
 	TEXT_COPY(checkout->payment_status, status);
 	checkout->heard_us = source->heard_us;
 	checkout->bought_us = bought_at(source, order);
+	note_former_purchase(order, status, checkout);
 	field_id(order, "id", checkout->ids.order_id, sizeof(checkout->ids.order_id));
 	if (json_integer_value(customer) != 0) /* 0 is every guest */
 		field_id(order, "customer_id", checkout->ids.customer_id, sizeof(checkout->ids.customer_id));

@@ -2,9 +2,11 @@
  * rate.c: how many of a shop's mails were complained about or bounced, and what is done about it
  *
  * Owns:      the tables rate.sent (shop, day -> mails), rate.mailed (shop, address hash -> when), rate.complained and rate.bounced
- *            (shop, day/address hash -> when), rate.status (shop -> struct status_row), rate.alarm (shop, kind -> when raised).
+ *            (shop, day/address hash -> when), rate.told (shop, kind/address hash/mail -> when it counted), rate.status (shop -> struct status_row),
+ *            rate.alarm (shop, kind -> the alarm that stands, as it was said last).
  * Promises:  decided in the turn of the complaint itself, from facts alone: no second complaint is needed to notice the first
- *            three; the pause and the alarm are said once.
+ *            three; the pause and the alarm are raised once. An alarm that stands is said again when its figures have changed, and once a
+ *            day: its words are about now. The admin is told of none of these again (monitor/episodes.c).
  * Read next: unsub.c, kit/stops_rows.c (what a pause of this priority means to a mail)
  */
 #include "services/unsub/rate.h"
@@ -16,7 +18,7 @@
 
 #define DAY_KEY "%06" PRId64
 
-enum { DAY_KEY_LEN = 6, ROW_KEY_MAX = DAY_KEY_LEN + 48 };
+enum { DAY_KEY_LEN = 6, ROW_KEY_MAX = DAY_KEY_LEN + 180 };
 
 static const char who[] = "cartbus";
 
@@ -61,9 +63,40 @@ static const char *table_of(FeedbackKind kind)
 	return NULL;
 }
 
+/* Of whom, and about which mail. */
+static void print_subject(const MailFeedback *feedback, char ret[ROW_KEY_MAX])
+{
+	if (*feedback->cart_id)
+		snprintf(ret, ROW_KEY_MAX, "%s/%s/%u", feedback->address_hash, feedback->cart_id, feedback->step);
+	else
+		snprintf(ret, ROW_KEY_MAX, "%s/%s", feedback->address_hash, feedback->message_id);
+}
+
 static void row_key(const MailFeedback *feedback, char ret[ROW_KEY_MAX])
 {
-	snprintf(ret, ROW_KEY_MAX, DAY_KEY "/%s", day_of(feedback->heard_us), feedback->address_hash);
+	char subject[ROW_KEY_MAX];
+
+	print_subject(feedback, subject);
+	snprintf(ret, ROW_KEY_MAX, DAY_KEY "/%.170s", day_of(feedback->heard_us), subject);
+}
+
+static void told_key(const MailFeedback *feedback, char ret[ROW_KEY_MAX])
+{
+	char subject[ROW_KEY_MAX];
+
+	print_subject(feedback, subject);
+	snprintf(ret, ROW_KEY_MAX, "%d/%.170s", (int)feedback->kind, subject);
+}
+
+/* A mail can be told of again and again by whoever has it, on every day. Of one that is not known it may be another. */
+static bool has_counted(const struct state *state, const char *shop, const MailFeedback *feedback)
+{
+	char key[ROW_KEY_MAX];
+	bool is_known = *feedback->cart_id || *feedback->message_id;
+
+	told_key(feedback, key);
+	int64_t told_us = (int64_t)state_number(state, "rate.told", shop, key);
+	return told_us && (is_known || feedback->heard_us < told_us + RATE_DAYS * US_PER_DAY);
 }
 
 void rate_remember_feedback(struct state *state, const struct said *said, const MailFeedback *feedback)
@@ -71,10 +104,13 @@ void rate_remember_feedback(struct state *state, const struct said *said, const 
 	const char *table = table_of(feedback->kind);
 	char key[ROW_KEY_MAX];
 
-	if (!table || !rate_is_ours(state, said->shop, feedback->address_hash))
+	if (!table || !rate_is_ours(state, said->shop, feedback->address_hash) ||
+		has_counted(state, said->shop, feedback))
 		return;
 	row_key(feedback, key);
 	state_put_number(state, table, said->shop, key, (uint64_t)feedback->heard_us);
+	told_key(feedback, key);
+	state_put_number(state, "rate.told", said->shop, key, (uint64_t)feedback->heard_us);
 }
 
 /* As whoever sends folds it (kit/stops_rows.c): a lower priority does not end a pause. */
@@ -87,6 +123,8 @@ void rate_remember_status(struct state *state, const struct said *said, const Sh
 		return;
 	if (known && row.mode == MODE_PAUSED && row.priority == RATE_PAUSE_PRIORITY && status->mode != MODE_PAUSED)
 		row.resumed_us = status->at_us;
+	if (status->resumed_us > row.resumed_us)
+		row.resumed_us = status->resumed_us; /* who folds anew is shown the last status alone */
 	row.version = status->version;
 	row.mode = (uint32_t)status->mode;
 	row.priority = status->priority;
@@ -95,7 +133,10 @@ void rate_remember_status(struct state *state, const struct said *said, const Sh
 
 void rate_remember_alarm(struct state *state, const struct said *said, const Alarm *alarm)
 {
-	state_put_number(state, "rate.alarm", said->shop, alarm->kind, alarm->raised ? (uint64_t)alarm->at_us : 0);
+	if (alarm->raised)
+		state_put(state, "rate.alarm", said->shop, alarm->kind, &Alarm_msg, alarm);
+	else
+		state_delete(state, "rate.alarm", said->shop, alarm->kind);
 }
 
 bool rate_is_ours(const struct state *state, const char *shop, const char *address_hash)
@@ -156,11 +197,8 @@ static struct figures figures_of(const struct state *state, const char *shop, in
 static void add_unfolded(
 	const struct state *state, const char *shop, const MailFeedback *feedback, struct figures *figures)
 {
-	const char *table = table_of(feedback->kind);
-	char key[ROW_KEY_MAX];
-
-	row_key(feedback, key);
-	if (!table || !rate_is_ours(state, shop, feedback->address_hash) || state_number(state, table, shop, key))
+	if (!table_of(feedback->kind) || !rate_is_ours(state, shop, feedback->address_hash) ||
+		has_counted(state, shop, feedback))
 		return;
 	figures->complaints += feedback->kind == FEEDBACK_COMPLAINT;
 	figures->bounces += feedback->kind == FEEDBACK_BOUNCE_PERMANENT;
@@ -215,11 +253,19 @@ static void tell_figures(const char *shop, const struct figures *figures, char *
 		figures->sent ? 100.0 * (double)figures->bounces / (double)figures->sent : 100.0);
 }
 
+static bool find_standing(const struct state *state, const char *shop, const struct condition *condition, Alarm *ret)
+{
+	return state_get(state, "rate.alarm", shop, condition->kind, &Alarm_msg, ret);
+}
+
+/* `standing` is the alarm that is said again, and keeps the name of the person who has seen it; NULL: none stands, or it ends. */
 static void say_alarm(struct turn *turn, const char *shop, const struct condition *condition, bool raised,
-	const struct figures *figures)
+	const struct figures *figures, const Alarm *standing)
 {
 	Alarm alarm = { .raised = raised, .at_us = turn_now_us(turn) };
 
+	if (standing)
+		TEXT_COPY(alarm.acknowledged_by, standing->acknowledged_by);
 	TEXT_COPY(alarm.kind, condition->kind);
 	TEXT_COPY(alarm.remedy, condition->remedy);
 	tell_figures(shop, figures, alarm.text, sizeof(alarm.text));
@@ -237,6 +283,7 @@ static void say_pause(const struct state *state, struct turn *turn, const char *
 	tell_figures(shop, figures, text, sizeof(text));
 	status.version = row.version + 1;
 	status.resumes_to = (ShopMode)row.mode;
+	status.resumed_us = row.resumed_us;
 	snprintf(status.reason, sizeof(status.reason), "too many complaints: %s", text);
 	TEXT_COPY(status.who, who);
 	SAY(turn, shop_status, &status, .shop = shop, .key = shop, .version = status.version);
@@ -246,6 +293,21 @@ static void say_pause(const struct state *state, struct turn *turn, const char *
 	TEXT_COPY(audit.before, "live");
 	TEXT_COPY(audit.after, "paused");
 	SAY(turn, audit, &audit, .shop = shop, .key = shop);
+}
+
+static void raise_or_renew(const struct state *state, struct turn *turn, const char *shop,
+	const struct condition *condition, const struct figures *figures)
+{
+	char text[sizeof((Alarm){ 0 }.text)];
+	Alarm standing;
+
+	if (!find_standing(state, shop, condition, &standing)) {
+		say_alarm(turn, shop, condition, true, figures, NULL);
+		return;
+	}
+	tell_figures(shop, figures, text, sizeof(text));
+	if (strcmp(text, standing.text) != 0)
+		say_alarm(turn, shop, condition, true, figures, &standing);
 }
 
 void rate_judge(const struct state *state, const MailFeedback *feedback, struct turn *turn)
@@ -263,18 +325,19 @@ void rate_judge(const struct state *state, const MailFeedback *feedback, struct 
 	if (pauses)
 		say_pause(state, turn, shop, &figures);
 	for (int i = 0; i < CONDITIONS; i++)
-		if ((i == PAUSE ? pauses : conditions[i].is_so(&figures)) &&
-			!state_number(state, "rate.alarm", shop, conditions[i].kind))
-			say_alarm(turn, shop, &conditions[i], true, &figures);
+		if (i == PAUSE ? pauses : conditions[i].is_so(&figures))
+			raise_or_renew(state, turn, shop, &conditions[i], &figures);
 }
 
-/* ---- the end of alarms ---- */
+/* ---- what the clock does to alarms ---- */
 
-struct ending {
+/* The next thing to say of an alarm that stands: that it is over, or its figures of a new day. */
+struct coming {
 	const struct state *state;
 	int64_t due_us;
 	char shop[64];
 	int condition;
+	bool is_end;
 };
 
 /* The first day at which it is no longer so, as far as is known now; what is sent meanwhile can only bring it forward. */
@@ -300,31 +363,47 @@ static int64_t pause_ends_us(const struct state *state, const char *shop, int64_
 	return row.mode == MODE_PAUSED ? INT64_MAX : raised_us;
 }
 
-static bool find_ending(const char *shop, const char *kind, struct bytes value, void *context)
+static int64_t next_day_us(int64_t at_us)
 {
-	struct ending *ending = context;
-	int64_t raised_us = value.len == sizeof(uint64_t) ? (int64_t)get_be64(value.data) : 0, ends_us = INT64_MAX;
+	return (day_of(at_us) + 1) * US_PER_DAY;
+}
 
-	for (int i = 0; raised_us && i < CONDITIONS; i++) {
-		if (strcmp(kind, conditions[i].kind) != 0)
+static void take_earlier(struct coming *coming, const char *shop, int condition, bool is_end, int64_t due_us)
+{
+	if (due_us >= coming->due_us)
+		return;
+	coming->due_us = due_us;
+	coming->condition = condition;
+	coming->is_end = is_end;
+	TEXT_COPY(coming->shop, shop);
+}
+
+static bool find_coming(const char *shop, const char *kind, struct bytes value, void *context)
+{
+	struct coming *coming = context;
+	Alarm standing;
+
+	(void)value;
+	for (int i = 0; i < CONDITIONS; i++) {
+		if (strcmp(kind, conditions[i].kind) != 0 ||
+			!find_standing(coming->state, shop, &conditions[i], &standing))
 			continue;
-		ends_us = i == PAUSE ? pause_ends_us(ending->state, shop, raised_us)
-				     : rate_ends_us(ending->state, shop, &conditions[i], raised_us);
-		if (ends_us < ending->due_us) {
-			ending->due_us = ends_us;
-			ending->condition = i;
-			TEXT_COPY(ending->shop, shop);
+		if (i == PAUSE) {
+			take_earlier(coming, shop, i, true, pause_ends_us(coming->state, shop, standing.at_us));
+			continue;
 		}
+		take_earlier(coming, shop, i, true, rate_ends_us(coming->state, shop, &conditions[i], standing.at_us));
+		take_earlier(coming, shop, i, false, next_day_us(standing.at_us));
 	}
 	return true;
 }
 
-static struct ending first_ending(const struct state *state)
+static struct coming first_coming(const struct state *state)
 {
-	struct ending ending = { .state = state, .due_us = INT64_MAX };
+	struct coming coming = { .state = state, .due_us = INT64_MAX };
 
-	state_each(state, "rate.alarm", NULL, NULL, find_ending, &ending);
-	return ending;
+	state_each(state, "rate.alarm", NULL, NULL, find_coming, &coming);
+	return coming;
 }
 
 /* It is asked on every look of the loop, and counts a month of rows while an alarm stands: once for each state of the log is enough. */
@@ -339,17 +418,23 @@ int64_t rate_next_due_us(const struct state *state)
 	if (known.state != state || known.cursor != state_cursor(state)) {
 		known.state = state;
 		known.cursor = state_cursor(state);
-		known.due_us = first_ending(state).due_us;
+		known.due_us = first_coming(state).due_us;
 	}
 	return known.due_us;
 }
 
 void rate_due(const struct state *state, struct turn *turn)
 {
-	struct ending ending = first_ending(state);
+	struct coming coming = first_coming(state);
+	const struct condition *condition = &conditions[coming.condition];
+	struct status_row row;
+	Alarm standing;
 
-	if (ending.due_us > turn_now_us(turn))
+	if (coming.due_us > turn_now_us(turn))
 		return;
-	struct figures figures = figures_of(state, ending.shop, day_of(ending.due_us), 0);
-	say_alarm(turn, ending.shop, &conditions[ending.condition], false, &figures);
+	row_get(state, "rate.status", coming.shop, "", &row, sizeof(row));
+	int64_t day = day_of(coming.is_end ? coming.due_us : turn_now_us(turn));
+	struct figures figures = figures_of(state, coming.shop, day, coming.is_end ? 0 : row.resumed_us);
+	bool stands = !coming.is_end && find_standing(state, coming.shop, condition, &standing);
+	say_alarm(turn, coming.shop, condition, !coming.is_end, &figures, stands ? &standing : NULL);
 }

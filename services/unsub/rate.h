@@ -1,8 +1,8 @@
 /*
  * rate.h: how many of a shop's mails were complained about or bounced, and what is done about it
  *
- * Over the last 30 days of UTC, today included, per shop: complaints and permanent bounces of addresses that we mailed, each address once a
- * day, against the reminders that were sent to shoppers. From 0.1 % on, and two complaints, there is an alarm; from 0.3 % on, and
+ * Over the last 30 days of UTC, today included, per shop: complaints and permanent bounces of addresses that we mailed, each mail once,
+ * however often it is told of (of a mail that is not known each address once), against the reminders that were sent to shoppers. From 0.1 % on, and two complaints, there is an alarm; from 0.3 % on, and
  * three, the shop is paused until a person resumes it: one of three mails says nothing about a shop. Bounces alarm at 5 %, and five.
  * Who resumes has seen the complaints so far: they pause nothing any more.
  */

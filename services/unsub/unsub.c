@@ -141,7 +141,7 @@ const struct service unsub = {
 	.name = "unsub",
 	.unhurried = true,
 	.exclusive = true,
-	.layout = 1,
+	.layout = 3,
 	.hears = {
 		HEARS(optout_request, hear_optout),
 		HEARS(mail_feedback, hear_feedback),

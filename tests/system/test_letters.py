@@ -1,6 +1,7 @@
 """Dead letters and replays as an operator handles them: the real command, broker and services."""
 
 import base64
+import json
 import signal
 import socket
 import subprocess
@@ -25,6 +26,17 @@ def bad():
 
 def numbers(letters):
     return [letter["seq"] for letter in letters]
+
+
+def test_a_list_says_that_there_are_none_only_when_there_are_none(bad):
+    bad.add_shop("three")
+    listed = bad.cartbus("dlq", "list", check=False)
+    assert listed.returncode == 1 and listed.stdout.count("worker") >= 12 and "no dead letters" not in listed.stdout
+    assert bad.cartbus("dlq", "list", "--json", check=False).returncode == 1
+    assert len(bad.dead("--queue", "worker")) == 12 and not bad.dead("--queue", "sender")
+    none = bad.cartbus("dlq", "list", "--shop", "three")
+    assert none.returncode == 0 and none.stdout == "no dead letters\n"
+    assert json.loads(bad.cartbus("dlq", "list", "--shop", "three", "--json").stdout)["dead"] == []
 
 
 def test_letters_are_filtered_counted_redriven_at_a_rate_cancelled_and_resumed(bad):

@@ -66,7 +66,7 @@ def audits(system, **wanted):
     ("de-AT,de;q=0.9", "de", "Keine Erinnerungen mehr?"), ("fr", "fr", "Plus de rappels"), ("es-MX", "es", "recordatorios"),
     ("it", "it", "promemoria"), ("nl", "nl", "Geen herinneringen"), ("pt-BR", "pt", "lembretes"), ("ja", "ja", "お知らせメール"),
     ("ar-EG", "ar", "السلة"), ("hi", "hi", "रिमाइंडर"), ("en-GB", "en", "No more cart reminders?"), (None, "de", "Keine Erinnerungen"),
-    ("ko", "de", "Keine Erinnerungen"), (";;q=,,\x7f<b>", "de", "Keine Erinnerungen")])
+    ("ko", "de", "Keine Erinnerungen"), (";;q=,,<b>", "de", "Keine Erinnerungen")])
 def test_the_page_is_in_the_shoppers_language_else_the_shops(system, shop, accept, locale, words):
     answer = system.request("GET", shop.unsubscribe_path("reader@x.example"), headers={"Accept-Language": accept} if accept else {})
     assert answer.status == 200 and words in answer.text and f'<html lang="{locale}"' in answer.text
@@ -106,8 +106,9 @@ def test_no_page_takes_back_what_was_said_elsewhere(system, shop):
     late = int((system.now_s() + 3600) * 1e6)
     assert system.request("POST", path, form(undo=late), {**FORM, "Accept-Language": "en"}).status == 409
     assert holds(system, shop, address, ONE_CLICK)
-    for garbage in (b"undo=", b"undo=abc", b"undo=%zz", b"undo=-1", b"\xff\xfe\x00", b"&&&", b"a" * 100000):
+    for garbage in (b"undo=", b"undo=abc", b"undo=%zz", b"undo=-1", b"\xff\xfe\x00", b"&&&"):
         assert system.request("POST", path, garbage, FORM).status == 400
+    assert system.request("POST", path, b"a" * 100000, FORM).status == 413
 
 
 # ---- every source ----
@@ -158,7 +159,7 @@ def status_of(system, name):
 
 
 @pytest.mark.parametrize("verb, name, action, words", [
-    (SUPPRESS, "l-suppress", "suppressed_cart", "Suppress this cart"), (WRITE_OFF, "l-off", "written_off", "Write this cart off")])
+    (SUPPRESS, "l-suppress", "suppressed_cart", "Keine Mails zu diesem Warenkorb"), (WRITE_OFF, "l-off", "written_off", "Diesen Warenkorb abschreiben")])
 def test_an_owners_link_acts_on_one_cart_once(system, shop, verb, name, action, words):
     open_cart(system, shop, name)
     path = shop.action_path(verb, cart_id=name)
@@ -172,8 +173,8 @@ def test_an_owners_link_acts_on_one_cart_once(system, shop, verb, name, action, 
     (audit,) = audits(system, action=action, cart_id=name)
     assert audit.who == "owner by link" and audit.before and audit.after
     again = system.request("POST", path, b"act=yes", FORM)
-    assert again.status == 409 and "used already" in again.text
-    wait_until(lambda: "used already" in system.request("GET", path).text, "the page knowing it")
+    assert again.status == 409 and "schon benutzt" in again.text
+    wait_until(lambda: "schon benutzt" in system.request("GET", path).text, "the page knowing it")
     assert len([entry for entry in system.log(topic="admin.action") if entry["message"].cart_id == name]) == 1
 
 
@@ -206,7 +207,7 @@ def test_forged_old_cut_and_strange_links_do_nothing_and_say_what_they_are(syste
     old = shop.action_path(UNSUBSCRIBE, address="l-eve@x.example", lasts_s=-1)
     for method, body in (("GET", None), ("POST", b"act=yes")):
         answer = system.request(method, old, body, FORM)
-        assert answer.status == 410 and "expired" in answer.text
+        assert answer.status == 410 and "abgelaufen" in answer.text
     assert system.request("PUT", good).status == 405
     assert not [entry for entry in system.log(start=head + 1) if entry["topic"] == "admin.action"]
 
@@ -220,7 +221,7 @@ def test_a_used_link_stays_used_when_the_gateway_begins_anew(system, shop):
         if old.name != "spool":
             subprocess.run(["rm", "-r", str(old)], check=True)
     system.start("gateway")
-    wait_until(lambda: system.request("GET", path).status == 200 and "used already" in system.request("GET", path).text,
+    wait_until(lambda: system.request("GET", path).status == 200 and "schon benutzt" in system.request("GET", path).text,
                "the gateway knowing what was used")
     assert system.request("POST", path, b"act=yes", FORM).status == 409
 
@@ -407,7 +408,7 @@ def test_nothing_is_claimed_after_stop_has_answered():
             for i in range(count):
                 at = datetime.datetime.fromtimestamp(system.now_s(), datetime.timezone.utc).strftime("%Y-%m-%dT%H:%M:%SZ")
                 body = {"event": "changed", "cart": f"{prefix}{i}", "email": f"{prefix}{i}@x.example", "at": at, "currency": "EUR",
-                        "total": "50.00", "recovery_url": "https://x.example/", "items": [{"title": "Rose", "quantity": 1, "price": "50.00"}]}
+                        "total": "50.00", "recovery_url": f"https://{name}.example/", "items": [{"title": "Rose", "quantity": 1, "price": "50.00"}]}
                 assert system.post(system.shops[name].cart(body)).status == 200
 
         def sent(name):

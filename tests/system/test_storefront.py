@@ -124,7 +124,7 @@ def system(keep, shopify, certificates):
 
 def leave_cart(system, shop, cart_id, address):
     body = {"event": "changed", "cart": cart_id, "email": address, "at": iso(system.now_s()), "currency": "EUR", "total": "89.70",
-            "recovery_url": f"https://demo.example/r/{cart_id}", "items": [{"title": "Vase", "quantity": 3, "price": "29.90"}]}
+            "recovery_url": f"https://{shop.name}.example/r/{cart_id}", "items": [{"title": "Vase", "quantity": 3, "price": "29.90"}]}
     answer = system.post(shop.cart(body))
     assert answer.status == 200, answer.text
 

@@ -122,6 +122,58 @@ static void a_checkout_that_names_only_the_shopper_is_a_stop(void **state)
 	assert_string_equal(event->checkout.ids.email, "a@b.example");
 }
 
+static enum reading read_consent(const char *consent)
+{
+	char body[200];
+
+	snprintf(body, sizeof(body), "{\"id\":\"1\",\"event\":\"changed\",\"cart\":\"c\",\"consent\":%s}", consent);
+	return read_body(bytes_of(body));
+}
+
+static void a_no_is_a_no_however_it_is_written(void **state)
+{
+	static const char *const no[] = { "false", "0", "0.0", "\"0\"", "\"false\"", "\"False\"", "\"no\"",
+		"\"denied\"", "\"\"" };
+	static const char *const yes[] = { "true", "1", "\"1\"", "\"true\"", "\"yes\"", "\"YES\"" };
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(no) / sizeof(no[0]); i++) {
+		assert_int_equal(read_consent(no[i]), READ_CHANGED);
+		assert_int_equal(event->changed.consent, CONSENT_NO);
+	}
+	for (size_t i = 0; i < sizeof(yes) / sizeof(yes[0]); i++) {
+		assert_int_equal(read_consent(yes[i]), READ_CHANGED);
+		assert_int_equal(event->changed.consent, CONSENT_YES);
+	}
+	assert_int_equal(read_consent("null"), READ_CHANGED);
+	assert_int_equal(event->changed.consent, CONSENT_UNKNOWN);
+}
+
+static void a_consent_that_is_neither_yes_nor_no_counts_as_a_no_and_is_told(void **state)
+{
+	static const char *const neither[] = { "2", "-1", "\"maybe\"", "{\"email\":false}", "[]", "[true]",
+		"\"yes\\u0000\"" };
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(neither) / sizeof(neither[0]); i++) {
+		assert_int_equal(read_consent(neither[i]), READ_CHANGED);
+		assert_int_equal(event->changed.consent, CONSENT_NO);
+		assert_true(event->changed.consent_unreadable);
+		assert_non_null(strstr(event->doubt, "consent"));
+	}
+	assert_int_equal(read_consent("false"), READ_CHANGED);
+	assert_false(event->changed.consent_unreadable);
+	assert_null(event->doubt);
+}
+
+static void a_byte_order_mark_before_the_json_is_skipped(void **state)
+{
+	(void)state;
+	assert_int_equal(
+		read_body(bytes_of("\xef\xbb\xbf{\"id\":\"1\",\"event\":\"changed\",\"cart\":\"c\"}")), READ_CHANGED);
+	assert_int_equal(read_body(bytes_of("\xef\xbb\xbf")), READ_UNREADABLE);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -131,6 +183,9 @@ int main(void)
 		cmocka_unit_test(links_and_pictures_that_could_hurt_are_left_out),
 		cmocka_unit_test(what_is_missing_is_named),
 		cmocka_unit_test(a_checkout_that_names_only_the_shopper_is_a_stop),
+		cmocka_unit_test(a_no_is_a_no_however_it_is_written),
+		cmocka_unit_test(a_consent_that_is_neither_yes_nor_no_counts_as_a_no_and_is_told),
+		cmocka_unit_test(a_byte_order_mark_before_the_json_is_skipped),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

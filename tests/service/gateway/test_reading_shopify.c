@@ -70,6 +70,20 @@ static void a_body_that_does_not_speak_of_lines_empties_nothing(void **state)
 	assert_false(event->changed.has_items);
 }
 
+static void an_address_that_is_none_is_noted_and_not_taken(void **state)
+{
+	(void)state;
+	assert_int_equal(
+		read_body("checkouts/update", bytes_of("{\"token\":\"t\",\"email\":\"ann at buyer\"}")), READ_CHANGED);
+	assert_true(event->changed.ids.email_unusable);
+	assert_string_equal(event->changed.ids.email, "");
+	assert_int_equal(read_body("checkouts/update", bytes_of("{\"token\":\"t\",\"email\":\"ann@buyer.example\"}")),
+		READ_CHANGED);
+	assert_false(event->changed.ids.email_unusable);
+	assert_int_equal(read_body("checkouts/update", bytes_of("{\"token\":\"t\",\"email\":null}")), READ_CHANGED);
+	assert_false(event->changed.ids.email_unusable);
+}
+
 static void a_checkout_without_an_address_and_with_a_list_for_its_shipping_address_is_read(void **state)
 {
 	const CartChanged *changed;
@@ -201,13 +215,52 @@ static void a_cancelled_order_is_told_as_such(void **state)
 	assert_int_equal(event->checkout.bought_us, at_us("2026-11-20T14:00:00Z"));
 }
 
-static void an_order_that_changed_is_of_interest_when_money_went_back(void **state)
+/* The webhook of an order's creation may be late, or lost. */
+static void every_topic_that_brings_an_order_tells_that_something_was_bought(void **state)
+{
+	static const char *const topics[] = { "orders/create", "orders/paid", "orders/updated", "orders/fulfilled",
+		"orders/partially_fulfilled" };
+	int64_t ordered_us = 0;
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(topics) / sizeof(topics[0]); i++) {
+		assert_int_equal(read_body(topics[i], fixture("shopify-orders-paid.json", NULL, NULL)), READ_CHECKOUT);
+		assert_int_equal(event->checkout.kind, CHECKOUT_BOUGHT);
+		assert_true(event->checkout.ids.checkout_token[0] && event->checkout.ids.email_hash[0]);
+		if (i == 0)
+			ordered_us = event->checkout.bought_us;
+		assert_int_equal(event->checkout.bought_us, ordered_us); /* not when it was changed */
+	}
+}
+
+static void what_was_paid_before_it_was_cancelled_was_bought(void **state)
+{
+	static const struct {
+		const char *status;
+		bool was_bought;
+	} table[] = { { "paid", true }, { "refunded", true }, { "partially_refunded", true }, { "pending", false },
+		{ "authorized", false }, { "voided", false } };
+	char to[80];
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(table) / sizeof(table[0]); i++) {
+		snprintf(to, sizeof(to), "\"financial_status\": \"%s\"", table[i].status);
+		assert_int_equal(
+			read_body("orders/updated",
+				fixture("shopify-orders-cancelled.json", "\"financial_status\": \"voided\"", to)),
+			READ_CHECKOUT);
+		assert_int_equal(event->checkout.kind, CHECKOUT_CANCELLED);
+		assert_int_equal(event->checkout.was_bought, table[i].was_bought);
+		assert_true(event->checkout.ordered_us > 0 && event->checkout.ordered_us < event->checkout.bought_us);
+	}
+}
+
+static void an_order_that_changed_tells_when_money_went_back(void **state)
 {
 	static const char paid[] = "\"financial_status\": \"paid\"";
 	const char *const part = "\"financial_status\": \"partially_refunded\", \"was\": 1";
 
 	(void)state;
-	assert_int_equal(read_body("orders/updated", fixture("shopify-orders-paid.json", NULL, NULL)), READ_NOTHING);
 	assert_int_equal(read_body("orders/updated",
 				 fixture("shopify-orders-paid.json", paid, "\"financial_status\": \"refunded\"")),
 		READ_CHECKOUT);
@@ -216,6 +269,7 @@ static void an_order_that_changed_is_of_interest_when_money_went_back(void **sta
 	assert_int_equal(read_body("orders/updated", fixture("shopify-orders-paid.json", paid, part)), READ_CHECKOUT);
 	assert_int_equal(event->checkout.refunded_minor, event->checkout.total_minor - 5803);
 	assert_true(event->checkout.ids.order_id[0] && event->checkout.ids.checkout_token[0]);
+	assert_true(event->checkout.was_bought && event->checkout.ordered_us > 0);
 }
 
 static void totals_that_no_cart_can_have_are_unreadable(void **state)
@@ -316,6 +370,30 @@ static void control_characters_do_not_come_through(void **state)
 	assert_string_equal(event->changed.items[0].title, "x y");
 	assert_string_equal(event->changed.ids.email, ""); /* no address that we would mail */
 	assert_memory_equal(event->changed.ids.checkout_token, "sha256-", 7);
+}
+
+static void a_control_character_in_front_does_not_come_through_either(void **state)
+{
+	(void)state;
+	assert_int_equal(read_body("carts/update",
+				 bytes_of("{\"token\":\"t\",\"line_items\":[{\"title\":\"\\u0007Mug\",\"quantity\":1,"
+					  "\"price\":\"1.00\"}],\"updated_at\":\"2026-11-20T10:00:00Z\"}")),
+		READ_CHANGED);
+	assert_null(strchr(event->changed.items[0].title, 0x07));
+	assert_non_null(strstr(event->changed.items[0].title, "Mug"));
+}
+
+/* The shop counts in euros, the shopper paid in francs. */
+static void an_order_is_told_in_the_currency_that_the_shopper_saw(void **state)
+{
+	(void)state;
+	assert_int_equal(read_body("orders/create",
+				 bytes_of("{\"id\":7,\"cart_token\":\"t\",\"total_price\":\"10.00\",\"currency\":"
+					  "\"EUR\",\"total_price_set\":"
+					  "{\"presentment_money\":{\"amount\":\"9.40\",\"currency_code\":\"CHF\"}}}")),
+		READ_CHECKOUT);
+	assert_string_equal(event->checkout.currency, "CHF");
+	assert_int_equal(event->checkout.total_minor, 940);
 }
 
 static void a_token_that_is_too_long_still_joins(void **state)
@@ -423,14 +501,133 @@ static void a_privacy_request_with_holes_is_a_request_all_the_same(void **state)
 	assert_true(event->why[0]);
 }
 
+/* The topic stands in a header that the signature does not cover. */
+static void a_body_signed_as_one_thing_is_not_believed_as_another(void **state)
+{
+	static const struct {
+		const char *topic, *file;
+		enum reading reading;
+		CheckoutKind kind;
+	} rows[] = {
+		{ "shop/redact", "shopify-orders-create.json", READ_UNREADABLE, 0 },
+		{ "customers/redact", "shopify-orders-create.json", READ_UNREADABLE, 0 },
+		{ "customers/redact", "shopify-checkouts-create.json", READ_UNREADABLE, 0 },
+		{ "shop/redact", "shopify-carts-create.json", READ_UNREADABLE, 0 },
+		{ "shop/redact", "shopify-customers-redact.json", READ_UNREADABLE, 0 },
+		{ "shop/redact", "shopify-customers-data-request.json", READ_UNREADABLE, 0 },
+		{ "customers/redact", "shopify-customers-data-request.json", READ_UNREADABLE, 0 },
+		{ "customers/data_request", "shopify-orders-create.json", READ_UNREADABLE, 0 },
+		{ "checkouts/update", "shopify-orders-create.json", READ_CHECKOUT, CHECKOUT_BOUGHT },
+		{ "carts/update", "shopify-orders-create.json", READ_CHECKOUT, CHECKOUT_BOUGHT },
+		{ "checkouts/delete", "shopify-orders-create.json", READ_CHECKOUT, CHECKOUT_BOUGHT },
+		{ "orders/cancelled", "shopify-orders-create.json", READ_CHECKOUT, CHECKOUT_BOUGHT },
+		{ "orders/create", "shopify-orders-cancelled.json", READ_CHECKOUT, CHECKOUT_CANCELLED },
+		{ "checkouts/delete", "shopify-checkouts-update.json", READ_CHANGED, 0 },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		if (read_body(rows[i].topic, fixture(rows[i].file, NULL, NULL)) != rows[i].reading)
+			fail_msg("%s as %s: %s", rows[i].file, rows[i].topic, event->why);
+		if (rows[i].reading == READ_CHECKOUT)
+			assert_int_equal(event->checkout.kind, rows[i].kind);
+		if (rows[i].reading == READ_CHANGED)
+			assert_true(event->changed.items_count > 0); /* it empties nothing */
+	}
+}
+
+static void a_privacy_request_of_another_shop_is_not_believed(void **state)
+{
+	struct event_source source = from("shop/redact");
+	struct bytes body = fixture("shopify-shop-redact.json", NULL, NULL);
+
+	(void)state;
+	event = fresh_event();
+	source.domain = "demo.myshopify.example";
+	assert_int_equal(shopify_read(&source, body, event), READ_PRIVACY);
+	source.domain = "other.myshopify.example";
+	assert_int_equal(shopify_read(&source, body, event), READ_UNREADABLE);
+	assert_non_null(strstr(event->why, "demo.myshopify.example"));
+}
+
+static void titles_are_those_that_the_shopper_saw(void **state)
+{
+	(void)state;
+	assert_int_equal(
+		read_body("checkouts/update",
+			bytes_of("{\"token\":\"t\",\"line_items\":[{\"title\":\"Rosen\",\"variant_title\":\"rot\","
+				 "\"presentment_title\":\"Roses\",\"presentment_variant_title\":\"rouge\",\"quantity\":"
+				 "\"3\"},"
+				 "{\"title\":\"Vase\",\"presentment_title\":null,\"quantity\":2.0},"
+				 "{\"title\":\"x\",\"quantity\":\"many\"},{\"title\":\"y\",\"quantity\":\"0\"}]}")),
+		READ_CHANGED);
+	assert_int_equal(event->changed.items_count, 3);
+	assert_string_equal(event->changed.items[0].title, "Roses");
+	assert_string_equal(event->changed.items[0].variant_title, "rouge");
+	assert_int_equal(event->changed.items[0].quantity, 3);
+	assert_string_equal(event->changed.items[1].title, "Vase");
+	assert_int_equal(event->changed.items[1].quantity, 2);
+	assert_int_equal(event->changed.items[2].quantity, 1);
+}
+
+static enum reading read_consent(const char *accepts, const char *state)
+{
+	char body[200];
+
+	snprintf(body, sizeof(body),
+		"{\"token\":\"t\",\"buyer_accepts_marketing\":%s,\"customer\":{\"email_marketing_consent\":{\"state\":%"
+		"s}}}",
+		accepts, state);
+	return read_body("checkouts/update", bytes_of(body));
+}
+
+static void a_consent_that_cannot_be_read_is_never_taken_for_not_asked(void **state)
+{
+	static const struct {
+		const char *accepts, *state;
+		Consent consent;
+	} rows[] = { { "false", "null", CONSENT_UNKNOWN }, { "\"false\"", "\"not_subscribed\"", CONSENT_UNKNOWN },
+		{ "\"true\"", "null", CONSENT_YES }, { "1", "null", CONSENT_YES },
+		{ "false", "\"SUBSCRIBED\"", CONSENT_YES }, { "null", "\"UNSUBSCRIBED\"", CONSENT_NO },
+		{ "false", "\"withdrawn\"", CONSENT_NO }, { "false", "0", CONSENT_NO } };
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		assert_int_equal(read_consent(rows[i].accepts, rows[i].state), READ_CHANGED);
+		assert_int_equal(event->changed.consent, rows[i].consent);
+	}
+	assert_int_equal(read_consent("\"perhaps\"", "\"subscribed\""), READ_CHANGED);
+	assert_int_equal(event->changed.consent, CONSENT_NO);
+	assert_true(event->changed.consent_unreadable);
+	assert_non_null(strstr(event->doubt, "buyer_accepts_marketing"));
+}
+
+static void a_product_without_variants_has_no_variant_title(void **state)
+{
+	(void)state;
+	assert_int_equal(read_body("checkouts/update",
+				 bytes_of("{\"token\":\"t\",\"line_items\":[{\"title\":\"Vase\",\"variant_title\":"
+					  "\"Default Title\"}]}")),
+		READ_CHANGED);
+	assert_string_equal(event->changed.items[0].variant_title, "");
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(a_control_character_in_front_does_not_come_through_either),
+		cmocka_unit_test(an_order_is_told_in_the_currency_that_the_shopper_saw),
+		cmocka_unit_test(a_consent_that_cannot_be_read_is_never_taken_for_not_asked),
+		cmocka_unit_test(a_product_without_variants_has_no_variant_title),
+		cmocka_unit_test(a_body_signed_as_one_thing_is_not_believed_as_another),
+		cmocka_unit_test(a_privacy_request_of_another_shop_is_not_believed),
+		cmocka_unit_test(titles_are_those_that_the_shopper_saw),
 		cmocka_unit_test(a_privacy_request_names_the_person_by_the_keyed_hash_and_the_storefronts_number),
 		cmocka_unit_test(a_privacy_request_with_holes_is_a_request_all_the_same),
 		cmocka_unit_test(a_cart_is_read_with_its_lines_and_their_sum),
 		cmocka_unit_test(a_cart_without_lines_is_emptied),
 		cmocka_unit_test(a_body_that_does_not_speak_of_lines_empties_nothing),
+		cmocka_unit_test(an_address_that_is_none_is_noted_and_not_taken),
 		cmocka_unit_test(a_checkout_without_an_address_and_with_a_list_for_its_shipping_address_is_read),
 		cmocka_unit_test(the_address_that_arrives_later_is_normalised_and_hashed),
 		cmocka_unit_test(what_was_seen_in_the_wild_is_tolerated),
@@ -440,7 +637,9 @@ int main(void)
 		cmocka_unit_test(a_deleted_checkout_counts_as_emptied),
 		cmocka_unit_test(an_order_names_all_that_joins_it_to_its_cart),
 		cmocka_unit_test(a_cancelled_order_is_told_as_such),
-		cmocka_unit_test(an_order_that_changed_is_of_interest_when_money_went_back),
+		cmocka_unit_test(every_topic_that_brings_an_order_tells_that_something_was_bought),
+		cmocka_unit_test(what_was_paid_before_it_was_cancelled_was_bought),
+		cmocka_unit_test(an_order_that_changed_tells_when_money_went_back),
 		cmocka_unit_test(totals_that_no_cart_can_have_are_unreadable),
 		cmocka_unit_test(an_unknown_currency_is_unreadable),
 		cmocka_unit_test(an_order_is_a_stop_whatever_its_amounts_say),

@@ -44,6 +44,20 @@ static void the_hash_of_a_carts_contents_joins_nothing(void **state)
 	assert_string_equal(event_key(&event->checkout.ids), "727");
 }
 
+static void an_order_of_the_legacy_api_stops_as_well(void **state)
+{
+	static const char body[] =
+		"{\"order\":{\"id\":9,\"status\":\"processing\",\"currency\":\"EUR\",\"total\":\"5.00\","
+		"\"created_at\":\"2026-11-20T18:00:00Z\",\"billing_address\":{\"email\":\"john@mail.example\"}}}";
+
+	(void)state;
+	assert_int_equal(read_body("order.created", bytes_of(body)), READ_CHECKOUT);
+	assert_int_equal(event->checkout.kind, CHECKOUT_BOUGHT);
+	assert_string_equal(event->checkout.ids.order_id, "9");
+	assert_string_equal(event->checkout.ids.email, "john@mail.example");
+	assert_int_equal(event->checkout.bought_us, at_us("2026-11-20T18:00:00Z"));
+}
+
 static void a_status_is_passed_on_for_the_shop_to_judge(void **state)
 {
 	static const struct {
@@ -99,9 +113,21 @@ static void broken_bodies_and_other_topics_say_so(void **state)
 	assert_int_equal(read_body("", bytes_of("webhook_id=7")), READ_NOTHING);
 }
 
+static void a_legacy_order_joins_by_the_address_of_its_customer(void **state)
+{
+	(void)state;
+	assert_int_equal(read_body("order.created",
+				 bytes_of("{\"order\":{\"id\":5,\"status\":\"completed\",\"customer\":{\"email\":"
+					  "\"ada@shopper.example\"}}}")),
+		READ_CHECKOUT);
+	assert_string_equal(event->checkout.ids.email, "ada@shopper.example");
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(a_legacy_order_joins_by_the_address_of_its_customer),
+		cmocka_unit_test(an_order_of_the_legacy_api_stops_as_well),
 		cmocka_unit_test(an_order_stops_the_cart_that_the_stores_snippet_named),
 		cmocka_unit_test(the_hash_of_a_carts_contents_joins_nothing),
 		cmocka_unit_test(a_status_is_passed_on_for_the_shop_to_judge),

@@ -14,6 +14,8 @@ static void a_new_cart_gets_a_row_and_a_timer(void **state)
 	assert_int_equal(said_row(h)->status, CART_OPEN);
 	assert_int_equal(said_row(h)->abandoned_us, MINUTE(0));
 	assert_int_equal(said_row(h)->items_count, 1);
+	assert_int_equal(said_row(h)->total_minor, 3500);
+	assert_string_equal(said_row(h)->currency, "EUR");
 	assert_string_equal(said_row(h)->ids.email, "ann@buyer.example");
 	assert_string_equal(said_timer(h)->name, "cart/t1");
 	assert_int_equal(said_timer(h)->version, 1);
@@ -40,6 +42,26 @@ static void the_first_wait_is_that_of_the_rules(void **state)
 	GIVEN(h, document, &rules, .shop = "demo", .key = "rules", .version = 1);
 	when_changed(h, &changed);
 	assert_int_equal(said_timer(h)->due_us, MINUTE(4 * 60));
+	harness_free(h);
+}
+
+static void an_address_that_cannot_be_mailed_is_told_as_such_until_another_comes(void **state)
+{
+	struct harness *h = harness_new(&intake, NOON_US);
+	CartChanged changed = mug_at(0);
+
+	(void)state;
+	changed.has_ids = true;
+	changed.ids.email_unusable = true;
+	when_changed(h, &changed);
+	assert_true(said_row(h)->ids.email_unusable);
+	assert_string_equal(said_audit(h, 0)->action, "waiting_for_address");
+	assert_non_null(strstr(said_audit(h, 0)->grounds, "its address cannot be mailed"));
+	assert_null(strstr(said_audit(h, 0)->grounds, "no address yet"));
+	changed = mug_of_ann_at(10);
+	when_changed(h, &changed);
+	assert_false(said_row(h)->ids.email_unusable);
+	assert_non_null(strstr(said_audit(h, 0)->before, "open with an address that cannot be mailed"));
 	harness_free(h);
 }
 
@@ -333,6 +355,39 @@ static void saving_the_cart_is_the_shoppers_doing(void **state)
 	harness_free(h);
 }
 
+/* A storefront's stamps have whole seconds. */
+static void of_two_changes_in_one_moment_the_one_that_came_later_holds(void **state)
+{
+	struct harness *h = harness_new(&intake, NOON_US);
+	CartChanged changed = mug_of_ann_at(0);
+
+	(void)state;
+	when_changed(h, &changed);
+	changed.items[0].quantity = 7;
+	TEXT_COPY(changed.first_name, "Ann");
+	when_changed(h, &changed);
+	assert_int_equal(said_row(h)->items[0].quantity, 7);
+	assert_string_equal(said_row(h)->first_name, "Ann");
+	harness_free(h);
+}
+
+/* A test cart is mailed to nobody, and who saved a basket saved it, whatever is said of it later. */
+static void a_test_and_a_saved_link_are_never_taken_back(void **state)
+{
+	struct harness *h = harness_new(&intake, NOON_US);
+	CartChanged changed = mug_of_ann_at(0);
+
+	(void)state;
+	changed.test = changed.saved_link = true;
+	when_changed(h, &changed);
+	changed = mug_of_ann_at(10);
+	changed.items[0].quantity = 3;
+	when_changed(h, &changed);
+	assert_int_equal(said_row(h)->items[0].quantity, 3);
+	assert_true(said_row(h)->test && said_row(h)->saved_link);
+	harness_free(h);
+}
+
 static void two_carts_that_share_a_number_of_another_kind_stay_two(void **state)
 {
 	struct harness *h = harness_new(&intake, NOON_US);
@@ -379,7 +434,10 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_new_cart_gets_a_row_and_a_timer),
+		cmocka_unit_test(of_two_changes_in_one_moment_the_one_that_came_later_holds),
+		cmocka_unit_test(a_test_and_a_saved_link_are_never_taken_back),
 		cmocka_unit_test(the_first_wait_is_that_of_the_rules),
+		cmocka_unit_test(an_address_that_cannot_be_mailed_is_told_as_such_until_another_comes),
 		cmocka_unit_test(a_change_by_the_shopper_restarts_the_clock),
 		cmocka_unit_test(what_the_shopper_did_not_do_is_kept_and_restarts_nothing),
 		cmocka_unit_test(the_same_event_again_says_nothing),

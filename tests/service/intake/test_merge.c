@@ -102,6 +102,29 @@ static void a_cart_with_too_many_merges_to_remember_is_not_chased_any_more(void 
 	harness_free(h);
 }
 
+/* Of two addresses the newest is mailed. Whichever the shopper orders by, the cart is bought, and stays so. */
+static void an_order_by_a_former_address_buys_the_cart(void **state)
+{
+	struct harness *h = harness_new(&intake, NOON_US);
+	CartChanged cart = mug_of_ann_at(10), earlier = mug_of_ann_at(5);
+	CartCheckout order = order_at(15);
+
+	(void)state;
+	when_changed(h, &cart);
+	TEXT_COPY(earlier.ids.email, "bob@buyer.example");
+	TEXT_COPY(earlier.ids.email_hash, "bob");
+	when_changed(h, &earlier);
+	assert_string_equal(said_row(h)->ids.email_hash, "ann");
+	assert_string_equal(said_row(h)->also[0].email_hash, "bob");
+	order.ids = (CartIds){ .order_id = "77", .email = "bob@buyer.example", .email_hash = "bob" };
+	when_bought(h, &order);
+	assert_int_equal(harness_count(h, &topic_cart_state), 2); /* and a row of the order's own */
+	assert_string_equal(said_rows(h, 1)->ids.cart_id, "t1");
+	assert_int_equal(said_rows(h, 1)->status, CART_BOUGHT);
+	assert_int_equal(harness_count(h, &topic_timer_cancel), 1);
+	harness_free(h);
+}
+
 static void more_ids_than_fit_lose_none_of_the_first(void **state)
 {
 	CartState row = { .ids = { .cart_id = "t1", .cart_token = "t1" } };
@@ -119,6 +142,104 @@ static void more_ids_than_fit_lose_none_of_the_first(void **state)
 	assert_string_equal(row.also[0].cart_token, "");
 }
 
+/* k2 turns out to be k1, and k1 to be t1: what was mailed about any of them was mailed about t1. */
+static void what_was_merged_into_a_merged_cart_is_carried_along(void **state)
+{
+	struct harness *h = harness_new(&intake, NOON_US);
+	CartChanged cart = mug_at(0), first = known_only_as("k1", 5), second = known_only_as("k2", 10);
+	CartChanged firsts = known_only_as("k1", 15), all = mug_of_ann_at(20);
+	const CartState *row;
+
+	(void)state;
+	when_changed(h, &cart);
+	when_changed(h, &first);
+	when_changed(h, &second);
+	TEXT_COPY(firsts.ids.checkout_id, "9");
+	when_changed(h, &firsts);
+	second.changed_us = second.heard_us = firsts.heard_us + US_PER_MINUTE;
+	TEXT_COPY(second.ids.checkout_id, "9");
+	when_changed(h, &second);
+	assert_string_equal(said_rows(h, 0)->merged_into, "k1");
+	TEXT_COPY(all.ids.checkout_token, "k1");
+	when_changed(h, &all);
+	row = said_rows(h, 1);
+	assert_string_equal(row->ids.cart_id, "t1");
+	assert_int_equal(row->merged_from_count, 2);
+	assert_string_equal(row->merged_from[0], "k1");
+	assert_string_equal(row->merged_from[1], "k2");
+	harness_free(h);
+}
+
+static CartState row_left(int minute, CartStatus status, ClosedReason reason)
+{
+	CartState row = { .status = status, .closed_reason = reason, .items_count = 1 };
+
+	TEXT_COPY(row.ids.cart_id, "row");
+	row.abandoned_us = row.changed_us = row.first_seen_us = MINUTE(minute);
+	return row;
+}
+
+static void what_ends_a_chase_for_good_ends_that_of_the_cart_it_is_merged_with(void **state)
+{
+	static const struct {
+		CartStatus status;
+		ClosedReason reason;
+		bool ends;
+	} table[] = { { CART_BOUGHT, CLOSED_NOT, true }, { CART_CLOSED, CLOSED_OPTED_OUT, true },
+		{ CART_CLOSED, CLOSED_BY_OWNER, true }, { CART_CLOSED, CLOSED_GAVE_UP, true },
+		{ CART_CLOSED, CLOSED_EMPTIED, false }, { CART_CLOSED, CLOSED_NOT_CHASED, false },
+		{ CART_CLOSED, CLOSED_NO_ADDRESS, false } };
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(table) / sizeof(table[0]); i++) {
+		for (int older = 0; older < 2; older++) { /* whichever of them changed last, and whichever stays */
+			CartState ended = row_left(older ? 10 : 0, table[i].status, table[i].reason);
+			CartState open = row_left(5, CART_OPEN, CLOSED_NOT), again = open, ended_again = ended;
+			CartChanged after = mug_of_ann_at(60);
+
+			cart_merge(&open, &ended, MINUTE(20));
+			cart_merge(&ended_again, &again, MINUTE(20));
+			if (table[i].ends) {
+				assert_int_equal(open.status, table[i].status);
+				assert_int_equal(open.closed_reason, table[i].reason);
+				assert_int_equal(ended_again.status, table[i].status);
+				assert_int_equal(ended_again.closed_reason, table[i].reason);
+				cart_upsert(&open, &after, MINUTE(61));
+				assert_int_equal(open.status, table[i].status); /* and no change opens it again */
+			} else {
+				assert_int_equal(
+					older ? ended_again.status : open.status, older ? table[i].status : CART_OPEN);
+			}
+		}
+	}
+}
+
+static void a_merged_cart_counts_its_waits_from_the_later_change(void **state)
+{
+	(void)state;
+	for (int swapped = 0; swapped < 2; swapped++) {
+		CartState one = row_left(swapped ? 30 : 0, CART_OPEN, CLOSED_NOT);
+		CartState other = row_left(swapped ? 0 : 30, CART_OPEN, CLOSED_NOT);
+
+		cart_merge(&one, &other, MINUTE(40));
+		assert_int_equal(one.abandoned_us, MINUTE(30));
+		assert_int_equal(one.changed_us, MINUTE(30));
+	}
+}
+
+static void a_test_and_a_saved_link_stay_what_they_are_through_a_merge(void **state)
+{
+	(void)state;
+	for (int swapped = 0; swapped < 2; swapped++) {
+		CartState one = row_left(0, CART_OPEN, CLOSED_NOT), other = row_left(5, CART_OPEN, CLOSED_NOT);
+
+		(swapped ? &one : &other)->test = true;
+		(swapped ? &one : &other)->saved_link = true;
+		cart_merge(&one, &other, MINUTE(10));
+		assert_true(one.test && one.saved_link);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -126,7 +247,12 @@ int main(void)
 		cmocka_unit_test(whatever_names_a_merged_cart_reaches_the_one_that_stayed),
 		cmocka_unit_test(a_merge_with_a_bought_cart_is_bought),
 		cmocka_unit_test(a_cart_with_too_many_merges_to_remember_is_not_chased_any_more),
+		cmocka_unit_test(an_order_by_a_former_address_buys_the_cart),
 		cmocka_unit_test(more_ids_than_fit_lose_none_of_the_first),
+		cmocka_unit_test(what_was_merged_into_a_merged_cart_is_carried_along),
+		cmocka_unit_test(what_ends_a_chase_for_good_ends_that_of_the_cart_it_is_merged_with),
+		cmocka_unit_test(a_merged_cart_counts_its_waits_from_the_later_change),
+		cmocka_unit_test(a_test_and_a_saved_link_stay_what_they_are_through_a_merge),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -79,7 +79,7 @@ static void an_order_that_shares_only_the_address_buys_what_was_left_before_it(v
 	const struct {
 		int minute;
 		size_t flipped;
-	} table[] = { { -1, 0 }, { 0, 1 }, { 5, 1 } };
+	} table[] = { { -6, 0 }, { -5, 1 }, { 0, 1 }, { 5, 1 } }; /* two clocks differ by five minutes at most */
 
 	(void)state;
 	for (size_t i = 0; i < sizeof(table) / sizeof(table[0]); i++) {
@@ -93,6 +93,46 @@ static void an_order_that_shares_only_the_address_buys_what_was_left_before_it(v
 		assert_int_equal(harness_count(h, &topic_timer_cancel), table[i].flipped);
 		harness_goes(state);
 	}
+}
+
+/* The order is heard of first, or is stamped by a clock that is behind. */
+static void a_cart_that_comes_after_an_order_by_its_address_is_bought_if_it_was_left_before(void **state)
+{
+	const struct {
+		int minute;
+		CartStatus status;
+	} table[] = { { -10, CART_BOUGHT }, { 0, CART_BOUGHT }, { 5, CART_BOUGHT }, { 6, CART_OPEN } };
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(table) / sizeof(table[0]); i++) {
+		at_noon(state);
+		order = order_at(0);
+		order.ids = (CartIds){ .order_id = "77", .email = "ann@buyer.example", .email_hash = "ann" };
+		when_bought(h, &order);
+		cart = mug_of_ann_at(table[i].minute);
+		cart.heard_us = MINUTE(30);
+		when_changed(h, &cart);
+		assert_int_equal(said_row(h)->status, table[i].status);
+		assert_int_equal(harness_count(h, &topic_timer_set), table[i].status == CART_OPEN);
+		if (table[i].status == CART_BOUGHT)
+			assert_string_equal(said_audit(h, 0)->grounds, "order 77 by the same address");
+		harness_goes(state);
+	}
+}
+
+static void a_cart_whose_address_is_told_later_is_bought_by_an_order_of_that_address(void **state)
+{
+	CartChanged later = mug_of_ann_at(2);
+
+	(void)state;
+	cart = mug_at(0);
+	when_changed(h, &cart);
+	order.ids = (CartIds){ .order_id = "77", .email = "ann@buyer.example", .email_hash = "ann" };
+	when_bought(h, &order);
+	when_changed(h, &later);
+	assert_int_equal(said_row(h)->status, CART_BOUGHT);
+	assert_string_equal(said_row(h)->order_id, "77");
+	assert_int_equal(harness_count(h, &topic_timer_cancel), 1);
 }
 
 static void one_order_buys_every_open_cart_of_the_shopper_once(void **state)
@@ -184,6 +224,24 @@ static void a_cancelled_order_of_an_open_cart_buys_nothing(void **state)
 	assert_int_equal(harness_count(h, &topic_timer_cancel), 0);
 }
 
+static void an_order_that_is_heard_of_when_its_money_goes_back_bought_the_cart(void **state)
+{
+	(void)state;
+	when_changed(h, &cart);
+	order = order_at(60);
+	order.kind = CHECKOUT_REFUNDED;
+	order.was_bought = true;
+	order.ordered_us = MINUTE(2);
+	order.refunded_minor = 500;
+	when_bought(h, &order);
+	assert_int_equal(said_row(h)->status, CART_BOUGHT);
+	assert_int_equal(said_row(h)->bought_us, MINUTE(2));
+	assert_int_equal(said_row(h)->order_refunded_minor, 500);
+	assert_non_null(strstr(said_audit(h, 0)->grounds, "order 1001"));
+	when_bought(h, &order);
+	said_nothing(h);
+}
+
 static void a_test_order_stops_too(void **state)
 {
 	(void)state;
@@ -233,6 +291,12 @@ int main(void)
 		cmocka_unit_test_setup_teardown(
 			another_orders_refund_takes_nothing_from_this_one, at_noon, harness_goes),
 		cmocka_unit_test_setup_teardown(a_cancelled_order_of_an_open_cart_buys_nothing, at_noon, harness_goes),
+		cmocka_unit_test(a_cart_that_comes_after_an_order_by_its_address_is_bought_if_it_was_left_before),
+		cmocka_unit_test_setup_teardown(
+			a_cart_whose_address_is_told_later_is_bought_by_an_order_of_that_address, at_noon,
+			harness_goes),
+		cmocka_unit_test_setup_teardown(
+			an_order_that_is_heard_of_when_its_money_goes_back_bought_the_cart, at_noon, harness_goes),
 		cmocka_unit_test_setup_teardown(a_test_order_stops_too, at_noon, harness_goes),
 		cmocka_unit_test_setup_teardown(a_cart_bought_after_it_was_given_up_says_so, at_noon, harness_goes),
 		cmocka_unit_test_setup_teardown(

@@ -53,16 +53,20 @@ static void the_policy_of_consent_decides_and_a_no_is_a_no_in_all_of_them(void *
 	static const struct {
 		const char *policy;
 		Consent consent;
-		bool bought_before;
+		bool bought_before, unreadable;
 		enum chase chase;
-	} table[] = { { "all", CONSENT_UNKNOWN, false, CHASE_YES }, { "all", CONSENT_NO, false, CHASE_SAID_NO },
-		{ "all", CONSENT_NO, true, CHASE_SAID_NO }, { "all", CONSENT_YES, false, CHASE_YES },
-		{ "any", CONSENT_UNKNOWN, false, CHASE_YES },
-		{ "customers", CONSENT_UNKNOWN, false, CHASE_NO_CUSTOMER },
-		{ "customers", CONSENT_UNKNOWN, true, CHASE_YES }, { "customers", CONSENT_YES, false, CHASE_YES },
-		{ "customers", CONSENT_NO, true, CHASE_SAID_NO },
-		{ "marketing", CONSENT_UNKNOWN, true, CHASE_NO_CONSENT },
-		{ "marketing", CONSENT_YES, false, CHASE_YES }, { "marketing", CONSENT_NO, true, CHASE_SAID_NO } };
+	} table[] = { { "all", CONSENT_UNKNOWN, false, false, CHASE_YES },
+		{ "all", CONSENT_NO, false, false, CHASE_SAID_NO }, { "all", CONSENT_NO, true, false, CHASE_SAID_NO },
+		{ "all", CONSENT_YES, false, false, CHASE_YES }, { "any", CONSENT_UNKNOWN, false, false, CHASE_YES },
+		{ "customers", CONSENT_UNKNOWN, false, false, CHASE_NO_CUSTOMER },
+		{ "customers", CONSENT_UNKNOWN, true, false, CHASE_YES },
+		{ "customers", CONSENT_YES, false, false, CHASE_YES },
+		{ "customers", CONSENT_NO, true, false, CHASE_SAID_NO },
+		{ "marketing", CONSENT_UNKNOWN, true, false, CHASE_NO_CONSENT },
+		{ "marketing", CONSENT_YES, false, false, CHASE_YES },
+		{ "marketing", CONSENT_NO, true, false, CHASE_SAID_NO },
+		{ "all", CONSENT_NO, false, true, CHASE_UNREADABLE_CONSENT },
+		{ "customers", CONSENT_NO, true, true, CHASE_UNREADABLE_CONSENT } };
 
 	(void)state;
 	for (size_t i = 0; i < sizeof(table) / sizeof(table[0]); i++) {
@@ -76,6 +80,7 @@ static void the_policy_of_consent_decides_and_a_no_is_a_no_in_all_of_them(void *
 		if (table[i].bought_before)
 			GIVEN(h, cart_checkout, &order, .shop = "demo", .key = "1");
 		cart.consent = table[i].consent;
+		cart.consent_unreadable = table[i].unreadable;
 		snprintf(more, sizeof(more), "consent = %s\n", table[i].policy);
 		if (decide(h, more, &cart, MODE_LIVE).chase != table[i].chase)
 			fail_msg("row %zu: %s", i, chase_word(decide(h, more, &cart, MODE_LIVE).chase));
