@@ -22,7 +22,12 @@ static void answer_view(const struct reception *reception, enum action_page page
 	const struct admin_link *link, int64_t used_us, struct answer *answer)
 {
 	struct shop_face face = { 0 };
-	struct action_view view = { .link = link, .shop = face.title, .used_us = used_us };
+	struct action_view view = { .link = link,
+		.shop = face.title,
+		.zone = face.zone,
+		.locale = face.locale,
+		.accent = face.accent,
+		.used_us = used_us };
 
 	if (page != ACTION_BAD_LINK)
 		shop_face_read(reception->shops_folder, link->shop, &face);

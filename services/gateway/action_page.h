@@ -20,6 +20,9 @@ enum action_page {
 struct action_view {
 	const struct admin_link *link; /* not of ACTION_BAD_LINK */
 	const char *shop;              /* its title; escaped here */
+	const char *zone;              /* the shop's, in which times are told; "": unknown, UTC is */
+	const char *locale;            /* the shop's: the page's language; NULL or "": English */
+	const char *accent;            /* of the button (accent.h); NULL or "": the plain one */
 	int64_t used_us;               /* of ACTION_USED; 0: not known */
 };
 

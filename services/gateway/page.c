@@ -1,5 +1,6 @@
 /* page.c: the unsubscribe page (RFC 8058, and a button for people) */
 #include "services/gateway/page.h"
+#include "services/kit/accent.h"
 #include "services/kit/html.h"
 #include <ctype.h>
 #include <inttypes.h>
@@ -7,22 +8,20 @@
 #include <stdlib.h>
 #include <strings.h>
 
-static const char style[] = "<style>\n"
-			    ":root { color-scheme: light dark }\n"
-			    "body { font: 1.1rem/1.5 system-ui, sans-serif; max-width: 32rem; margin: 15vh auto 0; "
+static const char style[] = "body { font: 1.1rem/1.5 system-ui, sans-serif; max-width: 32rem; margin: 15vh auto 0; "
 			    "padding: 0 1.5rem; color: #222; background: #fff; overflow-wrap: anywhere }\n"
 			    ".shop { font-weight: 600; margin: 0 0 1.5rem; padding-bottom: .75rem; border-bottom: "
 			    "1px solid #8888 }\n"
 			    "h1 { font-size: 1.4rem; line-height: 1.3 }\n"
 			    "input[type=text] { font: inherit; width: 100%; box-sizing: border-box; padding: .5rem }\n"
 			    "button { font: inherit; padding: .6rem 1.4rem; border: 0; border-radius: .4rem; "
-			    "background: #1c5fb8; color: #fff; font-weight: 600; cursor: pointer }\n"
+			    "background: var(--accent); color: #fff; font-weight: 600; cursor: pointer }\n"
 			    "button.quiet { background: none; color: inherit; border: 1px solid currentColor }\n"
 			    "button:focus-visible { outline: 3px solid #f0a500; outline-offset: 2px }\n"
 			    "@media (prefers-color-scheme: dark) { body { color: #eee; background: #16181b } }\n"
 			    "</style>\n";
 
-void page_begin(const char *language, bool right_to_left, const char *title, struct buffer *ret)
+void page_begin(const char *language, bool right_to_left, const char *title, const char *accent, struct buffer *ret)
 {
 	buffer_printf(ret,
 		"<!doctype html>\n<html lang=\"%s\" dir=\"%s\">\n<head>\n<meta charset=\"utf-8\">\n"
@@ -30,7 +29,8 @@ void page_begin(const char *language, bool right_to_left, const char *title, str
 		"<meta name=\"robots\" content=\"noindex\">\n<title>",
 		language, right_to_left ? "rtl" : "ltr");
 	html_escape(title, ret);
-	buffer_add_text(ret, "</title>\n");
+	buffer_printf(ret, "</title>\n<style>\n:root { color-scheme: light dark; --accent: %s }\n",
+		accent_of(accent ? accent : ""));
 	buffer_add_text(ret, style);
 	buffer_add_text(ret, "</head>\n<body>\n<main>\n");
 }
@@ -135,7 +135,7 @@ static void write_body(enum page page, const struct page_view *view, struct buff
 
 void page_write(enum page page, const struct page_view *view, struct buffer *ret)
 {
-	page_begin(view->texts->language, view->texts->right_to_left, view->texts->title, ret);
+	page_begin(view->texts->language, view->texts->right_to_left, view->texts->title, view->accent, ret);
 	write_shop(view->shop, ret);
 	write_body(page, view, ret);
 	page_end(ret);

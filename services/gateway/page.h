@@ -23,14 +23,15 @@ enum page {
 
 struct page_view {
 	const struct page_texts *texts;
-	const char *shop; /* the name shown; escaped here */
+	const char *shop;   /* the name shown; escaped here */
+	const char *accent; /* of the button (accent.h); NULL: the plain one */
 	int64_t undo_us; /* of PAGE_DONE: what was listed up to then may be taken back; of PAGE_NOT_NOW: was to be. 0: not */
 };
 
 /* Appends a whole HTML document. */
 void page_write(enum page page, const struct page_view *view, struct buffer *ret);
-/* What every page of ours begins with, and ends with. */
-void page_begin(const char *language, bool right_to_left, const char *title, struct buffer *ret);
+/* What every page of ours begins with, and ends with. `accent` NULL: the plain one. */
+void page_begin(const char *language, bool right_to_left, const char *title, const char *accent, struct buffer *ret);
 void page_end(struct buffer *ret);
 
 enum page_post {

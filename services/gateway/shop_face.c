@@ -24,4 +24,6 @@ void shop_face_read(const char *shops_folder, const char *shop, struct shop_face
 	if (parsed.title[0])
 		TEXT_COPY(ret->title, parsed.title);
 	TEXT_COPY(ret->locale, parsed.locale);
+	TEXT_COPY(ret->accent, parsed.accent);
+	TEXT_COPY(ret->zone, parsed.zone);
 }

@@ -2,12 +2,16 @@
 #ifndef GATEWAY_SHOP_FACE_H
 #define GATEWAY_SHOP_FACE_H
 
+#include "services/kit/accent.h"
+
 struct shop_face {
 	char title[100];
 	char locale[24];
+	char accent[ACCENT_ROOM]; /* "": the plain one */
+	char zone[40];            /* "": unknown */
 };
 
-/* From its shop.conf; its plain name, and no locale, while that cannot be read. */
+/* From its shop.conf; its plain name, and nothing else, while that cannot be read. */
 void shop_face_read(const char *shops_folder, const char *shop, struct shop_face *ret);
 
 #endif

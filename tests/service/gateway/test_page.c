@@ -1,7 +1,12 @@
 /* test_page.c: the unsubscribe page */
+#include "bus/base/cleanup.h"
 #include "bus/base/text.h"
 #include "given.h"
+#include "services/gateway/action_page.h"
+#include "services/gateway/action_texts.h"
 #include "services/gateway/page.h"
+#include "services/kit/html.h"
+#include <stdio.h>
 
 static enum page_post posted(const char *type, const char *body)
 {
@@ -42,6 +47,76 @@ static void anything_else_posted_unsubscribes_nobody(void **state)
 	assert_int_equal(posted("application/json", "{}"), POST_NOTHING);
 	assert_int_equal(posted("multipart/form-data; boundary=x", "--x--\r\n"), POST_NOTHING);
 	assert_int_equal(page_posted(NULL, BYTES(NULL, 0), &(int64_t){ 0 }), POST_NOTHING);
+}
+
+static void assert_shows(struct buffer *html, const char *text, size_t len)
+{
+	struct buffer shown = { 0 };
+	char words[1000];
+
+	snprintf(words, sizeof(words), "%.*s", (int)len, text);
+	html_escape(words, &shown);
+	if (!words[0] || !strstr(buffer_text(html), buffer_text(&shown)))
+		fail_msg("\"%s\" is not on the page:\n%s", words, buffer_text(html));
+	buffer_free(&shown);
+}
+
+/* Both what stands before and behind the hole of a sentence. */
+static void assert_shows_sentence(struct buffer *html, const char *text)
+{
+	const char *hole = strchr(text, '{');
+
+	assert_shows(html, text, hole ? (size_t)(hole - text) : strlen(text));
+	if (hole && strchr(hole, '}')[1])
+		assert_shows(html, strchr(hole, '}') + 1, 100);
+}
+
+static void check_owners_pages(const struct action_texts *texts, AdminVerb verb, const struct action_words *words)
+{
+	const struct admin_link link = { .verb = verb,
+		.cart_id = "c-1",
+		.address_hash = "00112233445566778899aabbccddeeff",
+		.expires_us = INT64_C(1767225600000000) };
+	const struct action_view view = {
+		.link = &link, .shop = "Tea & Co", .zone = "UTC", .locale = texts->language, .used_us = 1767225600000000
+	};
+	const struct {
+		enum action_page page;
+		bool names_target;
+		const char *sentences[5];
+	} rows[] = {
+		{ ACTION_ASK, true, { words->ask, words->button, texts->until } },
+		{ ACTION_ASK_REASON, true, { words->ask, words->button, texts->reason_missing, texts->until } },
+		{ ACTION_DONE, true, { texts->done_head, words->done } },
+		{ ACTION_USED, true, { texts->used_head, words->done, texts->used_at } },
+		{ ACTION_EXPIRED, true, { texts->expired_head, texts->expired, texts->expired_at } },
+		{ ACTION_BAD_LINK, false, { texts->bad_head, texts->bad } },
+		{ ACTION_NOT_NOW, false, { texts->later_head, texts->later } },
+	};
+
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		struct buffer html = { 0 };
+
+		action_page_write(rows[i].page, &view, &html);
+		for (size_t at = 0; rows[i].sentences[at]; at++)
+			assert_shows_sentence(&html, rows[i].sentences[at]);
+		if (rows[i].names_target) {
+			assert_shows(&html, "Tea & Co", 100);
+			assert_shows(&html, "c-1", 100);
+		}
+		buffer_free(&html);
+	}
+}
+
+static void each_of_the_owners_pages_says_all_its_words_in_each_language(void **state)
+{
+	(void)state;
+	for (const struct action_texts *texts = action_texts; texts->language; texts++) {
+		check_owners_pages(texts, ADMIN_SUPPRESS_CART, &texts->suppress);
+		check_owners_pages(texts, ADMIN_WRITE_OFF, &texts->write_off);
+		check_owners_pages(texts, ADMIN_UNSUBSCRIBE, &texts->unsubscribe);
+		check_owners_pages(texts, ADMIN_LIFT_SUPPRESSION, &texts->lift);
+	}
 }
 
 static void a_shops_name_cannot_become_markup(void **state)
@@ -148,11 +223,60 @@ static void arabic_reads_from_right_to_left_and_the_shops_name_by_itself(void **
 	buffer_free(&html);
 }
 
+/* An owner in Germany reads German, on a page in the colour of the shop's mails. */
+static void the_owners_page_speaks_the_shops_language_in_its_colour(void **state)
+{
+	struct admin_link link = { .verb = ADMIN_WRITE_OFF, .shop = "demo", .cart_id = "c-1", .expires_us = 1 };
+	struct action_view view = {
+		.link = &link, .shop = "Huber", .zone = "", .locale = "de-DE", .accent = "#123456"
+	};
+	_cleanup_(buffer_free) struct buffer page = { 0 };
+
+	(void)state;
+	action_page_write(ACTION_ASK, &view, &page);
+	assert_non_null(strstr(buffer_text(&page), "lang=\"de\""));
+	assert_non_null(strstr(buffer_text(&page), "Diesen Warenkorb abschreiben"));
+	assert_non_null(strstr(buffer_text(&page), "--accent: #123456"));
+	assert_null(strstr(buffer_text(&page), "This link"));
+}
+
+static void must_have_all(const struct action_texts *texts)
+{
+	const struct action_words *const words[] = { &texts->suppress, &texts->write_off, &texts->unsubscribe,
+		&texts->lift };
+	const char *const all[] = { texts->cart, texts->shopper, texts->why, texts->reason_missing, texts->until,
+		texts->done_head, texts->used_head, texts->used_at, texts->expired_head, texts->expired,
+		texts->expired_at, texts->bad_head, texts->bad, texts->later_head, texts->later };
+	const char *const moments[] = { texts->until, texts->used_at, texts->expired_at };
+
+	for (size_t i = 0; i < sizeof(all) / sizeof(*all); i++)
+		assert_true(all[i] && all[i][0] && text_is_utf8(bytes_of(all[i])));
+	for (size_t i = 0; i < sizeof(words) / sizeof(*words); i++)
+		assert_true(words[i]->ask[0] && words[i]->button[0] && words[i]->done[0]);
+	for (size_t i = 0; i < sizeof(moments) / sizeof(*moments); i++)
+		assert_non_null(strstr(moments[i], "{moment}"));
+}
+
+static void the_owners_page_has_every_text_in_every_language(void **state)
+{
+	int languages = 0;
+
+	(void)state;
+	for (const struct action_texts *texts = action_texts; texts->language; texts++, languages++) {
+		must_have_all(texts);
+		assert_ptr_equal(action_texts_for(texts->language), texts);
+	}
+	assert_int_equal(languages, 10);
+	assert_string_equal(action_texts_for("")->language, "en");
+	assert_string_equal(action_texts_for("ko-KR")->language, "en");
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_mailbox_and_the_button_unsubscribe),
 		cmocka_unit_test(anything_else_posted_unsubscribes_nobody),
+		cmocka_unit_test(each_of_the_owners_pages_says_all_its_words_in_each_language),
 		cmocka_unit_test(a_shops_name_cannot_become_markup),
 		cmocka_unit_test(the_page_needs_no_scripts_and_loads_nothing),
 		cmocka_unit_test(the_page_that_says_done_offers_to_take_it_back),
@@ -160,6 +284,8 @@ int main(void)
 		cmocka_unit_test(a_forms_value_is_decoded_or_refused),
 		cmocka_unit_test(every_language_says_everything_and_names_the_shop),
 		cmocka_unit_test(arabic_reads_from_right_to_left_and_the_shops_name_by_itself),
+		cmocka_unit_test(the_owners_page_speaks_the_shops_language_in_its_colour),
+		cmocka_unit_test(the_owners_page_has_every_text_in_every_language),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
