@@ -116,6 +116,7 @@ bool action_receive(struct reception *reception, const struct route *route, cons
 		answer_view(reception, ACTION_BAD_LINK, 404, NULL, 0, answer);
 		return false;
 	}
+	answer->proven = true;
 	at_us = used_us(reception, &link, id);
 	if (at_us) {
 		reception->counters->links_used++;

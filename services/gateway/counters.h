@@ -12,14 +12,16 @@
 	X(duplicates)                                                                                                  \
 	X(spooled)                                                                                                     \
 	X(drained)                                                                                                     \
-	X(ignored)  /* authentic, of no interest: unknown topics, order statuses that mean nothing */                  \
-	X(rejected) /* authentic, never readable; kept in rejected/ */                                                 \
+	X(ignored)             /* authentic, of no interest: unknown topics, order statuses that mean nothing */       \
+	X(rejected)            /* authentic, never readable; kept in rejected/ */                                      \
+	X(consents_unreadable) /* carts that are not mailed, because nobody can tell a yes from a no */                \
 	X(bad_signatures)                                                                                              \
 	X(previous_secret)  /* right with the secret that is being rotated out */                                      \
 	X(refused)          /* 503 */                                                                                  \
 	X(malformed)        /* 400, 404, 405, 413 */                                                                   \
 	X(cut_off)          /* too slow, or the body too long */                                                       \
 	X(crowded_out)      /* the longest without a request when there was no room for another connection */          \
+	X(turned_away)      /* not let in, or their bodies dropped: their network, or all together, held too much */   \
 	X(feedback)         /* recipients of whom SES told a bounce or a complaint */                                  \
 	X(feedback_refused) /* 403: not signed by SNS, or of a topic that is not the shop's */                         \
 	X(optouts)                                                                                                     \

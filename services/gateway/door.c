@@ -412,7 +412,7 @@ static void remember_meeting(struct door *door)
 	int r;
 
 	mark_path(door, path);
-	r = file_write_durably(path, bytes_of("this gateway has met its broker\n"), 0640);
+	r = file_write_durably(path, bytes_of("this gateway has met its broker\n"), 0600);
 	if (r < 0)
 		log_event(LOG_ERROR, "cannot write %s: %s; the spool is not used until this works", path, strerror(-r));
 	door->met = r == 0;

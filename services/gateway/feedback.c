@@ -24,6 +24,7 @@
 #include <errno.h>
 #include <openssl/sha.h>
 #include <stdio.h>
+#include <sys/stat.h>
 
 #define OLD_US US_PER_DAY
 #define AHEAD_US (15 * US_PER_MINUTE)
@@ -57,18 +58,34 @@ static bool refuse(
 
 /* ---- may it be believed? ---- */
 
-/* NULL: there is no such shop, or its shop.conf is not right. */
+static bool is_same_file(const struct stat *now, const struct stat *then)
+{
+	return now->st_ino == then->st_ino && now->st_dev == then->st_dev && now->st_size == then->st_size &&
+		now->st_mtim.tv_sec == then->st_mtim.tv_sec && now->st_mtim.tv_nsec == then->st_mtim.tv_nsec;
+}
+
+/*
+ * NULL: there is no such shop, or its shop.conf is not right. The last one is kept while its file is the same: whoever asks has not
+ * proven anything yet, and reading a file for each of them is more than they should cost.
+ */
 static const struct shop *load_shop(const struct reception *reception, const char *name)
 {
 	_cleanup_(buffer_free) struct buffer text = { 0 };
 	struct config_error error;
 	static struct shop shop; /* large */
+	static struct stat read_then;
+	struct stat now;
 	char path[512];
 
 	snprintf(path, sizeof(path), "%s/%s/shop.conf", reception->shops_folder, name);
-	if (!shop_name_valid(name) || file_read(path, SHOP_CONF_MOST, &text) < 0 ||
-		shop_parse(buffer_text(&text), name, path, &shop, &error) < 0)
+	if (!shop_name_valid(name) || stat(path, &now) < 0)
 		return NULL;
+	if (is_same_file(&now, &read_then) && strcmp(shop.name, name) == 0)
+		return &shop;
+	read_then = (struct stat){ 0 };
+	if (file_read(path, SHOP_CONF_MOST, &text) < 0 || shop_parse(buffer_text(&text), name, path, &shop, &error) < 0)
+		return NULL;
+	read_then = now;
 	return &shop;
 }
 
@@ -169,6 +186,7 @@ static bool take_signed(struct reception *reception, const struct shop *shop, co
 	struct answer *answer, struct wish *wish)
 {
 	char idem[100];
+	answer->proven = true;
 	switch (sns->kind) {
 	case SNS_NOTIFICATION:
 		return take_event(reception, shop, sns, answer, wish);
@@ -206,10 +224,30 @@ static bool judge(struct reception *reception, const struct shop *shop, const st
 	return take_signed(reception, shop, sns, answer, wish);
 }
 
+bool feedback_judge_head(
+	struct reception *reception, const struct route *route, const struct request *request, struct answer *answer)
+{
+	const char *topic = request_header(request, "x-amz-sns-topic-arn");
+	const struct shop *shop = load_shop(reception, route->name);
+
+	if (!shop)
+		return refuse(reception, route->name, 404, "no such shop", answer);
+	if (shop->sns_topic_count == 0)
+		return refuse(reception, shop->name, 404,
+			"this shop has no topics of SNS: [mail] sns-topic in shop.conf", answer);
+	if (!request_header(request, "x-amz-sns-message-type"))
+		return refuse(reception, shop->name, 400,
+			"this is no message of SNS: the header of its type is missing", answer);
+	if (!topic || !shop_trusts_topic(shop, topic))
+		return refuse(reception, shop->name, 403,
+			"its topic is not among the shop's: [mail] sns-topic in shop.conf", answer);
+	return true;
+}
+
 bool feedback_receive(struct reception *reception, const struct route *route, const struct request *request,
 	struct answer *answer, struct wish *wish)
 {
-	struct sns sns;
+	struct sns sns = { 0 };
 	char why[200];
 	const char *type = request_header(request, "x-amz-sns-message-type");
 	const struct shop *shop = load_shop(reception, route->name);
@@ -217,7 +255,9 @@ bool feedback_receive(struct reception *reception, const struct route *route, co
 
 	if (!shop)
 		return refuse(reception, route->name, 404, "no such shop", answer);
-	if (sns_parse(request->body, &sns, why) < 0)
+	if (!sns_may_be_envelope(request->body))
+		ret = refuse(reception, shop->name, 400, "this is no message of SNS: it has too many parts", answer);
+	else if (sns_parse(request->body, &sns, why) < 0)
 		ret = refuse(reception, shop->name, 400, why, answer);
 	else if (!type || strcmp(type, sns.type) != 0)
 		ret = refuse(reception, shop->name, 400, "its header names another type than its body", answer);

@@ -8,6 +8,9 @@
 #include "services/gateway/reception.h"
 #include "services/gateway/route.h"
 
+/* As reception_judge_head: does this shop believe a topic of SNS, and is it this one? */
+bool feedback_judge_head(
+	struct reception *reception, const struct route *route, const struct request *request, struct answer *answer);
 /* As reception_receive. */
 bool feedback_receive(struct reception *reception, const struct route *route, const struct request *request,
 	struct answer *answer, struct wish *wish);

@@ -1,13 +1,15 @@
 /*
  * hook.c: a storefront's webhook: proven, read, encoded
  *
- * Promises:  nothing of the body is looked at before its signature is right; the answer's status tells the storefront whether to
+ * Promises:  no body is taken without a signature that could be right, and nothing of it is looked at before it is; the answer's status tells the storefront whether to
  *            repeat it: 200 never, 401 and 503 yes. What is authentic and will never be readable is answered 200 (repeating it
  *            would not help, and a platform ends its subscription after a few refusals), logged, counted and kept.
  * Fails by:  the answer.
  * Read next: signature.c, services/kit/event.h
  */
 #include "services/gateway/hook.h"
+#include "bus/base/cleanup.h"
+#include "bus/base/file.h"
 #include "bus/base/log.h"
 #include "bus/base/text.h"
 #include "proto/events.h"
@@ -16,23 +18,27 @@
 #include "services/kit/bigcommerce.h"
 #include "services/kit/event.h"
 #include "services/kit/moment.h"
+#include "services/kit/shop.h"
 #include <errno.h>
 #include <openssl/sha.h>
 #include <stdio.h>
 
+enum { SHOP_CONF_MOST = 64 * 1024 };
+
 struct platform {
 	const char *name;
-	const char *signature, *topic, *ids[2]; /* headers */
+	const char *signature[2], *topic[2], *ids[2]; /* headers; the second is another name of the first */
 	enum reading (*read)(const struct event_source *source, struct bytes body, struct event *ret);
 };
 
 static const struct platform platforms[] = {
-	[ENTRANCE_SHOPIFY] = { "shopify", "X-Shopify-Hmac-Sha256", "X-Shopify-Topic", { "X-Shopify-Webhook-Id" },
+	[ENTRANCE_SHOPIFY] = { "shopify", { "X-Shopify-Hmac-Sha256", "Shopify-Hmac-Sha256" },
+		{ "X-Shopify-Topic", "Shopify-Topic" }, { "X-Shopify-Webhook-Id", "Shopify-Webhook-Id" },
 		shopify_read },
-	[ENTRANCE_WOOCOMMERCE] = { "woocommerce", "X-WC-Webhook-Signature", "X-WC-Webhook-Topic",
+	[ENTRANCE_WOOCOMMERCE] = { "woocommerce", { "X-WC-Webhook-Signature" }, { "X-WC-Webhook-Topic" },
 		{ "X-WC-Webhook-Delivery-ID", "X-WC-Delivery-ID" }, woocommerce_read },
-	[ENTRANCE_GENERIC] = { "cart", "X-Cartbus-Signature", NULL, { NULL }, generic_read },
-	[ENTRANCE_BIGCOMMERCE] = { "bigcommerce", "X-Cartbus-Secret", NULL, { NULL }, bigcommerce_read },
+	[ENTRANCE_GENERIC] = { "cart", { "X-Cartbus-Signature" }, { NULL }, { NULL }, generic_read },
+	[ENTRANCE_BIGCOMMERCE] = { "bigcommerce", { "X-Cartbus-Secret" }, { NULL }, { NULL }, bigcommerce_read },
 };
 
 /* At most one a second of each kind: strangers can make any number. Words only: never a header's value, a body, an address. */
@@ -65,10 +71,37 @@ static bool is_woocommerce_ping(const struct request *request)
 	return true;
 }
 
+/* NULL: none of the names is given. */
+static const char *first_header(const struct request *request, const char *const names[2])
+{
+	const char *value = NULL;
+
+	for (int i = 0; i < 2 && names[i] && (!value || !*value); i++)
+		value = request_header(request, names[i]);
+	return value;
+}
+
+static const char *header_or_empty(const struct request *request, const char *const names[2])
+{
+	const char *value = first_header(request, names);
+
+	return value ? value : "";
+}
+
+/* A name given twice, or both names with different words. */
+static bool header_ambiguous(const struct request *request, const char *const names[2])
+{
+	const char *first = request_header(request, names[0]);
+	const char *other = names[1] ? request_header(request, names[1]) : NULL;
+
+	return request_header_repeated(request, names[0]) || (names[1] && request_header_repeated(request, names[1])) ||
+		(first && other && strcmp(first, other) != 0);
+}
+
 static enum signature check_signature(struct reception *reception, const struct platform *platform,
 	const struct secrets_pair *secrets, const struct request *request)
 {
-	const char *given = request_header(request, platform->signature);
+	const char *given = first_header(request, platform->signature);
 
 	if (platform->read == bigcommerce_read)
 		return signature_check_word(secrets, given);
@@ -87,29 +120,75 @@ static bool refuse_signature(struct reception *reception, const char *shop, cons
 	return false;
 }
 
+static bool find_secrets(
+	struct reception *reception, const char *shop, struct answer *answer, const struct secrets_pair **ret)
+{
+	int r = secrets_of_shop(reception->secrets, shop, ret);
+
+	if (r == 0)
+		return true;
+	hook_warn(reception, r == -ENOENT ? &reception->of_strangers : &reception->of_shops, shop, secrets_remedy(r));
+	reception->counters->malformed += r == -ENOENT;
+	reception->counters->refused += r != -ENOENT;
+	answer_json_error(answer, r == -ENOENT ? 404 : 503,
+		r == -ENOENT ? "no such shop" : "this shop's secret cannot be read here");
+	return false;
+}
+
+/* As far as it can be told without the body. */
+static enum signature look_at_signature(struct reception *reception, const struct platform *platform,
+	const struct secrets_pair *secrets, const struct request *request)
+{
+	const char *given = first_header(request, platform->signature);
+
+	if (platform->read == bigcommerce_read)
+		return signature_check_word(secrets, given);
+	if (platform->read == generic_read)
+		return signature_look_stamped(
+			request_header(request, "X-Cartbus-Timestamp"), given, clock_wall_us(reception->clock));
+	return signature_look(given);
+}
+
+/* A ping is so short. */
+static bool may_be_ping(const struct request *request)
+{
+	const char *length = request_header(request, "Content-Length");
+
+	return length && strlen(length) <= 2;
+}
+
+bool hook_judge_head(
+	struct reception *reception, const struct route *route, const struct request *request, struct answer *answer)
+{
+	const struct platform *platform = &platforms[route->entrance];
+	const struct secrets_pair *secrets;
+	enum signature signature;
+
+	if (!find_secrets(reception, route->name, answer, &secrets))
+		return false;
+	signature = look_at_signature(reception, platform, secrets, request);
+	if (signature == SIGNATURE_MISSING && route->entrance == ENTRANCE_WOOCOMMERCE && may_be_ping(request))
+		return true;
+	if (signature == SIGNATURE_CURRENT || signature == SIGNATURE_PREVIOUS)
+		return true;
+	return refuse_signature(reception, route->name, signature_words(signature), answer);
+}
+
 /* true: it is from the shop. */
 static bool prove(struct reception *reception, const struct platform *platform, const char *shop,
 	const struct request *request, struct answer *answer)
 {
 	const struct secrets_pair *secrets;
 	enum signature signature;
-	int r = secrets_of_shop(reception->secrets, shop, &secrets);
 
-	if (r < 0) {
-		hook_warn(reception, r == -ENOENT ? &reception->of_strangers : &reception->of_shops, shop,
-			secrets_remedy(r));
-		reception->counters->malformed += r == -ENOENT;
-		reception->counters->refused += r != -ENOENT;
-		answer_json_error(answer, r == -ENOENT ? 404 : 503,
-			r == -ENOENT ? "no such shop" : "this shop's secret cannot be read here");
+	if (!find_secrets(reception, shop, answer, &secrets))
 		return false;
-	}
-	if (request_header_repeated(request, platform->signature) ||
-		request_header_repeated(request, "X-Cartbus-Timestamp"))
+	if (header_ambiguous(request, platform->signature) || request_header_repeated(request, "X-Cartbus-Timestamp"))
 		return refuse_signature(reception, shop, "the signature is given more than once", answer);
 	signature = check_signature(reception, platform, secrets, request);
 	if (signature != SIGNATURE_CURRENT && signature != SIGNATURE_PREVIOUS)
 		return refuse_signature(reception, shop, signature_words(signature), answer);
+	answer->proven = true;
 	seen_note_signature(
 		reception->seen, shop, signature == SIGNATURE_PREVIOUS ? SEEN_PREVIOUS_SECRET : SEEN_CURRENT_SECRET);
 	if (signature == SIGNATURE_PREVIOUS && reception->counters->previous_secret++ % 1000 == 0)
@@ -136,26 +215,49 @@ static void name_of(const char *text, size_t room, char *ret)
 	snprintf(ret, room, "sha256-%s", hex);
 }
 
-/* platform:id, the platform's own; a delivery without one is known by what it holds. */
+enum { BODY_DIGEST = 8 }; /* bytes */
+
+/*
+ * platform:id, the platform's own. Where the id stands in a header, which the signature does not cover, what the body holds is part of it:
+ * nobody can make one delivery pass for the repetition of another. A delivery without an id is known by what it holds.
+ */
 static void idem_of(const struct platform *platform, const char *webhook_id, const char *topic,
 	const struct request *request, char ret[160])
 {
+	_cleanup_(buffer_free) struct buffer text = { 0 };
 	unsigned char digest[SHA256_DIGEST_LENGTH];
 	char name[120], hex[2 * SHA256_DIGEST_LENGTH + 1];
 
+	if (!webhook_id[0])
+		buffer_printf(&text, "%s\n", topic);
+	buffer_add(&text, request->body.data, request->body.len);
+	SHA256(text.data, text.len, digest);
 	if (webhook_id[0]) {
 		name_of(webhook_id, sizeof(name), name);
-	} else {
-		struct buffer text = { 0 };
-
-		buffer_printf(&text, "%s\n", topic);
-		buffer_add(&text, request->body.data, request->body.len);
-		SHA256(text.data, text.len, digest);
-		buffer_free(&text);
-		text_hex(digest, sizeof(digest), hex);
-		snprintf(name, sizeof(name), "body-%s", hex);
+		text_hex(digest, BODY_DIGEST, hex);
+		snprintf(ret, 160, platform->ids[0] ? "%s:%s:%s" : "%s:%s", platform->name, name, hex);
+		return;
 	}
-	snprintf(ret, 160, "%s:%s", platform->name, name);
+	text_hex(digest, sizeof(digest), hex);
+	snprintf(ret, 160, "%s:body-%s", platform->name, hex);
+}
+
+/* What the platform calls this shop, by its shop.conf; "": not known. Only for what is rare: the file is read each time. */
+static void domain_of(const struct reception *reception, const char *shop, char ret[256])
+{
+	_cleanup_(buffer_free) struct buffer text = { 0 };
+	static struct shop parsed; /* large */
+	struct config_error error;
+	char path[512];
+
+	ret[0] = 0;
+	snprintf(path, sizeof(path), "%s/%s/shop.conf", reception->shops_folder, shop);
+	if (file_read(path, SHOP_CONF_MOST, &text) < 0 ||
+		shop_parse(buffer_text(&text), shop, path, &parsed, &error) < 0 ||
+		parsed.storefront.platform != STOREFRONT_SHOPIFY)
+		return;
+	text_copy(ret, 256, parsed.storefront.api + strlen("https://"));
+	ret[strcspn(ret, "/:")] = 0;
 }
 
 static int encode(struct reception *reception, const struct request *request, const char *shop, const char *idem,
@@ -241,6 +343,20 @@ static void note_topic(struct reception *reception, const struct event_source *s
 	seen_note_topic(reception->seen, source->shop, topic);
 }
 
+/* Taken all the same: what is refused stops nothing, and a consent that cannot be read may have been a no. */
+static void note_doubt(struct reception *reception, const struct event_source *source, const struct platform *platform,
+	struct wish *wish)
+{
+	wish->doubt = reception->event->doubt;
+	if (!wish->doubt)
+		return;
+	reception->counters->consents_unreadable++;
+	log_event_about(LOG_WARNING,
+		&(struct log_about){ .event = event_webhook_unreadable, .shop = source->shop, .topic = source->topic },
+		"a webhook's consent cannot be read shop=%s platform=%s: %s", source->shop, platform->name,
+		wish->doubt);
+}
+
 static bool judge(struct reception *reception, const struct platform *platform, const struct event_source *source,
 	const struct request *request, struct answer *answer, struct wish *wish)
 {
@@ -252,6 +368,8 @@ static bool judge(struct reception *reception, const struct platform *platform, 
 	switch (reading) {
 	case READ_CHANGED:
 	case READ_CHECKOUT:
+		if (reading == READ_CHANGED)
+			note_doubt(reception, source, platform, wish);
 		if (encode(reception, request, source->shop, idem, reading == READ_CHECKOUT, wish) == 0)
 			return true;
 		snprintf(reception->event->why, sizeof(reception->event->why), "it is too large for the bus");
@@ -270,30 +388,20 @@ static bool judge(struct reception *reception, const struct platform *platform, 
 	return false;
 }
 
-static const char *first_header(const struct request *request, const char *const names[2])
-{
-	for (int i = 0; i < 2 && names[i]; i++) {
-		const char *value = request_header(request, names[i]);
-
-		if (value && *value)
-			return value;
-	}
-	return "";
-}
-
 bool hook_receive(struct reception *reception, const struct route *route, const struct request *request,
 	struct answer *answer, struct wish *wish)
 {
 	const struct platform *platform = &platforms[route->entrance];
-	const char *topic = platform->topic ? request_header(request, platform->topic) : NULL;
-	const char *triggered = request_header(request, "X-Shopify-Triggered-At");
+	static const char *const triggered_at[2] = { "X-Shopify-Triggered-At", "Shopify-Triggered-At" };
+	const char *triggered = first_header(request, triggered_at);
+	char domain[256];
 	struct event_source source = { .shop = route->name,
-		.topic = topic ? topic : "",
-		.webhook_id = first_header(request, platform->ids),
+		.topic = header_or_empty(request, platform->topic),
+		.webhook_id = header_or_empty(request, platform->ids),
 		.address_key = secrets_address_key(reception->secrets),
 		.heard_us = clock_wall_us(reception->clock) };
 
-	if (route->entrance == ENTRANCE_WOOCOMMERCE && !request_header(request, platform->signature) &&
+	if (route->entrance == ENTRANCE_WOOCOMMERCE && !first_header(request, platform->signature) &&
 		is_woocommerce_ping(request)) {
 		reception->counters->ignored++;
 		answer_json_line(answer, "ignored", "a ping");
@@ -301,6 +409,10 @@ bool hook_receive(struct reception *reception, const struct route *route, const 
 	}
 	if (!prove(reception, platform, route->name, request, answer))
 		return false;
+	if (platform->read == shopify_read && shopify_is_privacy(source.topic)) {
+		domain_of(reception, route->name, domain);
+		source.domain = domain;
+	}
 	if (triggered && moment_parse(triggered, &source.triggered_us) < 0)
 		source.triggered_us = 0;
 	return judge(reception, platform, &source, request, answer, wish);

@@ -5,6 +5,9 @@
 #include "services/gateway/reception.h"
 #include "services/gateway/route.h"
 
+/* As reception_judge_head: is there such a shop, and a signature that could be right? */
+bool hook_judge_head(
+	struct reception *reception, const struct route *route, const struct request *request, struct answer *answer);
 /* As reception_receive. */
 bool hook_receive(struct reception *reception, const struct route *route, const struct request *request,
 	struct answer *answer, struct wish *wish);

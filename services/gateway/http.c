@@ -1,16 +1,12 @@
 /*
- * http.c: connections: requests in, answers out, within limits
+ * http.c: the gateway at the internet: what may come, from whom, and how much
  *
- * libmicrohttpd runs in the process's one thread: its epoll descriptor is watched by the loop, a request that awaits a confirm is
- * suspended and resumed there.
- *
- * Owns:      the listening socket, the connections, the requests that are being received or answered.
- * Promises:  a request is there within 5 s (10 s where it follows another on the same connection) or its connection is cut: the
- *            library's own timeout counts idleness only, so one byte a second would live for ever; at most 1 MB of body is kept, 64 MB of all; a request whose framing two servers could
- *            read differently is refused and its connection closed; when there is no room for another connection, the one that
- *            is the longest without a request makes it.
- * Fails by:  400, 404, 405, 413, 503 in words; die() when it cannot listen.
- * Read next: reception.c (what a request means), door.c (how it gets in), visit.c, listen.c
+ * Owns:      the server (services/kit/web.h), the requests that await their answer from the bus.
+ * Promises:  what a request costs before it is proven is bounded, for its network and for all: the route, the shop, the signature's
+ *            form are judged at the head, at most 1 MB of a body is kept, 256 KB of feedback, 16 KB of a form, 64 MB of all; small bodies
+ *            are always taken; a quarter of it is the most that one network holds.
+ * Fails by:  400, 404, 405, 408, 411, 413, 431, 503 in words; die() when it cannot listen.
+ * Read next: reception.c (what a request means), door.c (how it gets in), services/kit/web.c, listen.c
  */
 #include "services/gateway/http.h"
 #include "bus/base/cleanup.h"
@@ -20,13 +16,11 @@
 #include "services/gateway/listen.h"
 #include "services/gateway/party.h"
 #include "services/gateway/reception.h"
-#include "services/gateway/response.h"
-#include "services/gateway/visit.h"
 #include "services/kit/event.h"
 #include "services/kit/settings.h"
+#include "services/kit/web.h"
 #include <inttypes.h>
 #include <limits.h>
-#include <microhttpd.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/eventfd.h>
@@ -34,45 +28,35 @@
 
 enum {
 	BODY_MOST = 1024 * 1024,        /* of one request */
-	DISCARD_MOST = 8 * 1024 * 1024, /* read and thrown away, so that a client hears its 413; past it: cut */
-	BODIES_MOST = 64 * 1024 * 1024, /* of all requests at once */
+	BODIES_MOST = 64 * 1024 * 1024, /* of all requests at once, their heads included */
+	HEAD_MOST = 16 * 1024,
 	CONNECTIONS_MOST = 4000,
-	CONNECTION_MEMORY = 16 * 1024, /* a request's head, and of its body what is being read; 64 MB of all at most */
-	CONNECTIONS_KEPT_FREE = 16,    /* so that a newcomer never waits for the slow to leave */
-	LIBRARY_RUNS_MOST = 64,        /* in one turn of the loop */
-	IDLE_MOST_S = 15,              /* a second net under the deadline */
+	SHARE = 4,              /* one network may have a quarter of the connections and of the bytes */
+	WORK_PERCENT_EACH = 10, /* of one CPU: what may be spent on requests of one network that prove nothing */
+	WORK_PERCENT_ALL = 20,  /* and of all */
+	SOURCES_MOST = 20000    /* some 3 MB */
 };
 static const int64_t report_us = US_PER_MINUTE;
 
-enum phase { PHASE_RECEIVING, PHASE_WAITING, PHASE_ANSWERED };
-
-struct exchange { /* a request and its answer */
-	struct MHD_Connection *connection;
-	struct visit *visit;
-	enum phase phase;
-	struct request request;
-	char *to; /* the request's, decoded */
-	struct buffer body;
-	size_t received;
-	bool crowded; /* no room for the body now */
+struct pending { /* a request whose answer the bus has to give */
+	struct web_exchange *exchange;
+	struct answer *answer;
 	struct wish wish;
-	struct answer answer;
 };
 
 static struct http {
-	struct MHD_Daemon *daemon;
+	struct web *web;
+	struct web_proxies proxies;
 	const struct clock *clock;
 	struct door *door;
 	struct reception reception;
 	struct counters counters, reported;
+	struct web_counters noted; /* of the server's, what is in ours */
+	int64_t turned_away_us;    /* wall time of the last one; 0: none */
 	char shops_folder[PATH_MAX / 2], rejected_folder[PATH_MAX];
-	struct visits visits;
-	unsigned connections_most;
 	struct absence absence;
-	size_t bodies; /* bytes kept of all requests */
 	int wake_fd;
-	bool resumed, leaving;
-	int64_t library_at_us; /* boot time at which the library wants to run; -1: when its descriptor is ready */
+	bool answered; /* by the bus, since the server worked last */
 	int64_t report_at_us;
 } http;
 
@@ -81,43 +65,7 @@ static int64_t now_us(void)
 	return clock_boot_us(http.clock);
 }
 
-static void on_connection(
-	void *cls, struct MHD_Connection *connection, void **context, enum MHD_ConnectionNotificationCode code)
-{
-	(void)cls;
-	if (code == MHD_CONNECTION_NOTIFY_STARTED) {
-		*context = visit_begin(&http.visits,
-			MHD_get_connection_info(connection, MHD_CONNECTION_INFO_CONNECTION_FD)->connect_fd);
-		visits_make_room(
-			&http.visits, http.connections_most - CONNECTIONS_KEPT_FREE, &http.counters.crowded_out);
-	} else {
-		visit_end(*context);
-		*context = NULL;
-	}
-}
-
 /* ---- answering ---- */
-
-static enum MHD_Result queue_answer(struct exchange *exchange)
-{
-	struct MHD_Response *response;
-	enum MHD_Result result;
-
-	exchange->answer.close |= http.leaving;
-	response = response_of(&exchange->answer);
-	if (!response)
-		return MHD_NO;
-	result = MHD_queue_response(exchange->connection, exchange->answer.status, response);
-	MHD_destroy_response(response);
-	return result;
-}
-
-static enum MHD_Result answer_now(struct exchange *exchange)
-{
-	exchange->phase = PHASE_ANSWERED;
-	visit_answering(exchange->visit);
-	return queue_answer(exchange);
-}
 
 static void answer_health(struct answer *answer)
 {
@@ -133,16 +81,29 @@ static void answer_health(struct answer *answer)
 		door_live(http.door) ? "connected" : "away", door_spooled(http.door));
 }
 
-/* From the door: the answer is there, the connection may go on. */
+/* A page loads nothing, can be framed by nobody, and does not tell where it leads. */
+static void dress(struct answer *answer)
+{
+	static const struct http_header of_pages[] = { { "Referrer-Policy", "no-referrer" },
+		{ "Content-Security-Policy",
+			"default-src 'none'; style-src 'unsafe-inline'; form-action 'self'; frame-ancestors 'none'" },
+		{ NULL, NULL } };
+
+	if (answer->content_type && strncmp(answer->content_type, "text/html", strlen("text/html")) == 0)
+		answer->more = of_pages;
+}
+
+/* From the door. */
 static void on_decided(void *context, enum door_end end, uint64_t seq, const char *why)
 {
-	struct exchange *exchange = context;
+	struct pending *pending = context;
 
-	reception_finish(&http.reception, &exchange->wish, end, seq, why, &exchange->answer);
-	exchange->phase = PHASE_ANSWERED;
-	visit_answering(exchange->visit);
-	MHD_resume_connection(exchange->connection);
-	http.resumed = true;
+	reception_finish(&http.reception, &pending->wish, end, seq, why, pending->answer);
+	dress(pending->answer);
+	web_answer(pending->exchange);
+	party_clear(&pending->wish);
+	free(pending);
+	http.answered = true;
 }
 
 static bool is_health(const struct request *request)
@@ -151,188 +112,43 @@ static bool is_health(const struct request *request)
 		(strcmp(request->method, "GET") == 0 || strcmp(request->method, "HEAD") == 0);
 }
 
+static bool judge_head(void *context, const struct request *request, struct answer *answer, size_t *body_most)
+{
+	(void)context;
+	if (is_health(request) || reception_judge_head(&http.reception, request, answer, body_most))
+		return true;
+	dress(answer);
+	return false;
+}
+
 /* The request is complete. */
-static enum MHD_Result decide(struct exchange *exchange)
+static bool decide(void *context, struct web_exchange *exchange, struct request *request, struct answer *answer)
 {
-	struct answer *answer = &exchange->answer;
+	struct pending *pending;
+	struct wish wish = { 0 };
 
-	http.counters.requests++;
-	exchange->request.body =
-		BYTES(exchange->body.len > 0 ? (const void *)exchange->body.data : "", exchange->body.len);
-	if (exchange->received > BODY_MOST) {
-		http.counters.malformed++;
-		answer_json_error(answer, 413, "the body is larger than 1 MB");
-	} else if (exchange->crowded) {
-		http.counters.refused++;
-		answer_json_error(answer, 503, "too much is being received at once");
-	} else if (is_health(&exchange->request)) {
+	(void)context;
+	request->to = request_argument(request, "to"); /* the one value of a query that we know */
+	if (is_health(request)) {
 		answer_health(answer);
-	} else if (reception_receive(&http.reception, &exchange->request, answer, &exchange->wish)) {
-		exchange->phase = PHASE_WAITING;
-		visit_hold(exchange->visit);
-		MHD_suspend_connection(exchange->connection);
-		party_knock(http.door, &exchange->wish, on_decided, exchange);
-		return MHD_YES;
+		return true;
 	}
-	return answer_now(exchange);
-}
-
-/* ---- receiving ---- */
-
-static enum MHD_Result add_request_header(void *context, enum MHD_ValueKind kind, const char *name, const char *value)
-{
-	struct request *request = context;
-
-	(void)kind;
-	if (request->header_count == HEADERS_MAX)
-		return MHD_NO;
-	request->headers[request->header_count++] = (struct http_header){ name, value ? value : "" };
-	return MHD_YES;
-}
-
-/* The one value of a query that we know. */
-static void take_target(struct exchange *exchange)
-{
-	const char *to = MHD_lookup_connection_value(exchange->connection, MHD_GET_ARGUMENT_KIND, "to");
-
-	if (!to)
-		return;
-	exchange->to = memory_copy_text(to);
-	MHD_http_unescape(exchange->to);
-	exchange->request.to = exchange->to;
-}
-
-static struct exchange *exchange_new(struct MHD_Connection *connection, const char *path, const char *method)
-{
-	struct exchange *exchange = memory_new(sizeof(*exchange));
-
-	exchange->connection = connection;
-	exchange->visit = MHD_get_connection_info(connection, MHD_CONNECTION_INFO_SOCKET_CONTEXT)->socket_context;
-	exchange->request.path = path;
-	exchange->request.method = method;
-	MHD_get_connection_values(connection, MHD_HEADER_KIND, add_request_header, &exchange->request);
-	take_target(exchange);
-	return exchange;
-}
-
-/* The head is there: refuse what must not be read on. */
-static enum MHD_Result begin(struct exchange *exchange)
-{
-	const char *doubt = request_framing(&exchange->request);
-	const char *length = request_header(&exchange->request, "Content-Length");
-
-	if (!doubt && (!length || strtoull(length, NULL, 10) <= DISCARD_MOST))
-		return MHD_YES;
-	http.counters.requests++;
-	http.counters.malformed++;
-	answer_json_error(&exchange->answer, doubt ? 400 : 413, doubt ? doubt : "the body is larger than 1 MB");
-	exchange->answer.close = true;
-	return answer_now(exchange);
-}
-
-static void forget_body(struct exchange *exchange)
-{
-	http.bodies -= exchange->body.len;
-	buffer_free(&exchange->body);
-	exchange->body = (struct buffer){ 0 };
-}
-
-static enum MHD_Result take_body(struct exchange *exchange, const char *data, size_t len)
-{
-	exchange->received += len;
-	if (exchange->received > DISCARD_MOST) {
-		http.counters.cut_off++;
-		return MHD_NO;
+	if (!reception_receive(&http.reception, request, answer, &wish)) {
+		party_clear(&wish);
+		dress(answer);
+		return true;
 	}
-	if (http.bodies + len > BODIES_MOST)
-		exchange->crowded = true;
-	if (exchange->received > BODY_MOST || exchange->crowded) {
-		forget_body(exchange);
-		return MHD_YES;
-	}
-	buffer_add(&exchange->body, data, len);
-	http.bodies += len;
-	return MHD_YES;
-}
-
-static enum MHD_Result on_request(void *cls, struct MHD_Connection *connection, const char *path, const char *method,
-	const char *version, const char *data, size_t *len, void **context)
-{
-	struct exchange *exchange = *context;
-	enum MHD_Result result;
-
-	(void)cls;
-	(void)version;
-	if (!exchange) {
-		exchange = *context = exchange_new(connection, path, method);
-		visit_head_came(exchange->visit);
-		return begin(exchange);
-	}
-	if (*len > 0) {
-		result = exchange->phase == PHASE_RECEIVING ? take_body(exchange, data, *len) : MHD_YES;
-		*len = 0;
-		return result;
-	}
-	switch (exchange->phase) {
-	case PHASE_RECEIVING:
-		return decide(exchange);
-	case PHASE_WAITING:
-		return MHD_YES;
-	case PHASE_ANSWERED:
-		return queue_answer(exchange);
-	}
-	return MHD_NO;
-}
-
-static void on_completed(
-	void *cls, struct MHD_Connection *connection, void **context, enum MHD_RequestTerminationCode how)
-{
-	struct exchange *exchange = *context;
-
-	(void)cls;
-	(void)connection;
-	if (!exchange)
-		return;
-	if (how == MHD_REQUEST_TERMINATED_COMPLETED_OK)
-		visit_answered(exchange->visit);
-	forget_body(exchange);
-	party_clear(&exchange->wish);
-	buffer_free(&exchange->answer.body);
-	free(exchange->to);
-	free(exchange);
-	*context = NULL;
-}
-
-/* Nothing of ours needs escapes: what is escaped is unknown (route.h). */
-static size_t leave_escaped(void *cls, struct MHD_Connection *connection, char *text)
-{
-	(void)cls;
-	(void)connection;
-	return strlen(text);
-}
-
-__attribute__((format(printf, 2, 0))) static void pass_on_words(void *cls, const char *format, va_list arguments)
-{
-	char words[300];
-
-	(void)cls;
-	vsnprintf(words, sizeof(words), format, arguments);
-	words[strcspn(words, "\r\n")] = '\0';
-	log_event(LOG_DEBUG, "libmicrohttpd: %s", words);
+	pending = memory_new(sizeof(*pending));
+	*pending = (struct pending){ .exchange = exchange, .answer = answer, .wish = wish };
+	party_knock(http.door, &pending->wish, on_decided, pending);
+	return false;
 }
 
 /* ---- in the loop ---- */
 
-static void let_library_run(void)
-{
-	secrets_look_again(http.reception.secrets);
-	MHD_run(http.daemon);
-}
-
 static void on_ready(void *context)
 {
-	(void)context;
-	let_library_run();
+	(void)context; /* before_wait works */
 }
 
 static void wake(void *context)
@@ -349,6 +165,20 @@ static void on_wake(void *context)
 	eventfd_read(http.wake_fd, &count);
 }
 
+static void note_counters(void)
+{
+	const struct web_counters *now = web_counters(http.web);
+
+	http.counters.requests += now->requests - http.noted.requests;
+	http.counters.malformed += now->malformed - http.noted.malformed;
+	http.counters.cut_off += now->cut_off - http.noted.cut_off;
+	http.counters.crowded_out += now->crowded_out - http.noted.crowded_out;
+	http.counters.turned_away += now->turned_away - http.noted.turned_away;
+	if (now->turned_away > http.noted.turned_away)
+		http.turned_away_us = clock_wall_us(http.clock);
+	http.noted = *now;
+}
+
 static void report(void)
 {
 	if (now_us() < http.report_at_us)
@@ -362,26 +192,10 @@ static int64_t sooner_us(int64_t a_us, int64_t b_us)
 	return a_us < 0 || (b_us >= 0 && b_us < a_us) ? b_us : a_us;
 }
 
-/*
- * The library is run when its descriptor is ready, and when its time has come: data that it has already read lies in its buffers,
- * and no descriptor tells of that.
- */
-static int64_t run_library(void)
+static void tell_counts(struct counts_told *told, void *context)
 {
-	MHD_UNSIGNED_LONG_LONG wait_ms;
-
-	for (int runs = 0; runs < LIBRARY_RUNS_MOST; runs++) {
-		if (http.resumed || (http.library_at_us >= 0 && now_us() >= http.library_at_us))
-			let_library_run();
-		http.resumed = false;
-		http.library_at_us = -1;
-		if (MHD_get_timeout(http.daemon, &wait_ms) != MHD_YES)
-			return -1;
-		http.library_at_us = now_us() + (int64_t)wait_ms * US_PER_MS;
-		if (wait_ms > 0)
-			return (int64_t)wait_ms * US_PER_MS;
-	}
-	return 0; /* the others in the loop first */
+	counters_tell(told, context);
+	counts_tell(told, "turned_away_us", (uint64_t)http.turned_away_us);
 }
 
 static int64_t before_wait(void *context)
@@ -390,26 +204,43 @@ static int64_t before_wait(void *context)
 
 	(void)context;
 	report();
-	wait_us = run_library();
+	secrets_look_again(http.reception.secrets);
+	http.answered = false;
+	wait_us = web_work(http.web);
+	note_counters();
 	door_us = door_work(http.door); /* after it: what has just come in is said at once */
-	wait_us = http.resumed ? 0 : sooner_us(wait_us, door_us);
+	wait_us = http.answered ? 0 : sooner_us(wait_us, door_us);
 	wait_us = sooner_us(wait_us, absence_keep(&http.absence));
-	wait_us = sooner_us(wait_us, seen_work(http.reception.seen));
-	return sooner_us(wait_us, visits_cut(&http.visits, &http.counters.cut_off));
+	return sooner_us(wait_us, seen_work(http.reception.seen));
+}
+
+/* ---- from beginning to end ---- */
+
+static struct web_limits limits_here(void)
+{
+	unsigned most = listen_room(CONNECTIONS_MOST);
+
+	return (struct web_limits){ .head_most = HEAD_MOST,
+		.body_most = BODY_MOST,
+		.sources = { .connections_each = most / SHARE,
+			.connections_all = most,
+			.bytes_each = BODIES_MOST / SHARE,
+			.bytes_all = BODIES_MOST,
+			.work_percent_each = WORK_PERCENT_EACH,
+			.work_percent_all = WORK_PERCENT_ALL,
+			.work_burst_us = US_PER_S / 10,
+			.sources_most = SOURCES_MOST } };
 }
 
 static void listen_http(const struct config *config)
 {
-	http.connections_most = listen_room(CONNECTIONS_MOST);
-	http.daemon = MHD_start_daemon(MHD_USE_EPOLL | MHD_ALLOW_SUSPEND_RESUME | MHD_USE_ERROR_LOG, 0, NULL, NULL,
-		on_request, NULL, MHD_OPTION_EXTERNAL_LOGGER, pass_on_words, NULL, MHD_OPTION_LISTEN_SOCKET,
-		listen_socket(config), MHD_OPTION_CONNECTION_LIMIT, http.connections_most,
-		MHD_OPTION_CONNECTION_MEMORY_LIMIT, (size_t)CONNECTION_MEMORY, MHD_OPTION_CONNECTION_TIMEOUT,
-		(unsigned)IDLE_MOST_S, MHD_OPTION_STRICT_FOR_CLIENT, 1, MHD_OPTION_NOTIFY_CONNECTION, on_connection,
-		NULL, MHD_OPTION_NOTIFY_COMPLETED, on_completed, NULL, MHD_OPTION_UNESCAPE_CALLBACK, leave_escaped,
-		NULL, MHD_OPTION_END);
-	if (!http.daemon)
-		die("the HTTP server does not start");
+	const struct web_limits limits = limits_here();
+	const struct web_owner owner = { .judge_head = judge_head, .decide = decide };
+
+	web_proxies_parse(config_get(config, "gateway", NULL, "trusted-proxy"), &http.proxies);
+	http.web = web_new(listen_socket(config), &limits, &owner, &http.proxies, http.clock);
+	if (!http.web)
+		die("the HTTP server does not start: too many open files?");
 }
 
 static void open_reception(const char *folder, const struct runtime *runtime, const struct config *config)
@@ -442,43 +273,36 @@ void http_start(struct loop *loop, struct runtime *runtime, const struct config 
 	snprintf(
 		folder, sizeof(folder), "%s/%s", config_get(config, "paths", NULL, "state"), runtime_instance(runtime));
 	http.clock = clock;
-	visits_init(&http.visits, clock);
 	http.wake_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
 	if (http.wake_fd < 0)
 		die("no eventfd: too many open files?");
 	http.report_at_us = now_us() + report_us;
-	http.library_at_us = -1;
 	open_reception(folder, runtime, config);
 	http.reception.seen = seen_new(runtime, clock);
 	http.door = door_open(folder, runtime, clock, &http.counters, wake, NULL);
 	tell_absence(folder, runtime_instance(runtime));
 	listen_http(config);
 	if (loop_watch(loop, http.wake_fd, false, on_wake, NULL) < 0 ||
-		loop_watch(loop, MHD_get_daemon_info(http.daemon, MHD_DAEMON_INFO_EPOLL_FD)->epoll_fd, false, on_ready,
-			NULL) < 0)
+		loop_watch(loop, web_descriptor(http.web), false, on_ready, NULL) < 0)
 		die("too many descriptors in the loop");
-	runtime_counts_beside(runtime, counters_tell, &http.counters);
+	runtime_counts_beside(runtime, tell_counts, &http.counters);
 	loop_before_wait(loop, before_wait, NULL);
 }
 
 void http_leave(void)
 {
-	MHD_run(http.daemon);                   /* who was let in by the kernel is served */
-	close(MHD_quiesce_daemon(http.daemon)); /* a supervisor's socket stays open with the supervisor */
-	http.leaving = true;
-	visits_leave(&http.visits);
+	web_leave(http.web);
 }
 
 bool http_left(void)
 {
-	return http.visits.count == 0;
+	return web_connections(http.web) == 0;
 }
 
 void http_stop(void)
 {
 	door_close(http.door); /* what waits is answered 503 */
-	MHD_run(http.daemon);
-	MHD_stop_daemon(http.daemon);
+	web_free(http.web);
 	secrets_close(http.reception.secrets);
 	free(http.reception.event);
 	close(http.wake_fd);

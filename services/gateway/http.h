@@ -1,4 +1,4 @@
-/* http.h: connections; the one owner of libmicrohttpd */
+/* http.h: the gateway at the internet */
 #ifndef GATEWAY_HTTP_H
 #define GATEWAY_HTTP_H
 

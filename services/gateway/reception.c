@@ -18,6 +18,8 @@
 #include <inttypes.h>
 #include <stdio.h>
 
+enum { FORM_MOST = 16 * 1024, FEEDBACK_MOST = 256 * 1024 }; /* SNS sends no more than 256 KB */
+
 /* ---- the way back to the basket ---- */
 
 /* A browser or mail program that looks ahead for somebody who may never come. */
@@ -57,14 +59,16 @@ static void answer_redirect(const char *location, struct answer *answer)
 static bool receive_return(struct reception *reception, const struct route *route, const struct request *request,
 	struct answer *answer, struct wish *wish)
 {
-	struct bytes key = secrets_link_key(reception->secrets);
+	const struct keyring *keys = secrets_link_keys(reception->secrets);
 	struct signed_link link;
 
-	if (!request->to || return_link_read(key, route->name, request->to, &link) < 0) {
+	if (!request->to ||
+		return_link_read_with(keys, clock_wall_us(reception->clock), route->name, request->to, &link) < 0) {
 		reception->counters->malformed++;
 		unsubscribe_show(reception, PAGE_BAD_RETURN, request, answer);
 		return false;
 	}
+	answer->proven = true;
 	wish->location = request->to;
 	if (!is_looking_ahead(request) && encode_click(reception, &link, wish) == 0)
 		return true;
@@ -77,6 +81,47 @@ static bool refuse(struct reception *reception, unsigned status, const char *wor
 	reception->counters->malformed++;
 	answer_json_error(answer, status, words);
 	return false;
+}
+
+static bool refuse_unknown(struct reception *reception, const struct route *route, struct answer *answer)
+{
+	if (route->entrance == ENTRANCE_WRONG_METHOD) {
+		answer->allow = route->allow;
+		return refuse(reception, 405, "this address does not understand that method", answer);
+	}
+	return refuse(reception, 404,
+		"nothing is here; webhooks go to /hooks/SHOP/shopify, /hooks/SHOP/woocommerce or "
+		"/hooks/SHOP/cart",
+		answer);
+}
+
+bool reception_judge_head(
+	struct reception *reception, const struct request *request, struct answer *answer, size_t *body_most)
+{
+	struct route route = route_find(request->method, request->path);
+
+	switch (route.entrance) {
+	case ENTRANCE_SHOPIFY:
+	case ENTRANCE_WOOCOMMERCE:
+	case ENTRANCE_GENERIC:
+	case ENTRANCE_BIGCOMMERCE:
+		return hook_judge_head(reception, &route, request, answer);
+	case ENTRANCE_FEEDBACK:
+		*body_most = FEEDBACK_MOST;
+		return feedback_judge_head(reception, &route, request, answer);
+	case ENTRANCE_WRONG_METHOD:
+	case ENTRANCE_UNKNOWN:
+		return refuse_unknown(reception, &route, answer);
+	case ENTRANCE_PAGE:
+	case ENTRANCE_OPTOUT:
+	case ENTRANCE_ACTION_PAGE:
+	case ENTRANCE_ACTION:
+	case ENTRANCE_RETURN:
+	case ENTRANCE_HEALTH:
+		*body_most = FORM_MOST;
+		return true;
+	}
+	return true;
 }
 
 bool reception_receive(
@@ -101,32 +146,31 @@ bool reception_receive(
 	case ENTRANCE_RETURN:
 		return receive_return(reception, &route, request, answer, wish);
 	case ENTRANCE_WRONG_METHOD:
-		answer->allow = route.allow;
-		return refuse(reception, 405, "this address does not understand that method", answer);
 	case ENTRANCE_UNKNOWN:
-		return refuse(reception, 404,
-			"nothing is here; webhooks go to /hooks/SHOP/shopify, /hooks/SHOP/woocommerce or "
-			"/hooks/SHOP/cart",
-			answer);
 	case ENTRANCE_HEALTH: /* http.c knows how we are */
 		break;
 	}
-	return refuse(reception, 404, "nothing is here", answer);
+	return refuse_unknown(reception, &route, answer);
 }
 
-static void finish_webhook(enum door_end end, uint64_t seq, const char *why, struct answer *answer)
+static void finish_webhook(
+	const struct wish *wish, enum door_end end, uint64_t seq, const char *why, struct answer *answer)
 {
+	char warning[300] = "";
+
+	if (wish->doubt) /* a constant of ours, without a character that JSON would escape */
+		snprintf(warning, sizeof(warning), ",\"warning\":\"%s\"", wish->doubt);
 	answer->status = 200;
 	answer->content_type = "application/json";
 	switch (end) {
 	case DOOR_ACCEPTED:
-		buffer_printf(&answer->body, "{\"accepted\":%" PRIu64 "}\n", seq);
+		buffer_printf(&answer->body, "{\"accepted\":%" PRIu64 "%s}\n", seq, warning);
 		break;
 	case DOOR_DUPLICATE:
-		buffer_printf(&answer->body, "{\"duplicate_of\":%" PRIu64 "}\n", seq);
+		buffer_printf(&answer->body, "{\"duplicate_of\":%" PRIu64 "%s}\n", seq, warning);
 		break;
 	case DOOR_SPOOLED:
-		buffer_add_text(&answer->body, "{\"spooled\":true}\n");
+		buffer_printf(&answer->body, "{\"spooled\":true%s}\n", warning);
 		break;
 	case DOOR_REFUSED:
 		answer_json_error(answer, 503, why);
@@ -156,7 +200,7 @@ void reception_finish(struct reception *reception, const struct wish *wish, enum
 		action_finish(reception, wish, end, answer);
 		break;
 	case WISH_WEBHOOK:
-		finish_webhook(end, seq, why, answer);
+		finish_webhook(wish, end, seq, why, answer);
 		break;
 	}
 }

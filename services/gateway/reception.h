@@ -8,10 +8,10 @@
 #include "services/gateway/counters.h"
 #include "services/gateway/door.h"
 #include "services/gateway/page_texts.h"
-#include "services/gateway/request.h"
 #include "services/gateway/secrets.h"
 #include "services/gateway/seen.h"
 #include "services/kit/admin_link.h"
+#include "services/kit/request.h"
 
 struct reception {
 	struct secrets *secrets;
@@ -43,11 +43,15 @@ struct wish {
 	const struct page_texts *texts; /* of an opt-out and of taking it back */
 	int64_t undo_us;                /* as of page.h */
 	struct admin_link link;         /* of an action */
+	const char *doubt;              /* of a webhook: what in it counts as a no, as a constant; NULL: nothing */
 	const char *location; /* who asked goes on to there, whatever comes of the message; borrowed from the request */
 	char shop[64];
 	char address_hash[40]; /* of an opt-out */
 };
 
+/* At the head, before a byte of the body is taken. false: `answer` is complete. *body_most is lowered to what such a request may have. */
+bool reception_judge_head(
+	struct reception *reception, const struct request *request, struct answer *answer, size_t *body_most);
 /* true: `wish` is to be let in, and reception_finish makes the answer; false: `answer` is complete. */
 bool reception_receive(
 	struct reception *reception, const struct request *request, struct answer *answer, struct wish *wish);

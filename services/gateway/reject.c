@@ -73,7 +73,7 @@ int reject_keep(const char *folder, const struct rejection *rejection, char ret_
 	buffer_add(&text, rejection->body.data, rejection->body.len);
 	if (snprintf(path, sizeof(path), "%s/%s", folder, ret_name) >= (int)sizeof(path))
 		return -ENAMETOOLONG;
-	if ((r = file_make_folders(folder, 0750)) < 0 || (r = make_room(folder, text.len)) < 0)
+	if ((r = file_make_folders(folder, 0700)) < 0 || (r = make_room(folder, text.len)) < 0)
 		return r;
 	return file_write_durably(path, buffer_bytes(&text), 0600);
 }

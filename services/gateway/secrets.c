@@ -38,7 +38,8 @@ struct shop_secrets {
 
 struct secrets {
 	char shops[PATH_MAX / 2], folder[PATH_MAX / 2];
-	struct buffer address_key, link_key, admin_key;
+	struct buffer address_key, admin_key;
+	struct keyring link_keys;
 	struct map *by_shop;
 	uint64_t look; /* counts secrets_look_again; from 1 */
 };
@@ -51,17 +52,28 @@ static void forget(struct buffer *secret)
 	*secret = (struct buffer){ 0 };
 }
 
+static void check_key(const char *path, int read, const struct buffer *key)
+{
+	if (read < 0)
+		die_of_secret(path, read);
+	if (key->len < 32)
+		die("the secret %s is too short: 32 random bytes in hex were expected", path);
+}
+
 static void read_key(const struct secrets *secrets, const char *name, struct buffer *ret)
 {
 	char path[256];
-	int r;
 
 	settings_secret_in(secrets->folder, name, path);
-	r = file_read_secret(path, ret);
-	if (r < 0)
-		die_of_secret(path, r);
-	if (ret->len < 32)
-		die("the secret %s is too short: 32 random bytes in hex were expected", path);
+	check_key(path, file_read_secret(path, ret), ret);
+}
+
+static void read_link_keys(struct secrets *secrets)
+{
+	char path[256];
+
+	settings_secret_in(secrets->folder, LINK_KEY, path);
+	check_key(path, keyring_read(secrets->folder, LINK_KEY, &secrets->link_keys), &secrets->link_keys.current);
 }
 
 /* Without it the owner's links do not work, and all else does. */
@@ -87,7 +99,7 @@ struct secrets *secrets_open(const char *shops_folder, const char *secrets_folde
 	snprintf(secrets->shops, sizeof(secrets->shops), "%s", shops_folder);
 	snprintf(secrets->folder, sizeof(secrets->folder), "%s", secrets_folder);
 	read_key(secrets, "address.key", &secrets->address_key);
-	read_key(secrets, "link.key", &secrets->link_key);
+	read_link_keys(secrets);
 	read_admin_key(secrets);
 	secrets->by_shop = map_new();
 	secrets->look = 1;
@@ -112,7 +124,7 @@ void secrets_close(struct secrets *secrets)
 	map_each(secrets->by_shop, forget_shop, NULL);
 	map_free(secrets->by_shop);
 	forget(&secrets->address_key);
-	forget(&secrets->link_key);
+	keyring_clear(&secrets->link_keys);
 	forget(&secrets->admin_key);
 	free(secrets);
 }
@@ -127,9 +139,9 @@ struct bytes secrets_address_key(const struct secrets *secrets)
 	return buffer_bytes(&secrets->address_key);
 }
 
-struct bytes secrets_link_key(const struct secrets *secrets)
+const struct keyring *secrets_link_keys(const struct secrets *secrets)
 {
-	return buffer_bytes(&secrets->link_key);
+	return &secrets->link_keys;
 }
 
 struct bytes secrets_admin_key(const struct secrets *secrets)

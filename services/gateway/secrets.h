@@ -10,6 +10,7 @@
 #define GATEWAY_SECRETS_H
 
 #include "services/gateway/signature.h"
+#include "services/kit/keyring.h"
 
 struct secrets;
 
@@ -20,7 +21,7 @@ void secrets_close(struct secrets *secrets);
 void secrets_look_again(struct secrets *secrets);
 
 struct bytes secrets_address_key(const struct secrets *secrets);
-struct bytes secrets_link_key(const struct secrets *secrets);
+const struct keyring *secrets_link_keys(const struct secrets *secrets);
 struct bytes secrets_admin_key(const struct secrets *secrets); /* empty: there is none */
 bool secrets_shop_is_there(const struct secrets *secrets, const char *shop);
 /*

@@ -91,6 +91,15 @@ enum signature signature_check_body(const struct secrets_pair *secrets, struct b
 	return compare(secrets, body, decoded);
 }
 
+enum signature signature_look(const char *given)
+{
+	uint8_t decoded[MAC_LEN];
+
+	if (!given || !*given)
+		return SIGNATURE_MISSING;
+	return decode_base64(given, decoded) ? SIGNATURE_CURRENT : SIGNATURE_MALFORMED;
+}
+
 /* Whole seconds since 1970, digits only. */
 static bool read_timestamp(const char *text, int64_t *ret_us)
 {
@@ -108,13 +117,31 @@ static bool read_timestamp(const char *text, int64_t *ret_us)
 	return true;
 }
 
+static bool is_stale(const char *timestamp, int64_t now_us)
+{
+	int64_t at_us;
+
+	return !read_timestamp(timestamp, &at_us) || at_us < now_us - signature_tolerance_us ||
+		at_us > now_us + signature_tolerance_us;
+}
+
+enum signature signature_look_stamped(const char *timestamp, const char *given, int64_t now_us)
+{
+	uint8_t decoded[MAC_LEN];
+
+	if (!given || !*given || !timestamp)
+		return SIGNATURE_MISSING;
+	if (!decode_hex(given, decoded) && !decode_base64(given, decoded))
+		return SIGNATURE_MALFORMED;
+	return is_stale(timestamp, now_us) ? SIGNATURE_STALE : SIGNATURE_CURRENT;
+}
+
 enum signature signature_check_stamped(
 	const struct secrets_pair *secrets, struct bytes body, const char *timestamp, const char *given, int64_t now_us)
 {
 	struct buffer text = { 0 };
 	uint8_t decoded[MAC_LEN];
 	enum signature signature;
-	int64_t at_us;
 
 	if (!given || !*given || !timestamp)
 		return SIGNATURE_MISSING;
@@ -126,10 +153,7 @@ enum signature signature_check_stamped(
 	buffer_free(&text);
 	if (signature == SIGNATURE_WRONG)
 		return signature;
-	if (!read_timestamp(timestamp, &at_us) || at_us < now_us - signature_tolerance_us ||
-		at_us > now_us + signature_tolerance_us)
-		return SIGNATURE_STALE;
-	return signature;
+	return is_stale(timestamp, now_us) ? SIGNATURE_STALE : signature;
 }
 
 static bool is_word(const struct buffer *secret, const char *given)

@@ -2,7 +2,7 @@
  * signature.h: is this webhook from the shop it claims to be from?
  *
  * HMAC-SHA256 over the raw body, before anything parses it. During a rotation two secrets hold.
- * Sources: the platforms' webhook pages (Shopify: X-Shopify-Hmac-Sha256, WooCommerce: X-WC-Webhook-Signature, both base64).
+ * Sources: the platforms' webhook pages (Shopify: X-Shopify-Hmac-Sha256 or Shopify-Hmac-Sha256, WooCommerce: X-WC-Webhook-Signature, both base64).
  */
 #ifndef GATEWAY_SIGNATURE_H
 #define GATEWAY_SIGNATURE_H
@@ -32,6 +32,9 @@ enum signature signature_check_body(const struct secrets_pair *secrets, struct b
 /* Ours: over "<timestamp>.<body>", hex or base64. `now_us` is wall time. */
 enum signature signature_check_stamped(const struct secrets_pair *secrets, struct bytes body, const char *timestamp,
 	const char *given, int64_t now_us);
+/* The same two as far as a head tells: SIGNATURE_CURRENT: it could be right. */
+enum signature signature_look(const char *given);
+enum signature signature_look_stamped(const char *timestamp, const char *given, int64_t now_us);
 /* A word that the platform sends with each webhook because it was told to: it signs nothing. Is it the secret? */
 enum signature signature_check_word(const struct secrets_pair *secrets, const char *given);
 const char *signature_words(enum signature signature); /* for the answer and the log */

@@ -16,7 +16,10 @@
 #include <openssl/x509.h>
 #include <stdio.h>
 
-enum { SIGNATURE_CHARACTERS_MOST = 1400 }; /* of an RSA key of 8192 bits, in base64 */
+enum {
+	SIGNATURE_CHARACTERS_MOST = 1400, /* of an RSA key of 8192 bits, in base64 */
+	PARTS_MOST = 128                  /* SNS has 11 fields, and up to 10 attributes of 2 each */
+};
 
 static const char *const notification_covers[] = { "Message", "MessageId", "Subject", "Timestamp", "TopicArn", "Type",
 	NULL };
@@ -126,6 +129,23 @@ static int take_all(const json_t *envelope, struct sns *ret, char ret_why[200])
 		return wrong(ret_why, "it does not say how to subscribe");
 	buffer_add(&ret->message, json_string_value(message), json_string_length(message));
 	return r;
+}
+
+bool sns_may_be_envelope(struct bytes body)
+{
+	const char *text = body.data;
+	bool quoted = false;
+	int parts = 0;
+
+	for (size_t i = 0; i < body.len && parts <= PARTS_MOST; i++) {
+		if (quoted && text[i] == '\\')
+			i++;
+		else if (text[i] == '"')
+			quoted = !quoted;
+		else if (!quoted)
+			parts += text[i] == '{' || text[i] == '[' || text[i] == ',';
+	}
+	return parts <= PARTS_MOST;
 }
 
 int sns_parse(struct bytes body, struct sns *ret, char ret_why[200])

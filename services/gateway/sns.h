@@ -21,6 +21,8 @@ struct sns {
 	struct buffer message, covered, signature;
 };
 
+/* Has it as few parts as an envelope of SNS has? One look at each byte: for whoever has not proven anything, before it is parsed. */
+bool sns_may_be_envelope(struct bytes body);
 /* -EBADMSG: ret_why says what in it is not as SNS writes it. sns_clear is due in any case. */
 int sns_parse(struct bytes body, struct sns *ret, char ret_why[200]);
 void sns_clear(struct sns *sns);

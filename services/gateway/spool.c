@@ -199,7 +199,7 @@ int spool_open(const char *folder, struct spool **ret, char ret_why[400])
 	spool->fd = -1;
 	if (!TEXT_COPY(spool->folder, folder))
 		r = explain(ret_why, -ENAMETOOLONG, "the spool folder's path", folder);
-	else if ((r = file_make_folders(folder, 0750)) < 0)
+	else if ((r = file_make_folders(folder, 0700)) < 0)
 		explain(ret_why, r, "cannot make the spool folder", folder);
 	else
 		r = scan_all(spool, ret_why);

@@ -7,7 +7,7 @@
 #ifndef GATEWAY_TRACEPARENT_H
 #define GATEWAY_TRACEPARENT_H
 
-#include "services/gateway/request.h"
+#include "services/kit/request.h"
 
 enum { TRACEPARENT_ROOM = 56 };
 

@@ -135,13 +135,15 @@ bool unsubscribe_receive(struct reception *reception, const struct route *route,
 {
 	struct signed_link link;
 	struct shop_face face;
-	struct page_view view = { .shop = face.title };
+	struct page_view view = { .shop = face.title, .accent = face.accent };
 
-	if (signed_link_read(secrets_link_key(reception->secrets), route->name, LINK_UNSUBSCRIBE, &link) < 0) {
+	if (signed_link_read_with(secrets_link_keys(reception->secrets), clock_wall_us(reception->clock), route->name,
+		    LINK_UNSUBSCRIBE, &link) < 0) {
 		reception->counters->malformed++;
 		unsubscribe_show(reception, PAGE_BAD_LINK, request, answer);
 		return false;
 	}
+	answer->proven = true;
 	shop_face_read(reception->shops_folder, link.shop, &face);
 	view.texts = page_texts_for(request_header(request, "Accept-Language"), face.locale);
 	if (route->entrance == ENTRANCE_PAGE) {
@@ -158,7 +160,9 @@ void unsubscribe_finish(struct reception *reception, const struct wish *wish, en
 {
 	struct signed_link link = { 0 };
 	struct shop_face face;
-	struct page_view view = { .texts = wish->texts, .shop = face.title, .undo_us = wish->undo_us };
+	struct page_view view = {
+		.texts = wish->texts, .shop = face.title, .accent = face.accent, .undo_us = wish->undo_us
+	};
 	Suppression row;
 
 	shop_face_read(reception->shops_folder, wish->shop, &face);

@@ -3,6 +3,7 @@
 import concurrent.futures
 import contextlib
 import http.client
+import http.server
 import json
 import threading
 import time
@@ -210,3 +211,45 @@ def test_no_log_in_front_holds_a_link_or_who_followed_it(kind, tmp_path):
             assert link.split("?")[0][3:40] not in said
         assert "127.0.0.1" not in said.replace(f"127.0.0.1:{system.port}", "").replace(f"127.0.0.1:{front.port}", "").replace(
             f"127.0.0.1:{front.plain_port}", "")
+
+
+POST = f"POST /hooks/demo/shopify HTTP/1.1\r\nHost: {NAME}\r\nX-Shopify-Hmac-Sha256: {'A' * 43}=\r\n".encode()
+HIDDEN = f"GET /healthz HTTP/1.1\r\nHost: {NAME}\r\n\r\n".encode()  # what is not handed on: whoever reads "ready" has smuggled it
+
+
+@pytest.mark.parametrize("attack", [
+    b"Content-Len: 47\r\n gth\r\n\r\n", b"X: y\r\n Content-Length: 47\r\n\r\n", b"Transfer-Encoding : chunked\r\nContent-Length: 5\r\n\r\n0\r\n\r\n",
+    b"Content-Length: 5\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n", b"Content-Length : 47\r\n\r\n", b"X: a\0b\r\nContent-Length: 0\r\n\r\n",
+    b"X: a\rContent-Length: 47\r\n\r\n", b"X: a\nContent-Length: 47\r\n\r\n", b"Transfer-Encoding:\x0bchunked\r\n\r\n0\r\n\r\n",
+    b"Transfer-Encoding: chunked\r\n\r\n5;x\nhello\r\n0\r\n\r\n", b"Transfer-Encoding: chunked\r\n\r\n0\r\nX: y\n\r\n",
+    b"Transfer-Encoding: chunked, identity\r\n\r\n0\r\n\r\n", b"Content-Length: 0\r\nContent-Length: 47\r\n\r\n",
+], ids=range(13))
+def test_nothing_is_smuggled_past_the_server_in_front(front, attack):
+    answer = b""
+    with front.connect(10) as connection, contextlib.suppress(OSError):
+        connection.sendall(POST + attack + HIDDEN)
+        while piece := connection.recv(65536):
+            answer += piece
+    assert b'"ready"' not in answer, answer
+
+
+def test_clients_are_told_apart_by_what_the_server_in_front_says(kind, tmp_path):
+    """The client's own X-Forwarded-For is not what the gateway goes by: else everybody could spend in another's name."""
+    heard = []
+
+    class Listens(http.server.BaseHTTPRequestHandler):
+        def do_GET(self):
+            heard.append(self.headers.get_all("X-Forwarded-For"))
+            self.send_response(200)
+            self.send_header("Content-Length", "0")
+            self.end_headers()
+
+        def log_message(self, *_):
+            pass
+
+    with http.server.HTTPServer(("127.0.0.1", 0), Listens) as behind, kind(tmp_path, behind.server_port) as front:
+        thread = threading.Thread(target=behind.handle_request)
+        thread.start()
+        front.request("GET", "/u/x", headers={"X-Forwarded-For": "192.0.2.1"})
+        thread.join()
+    assert [line.split(",")[-1].strip() for line in heard[0]][-1] == "127.0.0.1"

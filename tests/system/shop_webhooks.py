@@ -123,3 +123,10 @@ class Shop:
         raw = bytes([1]) + key_id + bytes([purpose, step]) + b"".join(bytes([len(word)]) + word for word in words)
         raw += hmac.new(key, b"cartbus link\0" + raw, hashlib.sha256).digest()
         return base64.urlsafe_b64encode(raw).decode().rstrip("=")
+
+    def bounce_address(self, address, domain="demo.example", step=1, mail="0123456789abcdef0123456789abcdef", key=None):
+        """The envelope sender of a mail where `bounce = bounces+*@` (services/kit/bounce_tag.h)."""
+        raw = bytes([16 + step]) + bytes.fromhex(mail[:8]) + bytes.fromhex(self.address_hash(address))
+        key = key or self.system.secret("bounce.key")
+        raw += hmac.new(key, b"cartbus bounce tag\0" + self.name.encode() + b"\0" + raw, hashlib.sha256).digest()[:7]
+        return f"bounces+{raw.hex()}@{domain}"

@@ -10,6 +10,7 @@ import email.message
 import hashlib
 import hmac
 import json
+import socket
 import os
 import time
 import uuid
@@ -23,6 +24,7 @@ from cryptography.x509.oid import NameOID
 from cartbus_system import System, wait_until
 from hosts import Host
 from http_peer import Certificates, Peer, reply
+from shop_webhooks import Shop
 
 pytestmark = pytest.mark.xdist_group("feedback")
 
@@ -112,9 +114,10 @@ class World:
 
     def post(self, envelope, shop="demo", **headers):
         body = envelope if isinstance(envelope, bytes) else json.dumps(envelope).encode()
-        kind = envelope.get("Type", "") if isinstance(envelope, dict) else "Notification"
+        kind, topic = (envelope.get("Type", ""), envelope.get("TopicArn", TOPIC)) if isinstance(envelope, dict) else ("Notification", TOPIC)
         return self.system.request("POST", f"/feedback/{shop}/sns", body,
-                                   {"Content-Type": "text/plain; charset=UTF-8", "x-amz-sns-message-type": kind, **headers})
+                                   {"Content-Type": "text/plain; charset=UTF-8", "x-amz-sns-message-type": kind,
+                                    "x-amz-sns-topic-arn": topic, **headers})
 
     def known(self):
         """The gateway knows the certificate: it asks for it at the first message that is signed with it."""
@@ -133,11 +136,8 @@ class World:
     # -- mails --
 
     def tagged(self, address, step=1, mail="0123456789abcdef0123456789abcdef", shop="demo", key=None):
-        """services/kit/bounce_tag.h, computed independently."""
-        raw = bytes([16 + step]) + bytes.fromhex(mail[:8]) + bytes.fromhex(self.shop.address_hash(address))
-        key = key or self.system.secret("link.key")
-        raw += hmac.new(key, b"cartbus bounce tag\0" + shop.encode() + b"\0" + raw, hashlib.sha256).digest()[:7]
-        return f"bounces+{raw.hex()}@demo.example"
+        shop = self.shop if shop == "demo" else Shop(self.system, shop, "", "EUR")
+        return shop.bounce_address(address, "demo.example", step, mail, key)
 
     def deliver(self, content, name=None, age_s=0):
         name = name or f"{time.time_ns()}.test"
@@ -362,3 +362,28 @@ def test_a_mail_is_gone_only_when_what_it_says_is_kept(world):
     system.start("mailin")
     wait_until(lambda: not path.exists(), "the end of the mail", within_s=30)
     assert len(world.feedback("late@back.example")) == 1
+
+
+# ---- what it costs to be nobody ----
+
+
+def many_parts(size):
+    return b'{"Type":"Notification",' + b",".join(b'"%d":[{"a":[[]]},1]' % number for number in range(size // 24)) + b"}"
+
+
+def test_what_no_topic_of_the_shop_posted_is_refused_at_its_head(world):
+    """A megabyte is announced and not sent: the answer comes at once."""
+    world.system.add_shop("plain")
+    for shop, headers, status in [("plain", {"x-amz-sns-topic-arn": TOPIC}, 404), ("nobody", {"x-amz-sns-topic-arn": TOPIC}, 404),
+                                  ("demo", {"x-amz-sns-topic-arn": TOPIC + "-other"}, 403), ("demo", {}, 403),
+                                  ("demo", {"x-amz-sns-topic-arn": TOPIC}, 413)]:
+        lines = [f"POST /feedback/{shop}/sns HTTP/1.1", "Host: x", "Content-Length: 300000", "x-amz-sns-message-type: Notification",
+                 *(f"{name}: {value}" for name, value in headers.items())]
+        with socket.create_connection(("127.0.0.1", world.system.port), timeout=10) as s:
+            s.sendall("\r\n".join(lines).encode() + b"\r\n\r\n")
+            assert s.recv(4096).split(b" ")[1] == str(status).encode(), (shop, headers)
+
+
+def test_json_of_very_many_parts_is_not_parsed_for_a_stranger(world):
+    answer = world.post(many_parts(250_000))
+    assert answer.status == 400 and "too many parts" in answer.json["error"]

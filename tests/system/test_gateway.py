@@ -2,6 +2,7 @@
 
 import subprocess
 import threading
+import time
 
 import pytest
 from cartbus_system import SOURCES, System, fixture, wait_until
@@ -65,6 +66,16 @@ def test_every_platforms_webhook_reaches_the_log(system, shop, head):
     assert said[0]["trace"].startswith("00-")
 
 
+def test_shopifys_newer_header_names_are_taken_too(system, shop, head):
+    webhook = shop.shopify("orders/create", fixture("shopify-orders-create"), webhook_id="newer-1")
+    for name in [name for name in webhook.headers if name.startswith("X-Shopify-")]:
+        webhook.headers[name.removeprefix("X-")] = webhook.headers.pop(name)
+    assert system.post(webhook).json == {"accepted": head + 1}
+    assert system.post(webhook).json == {"duplicate_of": head + 1}
+    both = webhook.with_header("X-Shopify-Hmac-Sha256", "A" * 43 + "=")
+    assert system.post(both).status == 401, "two signatures that differ"
+
+
 def test_the_documented_example_works_as_it_stands(system, shop, head):
     text = (SOURCES / "services" / "gateway" / "webhooks.md").read_text()
     script = "\n".join(line[4:] for line in text.splitlines() if line.startswith("    "))
@@ -99,6 +110,13 @@ def test_repeating_without_an_id_is_a_duplicate_too(system, shop, head):
     webhook = shop.shopify("carts/create", fixture("shopify-carts-create", note=f"n{head}")).with_header("X-Shopify-Webhook-Id", None)
     assert "accepted" in system.post(webhook).json
     assert "duplicate_of" in system.post(webhook).json
+
+
+def test_without_an_id_two_topics_with_one_body_are_two_messages(system, shop, head):
+    body = fixture("shopify-carts-create", note=f"alike{head}")
+    for topic in ("carts/create", "carts/update"):
+        assert "accepted" in system.post(shop.shopify(topic, body).with_header("X-Shopify-Webhook-Id", None)).json
+    assert len(said_since(system, head)) == 2
 
 
 @pytest.mark.parametrize("webhook_id", ["x" * 5000, "two words", "ünïcode", "semi;colon\"quote"])
@@ -317,3 +335,12 @@ def test_nothing_confidential_is_in_the_log_of_the_process(system, shop):
     words = system.processes["gateway"].log_path.read_text()
     for secret in (ADDRESS, "john.doe", shop.secret, "Z2NwLWV1cm9wZS13ZXN0", shop.unsubscribe_path(ADDRESS)[3:40]):
         assert secret not in words
+
+
+def test_requests_are_answered_as_they_come_and_not_at_the_next_beat(system):
+    took = []
+    for _ in range(20):
+        begun = time.monotonic()
+        assert system.request("GET", "/nothing/here").status == 404
+        took.append(time.monotonic() - begun)
+    assert sorted(took)[10] < 0.1, took

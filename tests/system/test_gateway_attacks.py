@@ -129,9 +129,21 @@ def test_a_body_over_1_mb_is_413(system, shop):
 def test_a_body_far_over_1_mb_is_not_read_to_its_end(system):
     answer = raw(system, b"POST /hooks/demo/shopify HTTP/1.1\r\nHost: x\r\nContent-Length: 99999999999\r\n\r\n")
     assert status_of(answer) == 413
-    answer = raw(system, b"POST /hooks/demo/shopify HTTP/1.1\r\nHost: x\r\nConnection: close\r\nTransfer-Encoding: chunked\r\n\r\n"
-                 + b"100000\r\n" + b"x" * 0x100000 + b"\r\n" + b"0\r\n\r\n")
-    assert status_of(answer) == 401  # exactly 1 MB: read, and not signed
+
+
+def in_chunks(webhook, size):
+    """The request, its body in chunks of so many bytes."""
+    body = webhook.body
+    chunks = [b"%x\r\n%s\r\n" % (len(body[at:at + size]), body[at:at + size]) for at in range(0, len(body), size)]
+    return head_of(webhook, **{"Transfer-Encoding": "chunked"}) + b"\r\n" + b"".join(chunks) + b"0\r\n\r\n"
+
+
+def test_a_small_body_in_chunks_is_taken_and_a_large_one_is_told_to_give_its_length(system, shop):
+    for size in (1, 100, 100_000):
+        assert status_of(raw(system, in_chunks(shop.shopify("carts/create", b'{"note":"names no cart"}'), size))) == 200
+    assert status_of(raw(system, in_chunks(shop.shopify("carts/create", b'{"note":"x"}', secret="another-secret"), 5))) == 401
+    answer = raw(system, in_chunks(shop.shopify("carts/create", b" " * 100_000), 10_000))
+    assert status_of(answer) == 411 and b"Content-Length" in answer.partition(b"\r\n\r\n")[2]
 
 
 def test_nesting_over_64_is_told(system, shop):
@@ -178,13 +190,13 @@ def test_framing_that_could_be_read_differently_is_refused_and_nothing_behind_it
     answer = raw(system, b"POST /hooks/demo/shopify HTTP/1.1\r\nHost: x\r\n" + extra + b"\r\n" + b"0\r\n\r\n" + hidden)
     assert b'"ready"' not in answer
     statuses = [int(line.split(b" ")[1]) for line in answer.split(b"\r\n") if line.startswith(b"HTTP/1.1 ")]
-    assert set(statuses) <= {400, 413}  # the library may say its own 400 twice
+    assert len(statuses) == 1 and set(statuses) <= {400, 413}
 
 
 def test_bare_line_feeds_smuggle_nothing(system, shop):
-    """The library takes them for line ends; what must not happen is that a second request hides in the first one's head."""
+    """The library would take them for line ends, and serve both."""
     answer = raw(system, b"GET /healthz HTTP/1.1\nHost: x\nConnection: close\n\nGET /healthz HTTP/1.1\nHost: x\n\n")
-    assert answer.count(b'"ready"') <= 1
+    assert status_of(answer) == 400 and b'"ready"' not in answer
 
 
 def test_too_many_or_too_long_headers_are_refused(system):
@@ -237,20 +249,13 @@ def test_one_byte_at_a_time_in_the_body_is_cut(system):
     assert cut_after(system, feed, 9) < 8
 
 
-def test_one_byte_at_a_time_after_a_good_request_is_cut_too(system):
-    def feed():
-        yield b"GET /healthz HTTP/1.1\r\nHost: x\r\n\r\n"
-        yield from (bytes([byte]) for byte in b"GET /healthz HTTP/1.1\r\nX: " + b"a" * 1000)
-
-    assert 4 < cut_after(system, feed, 15) < 12
-
-
-def test_a_proxy_may_keep_its_connection_for_later(system):
-    with socket.create_connection(("127.0.0.1", system.port), timeout=5) as s:
-        for pause_s in (7, 0):
-            s.sendall(b"GET /healthz HTTP/1.1\r\nHost: x\r\n\r\n")
-            assert b"200 OK" in s.recv(4096)
-            time.sleep(pause_s)  # longer than a request may take: that is what is tested
+def test_one_request_is_taken_on_a_connection_and_nothing_behind_it_is_served(system, shop):
+    first = shop.shopify("carts/create", b'{"note":"names no cart"}')
+    first = head_of(first, **{"Content-Length": len(first.body)}) + b"\r\n" + first.body
+    for behind in (HIDDEN, HIDDEN * 10, HIDDEN * 100_000):
+        answer = raw(system, first + behind)
+        assert status_of(answer) == 200 and answer.count(b"HTTP/1.1 ") == 1
+        assert b'"ready"' not in answer and b"connection: close" in answer.lower()
 
 
 def test_half_open_and_silent_connections_are_cut(system):
@@ -292,3 +297,104 @@ def test_clients_that_leave_in_the_middle_harm_nobody(system, shop):
     for cut in range(1, len(whole), 97):
         with socket.create_connection(("127.0.0.1", system.port)) as s:
             s.sendall(whole[:cut])
+
+
+# ---- what two servers read differently ----
+
+HIDDEN = b"GET /healthz HTTP/1.1\r\nHost: x\r\n\r\n"
+POST = b"POST /hooks/demo/shopify HTTP/1.1\r\nHost: x\r\n"
+
+
+@pytest.mark.parametrize("attack", [
+    POST + b"Content-Len: 5\r\n gth\r\n\r\nhello",  # the line goes on, and with it the header's name
+    POST + b"X: y\r\n Content-Length: 5\r\n\r\nhello",
+    POST + b"Transfer-Encoding : chunked\r\nContent-Length: 50\r\n\r\n0\r\n\r\n",
+    POST + b"Transfer-Encoding\t: chunked\r\n\r\n0\r\n\r\n",
+    POST + b"Content-Length : 50\r\n\r\n",
+    POST + b"X: a\0b\r\nContent-Length: 0\r\n\r\n",
+    POST + b"Content-Length: 0\0\r\n\r\n",
+    POST + b"X: a\rContent-Length: 50\r\n\r\n",
+    POST + b"X: a\nContent-Length: 50\r\n\r\n",
+    POST + b"Transfer-Encoding: chunked\r\n\r\n5;x\nhello\r\n0\r\n\r\n",
+    POST + b"Transfer-Encoding: chunked\r\n\r\n5\nhello\r\n0\r\n\r\n",
+    POST + b"Transfer-Encoding: chunked\r\n\r\n5 \r\nhello\r\n0\r\n\r\n",
+    POST + b"Transfer-Encoding: chunked\r\n\r\n0\r\nX: y\n\r\n",
+    POST + b"Host: y\r\nContent-Length: 0\r\n\r\n",
+    b"POST /hooks/demo/shopify HTTP/1.0\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n",
+    b"GET /healthz HTTP/1.1\r\n\r\n",
+], ids=range(16))
+def test_a_head_or_chunk_that_two_servers_read_differently_is_400_and_nothing_behind_it_is_served(system, shop, attack):
+    """With the form of a signature, so that it is for its framing that it is refused."""
+    signed = b"X-Shopify-Hmac-Sha256: " + b"A" * 43 + b"=\r\n"
+    attack = attack.replace(b"Host: x\r\n", b"Host: x\r\n" + signed, 1)
+    answer = raw(system, attack + HIDDEN)
+    assert status_of(answer) == 400 and answer.count(b"HTTP/1.1 ") == 1, answer
+    assert b'"ready"' not in answer and b"connection: close" in answer.lower()
+
+
+# ---- an answer, whatever comes ----
+
+
+def test_many_arguments_and_cookies_are_read(system, shop):
+    arguments = "&".join(f"a{number}={number}" for number in range(400))
+    assert status_of(raw(system, f"GET /healthz?{arguments} HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n".encode())) == 200
+    cookies = "; ".join(f"c{number}={number}" for number in range(500))
+    assert status_of(raw(system, f"GET /healthz HTTP/1.1\r\nHost: x\r\nConnection: close\r\nCookie: {cookies}\r\n\r\n".encode())) == 200
+
+
+def test_endless_headers_and_slow_heads_are_answered(system):
+    assert status_of(raw(system, b"GET /healthz HTTP/1.1\r\nHost: x\r\n" + b"X-Endless: y\r\n" * 100_000)) == 431
+    assert status_of(raw(system, b"GET /" + b"a" * 100_000)) == 431
+    assert status_of(raw(system, b"GET /healthz HTTP/1.1\r\nHo")) == 408
+    assert status_of(raw(system, head_of(shop_webhook(system), **{"Content-Length": 10}) + b"\r\nhalf")) == 408
+
+
+def shop_webhook(system):
+    return system.shops["demo"].shopify("carts/create", fixture("shopify-carts-create"), secret="another-secret")
+
+
+def test_what_is_wrong_with_a_head_is_told_before_its_body_is_taken(system, shop):
+    """Each says that a megabyte is to come, sends none of it, and is answered at once."""
+    signed = {"X-Shopify-Hmac-Sha256": "A" * 43 + "="}
+    for path, headers, status in [("/nowhere", {}, 404), ("/hooks/nobody/shopify", signed, 404), ("/hooks/demo/shopify", {}, 401),
+                                  ("/hooks/demo/shopify", {"X-Shopify-Hmac-Sha256": "short"}, 401), ("/healthz", {}, 405),
+                                  ("/hooks/demo/cart", {"X-Cartbus-Signature": "a" * 64, "X-Cartbus-Timestamp": "1"}, 401),
+                                  ("/feedback/demo/sns", {}, 404), ("/feedback/nobody/sns", {}, 404),
+                                  (shop.unsubscribe_path("ada@example.com"), {}, 413)]:
+        lines = [f"POST {path} HTTP/1.1", "Host: x", "Content-Length: 1000000", *(f"{name}: {value}" for name, value in headers.items())]
+        began = time.monotonic()
+        with socket.create_connection(("127.0.0.1", system.port), timeout=10) as s:
+            s.sendall("\r\n".join(lines).encode() + b"\r\n\r\n")
+            assert status_of(s.recv(4096)) == status, path
+        assert time.monotonic() - began < 3, path
+
+
+# ---- who holds what others need ----
+
+
+def park(system, shop, count):
+    """As many webhooks of a mebibyte, all there but their last byte."""
+    signed = head_of(shop.shopify("carts/create", b"", secret="another-secret"), **{"Content-Length": 1 << 20}) + b"\r\n" + b"x" * ((1 << 20) - 1)
+    parked = []
+    for _ in range(count):
+        parked.append(socket.create_connection(("127.0.0.1", system.port), timeout=5))
+        try:
+            parked[-1].sendall(signed)
+        except OSError:
+            continue  # it was told to go
+    return parked
+
+
+def test_parked_bodies_keep_no_webhook_and_no_opt_out_from_being_taken():
+    with System() as system:
+        shop = system.add_shop("demo")
+        system.start("broker", "gateway")
+        parked = park(system, shop, 100)
+        for number in range(30):
+            cart = fixture("shopify-carts-create", note="x" * (1000 * number))
+            assert system.post(shop.shopify("carts/create", cart)).status == 200
+            path = shop.unsubscribe_path(f"shopper-{number}@example.com")
+            assert system.request("POST", path, b"List-Unsubscribe=One-Click",
+                                  {"Content-Type": "application/x-www-form-urlencoded"}).status == 200
+        for s in parked:
+            s.close()

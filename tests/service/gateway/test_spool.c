@@ -140,6 +140,32 @@ static void confirmed_messages_are_gone_and_a_rewind_repeats_the_others(void **s
 	spool_close(spool);
 }
 
+static void after_a_file_could_not_be_read_it_goes_on_behind_what_was_given_out(void **state)
+{
+	struct spool *spool = opened();
+	struct buffer message = { 0 };
+	char away[80];
+	uint64_t ticket;
+	int error;
+
+	(void)state;
+	add_synced(spool, 0, 4);
+	for (int i = 0; i < 4; i++)
+		expect_next(spool, i);
+	add_synced(spool, 4, 6);
+	snprintf(away, sizeof(away), "%s.away", folder);
+	assert_int_equal(rename(folder, away), 0);
+	assert_false(spool_next(spool, &message, &ticket, &error));
+	assert_int_equal(error, -ENOENT);
+	assert_int_equal(rename(away, folder), 0);
+	for (int i = 4; i < 6; i++)
+		expect_next(spool, i);
+	expect_end(spool);
+	assert_int_equal(spool_on_its_way(spool), 6);
+	spool_close(spool);
+	buffer_free(&message);
+}
+
 static void an_emptied_spool_begins_anew(void **state)
 {
 	struct spool *spool = opened();
@@ -302,6 +328,8 @@ int main(void)
 		cmocka_unit_test_setup_teardown(messages_that_come_while_it_drains_come_out_behind, setup, teardown),
 		cmocka_unit_test_setup_teardown(
 			confirmed_messages_are_gone_and_a_rewind_repeats_the_others, setup, teardown),
+		cmocka_unit_test_setup_teardown(
+			after_a_file_could_not_be_read_it_goes_on_behind_what_was_given_out, setup, teardown),
 		cmocka_unit_test_setup_teardown(an_emptied_spool_begins_anew, setup, teardown),
 		cmocka_unit_test_setup_teardown(many_megabytes_go_through_several_files, setup, teardown),
 		cmocka_unit_test_setup_teardown(a_torn_tail_that_was_never_acknowledged_is_dropped, setup, teardown),
