@@ -14,7 +14,9 @@
 #include "bus/base/memory.h"
 #include "bus/base/text.h"
 #include "services/kit/bounce_tag.h"
+#include "services/kit/keyring.h"
 #include "services/kit/money.h"
+#include "services/kit/settings.h"
 #include "services/kit/signed_link.h"
 #include <stdio.h>
 #include <stdlib.h>
@@ -79,7 +81,10 @@ static int read_cart(struct client *client, struct writing *writing)
 		complain(writing->command, "intake has not made a cart of \"%s\" yet", wish->cart);
 	selection_free(selection);
 	if (found && !writing->cart.ids.email[0] && !wish->to) {
-		complain(writing->command, "the cart has no address yet: nobody to mail");
+		complain(writing->command,
+			writing->cart.ids.email_unusable
+				? "the storefront gave this cart an address that is no mail address: nobody to mail"
+				: "the cart has no address yet: nobody to mail");
 		return EXIT_NO;
 	}
 	return found ? EXIT_FINE : EXIT_NO;
@@ -112,8 +117,23 @@ static int make_link(const struct writing *writing, char ret[700])
 	return EXIT_FINE;
 }
 
+/* As the sender names the mail. Of a cart that was made up there is nobody to keep it from. */
+static int read_id_key(const struct writing *writing, struct keyring *ret)
+{
+	char path[256];
+
+	if (!writing->wish->cart || writing->wish->test_id)
+		return EXIT_FINE;
+	int failed = keyring_read_bounce(settings_secrets_folder(writing->command->config), ret, path);
+	if (!failed)
+		return EXIT_FINE;
+	complain(writing->command, "the mail cannot be named with %s: %s", path, strerror(-failed));
+	return EXIT_NO;
+}
+
 static int write_mail(struct writing *writing, struct mail **ret)
 {
+	_cleanup_(keyring_clear) struct keyring keys = { 0 };
 	const struct mail_wish *wish = writing->wish;
 	char link[700], why[160];
 	struct reminder reminder = { .shop = &writing->shop,
@@ -125,8 +145,10 @@ static int write_mail(struct writing *writing, struct mail **ret)
 		.test_id = wish->test_id };
 
 	int failed = wish->test_id ? EXIT_FINE : make_link(writing, link);
+	failed = failed ? failed : read_id_key(writing, &keys);
 	if (failed)
 		return failed;
+	reminder.id_key = buffer_bytes(&keys.current);
 	reminder.unsubscribe_url = wish->test_id ? NULL : link;
 	if (mail_reminder(&reminder, ret, why) == 0) {
 		bounce_address_plain(writing->shop.bounce, (*ret)->envelope_from);

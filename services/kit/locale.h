@@ -18,7 +18,7 @@ bool locale_is_rtl(const char *tag);
 /* Words in the language of `words`, habits of where the shopper is: of the same language the shopper's, else "de" and "en-US": "de-US". */
 void locale_blend(const char *words, const char *shopper, char ret[LOCALE_ROOM]);
 
-/* --- locale_words.c: always terminated, something readable whatever ICU lacks --- */
+/* --- locale_words.c: always terminated, and readable also where ICU lacks the data --- */
 
 enum locale_day { LOCALE_DATE, LOCALE_WEEKDAY }; /* "21. November", "Samstag" */
 

@@ -29,6 +29,7 @@ struct reminder { /* what a reminder is made of */
 	const CartState *cart;
 	int step;                    /* 1 or 2 */
 	int64_t now_us;              /* the Date header */
+	struct bytes id_key;         /* of the Message-ID; may be empty for a mail that nobody is sent */
 	const char *unsubscribe_url; /* signed; may be NULL when to_owner */
 	const char *opening;         /* instead of the voice's opening line, not marked up; NULL: that one */
 	const char *return_url;      /* the way back to the basket; NULL: the storefront's own recovery URL */
@@ -39,20 +40,26 @@ struct reminder { /* what a reminder is made of */
 };
 
 /*
- * The Message-ID of (shop, cart, step): "<step>.<first 32 hex digits of SHA-256 over shop, NUL, cart id, NUL, step>@<domain of
- * the sender>", without angle brackets. Who finds a mail can tell from outside which reminder it is.
+ * The Message-ID of (shop, cart, step): "<step>.<32 hex digits>@<domain of the sender>", without angle brackets. The digits are the first
+ * of HMAC-SHA256 with `key` (keyring.h, BOUNCE_KEY) over a label and what mail_local_make() digests, so that who can name the mail was
+ * given it. Without a key it is what 0.1.0 wrote, which anybody can compute: for mails that nobody is sent.
  */
-void mail_reminder_id(const struct shop *shop, const char *cart_id, int step, char ret[200]);
+void mail_reminder_id(struct bytes key, const struct shop *shop, const char *cart_id, int step, char ret[200]);
 
 /*
- * The part before its @ names the reminder as well, and so does the message tag of a mail that goes over SES, where '-' stands for
- * the dot. Whoever may send in the shop's name may write either, so that neither is a proof. Reading takes that part, the tag, or
+ * mail_local_make(): the part before the @ as 0.1.0 wrote it: "<step>.<first 32 hex digits of SHA-256 over shop, NUL, cart id, NUL, step>".
+ *
+ * The part before the @ names the reminder as well, and so does the message tag of a mail that goes over SES, where '-' stands for
+ * the dot. Reading takes that part, the tag, or
  * the whole Message-ID, with its '<' or without; false: it is none of them, and ret is "".
  */
 #define MAIL_SES_TAG "cartbus-mail"
 enum { MAIL_LOCAL_MAX = 40 };
 void mail_local_make(const char *shop, const char *cart_id, int step, char ret[MAIL_LOCAL_MAX]);
 bool mail_local_read(const char *name, char ret[MAIL_LOCAL_MAX]);
+
+/* Why a mail about this cart has nowhere to lead back to, as a constant; NULL: its recovery URL is fit. `shop` and `cart` are borrowed. */
+const char *mail_return_trouble(const struct shop *shop, const CartState *cart);
 
 /* -EINVAL: CR, LF or NUL where none may be, or nothing to return to; ret_why says what. Deterministic: same input, same bytes. */
 int mail_reminder(const struct reminder *reminder, struct mail **ret, char ret_why[160]);

@@ -2,7 +2,7 @@
  * mail_html.c: the HTML part of a reminder, from the same templates as the text
  *
  * Promises:  every value is escaped; pictures and links are https or left out; it reads well in light and dark, because it sets
- *            no background but the button's; the writing direction follows the words.
+ *            no background but the button's and the pictures'; the writing direction follows the words.
  * Read next: mail_render.c
  */
 #include "bus/base/cleanup.h"
@@ -10,13 +10,19 @@
 #include "services/kit/mail_render.h"
 #include "services/kit/mail_style.h"
 #include <stdlib.h>
+#include <unicode/uchar.h>
+#include <unicode/utf8.h>
 
 #define STYLE_BUTTON                                                                                                   \
-	"display:inline-block;padding:12px 24px;border-radius:6px;background-color:#1c5fb8;color:#ffffff;"             \
+	"display:inline-block;padding:12px 24px;border-radius:6px;background-color:%s;color:#ffffff;"                  \
 	"font-weight:600;text-decoration:none"
 #define STYLE_HIDDEN "display:none;font-size:1px;line-height:1px;max-height:0;max-width:0;opacity:0;overflow:hidden"
 #define STYLE_LOGO                                                                                                     \
 	"display:block;border:0;max-width:100%%;height:auto;border-radius:4px;background-color:#ffffff;color:#202020"
+
+/* What lies under a picture until it is shown, and stands in the place of one that there is none of. */
+#define PICTURE_SIDE "96"
+#define STYLE_TILE "border-radius:6px;background-color:#f0f0f0;color:#767676"
 
 enum { PRICE_LETTERS_MOST = 14 }; /* "1.234.567,89 €" */
 
@@ -37,7 +43,8 @@ struct html {
 
 static void add_button(struct html *html)
 {
-	buffer_add_text(html->out, "<p style=\"margin:24px 0\"><a style=\"" STYLE_BUTTON "\" href=\"");
+	buffer_printf(html->out, "<p style=\"margin:24px 0\"><a style=\"" STYLE_BUTTON "\" href=\"",
+		accent_of(html->words->reminder->shop->accent));
 	html_escape(html->button, html->out);
 	buffer_add_text(html->out, "\">");
 	html_escape(html->button_label, html->out);
@@ -96,15 +103,39 @@ static void html_text(void *context, const char *text)
 	}
 }
 
-static void add_picture(struct buffer *out, const char *url)
+/* The first letter or digit of a title; nothing of one that has none. */
+static struct bytes initial_of(const char *title)
 {
-	if (!mail_url_safe(url))
+	int32_t length = (int32_t)strlen(title), at = 0;
+
+	while (at < length) {
+		int32_t from = at;
+		UChar32 c;
+		U8_NEXT(title, at, length, c);
+		if (c > 0 && u_isalnum(c))
+			return BYTES(title + from, (size_t)(at - from));
+	}
+	return BYTES("", 0);
+}
+
+static void add_picture(struct buffer *out, const Item *item)
+{
+	char title[320];
+
+	if (mail_url_safe(item->picture)) {
+		buffer_add_text(out,
+			"<img class=\"tile\" width=\"" PICTURE_SIDE "\" height=\"" PICTURE_SIDE
+			"\" alt=\"\" style=\"display:block;object-fit:cover;" STYLE_TILE "\" src=\"");
+		html_escape(item->picture, out);
+		buffer_add_text(out, "\">");
 		return;
+	}
+	mail_item_title(item, title);
 	buffer_add_text(out,
-		"<img width=\"64\" height=\"64\" alt=\"\" style=\"display:block;border-radius:4px;"
-		"object-fit:cover\" src=\"");
-	html_escape(url, out);
-	buffer_add_text(out, "\">");
+		"<div class=\"tile\" aria-hidden=\"true\" style=\"width:" PICTURE_SIDE "px;height:" PICTURE_SIDE
+		"px;line-height:" PICTURE_SIDE "px;font-size:36px;text-align:center;" STYLE_TILE "\">");
+	html_escape_bytes(initial_of(title), out);
+	buffer_add_text(out, "</div>");
 }
 
 static void add_title(struct buffer *out, const Item *item)
@@ -122,7 +153,7 @@ static void add_title(struct buffer *out, const Item *item)
 	buffer_printf(out, "</bdi>%s", link ? "</a>" : "");
 }
 
-/* How a mail's rows of items are laid out: alike, whatever one item alone would need. */
+/* How a mail's rows of items are laid out: all rows alike, so that the item that needs the most room has it. */
 struct rows {
 	bool pictures;
 	bool stacked; /* a price is so long that on a telephone it would leave the title no room: it stands below */
@@ -170,9 +201,10 @@ static void add_item(const struct html *html, pb_size_t nth, const struct rows *
 	mail_item_count(html->words, item, count);
 	buffer_add_text(out, "<tr>");
 	if (rows->pictures) {
-		buffer_add_text(
-			out, "<td class=\"rule\" width=\"64\" valign=\"top\" style=\"padding:12px 0;" STYLE_RULE "\">");
-		add_picture(out, item->picture);
+		buffer_add_text(out,
+			"<td class=\"rule\" width=\"" PICTURE_SIDE
+			"\" valign=\"top\" style=\"padding:12px 0;" STYLE_RULE "\">");
+		add_picture(out, item);
 		buffer_add_text(out, "</td>");
 	}
 	buffer_printf(out,
@@ -242,6 +274,32 @@ static void html_value(void *context, enum value value, const char *label)
 	}
 }
 
+static void html_bold(void *context, bool on)
+{
+	struct html *html = context;
+
+	if (on)
+		line_breaks(html);
+	buffer_add_text(&html->paragraph, on ? "<b>" : "</b>");
+}
+
+static void html_link(void *context, const char *words, const char *url)
+{
+	struct html *html = context;
+
+	if (!mail_words_may_link(html->words, url)) {
+		html_text(html, words);
+		return;
+	}
+	line_breaks(html);
+	buffer_add_text(&html->paragraph, "<a style=\"color:inherit\" href=\"");
+	html_escape(url, &html->paragraph);
+	buffer_add_text(&html->paragraph, "\">");
+	html_escape(words, &html->paragraph);
+	buffer_add_text(&html->paragraph, "</a>");
+	html->wordy = true;
+}
+
 static const char *html_plural(void *context, enum value value)
 {
 	return mail_words_plural(((struct html *)context)->words, value);
@@ -255,6 +313,8 @@ static void walk(struct html *html, const struct template *template)
 				.has = html_has,
 				.text = html_text,
 				.value = html_value,
+				.bold = html_bold,
+				.link = html_link,
 				.plural = html_plural });
 	flush(html);
 }

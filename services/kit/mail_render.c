@@ -9,9 +9,13 @@
  */
 #include "services/kit/mail_render.h"
 #include "bus/base/cleanup.h"
+#include "bus/base/log.h"
 #include "bus/base/text.h"
 #include "services/kit/mail_compose.h"
+#include "services/kit/way_back.h"
 #include <errno.h>
+#include <openssl/evp.h>
+#include <openssl/hmac.h>
 #include <openssl/sha.h>
 
 /* ---- the plain text part, and the subject ---- */
@@ -40,7 +44,7 @@ static void text_item(const struct mail_words *words, pb_size_t nth, struct buff
 	mail_item_count(words, item, count);
 	buffer_printf(out, "%s- %s × ", words->rtl ? "\u200f" : "", count);
 	mail_words_isolate(words, title, out);
-	buffer_add_text(out, ": ");
+	buffer_add_text(out, words->prices[nth][0] ? ": " : "");
 	mail_words_isolate(words, words->prices[nth], out);
 }
 
@@ -74,6 +78,21 @@ static void text_value(void *context, enum value value, const char *label)
 		mail_words_isolate(sink->words, mail_words_value(sink->words, value, label), sink->out);
 }
 
+static void text_bold(void *context, bool on)
+{
+	(void)on;
+	buffer_add_text(((struct text_sink *)context)->out, "*");
+}
+
+static void text_words_link(void *context, const char *words, const char *url)
+{
+	const struct text_sink *sink = context;
+
+	buffer_add_text(sink->out, words);
+	if (mail_words_may_link(sink->words, url))
+		buffer_printf(sink->out, " <%s>", url);
+}
+
 static const char *text_plural(void *context, enum value value)
 {
 	return mail_words_plural(((struct text_sink *)context)->words, value);
@@ -87,6 +106,8 @@ static void text_walk(const struct template *template, const struct mail_words *
 			.has = text_has,
 			.text = text_text,
 			.value = text_value,
+			.bold = text_bold,
+			.link = text_words_link,
 			.plural = text_plural });
 }
 
@@ -136,17 +157,40 @@ void mail_render_text(const struct mail_words *words, struct buffer *ret)
 
 enum { LOCAL_DIGITS = 32 };
 
+static void add_name(struct buffer *name, const char *shop, const char *cart_id, int step)
+{
+	buffer_add(name, shop, strlen(shop) + 1);
+	buffer_add(name, cart_id, strlen(cart_id) + 1);
+	buffer_printf(name, "%d", step);
+}
+
+static void print_local(int step, const unsigned char *digest, char ret[MAIL_LOCAL_MAX])
+{
+	char hex[LOCAL_DIGITS + 1];
+	text_hex(digest, LOCAL_DIGITS / 2, hex);
+	snprintf(ret, MAIL_LOCAL_MAX, "%d.%s", step, hex);
+}
+
 void mail_local_make(const char *shop, const char *cart_id, int step, char ret[MAIL_LOCAL_MAX])
 {
 	_cleanup_(buffer_free) struct buffer name = { 0 };
 	unsigned char digest[SHA256_DIGEST_LENGTH];
-	char hex[LOCAL_DIGITS + 1];
-	buffer_add(&name, shop, strlen(shop) + 1);
-	buffer_add(&name, cart_id, strlen(cart_id) + 1);
-	buffer_printf(&name, "%d", step);
+	add_name(&name, shop, cart_id, step);
 	SHA256(name.data, name.len, digest);
-	text_hex(digest, LOCAL_DIGITS / 2, hex);
-	snprintf(ret, MAIL_LOCAL_MAX, "%d.%s", step, hex);
+	print_local(step, digest, ret);
+}
+
+static void sign_local(struct bytes key, const char *shop, const char *cart_id, int step, char ret[MAIL_LOCAL_MAX])
+{
+	static const char label[] = "cartbus mail id";
+	_cleanup_(buffer_free) struct buffer name = { 0 };
+	unsigned char mac[EVP_MAX_MD_SIZE];
+	unsigned int len;
+	buffer_add(&name, label, sizeof(label));
+	add_name(&name, shop, cart_id, step);
+	if (!HMAC(EVP_sha256(), key.data, (int)key.len, name.data, name.len, mac, &len))
+		die("OpenSSL cannot compute HMAC-SHA256; check the installation of libssl3");
+	print_local(step, mac, ret);
 }
 
 bool mail_local_read(const char *name, char ret[MAIL_LOCAL_MAX])
@@ -162,27 +206,23 @@ bool mail_local_read(const char *name, char ret[MAIL_LOCAL_MAX])
 	return true;
 }
 
-void mail_reminder_id(const struct shop *shop, const char *cart_id, int step, char ret[200])
+void mail_reminder_id(struct bytes key, const struct shop *shop, const char *cart_id, int step, char ret[200])
 {
 	const char *domain = address_domain(shop->from_address);
 	char local[MAIL_LOCAL_MAX];
-	mail_local_make(shop->name, cart_id, step, local);
+	if (key.len)
+		sign_local(key, shop->name, cart_id, step, local);
+	else
+		mail_local_make(shop->name, cart_id, step, local);
 	snprintf(ret, 200, "%s@%.150s", local, domain ? domain : "");
 }
 
-static int check(const struct reminder *reminder, char ret_why[160])
+const char *mail_return_trouble(const struct shop *shop, const CartState *cart)
 {
-	const char *back = reminder->cart->recovery_url;
-	if (text_has_control(reminder->cart->first_name)) {
-		snprintf(ret_why, 160, "the shopper's first name contains a line break or control character");
-		return -EINVAL;
-	}
-	if (mail_url_safe(back))
-		return 0;
-	snprintf(ret_why, 160,
-		*back ? "the cart's recovery URL is not a clean https address"
-		      : "the storefront gave no recovery URL: there is nothing to return to");
-	return -EINVAL;
+	struct way_back way;
+
+	way_back_of(cart, &way);
+	return way_back_fault(shop, &way);
 }
 
 /* Who reads it is no shopper: the subject says so. */
@@ -201,7 +241,8 @@ static void write_ids(const struct reminder *reminder, char ret_message_id[200],
 	if (reminder->test_id)
 		snprintf(ret_message_id, 200, "test.%.40s@%.150s", reminder->test_id, domain ? domain : "");
 	else
-		mail_reminder_id(reminder->shop, reminder->cart->ids.cart_id, reminder->step, ret_message_id);
+		mail_reminder_id(
+			reminder->id_key, reminder->shop, reminder->cart->ids.cart_id, reminder->step, ret_message_id);
 	snprintf(ret_list_id, 256, "reminders.%.40s.%.180s", reminder->shop->name, domain ? domain : "");
 }
 
@@ -237,9 +278,11 @@ static int compose(const struct mail_words *words, struct mail **ret, char ret_w
 int mail_reminder(const struct reminder *reminder, struct mail **ret, char ret_why[160])
 {
 	struct mail_words words;
-	int r = check(reminder, ret_why);
-	if (r < 0)
-		return r;
+	const char *trouble = mail_return_trouble(reminder->shop, reminder->cart);
+	if (trouble) {
+		snprintf(ret_why, 160, "%s", trouble);
+		return -EINVAL;
+	}
 	mail_words_fill(reminder, &words);
 	return compose(&words, ret, ret_why);
 }

@@ -18,9 +18,10 @@ struct mail_words {
 	const struct template *footer; /* the voice's, or the built-in one of its language */
 	char locale[LOCALE_ROOM];      /* of amounts and numbers: the cart's, else the shop's */
 	bool rtl;                      /* the words are written from right to left */
-	char shop[100], first_name[100], total[80], count[40], discount_code[64], postal_address[300];
+	char shop[100], first_name[100], total[80] /* "": not given */, count[40], discount_code[64],
+		postal_address[300];
 	char date[80], weekday[80]; /* when the basket was left, in the shop's zone; "": nothing mentions it */
-	char prices[MAIL_ITEMS_MAX][MAIL_ITEM_PRICE_ROOM]; /* of each item, for all pieces of it */
+	char prices[MAIL_ITEMS_MAX][MAIL_ITEM_PRICE_ROOM]; /* of each item, for all pieces of it; "": not given */
 	uint64_t pieces;
 };
 
@@ -37,7 +38,9 @@ void mail_item_count(const struct mail_words *words, const Item *item, char ret[
 const char *mail_words_plural(const struct mail_words *words, enum value value);
 /* What the owner or a tester reads above the mail; "": it is a shopper's. */
 void mail_words_note(const struct mail_words *words, char ret[500]);
-bool mail_url_safe(const char *url); /* https, and nothing that ends an attribute */
+bool mail_words_may_link(
+	const struct mail_words *words, const char *url); /* to what the owner wrote: the shop's own hosts */
+bool mail_url_safe(const char *url);                      /* https, and nothing that ends an attribute */
 
 /* The opening line as text, the polished one if there is one; false: this voice has none. */
 bool mail_render_opening(const struct mail_words *words, struct buffer *ret);

@@ -1,5 +1,5 @@
 /*
- * mail_style.h: how our mails look: no background but a button's, so that light and dark are the mailbox's own
+ * mail_style.h: how our mails look: no background but a button's and a picture's, so that light and dark are the mailbox's own
  */
 #ifndef KIT_MAIL_STYLE_H
 #define KIT_MAIL_STYLE_H
@@ -12,6 +12,7 @@
 /* Beyond what stands at the elements: mailboxes that drop it still show a readable mail. */
 #define STYLE_SHEET                                                                                                    \
 	":root{color-scheme:light dark}@media (prefers-color-scheme:dark){.quiet{color:#a6a6a6 !important}"            \
+	".tile{background-color:#2c2f33 !important;color:#a6a6a6 !important}"                                          \
 	".rule{border-color:#4c4c4c !important}}"
 
 /* What stands between <html ...> and the title. */

@@ -8,6 +8,7 @@
 #include "bus/base/text.h"
 #include "services/kit/mail_render.h"
 #include "services/kit/money.h"
+#include "services/kit/shopper_text.h"
 #include <stdio.h>
 #include <unicode/uchar.h>
 #include <unicode/utf8.h>
@@ -91,8 +92,9 @@ bool mail_words_has(const struct mail_words *words, enum value value)
 		return words->date[0];
 	case VALUE_WEEKDAY:
 		return words->weekday[0];
-	case VALUE_SHOP:
 	case VALUE_TOTAL:
+		return words->total[0];
+	case VALUE_SHOP:
 	case VALUE_RETURN_LINK:
 	case VALUE_SHOP_LINK:
 	case VALUE_UNSUBSCRIBE_LINK:
@@ -131,6 +133,11 @@ const char *mail_words_link(const struct mail_words *words, enum value value)
 	return reminder->to_owner || reminder->test_id || !reminder->unsubscribe_url ? "" : reminder->unsubscribe_url;
 }
 
+bool mail_words_may_link(const struct mail_words *words, const char *url)
+{
+	return mail_url_safe(url) && shop_owns_url(words->reminder->shop, PLATFORM_UNKNOWN, url);
+}
+
 void mail_words_note(const struct mail_words *words, char ret[500])
 {
 	const struct reminder *reminder = words->reminder;
@@ -162,6 +169,14 @@ static void fill_day(const struct mail_words *words, enum value value, enum loca
 	locale_day(reminder->cart->abandoned_us, reminder->shop->zone, locale, form, ret, 80);
 }
 
+/* 0 stands for an amount that the storefront did not give; without a currency none means anything. */
+static void fill_amount(const CartState *cart, int64_t minor, const char *locale, char ret[80])
+{
+	ret[0] = 0;
+	if (minor && cart->currency[0])
+		money_format(minor, cart->currency, locale, ret, 80);
+}
+
 static void fill_prices(const CartState *cart, struct mail_words *ret)
 {
 	for (pb_size_t i = 0; i < cart->items_count; i++) {
@@ -169,7 +184,7 @@ static void fill_prices(const CartState *cart, struct mail_words *ret)
 		int64_t all;
 		if (__builtin_mul_overflow(item->price_minor, (int64_t)item->quantity, &all))
 			all = item->price_minor;
-		money_format(all, cart->currency, ret->locale, ret->prices[i], MAIL_ITEM_PRICE_ROOM);
+		fill_amount(cart, all, ret->locale, ret->prices[i]);
 	}
 }
 
@@ -189,11 +204,12 @@ void mail_words_fill(const struct reminder *reminder, struct mail_words *ret)
 	for (pb_size_t i = 0; i < cart->items_count; i++)
 		ret->pieces += cart->items[i].quantity;
 	locale_number(ret->pieces, ret->locale, ret->count, sizeof(ret->count));
-	money_format(cart->total_minor, cart->currency, ret->locale, ret->total, sizeof(ret->total));
+	fill_amount(cart, cart->total_minor, ret->locale, ret->total);
 	TEXT_COPY(ret->shop, reminder->shop->title);
-	TEXT_COPY(ret->first_name, cart->first_name);
+	if (shopper_name_may_be_mailed(cart->first_name))
+		TEXT_COPY(ret->first_name, cart->first_name);
 	TEXT_COPY(ret->postal_address, reminder->shop->postal_address);
-	if (cart->discount_codes_count)
+	if (cart->discount_codes_count && shopper_code_may_be_mailed(cart->discount_codes[0]))
 		TEXT_COPY(ret->discount_code, cart->discount_codes[0]);
 	clean(ret->first_name);
 	clean(ret->discount_code);

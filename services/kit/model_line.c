@@ -2,7 +2,7 @@
  * model_line.c: which line, or paragraph, of a model may be mailed
  *
  * Promises:  pure; a line that passes holds no link, no markup, no amount and no number that was not there before: a model cannot
- *            promise a price, a discount or a date, whatever it read in an item's title. A paragraph's numbers are whole: "50" is
+ *            promise a price, a discount or a date, even if an item's title asks for it. A paragraph's numbers are whole: "50" is
  *            not one of the data's because "12,50" is.
  * Read next: model.h
  */

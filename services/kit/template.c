@@ -10,6 +10,7 @@
 #include "bus/base/bytes.h"
 #include "bus/base/cleanup.h"
 #include "bus/base/memory.h"
+#include "bus/base/nearest.h"
 #include "services/kit/voice.h"
 #include <ctype.h>
 #include <errno.h>
@@ -17,15 +18,18 @@
 #include <stdlib.h>
 #include <strings.h>
 
-enum piece_kind { PIECE_TEXT, PIECE_VALUE, PIECE_PLURAL, PIECE_IF, PIECE_ELSE, PIECE_END };
+enum piece_kind { PIECE_TEXT, PIECE_VALUE, PIECE_PLURAL, PIECE_IF, PIECE_ELSE, PIECE_END, PIECE_BOLD, PIECE_LINK };
 
 enum { PLURALS = sizeof(locale_plurals) / sizeof(locale_plurals[0]) };
 
 struct piece {
 	enum piece_kind kind;
 	enum value value;
-	char *text;              /* of PIECE_TEXT; the label of PIECE_VALUE, or NULL */
-	struct template **forms; /* of PIECE_PLURAL: for each of locale_plurals the words, or NULL */
+	char *text;                  /* of PIECE_TEXT and PIECE_LINK; the label of PIECE_VALUE, or NULL */
+	struct template **forms;     /* of PIECE_PLURAL: for each of locale_plurals the words, or NULL */
+	char *url;                   /* of PIECE_LINK */
+	struct template_place place; /* of `url` */
+	bool on;                     /* of PIECE_BOLD: it begins */
 };
 
 struct template
@@ -64,6 +68,8 @@ struct parser {
 	struct voice_error *error;
 	enum piece_kind open; /* PIECE_IF or PIECE_ELSE while inside a condition, else PIECE_END */
 	struct template_place opened;
+	bool bold; /* inside of bold words, which began at `bolded` */
+	struct template_place bolded;
 };
 
 const char *value_name(enum value value)
@@ -183,12 +189,27 @@ static int find_value(struct parser *parser, const char *name, enum value *ret)
 		*ret = (enum value)i;
 		return 0;
 	}
+	struct nearest nearest = nearest_begin(name);
+	for (int i = 0; i < VALUE_COUNT; i++)
+		nearest_try(&nearest, values[i].name);
+	if (nearest.name)
+		return refuse(parser, parser->place, "unknown {%s}; did you mean {%s}?", name, nearest.name);
 	return refuse(parser, parser->place, "unknown {%s}; expected one of %s", name, values_known);
+}
+
+static int refuse_open_bold(struct parser *parser, const char *where)
+{
+	return refuse(parser, parser->bolded,
+		"** begins bold words that do not end %s: write ** behind the last of them (for plain asterisks write "
+		"\\**)",
+		where);
 }
 
 static int add_condition(struct parser *parser, const char *name)
 {
 	struct piece piece = { .kind = PIECE_IF };
+	if (parser->bold)
+		return refuse_open_bold(parser, "before the {if}");
 	if (parser->open != PIECE_END)
 		return refuse(
 			parser, parser->place, "an {if} inside another one is not possible: expected {end} before it");
@@ -209,6 +230,8 @@ static int add_value(struct parser *parser, struct inside *inside)
 		return r;
 	if (parser->place.one_line && !values[piece.value].one_line)
 		return refuse(parser, parser->place, "{%s} can only stand in a Body or Footer", inside->name);
+	if (parser->bold && (piece.value == VALUE_ITEMS || values[piece.value].link))
+		return refuse(parser, parser->place, "{%s} cannot be bold: expected ** before it", inside->name);
 	if (inside->label && values[piece.value].link == inside->has_or)
 		return refuse(parser, parser->place,
 			inside->has_or ? "a link always exists: expected {%s \"words\"} without \"or\""
@@ -226,6 +249,8 @@ static int add_inside(struct parser *parser, struct inside *inside)
 	if (strcmp(inside->name, "else") == 0) {
 		if (parser->open != PIECE_IF)
 			return refuse(parser, parser->place, "{else} without an {if} before it");
+		if (parser->bold)
+			return refuse_open_bold(parser, "before the {else}");
 		parser->open = PIECE_ELSE;
 		add_piece(parser->template, (struct piece){ .kind = PIECE_ELSE });
 		return 0;
@@ -233,6 +258,8 @@ static int add_inside(struct parser *parser, struct inside *inside)
 	if (strcmp(inside->name, "end") == 0) {
 		if (parser->open == PIECE_END)
 			return refuse(parser, parser->place, "{end} without an {if} before it");
+		if (parser->bold)
+			return refuse_open_bold(parser, "before the {end}");
 		parser->open = PIECE_END;
 		add_piece(parser->template, (struct piece){ .kind = PIECE_END });
 		return 0;
@@ -253,6 +280,7 @@ void template_free(struct template *template)
 		return;
 	for (size_t i = 0; i < template->count; i++) {
 		free(template->pieces[i].text);
+		free(template->pieces[i].url);
 		forms_free(template->pieces[i].forms);
 	}
 	free(template->pieces);
@@ -341,6 +369,9 @@ static int parse_brace(struct parser *parser)
 	const char *end = parser->at + strcspn(parser->at, "}\n");
 	if (*end != '}')
 		return refuse(parser, parser->place, "a { is not closed with } on its line (write {{ for a plain {)");
+	if (memmem(parser->at, (size_t)(end - parser->at), "**", 2))
+		return refuse(
+			parser, parser->place, "** stands around the braces of what is to be bold, not inside them");
 	const char *colon = parser->at;
 	while (colon < end && *colon != ':' && !quote_length(colon))
 		colon++;
@@ -357,26 +388,146 @@ static int parse_brace(struct parser *parser)
 	return r;
 }
 
+/* ---- **bold** and [words](https://...) ---- */
+
+static bool is_blank_or_end(char c)
+{
+	return c == 0 || isspace((unsigned char)c);
+}
+
+/* Takes `len` bytes as they are. */
+static int take_plain(struct parser *parser, size_t len)
+{
+	add_text(parser->template, parser->at, len);
+	step_over(parser, parser->at + len);
+	return 0;
+}
+
+/* An asterisk alone, and ** before a blank, are plain text. */
+static int parse_asterisk(struct parser *parser)
+{
+	if (parser->at[1] != '*')
+		return take_plain(parser, 1);
+	if (!parser->bold && (is_blank_or_end(parser->at[2]) || parser->at[2] == '*'))
+		return take_plain(parser, strspn(parser->at, "*"));
+	if (parser->place.one_line)
+		return refuse(parser, parser->place,
+			"bold words can only stand in a Body or Footer (for plain asterisks write \\**)");
+	parser->bold = !parser->bold;
+	parser->bolded = parser->place;
+	add_piece(parser->template, (struct piece){ .kind = PIECE_BOLD, .on = parser->bold });
+	step_over(parser, parser->at + 2);
+	return 0;
+}
+
+/* "https://" and a host, and nothing that could end the attribute it will stand in. */
+static bool is_address(struct bytes url)
+{
+	static const char scheme[] = "https://";
+	const char *at = url.data;
+
+	if (url.len <= strlen(scheme) || memcmp(at, scheme, strlen(scheme)) != 0)
+		return false;
+	for (size_t i = 0; i < url.len; i++)
+		if ((unsigned char)at[i] <= ' ' || at[i] == 0x7f || strchr("\"'<>\\`{}", at[i]))
+			return false;
+	return true;
+}
+
+static int add_link(struct parser *parser, const char *close)
+{
+	const char *words = parser->at + 1, *url = close + 2;
+	size_t words_len = (size_t)(close - words), url_len = strcspn(url, ") \t\n");
+	struct piece piece = { .kind = PIECE_LINK };
+
+	if (parser->place.one_line)
+		return refuse(parser, parser->place,
+			"a link can only stand in a Body or Footer (for a plain bracket write \\[)");
+	if (words_len == 0 || strcspn(words, "{}*") < words_len)
+		return refuse(parser, parser->place,
+			"the words of a link are plain ones, without braces and asterisks: [our opening "
+			"hours](https://...)");
+	step_over(parser, url);
+	if (url[url_len] != ')' || !is_address(BYTES(url, url_len)))
+		return refuse(parser, parser->place,
+			"expected an address that begins with https:// and ends with ), without blanks: "
+			"[words](https://...)");
+	piece.place = parser->place;
+	piece.text = memory_copy(BYTES(words, words_len));
+	piece.url = memory_copy(BYTES(url, url_len));
+	add_piece(parser->template, piece);
+	step_over(parser, url + url_len + 1);
+	return 0;
+}
+
+/* A bracket that is no link's is plain text. */
+static int parse_bracket(struct parser *parser)
+{
+	const char *close = parser->at + 1 + strcspn(parser->at + 1, "[]\n");
+
+	return close[0] == ']' && close[1] == '(' ? add_link(parser, close) : take_plain(parser, 1);
+}
+
+static int parse_backslash(struct parser *parser)
+{
+	size_t asterisks = strspn(parser->at + 1, "*");
+
+	if (!asterisks && parser->at[1] != '[')
+		return take_plain(parser, 1);
+	step_over(parser, parser->at + 1);
+	return take_plain(parser, asterisks ? asterisks : 1);
+}
+
+static int parse_line_end(struct parser *parser)
+{
+	size_t blank = 1 + strspn(parser->at + 1, " \t");
+
+	if (parser->bold && (parser->at[blank] == '\n' || parser->at[blank] == 0))
+		return refuse_open_bold(parser, "in their paragraph");
+	return take_plain(parser, 1);
+}
+
+static int parse_doubled_or_brace(struct parser *parser)
+{
+	if (parser->at[1] == parser->at[0]) {
+		add_text(parser->template, parser->at, 1);
+		step_over(parser, parser->at + 2);
+		return 0;
+	}
+	if (*parser->at == '}')
+		return refuse(parser, parser->place, "a } without { before it (write }} for a plain })");
+	return parse_brace(parser);
+}
+
+static int parse_special(struct parser *parser)
+{
+	switch (*parser->at) {
+	case '*':
+		return parse_asterisk(parser);
+	case '[':
+		return parse_bracket(parser);
+	case '\\':
+		return parse_backslash(parser);
+	case '\n':
+		return parse_line_end(parser);
+	default:
+		return parse_doubled_or_brace(parser);
+	}
+}
+
 static int parse_pieces(struct parser *parser)
 {
-	while (*parser->at) {
-		const char *brace = parser->at + strcspn(parser->at, "{}");
-		bool doubled = *brace && brace[1] == *brace;
-		add_text(parser->template, parser->at, (size_t)(brace - parser->at) + (doubled ? 1 : 0));
-		step_over(parser, brace);
-		if (doubled) {
-			step_over(parser, brace + 2);
-			continue;
-		}
-		if (*brace == '}')
-			return refuse(parser, parser->place, "a } without { before it (write }} for a plain })");
-		int r = *brace ? parse_brace(parser) : 0;
-		if (r < 0)
-			return r;
+	int r = 0;
+
+	while (r == 0 && *parser->at) {
+		take_plain(parser, strcspn(parser->at, parser->bold ? "{}*[\\\n" : "{}*[\\"));
+		r = *parser->at ? parse_special(parser) : 0;
 	}
-	if (parser->open != PIECE_END)
-		return refuse(parser, parser->opened, "this {if} has no {end}");
-	return 0;
+	if (r == 0 && parser->bold)
+		r = refuse_open_bold(parser, "in their paragraph");
+	if (r == 0 && parser->open != PIECE_END)
+		r = refuse(parser, parser->opened, "this {if} has no {end}");
+	return r;
 }
 
 int template_parse(const char *text, struct template_place place, struct template **ret, struct voice_error *ret_error)
@@ -419,6 +570,20 @@ bool template_mentions(const struct template *template, enum value value)
 	return false;
 }
 
+const char *template_link_beyond(const struct template *template, bool (*allowed)(const void *context, const char *url),
+	const void *context, struct template_place *ret)
+{
+	for (size_t i = 0; template && i < template->count; i++) {
+		const struct piece *piece = &template->pieces[i];
+
+		if (piece->kind != PIECE_LINK || allowed(context, piece->url))
+			continue;
+		*ret = piece->place;
+		return piece->url;
+	}
+	return NULL;
+}
+
 static const struct template *form_of(const struct piece *piece, const char *category)
 {
 	for (int i = 0; i < PLURALS; i++)
@@ -445,6 +610,14 @@ void template_walk(const struct template *template, const struct template_sink *
 		case PIECE_TEXT:
 			if (shown)
 				sink->text(sink->context, piece->text);
+			break;
+		case PIECE_BOLD:
+			if (shown)
+				sink->bold(sink->context, piece->on);
+			break;
+		case PIECE_LINK:
+			if (shown)
+				sink->link(sink->context, piece->text, piece->url);
 			break;
 		case PIECE_PLURAL:
 			if (shown)

@@ -1,7 +1,8 @@
 /*
  * template.h: text with values in braces, the language that voice.txt is written in
  *
- *     Hello {first name or "there"}, {if discount code}your code {discount code} still works.{end}
+ *     Hello {first name or "there"}, {if discount code}your code {discount code} **still** works.{end}
+ *     Our [opening hours](https://shop.example/hours) have changed.
  *
  * A template is parsed once into a flat list of pieces and walked once per rendering; it has no loops, no arithmetic and no
  * access to anything but the values below. The walker says what comes, the sink decides what it looks like (text, HTML, header).
@@ -32,7 +33,7 @@ struct voice_error;
 
 struct template_place {
 	int line, column; /* where the text begins in its document, from 1 */
-	bool one_line;    /* a header or an opening: no {items}, no links */
+	bool one_line;    /* a header or an opening: no {items}, no links, no bold words */
 };
 
 /* -EINVAL: ret_error says where and what was expected. */
@@ -41,6 +42,12 @@ void template_free(struct template *template); /* takes NULL */
 bool template_uses(const struct template *template, enum value value);
 /* Shows it, or asks for it: without one of these nobody needs the value. NULL: a template that is not there. */
 bool template_mentions(const struct template *template, enum value value);
+/*
+ * The first [words](https://...) whose address `allowed` does not know: the address, borrowed, and where it stands; NULL: there is none, or
+ * no template.
+ */
+const char *template_link_beyond(const struct template *template, bool (*allowed)(const void *context, const char *url),
+	const void *context, struct template_place *ret);
 const char *value_name(enum value value); /* "first name" */
 bool value_is_link(enum value value);
 
@@ -50,6 +57,9 @@ struct template_sink {
 	void (*text)(void *context, const char *text);
 	/* `label` is what the owner put in quotes: of a link its words, else what stands in when there is no value; or NULL */
 	void (*value)(void *context, enum value value, const char *label);
+	void (*bold)(void *context, bool on); /* **...**, closed in its paragraph */
+	void (*link)(
+		void *context, const char *words, const char *url); /* [words](url): https, whose host nobody checked */
 	/* Which of locale_plurals it is, in the language of the words. */
 	const char *(*plural)(void *context, enum value value);
 };

@@ -11,6 +11,7 @@
 #include "bus/base/log.h"
 #include "bus/base/memory.h"
 #include "bus/base/text.h"
+#include "services/kit/shop.h"
 #include "services/kit/template.h"
 #include <ctype.h>
 #include <errno.h>
@@ -249,6 +250,40 @@ int voice_parse(const char *text, struct voice **ret, struct voice_error *ret_er
 	}
 	*ret = reader.voice;
 	return 0;
+}
+
+static bool is_own_link(const void *shop, const char *url)
+{
+	return shop_owns_url(shop, PLATFORM_UNKNOWN, url);
+}
+
+static int check_links(const struct template *template, const struct shop *shop, struct voice_error *ret_error)
+{
+	struct template_place place;
+	const char *url = template_link_beyond(template, is_own_link, shop, &place);
+
+	if (!url)
+		return 0;
+	ret_error->line = place.line;
+	ret_error->column = place.column;
+	snprintf(ret_error->text, sizeof(ret_error->text),
+		"line %d, column %d: %.100s leads to a host that is not the shop's: if it is, name it as host in "
+		"[shop] of "
+		"shop.conf",
+		place.line, place.column, url);
+	return -EINVAL;
+}
+
+int voice_check_links(const struct voice *voice, const struct shop *shop, struct voice_error *ret_error)
+{
+	int r = 0;
+
+	for (int step = 0; r == 0 && step < STEPS; step++) {
+		r = check_links(voice->mails[step].body, shop, ret_error);
+		if (r == 0)
+			r = check_links(voice->mails[step].footer, shop, ret_error);
+	}
+	return r;
 }
 
 void voice_free(struct voice *voice)

@@ -25,6 +25,9 @@ struct voice_error {
 
 int voice_parse(const char *text, struct voice **ret, struct voice_error *ret_error);
 void voice_free(struct voice *voice);
+/* Does every [words](https://...) lead to a host of this shop? -EINVAL: ret_error says which does not, and what helps. */
+struct shop;
+int voice_check_links(const struct voice *voice, const struct shop *shop, struct voice_error *ret_error);
 
 /* For the renderer: the templates of one mail. */
 struct template;

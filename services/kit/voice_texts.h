@@ -10,5 +10,7 @@ struct voice_text {
 };
 
 extern const struct voice_text voice_texts[];
+extern const struct voice_text word_texts[];     /* of words/de.txt: what owners' words mean (rules_words.c) */
+extern const struct voice_text sentence_texts[]; /* of sentences/de.txt: how rules are said back (rules_speech.c) */
 
 #endif

@@ -1,7 +1,7 @@
 /*
  * letter.c: writes the mail of a reminder
  *
- * Owns:      the installation's link key and public address, set once at start.
+ * Owns:      the installation's keys of links and bounces and its public address, set once at start.
  * Promises:  same reminder, facts and time: same bytes; the unsubscribe link is signed for this shopper and shop alone.
  * Fails by:  -EINVAL with the reason in words.
  * Read next: services/kit/mail.h, services/kit/signed_link.h
@@ -12,6 +12,7 @@
 #include "bus/base/text.h"
 #include "services/kit/bounce_tag.h"
 #include "services/kit/docs.h"
+#include "services/kit/keyring.h"
 #include "services/kit/return_link.h"
 #include "services/kit/signed_link.h"
 #include <assert.h>
@@ -19,13 +20,26 @@
 
 static struct {
 	char public_url[256];
-	uint8_t key[128];
-	size_t key_len;
+	uint8_t key[128], bounce_key[128];
+	size_t key_len, bounce_key_len;
 	double clock_rate;
 	struct letter_limits limits;
 } installation = { .clock_rate = 1 };
 
 static LIST_HEAD(under_way);
+
+static void take_bounce_key(const struct sender_setup *setup)
+{
+	char derived[65];
+	struct bytes key = setup->bounce_key;
+	if (!key.len) {
+		bounce_key_derive(setup->link_key, derived);
+		key = bytes_of(derived);
+	}
+	assert(key.len <= sizeof(installation.bounce_key));
+	memcpy(installation.bounce_key, key.data, key.len);
+	installation.bounce_key_len = key.len;
+}
 
 void sender_set_up(const struct sender_setup *setup)
 {
@@ -36,6 +50,7 @@ void sender_set_up(const struct sender_setup *setup)
 		installation.public_url[len - 1] = 0;
 	memcpy(installation.key, setup->link_key.data, setup->link_key.len);
 	installation.key_len = setup->link_key.len;
+	take_bounce_key(setup);
 	polishing_set_up(&setup->polish);
 	installation.clock_rate = setup->clock_rate > 0 ? setup->clock_rate : 1;
 	installation.limits = (struct letter_limits){ setup->most_a_minute, setup->most_a_day };
@@ -107,8 +122,8 @@ static const char *return_url(
 static int take_bounces(const char *shop, const struct finding *finding, const ReminderDue *due, struct mail *mail)
 {
 	if (!finding->to_owner)
-		return bounce_address_make(BYTES(installation.key, installation.key_len), finding->shop->bounce, shop,
-			mail->message_id, due->cart.ids.email_hash, mail->envelope_from);
+		return bounce_address_make(BYTES(installation.bounce_key, installation.bounce_key_len),
+			finding->shop->bounce, shop, mail->message_id, due->cart.ids.email_hash, mail->envelope_from);
 	bounce_address_plain(finding->shop->bounce, mail->envelope_from);
 	return 0;
 }
@@ -154,6 +169,7 @@ int letter_new(const struct state *state, const struct finding *finding, const R
 				      .cart = &due->cart,
 				      .step = (int)due->step,
 				      .now_us = now_us,
+				      .id_key = BYTES(installation.bounce_key, installation.bounce_key_len),
 				      .unsubscribe_url = url,
 				      .return_url = return_url(shop, finding, due, &back),
 				      .opening = *opening ? opening : NULL,

@@ -119,7 +119,7 @@ def parts(message):
 def test_what_a_stranger_writes_stays_words_in_a_mail(proto, tmp_path, evil):
     voice = "First reminder\nSubject: {first name or \"x\"}\nBody:\n{items}\n{return link}\nSecond reminder\nSubject: s\nBody:\n{return link}\n"
     for words in (None, voice):
-        mail = compose(tmp_path, cart_of(proto, evil, first_name="Änne " + "ß" * 40), voice=words)
+        mail = compose(tmp_path, cart_of(proto, evil, first_name="Änne " + "ß" * 35), voice=words)
         message = email.message_from_bytes(mail, policy=email.policy.default)
         check_lines(mail)
         check_headers(mail, message)
@@ -166,8 +166,18 @@ def test_every_built_in_language_makes_a_whole_mail(proto, tmp_path, locale):
         assert "{" not in text and "{" not in message["Subject"] and "Änne" in text
 
 
-def test_a_cart_with_a_hostile_address_or_name_makes_no_mail(proto, tmp_path):
-    for field, value in (("first_name", b"Anna\r\nBcc: eve@evil.example"), ("recovery_url", b"https://a.example/\r\nBcc: eve@evil.example"),
+def test_a_name_that_is_none_is_not_in_the_mail(proto, tmp_path):
+    for name in (b"Anna\r\nBcc: eve@evil.example", b"CONGRATS! claim at https://evil.example", b"evil.example"):
+        cart = proto.CartState(revision=1, currency="EUR", recovery_url="https://shop.example/c")
+        cart.ids.email = "anna@mail.example"
+        stand_in, value = hostile(cart, "first_name", name)
+        mail = compose(tmp_path, cart.SerializeToString().replace(stand_in, value))
+        message = email.message_from_bytes(mail, policy=email.policy.default)
+        assert not message["Bcc"] and "evil" not in "".join(parts(message)) + message["Subject"]
+
+
+def test_a_cart_with_a_hostile_link_makes_no_mail(proto, tmp_path):
+    for field, value in (("recovery_url", b"https://a.example/\r\nBcc: eve@evil.example"), ("recovery_url", b"https://evil.example/cart"),
                          ("recovery_url", b"javascript:alert(1)"), ("recovery_url", "https://a.example/\u202egpj".encode())):
         cart = proto.CartState(revision=1, currency="EUR", recovery_url="https://shop.example/c")
         cart.ids.email = "anna@mail.example"

@@ -1,30 +1,21 @@
 /*
  * test_mail_render.c: a reminder's mail, as a shopper would get it
  *
- * The goldens are whole mails in golden/. CARTBUS_GOLDEN=write writes them anew: read the difference before committing it.
+ * The goldens are whole mails in golden/ (golden.h).
  */
 #include "bus/base/cleanup.h"
 #include "rendered.h"
+#include "tests/unit/kit/golden.h"
 #include <errno.h>
 
 #define DIGITS "0123456789abcdef0123456789abcdef"
 
 static void same_as_golden(const char *name, const struct mail *mail)
 {
-	char path[512];
-	const char *mode = getenv("CARTBUS_GOLDEN");
-	snprintf(path, sizeof(path), GOLDEN_FOLDER "/%s.eml", name);
-	_cleanup_fclose_ FILE *file = fopen(path, mode ? "w" : "r");
-	if (!file)
-		fail_msg("%s: cannot be opened", path);
-	if (mode) {
-		fwrite(mail->mime.data, 1, mail->mime.len, file);
-		return;
-	}
-	_cleanup_free_ char *golden = calloc(1, 100000);
-	size_t len = fread(golden, 1, 99999, file);
-	assert_string_equal(golden, buffer_text((struct buffer *)&mail->mime));
-	assert_int_equal(len, mail->mime.len);
+	char file[80];
+
+	snprintf(file, sizeof(file), "%s.eml", name);
+	golden_compare(file, buffer_bytes(&mail->mime));
 }
 
 static void golden_of(const char *name, const char *currency, const char *locale, int64_t unit, int step)
@@ -45,6 +36,7 @@ static void amounts_follow_the_carts_currency_and_locale(void **state)
 	golden_of("ar_kwd", "KWD", "ar", 12500, 1);
 	golden_of("fr_cad", "CAD", "fr-CA", 123456, 2);
 	golden_of("hi_inr", "INR", "hi-IN", 12345600, 2);
+	golden_end();
 }
 
 static void a_cart_without_locale_speaks_the_shops(void **state)
@@ -79,10 +71,27 @@ static void two_shops_with_the_same_cart_id_have_different_message_ids(void **st
 	char a[200], b[200];
 	struct shop other = shop;
 	TEXT_COPY(other.name, "other");
-	mail_reminder_id(&shop, "c1", 1, a);
-	mail_reminder_id(&other, "c1", 1, b);
+	mail_reminder_id(BYTES("", 0), &shop, "c1", 1, a);
+	mail_reminder_id(BYTES("", 0), &other, "c1", 1, b);
 	assert_string_not_equal(a, b);
 	assert_non_null(strstr(a, "@shop.example"));
+}
+
+static void nobody_without_the_key_can_compute_a_message_id(void **state)
+{
+	(void)state;
+	struct bytes key = bytes_of("a key"), other = bytes_of("another");
+	char local[MAIL_LOCAL_MAX], read[MAIL_LOCAL_MAX], a[200], b[200];
+	mail_local_make("demo", "c1", 1, local);
+	mail_reminder_id(key, &shop, "c1", 1, a);
+	assert_true(mail_local_read(a, read));
+	assert_string_not_equal(read, local);
+	mail_reminder_id(key, &shop, "c1", 1, b);
+	assert_string_equal(a, b);
+	mail_reminder_id(other, &shop, "c1", 1, b);
+	assert_string_not_equal(a, b);
+	mail_reminder_id(key, &shop, "c1", 2, b);
+	assert_string_not_equal(a + 1, b + 1);
 }
 
 static void a_message_id_and_its_tag_name_the_reminder_and_nothing_else_does(void **state)
@@ -95,7 +104,7 @@ static void a_message_id_and_its_tag_name_the_reminder_and_nothing_else_does(voi
 		"2." DIGITS "@shop.example" };
 	char local[MAIL_LOCAL_MAX], read[MAIL_LOCAL_MAX], id[200];
 	mail_local_make("demo", "c1", 2, local);
-	mail_reminder_id(&shop, "c1", 2, id);
+	mail_reminder_id(BYTES("", 0), &shop, "c1", 2, id);
 	assert_true(mail_local_read(id, read));
 	assert_string_equal(read, local);
 	for (size_t i = 0; i < sizeof(ours) / sizeof(ours[0]); i++) {
@@ -157,7 +166,7 @@ static void a_test_says_so_and_is_no_reminder(void **state)
 	assert_null(strstr(text, reminder.unsubscribe_url));
 	assert_int_equal(occurrences(text, "This is a test of demo"), 2);
 	assert_non_null(strstr(text, "Subject: =?UTF-8?B?W1Rlc3Rd")); /* "[Test]" */
-	mail_reminder_id(&shop, "c1", 1, id);
+	mail_reminder_id(BYTES("", 0), &shop, "c1", 1, id);
 	assert_string_not_equal(mail->message_id, id);
 	assert_string_equal(mail->message_id, "test.0123abcd@shop.example");
 	mail_free(mail);
@@ -305,6 +314,68 @@ static void the_logo_stands_in_place_of_the_title_and_only_https_does(void **sta
 	mail_free(mail);
 }
 
+static void bold_words_and_links_are_in_both_parts(void **state)
+{
+	(void)state;
+	struct shop own = shop;
+	fill_cart("EUR", "de", 999);
+	struct reminder reminder = reminder_of(1);
+	reminder.shop = &own;
+	TEXT_COPY(own.url, "https://shop.example");
+	struct mail *mail = render_voice("Only **today & {total}**: [hours <x>](https://shop.example/h?a=1&b=2), "
+					 "[rival](https://rival.example/).",
+		&reminder);
+	_cleanup_free_ char *text = decoded(mail);
+	assert_non_null(strstr(text, "Only *today & "));
+	assert_non_null(strstr(text, "hours <x> <https://shop.example/h?a=1&b=2>, rival."));
+	assert_non_null(strstr(text, "Only <b>today &amp; <bdi"));
+	assert_non_null(strstr(text,
+		"</bdi></b>: <a style=\"color:inherit\" "
+		"href=\"https://shop.example/h?a=1&amp;b=2\">hours &lt;x&gt;</a>, rival."));
+	assert_null(strstr(text, "rival.example"));
+	mail_free(mail);
+}
+
+static void the_button_has_the_shops_colour(void **state)
+{
+	(void)state;
+	struct shop own = shop;
+	fill_cart("EUR", "de", 999);
+	struct reminder reminder = reminder_of(1);
+	reminder.shop = &own;
+	struct mail *mail = render(&reminder);
+	_cleanup_free_ char *plain = decoded(mail);
+	assert_non_null(strstr(plain, "background-color:" ACCENT_PLAIN ";color:#ffffff"));
+	mail_free(mail);
+	TEXT_COPY(own.accent, "#a3284f");
+	mail = render(&reminder);
+	_cleanup_free_ char *text = decoded(mail);
+	assert_non_null(strstr(text, "background-color:#a3284f;color:#ffffff"));
+	assert_null(strstr(text, ACCENT_PLAIN));
+	mail_free(mail);
+}
+
+/* In a mail with pictures an item that has none shows its first letter: there is no hole, and titles stand below one another. */
+static void an_item_without_a_picture_shows_its_first_letter(void **state)
+{
+	(void)state;
+	fill_cart("EUR", "de", 999);
+	TEXT_COPY(cart.items[0].picture, "https://shop.example/p.png");
+	TEXT_COPY(cart.items[1].picture, "");
+	TEXT_COPY(cart.items[1].title, "„Ähre“ <b>");
+	struct reminder reminder = reminder_of(1);
+	struct mail *mail = render(&reminder);
+	_cleanup_free_ char *text = decoded(mail);
+	assert_non_null(strstr(text, "src=\"https://shop.example/p.png\">"));
+	assert_non_null(strstr(text, "\">Ä</div>"));
+	mail_free(mail);
+	TEXT_COPY(cart.items[0].picture, "http://shop.example/p.png");
+	mail = render(&reminder);
+	_cleanup_free_ char *bare = decoded(mail);
+	assert_null(strstr(bare, "class=\"tile\""));
+	mail_free(mail);
+}
+
 static void a_footer_that_the_owner_left_out_speaks_the_language_of_his_words(void **state)
 {
 	(void)state;
@@ -317,13 +388,53 @@ static void a_footer_that_the_owner_left_out_speaks_the_language_of_his_words(vo
 	mail_free(mail);
 }
 
+static void an_amount_that_nobody_gave_is_left_out(void **state)
+{
+	static const char *const languages[] = { "en", "de", "fr", "ar" };
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(languages) / sizeof(languages[0]); i++)
+		for (int step = 1; step <= 2; step++) {
+			fill_cart("USD", languages[i], 100);
+			cart.total_minor = 0;
+			cart.items[1].price_minor = 0;
+			struct reminder reminder = reminder_of(step);
+			struct mail *mail = render(&reminder);
+			char *text = decoded(mail);
+			assert_null(strstr(text, "0.00"));
+			assert_null(strstr(text, "0,00\u00a0"));
+			assert_null(strstr(text, "Total:"));
+			assert_null(strstr(text, "Summe:"));
+			assert_null(strstr(text, "</b>: "));
+			free(text);
+			mail_free(mail);
+		}
+}
+
+static void without_a_currency_no_amount_is_written(void **state)
+{
+	(void)state;
+	fill_cart("", "en", 100);
+	struct reminder reminder = reminder_of(1);
+	struct mail *mail = render(&reminder);
+	char *text = decoded(mail);
+	assert_null(strstr(text, "1.00"));
+	assert_null(strstr(text, "2.00"));
+	assert_null(strstr(text, "Total:"));
+	free(text);
+	mail_free(mail);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(an_amount_that_nobody_gave_is_left_out),
+		cmocka_unit_test(without_a_currency_no_amount_is_written),
 		cmocka_unit_test(amounts_follow_the_carts_currency_and_locale),
 		cmocka_unit_test(a_cart_without_locale_speaks_the_shops),
 		cmocka_unit_test(the_same_reminder_makes_the_same_bytes),
 		cmocka_unit_test(two_shops_with_the_same_cart_id_have_different_message_ids),
+		cmocka_unit_test(nobody_without_the_key_can_compute_a_message_id),
 		cmocka_unit_test(a_message_id_and_its_tag_name_the_reminder_and_nothing_else_does),
 		cmocka_unit_test(every_header_stands_once),
 		cmocka_unit_test(the_owners_copy_unsubscribes_nobody),
@@ -333,6 +444,9 @@ int main(void)
 		cmocka_unit_test(a_day_is_there_wherever_the_words_ask_for_it),
 		cmocka_unit_test(words_by_number_follow_the_languages_grammar),
 		cmocka_unit_test(the_logo_stands_in_place_of_the_title_and_only_https_does),
+		cmocka_unit_test(bold_words_and_links_are_in_both_parts),
+		cmocka_unit_test(the_button_has_the_shops_colour),
+		cmocka_unit_test(an_item_without_a_picture_shows_its_first_letter),
 		cmocka_unit_test(a_footer_that_the_owner_left_out_speaks_the_language_of_his_words),
 	};
 

@@ -1,6 +1,7 @@
 /* Which line of a model may be mailed: given the template's line and what the model was told, when it proposes this. */
 #include "services/kit/model.h"
 #include "tests/unit/cmocka_all.h"
+#include <stdio.h>
 
 static const char own[] = "Hello {first name}, your basket at Blumen-Huber.de is still here.";
 static const char data[] = "Rose 40 cm, USB-C hub 7-in-1, Vase 12 €, ギフト３点";
@@ -151,6 +152,26 @@ static void a_number_that_is_not_one_of_the_datas_is_refused_however_it_is_writt
 	assert_non_null(model_paragraph_fault("1,234 Körbe.", "de", "1.234"));
 }
 
+/* As long as a paragraph may be: longer than any number of the data, and than the room that one is read into. */
+static void a_number_of_any_length_is_refused_like_any_other(void **state)
+{
+	static const int lengths[] = { 100, 398, 399, 400, 401, 402, 599, 600 };
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(lengths) / sizeof(lengths[0]); i++) {
+		char digits[MODEL_PARAGRAPH_MAX + 1] = "", line[MODEL_PARAGRAPH_MAX + 20];
+
+		memset(digits, '7', (size_t)lengths[i]);
+		if (!model_paragraph_fault(digits, "en", "Carts seen: 777"))
+			fail_msg("%d digits are believed", lengths[i]);
+		if (!model_paragraph_fault("778 carts.", "en", digits))
+			fail_msg("a number is found in %d digits", lengths[i]);
+		snprintf(line, sizeof(line), "Save %.150s now.", digits);
+		assert_non_null(model_line_fault(line, own, data));
+		assert_non_null(model_line_fault("Save 8 now.", own, digits));
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -160,6 +181,7 @@ int main(void)
 		cmocka_unit_test(a_line_is_at_most_160_characters_and_not_bytes),
 		cmocka_unit_test(a_paragraph_may_say_the_datas_numbers_as_they_stand),
 		cmocka_unit_test(a_number_that_is_not_one_of_the_datas_is_refused_however_it_is_written),
+		cmocka_unit_test(a_number_of_any_length_is_refused_like_any_other),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

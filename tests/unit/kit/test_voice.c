@@ -1,5 +1,6 @@
 /* test_voice.c: what voice.txt may say, and what is refused with line and column */
 #include "bus/base/cleanup.h"
+#include "services/kit/shop.h"
 #include "services/kit/template.h"
 #include "services/kit/voice.h"
 #include <errno.h>
@@ -205,6 +206,8 @@ static void mistakes_are_named_with_line_and_column(void **state)
 		{ FIRST FIRST SECOND, 5, 1, "given already" },
 		{ "First reminder\nSubject: für {naem}\n", 2, 14, "unknown {naem}" },
 		{ "First reminder\nSubject: s\nBody:\nline\nGrüße {nobody}\n", 5, 7, "unknown {nobody}" },
+		{ "First reminder\nSubject: von {shopp}\n", 2, 14, "did you mean {shop}?" },
+		{ "First reminder\nSubject: s\nBody:\n{retrun link}\n", 4, 1, "did you mean {return link}?" },
 		{ "First reminder\nSubject: {items}\n", 2, 10, "only stand in a Body" },
 		{ "First reminder\nSubject: {return link}\n", 2, 10, "only stand in a Body" },
 		{ "First reminder\nSubject: {shop\n", 2, 10, "not closed" },
@@ -252,6 +255,21 @@ static void heard_value(void *context, enum value value, const char *label)
 	strcat(heard->text, ">");
 }
 
+static void heard_bold(void *context, bool on)
+{
+	strcat(((struct heard *)context)->text, on ? "(" : ")");
+}
+
+static void heard_link(void *context, const char *words, const char *url)
+{
+	struct heard *heard = context;
+	strcat(heard->text, "[");
+	strcat(heard->text, words);
+	strcat(heard->text, "=");
+	strcat(heard->text, url);
+	strcat(heard->text, "]");
+}
+
 static const char *heard_plural(void *context, enum value value)
 {
 	(void)value;
@@ -270,6 +288,8 @@ static const char *walked(const char *text, bool has)
 			.has = heard_has,
 			.text = heard_text,
 			.value = heard_value,
+			.bold = heard_bold,
+			.link = heard_link,
 			.plural = heard_plural });
 	template_free(template);
 	return heard.text;
@@ -281,6 +301,88 @@ static void conditions_show_one_side(void **state)
 	const char *text = "a{if discount code}b{discount code}{else}c{end}d{if first name}e{end}f";
 	assert_string_equal(walked(text, true), "ab<discount code>df");
 	assert_string_equal(walked(text, false), "acdf");
+}
+
+static void marks_make_words_bold_and_links(void **state)
+{
+	(void)state;
+	static const struct {
+		const char *text, *heard;
+	} cases[] = {
+		{ "a **b {shop}** c", "a (b <shop>) c" },
+		{ "**a**b**c**", "(a)b(c)" },
+		{ "**a [b](https://shop.example/x) c**", "(a [b=https://shop.example/x] c)" },
+		{ "**a\nb**\n\nc", "(a\nb)\n\nc" },
+		{ "[our hours](https://shop.example/h?a=1&b=2).", "[our hours=https://shop.example/h?a=1&b=2]." },
+		{ "{if discount code}**{discount code}**{end}", "(<discount code>)" },
+		/* and what is only text */
+		{ "2 * 3 ** 4 **** 5 **", "2 * 3 ** 4 **** 5 **" },
+		{ "a [b] (c) [d [e]", "a [b] (c) [d [e]" },
+		{ "\\**a\\** \\[b](https://x) c\\d", "**a** [b](https://x) c\\d" },
+	};
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++)
+		assert_string_equal(walked(cases[i].text, true), cases[i].heard);
+}
+
+static void a_wrong_mark_is_named_with_its_place(void **state)
+{
+	(void)state;
+	static const struct mistake bad[] = {
+		{ "First reminder\nSubject: s\nBody:\nso **bold\n\n{return link}\n" SECOND, 4, 4,
+			"in their paragraph" },
+		{ "First reminder\nSubject: s\nBody:\n{return link}\nso **bold\n" SECOND, 5, 4, "in their paragraph" },
+		{ "First reminder\nSubject: s\nBody:\n**a {if shop}b**{end}\n{return link}\n" SECOND, 4, 1,
+			"before the {if}" },
+		{ "First reminder\nSubject: s\nBody:\n{if shop}**a{else}b**{end}\n" SECOND, 4, 10,
+			"before the {else}" },
+		{ "First reminder\nSubject: s\nBody:\n{if shop}**a{end}**\n" SECOND, 4, 10, "before the {end}" },
+		{ "First reminder\nSubject: s\nBody:\n**{return link}**\n" SECOND, 4, 3, "cannot be bold" },
+		{ "First reminder\nSubject: s\nBody:\n{return link \"**now**\"}\n" SECOND, 4, 1, "around the braces" },
+		{ "First reminder\nSubject: **s**\n", 2, 10, "only stand in a Body" },
+		{ "First reminder\nSubject: s\nOpening: [a](https://shop.example)\n", 3, 10, "only stand in a Body" },
+		{ "First reminder\nSubject: s\nBody:\nGrüße [a](http://shop.example)\n" SECOND, 4, 11,
+			"begins with https" },
+		{ "First reminder\nSubject: s\nBody:\n[a](https://)\n" SECOND, 4, 5, "begins with https" },
+		{ "First reminder\nSubject: s\nBody:\n[a](javascript:alert(1))\n" SECOND, 4, 5, "begins with https" },
+		{ "First reminder\nSubject: s\nBody:\n[a](https://shop.example/ b)\n" SECOND, 4, 5, "ends with )" },
+		{ "First reminder\nSubject: s\nBody:\n[a](https://shop.example/\"x)\n" SECOND, 4, 5,
+			"begins with https" },
+		{ "First reminder\nSubject: s\nBody:\n[{shop}](https://shop.example)\n" SECOND, 4, 1, "plain ones" },
+		{ "First reminder\nSubject: s\nBody:\n[](https://shop.example)\n" SECOND, 4, 1, "plain ones" },
+	};
+	for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++)
+		refuses(&bad[i]);
+}
+
+static int check_link(const char *url, struct voice_error *ret_error)
+{
+	static const struct shop shop = {
+		.url = "https://www.shop.example", .host_count = 1, .hosts = { "other.example" }
+	};
+	struct voice *voice = NULL;
+	char text[400];
+	snprintf(text, sizeof(text), FIRST "Footer:\n{unsubscribe link}\n\nSee [us](%s).\n" SECOND, url);
+	assert_int_equal(voice_parse(text, &voice, ret_error), 0);
+	int r = voice_check_links(voice, &shop, ret_error);
+	voice_free(voice);
+	return r;
+}
+
+static void links_lead_to_the_shops_own_hosts_alone(void **state)
+{
+	(void)state;
+	struct voice_error error = { 0 };
+	assert_int_equal(check_link("https://shop.example/hours", &error), 0);
+	assert_int_equal(check_link("https://blog.shop.example", &error), 0);
+	assert_int_equal(check_link("https://other.example/x?y#z", &error), 0);
+	static const char *const foreign[] = { "https://rival.example/", "https://shop.example.rival.example",
+		"https://shop.example@rival.example/", "https://a:b@shop.example/", "https://name.myshopify.com/" };
+	for (size_t i = 0; i < sizeof(foreign) / sizeof(foreign[0]); i++) {
+		assert_int_equal(check_link(foreign[i], &error), -EINVAL);
+		assert_int_equal(error.line, 8);
+		assert_int_equal(error.column, 10);
+		assert_non_null(strstr(error.text, "name it as host in [shop]"));
+	}
 }
 
 static void words_follow_the_number(void **state)
@@ -307,6 +409,9 @@ int main(void)
 		cmocka_unit_test(only_the_owners_own_words_count_as_his),
 		cmocka_unit_test(the_shoppers_language_goes_before_the_shops_and_the_owners_words_before_ours),
 		cmocka_unit_test(only_names_of_voices_are_taken_for_voices),
+		cmocka_unit_test(marks_make_words_bold_and_links),
+		cmocka_unit_test(a_wrong_mark_is_named_with_its_place),
+		cmocka_unit_test(links_lead_to_the_shops_own_hosts_alone),
 		cmocka_unit_test(words_follow_the_number),
 		cmocka_unit_test(what_owners_write_is_accepted),
 		cmocka_unit_test(mistakes_are_named_with_line_and_column),

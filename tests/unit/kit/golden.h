@@ -1,0 +1,62 @@
+/*
+ * golden.h: what a test wrote, held against the file that somebody has read
+ *
+ * CARTBUS_GOLDEN=write writes the files anew and fails: read the difference, commit it, and run the test without it. Any other
+ * value is a slip of typing, and fails too.
+ */
+#ifndef TESTS_UNIT_KIT_GOLDEN_H
+#define TESTS_UNIT_KIT_GOLDEN_H
+
+#include "bus/base/bytes.h"
+#include "bus/base/file.h"
+#include "tests/unit/cmocka_all.h"
+#include <stdio.h>
+#include <stdlib.h>
+
+enum { GOLDEN_MAX = 1 << 20 };
+
+static int goldens_written;
+
+static inline void golden_write(const char *path, struct bytes text)
+{
+	FILE *file = fopen(path, "w");
+
+	if (!file)
+		fail_msg("%s: cannot be written", path);
+	assert_int_equal(fwrite(text.data, 1, text.len, file), text.len);
+	assert_int_equal(fclose(file), 0);
+	goldens_written++;
+}
+
+/* `name` with its ending, in GOLDEN_FOLDER. */
+static inline void golden_compare(const char *name, struct bytes text)
+{
+	const char *mode = getenv("CARTBUS_GOLDEN");
+	struct buffer golden = { 0 };
+	char path[512];
+
+	snprintf(path, sizeof(path), GOLDEN_FOLDER "/%s", name);
+	if (mode && strcmp(mode, "write") == 0) {
+		golden_write(path, text);
+		return;
+	}
+	if (mode)
+		fail_msg("CARTBUS_GOLDEN is \"%s\": it takes only \"write\"", mode);
+	if (file_read(path, GOLDEN_MAX, &golden) < 0)
+		fail_msg("%s: cannot be read; CARTBUS_GOLDEN=write writes it", path);
+	buffer_add(&golden, "", 1);
+	assert_int_equal(golden.len - 1, text.len);
+	assert_memory_equal(golden.data, text.data, text.len);
+	buffer_free(&golden);
+}
+
+/* At the end of a test: what was written has been held against nothing. */
+static inline void golden_end(void)
+{
+	if (goldens_written > 0)
+		fail_msg("%d goldens were written, none was compared: read the difference, and run it without "
+			 "CARTBUS_GOLDEN",
+			goldens_written);
+}
+
+#endif
