@@ -25,64 +25,102 @@
 #include <string.h>
 #include <unistd.h>
 
-static void print_threshold(const struct rules_threshold *threshold, const char *currency)
+/* The rules as they were understood: the sentences that the owner confirms. */
+static void print_rules(const struct rules *rules, const char *locale)
 {
-	const char *code = threshold->currency[0] ? threshold->currency : currency;
-	char small[48], big[48];
+	_cleanup_(buffer_free) struct buffer sentences = { 0 };
 
-	money_plain(threshold->small_below, code, small, sizeof(small));
-	money_plain(threshold->big_above, code, big, sizeof(big));
-	printf("  small is below %s %s, big is above %s %s\n", small, code, big, code);
-}
-
-static void print_rules(const struct rules *rules, const char *currency)
-{
-	static const char *const sizes[] = { "small", "medium", "big" };
-
-	for (int i = 0; i < 3; i++)
-		printf("  a %s cart is reminded after %.4g h and %.4g h\n", sizes[i],
-			(double)rules->waits[i].first_us / US_PER_HOUR,
-			(double)rules->waits[i].second_us / US_PER_HOUR);
-	for (int i = 0; i < rules->threshold_count; i++)
-		print_threshold(&rules->thresholds[i], currency);
-	for (int i = 0; i < rules->rate_count; i++)
-		printf("  1 %s counts as %g %s\n", rules->rates[i].from, rules->rates[i].rate, rules->rates[i].to);
-	if (rules->has_quiet)
-		printf("  no mail from %02d:%02d to %02d:%02d\n", rules->quiet_from_minute / 60,
-			rules->quiet_from_minute % 60, rules->quiet_to_minute / 60, rules->quiet_to_minute % 60);
-	printf("  at most one mail per shopper in %.4g h\n", (double)rules_window_us(rules) / US_PER_HOUR);
+	rules_print(rules, locale, &sentences);
+	printf("%s", buffer_text(&sentences));
 	for (int i = 0; i < rules->warning_count; i++)
-		printf("  warning: %s\n", rules->warnings[i]);
+		printf("warning: %s\n", rules->warnings[i]);
 }
 
-static void print_rules_json(const struct rules *rules)
+static json_t *waits_json(const struct rules_waits *waits)
 {
-	json_t *waits = json_array(), *warnings = json_array();
-	json_t *whole;
+	return json_pack("{s:i,s:I,s:I}", "mails", waits->mails, "first_us", (json_int_t)waits->first_us, "second_us",
+		(json_int_t)waits->second_us);
+}
 
-	for (int i = 0; i < 3; i++)
-		json_array_append_new(waits,
-			json_pack("{s:I,s:I}", "first_us", (json_int_t)rules->waits[i].first_us, "second_us",
-				(json_int_t)rules->waits[i].second_us));
+static json_t *edges_json(const struct rules *rules, int size)
+{
+	json_t *edges = json_array();
+
+	for (int i = 0; i < rules->edge_count; i++) {
+		const struct rules_edges *edge = &rules->edges[i];
+		bool low = edge->from[size] != INT64_MIN, high = size + 1 < rules->size_count;
+		json_array_append_new(edges,
+			json_pack("{s:s,s:o,s:o}", "currency", edge->currency, "from_minor",
+				low ? json_integer(edge->from[size]) : json_null(), "to_minor",
+				high ? json_integer(edge->from[size + 1] - 1) : json_null()));
+	}
+	return edges;
+}
+
+static json_t *sizes_json(const struct rules *rules)
+{
+	static const char *const names[] = { "small", "medium", "big", "" };
+	json_t *sizes = json_array();
+
+	for (int i = 0; i < rules->size_count; i++)
+		json_array_append_new(sizes,
+			json_pack("{s:s,s:b,s:o,s:o}", "name", names[rules->sizes[i].name], "rest",
+				(int)rules->sizes[i].is_rest, "amounts", edges_json(rules, i), "waits",
+				waits_json(&rules->sizes[i].waits)));
+	return sizes;
+}
+
+static json_t *quiet_json(const struct rules *rules)
+{
+	json_t *quiet = json_array();
+
+	for (int i = 0; i < rules->quiet_count; i++)
+		json_array_append_new(quiet,
+			json_pack("{s:i,s:i,s:i}", "days", rules->quiets[i].days, "from_minute",
+				rules->quiets[i].from_minute, "to_minute", rules->quiets[i].to_minute));
+	return quiet;
+}
+
+static json_t *caps_json(const struct rules *rules)
+{
+	json_t *caps = json_array();
+
+	for (int i = 0; i < rules->cap_count; i++)
+		json_array_append_new(caps,
+			json_pack("{s:i,s:I}", "mails", rules->caps[i].mails, "period_us",
+				(json_int_t)rules->caps[i].period_us));
+	return caps;
+}
+
+static void print_rules_json(const struct rules *rules, const char *locale)
+{
+	_cleanup_(buffer_free) struct buffer sentences = { 0 };
+	json_t *waits = json_array(), *warnings = json_array();
+
+	rules_print(rules, locale, &sentences);
+	for (int i = 0; i < rules->size_count; i++)
+		json_array_append_new(waits, waits_json(&rules->sizes[i].waits));
 	for (int i = 0; i < rules->warning_count; i++)
 		json_array_append_new(warnings, json_string(rules->warnings[i]));
-	whole = json_pack("{s:b,s:o,s:I,s:o}", "right", 1, "waits", waits, "window_us",
-		(json_int_t)rules_window_us(rules), "warnings", warnings);
+	json_t *whole = json_pack("{s:b,s:s,s:o,s:I,s:o,s:o,s:o,s:o}", "right", 1, "sentences", buffer_text(&sentences),
+		"waits", waits, "window_us", (json_int_t)rules_window_us(rules), "warnings", warnings, "sizes",
+		sizes_json(rules), "quiet", quiet_json(rules), "caps", caps_json(rules));
 	json_print(whole);
 	json_decref(whole);
 }
 
 static void print_rules_error(const struct rules_error *error)
 {
-	json_t *whole = json_pack(
-		"{s:b,s:i,s:i,s:s}", "right", 0, "line", error->line, "column", error->column, "expected", error->text);
+	json_t *whole = json_pack("{s:b,s:i,s:i,s:s,s:s}", "right", 0, "line", error->line, "column", error->column,
+		"expected", error->text, "instead", error->instead);
 
 	json_print(whole);
 	json_decref(whole);
 }
 
 /* `quietly`: say only what is wrong. */
-static int check_rules(const struct command *command, const char *path, const char *currency, bool quietly)
+static int check_rules(
+	const struct command *command, const char *path, const char *currency, const char *locale, bool quietly)
 {
 	_cleanup_(buffer_free) struct buffer text = { 0 };
 	struct rules_error error = { 0 };
@@ -97,14 +135,18 @@ static int check_rules(const struct command *command, const char *path, const ch
 		if (command->json && !quietly)
 			print_rules_error(&error);
 		complain(command, "%s: %s", path, error.text);
+		if (!command->json && *error.shown)
+			fprintf(stderr, "%s\n", error.shown);
+		if (!command->json && *error.instead)
+			fprintf(stderr, "this would do: %s\n", error.instead);
 		return EXIT_NO;
 	}
 	if (quietly)
 		return EXIT_FINE;
 	if (command->json)
-		print_rules_json(&rules);
+		print_rules_json(&rules, locale);
 	else
-		print_rules(&rules, currency);
+		print_rules(&rules, locale);
 	return EXIT_FINE;
 }
 
@@ -130,7 +172,7 @@ int command_rules_check(struct command *command, int argc, char **argv)
 		complain(command, "\"%s\" is no currency; ISO 4217 codes are like EUR", currency);
 		return EXIT_USAGE;
 	}
-	return check_rules(command, file, currency, false);
+	return check_rules(command, file, currency, NULL, false);
 }
 
 struct checking {
@@ -241,7 +283,7 @@ static void check_shop(const char *name, void *context)
 		return;
 	}
 	command_shop_path(checking->command, name, "rules.txt", path);
-	if (check_rules(checking->command, path, shop.currency, true))
+	if (check_rules(checking->command, path, shop.currency, shop.locale, true))
 		checking->wrong++;
 	check_voices(checking, name);
 	snprintf(secret, sizeof(secret), "webhook/%s", name);

@@ -122,7 +122,8 @@ static void add_reason(const struct table *table, const struct last *last, const
 	add_text(table->out, reason);
 }
 
-static void add_next(const struct table *table, const struct ledger_row *row, const struct last *last)
+static void add_next(
+	const struct table *table, const char *cart_id, const struct ledger_row *row, const struct last *last)
 {
 	static const char *const steps[] = { "give up", "first reminder", "second reminder" };
 	struct next next = { 0 };
@@ -132,9 +133,10 @@ static void add_next(const struct table *table, const struct ledger_row *row, co
 	} else if (!row->address_hash[0]) {
 		buffer_add_text(table->out, ",wait for an address,");
 	} else {
-		next = next_of(table->mailed, table->shop, table->rules, row, last);
-		buffer_printf(table->out, ",%s,", steps[next.step]);
-		add_time(table->out, table->shop->zone, next.step ? next.at_us : last->next_us);
+		next = next_of(table->state, table->mailed, table->shop, table->rules, cart_id, row, last);
+		buffer_printf(table->out, ",%s,", next.is_unmailable ? "no reminder" : steps[next.step]);
+		if (!next.is_unmailable)
+			add_time(table->out, table->shop->zone, next.step ? next.at_us : last->next_us);
 	}
 	buffer_add_text(table->out, ",");
 	add_reason(table, last, next.words);
@@ -205,7 +207,7 @@ static void add_row(const char *cart_id, const struct ledger_row *row, void *con
 	money_plain(row->total_minor, row->currency, total, sizeof(total));
 	add_text(table->out, cart_id);
 	buffer_printf(table->out, ",\"%s\"", status_word(row));
-	add_next(table, row, &last);
+	add_next(table, cart_id, row, &last);
 	buffer_add_text(table->out, ",");
 	add_time(table->out, table->shop->zone, row->abandoned_us);
 	buffer_printf(table->out, ",%s,%s", total, row->currency);

@@ -16,6 +16,7 @@
 #include "bus/base/text.h"
 #include "services/exporter/day_csv.h"
 #include "services/exporter/last.h"
+#include "services/exporter/next.h"
 #include "services/exporter/sheet.h"
 #include "services/kit/docs.h"
 #include "services/kit/file_driver.h"
@@ -110,20 +111,27 @@ static const struct effect_kind write_effect = {
 	.name = "file", .request_free = file_request_free, .deadline_us = WRITE_DEADLINE_US, .decide = write_decide
 };
 
+static void remember_cart(struct state *state, const struct said *said, const CartState *cart)
+{
+	ledger_remember_cart(state, said, cart);
+	next_remember_cart(state, said, cart);
+}
+
 static void remember_done(struct state *state, const struct said *said, const ExportDone *done)
 {
 	state_put_number(state, "exported", said->shop, done->day, said->seq);
 	ledger_forget(state, said->shop, done->at_us - KEPT_US);
 	last_forget(state, said->shop);
+	next_forget(state, said->shop);
 }
 
 const struct service exporter = {
 	.name = "exporter",
 	.unhurried = true,
-	.layout = 1,
+	.layout = 2,
 	.exclusive = true,
 	.hears = { HEARS(tick_nightly, hear_nightly), HEARS(sheet_due, sheet_hear_due) },
-	.remembers = { REMEMBERS(document, docs_remember), LEDGER_REMEMBERED,
+	.remembers = { REMEMBERS(document, docs_remember), LEDGER_REMEMBERED_BY(remember_cart),
 		REMEMBERS_FOR_A_WHILE(audit, last_remember), REMEMBERS(export_done, remember_done),
 		REMEMBERS(sheet_claim, sheet_remember_claim), REMEMBERS(sheet_done, sheet_remember_done),
 		REMEMBERS(alarm, sheet_remember_alarm) },

@@ -46,12 +46,17 @@ static bool note_unknown(const char *shop, const char *cart_id, struct bytes val
 	return true;
 }
 
-void last_forget(struct state *state, const char *shop)
+void last_forget_unknown(struct state *state, const char *table, const char *shop)
 {
 	struct forgetting forgetting = { .state = state };
 
-	state_each(state, "last", shop, NULL, note_unknown, &forgetting);
+	state_each(state, table, shop, NULL, note_unknown, &forgetting);
 	for (size_t at = 0; at < forgetting.names.len; at += strlen((const char *)forgetting.names.data + at) + 1)
-		state_delete(state, "last", shop, (const char *)forgetting.names.data + at);
+		state_delete(state, table, shop, (const char *)forgetting.names.data + at);
 	buffer_free(&forgetting.names);
+}
+
+void last_forget(struct state *state, const char *shop)
+{
+	last_forget_unknown(state, "last", shop);
 }

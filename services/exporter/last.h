@@ -17,5 +17,7 @@ void last_remember(struct state *state, const struct said *said, const Audit *au
 struct last last_of(const struct state *state, const char *shop, const char *cart_id); /* all zero: none */
 /* Part of a fold, after ledger_forget: of carts that the ledger has forgotten nothing is kept. */
 void last_forget(struct state *state, const char *shop);
+/* The same for another table whose rows go by the cart's id. */
+void last_forget_unknown(struct state *state, const char *table, const char *shop);
 
 #endif

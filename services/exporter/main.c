@@ -28,8 +28,10 @@ static struct effect_driver *const *drivers(const struct config *config, const s
 	else if (r < 0)
 		die_of_secret(path, r);
 	snprintf(beside_state, sizeof(beside_state), "%s/export", config_get(config, "paths", NULL, "state"));
-	exporter_set_up(folder && *folder ? folder : beside_state, config_get(config, "gateway", NULL, "public-url"),
-		buffer_bytes(&key));
+	if (!folder || !*folder)
+		folder = beside_state;
+	file_close_own_folder(folder); /* what an earlier release left open; where it cannot, doctor says so */
+	exporter_set_up(folder, config_get(config, "gateway", NULL, "public-url"), buffer_bytes(&key));
 	sheet_set_api(config_get(config, "google", NULL, "sheets-url"));
 	all[0] = file_driver_new();
 	all[1] = google_driver_new(&google);

@@ -15,8 +15,10 @@ void ledger_remember_click(struct state *state, const struct said *said, const L
 void ledger_remember_feedback(struct state *state, const struct said *said, const MailFeedback *feedback);
 void ledger_remember_suppression(struct state *state, const struct said *said, const Suppression *suppression);
 
-#define LEDGER_REMEMBERED                                                                                              \
-	REMEMBERS(cart_state, ledger_remember_cart), REMEMBERS_FOR_A_WHILE(reminder_sent, ledger_remember_outcome),    \
+#define LEDGER_REMEMBERED LEDGER_REMEMBERED_BY(ledger_remember_cart)
+/* For who keeps more of a cart: `cart` calls ledger_remember_cart. */
+#define LEDGER_REMEMBERED_BY(cart)                                                                                     \
+	REMEMBERS(cart_state, cart), REMEMBERS_FOR_A_WHILE(reminder_sent, ledger_remember_outcome),                    \
 		REMEMBERS_FOR_A_WHILE(reminder_refused, ledger_remember_outcome),                                      \
 		REMEMBERS_FOR_A_WHILE(reminder_ambiguous, ledger_remember_outcome),                                    \
 		REMEMBERS_FOR_A_WHILE(reminder_skipped, ledger_remember_outcome),                                      \

@@ -1,8 +1,8 @@
 /*
  * move.c: the four moves
  *
- * Promises:  pure; exactly one move; never both mails at once, never a second without a first, never a third; whoever must not
- *            be mailed is asked about before any wait.
+ * Promises:  pure; exactly one move; never both mails at once, never a second without a first, never a third; what
+ *            forbids a mail is asked about before any wait.
  * Read next: move.h, plan.c (the next mail), services/waiter/look.c (where the facts come from), services/waiter/grounds.c (the move in words)
  */
 #include "services/kit/move.h"
@@ -55,8 +55,8 @@ static struct move nobody_to_write_to(const struct move_facts *facts)
 	int64_t old_us = facts->abandoned_us + MOVE_NO_ADDRESS_US;
 
 	if (facts->now_us >= old_us)
-		return give_up(WHY_GREW_OLD, CLOSED_NO_ADDRESS);
-	return still(WHY_NO_ADDRESS, old_us);
+		return give_up(facts->bad_address ? WHY_BAD_GREW_OLD : WHY_GREW_OLD, CLOSED_NO_ADDRESS);
+	return still(facts->bad_address ? WHY_BAD_ADDRESS : WHY_NO_ADDRESS, old_us);
 }
 
 /* In a shop that is only observed, what would have gone counts as gone. */
@@ -80,7 +80,7 @@ static int64_t sending_minute(const struct move_facts *facts, int64_t us)
  */
 static int64_t window_over_us(const struct move_facts *facts, enum move_kind kind)
 {
-	bool own_first = kind == MOVE_SECOND_REMINDER && facts->first.phase == SEND_SENT &&
+	bool own_first = kind == MOVE_SECOND_REMINDER && send_may_have_gone(facts->first.phase) &&
 		facts->first.at_us >= facts->last_mail_us;
 
 	if (!facts->last_mail_us || facts->mode == MODE_MAIL_ME || (own_first && !facts->window_written))
@@ -88,21 +88,34 @@ static int64_t window_over_us(const struct move_facts *facts, enum move_kind kin
 	return facts->last_mail_us + facts->window_us;
 }
 
+static int64_t capped_until_us(const struct move_facts *facts)
+{
+	return facts->mode == MODE_MAIL_ME ? 0 : facts->capped_until_us;
+}
+
+/* From when on a mail that was pushed back is too late. Quiet days that the owner wrote push nothing back: the mail is due behind them. */
+static int64_t deferred_from_us(const struct move_facts *facts, int64_t wait_over_us)
+{
+	return later(wait_over_us, sending_minute(facts, wait_over_us) - US_PER_DAY);
+}
+
 /* The wait is over at wait_over_us; the mail may be due later, because this shopper had another one, or the shop sleeps. */
 static struct move remind(const struct move_facts *facts, enum move_kind kind, int64_t wait_over_us)
 {
-	int64_t free_us = window_over_us(facts, kind);
+	int64_t window_us = window_over_us(facts, kind), free_us = later(window_us, capped_until_us(facts));
 	int64_t due_us = sending_minute(facts, later(wait_over_us, free_us));
 	struct move move;
 
 	if (facts->now_us < wait_over_us) {
 		move = still(WHY_TOO_EARLY, wait_over_us);
 		due_us = wait_over_us;
-	} else if (facts->now_us - due_us > MOVE_LATE_US || facts->now_us - wait_over_us > MOVE_DEFERRED_MOST_US) {
+	} else if (facts->now_us - due_us > MOVE_LATE_US ||
+		facts->now_us - deferred_from_us(facts, wait_over_us) > MOVE_DEFERRED_MOST_US) {
 		move = give_up(WHY_TOO_LATE, CLOSED_TOO_LATE);
 	} else if (facts->now_us < free_us) {
 		move = still(WHY_WINDOW, due_us);
 		move.window_until_us = free_us;
+		move.is_capped = free_us > window_us;
 		move.quiet_until_us = due_us > free_us ? due_us : 0;
 	} else if (sending_minute(facts, facts->now_us) > facts->now_us) {
 		move = still(WHY_QUIET, sending_minute(facts, facts->now_us));
@@ -118,7 +131,9 @@ static struct move first_reminder(const struct move_facts *facts)
 {
 	struct move move = remind(facts, MOVE_FIRST_REMINDER, facts->abandoned_us + facts->first_us);
 
-	if (move.kind == MOVE_FIRST_REMINDER)
+	if (move.kind == MOVE_FIRST_REMINDER && !facts->second_us)
+		move.next_us = facts->now_us + MOVE_CLOSING_US + MOVE_CLOSING_SLACK_US;
+	else if (move.kind == MOVE_FIRST_REMINDER)
 		move.next_us = later(facts->abandoned_us + facts->second_us, facts->now_us + MOVE_BETWEEN_US);
 	return move;
 }
@@ -133,13 +148,14 @@ static struct move second_reminder(const struct move_facts *facts, const struct 
 	return move;
 }
 
-static struct move both_spent(const struct move_facts *facts, const struct send *second)
+static struct move all_spent(
+	const struct move_facts *facts, const struct send *last, enum move_why waits, enum move_why over)
 {
-	int64_t over_us = second->at_us + MOVE_CLOSING_US;
+	int64_t over_us = last->at_us + MOVE_CLOSING_US;
 
 	if (facts->now_us < over_us)
-		return still(WHY_WAITS_FOR_BUY, over_us + MOVE_CLOSING_SLACK_US);
-	return give_up(WHY_BOTH_SENT, CLOSED_GAVE_UP);
+		return still(waits, over_us + MOVE_CLOSING_SLACK_US);
+	return give_up(over, CLOSED_GAVE_UP);
 }
 
 struct move move_decide(const struct move_facts *facts)
@@ -159,11 +175,15 @@ struct move move_decide(const struct move_facts *facts)
 	if (facts->chase.chase != CHASE_YES)
 		return give_up(WHY_NOT_CHASED, CLOSED_NOT_CHASED);
 	if (send_is_spent(second.phase))
-		return both_spent(facts, &second);
+		return all_spent(facts, &second, WHY_WAITS_FOR_BUY, WHY_BOTH_SENT);
+	if (!facts->first_us)
+		return give_up(WHY_NO_REMINDER, CLOSED_NOT_CHASED);
 	if (!send_is_spent(first.phase))
 		return first_reminder(facts);
 	if (first.phase == SEND_REFUSED || first.phase == SEND_SKIPPED)
 		return give_up(WHY_FIRST_FAILED, first.phase == SEND_REFUSED ? CLOSED_GAVE_UP : CLOSED_TOO_LATE);
+	if (!facts->second_us)
+		return all_spent(facts, &first, WHY_WAITS_AFTER_ONE, WHY_ONE_SENT);
 	return second_reminder(facts, &first);
 }
 
@@ -176,6 +196,8 @@ const char *move_why_text(enum move_why why)
 		[WHY_NO_DOCUMENTS] = "the shop's rules or its configuration have not arrived yet",
 		[WHY_NO_ADDRESS] = "there is no address to write to",
 		[WHY_GREW_OLD] = "it waited 30 days for an address",
+		[WHY_BAD_ADDRESS] = "the address that the storefront gave cannot be mailed: it is no mail address",
+		[WHY_BAD_GREW_OLD] = "it waited 30 days for an address that can be mailed",
 		[WHY_NOT_CHASED] = "the shop's policy is not to chase it",
 		[WHY_NEWER_CART] = "this shopper has a newer cart, and is chased for that one alone",
 		[WHY_QUIET] = "these are the shop's quiet hours",
@@ -183,7 +205,10 @@ const char *move_why_text(enum move_why why)
 		[WHY_TOO_LATE] = "the mail would be more than a day late",
 		[WHY_FIRST_FAILED] = "the first reminder did not go out, so there is no second",
 		[WHY_WAITS_FOR_BUY] = "both reminders went out, and the shopper has time to buy",
-		[WHY_BOTH_SENT] = "both reminders went out and nothing was bought" };
+		[WHY_BOTH_SENT] = "both reminders went out and nothing was bought",
+		[WHY_NO_REMINDER] = "the rules have no reminder for a cart of this amount",
+		[WHY_WAITS_AFTER_ONE] = "its one reminder went out, and the shopper has time to buy",
+		[WHY_ONE_SENT] = "its one reminder went out and nothing was bought" };
 
 	return texts[why];
 }

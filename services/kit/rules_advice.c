@@ -8,58 +8,100 @@
 #include "services/kit/rules_text.h"
 
 #define NEVER_US (3 * US_PER_DAY) /* a mail that others push back further than this is not sent (services/kit/move.h) */
+#define SOON_US US_PER_HOUR       /* before it, most shoppers are still shopping */
 
-enum { DAY_MINUTES = 1440 };
+enum { DAY_MINUTES = 1440, LEAST_SENDING_MINUTES = 60 };
+
+static void advise_of_soon(struct whole *whole, const struct clause *clause)
+{
+	char wait[40];
+
+	if (clause->waits.mails == 0 || clause->waits.first_us >= SOON_US)
+		return;
+	print_span(clause->waits.first_us, wait, sizeof(wait));
+	whole_warn(whole, clause->first_place,
+		"%s carts are reminded after %s; many shoppers are still shopping in the first hour",
+		clause->who == WHO_NAMED ? words_size_name(clause->size) : "such", wait);
+}
 
 /* The window that the owner wrote counts between the two mails of one cart as well. */
-static void advise_of_window(struct reader *reader, enum cart_size size)
+static void advise_of_window(struct whole *whole, const struct clause *clause)
 {
-	const struct rules_waits *waits = &reader->rules->waits[size];
-	int64_t late_us = waits->first_us + reader->rules->window_us - waits->second_us;
+	const struct rules_waits *waits = &clause->waits;
+	int64_t late_us = waits->first_us + whole->rules->window_us - waits->second_us;
 	char window[40], late[40], where[48];
 
-	if (!reader->window_given || late_us <= 0)
+	if (!whole->window_given || waits->mails < 2 || late_us <= 0)
 		return;
-	print_span(reader->rules->window_us, window, sizeof(window));
+	print_span(whole->rules->window_us, window, sizeof(window));
 	print_span(late_us, late, sizeof(late));
-	place_words(reader->window_place, where);
+	place_words(whole->window_place, where);
 	if (late_us > NEVER_US)
-		warn_at(reader, reader->sizes[size].place, "the second mail never goes: one mail every %s (%s)", window,
-			where);
+		whole_warn(whole, clause->place, "the second mail never goes: one mail every %s (%s)", window, where);
 	else
-		warn_at(reader, reader->sizes[size].place, "the second mail goes %s later: one mail every %s (%s)",
-			late, window, where);
+		whole_warn(whole, clause->place, "the second mail goes %s later: one mail every %s (%s)", late, window,
+			where);
 }
 
 /*
  * The first mail goes in a sending hour. If those, moved by what lies between the two waits, are all quiet, the second one is never
  * due in one.
  */
-static bool second_is_always_quiet(const struct rules *rules, const struct rules_waits *waits)
+static bool second_is_always_quiet(const struct rules_quiet *hours, const struct rules_waits *waits)
 {
-	int quiet = (rules->quiet_to_minute - rules->quiet_from_minute + DAY_MINUTES) % DAY_MINUTES;
+	int quiet = (hours->to_minute - hours->from_minute + DAY_MINUTES) % DAY_MINUTES;
 	int between = (int)((waits->second_us - waits->first_us) / US_PER_MINUTE % DAY_MINUTES);
 	int into = (quiet + between) % DAY_MINUTES; /* the first sending minute's, counted from where quiet begins */
 
 	return into + (DAY_MINUTES - quiet) <= quiet;
 }
 
-static void advise_of_quiet(struct reader *reader, enum cart_size size)
+static void advise_of_quiet(struct whole *whole, const struct clause *clause)
 {
-	const struct rules *rules = reader->rules;
+	const struct rules *rules = whole->rules;
 	char where[48];
 
-	if (!rules->has_quiet || !second_is_always_quiet(rules, &rules->waits[size]))
+	if (rules->quiet_count != 1 || rules->quiets[0].days != RULES_EVERY_DAY || clause->waits.mails < 2 ||
+		!second_is_always_quiet(&rules->quiets[0], &clause->waits))
 		return;
-	warn_at(reader, reader->sizes[size].place,
-		"the second mail always falls in the quiet hours (%s) and goes at %02d:%02d",
-		place_words(reader->quiet_place, where), rules->quiet_to_minute / 60, rules->quiet_to_minute % 60);
+	whole_warn(whole, clause->place, "the second mail always falls in the quiet hours (%s) and goes at %02d:%02d",
+		place_words(whole->quiet_places[0], where), rules->quiets[0].to_minute / 60 % 24,
+		rules->quiets[0].to_minute % 60);
 }
 
-void advise(struct reader *reader)
+static void advise_of_little_time(struct whole *whole)
 {
-	for (int size = SIZE_SMALL; size <= SIZE_BIG; size++) {
-		advise_of_window(reader, (enum cart_size)size);
-		advise_of_quiet(reader, (enum cart_size)size);
+	const struct rules_quiet *hours = whole->rules->quiets;
+	char left[40];
+	int quiet;
+
+	if (whole->rules->quiet_count != 1 || hours->days != RULES_EVERY_DAY)
+		return;
+	quiet = (hours->to_minute - hours->from_minute + DAY_MINUTES) % DAY_MINUTES;
+	if (DAY_MINUTES - quiet < LEAST_SENDING_MINUTES) {
+		print_span((DAY_MINUTES - quiet) * US_PER_MINUTE, left, sizeof(left));
+		whole_warn(whole, whole->quiet_places[0], "quiet hours leave only %s of the day for mail", left);
 	}
+}
+
+static void advise_of_rest(struct whole *whole, const struct clause *clause)
+{
+	bool used = false;
+
+	for (int i = 0; i < whole->rules->size_count; i++)
+		used |= whole->rules->sizes[i].is_rest;
+	if (clause->who <= WHO_REST && !used)
+		whole_warn(whole, clause->place,
+			"there are no other carts: the sizes of the other sentences cover all amounts");
+}
+
+void advise(struct whole *whole)
+{
+	for (int i = 0; i < whole->clause_count; i++) {
+		advise_of_soon(whole, &whole->clauses[i]);
+		advise_of_window(whole, &whole->clauses[i]);
+		advise_of_quiet(whole, &whole->clauses[i]);
+		advise_of_rest(whole, &whole->clauses[i]);
+	}
+	advise_of_little_time(whole);
 }

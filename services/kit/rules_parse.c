@@ -1,305 +1,631 @@
 /*
- * rules_parse.c: the owner's rules, sentence by sentence
+ * rules_parse.c: the owner's rules, sentence by sentence, in any of the languages
  *
- * Owns:      which sentence is which, and the short ones: exchange rates, quiet hours, the window per shopper.
- * Promises:  a text means one thing or is refused with the first place where it does not; nothing is skipped.
+ * Owns:      where a sentence ends, which language and which kind it is of, and slips of the pen.
+ * Promises:  a text means one thing or is refused with the first place where it does not; nothing is skipped. A sentence that
+ *            two languages, or two kinds of sentence, read differently is refused.
  * Fails by:  -EINVAL and a struct rules_error that names line, column and what was expected.
- * Read next: grammar.md, rules_size.c (the sentences about carts), rules_check.c (what only the whole text can tell)
+ * Read next: grammar.md, rules_items.c, rules_size.c, rules_hours.c, rules_often.c, rules_check.c (what only the whole text can tell)
  */
 #include "bus/base/cleanup.h"
-#include "bus/base/clock.h"
+#include "bus/base/memory.h"
 #include "bus/base/text.h"
 #include "services/kit/rules_text.h"
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
-enum {
-	SIZE_WORD_WITHIN = 6, /* "Please remind all shoppers with small carts" */
-	LEAST_SENDING_MINUTES = 60
+enum { SHORT_WORD = 4, SOFT_ENDS_MAX = 8, EXAMPLE_MAX = 160, EXAMPLE_TRIES = 12, DAY_MINUTES = 1440 };
+
+/* One sentence under way: its tokens, and what the readings of it came to. */
+struct attempt {
+	const char *currency; /* the shop's */
+	const struct token *tokens;
+	int count;
+	struct items items; /* of the last reading */
+	struct sentence found;
+	bool is_found, is_unclear;
+	struct rules_error error; /* of the reading that came furthest */
+	int least_unknown;
+	enum kind kind; /* of the error, or what the sentence looks like */
+	bool is_guessed;
+	const struct language *reading, *language; /* the one now; that of the error */
 };
 
-#define MAILS "mail|mails|email|emails|reminder|reminders|message|messages"
-#define SHOPPER "shopper|shoppers|customer|customers|person|buyer|buyers|address|anyone|anybody|people"
+static int (*const readers[KINDS])(struct reader *) = {
+	[KIND_SIZES] = read_sizes, [KIND_OFTEN] = read_often, [KIND_RATES] = read_rates, [KIND_HOURS] = read_hours
+};
 
-static int sentence_end(struct reader *reader)
+/* --- do two readings mean the same? --- */
+
+static bool same_bounds(const struct bounds *a, const struct bounds *b)
 {
-	return take(reader, ".") ? 0 : expected(reader, "\".\" at the end of the sentence");
-}
-
-/* --- "1 EUR is 1.08 USD." --- */
-
-static int add_rate(struct reader *reader, const struct amount *from, const struct amount *to)
-{
-	struct rules *rules = reader->rules;
-	double divisor = strtod(from->decimal, NULL), dividend = strtod(to->decimal, NULL);
-
-	if (strcmp(from->currency, to->currency) == 0)
-		return refuse(reader, to->place, "another currency than %s", from->currency);
-	if (divisor <= 0)
-		return refuse(reader, from->place, "an amount above zero");
-	if (dividend <= 0)
-		return refuse(reader, to->place, "an amount above zero");
-	for (int i = 0; i < rules->rate_count; i++)
-		if (strstr(from->currency, rules->rates[i].from) || strstr(from->currency, rules->rates[i].to))
-			if (strstr(to->currency, rules->rates[i].from) || strstr(to->currency, rules->rates[i].to))
-				return refuse(reader, from->place,
-					"one rate between %s and %s; line %d gives it already", from->currency,
-					to->currency, reader->rate_places[i].line);
-	if (rules->rate_count == RULES_CURRENCIES_MAX)
-		return refuse(reader, from->place, "at most %d rates", RULES_CURRENCIES_MAX);
-
-	struct rules_rate *rate = &rules->rates[rules->rate_count];
-	reader->rate_places[rules->rate_count++] = from->place;
-	TEXT_COPY(rate->from, from->currency);
-	TEXT_COPY(rate->to, to->currency);
-	rate->rate = dividend / divisor;
-	return 0;
-}
-
-static int read_rate_sentence(struct reader *reader)
-{
-	struct amount from, to;
-	bool count = take(reader, "count|take|treat");
-
-	for (;;) {
-		int err = read_amount(reader, &from);
-		if (err < 0)
-			return err;
-		if (!(count ? take(reader, "as|for")
-			    : take(reader, "is worth?") || take(reader, "are worth?") || take(reader, "equals|=") ||
-					    take(reader, "counts|count as")))
-			return expected(reader, count ? "\"as\"" : "\"is\"");
-		err = read_amount(reader, &to);
-		if (err == 0)
-			err = add_rate(reader, &from, &to);
-		if (err < 0)
-			return err;
-		if (!take(reader, "and|,"))
-			return sentence_end(reader);
-	}
-}
-
-/* --- "No mail between 9 pm and 8 am." --- */
-
-static int read_half_of_day(struct reader *reader, int hour, int minute, int *ret_minute)
-{
-	bool evening = next_is(reader, "pm");
-
-	if (hour < 1 || hour > 12)
-		return expected(reader, "no am or pm after an hour of the 24-hour clock");
-	reader->at++;
-	*ret_minute = (hour % 12 + (evening ? 12 : 0)) * 60 + minute;
-	return 0;
-}
-
-/* Two places at most: hours and minutes. */
-static int small_number(const char *digits, size_t len)
-{
-	int value = 0;
-
-	if (len == 0 || len > 2)
-		return -1;
-	for (size_t i = 0; i < len; i++)
-		value = digits[i] >= '0' && digits[i] <= '9' ? value * 10 + (digits[i] - '0') : 100;
-	return value;
-}
-
-/* "21:00", "9:30 pm", "9 pm", "noon", "midnight" */
-static int read_time(struct reader *reader, int *ret_minute)
-{
-	const struct token *token = token_now(reader);
-	size_t hours = strcspn(token->word, ":");
-
-	if (take(reader, "noon") || take(reader, "midnight")) {
-		*ret_minute = token->word[0] == 'n' ? 12 * 60 : 0;
-		return 0;
-	}
-	if (token->kind != TOKEN_TIME && token->kind != TOKEN_NUMBER)
-		return expected(reader, "a time of day, as 21:00 or 9 pm");
-	int hour = small_number(token->word, hours);
-	int minute = token->kind == TOKEN_TIME ? small_number(token->word + hours + 1, 2) : 0;
-	if (hour < 0 || hour > 23 || minute > 59)
-		return expected(reader, "a time of day from 0:00 to 23:59");
-	reader->at++;
-	take(reader, "o'clock");
-	if (next_is(reader, "am|pm"))
-		return read_half_of_day(reader, hour, minute, ret_minute);
-	if (token->kind != TOKEN_TIME)
-		return expected(reader, "am, pm, or minutes as in 21:00");
-	*ret_minute = hour * 60 + minute;
-	return 0;
-}
-
-static int check_quiet(struct reader *reader, struct place place)
-{
-	struct rules *rules = reader->rules;
-	int quiet = (rules->quiet_to_minute - rules->quiet_from_minute + 1440) % 1440;
-
-	if (quiet == 0)
-		return refuse(reader, place, "two different times: quiet all day would mean no mail at all");
-	if (1440 - quiet < LEAST_SENDING_MINUTES)
-		warn_at(reader, place, "only %d minutes of the day are left for mail", 1440 - quiet);
-	return 0;
-}
-
-static int read_quiet_times(struct reader *reader, const char *to_word)
-{
-	struct rules *rules = reader->rules;
-	struct place place = token_now(reader)->place;
-
-	if (rules->has_quiet)
-		return refuse(reader, place, "quiet hours only once; they are at %s already",
-			place_words(reader->quiet_place, (char[48]){ 0 }));
-	reader->quiet_place = place;
-	int err = read_time(reader, &rules->quiet_from_minute);
-	if (err < 0)
-		return err;
-	if (next_is(reader, ". and|to|until|till|or|-"))
-		reader->at++; /* of "9 p.m." */
-	if (!take(reader, to_word))
-		return expected(reader, "\"and\" or \"to\" and a second time of day");
-	err = read_time(reader, &rules->quiet_to_minute);
-	if (err < 0)
-		return err;
-	rules->has_quiet = true;
-	take(reader, "local time");
-	err = check_quiet(reader, place);
-	return err < 0 ? err : sentence_end(reader);
-}
-
-static int read_quiet_sentence(struct reader *reader)
-{
-	if (take(reader, "quiet hours|time|times")) {
-		take(reader, "are|is");
-		take(reader, ":|=");
-		take(reader, "from|between");
-		return read_quiet_times(reader, "to|until|till|and|-");
-	}
-	take(reader, "do? not|never|no|don't|don’t|nothing");
-	take(reader, "send|mail|remind|write|email");
-	(void)(take(reader, "to? " SHOPPER) || take(reader, "any|a|out? " MAILS) || take(reader, "anything|nothing"));
-	take(reader, "is|are|goes|go sent|out|mailed?");
-	if (take(reader, "between|from"))
-		return read_quiet_times(reader, "and|to|until|till|-");
-	if (take(reader, "after"))
-		return read_quiet_times(reader, "and|or before|until");
-	return expected(reader, "\"between\" and two times of day, as in \"No mail between 9 pm and 8 am\"");
-}
-
-/* --- "At most one mail per shopper every 24 hours." --- */
-
-static bool take_at_most(struct reader *reader)
-{
-	return take(reader, "at most") || take(reader, "no|not|never more than");
-}
-
-static bool is_number_token(const struct token *token)
-{
-	return token->kind == TOKEN_NUMBER || words_number(token->word) >= 0;
-}
-
-static int read_one_mail(struct reader *reader)
-{
-	if (!take(reader, "one|1|a") && is_number_token(token_now(reader)))
-		return expected(reader, "\"one\": one mail per shopper is all that can be promised");
-	if (!take(reader, MAILS) && !take(reader, "mail|message"))
-		return expected(reader, "\"mail\", as in \"At most one mail per shopper every 24 hours\"");
-	take(reader, "is|goes sent|out?");
-	if (!take(reader, "to? per|each|every|any|a|one|the? same? " SHOPPER))
-		return expected(reader, "\"per shopper\"");
-	return 0;
-}
-
-static int read_window_sentence(struct reader *reader)
-{
-	int64_t unit_us = 0;
-
-	take(reader, "please");
-	take(reader, "send|mail|write");
-	bool at_most = take_at_most(reader);
-	if (!at_most && take(reader, "at|no|not|never"))
-		return expected(reader, "\"most\" or \"more than\"");
-	if (reader->window_given)
-		return refuse(reader, token_now(reader)->place,
-			"the time between two mails to a shopper only once; it is at %s already",
-			place_words(reader->window_place, (char[48]){ 0 }));
-	reader->window_place = token_now(reader)->place;
-	int err = read_one_mail(reader);
-	if (err < 0)
-		return err;
-	if (!take(reader, "every|per|in|within|each|a any|a?"))
-		return expected(reader, "\"every\" and a time, as 24 hours");
-	if (words_unit_us(token_now(reader)->word) > 0) {
-		reader->rules->window_us = words_unit_us(token_now(reader)->word);
-		reader->at++;
-	} else {
-		err = read_span(reader, &unit_us, &reader->rules->window_us);
-	}
-	if (err < 0)
-		return err;
-	if (!at_most && !take(reader, "at most"))
-		return expected(reader, "\"at most\"");
-	reader->window_given = true;
-	return sentence_end(reader);
-}
-
-/* --- which sentence is it? --- */
-
-/* A size word near the start of the sentence. */
-static bool is_size_sentence(const struct reader *reader)
-{
-	for (int i = 0; i < SIZE_WORD_WITHIN; i++) {
-		const struct token *token = token_ahead(reader, i);
-		if (token->kind != TOKEN_WORD)
+	if (a->count != b->count)
+		return false;
+	for (int i = 0; i < a->count; i++)
+		if (strcmp(a->list[i].currency, b->list[i].currency) != 0 || a->list[i].minor != b->list[i].minor)
 			return false;
-		if (words_size(token->word) >= 0)
+	return true;
+}
+
+static bool same_clause(const struct clause *a, const struct clause *b)
+{
+	return a->who == b->who && (a->who != WHO_NAMED || a->size == b->size) && a->is_middle == b->is_middle &&
+		same_bounds(&a->low, &b->low) && same_bounds(&a->high, &b->high) && a->waits.mails == b->waits.mails &&
+		a->waits.first_us == b->waits.first_us && a->waits.second_us == b->waits.second_us;
+}
+
+static bool same_meaning(const struct sentence *a, const struct sentence *b)
+{
+	bool same = a->kind == b->kind && a->clause_count == b->clause_count && a->quiet_count == b->quiet_count &&
+		a->rate_count == b->rate_count && a->cap.mails == b->cap.mails &&
+		a->cap.period_us == b->cap.period_us && memcmp(a->quiets, b->quiets, sizeof(a->quiets)) == 0 &&
+		memcmp(a->rates, b->rates, sizeof(a->rates)) == 0;
+
+	for (int i = 0; same && i < a->clause_count; i++)
+		same = same_clause(&a->clauses[i], &b->clauses[i]);
+	return same;
+}
+
+/* --- one sentence --- */
+
+static bool is_further(const struct rules_error *a, const struct rules_error *b)
+{
+	return a->line > b->line || (a->line == b->line && a->column > b->column);
+}
+
+static bool has_before(const struct items *items, int count, const char *const *concepts)
+{
+	for (int i = 0; i < count; i++)
+		for (const char *const *one = concepts; *one; one++)
+			if (item_is(&items->list[i], *one))
+				return true;
+	return false;
+}
+
+static bool has(const struct items *items, const char *const *concepts)
+{
+	return has_before(items, items->count, concepts);
+}
+
+/* What the sentence looks like, to complain in its terms. false: like nothing. */
+static bool guess(const struct items *items, enum kind *ret)
+{
+	static const char *const sizes[] = { "cart", "small", "medium", "big", "rest", NULL };
+	static const char *const often[] = { "atmost", "atleast", "nobody", NULL };
+	static const char *const hours[] = { "quiet", "am", "pm", "night", "noon", "midnight", "clock", "dow",
+		"weekend", NULL };
+
+	static const char *const days[] = { "dow", "weekend", "weekdays", NULL }, *const only[] = { "only", NULL };
+	const struct item *first = &items->list[0];
+	bool counts = items->count > 1 && (item_is(first, "one") || item_is(first, "num")) &&
+		item_is(first + 1, "mail") && has(items, (const char *const[]){ "per", NULL });
+
+	*ret = (item_is(first, "atmost") && !item_is(first, "only")) || counts ? KIND_OFTEN : KIND_SIZES;
+	if (*ret == KIND_OFTEN || has(items, sizes))
+		return true;
+	if (item_is(first, "amount") || item_is(first, "count"))
+		*ret = KIND_RATES;
+	else if (has(items, days) && has(items, only))
+		*ret = KIND_HOURS;
+	else if (has(items, often))
+		*ret = KIND_OFTEN;
+	else if (has(items, hours))
+		*ret = KIND_HOURS;
+	else
+		return has(items, (const char *const[]){ "span", "remind", NULL });
+	return true;
+}
+
+/*
+ * Of all complaints that of the language that knows most of the words, and there that of the kind that it looks like, else the one that
+ * came furthest.
+ */
+static void keep_error(struct attempt *attempt, enum kind kind, const struct rules_error *error, enum kind looks_like)
+{
+	bool knows_more = attempt->items.unknown < attempt->least_unknown;
+	bool fits = kind == looks_like, fitted = attempt->kind == looks_like && attempt->error.line;
+
+	if (!error->line || attempt->items.unknown > attempt->least_unknown)
+		return;
+	if (!knows_more && (fitted != fits ? fitted : !is_further(error, &attempt->error)))
+		return;
+	attempt->least_unknown = attempt->items.unknown;
+	attempt->error = *error;
+	attempt->kind = kind;
+	attempt->language = attempt->reading;
+}
+
+static void read_kind(struct attempt *attempt, enum kind kind, enum kind looks_like)
+{
+	struct sentence sentence = { .kind = kind, .place = attempt->tokens[0].place };
+	struct rules_error error = { 0 };
+	struct reader reader = { .items = &attempt->items, .sentence = &sentence, .error = &error, .furthest = -1 };
+
+	if (readers[kind](&reader) < 0) {
+		keep_error(attempt, kind, &error, looks_like);
+		return;
+	}
+	if (attempt->items.unknown)
+		return;
+	attempt->is_unclear |= attempt->is_found && !same_meaning(&attempt->found, &sentence);
+	attempt->found = sentence;
+	attempt->is_found = true;
+}
+
+static void read_in(struct attempt *attempt, const struct language *language)
+{
+	attempt->reading = language;
+	items_read(language, READ_WAITS, attempt->currency, attempt->tokens, attempt->count, &attempt->items);
+	if (attempt->items.unknown > attempt->least_unknown)
+		return;
+	enum kind like;
+	attempt->is_guessed |= guess(&attempt->items, &like);
+	read_kind(attempt, KIND_SIZES, like);
+	read_kind(attempt, KIND_OFTEN, like);
+	read_kind(attempt, KIND_RATES, like);
+	items_read(language, READ_CLOCK, attempt->currency, attempt->tokens, attempt->count, &attempt->items);
+	read_kind(attempt, KIND_HOURS, like);
+}
+
+/* What is refused however it is said, with the reason. */
+static const char *reason_of(const struct item *item)
+{
+	static const struct {
+		const char *concept, *words;
+	} reasons[] = { { "!discount", "no discount: reminders promise none; shoppers would learn to wait for it" },
+		{ "!holiday", "days of the week: which days are public holidays is not known here" },
+		{ "!when", "a sentence without conditions; say each case in a sentence of its own" },
+		{ "!once", "days of every week, as Sunday: one week alone cannot be said" },
+		{ "!vague", "an exact time or day, as 24 hours or Monday to Friday" },
+		{ "third", "one or two reminders: two mails are the whole budget" } };
+
+	for (size_t i = 0; i < sizeof(reasons) / sizeof(*reasons); i++)
+		if (item_is(item, reasons[i].concept))
+			return reasons[i].words;
+	return NULL;
+}
+
+static bool find_reason(struct attempt *attempt)
+{
+	char word[48];
+
+	for (int i = 0; i < languages_count(); i++) {
+		items_read(language_at(i), READ_WAITS, attempt->currency, attempt->tokens, attempt->count,
+			&attempt->items);
+		for (int j = 0; attempt->items.unknown <= attempt->least_unknown && j < attempt->items.count; j++) {
+			const struct item *item = &attempt->items.list[j];
+			if (!reason_of(item))
+				continue;
+			text_copy_bytes(word, sizeof(word), item->source);
+			rules_refuse(&attempt->error, item->place, "%s; found \"%s\"", reason_of(item), word);
 			return true;
+		}
 	}
 	return false;
 }
 
-static bool is_window_sentence(struct reader *reader)
+static void read_in_all(struct attempt *attempt)
 {
-	return next_is(reader, "please? send|mail|write? at most|least") ||
-		next_is(reader, "please? send|mail|write? no|not|never more") ||
-		next_is(reader, "please? send|mail|write? one|1 " MAILS);
+	attempt->is_found = attempt->is_unclear = false;
+	attempt->least_unknown = ITEMS_MAX;
+	attempt->is_guessed = false;
+	attempt->error = (struct rules_error){ 0 };
+	for (int i = 0; i < languages_count(); i++)
+		read_in(attempt, language_at(i));
+	if (attempt->is_unclear) {
+		attempt->is_found = false;
+		rules_refuse(&attempt->error, attempt->tokens[0].place,
+			"a sentence that means one thing: this one can be read in two ways");
+	}
 }
 
-static int read_sentence(struct reader *reader)
+/* --- slips of the pen --- */
+
+static bool is_whom(const struct item *item)
 {
-	if (is_size_sentence(reader))
-		return read_size_sentence(reader);
-	if (is_window_sentence(reader))
-		return read_window_sentence(reader);
-	if (next_is(reader, "count|take|treat") || at_amount(reader, 0))
-		return read_rate_sentence(reader);
-	if (next_is(reader, "quiet|no|never|do|don't|don’t|nothing") || next_is(reader, "send nothing"))
-		return read_quiet_sentence(reader);
-	return expected(reader,
-		"a sentence about small, medium or big carts, a rate (\"1 EUR is 1.08 USD\"), quiet hours or \"At most "
-		"one mail\"");
+	return item_is(item, "cart") || item_is(item, "shopper");
 }
+
+static enum mend_place mend_place_of(const struct items *items, int at)
+{
+	if (is_whom(&items->list[at + 1]) || (at > 0 && is_whom(&items->list[at - 1])))
+		return MEND_WHOM;
+	return at > 0 ? MEND_INSIDE : MEND_FIRST;
+}
+
+/* The tokens with every word mended that no language knows. `ret_places`: of the mended ones. false: it cannot be. */
+static bool mend_in(const struct attempt *attempt, const struct language *language, struct token *ret, int *ret_count)
+{
+	struct items *items = memory_new(sizeof(*items));
+	bool mended = true;
+
+	*ret_count = 0;
+	items_read(language, READ_WAITS, attempt->currency, attempt->tokens, attempt->count, items);
+	for (int i = 0; mended && i < items->count; i++) {
+		if (!item_is(&items->list[i], "?"))
+			continue;
+		int at = 0;
+		while (attempt->tokens[at].source.data != items->list[i].source.data)
+			at++;
+		const char *word = ret[at].kind == TOKEN_WORD
+			? language_mend(language, ret[at].word, mend_place_of(items, i))
+			: NULL;
+		mended = word != NULL;
+		if (word)
+			TEXT_COPY(ret[at].word, word), (*ret_count)++;
+	}
+	free(items);
+	return mended && *ret_count > 0;
+}
+
+static void warn_of_slips(
+	struct attempt *attempt, const struct token *as_written, const struct token *mended, struct whole *whole)
+{
+	char word[40];
+
+	for (int i = 0; i < attempt->count; i++) {
+		if (strcmp(as_written[i].word, mended[i].word) == 0)
+			continue;
+		text_copy_bytes(word, sizeof(word), as_written[i].source);
+		whole_warn(whole, as_written[i].place, "\"%s\" is read as \"%s\"", word, mended[i].word);
+	}
+}
+
+/* A sentence that no language knows all words of, and one knows with each unknown word mended. */
+static bool read_mended(struct attempt *attempt, struct whole *whole)
+{
+	const struct token *as_written = attempt->tokens;
+	size_t size = (size_t)(attempt->count + 1) * sizeof(struct token);
+	struct rules_error error = attempt->error;
+	struct sentence found = { 0 };
+	bool is_found = false, is_unclear = false;
+	int count, room = RULES_WARNINGS_MAX - whole->rules->warning_count;
+
+	_cleanup_free_ struct token *mended = memory_new(size), *used = memory_new(size);
+	for (int i = 0; i < languages_count() && attempt->least_unknown > 0 && attempt->least_unknown <= room; i++) {
+		memcpy(mended, as_written, size);
+		if (!mend_in(attempt, language_at(i), mended, &count) || count > room)
+			continue;
+		struct attempt again = {
+			.currency = attempt->currency, .tokens = mended, .count = attempt->count, .least_unknown = 0
+		};
+		read_in(&again, language_at(i));
+		if (!again.is_found || again.is_unclear)
+			continue;
+		is_unclear |= is_found && !same_meaning(&found, &again.found);
+		found = again.found;
+		is_found = true;
+		memcpy(used, mended, size);
+	}
+	attempt->error = error;
+	if (!is_found || is_unclear)
+		return false;
+	attempt->found = found;
+	warn_of_slips(attempt, as_written, used, whole);
+	return true;
+}
+
+/* --- where a sentence ends --- */
+
+static bool is_end(const struct token *token)
+{
+	return token->kind == TOKEN_MARK && strcmp(token->word, ".") == 0;
+}
+
+/* The point of "Std." or "9 p.m.", behind which the sentence goes on. */
+static bool is_soft_end(const struct token *token)
+{
+	const struct token *before = token - 1, *behind = token + 1;
+	bool goes_on = behind->kind == TOKEN_NUMBER || behind->kind == TOKEN_TIME ||
+		(behind->kind == TOKEN_WORD && !behind->upper) ||
+		(behind->kind == TOKEN_MARK && strchr("-,:;(", *behind->word) && *behind->word) ||
+		behind->kind == TOKEN_SIGN;
+
+	return token->joined && before->kind == TOKEN_WORD && before->source.len <= SHORT_WORD &&
+		token->source.len == 1 && goes_on;
+}
+
+/* "-", "*", "1." or "1)" before a sentence, if the owner likes lists. */
+static int list_mark(const struct token *tokens)
+{
+	const struct token *token = tokens, *next = token + 1;
+	bool is_minus = *token->word == '-' && next->joined && (next->kind == TOKEN_NUMBER || next->kind == TOKEN_TIME);
+	bool is_number = token->kind == TOKEN_NUMBER && next->kind == TOKEN_MARK && next->joined &&
+		(is_end(next) || *next->word == ')');
+
+	if (token->kind == TOKEN_MARK && !is_minus &&
+		(*token->word == '-' || *token->word == '*' || strcmp(token->word, "•") == 0))
+		return 1;
+	return is_number && token->place.column <= 8 && next[1].kind == TOKEN_WORD && next[1].upper ? 2 : 0;
+}
+
+struct ends {
+	int list[SOFT_ENDS_MAX]; /* where the sentence may end, the last one surely */
+	int count;
+};
+
+static struct ends find_ends(const struct token *tokens)
+{
+	struct ends ends = { 0 };
+
+	for (int at = 0; tokens[at].kind != TOKEN_END; at++) {
+		if (!is_end(&tokens[at]) || at == 0)
+			continue;
+		ends.list[ends.count++] = at;
+		if (!is_soft_end(&tokens[at]) || ends.count == SOFT_ENDS_MAX)
+			break;
+	}
+	return ends;
+}
+
+/* With the full stop behind it the sentence may do; the text may also have been cut off, so only its owner can tell. */
+static int refuse_unended(struct attempt *attempt, struct rules_error *ret_error)
+{
+	const char *start = attempt->tokens[0].source.data;
+	const struct token *last = attempt->tokens;
+
+	while (last->kind != TOKEN_END)
+		last++;
+	rules_refuse(ret_error, last->place, "\".\" at the end of the sentence but the text ends");
+	attempt->count = (int)(last - attempt->tokens);
+	if (attempt->count < 1 || attempt->count >= ITEMS_MAX)
+		return -EINVAL;
+	read_in_all(attempt);
+	size_t len = (size_t)((const char *)last[-1].source.data + last[-1].source.len - start);
+	if (attempt->is_found && len <= EXAMPLE_MAX && !memchr(start, '\n', len) && !memchr(start, '#', len))
+		snprintf(ret_error->instead, sizeof(ret_error->instead), "%.*s.", (int)len, start);
+	return -EINVAL;
+}
+
+/* --- two sentences in one --- */
+
+static const char *const nos[] = { "no", "not", "never", "nothing", "nobody", NULL };
+
+static int token_of(const struct attempt *attempt, const struct item *item)
+{
+	int at = 0;
+
+	while (attempt->tokens[at].source.data != item->source.data)
+		at++;
+	return at;
+}
+
+static bool names_days(const struct sentence *sentence)
+{
+	return sentence->quiet_count > 0 && sentence->quiets[0].days != RULES_EVERY_DAY;
+}
+
+static bool is_whole_day(const struct rules_quiet *quiet)
+{
+	return quiet->to_minute - quiet->from_minute == DAY_MINUTES;
+}
+
+/* "No mail on Sundays and not before 10:00" is none of them: on Sundays, or on every day? */
+static bool may_stand_together(const struct sentence *first, const struct sentence *second)
+{
+	bool is_first = first->kind == KIND_HOURS || first->kind == KIND_OFTEN;
+
+	if (!is_first || (second->kind != KIND_HOURS && second->kind != KIND_OFTEN))
+		return false;
+	if (first->kind == KIND_OFTEN || second->kind == KIND_OFTEN)
+		return true;
+	return !names_days(first) && names_days(second) && is_whole_day(&second->quiets[0]);
+}
+
+static bool is_no(const struct item *item)
+{
+	for (const char *const *no = nos; *no; no++)
+		if (item_is(item, *no))
+			return true;
+	return false;
+}
+
+/* "... and never on Sundays", "... and at most 3 per week": each half must be a whole sentence that limits. */
+static bool is_seam(const struct items *items, int at)
+{
+	const struct item *link = &items->list[at], *next = link + 1;
+	bool limits = is_no(next) || (item_is(next, "atmost") && !item_is(next, "only"));
+
+	return at > 0 && (item_is(link, "and") || item_is(link, ";")) && limits &&
+		(has_before(items, at, nos) || item_is(&items->list[0], "atmost")) &&
+		!has_before(items, at, (const char *const[]){ "quiet", "only", NULL });
+}
+
+static bool read_halves(struct attempt *attempt, int seam, struct sentence *ret_first, struct sentence *ret_second)
+{
+	const struct token *tokens = attempt->tokens;
+	int count = attempt->count, first = token_of(attempt, &attempt->items.list[seam]),
+	    second = token_of(attempt, &attempt->items.list[seam + 1]);
+
+	attempt->count = first;
+	read_in_all(attempt);
+	*ret_first = attempt->found;
+	bool both = attempt->is_found;
+	if (both) {
+		attempt->tokens += second;
+		attempt->count = count - second;
+		read_in_all(attempt);
+		*ret_second = attempt->found;
+		both = attempt->is_found;
+	}
+	attempt->tokens = tokens;
+	attempt->count = count;
+	return both && may_stand_together(ret_first, ret_second);
+}
+
+/* 1: it is two sentences, which were added; 0: it is not. */
+static int read_as_two(const struct attempt *whole_sentence, struct whole *whole)
+{
+	_cleanup_free_ struct attempt *attempt = memory_new(sizeof(*attempt));
+	struct sentence first, second;
+
+	for (int i = 0; i < languages_count(); i++)
+		for (int at = 1;; at++) {
+			attempt->currency = whole_sentence->currency;
+			attempt->tokens = whole_sentence->tokens;
+			attempt->count = whole_sentence->count;
+			items_read(language_at(i), READ_CLOCK, attempt->currency, attempt->tokens, attempt->count,
+				&attempt->items);
+			if (attempt->items.unknown > 0 || at + 1 >= attempt->items.count)
+				break;
+			if (!is_seam(&attempt->items, at) || !read_halves(attempt, at, &first, &second))
+				continue;
+			int err = whole_add(whole, &first);
+			err = err < 0 ? err : whole_add(whole, &second);
+			return err < 0 ? err : 1;
+		}
+	return 0;
+}
+
+/* A sentence of which not even the first word fits: the error lists the kinds of sentences that there are. */
+static void say_what_there_is(struct attempt *attempt)
+{
+	char word[40];
+	const struct token *first = attempt->tokens;
+
+	if (attempt->error.line &&
+		(attempt->is_guessed || attempt->error.line != first->place.line ||
+			attempt->error.column != first->place.column))
+		return;
+	text_copy_bytes(word, sizeof(word), first->source);
+	rules_refuse(&attempt->error, first->place,
+		"a sentence about small, medium or big carts, a rate (\"1 EUR is 1.08 USD\"), quiet hours or \"At most "
+		"one mail\" but found \"%s\"",
+		word);
+}
+
+/* What may stand between two waits. */
+static bool is_link(const struct item *item)
+{
+	static const char *const concepts[] = { ",", "and", "or", "then", "after", "filler" };
+
+	for (size_t i = 0; i < sizeof(concepts) / sizeof(*concepts); i++)
+		if (item_is(item, concepts[i]))
+			return true;
+	return false;
+}
+
+/* Are the words from `count` on, to the end of the sentence, one wait and what links it, and no more? */
+static bool is_one_wait(struct attempt *attempt, int count, int whole)
+{
+	int waits = 0;
+
+	items_read(attempt->language, READ_WAITS, attempt->currency, attempt->tokens + count, whole - count,
+		&attempt->items);
+	for (int i = 0; i < attempt->items.count; i++) {
+		const struct item *item = &attempt->items.list[i];
+		if (is_link(item) && !(waits && item_is(item, "then")))
+			continue;
+		if (!(item_is(item, "num") || item_is(item, "span")) || ++waits > 1)
+			return false;
+	}
+	return waits == 1;
+}
+
+static bool found_two_mails(const struct attempt *attempt)
+{
+	const struct sentence *found = &attempt->found;
+
+	return attempt->is_found && !attempt->is_unclear && found->kind == KIND_SIZES &&
+		found->clauses[found->clause_count - 1].waits.mails == 2;
+}
+
+/*
+ * The sentence without the third wait at its end, if that would do. Otherwise none: a suggestion may leave out nothing but what was
+ * wrong, and an example would say what the owner did not.
+ */
+static int shorten(struct attempt *attempt, struct rules_error *ret)
+{
+	const char *start = attempt->tokens[0].source.data;
+	int line = attempt->error.line, column = attempt->error.column, whole = attempt->count;
+	struct rules_error error = attempt->error;
+	const struct language *language = attempt->language;
+	int tries = EXAMPLE_TRIES;
+
+	for (int count = whole - 1; count > 1 && language && tries > 0; count--) {
+		const struct token *token = &attempt->tokens[count], *last = token - 1;
+		bool before_error =
+			token->place.line < line || (token->place.line == line && token->place.column <= column);
+		size_t len = (size_t)((const char *)last->source.data + last->source.len - start);
+		attempt->language = language;
+		if (!before_error || last->kind == TOKEN_MARK || len > EXAMPLE_MAX || memchr(start, '\n', len) ||
+			memchr(start, '#', len) || !is_one_wait(attempt, count, whole))
+			continue;
+		attempt->count = count;
+		attempt->is_found = attempt->is_unclear = false;
+		attempt->least_unknown = 0;
+		tries--;
+		read_in(attempt, language);
+		if (!found_two_mails(attempt))
+			continue;
+		snprintf(ret->instead, sizeof(ret->instead), "%.*s.", (int)len, start);
+		break;
+	}
+	attempt->count = whole;
+	attempt->error = error;
+	return 0;
+}
+
+/* `ret_count`: the tokens it took, its end included. */
+static int read_sentence(const struct token *tokens, const char *currency, struct whole *whole, int *ret_count)
+{
+	struct ends ends = find_ends(tokens);
+	_cleanup_free_ struct attempt *attempt = memory_new(sizeof(*attempt));
+
+	attempt->currency = currency;
+	attempt->tokens = tokens;
+	for (int i = ends.count - 1; i >= 0; i--) {
+		attempt->count = ends.list[i];
+		*ret_count = ends.list[i] + 1;
+		if (attempt->count >= ITEMS_MAX)
+			return rules_refuse(whole->error, tokens[0].place, "shorter sentences");
+		read_in_all(attempt);
+		if (attempt->is_found)
+			return whole_add(whole, &attempt->found);
+	}
+	if (ends.count == 0)
+		return refuse_unended(attempt, whole->error);
+	int two = attempt->is_unclear ? 0 : read_as_two(attempt, whole);
+	if (two)
+		return two < 0 ? two : 0;
+	bool has_reason = find_reason(attempt);
+	if (!has_reason && !attempt->is_unclear && read_mended(attempt, whole))
+		return whole_add(whole, &attempt->found);
+	if (!has_reason && !attempt->is_unclear)
+		say_what_there_is(attempt);
+	*whole->error = attempt->error;
+	return shorten(attempt, whole->error) - EINVAL;
+}
+
+/* --- the whole text --- */
 
 int rules_parse(const char *text, const char *currency, struct rules *ret, struct rules_error *ret_error)
 {
 	_cleanup_(buffer_free) struct buffer tokens = { 0 };
+	_cleanup_free_ struct whole *whole = memory_new(sizeof(*whole));
+	int err, count = 0;
 
 	memset(ret, 0, sizeof(*ret));
 	memset(ret_error, 0, sizeof(*ret_error));
-	int err = rules_tokens(text, &tokens, ret_error);
-	if (err < 0)
-		return err;
-	struct reader reader = { .tokens = (const struct token *)(const void *)tokens.data,
-		.currency = currency ? currency : "",
-		.rules = ret,
-		.error = ret_error };
-	while (token_now(&reader)->kind != TOKEN_END) {
-		if (take(&reader, "-|*|•"))
-			continue; /* a list, if the owner likes */
-		err = read_sentence(&reader);
-		if (err < 0)
-			return err;
+	whole->rules = ret;
+	whole->error = ret_error;
+	err = rules_tokens(text, &tokens, ret_error);
+	const struct token *at = (const struct token *)(const void *)tokens.data;
+	while (err == 0 && at->kind != TOKEN_END) {
+		int mark = list_mark(at);
+		at += mark;
+		if (mark)
+			continue;
+		err = read_sentence(at, currency ? currency : "", whole, &count);
+		at += count;
 	}
-	return check_whole(&reader);
+	if (err == 0) {
+		whole->end = at->place;
+		err = whole_check(whole);
+	}
+	if (err < 0)
+		rules_show(text, ret_error);
+	return err;
 }

@@ -1,64 +1,70 @@
 /*
- * rules_read.c: what all sentences of the rules are made of: words, amounts, spans of time, and complaints
+ * rules_read.c: what all sentences of the rules are made of: patterns of meanings, amounts, spans of time, and complaints
+ *
+ * Promises:  of several complaints about one sentence that one stays which came furthest.
  */
 #include "bus/base/clock.h"
 #include "bus/base/text.h"
+#include "services/kit/money.h"
 #include "services/kit/rules_text.h"
 #include <errno.h>
 #include <inttypes.h>
 #include <stdarg.h>
 #include <stdio.h>
-#include <stdlib.h>
 
-enum {
-	SPAN_MAX_DAYS = 30, /* what a storefront sent is not kept longer, so no reminder could be made */
-	THOUSANDTHS = 1000,
-	COUNT_MAX = 100000,
-	FOUND_MAX = 30
-};
+enum { THOUSANDTHS = 1000, FOUND_MAX = 40 };
 
-const struct token *token_ahead(const struct reader *reader, int by)
+static const struct item *item_at(const struct reader *reader, int at)
 {
-	const struct token *token = &reader->tokens[reader->at];
-
-	for (; by > 0 && token->kind != TOKEN_END; by--)
-		token++;
-	return token;
+	return &reader->items->list[at < reader->items->count ? at : reader->items->count];
 }
 
-const struct token *token_now(const struct reader *reader)
+const struct item *item_ahead(struct reader *reader, int by)
 {
-	return token_ahead(reader, 0);
+	return item_at(reader, reader->at + by);
 }
 
-/* Is `word` one of the alternatives "a|b|c" of length `len`? */
-static bool is_among(const char *word, const char *alternatives, size_t len)
+/* Is one of the item's meanings one of the alternatives "a|b|c" of length `len`? */
+static bool is_among(const struct item *item, const char *alternatives, size_t len)
 {
-	size_t own = strlen(word);
-
-	while (own > 0 && len > 0) {
-		const char *bar = memchr(alternatives, '|', len);
-		size_t one = bar ? (size_t)(bar - alternatives) : len;
-		if (one == own && memcmp(word, alternatives, one) == 0)
-			return true;
-		size_t skip = bar ? one + 1 : one;
-		alternatives += skip;
-		len -= skip;
+	for (int i = 0; i < CONCEPTS_MAX && item->concepts[i]; i++) {
+		const char *from = alternatives;
+		size_t own = strlen(item->concepts[i]), left = len;
+		while (own <= left) {
+			if (memcmp(from, item->concepts[i], own) == 0 && (own == left || from[own] == '|'))
+				return true;
+			const char *bar = memchr(from, '|', left);
+			if (!bar)
+				break;
+			left -= (size_t)(bar - from) + 1;
+			from = bar + 1;
+		}
 	}
 	return false;
 }
 
-bool take(struct reader *reader, const char *pattern)
+/* A word may mean something here and nothing there: it is passed over where it is not taken. */
+static bool take_one(struct reader *reader, const char *alternatives, size_t len)
+{
+	int at = reader->at;
+
+	while (!is_among(item_at(reader, at), alternatives, len)) {
+		if (!item_is(item_at(reader, at), "filler"))
+			return false;
+		at++;
+	}
+	reader->at = at + 1;
+	return true;
+}
+
+static bool take_here(struct reader *reader, const char *pattern)
 {
 	int start = reader->at;
 
 	while (*pattern) {
 		size_t len = strcspn(pattern, " ");
 		bool optional = pattern[len - 1] == '?';
-		bool here = is_among(token_now(reader)->word, pattern, len - optional);
-		if (here)
-			reader->at++;
-		if (!here && !optional) {
+		if (!take_one(reader, pattern, len - optional) && !optional) {
 			reader->at = start;
 			return false;
 		}
@@ -66,6 +72,21 @@ bool take(struct reader *reader, const char *pattern)
 		pattern += *pattern == ' ';
 	}
 	return reader->at > start;
+}
+
+bool take(struct reader *reader, const char *pattern)
+{
+	int start = reader->at;
+
+	for (int at = start;; at++) {
+		reader->at = at;
+		if (take_here(reader, pattern))
+			return true;
+		if (item_is(item_at(reader, at), "filler"))
+			continue;
+		reader->at = start;
+		return false;
+	}
 }
 
 bool next_is(struct reader *reader, const char *pattern)
@@ -77,11 +98,38 @@ bool next_is(struct reader *reader, const char *pattern)
 	return is;
 }
 
-static int __attribute__((format(printf, 4, 0)))
-complain(struct reader *reader, struct place place, const char *found, const char *format, va_list args)
+static int at_now(const struct reader *reader)
 {
-	struct rules_error *error = reader->error;
-	char what[124];
+	int at = reader->at;
+
+	while (item_is(item_at(reader, at), "filler"))
+		at++;
+	return at;
+}
+
+const struct item *item_now(const struct reader *reader)
+{
+	return item_at(reader, at_now(reader));
+}
+
+void pass(struct reader *reader)
+{
+	reader->at = at_now(reader) + 1;
+}
+
+bool at_end(struct reader *reader)
+{
+	int at = at_now(reader);
+
+	while (item_is(item_at(reader, at), ",") || item_is(item_at(reader, at), "filler"))
+		at++; /* "..., please." */
+	return at >= reader->items->count;
+}
+
+static int __attribute__((format(printf, 4, 0)))
+complain(struct rules_error *error, struct place place, const char *found, const char *format, va_list args)
+{
+	char what[150];
 
 	vsnprintf(what, sizeof(what), format, args);
 	error->line = place.line;
@@ -93,17 +141,20 @@ complain(struct reader *reader, struct place place, const char *found, const cha
 
 int expected(struct reader *reader, const char *format, ...)
 {
-	const struct token *token = token_now(reader);
+	const struct item *item = item_now(reader);
 	char word[FOUND_MAX + 1], found[FOUND_MAX + 40];
 	va_list args;
 
-	text_copy_bytes(word, sizeof(word), token->source);
-	if (token->kind == TOKEN_END)
+	text_copy_bytes(word, sizeof(word), item->source);
+	if (item_is(item, "end"))
 		snprintf(found, sizeof(found), " but the text ends");
 	else
 		snprintf(found, sizeof(found), " but found \"%s\"", word);
+	if (at_now(reader) < reader->furthest)
+		return -EINVAL;
+	reader->furthest = at_now(reader);
 	va_start(args, format);
-	int err = complain(reader, token->place, found, format, args);
+	int err = complain(reader->error, item->place, found, format, args);
 	va_end(args);
 	return err;
 }
@@ -112,8 +163,21 @@ int refuse(struct reader *reader, struct place place, const char *format, ...)
 {
 	va_list args;
 
+	if (at_now(reader) < reader->furthest)
+		return -EINVAL;
+	reader->furthest = at_now(reader);
 	va_start(args, format);
-	int err = complain(reader, place, "", format, args);
+	int err = complain(reader->error, place, "", format, args);
+	va_end(args);
+	return err;
+}
+
+int rules_refuse(struct rules_error *error, struct place place, const char *format, ...)
+{
+	va_list args;
+
+	va_start(args, format);
+	int err = complain(error, place, "", format, args);
 	va_end(args);
 	return err;
 }
@@ -124,205 +188,134 @@ const char *place_words(struct place place, char ret[48])
 	return ret;
 }
 
-void warn_at(struct reader *reader, struct place place, const char *format, ...)
-{
-	struct rules *rules = reader->rules;
-	va_list args;
-
-	if (rules->warning_count == RULES_WARNINGS_MAX)
-		return;
-	char *warning = rules->warnings[rules->warning_count++];
-	int len = snprintf(warning, sizeof(*rules->warnings), "line %d, column %d: ", place.line, place.column);
-	va_start(args, format);
-	vsnprintf(warning + len, sizeof(*rules->warnings) - (size_t)len, format, args);
-	va_end(args);
-}
-
 /* --- amounts --- */
 
-static bool is_number(const struct token *token)
+static int read_amount(struct reader *reader, const char *currency, struct bound *ret)
 {
-	return token->kind == TOKEN_NUMBER || (token->kind == TOKEN_WORD && words_number(token->word) >= 0);
-}
+	const struct item *item = item_now(reader);
+	const char *point = strchr(item->decimal, '.');
+	int digits = money_digits(currency);
 
-static bool is_currency(const struct reader *reader, const struct token *token)
-{
-	char currency[4];
+	struct place place = item_is(item, "amount") ? item->value_place : item->place;
 
-	return (token->kind == TOKEN_SIGN || token->kind == TOKEN_WORD) &&
-		words_currency(token->word, reader->currency, currency);
-}
-
-bool at_amount(const struct reader *reader, int ahead)
-{
-	const struct token *first = token_ahead(reader, ahead), *second = token_ahead(reader, ahead + 1);
-
-	return (is_currency(reader, first) && is_number(second)) || (is_number(first) && is_currency(reader, second)) ||
-		first->kind == TOKEN_SIGN;
-}
-
-static int read_currency(struct reader *reader, struct amount *ret)
-{
-	const struct token *token = token_now(reader);
-
-	if (token->kind != TOKEN_SIGN && token->kind != TOKEN_WORD)
-		return expected(reader, "a currency, as $ or EUR");
-	if (!words_currency(token->word, reader->currency, ret->currency))
-		return expected(reader, "a currency that is known and clear, as $ or EUR");
-	reader->at++;
+	ret->place = place;
+	TEXT_COPY(ret->currency, currency);
+	if (!*item->decimal)
+		return refuse(reader, place,
+			"a point before decimals (35.50), and three digits behind the comma of thousands (1,000)");
+	if (point && (int)strlen(point + 1) > digits)
+		return refuse(
+			reader, place, "at most %d decimals in %s; write thousands as 1,000 or 1000", digits, currency);
+	if (money_parse(item->decimal, currency, &ret->minor) < 0)
+		return refuse(reader, place, "a smaller amount");
+	if (ret->minor == 0)
+		return refuse(reader, place, "an amount above zero");
+	pass(reader);
 	return 0;
 }
 
-static int read_decimal(struct reader *reader, struct amount *ret)
+static int add_bound(struct reader *reader, const struct bound *bound, int64_t add, struct bounds *ret)
 {
-	const struct token *token = token_now(reader);
-
-	if (!is_number(token))
-		return expected(reader, "an amount, as $40 or 40 EUR");
-	ret->place = token->place;
-	if (token->kind == TOKEN_NUMBER)
-		TEXT_COPY(ret->decimal, token->word);
-	else
-		snprintf(ret->decimal, sizeof(ret->decimal), "%d", words_number(token->word));
-	if (!ret->decimal[0])
-		return expected(reader, "a smaller number");
-	reader->at++;
+	for (int i = 0; i < ret->count; i++)
+		if (strcmp(ret->list[i].currency, bound->currency) == 0)
+			return refuse(reader, bound->place, "another currency: an amount in %s is given already",
+				bound->currency);
+	if (ret->count == RULES_CURRENCIES_MAX)
+		return refuse(reader, bound->place, "at most %d currencies", RULES_CURRENCIES_MAX);
+	ret->list[ret->count] = *bound;
+	ret->list[ret->count++].minor += add;
 	return 0;
 }
 
-int read_amount(struct reader *reader, struct amount *ret)
+/* "20" of "20 to 80 EUR": the currency stands behind the second number. */
+static const char *currency_behind(struct reader *reader)
 {
-	bool number_first = is_number(token_now(reader));
+	int start = reader->at;
+	const char *currency = NULL;
 
-	if (!number_first && token_now(reader)->kind != TOKEN_SIGN && !is_number(token_ahead(reader, 1)))
-		return expected(reader, "an amount, as $40 or 40 EUR");
-	int err = number_first ? read_decimal(reader, ret) : read_currency(reader, ret);
-	if (err < 0)
-		return err;
-	return number_first ? read_currency(reader, ret) : read_decimal(reader, ret);
+	pass(reader);
+	if (take(reader, "to|until|-|and") && item_is(item_now(reader), "amount"))
+		currency = item_now(reader)->currency;
+	reader->at = start;
+	return currency;
+}
+
+int read_amounts(struct reader *reader, int64_t add, struct bounds *ret)
+{
+	struct bound bound;
+
+	for (;;) {
+		const struct item *item = item_now(reader);
+		const char *currency = item_is(item, "amount") ? item->currency : NULL;
+		if (!currency && item_is(item, "num"))
+			currency = ret->soft ? currency_behind(reader) : NULL;
+		if (!currency && item_is(item, "num")) {
+			pass(reader);
+			return expected(reader,
+				item_is(item_now(reader), "?") ? "a currency that is known and clear, as $ or EUR"
+							       : "a currency, as $ or EUR");
+		}
+		if (!currency)
+			return expected(reader, "an amount, as $40 or 40 EUR");
+		int err = read_amount(reader, currency, &bound);
+		if (err == 0)
+			err = add_bound(reader, &bound, add, ret);
+		if (err < 0)
+			return err;
+		if (!next_is(reader, "or|/|, amount"))
+			return 0;
+		take(reader, "or|/|,");
+	}
 }
 
 /* --- spans of time --- */
 
-/* Up to three decimals, in thousandths; -EINVAL: more of either. */
-static int thousandths(const char *decimal, int64_t *ret)
+static int check_span(struct reader *reader, struct place place, int64_t us)
 {
-	int64_t value = 0;
-	int decimals = -1;
-
-	for (; *decimal; decimal++) {
-		if (*decimal == '.') {
-			decimals = 0;
-			continue;
-		}
-		value = value * 10 + (*decimal - '0');
-		decimals += decimals >= 0;
-		if (decimals > 3 || value > (int64_t)COUNT_MAX * THOUSANDTHS)
-			return -EINVAL;
-	}
-	for (decimals = decimals < 0 ? 0 : decimals; decimals < 3; decimals++)
-		value *= 10;
-	*ret = value;
-	return value > (int64_t)COUNT_MAX * THOUSANDTHS ? -EINVAL : 0;
-}
-
-/* "twenty-four", "twenty four" */
-static int read_number_words(struct reader *reader)
-{
-	int value = words_number(token_now(reader)->word);
-
-	reader->at++;
-	if (value < 20 || value % 10 != 0)
-		return value;
-	int dash = token_now(reader)->word[0] == '-';
-	int ones = token_ahead(reader, dash)->kind == TOKEN_WORD ? words_number(token_ahead(reader, dash)->word) : -1;
-	if (ones < 1 || ones > 9)
-		return value;
-	reader->at += dash + 1;
-	return value + ones;
-}
-
-static int read_count(struct reader *reader, int64_t *ret_thousandths)
-{
-	const struct token *token = token_now(reader);
-
-	if (take(reader, "a|an")) {
-		*ret_thousandths = THOUSANDTHS;
-		return 0;
-	}
-	if (take(reader, "half a|an")) {
-		*ret_thousandths = THOUSANDTHS / 2;
-		return 0;
-	}
-	if (!is_number(token))
-		return expected(reader, "a time, as 4 hours");
-	if (token->kind == TOKEN_WORD) {
-		*ret_thousandths = (int64_t)read_number_words(reader) * THOUSANDTHS;
-		return 0;
-	}
-	if (!token->word[0] || thousandths(token->word, ret_thousandths) < 0)
-		return expected(reader, "a smaller number, with at most 3 decimals");
-	reader->at++;
+	if (us == -2)
+		return refuse(reader, place, "a smaller number, with at most 3 decimals");
+	if (us < 0)
+		return refuse(reader, place, "a whole number of minutes");
+	if (us == 0)
+		return refuse(reader, place, "a time of more than zero");
+	if (us > SPAN_MAX_US)
+		return refuse(reader, place, "at most 30 days");
 	return 0;
-}
-
-/* A bare number takes the unit of the one before, but not in front of a word that could be meant as a unit. */
-static int read_unit(struct reader *reader, int64_t *unit_us)
-{
-	int64_t unit = words_unit_us(token_now(reader)->word);
-	bool word_follows = token_now(reader)->kind == TOKEN_WORD && !next_is(reader, "and|then|again");
-
-	if (unit == 0 && *unit_us == 0)
-		return expected(reader, "a time unit (hours, minutes, days)");
-	if (unit == 0 && word_follows)
-		return expected(reader, "a time unit (hours, minutes, days) or \".\"");
-	if (unit > 0) {
-		*unit_us = unit;
-		reader->at++;
-	}
-	return 0;
-}
-
-/* "1 hour 30 minutes": a smaller unit directly behind. */
-static void read_smaller(struct reader *reader, int64_t unit_us, int64_t *total_us)
-{
-	int64_t smaller = words_unit_us(token_ahead(reader, 1)->word), count;
-
-	if (token_now(reader)->kind != TOKEN_NUMBER || smaller == 0 || smaller >= unit_us)
-		return;
-	if (thousandths(token_now(reader)->word, &count) == 0 && count % THOUSANDTHS == 0) {
-		*total_us += count / THOUSANDTHS * smaller;
-		reader->at += 2;
-	}
 }
 
 int read_span(struct reader *reader, int64_t *unit_us, int64_t *ret_us)
 {
-	struct place place = token_now(reader)->place;
-	int64_t count;
+	const struct item *item = item_now(reader);
 
-	int err = read_count(reader, &count);
-	if (err == 0)
-		err = read_unit(reader, unit_us);
-	if (err < 0)
-		return err;
-	if (count * (*unit_us / US_PER_MINUTE) % THOUSANDTHS != 0)
-		return refuse(reader, place, "a whole number of minutes");
-	*ret_us = count * (*unit_us / THOUSANDTHS);
-	read_smaller(reader, *unit_us, ret_us);
-	if (*ret_us == 0)
-		return refuse(reader, place, "a time of more than zero");
-	if (*ret_us > SPAN_MAX_DAYS * US_PER_DAY)
-		return refuse(reader, place, "at most %d days", SPAN_MAX_DAYS);
-	return 0;
+	if (item_is(item, "span")) {
+		*ret_us = item->value;
+		*unit_us = item->unit_us;
+		pass(reader);
+		return check_span(reader, item->place, *ret_us);
+	}
+	if (!item_is(item, "num"))
+		return expected(reader, "a time, as 4 hours");
+	if (item->value < 0)
+		return expected(reader, "a smaller number, with at most 3 decimals");
+	pass(reader);
+	if (*unit_us == 0 || item_is(item_now(reader), "?"))
+		return expected(reader,
+			*unit_us == 0 ? "a time unit (hours, minutes, days)"
+				      : "a time unit (hours, minutes, days) or \".\"");
+	*ret_us = item->value * (*unit_us / US_PER_MINUTE) % THOUSANDTHS ? -1 : item->value * (*unit_us / THOUSANDTHS);
+	return check_span(reader, item->place, *ret_us);
+}
+
+int64_t span_unit(int64_t us)
+{
+	return us % US_PER_DAY == 0 && us > US_PER_DAY ? US_PER_DAY
+		: us % US_PER_HOUR == 0                ? US_PER_HOUR
+						       : US_PER_MINUTE;
 }
 
 void print_span(int64_t us, char *ret, size_t room)
 {
-	int64_t unit = us % US_PER_DAY == 0 && us > US_PER_DAY ? US_PER_DAY
-		: us % US_PER_HOUR == 0                        ? US_PER_HOUR
-							       : US_PER_MINUTE;
-	int64_t count = us / unit;
+	int64_t unit = span_unit(us), count = us / unit;
 	const char *name = words_unit_name(unit);
 
 	snprintf(ret, room, "%" PRId64 " %.*s", count, (int)strlen(name) - (count == 1), name);

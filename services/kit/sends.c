@@ -1,7 +1,8 @@
 /*
  * sends.c: what was mailed, claimed, released
  *
- * Owns:      tables sends (cart/step -> struct send_row) and sends.to (address hash -> struct mailed_row) of a service's state.
+ * Owns:      tables sends (cart/step -> struct send_row), sends.to (address hash -> struct mailed_row) and sends.times (address hash
+ *            -> struct times_row) of a service's state.
  * Promises:  sent is final; an ambiguous send is corrected only by sent; the outcome of an older attempt never hides a newer one.
  * Read next: sends.h, services/sender
  */
@@ -34,6 +35,73 @@ static const char *step_key(char to[STEP_KEY_MAX], const char *cart_id, uint32_t
 	return to;
 }
 
+/* --- the last mails to one shopper --- */
+
+struct times_row {
+	struct sent_time {
+		uint64_t what; /* hash of cart/step; 0: none */
+		int64_t at_us;
+		int64_t attempt;
+	} mails[RULES_CAP_MAILS_MAX]; /* newest first */
+};
+
+static void times_remove(struct times_row *row, uint64_t what)
+{
+	for (int i = 0; i < RULES_CAP_MAILS_MAX; i++) {
+		if (row->mails[i].what != what)
+			continue;
+		memmove(&row->mails[i], &row->mails[i + 1],
+			(size_t)(RULES_CAP_MAILS_MAX - 1 - i) * sizeof(row->mails[0]));
+		row->mails[RULES_CAP_MAILS_MAX - 1] = (struct sent_time){ 0 };
+		return;
+	}
+}
+
+static void times_insert(struct times_row *row, const struct sent_time *mail)
+{
+	int at = 0;
+
+	while (at < RULES_CAP_MAILS_MAX && row->mails[at].what && row->mails[at].at_us > mail->at_us)
+		at++;
+	if (at == RULES_CAP_MAILS_MAX)
+		return;
+	memmove(&row->mails[at + 1], &row->mails[at], (size_t)(RULES_CAP_MAILS_MAX - 1 - at) * sizeof(row->mails[0]));
+	row->mails[at] = *mail;
+}
+
+/* `went`: it went, may have gone, or is about to; else this attempt of it did not. */
+static void remember_time(
+	struct state *state, const char *shop, const char *address_hash, const struct sent_time *mail, bool went)
+{
+	struct times_row row;
+
+	row_get(state, "sends.times", shop, address_hash, &row, sizeof(row));
+	for (int i = 0; i < RULES_CAP_MAILS_MAX; i++)
+		if (row.mails[i].what == mail->what && row.mails[i].attempt > mail->attempt)
+			return;
+	times_remove(&row, mail->what);
+	if (went)
+		times_insert(&row, mail);
+	ROW_PUT(state, "sends.times", shop, address_hash, &row);
+}
+
+int64_t sends_capped_until_us(
+	const struct state *state, const char *shop, const char *address_hash, const struct rules *rules)
+{
+	int64_t times_us[RULES_CAP_MAILS_MAX];
+	struct times_row row;
+	int count = 0;
+
+	if (rules->cap_count == 0 || !*address_hash)
+		return 0;
+	row_get(state, "sends.times", shop, address_hash, &row, sizeof(row));
+	while (count < RULES_CAP_MAILS_MAX && row.mails[count].what) {
+		times_us[count] = row.mails[count].at_us;
+		count++;
+	}
+	return rules_capped_until_us(rules, times_us, count);
+}
+
 static void remember_claimed_mail(struct state *state, const char *shop, const SendClaim *claim)
 {
 	struct mailed_row row;
@@ -47,6 +115,8 @@ static void remember_claimed_mail(struct state *state, const char *shop, const S
 	row.claim_us = claim->claimed_us;
 	TEXT_COPY(row.claimed, step_key(what, claim->cart_id, claim->step));
 	ROW_PUT(state, "sends.to", shop, claim->address_hash, &row);
+	remember_time(state, shop, claim->address_hash,
+		&(struct sent_time){ text_hash(bytes_of(what)), claim->claimed_us, claim->attempt }, true);
 }
 
 void sends_remember_claim(struct state *state, const struct said *said, const SendClaim *claim)
@@ -114,6 +184,8 @@ static void remember_mail(struct state *state, const char *shop, const ReminderO
 	if (went && outcome->at_us > row.sent_us)
 		row.sent_us = outcome->at_us;
 	ROW_PUT(state, "sends.to", shop, outcome->address_hash, &row);
+	remember_time(state, shop, outcome->address_hash,
+		&(struct sent_time){ text_hash(bytes_of(what)), outcome->at_us, outcome->attempt }, went);
 }
 
 void sends_remember_outcome(struct state *state, const struct said *said, const ReminderOutcome *outcome)
@@ -125,9 +197,12 @@ void sends_remember_outcome(struct state *state, const struct said *said, const 
 	step_key(key, outcome->cart_id, outcome->step);
 	row_get(state, "sends", said->shop, key, &row, sizeof(row));
 	if (outcome_counts(&row, phase, outcome->attempt)) {
+		/* what turns out to have gone after all is as late as it was when nobody knew: so is the latest mail to the shopper */
+		bool corrects = row.phase == SEND_AMBIGUOUS && phase == SEND_SENT && row.at_us > outcome->at_us;
+
 		row.phase = phase;
 		row.attempt = outcome->attempt > row.attempt ? outcome->attempt : row.attempt;
-		row.at_us = outcome->at_us;
+		row.at_us = corrects ? row.at_us : outcome->at_us;
 		row.due_seq = outcome->due_seq;
 		ROW_PUT(state, "sends", said->shop, key, &row);
 	}
@@ -148,6 +223,11 @@ bool send_is_spent(enum send_phase phase)
 		return true;
 	}
 	return true;
+}
+
+bool send_may_have_gone(enum send_phase phase)
+{
+	return phase == SEND_SENT || phase == SEND_AMBIGUOUS || phase == SEND_CLAIMED;
 }
 
 static int how_spent(enum send_phase phase)

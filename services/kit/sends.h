@@ -1,11 +1,12 @@
 /*
- * sends.h: what was mailed, claimed, released: folded from send.claim and reminder.* by whoever must know
+ * sends.h: what was mailed, claimed, released: folded from send.claim and reminder.* by each service that needs it
  */
 #ifndef KIT_SENDS_H
 #define KIT_SENDS_H
 
 #include "bus/actor/service.h"
 #include "proto/topics.h"
+#include "services/kit/rules.h"
 
 void sends_remember_claim(struct state *state, const struct said *said, const SendClaim *claim);
 void sends_remember_outcome(
@@ -45,8 +46,12 @@ bool sends_claimed_alone(
 /* Calls each() for every step that anything is known of; false: there is none. */
 typedef void sends_each_fn(const char *shop, const char *cart_id, int step, const struct send *send, void *context);
 bool sends_each(const struct state *state, sends_each_fn *each, void *context);
-bool send_is_spent(enum send_phase phase); /* sent, refused, ambiguous, skipped, claimed */
+bool send_is_spent(enum send_phase phase);      /* sent, refused, ambiguous, skipped, claimed */
+bool send_may_have_gone(enum send_phase phase); /* sent, ambiguous, claimed: what sends_last_to counts */
 /* When this shopper was last mailed by this shop, any cart; 0: never. Claims without an outcome count. */
 int64_t sends_last_to(const struct state *state, const char *shop, const char *address_hash);
+/* Until when this shopper had as many mails as the rules allow in some time; 0: fewer. Claims without an outcome count. */
+int64_t sends_capped_until_us(
+	const struct state *state, const char *shop, const char *address_hash, const struct rules *rules);
 
 #endif

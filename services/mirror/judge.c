@@ -62,22 +62,23 @@ static bool is_text(struct doc *doc)
 	return false;
 }
 
-static void judge_shop(struct shop_docs *docs)
+/* false: it is not right, and `ret` is not to be used. */
+static bool judge_shop(struct shop_docs *docs, struct shop *ret)
 {
 	struct doc *doc = &docs->docs[DOC_SHOP];
 	struct config_error error;
-	struct shop shop;
 
 	if (!is_text(doc))
-		return;
-	if (shop_parse(buffer_text(&doc->text), docs->shop, doc->source, &shop, &error) < 0) {
+		return false;
+	if (shop_parse(buffer_text(&doc->text), docs->shop, doc->source, ret, &error) < 0) {
 		doc->verdict = DOC_BAD;
 		TEXT_COPY(doc->wrong, error.text); /* names the file already */
-		return;
+		return false;
 	}
 	doc->verdict = DOC_GOOD;
-	TEXT_COPY(docs->currency, shop.currency);
-	docs->google = shop.google;
+	TEXT_COPY(docs->currency, ret->currency);
+	docs->google = ret->google;
+	return true;
 }
 
 static void gather_warnings(struct doc *doc, const struct rules *rules)
@@ -103,7 +104,8 @@ static void judge_rules(const struct shop_docs *docs, struct doc *doc)
 	gather_warnings(doc, &rules);
 }
 
-static void judge_voice(struct doc *doc)
+/* `shop` NULL: its own configuration is wrong, so where links may lead is judged when that is mended. */
+static void judge_voice(struct doc *doc, const struct shop *shop)
 {
 	struct voice_error error;
 	struct voice *voice = NULL;
@@ -121,23 +123,24 @@ static void judge_voice(struct doc *doc)
 		return;
 	const char *text = buffer_text(&doc->text);
 	bool blank = text[strspn(text, " \t\r\n")] == '\0'; /* means the built-in voice */
-	if (!blank && voice_parse(text, &voice, &error) < 0) {
+	if (!blank && (voice_parse(text, &voice, &error) < 0 || (shop && voice_check_links(voice, shop, &error) < 0)))
 		bad(doc, error.text, "");
-		return;
-	}
+	else
+		doc->verdict = DOC_GOOD;
 	voice_free(voice);
-	doc->verdict = DOC_GOOD;
 }
 
 void judge(struct shop_docs *docs)
 {
+	static struct shop shop; /* large */
+
 	for (size_t i = 0; i < docs->count; i++) {
 		struct doc *doc = &docs->docs[i];
 		doc->verdict = DOC_WAITING;
 		doc->wrong[0] = doc->warnings[0] = '\0';
 		digest_of(buffer_bytes(&doc->text), doc->digest);
 	}
-	judge_shop(docs);
+	bool is_known = judge_shop(docs, &shop);
 	if (!docs->currency[0])
 		return;
 	for (size_t i = DOC_RULES; i < docs->count; i++) {
@@ -147,6 +150,6 @@ void judge(struct shop_docs *docs)
 		if (doc->type == DOC_RULES)
 			judge_rules(docs, doc);
 		else
-			judge_voice(doc);
+			judge_voice(doc, is_known ? &shop : NULL);
 	}
 }

@@ -194,9 +194,13 @@ void mirror_each(void (*each)(const struct shop_docs *docs, void *context), void
 
 static void remember_document(struct state *state, const struct said *said, const Document *document)
 {
+	const char *google = document->google;
+
 	docs_remember(state, said, document);
-	if (!said->tombstone && text_starts(document->source, "Google document "))
-		state_put_bytes(state, "document.google", said->shop, document->kind, bytes_of(document->digest));
+	if (!google[0] && text_starts(document->source, "Google document ")) /* said before 0.2.0 */
+		google = document->digest;
+	if (!said->tombstone && google[0])
+		state_put_bytes(state, "document.google", said->shop, document->kind, bytes_of(google));
 }
 
 static void remember_alarm(struct state *state, const struct said *said, const Alarm *alarm)
@@ -334,6 +338,18 @@ static struct wanted want(const struct state *state, const struct shop_docs *doc
 
 /* --- saying it --- */
 
+/* Only the last version of a text stays in the log: it tells itself which Google document a file took the place of. */
+static void note_google(const struct state *state, const struct wanted *wanted, char ret[65])
+{
+	_cleanup_(buffer_free) struct buffer digest = { 0 };
+	const struct doc *doc = wanted->doc;
+
+	if (doc->is_remote)
+		text_copy(ret, 65, doc->digest);
+	else if (state_get_bytes(state, "document.google", wanted->docs->shop, doc->kind, &digest))
+		text_copy(ret, 65, buffer_text(&digest));
+}
+
 static void say_document(const struct state *state, struct turn *turn, const struct wanted *wanted)
 {
 	_cleanup_free_ Document *document = memory_new(sizeof(*document));
@@ -346,6 +362,7 @@ static void say_document(const struct state *state, struct turn *turn, const str
 	text_copy_bytes(document->text, sizeof(document->text), buffer_bytes(&doc->text));
 	TEXT_COPY(document->digest, doc->digest);
 	TEXT_COPY(document->source, doc->source);
+	note_google(state, wanted, document->google);
 
 	Audit audit = { .at_us = turn_now_us(turn),
 		.decided_on = turn_seen(turn),

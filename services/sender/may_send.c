@@ -113,7 +113,7 @@ static bool window_counts(
 	if (due->step != 2 || (rules && rules->window_us > 0))
 		return true;
 	struct send first = sends_of(state, shop, &due->cart, 1);
-	return first.phase != SEND_SENT || first.at_us < last_us;
+	return !send_may_have_gone(first.phase) || first.at_us < last_us;
 }
 
 /* What passes by itself, and when it has passed; the quiet hours come on top of either. */
@@ -138,6 +138,10 @@ static struct finding found_hour(
 	struct passing open = { now_us, "quiet hours" };
 	if (last_us && window_counts(state, shop->name, due, rules, last_us))
 		open = later_one(open, (struct passing){ last_us + window_us, "this shopper was mailed not long ago" });
+	if (!to_owner && rules)
+		open = later_one(open,
+			(struct passing){ sends_capped_until_us(state, shop->name, due->cart.ids.email_hash, rules),
+				"this shopper had as many mails as the rules allow" });
 	open = later_one(open, (struct passing){ absence_holds_until_us(state), AWAY });
 	int64_t sending_us = rules ? rules_next_sending_us(rules, shop->zone, open.until_us) : open.until_us;
 	struct finding finding = found(sending_us > now_us ? MOVE_DEFER : MOVE_SEND, open.reason);

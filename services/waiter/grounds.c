@@ -12,21 +12,45 @@
 #include "services/kit/span.h"
 #include <stdio.h>
 
-static void add_waits(
-	struct buffer *line, const struct move_facts *facts, const struct choice *choice, const CartState *cart)
+static void waits_words(const struct move_facts *facts, char ret[80])
 {
-	static const char *const sizes[] = { [SIZE_SMALL] = "small", [SIZE_MEDIUM] = "medium", [SIZE_BIG] = "big" };
-	char first[24], second[24], total[40];
+	char first[24], second[24];
 
 	span_words(facts->first_us, first);
 	span_words(facts->second_us, second);
-	money_plain(cart->total_minor, cart->currency, total, sizeof(total));
-	if (choice->overridden)
-		buffer_printf(line, ", %s %s, with waits of its own: %s then %s", total, cart->currency, first, second);
+	if (!facts->first_us)
+		snprintf(ret, 80, "no reminder");
+	else if (!facts->second_us)
+		snprintf(ret, 80, "%s, one reminder only", first);
 	else
-		buffer_printf(line, ", %s %s is a %s cart%s: waits %s then %s", total, cart->currency,
-			sizes[choice->rules.size],
-			choice->rules.unknown_currency ? " (its currency has no threshold)" : "", first, second);
+		snprintf(ret, 80, "%s then %s", first, second);
+}
+
+static void total_words(const CartState *cart, char ret[48])
+{
+	char amount[40];
+
+	if (!cart->total_minor || !cart->currency[0]) {
+		snprintf(ret, 48, "a total that was not given");
+		return;
+	}
+	money_plain(cart->total_minor, cart->currency, amount, sizeof(amount));
+	snprintf(ret, 48, "%s %s", amount, cart->currency);
+}
+
+static void add_waits(
+	struct buffer *line, const struct move_facts *facts, const struct choice *choice, const CartState *cart)
+{
+	char waits[80], size[96], total[48];
+
+	waits_words(facts, waits);
+	total_words(cart, total);
+	if (choice->overridden)
+		buffer_printf(line, ", %s, with waits of its own: %s", total, waits);
+	else
+		buffer_printf(line, ", %s is %s%s: %s%s", total, rules_size_words(&choice->rules, size),
+			choice->rules.unknown_currency ? " (its currency has no threshold)" : "",
+			facts->first_us ? "waits " : "", waits);
 }
 
 static const char *phase_words(enum send_phase phase)
@@ -73,7 +97,9 @@ static void add_why(struct buffer *line, const struct move_facts *facts, const s
 		buffer_printf(line, " (%s)", facts->newer_cart);
 	if (move->why == WHY_STOPPED)
 		buffer_printf(line, " (message %llu)", (unsigned long long)facts->stopped.seq);
-	if (move->why == WHY_WINDOW)
+	if (move->why == WHY_WINDOW && move->is_capped)
+		buffer_add_text(line, " (as many as the rules allow)");
+	else if (move->why == WHY_WINDOW)
 		buffer_printf(line, " (%s ago; at most one in %s)",
 			span_words(facts->now_us - facts->last_mail_us, (char[24]){ 0 }),
 			span_words(facts->window_us, span));

@@ -6,6 +6,7 @@
  */
 #include "services/waiter/look.h"
 #include "services/kit/docs.h"
+#include "services/kit/mail.h"
 #include "services/kit/plan.h"
 #include "services/waiter/newest.h"
 #include "services/waiter/waiter.h"
@@ -16,9 +17,10 @@ static void choose_waits(struct look *look, const struct rules *rules)
 
 	look->choice.rules = rules_choose(rules, look->cart.total_minor, look->cart.currency);
 	look->choice.overridden = look->cart.has_wait_override && own->first_us > 0;
-	look->facts.first_us = look->choice.overridden ? own->first_us : look->choice.rules.waits.first_us;
-	look->facts.second_us =
-		look->choice.overridden && own->second_us > 0 ? own->second_us : look->choice.rules.waits.second_us;
+	const struct rules_waits waits = rules_waits_or_own(
+		look->choice.rules.waits, look->choice.overridden ? own->first_us : 0, own->second_us);
+	look->facts.first_us = waits.first_us;
+	look->facts.second_us = waits.second_us;
 }
 
 static void gather_documents(const struct state *state, struct look *look)
@@ -34,6 +36,7 @@ static void gather_documents(const struct state *state, struct look *look)
 	look->facts.zone = shop->zone;
 	look->facts.window_us = rules_window_us(rules);
 	look->facts.window_written = rules->window_us > 0;
+	look->facts.capped_until_us = sends_capped_until_us(state, look->shop_name, look->cart.ids.email_hash, rules);
 	look->facts.chase = chase_decide(state, shop, &look->cart, look->facts.mode);
 }
 
@@ -44,6 +47,7 @@ void look_gather(const struct state *state, struct look *look, const CartWake *w
 	look->facts = (struct move_facts){ .now_us = now_us,
 		.open = cart->status == CART_OPEN,
 		.has_address = *cart->ids.email && *cart->ids.email_hash,
+		.bad_address = cart->ids.email_unusable,
 		.abandoned_us = cart->abandoned_us,
 		.first = sends_of(state, look->shop_name, cart, 1),
 		.second = sends_of(state, look->shop_name, cart, 2),
@@ -69,5 +73,7 @@ bool waiter_plan(const struct state *state, const char *shop, const CartWake *wa
 		return false;
 	look_gather(state, &look, wake, now_us);
 	*ret = plan_next(&look.facts, due_us);
+	if (ret->step)
+		plan_refuse(ret, mail_return_trouble(docs_shop(state, shop), &look.cart));
 	return true;
 }

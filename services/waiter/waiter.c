@@ -119,7 +119,7 @@ static void remember_cart(struct state *state, const struct said *said, const Ca
 const struct service waiter = {
 	.name = "waiter",
 	.exclusive = true,
-	.layout = 1,
+	.layout = 2,
 	.hears = { HEARS(cart_wake, hear_wake) },
 	.remembers = {
 		REMEMBERS(cart_state, remember_cart),

@@ -7,23 +7,42 @@
 #include "services/kit/rules.h"
 #include "tests/fuzz/fuzz.h"
 
+/* By their fields: what lies between these says nothing. */
+static bool same_waits(const struct rules_waits *a, const struct rules_waits *b)
+{
+	return a->mails == b->mails && a->first_us == b->first_us && a->second_us == b->second_us;
+}
+
+static bool same_caps(const struct rules *a, const struct rules *b)
+{
+	for (int i = 0; i < a->cap_count; i++)
+		if (a->caps[i].mails != b->caps[i].mails || a->caps[i].period_us != b->caps[i].period_us)
+			return false;
+	return a->cap_count == b->cap_count;
+}
+
 static void must_be_same(const struct rules *a, const struct rules *b)
 {
-	MUST(memcmp(a->waits, b->waits, sizeof(a->waits)) == 0);
-	MUST(a->threshold_count == b->threshold_count && a->rate_count == b->rate_count);
-	for (int i = 0; i < a->threshold_count; i++) {
-		MUST(strcmp(a->thresholds[i].currency, b->thresholds[i].currency) == 0);
-		MUST(a->thresholds[i].small_below == b->thresholds[i].small_below);
-		MUST(a->thresholds[i].big_above == b->thresholds[i].big_above);
+	MUST(a->size_count == b->size_count && a->edge_count == b->edge_count && a->rate_count == b->rate_count);
+	for (int i = 0; i < a->size_count; i++) {
+		MUST(a->sizes[i].name == b->sizes[i].name && a->sizes[i].is_rest == b->sizes[i].is_rest);
+		MUST(same_waits(&a->sizes[i].waits, &b->sizes[i].waits));
 	}
-	MUST(a->has_quiet == b->has_quiet && rules_window_us(a) == rules_window_us(b));
-	MUST(!a->has_quiet ||
-		(a->quiet_from_minute == b->quiet_from_minute && a->quiet_to_minute == b->quiet_to_minute));
+	for (int i = 0; i < a->edge_count; i++) {
+		MUST(strcmp(a->edges[i].currency, b->edges[i].currency) == 0);
+		MUST(memcmp(a->edges[i].from, b->edges[i].from, (size_t)a->size_count * sizeof(a->edges[i].from[0])) ==
+			0);
+	}
+	MUST(same_waits(&a->rest, &b->rest) && a->rest_name == b->rest_name);
+	MUST(a->quiet_count == b->quiet_count && memcmp(a->quiets, b->quiets, sizeof(a->quiets)) == 0);
+	MUST(same_caps(a, b));
+	MUST(rules_window_us(a) == rules_window_us(b));
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len)
 {
 	_cleanup_free_ char *text = memory_copy(BYTES(data, len));
+	static const char *const locales[] = { "en", "de", "fr", "es", "it", "nl", "pt", "ja", "ar", "hi" };
 	_cleanup_(buffer_free) struct buffer printed = { 0 };
 	static struct rules rules, again;
 	struct rules_error error = { 0 };
@@ -31,14 +50,20 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len)
 		MUST(error.line >= 1 && error.column >= 1 && *error.text);
 		return 0;
 	}
-	for (int size = SIZE_SMALL; size <= SIZE_BIG; size++)
-		MUST(rules.waits[size].first_us > 0 && rules.waits[size].second_us > rules.waits[size].first_us);
+	for (int i = 0; i < rules.size_count; i++) {
+		const struct rules_waits *waits = &rules.sizes[i].waits;
+		MUST(waits->mails >= 0 && waits->mails <= 2 && (waits->first_us > 0) == (waits->mails > 0));
+		MUST(waits->mails == 2 ? waits->second_us > waits->first_us : waits->second_us == 0);
+	}
 	rules_choose(&rules, 4000, "USD");
 	rules_choose(&rules, INT64_MAX, "EUR");
 	rules_next_sending_us(&rules, "Europe/Madrid", INT64_C(1700000000000000));
 
-	rules_print(&rules, &printed);
-	MUST(rules_parse(buffer_text(&printed), "USD", &again, &error) == 0);
-	must_be_same(&rules, &again);
+	for (size_t i = 0; i < sizeof(locales) / sizeof(locales[0]); i++) {
+		buffer_clear(&printed);
+		rules_print(&rules, locales[i], &printed);
+		MUST(rules_parse(buffer_text(&printed), "USD", &again, &error) == 0);
+		must_be_same(&rules, &again);
+	}
 	return 0;
 }

@@ -8,6 +8,7 @@
 #include "services/kit/zone.h"
 #include "services/waiter/waiter.h"
 #include "tests/unit/cmocka_all.h"
+#include <errno.h>
 #include <stdio.h>
 
 static const char zone[] = "Europe/Berlin";
@@ -34,12 +35,14 @@ static int64_t at(int month, int day, int hour)
 static void given_document(struct both *both, const char *kind, const char *text)
 {
 	static Document document;
+	static uint32_t version;
 
-	document = (Document){ .version = 1 };
+	document = (Document){ .version = ++version };
 	TEXT_COPY(document.kind, kind);
-	TEXT_COPY(document.digest, kind);
+	snprintf(
+		document.digest, sizeof(document.digest), "%s %u", kind, (unsigned)version); /* a parse is kept by it */
 	TEXT_COPY(document.text, text);
-	GIVEN_BOTH(both, document, &document, .shop = "demo", .key = kind, .version = 1);
+	GIVEN_BOTH(both, document, &document, .shop = "demo", .key = kind, .version = version);
 }
 
 static struct both given_shop(void)
@@ -75,6 +78,7 @@ static void given_cart(struct both *both, const char *id, int64_t left_us, int64
 	TEXT_COPY(cart.ids.cart_id, id);
 	TEXT_COPY(cart.ids.email, "a@b.example");
 	TEXT_COPY(cart.ids.email_hash, "hash");
+	TEXT_COPY(cart.recovery_url, "https://demo.example/cart");
 	GIVEN_BOTH(both, cart_state, &cart, .shop = "demo", .key = id, .version = 1);
 }
 
@@ -155,6 +159,76 @@ static void after_the_first_mail_and_with_waits_of_its_own(void **state)
 	expect_the_same(&both, "c", at(11, 20, 13), at(11, 21, 2), at(11, 21, 9));
 }
 
+static void given_url(struct both *both, const char *id, const char *url)
+{
+	CartState cart = { .has_ids = true,
+		.revision = 1,
+		.state_version = 2,
+		.status = CART_OPEN,
+		.first_seen_us = at(11, 20, 9),
+		.abandoned_us = at(11, 20, 9),
+		.total_minor = 1250,
+		.currency = "EUR" };
+
+	TEXT_COPY(cart.ids.cart_id, id);
+	TEXT_COPY(cart.ids.email, "a@b.example");
+	TEXT_COPY(cart.ids.email_hash, "hash");
+	TEXT_COPY(cart.recovery_url, url);
+	GIVEN_BOTH(both, cart_state, &cart, .shop = "demo", .key = id, .version = 2);
+}
+
+/* What the night's file says of the one cart, after the waiter was asked for the same. Borrowed from the harness. */
+static const char *file_of_night(struct both *both, struct plan *ret_plan)
+{
+	CartWake wake = { .revision = 1, .cart_id = "c" };
+	Tick tick = { .name = "nightly", .due_us = at(11, 21, 2) };
+
+	assert_true(waiter_plan(harness_state(both->waiter), "demo", &wake, 0, at(11, 20, 9), ret_plan));
+	harness_now(both->exporter, tick.due_us);
+	assert_int_equal(WHEN(both->exporter, tick_nightly, &tick, .shop = "demo", .key = "demo"), WORKING);
+	return buffer_text(&((struct file_request *)harness_effect_request(both->exporter))->content);
+}
+
+static void of_a_cart_whose_mails_would_lead_nowhere_both_promise_none(void **state)
+{
+	static const char *const urls[] = { "https://elsewhere.example/r/token", "", "http://demo.example/r/token",
+		"https://user@demo.example/r/token" };
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(urls) / sizeof(urls[0]); i++) {
+		struct both both = given_shop();
+		struct plan plan;
+
+		given_url(&both, "c", urls[i]);
+		const char *csv = file_of_night(&both, &plan);
+		assert_int_equal(plan.step, 0);
+		assert_non_null(plan.unmailable);
+		if (!strstr(csv, ",no reminder,,") || !strstr(csv, plan.unmailable) || strstr(csv, "first reminder"))
+			fail_msg("of %s the file says\n%s", urls[i], csv);
+		assert_null(strstr(csv, "token"));
+		harness_free(both.exporter);
+		harness_free(both.waiter);
+	}
+}
+
+static void a_host_that_the_shop_names_afterwards_is_its_own_in_the_next_file(void **state)
+{
+	struct both both = given_shop();
+	struct plan plan;
+
+	(void)state;
+	given_url(&both, "c", "https://checkout.elsewhere.example/r/1");
+	assert_non_null(strstr(file_of_night(&both, &plan), ",no reminder,,"));
+	harness_result(both.exporter, &(int){ -ENOSPC }, CLAIM_NONE);
+	given_document(&both, "shop",
+		"[shop]\ntime-zone = Europe/Berlin\ncurrency = EUR\nlocale = de-DE\ntitle = Demo\nurl = "
+		"https://demo.example\nhost = elsewhere.example\n[mail]\nfrom = Demo <shop@demo.example>\n");
+	assert_non_null(strstr(file_of_night(&both, &plan), ",first reminder,"));
+	assert_int_equal(plan.step, 1);
+	harness_free(both.exporter);
+	harness_free(both.waiter);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -162,6 +236,8 @@ int main(void)
 		cmocka_unit_test(in_the_night_in_which_an_hour_comes_twice),
 		cmocka_unit_test(after_a_mail_about_another_cart),
 		cmocka_unit_test(after_the_first_mail_and_with_waits_of_its_own),
+		cmocka_unit_test(of_a_cart_whose_mails_would_lead_nowhere_both_promise_none),
+		cmocka_unit_test(a_host_that_the_shop_names_afterwards_is_its_own_in_the_next_file),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

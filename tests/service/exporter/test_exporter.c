@@ -56,6 +56,7 @@ static CartState cart_of(const char *id, int64_t abandoned_us)
 		.total_minor = 1250,
 		.currency = "EUR" };
 	TEXT_COPY(cart.ids.cart_id, id);
+	TEXT_COPY(cart.recovery_url, "https://demo.example/cart");
 	return cart;
 }
 

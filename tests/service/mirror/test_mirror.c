@@ -54,7 +54,7 @@ static void an_edit_is_the_next_version(void **state)
 	sees("demo", SHOP, RULES, NULL);
 	ticks();
 	assert_int_equal(said_document(0).version, 3);
-	assert_false(docs_rules(harness_state(h), "demo", NULL)->has_quiet);
+	assert_int_equal(docs_rules(harness_state(h), "demo", NULL)->quiet_count, 0);
 }
 
 static void a_bad_edit_leaves_the_old_rules_in_use_and_alarms_once(void **state)
@@ -253,7 +253,7 @@ static void a_new_currency_waits_for_rules_that_can_be_read_with_it(void **state
 	ticks();
 	assert_int_equal(said(&topic_document), 2);
 	assert_string_equal(docs_shop(harness_state(h), "demo")->currency, "EUR");
-	assert_string_equal(docs_rules(harness_state(h), "demo", NULL)->thresholds[0].currency, "EUR");
+	assert_string_equal(docs_rules(harness_state(h), "demo", NULL)->edges[0].currency, "EUR");
 }
 
 static void the_same_bad_file_after_a_restart_is_not_alarmed_again(void **state)

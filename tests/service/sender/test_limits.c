@@ -103,6 +103,31 @@ static void a_claim_that_comes_too_late_for_the_limit_goes_no_further(void **sta
 	}
 }
 
+/* And of the installation's, among all shops. */
+static void so_does_one_that_comes_too_late_for_the_limit_of_all_shops(void **state)
+{
+	static const char key[] = "0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef";
+	struct sender_setup setup = {
+		.public_url = "https://bus.example/", .link_key = bytes_of(key), .clock_rate = 1, .most_a_day = 2
+	};
+	(void)state;
+	for (int others = 1; others <= 2; others++) {
+		struct harness *h = given_shop();
+		ReminderDue due = due_to("c1");
+		sender_set_up(&setup);
+		assert_int_equal(when_due(h, &due), WORKING);
+		for (int i = 0; i < others; i++) {
+			SendClaim other = { .step = 1, .attempt = 1, .claimed_us = NOON_US };
+			snprintf(other.cart_id, sizeof(other.cart_id), "x%d", i);
+			GIVEN(h, send_claim, &other, .shop = "other", .key = other.cart_id, .version = 1);
+		}
+		SendClaim own = { .cart_id = "c1", .step = 1, .attempt = 1, .claimed_us = NOON_US };
+		GIVEN(h, send_claim, &own, .shop = "demo", .key = "c1/1", .version = 1);
+		assert_int_equal(harness_may_proceed(h), others < 2);
+		harness_free(h);
+	}
+}
+
 static void a_policy_that_changed_since_the_decision_holds(void **state)
 {
 	static const struct {
@@ -167,6 +192,7 @@ int main(void)
 		cmocka_unit_test(over_the_days_number_it_is_decided_anew_on_the_shops_next_day),
 		cmocka_unit_test(the_installations_limits_count_every_shop),
 		cmocka_unit_test(a_claim_that_comes_too_late_for_the_limit_goes_no_further),
+		cmocka_unit_test(so_does_one_that_comes_too_late_for_the_limit_of_all_shops),
 		cmocka_unit_test(a_policy_that_changed_since_the_decision_holds),
 		cmocka_unit_test(an_unpaid_order_after_the_decision_has_it_decided_anew),
 		cmocka_unit_test(an_order_that_means_nothing_holds_nothing_back),

@@ -245,6 +245,20 @@ static void a_window_that_ends_in_quiet_hours_ends_after_them(void **state)
 	expect_deferred(h, &due, NOON_US + 19 * US_PER_HOUR);
 }
 
+/* Of two carts: what counts are the mails, and of a mail that is told of twice only one. */
+static void so_many_mails_in_so_long_are_not_exceeded(void **state)
+{
+	struct harness *h = given_shop();
+	ReminderDue due = due_reminder(1);
+	(void)state;
+	given_rules(h, "At most 2 mails per shopper in 10 days.\n");
+	given_outcome(h, &topic_reminder_sent, "c7", 1, NOON_US - 50 * US_PER_HOUR);
+	given_outcome(h, &topic_reminder_sent, "c7", 1, NOON_US - 50 * US_PER_HOUR);
+	assert_int_equal(when_due(h, &due), WORKING);
+	given_outcome(h, &topic_reminder_sent, "c8", 1, NOON_US - 30 * US_PER_HOUR);
+	expect_deferred(h, &due, NOON_US - 50 * US_PER_HOUR + 10 * US_PER_DAY);
+}
+
 static void the_rules_waits_alone_keep_the_two_mails_of_a_cart_apart(void **state)
 {
 	struct harness *h = given_shop();
@@ -254,6 +268,34 @@ static void the_rules_waits_alone_keep_the_two_mails_of_a_cart_apart(void **stat
 	assert_int_equal(when_due(h, &due), WORKING);
 	given_rules(h, "At most one mail per shopper every 24 hours.\n");
 	expect_deferred(h, &due, NOON_US + 4 * US_PER_HOUR);
+}
+
+/* Nobody knows whether the first went: the second is no mail about another cart for that. */
+static void a_first_mail_that_may_have_gone_is_no_other_carts(void **state)
+{
+	struct harness *h = given_shop();
+	ReminderDue due = due_reminder(2);
+	(void)state;
+	given_outcome(h, &topic_reminder_ambiguous, "c1", 1, NOON_US - 20 * US_PER_HOUR);
+	assert_int_equal(when_due(h, &due), WORKING);
+	given_outcome(
+		h, &topic_reminder_sent, "c1", 1, NOON_US - 21 * US_PER_HOUR); /* it had, before it was given up */
+	assert_int_equal(when_due(h, &due), WORKING);
+	given_outcome(h, &topic_reminder_sent, "c7", 1, NOON_US - 19 * US_PER_HOUR);
+	expect_deferred(h, &due, NOON_US + 5 * US_PER_HOUR);
+}
+
+/* The owner's mailbox is no shopper's. */
+static void the_window_does_not_hold_back_what_goes_to_the_owner(void **state)
+{
+	struct harness *h = given_shop();
+	ReminderDue due = due_reminder(1);
+	(void)state;
+	given_rules(h, "At most one mail per shopper every 24 hours.\n");
+	given_outcome(h, &topic_reminder_sent, "c7", 1, NOON_US - 2 * US_PER_HOUR);
+	given_mode(h, MODE_MAIL_ME);
+	assert_int_equal(when_due(h, &due), WORKING);
+	harness_free(h);
 }
 
 static void after_a_gateway_was_away_mails_wait_for_what_may_come_again(void **state)
@@ -327,7 +369,10 @@ int main(void)
 		cmocka_unit_test(quiet_hours_defer_to_the_next_sending_minute),
 		cmocka_unit_test(a_shopper_mailed_about_another_cart_waits_for_the_window),
 		cmocka_unit_test(a_window_that_ends_in_quiet_hours_ends_after_them),
+		cmocka_unit_test(so_many_mails_in_so_long_are_not_exceeded),
 		cmocka_unit_test(the_rules_waits_alone_keep_the_two_mails_of_a_cart_apart),
+		cmocka_unit_test(a_first_mail_that_may_have_gone_is_no_other_carts),
+		cmocka_unit_test(the_window_does_not_hold_back_what_goes_to_the_owner),
 		cmocka_unit_test(after_a_gateway_was_away_mails_wait_for_what_may_come_again),
 		cmocka_unit_test(a_permanent_stop_wins_over_quiet_hours),
 		cmocka_unit_test(without_the_shops_configuration_it_is_tried_again),

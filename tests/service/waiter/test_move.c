@@ -5,6 +5,7 @@
  */
 #include "services/kit/move.h"
 #include "services/kit/span.h"
+#include "services/kit/zone.h"
 #include "services/waiter/grounds.h"
 #include "tests/unit/cmocka_all.h"
 #include <string.h>
@@ -112,6 +113,65 @@ static void each_moment_of_a_chase_has_its_move(void **state)
 	}
 }
 
+static void the_rules_may_have_one_reminder_or_none(void **state)
+{
+	const struct row one[] = {
+		{ "the only one", H(5), NOT_YET, NOT_YET, FIRST, WHY_DUE, H(29) + SLACK, 0 },
+		{ "time to buy", H(27), SENT(H(4)), NOT_YET, STILL, WHY_WAITS_AFTER_ONE, H(28) + SLACK, 0 },
+		{ "no second", H(28), SENT(H(4)), NOT_YET, GIVE_UP, WHY_ONE_SENT, 0, CLOSED_GAVE_UP },
+		{ "refused", H(28), IN(SEND_REFUSED, H(4)), NOT_YET, GIVE_UP, WHY_FIRST_FAILED, 0, CLOSED_GAVE_UP },
+	};
+	const struct row none = { "none", H(5), NOT_YET, NOT_YET, GIVE_UP, WHY_NO_REMINDER, 0, CLOSED_NOT_CHASED };
+	struct move_facts facts;
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(one) / sizeof(one[0]); i++) {
+		facts = open_at(one[i].now_us);
+		facts.second_us = 0;
+		facts.first = one[i].first;
+		check(&one[i], &facts);
+	}
+	facts = open_at(none.now_us);
+	facts.first_us = facts.second_us = 0;
+	check(&none, &facts);
+}
+
+/* Quiet for four days on end: the mail goes on the fifth, however long ago its wait was over. */
+static void quiet_days_do_not_make_a_mail_late(void **state)
+{
+	struct local_time left, day;
+	struct move_facts facts = open_at(H(4));
+	struct rules rules = { .quiet_count = 1 };
+	int64_t morning_us;
+
+	(void)state;
+	assert_int_equal(zone_local("Etc/UTC", H(4), &left), 0);
+	day = (struct local_time){ .year = left.year, .month = left.month, .day = left.day + 4 };
+	assert_int_equal(zone_moment("Etc/UTC", &day, &morning_us), 0);
+	rules.quiets[0] = (struct rules_quiet){ .to_minute = 1440 };
+	for (int i = 0; i < 4; i++)
+		rules.quiets[0].days |= 1 << (left.weekday + i) % 7;
+	facts.rules = &rules;
+	facts.zone = "Etc/UTC";
+	check(&(struct row){ "quiet days", H(4), NOT_YET, NOT_YET, STILL, WHY_QUIET, morning_us, 0 }, &facts);
+	facts.now_us = morning_us;
+	assert_int_equal(move_decide(&facts).kind, MOVE_FIRST_REMINDER);
+	facts.now_us = morning_us + US_PER_DAY + 1;
+	assert_int_equal(move_decide(&facts).why, WHY_TOO_LATE);
+}
+
+static void as_many_mails_as_the_rules_allow_hold_the_next_one_back(void **state)
+{
+	struct move_facts facts = open_at(H(5));
+
+	(void)state;
+	facts.capped_until_us = H(9);
+	check(&(struct row){ "capped", H(5), NOT_YET, NOT_YET, STILL, WHY_WINDOW, H(9), 0 }, &facts);
+	assert_true(move_decide(&facts).is_capped);
+	facts.now_us = H(9);
+	assert_int_equal(move_decide(&facts).kind, MOVE_FIRST_REMINDER);
+}
+
 static void whoever_is_stopped_is_left_alone_whatever_the_wait(void **state)
 {
 	const struct {
@@ -164,6 +224,10 @@ static void a_cart_without_an_address_waits_for_one_and_is_closed_when_it_grows_
 			0 },
 		{ "old", H(30 * 24), NOT_YET, NOT_YET, GIVE_UP, WHY_GREW_OLD, 0, CLOSED_NO_ADDRESS },
 	};
+	const struct row unusable[] = {
+		{ "young, unusable", H(5), NOT_YET, NOT_YET, STILL, WHY_BAD_ADDRESS, H(30 * 24), 0 },
+		{ "old, unusable", H(30 * 24), NOT_YET, NOT_YET, GIVE_UP, WHY_BAD_GREW_OLD, 0, CLOSED_NO_ADDRESS },
+	};
 
 	(void)state;
 	for (size_t i = 0; i < sizeof(table) / sizeof(table[0]); i++) {
@@ -173,6 +237,13 @@ static void a_cart_without_an_address_waits_for_one_and_is_closed_when_it_grows_
 		check(&table[i], &facts);
 		facts.documents = false; /* needs no rules */
 		check(&table[i], &facts);
+	}
+	for (size_t i = 0; i < sizeof(unusable) / sizeof(unusable[0]); i++) {
+		struct move_facts facts = open_at(unusable[i].now_us);
+
+		facts.has_address = false;
+		facts.bad_address = true;
+		check(&unusable[i], &facts);
 	}
 }
 
@@ -275,13 +346,21 @@ static void a_window_that_nobody_wrote_keeps_only_other_carts_apart(void **state
 {
 	const struct row own = { "own first", H(24), SENT(H(4)), NOT_YET, SECOND, WHY_DUE, H(48) + SLACK, 0 };
 	const struct row other = { "other cart's", H(24), SENT(H(4)), NOT_YET, STILL, WHY_WINDOW, H(29), 0 };
+	const struct row own_maybe = { "own first, perhaps", H(24), IN(SEND_AMBIGUOUS, H(4)), NOT_YET, SECOND, WHY_DUE,
+		H(48) + SLACK, 0 };
+	const struct row other_maybe = { "other cart's", H(24), IN(SEND_AMBIGUOUS, H(4)), NOT_YET, STILL, WHY_WINDOW,
+		H(29), 0 };
 	struct move_facts facts = open_at(H(24));
 
 	(void)state;
 	facts.first = SENT(H(4));
 	facts.last_mail_us = H(4);
 	check(&own, &facts);
+	facts.first = IN(SEND_AMBIGUOUS, H(4)); /* it may have gone, and is not about another cart for that */
+	check(&own_maybe, &facts);
 	facts.last_mail_us = H(5);
+	check(&other_maybe, &facts);
+	facts.first = SENT(H(4));
 	check(&other, &facts);
 }
 
@@ -299,7 +378,8 @@ static void the_owner_gets_every_mail_when_the_shop_mails_the_owner(void **state
 /* H(0) is midnight UTC; quiet from 22:00 to 08:00. */
 static void in_quiet_hours_the_mail_waits_for_the_next_sending_minute(void **state)
 {
-	const struct rules rules = { .has_quiet = true, .quiet_from_minute = 22 * 60, .quiet_to_minute = 8 * 60 };
+	const struct rules rules = { .quiet_count = 1,
+		.quiets = { { .days = RULES_EVERY_DAY, .from_minute = 22 * 60, .to_minute = 8 * 60 } } };
 	const struct row table[] = {
 		{ "night", H(5), NOT_YET, NOT_YET, STILL, WHY_QUIET, H(8), 0 },
 		{ "first sending minute", H(8), NOT_YET, NOT_YET, FIRST, WHY_DUE, H(24), 0 },
@@ -321,7 +401,8 @@ static void in_quiet_hours_the_mail_waits_for_the_next_sending_minute(void **sta
 
 static void a_window_that_ends_at_night_defers_to_the_morning(void **state)
 {
-	const struct rules rules = { .has_quiet = true, .quiet_from_minute = 22 * 60, .quiet_to_minute = 8 * 60 };
+	const struct rules rules = { .quiet_count = 1,
+		.quiets = { { .days = RULES_EVERY_DAY, .from_minute = 22 * 60, .to_minute = 8 * 60 } } };
 	const struct row row = { "window, then night", H(10), NOT_YET, NOT_YET, STILL, WHY_WINDOW, H(32), 0 };
 	struct move_facts facts = open_at(H(10));
 
@@ -461,6 +542,9 @@ int main(void)
 		cmocka_unit_test(what_would_have_gone_counts_for_nothing_in_a_live_shop),
 		cmocka_unit_test(what_is_due_says_since_when),
 		cmocka_unit_test(the_grounds_carry_the_numbers),
+		cmocka_unit_test(the_rules_may_have_one_reminder_or_none),
+		cmocka_unit_test(quiet_days_do_not_make_a_mail_late),
+		cmocka_unit_test(as_many_mails_as_the_rules_allow_hold_the_next_one_back),
 		cmocka_unit_test(the_audits_word_is_stable),
 		cmocka_unit_test(spans_read_like_speech),
 	};

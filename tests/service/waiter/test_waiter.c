@@ -1,6 +1,7 @@
 /* test_waiter.c: given a cart and its history, when it is woken, then these facts */
 #include "bus/base/text.h"
 #include "given.h"
+#include "services/kit/plan.h"
 #include <string.h>
 
 static void when_the_first_wait_is_over_the_first_reminder_is_due(void **state)
@@ -365,9 +366,62 @@ static void when_to_mail_is_asked_of_nobody(void **state)
 	assert_false(says(&topic_model_used));
 }
 
+/* Of a cart that waits for its first mail, with this way back. */
+static struct plan plan_of(const char *recovery_url)
+{
+	struct harness *h = harness_new(&waiter, LEFT_US);
+	CartWake wake = { .cart_id = "c1", .revision = 3, .due_us = H(4) };
+	CartState cart = small_cart();
+	struct plan plan;
+
+	given_document(h, "rules", RULES, "");
+	given_document(h, "shop", SHOP, "any\n");
+	given_mode(h, MODE_LIVE);
+	TEXT_COPY(cart.recovery_url, recovery_url);
+	given_cart(h, &cart);
+	assert_true(waiter_plan(harness_state(h), "demo", &wake, H(4), H(1), &plan));
+	harness_free(h);
+	return plan;
+}
+
+static void a_plan_names_what_is_wrong_with_the_way_back(void **state)
+{
+	static const struct {
+		const char *recovery_url, *words;
+	} rows[] = { { "", "no recovery URL" }, { "http://shop.example/cart", "not a clean https address" },
+		{ "https://elsewhere.example/cart", "a host that is not the shop's" } };
+	char words[PLAN_WORDS_MAX];
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		struct plan plan = plan_of(rows[i].recovery_url);
+		assert_int_equal(plan.step, 0);
+		assert_int_equal(plan.send_us, 0);
+		assert_non_null(strstr(plan_words(&plan, "Europe/Berlin", words), rows[i].words));
+	}
+	assert_int_equal(plan_of("https://demo.example/cart").step, 1);
+}
+
+static void a_total_that_nobody_gave_is_no_zero_in_the_grounds(void **state)
+{
+	struct harness *h = given_all(MODE_LIVE);
+	CartState cart = small_cart();
+
+	(void)state;
+	cart.total_minor = 0;
+	cart.state_version++;
+	given_cart(h, &cart);
+	when_woken(h, H(1), 3);
+	assert_null(strstr(audited(h).grounds, "0.00"));
+	assert_non_null(strstr(audited(h).grounds, "a total that was not given is "));
+	harness_free(h);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(a_plan_names_what_is_wrong_with_the_way_back),
+		cmocka_unit_test(a_total_that_nobody_gave_is_no_zero_in_the_grounds),
 		cmocka_unit_test(when_the_first_wait_is_over_the_first_reminder_is_due),
 		cmocka_unit_test(too_early_it_looks_again_when_the_wait_is_over),
 		cmocka_unit_test(after_the_first_was_sent_the_second_goes_and_then_it_is_given_up),

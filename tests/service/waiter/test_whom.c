@@ -29,6 +29,12 @@ static void of_two_carts_the_newest_is_chased_and_the_other_says_why(void **stat
 		ClosedReason closes;
 	} table[] = { { H(1), CLOSED_NEWER_CART }, { LEFT_US, CLOSED_NEWER_CART }, { H(-1), CLOSED_NOT } };
 
+	struct harness *same = given_all(MODE_LIVE);
+	CartState first = cart_named("c0", LEFT_US); /* left in the same moment as c1: one of the two is chased */
+	given_cart(same, &first);
+	assert_int_equal(closed_at_4h(same), CLOSED_NOT);
+	harness_free(same);
+
 	(void)state;
 	for (size_t i = 0; i < sizeof(table) / sizeof(table[0]); i++) {
 		struct harness *h = given_all(MODE_LIVE);

@@ -54,11 +54,11 @@ static void a_newer_version_replaces_an_older_and_never_the_other_way(void **sta
 	(void)state;
 	given(h, "demo", "shop", 1, SHOP("USD", "en-US"));
 	given(h, "demo", "rules", 1, RULES("$40"));
-	assert_int_equal(docs_rules(harness_state(h), "demo", &version)->thresholds[0].small_below, 4000);
+	assert_int_equal(docs_rules(harness_state(h), "demo", &version)->edges[0].from[1], 4000);
 	assert_int_equal(version, 1);
 	given(h, "demo", "rules", 3, RULES("$60"));
 	given(h, "demo", "rules", 2, RULES("$50"));
-	assert_int_equal(docs_rules(harness_state(h), "demo", &version)->thresholds[0].small_below, 6000);
+	assert_int_equal(docs_rules(harness_state(h), "demo", &version)->edges[0].from[1], 6000);
 	assert_int_equal(version, 3);
 	harness_free(h);
 }
@@ -72,8 +72,8 @@ static void two_shops_share_nothing(void **state)
 	given(h, "two", "shop", 1, SHOP("CAD", "en-CA"));
 	given(h, "one", "rules", 1, RULES("$40"));
 	given(h, "two", "rules", 1, RULES("$40"));
-	assert_string_equal(docs_rules(harness_state(h), "one", NULL)->thresholds[0].currency, "USD");
-	assert_string_equal(docs_rules(harness_state(h), "two", NULL)->thresholds[0].currency, "CAD");
+	assert_string_equal(docs_rules(harness_state(h), "one", NULL)->edges[0].currency, "USD");
+	assert_string_equal(docs_rules(harness_state(h), "two", NULL)->edges[0].currency, "CAD");
 	assert_string_equal(docs_shop(harness_state(h), "one")->currency, "USD");
 	assert_string_equal(docs_shop(harness_state(h), "two")->currency, "CAD");
 	harness_free(h);
@@ -86,9 +86,9 @@ static void rules_are_read_anew_when_the_shops_currency_changes(void **state)
 	(void)state;
 	given(h, "demo", "shop", 1, SHOP("USD", "en-US"));
 	given(h, "demo", "rules", 1, RULES("$40"));
-	assert_string_equal(docs_rules(harness_state(h), "demo", NULL)->thresholds[0].currency, "USD");
+	assert_string_equal(docs_rules(harness_state(h), "demo", NULL)->edges[0].currency, "USD");
 	given(h, "demo", "shop", 2, SHOP("AUD", "en-AU"));
-	assert_string_equal(docs_rules(harness_state(h), "demo", NULL)->thresholds[0].currency, "AUD");
+	assert_string_equal(docs_rules(harness_state(h), "demo", NULL)->edges[0].currency, "AUD");
 	harness_free(h);
 }
 
@@ -101,8 +101,8 @@ static void each_state_sees_its_own_version(void **state)
 	given(early, "demo", "rules", 1, RULES("$40"));
 	given(late, "demo", "rules", 2, RULES("$50"));
 	for (int i = 0; i < 2; i++) {
-		assert_int_equal(docs_rules(harness_state(early), "demo", NULL)->thresholds[0].small_below, 4000);
-		assert_int_equal(docs_rules(harness_state(late), "demo", NULL)->thresholds[0].small_below, 5000);
+		assert_int_equal(docs_rules(harness_state(early), "demo", NULL)->edges[0].from[1], 4000);
+		assert_int_equal(docs_rules(harness_state(late), "demo", NULL)->edges[0].from[1], 5000);
 	}
 	harness_free(early);
 	harness_free(late);

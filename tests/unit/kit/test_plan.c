@@ -54,6 +54,20 @@ static void expect(const struct move_facts *facts, int step, int64_t send_us, co
 
 static const char quiet[] = "Quiet hours: 21:00 to 8:00. ";
 
+/* At night, after its wait was over: it was looked at, and is looked at again in the morning. */
+static void what_holds_it_now_is_told_while_it_holds_it(void **state)
+{
+	struct move_facts facts = facts_of(quiet, at(11, 20, 19, 0));
+	char said[PLAN_WORDS_MAX];
+	struct plan plan;
+
+	(void)state;
+	facts.now_us = at(11, 21, 2, 0);
+	plan = plan_next(&facts, at(11, 21, 8, 0));
+	assert_string_equal(plan_words(&plan, zone, said), "quiet hours until 08:00");
+	assert_int_equal(plan.send_us, at(11, 21, 8, 0));
+}
+
 static void after_the_wait_if_nothing_holds_it(void **state)
 {
 	struct move_facts facts = facts_of(quiet, at(11, 20, 10, 0));
@@ -171,6 +185,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(after_the_wait_if_nothing_holds_it),
+		cmocka_unit_test(what_holds_it_now_is_told_while_it_holds_it),
 		cmocka_unit_test(after_the_quiet_hours_in_both_nights_of_a_clock_change),
 		cmocka_unit_test(after_the_window_and_then_the_quiet_hours),
 		cmocka_unit_test(a_shop_that_is_only_observed_says_so_and_counts_what_would_have_gone),

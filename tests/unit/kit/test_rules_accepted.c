@@ -70,9 +70,18 @@ static const struct accepted {
 	{ "USD", CARTS "Don't mail after 20:30 or before 7:00.", USUAL " quiet 1230-420" },
 	{ "USD", CARTS "Send nothing from 1 pm to 2 pm.", USUAL " quiet 780-840" },
 	{ "USD", CARTS "No emails are sent between 22:00 and 6:00.", USUAL " quiet 1320-360" },
+	{ "USD", CARTS "No mails between 20:00 and 8:00 on Saturdays and Sundays.", USUAL " quiet 1200-480 Sun Sat" },
+	{ "USD", CARTS "No mails on Saturdays and Sundays between 20:00 and 8:00.", USUAL " quiet 1200-480 Sun Sat" },
+	{ "USD", CARTS "No mails between 13:00 and 14:00 on Mondays or\n  Fridays.", USUAL " quiet 780-840 Mon Fri" },
+	{ "USD", CARTS "No mails after 18:00 on weekends.", USUAL " quiet 1080-0 Sun Sat" },
+	{ "USD", CARTS "No mails on Sundays before 10:00.", USUAL " quiet 0-600 Sun" },
+	{ "USD", CARTS "No mails on Sundays.", USUAL " quiet 0-1440 Sun" },
 	{ "USD", "At most one mail per shopper every 24 hours. " CARTS, USUAL " window 1440 warnings 3" },
 	{ "USD", "Send no more than one reminder to each customer in 2 days. " CARTS, USUAL " window 2880 warnings 3" },
 	{ "USD", CARTS "One email per person per day at most.", USUAL " window 1440 warnings 3" },
+	{ "USD", CARTS "At least 24 hours between two mails to the same shopper.", USUAL " window 1440 warnings 3" },
+	{ "USD", CARTS "Send at least two days between two mails to one shopper.", USUAL " window 2880 warnings 3" },
+	{ "USD", CARTS "At least 36 hours between two mails.", USUAL " window 2160 warnings 3" },
 	{ "USD",
 		"Small carts (under $40): 4 hours, then 24. Medium carts ($40 to $150): 2 hours, then 22. Big carts "
 		"(over $150): 1 hour, then 20.",
@@ -149,6 +158,19 @@ static const struct accepted {
 		"Small carts of under $40: mail after 4 hours; then after 24. Medium carts: 2 hours; 22. Big carts "
 		"worth more than $150: mail after 1 hour; 20.",
 		USUAL },
+	/* amounts as one writes them elsewhere: the last sign is the decimal point, the others part thousands */
+	{ "EUR",
+		"Small carts (under €1.039,99): 4 hours, then 24. " MEDIUM
+		"Big carts (over €1.500,50): 1 hour, then 20.",
+		WAITS " EUR 103999 150050" },
+	{ "CHF",
+		"Small carts (under CHF 1'039.99): 4 hours, then 24. " MEDIUM
+		"Big carts (over CHF 12.001.500,50): 1 hour, then 20.",
+		WAITS " CHF 103999 1200150050" },
+	{ "INR",
+		"Small carts (under ₹1,039.99): 4 hours, then 24. " MEDIUM
+		"Big carts (over ₹1,00,500.50): 1 hour, then 20.",
+		WAITS " INR 103999 10050050" },
 	{ "CAD", CARTS, WAITS " CAD 4000 15000" },
 	{ "EUR", CARTS, WAITS " USD 4000 15000" },
 	{ "CNY", "Small carts (under ¥40): 4 hours, then 24. " MEDIUM "Big carts (over ¥150): 1 hour, then 20.",
@@ -162,16 +184,26 @@ static const struct accepted {
 /* Everything that is in struct rules, in one line. */
 static void describe(const struct rules *rules, struct buffer *ret)
 {
-	for (int i = 0; i < 3; i++)
-		buffer_printf(ret, "%s%" PRId64 "/%" PRId64, i ? " " : "", rules->waits[i].first_us / US_PER_MINUTE,
-			rules->waits[i].second_us / US_PER_MINUTE);
-	for (int i = 0; i < rules->threshold_count; i++)
-		buffer_printf(ret, " %s %" PRId64 " %" PRId64, rules->thresholds[i].currency,
-			rules->thresholds[i].small_below, rules->thresholds[i].big_above);
+	static const char *const days[] = { "Sun", "Mon", "Tue", "Wed", "Thu", "Fri", "Sat" };
+
+	assert_int_equal(rules->size_count, 3);
+	for (int i = 0; i < 3; i++) {
+		const struct rules_waits *waits = &rules->sizes[i].waits;
+		assert_true(rules->sizes[i].name == (enum cart_size)i && waits->mails == 2);
+		buffer_printf(ret, "%s%" PRId64 "/%" PRId64, i ? " " : "", waits->first_us / US_PER_MINUTE,
+			waits->second_us / US_PER_MINUTE);
+	}
+	for (int i = 0; i < rules->edge_count; i++)
+		buffer_printf(ret, " %s %" PRId64 " %" PRId64, rules->edges[i].currency, rules->edges[i].from[1],
+			rules->edges[i].from[2] - 1);
 	for (int i = 0; i < rules->rate_count; i++)
 		buffer_printf(ret, " %s=%.6g%s", rules->rates[i].from, rules->rates[i].rate, rules->rates[i].to);
-	if (rules->has_quiet)
-		buffer_printf(ret, " quiet %d-%d", rules->quiet_from_minute, rules->quiet_to_minute);
+	for (int i = 0; i < rules->quiet_count; i++) {
+		buffer_printf(ret, " quiet %d-%d", rules->quiets[i].from_minute, rules->quiets[i].to_minute);
+		for (int day = 0; day < 7 && rules->quiets[i].days != RULES_EVERY_DAY; day++)
+			if (rules->quiets[i].days & 1 << day)
+				buffer_printf(ret, " %s", days[day]);
+	}
 	if (rules->window_us)
 		buffer_printf(ret, " window %" PRId64, rules->window_us / US_PER_MINUTE);
 	if (rules->warning_count)
@@ -203,17 +235,20 @@ static void each_variant_means_exactly_this(void **state)
 static void what_is_printed_reads_back_as_the_same_rules(void **state)
 {
 	(void)state;
-	for (size_t i = 0; i < sizeof(accepted) / sizeof(*accepted); i++) {
-		struct buffer printed = { 0 }, before = { 0 };
-		struct rules rules;
-		struct rules_error error;
-		assert_int_equal(rules_parse(accepted[i].text, accepted[i].currency, &rules, &error), 0);
-		rules_print(&rules, &printed);
-		describe(&rules, &before);
-		assert_means(buffer_text(&printed), "EUR", buffer_text(&before));
-		buffer_free(&printed);
-		buffer_free(&before);
-	}
+	static const char *const locales[] = { "en-US", "de-AT", "fr", "es-MX", "it", "nl", "pt-BR", "ja", "ar-EG",
+		"hi" };
+	for (size_t i = 0; i < sizeof(accepted) / sizeof(*accepted); i++)
+		for (size_t j = 0; j < sizeof(locales) / sizeof(*locales); j++) {
+			struct buffer printed = { 0 }, before = { 0 };
+			struct rules rules;
+			struct rules_error error;
+			assert_int_equal(rules_parse(accepted[i].text, accepted[i].currency, &rules, &error), 0);
+			rules_print(&rules, locales[j], &printed);
+			describe(&rules, &before);
+			assert_means(buffer_text(&printed), "EUR", buffer_text(&before));
+			buffer_free(&printed);
+			buffer_free(&before);
+		}
 }
 
 static void a_soon_reminder_is_warned_about_with_its_place(void **state)

@@ -36,16 +36,16 @@ static bool is_quiet_at(const struct rules *rules, const char *zone, int64_t us)
 	struct local_time local;
 
 	assert_int_equal(zone_local(zone, us, &local), 0);
-	int minute = local.hour * 60 + local.minute, from = rules->quiet_from_minute, to = rules->quiet_to_minute;
+	int minute = local.hour * 60 + local.minute, from = rules->quiets[0].from_minute,
+	    to = rules->quiets[0].to_minute;
 	return from <= to ? minute >= from && minute < to : minute >= from || minute < to;
 }
 
 /* From the end to the beginning, so that the next sending minute is known when a minute is asked about. */
 static void check_window(const struct change *change, int from_minute, int to_minute)
 {
-	const struct rules rules = {
-		.has_quiet = true, .quiet_from_minute = from_minute, .quiet_to_minute = to_minute
-	};
+	const struct rules rules = { .quiet_count = 1,
+		.quiets = { { .days = RULES_EVERY_DAY, .from_minute = from_minute, .to_minute = to_minute } } };
 	int64_t from_us = midnight(change, -1), next_us = 0;
 
 	for (int64_t us = midnight(change, 3); us >= from_us; us -= US_PER_MINUTE) {
@@ -85,7 +85,8 @@ static void known_nights_end_when_an_owner_expects_it(void **state)
 		{ "America/New_York", "Sat 7 Mar 2026, 22:00 EST", "Sun 8 Mar 2026, 08:00 EDT", 1772938800 },
 		{ "America/New_York", "Sat 31 Oct 2026, 22:00 EDT", "Sun 1 Nov 2026, 08:00 EST", 1793498400 }
 	};
-	const struct rules rules = { .has_quiet = true, .quiet_from_minute = 21 * 60, .quiet_to_minute = 8 * 60 };
+	const struct rules rules = { .quiet_count = 1,
+		.quiets = { { .days = RULES_EVERY_DAY, .from_minute = 21 * 60, .to_minute = 8 * 60 } } };
 
 	(void)state;
 	for (size_t i = 0; i < sizeof(table) / sizeof(table[0]); i++) {
