@@ -1,9 +1,9 @@
 /* main.c: the process cartbus-sender */
 #include "bus/actor/process.h"
 #include "bus/base/cleanup.h"
-#include "bus/base/file.h"
 #include "bus/base/log.h"
 #include "services/kit/http.h"
+#include "services/kit/keyring.h"
 #include "services/kit/mail.h"
 #include "services/kit/settings.h"
 #include "services/sender/sender.h"
@@ -12,15 +12,20 @@
 static struct effect_driver *const *drivers(const struct config *config, const struct clock *clock)
 {
 	static struct effect_driver *all[4];
-	_cleanup_(buffer_free) struct buffer key = { 0 };
+	_cleanup_(keyring_clear) struct keyring links = { 0 }, bounces = { 0 };
 	const struct model_settings model = model_settings_of(config);
 	char path[256];
-	settings_secret_path(config, "link.key", path);
-	int r = file_read_secret(path, &key);
+	const char *folder = settings_secrets_folder(config);
+	settings_secret_in(folder, LINK_KEY, path);
+	int r = keyring_read(folder, LINK_KEY, &links);
+	if (r < 0)
+		die_of_secret(path, r);
+	r = keyring_read_bounce(folder, &bounces, path);
 	if (r < 0)
 		die_of_secret(path, r);
 	sender_set_up(&(struct sender_setup){ .public_url = config_get(config, "gateway", NULL, "public-url"),
-		.link_key = buffer_bytes(&key),
+		.link_key = buffer_bytes(&links.current),
+		.bounce_key = buffer_bytes(&bounces.current),
 		.most_a_minute = (uint32_t)config_number(config, "mail", NULL, "per-minute"),
 		.most_a_day = (uint32_t)config_number(config, "mail", NULL, "per-day"),
 		.polish = model_use_of(&model, config),

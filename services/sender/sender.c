@@ -412,7 +412,7 @@ static void remember_alarm(struct state *state, const struct said *said, const A
 
 const struct service sender = {
 	.name = "sender",
-	.layout = 3,
+	.layout = 4,
 	.hears = { HEARS(reminder_due, hear_due) },
 	.remembers = { SENDS_REMEMBERED_BY(remember_claim, remember_released), STOPS_REMEMBERED,
 		REMEMBERS(cart_state, merges_remember), REMEMBERS(gateway_away, absence_remember),

@@ -23,10 +23,10 @@ RULES = ("Small carts (under 40 EUR): remind after 1 hour, then after {second}. 
 HOUR_US = 3_600_000_000
 
 
-def fast_clock(starts=None):
-    """[clock] at RATE from `starts` (an aware datetime), or from now."""
+def fast_clock(starts=None, rate=RATE):
+    """[clock] at this rate from `starts` (an aware datetime), or from now."""
     now_us = int(time.time() * 1e6)
-    return {"rate": RATE, "origin-real-us": now_us, "origin-wall-us": int(starts.timestamp() * 1e6) if starts else now_us}
+    return {"rate": rate, "origin-real-us": now_us, "origin-wall-us": int(starts.timestamp() * 1e6) if starts else now_us}
 
 
 @pytest.fixture
@@ -34,8 +34,8 @@ def make():
     """Everything running for the shop demo; make(starts=..., rules=...)."""
     systems = []
 
-    def start(starts=None, rules=RULES.format(second=6)):
-        system = System({"clock": fast_clock(starts), "monitor": {"admin": "admin@shop.example", "from": "cartbus@shop.example"}})
+    def start(starts=None, rules=RULES.format(second=6), rate=RATE):
+        system = System({"clock": fast_clock(starts, rate), "monitor": {"admin": "admin@shop.example", "from": "cartbus@shop.example"}})
         systems.append(system)
         system.shop = system.add_shop("demo", rules=rules)
         system.start()
@@ -129,6 +129,25 @@ def test_a_saved_link_and_waits_of_its_own_reach_the_row_the_timer_and_the_mail(
     wait_until(lambda: len(outcomes(system, "sent", "c1")) == 2, "both mails", within_s=30)
     waits = [(mail.at_us - cart.abandoned_us) // HOUR_US for mail in outcomes(system, "sent", "c1")]
     assert 5 <= waits[0] < 10 <= waits[1] < 90
+
+
+def test_who_got_two_mails_gets_no_third_until_the_window_of_the_rules_is_over(make):
+    """The shopper leaves one cart after the other all the time: a third mail is wanted at every moment of the ten days."""
+    window_us, shopper = 10 * 24 * HOUR_US, "eve@mail.example"
+    system = make(rules="All carts: 1 hour, then after 6 hours. At most two mails per shopper every 10 days.\n", rate=86400)
+    system.cartbus("shop", "mode", "demo", "live")
+    sent, left = [], 0
+
+    def leave_another_and_look():
+        nonlocal sent, left
+        left += 1
+        event(system, f"cart{left}", email=shopper)
+        sent = sorted((entry["message"] for entry in system.log(topic="reminder.sent")), key=lambda one: one.at_us)
+        return len(sent) >= 3
+    wait_until(leave_another_and_look, "a third mail, after the window", within_s=60)
+    assert sent[2].at_us - sent[0].at_us >= window_us
+    assert len({one.cart_id for one in sent}) >= 2 and left > 3, "other carts were left meanwhile"
+    assert len(mails_to(system, shopper)) == len(sent) == 3
 
 
 # ---- what goes wrong ----

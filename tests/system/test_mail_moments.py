@@ -121,7 +121,7 @@ def leave_cart(system, address):
     answer = system.post(system.shop.cart({
         "event": "changed", "cart": address.split("@")[0], "email": address, "first_name": "Anna", "currency": "EUR", "total": "12.00",
         "at": datetime.datetime.fromtimestamp(system.now_s(), datetime.timezone.utc).strftime("%Y-%m-%dT%H:%M:%SZ"),
-        "locale": "de-DE", "recovery_url": "https://demo.example/r", "items": [{"title": "Vase", "quantity": 1, "price": "12.00"}]}))
+        "locale": "de-DE", "recovery_url": f"https://{system.shop.name}.example/r", "items": [{"title": "Vase", "quantity": 1, "price": "12.00"}]}))
     assert answer.status == 200, answer.text
 
 

@@ -99,7 +99,7 @@ static void shopify_is_asked_by_tokens_and_address(void **state)
 	assert_non_null(strstr(body, "\"byCheckout\":\"checkout_token:k1\""));
 	assert_non_null(strstr(body, "\"byCart\":\"cart_token:c1\""));
 	assert_non_null(strstr(
-		body, "\"byEmail\":\"email:\\\"ann@buyer.example\\\" AND created_at:>='2026-11-20T07:59:00Z'\""));
+		body, "\"byEmail\":\"email:\\\"ann@buyer.example\\\" AND created_at:>='2026-11-20T07:55:00Z'\""));
 	harness_free(h);
 }
 
@@ -258,7 +258,7 @@ static void woocommerce_orders_are_matched_by_cart_and_by_address(void **state)
 	} cases[] = {
 		{ "[" WOO_ORDER("5", "processing", "other@buyer.example", "2026-11-20T07:00:00", "c1") "]", "5" },
 		{ "[" WOO_ORDER("6", "completed", "Ann@buyer.example", "2026-11-20T09:00:00", "") "]", "6" },
-		{ "[" WOO_ORDER("7", "processing", "ann@buyer.example", "2026-11-20T07:59:30", "") "]", NULL },
+		{ "[" WOO_ORDER("7", "processing", "ann@buyer.example", "2026-11-20T07:54:30", "") "]", NULL },
 		{ "[" WOO_ORDER("8", "pending", "ann@buyer.example", "2026-11-20T09:00:00", "c1") "]", NULL },
 		{ "[" WOO_ORDER("9", "cancelled", "ann@buyer.example", "2026-11-20T09:00:00", "c1") "]", NULL },
 		{ "[" WOO_ORDER("10", "processing", "bob@buyer.example", "2026-11-20T09:00:00", "c9") "]", NULL },
@@ -270,7 +270,7 @@ static void woocommerce_orders_are_matched_by_cart_and_by_address(void **state)
 		const char *url = asked(h)->url;
 		assert_ptr_equal(strstr(url,
 					 "https://api.example/x/wp-json/wc/v3/"
-					 "orders?after=2026-11-20T07:59:00&dates_are_gmt=true&"),
+					 "orders?after=2026-11-20T07:55:00&dates_are_gmt=true&"),
 			url);
 		assert_int_equal(when_answered(h, 200, cases[i].answer), cases[i].order ? DONE : WORKING);
 		if (cases[i].order)
@@ -309,7 +309,7 @@ static void bigcommerce_is_asked_by_address_and_by_cart(void **state)
 	(void)state;
 	assert_string_equal(asked(h)->auth.name, "X-Auth-Token");
 	assert_non_null(
-		strstr(asked(h)->url, "/x/v2/orders?email=ann%40buyer.example&min_date_created=2026-11-20T07:59:00Z"));
+		strstr(asked(h)->url, "/x/v2/orders?email=ann%40buyer.example&min_date_created=2026-11-20T07:55:00Z"));
 	assert_int_equal(when_answered(h, 204, ""), WORKING);
 	assert_non_null(strstr(asked(h)->url, "/x/v2/orders?cart_id=c1&"));
 	assert_int_equal(when_answered(h, 200, BIG_ORDER("31", "11", "other@buyer.example", "c1")), DONE);

@@ -298,6 +298,21 @@ static void an_outcome_counts_more_than_a_note(void **state)
 	harness_free(h);
 }
 
+/* Both may have been started anew after hours: an outcome that is still to be said gets its time from then. */
+static void patience_begins_with_our_own_start_at_the_earliest(void **state)
+{
+	struct harness *h = given_claimed_by("another-run");
+	(void)state;
+	harness_began(h, NOON_US + US_PER_HOUR);
+	harness_now(h, NOON_US + US_PER_HOUR + 14 * US_PER_S);
+	assert_int_equal(harness_again(h), LATER);
+	assert_int_equal(harness_count(h, NULL), 0);
+	harness_now(h, NOON_US + US_PER_HOUR + 15 * US_PER_S);
+	assert_int_equal(harness_again(h), DONE);
+	said_outcome(h, &topic_reminder_ambiguous);
+	harness_free(h);
+}
+
 static void our_own_claim_has_until_its_deadline(void **state)
 {
 	struct harness *h = given_claimed_by("harness");
@@ -380,6 +395,22 @@ static void without_a_mail_server_mails_wait_and_one_alarm_says_so_until_one_ans
 	harness_free(h);
 }
 
+/* However it ended: a claim of ours is released, or nobody could ever mail this step again. */
+static void a_claim_is_released_though_there_was_no_server_after_it(void **state)
+{
+	const struct mail_result away = {
+		.end = MAIL_NOT_SENT, .transport = "smtp", .words = "gone", .no_server = true
+	};
+	static const enum claim_answer answers[] = { CLAIM_FRESH, CLAIM_UNUSED };
+	(void)state;
+	for (size_t i = 0; i < sizeof(answers) / sizeof(answers[0]); i++) {
+		struct harness *h = given_claimed();
+		assert_int_equal(when_ended(h, &away, answers[i]), LATER);
+		assert_int_equal(said_outcome(h, &topic_reminder_released).attempt, 1);
+		harness_free(h);
+	}
+}
+
 static void an_unknown_mailbox_counts_as_a_bounce_but_not_the_owners(void **state)
 {
 	const struct mail_result unknown = {
@@ -426,7 +457,9 @@ int main(void)
 		cmocka_unit_test(a_claim_that_a_killed_sender_did_not_use_is_released_and_tried_again),
 		cmocka_unit_test(what_is_known_of_another_claim_says_nothing_about_this_one),
 		cmocka_unit_test(an_outcome_counts_more_than_a_note),
+		cmocka_unit_test(patience_begins_with_our_own_start_at_the_earliest),
 		cmocka_unit_test(our_own_claim_has_until_its_deadline),
+		cmocka_unit_test(a_claim_is_released_though_there_was_no_server_after_it),
 		cmocka_unit_test(a_claim_for_another_reminder_is_settled_by_that_one),
 		cmocka_unit_test(an_outcome_that_turns_up_corrects_an_ambiguous_one),
 		cmocka_unit_test(without_a_mail_server_mails_wait_and_one_alarm_says_so_until_one_answers),
