@@ -5,12 +5,23 @@
 #define MAILIN_FOLDER_H
 
 #include "bus/actor/runtime.h"
+#include "services/kit/keyring.h"
+#include "services/mailin/aside.h"
+#include "services/mailin/reader.h"
 
 struct folder;
 
-/* `path` is a maildir: new/ is read, aside/ made. die()s with a remedy when it cannot be used. All but the strings is borrowed. */
-struct folder *folder_new(const char *path, struct bytes key, struct runtime *runtime, const struct clock *clock);
-void folder_free(struct folder *folder); /* the runtime must not call back after this. Takes NULL */
+struct folder_needs { /* borrowed */
+	const struct keyring *keys;
+	struct reader *reader;
+	struct aside *aside;
+	struct runtime *runtime;
+	const struct clock *clock;
+};
+
+/* What lies in `in` (new/ of a maildir, retry/ of aside.h) below `path` is read, and goes or goes into `aside`. die()s with a remedy when it cannot be used. All but the strings is borrowed. */
+struct folder *folder_new(const char *path, const char *in, const struct folder_needs *needs);
+void folder_free(struct folder *folder); /* neither runtime nor reader may call back after this. Takes NULL */
 /* Looks when it is time to; returns in how many boot microseconds it wants to be called again. */
 int64_t folder_look(struct folder *folder);
 

@@ -4,7 +4,7 @@
  * Promises:  only CR LF ends a line, and only CR LF . CR LF ends a mail: a mail with a bare CR or LF in it is refused, so nothing that
  *            somebody wrote into a mail is heard as a command. Memory is bounded, whatever comes. No mail server of Debian 12 offers
  *            this as a library.
- * Fails by:  a reply in the classes of RFC 3463; 421 and the end for who keeps making no sense.
+ * Fails by:  a reply in the classes of RFC 3463; 421 and the end after ten errors, or after COMMANDS_MOST commands without a mail.
  * Read next: lmtp_door.c (sockets, and what becomes of a mail), report.h
  */
 #include "services/mailin/lmtp.h"
@@ -20,6 +20,7 @@ enum {
 	LINE_MOST = 1024,      /* of a command; RFC 5321 asks for 512 and what extensions add */
 	TEXT_LINE_MOST = 4096, /* of a mail; RFC 5321 allows 1000 */
 	ERRORS_MOST = 10,
+	COMMANDS_MOST = 250, /* between two mails: a hundred recipients have room, of whom most are told 452 */
 	DATA_MOST = 8 * REPORT_BYTES_MOST, /* then nobody listens to the rest of a mail that is too large */
 };
 
@@ -32,6 +33,7 @@ struct lmtp {
 	bool greeted, has_sender, in_data, waits, ended;
 	bool hears; /* lmtp_hear is at it */
 	int errors;
+	int commands; /* since it came, or since its last mail */
 	int recipient_count;
 	char recipients[LMTP_RECIPIENTS_MOST][ADDRESS_MAX + 1];
 	/* the mail */
@@ -201,6 +203,10 @@ static void hear_data(struct lmtp *lmtp, const char *text)
 		refuse(lmtp, *text ? "501 5.5.4 DATA takes nothing" : "503 5.5.1 no recipient");
 		return;
 	}
+	if (lmtp->owner.has_room && !lmtp->owner.has_room(lmtp->owner.self)) {
+		reply(lmtp, "452 4.3.1 too many mails at once; come again");
+		return;
+	}
 	lmtp->in_data = true;
 	lmtp->place = LINE_START;
 	lmtp->heard = lmtp->line_len = 0;
@@ -250,6 +256,10 @@ static void hear_command(struct lmtp *lmtp, const char *line)
 		{ "RSET", hear_rset }, { "NOOP", hear_noop }, { "VRFY", hear_vrfy }, { "QUIT", hear_quit } };
 	size_t len = strcspn(line, " ");
 
+	if (++lmtp->commands > COMMANDS_MOST) {
+		lmtp_bid_farewell(lmtp, "421 4.7.0 too many commands without a mail");
+		return;
+	}
 	for (size_t i = 0; is_printable(line) && i < sizeof(all) / sizeof(all[0]); i++) {
 		if (len != 4 || strncasecmp(line, all[i].verb, 4) != 0)
 			continue;
@@ -285,12 +295,18 @@ static bool hear_line(struct lmtp *lmtp)
 
 /* ---- the mail ---- */
 
-static void end_mail(struct lmtp *lmtp)
+static void take_mail(struct lmtp *lmtp)
 {
 	const struct lmtp_mail mail = {
 		.bytes = buffer_bytes(&lmtp->text), .count = lmtp->recipient_count, .recipients = lmtp->recipients
 	};
 
+	lmtp->commands = 0;
+	lmtp->owner.take(lmtp->owner.self, &mail);
+}
+
+static void end_mail(struct lmtp *lmtp)
+{
 	lmtp->in_data = false;
 	lmtp->waits = true;
 	if (lmtp->bare)
@@ -300,7 +316,7 @@ static void end_mail(struct lmtp *lmtp)
 	else if (lmtp->too_large)
 		lmtp_answer(lmtp, "552 5.3.4 larger than a report is");
 	else
-		lmtp->owner.take(lmtp->owner.self, &mail);
+		take_mail(lmtp);
 }
 
 void lmtp_answer(struct lmtp *lmtp, const char *text)
@@ -405,6 +421,16 @@ struct buffer *lmtp_out(struct lmtp *lmtp)
 bool lmtp_waits(const struct lmtp *lmtp)
 {
 	return lmtp->waits;
+}
+
+bool lmtp_holds_mail(const struct lmtp *lmtp)
+{
+	return lmtp->in_data || lmtp->waits;
+}
+
+size_t lmtp_mail_bytes(const struct lmtp *lmtp)
+{
+	return lmtp->text.len;
 }
 
 bool lmtp_has_ended(const struct lmtp *lmtp)

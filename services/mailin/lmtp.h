@@ -25,6 +25,7 @@ enum lmtp_knows { LMTP_KNOWN, LMTP_UNKNOWN, LMTP_CANNOT_TELL };
 struct lmtp_owner {
 	void *self;
 	enum lmtp_knows (*knows)(void *self, const char *recipient);
+	bool (*has_room)(void *self); /* for one more mail; NULL: always */
 	/* Nothing more is heard until lmtp_answer, which may be called from inside. */
 	void (*take)(void *self, const struct lmtp_mail *mail);
 };
@@ -37,6 +38,8 @@ void lmtp_answer(
 void lmtp_bid_farewell(struct lmtp *lmtp, const char *reply); /* ends it */
 struct buffer *lmtp_out(struct lmtp *lmtp);                   /* to be sent; whoever sends takes it off the front */
 bool lmtp_waits(const struct lmtp *lmtp);                     /* for lmtp_answer */
+bool lmtp_holds_mail(const struct lmtp *lmtp);                /* is being sent one, or waits for its answer */
+size_t lmtp_mail_bytes(const struct lmtp *lmtp);              /* of the mail that it holds; 0: none */
 bool lmtp_has_ended(const struct lmtp *lmtp);                 /* to be closed when all is sent */
 
 #endif

@@ -5,21 +5,27 @@
 #define MAILIN_LMTP_DOOR_H
 
 #include "bus/actor/process.h"
+#include "services/kit/keyring.h"
+#include "services/mailin/aside.h"
+#include "services/mailin/reader.h"
 
 struct lmtp_door;
 
 struct lmtp_door_settings {
 	const char *where; /* path of a Unix socket, or host:port of this machine */
-	const char *aside; /* folder for mails that say nothing to us */
-	struct bytes key;  /* link.key */
+	const char *group; /* of a Unix socket: whose members may connect; "" all users, as in 0.1.0 */
+	struct aside *aside;
+	const struct keyring *keys;
+	struct reader *reader;
 	struct runtime *runtime;
 	const struct clock *clock;
 };
 
-/* die()s with a remedy when it cannot listen there. All but the strings and the key is borrowed. */
+/* die()s with a remedy when it cannot listen there. All but the strings is borrowed. */
 struct lmtp_door *lmtp_door_new(struct loop *loop, const struct lmtp_door_settings *settings);
-void lmtp_door_free(struct lmtp_door *door); /* the runtime must not call back after this. Takes NULL */
-int64_t lmtp_door_look(
-	struct lmtp_door *door); /* ends who has been silent for too long; when to be called again, boot us */
+void lmtp_door_free(struct lmtp_door *door); /* neither runtime nor reader may call back after this. Takes NULL */
+uint64_t lmtp_door_turned_away(const struct lmtp_door *door); /* connections and mails since the start */
+int64_t lmtp_door_look(struct lmtp_door *
+		door); /* ends connections that are silent for too long; in how many us to be called again, -1: no need */
 
 #endif

@@ -1,9 +1,15 @@
 /*
  * match.c: whose mail it was that came back
  *
- * A mail can be forged, so what it says counts only with a proof that whoever reports it was given one of ours: an address with
- * our signed tag, or the Message-ID of a mail that we sent. Both name the shopper by the keyed hash; the addresses in
- * the report itself are never believed.
+ * A mail can be forged, so what it says counts only with a proof that whoever reports it was given one of ours. All name the shopper by
+ * the keyed hash; the addresses in the report itself are never believed.
+ *
+ *   - An address with our signed tag. Where a shop has such addresses, a bounce comes back to one, so it needs it.
+ *   - The Message-ID of a mail that we sent: it is signed, and nobody can compute another's. It is enough for a complaint, which
+ *     mailbox providers send to an address of their own choice, and for a bounce where the shop has no tags.
+ *   - The Message-ID as 0.1.0 wrote it anybody can compute who knows the cart's number, and such mails are out for some weeks after an
+ *     upgrade. It counts with the signed unsubscribe link out of the same mail's headers, which come back with it, as long as the key
+ *     that signed it verifies (keyring.h): what the link says of shop, shopper, cart and step has to be what we sent.
  *
  * Owns:      the table mail ((shop, local part of the Message-ID) -> struct mail_row).
  * Read next: services/kit/bounce_tag.h
@@ -12,7 +18,9 @@
 #include "bus/base/text.h"
 #include "services/kit/bounce_tag.h"
 #include "services/kit/docs.h"
+#include "services/kit/mail.h"
 #include "services/kit/row.h"
+#include "services/kit/signed_link.h"
 #include <stdio.h>
 #include <strings.h>
 
@@ -47,7 +55,8 @@ void match_remember_outcome(struct state *state, const struct said *said, const 
 
 struct search {
 	const struct state *state;
-	struct bytes key;
+	const struct keyring *keys;
+	int64_t now_us;
 	const struct report *report;
 	char *shop;
 	MailFeedback *feedback;
@@ -95,13 +104,42 @@ static void take_tag(struct search *search, const char *shop, const struct bounc
 	take_row(search, &tagged.row);
 }
 
-static void search_tags(struct search *search, const struct shop *shop)
+static void search_tags(struct search *search, const struct shop *shop, struct bytes key)
 {
 	struct bounce_tag tag;
 
 	for (int i = 0; i < search->report->address_count && !search->found; i++)
-		if (bounce_address_read(search->key, shop->bounce, shop->name, search->report->addresses[i], &tag) == 0)
+		if (bounce_address_read(key, shop->bounce, shop->name, search->report->addresses[i], &tag) == 0)
 			take_tag(search, shop->name, &tag);
+}
+
+static bool link_is_of(const struct search *search, const char *token, const char *shop, const struct mail_row *row)
+{
+	struct signed_link link;
+
+	return signed_link_read_with(search->keys, search->now_us, token, LINK_UNSUBSCRIBE, &link) == 0 &&
+		strcmp(link.shop, shop) == 0 && strcmp(link.cart_id, row->cart_id) == 0 &&
+		link.step == (int)row->step && strcmp(link.address_hash, row->address_hash) == 0;
+}
+
+static bool has_link_of(const struct search *search, const char *shop, const struct mail_row *row)
+{
+	for (int i = 0; i < REPORT_LINKS_MOST && search->report->links[i][0]; i++)
+		if (link_is_of(search, search->report->links[i], shop, row))
+			return true;
+	return false;
+}
+
+/* The name of a mail that we sent: is whoever writes it one who was given that mail? */
+static bool is_proof(
+	const struct search *search, const struct shop *shop, const char *local, const struct mail_row *row)
+{
+	char by_anybody[MAIL_LOCAL_MAX];
+
+	mail_local_make(shop->name, row->cart_id, (int)row->step, by_anybody);
+	if (strcmp(local, by_anybody) == 0)
+		return has_link_of(search, shop->name, row);
+	return search->report->feedback == FEEDBACK_COMPLAINT || !strchr(shop->bounce, '*');
 }
 
 static void search_message_ids(struct search *search, const struct shop *shop)
@@ -111,7 +149,8 @@ static void search_message_ids(struct search *search, const struct shop *shop)
 
 	for (int i = 0; i < search->report->message_id_count && !search->found; i++) {
 		local_part(search->report->message_ids[i], local);
-		if (row_get(search->state, "mail", shop->name, local, &row, sizeof(row)))
+		if (row_get(search->state, "mail", shop->name, local, &row, sizeof(row)) &&
+			is_proof(search, shop, local, &row))
 			take_row(search, &row);
 	}
 }
@@ -121,6 +160,7 @@ static bool search_shop(const char *name, const char *kind, struct bytes value, 
 {
 	struct search *search = context;
 	const struct shop *shop;
+	struct bytes secret;
 
 	(void)value;
 	if (strcmp(kind, "shop") != 0)
@@ -128,19 +168,22 @@ static bool search_shop(const char *name, const char *kind, struct bytes value, 
 	shop = docs_shop(search->state, name);
 	if (!shop)
 		return true;
-	search_tags(search, shop);
+	for (int at = 0; !search->found && (secret = keyring_next(search->keys, search->now_us, &at)).len;)
+		search_tags(search, shop, secret);
 	search_message_ids(search, shop);
 	if (search->found)
 		text_copy(search->shop, 64, name);
 	return !search->found;
 }
 
-bool match_find(
-	const struct state *state, struct bytes key, const struct report *report, char ret_shop[64], MailFeedback *ret)
+bool match_find(const struct state *state, const struct keyring *keys, int64_t now_us, const struct report *report,
+	char ret_shop[64], MailFeedback *ret)
 {
-	struct search search = { .state = state, .key = key, .report = report, .shop = ret_shop, .feedback = ret };
+	struct search search = {
+		.state = state, .keys = keys, .now_us = now_us, .report = report, .shop = ret_shop, .feedback = ret
+	};
 
-	*ret = (MailFeedback){ .kind = report->feedback };
+	*ret = (MailFeedback){ .kind = report->feedback, .heard_us = now_us };
 	TEXT_COPY(ret->detail, report->detail);
 	state_each(state, "document.digest", NULL, NULL, search_shop, &search);
 	return search.found;

@@ -7,7 +7,7 @@
 #include "bus/actor/runtime.h"
 #include "proto/topics.h"
 
-/* Its name on the bus is the digest of the mail's bytes: told twice it changes nothing. -ENOTCONN; else answered exactly once. */
+/* Its name on the bus is a digest of whose it is and of the mail's bytes: told twice it changes nothing. -ENOTCONN; else answered exactly once. */
 int tell(struct runtime *runtime, const char *shop, const MailFeedback *feedback, struct bytes mail, said_fn *answer,
 	void *context);
 

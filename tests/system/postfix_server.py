@@ -78,7 +78,7 @@ class PostfixServer:
         if os.geteuid() != 0:
             raise RuntimeError("Postfix has to be started as root: run the tests as root")
         if not (UNPACKED / "usr/lib/postfix/sbin/master").exists():
-            raise RuntimeError(f"{UNPACKED} is missing: `tests/run install` unpacks it there")
+            raise RuntimeError(f"{UNPACKED} is missing: `tests/run system` unpacks it there")
         self.folder = pathlib.Path(tempfile.mkdtemp(prefix="cartbus-postfix-"))
         self.folder.chmod(0o755)
         self.port = free_port()

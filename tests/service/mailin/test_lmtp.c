@@ -195,6 +195,39 @@ static void what_makes_no_sense_is_answered_and_in_the_end_not_listened_to(void 
 	end(talk);
 }
 
+static void who_says_much_and_sends_no_mail_is_not_listened_to(void **state)
+{
+	static const char *const chatter[] = { "NOOP\r\n", "RSET\r\n", "VRFY x\r\n", "LHLO x\r\n",
+		"MAIL FROM:<>\r\nRSET\r\n", "MAIL FROM:<>\r\nRCPT TO:<a@shop.example>\r\nDATA\r\na\nb\r\n.\r\n" };
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(chatter) / sizeof(chatter[0]); i++) {
+		struct talk *talk = begin();
+		int heard = 0;
+
+		while (!lmtp_has_ended(talk->lmtp) && heard++ < 1000)
+			hear(talk, chatter[i]);
+		assert_in_range(heard, 80, 260);
+		end(talk);
+	}
+}
+
+/* A server that keeps its connection for the next mail, and says NOOP meanwhile. */
+static void after_a_mail_the_commands_are_counted_anew(void **state)
+{
+	struct talk *talk = begin();
+
+	(void)state;
+	for (int mails = 0; mails < 5; mails++) {
+		for (int i = 0; i < 200; i++)
+			assert_string_equal(hear(talk, "NOOP\r\n"), "250 2.0.0 ok\r\n");
+		hear(talk, "MAIL FROM:<>\r\nRCPT TO:<a@shop.example>\r\nDATA\r\nSubject: x\r\n\r\nx\r\n.\r\n");
+		lmtp_answer(talk->lmtp, "250 2.0.0 ok");
+		assert_string_equal(said(talk), "250 2.0.0 ok\r\n");
+	}
+	end(talk);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -204,6 +237,8 @@ int main(void)
 		cmocka_unit_test(a_command_that_does_not_end_as_it_must_ends_the_session),
 		cmocka_unit_test(what_is_too_large_or_too_long_is_refused_and_the_session_goes_on),
 		cmocka_unit_test(what_makes_no_sense_is_answered_and_in_the_end_not_listened_to),
+		cmocka_unit_test(who_says_much_and_sends_no_mail_is_not_listened_to),
+		cmocka_unit_test(after_a_mail_the_commands_are_counted_anew),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,9 +1,12 @@
 /* test_mailin.c: whose mail came back, and what is fetched from SNS */
 #include "bus/actor/harness.h"
+#include "bus/base/cleanup.h"
 #include "bus/base/text.h"
 #include "proto/topics.h"
 #include "services/kit/bounce_tag.h"
 #include "services/kit/http.h"
+#include "services/kit/mail.h"
+#include "services/kit/signed_link.h"
 #include "services/mailin/mailin.h"
 #include "services/mailin/match.h"
 #include "tests/unit/cmocka_all.h"
@@ -27,6 +30,11 @@ static const char SHOP_CONF[] =
 static struct bytes key(void)
 {
 	return bytes_of("a key of the installation, secret");
+}
+
+static struct bytes key_before(void)
+{
+	return bytes_of("the one key of an installation of 0.1.0");
 }
 
 static void give_shop(struct harness *h, const char *name)
@@ -63,9 +71,18 @@ static struct report *about(const char *address, const char *message_id)
 	return &report;
 }
 
+static bool finds_at(struct harness *h, int64_t now_us, const struct report *report, char shop[64], MailFeedback *ret)
+{
+	_cleanup_(keyring_clear) struct keyring keys = { 0 };
+
+	buffer_add(&keys.current, key().data, key().len);
+	keyring_add_before(&keys, key_before(), NOW_US + 60 * US_PER_DAY);
+	return match_find(harness_state(h), &keys, now_us, report, shop, ret);
+}
+
 static bool finds(struct harness *h, const struct report *report, char shop[64], MailFeedback *ret)
 {
-	return match_find(harness_state(h), key(), report, shop, ret);
+	return finds_at(h, NOW_US, report, shop, ret);
 }
 
 static void a_signed_address_tells_shop_shopper_and_cart(void **state)
@@ -102,6 +119,114 @@ static void the_message_id_of_a_mail_of_ours_tells_them_too(void **state)
 	assert_string_equal(shop, "demo");
 	assert_string_equal(feedback.address_hash, HASH);
 	assert_string_equal(feedback.cart_id, "c7");
+	harness_free(h);
+}
+
+static void where_a_shop_has_tags_a_bounce_needs_one_and_elsewhere_the_message_id_is_enough(void **state)
+{
+	struct harness *h = given();
+	static Document document;
+	struct report *bounce = about("bounces@shop.example", LOCAL "@shop.example");
+	char shop[64];
+	MailFeedback feedback;
+
+	(void)state;
+	bounce->feedback = FEEDBACK_BOUNCE_PERMANENT;
+	assert_false(finds(h, bounce, shop, &feedback));
+	document = (Document){ .kind = "shop", .version = 2 };
+	snprintf(document.text, sizeof(document.text), "%.*sbounce = bounces@shop.example\n",
+		(int)(strstr(SHOP_CONF, "bounce") - SHOP_CONF), SHOP_CONF);
+	GIVEN(h, document, &document, .shop = "demo", .key = "shop", .version = 2);
+	assert_true(finds(h, bounce, shop, &feedback));
+	assert_string_equal(feedback.cart_id, "c7");
+	harness_free(h);
+}
+
+/* ---- mails that went from 0.1.0, whose names anybody can compute ---- */
+
+static struct report *about_an_old_mail(const char *token)
+{
+	char local[MAIL_LOCAL_MAX];
+
+	mail_local_make("demo", "1001", 1, local);
+	struct report *report = about(NULL, local);
+	if (token)
+		TEXT_COPY(report->links[1], token);
+	TEXT_COPY(report->links[0], "x");
+	return report;
+}
+
+static const char *link_of(struct bytes with, const char *shop, const char *hash, const char *cart, int step)
+{
+	static char token[400];
+	struct signed_link link = { .purpose = LINK_UNSUBSCRIBE, .step = step };
+
+	TEXT_COPY(link.shop, shop);
+	TEXT_COPY(link.address_hash, hash);
+	TEXT_COPY(link.cart_id, cart);
+	signed_link_make(with, &link, token);
+	return token;
+}
+
+static struct harness *given_an_old_mail(void)
+{
+	struct harness *h = given();
+	ReminderOutcome sent = { .cart_id = "1001", .step = 1, .attempt = 1, .address_hash = HASH };
+	char local[MAIL_LOCAL_MAX];
+
+	mail_local_make("demo", "1001", 1, local);
+	snprintf(sent.message_id, sizeof(sent.message_id), "%s@shop.example", local);
+	GIVEN(h, reminder_sent, &sent, .shop = "demo", .key = "1001/1", .version = 1);
+	return h;
+}
+
+static void a_name_that_anybody_can_compute_proves_nothing(void **state)
+{
+	struct harness *h = given_an_old_mail();
+	const char *others[] = { NULL, link_of(key_before(), "other", HASH, "1001", 1) };
+	char shop[64], other[400];
+	MailFeedback feedback;
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(others) / sizeof(*others); i++)
+		assert_false(finds(h, about_an_old_mail(others[i]), shop, &feedback));
+	assert_false(finds(h, about_an_old_mail(link_of(key_before(), "demo", HASH, "1002", 1)), shop, &feedback));
+	assert_false(finds(h, about_an_old_mail(link_of(key_before(), "demo", HASH, "1001", 2)), shop, &feedback));
+	TEXT_COPY(other, link_of(key_before(), "demo", "ff112233445566778899aabbccddeeff", "1001", 1));
+	assert_false(finds(h, about_an_old_mail(other), shop, &feedback));
+	assert_false(finds(
+		h, about_an_old_mail(link_of(bytes_of("a stranger's key"), "demo", HASH, "1001", 1)), shop, &feedback));
+	harness_free(h);
+}
+
+static void an_old_mail_is_proven_by_its_own_link_as_long_as_that_verifies(void **state)
+{
+	struct harness *h = given_an_old_mail();
+	const char *token = link_of(key_before(), "demo", HASH, "1001", 1);
+	char shop[64];
+	MailFeedback feedback;
+
+	(void)state;
+	assert_true(finds(h, about_an_old_mail(token), shop, &feedback));
+	assert_string_equal(feedback.cart_id, "1001");
+	assert_string_equal(feedback.address_hash, HASH);
+	about_an_old_mail(token)->feedback = FEEDBACK_BOUNCE_PERMANENT; /* it has its tag, or its link */
+	assert_true(finds(h, about_an_old_mail(token), shop, &feedback));
+	assert_false(finds_at(h, NOW_US + 60 * US_PER_DAY, about_an_old_mail(token), shop, &feedback));
+	harness_free(h);
+}
+
+static void an_old_tag_is_proof_as_long_as_its_key_verifies(void **state)
+{
+	struct harness *h = given_an_old_mail();
+	char address[ADDRESS_MAX + 1], shop[64];
+	MailFeedback feedback;
+
+	(void)state;
+	bounce_address_make(key_before(), "bounces+*@shop.example", "demo", "1.01020304@x", HASH, address);
+	assert_true(finds(h, about(address, NULL), shop, &feedback));
+	assert_string_equal(feedback.address_hash, HASH);
+	assert_false(finds_at(h, NOW_US + 60 * US_PER_DAY, about(address, NULL), shop, &feedback));
 	harness_free(h);
 }
 
@@ -262,6 +387,10 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_signed_address_tells_shop_shopper_and_cart),
 		cmocka_unit_test(the_message_id_of_a_mail_of_ours_tells_them_too),
+		cmocka_unit_test(where_a_shop_has_tags_a_bounce_needs_one_and_elsewhere_the_message_id_is_enough),
+		cmocka_unit_test(a_name_that_anybody_can_compute_proves_nothing),
+		cmocka_unit_test(an_old_mail_is_proven_by_its_own_link_as_long_as_that_verifies),
+		cmocka_unit_test(an_old_tag_is_proof_as_long_as_its_key_verifies),
 		cmocka_unit_test(a_report_that_proves_nothing_is_about_nobody),
 		cmocka_unit_test(a_certificate_that_holds_is_said_and_any_other_is_not),
 		cmocka_unit_test(what_is_no_certificate_is_never_one),

@@ -1,0 +1,103 @@
+/*
+ * lmtp_socket.c: where LMTP listens: a Unix socket that belongs to a group, or a port of this machine
+ *
+ * Promises:  nobody connects to the path before it belongs to whom it is for.
+ * Fails by:  die() with a remedy.
+ */
+#include "services/mailin/lmtp_socket.h"
+#include "bus/base/log.h"
+#include "bus/base/text.h"
+#include <arpa/inet.h>
+#include <errno.h>
+#include <grp.h>
+#include <netinet/in.h>
+#include <stdlib.h>
+#include <stdnoreturn.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+/* A group that this process is in: as its own user it may give the socket to no other. */
+static int give_to(const char *path, const char *group)
+{
+	const struct group *found = *group ? getgrnam(group) : NULL;
+
+	if (*group && !found)
+		die("[mailin] lmtp-group = %s: there is no such group: that of the mail server was expected", group);
+	if (found && chown(path, (uid_t)-1, found->gr_gid) < 0)
+		die("[mailin] lmtp-group = %s: %s: cartbus-mailin has to be in it: SupplementaryGroups=%s in a drop-in",
+			group, strerror(errno), group);
+	if (!found)
+		log_event(LOG_WARNING,
+			"any user of this machine may connect to %s: [mailin] lmtp-group names the mail "
+			"server's group",
+			path);
+	return chmod(path, found ? 0660 : 0666) < 0 ? -errno : 0;
+}
+
+static int listen_unix(struct lmtp_socket *at, const char *path, const char *group)
+{
+	struct sockaddr_un address = { .sun_family = AF_UNIX };
+
+	if (!TEXT_COPY(address.sun_path, path))
+		die("[mailin] lmtp: a socket's path has at most %zu characters", sizeof(address.sun_path) - 1);
+	TEXT_COPY(at->path, path);
+	unlink(path); /* left by an earlier run: only one process at a time has the lock of the state's folder */
+	int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+	if (fd < 0)
+		return -errno;
+	mode_t before = umask(0777); /* until it is given to whom it is for, nobody comes */
+	int bound = bind(fd, (struct sockaddr *)&address, sizeof(address)) < 0 ? -errno : 0;
+	umask(before);
+	if (bound < 0)
+		return bound;
+	int r = give_to(path, group);
+	return r < 0 ? r : fd;
+}
+
+/* Of this machine alone: what comes in is believed for its proofs, but a door to the world would be another's to fill. */
+static int listen_tcp(const char *where)
+{
+	struct sockaddr_in address = { .sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK) };
+	const char *port = text_starts(where, "127.0.0.1:") ? where + strlen("127.0.0.1:") : "";
+	char *end;
+	long number = strtol(port, &end, 10);
+	const int yes = 1;
+
+	if (!*port || *end || number < 1 || number > 65535)
+		die("[mailin] lmtp = %s: expected the path of a socket, or 127.0.0.1 and a port", where);
+	address.sin_port = htons((uint16_t)number);
+	int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+	if (fd < 0 || setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &yes, sizeof(yes)) < 0 ||
+		bind(fd, (struct sockaddr *)&address, sizeof(address)) < 0)
+		return -errno;
+	return fd;
+}
+
+static noreturn void die_of_place(const char *where, int error)
+{
+	const char *remedy = error == EADDRINUSE ? "ss -ltnp shows who has it: end that, or choose another port"
+		: where[0] == '/' ? "a unit of systemd may make one below /run/cartbus-mailin, and nowhere else"
+		: error == EPERM || error == EACCES
+		? "systemctl edit cartbus-mailin allows it: [Service] SocketBindAllow=ipv4:tcp: and the port"
+		: "a place where this user may listen was expected";
+
+	die("[mailin] lmtp = %s: %s: %s", where, strerror(error), remedy);
+}
+
+void lmtp_socket_listen(struct lmtp_socket *ret, const char *where, const char *group, int backlog)
+{
+	*ret = (struct lmtp_socket){ 0 };
+	ret->fd = where[0] == '/' ? listen_unix(ret, where, group) : listen_tcp(where);
+	if (ret->fd < 0 || listen(ret->fd, backlog) < 0)
+		die_of_place(where, ret->fd < 0 ? -ret->fd : errno);
+}
+
+void lmtp_socket_close(struct lmtp_socket *at)
+{
+	close(at->fd);
+	if (at->path[0])
+		unlink(at->path);
+}

@@ -1,0 +1,14 @@
+/* lmtp_socket.h: where LMTP listens: a Unix socket that belongs to a group, or a port of this machine */
+#ifndef MAILIN_LMTP_SOCKET_H
+#define MAILIN_LMTP_SOCKET_H
+
+struct lmtp_socket {
+	int fd;         /* does not block */
+	char path[108]; /* as sockaddr_un has room for; "": a port */
+};
+
+/* `where` and `group`: see lmtp_door.h. die()s with a remedy. */
+void lmtp_socket_listen(struct lmtp_socket *ret, const char *where, const char *group, int backlog);
+void lmtp_socket_close(struct lmtp_socket *at); /* and takes its path away */
+
+#endif
