@@ -9,6 +9,7 @@
 #include "services/cartbus/describe.h"
 #include "services/cartbus/print.h"
 #include "services/cartbus/record.h"
+#include "services/cartbus/shops.h"
 #include "services/cartbus/who.h"
 
 #include "bus/base/cleanup.h"
@@ -229,7 +230,8 @@ int command_alarm_ack(struct command *command, int argc, char **argv)
 				"any more. What causes it ends it; with --end you do. When it comes again it is told "
 				"again.\vExample:\n  cartbus alarm ack ambiguous" });
 	struct client *client = command_connect(command);
-	int ended = alarms_read(command, client, &alarms);
+	int ended = shops_know_if_named(command, client, shop);
+	ended = ended ? ended : alarms_read(command, client, &alarms);
 	const struct standing *one = ended ? NULL : find(&alarms, kind, shop);
 
 	if (!ended && !one)

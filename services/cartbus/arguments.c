@@ -4,10 +4,13 @@
  * Promises: what does not fit is said in one line with the way to more help, and ends with EXIT_USAGE.
  * Fails by: exiting; nothing was done yet when it does.
  */
+#include "services/cartbus/home.h"
 #include "services/cartbus/manual.h"
+#include "services/cartbus/shops.h"
 
 #include "bus/base/cleanup.h"
 #include "bus/base/file.h"
+#include "bus/base/nearest.h"
 #include "services/kit/owner_text.h"
 #include "services/kit/settings.h"
 #include <argp.h>
@@ -18,7 +21,7 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { TAKES_MAX = 20, KEY_FIRST = 0x100, KEY_CONFIG = 'c', KEY_JSON = 'j' };
+enum { TAKES_MAX = 20, KEY_FIRST = 0x100, KEY_CONFIG = 'c', KEY_JSON = 'j', KEY_HELP = 'h', KEY_HOME = 0x200 };
 
 struct reading {
 	struct command *command;
@@ -53,7 +56,13 @@ static error_t read_one(int key, char *value, struct argp_state *state)
 		return read_option(reading, key, value);
 	switch (key) {
 	case KEY_CONFIG:
-		reading->command->config_path = value;
+		reading->command->config_given = value;
+		return 0;
+	case KEY_HOME:
+		reading->command->home_given = value;
+		return 0;
+	case KEY_HELP:
+		argp_state_help(state, stdout, ARGP_HELP_STD_HELP); /* ends with 0 */
 		return 0;
 	case KEY_JSON:
 		reading->command->json = true;
@@ -68,7 +77,7 @@ static error_t read_one(int key, char *value, struct argp_state *state)
 	return ARGP_ERR_UNKNOWN;
 }
 
-static void fill_options(const struct take *takes, struct argp_option options[TAKES_MAX + 3])
+static void fill_options(const struct take *takes, struct argp_option options[TAKES_MAX + 5])
 {
 	int at = 0;
 
@@ -79,23 +88,49 @@ static void fill_options(const struct take *takes, struct argp_option options[TA
 	options[at++] = (struct argp_option){ .name = "config",
 		.key = KEY_CONFIG,
 		.arg = "FILE",
-		.doc = "the configuration (" CONFIG_PATH_DEFAULT ")",
+		.doc = "the configuration (CARTBUS_CONFIG, or " CONFIG_PATH_DEFAULT ")",
+		.group = 1 };
+	options[at++] = (struct argp_option){ .name = "home",
+		.key = KEY_HOME,
+		.arg = "DIR",
+		.doc = "an installation that is one folder, to try out; up and shop add make it (CARTBUS_HOME)",
 		.group = 1 };
 	options[at++] = (struct argp_option){
 		.name = "json", .key = KEY_JSON, .doc = "answer in JSON, for programs", .group = 1
 	};
+	options[at++] = (struct argp_option){ .key = KEY_HELP, .doc = "give this help list", .group = -1 };
 }
 
-static void load_config(struct command *command)
+static void say_fault(const char *text, void *context)
+{
+	complain(context, "%s", text);
+}
+
+/* A key that the command does not need may be wrong: an admin who wants to stop mails does not have to mend a comma first. */
+static void load_config(struct command *command, bool all)
 {
 	struct config_error error = { "" };
+	int r = all ? config_judge_file(command->config_path, settings_keys, say_fault, command, &error) : 0;
 
-	int r = config_load(command->config_path, settings_keys, &command->config, &error);
+	if (r >= 0) {
+		command->config_faults = r;
+		r = config_load_for(
+			command->config_path, settings_keys, all && !r ? NULL : "cartbus", &command->config, &error);
+		if (command->config_faults && r < 0)
+			exit(EXIT_NO); /* that is said already */
+		if (command->config_faults)
+			return;
+	}
 	if (r < 0) {
 		complain(command, "%s%s", error.text,
-			r == -ENOENT ? "; make it (it may be empty), or name yours with --config FILE" : "");
+			r == -ENOENT
+				? "; make it (it may be empty), name yours with --config FILE, or try cartbus out in a "
+				  "folder with --home DIR"
+				: "");
 		exit(EXIT_NO);
 	}
+	if (error.text[0])
+		complain(command, "warning: %s", error.text);
 }
 
 void command_set_clock(struct command *command)
@@ -109,11 +144,44 @@ void command_set_clock(struct command *command)
 			config_number(config, "clock", NULL, "origin-wall-us"));
 }
 
+static enum home_use home_use_of(const struct arguments *arguments)
+{
+	if (arguments->makes_home)
+		return HOME_MAKES;
+	return arguments->needs_no_home ? HOME_NAMES : HOME_READS;
+}
+
+/* An option that there is not, and that is a slip of one that there is: argp would say only the first. */
+static void suggest_option(const char *called, const struct argp_option *options, int argc, char **argv)
+{
+	for (int i = 1; i < argc && strcmp(argv[i], "--") != 0; i++) {
+		char typed[64];
+		size_t len = strcspn(argv[i], "=");
+		bool is_known = strncmp(argv[i], "--", 2) != 0 || len - 2 >= sizeof(typed);
+
+		if (is_known)
+			continue;
+		snprintf(typed, sizeof(typed), "%.*s", (int)(len - 2), argv[i] + 2);
+		struct nearest nearest = nearest_begin(typed);
+		for (const struct argp_option *option = options; option->key; option++) {
+			is_known |= option->name && strncmp(option->name, typed, strlen(typed)) == 0;
+			if (option->name)
+				nearest_try(&nearest, option->name);
+		}
+		is_known |= strncmp("help", typed, strlen(typed)) == 0 || strncmp("usage", typed, strlen(typed)) == 0;
+		if (is_known || !nearest.name)
+			continue;
+		fprintf(stderr, "%s: there is no --%s; did you mean --%s?\n", called, typed, nearest.name);
+		exit(EXIT_USAGE);
+	}
+}
+
 void command_take(struct command *command, int argc, char **argv, const struct arguments *arguments)
 {
 	struct reading reading = { .command = command, .arguments = arguments };
-	struct argp_option options[TAKES_MAX + 3] = { 0 };
+	struct argp_option options[TAKES_MAX + 5] = { 0 };
 	static char called[80]; /* argp keeps pointing at it */
+	static char config_path[PATH_ROOM];
 	struct argp argp = {
 		.options = options, .parser = read_one, .args_doc = arguments->words_help, .doc = arguments->help
 	};
@@ -127,11 +195,14 @@ void command_take(struct command *command, int argc, char **argv, const struct a
 	snprintf(called, sizeof(called), "cartbus %s", command->name);
 	argv[0] = called;
 	argp_err_exit_status = EXIT_USAGE;
+	suggest_option(called, options, argc, argv);
 	setenv("ARGP_HELP_FMT", "rmargin=118,no-dup-args-note", 0); /* examples are not to be broken */
-	command->config_path = CONFIG_PATH_DEFAULT;
 	argp_parse(&argp, argc, argv, 0, NULL, &reading);
+	if (home_config(command, home_use_of(arguments), config_path))
+		exit(EXIT_NO);
+	command->config_path = config_path;
 	if (!arguments->no_config)
-		load_config(command);
+		load_config(command, arguments->judges_config);
 	command_set_clock(command);
 }
 
@@ -179,8 +250,7 @@ int command_shop(const struct command *command, const char *name, struct shop *r
 	command_shop_path(command, name, "shop.conf", path);
 	int failed = shop_name_valid(name) ? owner_text_read(path, &text, why) : -ENOENT;
 	if (failed == -ENOENT || failed == -ENOTDIR)
-		complain(
-			command, "there is no shop \"%s\" (%s); `cartbus shop list` shows those there are", name, path);
+		shops_complain_unknown(command, name);
 	else if (failed)
 		complain(command, "%s %s", path, why);
 	if (failed)
@@ -190,4 +260,18 @@ int command_shop(const struct command *command, const char *name, struct shop *r
 		return EXIT_NO;
 	}
 	return EXIT_FINE;
+}
+
+bool command_shop_beside(const char *file, struct shop *ret)
+{
+	_cleanup_(buffer_free) struct buffer text = { 0 };
+	struct config_error error;
+	const char *name = strrchr(file, '/');
+	char path[PATH_ROOM], why[OWNER_TEXT_WHY];
+
+	snprintf(path, sizeof(path), "%.*sshop.conf", name ? (int)(name + 1 - file) : 0, file);
+	if (owner_text_read(path, &text, why) == 0 && shop_parse(buffer_text(&text), "beside", path, ret, &error) == 0)
+		return true;
+	*ret = (struct shop){ 0 };
+	return false;
 }

@@ -11,6 +11,7 @@
 #include "bus/base/cleanup.h"
 #include "bus/base/file.h"
 #include "services/kit/admin_link.h"
+#include "services/kit/keyring.h"
 #include "services/kit/money.h"
 #include "services/kit/owner_text.h"
 #include "services/kit/page_address.h"
@@ -152,9 +153,17 @@ static int check_rules(
 
 int command_rules_check(struct command *command, int argc, char **argv)
 {
-	const char *file, *currency = "EUR";
+	static struct shop beside; /* large */
+	const char *file, *currency = NULL, *locale = NULL;
 	const struct take takes[] = {
-		{ "currency", "CODE", "the shop's: what a bare sign means (EUR)", &currency, NULL }, { 0 }
+		{ "currency", "CODE",
+			"the shop's: what a bare sign means (that of the shop.conf beside FILE, else EUR)", &currency,
+			NULL },
+		{ "locale", "LOCALE",
+			"in whose language the rules are said back, as de-DE (that of the shop.conf beside FILE, else "
+			"English)",
+			&locale, NULL },
+		{ 0 }
 	};
 
 	command_take(command, argc, argv,
@@ -164,15 +173,20 @@ int command_rules_check(struct command *command, int argc, char **argv)
 			.words_least = 1,
 			.words_most = 1,
 			.no_config = true,
+			.needs_no_home = true,
 			.help = "Reads rules as the system would, and says what they mean, or the line, the column and "
 				"what was "
-				"expected.\v"
+				"expected. What it says are sentences that mean the same as yours, in the shop's "
+				"language: these are what you confirm.\v"
 				"Example:\n  cartbus rules check /etc/cartbus/shops/demo/rules.txt --currency EUR" });
+	command_shop_beside(file, &beside);
+	if (!currency)
+		currency = *beside.currency ? beside.currency : "EUR";
 	if (!money_currency_valid(currency)) {
 		complain(command, "\"%s\" is no currency; ISO 4217 codes are like EUR", currency);
 		return EXIT_USAGE;
 	}
-	return check_rules(command, file, currency, NULL, false);
+	return check_rules(command, file, currency, locale ? locale : beside.locale, false);
 }
 
 struct checking {
@@ -180,7 +194,7 @@ struct checking {
 	int wrong;
 };
 
-static void check_voice(struct checking *checking, const char *path, const char *kind)
+static void check_voice(struct checking *checking, const struct shop *shop, const char *path, const char *kind)
 {
 	_cleanup_(buffer_free) struct buffer text = { 0 };
 	struct voice_error error = { 0 };
@@ -193,7 +207,9 @@ static void check_voice(struct checking *checking, const char *path, const char 
 		return;
 	}
 	bool right = voice_kind_valid(kind, why) &&
-		(!voice_is_own(buffer_text(&text)) || voice_parse(buffer_text(&text), &voice, &error) == 0);
+		(!voice_is_own(buffer_text(&text)) ||
+			(voice_parse(buffer_text(&text), &voice, &error) == 0 &&
+				voice_check_links(voice, shop, &error) == 0));
 	if (!right) {
 		complain(checking->command, "%s: %s", path, why[0] ? why : error.text);
 		checking->wrong++;
@@ -202,17 +218,17 @@ static void check_voice(struct checking *checking, const char *path, const char 
 }
 
 /* voice.txt, and those of further languages. */
-static void check_voices(struct checking *checking, const char *shop)
+static void check_voices(struct checking *checking, const struct shop *shop)
 {
 	char folder[PATH_ROOM], path[PATH_ROOM], kind[VOICE_KIND_ROOM];
 	struct dirent **names = NULL;
 
-	command_shop_path(checking->command, shop, NULL, folder);
+	command_shop_path(checking->command, shop->name, NULL, folder);
 	int count = scandir(folder, &names, NULL, alphasort);
 	for (int i = 0; i < count; i++) {
-		command_shop_path(checking->command, shop, names[i]->d_name, path);
+		command_shop_path(checking->command, shop->name, names[i]->d_name, path);
 		if (voice_kind_of_file(names[i]->d_name, kind))
-			check_voice(checking, path, kind);
+			check_voice(checking, shop, path, kind);
 		free(names[i]);
 	}
 	free(names);
@@ -285,7 +301,7 @@ static void check_shop(const char *name, void *context)
 	command_shop_path(checking->command, name, "rules.txt", path);
 	if (check_rules(checking->command, path, shop.currency, shop.locale, true))
 		checking->wrong++;
-	check_voices(checking, name);
+	check_voices(checking, &shop);
 	snprintf(secret, sizeof(secret), "webhook/%s", name);
 	check_secret(checking, secret);
 }
@@ -325,12 +341,55 @@ static void check_monitor_listens(struct checking *checking)
 	checking->wrong += reach != PAGE_NEAR;
 }
 
+/* A key that is given several times has an array of its values. */
+static void add_effective(json_t *section, const char *key, const char *value)
+{
+	json_t *before = json_object_get(section, key);
+
+	if (!before)
+		json_object_set_new(section, key, json_string(value));
+	else if (json_is_array(before))
+		json_array_append_new(before, json_string(value));
+	else
+		json_object_set_new(section, key, json_pack("[O,s]", before, value));
+}
+
+/* {"section": {"key": "value"}} of what config_dump wrote; its text is used up. */
+static json_t *effective_json(char *text)
+{
+	json_t *whole = json_object(), *section = whole;
+	char *rest;
+
+	for (char *line = strtok_r(text, "\n", &rest); line; line = strtok_r(NULL, "\n", &rest)) {
+		char *equals = strstr(line, " =");
+
+		if (*line == '[') {
+			line[strcspn(line, "]")] = '\0';
+			json_object_set_new(whole, line + 1, json_object());
+			section = json_object_get(whole, line + 1);
+		} else if (equals) {
+			*equals = '\0';
+			add_effective(section, line, equals + 2 + (equals[2] == ' '));
+		}
+	}
+	return whole;
+}
+
 static int print_effective(const struct command *command)
 {
 	_cleanup_(buffer_free) struct buffer text = { 0 };
+	_cleanup_free_ char *copy = NULL;
+	json_t *whole;
 
 	config_dump(command->config, &text);
-	fputs(buffer_text(&text), stdout);
+	if (!command->json) {
+		fputs(buffer_text(&text), stdout);
+		return EXIT_FINE;
+	}
+	copy = strdup(buffer_text(&text));
+	whole = effective_json(copy);
+	json_print(whole);
+	json_decref(whole);
 	return EXIT_FINE;
 }
 
@@ -340,7 +399,8 @@ int config_judge(struct command *command, int *ret_shops)
 
 	warn_of_plain_links(command);
 	check_installations_key(&checking, "address.key");
-	check_installations_key(&checking, "link.key");
+	check_installations_key(&checking, LINK_KEY);
+	check_secret_if_there(&checking, BOUNCE_KEY); /* without it, it follows from link.key */
 	check_secret_if_there(
 		&checking, ADMIN_LINK_KEY); /* without it the owner's links do not work, and all else does */
 	check_monitor_listens(&checking);
@@ -357,13 +417,14 @@ int command_config_check(struct command *command, int argc, char **argv)
 
 	command_take(command, argc, argv,
 		&(struct arguments){ .takes = takes,
+			.judges_config = true,
 			.help = "Reads the configuration, every shop, its rules and voice, and the secrets, as the "
 				"processes would. "
 				"Says all that is wrong, with file and line.\v"
 				"Examples:\n  cartbus config check\n  cartbus config check --dump" });
 	if (dump)
-		return print_effective(command);
-	wrong = config_judge(command, &shops);
+		return command->config_faults ? EXIT_NO : print_effective(command);
+	wrong = command->config_faults + config_judge(command, &shops);
 	if (command->json)
 		printf("{\"right\":%s,\"shops\":%d,\"wrong\":%d}\n", wrong ? "false" : "true", shops, wrong);
 	else if (!wrong)

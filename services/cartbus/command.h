@@ -18,7 +18,7 @@ enum command_exit {
 	EXIT_FINE = 0,
 	EXIT_NO = 1,    /* red, not found, refused, a file that is wrong */
 	EXIT_USAGE = 2, /* the arguments make no sense */
-	EXIT_AWAY = 3   /* the broker cannot be reached */
+	EXIT_AWAY = 3   /* the broker cannot be reached; of verify: it has the log open */
 };
 
 #define CONFIG_PATH_DEFAULT "/etc/cartbus/cartbus.conf"
@@ -29,12 +29,15 @@ struct command {
 	const char *name; /* "shop add" */
 	const struct subcommand *subcommand;
 	bool is_told_of; /* tells what it takes (manual.h), and does nothing */
-	const char *config_path;
+	const char *config_given,
+		*home_given;     /* --config and --home, before the subcommand or in it; NULL: not given */
+	const char *config_path; /* what follows from them (home.h) */
 	bool json;
 	/* Who hears what complain() says in place of stderr; NULL: nobody. */
 	void (*hear)(const char *words, void *context);
 	void *hearer;
 	struct config *config; /* loaded by command_take; NULL for a subcommand that needs none */
+	int config_faults;     /* of a subcommand that judges it: so much is wrong in it, and said */
 	struct clock clock;    /* the configuration's: what decisions and messages are dated with */
 };
 
@@ -52,7 +55,10 @@ struct arguments {
 	const struct take *takes; /* NULL: no options but everybody's */
 	const char **words;
 	int words_least, words_most;
-	bool no_config; /* does not read cartbus.conf */
+	bool no_config;     /* does not read cartbus.conf by command_take */
+	bool needs_no_home; /* and a home that is not there does no harm */
+	bool makes_home;    /* a home of --home that is not there yet is made */
+	bool judges_config; /* each fault in it is printed, also of keys that only others need; config_faults counts them */
 };
 
 /* Reads argv (argv[0] is the subcommand's last word). Prints what is wrong and exits with EXIT_USAGE, or with --help exits 0. */
@@ -74,9 +80,11 @@ void command_shop_path(const struct command *command, const char *shop, const ch
 void command_secret_path(const struct command *command, const char *name, char ret[PATH_ROOM]);
 /* shop.conf of this shop; complains and returns an exit when it cannot be used. */
 int command_shop(const struct command *command, const char *name, struct shop *ret);
+/* The shop whose shop.conf lies beside an owner's file; false: there is none, or it is wrong, and `ret` is empty. */
+bool command_shop_beside(const char *file, struct shop *ret);
 
 command_fn command_up, command_status, command_top, command_queues, command_queues_resume, command_timers, command_tap,
-	command_trace, command_why, command_report;
+	command_trace, command_why, command_report, command_carts, command_log;
 command_fn command_alarm_list, command_alarm_test, command_alarm_ack;
 command_fn command_dlq_list, command_dlq_show, command_dlq_redrive, command_dlq_drop, command_replay;
 command_fn command_gateway_strike;
@@ -92,7 +100,8 @@ command_fn command_backup, command_restore, command_rebuild;
 command_fn command_keys_make, command_keys_list, command_keys_rotate, command_keys_revoke;
 command_fn command_verify;
 command_fn command_rules_try, command_rules_apply;
-command_fn command_rules_check, command_config_check, command_doctor, command_secrets_make, command_webhook_send;
+command_fn command_rules_check, command_config_check, command_doctor, command_secrets_make, command_secrets_rotate,
+	command_mailin_list, command_mailin_show, command_mailin_retry, command_mailin_judge, command_webhook_send;
 command_fn command_voice_check, command_voice_show, command_preview, command_send_test;
 command_fn command_text_log, command_text_show, command_text_diff, command_text_rollback;
 

@@ -11,6 +11,7 @@
 #include "services/cartbus/range.h"
 #include "services/cartbus/reading.h"
 #include "services/cartbus/record.h"
+#include "services/cartbus/shops.h"
 #include "services/cartbus/zones.h"
 
 #include "bus/base/cleanup.h"
@@ -94,7 +95,10 @@ int command_dlq_list(struct command *command, int argc, char **argv)
 		return ended;
 	}
 	client = command_connect(command);
-	count = list_letters(command, client, what);
+	ended = shops_know_if_named(command, client, filter.shop);
+	if (ended)
+		json_decref(what);
+	count = ended ? -1 : list_letters(command, client, what);
 	client_free(client);
 	if (count == 0 && !command->json)
 		puts("no dead letters");
@@ -220,7 +224,10 @@ static int redrive(const struct command *command, const struct redrive *redrive)
 		return EXIT_USAGE;
 	}
 	client = command_connect(command);
-	if (one)
+	ended = shops_know_if_named(command, client, redrive->filter.shop);
+	if (ended)
+		json_decref(what);
+	else if (one)
 		ended = print_count(command, record_and_ask(command, client, "dead.redrive", what), "redriven");
 	else if (redrive->dry)
 		ended = dry_run(command, client, what, "redrive");
@@ -291,12 +298,15 @@ static int record_drop(const struct dropping *dropping, const json_t *what)
 	return ended;
 }
 
-static int drop(const struct command *command, json_t *what, bool one, bool dry, const char *why)
+static int drop(const struct command *command, json_t *what, const char *shop, bool one, bool dry, const char *why)
 {
 	struct dropping dropping = { .command = command, .client = command_connect(command), .why = why };
-	int ended = dry ? EXIT_FINE : record_drop(&dropping, what);
+	int ended = shops_know_if_named(command, dropping.client, shop);
+	bool is_unknown = ended;
 
-	if (dry)
+	if (!dry && !ended)
+		ended = record_drop(&dropping, what);
+	if (dry && !ended)
 		ended = dry_run(command, dropping.client, what, "drop");
 	else if (ended)
 		; /* it is not on record */
@@ -304,7 +314,7 @@ static int drop(const struct command *command, json_t *what, bool one, bool dry,
 		ended = drop_letter(what, &dropping);
 	else
 		ended = letters_each(command, dropping.client, json_incref(what), drop_letter, &dropping);
-	if (!dry)
+	if (!dry || is_unknown)
 		json_decref(what);
 	client_free(dropping.client);
 	if (ended || dry)
@@ -341,7 +351,7 @@ int command_dlq_drop(struct command *command, int argc, char **argv)
 	what = words[1] ? letter_name(command, words) : letters_meant(command, words[0], &filter);
 	if (!what)
 		return EXIT_USAGE;
-	return drop(command, what, words[1] != NULL, dry, why);
+	return drop(command, what, filter.shop, words[1] != NULL, dry, why);
 }
 
 int command_gateway_strike(struct command *command, int argc, char **argv)

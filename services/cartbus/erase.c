@@ -21,6 +21,7 @@
 #include "services/cartbus/erase_copy.h"
 #include "services/cartbus/erasures.h"
 #include "services/cartbus/print.h"
+#include "services/cartbus/shops.h"
 #include "services/cartbus/who.h"
 #include <stdio.h>
 #include <string.h>
@@ -204,7 +205,9 @@ static int erase(struct erase *erase)
 	int lock = -1, ended;
 
 	first.takes_requests = true;
-	ended = erase_look(&first);
+	ended = shops_know(
+		first.command, first.client, first.shop); /* of one that was removed the log holds what is to go */
+	ended = ended ? ended : erase_look(&first);
 	if (!ended && first.dry_run) {
 		erase->erasure = first;
 		return try_dry(erase);

@@ -11,6 +11,7 @@
 #include "services/cartbus/letters.h"
 #include "services/cartbus/print.h"
 #include "services/cartbus/record.h"
+#include "services/cartbus/shops.h"
 #include "services/cartbus/zones.h"
 
 #include "bus/base/cleanup.h"
@@ -221,6 +222,9 @@ static int export(struct exporting *exporting, const char *who)
 	json_t *whole;
 	int ended;
 
+	ended = shops_know(exporting->command, exporting->client, exporting->shop);
+	if (ended)
+		return ended;
 	exporting->person = person_find(exporting->command, exporting->client, exporting->shop, who);
 	ended = exporting->person ? collect(exporting) : EXIT_NO;
 	if (!ended && known(exporting) == 0) {

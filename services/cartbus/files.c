@@ -134,6 +134,8 @@ static void look_aside(struct looking *looking)
 	const char *folder = config_get(looking->command->config, "mailin", NULL, "folder");
 	char path[PATH_MAX];
 
+	snprintf(path, sizeof(path), "%s/mailin/aside", config_get(looking->command->config, "paths", NULL, "state"));
+	look_below(looking, FILES_ASIDE, path);
 	if (!folder || !*folder)
 		return;
 	snprintf(path, sizeof(path), "%s/aside", folder);

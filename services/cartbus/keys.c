@@ -8,12 +8,16 @@
 #include "bus/actor/client.h"
 #include "services/cartbus/cartbus.h"
 #include "services/cartbus/print.h"
+#include "services/cartbus/programs.h"
 #include "services/cartbus/reading.h"
 #include "services/cartbus/record.h"
 
 #include "bus/base/cleanup.h"
+#include "bus/base/nearest.h"
 #include "proto/topics.h"
 #include <stdio.h>
+#include <string.h>
+#include <unistd.h>
 
 #define PATIENCE_US (2 * US_PER_S)
 enum { FINGERPRINT = 16 };
@@ -69,16 +73,37 @@ static int ended(const struct command *command, const char *name, const char *wh
 	return changed(command, name, what);
 }
 
+/* A program of this installation, or the command. */
+static bool check_service(const struct command *command, const char *name)
+{
+	struct nearest nearest = nearest_begin(name);
+	char program[PATH_ROOM];
+
+	for (const char *const *one = programs_all; *one; one++) {
+		if (strcmp(*one, name) == 0)
+			return true;
+		nearest_try(&nearest, *one);
+	}
+	snprintf(program, sizeof(program), "%s/cartbus-%s", programs_folder(), name);
+	if (strcmp(name, cartbus.name) == 0 || (!strchr(name, '/') && access(program, X_OK) == 0))
+		return true;
+	complain(command, "there is no service \"%s\"%s%s%s; --service says which one the key is for, as sender", name,
+		nearest.name ? "; did you mean \"" : "", nearest.name ? nearest.name : "", nearest.name ? "\"?" : "");
+	return false;
+}
+
 int command_keys_make(struct command *command, int argc, char **argv)
 {
-	const char *name = NULL, *service = NULL, *instance = "*", *rights = "default";
+	const char *name = NULL, *service = NULL, *instance = "*", *rights = "default", *names_text = "";
 	const struct take takes[] = { { "service", "NAME", "what it may be (the key's name if not given)", &service,
 					      NULL },
 		{ "instance", "PATTERN", "instances it may be, as in 'sender-far*' (all)", &instance, NULL },
+		{ "names", "N", "how many instances it may be (64 at a time, and 4 gateways)", &names_text, NULL },
 		{ "rights", "WORDS", "some of publish hear fold claim tap clear ask operate (all but clear)", &rights,
 			NULL },
 		{ 0 } };
-	char why[512] = "";
+	char why[512] = "", *end;
+	long names;
 	int failed;
 
 	command_take(command, argc, argv,
@@ -91,9 +116,19 @@ int command_keys_make(struct command *command, int argc, char **argv)
 				"alone, and its "
 				"public part in peers.conf, for the broker. That host needs broker.pub too.\v"
 				"Example:\n  cartbus keys make sender-far --service sender --instance 'sender-far*'" });
+	names = strtol(names_text, &end, 10);
+	if (*names_text && (*end || names < 1 || names > KEYS_NAMES_MOST)) {
+		complain(command, "--names takes a number from 1 to %d", KEYS_NAMES_MOST);
+		return EXIT_USAGE;
+	}
+	if (!check_service(command, service ? service : name))
+		return EXIT_USAGE;
 	failed = keys_make(command->config,
-		&(struct keys_peer){ .name = name, .service = service ? service : name, .instance = instance }, rights,
-		why);
+		&(struct keys_peer){ .name = name,
+			.service = service ? service : name,
+			.instance = instance,
+			.names = (uint32_t)names },
+		rights, why);
 	if (!failed && !command->json)
 		printf("copy %s.key (as %s.key) and broker.pub from %s to [paths] keys of its host, over a safe way, "
 		       "and "

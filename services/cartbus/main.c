@@ -2,12 +2,13 @@
  * main.c: cartbus, the operator's command: run everything, and operate it
  *
  * Owns:      the table of subcommands, in the order in which an admin meets them.
- * Read next: up.c (the supervisor), shop.c, status.c, trace.c, why.c, dead.c; client.c is how they reach the broker
+ * Read next: dispatch.c (which one is meant), up.c (the supervisor), shop.c, status.c, trace.c, why.c, dead.c; client.c is how they reach the broker
  */
 #include "bus/base/bytes.h"
 #include "bus/base/cleanup.h"
 #include "bus/base/log.h"
 #include "services/cartbus/cartbus.h"
+#include "services/cartbus/dispatch.h"
 #include "services/cartbus/manual.h"
 #include "services/cartbus/shops.h"
 #include <stdio.h>
@@ -97,66 +98,6 @@ static const struct subcommand subcommands[] = {
 	{ "gateway strike", "NAME", "strike off a gateway that is lost for good", command_gateway_strike },
 };
 
-static void print_help(FILE *to)
-{
-	fputs("cartbus: a store's abandoned carts become at most two polite reminders, once, on time\n\n"
-	      "Usage: cartbus SUBCOMMAND [--config FILE] [--json] ...\n",
-		to);
-	for (size_t i = 0; i < sizeof(subcommands) / sizeof(*subcommands); i++) {
-		const struct subcommand *one = &subcommands[i];
-		char usage[60];
-
-		if (!one->name) {
-			fprintf(to, "\n%s\n", one->summary);
-			continue;
-		}
-		snprintf(usage, sizeof(usage), "%s %s", one->name, one->words);
-		fprintf(to, "  %-38s %s\n", usage, one->summary);
-	}
-	fputs("\nEvery subcommand takes --help, which shows examples. It exits with 0 when all is well, 1 when the "
-	      "answer is\n"
-	      "no, 2 when the arguments make no sense, and 3 when the broker cannot be reached.\n",
-		to);
-}
-
-/* How many words of argv this name takes up; 0: it is another one. */
-static int words_matching(const char *name, int argc, char **argv)
-{
-	const char *blank = strchr(name, ' ');
-	size_t first = blank ? (size_t)(blank - name) : strlen(name);
-
-	if (argc < 1 || strlen(argv[0]) != first || strncmp(argv[0], name, first) != 0)
-		return 0;
-	if (!blank)
-		return 1;
-	return argc >= 2 && strcmp(argv[1], blank + 1) == 0 ? 2 : 0;
-}
-
-static int run(int argc, char **argv)
-{
-	const struct subcommand *one = NULL;
-	struct command command;
-	int most = 0, ended;
-
-	for (size_t i = 0; i < sizeof(subcommands) / sizeof(*subcommands); i++) {
-		int words = subcommands[i].name ? words_matching(subcommands[i].name, argc, argv) : 0;
-
-		if (words > most) {
-			one = &subcommands[i];
-			most = words;
-		}
-	}
-	if (one) {
-		command = (struct command){ .name = one->name, .subcommand = one };
-		ended = one->run(&command, argc - most + 1, argv + most - 1);
-		config_free(command.config);
-		return ended;
-	}
-	fprintf(stderr, "cartbus: there is no \"cartbus %s%s%s\"; see cartbus --help\n", argv[0], argc > 1 ? " " : "",
-		argc > 1 ? argv[1] : "");
-	return EXIT_USAGE;
-}
-
 static int print_manifest(void)
 {
 	_cleanup_(buffer_free) struct buffer manifest = { 0 };
@@ -168,22 +109,20 @@ static int print_manifest(void)
 
 int main(int argc, char **argv)
 {
+	static const struct subcommands all = { subcommands, sizeof(subcommands) / sizeof(*subcommands) };
+
 	log_open("cartbus", LOG_WARNING);
 	if (argc < 2) {
-		print_help(stderr);
+		dispatch_help(&all);
 		return EXIT_USAGE;
 	}
-	if (strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "help") == 0) {
-		print_help(stdout);
-		return EXIT_FINE;
-	}
-	if (strcmp(argv[1], "--version") == 0)
+	if (strcmp(argv[1], "--version") == 0 || strcmp(argv[1], "-V") == 0 || strcmp(argv[1], "version") == 0)
 		return puts("cartbus " CARTBUS_VERSION), EXIT_FINE;
 	if (strcmp(argv[1], "--manifest") == 0)
 		return print_manifest();
 	if (strcmp(argv[1], "--manual") == 0) /* for what makes man pages and completions */
-		return manual_print(subcommands, sizeof(subcommands) / sizeof(*subcommands));
+		return manual_print(all.all, all.count);
 	if (strcmp(argv[1], "--shops") == 0) /* for a shell that completes a name */
 		return shops_print(argc > 2 ? argv[2] : NULL);
-	return run(argc - 1, argv + 1);
+	return dispatch(&all, argc - 1, argv + 1);
 }

@@ -6,6 +6,7 @@
 #include "services/cartbus/describe.h"
 #include "services/cartbus/print.h"
 #include "services/cartbus/reading.h"
+#include "services/cartbus/shops.h"
 #include "services/cartbus/who.h"
 #include "services/cartbus/zones.h"
 
@@ -99,10 +100,11 @@ static void show(struct bytes key, void *value, void *context)
 static int list(const struct command *command, struct client *client, const char *shop)
 {
 	struct listing listing = { .zone = zone_of_shop(command, shop), .shop = shop };
-	struct map *rows = load(command, client, shop);
+	int failed = shops_know(command, client, shop);
+	struct map *rows = failed ? NULL : load(command, client, shop);
 
 	if (!rows)
-		return EXIT_NO;
+		return failed ? failed : EXIT_NO;
 	listing.json = command->json ? json_array() : NULL;
 	map_each(rows, show, &listing);
 	if (listing.json)
@@ -138,7 +140,8 @@ int command_privacy_list(struct command *command, int argc, char **argv)
 
 static int settle(const struct command *command, struct client *client, const char *shop, AdminAction *action)
 {
-	struct map *rows = load(command, client, shop);
+	int failed = shops_know(command, client, shop);
+	struct map *rows = failed ? NULL : load(command, client, shop);
 	const PrivacyState *row = rows ? map_get(rows, bytes_of(action->request_id)) : NULL;
 	bool open = row && !row->settled;
 	struct client_said said;
@@ -151,7 +154,7 @@ static int settle(const struct command *command, struct client *client, const ch
 	if (!open) {
 		if (rows)
 			complain(command, "no such request is open; see cartbus privacy list %s", shop);
-		return EXIT_NO;
+		return failed ? failed : EXIT_NO;
 	}
 	text_random_name(idem);
 	if (CLIENT_SAY(

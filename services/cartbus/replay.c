@@ -7,6 +7,7 @@
 #include "services/cartbus/print.h"
 #include "services/cartbus/range.h"
 #include "services/cartbus/reading.h"
+#include "services/cartbus/shops.h"
 #include <stdio.h>
 
 struct wanted {
@@ -125,7 +126,11 @@ int command_replay(struct command *command, int argc, char **argv)
 	if (!what)
 		return ended;
 	client = command_connect(command);
-	ended = wanted.dry ? count(command, client, what) : feed_run(command, client, "replay", what);
+	ended = shops_know_if_named(command, client, wanted.shop);
+	if (ended)
+		json_decref(what);
+	else
+		ended = wanted.dry ? count(command, client, what) : feed_run(command, client, "replay", what);
 	client_free(client);
 	return ended;
 }

@@ -14,6 +14,7 @@
 #include "services/cartbus/ids.h"
 #include "services/cartbus/naming.h"
 #include "services/cartbus/print.h"
+#include "services/cartbus/shops.h"
 #include "services/kit/mail.h"
 #include <stdio.h>
 #include <stdlib.h>
@@ -31,7 +32,8 @@ struct known { /* one message's ids */
 
 struct selection {
 	struct map *names, *hashes, *seqs;
-	struct map *mails, *other_mails; /* mail_local_make() of its reminders, and of other carts of its shoppers */
+	struct map *mails,
+		*other_mails; /* names of its reminders, and of other carts of its shoppers: mail_local_read() */
 	struct known *known;
 	CartState *cart;
 	const char *wanted;
@@ -133,7 +135,37 @@ static bool note_cart(const struct entry *entry, void *context)
 	return true;
 }
 
-/* By which names the reminders of a message's carts would go. */
+/* Under which name a mail went stands in its outcome: it cannot be computed without a key. */
+static bool note_mail(const struct entry *entry, void *context)
+{
+	struct selection *selection = context;
+	const struct topic *topic = topic_of(entry->topic);
+	_cleanup_free_ ReminderOutcome *outcome = topic ? payload_decode(topic, entry->payload) : NULL;
+	char cart[80], local[MAIL_LOCAL_MAX];
+
+	if (!outcome || outcome->to_owner || !mail_local_read(outcome->message_id, local))
+		return true;
+	snprintf(cart, sizeof(cart), "id:%s", outcome->cart_id);
+	if (has(selection->names, cart))
+		add(selection->mails, local);
+	else if (has(selection->hashes, outcome->address_hash))
+		add(selection->other_mails, local);
+	return true;
+}
+
+static int read_mails(
+	struct selection *selection, const struct command *command, struct client *client, const char *shop)
+{
+	static const char *const topics[] = { "reminder.sent", "reminder.ambiguous" };
+	int failed = 0;
+
+	for (size_t i = 0; i < sizeof(topics) / sizeof(*topics) && !failed; i++)
+		failed = reading_each(command, client, &(struct reading_filter){ .topic = topics[i], .shop = shop },
+			note_mail, selection);
+	return failed;
+}
+
+/* By which names the reminders of a message's carts went from 0.1.0. */
 static void name_mails(const char *shop, const struct known *known, struct map *ret_mails)
 {
 	char local[MAIL_LOCAL_MAX];
@@ -175,8 +207,10 @@ static int read_ids(struct selection *selection, const struct command *command, 
 	}
 	close_over(selection);
 	name_all_mails(selection, shop);
-	return reading_each(
-		command, client, &(struct reading_filter){ .topic = "cart.state", .shop = shop }, note_cart, selection);
+	int failed = read_mails(selection, command, client, shop);
+	return failed ? failed
+		      : reading_each(command, client, &(struct reading_filter){ .topic = "cart.state", .shop = shop },
+				note_cart, selection);
 }
 
 struct selection *selection_find(
@@ -196,9 +230,10 @@ struct selection *selection_find(
 	} else if (read_ids(selection, command, client, shop) == EXIT_FINE) {
 		if (map_count(selection->names))
 			return selection;
-		complain(command,
-			"the log knows no cart \"%s\" of shop \"%s\"; `cartbus tap --shop %s` shows those that move",
-			cart, shop, shop);
+		if (shops_know(command, client, shop) == EXIT_FINE)
+			complain(command,
+				"the log knows no cart \"%s\" of shop \"%s\"; `cartbus carts %s` lists those there are",
+				cart, shop, shop);
 	}
 	selection_free(selection);
 	return NULL;

@@ -6,6 +6,7 @@
  * Read next: shop.c (list, secret), mode.c
  */
 #include "services/cartbus/command.h"
+#include "services/cartbus/home.h"
 #include "services/cartbus/prepare.h"
 #include "services/cartbus/record.h"
 
@@ -48,7 +49,10 @@ static void write_shop_conf(const struct wanted *wanted, struct buffer *ret)
 	add_line(ret, "consent", wanted->consent);
 }
 
-/* The owner's rules to start from: the amounts are worth about the same in currencies without decimals. */
+/*
+ * The owner's rules to start from: the amounts are worth about the same in currencies without decimals. No sentence pushes another
+ * one's mail back: "one mail every 24 hours" would, because it counts between the two mails of one cart as well.
+ */
 static void write_rules(const char *currency, struct buffer *ret)
 {
 	int scale = money_digits(currency) == 0 ? 100 : 1;
@@ -59,7 +63,7 @@ static void write_rules(const char *currency, struct buffer *ret)
 		"Big carts (over %d %s): 1 hour, then 20.\n"
 		"\n"
 		"Quiet hours: 21:00 to 8:00.\n"
-		"At most one mail per shopper every 24 hours.\n",
+		"# Mails about two different carts of one shopper are kept 24 hours apart without a sentence here.\n",
 		40 * scale, currency, 150 * scale, currency);
 }
 
@@ -138,8 +142,9 @@ static int make_secret(const struct command *command, const char *shop, char ret
 static void print_next_steps(const struct command *command, const char *shop, const char *secret)
 {
 	const char *url = config_get(command->config, "gateway", NULL, "public-url");
-	char folder[PATH_ROOM];
+	char folder[PATH_ROOM], where[HOME_WORDS];
 
+	home_words(command, where);
 	command_shop_path(command, shop, NULL, folder);
 	if (command->json) {
 		printf("{\"shop\":\"%s\",\"folder\":\"%s\",\"secret\":\"%s\",\"url\":\"%s/hooks/%s\"}\n", shop, folder,
@@ -151,17 +156,18 @@ static void print_next_steps(const struct command *command, const char *shop, co
 	       "             topics  carts/create carts/update checkouts/create checkouts/update checkouts/delete\n"
 	       "                     orders/create orders/paid orders/cancelled orders/updated\n"
 	       "                     customers/redact shop/redact customers/data_request\n"
-	       "             secret  Shopify has its own: put it in with  cartbus shop secret %s --set\n"
+	       "             secret  Shopify has its own: put it in with  cartbus shop secret %s --set%s\n"
 	       "WooCommerce  %s/hooks/%s/woocommerce\n"
 	       "             topics  order.created order.updated (Settings, Advanced, Webhooks); carts through the "
 	       "next one\n"
 	       "Any other    %s/hooks/%s/cart  (the README says what to post)\n\n"
 	       "The webhook secret lies in %s\n\n"
 	       "The shop starts in observe: it decides and records, and sends nothing. Next:\n"
-	       "  cartbus webhook send %s         is the door open?\n"
-	       "  cartbus tap --shop %s           what comes in?\n"
-	       "  cartbus shop mode %s mail-me    all mail to the owner; then live\n",
-		shop, folder, url, shop, shop, url, shop, url, shop, secret, shop, shop, shop);
+	       "  cartbus webhook send %s%s         is the door open?\n"
+	       "  cartbus tap --shop %s%s           what comes in?\n"
+	       "  cartbus shop mode %s mail-me%s    all mail to the owner; then live\n",
+		shop, folder, url, shop, shop, where, url, shop, url, shop, secret, shop, where, shop, where, shop,
+		where);
 }
 
 static int add(const struct command *command, const struct wanted *wanted)
@@ -219,6 +225,7 @@ int command_shop_add(struct command *command, int argc, char **argv)
 
 	command_take(command, argc, argv,
 		&(struct arguments){ .takes = takes,
+			.makes_home = true,
 			.words_help = "NAME",
 			.words = &wanted.name,
 			.words_least = 1,

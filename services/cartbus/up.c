@@ -302,11 +302,13 @@ int command_up(struct command *command, int argc, char **argv)
 
 	command_take(command, argc, argv,
 		&(struct arguments){ .takes = takes,
+			.makes_home = true,
 			.help = "Runs the broker and all services in the foreground, from the folder this command lies "
 				"in. Makes "
 				"missing folders and keys, prints \"ready\" when all are, starts again what dies, and "
 				"stops in "
-				"order on Ctrl-C or SIGTERM.\v"
+				"order on Ctrl-C or SIGTERM. Its processes leave no core files, unless CARTBUS_DUMPS "
+				"is set.\v"
 				"Example:\n  cartbus up --config /etc/cartbus/cartbus.conf" });
 	umask(027);
 	senders = strtol(senders_text, NULL, 10);

@@ -43,17 +43,21 @@ static int check(const struct command *command, const char *path)
 	_cleanup_(buffer_free) struct buffer text = { 0 };
 	struct voice_error error = { 0 };
 	struct voice *voice = NULL;
+	static struct shop shop; /* large */
 	char why[OWNER_TEXT_WHY];
 
 	if (owner_text_read(path, &text, why)) {
 		complain(command, "%s %s", path, why);
 		return EXIT_NO;
 	}
-	if (voice_parse(buffer_text(&text), &voice, &error)) {
+	int failed = voice_parse(buffer_text(&text), &voice, &error);
+	if (!failed && command_shop_beside(path, &shop))
+		failed = voice_check_links(voice, &shop, &error);
+	voice_free(voice);
+	if (failed) {
 		print_wrong(command, path, &error);
 		return EXIT_NO;
 	}
-	voice_free(voice);
 	if (check_name(command, path))
 		return EXIT_NO;
 	puts(command->json ? "{\"right\":true}"
@@ -71,9 +75,11 @@ int command_voice_check(struct command *command, int argc, char **argv)
 			.words_least = 1,
 			.words_most = 1,
 			.no_config = true,
+			.needs_no_home = true,
 			.help = "Reads the words of reminders as the system would, and says whether they are right, or "
-				"the line, the column and what was expected. The language is described in "
-				"services/kit/voice.md.\v"
+				"the line, the column and what was expected. Where links may lead is judged by the "
+				"shop.conf beside it. The language is described in voice.md (in "
+				"/usr/share/doc/cartbus, or in services/kit of the sources).\v"
 				"Example:\n  cartbus voice check /etc/cartbus/shops/demo/voice.de.txt" });
 	return check(command, file);
 }
@@ -88,15 +94,22 @@ int command_voice_show(struct command *command, int argc, char **argv)
 			.words_least = 1,
 			.words_most = 1,
 			.no_config = true,
+			.needs_no_home = true,
 			.help = "Prints the built-in words of reminders in a language (ar, de, en, es, fr, hi, it, ja, "
 				"nl, "
 				"pt), to begin one's own with.\v"
 				"Example:\n  cartbus voice show fr > /etc/cartbus/shops/demo/voice.fr.txt" });
 	const char *text = voice_builtin_text(language);
-	if (text) {
+	if (text && command->json) {
+		json_t *whole = json_pack("{s:s,s:s}", "language", language, "text", text);
+
+		json_print(whole);
+		json_decref(whole);
+	} else if (text) {
 		fputs(text, stdout);
-		return EXIT_FINE;
 	}
+	if (text)
+		return EXIT_FINE;
 	complain(command, "there are no built-in words in \"%s\"; see --help for those there are", language);
 	return EXIT_NO;
 }

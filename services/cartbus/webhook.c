@@ -12,6 +12,7 @@
 #include "bus/base/file.h"
 #include "bus/base/text.h"
 #include <errno.h>
+#include <jansson.h>
 #include <openssl/evp.h>
 #include <openssl/hmac.h>
 #include <stdio.h>
@@ -22,8 +23,9 @@ enum { BODY_BYTES_MAX = 1 << 20 };
 
 struct sample {
 	const struct command *command;
-	const char *shop, *platform, *topic, *email;
-	char id[33];
+	const char *shop, *platform, *topic, *email, *file;
+	struct shop conf;
+	char id[33], own_email[64]; /* of this sample alone: an order stops what was left by the same address */
 	struct buffer body, secret, headers;
 };
 
@@ -50,35 +52,34 @@ static void write_shopify(struct sample *sample, const char *now)
 {
 	buffer_printf(&sample->body,
 		"{\"id\":%llu,\"token\":\"sample-%s\",\"cart_token\":\"sample-cart-%s\",\"email\":\"%s\","
-		"\"created_at\":\"%s\",\"updated_at\":\"%s\",\"completed_at\":null,\"currency\":\"EUR\","
-		"\"presentment_currency\":\"EUR\",\"customer_locale\":\"de-DE\",\"buyer_accepts_marketing\":true,"
+		"\"created_at\":\"%s\",\"updated_at\":\"%s\",\"completed_at\":null,\"currency\":\"%s\","
+		"\"presentment_currency\":\"%s\",\"customer_locale\":\"%s\",\"buyer_accepts_marketing\":true,"
 		"\"test\":true,"
-		"\"abandoned_checkout_url\":\"https://shop.example/recover?key=sample\",\"discount_codes\":[],"
-		"\"note_attributes\":[],\"shipping_address\":null,\"customer\":null,\"total_price\":\"64.48\","
+		"\"abandoned_checkout_url\":\"%s/recover?key=sample\",\"discount_codes\":[],"
+		"\"note_attributes\":[],\"shipping_address\":null,\"customer\":null,\"total_price\":\"64\","
 		"\"line_items\":[{\"title\":\"Sample\",\"variant_title\":null,\"sku\":\"SAMPLE\",\"product_id\":1,"
-		"\"variant_id\":2,\"quantity\":2,\"price\":\"32.24\",\"line_price\":\"64.48\"}]}",
-		sample_number(sample), sample->id, sample->id, sample->email, now, now);
+		"\"variant_id\":2,\"quantity\":2,\"price\":\"32\",\"line_price\":\"64\"}]}",
+		sample_number(sample), sample->id, sample->id, sample->email, now, now, sample->conf.currency,
+		sample->conf.currency, sample->conf.locale, sample->conf.url);
 }
 
 static void write_woocommerce(struct sample *sample, const char *now)
 {
 	buffer_printf(&sample->body,
-		"{\"id\":%llu,\"status\":\"processing\",\"currency\":\"EUR\",\"total\":\"29.35\",\"customer_id\":0,"
+		"{\"id\":%llu,\"status\":\"processing\",\"currency\":\"%s\",\"total\":\"29\",\"customer_id\":0,"
 		"\"date_created_gmt\":\"%.19s\",\"date_paid_gmt\":\"%.19s\",\"billing\":{\"email\":\"%s\"},"
 		"\"meta_data\":[{\"id\":1,\"key\":\"_cartbus_cart\",\"value\":\"sample-%s\"}],\"line_items\":[]}",
-		sample_number(sample), now, now, sample->email, sample->id);
+		sample_number(sample), sample->conf.currency, now, now, sample->email, sample->id);
 }
 
 static void write_generic(struct sample *sample, const char *now)
 {
 	buffer_printf(&sample->body,
 		"{\"id\":\"%s\",\"event\":\"changed\",\"cart\":\"sample-%s\",\"at\":\"%s\",\"email\":\"%s\",\"locale\":"
-		"\"de-DE\","
-		"\"consent\":true,\"currency\":\"EUR\",\"total\":\"64.48\",\"recovery_url\":\"https://shop.example/"
-		"cart\","
-		"\"items\":[{\"title\":\"Sample\",\"sku\":\"SAMPLE\",\"quantity\":2,\"price\":\"32.24\"}],\"test\":"
-		"true}",
-		sample->id, sample->id, now, sample->email);
+		"\"%s\",\"consent\":true,\"currency\":\"%s\",\"total\":\"64\",\"recovery_url\":\"%s/cart\","
+		"\"items\":[{\"title\":\"Sample\",\"sku\":\"SAMPLE\",\"quantity\":2,\"price\":\"32\"}],\"test\":true}",
+		sample->id, sample->id, now, sample->email, sample->conf.locale, sample->conf.currency,
+		sample->conf.url);
 }
 
 static void sign(const struct sample *sample, const char *stamp, bool hex, char ret[80])
@@ -160,6 +161,16 @@ static int read_body(struct sample *sample, const char *file)
 	return EXIT_NO;
 }
 
+/* A webhook that was refused, or that means nothing, is answered 200 as well: to repeat it would not help. */
+static bool was_accepted(int status, const struct buffer *answer)
+{
+	json_t *said = json_loadb(answer->data ? (const char *)answer->data : "", answer->len, 0, NULL);
+	bool accepted = status == 200 && !json_object_get(said, "error") && !json_object_get(said, "ignored");
+
+	json_decref(said);
+	return accepted;
+}
+
 static int print_answer(const struct sample *sample, int status, const struct buffer *answer)
 {
 	const struct command *command = sample->command;
@@ -170,12 +181,15 @@ static int print_answer(const struct sample *sample, int status, const struct bu
 			config_get(command->config, "gateway", NULL, "port"), strerror(-status));
 		return EXIT_AWAY;
 	}
+	bool accepted = was_accepted(status, answer);
 	if (command->json)
-		printf("{\"status\":%d,\"id\":\"%s\",\"cart\":\"sample-%s\"}\n", status, sample->id, sample->id);
+		printf("{\"status\":%d,\"accepted\":%s,\"id\":\"%s\",\"cart\":\"sample-%s\"}\n", status,
+			accepted ? "true" : "false", sample->id, sample->id);
 	else
-		printf("%d %.*s\nsee it with: cartbus trace %s sample-%s\n", status, (int)answer->len,
-			answer->len ? (const char *)answer->data : "", sample->shop, sample->id);
-	return status == 200 ? EXIT_FINE : EXIT_NO;
+		printf("%d %.*s\n", status, (int)answer->len, answer->len ? (const char *)answer->data : "");
+	if (!command->json && accepted && !sample->file)
+		printf("see it with: cartbus trace %s sample-%s\n", sample->shop, sample->id);
+	return accepted ? EXIT_FINE : EXIT_NO;
 }
 
 static int send_sample(struct sample *sample, const char *platform)
@@ -186,6 +200,10 @@ static int send_sample(struct sample *sample, const char *platform)
 
 	moment(sample, now);
 	text_random_name(sample->id);
+	if (!sample->email) {
+		snprintf(sample->own_email, sizeof(sample->own_email), "sample-%s@example.com", sample->id);
+		sample->email = sample->own_email;
+	}
 	if (strcmp(platform, "shopify") == 0)
 		prepare_shopify(sample, now);
 	else if (strcmp(platform, "woocommerce") == 0)
@@ -206,13 +224,12 @@ static int send_sample(struct sample *sample, const char *platform)
 
 int command_webhook_send(struct command *command, int argc, char **argv)
 {
-	const char *platform = "cart", *file = NULL;
-	struct sample sample = { .command = command, .email = "sample@example.com" };
+	const char *platform = "cart";
+	struct sample sample = { .command = command };
 	const struct take takes[] = { { "as", "PLATFORM", "shopify, woocommerce or cart (cart)", &platform, NULL },
 		{ "topic", "TOPIC", "the platform's topic", &sample.topic, NULL },
-		{ "email", "ADDRESS", "the sample shopper (sample@example.com)", &sample.email, NULL },
-		{ "file", "FILE", "a body of your own instead of the sample", &file, NULL }, { 0 } };
-	struct shop shop;
+		{ "email", "ADDRESS", "the sample shopper; one of its own if not given", &sample.email, NULL },
+		{ "file", "FILE", "a body of your own instead of the sample", &sample.file, NULL }, { 0 } };
 	int ended;
 
 	command_take(command, argc, argv,
@@ -230,9 +247,9 @@ int command_webhook_send(struct command *command, int argc, char **argv)
 		complain(command, "--as takes shopify, woocommerce or cart; not \"%s\"", platform);
 		return EXIT_USAGE;
 	}
-	ended = command_shop(command, sample.shop, &shop);
+	ended = command_shop(command, sample.shop, &sample.conf);
 	ended = ended ? ended : read_secret(&sample);
-	ended = ended ? ended : read_body(&sample, file);
+	ended = ended ? ended : read_body(&sample, sample.file);
 	ended = ended ? ended : send_sample(&sample, platform);
 	buffer_free(&sample.body);
 	buffer_free(&sample.headers);

@@ -3,6 +3,7 @@
 import os
 import pathlib
 import re
+import resource
 import signal
 import socket
 import stat
@@ -60,17 +61,36 @@ def system():
 
 
 def test_it_makes_what_is_missing_and_says_ready_when_all_are(system):
-    for name in ("address.key", "link.key", "admin.key"):
+    for name in ("address.key", "link.key", "bounce.key", "admin.key"):
         (system.folder / "secrets" / name).unlink()
     (system.folder / "run").rmdir()
     with Up(system) as up:
         up.wait_ready()
         assert set(up.children()) == set(ALL)
         assert system.cartbus("status").stdout.startswith("GREEN")
-        for name in ("address.key", "link.key", "admin.key"):
+        for name in ("address.key", "link.key", "bounce.key", "admin.key"):
             key = system.folder / "secrets" / name
             assert stat.S_IMODE(key.stat().st_mode) == 0o600 and re.fullmatch(r"[0-9a-f]{64}\n", key.read_text())
         assert up.stop() == 0
+
+
+def core_limits(up):
+    limits = (pathlib.Path(f"/proc/{pid}/limits").read_text() for pid in up.children().values())
+    return {re.search(r"Max core file size +(\S+)", one).group(1) for one in limits}
+
+
+def test_its_processes_leave_no_core_files_unless_they_are_wanted(system, monkeypatch):
+    hard = resource.getrlimit(resource.RLIMIT_CORE)[1]
+    monkeypatch.delenv("CARTBUS_DUMPS", raising=False)
+    monkeypatch.setenv("ASAN_OPTIONS", "disable_coredump=0")  # which else does it by itself
+    resource.setrlimit(resource.RLIMIT_CORE, (hard, hard))
+    with Up(system) as up:
+        up.wait_ready()
+        assert core_limits(up) == {"0"}
+    monkeypatch.setenv("CARTBUS_DUMPS", "1")
+    with Up(system) as up:
+        up.wait_ready()
+        assert core_limits(up) != {"0"}
 
 
 def test_keys_that_are_there_stay_as_they_are(system):

@@ -64,7 +64,7 @@ def test_a_state_folder_that_cannot_be_made_is_named(system):
 def test_whoever_collects_logs_gets_an_object_of_json_per_line(system):
     system.configure({"log": {"format": "xml"}})
     for name in ("broker", "intake"):
-        assert 'format "xml": expected text or json' in refused(system, name)
+        assert '[log] format: expected text or json, found "xml"' in refused(system, name)
         system.processes[name].log_path.unlink()
     system.configure({"log": {"format": "json"}})
     system.start("broker", "intake")

@@ -1,0 +1,157 @@
+"""Which configuration is used: --config, --home, CARTBUS_CONFIG, CARTBUS_HOME; and an installation that is one folder."""
+
+import json
+import os
+import pathlib
+import stat
+import subprocess
+
+import pytest
+
+from cartbus_system import BUILD, free_port
+
+CARTBUS = str(BUILD / "bin" / "cartbus")
+SHOP = ["--time-zone", "Europe/Berlin", "--currency", "EUR", "--locale", "de-DE", "--title", "Demo", "--url", "https://shop.example",
+        "--from", "Demo <shop@shop.example>", "--owner", "owner@shop.example"]
+
+
+def cartbus(*words, user=None, **environment):
+    """With nothing of the caller's CARTBUS_*; as another user if named."""
+    kept = {name: value for name, value in os.environ.items() if not name.startswith("CARTBUS_")}
+    return subprocess.run([CARTBUS, *words], env={**kept, **environment}, user=user, capture_output=True, text=True, timeout=120, check=False)
+
+
+@pytest.fixture
+def home(tmp_path):
+    return tmp_path / "home"
+
+
+def test_a_home_is_made_on_first_use_and_is_for_its_user_alone(home):
+    made = cartbus("shop", "add", "demo", *SHOP, "--home", str(home))
+    assert made.returncode == 0, made.stderr
+    assert (home / "shops" / "demo" / "shop.conf").exists() and (home / "secrets" / "webhook" / "demo").exists()
+    assert stat.S_IMODE(home.stat().st_mode) == 0o700 and stat.S_IMODE((home / "cartbus.conf").stat().st_mode) == 0o600
+    text = (home / "cartbus.conf").read_text()
+    assert f"state = {home}/state" in text and f"maildir = {home}/mail" in text and f"folder = {home}/export" in text
+
+
+def test_what_is_in_a_home_is_not_written_over(home):
+    home.mkdir(mode=0o700)
+    (home / "cartbus.conf").write_text(f"[paths]\nshops = {home}/mine\n")
+    (home / "mine").mkdir()
+    assert cartbus("shop", "list", "--home", str(home)).returncode in (0, 3)
+    assert (home / "cartbus.conf").read_text() == f"[paths]\nshops = {home}/mine\n"
+
+
+@pytest.mark.parametrize("words", [("shop", "list"), ("status",), ("carts", "demo"), ("doctor",), ("config", "check"), ("config", "check", "--dump"),
+                                   ("verify",), ("keys", "list"), ("stop", "--all", "--reason", "x")])
+def test_a_home_that_is_mistyped_is_told_and_not_made(tmp_path, words):
+    for told in (cartbus(*words, "--home", str(tmp_path / "x" / "y")), cartbus(*words, CARTBUS_HOME=str(tmp_path / "x" / "y"))):
+        assert told.returncode == 1 and told.stdout == "", told
+        assert f"there is no home in {tmp_path}/x/y" in told.stderr and f"cartbus shop add NAME ... --home {tmp_path}/x/y" in told.stderr
+    assert not list(tmp_path.iterdir())
+
+
+def test_what_needs_no_installation_works_without_a_home(tmp_path):
+    assert cartbus("voice", "show", "de", "--home", str(tmp_path / "x")).returncode == 0
+    assert not list(tmp_path.iterdir())
+
+
+def test_keys_make_a_home_too(home):
+    assert cartbus("secrets", "make", "--home", str(home)).returncode == 0
+    assert (home / "secrets" / "link.key").exists() and (home / "cartbus.conf").exists()
+
+
+def test_the_next_steps_of_a_new_shop_lead_to_its_home(home):
+    told = cartbus("shop", "add", "demo", *SHOP, "--home", str(home)).stdout
+    for step in ("webhook send demo", "tap --shop demo", "shop mode demo mail-me", "shop secret demo --set"):
+        assert f"cartbus {step} --home {home}" in told, told
+    assert "--home" not in cartbus("shop", "add", "other", *SHOP, CARTBUS_HOME=str(home)).stdout
+
+
+def test_a_home_is_not_told_of_systemd(home):
+    assert cartbus("shop", "add", "demo", *SHOP, "--home", str(home)).returncode == 0
+    told = cartbus("doctor", "--home", str(home), "--resolver", "127.0.0.1@9")
+    assert "cartbus up, with the same --home" in told.stdout and "systemctl" not in told.stdout + told.stderr, told
+
+
+def test_the_configuration_in_effect_is_shown_to_a_program(home):
+    assert cartbus("secrets", "make", "--home", str(home)).returncode == 0
+    shown = json.loads(cartbus("config", "check", "--dump", "--json", "--home", str(home)).stdout)
+    assert shown["paths"]["state"] == f"{home}/state" and shown["log"]["level"] == "info"
+
+
+def test_the_first_that_is_given_counts(tmp_path):
+    """config check --dump says which file was read, by a mark in each."""
+    def file(name):
+        path = tmp_path / name
+        path.mkdir()
+        (path / "cartbus.conf").write_text(f"[paths]\nstate = {path}\n")
+        return str(path / "cartbus.conf"), str(path)
+
+    (a, a_home), (b, b_home), (c, _), (_, d_home) = file("a"), file("b"), file("c"), file("d")
+    for words, environment, counts in [
+        (["config", "check", "--dump", "--config", a, "--home", b_home], {"CARTBUS_CONFIG": c}, a_home),
+        (["--config", a, "config", "check", "--dump"], {}, a_home),
+        ([f"--config={a}", "config", "check", "--dump"], {}, a_home),
+        (["--config", b, "config", "check", "--dump", "--config", a], {}, a_home),
+        (["config", "check", "--dump", "--home", b_home], {"CARTBUS_CONFIG": c, "CARTBUS_HOME": d_home}, b_home),
+        (["--home", b_home, "config", "check", "--dump"], {}, b_home),
+        (["config", "check", "--dump"], {"CARTBUS_CONFIG": a, "CARTBUS_HOME": d_home}, a_home),
+        (["config", "check", "--dump"], {"CARTBUS_HOME": d_home}, d_home),
+        (["config", "check", "--dump"], {"CARTBUS_CONFIG": "", "CARTBUS_HOME": d_home}, d_home),
+    ]:
+        told = cartbus(*words, **environment)
+        assert told.returncode == 0 and f"state = {counts}\n" in told.stdout, (words, environment, told)
+
+
+def test_a_process_takes_its_configuration_from_the_environment_too(tmp_path):
+    wrong = tmp_path / "cartbus.conf"
+    wrong.write_text("[log]\nlevel = loud\n")
+    for name in ("broker", "waiter"):
+        program = [str(BUILD / "bin" / f"cartbus-{name}"), "--check"]
+        told = subprocess.run(program, env={**os.environ, "CARTBUS_CONFIG": str(wrong)}, capture_output=True, text=True, timeout=60, check=False)
+        assert told.returncode == 1 and f"{wrong}:2: [log] level: expected" in told.stderr, told.stderr
+
+
+def test_an_option_before_the_command_that_lacks_its_value_is_told():
+    for words in (["--config"], ["--home"], ["--json"], ["--config", "x"]):
+        told = cartbus(*words)
+        assert told.returncode == 2 and "see cartbus --help" in told.stderr
+
+
+def test_a_home_that_cannot_be_one_is_told(tmp_path):
+    long = cartbus("secrets", "make", "--home", str(tmp_path / ("x" * 90)))
+    assert long.returncode == 1 and "[paths] run: expected a path of at most 85 bytes" in long.stderr
+    file = tmp_path / "file"
+    file.write_text("")
+    assert "cannot make the folder" in cartbus("secrets", "make", "--home", str(file)).stderr
+    assert "without ; and #" in cartbus("secrets", "make", "--home", str(tmp_path / "a;b")).stderr
+
+
+def test_everything_runs_below_a_home_without_root_and_touches_nothing_else(tmp_path):
+    """As nobody, who may write to no other place."""
+    outside = [pathlib.Path("/etc/cartbus"), pathlib.Path("/var/lib/cartbus"), pathlib.Path("/run/cartbus")]
+    before = {path: path.exists() for path in outside}
+    home = pathlib.Path(subprocess.run(["mktemp", "-d", "/tmp/home.XXXXXX"], capture_output=True, text=True, check=True).stdout.strip())
+    try:
+        os.chown(home, 65534, 65534)
+        assert cartbus("--home", str(home), "shop", "add", "demo", *SHOP, user=65534).returncode == 0
+        with open(home / "cartbus.conf", "a", encoding="utf-8") as conf:
+            conf.write(f"\n[gateway]\nport = {free_port()}\n[monitor]\nport = 0\n")
+        log = open(tmp_path / "up.log", "w+", encoding="utf-8")  # pylint: disable=consider-using-with
+        up = subprocess.Popen([CARTBUS, "up", "--home", str(home)], user=65534, stdout=subprocess.PIPE, stderr=log, text=True)
+        try:
+            assert up.stdout.readline() == "ready\n", (tmp_path / "up.log").read_text()
+            status = cartbus("status", "--home", str(home), user=65534)
+            assert status.returncode == 0 and "GREEN" in status.stdout, status
+            sent = cartbus("webhook", "send", "demo", user=65534, CARTBUS_HOME=str(home))
+            assert sent.returncode == 0, sent.stderr
+        finally:
+            up.terminate()
+            assert up.wait(60) == 0
+        open_to_others = [path for path in home.rglob("*") if path.is_file() and path.stat().st_mode & 0o007]
+        assert not open_to_others, open_to_others
+        assert {path: path.exists() for path in outside} == before
+    finally:
+        subprocess.run(["rm", "-rf", str(home)], check=True)
