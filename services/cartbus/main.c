@@ -20,6 +20,8 @@ static const struct subcommand subcommands[] = {
 	{ "config check", "", "is the configuration right, with all shops, rules and secrets?", command_config_check },
 	{ "doctor", "", "is the whole installation right, and what helps where it is not?", command_doctor },
 	{ "secrets make", "", "the keys that everything needs; what is there stays", command_secrets_make },
+	{ "secrets rotate", "link|bounce|admin", "a new key; what the one before signed holds on for a while",
+		command_secrets_rotate },
 	{ NULL, NULL, "Hosts", NULL },
 	{ "keys make", "NAME", "a key for a service on another host", command_keys_make },
 	{ "keys list", "", "who may come over TCP, as what", command_keys_list },

@@ -11,6 +11,7 @@
 #include "bus/base/file.h"
 #include "bus/base/text.h"
 #include "services/kit/admin_link.h"
+#include "services/kit/keyring.h"
 #include <errno.h>
 #include <libgen.h>
 #include <stdio.h>
@@ -117,19 +118,49 @@ static int make_secrets_folders(const struct command *command)
 
 int prepare(const struct command *command)
 {
-	int failed = make_folder(command, "state", 0750);
+	int failed = make_folder(command, "state", 0700);
 
 	failed = failed ? failed : make_folder(command, "run", 0750);
 	failed = failed ? failed : make_folder(command, "shops", 0750);
 	return failed ? failed : prepare_secrets(command);
 }
 
+/*
+ * It follows from link.key, so that hosts which have the same one have the same other. In an installation of 0.1.0, which signed both with
+ * link.key, that key verifies for as long as its mails may come back.
+ */
+static int make_bounce_key(const struct command *command, bool was_there)
+{
+	_cleanup_(keyring_clear) struct keyring links = { 0 };
+	char path[PATH_ROOM], line[80];
+	int failed;
+
+	command_secret_path(command, BOUNCE_KEY, path);
+	if (access(path, F_OK) == 0)
+		return EXIT_FINE;
+	failed = keyring_read(config_get(command->config, "paths", NULL, "secrets"), LINK_KEY, &links);
+	if (!failed && was_there)
+		failed = prepare_keep_before(command, BOUNCE_KEY, &links, PREPARE_BOUNCES_OUT_DAYS * US_PER_DAY);
+	if (!failed) {
+		bounce_key_derive(buffer_bytes(&links.current), line);
+		failed = file_write_durably(path, bytes_of(strcat(line, "\n")), 0600);
+	}
+	if (!failed)
+		return EXIT_FINE;
+	complain(command, "cannot write the key %s: %s", path, strerror(-failed));
+	return EXIT_NO;
+}
+
 int prepare_secrets(const struct command *command)
 {
 	int failed = make_secrets_folders(command);
+	char links[PATH_ROOM];
 
+	command_secret_path(command, LINK_KEY, links);
+	bool was_there = access(links, F_OK) == 0;
 	failed = failed ? failed : make_key(command, "address.key");
-	failed = failed ? failed : make_key(command, "link.key");
+	failed = failed ? failed : make_key(command, LINK_KEY);
+	failed = failed ? failed : make_bounce_key(command, was_there);
 	failed = failed ? failed : make_key(command, ADMIN_LINK_KEY);
 	failed = failed ? failed : make_webhook_key(command);
 	return failed ? failed : make_broker_key(command);
@@ -140,14 +171,15 @@ int command_secrets_make(struct command *command, int argc, char **argv)
 	int failed;
 
 	command_take(command, argc, argv,
-		&(struct arguments){ .help = "Makes the keys that are not there yet: address.key, link.key, admin.key, "
-					     "alarm.webhook where "
-					     "alarms are posted, and the broker's where it listens for other hosts. "
-					     "What is there stays as "
-					     "it is. `cartbus up` does it by itself; units of systemd need it once, "
-					     "before the first "
-					     "start.\v"
-					     "Example:\n  cartbus secrets make" });
+		&(struct arguments){ .makes_home = true,
+			.help = "Makes the keys that are not there yet: address.key, link.key, bounce.key, admin.key, "
+				"alarm.webhook where "
+				"alarms are posted, and the broker's where it listens for other hosts. "
+				"What is there stays as "
+				"it is. `cartbus up` does it by itself; units of systemd need it once, "
+				"before the first "
+				"start.\v"
+				"Example:\n  cartbus secrets make" });
 	umask(027);
 	failed = prepare_secrets(command);
 	if (!failed && !command->json)
