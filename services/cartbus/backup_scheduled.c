@@ -11,6 +11,7 @@
 #include "services/cartbus/backup_scheduled.h"
 #include "services/cartbus/backup_folder.h"
 #include "services/cartbus/backup_shelf.h"
+#include "services/cartbus/erase_copy.h"
 #include "services/cartbus/print.h"
 #include "services/cartbus/programs.h"
 #include "services/cartbus/reading.h"
@@ -130,7 +131,7 @@ int backup_scheduled(struct command *command)
 	struct heard heard = { .name = command->name };
 	char path[PATH_ROOM + SHELF_NAME] = "";
 	size_t keep = shelf_keep(command);
-	int lock = -1, ended;
+	int lock = -1, ended, erased = EXIT_FINE;
 
 	if (keep == 0) {
 		puts("Nothing to do: [backup] keep is 0. To back up elsewhere: cartbus backup DIR");
@@ -141,7 +142,10 @@ int backup_scheduled(struct command *command)
 	command->hearer = &heard;
 	ended = backup_lock(command, &lock);
 	if (ended == EXIT_FINE)
+		erased = erase_copies_again(command, config_get(command->config, "backup", NULL, "folder"));
+	if (ended == EXIT_FINE)
 		ended = make_next(command, keep, path);
+	ended = ended ? ended : erased;
 	note_down(command, ended ? "backup_failed" : "backed_up", heard.words, ended ? NULL : path);
 	if (lock >= 0)
 		close(lock);

@@ -8,17 +8,21 @@
  * Owns:      DIR/erasing.* while it works, and DIR/broker.* that backup.json does not name: of a run that was cut short.
  * Promises:  backup.json, renamed into its place, is what decides which files count, and they are on the disk by then: at any moment the
  *            backup is as it was, or without him. What is left over is removed when it is done again.
- * Fails by:  leaving the backup as it was, and saying why.
+ * Fails by:  leaving the backup as it was, and saying why. What was cut short is gone on with by the next `cartbus erase` or `cartbus
+ *            backup`, each night's included, and `cartbus doctor` tells it.
  * Read next: erasures.h (the list), copy_broker.c, erase_look.c
  */
 #include "services/cartbus/erase_copy.h"
 
+#include "bus/actor/sidelog.h"
 #include "bus/base/cleanup.h"
 #include "bus/base/file.h"
 #include "bus/base/text.h"
+#include "proto/topics.h"
 #include "services/cartbus/backup_folder.h"
 #include "services/cartbus/copy_broker.h"
 #include "services/cartbus/erasures.h"
+#include "services/cartbus/print.h"
 #include <dirent.h>
 #include <errno.h>
 #include <stdio.h>
@@ -140,6 +144,13 @@ struct copying {
 	json_t *note, *pending;
 };
 
+/* A large log takes minutes: these lines show the admin that the command is at work. */
+static void tell_step(const struct command *command, const char *folder, const char *what)
+{
+	if (!command->json)
+		fprintf(stderr, "%s: %s\n", folder, what);
+}
+
 static int copy_whole(const struct copying *copying)
 {
 	json_t *files = json_array();
@@ -189,6 +200,23 @@ static int take_place(const struct copying *copying, json_t *head)
 	return ended ? ended : backup_write_note(copying->command, copying->folder, copying->note);
 }
 
+/* The side log that the copy's broker wrote holds what the erased log holds, and takes the place of the one that was copied along. */
+static int take_sidelog(const struct copying *copying)
+{
+	_cleanup_(buffer_free) struct buffer content = { 0 };
+	char from[PATH_ROOM + 64], to[PATH_ROOM + 16];
+	int r;
+
+	snprintf(from, sizeof(from), "%s/" SIDELOG_FOLDER "/" SIDELOG_FILE, copying->state);
+	snprintf(to, sizeof(to), "%s/" SIDELOG_FILE, copying->folder);
+	r = file_read(from, SIDELOG_MOST, &content);
+	if (r == 0)
+		r = file_write_durably(to, buffer_bytes(&content), 0600);
+	if (r < 0 && r != -ENOENT)
+		complain(copying->command, "%s: %s", to, strerror(-r));
+	return r < 0 && r != -ENOENT ? EXIT_NO : EXIT_FINE;
+}
+
 /* Anew with another copy: on a machine that is at its limits a copy's broker may be silent for longer than a session lives. */
 static int erase_in_a_copy(const struct copying *copying, size_t *ret_erased, json_t **ret_head)
 {
@@ -199,8 +227,10 @@ static int erase_in_a_copy(const struct copying *copying, size_t *ret_erased, js
 		*ret_head = NULL;
 		*ret_erased = 0;
 		backup_remove_tree(copying->state);
+		tell_step(copying->command, copying->folder, "1 of 3: it is checked, and copied beside itself");
 		if (copy_whole(copying))
 			return EXIT_NO;
+		tell_step(copying->command, copying->folder, "2 of 3: all messages of the copy are looked through");
 		ended = erase_in(copying->command, copying->state, copying->pending, ret_erased, ret_head);
 	}
 	return ended;
@@ -211,6 +241,9 @@ static int erase_pending(struct copying *copying, size_t *ret_erased)
 	json_t *head = NULL;
 	int ended = erase_in_a_copy(copying, ret_erased, &head);
 
+	if (!ended)
+		tell_step(copying->command, copying->folder, "3 of 3: the copy takes its place");
+	ended = ended ? ended : take_sidelog(copying);
 	ended = ended ? ended : take_place(copying, head);
 	json_decref(head);
 	if (!ended)
@@ -371,4 +404,80 @@ void erase_copies(const struct command *command, bool dry_run, struct reached *r
 	if (!reaching.list || backup_each_known(command, reach, &reaching))
 		reached->failed = true;
 	json_decref(reaching.list);
+}
+
+/* --- what was cut short --- */
+
+static size_t count_owed(const char *folder, const json_t *list)
+{
+	json_t *note = backup_note_if_any(folder);
+	json_t *pending = note ? erasures_but(list, json_object_get(note, "erased")) : json_array();
+	size_t persons = json_array_size(pending);
+
+	json_decref(pending);
+	json_decref(note);
+	return persons;
+}
+
+struct owed {
+	const json_t *list;
+	erase_owed_fn *each;
+	void *context;
+};
+
+static void find_owed(const char *folder, enum backup_found found, void *context)
+{
+	const struct owed *owed = context;
+	size_t persons = found == BACKUP_THERE ? count_owed(folder, owed->list) : 0;
+
+	if (persons > 0)
+		owed->each(folder, persons, owed->context);
+}
+
+void erase_copies_owed(const struct command *command, erase_owed_fn *each, void *context)
+{
+	struct owed owed = { .each = each, .context = context };
+	char path[PATH_ROOM];
+	json_t *list;
+
+	erasures_path(command, path);
+	owed.list = list = erasures_read(command, path);
+	if (json_array_size(list) > 0)
+		backup_each_known(command, find_owed, &owed);
+	json_decref(list);
+}
+
+struct again {
+	const struct command *command;
+	const char *within;
+	int ended;
+};
+
+static void erase_again_in(const char *folder, size_t persons, void *context)
+{
+	struct again *again = context;
+	char path[PATH_ROOM];
+	size_t erased = 0;
+	json_t *list;
+	int ended;
+
+	if (again->within && !text_starts(folder, again->within))
+		return;
+	if (!again->command->json)
+		fprintf(stderr, "%s holds %zu yet who were erased: going on with that\n", folder, persons);
+	erasures_path(again->command, path);
+	list = erasures_read(again->command, path);
+	ended = list ? erase_copy(again->command, folder, list, &erased) : EXIT_NO;
+	json_decref(list);
+	if (!ended && !again->command->json)
+		printf("erased %zu messages in the backup %s\n", erased, folder);
+	again->ended = again->ended ? again->ended : ended;
+}
+
+int erase_copies_again(const struct command *command, const char *within)
+{
+	struct again again = { .command = command, .within = within };
+
+	erase_copies_owed(command, erase_again_in, &again);
+	return again.ended;
 }

@@ -19,4 +19,13 @@ json_t *erase_copy_list(const struct command *command, const char *folder, const
 /* Every backup that was made here. */
 void erase_copies(const struct command *command, bool dry_run, struct reached *reached);
 
+/*
+ * Goes on with what was cut short: those of them, below `within` (NULL: anywhere), that hold somebody yet who was erased. An exit;
+ * complains. The lock of backups is held.
+ */
+int erase_copies_again(const struct command *command, const char *within);
+/* Calls each() for every backup that was made here and holds persons yet who were erased. */
+typedef void erase_owed_fn(const char *folder, size_t persons, void *context);
+void erase_copies_owed(const struct command *command, erase_owed_fn *each, void *context);
+
 #endif

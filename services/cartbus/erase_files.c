@@ -166,8 +166,10 @@ static void name_sheets(const struct erasure *erasure, struct reached *reached)
 {
 	struct sheets sheets = { .days = erasure->days, .appended = json_object() };
 	struct shop shop = { 0 };
+	char path[PATH_ROOM];
 
-	command_shop(erasure->command, erasure->shop, &shop);
+	command_shop_path(erasure->command, erasure->shop, "shop.conf", path);
+	command_shop_beside(path, &shop); /* one that was removed is erased from without a word about that */
 	reading_each(erasure->command, erasure->client,
 		&(struct reading_filter){ .topic = "sheet.done", .shop = erasure->shop }, note_sheet, &sheets);
 	if (json_object_size(erasure->carts) > 0 && (*shop.google.sheet || json_object_size(sheets.appended) > 0))

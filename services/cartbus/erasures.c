@@ -228,3 +228,27 @@ json_t *erasures_ids(const json_t *list, bool done_only)
 	}
 	return ids;
 }
+
+bool erasures_name(
+	const struct command *command, const json_t *list, const char *shop, const CartIds *ids, int64_t heard_us)
+{
+	_cleanup_(buffer_free) struct buffer key = { 0 };
+	char customer[ADDRESS_HASH_LEN + 1] = "";
+	const json_t *one;
+	size_t i;
+
+	if (json_array_size(list) == 0)
+		return false;
+	if (*ids->customer_id && name_key(command, &key) == 0)
+		name_customer(buffer_bytes(&key), shop, ids->customer_id, customer);
+	json_array_foreach(list, i, one)
+	{
+		if (strcmp(text_of(one, "shop"), shop) != 0 ||
+			heard_us > json_integer_value(json_object_get(one, "at_us")))
+			continue;
+		if ((*ids->email_hash && holds(json_object_get(one, "addresses"), ids->email_hash)) ||
+			(*customer && holds(json_object_get(one, "customers"), customer)))
+			return true;
+	}
+	return false;
+}

@@ -8,6 +8,7 @@
 #ifndef CARTBUS_ERASURES_H
 #define CARTBUS_ERASURES_H
 
+#include "cart.pb.h"
 #include "services/cartbus/person.h"
 
 /* A new reference; an empty list when there is no such file. NULL: it complained, because what it holds is not known. */
@@ -27,6 +28,9 @@ json_t *erasures_one(const struct command *command, const char *id); /* a new li
 int erasures_done(const struct command *command, const char *id);
 /* Those of `list` that are not named in `ids` (NULL: none are), as a new list; done_only: and have come to their end. */
 json_t *erasures_but(const json_t *list, const json_t *ids);
+/* Does the list name whom these ids name? Who came back after the erasure is somebody new: `heard_us`. */
+bool erasures_name(
+	const struct command *command, const json_t *list, const char *shop, const CartIds *ids, int64_t heard_us);
 json_t *erasures_ids(const json_t *list, bool done_only);
 
 #endif

@@ -76,7 +76,7 @@ class Bouts:
         assert again.returncode == 0, again.stderr
         self.system.cartbus("backup", "--verify", str(self.backup))
         assert not search(self.backup, ADA) and search(self.backup, BOB).keys()
-        assert sorted(path.name.split(".")[0] for path in self.backup.iterdir()) == ["backup", "broker", "erasures"]
+        assert sorted(path.name.split(".")[0] for path in self.backup.iterdir()) == ["backup", "broker", "erasures", "stops"]
 
 
 @pytest.fixture
