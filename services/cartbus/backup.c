@@ -14,6 +14,7 @@
 #include "services/cartbus/reading.h"
 #include "services/cartbus/room.h"
 
+#include "bus/actor/sidelog.h"
 #include "bus/base/bytes.h"
 #include "bus/base/cleanup.h"
 #include "bus/base/file.h"
@@ -45,9 +46,10 @@ static json_t *take_snapshot(const struct command *command)
 static int write_note(const struct command *command, const char *folder, json_t *snapshot, json_t *files, json_t *list)
 {
 	char path[PATH_BYTES];
-	json_t *note = json_pack("{s:s,s:O,s:O,s:O,s:O,s:o}", "made_by", "cartbus " CARTBUS_VERSION, "log",
-		json_object_get(snapshot, "log"), "head", json_object_get(snapshot, "head"), "at_us",
-		json_object_get(snapshot, "at_us"), "files", files, "erased", erasures_ids(list, true));
+	json_t *note = json_pack("{s:s,s:O,s:O*,s:O,s:O,s:O,s:o}", "made_by", "cartbus " CARTBUS_VERSION, "log",
+		json_object_get(snapshot, "log"), "origin", json_object_get(snapshot, "origin"), "head",
+		json_object_get(snapshot, "head"), "at_us", json_object_get(snapshot, "at_us"), "files", files,
+		"erased", erasures_ids(list, true));
 	int ended;
 
 	snprintf(path, sizeof(path), "%s/erasures.json", folder);
@@ -73,6 +75,26 @@ static void tell(const struct command *command, const char *what, const char *fo
 	json_decref(whole);
 }
 
+/* Of its own accord beside the log: what forbids a mail is then known even where that copy of the log is damaged. */
+static int copy_sidelog(const struct command *command, const char *folder)
+{
+	_cleanup_(buffer_free) struct buffer content = { 0 };
+	char from[PATH_BYTES], to[PATH_BYTES];
+	int r;
+
+	snprintf(from, sizeof(from), "%.500s/" SIDELOG_FOLDER "/" SIDELOG_FILE,
+		config_get(command->config, "paths", NULL, "state"));
+	snprintf(to, sizeof(to), "%.500s/" SIDELOG_FILE, folder);
+	r = file_read(from, SIDELOG_MOST, &content);
+	if (r == -ENOENT)
+		return EXIT_FINE;
+	if (r == 0)
+		r = file_write_durably(to, buffer_bytes(&content), 0600);
+	if (r < 0)
+		complain(command, "%s could not be copied to %s: %s", from, to, strerror(-r));
+	return r < 0 ? EXIT_NO : EXIT_FINE;
+}
+
 static int copy_snapshot(const struct command *command, json_t *snapshot, const char *folder, json_t *list)
 {
 	const char *path = json_string_value(json_object_get(snapshot, "path"));
@@ -83,6 +105,8 @@ static int copy_snapshot(const struct command *command, json_t *snapshot, const 
 
 	snprintf(to, sizeof(to), "%s/broker", folder);
 	ended = backup_copy(command, path, to, files, &sum);
+	if (ended == EXIT_FINE)
+		ended = copy_sidelog(command, folder);
 	if (ended == EXIT_FINE)
 		ended = write_note(command, folder, snapshot, files, list);
 	if (ended == EXIT_FINE)
@@ -175,6 +199,8 @@ static int backup(const struct command *command, const char *folder)
 	ended = r < 0 ? EXIT_NO : backup_make(command, folder, 1);
 	if (r == 0 && ended)
 		backup_remove_tree(folder); /* a copy that is not whole is none */
+	if (!ended)
+		ended = erase_copies_again(command, NULL);
 	close(lock);
 	return ended;
 }

@@ -129,12 +129,23 @@ void modes_load(const struct command *command, struct modes *ret)
 	client_free(client);
 }
 
+/* Only the last status is kept: it has to tell what those before it said. */
+static int64_t resumed_us(const ShopStatus *before, const ShopStatus *status)
+{
+	if (!before)
+		return 0;
+	if (before->mode == MODE_PAUSED && before->priority == STOP_PRIORITY && status->mode != MODE_PAUSED)
+		return status->at_us;
+	return before->resumed_us;
+}
+
 int mode_say(const struct command *command, struct client *client, const char *shop, const ShopStatus *before,
-	const ShopStatus *status, uint64_t *ret_seq)
+	ShopStatus *status, uint64_t *ret_seq)
 {
 	struct client_said said;
 	char idem[64], why[256], was[80], is[80];
 
+	status->resumed_us = resumed_us(before, status);
 	if (record_change(command, client,
 		    &(struct record){ .shop = shop,
 			    .action = "shop_mode",
@@ -177,8 +188,12 @@ static int set_mode(const struct command *command, struct client *client, const 
 		return failed;
 	now = modes_find(&modes, shop);
 	if (now && now->mode == MODE_PAUSED && now->priority > wanted->priority) {
-		complain(command, "%s was paused with priority %u (%s): lift it with --priority %u", shop,
-			now->priority, now->reason, now->priority);
+		if (now->priority == STOP_PRIORITY)
+			complain(command, "%s is stopped, by %s (%s): cartbus resume %s --reason WHY ends that", shop,
+				now->who, now->reason[0] ? now->reason : "no reason given", shop);
+		else
+			complain(command, "%s was paused with priority %u (%s): lift it with --priority %u", shop,
+				now->priority, now->reason, now->priority);
 		return EXIT_NO;
 	}
 	wanted->version = now ? now->version + 1 : 1;

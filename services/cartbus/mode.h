@@ -27,9 +27,12 @@ struct client;
 int modes_load_from(const struct command *command, struct client *client, struct modes *ret);
 const ShopStatus *modes_stop_of_all(const struct modes *modes); /* NULL: no pause holds for all */
 ShopMode mode_resumed(const ShopStatus *now);                   /* what it is in, but for a pause; `now` may be NULL */
+enum {
+	STOP_PRIORITY = 100
+}; /* of a stop, and of a pause for complaints: a slip of `cartbus shop mode` does not lift it */
 /* Says it, and before it on record what it changes; `before` may be NULL. Complains and returns an exit when it cannot. */
 int mode_say(const struct command *command, struct client *client, const char *shop, const ShopStatus *before,
-	const ShopStatus *status, uint64_t *ret_seq);
+	ShopStatus *status, uint64_t *ret_seq);
 const ShopStatus *modes_find(const struct modes *modes, const char *shop); /* NULL: never said */
 const char *modes_name(const struct modes *modes, const char *shop);       /* "observe" when never said, "?" unknown */
 

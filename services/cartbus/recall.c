@@ -2,7 +2,7 @@
  * recall.c: what was mailed, learnt from the state of services and said again
  *
  * Promises:  a step that was claimed is spent: sent if that is known, else ambiguous. Saying it twice changes nothing.
- * Read next: services/kit/sends.c, restore.c
+ * Read next: services/kit/sends.c, recall_stops.c (what forbids a mail), restore.c
  */
 #include "services/cartbus/recall.h"
 
@@ -31,25 +31,57 @@ static void note_send(const char *shop, const char *cart_id, int step, const str
 			"due_seq", (json_int_t)send->due_seq));
 }
 
-int recall_folder(const struct command *command, const char *path, struct recall *recall)
+bool recall_is_kin(const struct recall *recall, const char *log_id)
 {
+	return strcmp(log_id, recall->log_id) == 0 || (*log_id && strcmp(log_id, recall->sidelog_id) == 0);
+}
+
+bool recall_is_covered(const struct recall *recall)
+{
+	return recall->has_sidelog || (recall->stops_to > 0 && recall->stops_to >= recall->known_to);
+}
+
+/* By its name: then it knows also that nothing was mailed, and remembers every stop. */
+static bool keeps_account(const char *name)
+{
+	return text_starts(name, "sender") || text_starts(name, "waiter");
+}
+
+static void learn(struct recall *recall, const char *name, const struct state *state)
+{
+	bool is_same_log = strcmp(state_folder_log_id(state), recall->log_id) == 0, has_sends;
+	uint64_t cursor = state_cursor(state);
+
+	has_sends = sends_each(state, note_send, recall);
+	recall_stops(recall, state, is_same_log);
+	recall->accounts += has_sends || (keeps_account(name) && cursor > 0);
+	if (!is_same_log)
+		return; /* its numbers are another log's */
+	if (cursor > recall->known_to)
+		recall->known_to = cursor;
+	if (keeps_account(name) && cursor > recall->stops_to)
+		recall->stops_to = cursor;
+}
+
+int recall_folder(struct recall *recall, const char *name, const char *path)
+{
+	const struct command *command = recall->command;
 	struct state *state = NULL;
 	char why[512] = "";
 	int r = state_open_folder(path, &state, why);
-	bool knows = false;
 
 	if (r == -EBUSY)
 		complain(command, "%s is in use: stop everything first", path);
 	else if (r == -EUCLEAN)
-		complain(command, "%s is damaged, and what it knew to be mailed is not learnt: %s", path, why);
+		complain(command, "%s is damaged, and what it knew is not learnt: %s", path, why);
 	else if (r < 0)
 		complain(command, "%s cannot be read, and may know what was mailed: %s", path, why);
 	if (r < 0)
 		return r;
-	if (strcmp(state_folder_log_id(state), recall->log_id) == 0)
-		knows = sends_each(state, note_send, recall) || (recall->keeps_account && state_cursor(state) > 0);
+	if (recall_is_kin(recall, state_folder_log_id(state)))
+		learn(recall, name, state);
 	state_close_folder(state);
-	return knows;
+	return 0;
 }
 
 static const struct topic *topic_of_phase(enum send_phase phase)

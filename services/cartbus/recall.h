@@ -1,25 +1,60 @@
 /*
- * recall.h: what was mailed, as the services that ran beside a log still know it
+ * recall.h: what was mailed and what forbids a mail, learnt from the files that survived beside a restored log, which has forgotten it
+ *
+ * Survivors are the states of sender, waiter and unsub, and the side log (bus/wire/sidelog_file.h) in its place, or copies of it. The
+ * gateway's spool is not read here: it stays in its place, and the gateway publishes what it holds.
  */
 #ifndef CARTBUS_RECALL_H
 #define CARTBUS_RECALL_H
 
+#include "bus/actor/topic.h"
 #include "services/cartbus/command.h"
 #include <jansson.h>
 
 struct recall {
-	const char *log_id; /* the log that a state must be of */
-	int64_t from_us;    /* what was mailed before is in the backup */
-	json_t *sends;      /* an object: a step each */
-	bool keeps_account; /* by its name: then it knows also that nothing was mailed */
+	const struct command *command;
+	const char *log_id,
+		*origin;      /* of the backup: the log that it is of, and the first that this one was restored from */
+	uint64_t head;        /* of the backup */
+	int64_t from_us;      /* what was mailed before is in the backup */
+	json_t *sends;        /* an object: a step each */
+	json_t *said;         /* an object: by name a message that is to be said again, in the order of their numbers */
+	json_t *modes;        /* an object: by shop the mode that it was in last */
+	const json_t *erased; /* the list of erasures (erasures.h) */
+	char sidelog_id[40];  /* of the log that the side log is of; "": none was found */
+	bool has_sidelog;     /* it lay in its place and was whole: nothing that was confirmed is missing in it */
+	uint64_t sidelog_last; /* the highest number in any of its copies */
+	uint64_t stops_to;     /* what forbids a mail is known from states up to here */
+	uint64_t known_to;     /* the highest number that any survivor has seen */
+	int accounts;          /* states that keep account of mails */
 };
 
-/*
- * Reads one service's state and appends what was mailed. 1: it keeps account of mails; 0: it does not, or of another log; -EBUSY: it
- * runs; -EUCLEAN: it is damaged; else why it cannot be read now. Complains.
- */
-int recall_folder(const struct command *command, const char *path, struct recall *recall);
-/* Says them again as facts. An exit; complains. */
+/* recall.c: one service's state. Complains. -EBUSY: it runs; -EUCLEAN: it is damaged and knows nothing; else why it cannot be read now. */
+int recall_folder(struct recall *recall, const char *name, const char *path);
+/* recall_stops.c: what forbids a mail, out of an open state. */
+struct state;
+void recall_stops(struct recall *recall, const struct state *state, bool is_same_log);
+/* recall_sidelog.c: a side log. `in_place`: the broker wrote to it until the end. An exit; complains; none is fine. */
+int recall_sidelog(struct recall *recall, const char *path, bool in_place);
+
+/* Is all that forbids a mail known, as far as any survivor can tell? */
+bool recall_is_covered(const struct recall *recall);
+/* Is it of the log that the backup is of, or of one that was restored from it? */
+bool recall_is_kin(const struct recall *recall, const char *log_id);
+
+/* recall_say.c. Notes a message unless there is one of this name; `message` as the topic's. */
+struct recalled {
+	const char *name, *shop, *key, *idem;
+	int64_t at_us;
+};
+void recall_note(
+	struct recall *recall, const struct recalled *recalled, const struct topic *topic, const void *message);
+/* The strictest word of a shop's mode counts; `status` is a ShopStatus. */
+void recall_note_mode(struct recall *recall, const char *shop, const void *status);
+/* Says what was learnt as facts. An exit; complains. */
 int recall_say(const struct command *command, json_t *sends);
+int recall_say_stops(const struct command *command, const json_t *said, const json_t *modes);
+/* How many of each kind: {"opt_outs", "orders", ...}; a new reference. */
+json_t *recall_count(const json_t *said, const json_t *modes);
 
 #endif

@@ -4,12 +4,13 @@
  * Owns:      <state>/restore.json between a restore and its release: what the services knew to be mailed.
  * Promises:  nothing is deleted: what was there is put aside. The log gets another identity, so nobody takes it for the one it
  *            was copied from, and the broker claims no mail until --release. What was mailed after the backup is learnt from the
- *            states of senders and waiter before they are put aside, and said again before the first claim. Whatever ends it
- *            half way, the broker does not start until it was run again, and what was learnt by then is kept. Who was
- *            erased after the backup was made has left it, too, before it becomes the log.
+ *            states of senders and waiter before they are put aside, and said again before the first claim. After a
+ *            restore that was cut short the broker does not start until the restore was run again; what was learnt by then is
+ *            kept. Persons erased after the backup was made are erased from the copy before it becomes the log.
  * Fails by:  stopping before anything was moved when something runs, or the backup is not what it was.
  * Read next: recall.c, backup_folder.c, bus/broker/claim.c (why nothing is claimed)
  */
+#include "services/cartbus/restore.h"
 #include "services/cartbus/backup_folder.h"
 #include "services/cartbus/erase_copy.h"
 #include "services/cartbus/erasures.h"
@@ -19,6 +20,7 @@
 #include "services/cartbus/reading.h"
 #include "services/cartbus/recall.h"
 
+#include "bus/actor/sidelog.h"
 #include "bus/base/bytes.h"
 #include "bus/base/cleanup.h"
 #include "bus/base/file.h"
@@ -45,9 +47,12 @@ struct restoring {
 	const char *state, *folder,
 		*erasures; /* erasures: a list, or a backup that has one; NULL: those that lie about */
 	char aside[PATH_BYTES];
-	size_t erased;        /* messages */
-	json_t *note, *sends; /* backup.json; what was mailed */
-	int stores;           /* that knew what was mailed */
+	const char *sidelog; /* a copy of the side log; NULL: none was given */
+	size_t erased;       /* messages */
+	json_t *note, *list; /* backup.json; who was erased */
+	struct recall recall;
+	int stores;       /* that knew what was mailed, of an older restore ... */
+	bool was_covered; /* ... which knew what forbids a mail */
 };
 
 /* A name of a folder in the state that holds a store: the broker's log, whole or not, or a service's fold. */
@@ -74,25 +79,6 @@ static int each_store(struct restoring *restoring, store_fn *each)
 	return r;
 }
 
-/* Who was never to mail anything knows that, too: its state says which log it was folded from. */
-static bool keeps_account(const char *name)
-{
-	return text_starts(name, "sender") || text_starts(name, "waiter");
-}
-
-/* One that is damaged knows nothing; one that cannot be read today may know much. */
-static int learn_from(struct restoring *restoring, const char *name, const char *path)
-{
-	struct recall recall = { .log_id = json_string_value(json_object_get(restoring->note, "log")),
-		.from_us = json_integer_value(json_object_get(restoring->note, "at_us")) - OVERLAP_US,
-		.sends = restoring->sends,
-		.keeps_account = keeps_account(name) };
-	int r = recall.log_id ? recall_folder(restoring->command, path, &recall) : 0;
-
-	restoring->stores += r > 0;
-	return r == -EUCLEAN || r > 0 ? 0 : r;
-}
-
 /* The broker's log cannot be opened as a service's state; its lock says whether it runs. */
 static int learn(struct restoring *restoring, const char *name)
 {
@@ -101,7 +87,10 @@ static int learn(struct restoring *restoring, const char *name)
 
 	if (strcmp(name, "broker") != 0) {
 		snprintf(path, sizeof(path), "%s/%s", restoring->state, name);
-		return learn_from(restoring, name, path);
+		r = recall_folder(&restoring->recall, name, path);
+		return r == -EUCLEAN
+			? 0
+			: r; /* one that is damaged knows nothing; one that cannot be read today may know much */
 	}
 	snprintf(path, sizeof(path), "%s/broker/.lock", restoring->state);
 	r = file_lock(path, &lock);
@@ -133,8 +122,9 @@ static int put_aside(struct restoring *restoring, const char *name)
 	snprintf(to, sizeof(to), "%s/%s", restoring->aside, name);
 	snprintf(from, sizeof(from), "%s/%s", restoring->state, name);
 	listing = opendir(from);
-	if (!listing || file_make_folders(to, 0700) < 0)
+	if (!listing)
 		return -errno;
+	r = file_make_folders(to, 0700);
 	while (r >= 0 && (entry = readdir(listing))) {
 		struct stat about;
 
@@ -146,6 +136,19 @@ static int put_aside(struct restoring *restoring, const char *name)
 			r = put_file_aside(restoring, name, entry->d_name);
 	}
 	return r >= 0 && has_current ? put_file_aside(restoring, name, "CURRENT") : r;
+}
+
+static int put_sidelog_aside(const struct restoring *restoring)
+{
+	char folder[PATH_BYTES];
+	int r;
+
+	snprintf(folder, sizeof(folder), "%.500s/" SIDELOG_FOLDER "/" SIDELOG_FILE, restoring->state);
+	if (access(folder, F_OK) < 0)
+		return 0;
+	snprintf(folder, sizeof(folder), "%.500s/" SIDELOG_FOLDER, restoring->aside);
+	r = file_make_folders(folder, 0700);
+	return r < 0 ? r : put_file_aside(restoring, SIDELOG_FOLDER, SIDELOG_FILE);
 }
 
 static int give_identity(const struct restoring *restoring)
@@ -166,7 +169,7 @@ static int give_identity(const struct restoring *restoring)
 }
 
 /* *ret: NULL when there is none. One that cannot be read is not the same as none: it complains. */
-static int read_note(const struct command *command, const char *state, json_t **ret)
+int restore_read_note(const struct command *command, const char *state, json_t **ret)
 {
 	char path[PATH_BYTES];
 	int r;
@@ -195,7 +198,7 @@ static bool add_older_note(struct restoring *restoring)
 {
 	json_t *older;
 
-	if (read_note(restoring->command, restoring->state, &older))
+	if (restore_read_note(restoring->command, restoring->state, &older))
 		return false;
 	if (backup_time(older) > backup_time(restoring->note)) {
 		complain(restoring->command,
@@ -206,16 +209,41 @@ static bool add_older_note(struct restoring *restoring)
 		json_decref(older);
 		return false;
 	}
-	json_object_update_missing(restoring->sends, json_object_get(older, "sends"));
+	json_object_update_missing(restoring->recall.sends, json_object_get(older, "sends"));
+	json_object_update_missing(restoring->recall.said, json_object_get(older, "said"));
+	json_object_update_missing(restoring->recall.modes, json_object_get(older, "modes"));
 	restoring->stores += (int)json_integer_value(json_object_get(older, "stores"));
+	restoring->was_covered = json_is_true(json_object_get(older, "covered"));
 	json_decref(older);
 	return true;
+}
+
+static int stores_of(const struct restoring *restoring)
+{
+	return restoring->recall.accounts + restoring->stores;
+}
+
+static bool is_covered(const struct restoring *restoring)
+{
+	return recall_is_covered(&restoring->recall) || restoring->was_covered;
+}
+
+/* Up to which message what forbids a mail is known; nothing beyond the backup: where that ends. */
+static uint64_t known_to(const struct recall *recall)
+{
+	uint64_t to = recall->head;
+
+	to = recall->stops_to > to ? recall->stops_to : to;
+	return recall->sidelog_last > to ? recall->sidelog_last : to;
 }
 
 static int write_note(const struct restoring *restoring)
 {
 	char path[PATH_BYTES];
-	json_t *note = json_pack("{s:O,s:i,s:I}", "sends", restoring->sends, "stores", restoring->stores, "at_us",
+	const struct recall *recall = &restoring->recall;
+	json_t *note = json_pack("{s:O,s:O,s:O,s:i,s:b,s:I,s:I,s:I}", "sends", recall->sends, "said", recall->said,
+		"modes", recall->modes, "stores", stores_of(restoring), "covered", (int)is_covered(restoring), "head",
+		(json_int_t)recall->head, "known_to", (json_int_t)known_to(recall), "at_us",
 		backup_time(restoring->note));
 	int r;
 
@@ -251,7 +279,7 @@ static int lift_mark(const struct restoring *restoring)
 /* From here on things move. The note first: it is what cannot be learnt again. */
 static int put_in_place(struct restoring *restoring)
 {
-	char from[PATH_BYTES], to[PATH_BYTES];
+	char from[PATH_BYTES], to[PATH_BYTES], lock[PATH_BYTES + 8];
 	json_t *files;
 	struct backup_sum sum;
 	int r, ended;
@@ -264,6 +292,8 @@ static int put_in_place(struct restoring *restoring)
 		r = set_mark(restoring);
 	if (r >= 0)
 		r = each_store(restoring, put_aside);
+	if (r >= 0)
+		r = put_sidelog_aside(restoring);
 	if (r < 0) {
 		complain(restoring->command, "the state could not be put aside: %s", strerror(-r));
 		json_decref(files);
@@ -271,8 +301,8 @@ static int put_in_place(struct restoring *restoring)
 	}
 	backup_log_path(restoring->folder, restoring->note, from);
 	snprintf(to, sizeof(to), "%s/broker", restoring->state);
-	snprintf(restoring->aside, sizeof(restoring->aside), "%s/.lock", to);
-	unlink(restoring->aside);
+	snprintf(lock, sizeof(lock), "%s/.lock", to);
+	unlink(lock);
 	rmdir(to);
 	ended = backup_copy(restoring->command, from, to, files, &sum);
 	json_decref(files);
@@ -284,148 +314,208 @@ static int put_in_place(struct restoring *restoring)
 	return ended;
 }
 
+static void tell_stops(const struct restoring *restoring, const json_t *stops)
+{
+	printf("What forbids a mail was learnt: %lld opt-outs, bounces and complaints, %lld orders, %lld acts of "
+	       "people, "
+	       "%lld privacy requests, the modes of %lld shops.\n",
+		json_integer_value(json_object_get(stops, "opt_outs")),
+		json_integer_value(json_object_get(stops, "orders")),
+		json_integer_value(json_object_get(stops, "actions")),
+		json_integer_value(json_object_get(stops, "privacy_requests")),
+		json_integer_value(json_object_get(stops, "modes")));
+	if (!is_covered(restoring))
+		printf("NOT ALL OF IT: it is known up to message %llu, and nothing that survived tells what came after "
+		       "that. "
+		       "Who opted out or bought then would be mailed.\n",
+			(unsigned long long)known_to(&restoring->recall));
+}
+
 static void tell(const struct restoring *restoring)
 {
-	long long head = json_integer_value(json_object_get(restoring->note, "head"));
-	size_t sends = json_object_size(restoring->sends);
-	json_t *whole = json_pack("{s:I,s:I,s:i,s:I}", "head", (json_int_t)head, "learnt", (json_int_t)sends, "stores",
-		restoring->stores, "erased", (json_int_t)restoring->erased);
+	size_t sends = json_object_size(restoring->recall.sends);
+	json_t *stops = recall_count(restoring->recall.said, restoring->recall.modes);
+	json_t *whole = json_pack("{s:I,s:I,s:i,s:I,s:O,s:b,s:I}", "head", (json_int_t)restoring->recall.head, "learnt",
+		(json_int_t)sends, "stores", stores_of(restoring), "erased", (json_int_t)restoring->erased, "stops",
+		stops, "covered", (int)is_covered(restoring), "known_to", (json_int_t)known_to(&restoring->recall));
 
-	if (restoring->command->json)
+	if (restoring->command->json) {
 		json_print(whole);
-	else
-		printf("The log is back as it was at message %lld. %zu mails were learnt from the states of %d "
-		       "services; what "
-		       "was there lies in %s/before-restore-*.\nStart everything, then: cartbus restore --release. "
-		       "Until "
-		       "then no mail is sent.\n",
-			head, sends, restoring->stores, restoring->state);
-	if (restoring->erased > 0 && !restoring->command->json)
-		printf("Who was erased after the backup was made has left it: %zu messages.\n", restoring->erased);
+	} else {
+		printf("The log is back as it was at message %llu. %zu mails were learnt from the states of %d "
+		       "services; "
+		       "what was there lies in %s/before-restore-*.\n",
+			(unsigned long long)restoring->recall.head, sends, stores_of(restoring), restoring->state);
+		tell_stops(restoring, stops);
+		if (restoring->erased > 0)
+			printf("Who was erased after the backup was made has left it: %zu messages.\n",
+				restoring->erased);
+		puts("Start everything, then: cartbus restore --release. Until then no mail is sent.");
+	}
+	json_decref(stops);
 	json_decref(whole);
 }
 
-/* The list lies in this state from now on, whatever else was lost. */
+/* Keeps the list of erasures in this state, and erases its persons from the backup. */
 static int erase_again(struct restoring *restoring)
 {
-	json_t *list = erase_copy_list(restoring->command, restoring->folder, restoring->erasures);
+	const json_t *list = restoring->list;
 	char path[PATH_ROOM];
 	int ended;
 
-	if (!list)
-		return EXIT_NO;
 	erasures_path(restoring->command, path);
 	ended = json_array_size(list) ? erasures_write(restoring->command, path, list) : EXIT_FINE;
 	ended = ended ? ended : erase_copy(restoring->command, restoring->folder, list, &restoring->erased);
-	json_decref(list);
 	json_decref(restoring->note);
 	restoring->note = ended ? NULL : backup_note(restoring->command, restoring->folder);
 	return restoring->note ? EXIT_FINE : EXIT_NO;
 }
 
+/* Of the backups that lie in the same folder a later one may hold a later copy. */
+static int learn_from_beside(struct restoring *restoring)
+{
+	char above[PATH_BYTES], path[PATH_BYTES + 300];
+	_cleanup_(closedirp) DIR *listing = NULL;
+	struct dirent *entry;
+	int ended = EXIT_FINE;
+
+	snprintf(above, sizeof(above), "%.500s/..", restoring->folder);
+	listing = opendir(above);
+	while (listing && !ended && (entry = readdir(listing))) {
+		if (entry->d_name[0] == '.')
+			continue;
+		snprintf(path, sizeof(path), "%s/%s/" SIDELOG_FILE, above, entry->d_name);
+		ended = recall_sidelog(&restoring->recall, path, false);
+	}
+	return ended;
+}
+
+static int learn_from_sidelogs(struct restoring *restoring)
+{
+	char path[PATH_BYTES];
+	struct stat found;
+	int ended;
+
+	snprintf(path, sizeof(path), "%.500s/" SIDELOG_FOLDER "/" SIDELOG_FILE, restoring->state);
+	ended = recall_sidelog(&restoring->recall, path, true);
+	if (!ended && restoring->sidelog) {
+		bool is_folder = stat(restoring->sidelog, &found) == 0 && S_ISDIR(found.st_mode);
+
+		snprintf(path, sizeof(path), "%.500s%s", restoring->sidelog, is_folder ? "/" SIDELOG_FILE : "");
+		if (access(path, R_OK) < 0) {
+			complain(restoring->command, "%s: %s", path, strerror(errno));
+			return EXIT_NO;
+		}
+		ended = recall_sidelog(&restoring->recall, path, false);
+	}
+	return ended ? ended : learn_from_beside(restoring);
+}
+
+static const char *name_in(const json_t *note, const char *name, const char *otherwise)
+{
+	const char *text = json_string_value(json_object_get(note, name));
+
+	return text ? text : otherwise;
+}
+
+static int learn_all(struct restoring *restoring)
+{
+	struct recall *recall = &restoring->recall;
+
+	recall->log_id = name_in(restoring->note, "log", "");
+	recall->origin = name_in(restoring->note, "origin", recall->log_id);
+	recall->head = (uint64_t)json_integer_value(json_object_get(restoring->note, "head"));
+	recall->known_to = recall->head;
+	recall->from_us = backup_time(restoring->note) - OVERLAP_US;
+	recall->erased = restoring->list;
+	if (learn_from_sidelogs(restoring) != EXIT_FINE || each_store(restoring, learn) < 0)
+		return EXIT_NO;
+	return EXIT_FINE;
+}
+
 static int restore_locked(struct restoring *restoring)
 {
 	struct backup_sum sum;
+	json_t *note;
 	int ended = backup_verify(restoring->command, restoring->folder, &sum, &restoring->note);
 
-	if (ended == EXIT_FINE && each_store(restoring, learn) < 0)
-		ended = EXIT_NO;
+	note = json_incref(restoring->note); /* what was learnt refers to it, and an erasure exchanges it */
+	if (ended == EXIT_FINE) {
+		restoring->list = erase_copy_list(restoring->command, restoring->folder, restoring->erasures);
+		ended = restoring->list ? learn_all(restoring) : EXIT_NO;
+	}
 	if (ended == EXIT_FINE)
 		ended = erase_again(restoring);
 	if (ended == EXIT_FINE)
 		ended = put_in_place(restoring);
 	if (ended == EXIT_FINE)
 		tell(restoring);
+	json_decref(note);
 	return ended;
 }
 
-static int restore(const struct command *command, const char *folder, const char *erasures)
+static int restore(struct restoring *restoring)
 {
-	struct restoring restoring = { .command = command,
-		.state = config_get(command->config, "paths", NULL, "state"),
-		.folder = folder,
-		.erasures = erasures,
-		.sends = json_object() };
-	int lock = -1, ended, r = file_make_folders(restoring.state, 0750);
+	const struct command *command = restoring->command;
+	int lock = -1, ended, r;
 
-	snprintf(restoring.aside, sizeof(restoring.aside), "%s/before-restore-%lld", restoring.state,
+	restoring->state = config_get(command->config, "paths", NULL, "state");
+	restoring->recall = (struct recall){
+		.command = command, .sends = json_object(), .said = json_object(), .modes = json_object()
+	};
+	r = file_make_folders(restoring->state, 0700);
+	snprintf(restoring->aside, sizeof(restoring->aside), "%s/before-restore-%lld", restoring->state,
 		(long long)clock_wall_us(&command->clock));
 	if (r < 0)
-		complain(command, "%s: %s", restoring.state, strerror(-r));
+		complain(command, "%s: %s", restoring->state, strerror(-r));
 	ended = r < 0 ? EXIT_NO : backup_lock(command, &lock);
 	if (ended == EXIT_FINE)
-		ended = restore_locked(&restoring);
+		ended = restore_locked(restoring);
 	if (lock >= 0)
 		close(lock);
-	json_decref(restoring.note);
-	json_decref(restoring.sends);
+	json_decref(restoring->note);
+	json_decref(restoring->list);
+	json_decref(restoring->recall.sends);
+	json_decref(restoring->recall.said);
+	json_decref(restoring->recall.modes);
 	return ended;
-}
-
-static int release(const struct command *command, bool unlearnt)
-{
-	const char *state = config_get(command->config, "paths", NULL, "state");
-	struct client *client;
-	char path[PATH_BYTES];
-	json_t *note, *answer;
-	int ended = read_note(command, state, &note);
-
-	if (ended)
-		return ended;
-	if (json_integer_value(json_object_get(note, "stores")) == 0 && !unlearnt) {
-		complain(command,
-			"no sender's or waiter's state was found beside the log: what was mailed after the backup is "
-			"not known, and may be mailed again. --unlearnt accepts that");
-		json_decref(note);
-		return EXIT_NO;
-	}
-	ended = recall_say(command, json_object_get(note, "sends"));
-	json_decref(note);
-	if (ended)
-		return ended;
-	client = command_connect(command);
-	answer = command_ask(command, client, "claims.release", NULL);
-	client_free(client);
-	if (!answer)
-		return EXIT_NO;
-	if (command->json)
-		json_print(answer);
-	else
-		puts("Mails are claimed again.");
-	json_decref(answer);
-	snprintf(path, sizeof(path), "%s/restore.json", state);
-	unlink(path);
-	return EXIT_FINE;
 }
 
 int command_restore(struct command *command, int argc, char **argv)
 {
 	bool releases = false, unlearnt = false;
-	const char *folder = NULL, *erasures = NULL;
+	struct restoring restoring = { .command = command };
 	const struct take takes[] = { { "release", NULL, "what was mailed is said again, then mails go on", NULL,
 					      &releases },
-		{ "unlearnt", NULL, "release although nobody knew what was mailed after the backup", NULL, &unlearnt },
+		{ "unlearnt", NULL,
+			"release although nobody knows all that was mailed, or that forbids a mail, after the backup",
+			NULL, &unlearnt },
 		{ "erasures", "FILE", "who was erased, or a later backup that knows it, where this state does not",
-			&erasures, NULL },
+			&restoring.erasures, NULL },
+		{ "sidelog", "FILE",
+			"a copy of the side log, or a later backup that has one, where this state has none",
+			&restoring.sidelog, NULL },
 		{ 0 } };
 
 	command_take(command, argc, argv,
 		&(struct arguments){ .takes = takes,
 			.words_help = "[DIR]",
-			.words = &folder,
+			.words = &restoring.folder,
 			.words_least = 0,
 			.words_most = 1,
 			.help = "Puts a backup in the place of the log while nothing runs, and the services' states "
 				"aside; they "
-				"are folded anew. What was mailed after the backup is learnt from those states. Mails "
-				"wait until "
+				"are folded anew. What was mailed after the backup is learnt from those states, and "
+				"what "
+				"forbids a mail (who opted out, bounced or bought, a stop, a pause, an erasure) from "
+				"them and the side log. Mails wait until "
 				"--release. Who was erased after the backup was made leaves it first.\v"
 				"Examples:\n  cartbus restore /srv/backup/2026-11-21\n  cartbus restore --release" });
 	if (releases)
-		return release(command, unlearnt);
-	if (!folder) {
+		return restore_release(command, unlearnt);
+	if (!restoring.folder) {
 		complain(command, "say which backup: cartbus restore DIR");
 		return EXIT_USAGE;
 	}
-	return restore(command, folder, erasures);
+	return restore(&restoring);
 }

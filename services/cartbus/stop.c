@@ -7,13 +7,12 @@
  */
 #include "services/cartbus/mode.h"
 #include "services/cartbus/reading.h"
+#include "services/cartbus/shops.h"
 #include "services/cartbus/who.h"
 
 #include "bus/base/text.h"
 #include <stdio.h>
 #include <unistd.h>
-
-enum { STOP_PRIORITY = 100 }; /* above `cartbus shop mode`, so that a slip there does not lift it */
 
 struct stopping {
 	const char *shop, *reason; /* shop: SHOP_OF_ALL for all */
@@ -142,10 +141,8 @@ static int run(struct command *command, int argc, char **argv, const char *help,
 		return ended;
 	client = command_connect(command);
 	ended = modes_load_from(command, client, &modes);
-	if (!ended && !is_known(command, &stopping, modes_find(&modes, stopping.shop))) {
-		complain(command, "there is no shop \"%s\"; see cartbus shop list", stopping.shop);
-		ended = EXIT_NO;
-	}
+	if (!ended && !is_known(command, &stopping, modes_find(&modes, stopping.shop)))
+		ended = shops_complain_unknown(command, stopping.shop);
 	ended = ended ? ended : act(command, client, &stopping, modes_find(&modes, stopping.shop));
 	if (ended == EXIT_FINE && act == resume && !stopping.all && modes_stop_of_all(&modes))
 		complain(command, "but everything is stopped, by %s (%s): cartbus resume --all",

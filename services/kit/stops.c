@@ -12,7 +12,7 @@
  *              stops.status   shop              the kill switch; of SHOP_OF_ALL, that of every shop
  *              stops.gone     shop              the storefront asked to erase the whole shop
  *            and purchases (purchases.c): what was ordered, by every name and by address
- * Promises:  applies what was confirmed to the outside, whatever intake and unsub made of it; in doubt a stop applies. A shared
+ * Promises:  applies what was confirmed to the outside, also before intake and unsub have decided on it; in doubt a stop applies. A shared
  *            id stops for good: a storefront that gives the next cart of a shopper the token of one that was bought must not.
  *            A stop outlives every chase: what it comes of is kept for ever.
  * Fails by:  nothing; a cart known by more than WALK_MOST names is judged by the first of them.
@@ -116,7 +116,7 @@ static struct stopped by_buyer(const struct state *state, const char *shop, cons
 		return (struct stopped){ 0 };
 	struct orders orders = purchases_by(state, shop, purchases_of_address(address_hash, name));
 	note_unpaid(&orders, unpaid);
-	if (!orders.bought.last_us || cart->abandoned_us > orders.bought.last_us)
+	if (!orders.bought.last_us || cart->abandoned_us > orders.bought.last_us + CLOCKS_DIFFER_US)
 		return (struct stopped){ 0 }; /* a new cart of somebody who bought before */
 	return stopped_by(STOP_BOUGHT, orders.bought.last_seq, orders.bought.last_us);
 }
@@ -193,7 +193,7 @@ static bool changes_by(const struct state *state, const char *shop, const char *
 	return ret->seq > 0;
 }
 
-/* Emptied counts before changed, whichever name it came by. */
+/* Emptied counts before changed, under each of the cart's names. */
 static struct stopped by_change(
 	const struct state *state, const char *shop, const CartState *cart, const struct walk *walk)
 {

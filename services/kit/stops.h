@@ -3,7 +3,7 @@
  *
  * Folded by waiter and sender alike, from the raw topics, so that promise 4 holds while intake and unsub are behind or down.
  * A checkout stops a cart by any id it shares with it, also through ids that other raw messages tied together, and by address
- * when the cart's last change is not newer than the purchase. What counts as one, the shop's map of payment statuses says
+ * when the cart's last change is not newer than the purchase, by clocks that may differ (change.h). What counts as one, the shop's map of payment statuses says
  * (purchases.h), so a service that asks also remembers documents. In doubt a stop applies.
  */
 #ifndef KIT_STOPS_H

@@ -104,7 +104,7 @@ void stops_remember_changed(struct state *state, const struct said *said, const 
 	ROW_PUT(state, "stops.change", said->shop, key, &row);
 }
 
-/* A test order stops too: it was placed to see that it does. What was cancelled or paid back neither stops nor takes a stop back. */
+/* A test order stops too: it was placed to see that it does. What was cancelled takes no stop back, and stops only if it had been paid. */
 void stops_remember_checkout(struct state *state, const struct said *said, const CartCheckout *checkout)
 {
 	char names[JOIN_NAMES_MAX][80];
@@ -276,7 +276,7 @@ void stops_remember_status(struct state *state, const struct said *said, const S
 	ROW_PUT(state, "stops.status", said->shop, "", &row);
 }
 
-/* The list's rows are compacted by version, so the highest is the truth in whatever order they are read. */
+/* The list's rows are compacted by version, so the highest is the truth in any order of reading. */
 void stops_remember_suppression(struct state *state, const struct said *said, const Suppression *fact)
 {
 	struct stop_row row;

@@ -1,5 +1,7 @@
 """A backup put in the log's place: what was mailed after it is not mailed again, and nothing is before the operator says so."""
 
+import json
+import os
 import shutil
 
 import pytest
@@ -67,7 +69,10 @@ def wait_for_a_parked_claim(system):
 
 def test_what_the_log_forgot_is_learnt_and_not_mailed_again(system, keep):
     mailed_after_the_backup(system, keep)
-    assert restored(system) == {"head": restored_head(system), "learnt": 1, "stores": 2, "erased": 0}
+    told = restored(system)
+    stops = {"opt_outs": 0, "orders": 0, "actions": 0, "privacy_requests": 0, "modes": 0}
+    assert told.pop("known_to") > restored_head(system)
+    assert told == {"head": restored_head(system), "learnt": 1, "stores": 2, "erased": 0, "stops": stops, "covered": True}
     wait_for_a_parked_claim(system)
     assert mails_to(keep, "ada@mail.example") == 1
 
@@ -86,6 +91,25 @@ def test_what_the_log_forgot_is_learnt_and_not_mailed_again(system, keep):
     queue = next(queue for queue in system.ask("queues")["queues"] if queue["name"] == "sender")
     assert queue["ready"] == queue["leased"] == queue["dead"] == 0
     assert mails_to(keep, "ada@mail.example") == 1
+
+
+def test_the_doctor_knows_what_a_restore_leaves(system):
+    system.cartbus("backup", str(system.folder / "backup"))
+    stop_all(system)
+    system.cartbus("restore", str(system.folder / "backup"))
+    aside, = (system.folder / "state").glob("before-restore-*")
+    kept = next(path for path in aside.rglob("*") if path.is_file())
+    os.chown(kept, 12345, 12345)  # each service has a user of its own, and whoever restores is root
+    found = json.loads(system.cartbus("doctor", "--json", check=False).stdout)["findings"]
+    told = [one for one in found if str(aside) in one["text"]]
+    assert [one["finding"] for one in told] == ["fine"] and "not released yet" in told[0]["text"]
+    assert not [one for one in found if one["area"] == "files" and one["finding"] == "wrong"]
+
+    system.start()
+    system.cartbus("restore", "--release")
+    found = json.loads(system.cartbus("doctor", "--json", check=False).stdout)["findings"]
+    told = [one for one in found if str(aside) in one["text"]]
+    assert [one["finding"] for one in told] == ["fine"] and "remove it" in told[0]["text"]
 
 
 def test_who_never_mailed_anything_is_not_asked_for_more_than_that(system):

@@ -8,6 +8,8 @@
 
 static const struct service remembers_stops = { .name = "remembers-stops", .remembers = { STOPS_REMEMBERED } };
 
+#define NOON (12 * US_PER_HOUR)
+
 /* Left at 1000, nothing folded in since. */
 static CartState left_cart(void)
 {
@@ -36,8 +38,8 @@ static enum stop holds(const struct harness *h)
 	GIVEN((h), cart_changed, &((CartChanged){ .has_ids = true, .heard_us = 9000, __VA_ARGS__ }), .shop = "demo",   \
 		.key = "k")
 #define BOUGHT(h, ...)                                                                                                 \
-	GIVEN((h), cart_checkout, &((CartCheckout){ .has_ids = true, .heard_us = 9000, __VA_ARGS__ }), .shop = "demo", \
-		.key = "k")
+	GIVEN((h), cart_checkout, &((CartCheckout){ .has_ids = true, .heard_us = US_PER_DAY, __VA_ARGS__ }),           \
+		.shop = "demo", .key = "k")
 #define ACTED(h, ...) GIVEN((h), admin_action, &((AdminAction){ __VA_ARGS__ }), .shop = "demo", .key = "k")
 
 static void nothing_heard_stops_nothing(void **state)
@@ -94,16 +96,51 @@ static void the_tie_may_come_after_the_checkout(void **state)
 static void a_purchase_by_the_same_address_stops_what_was_left_before_it(void **state)
 {
 	const struct {
-		int64_t bought_us;
+		int64_t bought_us; /* the cart was left at noon, by a clock that may differ by five minutes */
 		enum stop stop;
-	} table[] = { { 999, STOP_NONE }, { 1000, STOP_BOUGHT }, { 2000, STOP_BOUGHT } };
+	} table[] = { { NOON - 5 * US_PER_MINUTE - 1, STOP_NONE }, { NOON - 5 * US_PER_MINUTE, STOP_BOUGHT },
+		{ NOON - 9 * US_PER_S, STOP_BOUGHT }, { NOON, STOP_BOUGHT }, { NOON + 1, STOP_BOUGHT } };
 
 	(void)state;
 	for (size_t i = 0; i < sizeof(table) / sizeof(table[0]); i++) {
 		struct harness *h = fresh();
+		CartState cart = left_cart();
 
+		cart.abandoned_us = cart.changed_us = NOON;
 		BOUGHT(h, .ids = { .order_id = "77", .email_hash = "h" }, .bought_us = table[i].bought_us);
-		assert_int_equal(holds(h), table[i].stop);
+		assert_int_equal(stops_for(harness_state(h), "demo", &cart).stop, table[i].stop);
+		harness_free(h);
+	}
+}
+
+static void money_that_went_back_proves_that_something_was_bought(void **state)
+{
+	const struct {
+		CheckoutKind kind;
+		bool was_bought;
+		int64_t ordered_us;
+		CartIds ids;
+		enum stop stop;
+	} table[] = {
+		{ CHECKOUT_REFUNDED, true, NOON, { .cart_token = "t1" }, STOP_BOUGHT },
+		{ CHECKOUT_CANCELLED, true, NOON, { .cart_token = "t1" }, STOP_BOUGHT },
+		{ CHECKOUT_REFUNDED, true, 0, { .cart_token = "t1" }, STOP_BOUGHT },
+		{ CHECKOUT_REFUNDED, true, NOON, { .order_id = "77", .email_hash = "h" }, STOP_BOUGHT },
+		/* ordered long before this cart was left, or nobody knows when: it is another cart's */
+		{ CHECKOUT_REFUNDED, true, NOON - US_PER_DAY, { .order_id = "77", .email_hash = "h" }, STOP_NONE },
+		{ CHECKOUT_REFUNDED, true, 0, { .order_id = "77", .email_hash = "h" }, STOP_NONE },
+		{ CHECKOUT_CANCELLED, false, NOON, { .cart_token = "t1" }, STOP_NONE },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(table) / sizeof(table[0]); i++) {
+		struct harness *h = fresh();
+		CartState cart = left_cart();
+
+		cart.abandoned_us = cart.changed_us = NOON;
+		BOUGHT(h, .ids = table[i].ids, .kind = table[i].kind, .was_bought = table[i].was_bought,
+			.ordered_us = table[i].ordered_us, .bought_us = NOON + US_PER_HOUR);
+		assert_int_equal(stops_for(harness_state(h), "demo", &cart).stop, table[i].stop);
 		harness_free(h);
 	}
 }
@@ -451,6 +488,7 @@ int main(void)
 		cmocka_unit_test(the_latest_purchase_of_an_address_counts_in_whatever_order_they_come),
 		cmocka_unit_test(a_former_address_of_the_cart_still_tells_the_purchase),
 		cmocka_unit_test(a_test_order_stops_and_a_cancelled_one_neither_stops_nor_takes_back),
+		cmocka_unit_test(money_that_went_back_proves_that_something_was_bought),
 		cmocka_unit_test(two_shops_share_every_id_and_no_stop),
 		cmocka_unit_test(whoever_said_no_is_stopped_with_the_first_reason),
 		cmocka_unit_test(each_kind_of_no_stops),

@@ -1,0 +1,176 @@
+/*
+ * recall_say.c: what forbids a mail, noted in the note of a restore and said again at its release
+ *
+ * Promises:  said twice it changes nothing: each has an idempotency key of its own. A mode is only ever made stricter than the log has it;
+ *            what was looser is told, and a person decides.
+ * Read next: restore_release.c (when), recall.h
+ */
+#include "services/cartbus/mode.h"
+#include "services/cartbus/print.h"
+#include "services/cartbus/reading.h"
+#include "services/cartbus/recall.h"
+
+#include "bus/base/cleanup.h"
+#include "bus/base/memory.h"
+#include "bus/base/text.h"
+#include "proto/topics.h"
+#include <openssl/evp.h>
+#include <pb_encode.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { PAYLOAD_MOST = 256 << 10 };
+
+/* ---- noting ---- */
+
+static const char *text_of(const json_t *object, const char *name)
+{
+	const char *text = json_string_value(json_object_get(object, name));
+
+	return text ? text : "";
+}
+
+static json_t *encoded(const struct topic *topic, const void *message)
+{
+	_cleanup_free_ uint8_t *payload = memory_new(PAYLOAD_MOST);
+	_cleanup_free_ char *text = memory_new(2 * PAYLOAD_MOST);
+	pb_ostream_t stream = pb_ostream_from_buffer(payload, PAYLOAD_MOST);
+
+	if (!pb_encode(&stream, topic->message, message))
+		return NULL;
+	EVP_EncodeBlock((unsigned char *)text, payload, (int)stream.bytes_written);
+	return json_string(text);
+}
+
+void recall_note(struct recall *recall, const struct recalled *recalled, const struct topic *topic, const void *message)
+{
+	json_t *payload;
+
+	if (json_object_get(recall->said, recalled->name) || !(payload = encoded(topic, message)))
+		return;
+	json_object_set_new(recall->said, recalled->name,
+		json_pack("{s:s,s:s,s:s,s:s,s:I,s:o}", "topic", topic->name, "shop", recalled->shop, "key",
+			recalled->key, "idem", recalled->idem, "at_us", (json_int_t)recalled->at_us, "payload",
+			payload));
+}
+
+void recall_note_mode(struct recall *recall, const char *shop, const void *message)
+{
+	const ShopStatus *status = message;
+	const json_t *known = json_object_get(recall->modes, shop);
+
+	if (known && json_integer_value(json_object_get(known, "at_us")) > status->at_us)
+		return;
+	json_object_set_new(recall->modes, shop,
+		json_pack("{s:i,s:i,s:i,s:I,s:s,s:s}", "mode", (int)status->mode, "priority", (int)status->priority,
+			"resumes_to", (int)status->resumes_to, "at_us", (json_int_t)status->at_us, "reason",
+			status->reason, "who", status->who));
+}
+
+static const char *kind_of(const char *topic)
+{
+	return strcmp(topic, topic_cart_checkout.name) == 0 ? "orders"
+		: strcmp(topic, topic_optout_request.name) == 0 || strcmp(topic, topic_mail_feedback.name) == 0
+		? "opt_outs"
+		: strcmp(topic, topic_privacy_request.name) == 0 ? "privacy_requests"
+								 : "actions";
+}
+
+json_t *recall_count(const json_t *said, const json_t *modes)
+{
+	json_t *count = json_pack("{s:i,s:i,s:i,s:i,s:I}", "opt_outs", 0, "orders", 0, "actions", 0, "privacy_requests",
+		0, "modes", (json_int_t)json_object_size(modes));
+	const json_t *one;
+	const char *name;
+
+	json_object_foreach((json_t *)said, name, one)
+	{
+		const char *kind = kind_of(text_of(one, "topic"));
+
+		json_object_set_new(count, kind, json_integer(json_integer_value(json_object_get(count, kind)) + 1));
+	}
+	return count;
+}
+
+/* ---- saying ---- */
+
+static int say_one(struct client *client, const json_t *one, char why[256])
+{
+	_cleanup_(buffer_free) struct buffer payload = { 0 };
+	const struct topic *topic = topic_of(text_of(one, "topic"));
+	_cleanup_free_ void *message = NULL;
+	struct client_said said;
+
+	payload_from_base64(text_of(one, "payload"), &payload);
+	message = topic ? payload_decode(topic, buffer_bytes(&payload)) : NULL;
+	if (!message) {
+		snprintf(why, 256, "the note of the restore is damaged");
+		return -1;
+	}
+	return client_say(client, topic,
+		&(struct say){ .shop = text_of(one, "shop"), .key = text_of(one, "key"), .idem = text_of(one, "idem") },
+		message, &said, why);
+}
+
+/* The higher, the less is mailed. */
+static int strictness(ShopMode mode)
+{
+	switch (mode) {
+	case MODE_LIVE:
+		return 0;
+	case MODE_MAIL_ME:
+		return 1;
+	case MODE_OBSERVE:
+		return 2;
+	case MODE_PAUSED:
+		return 3;
+	}
+	return 3;
+}
+
+static int say_mode(const struct command *command, struct client *client, const char *shop, const json_t *learnt,
+	const ShopStatus *now)
+{
+	ShopStatus status = { .mode = (ShopMode)json_integer_value(json_object_get(learnt, "mode")),
+		.priority = (uint32_t)json_integer_value(json_object_get(learnt, "priority")),
+		.resumes_to = (ShopMode)json_integer_value(json_object_get(learnt, "resumes_to")),
+		.at_us = clock_wall_us(&command->clock),
+		.version = now ? now->version + 1 : 1 };
+	bool is_of_all = strcmp(shop, SHOP_OF_ALL) == 0;
+	int is = strictness(now ? now->mode : is_of_all ? MODE_LIVE : MODE_OBSERVE), was = strictness(status.mode);
+	uint64_t seq;
+
+	if (was < is && !is_of_all)
+		complain(command, "note: before the log was lost %s was in %s; it is left in %s", shop,
+			mode_name(status.mode), mode_name(now ? now->mode : MODE_OBSERVE));
+	if (was < is || (was == is && (!now || status.priority <= now->priority)))
+		return EXIT_FINE;
+	if (now && now->mode == MODE_PAUSED && now->priority > status.priority)
+		return EXIT_FINE;
+	snprintf(status.reason, sizeof(status.reason), "restored: %.100s", text_of(learnt, "reason"));
+	TEXT_COPY(status.who, *text_of(learnt, "who") ? text_of(learnt, "who") : "system");
+	return mode_say(command, client, shop, now, &status, &seq);
+}
+
+int recall_say_stops(const struct command *command, const json_t *said, const json_t *modes)
+{
+	static struct modes now;
+	struct client *client = command_connect(command);
+	int ended = modes_load_from(command, client, &now);
+	const json_t *one;
+	const char *name;
+	char why[256];
+
+	json_object_foreach((json_t *)modes, name, one) ended =
+		ended ? ended : say_mode(command, client, name, one, modes_find(&now, name));
+	json_object_foreach((json_t *)said, name, one)
+	{
+		if (!ended && say_one(client, one, why) < 0) {
+			complain(command, "what forbids a mail could not be said: %s; run it again", why);
+			ended = EXIT_NO;
+		}
+	}
+	client_free(client);
+	return ended;
+}

@@ -1,0 +1,152 @@
+/*
+ * recall_sidelog.c: what forbids a mail, learnt from the side log, word for word
+ *
+ * Promises:  each message once, under the idempotency key that it had; a row that stands for what is older is said as what it came of. Who
+ *            was erased is put on the list again, and nothing else of him.
+ * Fails by:  telling what is damaged, and that it is another installation's: neither counts as known.
+ * Read next: bus/broker/sidelog.c (who writes it), recall_say.c
+ */
+#include "services/cartbus/recall.h"
+
+#include "bus/actor/sidelog.h"
+#include "bus/base/cleanup.h"
+#include "bus/base/text.h"
+#include "proto/topics.h"
+#include "services/cartbus/erasures.h"
+#include "services/cartbus/print.h"
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct reading {
+	struct recall *recall;
+	char log[40];
+	uint64_t after; /* numbers up to here are in the backup */
+	bool in_place;
+};
+
+static void note(struct reading *reading, const struct said *said, const struct topic *topic, const void *message)
+{
+	char name[80], idem[200];
+
+	snprintf(name, sizeof(name), "%.32s/%012llu", reading->log, (unsigned long long)said->seq);
+	snprintf(idem, sizeof(idem), "restored/%.100s", name);
+	recall_note(reading->recall,
+		&(struct recalled){ .name = name,
+			.shop = said->shop,
+			.key = said->key,
+			.idem = *said->idem ? said->idem : idem,
+			.at_us = said->time_us },
+		topic, message);
+}
+
+static void take_suppression(struct reading *reading, const struct said *said, const Suppression *row)
+{
+	OptoutRequest asked = { .source = row->source, .heard_us = row->since_us };
+
+	TEXT_COPY(asked.address_hash, row->address_hash);
+	if (!row->lifted)
+		note(reading, said, &topic_optout_request, &asked);
+}
+
+static void take_order(struct reading *reading, const struct said *said, const CartCheckout *checkout)
+{
+	if (!erasures_name(
+		    reading->recall->command, reading->recall->erased, said->shop, &checkout->ids, said->time_us))
+		note(reading, said, &topic_cart_checkout, checkout);
+}
+
+static void take_privacy(struct reading *reading, const struct said *said, const PrivacyState *row)
+{
+	if (!row->settled && !said->tombstone)
+		note(reading, said, &topic_privacy_request, &row->request);
+}
+
+/* A copy from before an erasure: what an owner wrote may name who was erased. */
+static void take_action(struct reading *reading, const struct said *said, AdminAction *action)
+{
+	if (!reading->in_place && json_array_size(reading->recall->erased) > 0)
+		TEXT_COPY(action->reason, "as before the log was restored");
+	if (action->verb != ADMIN_RETIME)
+		note(reading, said, &topic_admin_action, action);
+}
+
+static void take(const struct said *said, struct bytes payload, void *context)
+{
+	struct reading *reading = context;
+	const struct topic *topic = topic_of(said->topic);
+	_cleanup_free_ void *message = topic && said->seq > reading->after ? payload_decode(topic, payload) : NULL;
+
+	if (!message)
+		return;
+	if (topic == &topic_suppression)
+		take_suppression(reading, said, message);
+	else if (topic == &topic_cart_checkout)
+		take_order(reading, said, message);
+	else if (topic == &topic_privacy_state)
+		take_privacy(reading, said, message);
+	else if (topic == &topic_shop_status)
+		recall_note_mode(reading->recall, said->shop, message);
+	else if (topic == &topic_admin_action)
+		take_action(reading, said, message);
+	else
+		note(reading, said, topic, message);
+}
+
+static void skip(const struct said *said, struct bytes payload, void *context)
+{
+	(void)said, (void)payload, (void)context;
+}
+
+static bool is_kin(const struct recall *recall, const struct sidelog_head *head)
+{
+	return strcmp(head->log, recall->log_id) == 0 || strcmp(head->origin, recall->origin) == 0;
+}
+
+static void tell_what_is_missing(const struct recall *recall, const char *path, const struct sidelog_read *read)
+{
+	if (read->damages > 0)
+		complain(recall->command,
+			"%s is damaged in %zu places: %zu messages of it are whole and learnt, what lay between is not "
+			"known",
+			path, read->damages, read->count);
+}
+
+int recall_sidelog(struct recall *recall, const char *path, bool in_place)
+{
+	struct reading reading = { .recall = recall, .in_place = in_place };
+	struct sidelog_read read;
+	int r = sidelog_each(path, skip, NULL, &read);
+
+	if (r == -ENOENT || r == -ENOTDIR)
+		return EXIT_FINE;
+	if (r == -EBADMSG) {
+		complain(recall->command, "%s is damaged from its first byte on: nothing is learnt from it", path);
+		return EXIT_FINE;
+	}
+	if (r < 0) {
+		complain(
+			recall->command, "%s cannot be read, and may know what forbids a mail: %s", path, strerror(-r));
+		return EXIT_NO;
+	}
+	if (!is_kin(recall, &read.head)) {
+		complain(recall->command,
+			"%s is of another installation (its log is %s, that of the backup %s): nothing is learnt from "
+			"it",
+			path, read.head.log, recall->log_id);
+		return EXIT_FINE;
+	}
+	TEXT_COPY(reading.log, read.head.log);
+	reading.after = strcmp(read.head.log, recall->log_id) == 0 ? recall->head : 0;
+	sidelog_each(path, take, &reading, &read);
+	tell_what_is_missing(recall, path, &read);
+	if (!*recall->sidelog_id || in_place)
+		TEXT_COPY(recall->sidelog_id, read.head.log);
+	if (reading.after > 0 && read.last > recall->sidelog_last)
+		recall->sidelog_last = read.last;
+	if (reading.after > 0 && read.last > recall->known_to)
+		recall->known_to = read.last;
+	recall->has_sidelog |= in_place && read.damages == 0;
+	return EXIT_FINE;
+}
