@@ -18,7 +18,7 @@ struct row {
 	uint64_t first; /* line; 0: no row has begun */
 	size_t bytes;
 	int fields;
-	bool ended, too_long, not_text;
+	bool too_long, not_text;
 	char found[FIELD_MAX]; /* the address; "": none yet */
 };
 
@@ -27,7 +27,8 @@ struct list {
 	const char *column;
 	int column_at; /* -1: not known */
 	bool past_first, skipping;
-	uint64_t line;
+	bool in_line;             /* what was read last is a line that has not ended yet */
+	uint64_t line, told_line; /* the one read now; the last that a row told of ended in */
 	struct row row;
 	address_row_fn *each;
 	void *context;
@@ -56,6 +57,8 @@ static void on_field(void *field, size_t len, void *context)
 	const char *text = field ? field : "";
 	int at = row->fields++;
 
+	if (!row->first)
+		row->first = list->line;
 	if (strlen(text) != len)
 		row->not_text = true;
 	if (!list->past_first && list->column_at < 0 && is_the_column(list, text))
@@ -64,14 +67,6 @@ static void on_field(void *field, size_t len, void *context)
 		return;
 	if (!TEXT_COPY(row->found, text))
 		row->too_long = true;
-}
-
-static void on_row(int end, void *context)
-{
-	struct list *list = context;
-
-	(void)end;
-	list->row.ended = true;
 }
 
 static void tell_row(struct list *list)
@@ -86,7 +81,15 @@ static void tell_row(struct list *list)
 	if (!header && row->fields > 0 && !(list->column && list->column_at < 0))
 		list->each(list->context, row->first, list->line, why ? NULL : row->found, why);
 	list->past_first = list->past_first || row->fields > 0;
+	list->told_line = list->line;
 	list->row = (struct row){ 0 };
+}
+
+/* A line can hold several rows: a lone CR ends a row as well. */
+static void on_row(int end, void *context)
+{
+	(void)end;
+	tell_row(context);
 }
 
 /* Begins anew after the next line end. */
@@ -114,13 +117,12 @@ static void take_piece(struct list *list, const char *at, size_t len)
 			row->first = list->line;
 		row->bytes += len;
 		csv_parse(&list->parser, at, len, on_field, on_row, list);
-		if (row->ended)
-			tell_row(list);
-		else if (row->bytes > ADDRESS_ROW_MOST)
+		if (row->bytes > ADDRESS_ROW_MOST)
 			give_up_row(list), list->skipping = !whole;
 		else if (row->bytes <= 2 && whole && row->fields == 0 && (at[0] == '\n' || at[0] == '\r'))
 			*row = (struct row){ 0 }; /* an empty line */
 	}
+	list->in_line = !whole;
 	if (whole) {
 		list->skipping = false;
 		list->line++;
@@ -179,11 +181,11 @@ static void finish(struct list *list, uint64_t *ret_lines)
 {
 	bool open = list->row.first && !list->skipping;
 
-	if (open)
+	if (!list->skipping)
 		csv_fini(&list->parser, on_field, on_row, list);
-	if (open && list->row.ended)
-		tell_row(list);
-	*ret_lines = list->line - (open || list->skipping ? 0 : 1);
+	*ret_lines = list->line - (open || list->skipping || list->in_line ? 0 : 1);
+	if (*ret_lines < list->told_line) /* a quote was left open behind a lone CR */
+		*ret_lines = list->told_line;
 }
 
 /* Where the column's name was given, the first row has it. */

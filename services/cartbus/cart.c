@@ -7,6 +7,7 @@
 #include "services/cartbus/who.h"
 
 #include "bus/base/text.h"
+#include "services/kit/move.h"
 #include "services/kit/span.h"
 #include <stdio.h>
 
@@ -97,7 +98,7 @@ int command_cart_override(struct command *command, int argc, char **argv)
 			.words_most = 4,
 			.help = "Gives one cart waits of its own, both counted from the moment it was left. They hold "
 				"instead of the "
-				"owner's rules.\v"
+				"owner's rules; at least 4 hours lie between them.\v"
 				"Example:\n  cartbus cart override demo 9f2c41 30min 6h" });
 	if (span_parse(words[2], WAIT_MOST_US, &action.wait_override.first_us) ||
 		span_parse(words[3], WAIT_MOST_US, &action.wait_override.second_us) ||
@@ -105,6 +106,13 @@ int command_cart_override(struct command *command, int argc, char **argv)
 		complain(command,
 			"the waits are spans like 30min, 6h or 2d, of at most 400 days, and the second is the longer "
 			"one");
+		return EXIT_USAGE;
+	}
+	if (action.wait_override.second_us - action.wait_override.first_us < MOVE_BETWEEN_US) {
+		complain(command,
+			"at least 4 hours lie between the two mails of a cart, as in the rules: make the second wait "
+			"longer than %s by that",
+			words[2]);
 		return EXIT_USAGE;
 	}
 	return act(command, words[0], words[1], reason, &action);

@@ -8,9 +8,11 @@
 
 #include "bus/base/clock.h"
 #include "proto/topics.h"
+#include "services/cartbus/mode.h"
 #include "services/cartbus/names.h"
 #include "services/cartbus/print.h"
 #include "services/kit/money.h"
+#include "services/kit/span.h"
 #include "services/kit/zone.h"
 #include <stdio.h>
 #include <stdlib.h>
@@ -70,6 +72,36 @@ static void add_text(const struct description *to, const char *before, const cha
 		buffer_printf(to->line, "%s%s", before, text);
 }
 
+/* "2026-11-20 14:05 UTC", as facts have it; its length, 0: there is none. */
+static int read_moment(const char *text, int64_t *ret_us)
+{
+	struct local_time at = { 0 };
+	int len = 0;
+
+	if (sscanf(text, "%4d-%2d-%2d %2d:%2d UTC%n", &at.year, &at.month, &at.day, &at.hour, &at.minute, &len) != 5)
+		return 0;
+	return zone_moment("Etc/UTC", &at, ret_us) < 0 ? 0 : len;
+}
+
+/* What a service said in words: facts are the same for everybody and tell moments in UTC, people read them in the shop's time. */
+static void add_words(const struct description *to, const char *before, const char *text)
+{
+	int64_t us;
+
+	if (!*text)
+		return;
+	buffer_add_text(to->line, before);
+	while (*text) {
+		int len = *text == '2' ? read_moment(text, &us) : 0;
+
+		if (len > 0)
+			add_time(to, "", us);
+		else
+			buffer_add(to->line, text, 1);
+		text += len > 0 ? len : 1;
+	}
+}
+
 static const char *word(const pb_msgdesc_t *message, uint32_t tag, int value)
 {
 	const char *name = enum_word(message, tag, value);
@@ -87,6 +119,8 @@ static void describe_changed(const struct description *to, const CartChanged *ch
 	if (changed->has_total)
 		add_money(to, changed->total_minor, changed->currency);
 	add_address(to, changed->ids.email);
+	if (changed->consent_unreadable)
+		buffer_add_text(to->line, ", with a consent that cannot be read");
 	if (changed->saved_link)
 		buffer_add_text(to->line, ", saved its link");
 	if (changed->has_wait_override)
@@ -112,8 +146,10 @@ static void describe_state(const struct description *to, const CartState *cart)
 			to->line, " (%s)", word(&CartState_msg, CartState_closed_reason_tag, (int)cart->closed_reason));
 	buffer_printf(to->line, ", revision %llu, %u item%s", (unsigned long long)cart->revision, cart->items_count,
 		cart->items_count == 1 ? "" : "s");
-	add_money(to, cart->total_minor, cart->currency);
+	if (cart->total_minor)
+		add_money(to, cart->total_minor, cart->currency);
 	add_address(to, cart->ids.email);
+	add_text(to, ", ", cart->ids.email_unusable ? "its address is no mail address" : "");
 	add_time(to, ", left at ", cart->abandoned_us);
 	add_text(to, ", merged into ", cart->merged_into);
 }
@@ -130,7 +166,8 @@ static void describe_timer_set(const struct description *to, const TimerSet *tim
 static void describe_due(const struct description *to, const ReminderDue *due)
 {
 	buffer_printf(to->line, "reminder %u is due", due->step);
-	add_money(to, due->cart.total_minor, due->cart.currency);
+	if (due->cart.total_minor)
+		add_money(to, due->cart.total_minor, due->cart.currency);
 	add_address(to, due->cart.ids.email);
 }
 
@@ -147,9 +184,9 @@ static void describe_outcome(const struct description *to, const ReminderOutcome
 static void describe_audit(const struct description *to, const Audit *audit)
 {
 	buffer_add_text(to->line, audit->action);
-	add_text(to, ": ", audit->grounds);
-	add_text(to, ", before ", audit->before);
-	add_text(to, ", after ", audit->after);
+	add_words(to, ": ", audit->grounds);
+	add_words(to, ", before ", audit->before);
+	add_words(to, ", after ", audit->after);
 	if (audit->rules_version)
 		buffer_printf(to->line, " (rules version %u)", audit->rules_version);
 	if (strcmp(audit->who, "system") != 0)
@@ -159,7 +196,7 @@ static void describe_audit(const struct description *to, const Audit *audit)
 
 static void describe_status(const struct description *to, const ShopStatus *status)
 {
-	buffer_printf(to->line, "the shop is now in %s", word(&ShopStatus_msg, ShopStatus_mode_tag, (int)status->mode));
+	buffer_printf(to->line, "the shop is now in %s", mode_name(status->mode));
 	add_text(to, ": ", status->reason);
 	add_text(to, ", by ", status->who);
 }
@@ -178,9 +215,11 @@ static void describe_document(const struct description *to, const Document *docu
 		document->source, strlen(document->text));
 }
 
-static void add_hours(const struct description *to, const char *before, int64_t us)
+static void add_span(const struct description *to, const char *before, int64_t us)
 {
-	buffer_printf(to->line, "%s%.4g h", before, (double)us / US_PER_HOUR);
+	char span[SPAN_WORDS_MAX];
+
+	buffer_printf(to->line, "%s%s", before, span_words(us, span));
 }
 
 static void describe_action(const struct description *to, const AdminAction *action)
@@ -188,8 +227,8 @@ static void describe_action(const struct description *to, const AdminAction *act
 	buffer_printf(to->line, "%s asks for %s", action->who,
 		word(&AdminAction_msg, AdminAction_verb_tag, (int)action->verb));
 	if (action->has_wait_override) {
-		add_hours(to, ": ", action->wait_override.first_us);
-		add_hours(to, ", then ", action->wait_override.second_us);
+		add_span(to, ": ", action->wait_override.first_us);
+		add_span(to, ", then ", action->wait_override.second_us);
 	}
 	add_text(to, ": ", action->reason);
 }

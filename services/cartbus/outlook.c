@@ -72,9 +72,13 @@ bool outlook_line(const struct outlook *outlook, const char *shop, const char *z
 	if (!ask(outlook, shop, timer, &foreseen))
 		return false;
 	why_of(&foreseen, zone, why);
+	ret->comes = foreseen.with_sender || foreseen.plan.step || plan_is_held(&foreseen.plan);
 	if (foreseen.with_sender) {
 		snprintf(ret->at, sizeof(ret->at), "now");
 		snprintf(ret->words, sizeof(ret->words), "%s (%s)", step_name(foreseen.with_sender), why);
+	} else if (plan_is_held(&foreseen.plan)) {
+		snprintf(ret->at, sizeof(ret->at), "when it is resumed");
+		snprintf(ret->words, sizeof(ret->words), "no reminder goes meanwhile: the shop is paused");
 	} else if (foreseen.plan.step == 0) {
 		snprintf(ret->at, sizeof(ret->at), "never");
 		snprintf(ret->words, sizeof(ret->words), "no reminder is to come: %s", why);

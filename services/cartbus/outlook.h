@@ -20,7 +20,8 @@ void outlook_end(struct outlook *outlook);
 void outlook_hear(struct outlook *outlook, const struct entry *entry); /* of the whole log, in order */
 
 struct outlook_line {
-	char at[40];     /* "2026-11-22 08:00:00", "now", or "never" */
+	bool comes;  /* a mail does, as far as that is known; those count that are only observed, or held by a pause */
+	char at[40]; /* "2026-11-22 08:00:00", "now", "when it is resumed", or "never" */
 	char words[320]; /* "first reminder (quiet hours until 08:00)" */
 };
 /* false: this timer is no cart's, or is an older one's. */

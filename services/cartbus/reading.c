@@ -9,20 +9,42 @@
 #include "services/cartbus/cartbus.h"
 #include "services/cartbus/describe.h"
 #include "services/cartbus/print.h"
+#include <errno.h>
 #include <openssl/evp.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/socket.h>
+#include <sys/un.h>
 
-#define PATIENCE_US (5 * US_PER_S) /* for the first answer of a broker that may be busy starting */
+#define PATIENCE_US (5 * US_PER_S)           /* for the first answer of a broker that may be busy starting */
+#define NOBODY_PATIENCE_US (600 * US_PER_MS) /* where nobody listens: one that is being restarted may come */
 enum { PAGE_MESSAGES = 500 };
+
+/*
+ * Only a local broker is looked for: of a distant one the connection itself tells. A socket for datagrams cannot be connected to the
+ * broker's, and the kernel says so only while that one is bound (unix(7): EPROTOTYPE, else ECONNREFUSED): the broker sees nothing of it.
+ */
+static bool does_anybody_listen(const struct command *command)
+{
+	_cleanup_close_ int fd = socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+	struct sockaddr_un address = { .sun_family = AF_UNIX };
+	const char *run = config_get(command->config, "paths", NULL, "run");
+
+	if (command_is_far(command) || fd < 0)
+		return true;
+	if (snprintf(address.sun_path, sizeof(address.sun_path), "%s/control", run) >= (int)sizeof(address.sun_path))
+		return true;
+	return connect(fd, (struct sockaddr *)&address, sizeof(address)) == 0 || errno == EPROTOTYPE;
+}
 
 struct client *command_connect(const struct command *command)
 {
+	int64_t patience_us = does_anybody_listen(command) ? PATIENCE_US : NOBODY_PATIENCE_US;
 	struct client *client = NULL;
 	char why[256];
 
-	if (client_open(&cartbus, command->config, &command->clock, PATIENCE_US, &client, why)) {
+	if (client_open(&cartbus, command->config, &command->clock, patience_us, &client, why)) {
 		complain(command, "cannot reach the broker: %s%s", why,
 			command_is_far(command) ? "" : "; is `cartbus up` running?");
 		exit(EXIT_AWAY);

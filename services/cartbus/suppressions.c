@@ -12,6 +12,7 @@
 #include "services/cartbus/describe.h"
 #include "services/cartbus/naming.h"
 #include "services/cartbus/print.h"
+#include "services/cartbus/shops.h"
 #include "services/cartbus/zones.h"
 #include "services/kit/optout.h"
 #include <stdio.h>
@@ -200,9 +201,10 @@ static int list_one(struct listing *listing, const struct suppressions *list, co
 static int list(struct listing *listing, const char *address)
 {
 	struct client *client = command_connect(listing->command);
-	struct suppressions *rows = suppressions_load(listing->command, client, listing->shop);
-	int ended = EXIT_NO;
+	int ended = shops_know(listing->command, client, listing->shop);
+	struct suppressions *rows = ended ? NULL : suppressions_load(listing->command, client, listing->shop);
 
+	ended = ended || rows ? ended : EXIT_NO;
 	listing->zone = zone_of_shop(listing->command, listing->shop);
 	listing->json = listing->command->json ? json_array() : NULL;
 	if (rows)

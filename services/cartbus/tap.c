@@ -1,13 +1,13 @@
 /*
  * tap.c: `cartbus tap`: what happens, live
  *
- * Read next: describe.c, selection.c (what is about a cart), trace.c (the same from the log)
+ * Read next: entry_line.c, selection.c (what is about a cart), log.c and trace.c (the same from the log)
  */
 #include "bus/actor/tap.h"
-#include "services/cartbus/describe.h"
+#include "services/cartbus/entry_line.h"
 #include "services/cartbus/print.h"
 #include "services/cartbus/selection.h"
-#include "services/cartbus/zones.h"
+#include "services/cartbus/shops.h"
 
 #include "bus/base/cleanup.h"
 #include <errno.h>
@@ -33,29 +33,6 @@ static void hear_stop(int signal_number)
 	is_asked_to_stop = 1;
 }
 
-static void show(
-	const struct tapping *tapping, const struct entry *entry, const struct topic *topic, const void *message)
-{
-	_cleanup_(buffer_free) struct buffer words = { 0 };
-	json_t *json;
-	char at[40];
-
-	if (tapping->command->json) {
-		json = entry_json(entry);
-		json_dumpf(json, stdout, JSON_COMPACT);
-		json_decref(json);
-		putchar('\n');
-	} else {
-		const char *zone = zone_of_shop(tapping->command, entry->shop);
-
-		describe(topic, message, zone, &words);
-		describe_time(zone, entry->time_us, at);
-		printf("%8llu  %s  %-10s %-10s %-18s %s\n", (unsigned long long)entry->seq, at, entry->shop,
-			entry->said_by, entry->topic, buffer_text(&words));
-	}
-	fflush(stdout);
-}
-
 static void hear(const struct tapping *tapping, const struct said *said, struct bytes payload)
 {
 	struct entry entry = { .seq = said->seq,
@@ -75,7 +52,7 @@ static void hear(const struct tapping *tapping, const struct said *said, struct 
 	if (!message || (tapping->shop && strcmp(tapping->shop, said->shop) != 0))
 		return;
 	if (!tapping->selection || selection_has(tapping->selection, &entry, topic, message))
-		show(tapping, &entry, topic, message);
+		entry_line(tapping->command, &entry, topic, message);
 }
 
 static int listen_on(const struct tapping *tapping, const char *topic)
@@ -98,13 +75,16 @@ static int listen_on(const struct tapping *tapping, const char *topic)
 	return EXIT_FINE;
 }
 
-static int select_cart(struct tapping *tapping, const char *cart)
+/* A socket that nobody publishes on is silent for ever: so the broker is spoken to first, whether a cart is asked for or not. */
+static int begin(struct tapping *tapping, const char *cart)
 {
 	struct client *client = command_connect(tapping->command);
+	int failed = tapping->shop && !cart ? shops_know(tapping->command, client, tapping->shop) : EXIT_FINE;
 
-	tapping->selection = selection_find(tapping->command, client, tapping->shop, cart);
+	if (cart)
+		tapping->selection = selection_find(tapping->command, client, tapping->shop, cart);
 	client_free(client);
-	return tapping->selection ? EXIT_FINE : EXIT_NO;
+	return cart && !tapping->selection ? EXIT_NO : failed;
 }
 
 int command_tap(struct command *command, int argc, char **argv)
@@ -129,7 +109,7 @@ int command_tap(struct command *command, int argc, char **argv)
 	}
 	signal(SIGINT, hear_stop);
 	signal(SIGTERM, hear_stop);
-	failed = cart ? select_cart(&tapping, cart) : EXIT_FINE;
+	failed = begin(&tapping, cart);
 	failed = failed ? failed : listen_on(&tapping, topic);
 	selection_free(tapping.selection);
 	return failed;

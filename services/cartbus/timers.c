@@ -1,81 +1,21 @@
 /*
  * timers.c: `cartbus timers`: what will happen when, and which mail comes of it
  *
- * Owns: the fold of timer.set, timer.cancel and timer.fired. With --looks the topics are read one after the other, so every row
- *       remembers the sequence number of its set: only what was said after it ends it.
- * Read next: outlook.c
+ * Read next: timer_rows.c (which are set), outlook.c (what comes of them)
  */
 #include "services/cartbus/describe.h"
 #include "services/cartbus/outlook.h"
 #include "services/cartbus/print.h"
-#include "services/cartbus/reading.h"
+#include "services/cartbus/shops.h"
+#include "services/cartbus/timer_rows.h"
 #include "services/cartbus/zones.h"
 
 #include "bus/base/cleanup.h"
 #include "bus/base/memory.h"
-#include "bus/base/ordmap.h"
-#include "bus/base/text.h"
-#include "proto/topics.h"
 #include "services/kit/zone.h"
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-/* In the map of timers the key is shop, NUL, name, NUL, the value the timer as it was set, the tag the set's sequence number. */
-static struct bytes timer_key(const char *shop, const char *name, char room[200])
-{
-	int len = snprintf(room, 200, "%s%c%s", shop, '\0', name);
-
-	return BYTES(room, (size_t)len + 1);
-}
-
-static TimerSet pending_of(const struct ordmap_entry *entry)
-{
-	TimerSet pending;
-
-	memcpy(&pending, ordmap_value(entry).data, sizeof(pending));
-	return pending;
-}
-
-static void keep(struct ordmap *timers, const struct entry *entry, const TimerSet *timer)
-{
-	char room[200];
-	struct bytes key = timer_key(entry->shop, timer->name, room);
-	struct ordmap_entry *known = ordmap_find(timers, key);
-
-	if (!known || pending_of(known).version <= timer->version)
-		ordmap_put(timers, key, BYTES(timer, sizeof(*timer)), entry->seq);
-}
-
-/* A timer by cron goes on after it fired. */
-static void forget(struct ordmap *timers, const struct entry *entry, const char *name, uint64_t version, bool fired)
-{
-	char room[200];
-	struct bytes key = timer_key(entry->shop, name, room);
-	struct ordmap_entry *known = ordmap_find(timers, key);
-
-	if (!known || ordmap_tag(known) > entry->seq || pending_of(known).version > version)
-		return;
-	if (!fired || !pending_of(known).cron[0])
-		ordmap_remove(timers, key);
-}
-
-static bool fold(const struct entry *entry, void *context)
-{
-	struct ordmap *timers = context;
-	const struct topic *topic = topic_of(entry->topic);
-	_cleanup_free_ void *message = topic ? payload_decode(topic, entry->payload) : NULL;
-
-	if (!message)
-		return true;
-	if (topic == &topic_timer_set)
-		keep(timers, entry, message);
-	else if (topic == &topic_timer_cancel)
-		forget(timers, entry, ((TimerCancel *)message)->name, ((TimerCancel *)message)->version, false);
-	else if (topic == &topic_timer_fired)
-		forget(timers, entry, ((TimerFired *)message)->name, ((TimerFired *)message)->version, true);
-	return true;
-}
 
 struct line {
 	const char *shop, *name;
@@ -114,7 +54,7 @@ static struct line *sorted_lines(const struct command *command, const struct ord
 
 		line->shop = ordmap_key(entry).data;
 		line->name = line->shop + strlen(line->shop) + 1;
-		line->timer = pending_of(entry);
+		line->timer = timer_rows_value(entry);
 		line->timer.due_us = due_of(command, &line->timer);
 	}
 	qsort(lines, count, sizeof(*lines), by_due);
@@ -178,7 +118,8 @@ static bool hear(const struct entry *entry, void *context)
 	struct listing *listing = context;
 
 	outlook_hear(&listing->outlook, entry);
-	return fold(entry, listing->timers) && !scratch_interrupted();
+	timer_rows_fold(listing->timers, entry);
+	return !scratch_interrupted();
 }
 
 static int read_all(struct listing *listing, struct client *client, const char *shop)
@@ -188,17 +129,6 @@ static int read_all(struct listing *listing, struct client *client, const char *
 		listing);
 
 	return !failed && scratch_interrupted() ? EXIT_NO : failed;
-}
-
-static int read_looks(struct listing *listing, struct client *client, const char *shop)
-{
-	static const char *const topics[] = { "timer.set", "timer.cancel", "timer.fired" };
-	int failed = EXIT_FINE;
-
-	for (size_t i = 0; i < sizeof(topics) / sizeof(*topics) && !failed; i++)
-		failed = reading_each(listing->command, client,
-			&(struct reading_filter){ .topic = topics[i], .shop = shop }, fold, listing->timers);
-	return failed;
 }
 
 int command_timers(struct command *command, int argc, char **argv)
@@ -211,7 +141,7 @@ int command_timers(struct command *command, int argc, char **argv)
 		SCRATCH_TAKE(scratch), { 0 } };
 	struct listing listing = { .command = command, .timers = ordmap_new() };
 	struct client *client;
-	int failed = EXIT_FINE;
+	int failed;
 
 	command_take(command, argc, argv,
 		&(struct arguments){ .takes = takes,
@@ -220,10 +150,12 @@ int command_timers(struct command *command, int argc, char **argv)
 				"wait, the shopper's window and the quiet hours.\v"
 				"Example:\n  cartbus timers --shop demo" });
 	client = command_connect(command);
-	if (!looks)
+	failed = shop ? shops_know(command, client, shop) : EXIT_FINE;
+	if (!failed && !looks)
 		failed = outlook_begin(command, scratch, &listing.outlook);
 	if (!failed)
-		failed = looks ? read_looks(&listing, client, shop) : read_all(&listing, client, shop);
+		failed = looks ? timer_rows_read(listing.timers, command, client, shop)
+			       : read_all(&listing, client, shop);
 	client_free(client);
 	if (!failed)
 		print_timers(&listing);

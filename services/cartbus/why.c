@@ -22,7 +22,7 @@ struct why {
 	const struct command *command;
 	struct selection *selection;
 	const char *shop, *zone, *scratch;
-	ShopMode mode;
+	struct modes modes;
 	json_t *story; /* NULL: print as it comes */
 	struct outlook outlook;
 	TimerSet pending[PENDING_MAX];
@@ -80,8 +80,6 @@ static void follow_timers(struct why *why, const struct topic *topic, const void
 		forget_timer(why, ((const TimerCancel *)message)->name, ((const TimerCancel *)message)->version);
 	else if (topic == &topic_timer_fired)
 		forget_timer(why, ((const TimerFired *)message)->name, ((const TimerFired *)message)->version);
-	else if (topic == &topic_shop_status)
-		why->mode = ((const ShopStatus *)message)->mode;
 }
 
 static void tell(struct why *why, const struct entry *entry, const struct topic *topic, const void *message)
@@ -112,6 +110,8 @@ static bool tell_one(const struct entry *entry, void *context)
 		return !scratch_interrupted();
 	selection_name_step(why->selection, topic, message);
 	follow_timers(why, topic, message);
+	if (topic == &topic_shop_status)
+		modes_fold(&why->modes, entry);
 	if (belongs_into_story(topic))
 		tell(why, entry, topic, message);
 	return !scratch_interrupted();
@@ -149,7 +149,7 @@ static void print_next(const struct why *why)
 	if (why->pending_count == 0 && cart)
 		printf("  nothing: the cart is %s\n",
 			cart->status == CART_OPEN ? "open, but nothing wakes it" : "no longer chased");
-	printf("  the shop is in %s\n", mode_name(why->mode));
+	printf("  the shop is in %s\n", modes_name(&why->modes, why->shop));
 }
 
 static void print_json(const struct why *why)
@@ -163,8 +163,9 @@ static void print_json(const struct why *why)
 			json_pack("{s:s,s:I,s:o?}", "timer", why->pending[i].name, "at_us",
 				(json_int_t)why->pending[i].due_us, "send",
 				outlook_json(&why->outlook, why->shop, why->zone, &why->pending[i])));
-	whole = json_pack("{s:s,s:s,s:o,s:O,s:o}", "shop", why->shop, "mode", mode_name(why->mode), "cart",
-		cart ? message_to_json(&topic_cart_state, cart) : json_null(), "story", why->story, "next", next);
+	whole = json_pack("{s:s,s:s,s:o,s:O,s:o}", "shop", why->shop, "mode", modes_name(&why->modes, why->shop),
+		"cart", cart ? message_to_json(&topic_cart_state, cart) : json_null(), "story", why->story, "next",
+		next);
 	json_print(whole);
 	json_decref(whole);
 }
@@ -202,11 +203,14 @@ static int explain(struct why *why, struct client *client, const char *cart)
 int command_why(struct command *command, int argc, char **argv)
 {
 	const char *words[2];
-	struct why why = { .command = command, .scratch = scratch_usual() };
+	static struct why why; /* large */
 	const struct take takes[] = { SCRATCH_TAKE(why.scratch), { 0 } };
 	struct client *client;
 	int ended;
 
+	why.command = command;
+	why.scratch = scratch_usual();
+	why.modes.known = true;
 	command_take(command, argc, argv,
 		&(struct arguments){ .takes = takes,
 			.words_help = "SHOP CART",

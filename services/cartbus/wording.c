@@ -16,13 +16,13 @@
 
 struct choosing {
 	const struct command *command;
-	const char *shop;
+	const struct shop *shop;
 	struct wording *wording;
 	int failed;
 };
 
 /* EXIT_NO: it complained. Not there, or not the owner's own: nothing is read. */
-static int read_own(const struct command *command, const char *path, struct voice **ret)
+static int read_own(const struct command *command, const struct shop *shop, const char *path, struct voice **ret)
 {
 	_cleanup_(buffer_free) struct buffer text = { 0 };
 	struct voice_error error = { 0 };
@@ -33,7 +33,8 @@ static int read_own(const struct command *command, const char *path, struct voic
 		complain(command, "%s %s", path, why);
 	if (failed)
 		return failed == -ENOENT ? EXIT_FINE : EXIT_NO;
-	if (!voice_is_own(buffer_text(&text)) || voice_parse(buffer_text(&text), ret, &error) == 0)
+	if (!voice_is_own(buffer_text(&text)) ||
+		(voice_parse(buffer_text(&text), ret, &error) == 0 && voice_check_links(*ret, shop, &error) == 0))
 		return EXIT_FINE;
 	complain(command, "%s: %s", path, error.text);
 	return EXIT_NO;
@@ -45,9 +46,9 @@ static const struct voice *find(void *context, const char *kind)
 	char file[VOICE_KIND_ROOM + 8], path[PATH_ROOM];
 
 	snprintf(file, sizeof(file), "%s.txt", kind);
-	command_shop_path(choosing->command, choosing->shop, file, path);
+	command_shop_path(choosing->command, choosing->shop->name, file, path);
 	if (choosing->failed == EXIT_FINE)
-		choosing->failed = read_own(choosing->command, path, &choosing->wording->parsed);
+		choosing->failed = read_own(choosing->command, choosing->shop, path, &choosing->wording->parsed);
 	return choosing->wording->parsed;
 }
 
@@ -78,7 +79,7 @@ static int use_draft(const struct command *command, const struct shop *shop, con
 		complain(command, "%s %s", path, why);
 		return EXIT_NO;
 	}
-	if (voice_parse(buffer_text(&text), &ret->parsed, &error)) {
+	if (voice_parse(buffer_text(&text), &ret->parsed, &error) || voice_check_links(ret->parsed, shop, &error)) {
 		complain(command, "%s: %s", path, error.text);
 		return EXIT_NO;
 	}
@@ -91,7 +92,7 @@ static int use_draft(const struct command *command, const struct shop *shop, con
 int wording_choose(const struct command *command, const struct shop *shop, const char *locale, const char *file,
 	struct wording *ret)
 {
-	struct choosing choosing = { .command = command, .shop = shop->name, .wording = ret };
+	struct choosing choosing = { .command = command, .shop = shop, .wording = ret };
 
 	*ret = (struct wording){ 0 };
 	if (file)
