@@ -71,14 +71,18 @@ static bool load(struct doctor *doctor)
 {
 	struct config_error error = { "" };
 
-	if (config_load(doctor->command->config_path, settings_keys, &doctor->command->config, &error) == 0) {
-		command_set_clock(doctor->command);
-		doctor->is_far = command_is_far(doctor->command);
-		return true;
-	}
-	found(doctor, FINDING_WRONG, "configuration",
-		"mend or make it (it may be empty), or name yours with --config FILE", "%s", error.text);
-	return false;
+	/* A reader of nothing in particular: with a wrong value found, there is more to look at. */
+	int r = config_load_for(
+		doctor->command->config_path, settings_keys, "doctor", &doctor->command->config, &error);
+
+	if (error.text[0])
+		found(doctor, FINDING_WRONG, "configuration",
+			"mend or make it (it may be empty), or name yours with --config FILE", "%s", error.text);
+	if (r < 0)
+		return false;
+	command_set_clock(doctor->command);
+	doctor->is_far = command_is_far(doctor->command);
+	return true;
 }
 
 /* ---- the whole ---- */

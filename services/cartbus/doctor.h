@@ -25,6 +25,9 @@ struct doctor {
 void found(struct doctor *doctor, enum finding finding, const char *area, const char *remedy, const char *format, ...)
 	__attribute__((format(printf, 5, 6)));
 
+/* Does systemd run this installation? One in a home, or with a configuration of its own, is run by `cartbus up`. */
+bool doctor_has_units(const struct doctor *doctor);
+
 void look_at_files(struct doctor *doctor); /* doctor_files.c: the secrets', keys' and states' owners and modes */
 void look_at_readers(
 	struct doctor *doctor); /* doctor_readers.c: may each service's user read and reach what it needs? */
@@ -36,7 +39,8 @@ void look_at_domains(struct doctor *doctor); /* doctor_domains.c: SPF, DKIM and 
 struct client;
 void look_at_reading(
 	struct doctor *doctor, struct client *client); /* doctor_reading.c: who runs with another configuration */
-void look_at_units(struct doctor *doctor);             /* doctor_units.c: systemd's units, half an upgrade */
-void look_at_ways(struct doctor *doctor);              /* doctor_ways.c: broker, mail server, public-url, storefronts */
+void look_at_carts(struct doctor *doctor, struct client *client); /* doctor_carts.c: do their links lead to the shop? */
+void look_at_units(struct doctor *doctor);                        /* doctor_units.c: systemd's units, half an upgrade */
+void look_at_ways(struct doctor *doctor); /* doctor_ways.c: broker, mail server, public-url, storefronts */
 
 #endif

@@ -7,6 +7,7 @@
  */
 #include "services/cartbus/doctor.h"
 
+#include "bus/base/text.h"
 #include <errno.h>
 #include <ftw.h>
 #include <limits.h>
@@ -14,8 +15,10 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
-static const char AREA[] = "files", AS_WHOM[] = "run this as root, or as the user whose it is";
+static const char PUT_ASIDE[] = "before-restore-", AREA[] = "files",
+		  AS_WHOM[] = "run this as root, or as the user whose it is";
 enum { FOLDERS_OPEN_MOST = 16, OTHERS_WRITE = S_IWGRP | S_IWOTH, OWNER_USES = S_IRUSR | S_IWUSR };
 
 /* nftw has no context. */
@@ -84,6 +87,21 @@ static int look_at_key(const char *path, const struct stat *stat, int kind, stru
 	return 0;
 }
 
+/* What a restore put aside is nobody's state any more. While it is not released, it may be needed once more. */
+static void tell_put_aside(const char *path)
+{
+	char note[PATH_MAX];
+	bool is_needed;
+
+	snprintf(note, sizeof(note), "%s/restore.json", path_of(walk.doctor, "state"));
+	is_needed = access(note, F_OK) == 0;
+	found(walk.doctor, FINDING_FINE, AREA, "",
+		is_needed ? "%s was put aside by a restore that is not released yet: keep it"
+			  : "%s was put aside by a restore: it holds what was there before; remove it when it is not "
+			    "needed",
+		path);
+}
+
 /* Whoever ran a service by hand as another user leaves files that the service itself cannot open. One per service is enough to tell.
  * A folder that its group may write in is several users' own: the maildir. */
 static int look_at_state(const char *path, const struct stat *stat, int kind, struct FTW *at)
@@ -93,9 +111,11 @@ static int look_at_state(const char *path, const struct stat *stat, int kind, st
 
 	if (is_hidden(path, kind))
 		return 0;
+	if (at->level == 1 && text_starts(path + at->base, PUT_ASIDE))
+		tell_put_aside(path);
 	if (at->level == 1) {
 		service = *stat;
-		is_told = false;
+		is_told = text_starts(path + at->base, PUT_ASIDE); /* of several users, as they were */
 	}
 	if (is_told || at->level < 1 || kind == FTW_SL || service.st_mode & S_IWGRP ||
 		(at->level == 1 && kind == FTW_F))
@@ -105,10 +125,10 @@ static int look_at_state(const char *path, const struct stat *stat, int kind, st
 			"stop the service, and chown -R its folder to the folder's owner",
 			"%s belongs to uid %u, the folder of its service to uid %u", path, stat->st_uid,
 			service.st_uid);
-	else if (stat->st_mode & S_IRWXO || (stat->st_mode & OWNER_USES) != OWNER_USES)
-		found(walk.doctor, FINDING_WRONG, AREA, "chmod -R u=rwX,g=rX,o= the folder of the service",
+	else if (stat->st_mode & (S_IRWXG | S_IRWXO) || (stat->st_mode & OWNER_USES) != OWNER_USES)
+		found(walk.doctor, FINDING_WRONG, AREA, "chmod -R u=rwX,go= the folder of the service",
 			"%s: %s (mode %04o)", path,
-			stat->st_mode & S_IRWXO ? "it is open to others" : "its own service may not use it",
+			stat->st_mode & (S_IRWXG | S_IRWXO) ? "it is open to others" : "its own service may not use it",
 			stat->st_mode & 07777);
 	else
 		return 0;

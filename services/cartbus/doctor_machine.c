@@ -46,11 +46,12 @@ static void look_at_date(struct doctor *doctor)
 
 static void look_at_rate(struct doctor *doctor)
 {
-	const char *rate = config_get(doctor->command->config, "clock", NULL, "rate");
+	const struct config *config = doctor->command->config;
+	double rate = config_real(config, "clock", NULL, "rate");
 
-	if (strtod(rate, NULL) != 1)
+	if (rate < 1 || rate > 1)
 		found(doctor, FINDING_DOUBTFUL, "clock", "remove [clock] rate",
-			"it runs at %s times its speed, which is for demos", rate);
+			"it runs at %s times its speed, which is for demos", config_get(config, "clock", NULL, "rate"));
 }
 
 static void look_at_disk(struct doctor *doctor)

@@ -220,7 +220,9 @@ static void look_at_sockets(struct readers *readers)
 	const char *run = config_get(readers->doctor->command->config, "paths", NULL, "run");
 	char path[PATH_ROOM];
 
-	readers->remedy = "systemctl restart cartbus-broker, which makes it anew";
+	readers->remedy = doctor_has_units(readers->doctor)
+		? "systemctl restart cartbus-broker, which makes it anew"
+		: "stop cartbus up with Ctrl-C and start it again: it is made anew";
 	for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++) {
 		snprintf(path, sizeof(path), "%s/%s", run, names[i]);
 		check(readers, path, READ | WRITE);

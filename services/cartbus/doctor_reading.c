@@ -83,7 +83,9 @@ void look_at_reading(struct doctor *doctor, struct client *client)
 	}
 	if (used)
 		found(doctor, FINDING_DOUBTFUL, AREA,
-			"systemctl reload cartbus.target; what is not right is not taken, and the journal says why",
+			doctor_has_units(doctor) ? "systemctl reload cartbus.target; what is not right is not taken, "
+						   "and the journal says why"
+						 : "stop cartbus up with Ctrl-C and start it again",
 			"%s was changed since these read it: %s", doctor->command->config_path, behind);
 	json_decref(status);
 }

@@ -190,11 +190,17 @@ static void look_at_package(struct doctor *doctor)
 		pclose(answer);
 }
 
+bool doctor_has_units(const struct doctor *doctor)
+{
+	return strcmp(doctor->command->config_path, CONFIG_PATH_DEFAULT) == 0 &&
+		access("/run/systemd/system", F_OK) == 0;
+}
+
 void look_at_units(struct doctor *doctor)
 {
 	FILE *answer;
 
-	if (strcmp(doctor->command->config_path, CONFIG_PATH_DEFAULT) != 0 || access("/run/systemd/system", F_OK) < 0)
+	if (!doctor_has_units(doctor))
 		return;
 	answer = popen(ASK_UNITS, "r");
 	if (!answer)

@@ -36,8 +36,10 @@ static void look_at_red(struct doctor *doctor, struct client *client)
 		found(doctor, FINDING_DOUBTFUL, "clock",
 			"timedatectl shows it, and sets it; then restart all of cartbus", "%s", clock);
 	json_array_foreach(red, i, one) found(doctor, FINDING_WRONG, "processes",
-		"cartbus status tells more; systemctl status 'cartbus-*', and journalctl -u of one", "%s",
-		json_string_value(one));
+		doctor_has_units(doctor)
+			? "cartbus status tells more; systemctl status 'cartbus-*', and journalctl -u of one"
+			: "cartbus status tells more, and the lines of cartbus up",
+		"%s", json_string_value(one));
 	if (red && json_array_size(red) == 0)
 		found(doctor, FINDING_FINE, "processes", "", "all run, and no alarm stands");
 	json_decref(red);
@@ -45,6 +47,8 @@ static void look_at_red(struct doctor *doctor, struct client *client)
 
 static const char *remedy_for(const struct doctor *doctor, int failed)
 {
+	if (!doctor->is_far && failed == -ETIMEDOUT && !doctor_has_units(doctor))
+		return "start it: cartbus up, with the same --home or --config";
 	if (!doctor->is_far)
 		return failed == -ETIMEDOUT
 			? "systemctl start cartbus.target, or cartbus up; then journalctl -u cartbus-broker"
@@ -72,6 +76,8 @@ static void look_at_broker(struct doctor *doctor)
 	look_at_brokers_clock(doctor, client);
 	look_at_red(doctor, client);
 	look_at_reading(doctor, client);
+	if (!doctor->is_far)
+		look_at_carts(doctor, client);
 	client_free(client);
 }
 
@@ -97,16 +103,17 @@ static void look_at_smtp(struct doctor *doctor)
 
 static void look_at_mail(struct doctor *doctor)
 {
-	const char *transport = config_get(doctor->command->config, "mail", NULL, "transport");
+	const struct config *config = doctor->command->config;
+	int transport = config_word(config, "mail", NULL, "transport");
 
-	if (strcmp(transport, "smtp") == 0)
+	if (transport == TRANSPORT_SMTP)
 		look_at_smtp(doctor);
-	else if (strcmp(transport, "ses") == 0)
+	else if (transport == TRANSPORT_SES)
 		found(doctor, FINDING_DOUBTFUL, "mail", "cartbus send-test SHOP ADDRESS sends one mail by it",
 			"SES was not asked");
 	else
 		found(doctor, FINDING_DOUBTFUL, "mail", "[mail] transport = smtp or ses, when shoppers are to get them",
-			"mails go nowhere: [mail] transport = %s", transport);
+			"mails go nowhere: [mail] transport = %s", config_get(config, "mail", NULL, "transport"));
 }
 
 /* ---- the world's way to the gateway ---- */

@@ -3,7 +3,9 @@ is green again, and nothing is lost or doubled.
 """
 
 import collections
+import contextlib
 import json
+import os
 import shlex
 import socket
 import subprocess
@@ -360,6 +362,53 @@ def test_bounces_whose_port_is_taken_or_not_allowed(place):
     place.restart("mailin")
     place.wait_well()
     greets(f"/proc/{place.machine.init}/root/run/cartbus-mailin/bounces")
+    one_user_has_half_of_a_socket_that_is_its_groups(place)
+
+
+LMTP_PLACES = 128
+
+
+def one_user_has_half_of_a_socket_that_is_its_groups(place):
+    """As the handbook sets it up for a mail server; a second user of the group finds places while the first holds its half."""
+    shell, path = place.machine.shell, "/run/cartbus-mailin/bounces"
+    shell("groupadd --system lmtp-peers; useradd --system -G lmtp-peers first; useradd --system -G lmtp-peers second")
+    place.conf("30-lmtp", f"[mailin]\nlmtp = {path}\nlmtp-group = lmtp-peers\n")
+    shell("mkdir -p /etc/systemd/system/cartbus-mailin.service.d")
+    place.machine.run("tee", "/etc/systemd/system/cartbus-mailin.service.d/peers.conf", stdin="[Service]\nSupplementaryGroups=lmtp-peers\n")
+    shell("systemctl daemon-reload")
+    mark = place.mark()
+    place.restart("mailin")
+    place.wait_well()
+    assert shell(f"stat -c '%G %a' {path}").split() == ["lmtp-peers", "660"]
+    outside = f"/proc/{place.machine.init}/root{path}"
+    users = {name: int(shell(f"id -u {name}")) for name in ("first", "second")}
+    group = int(shell("getent group lmtp-peers | cut -d: -f3"))
+    with contextlib.ExitStack() as held:
+        crowd = come_as(users["first"], group, outside, LMTP_PLACES // 2, held)
+        (other,) = come_as(users["second"], group, outside, 1, held)
+        come_as(users["first"], group, outside, 1, held)  # takes a place of its own
+        assert crowd[0].recv(200).startswith(b"421")
+        other.sendall(b"NOOP\r\n")
+        assert other.recv(200).startswith(b"250")
+    assert place.lines(mark, "mailin", f"of uid:{users['first']} were turned away")
+
+
+def come_as(user, group, path, count, held):
+    """So many connections that were greeted. The kernel notes the user that connects, whoever holds the socket then."""
+    peers = [held.enter_context(socket.socket(socket.AF_UNIX)) for _ in range(count)]
+    folder, name = os.path.split(path)
+    with contextlib.chdir(folder):  # which this user would not find from outside
+        os.setegid(group)
+        os.seteuid(user)
+        try:
+            for peer in peers:
+                peer.settimeout(BACK_WITHIN_S)
+                peer.connect(name)
+        finally:
+            os.seteuid(0)
+            os.setegid(0)
+    assert all(peer.recv(100).startswith(b"220 ") for peer in peers)
+    return peers
 
 
 def greets(where):
