@@ -125,7 +125,7 @@ static struct fact rate_fact(const char *label, double per_second)
 
 static struct fact next_fact(const struct top_figures *figures)
 {
-	struct fact fact = { .label = "next mail in", .style = STYLE_STRONG };
+	struct fact fact = { .label = "next look", .style = STYLE_STRONG };
 	int64_t left_us = figures->next_cart_us - figures->wall_us;
 
 	if (!figures->next_cart_us)
@@ -276,19 +276,22 @@ void top_draw_help(struct picture *picture)
 	static const char *const lines[] = {
 		"q          quit",
 		"s          sort processes: turns, name, errors, lag, memory",
-		"up, down   the processes that have no room",
+		"up, down   scroll to the processes that do not fit on the screen",
 		"d          dead letters; there: up, down, enter shows one, d or escape goes back",
-		"space      freeze the picture, and go on",
+		"space      freeze the picture; again: go on",
 		"+ -        a longer interval, a shorter one",
 		"?          this help",
 		"",
-		"messages/s, webhooks/s, turns/s   of the last five seconds",
-		"p99        so long at most took 99 of 100 decisions of the last minute",
-		"ready      messages that wait; leased: somebody is at work on them; delayed: tried again later",
-		"errors     decisions that failed, timeouts, and how often somebody asked to be left alone (throttles)",
-		"lag        messages of the log that a process has not folded yet",
+		"messages/s, webhooks/s, turns/s   of the last five seconds; a turn is one message that a process "
+		"decided on",
+		"p99        99 of 100 turns of the last minute took at most this long",
+		"ready      messages that wait; leased: a process is working on them; delayed: they will be tried "
+		"again later",
+		"errors     turns that failed, timeouts, and how often another server asked us to slow down "
+		"(throttles)",
+		"lag        messages of the log that a process has not read yet",
 		"recovered  carts that were bought after a reminder, in 24 hours: cartbus report says more",
-		"next mail  when the first cart's turn is; no reminder is decided on before",
+		"next look  when the next cart is due for a decision; no reminder goes before",
 	};
 
 	for (size_t i = 0; i < sizeof(lines) / sizeof(lines[0]); i++)

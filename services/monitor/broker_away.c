@@ -93,7 +93,7 @@ static void save(const struct broker_away *away)
 		failed = unlink(path) < 0 && errno != ENOENT ? -errno : 0;
 	} else {
 		_cleanup_free_ char *text = as_text(away);
-		failed = text ? file_write_durably(path, bytes_of(text), 0640) : -EINVAL;
+		failed = text ? file_write_durably(path, bytes_of(text), 0600) : -EINVAL;
 	}
 	if (failed)
 		log_event(LOG_ERROR, "%s cannot be written: %s; after a restart the admin is told again", path,

@@ -14,6 +14,7 @@
 #include <limits.h>
 #include <stdarg.h>
 #include <stdio.h>
+#include <string.h>
 
 #define SENT_WITHIN_US (30 * US_PER_MINUTE)
 #define FIRED_WITHIN_US (5 * US_PER_MINUTE)
@@ -23,9 +24,11 @@
 #define WAITER_WITHIN_US US_PER_HOUR
 #define TOLD_WITHIN_US (10 * US_PER_MINUTE)
 #define BACKED_UP_WITHIN_US (2 * US_PER_DAY)
+#define TURNED_AWAY_WITHIN_US (10 * US_PER_MINUTE)
 #define NANO 1e9
 #define LEAST_BOOT_US (30 * US_PER_S) /* whatever the clock's rate */
 enum { FAILURES_MOST = 5, SENDER_FAILURES_PERCENT = 1, HEADROOMS_LEFT = 3 };
+enum { ASIDE_A_DAY_MANY = 20 };
 enum { BUDGET_NEAR_PERCENT = 80, BUDGET_SPENT_PERCENT = 100 };
 
 static int64_t within(const struct circumstances *now, int64_t span_us)
@@ -177,6 +180,60 @@ static bool backup(const struct circumstances *now, Alarm *ret)
 		say(ret, "%s", what);
 }
 
+/* The same words for each place where strangers are bounded (bus/base/sources.h). */
+static bool say_held(Alarm *ret, const char *places, const char *last)
+{
+	return say(ret, "strangers hold as much as they may of %.200s, and what is more is turned away%s%.200s", places,
+		*last ? ": " : "", last);
+}
+
+static bool was_turned_away(const struct circumstances *now, int64_t last_us)
+{
+	return last_us && now->now_us - last_us < within(now, TURNED_AWAY_WITHIN_US);
+}
+
+static bool connections(const struct circumstances *now, Alarm *ret)
+{
+	return was_turned_away(now, now->view->turned_away_us) &&
+		say_held(ret, "the broker's sockets", now->view->turned_away);
+}
+
+/* An absence note now and then is nothing; a form of bounce that nobody here can read, or a flood, is. */
+static bool mails_aside(const struct circumstances *now, Alarm *ret)
+{
+	if (now->view->aside_full)
+		return say(ret, "mails that could not be read fill their room, and what comes now is not taken");
+	return now->view->aside_day >= ASIDE_A_DAY_MANY &&
+		say(ret, "%llu mails of the last 24 hours could not be read, or prove nothing, and lie aside",
+			(unsigned long long)now->view->aside_day);
+}
+
+static const char *place_of(const char *service)
+{
+	static const struct {
+		const char *service, *place;
+	} places[] = { { "gateway", "the gateway" }, { "mailin", "LMTP" }, { "monitor", "the metrics page" } };
+
+	for (size_t i = 0; i < sizeof(places) / sizeof(places[0]); i++)
+		if (strcmp(places[i].service, service) == 0)
+			return places[i].place;
+	return service;
+}
+
+static bool strangers(const struct circumstances *now, Alarm *ret)
+{
+	char places[200] = "";
+
+	for (int i = 0; i < VIEW_STRANGERS_MAX; i++) {
+		const struct view_strangers *at = &now->view->strangers[i];
+		size_t len = strlen(places);
+
+		if (was_turned_away(now, at->last_us))
+			snprintf(places + len, sizeof(places) - len, "%s%s", len ? ", " : "", place_of(at->service));
+	}
+	return places[0] && say_held(ret, places, "");
+}
+
 static const struct {
 	const char *kind, *remedy;
 	int64_t patience_us;
@@ -228,6 +285,21 @@ static const struct {
 		"see why: journalctl -u cartbus-backup -u cartbus-verify; then systemctl start cartbus-backup (or "
 		"cartbus-verify). Who backs up in another way sets [backup] keep = 0",
 		0, backup },
+	[CONDITION_CONNECTIONS] = { "connections",
+		"the bus goes on. Keep that peer out: IPAddressAllow= of cartbus-broker, a firewall, or stop that "
+		"user's "
+		"process; cartbus status --json has the counts",
+		0, connections },
+	[CONDITION_MAILS_ASIDE] = { "mails-aside",
+		"see what they are: cartbus mailin list; after an upgrade, or when the cause is gone: cartbus mailin "
+		"retry --all",
+		0, mails_aside },
+	[CONDITION_STRANGERS] = { "strangers",
+		"small requests go on: nothing has to be done at once. See in the log of the server in front where "
+		"they "
+		"come from, of LMTP in the journal of cartbus-mailin, and limit them there; "
+		"cartbus_gateway_turned_away_total and its like of mailin and monitor count",
+		0, strangers },
 };
 
 bool check(enum condition condition, const struct circumstances *now, Alarm *ret)

@@ -1,12 +1,13 @@
 /*
- * check_shop.c: a storefront that signs with the wrong secret, or the old one, or has stopped sending
+ * check_shop.c: a storefront that signs with the wrong secret, or the old one, has stopped sending, or whose carts cannot be mailed
  *
  * Promises:  strangers' noise beside a storefront that sends well raises nothing: they can make any number.
- * Read next: door.c, check.c (the same for the installation)
+ * Read next: door.c, astray.c, check.c (the same for the installation)
  */
 #include "services/monitor/check_shop.h"
 #include "bus/base/clock.h"
 #include "bus/base/text.h"
+#include "services/monitor/astray.h"
 #include "services/monitor/door.h"
 #include <stdarg.h>
 #include <stdio.h>
@@ -51,6 +52,29 @@ static bool silent(const struct state *state, const char *shop, int64_t now_us, 
 			silence.topics);
 }
 
+static const char *carts(uint32_t count)
+{
+	return count == 1 ? "open cart is" : "open carts are";
+}
+
+static bool links(const struct state *state, const char *shop, int64_t now_us, Alarm *ret)
+{
+	struct astray astray = astray_of(state, shop, now_us);
+	char foreign[360] = "", unfit[200] = "";
+
+	if (astray.foreign)
+		snprintf(foreign, sizeof(foreign),
+			"%u %s not mailed, because the link back to the basket leads to a host that is not the shop's "
+			"(%.100s, cart %.70s)",
+			(unsigned)astray.foreign, carts(astray.foreign), *astray.host ? astray.host : "none",
+			astray.foreign_id);
+	if (astray.unfit)
+		snprintf(unfit, sizeof(unfit),
+			"%u %s not mailed, because the storefront gave no https link back to the basket (cart %.70s)",
+			(unsigned)astray.unfit, carts(astray.unfit), astray.unfit_id);
+	return (astray.foreign || astray.unfit) && say(ret, "%s%s%s", foreign, *foreign && *unfit ? "; " : "", unfit);
+}
+
 static const struct {
 	const char *kind, *remedy;
 	bool (*is_so)(const struct state *state, const char *shop, int64_t now_us, Alarm *ret);
@@ -66,6 +90,12 @@ static const struct {
 	[SHOP_SILENT] = { "topic-silent",
 		"is the subscription still there? cartbus shop check SHOP; platforms delete one after some failures",
 		silent },
+	[SHOP_LINKS] = { "return-links",
+		"if that host is the shop's own, name it in [shop] of its shop.conf: host = HOST, once for each; carts "
+		"whose "
+		"mails are not due yet are mailed then. If it is not, or there is no link: look at what the "
+		"storefront sends as recovery URL, cartbus why SHOP CART",
+		links },
 };
 
 bool check_shop(const struct state *state, const char *shop, enum shop_condition condition, int64_t now_us, Alarm *ret)

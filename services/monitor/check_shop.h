@@ -7,7 +7,7 @@
 #include "bus/actor/state.h"
 #include "proto/topics.h"
 
-enum shop_condition { SHOP_SIGNATURES, SHOP_PREVIOUS_SECRET, SHOP_SILENT, SHOP_CONDITIONS };
+enum shop_condition { SHOP_SIGNATURES, SHOP_PREVIOUS_SECRET, SHOP_SILENT, SHOP_LINKS, SHOP_CONDITIONS };
 
 /* Is it so now? Fills `ret` but for raised and at_us. */
 bool check_shop(const struct state *state, const char *shop, enum shop_condition condition, int64_t now_us, Alarm *ret);

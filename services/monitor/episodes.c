@@ -1,7 +1,8 @@
 /*
  * episodes.c: an alarm is raised and ends; whatever is said in between is no news
  *
- * Owns:      the tables alarm (shop, kind -> raised) and alarm.handed_on (shop, kind -> what the admin was last to be told).
+ * Owns:      the tables alarm (shop, kind -> raised), alarm.words (shop, kind -> the alarm that stands, as it was said last) and
+ *            alarm.handed_on (shop, kind -> what the admin was last to be told).
  * Promises:  pure; one that ends before anybody heard of it is told as raised and over.
  * Read next: tell.c
  */
@@ -16,8 +17,13 @@ static bool is_test(const Alarm *alarm)
 
 void episodes_remember(struct state *state, const struct said *said, const Alarm *alarm)
 {
-	if (!is_test(alarm))
-		state_put_number(state, "alarm", said->shop, alarm->kind, alarm->raised);
+	if (is_test(alarm))
+		return;
+	state_put_number(state, "alarm", said->shop, alarm->kind, alarm->raised);
+	if (alarm->raised)
+		state_put(state, "alarm.words", said->shop, alarm->kind, &Alarm_msg, alarm);
+	else
+		state_delete(state, "alarm.words", said->shop, alarm->kind);
 }
 
 void episodes_remember_due(struct state *state, const struct said *said, const AlarmDue *due)
@@ -29,6 +35,19 @@ void episodes_remember_due(struct state *state, const struct said *said, const A
 bool episodes_raised(const struct state *state, const char *shop, const char *kind)
 {
 	return state_number(state, "alarm", shop, kind) != 0;
+}
+
+bool episodes_standing(const struct state *state, const char *shop, const char *kind, Alarm *ret)
+{
+	return state_get(state, "alarm.words", shop, kind, &Alarm_msg, ret);
+}
+
+void episodes_bring_up_to_date(const struct state *state, const char *shop, Alarm *alarm)
+{
+	Alarm now;
+
+	if (alarm->raised && !is_test(alarm) && episodes_standing(state, shop, alarm->kind, &now))
+		TEXT_COPY(alarm->text, now.text);
 }
 
 bool episodes_is_news(const struct state *state, const char *shop, const Alarm *alarm)

@@ -7,9 +7,12 @@
  */
 #include "bus/actor/process.h"
 #include "bus/base/log.h"
+#include "bus/base/text.h"
 #include "proto/events.h"
 #include "services/kit/mail.h"
 #include "services/kit/settings.h"
+#include "services/kit/turned_away.h"
+#include "services/monitor/astray.h"
 #include "services/monitor/broker_away.h"
 #include "services/monitor/check.h"
 #include "services/monitor/check_shop.h"
@@ -31,6 +34,7 @@
 #define ASK_EVERY_US (5 * US_PER_S)
 #define ANSWER_GOOD_US (30 * US_PER_S) /* an older one is none */
 #define ASK_SOON_US (100 * US_PER_MS)  /* what was just said is folded first */
+#define FIGURES_EVERY_US (5 * US_PER_MINUTE)
 
 static struct {
 	struct runtime *runtime;
@@ -46,8 +50,9 @@ static struct {
 	int64_t patience_us; /* with the broker */
 	struct ways ways;
 	struct broker_away *away;
-	json_t *status;      /* the broker's last answer; NULL: none yet */
-	int64_t answered_us; /* boot time */
+	json_t *status;                 /* the broker's last answer; NULL: none yet */
+	int64_t answered_us;            /* boot time */
+	struct turned_away turned_away; /* by the page */
 } watch;
 
 static void was_said(void *context, enum said_result result, uint64_t seq, const char *reason)
@@ -65,6 +70,11 @@ static void say(const char *shop, const Alarm *alarm)
 	struct say how = { .shop = shop, .key = alarm->kind, .version = (uint64_t)alarm->at_us };
 	if (runtime_say(watch.runtime, &topic_alarm, &how, NULL, alarm, was_said, NULL) == 0)
 		watch.saying++;
+}
+
+static void say_news(const char *shop, const Alarm *alarm)
+{
+	say(shop, alarm);
 	log_event_about(alarm->raised ? LOG_ERROR : LOG_NOTICE,
 		&(struct log_about){ .event = alarm->raised ? event_alarm_raised : event_alarm_over, .shop = shop },
 		"alarm %s %s shop=%s: %s", alarm->kind, alarm->raised ? "raised" : "over", shop, alarm->text);
@@ -85,22 +95,46 @@ static void look_at(enum condition condition, const struct circumstances *now)
 		return;
 	alarm.raised = wanted;
 	alarm.at_us = now->now_us;
-	say(SHOP_OF_ALL, &alarm);
+	say_news(SHOP_OF_ALL, &alarm);
 }
 
-/* Each of these looks at a window of its own: there is nothing to wait for. */
-static void look_at_shop(const char *shop, void *context)
+/* Of an alarm whose figures have moved: no news for the admin, so it is said again now and then only, under the name of who has seen it. */
+static void say_figures(const struct state *state, const char *shop, Alarm *alarm)
+{
+	Alarm standing;
+	if (!episodes_standing(state, shop, alarm->kind, &standing) || strcmp(standing.text, alarm->text) == 0 ||
+		alarm->at_us - standing.at_us < FIGURES_EVERY_US)
+		return;
+	TEXT_COPY(alarm->acknowledged_by, standing.acknowledged_by);
+	say(shop, alarm);
+}
+
+/* There is nothing to wait for: each of these conditions looks at a window of its own, or at what stands now. */
+static bool look_at_one(const struct circumstances *now, const char *shop, enum shop_condition condition, Alarm *ret)
+{
+	bool is_so = check_shop(now->state, shop, condition, now->now_us, ret);
+	ret->raised = is_so;
+	ret->at_us = now->now_us;
+	if (is_so == episodes_raised(now->state, shop, ret->kind))
+		return is_so;
+	say_news(shop, ret);
+	return false;
+}
+
+static void look_at_door(const char *shop, void *context)
+{
+	static const enum shop_condition conditions[] = { SHOP_SIGNATURES, SHOP_PREVIOUS_SECRET, SHOP_SILENT };
+	Alarm alarm;
+	for (size_t i = 0; i < sizeof(conditions) / sizeof(conditions[0]); i++)
+		look_at_one(context, shop, conditions[i], &alarm);
+}
+
+static void look_at_links(const char *shop, void *context)
 {
 	const struct circumstances *now = context;
-	for (int condition = 0; condition < SHOP_CONDITIONS; condition++) {
-		Alarm alarm;
-		bool is_so = check_shop(now->state, shop, (enum shop_condition)condition, now->now_us, &alarm);
-		if (is_so == episodes_raised(now->state, shop, alarm.kind))
-			continue;
-		alarm.raised = is_so;
-		alarm.at_us = now->now_us;
-		say(shop, &alarm);
-	}
+	Alarm alarm;
+	if (look_at_one(now, shop, SHOP_LINKS, &alarm))
+		say_figures(now->state, shop, &alarm);
 }
 
 /* true: the broker counted failures that are no facts yet. */
@@ -167,7 +201,8 @@ static void status_answered(void *context, bool ok, const char *text, bool more)
 		.clock_rate = watch.clock->rate };
 	for (int condition = 0; condition < CONDITION_COUNT; condition++)
 		look_at((enum condition)condition, &now);
-	door_each_shop(state, look_at_shop, &now);
+	door_each_shop(state, look_at_door, &now);
+	astray_each_shop(state, look_at_links, &now);
 }
 
 static int64_t ask_when_due(int64_t now_us)
@@ -207,6 +242,7 @@ static void tell_totals(struct counts_told *told, void *context)
 	counts_tell(told, "recovered_day", recovered.today);
 	counts_tell(told, "timers_pending", totals_timers(state).pending);
 	counts_tell(told, "next_cart_us", next_us == INT64_MAX ? 0 : (uint64_t)next_us);
+	turned_away_tell(&watch.turned_away, page_turned_away(), told);
 }
 
 static struct effect_driver *all[3];
@@ -224,7 +260,7 @@ static void watch_broker(const struct runtime *runtime, const struct config *con
 static void start(struct loop *loop, struct runtime *runtime, const struct config *config, const struct clock *clock)
 {
 	watch.runtime = runtime;
-	watch.clock = clock;
+	watch.clock = watch.turned_away.clock = clock;
 	watch_broker(runtime, config, clock);
 	runtime_counts_beside(runtime, tell_totals, NULL);
 	loop_before_wait(loop, before_wait, NULL);

@@ -107,6 +107,12 @@ static const struct metric of_clock[] = {
 		"How far the wall clock jumped against the time since boot; while it is not 0 no timer fires." },
 };
 
+static const struct metric of_connections[] = {
+	{ "cartbus_broker_connections", "gauge", "open", METRIC_NUMBER, "Connections to the broker's sockets." },
+	{ "cartbus_broker_connections_turned_away_total", "counter", "turned_away", METRIC_NUMBER,
+		"Connections that the broker closed at once because there were too many, since it started." },
+};
+
 #define ROWS(table) (sizeof(table) / sizeof((table)[0]))
 
 static void write_object(
@@ -164,6 +170,7 @@ static void write_status(const struct metrics *metrics, struct buffer *to)
 	write_object(metrics, of_broker, ROWS(of_broker), status, to);
 	write_object(metrics, of_disk, ROWS(of_disk), json_object_get(status, "disk"), to);
 	write_object(metrics, of_clock, ROWS(of_clock), json_object_get(status, "clock"), to);
+	write_object(metrics, of_connections, ROWS(of_connections), json_object_get(status, "connections"), to);
 	write_refused(json_object_get(status, "refused"), to);
 	metrics_of_processes(metrics, to);
 }

@@ -34,6 +34,8 @@ static const struct counter of_gateway[] = {
 	{ "ignored", "cartbus_gateway_ignored_total", "", "Authentic requests of no interest." },
 	{ "rejected", "cartbus_gateway_rejected_total", "",
 		"Authentic requests that can never be read; they lie in rejected/." },
+	{ "consents_unreadable", "cartbus_gateway_consents_unreadable_total", "",
+		"Webhooks whose consent is neither a yes nor a no; their carts are not mailed." },
 	{ "bad_signatures", "cartbus_gateway_bad_signatures_total", "",
 		"Requests that were not signed with the shop's secret." },
 	{ "previous_secret", "cartbus_gateway_previous_secret_total", "",
@@ -42,6 +44,9 @@ static const struct counter of_gateway[] = {
 	{ "malformed", "cartbus_gateway_malformed_total", "", "Requests that were answered 400, 404, 405 or 413." },
 	{ "cut_off", "cartbus_gateway_cut_off_total", "", "Connections that were too slow, or bodies too long." },
 	{ "crowded_out", "cartbus_gateway_crowded_out_total", "", "Connections that made room for others." },
+	{ "turned_away", "cartbus_gateway_turned_away_total", "",
+		"Connections that were not let in, and bodies dropped, because a network or all of them held too "
+		"much." },
 	{ "feedback", "cartbus_gateway_feedback_total", "", "Recipients of whom SES told a bounce or a complaint." },
 	{ "feedback_refused", "cartbus_gateway_feedback_refused_total", "",
 		"Feedback that SNS did not sign for this shop." },
@@ -54,6 +59,25 @@ static const struct counter of_gateway[] = {
 		"Owner's links that were forged, cut, or of no shop that is here." },
 	{ "privacy", "cartbus_gateway_privacy_requests_total", "", "Privacy requests of storefronts." },
 	{ "clicks", "cartbus_gateway_clicks_total", "", "Return links that were followed." },
+};
+
+static const struct counter of_mailin[] = {
+	{ "readers_killed", "cartbus_mailin_readers_killed_total", "",
+		"Times that a mail ended the process that reads mails." },
+	{ "turned_away", "cartbus_mailin_turned_away_total", "",
+		"Connections that LMTP did not let in, and mails that it did not take, because a user or all of them "
+		"held too much." },
+};
+
+static const struct counter of_monitor[] = {
+	{ "turned_away", "cartbus_monitor_turned_away_total", "",
+		"Connections that the metrics page did not let in, because a network or all of them held too much." },
+};
+
+static const struct counter gauges_of_mailin[] = {
+	{ "aside_mails", "cartbus_mailin_aside_mails", "",
+		"Mails that could not be read, or prove nothing, and lie aside." },
+	{ "aside_bytes", "cartbus_mailin_aside_bytes", "", "What they take on the disk." },
 };
 
 static const struct counter of_durations[] = {
@@ -99,13 +123,14 @@ static double told(const json_t *session, const char *name)
 	return json_number_value(json_object_get(json_object_get(session, "counts"), name));
 }
 
-static void write_counter(const json_t *sessions, const struct counter *counter, const char *only, struct buffer *to)
+static void write_values(
+	const json_t *sessions, const struct counter *counter, const char *type, const char *only, struct buffer *to)
 {
 	size_t i;
 	json_t *session;
 
 	if (counter->help)
-		metric_begin(to, counter->name, "counter", counter->help);
+		metric_begin(to, counter->name, type, counter->help);
 	json_array_foreach((json_t *)sessions, i, session)
 	{
 		char labels[METRIC_LABELS_MAX];
@@ -119,6 +144,11 @@ static void write_counter(const json_t *sessions, const struct counter *counter,
 			snprintf(labels + len, sizeof(labels) - len, ",%s", counter->labels);
 		metric_value(to, counter->name, labels, told(session, counter->told));
 	}
+}
+
+static void write_counter(const json_t *sessions, const struct counter *counter, const char *only, struct buffer *to)
+{
+	write_values(sessions, counter, "counter", only, to);
 }
 
 static void write_bucket(const json_t *session, const struct counter *durations, const char *bound, const char *told_as,
@@ -265,4 +295,10 @@ void metrics_of_processes(const struct metrics *metrics, struct buffer *to)
 		write_durations(sessions, &of_durations[i], to);
 	for (size_t i = 0; i < sizeof(of_gateway) / sizeof(of_gateway[0]); i++)
 		write_counter(sessions, &of_gateway[i], "gateway", to);
+	for (size_t i = 0; i < sizeof(of_mailin) / sizeof(of_mailin[0]); i++)
+		write_counter(sessions, &of_mailin[i], "mailin", to);
+	for (size_t i = 0; i < sizeof(of_monitor) / sizeof(of_monitor[0]); i++)
+		write_counter(sessions, &of_monitor[i], "monitor", to);
+	for (size_t i = 0; i < sizeof(gauges_of_mailin) / sizeof(gauges_of_mailin[0]); i++)
+		write_values(sessions, &gauges_of_mailin[i], "gauge", "mailin", to);
 }

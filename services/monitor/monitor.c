@@ -4,14 +4,16 @@
  * Hears:     alarm, alarm.due
  * Remembers: reminder.due, reminder.sent, reminder.refused, reminder.ambiguous, reminder.skipped, audit, shop.status, timer.set,
  *            timer.cancel, timer.fired, gateway.seen, alarm, alarm.due, alarm.told, queue.failed, model.used, send.claim,
- *            reminder.released
+ *            reminder.released, cart.state, document
  * Says:      alarm, alarm.due, alarm.told, queue.failed
  * Promises:  whoever says an alarm, also another service, has it told: raised and over, once on every way.
  * Fails by:  alarm.told: the alarm stands in `cartbus status` whether or not anybody could be reached.
  * Read next: check.c and check_shop.c (what is wrong), main.c (when it is asked), tell.c (how the admin hears of it)
  */
 #include "services/monitor/monitor.h"
+#include "services/kit/docs.h"
 #include "services/kit/spend.h"
+#include "services/monitor/astray.h"
 #include "services/monitor/door.h"
 #include "services/monitor/episodes.h"
 #include "services/monitor/failing.h"
@@ -54,7 +56,7 @@ static void remember_released(struct state *state, const struct said *said, cons
 const struct service monitor = {
 	.name = "monitor",
 	.unhurried = true,
-	.layout = 6,
+	.layout = 8,
 	.exclusive = true,
 	.operator_ = true, /* asks the broker how it is */
 	.hears = { HEARS(alarm, tell_hear_alarm), HEARS(alarm_due, tell_hear_due) },
@@ -77,6 +79,8 @@ const struct service monitor = {
 		REMEMBERS(model_used, remember_model),
 		REMEMBERS(send_claim, spend_remember_claim),
 		REMEMBERS(reminder_released, remember_released),
+		REMEMBERS(cart_state, astray_remember),
+		REMEMBERS(document, docs_remember),
 	},
 	.says = { SAYS(alarm), SAYS(alarm_due), SAYS(alarm_told), SAYS(queue_failed) },
 	.effects = { &tell_mail_effect, &tell_http_effect },

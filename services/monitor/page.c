@@ -1,33 +1,43 @@
 /*
  * page.c: GET /metrics, for Prometheus
  *
- * libmicrohttpd runs in the process's one thread, as in the gateway: its epoll descriptor is watched by the loop. It has two owners,
- * because services do not include one another and a third way to serve HTTP would be one more to keep right.
- *
- * Owns:      the listening socket, its few connections.
- * Promises:  whoever asks, and however slowly, the alarms go on: few connections, little memory for each, an end to each.
- * Fails by:  404, 405; a line in the log, once, while the address is taken: it is tried again.
+ * Owns:      the server (services/kit/web.h).
+ * Promises:  whoever asks, and however slowly, the alarms go on: few connections, little memory for each, an end to each. A browser that was
+ *            led here by another's page is not answered: it asks for a name that is not ours.
+ * Fails by:  404, 405, 421; a line in the log, once, while the address is taken: it is tried again.
  * Read next: metrics.c
  */
 #include "services/monitor/page.h"
 #include "bus/base/cleanup.h"
 #include "bus/base/log.h"
 #include "services/kit/page_address.h"
+#include "services/kit/web.h"
 #include "services/monitor/metrics.h"
 #include <arpa/inet.h>
 #include <errno.h>
-#include <microhttpd.h>
 #include <netdb.h>
 #include <stdio.h>
 #include <string.h>
+#include <strings.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
-enum { CONNECTIONS_MOST = 16, CONNECTION_MEMORY = 8 * 1024, IDLE_MOST_S = 10, BACKLOG = 16, PORT_MOST = 65535 };
+enum {
+	CONNECTIONS_MOST = 32,
+	CONNECTIONS_EACH = 16, /* of one network */
+	HEAD_MOST = 8 * 1024,
+	BODY_MOST = 1024, /* nobody has a reason to send one */
+	WORK_PERCENT = 10,
+	SOURCES_MOST = 256,
+	BACKLOG = 64,
+	HOST_ROOM = 256
+};
 static const int64_t AGAIN_US = 10 * US_PER_S;
 
 static struct page {
-	struct MHD_Daemon *daemon; /* NULL: not listening */
+	struct web *web; /* NULL: not listening */
+	const struct config *config;
+	struct web_proxies here; /* this machine, on which nobody is told from another by an address */
 	struct loop *loop;
 	const struct clock *clock;
 	const char *host, *port; /* the configuration's */
@@ -36,53 +46,82 @@ static struct page {
 	bool told;            /* that it does not listen */
 } page;
 
-static enum MHD_Result answer(struct MHD_Connection *connection, unsigned status, const char *type, struct bytes body)
-{
-	struct MHD_Response *response =
-		MHD_create_response_from_buffer(body.len, (void *)body.data, MHD_RESPMEM_MUST_COPY);
-	enum MHD_Result result;
+/* ---- who may read ---- */
 
-	if (!response)
-		return MHD_NO;
-	MHD_add_response_header(response, "Content-Type", type);
-	MHD_add_response_header(response, "Cache-Control", "no-store");
-	if (status == MHD_HTTP_METHOD_NOT_ALLOWED)
-		MHD_add_response_header(response, "Allow", "GET, HEAD");
-	result = MHD_queue_response(connection, status, response);
-	MHD_destroy_response(response);
-	return result;
+/* The host of a Host header, without port and brackets, in small letters. false: it is none. */
+static bool host_of(const char *header, char ret[HOST_ROOM])
+{
+	size_t len = *header == '[' ? strcspn(header, "]") : strcspn(header, ":");
+	const char *from = header + (*header == '[');
+
+	len -= *header == '[' && len > 0;
+	if (len == 0 || len >= HOST_ROOM)
+		return false;
+	for (size_t i = 0; i < len; i++)
+		ret[i] = from[i] >= 'A' && from[i] <= 'Z' ? (char)(from[i] + 32) : from[i];
+	ret[len] = '\0';
+	return true;
 }
 
-static enum MHD_Result decide(struct MHD_Connection *connection, const char *path, const char *method)
+static int is_this_name(const char *value, void *host)
 {
-	_cleanup_(buffer_free) struct buffer text = { 0 };
-
-	if (strcmp(path, "/metrics") != 0)
-		return answer(connection, MHD_HTTP_NOT_FOUND, "text/plain", bytes_of("the metrics are at /metrics\n"));
-	if (strcmp(method, "GET") != 0 && strcmp(method, "HEAD") != 0)
-		return answer(connection, MHD_HTTP_METHOD_NOT_ALLOWED, "text/plain", bytes_of("GET or HEAD\n"));
-	page.write(&text);
-	return answer(connection, MHD_HTTP_OK, METRICS_CONTENT_TYPE, buffer_bytes(&text));
+	return strcasecmp(value, host) == 0;
 }
 
-/* Called for the head, for each piece of a body, which is of no interest, and when all is there. */
-static enum MHD_Result on_request(void *cls, struct MHD_Connection *connection, const char *path, const char *method,
-	const char *version, const char *data, size_t *len, void **seen)
+/* Every name that begins a page of somebody else's can be pointed at 127.0.0.1 (DNS rebinding); an address cannot. */
+static bool is_our_name(const char *header)
 {
-	static char head;
+	char host[HOST_ROOM], ours[256];
+	struct source_key address;
 
-	(void)cls, (void)version, (void)data;
-	if (*seen && *len == 0)
-		return decide(connection, path, method);
-	*seen = &head;
-	*len = 0;
-	return MHD_YES;
+	if (!host_of(header, host))
+		return false;
+	if (source_key_of_text(host, &address) || strcmp(host, "localhost") == 0)
+		return true;
+	if (gethostname(ours, sizeof(ours)) == 0 && strcasecmp(host, ours) == 0)
+		return true;
+	return config_each_value(page.config, "monitor", NULL, "host", is_this_name, host) != 0;
+}
+
+static bool say(struct answer *answer, unsigned status, const char *words)
+{
+	answer->status = status;
+	answer->content_type = "text/plain; charset=utf-8";
+	buffer_add_text(&answer->body, words);
+	return false;
+}
+
+/* ---- answering ---- */
+
+static bool judge_head(void *context, const struct request *request, struct answer *answer, size_t *body_most)
+{
+	const char *host = request_header(request, "Host");
+
+	(void)context;
+	*body_most = BODY_MOST;
+	if (host && !is_our_name(host))
+		return say(
+			answer, 421, "this name is not known here: ask for an address, or name it in [monitor] host\n");
+	if (strcmp(request->path, "/metrics") != 0)
+		return say(answer, 404, "the metrics are at /metrics\n");
+	if (strcmp(request->method, "GET") == 0 || strcmp(request->method, "HEAD") == 0)
+		return true;
+	answer->allow = "GET, HEAD";
+	return say(answer, 405, "GET or HEAD\n");
+}
+
+static bool decide(void *context, struct web_exchange *exchange, struct request *request, struct answer *answer)
+{
+	(void)context, (void)exchange, (void)request;
+	answer->status = 200;
+	answer->content_type = METRICS_CONTENT_TYPE;
+	page.write(&answer->body);
+	return true;
 }
 
 static void on_ready(void *context)
 {
-	(void)context;
-	MHD_run(page.daemon);
+	(void)context; /* before_wait works */
 }
 
 /* -errno */
@@ -108,13 +147,20 @@ static int listen_socket(void)
 
 static void serve(int fd)
 {
-	page.daemon = MHD_start_daemon(MHD_USE_EPOLL, 0, NULL, NULL, on_request, NULL, MHD_OPTION_LISTEN_SOCKET, fd,
-		MHD_OPTION_CONNECTION_LIMIT, (unsigned)CONNECTIONS_MOST, MHD_OPTION_CONNECTION_MEMORY_LIMIT,
-		(size_t)CONNECTION_MEMORY, MHD_OPTION_CONNECTION_TIMEOUT, (unsigned)IDLE_MOST_S,
-		MHD_OPTION_STRICT_FOR_CLIENT, 1, MHD_OPTION_END);
-	if (!page.daemon ||
-		loop_watch(page.loop, MHD_get_daemon_info(page.daemon, MHD_DAEMON_INFO_EPOLL_FD)->epoll_fd, false,
-			on_ready, NULL) < 0)
+	const struct web_owner owner = { .judge_head = judge_head, .decide = decide };
+	const struct web_limits limits = { .head_most = HEAD_MOST,
+		.body_most = BODY_MOST,
+		.sources = { .connections_each = CONNECTIONS_EACH,
+			.connections_all = CONNECTIONS_MOST,
+			.bytes_each = CONNECTIONS_EACH * HEAD_MOST,
+			.bytes_all = CONNECTIONS_MOST * HEAD_MOST,
+			.work_percent_each = WORK_PERCENT,
+			.work_percent_all = WORK_PERCENT,
+			.work_burst_us = US_PER_S,
+			.sources_most = SOURCES_MOST } };
+
+	page.web = web_new(fd, &limits, &owner, &page.here, page.clock);
+	if (!page.web || loop_watch(page.loop, web_descriptor(page.web), false, on_ready, NULL) < 0)
 		die("the HTTP server for the metrics does not start");
 	log_event(LOG_INFO, "metrics at http://%s:%s/metrics", page.host, page.port);
 }
@@ -137,26 +183,14 @@ static void try_to_listen(int64_t now_us)
 	page.listen_at_us = now_us + AGAIN_US;
 }
 
-/* 0: now: what it has read already lies in its buffers, and no descriptor tells of that. -1: when its descriptor is ready. */
-static int64_t library_wait_us(void)
-{
-	MHD_UNSIGNED_LONG_LONG wait_ms;
-
-	return MHD_get_timeout(page.daemon, &wait_ms) == MHD_YES ? (int64_t)wait_ms * US_PER_MS : -1;
-}
-
 static int64_t before_wait(void *context)
 {
 	int64_t now_us = clock_boot_us(page.clock);
 
 	(void)context;
-	if (!page.daemon && now_us >= page.listen_at_us)
+	if (!page.web && now_us >= page.listen_at_us)
 		try_to_listen(now_us);
-	if (!page.daemon)
-		return page.listen_at_us - now_us;
-	if (library_wait_us() == 0)
-		MHD_run(page.daemon);
-	return library_wait_us();
+	return page.web ? web_work(page.web) : page.listen_at_us - now_us;
 }
 
 /* Nobody is asked who he is, so the address decides who may read. */
@@ -184,17 +218,23 @@ void page_start(struct loop *loop, const struct config *config, const struct clo
 	if (config_number(config, "monitor", NULL, "port") == 0)
 		return;
 	page = (struct page){ .loop = loop,
+		.config = config,
 		.clock = clock,
 		.write = write,
 		.host = config_get(config, "monitor", NULL, "listen"),
 		.port = config_get(config, "monitor", NULL, "port") };
 	insist_on_address(page.host);
+	web_proxies_parse("127.0.0.0/8 ::1", &page.here);
 	loop_before_wait(loop, before_wait, NULL);
+}
+
+uint64_t page_turned_away(void)
+{
+	return page.web ? web_counters(page.web)->turned_away : 0;
 }
 
 void page_stop(void)
 {
-	if (page.daemon)
-		MHD_stop_daemon(page.daemon);
-	page.daemon = NULL;
+	web_free(page.web);
+	page.web = NULL;
 }

@@ -105,17 +105,18 @@ static enum verdict post(int index, const AlarmDue *due, struct turn *turn)
 
 enum verdict tell_hear_due(const struct state *state, const AlarmDue *due, struct turn *turn)
 {
+	AlarmDue now = *due;
 	struct mail *mail;
 	char why[160];
 	bool is_mail;
 	int index;
 
-	(void)state;
+	episodes_bring_up_to_date(state, due->about, &now.alarm);
 	if (!ways_find(&ways, due->way, &is_mail, &index))
 		return told(due, false, "this way is not configured any more", turn);
 	if (!is_mail)
-		return post(index, due, turn);
-	if (ways_mail(&ways, index, due, turn_now_us(turn), &mail, why) < 0)
+		return post(index, &now, turn);
+	if (ways_mail(&ways, index, &now, turn_now_us(turn), &mail, why) < 0)
 		return told(due, false, why, turn);
 	return turn_effect(turn, &tell_mail_effect, (void **)&mail);
 }

@@ -258,17 +258,6 @@ static void heard(void *context)
 	(void)context; /* before_wait hears */
 }
 
-static double read_ratio(const struct config *config)
-{
-	const char *text = config_get(config, "trace", NULL, "sample");
-	char *end;
-	double ratio = strtod(text, &end);
-
-	if (*end || end == text || !(ratio >= 0 && ratio <= 1))
-		die("[trace] sample is \"%s\": a number from 0 to 1 is expected, as in 0.1", text);
-	return ratio;
-}
-
 void tracing_start(struct loop *loop, const struct config *config, const struct clock *clock)
 {
 	const char *collector = config_get(config, "trace", NULL, "collector");
@@ -279,12 +268,9 @@ void tracing_start(struct loop *loop, const struct config *config, const struct 
 		return;
 	while (len > 0 && collector[len - 1] == '/')
 		len--;
-	if ((!text_starts(collector, "http://") && !text_starts(collector, "https://")) || len > HTTP_URL_MAX - 20)
-		die("[trace] collector is \"%.100s\": http://host:port is expected, as in http://127.0.0.1:4318",
-			collector);
 	snprintf(tracing.url, sizeof(tracing.url), "%.*s/v1/traces", (int)len, collector);
 	tracing.clock = clock;
-	tracing.share = span_share_of(read_ratio(config));
+	tracing.share = span_share_of(config_real(config, "trace", NULL, "sample"));
 	http.failures = 0; /* tried again after pauses of its own */
 	http.pause_us = 0;
 	if (tap_open(config, "monitor", false, NULL, &tracing.tap) < 0)

@@ -1,9 +1,13 @@
 /* view.c: reads the broker's answer to "status" */
 #include "services/monitor/view.h"
+#include "bus/base/clock.h"
 #include <errno.h>
 #include <jansson.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+
+static const int64_t CLOCK_OFF_US = US_PER_MINUTE;
 
 static uint64_t number(const json_t *object, const char *name)
 {
@@ -60,6 +64,59 @@ static void read_queue(const json_t *status, const json_t *queue, struct view *v
 		add_name(view->missing, sizeof(view->missing), name);
 }
 
+/* The first whose clock is far from the log's. While the broker's own jumped, that is the one to set right. */
+static void read_clocks_off(const json_t *status, struct view *view)
+{
+	size_t i;
+	json_t *session;
+
+	json_array_foreach(json_object_get(status, "sessions"), i, session)
+	{
+		json_int_t off_us = json_integer_value(json_object_get(session, "clock_off_us"));
+
+		if (off_us > -CLOCK_OFF_US && off_us < CLOCK_OFF_US)
+			continue;
+		view->clock_jumped = true;
+		snprintf(view->clock, sizeof(view->clock),
+			"the clock of %.40s on %.40s is %lld s %s the log's: set it right", text(session, "instance"),
+			text(session, "host"), llabs(off_us) / US_PER_S, off_us > 0 ? "ahead of" : "behind");
+		return;
+	}
+}
+
+static void read_aside(const json_t *status, struct view *view)
+{
+	size_t i;
+	json_t *session, *counts;
+	json_array_foreach(json_object_get(status, "sessions"), i, session)
+	{
+		counts = json_object_get(session, "counts");
+		view->aside_day += number(counts, "aside_day");
+		view->aside_full = view->aside_full || number(counts, "aside_full");
+	}
+}
+
+static void note_strangers(struct view *view, const char *service, int64_t last_us)
+{
+	int i = 0;
+
+	while (i < VIEW_STRANGERS_MAX && view->strangers[i].last_us && strcmp(view->strangers[i].service, service) != 0)
+		i++;
+	if (i == VIEW_STRANGERS_MAX || last_us <= view->strangers[i].last_us)
+		return;
+	snprintf(view->strangers[i].service, sizeof(view->strangers[i].service), "%s", service);
+	view->strangers[i].last_us = last_us;
+}
+
+static void read_strangers(const json_t *status, struct view *view)
+{
+	size_t i;
+	json_t *session;
+
+	json_array_foreach(json_object_get(status, "sessions"), i, session) note_strangers(
+		view, text(session, "service"), (int64_t)number(json_object_get(session, "counts"), "turned_away_us"));
+}
+
 int view_read(const char *json, struct view *ret)
 {
 	json_t *status = json_loads(json, 0, NULL), *item;
@@ -74,13 +131,20 @@ int view_read(const char *json, struct view *ret)
 		json_object_get(status, "gateways"), i, item) if (!json_is_true(json_object_get(item, "alive")))
 		add_name(ret->away, sizeof(ret->away), text(item, "name"));
 	ret->parked_claims = number(status, "parked_claims");
+	read_strangers(status, ret);
 	item = json_object_get(status, "disk");
 	ret->free_bytes = number(item, "free_bytes");
 	ret->headroom_bytes = number(item, "headroom_bytes");
 	ret->is_short = json_is_true(json_object_get(item, "short"));
+	item = json_object_get(status, "connections");
+	ret->turned_away_us = (int64_t)number(item, "last_us");
+	snprintf(ret->turned_away, sizeof(ret->turned_away), "%s", text(item, "last"));
+	read_aside(status, ret);
 	item = json_object_get(status, "clock");
 	ret->clock_jumped = json_integer_value(json_object_get(item, "jump_us")) != 0;
 	snprintf(ret->clock, sizeof(ret->clock), "%s", text(item, "why"));
+	if (!ret->clock_jumped)
+		read_clocks_off(status, ret);
 	json_decref(status);
 	return 0;
 }

@@ -7,7 +7,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-enum { VIEW_QUEUES_MAX = 24 };
+enum { VIEW_QUEUES_MAX = 24, VIEW_STRANGERS_MAX = 4 };
 
 struct view {
 	uint64_t dead;         /* dead letters of all queues */
@@ -25,6 +25,14 @@ struct view {
 	uint64_t parked_claims;
 	uint64_t free_bytes, headroom_bytes;
 	bool is_short;
+	struct view_strangers {
+		char service[32];
+		int64_t last_us; /* when a process of it last turned strangers away, log time; 0: never */
+	} strangers[VIEW_STRANGERS_MAX];
+	int64_t turned_away_us; /* when the broker last had too many connections, log time; 0: never */
+	char turned_away[200];  /* whose */
+	uint64_t aside_day;     /* mails that mailin put aside in the last 24 hours */
+	bool aside_full;
 	bool clock_jumped;
 	char clock[200]; /* what the broker says about that */
 };

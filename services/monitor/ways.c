@@ -18,48 +18,26 @@
 
 /* ---- the configuration ---- */
 
-struct reading {
-	struct ways *ways;
-	char *why;
-};
-
 static int read_mail(const char *value, void *context)
 {
-	struct reading *reading = context;
-	struct ways *ways = reading->ways;
+	struct ways *ways = context;
 
-	if (!*value)
-		return 0;
-	if (ways->mail_count == WAYS_MAX || address_normalise(value, ways->mails[ways->mail_count]) < 0) {
-		snprintf(reading->why, 300, "[monitor] admin: expected at most %d mail addresses, found \"%.80s\"",
-			(int)WAYS_MAX, value);
-		return -EINVAL;
-	}
-	ways->mail_count++;
-	return 0;
+	return *value ? address_normalise(value, ways->mails[ways->mail_count++]) : 0;
 }
 
 static int read_webhook(const char *value, void *context)
 {
-	struct reading *reading = context;
-	struct ways *ways = reading->ways;
+	struct ways *ways = context;
 
-	if (!*value)
-		return 0;
-	if (ways->webhook_count == WAYS_MAX || !text_starts(value, "http") ||
-		!TEXT_COPY(ways->webhooks[ways->webhook_count], value)) {
-		snprintf(reading->why, 300, "[monitor] webhook: expected at most %d URLs, found \"%.80s\"",
-			(int)WAYS_MAX, value);
-		return -EINVAL;
-	}
-	ways->webhook_count++;
+	if (*value)
+		TEXT_COPY(ways->webhooks[ways->webhook_count++], value);
 	return 0;
 }
 
-static int read_key(const struct config *config, const char *name, int nth, struct reading *reading)
+static int read_key(const struct config *config, const char *name, int nth, struct ways *ways, char ret_why[300])
 {
 	_cleanup_(buffer_free) struct buffer text = { 0 };
-	struct standard_webhook_keys *keys = &reading->ways->keys;
+	struct standard_webhook_keys *keys = &ways->keys;
 	char path[256];
 
 	settings_secret_path(config, name, path);
@@ -69,7 +47,7 @@ static int read_key(const struct config *config, const char *name, int nth, stru
 	if (r == 0)
 		r = standard_webhook_key(buffer_bytes(&text), keys->key[nth], &keys->len[nth]);
 	if (r < 0)
-		snprintf(reading->why, 300,
+		snprintf(ret_why, 300,
 			"%s: %s: [monitor] webhook is signed with it: a file of mode 0600 with whsec_ and base64 of 24 "
 			"bytes or more, and the same at the receiver; `cartbus up` makes one",
 			path, strerror(-r));
@@ -78,18 +56,17 @@ static int read_key(const struct config *config, const char *name, int nth, stru
 
 int ways_read(const struct config *config, struct ways *ret, char ret_why[300])
 {
-	struct reading reading = { .ways = ret, .why = ret_why };
 	const char *from = config_get(config, "monitor", NULL, "from");
 	const char *ca = config_get(config, "monitor", NULL, "webhook-ca");
 
 	*ret = (struct ways){ 0 };
-	int r = config_each_value(config, "monitor", NULL, "admin", read_mail, &reading);
+	int r = config_each_value(config, "monitor", NULL, "admin", read_mail, ret);
 	if (r == 0)
-		r = config_each_value(config, "monitor", NULL, "webhook", read_webhook, &reading);
+		r = config_each_value(config, "monitor", NULL, "webhook", read_webhook, ret);
 	if (r == 0 && ret->webhook_count)
-		r = read_key(config, "alarm.webhook", 0, &reading);
+		r = read_key(config, "alarm.webhook", 0, ret, ret_why);
 	if (r == 0 && ret->webhook_count)
-		r = read_key(config, "alarm.webhook.previous", 1, &reading);
+		r = read_key(config, "alarm.webhook.previous", 1, ret, ret_why);
 	TEXT_COPY(ret->from, from && *from ? from : ret->mails[0]);
 	TEXT_COPY(ret->ca, ca ? ca : "");
 	return r;

@@ -59,7 +59,7 @@ class World:
     def post(self, cart):
         return self.system.post(self.shop.cart({
             "event": "changed", "cart": cart, "email": f"{cart}@shopper.example", "consent": True, "currency": "EUR", "total": "12.50",
-            "recovery_url": "https://shop.example/cart", "items": [{"title": "Rose", "quantity": 1, "price": "12.50"}]}))
+            "recovery_url": "https://nameofshop.example/cart", "items": [{"title": "Rose", "quantity": 1, "price": "12.50"}]}))
 
     def page(self, path="/metrics", method="GET"):
         request = urllib.request.Request(f"http://127.0.0.1:{self.page_port}{path}", method=method)

@@ -97,7 +97,7 @@ class World:
     def post(self, event, name, shop="demo", address=None, secret=None, **more):
         at = datetime.datetime.fromtimestamp(self.system.now_s(), datetime.timezone.utc).strftime("%Y-%m-%dT%H:%M:%SZ")
         body = {"event": event, "cart": name, "at": at, "email": address, "first_name": "Anna", "currency": "EUR", "total": "20.00",
-                "locale": "en-GB", "recovery_url": f"https://demo.example/r/{name}",
+                "locale": "en-GB", "recovery_url": f"https://{shop}.example/r/{name}",
                 "items": [{"title": "Roses", "quantity": 1, "price": "20.00"}], **more}
         return self.system.post(self.system.shops[shop].cart(body, secret=secret)).status
 

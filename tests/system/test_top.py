@@ -111,6 +111,11 @@ def test_keys_sort_freeze_and_show_dead_letters_and_help(open_top):
     top.shows("REASON", "worker", "two", "told to refuse")
     top.type("down", "enter")
     top.shows("queue     worker", "key r2", "history", "cartbus dlq redrive worker")
+    for key, letter in ("page up", "r1"), ("page down", "r2"):
+        top.type("escape")
+        top.shows("REASON")
+        top.type(key, "enter")
+        top.shows(f"key {letter}", "history")
     top.type("escape")
     top.shows("REASON")
     top.type("d", "?")

@@ -15,7 +15,8 @@
 static const char STATUS[] =
 	"{\"head\":42,\"disk\":{\"free_bytes\":1048576,\"headroom_bytes\":9,\"short\":true,\"why\":\"\"},\"clock\":{"
 	"\"jump_us\":-1500000},"
-	"\"refused\":{\"frame\":3},\"gateways\":[{\"name\":\"door\",\"alive\":false,\"spooled\":null}],"
+	"\"connections\":{\"open\":40,\"turned_away\":8000},\"refused\":{\"frame\":3},\"gateways\":[{\"name\":\"door\","
+	"\"alive\":false,\"spooled\":null}],"
 	"\"queues\":[{\"name\":\"waiter\",\"ready\":5,\"oldest_us\":1727999999000000,\"paused_us\":7},{\"name\":"
 	"\"sender\",\"oldest_us\":0}],"
 	"\"sessions\":[{\"service\":\"waiter\",\"instance\":\"w\\\"1\",\"lag\":4,\"counts\":{\"turns\":8,\"deciding_"
@@ -50,6 +51,7 @@ static const char *page_of(const char *status)
 	buffer_clear(&text);
 	metrics_write(&(struct metrics){ .status = read,
 			      .state = harness_state(harness),
+			      .tracing = { .sent = 5, .refused = 6, .dropped = 7, .missed = 8 },
 			      .budget = { .nano_usd = 2000000000, .nano_usd_per_mail = 100000, .tokens = 100 },
 			      .now_us = NOW_US },
 		&text);
@@ -77,6 +79,8 @@ static void the_brokers_account_is_told(void **state)
 	assert_line(page, "cartbus_log_disk_short 1");
 	assert_line(page, "cartbus_clock_jump_seconds -1.5");
 	assert_line(page, "cartbus_broker_refused_total{kind=\"frame\"} 3");
+	assert_line(page, "cartbus_broker_connections 40");
+	assert_line(page, "cartbus_broker_connections_turned_away_total 8000");
 	assert_line(page, "cartbus_gateway_up{process=\"door\"} 0");
 	assert_line(page, "cartbus_queue_ready_messages{queue=\"waiter\"} 5");
 	assert_line(page, "cartbus_queue_oldest_seconds{queue=\"waiter\"} 1");
@@ -180,6 +184,22 @@ static void mails_are_counted_by_what_became_of_them(void **state)
 	assert_line(page, "cartbus_budget_spent_dollars 0.0001");
 }
 
+static void what_became_of_spans_is_told_with_the_broker_and_without(void **state)
+{
+	static const char *const status[] = { NULL, STATUS };
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(status) / sizeof(status[0]); i++) {
+		const char *page = page_of(status[i]);
+
+		assert_line(page, "# TYPE cartbus_trace_spans_total counter");
+		assert_line(page, "cartbus_trace_spans_total{outcome=\"sent\"} 5");
+		assert_line(page, "cartbus_trace_spans_total{outcome=\"refused\"} 6");
+		assert_line(page, "cartbus_trace_spans_total{outcome=\"dropped\"} 7");
+		assert_line(page, "cartbus_trace_missed_messages_total 8");
+	}
+}
+
 static void given_set(const char *name, uint64_t version, int64_t due_us)
 {
 	TimerSet set = { .version = version, .due_us = due_us };
@@ -247,6 +267,8 @@ int main(void)
 			who_is_throttled_is_told_by_whom_from_the_first_session_on, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(each_counter_of_the_gateway_is_told, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(without_an_answer_nothing_old_is_told_of_the_broker, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(
+			what_became_of_spans_is_told_with_the_broker_and_without, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(mails_are_counted_by_what_became_of_them, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(
 			timers_are_counted_while_they_are_pending_and_by_how_late_they_fire, set_up, tear_down),

@@ -13,14 +13,15 @@
 #define NOW_US (INT64_C(20000) * US_PER_DAY)
 
 static const char STATUS[] =
-	"{\"disk\":{%s},\"clock\":{%s},\"parked_claims\":%s,\"sessions\":[{\"service\":\"waiter\"},{\"service\":"
+	"{\"disk\":{%s},\"clock\":{%s},\"connections\":{%s},\"parked_claims\":%s,\"sessions\":[{\"service\":\"waiter\"}"
+	",{\"service\":"
 	"\"sender\"}],\"gateways\":"
 	"[{\"name\":\"gateway\",\"alive\":%s}],\"queues\":["
 	"{\"name\":\"waiter\",\"ready\":%s,\"leased\":0,\"delayed\":0,\"dead\":%s,\"oldest_us\":%lld,\"failures\":%s},"
 	"{\"name\":\"sender\",\"ready\":0,\"leased\":0,\"delayed\":0,\"dead\":0,\"oldest_us\":1,\"failures\":0}%s]}";
 
 struct status {
-	const char *parked, *alive, *ready, *dead, *failures, *more, *disk, *clock;
+	const char *parked, *alive, *ready, *dead, *failures, *more, *disk, *clock, *connections;
 	int64_t oldest_us;
 };
 
@@ -31,11 +32,23 @@ static struct view view_of(struct status status)
 	snprintf(json, sizeof(json), STATUS,
 		status.disk ? status.disk : "\"free_bytes\":99999999999,\"headroom_bytes\":134217728",
 		status.clock ? status.clock : "\"jump_us\":0,\"why\":\"behind the log\"",
+		status.connections ? status.connections : "\"last_us\":0,\"last\":\"\"",
 		status.parked ? status.parked : "0", status.alive ? status.alive : "true",
 		status.ready ? status.ready : "0", status.dead ? status.dead : "0", (long long)status.oldest_us,
 		status.failures ? status.failures : "0", status.more ? status.more : "");
 	assert_int_equal(view_read(json, &view), 0);
 	return view;
+}
+
+/* Connections were turned away that long ago. */
+static struct view turned_away(int64_t ago_us)
+{
+	char connections[120];
+
+	snprintf(connections, sizeof(connections),
+		"\"turned_away\":7,\"last_us\":%lld,\"last\":\"10.9.9.9, tcp: too many\"",
+		(long long)(NOW_US - ago_us));
+	return view_of((struct status){ .connections = connections });
 }
 
 static const struct budget budget = { .nano_usd = 15000000000, .nano_usd_per_mail = 100000, .tokens = 1000 };
@@ -94,6 +107,78 @@ static void the_brokers_account_is_judged(void **state)
 				condition == (int)cases[i].condition);
 	assert_false(is_so(h, CONDITION_QUEUE_STUCK,
 		view_of((struct status){ .ready = "1", .oldest_us = NOW_US - 29 * US_PER_MINUTE }), ""));
+	harness_free(h);
+}
+
+static struct view besieged(int64_t ago_us)
+{
+	struct view view;
+	char text[400];
+
+	snprintf(text, sizeof(text),
+		"{\"queues\":[],\"sessions\":[{\"service\":\"gateway\",\"counts\":{\"turned_away\":3,\"turned_away_"
+		"us\":%lld}},"
+		"{\"service\":\"gateway\",\"counts\":{}},"
+		"{\"service\":\"mailin\",\"counts\":{\"turned_away\":1,\"turned_away_us\":%lld}}]}",
+		(long long)(NOW_US - ago_us), (long long)(NOW_US - 2 * ago_us));
+	assert_int_equal(view_read(text, &view), 0);
+	return view;
+}
+
+static void strangers_who_are_turned_away_are_told_of_for_ten_minutes_with_the_place(void **state)
+{
+	struct harness *h = harness_new(&monitor, NOW_US);
+
+	(void)state;
+	assert_true(is_so(
+		h, CONDITION_STRANGERS, besieged(US_PER_S), "of the gateway, LMTP, and what is more is turned away"));
+	assert_true(is_so(h, CONDITION_STRANGERS, besieged(9 * US_PER_MINUTE), "of the gateway, and what"));
+	assert_false(is_so(h, CONDITION_STRANGERS, besieged(10 * US_PER_MINUTE), ""));
+	assert_false(is_so(h, CONDITION_STRANGERS, turned_away(US_PER_S), "")); /* the broker's are another matter */
+	harness_free(h);
+}
+
+static void connections_that_are_turned_away_are_told_with_whose_they_are_for_ten_minutes(void **state)
+{
+	struct harness *h = harness_new(&monitor, NOW_US);
+
+	(void)state;
+	assert_true(is_so(h, CONDITION_CONNECTIONS, turned_away(US_PER_S), "10.9.9.9, tcp: too many"));
+	assert_true(is_so(h, CONDITION_CONNECTIONS, turned_away(US_PER_S),
+		"of the broker's sockets, and what is more is turned away: "));
+	assert_true(is_so(h, CONDITION_CONNECTIONS, turned_away(9 * US_PER_MINUTE), "10.9.9.9"));
+	assert_false(is_so(h, CONDITION_CONNECTIONS, turned_away(10 * US_PER_MINUTE), ""));
+	harness_free(h);
+}
+
+static void a_service_whose_clock_is_a_minute_off_is_named(void **state)
+{
+	static const char status[] =
+		"{\"queues\":[],\"clock\":{\"jump_us\":%d,\"why\":\"the broker's own\"},\"sessions\":["
+		"{\"service\":\"waiter\",\"instance\":\"waiter\",\"host\":\"a\",\"clock_off_us\":59000000},"
+		"{\"service\":\"sender\",\"instance\":\"sender-2\",\"host\":\"b\",\"clock_off_us\":%lld}]}";
+	const struct {
+		int jump_us;
+		int64_t off_us;
+		const char *words; /* NULL: nothing is said */
+	} cases[] = {
+		{ 0, 59 * US_PER_S, NULL },
+		{ 0, 61 * US_PER_S, "the clock of sender-2 on b is 61 s ahead of the log's" },
+		{ 0, -2 * US_PER_HOUR, "sender-2 on b is 7200 s behind" },
+		{ 5, -2 * US_PER_HOUR, "the broker's own" },
+	};
+	struct harness *h = harness_new(&monitor, NOW_US);
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		char json[sizeof(status) + 40];
+		struct view view;
+
+		snprintf(json, sizeof(json), status, cases[i].jump_us, (long long)cases[i].off_us);
+		assert_int_equal(view_read(json, &view), 0);
+		assert_int_equal(
+			is_so(h, CONDITION_CLOCK, view, cases[i].words ? cases[i].words : ""), cases[i].words != NULL);
+	}
 	harness_free(h);
 }
 
@@ -299,6 +384,9 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_healthy_system_raises_nothing),
 		cmocka_unit_test(the_brokers_account_is_judged),
+		cmocka_unit_test(strangers_who_are_turned_away_are_told_of_for_ten_minutes_with_the_place),
+		cmocka_unit_test(connections_that_are_turned_away_are_told_with_whose_they_are_for_ten_minutes),
+		cmocka_unit_test(a_service_whose_clock_is_a_minute_off_is_named),
 		cmocka_unit_test(an_answer_that_is_none_is_refused),
 		cmocka_unit_test(a_reminder_without_an_outcome_is_noticed_after_half_an_hour),
 		cmocka_unit_test(what_was_put_off_or_paused_is_not_missed),

@@ -89,6 +89,26 @@ static void its_parent_is_what_it_was_decided_on_or_the_storefronts_own_span(voi
 	json_decref(continued);
 }
 
+/* The kinds are OTLP's: 4 is a producer, 5 a consumer. */
+static void what_was_said_on_a_message_is_a_consumers_span_and_all_else_a_producers(void **state)
+{
+	static const struct {
+		uint64_t cause;
+		int kind;
+		const char *name;
+	} rows[] = { { 0, 4, "publish cart.state" }, { 1, 5, "process cart.state" }, { 8, 5, "process cart.state" } };
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		struct said one = said("cart.state", 9, rows[i].cause);
+		json_t *span = span_of(&one, BYTES("", 0), 0);
+
+		assert_int_equal(json_integer_value(json_object_get(span, "kind")), rows[i].kind);
+		assert_string_equal(text(span, "name"), rows[i].name);
+		json_decref(span);
+	}
+}
+
 static void check_times(const struct said *of, struct bytes payload, int64_t began_us, const char *start)
 {
 	json_t *span = span_of(of, payload, began_us);
@@ -232,6 +252,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(the_same_message_is_the_same_span_and_another_is_another),
 		cmocka_unit_test(its_parent_is_what_it_was_decided_on_or_the_storefronts_own_span),
+		cmocka_unit_test(what_was_said_on_a_message_is_a_consumers_span_and_all_else_a_producers),
 		cmocka_unit_test(it_lasts_from_its_cause_to_its_commit_and_a_timers_from_when_it_was_due),
 		cmocka_unit_test(a_mails_outcome_is_the_spans_status),
 		cmocka_unit_test(it_names_a_cart_and_nobody),

@@ -121,6 +121,24 @@ static void a_mail_is_tried_until_it_goes_and_a_refusal_is_told(void **state)
 	}
 }
 
+static void a_mail_that_was_held_up_tells_the_figures_of_now(void **state)
+{
+	Alarm later = { .kind = "bounce-rate", .raised = true, .text = "9 bounces", .at_us = NOW_US + US_PER_HOUR };
+	struct harness *h = harness_new(&monitor, NOW_US);
+	struct ways ways = two_mails_and_a_webhook();
+	(void)state;
+	tell_set_up(&ways, 1);
+	assert_int_equal(when_due(h, "mail 1", "bounce-rate", true), WORKING);
+	assert_int_equal(
+		harness_result(h, &(struct mail_result){ .end = MAIL_LATER, .words = "no" }, CLAIM_NONE), LATER);
+	GIVEN(h, alarm, &later, .shop = "demo", .key = later.kind, .version = (uint64_t)later.at_us);
+	assert_int_equal(when_due(h, "mail 1", "bounce-rate", true), WORKING);
+	const struct mail *mail = harness_effect_request(h);
+	assert_non_null(memmem(mail->mime.data, mail->mime.len, "9 bounces", 9));
+	assert_null(memmem(mail->mime.data, mail->mime.len, "3 dead letters", 14));
+	harness_free(h);
+}
+
 static void a_webhooks_answer_decides_whether_it_is_tried_again(void **state)
 {
 	const struct {
@@ -169,6 +187,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(each_episode_is_told_once_on_every_way_and_so_is_its_end),
 		cmocka_unit_test(a_mail_is_tried_until_it_goes_and_a_refusal_is_told),
+		cmocka_unit_test(a_mail_that_was_held_up_tells_the_figures_of_now),
 		cmocka_unit_test(a_webhooks_answer_decides_whether_it_is_tried_again),
 		cmocka_unit_test(a_way_that_is_configured_no_more_is_given_up),
 	};
