@@ -242,6 +242,8 @@ static void print_json(const struct told *told)
 		json_array_append_new(steps, line_json(&told->lines[i]));
 	for (int i = 0; i < CHANGES; i++)
 		json_object_set_new(changes, change_names[i], json_integer((json_int_t)told->changes[i]));
+	json_object_set(changes, "ends_otherwise",
+		json_object_get(changes, change_names[CHANGE_ENDS])); /* a name without a blank */
 	for (int i = 0; i < told->sum_count; i++)
 		json_array_append_new(sums,
 			json_pack("{s:s,s:I,s:I,s:I}", "currency", told->sums[i].currency, "total_minor",

@@ -81,7 +81,12 @@ static void count_end(const struct counting *counting, const struct ledger_row *
 		return;
 	counting->figures->gave_up += row->closed_reason == CLOSED_GAVE_UP;
 	counting->figures->written_off += row->closed_reason == CLOSED_BY_OWNER;
-	counting->figures->no_address += row->closed_reason == CLOSED_NO_ADDRESS;
+}
+
+/* It may still come. */
+static bool has_no_address(const struct ledger_row *row)
+{
+	return row->closed_reason == CLOSED_NO_ADDRESS || (row->status == CART_OPEN && !*row->address_hash);
 }
 
 static void count_cart(const char *cart_id, const struct ledger_row *row, void *context)
@@ -96,6 +101,7 @@ static void count_cart(const char *cart_id, const struct ledger_row *row, void *
 	for (int i = 0; i < row->click_count; i++)
 		clicked |= is_in(counting, row->clicks[i].at_us);
 	figures->seen += is_in(counting, row->first_seen_us);
+	figures->no_address += is_in(counting, row->first_seen_us) && has_no_address(row);
 	figures->mailed += first || second;
 	figures->clicked += clicked;
 	count_order(counting, row);

@@ -16,7 +16,8 @@ struct figures {
 	uint32_t clicked;                     /* carts whose link was followed */
 	uint32_t orders[ATTRIBUTION_CLASSES]; /* of carts we knew; what was taken back is not among them */
 	uint32_t taken_back;
-	uint32_t gave_up, written_off, no_address;
+	uint32_t gave_up, written_off;
+	uint32_t no_address;                     /* of `seen`: open without one, or closed for want of one */
 	uint32_t opted_out, complaints, bounces; /* people */
 	uint32_t to_owner, refused, ambiguous;   /* mails */
 	struct figures_sum {

@@ -43,8 +43,8 @@ static void add_before(const struct page *page, const char *amount)
 
 static void add_won(const struct page *page, const struct report_line *line)
 {
-	buffer_printf(page->out, "<div style=\"padding-%s:14px;border-%s:4px solid #1c5fb8;margin:20px 0 8px\">\n",
-		page->start, page->start);
+	buffer_printf(page->out, "<div style=\"padding-%s:14px;border-%s:4px solid %s;margin:20px 0 8px\">\n",
+		page->start, page->start, accent_of(page->report->shop->accent));
 	buffer_add_text(page->out, "<div class=\"quiet\" style=\"" STYLE_SMALL "\">");
 	html_escape(line->label, page->out);
 	buffer_printf(page->out, "</div>\n<div style=\"font-size:%dpx;line-height:1.2;font-weight:700\">",

@@ -2,7 +2,8 @@
  * play.c: decisions, at history's place or alone
  *
  * Promises:  a decision that history made too is made on what history had seen, with history's clock, and is heard of where
- *            history's was; one that follows from a difference is made at once, and so is what follows from it.
+ *            history's was; one that history said nothing about is made behind those on the messages before it; one that follows
+ *            from a difference is made at once, and so is what follows from it.
  * Read next: rehearsal.c (what comes), agenda.c (what is due), survey.c (what history did)
  */
 #include "bus/base/memory.h"
@@ -34,10 +35,45 @@ static void note_timer(struct rehearsal *rehearsal, const struct message *messag
 		agenda_replaces(rehearsal, cancel.name);
 }
 
+/* --- arriving --- */
+
+struct looking {
+	const struct pending *of;
+	struct pending *found;
+};
+
+/*
+ * A queue is handed out in the log's order, by one key even across retries. So what history decided on without a word, it decided on
+ * behind the message before it: hours later, if nobody was there to decide. The sender's mails run side by side.
+ */
+static void look_before(struct bytes key, void *value, void *context)
+{
+	struct looking *looking = context;
+	struct pending *other = value;
+	bool same_key = strcmp(other->message->key, looking->of->message->key) == 0;
+
+	(void)key;
+	if (other->role != looking->of->role || other->past >= looking->of->past || other->as_it_did_from ||
+		(looking->found && looking->found->past > other->past))
+		return;
+	if (same_key || (other->role != ROLE_SENDER && !other->decided))
+		looking->found = other;
+}
+
+static void decide_in_turn(struct rehearsal *rehearsal, struct pending *pending)
+{
+	struct looking looking = { .of = pending };
+
+	if (pending->past)
+		map_each(rehearsal->pending, look_before, &looking);
+	if (looking.found)
+		list_append(&looking.found->behind, &pending->hook);
+	else
+		play_alone(rehearsal, pending);
+}
+
 static void arrive(struct rehearsal *rehearsal, struct message *message, enum role role, uint64_t past)
 {
-	struct pending *pending;
-
 	if (past && survey_turns_about(rehearsal->survey, past, 0) > 0) {
 		play_keep(rehearsal, message, role, past);
 	} else if (past &&
@@ -45,10 +81,7 @@ static void arrive(struct rehearsal *rehearsal, struct message *message, enum ro
 			survey_is_fresh(rehearsal->survey, message->said.time_us))) {
 		message_free(message); /* a dead letter, or on its way when the log ends */
 	} else {
-		pending = memory_new(sizeof(*pending));
-		pending->message = message;
-		pending->role = role;
-		play_alone(rehearsal, pending);
+		decide_in_turn(rehearsal, pending_new(message, role, past));
 	}
 }
 
@@ -210,11 +243,8 @@ void play_alone(struct rehearsal *rehearsal, struct pending *pending)
 
 void play_keep(struct rehearsal *rehearsal, struct message *message, enum role role, uint64_t past)
 {
-	struct pending *pending = memory_new(sizeof(*pending));
+	struct pending *pending = pending_new(message, role, past);
 
-	pending->message = message;
-	pending->role = role;
-	pending->past = past;
 	pending->turns_left = survey_turns_about(rehearsal->survey, past, 0);
 	pending_free(map_put(rehearsal->pending, map_number(&pending->past), pending));
 }
@@ -224,6 +254,7 @@ static void play_turn(struct rehearsal *rehearsal, struct pending *pending, cons
 	struct alone_turn ended;
 
 	pending->turns_left--;
+	pending->decided = true;
 	if (turn->finds_order && !pending->as_it_did_from)
 		pending->as_it_did_from =
 			turn->first; /* the storefront's answer is history's, and so is what it led to */
@@ -245,6 +276,9 @@ static void play_turn(struct rehearsal *rehearsal, struct pending *pending, cons
 
 void play_turns(struct rehearsal *rehearsal, uint64_t before)
 {
+	struct list behind;
+
+	list_init(&behind);
 	while (rehearsal->next_turn < survey_turns(rehearsal->survey)) {
 		const struct past_turn *turn = survey_turn(rehearsal->survey, rehearsal->next_turn);
 		struct pending *pending;
@@ -253,7 +287,13 @@ void play_turns(struct rehearsal *rehearsal, uint64_t before)
 			return;
 		rehearsal->next_turn++;
 		pending = map_get(rehearsal->pending, map_number(&turn->cause));
-		if (pending)
-			play_turn(rehearsal, pending, turn);
+		if (!pending)
+			continue;
+		list_move_all(&behind, &pending->behind);
+		play_turn(rehearsal, pending, turn);
+		LIST_EACH_SAFE (hook, &behind) {
+			list_remove(hook);
+			decide_in_turn(rehearsal, LIST_ENTRY(hook, struct pending, hook));
+		}
 	}
 }

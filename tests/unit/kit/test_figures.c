@@ -1,14 +1,13 @@
 /*
  * test_figures.c: what reports say, in each of their languages
  *
- * The goldens are whole reports in golden/summary-*.txt. CARTBUS_GOLDEN=write writes them anew: read the difference before committing it.
+ * The goldens are whole reports in golden/summary-*.txt (golden.h).
  */
 #include "bus/base/clock.h"
-#include "bus/base/file.h"
 #include "bus/base/text.h"
 #include "services/kit/figures_data.h"
 #include "services/kit/zone.h"
-#include "tests/unit/cmocka_all.h"
+#include "tests/unit/kit/golden.h"
 #include <stdio.h>
 #include <stdlib.h>
 #include <unicode/umsg.h>
@@ -64,25 +63,6 @@ static void set_figures(struct report *report, const char *currency, int64_t uni
 	report->then.sums[ATTRIBUTION_CLICKED][0].total_minor = 3990 * unit;
 }
 
-static void compare_golden(const char *language, struct buffer *text)
-{
-	const char *mode = getenv("CARTBUS_GOLDEN");
-	struct buffer golden = { 0 };
-	char path[400];
-
-	snprintf(path, sizeof(path), GOLDEN_FOLDER "/summary-%s.txt", language);
-	if (mode && strcmp(mode, "write") == 0) {
-		FILE *file = fopen(path, "w");
-		assert_non_null(file);
-		fputs(buffer_text(text), file);
-		assert_int_equal(fclose(file), 0);
-		return;
-	}
-	assert_int_equal(file_read(path, 1 << 16, &golden), 0);
-	assert_string_equal(buffer_text(text), buffer_text(&golden));
-	buffer_free(&golden);
-}
-
 static void each_language_tells_the_same_month_as_its_readers_write_it(void **state)
 {
 	(void)state;
@@ -90,13 +70,16 @@ static void each_language_tells_the_same_month_as_its_readers_write_it(void **st
 		struct buffer text = { 0 };
 		struct shop shop;
 		struct report report = report_of(&shop, shops[i].locale, shops[i].title);
+		char name[40];
 
 		assert_memory_equal(report.words->language, shops[i].locale, 2);
 		set_figures(&report, shops[i].currency, shops[i].unit);
 		report_text(&report, &text);
-		compare_golden(report.words->language, &text);
+		snprintf(name, sizeof(name), "summary-%s.txt", report.words->language);
+		golden_compare(name, buffer_bytes(&text));
 		buffer_free(&text);
 	}
+	golden_end();
 }
 
 static void assert_pattern(const struct figures_words *words, const char *pattern)
