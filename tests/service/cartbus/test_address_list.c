@@ -58,6 +58,18 @@ static void one_address_per_line(void **state)
 	assert_int_equal(seen.lines, 0);
 }
 
+/* Else all but the first address of such a list would be lost without a word. */
+static void a_lone_cr_ends_a_row_as_well(void **state)
+{
+	(void)state;
+	assert_int_equal(read_text("a@x.example\rb@x.example\rc@x.example", NULL), 0);
+	assert_string_equal(seen.all, "1:a@x.example 1:b@x.example 1:c@x.example ");
+	assert_int_equal(seen.lines, 1);
+	assert_int_equal(read_text("who,mail\rx,a@x.example\ry,b@x.example\r", NULL), 0);
+	assert_string_equal(seen.all, "1:a@x.example 1:b@x.example ");
+	assert_int_equal(seen.lines, 1);
+}
+
 static void a_header_says_which_column(void **state)
 {
 	(void)state;
@@ -166,6 +178,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(one_address_per_line),
+		cmocka_unit_test(a_lone_cr_ends_a_row_as_well),
 		cmocka_unit_test(a_header_says_which_column),
 		cmocka_unit_test(a_row_may_span_lines_and_a_field_hold_quotes),
 		cmocka_unit_test(every_bad_row_is_told_with_its_line),

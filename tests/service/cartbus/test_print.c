@@ -184,6 +184,23 @@ static void a_decision_is_told_by_its_name_with_its_grounds_and_its_rules(void *
 	}
 }
 
+static void moments_in_the_words_of_a_fact_are_told_in_the_shops_zone(void **state)
+{
+	Audit audit = { .who = "system" };
+	struct buffer words = { 0 };
+
+	(void)state;
+	TEXT_COPY(audit.action, "unsubscribed");
+	TEXT_COPY(audit.grounds, "2 mails, 2026 UTC, 2026-13-40");
+	TEXT_COPY(audit.before, "open, abandoned 2026-07-20 22:30 UTC, revision 3");
+	TEXT_COPY(audit.after, "listed: page, since 2026-11-20 14:05 UTC");
+	describe(&topic_audit, &audit, "Europe/Berlin", &words);
+	assert_string_equal(buffer_text(&words),
+		"unsubscribed: 2 mails, 2026 UTC, 2026-13-40, before open, abandoned 2026-07-21 00:30:00, revision 3, "
+		"after listed: page, since 2026-11-20 15:05:00");
+	buffer_free(&words);
+}
+
 static void times_are_told_in_the_shops_zone(void **state)
 {
 	char at[40];
@@ -209,6 +226,7 @@ int main(void)
 		cmocka_unit_test(a_storefronts_text_cannot_move_the_admins_cursor),
 		cmocka_unit_test(a_line_tells_total_items_and_masked_address),
 		cmocka_unit_test(a_decision_is_told_by_its_name_with_its_grounds_and_its_rules),
+		cmocka_unit_test(moments_in_the_words_of_a_fact_are_told_in_the_shops_zone),
 		cmocka_unit_test(times_are_told_in_the_shops_zone),
 	};
 

@@ -1,0 +1,266 @@
+/* test_shown_carts.c: what commands print of carts, of one shopper and of dead letters, held against texts that somebody has read */
+#include "bus/base/text.h"
+#include "proto/topics.h"
+#include "tests/service/cartbus/operated.h"
+#include "tests/unit/kit/golden.h"
+#include "tests/unit/part.h"
+#include <jansson.h>
+#include <string.h>
+
+static const int64_t DAY_US = INT64_C(1750000000) * US_PER_S; /* 2025-06-15 15:06:40 UTC */
+
+static const struct subcommand table[] = {
+	{ NULL, NULL, "See", NULL },
+	{ "carts", "SHOP", "a shop's carts", command_carts },
+	{ "export", "SHOP ADDRESS|CUSTOMER", "what is known of one shopper", command_export },
+	{ "dlq list", "", "dead letters", command_dlq_list },
+	{ "dlq show", "QUEUE SEQ", "one of them", command_dlq_show },
+	{ NULL, NULL, "Mend", NULL },
+	{ "dlq redrive", "QUEUE [SEQ]", "again", command_dlq_redrive },
+	{ "dlq drop", "QUEUE [SEQ]", "never again", command_dlq_drop },
+	{ "cart override", "SHOP CART FIRST SECOND", "waits of its own", command_cart_override },
+	{ "cart suppress", "SHOP CART", "never mail about it", command_cart_suppress },
+	{ "cart write-off", "SHOP CART", "end its chase", command_cart_write_off },
+	{ "gateway strike", "NAME", "strike off a gateway", command_gateway_strike },
+	{ "erase", "SHOP ADDRESS|CUSTOMER", "one shopper goes", command_erase },
+	{ "secrets make", "", "the keys", command_secrets_make },
+};
+static const struct subcommands subcommands = { table, sizeof(table) / sizeof(*table) };
+
+static void say_cart(struct world *world, const char *id, const CartState *given)
+{
+	static CartState cart;
+
+	cart = *given;
+	cart.has_ids = true;
+	cart.state_version = 1;
+	TEXT_COPY(cart.ids.cart_id, id);
+	TEXT_COPY(cart.ids.cart_token, id);
+	assert_int_equal(WORLD_SAY(world, cart_state, &cart, .shop = "demo", .key = id, .version = 1), SAID_FRESH);
+}
+
+static void say_carts(struct world *world)
+{
+	static const struct {
+		const char *id;
+		CartState state;
+	} carts[] = {
+		{ "open-1",
+			{ .status = CART_OPEN,
+				.abandoned_us = INT64_C(1750000000000000),
+				.total_minor = 6448,
+				.currency = "EUR",
+				.ids = { .email = "ada.lovelace@example.com", .customer_id = "77" } } },
+		{ "bought-1",
+			{ .status = CART_BOUGHT,
+				.first_seen_us = INT64_C(1750100000000000),
+				.total_minor = 900,
+				.currency = "EUR",
+				.ids = { .customer_id = "77" } } },
+		{ "closed-1",
+			{ .status = CART_CLOSED,
+				.closed_reason = CLOSED_EMPTIED,
+				.abandoned_us = INT64_C(1749900000000000),
+				.currency = "EUR" } },
+		{ "merged-1", { .status = CART_OPEN, .merged_into = "open-1" } },
+		{ "plain-1", { .status = CART_OPEN, .abandoned_us = INT64_C(1750000000000000), .total_minor = 5 } },
+	};
+
+	for (size_t i = 0; i < sizeof(carts) / sizeof(*carts); i++)
+		say_cart(world, carts[i].id, &carts[i].state);
+}
+
+static void say_timer(struct world *world)
+{
+	TimerSet timer = { .version = 1, .due_us = DAY_US + 3 * US_PER_HOUR };
+
+	TEXT_COPY(timer.name, "cart/open-1");
+	TEXT_COPY(timer.topic, "cart.wake");
+	assert_int_equal(
+		WORLD_SAY(world, timer_set, &timer, .shop = "demo", .key = timer.name, .version = 1), SAID_FRESH);
+}
+
+struct dead {
+	size_t wanted, count;
+	bool is_asked;
+};
+
+static void count_dead(void *context, bool ok, const char *text, bool more)
+{
+	struct dead *dead = context;
+	json_t *answer = ok ? json_loads(text, 0, NULL) : NULL;
+
+	(void)more;
+	dead->count = json_array_size(json_object_get(answer, "dead"));
+	dead->is_asked = false;
+	json_decref(answer);
+}
+
+static bool are_dead(struct world *world, void *context)
+{
+	struct dead *dead = context;
+
+	if (dead->count >= dead->wanted)
+		return true;
+	if (!dead->is_asked)
+		dead->is_asked = runtime_ask(world_runtime(world, "outside"), "dead.list", "{}", count_dead, dead) == 0;
+	return false;
+}
+
+static void wait_dead(struct operated *operated, size_t wanted)
+{
+	struct dead dead = { .wanted = wanted };
+
+	assert_true(world_until(operated_world(operated), are_dead, &dead));
+}
+
+/* Its letter is the `count`-th dead one. */
+static void say_bad(struct operated *operated, size_t count)
+{
+	static CartChanged changed;
+
+	changed = (CartChanged){ .has_ids = true, .changed_us = DAY_US, .has_items = true, .items_count = 2 };
+	TEXT_COPY(changed.ids.cart_token, "open-1");
+	TEXT_COPY(changed.ids.customer_id, "77");
+	TEXT_COPY(changed.items[0].title, "Roses");
+	TEXT_COPY(changed.items[1].title, "Vase");
+	assert_int_equal(
+		WORLD_SAY(operated_world(operated), cart_changed, &changed, .shop = "demo", .key = "bad"), SAID_FRESH);
+	wait_dead(operated, count);
+}
+
+static void run_all(struct operated *operated, const char *const *lines)
+{
+	for (; *lines; lines++)
+		operated_run(operated, *lines);
+}
+
+static void carts_are_listed_and_acted_on(void **state)
+{
+	static const char *const lines[] = { "carts demo --looks", "carts demo --looks --open --json",
+		"carts demo --looks --waiting", "carts demo --closed --looks", "carts demo --bought --looks",
+		"carts demo --looks --since 2025-06-15T15:00:00Z", "carts demo --looks --limit 1",
+		"carts demo --looks --limit 4", "carts demo --looks --since 2d", "carts demo --looks --since 12",
+		"carts demo --limit 0", "carts demo --limit 100001", "carts dmo --looks", "carts", "carts demo shop",
+		"cart suppress demo open-1", "cart suppress demo open-1 --reason called --json",
+		"cart write-off demo nothing", "cart override demo open-1 30min 6h",
+		"cart override demo open-1 6h 30min", "cart override demo open-1 30min 4h",
+		"cart override demo open-1 30min 270min", "cart override demo open-1 soon 6h",
+		"cart override demo open-1 6h 401d", NULL };
+	struct operated *operated = operated_new();
+
+	(void)state;
+	operated_run(operated, "carts demo --looks");
+	say_carts(operated_world(operated));
+	say_timer(operated_world(operated));
+	run_all(operated, lines);
+	golden_compare("carts.txt", operated_transcript(operated));
+	operated_free(operated);
+}
+
+static void what_is_known_of_a_shopper_is_shown_in_clear(void **state)
+{
+	static const char *const lines[] = { "export demo 77", "export demo 77 --json", "export demo 78",
+		"export dmo 77", "erase demo 77", "erase demo 77 --dry-run", "erase demo 78 --dry-run --json", NULL };
+	struct operated *operated = operated_new();
+
+	(void)state;
+	operated_run(operated, "secrets make");
+	say_carts(operated_world(operated));
+	say_bad(operated, 1);
+	run_all(operated, lines);
+	golden_compare("shopper.txt", operated_transcript(operated));
+	operated_free(operated);
+}
+
+static void dead_letters_are_listed_handed_out_again_and_dropped(void **state)
+{
+	static const char *const lines[] = { "dlq list", "dlq list --json", "dlq list --queue other",
+		"dlq list --shop demo --topic cart.changed --reason-has basket --younger-than 1h",
+		"dlq list --older-than 1h", "dlq list --older-than soon", "dlq list --shop dmo", "dlq show intake 3",
+		"dlq show intake 3 --json", "dlq show intake two", "dlq show intake 99", "dlq redrive intake",
+		"dlq redrive intake 3 --all", "dlq redrive intake 3 --dry-run", "dlq redrive intake --all --dry-run",
+		"dlq redrive intake --all --dry-run --json", "dlq redrive intake --shop dmo", "dlq redrive intake 99",
+		"dlq redrive intake --all --rate often", "dlq redrive intake --cancel", "dlq drop intake 3",
+		"dlq drop intake two --reason test", "dlq drop intake 3 --all --reason test",
+		"dlq drop intake --all --dry-run", "dlq drop intake 99 --reason test",
+		"dlq drop intake 3 --reason test", "dlq drop intake --shop dmo --reason test",
+		"dlq drop intake --all --reason test --json", "dlq list", "dlq list --json", "gateway strike gateway-9",
+		NULL };
+	struct operated *operated = operated_new();
+
+	(void)state;
+	for (size_t count = 1; count <= 3; count++)
+		say_bad(operated, count);
+	run_all(operated, lines);
+	golden_compare("dead_letters.txt", operated_transcript(operated));
+	operated_free(operated);
+}
+
+static void a_command_line_is_understood_or_answered_with_what_was_meant(void **state)
+{
+	static const char *const lines[] = { "help", "help dlq", "help dlq drop", "help cats", "dlq", "dlq --help",
+		"dlq lst", "dlq nothing", "cats demo", "nothing", "carts --help", "carts --lok demo", "carts --limit",
+		"--json dlq list", "--config", "--config=/nowhere/none.conf carts demo", "--home /nowhere carts demo",
+		NULL };
+	struct operated *operated = operated_new();
+
+	(void)state;
+	run_all(operated, lines);
+	golden_compare("command_line.txt", operated_transcript(operated));
+	operated_free(operated);
+}
+
+static void the_manual_is_told_whole_to_who_reads_it_through_a_pipe(void **state)
+{
+	struct operated *operated = operated_new();
+	struct bytes told;
+
+	(void)state;
+	operated_run(operated, "--manual");
+	told = operated_transcript(operated);
+	for (size_t i = 0; i < subcommands.count; i++) {
+		char name[80];
+
+		snprintf(name, sizeof(name), "{\"subcommand\":\"%s\",", table[i].name ? table[i].name : "dlq show");
+		assert_non_null(memmem(told.data, told.len, name, strlen(name)));
+	}
+	operated_free(operated);
+}
+
+static void a_shopper_is_erased(void **state)
+{
+	static const char *const lines[] = { "secrets make", "erase demo 77 --yes --reason letter", "export demo 77",
+		"erase demo 77 --yes --json", NULL };
+	struct operated *operated = operated_new();
+
+	(void)state;
+	operated_write(operated, "state/waiter/CURRENT", ""); /* a service that does not run has folded something */
+	say_carts(operated_world(operated));
+	run_all(operated, lines);
+	golden_compare("erased.txt", operated_transcript(operated));
+	operated_free(operated);
+}
+
+static void every_text_was_compared(void **state)
+{
+	(void)state;
+	golden_end();
+}
+
+int main(int argc, char **argv)
+{
+	struct CMUnitTest tests[] = {
+		cmocka_unit_test(carts_are_listed_and_acted_on),
+		cmocka_unit_test(what_is_known_of_a_shopper_is_shown_in_clear),
+		cmocka_unit_test(dead_letters_are_listed_handed_out_again_and_dropped),
+		cmocka_unit_test(a_command_line_is_understood_or_answered_with_what_was_meant),
+		cmocka_unit_test(the_manual_is_told_whole_to_who_reads_it_through_a_pipe),
+		cmocka_unit_test(a_shopper_is_erased),
+		cmocka_unit_test(every_text_was_compared),
+	};
+
+	operated_main(&subcommands, argc, argv);
+	take_part(tests, sizeof(tests) / sizeof(*tests), argc, argv);
+	return cmocka_run_group_tests_name("shown_carts", tests, NULL, NULL);
+}

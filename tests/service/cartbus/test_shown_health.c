@@ -1,0 +1,253 @@
+/* test_shown_health.c: what commands print of backups, and what the doctor finds, held against texts that somebody has read */
+#include "bus/base/text.h"
+#include "proto/topics.h"
+#include "services/cartbus/backup_folder.h"
+#include "services/cartbus/copy_broker.h"
+#include "services/cartbus/doctor.h"
+#include "tests/service/cartbus/name_server.h"
+#include "tests/service/cartbus/operated.h"
+#include "tests/unit/document.h"
+#include "tests/unit/kit/golden.h"
+#include "tests/unit/part.h"
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+/* --- one area of the doctor as a subcommand: all of them would tell of this machine, too --- */
+
+static int look(struct command *command, int argc, char **argv, void (*look_at)(struct doctor *doctor))
+{
+	struct doctor doctor = { .command = command, .findings = json_array() };
+	const struct take takes[] = { { "resolver", "ADDRESS", "as of doctor", &doctor.resolver, NULL }, { 0 } };
+
+	command_take(command, argc, argv, &(struct arguments){ .takes = takes, .help = "For a test." });
+	look_at(&doctor);
+	json_decref(doctor.findings);
+	return doctor.count[FINDING_WRONG] ? EXIT_NO : EXIT_FINE;
+}
+
+#define LOOK(area)                                                                                                     \
+	static int command_##area(struct command *command, int argc, char **argv)                                      \
+	{                                                                                                              \
+		return look(command, argc, argv, look_at_##area);                                                      \
+	}
+LOOK(files)
+LOOK(backups)
+LOOK(ways)
+LOOK(domains)
+
+/* A broker over a copy of the log, as an erasure from a backup has it. */
+static int command_copy(struct command *command, int argc, char **argv)
+{
+	struct copy_broker *broker = NULL;
+	const char *state;
+	json_t *status;
+	int ended;
+
+	command_take(command, argc, argv,
+		&(struct arguments){ .words_help = "DIR",
+			.words = &state,
+			.words_least = 1,
+			.words_most = 1,
+			.help = "For a test." });
+	ended = copy_broker_start(command, state, &broker);
+	if (ended)
+		return ended;
+	status = command_ask(copy_broker_command(broker), copy_broker_client(broker), "status", NULL);
+	printf("it answers: %d\n", json_is_object(status));
+	json_decref(status);
+	return copy_broker_stop(&broker);
+}
+
+static const struct subcommand table[] = {
+	{ "backup", "[DIR]", "a copy", command_backup },
+	{ "erase", "SHOP ADDRESS|CUSTOMER", "one shopper goes", command_erase },
+	{ "secrets make", "", "the keys", command_secrets_make },
+	{ "files", "", "owners and modes", command_files },
+	{ "backups", "", "are they fresh?", command_backups },
+	{ "ways", "", "what is reached", command_ways },
+	{ "domains", "", "are mails believed?", command_domains },
+	{ "copy", "DIR", "a broker over a copy", command_copy },
+};
+static const struct subcommands subcommands = { table, sizeof(table) / sizeof(*table) };
+
+static void change_mode(const struct operated *operated, const char *name, mode_t mode)
+{
+	char path[200];
+
+	snprintf(path, sizeof(path), "%s/%s", operated_folder(operated), name);
+	assert_int_equal(chmod(path, mode), 0);
+}
+
+static void rename_in(const struct operated *operated, const char *from, const char *to)
+{
+	char before[200], after[200];
+
+	snprintf(before, sizeof(before), "%s/%s", operated_folder(operated), from);
+	snprintf(after, sizeof(after), "%s/%s", operated_folder(operated), to);
+	assert_int_equal(rename(before, after), 0);
+}
+
+static void say_cart(struct operated *operated)
+{
+	static CartState cart;
+
+	cart = (CartState){
+		.status = CART_OPEN, .has_ids = true, .abandoned_us = 1750000000000000, .state_version = 1
+	};
+	TEXT_COPY(cart.ids.cart_id, "open-1");
+	TEXT_COPY(cart.ids.customer_id, "77");
+	TEXT_COPY(cart.ids.email, "ada@example.com");
+	assert_int_equal(
+		WORLD_SAY(operated_world(operated), cart_state, &cart, .shop = "demo", .key = "open-1", .version = 1),
+		SAID_FRESH);
+}
+
+/* A configuration whose clock is so many days ahead. */
+static void write_later(const struct operated *operated, const char *name, int days)
+{
+	struct clock clock = clock_system();
+	long long now_us = clock_wall_us(&clock);
+	char text[160];
+
+	snprintf(text, sizeof(text), "[clock]\nrate = 1.001\norigin-real-us = %lld\norigin-wall-us = %lld\n", now_us,
+		now_us + (long long)days * US_PER_DAY);
+	operated_config(operated, name, text);
+}
+
+static void files_that_others_may_read_are_found(void **state)
+{
+	struct operated *operated = operated_new();
+
+	(void)state;
+	operated_run(operated, "secrets make");
+	operated_write(operated, "keys/cartbus.key", "secret");
+	operated_write(operated, "keys/peers.conf", "");
+	operated_write(operated, "state/waiter/note", "");
+	operated_run(operated, "files");
+	change_mode(operated, "secrets/link.key", 0644);
+	change_mode(operated, "keys/peers.conf", 0622);
+	change_mode(operated, "keys/cartbus.key", 0640);
+	change_mode(operated, "state/waiter/note", 0644);
+	change_mode(operated, "shops", 0777);
+	operated_run(operated, "files");
+	change_mode(operated, "keys/cartbus.key", 0604);
+	change_mode(operated, "state/waiter/note", 0400);
+	change_mode(operated, "secrets", 0755);
+	rename_in(operated, "shops", "elsewhere");
+	operated_write(operated, "shops", "");
+	rename_in(operated, "keys", "elsewhere2");
+	rename_in(operated, "state/waiter", "state/before-restore-1");
+	operated_run(operated, "files");
+	golden_compare("files.txt", operated_transcript(operated));
+	operated_free(operated);
+}
+
+static void backups_are_made_checked_and_told_of(void **state)
+{
+	struct operated *operated = operated_new();
+
+	(void)state;
+	operated_run(operated, "secrets make");
+	operated_run(operated, "backups");
+	say_cart(operated);
+	operated_run(operated, "backup FOLDER/mine");
+	operated_run(operated, "backup FOLDER/mine");
+	operated_run(operated, "backup --verify FOLDER/mine");
+	operated_run(operated, "backup --verify FOLDER/mine --json");
+	operated_run(operated, "backup --verify FOLDER/nothing");
+	operated_run(operated, "backup --erase");
+	operated_run(operated, "erase demo 77 --yes");
+	operated_run(operated, "backup --verify FOLDER/mine");
+	operated_run(operated, "backup --erase FOLDER/mine");
+	operated_run(operated, "backup --erase FOLDER/mine --json");
+	rename_in(operated, "mine", "backups/2025-06-15T150640Z");
+	operated_run(operated, "backups");
+	operated_run(operated, "backup --verify");
+	operated_run(operated, "backups");
+	write_later(operated, "later.conf", 3);
+	write_later(operated, "much_later.conf", 20);
+	operated_run(operated, "backups --config FOLDER/later.conf");
+	operated_run(operated, "backups --config FOLDER/much_later.conf");
+	operated_run(operated, "backup");
+	operated_run(operated, "backups");
+	golden_compare("backups.txt", operated_transcript(operated));
+	operated_free(operated);
+}
+
+static void a_broker_over_a_copy_answers_or_tells_its_last_words(void **state)
+{
+	struct operated *operated = operated_new();
+
+	(void)state;
+	operated_run(operated, "copy FOLDER/beside");
+	operated_write(operated, "damaged", "no folder");
+	operated_run(operated, "copy FOLDER/damaged");
+	golden_compare("copy.txt", operated_transcript(operated));
+	operated_free(operated);
+}
+
+static void ways_that_lead_nowhere_are_found(void **state)
+{
+	struct operated *operated = operated_new();
+
+	(void)state;
+	operated_config(
+		operated, "smtp.conf", "transport = smtp\nsmtp-host = 127.0.0.1\nsmtp-port = 9\nsmtp-tls = none\n");
+	operated_config(operated, "ses.conf", "transport = ses\nses-region = eu-central-1\n");
+	operated_run(operated, "ways");
+	operated_run(operated, "ways --config FOLDER/smtp.conf");
+	operated_run(operated, "ways --config FOLDER/ses.conf");
+	operated_run(operated, "domains --resolver 127.0.0.1@9");
+	world_kill_broker(operated_world(operated));
+	operated_run(operated, "ways");
+	golden_compare("ways.txt", operated_transcript(operated));
+	operated_free(operated);
+}
+
+static void domains_are_asked_about_once_each(void **state)
+{
+	static const char *const records[] = { "demo.example. 60 IN MX 10 mail.demo.example.",
+		"demo.example. 60 IN TXT \"v=spf1 mx -all\"", "demo.example. 60 IN TXT \"something else\"",
+		"_dmarc.demo.example. 60 IN TXT \"v=DMARC1; p=reject\"",
+		"k1._domainkey.demo.example. 60 IN TXT \"v=DKIM1; p=\"", "bounces.example. 60 IN MX 0 .",
+		"bounces.example. 60 IN TXT \"v=spf1 +all\"", NULL };
+	struct name_server *server = name_server_new(records);
+	struct operated *operated = operated_new();
+	char line[80];
+
+	(void)state;
+	snprintf(line, sizeof(line), "domains --resolver %s", name_server_address(server));
+	operated_run(operated, line);
+	operated_write(operated, "shops/demo2/shop.conf", DEMO_SHOP "dkim-selector = k1\ndkim-selector = k2\n");
+	operated_write(operated, "shops/demo3/shop.conf",
+		"[shop]\ntime-zone = Europe/Berlin\ncurrency = EUR\nlocale = de-DE\ntitle = Three\n"
+		"url = https://three.example\n[mail]\nfrom = Three <shop@mail.three.example>\n"
+		"bounce = back@bounces.example\n");
+	operated_run(operated, line);
+	golden_compare("domains.txt", operated_transcript(operated));
+	operated_free(operated);
+	name_server_free(server);
+}
+
+static void every_text_was_compared(void **state)
+{
+	(void)state;
+	golden_end();
+}
+
+int main(int argc, char **argv)
+{
+	struct CMUnitTest tests[] = {
+		cmocka_unit_test(files_that_others_may_read_are_found),
+		cmocka_unit_test(backups_are_made_checked_and_told_of),
+		cmocka_unit_test(a_broker_over_a_copy_answers_or_tells_its_last_words),
+		cmocka_unit_test(ways_that_lead_nowhere_are_found),
+		cmocka_unit_test(domains_are_asked_about_once_each),
+		cmocka_unit_test(every_text_was_compared),
+	};
+
+	operated_main(&subcommands, argc, argv);
+	take_part(tests, sizeof(tests) / sizeof(*tests), argc, argv);
+	return cmocka_run_group_tests_name("shown_health", tests, NULL, NULL);
+}
