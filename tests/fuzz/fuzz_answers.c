@@ -1,0 +1,72 @@
+/*
+ * fuzz_answers.c: whatever a model, SES, or a mail server answers is read, and what is kept of it is words
+ *
+ * The first byte chooses which, the second the HTTP status, the rest is the answer.
+ */
+#include "bus/base/text.h"
+#include "services/kit/mail.h"
+#include "services/kit/model.h"
+#include "services/kit/transport.h"
+#include "tests/fuzz/fuzz.h"
+
+static void try_model(enum model_provider provider, struct bytes body)
+{
+	static struct model_answer answer; /* large */
+	memset(&answer, 0, sizeof(answer));
+	if (model_wire_answer(provider, body, &answer) < 0) {
+		MUST(answer.words[0] && memchr(answer.words, 0, sizeof(answer.words)));
+		return;
+	}
+	MUST(memchr(answer.text, 0, sizeof(answer.text)) && answer.text[0] && text_is_utf8(bytes_of(answer.text)));
+}
+
+static void must_be_words(const char *words, size_t room)
+{
+	MUST(memchr(words, 0, room) && text_is_utf8(bytes_of(words)) && !text_has_control(words) &&
+		!strchr(words, '@'));
+}
+
+static void try_ses(uint8_t status, struct bytes body)
+{
+	struct http_answer answer = {
+		.end = HTTP_ANSWERED, .status = 200 + 4 * (long)status, .went = true, .body = body
+	};
+	struct mail_result went = ses_result_of(&answer, true), held = ses_result_of(&answer, false);
+	must_be_words(went.words, sizeof(went.words));
+	MUST(held.end != MAIL_SENT && held.end != MAIL_UNKNOWN); /* nothing had gone */
+	ses_is_throttled(&answer);
+}
+
+static void try_reply(struct bytes said)
+{
+	char words[256], reply[512];
+	mail_words(said.data, said.len, words);
+	must_be_words(words, sizeof(words));
+	if (text_copy_bytes(reply, sizeof(reply), said))
+		mail_is_throttled(451, reply);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+	if (size < 2)
+		return 0;
+	struct bytes rest = BYTES(data + 2, size - 2);
+	switch (data[0] % 5) {
+	case 0:
+		try_model(MODEL_BEDROCK, rest);
+		break;
+	case 1:
+		try_model(MODEL_ANTHROPIC, rest);
+		break;
+	case 2:
+		try_model(MODEL_OPENAI, rest);
+		break;
+	case 3:
+		try_ses(data[1], rest);
+		break;
+	case 4:
+		try_reply(rest);
+		break;
+	}
+	return 0;
+}
