@@ -27,7 +27,7 @@ def number_for(text):
 
 
 def total_of(items):
-    return "%.2f" % sum(float(price) for _, price in items)
+    return "%.2f" % sum(float(one["price"]) * one["quantity"] for one in items)
 
 
 class Storefront:
@@ -117,14 +117,20 @@ class Storefront:
 
     # ---- bodies ----
 
+    def picture(self, name):
+        """Where the storefront would have it. Nothing answers there: the demo's album puts the file in."""
+        return f"{self.facts['url']}/pictures/{name}.png"
+
     def _lines(self, items, like):
         lines = []
-        for number, (title, price) in enumerate(items):
+        for number, one in enumerate(items):
             line = copy.deepcopy(like)
-            line.update(title=title, presentment_title=title, quantity=1, price=price, line_price=price,
-                        variant_price=price, variant_title=None, presentment_variant_title="",
+            title, variant, price = one["title"], one.get("variant"), one["price"]
+            line.update(title=title, presentment_title=title, quantity=one["quantity"], price=price,
+                        line_price="%.2f" % (float(price) * one["quantity"]), variant_price=price, variant_title=variant,
+                        presentment_variant_title=variant or "", vendor=self.facts["title"],
                         sku=f"SKU-{number_for(title) % 10000}", product_id=number_for(title),
-                        variant_id=number_for(title) + 1, key=str(number), image_url=None)
+                        variant_id=number_for(title) + 1, key=str(number), image_url=self.picture(one["name"]))
             lines.append(line)
         return lines
 
@@ -154,7 +160,8 @@ class Storefront:
                     cart_token=token + "-cart", checkout_id=number_for("checkout " + token),
                     email=cart["who"], contact_email=cart["who"], created_at=stamp, processed_at=stamp, updated_at=stamp,
                     currency=self.facts["currency"], presentment_currency=self.facts["currency"], total_price=total,
-                    customer_locale=self.facts["locale"], cancelled_at=None, test=False)
+                    customer_locale=self.facts["locale"], cancelled_at=None, test=False,
+                    line_items=self._lines(items, body["line_items"][0]))
         body["total_price_set"] = {kind: {"amount": total, "currency_code": self.facts["currency"]}
                                    for kind in ("shop_money", "presentment_money")}
         body["customer"].update(id=number_for("customer " + cart["who"]), email=cart["who"])
@@ -168,9 +175,10 @@ class Storefront:
                     recovery_url=f"{self.facts['url']}/cart/?cartbus={cart['cart']}", discount_codes=[],
                     note_attributes=[])
         like = body["items"][0]
-        body["items"] = [{**like, "title": title, "price": price, "quantity": 1, "product_id": number_for(title),
-                          "picture": None, "link": None}
-                         for title, price in items]
+        body["items"] = [{**like, "title": one["title"], "variant": one.get("variant"), "price": one["price"],
+                          "quantity": one["quantity"], "product_id": number_for(one["title"]),
+                          "picture": self.picture(one["name"]), "link": f"{self.facts['url']}/product/{one['name']}"}
+                         for one in items]
         return body
 
     def _woocommerce_order(self, cart, items, happened):
@@ -181,6 +189,10 @@ class Storefront:
         for field in ("date_created", "date_modified", "date_paid"):
             body[field] = body[field + "_gmt"] = stamp
         body["billing"]["email"] = cart["who"]
+        like = body["line_items"][0]
+        body["line_items"] = [{**like, "name": one["title"], "product_id": number_for(one["title"]),
+                               "quantity": one["quantity"], "price": float(one["price"]),
+                               "total": "%.2f" % (float(one["price"]) * one["quantity"])} for one in items]
         for entry in body["meta_data"]:
             if entry["key"] == "_cartbus_cart":
                 entry["value"] = cart["cart"]
