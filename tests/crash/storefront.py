@@ -4,6 +4,7 @@ Every cart has an address of its own, so that the mailbox alone tells which cart
 answered 200 and when by the system's clock: the oracle outside the system.
 """
 
+import collections
 import concurrent.futures
 import dataclasses
 import heapq
@@ -15,8 +16,12 @@ import threading
 import time
 import urllib.parse
 
+from cartbus_system import fixture
+
 RETRY_AFTER_S = 0.3
-STORIES = ("left", "left", "bought_early", "bought_late", "opted_out", "emptied")
+STORIES = ("left", "left", "bought_early", "bought_late", "opted_out", "emptied", "paid_by_update", "bought_by_a_slow_clock")
+SLOW_CLOCK_S = 7  # so much the storefront's orders are stamped behind its carts
+SEEN_WITHIN_S = 3  # a mail that was on its way when the stop was answered is in the mailbox by then, and noticed
 
 
 @dataclasses.dataclass
@@ -28,16 +33,23 @@ class Cart:
     opened: bool = False            # answered 200
     stop_asked: bool = False
     stopped_at_s: float | None = None  # the system's clock when the stop was answered 200
+    stopped_after_s: float | None = None  # the same, by this machine's boot time
+    changed_at_s: float = 0.0       # as its last change was stamped
+    mails: list = dataclasses.field(default_factory=list)  # boot times at which they were noticed in the mailbox
     answers: list = dataclasses.field(default_factory=list)
 
 
+def stamp(at_s):
+    return time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(at_s))
+
+
 class Storefront:
-    def __init__(self, system, shops, count, over_s, seed):
+    def __init__(self, system, shops, count, over_s, seed, stories=STORIES):
         self.system, self.shops = system, shops
         self.random = random.Random(seed)
         self.carts = [
-            Cart(shop, f"c-{n}", STORIES[n % len(STORIES)], f"{STORIES[n % len(STORIES)].replace('_', '-')}-{n}-{shop}@shopper.example")
-            for n in range(count) for shop in shops
+            Cart(shop, f"c-{n}", story, f"{story.replace('_', '-')}-{n}-{shop}@shopper.example")
+            for n, story in zip(range(count), itertools.cycle(stories)) for shop in shops
         ]
         self.posts = self.answered = self.refused = 0
         self.unexpected = []
@@ -99,7 +111,9 @@ class Storefront:
     # -- the stories
 
     def _body(self, cart, event, **more):
-        at = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(self.system.now_s()))
+        at = stamp(self.system.now_s())
+        if event == "changed":
+            cart.changed_at_s = self.system.now_s()
         return {
             "id": f"{cart.name}-{event}-{more.pop('n', 0)}", "event": event, "cart": cart.name, "at": at, "email": cart.address,
             "currency": "EUR", "total": "30.00", "recovery_url": f"https://{cart.shop}.example/cart/{cart.name}",
@@ -115,10 +129,24 @@ class Storefront:
             self._later(0.5, self._buy, cart)
         elif cart.story == "emptied":
             self._later(0.5, self._empty, cart)
+        elif cart.story == "paid_by_update":
+            self._later(0.5, self._order, cart, "orders/updated", self.system.now_s())
+        elif cart.story == "bought_by_a_slow_clock":
+            self._later(0.5, self._order, cart, "orders/create", cart.changed_at_s - SLOW_CLOCK_S)
 
     def _buy(self, cart):
         cart.stop_asked = True
         self._deliver(cart, self._body(cart, "checked_out", order_id=f"o-{cart.name}"), self._stopped)
+
+    def _order(self, cart, topic, at_s):
+        """An order that shares nothing with the cart but the address; of orders/updated the creation was never heard of."""
+        cart.stop_asked = True
+        number = 1000 + self.carts.index(cart)
+        order = fixture("shopify-orders-create", id=number, checkout_id=number, checkout_token=f"other-{number}", cart_token=f"other-{number}",
+                        customer=None, email=cart.address, contact_email=cart.address, created_at=stamp(at_s), processed_at=stamp(at_s),
+                        updated_at=stamp(at_s), financial_status="paid")
+        shop = self.system.shops[cart.shop]
+        self._attempt(cart, lambda: self.system.post(shop.shopify(topic, order, webhook_id=f"order-{number}"), timeout_s=6), self._stopped)
 
     def _empty(self, cart):
         cart.stop_asked = True
@@ -126,13 +154,15 @@ class Storefront:
 
     def _stopped(self, cart):
         cart.stopped_at_s = self.system.now_s()
+        cart.stopped_after_s = time.monotonic()
 
     def follow(self, mails):
         """Shoppers react to what lies in the mailbox: some buy, some click."""
-        first = {}
+        first, count = {}, collections.Counter(mail.delivered_to for mail in mails)
         for mail in mails:
             first.setdefault(mail.delivered_to, mail)
         for cart in self.carts:
+            cart.mails += [time.monotonic()] * (count[cart.address] - len(cart.mails))
             mail = first.get(cart.address)
             if cart.stop_asked or not mail:
                 continue
@@ -148,6 +178,12 @@ class Storefront:
         path = urllib.parse.urlparse(url).path
         form = {"Content-Type": "application/x-www-form-urlencoded"}
         self._attempt(cart, lambda: self.system.request("POST", path, b"List-Unsubscribe=One-Click", form, 6), self._stopped)
+
+    def mailed_after_stop(self):
+        """By the mailbox and the 200s alone: who was mailed although the storefront had been told that the stop was heard."""
+        return [f"{cart.address}: {late:.0f} s after its stop was answered 200"
+                for cart in self.carts if cart.stopped_after_s
+                for late in (at - cart.stopped_after_s for at in cart.mails) if late > SEEN_WITHIN_S]
 
     # -- the end
 

@@ -1,6 +1,7 @@
 """Every process is killed with SIGKILL at random moments while carts flow into a real mail server; or its store is deleted.
 
-Judged from outside: the mail server's mailbox, the 200s the storefront was given, and the log read afterwards.
+Or the log is lost and restored from a backup. Judged from outside: the mail server's mailbox, the 200s the storefront was given, and the
+log read afterwards.
 """
 
 import collections
@@ -10,7 +11,7 @@ import threading
 import time
 
 from cartbus_system import ALL, System, wait_until
-from storefront import Storefront
+from storefront import STORIES, Storefront
 
 RATE = 900  # an hour of the shops' time in 4 s
 RULES = ("Small carts (under $20): remind after 1 hour, then after 6. Medium carts: 1 hour, then 6. "
@@ -86,7 +87,7 @@ def outcomes(log):
     return last
 
 
-def campaign(mail_server, victims, over_s, count, seed, system_of=System, killer_of=Killer):
+def campaign(mail_server, victims, over_s, count, seed, system_of=System, killer_of=Killer, stories=STORIES):
     """Lets carts flow while the victims die, then judges. Answers what was killed how often."""
     now_us = int(time.time() * 1e6)
     settings = {
@@ -100,7 +101,7 @@ def campaign(mail_server, victims, over_s, count, seed, system_of=System, killer
         system.start()
         for shop in SHOPS:
             system.cartbus("shop", "mode", shop, "live")
-        storefront = Storefront(system, SHOPS, count, over_s * 0.8, seed)
+        storefront = Storefront(system, SHOPS, count, over_s * 0.8, seed, stories)
         killer = killer_of(system, victims, over_s, seed)
         while not killer.done:
             storefront.follow(mail_server.mails())
@@ -121,6 +122,73 @@ def test_no_deleted_store_changes_an_outcome(mail_server, request):
     seed = request.config.getoption("--seed") or random.randrange(1 << 31)
     killed = campaign(mail_server, list(FOLDED) * 2, over_s=45, count=30, seed=seed, killer_of=Forgetter)
     assert all(killed[name] == 2 for name in FOLDED)
+
+
+class Restorer:
+    """Backs the log up while carts flow, loses it, and has it restored: every time after the first from a backup before the loss."""
+
+    def __init__(self, system, mail_server, storefront, dice):
+        self.system, self.mail_server, self.storefront, self.dice = system, mail_server, storefront, dice
+        self.backups, self.restores = 0, 0
+
+    def flow(self, seconds):
+        """Carts come, mails go, shoppers react."""
+        until_s = time.monotonic() + seconds
+        while time.monotonic() < until_s:
+            self.storefront.follow(self.mail_server.mails())
+            threading.Event().wait(0.3)
+
+    def back_up(self):
+        self.backups += 1
+        self.system.cartbus("backup", str(self.system.folder / f"backup-{self.backups}"))
+
+    def lose_and_restore(self, sidelog):
+        """The broker is killed; its folder is gone, and the side log with it unless `sidelog`."""
+        system = self.system
+        system.kill("broker")
+        system.stop(*reversed([name for name, process in system.processes.items() if process.running]))
+        shutil.rmtree(system.folder / "state" / "broker")
+        if not sidelog:
+            shutil.rmtree(system.folder / "state" / "sidelog")
+        told = system.cartbus("restore", str(system.folder / f"backup-{self.backups}"), json_output=True)
+        assert told["covered"], told
+        system.start()
+        system.cartbus("restore", "--release")
+        self.restores += 1
+        return told
+
+
+def test_no_restore_mails_who_said_no_or_bought(mail_server, request):
+    seed = request.config.getoption("--seed") or random.randrange(1 << 31)
+    dice, now_us, count = random.Random(seed), int(time.time() * 1e6), 24
+    settings = {
+        "clock": {"rate": RATE, "origin-real-us": now_us, "origin-wall-us": now_us},
+        "mail": {"transport": "smtp", "smtp-host": "127.0.0.1", "smtp-port": mail_server.port, "smtp-tls": "none"},
+    }
+    print(f"\nseed {seed}, {count} carts in each of {len(SHOPS)} shops")
+    with System(settings) as system:
+        for shop in SHOPS:
+            system.add_shop(shop, rules=RULES)
+        system.start()
+        for shop in SHOPS:
+            system.cartbus("shop", "mode", shop, "live")
+        storefront = Storefront(system, SHOPS, count, 4, seed)
+        restorer = Restorer(system, mail_server, storefront, dice)
+        restorer.flow(dice.uniform(1, 3))
+        for sidelog in (True, False):
+            restorer.back_up()
+            restorer.flow(dice.uniform(4, 8))
+            told = restorer.lose_and_restore(sidelog)
+            print(f"restored: {told}")
+        wait_until(lambda: storefront.follow(mail_server.mails()) or storefront.all_told(), "every stop being answered", SETTLE_WITHIN_S)
+        restorer.flow(40)  # ten hours of the shops: all reminders are due by then
+        storefront.close()
+        doubled = [cart.address for cart in storefront.carts if len(cart.mails) > 2]
+        twice = [key for key, times in collections.Counter(mail["Message-ID"] for mail in mail_server.mails()).items() if times > 1]
+        print(f"{restorer.restores} restores, {len(mail_server.mails())} mails")
+        assert not storefront.unexpected and not storefront.mailed_after_stop()
+        assert not doubled and not twice, (doubled, twice)
+        assert sum(bool(cart.mails) for cart in storefront.carts if cart.story == "left") > 0
 
 
 def tell_unsettled(system, storefront, missing):
@@ -176,5 +244,6 @@ def judge(system, storefront, mail_server, killer):
     assert not missing, f"due and never mailed: {missing}"
     assert all(by_address[cart.address] >= 2 - sum(key[:2] == (cart.shop, cart.name) for key in ambiguous) for cart in chased)
     assert not claims_after_stop(log, storefront.carts)
+    assert not storefront.mailed_after_stop()
     letters = system.ask("dead.list")["dead"]
     assert not letters, f"dead letters: {letters}"
