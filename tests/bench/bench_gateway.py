@@ -1,4 +1,4 @@
-"""Signed Shopify webhooks of 2.5 KB over kept connections, held against a handler that keeps nothing."""
+"""Signed Shopify webhooks of 2.5 KB each on a connection of its own, held against a handler that keeps nothing but its connections."""
 
 import contextlib
 import socket

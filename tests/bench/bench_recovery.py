@@ -1,21 +1,13 @@
 """The broker's host is lost: how long until all goes on from the newest backup, on a machine that has nothing but it and the configuration."""
 
-import json
 import shutil
-import subprocess
 import time
 
 from mailing import Mailing
-from place import BUILD, report
+from place import report
 
 MESSAGES, MESSAGES_LONG = 100_000, 1_000_000
 CARTS_AT_ONCE, CONNECTIONS = 5_000, 32
-
-
-def head(place):
-    """Of the log: `status` tells it, red or not."""
-    done = subprocess.run([BUILD / "bin" / "cartbus", "status", "--json", "--config", place.config], capture_output=True, text=True)
-    return json.loads(done.stdout)["head"]
 
 
 def timed(name, act):
@@ -27,7 +19,7 @@ def timed(name, act):
 def recover(size, messages):
     with Mailing("[mail]\ntransport = null\n") as place:
         supervisor, rounds = place.start(), 0
-        while (reached := head(place)) < messages:
+        while (reached := place.head()) < messages:
             place.post(CARTS_AT_ONCE, CONNECTIONS, f"carts{rounds}")
             rounds += 1
         copy = place.folder / "copy"

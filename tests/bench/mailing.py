@@ -15,9 +15,9 @@ RATE = 60  # of the carts' clock: the wait of a minute takes a second
 class Mailing(Installation):
     """Given `carts` by post(), mails them."""
 
-    def __init__(self, extra=""):
+    def __init__(self, extra="", build=BUILD):
         self.origin_us = int(time.time() * 1e6)
-        super().__init__(f"[clock]\nrate = {RATE}\norigin-real-us = {self.origin_us}\norigin-wall-us = {self.origin_us}\n{extra}")
+        super().__init__(f"[clock]\nrate = {RATE}\norigin-real-us = {self.origin_us}\norigin-wall-us = {self.origin_us}\n{extra}", build)
 
     def start(self):
         quiet = (datetime.datetime.now(zoneinfo.ZoneInfo("Europe/Berlin")).hour + 12) % 24

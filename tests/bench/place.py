@@ -1,5 +1,6 @@
 """What every bench stands on: a folder with a configuration, `cartbus up` in it, and what the kernel knows of processes."""
 
+import json
 import os
 import pathlib
 import shutil
@@ -50,7 +51,8 @@ def make_folder():
 class Installation:
     """A folder, a configuration, and `cartbus up` in it."""
 
-    def __init__(self, extra=""):
+    def __init__(self, extra="", build=BUILD):
+        self.build = build
         self.folder = make_folder()
         self.port = free_port()
         self.config = self.folder / "cartbus.conf"
@@ -64,16 +66,24 @@ class Installation:
     def __enter__(self):
         return self
 
-    def __exit__(self, *_):
+    def stop(self):
         for process in reversed(self.processes):
             if process.poll() is None:
                 process.send_signal(signal.SIGTERM)
                 process.wait(timeout=60)
+
+    def __exit__(self, *_):
+        self.stop()
         shutil.rmtree(self.folder.parent, ignore_errors=True)
 
     def cartbus(self, *arguments):
-        return subprocess.run([BUILD / "bin" / "cartbus", *arguments, "--config", self.config], text=True, check=True,
+        return subprocess.run([self.build / "bin" / "cartbus", *arguments, "--config", self.config], text=True, check=True,
                               capture_output=True).stdout
+
+    def head(self):
+        """Of the log: `status` tells it, red or not."""
+        done = subprocess.run([self.build / "bin" / "cartbus", "status", "--json", "--config", self.config], capture_output=True, text=True)
+        return json.loads(done.stdout)["head"]
 
     def add_shop(self, rules=RULES):
         self.cartbus("shop", "add", "bench", "--time-zone", "Europe/Berlin", "--currency", "EUR", "--locale", "de-DE",
@@ -90,7 +100,7 @@ class Installation:
         """Answers the seconds until everything is ready."""
         self.log = open(self.folder / "log", "w")
         started = time.monotonic()
-        process = self.spawn(BUILD / "bin" / "cartbus", "up", "--config", self.config, stdout=subprocess.PIPE,
+        process = self.spawn(self.build / "bin" / "cartbus", "up", "--config", self.config, stdout=subprocess.PIPE,
                              stderr=self.log)
         if process.stdout.readline().strip() != "ready":
             sys.exit("cartbus up did not become ready:\n" + (self.folder / "log").read_text()[-2000:])
@@ -121,6 +131,17 @@ def pss_mb(pids):
             if line.startswith("Pss:"):
                 total += int(line.split()[1])
     return total / 1024
+
+
+def wakes(pids):
+    """How often their threads were woken from waiting, until now. A count: other load on the machine does not change it much."""
+    woken = 0
+    for pid in pids:
+        for status in pathlib.Path(f"/proc/{pid}/task").glob("*/status"):
+            for line in status.read_text().splitlines():
+                if line.startswith("voluntary_ctxt_switches:"):
+                    woken += int(line.split()[1])
+    return woken
 
 
 def name_of(pid):

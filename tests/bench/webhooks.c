@@ -1,5 +1,5 @@
 /*
- * webhooks.c: posts signed webhooks over kept connections, as fast as they are answered
+ * webhooks.c: posts signed webhooks, as fast as they are answered, over connections that are kept where the other side keeps them
  *
  *   bench_webhooks PORT SHOP SECRET COUNT CONNECTIONS TIMESTAMP PREFIX [HZ]
  *
