@@ -1,6 +1,7 @@
 """What the tests from the outside share: their options, where their helpers lie, and a real mail server."""
 
 import pathlib
+import signal
 import sys
 
 import pytest
@@ -8,6 +9,9 @@ import pytest
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent / "system"))
 
 from smtp_server import SmtpServer  # noqa: E402  (found through the path above)
+
+# A shell that runs this in the background has it ignore Ctrl-C, and so would every program that a test starts and means to interrupt.
+signal.signal(signal.SIGINT, signal.default_int_handler)
 
 OPTIONS = {
     "--seed": (None, "of the order of strikes, kills, points and faults, and of their moments; a random one is printed"),
@@ -31,3 +35,10 @@ def mail_server():
     server = SmtpServer()
     yield server
     server.close()
+
+
+def pytest_terminal_summary(terminalreporter):
+    """What a test that passed printed of itself (seeds, figures) belongs to the record; what its processes told the journal does not."""
+    for report in terminalreporter.getreports("passed"):
+        if report.when == "call" and report.capstdout.strip():
+            terminalreporter.write_line(f"{report.nodeid}:\n{report.capstdout.strip()}")
