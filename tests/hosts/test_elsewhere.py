@@ -76,7 +76,7 @@ def test_a_host_whose_clock_is_an_hour_off_mails_once_and_doctor_tells_it(lan, m
         first.make_key("look-b", "cartbus", "--rights", "ask")
         begin(first, "gateway", "intake", "timer", "waiter", "mirror")
         shop = first.shops["demo"]
-        with Wrong(lan, "second", first, {"sender": "sender-b", "cartbus": "look-b"}, ["link.key"], mail) as second:
+        with Wrong(lan, "second", first, {"sender": "sender-b", "cartbus": "look-b"}, ["link.key", "bounce.key"], mail) as second:
             second.start("sender")
             leave_cart(first, shop, "c-1", left_s=first.now_s() - 1.5 * HOUR_S)
             wait_until(lambda: len(mail_server.mails()) == 1, "the mail", 60)

@@ -40,7 +40,7 @@ class Scene:
         self.first.start("broker")
         for process in [self.first.start(name, wait=False) for name in BY_THE_BROKER]:
             process.wait_ready()
-        self.second, self.third = (OtherHost(lan, f"host-{host}", self.first, {"sender": f"sender-{host}"}, ["link.key"], both)
+        self.second, self.third = (OtherHost(lan, f"host-{host}", self.first, {"sender": f"sender-{host}"}, ["link.key", "bounce.key"], both)
                                    for host in "bc")
         self.places = [self.second, self.third, self.first]
         self.second.start("sender=sender-b1")

@@ -23,7 +23,7 @@ def test_what_a_host_of_senders_mailed_after_the_backup_is_learnt_from_it_and_no
         first.start("broker")
         first.start(*BY_THE_BROKER)
         first.cartbus("shop", "mode", "demo", "live")
-        with OtherHost(lan, "second", first, {"sender": "sender-b"}, ["link.key"], both) as second:
+        with OtherHost(lan, "second", first, {"sender": "sender-b"}, ["link.key", "bounce.key"], both) as second:
             second.start("sender=sender-b1")
             leave_cart(first, shop, "c-1")
             wait_until(lambda: first.log("timer.set"), "the cart being decided on")

@@ -33,7 +33,7 @@ def test_senders_move_to_another_host_by_a_key_and_ten_lines_of_configuration(la
     with BrokersHost(lan, both) as first:
         first.make_key("sender-b", "sender", "--instance", "sender-b*")
         begin(first, *BY_THE_BROKER)
-        with OtherHost(lan, "second", first, {"sender": "sender-b"}, ["link.key"], both) as second:
+        with OtherHost(lan, "second", first, {"sender": "sender-b"}, ["link.key", "bounce.key"], both) as second:
             second.start("sender=sender-b-1")
             leave_cart(first, first.shops["demo"], "c-1")
             wait_until(lambda: len(mail_server.mails()) == 2, "both mails of the cart", 30)

@@ -21,7 +21,7 @@ def places(lan, mail_server):
         first.make_key("sender-b", "sender", "--instance", "sender-b*")
         first.make_key("look-b", "cartbus", *LOOK)
         begin(first, *ALL_BUT_SENDER)
-        with OtherHost(lan, "second", first, {"sender": "sender-b", "cartbus": "look-b"}, ["link.key"], both) as second:
+        with OtherHost(lan, "second", first, {"sender": "sender-b", "cartbus": "look-b"}, ["link.key", "bounce.key"], both) as second:
             second.start("sender=sender-b-1")
             yield first, second
 

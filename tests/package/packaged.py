@@ -9,7 +9,8 @@ import tempfile
 from machine import SOURCES, debian
 
 INSTALLED_WITHIN_S = 300
-KEPT = SOURCES / "build-asan" / "packages"  # of releases; a tag never changes
+KEPT = SOURCES / "build-asan" / "packages"  # of releases; a commit never changes
+RELEASES = SOURCES / "tests" / "releases"
 
 
 def make(*words, source=SOURCES):
@@ -25,20 +26,16 @@ def apt(machine, *words):
     return machine.run("env", "DEBIAN_FRONTEND=noninteractive", "apt-get", "--yes", *words, limit_s=INSTALLED_WITHIN_S).stdout
 
 
-def git(*words):
-    return subprocess.run(["git", "-C", SOURCES, *words], capture_output=True, text=True).stdout
-
-
 def last_release(version):
-    """The tag of the newest release below this version; None without one."""
-    for tag in git("tag", "--list", "v[0-9]*", "--merged", "HEAD", "--sort=-v:refname").split():
-        if subprocess.run(["dpkg", "--compare-versions", tag[1:], "lt", version]).returncode == 0:
-            return tag
-    return None
+    """(version, commit) of the newest release below this version, by tests/releases."""
+    rows = [line.split() for line in RELEASES.read_text().splitlines() if line and not line.startswith("#")]
+    for released, commit in reversed(rows):
+        if subprocess.run(["dpkg", "--compare-versions", released, "lt", version]).returncode == 0:
+            return released, commit
+    raise LookupError(f"{RELEASES} names no release below {version}: there is nothing to upgrade from")
 
 
-def tree_of(tag):
-    commit = git("rev-parse", f"{tag}^{{commit}}").strip()
+def tree_of(commit):
     tree = KEPT / commit
     if not tree.exists():
         making = tree.with_suffix(".making")
@@ -46,7 +43,7 @@ def tree_of(tag):
         making.mkdir(parents=True)
         archive = subprocess.Popen(["git", "-C", SOURCES, "archive", commit], stdout=subprocess.PIPE)
         subprocess.run(["tar", "-x", "-C", making], stdin=archive.stdout, check=True)
-        assert archive.wait() == 0
+        assert archive.wait() == 0, f"the history here does not hold {commit}: git fetch --unshallow"
         making.rename(tree)
     return tree
 
@@ -59,15 +56,11 @@ def made_before(tree):
 
 
 def former(package):
-    """(what is upgraded from, its sources): the last release's; without a tag, this tree's under a lower number."""
-    version = field(package, "Version")
-    tag = last_release(version)
-    if tag:
-        tree = tree_of(tag)
-        print(f"upgraded from {tag}, made of its own tree")
-        return made_before(tree) or make(source=tree), tree
-    print("there is no tag of a release here: upgraded from this tree under a lower number, whose programs are the same")
-    return make("--version", f"{version}~before"), SOURCES
+    """(what is upgraded from, its sources): the last release's."""
+    version, commit = last_release(field(package, "Version"))
+    tree = tree_of(commit)
+    print(f"upgraded from {version}, made of its own tree")
+    return made_before(tree) or make(source=tree), tree
 
 
 def repacked(package, version, edits):

@@ -44,7 +44,7 @@ def test_an_installation_makes_users_and_keys_and_starts_nothing(machine, cartbu
     assert machine.run("systemctl", "is-enabled", "cartbus.target", check=False).stdout == "disabled\n"
     assert machine.shell("cd /etc/cartbus; stat -c '%n %a %U' secrets secrets/*").splitlines() == [
         "secrets 700 root", "secrets/address.key 600 root", "secrets/admin.key 600 root", "secrets/api 700 root",
-        "secrets/link.key 600 root", "secrets/webhook 700 root"]
+        "secrets/bounce.key 600 root", "secrets/link.key 600 root", "secrets/webhook 700 root"]
     assert machine.run("cartbus", "config", "check").returncode == 0
 
 

@@ -114,7 +114,7 @@ def test_a_unit_has_its_own_secrets_and_no_others(cartbus):
             done = machine.run("setpriv", f"--reuid={user}", "--regid=cartbus", "--clear-groups", "cat", path, check=False)
             assert (done.returncode == 0) == (name == "gateway" and "credentials" in path), (name, path)
     inside = machine.shell(f"ls /proc/{cartbus.pid('gateway')}/root/run/credentials/cartbus-gateway.service").split()
-    assert inside == ["address.key", "admin.key", "gateway.key", "link.key", "webhook", "webhook_demo"]
+    assert inside == ["address.key", "admin.key", "gateway.key", "link.key", "link.key.previous", "webhook", "webhook_demo"]
     environment = machine.shell("cat /proc/[0-9]*/environ 2>/dev/null | tr '\\0' '\\n' || true")
     assert cartbus.secret.decode() not in environment
 

@@ -3,6 +3,7 @@
 The older one's programs lie in $CARTBUS_BUILD_OLD (tests/run versions builds them). Judged as kills are (tests/crash/test_kills.py).
 """
 
+import ast
 import configparser
 import functools
 import os
@@ -17,9 +18,10 @@ SOURCES = pathlib.Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(SOURCES / "tests" / "crash"))
 
 from cartbus_system import ALL, BUILD, System  # noqa: E402  (tests/conftest.py knows where it lies)
+from releases import OLD, need_old_build  # noqa: E402
+from storefront import STORIES  # noqa: E402
 from test_kills import Killer, campaign  # noqa: E402
 
-OLD = pathlib.Path(os.environ.get("CARTBUS_BUILD_OLD", "nowhere")).resolve()
 BOUT_S, CARTS = 40, 24
 
 
@@ -29,6 +31,12 @@ def known(section, key):
     row = re.compile(rf'"{section}",\s*"{key}"')
     tables = [*(OLD.parent / "source" / "services").rglob("*.c"), *(OLD.parent / "source" / "bus").rglob("*.c")]
     return any(row.search(table.read_text()) for table in tables)
+
+
+def stories():
+    """Those that the older release was judged by: what it did wrong and did not know of, it still does beside this one."""
+    listed = re.search(r"^STORIES = (\(.*?\))", (OLD.parent / "source" / "tests" / "crash" / "storefront.py").read_text(), re.M | re.S)
+    return tuple(story for story in ast.literal_eval(listed[1]) if story in STORIES)
 
 
 class TwoReleases(System):
@@ -76,8 +84,7 @@ class Exchanger(Killer):
 
 @pytest.fixture(scope="module", autouse=True)
 def old_build():
-    if not (OLD / "bin" / "cartbus-broker").exists():
-        pytest.fail("there is no older build in $CARTBUS_BUILD_OLD: tests/run versions makes one")
+    need_old_build()
 
 
 @pytest.fixture
@@ -85,7 +92,8 @@ def bout(mail_server, request):
     seed = request.config.getoption("--seed") or random.randrange(1 << 31)
 
     def play(victims, upgraded, killer_of):
-        return campaign(mail_server, victims, BOUT_S, CARTS, seed, functools.partial(TwoReleases, upgraded=upgraded), killer_of)
+        return campaign(mail_server, victims, BOUT_S, CARTS, seed, functools.partial(TwoReleases, upgraded=upgraded), killer_of,
+                        stories())
 
     return play
 
