@@ -23,6 +23,22 @@ bool item_is(const struct item *item, const char *concept)
 	return false;
 }
 
+bool item_is_any(const struct item *item, const char *const *concepts)
+{
+	for (; *concepts; concepts++)
+		if (item_is(item, *concepts))
+			return true;
+	return false;
+}
+
+bool items_have(const struct items *items, int count, const char *const *concepts)
+{
+	for (int i = 0; i < count; i++)
+		if (item_is_any(&items->list[i], concepts))
+			return true;
+	return false;
+}
+
 static void set_concept(struct item *item, const char *concept)
 {
 	memset(item->concepts, 0, sizeof(item->concepts));

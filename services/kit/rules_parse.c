@@ -1,11 +1,11 @@
 /*
  * rules_parse.c: the owner's rules, sentence by sentence, in any of the languages
  *
- * Owns:      where a sentence ends, which language and which kind it is of, and slips of the pen.
+ * Owns:      which language and which kind a sentence is of, and slips of the pen.
  * Promises:  a text means one thing or is refused with the first place where it does not; nothing is skipped. A sentence that
  *            two languages, or two kinds of sentence, read differently is refused.
  * Fails by:  -EINVAL and a struct rules_error that names line, column and what was expected.
- * Read next: grammar.md, rules_items.c, rules_size.c, rules_hours.c, rules_often.c, rules_check.c (what only the whole text can tell)
+ * Read next: grammar.md, rules_split.c, rules_items.c, rules_size.c, rules_hours.c, rules_often.c, rules_check.c (what only the whole text can tell)
  */
 #include "bus/base/cleanup.h"
 #include "bus/base/memory.h"
@@ -16,7 +16,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { SHORT_WORD = 4, SOFT_ENDS_MAX = 8, EXAMPLE_MAX = 160, EXAMPLE_TRIES = 12, DAY_MINUTES = 1440 };
+enum { EXAMPLE_MAX = 160, EXAMPLE_TRIES = 12 };
 
 /* One sentence under way: its tokens, and what the readings of it came to. */
 struct attempt {
@@ -75,18 +75,9 @@ static bool is_further(const struct rules_error *a, const struct rules_error *b)
 	return a->line > b->line || (a->line == b->line && a->column > b->column);
 }
 
-static bool has_before(const struct items *items, int count, const char *const *concepts)
-{
-	for (int i = 0; i < count; i++)
-		for (const char *const *one = concepts; *one; one++)
-			if (item_is(&items->list[i], *one))
-				return true;
-	return false;
-}
-
 static bool has(const struct items *items, const char *const *concepts)
 {
-	return has_before(items, items->count, concepts);
+	return items_have(items, items->count, concepts);
 }
 
 /* What the sentence looks like, to complain in its terms. false: like nothing. */
@@ -307,59 +298,6 @@ static bool read_mended(struct attempt *attempt, struct whole *whole)
 	return true;
 }
 
-/* --- where a sentence ends --- */
-
-static bool is_end(const struct token *token)
-{
-	return token->kind == TOKEN_MARK && strcmp(token->word, ".") == 0;
-}
-
-/* The point of "Std." or "9 p.m.", behind which the sentence goes on. */
-static bool is_soft_end(const struct token *token)
-{
-	const struct token *before = token - 1, *behind = token + 1;
-	bool goes_on = behind->kind == TOKEN_NUMBER || behind->kind == TOKEN_TIME ||
-		(behind->kind == TOKEN_WORD && !behind->upper) ||
-		(behind->kind == TOKEN_MARK && strchr("-,:;(", *behind->word) && *behind->word) ||
-		behind->kind == TOKEN_SIGN;
-
-	return token->joined && before->kind == TOKEN_WORD && before->source.len <= SHORT_WORD &&
-		token->source.len == 1 && goes_on;
-}
-
-/* "-", "*", "1." or "1)" before a sentence, if the owner likes lists. */
-static int list_mark(const struct token *tokens)
-{
-	const struct token *token = tokens, *next = token + 1;
-	bool is_minus = *token->word == '-' && next->joined && (next->kind == TOKEN_NUMBER || next->kind == TOKEN_TIME);
-	bool is_number = token->kind == TOKEN_NUMBER && next->kind == TOKEN_MARK && next->joined &&
-		(is_end(next) || *next->word == ')');
-
-	if (token->kind == TOKEN_MARK && !is_minus &&
-		(*token->word == '-' || *token->word == '*' || strcmp(token->word, "•") == 0))
-		return 1;
-	return is_number && token->place.column <= 8 && next[1].kind == TOKEN_WORD && next[1].upper ? 2 : 0;
-}
-
-struct ends {
-	int list[SOFT_ENDS_MAX]; /* where the sentence may end, the last one surely */
-	int count;
-};
-
-static struct ends find_ends(const struct token *tokens)
-{
-	struct ends ends = { 0 };
-
-	for (int at = 0; tokens[at].kind != TOKEN_END; at++) {
-		if (!is_end(&tokens[at]) || at == 0)
-			continue;
-		ends.list[ends.count++] = at;
-		if (!is_soft_end(&tokens[at]) || ends.count == SOFT_ENDS_MAX)
-			break;
-	}
-	return ends;
-}
-
 /* With the full stop behind it the sentence may do; the text may also have been cut off, so only its owner can tell. */
 static int refuse_unended(struct attempt *attempt, struct rules_error *ret_error)
 {
@@ -381,8 +319,6 @@ static int refuse_unended(struct attempt *attempt, struct rules_error *ret_error
 
 /* --- two sentences in one --- */
 
-static const char *const nos[] = { "no", "not", "never", "nothing", "nobody", NULL };
-
 static int token_of(const struct attempt *attempt, const struct item *item)
 {
 	int at = 0;
@@ -390,47 +326,6 @@ static int token_of(const struct attempt *attempt, const struct item *item)
 	while (attempt->tokens[at].source.data != item->source.data)
 		at++;
 	return at;
-}
-
-static bool names_days(const struct sentence *sentence)
-{
-	return sentence->quiet_count > 0 && sentence->quiets[0].days != RULES_EVERY_DAY;
-}
-
-static bool is_whole_day(const struct rules_quiet *quiet)
-{
-	return quiet->to_minute - quiet->from_minute == DAY_MINUTES;
-}
-
-/* "No mail on Sundays and not before 10:00" is none of them: on Sundays, or on every day? */
-static bool may_stand_together(const struct sentence *first, const struct sentence *second)
-{
-	bool is_first = first->kind == KIND_HOURS || first->kind == KIND_OFTEN;
-
-	if (!is_first || (second->kind != KIND_HOURS && second->kind != KIND_OFTEN))
-		return false;
-	if (first->kind == KIND_OFTEN || second->kind == KIND_OFTEN)
-		return true;
-	return !names_days(first) && names_days(second) && is_whole_day(&second->quiets[0]);
-}
-
-static bool is_no(const struct item *item)
-{
-	for (const char *const *no = nos; *no; no++)
-		if (item_is(item, *no))
-			return true;
-	return false;
-}
-
-/* "... and never on Sundays", "... and at most 3 per week": each half must be a whole sentence that limits. */
-static bool is_seam(const struct items *items, int at)
-{
-	const struct item *link = &items->list[at], *next = link + 1;
-	bool limits = is_no(next) || (item_is(next, "atmost") && !item_is(next, "only"));
-
-	return at > 0 && (item_is(link, "and") || item_is(link, ";")) && limits &&
-		(has_before(items, at, nos) || item_is(&items->list[0], "atmost")) &&
-		!has_before(items, at, (const char *const[]){ "quiet", "only", NULL });
 }
 
 static bool read_halves(struct attempt *attempt, int seam, struct sentence *ret_first, struct sentence *ret_second)
@@ -499,12 +394,7 @@ static void say_what_there_is(struct attempt *attempt)
 /* What may stand between two waits. */
 static bool is_link(const struct item *item)
 {
-	static const char *const concepts[] = { ",", "and", "or", "then", "after", "filler" };
-
-	for (size_t i = 0; i < sizeof(concepts) / sizeof(*concepts); i++)
-		if (item_is(item, concepts[i]))
-			return true;
-	return false;
+	return item_is_any(item, (const char *const[]){ ",", "and", "or", "then", "after", "filler", NULL });
 }
 
 /* Are the words from `count` on, to the end of the sentence, one wait and what links it, and no more? */
@@ -571,7 +461,7 @@ static int shorten(struct attempt *attempt, struct rules_error *ret)
 /* `ret_count`: the tokens it took, its end included. */
 static int read_sentence(const struct token *tokens, const char *currency, struct whole *whole, int *ret_count)
 {
-	struct ends ends = find_ends(tokens);
+	struct sentence_ends ends = sentence_ends(tokens);
 	_cleanup_free_ struct attempt *attempt = memory_new(sizeof(*attempt));
 
 	attempt->currency = currency;

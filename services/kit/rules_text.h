@@ -100,6 +100,8 @@ struct items {
 void items_read(const struct language *language, enum reading reading, const char *shop_currency,
 	const struct token *tokens, int count, struct items *ret);
 bool item_is(const struct item *item, const char *concept);
+bool item_is_any(const struct item *item, const char *const *concepts);             /* NULL ends the concepts */
+bool items_have(const struct items *items, int count, const char *const *concepts); /* among the first `count` */
 
 /* --- rules_read.c: what all sentences are made of --- */
 
@@ -180,6 +182,23 @@ int read_sizes(struct reader *reader);
 int read_often(struct reader *reader);
 int read_rates(struct reader *reader);
 int read_hours(struct reader *reader);
+
+/* --- rules_split.c: where a sentence begins and ends, and where one sentence says two things --- */
+
+enum { SENTENCE_ENDS_MAX = 8 };
+
+struct sentence_ends {
+	int list[SENTENCE_ENDS_MAX]; /* the points that may end it; the last one ends it surely, or is one too many to look on */
+	int count;                   /* 0: the text ends before the sentence does */
+};
+
+struct sentence_ends sentence_ends(const struct token *tokens);
+/* How many tokens before a sentence mark it as one of a list: "-", "*", "1." or "1)". */
+int list_mark(const struct token *tokens);
+/* The item at `at` links two limits: "... and never on Sundays", "... and at most 3 per week". Each half must be read alone. */
+bool is_seam(const struct items *items, int at);
+/* Two limits mean the same apart. "No mail on Sundays and not before 10:00" does not: on Sundays, or on every day? */
+bool may_stand_together(const struct sentence *first, const struct sentence *second);
 
 /* --- rules_speech.c: how the rules are said back: the patterns of each language --- */
 
