@@ -41,6 +41,9 @@ void state_each(const struct state *state, const char *table, const char *shop, 
 /* The same for one shop, starting at the first key that is not before `from`: what lies before it is not even looked at. */
 void state_each_from(const struct state *state, const char *table, const char *shop, const char *from,
 	state_each_fn *each, void *context);
+/* Calls each() once for every shop that has a row in the table. */
+void state_each_shop(
+	const struct state *state, const char *table, void (*each)(const char *shop, void *context), void *context);
 bool state_row(struct bytes value, const pb_msgdesc_t *fields, void *ret_row);
 
 /* The projections have passed this sequence number. */

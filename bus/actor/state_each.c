@@ -8,6 +8,7 @@
 #include "bus/actor/state_rows.h"
 #include "bus/base/cleanup.h"
 #include "bus/base/log.h"
+#include "bus/base/text.h"
 
 void state_end_resting(struct state *state)
 {
@@ -145,6 +146,34 @@ void state_each(const struct state *state, const char *table, const char *shop, 
 			more = each(row_shop, row, buffer_bytes(&value), context);
 	}
 	merge_close(&merge);
+}
+
+struct shops {
+	void (*each)(const char *shop, void *context);
+	void *context;
+	char last[ROW_KEY_MAX];
+	bool has_last; /* a shop may have no name */
+};
+
+static bool first_row_of_shop(const char *shop, const char *key, struct bytes value, void *context)
+{
+	struct shops *shops = context;
+
+	(void)key, (void)value;
+	if (shops->has_last && strcmp(shop, shops->last) == 0)
+		return true;
+	TEXT_COPY(shops->last, shop);
+	shops->has_last = true;
+	shops->each(shop, shops->context);
+	return true;
+}
+
+void state_each_shop(
+	const struct state *state, const char *table, void (*each)(const char *shop, void *context), void *context)
+{
+	struct shops shops = { .each = each, .context = context };
+
+	state_each(state, table, NULL, NULL, first_row_of_shop, &shops);
 }
 
 void state_each_from(const struct state *state, const char *table, const char *shop, const char *from,

@@ -81,21 +81,7 @@ struct astray astray_of(const struct state *state, const char *shop, int64_t now
 	return counting.found;
 }
 
-struct each_shop {
-	void (*each)(const char *shop, void *context);
-	void *context;
-};
-
-static bool one_shop(const char *shop, const char *key, struct bytes value, void *context)
-{
-	const struct each_shop *to = context;
-
-	(void)key, (void)value;
-	to->each(shop, to->context);
-	return true;
-}
-
 void astray_each_shop(const struct state *state, void (*each)(const char *shop, void *context), void *context)
 {
-	state_each(state, "astray.shop", NULL, NULL, one_shop, &(struct each_shop){ each, context });
+	state_each_shop(state, "astray.shop", each, context);
 }

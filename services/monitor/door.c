@@ -68,23 +68,9 @@ struct door_hour door_hour(const struct state *state, const char *shop, int64_t 
 	return sum;
 }
 
-struct each_shop {
-	void (*each)(const char *shop, void *context);
-	void *context;
-};
-
-static bool one_shop(const char *shop, const char *key, struct bytes value, void *context)
-{
-	const struct each_shop *to = context;
-
-	(void)key, (void)value;
-	to->each(shop, to->context);
-	return true;
-}
-
 void door_each_shop(const struct state *state, void (*each)(const char *shop, void *context), void *context)
 {
-	state_each(state, "door", NULL, NULL, one_shop, &(struct each_shop){ each, context });
+	state_each_shop(state, "door", each, context);
 }
 
 struct looking {

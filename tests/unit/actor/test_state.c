@@ -108,6 +108,34 @@ static void each_merges_all_layers_in_order(void **context)
 	state_free(state);
 }
 
+static void note_shop(const char *shop, void *context)
+{
+	buffer_printf(context, "[%s] ", shop);
+}
+
+static void each_shop_that_has_a_row_comes_once(void **context)
+{
+	struct state *state = new_state(NULL);
+	struct buffer seen = { 0 };
+
+	(void)context;
+	state_each_shop(state, "t", note_shop, &seen);
+	assert_int_equal(seen.len, 0);
+	state_put_number(state, "t", "", "of no shop", 1);
+	state_put_number(state, "t", "gone", "z", 1);
+	put(state, "a", 1);
+	put(state, "b", 1);
+	assert_int_equal(state_flush(state), 0);
+	put(state, "c", 1);
+	state_put_number(state, "t", "other", "z", 1);
+	state_delete(state, "t", "gone", "z");
+	state_put_number(state, "tt", "elsewhere", "z", 1);
+	state_each_shop(state, "t", note_shop, &seen);
+	assert_string_equal(buffer_text(&seen), "[] [other] [shop] ");
+	buffer_free(&seen);
+	state_free(state);
+}
+
 static void what_was_not_flushed_falls_back_with_its_cursor(void **context)
 {
 	struct store *kept, *again;
@@ -284,6 +312,7 @@ int main(void)
 		cmocka_unit_test(dropping_a_turn_keeps_what_a_later_one_wrote),
 		cmocka_unit_test(a_row_deleted_in_a_turn_is_back_when_the_turn_is_dropped),
 		cmocka_unit_test(each_merges_all_layers_in_order),
+		cmocka_unit_test(each_shop_that_has_a_row_comes_once),
 		cmocka_unit_test(what_was_not_flushed_falls_back_with_its_cursor),
 		cmocka_unit_test(what_the_log_has_forgotten_reads_as_if_it_were_not_there),
 		cmocka_unit_test(what_is_forgotten_stays_so_over_a_restart),
