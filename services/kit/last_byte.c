@@ -50,14 +50,20 @@ static bool has_all(int fd)
 	return ioctl(fd, SIOCOUTQ, &queued) < 0 || queued == 0;
 }
 
-/* An older kernel does not tell. */
+/* What the kernel does not tell, an older one or of no TCP, is 0. Returns how much it told. */
+static size_t ask_tcp(int fd, struct tcp_info *ret)
+{
+	socklen_t len = sizeof(*ret);
+
+	*ret = (struct tcp_info){ 0 };
+	return getsockopt(fd, IPPROTO_TCP, TCP_INFO, ret, &len) < 0 ? 0 : len;
+}
+
 static bool has_room(int fd)
 {
 	struct tcp_info info;
-	socklen_t len = sizeof(info);
 
-	if (getsockopt(fd, IPPROTO_TCP, TCP_INFO, &info, &len) < 0 ||
-		len < offsetof(struct tcp_info, tcpi_snd_wnd) + sizeof(info.tcpi_snd_wnd))
+	if (ask_tcp(fd, &info) < offsetof(struct tcp_info, tcpi_snd_wnd) + sizeof(info.tcpi_snd_wnd))
 		return true;
 	return info.tcpi_snd_wnd >= ROOM_LEAST;
 }
@@ -156,9 +162,19 @@ static void set_timer(const struct last_byte *last, struct timespec at)
 }
 
 /* 0: the kernel's own patience, a quarter of an hour. */
-static void give_up_after(int fd, unsigned ms)
+static void be_patient_for(int fd, unsigned ms)
 {
 	setsockopt(fd, IPPROTO_TCP, TCP_USER_TIMEOUT, &ms, sizeof(ms));
+}
+
+/* Linux counts from when its second timer ran out: the first one sends the byte again, and so does the second. */
+static void give_up_after(int fd, int64_t left_us)
+{
+	struct tcp_info info;
+
+	ask_tcp(fd, &info);
+	left_us -= 2 * (int64_t)info.tcpi_rto;
+	be_patient_for(fd, left_us > US_PER_MS ? (unsigned)(left_us / US_PER_MS) : 1);
 }
 
 static struct last_byte *begin(int fd, const char *path, const struct clock *clock, int64_t until_us)
@@ -174,7 +190,7 @@ static struct last_byte *begin(int fd, const char *path, const struct clock *clo
 	last->handed_over = last->was_cut = false;
 	list_append(&set, &last->hook);
 	if (fd >= 0)
-		give_up_after(fd, left_us > US_PER_MS ? (unsigned)(left_us / US_PER_MS) : 1);
+		give_up_after(fd, left_us);
 	set_timer(last, at);
 	return last;
 }
@@ -197,7 +213,9 @@ void last_byte_handed_over(struct last_byte *last)
 
 bool last_byte_was_cut(const struct last_byte *last)
 {
-	return last && last->was_cut;
+	if (!last)
+		return false;
+	return last->was_cut || (last->handed_over && last->fd >= 0 && !has_all(last->fd));
 }
 
 /* A signal that was on its way has come before timer_settime returns: it goes to this thread. */
@@ -215,7 +233,7 @@ void last_byte_end(struct last_byte **last)
 		return;
 	stop_timer(ended);
 	if (ended->fd >= 0)
-		give_up_after(ended->fd, 0);
+		be_patient_for(ended->fd, 0);
 	list_remove(&ended->hook);
 	list_append(&spare, &ended->hook);
 }

@@ -8,7 +8,8 @@
  *       was stopped finds it pending when it goes on, and the kernel runs its handler before the next instruction. The handler cuts the socket
  *       and discards what is queued (shutdown(2) would send it), or takes the file away;
  *     - it stays set until the peer's TCP has acknowledged everything, and the kernel gives up by itself (TCP_USER_TIMEOUT), also
- *       while the process is stopped.
+ *       while the process is stopped. It sends what is lost again twice before it looks how long it tried: to a server that
+ *       is so far away that this takes longer than what is left, a lost byte of a stopped process leaves once more.
  * A pause that the boot clock does not count (a hypervisor's) is not seen.
  */
 #ifndef KIT_LAST_BYTE_H
@@ -37,7 +38,8 @@ struct last_byte *last_byte_of_file(
 	const char *path, const struct clock *clock, int64_t until_us); /* unlinks what has this path then */
 /* The kernel took all of it: cut from now on only if something is not acknowledged. Takes NULL. */
 void last_byte_handed_over(struct last_byte *last);
-bool last_byte_was_cut(const struct last_byte *last); /* NULL: false */
+/* Of a connection that has ended: by us, or by the kernel, which waited in vain for an acknowledgement. NULL: false. */
+bool last_byte_was_cut(const struct last_byte *last);
 /* Nothing is cut any more, and NULL is left. Before the descriptor is closed. The socket's patience is the kernel's own again. */
 void last_byte_end(struct last_byte **last);
 void last_byte_forget_socket(int fd); /* the same, for code that closes the socket and knows no struct last_byte */

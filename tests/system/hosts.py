@@ -93,3 +93,14 @@ class Wire:
 
     def give_back(self):
         self.one.ip("route", "delete", "blackhole", f"{self.address[self.other]}/32")
+
+    def lead_astray(self, sender):
+        """What that host sends leaves it, for an interface that is not there: its kernel does not know."""
+        self._neighbor("replace", sender, "lladdr", "02:00:00:00:00:01", "nud", "permanent")
+
+    def lead_back(self, sender):
+        self._neighbor("delete", sender)
+
+    def _neighbor(self, verb, sender, *words):
+        receiver = self.other if sender is self.one else self.one
+        sender.ip("neighbor", verb, self.address[receiver], "dev", self.name, *words)

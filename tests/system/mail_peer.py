@@ -164,7 +164,8 @@ def login(name, password):
 class Probe:
     """One mail transport, as tests/system/mail_probe.c offers it."""
 
-    def __init__(self, folder, **mail):
+    def __init__(self, folder, inside=(), **mail):
+        """`inside`: what a command begins with that is to run on another host (hosts.py)."""
         secrets = folder / "secrets"
         secrets.mkdir(exist_ok=True)
         mail = {key.replace("_", "-"): value for key, value in mail.items()}
@@ -177,7 +178,7 @@ class Probe:
         keys = "\n".join(f"{key} = {value}" for key, value in mail.items())
         config = folder / "cartbus.conf"
         config.write_text(f"[paths]\nstate = {folder}\nsecrets = {secrets}\n[mail]\n{keys}\n")
-        self.process = subprocess.Popen([BUILD / "bin" / "mail_probe", config], stdin=subprocess.PIPE,
+        self.process = subprocess.Popen([*inside, BUILD / "bin" / "mail_probe", config], stdin=subprocess.PIPE,
                                         stdout=subprocess.PIPE, bufsize=0)
         self.heard = b""
 

@@ -28,16 +28,21 @@ KILLED_AT = (0, 2600, 6000, "handed-over")  # the last: the kernel took it, and 
 class Window:
     """An SMTP server that notes when the end of a mail came, and whose TCP takes no more than a little until it is told to."""
 
-    def __init__(self, closed=False, room=None):
+    def __init__(self, closed=False, room=None, listener=None):
         self.closed, self.open = closed, threading.Event()
         self.ended, self.bodies, self.peers = [], 0, []
-        self.listener = socket.socket()
-        if room:
-            self.listener.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, room)
-        self.listener.bind(("127.0.0.1", 0))
-        self.listener.listen(16)
+        self.listener = listener or self._listen(room)
         self.port = self.listener.getsockname()[1]
         threading.Thread(target=self._accept, daemon=True).start()
+
+    @staticmethod
+    def _listen(room):
+        listener = socket.socket()
+        if room:
+            listener.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, room)
+        listener.bind(("127.0.0.1", 0))
+        listener.listen(16)
+        return listener
 
     def _accept(self):
         while True:
