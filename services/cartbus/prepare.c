@@ -1,11 +1,13 @@
 /*
  * prepare.c: the folders and keys that everything else expects
  *
- * Promises: nothing that is there is changed; a key is whole on the disk or not there at all.
+ * Promises: nothing that is there is changed; a key is whole on the disk or not there at all. An empty file, as a full disk leaves one, is
+ *           no key. Where there is a log, no new address.key is made: with another one nobody who opted out is known.
  */
 #include "services/cartbus/prepare.h"
 
 #include "bus/actor/keys.h"
+#include "bus/actor/sidelog.h"
 
 #include "bus/base/cleanup.h"
 #include "bus/base/file.h"
@@ -21,6 +23,13 @@
 
 enum { SECRET_BYTES = 32 };
 
+static bool is_written(const char *path)
+{
+	struct stat about;
+
+	return stat(path, &about) == 0 && about.st_size > 0;
+}
+
 int prepare_secret(const char *path)
 {
 	return prepare_secret_after(path, "");
@@ -32,7 +41,7 @@ int prepare_secret_after(const char *path, const char *prefix)
 	char hex[2 * SECRET_BYTES + 1], line[2 * SECRET_BYTES + 20], copy[PATH_ROOM];
 	int failed;
 
-	if (access(path, F_OK) == 0)
+	if (is_written(path))
 		return -EEXIST;
 	if (!TEXT_COPY(copy, path))
 		return -ENAMETOOLONG;
@@ -73,6 +82,34 @@ static int make_key_after(const struct command *command, const char *name, const
 static int make_key(const struct command *command, const char *name)
 {
 	return make_key_after(command, name, "");
+}
+
+static bool has_log(const struct command *command)
+{
+	static const char *const files[] = { "broker/CURRENT", SIDELOG_FOLDER "/" SIDELOG_FILE };
+	char path[PATH_ROOM];
+
+	for (size_t i = 0; i < sizeof(files) / sizeof(*files); i++) {
+		snprintf(path, sizeof(path), "%s/%s", config_get(command->config, "paths", NULL, "state"), files[i]);
+		if (access(path, F_OK) == 0)
+			return true;
+	}
+	return false;
+}
+
+static int make_address_key(const struct command *command)
+{
+	char path[PATH_ROOM];
+
+	command_secret_path(command, "address.key", path);
+	if (is_written(path) || !has_log(command))
+		return make_key(command, "address.key");
+	complain(command,
+		"%s is missing or empty, and the log in %s has its shoppers named with it: put its copy back. With a "
+		"new one "
+		"everybody who opted out would be mailed again, so none is made",
+		path, config_get(command->config, "paths", NULL, "state"));
+	return EXIT_NO;
 }
 
 static int is_given(const char *value, void *context)
@@ -136,7 +173,7 @@ static int make_bounce_key(const struct command *command, bool was_there)
 	int failed;
 
 	command_secret_path(command, BOUNCE_KEY, path);
-	if (access(path, F_OK) == 0)
+	if (is_written(path))
 		return EXIT_FINE;
 	failed = keyring_read(config_get(command->config, "paths", NULL, "secrets"), LINK_KEY, &links);
 	if (!failed && was_there)
@@ -157,13 +194,14 @@ int prepare_secrets(const struct command *command)
 	char links[PATH_ROOM];
 
 	command_secret_path(command, LINK_KEY, links);
-	bool was_there = access(links, F_OK) == 0;
-	failed = failed ? failed : make_key(command, "address.key");
+	bool was_there = is_written(links);
+	int no_address_key = failed ? failed : make_address_key(command);
 	failed = failed ? failed : make_key(command, LINK_KEY);
 	failed = failed ? failed : make_bounce_key(command, was_there);
 	failed = failed ? failed : make_key(command, ADMIN_LINK_KEY);
 	failed = failed ? failed : make_webhook_key(command);
-	return failed ? failed : make_broker_key(command);
+	failed = failed ? failed : make_broker_key(command);
+	return failed ? failed : no_address_key;
 }
 
 int command_secrets_make(struct command *command, int argc, char **argv)
@@ -173,11 +211,10 @@ int command_secrets_make(struct command *command, int argc, char **argv)
 	command_take(command, argc, argv,
 		&(struct arguments){ .makes_home = true,
 			.help = "Makes the keys that are not there yet: address.key, link.key, bounce.key, admin.key, "
-				"alarm.webhook where "
-				"alarms are posted, and the broker's where it listens for other hosts. "
-				"What is there stays as "
-				"it is. `cartbus up` does it by itself; units of systemd need it once, "
-				"before the first "
+				"alarm.webhook where alarms are posted, and the broker's where it listens for other "
+				"hosts. A key that is there stays as it is. Where there is a log already, address.key "
+				"is not made anew: the list of who must not be mailed is kept with the one before. "
+				"`cartbus up` does it by itself; units of systemd need it once, before the first "
 				"start.\v"
 				"Example:\n  cartbus secrets make" });
 	umask(027);

@@ -237,7 +237,14 @@ void settings_secret_why(const char *path, int error, char ret[512])
 		snprintf(secret, sizeof(secret), "the secret %s of [paths] secrets", strrchr(path, '/') + 1);
 	else
 		snprintf(secret, sizeof(secret), "the secret %.256s", path);
-	if (error == -ENOENT || error == -ENODATA) /* systemd hands over an empty one where there is none */
+	bool is_missing = error == -ENOENT || error == -ENODATA; /* systemd hands over an empty one for it */
+
+	if (is_missing && strcmp(strrchr(path, '/') + 1, "address.key") == 0)
+		snprintf(ret, 512,
+			"%s is missing or empty: put its copy back; with another one the list of who must not be "
+			"mailed means nobody. Only a new installation makes one: `cartbus secrets make`",
+			secret);
+	else if (is_missing)
 		snprintf(ret, 512,
 			"%s is missing or empty: put its copy back; a new one makes `cartbus secrets make`, of a shop "
 			"`cartbus shop secret NAME --rotate`",
