@@ -38,9 +38,14 @@ static bool does_anybody_listen(const struct command *command)
 	return connect(fd, (struct sockaddr *)&address, sizeof(address)) == 0 || errno == EPROTOTYPE;
 }
 
+int64_t command_patience_us(const struct command *command)
+{
+	return does_anybody_listen(command) ? PATIENCE_US : NOBODY_PATIENCE_US;
+}
+
 struct client *command_connect(const struct command *command)
 {
-	int64_t patience_us = does_anybody_listen(command) ? PATIENCE_US : NOBODY_PATIENCE_US;
+	int64_t patience_us = command_patience_us(command);
 	struct client *client = NULL;
 	char why[256];
 

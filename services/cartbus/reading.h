@@ -45,6 +45,8 @@ void payload_from_base64(const char *base64, struct buffer *ret); /* replaces th
 
 /* A client for a subcommand; complains and exits with EXIT_AWAY when the broker cannot be reached. */
 struct client *command_connect(const struct command *command);
+/* How long to wait for a broker to answer: short where nobody listens at the socket. */
+int64_t command_patience_us(const struct command *command);
 /* Asks and parses; complains and returns NULL when the answer is no. `what` becomes the argument and is given up. */
 json_t *command_ask(const struct command *command, struct client *client, const char *verb, json_t *what);
 

@@ -10,6 +10,7 @@
 #include "bus/base/memory.h"
 #include "bus/base/text.h"
 #include "services/cartbus/cartbus.h"
+#include "services/cartbus/reading.h"
 #include <locale.h>
 #include <poll.h>
 #include <signal.h>
@@ -19,7 +20,6 @@
 #include <sys/ioctl.h>
 #include <unistd.h>
 
-#define CONNECT_WITHIN_US (5 * US_PER_S)
 enum { WIDTH_USUAL = 100, WIDTH_LEAST = 20, INTERVAL_MOST = TOP_INTERVAL_MOST_S };
 
 static volatile sig_atomic_t is_asked_to_stop;
@@ -159,7 +159,7 @@ static int once(struct top *top)
 	for (int look = 0; look < 2 && !is_asked_to_stop; look++) {
 		int64_t next_us = clock_boot_us(&top->command->clock) + interval_us(top);
 
-		if (!top_look(top, CONNECT_WITHIN_US)) {
+		if (!top_look(top, command_patience_us(top->command))) {
 			top->command->hear = NULL;
 			complain(top->command, "cannot reach the broker: %s; is `cartbus up` running?", top->why);
 			return EXIT_AWAY;
