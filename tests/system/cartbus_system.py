@@ -40,6 +40,7 @@ SOURCES = pathlib.Path(__file__).resolve().parents[2]
 BUILD = pathlib.Path(os.environ.get("CARTBUS_BUILD", SOURCES / "build-asan")).resolve()
 FIXTURES = SOURCES / "tests" / "fixtures"
 READY_WITHIN_S = 20
+PORTS_BEGIN, PORTS_END = 10000, 32000
 ALL = tuple(re.findall(r'"(\w+)"', re.search(r"programs_all\[\] = \{(.*?)\}", (SOURCES / "services/cartbus/programs.c").read_text(), re.S)[1]))
 
 
@@ -65,11 +66,25 @@ def end_with_parent():
     ctypes.CDLL(None).prctl(1, signal.SIGKILL)
 
 
+def _own_ports():
+    """Where this process looks for ports. Test runners side by side (pytest-xdist) have a slice each: a port is free until the program that
+    it is meant for has started, and two runners that looked at random were given the same one. It begins anywhere, for whoever else is
+    on this machine, and no port comes again before all others did."""
+    runners = int(os.environ.get("PYTEST_XDIST_WORKER_COUNT", "1"))
+    number = int(os.environ.get("PYTEST_XDIST_WORKER", "gw0").removeprefix("gw"))
+    size = (PORTS_END - PORTS_BEGIN) // runners
+    return {"first": PORTS_BEGIN + number * size, "size": size, "next": random.randrange(size)}
+
+
+OURS = _own_ports()
+
+
 def free_ports(count):
     """The first of so many in a row, below the range that the kernel gives to clients: a client's closed connections hold a port
-    for a minute. At random: tests run side by side, and processes come back to their port."""
+    for a minute. Processes come back to their port."""
     while True:
-        first = random.randrange(10000, 32000 - count)
+        at = OURS["next"] if OURS["next"] + count <= OURS["size"] else 0
+        first, OURS["next"] = OURS["first"] + at, at + count
         with contextlib.suppress(OSError), contextlib.ExitStack() as held:
             for port in range(first, first + count):
                 held.enter_context(socket.socket()).bind(("127.0.0.1", port))
@@ -273,7 +288,7 @@ class System:
         broker = self.processes.get("broker")
         if process.name == "gateway" and broker and broker.running:
             with contextlib.suppress(AssertionError, OSError):
-                wait_until(self.connected, "the gateway meets the broker", within_s=5)
+                wait_until(self.connected, "the gateway meets the broker")
 
     def where(self, name):
         """What a program's command begins with: nothing, but where a test has hosts of its own (hosts.py)."""

@@ -13,6 +13,8 @@ import time
 from aiosmtpd.controller import Controller
 from aiosmtpd.smtp import SMTP, AuthResult, LoginPassword
 
+from cartbus_system import free_port
+
 BUILD = pathlib.Path(os.environ.get("CARTBUS_BUILD", "build-asan"))
 PATIENCE_S = 20
 
@@ -55,9 +57,7 @@ class Peer:
             def factory(inner):
                 return SMTP(inner.handler, timeout=60, **options)
 
-        with socket.socket() as free:
-            free.bind(("127.0.0.1", 0))
-            self.port = free.getsockname()[1]
+        self.port = free_port()
         self.controller = Quick(handler, hostname="127.0.0.1", port=self.port)
         self.controller.start()
 
