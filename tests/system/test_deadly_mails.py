@@ -58,10 +58,12 @@ class World:
 
     def memory_mb(self):
         """Of the process and of those that it started, at most so far."""
-        pids = [self.mailin.popen.pid]
+        pids, status = [self.mailin.popen.pid], ""
         with contextlib.suppress(OSError):
             pids += open(f"/proc/{pids[0]}/task/{pids[0]}/children").read().split()
-        status = "".join(open(f"/proc/{pid}/status").read() for pid in pids)
+        for pid in pids:
+            with contextlib.suppress(FileNotFoundError, ProcessLookupError):  # who read a mail for it ends meanwhile
+                status += open(f"/proc/{pid}/status").read()
         return sum(int(line.split()[1]) for line in status.splitlines() if line.startswith("VmRSS:")) / 1024
 
     def listed(self, address):

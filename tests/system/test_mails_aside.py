@@ -93,7 +93,8 @@ def test_what_could_not_be_read_is_listed_shown_and_read_when_the_cause_is_gone(
     assert system.cartbus("mailin", "retry", "--all", json_output=True)["retried"] == 4
     wait_until(lambda: world.listed("one@mail.example") and world.listed("two@mail.example"), "both suppressions", within_s=30)
     wait_until(lambda: len(world.aside()) == 2, "the notes aside again", within_s=30)
-    assert not any((world.maildir / "retry").iterdir()) and not any((system.folder / "state" / "mailin" / "retry").iterdir())
+    wait_until(lambda: not any((world.maildir / "retry").iterdir()) and not any((system.folder / "state" / "mailin" / "retry").iterdir()),
+               "the end of those that were read", within_s=30)
 
 
 def test_no_mail_goes_to_make_room_and_what_has_none_stays_where_it_was(world):

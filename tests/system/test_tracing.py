@@ -115,7 +115,7 @@ def test_a_collector_that_is_not_ready_gets_the_spans_later_and_holds_up_nobody(
     spans = trace(collector, 4)
     assert "cart.changed" in topics(spans) and len({span["spanId"] for span in spans}) == len(spans)
     assert counter(system, 'cartbus_trace_spans_total{outcome="refused"}') == 0
-    assert counter(system, 'cartbus_trace_spans_total{outcome="sent"}') >= len(spans)
+    wait_until(lambda: counter(system, 'cartbus_trace_spans_total{outcome="sent"}') >= len(spans), "that they are counted", PATIENCE_S)
 
 
 def test_what_a_collector_refuses_for_good_is_counted_and_not_tried_again(system, collector):
