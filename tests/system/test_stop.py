@@ -314,9 +314,10 @@ def test_an_import_that_is_killed_is_gone_on_from_and_counts_each_address_once(s
         killed.stdin.flush()
         wait_until(lambda: len(asked()) >= 300, "a part of it")
         killed.kill()
-    before = len(asked())
+    part = len(asked())  # and what it said last may still be on its way to the broker
     done = json.loads(import_list(system, "\n".join(addresses), shop="cut").stdout)
-    assert (done["addresses"], done["listed"], done["known"], done["refused"]) == (2000, 2000 - before, before, 0)
+    before = done["known"]
+    assert part <= before <= 1500 and (done["addresses"], done["listed"], done["refused"]) == (2000, 2000 - before, 0)
     assert sorted(asked()) == sorted(system.shops["cut"].address_hash(address) for address in addresses)
     audit = audits(system, action="suppressions_imported")[-1]
     assert (audit.before, audit.after) == (f"{before} listed", "2000 listed")
@@ -384,8 +385,8 @@ def test_a_line_of_a_gigabyte_is_one_bad_line(system):
         for _ in range(1024):
             importing.stdin.write(piece)
         importing.stdin.write(b"\ngiga@x.example\n")
+        usage = open(f"/proc/{importing.pid}/status").read()  # of who still waits for the end: afterwards there is nobody to ask
         importing.stdin.close()
-        usage = open(f"/proc/{importing.pid}/status").read()
         out = json.loads(importing.stdout.read())
     assert (out["lines"], out["listed"], out["bad"]) == (2, 1, 1) and importing.returncode == 1
     assert int(re.search(r"VmHWM:\s+(\d+)", usage).group(1)) < 300 * 1024  # kB, of a program under the sanitizers
