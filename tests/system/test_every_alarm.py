@@ -27,6 +27,7 @@ from test_feedback import report
 from test_full_disk import leave
 
 RATE = 60
+STARTS = datetime.datetime(2026, 12, 8, 12, 0, tzinfo=datetime.timezone.utc)  # no day of these weeks on which a month's budget begins anew
 WITHIN_S = 90
 RULES = "Small carts (under 40 EUR): remind after 4 hours, then after 24. Medium carts: 2 hours, then 22. Big carts (over 150 EUR): 1 hour, then 20.\n"
 ALL_BUT_REPORTS = ("gateway", "intake", "timer", "waiter", "sender", "unsub", "mailin", "mirror", "monitor", "storefront")
@@ -64,10 +65,10 @@ class World:
         self.system.add_shop("big", rules=RULES)
 
     def later(self, days):
-        """The configuration of a system whose clock shows so many days more; for the next start."""
-        now_us = int(time.time() * 1e6)
+        """The configuration of a system whose clock shows so many days more than at its first start; for the next start."""
+        wall_us = int((STARTS + datetime.timedelta(days=days)).timestamp() * 1e6)
         self.system.configure({
-            "clock": {"rate": RATE, "origin-real-us": now_us, "origin-wall-us": now_us + int(days * 86400e6)},
+            "clock": {"rate": RATE, "origin-real-us": int(time.time() * 1e6), "origin-wall-us": wall_us},
             "mail": {"transport": "smtp", "smtp-port": self.smtp.port, "smtp-tls": "none"},
             "mailin": {"folder": self.bounces}, "broker": {"headroom": 40, "headroom-percent": 0},
             "model": {"provider": "openai", "url": self.model.url, "model": "small"}, "budget": {"tokens": 1000},

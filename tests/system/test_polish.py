@@ -7,7 +7,6 @@ import datetime
 import email
 import email.policy
 import json
-import time
 import zoneinfo
 
 import pytest
@@ -16,6 +15,7 @@ from cartbus_system import System, wait_until
 from http_peer import BAD, Certificates, Peer, reply
 from mail_peer import Keep
 from mail_peer import Peer as MailServer
+from test_days import fast_clock
 from test_http import expected_signature
 
 RULES = """Small carts (under 40 EUR): remind after 1 hour, then after 600. Medium carts: 1 hour, then 600.
@@ -38,17 +38,17 @@ Footer:
 OWN = "Hello Anna, your basket is still here."
 BETTER = "Good to see you, {first name}: your roses are waiting."
 POLISHED = BETTER.replace("{first name}", "Anna")
+STARTS = datetime.datetime(2026, 12, 8, 12, 0, tzinfo=zoneinfo.ZoneInfo("Europe/Berlin"))  # an hour is a second: not where a month's budget begins anew
 
 
 class Shop:
     """Everything running for one shop whose mails a model may polish."""
 
     def __init__(self, model, budget=None, secret=None):
-        now_us = int(time.time() * 1e6)
         self.keep = Keep()
         self.server = MailServer(self.keep)
         self.system = System({
-            "clock": {"rate": 3600, "origin-real-us": now_us, "origin-wall-us": now_us}, "model": {"deadline": "2s", **model},
+            "clock": fast_clock(STARTS), "model": {"deadline": "2s", **model},
             "budget": budget or {}, "mail": {"transport": "smtp", "smtp-host": "127.0.0.1", "smtp-port": self.server.port, "smtp-tls": "none"}})
         self.shop = self.system.add_shop("demo", rules=RULES, voice=VOICE, extra="polish = yes")
         if secret:
@@ -225,7 +225,7 @@ def test_a_model_writes_a_summarys_paragraph_and_whatever_goes_wrong_the_templat
     berlin = zoneinfo.ZoneInfo("Europe/Berlin")
     starts = datetime.datetime(2026, 12, 6, 19, 0, tzinfo=berlin)  # the day before a first Monday; an hour of the shop is a second
     model = make(Peer(narrate))
-    system = make(System({"clock": {"rate": 3600, "origin-real-us": int(time.time() * 1e6), "origin-wall-us": int(starts.timestamp() * 1e6)},
+    system = make(System({"clock": fast_clock(starts),
                           "model": {"provider": "openai", "url": model.url, "model": "local-1", "deadline": "2s"}}))
     for title in (*NARRATIONS, "Unasked"):
         system.add_shop(title.lower(), owner=f"owner@{title.lower()}.example", extra="" if title == "Unasked" else "[report]\nnarrate = yes")
