@@ -22,6 +22,7 @@ import time
 PACE_S = 0.05          # between two attacks of one attacker
 FLOOD_AT_ONCE = 20     # connections of a flood, each time
 SLOW_AT_ONCE = 20      # slow heads that one attacker holds
+ANSWERED_WITHIN_S = 20  # who asks for something small is answered; how soon is measured at the customers
 HEAD_START_S = 1        # until bodies are parked and slow heads on their way
 MEGABYTE = 1_000_000
 SIGNED = "A" * 43 + "="  # the form of a signature
@@ -111,7 +112,7 @@ def many_arguments(target, victim, over):
     cookies = "; ".join(f"c{number}={number}" for number in range(500))
     answers = []
     for head in (f"GET /u/x?{arguments} HTTP/1.1\r\nHost: x\r\n\r\n", f"GET /u/x HTTP/1.1\r\nHost: x\r\nCookie: {cookies}\r\n\r\n"):
-        with connect(target) as connection:
+        with connect(target, ANSWERED_WITHIN_S) as connection:
             send_all(connection, head.encode())
             answers.append(status_in(connection))
     return "/".join(answers)

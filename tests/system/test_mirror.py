@@ -38,12 +38,12 @@ def write(system, name, text):
 
 
 def test_an_edit_is_in_use_within_about_a_second(system):
+    began_s = time.time()
     write(system, "demo/rules.txt", QUIET + GOOD)
-    began = time.monotonic()
-    wait_until(lambda: versions(system) == [1, 2], "the second version", within_s=5)
-    assert time.monotonic() - began < 2
-    said = documents(system, "demo", "rules")[1]["message"]
-    assert said.text == QUIET + GOOD
+    wait_until(lambda: versions(system) == [1, 2], "the second version")
+    said = documents(system, "demo", "rules")[1]
+    assert said["time_us"] / 1e6 - began_s < 2
+    assert said["message"].text == QUIET + GOOD
     assert versions(system, "other") == [1]
 
 
@@ -51,27 +51,27 @@ def test_an_editor_that_renames_is_seen_too(system):
     new = system.folder / "shops/demo/rules.txt~"
     new.write_text(QUIET + GOOD)
     new.rename(system.folder / "shops/demo/rules.txt")
-    wait_until(lambda: versions(system) == [1, 2], "the second version", within_s=5)
+    wait_until(lambda: versions(system) == [1, 2], "the second version")
 
 
 def test_a_bad_edit_keeps_the_old_rules_and_says_where_it_is_wrong(system):
     write(system, "demo/rules.txt", GOOD.replace("2 hours", "2 bananas"))
-    alarm = wait_until(lambda: alarms(system), "the alarm", within_s=5)[0]
+    alarm = wait_until(lambda: alarms(system), "the alarm")[0]
     assert alarm.raised and alarm.kind == "document.rules"
     assert 'demo/rules.txt: line 1, column 79: expected a time unit (hours, minutes, days) but found "bananas"' in alarm.text
     assert "version 1 stays in use" in alarm.remedy
     assert alarm.text in system.processes["mirror"].tail()
     write(system, "demo/rules.txt", QUIET + GOOD)
-    wait_until(lambda: versions(system) == [1, 2], "the mended version", within_s=5)
+    wait_until(lambda: versions(system) == [1, 2], "the mended version")
     assert [alarm.raised for alarm in alarms(system)] == [True, False]
 
 
 def test_a_shop_without_a_zone_is_refused_loudly_and_others_go_on(system):
     system.add_shop("nowhere", zone="Europe/Berln")
-    alarm = wait_until(lambda: alarms(system, "nowhere"), "the alarm", within_s=5)[0]
+    alarm = wait_until(lambda: alarms(system, "nowhere"), "the alarm")[0]
     assert "expected a time zone" in alarm.text and "not started" in alarm.remedy
     write(system, "other/rules.txt", QUIET + GOOD)
-    wait_until(lambda: versions(system, "other") == [1, 2], "the other shop's edit", within_s=5)
+    wait_until(lambda: versions(system, "other") == [1, 2], "the other shop's edit")
     assert documents(system, "nowhere") == []
 
 
@@ -83,7 +83,7 @@ def test_what_was_said_is_not_said_again_after_any_restart(system):
     shutil.rmtree(system.folder / "state" / "mirror")
     system.start("mirror")
     write(system, "other/rules.txt", QUIET + GOOD)  # the sign that it has looked at everything
-    wait_until(lambda: versions(system, "other") == [1, 2], "an edit after the restarts", within_s=5)
+    wait_until(lambda: versions(system, "other") == [1, 2], "an edit after the restarts")
     assert [(entry["topic"], entry["shop"]) for entry in system.log()[before:]] == [("document", "other"), ("audit", "other")]
 
 
@@ -98,12 +98,12 @@ def test_an_edit_while_the_mirror_is_down_is_said_when_it_is_back(system):
     system.kill("mirror")
     write(system, "demo/rules.txt", QUIET + GOOD)
     system.start("mirror")
-    wait_until(lambda: versions(system) == [1, 2], "the second version", within_s=5)
+    wait_until(lambda: versions(system) == [1, 2], "the second version")
 
 
 def test_warnings_are_logged_and_audited(system):
     write(system, "demo/rules.txt", GOOD.replace("4 hours", "20 minutes").replace("after 24", "after 24 hours"))
-    wait_until(lambda: versions(system) == [1, 2], "the second version", within_s=5)
+    wait_until(lambda: versions(system) == [1, 2], "the second version")
     audits = [entry["message"].grounds for entry in system.log(topic="audit", shop="demo")]
     assert any("20 minutes" in grounds for grounds in audits)
     assert "20 minutes" in system.processes["mirror"].tail()

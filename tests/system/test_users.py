@@ -15,11 +15,11 @@ def hello(service):
     control.linger = 0
     control.connect("ipc://" + sys.argv[1] + "/control")
     control.send(bus_pb2.Control(hello=bus_pb2.Hello(service=service, instance=service, run="r")).SerializeToString())
-    if not control.poll(2000):
+    if not control.poll(1000 * int(sys.argv[2])):
         return "silence"
     answer = bus_pb2.Control.FromString(control.recv())
     return answer.refusal.reason or answer.WhichOneof("what")
-for service in sys.argv[2:]:
+for service in sys.argv[3:]:
     print(hello(service), flush=True)
 """
 
@@ -29,12 +29,12 @@ class Listed(System):
         super().__init__({"broker": {"users": "listed"}, **{f"user {name}": section for name, section in users.items()}})
         subprocess.run(["protoc", "-I", str(SOURCES / "proto"), f"--python_out={self.folder}", "bus.proto"], check=True)
 
-    def as_nobody(self, *services):
+    def as_nobody(self, *services, within_s=20):
         """What the broker answers to hellos of another user, whom the folder's permissions let through."""
         for path in (self.folder / "run", *(self.folder / "run").iterdir()):
             path.chmod(0o777)
-        done = subprocess.run([sys.executable, "-B", "-c", STRANGER, self.folder / "run", *services], user=NOBODY, group=NOBODY,
-                              extra_groups=[], env={"PYTHONPATH": str(self.folder)}, text=True, capture_output=True, timeout=30)
+        done = subprocess.run([sys.executable, "-B", "-c", STRANGER, self.folder / "run", str(within_s), *services], user=NOBODY, group=NOBODY,
+                              extra_groups=[], env={"PYTHONPATH": str(self.folder)}, text=True, capture_output=True, timeout=60)
         assert done.returncode == 0, done.stderr
         return done.stdout.splitlines()
 
@@ -67,5 +67,5 @@ def test_under_shared_no_other_user_comes_in():
     with Listed() as system:
         system.configure({"broker": {"users": "shared"}})
         system.start("broker")
-        assert system.as_nobody("intake") == ["silence"]
+        assert system.as_nobody("intake", within_s=2) == ["silence"]
         assert system.told(f"refused a connection of uid:{NOBODY},")
