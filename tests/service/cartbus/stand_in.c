@@ -69,18 +69,21 @@ static struct said_one *append(const struct topic *topic, const struct say *how,
 	return one;
 }
 
-void stand_in_add(const char *topic_name, const char *said_by, const char *shop, const char *key, int64_t at_us,
-	const json_t *message)
+void stand_in_add(
+	const char *topic_name, const char *said_by, const char *shop, const char *key, int64_t at_us, json_t *message)
 {
 	const struct topic *topic = topic_of(topic_name);
-	_cleanup_free_ void *decoded = topic ? message_of_json(topic, message) : NULL;
+	uint64_t cause = (uint64_t)json_integer_value(json_object_get(message, "cause"));
+	_cleanup_free_ void *decoded = NULL;
 	struct said_one *one;
 
 	if (!topic)
 		die("there is no topic %s", topic_name);
+	json_object_del(message, "cause");
+	decoded = message_of_json(topic, message);
 	one = append(topic, &(struct say){ .shop = shop, .key = key }, decoded);
 	one->time_us = STAND_IN_NOW_US + at_us;
-	one->cause = (uint64_t)json_integer_value(json_object_get(message, "cause"));
+	one->cause = cause;
 	snprintf(one->said_by, sizeof(one->said_by), "%s", said_by);
 	snprintf(one->trace, sizeof(one->trace), "t%d", shared->count);
 }

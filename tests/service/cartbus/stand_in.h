@@ -14,9 +14,10 @@
 #define STAND_IN_NOW_US INT64_C(1795348800000000) /* 2026-11-22T12:00:00Z */
 
 void stand_in_open(void); /* before the first fork */
-/* A message into the log, at STAND_IN_NOW_US plus `at_us`. What is wrong with it ends the test. */
-void stand_in_add(const char *topic, const char *said_by, const char *shop, const char *key, int64_t at_us,
-	const json_t *message);
+/* A message into the log, at STAND_IN_NOW_US plus `at_us`. "cause" in it is no field, but the number of the message that it was said
+ * about; it is taken out. What is wrong with it ends the test. */
+void stand_in_add(
+	const char *topic, const char *said_by, const char *shop, const char *key, int64_t at_us, json_t *message);
 /* The answer to a question; of "status": what is added to it; of "say": why nothing is taken. NULL: the broker is away from now on. */
 void stand_in_answer(const char *verb, const char *answer);
 
