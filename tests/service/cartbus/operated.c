@@ -56,8 +56,6 @@ static const struct service intake = { .name = "intake",
 		REMEMBERS(timer_set, leave_timer_set), REMEMBERS(reminder_sent, leave_reminder_sent),
 		REMEMBERS(suppression, leave_suppression), REMEMBERS(audit, leave_audit) } };
 
-static const struct service *const everybody[] = { &intake, &cartbus, NULL };
-
 /* --- the folder --- */
 
 void operated_write(const struct operated *operated, const char *name, const char *text)
@@ -106,10 +104,16 @@ static bool intake_is_there(struct world *world, void *context)
 
 struct operated *operated_new(void)
 {
+	return operated_new_with(NULL);
+}
+
+struct operated *operated_new_with(const struct service *beside)
+{
+	const struct service *const all[] = { &intake, &cartbus, beside, NULL };
 	struct operated *operated = memory_new(sizeof(*operated));
 	char config[200];
 
-	operated->world = world_new(everybody, 1);
+	operated->world = world_new(all, 1);
 	world_start(operated->world, "intake", &intake, NULL);
 	if (!world_until(operated->world, intake_is_there, NULL))
 		die("intake does not come up");

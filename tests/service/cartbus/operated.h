@@ -17,6 +17,7 @@ struct operated;
 void operated_main(const struct subcommands *subcommands, int argc, char **argv);
 
 struct operated *operated_new(void);
+struct operated *operated_new_with(const struct service *beside); /* which the bus knows, too; NULL: none */
 void operated_free(struct operated *operated);
 struct world *operated_world(
 	struct operated *operated); /* "intake" runs in it: it refuses every cart.changed of key "bad" */

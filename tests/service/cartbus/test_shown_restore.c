@@ -1,0 +1,296 @@
+/* test_shown_restore.c: what a restore learns, says and refuses, held against texts that somebody has read */
+#include "bus/actor/runtime.h"
+#include "bus/base/text.h"
+#include "proto/topics.h"
+#include "services/kit/merges.h"
+#include "services/kit/sends.h"
+#include "services/kit/stops.h"
+#include "tests/service/cartbus/operated.h"
+#include "tests/unit/kit/golden.h"
+#include "tests/unit/part.h"
+#include <stdlib.h>
+#include <string.h>
+
+static const struct subcommand table[] = {
+	{ "backup", "[DIR]", "a copy", command_backup },
+	{ "restore", "DIR", "a backup becomes the log", command_restore },
+	{ "secrets make", "", "the keys", command_secrets_make },
+	{ "log", "", "what happened", command_log },
+};
+static const struct subcommands subcommands = { table, sizeof(table) / sizeof(*table) };
+
+/* --- a sender that mails nothing, and remembers what a sender does --- */
+
+static bool has_folded_all;
+
+static void note_end(struct state *state, const struct said *said, const Audit *audit)
+{
+	(void)state, (void)said;
+	has_folded_all = strcmp(audit->action, "the_end") == 0;
+}
+
+static const struct service sender = { .name = "sender",
+	.exclusive = true,
+	.remembers = { SENDS_REMEMBERED, STOPS_REMEMBERED, REMEMBERS(cart_state, merges_remember),
+		REMEMBERS(audit, note_end) } };
+
+static bool has_folded(struct world *world, void *context)
+{
+	(void)world, (void)context;
+	return has_folded_all;
+}
+
+static bool is_ready(struct world *world, void *context)
+{
+	return runtime_phase(world_runtime(world, context)) == RUNTIME_READY;
+}
+
+/* --- what is said --- */
+
+#define SAY_OF_DEMO(topic, message, ...)                                                                               \
+	assert_int_equal(WORLD_SAY(world, topic, message, .shop = "demo", __VA_ARGS__), SAID_FRESH)
+
+static void say_cart(struct world *world, const char *id)
+{
+	CartState cart = { .status = CART_OPEN, .has_ids = true, .state_version = 1 };
+
+	TEXT_COPY(cart.ids.cart_id, id);
+	SAY_OF_DEMO(cart_state, &cart, .key = id, .version = 1);
+}
+
+static ReminderOutcome outcome(struct world *world, const char *cart, uint32_t attempt)
+{
+	ReminderOutcome one = { .step = 1, .attempt = attempt, .at_us = world_now_us(world) };
+
+	TEXT_COPY(one.cart_id, cart);
+	TEXT_COPY(one.address_hash, "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa");
+	return one;
+}
+
+static void say_mails(struct world *world)
+{
+	ReminderOutcome sent = outcome(world, "sent-1", 2), refused = outcome(world, "refused-1", 1),
+			skipped = outcome(world, "skipped-1", 1), ambiguous = outcome(world, "unsure-1", 1),
+			released = outcome(world, "released-1", 1), old = outcome(world, "old-1", 1);
+
+	old.at_us -= 2 * US_PER_DAY;
+	SAY_OF_DEMO(reminder_sent, &sent, .key = "sent-1");
+	SAY_OF_DEMO(reminder_refused, &refused, .key = "refused-1");
+	SAY_OF_DEMO(reminder_skipped, &skipped, .key = "skipped-1");
+	SAY_OF_DEMO(reminder_ambiguous, &ambiguous, .key = "unsure-1");
+	SAY_OF_DEMO(reminder_released, &released, .key = "released-1");
+	SAY_OF_DEMO(reminder_sent, &old, .key = "old-1");
+}
+
+static void say_optout(struct world *world, char letter, OptoutSource source)
+{
+	OptoutRequest asked = { .source = source, .heard_us = world_now_us(world) };
+
+	memset(asked.address_hash, letter, 32);
+	SAY_OF_DEMO(optout_request, &asked, .key = asked.address_hash);
+}
+
+static void say_feedback(struct world *world, char letter, FeedbackKind kind)
+{
+	MailFeedback feedback = { .kind = kind, .heard_us = world_now_us(world) };
+
+	memset(feedback.address_hash, letter, 32);
+	SAY_OF_DEMO(mail_feedback, &feedback, .key = feedback.address_hash);
+}
+
+static void say_mode(struct world *world, const char *shop, ShopMode mode, uint64_t version)
+{
+	ShopStatus status = { .mode = mode, .priority = 50, .version = version, .at_us = world_now_us(world) };
+
+	TEXT_COPY(status.who, "ada");
+	TEXT_COPY(status.reason, "wrong prices");
+	assert_int_equal(
+		WORLD_SAY(world, shop_status, &status, .shop = shop, .key = shop, .version = version), SAID_FRESH);
+}
+
+static void say_order(struct world *world)
+{
+	CartCheckout order = { .kind = CHECKOUT_BOUGHT,
+		.has_ids = true,
+		.bought_us = world_now_us(world),
+		.heard_us = world_now_us(world),
+		.total_minor = 900 };
+
+	TEXT_COPY(order.currency, "EUR");
+	TEXT_COPY(order.ids.cart_token, "bought-1");
+	TEXT_COPY(order.ids.order_id, "o-1");
+	SAY_OF_DEMO(cart_checkout, &order, .key = "bought-1");
+}
+
+static void say_action(struct world *world)
+{
+	AdminAction action = { .verb = ADMIN_SUPPRESS_CART, .at_us = world_now_us(world) };
+
+	TEXT_COPY(action.cart_id, "owned-1");
+	TEXT_COPY(action.who, "ada");
+	TEXT_COPY(action.reason, "a friend");
+	SAY_OF_DEMO(admin_action, &action, .key = "owned-1");
+}
+
+static void say_request(struct world *world)
+{
+	PrivacyRequest request = { .kind = PRIVACY_REDACT_CUSTOMER, .heard_us = world_now_us(world) };
+
+	TEXT_COPY(request.request_id, "r-1");
+	memset(request.address_hash, 'f', 32);
+	SAY_OF_DEMO(privacy_request, &request, .key = "r-1");
+}
+
+static void say_what_forbids(struct world *world)
+{
+	say_optout(world, 'b', OPTOUT_ONE_CLICK);
+	say_optout(world, 'c', OPTOUT_PAGE);
+	say_feedback(world, 'd', FEEDBACK_BOUNCE_PERMANENT);
+	say_feedback(world, 'e', FEEDBACK_COMPLAINT);
+	say_order(world);
+	say_action(world);
+	say_request(world);
+	say_mode(world, "demo", MODE_PAUSED, 2);
+	say_mode(world, "same", MODE_LIVE, 2);
+	say_mode(world, "looser", MODE_LIVE, 2);
+}
+
+/* --- the loss --- */
+
+static struct operated *installation(void)
+{
+	struct operated *operated = operated_new_with(&sender);
+	struct world *world = operated_world(operated);
+
+	has_folded_all = false;
+	world_start(world, "sender", &sender, NULL);
+	assert_true(world_until(world, is_ready, "sender"));
+	operated_run(operated, "secrets make");
+	say_mode(world, "demo", MODE_LIVE, 1);
+	say_mode(world, "same", MODE_LIVE, 1);
+	say_mode(world, "looser", MODE_PAUSED, 1);
+	say_cart(world, "sent-1");
+	say_cart(world, "owned-1");
+	say_optout(world, 'a', OPTOUT_ONE_CLICK);
+	operated_run(operated, "backup FOLDER/backups/mine");
+	return operated;
+}
+
+static void rename_in(const struct operated *operated, const char *from, const char *to)
+{
+	char before[200], after[200];
+
+	snprintf(before, sizeof(before), "%s/%s", operated_folder(operated), from);
+	snprintf(after, sizeof(after), "%s/%s", operated_folder(operated), to);
+	assert_int_equal(rename(before, after), 0);
+}
+
+/* All folded and written; then everything ends, and the sender's state lies where a service's does. */
+static void end_all(struct operated *operated)
+{
+	struct world *world = operated_world(operated);
+	Audit end = { .at_us = world_now_us(world) };
+
+	TEXT_COPY(end.action, "the_end");
+	SAY_OF_DEMO(audit, &end, .key = "demo");
+	assert_true(world_until(world, has_folded, NULL));
+	runtime_goodbye(world_runtime(world, "sender"));
+	world_kill(world, "sender");
+	world_kill(world, "intake");
+	world_kill(world, "outside");
+	world_kill_broker(world);
+	rename_in(operated, "sender", "state/sender");
+}
+
+static void start_again(struct operated *operated)
+{
+	struct world *world = operated_world(operated);
+
+	world_restart_broker(world);
+	world_forget(world, "outside");
+	world_restart(world, "outside");
+	assert_true(world_until(world, is_ready, "outside"));
+}
+
+static void what_the_backup_does_not_know_is_learnt_and_said_before_mails_go_on(void **state)
+{
+	struct operated *operated = installation();
+
+	(void)state;
+	say_mails(operated_world(operated));
+	say_what_forbids(operated_world(operated));
+	operated_run(operated, "restore");
+	operated_run(operated, "restore FOLDER/nothing");
+	operated_run(operated, "restore FOLDER/backups/mine");
+	end_all(operated);
+	operated_run(operated, "restore FOLDER/backups/mine --sidelog FOLDER/nothing");
+	operated_run(operated, "restore FOLDER/backups/mine");
+	operated_run(operated, "restore FOLDER/backups/mine --json");
+	operated_run(operated, "restore --release");
+	start_again(operated);
+	operated_run(operated, "restore --release");
+	operated_run(operated, "log --since 1d");
+	operated_run(operated, "restore --release");
+	golden_compare("restored.txt", operated_transcript(operated));
+	operated_free(operated);
+}
+
+static void what_no_side_log_tells_is_learnt_from_the_senders_state(void **state)
+{
+	struct operated *operated = installation();
+
+	(void)state;
+	say_what_forbids(operated_world(operated));
+	end_all(operated);
+	rename_in(operated, "state/sidelog", "lost");
+	operated_run(operated, "restore FOLDER/backups/mine");
+	start_again(operated);
+	operated_run(operated, "restore --release");
+	operated_run(operated, "log --since 1d");
+	golden_compare("restored_by_state.txt", operated_transcript(operated));
+	operated_free(operated);
+}
+
+static void what_nobody_can_know_is_told_and_waits_for_a_flag(void **state)
+{
+	struct operated *operated = installation();
+
+	(void)state;
+	say_what_forbids(operated_world(operated));
+	end_all(operated);
+	rename_in(operated, "state/sidelog", "kept");
+	rename_in(operated, "state/sender", "lost");
+	operated_write(operated, "state/restore.json", "no note");
+	operated_run(operated, "restore FOLDER/backups/mine");
+	rename_in(operated, "state/restore.json", "damaged");
+	operated_run(operated, "restore FOLDER/backups/mine --sidelog FOLDER/kept");
+	start_again(operated);
+	operated_write(operated, "state/gateway/spool/1.spool", "what storefronts sent");
+	operated_run(operated, "restore --release");
+	operated_run(operated, "restore --release --unlearnt");
+	rename_in(operated, "state/gateway", "drained");
+	operated_run(operated, "restore --release --unlearnt --json");
+	operated_run(operated, "log --since 1d");
+	golden_compare("restored_in_part.txt", operated_transcript(operated));
+	operated_free(operated);
+}
+
+static void every_text_was_compared(void **state)
+{
+	(void)state;
+	golden_end();
+}
+
+int main(int argc, char **argv)
+{
+	struct CMUnitTest tests[] = {
+		cmocka_unit_test(what_the_backup_does_not_know_is_learnt_and_said_before_mails_go_on),
+		cmocka_unit_test(what_no_side_log_tells_is_learnt_from_the_senders_state),
+		cmocka_unit_test(what_nobody_can_know_is_told_and_waits_for_a_flag),
+		cmocka_unit_test(every_text_was_compared),
+	};
+
+	operated_main(&subcommands, argc, argv);
+	take_part(tests, sizeof(tests) / sizeof(*tests), argc, argv);
+	return cmocka_run_group_tests_name("shown_restore", tests, NULL, NULL);
+}
