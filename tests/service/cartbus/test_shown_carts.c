@@ -1,9 +1,11 @@
 /* test_shown_carts.c: what commands print of carts, of one shopper and of dead letters, held against texts that somebody has read */
 #include "bus/base/text.h"
 #include "proto/topics.h"
+#include "services/kit/address.h"
 #include "tests/service/cartbus/operated.h"
 #include "tests/unit/kit/golden.h"
 #include "tests/unit/part.h"
+#include <errno.h>
 #include <jansson.h>
 #include <string.h>
 
@@ -242,6 +244,67 @@ static void a_shopper_is_erased(void **state)
 	operated_free(operated);
 }
 
+static void assert_holds(const struct operated *operated, const char *name, const char *wanted)
+{
+	struct buffer text = { 0 };
+	char path[200];
+
+	snprintf(path, sizeof(path), "%s/%s", operated_folder(operated), name);
+	assert_int_equal(wanted ? 0 : -ENOENT, file_read(path, GOLDEN_MAX, &text));
+	if (wanted)
+		assert_string_equal(buffer_text(&text), wanted);
+	buffer_free(&text);
+}
+
+static const char KEY[] = "0123456789abcdef0123456789abcdef";
+
+/* Each row of the table names him otherwise: by a cart's id, the same as a spreadsheet wrote it, and by his address. */
+static void what_files_hold_of_a_shopper_goes_as_well(void **state)
+{
+	static const char *const lines[] = { "secrets make", "export demo 77", "erase demo 77 --dry-run",
+		"erase demo 77 --yes --json", NULL };
+	CartState hashed = { .status = CART_OPEN, .ids = { .email = "ada.lovelace@example.com", .customer_id = "77" } };
+	static const char others[] = "Subject: hello\n\nbob@example.com and ada@example.com\n";
+	struct operated *operated = operated_new();
+
+	(void)state;
+	operated_write(operated, "secrets/address.key", KEY);
+	say_carts(operated_world(operated));
+	address_hash(bytes_of(KEY), "demo", "ada.lovelace@example.com", hashed.ids.email_hash);
+	say_cart(operated_world(operated), "hashed-1", &hashed);
+	operated_write(operated, "export/demo/days.csv",
+		"cart,address,total\r\nopen-1,,64.48\r\nbob-1,bob@example.com,1\r\n'bought-1,x,9\n"
+		"q,\"Ada.Lovelace@example.com\",2\r\nopen-10,x,3\n\"a\nb\",x,4\nlast,ada.lovelace@example.com,5");
+	operated_write(operated, "export/demo/of_others.csv", "bob-1,bob@example.com,1\n");
+	operated_write(operated, "mail/new/1.eml",
+		"Subject: hello\nMIME-Version: 1.0\nContent-Type: text/plain\nContent-Transfer-Encoding: "
+		"base64\n\nd3JpdGUgdG8gYWRhLmxvdmVsYWNlQGV4YW1wbGUuY29tCg==\n");
+	operated_write(operated, "mail/new/2.eml", others);
+	operated_write(operated, "state/mailin/aside/a.eml",
+		"Subject: back\nMIME-Version: 1.0\nContent-Type: multipart/mixed; boundary=x\n\n--x\nContent-Type: "
+		"text/plain\n\nIt did not arrive.\n--x\nContent-Type: message/rfc822\n\nTo: "
+		"=?utf-8?B?YWRhLmxvdmVsYWNlQGV4YW1wbGUuY29t?=\nSubject: cart\n\nRoses\n--x--\n");
+	operated_write(operated, "state/mailin/aside/b.eml", others);
+	operated_write(operated, "state/gateway/rejected/demo/1", "{\"email\":\"ada.lovelace@example.com\"");
+	operated_write(operated, "state/gateway/rejected/demo/2", "{\"email\":\"bob@example.com\"");
+	run_all(operated, lines);
+	operated_write(operated, "export/demo/late.csv", "x-1,ada.lovelace@example.com,1\nx-2,bob@example.com,2\n");
+	operated_run(operated, "erase demo ada.lovelace@example.com --yes --json");
+	operated_run(operated, "erase demo 77 --yes");
+	assert_holds(operated, "export/demo/late.csv", "x-2,bob@example.com,2\n");
+	assert_holds(operated, "export/demo/days.csv",
+		"cart,address,total\r\nbob-1,bob@example.com,1\r\nopen-10,x,3\n\"a\nb\",x,4\n");
+	assert_holds(operated, "export/demo/of_others.csv", "bob-1,bob@example.com,1\n");
+	assert_holds(operated, "mail/new/1.eml", NULL);
+	assert_holds(operated, "mail/new/2.eml", others);
+	assert_holds(operated, "state/mailin/aside/a.eml", NULL);
+	assert_holds(operated, "state/mailin/aside/b.eml", others);
+	assert_holds(operated, "state/gateway/rejected/demo/1", NULL);
+	assert_holds(operated, "state/gateway/rejected/demo/2", "{\"email\":\"bob@example.com\"");
+	golden_compare("erased_files.txt", operated_transcript(operated));
+	operated_free(operated);
+}
+
 static void every_text_was_compared(void **state)
 {
 	(void)state;
@@ -257,6 +320,7 @@ int main(int argc, char **argv)
 		cmocka_unit_test(a_command_line_is_understood_or_answered_with_what_was_meant),
 		cmocka_unit_test(the_manual_is_told_whole_to_who_reads_it_through_a_pipe),
 		cmocka_unit_test(a_shopper_is_erased),
+		cmocka_unit_test(what_files_hold_of_a_shopper_goes_as_well),
 		cmocka_unit_test(every_text_was_compared),
 	};
 

@@ -394,6 +394,12 @@ static void an_order_is_told_in_the_currency_that_the_shopper_saw(void **state)
 		READ_CHECKOUT);
 	assert_string_equal(event->checkout.currency, "CHF");
 	assert_int_equal(event->checkout.total_minor, 940);
+	assert_int_equal(read_body("orders/create",
+				 bytes_of("{\"id\":7,\"cart_token\":\"t\",\"total_price\":\"10.00\",\"currency\":"
+					  "\"EUR\"}")),
+		READ_CHECKOUT);
+	assert_string_equal(event->checkout.currency, "EUR");
+	assert_int_equal(event->checkout.total_minor, 1000);
 }
 
 static void a_token_that_is_too_long_still_joins(void **state)
