@@ -401,12 +401,15 @@ class Judge:
 
 
 class Deep:
-    """The system tests: the real processes. They are asked one change after the other, in what time there is."""
+    """The system tests: the real processes. They are asked one change after the other, in what time there is.
+
+    What a file of them reaches is learnt when a change first needs it: those files first whose names and words are the changed file's.
+    """
 
     def __init__(self, judge):
         self.judge, self.folder = judge, FOLDER / "deep"
         self.alone = threading.Lock()
-        self.tests = {}  # pytest's name: (seconds, numbers)
+        self.known = None  # "tests": {pytest's name: (passed, seconds, numbers)}, of the files "modules"
 
     def pytest(self, words, **further):
         """{test: (passed, seconds)}"""
@@ -428,61 +431,85 @@ class Deep:
             results.unlink()
         return found
 
-    def learn(self, modules):
-        """Runs the system tests of these files once without any change."""
-        reached = self.folder / "reached"
-        kept = self.folder / "tests.json"
+    def begin(self):
+        """Takes what was learnt of these programs and tests before."""
+        kept = read_json(self.folder / "tests.json", {})
         key = digest(*sorted((BUILD / "bin").glob("cartbus*")), *sorted((SOURCE / "tests" / "system").glob("*.py")))
-        known = read_json(kept, {})
-        if known.get("key") != key:
-            known = {"key": key, "modules": [], "tests": {}}
+        self.known = kept if kept.get("key") == key else {"key": key, "modules": [], "tests": {}}
+        reached = self.folder / "reached"
+        if self.known is not kept:
             shutil.rmtree(reached, ignore_errors=True)
         self.folder.mkdir(exist_ok=True)
         reached.mkdir(exist_ok=True)
         reached.chmod(0o1777)
-        modules = [module for module in modules if module not in known["modules"]]
-        for at in range(0, len(modules), 8):  # what is learnt is kept, for an interrupted run
-            some = modules[at:at + 8]
-            for name, (passed, seconds) in self.pytest(["-n", str(2 * JOBS), "--dist", "loadgroup", *some]).items():
-                told = reached / urllib.parse.quote(name, safe="")
-                if not told.is_file():
-                    found = list(reached.glob(urllib.parse.quote(name, safe="").replace("[", "[[]") + "*"))
-                    told = found[0] if found else told
-                numbers = sorted({int(line) for line in told.read_text().split()}) if told.is_file() else []
-                known["tests"][name] = (passed, seconds, numbers)
-            known["modules"] += some
-            write_json(kept, known)
-            print(f"system tests: {at + len(some)} of {len(modules)} files are learnt", flush=True)
-        self.tests = {name: (seconds, set(numbers)) for name, (passed, seconds, numbers) in known["tests"].items() if passed}
+
+    def learn(self, module):
+        """Runs the system tests of this file once without any change."""
+        reached = self.folder / "reached"
+        for name, (passed, seconds) in self.pytest(["-n", str(2 * JOBS), "--dist", "loadgroup", module]).items():
+            told = reached / urllib.parse.quote(name, safe="")
+            if not told.is_file():
+                found = list(reached.glob(urllib.parse.quote(name, safe="").replace("[", "[[]") + "*"))
+                told = found[0] if found else told
+            numbers = sorted({int(line) for line in told.read_text().split()}) if told.is_file() else []
+            self.known["tests"][name] = (passed, seconds, numbers)
+        if self.judge.walls.are_down:
+            return
+        self.known["modules"].append(module)
+        write_json(self.folder / "tests.json", self.known)
+
+    def likeliest(self, number):
+        """The files of system tests: first those named like the changed file, then those that say most of the words of its name."""
+        path = pathlib.PurePath(self.judge.changes[number][0])
+        words = {word for word in [path.parent.name, *path.stem.split("_")] if word != "cartbus"}
+
+        def likelihood(file):
+            named, text = set(file.stem.split("_")), file.read_text()
+            return (-len(words & named), -sum(word in text for word in words), file.stat().st_size, file.name)
+        files = sorted((SOURCE / "tests" / "system").glob("test_*.py"), key=likelihood)
+        return [f"tests/system/{file.name}" for file in files]
+
+    def reaching(self, number, asked):
+        """What can be asked now, without what was asked: lists of tests. Tests of one file may share processes, which the first of them
+        starts: tests that reach the change come first, those that reach least else in front, and the whole files behind them."""
+        alone, of_module = [], {}
+        for name, (passed, seconds, numbers) in self.known["tests"].items():
+            module = name.split("::")[0]
+            if passed:
+                of_module.setdefault(module, []).append(name)
+            if passed and number in numbers:
+                alone.append(([name], (len(numbers), seconds)))
+        modules = {names[0].split("::")[0] for names, _ in alone}
+        whole = sorted((of_module[module] for module in modules if len(of_module[module]) > 1), key=self.seconds)
+        asks = [names for names, _ in sorted(alone, key=lambda ask: ask[1])] + whole
+        return [names for names in asks if tuple(names) not in asked]
 
     def notices(self, number, limit_s):
         """(the test that does or "", how many were asked)"""
-        of_module, reaching = {}, {}
-        for name, (seconds, numbers) in self.tests.items():
-            of_module.setdefault(name.split("::")[0], []).append(name)
-            if number in numbers:
-                reaching.setdefault(name.split("::")[0], []).append(name)
-        # Tests of one file may share processes, which the first of them starts: those that reach it themselves are asked first, the
-        # whole files behind them.
-        asks = sorted(([name] for names in reaching.values() for name in names), key=self.seconds)
-        asks += sorted((of_module[module] for module in reaching if len(of_module[module]) > 1), key=self.seconds)
         asked = set()
         with self.alone:
-            begun = time.monotonic()
-            for names in asks:
-                if time.monotonic() - begun > limit_s:
+            if not self.known:
+                self.begin()
+            begun, unlearnt = time.monotonic(), [one for one in self.likeliest(number) if one not in self.known["modules"]]
+            while time.monotonic() - begun < limit_s:
+                asks = self.reaching(number, asked)
+                if not asks and not unlearnt:
                     break
-                failed = self.failed(names, number)
-                if failed and self.failed(names, number):
-                    return failed, len(asked)
-                asked |= set(names)
-        return "", f"{len(asked)} of {sum(len(of_module[module]) for module in reaching)} system tests in files that reach it"
+                if not asks:
+                    self.learn(unlearnt.pop(0))
+                    continue
+                asked.add(tuple(asks[0]))
+                if self.failed(asks[0], number) and (failed := self.failed(asks[0], number)):
+                    return failed, ""
+        tests = {name for names in asked for name in names}
+        return "", f"{len(tests)} system tests in files that reach it; {len(self.known['modules'])} files of them are learnt"
 
     def seconds(self, names):
-        return sum(self.tests[name][0] for name in names)
+        return sum(self.known["tests"][name][1] for name in names)
 
     def failed(self, names, number):
-        for name, (passed, _) in self.pytest(["-x", *names], CARTBUS_AWAKE=str(number)).items():
+        side_by_side = ["-n", str(2 * JOBS), "--dist", "loadgroup"] if len(names) > 1 else []
+        for name, (passed, _) in self.pytest([*side_by_side, "-x", *names], CARTBUS_AWAKE=str(number)).items():
             if not passed:
                 return name
         return ""
