@@ -47,6 +47,22 @@ int file_read(const char *path, size_t most, struct buffer *ret)
 	return read_all(fd, most, ret);
 }
 
+int file_open_folder_in(int folder, const char *name)
+{
+	int fd = openat(folder, name, O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW);
+	return fd < 0 ? -errno : fd;
+}
+
+int file_read_in(int folder, const char *name, size_t most, struct buffer *ret)
+{
+	/* O_NONBLOCK: a pipe in the place of a file must hold nobody up */
+	_cleanup_close_ int fd = openat(folder, name, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY);
+	struct stat there;
+	if (fd < 0 || fstat(fd, &there) < 0)
+		return -errno;
+	return S_ISREG(there.st_mode) ? read_all(fd, most, ret) : -EINVAL;
+}
+
 int file_write(int fd, struct bytes content)
 {
 	const uint8_t *at = content.data;
@@ -96,33 +112,33 @@ static int sync_parent(const char *path)
 	return file_sync_folder(folder);
 }
 
-static bool is_at(int fd, const char *path)
+static bool is_at(int fd, int folder, const char *name)
 {
 	struct stat ours, there;
-	return fstat(fd, &ours) == 0 && lstat(path, &there) == 0 && ours.st_dev == there.st_dev &&
-		ours.st_ino == there.st_ino;
+	return fstat(fd, &ours) == 0 && fstatat(folder, name, &there, AT_SYMLINK_NOFOLLOW) == 0 &&
+		ours.st_dev == there.st_dev && ours.st_ino == there.st_ino;
 }
 
 /* Locked while somebody writes it, so what can be locked was left behind by one who died. */
-static int remove_left_behind(const char *path)
+static int remove_left_behind(int folder, const char *name)
 {
-	_cleanup_close_ int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
+	_cleanup_close_ int fd = openat(folder, name, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
 	if (fd < 0)
 		return errno == ENOENT ? 0 : -errno;
 	if (flock(fd, LOCK_EX | LOCK_NB) < 0)
 		return errno == EWOULDBLOCK ? -EBUSY : -errno;
-	return is_at(fd, path) && unlink(path) < 0 ? -errno : 0;
+	return is_at(fd, folder, name) && unlinkat(folder, name, 0) < 0 ? -errno : 0;
 }
 
-static int open_temporary(const char *path, mode_t mode, int *ret_fd)
+static int open_temporary(int folder, const char *name, mode_t mode, int *ret_fd)
 {
 	for (;;) {
-		int fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, mode);
-		if (fd >= 0 && flock(fd, LOCK_EX | LOCK_NB) == 0 && is_at(fd, path)) {
+		int fd = openat(folder, name, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, mode);
+		if (fd >= 0 && flock(fd, LOCK_EX | LOCK_NB) == 0 && is_at(fd, folder, name)) {
 			*ret_fd = fd;
 			return 0;
 		}
-		int r = fd >= 0 ? 0 : errno == EEXIST ? remove_left_behind(path) : -errno;
+		int r = fd >= 0 ? 0 : errno == EEXIST ? remove_left_behind(folder, name) : -errno;
 		if (fd >= 0) /* another one took it for left behind */
 			close(fd);
 		if (r < 0)
@@ -138,23 +154,35 @@ static int write_temporary(int fd, struct bytes content, const struct file_owner
 	return r == 0 && fsync(fd) < 0 ? -errno : r;
 }
 
-int file_write_durably_for(const char *path, struct bytes content, mode_t mode, const struct file_owner *owner)
+/* All but the sync of the folder. */
+static int write_in(int folder, const char *name, struct bytes content, mode_t mode, const struct file_owner *owner)
 {
 	char temporary[PATH_MAX];
 	_cleanup_close_ int fd = -1;
-	if (snprintf(temporary, sizeof(temporary), "%s.writing", path) >= (int)sizeof(temporary))
+	if (snprintf(temporary, sizeof(temporary), "%s.writing", name) >= (int)sizeof(temporary))
 		return -ENAMETOOLONG;
-	int r = open_temporary(temporary, mode, &fd);
+	int r = open_temporary(folder, temporary, mode, &fd);
 	if (r < 0)
 		return r;
 	r = write_temporary(fd, content, owner);
-	if (r == 0 && rename(temporary, path) < 0)
+	if (r == 0 && renameat(folder, temporary, folder, name) < 0)
 		r = -errno;
-	if (r < 0) {
-		unlink(temporary);
-		return r;
-	}
-	return sync_parent(path);
+	if (r < 0)
+		unlinkat(folder, temporary, 0);
+	return r;
+}
+
+int file_write_durably_for(const char *path, struct bytes content, mode_t mode, const struct file_owner *owner)
+{
+	int r = write_in(AT_FDCWD, path, content, mode, owner);
+	return r < 0 ? r : sync_parent(path);
+}
+
+int file_write_durably_in(
+	int folder, const char *name, struct bytes content, mode_t mode, const struct file_owner *owner)
+{
+	int r = write_in(folder, name, content, mode, owner);
+	return r == 0 && fsync(folder) < 0 ? -errno : r;
 }
 
 int file_write_durably(const char *path, struct bytes content, mode_t mode)
@@ -189,6 +217,11 @@ static int make_folder(const char *path, mode_t mode)
 	if (stat(path, &there) < 0)
 		return -errno;
 	return S_ISDIR(there.st_mode) ? 0 : -ENOTDIR;
+}
+
+int file_move_durably_in(int from, const char *name, int to)
+{
+	return renameat(from, name, to, name) < 0 || fsync(to) < 0 || fsync(from) < 0 ? -errno : 0;
 }
 
 int file_make_folders(const char *path, mode_t mode)

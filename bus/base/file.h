@@ -21,6 +21,15 @@ struct file_owner {
 /* The same, and the file never has another owner than `owner`. `owner` NULL: the writer. */
 int file_write_durably_for(const char *path, struct bytes content, mode_t mode, const struct file_owner *owner);
 int file_sync_folder(const char *path);
+/*
+ * In a folder that another user may write to: what he plants there leads nowhere else. `folder` is a descriptor, `name` an entry of
+ * it, without a slash. A link is not followed.
+ */
+int file_open_folder_in(int folder, const char *name); /* the descriptor; -ENOTDIR: it is a link, or a file */
+int file_read_in(int folder, const char *name, size_t most, struct buffer *ret); /* -ELOOP: a link; -EINVAL: no file */
+int file_write_durably_in(
+	int folder, const char *name, struct bytes content, mode_t mode, const struct file_owner *owner);
+int file_move_durably_in(int from, const char *name, int to); /* the entry, under its name */
 /* rename(2), and fsync of both folders: after 0 a power cut does not bring the old name back. */
 int file_rename_durably(const char *from, const char *to);
 int file_make_folders(const char *path, mode_t mode); /* like mkdir -p; the mode is for the ones it makes */

@@ -16,6 +16,7 @@
 #include "services/cartbus/print.h"
 #include <dirent.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -52,22 +53,22 @@ static const char *text_of(const json_t *object, const char *name)
 
 /* --- files --- */
 
-/* How many rows went; -ENOENT: it is no table, or none is left of the name by which it was found. */
-static int rewrite(const struct person *person, const char *path)
+/* How many rows went; -ENOENT: it is no table, or none is left of the name by which it was found. It stays its owner's. */
+static int rewrite(const struct person *person, const struct found_file *file)
 {
 	_cleanup_(buffer_free) struct buffer text = { 0 }, rest = { 0 };
-	const char *dot = strrchr(path, '.');
+	const char *dot = strrchr(file->name, '.');
 	struct stat found;
-	int r = dot && strcmp(dot, ".csv") == 0 ? file_read(path, CSV_MOST, &text) : -ENOENT, rows;
+	int r = dot && strcmp(dot, ".csv") == 0 ? file_read_in(file->folder, file->name, CSV_MOST, &text) : -ENOENT;
+	int rows;
 
-	if (r < 0 || stat(path, &found) < 0)
+	if (r < 0 || fstatat(file->folder, file->name, &found, AT_SYMLINK_NOFOLLOW) < 0)
 		return r < 0 ? r : -errno;
 	rows = files_csv_without(person, buffer_bytes(&text), &rest);
 	if (rows == 0)
 		return -ENOENT;
-	r = file_write_durably(path, buffer_bytes(&rest), found.st_mode & 0777);
-	if (r == 0 && chown(path, found.st_uid, found.st_gid) < 0 && geteuid() == 0)
-		r = -errno;
+	r = file_write_durably_in(file->folder, file->name, buffer_bytes(&rest), found.st_mode & 0777,
+		geteuid() == 0 ? &(struct file_owner){ .uid = found.st_uid, .gid = found.st_gid } : NULL);
 	return r < 0 ? r : rows;
 }
 
@@ -76,24 +77,27 @@ struct erasing_files {
 	struct reached *reached;
 };
 
-static void take_file(enum files_of kind, const char *path, void *context)
+static void take_file(const struct found_file *file, void *context)
 {
 	struct erasing_files *erasing = context;
-	bool is_export = kind == FILES_EXPORTS, goes = !erasing->erasure->dry_run;
+	bool is_export = file->kind == FILES_EXPORTS, goes = !erasing->erasure->dry_run;
+	const char *what = files_word(file->kind);
 	int r = 0;
 
 	if (goes)
-		r = is_export ? rewrite(erasing->erasure->person, path) : unlink(path) < 0 ? -errno : 0;
+		r = is_export                                       ? rewrite(erasing->erasure->person, file)
+			: unlinkat(file->folder, file->name, 0) < 0 ? -errno
+								    : 0;
 	if (r == -ENOENT && !is_export)
 		return;
 	json_array_append_new(erasing->reached->files,
-		json_pack("{s:s,s:s,s:b,s:i}", "what", files_word(kind), "path", path, "removed", goes && r >= 0,
-			"rows", is_export && r > 0 ? r : 0));
+		json_pack("{s:s,s:s,s:b,s:i}", "what", what, "path", file->path, "removed", goes && r >= 0, "rows",
+			is_export && r > 0 ? r : 0));
 	if (r >= 0)
 		return;
 	erasing->reached->failed = true;
-	complain(erasing->erasure->command, "%s could not be removed: %s", path, strerror(-r));
-	reached_add_by_hand(erasing->reached, files_word(kind), path, "remove what is about this person, or all of it");
+	complain(erasing->erasure->command, "%s could not be removed: %s", file->path, strerror(-r));
+	reached_add_by_hand(erasing->reached, what, file->path, "remove what is about this person, or all of it");
 }
 
 void erase_files(const struct erasure *erasure, struct reached *reached)

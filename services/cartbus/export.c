@@ -94,11 +94,12 @@ static int take_dead(const json_t *letter, void *context)
 	return EXIT_FINE;
 }
 
-static void take_file(enum files_of kind, const char *path, void *context)
+static void take_file(const struct found_file *file, void *context)
 {
 	struct exporting *exporting = context;
 
-	json_array_append_new(exporting->files, json_pack("{s:s,s:s}", "what", files_word(kind), "path", path));
+	json_array_append_new(
+		exporting->files, json_pack("{s:s,s:s}", "what", files_word(file->kind), "path", file->path));
 }
 
 /* What gateways have accepted and could not hand on: nobody can look into it before the broker has it. */

@@ -1,7 +1,8 @@
 /*
  * files.c: what lies about a shopper in files beside the log
  *
- * Promises:  reads only.
+ * Promises:  reads only, and nothing but what lies below the folders that are meant: what the users of the services planted there leads
+ *            nowhere else, though root reads it.
  * Fails by:  EXIT_NO when a file cannot be read, and telling which: what is in it is not known.
  * Read next: person.c, files_mail.c, files_csv.c
  */
@@ -12,6 +13,7 @@
 #include "bus/base/text.h"
 #include <dirent.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <limits.h>
 #include <stdio.h>
 #include <string.h>
@@ -68,39 +70,58 @@ static void not_known(struct looking *looking, const char *path, const char *wha
 	looking->ended = EXIT_NO;
 }
 
-static void look_at(struct looking *looking, enum files_of kind, const char *path)
+static void look_at(struct looking *looking, const struct found_file *file)
 {
 	_cleanup_(buffer_free) struct buffer text = { 0 };
-	int r = file_read(path, FILE_MOST, &text);
+	int r = file_read_in(file->folder, file->name, FILE_MOST, &text);
 
 	if (r < 0 && r != -ENOENT)
-		not_known(looking, path, "read", -r);
-	else if (r >= 0 && holds(looking, kind, buffer_bytes(&text)))
-		looking->each(kind, path, looking->context);
+		not_known(looking, file->path, "read", -r);
+	else if (r >= 0 && holds(looking, file->kind, buffer_bytes(&text)))
+		looking->each(file, looking->context);
 }
 
-/* All plain files below a folder. */
-static void look_below(struct looking *looking, enum files_of kind, const char *folder)
+static void look_below(struct looking *looking, enum files_of kind, int fd, const char *folder);
+
+static void look_at_entry(struct looking *looking, enum files_of kind, int fd, const char *folder, const char *name)
 {
-	_cleanup_(closedirp) DIR *listing = opendir(folder);
+	char path[PATH_MAX];
+	struct stat about;
+
+	snprintf(path, sizeof(path), "%s/%s", folder, name);
+	if (fstatat(fd, name, &about, AT_SYMLINK_NOFOLLOW) < 0)
+		return;
+	if (S_ISDIR(about.st_mode))
+		look_below(looking, kind, file_open_folder_in(fd, name), path);
+	else if (S_ISREG(about.st_mode))
+		look_at(looking, &(struct found_file){ .kind = kind, .path = path, .folder = fd, .name = name });
+}
+
+/* All plain files below a folder, whose descriptor is closed; below 0: the errno of why there is none. */
+static void look_below(struct looking *looking, enum files_of kind, int fd, const char *folder)
+{
+	_cleanup_(closedirp) DIR *listing = fd < 0 ? NULL : fdopendir(fd);
+	int error = fd < 0 ? -fd : errno;
 	struct dirent *entry;
 
-	if (!listing && errno != ENOENT && errno != ENOTDIR)
-		not_known(looking, folder, "looked into", errno);
-	while (listing && (entry = readdir(listing))) {
-		char path[PATH_MAX];
-		struct stat about;
+	if (!listing && error != ENOENT)
+		not_known(looking, folder, "looked into", error);
+	while (listing && (entry = readdir(listing)))
+		if (entry->d_name[0] != '.')
+			look_at_entry(looking, kind, dirfd(listing), folder, entry->d_name);
+}
 
-		if (entry->d_name[0] == '.')
-			continue;
-		snprintf(path, sizeof(path), "%s/%s", folder, entry->d_name);
-		if (lstat(path, &about) < 0)
-			continue;
-		if (S_ISDIR(about.st_mode))
-			look_below(looking, kind, path);
-		else if (S_ISREG(about.st_mode))
-			look_at(looking, kind, path);
-	}
+/* Of the folder above, root's or the owner's, a link is followed: it is where the configuration says. */
+static void look_within(struct looking *looking, enum files_of kind, const char *above, const char *name)
+{
+	_cleanup_close_ int fd = open(above, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	char path[PATH_MAX];
+
+	snprintf(path, sizeof(path), "%s/%s", above, name);
+	if (fd >= 0)
+		look_below(looking, kind, file_open_folder_in(fd, name), path);
+	else if (errno != ENOENT && errno != ENOTDIR)
+		not_known(looking, above, "looked into", errno);
 }
 
 /* Each gateway has its own. */
@@ -114,8 +135,8 @@ static void look_at_rejected(struct looking *looking, const char *state)
 
 		if (entry->d_name[0] == '.')
 			continue;
-		snprintf(path, sizeof(path), "%s/%s/rejected", state, entry->d_name);
-		look_below(looking, FILES_REJECTED, path);
+		snprintf(path, sizeof(path), "%s/%s", state, entry->d_name);
+		look_within(looking, FILES_REJECTED, path, "rejected");
 	}
 }
 
@@ -124,9 +145,12 @@ static void look_at_setting(
 {
 	const char *folder = config_get(looking->command->config, section, NULL, key);
 	char path[PATH_MAX];
+	int fd;
 
 	snprintf(path, sizeof(path), "%s/%s", config_get(looking->command->config, "paths", NULL, "state"), otherwise);
-	look_below(looking, kind, folder && *folder ? folder : path);
+	folder = folder && *folder ? folder : path;
+	fd = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	look_below(looking, kind, fd < 0 ? -errno : fd, folder);
 }
 
 static void look_aside(struct looking *looking)
@@ -134,12 +158,10 @@ static void look_aside(struct looking *looking)
 	const char *folder = config_get(looking->command->config, "mailin", NULL, "folder");
 	char path[PATH_MAX];
 
-	snprintf(path, sizeof(path), "%s/mailin/aside", config_get(looking->command->config, "paths", NULL, "state"));
-	look_below(looking, FILES_ASIDE, path);
-	if (!folder || !*folder)
-		return;
-	snprintf(path, sizeof(path), "%s/aside", folder);
-	look_below(looking, FILES_ASIDE, path);
+	snprintf(path, sizeof(path), "%s/mailin", config_get(looking->command->config, "paths", NULL, "state"));
+	look_within(looking, FILES_ASIDE, path, "aside");
+	if (folder && *folder)
+		look_within(looking, FILES_ASIDE, folder, "aside");
 }
 
 int files_each(const struct command *command, const struct person *person, file_fn *each, void *context)

@@ -19,11 +19,18 @@ bool files_mail_holds(const struct person *person, struct bytes mail);
 /* files_csv.c: a table without the rows about the person, all others as they are, byte by byte. Answers how many went. */
 int files_csv_without(const struct person *person, struct bytes csv, struct buffer *ret);
 
+struct found_file {
+	enum files_of kind;
+	const char *path; /* for words alone: who owns a folder above it may lead the path elsewhere meanwhile */
+	int folder;       /* where it lies, a descriptor, and its name there (bus/base/file.h: file_read_in) */
+	const char *name;
+};
+
 /*
- * Calls each() with every file that holds a strong name of the person, or one of his cart ids at the beginning of a row of CSV.
- * EXIT_NO: it complained, there is something that could not be looked at.
+ * Calls each() with every file that holds a strong name of the person, or one of his cart ids at the beginning of a row of CSV. Links
+ * are not followed. EXIT_NO: it complained, there is something that could not be looked at.
  */
-typedef void file_fn(enum files_of kind, const char *path, void *context);
+typedef void file_fn(const struct found_file *file, void *context);
 int files_each(const struct command *command, const struct person *person, file_fn *each, void *context);
 const char *files_word(enum files_of kind); /* "rejected webhook" */
 

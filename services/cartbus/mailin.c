@@ -3,7 +3,8 @@
  *
  * Works on the files alone: whether mailin runs or not. What is to be read once more is moved, and mailin finds it.
  *
- * Promises: prints nothing that a terminal would obey; moves a mail, and never deletes one.
+ * Promises: prints nothing that a terminal would obey; moves a mail, and never deletes one. Root works here in folders of the user who
+ *           has read strangers' mails: nothing that lies there leads out of them.
  * Read next: services/mailin/aside.h (the folders)
  */
 #include "services/cartbus/command.h"
@@ -25,10 +26,15 @@
 #include <time.h>
 #include <unistd.h>
 
+/* services/mailin/aside.h */
+#define ASIDE_FOLDER "aside"
+#define ASIDE_NOTES "aside.notes"
+#define ASIDE_RETRY "retry"
 enum { BASES_MOST = 9, MAIL_MOST = 64 * 1024 * 1024, NOTE_MOST = 16 * 1024, WHY_MAX = 200 };
 
 struct mail_aside {
 	const char *base, *name;
+	int base_fd, aside_fd;
 	struct stat stat;
 	char why[WHY_MAX];
 };
@@ -77,36 +83,54 @@ static void find_bases(const struct command *command, struct bases *ret)
 static void read_why(struct mail_aside *mail)
 {
 	_cleanup_(buffer_free) struct buffer note = { 0 };
-	char path[PATH_MAX];
+	_cleanup_close_ int notes = file_open_folder_in(mail->base_fd, ASIDE_NOTES);
 
-	snprintf(path, sizeof(path), "%s/aside.notes/%s", mail->base, mail->name);
 	TEXT_COPY(mail->why, "it is not known why");
-	if (file_read(path, NOTE_MOST, &note) < 0 || !text_starts(buffer_text(&note), "why: "))
+	if (notes < 0 || file_read_in(notes, mail->name, NOTE_MOST, &note) < 0 ||
+		!text_starts(buffer_text(&note), "why: "))
 		return;
 	const char *why = buffer_text(&note) + strlen("why: ");
 	text_copy_bytes(mail->why, sizeof(mail->why), BYTES(why, strcspn(why, "\n")));
 }
 
-static int each_of(const struct command *command, const char *base, mail_fn *call, void *context)
+static int say_folder(const struct command *command, const char *base, const char *name, int error)
 {
-	char path[PATH_MAX];
+	complain(command, "%s/%s: %s%s", base, name, strerror(error),
+		error == ENOTDIR          ? ": a link, which may lead anywhere, is not followed"
+			: error == ENOENT ? "; cartbus-mailin makes it when it starts"
+					  : "");
+	return EXIT_NO;
+}
+
+static int each_in(const struct command *command, DIR *dir, struct mail_aside *mail, mail_fn *call, void *context)
+{
 	int failed = EXIT_FINE;
 
-	snprintf(path, sizeof(path), "%s/aside", base);
-	DIR *dir = opendir(path);
-	if (!dir && errno != ENOENT && errno != ENOTDIR) {
-		complain(command, "%s: %s", path, strerror(errno));
-		return EXIT_NO;
-	}
-	for (const struct dirent *entry; dir && !failed && (entry = readdir(dir));) {
-		struct mail_aside mail = { .base = base, .name = entry->d_name };
-		if (entry->d_name[0] == '.' || fstatat(dirfd(dir), entry->d_name, &mail.stat, AT_SYMLINK_NOFOLLOW) < 0)
+	mail->aside_fd = dirfd(dir);
+	for (const struct dirent *entry; !failed && (entry = readdir(dir));) {
+		mail->name = entry->d_name;
+		if (entry->d_name[0] == '.' ||
+			fstatat(mail->aside_fd, entry->d_name, &mail->stat, AT_SYMLINK_NOFOLLOW) < 0)
 			continue;
-		read_why(&mail);
-		failed = call(command, &mail, context);
+		read_why(mail);
+		failed = call(command, mail, context);
 	}
-	if (dir)
-		closedir(dir);
+	return failed;
+}
+
+static int each_of(const struct command *command, const char *base, mail_fn *call, void *context)
+{
+	_cleanup_close_ int base_fd = open(base, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	struct mail_aside mail = { .base = base, .base_fd = base_fd };
+	int fd = base_fd < 0 ? -errno : file_open_folder_in(base_fd, ASIDE_FOLDER);
+
+	if (fd == -ENOENT || (base_fd < 0 && fd == -ENOTDIR))
+		return EXIT_FINE;
+	DIR *dir = fd < 0 ? NULL : fdopendir(fd);
+	if (!dir)
+		return say_folder(command, base, ASIDE_FOLDER, fd < 0 ? -fd : errno);
+	int failed = each_in(command, dir, &mail, call, context);
+	closedir(dir);
 	return failed;
 }
 
@@ -217,15 +241,13 @@ static int show_if_it(const struct command *command, const struct mail_aside *ma
 {
 	struct shown *shown = context;
 	_cleanup_(buffer_free) struct buffer text = { 0 };
-	char path[PATH_MAX];
 
 	if (strcmp(mail->name, shown->name) != 0)
 		return EXIT_FINE;
 	shown->found = true;
-	snprintf(path, sizeof(path), "%s/aside/%s", mail->base, mail->name);
-	int r = S_ISREG(mail->stat.st_mode) ? file_read(path, MAIL_MOST, &text) : -EINVAL;
+	int r = file_read_in(mail->aside_fd, mail->name, MAIL_MOST, &text);
 	if (r < 0) {
-		complain(command, "%s: %s", path, strerror(-r));
+		complain(command, "%s/" ASIDE_FOLDER "/%s: %s", mail->base, mail->name, strerror(-r));
 		return EXIT_NO;
 	}
 	return print_mail(command, mail, buffer_text(&text), text.len);
@@ -264,16 +286,15 @@ struct retried {
 static int retry_if_it(const struct command *command, const struct mail_aside *mail, void *context)
 {
 	struct retried *retried = context;
-	char from[PATH_MAX], to[PATH_MAX];
 
 	if (!S_ISREG(mail->stat.st_mode) || (retried->name && strcmp(mail->name, retried->name) != 0))
 		return EXIT_FINE;
-	snprintf(from, sizeof(from), "%s/aside/%s", mail->base, mail->name);
-	snprintf(to, sizeof(to), "%s/retry/%s", mail->base, mail->name);
-	int r = file_rename_durably(from, to);
+	_cleanup_close_ int retry = file_open_folder_in(mail->base_fd, ASIDE_RETRY);
+	if (retry < 0)
+		return say_folder(command, mail->base, ASIDE_RETRY, -retry);
+	int r = file_move_durably_in(mail->aside_fd, mail->name, retry);
 	if (r < 0) {
-		complain(command, "%s: %s%s", from, strerror(-r),
-			r == -ENOENT ? "; retry/ beside it is made by cartbus-mailin when it starts" : "");
+		complain(command, "%s/" ASIDE_FOLDER "/%s: %s", mail->base, mail->name, strerror(-r));
 		return EXIT_NO;
 	}
 	retried->count++;

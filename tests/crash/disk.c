@@ -66,6 +66,23 @@ static const char *below(const char *path)
 	return path[len] == '/' ? path + len + 1 + strspn(path + len + 1, "/") : NULL;
 }
 
+/* The same of an entry of an open folder. */
+static const char *below_at(int folder, const char *path)
+{
+	static _Thread_local char whole[PATH_MAX];
+	char link[40];
+	ssize_t len;
+
+	if (folder == AT_FDCWD || *path == '/')
+		return below(path);
+	snprintf(link, sizeof(link), "/proc/self/fd/%d", folder);
+	len = syscall(SYS_readlink, link, whole, sizeof(whole) - 1);
+	if (len < 0)
+		return NULL;
+	snprintf(whole + len, sizeof(whole) - (size_t)len, "/%s", strcmp(path, ".") == 0 ? "" : path);
+	return below(whole);
+}
+
 static struct watched *watched_of(int fd)
 {
 	return disk_board && fd >= 0 && fd < FDS_MAX ? files[fd] : NULL;
@@ -180,7 +197,7 @@ static void watch(int fd, const char *name, int flags, bool is_new)
 
 static int open_at(int folder, const char *path, int flags, mode_t mode)
 {
-	const char *name = below(path);
+	const char *name = below_at(folder, path);
 	struct point point = { 0 };
 	bool makes = name && (flags & O_CREAT), is_new;
 	int fd;
@@ -381,20 +398,25 @@ int sync_file_range(int fd, off64_t from, off64_t len, unsigned int flags)
 
 /* --- names and sizes --- */
 
-int rename(const char *from, const char *to)
+int renameat(int from_folder, const char *from, int to_folder, const char *to)
 {
-	const char *name = below(to);
+	const char *name = below_at(to_folder, to);
 	struct point point;
 	int r;
 
 	if (!name)
-		return (int)syscall(SYS_rename, from, to);
+		return (int)syscall(SYS_renameat, from_folder, from, to_folder, to);
 	point = enter("rename", name);
 	if (fails(point))
 		return (int)fail(point);
-	r = (int)syscall(SYS_rename, from, to);
+	r = (int)syscall(SYS_renameat, from_folder, from, to_folder, to);
 	leave(point);
 	return r;
+}
+
+int rename(const char *from, const char *to)
+{
+	return renameat(AT_FDCWD, from, AT_FDCWD, to);
 }
 
 int link(const char *from, const char *to)
@@ -413,20 +435,25 @@ int link(const char *from, const char *to)
 	return r;
 }
 
-int unlink(const char *path)
+int unlinkat(int folder, const char *path, int flags)
 {
-	const char *name = below(path);
+	const char *name = below_at(folder, path);
 	struct point point;
 	int r;
 
-	if (!name)
-		return (int)syscall(SYS_unlink, path);
+	if (!name || flags)
+		return (int)syscall(SYS_unlinkat, folder, path, flags);
 	point = enter("unlink", name);
 	if (fails(point))
 		return (int)fail(point);
-	r = (int)syscall(SYS_unlink, path);
+	r = (int)syscall(SYS_unlinkat, folder, path, flags);
 	leave(point);
 	return r;
+}
+
+int unlink(const char *path)
+{
+	return unlinkat(AT_FDCWD, path, 0);
 }
 
 static int cut(int fd, off_t len)

@@ -4,6 +4,7 @@
 #include "tests/unit/folder.h"
 #include <dirent.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <sys/file.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
@@ -167,6 +168,33 @@ static void what_is_no_file_beside_it_is_not_followed(void **state)
 	assert_int_equal(symlink(other, beside), 0);
 	assert_int_equal(file_write_durably(path, bytes_of("x"), 0640), -ELOOP);
 	assert_int_equal(access(other, F_OK), 0);
+}
+
+static void what_another_user_planted_leads_nowhere_else(void **state)
+{
+	(void)state;
+	_cleanup_(folder_remove) struct folder folder = folder_new();
+	_cleanup_(buffer_free) struct buffer content = { 0 };
+	char path[128], elsewhere[128];
+	FOLDER_PATH(elsewhere, folder, "elsewhere");
+	assert_int_equal(file_make_folders(elsewhere, 0700), 0);
+	FOLDER_PATH(elsewhere, folder, "elsewhere/file");
+	leave_behind(elsewhere, "of others", 0600);
+	FOLDER_PATH(path, folder, "inner");
+	assert_int_equal(file_make_folders(path, 0700), 0);
+	_cleanup_close_ int inner = open(path, O_RDONLY | O_DIRECTORY);
+	assert_int_equal(symlinkat("../elsewhere", inner, "folder"), 0);
+	assert_int_equal(symlinkat("../elsewhere/file", inner, "file"), 0);
+	assert_int_equal(mkfifoat(inner, "pipe", 0600), 0);
+	assert_int_equal(file_open_folder_in(inner, "folder"), -ENOTDIR);
+	assert_int_equal(file_read_in(inner, "file", 100, &content), -ELOOP);
+	assert_int_equal(file_read_in(inner, "pipe", 100, &content), -EINVAL);
+	assert_int_equal(file_write_durably_in(inner, "file", bytes_of("mine"), 0600, NULL), 0);
+	assert_int_equal(file_read_in(inner, "file", 100, &content), 0);
+	assert_string_equal(buffer_text(&content), "mine");
+	buffer_clear(&content);
+	assert_int_equal(file_read(elsewhere, 100, &content), 0);
+	assert_string_equal(buffer_text(&content), "of others");
 }
 
 static void a_file_that_is_written_for_somebody_is_his(void **state)
@@ -345,6 +373,7 @@ int main(void)
 		cmocka_unit_test(what_lies_open_in_a_private_folder_is_closed),
 		cmocka_unit_test(what_another_one_is_writing_is_left_to_it),
 		cmocka_unit_test(what_is_no_file_beside_it_is_not_followed),
+		cmocka_unit_test(what_another_user_planted_leads_nowhere_else),
 		cmocka_unit_test(a_file_that_is_written_for_somebody_is_his),
 		cmocka_unit_test(a_file_past_the_limit_is_refused_and_not_read),
 		cmocka_unit_test(folders_are_made_with_their_parents),
