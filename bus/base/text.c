@@ -99,15 +99,36 @@ bool text_starts(const char *text, const char *with)
 	return strncmp(text, with, strlen(with)) == 0;
 }
 
+static bool is_mark(const uint8_t *at)
+{
+	return (at[1] == 0x80 && at[2] >= 0xa8 && at[2] <= 0xae) || (at[1] == 0x81 && at[2] >= 0xa6 && at[2] <= 0xa9);
+}
+
+size_t text_control(struct bytes text, bool marks)
+{
+	const uint8_t *at = text.data;
+
+	if (text.len >= 1 && (*at < ' ' || *at == 0x7f))
+		return 1;
+	if (text.len >= 2 && *at == 0xc2 && at[1] >= 0x80 && at[1] <= 0x9f)
+		return 2;
+	return marks && text.len >= 3 && *at == 0xe2 && is_mark(at) ? 3 : 0;
+}
+
 void text_make_plain(char *text)
 {
-	bool is_utf8 = text_is_utf8(bytes_of(text));
+	size_t len = strlen(text);
+	bool is_utf8 = text_is_utf8(BYTES(text, len));
 
-	for (unsigned char *at = (unsigned char *)text; *at; at++) {
-		if (*at < ' ' || *at == 0x7f)
-			*at = ' ';
-		else if (*at >= 0x80 && !is_utf8)
-			*at = '?';
+	for (size_t i = 0; i < len; i++) {
+		size_t control = text_control(BYTES(text + i, len - i), true);
+
+		if (control && (is_utf8 || control == 1)) {
+			memset(text + i, ' ', control);
+			i += control - 1;
+		} else if ((unsigned char)text[i] >= 0x80 && !is_utf8) {
+			text[i] = '?';
+		}
 	}
 }
 

@@ -14,8 +14,14 @@ bool text_copy_bytes(char *to, size_t room, struct bytes from);
 bool text_is_utf8(struct bytes text);
 bool text_has_control(const char *text); /* CR, LF, NUL, or any other C0 but tab, or DEL */
 bool text_starts(const char *text, const char *with);
-void text_make_plain(char *text);     /* in place: control characters become spaces, what is no UTF-8 question marks */
-void text_hide_addresses(char *text); /* words with an @ in them become stars, in place */
+/*
+ * How many bytes a control character takes that stands at the beginning: of C0, DEL, or C1, which terminals obey in UTF-8 as well; 0: none
+ * does. With `marks` also what ends a line or turns it around: U+2028, U+2029, embeddings, overrides and isolates.
+ */
+size_t text_control(struct bytes text, bool marks);
+/* In place: control characters and such marks become spaces, what is no UTF-8 question marks. */
+void text_make_plain(char *text);
+void text_hide_addresses(char *text);                    /* words with an @ in them become stars, in place */
 void text_hex(const void *data, size_t len, char *to);   /* 2 * len + 1 bytes */
 bool text_unhex(const char *text, void *to, size_t len); /* false: not 2 * len hex digits */
 uint64_t text_hash(struct bytes bytes);                  /* 64 bit, not cryptographic, stable for ever (it is stored) */

@@ -7,6 +7,7 @@
 #include "services/cartbus/describe.h"
 
 #include "bus/base/clock.h"
+#include "bus/base/text.h"
 #include "proto/topics.h"
 #include "services/cartbus/mode.h"
 #include "services/cartbus/names.h"
@@ -332,8 +333,7 @@ void describe(const struct topic *topic, const void *message, const char *zone, 
 	size_t start = ret->len;
 
 	describe_any(&(struct description){ .zone = zone, .line = ret }, topic, message);
-	for (size_t i = start; i < ret->len; i++) { /* a storefront's text must not move an admin's cursor */
-		if (ret->data[i] < ' ' || ret->data[i] == 0x7f)
-			ret->data[i] = '?';
-	}
+	buffer_text(ret);     /* ends it */
+	if (ret->len > start) /* a storefront's text must not move an admin's cursor */
+		text_make_plain((char *)ret->data + start);
 }

@@ -15,6 +15,7 @@
 #include "services/cartbus/zones.h"
 
 #include "bus/base/cleanup.h"
+#include "bus/base/text.h"
 #include "proto/topics.h"
 #include <stdio.h>
 #include <stdlib.h>
@@ -145,7 +146,8 @@ static json_t *whole_json(const struct exporting *exporting)
 /* Each value of JSON as lines of words: nobody has to read braces to learn what is known of him. */
 static void print_value(const char *name, const json_t *value, int depth)
 {
-	_cleanup_free_ char *text = json_is_string(value) ? NULL : json_dumps(value, JSON_COMPACT | JSON_ENCODE_ANY);
+	_cleanup_free_ char *text = json_is_string(value) ? strdup(json_string_value(value))
+							  : json_dumps(value, JSON_COMPACT | JSON_ENCODE_ANY);
 	const char *inner;
 	json_t *each;
 	size_t i;
@@ -156,7 +158,9 @@ static void print_value(const char *name, const json_t *value, int depth)
 	} else if (json_is_array(value)) {
 		json_array_foreach(value, i, each) print_value(name, each, depth);
 	} else {
-		printf("%*s%-16s %s\n", depth, "", name, json_is_string(value) ? json_string_value(value) : text);
+		if (text)
+			text_make_plain(text);
+		printf("%*s%-16s %s\n", depth, "", name, text ? text : "");
 	}
 }
 

@@ -151,12 +151,10 @@ static struct bytes as_text(const json_t *field, char scratch[32])
 	return BYTES("", 0);
 }
 
-static bool has_control(struct bytes text)
+bool field_has_control(struct bytes text, bool marks)
 {
-	const unsigned char *at = text.data;
-
 	for (size_t i = 0; i < text.len; i++)
-		if (at[i] < 0x20 || at[i] == 0x7f)
+		if (text_control(BYTES((const char *)text.data + i, text.len - i), marks))
 			return true;
 	return false;
 }
@@ -168,14 +166,13 @@ bool field_text(const json_t *object, const char *name, char *ret, size_t room)
 	struct buffer clean = { 0 };
 
 	ret[0] = '\0';
-	if (!has_control(text)) {
+	if (!field_has_control(text, false)) {
 		text_copy_bytes(ret, room, text);
 		return ret[0] != '\0';
 	}
 	buffer_add(&clean, text.data, text.len);
 	for (size_t i = 0; i < clean.len; i++)
-		if (clean.data[i] < 0x20 || clean.data[i] == 0x7f)
-			clean.data[i] = ' ';
+		memset(clean.data + i, ' ', text_control(BYTES(clean.data + i, clean.len - i), false));
 	text_copy_bytes(ret, room, buffer_bytes(&clean));
 	buffer_free(&clean);
 	return ret[0] != '\0';
@@ -199,7 +196,7 @@ bool field_id(const json_t *object, const char *name, char *ret, size_t room)
 	ret[0] = '\0';
 	if (text.len == 0)
 		return false;
-	if (text.len >= room || has_control(text))
+	if (text.len >= room || field_has_control(text, true))
 		name_by_digest(text, ret, room);
 	else
 		text_copy_bytes(ret, room, text);
@@ -216,9 +213,9 @@ bool field_url(const json_t *object, const char *name, char *ret, size_t room)
 	if (!text_starts(text, "https://") && !text_starts(text, "http://"))
 		return false;
 	for (const char *at = text; *at; at++)
-		if ((unsigned char)*at <= ' ' || *at == 0x7f || strchr("\"'<>\\", *at))
+		if (*at == ' ' || strchr("\"'<>\\", *at))
 			return false;
-	return text_copy(ret, room, text);
+	return !field_has_control(bytes_of(text), true) && text_copy(ret, room, text);
 }
 
 bool field_https(const json_t *object, const char *name, char *ret, size_t room)
@@ -239,7 +236,7 @@ static int signed_money(const json_t *object, const char *name, const char *curr
 	text = as_text(field, number);
 	if (json_is_real(field))
 		text.len = (size_t)snprintf(number, sizeof(number), "%.12g", json_real_value(field));
-	else if (text.len == 0 || text.len >= sizeof(number) || has_control(text))
+	else if (text.len == 0 || text.len >= sizeof(number) || field_has_control(text, false))
 		return -EINVAL;
 	else if (text.data != number)
 		text_copy_bytes(number, sizeof(number), text);

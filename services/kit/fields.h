@@ -26,6 +26,7 @@ bool field_true(const json_t *object, const char *name);
  * does not matter. 1: yes; 0: no; -ENOENT: not given, or null; -EINVAL: given, and neither.
  */
 int field_yes_no(const json_t *object, const char *name);
+bool field_has_control(struct bytes text, bool marks); /* text_control (bus/base/text.h), anywhere in it */
 /* Text for people: control characters become blanks, what does not fit is cut at a character. false: not given, ret is "". */
 bool field_text(const json_t *object, const char *name, char *ret, size_t room);
 /* A token or number that names something. Never cut: one that is too long is named by its digest, the same every time. */

@@ -132,7 +132,7 @@ void read_codes(const json_t *body, const char *list, CartChanged *ret)
 		const json_t *code = json_array_get(codes, i);
 		const char *text = json_string_value(json_is_object(code) ? json_object_get(code, "code") : code);
 
-		if (!text || !*text || text_has_control(text))
+		if (!text || !*text || field_has_control(bytes_of(text), true))
 			continue;
 		TEXT_COPY(ret->discount_codes[ret->discount_codes_count], text);
 		ret->discount_codes_count++;
@@ -166,7 +166,7 @@ static void add_tag(const char *tag, size_t len, CartChanged *ret)
 	while (len > 0 && tag[len - 1] == ' ')
 		len--;
 	text_copy_bytes(whole, sizeof(whole), BYTES(tag, len));
-	if (!*whole || text_has_control(whole))
+	if (!*whole || field_has_control(bytes_of(whole), true))
 		return;
 	if (ret->tags_count >= most) {
 		ret->tags_left_out++;

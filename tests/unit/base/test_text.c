@@ -162,12 +162,33 @@ static void what_is_made_plain_is_one_line_of_text(void **state)
 	assert_string_equal(bytes, "a??? ");
 }
 
+static void what_a_terminal_obeys_does_not_stay_in_plain_text(void **state)
+{
+	char c1[] = "a\xc2\x9b"
+		    "2J\xc2\x80\xc2\x9f\xc2\xa0\xc2\xbb",
+	     marks[] = "b\xe2\x80\xae\xe2\x81\xa6\xe2\x80\xa8"
+		       "c\xe2\x80\x93\xe2\x80\x8f";
+	char cut[] = "d\xc2";
+
+	(void)state;
+	text_make_plain(c1);
+	assert_string_equal(c1, "a  2J    \xc2\xa0\xc2\xbb");
+	text_make_plain(marks);
+	assert_string_equal(marks, "b         c\xe2\x80\x93\xe2\x80\x8f");
+	text_make_plain(cut);
+	assert_string_equal(cut, "d?");
+	assert_int_equal(text_control(bytes_of("\xc2\x9b"), false), 2);
+	assert_int_equal(text_control(bytes_of("\xe2\x80\xae"), false), 0);
+	assert_int_equal(text_control(BYTES("\xe2\x80\xae", 2), true), 0);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_copy_fits_or_says_that_it_does_not),
 		cmocka_unit_test(a_cut_never_splits_a_letter),
 		cmocka_unit_test(what_is_made_plain_is_one_line_of_text),
+		cmocka_unit_test(what_a_terminal_obeys_does_not_stay_in_plain_text),
 		cmocka_unit_test(bytes_with_a_nul_inside_do_not_pass_as_whole),
 		cmocka_unit_test(only_utf8_is_utf8),
 		cmocka_unit_test(control_characters_are_found),
