@@ -309,7 +309,7 @@ static int encode_privacy(struct reception *reception, const struct request *req
 		&topic_privacy_request, &how, trace, clock_wall_us(reception->clock), asked, &wish->message);
 }
 
-static bool keep_unreadable(struct reception *reception, const struct platform *platform,
+static void keep_unreadable(struct reception *reception, const struct platform *platform,
 	const struct event_source *source, const struct request *request, struct answer *answer)
 {
 	struct rejection rejection = { .at_us = source->heard_us,
@@ -328,7 +328,6 @@ static bool keep_unreadable(struct reception *reception, const struct platform *
 		"an authentic webhook cannot be read shop=%s platform=%s kept=%s: %s", source->shop, platform->name,
 		r < 0 ? strerror(-r) : name, reception->event->why);
 	answer_json_error(answer, 200, reception->event->why);
-	return false;
 }
 
 /* A platform without topics of its own names the event in its body. */
@@ -357,6 +356,24 @@ static void note_doubt(struct reception *reception, const struct event_source *s
 		wish->doubt);
 }
 
+/*
+ * A body that cannot be read is kept aside and answered with the reason; a no to mail that can be read in it counts all the same. It is said
+ * under an id of its own: who mends the body and says it again under the same one is not told that it is a repetition.
+ */
+static bool refuse_all_but_no(struct reception *reception, const struct platform *platform,
+	const struct event_source *source, const struct request *request, const char *idem, struct answer *answer,
+	struct wish *wish)
+{
+	char idem_of_no[170];
+
+	keep_unreadable(reception, platform, source, request, answer);
+	if (!event_keep_no(reception->event))
+		return false;
+	snprintf(idem_of_no, sizeof(idem_of_no), "no:%s", idem);
+	wish->is_answered = true;
+	return encode(reception, request, source->shop, idem_of_no, false, wish) == 0;
+}
+
 static bool judge(struct reception *reception, const struct platform *platform, const struct event_source *source,
 	const struct request *request, struct answer *answer, struct wish *wish)
 {
@@ -373,13 +390,13 @@ static bool judge(struct reception *reception, const struct platform *platform, 
 		if (encode(reception, request, source->shop, idem, reading == READ_CHECKOUT, wish) == 0)
 			return true;
 		snprintf(reception->event->why, sizeof(reception->event->why), "it is too large for the bus");
-		return keep_unreadable(reception, platform, source, request, answer);
+		return refuse_all_but_no(reception, platform, source, request, idem, answer, wish);
 	case READ_TASK:
 		return encode_task(reception, request, source->shop, idem, wish) == 0;
 	case READ_PRIVACY:
 		return encode_privacy(reception, request, source->shop, idem, wish) == 0;
 	case READ_UNREADABLE:
-		return keep_unreadable(reception, platform, source, request, answer);
+		return refuse_all_but_no(reception, platform, source, request, idem, answer, wish);
 	case READ_NOTHING:
 		reception->counters->ignored++;
 		answer_json_line(answer, "ignored", reception->event->why);

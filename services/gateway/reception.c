@@ -158,6 +158,9 @@ static void finish_webhook(
 {
 	char warning[300] = "";
 
+	if (wish->is_answered && end != DOOR_REFUSED)
+		return;
+	buffer_clear(&answer->body);
 	if (wish->doubt) /* a constant of ours, without a character that JSON would escape */
 		snprintf(warning, sizeof(warning), ",\"warning\":\"%s\"", wish->doubt);
 	answer->status = 200;

@@ -44,6 +44,7 @@ struct wish {
 	int64_t undo_us;                /* as of page.h */
 	struct admin_link link;         /* of an action */
 	const char *doubt;              /* of a webhook: what in it counts as a no, as a constant; NULL: nothing */
+	bool is_answered;     /* of a webhook: the answer is there already, unless the message is not let in */
 	const char *location; /* who asked goes on to there, whatever comes of the message; borrowed from the request */
 	char shop[64];
 	char address_hash[40]; /* of an opt-out */

@@ -54,6 +54,12 @@ enum reading woocommerce_read_order(const struct event_source *source, const jso
 /* The same of Shopify's REST API: source.topic says whether it is a checkout or an order. */
 enum reading shopify_read_resource(const struct event_source *source, const json_t *body, struct event *ret);
 
+/*
+ * Of what is READ_UNREADABLE, or too large to be said: did the shopper say no to mail in it, and of which cart? Then `changed` is left with that
+ * alone, so that it may be said.
+ */
+bool event_keep_no(struct event *event);
+
 /* The message's key: the first token that the storefront gave. "": it names no cart at all. */
 const char *event_key(const CartIds *ids);
 

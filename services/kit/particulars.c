@@ -226,6 +226,20 @@ void doubt_consent(struct event *event, const char *words)
 	event->changed.consent_unreadable = true;
 }
 
+bool event_keep_no(struct event *event)
+{
+	CartChanged *changed = &event->changed;
+
+	if (changed->consent != CONSENT_NO || !event_key(&changed->ids)[0])
+		return false;
+	changed->has_items = changed->has_total = changed->has_wait_override = changed->saved_link = false;
+	changed->items_count = changed->discount_codes_count = changed->note_attributes_count = changed->tags_count = 0;
+	changed->items_left_out = changed->tags_left_out = 0;
+	changed->total_minor = 0;
+	changed->currency[0] = changed->recovery_url[0] = changed->first_name[0] = changed->locale[0] = '\0';
+	return true;
+}
+
 static void __attribute__((format(printf, 2, 0))) say_why(struct event *event, const char *format, va_list arguments)
 {
 	vsnprintf(event->why, sizeof(event->why), format, arguments);
