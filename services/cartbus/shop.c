@@ -94,16 +94,18 @@ static int keep_previous(const struct command *command, const char *path)
 struct secret {
 	const struct command *command;
 	const struct shop *shop;
-	bool is_api; /* the key to the storefront's API; else what webhooks are signed with */
+	bool is_api;       /* the key to the storefront's API; else what webhooks are signed with */
+	bool is_as_before; /* it was set to what it was */
 	char path[PATH_ROOM];
 };
 
-static int write_secret(const struct secret *secret, const char *text)
+static int write_secret(struct secret *secret, const char *text)
 {
 	_cleanup_(buffer_free) struct buffer line = { 0 };
 	int failed;
 
-	if (is_in_use(secret->path, text))
+	secret->is_as_before = is_in_use(secret->path, text);
+	if (secret->is_as_before)
 		return EXIT_FINE; /* said twice: the one before stays the one before */
 	failed = secret->is_api ? EXIT_FINE : keep_previous(secret->command, secret->path);
 	if (failed)
@@ -115,7 +117,7 @@ static int write_secret(const struct secret *secret, const char *text)
 	return failed ? EXIT_NO : EXIT_FINE;
 }
 
-static int set_secret(const struct secret *secret)
+static int set_secret(struct secret *secret)
 {
 	char line[512];
 	bool whole;
@@ -145,7 +147,7 @@ static bool is_rotating(const char *path)
 	return file_read_secret(previous, &before) == 0 && !is_in_use(path, buffer_text(&before));
 }
 
-static int rotate_secret(const struct secret *secret)
+static int rotate_secret(struct secret *secret)
 {
 	char first[33], second[33], text[65];
 
@@ -233,10 +235,12 @@ static int do_wish(struct secret *secret, const struct secret_wish *wish)
 		failed = set_secret(secret);
 	else if (wish->forget)
 		failed = forget_previous(secret->command, secret->path);
-	if (!failed && (wish->rotate || wish->set || wish->forget))
-		record_secret(secret, wish);
 	if (failed)
 		return failed;
+	if (!secret->is_as_before && (wish->rotate || wish->set || wish->forget))
+		record_secret(secret, wish);
+	else if (secret->is_as_before && !secret->command->json)
+		puts("It is the one that was set already: nothing has changed.");
 	say_where(secret);
 	if (!secret->command->json && (wish->rotate || wish->set || wish->forget) &&
 		access("/run/systemd/system", F_OK) == 0)

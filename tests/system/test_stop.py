@@ -340,6 +340,21 @@ def test_what_a_person_does_to_files_is_on_record_too(system):
         assert (action, operator()) in acts
 
 
+@pytest.mark.parametrize("options, name", [((), "webhook"), (("--api",), "api")])
+def test_a_secret_that_is_set_to_what_it_was_changes_nothing_and_is_not_on_record(system, options, name):
+    words = ["shop", "secret", "demo", *options, "--set"]
+    (system.folder / "secrets" / name).mkdir(exist_ok=True)
+    for said in ("a-new-secret-of-demo-1", "a-new-secret-of-demo-1", "a-new-secret-of-demo-2"):
+        before = len([audit for audit in audits(system) if audit.action == "shop_secret"])
+        path = system.folder / "secrets" / name / "demo"
+        same = path.exists() and path.read_text() == said + "\n"
+        done = subprocess.run([str(system.command()), *words, "--config", str(system.config_path)], input=said + "\n", capture_output=True,
+                              text=True, timeout=60, check=True)
+        assert ("nothing has changed" in done.stdout) == same
+        after = len([audit for audit in audits(system) if audit.action == "shop_secret"])
+        assert after == before + (not same)
+
+
 def test_an_import_of_no_list_says_so(system):
     for content, words in ((b"\xff\xfea\x00@\x00", "no text"), (b"\x7fELF\x02\x00\x00", "no text"), (b"one;two\n1;2\n", "no column")):
         done = import_list(system, content, *(["--column", "mail"] if words == "no column" else []))
