@@ -267,6 +267,20 @@ static void describe_claim(const struct description *to, const SendClaim *claim)
 		to->line, "reminder %u, attempt %u: about to hand over the last byte", claim->step, claim->attempt);
 }
 
+static void describe_clicked(const struct description *to, const LinkClicked *clicked)
+{
+	buffer_printf(to->line, "the link back to the basket was followed, in reminder %u", clicked->step);
+	add_time(to, ", at ", clicked->at_us);
+}
+
+static void describe_model(const struct description *to, const ModelUsed *used)
+{
+	buffer_printf(to->line, "the model was asked for the %s", used->purpose);
+	if (used->step)
+		buffer_printf(to->line, " of reminder %u", used->step);
+	buffer_printf(to->line, ": %s, %u tokens in, %u out", used->outcome, used->tokens_in, used->tokens_out);
+}
+
 static void describe_fired(const struct description *to, const TimerFired *fired)
 {
 	buffer_printf(to->line, "%s said %s", fired->name, fired->topic);
@@ -315,7 +329,7 @@ static const struct {
 	ONE(suppression, describe_suppression), ONE(document, describe_document), ONE(admin_action, describe_action),
 	ONE(optout_request, describe_optout), ONE(mail_feedback, describe_feedback), ONE(cart_closed, describe_closed),
 	ONE(send_claim, describe_claim), ONE(timer_fired, describe_fired), ONE(gateway_away, describe_away),
-	ONE(cart_wake, describe_wake) };
+	ONE(cart_wake, describe_wake), ONE(link_clicked, describe_clicked), ONE(model_used, describe_model) };
 
 static void describe_any(const struct description *to, const struct topic *topic, const void *message)
 {

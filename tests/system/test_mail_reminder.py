@@ -101,6 +101,8 @@ def test_the_way_back_in_a_mail_leads_to_the_basket_and_is_counted(system, keep)
     (clicked,) = system.log(topic="link.clicked")
     (cart,) = {entry["key"] for entry in system.log(topic="cart.state")}
     assert (clicked["key"], clicked["message"].step) == (cart, 1)
+    words = "the link back to the basket was followed, in reminder 1, at "
+    assert words in system.cartbus("why", "demo", "c-1").stdout and words in system.cartbus("log", "--since", "1", "--topic", "link.clicked").stdout
     system.kill("broker")
     wait_until(lambda: not system.connected(), "the gateway notices")
     answer = system.request("GET", f"{link.path}?{link.query}")
