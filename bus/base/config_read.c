@@ -135,11 +135,13 @@ static bool takes_name(const struct config_key *keys, const char *section)
 	return keys->named;
 }
 
-static int wrong_name(struct reading *reading, const char *section, const char *heading)
+static int wrong_name(struct reading *reading, const char *section, const char *heading, bool has_name)
 {
 	if (reading->config->faults && strcmp(reading->told, heading) == 0)
 		return 1;
 	TEXT_COPY(reading->told, heading);
+	if (!has_name)
+		return wrong(reading, "[%s]: a name is missing: [%s NAME]", heading, section);
 	return wrong(reading, "[%s]: the section [%s] takes no name", heading, section);
 }
 
@@ -266,11 +268,12 @@ static int take_value(void *context, const char *heading, const char *key, const
 	char section[WORD_MAX_BYTES + 1];
 	TEXT_COPY(section, heading);
 	char *name = split_heading(section);
+	bool has_name = name && *name;
 
 	if (!knows_section(keys, section))
 		return config_knows_others(keys) && *section ? 1 : wrong_section(reading, section);
-	if (name && !takes_name(keys, section))
-		return wrong_name(reading, section, heading);
+	if (has_name != takes_name(keys, section))
+		return wrong_name(reading, section, heading, has_name);
 	const struct config_key *known = config_find_key(keys, section, key);
 	if (!known)
 		return wrong_key(reading, section, key);

@@ -92,6 +92,13 @@ static void a_section_that_takes_no_name_is_given_none(void **state)
 	assert_string_equal(config_get(config, "mail", NULL, "from"), "me");
 }
 
+static void a_section_that_takes_a_name_is_given_one(void **state)
+{
+	(void)state;
+	refuses("[topic]\nclass = 1\n", "cartbus.conf:2: [topic]: a name is missing: [topic NAME]");
+	refuses("[topic ]\nclass = 1\n", "cartbus.conf:2: [topic ]: a name is missing: [topic NAME]");
+}
+
 static void a_line_that_says_nothing_is_refused(void **state)
 {
 	(void)state;
@@ -286,7 +293,7 @@ static void named_sections_come_once_each_in_order(void **state)
 	(void)state;
 	_cleanup_(buffer_free) struct buffer seen = { 0 };
 	_cleanup_(config_freep) struct config *config =
-		parsed("[topic b]\nclass = 1\n[topic a]\nclass = 2\n[topic]\nclass = 3\n[gateway]\nport = 4\n");
+		parsed("[topic b]\nclass = 1\n[topic a]\nclass = 2\n[gateway]\nport = 4\n");
 	assert_int_equal(config_each_section(config, "topic", collect, &seen), 0);
 	assert_string_equal(buffer_text(&seen), "b;a;");
 }
@@ -477,6 +484,7 @@ int main(void)
 		cmocka_unit_test(an_unknown_key_is_told_with_its_place_and_its_neighbour),
 		cmocka_unit_test(an_unknown_section_is_told_with_its_neighbour),
 		cmocka_unit_test(a_section_that_takes_no_name_is_given_none),
+		cmocka_unit_test(a_section_that_takes_a_name_is_given_one),
 		cmocka_unit_test(a_line_that_says_nothing_is_refused),
 		cmocka_unit_test(a_key_that_contradicts_itself_is_refused),
 		cmocka_unit_test(a_key_may_repeat_itself),
