@@ -116,11 +116,12 @@ static enum verdict mail(const struct state *state, const ReminderDue *due, stru
 	const struct consulted *consulted, struct turn *turn)
 {
 	struct letter *letter;
-	char why[160];
+	char why[160], reason[210];
 	int r = letter_new(state, finding, due, consulted, turn_now_us(turn), &letter, why);
 	if (r < 0) {
 		finding->word = "unmailable";
-		finding->reason = why;
+		snprintf(reason, sizeof(reason), "%s; this reminder stays skipped, also when that is mended", why);
+		finding->reason = reason;
 		polishing_say(turn, &consulted->polished);
 		return skip(turn, due, finding);
 	}

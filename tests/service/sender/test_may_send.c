@@ -142,7 +142,10 @@ static void a_cart_that_cannot_be_mailed_is_skipped_with_the_reason(void **state
 	ReminderDue due = due_reminder(1);
 	(void)state;
 	due.cart.recovery_url[0] = 0;
-	expect_skip(given_shop(), &due, "unmailable the storefront gave no recovery URL");
+	expect_skip(given_shop(), &due,
+		"unmailable the storefront gave no recovery URL: there is nothing to return to; this reminder stays "
+		"skipped, "
+		"also when that is mended");
 }
 
 static void an_observing_shop_sends_nothing(void **state)
