@@ -5,6 +5,7 @@
  * Read next: shopify.c, woocommerce.c, generic.c
  */
 #include "services/kit/fields.h"
+#include "bus/base/cleanup.h"
 #include "bus/base/text.h"
 #include "services/kit/json_block.h"
 #include "services/kit/moment.h"
@@ -13,7 +14,11 @@
 #include <errno.h>
 #include <openssl/sha.h>
 #include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
 #include <strings.h>
+
+enum { ESCAPE_LEN = 6 };
 
 /* How many of this character there are; FIELDS_DEPTH_MAX + 1: more than that. */
 static int count_some(struct bytes body, char c)
@@ -52,8 +57,54 @@ static bool too_deep(struct bytes body)
 	return false;
 }
 
+/* The code of an escape of JSON, a u and four digits, at `at`; 0: there is none. */
+static unsigned escaped_code(struct bytes body, size_t at)
+{
+	const char *text = body.data;
+	char digits[5] = "";
+
+	if (body.len - at < ESCAPE_LEN || text[at] != '\\' || text[at + 1] != 'u')
+		return 0;
+	memcpy(digits, text + at + 2, 4);
+	return strspn(digits, "0123456789abcdefABCDEF") == 4 ? (unsigned)strtoul(digits, NULL, 16) : 0;
+}
+
+/* How many bytes the escape at `at` takes; *ret_half: it is one half of a pair without the other. */
+static size_t escape_len(struct bytes body, size_t at, bool *ret_half)
+{
+	unsigned code = escaped_code(body, at);
+	bool paired = code >= 0xd800 && code < 0xdc00 && body.len - at > ESCAPE_LEN &&
+		(escaped_code(body, at + ESCAPE_LEN) & 0xfc00) == 0xdc00;
+
+	*ret_half = (code & 0xf800) == 0xd800 && !paired;
+	return code == 0 ? 2 : paired ? 2 * ESCAPE_LEN : ESCAPE_LEN;
+}
+
+/*
+ * A text that was cut within an emoji ends with half a pair, and JavaScript sends it as such. The JSON is well-formed (RFC 8259,
+ * section 8.2), jansson refuses it. Each half becomes U+FFFD, which is as long; the body itself stays as it is.
+ */
+static struct bytes mend_halves(struct bytes body, struct buffer *mended)
+{
+	const char *at = body.len ? memchr(body.data, '\\', body.len) : NULL;
+	bool half;
+
+	for (size_t i = at ? (size_t)(at - (const char *)body.data) : body.len; i < body.len;) {
+		size_t len = ((const char *)body.data)[i] == '\\' ? escape_len(body, i, &half) : 1;
+
+		if (len == ESCAPE_LEN && half) {
+			if (!mended->len)
+				buffer_add(mended, body.data, body.len);
+			memcpy(mended->data + i, "\\ufffd", ESCAPE_LEN);
+		}
+		i += len;
+	}
+	return mended->len ? buffer_bytes(mended) : body;
+}
+
 const json_t *fields_parse(struct bytes body, char ret_why[200])
 {
+	_cleanup_(buffer_free) struct buffer mended = { 0 };
 	json_error_t error;
 	const json_t *json;
 
@@ -64,6 +115,7 @@ const json_t *fields_parse(struct bytes body, char ret_why[200])
 		snprintf(ret_why, 200, "the JSON is nested deeper than %d", FIELDS_DEPTH_MAX);
 		return NULL;
 	}
+	body = mend_halves(body, &mended);
 	json_block_begin(body.len);
 	json = json_loadb(body.data ? body.data : "", body.len, JSON_REJECT_DUPLICATES | JSON_ALLOW_NUL, &error);
 	if (!json) /* not error.text: it quotes the body, which may hold an address */

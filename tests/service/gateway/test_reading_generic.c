@@ -174,6 +174,32 @@ static void a_byte_order_mark_before_the_json_is_skipped(void **state)
 	assert_int_equal(read_body(bytes_of("\xef\xbb\xbf")), READ_UNREADABLE);
 }
 
+static void a_text_that_was_cut_within_an_emoji_is_read(void **state)
+{
+	static const struct {
+		const char *sent, *read;
+	} titles[] = { { "cut \\ud83c", "cut \xef\xbf\xbd" }, { "\\uDF39 low", "\xef\xbf\xbd low" },
+		{ "\\ud83c\\ud83c\\udf39", "\xef\xbf\xbd\xf0\x9f\x8c\xb9" },
+		{ "whole \\ud83c\\udf39", "whole \xf0\x9f\x8c\xb9" }, { "\\\\ud83c", "\\ud83c" } };
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(titles) / sizeof(*titles); i++) {
+		char body[300];
+
+		snprintf(body, sizeof(body),
+			"{\"id\": \"1\", \"event\": \"changed\", \"cart\": \"c\", \"items\": [{\"title\": \"%s\"}]}",
+			titles[i].sent);
+		assert_int_equal(read_body(bytes_of(body)), READ_CHANGED);
+		assert_string_equal(event->changed.items[0].title, titles[i].read);
+	}
+	assert_int_equal(
+		read_body(bytes_of(
+			"{\"id\": \"1\", \"event\": \"checked_out\", \"cart\": \"c\", \"note\": \"\\ud83c\"}")),
+		READ_CHECKOUT);              /* a stop is not lost for it */
+	for (size_t len = 0; len < 6; len++) /* cut anywhere it is no JSON, and read no further than its end */
+		assert_int_equal(read_body(BYTES("\\ud83c", len)), READ_UNREADABLE);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -186,6 +212,7 @@ int main(void)
 		cmocka_unit_test(a_no_is_a_no_however_it_is_written),
 		cmocka_unit_test(a_consent_that_is_neither_yes_nor_no_counts_as_a_no_and_is_told),
 		cmocka_unit_test(a_byte_order_mark_before_the_json_is_skipped),
+		cmocka_unit_test(a_text_that_was_cut_within_an_emoji_is_read),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
