@@ -1,5 +1,7 @@
 """Over TCP: a service on another host, and everybody who has no business there, against the real broker."""
 
+import concurrent.futures
+import contextlib
 import os
 import signal
 import socket
@@ -16,7 +18,7 @@ from two_hosts import CONTROL, INGRESS, LANES, PORTS, TAP, TAP_CLEAR, Far, Near,
 
 RATE = 3600  # an hour of the shop is a second of ours
 RULES = "Small carts (under 40 EUR): remind after 1 hour, then after 6. Medium carts: 1 hour, then 6.\nBig carts (over 150 EUR): 1 hour, then 6.\n"
-PATIENCE_S = 20
+PATIENCE_S, BEAT_S = 20, 0.3
 EVENTS = {}
 
 
@@ -93,6 +95,19 @@ class Stranger:
         if not opened.poll(within_s * 1000):
             return None
         return messages("bus").Control.FromString(opened.recv())
+
+
+def beating(sessions, call):
+    """What `call` answers; meanwhile these sessions, (socket, epoch), say that they live: the broker ends who is silent for 1.5 s."""
+    bus = messages("bus")
+    with concurrent.futures.ThreadPoolExecutor(1) as pool:
+        called = pool.submit(call)
+        while not called.done():
+            for opened, epoch in sessions:
+                with contextlib.suppress(zmq.Again):  # who was cut off says it to nobody
+                    opened.send(bus.Control(heartbeat=bus.Heartbeat(epoch=epoch)).SerializeToString(), zmq.DONTWAIT)
+            concurrent.futures.wait([called], BEAT_S)
+        return called.result()
 
 
 def watched(opened, endpoint):
@@ -207,15 +222,15 @@ def test_an_epoch_counts_only_from_its_own_connection(shared):
     """Whoever learns a session's number, and has a good key of another service, gains nothing."""
     bus = messages("bus")
     with Stranger(shared, key_of(shared, "sender")) as owner, Stranger(shared, key_of(shared, "intake")) as thief:
+        ingress, theft = thief.open(zmq.PUSH, shared.endpoint(INGRESS)), thief.open(zmq.DEALER, shared.endpoint(CONTROL))
+        assert [end_of_handshake(opened) for opened in (ingress, theft)] == [zmq.EVENT_HANDSHAKE_SUCCEEDED] * 2
         control = owner.open(zmq.DEALER, shared.endpoint(CONTROL))
         owner.hello(control, "sender", "robbed")
         epoch = owner.answer(control).welcome.epoch
         assert epoch > 1 << 40, "an epoch that can be guessed"
         before = shared.refused("epoch")
-        ingress = thief.open(zmq.PUSH, shared.endpoint(INGRESS))
         head = bus.FrameHead(epoch=epoch, number=1, items=0).SerializeToString()
         ingress.send(len(head).to_bytes(4, "little") + head)
-        theft = thief.open(zmq.DEALER, shared.endpoint(CONTROL))
         theft.send(bus.Control(heartbeat=bus.Heartbeat(epoch=epoch, goodbye=True)).SerializeToString())
         assert thief.answer(theft).heartbeat_answer.lost
         control.send(bus.Control(heartbeat=bus.Heartbeat(epoch=epoch)).SerializeToString())
@@ -236,9 +251,10 @@ def test_a_key_is_rotated_and_revoked_while_the_broker_runs(near):
         ours, theirs = before.open(zmq.DEALER, near.endpoint(CONTROL)), after.open(zmq.DEALER, near.endpoint(CONTROL))
         before.hello(ours, "sender", "old")
         after.hello(theirs, "sender", "new")
-        assert before.answer(ours).welcome.epoch and after.answer(theirs).welcome.epoch
-        near.cartbus("keys", "rotate", "sender", "--finish")
-        assert [one["instance"] for one in near.sessions("sender")] == ["new"]
+        living = [(ours, before.answer(ours).welcome.epoch), (theirs, after.answer(theirs).welcome.epoch)]
+        assert all(epoch for _, epoch in living)
+        beating(living, lambda: near.cartbus("keys", "rotate", "sender", "--finish"))
+        assert [one["instance"] for one in beating(living, lambda: near.sessions("sender"))] == ["new"]
         assert [end_of_handshake(ours) for _ in range(3)] == [zmq.EVENT_HANDSHAKE_SUCCEEDED, zmq.EVENT_DISCONNECTED, REFUSED_BY_GATE]
         near.cartbus("keys", "revoke", "sender")
         assert near.sessions("sender") == [] and not (near.keys / "sender.key").exists()
