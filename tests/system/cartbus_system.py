@@ -420,6 +420,10 @@ class System:
             position = page.get("next")
         return found
 
+    def said_since(self, head, **filters):
+        """What the log holds behind this number, but for what the gateway counts once a minute."""
+        return [entry for entry in self.log(start=head + 1, **filters) if entry["topic"] != "gateway.seen"]
+
     def proto(self):
         return messages("cart")
 
