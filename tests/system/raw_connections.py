@@ -19,6 +19,7 @@ for i in range(count):
             one.bind((here, 0))
             one.connect((there, int(port)))
         else:
+            one.settimeout(None)  # with a limit it is not waited at all where the listener's queue is full
             one.connect(target)
         kept.append(one)
         opened += 1
