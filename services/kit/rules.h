@@ -64,7 +64,7 @@ struct rules_error {
 	int line, column;  /* from 1; column counts characters, not bytes */
 	char text[240];    /* "line 1, column 34: expected a time unit (hours, minutes, days) but found \"bananas\"" */
 	char shown[240];   /* the line, and below it a caret under the place */
-	char instead[240]; /* the same sentence without its third wait, if that is all that was wrong; else "" */
+	char instead[240]; /* the same sentence with the one thing mended that was wrong (rules_offer.c); else "" */
 };
 
 /* `currency` is the shop's: what a bare "$" means if the shop's currency uses that sign; a US dollar if it does not. */

@@ -184,6 +184,7 @@ static void add_phrase(struct item *item, const struct phrase *phrase, const cha
 {
 	memcpy(item->concepts, phrase->concepts, sizeof(item->concepts));
 	item->value = phrase->value;
+	item->instead = phrase->instead;
 	item->unit_us = item_is(item, "span") ? US_PER_HOUR : 0;
 	if (item_is(item, "one"))
 		item->value = THOUSANDTHS;
@@ -615,6 +616,9 @@ static void merge(struct items *items, const struct language *language, bool (*s
 
 /* --- words that change what stands beside them --- */
 
+static const char *const nos[] = { "no", "not", "never", "nothing", NULL };
+static const char *const clause_ends[] = { ",", ";", NULL };
+
 static bool is_of(const struct item *item, const char *const *concepts)
 {
 	while (*concepts && !item_is(item, *concepts))
@@ -633,11 +637,40 @@ static bool begins_relative(const struct items *items, int at)
 		item_is(&list[at - 1 - apart], "shopper") && is_of(&list[at + 1], verbs);
 }
 
+/* "Carts with mail", "the same cart": some carts, by what no reader knows. "With one mail" says so of a reminder, but behind a cart. */
+static bool tells_which_cart(const struct items *items, int at)
+{
+	const struct item *item = &items->list[at], *next = item + 1;
+	const struct item *before = at > 0 ? item - 1 : &items->list[items->count];
+	bool bears_one = item_is(next, "one") && item_is(item + 2, "mail") && item_is(before, "cart");
+
+	if (item_is(item, "same"))
+		return item_is(next, "cart");
+	if (!item_is(item, "bearing"))
+		return false;
+	if (items->waits_behind)
+		return item_is(before, "mail") && item_is(next, "cart");
+	return bears_one || (item_is(next, "mail") && !item_is(before, "remind"));
+}
+
+/* "Not without mail": two that make a yes, where "no reminder, never" is one. */
+static bool lacks_nothing(const struct items *items, int at)
+{
+	const struct item *list = items->list;
+
+	if (!item_is(&list[at], "lacking"))
+		return false;
+	for (int step = -1; step <= 1; step += 2)
+		for (int i = at + step; i >= 0 && i < items->count && !is_of(&list[i], clause_ends); i += step)
+			if (is_of(&list[i], nos))
+				return true;
+	return false;
+}
+
 /* "This Sunday" is no day of every week; "not always" is not "never". Such a word may not be passed over, so what it changes is refused. */
 static void refuse_changed(struct items *items)
 {
 	static const char *const dates[] = { "dow", "weekend", "weekdays", "day", "week", "month", NULL };
-	static const char *const nos[] = { "no", "not", "never", "nothing", NULL };
 
 	for (int i = 0; i < items->count; i++) {
 		struct item *item = &items->list[i];
@@ -647,6 +680,10 @@ static void refuse_changed(struct items *items)
 			set_concept(item, "!vague");
 		else if (begins_relative(items, i))
 			set_concept(item, "!when");
+		else if (tells_which_cart(items, i))
+			set_concept(item, "!which");
+		else if (lacks_nothing(items, i))
+			set_concept(item, "!nots");
 	}
 }
 

@@ -170,6 +170,8 @@ static const char *reason_of(const struct item *item)
 		{ "!when", "a sentence without conditions; say each case in a sentence of its own" },
 		{ "!once", "days of every week, as Sunday: one week alone cannot be said" },
 		{ "!vague", "an exact time or day, as 24 hours or Monday to Friday" },
+		{ "!which", "all carts, or carts by their amount: no other carts can be told from the rest here" },
+		{ "!nots", "one \"no\" in a sentence" },
 		{ "third", "one or two reminders: two mails are the whole budget" } };
 
 	for (size_t i = 0; i < sizeof(reasons) / sizeof(*reasons); i++)
@@ -426,7 +428,7 @@ static bool found_two_mails(const struct attempt *attempt)
  * The sentence without the third wait at its end, if that would do. Otherwise none: a suggestion may leave out nothing but what was
  * wrong, and an example would say what the owner did not.
  */
-static int shorten(struct attempt *attempt, struct rules_error *ret)
+static void shorten(struct attempt *attempt, struct rules_error *ret)
 {
 	const char *start = attempt->tokens[0].source.data;
 	int line = attempt->error.line, column = attempt->error.column, whole = attempt->count;
@@ -455,7 +457,34 @@ static int shorten(struct attempt *attempt, struct rules_error *ret)
 	}
 	attempt->count = whole;
 	attempt->error = error;
-	return 0;
+}
+
+/* "Under 40 or over 80": only the whole text is refused for it (rules_check.c). */
+static bool has_ends_crossed(const struct sentence *sentence)
+{
+	for (int i = 0; i < sentence->clause_count; i++) {
+		const struct bounds *low = &sentence->clauses[i].low, *high = &sentence->clauses[i].high;
+		if (low->count && high->count && low->list[0].minor > high->list[0].minor)
+			return true;
+	}
+	return false;
+}
+
+bool sentence_reads(const char *text, const char *currency)
+{
+	_cleanup_(buffer_free) struct buffer tokens = { 0 };
+	_cleanup_free_ struct attempt *attempt = memory_new(sizeof(*attempt));
+	struct rules_error error = { 0 };
+
+	if (rules_tokens(text, &tokens, &error) < 0)
+		return false;
+	attempt->currency = currency;
+	attempt->tokens = (const struct token *)(const void *)tokens.data;
+	attempt->count = (int)(tokens.len / sizeof(struct token)) - 1;
+	if (attempt->count < 1 || attempt->count >= ITEMS_MAX)
+		return false;
+	read_in_all(attempt);
+	return attempt->is_found && !has_ends_crossed(&attempt->found);
 }
 
 /* `ret_count`: the tokens it took, its end included. */
@@ -486,7 +515,11 @@ static int read_sentence(const struct token *tokens, const char *currency, struc
 	if (!has_reason && !attempt->is_unclear)
 		say_what_there_is(attempt);
 	*whole->error = attempt->error;
-	return shorten(attempt, whole->error) - EINVAL;
+	shorten(attempt, whole->error);
+	if (!*whole->error->instead)
+		offer_instead(tokens, ends.list[ends.count - 1], currency, whole->error->instead,
+			sizeof(whole->error->instead));
+	return -EINVAL;
 }
 
 /* --- the whole text --- */

@@ -373,7 +373,7 @@ static int read_wait(struct reader *reader, struct plan *plan)
 	if (err < 0)
 		return err;
 	bool behind = reader->items->waits_behind;
-	if (behind && next_is(reader, "lasting"))
+	if (behind && (next_is(reader, "lasting") || (next_is(reader, "only") && !next_is(reader, "only wait"))))
 		return expected(reader, "\"after\": a wait says after how long, not for how long");
 	if (behind && next_is(reader, "once|twice")) /* 1日1回 */
 		return expected(reader, ONE_OR_TWO);
@@ -422,6 +422,13 @@ static bool take_plain(struct reader *reader)
 		(next_is(reader, "one first|second|only|again|counter|after|span") && take(reader, "one"));
 }
 
+/* "Remind one customer", "un seul client", where "a customer" is each of them. */
+static bool at_some_shopper(struct reader *reader)
+{
+	return next_is(reader, "numeral|only shopper") || next_is(reader, "only one shopper") ||
+		next_is(reader, "one only shopper") || next_is(reader, "one shopper only");
+}
+
 /* "All carts but ...": before a wait or a no, a "but" takes something away. */
 static bool at_exception(struct reader *reader, const struct plan *plan)
 {
@@ -441,6 +448,8 @@ static int read_piece(struct reader *reader, struct plan *plan)
 	note_again(reader, plan);
 	if (next_is(reader, "span|num") && !next_is(reader, "num counter|mail|to|until|:") && !at_amount(reader))
 		return read_wait(reader, plan);
+	if (at_some_shopper(reader))
+		return expected(reader, "every shopper: which ones get a reminder cannot be said");
 	if (take_mails(reader, plan) || take_plain(reader))
 		return 0;
 	if ((plan->span_count == 0 || clause_now(reader)->who == WHO_NONE) && at_who(reader))

@@ -38,6 +38,7 @@ struct phrase {
 	const char *concepts[CONCEPTS_MAX]; /* "cart", "under"; NULL ends them */
 	int64_t value;                      /* "num": thousandths; "dow": a bit; "span": microseconds */
 	char currency[8];                   /* "currency" */
+	const char *instead;                /* "!vague": the exact words that may be meant; NULL: none */
 };
 
 struct language;
@@ -56,7 +57,8 @@ const struct phrase *language_find(
 enum mend_place {
 	MEND_FIRST,  /* of the sentence */
 	MEND_INSIDE, /* may limit a time: "domingo de manhã" is no "domingo manda" */
-	MEND_WHOM    /* beside a cart or a shopper: "older customers" are no "order" */
+	MEND_WHOM,   /* beside a cart or a shopper: "older customers" are no "order" */
+	MEND_OFFER   /* a word for a size or an end of one instead: to be offered, and never to be read so */
 };
 const char *language_mend(const struct language *language, const char *word, enum mend_place place);
 
@@ -78,11 +80,12 @@ struct item {
 	int64_t unit_us;  /* "span": of its first number */
 	char decimal[32]; /* "num" and "amount": as a plain decimal number; "": it can be read in more than one way */
 	char currency[4]; /* "currency" and "amount" */
-	bool is_clock;    /* "time": certainly, not perhaps a span ("8 h") */
-	bool is_hours;    /* "time": with a word as "Uhr" */
-	bool has_half;    /* "time": with "pm" or its like */
-	bool is_word;     /* "num": written out */
-	bool is_joined;   /* nothing lies between it and the item before */
+	const char *instead; /* of the phrase; NULL: none */
+	bool is_clock;       /* "time": certainly, not perhaps a span ("8 h") */
+	bool is_hours;       /* "time": with a word as "Uhr" */
+	bool has_half;       /* "time": with "pm" or its like */
+	bool is_word;        /* "num": written out */
+	bool is_joined;      /* nothing lies between it and the item before */
 	struct place place;
 	struct place value_place; /* "amount": of its number; "badtime": of what is wrong with it */
 	struct bytes source;
@@ -199,6 +202,16 @@ int list_mark(const struct token *tokens);
 bool is_seam(const struct items *items, int at);
 /* Two limits mean the same apart. "No mail on Sundays and not before 10:00" does not: on Sundays, or on every day? */
 bool may_stand_together(const struct sentence *first, const struct sentence *second);
+
+/* --- rules_offer.c: the sentence that would do in place of one that is refused --- */
+
+/* The text, without its full stop, reads as one sentence (rules_parse.c). */
+bool sentence_reads(const char *text, const char *currency);
+/*
+ * The sentence with one thing said exactly: Monday to Friday for working days, a wait for the next day, the shop's currency behind an
+ * amount, a size's word without its slip. Only if that is a sentence; else `ret` is left alone.
+ */
+void offer_instead(const struct token *tokens, int count, const char *currency, char *ret, size_t room);
 
 /* --- rules_speech.c: how the rules are said back: the patterns of each language --- */
 

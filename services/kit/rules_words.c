@@ -23,25 +23,46 @@ struct language {
 	char name[8];
 	bool has_comma, counts_units, waits_behind;
 	struct map *phrases; /* folded tokens, a blank between them -> struct phrase; a mere beginning: no concept */
-	struct phrase **mendable; /* beside their words: those a slip of the pen may be taken for */
-	char (*mendable_words)[64];
+	struct mendable *mendable;
 	int mendable_count;
 };
 
+/* A word that a slip of the pen may be taken for, or may only be offered for. */
+struct mendable {
+	const struct phrase *phrase;
+	char word[64];
+	bool is_offer;
+};
+
+#define INSTEAD "instead " /* "instead Monday to Friday: working days" */
+
 static struct language languages[LANGUAGES_MAX];
 static int language_count;
+
+static bool is_among(const char *concept, const char *const *list)
+{
+	while (*list && strcmp(*list, concept) != 0)
+		list++;
+	return *list != NULL;
+}
 
 /* What a slip may be mended to: a wrong guess among these cannot turn round what is meant. */
 static bool is_mendable(const char *concept)
 {
 	static const char *const list[] = { "cart", "remind", "mail", "shopper", "minute", "hour", "day", "week",
-		"month", "after", "then", "again", "quiet", "mon", "tue", "wed", "thu", "fri", "sat", "sun",
-		"weekend" };
+		"month", "after", "then", "again", "quiet", "mon", "tue", "wed", "thu", "fri", "sat", "sun", "weekend",
+		NULL };
 
-	for (size_t i = 0; i < sizeof(list) / sizeof(*list); i++)
-		if (strcmp(concept, list[i]) == 0)
-			return true;
-	return false;
+	return is_among(concept, list);
+}
+
+/* Here it could: the owner is asked. */
+static bool is_offerable(const char *concept)
+{
+	static const char *const list[] = { "small", "medium", "big", "under", "over", "upto", "atleast", "between",
+		"rest", NULL };
+
+	return is_among(concept, list);
 }
 
 /* One copy of each name, for ever. */
@@ -140,11 +161,14 @@ static void add_phrase(struct language *language, const char *key, const char *t
 		phrase_of(language, joined);
 	}
 	struct phrase *phrase = phrase_of(language, joined);
-	add_concept(phrase, concept_of(key, phrase));
-	if (count > 1 || !is_mendable(key))
+	if (text_starts(key, INSTEAD))
+		phrase->instead = name_of(key + strlen(INSTEAD));
+	add_concept(phrase, phrase->instead ? "!vague" : concept_of(key, phrase));
+	if (count > 1 || (!is_mendable(key) && !is_offerable(key)))
 		return;
-	TEXT_COPY(language->mendable_words[language->mendable_count], joined);
-	language->mendable[language->mendable_count++] = phrase;
+	struct mendable *mendable = &language->mendable[language->mendable_count++];
+	*mendable = (struct mendable){ .phrase = phrase, .is_offer = is_offerable(key) };
+	TEXT_COPY(mendable->word, joined);
 }
 
 static char *trim(char *text)
@@ -185,7 +209,6 @@ static void load(const struct voice_text *text)
 	TEXT_COPY(language->name, text->language);
 	language->phrases = map_new();
 	language->mendable = memory_new(words * sizeof(*language->mendable));
-	language->mendable_words = memory_new(words * sizeof(*language->mendable_words));
 	language_count++;
 	for (char *line = strtok_r(copy, "\n", &rest); line; line = strtok_r(NULL, "\n", &rest))
 		read_line(language, line);
@@ -250,7 +273,7 @@ const struct phrase *language_find(
 
 /* --- slips of the pen --- */
 
-enum { MEND_LEAST = 4 };
+enum { MEND_LEAST = 4, OFFER_LEAST = 3 };
 
 /* One letter too many, too few, another one, or two that changed places? */
 static bool is_one_slip(const char *a, const char *b)
@@ -299,24 +322,27 @@ static bool may_qualify(const struct phrase *phrase, enum mend_place place)
 
 const char *language_mend(const struct language *language, const char *word, enum mend_place place)
 {
+	size_t least = place == MEND_OFFER ? OFFER_LEAST : MEND_LEAST;
 	int found = -1;
 
 	if (strlen(word) < MEND_LEAST || is_a_word(word))
 		return NULL;
 	for (int i = 0; i < language->mendable_count; i++) {
-		if (strlen(language->mendable_words[i]) < MEND_LEAST || !is_one_slip(word, language->mendable_words[i]))
+		const struct mendable *mendable = &language->mendable[i];
+		const char *meant = mendable->word;
+		if (mendable->is_offer != (place == MEND_OFFER) || strlen(meant) < least || !is_one_slip(word, meant))
 			continue;
-		const char *meant = language->mendable_words[i];
-		if (may_qualify(language->mendable[i], place) && (word[0] != meant[0] || is_other_letter(word, meant)))
+		if (may_qualify(mendable->phrase, place) && (word[0] != meant[0] || is_other_letter(word, meant)))
 			continue;
-		const struct phrase *one = language->mendable[i], *other = found >= 0 ? language->mendable[found] : one;
+		const struct phrase *one = mendable->phrase,
+				    *other = found >= 0 ? language->mendable[found].phrase : one;
 		if (one->concepts[0] != other->concepts[0] && strcmp(one->concepts[0], other->concepts[0]) != 0)
 			return NULL;
 		if (one->value != other->value)
 			return NULL;
 		found = i;
 	}
-	return found >= 0 ? language->mendable_words[found] : NULL;
+	return found >= 0 ? language->mendable[found].word : NULL;
 }
 
 /* --- what is the same in every language --- */

@@ -260,6 +260,62 @@ static void a_suggestion_drops_nothing_but_what_was_wrong(void **state)
 	}
 }
 
+/* What was not exact is said exactly, or nothing is offered. */
+static void an_offer_is_the_sentence_with_one_thing_said_exactly(void **state)
+{
+	static const struct {
+		const char *text, *instead;
+	} cases[] = {
+		{ "Only on working days.", "Only Monday to Friday." },
+		{ "Keine Mails an Werktagen.", "Keine Mails Montag bis Freitag." },
+		{ "Aucun mail les jours ouvrables.", "Aucun mail du lundi au vendredi." },
+		{ "Ningún correo los días laborables.", "Ningún correo de lunes a viernes." },
+		{ "Nessuna mail nei giorni lavorativi.", "Nessuna mail dal lunedì al venerdì." },
+		{ "Alleen op werkdagen.", "Alleen maandag tot en met vrijdag." },
+		{ "Apenas em dias úteis.", "Apenas de segunda a sexta." },
+		{ "平日のみ送信。", "月曜日から金曜日のみ送信。" },
+		{ "केवल कार्यदिवस।", "केवल सोमवार से शुक्रवार।" },
+		{ "No mail on a working day.", "" },
+		{ "All carts: the next day.", "All carts: after 24 hours." },
+		{ "Erinnern am nächsten Tag!", "Erinnern nach 24 Stunden!" },
+		{ "Rappel après 4 heures, puis le lendemain.", "Rappel après 4 heures, puis après 24 heures." },
+		{ "Recordar al día siguiente.", "Recordar después de 24 horas." },
+		{ "Ricordare il giorno dopo.", "Ricordare dopo 24 ore." },
+		{ "Herinneren de volgende dag.", "Herinneren na 24 uur." },
+		{ "Lembrar no dia seguinte.", "Lembrar após 24 horas." },
+		{ "翌日にリマインドする。", "24時間後にリマインドする。" },
+		{ "ذكّر في اليوم التالي.", "ذكّر بعد 24 ساعة." },
+		{ "अगले दिन याद दिलाएं।", "24 घंटे बाद याद दिलाएं।" },
+		{ "Remind after the next day.", "" },
+		{ "Carts under 40: 4 hours.", "Carts under 40 EUR: 4 hours." },
+		{ "Carts between 20 and 80: 4 hours.", "Carts between 20 and 80 EUR: 4 hours." },
+		{ "Small carts (under 40): never.", "Small carts (under 40 EUR): never." },
+		{ "Carts under 40 or over 80: 4 hours.", "" },
+		{ "5000未満のカート: 4時間後。", "5000 EUR未満のカート: 4時間後。" },
+		{ "No mail between 9 and 20.", "" },
+		{ "Smal carts (under $40): never.", "Small carts (under $40): never." },
+		{ "Small carts (undr $40): never.", "Small carts (under $40): never." },
+		{ "Großse Warenkörbe (über 80 EUR): nach 1 Stunde.",
+			"Grosse Warenkörbe (über 80 EUR): nach 1 Stunde." },
+		{ "Smart carts (under $40): never.", "" },
+		{ "Smal carts (undr 40): never.", "" },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
+		struct rules rules;
+		struct rules_error error;
+		assert_int_equal(rules_parse(cases[i].text, "EUR", &rules, &error), -EINVAL);
+		assert_string_equal(error.instead, cases[i].instead);
+		if (*error.instead)
+			assert_string_not_equal(error.shown, "");
+	}
+	struct rules rules;
+	struct rules_error error;
+	assert_int_equal(rules_parse("Carts under 40: 4 hours.", NULL, &rules, &error), -EINVAL);
+	assert_string_equal(error.instead, "");
+}
+
 /* More digits than any time has, up to where a scanner's room could end. */
 static void a_time_of_many_digits_is_refused(void **state)
 {
@@ -301,6 +357,7 @@ int main(void)
 		cmocka_unit_test(every_beginning_that_ends_in_a_sentence_is_refused),
 		cmocka_unit_test(a_character_that_is_no_text_is_refused),
 		cmocka_unit_test(a_changed_byte_is_read_or_refused),
+		cmocka_unit_test(an_offer_is_the_sentence_with_one_thing_said_exactly),
 		cmocka_unit_test(a_time_of_many_digits_is_refused),
 		cmocka_unit_test(days_that_depend_on_holidays_are_refused_in_every_language),
 	};
