@@ -541,6 +541,86 @@ static void words_free(struct words *words)
 	buffer_free(&words->all);
 }
 
+/* ---- several recipients in a text ---- */
+
+/* "<ada@mail.example>:", alone or before what was said of it, as qmail and Postfix write; or alone and indented, as Exim does. */
+static bool names_recipient(const char *line, char ret[ADDRESS_MAX + 1])
+{
+	size_t indent = strspn(line, " \t"), bracket = line[indent] == '<', len;
+	const char *name = line + indent + bracket, *behind;
+
+	len = strcspn(name, "<>:;,()\" \t\r\n");
+	behind = name + len;
+	if (!memchr(name, '@', len) || (bracket ? *behind != '>' : indent == 0))
+		return false;
+	behind += bracket + (behind[bracket] == ':');
+	if (!strchr(" \t\r\n", *behind) || (behind[-1] != ':' && behind[strspn(behind, " \t\r")] != '\n'))
+		return false;
+	read_name(line, ret);
+	return ret[0] != '\0';
+}
+
+static bool is_empty(const char *from, const char *end)
+{
+	return from + strspn(from, " \t\r\n") >= end;
+}
+
+static const char *next_recipient(const char *text, char ret[ADDRESS_MAX + 1])
+{
+	for (; *text; text += strcspn(text, "\n"), text += *text == '\n')
+		if (names_recipient(text, ret))
+			return text;
+	return text;
+}
+
+/* What stands behind its name, to the next one's. */
+static void hear_block(struct bounce *bounce, const char *name, const char *text)
+{
+	_cleanup_(words_free) struct words words = { 0 };
+	struct told *told = &bounce->told[bounce->told_count++];
+
+	words_of(&(struct letter){ .subject = "", .text = text }, &words);
+	*told = (struct told){ .state = BOUNCE_FAILED };
+	TEXT_COPY(told->names[1], name);
+	told->reason = reason_in(&words, "", told->said);
+}
+
+/* Who is not known to be ours, and of whom nothing is said, is somebody to ask. */
+static void keep_explained(struct bounce *bounce)
+{
+	int kept = 0;
+
+	for (int i = 0; i < bounce->told_count; i++)
+		if (is_mailed(bounce, &bounce->told[i]) || bounce->told[i].reason != REASON_UNCLEAR)
+			bounce->told[kept++] = bounce->told[i];
+	bounce->told_count = kept;
+}
+
+/* false: it tells of one, or of all of them in the same words. */
+static bool hear_blocks(struct bounce *bounce, const char *text)
+{
+	char name[ADDRESS_MAX + 1], next[ADDRESS_MAX + 1];
+	bool is_shared = false;
+
+	for (const char *at = next_recipient(text, name); *at && bounce->told_count < BOUNCE_RECIPIENTS_MOST;) {
+		_cleanup_(buffer_free) struct buffer block = { 0 };
+		const char *end = next_recipient(at + strcspn(at, "\n"), next);
+		const char *behind = at + strcspn(at, "@");
+		behind += strcspn(behind, "> \t\r\n");
+		behind += strspn(behind, ">:");
+		is_shared |= *end && is_empty(behind, end);
+		buffer_add(&block, behind, (size_t)(end - behind));
+		hear_block(bounce, name, buffer_text(&block));
+		TEXT_COPY(name, next);
+		at = end;
+	}
+	keep_explained(bounce);
+	if (!is_shared && bounce->told_count > 0 && !are_of_one(bounce))
+		return true;
+	bounce->told_count = 0;
+	return false;
+}
+
 void bounce_hear_letter(struct bounce *bounce, const struct letter *letter)
 {
 	_cleanup_(words_free) struct words words = { 0 };
@@ -558,6 +638,8 @@ void bounce_hear_letter(struct bounce *bounce, const struct letter *letter)
 		bounce->state = letter->automatic ? BOUNCE_NOTHING : BOUNCE_NONE;
 	else if (is_a_delay(buffer_text(&words.all), letter->subject))
 		bounce->state = BOUNCE_NOTHING;
+	else if (!letter->is_report && hear_blocks(bounce, letter->text))
+		settle(bounce);
 	else
 		take_words(bounce, &words);
 }

@@ -497,6 +497,55 @@ static void of_several_recipients_the_one_that_was_mailed_counts(void **state)
 	}
 }
 
+#define QMAIL(blocks)                                                                                                  \
+	"From: MAILER-DAEMON@mx.example\r\nTo: bounces+tag1@shop.example\r\nSubject: failure notice\r\n\r\n"           \
+	"Hi. This is the qmail-send program at mx.example.\r\nI'm afraid I wasn't able to deliver your message to "    \
+	"the following addresses.\r\nThis is a permanent error; I've given up. Sorry it didn't work "                  \
+	"out.\r\n\r\n" blocks                                                                                          \
+	"--- Below this line is a copy of the message.\r\n\r\nReturn-Path: <bounces+tag1@shop.example>\r\n"            \
+	"To: Ada <A@b.example>\r\nMessage-Id: <" OURS ">\r\n\r\nx\r\n"
+#define UNKNOWN(address) "<" address ">:\r\nSorry, no mailbox here by that name. (#5.1.1)\r\n\r\n"
+#define FULL(address) "<" address ">:\r\n552 5.2.2 mailbox is full\r\n\r\n"
+#define POSTFIX_UNKNOWN(address)                                                                                       \
+	"<" address ">: host mx.b.example[192.0.2.1] said: 550 5.1.1\r\n    no such user (in reply to RCPT "           \
+		    "TO)\r\n\r\n"
+#define POSTFIX_FULL(address)                                                                                          \
+	"<" address ">: host mx.b.example[192.0.2.1] said: 552 5.2.2\r\n    over quota (in reply to RCPT TO)\r\n\r\n"
+#define EXIM_UNKNOWN(address) "  " address "\r\n    SMTP error from remote mail server: 550 no such user\r\n"
+#define EXIM_FULL(address) "  " address "\r\n    SMTP error from remote mail server: 552 mailbox full\r\n"
+
+/* The same of a bounce without a report, which tells of one after the other. */
+static void of_several_recipients_in_a_text_the_one_that_was_mailed_counts(void **state)
+{
+	static const struct {
+		const char *mail;
+		FeedbackKind feedback;
+	} rows[] = {
+		{ QMAIL(FULL("a@b.example") UNKNOWN("z@b.example")), FEEDBACK_BOUNCE_TRANSIENT },
+		{ QMAIL(UNKNOWN("z@b.example") FULL("a@b.example")), FEEDBACK_BOUNCE_TRANSIENT },
+		{ QMAIL(FULL("z@b.example") UNKNOWN("a@b.example")), FEEDBACK_BOUNCE_PERMANENT },
+		{ QMAIL(POSTFIX_UNKNOWN("z@b.example") POSTFIX_FULL("a@b.example")), FEEDBACK_BOUNCE_TRANSIENT },
+		{ QMAIL(POSTFIX_FULL("z@b.example") POSTFIX_UNKNOWN("a@b.example")), FEEDBACK_BOUNCE_PERMANENT },
+		{ QMAIL(EXIM_UNKNOWN("z@b.example") EXIM_FULL("a@b.example")), FEEDBACK_BOUNCE_TRANSIENT },
+		{ QMAIL(EXIM_FULL("z@b.example") EXIM_UNKNOWN("a@b.example")), FEEDBACK_BOUNCE_PERMANENT },
+		/* neither is whom we know: one is not gone; then both are */
+		{ QMAIL(FULL("y@b.example") UNKNOWN("z@b.example")), FEEDBACK_BOUNCE_TRANSIENT },
+		{ QMAIL(UNKNOWN("y@b.example") UNKNOWN("z@b.example")), FEEDBACK_BOUNCE_PERMANENT },
+		/* one, and whom to ask; all of them with one answer */
+		{ QMAIL(UNKNOWN("y@b.example") "Ask\r\n  postmaster@b.example\r\nfor help.\r\n"),
+			FEEDBACK_BOUNCE_PERMANENT },
+		{ QMAIL("  a@b.example\r\n  z@b.example\r\n\r\n550 5.1.1 no such user\r\n"),
+			FEEDBACK_BOUNCE_PERMANENT },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		read_text(rows[i].mail);
+		if (report.kind != REPORT_FEEDBACK || report.feedback != rows[i].feedback)
+			fail_msg("row %zu: %d %d %s", i, report.kind, report.feedback, report.detail);
+	}
+}
+
 static void what_a_person_writes_of_a_bounce_is_none(void **state)
 {
 	static const char *const mails[] = {
@@ -568,6 +617,7 @@ int main(void)
 		cmocka_unit_test(what_a_shop_or_a_person_writes_is_no_bounce_for_its_words),
 		cmocka_unit_test(a_notice_that_quotes_a_4_alone_makes_nobody_unknown),
 		cmocka_unit_test(of_several_recipients_the_one_that_was_mailed_counts),
+		cmocka_unit_test(of_several_recipients_in_a_text_the_one_that_was_mailed_counts),
 		cmocka_unit_test(what_a_person_writes_of_a_bounce_is_none),
 		cmocka_unit_test(microsofts_complaints_are_read),
 		cmocka_unit_test(a_bounce_that_a_person_forwards_is_read_and_names_its_mail),
