@@ -109,9 +109,12 @@ static int take_address(const struct config *config, int backlog)
 
 static noreturn void die_of_address(const struct config *config, int error)
 {
-	die("cannot listen on %s port %s: %s; is another gateway running? [gateway] port chooses another",
-		config_get(config, "gateway", NULL, "listen"), config_get(config, "gateway", NULL, "port"),
-		strerror(error));
+	const char *remedy = error == EADDRNOTAVAIL
+		? "this machine has no such address (ip addr lists those that it has): [gateway] listen names one"
+		: "is another gateway running? [gateway] port chooses another";
+
+	die("cannot listen on %s port %s: %s; %s", config_get(config, "gateway", NULL, "listen"),
+		config_get(config, "gateway", NULL, "port"), strerror(error), remedy);
 }
 
 static int own_socket(const struct config *config)

@@ -73,19 +73,25 @@ static void path_of(const struct folder *folder, const char *name, char ret[PATH
 	snprintf(ret, PATH_MAX, "%s/%s%s%s", folder->path, folder->in, name ? "/" : "", name ? name : "");
 }
 
+void folder_check(const char *path, const char *in)
+{
+	char whole[PATH_MAX];
+
+	snprintf(whole, sizeof(whole), "%s/%s", path, in);
+	if (access(whole, R_OK | W_OK | X_OK) < 0)
+		die("[mailin] folder = %s: %s: expected a maildir (with new/ in it) that this user may read and write",
+			path, strerror(errno));
+}
+
 struct folder *folder_new(const char *path, const char *in, const struct folder_needs *needs)
 {
 	struct folder *folder = memory_new(sizeof(*folder));
-	char whole[PATH_MAX];
 	TEXT_COPY(folder->path, path);
 	TEXT_COPY(folder->in, in);
 	folder->needs = *needs;
 	folder->left = map_new();
 	list_init(&folder->hands);
-	path_of(folder, NULL, whole);
-	if (access(whole, R_OK | W_OK | X_OK) < 0)
-		die("[mailin] folder = %s: %s: expected a maildir (with new/ in it) that this user may read and write",
-			path, strerror(errno));
+	folder_check(path, in);
 	return folder;
 }
 

@@ -21,6 +21,7 @@ struct folder_needs { /* borrowed */
 
 /* What lies in `in` (new/ of a maildir, retry/ of aside.h) below `path` is read, and goes or goes into `aside`. die()s with a remedy when it cannot be used. All but the strings is borrowed. */
 struct folder *folder_new(const char *path, const char *in, const struct folder_needs *needs);
+void folder_check(const char *path, const char *in); /* die()s as folder_new does where it could not be read */
 void folder_free(struct folder *folder); /* neither runtime nor reader may call back after this. Takes NULL */
 /* Looks when it is time to; returns in how many boot microseconds it wants to be called again. */
 int64_t folder_look(struct folder *folder);

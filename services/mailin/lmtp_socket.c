@@ -10,6 +10,7 @@
 #include <arpa/inet.h>
 #include <errno.h>
 #include <grp.h>
+#include <libgen.h>
 #include <netinet/in.h>
 #include <stdlib.h>
 #include <stdnoreturn.h>
@@ -19,13 +20,25 @@
 #include <sys/un.h>
 #include <unistd.h>
 
-/* A group that this process is in: as its own user it may give the socket to no other. */
-static int give_to(const char *path, const char *group)
+enum { PATH_BYTES = sizeof(((struct sockaddr_un *)NULL)->sun_path) };
+
+/* For the process that judges whether this one may begin anew: where it listens. */
+static const char LISTENS[] = "CARTBUS_MAILIN_LISTENS";
+
+static const struct group *find_group(const char *group)
 {
 	const struct group *found = *group ? getgrnam(group) : NULL;
 
 	if (*group && !found)
 		die("[mailin] lmtp-group = %s: there is no such group: that of the mail server was expected", group);
+	return found;
+}
+
+/* A group that this process is in: as its own user it may give the socket to no other. */
+static int give_to(const char *path, const char *group)
+{
+	const struct group *found = find_group(group);
+
 	if (found && chown(path, (uid_t)-1, found->gr_gid) < 0)
 		die("[mailin] lmtp-group = %s: %s: cartbus-mailin has to be in it: SupplementaryGroups=%s in a drop-in",
 			group, strerror(errno), group);
@@ -37,12 +50,17 @@ static int give_to(const char *path, const char *group)
 	return chmod(path, found ? 0660 : 0666) < 0 ? -errno : 0;
 }
 
+static noreturn void die_of_length(void)
+{
+	die("[mailin] lmtp: a socket's path has at most %d characters", PATH_BYTES - 1);
+}
+
 static int listen_unix(struct lmtp_socket *at, const char *path, const char *group)
 {
 	struct sockaddr_un address = { .sun_family = AF_UNIX };
 
 	if (!TEXT_COPY(address.sun_path, path))
-		die("[mailin] lmtp: a socket's path has at most %zu characters", sizeof(address.sun_path) - 1);
+		die_of_length();
 	TEXT_COPY(at->path, path);
 	unlink(path); /* left by an earlier run: only one process at a time has the lock of the state's folder */
 	int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
@@ -58,7 +76,7 @@ static int listen_unix(struct lmtp_socket *at, const char *path, const char *gro
 }
 
 /* Of this machine alone: what comes in is believed for its proofs, but a door to the world would be another's to fill. */
-static int listen_tcp(const char *where)
+static int bind_tcp(const char *where)
 {
 	struct sockaddr_in address = { .sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK) };
 	const char *port = text_starts(where, "127.0.0.1:") ? where + strlen("127.0.0.1:") : "";
@@ -71,8 +89,12 @@ static int listen_tcp(const char *where)
 	address.sin_port = htons((uint16_t)number);
 	int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
 	if (fd < 0 || setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &yes, sizeof(yes)) < 0 ||
-		bind(fd, (struct sockaddr *)&address, sizeof(address)) < 0)
-		return -errno;
+		bind(fd, (struct sockaddr *)&address, sizeof(address)) < 0) {
+		int error = errno;
+
+		close(fd);
+		return -error;
+	}
 	return fd;
 }
 
@@ -90,9 +112,40 @@ static noreturn void die_of_place(const char *where, int error)
 void lmtp_socket_listen(struct lmtp_socket *ret, const char *where, const char *group, int backlog)
 {
 	*ret = (struct lmtp_socket){ 0 };
-	ret->fd = where[0] == '/' ? listen_unix(ret, where, group) : listen_tcp(where);
+	ret->fd = where[0] == '/' ? listen_unix(ret, where, group) : bind_tcp(where);
 	if (ret->fd < 0 || listen(ret->fd, backlog) < 0)
 		die_of_place(where, ret->fd < 0 ? -ret->fd : errno);
+	setenv(LISTENS, where, 1);
+}
+
+static int check_unix(const char *path, const char *group)
+{
+	char folder[PATH_BYTES];
+
+	if (!TEXT_COPY(folder, path))
+		die_of_length();
+	find_group(group);
+	return access(dirname(folder), W_OK | X_OK) < 0 ? -errno : 0;
+}
+
+/* A taken port is no fault here if the running mailin may have it; a check by hand cannot tell. */
+static int check_tcp(const char *where)
+{
+	const char *ours = getenv(LISTENS);
+	bool is_ours = !ours || strcmp(ours, where) == 0;
+	int fd = bind_tcp(where);
+
+	if (fd >= 0)
+		close(fd);
+	return fd >= 0 || (fd == -EADDRINUSE && is_ours) ? 0 : fd;
+}
+
+void lmtp_socket_check(const char *where, const char *group)
+{
+	int r = where[0] == '/' ? check_unix(where, group) : check_tcp(where);
+
+	if (r < 0)
+		die_of_place(where, -r);
 }
 
 void lmtp_socket_close(struct lmtp_socket *at)

@@ -9,6 +9,8 @@ struct lmtp_socket {
 
 /* `where` and `group`: see lmtp_door.h. die()s with a remedy. */
 void lmtp_socket_listen(struct lmtp_socket *ret, const char *where, const char *group, int backlog);
+/* Could this process listen there? Without listening; die()s like lmtp_socket_listen. */
+void lmtp_socket_check(const char *where, const char *group);
 void lmtp_socket_close(struct lmtp_socket *at); /* and takes its path away */
 
 #endif

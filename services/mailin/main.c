@@ -11,6 +11,7 @@
 #include "services/kit/turned_away.h"
 #include "services/mailin/folder.h"
 #include "services/mailin/lmtp_door.h"
+#include "services/mailin/lmtp_socket.h"
 #include "services/mailin/mailin.h"
 #include "services/mailin/reader.h"
 #include <errno.h>
@@ -85,6 +86,7 @@ static struct aside *open_aside(const char *base, const struct clock *clock)
 
 static void open_maildir(const char *path, struct folder_needs needs)
 {
+	folder_check(path, "new"); /* before a folder is made in it */
 	of_maildir.aside = needs.aside = open_aside(path, needs.clock);
 	of_maildir.incoming = folder_new(path, "new", &needs);
 	of_maildir.retried = folder_new(path, ASIDE_RETRY, &needs);
@@ -130,6 +132,17 @@ static void start(struct loop *loop, struct runtime *runtime, const struct confi
 	runtime_counts_beside(runtime, tell_counts, NULL);
 }
 
+static void check(const struct config *config)
+{
+	const char *path = config_get(config, "mailin", NULL, "folder");
+	const char *where = config_get(config, "mailin", NULL, "lmtp");
+
+	if (path && *path)
+		folder_check(path, "new");
+	if (where && *where)
+		lmtp_socket_check(where, config_get(config, "mailin", NULL, "lmtp-group"));
+}
+
 static void close_place(struct place *place)
 {
 	folder_free(place->incoming);
@@ -166,5 +179,6 @@ int main(int argc, char **argv)
 			.keys = settings_keys,
 			.start = start,
 			.stop = stop,
+			.check = check,
 			.drivers = drivers });
 }

@@ -3,6 +3,7 @@
 import json
 import os
 import signal
+import socket
 import threading
 import urllib.request
 
@@ -67,6 +68,13 @@ def test_what_says_nothing_new_to_a_process_leaves_it_alone(system):
         wait_said(system, name, "nothing in it is new to this process")
         assert "ready" not in said(system, name)
     change(system, "")
+
+
+def test_an_address_that_this_machine_has_not_is_told_as_that(system):
+    change(system, "[gateway]\nlisten = 203.0.113.9\n")
+    reload(system, "gateway")
+    wait_said(system, "gateway", "this machine has no such address")
+    assert "another gateway" not in said(system, "gateway") and system.processes["gateway"].running
 
 
 @pytest.mark.parametrize("lines, words", [
@@ -162,3 +170,42 @@ def test_no_webhook_is_lost_while_everything_begins_anew(system):
     wait_until(system.drained, "the spool is empty")
     known = {one["message"].ids.cart_id for one in system.log("cart.changed")}
     assert set(answered) <= known
+
+
+@pytest.fixture
+def bounces(tmp_path):
+    """mailin with a maildir and a port, and a port that somebody else has."""
+    maildir = tmp_path / "bounces"
+    for part in ("new", "cur", "tmp"):
+        (maildir / part).mkdir(parents=True)
+    with System({"mailin": {"folder": maildir, "lmtp": f"127.0.0.1:{free_port()}"}}) as system, socket.socket() as other:
+        other.bind(("127.0.0.1", 0))
+        other.listen()
+        system.taken, system.maildir = other.getsockname()[1], maildir
+        system.start("broker", "mailin")
+        yield system
+
+
+def with_mailin(system, **changes):
+    system.configure({"mailin": {"folder": system.maildir, **changes}})
+    reload(system, "mailin")
+
+
+@pytest.mark.parametrize("key, value, words", [("folder", "{tmp}/gone", "expected a maildir"), ("folder", "{tmp}", "expected a maildir"),
+                                               ("lmtp", "127.0.0.1:{taken}", "Address already in use: ss -ltnp shows who has it"),
+                                               ("lmtp", "{tmp}/gone/socket", "No such file or directory"),
+                                               ("lmtp", "203.0.113.9:24", "expected the path of a socket, or 127.0.0.1")])
+def test_a_place_where_mailin_cannot_read_or_listen_is_not_taken_and_mails_come_in_where_they_did(bounces, tmp_path, key, value, words):
+    with_mailin(bounces, **{key: value.format(tmp=tmp_path, taken=bounces.taken)})
+    wait_said(bounces, "mailin", words)
+    assert "the configuration is not taken, and what ran goes on" in said(bounces, "mailin")
+    assert bounces.processes["mailin"].running and "begins anew" not in said(bounces, "mailin")
+    assert not (tmp_path / "gone").exists() and not (tmp_path / "aside").exists()
+
+
+def test_mailin_comes_back_to_its_own_port(bounces, tmp_path):
+    port = bounces.config_path.read_text().split("lmtp = ")[1].split()[0]
+    (tmp_path / "more" / "new").mkdir(parents=True)
+    with_mailin(bounces, folder=tmp_path / "more", lmtp=port)
+    wait_said(bounces, "mailin", "begins anew with another configuration: [mailin] folder")
+    wait_said(bounces, "mailin", "ready at=")
