@@ -1,41 +1,14 @@
-/* test_transport_maildir.c: what lies in a Maildir, and when; with a stand-in for the runtime */
+/* test_transport_maildir.c: what lies in a Maildir, and when; without a runtime */
 #include "bus/base/cleanup.h"
 #include "bus/base/file.h"
 #include "services/kit/transport.h"
 #include "tests/unit/cmocka_all.h"
 #include "tests/unit/folder.h"
+#include "tests/unit/kit/effect_stand_in.h"
 #include <dirent.h>
 #include <poll.h>
 #include <stdlib.h>
 #include <sys/stat.h>
-
-struct effect {
-	int claims, ends;
-	bool outdated;
-	struct mail_result result;
-};
-
-void effect_claim(struct effect *effect)
-{
-	effect->claims++;
-}
-
-int64_t effect_until_us(const struct effect *effect)
-{
-	const struct clock clock = clock_system();
-	return clock_boot_us(&clock) + (effect->outdated ? 0 : US_PER_S);
-}
-
-bool effect_may_go(const struct effect *effect)
-{
-	return !effect->outdated;
-}
-
-void effect_done(struct effect *effect, const void *result)
-{
-	effect->ends++;
-	effect->result = *(const struct mail_result *)result;
-}
 
 struct post {
 	struct folder folder;

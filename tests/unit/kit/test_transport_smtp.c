@@ -1,8 +1,8 @@
-/* test_transport_smtp.c: mails over SMTP, to a server of the test's, whatever that says and wherever it hangs up; with a stand-in for the
- * runtime */
+/* test_transport_smtp.c: mails over SMTP, to a server that answers as the test says and hangs up where it says; without a runtime */
 #include "bus/base/text.h"
 #include "services/kit/transport.h"
 #include "tests/unit/cmocka_all.h"
+#include "tests/unit/kit/effect_stand_in.h"
 #include <errno.h>
 #include <netinet/in.h>
 #include <poll.h>
@@ -12,37 +12,6 @@
 #include <unistd.h>
 
 enum { PATIENCE_MS = 10000, LOOK_MS = 5, QUIET_ROUNDS = 20 };
-
-/* ---- the runtime ---- */
-
-struct effect {
-	int claims, ends;
-	bool outdated;
-	struct mail_result result;
-};
-
-void effect_claim(struct effect *effect)
-{
-	effect->claims++;
-}
-
-int64_t effect_until_us(const struct effect *effect)
-{
-	const struct clock clock = clock_system();
-
-	return clock_boot_us(&clock) + (effect->outdated ? 0 : US_PER_S);
-}
-
-bool effect_may_go(const struct effect *effect)
-{
-	return !effect->outdated;
-}
-
-void effect_done(struct effect *effect, const void *result)
-{
-	effect->ends++;
-	effect->result = *(const struct mail_result *)result;
-}
 
 /* ---- the server ---- */
 
