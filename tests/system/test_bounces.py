@@ -9,6 +9,7 @@ import socket
 import pytest
 
 from cartbus_system import System, free_port, wait_until
+from lmtp_world import come_back_over_lmtp
 from postfix_server import PostfixServer
 from smtp_server import MAIL_USER
 from test_feedback import GONE, report
@@ -39,9 +40,7 @@ def system(postfix):
         conf = system.folder / "shops" / "demo" / "shop.conf"
         conf.write_text(conf.read_text().replace("bounce = bounce@", "bounce = bounces+*@"))
         system.second = system.add_shop("second", rules=RULES)
-        conf = system.folder / "shops" / "second" / "shop.conf"
-        conf.write_text("".join("bounce = bounces+*@lmtp.example\n" if line.startswith("bounce") else line
-                                for line in conf.read_text().splitlines(keepends=True)))
+        come_back_over_lmtp(system, "second")
         system.start("broker", "mirror", "gateway", "intake", "timer", "waiter", "sender", "unsub", "mailin")
         system.cartbus("shop", "mode", "demo", "live")
         system.cartbus("shop", "mode", "second", "live")

@@ -5,14 +5,14 @@ Each is put aside or refused, and the good mail behind it is read.
 
 import base64
 import contextlib
-import os
 import pwd
 import smtplib
 import socket
 
 import pytest
 
-from cartbus_system import System, free_port, wait_until
+from cartbus_system import free_port, wait_until
+from lmtp_world import LmtpWorld, over_lmtp
 from postfix_server import PostfixServer
 from smtp_server import MAIL_USER
 from test_feedback import GONE, report
@@ -31,25 +31,14 @@ HEADERS = b"X-Header: of which there is no end\r\n" * 25_000
 DEADLY = {"packed": PACKED, "folded": FOLDED, "nested": NESTED, "parts": PARTS, "messages": MESSAGES, "headers": HEADERS}
 
 
-class World:
+class World(LmtpWorld):
     def __init__(self):
-        lmtp = free_port()
+        lmtp, user = free_port(), pwd.getpwnam(MAIL_USER)
         self.postfix = PostfixServer(lmtp=lmtp)
-        self.lmtp, user = lmtp, pwd.getpwnam(MAIL_USER)
-        self.maildir = self.postfix.folder / "mail" / "bounces"
-        for path in (self.maildir, *(self.maildir / part for part in ("new", "cur", "tmp"))):
-            path.mkdir(mode=0o700)
-            os.chown(path, user.pw_uid, user.pw_gid)
-        self.system = System({"mailin": {"folder": self.maildir, "lmtp": f"127.0.0.1:{lmtp}"}})
-        self.shop = self.system.add_shop("demo")
-        conf = self.system.folder / "shops" / "demo" / "shop.conf"
-        conf.write_text("".join("bounce = bounces+*@lmtp.example\n" if line.startswith("bounce") else line
-                                for line in conf.read_text().splitlines(keepends=True)))
-        self.system.start("broker", "mirror", "unsub", "mailin")
-        wait_until(lambda: self.system.log(topic="document"), "the shop's document")
+        super().__init__(self.postfix.folder / "mail" / "bounces", owner=(user.pw_uid, user.pw_gid), lmtp=lmtp)
 
     def close(self):
-        self.system.close()
+        super().close()
         self.postfix.close()
 
     @property
@@ -65,9 +54,6 @@ class World:
             with contextlib.suppress(FileNotFoundError, ProcessLookupError):  # who read a mail for it ends meanwhile
                 status += open(f"/proc/{pid}/status").read()
         return sum(int(line.split()[1]) for line in status.splitlines() if line.startswith("VmRSS:")) / 1024
-
-    def listed(self, address):
-        return self.shop.address_hash(address) in [entry["message"].address_hash for entry in self.system.log(topic="suppression")]
 
     def aside(self):
         return [path for folder in (self.system.folder / "state" / "mailin" / "aside", self.maildir / "aside")
@@ -91,21 +77,6 @@ def world():
     yield world
     assert world.lives()
     world.close()
-
-
-def over_lmtp(port, mail, to=b"bounces@lmtp.example", within_s=60):
-    """One mail, and what is answered to its end."""
-    with socket.create_connection(("127.0.0.1", port), within_s) as peer, peer.makefile("rb") as said:
-        assert said.readline().startswith(b"220")
-        peer.sendall(b"LHLO x\r\n")
-        while not said.readline().startswith(b"250 "):
-            pass
-        for command in (b"MAIL FROM:<>\r\n", b"RCPT TO:<" + to + b">\r\n", b"DATA\r\n"):
-            peer.sendall(command)
-            assert said.readline()[:1] in b"23"
-        with contextlib.suppress(BrokenPipeError, ConnectionResetError):
-            peer.sendall(mail + b".\r\n")
-        return said.readline().decode()
 
 
 @pytest.mark.parametrize("kind", DEADLY)

@@ -9,8 +9,8 @@ import time
 import pytest
 
 from cartbus_system import System, free_port, wait_until
+from lmtp_world import come_back_over_lmtp, over_lmtp
 from postfix_server import PostfixServer
-from test_deadly_mails import over_lmtp
 from test_feedback import GONE, named, report
 from test_mail_moments import RULES, clock, leave_cart
 
@@ -27,9 +27,7 @@ class World:
         self.system = System({"clock": clock(), "mailin": {"lmtp": f"127.0.0.1:{self.lmtp}"},
                               "mail": {"transport": "smtp", "smtp-host": "127.0.0.1", "smtp-port": self.postfix.port, "smtp-tls": "none"}})
         self.shop = self.system.shop = self.system.add_shop("demo", rules=RULES)
-        conf = self.system.folder / "shops" / "demo" / "shop.conf"
-        conf.write_text("".join("bounce = bounces+*@lmtp.example\n" if line.startswith("bounce") else line
-                                for line in conf.read_text().splitlines(keepends=True)))
+        come_back_over_lmtp(self.system, "demo")
         self.system.start("broker", "mirror", "gateway", "intake", "timer", "waiter", "sender", "unsub", "mailin")
         self.system.cartbus("shop", "mode", "demo", "live")
 

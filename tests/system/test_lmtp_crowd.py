@@ -12,6 +12,7 @@ import time
 import pytest
 
 from cartbus_system import System, free_port, wait_until
+from lmtp_world import come_back_over_lmtp
 
 pytestmark = pytest.mark.xdist_group("crowd")
 
@@ -23,9 +24,7 @@ class World(System):
     def __init__(self, settings, **more):
         super().__init__({"mailin": settings, **more})
         self.add_shop("demo")
-        conf = self.folder / "shops" / "demo" / "shop.conf"
-        conf.write_text("".join("bounce = bounces+*@lmtp.example\n" if line.startswith("bounce") else line
-                                for line in conf.read_text().splitlines(keepends=True)))
+        come_back_over_lmtp(self, "demo")
         self.start("broker", "mirror", "mailin")
         wait_until(lambda: self.log(topic="document"), "the shop's document")
 

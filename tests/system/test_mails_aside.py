@@ -6,8 +6,8 @@ import time
 
 import pytest
 
-from cartbus_system import System, free_port, wait_until
-from test_deadly_mails import over_lmtp
+from cartbus_system import wait_until
+from lmtp_world import LmtpWorld, over_lmtp
 from test_feedback import GONE, report
 
 pytestmark = pytest.mark.xdist_group("aside")
@@ -16,28 +16,10 @@ NOTE = b"Subject: away\r\n\r\nI am away \x1b[2J until \xff Monday.\r\n"
 MIB = 1024 * 1024
 
 
-class World:
-    def __init__(self, folder):
-        self.maildir, self.lmtp = folder / "bounces", free_port()
-        for part in ("new", "cur", "tmp"):
-            (self.maildir / part).mkdir(parents=True)
-        self.system = System({"mailin": {"folder": self.maildir, "lmtp": f"127.0.0.1:{self.lmtp}"}})
-        self.shop = self.system.add_shop("demo")
-        conf = self.system.folder / "shops" / "demo" / "shop.conf"
-        conf.write_text("".join("bounce = bounces+*@lmtp.example\n" if line.startswith("bounce") else line
-                                for line in conf.read_text().splitlines(keepends=True)))
-        self.system.start("broker", "mirror", "unsub", "mailin")
-        wait_until(lambda: self.system.log(topic="document"), "the shop's document")
-
-    def close(self):
-        self.system.close()
-
+class World(LmtpWorld):
     def restart(self):
         self.system.stop("mailin")
         self.system.start("mailin")
-
-    def listed(self, address):
-        return self.shop.address_hash(address) in [entry["message"].address_hash for entry in self.system.log(topic="suppression")]
 
     def aside(self):
         return {mail["name"]: mail for mail in self.system.cartbus("mailin", "list", json_output=True)["mails"]}
@@ -56,7 +38,7 @@ class World:
 
 @pytest.fixture
 def world(tmp_path):
-    world = World(tmp_path)
+    world = World(tmp_path / "bounces")
     yield world
     world.close()
 
