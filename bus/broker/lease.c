@@ -18,7 +18,7 @@
 #include "bus/base/text.h"
 #include "bus/broker/session.h"
 
-static const char DIED[] = "whoever was at work on it alone ended without a word";
+static const char DIED[] = "the process that worked on it alone ended without a word";
 static const int64_t CALM_US = 10 * US_PER_S; /* a death for another reason explains those up to so much later */
 static const int64_t EXCUSED_MOST_US = 5 * US_PER_MINUTE; /* as long as the longest backoff after a failure */
 

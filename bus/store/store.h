@@ -39,7 +39,7 @@ struct store_options {
  * record from corruption only if each of its commits is synced.
  */
 int store_open(const char *path, const struct store_options *options, struct store **ret, char ret_why[512]);
-/* The same, with nothing of it changed, whatever is found; nothing may be committed. -EUCLEAN too where there is no store. */
+/* The same, but nothing on the disk is changed, and nothing may be committed. -EUCLEAN too where there is no store. */
 int store_open_read_only(const char *path, const struct store_options *options, struct store **ret, char ret_why[512]);
 /* Of a store that nobody has open and that lost what was synced: the next opening believes what it finds. */
 int store_accept_loss(const char *path);

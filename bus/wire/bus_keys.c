@@ -54,7 +54,7 @@ const struct config_key bus_keys[] = {
 		.kind = CONFIG_PATH(500), .readers = "broker" },
 	{ "broker", "headroom", "128", "MiB: with less room on the disk nothing new is taken",
 		.kind = CONFIG_COUNT_OF("MiB", 0, 1 << 20), .readers = "broker cartbus" },
-	{ "broker", "headroom-percent", "1", "or so much of the file system, whichever is more",
+	{ "broker", "headroom-percent", "1", "or so many percent of the file system, if that is more",
 		.kind = CONFIG_COUNT_OF("percent", 0, 50), .readers = "broker cartbus" },
 	{ "broker", "heartbeat", "300",
 		"ms: a process that is silent for five of them is dead to the broker (a command: for fifty), and a "

@@ -1,5 +1,5 @@
 /*
- * cut.h: ends connections that ZeroMQ would keep: whoever was let in once stays, it has no word to close one peer's connection
+ * cut.h: ends connections that ZeroMQ would keep: it asks once who may come, and cannot close one peer's connection
  *
  * Over TCP a connection's only mark is the address it comes from (ZAP tells no more). So all of an address go; who may still come
  * is back within a moment, and the gate refuses the others.

@@ -2,7 +2,7 @@
  * inbox.h: a socket that is heard, and how to wait for several of them; for hub.c and zmq_link.c
  *
  * zmq_poll asks every socket three times over whether it has something, each time with two system calls. A socket has a descriptor
- * that becomes readable when something was done to it; whoever hears a socket until it is empty may sleep on that alone.
+ * that becomes readable when something was done to it; a caller that hears a socket until it is empty may sleep on that alone.
  */
 #ifndef BUS_WIRE_INBOX_H
 #define BUS_WIRE_INBOX_H

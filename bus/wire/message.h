@@ -11,7 +11,7 @@
 
 /* The broker's own topics: always there, kept for ever. */
 #define TOPIC_DEAD_LETTER "dead.letter"
-#define TOPIC_FORGOTTEN "log.forgotten" /* projected to whoever remembers anything: bus.proto, Forgotten */
+#define TOPIC_FORGOTTEN "log.forgotten" /* projected to every service that remembers anything: bus.proto, Forgotten */
 
 int message_write(const Envelope *envelope, struct bytes payload, struct buffer *ret); /* appends; -EMSGSIZE */
 /* -EBADMSG: it does not add up, a name is not printable UTF-8, or a required name (topic, shop) is empty. */

@@ -30,7 +30,7 @@ enum {
 
 /* `config` knows bus_keys. */
 int reach_read(const struct config *config, const char *service, struct reach *ret, char ret_why[256]);
-/* With this key, whatever [connect] key says. */
+/* With this key, instead of the one that [connect] key names. */
 int reach_read_as(const struct config *config, const char *key_name, struct reach *ret, char ret_why[256]);
 struct reach reach_local(const char *run); /* over ipc */
 /* The endpoint of "control" and so on. -EINVAL: [paths] run is too long for a socket's name. */

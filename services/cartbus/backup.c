@@ -245,7 +245,7 @@ int command_backup(struct command *command, int argc, char **argv)
 	const char *folder = NULL, *more = NULL;
 	const struct take takes[] = { { "verify", NULL, "check a backup that was made before: every file, byte by byte",
 					      NULL, &only_verify },
-		{ "erase", NULL, "whoever was erased since it was made leaves it, too", NULL, &erases },
+		{ "erase", NULL, "persons who were erased since it was made leave it, too", NULL, &erases },
 		{ "erasures", "FILE", "with --erase: a list of who was erased, or a backup that has one", &more, NULL },
 		{ 0 } };
 

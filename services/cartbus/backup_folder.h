@@ -31,7 +31,7 @@ json_t *backup_note(const struct command *command, const char *folder);
 json_t *backup_note_if_any(const char *folder);                                    /* without a word */
 void backup_log_path(const char *folder, const json_t *note, char ret[PATH_ROOM]); /* the folder of the log's files */
 void backup_remove_folder(const char *folder);                                     /* a folder of plain files */
-void backup_remove_tree(const char *folder);                                       /* whatever is in it */
+void backup_remove_tree(const char *folder);                                       /* with all that is in it */
 
 /* ---- backup.c ---- */
 

@@ -1,7 +1,7 @@
 /*
  * backup_shelf.h: the copies that are made by themselves, in [backup] folder
  *
- * Each is a folder named after the moment it was begun at, "2026-11-21T033000Z": by name is by time. Whatever else lies there is left alone.
+ * Each is a folder named after the moment it was begun at, "2026-11-21T033000Z": by name is by time. Other files that lie there are left alone.
  */
 #ifndef CARTBUS_BACKUP_SHELF_H
 #define CARTBUS_BACKUP_SHELF_H

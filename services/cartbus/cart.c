@@ -74,7 +74,7 @@ static int act_simply(struct command *command, int argc, char **argv, AdminVerb 
 int command_cart_suppress(struct command *command, int argc, char **argv)
 {
 	return act_simply(command, argc, argv, ADMIN_SUPPRESS_CART,
-		"Never mails about this cart, whatever happens to it. The shopper's other carts are not touched.\v"
+		"Never mails about this cart, even if it changes. The shopper's other carts are not touched.\v"
 		"Example:\n  cartbus cart suppress demo 9f2c41 --reason 'called us'");
 }
 

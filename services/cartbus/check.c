@@ -328,8 +328,7 @@ static void check_monitor_listens(struct checking *checking)
 	if (config_number(command->config, "monitor", NULL, "port") == 0 || reach == PAGE_HERE)
 		return;
 	if (reach == PAGE_NEAR)
-		complain(command, "warning: [monitor] listen = %s: whoever is in that net reads the metrics, unasked",
-			host);
+		complain(command, "warning: [monitor] listen = %s: everybody in that net can read the metrics", host);
 	else if (reach == PAGE_OPEN)
 		complain(command,
 			"[monitor] listen = %s: strangers could read the metrics there, unasked; give an address of "

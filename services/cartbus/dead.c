@@ -252,7 +252,8 @@ int command_dlq_redrive(struct command *command, int argc, char **argv)
 			.words_most = 2,
 			.help = "Hands a dead letter out again, or many, with their numbers, their age and their "
 				"history. "
-				"They are late by then: whoever bought or opted out meanwhile gets no mail. What dies "
+				"They are late by then: a shopper who bought or opted out meanwhile gets no mail. What "
+				"dies "
 				"again meanwhile is left alone.\n\n" FEED_HELP
 				"\vExamples:\n  cartbus dlq redrive intake 4711\n  cartbus dlq redrive sender --shop "
 				"demo --younger-than 6h --dry-run\n  cartbus dlq redrive sender --all --rate 5/s\n  "

@@ -157,12 +157,13 @@ int command_queues(struct command *command, int argc, char **argv)
 	json_t *answer;
 
 	command_take(command, argc, argv,
-		&(struct arguments){ .help = "Shows for each service what waits to be decided, what is being decided, "
-					     "what is delayed "
-					     "and what is dead. A queue is paused while whatever its service is given "
-					     "fails: then one message at a time is tried, at growing intervals up to a "
-					     "minute, nothing that fails counts against a message, and the first that "
-					     "works ends it.\vExample:\n  cartbus queues --json" });
+		&(struct arguments){
+			.help = "Shows for each service what waits to be decided, what is being decided, "
+				"what is delayed "
+				"and what is dead. A queue is paused while every message that its service is given "
+				"fails: then one message at a time is tried, at growing intervals up to a "
+				"minute, nothing that fails counts against a message, and the first that "
+				"works ends it.\vExample:\n  cartbus queues --json" });
 	client = command_connect(command);
 	answer = command_ask(command, client, "queues", NULL);
 	client_free(client);

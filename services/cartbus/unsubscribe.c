@@ -96,7 +96,8 @@ int command_unsubscribe(struct command *command, int argc, char **argv)
 int command_resubscribe(struct command *command, int argc, char **argv)
 {
 	return act(command, argc, argv, ADMIN_LIFT_SUPPRESSION,
-		"Takes an address off the list again, whatever put it there. Do this only when the shopper asked for "
+		"Takes an address off the list again, also one that bounced or complained. Do this only when the "
+		"shopper asked for "
 		"it.\v"
 		"Example:\n  cartbus resubscribe demo ada@example.com --reason 'asked to be reminded again'");
 }

@@ -12,7 +12,7 @@
 const struct action_texts action_texts[] = {
 	{ .language = "en",
 		.cart = "cart", .shopper = "shopper",
-		.suppress = { "No mail will be sent about this cart, whatever happens to it. The shopper's other carts are not touched.",
+		.suppress = { "No mail will be sent about this cart, even if it changes. The shopper's other carts are not touched.",
 			"Suppress this cart", "No mail will be sent about this cart." },
 		.write_off = { "The chase of this cart ends: it is written off.", "Write this cart off", "This cart is written off." },
 		.unsubscribe = { "This shopper will get no more reminders of this shop.", "Unsubscribe this shopper",

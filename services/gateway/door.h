@@ -15,7 +15,7 @@ enum door_end {
 	DOOR_ACCEPTED,  /* confirmed by the broker as seq */
 	DOOR_DUPLICATE, /* it was there already, as seq */
 	DOOR_SPOOLED,   /* synced on our disk */
-	DOOR_REFUSED    /* neither; why says so. Nothing is promised, whoever sent it must repeat it */
+	DOOR_REFUSED    /* neither; why says so. Nothing is promised, the sender must repeat it */
 };
 typedef void door_fn(void *context, enum door_end end, uint64_t seq, const char *why);
 

@@ -45,7 +45,7 @@ struct wish {
 	struct admin_link link;         /* of an action */
 	const char *doubt;              /* of a webhook: what in it counts as a no, as a constant; NULL: nothing */
 	bool is_answered;     /* of a webhook: the answer is there already, unless the message is not let in */
-	const char *location; /* who asked goes on to there, whatever comes of the message; borrowed from the request */
+	const char *location; /* the browser that asked goes on to there, also if the message is not taken; borrowed */
 	char shop[64];
 	char address_hash[40]; /* of an opt-out */
 };

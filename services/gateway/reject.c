@@ -1,5 +1,5 @@
 /*
- * reject.c: authentic webhooks that will never be readable, kept for whoever looks into them
+ * reject.c: authentic webhooks that will never be readable, kept for people to look into
  *
  * Owns:     <state>/<instance>/rejected/
  * Promises: bounded; no line of the head can be forged by what a webhook holds.

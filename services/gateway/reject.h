@@ -1,5 +1,5 @@
 /*
- * reject.h: authentic webhooks that will never be readable, kept for whoever looks into them
+ * reject.h: authentic webhooks that will never be readable, kept for people to look into
  */
 #ifndef GATEWAY_REJECT_H
 #define GATEWAY_REJECT_H

@@ -21,7 +21,7 @@ struct sns {
 	struct buffer message, covered, signature;
 };
 
-/* Has it as few parts as an envelope of SNS has? One look at each byte: for whoever has not proven anything, before it is parsed. */
+/* Has it as few parts as an envelope of SNS has? One look at each byte: for senders that have proven nothing, before it is parsed. */
 bool sns_may_be_envelope(struct bytes body);
 /* -EBADMSG: ret_why says what in it is not as SNS writes it. sns_clear is due in any case. */
 int sns_parse(struct bytes body, struct sns *ret, char ret_why[200]);

@@ -3,7 +3,7 @@
  *
  *   u32 magic | u32 length of what follows the CRC | u32 CRC of it | u32 messages | { u32 length, message } ...
  *
- * One record is what one sync covered. So whatever a crash leaves that was never acknowledged is the last record of the last
+ * One record is what one sync covered. So what a crash leaves unacknowledged is the last record of the last
  * file, and damage anywhere else is damage to something promised.
  */
 #ifndef GATEWAY_SPOOL_FILE_H

@@ -2,7 +2,7 @@
  * traceparent.h: in which trace a request is (https://www.w3.org/TR/trace-context)
  *
  * What is begun by a request carries its traceparent to the mail. In one that begins here the parent's id is the first half of the trace's:
- * so whoever exports spans knows that there is no such span.
+ * so an exporter of spans knows that there is no such span.
  */
 #ifndef GATEWAY_TRACEPARENT_H
 #define GATEWAY_TRACEPARENT_H

@@ -167,7 +167,8 @@ const struct config_key shop_keys[] = {
 	{ "mail", "never", NULL, "an address or @domain that is never mailed; may be repeated", .repeated = ROOM(never),
 		.kind = BARRED },
 	{ "mail", "consent", "all",
-		"all: mail whoever left a cart; customers: only who bought before or agreed to marketing; marketing: "
+		"all: mail everybody who left a cart; customers: only who bought before or agreed to marketing; "
+		"marketing: "
 		"only who "
 		"agreed to it. Who said no is never mailed",
 		.kind = CONFIG_WORD("all customers marketing|any") },

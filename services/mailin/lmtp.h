@@ -36,7 +36,7 @@ void lmtp_hear(struct lmtp *lmtp, struct bytes bytes); /* at most a few KB at a 
 void lmtp_answer(
 	struct lmtp *lmtp, const char *reply); /* "250 2.0.0 ok": of the mail that was taken, to each recipient */
 void lmtp_bid_farewell(struct lmtp *lmtp, const char *reply); /* ends it */
-struct buffer *lmtp_out(struct lmtp *lmtp);                   /* to be sent; whoever sends takes it off the front */
+struct buffer *lmtp_out(struct lmtp *lmtp);                   /* to be sent; the sender takes it off the front */
 bool lmtp_waits(const struct lmtp *lmtp);                     /* for lmtp_answer */
 bool lmtp_holds_mail(const struct lmtp *lmtp);                /* is being sent one, or waits for its answer */
 size_t lmtp_mail_bytes(const struct lmtp *lmtp);              /* of the mail that it holds; 0: none */

@@ -32,7 +32,7 @@ struct refusal {
 	const char *status;     /* of the report: "5.1.1" */
 	const char *diagnostic; /* as tidied by words_tidy: what a server answered, or the text of the whole mail */
 	bool is_text;           /* it is the text of a whole mail: words that are not sure count only beside a 5 */
-	bool gave_up;           /* the mail server will not try again, whatever the code says */
+	bool gave_up;           /* the mail server will not try again, also where the code says that it would */
 };
 
 /* Do these words, tidied, quote a server's refusal: "550 "? */

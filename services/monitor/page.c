@@ -200,8 +200,7 @@ static void insist_on_address(const char *host)
 	case PAGE_HERE:
 		return;
 	case PAGE_NEAR:
-		log_event(
-			LOG_WARNING, "[monitor] listen = %s: whoever is in that net reads the metrics, unasked", host);
+		log_event(LOG_WARNING, "[monitor] listen = %s: everybody in that net can read the metrics", host);
 		return;
 	case PAGE_OPEN:
 		die("[monitor] listen = %s: strangers could read the metrics there, unasked; give an address of this "

@@ -3,7 +3,7 @@
  *
  * https://opentelemetry.io/docs/specs/otlp and the messaging conventions. Nothing is measured for it: the log knows which message was
  * decided on, by whom what was said upon it, and when both were committed. A span's id is made of its trace and its message's number, so
- * whoever derives it again derives the same.
+ * it is the same each time that it is derived.
  */
 #ifndef MONITOR_SPAN_H
 #define MONITOR_SPAN_H

@@ -10,7 +10,7 @@ struct tally;
 
 struct tally *tally_new(void);
 void tally_free(struct tally *tally); /* takes NULL */
-/* Notes a reminder.* or an audit, whatever else it is given; `really`: it is history's. */
+/* Notes a reminder.* or an audit, and passes over all else; `really`: it is history's. */
 void tally_hear(struct tally *tally, const struct said *said, struct bytes payload, bool really);
 void tally_each(const struct tally *tally, rehearsed_fn *each, void *context);
 
