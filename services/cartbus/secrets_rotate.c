@@ -2,7 +2,8 @@
  * secrets_rotate.c: a new key in place of one that signs; the one before verifies for a while
  *
  * Promises: the key before is on the disk among those that verify before the new one signs anything: whatever cuts it short, a link that is
- *           out is never left without its key. After it has ended well, a power cut does not bring the key before back.
+ *           out is never left without its key, those of earlier rotations included. After it has ended well, a power cut does not
+ *           bring the key before back.
  * Fails by: complaining; what was there is there.
  * Read next: services/kit/keyring.h
  */
@@ -71,6 +72,8 @@ int prepare_keep_before(const struct command *command, const char *file, struct 
 	_cleanup_(buffer_free) struct buffer text = { 0 };
 	char name[80], path[PATH_ROOM];
 
+	if (keys->before_error)
+		return keys->before_error;
 	if (!is_kept(keys) &&
 		keyring_add_before(keys, buffer_bytes(&keys->current), verifies_until_us(command, keep_us)) < 0)
 		return -ENOSPC;
@@ -107,6 +110,14 @@ static int rotate(const struct command *command, const struct rotated *one, int6
 	if (failed == -ENOSPC) {
 		complain(command, "%d keys before this one still verify: remove lines of %s" KEY_BEFORE " first",
 			(int)KEYRING_BEFORE_MOST, path);
+		return EXIT_NO;
+	}
+	if (failed && failed == keys.before_error) {
+		complain(command, "%s" KEY_BEFORE ": %s: the keys in it still verify, and would be lost; mend it first",
+			path,
+			failed == -EBADMSG ? "there is a line that is not \"KEY until 2027-01-31\", or a ninth one"
+				: failed == -EPERM ? "others may read or write it: chmod 600 it"
+						   : strerror(-failed));
 		return EXIT_NO;
 	}
 	failed = failed ? failed : replace(path);

@@ -36,6 +36,7 @@ void keyring_clear(struct keyring *keys)
 	for (int i = 0; i < keys->count; i++)
 		forget(&keys->before[i].key);
 	keys->count = 0;
+	keys->before_error = 0;
 }
 
 int keyring_add_before(struct keyring *keys, struct bytes key, int64_t until_us)
@@ -61,18 +62,18 @@ static bool read_day(const char *text, int64_t *ret_us)
 	return *ret_us > 0;
 }
 
-/* "KEY until 2027-01-31" */
-static void read_line(struct keyring *keys, const char *line, size_t len)
+/* "KEY until 2027-01-31"; false: it is no such line, or there is no room for it. */
+static bool read_line(struct keyring *keys, const char *line, size_t len)
 {
 	char key[KEY_MOST + 1], text[KEY_MOST + 40];
 	int at = 0;
 	int64_t until_us;
-	if (text_copy_bytes(text, sizeof(text), BYTES(line, len)) && strlen(text) == len &&
+	bool is_read = text_copy_bytes(text, sizeof(text), BYTES(line, len)) && strlen(text) == len &&
 		sscanf(text, "%200s until %n", key, &at) == 1 && at > 0 && strlen(key) >= KEY_LEAST &&
-		read_day(text + at, &until_us))
-		keyring_add_before(keys, bytes_of(key), until_us);
+		read_day(text + at, &until_us) && keyring_add_before(keys, bytes_of(key), until_us) == 0;
 	OPENSSL_cleanse(key, sizeof(key));
 	OPENSSL_cleanse(text, sizeof(text));
+	return is_read;
 }
 
 static void read_before(const char *folder, const char *name, struct keyring *keys)
@@ -85,9 +86,11 @@ static void read_before(const char *folder, const char *name, struct keyring *ke
 	if (r < 0 && r != -ENOENT && r != -ENODATA)
 		log_event(LOG_WARNING, "%s: the keys before this one cannot be read, and do not verify: %s", path,
 			strerror(-r));
+	keys->before_error = r < 0 && r != -ENOENT && r != -ENODATA ? r : 0;
 	for (const char *line = r < 0 ? "" : buffer_text(&text); *line; line += strspn(line, "\n")) {
 		size_t len = strcspn(line, "\n");
-		read_line(keys, line, len);
+		if (len > 0 && !read_line(keys, line, len))
+			keys->before_error = -EBADMSG;
 		line += len;
 	}
 	forget(&text);

@@ -30,6 +30,7 @@ struct keyring {
 		struct buffer key;
 		int64_t until_us;
 	} before[KEYRING_BEFORE_MOST];
+	int before_error; /* not 0: NAME.previous is not all in `before`, and why; -EBADMSG: for a line that is none */
 };
 
 /* `folder` as settings_secrets_folder() has it. 0; or why `name` itself cannot be read, as file_read_secret() says it. */
@@ -45,7 +46,7 @@ void keyring_clear(struct keyring *keys); /* cleansed, and empty */
 struct bytes keyring_next(const struct keyring *keys, int64_t now_us, int *at);
 int keyring_add_before(struct keyring *keys, struct bytes key, int64_t until_us); /* -ENOSPC */
 
-/* The lines of NAME.previous. Reading passes over what is no line of it, and leaves out what ended before `now_us`. */
+/* The lines of NAME.previous, without those that ended before `now_us`. Who writes them back asks for before_error first. */
 void keyring_print_before(const struct keyring *keys, int64_t now_us, struct buffer *ret);
 
 /* bounce.key as it follows from link.key: the same on every host with the same one, and nothing leads back. In hex. */

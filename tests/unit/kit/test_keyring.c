@@ -44,6 +44,7 @@ static void a_key_verifies_to_the_end_of_its_day(void **state)
 		B " until 2026-12-31\nno line\n" C " until 2027-01-31\n" C
 		  " until yesterday\nshort until 2030-01-01\n");
 	assert_int_equal(keyring_read(folder, LINK_KEY, &keys), 0);
+	assert_int_equal(keys.before_error, -EBADMSG);
 	must_verify(&keys, FIRST_OF_2027_US - 1, "abc");
 	must_verify(&keys, FIRST_OF_2027_US, "ac");
 	must_verify(&keys, FIRST_OF_2027_US + 31 * US_PER_DAY, "a");
@@ -58,6 +59,7 @@ static void what_is_printed_is_read_again(void **state)
 	put("link.key", A);
 	put("link.key.previous", B " until 2026-12-31\n" C " until 2027-01-31\n");
 	assert_int_equal(keyring_read(folder, LINK_KEY, &keys), 0);
+	assert_int_equal(keys.before_error, 0);
 	keyring_print_before(&keys, FIRST_OF_2027_US - 1, &text);
 	assert_string_equal(buffer_text(&text), B " until 2026-12-31\n" C " until 2027-01-31\n");
 	buffer_clear(&text);
