@@ -54,15 +54,34 @@ static void fold_told(struct alarms *alarms, const AlarmTold *told)
 		alarms->each[at].told[alarms->each[at].told_count++] = *told;
 }
 
+/* A service repeats what somebody outside said, or was taken over: its words must not move an admin's cursor. */
+static void make_plain(Alarm *alarm)
+{
+	text_make_plain(alarm->kind);
+	text_make_plain(alarm->text);
+	text_make_plain(alarm->remedy);
+	text_make_plain(alarm->acknowledged_by);
+}
+
+static void make_answer_plain(AlarmTold *told)
+{
+	text_make_plain(told->kind);
+	text_make_plain(told->way);
+	text_make_plain(told->words);
+}
+
 void alarms_fold(struct alarms *alarms, const struct entry *entry)
 {
 	const struct topic *topic = topic_of(entry->topic);
 	_cleanup_free_ void *message = topic ? payload_decode(topic, entry->payload) : NULL;
 
-	if (message && topic == &topic_alarm)
+	if (message && topic == &topic_alarm) {
+		make_plain(message);
 		fold_alarm(alarms, entry, message);
-	else if (message && topic == &topic_alarm_told)
+	} else if (message && topic == &topic_alarm_told) {
+		make_answer_plain(message);
 		fold_told(alarms, message);
+	}
 }
 
 static bool fold_one(const struct entry *entry, void *context)

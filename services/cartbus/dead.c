@@ -40,7 +40,7 @@ struct listing {
 static int list_letter(const json_t *letter, void *context)
 {
 	struct listing *listing = context;
-	char died[40];
+	char died[40], reason[LETTER_WORDS_ROOM];
 
 	listing->count++;
 	if (listing->all) {
@@ -49,7 +49,7 @@ static int list_letter(const json_t *letter, void *context)
 	}
 	describe_time(zone_of_shop(listing->command, text_of(letter, "shop")), number_of(letter, "died_us"), died);
 	printf("%-10s %8lld  %s  %-12s %-16s %s (%lld failures)\n", text_of(letter, "queue"), number_of(letter, "seq"),
-		died, text_of(letter, "shop"), text_of(letter, "topic"), text_of(letter, "reason"),
+		died, text_of(letter, "shop"), text_of(letter, "topic"), letter_text(letter, "reason", reason),
 		number_of(letter, "failures"));
 	return EXIT_FINE;
 }

@@ -4,6 +4,7 @@
 #include "services/cartbus/letter_words.h"
 
 #include "bus/base/cleanup.h"
+#include "bus/base/text.h"
 #include "services/cartbus/describe.h"
 #include "services/cartbus/print.h"
 #include "services/cartbus/reading.h"
@@ -14,6 +15,13 @@ static const char *text_of(const json_t *object, const char *name)
 	const char *text = json_string_value(json_object_get(object, name));
 
 	return text ? text : "";
+}
+
+const char *letter_text(const json_t *letter, const char *name, char ret[LETTER_WORDS_ROOM])
+{
+	text_copy(ret, LETTER_WORDS_ROOM, text_of(letter, name));
+	text_make_plain(ret);
+	return ret;
 }
 
 static long long number_of(const json_t *object, const char *name)
@@ -39,20 +47,21 @@ void letter_words(const struct command *command, const json_t *letter, struct bu
 {
 	const char *zone = zone_of_shop(command, text_of(letter, "shop"));
 	const json_t *event;
-	char at[40];
+	char at[40], key[LETTER_WORDS_ROOM], reason[LETTER_WORDS_ROOM], by[LETTER_WORDS_ROOM];
 	size_t i;
 
 	describe_time(zone, number_of(letter, "time_us"), at);
 	buffer_printf(ret, "queue     %s\nmessage   %lld, %s of shop %s, key %s, said at %s%s\nreason    %s\n",
 		text_of(letter, "queue"), number_of(letter, "seq"), text_of(letter, "topic"), text_of(letter, "shop"),
-		text_of(letter, "key"), at,
+		letter_text(letter, "key", key), at,
 		json_is_true(json_object_get(letter, "replayed")) ? ", replayed from the log" : "",
-		text_of(letter, "reason"));
+		letter_text(letter, "reason", reason));
 	write_payload(letter, zone, ret);
 	json_array_foreach(json_object_get(letter, "history"), i, event)
 	{
 		describe_time(zone, number_of(event, "at_us"), at);
-		buffer_printf(ret, "history   %s  %s (%s)\n", at, text_of(event, "reason"), text_of(event, "by"));
+		buffer_printf(ret, "history   %s  %s (%s)\n", at, letter_text(event, "reason", reason),
+			letter_text(event, "by", by));
 	}
 	buffer_printf(ret, "\nPut it right, then: cartbus dlq redrive %s %lld\n", text_of(letter, "queue"),
 		number_of(letter, "seq"));

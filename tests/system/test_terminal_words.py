@@ -2,6 +2,7 @@
 
 import re
 import sys
+import time
 import unicodedata
 
 import pytest
@@ -46,14 +47,40 @@ def test_what_a_shopper_typed_is_shown_as_text_alone(system):
     assert not re.search("[\x80-\x9f]", raw), raw
 
 
+def say(system, *messages):
+    """As a process that may be `cartbus`: (topic, key, message)."""
+    peer = Peer(system.folder / "run", lambda: system.processes["broker"].running, "cartbus", "c-1", [])
+    for topic, key, message in messages:
+        peer.publish(encode_message(message.SerializeToString(), topic=topic, shop="demo", key=key))
+    peer.goodbye()
+    peer.close()
+
+
 def test_what_a_service_says_is_shown_as_text_alone(system):
     """One of them was taken over; or it repeats what somebody outside said."""
     cart = system.proto()
-    action = cart.AdminAction(verb=cart.ADMIN_WRITE_OFF, cart_id="c-1", who="test", reason=HOSTILE)
-    peer = Peer(system.folder / "run", lambda: system.processes["broker"].running, "cartbus", "c-1", [])
-    peer.publish(encode_message(action.SerializeToString(), topic="admin.action", shop="demo", key="c-1"))
-    peer.goodbye()
-    peer.close()
+    say(system, ("admin.action", "c-1", cart.AdminAction(verb=cart.ADMIN_WRITE_OFF, cart_id="c-1", who="test", reason=HOSTILE)))
     wait_until(lambda: system.log("admin.action"), "the act")
     shown = system.cartbus("log", "--topic", "admin.action").stdout
     assert "a 2J" in " ".join(shown.split()) and not obeyed(shown), shown
+
+
+@pytest.fixture
+def hasty_system():
+    """An hour of it is a second: a message that cannot be handled dies soon."""
+    now_us = int(time.time() * 1e6)
+    with System({"clock": {"rate": 3600, "origin-real-us": now_us, "origin-wall-us": now_us}}) as system:
+        system.add_shop("demo")
+        system.start("broker", "intake", "waiter", "unsub")
+        yield system
+
+
+def test_alarms_and_dead_letters_are_shown_as_text_alone(hasty_system):
+    system, key = hasty_system, f"c{HOSTILE}"
+    cart = system.proto()
+    say(system, ("alarm", "mail-server", cart.Alarm(kind="mail-server", raised=True, text=f"{HOSTILE}\x1b[2J\rgone", remedy=HOSTILE, at_us=1)),
+        ("admin.action", key, cart.AdminAction(verb=cart.ADMIN_OVERRIDE_WAIT, cart_id=key, who="test", reason="without waits")))
+    letter = wait_until(lambda: system.cartbus("dlq", "list", check=False, json_output=True)["dead"], "the dead letter")[0]
+    for words in (("alarm", "list"), ("status",), ("dlq", "list"), ("dlq", "show", letter["queue"], str(letter["seq"]))):
+        shown = system.cartbus(*words, check=False).stdout
+        assert len(shown) > 20 and not obeyed(shown), (words, shown)
