@@ -120,6 +120,8 @@ struct operated *operated_new_with(const struct service *beside)
 	make_folders(operated);
 	operated_config(operated, "operator.conf", "");
 	operated_write(operated, "shops/demo/shop.conf", DEMO_SHOP);
+	operated_write(
+		operated, "secrets/address.key", OPERATED_ADDRESS_KEY); /* `secrets make` makes none beside a log */
 	snprintf(config, sizeof(config), "%s/operator.conf", operated_folder(operated));
 	setenv("CARTBUS_CONFIG", config, 1);
 	setenv("SUDO_USER", "ada", 1);
@@ -213,8 +215,9 @@ static size_t fleeting_len(struct bytes told, const char *text)
 			  letters[] = "0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ";
 	static const struct {
 		const char *before, *made_of;
-	} all[] = { { "\"bytes\": ", digits }, { "\"files\": ", digits }, { " after ", digits },
-		{ "127.0.0.1@", digits }, { "/cartbus-copy-", letters }, { "/broker.", letters } };
+	} all[] = { { "\"bytes\": ", digits }, { "\"files\": ", digits }, { " after ", digits }, { ", uid ", digits },
+		{ ", gid ", digits }, { "127.0.0.1@", digits }, { "/cartbus-copy-", letters },
+		{ "/broker.", letters } };
 
 	for (size_t i = 0; i < sizeof(all) / sizeof(*all); i++) {
 		size_t len = strlen(all[i].before);

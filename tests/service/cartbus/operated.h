@@ -11,6 +11,8 @@
 #include "services/cartbus/dispatch.h"
 #include "tests/unit/actor/world.h"
 
+#define OPERATED_ADDRESS_KEY "0123456789abcdef0123456789abcdef"
+
 struct operated;
 
 /* The first thing of main(): a process that operated_run started becomes the command, and ends. */

@@ -256,8 +256,6 @@ static void assert_holds(const struct operated *operated, const char *name, cons
 	buffer_free(&text);
 }
 
-static const char KEY[] = "0123456789abcdef0123456789abcdef";
-
 /* Each row of the table names him otherwise: by a cart's id, the same as a spreadsheet wrote it, and by his address. */
 static void what_files_hold_of_a_shopper_goes_as_well(void **state)
 {
@@ -268,9 +266,8 @@ static void what_files_hold_of_a_shopper_goes_as_well(void **state)
 	struct operated *operated = operated_new();
 
 	(void)state;
-	operated_write(operated, "secrets/address.key", KEY);
 	say_carts(operated_world(operated));
-	address_hash(bytes_of(KEY), "demo", "ada.lovelace@example.com", hashed.ids.email_hash);
+	address_hash(bytes_of(OPERATED_ADDRESS_KEY), "demo", "ada.lovelace@example.com", hashed.ids.email_hash);
 	say_cart(operated_world(operated), "hashed-1", &hashed);
 	operated_write(operated, "export/demo/days.csv",
 		"cart,address,total\r\nopen-1,,64.48\r\nbob-1,bob@example.com,1\r\n'bought-1,x,9\n"
