@@ -35,6 +35,7 @@ LOOK(files)
 LOOK(backups)
 LOOK(ways)
 LOOK(domains)
+LOOK(readers)
 
 /* A broker over a copy of the log, as an erasure from a backup has it. */
 static int command_copy(struct command *command, int argc, char **argv)
@@ -67,6 +68,7 @@ static const struct subcommand table[] = {
 	{ "backups", "", "are they fresh?", command_backups },
 	{ "ways", "", "what is reached", command_ways },
 	{ "domains", "", "are mails believed?", command_domains },
+	{ "readers", "", "who may read what?", command_readers },
 	{ "copy", "DIR", "a broker over a copy", command_copy },
 };
 static const struct subcommands subcommands = { table, sizeof(table) / sizeof(*table) };
@@ -140,6 +142,29 @@ static void files_that_others_may_read_are_found(void **state)
 	rename_in(operated, "state/waiter", "state/before-restore-1");
 	operated_run(operated, "files");
 	golden_compare("files.txt", operated_transcript(operated));
+	operated_free(operated);
+}
+
+/* Everywhere "nobody" is a user. */
+static void what_a_services_user_cannot_reach_is_found(void **state)
+{
+	static const struct {
+		const char *name;
+		mode_t mode;
+	} steps[] = { { "", 0755 }, { "users.conf", 0644 }, { "shops", 0755 }, { "shops/demo", 0755 },
+		{ "shops/demo/shop.conf", 0646 }, { "shops/demo/shop.conf", 0644 }, { "secrets", 0777 },
+		{ "secrets", 0700 }, { "run", 0700 }, { "run", 0755 }, { "run/tap", 0600 } };
+	struct operated *operated = operated_new();
+
+	(void)state;
+	operated_config(operated, "users.conf", "[user nobody]\nservice = waiter\n");
+	operated_write(operated, "shops/demo/notes", "read by nobody");
+	operated_run(operated, "readers --config FOLDER/users.conf");
+	for (size_t i = 0; i < sizeof(steps) / sizeof(steps[0]); i++) {
+		change_mode(operated, steps[i].name, steps[i].mode);
+		operated_run(operated, "readers --config FOLDER/users.conf");
+	}
+	golden_compare("readers.txt", operated_transcript(operated));
 	operated_free(operated);
 }
 
@@ -240,6 +265,7 @@ int main(int argc, char **argv)
 {
 	struct CMUnitTest tests[] = {
 		cmocka_unit_test(files_that_others_may_read_are_found),
+		cmocka_unit_test(what_a_services_user_cannot_reach_is_found),
 		cmocka_unit_test(backups_are_made_checked_and_told_of),
 		cmocka_unit_test(a_broker_over_a_copy_answers_or_tells_its_last_words),
 		cmocka_unit_test(ways_that_lead_nowhere_are_found),
