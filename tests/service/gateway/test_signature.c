@@ -47,6 +47,31 @@ static void two_secrets_hold_during_a_rotation_and_it_is_known_which(void **stat
 		signature_check_body(given_secrets("the-new-secret", ""), bytes_of(body), right), SIGNATURE_WRONG);
 }
 
+/* BigCommerce signs nothing: it repeats a word that it was given. */
+static void a_word_that_is_repeated_is_known_whole_or_not_at_all(void **state)
+{
+	static const struct {
+		const char *current, *previous, *given;
+		enum signature wanted;
+	} cases[] = {
+		{ "the-word", "", "the-word", SIGNATURE_CURRENT },
+		{ "the-word", "old-word", "old-word", SIGNATURE_PREVIOUS },
+		{ "the-word", "the-word", "the-word", SIGNATURE_CURRENT },
+		{ "the-word", "old-word", "the-wors", SIGNATURE_WRONG },
+		{ "the-word", "old-word", "the-wor", SIGNATURE_WRONG },
+		{ "the-word", "old-word", "the-words", SIGNATURE_WRONG },
+		{ "a-short", "", "a-short", SIGNATURE_WRONG },
+		{ "the-word", "", NULL, SIGNATURE_MISSING },
+		{ "the-word", "", "", SIGNATURE_MISSING },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++)
+		assert_int_equal(
+			signature_check_word(given_secrets(cases[i].current, cases[i].previous), cases[i].given),
+			cases[i].wanted);
+}
+
 static void missing_truncated_and_foreign_encodings_are_told_apart(void **state)
 {
 	char text[64];
@@ -140,6 +165,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(the_right_signature_is_right),
 		cmocka_unit_test(two_secrets_hold_during_a_rotation_and_it_is_known_which),
+		cmocka_unit_test(a_word_that_is_repeated_is_known_whole_or_not_at_all),
 		cmocka_unit_test(missing_truncated_and_foreign_encodings_are_told_apart),
 		cmocka_unit_test(one_changed_byte_anywhere_is_wrong),
 		cmocka_unit_test(an_empty_or_short_secret_opens_nothing),

@@ -424,6 +424,30 @@ static void bigcommerce_webhooks_carry_ids_alone(void **state)
 	assert_int_equal(reading_of("[]", &event), READ_UNREADABLE);
 }
 
+/* A guest is customer 0, which is nobody: whoever took it for a name would join all guests' carts. */
+static void a_guest_of_bigcommerce_has_no_customer_number(void **state)
+{
+	static const struct {
+		json_int_t given;
+		const char *wanted;
+	} cases[] = { { 0, "" }, { 1, "1" }, { 731, "731" } };
+	const struct event_source source = { .shop = "demo",
+		.topic = "",
+		.webhook_id = "",
+		.address_key = bytes_of("0123456789abcdef0123456789abcdef"),
+		.heard_us = NOON_US };
+	static struct event event;
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		json_t *body = json_pack("{s:{s:s,s:I}}", "data", "id", "0934", "customer_id", cases[i].given);
+
+		assert_int_equal(bigcommerce_read_cart(&source, body, &event), READ_CHANGED);
+		assert_string_equal(event.changed.ids.customer_id, cases[i].wanted);
+		json_decref(body);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -441,6 +465,7 @@ int main(void)
 		cmocka_unit_test(without_an_api_it_is_a_dead_letter),
 		cmocka_unit_test(an_absence_is_made_up_for_by_every_shop_that_can),
 		cmocka_unit_test(bigcommerce_webhooks_carry_ids_alone),
+		cmocka_unit_test(a_guest_of_bigcommerce_has_no_customer_number),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
