@@ -230,6 +230,7 @@ class Walls:
     def run(self, words, limit_s, awake=0, folder=None, **further):
         """(exit code, None if it was too late; what it printed); folder: its /tmp, kept"""
         own = folder or pathlib.Path(tempfile.mkdtemp(dir=TMP))
+        own.chmod(0o1777)
         environment = dict(self.environment, **further)
         if awake:
             environment["CARTBUS_AWAKE"] = str(awake)
