@@ -3,7 +3,7 @@
  *
  * Promises:  no token is lost: each is an item, a part of one, a word that means nothing, or counted as unknown. A number that can
  *            be read in more than one way has no decimal, and is refused where it is used.
- * Read next: rules_words.c, rules_read.c
+ * Read next: rules_number.c, rules_words.c, rules_read.c
  */
 #include "bus/base/clock.h"
 #include "bus/base/text.h"
@@ -12,8 +12,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-enum { THOUSANDTHS = 1000, NUMBER_MAX = 100000 };
 
 bool item_is(const struct item *item, const char *concept)
 {
@@ -45,104 +43,6 @@ static void set_concept(struct item *item, const char *concept)
 	item->concepts[0] = concept;
 }
 
-/* --- numbers --- */
-
-static bool groups_are_whole(const char *raw, char group, const char *end)
-{
-	const char *at = strchr(raw, group);
-
-	if (!at || at >= end || at == raw || at - raw > 3 || *raw == '0')
-		return false;
-	while (at && at < end) {
-		const char *next = strchr(at + 1, group);
-		const char *stop = next && next < end ? next : end;
-		size_t len = (size_t)(stop - at - 1);
-		bool indian = group == ',' && next && next < end && len == 2;
-		if (len != 3 && !indian)
-			return false;
-		at = next;
-	}
-	return true;
-}
-
-static int count_of(const char *raw, char c)
-{
-	int count = 0;
-
-	for (; *raw; raw++)
-		count += *raw == c;
-	return count;
-}
-
-/* Which sign is the decimal point of "1.000,50"; 0: none is; '?': nobody can tell. `comma`: as the language has it. */
-static char decimal_point(const char *raw, bool comma)
-{
-	const char *last_dot = strrchr(raw, '.'), *last_comma = strrchr(raw, ',');
-
-	if (strchr(raw, ':'))
-		return ':';
-	if (last_dot && last_comma)
-		return last_dot > last_comma ? '.' : ',';
-	const char *only = last_dot ? last_dot : last_comma;
-	if (!only)
-		return 0;
-	if (count_of(raw, *only) > 1)
-		return 0;
-	bool groups = strlen(only + 1) == 3 && groups_are_whole(raw, *only, raw + strlen(raw));
-	if (*only == (comma ? ',' : '.'))
-		return *only;
-	if (groups)
-		return 0;
-	return *only == '.' || comma ? *only : '?';
-}
-
-/* "1.000,50" as "1000.50". false: it can be read in more than one way, or in none. */
-static bool plain_number(const char *raw, bool comma, char ret[32])
-{
-	char point = decimal_point(raw, comma);
-	const char *end = raw + strlen(raw), *at = point ? strrchr(raw, point) : end;
-	static const char groups[] = { '\'', '.', ',' };
-	size_t len = 0;
-
-	*ret = '\0';
-	if (point == '?' || !*raw || (point && count_of(raw, point) > 1))
-		return false;
-	for (size_t i = 0; i < sizeof(groups); i++)
-		if (groups[i] != point && strchr(raw, groups[i]) && !groups_are_whole(raw, groups[i], at))
-			return false;
-	for (const char *c = raw; *c; c++) {
-		if (len + 1 >= 32)
-			return false;
-		if (c == at)
-			ret[len++] = '.';
-		else if (*c >= '0' && *c <= '9')
-			ret[len++] = *c;
-	}
-	ret[len] = '\0';
-	return true;
-}
-
-/* Up to three decimals; -1: more of either. */
-static int64_t thousandths(const char *decimal)
-{
-	int64_t value = 0;
-	int decimals = -1;
-
-	for (; *decimal; decimal++) {
-		if (*decimal == '.') {
-			decimals = 0;
-			continue;
-		}
-		value = value * 10 + (*decimal - '0');
-		decimals += decimals >= 0;
-		if (decimals > 3 || value > (int64_t)NUMBER_MAX * THOUSANDTHS)
-			return -1;
-	}
-	for (decimals = decimals < 0 ? 0 : decimals; decimals < 3; decimals++)
-		value *= 10;
-	return value > (int64_t)NUMBER_MAX * THOUSANDTHS ? -1 : value;
-}
-
 /* --- one item per word --- */
 
 struct lexing {
@@ -168,8 +68,8 @@ static void add_number(struct lexing *lexing, struct item *item, const struct to
 	bool comma = language_has_comma(lexing->language);
 
 	set_concept(item, "num");
-	plain_number(token->word, comma, item->decimal);
-	item->value = *item->decimal ? thousandths(item->decimal) : -1;
+	number_plain(token->word, comma, item->decimal);
+	item->value = *item->decimal ? number_thousandths(item->decimal) : -1;
 }
 
 static bool add_currency(struct lexing *lexing, struct item *item, const char *word)
@@ -335,7 +235,7 @@ static bool merge_groups(struct merging *merging)
 		first->decimal[0] == '0')
 		return false;
 	snprintf(item.decimal, sizeof(item.decimal), "%.8s%.20s", first->decimal, next->decimal);
-	item.value = thousandths(item.decimal);
+	item.value = number_thousandths(item.decimal);
 	put(merging, item, 2);
 	return true;
 }
@@ -619,13 +519,6 @@ static void merge(struct items *items, const struct language *language, bool (*s
 static const char *const nos[] = { "no", "not", "never", "nothing", NULL };
 static const char *const clause_ends[] = { ",", ";", NULL };
 
-static bool is_of(const struct item *item, const char *const *concepts)
-{
-	while (*concepts && !item_is(item, *concepts))
-		concepts++;
-	return *concepts != NULL;
-}
-
 /* "Customers that write to us", "Kunden, die uns schreiben": what follows says which shoppers, and is no reminder. */
 static bool begins_relative(const struct items *items, int at)
 {
@@ -634,7 +527,7 @@ static bool begins_relative(const struct items *items, int at)
 	bool apart = at > 1 && item_is(&list[at - 1], ",");
 
 	return (item_is(&list[at], "relating") || (apart && item_is(&list[at], "relating-apart"))) && at > apart &&
-		item_is(&list[at - 1 - apart], "shopper") && is_of(&list[at + 1], verbs);
+		item_is(&list[at - 1 - apart], "shopper") && item_is_any(&list[at + 1], verbs);
 }
 
 /* "Carts with mail", "the same cart": some carts, by what no reader knows. "With one mail" says so of a reminder, but behind a cart. */
@@ -661,8 +554,8 @@ static bool lacks_nothing(const struct items *items, int at)
 	if (!item_is(&list[at], "lacking"))
 		return false;
 	for (int step = -1; step <= 1; step += 2)
-		for (int i = at + step; i >= 0 && i < items->count && !is_of(&list[i], clause_ends); i += step)
-			if (is_of(&list[i], nos))
+		for (int i = at + step; i >= 0 && i < items->count && !item_is_any(&list[i], clause_ends); i += step)
+			if (item_is_any(&list[i], nos))
 				return true;
 	return false;
 }
@@ -674,9 +567,9 @@ static void refuse_changed(struct items *items)
 
 	for (int i = 0; i < items->count; i++) {
 		struct item *item = &items->list[i];
-		if (item_is(item, "pointing") && is_of(item + 1, dates))
+		if (item_is(item, "pointing") && item_is_any(item + 1, dates))
 			set_concept(item, "!once");
-		else if (is_of(item, nos) && item_is(item + 1, "always"))
+		else if (item_is_any(item, nos) && item_is(item + 1, "always"))
 			set_concept(item, "!vague");
 		else if (begins_relative(items, i))
 			set_concept(item, "!when");

@@ -12,7 +12,7 @@
 #include <stdarg.h>
 #include <stdio.h>
 
-enum { THOUSANDTHS = 1000, FOUND_MAX = 40 };
+enum { FOUND_MAX = 40 };
 
 static const struct item *item_at(const struct reader *reader, int at)
 {

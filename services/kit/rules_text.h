@@ -186,6 +186,13 @@ int read_often(struct reader *reader);
 int read_rates(struct reader *reader);
 int read_hours(struct reader *reader);
 
+/* --- rules_number.c: numbers as owners write them --- */
+
+enum { THOUSANDTHS = 1000, NUMBER_MAX = 100000 };
+/* "1.000,50" as "1000.50". false: it can be read in more than one way, or in none. `comma`: the language's decimal point is one. */
+bool number_plain(const char *raw, bool comma, char ret[32]);
+int64_t number_thousandths(const char *decimal); /* of "1000.50"; -1: above NUMBER_MAX, or more than three decimals */
+
 /* --- rules_split.c: where a sentence begins and ends, and where one sentence says two things --- */
 
 enum { SENTENCE_ENDS_MAX = 8 };

@@ -61,7 +61,8 @@ static bool failures(const struct circumstances *now, Alarm *ret)
 static bool queue_paused(const struct circumstances *now, Alarm *ret)
 {
 	return now->view->paused[0] &&
-		say(ret, "every message that it is given fails, so it is given one message at a time: %s", now->view->paused);
+		say(ret, "every message that it is given fails, so it is given one message at a time: %s",
+			now->view->paused);
 }
 
 static bool queue_stuck(const struct circumstances *now, Alarm *ret)

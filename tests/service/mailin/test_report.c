@@ -508,7 +508,7 @@ static void of_several_recipients_the_one_that_was_mailed_counts(void **state)
 #define FULL(address) "<" address ">:\r\n552 5.2.2 mailbox is full\r\n\r\n"
 #define POSTFIX_UNKNOWN(address)                                                                                       \
 	"<" address ">: host mx.b.example[192.0.2.1] said: 550 5.1.1\r\n    no such user (in reply to RCPT "           \
-		    "TO)\r\n\r\n"
+	"TO)\r\n\r\n"
 #define POSTFIX_FULL(address)                                                                                          \
 	"<" address ">: host mx.b.example[192.0.2.1] said: 552 5.2.2\r\n    over quota (in reply to RCPT TO)\r\n\r\n"
 #define EXIM_UNKNOWN(address) "  " address "\r\n    SMTP error from remote mail server: 550 no such user\r\n"
