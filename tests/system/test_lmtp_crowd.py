@@ -148,8 +148,9 @@ def test_a_socket_is_for_its_group_and_one_user_takes_half_of_it():
             return peer.recv(3)
 
         assert [come() for _ in range(MOST // 2 + 1)] == [b"220"] * (MOST // 2 + 1)  # the oldest has made room
-        assert system.processes["mailin"].running
-        assert f"of uid:{os.geteuid()} were turned away: it holds as much" in system.processes["mailin"].log_path.read_text()
+        mailin = system.processes["mailin"]
+        assert mailin.running
+        wait_until(lambda: f"of uid:{os.geteuid()} were turned away: it holds as much" in mailin.log_path.read_text(), "the line in the log")
         wait_until(lambda: counted(system) == 1, "the broker is told")
         (alarm,) = wait_until(lambda: [one["message"] for one in system.log("alarm") if one["message"].kind == "strangers"], "the alarm", 60)
         assert alarm.raised and "of LMTP, and what is more is turned away" in alarm.text
