@@ -7,7 +7,7 @@
  * Promises:  of several recipients only the one that our mail was to counts; where nothing tells which that was, an address is gone
  *            only if all of them are.
  * Fails by:  BOUNCE_NONE, which a person will look at; REASON_UNCLEAR where a report says that it failed, and nothing why.
- * Read next: reason.c
+ * Read next: reason.c, whose_host.c
  */
 #include "services/mailin/bounce.h"
 #include "bus/base/cleanup.h"

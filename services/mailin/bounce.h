@@ -49,6 +49,8 @@ void bounce_hear_status(struct bounce *bounce, const char *fields);
 void bounce_hear_mailed(struct bounce *bounce, const char *address);
 /* Once, after the last status. Where the fields were clear it changes nothing; where there are none, only what is worded as a bounce counts. */
 void bounce_hear_letter(struct bounce *bounce, const struct letter *letter);
+/* At the end, for each address of ours: an answer that finds no host of its domain looked for us, and says nothing of the recipient. */
+void bounce_hear_ours(struct bounce *bounce, const char *address);
 /* Does a mail server write under this name? "<>" is one's. */
 bool bounce_is_from_a_server(const char *from);
 void bounce_tell(const struct bounce *bounce, struct report *ret);

@@ -408,6 +408,8 @@ static void judge(struct letters *letters, GMimeMessage *message)
 		.names_ours = plain_names_ours || html_names_ours,
 		.is_report = letters->is_report };
 	bounce_hear_letter(&letters->bounce, &letter);
+	for (int i = 0; i < letters->report->address_count; i++)
+		bounce_hear_ours(&letters->bounce, letters->report->addresses[i]);
 	bounce_tell(&letters->bounce, letters->report);
 }
 

@@ -546,6 +546,45 @@ static void of_several_recipients_in_a_text_the_one_that_was_mailed_counts(void 
 	}
 }
 
+/* The server looked for us, and not for the shopper. */
+static void an_answer_that_names_our_domain_says_nothing_of_the_recipient(void **state)
+{
+	static const struct {
+		const char *fields;
+		FeedbackKind feedback;
+	} rows[] = {
+		{ TOLD("a@b.example", "failed", "5.1.2\r\nDiagnostic-Code: smtp; 550 Host unknown: shop.example"),
+			FEEDBACK_BOUNCE_TRANSIENT },
+		{ TOLD("a@b.example", "failed",
+			  "5.0.0\r\nDiagnostic-Code: smtp; 550 Domain shop.example does not exist"),
+			FEEDBACK_BOUNCE_TRANSIENT },
+		{ TOLD("a@b.example", "failed",
+			  "5.0.0\r\nDiagnostic-Code: smtp; 553 shop.example: unresolvable domain"),
+			FEEDBACK_BOUNCE_TRANSIENT },
+		{ TOLD("a@b.example", "failed",
+			  "5.4.4\r\nDiagnostic-Code: smtp; 550 No MX or A record for <shop.example>"),
+			FEEDBACK_BOUNCE_TRANSIENT },
+		{ TOLD("a@b.example", "failed", "5.1.2\r\nDiagnostic-Code: smtp; 550 Host unknown: b.example"),
+			FEEDBACK_BOUNCE_PERMANENT },
+		{ TOLD("a@b.example", "failed", "5.1.2\r\nDiagnostic-Code: smtp; 550 Host unknown: workshop.example"),
+			FEEDBACK_BOUNCE_PERMANENT },
+		{ TOLD("a@b.example", "failed",
+			  "5.1.1\r\nDiagnostic-Code: smtp; 550 5.1.1 No such user (mail from shop.example)"),
+			FEEDBACK_BOUNCE_PERMANENT },
+		{ TOLD("a@shop.example", "failed", "5.1.2\r\nDiagnostic-Code: smtp; 550 Host unknown: shop.example"),
+			FEEDBACK_BOUNCE_PERMANENT },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		char mail[2000];
+		snprintf(mail, sizeof(mail), HEAD("delivery-status") STATUS("%s") MAILED END, rows[i].fields);
+		read_text(mail);
+		if (report.kind != REPORT_FEEDBACK || report.feedback != rows[i].feedback)
+			fail_msg("row %zu: %d %d %s", i, report.kind, report.feedback, report.detail);
+	}
+}
+
 static void what_a_person_writes_of_a_bounce_is_none(void **state)
 {
 	static const char *const mails[] = {
@@ -618,6 +657,7 @@ int main(void)
 		cmocka_unit_test(a_notice_that_quotes_a_4_alone_makes_nobody_unknown),
 		cmocka_unit_test(of_several_recipients_the_one_that_was_mailed_counts),
 		cmocka_unit_test(of_several_recipients_in_a_text_the_one_that_was_mailed_counts),
+		cmocka_unit_test(an_answer_that_names_our_domain_says_nothing_of_the_recipient),
 		cmocka_unit_test(what_a_person_writes_of_a_bounce_is_none),
 		cmocka_unit_test(microsofts_complaints_are_read),
 		cmocka_unit_test(a_bounce_that_a_person_forwards_is_read_and_names_its_mail),
