@@ -92,6 +92,8 @@ static void a_host_that_is_not_there_is_gone_and_one_that_does_not_answer_is_not
 static void faults_of_ours_and_passing_ones_cost_no_shopper(void **state)
 {
 	static const struct row rows[] = {
+		{ "5.0.0", "smtp; 550 sender account disabled", REASON_SENDER },
+		{ "5.2.1", "smtp; 550 5.2.1 The sending account is inactive", REASON_SENDER },
 		{ "5.1.8", "smtp; 553 5.1.8 <x@shop.example>... Domain of sender address x@shop.example does not exist",
 			REASON_SENDER },
 		{ "5.1.7", "smtp; 550 5.1.7 user unknown", REASON_SENDER },
