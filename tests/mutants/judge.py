@@ -27,10 +27,10 @@ import sys
 import tempfile
 import threading
 import time
-import urllib.parse
 import xml.etree.ElementTree
 
 import plant
+from reached import where_told, without_group
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 FOLDER = ROOT / "build-mutants"
@@ -426,7 +426,7 @@ class Deep:
         found = {}
         if results.is_file():
             for case in xml.etree.ElementTree.parse(results).iter("testcase"):
-                name = f"{case.get('file')}::{case.get('name')}"
+                name = without_group(f"{case.get('file')}::{case.get('name')}")
                 found[name] = (case.find("failure") is None and case.find("error") is None and case.find("skipped") is None,
                                float(case.get("time", "0")))
             results.unlink()
@@ -448,10 +448,7 @@ class Deep:
         """Runs the system tests of this file once without any change."""
         reached = self.folder / "reached"
         for name, (passed, seconds) in self.pytest(["-n", str(2 * JOBS), "--dist", "loadgroup", module]).items():
-            told = reached / urllib.parse.quote(name, safe="")
-            if not told.is_file():
-                found = list(reached.glob(urllib.parse.quote(name, safe="").replace("[", "[[]") + "*"))
-                told = found[0] if found else told
+            told = where_told(reached, name)
             numbers = sorted({int(line) for line in told.read_text().split()}) if told.is_file() else []
             self.known["tests"][name] = (passed, seconds, numbers)
         if self.judge.walls.are_down:
