@@ -3,6 +3,7 @@
 #include "services/gateway/action_texts.h"
 #include "services/gateway/page.h"
 #include "services/kit/html.h"
+#include "services/kit/locale.h"
 #include "services/kit/zone.h"
 #include <stdio.h>
 #include <string.h>
@@ -61,16 +62,20 @@ static void write_target(const struct action_view *view, const struct action_tex
 	buffer_add_text(ret, "</strong></p>\n");
 }
 
-/* `text` with its {moment}, in the shop's time. */
-static void write_moment(const char *text, const char *zone, int64_t us, struct buffer *ret)
+/* `text` with its {moment}, in the shop's time and the page's language. */
+static void write_moment(
+	const char *text, const char *language, const struct action_view *view, int64_t us, struct buffer *ret)
 {
 	static const char hole[] = "{moment}";
-	const char *at = strstr(text, hole);
-	char moment[80], line[320];
+	const char *at = strstr(text, hole), *zone = *view->zone ? view->zone : "UTC";
+	char tag[LOCALE_ROOM], moment[160], line[480];
 
 	if (us <= 0 || !at)
 		return;
-	zone_print(zone, us, moment, sizeof(moment));
+	locale_blend(language, view->locale ? view->locale : "", tag);
+	locale_day(us, zone, tag, LOCALE_MOMENT, moment, sizeof(moment));
+	if (!*moment)
+		zone_print(zone, us, moment, sizeof(moment));
 	snprintf(line, sizeof(line), "%.*s%s%s", (int)(at - text), text, moment, at + strlen(hole));
 	write_paragraph(line, ret);
 }
@@ -99,7 +104,7 @@ static void write_ask(
 	if (page == ACTION_ASK_REASON)
 		write_paragraph(texts->reason_missing, ret);
 	write_form(view->link, texts, ret);
-	write_moment(texts->until, view->zone, view->link->expires_us, ret);
+	write_moment(texts->until, texts->language, view, view->link->expires_us, ret);
 }
 
 static void write_body(
@@ -119,13 +124,13 @@ static void write_body(
 		write_head(texts->used_head, ret);
 		write_target(view, texts, ret);
 		write_paragraph(words_of(texts, view->link->verb)->done, ret);
-		write_moment(texts->used_at, view->zone, view->used_us, ret);
+		write_moment(texts->used_at, texts->language, view, view->used_us, ret);
 		break;
 	case ACTION_EXPIRED:
 		write_head(texts->expired_head, ret);
 		write_target(view, texts, ret);
 		write_paragraph(texts->expired, ret);
-		write_moment(texts->expired_at, view->zone, view->link->expires_us, ret);
+		write_moment(texts->expired_at, texts->language, view, view->link->expires_us, ret);
 		break;
 	case ACTION_BAD_LINK:
 		write_head(texts->bad_head, ret);

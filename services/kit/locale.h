@@ -20,7 +20,8 @@ void locale_blend(const char *words, const char *shopper, char ret[LOCALE_ROOM])
 
 /* --- locale_words.c: always terminated, and readable also where ICU lacks the data --- */
 
-enum locale_day { LOCALE_DATE, LOCALE_WEEKDAY }; /* "21. November", "Samstag" */
+/* "21. November", "Samstag", "21. November 2026 um 02:04 MEZ" */
+enum locale_day { LOCALE_DATE, LOCALE_WEEKDAY, LOCALE_MOMENT };
 
 void locale_number(uint64_t number, const char *tag, char *ret, int room);
 void locale_day(int64_t us, const char *zone, const char *tag, enum locale_day form, char *ret, int room);

@@ -155,12 +155,15 @@ static void day_close(void *opened)
 
 void locale_day(int64_t us, const char *zone, const char *tag, enum locale_day form, char *ret, int room)
 {
+	static const char *const skeletons[] = {
+		[LOCALE_DATE] = "MMMMd", [LOCALE_WEEKDAY] = "EEEE", [LOCALE_MOMENT] = "yMMMMdjjmmz"
+	};
 	static struct shelf shelf = { .open = day_open, .close = day_close };
 	char detail[ZONE_ROOM + 16];
 	UErrorCode error = U_ZERO_ERROR;
 	UChar shown[SHOWN_ROOM];
 
-	snprintf(detail, sizeof(detail), "%.40s %s", zone, form == LOCALE_DATE ? "MMMMd" : "EEEE");
+	snprintf(detail, sizeof(detail), "%.40s %s", zone, skeletons[form]);
 	const UDateFormat *format = shelf_take(&shelf, tag, detail);
 	ret[0] = '\0';
 	if (!format)

@@ -226,9 +226,11 @@ static void arabic_reads_from_right_to_left_and_the_shops_name_by_itself(void **
 /* An owner in Germany reads German, on a page in the colour of the shop's mails. */
 static void the_owners_page_speaks_the_shops_language_in_its_colour(void **state)
 {
-	struct admin_link link = { .verb = ADMIN_WRITE_OFF, .shop = "demo", .cart_id = "c-1", .expires_us = 1 };
+	struct admin_link link = {
+		.verb = ADMIN_WRITE_OFF, .shop = "demo", .cart_id = "c-1", .expires_us = at_us("2026-12-07T01:04:00Z")
+	};
 	struct action_view view = {
-		.link = &link, .shop = "Huber", .zone = "", .locale = "de-DE", .accent = "#123456"
+		.link = &link, .shop = "Huber", .zone = "Europe/Berlin", .locale = "de-DE", .accent = "#123456"
 	};
 	_cleanup_(buffer_free) struct buffer page = { 0 };
 
@@ -238,6 +240,7 @@ static void the_owners_page_speaks_the_shops_language_in_its_colour(void **state
 	assert_non_null(strstr(buffer_text(&page), "Diesen Warenkorb abschreiben"));
 	assert_non_null(strstr(buffer_text(&page), "--accent: #123456"));
 	assert_null(strstr(buffer_text(&page), "This link"));
+	assert_non_null(strstr(buffer_text(&page), "bis 7. Dezember 2026 um 02:04 MEZ."));
 }
 
 static void must_have_all(const struct action_texts *texts)
