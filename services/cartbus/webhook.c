@@ -11,10 +11,10 @@
 #include "bus/base/cleanup.h"
 #include "bus/base/file.h"
 #include "bus/base/text.h"
+#include "services/kit/hmac.h"
 #include <errno.h>
 #include <jansson.h>
 #include <openssl/evp.h>
-#include <openssl/hmac.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -85,17 +85,16 @@ static void write_generic(struct sample *sample, const char *now)
 static void sign(const struct sample *sample, const char *stamp, bool hex, char ret[80])
 {
 	_cleanup_(buffer_free) struct buffer covered = { 0 };
-	unsigned char mac[EVP_MAX_MD_SIZE];
-	unsigned int len = 0;
+	uint8_t mac[HMAC_LEN];
 
 	if (stamp)
 		buffer_printf(&covered, "%s.", stamp);
 	buffer_add(&covered, sample->body.data, sample->body.len);
-	HMAC(EVP_sha256(), sample->secret.data, (int)sample->secret.len, covered.data, covered.len, mac, &len);
+	hmac_sha256(buffer_bytes(&sample->secret), buffer_bytes(&covered), mac);
 	if (hex)
-		text_hex(mac, len, ret);
+		text_hex(mac, HMAC_LEN, ret);
 	else
-		EVP_EncodeBlock((unsigned char *)ret, mac, (int)len);
+		EVP_EncodeBlock((unsigned char *)ret, mac, HMAC_LEN);
 }
 
 static void prepare_shopify(struct sample *sample, const char *now)

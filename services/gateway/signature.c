@@ -6,36 +6,25 @@
  */
 #include "services/gateway/signature.h"
 #include "bus/base/clock.h"
-#include "bus/base/log.h"
+#include "services/kit/hmac.h"
 #include <ctype.h>
 #include <openssl/crypto.h>
 #include <openssl/evp.h>
-#include <openssl/hmac.h>
 
-enum { MAC_LEN = 32, BASE64_LEN = 44, HEX_LEN = 64 };
+enum { BASE64_LEN = 44, HEX_LEN = 64 };
 
-/* OpenSSL takes a NULL for "go on with the last key" or fails, so nothing is passed as something empty. */
-static void mac(struct bytes secret, struct bytes text, uint8_t ret[MAC_LEN])
+static bool decode_base64(const char *text, uint8_t ret[HMAC_LEN])
 {
-	const void *key = secret.len > 0 ? secret.data : "", *data = text.len > 0 ? text.data : "";
-	unsigned len = MAC_LEN;
-
-	if (!HMAC(EVP_sha256(), key, (int)secret.len, data, text.len, ret, &len) || len != MAC_LEN)
-		die("HMAC-SHA256 is not available from OpenSSL: check its configuration (openssl.cnf)");
-}
-
-static bool decode_base64(const char *text, uint8_t ret[MAC_LEN])
-{
-	uint8_t decoded[MAC_LEN + 1];
+	uint8_t decoded[HMAC_LEN + 1];
 
 	if (strlen(text) != BASE64_LEN || text[BASE64_LEN - 1] != '=')
 		return false;
 	for (int i = 0; i < BASE64_LEN - 1; i++)
 		if (!isalnum((unsigned char)text[i]) && text[i] != '+' && text[i] != '/')
 			return false;
-	if (EVP_DecodeBlock(decoded, (const unsigned char *)text, BASE64_LEN) != MAC_LEN + 1)
+	if (EVP_DecodeBlock(decoded, (const unsigned char *)text, BASE64_LEN) != HMAC_LEN + 1)
 		return false;
-	memcpy(ret, decoded, MAC_LEN);
+	memcpy(ret, decoded, HMAC_LEN);
 	return true;
 }
 
@@ -46,11 +35,11 @@ static int hex_digit(char c)
 	return c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
 }
 
-static bool decode_hex(const char *text, uint8_t ret[MAC_LEN])
+static bool decode_hex(const char *text, uint8_t ret[HMAC_LEN])
 {
 	if (strlen(text) != HEX_LEN)
 		return false;
-	for (int i = 0; i < MAC_LEN; i++) {
+	for (int i = 0; i < HMAC_LEN; i++) {
 		int high = hex_digit(text[2 * i]), low = hex_digit(text[2 * i + 1]);
 
 		if (high < 0 || low < 0)
@@ -60,17 +49,17 @@ static bool decode_hex(const char *text, uint8_t ret[MAC_LEN])
 	return true;
 }
 
-static bool matches(const struct buffer *secret, struct bytes text, const uint8_t given[MAC_LEN])
+static bool matches(const struct buffer *secret, struct bytes text, const uint8_t given[HMAC_LEN])
 {
-	uint8_t ours[MAC_LEN];
+	uint8_t ours[HMAC_LEN];
 	bool same;
 
-	mac(buffer_bytes(secret), text, ours);
-	same = CRYPTO_memcmp(ours, given, MAC_LEN) == 0;
+	hmac_sha256(buffer_bytes(secret), text, ours);
+	same = CRYPTO_memcmp(ours, given, HMAC_LEN) == 0;
 	return same && secret->len >= SIGNATURE_SECRET_LEAST;
 }
 
-static enum signature compare(const struct secrets_pair *secrets, struct bytes text, const uint8_t given[MAC_LEN])
+static enum signature compare(const struct secrets_pair *secrets, struct bytes text, const uint8_t given[HMAC_LEN])
 {
 	bool current = matches(&secrets->current, text, given);
 	bool previous = secrets->previous.len > 0 && matches(&secrets->previous, text, given);
@@ -82,7 +71,7 @@ static enum signature compare(const struct secrets_pair *secrets, struct bytes t
 
 enum signature signature_check_body(const struct secrets_pair *secrets, struct bytes body, const char *given)
 {
-	uint8_t decoded[MAC_LEN];
+	uint8_t decoded[HMAC_LEN];
 
 	if (!given || !*given)
 		return SIGNATURE_MISSING;
@@ -93,7 +82,7 @@ enum signature signature_check_body(const struct secrets_pair *secrets, struct b
 
 enum signature signature_look(const char *given)
 {
-	uint8_t decoded[MAC_LEN];
+	uint8_t decoded[HMAC_LEN];
 
 	if (!given || !*given)
 		return SIGNATURE_MISSING;
@@ -127,7 +116,7 @@ static bool is_stale(const char *timestamp, int64_t now_us)
 
 enum signature signature_look_stamped(const char *timestamp, const char *given, int64_t now_us)
 {
-	uint8_t decoded[MAC_LEN];
+	uint8_t decoded[HMAC_LEN];
 
 	if (!given || !*given || !timestamp)
 		return SIGNATURE_MISSING;
@@ -140,7 +129,7 @@ enum signature signature_check_stamped(
 	const struct secrets_pair *secrets, struct bytes body, const char *timestamp, const char *given, int64_t now_us)
 {
 	struct buffer text = { 0 };
-	uint8_t decoded[MAC_LEN];
+	uint8_t decoded[HMAC_LEN];
 	enum signature signature;
 
 	if (!given || !*given || !timestamp)

@@ -9,13 +9,11 @@
  */
 #include "services/kit/bounce_tag.h"
 #include "bus/base/cleanup.h"
-#include "bus/base/log.h"
 #include "bus/base/text.h"
+#include "services/kit/hmac.h"
 #include <ctype.h>
 #include <errno.h>
 #include <openssl/crypto.h>
-#include <openssl/evp.h>
-#include <openssl/hmac.h>
 #include <stdio.h>
 #include <strings.h>
 
@@ -24,16 +22,14 @@ enum { SIGNED_BYTES = 1 + MAIL_BYTES + HASH_BYTES, RAW_BYTES = SIGNED_BYTES + MA
 
 static const char label[] = "cartbus bounce tag";
 
-static void mac_of(struct bytes key, const char *shop, const uint8_t *over, uint8_t ret[EVP_MAX_MD_SIZE])
+static void mac_of(struct bytes key, const char *shop, const uint8_t *over, uint8_t ret[HMAC_LEN])
 {
 	_cleanup_(buffer_free) struct buffer text = { 0 };
-	unsigned int len;
 
 	buffer_add(&text, label, sizeof(label));
 	buffer_add(&text, shop, strlen(shop) + 1);
 	buffer_add(&text, over, SIGNED_BYTES);
-	if (!HMAC(EVP_sha256(), key.data, (int)key.len, text.data, text.len, ret, &len))
-		die("OpenSSL cannot compute HMAC-SHA256; check the installation of libssl3");
+	hmac_sha256(key, buffer_bytes(&text), ret);
 }
 
 static void fill_in(const char *bounce, const char *tag, char ret[ADDRESS_MAX + 1])
@@ -65,7 +61,7 @@ static bool read_message_id(const char *message_id, uint8_t ret[1 + MAIL_BYTES])
 int bounce_address_make(struct bytes key, const char *bounce, const char *shop, const char *message_id,
 	const char *address_hash, char ret[ADDRESS_MAX + 1])
 {
-	uint8_t raw[RAW_BYTES], mac[EVP_MAX_MD_SIZE];
+	uint8_t raw[RAW_BYTES], mac[HMAC_LEN];
 	char tag[BOUNCE_TAG_LEN + 1];
 
 	if (!strchr(bounce, '*'))
@@ -114,7 +110,7 @@ static void tell_raw(const uint8_t raw[RAW_BYTES], struct bounce_tag *ret)
 int bounce_address_read(
 	struct bytes key, const char *bounce, const char *shop, const char *address, struct bounce_tag *ret)
 {
-	uint8_t raw[RAW_BYTES], mac[EVP_MAX_MD_SIZE];
+	uint8_t raw[RAW_BYTES], mac[HMAC_LEN];
 
 	memset(ret, 0, sizeof(*ret));
 	if (!read_raw(bounce, address, raw))

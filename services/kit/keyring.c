@@ -12,11 +12,10 @@
 #include "bus/base/file.h"
 #include "bus/base/log.h"
 #include "bus/base/text.h"
+#include "services/kit/hmac.h"
 #include "services/kit/settings.h"
 #include <errno.h>
 #include <openssl/crypto.h>
-#include <openssl/evp.h>
-#include <openssl/hmac.h>
 #include <stdio.h>
 #include <time.h>
 
@@ -153,11 +152,8 @@ void keyring_print_before(const struct keyring *keys, int64_t now_us, struct buf
 void bounce_key_derive(struct bytes link_key, char ret[65])
 {
 	static const char label[] = "cartbus bounce key";
-	unsigned char mac[EVP_MAX_MD_SIZE];
-	unsigned int len;
-	if (!HMAC(EVP_sha256(), link_key.data, (int)link_key.len, (const unsigned char *)label, sizeof(label), mac,
-		    &len))
-		die("OpenSSL cannot compute HMAC-SHA256; check the installation of libssl3");
-	text_hex(mac, 32, ret);
+	uint8_t mac[HMAC_LEN];
+	hmac_sha256(link_key, BYTES(label, sizeof(label)), mac);
+	text_hex(mac, HMAC_LEN, ret);
 	OPENSSL_cleanse(mac, sizeof(mac));
 }

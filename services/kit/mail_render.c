@@ -9,13 +9,11 @@
  */
 #include "services/kit/mail_render.h"
 #include "bus/base/cleanup.h"
-#include "bus/base/log.h"
 #include "bus/base/text.h"
+#include "services/kit/hmac.h"
 #include "services/kit/mail_compose.h"
 #include "services/kit/way_back.h"
 #include <errno.h>
-#include <openssl/evp.h>
-#include <openssl/hmac.h>
 #include <openssl/sha.h>
 
 /* ---- the plain text part, and the subject ---- */
@@ -184,12 +182,10 @@ static void sign_local(struct bytes key, const char *shop, const char *cart_id, 
 {
 	static const char label[] = "cartbus mail id";
 	_cleanup_(buffer_free) struct buffer name = { 0 };
-	unsigned char mac[EVP_MAX_MD_SIZE];
-	unsigned int len;
+	uint8_t mac[HMAC_LEN];
 	buffer_add(&name, label, sizeof(label));
 	add_name(&name, shop, cart_id, step);
-	if (!HMAC(EVP_sha256(), key.data, (int)key.len, name.data, name.len, mac, &len))
-		die("OpenSSL cannot compute HMAC-SHA256; check the installation of libssl3");
+	hmac_sha256(key, buffer_bytes(&name), mac);
 	print_local(step, mac, ret);
 }
 

@@ -6,30 +6,26 @@
  */
 #include "services/kit/signed_token.h"
 #include "bus/base/cleanup.h"
-#include "bus/base/log.h"
+#include "services/kit/hmac.h"
 #include <errno.h>
 #include <openssl/crypto.h>
-#include <openssl/evp.h>
-#include <openssl/hmac.h>
 
-enum { MAC_LEN = 32, RAW_MAX = SIGNED_TOKEN_MAX * 3 / 4 - 1 };
+enum { RAW_MAX = SIGNED_TOKEN_MAX * 3 / 4 - 1 };
 
 static const char alphabet[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_";
 
-static void mac_of(struct bytes key, const char *purpose, struct bytes over, uint8_t ret[MAC_LEN])
+static void mac_of(struct bytes key, const char *purpose, struct bytes over, uint8_t ret[HMAC_LEN])
 {
 	_cleanup_(buffer_free) struct buffer text = { 0 };
-	unsigned int len = MAC_LEN;
 
 	buffer_add(&text, purpose, strlen(purpose) + 1);
 	buffer_add(&text, over.data, over.len);
-	if (!HMAC(EVP_sha256(), key.data, (int)key.len, text.data, text.len, ret, &len))
-		die("OpenSSL cannot compute HMAC-SHA256; check the installation of libssl3");
+	hmac_sha256(key, buffer_bytes(&text), ret);
 }
 
 void signed_token_key_id(struct bytes key, const char *purpose, uint8_t ret[SIGNED_TOKEN_KEY_ID])
 {
-	uint8_t mac[MAC_LEN];
+	uint8_t mac[HMAC_LEN];
 
 	mac_of(key, purpose, BYTES("", 0), mac);
 	memcpy(ret, mac, SIGNED_TOKEN_KEY_ID);
@@ -93,12 +89,12 @@ static int decode(const char *token, struct buffer *ret)
 int signed_token_make(struct bytes key, const char *purpose, struct bytes fields, char ret[SIGNED_TOKEN_MAX + 1])
 {
 	_cleanup_(buffer_free) struct buffer raw = { 0 };
-	uint8_t mac[MAC_LEN];
+	uint8_t mac[HMAC_LEN];
 
 	ret[0] = '\0';
 	mac_of(key, purpose, fields, mac);
 	buffer_add(&raw, fields.data, fields.len);
-	buffer_add(&raw, mac, MAC_LEN);
+	buffer_add(&raw, mac, HMAC_LEN);
 	if (raw.len > RAW_MAX)
 		return -EMSGSIZE;
 	encode(buffer_bytes(&raw), ret);
@@ -107,17 +103,17 @@ int signed_token_make(struct bytes key, const char *purpose, struct bytes fields
 
 int signed_token_read(struct bytes key, const char *purpose, const char *token, struct buffer *ret_fields)
 {
-	uint8_t mac[MAC_LEN];
+	uint8_t mac[HMAC_LEN];
 
 	buffer_clear(ret_fields);
 	if (strnlen(token, SIGNED_TOKEN_MAX + 1) > SIGNED_TOKEN_MAX || decode(token, ret_fields) < 0 ||
-		ret_fields->len < MAC_LEN) {
+		ret_fields->len < HMAC_LEN) {
 		buffer_clear(ret_fields);
 		return -EBADMSG;
 	}
-	ret_fields->len -= MAC_LEN;
+	ret_fields->len -= HMAC_LEN;
 	mac_of(key, purpose, buffer_bytes(ret_fields), mac);
-	if (CRYPTO_memcmp(mac, ret_fields->data + ret_fields->len, MAC_LEN) == 0)
+	if (CRYPTO_memcmp(mac, ret_fields->data + ret_fields->len, HMAC_LEN) == 0)
 		return 0;
 	buffer_clear(ret_fields);
 	return -EKEYREJECTED;

@@ -5,15 +5,14 @@
  */
 #include "services/kit/standard_webhook.h"
 #include "bus/base/cleanup.h"
-#include "bus/base/log.h"
 #include "bus/base/text.h"
+#include "services/kit/hmac.h"
 #include <errno.h>
 #include <inttypes.h>
 #include <openssl/evp.h>
-#include <openssl/hmac.h>
 #include <stdio.h>
 
-enum { KEY_LEAST = 24, KEY_MOST = 128, MAC_LEN = 32, MAC_BASE64 = 45 };
+enum { KEY_LEAST = 24, KEY_MOST = 128, MAC_BASE64 = 45 };
 
 static struct bytes without_line_end(struct bytes text)
 {
@@ -61,13 +60,11 @@ int standard_webhook_key(struct bytes text, uint8_t ret[128], size_t *ret_len)
 
 static void add_signature(struct buffer *ret, const uint8_t *key, size_t key_len, struct bytes signed_text)
 {
-	uint8_t mac[MAC_LEN];
+	uint8_t mac[HMAC_LEN];
 	char base64[MAC_BASE64];
-	unsigned len = MAC_LEN;
 
-	if (!HMAC(EVP_sha256(), key, (int)key_len, signed_text.data, signed_text.len, mac, &len))
-		die("HMAC-SHA256 is not available from OpenSSL: check its configuration (openssl.cnf)");
-	EVP_EncodeBlock((unsigned char *)base64, mac, MAC_LEN);
+	hmac_sha256(BYTES(key, key_len), signed_text, mac);
+	EVP_EncodeBlock((unsigned char *)base64, mac, HMAC_LEN);
 	buffer_printf(ret, "%sv1,%s", ret->len ? " " : "", base64);
 }
 
