@@ -101,7 +101,7 @@ static void take_contents(CartState *row, const CartChanged *changed, bool newer
 	bool unknown = row->items_count == 0 && row->items_left_out == 0 && row->closed_reason != CLOSED_EMPTIED;
 
 	if (changed->has_items && (newer || unknown)) {
-		memcpy(row->items, changed->items, sizeof(row->items));
+		memcpy(row->items, changed->items, changed->items_count * sizeof(row->items[0]));
 		row->items_count = changed->items_count;
 		row->items_left_out = changed->items_left_out;
 	}
@@ -114,15 +114,17 @@ static void take_contents(CartState *row, const CartChanged *changed, bool newer
 static void take_lists(CartState *row, const CartChanged *changed, bool newer)
 {
 	if (changed->discount_codes_count > 0 && (newer || row->discount_codes_count == 0)) {
-		memcpy(row->discount_codes, changed->discount_codes, sizeof(row->discount_codes));
+		memcpy(row->discount_codes, changed->discount_codes,
+			changed->discount_codes_count * sizeof(row->discount_codes[0]));
 		row->discount_codes_count = changed->discount_codes_count;
 	}
 	if (changed->note_attributes_count > 0 && (newer || row->note_attributes_count == 0)) {
-		memcpy(row->note_attributes, changed->note_attributes, sizeof(row->note_attributes));
+		memcpy(row->note_attributes, changed->note_attributes,
+			changed->note_attributes_count * sizeof(row->note_attributes[0]));
 		row->note_attributes_count = changed->note_attributes_count;
 	}
 	if (changed->tags_count > 0 && (newer || row->tags_count == 0)) {
-		memcpy(row->tags, changed->tags, sizeof(row->tags));
+		memcpy(row->tags, changed->tags, changed->tags_count * sizeof(row->tags[0]));
 		row->tags_count = changed->tags_count;
 		row->tags_left_out = changed->tags_left_out;
 	}
@@ -244,20 +246,26 @@ static struct cart_change judge(
 	return what;
 }
 
-struct cart_change cart_upsert(CartState *row, const CartChanged *changed, int64_t now_us)
+/* false: something newer was known, or it was bought: what was bought stays as it was bought. */
+static bool take(CartState *row, const CartChanged *changed)
 {
-	const CartState before = *row;
 	int64_t at_us = change_us(changed);
-	bool newer =
-		at_us >= row->changed_us && row->status != CART_BOUGHT; /* what was bought stays as it was bought */
-	struct cart_change what;
+	bool newer = at_us >= row->changed_us && row->status != CART_BOUGHT;
 
 	cart_learn_ids(row, &changed->ids, newer);
 	take_contents(row, changed, newer);
 	take_rest(row, changed, newer);
 	if (newer)
 		row->changed_us = at_us;
-	what = judge(row, &before, changed, now_us, newer);
+	return newer;
+}
+
+struct cart_change cart_upsert(CartState *row, const CartChanged *changed, int64_t now_us)
+{
+	const CartState before = *row;
+	bool newer = take(row, changed);
+	struct cart_change what = judge(row, &before, changed, now_us, newer);
+
 	what.changed = !cart_same(&before, row);
 	return what;
 }
@@ -270,9 +278,7 @@ struct cart_change cart_first_seen(CartState *row, const char *cart_id, const Ca
 	*row = (CartState){ .revision = 1, .first_seen_us = now_us, .abandoned_us = at_us };
 	TEXT_COPY(row->ids.cart_id, cart_id);
 	row->has_ids = true;
-	cart_upsert(row, changed, now_us);
-	row->revision = 1;
-	row->abandoned_us = at_us;
+	take(row, changed);
 	what.emptied = change_empties(changed);
 	if (what.emptied) {
 		close_emptied(row, at_us);
