@@ -71,13 +71,10 @@ uint32_t letters_under_way(const char *shop)
 	return count;
 }
 
-void letter_claimed(const struct letter *claimed)
+/* An effect's request is const to who decides on it; that it was claimed is the sender's own note. */
+void letter_claimed(const struct letter *letter)
 {
-	LIST_EACH (hook, &under_way) {
-		struct letter *letter = LIST_ENTRY(hook, struct letter, hook);
-		if (letter == claimed)
-			letter->claimed = true;
-	}
+	((struct letter *)letter)->claimed = true;
 }
 
 int64_t letter_boot_us(int64_t wall_us)
