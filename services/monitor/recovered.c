@@ -1,8 +1,9 @@
 /*
  * recovered.c: folds which carts a reminder was sent for, and which of them were bought
  *
- * Owns:      tables reminded (shop, cart -> when its first reminder went), reminded.at (one list of all shops, when/shop/cart) and
- *            recovered (hour of the day, over all shops -> struct hour_row; "ever" -> how many).
+ * Owns:      tables reminded (shop, cart -> when its first reminder went), reminded.at (one list of all shops, when/shop/cart),
+ *            reminded.from (no row of that list is older: it need not be asked for each mail) and recovered (hour of the day, over all
+ *            shops -> struct hour_row; "ever" -> how many).
  * Promises:  pure; a cart counts once, and only while its reminder is not older than a month. What is older is forgotten as new
  *            ones come, so the rows are those of a month.
  * Fails by:  counting too few: a reminder for a cart that was merged into another, which was bought.
@@ -45,21 +46,38 @@ static bool first_row(const char *shop, const char *key, struct bytes value, voi
 	return false;
 }
 
-static void forget_old(struct state *state, int64_t before_us)
+/* false: there is none that is so old. */
+static bool forget_oldest(struct state *state, int64_t before_us)
 {
-	for (int i = 0; i < FORGOTTEN_AT_ONCE; i++) {
-		char key[AT_KEY_MAX] = "";
-		char *shop, *cart_id;
-		uint64_t at;
+	char key[AT_KEY_MAX] = "";
+	char *shop, *cart_id;
+	uint64_t at;
 
-		state_each(state, "reminded.at", everywhere, NULL, first_row, key);
-		shop = strchr(key, '/');
-		cart_id = shop ? strchr(shop + 1, '/') : NULL;
-		if (!cart_id || sscanf(key, "%16" SCNx64, &at) != 1 || (int64_t)at >= before_us)
-			return;
-		*shop++ = '\0', *cart_id++ = '\0';
-		forget(state, shop, cart_id, (int64_t)at);
+	state_each(state, "reminded.at", everywhere, NULL, first_row, key);
+	shop = strchr(key, '/');
+	cart_id = shop ? strchr(shop + 1, '/') : NULL;
+	if (!cart_id || sscanf(key, "%16" SCNx64, &at) != 1)
+		return false;
+	if ((int64_t)at >= before_us) {
+		state_put_number(state, "reminded.from", everywhere, "", at);
+		return false;
 	}
+	*shop++ = '\0', *cart_id++ = '\0';
+	forget(state, shop, cart_id, (int64_t)at);
+	return true;
+}
+
+/* `sent_us` is in the list already. */
+static void forget_old(struct state *state, int64_t sent_us)
+{
+	int64_t from_us = (int64_t)state_number(state, "reminded.from", everywhere, "");
+
+	if (sent_us < from_us)
+		state_put_number(state, "reminded.from", everywhere, "", (uint64_t)sent_us);
+	if (from_us >= sent_us - REMINDED_FOR_US)
+		return;
+	for (int i = 0; i < FORGOTTEN_AT_ONCE && forget_oldest(state, sent_us - REMINDED_FOR_US); i++)
+		;
 }
 
 void recovered_remember_sent(struct state *state, const struct said *said, const ReminderOutcome *sent)
@@ -71,7 +89,7 @@ void recovered_remember_sent(struct state *state, const struct said *said, const
 	at_key(key, sent->at_us, said->shop, sent->cart_id);
 	state_put_number(state, "reminded.at", everywhere, key, 1);
 	state_put_number(state, "reminded", said->shop, sent->cart_id, (uint64_t)sent->at_us);
-	forget_old(state, sent->at_us - REMINDED_FOR_US);
+	forget_old(state, sent->at_us);
 }
 
 static void count(struct state *state, int64_t at_us)

@@ -92,6 +92,31 @@ static void reminders_are_remembered_for_a_month(void **state)
 	harness_free(h);
 }
 
+static int count_reminded(const struct harness *h)
+{
+	int rows = 0;
+
+	state_each(harness_state(h), "reminded", NULL, NULL, count_row, &rows);
+	return rows;
+}
+
+/* The list is not asked while nothing in it can be so old: what comes late into it must be known to lie before the rest. */
+static void a_reminder_that_is_said_late_is_forgotten_in_time(void **state)
+{
+	struct harness *h = harness_new(&monitor, NOW_US);
+
+	(void)state;
+	mailed(h, "first", 1, NOW_US + 40 * US_PER_DAY, false);
+	mailed(h, "late", 1, NOW_US + 12 * US_PER_DAY, false);
+	mailed(h, "second", 1, NOW_US + 41 * US_PER_DAY, false);
+	assert_int_equal(count_reminded(h), 3);
+	mailed(h, "third", 1, NOW_US + 60 * US_PER_DAY, false);
+	assert_int_equal(count_reminded(h), 3);
+	mailed(h, "fourth", 1, NOW_US + 71 * US_PER_DAY, false);
+	assert_int_equal(count_reminded(h), 3);
+	harness_free(h);
+}
+
 static void set_timer(struct harness *h, const char *name, int64_t due_us)
 {
 	TimerSet set = { .due_us = due_us, .version = 1 };
@@ -120,6 +145,7 @@ int main(void)
 		cmocka_unit_test(a_cart_that_was_bought_after_a_reminder_counts_once),
 		cmocka_unit_test(what_nobody_was_reminded_of_does_not_count),
 		cmocka_unit_test(reminders_are_remembered_for_a_month),
+		cmocka_unit_test(a_reminder_that_is_said_late_is_forgotten_in_time),
 		cmocka_unit_test(the_first_carts_turn_is_no_other_timers),
 	};
 
