@@ -205,6 +205,15 @@ static bool clock_may_decide(const struct runtime *runtime)
 		runtime->unconfirmed_turns < TURNS_UNCONFIRMED_MOST;
 }
 
+/* What is asked before the wait was mostly asked just before: only a turn since then changes the answer, within one round of work. */
+static int64_t ask_due_us(struct runtime *runtime)
+{
+	runtime->due_us = runtime->service->next_due_us(runtime->state);
+	runtime->due_asked_at = runtime->turns;
+	runtime->due_is_known = true;
+	return runtime->due_us;
+}
+
 void clock_decide(struct runtime *runtime)
 {
 	static const struct said clock = { .topic = "", .shop = "", .key = "", .idem = "", .trace = "", .said_by = "" };
@@ -214,8 +223,7 @@ void clock_decide(struct runtime *runtime)
 		int64_t began_us;
 
 		state_write_turn(runtime->state, runtime->turns + 1);
-		if (boot_us(runtime) < runtime->clock_hold_us ||
-			runtime->service->next_due_us(runtime->state) > steady_us(&runtime->steady))
+		if (boot_us(runtime) < runtime->clock_hold_us || ask_due_us(runtime) > steady_us(&runtime->steady))
 			return;
 		began_us = boot_us(runtime);
 		begin_task(runtime, TASK_CLOCK, 0);
@@ -238,7 +246,9 @@ int64_t clock_wait_us(const struct runtime *runtime)
 
 	if (!clock_may_decide(runtime))
 		return INT64_MAX;
-	due_us = runtime->service->next_due_us(runtime->state);
+	due_us = runtime->due_is_known && runtime->due_asked_at == runtime->turns
+		? runtime->due_us
+		: runtime->service->next_due_us(runtime->state);
 	if (due_us == INT64_MAX)
 		return INT64_MAX;
 	wait_us = steady_until_us(&runtime->steady, due_us);

@@ -389,6 +389,7 @@ static int64_t wait_us(const struct runtime *runtime)
 int64_t runtime_work(struct runtime *runtime)
 {
 	runtime->heard_us = boot_us(runtime);
+	runtime->due_is_known = false;
 	steady_look(&runtime->steady);
 	session_hear(runtime->session);
 	effects_work(runtime);

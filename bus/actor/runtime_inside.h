@@ -88,6 +88,9 @@ struct runtime {
 	struct list questions;
 	uint64_t question_ids;
 	int64_t clock_hold_us; /* boot time before which no turn on the clock is tried */
+	int64_t due_us;        /* what the service said is due next ... */
+	uint64_t due_asked_at; /* ... after so many turns */
+	bool due_is_known;     /* in this round of work */
 	/* effects.c */
 	struct effect_driver *const *drivers;
 	struct claim_notes *notes; /* NULL: none are kept */
