@@ -102,11 +102,6 @@ static bool intake_is_there(struct world *world, void *context)
 	return runtime_phase(world_runtime(world, "intake")) == RUNTIME_READY;
 }
 
-struct operated *operated_new(void)
-{
-	return operated_new_with(NULL);
-}
-
 struct operated *operated_new_with(const struct service *beside)
 {
 	const struct service *const all[] = { &intake, &cartbus, beside, NULL };
@@ -134,6 +129,18 @@ void operated_free(struct operated *operated)
 	world_free(operated->world);
 	buffer_free(&operated->transcript);
 	free(operated);
+}
+
+int operated_setup(void **state)
+{
+	*state = operated_new_with(NULL);
+	return 0;
+}
+
+int operated_teardown(void **state)
+{
+	operated_free(*state);
+	return 0;
 }
 
 struct world *operated_world(struct operated *operated)

@@ -18,7 +18,12 @@ struct operated;
 /* The first thing of main(): a process that operated_run started becomes the command, and ends. */
 void operated_main(const struct subcommands *subcommands, int argc, char **argv);
 
-struct operated *operated_new(void);
+/* secrets/address.key from the beginning: where there is a log, none is made any more. */
+#define OPERATED_ADDRESS_KEY "0123456789abcdef0123456789abcdef"
+
+/* Before and after each test, also one that fails: *state is a struct operated. */
+int operated_setup(void **state);
+int operated_teardown(void **state);
 struct operated *operated_new_with(const struct service *beside); /* which the bus knows, too; NULL: none */
 void operated_free(struct operated *operated);
 struct world *operated_world(

@@ -149,30 +149,26 @@ static void carts_are_listed_and_acted_on(void **state)
 		"cart override demo open-1 6h 30min", "cart override demo open-1 30min 4h",
 		"cart override demo open-1 30min 270min", "cart override demo open-1 soon 6h",
 		"cart override demo open-1 6h 401d", NULL };
-	struct operated *operated = operated_new();
+	struct operated *operated = *state;
 
-	(void)state;
 	operated_run(operated, "carts demo --looks");
 	say_carts(operated_world(operated));
 	say_timer(operated_world(operated));
 	run_all(operated, lines);
 	golden_compare("carts.txt", operated_transcript(operated));
-	operated_free(operated);
 }
 
 static void what_is_known_of_a_shopper_is_shown_in_clear(void **state)
 {
 	static const char *const lines[] = { "export demo 77", "export demo 77 --json", "export demo 78",
 		"export dmo 77", "erase demo 77", "erase demo 77 --dry-run", "erase demo 78 --dry-run --json", NULL };
-	struct operated *operated = operated_new();
+	struct operated *operated = *state;
 
-	(void)state;
 	operated_run(operated, "secrets make");
 	say_carts(operated_world(operated));
 	say_bad(operated, 1);
 	run_all(operated, lines);
 	golden_compare("shopper.txt", operated_transcript(operated));
-	operated_free(operated);
 }
 
 static void dead_letters_are_listed_handed_out_again_and_dropped(void **state)
@@ -189,14 +185,12 @@ static void dead_letters_are_listed_handed_out_again_and_dropped(void **state)
 		"dlq drop intake 3 --reason test", "dlq drop intake --shop dmo --reason test",
 		"dlq drop intake --all --reason test --json", "dlq list", "dlq list --json", "gateway strike gateway-9",
 		NULL };
-	struct operated *operated = operated_new();
+	struct operated *operated = *state;
 
-	(void)state;
 	for (size_t count = 1; count <= 3; count++)
 		say_bad(operated, count);
 	run_all(operated, lines);
 	golden_compare("dead_letters.txt", operated_transcript(operated));
-	operated_free(operated);
 }
 
 static void a_command_line_is_understood_or_answered_with_what_was_meant(void **state)
@@ -205,20 +199,17 @@ static void a_command_line_is_understood_or_answered_with_what_was_meant(void **
 		"dlq lst", "dlq nothing", "cats demo", "nothing", "carts --help", "carts --lok demo", "carts --limit",
 		"--json dlq list", "--config", "--config=/nowhere/none.conf carts demo", "--home /nowhere carts demo",
 		NULL };
-	struct operated *operated = operated_new();
+	struct operated *operated = *state;
 
-	(void)state;
 	run_all(operated, lines);
 	golden_compare("command_line.txt", operated_transcript(operated));
-	operated_free(operated);
 }
 
 static void the_manual_is_told_whole_to_who_reads_it_through_a_pipe(void **state)
 {
-	struct operated *operated = operated_new();
+	struct operated *operated = *state;
 	struct bytes told;
 
-	(void)state;
 	operated_run(operated, "--manual");
 	told = operated_transcript(operated);
 	for (size_t i = 0; i < subcommands.count; i++) {
@@ -227,21 +218,18 @@ static void the_manual_is_told_whole_to_who_reads_it_through_a_pipe(void **state
 		snprintf(name, sizeof(name), "{\"subcommand\":\"%s\",", table[i].name ? table[i].name : "dlq show");
 		assert_non_null(memmem(told.data, told.len, name, strlen(name)));
 	}
-	operated_free(operated);
 }
 
 static void a_shopper_is_erased(void **state)
 {
 	static const char *const lines[] = { "secrets make", "erase demo 77 --yes --reason letter", "export demo 77",
 		"erase demo 77 --yes --json", NULL };
-	struct operated *operated = operated_new();
+	struct operated *operated = *state;
 
-	(void)state;
 	operated_write(operated, "state/waiter/CURRENT", ""); /* a service that does not run has folded something */
 	say_carts(operated_world(operated));
 	run_all(operated, lines);
 	golden_compare("erased.txt", operated_transcript(operated));
-	operated_free(operated);
 }
 
 static void assert_holds(const struct operated *operated, const char *name, const char *wanted)
@@ -263,9 +251,8 @@ static void what_files_hold_of_a_shopper_goes_as_well(void **state)
 		"erase demo 77 --yes --json", NULL };
 	CartState hashed = { .status = CART_OPEN, .ids = { .email = "ada.lovelace@example.com", .customer_id = "77" } };
 	static const char others[] = "Subject: hello\n\nbob@example.com and ada@example.com\n";
-	struct operated *operated = operated_new();
+	struct operated *operated = *state;
 
-	(void)state;
 	say_carts(operated_world(operated));
 	address_hash(bytes_of(OPERATED_ADDRESS_KEY), "demo", "ada.lovelace@example.com", hashed.ids.email_hash);
 	say_cart(operated_world(operated), "hashed-1", &hashed);
@@ -299,7 +286,6 @@ static void what_files_hold_of_a_shopper_goes_as_well(void **state)
 	assert_holds(operated, "state/gateway/rejected/demo/1", NULL);
 	assert_holds(operated, "state/gateway/rejected/demo/2", "{\"email\":\"bob@example.com\"");
 	golden_compare("erased_files.txt", operated_transcript(operated));
-	operated_free(operated);
 }
 
 static void every_text_was_compared(void **state)
@@ -311,13 +297,18 @@ static void every_text_was_compared(void **state)
 int main(int argc, char **argv)
 {
 	struct CMUnitTest tests[] = {
-		cmocka_unit_test(carts_are_listed_and_acted_on),
-		cmocka_unit_test(what_is_known_of_a_shopper_is_shown_in_clear),
-		cmocka_unit_test(dead_letters_are_listed_handed_out_again_and_dropped),
-		cmocka_unit_test(a_command_line_is_understood_or_answered_with_what_was_meant),
-		cmocka_unit_test(the_manual_is_told_whole_to_who_reads_it_through_a_pipe),
-		cmocka_unit_test(a_shopper_is_erased),
-		cmocka_unit_test(what_files_hold_of_a_shopper_goes_as_well),
+		cmocka_unit_test_setup_teardown(carts_are_listed_and_acted_on, operated_setup, operated_teardown),
+		cmocka_unit_test_setup_teardown(
+			what_is_known_of_a_shopper_is_shown_in_clear, operated_setup, operated_teardown),
+		cmocka_unit_test_setup_teardown(
+			dead_letters_are_listed_handed_out_again_and_dropped, operated_setup, operated_teardown),
+		cmocka_unit_test_setup_teardown(a_command_line_is_understood_or_answered_with_what_was_meant,
+			operated_setup, operated_teardown),
+		cmocka_unit_test_setup_teardown(
+			the_manual_is_told_whole_to_who_reads_it_through_a_pipe, operated_setup, operated_teardown),
+		cmocka_unit_test_setup_teardown(a_shopper_is_erased, operated_setup, operated_teardown),
+		cmocka_unit_test_setup_teardown(
+			what_files_hold_of_a_shopper_goes_as_well, operated_setup, operated_teardown),
 		cmocka_unit_test(every_text_was_compared),
 	};
 

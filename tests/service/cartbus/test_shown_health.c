@@ -119,9 +119,8 @@ static void write_later(const struct operated *operated, const char *name, int d
 
 static void files_that_others_may_read_are_found(void **state)
 {
-	struct operated *operated = operated_new();
+	struct operated *operated = *state;
 
-	(void)state;
 	operated_run(operated, "secrets make");
 	operated_write(operated, "keys/cartbus.key", "secret");
 	operated_write(operated, "keys/peers.conf", "");
@@ -142,7 +141,6 @@ static void files_that_others_may_read_are_found(void **state)
 	rename_in(operated, "state/waiter", "state/before-restore-1");
 	operated_run(operated, "files");
 	golden_compare("files.txt", operated_transcript(operated));
-	operated_free(operated);
 }
 
 /* Everywhere "nobody" is a user. */
@@ -154,9 +152,8 @@ static void what_a_services_user_cannot_reach_is_found(void **state)
 	} steps[] = { { "", 0755 }, { "users.conf", 0644 }, { "shops", 0755 }, { "shops/demo", 0755 },
 		{ "shops/demo/shop.conf", 0646 }, { "shops/demo/shop.conf", 0644 }, { "secrets", 0777 },
 		{ "secrets", 0700 }, { "run", 0700 }, { "run", 0755 }, { "run/tap", 0600 } };
-	struct operated *operated = operated_new();
+	struct operated *operated = *state;
 
-	(void)state;
 	operated_config(operated, "users.conf", "[user nobody]\nservice = waiter\n");
 	operated_write(operated, "shops/demo/notes", "read by nobody");
 	operated_run(operated, "readers --config FOLDER/users.conf");
@@ -165,14 +162,12 @@ static void what_a_services_user_cannot_reach_is_found(void **state)
 		operated_run(operated, "readers --config FOLDER/users.conf");
 	}
 	golden_compare("readers.txt", operated_transcript(operated));
-	operated_free(operated);
 }
 
 static void backups_are_made_checked_and_told_of(void **state)
 {
-	struct operated *operated = operated_new();
+	struct operated *operated = *state;
 
-	(void)state;
 	operated_run(operated, "secrets make");
 	operated_run(operated, "backups");
 	say_cart(operated);
@@ -197,26 +192,22 @@ static void backups_are_made_checked_and_told_of(void **state)
 	operated_run(operated, "backup");
 	operated_run(operated, "backups");
 	golden_compare("backups.txt", operated_transcript(operated));
-	operated_free(operated);
 }
 
 static void a_broker_over_a_copy_answers_or_tells_its_last_words(void **state)
 {
-	struct operated *operated = operated_new();
+	struct operated *operated = *state;
 
-	(void)state;
 	operated_run(operated, "copy FOLDER/beside");
 	operated_write(operated, "damaged", "no folder");
 	operated_run(operated, "copy FOLDER/damaged");
 	golden_compare("copy.txt", operated_transcript(operated));
-	operated_free(operated);
 }
 
 static void ways_that_lead_nowhere_are_found(void **state)
 {
-	struct operated *operated = operated_new();
+	struct operated *operated = *state;
 
-	(void)state;
 	operated_config(
 		operated, "smtp.conf", "transport = smtp\nsmtp-host = 127.0.0.1\nsmtp-port = 9\nsmtp-tls = none\n");
 	operated_config(operated, "ses.conf", "transport = ses\nses-region = eu-central-1\n");
@@ -227,7 +218,6 @@ static void ways_that_lead_nowhere_are_found(void **state)
 	world_kill_broker(operated_world(operated));
 	operated_run(operated, "ways");
 	golden_compare("ways.txt", operated_transcript(operated));
-	operated_free(operated);
 }
 
 static void domains_are_asked_about_once_each(void **state)
@@ -238,10 +228,9 @@ static void domains_are_asked_about_once_each(void **state)
 		"k1._domainkey.demo.example. 60 IN TXT \"v=DKIM1; p=\"", "bounces.example. 60 IN MX 0 .",
 		"bounces.example. 60 IN TXT \"v=spf1 +all\"", NULL };
 	struct name_server *server = name_server_new(records);
-	struct operated *operated = operated_new();
+	struct operated *operated = *state;
 	char line[80];
 
-	(void)state;
 	snprintf(line, sizeof(line), "domains --resolver %s", name_server_address(server));
 	operated_run(operated, line);
 	operated_write(operated, "shops/demo2/shop.conf", DEMO_SHOP "dkim-selector = k1\ndkim-selector = k2\n");
@@ -251,7 +240,6 @@ static void domains_are_asked_about_once_each(void **state)
 		"bounce = back@bounces.example\n");
 	operated_run(operated, line);
 	golden_compare("domains.txt", operated_transcript(operated));
-	operated_free(operated);
 	name_server_free(server);
 }
 
@@ -264,12 +252,16 @@ static void every_text_was_compared(void **state)
 int main(int argc, char **argv)
 {
 	struct CMUnitTest tests[] = {
-		cmocka_unit_test(files_that_others_may_read_are_found),
-		cmocka_unit_test(what_a_services_user_cannot_reach_is_found),
-		cmocka_unit_test(backups_are_made_checked_and_told_of),
-		cmocka_unit_test(a_broker_over_a_copy_answers_or_tells_its_last_words),
-		cmocka_unit_test(ways_that_lead_nowhere_are_found),
-		cmocka_unit_test(domains_are_asked_about_once_each),
+		cmocka_unit_test_setup_teardown(
+			files_that_others_may_read_are_found, operated_setup, operated_teardown),
+		cmocka_unit_test_setup_teardown(
+			backups_are_made_checked_and_told_of, operated_setup, operated_teardown),
+		cmocka_unit_test_setup_teardown(
+			a_broker_over_a_copy_answers_or_tells_its_last_words, operated_setup, operated_teardown),
+		cmocka_unit_test_setup_teardown(ways_that_lead_nowhere_are_found, operated_setup, operated_teardown),
+		cmocka_unit_test_setup_teardown(domains_are_asked_about_once_each, operated_setup, operated_teardown),
+		cmocka_unit_test_setup_teardown(
+			what_a_services_user_cannot_reach_is_found, operated_setup, operated_teardown),
 		cmocka_unit_test(every_text_was_compared),
 	};
 
