@@ -483,13 +483,16 @@ static int restore(struct restoring *restoring)
 
 int command_restore(struct command *command, int argc, char **argv)
 {
-	bool releases = false, unlearnt = false;
+	bool releases = false, unlearnt = false, key_is_lost = false;
 	struct restoring restoring = { .command = command };
 	const struct take takes[] = { { "release", NULL, "what was mailed is said again, then mails go on", NULL,
 					      &releases },
 		{ "unlearnt", NULL,
 			"release although nobody knows all that was mailed, or that forbids a mail, after the backup",
 			NULL, &unlearnt },
+		{ "key-is-lost", NULL,
+			"release although secrets/address.key is another than the log's: nobody who opted out is known",
+			NULL, &key_is_lost },
 		{ "erasures", "FILE", "who was erased, or a later backup that knows it, where this state does not",
 			&restoring.erasures, NULL },
 		{ "sidelog", "FILE",
@@ -512,7 +515,7 @@ int command_restore(struct command *command, int argc, char **argv)
 				"--release. Who was erased after the backup was made leaves it first.\v"
 				"Examples:\n  cartbus restore /srv/backup/2026-11-21\n  cartbus restore --release" });
 	if (releases)
-		return restore_release(command, unlearnt);
+		return restore_release(command, unlearnt, key_is_lost);
 	if (!restoring.folder) {
 		complain(command, "say which backup: cartbus restore DIR");
 		return EXIT_USAGE;

@@ -6,6 +6,7 @@
  * Fails by:  releasing nothing; run again, it goes on.
  * Read next: restore.c, recall_say.c, bus/broker/claim.c (why nothing is claimed)
  */
+#include "services/cartbus/address_key.h"
 #include "services/cartbus/print.h"
 #include "services/cartbus/reading.h"
 #include "services/cartbus/recall.h"
@@ -64,6 +65,16 @@ static int check_stops(const struct command *command, const json_t *note)
 		(long long)number_of(stops, "orders"), (long long)number_of(note, "known_to"));
 	json_decref(stops);
 	return EXIT_NO;
+}
+
+/* Of what the backup held: a cart that came since then has been named by the key that is there now. */
+static int check_key(const struct command *command, const json_t *note)
+{
+	struct client *client = command_connect(command);
+	int ended = address_key_check(command, client, (uint64_t)number_of(note, "head"));
+
+	client_free(client);
+	return ended;
 }
 
 /* ---- what gateways accepted ---- */
@@ -165,7 +176,7 @@ static int release(const struct command *command, const char *state, const json_
 	return ended ? ended : claim_again(command);
 }
 
-int restore_release(const struct command *command, bool unlearnt)
+int restore_release(const struct command *command, bool unlearnt, bool key_is_lost)
 {
 	const char *state = config_get(command->config, "paths", NULL, "state");
 	char path[PATH_BYTES];
@@ -176,6 +187,8 @@ int restore_release(const struct command *command, bool unlearnt)
 		ended = check_mails(command, note);
 		ended = check_stops(command, note) ? EXIT_NO : ended;
 	}
+	if (!ended && !key_is_lost)
+		ended = check_key(command, note);
 	ended = ended ? ended : release(command, state, note);
 	json_decref(note);
 	if (ended)

@@ -125,6 +125,33 @@ def test_who_never_mailed_anything_is_not_asked_for_more_than_that(system):
     system.cartbus("restore", "--release")
 
 
+def test_with_another_key_of_addresses_nothing_is_mailed(system, keep):
+    """As on a machine that was installed anew, which made a key of its own before the backup came."""
+    mailed_after_the_backup(system, keep)
+    key = system.folder / "secrets" / "address.key"
+    ours = key.read_bytes()
+    key.write_bytes(os.urandom(32).hex().encode())
+    restored(system)
+    leave_cart(system, "c-2", "emil@mail.example")  # named by the key that is there now: it says nothing of the log's
+    wait_until(lambda: [one for one in system.log("cart.state") if one["key"] == "c-2"], "the cart that came meanwhile")
+    for words in (("--release",), ("--release", "--unlearnt")):
+        refused = system.cartbus("restore", *words, check=False)
+        assert refused.returncode == 1 and f"{key} is not the key by which this log names people" in refused.stderr
+    assert system.ask("status")["claims_held"]
+    stop_all(system)
+    key.write_bytes(ours)
+    system.start()
+    system.cartbus("restore", "--release")
+
+
+def test_who_has_lost_the_key_of_addresses_may_say_so(system, keep):
+    mailed_after_the_backup(system, keep)
+    (system.folder / "secrets" / "address.key").write_bytes(os.urandom(32).hex().encode())
+    restored(system)
+    system.cartbus("restore", "--release", "--key-is-lost")
+    assert not system.ask("status")["claims_held"]
+
+
 def restored_head(system):
     return system.cartbus("backup", "--verify", str(system.folder / "backup"), json_output=True)["head"]
 
