@@ -167,26 +167,26 @@ def test_a_no_beside_what_cannot_be_read_counts_and_nothing_else(system, shop, h
             "items": [{"title": "Roses", "quantity": 1, "price": "12.50"}]}
     for _ in range(2):
         assert "error" in system.post(shop.cart({**body, **wrong})).json
-    (said,) = said_since(system, head)
+    (said,) = system.said_since(head)
     message = said["message"]
     assert (said["topic"], message.ids.cart_id, message.consent) == ("cart.changed", "c-no", 1)
     assert not (message.has_items or message.has_total or message.HasField("wait_override") or message.currency or message.items)
     assert "accepted" in system.post(shop.cart(body)).json  # mended, under the same id
-    assert len(said_since(system, head)) == 2
+    assert len(system.said_since(head)) == 2
 
 
 @pytest.mark.parametrize("consent", [True, None])
 def test_what_cannot_be_read_and_says_no_no_says_nothing(system, shop, head, consent):
     body = {"event": "changed", "cart": "c-no", "consent": consent, "currency": "EUR", "total": "12,50"}
     assert "error" in system.post(shop.cart(body)).json
-    assert said_since(system, head) == []
+    assert system.said_since(head) == []
 
 
 def test_an_unsubscribed_customer_of_shopify_counts_beside_an_unreadable_total(system, shop, head):
     body = fixture("shopify-checkouts-create", total_price="-1.00", buyer_accepts_marketing=False,
                    customer={"id": 7, "email_marketing_consent": {"state": "unsubscribed"}})
     assert "total_price" in system.post(shop.shopify("checkouts/create", body)).json["error"]
-    (said,) = said_since(system, head)
+    (said,) = system.said_since(head)
     assert said["message"].consent == 1 and not said["message"].has_total
 
 
