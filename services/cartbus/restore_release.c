@@ -3,7 +3,7 @@
  *
  * Promises:  before the first mail all that was learnt is in the log: what was mailed, and what forbids a mail; and what gateways accepted
  *            while the log was away has been taken out of their spools. What nobody can know is told with numbers, and waits for a flag.
- * Fails by:  releasing nothing; run again, it goes on.
+ * Fails by:  releasing nothing; run again, it goes on, and where mails go already it says so.
  * Read next: restore.c, recall_say.c, bus/broker/claim.c (why nothing is claimed)
  */
 #include "services/cartbus/address_key.h"
@@ -148,6 +148,18 @@ static int put_on_record(const struct command *command, const json_t *note)
 	return ended;
 }
 
+/* Without a restore's note the broker knows: also one that was given a new identity by hand waits for a release. */
+static int ask_whether_held(const struct command *command, bool *ret)
+{
+	struct client *client = command_connect(command);
+	json_t *status = command_ask(command, client, "status", NULL);
+
+	client_free(client);
+	*ret = json_is_true(json_object_get(status, "claims_held"));
+	json_decref(status);
+	return status ? EXIT_FINE : EXIT_NO;
+}
+
 static int claim_again(const struct command *command)
 {
 	struct client *client = command_connect(command);
@@ -159,7 +171,9 @@ static int claim_again(const struct command *command)
 	if (command->json)
 		json_print(answer);
 	else
-		puts("Mails are claimed again.");
+		puts(json_is_true(json_object_get(answer, "were_held"))
+				? "Mails are claimed again."
+				: "Mails were claimed already: there was nothing to release.");
 	json_decref(answer);
 	return EXIT_FINE;
 }
@@ -180,9 +194,14 @@ int restore_release(const struct command *command, bool unlearnt, bool key_is_lo
 {
 	const char *state = config_get(command->config, "paths", NULL, "state");
 	char path[PATH_BYTES];
+	bool is_held = true;
 	json_t *note;
 	int ended = restore_read_note(command, state, &note);
 
+	if (!ended && !note)
+		ended = ask_whether_held(command, &is_held);
+	if (!ended && !is_held)
+		return claim_again(command);
 	if (!ended && !unlearnt) {
 		ended = check_mails(command, note);
 		ended = check_stops(command, note) ? EXIT_NO : ended;
