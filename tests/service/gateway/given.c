@@ -4,6 +4,7 @@
 #include "services/kit/moment.h"
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/stat.h>
 
 static struct buffer loaded, replaced;
 
@@ -59,4 +60,17 @@ int64_t at_us(const char *moment)
 
 	assert_int_equal(moment_parse(moment, &us), 0);
 	return us;
+}
+
+void write_below(const char *folder, const char *name, const char *text, mode_t mode)
+{
+	char path[256], *slash;
+
+	snprintf(path, sizeof(path), "%s/%s", folder, name);
+	slash = strrchr(path, '/');
+	*slash = '\0';
+	assert_int_equal(file_make_folders(path, 0750), 0);
+	*slash = '/';
+	assert_int_equal(file_write_durably(path, bytes_of(text), mode), 0);
+	assert_int_equal(chmod(path, mode), 0); /* the umask may have taken some of it */
 }

@@ -6,6 +6,7 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <sys/types.h>
 
 #include <cmocka.h>
 
@@ -17,6 +18,7 @@ struct bytes fixture(const char *name, const char *from, const char *to);
 struct event *fresh_event(void); /* one for all tests: it is large */
 char *fresh_folder(void);        /* under /tmp; borrowed until the next call */
 void remove_folder(const char *folder);
-int64_t at_us(const char *moment); /* "2026-11-20T10:00:00Z" */
+void write_below(const char *folder, const char *name, const char *text, mode_t mode); /* "secrets/address.key" */
+int64_t at_us(const char *moment);                                                     /* "2026-11-20T10:00:00Z" */
 
 #endif

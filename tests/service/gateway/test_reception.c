@@ -32,14 +32,7 @@ static struct scene {
 
 static void write_file(const char *name, const char *text)
 {
-	char path[256], *slash;
-
-	snprintf(path, sizeof(path), "%s/%s", scene.folder, name);
-	slash = strrchr(path, '/');
-	*slash = '\0';
-	assert_int_equal(file_make_folders(path, 0750), 0);
-	*slash = '/';
-	assert_int_equal(file_write_durably(path, bytes_of(text), 0600), 0);
+	write_below(scene.folder, name, text, 0600);
 }
 
 static int setup(void **state)

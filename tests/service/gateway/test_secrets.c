@@ -12,15 +12,7 @@ static struct secrets *secrets;
 
 static void write_file(const char *name, const char *text, mode_t mode)
 {
-	char path[256], *slash;
-
-	snprintf(path, sizeof(path), "%s/%s", folder, name);
-	slash = strrchr(path, '/');
-	*slash = '\0';
-	assert_int_equal(file_make_folders(path, 0750), 0);
-	*slash = '/';
-	assert_int_equal(file_write_durably(path, bytes_of(text), mode), 0);
-	assert_int_equal(chmod(path, mode), 0);
+	write_below(folder, name, text, mode);
 }
 
 static int setup(void **state)
