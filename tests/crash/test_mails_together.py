@@ -21,11 +21,12 @@ class Mailing:
         self.system, self.disk, self.monkeypatch = system, disk, monkeypatch
         self.new = disk.folder / "new"
 
-    def start_sender(self):
+    def start_sender(self, dies=False):
+        """`dies`: of what is armed, maybe before anybody has seen that it was ready."""
         with self.monkeypatch.context() as patch:
             for name, value in self.disk.environment().items():
                 patch.setenv(name, value)
-            self.system.start("sender")
+            self.system.start("sender", wait=not dies)
 
     def leave_carts(self, round_name):
         """Known to the sender all at once: it is started when they are due."""
@@ -106,7 +107,7 @@ def test_a_sender_that_is_killed_among_them_neither_loses_nor_doubles_one(mailin
         for kind in ("kill before", "kill after"):
             carts = mailing.leave_carts(f"{call}-{skipped}-{kind.split()[1]}".replace("_", "-"))
             mailing.disk.arm(Fault(kind, at=mailing.disk.points + 1 + skipped, call=call, name="tmp/"))
-            mailing.start_sender()
+            mailing.start_sender(dies=True)
             wait_until(lambda: not mailing.system.processes["sender"].running, f"a death {kind.split()[1]} {call}", 60)
             mailing.system.kill("sender")
             mailing.disk.disarm()
