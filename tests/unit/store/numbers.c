@@ -15,6 +15,8 @@
 DEFINE_CLEANUP(struct store_batch *, store_batch_free)
 DEFINE_CLEANUP(struct store_cursor *, store_cursor_free)
 
+enum { COMMITTED_BEYOND = 30 }; /* what is enough: far fewer than fill a write buffer */
+
 static const char *const families[] = { "log", "state", NULL };
 const struct store_options options = {
 	.families = families, .cache_bytes = 1 << 20, .write_buffer_bytes = 1 << 20, .asked_in_vain = 1
@@ -66,12 +68,19 @@ pid_t start_program(const char *what, const char *path, const char *more, int sa
 	_exit(execl("/proc/self/exe", "test_store", what, path, more, (char *)NULL));
 }
 
-static int commit_on(const char *path, const char *from)
+/* `range`: "FIRST END". It waits to be killed there: on a fast disk it would be in another write-ahead log before it is. */
+static int commit_on(const char *path, const char *range)
 {
 	struct store *store = opened(path);
-	for (uint64_t i = strtoull(from, NULL, 10);; i++)
+	char *rest;
+	uint64_t i = strtoull(range, &rest, 10), end = strtoull(rest, NULL, 10);
+
+	for (; i < end; i++)
 		if (put_number(store, i, true) < 0 || write(STDOUT_FILENO, &i, sizeof(i)) < 0)
 			return 1;
+	alarm(60); /* the one that kills it may have died */
+	for (;;)
+		pause();
 }
 
 static int commit_six(const char *path)
@@ -88,9 +97,10 @@ uint64_t commit_until_killed(const char *path, uint64_t from, uint64_t enough)
 {
 	int ends[2];
 	assert_int_equal(pipe(ends), 0);
-	char first[24];
-	snprintf(first, sizeof(first), "%llu", (unsigned long long)from);
-	pid_t child = start_program("commit-on", path, first, ends[1]);
+	char range[48];
+	snprintf(range, sizeof(range), "%llu %llu", (unsigned long long)from,
+		(unsigned long long)(from + enough + COMMITTED_BEYOND));
+	pid_t child = start_program("commit-on", path, range, ends[1]);
 	close(ends[1]);
 	uint64_t confirmed = from, number;
 	while (read(ends[0], &number, sizeof(number)) == (ssize_t)sizeof(number)) {
