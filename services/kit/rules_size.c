@@ -18,7 +18,7 @@ enum { NOT_TAKEN = 1 };
 #define ONE_OR_TWO "one reminder, or two waits: a reminder is not repeated"
 #define NOT_BOTH "never, or a wait: not both"
 
-/* What has been read of one clause. */
+/* One clause, as far as the reader has read it. */
 struct plan {
 	int64_t span_us[2], unit_us;
 	struct place span_places[2];

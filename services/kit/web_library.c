@@ -100,7 +100,7 @@ void library_go_on(struct web_exchange *exchange)
 	resume(exchange);
 }
 
-/* The library notices what has happened to the socket, and closes it. */
+/* The library sees that the socket has ended, and closes it. */
 void library_let_go(struct web_exchange *exchange)
 {
 	shutdown(exchange->fd, SHUT_RDWR);

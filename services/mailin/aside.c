@@ -63,7 +63,7 @@ static void count_mail(struct aside *aside, int folder, const char *name)
 	aside->tally.day += found.st_ctime > time(NULL) - DAY_S; /* a mail that is moved here keeps its own time */
 }
 
-/* Of a mail that was read in the end, by whom died before he deleted it. */
+/* The mail was read in the end, by a process that died before it deleted the note. */
 static void forget_old_note(struct aside *aside, int folder, const char *name)
 {
 	struct stat found;

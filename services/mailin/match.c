@@ -130,7 +130,7 @@ static bool has_link_of(const struct search *search, const char *shop, const str
 	return false;
 }
 
-/* The name of a mail that we sent: is whoever writes it one who was given that mail? */
+/* Is the sender of this report somebody who was given the mail of ours that it names? */
 static bool is_proof(
 	const struct search *search, const struct shop *shop, const char *local, const struct mail_row *row)
 {

@@ -88,7 +88,7 @@ static void told_key(const MailFeedback *feedback, char ret[ROW_KEY_MAX])
 	snprintf(ret, ROW_KEY_MAX, "%d/%.170s", (int)feedback->kind, subject);
 }
 
-/* A mail can be told of again and again by whoever has it, on every day. Of one that is not known it may be another. */
+/* Who has a mail can report it again and again, on any day. A report of an unknown mail may be about another one. */
 static bool has_counted(const struct state *state, const char *shop, const MailFeedback *feedback)
 {
 	char key[ROW_KEY_MAX];
