@@ -328,6 +328,7 @@ int process_main(int argc, char **argv, const struct process *process)
 	running->phase = RUNTIME_AWAY;
 	umask(077);
 	dumps_forbid();
+	reload_keep_name();
 	log_open(process->service->name, LOG_INFO);
 	order = process_order_parse(process, argc, argv);
 	running->config_path = order.config_path;

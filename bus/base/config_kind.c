@@ -128,7 +128,7 @@ static bool is_port_or_nothing(const char *text, size_t len)
 
 	if (len == 0)
 		return true;
-	return *text == ':' && len > 1 && len < sizeof(digits) + 1 && strspn(text + 1, DIGITS) >= len - 1 &&
+	return *text == ':' && strspn(text + 1, DIGITS) >= len - 1 &&
 		text_copy_bytes(digits, sizeof(digits), BYTES(text + 1, len - 1)) && atoi(digits) > 0 &&
 		atoi(digits) <= 65535;
 }
@@ -143,9 +143,14 @@ static bool is_authority(const char *text, size_t len)
 		!is_port_or_nothing(text + host_len, len - host_len))
 		return false;
 	if (*host != '[')
-		return *host && is_host(host);
+		return is_host(host);
 	return text_copy_bytes(address, sizeof(address), BYTES(host + 1, host_len - 2)) && strchr(address, ':') &&
 		is_ip(address);
+}
+
+bool config_kind_has_login(const struct config_kind *kind, const char *value)
+{
+	return kind->form == CONFIG_FORM_URL && strchr(value, '@');
 }
 
 static bool is_url(const char *schemes, const char *value)

@@ -109,6 +109,11 @@ struct config_meaning {
 bool config_kind_read(const struct config_kind *kind, const char *value, struct config_meaning *ret);
 /* "a port from 1 to 65535", "maildir, smtp, ses or null" */
 void config_kind_expected(const struct config_kind *kind, char *ret, size_t room);
+/*
+ * Of a wrong URL: is there perhaps a name, or a name and a password, before its host? None may be, and no journal may show it. Any @ counts:
+ * a password with / ? or # in it is what makes many such URLs wrong.
+ */
+bool config_kind_has_login(const struct config_kind *kind, const char *value);
 bool config_kind_is_number(const struct config_kind *kind);
 
 #endif

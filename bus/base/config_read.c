@@ -191,6 +191,9 @@ static int tell_expected(struct reading *reading, const char *heading, const str
 	char expected[240];
 
 	config_kind_expected(&key->kind, expected, sizeof(expected));
+	if (config_kind_has_login(&key->kind, value))
+		return wrong_value(reading, key, "[%s] %s: expected %s, without a name and a password before the host",
+			heading, key->key, expected);
 	return wrong_value(reading, key, "[%s] %s: expected %s, found \"%.*s\"", heading, key->key, expected,
 		shown_bytes(value), value);
 }
@@ -317,7 +320,7 @@ static bool says_something(const char *line)
 
 	if (!*line || *line == ';' || *line == '#')
 		return true;
-	for (line += *line == '['; *line && !strchr(wanted, *line); line++) {
+	for (; *line && !strchr(wanted, *line); line++) {
 		if (behind_blank && *line == ';')
 			return false;
 		behind_blank = isspace((unsigned char)*line);

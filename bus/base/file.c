@@ -302,6 +302,13 @@ int file_let_group_read(const char *path, mode_t mode)
 	return there.st_gid != getegid() && chmod(path, mode) < 0 ? -errno : 0;
 }
 
+enum file_trust file_trust(const struct stat *there)
+{
+	if (there->st_mode & S_IWOTH && !(there->st_mode & S_ISVTX))
+		return FILE_OPEN_TO_ALL;
+	return there->st_uid == 0 || there->st_uid == geteuid() ? FILE_TRUSTED : FILE_OF_ANOTHER;
+}
+
 int file_read_secret(const char *path, struct buffer *ret)
 {
 	/* O_NONBLOCK: a pipe in the place of a secret must not stop the start for ever */
@@ -332,8 +339,13 @@ int file_lock(const char *path, int *ret_fd)
 	_cleanup_close_ int fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
 	if (fd < 0)
 		return -errno;
+	struct stat held;
 	if (flock(fd, LOCK_EX | LOCK_NB) < 0)
 		return errno == EWOULDBLOCK ? -EBUSY : -errno;
+	if (fstat(fd, &held) < 0)
+		return -errno;
+	if (held.st_nlink == 0) /* its holder took it away in between: the next who comes makes and locks another */
+		return -EBUSY;
 	*ret_fd = fd;
 	fd = -1; /* the caller's, for the life of the process */
 	return 0;

@@ -5,6 +5,7 @@
 #define BUS_BASE_FILE_H
 
 #include "bus/base/bytes.h"
+#include <sys/stat.h>
 #include <sys/types.h>
 
 int file_read(const char *path, size_t most, struct buffer *ret); /* -EFBIG past `most` */
@@ -41,9 +42,15 @@ int file_make_private_folder(const char *path);
  */
 int file_close_own_folder(const char *path);            /* private, if user and group are this process's */
 int file_let_group_read(const char *path, mode_t mode); /* sets the mode, if the group is not this process's */
+enum file_trust { FILE_TRUSTED, FILE_OPEN_TO_ALL, FILE_OF_ANOTHER };
+/*
+ * May a user who is neither this process's nor root put something else in the place of this file, or of what is in this folder?
+ * Of a folder that is open to all and sticky (/tmp) each entry is its owner's. Its group is trusted.
+ */
+enum file_trust file_trust(const struct stat *there);
 /* A secret: a regular file that neither group nor others can write, nor others read. Trailing newline dropped. -EPERM: too open; -ENODATA: empty. */
 int file_read_secret(const char *path, struct buffer *ret);
-/* Holds `path` locked for the life of the process. -EBUSY: another one has it. */
+/* Holds `path` locked for the life of the process. -EBUSY: another one has it, or had it and took it away just now. */
 int file_lock(const char *path, int *ret_fd);
 
 #endif

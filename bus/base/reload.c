@@ -17,6 +17,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -33,6 +34,11 @@ static int number_in(const char *variable)
 	const char *text = getenv(variable);
 
 	return text ? atoi(text) : 0;
+}
+
+void reload_keep_name(void)
+{
+	prctl(PR_SET_NAME, program_invocation_short_name);
 }
 
 void reload_keep_sockets(void)

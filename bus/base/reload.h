@@ -20,6 +20,8 @@ struct reload {
 	int64_t until_us; /* boot time: then it is ended */
 };
 
+/* Names the process as it was called: the kernel calls one that began anew "exe", and so would ps, pgrep and `cartbus config check`. */
+void reload_keep_name(void);
 /* Keeps the sockets that the supervisor handed over open, also when other code closes them. To be called first. */
 void reload_keep_sockets(void);
 /* argv: as this program takes it, with --check. -errno: it cannot be judged. */

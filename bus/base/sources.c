@@ -235,7 +235,6 @@ static void settle(struct sources *sources, struct source *source, int64_t now_u
 {
 	if (!source || is_held(source))
 		return;
-	list_remove(&source->idle);
 	if (source_is_proven(source, now_us))
 		list_append(&sources->idle_proven, &source->idle);
 	else if (source->paid_at_us > now_us)

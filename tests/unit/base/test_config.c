@@ -44,6 +44,17 @@ static void refuses(const char *text, const char *why)
 	assert_string_equal(error.text, why);
 }
 
+static int collect(const char *value, void *context)
+{
+	buffer_printf(context, "%s;", value);
+	return strcmp(value, "stop") == 0 ? 7 : 0;
+}
+
+static void write_text(const char *path, const char *text)
+{
+	assert_int_equal(file_write_durably(path, bytes_of(text), 0640), 0);
+}
+
 static void what_is_not_given_falls_back(void **state)
 {
 	(void)state;
@@ -160,6 +171,11 @@ static void all_that_is_wrong_is_told_in_the_order_of_the_lines(void **state)
 {
 	(void)state;
 	tells_all(keys, "[gateway]\nport = 80\n", 0, "");
+	tells_all(keys, "[gateway]\n= 81\n", 1, "c:2: unknown key \"\" in [gateway]\n");
+	tells_all(keys, "[gateway]\nport ;= 81\nslow ; = 1s\nport = 80;\n", 3,
+		"c:2: expected [section] or key = value\n"
+		"c:3: expected [section] or key = value\n"
+		"c:4: [gateway] port: expected a port from 1 to 65535, found \"80;\"\n");
 	tells_all(keys,
 		"[gateway]\nport\nprot = 1\nport = many\nslow = 1\nlisten = \xff\n[mail]\nport = 1\nfrom = me\n", 6,
 		"c:2: expected [section] or key = value\n"
@@ -168,6 +184,56 @@ static void all_that_is_wrong_is_told_in_the_order_of_the_lines(void **state)
 		"c:5: [gateway] slow: expected a time like 250ms, 30s, 5min, 4h or 2d, from 0ms to 365d, found \"1\"\n"
 		"c:6: not UTF-8\n"
 		"c:8: unknown key \"port\" in [mail]; it belongs in [gateway]\n");
+}
+
+static int judge_in(const struct folder *folder, struct buffer *ret_told)
+{
+	struct config_error error = { { 0 } };
+	char path[128];
+	FOLDER_PATH(path, *folder, "cartbus.conf");
+	buffer_clear(ret_told);
+	return config_judge_file(path, keys, add_line, ret_told, &error);
+}
+
+/* Each behind the name of its file, which begins with the folder's. */
+static void faults_are_told_in_the_order_of_files_and_then_what_is_in_none(void **state)
+{
+	(void)state;
+	_cleanup_(folder_remove) struct folder folder = folder_new();
+	_cleanup_(buffer_free) struct buffer told = { 0 };
+	char path[128];
+	assert_int_equal(judge_in(&folder, &told), -ENOENT);
+	assert_string_equal(buffer_text(&told), "");
+	FOLDER_PATH(path, folder, "cartbus.conf.d");
+	assert_int_equal(file_make_folders(path, 0750), 0);
+	assert_int_equal(judge_in(&folder, &told), -ENOENT); /* nothing is judged where the file itself is missing */
+	assert_string_equal(buffer_text(&told), "");
+	FOLDER_PATH(path, folder, "cartbus.conf.d/10-a.conf");
+	write_text(path, "[gateway]\nport = no\nslow = no\n");
+	FOLDER_PATH(path, folder, "cartbus.conf");
+	write_text(path, "[gateway]\n\n\nport = no\n");
+	assert_int_equal(judge_in(&folder, &told), 3);
+	char *first = strstr(buffer_text(&told), "/cartbus.conf:4: [gateway] port");
+	assert_non_null(first);
+	char *second = strstr(first, "/cartbus.conf.d/10-a.conf:2: [gateway] port");
+	assert_non_null(second);
+	assert_non_null(strstr(second, "/cartbus.conf.d/10-a.conf:3: [gateway] slow"));
+}
+
+static void a_folder_of_drop_ins_that_cannot_be_read_is_a_fault_like_others(void **state)
+{
+	(void)state;
+	_cleanup_(folder_remove) struct folder folder = folder_new();
+	_cleanup_(buffer_free) struct buffer told = { 0 };
+	char path[128];
+	FOLDER_PATH(path, folder, "cartbus.conf.d");
+	write_text(path, "no folder");
+	FOLDER_PATH(path, folder, "cartbus.conf");
+	write_text(path, "[gateway]\nport = no\n");
+	assert_int_equal(judge_in(&folder, &told), 2);
+	char *first = strstr(buffer_text(&told), "/cartbus.conf:2: [gateway] port");
+	assert_non_null(first);
+	assert_non_null(strstr(first, "/cartbus.conf.d: Not a directory"));
 }
 
 static void a_wrong_heading_is_told_once_and_not_for_what_stands_below_it(void **state)
@@ -218,6 +284,67 @@ static void nothing_is_cut_silently(void **state)
 	refuses(buffer_text(&text), "cartbus.conf:2: the name of the key is longer than 49 letters");
 }
 
+static void what_just_fits_is_taken_and_a_letter_more_is_not(void **state)
+{
+	(void)state;
+	_cleanup_(buffer_free) struct buffer text = { 0 };
+	char why[200];
+	buffer_printf(&text, "[gateway]\n#%04093d\nport = 1\n", 7);
+	config_free(parsed(buffer_text(&text)));
+	buffer_clear(&text);
+	buffer_printf(&text, "[gateway]\n#%04094d\nport = 1\n", 7);
+	refuses(buffer_text(&text), "cartbus.conf:2: the line is longer than 4094 bytes");
+	buffer_clear(&text);
+	buffer_printf(&text, "[topic %043d]\nclass = 1\n", 7);
+	refuses(buffer_text(&text), "cartbus.conf:1: the name of the section is longer than 48 letters");
+	buffer_clear(&text);
+	buffer_printf(&text, "[mail]\nfrom%046d=1\n", 7);
+	refuses(buffer_text(&text), "cartbus.conf:2: the name of the key is longer than 49 letters");
+	buffer_clear(&text);
+	buffer_printf(&text, "[mail]\nfrom%045d=1\n", 7);
+	snprintf(why, sizeof(why), "cartbus.conf:2: unknown key \"from%045d\" in [mail]", 7);
+	refuses(buffer_text(&text), why);
+}
+
+static void however_many_values_there_are_all_are_kept(void **state)
+{
+	(void)state;
+	_cleanup_(buffer_free) struct buffer text = { 0 }, seen = { 0 }, expected = { 0 };
+	char name[20];
+	for (int i = 0; i < 100; i++) {
+		buffer_printf(&text, "[topic %d]\nclass = of %d\n", i, i);
+		buffer_printf(&expected, "%d;", i);
+	}
+	_cleanup_(config_freep) struct config *config = parsed(buffer_text(&text));
+	assert_int_equal(config_each_section(config, "topic", collect, &seen), 0);
+	assert_string_equal(buffer_text(&seen), buffer_text(&expected));
+	snprintf(name, sizeof(name), "of %d", 57);
+	assert_string_equal(config_get(config, "topic", "57", "class"), name);
+}
+
+static void a_refusal_names_the_place_of_the_value_or_of_the_key_alone(void **state)
+{
+	(void)state;
+	_cleanup_(config_freep) struct config *config = parsed("[gateway]\nport = 81\n[topic a]\nclass = x\n");
+	struct config_error error = { { 0 } };
+	assert_int_equal(config_refuse(config, "gateway", NULL, "port", &error, "%d is taken", 81), -EINVAL);
+	assert_string_equal(error.text, "cartbus.conf:2: [gateway] port: 81 is taken");
+	assert_int_equal(config_refuse(config, "topic", "a", "class", &error, "no such class"), -EINVAL);
+	assert_string_equal(error.text, "cartbus.conf:4: [topic a] class: no such class");
+	config_refuse(config, "topic", "b", "class", &error, "no such class");
+	assert_string_equal(error.text, "[topic b] class: no such class");
+	config_refuse(config, "mail", NULL, "from", &error, "it is needed");
+	assert_string_equal(error.text, "[mail] from: it is needed");
+}
+
+static void what_helps_against_a_file_that_cannot_be_read_is_told(void **state)
+{
+	(void)state;
+	assert_non_null(strstr(config_load_remedy(-ENOENT), "make it"));
+	assert_non_null(strstr(config_load_remedy(-EACCES), "chmod 644"));
+	assert_string_equal(config_load_remedy(-EINVAL), "");
+}
+
 static void the_longest_names_are_kept_whole(void **state)
 {
 	(void)state;
@@ -252,12 +379,6 @@ static void sections_of_others_are_not_judged_where_the_table_says_so(void **sta
 	assert_int_equal(config_parse("[gateway]\nprot = 82\n", "c", some_keys, &none, &error), -EINVAL);
 	assert_string_equal(error.text, "c:2: unknown key \"prot\" in [gateway]; did you mean \"port\"?");
 	assert_int_equal(config_parse("port = 82\n", "c", some_keys, &none, &error), -EINVAL);
-}
-
-static int collect(const char *value, void *context)
-{
-	buffer_printf(context, "%s;", value);
-	return strcmp(value, "stop") == 0 ? 7 : 0;
 }
 
 static void repeated_keys_keep_every_value_in_order(void **state)
@@ -296,6 +417,11 @@ static void named_sections_come_once_each_in_order(void **state)
 		parsed("[topic b]\nclass = 1\n[topic a]\nclass = 2\n[gateway]\nport = 4\n");
 	assert_int_equal(config_each_section(config, "topic", collect, &seen), 0);
 	assert_string_equal(buffer_text(&seen), "b;a;");
+	buffer_clear(&seen);
+	_cleanup_(config_freep) struct config *stopping =
+		parsed("[topic a]\nclass = 1\n[topic stop]\nclass = 2\n[topic c]\nclass = 3\n");
+	assert_int_equal(config_each_section(stopping, "topic", collect, &seen), 7);
+	assert_string_equal(buffer_text(&seen), "a;stop;");
 }
 
 static void numbers_are_whole_and_within_bounds(void **state)
@@ -358,11 +484,6 @@ static void spans_need_a_unit(void **state)
 	}
 }
 
-static void write_text(const char *path, const char *text)
-{
-	assert_int_equal(file_write_durably(path, bytes_of(text), 0640), 0);
-}
-
 static void drop_ins_win_in_order_of_name(void **state)
 {
 	(void)state;
@@ -391,6 +512,46 @@ static void drop_ins_win_in_order_of_name(void **state)
 	assert_string_equal(buffer_text(&seen), "x;y;");
 }
 
+static int load_content(struct bytes content, struct config_error *ret_error)
+{
+	_cleanup_(folder_remove) struct folder folder = folder_new();
+	_cleanup_(config_freep) struct config *config = NULL;
+	char path[128];
+	FOLDER_PATH(path, folder, "cartbus.conf");
+	assert_int_equal(file_write_durably(path, content, 0640), 0);
+	return config_load(path, keys, &config, ret_error);
+}
+
+static void a_file_that_is_too_large_or_no_text_is_refused(void **state)
+{
+	(void)state;
+	enum { LARGEST = 1024 * 1024, LINE = 4096 };
+	static char large[LARGEST + 1];
+	struct config_error error = { { 0 } };
+	memset(large, '#', sizeof(large));
+	for (size_t at = LINE - 2; at < sizeof(large); at += LINE - 1)
+		large[at] = '\n';
+	assert_int_equal(load_content(BYTES(large, LARGEST), &error), 0);
+	assert_int_equal(load_content(BYTES(large, LARGEST + 1), &error), -EFBIG);
+	assert_int_equal(load_content(BYTES("[gateway]\n\0port = 1\n", 20), &error), -EINVAL);
+	assert_non_null(strstr(error.text, "/cartbus.conf: not a text file"));
+}
+
+static void a_file_in_the_place_of_the_folder_of_drop_ins_is_told(void **state)
+{
+	(void)state;
+	_cleanup_(folder_remove) struct folder folder = folder_new();
+	struct config *config = NULL;
+	struct config_error error = { { 0 } };
+	char path[128], drop_ins[128];
+	FOLDER_PATH(path, folder, "cartbus.conf");
+	write_text(path, "[gateway]\nport = 1\n");
+	FOLDER_PATH(drop_ins, folder, "cartbus.conf.d");
+	write_text(drop_ins, "[gateway]\nport = 2\n");
+	assert_int_equal(config_load(path, keys, &config, &error), -ENOTDIR);
+	assert_non_null(strstr(error.text, "/cartbus.conf.d: Not a directory"));
+}
+
 static void a_wrong_drop_in_is_told_by_its_own_name(void **state)
 {
 	(void)state;
@@ -408,6 +569,14 @@ static void a_wrong_drop_in_is_told_by_its_own_name(void **state)
 	assert_int_equal(config_load(path, keys, &config, &error), -EINVAL);
 	snprintf(why, sizeof(why), "%s:2: unknown key \"prot\" in [gateway]; did you mean \"port\"?", drop_in);
 	assert_string_equal(error.text, why);
+
+	FOLDER_PATH(drop_in, folder, "cartbus.conf.d/20-b.conf");
+	write_text(drop_in, "[gateway]\nport = 2\n"); /* one that is right behind it mends nothing */
+	assert_int_equal(config_load(path, keys, &config, &error), -EINVAL);
+	assert_string_equal(error.text, why);
+	write_text(drop_in, "[gateway]\nslwo = 2\n");
+	assert_int_equal(config_load(path, keys, &config, &error), -EINVAL);
+	assert_string_equal(error.text, why); /* the first that is wrong is told */
 }
 
 static void a_missing_file_is_told_by_name(void **state)
@@ -429,6 +598,10 @@ static void what_is_dumped_reads_back_the_same(void **state)
 	assert_string_equal(buffer_text(&first),
 		"[gateway]\nlisten = 127.0.0.1\nport = 81\nslow = 500ms\nproxy = a\nproxy = b\n\n[mail]\n\n"
 		"[topic cart.state]\nclass = kept\n");
+	_cleanup_(config_freep) struct config *commented = parsed("[mail]\nfrom =;me\n");
+	config_dump(commented, &second);
+	assert_non_null(strstr(buffer_text(&second), "\nfrom =;me\n"));
+	buffer_clear(&second);
 	_cleanup_(config_freep) struct config *emptied = parsed("[gateway]\nproxy = a\nproxy =\n");
 	config_dump(emptied, &second);
 	assert_non_null(strstr(buffer_text(&second), "proxy =\n"));
@@ -490,10 +663,18 @@ int main(void)
 		cmocka_unit_test(a_key_may_repeat_itself),
 		cmocka_unit_test(the_first_wrong_line_is_the_one_told),
 		cmocka_unit_test(all_that_is_wrong_is_told_in_the_order_of_the_lines),
+		cmocka_unit_test(faults_are_told_in_the_order_of_files_and_then_what_is_in_none),
+		cmocka_unit_test(a_folder_of_drop_ins_that_cannot_be_read_is_a_fault_like_others),
 		cmocka_unit_test(a_wrong_heading_is_told_once_and_not_for_what_stands_below_it),
 		cmocka_unit_test(what_is_given_wrongly_is_not_missing_as_well),
 		cmocka_unit_test(nothing_is_cut_silently),
 		cmocka_unit_test(the_longest_names_are_kept_whole),
+		cmocka_unit_test(what_just_fits_is_taken_and_a_letter_more_is_not),
+		cmocka_unit_test(however_many_values_there_are_all_are_kept),
+		cmocka_unit_test(a_refusal_names_the_place_of_the_value_or_of_the_key_alone),
+		cmocka_unit_test(what_helps_against_a_file_that_cannot_be_read_is_told),
+		cmocka_unit_test(a_file_that_is_too_large_or_no_text_is_refused),
+		cmocka_unit_test(a_file_in_the_place_of_the_folder_of_drop_ins_is_told),
 		cmocka_unit_test(bytes_that_are_no_text_are_refused),
 		cmocka_unit_test(sections_of_others_are_not_judged_where_the_table_says_so),
 		cmocka_unit_test(repeated_keys_keep_every_value_in_order),

@@ -12,7 +12,7 @@ DEFINE_CLEANUP(struct config *, config_free)
 
 struct tried {
 	struct config_kind kind;
-	const char *right[10], *wrong[24];
+	const char *right[10], *wrong[30];
 	const char *expected;
 };
 
@@ -22,30 +22,35 @@ static bool is_even(const char *value)
 }
 
 static const struct tried kinds[] = {
-	{ CONFIG_TEXT(5), { "a", "a b c", "\xc3\xa4" }, { "123456", "a\x01", "\xff", "a\nb", "\x7f" },
+	{ CONFIG_TEXT(5), { "a", "12345", "a b c", "\xc3\xa4" }, { "", "123456", "a\x01", "\xff", "a\nb", "\x7f" },
 		"a text of at most 5 bytes" },
-	{ CONFIG_PATH(10), { "/a/b", "relative" }, { "/0123456789" }, "a path of at most 10 bytes" },
-	{ CONFIG_FILE, { "google.json", "key-2" }, { "../key", "/etc/key", "a/b", ".hidden", "." },
+	{ CONFIG_PATH(10), { "/a/b", "relative", "/012345678" }, { "/0123456789" }, "a path of at most 10 bytes" },
+	{ CONFIG_FILE, { "google.json", "key-2", "0123456789012345678901234567890123456789012345678901234567890123" },
+		{ "01234567890123456789012345678901234567890123456789012345678901234", "../key", "/etc/key", "a/b",
+			".hidden", "." },
 		"the name of a file, without a folder, of at most 64 bytes" },
 	{ CONFIG_IP, { "127.0.0.1", "::1", "0.0.0.0", "fe80::1" },
 		{ "300.1.1.1", "localhost", "1.2.3", "127.0.0.1:80", "[::1]", "127.1", " 127.0.0.1", "2130706433" },
 		"an IP address, as 127.0.0.1" },
 	{ CONFIG_HOST, { "mail.example", "localhost", "10.0.0.7", "::1", "a_b.example." },
-		{ "300.1.1.1", "a b", "mail..example", "-a", ".a", "a/b", "http://a", "a:25", "12.5", "caf\xc3\xa9" },
+		{ "300.1.1.1", "a b", "mail..example", "-a", "a-", ".a", "", "a/b", "http://a", "a:25", "12.5",
+			"caf\xc3\xa9" },
 		"the name of a host, or an IP address" },
 	{ CONFIG_URL("http https", 60),
 		{ "http://a", "https://shop.example/x?y#z", "http://127.0.0.1:8080", "http://[::1]:80/",
-			"https://a.b./" },
+			"https://a.b./", "http://a:1", "http://a:65535/", "http://a/~!",
+			"https://a/01234567890123456789012345678901234567890123456789" },
 		{ "ftp://x", "https:/x", "https://", "https:///x", "http://a b", "http://u@x", "http://u:p@x/", "//x",
-			"javascript:alert(1)", "http://x:0", "http://x:99999", "http://x:abc",
-			"http://x:", "http://[::1", "http://[1.2.3.4]", "http://300.1.1.1", "HTTP://x", "http://x\"y",
-			"http://x/\xc3\xa9",
-			"https://0123456789012345678901234567890123456789012345678901234567890123456789" },
+			"javascript:alert(1)", "http://x:0", "http://x:65536", "http://x:000080", "http:x",
+			"http://[::1]80", "http://x:abc", "http://x:", "http://[::1", "http://[1.2.3.4]",
+			"http://300.1.1.1", "HTTP://x", "http://x\"y", "http://x/\xc3\xa9",
+			"https://a/012345678901234567890123456789012345678901234567890" },
 		"a URL of http or https, of at most 60 bytes" },
 	{ CONFIG_COUNT(0, 50), { "0", "50", "007" },
 		{ "-5", "51", "many", "5x", "5 ", " 5", "5.0", "+5", "0x5", "1e1", "99999999999999999999", "-",
 			"\xd9\xa3" },
 		"a whole number from 0 to 50" },
+	{ CONFIG_COUNT(-5, 5), { "-5", "-0", "5" }, { "-6", "6", "--5", "" }, "a whole number from -5 to 5" },
 	{ CONFIG_COUNT_OF("MiB", 1, INT64_MAX), { "1", "9223372036854775807" }, { "0", "9223372036854775808", "1GiB" },
 		"a whole number of MiB, 1 or more" },
 	{ CONFIG_PORT, { "1", "65535" }, { "0", "99999", "65536", "abc", "-1", "http", "80/tcp" },
@@ -55,7 +60,12 @@ static const struct tried kinds[] = {
 		{ "999ms", "61s", "2min", "30", "s", "-1s", "1m", "1S", "1.5s", "1h30min", "soon",
 			"9999999999999999999s" },
 		"a time like 250ms, 30s, 5min, 4h or 2d, from 1s to 1min" },
-	{ CONFIG_REAL(0.5, 1000000), { "0.5", "1", "1000000", "1.0" },
+	{ CONFIG_SPAN(0, 2 * US_PER_DAY), { "0ms", "2d", "48h", "2880min", "172800s" },
+		{ "3d", "49h", "172800001ms", "" }, "a time like 250ms, 30s, 5min, 4h or 2d, from 0ms to 2d" },
+	{ CONFIG_SPAN(US_PER_HOUR + US_PER_MINUTE, INT64_MAX / US_PER_DAY * US_PER_DAY), { "61min", "106751991d" },
+		{ "60min", "106751992d", "2562047789h" },
+		"a time like 250ms, 30s, 5min, 4h or 2d, from 61min to 106751991d" },
+	{ CONFIG_REAL(0.5, 1000000), { "0.5", "1", "1000000", "1.0", "1000000.0" },
 		{ "0.4", "1000001", "inf", "nan", "INF", "infinity", "1e3", "0x1p3", "fast", ".7", "7.", "-1", "+1",
 			"1,5", "1.5.5", " 1" },
 		"a number from 0.5 to 1000000, as 0.25" },
@@ -64,6 +74,29 @@ static const struct tried kinds[] = {
 		{ "sendmail", "SMTP", "smt", "smtpx", "maildir smtp", "|" }, "maildir, smtp or ses" },
 	{ CONFIG_JUDGED("something even", 6, is_even), { "ab" }, { "abc", "abcdefgh", "\x01\x02" }, "something even" },
 };
+
+static void a_url_with_a_login_is_refused_for_that_and_the_login_is_not_shown(void **state)
+{
+	static const struct config_key table[] = {
+		{ "monitor", "webhook", NULL, "", .kind = CONFIG_URL("http https", 60) }, CONFIG_END
+	};
+	static const char *const urls[] = { "https://me:s3cret@x.example/y", "http://s3cret@x", "ftp://me:s3cret@x",
+		"https://me:s3/cret@x.example", "https://me:s3#cret@x", "https:/me:s3cret@x", "me:s3cret@x" };
+	char text[100];
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(urls) / sizeof(*urls); i++) {
+		struct config_error error = { "" };
+		struct config *config = NULL;
+
+		snprintf(text, sizeof(text), "[monitor]\nwebhook = %s\n", urls[i]);
+		assert_int_equal(config_parse(text, "c", table, &config, &error), -EINVAL);
+		assert_string_equal(error.text,
+			"c:2: [monitor] webhook: expected a URL of http or https, of at most 60 bytes, without a name "
+			"and a "
+			"password before the host");
+	}
+}
 
 static void each_kind_takes_what_is_one_and_nothing_else(void **state)
 {
@@ -79,7 +112,7 @@ static void each_kind_takes_what_is_one_and_nothing_else(void **state)
 		for (int nth = 0; nth < 10 && kind->right[nth]; nth++)
 			if (!config_kind_read(&kind->kind, kind->right[nth], &meaning))
 				fail_msg("%s: \"%s\" was refused", expected, kind->right[nth]);
-		for (int nth = 0; nth < 24 && kind->wrong[nth]; nth++)
+		for (int nth = 0; nth < 30 && kind->wrong[nth]; nth++)
 			if (config_kind_read(&kind->kind, kind->wrong[nth], &meaning))
 				fail_msg("%s: \"%s\" was taken", expected, kind->wrong[nth]);
 	}
@@ -229,6 +262,7 @@ static void what_others_need_does_not_stop_a_reader(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(a_url_with_a_login_is_refused_for_that_and_the_login_is_not_shown),
 		cmocka_unit_test(each_kind_takes_what_is_one_and_nothing_else),
 		cmocka_unit_test(a_value_means_what_its_kind_says),
 		cmocka_unit_test(what_a_value_needs_has_to_be_given),

@@ -5,9 +5,45 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <signal.h>
+#include <string.h>
 #include <sys/file.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
+
+/* fsync is this file's own here: it notes what was synced, and can be made to fail. */
+enum { SYNCED_MOST = 16 };
+static struct stat synced[SYNCED_MOST];
+static int syncs, sync_that_fails;
+
+int fsync(int fd)
+{
+	if (syncs < SYNCED_MOST)
+		assert_int_equal(fstat(fd, &synced[syncs]), 0);
+	if (++syncs != sync_that_fails)
+		return (int)syscall(SYS_fsync, fd);
+	errno = EIO;
+	return -1;
+}
+
+/* The nth that is synced from here on fails; 0: none. */
+static void forget_syncs(int that_fails)
+{
+	syncs = 0;
+	sync_that_fails = that_fails;
+}
+
+static bool was_synced(const char *path)
+{
+	struct stat there;
+	bool was = false;
+	assert_int_equal(stat(path, &there), 0);
+	for (int i = 0; i < syncs && i < SYNCED_MOST; i++)
+		was = was || (synced[i].st_dev == there.st_dev && synced[i].st_ino == there.st_ino);
+	return was;
+}
 
 static size_t entries_in(const char *path)
 {
@@ -35,6 +71,121 @@ static void what_was_written_is_read(void **state)
 	assert_int_equal(entries_in(folder.path), 1); /* no temporary file is left */
 }
 
+static void leave_behind(const char *path, const char *half, mode_t mode)
+{
+	int fd = -1;
+	assert_int_equal(file_create(path, bytes_of(half), mode, &fd), 0);
+	close(fd);
+}
+
+static void assert_holds(const char *path, const char *content)
+{
+	_cleanup_(buffer_free) struct buffer found = { 0 };
+	assert_int_equal(file_read(path, 100, &found), 0);
+	assert_string_equal(buffer_text(&found), content);
+}
+
+static void what_is_written_is_synced_and_its_folder_too(void **state)
+{
+	(void)state;
+	_cleanup_(folder_remove) struct folder folder = folder_new();
+	char path[128];
+	FOLDER_PATH(path, folder, "a");
+	forget_syncs(0);
+	assert_int_equal(file_write_durably(path, bytes_of("old"), 0640), 0);
+	assert_true(was_synced(path) && was_synced(folder.path));
+	_cleanup_close_ int inside = open(folder.path, O_RDONLY | O_DIRECTORY);
+	forget_syncs(0);
+	assert_int_equal(file_write_durably_in(inside, "a", bytes_of("older"), 0640, NULL), 0);
+	assert_true(was_synced(path) && was_synced(folder.path));
+	forget_syncs(0);
+	FOLDER_PATH(path, folder, "new");
+	assert_int_equal(file_write_new(path, bytes_of("new"), 0640), 0);
+	assert_true(was_synced(path));
+	assert_holds(path, "new");
+	assert_int_equal(file_write_new(path, bytes_of("newer"), 0640), -EEXIST);
+	assert_holds(path, "new");
+	forget_syncs(0);
+	FOLDER_PATH(path, folder, "made");
+	assert_int_equal(file_make_folders(path, 0750), 0);
+	assert_true(was_synced(folder.path));
+	forget_syncs(0);
+	assert_int_equal(file_sync_folder(path), 0);
+	assert_true(was_synced(path));
+	assert_int_equal(file_sync_folder("/nonexistent"), -ENOENT);
+}
+
+static void a_name_without_a_folder_is_of_the_one_where_the_process_is(void **state)
+{
+	(void)state;
+	_cleanup_(folder_remove) struct folder folder = folder_new();
+	_cleanup_close_ int before = open(".", O_RDONLY | O_DIRECTORY);
+	assert_int_equal(chdir(folder.path), 0);
+	forget_syncs(0);
+	assert_int_equal(file_write_durably("a", bytes_of("x"), 0640), 0);
+	assert_true(was_synced(folder.path));
+	assert_holds("a", "x");
+	assert_int_equal(fchdir(before), 0);
+}
+
+static void a_sync_that_fails_is_told(void **state)
+{
+	(void)state;
+	_cleanup_(folder_remove) struct folder folder = folder_new();
+	char path[128];
+	FOLDER_PATH(path, folder, "a");
+	assert_int_equal(file_write_durably(path, bytes_of("old"), 0640), 0);
+	_cleanup_close_ int inside = open(folder.path, O_RDONLY | O_DIRECTORY);
+	forget_syncs(1);
+	assert_int_equal(file_write_durably(path, bytes_of("new"), 0640), -EIO);
+	assert_holds(path, "old");
+	assert_int_equal(entries_in(folder.path), 1);
+	forget_syncs(2);
+	assert_int_equal(file_write_durably(path, bytes_of("new"), 0640), -EIO);
+	forget_syncs(2);
+	assert_int_equal(file_write_durably_in(inside, "a", bytes_of("new"), 0640, NULL), -EIO);
+	forget_syncs(1);
+	assert_int_equal(file_sync_folder(folder.path), -EIO);
+	forget_syncs(1);
+	FOLDER_PATH(path, folder, "new");
+	assert_int_equal(file_write_new(path, bytes_of("new"), 0640), -EIO);
+	forget_syncs(1);
+	FOLDER_PATH(path, folder, "made");
+	assert_int_equal(file_make_folders(path, 0750), -EIO);
+	forget_syncs(0);
+}
+
+static void what_moves_to_another_folder_is_synced_in_both(void **state)
+{
+	(void)state;
+	_cleanup_(folder_remove) struct folder folder = folder_new();
+	char from[128], to[128], file[160], other[160];
+	FOLDER_PATH(from, folder, "from");
+	FOLDER_PATH(to, folder, "to");
+	assert_int_equal(file_make_folders(from, 0750), 0);
+	assert_int_equal(file_make_folders(to, 0750), 0);
+	_cleanup_close_ int in_from = file_open_folder_in(AT_FDCWD, from), in_to = file_open_folder_in(AT_FDCWD, to);
+	snprintf(file, sizeof(file), "%s/a", from);
+	snprintf(other, sizeof(other), "%s/a", to);
+	leave_behind(file, "moved", 0600);
+	forget_syncs(0);
+	assert_int_equal(file_move_durably_in(in_from, "a", in_to), 0);
+	assert_true(was_synced(from) && was_synced(to));
+	assert_holds(other, "moved");
+	assert_int_equal(entries_in(from), 0);
+	assert_int_equal(file_move_durably_in(in_from, "a", in_to), -ENOENT);
+	forget_syncs(0);
+	assert_int_equal(file_rename_durably(other, file), 0);
+	assert_true(was_synced(from) && was_synced(to));
+	for (int failing = 1; failing <= 2; failing++) {
+		forget_syncs(failing);
+		assert_int_equal(file_move_durably_in(in_from, "a", in_to), -EIO);
+		forget_syncs(failing);
+		assert_int_equal(file_rename_durably(other, file), -EIO);
+	}
+	forget_syncs(0);
+}
+
 static void a_file_gets_the_mode_asked_for(void **state)
 {
 	(void)state;
@@ -58,13 +209,6 @@ static void a_write_that_fails_leaves_the_old_content_and_nothing_else(void **st
 	assert_int_equal(file_write_durably(path, bytes_of("x"), 0640), -EISDIR); /* a folder is in its place */
 	assert_int_equal(entries_in(folder.path), 1);
 	assert_int_equal(file_write_durably("/nonexistent/a", bytes_of("x"), 0640), -ENOENT);
-}
-
-static void leave_behind(const char *path, const char *half, mode_t mode)
-{
-	int fd = -1;
-	assert_int_equal(file_create(path, bytes_of(half), mode, &fd), 0);
-	close(fd);
 }
 
 static void what_a_killed_writer_left_is_taken_away_by_the_next(void **state)
@@ -136,6 +280,95 @@ static void what_lies_open_in_a_private_folder_is_closed(void **state)
 		FOLDER_PATH(path, folder, "state/CURRENT");
 		assert_int_equal(chmod(path, 0640), 0);
 	}
+}
+
+static void only_a_folder_of_this_user_and_group_is_closed(void **state)
+{
+	(void)state;
+	_cleanup_(folder_remove) struct folder folder = folder_new();
+	char path[128], file[128];
+	make_open(&folder, "out", 0750);
+	make_open(&folder, "out/1", 0640);
+	FOLDER_PATH(path, folder, "out");
+	FOLDER_PATH(file, folder, "out/1");
+	assert_int_equal(file_let_group_read(file, 0644), 0);
+	assert_int_equal(mode_of(file), 0640); /* the group is this process's own */
+	if (geteuid() == 0) {
+		assert_int_equal(chown(path, 0, getegid() + 1), 0);
+		assert_int_equal(chown(file, 0, getegid() + 1), 0);
+		assert_int_equal(file_close_own_folder(path), 0);
+		assert_int_equal(mode_of(path), 0750);
+		assert_int_equal(file_let_group_read(file, 0644), 0);
+		assert_int_equal(mode_of(file), 0644);
+		assert_int_equal(chown(path, 65534, getegid()), 0);
+		assert_int_equal(file_close_own_folder(path), 0);
+		assert_int_equal(mode_of(path), 0750);
+		assert_int_equal(chown(path, 0, getegid()), 0);
+	}
+	assert_int_equal(file_close_own_folder(path), 0);
+	assert_int_equal(mode_of(path), 0700);
+	assert_int_equal(mode_of(file), 0600);
+	FOLDER_PATH(path, folder, "absent");
+	assert_int_equal(file_close_own_folder(path), -ENOENT);
+	assert_int_equal(file_let_group_read(path, 0644), -ENOENT);
+}
+
+static int next_descriptor(void)
+{
+	int fd = dup(STDERR_FILENO);
+	close(fd);
+	return fd;
+}
+
+static void what_does_not_fit_on_the_disk_changes_nothing_and_keeps_no_descriptor(void **state)
+{
+	(void)state;
+	_cleanup_(folder_remove) struct folder folder = folder_new();
+	struct rlimit small, before;
+	char path[128], other[128];
+	int fd = -1, free_before = next_descriptor();
+	FOLDER_PATH(path, folder, "a");
+	FOLDER_PATH(other, folder, "b");
+	assert_int_equal(file_write_durably(path, bytes_of("old"), 0640), 0);
+	assert_int_equal(getrlimit(RLIMIT_FSIZE, &before), 0);
+	small = (struct rlimit){ .rlim_cur = 10, .rlim_max = before.rlim_max };
+	signal(SIGXFSZ, SIG_IGN);
+	assert_int_equal(setrlimit(RLIMIT_FSIZE, &small), 0);
+	int created = file_create(other, bytes_of("eleven byte"), 0640, &fd);
+	int written = file_write_durably(path, bytes_of("eleven byte"), 0640);
+	assert_int_equal(setrlimit(RLIMIT_FSIZE, &before), 0);
+	signal(SIGXFSZ, SIG_DFL);
+	assert_int_equal(created, -EFBIG);
+	assert_int_equal(fd, -1);
+	assert_int_equal(written, -EFBIG);
+	assert_holds(path, "old");
+	assert_int_equal(entries_in(folder.path), 2); /* what was begun by file_create is for its caller to remove */
+	assert_int_equal(next_descriptor(), free_before);
+}
+
+/* Then the first that is opened has the number 0. */
+static void a_process_without_stdin_reads_and_writes_all_the_same(void **state)
+{
+	(void)state;
+	_cleanup_(folder_remove) struct folder folder = folder_new();
+	_cleanup_(buffer_free) struct buffer content = { 0 };
+	char path[128], lock[128];
+	int input = dup(STDIN_FILENO), fd = -1;
+	FOLDER_PATH(path, folder, "key");
+	FOLDER_PATH(lock, folder, "lock");
+	close(STDIN_FILENO);
+	assert_int_equal(file_write_durably(path, bytes_of("hush"), 0600), 0);
+	assert_int_equal(file_read(path, 4, &content), 0);
+	assert_int_equal(file_read_secret(path, &content), 0);
+	assert_int_equal(file_read_in(AT_FDCWD, path, 4, &content), 0);
+	assert_string_equal(buffer_text(&content), "hushhushhush");
+	assert_int_equal(file_sync_folder(folder.path), 0);
+	assert_int_equal(file_open_folder_in(AT_FDCWD, folder.path), STDIN_FILENO);
+	close(STDIN_FILENO);
+	assert_int_equal(file_lock(lock, &fd), 0);
+	assert_int_equal(fd, STDIN_FILENO);
+	dup2(input, STDIN_FILENO);
+	close(input);
 }
 
 static void what_another_one_is_writing_is_left_to_it(void **state)
@@ -333,6 +566,55 @@ static void what_is_no_file_is_no_secret(void **state)
 	assert_int_equal(file_read_secret(path, &secret), -ENOENT);
 }
 
+static void a_stranger_may_change_what_is_open_to_all_or_belongs_to_another(void **state)
+{
+	(void)state;
+	const uid_t own = geteuid(), another = own + 1;
+	const struct {
+		uid_t uid;
+		mode_t mode;
+		enum file_trust trust;
+	} cases[] = {
+		{ own, 0600, FILE_TRUSTED },
+		{ 0, 0644, FILE_TRUSTED },
+		{ own, 0775, FILE_TRUSTED },
+		{ 0, 01777, FILE_TRUSTED },
+		{ own, 0777, FILE_OPEN_TO_ALL },
+		{ another, 0777, FILE_OPEN_TO_ALL },
+		{ another, 0700, FILE_OF_ANOTHER },
+		{ another, 01777, FILE_OF_ANOTHER },
+	};
+	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
+		const struct stat there = { .st_uid = cases[i].uid, .st_mode = cases[i].mode };
+		assert_int_equal(file_trust(&there), cases[i].trust);
+	}
+}
+
+/* And so is flock: the holder of a lock may take the file away before another one, which has it open already, asks for it. */
+static const char *taken_away;
+
+int flock(int fd, int operation)
+{
+	if (taken_away)
+		assert_int_equal(unlink(taken_away), 0);
+	return (int)syscall(SYS_flock, fd, operation);
+}
+
+static void a_lock_that_its_holder_took_away_is_not_held(void **state)
+{
+	(void)state;
+	_cleanup_(folder_remove) struct folder folder = folder_new();
+	char path[128];
+	int fd = -1, r;
+	FOLDER_PATH(path, folder, "lock");
+	taken_away = path;
+	r = file_lock(path, &fd);
+	taken_away = NULL;
+	assert_int_equal(r, -EBUSY);
+	assert_int_equal(file_lock(path, &fd), 0);
+	close(fd);
+}
+
 static int lock_in_another_process(const char *path)
 {
 	pid_t child = fork();
@@ -366,7 +648,15 @@ static void a_lock_has_one_holder_until_it_ends(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(a_lock_that_its_holder_took_away_is_not_held),
 		cmocka_unit_test(what_was_written_is_read),
+		cmocka_unit_test(what_is_written_is_synced_and_its_folder_too),
+		cmocka_unit_test(a_name_without_a_folder_is_of_the_one_where_the_process_is),
+		cmocka_unit_test(a_sync_that_fails_is_told),
+		cmocka_unit_test(what_moves_to_another_folder_is_synced_in_both),
+		cmocka_unit_test(only_a_folder_of_this_user_and_group_is_closed),
+		cmocka_unit_test(what_does_not_fit_on_the_disk_changes_nothing_and_keeps_no_descriptor),
+		cmocka_unit_test(a_process_without_stdin_reads_and_writes_all_the_same),
 		cmocka_unit_test(a_file_gets_the_mode_asked_for),
 		cmocka_unit_test(a_write_that_fails_leaves_the_old_content_and_nothing_else),
 		cmocka_unit_test(what_a_killed_writer_left_is_taken_away_by_the_next),
@@ -381,6 +671,7 @@ int main(void)
 		cmocka_unit_test(a_secret_that_others_could_read_or_change_is_refused),
 		cmocka_unit_test(a_secret_loses_only_its_last_newline),
 		cmocka_unit_test(what_is_no_file_is_no_secret),
+		cmocka_unit_test(a_stranger_may_change_what_is_open_to_all_or_belongs_to_another),
 		cmocka_unit_test(a_lock_has_one_holder_until_it_ends),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);

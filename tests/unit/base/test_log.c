@@ -132,6 +132,22 @@ static void as_json_every_line_is_one_object_whatever_is_in_it(void **state)
 	assert_string_equal(at, "");
 }
 
+static void say_it_under_a_name_that_is_no_text(void)
+{
+	log_open("gate\xffway", LOG_INFO);
+	log_write_as(LOG_FORM_JSON);
+	log_event(LOG_INFO, "lost");
+}
+
+static void what_json_cannot_hold_is_lost_and_leaves_no_empty_line(void **state)
+{
+	(void)state;
+	char said[8192];
+	int status;
+	stderr_of(say_it_under_a_name_that_is_no_text, said, &status);
+	assert_string_equal(said, "");
+}
+
 static void die_of_something(void)
 {
 	log_open("broker", LOG_CRITICAL);
@@ -343,6 +359,7 @@ int main(void)
 		cmocka_unit_test(a_value_cannot_forge_a_line),
 		cmocka_unit_test(a_long_line_is_cut_and_says_so),
 		cmocka_unit_test(as_json_every_line_is_one_object_whatever_is_in_it),
+		cmocka_unit_test(what_json_cannot_hold_is_lost_and_leaves_no_empty_line),
 		cmocka_unit_test(dying_says_why_and_exits_with_1),
 		cmocka_unit_test(the_journal_gets_the_event_with_its_fields_and_stderr_what_has_none),
 		cmocka_unit_test(a_name_forges_no_field_and_an_address_is_none),

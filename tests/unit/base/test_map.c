@@ -111,6 +111,52 @@ static void entries_may_go_during_a_walk(void **state)
 	assert_int_equal(map_count(map), 1);
 }
 
+struct nested {
+	struct map *map;
+	int seen_even, seen_odd;
+};
+
+static void remove_odd(struct bytes key, void *value, void *context)
+{
+	uint64_t number;
+
+	(void)value;
+	memcpy(&number, key.data, sizeof(number));
+	if (number % 2)
+		map_remove(((struct nested *)context)->map, key);
+}
+
+static void walk_within(struct bytes key, void *value, void *context)
+{
+	struct nested *nested = context;
+	uint64_t number;
+
+	(void)value;
+	memcpy(&number, key.data, sizeof(number));
+	nested->seen_even += number % 2 == 0;
+	if (number % 2 && nested->seen_odd++ == 0) /* this one goes as well */
+		map_each(nested->map, remove_odd, nested);
+}
+
+static void what_stays_is_there_after_a_walk_within_a_walk(void **state)
+{
+	(void)state;
+	_cleanup_(map_freep) struct map *map = map_new();
+	struct nested nested = { .map = map };
+	uint64_t odd = 1;
+	for (uint64_t i = 0; i < ENTRIES; i++)
+		map_put(map, map_number(&i), &values[i]);
+	map_each(map, walk_within, &nested);
+	assert_int_equal(nested.seen_even, ENTRIES / 2);
+	assert_int_equal(nested.seen_odd, 1);
+	assert_int_equal(map_count(map), ENTRIES / 2);
+	for (uint64_t i = 0; i < ENTRIES; i++)
+		assert_ptr_equal(map_get(map, map_number(&i)), i % 2 ? NULL : (void *)&values[i]);
+	assert_null(map_put(map, map_number(&odd), &values[1]));
+	assert_ptr_equal(map_remove(map, map_number(&odd)), &values[1]);
+	assert_null(map_get(map, map_number(&odd)));
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -120,6 +166,7 @@ int main(void)
 		cmocka_unit_test(what_is_removed_is_gone_once),
 		cmocka_unit_test(a_walk_sees_every_entry_once),
 		cmocka_unit_test(entries_may_go_during_a_walk),
+		cmocka_unit_test(what_stays_is_there_after_a_walk_within_a_walk),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

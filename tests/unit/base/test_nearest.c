@@ -36,10 +36,51 @@ static void what_is_far_from_all_is_none_of_them(void **state)
 	assert_null(meant(endless));
 }
 
+static void a_short_name_bears_one_slip_and_of_two_the_first_is_meant(void **state)
+{
+	(void)state;
+	assert_string_equal(meant("ta"), "tap");
+	assert_string_equal(meant("tp"), "tap");
+	assert_string_equal(meant("atp"), "tap"); /* neighbours that are swapped are one slip */
+	assert_string_equal(meant("tpo"), "top");
+	assert_null(meant("tzz"));
+	assert_null(meant("zap e"));
+}
+
+/* The longest that are compared have 60 letters, and three of them may be wrong. */
+static void a_long_name_bears_three_slips(void **state)
+{
+	char typed[62], name[62];
+	struct nearest nearest;
+
+	(void)state;
+	for (int slips = 3; slips <= 4; slips++) {
+		memset(typed, 's', sizeof(typed));
+		memset(name, 's', sizeof(name));
+		memset(typed + 60 - slips, 'x', (size_t)slips);
+		typed[60] = name[60] = '\0';
+		nearest = nearest_begin(typed);
+		nearest_try(&nearest, name);
+		assert_int_equal(nearest.name != NULL, slips == 3);
+	}
+	memset(typed, 's', 61);
+	typed[61] = '\0';
+	nearest = nearest_begin(typed);
+	nearest_try(&nearest, name);
+	assert_null(nearest.name);
+	nearest = nearest_begin(name);
+	nearest_try(&nearest, typed);
+	assert_null(nearest.name);
+	nearest_try(&nearest, name);
+	assert_ptr_equal(nearest.name, name);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_slip_leads_to_the_name_that_was_meant),
+		cmocka_unit_test(a_short_name_bears_one_slip_and_of_two_the_first_is_meant),
+		cmocka_unit_test(a_long_name_bears_three_slips),
 		cmocka_unit_test(what_is_far_from_all_is_none_of_them),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);

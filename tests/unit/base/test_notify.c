@@ -2,11 +2,13 @@
 #include "bus/base/notify.h"
 #include "tests/unit/cmocka_all.h"
 #include "tests/unit/folder.h"
+#include <signal.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/socket.h>
 #include <sys/un.h>
+#include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -66,6 +68,44 @@ static void who_cannot_go_on_says_why_in_one_line(void **state)
 	assert_memory_equal(heard, told, (size_t)len);
 }
 
+/* In a process of its own, whose number is SYSTEMD_EXEC_PID + `off`. It has SIGTERM pending: a wait for the signal takes it away. */
+static bool waits_when_it_failed(bool ready, int off)
+{
+	pid_t child = fork();
+	int status = 0;
+
+	assert_true(child >= 0);
+	if (child == 0) {
+		sigset_t asked_to_end;
+		char own[16];
+
+		snprintf(own, sizeof(own), "%d", getpid() + off);
+		setenv("SYSTEMD_EXEC_PID", own, 1);
+		sigemptyset(&asked_to_end);
+		sigaddset(&asked_to_end, SIGTERM);
+		sigprocmask(SIG_BLOCK, &asked_to_end, NULL);
+		raise(SIGTERM);
+		if (ready)
+			notify("READY=1\nSTATUS=at work");
+		else
+			notify("STATUS=not READY=1");
+		notify_failed("the disk is gone");
+		sigpending(&asked_to_end);
+		_exit(!sigismember(&asked_to_end, SIGTERM));
+	}
+	assert_int_equal(waitpid(child, &status, 0), child);
+	assert_true(WIFEXITED(status));
+	return WEXITSTATUS(status) != 0;
+}
+
+static void only_what_systemd_began_and_was_never_ready_waits_before_the_next_try(void **state)
+{
+	(void)state;
+	assert_true(waits_when_it_failed(false, 0));
+	assert_false(waits_when_it_failed(true, 0));
+	assert_false(waits_when_it_failed(false, 1));
+}
+
 static void a_supervisor_that_does_not_listen_holds_nobody_up(void **state)
 {
 	time_t before = time(NULL);
@@ -109,6 +149,10 @@ static void who_is_asked_says_three_times_in_each_wait_that_work_comes_on(void *
 	assert_int_equal(
 		notify_alive(&alive, start_us + 25000000), 10000000); /* late: the next is not earlier for it */
 	assert_true(was_told_alive());
+	assert_int_equal(notify_alive(&alive, start_us + 34999999), 1);
+	assert_false(was_told_alive());
+	assert_int_equal(notify_alive(&alive, start_us + 35000000), 10000000);
+	assert_true(was_told_alive());
 	unsetenv("WATCHDOG_USEC");
 }
 
@@ -138,6 +182,9 @@ static void who_is_not_asked_says_nothing_of_it(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		/* first: of the others one says that it is ready */
+		cmocka_unit_test_setup_teardown(only_what_systemd_began_and_was_never_ready_waits_before_the_next_try,
+			listen_as_supervisor, go_away),
 		cmocka_unit_test_setup_teardown(what_is_said_arrives, listen_as_supervisor, go_away),
 		cmocka_unit_test_setup_teardown(who_cannot_go_on_says_why_in_one_line, listen_as_supervisor, go_away),
 		cmocka_unit_test_setup_teardown(

@@ -29,7 +29,13 @@ static int judge(const char *end)
 		pause();
 	if (strcmp(end, "words") == 0)
 		fputs("<6>waiter: reads\n<2>waiter: shop.conf:3: there is no such key\n", stderr);
-	return strcmp(end, "fine") != 0;
+	if (strcmp(end, "plain") == 0)
+		fputs("first\nplain: words\n\n", stderr);
+	if (strcmp(end, "odd") == 0)
+		fputs("<2>odd", stderr);
+	if (strcmp(end, "warned") == 0)
+		fputs("<4>waiter: this is an odd time zone\n", stderr);
+	return strcmp(end, "fine") != 0 && strcmp(end, "warned") != 0;
 }
 
 /* Why the configuration may not be used, "" if it may. */
@@ -54,12 +60,15 @@ static void a_configuration_that_was_judged_well_is_used(void **state)
 {
 	(void)state;
 	assert_string_equal(judged("fine", BEGUN_US), "");
+	assert_string_equal(judged("warned", BEGUN_US), ""); /* a warning is no refusal */
 }
 
 static void one_that_was_refused_is_not_used_and_the_last_line_says_why(void **state)
 {
 	(void)state;
 	assert_string_equal(judged("words", BEGUN_US), "shop.conf:3: there is no such key");
+	assert_string_equal(judged("plain", BEGUN_US), "plain: words");
+	assert_string_equal(judged("odd", BEGUN_US), "<2>odd");
 }
 
 static void one_whose_judge_died_without_a_word_is_not_used(void **state)
@@ -75,6 +84,21 @@ static void one_whose_judge_does_not_end_is_not_used(void **state)
 	assert_string_equal(judged("late", TOO_LATE_US), "it could not be judged within ten seconds");
 }
 
+static void a_judge_has_ten_seconds(void **state)
+{
+	char *const words[] = { (char *)"test", (char *)"--judge", (char *)"late", NULL };
+	struct reload reload = { 0 };
+	char why[RELOAD_WHY];
+
+	(void)state;
+	assert_false(reload_judged(&reload, BEGUN_US, why)); /* none was begun */
+	assert_int_equal(reload_begin(&reload, words, BEGUN_US), 0);
+	assert_false(reload_judged(&reload, BEGUN_US + 10 * US_PER_S - 1, why));
+	assert_true(reload.child > 0);
+	assert_true(reload_judged(&reload, BEGUN_US + 10 * US_PER_S, why));
+	assert_string_equal(why, "it could not be judged within ten seconds");
+}
+
 int main(int argc, char **argv)
 {
 	const struct CMUnitTest tests[] = {
@@ -82,6 +106,7 @@ int main(int argc, char **argv)
 		cmocka_unit_test(one_that_was_refused_is_not_used_and_the_last_line_says_why),
 		cmocka_unit_test(one_whose_judge_died_without_a_word_is_not_used),
 		cmocka_unit_test(one_whose_judge_does_not_end_is_not_used),
+		cmocka_unit_test(a_judge_has_ten_seconds),
 	};
 
 	if (argc == 3 && strcmp(argv[1], "--judge") == 0)

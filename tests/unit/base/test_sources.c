@@ -50,6 +50,21 @@ static void a_source_is_an_ipv4_address_or_an_ipv6_network(void **state)
 	assert_false(source_key_of_text("example.org", &key));
 	assert_false(source_key_of_text("192.0.2.1:80", &key));
 	assert_false(source_key_of_text("", &key));
+	assert_false(source_key_of_address(&(struct sockaddr){ .sa_family = AF_UNIX }, &key));
+}
+
+static void a_source_is_told_as_a_person_writes_it(void **state)
+{
+	const struct source_key keys[] = { key_of("192.0.2.1"), key_of("2001:db8:0:1::7"), source_key_of_user(1000),
+		{ { 0 } } };
+	static const char *const texts[] = { "192.0.2.1", "2001:db8:0:1::/64", "uid:1000", "" };
+	char text[64];
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++) {
+		source_key_text(&keys[i], text);
+		assert_string_equal(text, texts[i]);
+	}
 }
 
 static unsigned enter_many(struct sources *sources, struct source_key key, unsigned tries, struct source **ret_last)
@@ -104,6 +119,7 @@ static void bytes_are_bounded_each_and_in_all(void **state)
 {
 	struct sources *sources = sources_new(&limits);
 	struct source *source[5];
+	struct source_figures figures;
 	struct source_key key;
 	enum source_verdict why;
 
@@ -125,6 +141,13 @@ static void bytes_are_bounded_each_and_in_all(void **state)
 	assert_int_equal(source_bytes(sources, NULL), 2001);
 	assert_int_equal(source_bytes(sources, source[0]), 1000);
 	assert_false(source_take_bytes(sources, source[3], SIZE_MAX, &why));
+	assert_int_equal(why, SOURCE_CROWDED);
+	assert_false(source_take_bytes(sources, NULL, SIZE_MAX, &why));
+	assert_int_equal(source_bytes(sources, NULL), 2001); /* what was refused took nothing */
+	assert_int_equal(source_bytes(sources, source[3]), 0);
+	sources_figures(sources, &figures);
+	assert_int_equal(figures.bytes, 2001);
+	assert_int_equal(figures.bytes_peak, 3000);
 	sources_free(sources);
 }
 
@@ -165,6 +188,7 @@ static void what_was_proven_costs_nothing_and_does_not_wait_for_strangers(void *
 		source_prove(sources, good, 900, 0);
 	}
 	assert_int_equal(source_rest_us(sources, good, 0), 0);
+	assert_int_equal(source_rest_us(sources, NULL, 0), 0);
 	source_spend(sources, bad, 100000, 0);
 	assert_true(source_rest_us(sources, bad, 0) > 0);
 	assert_int_equal(source_rest_us(sources, good, 0), 0);
@@ -207,6 +231,9 @@ static void a_debt_is_paid_within_seconds_however_long_the_flood_was(void **stat
 	for (int64_t now_us = 0; now_us < US_PER_HOUR; now_us += US_PER_S)
 		source_spend(sources, source, 10 * US_PER_S, now_us);
 	assert_in_range(source_rest_us(sources, source, US_PER_HOUR), 1, 10 * US_PER_S);
+	source_spend(sources, source, 10 * US_PER_S, US_PER_HOUR);
+	assert_int_equal(source_rest_us(sources, source, US_PER_HOUR), 10 * US_PER_S);
+	assert_int_equal(source_rest_us(sources, NULL, US_PER_HOUR), 10 * US_PER_S);
 	sources_free(sources);
 }
 
@@ -273,6 +300,50 @@ static void when_all_that_can_be_remembered_hold_something_a_newcomer_is_refused
 
 		assert_int_equal(source_enter(sources, &key, 0, &source), i < 3 ? SOURCE_WELCOME : SOURCE_FULL);
 	}
+	sources_free(sources);
+}
+
+static void of_those_that_proved_nothing_the_longest_unseen_is_forgotten_first(void **state)
+{
+	struct source_limits few = limits;
+	struct sources *sources;
+	struct source *source;
+
+	(void)state;
+	few.sources_most = 3;
+	sources = sources_new(&few);
+	for (uint32_t i = 0; i < 5; i++) {
+		struct source_key key = numbered(i);
+
+		assert_int_equal(source_enter(sources, &key, i, &source), SOURCE_WELCOME);
+		source_spend(sources, source, 100, i);
+		source_leave(sources, source, i);
+		for (uint32_t before = 0; before <= i; before++) {
+			key = numbered(before);
+			assert_int_equal(source_find(sources, &key) != NULL, before + 3 > i);
+		}
+	}
+	sources_free(sources);
+}
+
+static void a_client_behind_a_proxy_finds_no_room_where_all_hold_something(void **state)
+{
+	struct source_limits one = limits;
+	struct source_key key = key_of("192.0.2.1"), other = key_of("192.0.2.2");
+	struct sources *sources;
+	struct source *source;
+
+	(void)state;
+	one.sources_most = 1;
+	sources = sources_new(&one);
+	source = source_attach(sources, &key, 0);
+	assert_non_null(source);
+	assert_ptr_equal(source_attach(sources, &key, 0), source);
+	assert_null(source_attach(sources, &other, 0));
+	source_detach(sources, source, 0);
+	assert_null(source_attach(sources, &other, 0)); /* it was there twice */
+	source_detach(sources, source, 0);
+	assert_non_null(source_attach(sources, &other, 0));
 	sources_free(sources);
 }
 
@@ -362,6 +433,15 @@ static void who_was_turned_away_is_told_once_with_the_reason_and_how_often(void 
 	assert_false(sources_take_turned_away(sources, &told));
 	sources_figures(sources, &figures);
 	assert_int_equal(figures.turned_away, 5);
+	assert_int_equal(figures.crowded, 3);
+	assert_int_equal(figures.full, 1);
+	assert_int_equal(figures.resting, 0);
+	assert_int_equal(figures.without_descriptor, 1);
+	source_turn_away(sources, &user, SOURCE_RESTING); /* from one again, and for another reason */
+	assert_true(sources_take_turned_away(sources, &told));
+	assert_string_equal(told.who, "uid:1000");
+	assert_int_equal(told.why, SOURCE_RESTING);
+	assert_int_equal(told.count, 1);
 	sources_free(sources);
 }
 
@@ -434,6 +514,9 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_source_is_an_ipv4_address_or_an_ipv6_network),
+		cmocka_unit_test(a_source_is_told_as_a_person_writes_it),
+		cmocka_unit_test(of_those_that_proved_nothing_the_longest_unseen_is_forgotten_first),
+		cmocka_unit_test(a_client_behind_a_proxy_finds_no_room_where_all_hold_something),
 		cmocka_unit_test(one_source_gets_its_share_of_connections_and_others_get_theirs),
 		cmocka_unit_test(whoever_has_no_name_is_held_to_the_sum_alone),
 		cmocka_unit_test(bytes_are_bounded_each_and_in_all),

@@ -34,6 +34,44 @@ static void small_steps_are_followed_and_jumps_are_not(void **state)
 	}
 }
 
+static void a_minute_is_followed_and_a_microsecond_more_is_a_jump(void **state)
+{
+	static const int64_t ways[] = { 1, -1 };
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(ways) / sizeof(*ways); i++) {
+		struct clock clock = clock_virtual(START_US);
+		struct steady steady = steady_new(&clock, 0);
+		int64_t minute = ways[i] * US_PER_MINUTE;
+
+		assert_int_equal(look(&steady, &clock, 0, minute), START_US + minute);
+		assert_int_equal(steady.jump_us, 0);
+		assert_int_equal(look(&steady, &clock, 0, -minute - ways[i]), START_US + minute);
+		assert_int_equal(steady.jump_us, -minute - ways[i]);
+		assert_int_equal(
+			look(&steady, &clock, 0, 2 * minute + ways[i]), START_US + 2 * minute); /* they agree */
+		assert_int_equal(steady.jump_us, 0);
+	}
+}
+
+static void it_says_how_long_to_wait_in_boot_time(void **state)
+{
+	struct clock clock = clock_virtual(START_US);
+	struct steady steady = steady_new(&clock, 0);
+
+	(void)state;
+	assert_int_equal(steady_until_us(&steady, START_US + 10), 10);
+	assert_int_equal(steady_until_us(&steady, START_US), 0);
+	assert_int_equal(steady_until_us(&steady, START_US - 10), 0);
+	clock.rate = 1000;
+	assert_int_equal(steady_until_us(&steady, START_US + 2000), 2);
+	assert_int_equal(
+		steady_until_us(&steady, START_US + 2001), 3); /* one that comes early would find nothing due */
+	clock.rate = 0.1;
+	assert_int_equal(steady_until_us(&steady, START_US + 10), 100);
+	assert_true(steady_until_us(&steady, INT64_MAX) == INT64_MAX);
+}
+
 static void a_jump_is_not_seen_before_the_next_look_either(void **state)
 {
 	struct clock clock = clock_virtual(START_US);
@@ -43,6 +81,10 @@ static void a_jump_is_not_seen_before_the_next_look_either(void **state)
 	clock.virtual_ahead_us = YEAR_US;
 	clock.virtual_us += US_PER_S;
 	assert_int_equal(steady_us(&steady), START_US + US_PER_S);
+	clock.virtual_ahead_us = US_PER_MINUTE;
+	assert_int_equal(steady_us(&steady), START_US + US_PER_S + US_PER_MINUTE); /* that is none yet */
+	clock.virtual_ahead_us = -US_PER_MINUTE;
+	assert_int_equal(steady_us(&steady), START_US + US_PER_S - US_PER_MINUTE);
 }
 
 static void a_machine_that_slept_has_not_jumped(void **state)
@@ -64,8 +106,11 @@ static void a_clock_behind_the_least_goes_on_from_there(void **state)
 	assert_int_equal(steady_us(&steady), START_US + YEAR_US);
 	assert_int_equal(steady.jump_us, -YEAR_US);
 	assert_int_equal(look(&steady, &clock, US_PER_HOUR, 0), START_US + YEAR_US + US_PER_HOUR);
-	steady = steady_new(&clock, clock_wall_us(&clock) + 59 * US_PER_S);
+	steady = steady_new(&clock, clock_wall_us(&clock) + US_PER_MINUTE);
 	assert_int_equal(steady.jump_us, 0);
+	assert_int_equal(steady_us(&steady), clock_wall_us(&clock));
+	steady = steady_new(&clock, clock_wall_us(&clock) + US_PER_MINUTE + 1);
+	assert_int_equal(steady_us(&steady), clock_wall_us(&clock) + US_PER_MINUTE + 1);
 }
 
 static void a_clock_that_runs_faster_jumps_at_its_own_minute(void **state)
@@ -88,6 +133,8 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(small_steps_are_followed_and_jumps_are_not),
+		cmocka_unit_test(a_minute_is_followed_and_a_microsecond_more_is_a_jump),
+		cmocka_unit_test(it_says_how_long_to_wait_in_boot_time),
 		cmocka_unit_test(a_jump_is_not_seen_before_the_next_look_either),
 		cmocka_unit_test(a_machine_that_slept_has_not_jumped),
 		cmocka_unit_test(a_clock_behind_the_least_goes_on_from_there),

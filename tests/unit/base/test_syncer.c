@@ -11,8 +11,11 @@
 #include <fcntl.h>
 #include <poll.h>
 #include <pthread.h>
+#include <signal.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/syscall.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 enum { FILES = 100, FDS_MOST = 1024, TOGETHER = 8 };
@@ -188,6 +191,92 @@ static void one_that_never_synced_ends_as_well(void **state)
 	syncer_free(NULL);
 }
 
+/* One bit for each signal, from 1. */
+static uint64_t blocked_in(pid_t thread)
+{
+	unsigned long long blocked = 0;
+	char path[64], line[200];
+	FILE *file;
+
+	snprintf(path, sizeof(path), "/proc/self/task/%d/status", (int)thread);
+	file = fopen(path, "r");
+	assert_non_null(file);
+	while (fgets(line, sizeof(line), file))
+		sscanf(line, "SigBlk: %llx", &blocked);
+	fclose(file);
+	return blocked;
+}
+
+static void the_callers_signals_stay_its_own_and_the_threads_take_none(void **state)
+{
+	struct syncer *syncer = syncer_new();
+	struct syncing file;
+	sigset_t before, after;
+	int ends[2];
+
+	(void)state;
+	assert_int_equal(pipe(ends), 0);
+	sigemptyset(&before);
+	sigaddset(&before, SIGUSR1);
+	pthread_sigmask(SIG_SETMASK, &before, NULL);
+	syncer_begin(syncer, &file, ends[0]);
+	syncer_wait(syncer);
+	pthread_sigmask(SIG_SETMASK, NULL, &after);
+	assert_true(sigismember(&after, SIGUSR1));
+	assert_false(sigismember(&after, SIGTERM));
+	assert_true(blocked_in(synced_by[ends[0]]) & UINT64_C(1) << (SIGTERM - 1));
+	close(ends[1]);
+	syncer_free(syncer);
+	pthread_sigmask(SIG_UNBLOCK, &before, NULL);
+}
+
+static void sync_without_threads(const struct folder *folder)
+{
+	const struct rlimit none = { 0 };
+	struct syncer *syncer = syncer_new();
+	struct syncing file;
+	int fd;
+
+	make_files(folder, 1, &fd);
+	setrlimit(RLIMIT_NPROC, &none);
+	if (geteuid() == 0 && setresuid(65534, 65534, 65534) < 0) /* it does not bind root */
+		_exit(2);
+	syncer_begin(syncer, &file, fd);
+	syncer_hand_over(syncer);
+	_exit(0);
+}
+
+/* What it is given would never end. */
+static void a_process_that_gets_not_one_thread_dies(void **state)
+{
+	struct folder folder = folder_new();
+	pid_t child = fork();
+	int status = 0;
+
+	(void)state;
+	assert_true(child >= 0);
+	if (child == 0)
+		sync_without_threads(&folder);
+	assert_int_equal(waitpid(child, &status, 0), child);
+	assert_true(WIFEXITED(status));
+	assert_int_equal(WEXITSTATUS(status), 1);
+	folder_remove(&folder);
+}
+
+static void a_process_without_stdin_has_an_event_descriptor_all_the_same(void **state)
+{
+	int input = dup(STDIN_FILENO);
+	struct syncer *syncer;
+
+	(void)state;
+	close(STDIN_FILENO);
+	syncer = syncer_new();
+	assert_int_equal(syncer_fd(syncer), STDIN_FILENO);
+	syncer_free(syncer);
+	dup2(input, STDIN_FILENO);
+	close(input);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -196,6 +285,9 @@ int main(void)
 		cmocka_unit_test(what_comes_together_is_begun_together_and_synced_by_one),
 		cmocka_unit_test(one_that_fails_takes_no_other_with_it),
 		cmocka_unit_test(a_sync_that_fails_says_why),
+		cmocka_unit_test(the_callers_signals_stay_its_own_and_the_threads_take_none),
+		cmocka_unit_test(a_process_that_gets_not_one_thread_dies),
+		cmocka_unit_test(a_process_without_stdin_has_an_event_descriptor_all_the_same),
 		cmocka_unit_test(one_that_never_synced_ends_as_well),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -52,16 +52,36 @@ static void only_utf8_is_utf8(void **state)
 		const char *text;
 		bool valid;
 	} texts[] = {
-		{ "", true }, { "plain", true }, { "\xc3\xa9", true }, { "\xe2\x82\xac", true },
-		{ "\xf0\x9f\x9b\x92", true }, { "\xf4\x8f\xbf\xbf", true }, { "\xef\xbf\xbf", true },
-		{ "\xed\x9f\xbf", true }, { "\x80", false }, { "a\xc3", false }, { "\xc3z", false },
-		{ "\xe2\x82", false }, { "\xff", false }, { "\xc0\x80", false }, /* overlong */
-		{ "\xc1\xbf", false },                                           /* overlong */
-		{ "\xe0\x9f\xbf", false },                                       /* overlong */
-		{ "\xf0\x8f\xbf\xbf", false },                                   /* overlong */
-		{ "\xed\xa0\x80", false },                                       /* a surrogate */
-		{ "\xf4\x90\x80\x80", false },                                   /* past U+10FFFF */
-		{ "\xf8\x88\x80\x80\x80", false },                               /* five bytes */
+		{ "", true },
+		{ "plain", true },
+		{ "\xc3\xa9", true },
+		{ "\xe2\x82\xac", true },
+		{ "\xf0\x9f\x9b\x92", true },
+		{ "\xf4\x8f\xbf\xbf", true },
+		{ "\xef\xbf\xbf", true },
+		{ "\xed\x9f\xbf", true },
+		{ "\x80", false },
+		{ "a\xc3", false },
+		{ "\xc3z", false },
+		{ "\xe2\x82", false },
+		{ "\xff", false },
+		{ "\xc0\x80", false },             /* overlong */
+		{ "\xc1\xbf", false },             /* overlong */
+		{ "\xe0\x9f\xbf", false },         /* overlong */
+		{ "\xf0\x8f\xbf\xbf", false },     /* overlong */
+		{ "\xed\xa0\x80", false },         /* a surrogate */
+		{ "\xf4\x90\x80\x80", false },     /* past U+10FFFF */
+		{ "\xf8\x88\x80\x80\x80", false }, /* five bytes */
+		{ "\xc2\x80", true },
+		{ "\xdf\xbf", true },
+		{ "\xe0\xa0\x80", true },
+		{ "\xee\x80\x80", true },
+		{ "\xf0\x90\x80\x80", true },
+		{ "\xf1\x80\x80\x80", true },
+		{ "\xf5\x80\x80\x80", false },
+		{ "\xe2\x82z", false },
+		{ "\xf0\x90\x80z", false },
+		{ "\xc3\xc3", false },
 	};
 	for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++)
 		for (int before = 0; before < 18; before++) {
@@ -80,6 +100,27 @@ static void control_characters_are_found(void **state)
 	assert_true(text_has_control("a\n"));
 	assert_true(text_has_control("\x1b[31m"));
 	assert_true(text_has_control("\x7f"));
+	assert_true(text_has_control("\x1f"));
+	assert_false(text_has_control(" ~"));
+}
+
+static void a_control_character_at_the_beginning_says_how_long_it_is(void **state)
+{
+	static const struct {
+		const char *text;
+		size_t len, len_with_marks;
+	} texts[] = { { "", 0, 0 }, { "\x01", 1, 1 }, { "\t", 1, 1 }, { "\x1f", 1, 1 }, { " ", 0, 0 }, { "~", 0, 0 },
+		{ "\x7f", 1, 1 }, { "\x80", 0, 0 }, { "\xc2", 0, 0 }, { "\xc2\x7f", 0, 0 }, { "\xc2\x80", 2, 2 },
+		{ "\xc2\x9f", 2, 2 }, { "\xc2\xa0", 0, 0 }, { "\xc3\x80", 0, 0 }, { "\xe2\x80\xa7", 0, 0 },
+		{ "\xe2\x80\xa8", 0, 3 }, { "\xe2\x80\xae", 0, 3 }, { "\xe2\x80\xaf", 0, 0 }, { "\xe2\x81\xa5", 0, 0 },
+		{ "\xe2\x81\xa6", 0, 3 }, { "\xe2\x81\xa9", 0, 3 }, { "\xe2\x81\xaa", 0, 0 }, { "\xe2\x82\xa8", 0, 0 },
+		{ "\xe3\x80\xa8", 0, 0 } };
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++) {
+		assert_int_equal(text_control(bytes_of(texts[i].text), false), texts[i].len);
+		assert_int_equal(text_control(bytes_of(texts[i].text), true), texts[i].len_with_marks);
+	}
 }
 
 static void a_start_is_compared_whole(void **state)
@@ -100,6 +141,20 @@ static void hex_and_crc_are_the_usual_ones(void **state)
 	assert_int_equal(text_crc(BYTES(NULL, 0)), 0);
 }
 
+static void hex_is_read_whole_or_not_at_all(void **state)
+{
+	static const char *const wrong[] = { "", "009fab", "009fabf", "009fabff0", "009fabff00", "009fabfF", "009fabf/",
+		"009fabf:", "009fabf`", "009fabfg", "/09fabff", "g09fabff", "0 9fabff" };
+	uint8_t bytes[4];
+
+	(void)state;
+	assert_true(text_unhex("009fabff", bytes, sizeof(bytes)));
+	assert_memory_equal(bytes, "\x00\x9f\xab\xff", sizeof(bytes));
+	assert_true(text_unhex("", bytes, 0));
+	for (size_t i = 0; i < sizeof(wrong) / sizeof(wrong[0]); i++)
+		assert_false(text_unhex(wrong[i], bytes, sizeof(bytes)));
+}
+
 /* These numbers are on people's disks. A change here loses their data. */
 static void hashes_are_the_same_for_ever(void **state)
 {
@@ -107,6 +162,7 @@ static void hashes_are_the_same_for_ever(void **state)
 	assert_true(text_hash(BYTES(NULL, 0)) == text_hash(bytes_of("")));
 	assert_true(text_hash(bytes_of("cart")) == UINT64_C(0x1f75139104926874));
 	assert_true(text_hash(bytes_of("a longer key with several words")) == UINT64_C(0x914d16903ac22dd3));
+	assert_true(text_hash(bytes_of("cart/123")) == UINT64_C(0xb2c4f93e250ac189)); /* eight bytes */
 }
 
 static void close_keys_hash_far_apart(void **state)
@@ -168,7 +224,7 @@ static void what_a_terminal_obeys_does_not_stay_in_plain_text(void **state)
 		    "2J\xc2\x80\xc2\x9f\xc2\xa0\xc2\xbb",
 	     marks[] = "b\xe2\x80\xae\xe2\x81\xa6\xe2\x80\xa8"
 		       "c\xe2\x80\x93\xe2\x80\x8f";
-	char cut[] = "d\xc2";
+	char cut[] = "d\xc2", no_utf8[] = "e\xff\xc2\x9b\xe2\x80\xae\n";
 
 	(void)state;
 	text_make_plain(c1);
@@ -177,6 +233,8 @@ static void what_a_terminal_obeys_does_not_stay_in_plain_text(void **state)
 	assert_string_equal(marks, "b         c\xe2\x80\x93\xe2\x80\x8f");
 	text_make_plain(cut);
 	assert_string_equal(cut, "d?");
+	text_make_plain(no_utf8);
+	assert_string_equal(no_utf8, "e?????? ");
 	assert_int_equal(text_control(bytes_of("\xc2\x9b"), false), 2);
 	assert_int_equal(text_control(bytes_of("\xe2\x80\xae"), false), 0);
 	assert_int_equal(text_control(BYTES("\xe2\x80\xae", 2), true), 0);
@@ -192,8 +250,10 @@ int main(void)
 		cmocka_unit_test(bytes_with_a_nul_inside_do_not_pass_as_whole),
 		cmocka_unit_test(only_utf8_is_utf8),
 		cmocka_unit_test(control_characters_are_found),
+		cmocka_unit_test(a_control_character_at_the_beginning_says_how_long_it_is),
 		cmocka_unit_test(a_start_is_compared_whole),
 		cmocka_unit_test(hex_and_crc_are_the_usual_ones),
+		cmocka_unit_test(hex_is_read_whole_or_not_at_all),
 		cmocka_unit_test(hashes_are_the_same_for_ever),
 		cmocka_unit_test(close_keys_hash_far_apart),
 		cmocka_unit_test(words_with_an_at_are_hidden),
