@@ -38,6 +38,14 @@ static struct effect_driver *const *drivers(const struct config *config, const s
 	return all;
 }
 
+static void check(const struct config *config)
+{
+	char why[512];
+
+	if (settings_export_try(config, why) < 0)
+		die("%s", why);
+}
+
 int main(int argc, char **argv)
 {
 	return process_main(argc, argv,
@@ -46,5 +54,6 @@ int main(int argc, char **argv)
 				"and to a "
 				"Google spreadsheet if the shop names one.",
 			.keys = settings_keys,
+			.check = check,
 			.drivers = drivers });
 }

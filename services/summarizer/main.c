@@ -1,5 +1,6 @@
 /* main.c: the process cartbus-summarizer */
 #include "bus/actor/process.h"
+#include "bus/base/log.h"
 #include "services/kit/file_driver.h"
 #include "services/kit/mail.h"
 #include "services/kit/settings.h"
@@ -23,6 +24,14 @@ static struct effect_driver *const *drivers(const struct config *config, const s
 	return all;
 }
 
+static void check(const struct config *config)
+{
+	char why[512];
+
+	if (settings_export_try(config, why) < 0)
+		die("%s", why);
+}
+
 int main(int argc, char **argv)
 {
 	return process_main(argc, argv,
@@ -30,5 +39,6 @@ int main(int argc, char **argv)
 			.help = "Tells each owner on the first Monday of a month how the past one went, and weekly if "
 				"wanted.",
 			.keys = settings_keys,
+			.check = check,
 			.drivers = drivers });
 }

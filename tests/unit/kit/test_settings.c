@@ -195,8 +195,7 @@ static void refuse_of_form(struct trying *trying, const struct config_key *key)
 	static const char *const ips[] = { "300.1.1.1", "localhost", "127.0.0.1:80", "::g", "1.2.3", "127.0.0.1, ::1",
 		NULL };
 	static const char *const hosts[] = { "a b", "http://x", "300.1.1.1", "x:25", "-x", "a, b", NULL };
-	static const char *const urls[] = { "ftp://x", "x", "http://", "http://u@x", "http://x:99999",
-		"http://a http://b", NULL };
+	static const char *const urls[] = { "ftp://x", "x", "http://", "http://x:99999", "http://a http://b", NULL };
 	static const char *const files[] = { "../x", "/etc/passwd", "a/b", ".x", NULL };
 	static const char *const judged[] = { "!", "!, !", NULL };
 
@@ -224,6 +223,8 @@ static void refuse_of_form(struct trying *trying, const struct config_key *key)
 		break;
 	case CONFIG_FORM_URL:
 		refuse_all(trying, key, urls);
+		refuse(trying, key, "http://u:p@x", "expected a URL of");
+		refuse(trying, key, "http://u@x", "without a name and a password before the host");
 		break;
 	case CONFIG_FORM_FILE:
 		refuse_all(trying, key, files);
@@ -366,6 +367,28 @@ static void what_no_process_would_take_is_not_called_right(void **state)
 	}
 }
 
+static void a_folder_of_exports_may_be_made_from_here_or_at_the_root(void **state)
+{
+	_cleanup_(config_freep) struct config *config = NULL;
+	char why[512], home[4096];
+	struct folder folder = folder_new();
+	struct config_error error = { "" };
+
+	(void)state;
+	assert_non_null(getcwd(home, sizeof(home)));
+	assert_int_equal(chdir(folder.path), 0);
+	assert_int_equal(config_parse("[export]\nfolder = made/later\n", "c.conf", settings_keys, &config, &error), 0);
+	assert_int_equal(settings_export_try(config, why), 0);
+	config_free(config);
+	config = NULL;
+	assert_int_equal(config_parse("[export]\nfolder = /cartbus-test-of-no-folder\n", "c.conf", settings_keys,
+				 &config, &error),
+		0);
+	assert_int_equal(settings_export_try(config, why), access("/", W_OK | X_OK) == 0 ? 0 : -errno);
+	assert_int_equal(chdir(home), 0);
+	folder_remove(&folder);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -375,6 +398,7 @@ int main(void)
 		cmocka_unit_test(every_key_refuses_wrong_values_of_every_kind_in_the_words_of_the_table),
 		cmocka_unit_test(a_wrong_value_stops_the_readers_of_its_key_alone),
 		cmocka_unit_test(what_no_process_would_take_is_not_called_right),
+		cmocka_unit_test(a_folder_of_exports_may_be_made_from_here_or_at_the_root),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
