@@ -22,7 +22,7 @@
 
 /* ---- a report ---- */
 
-/* What is said of one recipient. */
+/* The fields about one recipient. */
 struct recipient {
 	bool named;
 	char names[2][300];
@@ -543,20 +543,41 @@ static void words_free(struct words *words)
 
 /* ---- several recipients in a text ---- */
 
-/* "<ada@mail.example>:", alone or before what was said of it, as qmail and Postfix write; or alone and indented, as Exim does. */
+/* "ada@mail.example: 550 ...", "ada@mail.example was refused: 550 ..." */
+static bool is_answered_there(const char *behind_name)
+{
+	enum { LINE_MOST = 1000 };
+	char line[LINE_MOST];
+	size_t len = strcspn(behind_name, "\r\n");
+
+	snprintf(line, sizeof(line), "%.*s", (int)(len < sizeof(line) ? len : sizeof(line) - 1), behind_name);
+	if (line[0] == ':')
+		return line[1 + strspn(line + 1, " \t")] != '\0';
+	return strchr(" \t", line[0]) && reason_is_quoted(line);
+}
+
+/*
+ * "<ada@mail.example>:", alone or before what was said of it, as qmail and Postfix write; alone and indented, as Exim does; or without
+ * brackets before its answer, as OpenSMTPD and Zoho do.
+ */
 static bool names_recipient(const char *line, char ret[ADDRESS_MAX + 1])
 {
 	size_t indent = strspn(line, " \t"), bracket = line[indent] == '<', len;
 	const char *name = line + indent + bracket, *behind;
+	char found[ADDRESS_MAX + 1];
+	bool is_alone, is_named;
 
 	len = strcspn(name, "<>:;,()\" \t\r\n");
 	behind = name + len;
-	if (!memchr(name, '@', len) || (bracket ? *behind != '>' : indent == 0))
+	if (!memchr(name, '@', len) || (bracket && *behind != '>'))
 		return false;
-	behind += bracket + (behind[bracket] == ':');
-	if (!strchr(" \t\r\n", *behind) || (behind[-1] != ':' && behind[strspn(behind, " \t\r")] != '\n'))
+	behind += bracket;
+	is_alone = behind[(*behind == ':') + strspn(behind + (*behind == ':'), " \t\r")] == '\n';
+	is_named = bracket ? *behind == ':' && strchr(" \t", behind[1]) : is_answered_there(behind);
+	if (!is_named && !(is_alone && (bracket || indent > 0)))
 		return false;
-	read_name(line, ret);
+	text_copy_bytes(found, sizeof(found), BYTES(name, len));
+	read_name(found, ret);
 	return ret[0] != '\0';
 }
 

@@ -2,7 +2,7 @@
  * bounds.c: may a library take this mail apart?
  *
  * A parser recurses once per group in a list of addresses and once per part in a part, and makes an object of each part: who writes the
- * mail chooses how many. So they are counted before. Whatever could be a header field is held to the bounds wherever it stands, in a
+ * mail chooses how many. So they are counted before. Each line that could be a header field is held to the bounds, wherever it stands, in a
  * body as well: which lines are headers only the parser knows, and two that disagree about it would leave a gap.
  *
  * Promises:  one pass over the bytes, without memory; what is within the bounds makes no parser go deeper than a few hundred calls.

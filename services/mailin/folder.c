@@ -16,6 +16,7 @@
 #include "bus/base/map.h"
 #include "bus/base/memory.h"
 #include "bus/base/text.h"
+#include "services/kit/settings.h"
 #include "services/mailin/match.h"
 #include "services/mailin/tell.h"
 #include <dirent.h>
@@ -75,12 +76,10 @@ static void path_of(const struct folder *folder, const char *name, char ret[PATH
 
 void folder_check(const char *path, const char *in)
 {
-	char whole[PATH_MAX];
+	char why[512];
 
-	snprintf(whole, sizeof(whole), "%s/%s", path, in);
-	if (access(whole, R_OK | W_OK | X_OK) < 0)
-		die("[mailin] folder = %s: %s: expected a maildir (with new/ in it) that this user may read and write",
-			path, strerror(errno));
+	if (settings_maildir_try(path, in, why) < 0)
+		die("%s", why);
 }
 
 struct folder *folder_new(const char *path, const char *in, const struct folder_needs *needs)

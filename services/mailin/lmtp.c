@@ -2,7 +2,7 @@
  * lmtp.c: one session of LMTP (RFC 2033, over RFC 5321): LHLO MAIL RCPT DATA RSET NOOP VRFY QUIT
  *
  * Promises:  only CR LF ends a line, and only CR LF . CR LF ends a mail: a mail with a bare CR or LF in it is refused, so nothing that
- *            somebody wrote into a mail is heard as a command. Memory is bounded, whatever comes. No mail server of Debian 12 offers
+ *            somebody wrote into a mail is heard as a command. Memory is bounded for any input. No mail server of Debian 12 offers
  *            this as a library.
  * Fails by:  a reply in the classes of RFC 3463; 421 and the end after ten errors, or after COMMANDS_MOST commands without a mail.
  * Read next: lmtp_door.c (sockets, and what becomes of a mail), report.h

@@ -6,7 +6,7 @@
  *            that is not so the answer is 4xx and the mail server keeps it. What connections and mails hold is bounded, for all and,
  *            where it is a Unix socket, for each user (bus/base/sources.h). A mail server of this machine and a stranger on it look the
  *            same; only one of them finishes mails. So the connection that has gone the longest without finishing one makes room for
- *            a newcomer, at once, whatever it says meanwhile; and the mail of such a connection makes room for another mail.
+ *            a newcomer, at once, also while it sends commands; and the mail of such a connection makes room for another mail.
  *            What is turned away is counted and logged. A mail that ended the process that read it lies aside too: it would do so for ever.
  * Fails by:  451 while the broker is away or the disk is full; 421 after five minutes without a whole mail, or for who makes room; 452
  *            while the mails that wait for their answers fill the room; die() at start.
@@ -272,7 +272,10 @@ static void connection_end(struct connection *connection)
 		reader_forget(door->reader, &connection->reading);
 	source_give_bytes(door->sources, connection->source, connection->mail_bytes);
 	source_leave(door->sources, connection->source, clock_boot_us(door->clock));
-	close(connection->fd); /* epoll forgets it */
+	/* Closing does both only if no child has it as well: a reader that is being started does. */
+	epoll_ctl(door->epoll, EPOLL_CTL_DEL, connection->fd, NULL);
+	shutdown(connection->fd, SHUT_RDWR);
+	close(connection->fd);
 	connection->fd = -1;
 	list_remove(&connection->hook);
 	list_append(&door->dead, &connection->hook);

@@ -1,7 +1,7 @@
 /*
  * match.c: whose mail it was that came back
  *
- * A mail can be forged, so what it says counts only with a proof that whoever reports it was given one of ours. All name the shopper by
+ * A mail can be forged, so what it says counts only with a proof that its sender was given a mail of ours. All name the shopper by
  * the keyed hash; the addresses in the report itself are never believed.
  *
  *   - An address with our signed tag. Where a shop has such addresses, a bounce comes back to one, so it needs it.

@@ -82,7 +82,7 @@ static bool is_ascii(const char *text)
 	return !*text;
 }
 
-/* A server that quotes another's words names its own charset. Bytes that are UTF-8 are so by no accident, whatever charset is named. */
+/* A server that quotes another's words names its own charset. Bytes that are UTF-8 are so by no accident, also when another charset is named. */
 static char *text_of(GMimePart *part)
 {
 	struct buffer bytes = { 0 };

@@ -2,7 +2,7 @@
  * reader.c: mails are taken apart in a process of their own, which may die of one
  *
  * A mail goes over as a descriptor of memory, with one datagram; what it says comes back with another. The other end is cartbus-mailin once more,
- * whoever has mails to read.
+ * which the process that has mails to read starts.
  *
  * Owns:      the process, the socket to it, and the order of the mails that wait for it.
  * Promises:  every mail is answered once; one that killed its reader, or that it found no end with, is tried once more in a new one and

@@ -3,7 +3,7 @@
  *
  * Owns:      nothing that is worth taking: it is started without the configuration, reads no key, and knows nobody.
  * Promises:  one mail takes no more memory than MEMORY_MOST and no more processor time than CPU_S: the kernel ends it. It writes no
- *            file and leaves no core. It ends with whoever started it.
+ *            file and leaves no core. It ends with the process that started it.
  * Fails by:  its end, which is an answer too.
  * Read next: reader.c (the other end), report.c
  */

@@ -6,7 +6,7 @@
  *
  * What is no report at all is read as text: only with a proof of whose mail it was does it count (match.c).
  *
- * Promises:  whatever the bytes are: at most PARTS_MOST parts, DEPTH_MOST deep, and BLOCKS_MOST blocks of each are looked at, and no
+ * Promises:  of any bytes at most PARTS_MOST parts, DEPTH_MOST deep, and BLOCKS_MOST blocks of each are looked at, and no
  *            word with an address in it gets out. The mail that came back is never read for why it did.
  * Fails by:  REPORT_NONE; `trouble` says why if it is too large or too deep for a report.
  * Read next: bounce.c, complaint.c (what the parts say), match.c (whose mail it was)
@@ -217,6 +217,23 @@ static void read_original(struct letters *letters, GMimeObject *original)
 	letters->has_original = true;
 }
 
+/* The mail that came back was a report itself: it was to us, and why it failed says nothing of the shopper. */
+static bool forget_own_failure(struct letters *letters, GMimeObject *original)
+{
+	if (!letters->is_report || !original || !is_type(original, "multipart", "report"))
+		return false;
+	letters->bounce = (struct bounce){ 0 };
+	buffer_clear(&letters->plain);
+	buffer_clear(&letters->html);
+	return true;
+}
+
+static void read_headers(struct letters *letters, GMimeObject *headers)
+{
+	forget_own_failure(letters, headers);
+	read_original(letters, headers);
+}
+
 static void read_parts(struct letters *letters, GMimeObject *part, int depth);
 
 static const char *text_or_none(const char *text)
@@ -237,7 +254,7 @@ static void read_head(struct letters *letters, GMimeMessage *message)
 	note_headers(letters->report, GMIME_OBJECT(message), recipients);
 }
 
-/* A mail of ours has a List-Unsubscribe, whatever the shop calls itself. */
+/* A mail of ours has a List-Unsubscribe, under any name of the shop. */
 static bool is_a_bounce(GMimeMessage *message)
 {
 	const char *from = text_or_none(g_mime_object_get_header(GMIME_OBJECT(message), "From"));
@@ -246,9 +263,17 @@ static bool is_a_bounce(GMimeMessage *message)
 		(bounce_is_from_a_server(from) && !g_mime_object_get_header(GMIME_OBJECT(message), "List-Unsubscribe"));
 }
 
+/* A person or a gateway forwards a bounce; what a server attaches otherwise is the mail that came back, which is no report. */
+static bool is_forwarded_bounce(const struct letters *letters, GMimeMessage *message)
+{
+	return !letters->is_report && is_a_bounce(message) &&
+		(!letters->is_from_a_server || is_type(g_mime_message_get_mime_part(message), "multipart", "report"));
+}
+
 static void read_message_part(struct letters *letters, GMimeMessage *message, int depth)
 {
-	if (!letters->is_report && !letters->is_from_a_server && is_a_bounce(message)) {
+	if (forget_own_failure(letters, g_mime_message_get_mime_part(message)) ||
+		is_forwarded_bounce(letters, message)) {
 		read_head(letters, message);
 		read_parts(letters, g_mime_message_get_mime_part(message), depth + 1);
 	} else {
@@ -263,7 +288,7 @@ static void read_attached(struct letters *letters, GMimeObject *part, int depth)
 		if (message)
 			read_message_part(letters, message, depth);
 	} else if (GMIME_IS_PART(part)) {
-		each_block(letters, GMIME_PART(part), read_original);
+		each_block(letters, GMIME_PART(part), read_headers);
 	}
 }
 

@@ -1,7 +1,7 @@
 /*
  * words.c: what mail servers say, as words that compare
  *
- * Promises:  time is bounded by WORDS_MOST and the number of phrases, whatever the text is.
+ * Promises:  time is bounded by WORDS_MOST and the number of phrases, for any text.
  * Read next: phrases.txt (the phrases), reason.c (what they mean beside the codes)
  */
 #include "services/mailin/words.h"

@@ -65,6 +65,9 @@ static void words_that_name_an_unknown_user_are_believed_under_any_code(void **s
 		{ "5.0.0", "smtp; 550 The domain mail.example does not receive mail", REASON_HOST },
 		{ "5.0.0", "smtp; 550-The recipient cannot be verified. 550 Please check it", REASON_USER },
 		{ "", "requested action not taken: mailbox unavailable [smtp code 550]", REASON_USER },
+		{ "5.0.0", "smtp; 553 the rcpt (cat@mail.example) dosn't exist", REASON_USER },
+		{ "5.1.1", "smtp; 550 5.1.1 RCP-P1 https://codes.example/?ip=192.0.2.9#rcp This address does not exist",
+			REASON_USER },
 	};
 
 	(void)state;
@@ -388,6 +391,9 @@ static void who_or_what_else_is_unknown_costs_no_shopper(void **state)
 		"your provider is blocked for sending to invalid addresses",
 		"the IP was seen to mail invalid addresses",
 		"550 the mailbox is frozen until its owner comes back",
+		"550 5.1.1 RCP-P2 the recipient's preferences do not allow it",
+		"550 5.1.1 RCP-P3 the recipient's privacy settings do not allow it",
+		"mailbox unavailable or access denied",
 	};
 
 	(void)state;

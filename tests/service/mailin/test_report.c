@@ -513,6 +513,10 @@ static void of_several_recipients_the_one_that_was_mailed_counts(void **state)
 	"<" address ">: host mx.b.example[192.0.2.1] said: 552 5.2.2\r\n    over quota (in reply to RCPT TO)\r\n\r\n"
 #define EXIM_UNKNOWN(address) "  " address "\r\n    SMTP error from remote mail server: 550 no such user\r\n"
 #define EXIM_FULL(address) "  " address "\r\n    SMTP error from remote mail server: 552 mailbox full\r\n"
+#define LINE_UNKNOWN(address) address ": 550 5.1.1 <" address ">... no such user\r\n"
+#define LINE_FULL(address) address ": 552 5.2.2 <" address ">... over quota\r\n"
+#define WORDS_UNKNOWN(address) address " was refused with code :550, no such user\r\n"
+#define WORDS_FULL(address) address " was refused with code :552, over quota\r\n"
 
 /* The same of a bounce without a report, which tells of one after the other. */
 static void of_several_recipients_in_a_text_the_one_that_was_mailed_counts(void **state)
@@ -528,6 +532,13 @@ static void of_several_recipients_in_a_text_the_one_that_was_mailed_counts(void 
 		{ QMAIL(POSTFIX_FULL("z@b.example") POSTFIX_UNKNOWN("a@b.example")), FEEDBACK_BOUNCE_PERMANENT },
 		{ QMAIL(EXIM_UNKNOWN("z@b.example") EXIM_FULL("a@b.example")), FEEDBACK_BOUNCE_TRANSIENT },
 		{ QMAIL(EXIM_FULL("z@b.example") EXIM_UNKNOWN("a@b.example")), FEEDBACK_BOUNCE_PERMANENT },
+		{ QMAIL(LINE_FULL("z@b.example") LINE_UNKNOWN("a@b.example")), FEEDBACK_BOUNCE_PERMANENT },
+		{ QMAIL(LINE_UNKNOWN("z@b.example") LINE_FULL("a@b.example")), FEEDBACK_BOUNCE_TRANSIENT },
+		{ QMAIL(LINE_FULL("z@b.example") "a@b.example: no such user\r\n"), FEEDBACK_BOUNCE_PERMANENT },
+		{ QMAIL(WORDS_FULL("z@b.example") WORDS_UNKNOWN("a@b.example")), FEEDBACK_BOUNCE_PERMANENT },
+		{ QMAIL(WORDS_UNKNOWN("z@b.example") WORDS_FULL("a@b.example")), FEEDBACK_BOUNCE_TRANSIENT },
+		{ QMAIL(LINE_UNKNOWN("z@b.example") "a@b.example is whom you wrote to.\r\n"),
+			FEEDBACK_BOUNCE_PERMANENT },
 		/* neither is whom we know: one is not gone; then both are */
 		{ QMAIL(FULL("y@b.example") UNKNOWN("z@b.example")), FEEDBACK_BOUNCE_TRANSIENT },
 		{ QMAIL(UNKNOWN("y@b.example") UNKNOWN("z@b.example")), FEEDBACK_BOUNCE_PERMANENT },
@@ -641,6 +652,19 @@ static void a_bounce_that_a_person_forwards_is_read_and_names_its_mail(void **st
 	assert_true(has_address("bounces+tag3@shop.example"));
 }
 
+/* A gateway puts a text of its own beside the report that another server wrote, and calls itself postmaster too. */
+static void a_report_that_a_server_attaches_is_read(void **state)
+{
+	(void)state;
+	must_be("From: postmaster@gateway.example\nTo: bounces+" TAG "@shop.example\nSubject: delivery failed\n"
+		"MIME-Version: 1.0\nContent-Type: multipart/mixed; boundary=o\n\n--o\n"
+		"Content-Type: message/rfc822\n\n" HEAD("delivery-status")
+			STATUS("Final-Recipient: rfc822; a@b.example\r\nAction: failed\r\nStatus: 5.1.1\r\n")
+				ORIGINAL END "\n--o\n\nThis mail is confidential.\n--o--\n",
+		FEEDBACK_BOUNCE_PERMANENT);
+	assert_true(has_address("bounces+tag3@shop.example"));
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -661,6 +685,7 @@ int main(void)
 		cmocka_unit_test(what_a_person_writes_of_a_bounce_is_none),
 		cmocka_unit_test(microsofts_complaints_are_read),
 		cmocka_unit_test(a_bounce_that_a_person_forwards_is_read_and_names_its_mail),
+		cmocka_unit_test(a_report_that_a_server_attaches_is_read),
 		cmocka_unit_test(other_encodings_read_the_same),
 		cmocka_unit_test(bombs_are_just_mails),
 		cmocka_unit_test(garbled_reports_hurt_nobody),
