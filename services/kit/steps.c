@@ -1,52 +1,56 @@
 /*
  * steps.c: the queue of a driver that works in short steps
  *
- * Promises:  a job waits in exactly one step; each is looked for anew after every step, because what is called from there may
- *            start, answer or stop others.
+ * Promises:  a job waits in exactly one step, behind those that came into it before; each is looked for anew after every step,
+ *            because what is called from there may start, answer or stop others.
  * Read next: transport_maildir.c, file_driver.c
  */
 #include "services/kit/steps.h"
 #include "bus/base/memory.h"
 #include <stdlib.h>
 
-static struct step_job *find(const struct steps *steps, const struct effect *effect)
+static struct step_job *job_of(struct list *hook)
 {
-	LIST_EACH (hook, &steps->jobs) {
-		struct step_job *job = LIST_ENTRY(hook, struct step_job, hook);
-		if (job->effect == effect)
-			return job;
-	}
-	return NULL;
+	return LIST_ENTRY(hook, struct step_job, hook);
 }
 
-static struct step_job *ready(const struct steps *steps)
+static struct step_job *find(const struct steps *steps, const struct effect *effect)
 {
-	LIST_EACH (hook, &steps->jobs) {
-		struct step_job *job = LIST_ENTRY(hook, struct step_job, hook);
-		if (job->step == STEP_BEGIN || job->step == STEP_GO || job->step == STEP_DROP)
-			return job;
-	}
+	for (int step = 0; step < STEPS; step++)
+		LIST_EACH (hook, &steps->jobs[step])
+			if (job_of(hook)->effect == effect)
+				return job_of(hook);
 	return NULL;
 }
 
 struct step_job *steps_in(const struct steps *steps, enum step step)
 {
-	LIST_EACH (hook, &steps->jobs) {
-		struct step_job *job = LIST_ENTRY(hook, struct step_job, hook);
-		if (job->step == step)
-			return job;
-	}
-	return NULL;
+	const struct list *jobs = &steps->jobs[step];
+	return list_empty(jobs) ? NULL : job_of(jobs->next);
+}
+
+/* What may go goes first: its time is short. */
+static struct step_job *ready(const struct steps *steps)
+{
+	struct step_job *job = steps_in(steps, STEP_GO);
+	job = job ? job : steps_in(steps, STEP_DROP);
+	return job ? job : steps_in(steps, STEP_BEGIN);
 }
 
 struct step_job *steps_numbered(const struct steps *steps, uint64_t number)
 {
-	LIST_EACH (hook, &steps->jobs) {
-		struct step_job *job = LIST_ENTRY(hook, struct step_job, hook);
-		if (job->number == number)
-			return job;
-	}
+	for (int step = 0; step < STEPS; step++)
+		LIST_EACH (hook, &steps->jobs[step])
+			if (job_of(hook)->number == number)
+				return job_of(hook);
 	return NULL;
+}
+
+void steps_enter(struct steps *steps, struct step_job *job, enum step step)
+{
+	list_remove(&job->hook);
+	list_append(&steps->jobs[step], &job->hook);
+	job->step = step;
 }
 
 static void end(struct steps *steps, struct step_job *job)
@@ -64,14 +68,15 @@ static void steps_start(void *self, struct effect *effect, const void *request)
 	job->effect = effect;
 	job->request = request;
 	job->number = ++steps->jobs_begun;
-	list_append(&steps->jobs, &job->hook);
+	list_init(&job->hook);
+	steps_enter(steps, job, STEP_BEGIN);
 }
 
 static void steps_proceed(void *self, struct effect *effect, bool go)
 {
 	struct step_job *job = find(self, effect);
 	if (job)
-		job->step = go ? STEP_GO : STEP_DROP;
+		steps_enter(self, job, go ? STEP_GO : STEP_DROP);
 }
 
 static void steps_stop(void *self, struct effect *effect)
@@ -96,7 +101,7 @@ static void take_all(struct steps *steps)
 	struct step_job *job;
 	while ((job = ready(steps))) {
 		if (job->step == STEP_GO && !effect_may_go(job->effect))
-			job->step = STEP_DROP;
+			steps_enter(steps, job, STEP_DROP);
 		steps->take(steps, job);
 	}
 }
@@ -118,14 +123,15 @@ static void steps_close(void *self)
 	struct steps *steps = self;
 	if (steps->close)
 		steps->close(steps);
-	while (!list_empty(&steps->jobs))
-		end(steps, LIST_ENTRY(steps->jobs.next, struct step_job, hook));
+	for (int step = 0; step < STEPS; step++)
+		LIST_EACH_SAFE (hook, &steps->jobs[step])
+			end(steps, job_of(hook));
 	free(steps);
 }
 
-void steps_claim(struct step_job *job)
+void steps_claim(struct steps *steps, struct step_job *job)
 {
-	job->step = STEP_CLAIMING;
+	steps_enter(steps, job, STEP_CLAIMING);
 	effect_claim(job->effect);
 }
 
@@ -138,7 +144,8 @@ void steps_done(struct steps *steps, struct step_job *job, const void *result)
 
 void steps_init(struct steps *steps, const char *name)
 {
-	list_init(&steps->jobs);
+	for (int step = 0; step < STEPS; step++)
+		list_init(&steps->jobs[step]);
 	steps->fd = -1;
 	steps->driver = (struct effect_driver){ .name = name,
 		.self = steps,

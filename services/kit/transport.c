@@ -69,7 +69,7 @@ static void null_take(struct steps *steps, struct step_job *job)
 {
 	const struct mail *mail = job->request;
 	if (job->step == STEP_BEGIN && mail->claim) {
-		steps_claim(job);
+		steps_claim(steps, job);
 		return;
 	}
 	struct mail_result result = mail_result_of(

@@ -85,7 +85,7 @@ static void write_mail(struct maildir *maildir, struct step_job *job)
 	}
 	struct writing *writing = memory_new(sizeof(*writing));
 	writing->job = job->number;
-	job->step = STEP_PREPARED;
+	steps_enter(&maildir->steps, job, STEP_PREPARED);
 	syncer_begin(maildir->syncer, &writing->syncing, fd);
 }
 
@@ -97,9 +97,9 @@ static void written(struct maildir *maildir, const struct writing *writing)
 	if (writing->syncing.result < 0)
 		report(&maildir->steps, job, MAIL_NOT_SENT, strerror(-writing->syncing.result));
 	else if (((const struct mail *)job->request)->claim)
-		steps_claim(job);
+		steps_claim(&maildir->steps, job);
 	else
-		job->step = STEP_GO;
+		steps_enter(&maildir->steps, job, STEP_GO);
 }
 
 /* A process that is stopped here for too long finds the file gone. */
@@ -123,7 +123,7 @@ static void deliver(struct maildir *maildir, struct step_job *job)
 	if (r == -EEXIST) /* that is this very mail: the name says so */
 		r = unlink(tmp) < 0 ? -errno : 0;
 	if (r == 0)
-		job->step = STEP_SETTLE;
+		steps_enter(&maildir->steps, job, STEP_SETTLE);
 	else
 		report(&maildir->steps, job, MAIL_NOT_SENT,
 			r == -ETIME ? "stopped for too long before it was delivered" : strerror(-r));
@@ -145,7 +145,7 @@ static void begin_round(struct maildir *maildir)
 	if (maildir->round_runs || !steps_in(&maildir->steps, STEP_SETTLE))
 		return;
 	while ((job = steps_in(&maildir->steps, STEP_SETTLE)))
-		job->step = STEP_SETTLING;
+		steps_enter(&maildir->steps, job, STEP_SETTLING);
 	snprintf(folder, sizeof(folder), "%s/new", maildir->folder);
 	int fd = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	maildir->round_runs = fd >= 0;

@@ -12,6 +12,7 @@
 #include "tests/unit/cmocka_all.h"
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 enum { GOLDEN_MAX = 1 << 20 };
 
@@ -38,6 +39,17 @@ static inline int golden_first_difference(struct bytes a, struct bytes b)
 	return line;
 }
 
+/* The nth line of `text`, from 1; borrowed. */
+static inline struct bytes golden_line(struct bytes text, int nth)
+{
+	const char *at = text.data, *end = at + text.len, *newline;
+
+	for (; at < end && (newline = memchr(at, '\n', (size_t)(end - at))); at = newline + 1)
+		if (--nth == 0)
+			return BYTES(at, newline - at);
+	return BYTES(at, end - at);
+}
+
 /* `name` with its ending, in GOLDEN_FOLDER. */
 static inline void golden_compare(const char *name, struct bytes text)
 {
@@ -54,12 +66,16 @@ static inline void golden_compare(const char *name, struct bytes text)
 		fail_msg("CARTBUS_GOLDEN is \"%s\": it takes only \"write\"", mode);
 	if (file_read(path, GOLDEN_MAX, &golden) < 0)
 		fail_msg("%s: cannot be read; CARTBUS_GOLDEN=write writes it", path);
-	bool is_same = bytes_equal(buffer_bytes(&golden), text);
-	int line = golden_first_difference(buffer_bytes(&golden), text);
-	buffer_free(&golden); /* fail_msg does not come back */
-	if (!is_same)
-		fail_msg("%s: line %d is another one; CARTBUS_GOLDEN=write writes what it is now, for git diff", path,
-			line);
+	if (!bytes_equal(buffer_bytes(&golden), text)) {
+		int nth = golden_first_difference(buffer_bytes(&golden), text);
+		struct bytes line = golden_line(text, nth);
+
+		buffer_free(&golden); /* fail_msg does not come back */
+		fail_msg("%s: line %d is another one: \"%.*s\"; CARTBUS_GOLDEN=write writes what it is now, for git "
+			 "diff",
+			path, nth, (int)line.len, (const char *)line.data);
+	}
+	buffer_free(&golden);
 }
 
 /* At the end of a test: what was written has been held against nothing. */

@@ -184,7 +184,8 @@ static void a_line_that_is_no_cron_is_refused_with_a_reason(void **state)
 		{ "0 2 0 * *", "not a day of month" }, { "0 2 32 * *", "not a day of month" },
 		{ "0 2 * 13 *", "not a month" }, { "0 2 * * 8", "not a weekday" }, { "0 2 * * 1#6", "not a weekday" },
 		{ "0 2 * * 1#0", "not a weekday" }, { "*/0 2 * * *", "not a minute" },
-		{ "5-1 2 * * *", "not a minute" }, { "1,,2 2 * * *", "not a minute" }, { "-1 2 * * *", "not a minute" },
+		{ "*/+5 2 * * *", "not a minute" }, { "5-1 2 * * *", "not a minute" },
+		{ "1,,2 2 * * *", "not a minute" }, { "-1 2 * * *", "not a minute" },
 		{ "0 2 15 * 1", "? for the other" }, { "0 2 ? * 1-5#2", "one weekday" },
 		{ "0 2 * * FOO", "not a weekday" }, { "99999999999999999999 2 * * *", "not a minute" } };
 

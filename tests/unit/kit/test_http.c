@@ -307,6 +307,60 @@ static void what_cannot_be_signed_is_not_sent(void **state)
 	assert_int_equal(accept(listener, NULL, NULL), -1);
 }
 
+/* ---- secrets ---- */
+
+/* Read for each request: a new one counts at once. */
+static void a_secret_goes_as_the_request_asks(void **state)
+{
+	static const struct {
+		struct http_auth auth;
+		const char *header;
+	} cases[] = {
+		{ { .kind = HTTP_AUTH_BEARER, .value = "s3cret" }, "\r\nAuthorization: Bearer s3cret\r\n" },
+		{ { .kind = HTTP_AUTH_HEADER, .name = "X-Key", .value = "s3cret" }, "\r\nX-Key: s3cret\r\n" },
+		{ { .kind = HTTP_AUTH_BASIC, .value = "ada:s3cret" }, "\r\nAuthorization: Basic YWRhOnMzY3JldA==\r\n" },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		request.auth = cases[i].auth;
+		heard[0] = '\0';
+		answers = 0;
+		effect_begin(driver, &request, on_end, NULL);
+		hear("\r\n\r\na body");
+		assert_non_null(strstr(heard, cases[i].header));
+		say("HTTP/1.1 200 OK\r\nContent-Length: 0\r\nConnection: close\r\n\r\n");
+		await_answer();
+		close(peer);
+		peer = -1;
+	}
+}
+
+/* Its file or its place is named, so that somebody can mend it, and nothing of itself. */
+static void what_is_no_secret_bars_the_request_and_says_where_it_is(void **state)
+{
+	static const struct {
+		struct http_auth auth;
+		const char *words;
+	} cases[] = {
+		{ { .kind = HTTP_AUTH_BEARER, .value = "" }, "the secret in memory is empty, or not one line of text" },
+		{ { .kind = HTTP_AUTH_BEARER, .value = "a\nb" },
+			"the secret in memory is empty, or not one line of text" },
+		{ { .kind = HTTP_AUTH_BASIC, .secret = "api/none" }, "the secret api/none: No such file or directory" },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		request.auth = cases[i].auth;
+		answers = 0;
+		effect_begin(driver, &request, on_end, NULL);
+		await_answer();
+		assert_int_equal(answer.end, HTTP_BARRED);
+		assert_string_equal(answer.words, cases[i].words);
+	}
+	assert_int_equal(accept(listener, NULL, NULL), -1);
+}
+
 /* ---- what a request may be ---- */
 
 static void a_request_that_cannot_be_made_is_refused(void **state)
@@ -370,6 +424,8 @@ int main(void)
 		TEST(what_must_not_be_asked_ends_without_a_connection),
 		TEST(a_request_to_aws_is_signed_with_its_whole_path_and_body),
 		TEST(what_cannot_be_signed_is_not_sent),
+		TEST(a_secret_goes_as_the_request_asks),
+		TEST(what_is_no_secret_bars_the_request_and_says_where_it_is),
 		cmocka_unit_test(a_request_that_cannot_be_made_is_refused),
 		cmocka_unit_test(a_server_is_left_alone_for_as_long_as_it_asks_within_bounds),
 	};

@@ -21,6 +21,7 @@ static int listener, peer, connections, mails;
 static char lines[20000]; /* all that it was told on its last connection */
 static size_t lines_len, lines_read;
 static bool reads_body;
+static const char *silent_at; /* the end of what it is told and does not answer; NULL: it answers all */
 
 static void hang_up(void)
 {
@@ -28,14 +29,21 @@ static void hang_up(void)
 	peer = -1;
 }
 
+static bool is_silent(void)
+{
+	size_t len = silent_at ? strlen(silent_at) : 0;
+
+	return len > 0 && lines_len >= len && strcmp(lines + lines_len - len, silent_at) == 0;
+}
+
 static void reply(const char *text, const char *otherwise)
 {
-	char line[300];
+	static char line[34 * 1024];
 
 	snprintf(line, sizeof(line), "%s\r\n", text ? text : otherwise);
 	if (text && !*text)
 		hang_up();
-	else
+	else if (!is_silent())
 		assert_int_equal(send(peer, line, strlen(line), MSG_NOSIGNAL), strlen(line));
 }
 
@@ -86,25 +94,55 @@ static void serve(void)
 
 static struct effect_driver *driver;
 static struct mail *mail;
+static struct clock system_clock;
+static int port;
 
-static int setup(void **state)
+/* Where it did before, if it did. */
+static void listen_again(void)
 {
-	struct sockaddr_in at = { .sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK) };
+	struct sockaddr_in at = {
+		.sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK), .sin_port = htons((uint16_t)port)
+	};
 	socklen_t len = sizeof(at);
-	static struct clock system;
-	char why[160];
+	const int yes = 1;
 
-	(void)state;
-	system = clock_system();
 	listener = socket(AF_INET, SOCK_STREAM | SOCK_NONBLOCK, 0);
+	assert_int_equal(setsockopt(listener, SOL_SOCKET, SO_REUSEADDR, &yes, sizeof(yes)), 0);
 	assert_int_equal(bind(listener, (struct sockaddr *)&at, len), 0);
 	assert_int_equal(listen(listener, 5), 0);
 	assert_int_equal(getsockname(listener, (struct sockaddr *)&at, &len), 0);
+	port = ntohs(at.sin_port);
+}
+
+static void begin(int connections_most, const struct clock *clock)
+{
+	driver = transport_smtp_new(&(struct smtp_settings){
+		.host = "127.0.0.1", .port = port, .connections = connections_most, .clock = clock });
+}
+
+/* From now on time passes only where the test says so. */
+static struct clock *begin_in_virtual_time(void)
+{
+	static struct clock clock;
+
+	driver->close(driver->self);
+	clock = clock_virtual(US_PER_HOUR);
+	begin(1, &clock);
+	return &clock;
+}
+
+static int setup(void **state)
+{
+	char why[160];
+
+	(void)state;
+	system_clock = clock_system();
+	port = 0;
+	listen_again();
 	peer = -1;
 	connections = mails = 0;
-	to_mail = to_rcpt = to_data = to_last = NULL;
-	driver = transport_smtp_new(&(struct smtp_settings){
-		.host = "127.0.0.1", .port = ntohs(at.sin_port), .connections = 1, .clock = &system });
+	to_mail = to_rcpt = to_data = to_last = silent_at = NULL;
+	begin(1, &system_clock);
 	assert_int_equal(
 		mail_note("shop@shop.example", "anna@mail.example", "s", "text\n", "1.a@shop.example", 0, &mail, why),
 		0);
@@ -274,6 +312,158 @@ static void a_connection_that_the_server_has_left_is_replaced(void **state)
 	assert_int_equal(connections, 2);
 }
 
+/* No goodbye either, after which a server might take what it has for a whole mail. */
+static void what_is_stopped_or_closed_is_cut_off_without_a_word_and_an_idle_connection_says_goodbye(void **state)
+{
+	struct effect effect = { 0 };
+
+	(void)state;
+	mail->claim = true;
+	for (int i = 0; i < 2; i++) {
+		driver->start(driver->self, &effect, mail);
+		await(&effect, i + 1, 0);
+		if (i == 0) {
+			driver->stop(driver->self, &effect);
+		} else {
+			driver->close(driver->self);
+			begin(1, &system_clock);
+		}
+		for (int j = 0; j < PATIENCE_MS / LOOK_MS && peer >= 0; j++)
+			work();
+		assert_true(peer < 0);
+		assert_null(strstr(lines, "QUIT"));
+		assert_null(strstr(lines, "\r\n.\r\n"));
+	}
+	assert_int_equal(mails + effect.ends, 0);
+	mail->claim = false;
+	assert_int_equal(send_one().end, MAIL_SENT);
+	driver->close(driver->self);
+	begin(1, &system_clock);
+	for (int j = 0; j < PATIENCE_MS / LOOK_MS && peer >= 0; j++)
+		work();
+	assert_non_null(strstr(lines, "\r\n.\r\nQUIT\r\n"));
+}
+
+/* RFC 5321 4.5.3.2: five minutes for a command, ten for the mail. */
+static void a_server_that_does_not_answer_is_waited_for_as_long_as_the_rfc_says(void **state)
+{
+	static const struct {
+		const char *until;
+		int64_t us;
+		enum mail_end end;
+	} cases[] = { { "MAIL FROM:<shop@shop.example>\r\n", 5 * US_PER_MINUTE, MAIL_NOT_SENT },
+		{ "\r\n.\r\n", 10 * US_PER_MINUTE, MAIL_UNKNOWN } };
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		struct clock *clock = begin_in_virtual_time();
+		struct effect effect = { 0 };
+
+		silent_at = cases[i].until;
+		lines[0] = '\0';
+		driver->start(driver->self, &effect, mail);
+		for (int j = 0; j < PATIENCE_MS / LOOK_MS && !strstr(lines, cases[i].until); j++)
+			work();
+		assert_non_null(strstr(lines, cases[i].until));
+		assert_int_equal(driver->wait_us(driver->self), cases[i].us);
+		clock->virtual_us += cases[i].us - 1;
+		for (int j = 0; j < QUIET_ROUNDS; j++)
+			work();
+		assert_int_equal(effect.ends, 0);
+		assert_int_equal(driver->wait_us(driver->self), 1);
+		clock->virtual_us += 1;
+		await(&effect, 0, 1);
+		assert_int_equal(effect.result.end, cases[i].end);
+		assert_string_equal(effect.result.words, "the server did not answer in time");
+		silent_at = NULL;
+		hang_up();
+	}
+}
+
+/* The first is told at once, so that the outage becomes known; the others wait, for nine minutes at most. */
+static void while_the_server_is_away_one_mail_is_given_back_and_the_others_wait_in_their_order(void **state)
+{
+	struct clock *clock = begin_in_virtual_time();
+	struct effect effects[4] = { 0 };
+
+	(void)state;
+	close(listener);
+	for (int i = 0; i < 3; i++)
+		driver->start(driver->self, &effects[i], mail);
+	await(&effects[0], 0, 1);
+	assert_int_equal(effects[0].result.end, MAIL_NOT_SENT);
+	assert_true(effects[0].result.no_server);
+	for (int64_t left_us = 9 * US_PER_MINUTE - 1, step_us; left_us > 0; left_us -= step_us) {
+		work();
+		work();
+		step_us = driver->wait_us(driver->self);
+		if (step_us <= 0)
+			step_us = US_PER_MS;
+		assert_true(step_us <= US_PER_MINUTE);
+		step_us = step_us < left_us ? step_us : left_us;
+		clock->virtual_us += step_us;
+	}
+	for (int i = 0; i < QUIET_ROUNDS; i++)
+		work();
+	assert_int_equal(effects[1].ends + effects[2].ends, 0);
+	driver->start(driver->self, &effects[3], mail);
+	clock->virtual_us += 1;
+	driver->work(driver->self);
+	for (int i = 1; i < 3; i++) {
+		await(&effects[i], 0, 1);
+		assert_int_equal(effects[i].result.end, MAIL_NOT_SENT);
+		assert_true(effects[i].result.no_server);
+	}
+	for (int i = 0; i < QUIET_ROUNDS; i++)
+		work();
+	assert_int_equal(effects[3].ends, 0);
+	listen_again();
+	clock->virtual_us += US_PER_MINUTE;
+	await(&effects[3], 0, 1);
+	assert_int_equal(effects[3].result.end, MAIL_SENT);
+	assert_int_equal(send_one().end, MAIL_SENT);
+	assert_int_equal(mails, 2);
+}
+
+static void a_server_that_says_too_much_or_too_soon_gets_no_mail(void **state)
+{
+	static char endless[33 * 1024];
+
+	(void)state;
+	for (size_t i = 0; i + 6 < sizeof(endless); i += 6)
+		memcpy(endless + i, "250-a\n", 6);
+	to_mail = endless;
+	struct mail_result result = send_one();
+	assert_int_equal(result.end, MAIL_NOT_SENT);
+	assert_string_equal(result.words, "the server's answer has no end");
+	to_mail = "250-one\r\n250-two\r\n250 ok";
+	assert_int_equal(send_one().end, MAIL_SENT);
+	assert_int_equal(mails, 1);
+}
+
+static int first_free_descriptor(void)
+{
+	int fd = dup(listener);
+
+	close(fd);
+	return fd;
+}
+
+static void a_transport_that_is_closed_leaves_no_descriptor_open(void **state)
+{
+	int before;
+
+	(void)state;
+	driver->close(driver->self);
+	before = first_free_descriptor();
+	begin(1, &system_clock);
+	assert_int_equal(send_one().end, MAIL_SENT);
+	driver->close(driver->self);
+	hang_up();
+	assert_int_equal(first_free_descriptor(), before);
+	begin(1, &system_clock);
+}
+
 #define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
 
 int main(void)
@@ -284,6 +474,11 @@ int main(void)
 		TEST(the_last_byte_waits_for_a_yes_that_is_fresh),
 		TEST(mails_that_were_stopped_are_not_sent),
 		TEST(a_connection_that_the_server_has_left_is_replaced),
+		TEST(what_is_stopped_or_closed_is_cut_off_without_a_word_and_an_idle_connection_says_goodbye),
+		TEST(a_server_that_does_not_answer_is_waited_for_as_long_as_the_rfc_says),
+		TEST(while_the_server_is_away_one_mail_is_given_back_and_the_others_wait_in_their_order),
+		TEST(a_server_that_says_too_much_or_too_soon_gets_no_mail),
+		TEST(a_transport_that_is_closed_leaves_no_descriptor_open),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
