@@ -270,7 +270,8 @@ int client_ask(
 		snprintf(ret_why, 256, "%s", buffer_text(&waiting->text));
 	else
 		buffer_add(ret_json, waiting->text.data, waiting->text.len);
-	failed = failed ? failed : waiting->ok ? 0 : -EPERM;
+	if (!failed && !waiting->ok)
+		failed = runtime_phase(client->runtime) == RUNTIME_READY ? -EPERM : -ECONNRESET;
 	waiting_free(waiting);
 	return failed;
 }

@@ -31,7 +31,10 @@ int client_say(struct client *client, const struct topic *topic, const struct sa
 	client_say((client), &topic_##topic, &(struct say){ __VA_ARGS__ }, (const topic_message_##topic *)(message),   \
 		(ret), (ret_why))
 
-/* Asks the operator's question; the whole answer, joined, as JSON. -EPERM: the broker says no, ret_why; -ETIMEDOUT. */
+/*
+ * Asks the operator's question; the whole answer, joined, as JSON. -EPERM: the broker says no, ret_why; -ECONNRESET: the session broke
+ * meanwhile, and the question may have been heard; -ETIMEDOUT.
+ */
 int client_ask(
 	struct client *client, const char *verb, const char *argument, struct buffer *ret_json, char ret_why[256]);
 

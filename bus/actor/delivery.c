@@ -168,12 +168,12 @@ void delivery_renew(struct runtime *runtime, struct delivery *delivery)
 {
 	Up up = { .which_what = Up_renew_tag };
 
-	if (boot_us(runtime) < delivery->renewed_us + RENEW_US || !session_is_open(runtime->session))
+	if (runtime->heard_us < delivery->renewed_us + RENEW_US || !session_is_open(runtime->session))
 		return;
 	up.what.renew.seq = delivery->head.receipt.seq;
 	TEXT_COPY(up.what.renew.queue, delivery->head.receipt.queue);
 	session_add(runtime->session, &up, BYTES("", 0), false);
-	delivery->renewed_us = boot_us(runtime);
+	delivery->renewed_us = runtime->heard_us;
 }
 
 void deliveries_renew(struct runtime *runtime)

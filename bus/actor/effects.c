@@ -351,7 +351,7 @@ static void step(struct effect *effect)
 		start(effect);
 		return;
 	}
-	if (!effect->driver_gone && boot_us(runtime) >= effect->deadline_us) {
+	if (!effect->driver_gone && runtime->heard_us >= effect->deadline_us) {
 		runtime->counts.effect_timeouts++;
 		effect->driver->stop(effect->driver->self, effect);
 		ended(effect, NULL);

@@ -257,7 +257,7 @@ static int make(const struct ledger *ledger, const struct keys_peer *peer, const
 	}
 	if (rights_parse(rights, &identity.rights) < 0) {
 		snprintf(why, 512,
-			"\"%.64s\" are no rights: default, all, or some of publish hear fold claim tap clear ask "
+			"\"%.64s\" are no rights; say default, all, or some of publish hear fold claim tap clear ask "
 			"operate",
 			rights);
 		return -EINVAL;

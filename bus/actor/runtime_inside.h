@@ -62,7 +62,7 @@ struct runtime {
 	int64_t began_us; /* wall time */
 	int64_t flush_every_us, gateway_promise_us;
 	int64_t flush_at_us; /* boot time; 0: nothing to flush */
-	int64_t heard_us;    /* boot time when the sockets were last read */
+	int64_t heard_us; /* boot time when this round of work began: leases and deadlines of all that runs go by it */
 	/* session */
 	uint64_t must_pass; /* head when the session began: clock turns wait for it */
 	uint64_t requests;  /* numbers given */

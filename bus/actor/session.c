@@ -71,7 +71,7 @@ void session_free(struct session *session)
 	free(session);
 }
 
-/* The struct is large, most of it an answer's text: only what is said is cleared. */
+/* The struct is large, most of it an answer's text: only the fields that the answer uses are cleared. */
 static void *new_control(struct session *session, pb_size_t what, size_t size)
 {
 	session->out_control->which_what = what;

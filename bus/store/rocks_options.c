@@ -20,8 +20,8 @@ enum {
 	WAL_BUFFERS = 4,               /* the write-ahead logs together: at most so many write buffers */
 	WAL_LEAST_BYTES = 16 * 1024 * 1024,
 	METADATA_BLOCK_BYTES = 4096,
-	BLOOM_BITS = 10,        /* one get in a hundred for an absent key reads a block */
-	MEMORY_BLOOM_PART = 50, /* of a write buffer: the same for what is not written out yet */
+	BLOOM_BITS = 10,         /* one get in a hundred for an absent key reads a block */
+	MEMORY_BLOOM_PART = 100, /* of a write buffer, touched at once: eight bits for each row of 100 bytes in it */
 	/*
 	 * A compaction takes in all of the next level that it touches, and while one runs for seconds what is written piles up until
 	 * RocksDB stops all writes. So levels and files are small, in write buffers: the first level is no more than what comes into it at once.

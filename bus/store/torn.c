@@ -2,7 +2,7 @@
  * torn.c: tells a record that a power cut tore from one that was damaged later
  *
  * Reads RocksDB's write-ahead logs (blocks of 32 KiB; per fragment: masked CRC-32C, length, type) and changes nothing.
- * Fails by:  "not torn", in any doubt: what cannot be read is then refused by whoever asked.
+ * Fails by:  "not torn", in any doubt: the caller then refuses the log that cannot be read.
  * Read next: torn.h, rocks.c
  */
 #include "bus/store/torn.h"

@@ -1,7 +1,7 @@
 /*
  * curve.c: CURVE keys, in memory and in files
  *
- * Promises:  a secret leaves its file for memory only, and is wiped there by whoever is done with it.
+ * Promises:  a secret leaves its file for memory only, and the last function that uses it wipes it there.
  * Fails by:  a negative errno, and the file with the remedy in words.
  * Read next: gate.c (who is let in with one), reach.c (who comes with one)
  */

@@ -2,7 +2,7 @@
  * frame.c: many messages in one frame
  *
  * Owns:      the layout that frame.h describes.
- * Promises:  reads only inside the bytes it was given; whatever does not add up is -EBADMSG, never a guess.
+ * Promises:  reads only inside the bytes it was given; a frame that does not add up is -EBADMSG, never a guess.
  * Fails by:  -EBADMSG on what came from outside. What we encode ourselves always fits: anything else is a bug (assert).
  * Read next: message.c
  */

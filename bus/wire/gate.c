@@ -2,7 +2,7 @@
  * gate.c: the handler that libzmq asks about every connection (ZAP, RFC 27)
  *
  * Owns:      the handler's socket; from which addresses each key was let in.
- * Promises:  whoever is not admitted by name is refused: another mechanism, a credential of another size, an address without a uid,
+ * Promises:  a client that is not admitted by name is refused: another mechanism, a credential of another size, an address without a uid,
  *            a request that makes no sense. It is answered in the broker's own thread: while that is silent, nobody gets in.
  * Read next: hub.c (which sockets are guarded), registry.c (who is known)
  */

@@ -255,8 +255,10 @@ static int wait_for(struct hub *hub, bool control, int fd, int64_t most_us)
 	r = inboxes_wait(watched, count, polled, count + 1, most_us);
 	if (r < 0 && r != -EINTR)
 		return r;
-	gate_answer(hub->gate); /* at every wake: whoever waits at it cannot knock twice */
-	inbox_sent(&inboxes[GATE]);
+	if (inboxes[GATE].unsure) {
+		gate_answer(hub->gate); /* all of them: a client that waits for the answer cannot ask twice */
+		inbox_emptied(&inboxes[GATE]);
+	}
 	for (int tap = TAP; tap <= TAP_CLEAR; tap++)
 		if (inboxes[tap].unsure)
 			hear_subscriptions(hub, tap);
@@ -325,7 +327,7 @@ int hub_hear_control(struct hub *hub, struct bytes *ret_peer, const char **ret_w
 		r = inbox_receive(control, &hub->peer);
 		if (r < 0)
 			return r;
-	} while (!zmq_msg_more(&hub->peer)); /* a ROUTER puts the routing id before whatever comes */
+	} while (!zmq_msg_more(&hub->peer)); /* a ROUTER puts the routing id before each message */
 	r = inbox_receive(control, &hub->message);
 	if (r < 0)
 		return r;

@@ -21,6 +21,8 @@ int inbox_set(struct inbox *inbox, void *socket)
 
 int inbox_receive(struct inbox *inbox, zmq_msg_t *ret_message)
 {
+	if (!inbox->unsure)
+		return -EAGAIN; /* ZeroMQ would ask the kernel, with two system calls, what inboxes_wait was told already */
 	if (zmq_msg_recv(ret_message, inbox->socket, ZMQ_DONTWAIT) >= 0) {
 		inbox->unsure = true;
 		return 0;
@@ -35,6 +37,11 @@ void inbox_sent(struct inbox *inbox)
 	inbox->unsure = true;
 }
 
+void inbox_emptied(struct inbox *inbox)
+{
+	inbox->unsure = false;
+}
+
 static bool has_something(struct inbox *inbox)
 {
 	int events = 0;
@@ -43,7 +50,7 @@ static bool has_something(struct inbox *inbox)
 	if (!inbox->unsure)
 		return false;
 	if (zmq_getsockopt(inbox->socket, ZMQ_EVENTS, &events, &size) < 0)
-		return true; /* whoever receives is told why */
+		return true; /* the receiver is told why */
 	return inbox->unsure = (events & ZMQ_POLLIN) != 0;
 }
 

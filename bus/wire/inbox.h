@@ -19,9 +19,11 @@ struct inbox {
 	bool unsure; /* it may hold something of which the descriptor tells no longer */
 };
 
-int inbox_set(struct inbox *inbox, void *socket);               /* a negative errno: it shows no descriptor */
-int inbox_receive(struct inbox *inbox, zmq_msg_t *ret_message); /* one part; -EAGAIN: there is none */
-void inbox_sent(struct inbox *inbox);                           /* something was sent on its socket, or done to it */
+int inbox_set(struct inbox *inbox, void *socket); /* a negative errno: it shows no descriptor */
+/* One part. -EAGAIN: inboxes_wait found none; it has to be called again before a part that came later is received. */
+int inbox_receive(struct inbox *inbox, zmq_msg_t *ret_message);
+void inbox_sent(struct inbox *inbox);    /* something was sent on its socket, or done to it */
+void inbox_emptied(struct inbox *inbox); /* its socket was heard without inbox_receive, until it had nothing more */
 
 /*
  * Until one of `inboxes` has something or one of the other descriptors is ready, or timeout_us is over (-1: never): how many, at

@@ -120,9 +120,8 @@ static int bind_ipc(struct lanes *lanes, void *socket, const char *place, char r
 	int r = gate_guard(socket, place, NULL);
 
 	text_random_name(name);
-	if (r < 0 || snprintf(ret_endpoint, 160, "ipc://%s/lane-%.16s", lanes->settings->run, name) >= 160)
-		return r < 0 ? r : -EINVAL;
-	return hub_bind_ipc(socket, ret_endpoint, lanes->settings->by_group);
+	snprintf(ret_endpoint, 160, "ipc://%s/lane-%.16s", lanes->settings->run, name); /* a run folder has 127 bytes */
+	return r < 0 ? r : hub_bind_ipc(socket, ret_endpoint, lanes->settings->by_group);
 }
 
 /* The next port that is free; one that was used last is used again last. */
@@ -236,7 +235,7 @@ bool lanes_retry(struct lanes *lanes)
 	return waiting;
 }
 
-/* A welcome and a connect cross: what is said meanwhile is kept, in order, for a moment. */
+/* A welcome and a connect cross: messages that come meanwhile are kept, in order, for a moment. */
 static int keep_early(struct lane *lane, struct bytes frame)
 {
 	struct early_frame *early;

@@ -75,12 +75,13 @@ static void disguise(const struct hub_settings *settings, struct reach *ret)
 
 static int knock(const struct stranger *stranger, const struct reach *reach, const char *endpoint)
 {
-	char events[64];
+	char events[64], name[33];
 	int r = reach_prepare(reach, stranger->socket);
 
 	if (r < 0)
 		return r;
-	snprintf(events, sizeof(events), "inproc://stranger%s", strrchr(endpoint, ':'));
+	text_random_name(name); /* ZeroMQ gives one back when its own thread comes to it: the next visit has another */
+	snprintf(events, sizeof(events), "inproc://stranger-%s", name);
 	if (zmq_socket_monitor(stranger->socket, events, ZMQ_EVENT_ALL) < 0 ||
 		zmq_connect(stranger->events, events) < 0 || zmq_connect(stranger->socket, endpoint) < 0)
 		return -zmq_errno();

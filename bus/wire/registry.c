@@ -243,7 +243,7 @@ static int add_peers(struct registry *registry, const char *text, const char *na
 }
 
 /*
- * Whoever has the broker's own uid, or root's, could read its log and trace it: names among them prove nothing. A section of
+ * A user with the broker's own uid, or root's, could read its log and trace it: names among them prove nothing. A section of
  * such a user stands all the same.
  */
 static void share(struct registry *registry)

@@ -11,6 +11,8 @@
 struct world;
 
 struct world *world_new(const struct service *const *services, uint64_t seed);
+/* A real one, whose broker ends a session after five heartbeats of silence. */
+struct world *world_new_real(const struct service *const *services, int heartbeat_ms);
 void world_free(struct world *world);
 const char *world_folder(const struct world *world); /* where all of it lies; of a real one only */
 void world_start(

@@ -20,7 +20,7 @@
 #include <time.h>
 
 static const int64_t PATIENCE_US = 60 * US_PER_S;
-enum { ROUND_US = 500 };
+enum { ROUND_US = 500, HEARTBEAT_MS = 300 };
 
 struct instance {
 	struct list hook;
@@ -28,6 +28,7 @@ struct instance {
 	const struct service *service;
 	struct effect_driver *const *drivers;
 	struct runtime *runtime;
+	struct link *link; /* the runtime's */
 	struct claim_notes *notes;
 	bool paused;
 };
@@ -77,30 +78,35 @@ static void write_topology(const struct world *world, const struct service *cons
 	write_file(world, "topology.conf", &text);
 }
 
-static void write_config(const struct world *world)
+static void write_config(const struct world *world, int heartbeat_ms)
 {
 	_cleanup_(buffer_free) struct buffer text = { 0 };
 	const char *path = world->folder.path;
 
 	buffer_printf(&text,
-		"[paths]\nstate = %s/state\nrun = %s/run\n[broker]\ntopology = %s/topology.conf\n[log]\nlevel = "
-		"warning\n",
-		path, path, path);
+		"[paths]\nstate = %s/state\nrun = %s/run\n[broker]\ntopology = %s/topology.conf\nheartbeat = "
+		"%d\n[log]\nlevel = warning\n",
+		path, path, path, heartbeat_ms);
 	write_file(world, "cartbus.conf", &text);
 }
 
 struct world *world_new(const struct service *const *services, uint64_t seed)
 {
+	(void)seed;
+	return world_new_real(services, HEARTBEAT_MS);
+}
+
+struct world *world_new_real(const struct service *const *services, int heartbeat_ms)
+{
 	struct world *world = memory_new(sizeof(*world));
 
-	(void)seed;
 	world->folder = folder_new();
 	world->clock = clock_system();
 	world->log = json_array();
 	world->next = 1;
 	list_init(&world->instances);
 	write_topology(world, services);
-	write_config(world);
+	write_config(world, heartbeat_ms);
 	world_restart_broker(world);
 	world_start(world, "outside", &outside, NULL);
 	return world;
@@ -160,6 +166,7 @@ static void run(struct world *world, struct instance *instance)
 		runtime_new(instance->service, &settings, link, &store, &world->clock, instance->drivers,
 			&instance->runtime) < 0)
 		die("no runtime");
+	instance->link = link;
 }
 
 static struct instance *find(const struct world *world, const char *name)
@@ -242,6 +249,7 @@ static void one_round(struct world *world)
 		if (!instance->runtime || instance->paused)
 			continue;
 		claim_notes_work(instance->notes);
+		zmq_link_wait(instance->link, NULL, 0, 0); /* a process's loop waits before it receives, too */
 		runtime_work(instance->runtime);
 	}
 	nanosleep(&(struct timespec){ .tv_nsec = ROUND_US * 1000 }, NULL);

@@ -256,6 +256,8 @@ static void a_range_goes_with_its_start_and_without_its_end(void **state)
 	assert_holds(store, LOG, "e", "x");
 	assert_holds(store, STATE, "c", "x");
 	assert_int_equal(store_delete_range(store, LOG, bytes_of("f"), bytes_of("a")), 0); /* nothing lies between */
+	assert_int_equal(store_delete_range(store, LOG, bytes_of("a"), bytes_of("a")), 0);
+	assert_int_equal(store_delete_range(store, LOG, bytes_of(""), bytes_of("")), 0);
 	assert_holds(store, LOG, "f", "x");
 }
 
@@ -331,6 +333,35 @@ static void any_history_gives_what_a_sorted_map_gives(void **state)
 		"in memory: " #test, test, open_in_memory, close_it, NULL                                              \
 	}
 
+static void the_size_of_a_range_is_that_of_its_keys_and_values(void **state)
+{
+	struct store *store = store_of(state);
+	uint64_t bytes = 1;
+	put(store, LOG, "a", "1");
+	put(store, LOG, "bb", "22");
+	put(store, LOG, "c", "333");
+	put(store, LOG, "d", "4444");
+	put(store, STATE, "bb", "of another family");
+	assert_int_equal(store_size(store, LOG, bytes_of("bb"), bytes_of("d"), &bytes), 0);
+	assert_int_equal(bytes, 2 + 2 + 1 + 3);
+	assert_int_equal(store_size(store, LOG, bytes_of(""), bytes_of("z"), &bytes), 0);
+	assert_int_equal(bytes, 1 + 1 + 2 + 2 + 1 + 3 + 1 + 4);
+	assert_int_equal(store_size(store, LOG, bytes_of("e"), bytes_of("z"), &bytes), 0);
+	assert_int_equal(bytes, 0);
+}
+
+static void a_store_in_memory_knows_no_disk(void **state)
+{
+	struct store *store = store_of(state);
+	uint64_t free_bytes, total;
+	assert_int_equal(store_room(store, &free_bytes, &total), -ENOTSUP);
+	assert_int_equal(store_checkpoint(store, "/tmp/no-copy"), -ENOTSUP);
+	assert_string_equal(store_why(store), "a store in memory has no copy on disk");
+	assert_int_equal(store_flush(store), 0);
+	put(store, LOG, "a", "1"); /* a copy that fails leaves the store itself as it was */
+	assert_holds(store, LOG, "a", "1");
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -346,6 +377,9 @@ int main(void)
 		IN_BOTH(an_empty_family_has_no_end_to_stand_on),
 		IN_BOTH(what_a_cursor_stands_on_may_be_deleted_under_it),
 		IN_BOTH(a_range_goes_with_its_start_and_without_its_end),
+		cmocka_unit_test_setup_teardown(
+			the_size_of_a_range_is_that_of_its_keys_and_values, open_in_memory, close_it),
+		cmocka_unit_test_setup_teardown(a_store_in_memory_knows_no_disk, open_in_memory, close_it),
 		IN_BOTH(any_history_gives_what_a_sorted_map_gives),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -2,8 +2,10 @@
  * test_wals.c: what RocksDB would open without a word: write-ahead logs that are missing or end too early
  */
 #include "bus/base/cleanup.h"
+#include "bus/base/file.h"
 #include "bus/base/text.h"
 #include "bus/store/store.h"
+#include "bus/store/wals.h"
 #include "tests/unit/cmocka_all.h"
 #include "tests/unit/store/numbers.h"
 #include <errno.h>
@@ -56,6 +58,26 @@ static void fill_two_logs_and_copy(const char *path, const char *copy)
 		assert_int_equal(put_number(store, i, i % 100 == 99), 0);
 	snprintf(command, sizeof(command), "cp -r %s %s", path, copy); /* as if the power went now */
 	assert_int_equal(system(command), 0);
+}
+
+/* Some of their records lie in two blocks. */
+static void two_logs_that_follow_each_other_are_taken(void **state)
+{
+	_cleanup_(folder_remove) struct folder folder = folder_new();
+	char path[128], copy[128], why[512] = "";
+	struct store *store = NULL;
+
+	(void)state;
+	FOLDER_PATH(path, folder, "store");
+	FOLDER_PATH(copy, folder, "copy");
+	fill_two_logs_and_copy(path, copy);
+	assert_int_equal(store_open_read_only(copy, &options, &store, why), 0);
+	assert_int_equal(count_numbers(store), 500);
+	store_close(store);
+	assert_int_equal(store_open(copy, &options, &store, why), 0);
+	assert_string_equal(why, "");
+	assert_int_equal(count_numbers(store), 500);
+	store_close(store);
 }
 
 static void refuses_with_an_older_log(off_t off_end)
@@ -226,11 +248,43 @@ static void a_log_cut_short_and_a_damaged_witness_are_both_told(void **state)
 	assert_non_null(strstr(why, "witness was damaged"));
 }
 
+static void of_many_logs_the_newest_are_known_and_of_them_those_that_hold_something(void **state)
+{
+	enum { LOGS = WALS_MAX + 3 };
+	_cleanup_(folder_remove) struct folder folder = folder_new();
+	struct wals found = { .count = 1 };
+	char path[128], name[32];
+
+	(void)state;
+	for (int number = LOGS; number > 0; number--) {
+		snprintf(name, sizeof(name), "%06d.log", (number * 13) % (LOGS + 2) + 1); /* in no order */
+		FOLDER_PATH(path, folder, name);
+		assert_int_equal(file_write_durably(path, bytes_of("x"), 0600), 0);
+	}
+	static const char *const others[] = { "000900.sst", "000901.log.old", ".log", "x000902.log" };
+	for (size_t i = 0; i < sizeof(others) / sizeof(others[0]); i++) {
+		FOLDER_PATH(path, folder, others[i]);
+		assert_int_equal(file_write_durably(path, bytes_of("x"), 0600), 0);
+	}
+	FOLDER_PATH(path, folder, "000999.log");
+	assert_int_equal(file_write_durably(path, bytes_of(""), 0600), 0);
+	wals_list(folder.path, &found);
+	assert_int_equal(found.count, WALS_MAX);
+	for (int i = 1; i < WALS_MAX; i++)
+		assert_true(found.numbers[i] > found.numbers[i - 1]);
+	assert_int_equal(found.numbers[WALS_MAX - 1], LOGS + 2);
+	assert_int_equal(found.numbers[0], 5); /* 2, 3 and 4 are older, and 25 is none's */
+	wals_list("/no/such/folder", &found);
+	assert_int_equal(found.count, 0);
+}
+
 int main(int argc, char **argv)
 {
 	int ended = numbers_program(argc, argv);
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(of_many_logs_the_newest_are_known_and_of_them_those_that_hold_something),
 		cmocka_unit_test(a_log_without_the_end_that_was_synced_is_refused),
+		cmocka_unit_test(two_logs_that_follow_each_other_are_taken),
 		cmocka_unit_test(an_older_log_that_lost_its_end_is_refused),
 		cmocka_unit_test(an_older_log_that_ends_between_two_records_is_refused),
 		cmocka_unit_test(a_missing_older_log_is_refused),

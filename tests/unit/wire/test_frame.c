@@ -45,6 +45,25 @@ static void what_was_written_is_read(void **state)
 	buffer_free(&frame);
 }
 
+static void an_item_may_be_empty(void **state)
+{
+	struct frame_writer writer = { 0 };
+	struct buffer frame = { 0 };
+	struct frame_reader reader;
+	struct bytes body;
+	Up up = { 0 };
+
+	(void)state;
+	frame_add(&writer, Up_fields, &up, BYTES(NULL, 0));
+	frame_finish(&writer, 7, 42, &frame);
+	assert_int_equal(frame_open(buffer_bytes(&frame), &reader), 0);
+	assert_int_equal(frame_next(&reader, Up_fields, &up, &body), 0);
+	assert_int_equal(body.len, 0);
+	assert_int_equal(frame_next(&reader, Up_fields, &up, &body), -ENODATA);
+	buffer_free(&frame);
+	frame_writer_free(&writer);
+}
+
 /* 0: read to its end without complaint. The copy has no spare byte: reading past it is caught. */
 static int read_all(const uint8_t *data, size_t len)
 {
@@ -149,6 +168,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(what_was_written_is_read),
+		cmocka_unit_test(an_item_may_be_empty),
 		cmocka_unit_test(a_frame_cut_short_anywhere_is_refused),
 		cmocka_unit_test(bytes_behind_the_last_item_are_refused),
 		cmocka_unit_test(a_flipped_byte_never_reads_out_of_bounds),

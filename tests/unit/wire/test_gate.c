@@ -228,6 +228,114 @@ static void without_a_gate_nobody_gets_in(void **state)
 	end(&scene);
 }
 
+/* What libzmq would ask (RFC 27), asked by hand: so many parts; *ret_who: as whom it is let in. Returns whether it is. */
+static bool asks(struct scene *scene, const char *const *parts, const size_t *lens, size_t count, char ret_who[WHO_MAX])
+{
+	void *socket = zmq_socket(scene->broker, ZMQ_REQ);
+	zmq_pollitem_t item = { .socket = gate_socket(scene->gate), .events = ZMQ_POLLIN };
+	char answer[6][80] = { "" };
+	int linger = 0, patience = PATIENCE_MS;
+
+	zmq_setsockopt(socket, ZMQ_LINGER, &linger, sizeof(linger));
+	zmq_setsockopt(socket, ZMQ_RCVTIMEO, &patience, sizeof(patience));
+	assert_int_equal(zmq_connect(socket, "inproc://zeromq.zap.01"), 0);
+	for (size_t i = 0; i < count; i++)
+		assert_true(zmq_send(socket, parts[i], lens[i], i + 1 < count ? ZMQ_SNDMORE : 0) >= 0);
+	assert_int_equal(zmq_poll(&item, 1, PATIENCE_MS), 1);
+	gate_answer(scene->gate);
+	for (int i = 0; i < 6; i++)
+		assert_true(zmq_recv(socket, answer[i], sizeof(answer[i]) - 1, 0) >= 0);
+	zmq_close(socket);
+	assert_string_equal(answer[0], "1.0");
+	assert_memory_equal(answer[1], parts[1], lens[1]);
+	assert_true(strcmp(answer[2], "200") == 0 || strcmp(answer[2], "400") == 0);
+	snprintf(ret_who, WHO_MAX, "%s", answer[4]);
+	return strcmp(answer[2], "200") == 0;
+}
+
+static void what_it_is_asked_oddly_it_refuses(void **state)
+{
+	enum { PARTS_MOST = 8 };
+	static const char key[] = "0123456789abcdef0123456789abcdef", long_part[1000] = "x";
+	static const struct {
+		const char *parts[PARTS_MOST];
+		size_t key_len;  /* of the seventh */
+		const char *who; /* NULL: refused */
+	} cases[] = {
+		{ { "1.0", "7", "door", "1.2.3.4", "", "CURVE", key }, CURVE_KEY,
+			"key:3031323334353637383961626364656630313233343536373839616263646566" },
+		{ { "1.0", "7", "door", "1.2.3.4", "", "CURVE", key }, CURVE_KEY - 1, NULL },
+		{ { "1.0", "7", "door", "1.2.3.4", "", "CURVE", long_part }, sizeof(long_part), NULL },
+		{ { "1.0", "7", "door", "1.2.3.4", "", "CURVE" }, 0, NULL },
+		{ { "1.0", "7", "door", "1.2.3.4", "", "CURVE", key, "more" }, CURVE_KEY, NULL },
+		{ { "1.1", "7", "door", "1.2.3.4", "", "CURVE", key }, CURVE_KEY, NULL },
+		{ { "1.0", "7", "door", "1.2.3.4", "", "curve", key }, CURVE_KEY, NULL },
+		{ { "1.0", "7", "door", "1.2.3.4", "", "PLAIN", "me", "secret" }, 2, NULL },
+		{ { "1.0", "7", "door", "localhost:1000:100:4711", "", "NULL" }, 0, "uid:1000" },
+		{ { "1.0", "7", "door", "a:b:0:0:1", "", "NULL" }, 0, "uid:0" },
+		{ { "1.0", "7", "door", "localhost:1000:100:4711", "", "NULL", key }, CURVE_KEY, NULL },
+		{ { "1.0", "7", "door", "1000:100:4711", "", "NULL" }, 0, NULL },
+		{ { "1.0", "7", "door", "localhost::100:4711", "", "NULL" }, 0, NULL },
+		{ { "1.0", "7", "door", "localhost:/0:100:4711", "", "NULL" }, 0, NULL },
+		{ { "1.0", "7", "door", "localhost:x:100:4711", "", "NULL" }, 0, NULL },
+		{ { "1.0", "7", "door", "", "", "NULL" }, 0, NULL },
+		{ { "1.0", "7", "door", "localhost:1000:100:4711", "" }, 0, NULL },
+		{ { "1.0", "7" }, 0, NULL },
+	};
+	struct scene scene;
+	char who[WHO_MAX];
+	uint64_t refused = 0;
+
+	(void)state;
+	begin(&scene, true);
+	scene.door = zmq_socket(scene.broker, ZMQ_PULL);
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		size_t lens[PARTS_MOST], count = 0;
+
+		for (; count < PARTS_MOST && cases[i].parts[count]; count++)
+			lens[count] = count == 6 ? cases[i].key_len : strlen(cases[i].parts[count]);
+		memset(scene.asked_who, 0, sizeof(scene.asked_who));
+		assert_int_equal(asks(&scene, cases[i].parts, lens, count, who), cases[i].who != NULL);
+		assert_string_equal(who, cases[i].who ? cases[i].who : "");
+		assert_string_equal(scene.asked_who, who); /* who has no name is not asked about */
+		refused += !cases[i].who;
+		assert_int_equal(gate_refused(scene.gate), refused);
+	}
+	assert_true(gate_let_in(scene.gate, cases[0].who, "1.2.3.4"));
+	assert_false(gate_let_in(scene.gate, "uid:1000", "localhost:1000:100:4711")); /* that is over ipc */
+	end(&scene);
+}
+
+static void who_is_forgotten_is_forgotten_alone(void **state)
+{
+	static const char one[] = "11111111111111111111111111111111", other[] = "22222222222222222222222222222222";
+	const size_t lens[] = { 3, 1, 4, 7, 0, 5, CURVE_KEY };
+	struct scene scene;
+	char first[WHO_MAX], second[WHO_MAX];
+
+	(void)state;
+	begin(&scene, true);
+	scene.door = zmq_socket(scene.broker, ZMQ_PULL);
+	for (int again = 0; again < 2; again++) {
+		assert_true(asks(&scene, (const char *const[]){ "1.0", "7", "door", "1.2.3.4", "", "CURVE", one }, lens,
+			7, first));
+		assert_true(asks(&scene, (const char *const[]){ "1.0", "7", "door", "1.2.3.5", "", "CURVE", one }, lens,
+			7, first));
+		assert_true(asks(&scene, (const char *const[]){ "1.0", "7", "door", "1.2.3.4", "", "CURVE", other },
+			lens, 7, second));
+	}
+	gate_forget(scene.gate, first);
+	assert_false(gate_let_in(scene.gate, first, "1.2.3.4"));
+	assert_false(gate_let_in(scene.gate, first, "1.2.3.5"));
+	assert_true(gate_let_in(scene.gate, second, "1.2.3.4"));
+	scene.admits = false;
+	assert_false(asks(
+		&scene, (const char *const[]){ "1.0", "7", "door", "1.2.3.4", "", "CURVE", one }, lens, 7, second));
+	assert_string_equal(second, "");
+	assert_false(gate_let_in(scene.gate, first, "1.2.3.4"));
+	end(&scene);
+}
+
 static void there_is_one_gate(void **state)
 {
 	struct scene scene;
@@ -249,6 +357,8 @@ int main(void)
 		cmocka_unit_test(without_curve_nobody_has_a_name_over_tcp),
 		cmocka_unit_test(while_the_gate_is_silent_nobody_gets_in),
 		cmocka_unit_test(without_a_gate_nobody_gets_in),
+		cmocka_unit_test(what_it_is_asked_oddly_it_refuses),
+		cmocka_unit_test(who_is_forgotten_is_forgotten_alone),
 		cmocka_unit_test(there_is_one_gate),
 	};
 

@@ -1,6 +1,8 @@
 /* the hub, met over real sockets */
+#include "bus/base/text.h"
 #include "bus/wire/frame.h"
 #include "bus/wire/hub.h"
+#include "bus/wire/reach.h"
 #include <errno.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -9,6 +11,9 @@
 
 #include <cmocka.h>
 
+#include <sys/resource.h>
+#include <sys/socket.h>
+#include <sys/un.h>
 #include <unistd.h>
 #include <zmq.h>
 
@@ -31,12 +36,14 @@ static bool admit_me(void *context, const char *place, const char *who)
 
 static int turned_away;
 
+static char turned_away_at[32], turned_away_who[WHO_MAX], turned_away_why[200];
+
 static void count_refused(void *context, const char *place, const char *who, const char *why)
 {
 	(void)context;
-	(void)place;
-	(void)who;
-	(void)why;
+	TEXT_COPY(turned_away_at, place);
+	TEXT_COPY(turned_away_who, who);
+	TEXT_COPY(turned_away_why, why);
 	turned_away++;
 }
 
@@ -44,12 +51,13 @@ static struct scene set_scene(void)
 {
 	struct scene scene = { .run = "/tmp/hub-test-XXXXXX" };
 	struct hub_settings settings = { .admit = admit_me, .refused = count_refused };
-	char why[256];
+	char why[256] = "";
 
 	snprintf(me, sizeof(me), "uid:%lu", (unsigned long)getuid());
 	assert_non_null(mkdtemp(scene.run));
 	snprintf(settings.run, sizeof(settings.run), "%s", scene.run);
 	assert_int_equal(hub_open(&settings, &scene.hub, why), 0);
+	assert_string_equal(why, "");
 	scene.context = zmq_ctx_new();
 	return scene;
 }
@@ -166,6 +174,9 @@ static void who_says_something_to_a_tap_is_told(void **state)
 	for (int i = 0; i < 100 && turned_away == 0; i++)
 		hub_wait(scene.hub, 50000);
 	assert_int_equal(turned_away, 1);
+	assert_string_equal(turned_away_at, "tap");
+	assert_string_equal(turned_away_who, me);
+	assert_non_null(strstr(turned_away_why, "something was said to it"));
 	zmq_close(odd);
 	end_scene(&scene);
 }
@@ -332,6 +343,180 @@ static void it_knows_whether_anybody_taps(void **state)
 	end_scene(&scene);
 }
 
+static void noise_is_told_with_its_socket(void **state)
+{
+	struct scene scene = set_scene();
+	struct sockaddr_un address = { .sun_family = AF_UNIX };
+	int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+	char byte;
+
+	(void)state;
+	turned_away = 0;
+	snprintf(address.sun_path, sizeof(address.sun_path), "%s/ingress", scene.run);
+	assert_int_equal(connect(fd, (struct sockaddr *)&address, sizeof(address)), 0);
+	for (int i = 0; i < 5000 && recv(fd, &byte, 1, MSG_DONTWAIT) < 0; i++) /* until the broker's end is open */
+		hub_wait(scene.hub, 1000);
+	shutdown(fd, SHUT_WR);
+	for (int i = 0; i < 500 && turned_away == 0; i++)
+		hub_wait(scene.hub, 10000);
+	assert_int_equal(turned_away, 1);
+	assert_string_equal(turned_away_at, "ingress");
+	assert_non_null(strstr(turned_away_why, "without a handshake"));
+	close(fd);
+	end_scene(&scene);
+}
+
+/* --- over TCP --- */
+
+static bool admits_all;
+static char admitted[WHO_MAX];
+
+static bool admit_one(void *context, const char *place, const char *who)
+{
+	(void)context;
+	(void)place;
+	return admits_all || strcmp(who, admitted) == 0;
+}
+
+struct far {
+	struct scene scene;
+	struct hub_settings settings;
+	struct curve_pair key;
+	struct reach reach; /* of a peer, whose key is admitted */
+};
+
+/* At some port of which the next ones are free as well. */
+static void set_far(struct far *far)
+{
+	char why[256];
+	int r = -1;
+
+	*far = (struct far){ .scene = { .run = "/tmp/hub-test-XXXXXX", .context = zmq_ctx_new() } };
+	assert_non_null(mkdtemp(far->scene.run));
+	curve_make(&far->key);
+	curve_make(&far->reach.key);
+	admits_all = false;
+	snprintf(admitted, sizeof(admitted), "key:");
+	text_hex(far->reach.key.public_key, CURVE_KEY, admitted + strlen(admitted));
+	far->settings = (struct hub_settings){
+		.admit = admit_one, .refused = count_refused, .host = "127.0.0.1", .key = &far->key
+	};
+	TEXT_COPY(far->settings.run, far->scene.run);
+	far->settings.port = 10000 + getpid() % 20000;
+	for (; r < 0 && far->settings.port < 60000; far->settings.port += r < 0 ? PORTS : 0)
+		r = hub_open(&far->settings, &far->scene.hub, why);
+	assert_int_equal(r, 0);
+	TEXT_COPY(far->reach.host, far->settings.host);
+	far->reach.port = far->settings.port;
+	memcpy(far->reach.broker_key, far->key.public_key, CURVE_KEY);
+}
+
+static void *connect_far(struct far *far, int type, const char *endpoint)
+{
+	void *socket = zmq_socket(far->scene.context, type);
+	int linger = 0;
+
+	zmq_setsockopt(socket, ZMQ_LINGER, &linger, sizeof(linger));
+	assert_int_equal(reach_prepare(&far->reach, socket), 0);
+	assert_int_equal(zmq_connect(socket, endpoint), 0);
+	return socket;
+}
+
+static void over_tcp_a_stranger_is_refused_at_each_socket(void **state)
+{
+	struct far far;
+	char why[256] = "";
+
+	(void)state;
+	set_far(&far);
+	assert_int_equal(hub_prove(far.scene.hub, why), 0);
+	assert_string_equal(why, "");
+	admits_all = true;
+	assert_int_equal(hub_prove(far.scene.hub, why), -EPERM);
+	assert_non_null(strstr(why, "a stranger with an unknown key was not refused at tcp://127.0.0.1:"));
+	assert_non_null(strstr(why, "it was let in"));
+	end_scene(&far.scene);
+}
+
+static void without_tcp_there_is_nothing_to_prove(void **state)
+{
+	struct scene scene = set_scene();
+	char why[256] = "";
+
+	(void)state;
+	assert_int_equal(hub_prove(scene.hub, why), 0);
+	assert_string_equal(why, "");
+	end_scene(&scene);
+}
+
+static void nothing_listens_over_tcp_without_a_key(void **state)
+{
+	struct hub_settings settings = {
+		.run = "/tmp", .admit = admit_me, .refused = count_refused, .host = "127.0.0.1", .port = 7400
+	};
+	struct hub *hub = NULL;
+	char why[256];
+
+	(void)state;
+	assert_int_equal(hub_open(&settings, &hub, why), -EINVAL);
+	assert_null(hub);
+	assert_string_equal(why, "nothing listens over TCP without a key of the broker");
+}
+
+static void each_lane_over_tcp_has_a_port_of_its_own_behind_the_shared_ones(void **state)
+{
+	char first[160], second[160], endpoint[192], got[8];
+	struct far far;
+	void *pull;
+	int len = -1, port;
+
+	(void)state;
+	set_far(&far);
+	assert_int_equal(hub_open_lane(far.scene.hub, 7, admitted, first), 0);
+	assert_int_equal(hub_open_lane(far.scene.hub, 8, admitted, second), 0);
+	assert_true(text_starts(first, "tcp://*:"));
+	assert_string_not_equal(first, second);
+	port = atoi(first + strlen("tcp://*:"));
+	assert_in_range(port, far.settings.port + PORT_LANES, far.settings.port + PORTS - 1);
+	assert_int_equal(reach_lane(&far.reach, first, endpoint), 0);
+	pull = connect_far(&far, ZMQ_PULL, endpoint);
+	assert_int_equal(hub_push(far.scene.hub, 7, bytes_of("one")), 0);
+	for (int i = 0; i < 5000 && len < 0; i++) {
+		hub_wait(far.scene.hub, 1000);
+		len = zmq_recv(pull, got, sizeof(got), ZMQ_DONTWAIT);
+	}
+	assert_int_equal(len, 3);
+	hub_close_lane(far.scene.hub, 7);
+	assert_int_equal(hub_push(far.scene.hub, 7, bytes_of("late")), -EAGAIN);
+	zmq_close(pull);
+	end_scene(&far.scene);
+}
+
+static void what_a_key_has_open_is_cut(void **state)
+{
+	struct far far;
+	void *push;
+	const char *who;
+	char endpoint[192];
+
+	(void)state;
+	set_far(&far);
+	assert_int_equal(hub_cut(far.scene.hub, admitted), 0); /* nothing yet */
+	assert_int_equal(reach_endpoint(&far.reach, "ingress", PORT_INGRESS, endpoint), 0);
+	push = connect_far(&far, ZMQ_PUSH, endpoint);
+	assert_int_equal(zmq_send(push, "one", 3, 0), 3);
+	assert_true(bytes_equal(next_frame(&far.scene, &who), bytes_of("one")));
+	assert_string_equal(who, admitted);
+	assert_int_equal(hub_cut(far.scene.hub, me), 0);
+	admitted[strlen(admitted) - 1] ^= 1; /* it does not come again */
+	char gone[WHO_MAX];
+	TEXT_COPY(gone, admitted);
+	gone[strlen(gone) - 1] ^= 1;
+	assert_int_equal(hub_cut(far.scene.hub, gone), 1);
+	zmq_close(push);
+	end_scene(&far.scene);
+}
+
 static void a_folder_that_cannot_be_used_is_named(void **state)
 {
 	struct hub_settings settings = { .run = "/no/such/folder", .admit = admit_me, .refused = count_refused };
@@ -341,6 +526,25 @@ static void a_folder_that_cannot_be_used_is_named(void **state)
 	(void)state;
 	assert_true(hub_open(&settings, &hub, why) < 0);
 	assert_non_null(strstr(why, "/no/such/folder"));
+}
+
+static void a_hub_that_gets_no_descriptors_says_what_it_could_not_do(void **state)
+{
+	struct hub_settings settings = { .run = "/no/such/folder", .admit = admit_me, .refused = count_refused };
+	struct rlimit few, before;
+	struct hub *hub = NULL;
+	char why[256] = "";
+	int r;
+
+	(void)state;
+	assert_int_equal(getrlimit(RLIMIT_NOFILE, &before), 0);
+	few = (struct rlimit){ .rlim_cur = STDERR_FILENO + 1, .rlim_max = before.rlim_max };
+	assert_int_equal(setrlimit(RLIMIT_NOFILE, &few), 0);
+	r = hub_open(&settings, &hub, why);
+	assert_int_equal(setrlimit(RLIMIT_NOFILE, &before), 0);
+	assert_true(r < 0);
+	assert_null(hub);
+	assert_non_null(strstr(why, "the gate cannot be set up: Too many open files"));
 }
 
 int main(void)
@@ -356,7 +560,14 @@ int main(void)
 		cmocka_unit_test(a_tap_gets_topic_head_and_message),
 		cmocka_unit_test(it_knows_whether_anybody_taps),
 		cmocka_unit_test(a_tap_without_the_right_gets_what_is_masked),
+		cmocka_unit_test(noise_is_told_with_its_socket),
+		cmocka_unit_test(over_tcp_a_stranger_is_refused_at_each_socket),
+		cmocka_unit_test(without_tcp_there_is_nothing_to_prove),
+		cmocka_unit_test(nothing_listens_over_tcp_without_a_key),
+		cmocka_unit_test(each_lane_over_tcp_has_a_port_of_its_own_behind_the_shared_ones),
+		cmocka_unit_test(what_a_key_has_open_is_cut),
 		cmocka_unit_test(a_folder_that_cannot_be_used_is_named),
+		cmocka_unit_test(a_hub_that_gets_no_descriptors_says_what_it_could_not_do),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

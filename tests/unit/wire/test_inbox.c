@@ -140,6 +140,41 @@ static void what_came_while_something_was_sent_is_not_slept_over(void **state)
 	end(&scene);
 }
 
+/* ZeroMQ is asked nothing where the last wait was told that there was nothing. */
+static void what_came_since_the_last_wait_is_heard_after_the_next(void **state)
+{
+	struct scene scene;
+
+	(void)state;
+	begin(&scene);
+	empty(&scene);
+	say(&scene, 0);
+	assert_int_equal(hear(&scene, 0), -EAGAIN);
+	assert_true(wait_for(&scene, PATIENCE_US) > 0);
+	assert_int_equal(hear(&scene, 0), 0);
+	end(&scene);
+}
+
+static void what_was_heard_without_it_is_not_asked_for(void **state)
+{
+	struct scene scene;
+	char text[4];
+
+	(void)state;
+	begin(&scene);
+	empty(&scene);
+	say(&scene, 0);
+	assert_true(wait_for(&scene, PATIENCE_US) > 0);
+	assert_int_equal(zmq_recv(scene.inboxes[0].socket, text, sizeof(text), ZMQ_DONTWAIT), 3);
+	assert_int_equal(zmq_recv(scene.inboxes[0].socket, text, sizeof(text), ZMQ_DONTWAIT), -1);
+	inbox_emptied(&scene.inboxes[0]);
+	assert_int_equal(wait_for(&scene, MOMENT_US), 0);
+	say(&scene, 0);
+	assert_true(wait_for(&scene, PATIENCE_US) > 0);
+	assert_int_equal(hear(&scene, 0), 0);
+	end(&scene);
+}
+
 static void what_nobody_hears_is_told_again(void **state)
 {
 	struct scene scene;
@@ -172,6 +207,8 @@ int main(void)
 		cmocka_unit_test(what_is_said_ends_the_wait),
 		cmocka_unit_test(what_was_not_heard_out_is_not_slept_over),
 		cmocka_unit_test(what_came_while_something_was_sent_is_not_slept_over),
+		cmocka_unit_test(what_came_since_the_last_wait_is_heard_after_the_next),
+		cmocka_unit_test(what_was_heard_without_it_is_not_asked_for),
 		cmocka_unit_test(what_nobody_hears_is_told_again),
 		cmocka_unit_test(another_descriptor_ends_the_wait_too),
 	};

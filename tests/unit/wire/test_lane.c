@@ -1,4 +1,5 @@
 /* test_lane.c: a lane is for one peer and one connection, and what is said before it comes is not lost */
+#include "bus/base/file.h"
 #include "bus/wire/lane.h"
 #include "tests/unit/cmocka_all.h"
 #include "tests/unit/folder.h"
@@ -186,6 +187,47 @@ static void a_closed_lane_is_nobodys(void **state)
 	end(&scene);
 }
 
+static void what_a_killed_broker_left_is_taken_away_and_nothing_else(void **state)
+{
+	struct hub_settings settings = { .by_group = false };
+	struct folder folder = folder_new();
+	char stale[128], other[128];
+	struct lanes *lanes;
+	void *context = zmq_ctx_new();
+
+	(void)state;
+	FOLDER_PATH(stale, folder, "lane-0123456789abcdef");
+	FOLDER_PATH(other, folder, "lane");
+	assert_int_equal(file_write_durably(stale, bytes_of(""), 0600), 0);
+	assert_int_equal(file_write_durably(other, bytes_of(""), 0600), 0);
+	snprintf(settings.run, sizeof(settings.run), "%s", folder.path);
+	lanes = lanes_new(context, &settings);
+	assert_int_equal(access(stale, F_OK), -1);
+	assert_int_equal(access(other, F_OK), 0);
+	lanes_free(lanes);
+	snprintf(settings.run, sizeof(settings.run), "/no/such/folder");
+	lanes_free(lanes_new(context, &settings));
+	lanes_free(NULL);
+	zmq_ctx_term(context);
+	folder_remove(&folder);
+}
+
+static void a_lane_that_cannot_be_bound_is_none(void **state)
+{
+	char endpoint[160];
+	struct scene scene;
+
+	(void)state;
+	begin(&scene);
+	snprintf(scene.settings.run, sizeof(scene.settings.run), "/no/such/folder");
+	assert_true(lanes_open(scene.lanes, EPOCH, "uid:4711", endpoint) < 0);
+	memset(scene.settings.run, 'r', sizeof(scene.settings.run) - 1); /* a name of a socket has at most 107 bytes */
+	assert_true(lanes_open(scene.lanes, EPOCH, "uid:4711", endpoint) < 0);
+	assert_false(lanes_admit(scene.lanes, "lane 77", "uid:4711"));
+	assert_int_equal(lanes_push(scene.lanes, EPOCH, bytes_of("late")), -EAGAIN);
+	end(&scene);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -195,6 +237,8 @@ int main(void)
 		cmocka_unit_test(a_second_connection_takes_nothing_of_the_first),
 		cmocka_unit_test(a_lane_whose_peer_has_gone_says_so),
 		cmocka_unit_test(a_closed_lane_is_nobodys),
+		cmocka_unit_test(what_a_killed_broker_left_is_taken_away_and_nothing_else),
+		cmocka_unit_test(a_lane_that_cannot_be_bound_is_none),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

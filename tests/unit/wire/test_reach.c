@@ -8,6 +8,8 @@
 #include <errno.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
 #include <zmq.h>
 
 static struct folder folder;
@@ -146,6 +148,96 @@ static void nothing_connects_over_tcp_without_curve(void **state)
 	zmq_ctx_term(context);
 }
 
+static void an_address_is_a_host_and_a_port_that_leaves_room_for_lanes(void **state)
+{
+	static const char *const right[] = { "a:1024", "a:65000", "[::1]:7400", "10.0.0.7:07400" };
+	static const char *const wrong[] = { "", "a", ":7400", "a:", "a:1023", "a:65001", "a: 7400", "a:+7400",
+		"a:-7400", "a:7400x", "a:x", "a:/7400", "a::" };
+	char host[128], text[160];
+	int port;
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(right) / sizeof(right[0]); i++)
+		assert_true(curve_address(right[i], host, &port));
+	assert_string_equal(host, "10.0.0.7");
+	assert_int_equal(port, 7400);
+	for (size_t i = 0; i < sizeof(wrong) / sizeof(wrong[0]); i++)
+		assert_false(curve_address(wrong[i], host, &port));
+	snprintf(text, sizeof(text), "%0127d:7400", 0);
+	assert_true(curve_address(text, host, &port));
+	assert_int_equal(strlen(host), 127);
+	snprintf(text, sizeof(text), "%0128d:7400", 0);
+	assert_false(curve_address(text, host, &port));
+}
+
+static void a_name_that_just_fits_is_taken(void **state)
+{
+	char run[192], lane[200], endpoint[192];
+	struct reach reach;
+
+	(void)state;
+	for (size_t more = 0; more < 2; more++) {
+		size_t len = sizeof(endpoint) - 1 - strlen("ipc:///control") + more;
+
+		memset(run, 'r', len);
+		run[len] = '\0';
+		reach = reach_local(run);
+		assert_int_equal(reach_endpoint(&reach, "control", PORT_CONTROL, endpoint), more ? -EINVAL : 0);
+		snprintf(lane, sizeof(lane), "ipc://%s/lane-12", run);
+		assert_int_equal(reach_lane(&reach, lane, endpoint), more ? -EINVAL : 0);
+	}
+	snprintf(reach.host, sizeof(reach.host), "far");
+	snprintf(lane, sizeof(lane), "tcp://*:%0180d", 0);
+	assert_int_equal(reach_lane(&reach, lane, endpoint), 0);
+	snprintf(lane, sizeof(lane), "tcp://*:%0182d", 0);
+	assert_int_equal(reach_lane(&reach, lane, endpoint), -EINVAL);
+}
+
+/* What a user who is not root is told about the sockets in `run`. */
+static void why_for_another_user(const char *run, const char *expected)
+{
+	struct reach reach = reach_local(run);
+	pid_t child = fork();
+	int status = 0;
+
+	assert_true(child >= 0);
+	if (child == 0) {
+		char why[256];
+
+		if (setresuid(65534, 65534, 65534) < 0)
+			_exit(2);
+		reach_why(&reach, why);
+		_exit(!strstr(why, expected));
+	}
+	assert_int_equal(waitpid(child, &status, 0), child);
+	assert_true(WIFEXITED(status));
+	assert_int_equal(WEXITSTATUS(status), 0);
+}
+
+static void why_nobody_answers_is_told_with_what_helps(void **state)
+{
+	struct reach reach = { .host = "far.example", .port = 7400 };
+	char why[256], path[160];
+
+	(void)state;
+	reach_why(&reach, why);
+	assert_string_equal(why, "nobody answers at far.example:7400");
+	reach = reach_local(folder.path);
+	reach_why(&reach, why);
+	assert_non_null(strstr(why, "nobody answers at "));
+	assert_non_null(strstr(why, "/control"));
+	if (geteuid() != 0)
+		return;
+	FOLDER_PATH(path, folder, "control");
+	assert_int_equal(file_write_durably(path, bytes_of(""), 0600), 0);
+	why_for_another_user(folder.path, "say it with sudo"); /* the folder was made for others */
+	assert_int_equal(chown(folder.path, 65534, 65534), 0);
+	why_for_another_user(folder.path, "restart cartbus-broker");
+	assert_int_equal(chown(path, 65534, 65534), 0);
+	why_for_another_user(folder.path, "nobody answers at ");
+	assert_int_equal(chown(folder.path, 0, getegid()), 0);
+}
+
 static void a_name_that_does_not_fit_is_refused_and_not_cut(void **state)
 {
 	char run[192], endpoint[192];
@@ -167,6 +259,9 @@ int main(void)
 		cmocka_unit_test_setup_teardown(what_is_wrong_names_the_file_and_the_remedy, put_keys, remove_keys),
 		cmocka_unit_test_setup_teardown(a_key_that_is_none_is_refused, put_keys, remove_keys),
 		cmocka_unit_test_setup_teardown(nothing_connects_over_tcp_without_curve, put_keys, remove_keys),
+		cmocka_unit_test_setup_teardown(why_nobody_answers_is_told_with_what_helps, put_keys, remove_keys),
+		cmocka_unit_test(an_address_is_a_host_and_a_port_that_leaves_room_for_lanes),
+		cmocka_unit_test(a_name_that_just_fits_is_taken),
 		cmocka_unit_test(a_name_that_does_not_fit_is_refused_and_not_cut),
 	};
 
