@@ -2,6 +2,7 @@
  * answer_status.c: how the broker, its sessions, queues and gateways are
  */
 #include "bus/broker/question.h"
+#include "bus/broker/sidelog.h"
 #include <stdio.h>
 #include <unistd.h>
 
@@ -172,6 +173,11 @@ static json_t *describe_connections(const struct broker *broker)
 		broker->turned_away);
 }
 
+static json_t *describe_sidelog(const struct broker *broker)
+{
+	return json_pack("{s:i}", "damaged", sidelog_damaged(broker->sidelog));
+}
+
 /* "": it has none that could be shown. */
 static json_t *describe_host(void)
 {
@@ -202,6 +208,7 @@ json_t *answer_status(struct broker *broker, json_t *argument, char ret_error[25
 	json_object_set_new(object, "gateways", gateways.array);
 	json_object_set_new(object, "disk", describe_disk(broker));
 	json_object_set_new(object, "clock", describe_clock(broker));
+	json_object_set_new(object, "side_log", describe_sidelog(broker));
 	json_object_set_new(object, "refused", describe_refused(broker));
 	json_object_set_new(object, "connections", describe_connections(broker));
 	json_object_set_new(object, "kept", describe_kept(broker));

@@ -208,9 +208,9 @@ static int reload_who_may_come(void *context, char ret_why[256])
 
 	reloading = 0;
 	if (r < 0)
-		log_event(LOG_ERROR, "who may come is left as it was: %s", ret_why);
+		log_event(LOG_ERROR, "peers.conf is not taken, and who may connect is left as it was: %s", ret_why);
 	else
-		log_event(LOG_NOTICE, "read anew who may come");
+		log_event(LOG_NOTICE, "peers.conf was read again: it says who may connect over TCP");
 	return r;
 }
 

@@ -1,7 +1,8 @@
 /*
  * sidelog.c: the side log, written behind each commit and before anything of it is confirmed
  *
- * Owns:      <folder>/stops, and what it puts aside beside it: stops.of-<log> (another log's), stops.damaged.
+ * Owns:      <folder>/stops, and what it puts aside beside it: stops.of-<log> (another log's), stops.damaged, stops.damaged.2 and
+ *            so on. Of the damaged ones the first seven are kept, and the latest: the oldest hold the most that the log has no more.
  * Promises:  it holds nothing that the log does not, and before a confirm all that it must. It stays small: of compacted topics only
  *            the last message of each key, of all others what is younger than KEPT_US; both are enough for a restore, because what
  *            an old message came to is a row of a compacted topic. Who is erased leaves it, too.
@@ -261,6 +262,43 @@ static int put_aside(struct broker *broker, const char *what, const char *suffix
 	return rename(broker->sidelog->path, to) < 0 ? -errno : begin(broker);
 }
 
+static void damaged_suffix(int nth, char ret[32])
+{
+	if (nth == 1)
+		snprintf(ret, 32, "%s", &SIDELOG_DAMAGED[1]);
+	else
+		snprintf(ret, 32, "%s.%d", &SIDELOG_DAMAGED[1], nth);
+}
+
+static bool is_damaged_there(const struct sidelog *sidelog, int nth)
+{
+	char suffix[32], path[700];
+
+	damaged_suffix(nth, suffix);
+	snprintf(path, sizeof(path), "%s.%s", sidelog->path, suffix);
+	return access(path, F_OK) == 0;
+}
+
+int sidelog_damaged(const struct sidelog *sidelog)
+{
+	int count = 0;
+
+	for (int nth = 1; sidelog && nth <= SIDELOG_DAMAGED_MOST; nth++)
+		count += is_damaged_there(sidelog, nth);
+	return count;
+}
+
+static int put_aside_damaged(struct broker *broker)
+{
+	char suffix[32];
+	int nth = 1;
+
+	while (nth < SIDELOG_DAMAGED_MOST && is_damaged_there(broker->sidelog, nth))
+		nth++;
+	damaged_suffix(nth, suffix);
+	return put_aside(broker, "is damaged", suffix);
+}
+
 static int put_aside_others(struct broker *broker, const struct sidelog_head *head)
 {
 	char what[100], suffix[60];
@@ -275,12 +313,10 @@ static int judge(struct broker *broker, struct bytes file, char ret_why[512])
 	struct sidelog *sidelog = broker->sidelog;
 	struct sidelog_read reading;
 
-	if (sidelog_read(file, NULL, NULL, &reading) < 0 || reading.damages > 0)
-		return put_aside(broker, "is damaged", "damaged");
+	if (sidelog_read(file, NULL, NULL, &reading) < 0)
+		return put_aside_damaged(broker);
 	if (strcmp(reading.head.log, log_id(broker->log)) != 0)
 		return put_aside_others(broker, &reading.head);
-	sidelog->last = reading.last;
-	sidelog->bytes = reading.whole;
 	if (reading.last > log_head(broker->log)) {
 		snprintf(ret_why, 512,
 			"the log ends at message %llu, and the side log %.200s holds message %llu, which was "
@@ -288,6 +324,10 @@ static int judge(struct broker *broker, struct bytes file, char ret_why[512])
 			(unsigned long long)log_head(broker->log), sidelog->path, (unsigned long long)reading.last);
 		return -EUCLEAN;
 	}
+	if (reading.damages > 0)
+		return put_aside_damaged(broker);
+	sidelog->last = reading.last;
+	sidelog->bytes = reading.whole;
 	return reading.is_torn && truncate(sidelog->path, (off_t)reading.whole) < 0 ? -errno : 0;
 }
 

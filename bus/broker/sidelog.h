@@ -17,6 +17,8 @@ struct sidelog;
  */
 int sidelog_open(struct broker *broker, char ret_why[512]);
 void sidelog_close(struct sidelog *sidelog); /* takes NULL */
+/* How many damaged files lie beside it. They stay until a person removes them. */
+int sidelog_damaged(const struct sidelog *sidelog); /* takes NULL */
 /* What was committed from this number on, synced. An error breaks the broker: nothing of it may be confirmed. */
 int sidelog_follow(struct broker *broker, uint64_t from);
 /* Without the messages that are being erased. */

@@ -41,7 +41,7 @@ int verify_topic(const struct verify *verify, uint16_t id)
 		: -ENOENT;
 }
 
-/* --- what is said about the log as a whole --- */
+/* --- findings about the log as a whole --- */
 
 static int read_text(struct verify *verify, const char *name, char *ret, size_t room)
 {

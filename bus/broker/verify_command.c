@@ -2,7 +2,8 @@
  * verify_command.c: cartbus-broker --verify: is this log all there?
  *
  * Owns:      the lock while it reads, what is printed.
- * Promises:  nothing is changed. Exit 0: sound; 1: it is not, and what, where; 3: a broker has it, or there is no log.
+ * Promises:  nothing is changed, and no lock is left where there was none. Exit 0: sound; 1: it is not, and what, where, or there is no log;
+ *            3: a broker has it.
  * Read next: verify.c
  */
 #include "bus/broker/verify_command.h"
@@ -17,7 +18,7 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { SOUND = 0, DAMAGED = 1, NOT_READ = 3 };
+enum { SOUND = 0, DAMAGED = 1, IN_USE = 3 };
 
 static void print_progress(uint64_t done, uint64_t of)
 {
@@ -29,12 +30,12 @@ static void print_progress(uint64_t done, uint64_t of)
 	fprintf(stderr, "%llu of %llu messages\n", (unsigned long long)done, (unsigned long long)of);
 }
 
-static int refuse(bool json, const char *what, const char *folder)
+static int refuse(bool json, const char *what, const char *folder, int ended)
 {
 	if (json)
 		printf("{\"sound\": null, \"error\": \"%s\"}\n", what);
 	fprintf(stderr, "cartbus-broker --verify: %s: %s\n", folder, what);
-	return NOT_READ;
+	return ended;
 }
 
 static int told_damaged(const char *why, const char *folder, bool json)
@@ -108,35 +109,48 @@ static int read_log(struct verify *verify, const char *folder, bool json)
 	return ended;
 }
 
-int verify_command(const char *folder, bool json, const struct topology *topology,
-	const struct broker_settings *settings, int64_t now_us)
+static int read_locked(const char *folder, bool json, const struct verify *facts)
 {
-	_cleanup_close_ int lock = -1;
-	struct verify *verify;
-	char path[600], why[512] = "";
+	struct verify *verify = memory_new(sizeof(*verify));
+	char why[512] = "";
 	int r;
 
-	if (access(folder, R_OK) < 0)
-		return refuse(json, strerror(errno), folder);
-	snprintf(path, sizeof(path), "%.580s/.lock", folder);
-	r = file_lock(path, &lock);
-	if (r == -EBUSY)
-		return refuse(json, "a broker has it open: stop it first, or verify a copy", folder);
-	if (r < 0 && r != -EROFS) /* where nobody can write, nobody does */
-		return refuse(json, strerror(-r), path);
-	verify = memory_new(sizeof(*verify));
+	*verify = *facts;
 	r = store_open_read_only(folder, &broker_store_options, &verify->store, why);
 	if (r < 0) {
 		free(verify);
 		return told_damaged(why, folder, json);
 	}
-	verify->topology = topology;
-	verify->idem_window_us = settings->idem_window_us;
-	verify->now_us = now_us;
-	verify->progress = print_progress;
 	r = read_log(verify, folder, json);
 	store_close(verify->store);
 	verify_free(verify);
 	free(verify);
+	return r;
+}
+
+int verify_command(const char *folder, bool json, const struct topology *topology,
+	const struct broker_settings *settings, int64_t now_us)
+{
+	const struct verify facts = { .topology = topology,
+		.idem_window_us = settings->idem_window_us,
+		.now_us = now_us,
+		.progress = print_progress };
+	_cleanup_close_ int lock = -1;
+	bool is_ours;
+	char path[600];
+	int r;
+
+	if (access(folder, R_OK) < 0)
+		return refuse(json, strerror(errno), folder, DAMAGED);
+	snprintf(path, sizeof(path), "%.580s/.lock", folder);
+	is_ours = access(path, F_OK) < 0;
+	r = file_lock(path, &lock);
+	if (r == -EBUSY)
+		return refuse(json, "a broker has it open: stop it first, or verify a copy", folder, IN_USE);
+	if (r < 0 && r != -EROFS) /* where nobody can write, nobody does */
+		return refuse(json, strerror(-r), path, DAMAGED);
+	r = read_locked(folder, json, &facts);
+	if (is_ours && lock >= 0)
+		unlink(path); /* a broker that opened it meanwhile does not get it (file_lock), and ends */
 	return r;
 }

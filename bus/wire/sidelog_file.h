@@ -14,8 +14,9 @@
 
 #define SIDELOG_FOLDER "sidelog" /* below [paths] state */
 #define SIDELOG_FILE "stops"
+#define SIDELOG_DAMAGED ".damaged" /* ends the name of one that was put aside; of further ones .damaged.2 and so on */
 
-enum { SIDELOG_MOST = 1 << 30 };
+enum { SIDELOG_MOST = 1 << 30, SIDELOG_DAMAGED_MOST = 8 };
 
 struct sidelog_head {
 	char log[40], origin[40];

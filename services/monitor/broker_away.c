@@ -27,7 +27,7 @@
 #define MAIL_DEADLINE_US (12 * US_PER_MINUTE)
 #define POST_DEADLINE_US (20 * US_PER_S)
 #define GRACE_US (10 * US_PER_S) /* for the driver to say itself that time is up */
-#define AGAIN_LEAST_US US_PER_S  /* whatever the clock's rate */
+#define AGAIN_LEAST_US US_PER_S  /* at any rate of the clock */
 static const int64_t backoff_us[] = { 10 * US_PER_S, US_PER_MINUTE, 5 * US_PER_MINUTE, 15 * US_PER_MINUTE,
 	US_PER_HOUR };
 enum { FILE_MOST = 64 * 1024, BACKOFFS = sizeof(backoff_us) / sizeof(backoff_us[0]) };

@@ -2,7 +2,7 @@
  * check.c: the conditions that somebody must be told about, in words with a remedy
  *
  * Promises:  no address, token or secret in a text: alarms are mailed and shown.
- * Read next: main.c (when it is asked, and what is said then)
+ * Read next: main.c (when it calls this, and which alarms it publishes)
  */
 #include "services/monitor/check.h"
 #include "bus/base/clock.h"
@@ -26,7 +26,7 @@
 #define BACKED_UP_WITHIN_US (2 * US_PER_DAY)
 #define TURNED_AWAY_WITHIN_US (10 * US_PER_MINUTE)
 #define NANO 1e9
-#define LEAST_BOOT_US (30 * US_PER_S) /* whatever the clock's rate */
+#define LEAST_BOOT_US (30 * US_PER_S) /* at any rate of the clock */
 enum { FAILURES_MOST = 5, SENDER_FAILURES_PERCENT = 1, HEADROOMS_LEFT = 3 };
 enum { ASIDE_A_DAY_MANY = 20 };
 enum { BUDGET_NEAR_PERCENT = 80, BUDGET_SPENT_PERCENT = 100 };
@@ -235,6 +235,14 @@ static bool strangers(const struct circumstances *now, Alarm *ret)
 	return places[0] && say_held(ret, places, "");
 }
 
+static bool side_log(const struct circumstances *now, Alarm *ret)
+{
+	uint64_t damaged = now->view->damaged_side_logs;
+	return damaged &&
+		say(ret, "the side log was found damaged; beside it %s %llu damaged file%s",
+			damaged == 1 ? "lies" : "lie", (unsigned long long)damaged, damaged == 1 ? "" : "s");
+}
+
 static const struct {
 	const char *kind, *remedy;
 	int64_t patience_us;
@@ -301,6 +309,10 @@ static const struct {
 		"come from, of LMTP in the journal of cartbus-mailin, and limit them there; "
 		"cartbus_gateway_turned_away_total and its like of mailin and monitor count",
 		0, strangers },
+	[CONDITION_SIDE_LOG] = { "side-log",
+		"check the disk, and back up: cartbus backup. Then remove the files sidelog/stops.damaged* of [paths] "
+		"state, which ends the alarm",
+		0, side_log },
 };
 
 bool check(enum condition condition, const struct circumstances *now, Alarm *ret)

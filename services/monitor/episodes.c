@@ -1,5 +1,5 @@
 /*
- * episodes.c: an alarm is raised and ends; whatever is said in between is no news
+ * episodes.c: an alarm is raised and ends; messages in between are no news
  *
  * Owns:      the tables alarm (shop, kind -> raised), alarm.words (shop, kind -> the alarm that stands, as it was said last) and
  *            alarm.handed_on (shop, kind -> what the admin was last to be told).

@@ -7,6 +7,7 @@
  */
 #include "services/monitor/metrics.h"
 #include "bus/base/clock.h"
+#include "bus/base/text.h"
 #include <string.h>
 
 void metric_begin(struct buffer *to, const char *name, const char *type, const char *help)
@@ -22,13 +23,14 @@ void metric_value(struct buffer *to, const char *name, const char *labels, doubl
 void metric_label(char labels[METRIC_LABELS_MAX], const char *name, const char *value)
 {
 	enum { LABEL_MAX = 64, ESCAPED_MAX = 2 * LABEL_MAX + 1 };
-	char escaped[ESCAPED_MAX];
+	char shown[LABEL_MAX + 1], escaped[ESCAPED_MAX];
 	size_t len = 0, used = strlen(labels);
 
-	for (size_t i = 0; value[i] && i < LABEL_MAX; i++) {
-		if (strchr("\\\"\n", value[i]))
+	TEXT_COPY(shown, value); /* Prometheus refuses a page in which half a letter stands */
+	for (const char *at = shown; *at; at++) {
+		if (strchr("\\\"\n", *at))
 			escaped[len++] = '\\';
-		escaped[len++] = value[i] == '\n' ? 'n' : value[i];
+		escaped[len++] = *at == '\n' ? 'n' : *at;
 	}
 	escaped[len] = '\0';
 	snprintf(labels + used, METRIC_LABELS_MAX - used, "%s%s=\"%s\"", used ? "," : "", name, escaped);
@@ -107,6 +109,11 @@ static const struct metric of_clock[] = {
 		"How far the wall clock jumped against the time since boot; while it is not 0 no timer fires." },
 };
 
+static const struct metric of_sidelog[] = {
+	{ "cartbus_side_log_damaged_files", "gauge", "damaged", METRIC_NUMBER,
+		"Files of the side log that were damaged and lie beside it." },
+};
+
 static const struct metric of_connections[] = {
 	{ "cartbus_broker_connections", "gauge", "open", METRIC_NUMBER, "Connections to the broker's sockets." },
 	{ "cartbus_broker_connections_turned_away_total", "counter", "turned_away", METRIC_NUMBER,
@@ -170,6 +177,7 @@ static void write_status(const struct metrics *metrics, struct buffer *to)
 	write_object(metrics, of_broker, ROWS(of_broker), status, to);
 	write_object(metrics, of_disk, ROWS(of_disk), json_object_get(status, "disk"), to);
 	write_object(metrics, of_clock, ROWS(of_clock), json_object_get(status, "clock"), to);
+	write_object(metrics, of_sidelog, ROWS(of_sidelog), json_object_get(status, "side_log"), to);
 	write_object(metrics, of_connections, ROWS(of_connections), json_object_get(status, "connections"), to);
 	write_refused(json_object_get(status, "refused"), to);
 	metrics_of_processes(metrics, to);

@@ -6,7 +6,7 @@
  *            timer.cancel, timer.fired, gateway.seen, alarm, alarm.due, alarm.told, queue.failed, model.used, send.claim,
  *            reminder.released, cart.state, document
  * Says:      alarm, alarm.due, alarm.told, queue.failed
- * Promises:  whoever says an alarm, also another service, has it told: raised and over, once on every way.
+ * Promises:  an alarm of any service is told: raised and over, once on every way.
  * Fails by:  alarm.told: the alarm stands in `cartbus status` whether or not anybody could be reached.
  * Read next: check.c and check_shop.c (what is wrong), main.c (when it is asked), tell.c (how the admin hears of it)
  */

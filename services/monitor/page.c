@@ -2,7 +2,7 @@
  * page.c: GET /metrics, for Prometheus
  *
  * Owns:      the server (services/kit/web.h).
- * Promises:  whoever asks, and however slowly, the alarms go on: few connections, little memory for each, an end to each. A browser that was
+ * Promises:  no client of the page holds up the alarms, however slowly it reads: few connections, little memory for each, an end to each. A browser that was
  *            led here by another's page is not answered: it asks for a name that is not ours.
  * Fails by:  404, 405, 421; a line in the log, once, while the address is taken: it is tried again.
  * Read next: metrics.c

@@ -1,7 +1,7 @@
 /*
  * span.c: a message of the log as a span of its trace
  *
- * Promises:  the same message gives the same span, whoever asks and how often; no string of a payload but the cart's id and the one
+ * Promises:  the same message gives the same span to every caller, each time; no string of a payload but the cart's id and the one
  *            word that the table of topics names is in it, and neither if it holds an @.
  * Read next: tracing.c
  */

@@ -18,7 +18,7 @@
 
 #define MAIL_DEADLINE_US (12 * US_PER_MINUTE)
 #define POST_DEADLINE_US (20 * US_PER_S)
-#define POST_LEAST_US (3 * US_PER_S)       /* whatever the clock's rate */
+#define POST_LEAST_US (3 * US_PER_S)       /* at any rate of the clock */
 #define EFFECT_DEADLINE_US (US_PER_MINUTE) /* above the request's own, so that it can say what happened */
 #define GIVE_UP_US (7 * US_PER_DAY)
 static const int64_t backoff_us[] = { 10 * US_PER_S, US_PER_MINUTE, 5 * US_PER_MINUTE, 15 * US_PER_MINUTE,

@@ -136,6 +136,7 @@ int view_read(const char *json, struct view *ret)
 	ret->free_bytes = number(item, "free_bytes");
 	ret->headroom_bytes = number(item, "headroom_bytes");
 	ret->is_short = json_is_true(json_object_get(item, "short"));
+	ret->damaged_side_logs = number(json_object_get(status, "side_log"), "damaged");
 	item = json_object_get(status, "connections");
 	ret->turned_away_us = (int64_t)number(item, "last_us");
 	snprintf(ret->turned_away, sizeof(ret->turned_away), "%s", text(item, "last"));

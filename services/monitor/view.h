@@ -25,6 +25,7 @@ struct view {
 	uint64_t parked_claims;
 	uint64_t free_bytes, headroom_bytes;
 	bool is_short;
+	uint64_t damaged_side_logs; /* files of the side log that were damaged and lie aside */
 	struct view_strangers {
 		char service[32];
 		int64_t last_us; /* when a process of it last turned strangers away, log time; 0: never */

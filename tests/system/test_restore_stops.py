@@ -137,8 +137,19 @@ class World:
         (system.folder / "backup").rename(self.away)  # or the erasure would reach it
         self.stop_everybody()
         assert len(self.keep.mails) == 2
+        self.come_to_rest()
         self.stop()
         shutil.copytree(self.state, self.saved, symlinks=True, ignore=shutil.ignore_patterns("mail", "export"))
+
+    def come_to_rest(self):
+        """Who says something by the clock is stopped first: then the states of those that keep account end where the log does."""
+        self.system.stop("monitor", "gateway")
+
+        def has_heard_all():
+            status = self.system.ask("status")
+            heard = {one["service"]: one["cursor"] for one in status["sessions"] if one["service"] in ("sender", "waiter")}
+            return self.settled() and heard == {"sender": status["head"], "waiter": status["head"]}
+        wait_until(has_heard_all, "the sender and the waiter having heard all", within_s=60)
 
     def stop(self):
         self.system.stop(*reversed([name for name, process in self.system.processes.items() if process.running]))

@@ -15,7 +15,8 @@
 static const char STATUS[] =
 	"{\"head\":42,\"disk\":{\"free_bytes\":1048576,\"headroom_bytes\":9,\"short\":true,\"why\":\"\"},\"clock\":{"
 	"\"jump_us\":-1500000},"
-	"\"connections\":{\"open\":40,\"turned_away\":8000},\"refused\":{\"frame\":3},\"gateways\":[{\"name\":\"door\","
+	"\"side_log\":{\"damaged\":2},\"connections\":{\"open\":40,\"turned_away\":8000},\"refused\":{\"frame\":3},"
+	"\"gateways\":[{\"name\":\"door\","
 	"\"alive\":false,\"spooled\":null}],"
 	"\"queues\":[{\"name\":\"waiter\",\"ready\":5,\"oldest_us\":1727999999000000,\"paused_us\":7},{\"name\":"
 	"\"sender\",\"oldest_us\":0}],"
@@ -79,6 +80,7 @@ static void the_brokers_account_is_told(void **state)
 	assert_line(page, "cartbus_log_disk_short 1");
 	assert_line(page, "cartbus_clock_jump_seconds -1.5");
 	assert_line(page, "cartbus_broker_refused_total{kind=\"frame\"} 3");
+	assert_line(page, "cartbus_side_log_damaged_files 2");
 	assert_line(page, "cartbus_broker_connections 40");
 	assert_line(page, "cartbus_broker_connections_turned_away_total 8000");
 	assert_line(page, "cartbus_gateway_up{process=\"door\"} 0");
@@ -87,6 +89,22 @@ static void the_brokers_account_is_told(void **state)
 	assert_line(page, "cartbus_queue_oldest_seconds{queue=\"sender\"} 0");
 	assert_line(page, "cartbus_queue_paused{queue=\"waiter\"} 1");
 	assert_line(page, "# TYPE cartbus_queue_failures_total counter");
+}
+
+static void a_long_label_is_cut_where_a_letter_begins(void **state)
+{
+	char labels[METRIC_LABELS_MAX] = "", value[80] = "", wanted[METRIC_LABELS_MAX];
+
+	(void)state;
+	memset(value, 'a', 63);
+	TEXT_COPY(wanted, "\xc3\xa4"); /* its first byte is the 64th */
+	memcpy(value + 63, wanted, 3);
+	metric_label(labels, "process", value);
+	snprintf(wanted, sizeof(wanted), "process=\"%.63s\"", value);
+	assert_string_equal(labels, wanted);
+	labels[0] = '\0';
+	metric_label(labels, "process", "a\"b");
+	assert_string_equal(labels, "process=\"a\\\"b\"");
 }
 
 static void what_processes_count_is_told_of_each_and_nothing_of_who_only_asks(void **state)
@@ -261,6 +279,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(the_brokers_account_is_told, set_up, tear_down),
+		cmocka_unit_test(a_long_label_is_cut_where_a_letter_begins),
 		cmocka_unit_test_setup_teardown(
 			what_processes_count_is_told_of_each_and_nothing_of_who_only_asks, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(

@@ -13,7 +13,8 @@
 #define NOW_US (INT64_C(20000) * US_PER_DAY)
 
 static const char STATUS[] =
-	"{\"disk\":{%s},\"clock\":{%s},\"connections\":{%s},\"parked_claims\":%s,\"sessions\":[{\"service\":\"waiter\"}"
+	"{\"side_log\":{\"damaged\":%s},\"disk\":{%s},\"clock\":{%s},\"connections\":{%s},\"parked_claims\":%s,"
+	"\"sessions\":[{\"service\":\"waiter\"}"
 	",{\"service\":"
 	"\"sender\"}],\"gateways\":"
 	"[{\"name\":\"gateway\",\"alive\":%s}],\"queues\":["
@@ -21,7 +22,7 @@ static const char STATUS[] =
 	"{\"name\":\"sender\",\"ready\":0,\"leased\":0,\"delayed\":0,\"dead\":0,\"oldest_us\":1,\"failures\":0}%s]}";
 
 struct status {
-	const char *parked, *alive, *ready, *dead, *failures, *more, *disk, *clock, *connections;
+	const char *parked, *alive, *ready, *dead, *failures, *more, *disk, *clock, *connections, *damaged;
 	int64_t oldest_us;
 };
 
@@ -29,7 +30,7 @@ static struct view view_of(struct status status)
 {
 	char json[1000];
 	struct view view;
-	snprintf(json, sizeof(json), STATUS,
+	snprintf(json, sizeof(json), STATUS, status.damaged ? status.damaged : "0",
 		status.disk ? status.disk : "\"free_bytes\":99999999999,\"headroom_bytes\":134217728",
 		status.clock ? status.clock : "\"jump_us\":0,\"why\":\"behind the log\"",
 		status.connections ? status.connections : "\"last_us\":0,\"last\":\"\"",
@@ -98,6 +99,8 @@ static void the_brokers_account_is_judged(void **state)
 			"381 MiB are free" },
 		{ CONDITION_CLOCK, { .clock = "\"jump_us\":-7200000000,\"why\":\"the wall clock was set back\"" },
 			"was set back" },
+		{ CONDITION_SIDE_LOG, { .damaged = "1" }, "beside it lies 1 damaged file" },
+		{ CONDITION_SIDE_LOG, { .damaged = "2" }, "beside it lie 2 damaged files" },
 	};
 	struct harness *h = harness_new(&monitor, NOW_US);
 	(void)state;
@@ -148,6 +151,30 @@ static void connections_that_are_turned_away_are_told_with_whose_they_are_for_te
 		"of the broker's sockets, and what is more is turned away: "));
 	assert_true(is_so(h, CONDITION_CONNECTIONS, turned_away(9 * US_PER_MINUTE), "10.9.9.9"));
 	assert_false(is_so(h, CONDITION_CONNECTIONS, turned_away(10 * US_PER_MINUTE), ""));
+	harness_free(h);
+}
+
+static struct view put_aside(int a_day, bool is_full)
+{
+	struct view view;
+	char text[300];
+
+	snprintf(text, sizeof(text),
+		"{\"queues\":[],\"sessions\":[{\"service\":\"mailin\",\"counts\":{\"aside_day\":%d,\"aside_full\":%d}}]"
+		"}",
+		a_day, is_full);
+	assert_int_equal(view_read(text, &view), 0);
+	return view;
+}
+
+static void mails_that_cannot_be_read_are_told_when_they_are_many_or_have_no_room(void **state)
+{
+	struct harness *h = harness_new(&monitor, NOW_US);
+
+	(void)state;
+	assert_false(is_so(h, CONDITION_MAILS_ASIDE, put_aside(19, false), ""));
+	assert_true(is_so(h, CONDITION_MAILS_ASIDE, put_aside(20, false), "20 mails of the last 24 hours"));
+	assert_true(is_so(h, CONDITION_MAILS_ASIDE, put_aside(1, true), "what comes now is not taken"));
 	harness_free(h);
 }
 
@@ -386,6 +413,7 @@ int main(void)
 		cmocka_unit_test(the_brokers_account_is_judged),
 		cmocka_unit_test(strangers_who_are_turned_away_are_told_of_for_ten_minutes_with_the_place),
 		cmocka_unit_test(connections_that_are_turned_away_are_told_with_whose_they_are_for_ten_minutes),
+		cmocka_unit_test(mails_that_cannot_be_read_are_told_when_they_are_many_or_have_no_room),
 		cmocka_unit_test(a_service_whose_clock_is_a_minute_off_is_named),
 		cmocka_unit_test(an_answer_that_is_none_is_refused),
 		cmocka_unit_test(a_reminder_without_an_outcome_is_noticed_after_half_an_hour),

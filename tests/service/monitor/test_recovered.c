@@ -60,8 +60,11 @@ static void what_nobody_was_reminded_of_does_not_count(void **state)
 	mailed(h, "owners", 1, NOW_US, true);
 	bought(h, "owners", NOW_US + 1);
 	mailed(h, "late", 1, NOW_US, false);
-	bought(h, "late", NOW_US + 31 * US_PER_DAY);
+	mailed(h, "just in time", 1, NOW_US, false);
+	bought(h, "late", NOW_US + 30 * US_PER_DAY + 1);
 	assert_recovered(h, NOW_US + 31 * US_PER_DAY, 0, 0);
+	bought(h, "just in time", NOW_US + 30 * US_PER_DAY);
+	assert_recovered(h, NOW_US + 30 * US_PER_DAY, 1, 1);
 	harness_free(h);
 }
 

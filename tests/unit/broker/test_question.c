@@ -221,6 +221,92 @@ static void several_topics_are_read_together_in_the_order_of_the_log(void **stat
 	desk_close(desk);
 }
 
+static void a_page_has_a_hundred_messages_unless_asked_otherwise_and_never_more_than_a_thousand(void **state)
+{
+	enum { SAID = 1001 };
+	static const struct {
+		const char *argument;
+		size_t count;
+		json_int_t next; /* 0: none */
+	} cases[] = {
+		{ "{}", 100, 101 },
+		{ "{\"limit\":1}", 1, 2 },
+		{ "{\"limit\":0}", 1000, 1001 },
+		{ "{\"limit\":1000}", 1000, 1001 },
+		{ "{\"limit\":1001}", 1000, 1001 },
+		{ "{\"from\":0,\"limit\":1000}", 1000, 1001 },
+		{ "{\"from\":2,\"limit\":1000}", 1000, 0 },
+		{ "{\"from\":3,\"limit\":1000}", 999, 0 },
+		{ "{\"from\":1001}", 1, 0 },
+		{ "{\"from\":1002}", 0, 0 },
+	};
+	struct desk *desk = desk_open();
+	struct peer *admin = peer_new(desk, "admin", "a"), *talker = peer_new(desk, "talker", "t");
+
+	(void)state;
+	peer_hello(admin, "run", 0);
+	peer_hello(talker, "run", 0);
+	for (int i = 0; i < SAID; i++)
+		PUBLISH(talker, .topic = "fact");
+	desk_work(desk);
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		json_t *page = peer_ask(admin, "read", cases[i].argument);
+
+		assert_int_equal(json_array_size(json_object_get(page, "messages")), cases[i].count);
+		assert_int_equal(json_integer_value(json_object_get(page, "next")), cases[i].next);
+		json_decref(page);
+	}
+	desk_close(desk);
+}
+
+static void a_snapshot_is_made_where_there_is_a_folder_for_it_and_tells_what_it_holds(void **state)
+{
+	struct desk *desk = desk_open_disk();
+	struct peer *admin = peer_new(desk, "admin", "a"), *talker = peer_new(desk, "talker", "t");
+	struct store *copy = NULL;
+	const char *path;
+	json_t *answer;
+	char why[512];
+
+	(void)state;
+	peer_hello(admin, "run", 0);
+	assert_null(peer_ask(admin, "snapshot", "{}"));
+	assert_non_null(strstr(buffer_text(&admin->answer), "this broker has no folder for snapshots"));
+	desk_crash(desk);
+	desk->settings.snapshots = desk->path;
+	assert_int_equal(desk_start(desk, desk_topology), 0);
+	peer_hello(admin, "again", 0);
+	peer_hello(talker, "again", 0);
+	SAID(talker, .topic = "fact");
+	SAID(talker, .topic = "fact");
+	answer = peer_ask(admin, "snapshot", "{}");
+	assert_non_null(answer);
+	assert_int_equal(json_integer_value(json_object_get(answer, "head")), 2);
+	assert_int_equal(json_integer_value(json_object_get(answer, "at_us")), clock_wall_us(&desk->clock));
+	assert_true(json_string_length(json_object_get(answer, "log")) > 0);
+	assert_true(json_string_length(json_object_get(answer, "origin")) > 0);
+	path = json_string_value(json_object_get(answer, "path"));
+	assert_true(text_starts(path, desk->path));
+	assert_int_equal(store_open_read_only(path, &broker_store_options, &copy, why), 0);
+	store_close(copy);
+	json_decref(answer);
+	desk_close(desk);
+}
+
+static void nothing_is_released_where_nothing_was_held(void **state)
+{
+	struct desk *desk = desk_open();
+	struct peer *admin = peer_new(desk, "admin", "a");
+	json_t *answer;
+
+	(void)state;
+	peer_hello(admin, "run", 0);
+	answer = peer_ask(admin, "claims.release", "{}");
+	assert_true(json_is_false(json_object_get(answer, "were_held")));
+	json_decref(answer);
+	desk_close(desk);
+}
+
 static void a_long_answer_comes_in_chunks_that_join(void **state)
 {
 	struct desk *desk = desk_open();
@@ -252,6 +338,9 @@ int main(void)
 		cmocka_unit_test(what_a_process_counts_is_told_as_long_as_its_session_lasts),
 		cmocka_unit_test(the_log_is_read_page_by_page_and_filtered),
 		cmocka_unit_test(several_topics_are_read_together_in_the_order_of_the_log),
+		cmocka_unit_test(a_page_has_a_hundred_messages_unless_asked_otherwise_and_never_more_than_a_thousand),
+		cmocka_unit_test(a_snapshot_is_made_where_there_is_a_folder_for_it_and_tells_what_it_holds),
+		cmocka_unit_test(nothing_is_released_where_nothing_was_held),
 		cmocka_unit_test(a_long_answer_comes_in_chunks_that_join),
 	};
 

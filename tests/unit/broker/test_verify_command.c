@@ -9,7 +9,7 @@
 #include <stdio.h>
 #include <unistd.h>
 
-enum { SOUND = 0, DAMAGED = 1, NOT_READ = 3 };
+enum { SOUND = 0, DAMAGED = 1, IN_USE = 3 };
 
 static struct desk *desk;
 static char printed[16384];
@@ -111,6 +111,26 @@ static void a_log_that_does_not_open_is_damaged_and_named_with_the_reason(void *
 	json_decref(report);
 }
 
+static void it_leaves_no_lock_where_there_was_none_and_one_that_was_there(void **state)
+{
+	struct folder empty = folder_new();
+	char path[200];
+
+	(void)state;
+	desk_crash(desk);
+	FOLDER_PATH(path, empty, ".lock");
+	assert_int_equal(verify(empty.path, false), DAMAGED);
+	assert_int_not_equal(access(path, F_OK), 0);
+	folder_remove(&empty);
+	snprintf(path, sizeof(path), "%s/.lock", desk->path);
+	unlink(path);
+	assert_int_equal(verify(desk->path, false), SOUND);
+	assert_int_not_equal(access(path, F_OK), 0);
+	assert_int_equal(file_write_durably(path, bytes_of(""), 0600), 0);
+	assert_int_equal(verify(desk->path, false), SOUND);
+	assert_int_equal(access(path, F_OK), 0);
+}
+
 static void where_there_is_no_log_or_somebody_has_it_nothing_is_read(void **state)
 {
 	static const char in_use[] = "a broker has it open: stop it first, or verify a copy";
@@ -120,11 +140,11 @@ static void where_there_is_no_log_or_somebody_has_it_nothing_is_read(void **stat
 
 	(void)state;
 	desk_crash(desk);
-	assert_int_equal(verify("/nowhere/at/all", false), NOT_READ);
+	assert_int_equal(verify("/nowhere/at/all", false), DAMAGED);
 	assert_string_equal(printed, "");
 	snprintf(path, sizeof(path), "%s/.lock", desk->path);
 	assert_int_equal(file_lock(path, &lock), 0);
-	assert_int_equal(verify(desk->path, true), NOT_READ);
+	assert_int_equal(verify(desk->path, true), IN_USE);
 	report = printed_report();
 	assert_true(json_is_null(json_object_get(report, "sound")));
 	assert_string_equal(json_string_value(json_object_get(report, "error")), in_use);
@@ -136,6 +156,8 @@ static void where_there_is_no_log_or_somebody_has_it_nothing_is_read(void **stat
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup_teardown(
+			it_leaves_no_lock_where_there_was_none_and_one_that_was_there, open_desk, close_desk),
 		cmocka_unit_test_setup_teardown(a_sound_log_is_called_so_with_its_numbers, open_desk, close_desk),
 		cmocka_unit_test_setup_teardown(
 			a_log_that_does_not_open_is_damaged_and_named_with_the_reason, open_desk, close_desk),
