@@ -65,8 +65,8 @@ static bool is_same_file(const struct stat *now, const struct stat *then)
 }
 
 /*
- * NULL: there is no such shop, or its shop.conf is not right. The last one is kept while its file is the same: whoever asks has not
- * proven anything yet, and reading a file for each of them is more than they should cost.
+ * NULL: there is no such shop, or its shop.conf is not right. The last one is kept while its file is the same: the client has not
+ * proven anything yet, and reading a file for each request is more than it should cost.
  */
 static const struct shop *load_shop(const struct reception *reception, const char *name)
 {

@@ -55,7 +55,7 @@ static void answer_redirect(const char *location, struct answer *answer)
 	answer->location = location;
 }
 
-/* Whoever wants back to the basket gets there, whatever becomes of the count. */
+/* A shopper gets back to the basket, also when the click cannot be counted. */
 static bool receive_return(struct reception *reception, const struct route *route, const struct request *request,
 	struct answer *answer, struct wish *wish)
 {

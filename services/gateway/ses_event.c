@@ -1,7 +1,7 @@
 /*
  * ses_event.c: bounces and complaints as Amazon SES tells them
  *
- * Promises:  every recipient that is named is taken, whatever the order; of what the mail server said no address is kept.
+ * Promises:  every recipient that is named is taken, in any order; of what the mail server said no address is kept.
  * Fails by:  -EBADMSG. What is no event at all (SES greets a new topic with a sentence) is nothing.
  */
 #include "services/gateway/ses_event.h"
@@ -103,9 +103,7 @@ static int read_event(const json_t *event, struct ses_event *ret, char ret_why[2
 int ses_event_parse(struct bytes message, struct ses_event *ret, char ret_why[200])
 {
 	memset(ret, 0, sizeof(*ret));
-	const json_t *event = fields_parse(message, ret_why);
-	if (!event)
-		return nothing(ret, "what is no event");
+	const json_t *event = fields_parse(message, ret_why); /* NULL: it has no fields, and so it is no event */
 	read_mail(field_object(event, "mail"), ret->message_id);
 	int r = read_event(event, ret, ret_why);
 	fields_done();

@@ -1,7 +1,7 @@
 /*
  * signature.c: is this webhook from the shop it claims to be from?
  *
- * Promises: compares in constant time, and both secrets always, where there are two; decodes strictly, so that there is one spelling of a signature.
+ * Promises: compares in constant time, and all secrets always, where there are several; decodes strictly, so that there is one spelling of a signature.
  * Fails by: saying which check failed; never how close it was.
  */
 #include "services/gateway/signature.h"
@@ -49,21 +49,38 @@ static bool decode_hex(const char *text, uint8_t ret[HMAC_LEN])
 	return true;
 }
 
-static bool matches(const struct buffer *secret, struct bytes text, const uint8_t given[HMAC_LEN])
+/* The next line of *rest, which moves past it and its end, LF or CR LF; false: there is none. */
+static bool next_line(struct bytes *rest, struct bytes *ret)
+{
+	const char *start = rest->data, *feed;
+
+	if (rest->len == 0)
+		return false;
+	feed = memchr(start, '\n', rest->len);
+	*ret = BYTES(start, feed ? (size_t)(feed - start) : rest->len);
+	*rest = BYTES(start + ret->len + (feed ? 1 : 0), rest->len - ret->len - (feed ? 1 : 0));
+	if (ret->len > 0 && start[ret->len - 1] == '\r')
+		ret->len--; /* as file_read_secret does at the end of a file */
+	return true;
+}
+
+static bool matches(struct bytes secret, struct bytes text, const uint8_t given[HMAC_LEN])
 {
 	uint8_t ours[HMAC_LEN];
 	bool same;
 
-	hmac_sha256(buffer_bytes(secret), text, ours);
+	hmac_sha256(secret, text, ours);
 	same = CRYPTO_memcmp(ours, given, HMAC_LEN) == 0;
-	return same && secret->len >= SIGNATURE_SECRET_LEAST;
+	return same && secret.len >= SIGNATURE_SECRET_LEAST;
 }
 
 static enum signature compare(const struct secrets_pair *secrets, struct bytes text, const uint8_t given[HMAC_LEN])
 {
-	bool current = matches(&secrets->current, text, given);
-	bool previous = secrets->previous.len > 0 && matches(&secrets->previous, text, given);
+	bool current = matches(buffer_bytes(&secrets->current), text, given), previous = false;
+	struct bytes rest = buffer_bytes(&secrets->previous), secret;
 
+	while (next_line(&rest, &secret))
+		previous |= matches(secret, text, given);
 	if (current)
 		return SIGNATURE_CURRENT;
 	return previous ? SIGNATURE_PREVIOUS : SIGNATURE_WRONG;
@@ -145,19 +162,24 @@ enum signature signature_check_stamped(
 	return is_stale(timestamp, now_us) ? SIGNATURE_STALE : signature;
 }
 
-static bool is_word(const struct buffer *secret, const char *given)
+static bool is_word(struct bytes secret, const char *given)
 {
-	return secret->len >= SIGNATURE_SECRET_LEAST && secret->len == strlen(given) &&
-		CRYPTO_memcmp(secret->data, given, secret->len) == 0;
+	return secret.len >= SIGNATURE_SECRET_LEAST && secret.len == strlen(given) &&
+		CRYPTO_memcmp(secret.data, given, secret.len) == 0;
 }
 
 enum signature signature_check_word(const struct secrets_pair *secrets, const char *given)
 {
+	struct bytes rest = buffer_bytes(&secrets->previous), secret;
+	bool previous = false;
+
 	if (!given || !*given)
 		return SIGNATURE_MISSING;
-	if (is_word(&secrets->current, given))
+	if (is_word(buffer_bytes(&secrets->current), given))
 		return SIGNATURE_CURRENT;
-	return is_word(&secrets->previous, given) ? SIGNATURE_PREVIOUS : SIGNATURE_WRONG;
+	while (next_line(&rest, &secret))
+		previous |= is_word(secret, given);
+	return previous ? SIGNATURE_PREVIOUS : SIGNATURE_WRONG;
 }
 
 const char *signature_words(enum signature signature)

@@ -1,7 +1,7 @@
 /*
  * signature.h: is this webhook from the shop it claims to be from?
  *
- * HMAC-SHA256 over the raw body, before anything parses it. During a rotation two secrets hold.
+ * HMAC-SHA256 over the raw body, before anything parses it. During a rotation the secrets before hold as well.
  * Sources: the platforms' webhook pages (Shopify: X-Shopify-Hmac-Sha256 or Shopify-Hmac-Sha256, WooCommerce: X-WC-Webhook-Signature, both base64).
  */
 #ifndef GATEWAY_SIGNATURE_H
@@ -15,12 +15,12 @@ static const int64_t signature_tolerance_us = 300 * 1000000LL; /* of our own, wh
 
 struct secrets_pair {
 	struct buffer current;
-	struct buffer previous; /* empty: none */
+	struct buffer previous; /* one secret per line; empty: none */
 };
 
 enum signature {
 	SIGNATURE_CURRENT,
-	SIGNATURE_PREVIOUS, /* right, with the secret that is being rotated out */
+	SIGNATURE_PREVIOUS, /* right, with a secret that is being rotated out */
 	SIGNATURE_MISSING,
 	SIGNATURE_MALFORMED, /* neither base64 nor, where that is allowed, hex of 32 bytes */
 	SIGNATURE_WRONG,

@@ -47,6 +47,17 @@ int keyring_add_before(struct keyring *keys, struct bytes key, int64_t until_us)
 	return 0;
 }
 
+bool keyring_can_keep(struct bytes key)
+{
+	if (key.len < KEY_LEAST || key.len > KEY_MOST)
+		return false;
+	for (const uint8_t *at = key.data, *end = at + key.len; at < end; at++) {
+		if (*at <= ' ')
+			return false;
+	}
+	return true;
+}
+
 /* The end of that day. */
 static bool read_day(const char *text, int64_t *ret_us)
 {

@@ -209,10 +209,10 @@ def test_what_storefronts_send_in_the_wild_is_taken(system, shop, head, body):
 
 def test_a_secret_is_rotated_without_a_restart(system, shop, head):
     old = shop.secret
-    system.write_secret("webhook/demo.previous", old)
+    system.write_secret("webhook/demo.previous", f"{old}\na-secret-that-was-mistyped")
     system.write_secret("webhook/demo", "the-new-secret-of-demo")
     try:
-        for secret in (old, "the-new-secret-of-demo"):
+        for secret in (old, "a-secret-that-was-mistyped", "the-new-secret-of-demo"):
             assert system.post(shop.shopify("carts/create", fixture("shopify-carts-create"), secret=secret)).status == 200
         (system.folder / "secrets" / "webhook" / "demo.previous").unlink()
         assert system.post(shop.shopify("carts/create", fixture("shopify-carts-create"), secret=old)).status == 401

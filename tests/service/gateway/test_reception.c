@@ -10,13 +10,19 @@
 #include "services/kit/return_link.h"
 #include "services/kit/signed_link.h"
 #include "services/unsub/unsub.h"
+#include <jansson.h>
 #include <openssl/evp.h>
 #include <openssl/hmac.h>
+#include <openssl/pem.h>
+#include <openssl/x509.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #define START_US (INT64_C(20000) * US_PER_DAY)
 static const char KEY[] = "0123456789abcdef0123456789abcdef", KEY_OF_LINKS[] = "fedcba9876543210fedcba9876543210";
+#define TOPIC "arn:aws:sns:eu-central-1:123456789012:bounces"
+#define CERTIFICATE_URL "https://sns.eu-central-1.amazonaws.com/SimpleNotificationService-01.pem"
 static const char FORM[] = "application/x-www-form-urlencoded", BACK[] = "https://demo.example/r/1";
 static const struct service *const services[] = { &gateway, &unsub, &intake, NULL };
 
@@ -48,6 +54,9 @@ static int setup(void **state)
 	write_file("secrets/webhook/demo", KEY);
 	write_file("shops/demo/shop.conf", "[shop]\ntitle = Demo\n");
 	write_file("shops/keyless/shop.conf", "[shop]\ntitle = Keyless\n");
+	write_file("shops/ses/shop.conf",
+		"[shop]\ntime-zone = UTC\ncurrency = EUR\nlocale = de-DE\ntitle = T\nurl = https://s.example\n[mail]\n"
+		"from = shop@shop.example\nsns-topic = " TOPIC "\n");
 	snprintf(scene.shops, sizeof(scene.shops), "%s/shops", scene.folder);
 	snprintf(scene.rejected, sizeof(scene.rejected), "%s/rejected", scene.folder);
 	snprintf(keys, sizeof(keys), "%s/secrets", scene.folder);
@@ -398,6 +407,236 @@ static void what_is_the_shops_and_cannot_be_read_is_kept_and_never_asked_for_aga
 	assert_int_equal(scene.counters.rejected, 1);
 }
 
+/* WooCommerce posts it when a webhook is saved: it is signed by nobody, and wants to hear 200. */
+static void the_ping_of_a_new_webhook_is_answered_and_nothing_like_it(void **state)
+{
+	static const struct {
+		const char *body;
+		unsigned status;
+	} cases[] = { { "webhook_id=7", 200 }, { "webhook_id=12345678901234567890", 200 },
+		{ "webhook_id=123456789012345678901", 401 }, { "webhook_id=", 401 }, { "webhook_id=7a", 401 },
+		{ "webhook_ie=7", 401 }, { "", 401 } };
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		char length[10];
+
+		snprintf(length, sizeof(length), "%zu", strlen(cases[i].body));
+		assert_false(come((struct request){ .method = "POST",
+			.path = "/hooks/demo/woocommerce",
+			.headers = { { "Content-Length", length } },
+			.body = bytes_of(cases[i].body) }));
+		assert_int_equal(scene.answer.status, cases[i].status);
+		assert_false(scene.answer.proven);
+	}
+	assert_false(come((struct request){ .method = "POST",
+		.path = "/hooks/demo/woocommerce",
+		.headers = { { "Content-Length", "100" } },
+		.body = bytes_of("webhook_id=7") }));
+	assert_int_equal(scene.answer.status, 401);
+}
+
+/* --- what SES tells by way of SNS --- */
+
+static EVP_PKEY *key_of_sns;
+
+static int make_key_of_sns(void **state)
+{
+	(void)state;
+	key_of_sns = EVP_RSA_gen(2048U);
+	return key_of_sns ? 0 : -1;
+}
+
+static int free_key_of_sns(void **state)
+{
+	(void)state;
+	EVP_PKEY_free(key_of_sns);
+	return 0;
+}
+
+/* As mailin has fetched it. */
+static void let_certificate_be_known(int64_t from_us, int64_t until_us)
+{
+	static FeedbackCertificate fact;
+	X509 *certificate = X509_new();
+	BIO *bio = BIO_new(BIO_s_mem());
+	unsigned char digest[32];
+	char name[65];
+
+	ASN1_TIME_set(X509_getm_notBefore(certificate), (time_t)(from_us / US_PER_S));
+	ASN1_TIME_set(X509_getm_notAfter(certificate), (time_t)(until_us / US_PER_S));
+	X509_set_pubkey(certificate, key_of_sns);
+	X509_sign(certificate, key_of_sns, EVP_sha256());
+	PEM_write_bio_X509(bio, certificate);
+	memset(&fact, 0, sizeof(fact));
+	assert_true(BIO_read(bio, fact.pem, sizeof(fact.pem) - 1) > 0);
+	BIO_free(bio);
+	X509_free(certificate);
+	TEXT_COPY(fact.url, CERTIFICATE_URL);
+	assert_true(EVP_Digest(CERTIFICATE_URL, strlen(CERTIFICATE_URL), digest, NULL, EVP_sha256(), NULL) == 1);
+	text_hex(digest, 16, name);
+	assert_int_equal(
+		SIM_SAY(scene.sim, feedback_certificate, &fact, .shop = SHOP_OF_ALL, .key = name, .version = 1),
+		SAID_FRESH);
+	sim_run_until_idle(scene.sim);
+}
+
+struct posted {
+	const char *message, *timestamp, *topic, *type_header;
+	const char *version; /* of the signature */
+	bool is_forged;
+};
+
+static void sign_as_sns(const char *covered, bool by_sha1, char ret[400])
+{
+	unsigned char signature[256];
+	size_t len = sizeof(signature);
+	EVP_MD_CTX *context = EVP_MD_CTX_new();
+
+	assert_int_equal(EVP_DigestSignInit(context, NULL, by_sha1 ? EVP_sha1() : EVP_sha256(), NULL, key_of_sns), 1);
+	assert_int_equal(EVP_DigestSign(context, signature, &len, (const unsigned char *)covered, strlen(covered)), 1);
+	EVP_MD_CTX_free(context);
+	EVP_EncodeBlock((unsigned char *)ret, signature, (int)len);
+}
+
+static bool post_as_sns(struct posted posted)
+{
+	char covered[3000], signature[400];
+
+	snprintf(covered, sizeof(covered),
+		"Message\n%s\nMessageId\nid-1\nTimestamp\n%s\nTopicArn\n%s\nType\nNotification\n", posted.message,
+		posted.timestamp, posted.topic);
+	sign_as_sns(covered, strcmp(posted.version, "1") == 0, signature);
+	if (posted.is_forged)
+		signature[10] = signature[10] == 'A' ? 'B' : 'A'; /* base64 still */
+	json_t *json = json_pack("{s:s,s:s,s:s,s:s,s:s,s:s,s:s,s:s}", "Type", "Notification", "MessageId", "id-1",
+		"TopicArn", posted.topic, "Message", posted.message, "Timestamp", posted.timestamp, "SignatureVersion",
+		posted.version, "Signature", signature, "SigningCertURL", CERTIFICATE_URL);
+	char *body = json_dumps(json, 0);
+	bool ret = come((struct request){ .method = "POST",
+		.path = "/feedback/ses/sns",
+		.headers = { { "x-amz-sns-topic-arn", posted.topic },
+			{ posted.type_header ? "x-amz-sns-message-type" : NULL, posted.type_header } },
+		.body = bytes_of(body) });
+
+	free(body);
+	json_decref(json);
+	return ret;
+}
+
+/* Sent when the simulated world begins. */
+static const struct posted a_bounce = {
+	.message = "{\"notificationType\":\"Bounce\",\"bounce\":{\"bounceType\":\"Permanent\",\"bouncedRecipients\":["
+		   "{\"emailAddress\":\"Ada <ada@mail.example>\",\"status\":\"5.1.1\"},"
+		   "{\"emailAddress\":\"no address\"},{\"emailAddress\":\"bob@mail.example\"}]}}",
+	.timestamp = "2024-10-04T00:00:00.000Z",
+	.topic = TOPIC,
+	.type_header = "Notification",
+	.version = "2"
+};
+
+static void a_bounce_of_ses_is_believed_for_its_signature_alone(void **state)
+{
+	struct posted posted = a_bounce;
+
+	(void)state;
+	assert_true(post_as_sns(posted)); /* mailin is asked for the certificate */
+	assert_false(scene.answer.proven);
+	finish(DOOR_ACCEPTED, 1, NULL);
+	assert_answer(503, "is being fetched");
+	assert_false(post_as_sns(posted)); /* it was asked for just now */
+	assert_answer(503, "is being fetched");
+	let_certificate_be_known(START_US - US_PER_DAY, START_US + 30 * US_PER_DAY);
+	for (int i = 0; i < 2; i++) {
+		posted.version = i == 0 ? "2" : "1";
+		assert_true(post_as_sns(posted));
+		assert_true(scene.answer.proven);
+		assert_true(scene.wish.stop);
+		assert_int_equal(scene.wish.more_count, 1);
+		assert_string_equal(scene.wish.shop, "ses");
+		assert_true(text_starts(idem_of_wish(), "sns:id-1:"));
+		buffer_free(&scene.wish.more[0]);
+		free(scene.wish.more);
+		assert_int_equal(scene.counters.feedback, 2 * (i + 1));
+	}
+	posted.is_forged = true;
+	assert_false(post_as_sns(posted));
+	assert_answer(403, "not signed by SNS");
+	assert_false(scene.answer.proven);
+	assert_int_equal(scene.counters.feedback_refused, 1);
+	assert_int_equal(scene.counters.feedback, 4);
+}
+
+static void what_is_not_for_us_to_believe_is_refused_before_its_signature(void **state)
+{
+	static const struct {
+		const char *timestamp, *topic, *type_header;
+		unsigned status;
+		const char *words;
+	} cases[] = { { "2024-10-03T00:00:01Z", TOPIC, "Notification", 0, "" },
+		{ "2024-10-02T23:59:58Z", TOPIC, "Notification", 403, "too long ago" },
+		{ "2024-10-04T00:14:59Z", TOPIC, "Notification", 0, "" },
+		{ "2024-10-04T00:15:02Z", TOPIC, "Notification", 403, "yet to be sent" },
+		{ "2024-10-04T00:00:00Z", TOPIC "2", "Notification", 403, "not among the shop's" },
+		{ "2024-10-04T00:00:00Z", TOPIC, "SubscriptionConfirmation", 400, "another type" },
+		{ "2024-10-04T00:00:00Z", TOPIC, NULL, 400, "header of its type" },
+		{ "soon", TOPIC, "Notification", 400, "when it was sent" } };
+
+	(void)state;
+	let_certificate_be_known(START_US - US_PER_DAY, START_US + 30 * US_PER_DAY);
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		struct posted posted = a_bounce;
+
+		posted.timestamp = cases[i].timestamp;
+		posted.topic = cases[i].topic;
+		posted.type_header = cases[i].type_header;
+		assert_int_equal(post_as_sns(posted), cases[i].status == 0);
+		if (cases[i].status) {
+			assert_answer(cases[i].status, cases[i].words);
+			continue;
+		}
+		buffer_free(&scene.wish.more[0]);
+		free(scene.wish.more);
+	}
+	assert_int_equal(scene.counters.feedback_refused, 3);
+	assert_int_equal(scene.counters.malformed, 3);
+	assert_false(come((struct request){ .method = "POST", .path = "/feedback/nobody/sns" }));
+	assert_answer(404, "no such shop");
+	assert_int_equal(scene.counters.malformed, 4);
+}
+
+static void a_certificate_that_is_over_is_fetched_anew_and_events_of_no_interest_are_ignored(void **state)
+{
+	static const char *const ignored[] = { "Successfully validated SNS topic", "{\"eventType\":\"Open\"}",
+		"{\"eventType\":\"Complaint\",\"complaint\":{\"complaintFeedbackType\":\"not-spam\"}}" };
+	struct posted posted = a_bounce;
+
+	(void)state;
+	let_certificate_be_known(START_US - US_PER_DAY, START_US + US_PER_MINUTE);
+	for (size_t i = 0; i < sizeof(ignored) / sizeof(ignored[0]); i++) {
+		posted.message = ignored[i];
+		assert_false(post_as_sns(posted));
+		assert_answer(200, "\"ignored\"");
+		assert_int_equal(scene.counters.ignored, i + 1);
+	}
+	posted.message = "{\"eventType\":\"Bounce\",\"bounce\":{\"bouncedRecipients\":[]}}";
+	assert_false(post_as_sns(posted));
+	assert_answer(400, "it names 0 recipients");
+	posted.message = "{\"eventType\":\"Complaint\",\"complaint\":{\"complainedRecipients\":[{\"emailAddress\":"
+			 "\"ada@mail.example\"}]}}";
+	assert_true(post_as_sns(posted));
+	assert_true(scene.wish.stop);
+	assert_int_equal(scene.wish.more_count, 0);
+	posted.message = "{\"eventType\":\"Bounce\",\"bounce\":{\"bounceType\":\"Transient\",\"bouncedRecipients\":[{"
+			 "\"emailAddress\":\"ada@mail.example\"}]}}";
+	assert_true(post_as_sns(posted));
+	assert_false(scene.wish.stop);
+	sim_run_until(scene.sim, START_US + 2 * US_PER_MINUTE);
+	assert_true(post_as_sns(posted));
+	finish(DOOR_ACCEPTED, 1, NULL);
+	assert_answer(503, "is being fetched");
+}
+
 int main(void)
 {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
@@ -410,6 +649,10 @@ int main(void)
 		TEST(a_delivery_without_an_id_is_known_by_its_topic_and_body),
 		TEST(a_webhook_that_is_nobodys_is_refused_and_counted_for_what_it_is),
 		TEST(what_is_the_shops_and_cannot_be_read_is_kept_and_never_asked_for_again),
+		TEST(the_ping_of_a_new_webhook_is_answered_and_nothing_like_it),
+		TEST(a_bounce_of_ses_is_believed_for_its_signature_alone),
+		TEST(what_is_not_for_us_to_believe_is_refused_before_its_signature),
+		TEST(a_certificate_that_is_over_is_fetched_anew_and_events_of_no_interest_are_ignored),
 	};
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	return cmocka_run_group_tests(tests, make_key_of_sns, free_key_of_sns);
 }

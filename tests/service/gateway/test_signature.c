@@ -47,6 +47,24 @@ static void two_secrets_hold_during_a_rotation_and_it_is_known_which(void **stat
 		signature_check_body(given_secrets("the-new-secret", ""), bytes_of(body), right), SIGNATURE_WRONG);
 }
 
+static void each_of_several_secrets_before_holds_and_nothing_that_spans_their_lines(void **state)
+{
+	static const char *const befores[] = { "secret-of-the-shop\nanother-one", "another-one\nsecret-of-the-shop",
+		"a-first-one\nsecret-of-the-shop\nanother-one", "secret-of-the-shop\r\nanother-one\r\n" };
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(befores) / sizeof(befores[0]); i++)
+		assert_int_equal(
+			signature_check_body(given_secrets("the-new-secret", befores[i]), bytes_of(body), right),
+			SIGNATURE_PREVIOUS);
+	assert_int_equal(
+		signature_check_body(given_secrets("the-new-secret", "secret-of\n-the-shop"), bytes_of(body), right),
+		SIGNATURE_WRONG);
+	assert_int_equal(
+		signature_check_body(given_secrets("the-new-secret", "another-one\n\n"), bytes_of(body), under_nothing),
+		SIGNATURE_WRONG);
+}
+
 /* BigCommerce signs nothing: it repeats a word that it was given. */
 static void a_word_that_is_repeated_is_known_whole_or_not_at_all(void **state)
 {
@@ -57,6 +75,9 @@ static void a_word_that_is_repeated_is_known_whole_or_not_at_all(void **state)
 		{ "the-word", "", "the-word", SIGNATURE_CURRENT },
 		{ "the-word", "old-word", "old-word", SIGNATURE_PREVIOUS },
 		{ "the-word", "the-word", "the-word", SIGNATURE_CURRENT },
+		{ "the-word", "first-word\nold-word", "old-word", SIGNATURE_PREVIOUS },
+		{ "the-word", "first-word\nold-word", "first-word", SIGNATURE_PREVIOUS },
+		{ "the-word", "first-word\nold-word", "first-word\nold-word", SIGNATURE_WRONG },
 		{ "the-word", "old-word", "the-wors", SIGNATURE_WRONG },
 		{ "the-word", "old-word", "the-wor", SIGNATURE_WRONG },
 		{ "the-word", "old-word", "the-words", SIGNATURE_WRONG },
@@ -165,6 +186,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(the_right_signature_is_right),
 		cmocka_unit_test(two_secrets_hold_during_a_rotation_and_it_is_known_which),
+		cmocka_unit_test(each_of_several_secrets_before_holds_and_nothing_that_spans_their_lines),
 		cmocka_unit_test(a_word_that_is_repeated_is_known_whole_or_not_at_all),
 		cmocka_unit_test(missing_truncated_and_foreign_encodings_are_told_apart),
 		cmocka_unit_test(one_changed_byte_anywhere_is_wrong),
