@@ -1,7 +1,7 @@
 /*
  * address_list.c: the mail addresses of a file that another tool wrote
  *
- * Promises:  no row is passed over without a word; what is kept at once is one row, whatever comes. A quote that is never closed
+ * Promises:  no row is passed over without a word; at most one row is kept in memory, for any input. A quote that is never closed
  *            costs the lines up to ADDRESS_ROW_MOST bytes after it, and they are named; the next line is read as if nothing was.
  * Fails by:  a word about the row; an error where no row can mean anything.
  * Read next: suppressions_import.c

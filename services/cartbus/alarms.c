@@ -1,7 +1,7 @@
 /*
  * alarms.c: folds the log's alarms into those that stand
  *
- * Promises: what is said again of one that stands changes its words, not since when it stands.
+ * Promises: an alarm that is published again while it stands changes its words, not since when it stands.
  */
 #include "services/cartbus/alarms.h"
 

@@ -140,10 +140,11 @@ static int say_moves(struct apply *apply, size_t *ret_said)
 {
 	int ended = EXIT_FINE;
 
-	for (*ret_said = 0; !ended && *ret_said < apply->count && !scratch_interrupted(); (*ret_said)++) {
+	for (*ret_said = 0; !ended && *ret_said < apply->count && !scratch_interrupted();) {
 		if (*ret_said > 0)
 			pause_between(apply);
 		ended = say_move(apply, &apply->moves[*ret_said]);
+		*ret_said += !ended;
 	}
 	return scratch_interrupted() ? EXIT_NO : ended;
 }
@@ -175,9 +176,11 @@ static void tell(const struct apply *apply, size_t said)
 	json_t *list, *whole;
 
 	if (!apply->command->json) {
-		for (size_t i = 0; i < apply->count; i++)
+		size_t told = apply->dry ? apply->count : said;
+
+		for (size_t i = 0; i < told; i++)
 			print_move(apply, &apply->moves[i]);
-		printf("%zu of %zu waiting carts %s\n", apply->dry ? apply->count : said, apply->waiting,
+		printf("%zu of %zu waiting carts %s\n", told, apply->waiting,
 			apply->dry ? "would be moved" : "are looked at now, by the rules in use");
 		return;
 	}

@@ -227,6 +227,11 @@ bool command_is_far(const struct command *command)
 	return broker && *broker;
 }
 
+bool command_has_units(const struct command *command)
+{
+	return strcmp(command->config_path, CONFIG_PATH_DEFAULT) == 0 && access("/run/systemd/system", F_OK) == 0;
+}
+
 void command_shop_path(const struct command *command, const char *shop, const char *file, char ret[PATH_ROOM])
 {
 	snprintf(ret, PATH_ROOM, "%s/%s%s%s", config_get(command->config, "paths", NULL, "shops"), shop,

@@ -42,7 +42,7 @@ static json_t *take_snapshot(const struct command *command)
 	return snapshot;
 }
 
-/* Whoever was erased to the end by now is not in the copy; the list goes along, for those copies that hold somebody yet. */
+/* A person who was erased to the end by now is not in the copy; the list goes along, for those copies that hold somebody yet. */
 static int write_note(const struct command *command, const char *folder, json_t *snapshot, json_t *files, json_t *list)
 {
 	char path[PATH_BYTES];

@@ -1,7 +1,7 @@
 /*
  * cart.c: `cartbus cart override | suppress | write-off`: the owner acts on one cart
  *
- * Promises: the action is said about the cart's own id, whatever name it was given by; it holds from the moment of the answer.
+ * Promises: the action is said about the cart's own id, also when another of its names was given; it holds from the moment of the answer.
  */
 #include "services/cartbus/selection.h"
 #include "services/cartbus/who.h"

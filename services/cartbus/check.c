@@ -4,6 +4,7 @@
  * Promises: judges with the parsers that the processes use, and says file, line and what was expected.
  */
 #include "services/cartbus/check.h"
+#include "services/cartbus/check_ports.h"
 #include "services/cartbus/print.h"
 #include "services/cartbus/shops.h"
 
@@ -113,7 +114,7 @@ static void print_rules_json(const struct rules *rules, const char *locale)
 static void print_rules_error(const struct rules_error *error)
 {
 	json_t *whole = json_pack("{s:b,s:i,s:i,s:s,s:s}", "right", 0, "line", error->line, "column", error->column,
-		"expected", error->text, "instead", error->instead);
+		"expected", json_expected(error->text, error->line, error->column), "instead", error->instead);
 
 	json_print(whole);
 	json_decref(whole);
@@ -340,6 +341,28 @@ static void check_monitor_listens(struct checking *checking)
 	checking->wrong += reach != PAGE_NEAR;
 }
 
+/* As the services judge them. A person who may not write there is no judge of what a service may. */
+static void check_folder(struct checking *checking, int tried, const char *why)
+{
+	if (tried < 0)
+		complain(checking->command, "%s%s", tried == -EACCES ? "warning: " : "", why);
+	checking->wrong += tried < 0 && tried != -EACCES;
+}
+
+static void check_folders(struct checking *checking)
+{
+	const struct config *config = checking->command->config;
+	const char *maildir = config_get(config, "mailin", NULL, "folder");
+	char why[512];
+
+	if (command_is_far(checking->command))
+		return; /* which services run here nobody knows */
+	if (maildir && *maildir)
+		check_folder(checking, settings_maildir_try(maildir, "new", why), why);
+	check_folder(checking, settings_export_try(config, why), why);
+	check_folder(checking, settings_mails_try(config, why), why);
+}
+
 /* A key that is given several times has an array of its values. */
 static void add_effective(json_t *section, const char *key, const char *value)
 {
@@ -403,6 +426,8 @@ int config_judge(struct command *command, int *ret_shops)
 	check_secret_if_there(
 		&checking, ADMIN_LINK_KEY); /* without it the owner's links do not work, and all else does */
 	check_monitor_listens(&checking);
+	check_folders(&checking);
+	checking.wrong += check_ports(command);
 	checking.wrong += keys_check(command->config, say_wrong, &checking);
 	*ret_shops = shops_each(command, check_shop, &checking);
 	return checking.wrong;

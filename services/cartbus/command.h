@@ -74,6 +74,8 @@ void complain(const struct command *command, const char *format, ...) __attribut
 
 /* Is the broker on another host? */
 bool command_is_far(const struct command *command);
+/* Does systemd run this installation? One in a home, or with a configuration of its own, is run by `cartbus up`. */
+bool command_has_units(const struct command *command);
 /* Paths from the configuration, into `ret` of 512. */
 enum { PATH_ROOM = 512 };
 void command_shop_path(const struct command *command, const char *shop, const char *file, char ret[PATH_ROOM]);

@@ -135,7 +135,8 @@ static int meet(struct copy_broker *broker)
 		if (client_open(&cartbus, broker->inner.config, &broker->inner.clock, TRY_US, &broker->client, why) ==
 			0)
 			return EXIT_FINE;
-	complain(broker->outer, "the copy of the log could not be opened: %s", why);
+	/* whether it was asked before it ended, and so why nobody answered, is a matter of luck */
+	complain(broker->outer, "the copy of the log could not be opened: %s", broker->pid ? why : "its broker ended");
 	tell_last_words(broker);
 	return EXIT_NO;
 }

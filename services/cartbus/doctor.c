@@ -59,7 +59,7 @@ static void look_at_config(struct doctor *doctor)
 
 	doctor->command->hear = hear_complaint;
 	doctor->command->hearer = doctor;
-	if (config_judge(doctor->command, &shops) == 0)
+	if (config_judge(doctor->command, &shops) == 0 && doctor->count[FINDING_WRONG] == 0)
 		found(doctor, FINDING_FINE, "configuration", "", "%s and what it leads to",
 			doctor->command->config_path);
 	doctor->command->hear = NULL;
@@ -77,7 +77,9 @@ static bool load(struct doctor *doctor)
 
 	if (error.text[0])
 		found(doctor, FINDING_WRONG, "configuration",
-			"mend or make it (it may be empty), or name yours with --config FILE", "%s", error.text);
+			r < 0 ? "mend or make it (it may be empty), or name yours with --config FILE"
+			      : "mend it, and ask `cartbus config check`",
+			"%s", error.text);
 	if (r < 0)
 		return false;
 	command_set_clock(doctor->command);

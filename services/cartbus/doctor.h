@@ -25,9 +25,6 @@ struct doctor {
 void found(struct doctor *doctor, enum finding finding, const char *area, const char *remedy, const char *format, ...)
 	__attribute__((format(printf, 5, 6)));
 
-/* Does systemd run this installation? One in a home, or with a configuration of its own, is run by `cartbus up`. */
-bool doctor_has_units(const struct doctor *doctor);
-
 void look_at_files(struct doctor *doctor); /* doctor_files.c: the secrets', keys' and states' owners and modes */
 void look_at_readers(
 	struct doctor *doctor); /* doctor_readers.c: may each service's user read and reach what it needs? */

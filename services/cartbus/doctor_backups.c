@@ -34,12 +34,12 @@ static long long hours(int64_t us)
 
 static const char *to_make_one(const struct doctor *doctor)
 {
-	return doctor_has_units(doctor) ? MAKE_ONE : MAKE_ONE_BY_HAND;
+	return command_has_units(doctor->command) ? MAKE_ONE : MAKE_ONE_BY_HAND;
 }
 
 static const char *to_prove_one(const struct doctor *doctor)
 {
-	return doctor_has_units(doctor) ? PROVE_ONE : PROVE_ONE_BY_HAND;
+	return command_has_units(doctor->command) ? PROVE_ONE : PROVE_ONE_BY_HAND;
 }
 
 static void look_at_newest(struct doctor *doctor, const struct shelf *shelf, int64_t now_us)

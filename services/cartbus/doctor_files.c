@@ -7,6 +7,7 @@
  */
 #include "services/cartbus/doctor.h"
 
+#include "bus/actor/sidelog.h"
 #include "bus/base/text.h"
 #include <errno.h>
 #include <ftw.h>
@@ -102,7 +103,14 @@ static void tell_put_aside(const char *path)
 		path);
 }
 
-/* Whoever ran a service by hand as another user leaves files that the service itself cannot open. One per service is enough to tell.
+static void tell_damaged_sidelog(const char *path)
+{
+	found(walk.doctor, FINDING_WRONG, AREA, "check the disk, make a backup (cartbus backup), then remove the file",
+		"%s: the side log was damaged; the broker put this file aside and wrote a new one from the log", path);
+	walk.wrong++;
+}
+
+/* A person who ran a service by hand as another user leaves files that the service itself cannot open. One per service is enough to tell.
  * A folder that its group may write in is several users' own: the maildir. */
 static int look_at_state(const char *path, const struct stat *stat, int kind, struct FTW *at)
 {
@@ -113,6 +121,8 @@ static int look_at_state(const char *path, const struct stat *stat, int kind, st
 		return 0;
 	if (at->level == 1 && text_starts(path + at->base, PUT_ASIDE))
 		tell_put_aside(path);
+	if (at->level == 2 && text_starts(path + at->base, SIDELOG_FILE SIDELOG_DAMAGED) && !is_told)
+		tell_damaged_sidelog(path);
 	if (at->level == 1) {
 		service = *stat;
 		is_told = text_starts(path + at->base, PUT_ASIDE); /* of several users, as they were */

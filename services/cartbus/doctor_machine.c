@@ -34,7 +34,7 @@ static void look_at_sync(struct doctor *doctor)
 static void look_at_date(struct doctor *doctor)
 {
 	struct stat program;
-	struct clock clock = clock_system(); /* whatever the configuration's runs at */
+	struct clock clock = clock_system(); /* the configuration's may run faster */
 	time_t now = (time_t)(clock_wall_us(&clock) / US_PER_S);
 	char shown[40];
 

@@ -9,6 +9,7 @@
  */
 #include "services/cartbus/doctor.h"
 
+#include "bus/base/file.h"
 #include "bus/base/memory.h"
 #include "bus/base/text.h"
 #include <dirent.h>
@@ -112,16 +113,16 @@ static bool check_users(struct readers *readers, const char *path, const struct 
 
 static bool check_owner(struct readers *readers, const char *path, const struct stat *there)
 {
-	if (there->st_mode & S_IWOTH && !(there->st_mode & S_ISVTX))
+	enum file_trust trust = file_trust(there);
+
+	if (trust == FILE_OPEN_TO_ALL)
 		say_wrong(readers, path, "%s: everybody may change it (mode %04o)", path, there->st_mode & 07777);
-	else if (there->st_uid != 0 && there->st_uid != geteuid())
+	else if (trust == FILE_OF_ANOTHER)
 		say_wrong(readers, path, "%s belongs to uid %u, who may change it", path, there->st_uid);
-	else
-		return true;
-	return false;
+	return trust == FILE_TRUSTED;
 }
 
-/* Every folder on the way has to be open as well; and whoever may write in one of them may put another file in the place of ours. */
+/* Every folder on the way has to be open as well; and a user who may write in one of them may put another file in the place of ours. */
 static bool check_way(struct readers *readers, const char *path, unsigned bits)
 {
 	struct stat there;
@@ -143,7 +144,7 @@ static void check(struct readers *readers, const char *path, unsigned bits)
 	struct stat there;
 
 	if (!check_way(readers, path, bits) || stat(path, &there) < 0)
-		return; /* what is missing is told by whoever needs it */
+		return; /* the area that needs the file tells that it is missing */
 	if (check_users(readers, path, &there, bits) && !(bits & WRITE))
 		check_owner(readers, path, &there);
 }
@@ -220,7 +221,7 @@ static void look_at_sockets(struct readers *readers)
 	const char *run = config_get(readers->doctor->command->config, "paths", NULL, "run");
 	char path[PATH_ROOM];
 
-	readers->remedy = doctor_has_units(readers->doctor)
+	readers->remedy = command_has_units(readers->doctor->command)
 		? "systemctl restart cartbus-broker, which makes it anew"
 		: "stop cartbus up with Ctrl-C and start it again: it is made anew";
 	for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++) {

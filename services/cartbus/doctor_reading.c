@@ -83,9 +83,10 @@ void look_at_reading(struct doctor *doctor, struct client *client)
 	}
 	if (used)
 		found(doctor, FINDING_DOUBTFUL, AREA,
-			doctor_has_units(doctor) ? "systemctl reload cartbus.target; what is not right is not taken, "
-						   "and the journal says why"
-						 : "stop cartbus up with Ctrl-C and start it again",
+			command_has_units(doctor->command)
+				? "systemctl reload cartbus.target; what is not right is not taken, "
+				  "and the journal says why"
+				: "stop cartbus up with Ctrl-C and start it again",
 			"%s was changed since these read it: %s", doctor->command->config_path, behind);
 	json_decref(status);
 }

@@ -1,7 +1,7 @@
 /*
  * doctor_units.c: what systemd and dpkg know of this installation: what does not run, and in whose words; half an upgrade
  *
- * Promises: a process that ended told systemd why (notify_failed): that is what is said here, and not a guess. What never came to
+ * Promises: a process that ended told systemd why (notify_failed): doctor repeats those words, and does not guess. What never came to
  *           be a process is explained by systemd's own exit codes (systemd.exec(5)).
  * Fails by: saying nothing where systemd is not the one that runs cartbus (`cartbus up`, another --config).
  */
@@ -190,17 +190,11 @@ static void look_at_package(struct doctor *doctor)
 		pclose(answer);
 }
 
-bool doctor_has_units(const struct doctor *doctor)
-{
-	return strcmp(doctor->command->config_path, CONFIG_PATH_DEFAULT) == 0 &&
-		access("/run/systemd/system", F_OK) == 0;
-}
-
 void look_at_units(struct doctor *doctor)
 {
 	FILE *answer;
 
-	if (!doctor_has_units(doctor))
+	if (!command_has_units(doctor->command))
 		return;
 	answer = popen(ASK_UNITS, "r");
 	if (!answer)

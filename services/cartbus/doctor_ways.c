@@ -36,7 +36,7 @@ static void look_at_red(struct doctor *doctor, struct client *client)
 		found(doctor, FINDING_DOUBTFUL, "clock",
 			"timedatectl shows it, and sets it; then restart all of cartbus", "%s", clock);
 	json_array_foreach(red, i, one) found(doctor, FINDING_WRONG, "processes",
-		doctor_has_units(doctor)
+		command_has_units(doctor->command)
 			? "cartbus status tells more; systemctl status 'cartbus-*', and journalctl -u of one"
 			: "cartbus status tells more, and the lines of cartbus up",
 		"%s", json_string_value(one));
@@ -47,7 +47,7 @@ static void look_at_red(struct doctor *doctor, struct client *client)
 
 static const char *remedy_for(const struct doctor *doctor, int failed)
 {
-	if (!doctor->is_far && failed == -ETIMEDOUT && !doctor_has_units(doctor))
+	if (!doctor->is_far && failed == -ETIMEDOUT && !command_has_units(doctor->command))
 		return "start it: cartbus up, with the same --home or --config";
 	if (!doctor->is_far)
 		return failed == -ETIMEDOUT

@@ -2,7 +2,7 @@
  * erase.c: `cartbus erase`: what is known of one shopper goes, everywhere
  *
  * In this order: that he is to be erased is written down (erasures.h), he is put on the list of who is not mailed (by the keyed hash,
- * which stays), his open carts end, files beside the log go, all messages about him lose what they hold, and whoever folded them folds
+ * which stays), his open carts end, files beside the log go, all messages about him lose what they hold, and the services that folded them fold
  * anew. Then it looks again, until there is nothing. Then the storefront's requests about him are settled, and go, and at last the
  * backups lose him. No backup is made meanwhile.
  *
@@ -172,8 +172,8 @@ static int erase_all(struct erase *erase, struct erasure *first)
 		return ended;
 	erase_files(first, &erase->reached);
 	erase_by_hand(first, &erase->reached);
-	if (!erasure->command->json)
-		reached_print_by_hand(&erase->reached, stderr); /* whatever happens now, it was told */
+	if (!erasure->command->json) /* told before the messages are erased, which may fail */
+		reached_print_by_hand(&erase->reached, stderr);
 	ended = erase_messages(erase);
 	if (ended)
 		return ended;

@@ -23,7 +23,7 @@ static int wait_for(
 	struct erasure *erasure, const char *verb, done_fn *done, const void *context, int looks, const char *what)
 {
 	for (int i = 0; i < looks; i++) {
-		json_t *answer = command_ask(erasure->command, erasure->client, verb, NULL);
+		json_t *answer = command_look(erasure->command, erasure->client, verb, NULL);
 		bool is_done = answer && done(answer, context);
 
 		json_decref(answer);
@@ -154,7 +154,7 @@ static bool has_folded(const json_t *sessions, const json_t *before, json_int_t 
 	return false;
 }
 
-/* Whoever had a session has one again, and has folded as far as the log went. */
+/* Each service that had a session has one again, and has folded as far as the log went. */
 static bool all_have_folded(const json_t *status, const void *context)
 {
 	const struct folding *folding = context;
@@ -174,7 +174,7 @@ static bool all_have_folded(const json_t *status, const void *context)
 
 static int wait_folded(struct erasure *erasure, const json_t *before)
 {
-	json_t *status = command_ask(erasure->command, erasure->client, "status", NULL);
+	json_t *status = command_look(erasure->command, erasure->client, "status", NULL);
 	struct folding folding = { .before = before, .head = json_integer_value(json_object_get(status, "head")) };
 
 	json_decref(status);
@@ -184,7 +184,7 @@ static int wait_folded(struct erasure *erasure, const json_t *before)
 
 int erase_ask(struct erasure *erasure)
 {
-	json_t *status = command_ask(erasure->command, erasure->client, "status", NULL);
+	json_t *status = command_look(erasure->command, erasure->client, "status", NULL);
 	int ended = status ? ask_all(erasure) : EXIT_NO;
 
 	if (!ended && !erasure->command->json && !erasure->is_quiet) {

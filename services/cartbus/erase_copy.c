@@ -1,7 +1,7 @@
 /*
  * erase_copy.c: who was erased leaves copies of the log that were made before
  *
- * A copy is made of the copy, a broker of its own serves it, and whoever is on the list is looked for in it and erased as in the
+ * A copy is made of the copy, a broker of its own serves it, and each person on the list is looked for in it and erased as in the
  * log itself; he is put on the list of who is not mailed there, too, because the copy is from before that. Then it takes the place
  * of the first.
  *

@@ -8,6 +8,7 @@
  */
 #include "services/cartbus/erase.h"
 
+#include "bus/actor/sidelog.h"
 #include "bus/base/cleanup.h"
 #include "bus/base/file.h"
 #include "bus/base/text.h"
@@ -212,6 +213,27 @@ static void name_put_aside(const struct erasure *erasure, struct reached *reache
 	}
 }
 
+/* So does the broker, with a side log that was damaged or is another log's: they hold messages word for word, and nothing erases from them. */
+static void name_sidelogs(const struct erasure *erasure, struct reached *reached)
+{
+	char folder[PATH_ROOM];
+	_cleanup_(closedirp) DIR *listing = NULL;
+	struct dirent *entry;
+
+	snprintf(folder, sizeof(folder), "%.480s/" SIDELOG_FOLDER,
+		config_get(erasure->command->config, "paths", NULL, "state"));
+	listing = opendir(folder);
+	while (listing && (entry = readdir(listing))) {
+		char path[PATH_ROOM + 300];
+
+		if (!text_starts(entry->d_name, SIDELOG_FILE "."))
+			continue;
+		snprintf(path, sizeof(path), "%s/%s", folder, entry->d_name);
+		reached_add_by_hand(reached, "side log put aside", path,
+			"make a backup (cartbus backup), then delete it: it is as it was before");
+	}
+}
+
 static bool has_session(const json_t *status, const char *instance)
 {
 	const json_t *session;
@@ -252,6 +274,7 @@ void erase_by_hand(const struct erasure *erasure, struct reached *reached)
 	name_sheets(erasure, reached);
 	name_owners(erasure, reached);
 	name_put_aside(erasure, reached);
+	name_sidelogs(erasure, reached);
 	name_who_is_away(erasure, reached);
 }
 

@@ -10,6 +10,7 @@
 #include "services/cartbus/record.h"
 
 #include "bus/base/cleanup.h"
+#include "proto/topics.h"
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -55,8 +56,12 @@ static json_t *watch(const struct command *command, struct client *client, json_
 
 		wait_a_little(client, &command->clock);
 		now = look(client, text_of(state, "queue"));
-		if (!now && clock_boot_us(&command->clock) - heard_us > AWAY_MOST_US)
+		if (!now && clock_boot_us(&command->clock) - heard_us > AWAY_MOST_US) {
+			complain(command,
+				"the broker has not answered for a minute: this is what it said last; when it is "
+				"back, it goes on by itself");
 			break;
+		}
 		if (!now)
 			continue;
 		heard_us = clock_boot_us(&command->clock);
@@ -100,6 +105,7 @@ int feed_run(const struct command *command, struct client *client, const char *v
 int feed_steer(const struct command *command, const char *queue, const struct feed_options *options)
 {
 	struct client *client;
+	char grounds[160];
 	int ended = EXIT_NO;
 	json_t *state;
 
@@ -111,10 +117,13 @@ int feed_steer(const struct command *command, const char *queue, const struct fe
 	if (options->resume) {
 		ended = feed_run(command, client, "feed.resume", json_pack("{s:s}", "queue", queue));
 	} else {
-		json_t *what = json_pack("{s:s}", "queue", queue);
-
-		record_act(command, client, "feed.cancel", what); /* it is stopped all the same */
-		state = command_ask(command, client, "feed.cancel", what);
+		snprintf(grounds, sizeof(grounds), "queue %s", queue);
+		record_change(command, client,
+			&(struct record){ .shop = SHOP_OF_ALL,
+				.action = "feed.cancel",
+				.grounds = grounds,
+				.done_all_the_same = true });
+		state = command_ask(command, client, "feed.cancel", json_pack("{s:s}", "queue", queue));
 		if (state) {
 			tell(command, state);
 			ended = EXIT_FINE;

@@ -2,7 +2,7 @@
  * files_csv.c: a table without the rows about a shopper
  *
  * Promises:  a row goes when its first cell is the id of one of his carts, or any cell holds one of his names; all others stay as they
- *            are, byte by byte, whatever the owner's spreadsheet made of them.
+ *            are, byte by byte, also where the owner's spreadsheet changed how they are written.
  * Fails by:  die() when there is no memory.
  * Read next: files.c, services/exporter/day_csv.c (who writes them)
  */

@@ -233,7 +233,7 @@ static void forget_look(struct health *health)
 
 int health_look(const struct command *command, struct client *client, struct health *health)
 {
-	json_t *status = command_ask(command, client, "status", NULL);
+	json_t *status = command_look(command, client, "status", NULL);
 	int ended;
 
 	if (!status)

@@ -38,7 +38,10 @@ static bool tell_broker(const struct command *command, const char *name, const c
 	r = client_open(&cartbus, command->config, &command->clock, PATIENCE_US, &client, why);
 	if (r == 0)
 		record_change(command, client,
-			&(struct record){ .shop = SHOP_OF_ALL, .action = "key_changed", .grounds = grounds });
+			&(struct record){ .shop = SHOP_OF_ALL,
+				.action = "key_changed",
+				.grounds = grounds,
+				.done_all_the_same = true });
 	if (r == 0)
 		r = client_ask(client, "keys.reload", "{}", &answer, why);
 	if (r < 0)

@@ -67,7 +67,7 @@ int letters_each(const struct command *command, struct client *client, json_t *w
 	bool more = true;
 
 	while (more && !ended) {
-		json_t *page = command_ask(command, client, "dead.list", json_deep_copy(what));
+		json_t *page = command_look(command, client, "dead.list", json_deep_copy(what));
 		json_t *next = json_object_get(page, "next");
 
 		ended = page ? each_of_page(page, each, context) : EXIT_NO;

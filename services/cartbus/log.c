@@ -1,5 +1,5 @@
 /*
- * log.c: `cartbus log`: what was said, from the log, and with --follow what is said from now on
+ * log.c: `cartbus log`: the messages of the log, and with --follow those that come from now on
  *
  * Promises:  in the order of the log, none left out and none twice, also where it goes on.
  * Fails by:  EXIT_AWAY where nobody answers.

@@ -296,7 +296,7 @@ static void judge_folder(struct judging *judging, const char *path, int depth)
 	free(all);
 }
 
-/* What is named is read whatever it is; in a folder, files and folders. */
+/* A path that is given is read, of any kind; in a folder, files and folders. */
 static void judge(struct judging *judging, const char *path, int depth)
 {
 	struct stat found;

@@ -158,7 +158,7 @@ static struct person *person_new(const char *shop)
 	return person;
 }
 
-/* Whoever it is that was asked for: the messages are read, and what leads on from there is known. */
+/* Finds the person who was asked for: reads the messages, and notes the ids that lead to further ones. */
 static struct person *find(struct person *person, const struct command *command, struct client *client)
 {
 	if (read_ids(person, command, client)) {

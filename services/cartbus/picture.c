@@ -1,7 +1,7 @@
 /*
  * picture.c: characters in rows and columns
  *
- * Promises:  what is drawn is what a terminal shows: no control character gets through, whatever a dead letter's reason holds, and a
+ * Promises:  what is drawn is what a terminal shows: no control character gets through, also of a dead letter's reason, and a
  *            wide character takes two columns.
  * Read next: screen.c (shows it), top_draw.c (draws it)
  */

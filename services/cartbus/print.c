@@ -223,3 +223,13 @@ void json_print(const json_t *json)
 	json_dumpf(json, stdout, JSON_INDENT(1));
 	putchar('\n');
 }
+
+const char *json_expected(const char *text, int line, int column)
+{
+	static const char expected[] = "expected ";
+	char place[64];
+
+	snprintf(place, sizeof(place), "line %d, column %d: ", line, column);
+	text += text_starts(text, place) ? strlen(place) : 0;
+	return text + (text_starts(text, expected) ? strlen(expected) : 0);
+}

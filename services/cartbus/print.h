@@ -23,4 +23,7 @@ const char *payload_text(const struct topic *topic, const void *message, const c
 /* "h***@shop.example" */
 void mask_address(const char *address, char ret[300]);
 
+/* Of a parser's error what was expected: without the place, "line 3, column 7: expected ", which stands in fields of its own. */
+const char *json_expected(const char *text, int line, int column);
+
 #endif

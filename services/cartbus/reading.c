@@ -19,13 +19,13 @@
 
 #define PATIENCE_US (5 * US_PER_S)           /* for the first answer of a broker that may be busy starting */
 #define NOBODY_PATIENCE_US (600 * US_PER_MS) /* where nobody listens: one that is being restarted may come */
-enum { PAGE_MESSAGES = 500 };
+enum { PAGE_MESSAGES = 500, BREAKS_MOST = 20 /* of a session, each after a silence: half a minute in all */ };
 
 /*
  * Only a local broker is looked for: of a distant one the connection itself tells. A socket for datagrams cannot be connected to the
  * broker's, and the kernel says so only while that one is bound (unix(7): EPROTOTYPE, else ECONNREFUSED): the broker sees nothing of it.
  */
-static bool does_anybody_listen(const struct command *command)
+bool command_broker_listens(const struct command *command)
 {
 	_cleanup_close_ int fd = socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0);
 	struct sockaddr_un address = { .sun_family = AF_UNIX };
@@ -40,7 +40,7 @@ static bool does_anybody_listen(const struct command *command)
 
 int64_t command_patience_us(const struct command *command)
 {
-	return does_anybody_listen(command) ? PATIENCE_US : NOBODY_PATIENCE_US;
+	return command_broker_listens(command) ? PATIENCE_US : NOBODY_PATIENCE_US;
 }
 
 struct client *command_connect(const struct command *command)
@@ -57,23 +57,42 @@ struct client *command_connect(const struct command *command)
 	return client;
 }
 
-json_t *command_ask(const struct command *command, struct client *client, const char *verb, json_t *what)
+static json_t *parsed(const struct command *command, const char *verb, const struct buffer *answer)
 {
-	_cleanup_free_ char *argument = json_dumps(what ? what : json_null(), JSON_COMPACT | JSON_ENCODE_ANY);
-	_cleanup_(buffer_free) struct buffer answer = { 0 };
 	json_error_t error;
-	json_t *parsed;
-	char why[256];
+	json_t *parsed = json_loadb((const char *)answer->data, answer->len, 0, &error);
 
-	json_decref(what);
-	if (client_ask(client, verb, what ? argument : "{}", &answer, why)) {
-		complain(command, "%s", why);
-		return NULL;
-	}
-	parsed = json_loadb((const char *)answer.data, answer.len, 0, &error);
 	if (!parsed)
 		complain(command, "the broker's answer to \"%s\" is not JSON: %s", verb, error.text);
 	return parsed;
+}
+
+/* Gives up `what`. */
+static json_t *ask(
+	const struct command *command, struct client *client, const char *verb, json_t *what, int breaks_most)
+{
+	_cleanup_free_ char *argument = what ? json_dumps(what, JSON_COMPACT | JSON_ENCODE_ANY) : NULL;
+	_cleanup_(buffer_free) struct buffer answer = { 0 };
+	int failed = -ECONNRESET;
+	char why[256];
+
+	json_decref(what);
+	for (int breaks = 0; failed == -ECONNRESET && breaks <= breaks_most; breaks++)
+		failed = client_ask(client, verb, argument ? argument : "{}", &answer, why);
+	if (!failed)
+		return parsed(command, verb, &answer);
+	complain(command, "%s", why);
+	return NULL;
+}
+
+json_t *command_ask(const struct command *command, struct client *client, const char *verb, json_t *what)
+{
+	return ask(command, client, verb, what, 0);
+}
+
+json_t *command_look(const struct command *command, struct client *client, const char *verb, json_t *what)
+{
+	return ask(command, client, verb, what, BREAKS_MOST);
 }
 
 static const char *text_of(const json_t *object, const char *name)
@@ -156,7 +175,7 @@ int reading_each(const struct command *command, struct client *client, const str
 	json_int_t from = (json_int_t)filter->from;
 
 	for (;;) {
-		json_t *page = command_ask(command, client, "read", question(filter, (uint64_t)from));
+		json_t *page = command_look(command, client, "read", question(filter, (uint64_t)from));
 		const json_t *next = json_object_get(page, "next");
 		bool more;
 
@@ -176,7 +195,7 @@ static bool message_from(const struct command *command, struct client *client, u
 	bool found = false;
 
 	for (json_int_t from = (json_int_t)*seq; from > 0 && !found;) {
-		json_t *page = command_ask(command, client, "read", json_pack("{s:I,s:i}", "from", from, "limit", 1));
+		json_t *page = command_look(command, client, "read", json_pack("{s:I,s:i}", "from", from, "limit", 1));
 		const json_t *first = json_array_get(json_object_get(page, "messages"), 0);
 
 		found = first != NULL;
@@ -193,7 +212,7 @@ static bool message_from(const struct command *command, struct client *client, u
 int reading_find(
 	const struct command *command, struct client *client, int64_t time_us, uint64_t *ret_seq, int64_t *ret_us)
 {
-	json_t *status = command_ask(command, client, "status", NULL);
+	json_t *status = command_look(command, client, "status", NULL);
 	uint64_t low = 1, high = (uint64_t)json_integer_value(json_object_get(status, "head")) + 1;
 
 	if (!status)
@@ -266,7 +285,7 @@ void print_reach(const json_t *kept, const char *zone)
 
 void command_print_reach(const struct command *command, struct client *client, const char *zone)
 {
-	json_t *status = command_ask(command, client, "status", NULL);
+	json_t *status = command_look(command, client, "status", NULL);
 
 	if (status)
 		print_reach(json_object_get(status, "kept"), zone);

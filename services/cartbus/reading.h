@@ -45,9 +45,13 @@ void payload_from_base64(const char *base64, struct buffer *ret); /* replaces th
 
 /* A client for a subcommand; complains and exits with EXIT_AWAY when the broker cannot be reached. */
 struct client *command_connect(const struct command *command);
+/* Does a broker listen at the socket here? true as well where it is on another host: only the connection tells then. */
+bool command_broker_listens(const struct command *command);
 /* How long to wait for a broker to answer: short where nobody listens at the socket. */
 int64_t command_patience_us(const struct command *command);
 /* Asks and parses; complains and returns NULL when the answer is no. `what` becomes the argument and is given up. */
 json_t *command_ask(const struct command *command, struct client *client, const char *verb, json_t *what);
+/* Likewise, of what changes nothing: again in a new session when one broke, as by a broker that is at work on its disk and silent. */
+json_t *command_look(const struct command *command, struct client *client, const char *verb, json_t *what);
 
 #endif

@@ -26,6 +26,9 @@ static void add_words(struct buffer *grounds, const char *name, const json_t *va
 			grounds, "%s%s %lld", grounds->len ? ", " : "", name, (long long)json_integer_value(value));
 }
 
+static const char NOTHING_DONE[] = "nothing was done, because it could not be put on record";
+static const char DONE_ALL_THE_SAME[] = "note: this is not on record";
+
 /* "queue intake, from 4711, shop demo" */
 static void write_grounds(const json_t *what, Audit *audit)
 {
@@ -37,7 +40,8 @@ static void write_grounds(const json_t *what, Audit *audit)
 	TEXT_COPY(audit->grounds, buffer_text(&grounds));
 }
 
-static int say_audit(const struct command *command, struct client *client, const char *shop, const Audit *audit)
+static int say_audit(const struct command *command, struct client *client, const char *shop, const Audit *audit,
+	const char *otherwise)
 {
 	struct client_said said;
 	char idem[64], why[256];
@@ -45,7 +49,7 @@ static int say_audit(const struct command *command, struct client *client, const
 	text_random_name(idem); /* each command is an act of its own */
 	if (CLIENT_SAY(client, audit, audit, &said, why, .shop = shop, .key = shop, .idem = idem) == 0)
 		return EXIT_FINE;
-	complain(command, "nothing was done, because it could not be put on record: %s", why);
+	complain(command, "%s: %s", otherwise, why);
 	return EXIT_NO;
 }
 
@@ -57,7 +61,7 @@ int record_act(const struct command *command, struct client *client, const char 
 	TEXT_COPY(audit.action, verb);
 	TEXT_COPY(audit.who, who_am_i());
 	write_grounds(what, &audit);
-	return say_audit(command, client, shop && *shop ? shop : SHOP_OF_ALL, &audit);
+	return say_audit(command, client, shop && *shop ? shop : SHOP_OF_ALL, &audit, NOTHING_DONE);
 }
 
 int record_change(const struct command *command, struct client *client, const struct record *record)
@@ -69,7 +73,8 @@ int record_change(const struct command *command, struct client *client, const st
 	TEXT_COPY(audit.grounds, record->grounds ? record->grounds : "");
 	TEXT_COPY(audit.before, record->before ? record->before : "");
 	TEXT_COPY(audit.after, record->after ? record->after : "");
-	return say_audit(command, client, record->shop, &audit);
+	return say_audit(
+		command, client, record->shop, &audit, record->done_all_the_same ? DONE_ALL_THE_SAME : NOTHING_DONE);
 }
 
 bool record_can(const struct command *command)
@@ -88,6 +93,7 @@ void record_not(const struct command *command)
 
 void record_file(const struct command *command, const struct record *record)
 {
+	struct record after = *record;
 	struct client *client = NULL;
 	char why[256];
 
@@ -96,7 +102,8 @@ void record_file(const struct command *command, const struct record *record)
 		record_not(command);
 		return;
 	}
-	record_change(command, client, record);
+	after.done_all_the_same = true;
+	record_change(command, client, &after);
 	client_free(client);
 }
 

@@ -17,8 +17,9 @@ struct record {
 	const char *shop, *action, *grounds;
 	const char *before, *after; /* each may be NULL */
 	const char *who;            /* NULL: who gives the command */
+	bool done_all_the_same;     /* also when it cannot be put on record: then that is said */
 };
-/* Says an audit by who gives the command: what is changed from what into what. As record_act. */
+/* Says an audit by who gives the command: what is changed from what into what. As record_act, but for what is done all the same. */
 int record_change(const struct command *command, struct client *client, const struct record *record);
 
 /*

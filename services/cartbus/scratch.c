@@ -1,8 +1,8 @@
 /*
  * scratch.c: a folder for what a rehearsal folds
  *
- * A command that was killed leaves its folder behind, and shoppers in it: the next one takes it away. Whoever is at work holds a lock
- * on its own.
+ * A command that was killed leaves its folder behind, and shoppers in it: the next one takes it away. A command at work holds a lock
+ * on its own folder.
  */
 #include "services/cartbus/scratch.h"
 

@@ -2,7 +2,7 @@
  * screen.c: ncurses, which this file owns
  *
  * Owns:      the terminal while it is open, and where stderr goes meanwhile: what a library says there would tear the picture.
- * Promises:  whoever ends in order leaves the terminal as it was. The library writes what changed, and asks the terminal for its size
+ * Promises:  a program that ends in order leaves the terminal as it was. The library writes what changed, and asks the terminal for its size
  *            when it is told that there is another.
  */
 #include "services/cartbus/screen.h"

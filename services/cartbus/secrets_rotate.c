@@ -1,7 +1,7 @@
 /*
  * secrets_rotate.c: a new key in place of one that signs; the one before verifies for a while
  *
- * Promises: the key before is on the disk among those that verify before the new one signs anything: whatever cuts it short, a link that is
+ * Promises: the key before is on the disk among those that verify before the new one signs anything: when it is cut short, a link that is
  *           out is never left without its key, those of earlier rotations included. After it has ended well, a power cut does not
  *           bring the key before back.
  * Fails by: complaining; what was there is there.
@@ -28,11 +28,12 @@
 /* The services that verify are restarted before the service that signs. */
 static const struct rotated {
 	const char *name, *file;
-	int64_t keep_us; /* 0: the one before ends at once */
-	const char *restart, *what;
+	int64_t keep_us;            /* 0: the one before ends at once */
+	const char *restart, *what; /* what it signs */
 } rotated[] = {
 	{ "link", LINK_KEY, LINKS_VERIFY_US, "cartbus-gateway 'cartbus-sender@*'", "links in mails" },
-	{ "bounce", BOUNCE_KEY, BOUNCES_VERIFY_US, "cartbus-mailin 'cartbus-sender@*'", "what comes back of mails" },
+	{ "bounce", BOUNCE_KEY, BOUNCES_VERIFY_US, "cartbus-mailin 'cartbus-sender@*'",
+		"addresses that mails come back to" },
 	{ "admin", ADMIN_LINK_KEY, 0, "cartbus-gateway cartbus-exporter", "the owner's links in exports" },
 };
 enum { ROTATED = sizeof(rotated) / sizeof(*rotated) };
@@ -94,6 +95,26 @@ static int replace(const char *path)
 	return failed ? failed : file_rename_durably(fresh, path);
 }
 
+static void say_rotated(const struct command *command, const struct rotated *one, const char *path, int64_t keep_us)
+{
+	long long days = (keep_us + US_PER_DAY - 1) / US_PER_DAY;
+
+	printf("%s is new. The one before signed %s: they ", path, one->what);
+	if (keep_us)
+		printf("still count for %lld day%s.\n", days, days == 1 ? "" : "s");
+	else
+		puts("end at once.");
+	if (command_has_units(command))
+		printf("Units are handed their secrets at their start, who verifies first: systemctl restart %s\n",
+			one->restart);
+	else
+		puts("The services read their keys at their start: stop `cartbus up` and start it again.");
+	if (keep_us)
+		printf("On other hosts: copy %s and %s" KEY_BEFORE " there.\n", one->file, one->file);
+	else
+		printf("On other hosts: copy %s there.\n", one->file);
+}
+
 static int rotate(const struct command *command, const struct rotated *one, int64_t keep_us)
 {
 	_cleanup_(keyring_clear) struct keyring keys = { 0 };
@@ -106,6 +127,13 @@ static int rotate(const struct command *command, const struct rotated *one, int6
 		complain(command, "%s cannot be read: %s; `cartbus secrets make` makes it", path, strerror(-failed));
 		return EXIT_NO;
 	}
+	if (keep_us && !keyring_can_keep(buffer_bytes(&keys.current))) {
+		complain(command,
+			"%s: what it signed would end at once: a key has at least 32 characters and no space; if it "
+			"may end, remove the file, and `cartbus secrets make` makes another",
+			path);
+		return EXIT_NO;
+	}
 	failed = keep_us ? prepare_keep_before(command, one->file, &keys, keep_us) : 0;
 	if (failed == -ENOSPC) {
 		complain(command, "%d keys before this one still verify: remove lines of %s" KEY_BEFORE " first",
@@ -113,10 +141,9 @@ static int rotate(const struct command *command, const struct rotated *one, int6
 		return EXIT_NO;
 	}
 	if (failed && failed == keys.before_error) {
-		complain(command, "%s" KEY_BEFORE ": %s: the keys in it still verify, and would be lost; mend it first",
-			path,
+		complain(command, "%s" KEY_BEFORE ": mend it first, or the keys in it are lost: %s", path,
 			failed == -EBADMSG ? "there is a line that is not \"KEY until 2027-01-31\", or a ninth one"
-				: failed == -EPERM ? "others may read or write it: chmod 600 it"
+				: failed == -EPERM ? "others may read or write it (chmod 600)"
 						   : strerror(-failed));
 		return EXIT_NO;
 	}
@@ -126,11 +153,7 @@ static int rotate(const struct command *command, const struct rotated *one, int6
 	if (command->json)
 		printf("{\"rotated\":\"%s\",\"kept_days\":%lld}\n", one->file, (long long)(keep_us / US_PER_DAY));
 	else
-		printf("%s is new. %s signed with the one before %s.\nUnits are handed their secrets at their start, "
-		       "who verifies first: systemctl restart %s\nOn other hosts: copy %s and %s" KEY_BEFORE
-		       " there.\n",
-			path, one->what, keep_us ? "hold on for the time given" : "end at once", one->restart,
-			one->file, one->file);
+		say_rotated(command, one, path, keep_us);
 	return EXIT_FINE;
 }
 

@@ -3,7 +3,7 @@
  *
  * Owns:      the ids of every message that carries some (first reading), and the set that the wanted name leads to.
  * Promises:  ids join exactly as kit/join.h joins them; a shopper's address joins only checkouts and stops, as it does for sends. Feedback
- *            belongs to the cart whose reminder it names if that cart has the address, else to all carts of the address: whoever
+ *            belongs to the cart whose reminder it names if that cart has the address, else to all carts of the address: somebody who
  *            may send in the shop's name may write any name, and none hides feedback or brings it to another shopper's cart.
  */
 #include "services/cartbus/selection.h"
@@ -80,7 +80,7 @@ static bool touches(const struct selection *selection, const struct known *known
 	return false;
 }
 
-/* Whatever shares an id with what was taken is taken too, until nothing more is. */
+/* A message that shares an id with a taken one is taken too, until no more are found. */
 static void close_over(struct selection *selection)
 {
 	bool grew = true;

@@ -1,8 +1,9 @@
 /*
  * shop.c: `cartbus shop list` and `cartbus shop secret`
  *
- * Promises: a secret is written whole or not at all, and comes over standard input alone; a rotation of the webhooks' keeps the one
- *           before, which the gateway goes on accepting. Of the key to the storefront's API there is one: it is shown, not accepted.
+ * Promises: a secret is written whole or not at all, and comes over standard input alone; a rotation of the webhooks' keeps those
+ *           before, which the gateway accepts until the rotation ends: storefronts may sign with any of them. Of the key to the
+ *           storefront's API there is one: it is shown, not accepted.
  */
 #include "services/cartbus/command.h"
 #include "services/cartbus/mode.h"
@@ -72,22 +73,69 @@ static bool is_in_use(const char *path, const char *secret)
 	return file_read_secret(path, &now) == 0 && strcmp(buffer_text(&now), secret) == 0;
 }
 
-/* Keeps the secret that is there as <shop>.previous. */
+static void path_of_previous(const char *path, char ret[PATH_ROOM + 16])
+{
+	snprintf(ret, PATH_ROOM + 16, "%s.previous", path);
+}
+
+/* A rotation and the corrections of a mistyped secret need few. Beyond that nothing says which of them is in use. */
+enum { PREVIOUS_MOST = 8 };
+
+/* How many lines `previous` has, and whether `secret` is one of them. */
+static int count_lines(const char *previous, const char *secret, bool *ret_is_there)
+{
+	int count = 0;
+
+	*ret_is_there = false;
+	for (const char *line = previous; *line; line += strspn(line, "\n")) {
+		size_t len = strcspn(line, "\n");
+
+		*ret_is_there |= len == strlen(secret) && memcmp(line, secret, len) == 0;
+		count += len > 0;
+		line += len;
+	}
+	return count;
+}
+
+static int read_if_there(const char *path, struct buffer *ret)
+{
+	int failed = file_read_secret(path, ret);
+
+	return failed == -ENOENT || failed == -ENODATA ? 0 : failed;
+}
+
+/* Adds the secret that is there to the lines of <shop>.previous. -ENOSPC: it has as many as it may. */
+static int add_to_previous(const char *path, const char *previous)
+{
+	_cleanup_(buffer_free) struct buffer now = { 0 }, before = { 0 };
+	int failed = read_if_there(path, &now), count;
+	bool is_kept;
+
+	failed = failed || now.len == 0 ? failed : read_if_there(previous, &before);
+	if (failed || now.len == 0)
+		return failed;
+	count = count_lines(buffer_text(&before), buffer_text(&now), &is_kept);
+	if (is_kept)
+		return 0; /* what kept it was cut short, or it was set before */
+	if (count >= PREVIOUS_MOST)
+		return -ENOSPC;
+	buffer_printf(&before, "%s%s\n", count > 0 ? "\n" : "", buffer_text(&now));
+	return file_write_durably(previous, buffer_bytes(&before), 0600);
+}
+
 static int keep_previous(const struct command *command, const char *path)
 {
-	_cleanup_(buffer_free) struct buffer now = { 0 };
 	char previous[PATH_ROOM + 16];
-	int failed = file_read_secret(path, &now);
+	int failed;
 
-	if (failed == -ENOENT || failed == -ENODATA)
-		return EXIT_FINE;
-	snprintf(previous, sizeof(previous), "%s.previous", path);
-	if (!failed) {
-		buffer_add_text(&now, "\n");
-		failed = file_write_durably(previous, buffer_bytes(&now), 0600);
-	}
-	if (failed)
-		complain(command, "cannot keep %s as %s: %s", path, previous, strerror(-failed));
+	path_of_previous(path, previous);
+	failed = add_to_previous(path, previous);
+	if (failed == -ENOSPC)
+		complain(command,
+			"%d secrets before this one are still accepted (%s): end that with --forget-previous first",
+			(int)PREVIOUS_MOST, previous);
+	else if (failed)
+		complain(command, "cannot keep %s in %s: %s", path, previous, strerror(-failed));
 	return failed ? EXIT_NO : EXIT_FINE;
 }
 
@@ -106,7 +154,7 @@ static int write_secret(struct secret *secret, const char *text)
 
 	secret->is_as_before = is_in_use(secret->path, text);
 	if (secret->is_as_before)
-		return EXIT_FINE; /* said twice: the one before stays the one before */
+		return EXIT_FINE; /* said twice: nothing changes */
 	failed = secret->is_api ? EXIT_FINE : keep_previous(secret->command, secret->path);
 	if (failed)
 		return failed;
@@ -137,14 +185,18 @@ static int set_secret(struct secret *secret)
 	return write_secret(secret, line);
 }
 
-/* Two are accepted at a time: a third one would end the one that the storefront signs with. */
+/* A further rotation would end with a --forget-previous that drops what the storefront signs with. */
 static bool is_rotating(const char *path)
 {
-	_cleanup_(buffer_free) struct buffer before = { 0 };
+	_cleanup_(buffer_free) struct buffer now = { 0 }, before = { 0 };
 	char previous[PATH_ROOM + 16];
+	bool is_same;
 
-	snprintf(previous, sizeof(previous), "%s.previous", path);
-	return file_read_secret(previous, &before) == 0 && !is_in_use(path, buffer_text(&before));
+	path_of_previous(path, previous);
+	if (read_if_there(previous, &before) < 0)
+		return false; /* keeping the secret there will say why it cannot be read */
+	read_if_there(path, &now);
+	return count_lines(buffer_text(&before), buffer_text(&now), &is_same) > (is_same ? 1 : 0);
 }
 
 static int rotate_secret(struct secret *secret)
@@ -168,11 +220,34 @@ static int forget_previous(const struct command *command, const char *path)
 {
 	char previous[PATH_ROOM + 16];
 
-	snprintf(previous, sizeof(previous), "%s.previous", path);
+	path_of_previous(path, previous);
 	if (unlink(previous) == 0 || errno == ENOENT)
 		return EXIT_FINE;
 	complain(command, "cannot remove %s: %s", previous, strerror(errno));
 	return EXIT_NO;
+}
+
+/* How many secrets before this one are accepted; 0 also where that cannot be read. */
+static int count_previous(const char *previous)
+{
+	_cleanup_(buffer_free) struct buffer before = { 0 };
+	bool is_there;
+
+	return read_if_there(previous, &before) == 0 && before.len > 0
+		? count_lines(buffer_text(&before), "", &is_there)
+		: 0;
+}
+
+static void say_rotating(const char *previous)
+{
+	static const char way_out[] = "still accepted; end that with --forget-previous when all storefronts use the "
+				      "new one.";
+	int count = count_previous(previous);
+
+	if (count > 1)
+		printf("The %d before are %s\n", count, way_out);
+	else
+		printf("The one before is %s\n", way_out);
 }
 
 static int say_where(const struct secret *secret)
@@ -181,17 +256,15 @@ static int say_where(const struct secret *secret)
 	char previous[PATH_ROOM + 16];
 	bool rotating, there = access(path, F_OK) == 0;
 
-	snprintf(previous, sizeof(previous), "%s.previous", path);
+	path_of_previous(path, previous);
 	rotating = !secret->is_api && access(previous, F_OK) == 0;
 	if (secret->command->json)
 		printf("{\"shop\":\"%s\",\"secret\":\"%s\",\"there\":%s,\"previous\":%s}\n", shop, path,
 			there ? "true" : "false", rotating ? "true" : "false");
 	else
-		printf("%s%s%s\n", path, there ? "" : " (it is not there)",
-			rotating ? "\nThe one before is still accepted; end that with --forget-previous when all "
-				   "storefronts use the "
-				   "new one."
-				 : "");
+		printf("%s%s\n", path, there ? "" : " (it is not there)");
+	if (rotating && !secret->command->json)
+		say_rotating(previous);
 	return EXIT_FINE;
 }
 
@@ -242,8 +315,7 @@ static int do_wish(struct secret *secret, const struct secret_wish *wish)
 	else if (secret->is_as_before && !secret->command->json)
 		puts("It is the one that was set already: nothing has changed.");
 	say_where(secret);
-	if (!secret->command->json && (wish->rotate || wish->set || wish->forget) &&
-		access("/run/systemd/system", F_OK) == 0)
+	if (!secret->command->json && (wish->rotate || wish->set || wish->forget) && command_has_units(secret->command))
 		printf("Units are handed their secrets at their start: systemctl restart %s\n",
 			wish->api ? "'cartbus-sender@*' cartbus-storefront" : "cartbus-gateway");
 	return EXIT_FINE;
@@ -268,7 +340,9 @@ int command_shop_secret(struct command *command, int argc, char **argv)
 			.words_least = 1,
 			.words_most = 1,
 			.help = "Says where the webhook secret of a shop lies, or the key to its API. While a rotation "
-				"lasts, the gateway accepts both, and there is no other rotation.\v"
+				"lasts, the gateway accepts each secret that was in use since it began, and there is "
+				"no other "
+				"rotation.\v"
 				"Examples:\n  cartbus shop secret demo --rotate\n  cartbus shop secret demo --set < "
 				"client-secret\n  cartbus shop secret demo --api --set < access-token" });
 	failed = check_wish(&secret, &wish);

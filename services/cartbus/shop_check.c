@@ -74,7 +74,7 @@ static void note(struct checking *checking, Platform platform, const char *topic
 {
 	if ((unsigned)platform >= (unsigned)PLATFORMS)
 		return;
-	/* A sample goes to our own endpoint, whatever the storefront is: it shows that the way is open, and not who goes it. */
+	/* A sample goes to our own endpoint, for any storefront: it shows that the endpoint is open, and not that the storefront uses it. */
 	is_test = is_test && platform == PLATFORM_GENERIC;
 	checking->in_use[platform] |= !is_test;
 	for (size_t i = 0; i < EXPECTED; i++) {
@@ -183,7 +183,9 @@ static void print_topic(const struct checking *checking, size_t i)
 
 	if (arrived->count)
 		describe_time(checking->zone, arrived->last_us, last);
-	const char *judged = is_missed(checking, i) ? "MISSED: " : arrived->count ? "" : "without it: ";
+	const char *judged = !is_missed(checking, i) ? (arrived->count ? "" : "without it: ")
+		: arrived->count                     ? "MISSED, only tests of our own came: "
+						     : "MISSED: ";
 
 	printf("%-12s %-24s %8" PRIu64 "  %-20s %s%s\n", platform_names[expected->platform], expected->topic,
 		arrived->count, last, judged, *judged ? expected->without : "");

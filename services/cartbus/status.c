@@ -165,7 +165,7 @@ int command_queues(struct command *command, int argc, char **argv)
 				"minute, nothing that fails counts against a message, and the first that "
 				"works ends it.\vExample:\n  cartbus queues --json" });
 	client = command_connect(command);
-	answer = command_ask(command, client, "queues", NULL);
+	answer = command_look(command, client, "queues", NULL);
 	client_free(client);
 	if (!answer)
 		return EXIT_NO;

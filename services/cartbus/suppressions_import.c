@@ -254,7 +254,8 @@ static int record(struct importing *importing, const char *name, size_t before)
 			.action = "suppressions_imported",
 			.grounds = grounds,
 			.before = was,
-			.after = is });
+			.after = is,
+			.done_all_the_same = true });
 }
 
 static void tell(const struct importing *importing, uint64_t lines)

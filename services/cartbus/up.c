@@ -41,7 +41,7 @@ struct supervisor {
 	bool said_ready, stopping, gave_up;
 	int stopping_at;    /* the child that was asked to go; all after it are gone */
 	int64_t kill_us;    /* when it is killed instead */
-	struct clock clock; /* true time, whatever the configuration's runs at */
+	struct clock clock; /* true time; the configuration's clock may run faster */
 };
 
 static int64_t now_us(const struct supervisor *all)
@@ -87,7 +87,7 @@ static void start(struct supervisor *all, struct child *child)
 	}
 }
 
-/* The broker alone until it is ready for the first time; then whatever is not running and whose time has come. */
+/* The broker alone until it is ready for the first time; then each program that is not running and whose time has come. */
 static void start_what_is_due(struct supervisor *all)
 {
 	int many = all->children[0].was_ready ? all->count : 1;

@@ -19,7 +19,7 @@ static void print_wrong(const struct command *command, const char *path, const s
 {
 	if (command->json) {
 		json_t *whole = json_pack("{s:b,s:i,s:i,s:s}", "right", 0, "line", error->line, "column", error->column,
-			"expected", error->text);
+			"expected", json_expected(error->text, error->line, error->column));
 		json_print(whole);
 		json_decref(whole);
 	}

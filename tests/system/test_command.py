@@ -2,8 +2,10 @@
 
 import datetime
 import json
+import socket
 import stat
 import subprocess
+import sys
 import time
 import zoneinfo
 
@@ -152,7 +154,7 @@ def test_a_voice_is_checked_with_line_and_column_before_it_is_published(files):
         assert done.returncode == 1 and where in done.stderr, done.stderr
     voice.write_text(shown.stdout.replace("{total}", "{totla}", 1))
     told = json.loads(run("voice", "check", voice, "--json").stdout)
-    assert (told["right"], told["line"], told["column"]) == (False, 8, 19) and "totla" in told["expected"]
+    assert (told["right"], told["line"], told["column"]) == (False, 8, 19) and "totla" in told["expected"] and "column" not in told["expected"]
     wrong = files.folder / "voice.french.txt"
     wrong.write_text(shown.stdout)
     assert "is no language" in run("voice", "check", wrong).stderr
@@ -323,6 +325,120 @@ def test_a_wrong_configuration_is_said_with_file_and_line(files):
     assert run("status", "--config", files.folder / "none.conf").returncode == 1
 
 
+@pytest.mark.parametrize("section, text, words", [
+    ("mailin", "folder = {folder}/gone", "[mailin] folder = {folder}/gone: No such file or directory: expected a maildir (with new/ in it)"),
+    ("mail", "maildir = {folder}/cartbus.conf/mail", "{folder}/cartbus.conf/mail/tmp: Not a directory: make the folder writable for this user"),
+    ("backup", "folder = backups", '[backup] folder: expected the whole path of a folder, as /var/backups/cartbus, found "backups"'),
+], ids=["maildir", "mails", "backup"])
+def test_a_folder_that_is_not_there_or_only_from_here_is_wrong(files, section, text, words):
+    with open(files.config_path, "a") as config:
+        config.write(f"[{section}]\n{text.format(folder=files.folder)}\n")
+    done = run("config", "check", "--config", files.config_path)
+    assert done.returncode == 1 and words.format(folder=files.folder) in done.stderr, done.stderr
+
+
+@pytest.mark.parametrize("section, text", [("gateway", "port = {}"), ("monitor", "port = {}"), ("mailin", "lmtp = 127.0.0.1:{}")],
+                         ids=["gateway", "monitor", "lmtp"])
+@pytest.mark.parametrize("host", ["127.0.0.1", "0.0.0.0", *(["::"] if socket.has_dualstack_ipv6() else [])])
+def test_a_port_that_another_process_has_is_wrong(files, section, text, host):
+    family = socket.AF_INET6 if ":" in host else socket.AF_INET
+    with socket.create_server((host, 0), family=family, dualstack_ipv6=family == socket.AF_INET6) as taken:
+        port = taken.getsockname()[1]
+        drop_in = files.config_path.with_name(files.config_path.name + ".d")
+        drop_in.mkdir()
+        (drop_in / "port.conf").write_text(f"[{section}]\n{text.format(port)}\n")
+        done = run("config", "check", "--config", files.config_path)
+        assert done.returncode == 1 and f"[{section}]" in done.stderr and f"cannot listen on 127.0.0.1 port {port}: " in done.stderr, done.stderr
+        assert not [line for line in done.stderr.splitlines() if "warning:" in line and "cannot listen" in line]
+    assert run("config", "check", "--config", files.config_path).returncode == 0
+
+
+LISTENERS = [("0.0.0.0", "::1", True), ("::1", "0.0.0.0", True), ("::1", "127.0.0.1", True), ("127.0.0.1", "::1", True),
+             ("127.0.0.1", "::ffff:127.0.0.1", False), ("::", "127.0.0.1", False), ("::1", "::", False)]
+
+
+@pytest.mark.parametrize("ours, theirs, is_free", LISTENERS)
+def test_a_port_of_the_other_family_is_taken_only_where_both_cannot_listen(files, ours, theirs, is_free):
+    """As the kernel judges it, which is asked beside it."""
+    family = socket.AF_INET6 if ":" in theirs else socket.AF_INET
+    with socket.socket(family) as taken:
+        if family == socket.AF_INET6:
+            taken.setsockopt(socket.IPPROTO_IPV6, socket.IPV6_V6ONLY, 0)
+        taken.bind((theirs, 0))
+        taken.listen()
+        port = taken.getsockname()[1]
+        with socket.socket(socket.AF_INET6 if ":" in ours else socket.AF_INET) as tried:
+            assert can_listen(tried, ours, port) == is_free
+        drop_in = files.config_path.with_name(files.config_path.name + ".d")
+        drop_in.mkdir()
+        (drop_in / "port.conf").write_text(f"[gateway]\nlisten = {ours}\nport = {port}\n")
+        done = run("config", "check", "--config", files.config_path)
+        assert ("cannot listen on" not in done.stderr) == is_free, done.stderr
+
+
+def can_listen(tried, host, port):
+    try:
+        tried.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        tried.bind((host, port))
+        tried.listen()
+    except OSError:
+        return False
+    return True
+
+
+NAMED = """
+import ctypes, socket
+with socket.create_server(("127.0.0.1", 0)) as taken:
+    ctypes.CDLL(None).prctl(15, b"\\x1b[31mred", 0, 0, 0)  # PR_SET_NAME
+    print(taken.getsockname()[1], flush=True)
+    input()
+"""
+
+
+def test_the_name_of_who_has_a_port_sends_nothing_to_the_terminal(files):
+    with subprocess.Popen([sys.executable, "-c", NAMED], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as named:
+        port = int(named.stdout.readline())
+        drop_in = files.config_path.with_name(files.config_path.name + ".d")
+        drop_in.mkdir()
+        (drop_in / "port.conf").write_text(f"[gateway]\nport = {port}\n")
+        done = run("config", "check", "--config", files.config_path)
+        named.stdin.write("\n")
+        named.stdin.close()
+    assert "red has it" in done.stderr and "\x1b" not in done.stderr, done.stderr
+
+
+@pytest.mark.parametrize("text", ["[monitor]\nport = {}\n", "[mailin]\nlmtp = 127.0.0.1:{}\n", "[monitor]\nlisten = ::\nport = {}\n"],
+                         ids=["monitor", "lmtp", "everywhere"])
+def test_a_port_that_two_services_are_to_have_is_wrong(files, text):
+    port = json.loads(run("config", "check", "--dump", "--json", "--config", files.config_path).stdout)["gateway"]["port"]
+    drop_in = files.config_path.with_name(files.config_path.name + ".d")
+    drop_in.mkdir()
+    (drop_in / "port.conf").write_text(text.format(port))
+    done = run("config", "check", "--config", files.config_path)
+    assert done.returncode == 1 and f"port {port} is that of [gateway] port as well" in done.stderr, done.stderr
+
+
+def test_the_doctor_calls_no_configuration_fine_that_has_a_wrong_value(files):
+    def found():
+        told = json.loads(run("doctor", "--json", "--resolver", "127.0.0.1@9", "--config", files.config_path).stdout)["findings"]
+        return {one["finding"]: one["remedy"] for one in told if one["area"] == "configuration"}
+
+    assert "fine" in found()
+    drop_in = files.config_path.with_name(files.config_path.name + ".d")
+    drop_in.mkdir()
+    (drop_in / "wrong.conf").write_text("[backup]\nfolder = backups\n")
+    assert "fine" not in found() and found()["wrong"] == "mend it, and ask `cartbus config check`"
+
+
+@pytest.mark.parametrize("key, words, copied", [
+    ("link", "signed links in mails: they still count for 400 days", "copy link.key and link.key.previous there"),
+    ("admin", "signed the owner's links in exports: they end at once", "copy admin.key there"),
+])
+def test_a_rotation_says_how_long_the_key_before_counts_and_which_files_to_copy(files, key, words, copied):
+    done = run("secrets", "rotate", key, "--config", files.config_path)
+    assert done.returncode == 0 and words in done.stdout and copied in done.stdout, done
+
+
 def test_a_secret_that_others_may_read_is_wrong(files):
     files.add_shop("demo")
     assert run("config", "check", "--config", files.config_path).returncode == 0
@@ -338,13 +454,22 @@ def test_a_rotation_keeps_the_secret_before(files):
     assert run("shop", "secret", "demo", "--rotate", "--config", files.config_path).returncode == 0
     assert previous.read_text().strip() == shop.secret != secret.read_text().strip()
     assert stat.S_IMODE(previous.stat().st_mode) == stat.S_IMODE(secret.stat().st_mode) == 0o600
+    rotated = secret.read_text()
     assert run("shop", "secret", "demo", "--set", "--config", files.config_path, stdin="a-secret-of-shopify\n").returncode == 0
     assert secret.read_text() == "a-secret-of-shopify\n"
+    assert previous.read_text() == f"{shop.secret}\n{rotated}"  # the storefront may sign with either
+    assert run("shop", "secret", "demo", "--rotate", "--config", files.config_path).returncode == 1
     for wrong in ("short\n", "s" * 600 + "\n"):
         assert run("shop", "secret", "demo", "--set", "--config", files.config_path, stdin=wrong).returncode == 2
     before = previous.read_text()  # said twice, the rotation goes on
     assert run("shop", "secret", "demo", "--set", "--config", files.config_path, stdin="a-secret-of-shopify\n").returncode == 0
     assert (secret.read_text(), previous.read_text()) == ("a-secret-of-shopify\n", before)
+    for number in range(6):
+        assert run("shop", "secret", "demo", "--set", "--config", files.config_path, stdin=f"a-secret-mistyped-{number}\n").returncode == 0
+    full, last = previous.read_text(), secret.read_text()
+    refused = run("shop", "secret", "demo", "--set", "--config", files.config_path, stdin="a-secret-too-many\n")
+    assert refused.returncode == 1 and "--forget-previous" in refused.stderr
+    assert (previous.read_text(), secret.read_text()) == (full, last) and full.startswith(f"{shop.secret}\n")
     assert run("shop", "secret", "demo", "--forget-previous", "--config", files.config_path).returncode == 0
     assert not previous.exists()
 

@@ -137,6 +137,25 @@ def test_a_domain_that_nobody_answers_for_is_told_once_and_hides_no_other(system
     assert not [one for area in ("spf", "dkim", "dmarc", "mx") for one in of(findings, area) if "elsewhere" in one[1]]
 
 
+def test_a_damaged_side_log_is_told_until_its_file_is_removed():
+    with System() as system:
+        stops = system.folder / "state" / "sidelog" / "stops"
+        aside = stops.with_name("stops.damaged")
+
+        def told():
+            return [one for one in json.loads(system.cartbus("alarm", "list", "--json", check=False).stdout) if one["kind"] == "side-log"]
+
+        system.start("broker")
+        system.stop("broker")
+        stops.write_bytes(b"x" + stops.read_bytes()[1:])
+        system.start("broker", "monitor")
+        assert [one for one in of(doctor(system)[1], "files", "wrong") if str(aside) in one[1] and one[2]]
+        wait_until(told, "the alarm", within_s=60)
+        aside.unlink()
+        wait_until(lambda: not told(), "the alarm's end", within_s=60)
+        assert not [one for one in of(doctor(system)[1], "files") if str(aside) in one[1]]
+
+
 def test_what_is_open_to_others_is_named(system, names):
     secret, state = system.folder / "secrets" / "link.key", system.folder / "state" / "waiter"
     own = state / "CURRENT"

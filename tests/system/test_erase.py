@@ -230,6 +230,15 @@ def test_a_person_is_found_in_each_place_before_and_nowhere_after_it_while_other
     check_restored(system, Before(ada.mark), bob, at_backup, away)
 
 
+def test_a_side_log_that_was_put_aside_is_named_because_nothing_erases_from_it(system):
+    folder = system.folder / "state" / "sidelog"
+    aside = [folder / "stops.damaged", folder / "stops.damaged.2", folder / "stops.of-another"]
+    for path in aside:
+        path.write_bytes((folder / "stops").read_bytes())
+    told = system.cartbus("erase", "demo", "ada@mail.example", "--dry-run", json_output=True)
+    assert sorted(one["where"] for one in told["by_hand"] if one["what"] == "side log put aside") == [str(path) for path in aside]
+
+
 def test_a_kill_of_the_broker_in_the_middle_is_gone_on_from_while_the_same_person_goes_on_shopping(system):
     ada = Person("a7f3c9d2e1")
     leave_traces(system, ada)

@@ -10,8 +10,9 @@ import email.message
 import hashlib
 import hmac
 import json
-import socket
 import os
+import shutil
+import socket
 import time
 import uuid
 
@@ -24,6 +25,7 @@ from cryptography.x509.oid import NameOID
 from cartbus_system import System, wait_until
 from hosts import Host
 from http_peer import Certificates, Peer, reply
+from mounts import with_etc
 from shop_webhooks import Shop
 
 pytestmark = pytest.mark.xdist_group("feedback")
@@ -33,7 +35,6 @@ SNS = f"sns.{REGION}.amazonaws.com"
 ADDRESS = "93.184.216.34"
 TOPIC = f"arn:aws:sns:{REGION}:123456789012:bounces"
 PEM = f"https://{SNS}/SimpleNotificationService-0123456789abcdef.pem"
-IN_ITS_OWN_PLACES = 'mount --bind "$1" /etc/hosts && mount --bind "$2" /etc/ssl/certs/ca-certificates.crt && shift 2 && exec "$@"'
 COVERED = {"Notification": ["Message", "MessageId", "Subject", "Timestamp", "TopicArn", "Type"]}
 OTHER_COVERED = ["Message", "MessageId", "SubscribeURL", "Timestamp", "Token", "TopicArn", "Type"]
 
@@ -61,15 +62,15 @@ class Signer:
 class Places(System):
     """mailin runs in a network where SNS is the test's server; everything else where it always does."""
 
-    def __init__(self, host, hosts_file, ca, settings):
+    def __init__(self, host, etc, settings):
         self.host_of_mailin = host
-        self.files = [str(hosts_file), str(ca)]
+        self.etc = etc
         super().__init__(settings)
 
     def where(self, name):
         if name != "mailin":
             return []
-        return [*self.host_of_mailin.inside, "unshare", "--mount", "sh", "-c", IN_ITS_OWN_PLACES, "sh", *self.files]
+        return [*self.host_of_mailin.inside, *with_etc(self.etc)]
 
 
 class World:
@@ -78,13 +79,15 @@ class World:
         self.host = Host("internet")
         self.host.ip("addr", "add", f"{ADDRESS}/32", "dev", "lo")
         certificates = Certificates(folder / "ca")
-        hosts_file = folder / "hosts"
-        hosts_file.write_text(f"127.0.0.1 localhost\n{ADDRESS} {SNS}\n")
+        etc = folder / "etc"
+        (etc / "ssl/certs").mkdir(parents=True)
+        (etc / "hosts").write_text(f"127.0.0.1 localhost\n{ADDRESS} {SNS}\n")
+        shutil.copy(certificates.ca, etc / "ssl/certs/ca-certificates.crt")
         self.sns = Peer(self.answer, certificates.context(f"DNS:{SNS}"), listener=self.host.listener(ADDRESS, 443))
         self.maildir = folder / "bounces"
         for part in ("new", "cur", "tmp"):
             (self.maildir / part).mkdir(parents=True)
-        self.system = Places(self.host, hosts_file, certificates.ca, {"mailin": {"folder": self.maildir}})
+        self.system = Places(self.host, etc, {"mailin": {"folder": self.maildir}})
         self.shop = self.system.add_shop("demo", extra=f"sns-topic = {TOPIC}")
         self.tag_the_bounces()
         self.system.start("broker", "mirror", "gateway", "unsub", "mailin")

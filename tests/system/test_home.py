@@ -3,22 +3,26 @@
 import json
 import os
 import pathlib
+import shutil
 import stat
 import subprocess
+import tempfile
 
 import pytest
 
 from cartbus_system import BUILD, free_port
+from mounts import where_systemd_runs, with_etc
 
+NOBODY, STRANGER = 65534, 1
 CARTBUS = str(BUILD / "bin" / "cartbus")
 SHOP = ["--time-zone", "Europe/Berlin", "--currency", "EUR", "--locale", "de-DE", "--title", "Demo", "--url", "https://shop.example",
         "--from", "Demo <shop@shop.example>", "--owner", "owner@shop.example"]
 
 
-def cartbus(*words, user=None, **environment):
-    """With nothing of the caller's CARTBUS_*; as another user if named."""
+def cartbus(*words, user=None, where=(), **environment):
+    """With nothing of the caller's CARTBUS_*; as another user if named; `where` is of mounts.py."""
     kept = {name: value for name, value in os.environ.items() if not name.startswith("CARTBUS_")}
-    return subprocess.run([CARTBUS, *words], env={**kept, **environment}, user=user, capture_output=True, text=True, timeout=120, check=False)
+    return subprocess.run([*where, CARTBUS, *words], env={**kept, **environment}, user=user, capture_output=True, text=True, timeout=120, check=False)
 
 
 @pytest.fixture
@@ -71,8 +75,24 @@ def test_the_next_steps_of_a_new_shop_lead_to_its_home(home):
 
 def test_a_home_is_not_told_of_systemd(home):
     assert cartbus("shop", "add", "demo", *SHOP, "--home", str(home)).returncode == 0
-    told = cartbus("doctor", "--home", str(home), "--resolver", "127.0.0.1@9")
+    told = cartbus("doctor", "--home", str(home), "--resolver", "127.0.0.1@9", where=where_systemd_runs())
     assert "cartbus up, with the same --home" in told.stdout and "systemctl" not in told.stdout + told.stderr, told
+    assert cartbus("secrets", "make", "--home", str(home)).returncode == 0
+    told = cartbus("shop", "secret", "demo", "--rotate", "--home", str(home), where=where_systemd_runs())
+    assert told.returncode == 0 and "systemctl" not in told.stdout, told
+    told = cartbus("secrets", "rotate", "link", "--home", str(home), where=where_systemd_runs())
+    assert "stop `cartbus up` and start it again" in told.stdout and "systemctl" not in told.stdout, told
+
+
+def test_an_installation_of_units_is_told_to_restart_them_where_systemd_runs(home, tmp_path):
+    assert cartbus("shop", "add", "demo", *SHOP, "--home", str(home)).returncode == 0
+    assert cartbus("secrets", "make", "--home", str(home)).returncode == 0
+    (tmp_path / "etc" / "cartbus").mkdir(parents=True)
+    (home / "cartbus.conf").rename(tmp_path / "etc" / "cartbus" / "cartbus.conf")
+    for words, restarts in [(("shop", "secret", "demo", "--rotate"), "cartbus-gateway"),
+                            (("secrets", "rotate", "link"), "cartbus-gateway 'cartbus-sender@*'")]:
+        told = cartbus(*words, where=[*with_etc(tmp_path / "etc"), *where_systemd_runs()])
+        assert told.returncode == 0 and f"systemctl restart {restarts}\n" in told.stdout, told
 
 
 def test_the_configuration_in_effect_is_shown_to_a_program(home):
@@ -129,23 +149,126 @@ def test_a_home_that_cannot_be_one_is_told(tmp_path):
     assert "without ; and #" in cartbus("secrets", "make", "--home", str(tmp_path / "a;b")).stderr
 
 
+# ---- a home that another user could change ----
+
+
+@pytest.fixture
+def street(tmp_path):
+    """As /tmp is: everybody may make something in it. tmp_path is root's alone."""
+    folder = pathlib.Path(tempfile.mkdtemp(prefix="cartbus-street-"))
+    folder.chmod(0o1777)
+    yield folder
+    shutil.rmtree(folder)
+
+
+def tree(folder):
+    return {str(path): path.lstat().st_mtime_ns for path in folder.rglob("*")}
+
+
+def test_a_home_that_another_user_made_is_refused(street):
+    home = street / "home"
+    assert cartbus("shop", "add", "demo", *SHOP, "--home", str(home), user=STRANGER).returncode == 0
+    home.chmod(0o755)
+    (home / "cartbus.conf").chmod(0o644)
+    before = tree(street)
+    for words in [("up",), ("shop", "add", "other", *SHOP), ("secrets", "make"), ("status",), ("doctor",), ("config", "check", "--dump"), ("shop", "list"),
+                  ("voice", "show", "de")]:
+        for user in (NOBODY, 0):
+            for told in (cartbus(*words, "--home", str(home), user=user), cartbus(*words, CARTBUS_HOME=str(home), user=user)):
+                assert told.returncode == 1 and told.stdout == "", told
+                assert f"{home} belongs to uid {STRANGER}" in told.stderr and "a folder of your own, or run this as that user" in told.stderr
+    assert tree(street) == before
+
+
+def test_a_home_of_roots_is_trusted(street):
+    home = street / "home"
+    assert cartbus("secrets", "make", "--home", str(home)).returncode == 0
+    home.chmod(0o755)
+    (home / "cartbus.conf").chmod(0o644)
+    assert cartbus("config", "check", "--dump", "--home", str(home), user=NOBODY).returncode == 0
+
+
+def give_away(path):
+    os.chown(path, STRANGER, STRANGER)
+
+
+def lead_to_a_file_in_a_strangers_folder(path):
+    elsewhere = path.parent.parent.parent / "elsewhere"
+    elsewhere.mkdir()
+    path.rename(elsewhere / path.name)
+    path.symlink_to(elsewhere / path.name)
+    give_away(elsewhere)
+
+
+def open_to(mode):
+    def chmod(path):
+        path.chmod(mode)
+
+    chmod.__name__ = f"{mode:o}"
+    return chmod
+
+
+@pytest.mark.parametrize("change, where, told_of", [
+    (open_to(0o777), "above", "above"), (open_to(0o757), "above", "above"), (give_away, "above", "above"),
+    (open_to(0o777), "above/home", "above/home"), (open_to(0o1777), "above/home", "above/home"), (open_to(0o770), "above/home", "above/home"),
+    (open_to(0o666), "above/home/cartbus.conf", "above/home/cartbus.conf"), (open_to(0o660), "above/home/cartbus.conf", "above/home/cartbus.conf"),
+    (give_away, "above/home/cartbus.conf", "above/home/cartbus.conf"), (lead_to_a_file_in_a_strangers_folder, "above/home/cartbus.conf", "elsewhere"),
+    (open_to(0o777), "above/home/cartbus.conf.d", "above/home/cartbus.conf.d"), (give_away, "above/home/cartbus.conf.d", "above/home/cartbus.conf.d"),
+    (open_to(0o666), "above/home/cartbus.conf.d/port.conf", "above/home/cartbus.conf.d/port.conf"),
+    (give_away, "above/home/cartbus.conf.d/port.conf", "above/home/cartbus.conf.d/port.conf")])
+def test_a_home_that_others_may_change_is_refused(street, change, where, told_of):
+    home = street / "above" / "home"
+    home.parent.mkdir()
+    os.chown(home.parent, NOBODY, NOBODY)
+    assert cartbus("secrets", "make", "--home", str(home), user=NOBODY).returncode == 0
+    (home / "cartbus.conf.d").mkdir()
+    (home / "cartbus.conf.d" / "port.conf").write_text("[gateway]\nport = 8081\n")
+    for path in (home / "cartbus.conf.d", home / "cartbus.conf.d" / "port.conf"):
+        os.chown(path, NOBODY, NOBODY)
+        path.chmod(path.stat().st_mode & 0o755)
+    assert cartbus("config", "check", "--dump", "--home", str(home), user=NOBODY).returncode == 0
+    change(street / where)
+    before = tree(street)
+    for words in [("secrets", "make"), ("config", "check", "--dump")]:
+        told = cartbus(*words, "--home", str(home), user=NOBODY)
+        assert told.returncode == 1 and told.stdout == "", told
+        assert f" {street}/{told_of} belongs to uid {STRANGER}" in told.stderr or f"others may write to {street}/{told_of} (" in told.stderr, told
+    assert tree(street) == before
+
+
+@pytest.mark.parametrize("change", [open_to(0o777), give_away])
+def test_no_home_is_made_below_a_folder_that_others_may_change(street, change):
+    above = street / "above"
+    above.mkdir()
+    os.chown(above, NOBODY, NOBODY)
+    change(above)
+    above.chmod(above.stat().st_mode | 0o003)
+    for home in ("home", "not/there/yet"):
+        told = cartbus("secrets", "make", "--home", str(above / home), user=NOBODY)
+        assert told.returncode == 1 and f"{above} " in told.stderr and "could change what is done in this home" in told.stderr, told
+    assert not list(above.iterdir())
+
+
 def test_everything_runs_below_a_home_without_root_and_touches_nothing_else(tmp_path):
     """As nobody, who may write to no other place."""
     outside = [pathlib.Path("/etc/cartbus"), pathlib.Path("/var/lib/cartbus"), pathlib.Path("/run/cartbus")]
     before = {path: path.exists() for path in outside}
     home = pathlib.Path(subprocess.run(["mktemp", "-d", "/tmp/home.XXXXXX"], capture_output=True, text=True, check=True).stdout.strip())
     try:
-        os.chown(home, 65534, 65534)
-        assert cartbus("--home", str(home), "shop", "add", "demo", *SHOP, user=65534).returncode == 0
+        os.chown(home, NOBODY, NOBODY)
+        assert cartbus("--home", str(home), "shop", "add", "demo", *SHOP, user=NOBODY).returncode == 0
         with open(home / "cartbus.conf", "a", encoding="utf-8") as conf:
             conf.write(f"\n[gateway]\nport = {free_port()}\n[monitor]\nport = 0\n")
         log = open(tmp_path / "up.log", "w+", encoding="utf-8")  # pylint: disable=consider-using-with
-        up = subprocess.Popen([CARTBUS, "up", "--home", str(home)], user=65534, stdout=subprocess.PIPE, stderr=log, text=True)
+        up = subprocess.Popen([CARTBUS, "up", "--home", str(home)], user=NOBODY, stdout=subprocess.PIPE, stderr=log, text=True)
         try:
             assert up.stdout.readline() == "ready\n", (tmp_path / "up.log").read_text()
-            status = cartbus("status", "--home", str(home), user=65534)
+            children = pathlib.Path(f"/proc/{up.pid}/task/{up.pid}/children").read_text().split()
+            mine = [pid for pid in children if os.stat(f"/proc/{pid}/mem").st_uid != 0]  # proc(5): root's, where no dump may be made
+            assert children and not mine, "another process of the same user may read what they hold"
+            status = cartbus("status", "--home", str(home), user=NOBODY)
             assert status.returncode == 0 and "GREEN" in status.stdout, status
-            sent = cartbus("webhook", "send", "demo", user=65534, CARTBUS_HOME=str(home))
+            sent = cartbus("webhook", "send", "demo", user=NOBODY, CARTBUS_HOME=str(home))
             assert sent.returncode == 0, sent.stderr
         finally:
             up.terminate()

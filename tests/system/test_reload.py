@@ -113,6 +113,10 @@ def test_what_is_right_is_taken_in_the_same_process(system):
         opened_first = opened_first or {name: len(opened(system, name)) for name in SERVICES}
     assert "begins anew with another configuration: [log] level" in said(system, "monitor")
     assert {name: system.processes[name].popen.pid for name in SERVICES} == before
+    for name in SERVICES:
+        with open(f"/proc/{before[name]}/comm", encoding="ascii") as named:
+            assert named.read().strip() == f"cartbus-{name}"[:15], "and under its name"
+    assert "cannot listen" not in system.cartbus("config", "check").stderr, "the ports are their own still"
     with urllib.request.urlopen(f"http://127.0.0.1:{port}/metrics", timeout=20) as page:
         assert page.status == 200, "the monitor took its new port"
     for name in SERVICES:
@@ -170,6 +174,27 @@ def test_no_webhook_is_lost_while_everything_begins_anew(system):
     wait_until(system.drained, "the spool is empty")
     known = {one["message"].ids.cart_id for one in system.log("cart.changed")}
     assert set(answered) <= known
+
+
+@pytest.mark.parametrize("name", ["exporter", "summarizer"])
+def test_a_folder_where_nothing_can_be_written_is_not_taken_and_what_ran_goes_on(system, name):
+    system.start(name)
+    pid = system.processes[name].popen.pid
+    wrong = system.folder / "no-folder"
+    wrong.write_text("a file")
+    for folder in (wrong, wrong / "below"):
+        change(system, f"[export]\nfolder = {folder}\n")
+        words = f"[export] folder = {folder}: Not a directory: expected a folder that this user may write in"
+        reload(system, name)
+        wait_said(system, name, words)
+        assert "the configuration is not taken, and what ran goes on" in said(system, name) and "begins anew" not in said(system, name)
+        checked = system.cartbus("config", "check", check=False)
+        assert checked.returncode == 1 and words in checked.stderr
+    assert system.processes[name].popen.pid == pid and system.processes[name].running
+    change(system, f"[export]\nfolder = {system.folder / 'made' / 'later'}\n")
+    reload(system, name)
+    wait_said(system, name, "begins anew with another configuration")
+    system.stop(name)
 
 
 @pytest.fixture

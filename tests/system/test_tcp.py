@@ -346,7 +346,7 @@ def test_a_list_that_does_not_add_up_is_refused_and_the_old_one_stays(near):
     good = peers.read_text()
     peers.write_text(good + "[key broken]\nservice = sender\npublic = xyz\n")
     near.processes["broker"].popen.send_signal(signal.SIGHUP)
-    wait_until(lambda: near.told("is left as it was"), "the refusal")
+    wait_until(lambda: near.told("peers.conf is not taken, and who may connect is left as it was"), "the refusal")
     done = near.cartbus("config", "check", check=False)
     assert done.returncode == 1 and "64 hex digits" in done.stderr
     with Stranger(near, key_of(near, "sender")) as known:

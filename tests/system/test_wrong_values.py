@@ -22,6 +22,8 @@ WRONG = [
     ("[monitor]\nport = 99999\n", '[monitor] port: expected a port from 0 to 65535, found "99999"'),
     ("[monitor]\nadmin = me\n", '[monitor] admin: expected a mail address, as admin@example.com, found "me"'),
     ("[monitor]\nwebhook = ftp://x\n", "[monitor] webhook: expected a URL of http or https"),
+    ("[monitor]\nwebhook = https://me:s3cret@x.example/\n",
+     "[monitor] webhook: expected a URL of http or https, of at most 511 bytes, without a name and a password before the host"),
     ("[mail]\ntransport = ses\n", "[mail] transport = ses needs ses-region, which is not given"),
     ("[mail]\nper-minute = -5\n", '[mail] per-minute: expected a whole number from 0 to 4294967295, found "-5"'),
     ("[model]\nprovider = gpt\n", '[model] provider: expected none, bedrock, anthropic or openai, found "gpt"'),
@@ -78,7 +80,7 @@ def test_whoever_judges_says_the_same_words(system, number):
         assert told.returncode == 1 and place in told.stderr, (name, told)
     told = system.cartbus("config", "check", check=False)
     assert told.returncode == 1 and place in told.stderr, told
-    if number in (0, 6, 9):
+    if number in (0, 6, 10):
         found = json.loads(system.cartbus("doctor", "--json", "--resolver", "127.0.0.1@9", check=False).stdout)["findings"]
         assert any(place in one["text"] for one in found), found
 
@@ -109,7 +111,7 @@ def test_all_that_is_wrong_is_told_at_once_in_the_order_of_the_files(system):
     assert system.cartbus("config", "check").returncode == 0
 
 
-@pytest.mark.parametrize("text, words", [WRONG[0], *WRONG[3:7], WRONG[9]])
+@pytest.mark.parametrize("text, words", [WRONG[0], *WRONG[3:7], WRONG[10]])
 def test_a_reload_with_them_leaves_everything_running(system, text, words):
     pids = {name: system.processes[name].popen.pid for name in ALL}
     offsets = {name: os.path.getsize(system.processes[name].log_path) for name in ALL}
@@ -139,6 +141,16 @@ def test_an_address_that_the_gateway_could_not_take_is_no_reason_to_leave_the_on
             assert "what ran goes on" in told and "begins anew" not in told
             assert gateway.running and gateway.popen.pid == pid
             assert system.request("GET", "/healthz").status == 200
+
+
+def test_of_a_port_that_another_process_has_what_runs_is_warned_and_not_of_its_own(system):
+    assert "cannot listen" not in system.cartbus("config", "check").stderr
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        change(system, f"[monitor]\nport = {taken.getsockname()[1]}\n")
+        told = system.cartbus("config", "check", check=False)
+        assert told.returncode == 0 and f"warning: [monitor] port: cannot listen on 127.0.0.1 port {taken.getsockname()[1]}: " in told.stderr, told
+        found = json.loads(system.cartbus("doctor", "--json", "--resolver", "127.0.0.1@9", check=False).stdout)["findings"]
+        assert [one for one in found if one["area"] == "configuration" and one["finding"] == "doubtful" and "[monitor] port: cannot listen" in one["text"]]
 
 
 def test_who_needs_none_of_it_starts_and_the_operator_is_heard(system):

@@ -1,9 +1,11 @@
 /* message_of_json.c: the reverse of services/cartbus/print.c */
 #include "tests/service/cartbus/message_of_json.h"
 
+#include "bus/base/cleanup.h"
 #include "bus/base/log.h"
 #include "bus/base/memory.h"
 #include "services/cartbus/names.h"
+#include "services/cartbus/reading.h"
 #include <pb_common.h>
 #include <stdio.h>
 #include <string.h>
@@ -33,6 +35,17 @@ static void set_number(const pb_field_iter_t *field, void *to, int64_t number)
 		*(int64_t *)to = number;
 }
 
+static void set_bytes(const pb_field_iter_t *field, pb_bytes_array_t *to, const char *base64)
+{
+	_cleanup_(buffer_free) struct buffer bytes = { 0 };
+
+	payload_from_base64(base64, &bytes);
+	if (bytes.len > field->data_size - offsetof(pb_bytes_array_t, bytes))
+		die("%s is too long", base64);
+	memcpy(to->bytes, bytes.data, bytes.len);
+	to->size = (pb_size_t)bytes.len;
+}
+
 static void set_one(const pb_field_iter_t *field, void *to, const json_t *value)
 {
 	switch (PB_LTYPE(field->type)) {
@@ -45,6 +58,9 @@ static void set_one(const pb_field_iter_t *field, void *to, const json_t *value)
 		return;
 	case PB_LTYPE_SUBMESSAGE:
 		fill(field->submsg_desc, to, value);
+		return;
+	case PB_LTYPE_BYTES:
+		set_bytes(field, to, json_string_value(value));
 		return;
 	}
 	set_number(field, to, number_of(field, value));

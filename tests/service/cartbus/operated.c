@@ -18,7 +18,13 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { WORDS_MAX = 16, OUTPUT_MAX = 1 << 20, US_DIGITS = 16, DAYS_S = 2 * 86400 };
+enum {
+	WORDS_MAX = 16,
+	OUTPUT_MAX = 1 << 20,
+	US_DIGITS = 16,
+	DAYS_S = 2 * 86400,
+	HEARTBEAT_MS = 1500 /* nobody dies of a busy machine */
+};
 static const char AS_COMMAND[] = "--as-command", FOLDER[] = "FOLDER";
 
 struct operated {
@@ -91,7 +97,8 @@ void operated_config(const struct operated *operated, const char *name, const ch
 	snprintf(text, sizeof(text),
 		"[paths]\nstate = %s/state\nrun = %s/run\nshops = %s/shops\nsecrets = %s/secrets\nkeys = %s/keys\n"
 		"[broker]\ntopology = %s/topology.conf\n[backup]\nfolder = %s/backups\n[export]\nfolder = %s/export\n"
-		"[gateway]\npublic-url = http://127.0.0.1:9\n[monitor]\nport = 0\n[mail]\nmaildir = %s/mail\n%s",
+		"[gateway]\nport = 9\npublic-url = http://127.0.0.1:9\n[monitor]\nport = 0\n[mail]\nmaildir = "
+		"%s/mail\n%s",
 		folder, folder, folder, folder, folder, folder, folder, folder, folder, mail);
 	operated_write(operated, name, text);
 }
@@ -108,7 +115,7 @@ struct operated *operated_new_with(const struct service *beside)
 	struct operated *operated = memory_new(sizeof(*operated));
 	char config[200];
 
-	operated->world = world_new(all, 1);
+	operated->world = world_new_real(all, HEARTBEAT_MS);
 	world_start(operated->world, "intake", &intake, NULL);
 	if (!world_until(operated->world, intake_is_there, NULL))
 		die("intake does not come up");

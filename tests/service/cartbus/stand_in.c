@@ -5,6 +5,7 @@
 #include "bus/base/cleanup.h"
 #include "bus/base/log.h"
 #include "bus/base/text.h"
+#include "bus/wire/curve.h"
 #include "services/cartbus/post.h"
 #include "services/cartbus/print.h"
 #include "tests/service/cartbus/message_of_json.h"
@@ -16,7 +17,7 @@
 #include <string.h>
 #include <sys/mman.h>
 
-enum { MESSAGES_MAX = 120, PAYLOAD_MAX = 16384, ANSWERS_MAX = 8, ANSWER_MAX = 8192, PAGE = 3 };
+enum { MESSAGES_MAX = 120, PAYLOAD_MAX = 16384, ANSWERS_MAX = 8, ANSWER_MAX = 32768, PAGE = 3 };
 
 struct said_one {
 	char topic[40], shop[64], key[160], idem[160], said_by[32], trace[40];
@@ -28,14 +29,16 @@ struct said_one {
 };
 
 static struct shared { /* by the commands, each a child process */
-	int count, randoms;
+	int count, randoms, pairs;
 	struct said_one log[MESSAGES_MAX];
 } * shared;
 
 static struct {
 	char verb[32], text[ANSWER_MAX];
+	const char *at; /* what is answered next */
 } answers[ANSWERS_MAX];
 static bool is_away;
+static const char BETWEEN_ANSWERS[] = " || ";
 
 struct client {
 	struct clock *clock;
@@ -99,15 +102,28 @@ void stand_in_answer(const char *verb, const char *answer)
 		i++;
 	if (i == ANSWERS_MAX || !TEXT_COPY(answers[i].verb, verb) || !TEXT_COPY(answers[i].text, answer))
 		die("there are too many answers, or %s is too long", verb);
+	answers[i].at = answers[i].text;
 }
 
 static const char *answer_to(const char *verb)
 {
 	for (int i = 0; i < ANSWERS_MAX; i++) {
 		if (strcmp(answers[i].verb, verb) == 0)
-			return answers[i].text;
+			return answers[i].at;
 	}
 	return NULL;
+}
+
+/* Of several, the next one; the last stays. */
+static json_t *take_answer(const char *verb)
+{
+	const char *answer = answer_to(verb), *next = answer ? strstr(answer, BETWEEN_ANSWERS) : NULL;
+
+	for (int i = 0; next && i < ANSWERS_MAX; i++) {
+		if (answers[i].at == answer)
+			answers[i].at = next + strlen(BETWEEN_ANSWERS);
+	}
+	return answer ? json_loads(answer, JSON_DISABLE_EOF_CHECK, NULL) : NULL;
 }
 
 /* ---- "read", as the broker answers it ---- */
@@ -168,8 +184,7 @@ static json_t *read_log(const json_t *asked)
 
 static json_t *status(void)
 {
-	const char *more = answer_to("status");
-	json_t *answer = json_pack("{s:i}", "head", shared->count), *given = json_loads(more ? more : "{}", 0, NULL);
+	json_t *answer = json_pack("{s:i}", "head", shared->count), *given = take_answer("status");
 
 	json_object_update(answer, given);
 	json_decref(given);
@@ -238,7 +253,7 @@ int client_ask(
 		answer = status();
 	} else {
 		printf("> ask %s %s\n", verb, argument);
-		answer = answer_to(verb) ? json_loads(answer_to(verb), 0, NULL) : NULL;
+		answer = take_answer(verb);
 	}
 	json_decref(asked);
 	snprintf(ret_why, 256, "the broker says no to %s", verb);
@@ -257,7 +272,8 @@ void client_meanwhile(struct client *client, client_meanwhile_fn *go_on, void *c
 
 enum runtime_phase client_phase(const struct client *client, char ret_why[256])
 {
-	(void)client, (void)ret_why;
+	(void)client;
+	snprintf(ret_why, 256, "%s", is_away ? "nobody answers" : "");
 	return is_away ? RUNTIME_AWAY : RUNTIME_READY;
 }
 
@@ -281,6 +297,7 @@ struct runtime *client_runtime(struct client *client)
 
 struct clock __wrap_clock_system(void);
 void __wrap_text_random_name(char to[33]);
+void __wrap_curve_make(struct curve_pair *ret);
 int __wrap_post_send(const struct post *post, struct buffer *ret);
 int __wrap_runtime_say(struct runtime *runtime, const struct topic *topic, const struct say *how, const char *trace,
 	const void *message, said_fn *said, void *context);
@@ -303,6 +320,11 @@ struct clock __wrap_clock_system(void)
 void __wrap_text_random_name(char to[33])
 {
 	snprintf(to, 33, "%08x%024x", 0x10000000 + ++shared->randoms, 7);
+}
+
+void __wrap_curve_make(struct curve_pair *ret)
+{
+	memset(ret, ++shared->pairs, sizeof(*ret));
 }
 
 int __wrap_runtime_say(struct runtime *runtime, const struct topic *topic, const struct say *how, const char *trace,

@@ -18,7 +18,8 @@ void stand_in_open(void); /* before the first fork */
  * about; it is taken out. What is wrong with it ends the test. */
 void stand_in_add(
 	const char *topic, const char *said_by, const char *shop, const char *key, int64_t at_us, json_t *message);
-/* The answer to a question; of "status": what is added to it; of "say": why nothing is taken. NULL: the broker is away from now on. */
+/* The answer to a question; of "status": what is added to it; of "say": why nothing is taken. Several answers have " || " between them:
+ * each command gets the first one first, and the last one ever after. NULL: the broker is away from now on. */
 void stand_in_answer(const char *verb, const char *answer);
 
 #endif

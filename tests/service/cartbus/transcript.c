@@ -6,28 +6,34 @@
  * The file holds what there is, then commands, each with all that it prints. Lines of the file that begin so mean:
  *   ## WORDS                              nothing
  *   + PATH TEXT                           a file in the home of the installation; \n is a line's end
+ *   % MODE PATH                           a file's mode, in octal
  *   | TOPIC[@SERVICE] SHOP KEY SECONDS {...}   a message in the log, so long after (before) stand_in.h's now
- *   ? QUESTION {...}                      what the broker answers to a question; "? away" takes it away
- *   $ WORDS                               `cartbus WORDS`, with 'quotes' and < FILE; the lines below it are what it has to print
- * HOME stands for the path of the home. Behind what a command prints stands [exit N] unless it ends with 0.
+ *   ? QUESTION {...} [|| {...} ...]       what the broker answers to a question, first and then, in each command; "? away" takes it away
+ *   @ SIZE KEY ...                        the next command has a terminal, where this is typed: see terminal_stand_in.h
+ *   $ [NAME=VALUE ...] WORDS              `cartbus WORDS`, with 'quotes' and < FILE; the lines below it are what it has to print
+ * HOME stands for the path of the home, VERSION for that of this build. Behind what a command prints stands [exit N] unless it ends with 0.
  *
  * --write puts what the commands print now into FILE: to be read line by line before it is committed.
  */
 #include "bus/base/bytes.h"
 #include "bus/base/cleanup.h"
+#include "bus/base/clock.h"
 #include "bus/base/file.h"
 #include "bus/base/log.h"
 #include "bus/base/memory.h"
 #include "tests/service/cartbus/stand_in.h"
+#include "tests/service/cartbus/terminal_stand_in.h"
 #include "tests/unit/folder.h"
+#include <ctype.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <string.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
 #include <sys/un.h>
 #include <sys/wait.h>
 
-enum { WORDS_MAX = 40, PATIENCE_S = 20, OUTPUT_MAX = 1 << 20 };
+enum { WORDS_MAX = 40, PATIENCE_S = 20, OUTPUT_MAX = 1 << 20, FOLD_FROM = 10 };
 
 int cartbus_main(int argc, char **argv); /* main.c's */
 
@@ -41,6 +47,24 @@ static void add_replaced(struct buffer *to, const char *text, const char *from, 
 		buffer_add_text(to, by);
 	}
 	buffer_add_text(to, text);
+}
+
+/* Appends text; a line that is there FOLD_FROM times or more in a row stands once, with how often. */
+static void add_folded(struct buffer *to, const char *text)
+{
+	while (*text) {
+		size_t len = strcspn(text, "\n"), count = 1;
+
+		len += text[len] == '\n';
+		while (strncmp(text + count * len, text, len) == 0)
+			count++;
+		if (count < FOLD_FROM)
+			count = 1;
+		buffer_add(to, text, count > 1 ? len - 1 : len);
+		if (count > 1)
+			buffer_printf(to, " (%zu times)\n", count);
+		text += count * len;
+	}
 }
 
 /* Splits in place; a word may have 'quotes'. */
@@ -69,9 +93,13 @@ static int split(char *line, char **ret)
 
 static void run_child(char *line, int output)
 {
-	char *words[WORDS_MAX + 1] = { "cartbus" }, path[160];
-	int count = 1 + split(line, words + 1), input;
+	static char unprinted[OUTPUT_MAX];
+	char *all[WORDS_MAX + 1], path[160], **words = all;
+	int count = 1 + split(line, all + 1), input;
 
+	for (; count > 1 && isupper((unsigned char)words[1][0]) && strchr(words[1], '='); count--)
+		putenv(*++words);
+	words[0] = "cartbus";
 	snprintf(path, sizeof(path), "/dev/null");
 	if (count > 2 && strcmp(words[count - 2], "<") == 0) {
 		snprintf(path, sizeof(path), "%s/%s", home.path, words[count - 1]);
@@ -81,13 +109,14 @@ static void run_child(char *line, int output)
 	input = open(path, O_RDONLY | O_CLOEXEC);
 	if (input < 0 || dup2(input, 0) < 0 || dup2(output, 1) < 0 || dup2(output, 2) < 0)
 		die("%s: %s", path, strerror(errno));
+	setvbuf(stdout, unprinted, _IOFBF, sizeof(unprinted)); /* standard error comes before it, not within */
 	alarm(PATIENCE_S);
 	exit(cartbus_main(count, words));
 }
 
 static void run(const char *line, struct buffer *ret)
 {
-	_cleanup_(buffer_free) struct buffer words = { 0 }, printed = { 0 };
+	_cleanup_(buffer_free) struct buffer words = { 0 }, printed = { 0 }, folded = { 0 }, at_home = { 0 };
 	char path[160];
 	int output, status;
 	pid_t child;
@@ -103,7 +132,10 @@ static void run(const char *line, struct buffer *ret)
 		die("cannot run %s: %s", line, strerror(errno));
 	close(output);
 	unlink(path);
-	add_replaced(ret, buffer_text(&printed), home.path, "HOME");
+	terminal_stand_in_type(NULL);
+	add_folded(&folded, buffer_text(&printed));
+	add_replaced(&at_home, buffer_text(&folded), home.path, "HOME");
+	add_replaced(ret, buffer_text(&at_home), CARTBUS_VERSION, "VERSION");
 	if (ret->len && ret->data[ret->len - 1] != '\n')
 		buffer_add_text(ret, "\n");
 	if (!WIFEXITED(status))
@@ -115,6 +147,8 @@ static void run(const char *line, struct buffer *ret)
 static void write_home_file(char *line)
 {
 	_cleanup_(buffer_free) struct buffer text = { 0 }, named = { 0 };
+	static const struct timespec now[2] = { { .tv_sec = STAND_IN_NOW_US / US_PER_S },
+		{ .tv_sec = STAND_IN_NOW_US / US_PER_S } };
 	char *content = strchr(line, ' '), path[300], *slash;
 
 	if (!content)
@@ -127,8 +161,18 @@ static void write_home_file(char *line)
 	*slash = '/';
 	add_replaced(&named, content, "\\n", "\n");
 	add_replaced(&text, buffer_text(&named), "HOME", home.path);
-	if (file_write_durably(path, buffer_bytes(&text), 0600) < 0)
+	if (file_write_durably(path, buffer_bytes(&text), 0600) < 0 || utimensat(AT_FDCWD, path, now, 0) < 0)
 		die("cannot write %s", path);
+}
+
+static void change_mode(char *line)
+{
+	const char *mode = strsep(&line, " ");
+	char path[300];
+
+	FOLDER_PATH(path, home, line ? line : "");
+	if (!line || chmod(path, (mode_t)strtol(mode, NULL, 8)) < 0)
+		die("cannot change the mode of %s", path);
 }
 
 static void add_message(char *line)
@@ -159,7 +203,7 @@ static void add_answer(char *line)
 
 static bool is_directive(const char *line)
 {
-	return strncmp(line, "## ", 3) == 0 || (strchr("+|?$", line[0]) && line[0] && line[1] == ' ');
+	return strncmp(line, "## ", 3) == 0 || (strchr("+%|?@$", line[0]) && line[0] && line[1] == ' ');
 }
 
 /* Does what the line says; `ret` gains it, and what came of it. */
@@ -170,10 +214,14 @@ static void obey(char *line, struct buffer *ret)
 		run(line + 2, ret);
 	else if (line[0] == '+')
 		write_home_file(line + 2);
+	else if (line[0] == '%')
+		change_mode(line + 2);
 	else if (line[0] == '|')
 		add_message(line + 2);
 	else if (line[0] == '?')
 		add_answer(line + 2);
+	else if (line[0] == '@')
+		terminal_stand_in_type(line + 2);
 }
 
 static void obey_all(char *text, struct buffer *ret)
@@ -224,6 +272,10 @@ int main(int argc, char **argv)
 	setenv("CARTBUS_HOME", home.path, 1);
 	setenv("TMPDIR", home.path, 1);
 	setenv("SUDO_USER", "anna", 1);
+	setenv("LC_ALL", "C", 1);
+	setenv("TZ", "UTC", 1);
+	setenv("TERM", "xterm", 1);
+	unsetenv("COLUMNS");
 	unsetenv("CARTBUS_CONFIG");
 	stand_in_open();
 	listen_like_a_broker();
