@@ -2,8 +2,8 @@
  * sheet.c: appends a day's rows to the owner's Google spreadsheet, once
  *
  * Owns:      the tables sheet (shop, day -> struct sheet_row) and sheet.alarm (shop -> raised).
- * Promises:  before each append the sheet is read for rows of this shop and day: what is there is not appended again, whatever of
- *            our own was lost. The last byte of an append leaves only behind a fresh claim. After an append of which nobody knows
+ * Promises:  before each append the sheet is read for rows of this shop and day: what is there is not appended again, also when
+ *            our own state was lost. The last byte of an append leaves only behind a fresh claim. After an append of which nobody knows
  *            what became, absence is believed only when Google would no longer be at it.
  * Fails by:  trying again for three days; an alarm when Google refuses, or after five attempts; taken back when it goes through.
  * Read next: sheet_rows.c, exporter.c, services/kit/google.h, services/summarizer/letters.c (the same for mails)

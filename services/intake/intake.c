@@ -1,11 +1,11 @@
 /*
- * intake.c: the canonical list of carts: one row per cart, whatever a storefront calls it
+ * intake.c: the canonical list of carts: one row per cart, under all names of a storefront
  *
  * Hears:     cart.changed, cart.checkout, cart.closed, admin.action
  * Remembers: cart.state, document
  * Says:      cart.state, timer.set, timer.cancel, audit
  * Owns:      cart.state, and with it the answer to "which cart is this, and since when was it left?"
- * Promises:  an event changes the row once, in whatever order events come; a change by the shopper restarts the clock; a checkout
+ * Promises:  an event changes the row once, in any order of events; a change by the shopper restarts the clock; a checkout
  *            ends the chase even if it comes before its cart; every write is audited with what was before and after.
  * Fails by:  dead-lettering a message that names no cart, and an action on a cart that nobody has heard of.
  * Read next: upsert.c (what a change makes of a row), merge.c, rows.c (how a row is found), facts.c (how it is said)

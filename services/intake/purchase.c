@@ -1,7 +1,7 @@
 /*
  * purchase.c: what a cart.checkout makes of a row; and a row in one line, for audits
  *
- * Promises:  pure; a purchase flips whatever the row said, once; the first order that bought a cart stays its order. What was taken
+ * Promises:  pure; a purchase flips the row from any state, once; the first order that bought a cart stays its order. What was taken
  *            back of an order is noted with that order alone, also when the word of it comes before the word of the purchase.
  * Read next: cart.h
  */

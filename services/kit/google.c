@@ -2,7 +2,7 @@
  * google.c: a token first, then the request
  *
  * Owns:      the calls that run, and a token per scope, in memory alone.
- * Promises:  a request goes out with a token that is not about to end; nothing of a token or key is in what is said of a failure.
+ * Promises:  a request goes out with a token that is not about to end; no words about a failure hold a part of a token or key.
  * Fails by:  the answer: HTTP_BARRED when the key file or the account is of no use, HTTP_NOT_SENT when no token came.
  * Read next: google_key.c (what is signed), google_driver.c (as effects), http.h
  */

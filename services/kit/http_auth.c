@@ -148,8 +148,8 @@ int http_auth_apply(struct http_call *call, char ret_why[160])
 		snprintf(before, sizeof(before), "%s: ", auth->name);
 		return add_secret_header(call, before, &secret);
 	case HTTP_AUTH_BASIC:
-		curl_easy_setopt(call->easy, CURLOPT_HTTPAUTH, CURLAUTH_BASIC);
-		curl_easy_setopt(call->easy, CURLOPT_USERPWD, buffer_text(&secret));
+		curl_easy_setopt(
+			call->easy, CURLOPT_USERPWD, buffer_text(&secret)); /* as "Basic", if nothing else is set */
 		return 0;
 	case HTTP_AUTH_SIGV4:
 		return sign(call, &secret, ret_why);

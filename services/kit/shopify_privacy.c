@@ -1,7 +1,7 @@
 /*
  * shopify_privacy.c: the three topics by which Shopify passes on what the law grants a person
  *
- * Promises: names a person by the keyed hash of the address and by the storefront's number alone, because what is said is kept; the
+ * Promises: names a person by the keyed hash of the address and by the storefront's number alone, because messages are kept; the
  *           same delivery has the same id.
  */
 #include "bus/base/cleanup.h"

@@ -46,7 +46,7 @@ static void bad(struct doc *doc, const char *what, const char *detail)
 	snprintf(doc->wrong, sizeof(doc->wrong), "%.80s: %s%s", doc->source, what, detail);
 }
 
-/* Whatever it says: is there a text at all? */
+/* Right or wrong: is there a text at all? */
 static bool is_text(struct doc *doc)
 {
 	const char *wrong = owner_text_wrong(buffer_bytes(&doc->text));

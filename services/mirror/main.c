@@ -1,7 +1,7 @@
 /*
  * main.c: the process cartbus-mirror: the service, and a watcher and a fetcher beside it in the loop
  *
- * Those only fill what mirror.c has seen; what is said of it is decided in turns, after the projections have caught up.
+ * Those only fill what mirror.c has seen; which messages follow from it is decided in turns, after the projections have caught up.
  */
 #include "bus/actor/process.h"
 #include "services/kit/settings.h"

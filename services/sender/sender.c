@@ -34,7 +34,7 @@
  * How long a claim may stay without an outcome. Of another run: our queue got the message because that run's session died, and
  * an outcome that it still says, or that it left its claim unused, will be said within seconds of its coming back (counted from
  * our own start at the earliest: both may have been started anew). Of this run: the effect may still be at
- * it, up to its deadline. For another reminder (of a cart that was merged into this one, or decided twice): whoever is given
+ * it, up to its deadline. For another reminder (of a cart that was merged into this one, or decided twice): the sender that is given
  * that one settles it. An outcome that comes later still corrects the record.
  */
 #define CLAIM_OF_OTHERS_US (15 * US_PER_S)
@@ -330,7 +330,7 @@ static enum verdict wait_for_server(const struct state *state, const struct mail
 	return turn_wait(turn, SERVER_AWAY_US, "the mail server cannot be reached");
 }
 
-/* As good as a bounce: whoever asks the list later, for another cart, need not try. */
+/* As good as a bounce: a sender that asks the list later, for another cart, need not try. */
 static void say_no_mailbox(struct turn *turn, const ReminderDue *due, const char *words)
 {
 	MailFeedback feedback = { .kind = FEEDBACK_BOUNCE_PERMANENT, .heard_us = turn_now_us(turn), .step = due->step };

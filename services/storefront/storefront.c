@@ -5,7 +5,7 @@
  * Remembers: document, alarm
  * Says:      cart.changed, cart.checkout, storefront.task, audit, alarm
  * Promises:  what it says is what the webhook would have said, in the same words: hearing of an order or a cart twice changes
- *            nothing. A page and the task for the next one are one turn: whatever dies, nothing is left out.
+ *            nothing. A page and the task for the next one are one turn: when a process dies, no page is left out.
  * Fails by:  asking again later, as long as the storefront does not answer or says when, with an alarm if it refuses our key; a dead
  *            letter for what it will never
  *            answer, or when shop.conf gives no API.

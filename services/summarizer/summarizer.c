@@ -76,7 +76,7 @@ static void fill(const struct report *report, struct summary *summary)
 }
 
 /* `narrated`: NULL: no model was asked. */
-static enum verdict write(struct report *report, bool more, const struct narrated *narrated, struct turn *turn)
+static enum verdict write_report(struct report *report, bool more, const struct narrated *narrated, struct turn *turn)
 {
 	struct summary *summary = memory_new(sizeof(*summary));
 	summary->more = more;
@@ -95,7 +95,7 @@ static enum verdict tell(const struct state *state, struct report *report, bool 
 	struct narrating *narrating = narrating_new(state, report, more, turn);
 	if (narrating)
 		return turn_effect(turn, &narrate_effect, (void **)&narrating);
-	return write(report, more, NULL, turn);
+	return write_report(report, more, NULL, turn);
 }
 
 static enum verdict narrate_decide(const struct state *state, const void *message, const void *request,
@@ -109,7 +109,7 @@ static enum verdict narrate_decide(const struct state *state, const void *messag
 	(void)message, (void)claimed;
 	if (shop && report_make(state, shop, &narrating->period, report)) {
 		narrating_hear(report, result, narrated);
-		verdict = write(report, narrating->more, narrated, turn);
+		verdict = write_report(report, narrating->more, narrated, turn);
 	} else {
 		verdict = turn_failed(turn, RETRY_US, "the shop's configuration is not readable any more");
 	}

@@ -6,7 +6,7 @@
  * Promises:  an older set or cancel is ignored, also after the newer timer has fired, and so is the firing of what a newer set of
  *            the same version has replaced; the next timers are found by one seek. A cron timer's next time is counted from the
  *            log's time of the message that set it, so every replay gives the same.
- * Fails by:  leaving out a cron timer whose text or zone cannot be read: whoever sets one checks it first (kit/zone.h).
+ * Fails by:  leaving out a cron timer whose text or zone cannot be read: the service that sets one checks it first (kit/zone.h).
  * Read next: timer.c
  */
 #include "services/timer/rows.h"

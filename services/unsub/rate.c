@@ -113,7 +113,7 @@ void rate_remember_feedback(struct state *state, const struct said *said, const 
 	state_put_number(state, "rate.told", said->shop, key, (uint64_t)feedback->heard_us);
 }
 
-/* As whoever sends folds it (kit/stops_rows.c): a lower priority does not end a pause. */
+/* As the sender folds it (kit/stops_rows.c): a lower priority does not end a pause. */
 void rate_remember_status(struct state *state, const struct said *said, const ShopStatus *status)
 {
 	struct status_row row;
