@@ -1,4 +1,5 @@
-"""An installation whose programs are of the older release until it is upgraded: everything is stopped, and started as this tree's."""
+"""The builds of older releases, and an installation whose programs are of the first one until it is upgraded: everything is stopped, and
+started as this tree's. That one's story is what every later release has to read for years; beside this tree only the last one runs."""
 
 import os
 import pathlib
@@ -7,16 +8,22 @@ import pytest
 
 from cartbus_system import BUILD, System
 
-OLD = pathlib.Path(os.environ.get("CARTBUS_BUILD_OLD", "nowhere")).resolve()
+
+def _built(variable):
+    return pathlib.Path(os.environ.get(variable, "nowhere")).resolve()
 
 
-def need_old_build():
-    if not (OLD / "bin" / "cartbus-broker").exists():
-        pytest.fail("there is no older build in $CARTBUS_BUILD_OLD: tests/run versions makes one")
+OLD, FIRST = _built("CARTBUS_BUILD_OLD"), _built("CARTBUS_BUILD_FIRST")
+
+
+def need_builds():
+    for variable, build in (("CARTBUS_BUILD_OLD", OLD), ("CARTBUS_BUILD_FIRST", FIRST)):
+        if not (build / "bin" / "cartbus-broker").exists():
+            pytest.fail(f"there is no older build in ${variable}: tests/run versions makes one")
 
 
 class Upgraded(System):
-    """Its keys and folders are those that the older release made by itself."""
+    """Its keys and folders are those that the first release made by itself."""
 
     def __init__(self, settings=None):
         self.is_old = True
@@ -26,7 +33,7 @@ class Upgraded(System):
         self.cartbus("secrets", "make")
 
     def built(self, instance):
-        return OLD if self.is_old else BUILD
+        return FIRST if self.is_old else BUILD
 
     def command(self):
         return self.built("cartbus") / "bin" / "cartbus"

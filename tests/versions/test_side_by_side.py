@@ -18,7 +18,7 @@ SOURCES = pathlib.Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(SOURCES / "tests" / "crash"))
 
 from cartbus_system import ALL, BUILD, System  # noqa: E402  (tests/conftest.py knows where it lies)
-from releases import OLD, need_old_build  # noqa: E402
+from releases import OLD, need_builds  # noqa: E402
 from storefront import STORIES  # noqa: E402
 from test_kills import Killer, campaign  # noqa: E402
 
@@ -84,7 +84,7 @@ class Exchanger(Killer):
 
 @pytest.fixture(scope="module", autouse=True)
 def old_build():
-    need_old_build()
+    need_builds()
 
 
 @pytest.fixture

@@ -1,4 +1,4 @@
-"""Everything of the older release is stopped, and this tree's programs start on what it left. And the way back.
+"""Everything of the first release is stopped, and this tree's programs start on what it left. And the way back.
 
 No other user reads a shopper, links and bounces of mails that are out count, what was forbidden stays forbidden, nothing is mailed twice.
 One story, told in order: shoppers leave carts, some are mailed and say no in a way of their own, and then the release changes. The clock
@@ -20,7 +20,7 @@ import pytest
 
 from cartbus_system import fixture, free_port, wait_until
 from mail_peer import Keep, Peer
-from releases import Upgraded, need_old_build
+from releases import Upgraded, need_builds
 from test_deadly_mails import over_lmtp
 from test_feedback import GONE, named, report
 from test_private_state import ADDRESS, STRANGER, open_files, read_by
@@ -38,7 +38,7 @@ SHOPS = {"demo": "bounces+*@lmtp.example", "plain": "bounces@lmtp.example", "sto
 CUT, SPOOLED, QUEUED = "cut", "spooled", "queued"
 SAID_NO = ("click", "owner", "privacy", "order", "buyer", "cart", "emptied", "gone", "complained")
 SAY_NO_LATER = ("bounces", "complains", "page", "oneclick")
-ELSEWHERE = "elsewhere"  # its checkout has a domain of its own, which the older release asked nobody about
+ELSEWHERE = "elsewhere"  # its checkout has a domain of its own, which the first release asked nobody about
 OPEN = ("open", "due", QUEUED, ELSEWHERE)
 TWICE = ("both", "silent")
 OF_PLAIN = ("bounces", "complains", "oneclick")
@@ -143,7 +143,7 @@ class World:
         rows = {entry["message"].ids.cart_id for entry in self.system.log(topic="cart.state")}
         return rows >= self.carts
 
-    # -- the older release's life --
+    # -- the first release's life --
 
     def live(self):
         system = self.system
@@ -200,7 +200,7 @@ class World:
 
 @pytest.fixture(scope="module")
 def world():
-    need_old_build()
+    need_builds()
     world = World()
     with contextlib.closing(world), world.system:
         world.live()
@@ -259,7 +259,7 @@ def is_refused(answer):
 
 
 def forged(world, cart, told="", shop="demo"):
-    """What is answered to a complaint and to a bounce about a cart, by the name that the older release gave its first mail."""
+    """What is answered to a complaint and to a bounce about a cart, by the name that the first release gave its first mail."""
     name = f"<{named(cart, shop=shop)}@{shop}.example>\n{told}".rstrip()
     return [world.tell(report("x@lmtp.example", fields, kind, name)) for kind, fields in (("feedback-report", ABUSE), ("delivery-status", GONE))]
 
@@ -267,7 +267,7 @@ def forged(world, cart, told="", shop="demo"):
 def test_who_merely_knows_a_carts_number_forges_nothing_by_the_older_releases_names(world):
     """Neither of a cart that was never mailed, nor of one that was, nor with the link of another mail."""
     before = len(world.system.log(topic="mail.feedback"))
-    assert world.mail("both")["Message-ID"] == f"<{named('demo-both')}@demo.example>", "the older release names its mails so"
+    assert world.mail("both")["Message-ID"] == f"<{named('demo-both')}@demo.example>", "the first release names its mails so"
     another = f"List-Unsubscribe: {world.mail('complains')['List-Unsubscribe']}"
     answers = [answer for cart in ("demo-open", "demo-both") for told in ("", "List-Unsubscribe: <http://x/u/AAAA>", another)
                for answer in forged(world, cart, told)]
@@ -354,7 +354,7 @@ def test_the_older_release_goes_on_with_what_this_one_left(world):
     system = world.system
     conf = system.folder / "shops" / "demo" / "shop.conf"
     said = len(system.log(topic="document"))
-    conf.write_text(conf.read_text().replace("host = checkout.elsewhere.test\n", ""))  # which the older release does not know
+    conf.write_text(conf.read_text().replace("host = checkout.elsewhere.test\n", ""))  # which the first release does not know
     wait_until(lambda: len(system.log(topic="document")) > said, "the shop without the key")
     system.change(to_old=True)
 
@@ -376,7 +376,7 @@ def test_forward_again_it_knows_all_of_it_and_believes_old_names_until_their_day
     system.change()
     assert mailed_in(world, lambda: leave_and_wait(world, "forward")) == {("demo", "backward", "2"), ("paused", "waits", "2"), ("demo", "forward", "1")}
     assert open_files(world.state) == []
-    assert world.complain("backward").startswith("250")  # of the older release's second life
+    assert world.complain("backward").startswith("250")  # of the first release's second life
     wait_until(lambda: world.listed("backward"), "its suppression")
     before = system.folder / "secrets" / "bounce.key.previous"
     before.write_text(re.sub("until .*", "until 2020-01-01", before.read_text()))
