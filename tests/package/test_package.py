@@ -107,7 +107,7 @@ def test_the_list_that_was_left_goes_on_in_a_new_installation(machine, cartbus, 
     saved = machine.shell("echo /var/backups/cartbus/*suppressions.json").strip()
     refused = machine.run("cartbus", "suppressions", "import", "demo", "--saved", saved, check=False)
     assert refused.returncode == 1 and "another address.key" in refused.stderr
-    machine.shell("systemctl stop cartbus.target; cp /var/backups/cartbus/*address.key /etc/cartbus/secrets/address.key")
+    machine.shell("systemctl stop cartbus.target 'cartbus-*'; cp /var/backups/cartbus/*address.key /etc/cartbus/secrets/address.key")
     machine.run("systemctl", "start", "cartbus.target")
     cartbus.wait_ready()
     machine.run("cartbus", "suppressions", "import", "demo", "--saved", saved)
