@@ -55,17 +55,20 @@ void request_publish(struct runtime *runtime, struct request *request, struct by
 
 /* --- committing a turn --- */
 
-static uint32_t last_remembered(const struct runtime *runtime, const struct turn *turn)
+static bool is_remembered(const struct runtime *runtime, struct bytes fact)
 {
-	for (uint32_t i = turn->fact_count; i > 0; i--) {
-		Envelope envelope;
-		struct bytes payload;
+	Envelope envelope;
+	struct bytes payload;
 
-		if (message_read(turn_fact(&turn->facts, i - 1), &envelope, &payload) == 0 &&
-			table_remembers(runtime->table, envelope.topic))
-			return i;
-	}
-	return 0;
+	return message_read(fact, &envelope, &payload) == 0 && table_remembers(runtime->table, envelope.topic);
+}
+
+/* Counted from 1; 0: none is. */
+static uint32_t last_remembered(const struct runtime *runtime, const struct buffer *facts, uint32_t count)
+{
+	while (count > 0 && !is_remembered(runtime, turn_fact(facts, count - 1)))
+		count--;
+	return count;
 }
 
 static void say_turn(struct runtime *runtime, struct request *request, const struct turn *turn, Up *up)
@@ -73,7 +76,7 @@ static void say_turn(struct runtime *runtime, struct request *request, const str
 	request->number = ++runtime->requests;
 	request->turn = runtime->turns;
 	request->facts = turn->fact_count;
-	request->last_remembered = last_remembered(runtime, turn);
+	request->last_remembered = last_remembered(runtime, &turn->facts, turn->fact_count);
 	request->receipt = up->what.turn.receipt;
 	up->what.turn.request = request->number;
 	up->what.turn.facts = turn->fact_count;
@@ -143,19 +146,22 @@ static void key_outcomes(const struct runtime *runtime, struct turn *turn, const
 	turn->facts = keyed;
 }
 
-/* Each by itself, until it is confirmed. They come back in order: the last one takes the turn's rows out of the overlay. */
+/*
+ * Each by itself, until it is confirmed. They come back in order: the last one that is remembered takes the turn's rows out of the
+ * overlay; where none is, the last one.
+ */
 static void say_outcomes(struct runtime *runtime, const struct buffer *facts, uint32_t count, uint64_t turn)
 {
+	uint32_t remembered = last_remembered(runtime, facts, count), ends_turn = remembered ? remembered : count;
+
 	for (uint32_t i = 0; i < count; i++) {
 		struct request *request = request_new(runtime, REQUEST_OUTCOME);
-		struct bytes fact = turn_fact(facts, i), payload;
-		Envelope envelope;
+		struct bytes fact = turn_fact(facts, i);
 
 		buffer_add(&request->message, fact.data, fact.len);
-		request->turn = i + 1 == count ? turn : 0;
+		request->turn = i + 1 == ends_turn ? turn : 0;
 		request->facts = 1;
-		request->last_remembered =
-			message_read(fact, &envelope, &payload) == 0 && table_remembers(runtime->table, envelope.topic);
+		request->last_remembered = is_remembered(runtime, fact);
 		story_note(runtime, request, fact, 0);
 		if (session_is_open(runtime->session))
 			request_publish(runtime, request, fact);
