@@ -1,7 +1,6 @@
 """What the tests from the outside share: their options, where their helpers lie, and a real mail server."""
 
 import pathlib
-import signal
 import sys
 
 import pytest
@@ -9,9 +8,6 @@ import pytest
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent / "system"))
 
 from smtp_server import SmtpServer  # noqa: E402  (found through the path above)
-
-# A shell that runs this in the background has it ignore Ctrl-C, and so would every program that a test starts and means to interrupt.
-signal.signal(signal.SIGINT, signal.default_int_handler)
 
 OPTIONS = {
     "--seed": (None, "of the order of strikes, kills, points and faults, and of their moments; a random one is printed"),

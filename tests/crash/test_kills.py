@@ -242,7 +242,9 @@ def judge(system, storefront, mail_server, killer):
         for step in (1, 2) if last.get((cart.shop, cart.name, step)) not in ("sent", "ambiguous")
     ]
     assert not missing, f"due and never mailed: {missing}"
-    assert all(by_address[cart.address] >= 2 - sum(key[:2] == (cart.shop, cart.name) for key in ambiguous) for cart in chased)
+    unmailed = [cart.address for cart in chased
+                if by_address[cart.address] < 2 - sum(key[:2] == (cart.shop, cart.name) for key in ambiguous)]
+    assert not unmailed, f"said to be mailed, and not in the mail server's folder: {unmailed}"
     assert not claims_after_stop(log, storefront.carts)
     assert not storefront.mailed_after_stop()
     letters = system.ask("dead.list")["dead"]

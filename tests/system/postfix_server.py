@@ -11,14 +11,13 @@ import email
 import email.policy
 import os
 import pathlib
-import pwd
 import shutil
 import socket
 import subprocess
 import tempfile
 
 from cartbus_system import BUILD, end_with_parent, free_port, wait_until
-from smtp_server import MAIL_USER, SmtpServer, listens
+from smtp_server import MAIL_USER, listens, user_of_ours
 
 UNPACKED = pathlib.Path(os.environ.get("CARTBUS_UNPACKED", BUILD / "unpacked")) / "postfix"
 SERVICES = """127.0.0.1:{port} inet n - n - - smtpd
@@ -83,23 +82,13 @@ class PostfixServer:
         self.folder.chmod(0o755)
         self.port = free_port()
         self.process = None
-        self._make_users()
         self._make_folders()
         self._configure(certificate, key, lmtp, login)
         self.start()
 
-    @staticmethod
-    def _make_users():
-        SmtpServer._make_user()
-        for name in ("cartbus-postfix", "cartbus-postdrop"):
-            try:
-                pwd.getpwnam(name)
-            except KeyError:
-                subprocess.run(["useradd", "-r", "-M", "-s", "/usr/sbin/nologin", name], check=True)
-
     def _make_folders(self):
-        owner, mail = pwd.getpwnam("cartbus-postfix"), pwd.getpwnam(MAIL_USER)
-        drop = pwd.getpwnam("cartbus-postdrop")
+        owner, mail = user_of_ours("cartbus-postfix"), user_of_ours(MAIL_USER)
+        drop = user_of_ours("cartbus-postdrop")
         for name in ("etc", "queue", "queue/pid"):
             (self.folder / name).mkdir(mode=0o755)
         for name in ("data", "queue/active", "queue/bounce", "queue/corrupt", "queue/defer", "queue/deferred", "queue/flush",
@@ -114,7 +103,7 @@ class PostfixServer:
         os.chown(self.folder / "mail", mail.pw_uid, mail.pw_gid)
 
     def _configure(self, certificate, key, lmtp, login):
-        mail, etc = pwd.getpwnam(MAIL_USER), self.folder / "etc"
+        mail, etc = user_of_ours(MAIL_USER), self.folder / "etc"
         tls = "smtpd_tls_security_level = none"
         if certificate:
             tls = f"smtpd_tls_security_level = encrypt\nsmtpd_tls_cert_file = {certificate}\nsmtpd_tls_key_file = {key}"
@@ -137,7 +126,7 @@ class PostfixServer:
         folder.mkdir()
         (folder / "smtpd.conf").write_text(f"pwcheck_method: auxprop\nauxprop_plugin: sasldb\nsasldb_path: {folder}/db\nmech_list: PLAIN\n")
         subprocess.run(["saslpasswd2", "-f", folder / "db", "-u", "mail.example", "-c", "-p", login[0]], input=login[1].encode(), check=True)
-        os.chown(folder / "db", pwd.getpwnam("cartbus-postfix").pw_uid, -1)
+        os.chown(folder / "db", user_of_ours("cartbus-postfix").pw_uid, -1)
         return (f"\nsmtpd_sasl_auth_enable = yes\nsmtpd_sasl_type = cyrus\ncyrus_sasl_config_path = {folder}\nsmtpd_tls_auth_only = yes"
                 "\nsmtpd_sasl_local_domain = mail.example")
 

@@ -8,6 +8,7 @@ beside the machine's.
 
 import email
 import email.policy
+import fcntl
 import os
 import pathlib
 import pwd
@@ -29,6 +30,17 @@ exec "$@"
 """
 
 
+def user_of_ours(name):
+    """It is made if it is missing. Two useradd at once both make it: the later one's number replaces the one that files were already given to."""
+    with open("/etc/passwd") as users:
+        fcntl.flock(users, fcntl.LOCK_EX)
+        try:
+            return pwd.getpwnam(name)
+        except KeyError:
+            subprocess.run(["useradd", "-r", "-M", "-s", "/usr/sbin/nologin", name], check=True)
+            return pwd.getpwnam(name)
+
+
 def listens(port):
     with socket.socket() as s:
         s.settimeout(0.5)
@@ -46,10 +58,9 @@ class SmtpServer:
         self.port = free_port()
         self.process = None
         self.host = host
-        self._make_user()
         maildir = self.folder / "mail"
         maildir.mkdir()
-        user = pwd.getpwnam(MAIL_USER)
+        user = user_of_ours(MAIL_USER)
         os.chown(maildir, user.pw_uid, user.pw_gid)
         (self.folder / "smtpd.conf").write_text(
             f'table catchall {{ "@" = "{MAIL_USER}" }}\n'
@@ -58,13 +69,6 @@ class SmtpServer:
             'match from any for any action "store"\n'
         )
         self.start()
-
-    @staticmethod
-    def _make_user():
-        try:
-            pwd.getpwnam(MAIL_USER)
-        except KeyError:
-            subprocess.run(["useradd", "-r", "-M", "-s", "/usr/sbin/nologin", MAIL_USER], check=True)
 
     def start(self):
         log = open(self.folder / "smtpd.log", "ab")

@@ -2,7 +2,6 @@
 
 import contextlib
 import os
-import pwd
 import smtplib
 import socket
 
@@ -11,7 +10,7 @@ import pytest
 from cartbus_system import System, free_port, wait_until
 from lmtp_world import come_back_over_lmtp
 from postfix_server import PostfixServer
-from smtp_server import MAIL_USER
+from smtp_server import MAIL_USER, user_of_ours
 from test_feedback import GONE, report
 from test_mail_moments import RULES, clock, leave_cart, outcome
 
@@ -23,7 +22,7 @@ def postfix():
     port = free_port()
     postfix = PostfixServer(lmtp=port)
     postfix.lmtp = port
-    user = pwd.getpwnam(MAIL_USER)
+    user = user_of_ours(MAIL_USER)
     for name in ("bounces", "bounces/new", "bounces/cur", "bounces/tmp"):
         (postfix.folder / "mail" / name).mkdir(mode=0o700)
         os.chown(postfix.folder / "mail" / name, user.pw_uid, user.pw_gid)

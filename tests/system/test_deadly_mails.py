@@ -5,7 +5,6 @@ Each is put aside or refused, and the good mail behind it is read.
 
 import base64
 import contextlib
-import pwd
 import smtplib
 import socket
 
@@ -14,7 +13,7 @@ import pytest
 from cartbus_system import free_port, wait_until
 from lmtp_world import LmtpWorld, over_lmtp
 from postfix_server import PostfixServer
-from smtp_server import MAIL_USER
+from smtp_server import MAIL_USER, user_of_ours
 from test_feedback import GONE, report
 
 pytestmark = pytest.mark.xdist_group("deadly")
@@ -33,7 +32,7 @@ DEADLY = {"packed": PACKED, "folded": FOLDED, "nested": NESTED, "parts": PARTS, 
 
 class World(LmtpWorld):
     def __init__(self):
-        lmtp, user = free_port(), pwd.getpwnam(MAIL_USER)
+        lmtp, user = free_port(), user_of_ours(MAIL_USER)
         self.postfix = PostfixServer(lmtp=lmtp)
         super().__init__(self.postfix.folder / "mail" / "bounces", owner=(user.pw_uid, user.pw_gid), lmtp=lmtp)
 
