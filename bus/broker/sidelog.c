@@ -26,7 +26,7 @@
 
 /* A cart is chased for days; decisions are kept for 120 days at least ([retention] facts). */
 static const int64_t KEPT_US = 120 * US_PER_DAY;
-enum { COMPACTED_FROM = 4 << 20, WRITTEN_AT_ONCE = 1 << 20 };
+enum { COMPACTED_FROM = 4 << 20, WRITTEN_AT_ONCE = 1 << 20, ASIDE_ROOM = 700 };
 
 struct sidelog {
 	int fd;
@@ -252,30 +252,26 @@ static int begin(struct broker *broker)
 	return file_write_durably(sidelog->path, buffer_bytes(&head), 0600);
 }
 
-static int put_aside(struct broker *broker, const char *what, const char *suffix)
+static int put_aside(struct broker *broker, const char *what, const char *to)
 {
-	char to[700];
-
-	snprintf(to, sizeof(to), "%s.%s", broker->sidelog->path, suffix);
 	log_event(LOG_ERROR, "the side log %s %s: it lies in %s now, and a new one is written from the log",
 		broker->sidelog->path, what, to);
 	return rename(broker->sidelog->path, to) < 0 ? -errno : begin(broker);
 }
 
-static void damaged_suffix(int nth, char ret[32])
+static void damaged_path(const struct sidelog *sidelog, int nth, char ret[ASIDE_ROOM])
 {
-	if (nth == 1)
-		snprintf(ret, 32, "%s", &SIDELOG_DAMAGED[1]);
-	else
-		snprintf(ret, 32, "%s.%d", &SIDELOG_DAMAGED[1], nth);
+	int len = snprintf(ret, ASIDE_ROOM, "%s" SIDELOG_DAMAGED, sidelog->path);
+
+	if (nth > 1)
+		snprintf(ret + len, ASIDE_ROOM - (size_t)len, ".%d", nth);
 }
 
 static bool is_damaged_there(const struct sidelog *sidelog, int nth)
 {
-	char suffix[32], path[700];
+	char path[ASIDE_ROOM];
 
-	damaged_suffix(nth, suffix);
-	snprintf(path, sizeof(path), "%s.%s", sidelog->path, suffix);
+	damaged_path(sidelog, nth, path);
 	return access(path, F_OK) == 0;
 }
 
@@ -290,22 +286,22 @@ int sidelog_damaged(const struct sidelog *sidelog)
 
 static int put_aside_damaged(struct broker *broker)
 {
-	char suffix[32];
+	char to[ASIDE_ROOM];
 	int nth = 1;
 
 	while (nth < SIDELOG_DAMAGED_MOST && is_damaged_there(broker->sidelog, nth))
 		nth++;
-	damaged_suffix(nth, suffix);
-	return put_aside(broker, "is damaged", suffix);
+	damaged_path(broker->sidelog, nth, to);
+	return put_aside(broker, "is damaged", to);
 }
 
 static int put_aside_others(struct broker *broker, const struct sidelog_head *head)
 {
-	char what[100], suffix[60];
+	char what[100], to[ASIDE_ROOM];
 
 	snprintf(what, sizeof(what), "is of another log, %s", head->log);
-	snprintf(suffix, sizeof(suffix), "of-%s", head->log);
-	return put_aside(broker, what, suffix);
+	snprintf(to, sizeof(to), "%s.of-%s", broker->sidelog->path, head->log);
+	return put_aside(broker, what, to);
 }
 
 static int judge(struct broker *broker, struct bytes file, char ret_why[512])

@@ -6,6 +6,7 @@ Each stop that was confirmed must be in it afterwards, whatever else is gone, an
 import errno
 import os
 import random
+import signal
 import subprocess
 
 import pytest
@@ -87,5 +88,47 @@ def test_no_confirmed_stop_leaves_the_side_log(tmp_path, request, fault, cuts):
         if cuts:
             bout.disk.cut_power()
         bout.judge()
+    finally:
+        bout.close()
+
+
+def aside(folder):
+    return [path.read_bytes() for path in folder.glob("stops.damaged*")]
+
+
+def test_a_damaged_side_log_is_kept_wherever_the_start_that_puts_it_aside_is_ended(tmp_path):
+    bout = Bout(tmp_path)
+    try:
+        bout.start()
+        bout.say(4)
+        bout.stop()
+        folder = bout.state / "sidelog"
+        damaged = bytearray((folder / "stops").read_bytes())
+        damaged[len(damaged) // 2] ^= 1
+
+        def begin_damaged():
+            for path in folder.iterdir():
+                path.unlink()
+            (folder / "stops").write_bytes(damaged)
+
+        begin_damaged()
+        bout.disk = Disk(folder, tmp_path / "counts", traces=True)
+        bout.start()
+        bout.stop()
+        points = bout.disk.traced()
+        assert {call for _, call, _ in points} >= {"write", "rename", "fsync"}, points
+        for number, call, name in points:
+            begin_damaged()
+            bout.disk.disarm()
+            bout.disk.arm(Fault("kill halfway" if call == "write" else "kill before", at=bout.disk.points + number))
+            bout.start()
+            bout.stop()
+            assert bout.broker.returncode == -signal.SIGKILL, (call, name)
+            bout.disk.disarm()
+            bout.start()
+            in_log = [entry["seq"] for entry in bout.system.log(topic="shop.status")]
+            bout.stop()
+            assert aside(folder) == [damaged], (call, name)
+            assert records(folder / "stops") == in_log == bout.confirmed, (call, name)
     finally:
         bout.close()
