@@ -15,6 +15,7 @@
 #include "bus/base/cleanup.h"
 #include "bus/base/file.h"
 #include "bus/base/text.h"
+#include "services/kit/secret_lines.h"
 #include <errno.h>
 #include <jansson.h>
 #include <stdio.h>
@@ -78,25 +79,6 @@ static void path_of_previous(const char *path, char ret[PATH_ROOM + 16])
 	snprintf(ret, PATH_ROOM + 16, "%s.previous", path);
 }
 
-/* A rotation and the corrections of a mistyped secret need few. Beyond that nothing says which of them is in use. */
-enum { PREVIOUS_MOST = 8 };
-
-/* How many lines `previous` has, and whether `secret` is one of them. */
-static int count_lines(const char *previous, const char *secret, bool *ret_is_there)
-{
-	int count = 0;
-
-	*ret_is_there = false;
-	for (const char *line = previous; *line; line += strspn(line, "\n")) {
-		size_t len = strcspn(line, "\n");
-
-		*ret_is_there |= len == strlen(secret) && memcmp(line, secret, len) == 0;
-		count += len > 0;
-		line += len;
-	}
-	return count;
-}
-
 static int read_if_there(const char *path, struct buffer *ret)
 {
 	int failed = file_read_secret(path, ret);
@@ -109,15 +91,14 @@ static int add_to_previous(const char *path, const char *previous)
 {
 	_cleanup_(buffer_free) struct buffer now = { 0 }, before = { 0 };
 	int failed = read_if_there(path, &now), count;
-	bool is_kept;
 
 	failed = failed || now.len == 0 ? failed : read_if_there(previous, &before);
 	if (failed || now.len == 0)
 		return failed;
-	count = count_lines(buffer_text(&before), buffer_text(&now), &is_kept);
-	if (is_kept)
+	if (secret_lines_have(buffer_bytes(&before), buffer_bytes(&now)))
 		return 0; /* what kept it was cut short, or it was set before */
-	if (count >= PREVIOUS_MOST)
+	count = secret_lines_count(buffer_bytes(&before));
+	if (count >= SECRET_LINES_MOST)
 		return -ENOSPC;
 	buffer_printf(&before, "%s%s\n", count > 0 ? "\n" : "", buffer_text(&now));
 	return file_write_durably(previous, buffer_bytes(&before), 0600);
@@ -133,9 +114,10 @@ static int keep_previous(const struct command *command, const char *path)
 	if (failed == -ENOSPC)
 		complain(command,
 			"%d secrets before this one are still accepted (%s): end that with --forget-previous first",
-			(int)PREVIOUS_MOST, previous);
+			(int)SECRET_LINES_MOST, previous);
 	else if (failed)
-		complain(command, "cannot keep %s in %s: %s", path, previous, strerror(-failed));
+		complain(command, "cannot keep %s in %s: %s", path, previous,
+			failed == -EPERM ? "one of them is open to others; give both mode 0600" : strerror(-failed));
 	return failed ? EXIT_NO : EXIT_FINE;
 }
 
@@ -190,13 +172,14 @@ static bool is_rotating(const char *path)
 {
 	_cleanup_(buffer_free) struct buffer now = { 0 }, before = { 0 };
 	char previous[PATH_ROOM + 16];
-	bool is_same;
+	bool is_kept;
 
 	path_of_previous(path, previous);
 	if (read_if_there(previous, &before) < 0)
 		return false; /* keeping the secret there will say why it cannot be read */
 	read_if_there(path, &now);
-	return count_lines(buffer_text(&before), buffer_text(&now), &is_same) > (is_same ? 1 : 0);
+	is_kept = secret_lines_have(buffer_bytes(&before), buffer_bytes(&now));
+	return secret_lines_count(buffer_bytes(&before)) > (is_kept ? 1 : 0);
 }
 
 static int rotate_secret(struct secret *secret)
@@ -231,11 +214,8 @@ static int forget_previous(const struct command *command, const char *path)
 static int count_previous(const char *previous)
 {
 	_cleanup_(buffer_free) struct buffer before = { 0 };
-	bool is_there;
 
-	return read_if_there(previous, &before) == 0 && before.len > 0
-		? count_lines(buffer_text(&before), "", &is_there)
-		: 0;
+	return read_if_there(previous, &before) == 0 ? secret_lines_count(buffer_bytes(&before)) : 0;
 }
 
 static void say_rotating(const char *previous)

@@ -195,6 +195,14 @@ static struct shop_secrets *shop_entry(struct secrets *secrets, const char *shop
 	return entry;
 }
 
+/* Each time the file is another: it was read then. */
+static void tell_unread(const char *path, int error)
+{
+	if (error < 0 && error != -ENOENT && error != -ENODATA)
+		log_event(LOG_WARNING, "%s: the secrets before this one cannot be read, and are not accepted: %s", path,
+			strerror(-error));
+}
+
 static void look_up(const struct secrets *secrets, const char *shop, struct shop_secrets *entry)
 {
 	char name[96], path[256];
@@ -204,7 +212,7 @@ static void look_up(const struct secrets *secrets, const char *shop, struct shop
 	entry->current_error = refresh(path, &entry->current, &entry->pair.current, entry->current_error);
 	snprintf(name, sizeof(name), "webhook/%s.previous", shop);
 	settings_secret_in(secrets->folder, name, path);
-	refresh(path, &entry->previous, &entry->pair.previous, 0);
+	tell_unread(path, refresh(path, &entry->previous, &entry->pair.previous, 0));
 	entry->looked = secrets->look;
 }
 

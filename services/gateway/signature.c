@@ -7,6 +7,7 @@
 #include "services/gateway/signature.h"
 #include "bus/base/clock.h"
 #include "services/kit/hmac.h"
+#include "services/kit/secret_lines.h"
 #include <ctype.h>
 #include <openssl/crypto.h>
 #include <openssl/evp.h>
@@ -49,21 +50,6 @@ static bool decode_hex(const char *text, uint8_t ret[HMAC_LEN])
 	return true;
 }
 
-/* The next line of *rest, which moves past it and its end, LF or CR LF; false: there is none. */
-static bool next_line(struct bytes *rest, struct bytes *ret)
-{
-	const char *start = rest->data, *feed;
-
-	if (rest->len == 0)
-		return false;
-	feed = memchr(start, '\n', rest->len);
-	*ret = BYTES(start, feed ? (size_t)(feed - start) : rest->len);
-	*rest = BYTES(start + ret->len + (feed ? 1 : 0), rest->len - ret->len - (feed ? 1 : 0));
-	if (ret->len > 0 && start[ret->len - 1] == '\r')
-		ret->len--; /* as file_read_secret does at the end of a file */
-	return true;
-}
-
 static bool matches(struct bytes secret, struct bytes text, const uint8_t given[HMAC_LEN])
 {
 	uint8_t ours[HMAC_LEN];
@@ -77,9 +63,10 @@ static bool matches(struct bytes secret, struct bytes text, const uint8_t given[
 static enum signature compare(const struct secrets_pair *secrets, struct bytes text, const uint8_t given[HMAC_LEN])
 {
 	bool current = matches(buffer_bytes(&secrets->current), text, given), previous = false;
-	struct bytes rest = buffer_bytes(&secrets->previous), secret;
+	struct secret_lines lines = secret_lines_of(buffer_bytes(&secrets->previous));
+	struct bytes secret;
 
-	while (next_line(&rest, &secret))
+	while (secret_lines_next(&lines, &secret))
 		previous |= matches(secret, text, given);
 	if (current)
 		return SIGNATURE_CURRENT;
@@ -170,14 +157,15 @@ static bool is_word(struct bytes secret, const char *given)
 
 enum signature signature_check_word(const struct secrets_pair *secrets, const char *given)
 {
-	struct bytes rest = buffer_bytes(&secrets->previous), secret;
+	struct secret_lines lines = secret_lines_of(buffer_bytes(&secrets->previous));
+	struct bytes secret;
 	bool previous = false;
 
 	if (!given || !*given)
 		return SIGNATURE_MISSING;
 	if (is_word(buffer_bytes(&secrets->current), given))
 		return SIGNATURE_CURRENT;
-	while (next_line(&rest, &secret))
+	while (secret_lines_next(&lines, &secret))
 		previous |= is_word(secret, given);
 	return previous ? SIGNATURE_PREVIOUS : SIGNATURE_WRONG;
 }

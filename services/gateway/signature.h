@@ -15,7 +15,7 @@ static const int64_t signature_tolerance_us = 300 * 1000000LL; /* of our own, wh
 
 struct secrets_pair {
 	struct buffer current;
-	struct buffer previous; /* one secret per line; empty: none */
+	struct buffer previous; /* kit/secret_lines.h; empty: none */
 };
 
 enum signature {

@@ -45,9 +45,9 @@ def roll_back(system, disk):
     return run(system, disk, "rules", "rollback", "demo", "1")
 
 
-def run(system, disk, *words):
+def run(system, disk, *words, stdin=""):
     words = [BUILD / "bin" / "cartbus", *words, "--config", system.config_path]
-    return subprocess.run(words, env={**os.environ, **disk.environment()}, capture_output=True, text=True, timeout=60)
+    return subprocess.run(words, env={**os.environ, **disk.environment()}, input=stdin, capture_output=True, text=True, timeout=60)
 
 
 def as_the_owner_left_it(path):
@@ -94,8 +94,8 @@ def test_a_rollback_that_is_killed_anywhere_loses_no_text_and_is_gone_on_from(sy
 def test_a_rotation_that_is_killed_anywhere_ends_no_secret_that_a_storefront_signs_with(tmp_path):
     with System() as system:
         shop = system.add_shop("demo")
-        folder = system.folder / "secrets" / "demo"
-        secret, previous = folder / "webhook", folder / "webhook.previous"
+        folder = system.folder / "secrets" / "webhook"
+        secret, previous = folder / "demo", folder / "demo.previous"
 
         def rotate(disk):
             return run(system, disk, "shop", "secret", "demo", "--rotate")
@@ -103,6 +103,7 @@ def test_a_rotation_that_is_killed_anywhere_ends_no_secret_that_a_storefront_sig
         counted = Disk(folder, tmp_path / "count", traces=True)
         assert rotate(counted).returncode == 0
         points, disk = counted.traced(), Disk(folder, tmp_path / "disk")
+        assert {call for _, call, _ in points} >= {"write", "fsync", "rename"}, points
         for number, call, name in points:
             previous.unlink()
             secret.write_text(shop.secret)
@@ -113,9 +114,40 @@ def test_a_rotation_that_is_killed_anywhere_ends_no_secret_that_a_storefront_sig
             again = rotate(disk)
             assert previous.read_text().strip() == shop.secret != secret.read_text().strip(), (call, name)
             assert again.returncode == 0 or "a rotation is under way" in again.stderr, again.stderr
-            assert {path.name for path in folder.iterdir()} == {"webhook", "webhook.previous"}
+            assert {path.name for path in folder.iterdir()} == {"demo", "demo.previous"}
         third = rotate(disk)
         assert third.returncode == 1 and "--forget-previous" in third.stderr
+
+
+def test_a_secret_that_is_set_in_a_rotation_and_killed_anywhere_ends_none_that_may_be_in_use(tmp_path):
+    with System() as system:
+        shop = system.add_shop("demo")
+        folder = system.folder / "secrets" / "webhook"
+        secret, previous = folder / "demo", folder / "demo.previous"
+        kept, rotated, chosen = shop.secret, "a-secret-that-was-made", "a-secret-of-shopify"
+
+        def begin():
+            system.write_secret("webhook/demo", f"{rotated}\n")
+            system.write_secret("webhook/demo.previous", f"{kept}\n")
+
+        def choose(disk):
+            return run(system, disk, "shop", "secret", "demo", "--set", stdin=f"{chosen}\n")
+
+        begin()
+        counted = Disk(folder, tmp_path / "count", traces=True)
+        assert choose(counted).returncode == 0
+        points, disk = counted.traced(), Disk(folder, tmp_path / "disk")
+        assert {call for _, call, _ in points} >= {"write", "fsync", "rename"}, points
+        for number, call, name in points:
+            begin()
+            disk.arm(Fault("kill halfway" if call == "write" else "kill before", at=disk.points + number))
+            assert choose(disk).returncode == -signal.SIGKILL, (call, name)
+            disk.disarm()
+            accepted = {secret.read_text().strip(), *previous.read_text().split()}
+            assert {kept, rotated} <= accepted <= {kept, rotated, chosen}, (call, name)
+            assert choose(disk).returncode == 0
+            assert (secret.read_text().strip(), previous.read_text().split()) == (chosen, [kept, rotated]), (call, name)
+            assert {path.name for path in folder.iterdir()} == {"demo", "demo.previous"}
 
 
 # ---- secrets rotate ----
@@ -190,6 +222,7 @@ def test_a_home_whose_making_is_killed_anywhere_is_made_by_the_next_use(tmp_path
     whole = found(homes / "000")
     assert {"cartbus.conf", "secrets/link.key"} <= set(whole)
     points, disk = counted.traced(), Disk(homes, tmp_path / "disk")
+    assert {call for _, call, _ in points} >= {"write", "fsync", "rename"}, points
     for number, call, at in points:
         home = homes / f"{number:03}"
         disk.arm(Fault("kill halfway" if call == "write" else "kill before", at=disk.points + number))

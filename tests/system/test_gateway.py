@@ -217,7 +217,12 @@ def test_a_secret_is_rotated_without_a_restart(system, shop, head):
         (system.folder / "secrets" / "webhook" / "demo.previous").unlink()
         assert system.post(shop.shopify("carts/create", fixture("shopify-carts-create"), secret=old)).status == 401
         assert "previous secret" in system.processes["gateway"].tail()
+        system.write_secret("webhook/demo.previous", old)
+        (system.folder / "secrets" / "webhook" / "demo.previous").chmod(0o666)
+        assert system.post(shop.shopify("carts/create", fixture("shopify-carts-create"), secret=old)).status == 401
+        assert "the secrets before this one cannot be read, and are not accepted" in system.processes["gateway"].tail()
     finally:
+        (system.folder / "secrets" / "webhook" / "demo.previous").unlink(missing_ok=True)
         system.write_secret("webhook/demo", old)
 
 
