@@ -18,6 +18,7 @@
 #include "services/kit/page_address.h"
 #include "services/kit/rules.h"
 #include "services/kit/settings.h"
+#include "services/kit/settings_folders.h"
 #include "services/kit/voice.h"
 #include <dirent.h>
 #include <errno.h>

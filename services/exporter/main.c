@@ -9,6 +9,7 @@
 #include "services/kit/file_driver.h"
 #include "services/kit/google.h"
 #include "services/kit/settings.h"
+#include "services/kit/settings_folders.h"
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>

@@ -11,17 +11,6 @@
 
 extern const struct config_key settings_keys[];
 
-/* 0; else a negative errno, and why mails cannot be read from `in`/ of the maildir of [mailin] folder. */
-int settings_maildir_try(const char *path, const char *in, char ret_why[512]);
-
-/*
- * 0; else a negative errno, and why nothing can be written below [export] folder, which is made when it is missing. Of the folder beside
- * the state, where none is given, 0.
- */
-int settings_export_try(const struct config *config, char ret_why[512]);
-/* The same, in the words of the maildir transport, of its folder where that is used and named by its whole path; else 0. */
-int settings_mails_try(const struct config *config, char ret_why[512]);
-
 /*
  * Secrets have names: "address.key", "webhook/demo", "api/demo". They are files below [paths] secrets. To a unit systemd hands those that
  * it needs (LoadCredential=) in a folder of its own that has none below it: "webhook_demo".

@@ -16,7 +16,7 @@
 #include "bus/base/map.h"
 #include "bus/base/memory.h"
 #include "bus/base/text.h"
-#include "services/kit/settings.h"
+#include "services/kit/settings_folders.h"
 #include "services/mailin/match.h"
 #include "services/mailin/tell.h"
 #include <dirent.h>

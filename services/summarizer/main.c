@@ -4,6 +4,7 @@
 #include "services/kit/file_driver.h"
 #include "services/kit/mail.h"
 #include "services/kit/settings.h"
+#include "services/kit/settings_folders.h"
 #include "services/summarizer/narrating.h"
 #include "services/summarizer/summarizer.h"
 #include <stdio.h>

@@ -10,6 +10,7 @@
 #include "bus/base/file.h"
 #include "bus/base/text.h"
 #include "services/kit/settings.h"
+#include "services/kit/settings_folders.h"
 #include "services/kit/shop.h"
 #include "tests/unit/cmocka_all.h"
 #include "tests/unit/folder.h"
