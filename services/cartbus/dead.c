@@ -192,7 +192,7 @@ int command_dlq_show(struct command *command, int argc, char **argv)
 	if (!what)
 		return EXIT_USAGE;
 	client = command_connect(command);
-	letter = command_ask(command, client, "dead.show", what);
+	letter = command_look(command, client, "dead.show", what);
 	client_free(client);
 	if (!letter)
 		return EXIT_NO;

@@ -58,7 +58,7 @@ void look_at_brokers_clock(struct doctor *doctor, struct client *client)
 {
 	const struct clock *clock = &doctor->command->clock;
 	int64_t asked_us = clock_wall_us(clock), ahead_us;
-	json_t *status = doctor->is_far ? command_ask(doctor->command, client, "status", NULL) : NULL;
+	json_t *status = doctor->is_far ? command_look(doctor->command, client, "status", NULL) : NULL;
 	int64_t answered_us = clock_wall_us(clock), broker_us = json_integer_value(json_object_get(status, "wall_us"));
 
 	ahead_us = asked_us > broker_us ? asked_us - broker_us : answered_us < broker_us ? answered_us - broker_us : 0;

@@ -66,7 +66,7 @@ static bool is_of_this_host(const json_t *session)
 
 void look_at_reading(struct doctor *doctor, struct client *client)
 {
-	json_t *status = command_ask(doctor->command, client, "status", NULL), *session;
+	json_t *status = command_look(doctor->command, client, "status", NULL), *session;
 	int64_t last_us = last_changed_us(doctor->command->config_path);
 	char behind[400] = "";
 	size_t i, used = 0;

@@ -96,7 +96,7 @@ static int erase_in_shops(const struct copy_broker *broker, const json_t *list, 
 
 static json_t *ask_head(const struct copy_broker *broker)
 {
-	json_t *status = command_ask(copy_broker_command(broker), copy_broker_client(broker), "status", NULL);
+	json_t *status = command_look(copy_broker_command(broker), copy_broker_client(broker), "status", NULL);
 	json_t *head = json_incref(json_object_get(status, "head"));
 
 	json_decref(status);

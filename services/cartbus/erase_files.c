@@ -252,7 +252,7 @@ static bool has_session(const json_t *status, const char *instance)
 static void name_who_is_away(const struct erasure *erasure, struct reached *reached)
 {
 	const char *state = config_get(erasure->command->config, "paths", NULL, "state");
-	json_t *status = command_ask(erasure->command, erasure->client, "status", NULL);
+	json_t *status = command_look(erasure->command, erasure->client, "status", NULL);
 	_cleanup_(closedirp) DIR *listing = opendir(state);
 	struct dirent *entry;
 

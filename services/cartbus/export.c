@@ -106,7 +106,7 @@ static void take_file(const struct found_file *file, void *context)
 /* What gateways have accepted and could not hand on: nobody can look into it before the broker has it. */
 static json_int_t spooled(const struct exporting *exporting)
 {
-	json_t *status = command_ask(exporting->command, exporting->client, "status", NULL);
+	json_t *status = command_look(exporting->command, exporting->client, "status", NULL);
 	const json_t *session;
 	json_int_t sum = 0;
 	size_t i;

@@ -81,7 +81,7 @@ static bool show(const struct entry *entry, void *context)
 /* What is asked for up to the head, of which others need not be looked at again. */
 static int show_more(struct logging *logging)
 {
-	json_t *status = command_ask(logging->command, logging->client, "status", NULL);
+	json_t *status = command_look(logging->command, logging->client, "status", NULL);
 	uint64_t head = (uint64_t)json_integer_value(json_object_get(status, "head"));
 	int failed;
 

@@ -39,7 +39,7 @@ int person_record(const struct command *command, struct client *client, const ch
 
 json_t *person_letter(const struct command *command, struct client *client, const json_t *listed)
 {
-	return command_ask(command, client, "dead.show",
+	return command_look(command, client, "dead.show",
 		json_pack(
 			"{s:O,s:O}", "queue", json_object_get(listed, "queue"), "seq", json_object_get(listed, "seq")));
 }

@@ -42,7 +42,7 @@ struct rebuilding {
 /* How far its new session is; -1: it has none; -2: the broker is gone. */
 static long long look(const struct rebuilding *rebuilding)
 {
-	json_t *status = command_ask(rebuilding->command, rebuilding->client, "status", NULL);
+	json_t *status = command_look(rebuilding->command, rebuilding->client, "status", NULL);
 	const json_t *session = find_session(status, rebuilding->service, rebuilding->instance);
 	long long cursor = -1;
 

@@ -61,7 +61,7 @@ static int count(const struct command *command, struct client *client, json_t *w
 	bool more = true;
 
 	while (more) {
-		json_t *page = command_ask(command, client, "replay.count", json_deep_copy(what));
+		json_t *page = command_look(command, client, "replay.count", json_deep_copy(what));
 		json_t *next = json_object_get(page, "next");
 
 		if (!page)

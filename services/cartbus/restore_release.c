@@ -152,7 +152,7 @@ static int put_on_record(const struct command *command, const json_t *note)
 static int ask_whether_held(const struct command *command, bool *ret)
 {
 	struct client *client = command_connect(command);
-	json_t *status = command_ask(command, client, "status", NULL);
+	json_t *status = command_look(command, client, "status", NULL);
 
 	client_free(client);
 	*ret = json_is_true(json_object_get(status, "claims_held"));

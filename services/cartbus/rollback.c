@@ -202,7 +202,7 @@ static void wait_a_little(const struct rollback *rollback)
 
 static bool mirror_is_here(const struct rollback *rollback)
 {
-	json_t *status = command_ask(rollback->command, rollback->client, "status", NULL);
+	json_t *status = command_look(rollback->command, rollback->client, "status", NULL);
 	bool here = false;
 	const json_t *session;
 	size_t i;

@@ -149,7 +149,7 @@ static int read_wanted(struct wanted *wanted)
 /* What shoppers did must be there for all of it. */
 static int check_reach(const struct wanted *wanted, struct client *client, int64_t from_us)
 {
-	json_t *status = command_ask(wanted->command, client, "status", NULL);
+	json_t *status = command_look(wanted->command, client, "status", NULL);
 	json_int_t kept_us =
 		json_integer_value(json_object_get(json_object_get(json_object_get(status, "kept"), "raw"), "from_us"));
 	int ended = status ? EXIT_FINE : EXIT_NO;
