@@ -1,0 +1,264 @@
+/* test_check_ports.c: whose port is taken by whom, as `config check` tells it: sockets of this test listen, and are found */
+#include "services/cartbus/check_ports.h"
+
+#include "bus/base/text.h"
+#include "services/kit/settings.h"
+#include "tests/unit/cmocka_all.h"
+#include "tests/unit/folder.h"
+#include <arpa/inet.h>
+#include <errno.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/un.h>
+
+enum { TRIES_MOST = 100 };
+
+/* ---- sockets ---- */
+
+static bool is_v6(const char *host)
+{
+	return strchr(host, ':');
+}
+
+/* -1: this address and port cannot be had here. */
+static int bound(const char *host, int port)
+{
+	struct sockaddr_in v4 = { .sin_family = AF_INET, .sin_port = htons((uint16_t)port) };
+	struct sockaddr_in6 v6 = { .sin6_family = AF_INET6, .sin6_port = htons((uint16_t)port) };
+	int fd = socket(is_v6(host) ? AF_INET6 : AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0), both = 0, again = 1, r;
+
+	if (fd < 0)
+		return -1;
+	setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &again, sizeof(again));
+	if (is_v6(host)) {
+		assert_int_equal(inet_pton(AF_INET6, host, &v6.sin6_addr), 1);
+		setsockopt(fd, IPPROTO_IPV6, IPV6_V6ONLY, &both, sizeof(both));
+		r = bind(fd, (struct sockaddr *)&v6, sizeof(v6));
+	} else {
+		assert_int_equal(inet_pton(AF_INET, host, &v4.sin_addr), 1);
+		r = bind(fd, (struct sockaddr *)&v4, sizeof(v4));
+	}
+	if (r == 0)
+		return fd;
+	close(fd);
+	return -1;
+}
+
+static int port_of(int fd)
+{
+	union {
+		struct sockaddr any;
+		struct sockaddr_in v4;
+		struct sockaddr_in6 v6;
+	} at = { .any = { 0 } };
+	socklen_t len = sizeof(at);
+
+	assert_int_equal(getsockname(fd, &at.any, &len), 0);
+	return ntohs(at.any.sa_family == AF_INET ? at.v4.sin_port : at.v6.sin6_port);
+}
+
+/*
+ * Listens at `theirs`, at a port that nobody else has at `ours`: that is bound as ret_kept, as long as it lasts. Two sockets that may be used
+ * again (SO_REUSEADDR) can both be bound: they keep each other out when both are to listen.
+ */
+static int listener(const char *theirs, const char *ours, int *ret_kept)
+{
+	for (int i = 0; i < TRIES_MOST; i++) {
+		int kept = bound(ours, 0), fd;
+
+		assert_true(kept >= 0);
+		*ret_kept = kept;
+		fd = bound(theirs, port_of(kept));
+		if (fd >= 0 && listen(fd, 1) == 0)
+			return fd;
+		close(kept);
+		if (fd >= 0)
+			close(fd);
+	}
+	fail_msg("no port of %s is free", theirs);
+	return -1;
+}
+
+static bool has_v6(void)
+{
+	int fd = bound("::1", 0);
+
+	if (fd >= 0)
+		close(fd);
+	return fd >= 0;
+}
+
+/* ---- what is said ---- */
+
+static struct folder home;
+static char heard[2000];
+
+static void hear(const char *words, void *context)
+{
+	(void)context;
+	snprintf(heard + strlen(heard), sizeof(heard) - strlen(heard), "%s\n", words);
+}
+
+/* How many ports are wrong where the gateway is to listen there; what is said of it is in `heard`. */
+static int check(const char *host, int port, const char *more)
+{
+	struct command command = { .name = "config check", .hear = hear };
+	struct config_error error = { "" };
+	char text[600];
+	int wrong;
+
+	heard[0] = '\0';
+	snprintf(text, sizeof(text),
+		"[paths]\nrun = %s/run\n[gateway]\nlisten = %s\nport = %d\n[monitor]\nport = 0\n%s", home.path, host,
+		port, more);
+	assert_int_equal(config_parse(text, "cartbus.conf", settings_keys, &command.config, &error), 0);
+	wrong = check_ports(&command);
+	config_free(command.config);
+	return wrong;
+}
+
+/* ---- the tests ---- */
+
+static void a_port_is_taken_where_two_sockets_keep_each_other_out(void **state)
+{
+	static const struct {
+		const char *theirs, *ours;
+		bool is_free;
+	} cases[] = {
+		{ "127.0.0.1", "127.0.0.1", false },
+		{ "127.0.0.1", "127.0.0.2", true },
+		{ "127.0.0.1", "0.0.0.0", false },
+		{ "0.0.0.0", "127.0.0.2", false },
+		{ "127.0.0.1", "::", false },
+		{ "127.0.0.1", "::1", true },
+		{ "0.0.0.0", "::1", true },
+		{ "::1", "::1", false },
+		{ "::1", "::", false },
+		{ "::1", "127.0.0.1", true },
+		{ "::1", "0.0.0.0", true },
+		{ "::", "::1", false },
+		{ "::", "127.0.0.1", false },
+		{ "::ffff:127.0.0.1", "127.0.0.1", false },
+		{ "::ffff:127.0.0.1", "127.0.0.2", true },
+		{ "::ffff:127.0.0.1", "0.0.0.0", false },
+	};
+	bool v6 = has_v6();
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		char wanted[200] = "";
+		int fd, kept, port, wrong;
+
+		if (!v6 && (is_v6(cases[i].theirs) || is_v6(cases[i].ours)))
+			continue;
+		fd = listener(cases[i].theirs, cases[i].ours, &kept);
+		port = port_of(fd);
+		wrong = check(cases[i].ours, port, "");
+		if (!cases[i].is_free)
+			snprintf(wanted, sizeof(wanted), "[gateway] port: cannot listen on %s port %d: a test has it; ",
+				cases[i].ours, port);
+		if (wrong != !cases[i].is_free || !text_starts(heard, wanted) || !*heard != !*wanted)
+			fail_msg("%s listens, and %s is to: %d, %s", cases[i].theirs, cases[i].ours, wrong, heard);
+		assert_int_equal(listen(kept, 1) == 0, cases[i].is_free); /* so has the kernel it */
+		close(fd);
+		close(kept);
+	}
+}
+
+static void a_connection_whose_listener_is_gone_keeps_nobody_out(void **state)
+{
+	int kept, fd = listener("127.0.0.1", "127.0.0.1", &kept), port = port_of(fd), ours, theirs;
+	struct sockaddr_in to = { .sin_family = AF_INET, .sin_port = htons((uint16_t)port) };
+
+	(void)state;
+	to.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+	ours = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+	assert_int_equal(connect(ours, (struct sockaddr *)&to, sizeof(to)), 0);
+	theirs = accept(fd, NULL, NULL);
+	assert_true(theirs >= 0);
+	assert_int_equal(check("127.0.0.1", port, ""), 1);
+	close(fd);
+	assert_int_equal(check("127.0.0.1", port, ""), 0);
+	assert_string_equal(heard, "");
+	close(ours);
+	close(theirs);
+	close(kept);
+}
+
+static void who_has_the_port_is_named_without_what_a_terminal_would_obey(void **state)
+{
+	int kept, fd = listener("127.0.0.1", "127.0.0.1", &kept);
+
+	(void)state;
+	assert_int_equal(prctl(PR_SET_NAME, "a\033[31m\ntest"), 0);
+	assert_int_equal(check("127.0.0.1", port_of(fd), ""), 1);
+	assert_null(strchr(heard, '\033'));
+	assert_int_equal(strcspn(heard, "\n"), strlen(heard) - 1);
+	close(fd);
+	close(kept);
+}
+
+static void the_service_itself_and_systemd_may_have_the_port(void **state)
+{
+	struct sockaddr_un control = { .sun_family = AF_UNIX };
+	int kept, fd = listener("127.0.0.1", "127.0.0.1", &kept), port = port_of(fd), broker;
+	char path[100];
+
+	(void)state;
+	assert_int_equal(prctl(PR_SET_NAME, "systemd"), 0);
+	assert_int_equal(check("127.0.0.1", port, ""), 0);
+	assert_string_equal(heard, "");
+	assert_int_equal(prctl(PR_SET_NAME, "cartbus-gateway"), 0);
+	assert_int_equal(check("127.0.0.1", port, ""), 1); /* nothing of ours runs: it is another installation's */
+
+	FOLDER_PATH(path, home, "run");
+	assert_int_equal(mkdir(path, 0700), 0);
+	FOLDER_PATH(control.sun_path, home, "run/control");
+	broker = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+	assert_int_equal(bind(broker, (struct sockaddr *)&control, sizeof(control)), 0);
+	assert_int_equal(listen(broker, 1), 0);
+	assert_int_equal(check("127.0.0.1", port, ""), 0);
+	assert_string_equal(heard, "");
+	assert_int_equal(prctl(PR_SET_NAME, "a test"), 0);
+	assert_int_equal(check("127.0.0.1", port, ""), 0); /* what runs goes on */
+	assert_true(text_starts(heard, "warning: [gateway] port: cannot listen on 127.0.0.1 port "));
+	assert_non_null(strstr(heard, ": a test has it; "));
+
+	assert_int_equal(prctl(PR_SET_NAME, "cartbus-monitor"), 0);
+	assert_int_equal(check("127.0.0.1", port, ""), 0);
+	assert_non_null(strstr(heard, ": cartbus-monitor has it; "));
+	assert_int_equal(check("127.0.0.1", port, "[connect]\nbroker = tcp://192.0.2.1:7000\n"), 0);
+	assert_string_equal(heard, ""); /* which services run here nobody knows */
+	close(broker);
+	close(fd);
+	close(kept);
+}
+
+static int setup(void **state)
+{
+	(void)state;
+	home = folder_new();
+	return prctl(PR_SET_NAME, "a test");
+}
+
+static int teardown(void **state)
+{
+	(void)state;
+	folder_remove(&home);
+	return 0;
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup_teardown(a_port_is_taken_where_two_sockets_keep_each_other_out, setup, teardown),
+		cmocka_unit_test_setup_teardown(a_connection_whose_listener_is_gone_keeps_nobody_out, setup, teardown),
+		cmocka_unit_test_setup_teardown(
+			who_has_the_port_is_named_without_what_a_terminal_would_obey, setup, teardown),
+		cmocka_unit_test_setup_teardown(the_service_itself_and_systemd_may_have_the_port, setup, teardown),
+	};
+
+	return cmocka_run_group_tests_name("cartbus.check_ports", tests, NULL, NULL);
+}
