@@ -61,15 +61,12 @@ static bool parts_hold(const struct person *person, GMimeMessage *message)
 
 bool files_mail_holds(const struct person *person, struct bytes mail)
 {
-	static bool is_ready;
 	GMimeStream *stream;
 	GMimeParser *parser;
 	GMimeMessage *message;
 	bool found;
 
-	if (!is_ready)
-		g_mime_init();
-	is_ready = true;
+	g_mime_init(); /* it counts its calls, and does something at the first */
 	stream = g_mime_stream_mem_new_with_buffer(mail.data, mail.len);
 	parser = g_mime_parser_new_with_stream(stream);
 	message = g_mime_parser_construct_message(parser, NULL);
