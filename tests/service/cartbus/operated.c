@@ -53,6 +53,7 @@ FOR_OUTSIDE(cart_checkout)
 FOR_OUTSIDE(timer_set)
 FOR_OUTSIDE(reminder_sent)
 FOR_OUTSIDE(suppression)
+FOR_OUTSIDE(privacy_state)
 FOR_OUTSIDE(audit)
 
 static const struct service intake = { .name = "intake",
@@ -60,7 +61,8 @@ static const struct service intake = { .name = "intake",
 	.hears = { HEARS(cart_changed, refuse_bad) },
 	.remembers = { REMEMBERS(cart_state, leave_cart_state), REMEMBERS(cart_checkout, leave_cart_checkout),
 		REMEMBERS(timer_set, leave_timer_set), REMEMBERS(reminder_sent, leave_reminder_sent),
-		REMEMBERS(suppression, leave_suppression), REMEMBERS(audit, leave_audit) } };
+		REMEMBERS(suppression, leave_suppression), REMEMBERS(privacy_state, leave_privacy_state),
+		REMEMBERS(audit, leave_audit) } };
 
 /* --- the folder --- */
 
