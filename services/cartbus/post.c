@@ -11,7 +11,7 @@
 #include <sys/socket.h>
 #include <sys/time.h>
 
-enum { PATIENCE_S = 10, ANSWER_BYTES_MAX = 1 << 20 };
+enum { PATIENCE_S = 10, ANSWER_BYTES_MAX = 1 << 20, STATUS_LEAST = 100, STATUS_MOST = 999 /* RFC 9110 15 */ };
 
 static int connect_to(const char *host, const char *port)
 {
@@ -83,7 +83,7 @@ int post_send(const struct post *post, struct buffer *ret)
 		return failed;
 	text = buffer_text(&answer);
 	body = strstr(text, "\r\n\r\n");
-	if (sscanf(text, "HTTP/1.%*d %d", &status) != 1 || !body)
+	if (sscanf(text, "HTTP/1.%*d %d", &status) != 1 || status < STATUS_LEAST || status > STATUS_MOST || !body)
 		return -EPROTO;
 	buffer_add_text(ret, body + 4);
 	return status;
