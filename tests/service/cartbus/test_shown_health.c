@@ -177,8 +177,12 @@ static void backups_are_made_checked_and_told_of(void **state)
 	operated_run(operated, "backup --verify FOLDER/mine --json");
 	operated_run(operated, "backup --verify FOLDER/nothing");
 	operated_run(operated, "backup --erase");
+	rename_in(operated, "mine/stops", "stops"); /* what stands in its place cannot be replaced */
+	operated_write(operated, "mine/stops/in-the-way", "");
 	operated_run(operated, "erase demo 77 --yes");
 	operated_run(operated, "backup --verify FOLDER/mine");
+	rename_in(operated, "mine/stops", "elsewhere");
+	rename_in(operated, "stops", "mine/stops");
 	operated_run(operated, "backup --erase FOLDER/mine");
 	operated_run(operated, "backup --erase FOLDER/mine --json");
 	rename_in(operated, "mine", "backups/2025-06-15T150640Z");
