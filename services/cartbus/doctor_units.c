@@ -9,6 +9,7 @@
 
 #include "bus/base/notify.h"
 #include "bus/base/text.h"
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -114,7 +115,7 @@ static void say_socket(struct doctor *doctor, const struct unit *unit)
 /* A program that was exchanged goes on as it was until its process ends. */
 static bool is_of_before(const struct unit *unit)
 {
-	char path[64], program[512];
+	char path[64], program[PATH_MAX];
 	ssize_t len;
 
 	snprintf(path, sizeof(path), "/proc/%d/exe", unit->pid);
