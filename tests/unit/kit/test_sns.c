@@ -1,6 +1,7 @@
 /* test_sns.c: which addresses of SNS may be fetched */
 #include "services/kit/sns.h"
 #include "tests/unit/cmocka_all.h"
+#include <stdio.h>
 #include <string.h>
 
 #define TOPIC "arn:aws:sns:eu-central-1:123456789012:bounces"
@@ -45,6 +46,32 @@ static void no_other_address_is_a_certificates(void **state)
 	assert_false(sns_certificate_url_valid(HOST "/a.pem", "arn:aws:sns"));
 }
 
+/* The host is asked for with the topic's own region: what has none, or one that is longer than any, has no host. */
+static void a_topic_whose_region_cannot_be_read_has_no_address(void **state)
+{
+	static const struct {
+		const char *region, *topic;
+		bool taken;
+	} cases[] = {
+		{ "region-of-31-letters-is-the-top", "arn:aws:sns:region-of-31-letters-is-the-top:1:b", true },
+		{ "region-of-32-letters-is-too-long", "arn:aws:sns:region-of-32-letters-is-too-long:1:b", false },
+		{ "", "arn:aws:sns::1:b", false },
+		{ "eu-central-1", "arn:aws:sns:eu-central-1", false },
+		{ "eu-central-1", "arn:aws:sns:eu-central-1/b:1:b", false },
+		{ "eu-central-1", "arn:aws:eu-central-1:1:b", false },
+		{ "eu-central-1", "eu-central-1", false },
+		{ "eu-central-1", "", false },
+	};
+	char url[200];
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		snprintf(url, sizeof(url), "https://sns.%s.amazonaws.com/a.pem", cases[i].region);
+		if (sns_certificate_url_valid(url, cases[i].topic) != cases[i].taken)
+			fail_msg("\"%s\" of \"%s\"", url, cases[i].topic);
+	}
+}
+
 static void no_other_address_confirms_a_subscription(void **state)
 {
 	static const char *const wrong[] = { HOST "/", HOST "/?Action=ConfirmSubscription", HOST "/x?" CONFIRM TOPIC,
@@ -65,6 +92,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(the_addresses_that_amazon_sends_are_taken),
 		cmocka_unit_test(no_other_address_is_a_certificates),
+		cmocka_unit_test(a_topic_whose_region_cannot_be_read_has_no_address),
 		cmocka_unit_test(no_other_address_confirms_a_subscription),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
