@@ -111,6 +111,36 @@ static void an_unknown_currency_is_medium_and_counted(void **state)
 	assert_true(rules_choose(&rules, 1, "").unknown_currency);
 }
 
+static void a_size_is_named_or_told_by_its_amounts_in_the_carts_own_currency(void **state)
+{
+	static const char AMOUNTS[] =
+		"Carts under 40 EUR or 6000 JPY: never. Carts from 40 EUR or 6000 JPY to 150 EUR or 22000 JPY: "
+		"remind after 4 hours. Carts over 150 EUR or 22000 JPY: after 1 hour. 1 EUR is 1.25 USD.";
+	static const char ALL[] = "All carts: remind after 4 hours.";
+	static const struct {
+		const char *rules;
+		int64_t total_minor;
+		const char *currency, *words;
+	} cases[] = { { SEED, 3999, "USD", "a small cart" }, { SEED, 4000, "USD", "a medium cart" },
+		{ SEED, 15001, "USD", "a big cart" }, { SEED, 1, "GBP", "a medium cart" },
+		{ ALL, 4000, "EUR", "a cart" }, { AMOUNTS, 4000, "GBP", "a cart" },
+		{ AMOUNTS, 3999, "EUR", "a cart up to 39.99 EUR" },
+		{ AMOUNTS, 4000, "EUR", "a cart from 40.00 to 150.00 EUR" },
+		{ AMOUNTS, 15001, "EUR", "a cart from 150.01 EUR" }, { AMOUNTS, 5999, "JPY", "a cart up to 5999 JPY" },
+		{ AMOUNTS, 22000, "JPY", "a cart from 6000 to 22000 JPY" },
+		{ AMOUNTS, 5000, "USD", "a cart from 40.00 to 150.00 EUR" } };
+	char words[96];
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
+		struct rules rules = parsed(cases[i].rules);
+		struct rules_choice choice = rules_choose(&rules, cases[i].total_minor, cases[i].currency);
+
+		memset(words, 'x', sizeof(words));
+		assert_string_equal(rules_size_words(&choice, words), cases[i].words);
+	}
+}
+
 static void the_window_is_a_day_unless_the_owner_says_otherwise(void **state)
 {
 	struct rules silent = parsed(SEED), spoken = parsed(SEED "At most one mail per shopper every 36 hours.");
@@ -266,6 +296,7 @@ int main(void)
 		cmocka_unit_test(a_rate_is_good_in_both_directions),
 		cmocka_unit_test(an_absurd_rate_makes_a_cart_big_and_not_small),
 		cmocka_unit_test(an_unknown_currency_is_medium_and_counted),
+		cmocka_unit_test(a_size_is_named_or_told_by_its_amounts_in_the_carts_own_currency),
 		cmocka_unit_test(the_window_is_a_day_unless_the_owner_says_otherwise),
 		cmocka_unit_test(quiet_hours_end_on_the_minute),
 		cmocka_unit_test(without_quiet_hours_mail_goes_at_once),
