@@ -63,6 +63,21 @@ static void numbers_are_written_as_the_place_writes_them(void **state)
 	}
 }
 
+static void what_does_not_fit_with_its_end_is_a_plain_number_or_no_day(void **state)
+{
+	char shown[40];
+
+	(void)state;
+	for (int room = 8; room <= 10; room++) {
+		memset(shown, 'x', sizeof(shown));
+		locale_number(1234567, "en-US", shown, room);
+		assert_string_equal(shown, room < 10 ? "1234567" : "1,234,567");
+		memset(shown, 'x', sizeof(shown));
+		locale_day(0, "UTC", "en-US", LOCALE_DATE, shown, room);
+		assert_string_equal(shown, room < 10 ? "" : "January 1");
+	}
+}
+
 /* More locales than are kept open: each still gets its own. */
 static void what_was_closed_is_opened_again(void **state)
 {
@@ -88,6 +103,7 @@ int main(void)
 		cmocka_unit_test(a_tag_widens_to_its_language),
 		cmocka_unit_test(words_keep_their_language_and_take_the_shoppers_place),
 		cmocka_unit_test(numbers_are_written_as_the_place_writes_them),
+		cmocka_unit_test(what_does_not_fit_with_its_end_is_a_plain_number_or_no_day),
 		cmocka_unit_test(what_was_closed_is_opened_again),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);

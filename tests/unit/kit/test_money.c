@@ -121,15 +121,22 @@ static void shoppers_see_their_own_way_of_writing_money(void **state)
 
 static void something_readable_is_shown_whatever_is_asked(void **state)
 {
-	char small[8];
+	char small[16];
 
 	(void)state;
 	assert_shown(1250, "??", "de-DE", "12.50 ??");
 	assert_shown(1250, "USD", "no such locale at all, and far too long to be one, I dare say, whoever made it up",
 		"$12.50");
 	assert_shown(1250, "USD", "", "US$\u00a012.50");
-	money_format(123456, "USD", "en-US", small, sizeof(small));
-	assert_true(strlen(small) < sizeof(small));
+	/* ICU's own name of this locale has 62 bytes, and of the next 64, which is one more than there is room for */
+	assert_shown(1250, "EUR", "de-DE-u-ca-gregory-nu-latn-hc-h23-ms-metric", "12,50\u00a0€");
+	assert_shown(1250, "EUR", "de-DE-u-ca-gregory-nu-latn-hc-h23-fw-mon-lb-strict", "€12.50");
+	for (int room = 1; room <= 10; room++) { /* "$1,234.56" takes ten */
+		memset(small, 'x', sizeof(small));
+		money_format(123456, "USD", "en-US", small, room);
+		assert_true(memchr(small, '\0', (size_t)room));
+	}
+	assert_string_equal(small, "$1,234.56");
 }
 
 int main(void)
