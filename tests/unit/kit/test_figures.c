@@ -6,6 +6,7 @@
 #include "bus/base/clock.h"
 #include "bus/base/text.h"
 #include "services/kit/figures_data.h"
+#include "services/kit/html.h"
 #include "services/kit/zone.h"
 #include "tests/unit/kit/golden.h"
 #include <stdio.h>
@@ -201,6 +202,131 @@ static void html_tells_the_same_escaped_and_in_the_direction_of_its_words(void *
 	buffer_free(&html);
 }
 
+/* Goes on behind the next place where this stands, as HTML writes it. */
+static void expect_next(const char **at, const char *wanted)
+{
+	struct buffer escaped = { 0 };
+	const char *found;
+
+	html_escape(wanted, &escaped);
+	found = strstr(*at, buffer_text(&escaped));
+	if (!found)
+		fail_msg("\"%s\" is not in, or before, \"%.200s\"", wanted, *at);
+	*at = found + escaped.len;
+	buffer_free(&escaped);
+}
+
+static void expect_line(const struct report_line *line, void *context)
+{
+	expect_next(context, line->label);
+	expect_next(context, line->now);
+	expect_next(context, line->before);
+}
+
+static void html_has_every_line_of_the_text_in_its_order(void **state)
+{
+	(void)state;
+	for (size_t i = 0; i < sizeof(shops) / sizeof(shops[0]); i++) {
+		struct buffer html = { 0 }, paragraph = { 0 };
+		struct shop shop;
+		struct report report = report_of(&shop, shops[i].locale, shops[i].title);
+		const char *at;
+		char subject[160];
+
+		set_figures(&report, shops[i].currency, shops[i].unit);
+		report_html(&report, &html);
+		report_subject(&report, subject);
+		report_paragraph(&report, &paragraph);
+		at = buffer_text(&html);
+		expect_next(&at, subject);
+		assert_true(text_starts(at, "</title>"));
+		expect_next(&at, subject);
+		assert_true(text_starts(at, "</h1>"));
+		report_money(&report, expect_line, &at);
+		expect_next(&at, buffer_text(&paragraph));
+		expect_next(&at, report.words->before);
+		report_counts(&report, expect_line, &at);
+		expect_next(&at, report.words->footnote);
+		buffer_free(&paragraph);
+		buffer_free(&html);
+	}
+}
+
+static void add_sum(struct figures_sum *sum, const char *currency, int64_t total_minor, int64_t back_minor)
+{
+	TEXT_COPY(sum->currency, currency);
+	sum->total_minor = total_minor;
+	sum->back_minor = back_minor;
+}
+
+/* EUR in both months, JPY in the later one only, KWD in the earlier one only. */
+static struct report report_in_three_currencies(struct shop *shop)
+{
+	struct report report = report_of(shop, "en-GB", "Demo");
+
+	report.now.seen = 12;
+	report.then.seen = 7;
+	add_sum(&report.now.sums[ATTRIBUTION_CLICKED][0], "EUR", 12050, 50);
+	add_sum(&report.now.sums[ATTRIBUTION_CLICKED][1], "JPY", 6000, 0);
+	add_sum(&report.then.sums[ATTRIBUTION_CLICKED][0], "EUR", 7000, 1000);
+	add_sum(&report.then.sums[ATTRIBUTION_CLICKED][1], "KWD", 1500, 250);
+	add_sum(&report.now.sums[ATTRIBUTION_ANYWAY][0], "EUR", 100, 200);
+	return report;
+}
+
+static void a_table_for_programs_has_each_currency_once_beside_the_period_before(void **state)
+{
+	struct shop shop;
+	struct buffer csv = { 0 };
+	struct report report = report_in_three_currencies(&shop);
+
+	(void)state;
+	report_csv(&report, &csv);
+	assert_true(text_starts(buffer_text(&csv), "figure,currency,2026-10,2026-09\r\n"));
+	assert_non_null(strstr(buffer_text(&csv), "\r\nseen,,12,7\r\n"));
+	const char *sums = strstr(buffer_text(&csv), "clicked_then_bought_net");
+	assert_non_null(sums);
+	assert_string_equal(sums,
+		"clicked_then_bought_net,EUR,120.00,60.00\r\nclicked_then_bought_paid_back,EUR,0.50,10.00\r\n"
+		"clicked_then_bought_net,JPY,6000,0\r\nclicked_then_bought_paid_back,JPY,0,0\r\n"
+		"clicked_then_bought_net,KWD,0.000,1.250\r\nclicked_then_bought_paid_back,KWD,0.000,0.250\r\n"
+		"bought_anyway_net,EUR,-1.00,0.00\r\nbought_anyway_paid_back,EUR,2.00,0.00\r\n");
+	buffer_free(&csv);
+}
+
+static void assert_sum(const json_t *period, size_t nth, const char *class, const char *currency, int64_t total_minor,
+	int64_t back_minor)
+{
+	json_t *wanted = json_pack("{s:s,s:s,s:I,s:I,s:I}", "class", class, "currency", currency, "total_minor",
+		(json_int_t)total_minor, "paid_back_minor", (json_int_t)back_minor, "net_minor",
+		(json_int_t)(total_minor - back_minor));
+
+	assert_true(json_equal(json_array_get(json_object_get(period, "money"), nth), wanted));
+	json_decref(wanted);
+}
+
+static void json_has_the_counts_and_each_sum_of_both_periods(void **state)
+{
+	struct shop shop;
+	struct report report = report_in_three_currencies(&shop);
+	json_t *json = report_json(&report);
+	const json_t *now = json_object_get(json, "now"), *before = json_object_get(json, "before");
+
+	(void)state;
+	assert_string_equal(json_string_value(json_object_get(now, "period")), "2026-10");
+	assert_string_equal(json_string_value(json_object_get(before, "period")), "2026-09");
+	assert_int_equal(json_integer_value(json_object_get(json_object_get(now, "counts"), "seen")), 12);
+	assert_int_equal(json_integer_value(json_object_get(json_object_get(before, "counts"), "seen")), 7);
+	assert_int_equal(json_array_size(json_object_get(now, "money")), 3);
+	assert_int_equal(json_array_size(json_object_get(before, "money")), 2);
+	assert_sum(now, 0, "clicked_then_bought", "EUR", 12050, 50);
+	assert_sum(now, 1, "clicked_then_bought", "JPY", 6000, 0);
+	assert_sum(now, 2, "bought_anyway", "EUR", 100, 200);
+	assert_sum(before, 0, "clicked_then_bought", "EUR", 7000, 1000);
+	assert_sum(before, 1, "clicked_then_bought", "KWD", 1500, 250);
+	json_decref(json);
+}
+
 /* The most there can be: sixteen currencies, all of them with refunds, in the longest words. */
 static void the_longest_report_fits_its_message(void **state)
 {
@@ -241,6 +367,9 @@ int main(void)
 		cmocka_unit_test(who_reads_another_language_gets_english_and_his_own_numbers),
 		cmocka_unit_test(what_was_won_in_two_currencies_is_listed_as_the_language_lists),
 		cmocka_unit_test(html_tells_the_same_escaped_and_in_the_direction_of_its_words),
+		cmocka_unit_test(html_has_every_line_of_the_text_in_its_order),
+		cmocka_unit_test(a_table_for_programs_has_each_currency_once_beside_the_period_before),
+		cmocka_unit_test(json_has_the_counts_and_each_sum_of_both_periods),
 		cmocka_unit_test(the_longest_report_fits_its_message),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
