@@ -211,6 +211,30 @@ static void random_rules_read_back_in_every_language(void **state)
 		fail_msg("only %d of %d texts were rules", understood, ROUNDS);
 }
 
+/* A size with a name beside sizes that only amounts tell apart: its name alone would not say where it ends. */
+static void a_name_without_its_neighbours_is_said_back_with_its_amounts(void **state)
+{
+	static const char *const texts[] = {
+		"Small carts (under 40 EUR): never. Medium carts (from 40 to 80 EUR): 4 hours. Carts over 100 EUR: 1 "
+		"hour.",
+		"Small carts (under 40 EUR): never. Medium carts (40 to 80 EUR): 4 hours. All other carts: 1 hour.",
+		"Carts under 40 EUR: never. Medium carts (from 40 to 80 EUR): 4 hours. Big carts (over 80 EUR): 1 "
+		"hour.",
+		"Medium carts (from 40 to 80 EUR): 4 hours. Big carts (over 80 EUR): 1 hour.",
+		"Small carts (under 40 EUR): never. Medium carts (from 40 to 80 EUR): 4 hours.",
+	};
+	struct rules_error error;
+	struct rules rules;
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++) {
+		if (rules_parse(texts[i], "EUR", &rules, &error) < 0)
+			fail_msg("%s: %s", texts[i], error.text);
+		for (size_t j = 0; j < sizeof(languages) / sizeof(languages[0]); j++)
+			must_read_back(&rules, languages[j], texts[i]);
+	}
+}
+
 /* Small coins: a rate with four zeros behind the point, and one with seven. */
 static void a_tiny_rate_is_said_back_without_an_exponent(void **state)
 {
@@ -259,6 +283,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(random_rules_read_back_in_every_language),
 		cmocka_unit_test(each_language_has_sentences_of_its_own),
+		cmocka_unit_test(a_name_without_its_neighbours_is_said_back_with_its_amounts),
 		cmocka_unit_test(a_tiny_rate_is_said_back_without_an_exponent),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
