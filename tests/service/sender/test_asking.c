@@ -195,6 +195,26 @@ static void a_storefront_that_cannot_be_heard_is_as_good_as_silent(void **state)
 	}
 }
 
+/* Not an order that it does not know: a storefront that says nothing of orders has not answered. */
+static void an_answer_that_is_no_list_of_orders_is_as_good_as_none(void **state)
+{
+	static const struct {
+		const char *platform, *body;
+	} cases[] = { { "shopify", "[]" }, { "shopify", "{\"data\":[]}" }, { "shopify", "null" },
+		{ "woocommerce", "{}" }, { "woocommerce", "{\"code\":\"rest_no_route\"}" }, { "woocommerce", "null" },
+		{ "bigcommerce", "{}" }, { "bigcommerce", "{\"data\":[]}" }, { "bigcommerce", "null" } };
+	(void)state;
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		struct harness *h = given_asked(cases[i].platform);
+		Alarm alarm;
+		assert_int_equal(when_answered(h, 200, cases[i].body), WORKING);
+		assert_non_null(strstr(when_mailed(h).grounds, "; the storefront gave no answer, the log decided: "));
+		assert_true(harness_said(h, &topic_alarm, 0, &alarm, NULL));
+		assert_true(alarm.raised && strcmp(alarm.kind, "storefront") == 0);
+		harness_free(h);
+	}
+}
+
 static void an_answer_ends_the_alarm(void **state)
 {
 	struct harness *h = given_storefront("shopify");
@@ -351,6 +371,7 @@ int main(void)
 		cmocka_unit_test(an_order_of_before_or_of_others_stops_nothing),
 		cmocka_unit_test(silence_lets_the_log_decide_and_raises_one_alarm),
 		cmocka_unit_test(a_storefront_that_cannot_be_heard_is_as_good_as_silent),
+		cmocka_unit_test(an_answer_that_is_no_list_of_orders_is_as_good_as_none),
 		cmocka_unit_test(an_answer_ends_the_alarm),
 		cmocka_unit_test(a_storefront_that_refuses_our_key_is_told_apart_from_a_silent_one),
 		cmocka_unit_test(woocommerce_orders_are_matched_by_cart_and_by_address),
