@@ -117,6 +117,8 @@ static void a_lane_admits_its_own_peer_and_only_once(void **state)
 	assert_false(lanes_admit(scene.lanes, "lane 77x", "uid:4711"));
 	assert_false(lanes_admit(scene.lanes, "lane ", "uid:4711"));
 	assert_false(lanes_admit(scene.lanes, "control", "uid:4711"));
+	assert_false(lanes_admit(scene.lanes, "door 77", "uid:4711"));
+	assert_false(lanes_admit(scene.lanes, "", "uid:4711"));
 	assert_true(lanes_admit(scene.lanes, "lane 77", "uid:4711"));
 	assert_false(lanes_admit(scene.lanes, "lane 77", "uid:4711"));
 	end(&scene);
