@@ -10,6 +10,9 @@
 #include <arpa/inet.h>
 #include <dirent.h>
 #include <errno.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/socket.h>
 #include <sys/un.h>
@@ -330,6 +333,50 @@ static void four_sockets_are_watched_and_no_fifth(void **state)
 	connections_free(connections);
 }
 
+/* Those that the kernel may give a signal to that is sent to this process. */
+static int threads_that_take(int signal)
+{
+	DIR *folder = opendir("/proc/self/task");
+	const struct dirent *entry;
+	int count = 0;
+
+	assert_non_null(folder);
+	while ((entry = readdir(folder))) {
+		char path[300], line[200];
+		unsigned long long blocked = 0;
+		FILE *status;
+
+		snprintf(path, sizeof(path), "/proc/self/task/%s/status", entry->d_name);
+		if (entry->d_name[0] == '.' || !(status = fopen(path, "re")))
+			continue;
+		while (fgets(line, sizeof(line), status))
+			sscanf(line, "SigBlk: %llx", &blocked);
+		fclose(status);
+		count += !(blocked >> (signal - 1) & 1);
+	}
+	closedir(folder);
+	return count;
+}
+
+static void signals_stay_with_the_thread_that_starts_it_as_they_were(void **state)
+{
+	sigset_t none, before, now;
+	struct scene scene;
+
+	(void)state;
+	sigemptyset(&none);
+	assert_int_equal(pthread_sigmask(SIG_SETMASK, &none, &before), 0);
+	begin(&scene);
+	assert_int_equal(pthread_sigmask(SIG_SETMASK, NULL, &now), 0);
+	for (int signal = 1; signal < NSIG; signal++)
+		assert_int_equal(sigismember(&now, signal), 0);
+	go_away(come(&scene, 0)); /* its thread is at work then */
+	assert_int_equal(threads_that_take(SIGTERM), 1);
+	assert_int_equal(threads_that_take(SIGHUP), 1);
+	end(&scene);
+	assert_int_equal(pthread_sigmask(SIG_SETMASK, &before, NULL), 0);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -341,6 +388,7 @@ int main(void)
 		cmocka_unit_test(where_one_of_two_shook_hands_neither_is_called_noise),
 		cmocka_unit_test(past_256_that_wait_the_newest_are_not_kept),
 		cmocka_unit_test(four_sockets_are_watched_and_no_fifth),
+		cmocka_unit_test(signals_stay_with_the_thread_that_starts_it_as_they_were),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
