@@ -243,6 +243,26 @@ static void what_a_cursor_stands_on_may_be_deleted_under_it(void **state)
 	assert_stands_on(cursor, "b", "2");
 }
 
+static void a_cursor_goes_on_from_where_it_stands_while_the_store_changes(void **state)
+{
+	struct store *store = store_of(state);
+	_cleanup_(store_batch_freep) struct store_batch *batch = store_batch_new(store);
+	put(store, LOG, "a", "1");
+	store_batch_put(batch, LOG, BYTES("a\0", 2), bytes_of("2")); /* the next key that there can be */
+	assert_int_equal(store_commit(store, batch, false), 0);
+	put(store, LOG, "b", "3");
+	_cleanup_(store_cursor_freep) struct store_cursor *cursor = store_cursor_new(store, LOG);
+	assert_true(store_cursor_seek(cursor, bytes_of("a")));
+	put(store, LOG, "a", "changed");
+	assert_true(store_cursor_next(cursor));
+	assert_true(bytes_equal(store_cursor_key(cursor), BYTES("a\0", 2)));
+	put(store, STATE, "a", "of another family");
+	assert_true(store_cursor_next(cursor));
+	assert_stands_on(cursor, "b", "3");
+	put(store, LOG, "a", "changed again");
+	assert_false(store_cursor_next(cursor));
+}
+
 static void a_range_goes_with_its_start_and_without_its_end(void **state)
 {
 	struct store *store = store_of(state);
@@ -376,6 +396,7 @@ int main(void)
 		IN_BOTH(seeking_goes_at_or_after_and_at_or_before),
 		IN_BOTH(an_empty_family_has_no_end_to_stand_on),
 		IN_BOTH(what_a_cursor_stands_on_may_be_deleted_under_it),
+		IN_BOTH(a_cursor_goes_on_from_where_it_stands_while_the_store_changes),
 		IN_BOTH(a_range_goes_with_its_start_and_without_its_end),
 		cmocka_unit_test_setup_teardown(
 			the_size_of_a_range_is_that_of_its_keys_and_values, open_in_memory, close_it),
