@@ -73,6 +73,26 @@ static void progress_is_said_when_there_is_nothing_of_interest(void **state)
 	desk_close(desk);
 }
 
+/* It takes no credit: nothing is sent but that word. */
+static void who_remembers_nothing_is_told_at_once_how_far_the_log_is(void **state)
+{
+	struct desk *desk = desk_open();
+	struct peer *talker = peer_new(desk, "talker", "t"), *door = peer_new(desk, "door", "d");
+	Hello *hello = calloc(1, sizeof(*hello));
+	const Progress *progress;
+
+	(void)state;
+	peer_hello(talker, "run", 0);
+	for (int i = 0; i < 5; i++)
+		SAID(talker, .topic = i % 2 ? "row" : "fact");
+	peer_say_hello(door, hello);
+	progress = peer_progress(door);
+	assert_non_null(progress);
+	assert_int_equal(progress->seq, 5);
+	free(hello);
+	desk_close(desk);
+}
+
 static void projections_have_credit_of_their_own(void **state)
 {
 	struct desk *desk = desk_open();
@@ -341,6 +361,7 @@ int main(void)
 		cmocka_unit_test(every_instance_sees_every_message_in_log_order),
 		cmocka_unit_test(a_session_goes_on_from_its_cursor),
 		cmocka_unit_test(progress_is_said_when_there_is_nothing_of_interest),
+		cmocka_unit_test(who_remembers_nothing_is_told_at_once_how_far_the_log_is),
 		cmocka_unit_test(projections_have_credit_of_their_own),
 		cmocka_unit_test(who_is_in_no_hurry_gets_projections_together),
 		cmocka_unit_test(what_somebody_waits_for_takes_gathered_projections_along),
