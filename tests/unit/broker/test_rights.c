@@ -171,6 +171,58 @@ static void an_identity_does_not_do_what_its_rights_leave_out(void **state)
 	registry_free(registry);
 }
 
+/* What is shown of the only message of this topic; "": nothing of it. */
+static void assert_shown(struct peer *peer, const char *topic, const char *base64)
+{
+	char argument[100];
+	json_t *page, *message;
+
+	snprintf(argument, sizeof(argument), "{\"topic\":\"%s\",\"masked\":true}", topic);
+	page = peer_ask(peer, "read", argument);
+	assert_int_equal(json_array_size(json_object_get(page, "messages")), 1);
+	message = json_array_get(json_object_get(page, "messages"), 0);
+	assert_string_equal(json_string_value(json_object_get(message, "payload")), base64);
+	json_decref(page);
+}
+
+static void who_may_not_see_payloads_is_shown_what_their_topics_list_and_nothing_of_what_cannot_be_read(void **state)
+{
+	static const char topology[] = "[topic listed]\nretention = keep\nshown = 1\n"
+				       "[topic unlisted]\nretention = keep\n"
+				       "[topic broken]\nretention = keep\nshown = 1\n"
+				       "[peer talker]\nsays = listed\nsays = unlisted\nsays = broken\n"
+				       "[peer admin]\noperator = yes\n";
+	static const char anna[] = "\x0a\x04"
+				   "anna"; /* 1: "anna" */
+	static const char cut[] = "\x0a\x04"
+				  "anna\x12\x09"
+				  "berta"; /* 1: "anna", 2: of nine bytes, but five are there */
+	static const struct {
+		const char *topic, *in_clear, *masked;
+	} cases[] = { { "listed", "CgRhbm5h", "CgRhbm5h" }, { "unlisted", "CgRhbm5h", "CgQqKioq" },
+		{ "broken", "CgRhbm5hEgliZXJ0YQ==", "" }, { "diary", "CgRhbm5h", "" } };
+	struct desk *desk = desk_open_disk();
+	struct registry *registry = know(desk, IDENTITIES), *again;
+
+	(void)state;
+	SAID(come(desk, 3, "talker", "before"), .topic = "diary", .text = anna); /* which is declared no more then */
+	desk_crash(desk);
+	assert_int_equal(desk_start(desk, topology), 0);
+	again = know(desk, IDENTITIES);
+	struct peer *talker = come(desk, 3, "talker", "t");
+	struct peer *eyes = come(desk, 2, "admin", "eyes"), *full = come(desk, 3, "admin", "full");
+	SAID(talker, .topic = "listed", .text = anna);
+	SAID(talker, .topic = "unlisted", .text = anna);
+	SAID(talker, .topic = "broken", .text = cut);
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		assert_shown(full, cases[i].topic, cases[i].in_clear);
+		assert_shown(eyes, cases[i].topic, cases[i].masked);
+	}
+	desk_close(desk);
+	registry_free(registry);
+	registry_free(again);
+}
+
 static void a_session_whose_key_is_struck_off_ends(void **state)
 {
 	struct desk *desk = desk_open();
@@ -216,6 +268,8 @@ int main(void)
 		cmocka_unit_test(only_what_is_declared_an_operator_asks),
 		cmocka_unit_test(an_identity_is_what_it_was_registered_for_and_nothing_else),
 		cmocka_unit_test(an_identity_does_not_do_what_its_rights_leave_out),
+		cmocka_unit_test(
+			who_may_not_see_payloads_is_shown_what_their_topics_list_and_nothing_of_what_cannot_be_read),
 		cmocka_unit_test(a_session_whose_key_is_struck_off_ends),
 		cmocka_unit_test(a_list_that_does_not_add_up_is_not_used),
 	};
