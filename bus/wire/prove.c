@@ -5,7 +5,8 @@
  * right: at every start a stranger tries to get in.
  *
  * Promises:  0 only when libzmq said that it refused the stranger's key.
- * Fails by:  -EPERM: let in; -ETIMEDOUT: neither let in nor refused; and which socket it was, in words.
+ * Fails by:  -EPERM: let in; -ETIMEDOUT: neither let in nor refused; -EMFILE: no socket to try it with; and which socket it was, in
+ *            words.
  */
 #include "bus/wire/prove.h"
 #include "bus/base/text.h"
@@ -109,7 +110,9 @@ int prove_closed(void *zmq_context, struct gate *gate, const struct hub_settings
 	int r;
 
 	disguise(settings, &reach);
-	r = stranger.socket && stranger.events ? reach_endpoint(&reach, "", port_offset, endpoint) : -EMFILE;
+	r = reach_endpoint(&reach, "", port_offset, endpoint);
+	if (r == 0 && (!stranger.socket || !stranger.events))
+		r = -EMFILE;
 	r = r < 0 ? r : knock(&stranger, &reach, endpoint);
 	r = r < 0 ? r : watch(gate, &stranger);
 	if (r < 0)
