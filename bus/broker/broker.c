@@ -45,6 +45,17 @@ const struct broker_settings broker_settings_default = {
 	.newcomer_bytes = 16 << 20,
 };
 
+struct broker_settings broker_settings_read(const struct config *config)
+{
+	struct broker_settings settings = broker_settings_default;
+
+	settings.headroom_bytes = (uint64_t)config_number(config, "broker", NULL, "headroom") << 20;
+	settings.headroom_percent = (uint32_t)config_number(config, "broker", NULL, "headroom-percent");
+	settings.heartbeat_us = config_number(config, "broker", NULL, "heartbeat") * US_PER_MS;
+	settings.retention = retention_read(config);
+	return settings;
+}
+
 static struct broker *broker_new(const struct topology *topology, const struct broker_settings *settings,
 	const struct clock *clock, const struct broker_out *out)
 {

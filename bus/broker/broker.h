@@ -46,6 +46,7 @@ struct broker_settings {
 	size_t newcomer_bytes;     /* what the index of rows takes that one newcomer reads: 16 MiB */
 };
 extern const struct broker_settings broker_settings_default;
+struct broker_settings broker_settings_read(const struct config *config); /* what is not configured as by default */
 
 /* Takes the store. -EUCLEAN: the log does not add up; ret_why says what, where, and the remedy. */
 int broker_open(struct store **store, const struct topology *topology, const struct broker_settings *settings,

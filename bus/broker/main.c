@@ -214,20 +214,9 @@ static int reload_who_may_come(void *context, char ret_why[256])
 	return r;
 }
 
-static struct broker_settings parse_settings(const struct config *config)
-{
-	struct broker_settings settings = broker_settings_default;
-
-	settings.headroom_bytes = (uint64_t)config_number(config, "broker", NULL, "headroom") << 20;
-	settings.headroom_percent = (uint32_t)config_number(config, "broker", NULL, "headroom-percent");
-	settings.heartbeat_us = config_number(config, "broker", NULL, "heartbeat") * US_PER_MS;
-	settings.retention = retention_read(config);
-	return settings;
-}
-
 static int verify(struct process *process, const struct order *order)
 {
-	struct broker_settings settings = parse_settings(process->config);
+	struct broker_settings settings = broker_settings_read(process->config);
 
 	snprintf(process->folder, sizeof(process->folder), "%s/broker",
 		config_get(process->config, "paths", NULL, "state"));
@@ -250,7 +239,7 @@ static void check_restored(const struct process *process)
 
 static void open_broker(struct process *process)
 {
-	struct broker_settings settings = parse_settings(process->config);
+	struct broker_settings settings = broker_settings_read(process->config);
 	struct store *store = open_store(process);
 	struct broker_out out = {
 		.open_lane = hub_open_lane,
@@ -452,7 +441,7 @@ int main(int argc, char **argv)
 	read_topology(&process);
 	if (order.only_checks) {
 		log_write_as(LOG_FORM_TEXT);
-		parse_settings(config);
+		broker_settings_read(config);
 		return 0;
 	}
 	process.reconfigure = (struct reconfigure){ .path = order.config, .keys = keys, .running = config };

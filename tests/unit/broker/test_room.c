@@ -1,6 +1,7 @@
 /* the disk is filling up: what is new waits outside, what is there comes to its end */
 #include "bus/base/text.h"
 #include "bus/broker/core.h"
+#include "bus/wire/bus_keys.h"
 #include "desk.h"
 #include <setjmp.h>
 #include <stdarg.h>
@@ -83,12 +84,34 @@ static void a_share_of_the_file_system_counts_too(void **state)
 	desk_close(desk);
 }
 
+static void what_is_configured_holds_in_its_own_units(void **state)
+{
+	static const char text[] = "[broker]\nheadroom = 60\nheadroom-percent = 7\nheartbeat = 250\n"
+				   "[retention]\nraw = 21d\nfacts = 1000d\n";
+	struct broker_settings settings;
+	struct config *config = NULL;
+	struct config_error error;
+
+	(void)state;
+	assert_int_equal(config_parse(text, "cartbus.conf", bus_keys, &config, &error), 0);
+	settings = broker_settings_read(config);
+	config_free(config);
+	assert_int_equal(settings.headroom_bytes, 60 * 1024 * 1024);
+	assert_int_equal(settings.headroom_percent, 7);
+	assert_int_equal(settings.heartbeat_us, 250 * US_PER_MS);
+	assert_int_equal(settings.retention.raw_us, 21 * US_PER_DAY);
+	assert_int_equal(settings.retention.facts_us, 1000 * US_PER_DAY);
+	assert_int_equal(settings.idem_window_us, broker_settings_default.idem_window_us);
+	assert_int_equal(settings.newcomer_bytes, broker_settings_default.newcomer_bytes);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(new_messages_are_refused_for_now_with_the_reason),
 		cmocka_unit_test(what_is_there_comes_to_its_end),
 		cmocka_unit_test(a_share_of_the_file_system_counts_too),
+		cmocka_unit_test(what_is_configured_holds_in_its_own_units),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
