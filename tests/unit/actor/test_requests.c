@@ -10,7 +10,8 @@
 static const int64_t START_US = INT64_C(1767225600) * US_PER_S;
 
 #define SHOP "demo"
-static const char ODD_CART[] = "odd", BABBLING_CART[] = "babbling", ERRAND[] = "cart/1";
+static const char ODD_CART[] = "odd", BABBLING_CART[] = "babbling", CHATTY_CART[] = "chatty", ERRAND[] = "cart/1",
+		  LAST_CART[] = "last";
 
 /* --- an office: a postman who decides on a few things in his own way, and somebody who says all of it --- */
 
@@ -22,6 +23,7 @@ struct office {
 	struct ledger ledger;
 	struct effect_driver *const *drivers;
 	uint64_t turns;
+	char errand[80];
 	bool behind; /* the outcome was said behind a turn that is to be refused */
 	int early;   /* so often the new session had begun, and the log did not hold the outcome yet ... */
 	int blind;   /* ... nor did what it decides by */
@@ -52,14 +54,22 @@ static void say_nonsense(struct turn *turn)
 	SAY(turn, reminder_sent, &outcome, .shop = "", .key = ODD_CART, .version = 1); /* a shop is required */
 }
 
-/* What became of it, and something behind it that the broker gives nobody of its kind the right to say. */
+/*
+ * What became of it, and something behind it: that the broker gives nobody of its kind the right to say, or, of the chatty cart, that it
+ * does not remember itself.
+ */
 static enum verdict babble(const struct state *state, const void *message, const void *request, const void *result,
 	enum claim_answer claimed, struct turn *turn)
 {
 	enum verdict verdict = postman.effects[0]->decide(state, message, request, result, claimed, turn);
+	const LinkClicked *clicked = message;
 	CartClosed closed = { .cart_id = "cart" };
+	CartWake wake = { .cart_id = "till" };
 
-	SAY(turn, cart_closed, &closed, .shop = SHOP, .key = "cart", .version = 1);
+	if (strcmp(clicked->cart_id, CHATTY_CART) == 0)
+		SAY(turn, cart_wake, &wake, .shop = SHOP, .key = "till", .version = 1);
+	else
+		SAY(turn, cart_closed, &closed, .shop = SHOP, .key = "cart", .version = 1);
 	return verdict;
 }
 
@@ -72,7 +82,8 @@ static enum verdict hear_click(const struct state *state, const LinkClicked *cli
 		return DONE;
 	}
 	verdict = postman.hears[0].hear(state, clicked, turn);
-	if (verdict == WORKING && strcmp(clicked->cart_id, BABBLING_CART) == 0)
+	if (verdict == WORKING &&
+		(strcmp(clicked->cart_id, BABBLING_CART) == 0 || strcmp(clicked->cart_id, CHATTY_CART) == 0))
 		turn->kind = &babbling;
 	return verdict;
 }
@@ -85,10 +96,11 @@ static void open_office(uint64_t seed)
 	babbling = *postman.effects[0];
 	babbling.decide = babble;
 	odd_postman = postman;
-	granted_postman = odd_postman;
-	odd_postman.effects[1] = &babbling;
 	for (says = odd_postman.says; *says; says++)
 		;
+	*says++ = &topic_cart_wake;
+	granted_postman = odd_postman;
+	odd_postman.effects[1] = &babbling;
 	*says = &topic_cart_closed;
 	odd_postman.hears[0] = (struct hears)HEARS(link_clicked, hear_click);
 	office = (struct office){ .sim = sim_new(services, START_US, seed), .ledger = { .hold_answer = true } };
@@ -201,6 +213,78 @@ static void decisions_of_a_new_session_see_outcomes_that_the_log_does_not_have_y
 	close_office();
 }
 
+/* Of the outcome and of the last closing: where they stand in the log. */
+static void note_positions(const struct said *said, struct bytes payload, void *context)
+{
+	uint64_t *positions = context;
+
+	(void)payload;
+	if (strcmp(said->topic, topic_reminder_sent.name) == 0)
+		positions[0] = said->seq;
+	if (strcmp(said->topic, topic_cart_closed.name) == 0)
+		positions[1] = said->seq;
+}
+
+/* Several times what a session takes at once: what stands behind it in the log comes long after it was confirmed. */
+static void close_many_carts(void)
+{
+	enum { MANY = 9000 };
+	CartClosed closed = { .cart_id = "other" };
+
+	for (int i = MANY; i >= 0; i--) {
+		if (i == 0)
+			TEXT_COPY(closed.cart_id, LAST_CART);
+		assert_int_equal(runtime_say(sim_runtime(office.sim, "crier"), &topic_cart_closed,
+					 &(struct say){ .shop = SHOP, .key = "k" }, NULL, &closed, NULL, NULL),
+			0);
+	}
+}
+
+/* In a session after the one in which it went, and behind the closings, the answer comes. */
+static void answer_behind_many_closings(struct ledger *ledger, void *context)
+{
+	struct runtime *here = sim_runtime(office.sim, "postman");
+	uint64_t positions[2] = { 0 };
+
+	(void)context;
+	if (runtime_counts(here).sessions < 2 || state_has(runtime_state(here), "stopped", SHOP, LAST_CART))
+		return;
+	sim_log(office.sim, note_positions, positions);
+	if (positions[1] > 0)
+		ledger->hold_answer = false;
+	if (positions[0] == 0)
+		return;
+	office.early++;
+	office.blind += !state_has(runtime_state(here), "ended", SHOP, office.errand);
+}
+
+static void outcome_behind_many_closings(const char *cart)
+{
+	open_office(3);
+	snprintf(office.errand, sizeof(office.errand), "%s/1", cart);
+	click(cart, "cart");
+	pass(US_PER_S);
+	assert_int_equal(office.ledger.went, 1);
+	click(ODD_CART, ODD_CART); /* which ends the session */
+	pass(US_PER_S);
+	assert_in_range(runtime_counts(sim_runtime(office.sim, "postman")).sessions, 2, 10);
+	office.ledger.at_work = answer_behind_many_closings;
+	close_many_carts();
+	pass(US_PER_MINUTE);
+	assert_int_equal(sent(), 1);
+	assert_int_equal(ledger_times(&office.ledger, office.errand), 1);
+	assert_true(office.early > 1);
+	assert_int_equal(office.blind, 0);
+	close_office();
+}
+
+static void decisions_see_an_outcome_that_is_confirmed_and_comes_back_late(void **state)
+{
+	(void)state;
+	outcome_behind_many_closings("cart");
+	outcome_behind_many_closings(CHATTY_CART); /* what is confirmed last never comes back */
+}
+
 /* So many keys in a row that the broker takes it for an outage, and hands them out again. */
 static void what_was_refused_for_good_ends_one_session_and_not_one_each_time_it_comes(void **state)
 {
@@ -227,6 +311,7 @@ int main(void)
 		cmocka_unit_test(an_outcome_that_is_refused_with_a_turn_before_it_is_said_again),
 		cmocka_unit_test(what_went_is_recorded_though_the_turn_that_says_so_is_refused),
 		cmocka_unit_test(decisions_of_a_new_session_see_outcomes_that_the_log_does_not_have_yet),
+		cmocka_unit_test(decisions_see_an_outcome_that_is_confirmed_and_comes_back_late),
 		cmocka_unit_test(what_was_refused_for_good_ends_one_session_and_not_one_each_time_it_comes),
 	};
 
