@@ -12,6 +12,7 @@
 #include <errno.h>
 #include <pthread.h>
 #include <signal.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/socket.h>
@@ -154,6 +155,25 @@ static void go_away(int fd)
 	await_judgement(fd);
 }
 
+/* In the place of recv() (the linker's --wrap). Only the thread looks at what waits without taking it, and here that can fail. */
+static atomic_int peek_fails; /* an errno; 0: it does not */
+
+ssize_t __real_recv(int fd, void *to, size_t room, int flags);
+ssize_t __wrap_recv(int fd, void *to, size_t room, int flags);
+ssize_t __wrap_recv(int fd, void *to, size_t room, int flags)
+{
+	ssize_t got = __real_recv(fd, to, room, flags);
+
+	if (!(flags & MSG_PEEK))
+		return got;
+	if (got > 0)
+		errno = ENOENT; /* of some call before it: what succeeds leaves it as it was */
+	if (!peek_fails)
+		return got;
+	errno = peek_fails;
+	return -1;
+}
+
 static void assert_told(const struct scene *scene, const char *who, const char *why)
 {
 	struct ended_connection ended;
@@ -238,6 +258,30 @@ static void what_is_ended_from_here_is_told_whether_more_of_it_waits_or_not(void
 		say_too_much(peer, there[i]);
 		await_judgement(peer);
 		assert_told(&scene, me(), ENDED_HERE);
+		assert_nothing_told(&scene);
+		await_open(&scene, 0);
+	}
+	end(&scene);
+}
+
+/* It was reset, and ZeroMQ has not read that yet: nobody knows who ended it. */
+static void whose_connection_is_broken_already_is_not_ended_from_here(void **state)
+{
+	static const int errors[] = { ECONNRESET, EPIPE, EAGAIN };
+	struct scene scene;
+
+	(void)state;
+	begin(&scene);
+	for (size_t i = 0; i < sizeof(errors) / sizeof(errors[0]); i++) {
+		int peer = come(&scene, 0);
+
+		shake_hands(peer);
+		peek_fails = errors[i];
+		say_too_much(peer, 0);
+		await_judgement(peer);
+		peek_fails = 0;
+		if (errors[i] == EAGAIN)
+			assert_told(&scene, me(), ENDED_HERE);
 		assert_nothing_told(&scene);
 		await_open(&scene, 0);
 	}
@@ -384,6 +428,7 @@ int main(void)
 		cmocka_unit_test(noise_over_tcp_is_told_by_its_address),
 		cmocka_unit_test(who_goes_away_after_a_handshake_is_not_told),
 		cmocka_unit_test(what_is_ended_from_here_is_told_whether_more_of_it_waits_or_not),
+		cmocka_unit_test(whose_connection_is_broken_already_is_not_ended_from_here),
 		cmocka_unit_test(who_came_after_a_handshake_and_shook_none_is_noise),
 		cmocka_unit_test(where_one_of_two_shook_hands_neither_is_called_noise),
 		cmocka_unit_test(past_256_that_wait_the_newest_are_not_kept),
