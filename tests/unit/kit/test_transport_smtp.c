@@ -2,9 +2,13 @@
 #include "bus/base/text.h"
 #include "services/kit/transport.h"
 #include "tests/unit/cmocka_all.h"
+#include "tests/unit/folder.h"
 #include "tests/unit/kit/effect_stand_in.h"
 #include <errno.h>
 #include <netinet/in.h>
+#include <openssl/pem.h>
+#include <openssl/ssl.h>
+#include <openssl/x509v3.h>
 #include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -23,8 +27,16 @@ static size_t lines_len, lines_read;
 static bool reads_body;
 static const char *silent_at; /* the end of what it is told and does not answer; NULL: it answers all */
 
+/* From STARTTLS on; NULL: it offers none, or is not there yet. */
+static SSL_CTX *offered;
+static SSL *tls;
+static bool said_goodbye; /* TLS's own, on its last connection */
+
 static void hang_up(void)
 {
+	said_goodbye = tls && SSL_get_shutdown(tls) & SSL_RECEIVED_SHUTDOWN;
+	SSL_free(tls);
+	tls = NULL;
 	close(peer);
 	peer = -1;
 }
@@ -36,6 +48,30 @@ static bool is_silent(void)
 	return len > 0 && lines_len >= len && strcmp(lines + lines_len - len, silent_at) == 0;
 }
 
+static ssize_t put(const char *text, size_t len)
+{
+	return tls ? SSL_write(tls, text, (int)len) : send(peer, text, len, MSG_NOSIGNAL);
+}
+
+/* 0: the connection has ended */
+static ssize_t take(char *ret, size_t room)
+{
+	int n, why;
+
+	if (!tls)
+		return recv(peer, ret, room, 0);
+	n = SSL_read(tls, ret, (int)room);
+	why = SSL_get_error(tls, n);
+	return n > 0 ? n : why == SSL_ERROR_WANT_READ ? -1 : 0;
+}
+
+static void start_tls(void)
+{
+	tls = SSL_new(offered);
+	assert_int_equal(SSL_set_fd(tls, peer), 1);
+	SSL_set_accept_state(tls);
+}
+
 static void reply(const char *text, const char *otherwise)
 {
 	static char line[34 * 1024];
@@ -44,7 +80,7 @@ static void reply(const char *text, const char *otherwise)
 	if (text && !*text)
 		hang_up();
 	else if (!is_silent())
-		assert_int_equal(send(peer, line, strlen(line), MSG_NOSIGNAL), strlen(line));
+		assert_int_equal(put(line, strlen(line)), strlen(line));
 }
 
 static void answer_line(const char *line)
@@ -62,8 +98,11 @@ static void answer_line(const char *line)
 	} else if (text_starts(line, "DATA")) {
 		reads_body = !to_data;
 		reply(to_data, "354 go on");
+	} else if (text_starts(line, "STARTTLS")) {
+		reply(NULL, "220 go on");
+		start_tls();
 	} else {
-		reply(text_starts(line, "QUIT") ? "" : NULL, "250 here");
+		reply(text_starts(line, "QUIT") ? "" : NULL, offered && !tls ? "250-here\r\n250 STARTTLS" : "250 here");
 	}
 }
 
@@ -78,7 +117,7 @@ static void serve(void)
 		reads_body = false;
 		reply(NULL, "220 here");
 	}
-	ssize_t n = peer < 0 ? 0 : recv(peer, lines + lines_len, sizeof(lines) - 1 - lines_len, 0);
+	ssize_t n = peer < 0 ? 0 : take(lines + lines_len, sizeof(lines) - 1 - lines_len);
 	lines_len += n > 0 ? (size_t)n : 0;
 	lines[lines_len] = '\0';
 	while (peer >= 0 && (end = strstr(lines + lines_read, "\r\n"))) {
@@ -114,10 +153,56 @@ static void listen_again(void)
 	port = ntohs(at.sin_port);
 }
 
+static char ca[128]; /* the server's own certificate; "": no TLS is demanded */
+
 static void begin(int connections_most, const struct clock *clock)
 {
-	driver = transport_smtp_new(&(struct smtp_settings){
-		.host = "127.0.0.1", .port = port, .connections = connections_most, .clock = clock });
+	driver = transport_smtp_new(&(struct smtp_settings){ .host = "127.0.0.1",
+		.port = port,
+		.starttls = *ca,
+		.ca = *ca ? ca : NULL,
+		.connections = connections_most,
+		.clock = clock });
+}
+
+static X509 *certificate_of(EVP_PKEY *key)
+{
+	X509 *certificate = X509_new();
+	X509_NAME *name = X509_get_subject_name(certificate);
+	X509_EXTENSION *address = X509V3_EXT_conf_nid(NULL, NULL, NID_subject_alt_name, "IP:127.0.0.1");
+
+	X509_set_version(certificate, X509_VERSION_3);
+	ASN1_INTEGER_set(X509_get_serialNumber(certificate), 1);
+	X509_gmtime_adj(X509_getm_notBefore(certificate), -3600);
+	X509_gmtime_adj(X509_getm_notAfter(certificate), 24L * 3600);
+	X509_NAME_add_entry_by_txt(name, "CN", MBSTRING_ASC, (const unsigned char *)"the server", -1, -1, 0);
+	X509_set_issuer_name(certificate, name);
+	X509_set_pubkey(certificate, key);
+	X509_add_ext(certificate, address, -1);
+	X509_EXTENSION_free(address);
+	assert_true(X509_sign(certificate, key, EVP_sha256()) > 0);
+	return certificate;
+}
+
+/* The server offers TLS from now on, and it is demanded. */
+static void begin_over_tls(const struct folder *folder)
+{
+	EVP_PKEY *key = EVP_EC_gen("P-256");
+	X509 *certificate = certificate_of(key);
+	FILE *file;
+
+	FOLDER_PATH(ca, *folder, "ca.pem");
+	file = fopen(ca, "we");
+	assert_non_null(file);
+	assert_int_equal(PEM_write_X509(file, certificate), 1);
+	assert_int_equal(fclose(file), 0);
+	offered = SSL_CTX_new(TLS_server_method());
+	assert_int_equal(SSL_CTX_use_certificate(offered, certificate), 1);
+	assert_int_equal(SSL_CTX_use_PrivateKey(offered, key), 1);
+	X509_free(certificate);
+	EVP_PKEY_free(key);
+	driver->close(driver->self);
+	begin(1, &system_clock);
 }
 
 /* From now on time passes only where the test says so. */
@@ -142,6 +227,7 @@ static int setup(void **state)
 	peer = -1;
 	connections = mails = 0;
 	to_mail = to_rcpt = to_data = to_last = silent_at = NULL;
+	ca[0] = '\0';
 	begin(1, &system_clock);
 	assert_int_equal(
 		mail_note("shop@shop.example", "anna@mail.example", "s", "text\n", "1.a@shop.example", 0, &mail, why),
@@ -157,6 +243,8 @@ static int teardown(void **state)
 	close(listener);
 	if (peer >= 0)
 		hang_up();
+	SSL_CTX_free(offered);
+	offered = NULL;
 	return 0;
 }
 
@@ -344,6 +432,29 @@ static void what_is_stopped_or_closed_is_cut_off_without_a_word_and_an_idle_conn
 	assert_non_null(strstr(lines, "\r\n.\r\nQUIT\r\n"));
 }
 
+/* Not even TLS's own. */
+static void over_tls_as_well_what_is_stopped_is_cut_off_without_a_word(void **state)
+{
+	struct folder folder = folder_new();
+	struct effect effect = { 0 };
+
+	(void)state;
+	begin_over_tls(&folder);
+	assert_int_equal(send_one().end, MAIL_SENT);
+	assert_non_null(tls);
+	mail->claim = true;
+	driver->start(driver->self, &effect, mail);
+	await(&effect, 1, 0);
+	driver->stop(driver->self, &effect);
+	for (int j = 0; j < PATIENCE_MS / LOOK_MS && peer >= 0; j++)
+		work();
+	assert_true(peer < 0);
+	assert_false(said_goodbye);
+	assert_null(strstr(lines, "QUIT"));
+	assert_int_equal(mails, 1);
+	folder_remove(&folder);
+}
+
 /* RFC 5321 4.5.3.2: five minutes for a command, ten for the mail. */
 static void a_server_that_does_not_answer_is_waited_for_as_long_as_the_rfc_says(void **state)
 {
@@ -475,6 +586,7 @@ int main(void)
 		TEST(mails_that_were_stopped_are_not_sent),
 		TEST(a_connection_that_the_server_has_left_is_replaced),
 		TEST(what_is_stopped_or_closed_is_cut_off_without_a_word_and_an_idle_connection_says_goodbye),
+		TEST(over_tls_as_well_what_is_stopped_is_cut_off_without_a_word),
 		TEST(a_server_that_does_not_answer_is_waited_for_as_long_as_the_rfc_says),
 		TEST(while_the_server_is_away_one_mail_is_given_back_and_the_others_wait_in_their_order),
 		TEST(a_server_that_says_too_much_or_too_soon_gets_no_mail),
