@@ -156,6 +156,33 @@ static void carts_that_came_before_the_shop_was_known_are_judged_when_it_is(void
 	harness_free(h);
 }
 
+static void note_shop(const char *shop, void *context)
+{
+	char *shops = context;
+
+	strcat(strcat(shops, shop), " ");
+}
+
+/* Who is not looked at any more would keep the alarm for ever. */
+static void a_shop_that_had_such_a_cart_is_looked_at_when_it_has_none_any_more(void **state)
+{
+	struct harness *h = shop_with("");
+	char shops[60] = "";
+
+	(void)state;
+	given_cart(h, "good", "https://demo.example/r/1");
+	astray_each_shop(harness_state(h), note_shop, shops);
+	assert_string_equal(shops, "");
+	given_cart(h, "bad", "https://elsewhere.example/r/1");
+	given_cart(h, "worse", "https://elsewhere.example/r/2");
+	given_cart(h, "bad", "https://demo.example/r/1");
+	given_cart(h, "worse", "https://demo.example/r/2");
+	assert_null(alarm_text(h, NOW_US));
+	astray_each_shop(harness_state(h), note_shop, shops);
+	assert_string_equal(shops, "demo ");
+	harness_free(h);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -164,6 +191,7 @@ int main(void)
 		cmocka_unit_test(a_cart_without_a_link_counts_when_it_still_has_none_after_half_an_hour),
 		cmocka_unit_test(carts_that_nobody_would_mail_anyway_are_not_counted),
 		cmocka_unit_test(carts_that_came_before_the_shop_was_known_are_judged_when_it_is),
+		cmocka_unit_test(a_shop_that_had_such_a_cart_is_looked_at_when_it_has_none_any_more),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -20,7 +20,8 @@ static bool shop_is_so(const struct harness *h, enum shop_condition condition, i
 	return so;
 }
 
-static void given_seen(struct harness *h, uint32_t authentic, uint32_t bad, uint32_t previous, int64_t at_us)
+static void given_seen_of(
+	struct harness *h, const char *shop, uint32_t authentic, uint32_t bad, uint32_t previous, int64_t at_us)
 {
 	GatewaySeen seen = { .gateway = "gateway",
 		.from_us = at_us,
@@ -28,7 +29,12 @@ static void given_seen(struct harness *h, uint32_t authentic, uint32_t bad, uint
 		.authentic = authentic,
 		.bad_signatures = bad,
 		.previous_secret = previous };
-	GIVEN(h, gateway_seen, &seen, .shop = "demo", .key = "gateway");
+	GIVEN(h, gateway_seen, &seen, .shop = shop, .key = "gateway");
+}
+
+static void given_seen(struct harness *h, uint32_t authentic, uint32_t bad, uint32_t previous, int64_t at_us)
+{
+	given_seen_of(h, "demo", authentic, bad, previous, at_us);
 }
 
 static void a_storefront_with_the_wrong_secret_is_told_and_strangers_noise_is_not(void **state)
@@ -43,6 +49,42 @@ static void a_storefront_with_the_wrong_secret_is_told_and_strangers_noise_is_no
 	given_seen(h, 0, 1, 0, NOW_US + 2 * US_PER_HOUR + US_PER_MINUTE);
 	assert_true(shop_is_so(h, SHOP_SIGNATURES, NOW_US + 2 * US_PER_HOUR + US_PER_MINUTE, "3 requests"));
 	assert_false(shop_is_so(h, SHOP_SIGNATURES, NOW_US + 4 * US_PER_HOUR, "")); /* an hour without one */
+	harness_free(h);
+}
+
+static void note_shop(const char *shop, void *context)
+{
+	char *shops = context;
+
+	strcat(strcat(shops, shop), " ");
+}
+
+static void every_shop_that_a_gateway_told_of_is_looked_at_once(void **state)
+{
+	struct harness *h = harness_new(&monitor, NOW_US);
+	char shops[60] = "";
+	(void)state;
+	door_each_shop(harness_state(h), note_shop, shops);
+	assert_string_equal(shops, "");
+	given_seen_of(h, "north", 1, 0, 0, NOW_US);
+	given_seen_of(h, "demo", 0, 3, 0, NOW_US);
+	given_seen_of(h, "north", 1, 0, 0, NOW_US + US_PER_HOUR);
+	door_each_shop(harness_state(h), note_shop, shops);
+	assert_string_equal(shops, "demo north ");
+	assert_true(shop_is_so(h, SHOP_SIGNATURES, NOW_US, "3 requests"));
+	harness_free(h);
+}
+
+/* Gateways tell late what they could not tell in time: an hour has one place for each of its twelfths. */
+static void what_is_told_too_late_counts_for_no_other_time(void **state)
+{
+	struct harness *h = harness_new(&monitor, NOW_US);
+	(void)state;
+	given_seen(h, 0, 2, 0, NOW_US + US_PER_HOUR);
+	given_seen(h, 0, 7, 0, NOW_US); /* the same twelfth of the hour before */
+	assert_false(shop_is_so(h, SHOP_SIGNATURES, NOW_US + US_PER_HOUR, ""));
+	given_seen(h, 0, 1, 0, NOW_US + US_PER_HOUR - 5 * US_PER_MINUTE); /* late, and its place is free */
+	assert_true(shop_is_so(h, SHOP_SIGNATURES, NOW_US + US_PER_HOUR, "3 requests"));
 	harness_free(h);
 }
 
@@ -106,6 +148,8 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_storefront_with_the_wrong_secret_is_told_and_strangers_noise_is_not),
+		cmocka_unit_test(every_shop_that_a_gateway_told_of_is_looked_at_once),
+		cmocka_unit_test(what_is_told_too_late_counts_for_no_other_time),
 		cmocka_unit_test(the_old_secret_is_told_while_it_is_used),
 		cmocka_unit_test(a_topic_that_stops_is_told_and_a_night_or_a_sunday_is_not),
 		cmocka_unit_test(one_outage_does_not_make_it_deaf),

@@ -218,11 +218,16 @@ static void an_answer_that_is_none_is_refused(void **state)
 		assert_int_equal(view_read(bad[i], &view), -EINVAL);
 }
 
+static void given_due_of(struct harness *h, const char *shop, const char *cart_id, int64_t decided_us)
+{
+	ReminderDue due = { .has_cart = true, .cart = { .has_ids = true }, .step = 1, .decided_us = decided_us };
+	TEXT_COPY(due.cart.ids.cart_id, cart_id);
+	GIVEN(h, reminder_due, &due, .shop = shop, .key = "hash");
+}
+
 static void given_due(struct harness *h, int64_t decided_us)
 {
-	ReminderDue due = { .has_cart = true, .cart = { .has_ids = true, .ids = { .cart_id = "c1" } }, .step = 1 };
-	due.decided_us = decided_us;
-	GIVEN(h, reminder_due, &due, .shop = "demo", .key = "hash");
+	given_due_of(h, "demo", "c1", decided_us);
 }
 
 static bool nothing_sent(struct harness *h)
@@ -293,6 +298,42 @@ static void a_timer_that_did_not_fire_is_noticed(void **state)
 	assert_false(is_so(h, CONDITION_TIMERS_LATE, view, ""));
 	given_timer(h, "cart/b", 1, NOW_US - US_PER_HOUR); /* older than the cancel */
 	assert_false(is_so(h, CONDITION_TIMERS_LATE, view, ""));
+	harness_free(h);
+}
+
+static void every_reminder_that_waits_is_counted_and_the_oldest_is_named(void **state)
+{
+	struct harness *h = harness_new(&monitor, NOW_US);
+	struct view view = view_of((struct status){ 0 });
+	(void)state;
+	given_due_of(h, "demo", "c1", NOW_US - 40 * US_PER_MINUTE);
+	given_due_of(h, "demo", "c2", NOW_US - 50 * US_PER_MINUTE);
+	given_due_of(h, "demo", "c3", NOW_US - US_PER_MINUTE); /* it has time */
+	given_due_of(h, "other", "c1", NOW_US - 35 * US_PER_MINUTE);
+	assert_true(is_so(h, CONDITION_NOTHING_SENT, view,
+		"3 reminders were due and nothing was sent, the oldest 50 minutes ago: shop demo, cart/reminder c2/1"));
+	GIVEN(h, shop_status, &((ShopStatus){ .mode = MODE_PAUSED }), .shop = "demo", .key = "demo");
+	assert_true(is_so(h, CONDITION_NOTHING_SENT, view,
+		"1 reminders were due and nothing was sent, the oldest 35 minutes ago: shop other, cart/reminder "
+		"c1/1"));
+	harness_free(h);
+}
+
+static void every_mail_of_the_day_of_which_nobody_knows_is_counted(void **state)
+{
+	struct harness *h = harness_new(&monitor, NOW_US);
+	struct view view = view_of((struct status){ 0 });
+	ReminderOutcome outcome = { .cart_id = "c1", .step = 1, .attempt = 1 };
+	(void)state;
+	for (outcome.step = 1; outcome.step <= 2; outcome.step++)
+		for (int shop = 0; shop < 2; shop++) {
+			outcome.at_us = NOW_US - (int64_t)outcome.step * US_PER_HOUR - shop;
+			GIVEN(h, reminder_ambiguous, &outcome, .shop = shop ? "demo" : "other", .key = "c1");
+		}
+	outcome = (ReminderOutcome){ .cart_id = "a", .step = 1, .attempt = 1, .at_us = NOW_US - US_PER_DAY - 1 };
+	GIVEN(h, reminder_ambiguous, &outcome, .shop = "demo", .key = "a");
+	assert_true(is_so(h, CONDITION_AMBIGUOUS, view, "of 4 mails"));
+	assert_true(is_so(h, CONDITION_AMBIGUOUS, view, ": shop demo, cart/reminder c1/2")); /* the oldest */
 	harness_free(h);
 }
 
@@ -419,6 +460,8 @@ int main(void)
 		cmocka_unit_test(a_reminder_without_an_outcome_is_noticed_after_half_an_hour),
 		cmocka_unit_test(what_was_put_off_or_paused_is_not_missed),
 		cmocka_unit_test(a_timer_that_did_not_fire_is_noticed),
+		cmocka_unit_test(every_reminder_that_waits_is_counted_and_the_oldest_is_named),
+		cmocka_unit_test(every_mail_of_the_day_of_which_nobody_knows_is_counted),
 		cmocka_unit_test(an_ambiguous_mail_is_told_for_a_day_or_until_it_is_known),
 		cmocka_unit_test(more_than_one_mail_in_a_hundred_that_fails_within_a_day_is_told_from_the_third_on),
 		cmocka_unit_test(a_budget_is_told_at_eighty_and_at_a_hundred_percent),
