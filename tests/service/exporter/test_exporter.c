@@ -113,19 +113,24 @@ static void the_day_that_ended_is_written_with_what_became_of_each_cart(void **s
 	harness_free(h);
 }
 
-static void an_open_cart_says_what_comes_next_and_why_and_how_to_act(void **state)
+static void given_rules(struct harness *h)
 {
-	static const char key[] = "0123456789abcdef0123456789abcdef";
-	struct harness *h = given_shop();
 	Document rules = { .version = 1, .kind = "rules", .digest = "r1" };
-	CartState cart = cart_of("c", berlin(24, 9, 0));
-	Audit audit = { .action = "deferred", .cart_id = "c", .at_us = berlin(24, 23, 0), .next_us = berlin(25, 8, 0) };
-	(void)state;
-	exporter_set_up("/exports", "https://carts.example/", bytes_of(key));
 	TEXT_COPY(rules.text,
 		"Small carts (under 40 EUR): remind after 4 hours, then after 24. Medium carts: 2 hours, then "
 		"22. Big carts (over 150 EUR): 1 hour, then 20.");
 	GIVEN(h, document, &rules, .shop = "demo", .key = "rules", .version = 1);
+}
+
+static void an_open_cart_says_what_comes_next_and_why_and_how_to_act(void **state)
+{
+	static const char key[] = "0123456789abcdef0123456789abcdef";
+	struct harness *h = given_shop();
+	CartState cart = cart_of("c", berlin(24, 9, 0));
+	Audit audit = { .action = "deferred", .cart_id = "c", .at_us = berlin(24, 23, 0), .next_us = berlin(25, 8, 0) };
+	(void)state;
+	exporter_set_up("/exports", "https://carts.example/", bytes_of(key));
+	given_rules(h);
 	TEXT_COPY(cart.ids.email_hash, "hash");
 	given_cart(h, &cart);
 	assert_int_equal(when_night(h, berlin(25, 2, 0)), WORKING);
@@ -154,6 +159,51 @@ static void an_open_cart_says_what_comes_next_and_why_and_how_to_act(void **stat
 			verbs[i] == ADMIN_UNSUBSCRIBE ? "hash" : "c");
 	}
 	harness_free(h);
+}
+
+static const char *file_of_night(struct harness *h)
+{
+	assert_int_equal(when_night(h, berlin(25, 2, 0)), WORKING);
+	return buffer_text(&((struct file_request *)harness_effect_request(h))->content);
+}
+
+/* The cart was left at nine. Later decisions of the waiter are about the cart as it is. The night has 25 hours. */
+static void a_reminder_that_was_decided_is_with_the_sender_until_something_came_of_it(void **state)
+{
+	const struct {
+		const char *action;
+		int64_t at_us;
+		int mailed; /* steps that an outcome is known of */
+		const char *cells;
+	} rows[] = {
+		{ "first_reminder", berlin(24, 13, 1), 0,
+			",first reminder,2026-10-24 13:01:00,\"why; decided, and with the sender\"," },
+		{ "first_reminder", berlin(24, 9, 0), 0,
+			",first reminder,2026-10-24 09:00:00,\"why; decided, and with the sender\"," },
+		{ "first_reminder", berlin(24, 9, 0) - 1, 0, ",first reminder,2026-10-24 13:00:00,\"why\"," },
+		{ "first_reminder", berlin(24, 13, 1), 1, ",second reminder,2026-10-25 08:00:00,\"why\"," },
+		{ "second_reminder", berlin(25, 8, 1), 1,
+			",second reminder,2026-10-25 08:01:00,\"why; decided, and with the sender\"," },
+		{ "second_reminder", berlin(25, 8, 1), 2, ",give up,,\"why\"," },
+		{ "still_shopping", berlin(24, 10, 0), 0, ",first reminder,2026-10-24 13:00:00,\"why\"," },
+	};
+	(void)state;
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		struct harness *h = given_shop();
+		CartState cart = cart_of("c", berlin(24, 9, 0));
+		Audit audit = { .cart_id = "c", .grounds = "why", .at_us = rows[i].at_us };
+		given_rules(h);
+		TEXT_COPY(cart.ids.email_hash, "hash");
+		given_cart(h, &cart);
+		for (int step = 1; step <= rows[i].mailed; step++)
+			given_sent(h, "c", (uint32_t)step, step == 1 ? berlin(24, 13, 0) : berlin(25, 8, 1));
+		TEXT_COPY(audit.action, rows[i].action);
+		GIVEN(h, audit, &audit, .shop = "demo", .key = "c");
+		const char *csv = file_of_night(h);
+		if (!strstr(csv, rows[i].cells))
+			fail_msg("%s is not in\n%s", rows[i].cells, csv);
+		harness_free(h);
+	}
 }
 
 static void no_cell_is_a_formula(void **state)
@@ -441,6 +491,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(the_day_that_ended_is_written_with_what_became_of_each_cart),
 		cmocka_unit_test(an_open_cart_says_what_comes_next_and_why_and_how_to_act),
+		cmocka_unit_test(a_reminder_that_was_decided_is_with_the_sender_until_something_came_of_it),
 		cmocka_unit_test(no_cell_is_a_formula),
 		cmocka_unit_test(every_missed_night_gets_its_file),
 		cmocka_unit_test(a_day_is_exported_once),
