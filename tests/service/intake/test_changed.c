@@ -1,6 +1,7 @@
 /* test_changed.c: what a cart.changed makes of the list of carts */
 #include "bus/base/text.h"
 #include "given.h"
+#include <stdio.h>
 
 static void a_new_cart_gets_a_row_and_a_timer(void **state)
 {
@@ -340,6 +341,33 @@ static void an_override_of_the_waits_moves_the_timer(void **state)
 	harness_free(h);
 }
 
+/* A storefront repeats the waits that it wants with everything that it says of the cart. */
+static void only_an_override_that_differs_from_the_one_before_counts_as_one(void **state)
+{
+	static const struct {
+		WaitOverride waits;
+		bool is_another;
+	} rows[] = { { { 10 * US_PER_MINUTE, US_PER_HOUR }, true }, { { 10 * US_PER_MINUTE, US_PER_HOUR }, false },
+		{ { 20 * US_PER_MINUTE, US_PER_HOUR }, true }, { { 20 * US_PER_MINUTE, 2 * US_PER_HOUR }, true },
+		{ { 20 * US_PER_MINUTE, 2 * US_PER_HOUR }, false } };
+	struct harness *h = harness_new(&intake, NOON_US);
+	CartChanged changed = mug_of_ann_at(0);
+
+	(void)state;
+	when_changed(h, &changed);
+	changed.has_wait_override = true;
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		snprintf(changed.first_name, sizeof(changed.first_name), "Ann the %zuth", i);
+		changed.wait_override = rows[i].waits;
+		when_changed(h, &changed);
+		assert_string_equal(said_row(h)->first_name, changed.first_name);
+		assert_int_equal(harness_count(h, &topic_timer_set), rows[i].is_another);
+		assert_int_equal(
+			strcmp(said_audit(h, 0)->grounds, "it has waits of its own now") == 0, rows[i].is_another);
+	}
+	harness_free(h);
+}
+
 static void saving_the_cart_is_the_shoppers_doing(void **state)
 {
 	struct harness *h = harness_new(&intake, NOON_US);
@@ -451,6 +479,7 @@ int main(void)
 		cmocka_unit_test(what_is_decided_on_days_after_it_was_heard_is_not_chased),
 		cmocka_unit_test(a_platform_whose_clock_is_ahead_counts_from_when_we_heard),
 		cmocka_unit_test(an_override_of_the_waits_moves_the_timer),
+		cmocka_unit_test(only_an_override_that_differs_from_the_one_before_counts_as_one),
 		cmocka_unit_test(saving_the_cart_is_the_shoppers_doing),
 		cmocka_unit_test(two_carts_that_share_a_number_of_another_kind_stay_two),
 		cmocka_unit_test(two_shops_share_every_id_and_no_cart),
