@@ -360,12 +360,13 @@ static enum verdict when_ended(struct harness *h, const struct mail_result *resu
 	return harness_result(h, result, claimed);
 }
 
-static size_t count_alarms(struct harness *h, bool raised)
+static size_t count_alarms(struct harness *h, bool raised, const char *words)
 {
 	size_t count = 0;
 	Alarm alarm;
 	for (size_t i = 0; harness_said(h, &topic_alarm, i, &alarm, NULL); i++)
-		count += alarm.raised == raised && strcmp(alarm.kind, "mail-server") == 0;
+		count += alarm.raised == raised && strcmp(alarm.kind, "mail-server") == 0 &&
+			strcmp(alarm.text, words) == 0 && (alarm.remedy[0] != '\0') == raised;
 	return count;
 }
 
@@ -381,12 +382,12 @@ static void without_a_mail_server_mails_wait_and_one_alarm_says_so_until_one_ans
 	for (int i = 0; i < 3; i++) {
 		assert_int_equal(when_due(h, &due), WORKING);
 		assert_int_equal(when_ended(h, &away, CLAIM_NONE), LATER);
-		assert_int_equal(count_alarms(h, true), i == 0);
+		assert_int_equal(count_alarms(h, true, "no connection to the mail server: Connection refused"), i == 0);
 		assert_int_equal(harness_count(h, NULL), i == 0); /* no outcome, no attempt spent */
 	}
 	assert_int_equal(when_due(h, &due), WORKING);
 	assert_int_equal(when_ended(h, &sent, CLAIM_FRESH), DONE);
-	assert_int_equal(count_alarms(h, false), 1);
+	assert_int_equal(count_alarms(h, false, "the mail server answers again"), 1);
 	assert_int_equal(said_outcome(h, &topic_reminder_sent).attempt, 1);
 	due = due_reminder(2);
 	assert_int_equal(when_due(h, &due), WORKING);
