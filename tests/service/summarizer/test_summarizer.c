@@ -438,6 +438,67 @@ static void what_may_have_gone_is_not_sent_again_and_somebody_is_told(void **sta
 	harness_free(h);
 }
 
+static void recipient_of_owner(char ret[20])
+{
+	snprintf(ret, 20, "%016llx", (unsigned long long)text_hash(bytes_of("owner@demo.example")));
+}
+
+static void given_claim(struct harness *h, uint32_t attempt)
+{
+	SummaryClaim claim = {
+		.month = "2026-10", .attempt = attempt, .owner = "another", .claimed_us = berlin(11, 2, 9)
+	};
+	recipient_of_owner(claim.recipient);
+	GIVEN(h, summary_claim, &claim, .shop = "demo", .key = "k");
+}
+
+static void given_mailed(struct harness *h, uint32_t attempt, SummaryEnd end)
+{
+	SummaryMailed mailed = { .month = "2026-10", .attempt = attempt, .end = end, .at_us = berlin(11, 2, 9) };
+	recipient_of_owner(mailed.recipient);
+	GIVEN(h, summary_mailed, &mailed, .shop = "demo", .key = "k");
+}
+
+/* What one process says of an earlier try may come behind what another has said of a later one. */
+static void what_is_said_late_of_an_earlier_try_frees_no_claim(void **state)
+{
+	struct harness *h = given_shop("owner = owner@demo.example\n");
+	(void)state;
+	given_october(h);
+	when_written(h);
+	given_claim(h, 1);
+	given_mailed(h, 1, SUMMARY_RELEASED);
+	given_claim(h, 2);
+	given_mailed(h, 1, SUMMARY_RELEASED);
+	assert_int_equal(when_due(h), LATER);
+	assert_int_equal(harness_count(h, NULL), 0);
+	given_mailed(h, 2, SUMMARY_RELEASED);
+	assert_int_equal(when_due(h), WORKING);
+	assert_int_equal(harness_result(h, &(struct mail_result){ .end = MAIL_SENT }, CLAIM_FRESH), DONE);
+	assert_int_equal(said_mailed(h).attempt, 3);
+	harness_free(h);
+}
+
+static void a_letter_that_is_settled_stays_so_whatever_is_said_of_it_later(void **state)
+{
+	static const SummaryEnd ends[] = { SUMMARY_SENT, SUMMARY_REFUSED, SUMMARY_AMBIGUOUS };
+	(void)state;
+	for (size_t i = 0; i < sizeof(ends) / sizeof(ends[0]); i++) {
+		struct harness *h = given_shop("owner = owner@demo.example\n");
+		given_october(h);
+		when_written(h);
+		given_claim(h, 1);
+		given_mailed(h, 1, ends[i]);
+		given_mailed(h, 1, SUMMARY_RELEASED);
+		assert_int_equal(when_due(h), DONE);
+		given_claim(h, 2);
+		given_mailed(h, 2, SUMMARY_RELEASED);
+		assert_int_equal(when_due(h), DONE);
+		assert_int_equal(harness_count(h, NULL), 0);
+		harness_free(h);
+	}
+}
+
 static void a_claim_whose_owner_is_gone_is_waited_for_and_then_told(void **state)
 {
 	struct harness *h = given_shop("owner = owner@demo.example\n");
@@ -445,10 +506,7 @@ static void a_claim_whose_owner_is_gone_is_waited_for_and_then_told(void **state
 	(void)state;
 	given_october(h);
 	when_written(h);
-	SummaryClaim claim = { .month = "2026-10", .attempt = 1, .owner = "another", .claimed_us = berlin(11, 2, 9) };
-	snprintf(claim.recipient, sizeof(claim.recipient), "%016llx",
-		(unsigned long long)text_hash(bytes_of("owner@demo.example")));
-	GIVEN(h, summary_claim, &claim, .shop = "demo", .key = "k", .idem = "k/1");
+	given_claim(h, 1);
 	assert_int_equal(when_due(h), LATER);
 	assert_int_equal(harness_count(h, NULL), 0);
 	harness_now(h, berlin(11, 2, 9) + US_PER_MINUTE);
@@ -474,6 +532,8 @@ int main(void)
 		cmocka_unit_test(the_mail_says_what_the_file_says_and_claims_its_last_byte),
 		cmocka_unit_test(a_mail_that_did_not_go_is_tried_again),
 		cmocka_unit_test(what_may_have_gone_is_not_sent_again_and_somebody_is_told),
+		cmocka_unit_test(what_is_said_late_of_an_earlier_try_frees_no_claim),
+		cmocka_unit_test(a_letter_that_is_settled_stays_so_whatever_is_said_of_it_later),
 		cmocka_unit_test(a_claim_whose_owner_is_gone_is_waited_for_and_then_told),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
