@@ -407,6 +407,46 @@ static void what_is_the_shops_and_cannot_be_read_is_kept_and_never_asked_for_aga
 	assert_int_equal(scene.counters.rejected, 1);
 }
 
+#define SHOP_CONF(storefront)                                                                                          \
+	"[shop]\ntime-zone = UTC\ncurrency = EUR\nlocale = de-DE\ntitle = T\nurl = https://s.example\n[mail]\n"        \
+	"from = shop@s.example\n" storefront
+
+/* The app of one developer signs for all shops that it is installed in: the body has to be about this one. */
+static void a_privacy_request_about_another_shop_than_its_shop_conf_names_is_kept_aside(void **state)
+{
+	static const struct {
+		const char *shop_conf;
+		bool is_believed;
+	} cases[] = {
+		{ SHOP_CONF("[storefront]\nplatform = shopify\napi = https://demo.myshopify.example\n"), true },
+		{ SHOP_CONF("[storefront]\nplatform = shopify\napi = https://Demo.MyShopify.example/\n"), true },
+		{ SHOP_CONF("[storefront]\nplatform = shopify\napi = https://demo.myshopify.example:8443/x\n"), true },
+		{ SHOP_CONF("[storefront]\nplatform = shopify\napi = https://other.myshopify.example\n"), false },
+		{ SHOP_CONF("[storefront]\nplatform = shopify\napi = https://demo.myshopify.example.org\n"), false },
+		{ SHOP_CONF("[storefront]\nplatform = woocommerce\napi = https://other.example\n"), true },
+		{ SHOP_CONF(""), true }, /* what it is called there is not known */
+		{ "no shop.conf at all", true },
+		{ SHOP_CONF("[storefront]\nplatform = shopify\napi = https://other.myshopify.example\nno line\n"),
+			true },
+	};
+	struct bytes body = fixture("shopify-shop-redact.json", NULL, NULL);
+	unsigned believed = 0, kept = 0;
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		write_file("shops/demo/shop.conf", cases[i].shop_conf);
+		if (deliver("demo", "shop/redact", body, signature_of(body, KEY)) != cases[i].is_believed)
+			fail_msg("with %s", cases[i].shop_conf);
+		believed += cases[i].is_believed;
+		kept += !cases[i].is_believed;
+		assert_int_equal(scene.wish.stop, cases[i].is_believed);
+		assert_int_equal(scene.counters.privacy, believed);
+		assert_int_equal(scene.counters.rejected, kept);
+		if (!cases[i].is_believed)
+			assert_answer(200, "the body is about demo.myshopify.example, and this shop is ");
+	}
+}
+
 /* WooCommerce posts it when a webhook is saved: it is signed by nobody, and wants to hear 200. */
 static void the_ping_of_a_new_webhook_is_answered_and_nothing_like_it(void **state)
 {
@@ -649,6 +689,7 @@ int main(void)
 		TEST(a_delivery_without_an_id_is_known_by_its_topic_and_body),
 		TEST(a_webhook_that_is_nobodys_is_refused_and_counted_for_what_it_is),
 		TEST(what_is_the_shops_and_cannot_be_read_is_kept_and_never_asked_for_again),
+		TEST(a_privacy_request_about_another_shop_than_its_shop_conf_names_is_kept_aside),
 		TEST(the_ping_of_a_new_webhook_is_answered_and_nothing_like_it),
 		TEST(a_bounce_of_ses_is_believed_for_its_signature_alone),
 		TEST(what_is_not_for_us_to_believe_is_refused_before_its_signature),
