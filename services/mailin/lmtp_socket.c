@@ -84,7 +84,7 @@ static int bind_tcp(const char *where)
 	long number = strtol(port, &end, 10);
 	const int yes = 1;
 
-	if (!*port || *end || number < 1 || number > 65535)
+	if (*end || number < 1 || number > 65535)
 		die("[mailin] lmtp = %s: expected the path of a socket, or 127.0.0.1 and a port", where);
 	address.sin_port = htons((uint16_t)number);
 	int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
