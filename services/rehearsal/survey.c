@@ -179,8 +179,6 @@ static void hear_set(struct survey *survey, const struct said *said, struct byte
 		return;
 	if (set.due_us < said->time_us)
 		map_put(survey->overdue, bytes_of(set.name), (void *)(uintptr_t)said->time_us);
-	else
-		map_remove(survey->overdue, bytes_of(set.name));
 }
 
 static void hear_fired(struct survey *survey, const struct said *said, struct bytes payload)

@@ -301,6 +301,17 @@ static void what_was_due_while_no_timer_fired_fires_at_the_end_of_that_time(void
 		assert_int_equal(survey_fires_us(survey, rows[i].due_us), rows[i].fires_us);
 }
 
+static void a_firing_that_is_on_its_way_while_the_timer_is_set_for_later_was_not_late(void **state)
+{
+	(void)state;
+	hear_set("cart/a", "", minute(1), minute(20));
+	hear_set("cart/a", "", minute(50), minute(20) + 1);
+	hear_fired("cart/a", minute(1), minute(20) + 2);
+	hear_fired("cart/a", minute(50), minute(50) + LATE_US);
+	survey_close(survey);
+	assert_int_equal(survey_outages(survey), 0);
+}
+
 /* It could not fire before somebody set it. What a message says of a cron timer's next time, nobody goes by. */
 static void a_timer_that_was_set_when_it_was_due_already_is_late_from_then_on(void **state)
 {
@@ -362,6 +373,7 @@ int main(void)
 		TEST(each_try_of_a_mail_gets_the_answer_that_it_got),
 		TEST(of_two_outcomes_of_one_turn_the_first_is_the_mail_servers),
 		TEST(what_was_due_while_no_timer_fired_fires_at_the_end_of_that_time),
+		TEST(a_firing_that_is_on_its_way_while_the_timer_is_set_for_later_was_not_late),
 		TEST(a_timer_that_was_set_when_it_was_due_already_is_late_from_then_on),
 		TEST(a_dead_letter_and_what_came_at_the_end_are_known_as_such),
 	};
