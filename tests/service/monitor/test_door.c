@@ -1,12 +1,14 @@
 /* test_door.c: what a storefront sends, or no longer sends, that tells of trouble */
 #include "bus/actor/harness.h"
 #include "bus/base/clock.h"
+#include "bus/base/text.h"
 #include "proto/topics.h"
 #include "services/monitor/check.h"
 #include "services/monitor/check_shop.h"
 #include "services/monitor/door.h"
 #include "services/monitor/monitor.h"
 #include "tests/unit/cmocka_all.h"
+#include <stdio.h>
 #include <string.h>
 
 #define NOW_US (INT64_C(20000) * US_PER_DAY)
@@ -46,8 +48,12 @@ static void a_storefront_with_the_wrong_secret_is_told_and_strangers_noise_is_no
 	assert_false(shop_is_so(h, SHOP_SIGNATURES, NOW_US + 2 * US_PER_HOUR, ""));
 	given_seen(h, 0, 2, 0, NOW_US + 2 * US_PER_HOUR);
 	assert_false(shop_is_so(h, SHOP_SIGNATURES, NOW_US + 2 * US_PER_HOUR, ""));
+	given_seen(h, 1, 0, 0, NOW_US + 2 * US_PER_HOUR);
+	given_seen(h, 2, 1, 0, NOW_US + 2 * US_PER_HOUR + US_PER_MINUTE);
+	assert_false(shop_is_so(h, SHOP_SIGNATURES, NOW_US + 2 * US_PER_HOUR + US_PER_MINUTE, ""));
 	given_seen(h, 0, 1, 0, NOW_US + 2 * US_PER_HOUR + US_PER_MINUTE);
-	assert_true(shop_is_so(h, SHOP_SIGNATURES, NOW_US + 2 * US_PER_HOUR + US_PER_MINUTE, "3 requests"));
+	assert_true(shop_is_so(h, SHOP_SIGNATURES, NOW_US + 2 * US_PER_HOUR + US_PER_MINUTE,
+		"4 requests were not signed with this shop's secret, and 3 were"));
 	assert_false(shop_is_so(h, SHOP_SIGNATURES, NOW_US + 4 * US_PER_HOUR, "")); /* an hour without one */
 	harness_free(h);
 }
@@ -93,8 +99,9 @@ static void the_old_secret_is_told_while_it_is_used(void **state)
 	struct harness *h = harness_new(&monitor, NOW_US);
 	(void)state;
 	given_seen(h, 500, 0, 1, NOW_US);
-	assert_true(shop_is_so(h, SHOP_PREVIOUS_SECRET, NOW_US + 30 * US_PER_MINUTE, "1 requests"));
-	assert_false(shop_is_so(h, SHOP_PREVIOUS_SECRET, NOW_US + 65 * US_PER_MINUTE, ""));
+	given_seen(h, 500, 0, 2, NOW_US);
+	assert_true(shop_is_so(h, SHOP_PREVIOUS_SECRET, NOW_US + US_PER_HOUR - 1, "3 requests"));
+	assert_false(shop_is_so(h, SHOP_PREVIOUS_SECRET, NOW_US + US_PER_HOUR, ""));
 	harness_free(h);
 }
 
@@ -129,6 +136,45 @@ static void a_topic_that_stops_is_told_and_a_night_or_a_sunday_is_not(void **sta
 	harness_free(h);
 }
 
+static void given_topic(struct harness *h, const char *name, int64_t at_us)
+{
+	GatewaySeen seen = { .to_us = at_us, .topics_count = 1, .topics = { { .count = 1 } } };
+
+	TEXT_COPY(seen.topics[0].topic, name);
+	seen.topics[0].first_us = seen.topics[0].last_us = at_us;
+	GIVEN(h, gateway_seen, &seen, .shop = "demo", .key = "gateway");
+}
+
+/* As many as the alarm has room for, whole: a name that is cut is none. */
+static void all_topics_that_stop_are_named_and_the_longest_silence(void **state)
+{
+	static const char much[] = "a-topic-with-a-name-of-36-characters";
+	struct harness *h = harness_new(&monitor, NOW_US);
+	int64_t end_us = NOW_US + 14 * US_PER_DAY;
+	char name[40];
+	(void)state;
+	for (int64_t at_us = NOW_US; at_us < end_us; at_us += US_PER_HOUR) {
+		given_topic(h, "b/hourly", at_us);
+		if ((at_us - NOW_US) % (2 * US_PER_HOUR) == 0)
+			given_topic(h, "a/seldom", at_us);
+		given_topic(h, "c/goes-on", at_us);
+	}
+	given_topic(h, "c/goes-on", end_us + 9 * US_PER_HOUR);
+	assert_true(shop_is_so(h, SHOP_SILENT, end_us + 9 * US_PER_HOUR,
+		"nothing has come for 11 hours; the longest pause of four weeks was 2: a/seldom, b/hourly"));
+	for (int64_t at_us = NOW_US; at_us < end_us; at_us += US_PER_HOUR)
+		for (int i = 1; i <= 4; i++) {
+			snprintf(name, sizeof(name), i < 4 ? "%s-0%d" : "%s-%d", much, i);
+			given_topic(h, name, at_us);
+		}
+	const struct door_silence silence = door_silence(harness_state(h), "demo", end_us + 9 * US_PER_HOUR);
+	assert_int_equal(silence.count, 6);
+	assert_string_equal(silence.topics,
+		"a-topic-with-a-name-of-36-characters-01, a-topic-with-a-name-of-36-characters-02, "
+		"a-topic-with-a-name-of-36-characters-03, a/seldom, b/hourly");
+	harness_free(h);
+}
+
 static void one_outage_does_not_make_it_deaf(void **state)
 {
 	struct silence silence = { 0 };
@@ -152,6 +198,7 @@ int main(void)
 		cmocka_unit_test(what_is_told_too_late_counts_for_no_other_time),
 		cmocka_unit_test(the_old_secret_is_told_while_it_is_used),
 		cmocka_unit_test(a_topic_that_stops_is_told_and_a_night_or_a_sunday_is_not),
+		cmocka_unit_test(all_topics_that_stop_are_named_and_the_longest_silence),
 		cmocka_unit_test(one_outage_does_not_make_it_deaf),
 	};
 

@@ -5,6 +5,7 @@
 #include "proto/topics.h"
 #include "services/monitor/check.h"
 #include "services/monitor/monitor.h"
+#include "services/monitor/rows.h"
 #include "tests/unit/cmocka_all.h"
 #include <errno.h>
 #include <stdio.h>
@@ -218,16 +219,16 @@ static void an_answer_that_is_none_is_refused(void **state)
 		assert_int_equal(view_read(bad[i], &view), -EINVAL);
 }
 
-static void given_due_of(struct harness *h, const char *shop, const char *cart_id, int64_t decided_us)
+static void given_due_of(struct harness *h, const char *shop, const char *cart_id, uint32_t step, int64_t decided_us)
 {
-	ReminderDue due = { .has_cart = true, .cart = { .has_ids = true }, .step = 1, .decided_us = decided_us };
+	ReminderDue due = { .has_cart = true, .cart = { .has_ids = true }, .step = step, .decided_us = decided_us };
 	TEXT_COPY(due.cart.ids.cart_id, cart_id);
 	GIVEN(h, reminder_due, &due, .shop = shop, .key = "hash");
 }
 
 static void given_due(struct harness *h, int64_t decided_us)
 {
-	given_due_of(h, "demo", "c1", decided_us);
+	given_due_of(h, "demo", "c1", 1, decided_us);
 }
 
 static bool nothing_sent(struct harness *h)
@@ -269,6 +270,7 @@ static void what_was_put_off_or_paused_is_not_missed(void **state)
 	assert_false(nothing_sent(h));
 	GIVEN(h, shop_status, &((ShopStatus){ .mode = MODE_LIVE }), .shop = SHOP_OF_ALL, .key = SHOP_OF_ALL);
 	assert_true(nothing_sent(h));
+	given_due_of(h, "demo", "c1", 2, NOW_US - US_PER_HOUR);
 	GIVEN(h, audit, &audit, .shop = "demo", .key = "c1");
 	assert_false(nothing_sent(h));
 	harness_free(h);
@@ -297,6 +299,8 @@ static void a_timer_that_did_not_fire_is_noticed(void **state)
 	GIVEN(h, timer_fired, &fired, .shop = "demo", .key = "cart/a", .version = 1, .tombstone = true);
 	assert_false(is_so(h, CONDITION_TIMERS_LATE, view, ""));
 	given_timer(h, "cart/b", 1, NOW_US - US_PER_HOUR); /* older than the cancel */
+	GIVEN(h, timer_set, (&(TimerSet){ .name = "nightly", .cron = "0 2 * * *", .due_us = NOW_US - US_PER_DAY }),
+		.shop = "demo", .key = "nightly"); /* set anew when it has fired, with the time that it fired at */
 	assert_false(is_so(h, CONDITION_TIMERS_LATE, view, ""));
 	harness_free(h);
 }
@@ -306,16 +310,16 @@ static void every_reminder_that_waits_is_counted_and_the_oldest_is_named(void **
 	struct harness *h = harness_new(&monitor, NOW_US);
 	struct view view = view_of((struct status){ 0 });
 	(void)state;
-	given_due_of(h, "demo", "c1", NOW_US - 40 * US_PER_MINUTE);
-	given_due_of(h, "demo", "c2", NOW_US - 50 * US_PER_MINUTE);
-	given_due_of(h, "demo", "c3", NOW_US - US_PER_MINUTE); /* it has time */
-	given_due_of(h, "other", "c1", NOW_US - 35 * US_PER_MINUTE);
+	given_due_of(h, "demo", "c1", 1, NOW_US - 40 * US_PER_MINUTE);
+	given_due_of(h, "demo", "c2", 1, NOW_US - 50 * US_PER_MINUTE);
+	given_due_of(h, "demo", "c3", 1, NOW_US - US_PER_MINUTE); /* it has time */
+	given_due_of(h, "other", "c1", 2, NOW_US - 35 * US_PER_MINUTE);
 	assert_true(is_so(h, CONDITION_NOTHING_SENT, view,
 		"3 reminders were due and nothing was sent, the oldest 50 minutes ago: shop demo, cart/reminder c2/1"));
 	GIVEN(h, shop_status, &((ShopStatus){ .mode = MODE_PAUSED }), .shop = "demo", .key = "demo");
 	assert_true(is_so(h, CONDITION_NOTHING_SENT, view,
 		"1 reminders were due and nothing was sent, the oldest 35 minutes ago: shop other, cart/reminder "
-		"c1/1"));
+		"c1/2"));
 	harness_free(h);
 }
 
@@ -379,6 +383,26 @@ static void more_than_one_mail_in_a_hundred_that_fails_within_a_day_is_told_from
 	given_mails(h, &topic_reminder_refused, 5, NOW_US - 24 * US_PER_HOUR); /* of the day before */
 	assert_false(is_so(h, CONDITION_SENDER_FAILURES, view, ""));
 	harness_free(h);
+}
+
+/* By the hours of the clock: NOW_US is the beginning of one. */
+static void a_mail_counts_for_its_hour_and_for_a_day(void **state)
+{
+	static const struct {
+		int64_t ago_us;
+		uint32_t hour, day;
+	} rows[] = { { 0, 1, 1 }, { 1, 0, 1 }, { 23 * US_PER_HOUR, 0, 1 }, { 23 * US_PER_HOUR + 1, 0, 0 },
+		{ 24 * US_PER_HOUR, 0, 0 } };
+	(void)state;
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		struct harness *h = harness_new(&monitor, NOW_US);
+		given_mails(h, &topic_reminder_refused, 3, NOW_US - rows[i].ago_us);
+		assert_int_equal(rows_mailing_hour(harness_state(h), NOW_US).tried, 3 * rows[i].hour);
+		assert_int_equal(rows_mailing_hour(harness_state(h), NOW_US).failed, 3 * rows[i].hour);
+		assert_int_equal(rows_mailing(harness_state(h), NOW_US).failed, 3 * rows[i].day);
+		assert_int_equal(is_so(h, CONDITION_SENDER_FAILURES, view_of((struct status){ 0 }), ""), rows[i].day);
+		harness_free(h);
+	}
 }
 
 static void given_used(struct harness *h, uint32_t tokens, int64_t nano_usd)
@@ -464,6 +488,7 @@ int main(void)
 		cmocka_unit_test(every_mail_of_the_day_of_which_nobody_knows_is_counted),
 		cmocka_unit_test(an_ambiguous_mail_is_told_for_a_day_or_until_it_is_known),
 		cmocka_unit_test(more_than_one_mail_in_a_hundred_that_fails_within_a_day_is_told_from_the_third_on),
+		cmocka_unit_test(a_mail_counts_for_its_hour_and_for_a_day),
 		cmocka_unit_test(a_budget_is_told_at_eighty_and_at_a_hundred_percent),
 		cmocka_unit_test(a_backup_that_failed_is_told_until_one_is_made),
 		cmocka_unit_test(backups_that_do_not_come_any_more_are_told_after_two_days),
