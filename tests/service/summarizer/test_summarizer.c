@@ -151,8 +151,9 @@ static void when_written(struct harness *h)
 
 static void the_month_is_counted_and_written_beside_the_one_before(void **state)
 {
-	struct harness *h = given_shop(
-		"owner = owner@demo.example\n[report]\nto = partner@demo.example\nto = owner@demo.example\n");
+	struct harness *h =
+		given_shop("owner = owner@demo.example\n[report]\nto = partner@demo.example\nto = owner@demo.example\n"
+			   "to = partner@demo.example\n");
 	SummaryDue due;
 	(void)state;
 	given_october(h);
@@ -424,6 +425,56 @@ static void a_mail_that_did_not_go_is_tried_again(void **state)
 	}
 }
 
+static void a_mail_that_did_not_go_is_tried_again_with_longer_waits(void **state)
+{
+	static const int64_t minutes[] = { 1, 5, 15, 60, 60, 60 };
+	struct harness *h = given_written();
+	(void)state;
+	for (uint32_t i = 0; i < sizeof(minutes) / sizeof(minutes[0]); i++) {
+		assert_int_equal(harness_result(h, &(struct mail_result){ .end = MAIL_LATER }, CLAIM_FRESH), LATER);
+		assert_int_equal(harness_delay_us(h), minutes[i] * US_PER_MINUTE);
+		assert_int_equal(said_mailed(h).attempt, i + 1);
+		assert_int_equal(harness_count(h, NULL), 1);
+		assert_int_equal(when_due(h), WORKING);
+	}
+	harness_free(h);
+}
+
+static void an_alarm_about_a_summary_is_over_when_one_is_mailed(void **state)
+{
+	struct harness *h = given_written();
+	SummaryDue next = { .month = "2026-10", .to = "partner@demo.example" };
+	Alarm alarm;
+	(void)state;
+	GIVEN(h, alarm, (&(Alarm){ .kind = "mail-server", .raised = true }), .shop = "demo", .key = "mail-server");
+	assert_int_equal(harness_result(h, &(struct mail_result){ .end = MAIL_REFUSED }, CLAIM_FRESH), DONE);
+	assert_true(harness_said(h, &topic_alarm, 0, &alarm, NULL));
+	assert_true(alarm.raised);
+	assert_string_equal(alarm.text, "the summary 2026-10 of shop demo: a mail server refuses it");
+	for (int i = 0; i < 2; i++) {
+		assert_int_equal(WHEN(h, summary_due, &next, .shop = "demo", .key = "k"), WORKING);
+		assert_int_equal(harness_result(h, &(struct mail_result){ .end = MAIL_SENT }, CLAIM_FRESH), DONE);
+		assert_int_equal(harness_count(h, &topic_alarm), i == 0);
+		if (i == 0) {
+			assert_true(harness_said(h, &topic_alarm, 0, &alarm, NULL));
+			assert_false(alarm.raised);
+			assert_string_equal(alarm.text, "the summary 2026-10 of shop demo: mailed");
+		}
+		TEXT_COPY(next.to, "another@demo.example");
+	}
+	harness_free(h);
+}
+
+static void an_alarm_of_another_kind_is_none_about_a_summary(void **state)
+{
+	struct harness *h = given_written();
+	(void)state;
+	GIVEN(h, alarm, (&(Alarm){ .kind = "mail-server", .raised = true }), .shop = "demo", .key = "mail-server");
+	assert_int_equal(harness_result(h, &(struct mail_result){ .end = MAIL_SENT }, CLAIM_FRESH), DONE);
+	assert_int_equal(harness_count(h, &topic_alarm), 0);
+	harness_free(h);
+}
+
 static void what_may_have_gone_is_not_sent_again_and_somebody_is_told(void **state)
 {
 	struct harness *h = given_written();
@@ -443,13 +494,17 @@ static void recipient_of_owner(char ret[20])
 	snprintf(ret, 20, "%016llx", (unsigned long long)text_hash(bytes_of("owner@demo.example")));
 }
 
-static void given_claim(struct harness *h, uint32_t attempt)
+static void given_claim_of(struct harness *h, uint32_t attempt, const char *owner)
 {
-	SummaryClaim claim = {
-		.month = "2026-10", .attempt = attempt, .owner = "another", .claimed_us = berlin(11, 2, 9)
-	};
+	SummaryClaim claim = { .month = "2026-10", .attempt = attempt, .claimed_us = berlin(11, 2, 9) };
+	TEXT_COPY(claim.owner, owner);
 	recipient_of_owner(claim.recipient);
 	GIVEN(h, summary_claim, &claim, .shop = "demo", .key = "k");
+}
+
+static void given_claim(struct harness *h, uint32_t attempt)
+{
+	given_claim_of(h, attempt, "another");
 }
 
 static void given_mailed(struct harness *h, uint32_t attempt, SummaryEnd end)
@@ -507,12 +562,28 @@ static void a_claim_whose_owner_is_gone_is_waited_for_and_then_told(void **state
 	given_october(h);
 	when_written(h);
 	given_claim(h, 1);
+	harness_now(h, berlin(11, 2, 9) + 15 * US_PER_S - 1);
 	assert_int_equal(when_due(h), LATER);
 	assert_int_equal(harness_count(h, NULL), 0);
-	harness_now(h, berlin(11, 2, 9) + US_PER_MINUTE);
+	harness_now(h, berlin(11, 2, 9) + 15 * US_PER_S);
 	assert_int_equal(when_due(h), DONE);
 	mailed = said_mailed(h);
 	assert_int_equal(mailed.end, SUMMARY_AMBIGUOUS);
+	harness_free(h);
+}
+
+static void our_own_claim_has_until_its_deadline(void **state)
+{
+	struct harness *h = given_shop("owner = owner@demo.example\n");
+	(void)state;
+	given_october(h);
+	when_written(h);
+	given_claim_of(h, 1, "harness");
+	harness_now(h, berlin(11, 2, 9) + 15 * US_PER_MINUTE - 1);
+	assert_int_equal(when_due(h), LATER);
+	harness_now(h, berlin(11, 2, 9) + 15 * US_PER_MINUTE);
+	assert_int_equal(when_due(h), DONE);
+	assert_int_equal(said_mailed(h).end, SUMMARY_AMBIGUOUS);
 	harness_free(h);
 }
 
@@ -531,10 +602,14 @@ int main(void)
 		cmocka_unit_test(it_is_not_asked_past_the_budget_nor_of_a_shop_that_does_not_want_it),
 		cmocka_unit_test(the_mail_says_what_the_file_says_and_claims_its_last_byte),
 		cmocka_unit_test(a_mail_that_did_not_go_is_tried_again),
+		cmocka_unit_test(a_mail_that_did_not_go_is_tried_again_with_longer_waits),
+		cmocka_unit_test(an_alarm_about_a_summary_is_over_when_one_is_mailed),
+		cmocka_unit_test(an_alarm_of_another_kind_is_none_about_a_summary),
 		cmocka_unit_test(what_may_have_gone_is_not_sent_again_and_somebody_is_told),
 		cmocka_unit_test(what_is_said_late_of_an_earlier_try_frees_no_claim),
 		cmocka_unit_test(a_letter_that_is_settled_stays_so_whatever_is_said_of_it_later),
 		cmocka_unit_test(a_claim_whose_owner_is_gone_is_waited_for_and_then_told),
+		cmocka_unit_test(our_own_claim_has_until_its_deadline),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
