@@ -62,7 +62,7 @@ static struct both given_shop(void)
 	return both;
 }
 
-static void given_cart(struct both *both, const char *id, int64_t left_us, int64_t own_first_us)
+static void given_cart_with(struct both *both, const char *id, int64_t left_us, WaitOverride own)
 {
 	CartState cart = { .has_ids = true,
 		.revision = 1,
@@ -72,8 +72,8 @@ static void given_cart(struct both *both, const char *id, int64_t left_us, int64
 		.abandoned_us = left_us,
 		.total_minor = 1250,
 		.currency = "EUR",
-		.has_wait_override = own_first_us > 0,
-		.wait_override = { .first_us = own_first_us } };
+		.has_wait_override = own.first_us > 0,
+		.wait_override = own };
 
 	TEXT_COPY(cart.ids.cart_id, id);
 	TEXT_COPY(cart.ids.email, "a@b.example");
@@ -82,24 +82,34 @@ static void given_cart(struct both *both, const char *id, int64_t left_us, int64
 	GIVEN_BOTH(both, cart_state, &cart, .shop = "demo", .key = id, .version = 1);
 }
 
+static void given_cart(struct both *both, const char *id, int64_t left_us, int64_t own_first_us)
+{
+	given_cart_with(both, id, left_us, (WaitOverride){ .first_us = own_first_us });
+}
+
+static ReminderOutcome outcome_of(const char *id, int64_t at_us)
+{
+	ReminderOutcome outcome = { .step = 1, .attempt = 1, .at_us = at_us };
+
+	TEXT_COPY(outcome.cart_id, id);
+	TEXT_COPY(outcome.address_hash, "hash");
+	return outcome;
+}
+
 static void given_sent(struct both *both, const char *id, int64_t at_us)
 {
-	ReminderOutcome sent = { .step = 1, .attempt = 1, .at_us = at_us };
+	ReminderOutcome sent = outcome_of(id, at_us);
 
-	TEXT_COPY(sent.cart_id, id);
-	TEXT_COPY(sent.address_hash, "hash");
 	GIVEN_BOTH(both, reminder_sent, &sent, .shop = "demo", .key = id);
 }
 
-static void expect_the_same(struct both *both, const char *id, int64_t now_us, int64_t tick_us, int64_t expected_us)
+static void expect_the_same_by(struct both *both, CartWake wake, int64_t now_us, int64_t tick_us, int64_t expected_us)
 {
-	CartWake wake = { .revision = 1 };
 	Tick tick = { .name = "nightly", .due_us = tick_us };
 	struct plan plan;
 	struct local_time local;
 	char cells[80], words[PLAN_WORDS_MAX];
 
-	TEXT_COPY(wake.cart_id, id);
 	assert_true(waiter_plan(harness_state(both->waiter), "demo", &wake, 0, now_us, &plan));
 	assert_int_equal(plan.send_us, expected_us);
 	harness_now(both->exporter, tick_us);
@@ -115,6 +125,14 @@ static void expect_the_same(struct both *both, const char *id, int64_t now_us, i
 		assert_non_null(strstr(csv, plan_words(&plan, zone, words)));
 	harness_free(both->exporter);
 	harness_free(both->waiter);
+}
+
+static void expect_the_same(struct both *both, const char *id, int64_t now_us, int64_t tick_us, int64_t expected_us)
+{
+	CartWake wake = { .revision = 1 };
+
+	TEXT_COPY(wake.cart_id, id);
+	expect_the_same_by(both, wake, now_us, tick_us, expected_us);
 }
 
 static void in_the_night_in_which_an_hour_is_left_out(void **state)
@@ -157,6 +175,82 @@ static void after_the_first_mail_and_with_waits_of_its_own(void **state)
 	given_cart(&both, "c", at(11, 20, 9), 0);
 	given_sent(&both, "c", at(11, 20, 13));
 	expect_the_same(&both, "c", at(11, 20, 13), at(11, 21, 2), at(11, 21, 9));
+}
+
+static void before_the_second_mail_with_waits_of_its_own(void **state)
+{
+	struct both both = given_shop();
+
+	(void)state;
+	given_cart_with(&both, "c", at(11, 20, 9), (WaitOverride){ 3 * US_PER_HOUR, 30 * US_PER_HOUR });
+	given_sent(&both, "c", at(11, 20, 12));
+	expect_the_same(&both, "c", at(11, 20, 12), at(11, 21, 2), at(11, 21, 15));
+}
+
+/* Nobody knows whether the shopper has got it; what the owner got instead, the shopper has not. */
+static void after_a_mail_that_may_have_gone_and_one_to_the_owner(void **state)
+{
+	ReminderOutcome outcome = outcome_of("a", at(11, 20, 13));
+	struct both both = given_shop();
+
+	(void)state;
+	given_cart(&both, "a", at(11, 19, 9), 0);
+	GIVEN_BOTH(&both, reminder_ambiguous, &outcome, .shop = "demo", .key = "a");
+	given_cart(&both, "c", at(11, 20, 16), 0);
+	expect_the_same(&both, "c", at(11, 20, 16), at(11, 21, 2), at(11, 21, 13));
+	both = given_shop();
+	outcome.to_owner = true;
+	given_cart(&both, "a", at(11, 19, 9), 0);
+	GIVEN_BOTH(&both, reminder_sent, &outcome, .shop = "demo", .key = "a");
+	given_cart(&both, "c", at(11, 20, 16), 0);
+	expect_the_same(&both, "c", at(11, 20, 16), at(11, 21, 2), at(11, 20, 20));
+}
+
+static void after_as_many_mails_as_the_rules_allow(void **state)
+{
+	static const struct {
+		const char *id;
+		int day;
+	} mailed[] = { { "a", 16 }, { "b", 13 }, { "d", 15 }, { "e", 14 } };
+	struct both both = given_shop();
+
+	(void)state;
+	given_document(&both, "rules",
+		"Small carts (under 40 EUR): remind after 4 hours, then after 24. Medium carts: 2 hours, then 22. "
+		"Big carts (over 150 EUR): 1 hour, then 20. At most two mails per shopper every 3 days.");
+	for (size_t i = 0; i < sizeof(mailed) / sizeof(mailed[0]); i++) {
+		given_cart(&both, mailed[i].id, at(11, mailed[i].day, 8), 0);
+		given_sent(&both, mailed[i].id, at(11, mailed[i].day, 12));
+	}
+	given_cart(&both, "c", at(11, 17, 9), 0);
+	expect_the_same(&both, "c", at(11, 17, 9), at(11, 18, 2), at(11, 18, 12));
+}
+
+static void within_a_window_that_the_owner_wrote(void **state)
+{
+	struct both both = given_shop();
+
+	(void)state;
+	given_document(&both, "rules",
+		"Small carts (under 40 EUR): remind after 4 hours, then after 24. Medium carts: 2 hours, then 22. "
+		"Big carts (over 150 EUR): 1 hour, then 20. At most one mail per shopper every 36 hours.");
+	given_cart(&both, "c", at(11, 20, 5), 0);
+	given_sent(&both, "c", at(11, 20, 9));
+	expect_the_same(&both, "c", at(11, 20, 9), at(11, 21, 2), at(11, 21, 21));
+}
+
+static void of_a_shop_that_is_only_observed_after_a_mail_that_would_have_gone(void **state)
+{
+	struct both both = given_shop();
+	ShopStatus observed = { .mode = MODE_OBSERVE, .version = 2 };
+	Audit audit = { .cart_id = "c", .action = "would_send_first", .at_us = at(11, 20, 16) };
+	CartWake wake = { .cart_id = "c", .revision = 1, .would_step = 1, .would_us = audit.at_us };
+
+	(void)state;
+	GIVEN(both.waiter, shop_status, &observed, .shop = "demo", .key = "demo", .version = 2);
+	given_cart(&both, "c", at(11, 20, 9), 0);
+	GIVEN(both.exporter, audit, &audit, .shop = "demo", .key = "c");
+	expect_the_same_by(&both, wake, at(11, 20, 16), at(11, 21, 2), at(11, 21, 9));
 }
 
 static void given_url(struct both *both, const char *id, const char *url)
@@ -236,6 +330,11 @@ int main(void)
 		cmocka_unit_test(in_the_night_in_which_an_hour_comes_twice),
 		cmocka_unit_test(after_a_mail_about_another_cart),
 		cmocka_unit_test(after_the_first_mail_and_with_waits_of_its_own),
+		cmocka_unit_test(before_the_second_mail_with_waits_of_its_own),
+		cmocka_unit_test(after_a_mail_that_may_have_gone_and_one_to_the_owner),
+		cmocka_unit_test(after_as_many_mails_as_the_rules_allow),
+		cmocka_unit_test(within_a_window_that_the_owner_wrote),
+		cmocka_unit_test(of_a_shop_that_is_only_observed_after_a_mail_that_would_have_gone),
 		cmocka_unit_test(of_a_cart_whose_mails_would_lead_nowhere_both_promise_none),
 		cmocka_unit_test(a_host_that_the_shop_names_afterwards_is_its_own_in_the_next_file),
 	};

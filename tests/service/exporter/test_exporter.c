@@ -176,6 +176,8 @@ static void a_reminder_that_was_decided_is_with_the_sender_until_something_came_
 		int mailed; /* steps that an outcome is known of */
 		const char *cells;
 	} rows[] = {
+		{ "deferred", berlin(24, 9, 0), 0, ",first reminder,2026-10-25 10:00:00,\"why\"," },
+		{ "deferred", berlin(24, 9, 0) - 1, 0, ",first reminder,2026-10-24 13:00:00,\"why\"," },
 		{ "first_reminder", berlin(24, 13, 1), 0,
 			",first reminder,2026-10-24 13:01:00,\"why; decided, and with the sender\"," },
 		{ "first_reminder", berlin(24, 9, 0), 0,
@@ -198,6 +200,7 @@ static void a_reminder_that_was_decided_is_with_the_sender_until_something_came_
 		for (int step = 1; step <= rows[i].mailed; step++)
 			given_sent(h, "c", (uint32_t)step, step == 1 ? berlin(24, 13, 0) : berlin(25, 8, 1));
 		TEXT_COPY(audit.action, rows[i].action);
+		audit.next_us = strcmp(rows[i].action, "deferred") == 0 ? berlin(25, 10, 0) : 0;
 		GIVEN(h, audit, &audit, .shop = "demo", .key = "c");
 		const char *csv = file_of_night(h);
 		if (!strstr(csv, rows[i].cells))
