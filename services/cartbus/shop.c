@@ -18,6 +18,7 @@
 #include "services/kit/secret_lines.h"
 #include <errno.h>
 #include <jansson.h>
+#include <libgen.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -116,8 +117,8 @@ static int keep_previous(const struct command *command, const char *path)
 			"%d secrets before this one are still accepted (%s): end that with --forget-previous first",
 			(int)SECRET_LINES_MOST, previous);
 	else if (failed)
-		complain(command, "cannot keep %s in %s: %s", path, previous,
-			failed == -EPERM ? "one of them is open to others; give both mode 0600" : strerror(-failed));
+		complain(command, "cannot keep %s in %s: %s%s", path, previous, strerror(-failed),
+			failed == -EPERM ? "; if one of them is open to others, give both mode 0600" : "");
 	return failed ? EXIT_NO : EXIT_FINE;
 }
 
@@ -199,14 +200,27 @@ static int rotate_secret(struct secret *secret)
 	return write_secret(secret, text);
 }
 
+/* A secret that was ended does not come back with the power. */
+static int remove_durably(const char *path)
+{
+	char room[PATH_ROOM + 16];
+
+	if (unlink(path) < 0)
+		return errno == ENOENT ? 0 : -errno;
+	TEXT_COPY(room, path);
+	return file_sync_folder(dirname(room));
+}
+
 static int forget_previous(const struct command *command, const char *path)
 {
 	char previous[PATH_ROOM + 16];
+	int failed;
 
 	path_of_previous(path, previous);
-	if (unlink(previous) == 0 || errno == ENOENT)
+	failed = remove_durably(previous);
+	if (!failed)
 		return EXIT_FINE;
-	complain(command, "cannot remove %s: %s", previous, strerror(errno));
+	complain(command, "cannot remove %s: %s", previous, strerror(-failed));
 	return EXIT_NO;
 }
 

@@ -150,6 +150,20 @@ def test_a_secret_that_is_set_in_a_rotation_and_killed_anywhere_ends_none_that_m
             assert {path.name for path in folder.iterdir()} == {"demo", "demo.previous"}
 
 
+def test_a_secret_that_was_ended_does_not_come_back_with_the_power(tmp_path):
+    with System() as system:
+        system.add_shop("demo")
+        folder = system.folder / "secrets" / "webhook"
+        disk = Disk(folder, tmp_path / "disk", keeps_shadow=True)
+        assert run(system, disk, "shop", "secret", "demo", "--rotate").returncode == 0
+        rotated = (folder / "demo").read_text()
+        disk.cut_power()
+        assert (folder / "demo.previous").exists(), "what keeps it was synced"
+        assert run(system, disk, "shop", "secret", "demo", "--forget-previous").returncode == 0
+        disk.cut_power()
+        assert not (folder / "demo.previous").exists() and (folder / "demo").read_text() == rotated
+
+
 # ---- secrets rotate ----
 
 
