@@ -7,6 +7,7 @@
 #include "tests/unit/folder.h"
 #include <errno.h>
 #include <string.h>
+#include <sys/stat.h>
 
 enum { FILES = 2 };
 
@@ -14,11 +15,15 @@ int __real_fsync(int fd);
 int __wrap_fsync(int fd);
 
 static int syncs, fails_at; /* the sync that fails, from 1; 0: none does */
+static bool is_folder_last; /* the last sync was that of a folder: the names, behind what they name */
 static char heard[1000];
 
 /* In the place of fsync(2) (the linker's --wrap). */
 int __wrap_fsync(int fd)
 {
+	struct stat there;
+
+	is_folder_last = fstat(fd, &there) == 0 && S_ISDIR(there.st_mode);
 	if (++syncs != fails_at)
 		return __real_fsync(fd);
 	errno = EIO;
@@ -77,6 +82,8 @@ static void a_backup_is_done_when_each_file_and_the_folder_are_synced(void **sta
 			assert_int_equal(run(copies, failing, files, &sum), failing ? EXIT_NO : EXIT_FINE);
 			assert_int_equal(heard[0] != '\0', failing > 0);
 			if (!failing) {
+				assert_int_equal(syncs, FILES + 1);
+				assert_true(is_folder_last);
 				assert_int_equal(sum.files, FILES);
 				assert_int_equal(sum.bytes, strlen("one") + strlen("twice"));
 				assert_int_equal(json_array_size(files), FILES);

@@ -73,6 +73,7 @@ static int post_answered(const char *answer, struct server *server, struct buffe
 	assert_int_equal(listen(server->fd, 1), 0);
 	assert_int_equal(pthread_create(&server->thread, NULL, serve, server), 0);
 	r = post_to(server->port, ret);
+	shutdown(server->fd, SHUT_RDWR); /* if nobody came it waits for nobody more */
 	pthread_join(server->thread, NULL);
 	close(server->fd);
 	return r;

@@ -99,12 +99,16 @@ static mode_t mode_of(const char *path, gid_t *ret_group)
 /* One that a socket may be given to, and where there is one, another than the socket would have by itself. */
 static const struct group *given_group(void)
 {
-	const struct group *found;
+	const struct group *found = NULL;
 
 	if (geteuid() == 0)
 		for (setgrent(); (found = getgrent());)
-			if (found->gr_gid != getegid())
-				return found;
+			if (found->gr_gid != getegid() && chown(folder, (uid_t)-1, found->gr_gid) == 0)
+				break;
+	if (found) {
+		assert_int_equal(chown(folder, (uid_t)-1, getegid()), 0);
+		return found;
+	}
 	return getgrgid(getegid());
 }
 
@@ -114,8 +118,7 @@ static void a_socket_is_for_its_group_alone(void **state)
 	gid_t group;
 
 	(void)state;
-	if (!mine)
-		skip();
+	assert_non_null(mine);
 	for (int again = 0; again < 2; again++) { /* what an earlier run has left makes room */
 		must_end(below("lmtp"), mine->gr_name, false, NULL);
 		assert_string_equal(words, "");

@@ -46,7 +46,7 @@ static void no_other_address_is_a_certificates(void **state)
 	assert_false(sns_certificate_url_valid(HOST "/a.pem", "arn:aws:sns"));
 }
 
-/* The host is asked for with the topic's own region: what has none, or one that is longer than any, has no host. */
+/* The gateway builds the host's name from the topic's region. A topic without a region, or with one longer than 31 letters, has no host. */
 static void a_topic_whose_region_cannot_be_read_has_no_address(void **state)
 {
 	static const struct {
