@@ -13,7 +13,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-enum { FOLDER_ROOM = 300 }; /* the table of settings allows paths of 190 bytes */
+enum { FOLDER_ROOM = 400 }; /* the table of settings allows paths of 300 bytes; a name in the maildir is behind */
 
 int settings_maildir_try(const char *path, const char *in, char ret_why[512])
 {
