@@ -195,7 +195,7 @@ static struct shop_secrets *shop_entry(struct secrets *secrets, const char *shop
 	return entry;
 }
 
-/* Each time the file is another: it was read then. */
+/* refresh() reads a file only when it has changed, so each change of a file is told once. */
 static void tell_unread(const char *path, int error)
 {
 	if (error < 0 && error != -ENOENT && error != -ENODATA)

@@ -60,8 +60,8 @@ static int port_of(int fd)
 }
 
 /*
- * Listens at `theirs`, at a port that nobody else has at `ours`: that is bound as ret_kept, as long as it lasts. Two sockets that may be used
- * again (SO_REUSEADDR) can both be bound: they keep each other out when both are to listen.
+ * Listens at `theirs`. ret_kept is a socket that is bound to the same port at `ours`, so that no other program takes the port there. Two
+ * sockets with SO_REUSEADDR can both be bound; the kernel refuses the second one only when it is to listen.
  */
 static int listener(const char *theirs, const char *ours, int *ret_kept)
 {
@@ -161,7 +161,7 @@ static void a_port_is_taken_where_two_sockets_keep_each_other_out(void **state)
 				cases[i].ours, port);
 		if (wrong != !cases[i].is_free || !text_starts(heard, wanted) || !*heard != !*wanted)
 			fail_msg("%s listens, and %s is to: %d, %s", cases[i].theirs, cases[i].ours, wrong, heard);
-		assert_int_equal(listen(kept, 1) == 0, cases[i].is_free); /* so has the kernel it */
+		assert_int_equal(listen(kept, 1) == 0, cases[i].is_free); /* the kernel says the same */
 		close(fd);
 		close(kept);
 	}

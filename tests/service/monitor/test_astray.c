@@ -163,7 +163,7 @@ static void note_shop(const char *shop, void *context)
 	strcat(strcat(shops, shop), " ");
 }
 
-/* Who is not looked at any more would keep the alarm for ever. */
+/* A shop that the monitor does not look at any more would keep its alarm for ever. */
 static void a_shop_that_had_such_a_cart_is_looked_at_when_it_has_none_any_more(void **state)
 {
 	struct harness *h = shop_with("");

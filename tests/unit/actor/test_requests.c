@@ -55,8 +55,8 @@ static void say_nonsense(struct turn *turn)
 }
 
 /*
- * What became of it, and something behind it: that the broker gives nobody of its kind the right to say, or, of the chatty cart, that it
- * does not remember itself.
+ * Says what became of the errand, and a second fact behind it. Of the babbling cart the broker gives this service no right to say that
+ * fact; of the chatty cart this service does not remember it.
  */
 static enum verdict babble(const struct state *state, const void *message, const void *request, const void *result,
 	enum claim_answer claimed, struct turn *turn)
