@@ -60,9 +60,7 @@ int command_alarm_list(struct command *command, int argc, char **argv)
 	if (ended)
 		return ended;
 	if (command->json) {
-		json_t *list = alarms_json(&alarms);
-		json_print(list);
-		json_decref(list);
+		json_print_list("alarms", alarms_json(&alarms));
 	} else if (!alarms.count) {
 		puts("no alarm stands");
 	}
@@ -130,7 +128,7 @@ static int print_answers(const struct command *command, const struct answers *an
 			print_told(&answers->each[i]);
 	}
 	if (command->json)
-		json_print(list);
+		json_print_list("answers", json_incref(list));
 	json_decref(list);
 	if (answers->count < ways)
 		complain(command, "%d of %d ways did not answer in time; is the monitor running? cartbus status",

@@ -60,12 +60,8 @@ static long list_letters(const struct command *command, struct client *client, j
 	struct listing listing = { .command = command, .all = command->json ? json_array() : NULL };
 	int ended = letters_each(command, client, what, list_letter, &listing);
 
-	if (listing.all && !ended) {
-		json_t *answer = json_pack("{s:O}", "dead", listing.all);
-
-		json_print(answer);
-		json_decref(answer);
-	}
+	if (listing.all && !ended)
+		json_print_list("dead", json_incref(listing.all));
 	json_decref(listing.all);
 	return ended ? -1 : (long)listing.count;
 }

@@ -98,7 +98,7 @@ int command_text_log(struct command *command, int argc, char **argv)
 			print_version(&asked, &asked.versions.list[i]);
 	}
 	if (!ended && command->json)
-		json_print(list);
+		json_print_list("versions", json_incref(list));
 	json_decref(list);
 	versions_free(&asked.versions);
 	return ended;

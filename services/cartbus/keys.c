@@ -219,7 +219,7 @@ int command_keys_list(struct command *command, int argc, char **argv)
 	if (failed)
 		complain(command, "%s", why);
 	else if (command->json)
-		json_print(array);
+		json_print_list("keys", json_incref(array));
 	else if (count == 0)
 		puts("no keys: nobody may come over TCP");
 	json_decref(array);

@@ -208,7 +208,7 @@ int command_mailin_list(struct command *command, int argc, char **argv)
 				"Example:\n  cartbus mailin list" });
 	int failed = each_mail(command, add_mail, all);
 	if (!failed && command->json)
-		failed = print_json(json_pack("{s:O}", "mails", all));
+		json_print_list("mails", json_incref(all));
 	else if (!failed)
 		print_list(all);
 	json_decref(all);

@@ -224,6 +224,14 @@ void json_print(const json_t *json)
 	putchar('\n');
 }
 
+void json_print_list(const char *name, json_t *list)
+{
+	json_t *whole = json_pack("{s:o}", name, list);
+
+	json_print(whole);
+	json_decref(whole);
+}
+
 const char *json_expected(const char *text, int line, int column)
 {
 	static const char expected[] = "expected ";

@@ -18,6 +18,8 @@ json_t *message_to_json(const struct topic *topic, const void *message);
 /* The same with nothing masked: for the person whom it is about. */
 json_t *message_to_clear_json(const struct topic *topic, const void *message);
 void json_print(const json_t *json); /* on stdout, indented */
+/* {"NAME": [...]}: what lists says it in an object too, so that it can say more one day. Takes the list. */
+void json_print_list(const char *name, json_t *list);
 /* A text field of the message itself, "cart_id"; "" when it has none of that name. Borrowed from the message. */
 const char *payload_text(const struct topic *topic, const void *message, const char *name);
 /* "h***@shop.example" */

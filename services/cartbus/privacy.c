@@ -108,7 +108,7 @@ static int list(const struct command *command, struct client *client, const char
 	listing.json = command->json ? json_array() : NULL;
 	map_each(rows, show, &listing);
 	if (listing.json)
-		json_print(listing.json);
+		json_print_list("requests", json_incref(listing.json));
 	else if (listing.open == 0)
 		printf("nothing is open at %s\n", shop);
 	json_decref(listing.json);

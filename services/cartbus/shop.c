@@ -61,10 +61,8 @@ int command_shop_list(struct command *command, int argc, char **argv)
 	if (command->json)
 		listing.json = json_array();
 	shops_each(command, list_one, &listing);
-	if (listing.json) {
-		json_print(listing.json);
-		json_decref(listing.json);
-	}
+	if (listing.json)
+		json_print_list("shops", listing.json);
 	return listing.broken ? EXIT_NO : EXIT_FINE;
 }
 

@@ -208,7 +208,7 @@ static void print_api(const struct checking *checking)
 
 static int tell(const struct checking *checking, struct client *client)
 {
-	json_t *json = checking->command->json ? json_array() : NULL;
+	json_t *topics = checking->command->json ? json_array() : NULL;
 	bool has_api = *checking->api.platform;
 	int missed = has_api && !checking->api.answers, used = 0;
 
@@ -217,18 +217,18 @@ static int tell(const struct checking *checking, struct client *client)
 			continue;
 		used++;
 		missed += is_missed(checking, i);
-		if (json)
-			json_array_append_new(json, topic_json(checking, i));
+		if (topics)
+			json_array_append_new(topics, topic_json(checking, i));
 		else
 			print_topic(checking, i);
 	}
-	if (has_api && json)
-		json_array_append_new(json, api_json(checking));
-	else if (has_api)
+	if (has_api && !topics)
 		print_api(checking);
-	if (json) {
-		json_print(json);
-		json_decref(json);
+	if (topics) {
+		json_t *whole = json_pack("{s:o,s:o*}", "topics", topics, "api", has_api ? api_json(checking) : NULL);
+
+		json_print(whole);
+		json_decref(whole);
 	} else if (used) {
 		command_print_reach(checking->command, client, checking->zone);
 	}

@@ -210,7 +210,7 @@ static int list(struct listing *listing, const char *address)
 	if (rows)
 		ended = address ? list_one(listing, rows, address) : list_all(listing, rows);
 	if (rows && listing->json)
-		json_print(listing->json);
+		json_print_list("suppressions", json_incref(listing->json));
 	json_decref(listing->json);
 	suppressions_free(rows);
 	client_free(client);

@@ -105,12 +105,10 @@ static void print_timers(const struct listing *listing)
 		else
 			print_line(listing, &lines[i]);
 	}
-	if (list) {
-		json_print(list);
-		json_decref(list);
-	} else if (ordmap_count(listing->timers) == 0) {
+	if (list)
+		json_print_list("timers", list);
+	else if (ordmap_count(listing->timers) == 0)
 		puts("no timer is set");
-	}
 }
 
 static bool hear(const struct entry *entry, void *context)

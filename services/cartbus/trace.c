@@ -57,12 +57,10 @@ static int trace(const struct command *command, struct client *client, const cha
 	if (command->json)
 		tracing.json = json_array();
 	failed = reading_each(command, client, &(struct reading_filter){ .shop = shop }, trace_one, &tracing);
-	if (tracing.json) {
-		json_print(tracing.json);
-		json_decref(tracing.json);
-	} else {
+	if (tracing.json)
+		json_print_list("messages", tracing.json);
+	else
 		command_print_reach(command, client, tracing.zone);
-	}
 	selection_free(tracing.selection);
 	return failed;
 }

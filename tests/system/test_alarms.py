@@ -78,7 +78,7 @@ def alarms(peer, kind):
 
 
 def standing(system):
-    listed = json.loads(system.cartbus("alarm", "list", "--json", check=False).stdout)
+    listed = json.loads(system.cartbus("alarm", "list", "--json", check=False).stdout)["alarms"]
     return {(one["kind"], one["shop"]): one for one in listed}
 
 
@@ -99,7 +99,7 @@ def test_an_alarm_is_told_once_when_raised_and_once_when_over_whatever_other_rec
     system.start()
 
     asked = system.cartbus("alarm", "test", "--json", check=False)
-    answers = {one["way"]: one for one in json.loads(asked.stdout)}
+    answers = {one["way"]: one for one in json.loads(asked.stdout)["answers"]}
     assert asked.returncode == 1 and len(answers) == 7, asked.stdout + asked.stderr
     assert [way for way, one in sorted(answers.items()) if one["reached"]] == ["mail 1", "webhook 1"]
     assert all(one["answer"] for one in answers.values())

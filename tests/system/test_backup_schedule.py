@@ -38,7 +38,7 @@ def backup(system):
 
 
 def alarm(system):
-    return next((one for one in json.loads(system.cartbus("alarm", "list", "--json", check=False).stdout) if one["kind"] == "backup"), None)
+    return next((one for one in json.loads(system.cartbus("alarm", "list", "--json", check=False).stdout)["alarms"] if one["kind"] == "backup"), None)
 
 
 def record(system):

@@ -143,7 +143,7 @@ def test_a_damaged_side_log_is_told_until_its_file_is_removed():
         aside = stops.with_name("stops.damaged")
 
         def told():
-            return [one for one in json.loads(system.cartbus("alarm", "list", "--json", check=False).stdout) if one["kind"] == "side-log"]
+            return [one for one in json.loads(system.cartbus("alarm", "list", "--json", check=False).stdout)["alarms"] if one["kind"] == "side-log"]
 
         system.start("broker")
         system.stop("broker")

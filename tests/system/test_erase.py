@@ -61,7 +61,7 @@ def post_privacy(system, topic, person, name):
 
 
 def requests_open(system):
-    return system.cartbus("privacy", "list", "demo", check=False, json_output=True)
+    return system.cartbus("privacy", "list", "demo", check=False, json_output=True)["requests"]
 
 
 def put_aside(system, person):

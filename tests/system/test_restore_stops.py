@@ -227,7 +227,7 @@ def check_what_is_told(world):
     system = world.system
     for name in ("page", "click", "owner", "import", "privacy", "bounce", "complaint"):
         assert world.listed(name), name
-    shops = {row["shop"]: row for row in system.cartbus("shop", "list", json_output=True)}
+    shops = {row["shop"]: row for row in system.cartbus("shop", "list", json_output=True)["shops"]}
     assert shops["second"]["mode"] == shops["third"]["mode"] == "paused", shops
     assert "bought" in system.cartbus("why", "demo", "demo-order").stdout
     record = [entry["message"].grounds for entry in system.log(topic="audit") if entry["message"].action == "restored"]

@@ -35,7 +35,7 @@ def system():
 
 
 def timers(system):
-    return {timer["name"]: timer["due_us"] for timer in system.cartbus("timers", json_output=True) if timer["name"].startswith("cart/")}
+    return {timer["name"]: timer["due_us"] for timer in system.cartbus("timers", json_output=True)["timers"] if timer["name"].startswith("cart/")}
 
 
 def left_us(system, cart):

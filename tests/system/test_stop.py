@@ -126,7 +126,7 @@ def test_every_way_onto_the_list_says_which_it_was(system, shop):
     assert lines.returncode == 0, lines.stderr
     for name, source in (("page", PAGE), ("click", ONE_CLICK), ("owner", OWNER), ("privacy", PRIVACY), ("import", IMPORT)):
         listed(system, shop, f"s-{name}@x.example", source)
-    rows = {one["address_hash"]: one for one in system.cartbus("suppressions", "list", "demo", json_output=True)}
+    rows = {one["address_hash"]: one for one in system.cartbus("suppressions", "list", "demo", json_output=True)["suppressions"]}
     names = {"page": "page", "click": "one-click", "owner": "owner", "privacy": "privacy", "import": "import"}
     for name, source in names.items():
         assert rows[shop.address_hash(f"s-{name}@x.example")]["source"] == source
@@ -139,7 +139,7 @@ def test_every_way_onto_the_list_says_which_it_was(system, shop):
     assert system.cartbus("suppressions", "list", "demo", "--address", "s-owner@x.example", check=False).returncode == 1
     assert system.cartbus("suppressions", "list", "demo", "--address", "s-page@x.example").returncode == 0
     assert "lifted" in system.cartbus("suppressions", "list", "demo", "--lifted").stdout
-    assert "s-owner" not in json.dumps(system.cartbus("suppressions", "list", "demo", "--lifted", json_output=True))
+    assert "s-owner" not in json.dumps(system.cartbus("suppressions", "list", "demo", "--lifted", json_output=True)["suppressions"])
 
 
 # ---- the owner's links ----
@@ -251,7 +251,7 @@ def test_privacy_requests_stand_until_they_are_settled(system):
 
     def open_ones():
         done = system.cartbus("privacy", "list", "other", "--json", check=False)
-        rows = json.loads(done.stdout)
+        rows = json.loads(done.stdout)["requests"]
         assert done.returncode == (1 if rows else 0)
         return rows
 
@@ -292,7 +292,7 @@ def test_an_import_answers_for_every_line_and_changes_nothing_twice(system):
     assert done.returncode == 1 and json.loads(done.stdout) == {**dry, "dry_run": False}
     listed(system, shop, "i599@x.example", IMPORT)
     listed(system, shop, "b@xn--bcher-kva.example", IMPORT)
-    wait_until(lambda: len(system.cartbus("suppressions", "list", "other", "--source", "import", json_output=True)) == 601, "all rows")
+    wait_until(lambda: len(system.cartbus("suppressions", "list", "other", "--source", "import", json_output=True)["suppressions"]) == 601, "all rows")
     again = json.loads(import_list(system, content, shop="other").stdout)
     assert (again["listed"], again["known"]) == (0, 601)
     audit = audits(system, action="suppressions_imported")[-1]
@@ -322,10 +322,10 @@ def test_an_import_that_is_killed_is_gone_on_from_and_counts_each_address_once(s
     audit = audits(system, action="suppressions_imported")[-1]
     assert (audit.before, audit.after) == (f"{before} listed", "2000 listed")
     system.start("unsub")
-    wait_until(lambda: len(system.cartbus("suppressions", "list", "cut", json_output=True)) == 2000, "all rows")
+    wait_until(lambda: len(system.cartbus("suppressions", "list", "cut", json_output=True)["suppressions"]) == 2000, "all rows")
     assert len(system.log(topic="suppression", shop="cut")) == 2000
     system.cartbus("resubscribe", "cut", addresses[0], "--reason", "asked for it")
-    wait_until(lambda: len(system.cartbus("suppressions", "list", "cut", json_output=True)) == 1999, "the one that was taken off")
+    wait_until(lambda: len(system.cartbus("suppressions", "list", "cut", json_output=True)["suppressions"]) == 1999, "the one that was taken off")
     again = json.loads(import_list(system, "\n".join(addresses), shop="cut").stdout)
     assert (again["listed"], again["lifted_before"], again["known"]) == (1, 1, 1999)
 
@@ -367,7 +367,7 @@ def test_a_saved_list_brings_back_who_was_on_it_by_the_key_it_was_made_with(syst
     shop, saved = system.add_shop("kept"), system.folder / "saved.json"
 
     def rows():
-        return {one["address_hash"] for one in system.cartbus("suppressions", "list", "kept", json_output=True)}
+        return {one["address_hash"] for one in system.cartbus("suppressions", "list", "kept", json_output=True)["suppressions"]}
 
     def bring_back():
         return system.cartbus("suppressions", "import", "kept", str(saved), "--saved", "--json", check=False)

@@ -98,7 +98,7 @@ def test_the_admin_is_told_which_webhooks_never_came(system):
     missed = [line.split()[1] for line in told.stdout.splitlines() if "MISSED" in line]
     assert told.returncode == 1 and missed == ["orders/create"]
     assert system.post(other.shopify("orders/create", fixture("shopify-orders-create"))).status == 200
-    topics = {row["topic"]: row for row in system.cartbus("shop", "check", "other", json_output=True)}
+    topics = {row["topic"]: row for row in system.cartbus("shop", "check", "other", json_output=True)["topics"]}
     assert topics["checkouts/update"]["arrived"] == 2 and topics["checkouts/update"]["last_us"] > 0
     assert topics["orders/create"]["arrived"] == 1 and topics["checkouts/delete"]["arrived"] == 0
     assert {row["platform"] for row in topics.values()} == {"shopify"}

@@ -30,7 +30,7 @@ def versions(system, kind="rules"):
 
 
 def test_every_version_is_listed_shown_and_compared(system):
-    listed = system.cartbus("rules", "log", "demo", json_output=True)
+    listed = system.cartbus("rules", "log", "demo", json_output=True)["versions"]
     assert [version["version"] for version in listed] == [1, 2, 3]
     assert system.cartbus("rules", "show", "demo", "2").stdout == RULES.format(small=5)
     assert system.cartbus("rules", "show", "demo").stdout == RULES.format(small=6)
@@ -54,7 +54,7 @@ def test_a_rollback_is_a_new_version_that_no_file_takes_back(system):
     assert (done["was"], done["to"], done["version"], done["done"]) == (3, 1, 4, True)
     assert (folder(system) / "rules.txt").read_text() == RULES.format(small=4)
     assert (folder(system) / "rules.txt.edited").read_text() == "Small carts (under 40 bananas).\n"
-    last = system.cartbus("rules", "log", "demo", json_output=True)[-1]
+    last = system.cartbus("rules", "log", "demo", json_output=True)["versions"][-1]
     assert (last["version"], last["same_as"], last["rolled_back_by"]) == (4, 1, operator()) and "too slow" in last["reason"]
     system.stop("mirror")
     system.start("mirror")  # it reads all files anew

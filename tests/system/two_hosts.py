@@ -27,7 +27,7 @@ class Near(System):
             self.cartbus("keys", "make", name, *[word for key, value in options.items() for word in (f"--{key}", value)])
 
     def public(self, name):
-        return [one for one in self.cartbus("keys", "list", json_output=True) if one["key"] == name][0]["public"]
+        return [one for one in self.cartbus("keys", "list", json_output=True)["keys"] if one["key"] == name][0]["public"]
 
     def endpoint(self, offset):
         return f"tcp://{self.address}:{self.base + offset}"

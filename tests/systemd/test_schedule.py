@@ -31,7 +31,7 @@ def findings(machine, area):
 
 
 def alarms(machine):
-    return {one["kind"]: one["text"] for one in json.loads(machine.run("cartbus", "alarm", "list", "--json", check=False).stdout)}
+    return {one["kind"]: one["text"] for one in json.loads(machine.run("cartbus", "alarm", "list", "--json", check=False).stdout)["alarms"]}
 
 
 def test_backups_are_on_without_being_asked_for(cartbus):

@@ -230,9 +230,9 @@ def test_the_command_speaks_of_what_was_before(world):
         assert words in system.cartbus("why", "demo", f"demo-{name}").stdout, name
     assert all(queue["dead"] == 0 for queue in system.cartbus("queues", json_output=True)["queues"])
     assert "the log holds" in system.cartbus("status", check=False).stdout
-    listed = {row["source"] for row in system.cartbus("suppressions", "list", "demo", json_output=True)}
+    listed = {row["source"] for row in system.cartbus("suppressions", "list", "demo", json_output=True)["suppressions"]}
     assert listed == {"one-click", "owner", "privacy", "bounce", "complaint"}
-    modes = {row["shop"]: row["mode"] for row in system.cartbus("shop", "list", json_output=True)}
+    modes = {row["shop"]: row["mode"] for row in system.cartbus("shop", "list", json_output=True)["shops"]}
     assert modes == {"demo": "live", "plain": "live", "stopped": "paused", "paused": "paused"}
     assert (world.state / "sidelog" / "stops").stat().st_size > 0, "what forbids a mail is kept apart from the log from now on"
 
