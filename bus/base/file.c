@@ -304,7 +304,7 @@ int file_let_group_read(const char *path, mode_t mode)
 
 enum file_trust file_trust(const struct stat *there)
 {
-	if (there->st_mode & S_IWOTH && !(there->st_mode & S_ISVTX))
+	if (!S_ISLNK(there->st_mode) && there->st_mode & S_IWOTH && !(there->st_mode & S_ISVTX))
 		return FILE_OPEN_TO_ALL;
 	return there->st_uid == 0 || there->st_uid == geteuid() ? FILE_TRUSTED : FILE_OF_ANOTHER;
 }

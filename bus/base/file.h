@@ -45,7 +45,7 @@ int file_let_group_read(const char *path, mode_t mode); /* sets the mode, if the
 enum file_trust { FILE_TRUSTED, FILE_OPEN_TO_ALL, FILE_OF_ANOTHER };
 /*
  * May a user who is neither this process's nor root put something else in the place of this file, or of what is in this folder?
- * Of a folder that is open to all and sticky (/tmp) each entry is its owner's. Its group is trusted.
+ * Of a folder that is open to all and sticky (/tmp) each entry is its owner's. Its group is trusted. Of a link only the owner counts.
  */
 enum file_trust file_trust(const struct stat *there);
 /* A secret: a regular file that neither group nor others can write, nor others read. Trailing newline dropped. -EPERM: too open; -ENODATA: empty. */

@@ -4,8 +4,8 @@
  * For trying out: no root, nothing outside of the folder; deleting it deletes everything.
  *
  * Promises:  what is there is never written over; what is made is for its user alone, and is whole or not there. Nothing is read
- *            from a home that another user (but root) made or may write to, and nothing is made in one.
- * Fails by:  complaining of the folder that cannot be made, or of the one that another user may change.
+ *            from a home that another user (but root) made, may write to or leads to by a link, and nothing is made in one.
+ * Fails by:  complaining of the folder that cannot be made, or of what another user may change.
  * Read next: arguments.c (who asks), prepare.c (the folders and keys that `cartbus up` makes)
  */
 #include "services/cartbus/home.h"
@@ -14,7 +14,6 @@
 #include "bus/base/file.h"
 #include <dirent.h>
 #include <errno.h>
-#include <libgen.h>
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -59,49 +58,123 @@ static void write_text(struct buffer *to, const char *folder)
 
 /* --- whose it is: its configuration says what is read, and where is written --- */
 
-static int check_part(const struct command *command, const char *part, mode_t closed)
+static int check_part(const struct command *command, const char *part, const struct stat *there, mode_t closed)
 {
-	enum file_trust trust;
-	struct stat there;
+	enum file_trust trust = file_trust(there);
 
-	if (stat(part, &there) < 0) {
-		complain(command, "cannot look at %s: %s", part, strerror(errno));
-		return EXIT_NO;
-	}
-	trust = file_trust(&there);
-	if (trust == FILE_OF_ANOTHER)
+	if (trust == FILE_OF_ANOTHER && S_ISLNK(there->st_mode))
+		complain(command,
+			"%s is a link of uid %u, who could lead this home elsewhere: give --home the folder itself, or "
+			"run this as that user",
+			part, there->st_uid);
+	else if (trust == FILE_OF_ANOTHER)
 		complain(command,
 			"%s belongs to uid %u, who could change what is done in this home: give --home a folder of "
 			"your own, or run this as that user",
-			part, there.st_uid);
-	else if (trust == FILE_OPEN_TO_ALL || there.st_mode & closed)
+			part, there->st_uid);
+	else if (trust == FILE_OPEN_TO_ALL || there->st_mode & closed)
 		complain(command,
 			"others may write to %s (mode %04o), and could change what is done in this home: look at what "
 			"is in it, then chmod go-w it; or give --home another folder",
-			part, there.st_mode & 07777);
+			part, there->st_mode & 07777);
 	else
 		return EXIT_FINE;
 	return EXIT_NO;
 }
 
-/* It and every folder above it; what is not there is fine. Those above may be their group's; it may not be written to by `closed`. */
+static int cannot_look(const struct command *command, const char *path)
+{
+	complain(command, "cannot look at %s: %s", path, strerror(errno));
+	return EXIT_NO;
+}
+
+enum { LINKS_MOST = 40 }; /* as the kernel has it */
+
+struct way {
+	const struct command *command;
+	char at[PATH_MAX]; /* so far: judged, and without a link; "": the root */
+	int links;         /* that were followed */
+};
+
+static int check_steps(struct way *way, const char *path);
+
+static int follow(struct way *way, size_t folder_len)
+{
+	char target[PATH_MAX];
+	ssize_t len = readlink(way->at, target, sizeof(target) - 1);
+
+	if (len >= 0 && way->links++ == LINKS_MOST) {
+		errno = ELOOP;
+		len = -1;
+	}
+	if (len < 0)
+		return cannot_look(way->command, way->at);
+	target[len] = '\0';
+	way->at[target[0] == '/' ? 0 : folder_len] = '\0';
+	return check_steps(way, target);
+}
+
+/* The end of the way so far; what is not there is fine. */
+static int check_end(const struct way *way, mode_t closed, bool *ret_is_link)
+{
+	const char *end = *way->at ? way->at : "/";
+	struct stat there;
+
+	*ret_is_link = false;
+	if (lstat(end, &there) < 0)
+		return errno == ENOENT ? EXIT_FINE : cannot_look(way->command, end);
+	*ret_is_link = S_ISLNK(there.st_mode);
+	return check_part(way->command, end, &there, closed);
+}
+
+static int check_step(struct way *way, const char *name, int len)
+{
+	size_t folder_len = strlen(way->at);
+	bool is_link;
+
+	if (len == 1 && name[0] == '.')
+		return EXIT_FINE;
+	if (len == 2 && name[0] == '.' && name[1] == '.') {
+		way->at[folder_len ? strrchr(way->at, '/') - way->at : 0] = '\0';
+		return EXIT_FINE;
+	}
+	if (folder_len + 1 + (size_t)len >= sizeof(way->at)) {
+		errno = ENAMETOOLONG;
+		return cannot_look(way->command, name);
+	}
+	snprintf(way->at + folder_len, sizeof(way->at) - folder_len, "/%.*s", len, name);
+	if (check_end(way, 0, &is_link))
+		return EXIT_NO;
+	return is_link ? follow(way, folder_len) : EXIT_FINE;
+}
+
+static int check_steps(struct way *way, const char *path)
+{
+	int failed = EXIT_FINE, len;
+
+	for (const char *name = path + strspn(path, "/"); *name && !failed;
+		name += len + (int)strspn(name + len, "/")) {
+		len = (int)strcspn(name, "/");
+		failed = check_step(way, name, len);
+	}
+	return failed;
+}
+
+/*
+ * It, every folder above it and every link on the way, each before it is followed; what is not there is fine. The folders above may be
+ * their group's; it may not be written to by `closed`.
+ */
 static int check_whose(const struct command *command, const char *path, mode_t closed)
 {
-	_cleanup_free_ char *real = realpath(path, NULL);
-	int failed = EXIT_FINE;
-	char part[PATH_MAX];
+	struct way way = { .command = command };
+	char here[PATH_MAX] = "/";
+	bool is_link;
 
-	if (!real && errno == ENOENT)
-		return EXIT_FINE;
-	if (!real) {
-		complain(command, "cannot look at %s: %s", path, strerror(errno));
+	if (path[0] != '/' && !getcwd(here, sizeof(here)))
+		return cannot_look(command, ".");
+	if (check_end(&way, 0, &is_link) || check_steps(&way, here) || check_steps(&way, path))
 		return EXIT_NO;
-	}
-	for (const char *end = real; end && !failed; end = strchr(end + 1, '/')) {
-		snprintf(part, sizeof(part), "%.*s", end == real ? 1 : (int)(end - real), real);
-		failed = check_part(command, part, 0);
-	}
-	return failed ? failed : check_part(command, real, closed);
+	return check_end(&way, closed, &is_link);
 }
 
 /* The files beside the configuration, which change it. */
@@ -132,24 +205,13 @@ static int check_home(const struct command *command, const char *folder, const c
 	return failed ? failed : check_drop_ins(command, config);
 }
 
-/* Of a home that may not be there yet: the first folder above it that is. */
-static int check_above(const struct command *command, const char *home)
-{
-	char path[PATH_MAX], *above = path;
-
-	snprintf(path, sizeof(path), "%s", home);
-	while (access(above, F_OK) < 0 && errno == ENOENT && strcmp(above, ".") != 0)
-		above = dirname(above);
-	return check_whose(command, above, 0);
-}
-
 static int make_home(const struct command *command, const char *home, char ret[PATH_ROOM])
 {
 	_cleanup_(buffer_free) struct buffer text = { 0 };
 	_cleanup_free_ char *folder = NULL;
 	int r;
 
-	if (check_above(command, home))
+	if (check_whose(command, home, 0))
 		return EXIT_NO;
 	r = file_make_folders(home, 0700);
 	if (r == 0 && !(folder = realpath(home, NULL)))
@@ -180,8 +242,11 @@ static int make_home(const struct command *command, const char *home, char ret[P
 
 static int find_home(const struct command *command, const char *home, enum home_use use, char ret[PATH_ROOM])
 {
-	_cleanup_free_ char *folder = realpath(home, NULL);
+	_cleanup_free_ char *folder = NULL;
 
+	if (check_whose(command, home, 0))
+		return EXIT_NO;
+	folder = realpath(home, NULL);
 	if (snprintf(ret, PATH_ROOM, "%s/%s", folder ? folder : home, CONFIG) >= PATH_ROOM) {
 		complain(command, "%s is too long for --home", home);
 		return EXIT_NO;

@@ -2,8 +2,8 @@
  * home.h: which configuration a command uses, and an installation that is one folder
  *
  * The first that is given counts: --config FILE, --home DIR, CARTBUS_CONFIG, CARTBUS_HOME, /etc/cartbus/cartbus.conf. A home is
- * refused if a user other than this one and root may write to it, to its configuration or to a folder above: that user would
- * decide what is done in it. The group of a folder above is trusted. The file of --config and CARTBUS_CONFIG is taken as it is.
+ * refused if a user other than this one and root may write to it, to its configuration or to a folder above, or owns a link on the
+ * way: that user would decide what is done in it. The group of a folder above is trusted. The file of --config and CARTBUS_CONFIG is taken as it is.
  */
 #ifndef CARTBUS_HOME_H
 #define CARTBUS_HOME_H

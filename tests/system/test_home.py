@@ -200,6 +200,12 @@ def lead_to_a_file_in_a_strangers_folder(path):
     give_away(elsewhere)
 
 
+def lead_there_by_a_strangers_link(path):
+    path.rename(path.with_suffix(".there"))
+    path.symlink_to(path.with_suffix(".there").name)
+    os.lchown(path, STRANGER, STRANGER)
+
+
 def open_to(mode):
     def chmod(path):
         path.chmod(mode)
@@ -215,7 +221,10 @@ def open_to(mode):
     (give_away, "above/home/cartbus.conf", "above/home/cartbus.conf"), (lead_to_a_file_in_a_strangers_folder, "above/home/cartbus.conf", "elsewhere"),
     (open_to(0o777), "above/home/cartbus.conf.d", "above/home/cartbus.conf.d"), (give_away, "above/home/cartbus.conf.d", "above/home/cartbus.conf.d"),
     (open_to(0o666), "above/home/cartbus.conf.d/port.conf", "above/home/cartbus.conf.d/port.conf"),
-    (give_away, "above/home/cartbus.conf.d/port.conf", "above/home/cartbus.conf.d/port.conf")])
+    (give_away, "above/home/cartbus.conf.d/port.conf", "above/home/cartbus.conf.d/port.conf"),
+    (lead_there_by_a_strangers_link, "above", "above"), (lead_there_by_a_strangers_link, "above/home", "above/home"),
+    (lead_there_by_a_strangers_link, "above/home/cartbus.conf", "above/home/cartbus.conf"),
+    (lead_there_by_a_strangers_link, "above/home/cartbus.conf.d", "above/home/cartbus.conf.d")])
 def test_a_home_that_others_may_change_is_refused(street, change, where, told_of):
     home = street / "above" / "home"
     home.parent.mkdir()
@@ -232,8 +241,45 @@ def test_a_home_that_others_may_change_is_refused(street, change, where, told_of
     for words in [("secrets", "make"), ("config", "check", "--dump")]:
         told = cartbus(*words, "--home", str(home), user=NOBODY)
         assert told.returncode == 1 and told.stdout == "", told
-        assert f" {street}/{told_of} belongs to uid {STRANGER}" in told.stderr or f"others may write to {street}/{told_of} (" in told.stderr, told
+        faults = [f" {street}/{told_of} belongs to uid {STRANGER}", f" {street}/{told_of} is a link of uid {STRANGER}, ", f"others may write to {street}/{told_of} ("]
+        assert [fault for fault in faults if fault in told.stderr], told
     assert tree(street) == before
+
+
+@pytest.mark.parametrize("given", ["link", "link/../link/.", "chain", "chain/sub/.."])
+@pytest.mark.parametrize("owner", [NOBODY, 0])
+def test_links_of_ones_own_and_of_roots_lead_home(street, owner, given):
+    """Also those that lead on, from a folder of anybody's; and the way out of a link is that out of the folder it leads to."""
+    home = street / "home"
+    assert cartbus("secrets", "make", "--home", str(home), user=NOBODY).returncode == 0
+    (home / "sub").mkdir()
+    for name, target in [("link", "home"), ("chain", f"{street}/link")]:
+        (street / name).symlink_to(target)
+        os.lchown(street / name, owner, owner)
+    told = cartbus("config", "check", "--dump", "--home", f"{street}/{given}", user=NOBODY)
+    assert told.returncode == 0 and f"state = {home}/state" in told.stdout, told
+
+
+def test_no_home_is_made_where_a_strangers_link_leads(street):
+    """Also where it leads nowhere yet: its owner may choose a moment later."""
+    there = street / "there"
+    there.mkdir()
+    os.chown(there, NOBODY, NOBODY)
+    for target in ("there", "nowhere"):
+        link = street / f"to-{target}"
+        link.symlink_to(target)
+        os.lchown(link, STRANGER, STRANGER)
+        for home in (link, link / "home", link / "not" / "there" / "yet", link / ".." / "home"):
+            told = cartbus("secrets", "make", "--home", str(home), user=NOBODY)
+            assert told.returncode == 1 and f" {link} is a link of uid {STRANGER}, " in told.stderr, told
+    assert not list(there.iterdir())
+
+
+def test_links_that_lead_in_a_circle_are_told(tmp_path):
+    (tmp_path / "a").symlink_to("b")
+    (tmp_path / "b").symlink_to("a")
+    told = cartbus("status", "--home", str(tmp_path / "a"))
+    assert told.returncode == 1 and "Too many levels of symbolic links" in told.stderr, told
 
 
 @pytest.mark.parametrize("change", [open_to(0o777), give_away])

@@ -583,6 +583,9 @@ static void a_stranger_may_change_what_is_open_to_all_or_belongs_to_another(void
 		{ another, 0777, FILE_OPEN_TO_ALL },
 		{ another, 0700, FILE_OF_ANOTHER },
 		{ another, 01777, FILE_OF_ANOTHER },
+		{ own, S_IFLNK | 0777, FILE_TRUSTED },
+		{ 0, S_IFLNK | 0777, FILE_TRUSTED },
+		{ another, S_IFLNK | 0777, FILE_OF_ANOTHER },
 	};
 	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
 		const struct stat there = { .st_uid = cases[i].uid, .st_mode = cases[i].mode };
