@@ -1,9 +1,10 @@
 /*
  * check_ports.c: the ports that the services are to listen at, and who has them
  *
- * Promises: opens and binds nothing: it reads the kernel's tables, so what starts meanwhile is not disturbed.
- * Fails by: silence, where the tables cannot be read. Of a port whose process may not be seen it warns, and not while the broker runs: the
- *           service itself has it then, as a rule.
+ * Promises: tries what the service will do, and never listens: a service that starts meanwhile is not disturbed. The kernel's tables
+ *           say who has a port; where this user may not bind it, they also say whether it is taken. A process is believed to be a
+ *           service of ours or systemd by its name and its user.
+ * Fails by: warning of a port whose process may not be seen, or is a service of ours while no broker runs: it may be this installation's.
  * Read next: check.c
  */
 #include "services/cartbus/check_ports.h"
@@ -14,9 +15,14 @@
 #include <arpa/inet.h>
 #include <ctype.h>
 #include <dirent.h>
+#include <errno.h>
+#include <netdb.h>
+#include <pwd.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 DEFINE_CLEANUP(FILE *, fclose)
@@ -56,20 +62,25 @@ static bool is_in_the_way(const char *theirs, bool theirs_is_v6, const char *add
 	return is_any(theirs_is_v6 ? theirs : address); /* "::" has both families */
 }
 
-/* The inode of the socket that listens there; 0: none does. */
-static unsigned long find_listener(const char *table, const char *address, bool is_v6, int port)
+struct holder {
+	unsigned long inode; /* of the socket that listens; 0: none does */
+	uid_t uid;           /* who opened it */
+	char program[PROGRAM_ROOM];
+};
+
+static bool find_listener(const char *table, const char *address, bool is_v6, int port, struct holder *ret)
 {
 	_cleanup_(fclosep) FILE *file = fopen(table, "re");
 	char line[512], theirs[ADDRESS_HEX];
 	unsigned at, state;
-	unsigned long inode;
 
 	while (file && fgets(line, sizeof(line), file))
-		if (sscanf(line, "%*d: %32[0-9A-F]:%x %*[0-9A-F]:%*x %x %*s %*s %*s %*u %*u %lu", theirs, &at, &state,
-			    &inode) == 4 &&
+		if (sscanf(line, "%*d: %32[0-9A-F]:%x %*[0-9A-F]:%*x %x %*s %*s %*s %u %*u %lu", theirs, &at, &state,
+			    &ret->uid, &ret->inode) == 5 &&
 			state == LISTENS && (int)at == port && is_in_the_way(theirs, table == TABLE_V6, address, is_v6))
-			return inode;
-	return 0;
+			return true;
+	*ret = (struct holder){ 0 };
+	return false;
 }
 
 static bool has_socket(const char *process, unsigned long inode)
@@ -123,34 +134,91 @@ struct place {
 	int port;
 };
 
-/* The service itself, or systemd, which listens for it. */
-static bool is_own(const struct place *place, const char *program, bool runs)
+/* As the service does it. 0, or -errno: -EADDRINUSE: another socket listens there. */
+static int try_bind(const struct place *place)
 {
-	return strcmp(program, "systemd") == 0 || (runs && (!*program || strcmp(program, place->program) == 0));
+	const struct addrinfo wanted = { .ai_socktype = SOCK_STREAM, .ai_flags = AI_NUMERICHOST | AI_NUMERICSERV };
+	struct addrinfo *address = NULL;
+	_cleanup_close_ int fd = -1;
+	int yes = 1, r = 0;
+	char port[16];
+
+	snprintf(port, sizeof(port), "%d", place->port);
+	if (getaddrinfo(place->host, port, &wanted, &address) != 0)
+		return -EINVAL; /* what is no address is refused as such */
+	fd = socket(address->ai_family, SOCK_STREAM | SOCK_CLOEXEC, 0);
+	if (fd < 0 || setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &yes, sizeof(yes)) < 0 ||
+		bind(fd, address->ai_addr, address->ai_addrlen) < 0)
+		r = -errno;
+	freeaddrinfo(address);
+	return r;
+}
+
+static bool find_holder(const struct place *place, struct holder *ret)
+{
+	char address[ADDRESS_HEX];
+	bool is_v6 = false;
+
+	if (!print_address(place->host, address, &is_v6) ||
+		(!find_listener(TABLE_V4, address, is_v6, place->port, ret) &&
+			!find_listener(TABLE_V6, address, is_v6, place->port, ret)))
+		return false;
+	find_program(ret->inode, ret->program);
+	return true;
+}
+
+/* The broker's user is the services' in a home; each unit's user is called as its program. */
+static bool is_users_of_the_service(const struct command *command, const struct place *place, uid_t uid)
+{
+	const struct passwd *user = getpwnam(place->program);
+	struct stat control;
+	char path[PATH_ROOM];
+
+	if (uid == 0 || uid == geteuid() || (user && uid == user->pw_uid))
+		return true;
+	snprintf(path, sizeof(path), "%s/control", config_get(command->config, "paths", NULL, "run"));
+	return stat(path, &control) == 0 && uid == control.st_uid;
+}
+
+static void complain_of(
+	const struct command *command, const struct place *place, const struct holder *holder, bool warns)
+{
+	const char *who = *holder->program ? holder->program : "another process";
+	char user[32] = "";
+
+	if (holder->inode)
+		snprintf(user, sizeof(user), " (uid %u)", holder->uid);
+	complain(command,
+		"%s[%s] %s: cannot listen on %s port %d: %s%s has it; ss -ltnp shows who that is: end it, or choose "
+		"another port",
+		warns ? "warning: " : "", place->section, place->key, place->host, place->port, who, user);
 }
 
 static int check_place(const struct command *command, const struct place *place)
 {
-	bool runs = command_broker_listens(command), is_v6 = false, warns;
-	char address[ADDRESS_HEX], program[PROGRAM_ROOM];
-	unsigned long inode;
+	bool runs = command_broker_listens(command), is_service, is_trusted;
+	struct holder holder = { 0 };
+	int r = try_bind(place);
 
-	if (!print_address(place->host, address, &is_v6))
-		return 0; /* what is no address is refused as such */
-	inode = find_listener(TABLE_V4, address, is_v6, place->port);
-	inode = inode ? inode : find_listener(TABLE_V6, address, is_v6, place->port);
-	if (!inode)
+	if (r != -EADDRINUSE && r != -EACCES)
 		return 0;
-	find_program(inode, program);
-	if (is_own(place, program, runs))
+	if (!find_holder(place, &holder) && r == -EACCES)
 		return 0;
-	warns = runs || !*program;
+	is_service = strcmp(holder.program, place->program) == 0;
+	is_trusted = holder.inode && is_users_of_the_service(command, place, holder.uid);
+	if (holder.uid == 0 && strcmp(holder.program, "systemd") == 0)
+		return 0; /* it listens for the service */
+	if (is_trusted && runs && (is_service || !*holder.program))
+		return 0;
+	if (!is_trusted || !is_service) {
+		complain_of(command, place, &holder, runs || !*holder.program);
+		return !runs && *holder.program;
+	}
 	complain(command,
-		"%s[%s] %s: cannot listen on %s port %d: %s has it; ss -ltnp shows who that is: end it, or choose "
-		"another port",
-		warns ? "warning: " : "", place->section, place->key, place->host, place->port,
-		*program ? program : "another process");
-	return warns ? 0 : 1;
+		"warning: [%s] %s: %s of this installation, or of another, has %s port %d, and no broker runs here: ss "
+		"-ltnp shows which it is; end it if it is another's, or choose another port",
+		place->section, place->key, place->program, place->host, place->port);
+	return 0;
 }
 
 static bool is_everywhere(const char *host)

@@ -7,13 +7,24 @@
 #include "tests/unit/folder.h"
 #include <arpa/inet.h>
 #include <errno.h>
+#include <pwd.h>
 #include <string.h>
 #include <sys/prctl.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/un.h>
 
-enum { TRIES_MOST = 100 };
+enum { TRIES_MOST = 100, STRANGER = 65533, SERVICE = 65534 };
+
+/* In the place of the C library's: the users of a unit's installation, where `has_users`. */
+static bool has_users;
+
+struct passwd *getpwnam(const char *name)
+{
+	static struct passwd user = { .pw_uid = SERVICE };
+
+	return has_users && strcmp(name, "cartbus-gateway") == 0 ? &user : NULL;
+}
 
 /* ---- sockets ---- */
 
@@ -22,19 +33,19 @@ static bool is_v6(const char *host)
 	return strchr(host, ':');
 }
 
-/* -1: this address and port cannot be had here. */
-static int bound(const char *host, int port)
+/* -1: this address and port cannot be had here. `only_v6`: a socket of "::" does not take what comes for IPv4 addresses. */
+static int bound_as(const char *host, int port, int only_v6)
 {
 	struct sockaddr_in v4 = { .sin_family = AF_INET, .sin_port = htons((uint16_t)port) };
 	struct sockaddr_in6 v6 = { .sin6_family = AF_INET6, .sin6_port = htons((uint16_t)port) };
-	int fd = socket(is_v6(host) ? AF_INET6 : AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0), both = 0, again = 1, r;
+	int fd = socket(is_v6(host) ? AF_INET6 : AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0), again = 1, r;
 
 	if (fd < 0)
 		return -1;
 	setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &again, sizeof(again));
 	if (is_v6(host)) {
 		assert_int_equal(inet_pton(AF_INET6, host, &v6.sin6_addr), 1);
-		setsockopt(fd, IPPROTO_IPV6, IPV6_V6ONLY, &both, sizeof(both));
+		setsockopt(fd, IPPROTO_IPV6, IPV6_V6ONLY, &only_v6, sizeof(only_v6));
 		r = bind(fd, (struct sockaddr *)&v6, sizeof(v6));
 	} else {
 		assert_int_equal(inet_pton(AF_INET, host, &v4.sin_addr), 1);
@@ -44,6 +55,11 @@ static int bound(const char *host, int port)
 		return fd;
 	close(fd);
 	return -1;
+}
+
+static int bound(const char *host, int port)
+{
+	return bound_as(host, port, 0);
 }
 
 static int port_of(int fd)
@@ -63,14 +79,14 @@ static int port_of(int fd)
  * Listens at `theirs`. ret_kept is a socket that is bound to the same port at `ours`, so that no other program takes the port there. Two
  * sockets with SO_REUSEADDR can both be bound; the kernel refuses the second one only when it is to listen.
  */
-static int listener(const char *theirs, const char *ours, int *ret_kept)
+static int listener_as(const char *theirs, int only_v6, const char *ours, int *ret_kept)
 {
 	for (int i = 0; i < TRIES_MOST; i++) {
 		int kept = bound(ours, 0), fd;
 
 		assert_true(kept >= 0);
 		*ret_kept = kept;
-		fd = bound(theirs, port_of(kept));
+		fd = bound_as(theirs, port_of(kept), only_v6);
 		if (fd >= 0 && listen(fd, 1) == 0)
 			return fd;
 		close(kept);
@@ -79,6 +95,11 @@ static int listener(const char *theirs, const char *ours, int *ret_kept)
 	}
 	fail_msg("no port of %s is free", theirs);
 	return -1;
+}
+
+static int listener(const char *theirs, const char *ours, int *ret_kept)
+{
+	return listener_as(theirs, 0, ours, ret_kept);
 }
 
 static bool has_v6(void)
@@ -125,24 +146,28 @@ static void a_port_is_taken_where_two_sockets_keep_each_other_out(void **state)
 {
 	static const struct {
 		const char *theirs, *ours;
-		bool is_free;
+		bool is_free, only_v6;
 	} cases[] = {
-		{ "127.0.0.1", "127.0.0.1", false },
-		{ "127.0.0.1", "127.0.0.2", true },
-		{ "127.0.0.1", "0.0.0.0", false },
-		{ "0.0.0.0", "127.0.0.2", false },
-		{ "127.0.0.1", "::", false },
-		{ "127.0.0.1", "::1", true },
-		{ "0.0.0.0", "::1", true },
-		{ "::1", "::1", false },
-		{ "::1", "::", false },
-		{ "::1", "127.0.0.1", true },
-		{ "::1", "0.0.0.0", true },
-		{ "::", "::1", false },
-		{ "::", "127.0.0.1", false },
-		{ "::ffff:127.0.0.1", "127.0.0.1", false },
-		{ "::ffff:127.0.0.1", "127.0.0.2", true },
-		{ "::ffff:127.0.0.1", "0.0.0.0", false },
+		{ "127.0.0.1", "127.0.0.1", false, false },
+		{ "127.0.0.1", "127.0.0.2", true, false },
+		{ "127.0.0.1", "0.0.0.0", false, false },
+		{ "0.0.0.0", "127.0.0.2", false, false },
+		{ "127.0.0.1", "::", false, false },
+		{ "127.0.0.1", "::1", true, false },
+		{ "0.0.0.0", "::1", true, false },
+		{ "::1", "::1", false, false },
+		{ "::1", "::", false, false },
+		{ "::1", "127.0.0.1", true, false },
+		{ "::1", "0.0.0.0", true, false },
+		{ "::", "::1", false, false },
+		{ "::", "127.0.0.1", false, false },
+		{ "::ffff:127.0.0.1", "127.0.0.1", false, false },
+		{ "::ffff:127.0.0.1", "127.0.0.2", true, false },
+		{ "::ffff:127.0.0.1", "0.0.0.0", false, false },
+		{ "::", "127.0.0.1", true, true },
+		{ "::", "0.0.0.0", true, true },
+		{ "::", "::1", false, true },
+		{ "::", "::", false, true },
 	};
 	bool v6 = has_v6();
 
@@ -153,12 +178,13 @@ static void a_port_is_taken_where_two_sockets_keep_each_other_out(void **state)
 
 		if (!v6 && (is_v6(cases[i].theirs) || is_v6(cases[i].ours)))
 			continue;
-		fd = listener(cases[i].theirs, cases[i].ours, &kept);
+		fd = listener_as(cases[i].theirs, cases[i].only_v6, cases[i].ours, &kept);
 		port = port_of(fd);
 		wrong = check(cases[i].ours, port, "");
 		if (!cases[i].is_free)
-			snprintf(wanted, sizeof(wanted), "[gateway] port: cannot listen on %s port %d: a test has it; ",
-				cases[i].ours, port);
+			snprintf(wanted, sizeof(wanted),
+				"[gateway] port: cannot listen on %s port %d: a test (uid %u) has it; ", cases[i].ours,
+				port, geteuid());
 		if (wrong != !cases[i].is_free || !text_starts(heard, wanted) || !*heard != !*wanted)
 			fail_msg("%s listens, and %s is to: %d, %s", cases[i].theirs, cases[i].ours, wrong, heard);
 		assert_int_equal(listen(kept, 1) == 0, cases[i].is_free); /* the kernel says the same */
@@ -200,18 +226,12 @@ static void who_has_the_port_is_named_without_what_a_terminal_would_obey(void **
 	close(kept);
 }
 
-static void the_service_itself_and_systemd_may_have_the_port(void **state)
+/* What of the broker's a command sees from outside: where `cartbus up` runs. */
+static int start_broker(void)
 {
 	struct sockaddr_un control = { .sun_family = AF_UNIX };
-	int kept, fd = listener("127.0.0.1", "127.0.0.1", &kept), port = port_of(fd), broker;
 	char path[100];
-
-	(void)state;
-	assert_int_equal(prctl(PR_SET_NAME, "systemd"), 0);
-	assert_int_equal(check("127.0.0.1", port, ""), 0);
-	assert_string_equal(heard, "");
-	assert_int_equal(prctl(PR_SET_NAME, "cartbus-gateway"), 0);
-	assert_int_equal(check("127.0.0.1", port, ""), 1); /* nothing of ours runs: it is another installation's */
+	int broker;
 
 	FOLDER_PATH(path, home, "run");
 	assert_int_equal(mkdir(path, 0700), 0);
@@ -219,16 +239,30 @@ static void the_service_itself_and_systemd_may_have_the_port(void **state)
 	broker = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
 	assert_int_equal(bind(broker, (struct sockaddr *)&control, sizeof(control)), 0);
 	assert_int_equal(listen(broker, 1), 0);
+	return broker;
+}
+
+static void the_service_itself_may_have_the_port(void **state)
+{
+	int kept, fd = listener("127.0.0.1", "127.0.0.1", &kept), port = port_of(fd), broker;
+
+	(void)state;
+	assert_int_equal(prctl(PR_SET_NAME, "cartbus-gateway"), 0);
+	assert_int_equal(check("127.0.0.1", port, ""), 0); /* it may be another installation's */
+	assert_true(text_starts(heard,
+		"warning: [gateway] port: cartbus-gateway of this installation, or of another, has 127.0.0.1 port "));
+
+	broker = start_broker();
 	assert_int_equal(check("127.0.0.1", port, ""), 0);
 	assert_string_equal(heard, "");
 	assert_int_equal(prctl(PR_SET_NAME, "a test"), 0);
 	assert_int_equal(check("127.0.0.1", port, ""), 0); /* what runs goes on */
 	assert_true(text_starts(heard, "warning: [gateway] port: cannot listen on 127.0.0.1 port "));
-	assert_non_null(strstr(heard, ": a test has it; "));
+	assert_non_null(strstr(heard, ": a test (uid "));
 
 	assert_int_equal(prctl(PR_SET_NAME, "cartbus-monitor"), 0);
 	assert_int_equal(check("127.0.0.1", port, ""), 0);
-	assert_non_null(strstr(heard, ": cartbus-monitor has it; "));
+	assert_non_null(strstr(heard, ": cartbus-monitor (uid "));
 	assert_int_equal(check("127.0.0.1", port, "[connect]\nbroker = tcp://192.0.2.1:7000\n"), 0);
 	assert_string_equal(heard, ""); /* which services run here nobody knows */
 	close(broker);
@@ -236,9 +270,82 @@ static void the_service_itself_and_systemd_may_have_the_port(void **state)
 	close(kept);
 }
 
+/* A socket is its opener's. */
+static int listener_of(uid_t user, int *ret_kept)
+{
+	int fd;
+
+	assert_int_equal(seteuid(user), 0);
+	fd = listener("127.0.0.1", "127.0.0.1", ret_kept);
+	assert_int_equal(seteuid(0), 0);
+	return fd;
+}
+
+/* Anybody may call a process so. */
+static void who_only_has_the_name_of_a_service_or_of_systemd_is_a_stranger(void **state)
+{
+	int kept, fd, port, broker;
+	char path[100];
+
+	(void)state;
+	if (geteuid() != 0)
+		skip(); /* who is not root opens no sockets of others */
+	fd = listener_of(STRANGER, &kept);
+	port = port_of(fd);
+	for (int i = 0; i < 2; i++) {
+		const char *name = i ? "systemd" : "cartbus-gateway";
+		char wanted[60];
+
+		snprintf(wanted, sizeof(wanted), ": %s (uid %d) has it; ", name, STRANGER);
+		assert_int_equal(prctl(PR_SET_NAME, name), 0);
+		assert_int_equal(check("127.0.0.1", port, ""), 1);
+		assert_non_null(strstr(heard, wanted));
+	}
+	broker = start_broker();
+	for (int i = 0; i < 2; i++) {
+		assert_int_equal(prctl(PR_SET_NAME, i ? "systemd" : "cartbus-gateway"), 0);
+		assert_int_equal(check("127.0.0.1", port, ""), 0);
+		assert_true(text_starts(heard, "warning: [gateway] port: cannot listen on 127.0.0.1 port "));
+	}
+	FOLDER_PATH(path, home, "run/control");
+	assert_int_equal(chown(path, STRANGER, STRANGER), 0);
+	assert_int_equal(prctl(PR_SET_NAME, "cartbus-gateway"), 0);
+	assert_int_equal(check("127.0.0.1", port, ""), 0); /* in a home all run as one user, and this is that user's */
+	assert_string_equal(heard, "");
+	close(broker);
+	close(fd);
+	close(kept);
+}
+
+static void a_service_of_a_unit_has_its_port_as_its_own_user_and_systemd_as_root(void **state)
+{
+	int kept, fd, broker;
+
+	(void)state;
+	if (geteuid() != 0)
+		skip(); /* who is not root opens no sockets of others */
+	has_users = true;
+	broker = start_broker();
+	fd = listener_of(SERVICE, &kept);
+	assert_int_equal(prctl(PR_SET_NAME, "cartbus-gateway"), 0);
+	assert_int_equal(check("127.0.0.1", port_of(fd), ""), 0);
+	assert_string_equal(heard, "");
+	close(broker);
+	close(fd);
+	close(kept);
+
+	fd = listener_of(0, &kept);
+	assert_int_equal(prctl(PR_SET_NAME, "systemd"), 0);
+	assert_int_equal(check("127.0.0.1", port_of(fd), ""), 0);
+	assert_string_equal(heard, "");
+	close(fd);
+	close(kept);
+}
+
 static int setup(void **state)
 {
 	(void)state;
+	has_users = false;
 	home = folder_new();
 	return prctl(PR_SET_NAME, "a test");
 }
@@ -257,7 +364,11 @@ int main(void)
 		cmocka_unit_test_setup_teardown(a_connection_whose_listener_is_gone_keeps_nobody_out, setup, teardown),
 		cmocka_unit_test_setup_teardown(
 			who_has_the_port_is_named_without_what_a_terminal_would_obey, setup, teardown),
-		cmocka_unit_test_setup_teardown(the_service_itself_and_systemd_may_have_the_port, setup, teardown),
+		cmocka_unit_test_setup_teardown(the_service_itself_may_have_the_port, setup, teardown),
+		cmocka_unit_test_setup_teardown(
+			who_only_has_the_name_of_a_service_or_of_systemd_is_a_stranger, setup, teardown),
+		cmocka_unit_test_setup_teardown(
+			a_service_of_a_unit_has_its_port_as_its_own_user_and_systemd_as_root, setup, teardown),
 	};
 
 	return cmocka_run_group_tests_name("cartbus.check_ports", tests, NULL, NULL);
