@@ -2,7 +2,7 @@
  * log.c: `cartbus log`: the messages of the log, and with --follow those that come from now on
  *
  * Promises:  in the order of the log, none left out and none twice, also where it goes on.
- * Fails by:  EXIT_AWAY where nobody answers.
+ * Fails by:  EXIT_AWAY where nobody answers. Ctrl-C is heard meanwhile.
  * Read next: entry_line.c, tap.c (live alone, and without asking the broker)
  */
 #include "services/cartbus/entry_line.h"
@@ -34,6 +34,21 @@ static void hear_stop(int signal_number)
 {
 	(void)signal_number;
 	is_asked_to_stop = 1;
+}
+
+static bool goes_on(void *context)
+{
+	(void)context;
+	return !is_asked_to_stop;
+}
+
+/* A question that is given up because of Ctrl-C is no fault. */
+static void hear_complaint(const char *words, void *context)
+{
+	const struct command *command = context;
+
+	if (!is_asked_to_stop)
+		fprintf(stderr, "cartbus %s: %s\n", command->name, words);
 }
 
 /* "cart.state", or "cart.*": all that begin so. */
@@ -160,11 +175,14 @@ int command_log(struct command *command, int argc, char **argv)
 	failed = topic ? choose_topics(&logging, topic) : EXIT_FINE;
 	if (failed)
 		return failed;
+	logging.client = command_connect(command);
+	client_meanwhile(logging.client, goes_on, NULL);
+	command->hear = hear_complaint;
+	command->hearer = command;
 	signal(SIGINT, hear_stop);
 	signal(SIGTERM, hear_stop);
-	logging.client = command_connect(command);
 	failed = logging.filter.shop ? shops_know(command, logging.client, logging.filter.shop) : EXIT_FINE;
 	failed = failed ? failed : show_all(&logging, &since, follows);
 	client_free(logging.client);
-	return failed;
+	return is_asked_to_stop ? EXIT_FINE : failed;
 }

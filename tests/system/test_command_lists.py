@@ -121,6 +121,25 @@ def test_a_log_that_is_followed_goes_on_with_what_comes_and_ends_on_ctrl_c(runni
         assert log.wait(10) == 0
 
 
+@pytest.mark.parametrize("how", [signal.SIGSTOP, signal.SIGKILL])
+def test_a_log_that_is_followed_ends_on_ctrl_c_while_no_broker_answers(running, how):
+    words = [CARTBUS, "log", "--follow", "--json", "--topic", "shop.status", "--since", "1d", "--config", str(running.config_path)]
+    running.cartbus("shop", "mode", "other", "observe")
+    broker = running.processes["broker"].popen
+    with subprocess.Popen(words, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as log:
+        assert json.loads(log.stdout.readline())["topic"] == "shop.status"
+        broker.send_signal(how)
+        try:
+            log.send_signal(signal.SIGINT)
+            told = log.communicate()[1]
+        finally:
+            broker.send_signal(signal.SIGCONT)
+    if how == signal.SIGKILL:
+        running.kill("broker")
+        running.start("broker")
+    assert (log.returncode, told) == (0, "")
+
+
 @pytest.mark.parametrize("words", [("suppressions", "list", "demoo"), ("suppressions", "list", "demoo", "--json"), ("privacy", "list", "demoo", "--json"),
                                    ("privacy", "done", "demoo", "9f", "--reason", "x"), ("log", "--shop", "demoo"), ("export", "demoo", "a@b.example"),
                                    ("why", "demoo", "ada"), ("trace", "demoo", "ada"), ("tap", "--shop", "demoo"), ("timers", "--shop", "demoo"),
