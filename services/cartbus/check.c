@@ -121,12 +121,13 @@ static void print_rules_error(const struct rules_error *error)
 	json_decref(whole);
 }
 
-/* `quietly`: say only what is wrong. */
+/* `currency` "": no shop's is known. `quietly`: say only what is wrong, and that the shop's currency has no sizes. */
 static int check_rules(
 	const struct command *command, const char *path, const char *currency, const char *locale, bool quietly)
 {
 	_cleanup_(buffer_free) struct buffer text = { 0 };
 	struct rules_error error = { 0 };
+	const char *warning = NULL;
 	struct rules rules = { 0 };
 	char why[OWNER_TEXT_WHY];
 
@@ -134,7 +135,7 @@ static int check_rules(
 		complain(command, "%s %s", path, why);
 		return EXIT_NO;
 	}
-	if (rules_parse(buffer_text(&text), currency, &rules, &error)) {
+	if (rules_parse(buffer_text(&text), *currency ? currency : "EUR", &rules, &error)) {
 		if (command->json && !quietly)
 			print_rules_error(&error);
 		complain(command, "%s: %s", path, error.text);
@@ -144,6 +145,10 @@ static int check_rules(
 			fprintf(stderr, "this would do: %s\n", error.instead);
 		return EXIT_NO;
 	}
+	if (*currency)
+		warning = rules_warn_of_currency(&rules, currency);
+	if (quietly && warning)
+		complain(command, "warning: %s: %s", path, warning);
 	if (quietly)
 		return EXIT_FINE;
 	if (command->json)
@@ -183,8 +188,8 @@ int command_rules_check(struct command *command, int argc, char **argv)
 				"Example:\n  cartbus rules check /etc/cartbus/shops/demo/rules.txt --currency EUR" });
 	command_shop_beside(file, &beside);
 	if (!currency)
-		currency = *beside.currency ? beside.currency : "EUR";
-	if (!money_currency_valid(currency)) {
+		currency = beside.currency;
+	else if (!money_currency_valid(currency)) {
 		complain(command, "\"%s\" is no currency; ISO 4217 codes are like EUR", currency);
 		return EXIT_USAGE;
 	}

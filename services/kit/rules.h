@@ -70,6 +70,12 @@ struct rules_error {
 /* `currency` is the shop's: what a bare "$" means if the shop's currency uses that sign; a US dollar if it does not. */
 int rules_parse(const char *text, const char *currency, struct rules *ret, struct rules_error *ret_error);
 
+/*
+ * Where no amount and no rate is in the shop's own `currency`, though carts are sized by amount: warns of it as rules_parse does of other
+ * things, and returns the warning; else NULL. Not for a currency that is a guess.
+ */
+const char *rules_warn_of_currency(struct rules *rules, const char *currency);
+
 struct rules_choice {
 	enum cart_size size;
 	int index;                    /* of the size; -1: of none, the currency is unknown */

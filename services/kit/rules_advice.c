@@ -1,11 +1,12 @@
 /*
  * rules_advice.c: what contradicts nothing, and will surprise the owner all the same
  *
- * Promises:  only warns; what it says follows from the whole text alone, for every cart of that size.
+ * Promises:  only warns; what it says follows from the whole text and the shop's currency alone, for every cart of that size.
  * Read next: services/kit/move.c (what is done about quiet hours and the window)
  */
 #include "bus/base/clock.h"
 #include "services/kit/rules_text.h"
+#include <stdio.h>
 
 #define NEVER_US (3 * US_PER_DAY) /* a mail that others push back further than this is not sent (services/kit/move.h) */
 #define SOON_US US_PER_HOUR       /* before it, most shoppers are still shopping */
@@ -104,4 +105,21 @@ void advise(struct whole *whole)
 		advise_of_rest(whole, &whole->clauses[i]);
 	}
 	advise_of_little_time(whole);
+}
+
+const char *rules_warn_of_currency(struct rules *rules, const char *currency)
+{
+	const char *become = rules->rest_name == SIZE_MEDIUM ? "all count as medium"
+		: rules->rest.mails                          ? "all count as other carts"
+							     : "get no mail";
+	int at = rules->warning_count;
+
+	if (!rules_choose(rules, 0, currency).unknown_currency)
+		return NULL;
+	if (at == RULES_WARNINGS_MAX)
+		at--; /* the others tell of less */
+	rules->warning_count = at + 1;
+	snprintf(rules->warnings[at], sizeof(rules->warnings[at]),
+		"no amount and no rate is in %s, the shop's own currency: carts in it %s", currency, become);
+	return rules->warnings[at];
 }

@@ -101,6 +101,7 @@ static void judge_rules(const struct shop_docs *docs, struct doc *doc)
 		return;
 	}
 	doc->verdict = DOC_GOOD;
+	rules_warn_of_currency(&rules, docs->currency);
 	gather_warnings(doc, &rules);
 }
 

@@ -196,7 +196,12 @@ static void warnings_are_in_the_audit(void **state)
 	ticks();
 	assert_true(harness_said(h, &topic_audit, 1, &audit, NULL));
 	assert_non_null(strstr(audit.grounds, "20 minutes"));
+	assert_null(strstr(audit.grounds, "own currency"));
 	assert_int_equal(said(&topic_document), 2);
+	sees("demo", SHOP, "Small carts (under $40): remind after 20 minutes, then after 24 hours. ", NULL);
+	ticks();
+	assert_true(harness_said(h, &topic_audit, 0, &audit, NULL));
+	assert_non_null(strstr(audit.grounds, "no amount and no rate is in EUR, the shop's own currency"));
 }
 
 static void what_is_no_text_is_refused(void **state)

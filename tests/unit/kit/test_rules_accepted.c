@@ -303,10 +303,51 @@ static void what_will_surprise_is_warned_about(void **state)
 	}
 }
 
+/* NULL: nothing. */
+static void a_shop_whose_own_currency_has_no_amounts_is_warned(void **state)
+{
+	static const struct {
+		const char *text, *currency, *warning;
+	} cases[] = {
+		{ CARTS, "USD", NULL },
+		{ CARTS, "CAD", NULL }, /* its dollar is meant */
+		{ CARTS, "EUR", "is in EUR, the shop's own currency: carts in it all count as medium" },
+		{ CARTS "1 EUR is 1.08 USD.", "EUR", NULL },
+		{ CARTS "1 EUR is 1.08 USD.", "CHF", "is in CHF, " },
+		{ "All carts: 4 hours.", "EUR", NULL },
+		{ SMALL BIG "All other carts: 2 hours.", "EUR", "all count as other carts" },
+		{ SMALL BIG "All other carts: never.", "EUR", "get no mail" },
+		{ SMALL, "EUR", "get no mail" },
+		{ "Carts over 100 EUR: 4 hours. Carts over 90 EUR and under 100 EUR: 10 minutes.", "USD",
+			"get no mail" },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		struct rules rules;
+		struct rules_error error;
+		const char *warning;
+		int before;
+
+		assert_int_equal(rules_parse(cases[i].text, cases[i].currency, &rules, &error), 0);
+		before = rules.warning_count;
+		warning = rules_warn_of_currency(&rules, cases[i].currency);
+		if (!warning != !cases[i].warning || (warning && !strstr(warning, cases[i].warning)))
+			fail_msg("%s in %s: %s", cases[i].text, cases[i].currency, warning ? warning : "no warning");
+		assert_int_equal(rules.warning_count, before + !!warning);
+		for (int again = 0; warning && again < RULES_WARNINGS_MAX;
+			again++) { /* it has room among many others */
+			warning = rules_warn_of_currency(&rules, cases[i].currency);
+			assert_ptr_equal(warning, rules.warnings[rules.warning_count - 1]);
+		}
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(what_will_surprise_is_warned_about),
+		cmocka_unit_test(a_shop_whose_own_currency_has_no_amounts_is_warned),
 		cmocka_unit_test(each_variant_means_exactly_this),
 		cmocka_unit_test(what_is_printed_reads_back_as_the_same_rules),
 		cmocka_unit_test(a_soon_reminder_is_warned_about_with_its_place),
