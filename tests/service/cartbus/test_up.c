@@ -15,7 +15,7 @@
 #include <sys/prctl.h>
 #include <sys/wait.h>
 
-enum { NOTES_MOST = 1 << 16 };
+enum { NOTES_MOST = 1 << 16, PATIENCE_S = 240 /* for one that hangs; shorter than what the whole run allows a test */ };
 static const char NOTES[] = "CARTBUS_TEST_NOTES";
 
 static struct folder folder;
@@ -73,6 +73,7 @@ static pid_t start_up(char *senders, int *ret_output)
 	child = fork();
 	if (child == 0) {
 		prctl(PR_SET_PDEATHSIG, SIGTERM); /* where the test fails before it ends this */
+		alarm(PATIENCE_S);
 		dup2(ends[1], STDOUT_FILENO);
 		close(ends[0]);
 		close(ends[1]);
