@@ -11,6 +11,7 @@
 #include <openssl/ssl.h>
 #include <openssl/x509v3.h>
 #include <poll.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/socket.h>
@@ -79,10 +80,8 @@ static void reply(const char *text, const char *otherwise)
 	static char line[34 * 1024];
 
 	snprintf(line, sizeof(line), "%s\r\n", text ? text : otherwise);
-	if (text && !*text)
-		hang_up();
-	else if (!is_silent())
-		assert_int_equal(put(line, strlen(line)), strlen(line));
+	if ((text && !*text) || (!is_silent() && put(line, strlen(line)) != (ssize_t)strlen(line)))
+		hang_up(); /* or the driver has, which had not read all answers yet */
 }
 
 static void answer_line(const char *line)
@@ -102,7 +101,8 @@ static void answer_line(const char *line)
 		reply(to_data, "354 go on");
 	} else if (text_starts(line, "STARTTLS")) {
 		reply(NULL, "220 go on");
-		start_tls();
+		if (peer >= 0)
+			start_tls();
 	} else {
 		reply(text_starts(line, "QUIT") ? "" : NULL, offered && !tls ? "250-here\r\n250 STARTTLS" : "250 here");
 	}
@@ -595,5 +595,6 @@ int main(void)
 		TEST(a_transport_that_is_closed_leaves_no_descriptor_open),
 	};
 
+	signal(SIGPIPE, SIG_IGN); /* as in every process: OpenSSL writes to what the driver has cut off */
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
