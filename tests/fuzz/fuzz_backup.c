@@ -7,6 +7,7 @@
 #include "services/cartbus/backup_folder.h"
 #include "services/cartbus/erasures.h"
 #include "tests/fuzz/fuzz.h"
+#include "tests/unit/folder.h"
 #include <unistd.h>
 
 static void heard(const char *words, void *context)
@@ -63,7 +64,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	if (size < 1)
 		return 0;
 	if (!*path)
-		MUST(mkdtemp(folder));
+		folder_make(folder);
 	snprintf(path, sizeof(path), "%s/%s", folder, names[data[0] % 2]);
 	FILE *file = fopen(path, "we");
 	MUST(file);

@@ -8,6 +8,7 @@
 #include "bus/base/bytes.h"
 #include "bus/base/text.h"
 #include "tests/fuzz/fuzz.h"
+#include "tests/unit/folder.h"
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
@@ -80,7 +81,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	if (size < 1)
 		return 0;
 	if (!*path) {
-		MUST(mkdtemp(folder));
+		folder_make(folder);
 		snprintf(path, sizeof(path), "%s/notes", folder);
 	}
 	open_and_look(path, &notes);

@@ -2,6 +2,7 @@
 #include "given.h"
 #include "bus/base/file.h"
 #include "services/kit/moment.h"
+#include "tests/unit/folder.h"
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/stat.h>
@@ -42,7 +43,7 @@ char *fresh_folder(void)
 	static char folder[64];
 
 	snprintf(folder, sizeof(folder), "/tmp/cartbus-gateway-XXXXXX");
-	assert_non_null(mkdtemp(folder));
+	folder_make(folder);
 	return folder;
 }
 

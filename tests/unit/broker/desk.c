@@ -4,6 +4,7 @@
 #include "desk.h"
 #include "bus/base/cleanup.h"
 #include "bus/base/text.h"
+#include "tests/unit/folder.h"
 #include <errno.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -186,7 +187,7 @@ struct desk *desk_open_disk(void)
 {
 	char path[] = "/tmp/broker-desk-XXXXXX";
 
-	assert_non_null(mkdtemp(path));
+	folder_make(path);
 	return open_desk(path);
 }
 

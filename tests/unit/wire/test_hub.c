@@ -3,6 +3,7 @@
 #include "bus/wire/frame.h"
 #include "bus/wire/hub.h"
 #include "bus/wire/reach.h"
+#include "tests/unit/folder.h"
 #include <errno.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -54,7 +55,7 @@ static struct scene set_scene(void)
 	char why[256] = "";
 
 	snprintf(me, sizeof(me), "uid:%lu", (unsigned long)getuid());
-	assert_non_null(mkdtemp(scene.run));
+	folder_make(scene.run);
 	snprintf(settings.run, sizeof(settings.run), "%s", scene.run);
 	assert_int_equal(hub_open(&settings, &scene.hub, why), 0);
 	assert_string_equal(why, "");
@@ -392,7 +393,7 @@ static void set_far(struct far *far)
 	int r = -1;
 
 	*far = (struct far){ .scene = { .run = "/tmp/hub-test-XXXXXX", .context = zmq_ctx_new() } };
-	assert_non_null(mkdtemp(far->scene.run));
+	folder_make(far->scene.run);
 	curve_make(&far->key);
 	curve_make(&far->reach.key);
 	admits_all = false;
