@@ -9,9 +9,11 @@
 #include "tests/unit/document.h"
 #include "tests/unit/kit/golden.h"
 #include "tests/unit/part.h"
+#include <pwd.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 /* --- one area of the doctor as a subcommand: all of them would tell of this machine, too --- */
 
@@ -143,7 +145,20 @@ static void files_that_others_may_read_are_found(void **state)
 	golden_compare("files.txt", operated_transcript(operated));
 }
 
-/* Everywhere "nobody" is a user. */
+struct passwd *__real_getpwnam(const char *name);
+struct passwd *__wrap_getpwnam(const char *name);
+
+/* "nobody" is a user here who is neither this process's nor in its group, also where nobody runs the test (the linker's --wrap). */
+struct passwd *__wrap_getpwnam(const char *name)
+{
+	static struct passwd nobody;
+
+	if (strcmp(name, "nobody") != 0)
+		return __real_getpwnam(name);
+	nobody = (struct passwd){ .pw_uid = geteuid() + 1, .pw_gid = getegid() + 1 };
+	return &nobody;
+}
+
 static void what_a_services_user_cannot_reach_is_found(void **state)
 {
 	static const struct {
