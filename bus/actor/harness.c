@@ -203,10 +203,20 @@ uint64_t harness_message_seq(const struct harness *harness)
 	return harness->message_seq;
 }
 
+/* Of a turn that no message began. */
+static const struct said nothing = { .topic = "", .shop = "", .key = "", .idem = "", .trace = "", .said_by = "" };
+
+void harness_unused(struct harness *harness, const struct claim_note *note)
+{
+	struct turn turn = open_turn(harness, &nothing);
+
+	table_service(harness->table)->unused(&turn, note);
+	close_turn(harness, &turn, false);
+}
+
 void harness_tick(struct harness *harness, int64_t now_us)
 {
 	const struct service *service = table_service(harness->table);
-	static const struct said clock = { .topic = "", .shop = "", .key = "", .idem = "", .trace = "", .said_by = "" };
 
 	for (int i = 0;; i++) {
 		int64_t due_us = service->next_due_us(harness->state);
@@ -217,7 +227,7 @@ void harness_tick(struct harness *harness, int64_t now_us)
 		assert(i < TICKS_MOST); /* what is due stays due */
 		if (due_us > harness->now_us)
 			harness->now_us = due_us;
-		turn = open_turn(harness, &clock);
+		turn = open_turn(harness, &nothing);
 		turn_tick(&turn);
 		close_turn(harness, &turn, i > 0);
 	}

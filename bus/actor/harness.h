@@ -28,6 +28,8 @@ enum verdict harness_when(
 	struct harness *harness, const struct topic *topic, const struct say *how, const void *message);
 enum verdict harness_again(struct harness *harness);         /* the same message, delivered once more */
 uint64_t harness_message_seq(const struct harness *harness); /* its sequence number */
+/* What an earlier run noted of a claim of its own and left unused; afterwards harness_said tells what was said about it. */
+void harness_unused(struct harness *harness, const struct claim_note *note);
 /* Runs the clock's turns up to `now_us`, one by one; what they said is appended. */
 void harness_tick(struct harness *harness, int64_t now_us);
 

@@ -1,6 +1,7 @@
 /* test_limits.c: given the shop's policy and its limits, when a reminder is due: is it mailed, does it wait, is it skipped? */
 #include "bus/base/text.h"
 #include "tests/service/sender/given.h"
+#include "tests/unit/document.h"
 #include <stdio.h>
 
 static ReminderDue due_to(const char *cart_id)
@@ -128,6 +129,52 @@ static void so_does_one_that_comes_too_late_for_the_limit_of_all_shops(void **st
 	}
 }
 
+/* What a process has begun is not counted in the log yet: without it, the next ones would all begin as well. */
+static void mails_under_way_count_until_their_claims_do(void **state)
+{
+	static const char key[] = "0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef";
+	struct sender_setup of_all = {
+		.public_url = "https://bus.example/", .link_key = bytes_of(key), .clock_rate = 1, .most_a_minute = 2
+	};
+	struct harness *one = given_shop(), *other = given_shop();
+	ReminderDue due = due_to("c1"), next = due_to("c2");
+	(void)state;
+	given_claims(other, 0, 1);
+	given_policy(other, "[send]\nper-minute = 2\n");
+	assert_int_equal(when_due(one, &due), WORKING);
+	assert_int_equal(when_due(other, &next), LATER);
+	assert_int_equal(harness_delay_us(other), US_PER_S);
+	given_policy(other, "[send]\nper-day = 2\n");
+	assert_int_equal(harness_again(other), LATER);
+	given_policy(other, "");
+	assert_int_equal(harness_again(other), WORKING);
+	harness_free(other);
+	other = given_shop();
+	sender_set_up(&of_all);
+	given_claims(other, 0, 1);
+	assert_int_equal(when_due(other, &next), LATER);
+	assert_true(harness_may_proceed(one)); /* it is claimed: from here on its claim counts, where it is known */
+	assert_int_equal(harness_again(other), WORKING);
+	harness_free(one);
+	harness_free(other);
+}
+
+static void of_one_shop_no_others_mails_under_way_count(void **state)
+{
+	struct harness *one = given_shop(), *other = given_shop();
+	ReminderDue due = due_to("c1"), next = due_to("c2");
+	ShopStatus live = { .mode = MODE_LIVE, .version = 1 };
+	(void)state;
+	given_document(one, "other", "shop", DEMO_SHOP "postal-address = 1 Main Street\n");
+	given_document(one, "other", "rules", "All carts: 4 hours, then 24.\n");
+	GIVEN(one, shop_status, &live, .shop = "other", .key = "other", .version = 1);
+	assert_int_equal(WHEN(one, reminder_due, &due, .shop = "other", .key = due.cart.ids.email_hash), WORKING);
+	given_policy(other, "[send]\nper-minute = 1\n");
+	assert_int_equal(when_due(other, &next), WORKING);
+	harness_free(one);
+	harness_free(other);
+}
+
 static void a_policy_that_changed_since_the_decision_holds(void **state)
 {
 	static const struct {
@@ -193,6 +240,8 @@ int main(void)
 		cmocka_unit_test(the_installations_limits_count_every_shop),
 		cmocka_unit_test(a_claim_that_comes_too_late_for_the_limit_goes_no_further),
 		cmocka_unit_test(so_does_one_that_comes_too_late_for_the_limit_of_all_shops),
+		cmocka_unit_test(mails_under_way_count_until_their_claims_do),
+		cmocka_unit_test(of_one_shop_no_others_mails_under_way_count),
 		cmocka_unit_test(a_policy_that_changed_since_the_decision_holds),
 		cmocka_unit_test(an_unpaid_order_after_the_decision_has_it_decided_anew),
 		cmocka_unit_test(an_order_that_means_nothing_holds_nothing_back),

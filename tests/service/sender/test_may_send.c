@@ -1,5 +1,9 @@
 /* test_may_send.c: given what is known, when a reminder is due: is it mailed, skipped, deferred, left? */
+#include "services/kit/bounce_tag.h"
+#include "services/kit/keyring.h"
 #include "tests/service/sender/given.h"
+#include "tests/unit/document.h"
+#include "tests/unit/kit/rendered.h"
 #include <pb_decode.h>
 
 static void a_due_reminder_is_mailed_to_the_shopper(void **state)
@@ -15,6 +19,82 @@ static void a_due_reminder_is_mailed_to_the_shopper(void **state)
 	assert_non_null(memmem(mail->mime.data, mail->mime.len, "\r\nList-Unsubscribe: <https://bus.example/u/", 43));
 	assert_int_equal(harness_count(h, NULL), 0);
 	harness_free(h);
+}
+
+/* The mail that this shop's cart would get now. */
+static const struct mail *mail_of(struct harness *h)
+{
+	ReminderDue due = due_reminder(1);
+	assert_int_equal(when_due(h, &due), WORKING);
+	return harness_effect_request(h);
+}
+
+static bool leads_to(const struct mail *mail, const char *url)
+{
+	char *text = decoded(mail);
+	bool found = strstr(text, url);
+	free(text);
+	return found;
+}
+
+static void the_way_back_leads_by_way_of_the_gateway_where_clicks_are_counted(void **state)
+{
+	static const char GATEWAY[] = "https://bus.example/r/", OWN[] = "\"https://demo.example/r/1\"";
+	struct harness *h = given_shop();
+	(void)state;
+	given_policy(h, "count-clicks = yes\n");
+	assert_true(leads_to(mail_of(h), GATEWAY));
+	assert_false(leads_to(mail_of(h), OWN));
+	given_mode(h, MODE_MAIL_ME); /* the owner's clicks are no shopper's */
+	assert_false(leads_to(mail_of(h), GATEWAY));
+	assert_true(leads_to(mail_of(h), OWN));
+	given_mode(h, MODE_LIVE);
+	given_policy(h, "count-clicks = no\n");
+	assert_false(leads_to(mail_of(h), GATEWAY));
+	assert_true(leads_to(mail_of(h), OWN));
+	harness_free(h);
+}
+
+static void links_begin_with_the_public_url_with_its_slash_or_without(void **state)
+{
+	static const char key[] = "0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef";
+	static const char *const urls[] = { "https://bus.example/", "https://bus.example" };
+	(void)state;
+	for (size_t i = 0; i < 2; i++) {
+		struct harness *h = given_shop();
+		sender_set_up(&(struct sender_setup){ .public_url = urls[i], .link_key = bytes_of(key) });
+		assert_true(leads_to(mail_of(h), "<https://bus.example/u/"));
+		harness_free(h);
+	}
+}
+
+/* What a bounce proves itself with is signed by the key of bounces; without one, by what follows from that of links. */
+static void a_bounce_comes_back_to_an_address_that_names_the_mail(void **state)
+{
+	static const char key[] = "0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef";
+	static const char HASH[] = "0123456789abcdef0123456789abcdef", BOUNCE[] = "b+*@demo.example";
+	char derived[65];
+	(void)state;
+	bounce_key_derive(bytes_of(key), derived);
+	for (int own = 0; own < 2; own++) {
+		struct bytes wanted = bytes_of(own ? "another-key" : derived);
+		struct harness *h = given_shop();
+		ReminderDue due = due_reminder(1);
+		struct bounce_tag tag;
+		sender_set_up(&(struct sender_setup){ .public_url = "https://bus.example",
+			.link_key = bytes_of(key),
+			.bounce_key = own ? wanted : bytes_of("") });
+		given_document(
+			h, "demo", "shop", DEMO_SHOP "postal-address = 1 Main Street\nbounce = b+*@demo.example\n");
+		TEXT_COPY(due.cart.ids.email_hash, HASH);
+		assert_int_equal(when_due(h, &due), WORKING);
+		const struct mail *mail = harness_effect_request(h);
+		assert_int_equal(bounce_address_read(wanted, BOUNCE, "demo", mail->envelope_from, &tag), 0);
+		assert_int_equal(tag.step, 1);
+		assert_string_equal(tag.address_hash, HASH);
+		assert_non_null(strstr(mail->message_id, tag.mail));
+		harness_free(h);
+	}
 }
 
 static void a_step_that_is_spent_says_and_sends_nothing(void **state)
@@ -135,6 +215,23 @@ static void more_than_a_day_late_is_skipped(void **state)
 	assert_int_equal(when_due(h, &due), WORKING);
 	due.decided_us--;
 	expect_skip(h, &due, "late");
+}
+
+/* What has stopped it is what the record tells, and what another cart took over is that one's to send. */
+static void late_or_not_the_reason_that_holds_for_good_is_told(void **state)
+{
+	struct harness *h = given_shop();
+	ReminderDue due = due_reminder(1);
+	(void)state;
+	due.decided_us = NOON_US - 2 * US_PER_DAY;
+	given_checkout(h);
+	expect_skip(h, &due, "stopped");
+	h = given_shop();
+	given_merge(h, "c1", "c0");
+	assert_int_equal(when_due(h, &due), DONE);
+	said_audit(h, "deferred");
+	assert_int_equal(harness_count(h, NULL), 1);
+	harness_free(h);
 }
 
 static void a_cart_that_cannot_be_mailed_is_skipped_with_the_reason(void **state)
@@ -356,6 +453,9 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_due_reminder_is_mailed_to_the_shopper),
+		cmocka_unit_test(the_way_back_leads_by_way_of_the_gateway_where_clicks_are_counted),
+		cmocka_unit_test(links_begin_with_the_public_url_with_its_slash_or_without),
+		cmocka_unit_test(a_bounce_comes_back_to_an_address_that_names_the_mail),
 		cmocka_unit_test(a_step_that_is_spent_says_and_sends_nothing),
 		cmocka_unit_test(a_step_spent_by_a_cart_that_was_merged_in_is_spent),
 		cmocka_unit_test(a_merge_that_came_after_the_decision_counts),
@@ -364,6 +464,7 @@ int main(void)
 		cmocka_unit_test(a_purchase_an_optout_and_the_owner_stop_it),
 		cmocka_unit_test(whom_the_owner_never_mails_and_who_has_no_address_is_skipped),
 		cmocka_unit_test(more_than_a_day_late_is_skipped),
+		cmocka_unit_test(late_or_not_the_reason_that_holds_for_good_is_told),
 		cmocka_unit_test(a_cart_that_cannot_be_mailed_is_skipped_with_the_reason),
 		cmocka_unit_test(an_observing_shop_sends_nothing),
 		cmocka_unit_test(a_paused_shop_waits_and_spends_nothing),

@@ -1,6 +1,7 @@
 /* test_outcome.c: a claim, and what comes of it */
 #include "bus/base/text.h"
 #include "tests/service/sender/given.h"
+#include <stdio.h>
 
 static struct harness *given_claimed(void)
 {
@@ -92,11 +93,16 @@ static void a_cart_with_a_claim_is_merged_into_it(struct harness *h)
 	given_merge(h, "younger", "c1");
 }
 
+static void a_gateway_was_away(struct harness *h)
+{
+	given_absence(h, "gateway-1", NOON_US, NOON_US + 1);
+}
+
 static void nothing_goes_that_is_forbidden_meanwhile(void **state)
 {
 	void (*const meanwhile[])(struct harness *) = { checkout_comes, shop_is_paused, shop_mails_its_owner,
 		it_grows_quiet, it_grows_late, somebody_else_has_claimed_more, it_is_merged_into_another_cart,
-		a_cart_with_a_claim_is_merged_into_it };
+		a_cart_with_a_claim_is_merged_into_it, a_gateway_was_away };
 	(void)state;
 	for (size_t i = 0; i < sizeof(meanwhile) / sizeof(meanwhile[0]); i++) {
 		struct harness *h = given_claimed();
@@ -270,6 +276,31 @@ static void a_claim_that_a_killed_sender_did_not_use_is_released_and_tried_again
 	assert_int_equal(harness_again(h), WORKING);
 	assert_int_equal(when_sent(h, MAIL_SENT, ""), DONE);
 	assert_int_equal(said_outcome(h, &topic_reminder_sent).attempt, 2);
+	harness_free(h);
+}
+
+static void what_an_earlier_run_left_unused_is_said_by_the_next_and_frees_the_mail(void **state)
+{
+	struct harness *h = given_claimed_by("another-run");
+	struct claim_note note = { .run = "another-run", .version = 1, .seq = harness_message_seq(h) };
+	SendUnused unused;
+	struct said how;
+	char idem[80];
+	(void)state;
+	harness_unused(h, &note);
+	assert_int_equal(harness_count(h, NULL), 1);
+	assert_true(harness_said(h, &topic_send_unused, 0, &unused, &how));
+	assert_string_equal(unused.owner, "another-run");
+	assert_int_equal(unused.due_seq, note.seq);
+	assert_int_equal(unused.attempt, 1);
+	assert_int_equal(unused.at_us, NOON_US);
+	assert_string_equal(how.shop, SHOP_OF_ALL);
+	assert_string_equal(how.key, "another-run");
+	snprintf(idem, sizeof(idem), "unused/another-run/%llu/1", (unsigned long long)note.seq);
+	assert_string_equal(how.idem, idem);
+	assert_int_equal(harness_again(h), LATER);
+	assert_int_equal(said_outcome(h, &topic_reminder_released).attempt, 1);
+	assert_int_equal(harness_again(h), WORKING);
 	harness_free(h);
 }
 
@@ -456,6 +487,7 @@ int main(void)
 		cmocka_unit_test(a_claim_whose_outcome_is_known_is_done),
 		cmocka_unit_test(a_claim_whose_owner_fell_silent_becomes_ambiguous),
 		cmocka_unit_test(a_claim_that_a_killed_sender_did_not_use_is_released_and_tried_again),
+		cmocka_unit_test(what_an_earlier_run_left_unused_is_said_by_the_next_and_frees_the_mail),
 		cmocka_unit_test(what_is_known_of_another_claim_says_nothing_about_this_one),
 		cmocka_unit_test(an_outcome_counts_more_than_a_note),
 		cmocka_unit_test(patience_begins_with_our_own_start_at_the_earliest),
