@@ -1,9 +1,12 @@
 /* test_timer.c: named timers, one-off and cron, across both daylight-saving changes */
 #include "bus/actor/harness.h"
+#include "bus/actor/layers.h"
+#include "bus/actor/runtime.h"
 #include "bus/base/clock.h"
 #include "bus/base/text.h"
 #include "proto/topics.h"
 #include "services/kit/zone.h"
+#include "services/timer/rows.h"
 #include "services/timer/timer.h"
 #include "tests/unit/cmocka_all.h"
 #include <pb_encode.h>
@@ -112,6 +115,7 @@ static void the_earliest_of_all_shops_is_next(void **state)
 static void an_older_set_or_cancel_changes_nothing(void **state)
 {
 	struct harness *h = harness_new(&timer, 1000);
+	TimerSet set;
 
 	(void)state;
 	given_wake(h, "c1", 5, 5000);
@@ -124,6 +128,7 @@ static void an_older_set_or_cancel_changes_nothing(void **state)
 	assert_int_equal(timer.next_due_us(harness_state(h)), INT64_MAX);
 	given_wake(h, "c1", 4, 7000);
 	assert_int_equal(timer.next_due_us(harness_state(h)), INT64_MAX);
+	assert_false(timers_get(harness_state(h), "demo", "cart/c1", &set));
 	harness_free(h);
 }
 
@@ -211,6 +216,16 @@ static void given_many_that_fired(struct harness *h, int64_t first_us, int count
 	}
 }
 
+/* Where a search for what is due begins: before it lies nothing but what has gone. "": at the very first row. */
+static const char *search_begins_at(struct harness *h)
+{
+	static struct buffer row;
+
+	buffer_clear(&row);
+	assert_true(state_get_bytes(harness_state(h), "head", "all", "", &row));
+	return buffer_text(&row) + 8;
+}
+
 static void a_timer_set_for_earlier_than_all_that_fired_is_found(void **state)
 {
 	struct harness *h = harness_new(&timer, 1000);
@@ -219,12 +234,14 @@ static void a_timer_set_for_earlier_than_all_that_fired_is_found(void **state)
 	given_wake(h, "later", 1, 90000);
 	given_many_that_fired(h, 5000, 300);
 	assert_int_equal(timer.next_due_us(harness_state(h)), 90000);
+	assert_string_not_equal(search_begins_at(h), "");
 	given_wake(h, "early", 1, 3000);
 	assert_int_equal(timer.next_due_us(harness_state(h)), 3000);
 	given_fired(h, "early", 1, 3000);
 	given_fired(h, "later", 1, 90000);
 	given_many_that_fired(h, 100000, 300); /* all gone: the order is empty */
 	assert_int_equal(timer.next_due_us(harness_state(h)), INT64_MAX);
+	assert_string_not_equal(search_begins_at(h), "");
 	given_wake(h, "again", 1, 4000);
 	assert_int_equal(timer.next_due_us(harness_state(h)), 4000);
 	harness_free(h);
@@ -257,6 +274,59 @@ static void new_timers_fire_between_the_overdue(void **state)
 	assert_new_one_fires_early(10);
 	assert_new_one_fires_early(US_PER_MINUTE / 2);
 	assert_new_one_fires_early(US_PER_HOUR / 2);
+}
+
+static void of_each_age_as_many_as_are_overdue_fire_each_once(void **state)
+{
+	static const int64_t late_us[] = { US_PER_DAY / 2, US_PER_HOUR / 2, US_PER_MINUTE / 2, US_PER_S / 2 };
+	struct harness *h = harness_new(&timer, US_PER_DAY);
+	char cart_id[24];
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(late_us) / sizeof(late_us[0]); i++)
+		for (int nth = 0; nth < 50; nth++) {
+			snprintf(cart_id, sizeof(cart_id), "c%zu-%d", i, nth);
+			given_wake(h, cart_id, 1, US_PER_DAY - late_us[i] + nth);
+		}
+	harness_tick(h, US_PER_DAY);
+	assert_int_equal(harness_count(h, &topic_timer_fired), 200);
+	assert_int_equal(harness_count(h, &topic_cart_wake), 200);
+	harness_free(h);
+}
+
+/* So it is while a firing is only said: its turn lies above the log's rows until the broker has confirmed it. */
+static void a_timer_set_while_firings_are_on_their_way_is_found_before_them(void **state)
+{
+	enum { FIRED = 200 };
+	struct said said = { .shop = "demo", .topic = "", .key = "", .idem = "", .trace = "", .said_by = "" };
+	struct store *store = NULL;
+	TimerSet set;
+
+	(void)state;
+	assert_int_equal(store_open_memory(&runtime_store_options, &store), 0);
+	struct state *rows = state_new(&store);
+	state_write_projected(rows);
+	for (int i = 0; i <= FIRED; i++) {
+		char cart_id[16];
+		snprintf(cart_id, sizeof(cart_id), "c%d", i);
+		set = wake_timer(cart_id, 1, 5000 + i);
+		said.seq++;
+		timers_remember_set(rows, &said, &set);
+	}
+	state_write_turn(rows, 1);
+	for (int i = 0; i < FIRED; i++) {
+		TimerFired fired = { .version = 1, .due_us = 5000 + i };
+		snprintf(fired.name, sizeof(fired.name), "cart/c%d", i);
+		timers_remember_fired(rows, &(struct said){ .shop = "demo" }, &fired);
+	}
+	assert_int_equal(timers_next_due_us(rows), 5000 + FIRED);
+	set = wake_timer("early", 1, 2000);
+	said.seq++;
+	state_write_projected(rows);
+	timers_remember_set(rows, &said, &set);
+	state_write_turn(rows, 2);
+	assert_int_equal(timers_next_due_us(rows), 2000);
+	state_free(rows);
 }
 
 static void an_own_firing_that_is_not_confirmed_hides_nothing_that_comes_in(void **state)
@@ -309,6 +379,23 @@ static void a_cron_timer_outlives_its_own_tombstone(void **state)
 	harness_free(h);
 }
 
+static void a_cron_timer_that_cannot_be_read_never_ticks_and_ends_the_one_before(void **state)
+{
+	static const char *const bad[][2] = { { "61 2 * * *", "Europe/Berlin" }, { "0 2 * *", "Europe/Berlin" },
+		{ "0 2 * * *", "Mars/Olympus" }, { "0 2 30 2 *", "Europe/Berlin" } };
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
+		struct harness *h = harness_new(&timer, berlin(2026, 5, 10, 12, 0));
+
+		given_nightly(h, "0 2 * * *", "Europe/Berlin");
+		given_nightly(h, bad[i][0], bad[i][1]);
+		if (timer.next_due_us(harness_state(h)) != INT64_MAX)
+			fail_msg("%s in %s ticks", bad[i][0], bad[i][1]);
+		harness_free(h);
+	}
+}
+
 static void missed_nights_are_made_up_for_once(void **state)
 {
 	struct harness *h = harness_new(&timer, berlin(2026, 5, 10, 12, 0));
@@ -351,14 +438,21 @@ static void nothing_is_said_but_the_three_that_a_timer_may_say(void **state)
 	for (size_t i = 0; i < sizeof(topics) / sizeof(topics[0]); i++) {
 		struct harness *h = harness_new(&timer, 1000);
 		TimerSet set = wake_timer("c1", 1, 2000);
+		struct said how;
 		Alarm alarm;
 
 		TEXT_COPY(set.topic, topics[i]);
 		given_timer(h, "demo", &set);
 		harness_tick(h, 3000);
 		assert_int_equal(harness_count(h, NULL), 2);
-		assert_true(harness_said(h, &topic_alarm, 0, &alarm, NULL));
+		assert_true(harness_said(h, &topic_alarm, 0, &alarm, &how));
+		assert_true(alarm.raised);
+		assert_int_equal(alarm.at_us, 2000);
 		assert_string_equal(alarm.kind, "timer-unreadable");
+		assert_string_equal(how.shop, "demo");
+		assert_string_equal(how.key, "timer-unreadable");
+		assert_non_null(strstr(alarm.text, "the timer cart/c1 of shop demo asks for"));
+		assert_non_null(strstr(alarm.remedy, "set the timer again"));
 		assert_int_equal(harness_count(h, &topic_timer_fired), 1); /* it does not come back for ever */
 		harness_free(h);
 	}
@@ -471,9 +565,12 @@ int main(void)
 		cmocka_unit_test(a_firing_does_not_take_away_what_was_set_anew_meanwhile),
 		cmocka_unit_test(a_timer_set_for_earlier_than_all_that_fired_is_found),
 		cmocka_unit_test(new_timers_fire_between_the_overdue),
+		cmocka_unit_test(of_each_age_as_many_as_are_overdue_fire_each_once),
+		cmocka_unit_test(a_timer_set_while_firings_are_on_their_way_is_found_before_them),
 		cmocka_unit_test(an_own_firing_that_is_not_confirmed_hides_nothing_that_comes_in),
 		cmocka_unit_test(a_cron_timer_comes_back_every_night),
 		cmocka_unit_test(a_cron_timer_outlives_its_own_tombstone),
+		cmocka_unit_test(a_cron_timer_that_cannot_be_read_never_ticks_and_ends_the_one_before),
 		cmocka_unit_test(missed_nights_are_made_up_for_once),
 		cmocka_unit_test(nights_of_both_clock_changes_tick_once),
 		cmocka_unit_test(a_shop_has_its_ticks_as_soon_as_its_zone_is_known),
