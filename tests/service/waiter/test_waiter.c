@@ -31,6 +31,8 @@ static void when_the_first_wait_is_over_the_first_reminder_is_due(void **state)
 	assert_true(audit.decided_on > 0);
 	assert_non_null(strstr(audit.grounds, "left 4 h ago"));
 	assert_non_null(strstr(audit.grounds, "small cart: waits 4 h then 1 d"));
+	assert_null(strstr(audit.grounds, "only observed"));
+	assert_int_equal(next_wake(h, &due.due_us).would_step, 0);
 	harness_free(h);
 }
 
@@ -178,21 +180,27 @@ static void a_shop_that_was_never_switched_on_only_observes_and_moves_on(void **
 	struct harness *h = harness_new(&waiter, LEFT_US);
 	CartState cart = small_cart();
 	CartWake wake;
-	int64_t due_us = H(4);
-	const char *const actions[] = { "would_send_first", "would_send_second", "give_up" };
+	int64_t due_us;
+	const char *const actions[] = { "still_shopping", "would_send_first", "would_send_second", "give_up" };
 
 	(void)state;
+	due_us = H(1); /* a look before its time notes no mail that would have gone */
 	given_cart(h, &cart);
 	given_document(h, "rules", RULES, "");
 	given_document(h, "shop", SHOP, "any\n");
 	wake = (CartWake){ .cart_id = "c1", .revision = 3 };
-	for (int i = 0; i < 3; i++) {
-		harness_now(h, due_us);
+	for (int i = 0; i < 4; i++) {
+		int64_t now_us = due_us;
+		harness_now(h, now_us);
 		assert_int_equal(WHEN(h, cart_wake, &wake, .shop = "demo", .key = "c1"), DONE);
 		assert_int_equal(harness_count(h, &topic_reminder_due), 0);
 		assert_string_equal(audited(h).action, actions[i]);
-		if (i < 2)
-			wake = next_wake(h, &due_us);
+		assert_true(!strstr(audited(h).grounds, "the shop is only observed") == (i == 0 || i == 3));
+		if (i == 3)
+			break;
+		wake = next_wake(h, &due_us);
+		assert_int_equal(wake.would_step, i);
+		assert_int_equal(wake.would_us, i ? now_us : 0);
 	}
 	assert_int_equal(closed(h), CLOSED_GAVE_UP);
 	harness_free(h);
@@ -402,6 +410,23 @@ static void a_plan_names_what_is_wrong_with_the_way_back(void **state)
 	assert_int_equal(plan_of("https://demo.example/cart").step, 1);
 }
 
+static void of_another_revision_or_an_unknown_cart_there_is_no_plan(void **state)
+{
+	struct harness *h = given_all(MODE_LIVE);
+	CartWake wake = { .cart_id = "c1", .revision = 3 };
+	struct plan plan;
+
+	(void)state;
+	assert_true(waiter_plan(harness_state(h), "demo", &wake, H(4), H(1), &plan));
+	wake.revision = 2;
+	assert_false(waiter_plan(harness_state(h), "demo", &wake, H(4), H(1), &plan));
+	wake = (CartWake){ .cart_id = "c2", .revision = 3 };
+	assert_false(waiter_plan(harness_state(h), "demo", &wake, H(4), H(1), &plan));
+	wake = (CartWake){ .cart_id = "c1", .revision = 3 };
+	assert_false(waiter_plan(harness_state(h), "other", &wake, H(4), H(1), &plan));
+	harness_free(h);
+}
+
 static void a_total_that_nobody_gave_is_no_zero_in_the_grounds(void **state)
 {
 	struct harness *h = given_all(MODE_LIVE);
@@ -421,6 +446,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_plan_names_what_is_wrong_with_the_way_back),
+		cmocka_unit_test(of_another_revision_or_an_unknown_cart_there_is_no_plan),
 		cmocka_unit_test(a_total_that_nobody_gave_is_no_zero_in_the_grounds),
 		cmocka_unit_test(when_the_first_wait_is_over_the_first_reminder_is_due),
 		cmocka_unit_test(too_early_it_looks_again_when_the_wait_is_over),
