@@ -389,10 +389,7 @@ static void step_all(struct runtime *runtime)
 		list_append(&done, &effect->hook);
 		step(effect);
 	}
-	LIST_EACH_SAFE (hook, &done) {
-		list_remove(hook);
-		list_append(&runtime->effects, hook);
-	}
+	list_move_all(&runtime->effects, &done);
 }
 
 void effects_work(struct runtime *runtime)
