@@ -8,6 +8,8 @@
 #include "bus.pb.h"
 #include "bus/actor/layers.h"
 #include "bus/actor/runtime.h"
+#include "bus/actor/state_rows.h"
+#include "bus/base/map.h"
 #include "tests/unit/cmocka_all.h"
 #include "tests/unit/folder.h"
 #include <pb_encode.h>
@@ -234,9 +236,35 @@ static void every_read_is_that_of_a_plain_table_on_disk(void **context)
 	folder_remove(&folder);
 }
 
+/* Who may name shops must not grow a process for ever by it. */
+static void what_is_remembered_of_empty_tables_is_bounded_and_right(void **context)
+{
+	enum { SHOPS = 10000, MOST = 4096 };
+	struct store *store = NULL;
+	char shop[16];
+
+	(void)context;
+	assert_int_equal(store_open_memory(&runtime_store_options, &store), 0);
+	struct state *state = state_new(&store);
+	state_write_projected(state);
+	for (int i = 0; i < SHOPS; i++) {
+		snprintf(shop, sizeof(shop), "shop-%d", i);
+		assert_false(state_has(state, "t", shop, "k"));
+		if (i % 100 == 0)
+			state_put_bytes(state, "t", shop, "k", BYTES("", 0));
+		assert_true(map_count(state->tables) <= MOST);
+	}
+	for (int i = 0; i < SHOPS; i++) {
+		snprintf(shop, sizeof(shop), "shop-%d", i);
+		assert_int_equal(state_has(state, "t", shop, "k"), i % 100 == 0);
+	}
+	state_free(state);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(what_is_remembered_of_empty_tables_is_bounded_and_right),
 		cmocka_unit_test(every_read_is_that_of_a_plain_table_in_memory),
 		cmocka_unit_test(every_read_is_that_of_a_plain_table_on_disk),
 	};
