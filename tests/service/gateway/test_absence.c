@@ -5,6 +5,7 @@
 #include "tests/unit/cmocka_all.h"
 #include "tests/unit/folder.h"
 #include <fcntl.h>
+#include <inttypes.h>
 #include <pb_decode.h>
 #include <stdio.h>
 #include <sys/stat.h>
@@ -55,6 +56,7 @@ static GatewayAway said(const struct buffer *message)
 	GatewayAway away = GatewayAway_init_zero;
 	struct bytes payload;
 	pb_istream_t stream;
+	char idem[80];
 
 	assert_int_equal(message_read(buffer_bytes(message), &envelope, &payload), 0);
 	assert_string_equal(envelope.topic, "gateway.away");
@@ -62,6 +64,10 @@ static GatewayAway said(const struct buffer *message)
 	assert_string_equal(envelope.key, "gateway-1");
 	stream = pb_istream_from_buffer(payload.data, payload.len);
 	assert_true(pb_decode(&stream, &GatewayAway_msg, &away));
+	assert_string_equal(away.gateway, "gateway-1");
+	assert_int_equal(envelope.version, away.back_us);
+	snprintf(idem, sizeof(idem), "away:gateway-1:%" PRId64, away.back_us);
+	assert_string_equal(envelope.idem, idem);
 	return away;
 }
 
@@ -106,6 +112,44 @@ static void an_absence_is_told_until_it_is_safe_to_forget_it(void **state)
 	buffer_free(&message);
 }
 
+/* The lowest number that no descriptor has: it grows when one is left open. */
+static int next_descriptor(void)
+{
+	int fd = open("/dev/null", O_RDONLY | O_CLOEXEC);
+
+	assert_true(fd >= 0);
+	close(fd);
+	return fd;
+}
+
+static void while_it_lives_its_sign_of_life_is_young_and_for_itself_alone(void **state)
+{
+	struct clock clock = clock_virtual(US_PER_HOUR);
+	struct absence absence = { 0 };
+	struct buffer message = { 0 };
+	char path[600];
+	struct stat found;
+	int first = next_descriptor();
+
+	absence_begin(&absence, *state, "gateway-1", &clock, &message);
+	left_alone_for(*state, US_PER_HOUR);
+	for (int64_t s = 0; s < 10; s++) {
+		assert_int_equal(absence_keep(&absence), (10 - s) * US_PER_S);
+		assert_true(age_us(*state) >= US_PER_HOUR - US_PER_S);
+		clock.virtual_us += US_PER_S;
+	}
+	for (int nth = 0; nth < 5; nth++) {
+		assert_int_equal(absence_keep(&absence), 10 * US_PER_S);
+		assert_in_range(age_us(*state), 0, 5 * US_PER_S);
+		left_alone_for(*state, US_PER_HOUR);
+		clock.virtual_us += 10 * US_PER_S;
+	}
+	assert_int_equal(next_descriptor(), first);
+	snprintf(path, sizeof(path), "%s/alive", (const char *)*state);
+	assert_int_equal(stat(path, &found), 0);
+	assert_int_equal(found.st_mode & 07177, 0);
+}
+
 static void mails_wait_as_long_as_it_was_away_but_never_past_the_last_repetition(void **state)
 {
 	(void)state;
@@ -123,6 +167,8 @@ int main(void)
 		cmocka_unit_test_setup_teardown(a_restart_is_no_absence, in_a_folder, without_it),
 		cmocka_unit_test_setup_teardown(
 			an_absence_is_told_until_it_is_safe_to_forget_it, in_a_folder, without_it),
+		cmocka_unit_test_setup_teardown(
+			while_it_lives_its_sign_of_life_is_young_and_for_itself_alone, in_a_folder, without_it),
 		cmocka_unit_test(mails_wait_as_long_as_it_was_away_but_never_past_the_last_repetition),
 	};
 
