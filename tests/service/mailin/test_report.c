@@ -318,8 +318,11 @@ static void garbled_reports_hurt_nobody(void **state)
 	unsigned chance = 1;
 
 	(void)state;
-	for (size_t len = 0; len < sizeof(whole); len++)
-		report_read(BYTES(whole, len), &report);
+	for (size_t len = 0; len < sizeof(whole); len++) {
+		void *cut = malloc(len + !len); /* who reads on behind it is found out */
+		report_read(BYTES(memcpy(cut, whole, len), len), &report);
+		free(cut);
+	}
 	for (int i = 0; i < 3000; i++) {
 		memcpy(mail, whole, sizeof(whole));
 		for (int n = 0; n < 4; n++) {
