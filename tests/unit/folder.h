@@ -9,6 +9,7 @@
 #include <ftw.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 struct folder {
@@ -25,9 +26,10 @@ static struct folder_made *folders_made;
 
 static inline int folder_remove_entry(const char *path, const struct stat *what, int type, struct FTW *where)
 {
-	(void)what;
 	(void)type;
 	(void)where;
+	if (S_ISREG(what->st_mode) && (what->st_mode & 07011))
+		die("%s has the mode %o: it is no program that others may run", path, what->st_mode & 07777);
 	return remove(path);
 }
 

@@ -260,6 +260,20 @@ static int compare(const char *path, const char *wanted, const char *found)
 	return 1;
 }
 
+/* What a command leaves is its user's, and at most the group's to read; a public key is everybody's. */
+static int check_mode(const char *path, const struct stat *found, int type, struct FTW *where)
+{
+	const char *ending = strrchr(path, '.');
+	mode_t most = ending && strcmp(ending, ".pub") == 0 ? 0644 : 0640;
+
+	(void)type;
+	(void)where;
+	if (!S_ISREG(found->st_mode) || !(found->st_mode & 07777 & ~most))
+		return 0;
+	fprintf(stderr, "%s has the mode %o, at most %o was expected\n", path, found->st_mode & 07777, most);
+	return -1;
+}
+
 int main(int argc, char **argv)
 {
 	_cleanup_(buffer_free) struct buffer wanted = { 0 }, found = { 0 };
@@ -285,6 +299,8 @@ int main(int argc, char **argv)
 		r = file_write_durably(argv[1], buffer_bytes(&found), 0644);
 	else
 		r = compare(argv[1], buffer_text(&wanted), buffer_text(&found));
+	if (nftw(home.path, check_mode, 16, FTW_PHYS) != 0)
+		r = 1;
 	folder_remove(&home);
 	return r ? 1 : 0;
 }
