@@ -207,7 +207,6 @@ static int read_size_word(struct reader *reader)
 	clause->size = size;
 	clause->place = item_now(reader)->place;
 	take(reader, "small|medium|big");
-	take(reader, "- sized|size");
 	take(reader, "sized");
 	while (next_is(reader, "and|or|, small|medium|big")) {
 		take(reader, "and|or|,");

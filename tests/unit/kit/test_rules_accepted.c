@@ -65,6 +65,9 @@ static const struct accepted {
 	{ "USD", "Count 1 EUR as 1.08 USD and 1 GBP as 1.27 USD. " CARTS, USUAL " EUR=1.08USD GBP=1.27USD" },
 	{ "USD", "No mail between 9 pm and 8 am. " CARTS, USUAL " quiet 1260-480" },
 	{ "USD", CARTS "Quiet hours: 21:00 to 8:00.", USUAL " quiet 1260-480" },
+	{ "USD", CARTS "Quiet hours: 21 to 8.", USUAL " quiet 1260-480" },
+	{ "USD", CARTS "Quiet hours: 8 to 21.", USUAL " quiet 480-1260" },
+	{ "USD", CARTS "Quiet hours: 21 to 8:00.", USUAL " quiet 1260-480" },
 	{ "USD", CARTS "Quiet hours are from 9:30 p.m. to 7:15 a.m.", USUAL " quiet 1290-435" },
 	{ "USD", CARTS "Do not send anything between midnight and noon.", USUAL " quiet 0-720" },
 	{ "USD", CARTS "Don't mail after 20:30 or before 7:00.", USUAL " quiet 1230-420" },
@@ -131,6 +134,10 @@ static const struct accepted {
 	{ "USD",
 		"Please remind small carts (under $40) after 4 hours, then after 24. Mid-sized carts – 2 hours – 22 "
 		"hours. Large carts (over $150) — 1 hour, then 20.",
+		USUAL },
+	{ "USD",
+		"Small-sized carts (under $40): 4 hours, then 24. Medium size carts: 2 hours, then 22. Big - sized "
+		"carts (over $150): 1 hour, then 20.",
 		USUAL },
 	{ "USD",
 		"Small carts (under 40 $): 90 minutes, then 1 day. Medium carts: 2 hours, then 3 days. Big carts (over "

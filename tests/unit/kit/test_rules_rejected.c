@@ -93,6 +93,10 @@ static const struct rejected {
 	{ CARTS "@1 EUR is 0.86 GBP.", "carts are sized in" },
 	/* quiet hours */
 	{ CARTS "No mail between 9 @and 8 am.", "am, pm" },
+	{ CARTS "Quiet hours: 9 @to 8.", "am, pm" },
+	{ CARTS "No mail between 9 @and 3 pm.", "am, pm" },
+	{ CARTS "No mail between 9 pm and 8@.", "am, pm" },
+	{ CARTS "No mail between 21:00 and 8@.", "am, pm" },
 	{ CARTS "No mail between 9 pm and @25:00.", "0:00 to 23:59" },
 	{ CARTS "No mail between 13 @pm and 8 am.", "24-hour clock" },
 	{ CARTS "No mail between @9 pm and 21:00.", "two different times" },
