@@ -385,15 +385,16 @@ int keys_each(const struct config *config, void (*each)(const struct keys_peer *
 /* --- is it right? --- */
 
 struct checking {
-	void (*complain)(const char *what, void *context);
+	keys_complain_fn *complain;
 	void *context;
 	int wrong;
 };
 
-static void complain(struct checking *checking, const char *what)
+/* Who may not read a key cannot tell whether it is right. */
+static void complain(struct checking *checking, int error, const char *what)
 {
-	checking->complain(what, checking->context);
-	checking->wrong++;
+	checking->complain(what, error, checking->context);
+	checking->wrong += error != -EACCES;
 }
 
 static void check_broker(struct checking *checking, const struct config *config)
@@ -401,11 +402,16 @@ static void check_broker(struct checking *checking, const struct config *config)
 	const char *listen = config_get(config, "broker", NULL, "listen");
 	struct curve_pair pair;
 	char why[256];
+	int r;
 
 	if (!listen || !*listen)
 		return;
-	if (curve_read_pair(folder_of(config), curve_broker_name, &pair, why) < 0)
-		complain(checking, why);
+	r = reach_listen_try(listen, why);
+	if (r < 0)
+		complain(checking, r, why);
+	r = curve_read_pair(folder_of(config), curve_broker_name, &pair, why);
+	if (r < 0)
+		complain(checking, r, why);
 	curve_wipe(&pair);
 }
 
@@ -414,12 +420,14 @@ static void check_secrets(struct checking *checking, const struct config *config
 	const struct identity *identity;
 	struct curve_pair pair;
 	char why[256];
+	int r;
 
 	for (size_t i = 0; (identity = registry_at(registry, i)); i++) {
 		if (identity->is_user || !is_there(folder_of(config), identity->name, ".key"))
 			continue;
-		if (curve_read_pair(folder_of(config), identity->name, &pair, why) < 0)
-			complain(checking, why);
+		r = curve_read_pair(folder_of(config), identity->name, &pair, why);
+		if (r < 0)
+			complain(checking, r, why);
 		curve_wipe(&pair);
 	}
 }
@@ -434,20 +442,22 @@ static void check_connect(struct checking *checking, const struct config *config
 
 	r = key && *key ? reach_read(config, key, &reach, why) : 0;
 	if (r < 0)
-		complain(checking, why);
+		complain(checking, r, why);
 	curve_wipe(&reach.key);
 }
 
-int keys_check(const struct config *config, void (*say)(const char *what, void *context), void *context)
+int keys_check(const struct config *config, keys_complain_fn *say, void *context)
 {
 	struct checking checking = { .complain = say, .context = context };
 	struct registry *registry = NULL;
 	struct config_error error;
+	int r;
 
 	check_broker(&checking, config);
 	check_connect(&checking, config);
-	if (registry_load(config, &registry, &error) < 0)
-		complain(&checking, error.text);
+	r = registry_load(config, &registry, &error);
+	if (r < 0)
+		complain(&checking, r, error.text);
 	else
 		check_secrets(&checking, config, registry);
 	registry_free(registry);

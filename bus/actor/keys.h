@@ -35,7 +35,11 @@ int keys_each(const struct config *config, void (*each)(const struct keys_peer *
 /* Each NAME.key but the broker's, shown to the broker of [connect]: `known`: 0, -EACCES, -ETIMEDOUT, or why it could not be, in words. */
 void keys_try(const struct config *config, void (*each)(const char *name, int known, const char *why, void *context),
 	void *context);
-/* What is wrong with the keys, peers.conf, [user NAME], [broker] listen and [connect], one call each; how much there was. */
-int keys_check(const struct config *config, void (*complain)(const char *what, void *context), void *context);
+/*
+ * What is wrong with the keys, peers.conf, [user NAME], [broker] listen and [connect], one call each; how much there was. `error` -EACCES: this
+ * user may not read it, which is not counted.
+ */
+typedef void keys_complain_fn(const char *what, int error, void *context);
+int keys_check(const struct config *config, keys_complain_fn *complain, void *context);
 
 #endif

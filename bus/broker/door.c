@@ -11,6 +11,7 @@
 #include "bus/base/log.h"
 #include "bus/base/text.h"
 #include "bus/broker/accept.h"
+#include "bus/wire/reach.h"
 #include <errno.h>
 #include <stdio.h>
 
@@ -38,6 +39,15 @@ static bool admit(void *context, const char *place, const char *who)
 	return false;
 }
 
+void door_check(const struct config *config)
+{
+	const char *listen = config_get(config, "broker", NULL, "listen");
+	char why[256];
+
+	if (*listen && reach_listen_try(listen, why) < 0)
+		die("%s", why);
+}
+
 static void read_listen(struct door *door, struct hub_settings *settings)
 {
 	const char *listen = config_get(door->config, "broker", NULL, "listen");
@@ -46,6 +56,7 @@ static void read_listen(struct door *door, struct hub_settings *settings)
 
 	if (!*listen)
 		return;
+	door_check(door->config);
 	curve_address(listen, settings->host, &settings->port); /* which it is: the configuration was judged */
 	if (curve_read_pair(keys, curve_broker_name, &door->key, why) < 0)
 		die("[broker] listen needs the broker's key: %s", why);

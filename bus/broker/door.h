@@ -17,6 +17,8 @@ struct door {
 
 /* All of these die() when they cannot; what was wrong is in cartbus.conf or <keys>. */
 void door_open(struct door *door, const struct config *config);
+/* Of --check, which opens nothing: has this machine the address of [broker] listen? */
+void door_check(const struct config *config);
 /* Who may come is read anew. A list that does not add up is refused, said, and the one before stays. */
 int door_reload(struct door *door, struct broker *broker, char ret_why[256]);
 /* Counts and tells of connections that were turned away before anybody could be asked about them. */

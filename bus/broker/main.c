@@ -438,9 +438,11 @@ int main(int argc, char **argv)
 	process.clock = parse_clock(config);
 	if (order.verify)
 		return verify(&process, &order);
+	if (order.only_checks)
+		log_write_as(LOG_FORM_TEXT);
 	read_topology(&process);
 	if (order.only_checks) {
-		log_write_as(LOG_FORM_TEXT);
+		door_check(config);
 		broker_settings_read(config);
 		return 0;
 	}

@@ -7,9 +7,11 @@
  * Read next: zmq_link.c, gate.c
  */
 #include "bus/wire/reach.h"
+#include "bus/base/listen_at.h"
 #include "bus/base/text.h"
 #include <errno.h>
 #include <stdio.h>
+#include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 #include <zmq.h>
@@ -50,6 +52,24 @@ int reach_read_as(const struct config *config, const char *key_name, struct reac
 	TEXT_COPY(ret->key_name, key_name);
 	r = curve_read_public(folder, curve_broker_name, ret->broker_key, ret_why);
 	return r < 0 ? r : curve_read_pair(folder, ret->key_name, &ret->key, ret_why);
+}
+
+int reach_listen_try(const char *listen, char ret_why[256])
+{
+	char host[128] = "";
+	int port, fd;
+
+	if (!curve_address(listen, host, &port))
+		return -EINVAL; /* not from a configuration, which has been judged */
+	fd = listen_at(host, "0", 0);
+	if (fd >= 0)
+		close(fd);
+	if (fd != -EADDRNOTAVAIL)
+		return 0; /* what else there may be depends on whose process tries, and when */
+	snprintf(ret_why, 256,
+		"[broker] listen = %.128s: %s: give an address of this machine (ip addr lists those that it has)",
+		listen, strerror(-fd));
+	return fd;
 }
 
 int reach_endpoint(const struct reach *reach, const char *name, int port_offset, char ret[192])

@@ -35,6 +35,10 @@ int reach_read_as(const struct config *config, const char *key_name, struct reac
 struct reach reach_local(const char *run); /* over ipc */
 /* The endpoint of "control" and so on. -EINVAL: [paths] run is too long for a socket's name. */
 int reach_endpoint(const struct reach *reach, const char *name, int port_offset, char ret[192]);
+/*
+ * Has this machine the address of [broker] listen? 0; a negative errno, and why not, in the words of a start. A name is not looked up: 0.
+ */
+int reach_listen_try(const char *listen, char ret_why[256]);
 /* A lane as a welcome names it. Over TCP only its port counts (tcp, any host, 7404): the host is the one that was reached. */
 int reach_lane(const struct reach *reach, const char *lane, char ret[192]);
 /* Why nobody answers there, as far as it can be told from here, and what helps. */

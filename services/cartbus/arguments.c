@@ -110,12 +110,12 @@ static void say_fault(const char *text, void *context)
 static void load_config(struct command *command, bool all)
 {
 	struct config_error error = { "" };
+	const char *reader = all ? "nobody" : "cartbus"; /* behind a wrong value there is more to judge */
 	int r = all ? config_judge_file(command->config_path, settings_keys, say_fault, command, &error) : 0;
 
 	if (r >= 0) {
 		command->config_faults = r;
-		r = config_load_for(
-			command->config_path, settings_keys, all && !r ? NULL : "cartbus", &command->config, &error);
+		r = config_load_for(command->config_path, settings_keys, reader, &command->config, &error);
 		if (command->config_faults && r < 0)
 			exit(EXIT_NO); /* that is said already */
 		if (command->config_faults)

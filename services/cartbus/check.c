@@ -4,6 +4,7 @@
  * Promises: judges with the parsers that the processes use, and says file, line and what was expected.
  */
 #include "services/cartbus/check.h"
+#include "services/cartbus/check_local.h"
 #include "services/cartbus/check_ports.h"
 #include "services/cartbus/print.h"
 #include "services/cartbus/shops.h"
@@ -18,7 +19,6 @@
 #include "services/kit/page_address.h"
 #include "services/kit/rules.h"
 #include "services/kit/settings.h"
-#include "services/kit/settings_folders.h"
 #include "services/kit/voice.h"
 #include <dirent.h>
 #include <errno.h>
@@ -252,8 +252,7 @@ static void check_secret(struct checking *checking, const char *name)
 	if (!failed)
 		return;
 	settings_secret_why(path, failed, why);
-	complain(checking->command, "%s", why);
-	checking->wrong++;
+	checking->wrong += check_told(checking->command, failed, why);
 }
 
 static void check_secret_if_there(struct checking *checking, const char *name)
@@ -265,18 +264,23 @@ static void check_secret_if_there(struct checking *checking, const char *name)
 		check_secret(checking, name);
 }
 
-/* On a host without the broker each only if what needs it runs there, which says so itself. */
-static void check_installations_key(struct checking *checking, const char *name)
+/* Two services need each of them at their start: on a host without the broker where one of these runs. */
+static void check_installations_key(struct checking *checking, const char *name, const char *one, const char *other)
 {
-	if (command_is_far(checking->command))
-		check_secret_if_there(checking, name);
-	else
+	if (check_is_local(checking->command, one) || check_is_local(checking->command, other))
 		check_secret(checking, name);
+	else
+		check_secret_if_there(checking, name);
 }
 
 static void say_wrong(const char *what, void *context)
 {
 	complain(((struct checking *)context)->command, "%s", what);
+}
+
+static void say_of_keys(const char *what, int error, void *context)
+{
+	check_told(((struct checking *)context)->command, error, what);
 }
 
 /* All that its table refuses; what is not a matter of one key command_shop tells. */
@@ -318,6 +322,8 @@ static void warn_of_plain_links(const struct command *command)
 {
 	const char *url = config_get(command->config, "gateway", NULL, "public-url");
 
+	if (command->config_faults)
+		return; /* it may be another one that is wrong */
 	if (strncmp(url, "https://", 8) != 0)
 		complain(command,
 			"warning: [gateway] public-url is %s: mailboxes offer one-click unsubscribe only when it is "
@@ -345,28 +351,6 @@ static void check_monitor_listens(struct checking *checking)
 	else
 		complain(command, "[monitor] listen = %s is not an IP address; 127.0.0.1 is usual", host);
 	checking->wrong += reach != PAGE_NEAR;
-}
-
-/* As the services judge them. A person who may not write there is no judge of what a service may. */
-static void check_folder(struct checking *checking, int tried, const char *why)
-{
-	if (tried < 0)
-		complain(checking->command, "%s%s", tried == -EACCES ? "warning: " : "", why);
-	checking->wrong += tried < 0 && tried != -EACCES;
-}
-
-static void check_folders(struct checking *checking)
-{
-	const struct config *config = checking->command->config;
-	const char *maildir = config_get(config, "mailin", NULL, "folder");
-	char why[512];
-
-	if (command_is_far(checking->command))
-		return; /* which services run here nobody knows */
-	if (maildir && *maildir)
-		check_folder(checking, settings_maildir_try(maildir, "new", why), why);
-	check_folder(checking, settings_export_try(config, why), why);
-	check_folder(checking, settings_mails_try(config, why), why);
 }
 
 /* A key that is given several times has an array of its values. */
@@ -426,15 +410,15 @@ int config_judge(struct command *command, int *ret_shops)
 	struct checking checking = { .command = command };
 
 	warn_of_plain_links(command);
-	check_installations_key(&checking, "address.key");
-	check_installations_key(&checking, LINK_KEY);
+	check_installations_key(&checking, "address.key", "gateway", "storefront");
+	check_installations_key(&checking, LINK_KEY, "gateway", "sender");
 	check_secret_if_there(&checking, BOUNCE_KEY); /* without it, it follows from link.key */
 	check_secret_if_there(
 		&checking, ADMIN_LINK_KEY); /* without it the owner's links do not work, and all else does */
 	check_monitor_listens(&checking);
-	check_folders(&checking);
+	checking.wrong += check_local(command);
 	checking.wrong += check_ports(command);
-	checking.wrong += keys_check(command->config, say_wrong, &checking);
+	checking.wrong += keys_check(command->config, say_of_keys, &checking);
 	*ret_shops = shops_each(command, check_shop, &checking);
 	return checking.wrong;
 }
@@ -449,8 +433,8 @@ int command_config_check(struct command *command, int argc, char **argv)
 		&(struct arguments){ .takes = takes,
 			.judges_config = true,
 			.help = "Reads the configuration, every shop, its rules and voice, and the secrets, as the "
-				"processes would. "
-				"Says all that is wrong, with file and line.\v"
+				"processes would, and what a process of this host would refuse at its start. Says all "
+				"that is wrong, with file and line.\v"
 				"Examples:\n  cartbus config check\n  cartbus config check --dump" });
 	if (dump)
 		return command->config_faults ? EXIT_NO : print_effective(command);

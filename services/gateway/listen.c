@@ -7,12 +7,10 @@
  */
 #include "services/gateway/listen.h"
 #include "bus/base/log.h"
+#include "services/kit/settings_listen.h"
 #include <errno.h>
 #include <fcntl.h>
-#include <netdb.h>
 #include <stdlib.h>
-#include <stdnoreturn.h>
-#include <string.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
 #include <unistd.h>
@@ -46,24 +44,6 @@ unsigned listen_room(unsigned most)
 								: (unsigned)limit.rlim_cur - DESCRIPTORS_BESIDE;
 }
 
-/* `backlog` 0: only takes the address */
-static int try_listen(const struct addrinfo *address, int backlog)
-{
-	int fd = socket(address->ai_family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
-	int yes = 1;
-
-	if (fd < 0)
-		return -errno;
-	setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &yes, sizeof(yes));
-	if (bind(fd, address->ai_addr, address->ai_addrlen) < 0 || (backlog && listen(fd, backlog) < 0)) {
-		int error = errno;
-
-		close(fd);
-		return -error;
-	}
-	return fd;
-}
-
 static int number_in(const char *variable)
 {
 	const char *text = getenv(variable);
@@ -91,39 +71,14 @@ static int handed_socket(void)
 	return FIRST_HANDED;
 }
 
-/* Of the one address that [gateway] listen and port say. */
-static int take_address(const struct config *config, int backlog)
-{
-	const char *host = config_get(config, "gateway", NULL, "listen");
-	const char *port = config_get(config, "gateway", NULL, "port");
-	const struct addrinfo wanted = { .ai_socktype = SOCK_STREAM, .ai_flags = AI_NUMERICHOST | AI_PASSIVE };
-	struct addrinfo *address = NULL;
-	int fd;
-
-	if (getaddrinfo(host, port, &wanted, &address) != 0)
-		die("cannot listen on %s: this machine has no such kind of address", host);
-	fd = try_listen(address, backlog);
-	freeaddrinfo(address);
-	return fd;
-}
-
-static noreturn void die_of_address(const struct config *config, int error)
-{
-	const char *remedy = error == EADDRNOTAVAIL
-		? "this machine has no such address (ip addr lists those that it has): [gateway] listen names one"
-		: "is another gateway running? [gateway] port chooses another";
-
-	die("cannot listen on %s port %s: %s; %s", config_get(config, "gateway", NULL, "listen"),
-		config_get(config, "gateway", NULL, "port"), strerror(error), remedy);
-}
-
 static int own_socket(const struct config *config)
 {
 	const char *port = config_get(config, "gateway", NULL, "port");
-	int fd = take_address(config, BACKLOG);
+	char why[512];
+	int fd = settings_listen(config, BACKLOG, why);
 
 	if (fd < 0)
-		die_of_address(config, -fd);
+		die("%s", why);
 	setenv(LISTENS, port, 1);
 	log_event(LOG_INFO, "listening on %s port=%s", config_get(config, "gateway", NULL, "listen"), port);
 	return fd;
@@ -134,16 +89,17 @@ void listen_check(const struct config *config)
 {
 	const char *ours = getenv(LISTENS);
 	bool is_ours = !ours || config_number(config, "gateway", NULL, "port") == atoi(ours);
+	char why[512];
 	int fd;
 
 	if (number_in("LISTEN_FDS") > 0 &&
 		(number_in("LISTEN_PID") == getpid() || number_in("LISTEN_PID") == getppid()))
 		return; /* the supervisor's socket */
-	fd = take_address(config, 0);
+	fd = settings_listen(config, 0, why);
 	if (fd >= 0)
 		close(fd);
 	else if (fd != -EADDRINUSE || !is_ours)
-		die_of_address(config, -fd);
+		die("%s", why);
 }
 
 int listen_socket(const struct config *config)

@@ -95,5 +95,7 @@ void mail_words(const char *said, size_t len, char ret[256]);
  * die()s with a remedy on an unusable configuration.
  */
 struct effect_driver *mail_driver_new(const struct config *config, const struct clock *clock);
+/* Would it die? 0; a negative errno, and why, in the words that it would die with. Changes nothing. */
+int mail_try(const struct config *config, char ret_why[512]);
 
 #endif

@@ -90,20 +90,23 @@ struct model_settings model_settings_of(const struct config *config)
 	return settings;
 }
 
-static void insist_on_secret(const struct model_settings *settings, const struct config *config)
+int model_try(const struct config *config, char ret_why[512])
 {
 	_cleanup_(buffer_free) struct buffer secret = { 0 };
+	const char *name = given(config, "secret", "");
+	int provider = config_word(config, "model", NULL, "provider"), r;
 	char path[256];
-	int r;
 
-	if (!settings->secret[0])
-		return;
-	settings_secret_path(config, settings->secret, path);
+	if (provider == MODEL_NONE || !*name)
+		return 0;
+	settings_secret_path(config, name, path);
 	r = file_read_secret(path, &secret);
 	if (r < 0)
-		die("%s: %s: write the key of [model] there, readable by this user alone (chmod 600)%s", path,
+		snprintf(ret_why, 512,
+			"%s: %s: write the key of [model] there, readable by this user alone (chmod 600)%s", path,
 			strerror(-r),
-			settings->provider == MODEL_BEDROCK ? "; \"access key id:secret key[:session token]\"" : "");
+			provider == MODEL_BEDROCK ? "; \"access key id:secret key[:session token]\"" : "");
+	return r;
 }
 
 /* ---- the calls ---- */
@@ -158,10 +161,12 @@ struct effect_driver *model_driver_new(
 {
 	struct model_driver *model;
 	struct http_settings http = http_settings_of(config, clock);
+	char why[512];
 
 	if (settings->provider == MODEL_NONE)
 		return NULL;
-	insist_on_secret(settings, config);
+	if (model_try(config, why) < 0)
+		die("%s", why);
 	http.peer = "model";
 	model = memory_new(sizeof(*model));
 	model->settings = *settings;

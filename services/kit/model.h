@@ -48,6 +48,8 @@ struct model_answer {
 /* die()s when the secret is missing; NULL for provider none. */
 struct effect_driver *model_driver_new(
 	const struct model_settings *settings, const struct config *config, const struct clock *clock);
+/* Would it die? 0; a negative errno, and why, in the words that it would die with. */
+int model_try(const struct config *config, char ret_why[512]);
 
 /*
  * May this line be mailed? One plain line of at most 160 characters, with no URL or markup that `own` (the line it was made from,

@@ -5,8 +5,10 @@
  */
 #include "services/kit/standard_webhook.h"
 #include "bus/base/cleanup.h"
+#include "bus/base/file.h"
 #include "bus/base/text.h"
 #include "services/kit/hmac.h"
+#include "services/kit/settings.h"
 #include <errno.h>
 #include <inttypes.h>
 #include <openssl/evp.h>
@@ -56,6 +58,33 @@ int standard_webhook_key(struct bytes text, uint8_t ret[128], size_t *ret_len)
 	memcpy(ret, text.data, text.len);
 	*ret_len = text.len;
 	return 0;
+}
+
+static int read_key(
+	const struct config *config, const char *name, int nth, struct standard_webhook_keys *keys, char ret_why[300])
+{
+	_cleanup_(buffer_free) struct buffer text = { 0 };
+	char path[256];
+
+	settings_secret_path(config, name, path);
+	int r = file_read_secret(path, &text);
+	if ((r == -ENOENT || r == -ENODATA) && nth > 0)
+		return 0;
+	if (r == 0)
+		r = standard_webhook_key(buffer_bytes(&text), keys->key[nth], &keys->len[nth]);
+	if (r < 0)
+		snprintf(ret_why, 300,
+			"%s: %s: [monitor] webhook is signed with it: a file of mode 0600 with whsec_ and base64 of 24 "
+			"bytes or more, and the same at the receiver; `cartbus up` makes one",
+			path, strerror(-r));
+	return r;
+}
+
+int standard_webhook_keys_of(const struct config *config, struct standard_webhook_keys *ret, char ret_why[300])
+{
+	int r = read_key(config, "alarm.webhook", 0, ret, ret_why);
+
+	return r < 0 ? r : read_key(config, "alarm.webhook.previous", 1, ret, ret_why);
 }
 
 static void add_signature(struct buffer *ret, const uint8_t *key, size_t key_len, struct bytes signed_text)

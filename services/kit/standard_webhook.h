@@ -16,6 +16,8 @@ struct standard_webhook_keys {
 
 /* The text of a secret file: "whsec_" and base64, or else the bytes themselves, a line end left out. -EINVAL: shorter than 24. */
 int standard_webhook_key(struct bytes text, uint8_t ret[128], size_t *ret_len);
+/* Those of [monitor] webhook: the secret alarm.webhook and, while there is one, alarm.webhook.previous. A negative errno, and why. */
+int standard_webhook_keys_of(const struct config *config, struct standard_webhook_keys *ret, char ret_why[300]);
 /* Fills `request`, which takes the body: a POST of JSON. -EINVAL: not such a URL. */
 int standard_webhook(struct http_request *request, const struct standard_webhook_keys *keys, const char *url,
 	const char *id, int64_t now_us, struct bytes body);

@@ -12,6 +12,7 @@
 #include "bus/base/memory.h"
 #include "bus/base/text.h"
 #include "services/kit/settings.h"
+#include "services/kit/settings_folders.h"
 #include "services/kit/steps.h"
 #include <assert.h>
 #include <errno.h>
@@ -155,18 +156,29 @@ static struct effect_driver *smtp_from(const struct config *config, const struct
 	return transport_smtp_new(&settings);
 }
 
-static struct effect_driver *ses_from(const struct config *config, const struct clock *clock)
+/* Only whether it is there: it is read again for each mail. */
+static int find_ses_key(const struct config *config, char ret_why[512])
 {
 	_cleanup_(buffer_free) struct buffer key = { 0 };
 	char path[256];
 	settings_secret_path(config, "ses.key", path);
 	int r = file_read_secret(path, &key);
 	if (r < 0)
-		die("%s: %s: write ACCESS_KEY_ID:SECRET_ACCESS_KEY there (with a third part, the session token, if "
-		    "there is "
-		    "one), readable by this user alone (chmod 600)",
+		snprintf(ret_why, 512,
+			"%s: %s: write ACCESS_KEY_ID:SECRET_ACCESS_KEY there (with a third part, the session token, "
+			"if there is one), readable by this user alone (chmod 600)",
 			path, strerror(-r));
-	OPENSSL_cleanse(key.data, key.room); /* read again for each mail: only whether it is there was asked */
+	else
+		OPENSSL_cleanse(key.data, key.room);
+	return r;
+}
+
+static struct effect_driver *ses_from(const struct config *config, const struct clock *clock)
+{
+	char why[512];
+
+	if (find_ses_key(config, why) < 0)
+		die("%s", why);
 	return transport_ses_new(&(struct ses_settings){ .region = given(config, "ses-region"),
 		.endpoint = given(config, "ses-endpoint"),
 		.configuration_set = given(config, "ses-configuration-set"),
@@ -182,6 +194,25 @@ static struct effect_driver *maildir_from(const struct config *config)
 		return transport_maildir_new(given(config, "maildir"));
 	snprintf(folder, sizeof(folder), "%s/mail", state ? state : "/var/lib/cartbus");
 	return transport_maildir_new(folder);
+}
+
+int mail_try(const struct config *config, char ret_why[512])
+{
+	struct smtp_settings settings;
+	char password_file[256];
+
+	switch ((enum mail_transport)config_word(config, "mail", NULL, "transport")) {
+	case TRANSPORT_MAILDIR:
+		return settings_mails_try(config, ret_why);
+	case TRANSPORT_SMTP:
+		return smtp_settings_of(config, NULL, password_file, &settings, ret_why);
+	case TRANSPORT_SES:
+		return find_ses_key(config, ret_why);
+	case TRANSPORT_NULL:
+		return 0;
+	}
+	assert(false);
+	return 0;
 }
 
 struct effect_driver *mail_driver_new(const struct config *config, const struct clock *clock)

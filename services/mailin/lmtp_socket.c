@@ -12,8 +12,8 @@
 #include <grp.h>
 #include <libgen.h>
 #include <netinet/in.h>
+#include <stdio.h>
 #include <stdlib.h>
-#include <stdnoreturn.h>
 #include <string.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
@@ -25,13 +25,22 @@ enum { PATH_BYTES = sizeof(((struct sockaddr_un *)NULL)->sun_path) };
 /* For the process that judges whether this one may begin anew: where it listens. */
 static const char LISTENS[] = "CARTBUS_MAILIN_LISTENS";
 
+int lmtp_socket_try_group(const char *group, char ret_why[512])
+{
+	if (!*group || getgrnam(group))
+		return 0;
+	snprintf(ret_why, 512, "[mailin] lmtp-group = %s: there is no such group: that of the mail server was expected",
+		group);
+	return -ENOENT;
+}
+
 static const struct group *find_group(const char *group)
 {
-	const struct group *found = *group ? getgrnam(group) : NULL;
+	char why[512];
 
-	if (*group && !found)
-		die("[mailin] lmtp-group = %s: there is no such group: that of the mail server was expected", group);
-	return found;
+	if (lmtp_socket_try_group(group, why) < 0)
+		die("%s", why);
+	return *group ? getgrnam(group) : NULL;
 }
 
 /* A group that this process is in: as its own user it may give the socket to no other. */
@@ -50,9 +59,24 @@ static int give_to(const char *path, const char *group)
 	return chmod(path, found ? 0660 : 0666) < 0 ? -errno : 0;
 }
 
-static noreturn void die_of_length(void)
+/* The negative errno, and what it means there. */
+static int explain(const char *where, int error, char ret_why[512])
 {
-	die("[mailin] lmtp: a socket's path has at most %d characters", PATH_BYTES - 1);
+	bool is_path = where[0] == '/';
+	const char *remedy = error == -EADDRINUSE ? "ss -ltnp shows who has it: end that, or choose another port"
+		: is_path ? "a unit of systemd may make one below /run/cartbus-mailin, and nowhere else"
+		: error == -EPERM || error == -EACCES
+		? "systemctl edit cartbus-mailin allows it: [Service] SocketBindAllow=ipv4:tcp: and the port"
+		: "a place where this user may listen was expected";
+
+	if (error == -ENAMETOOLONG)
+		snprintf(ret_why, 512, "[mailin] lmtp: a socket's path has at most %d characters", PATH_BYTES - 1);
+	else if (error == -EINVAL)
+		snprintf(ret_why, 512, "[mailin] lmtp = %s: expected the path of a socket, or 127.0.0.1 and a port",
+			where);
+	else
+		snprintf(ret_why, 512, "[mailin] lmtp = %s: %s: %s", where, strerror(-error), remedy);
+	return error;
 }
 
 static int listen_unix(struct lmtp_socket *at, const char *path, const char *group)
@@ -60,7 +84,7 @@ static int listen_unix(struct lmtp_socket *at, const char *path, const char *gro
 	struct sockaddr_un address = { .sun_family = AF_UNIX };
 
 	if (!TEXT_COPY(address.sun_path, path))
-		die_of_length();
+		return -ENAMETOOLONG;
 	TEXT_COPY(at->path, path);
 	unlink(path); /* left by an earlier run: only one process at a time has the lock of the state's folder */
 	int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
@@ -85,7 +109,7 @@ static int bind_tcp(const char *where)
 	const int yes = 1;
 
 	if (*end || number < 1 || number > 65535)
-		die("[mailin] lmtp = %s: expected the path of a socket, or 127.0.0.1 and a port", where);
+		return -EINVAL;
 	address.sin_port = htons((uint16_t)number);
 	int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
 	if (fd < 0 || setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &yes, sizeof(yes)) < 0 ||
@@ -98,38 +122,30 @@ static int bind_tcp(const char *where)
 	return fd;
 }
 
-static noreturn void die_of_place(const char *where, int error)
-{
-	const char *remedy = error == EADDRINUSE ? "ss -ltnp shows who has it: end that, or choose another port"
-		: where[0] == '/' ? "a unit of systemd may make one below /run/cartbus-mailin, and nowhere else"
-		: error == EPERM || error == EACCES
-		? "systemctl edit cartbus-mailin allows it: [Service] SocketBindAllow=ipv4:tcp: and the port"
-		: "a place where this user may listen was expected";
-
-	die("[mailin] lmtp = %s: %s: %s", where, strerror(error), remedy);
-}
-
 void lmtp_socket_listen(struct lmtp_socket *ret, const char *where, const char *group, int backlog)
 {
+	char why[512];
+
 	*ret = (struct lmtp_socket){ 0 };
 	ret->fd = where[0] == '/' ? listen_unix(ret, where, group) : bind_tcp(where);
-	if (ret->fd < 0 || listen(ret->fd, backlog) < 0)
-		die_of_place(where, ret->fd < 0 ? -ret->fd : errno);
+	if (ret->fd < 0 || listen(ret->fd, backlog) < 0) {
+		explain(where, ret->fd < 0 ? ret->fd : -errno, why);
+		die("%s", why);
+	}
 	setenv(LISTENS, where, 1);
 }
 
-static int check_unix(const char *path, const char *group)
+static int try_unix(const char *path)
 {
 	char folder[PATH_BYTES];
 
 	if (!TEXT_COPY(folder, path))
-		die_of_length();
-	find_group(group);
+		return -ENAMETOOLONG;
 	return access(dirname(folder), W_OK | X_OK) < 0 ? -errno : 0;
 }
 
 /* A taken port is no fault here if the running mailin may have it; a check by hand cannot tell. */
-static int check_tcp(const char *where)
+static int try_tcp(const char *where)
 {
 	const char *ours = getenv(LISTENS);
 	bool is_ours = !ours || strcmp(ours, where) == 0;
@@ -140,12 +156,11 @@ static int check_tcp(const char *where)
 	return fd >= 0 || (fd == -EADDRINUSE && is_ours) ? 0 : fd;
 }
 
-void lmtp_socket_check(const char *where, const char *group)
+int lmtp_socket_try(const char *where, char ret_why[512])
 {
-	int r = where[0] == '/' ? check_unix(where, group) : check_tcp(where);
+	int r = where[0] == '/' ? try_unix(where) : try_tcp(where);
 
-	if (r < 0)
-		die_of_place(where, -r);
+	return r < 0 ? explain(where, r, ret_why) : 0;
 }
 
 void lmtp_socket_close(struct lmtp_socket *at)

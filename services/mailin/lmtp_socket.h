@@ -9,8 +9,9 @@ struct lmtp_socket {
 
 /* `where` and `group`: see lmtp_door.h. die()s with a remedy. */
 void lmtp_socket_listen(struct lmtp_socket *ret, const char *where, const char *group, int backlog);
-/* Could this process listen there? Without listening; die()s like lmtp_socket_listen. */
-void lmtp_socket_check(const char *where, const char *group);
-void lmtp_socket_close(struct lmtp_socket *at); /* and takes its path away */
+/* Could this process listen there, and is there such a group? 0; else a negative errno, and why it would die(). Nothing is listened at. */
+int lmtp_socket_try(const char *where, char ret_why[512]);
+int lmtp_socket_try_group(const char *group, char ret_why[512]); /* "": none is named */
+void lmtp_socket_close(struct lmtp_socket *at);                  /* and takes its path away */
 
 #endif

@@ -136,11 +136,15 @@ static void check(const struct config *config)
 {
 	const char *path = config_get(config, "mailin", NULL, "folder");
 	const char *where = config_get(config, "mailin", NULL, "lmtp");
+	char why[512];
 
 	if (path && *path)
 		folder_check(path, "new");
-	if (where && *where)
-		lmtp_socket_check(where, config_get(config, "mailin", NULL, "lmtp-group"));
+	if (!where || !*where)
+		return;
+	if (lmtp_socket_try_group(config_get(config, "mailin", NULL, "lmtp-group"), why) < 0 ||
+		lmtp_socket_try(where, why) < 0)
+		die("%s", why);
 }
 
 static void close_place(struct place *place)

@@ -7,9 +7,7 @@
  */
 #include "services/monitor/ways.h"
 #include "bus/base/cleanup.h"
-#include "bus/base/file.h"
 #include "bus/base/text.h"
-#include "services/kit/settings.h"
 #include <errno.h>
 #include <inttypes.h>
 #include <jansson.h>
@@ -34,26 +32,6 @@ static int read_webhook(const char *value, void *context)
 	return 0;
 }
 
-static int read_key(const struct config *config, const char *name, int nth, struct ways *ways, char ret_why[300])
-{
-	_cleanup_(buffer_free) struct buffer text = { 0 };
-	struct standard_webhook_keys *keys = &ways->keys;
-	char path[256];
-
-	settings_secret_path(config, name, path);
-	int r = file_read_secret(path, &text);
-	if ((r == -ENOENT || r == -ENODATA) && nth > 0)
-		return 0;
-	if (r == 0)
-		r = standard_webhook_key(buffer_bytes(&text), keys->key[nth], &keys->len[nth]);
-	if (r < 0)
-		snprintf(ret_why, 300,
-			"%s: %s: [monitor] webhook is signed with it: a file of mode 0600 with whsec_ and base64 of 24 "
-			"bytes or more, and the same at the receiver; `cartbus up` makes one",
-			path, strerror(-r));
-	return r;
-}
-
 int ways_read(const struct config *config, struct ways *ret, char ret_why[300])
 {
 	const char *from = config_get(config, "monitor", NULL, "from");
@@ -64,9 +42,7 @@ int ways_read(const struct config *config, struct ways *ret, char ret_why[300])
 	if (r == 0)
 		r = config_each_value(config, "monitor", NULL, "webhook", read_webhook, ret);
 	if (r == 0 && ret->webhook_count)
-		r = read_key(config, "alarm.webhook", 0, ret, ret_why);
-	if (r == 0 && ret->webhook_count)
-		r = read_key(config, "alarm.webhook.previous", 1, ret, ret_why);
+		r = standard_webhook_keys_of(config, &ret->keys, ret_why);
 	TEXT_COPY(ret->from, from && *from ? from : ret->mails[0]);
 	TEXT_COPY(ret->ca, ca ? ca : "");
 	return r;

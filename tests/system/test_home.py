@@ -188,6 +188,29 @@ def test_a_home_of_roots_is_trusted(street):
     assert cartbus("config", "check", "--dump", "--home", str(home), user=NOBODY).returncode == 0
 
 
+def test_a_person_who_may_not_read_the_secrets_is_warned_and_not_refused(street):
+    """Whether they are right only the services' own user can tell; what else is wrong anybody is told."""
+    home = street / "home"
+    assert cartbus("shop", "add", "demo", *SHOP, "--home", str(home)).returncode == 0
+    assert cartbus("secrets", "make", "--home", str(home)).returncode == 0
+    home.chmod(0o755)
+    config = home / "cartbus.conf"
+    config.chmod(0o644)
+    config.write_text(config.read_text().replace("[mail]\n", "[mail]\ntransport = smtp\nsmtp-user = me\n"))
+    for path in (home / "shops", *home.glob("shops/**/*")):
+        path.chmod(0o755)
+    (home / "secrets").chmod(0)
+    (home / "keys").mkdir(mode=0)
+    user = NOBODY if os.geteuid() == 0 else None
+    told = cartbus("config", "check", "--home", str(home), user=user)
+    (home / "secrets").chmod(0o700)
+    warnings = [line for line in told.stderr.splitlines() if "Permission denied" in line]
+    assert told.returncode == 0 and "is right, with 1 shop" in told.stdout, told
+    assert all("config check: warning: " in line for line in warnings), warnings
+    for name in ("address.key", "link.key", "webhook/demo", "smtp.password"):
+        assert sum(f"{home}/secrets/{name}" in line for line in warnings) == 1, (name, warnings)
+
+
 def give_away(path):
     os.chown(path, STRANGER, STRANGER)
 

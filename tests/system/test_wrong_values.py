@@ -85,6 +85,21 @@ def test_whoever_judges_says_the_same_words(system, number):
         assert any(place in one["text"] for one in found), found
 
 
+@pytest.mark.parametrize("name, text", [
+    ("broker", "[broker]\nlisten = 203.0.113.7:7400\n"), ("broker", "[broker]\ntopology = /nowhere/topology.conf\n"),
+    ("gateway", "[gateway]\nlisten = 203.0.113.7\n"), ("sender", "[mail]\ntransport = smtp\nsmtp-user = me\n"),
+    ("summarizer", "[model]\nprovider = anthropic\nsecret = nothing.key\n"), ("monitor", "[monitor]\nwebhook = https://alarms.example/\n"),
+    ("mailin", "[mailin]\nfolder = /nowhere/maildir\n"), ("mailin", "[mailin]\nlmtp = /nowhere/lmtp\n"),
+    ("mailin", "[mailin]\nlmtp = /tmp/lmtp\nlmtp-group = no.such.group\n"), ("exporter", "[export]\nfolder = /dev/null/export\n")])
+def test_what_a_process_would_refuse_is_told_in_its_words_and_once(system, name, text):
+    change(system, text)
+    refused = check(system, name)
+    words = refused.stderr.splitlines()[-1].partition(f"{name}: ")[2]
+    told = system.cartbus("config", "check", check=False)
+    assert refused.returncode == 1 and words, refused
+    assert told.returncode == 1 and told.stderr.count(words) == 1, (words, told)
+
+
 def test_all_that_is_wrong_is_told_at_once_in_the_order_of_the_files(system):
     before = system.config_path.read_text()
     shop = system.folder / "shops" / "demo" / "shop.conf"

@@ -1,4 +1,5 @@
 /* test_lmtp_socket.c: where LMTP listens, for whom, and what the admin is told when it cannot */
+#include "bus/base/log.h"
 #include "bus/base/text.h"
 #include "services/mailin/lmtp_socket.h"
 #include "tests/unit/stderr_of.h"
@@ -54,15 +55,16 @@ static const char *below(const char *name)
 static void do_it(void)
 {
 	struct lmtp_socket at;
+	char why[512];
 
 	if (asked.listens)
 		setenv("CARTBUS_MAILIN_LISTENS", asked.listens, 1);
 	else
 		unsetenv("CARTBUS_MAILIN_LISTENS");
-	if (asked.only_check)
-		lmtp_socket_check(asked.where, asked.group);
-	else
+	if (!asked.only_check)
 		lmtp_socket_listen(&at, asked.where, asked.group, BACKLOG);
+	else if (lmtp_socket_try_group(asked.group, why) < 0 || lmtp_socket_try(asked.where, why) < 0)
+		die("%s", why);
 }
 
 /* `why` NULL: it can listen there. What it says is in `words`. */
@@ -222,13 +224,13 @@ static void a_port_that_is_free_is_listened_at_for_this_machine_alone(void **sta
 	struct sockaddr_in at;
 	struct lmtp_socket lmtp;
 	socklen_t len = sizeof(at);
-	char where[30];
+	char where[30], why[512];
 	int held = hold_port(where), next;
 
 	(void)state;
 	next = dup(held);
 	close(next);
-	lmtp_socket_check(where, "");
+	assert_int_equal(lmtp_socket_try(where, why), 0);
 	lmtp_socket_listen(&lmtp, where, "", BACKLOG);
 	assert_int_equal(lmtp.fd, next); /* the check has closed what it opened */
 	assert_int_equal(fcntl(lmtp.fd, F_GETFL) & O_NONBLOCK, O_NONBLOCK);
@@ -258,7 +260,7 @@ static void a_port_that_is_taken_is_a_fault_where_it_cannot_be_mailins_own(void 
 	must_end(where, "", true, why);
 	asked.listens = NULL;
 	unsetenv("CARTBUS_MAILIN_LISTENS");
-	lmtp_socket_check(where, "");
+	assert_int_equal(lmtp_socket_try(where, words), 0);
 	assert_int_equal(dup(held), next); /* nothing was left open */
 	close(next);
 	close(held);

@@ -229,8 +229,9 @@ static void a_list_that_does_not_add_up_is_not_written_over(void **state)
 	buffer_free(&text);
 }
 
-static void note_last(const char *what, void *context)
+static void note_last(const char *what, int error, void *context)
 {
+	(void)error;
 	snprintf(context, 512, "%s", what);
 }
 
