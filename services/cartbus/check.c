@@ -18,6 +18,7 @@
 #include "services/kit/owner_text.h"
 #include "services/kit/page_address.h"
 #include "services/kit/rules.h"
+#include "services/kit/secret_lines.h"
 #include "services/kit/settings.h"
 #include "services/kit/voice.h"
 #include <dirent.h>
@@ -255,6 +256,26 @@ static void check_secret(struct checking *checking, const char *name)
 	checking->wrong += check_told(checking->command, failed, why);
 }
 
+int check_previous(const struct command *command, const char *shop, int *ret_count)
+{
+	_cleanup_(buffer_free) struct buffer before = { 0 };
+	char name[96], path[PATH_ROOM], why[512];
+	int failed;
+
+	snprintf(name, sizeof(name), "webhook/%s.previous", shop);
+	command_secret_path(command, name, path);
+	failed = file_read_secret(path, &before);
+	*ret_count = failed ? 0 : secret_lines_count(buffer_bytes(&before));
+	if (failed == -ENOENT || failed == -ENODATA)
+		return 0;
+	if (failed)
+		settings_secret_why(path, failed, why);
+	else if (secret_lines_have_more(buffer_bytes(&before)))
+		complain(command, "warning: the secrets in %s behind the first %d are not accepted", path,
+			(int)SECRET_LINES_MOST);
+	return check_told(command, failed, why);
+}
+
 static void check_secret_if_there(struct checking *checking, const char *name)
 {
 	char path[PATH_ROOM];
@@ -301,6 +322,7 @@ static void check_shop(const char *name, void *context)
 	struct checking *checking = context;
 	char path[PATH_ROOM], secret[80];
 	struct shop shop;
+	int before;
 
 	command_shop_path(checking->command, name, "shop.conf", path);
 	if (has_faults(checking, path))
@@ -315,6 +337,7 @@ static void check_shop(const char *name, void *context)
 	check_voices(checking, &shop);
 	snprintf(secret, sizeof(secret), "webhook/%s", name);
 	check_secret(checking, secret);
+	checking->wrong += check_previous(checking->command, name, &before);
 }
 
 /* RFC 8058: mailboxes offer their one-click unsubscribe for https alone; a shopper's click should not travel in the open either. */

@@ -7,4 +7,9 @@
 /* Complains of each thing that is wrong, and of what is doubtful ("warning: ..."); how much is wrong. */
 int config_judge(struct command *command, int *ret_shops);
 
+/*
+ * The same of the webhook secrets before the one in use of a shop, where a rotation keeps them. *ret_count: how many of them are accepted.
+ */
+int check_previous(const struct command *command, const char *shop, int *ret_count);
+
 #endif

@@ -5,6 +5,7 @@
  *           before, which the gateway accepts until the rotation ends: storefronts may sign with any of them. Of the key to the
  *           storefront's API there is one: it is shown, not accepted.
  */
+#include "services/cartbus/check.h"
 #include "services/cartbus/command.h"
 #include "services/cartbus/mode.h"
 #include "services/cartbus/prepare.h"
@@ -16,6 +17,7 @@
 #include "bus/base/file.h"
 #include "bus/base/text.h"
 #include "services/kit/secret_lines.h"
+#include "services/kit/settings.h"
 #include <errno.h>
 #include <jansson.h>
 #include <libgen.h>
@@ -211,9 +213,15 @@ static int remove_durably(const char *path)
 
 static int forget_previous(const struct command *command, const char *path)
 {
-	char previous[PATH_ROOM + 16];
-	int failed;
+	_cleanup_(buffer_free) struct buffer now = { 0 };
+	char previous[PATH_ROOM + 16], why[512];
+	int failed = file_read_secret(path, &now);
 
+	if (failed) {
+		settings_secret_why(path, failed, why);
+		complain(command, "%s. Until it can be read, the ones before it are not forgotten", why);
+		return EXIT_NO;
+	}
 	path_of_previous(path, previous);
 	failed = remove_durably(previous);
 	if (!failed)
@@ -222,23 +230,14 @@ static int forget_previous(const struct command *command, const char *path)
 	return EXIT_NO;
 }
 
-/* How many secrets before this one are accepted; 0 also where that cannot be read. */
-static int count_previous(const char *previous)
-{
-	_cleanup_(buffer_free) struct buffer before = { 0 };
-
-	return read_if_there(previous, &before) == 0 ? secret_lines_count(buffer_bytes(&before)) : 0;
-}
-
-static void say_rotating(const char *previous)
+static void say_rotating(int count)
 {
 	static const char way_out[] = "still accepted; end that with --forget-previous when all storefronts use the "
 				      "new one.";
-	int count = count_previous(previous);
 
 	if (count > 1)
 		printf("The %d before are %s\n", count, way_out);
-	else
+	else if (count == 1)
 		printf("The one before is %s\n", way_out);
 }
 
@@ -247,6 +246,7 @@ static int say_where(const struct secret *secret)
 	const char *shop = secret->shop->name, *path = secret->path;
 	char previous[PATH_ROOM + 16];
 	bool rotating, there = access(path, F_OK) == 0;
+	int count = 0, wrong = 0;
 
 	path_of_previous(path, previous);
 	rotating = !secret->is_api && access(previous, F_OK) == 0;
@@ -255,9 +255,11 @@ static int say_where(const struct secret *secret)
 			there ? "true" : "false", rotating ? "true" : "false");
 	else
 		printf("%s%s\n", path, there ? "" : " (it is not there)");
-	if (rotating && !secret->command->json)
-		say_rotating(previous);
-	return EXIT_FINE;
+	if (rotating)
+		wrong = check_previous(secret->command, shop, &count);
+	if (!secret->command->json)
+		say_rotating(count);
+	return wrong ? EXIT_NO : EXIT_FINE;
 }
 
 struct secret_wish {
@@ -306,11 +308,11 @@ static int do_wish(struct secret *secret, const struct secret_wish *wish)
 		record_secret(secret, wish);
 	else if (secret->is_as_before && !secret->command->json)
 		puts("It is the one that was set already: nothing has changed.");
-	say_where(secret);
+	failed = say_where(secret);
 	if (!secret->command->json && (wish->rotate || wish->set || wish->forget) && command_has_units(secret->command))
 		printf("Units are handed their secrets at their start: systemctl restart %s\n",
 			wish->api ? "'cartbus-sender@*' cartbus-storefront" : "cartbus-gateway");
-	return EXIT_FINE;
+	return failed;
 }
 
 int command_shop_secret(struct command *command, int argc, char **argv)

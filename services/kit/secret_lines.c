@@ -45,6 +45,17 @@ int secret_lines_count(struct bytes text)
 	return count;
 }
 
+bool secret_lines_have_more(struct bytes text)
+{
+	struct secret_lines lines = secret_lines_of(text);
+	struct bytes secret;
+
+	while (secret_lines_next(&lines, &secret))
+		;
+	lines.left = 1;
+	return secret_lines_next(&lines, &secret);
+}
+
 bool secret_lines_have(struct bytes text, struct bytes secret)
 {
 	struct secret_lines lines = secret_lines_of(text);

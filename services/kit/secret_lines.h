@@ -21,6 +21,7 @@ struct secret_lines secret_lines_of(struct bytes text);
 bool secret_lines_next(struct secret_lines *lines, struct bytes *ret);
 /* How many there are, at most SECRET_LINES_MOST. */
 int secret_lines_count(struct bytes text);
+bool secret_lines_have_more(struct bytes text); /* than these, which nobody accepts */
 bool secret_lines_have(struct bytes text, struct bytes secret);
 
 #endif

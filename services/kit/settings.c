@@ -260,7 +260,8 @@ void settings_secret_why(const char *path, int error, char ret[512])
 	else if (error == -EPERM)
 		snprintf(ret, 512, "%s: others may read or write it: chmod 600 it", secret);
 	else
-		snprintf(ret, 512, "%s cannot be read: %s", secret, strerror(-error));
+		snprintf(ret, 512, "%s cannot be read: %s", secret,
+			error == -EINVAL ? "it is no file" : strerror(-error));
 }
 
 noreturn void die_of_secret(const char *path, int error)

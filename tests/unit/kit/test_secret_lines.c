@@ -30,6 +30,7 @@ static void each_line_is_a_secret_and_empty_ones_are_none(void **state)
 		assert_int_equal(secret_lines_have(text, bytes_of("first")), cases[i].has_first);
 		assert_int_equal(secret_lines_have(text, bytes_of("second")), cases[i].has_second);
 		assert_false(secret_lines_have(text, bytes_of("")));
+		assert_false(secret_lines_have_more(text));
 	}
 }
 
@@ -38,8 +39,10 @@ static void no_more_are_read_than_a_rotation_may_leave(void **state)
 	char text[20 * 10] = "";
 
 	(void)state;
-	for (int i = 1; i <= SECRET_LINES_MOST + 2; i++)
+	for (int i = 1; i <= SECRET_LINES_MOST + 2; i++) {
 		snprintf(text + strlen(text), sizeof(text) - strlen(text), "\nsecret-%d\n", i);
+		assert_int_equal(secret_lines_have_more(bytes_of(text)), i > SECRET_LINES_MOST);
+	}
 	assert_int_equal(secret_lines_count(bytes_of(text)), SECRET_LINES_MOST);
 	assert_true(secret_lines_have(bytes_of(text), bytes_of("secret-8")));
 	assert_false(secret_lines_have(bytes_of(text), bytes_of("secret-9")));
