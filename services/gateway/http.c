@@ -196,6 +196,7 @@ static void tell_counts(struct counts_told *told, void *context)
 {
 	counters_tell(told, context);
 	counts_tell(told, "turned_away_us", (uint64_t)http.turned_away_us);
+	counts_tell(told, "secrets_unusable", secrets_unusable(http.reception.secrets));
 }
 
 static int64_t before_wait(void *context)

@@ -10,6 +10,7 @@
 #include "bus/base/log.h"
 #include "bus/base/map.h"
 #include "bus/base/memory.h"
+#include "bus/base/text.h"
 #include "services/kit/admin_link.h"
 #include "services/kit/settings.h"
 #include "services/kit/shop.h"
@@ -224,6 +225,14 @@ bool secrets_shop_is_there(const struct secrets *secrets, const char *shop)
 	return shop_name_valid(shop) && access(path, F_OK) == 0;
 }
 
+static int judge(const struct shop_secrets *entry)
+{
+	if (entry->current_error == -ENOENT || entry->current_error == -ENODATA ||
+		(entry->current_error == 0 && entry->pair.current.len < SIGNATURE_SECRET_LEAST))
+		return -ENOKEY;
+	return entry->current_error;
+}
+
 int secrets_of_shop(struct secrets *secrets, const char *shop, const struct secrets_pair **ret)
 {
 	struct shop_secrets *entry = map_get(secrets->by_shop, bytes_of(shop));
@@ -234,11 +243,34 @@ int secrets_of_shop(struct secrets *secrets, const char *shop, const struct secr
 		entry = shop_entry(secrets, shop); /* only of shops that are there: a stranger cannot fill the map */
 		look_up(secrets, shop, entry);
 	}
-	if (entry->current_error == -ENOENT || entry->current_error == -ENODATA ||
-		(entry->current_error == 0 && entry->pair.current.len < SIGNATURE_SECRET_LEAST))
-		return -ENOKEY;
 	*ret = &entry->pair;
-	return entry->current_error;
+	return judge(entry);
+}
+
+struct unusable {
+	const struct secrets *secrets;
+	unsigned count;
+};
+
+static void count_unusable(struct bytes key, void *value, void *context)
+{
+	struct unusable *unusable = context;
+	struct shop_secrets *entry = value;
+	char shop[64];
+
+	if (judge(entry) == 0)
+		return;
+	text_copy_bytes(shop, sizeof(shop), key);
+	look_up(unusable->secrets, shop, entry);
+	unusable->count += judge(entry) < 0 && secrets_shop_is_there(unusable->secrets, shop);
+}
+
+unsigned secrets_unusable(struct secrets *secrets)
+{
+	struct unusable unusable = { .secrets = secrets };
+
+	map_each(secrets->by_shop, count_unusable, &unusable);
+	return unusable.count;
 }
 
 const char *secrets_remedy(int error)

@@ -29,6 +29,8 @@ bool secrets_shop_is_there(const struct secrets *secrets, const char *shop);
  * otherwise the file system's. *ret is borrowed until the next call.
  */
 int secrets_of_shop(struct secrets *secrets, const char *shop, const struct secrets_pair **ret);
+/* How many shops have been asked for whose secret cannot be used. They are looked at again: one that has been mended is none. */
+unsigned secrets_unusable(struct secrets *secrets);
 const char *secrets_remedy(int error); /* what to do about it, for the answer and the log */
 
 #endif

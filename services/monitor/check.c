@@ -243,6 +243,17 @@ static bool side_log(const struct circumstances *now, Alarm *ret)
 			damaged == 1 ? "lies" : "lie", (unsigned long long)damaged, damaged == 1 ? "" : "s");
 }
 
+static bool webhook_secrets(const struct circumstances *now, Alarm *ret)
+{
+	uint64_t shops = now->view->secrets_unusable;
+	return shops &&
+		say(ret,
+			"a gateway cannot use the webhook secret%s of %llu shop%s: what comes for %s is answered with "
+			"503",
+			shops == 1 ? "" : "s", (unsigned long long)shops, shops == 1 ? "" : "s",
+			shops == 1 ? "it" : "them");
+}
+
 static const struct {
 	const char *kind, *remedy;
 	int64_t patience_us;
@@ -313,6 +324,10 @@ static const struct {
 		"check the disk, and back up: cartbus backup. Then remove the files sidelog/stops.damaged* of [paths] "
 		"state, which ends the alarm",
 		0, side_log },
+	[CONDITION_WEBHOOK_SECRETS] = { "webhook-secrets",
+		"mend what cartbus config check names. If it names none: a unit is handed its secrets at its start: "
+		"systemctl restart cartbus-gateway",
+		0, webhook_secrets },
 };
 
 bool check(enum condition condition, const struct circumstances *now, Alarm *ret)

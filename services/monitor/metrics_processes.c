@@ -74,6 +74,11 @@ static const struct counter of_monitor[] = {
 		"Connections that the metrics page did not let in, because a network or all of them held too much." },
 };
 
+static const struct counter gauges_of_gateway[] = {
+	{ "secrets_unusable", "cartbus_gateway_unusable_secrets", "",
+		"Shops whose webhooks are refused, because their secret cannot be used." },
+};
+
 static const struct counter gauges_of_mailin[] = {
 	{ "aside_mails", "cartbus_mailin_aside_mails", "",
 		"Mails that could not be read, or prove nothing, and lie aside." },
@@ -299,6 +304,8 @@ void metrics_of_processes(const struct metrics *metrics, struct buffer *to)
 		write_counter(sessions, &of_mailin[i], "mailin", to);
 	for (size_t i = 0; i < sizeof(of_monitor) / sizeof(of_monitor[0]); i++)
 		write_counter(sessions, &of_monitor[i], "monitor", to);
+	for (size_t i = 0; i < sizeof(gauges_of_gateway) / sizeof(gauges_of_gateway[0]); i++)
+		write_values(sessions, &gauges_of_gateway[i], "gauge", "gateway", to);
 	for (size_t i = 0; i < sizeof(gauges_of_mailin) / sizeof(gauges_of_mailin[0]); i++)
 		write_values(sessions, &gauges_of_mailin[i], "gauge", "mailin", to);
 }

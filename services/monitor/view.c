@@ -84,7 +84,7 @@ static void read_clocks_off(const json_t *status, struct view *view)
 	}
 }
 
-static void read_aside(const json_t *status, struct view *view)
+static void read_counts(const json_t *status, struct view *view)
 {
 	size_t i;
 	json_t *session, *counts;
@@ -93,6 +93,8 @@ static void read_aside(const json_t *status, struct view *view)
 		counts = json_object_get(session, "counts");
 		view->aside_day += number(counts, "aside_day");
 		view->aside_full = view->aside_full || number(counts, "aside_full");
+		if (number(counts, "secrets_unusable") > view->secrets_unusable)
+			view->secrets_unusable = number(counts, "secrets_unusable");
 	}
 }
 
@@ -140,7 +142,7 @@ int view_read(const char *json, struct view *ret)
 	item = json_object_get(status, "connections");
 	ret->turned_away_us = (int64_t)number(item, "last_us");
 	snprintf(ret->turned_away, sizeof(ret->turned_away), "%s", text(item, "last"));
-	read_aside(status, ret);
+	read_counts(status, ret);
 	item = json_object_get(status, "clock");
 	ret->clock_jumped = json_integer_value(json_object_get(item, "jump_us")) != 0;
 	snprintf(ret->clock, sizeof(ret->clock), "%s", text(item, "why"));

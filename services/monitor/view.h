@@ -34,6 +34,8 @@ struct view {
 	char turned_away[200];  /* whose */
 	uint64_t aside_day;     /* mails that mailin put aside in the last 24 hours */
 	bool aside_full;
+	uint64_t
+		secrets_unusable; /* shops whose webhooks a gateway refuses, because it cannot use their secret: the most that one tells of */
 	bool clock_jumped;
 	char clock[200]; /* what the broker says about that */
 };

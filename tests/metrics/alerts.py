@@ -67,6 +67,8 @@ FIRES = {
     "CartbusClockJumped": ([series("cartbus_clock_jump_seconds", "-3600x9")], {}, [series("cartbus_clock_jump_seconds", "0x9")], 5),
     "CartbusSideLogDamaged": ([series("cartbus_side_log_damaged_files", "0 0 1 1 1")], {},
                               [series("cartbus_side_log_damaged_files", "0x9")], 3),
+    "CartbusWebhookSecretUnusable": ([series("cartbus_gateway_unusable_secrets", "1x9", process="gateway")], {"process": "gateway"},
+                                     [series("cartbus_gateway_unusable_secrets", "0x9", process="gateway")], 5),
     "CartbusConnectionsTurnedAway": ([series("cartbus_broker_connections_turned_away_total", "0 0 0 1 1 1 1 1")], {},
                                      [series("cartbus_broker_connections_turned_away_total", "7x9")], 5),
     "CartbusMailsAside": ([series("cartbus_mailin_aside_mails", "0+1x30", process="mailin")], {"process": "mailin"},

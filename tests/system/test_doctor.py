@@ -7,7 +7,7 @@ import subprocess
 
 import pytest
 
-from cartbus_system import ALL, System, free_port, wait_until
+from cartbus_system import ALL, System, fixture, free_port, wait_until
 from mail_peer import Keep, Peer, certificates, login
 from name_server import NameServer
 from wall_clock import Wall
@@ -154,6 +154,25 @@ def test_a_damaged_side_log_is_told_until_its_file_is_removed():
         aside.unlink()
         wait_until(lambda: not told(), "the alarm's end", within_s=60)
         assert not [one for one in of(doctor(system)[1], "files") if str(aside) in one[1]]
+
+
+def test_a_webhook_secret_that_the_gateway_cannot_use_is_told_until_it_can():
+    with System() as system:
+        shop = system.add_shop("demo")
+        secret = system.folder / "secrets" / "webhook" / "demo"
+
+        def told():
+            return [one for one in json.loads(system.cartbus("alarm", "list", "--json", check=False).stdout) if one["kind"] == "webhook-secrets"]
+
+        system.start("broker", "gateway", "monitor")
+        wait_until(system.connected, "the gateway's connection")
+        secret.chmod(0o644)
+        assert system.post(shop.cart(fixture("cart-changed"))).status == 503
+        wait_until(told, "the alarm", within_s=60)
+        assert "1 shop" in told()[0]["text"] and "cartbus config check" in told()[0]["remedy"]
+        assert "webhook-secrets" in system.cartbus("status", check=False).stdout
+        secret.chmod(0o600)
+        wait_until(lambda: not told(), "the alarm's end", within_s=60)
 
 
 def test_what_is_open_to_others_is_named(system, names):

@@ -94,20 +94,31 @@ static void requests_that_are_read_together_are_held_against_the_same_secret(voi
 static void one_unusable_secret_harms_no_other_shop(void **state)
 {
 	const struct secrets_pair *pair;
+	char path[128];
 
 	(void)state;
 	write_file("shops/a/shop.conf", "", 0640);
 	write_file("shops/b/shop.conf", "", 0640);
 	write_file("secrets/webhook/a", "secret-of-a", 0644);
 	write_file("secrets/webhook/b", "secret-of-b", 0600);
+	assert_int_equal(secrets_unusable(secrets), 0); /* nobody has asked for it */
 	for (int i = 0; i < 2; i++) {
 		assert_int_equal(look("a", &pair), -EPERM);
 		assert_int_equal(look("b", &pair), 0);
+		assert_int_equal(secrets_unusable(secrets), 1);
 	}
 	write_file("secrets/webhook/a", "short", 0600);
 	assert_int_equal(look("a", &pair), -ENOKEY);
+	assert_int_equal(secrets_unusable(secrets), 1);
 	write_file("secrets/webhook/a", "secret-of-a", 0600);
+	assert_int_equal(secrets_unusable(secrets), 0); /* without another request */
 	assert_int_equal(look("a", &pair), 0);
+	write_file("secrets/webhook/a", "short", 0600);
+	assert_int_equal(look("a", &pair), -ENOKEY);
+	assert_int_equal(secrets_unusable(secrets), 1);
+	snprintf(path, sizeof(path), "%s/shops/a/shop.conf", folder);
+	assert_int_equal(unlink(path), 0);
+	assert_int_equal(secrets_unusable(secrets), 0);
 }
 
 static void a_name_that_climbs_out_is_no_shop(void **state)

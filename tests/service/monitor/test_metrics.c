@@ -23,7 +23,7 @@ static const char STATUS[] =
 	"\"sessions\":[{\"service\":\"waiter\",\"instance\":\"w\\\"1\",\"lag\":4,\"counts\":{\"turns\":8,\"deciding_"
 	"count\":8,\"deciding_sum_us\":"
 	"2500000,\"deciding_us_1000\":6}},{\"service\":\"cartbus\",\"instance\":\"cartbus-77\"},"
-	"{\"service\":\"gateway\",\"instance\":\"door\",\"counts\":{\"clicks\":11}}]}";
+	"{\"service\":\"gateway\",\"instance\":\"door\",\"counts\":{\"clicks\":11,\"secrets_unusable\":2}}]}";
 
 static struct harness *harness;
 static struct buffer text;
@@ -123,6 +123,7 @@ static void what_processes_count_is_told_of_each_and_nothing_of_who_only_asks(vo
 		page, "cartbus_service_decision_seconds_bucket{service=\"waiter\",process=\"w\\\"1\",le=\"+Inf\"} 8");
 	assert_line(page, "cartbus_service_decision_seconds_sum{service=\"waiter\",process=\"w\\\"1\"} 2.5");
 	assert_line(page, "cartbus_gateway_clicks_total{process=\"door\"} 11");
+	assert_line(page, "cartbus_gateway_unusable_secrets{process=\"door\"} 2");
 	assert_null(strstr(page, "cartbus-77"));
 }
 

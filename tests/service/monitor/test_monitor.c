@@ -114,6 +114,33 @@ static void the_brokers_account_is_judged(void **state)
 	harness_free(h);
 }
 
+static struct view locked_out(const char *one, const char *other)
+{
+	struct view view;
+	char text[300];
+
+	snprintf(text, sizeof(text),
+		"{\"queues\":[],\"sessions\":[{\"service\":\"gateway\",\"counts\":{%s}},"
+		"{\"service\":\"gateway\",\"counts\":{%s}}]}",
+		one, other);
+	assert_int_equal(view_read(text, &view), 0);
+	return view;
+}
+
+static void shops_whose_webhook_secret_cannot_be_used_are_counted(void **state)
+{
+	static const char two[] = "\"secrets_unusable\":2", one[] = "\"secrets_unusable\":1";
+	struct harness *h = harness_new(&monitor, NOW_US);
+
+	(void)state;
+	assert_true(is_so(
+		h, CONDITION_WEBHOOK_SECRETS, locked_out("", one), "the webhook secret of 1 shop: what comes for it"));
+	assert_true(is_so(h, CONDITION_WEBHOOK_SECRETS, locked_out(two, one),
+		"the webhook secrets of 2 shops: what comes for them"));
+	assert_false(is_so(h, CONDITION_WEBHOOK_SECRETS, locked_out("", ""), ""));
+	harness_free(h);
+}
+
 static struct view besieged(int64_t ago_us)
 {
 	struct view view;
@@ -476,6 +503,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_healthy_system_raises_nothing),
 		cmocka_unit_test(the_brokers_account_is_judged),
+		cmocka_unit_test(shops_whose_webhook_secret_cannot_be_used_are_counted),
 		cmocka_unit_test(strangers_who_are_turned_away_are_told_of_for_ten_minutes_with_the_place),
 		cmocka_unit_test(connections_that_are_turned_away_are_told_with_whose_they_are_for_ten_minutes),
 		cmocka_unit_test(mails_that_cannot_be_read_are_told_when_they_are_many_or_have_no_room),
