@@ -29,7 +29,7 @@ struct process {
 	void (*leave)(void);
 	bool (*left)(void);
 	void (*stop)(void);
-	/* Of --check, which a reload asks before anything changes: die()s of what start() would die of. NULL: of nothing. */
+	/* Of --check, which a reload asks before anything changes: changes nothing, and die()s of what drivers() and start() would die of. NULL: of nothing. */
 	void (*check)(const struct config *config);
 	/* Called before the runtime exists; NULL-terminated, owned by the process. NULL: this service has no effects. */
 	struct effect_driver *const *(*drivers)(const struct config *config, const struct clock *clock);

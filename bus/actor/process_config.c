@@ -73,8 +73,6 @@ void process_check_only(struct running *running)
 	if (reach_read(running->config, running->process->service->name, &reach, why) < 0)
 		die("%s: %s", running->config_path, why);
 	curve_wipe(&reach.key);
-	if (running->process->drivers)
-		running->process->drivers(running->config, &running->clock);
 	if (running->process->check)
 		running->process->check(running->config);
 	_exit(0);

@@ -14,20 +14,26 @@
 #include <stdio.h>
 #include <string.h>
 
-static struct effect_driver *const *drivers(const struct config *config, const struct clock *clock)
+static void read_key(const struct config *config, struct buffer *ret)
 {
-	static struct effect_driver *all[3];
-	_cleanup_(buffer_free) struct buffer key = { 0 };
-	const char *folder = config_get(config, "export", NULL, "folder");
-	char beside_state[256], path[256];
-	const struct google_settings google = google_settings_of(config, clock);
+	char path[256];
 	settings_secret_path(config, ADMIN_LINK_KEY, path);
-	int r = file_read_secret(path, &key);
+	int r = file_read_secret(path, ret);
 	if (r == -ENOENT || r == -ENODATA)
 		log_event(LOG_WARNING,
 			"%s is not there: the exports hold no links to act by; `cartbus secrets make` makes it", path);
 	else if (r < 0)
 		die_of_secret(path, r);
+}
+
+static struct effect_driver *const *drivers(const struct config *config, const struct clock *clock)
+{
+	static struct effect_driver *all[3];
+	_cleanup_(buffer_free) struct buffer key = { 0 };
+	const char *folder = config_get(config, "export", NULL, "folder");
+	char beside_state[256];
+	const struct google_settings google = google_settings_of(config, clock);
+	read_key(config, &key);
 	snprintf(beside_state, sizeof(beside_state), "%s/export", config_get(config, "paths", NULL, "state"));
 	if (!folder || !*folder)
 		folder = beside_state;
@@ -41,8 +47,10 @@ static struct effect_driver *const *drivers(const struct config *config, const s
 
 static void check(const struct config *config)
 {
+	_cleanup_(buffer_free) struct buffer key = { 0 };
 	char why[512];
 
+	read_key(config, &key);
 	if (settings_export_try(config, why) < 0)
 		die("%s", why);
 }

@@ -63,12 +63,14 @@ int settings_export_try(const struct config *config, char ret_why[512])
 int settings_mails_try(const struct config *config, char ret_why[512])
 {
 	const char *path = config_get(config, "mail", NULL, "maildir");
+	bool is_given = path && *path;
 	char whole[FOLDER_ROOM];
 	int r;
 
-	if (config_word(config, "mail", NULL, "transport") != TRANSPORT_MAILDIR || !path || *path != '/')
+	path = is_given ? path : config_get(config, "paths", NULL, "state");
+	if (config_word(config, "mail", NULL, "transport") != TRANSPORT_MAILDIR || *path != '/')
 		return 0;
-	snprintf(whole, sizeof(whole), "%s/tmp", path);
+	snprintf(whole, sizeof(whole), "%s%s/tmp", path, is_given ? "" : "/mail");
 	r = try_to_write_below(whole);
 	if (r < 0)
 		snprintf(ret_why, 512, "%s: %s: make the folder writable for this user, or set [mail] maildir", whole,

@@ -300,6 +300,15 @@ static struct effect_driver *const *drivers(const struct config *config, const s
 	return all;
 }
 
+static void check_settings(const struct config *config)
+{
+	struct ways ways;
+	char why[512];
+
+	if (ways_read(config, &ways, why) < 0 || mail_try(config, why) < 0)
+		die("%s", why);
+}
+
 int main(int argc, char **argv)
 {
 	return process_main(argc, argv,
@@ -310,5 +319,6 @@ int main(int argc, char **argv)
 			.keys = settings_keys,
 			.start = start,
 			.stop = stop,
+			.check = check_settings,
 			.drivers = drivers });
 }

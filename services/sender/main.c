@@ -9,20 +9,25 @@
 #include "services/sender/sender.h"
 #include <string.h>
 
+static void read_keys(const struct config *config, struct keyring *links, struct keyring *bounces)
+{
+	char path[256];
+	const char *folder = settings_secrets_folder(config);
+	settings_secret_in(folder, LINK_KEY, path);
+	int r = keyring_read(folder, LINK_KEY, links);
+	if (r < 0)
+		die_of_secret(path, r);
+	r = keyring_read_bounce(folder, bounces, path);
+	if (r < 0)
+		die_of_secret(path, r);
+}
+
 static struct effect_driver *const *drivers(const struct config *config, const struct clock *clock)
 {
 	static struct effect_driver *all[4];
 	_cleanup_(keyring_clear) struct keyring links = { 0 }, bounces = { 0 };
 	const struct model_settings model = model_settings_of(config);
-	char path[256];
-	const char *folder = settings_secrets_folder(config);
-	settings_secret_in(folder, LINK_KEY, path);
-	int r = keyring_read(folder, LINK_KEY, &links);
-	if (r < 0)
-		die_of_secret(path, r);
-	r = keyring_read_bounce(folder, &bounces, path);
-	if (r < 0)
-		die_of_secret(path, r);
+	read_keys(config, &links, &bounces);
 	sender_set_up(&(struct sender_setup){ .public_url = config_get(config, "gateway", NULL, "public-url"),
 		.link_key = buffer_bytes(&links.current),
 		.bounce_key = buffer_bytes(&bounces.current),
@@ -37,11 +42,22 @@ static struct effect_driver *const *drivers(const struct config *config, const s
 	return all;
 }
 
+static void check(const struct config *config)
+{
+	_cleanup_(keyring_clear) struct keyring links = { 0 }, bounces = { 0 };
+	char why[512];
+
+	read_keys(config, &links, &bounces);
+	if (mail_try(config, why) < 0 || model_try(config, why) < 0)
+		die("%s", why);
+}
+
 int main(int argc, char **argv)
 {
 	return process_main(argc, argv,
 		&(struct process){ .service = &sender,
 			.help = "Mails the reminders that are due, each at most once. Start as many as you like.",
 			.keys = settings_keys,
+			.check = check,
 			.drivers = drivers });
 }

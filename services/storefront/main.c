@@ -8,19 +8,31 @@
 #include "services/storefront/storefront.h"
 #include <string.h>
 
+static void read_key(const struct config *config, struct buffer *ret)
+{
+	char path[256];
+	settings_secret_path(config, "address.key", path);
+	int r = file_read_secret(path, ret);
+	if (r < 0)
+		die_of_secret(path, r);
+}
+
 static struct effect_driver *const *drivers(const struct config *config, const struct clock *clock)
 {
 	static struct effect_driver *all[2];
 	const struct http_settings http = http_settings_of_storefronts(config, clock);
 	_cleanup_(buffer_free) struct buffer key = { 0 };
-	char path[256];
-	settings_secret_path(config, "address.key", path);
-	int r = file_read_secret(path, &key);
-	if (r < 0)
-		die_of_secret(path, r);
+	read_key(config, &key);
 	storefront_set_up(buffer_bytes(&key));
 	all[0] = http_driver_new("storefront", &http);
 	return all;
+}
+
+static void check(const struct config *config)
+{
+	_cleanup_(buffer_free) struct buffer key = { 0 };
+
+	read_key(config, &key);
 }
 
 int main(int argc, char **argv)
@@ -31,5 +43,6 @@ int main(int argc, char **argv)
 				"only the id "
 				"came, and what changed while no webhook could come in.",
 			.keys = settings_keys,
+			.check = check,
 			.drivers = drivers });
 }

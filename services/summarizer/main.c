@@ -29,7 +29,7 @@ static void check(const struct config *config)
 {
 	char why[512];
 
-	if (settings_export_try(config, why) < 0)
+	if (settings_export_try(config, why) < 0 || mail_try(config, why) < 0 || model_try(config, why) < 0)
 		die("%s", why);
 }
 

@@ -10,7 +10,7 @@ import tempfile
 
 import pytest
 
-from cartbus_system import BUILD, free_port
+from cartbus_system import ALL, BUILD, free_port
 from mounts import where_systemd_runs, with_etc
 
 NOBODY, STRANGER = 65534, 1
@@ -163,6 +163,20 @@ def street(tmp_path):
 
 def tree(folder):
     return {str(path): path.lstat().st_mtime_ns for path in folder.rglob("*")}
+
+
+def test_a_check_changes_nothing(home):
+    assert cartbus("shop", "add", "demo", *SHOP, "--home", str(home)).returncode == 0
+    assert cartbus("secrets", "make", "--home", str(home)).returncode == 0
+    export = home / "export"
+    export.mkdir(mode=0o755)  # as an earlier release left it, which a start closes
+    before = tree(home)
+    for name in ALL:
+        told = subprocess.run([str(BUILD / "bin" / f"cartbus-{name}"), "--check", "--config", str(home / "cartbus.conf")],
+                              capture_output=True, text=True, timeout=60, check=False)
+        assert told.returncode == 0, told
+    assert cartbus("config", "check", "--home", str(home)).returncode == 0
+    assert tree(home) == before and stat.S_IMODE(export.stat().st_mode) == 0o755
 
 
 def test_a_home_that_another_user_made_is_refused(street):
