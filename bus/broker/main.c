@@ -21,6 +21,7 @@
 #include "bus/broker/log.h"
 #include "bus/broker/order.h"
 #include "bus/broker/reconfigure.h"
+#include "bus/broker/sidelog.h"
 #include "bus/broker/verify_command.h"
 #include "bus/wire/bus_keys.h"
 #include "bus/wire/sidelog_file.h"
@@ -184,6 +185,13 @@ static struct store *open_store(struct process *process)
 	return store;
 }
 
+static void name_sidelog(struct process *process)
+{
+	snprintf(process->sidelog, sizeof(process->sidelog), "%s/" SIDELOG_FOLDER,
+		config_get(process->config, "paths", NULL, "state"));
+}
+
+/* The identity first: where this is cut short the log does not start beside the side log of the one that it was. */
 static void give_new_identity(struct process *process)
 {
 	struct store *store = open_store(process);
@@ -195,6 +203,10 @@ static void give_new_identity(struct process *process)
 	if (r < 0)
 		die("the log in %s could not get another identity: %s", process->folder, store_why(store));
 	store_close(store);
+	name_sidelog(process);
+	r = sidelog_put_away(process->sidelog);
+	if (r < 0 && r != -ENOENT && r != -EBADMSG) /* of one that is damaged the start tells */
+		die("the side log in %s could not be put away: %s; run this again", process->sidelog, strerror(-r));
 	printf("the log in %s was %s and is %s now\n"
 	       "Delete the state folders of the services beside it, but not what lies in a spool; they fold it anew.\n"
 	       "No mail is sent until the operator says so: cartbus restore --release\n",
@@ -256,8 +268,7 @@ static void open_broker(struct process *process)
 	door_open(&process->door, process->config);
 	out.context = process->door.hub;
 	settings.snapshots = process->folder;
-	snprintf(process->sidelog, sizeof(process->sidelog), "%s/" SIDELOG_FOLDER,
-		config_get(process->config, "paths", NULL, "state"));
+	name_sidelog(process);
 	settings.sidelog = process->sidelog;
 	if (broker_open(&store, &process->topology, &settings, &process->clock, &out, &process->broker, why) < 0)
 		die("%s: %s", process->folder, why);

@@ -1,12 +1,13 @@
 /*
  * sidelog.c: the side log, written behind each commit and before anything of it is confirmed
  *
- * Owns:      <folder>/stops, and what it puts aside beside it: stops.of-<log> (another log's), stops.damaged, stops.damaged.2 and
- *            so on. Of the damaged ones the first seven are kept, and the latest: the oldest hold the most that the log has no more.
+ * Owns:      <folder>/stops, and what is put aside beside it: stops.damaged, stops.damaged.2 and so on, of which the first seven are
+ *            kept, and the latest: the oldest hold the most that the log has no more; and stops.of-<log>, which its log went on without.
  * Promises:  it holds nothing that the log does not, and before a confirm all that it must. It stays small: of compacted topics only
  *            the last message of each key, of all others what is younger than KEPT_US; both are enough for a restore, because what
  *            an old message came to is a row of a compacted topic. Who is erased leaves it, too.
- * Fails by:  breaking the broker when it cannot be written or synced; refusing to open a log that lacks what the file holds.
+ * Fails by:  breaking the broker when it cannot be written or synced; refusing to open a log that lacks what the file holds, or that
+ *            is not the one that the file is of.
  * Read next: commit.c (when), sidelog_file.h (the records)
  */
 #include "bus/broker/sidelog.h"
@@ -252,13 +253,6 @@ static int begin(struct broker *broker)
 	return file_write_durably(sidelog->path, buffer_bytes(&head), 0600);
 }
 
-static int put_aside(struct broker *broker, const char *what, const char *to)
-{
-	log_event(LOG_ERROR, "the side log %s %s: it lies in %s now, and a new one is written from the log",
-		broker->sidelog->path, what, to);
-	return rename(broker->sidelog->path, to) < 0 ? -errno : begin(broker);
-}
-
 static void damaged_path(const struct sidelog *sidelog, int nth, char ret[ASIDE_ROOM])
 {
 	int len = snprintf(ret, ASIDE_ROOM, "%s" SIDELOG_DAMAGED, sidelog->path);
@@ -286,22 +280,42 @@ int sidelog_damaged(const struct sidelog *sidelog)
 
 static int put_aside_damaged(struct broker *broker)
 {
+	const struct sidelog *sidelog = broker->sidelog;
 	char to[ASIDE_ROOM];
 	int nth = 1;
 
-	while (nth < SIDELOG_DAMAGED_MOST && is_damaged_there(broker->sidelog, nth))
+	while (nth < SIDELOG_DAMAGED_MOST && is_damaged_there(sidelog, nth))
 		nth++;
-	damaged_path(broker->sidelog, nth, to);
-	return put_aside(broker, "is damaged", to);
+	damaged_path(sidelog, nth, to);
+	log_event(LOG_ERROR, "the side log %s is damaged: it lies in %s now, and a new one is written from the log",
+		sidelog->path, to);
+	return rename(sidelog->path, to) < 0 ? -errno : begin(broker);
 }
 
-static int put_aside_others(struct broker *broker, const struct sidelog_head *head)
+/* Who said no or bought in the other log is not known to this one: whether to mail them is for a person to decide. */
+static int refuse(const struct broker *broker, const struct sidelog_head *head, char ret_why[512])
 {
-	char what[100], to[ASIDE_ROOM];
+	bool is_empty = log_head(broker->log) == 0;
+	const char *path = broker->sidelog->path;
+	int len;
 
-	snprintf(what, sizeof(what), "is of another log, %s", head->log);
-	snprintf(to, sizeof(to), "%s.of-%s", broker->sidelog->path, head->log);
-	return put_aside(broker, what, to);
+	if (!head)
+		len = snprintf(ret_why, 512,
+			"the side log %.160s is damaged, and the log in this folder is new and empty.", path);
+	else if (is_empty)
+		len = snprintf(ret_why, 512,
+			"the log %s is gone: its side log %.120s is there, and the log in this folder is new and "
+			"empty.",
+			head->log, path);
+	else
+		len = snprintf(ret_why, 512,
+			"the side log %.120s is of log %s, and the log in this folder is another, %s.", path, head->log,
+			log_id(broker->log));
+	snprintf(ret_why + len, 512 - (size_t)len,
+		" Who said no or bought would be mailed. Put that log back, or a backup with cartbus restore DIR. Only "
+		"if this log is to begin without what the side log holds, rename it to " SIDELOG_FILE "%s%s.",
+		head ? SIDELOG_OF : SIDELOG_DAMAGED, head ? head->log : "");
+	return -EUCLEAN;
 }
 
 static int judge(struct broker *broker, struct bytes file, char ret_why[512])
@@ -310,9 +324,9 @@ static int judge(struct broker *broker, struct bytes file, char ret_why[512])
 	struct sidelog_read reading;
 
 	if (sidelog_read(file, NULL, NULL, &reading) < 0)
-		return put_aside_damaged(broker);
+		return log_head(broker->log) == 0 ? refuse(broker, NULL, ret_why) : put_aside_damaged(broker);
 	if (strcmp(reading.head.log, log_id(broker->log)) != 0)
-		return put_aside_others(broker, &reading.head);
+		return refuse(broker, &reading.head, ret_why);
 	if (reading.last > log_head(broker->log)) {
 		snprintf(ret_why, 512,
 			"the log ends at message %llu, and the side log %.200s holds message %llu, which was "
@@ -370,6 +384,25 @@ int sidelog_open(struct broker *broker, char ret_why[512])
 		snprintf(ret_why, 512, "the side log %.200s could not be opened: %s. Check the disk, then start again.",
 			sidelog->path, strerror(-r));
 	return r;
+}
+
+int sidelog_put_away(const char *folder)
+{
+	_cleanup_(buffer_free) struct buffer file = { 0 };
+	char path[600], to[ASIDE_ROOM];
+	struct sidelog_read reading;
+	int r;
+
+	snprintf(path, sizeof(path), "%.500s/" SIDELOG_FILE, folder);
+	r = file_read(path, SIDELOG_MOST, &file);
+	if (r == 0)
+		r = sidelog_read(buffer_bytes(&file), NULL, NULL, &reading);
+	if (r < 0)
+		return r;
+	snprintf(to, sizeof(to), "%s" SIDELOG_OF "%s", path, reading.head.log);
+	if (rename(path, to) < 0)
+		return -errno;
+	return file_sync_folder(folder);
 }
 
 void sidelog_close(struct sidelog *sidelog)

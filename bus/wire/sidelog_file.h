@@ -14,6 +14,8 @@
 
 #define SIDELOG_FOLDER "sidelog" /* below [paths] state */
 #define SIDELOG_FILE "stops"
+#define SIDELOG_OF                                                                                                     \
+	".of-" /* ends, with a log's name behind it, the name of one that was put aside because it is of that log */
 #define SIDELOG_DAMAGED ".damaged" /* ends the name of one that was put aside; of further ones .damaged.2 and so on */
 
 enum { SIDELOG_MOST = 1 << 30, SIDELOG_DAMAGED_MOST = 8 };

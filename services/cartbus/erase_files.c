@@ -213,7 +213,7 @@ static void name_put_aside(const struct erasure *erasure, struct reached *reache
 	}
 }
 
-/* So does the broker, with a side log that was damaged or is another log's: they hold messages word for word, and nothing erases from them. */
+/* So does the broker with a side log that was damaged or is of an earlier log: they hold messages word for word, and nothing erases from them. */
 static void name_sidelogs(const struct erasure *erasure, struct reached *reached)
 {
 	char folder[PATH_ROOM];

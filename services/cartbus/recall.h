@@ -20,6 +20,7 @@ struct recall {
 	json_t *sends;        /* an object: a step each */
 	json_t *said;         /* an object: by name a message that is to be said again, in the order of their numbers */
 	json_t *modes;        /* an object: by shop the mode that it was in last */
+	json_t *sidelogs;     /* an array: the paths of those that hold what the backup does not */
 	const json_t *erased; /* the list of erasures (erasures.h) */
 	char sidelog_id[40];  /* of the log that the side log is of; "": none was found */
 	bool has_sidelog;     /* it lay in its place and was whole: nothing that was confirmed is missing in it */
@@ -34,8 +35,13 @@ int recall_folder(struct recall *recall, const char *name, const char *path);
 /* recall_stops.c: what forbids a mail, out of an open state. */
 struct state;
 void recall_stops(struct recall *recall, const struct state *state, bool is_same_log);
-/* recall_sidelog.c: a side log. `in_place`: the broker wrote to it until the end. An exit; complains; none is fine. */
-int recall_sidelog(struct recall *recall, const char *path, bool in_place);
+/*
+ * recall_sidelog.c. Exits; complain; none is fine. Of this installation: `stops` in its folder, which the broker wrote to until the end, and
+ * those of earlier logs that were put away beside it. If one of them is the backup's, so are the others, whatever log they are of.
+ */
+int recall_sidelogs(struct recall *recall, const char *folder);
+int recall_sidelog_copy(struct recall *recall, const char *path);
+bool recall_is_sidelog(const char *name); /* of a file in that folder */
 
 /* Is all that forbids a mail known, as far as any survivor can tell? */
 bool recall_is_covered(const struct recall *recall);

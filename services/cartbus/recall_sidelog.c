@@ -14,10 +14,13 @@
 #include "proto/topics.h"
 #include "services/cartbus/erasures.h"
 #include "services/cartbus/print.h"
+#include <dirent.h>
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+enum { PATH_BYTES = 900 };
 
 struct reading {
 	struct recall *recall;
@@ -113,9 +116,28 @@ static void tell_what_is_missing(const struct recall *recall, const char *path, 
 			path, read->damages, read->count);
 }
 
-int recall_sidelog(struct recall *recall, const char *path, bool in_place)
+enum place {
+	PLACE_LAST,
+	PLACE_PUT_AWAY,
+	PLACE_COPY
+}; /* the broker wrote to it until the end; until its log was gone; a copy */
+
+static void note_how_far(
+	struct recall *recall, const struct reading *reading, const struct sidelog_read *read, enum place place)
 {
-	struct reading reading = { .recall = recall, .in_place = in_place };
+	if (is_kin(recall, &read->head) && (!*recall->sidelog_id || place == PLACE_LAST))
+		TEXT_COPY(recall->sidelog_id, read->head.log);
+	if (reading->after > 0 && read->last > recall->sidelog_last)
+		recall->sidelog_last = read->last;
+	if (reading->after > 0 && read->last > recall->known_to)
+		recall->known_to = read->last;
+	recall->has_sidelog |= place == PLACE_LAST && is_kin(recall, &read->head) && read->damages == 0;
+}
+
+/* `is_ours`: it is of this installation, of whatever log. */
+static int learn_from(struct recall *recall, const char *path, enum place place, bool is_ours)
+{
+	struct reading reading = { .recall = recall, .in_place = place == PLACE_LAST };
 	struct sidelog_read read;
 	int r = sidelog_each(path, skip, NULL, &read);
 
@@ -130,7 +152,7 @@ int recall_sidelog(struct recall *recall, const char *path, bool in_place)
 			recall->command, "%s cannot be read, and may know what forbids a mail: %s", path, strerror(-r));
 		return EXIT_NO;
 	}
-	if (!is_kin(recall, &read.head)) {
+	if (!is_ours && !is_kin(recall, &read.head)) {
 		complain(recall->command,
 			"%s is of another installation (its log is %s, that of the backup %s): nothing is learnt from "
 			"it",
@@ -140,13 +162,63 @@ int recall_sidelog(struct recall *recall, const char *path, bool in_place)
 	TEXT_COPY(reading.log, read.head.log);
 	reading.after = strcmp(read.head.log, recall->log_id) == 0 ? recall->head : 0;
 	sidelog_each(path, take, &reading, &read);
+	if (read.last > reading.after)
+		json_array_append_new(recall->sidelogs, json_string(path));
 	tell_what_is_missing(recall, path, &read);
-	if (!*recall->sidelog_id || in_place)
-		TEXT_COPY(recall->sidelog_id, read.head.log);
-	if (reading.after > 0 && read.last > recall->sidelog_last)
-		recall->sidelog_last = read.last;
-	if (reading.after > 0 && read.last > recall->known_to)
-		recall->known_to = read.last;
-	recall->has_sidelog |= in_place && read.damages == 0;
+	note_how_far(recall, &reading, &read, place);
 	return EXIT_FINE;
+}
+
+int recall_sidelog_copy(struct recall *recall, const char *path)
+{
+	return learn_from(recall, path, PLACE_COPY, false);
+}
+
+/* ---- those of this installation ---- */
+
+bool recall_is_sidelog(const char *name)
+{
+	return strcmp(name, SIDELOG_FILE) == 0 || text_starts(name, SIDELOG_FILE SIDELOG_OF);
+}
+
+static int is_sidelog_entry(const struct dirent *entry)
+{
+	return recall_is_sidelog(entry->d_name);
+}
+
+static bool is_any_kin(const struct recall *recall, const char *folder, struct dirent **entries, int count)
+{
+	struct sidelog_read read;
+	char path[PATH_BYTES];
+
+	for (int i = 0; i < count; i++) {
+		snprintf(path, sizeof(path), "%.500s/%s", folder, entries[i]->d_name);
+		if (sidelog_each(path, skip, NULL, &read) == 0 && is_kin(recall, &read.head))
+			return true;
+	}
+	return false;
+}
+
+int recall_sidelogs(struct recall *recall, const char *folder)
+{
+	struct dirent **entries = NULL;
+	int count = scandir(folder, &entries, is_sidelog_entry, alphasort), ended = EXIT_FINE;
+	bool is_ours = is_any_kin(recall, folder, entries, count);
+	char path[PATH_BYTES];
+
+	if (count < 0 && errno != ENOENT && errno != ENOTDIR) {
+		complain(recall->command, "%s cannot be read, and may know what forbids a mail: %s", folder,
+			strerror(errno));
+		return EXIT_NO;
+	}
+	for (int i = 0; i < count; i++) {
+		bool is_last = strcmp(entries[i]->d_name, SIDELOG_FILE) == 0;
+
+		snprintf(path, sizeof(path), "%.500s/%s", folder, entries[i]->d_name);
+		if (!ended)
+			ended = learn_from(recall, path, is_last ? PLACE_LAST : PLACE_PUT_AWAY, is_ours);
+		free(entries[i]);
+	}
+	free(entries);
+	return ended;
 }

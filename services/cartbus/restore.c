@@ -138,17 +138,25 @@ static int put_aside(struct restoring *restoring, const char *name)
 	return r >= 0 && has_current ? put_file_aside(restoring, name, "CURRENT") : r;
 }
 
-static int put_sidelog_aside(const struct restoring *restoring)
+/* And those that were put away beside it: what they tell is in the note. */
+static int put_sidelogs_aside(const struct restoring *restoring)
 {
-	char folder[PATH_BYTES];
-	int r;
+	char folder[PATH_BYTES], aside[PATH_BYTES];
+	_cleanup_(closedirp) DIR *listing = NULL;
+	struct dirent *entry;
+	int r = 0;
 
-	snprintf(folder, sizeof(folder), "%.500s/" SIDELOG_FOLDER "/" SIDELOG_FILE, restoring->state);
-	if (access(folder, F_OK) < 0)
-		return 0;
-	snprintf(folder, sizeof(folder), "%.500s/" SIDELOG_FOLDER, restoring->aside);
-	r = file_make_folders(folder, 0700);
-	return r < 0 ? r : put_file_aside(restoring, SIDELOG_FOLDER, SIDELOG_FILE);
+	snprintf(folder, sizeof(folder), "%.500s/" SIDELOG_FOLDER, restoring->state);
+	snprintf(aside, sizeof(aside), "%.500s/" SIDELOG_FOLDER, restoring->aside);
+	listing = opendir(folder);
+	while (listing && r >= 0 && (entry = readdir(listing))) {
+		if (!recall_is_sidelog(entry->d_name))
+			continue;
+		r = file_make_folders(aside, 0700);
+		if (r >= 0)
+			r = put_file_aside(restoring, SIDELOG_FOLDER, entry->d_name);
+	}
+	return r;
 }
 
 static int give_identity(const struct restoring *restoring)
@@ -293,7 +301,7 @@ static int put_in_place(struct restoring *restoring)
 	if (r >= 0)
 		r = each_store(restoring, put_aside);
 	if (r >= 0)
-		r = put_sidelog_aside(restoring);
+		r = put_sidelogs_aside(restoring);
 	if (r < 0) {
 		complain(restoring->command, "the state could not be put aside: %s", strerror(-r));
 		json_decref(files);
@@ -314,6 +322,15 @@ static int put_in_place(struct restoring *restoring)
 	return ended;
 }
 
+static void tell_sidelogs(const json_t *paths)
+{
+	const json_t *path;
+	size_t i;
+
+	json_array_foreach(paths, i, path) printf("%s%s%s", i == 0 ? "The side logs that told of it: " : ", ",
+		json_string_value(path), i + 1 == json_array_size(paths) ? ".\n" : "");
+}
+
 static void tell_stops(const struct restoring *restoring, const json_t *stops)
 {
 	printf("What forbids a mail was learnt: %lld opt-outs, bounces and complaints, %lld orders, %lld acts of "
@@ -324,6 +341,7 @@ static void tell_stops(const struct restoring *restoring, const json_t *stops)
 		json_integer_value(json_object_get(stops, "actions")),
 		json_integer_value(json_object_get(stops, "privacy_requests")),
 		json_integer_value(json_object_get(stops, "modes")));
+	tell_sidelogs(restoring->recall.sidelogs);
 	if (!is_covered(restoring))
 		printf("NOT ALL OF IT: it is known up to message %llu, and nothing that survived tells what came after "
 		       "that. "
@@ -335,9 +353,10 @@ static void tell(const struct restoring *restoring)
 {
 	size_t sends = json_object_size(restoring->recall.sends);
 	json_t *stops = recall_count(restoring->recall.said, restoring->recall.modes);
-	json_t *whole = json_pack("{s:I,s:I,s:i,s:I,s:O,s:b,s:I}", "head", (json_int_t)restoring->recall.head, "learnt",
-		(json_int_t)sends, "stores", stores_of(restoring), "erased", (json_int_t)restoring->erased, "stops",
-		stops, "covered", (int)is_covered(restoring), "known_to", (json_int_t)known_to(&restoring->recall));
+	json_t *whole = json_pack("{s:I,s:I,s:i,s:I,s:O,s:O,s:b,s:I}", "head", (json_int_t)restoring->recall.head,
+		"learnt", (json_int_t)sends, "stores", stores_of(restoring), "erased", (json_int_t)restoring->erased,
+		"stops", stops, "side_logs", restoring->recall.sidelogs, "covered", (int)is_covered(restoring),
+		"known_to", (json_int_t)known_to(&restoring->recall));
 
 	if (restoring->command->json) {
 		json_print(whole);
@@ -385,7 +404,7 @@ static int learn_from_beside(struct restoring *restoring)
 		if (entry->d_name[0] == '.')
 			continue;
 		snprintf(path, sizeof(path), "%s/%s/" SIDELOG_FILE, above, entry->d_name);
-		ended = recall_sidelog(&restoring->recall, path, false);
+		ended = recall_sidelog_copy(&restoring->recall, path);
 	}
 	return ended;
 }
@@ -396,8 +415,8 @@ static int learn_from_sidelogs(struct restoring *restoring)
 	struct stat found;
 	int ended;
 
-	snprintf(path, sizeof(path), "%.500s/" SIDELOG_FOLDER "/" SIDELOG_FILE, restoring->state);
-	ended = recall_sidelog(&restoring->recall, path, true);
+	snprintf(path, sizeof(path), "%.500s/" SIDELOG_FOLDER, restoring->state);
+	ended = recall_sidelogs(&restoring->recall, path);
 	if (!ended && restoring->sidelog) {
 		bool is_folder = stat(restoring->sidelog, &found) == 0 && S_ISDIR(found.st_mode);
 
@@ -406,7 +425,7 @@ static int learn_from_sidelogs(struct restoring *restoring)
 			complain(restoring->command, "%s: %s", path, strerror(errno));
 			return EXIT_NO;
 		}
-		ended = recall_sidelog(&restoring->recall, path, false);
+		ended = recall_sidelog_copy(&restoring->recall, path);
 	}
 	return ended ? ended : learn_from_beside(restoring);
 }
@@ -460,9 +479,11 @@ static int restore(struct restoring *restoring)
 	int lock = -1, ended, r;
 
 	restoring->state = config_get(command->config, "paths", NULL, "state");
-	restoring->recall = (struct recall){
-		.command = command, .sends = json_object(), .said = json_object(), .modes = json_object()
-	};
+	restoring->recall = (struct recall){ .command = command,
+		.sends = json_object(),
+		.said = json_object(),
+		.modes = json_object(),
+		.sidelogs = json_array() };
 	r = file_make_folders(restoring->state, 0700);
 	snprintf(restoring->aside, sizeof(restoring->aside), "%s/before-restore-%lld", restoring->state,
 		(long long)clock_wall_us(&command->clock));
@@ -478,6 +499,7 @@ static int restore(struct restoring *restoring)
 	json_decref(restoring->recall.sends);
 	json_decref(restoring->recall.said);
 	json_decref(restoring->recall.modes);
+	json_decref(restoring->recall.sidelogs);
 	return ended;
 }
 

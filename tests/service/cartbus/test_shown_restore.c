@@ -292,6 +292,30 @@ static void what_no_side_log_tells_is_learnt_from_the_senders_state(void **state
 	operated_free(operated);
 }
 
+/* A log that is gone, and another that was begun in its place: what was said no to in either is learnt. */
+static void what_was_put_away_beside_the_side_log_is_learnt_from(void **state)
+{
+	struct operated *operated = installation();
+
+	(void)state;
+	say_what_forbids(operated_world(operated));
+	end_all(operated);
+	rename_in(operated, "state/sender", "lost");
+	rename_in(operated, "state/broker", "gone");
+	rename_in(operated, "state/sidelog/stops", "state/sidelog/stops.of-gone");
+	start_again(operated);
+	say_optout(operated_world(operated), '9', OPTOUT_OWNER);
+	world_kill(operated_world(operated), "outside");
+	world_kill_broker(operated_world(operated));
+	operated_run(operated, "restore FOLDER/backups/mine");
+	operated_run(operated, "restore FOLDER/backups/mine --json");
+	start_again(operated);
+	operated_run(operated, "restore --release --unlearnt");
+	operated_run(operated, "log --since 1d");
+	golden_compare("restored_from_put_away.txt", operated_transcript(operated));
+	operated_free(operated);
+}
+
 static void what_nobody_can_know_is_told_and_waits_for_a_flag(void **state)
 {
 	struct operated *operated = installation();
@@ -348,6 +372,7 @@ int main(int argc, char **argv)
 	struct CMUnitTest tests[] = {
 		cmocka_unit_test(what_the_backup_does_not_know_is_learnt_and_said_before_mails_go_on),
 		cmocka_unit_test(what_no_side_log_tells_is_learnt_from_the_senders_state),
+		cmocka_unit_test(what_was_put_away_beside_the_side_log_is_learnt_from),
 		cmocka_unit_test(what_nobody_can_know_is_told_and_waits_for_a_flag),
 		cmocka_unit_test(a_log_that_names_people_by_another_key_is_not_released),
 		cmocka_unit_test(every_text_was_compared),

@@ -230,6 +230,67 @@ static void a_log_that_lost_what_it_holds_is_not_opened(void **state)
 	buffer_free(&file);
 }
 
+/* ---- another log's ---- */
+
+static void put_of(const struct scene *scene, const char *log, uint8_t first_byte)
+{
+	struct sidelog_head head = { 0 };
+	struct buffer file = { 0 };
+
+	TEXT_COPY(head.log, log);
+	TEXT_COPY(head.origin, log);
+	sidelog_write_head(&head, &file);
+	sidelog_write(&(struct sidelog_record){ .seq = 1, .time_us = 1, .message = bytes_of("no") }, &file);
+	if (first_byte)
+		file.data[0] = first_byte;
+	assert_int_equal(file_write_durably(scene->file, buffer_bytes(&file), 0600), 0);
+	buffer_free(&file);
+}
+
+static void assert_says(const struct scene *scene, const char *words)
+{
+	if (!strstr(scene->desk->why, words))
+		fail_msg("\"%s\" does not say \"%s\"", scene->desk->why, words);
+}
+
+static void nothing_is_begun_over_the_side_log_of_a_log_that_is_gone(void **state)
+{
+	struct scene *scene = *state;
+
+	put_of(scene, "gone", 0);
+	for (int i = 0; i < 2; i++) {
+		assert_int_equal(start(scene), -EUCLEAN);
+		assert_says(scene, "the log gone is gone: its side log");
+		assert_says(scene, "would be mailed");
+		assert_says(scene, "cartbus restore DIR");
+		assert_says(scene, "rename it to stops.of-gone.");
+	}
+	put_of(scene, "gone", 1);
+	assert_int_equal(start(scene), -EUCLEAN);
+	assert_says(scene, "is damaged, and the log in this folder is new and empty");
+	assert_says(scene, "rename it to stops.damaged");
+	assert_int_equal(sidelog_put_away(scene->folder.path), -EBADMSG);
+	put_of(scene, "gone", 0);
+	assert_int_equal(sidelog_put_away(scene->folder.path), 0);
+	assert_aside(scene, ".of-gone", 'C');
+	assert_int_equal(sidelog_put_away(scene->folder.path), -ENOENT);
+	assert_int_equal(start(scene), 0);
+	say_some(scene);
+	ASSERT_HOLDS(scene, 2, 4);
+}
+
+static void a_log_is_not_served_beside_the_side_log_of_another(void **state)
+{
+	struct scene *scene = *state;
+
+	assert_int_equal(start(scene), 0);
+	say_some(scene);
+	put_of(scene, "other", 0);
+	assert_int_equal(start(scene), -EUCLEAN);
+	assert_says(scene, "is of log other, and the log in this folder is another");
+	assert_says(scene, "rename it to stops.of-other");
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -242,6 +303,10 @@ int main(void)
 			each_damaged_one_has_a_name_of_its_own_and_the_last_of_too_many_gives_way, open_scene,
 			close_scene),
 		cmocka_unit_test_setup_teardown(a_log_that_lost_what_it_holds_is_not_opened, open_scene, close_scene),
+		cmocka_unit_test_setup_teardown(
+			nothing_is_begun_over_the_side_log_of_a_log_that_is_gone, open_scene, close_scene),
+		cmocka_unit_test_setup_teardown(
+			a_log_is_not_served_beside_the_side_log_of_another, open_scene, close_scene),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
