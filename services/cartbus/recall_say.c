@@ -14,6 +14,7 @@
 #include "bus/base/memory.h"
 #include "bus/base/text.h"
 #include "proto/topics.h"
+#include "services/kit/join.h"
 #include <openssl/evp.h>
 #include <pb_encode.h>
 #include <stdio.h>
@@ -43,16 +44,42 @@ static json_t *encoded(const struct topic *topic, const void *message)
 	return json_string(text);
 }
 
+static const char *order_of(const CartIds *ids, char names[JOIN_NAMES_MAX][80])
+{
+	return *ids->order_id                ? ids->order_id
+		: join_names(ids, names) > 0 ? names[0]
+		: *ids->email_hash           ? ids->email_hash
+					     : ids->customer_id;
+}
+
+/* Whom or which order it is about: what was learnt from two places counts once. */
+static const char *subject_of(const struct topic *topic, const void *message, char names[JOIN_NAMES_MAX][80])
+{
+	if (topic == &topic_optout_request)
+		return ((const OptoutRequest *)message)->address_hash;
+	if (topic == &topic_mail_feedback)
+		return ((const MailFeedback *)message)->address_hash;
+	if (topic == &topic_cart_checkout)
+		return order_of(&((const CartCheckout *)message)->ids, names);
+	if (topic == &topic_privacy_request)
+		return ((const PrivacyRequest *)message)->request_id;
+	if (topic == &topic_admin_action)
+		return ((const AdminAction *)message)->cart_id;
+	return "";
+}
+
 void recall_note(struct recall *recall, const struct recalled *recalled, const struct topic *topic, const void *message)
 {
+	char names[JOIN_NAMES_MAX][80];
+	const char *subject = subject_of(topic, message, names);
 	json_t *payload;
 
 	if (json_object_get(recall->said, recalled->name) || !(payload = encoded(topic, message)))
 		return;
 	json_object_set_new(recall->said, recalled->name,
-		json_pack("{s:s,s:s,s:s,s:s,s:I,s:o}", "topic", topic->name, "shop", recalled->shop, "key",
-			recalled->key, "idem", recalled->idem, "at_us", (json_int_t)recalled->at_us, "payload",
-			payload));
+		json_pack("{s:s,s:s,s:s,s:s,s:s,s:I,s:o}", "topic", topic->name, "shop", recalled->shop, "subject",
+			*subject ? subject : recalled->name, "key", recalled->key, "idem", recalled->idem, "at_us",
+			(json_int_t)recalled->at_us, "payload", payload));
 }
 
 void recall_note_mode(struct recall *recall, const char *shop, const void *message)
@@ -81,15 +108,24 @@ json_t *recall_count(const json_t *said, const json_t *modes)
 {
 	json_t *count = json_pack("{s:i,s:i,s:i,s:i,s:I}", "opt_outs", 0, "orders", 0, "actions", 0, "privacy_requests",
 		0, "modes", (json_int_t)json_object_size(modes));
+	json_t *counted = json_object();
 	const json_t *one;
 	const char *name;
 
 	json_object_foreach((json_t *)said, name, one)
 	{
 		const char *kind = kind_of(text_of(one, "topic"));
+		char what[400];
 
+		/* In a note of an older release each has its name alone. */
+		snprintf(what, sizeof(what), "%s/%.80s/%.250s", kind, text_of(one, "shop"),
+			json_object_get(one, "subject") ? text_of(one, "subject") : name);
+		if (json_object_get(counted, what))
+			continue;
+		json_object_set_new(counted, what, json_true());
 		json_object_set_new(count, kind, json_integer(json_integer_value(json_object_get(count, kind)) + 1));
 	}
+	json_decref(counted);
 	return count;
 }
 

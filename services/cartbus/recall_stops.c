@@ -9,6 +9,7 @@
 #include "services/cartbus/recall.h"
 
 #include "bus/actor/state_folder.h"
+#include "bus/base/ordmap.h"
 #include "bus/base/text.h"
 #include "proto/topics.h"
 #include "services/kit/purchases.h"
@@ -18,7 +19,9 @@
 
 struct learning {
 	struct recall *recall;
-	uint64_t after; /* numbers up to here are known otherwise */
+	uint64_t after;        /* numbers up to here are known otherwise */
+	const char *log;       /* that numbers are of */
+	struct ordmap *orders; /* name -> struct order */
 	OptoutSource source;
 };
 
@@ -106,24 +109,76 @@ static void take_stop(const struct stop_recalled *row, void *context)
 	}
 }
 
-/* One order has a row for each of its names: together they are the order again. */
-static void take_order(const struct purchase_recalled *order, void *context)
+/* ---- orders ---- */
+
+struct order {
+	char shop[80], key[80];
+	CartCheckout checkout;
+};
+
+static void add_ids(CartIds *to, const CartIds *from)
+{
+	if (!*to->cart_id)
+		TEXT_COPY(to->cart_id, from->cart_id);
+	if (!*to->cart_token)
+		TEXT_COPY(to->cart_token, from->cart_token);
+	if (!*to->checkout_token)
+		TEXT_COPY(to->checkout_token, from->checkout_token);
+	if (!*to->checkout_id)
+		TEXT_COPY(to->checkout_id, from->checkout_id);
+	if (!*to->order_id)
+		TEXT_COPY(to->order_id, from->order_id);
+	if (!*to->customer_id)
+		TEXT_COPY(to->customer_id, from->customer_id);
+	if (!*to->email_hash)
+		TEXT_COPY(to->email_hash, from->email_hash);
+}
+
+/* One order has a row for each of its names, with the number of its message: together they are the order again. */
+static void take_order(const struct purchase_recalled *row, void *context)
 {
 	const struct learning *learning = context;
-	CartCheckout checkout = order->checkout;
-	char name[200], idem[200], key[80];
+	const CartCheckout *checkout = &row->checkout;
+	const struct ordmap_entry *known;
+	struct order order;
+	char name[200];
 
-	if (order->seq <= learning->after)
+	if (row->seq <= learning->after)
 		return;
-	checkout.heard_us = order->checkout.bought_us;
-	snprintf(name, sizeof(name), "order/%s/%llu/%s", order->shop, (unsigned long long)order->seq, order->name);
-	/* The whole name: two names of one order may differ at their ends only. */
-	snprintf(idem, sizeof(idem), "restored/%.190s", name);
-	TEXT_COPY(key, order->name);
-	recall_note(learning->recall,
-		&(struct recalled){
-			.name = name, .shop = order->shop, .key = key, .idem = idem, .at_us = checkout.bought_us },
-		&topic_cart_checkout, &checkout);
+	snprintf(name, sizeof(name), "order/%.32s/%.64s/%012llu/%d.%d.%d.%.31s", learning->log, row->shop,
+		(unsigned long long)row->seq, (int)checkout->platform, (int)checkout->kind, checkout->test,
+		checkout->payment_status);
+	known = ordmap_find(learning->orders, bytes_of(name));
+	memset(&order, 0, sizeof(order));
+	if (known) {
+		memcpy(&order, ordmap_value(known).data, sizeof(order));
+	} else {
+		order.checkout = *checkout;
+		order.checkout.heard_us = checkout->bought_us;
+		TEXT_COPY(order.shop, row->shop);
+		TEXT_COPY(order.key, row->name);
+	}
+	add_ids(&order.checkout.ids, &checkout->ids);
+	ordmap_put(learning->orders, bytes_of(name), BYTES(&order, sizeof(order)), 0);
+}
+
+static void note_orders(const struct learning *learning)
+{
+	for (const struct ordmap_entry *entry = ordmap_first(learning->orders); entry; entry = ordmap_next(entry)) {
+		char name[200], idem[220];
+		struct order order;
+
+		memcpy(&order, ordmap_value(entry).data, sizeof(order));
+		text_copy_bytes(name, sizeof(name), ordmap_key(entry));
+		snprintf(idem, sizeof(idem), "restored/%s", name);
+		recall_note(learning->recall,
+			&(struct recalled){ .name = name,
+				.shop = order.shop,
+				.key = order.key,
+				.idem = idem,
+				.at_us = order.checkout.bought_us },
+			&topic_cart_checkout, &order.checkout);
+	}
 }
 
 /* What a cart came to that no message of the side log tells: its shopper emptied it, or took a yes back. */
@@ -189,7 +244,9 @@ static bool take_request(const char *shop, const char *key, struct bytes value, 
 
 void recall_stops(struct recall *recall, const struct state *state, bool is_same_log)
 {
-	struct learning learning = { .recall = recall, .after = is_same_log ? recall->head : 0 };
+	struct learning learning = {
+		.recall = recall, .after = is_same_log ? recall->head : 0, .log = state_folder_log_id(state)
+	};
 
 	state_each(state, "cart", NULL, NULL, take_cart, &learning);
 	if (recall->has_sidelog)
@@ -197,5 +254,8 @@ void recall_stops(struct recall *recall, const struct state *state, bool is_same
 	state_each(state, "suppressed", NULL, NULL, take_suppression, &learning);
 	state_each(state, "privacy", NULL, NULL, take_request, &learning);
 	stops_recall(state, take_stop, &learning);
+	learning.orders = ordmap_new();
 	purchases_recall(state, take_order, &learning);
+	note_orders(&learning);
+	ordmap_free(learning.orders);
 }

@@ -107,18 +107,30 @@ static void note_unpaid(const struct orders *orders, struct purchase *latest)
 		*latest = orders->not_yet;
 }
 
-static struct stopped by_buyer(const struct state *state, const char *shop, const CartState *cart,
-	const char *address_hash, struct purchase *unpaid)
+/* `name`: of a purchaser (purchases.h). */
+static struct stopped by_buyer(
+	const struct state *state, const char *shop, const CartState *cart, const char *name, struct purchase *unpaid)
 {
-	char name[PURCHASER_MAX];
+	struct orders orders = purchases_by(state, shop, name);
 
-	if (!*address_hash)
-		return (struct stopped){ 0 };
-	struct orders orders = purchases_by(state, shop, purchases_of_address(address_hash, name));
 	note_unpaid(&orders, unpaid);
 	if (!orders.bought.last_us || cart->abandoned_us > orders.bought.last_us + CLOCKS_DIFFER_US)
 		return (struct stopped){ 0 }; /* a new cart of somebody who bought before */
 	return stopped_by(STOP_BOUGHT, orders.bought.last_seq, orders.bought.last_us);
+}
+
+/* By the address or the customer number that these ids name. */
+static struct stopped by_buyer_of(
+	const struct state *state, const char *shop, const CartState *cart, const CartIds *ids, struct purchase *unpaid)
+{
+	struct stopped stopped = { 0 };
+	char name[PURCHASER_MAX];
+
+	if (*ids->email_hash)
+		stopped = by_buyer(state, shop, cart, purchases_of_address(ids->email_hash, name), unpaid);
+	if (!stopped.stop && *ids->customer_id)
+		stopped = by_buyer(state, shop, cart, purchases_of_customer(ids->customer_id, name), unpaid);
+	return stopped;
 }
 
 static struct stopped by_purchase(const struct state *state, const char *shop, const CartState *cart,
@@ -132,9 +144,9 @@ static struct stopped by_purchase(const struct state *state, const char *shop, c
 		if (orders.bought.last_us)
 			return stopped_by(STOP_BOUGHT, orders.bought.first_seq, orders.bought.first_us);
 	}
-	stopped = by_buyer(state, shop, cart, cart->ids.email_hash, unpaid);
+	stopped = by_buyer_of(state, shop, cart, &cart->ids, unpaid);
 	for (int i = 0; !stopped.stop && i < cart->also_count; i++)
-		stopped = by_buyer(state, shop, cart, cart->also[i].email_hash, unpaid);
+		stopped = by_buyer_of(state, shop, cart, &cart->also[i], unpaid);
 	return stopped;
 }
 

@@ -267,8 +267,17 @@ static void a_cart_bought_after_it_was_given_up_says_so(void **state)
 static void an_order_that_names_nothing_goes_to_the_dead_letters(void **state)
 {
 	(void)state;
-	order.ids = (CartIds){ .customer_id = "c" };
+	order.ids = (CartIds){ 0 };
 	assert_int_equal(when_bought(h, &order), NEVER);
+}
+
+/* It belongs to no cart; by it waiter and sender stop that customer's mails (kit/stops.c). */
+static void an_order_that_names_a_customer_alone_is_taken(void **state)
+{
+	(void)state;
+	order.ids = (CartIds){ .customer_id = "c" };
+	assert_int_equal(when_bought(h, &order), DONE);
+	said_nothing(h);
 }
 
 int main(void)
@@ -301,6 +310,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(a_cart_bought_after_it_was_given_up_says_so, at_noon, harness_goes),
 		cmocka_unit_test_setup_teardown(
 			an_order_that_names_nothing_goes_to_the_dead_letters, at_noon, harness_goes),
+		cmocka_unit_test_setup_teardown(an_order_that_names_a_customer_alone_is_taken, at_noon, harness_goes),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

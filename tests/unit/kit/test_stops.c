@@ -93,7 +93,7 @@ static void the_tie_may_come_after_the_checkout(void **state)
 	harness_free(h);
 }
 
-static void a_purchase_by_the_same_address_stops_what_was_left_before_it(void **state)
+static void a_purchase_by_the_same_address_or_customer_stops_what_was_left_before_it(void **state)
 {
 	const struct {
 		int64_t bought_us; /* the cart was left at noon, by a clock that may differ by five minutes */
@@ -104,11 +104,13 @@ static void a_purchase_by_the_same_address_stops_what_was_left_before_it(void **
 	(void)state;
 	for (size_t i = 0; i < sizeof(table) / sizeof(table[0]); i++) {
 		struct harness *h = fresh();
-		CartState cart = left_cart();
+		CartState cart = left_cart(), of_customer = { .ids = { .cart_id = "t2", .customer_id = "44" } };
 
-		cart.abandoned_us = cart.changed_us = NOON;
+		cart.abandoned_us = cart.changed_us = of_customer.abandoned_us = NOON;
 		BOUGHT(h, .ids = { .order_id = "77", .email_hash = "h" }, .bought_us = table[i].bought_us);
 		assert_int_equal(stops_for(harness_state(h), "demo", &cart).stop, table[i].stop);
+		BOUGHT(h, .ids = { .customer_id = "44" }, .bought_us = table[i].bought_us);
+		assert_int_equal(stops_for(harness_state(h), "demo", &of_customer).stop, table[i].stop);
 		harness_free(h);
 	}
 }
@@ -484,7 +486,7 @@ int main(void)
 		cmocka_unit_test(a_checkout_stops_by_any_id_it_shares),
 		cmocka_unit_test(a_checkout_stops_through_ids_that_others_tied_together),
 		cmocka_unit_test(the_tie_may_come_after_the_checkout),
-		cmocka_unit_test(a_purchase_by_the_same_address_stops_what_was_left_before_it),
+		cmocka_unit_test(a_purchase_by_the_same_address_or_customer_stops_what_was_left_before_it),
 		cmocka_unit_test(the_latest_purchase_of_an_address_counts_in_whatever_order_they_come),
 		cmocka_unit_test(a_former_address_of_the_cart_still_tells_the_purchase),
 		cmocka_unit_test(a_test_order_stops_and_a_cancelled_one_neither_stops_nor_takes_back),
