@@ -31,7 +31,7 @@ static void tell(const struct sidelog_record *record, void *context)
 	Envelope envelope;
 	struct said said;
 
-	if (message_read(record->message, &envelope, &payload) < 0)
+	if (!telling->each || message_read(record->message, &envelope, &payload) < 0)
 		return;
 	said = said_of(record, &envelope);
 	telling->each(&said, payload, telling->context);

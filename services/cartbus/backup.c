@@ -54,6 +54,7 @@ static int write_note(const struct command *command, const char *folder, json_t 
 
 	snprintf(path, sizeof(path), "%s/erasures.json", folder);
 	ended = erasures_write(command, path, list);
+	ended = ended ? ended : backup_note_beside(command, folder, note);
 	ended = ended ? ended : backup_write_note(command, folder, note);
 	json_decref(note);
 	return ended;

@@ -6,9 +6,11 @@
  */
 #include "services/cartbus/backup_folder.h"
 
+#include "bus/actor/sidelog.h"
 #include "bus/base/cleanup.h"
 #include "bus/base/file.h"
 #include "bus/base/text.h"
+#include "services/cartbus/erasures.h"
 #include "services/cartbus/json_file.h"
 #include <dirent.h>
 #include <errno.h>
@@ -206,6 +208,77 @@ static int verify_one(const struct command *command, const char *folder, const c
 	return EXIT_FINE;
 }
 
+/* ---- beside the log ---- */
+
+static const char ERASURES[] = "erasures.json";
+
+int backup_note_beside(const struct command *command, const char *folder, json_t *note)
+{
+	static const char *const names[] = { ERASURES, SIDELOG_FILE };
+	json_t *beside = json_array();
+	int ended = EXIT_FINE;
+
+	for (size_t i = 0; i < sizeof(names) / sizeof(*names) && !ended; i++) {
+		struct backup_sum sum = { 0 };
+		char path[PATH_BYTES];
+
+		snprintf(path, sizeof(path), "%s/%s", folder, names[i]);
+		if (access(path, F_OK) == 0)
+			ended = copy_one(command, folder, NULL, names[i], beside, &sum);
+	}
+	json_object_set_new(note, "beside", beside);
+	return ended;
+}
+
+static int read_sidelog(const struct command *command, const char *folder)
+{
+	struct sidelog_read read;
+	char path[PATH_BYTES];
+	int r;
+
+	snprintf(path, sizeof(path), "%s/" SIDELOG_FILE, folder);
+	r = sidelog_each(path, NULL, NULL, &read);
+	if (r == -ENOENT || (r == 0 && read.damages == 0))
+		return EXIT_FINE;
+	complain(command, "%s: %s", path, r == 0 || r == -EBADMSG ? "it is damaged" : strerror(-r));
+	return EXIT_NO;
+}
+
+static int read_erasures(const struct command *command, const char *folder)
+{
+	char path[PATH_BYTES];
+	json_t *list;
+
+	snprintf(path, sizeof(path), "%s/%s", folder, ERASURES);
+	list = erasures_read(command, path);
+	json_decref(list);
+	return list ? EXIT_FINE : EXIT_NO;
+}
+
+int backup_verify_beside(const struct command *command, const char *folder, const json_t *note)
+{
+	const json_t *beside = json_object_get(note, "beside"), *file;
+	struct backup_sum sum = { 0 };
+	int ended = EXIT_FINE;
+	size_t i;
+
+	json_array_foreach(beside, i, file)
+	{
+		if (verify_one(command, folder, folder, file, &sum))
+			ended = EXIT_NO;
+	}
+	if (!beside) {
+		ended = read_erasures(command, folder);
+		ended = read_sidelog(command, folder) ? EXIT_NO : ended;
+	}
+	if (ended)
+		complain(command,
+			"who was erased or said no may not be known without that file: fetch %s again, or take another "
+			"backup. Only where the file is lost for good remove it, and \"beside\" from backup.json",
+			folder);
+	return ended;
+}
+
 json_t *backup_note_if_any(const char *folder)
 {
 	char path[PATH_BYTES];
@@ -251,6 +324,8 @@ int backup_verify(const struct command *command, const char *folder, struct back
 		if (verify_one(command, folder, log_path, file, ret_sum))
 			ended = EXIT_NO;
 	}
+	if (note && backup_verify_beside(command, folder, note))
+		ended = EXIT_NO;
 	if (ret && ended == EXIT_FINE)
 		*ret = json_incref(note);
 	json_decref(note);

@@ -197,6 +197,7 @@ static int take_place(const struct copying *copying, json_t *head)
 	json_object_del(copying->note, "proved_us");
 	add_ids(copying->note, copying->pending);
 	json_decref(files);
+	ended = ended ? ended : backup_note_beside(copying->command, copying->folder, copying->note);
 	return ended ? ended : backup_write_note(copying->command, copying->folder, copying->note);
 }
 
@@ -252,6 +253,16 @@ static int erase_pending(struct copying *copying, size_t *ret_erased)
 	return ended;
 }
 
+/* They are changed before backup.json can say what they are then: where that is cut short it says nothing of them. */
+static int begin_beside(const struct copying *copying)
+{
+	int ended = backup_verify_beside(copying->command, copying->folder, copying->note);
+
+	if (ended || json_object_del(copying->note, "beside") < 0)
+		return ended;
+	return backup_write_note(copying->command, copying->folder, copying->note);
+}
+
 static int note_list(const struct copying *copying, const json_t *list)
 {
 	char path[PATH_ROOM + 16];
@@ -272,7 +283,7 @@ int erase_copy(const struct command *command, const char *folder, const json_t *
 {
 	struct copying copying = { .command = command, .folder = folder, .note = backup_note(command, folder) };
 	char name[33];
-	int ended;
+	int ended = EXIT_FINE;
 
 	*ret_erased = 0;
 	if (!copying.note)
@@ -283,9 +294,11 @@ int erase_copy(const struct command *command, const char *folder, const json_t *
 	snprintf(copying.inside, sizeof(copying.inside), "%s/broker", copying.state);
 	copying.pending = erasures_but(list, json_object_get(copying.note, "erased"));
 	remove_leftovers(folder, copying.log_path);
-	ended = json_array_size(copying.pending) ? note_list(&copying, list) : EXIT_FINE;
-	if (!ended && json_array_size(copying.pending) > 0)
-		ended = erase_pending(&copying, ret_erased);
+	if (json_array_size(copying.pending) > 0) {
+		ended = begin_beside(&copying);
+		ended = ended ? ended : note_list(&copying, list);
+		ended = ended ? ended : erase_pending(&copying, ret_erased);
+	}
 	json_decref(copying.pending);
 	json_decref(copying.note);
 	return ended;

@@ -97,11 +97,6 @@ static void take(const struct said *said, struct bytes payload, void *context)
 		note(reading, said, topic, message);
 }
 
-static void skip(const struct said *said, struct bytes payload, void *context)
-{
-	(void)said, (void)payload, (void)context;
-}
-
 static bool is_kin(const struct recall *recall, const struct sidelog_head *head)
 {
 	return strcmp(head->log, recall->log_id) == 0 || strcmp(head->origin, recall->origin) == 0;
@@ -139,7 +134,7 @@ static int learn_from(struct recall *recall, const char *path, enum place place,
 {
 	struct reading reading = { .recall = recall, .in_place = place == PLACE_LAST };
 	struct sidelog_read read;
-	int r = sidelog_each(path, skip, NULL, &read);
+	int r = sidelog_each(path, NULL, NULL, &read);
 
 	if (r == -ENOENT || r == -ENOTDIR)
 		return EXIT_FINE;
@@ -193,7 +188,7 @@ static bool is_any_kin(const struct recall *recall, const char *folder, struct d
 
 	for (int i = 0; i < count; i++) {
 		snprintf(path, sizeof(path), "%.500s/%s", folder, entries[i]->d_name);
-		if (sidelog_each(path, skip, NULL, &read) == 0 && is_kin(recall, &read.head))
+		if (sidelog_each(path, NULL, NULL, &read) == 0 && is_kin(recall, &read.head))
 			return true;
 	}
 	return false;

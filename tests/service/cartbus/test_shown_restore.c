@@ -9,6 +9,7 @@
 #include "tests/service/cartbus/operated.h"
 #include "tests/unit/kit/golden.h"
 #include "tests/unit/part.h"
+#include <jansson.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -342,6 +343,50 @@ static void what_nobody_can_know_is_told_and_waits_for_a_flag(void **state)
 	operated_free(operated);
 }
 
+static void forget_what_lies_beside(const struct operated *operated)
+{
+	char path[200];
+	json_t *note;
+
+	snprintf(path, sizeof(path), "%s/backups/mine/backup.json", operated_folder(operated));
+	note = json_load_file(path, 0, NULL);
+	json_object_del(note, "beside");
+	assert_int_equal(json_dump_file(note, path, 0), 0);
+	json_decref(note);
+}
+
+/* Broken first, then missing. */
+static void verify_without(struct operated *operated, const char *name)
+{
+	char path[100];
+
+	snprintf(path, sizeof(path), "backups/mine/%s", name);
+	rename_in(operated, path, "whole");
+	operated_write(operated, path, "[");
+	operated_run(operated, "backup --verify FOLDER/backups/mine");
+	operated_run(operated, "restore FOLDER/backups/mine");
+	rename_in(operated, path, "broken");
+	operated_run(operated, "backup --verify FOLDER/backups/mine");
+	rename_in(operated, "whole", path);
+}
+
+static void a_backup_whose_side_log_or_list_of_erasures_is_broken_is_told_before_anything_moves(void **state)
+{
+	struct operated *operated = installation();
+
+	(void)state;
+	end_all(operated);
+	for (int is_older = 0; is_older < 2; is_older++) {
+		verify_without(operated, "stops");
+		verify_without(operated, "erasures.json");
+		operated_run(operated, "backup --verify FOLDER/backups/mine");
+		if (!is_older)
+			forget_what_lies_beside(operated); /* as a backup of 0.1.0 does not name it */
+	}
+	golden_compare("backup_beside.txt", operated_transcript(operated));
+	operated_free(operated);
+}
+
 static void a_log_that_names_people_by_another_key_is_not_released(void **state)
 {
 	static const char other[] = "fedcba9876543210fedcba9876543210";
@@ -376,6 +421,7 @@ int main(int argc, char **argv)
 		cmocka_unit_test(what_no_side_log_tells_is_learnt_from_the_senders_state),
 		cmocka_unit_test(what_was_put_away_beside_the_side_log_is_learnt_from),
 		cmocka_unit_test(what_nobody_can_know_is_told_and_waits_for_a_flag),
+		cmocka_unit_test(a_backup_whose_side_log_or_list_of_erasures_is_broken_is_told_before_anything_moves),
 		cmocka_unit_test(a_log_that_names_people_by_another_key_is_not_released),
 		cmocka_unit_test(every_text_was_compared),
 	};
