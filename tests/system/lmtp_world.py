@@ -16,7 +16,7 @@ def come_back_over_lmtp(system, shop):
 
 
 def over_lmtp(port, mail, to=b"bounces@lmtp.example", within_s=60):
-    """One mail, and what is answered to its end."""
+    """One mail, and what is answered to its end, or to what was refused before."""
     with socket.create_connection(("127.0.0.1", port), within_s) as peer, peer.makefile("rb") as said:
         assert said.readline().startswith(b"220")
         peer.sendall(b"LHLO x\r\n")
@@ -24,7 +24,9 @@ def over_lmtp(port, mail, to=b"bounces@lmtp.example", within_s=60):
             pass
         for command in (b"MAIL FROM:<>\r\n", b"RCPT TO:<" + to + b">\r\n", b"DATA\r\n"):
             peer.sendall(command)
-            assert said.readline()[:1] in b"23"
+            answer = said.readline().decode()
+            if answer[:1] not in ("2", "3"):
+                return answer
         with contextlib.suppress(BrokenPipeError, ConnectionResetError):
             peer.sendall(mail + b".\r\n")
         return said.readline().decode()
