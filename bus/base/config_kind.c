@@ -187,8 +187,9 @@ static bool is_text_of_kind(const struct config_kind *kind, const char *value)
 {
 	switch (kind->form) {
 	case CONFIG_FORM_TEXT:
-	case CONFIG_FORM_PATH:
 		return true;
+	case CONFIG_FORM_PATH:
+		return *value == '/'; /* processes and persons stand in different folders */
 	case CONFIG_FORM_FILE:
 		return is_file_name(value);
 	case CONFIG_FORM_IP:
@@ -282,7 +283,7 @@ void config_kind_expected(const struct config_kind *kind, char *ret, size_t room
 		snprintf(ret, room, "a text of at most %" PRId64 " bytes", kind->most);
 		return;
 	case CONFIG_FORM_PATH:
-		snprintf(ret, room, "a path of at most %" PRId64 " bytes", kind->most);
+		snprintf(ret, room, "a path that begins with /, of at most %" PRId64 " bytes", kind->most);
 		return;
 	case CONFIG_FORM_FILE:
 		snprintf(ret, room, "the name of a file, without a folder, of at most %" PRId64 " bytes", kind->most);

@@ -57,12 +57,6 @@ static bool is_group(const char *value)
 		*value != '-';
 }
 
-/* A timer's unit and a person in a shell stand in different folders. */
-static bool is_whole_path(const char *value)
-{
-	return *value == '/';
-}
-
 #define MAIL CONFIG_JUDGED("a mail address, as admin@example.com", ADDRESS_MAX, is_mail)
 #define REGION CONFIG_JUDGED("a region, as eu-central-1", 31, is_region)
 #define CA CONFIG_PATH(CA_MOST)
@@ -195,9 +189,7 @@ const struct config_key settings_keys[] = {
 		.kind = CONFIG_REAL(0, 1), .readers = "monitor" },
 	{ "backup", "folder", "/var/backups/cartbus",
 		"where `cartbus backup` without a folder, which a timer runs each night, puts copies of the log",
-		.kind = CONFIG_JUDGED(
-			"the whole path of a folder, as /var/backups/cartbus", FOLDER_MOST, is_whole_path),
-		.readers = "cartbus" },
+		.kind = CONFIG_PATH(FOLDER_MOST), .readers = "cartbus" },
 	{ "backup", "keep", "3", "how many of them stay; 0: none are made", .kind = CONFIG_COUNT(0, 1000),
 		.readers = "monitor cartbus" },
 	CONFIG_END,

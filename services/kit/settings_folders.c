@@ -40,7 +40,7 @@ static int try_to_write_below(const char *path)
 	while (stat(folder, &there) < 0) {
 		if (errno != ENOENT)
 			return -errno;
-		folder = dirname(folder); /* ends at "/" or "." */
+		folder = dirname(folder); /* ends at "/" */
 	}
 	if (!S_ISDIR(there.st_mode))
 		return -ENOTDIR;
@@ -68,7 +68,7 @@ int settings_mails_try(const struct config *config, char ret_why[512])
 	int r;
 
 	path = is_given ? path : config_get(config, "paths", NULL, "state");
-	if (config_word(config, "mail", NULL, "transport") != TRANSPORT_MAILDIR || *path != '/')
+	if (config_word(config, "mail", NULL, "transport") != TRANSPORT_MAILDIR)
 		return 0;
 	snprintf(whole, sizeof(whole), "%s%s/tmp", path, is_given ? "" : "/mail");
 	r = try_to_write_below(whole);

@@ -328,8 +328,9 @@ def test_a_wrong_configuration_is_said_with_file_and_line(files):
 @pytest.mark.parametrize("section, text, words", [
     ("mailin", "folder = {folder}/gone", "[mailin] folder = {folder}/gone: No such file or directory: expected a maildir (with new/ in it)"),
     ("mail", "maildir = {folder}/cartbus.conf/mail", "{folder}/cartbus.conf/mail/tmp: Not a directory: make the folder writable for this user"),
-    ("backup", "folder = backups", '[backup] folder: expected the whole path of a folder, as /var/backups/cartbus, found "backups"'),
-], ids=["maildir", "mails", "backup"])
+    ("backup", "folder = backups", '[backup] folder: expected a path that begins with /, of at most 190 bytes, found "backups"'),
+    ("mailin", "folder = bounces", '[mailin] folder: expected a path that begins with /, of at most 190 bytes, found "bounces"'),
+], ids=["maildir", "mails", "backup", "bounces"])
 def test_a_folder_that_is_not_there_or_only_from_here_is_wrong(files, section, text, words):
     with open(files.config_path, "a") as config:
         config.write(f"[{section}]\n{text.format(folder=files.folder)}\n")

@@ -142,7 +142,7 @@ def test_an_option_before_the_command_that_lacks_its_value_is_told():
 
 def test_a_home_that_cannot_be_one_is_told(tmp_path):
     long = cartbus("secrets", "make", "--home", str(tmp_path / ("x" * 90)))
-    assert long.returncode == 1 and "[paths] run: expected a path of at most 85 bytes" in long.stderr
+    assert long.returncode == 1 and "[paths] run: expected a path that begins with /, of at most 85 bytes" in long.stderr
     file = tmp_path / "file"
     file.write_text("")
     assert "cannot make the folder" in cartbus("secrets", "make", "--home", str(file)).stderr

@@ -24,7 +24,8 @@ static bool is_even(const char *value)
 static const struct tried kinds[] = {
 	{ CONFIG_TEXT(5), { "a", "12345", "a b c", "\xc3\xa4" }, { "", "123456", "a\x01", "\xff", "a\nb", "\x7f" },
 		"a text of at most 5 bytes" },
-	{ CONFIG_PATH(10), { "/a/b", "relative", "/012345678" }, { "/0123456789" }, "a path of at most 10 bytes" },
+	{ CONFIG_PATH(10), { "/a/b", "/", "/012345678" }, { "/0123456789", "relative", "./a", "~/a" },
+		"a path that begins with /, of at most 10 bytes" },
 	{ CONFIG_FILE, { "google.json", "key-2", "0123456789012345678901234567890123456789012345678901234567890123" },
 		{ "01234567890123456789012345678901234567890123456789012345678901234", "../key", "/etc/key", "a/b",
 			".hidden", "." },

@@ -350,7 +350,7 @@ static void what_no_process_would_take_is_not_called_right(void **state)
 			"c.conf:2: [gateway] listen: expected an IP address, as 127.0.0.1" },
 		{ "[paths]\nrun = "
 		  "/run/01234567890123456789012345678901234567890123456789012345678901234567890123456789012345\n",
-			"c.conf:2: [paths] run: expected a path of at most 85 bytes" },
+			"c.conf:2: [paths] run: expected a path that begins with /, of at most 85 bytes" },
 		{ "[storefront]\nprivate = perhaps\n",
 			"c.conf:2: [storefront] private: expected yes or no, found \"perhaps\"" },
 		{ "[gatway]\nport = 1\n", "c.conf:1: unknown section [gatway]; did you mean [gateway]?" },
@@ -368,26 +368,17 @@ static void what_no_process_would_take_is_not_called_right(void **state)
 	}
 }
 
-static void a_folder_of_exports_may_be_made_from_here_or_at_the_root(void **state)
+static void a_folder_of_exports_may_be_made_at_the_root(void **state)
 {
 	_cleanup_(config_freep) struct config *config = NULL;
-	char why[512], home[4096];
-	struct folder folder = folder_new();
 	struct config_error error = { "" };
+	char why[512];
 
 	(void)state;
-	assert_non_null(getcwd(home, sizeof(home)));
-	assert_int_equal(chdir(folder.path), 0);
-	assert_int_equal(config_parse("[export]\nfolder = made/later\n", "c.conf", settings_keys, &config, &error), 0);
-	assert_int_equal(settings_export_try(config, why), 0);
-	config_free(config);
-	config = NULL;
 	assert_int_equal(config_parse("[export]\nfolder = /cartbus-test-of-no-folder\n", "c.conf", settings_keys,
 				 &config, &error),
 		0);
 	assert_int_equal(settings_export_try(config, why), access("/", W_OK | X_OK) == 0 ? 0 : -errno);
-	assert_int_equal(chdir(home), 0);
-	folder_remove(&folder);
 }
 
 int main(void)
@@ -399,7 +390,7 @@ int main(void)
 		cmocka_unit_test(every_key_refuses_wrong_values_of_every_kind_in_the_words_of_the_table),
 		cmocka_unit_test(a_wrong_value_stops_the_readers_of_its_key_alone),
 		cmocka_unit_test(what_no_process_would_take_is_not_called_right),
-		cmocka_unit_test(a_folder_of_exports_may_be_made_from_here_or_at_the_root),
+		cmocka_unit_test(a_folder_of_exports_may_be_made_at_the_root),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
