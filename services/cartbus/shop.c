@@ -148,6 +148,22 @@ static int write_secret(struct secret *secret, const char *text)
 	return failed ? EXIT_NO : EXIT_FINE;
 }
 
+/* No platform's key to its API has a blank. What signs webhooks may: WooCommerce makes such secrets, so it is kept as it came. */
+static int check_blanks(const struct secret *secret, const char *line)
+{
+	const char *blank = strchr(line, ' ');
+
+	if (secret->is_api && blank) {
+		complain(secret->command, "a key to an API has no blanks, and this one has: copy the key alone");
+		return EXIT_USAGE;
+	}
+	if (blank == line || line[strlen(line) - 1] == ' ')
+		complain(secret->command,
+			"warning: the secret begins or ends with a blank, which counts: if it came with the copying, "
+			"set the secret again without it");
+	return EXIT_FINE;
+}
+
 static int set_secret(struct secret *secret)
 {
 	char line[512];
@@ -165,7 +181,7 @@ static int set_secret(struct secret *secret)
 		complain(secret->command, "WooCommerce's key is one line of two parts: ck_...:cs_...");
 		return EXIT_USAGE;
 	}
-	return write_secret(secret, line);
+	return check_blanks(secret, line) ? EXIT_USAGE : write_secret(secret, line);
 }
 
 /* A further rotation would end with a --forget-previous that drops what the storefront signs with. */
