@@ -317,12 +317,11 @@ static bool has_faults(struct checking *checking, const char *path)
 	return faults > 0;
 }
 
-static void check_shop(const char *name, void *context)
+/* shop.conf, and what is read with it. */
+static void check_texts(struct checking *checking, const char *name)
 {
-	struct checking *checking = context;
-	char path[PATH_ROOM], secret[80];
+	char path[PATH_ROOM];
 	struct shop shop;
-	int before;
 
 	command_shop_path(checking->command, name, "shop.conf", path);
 	if (has_faults(checking, path))
@@ -335,6 +334,15 @@ static void check_shop(const char *name, void *context)
 	if (check_rules(checking->command, path, shop.currency, shop.locale, true))
 		checking->wrong++;
 	check_voices(checking, &shop);
+}
+
+static void check_shop(const char *name, void *context)
+{
+	struct checking *checking = context;
+	char secret[80];
+	int before;
+
+	check_texts(checking, name);
 	snprintf(secret, sizeof(secret), "webhook/%s", name);
 	check_secret(checking, secret);
 	checking->wrong += check_previous(checking->command, name, &before);
