@@ -2,6 +2,7 @@
 #include "bus/actor/sim.h"
 #include "bus/base/file.h"
 #include "bus/base/text.h"
+#include "bus/wire/message.h"
 #include "given.h"
 #include "services/gateway/action.h"
 #include "services/gateway/gateway.h"
@@ -90,6 +91,18 @@ static bool come(const struct runtime *runtime, enum entrance entrance, const ch
 	return let_in;
 }
 
+static AdminAction action_in(const struct wish *wish)
+{
+	static Envelope envelope;
+	static AdminAction action;
+	struct bytes payload;
+
+	assert_int_equal(message_read(buffer_bytes(&wish->message), &envelope, &payload), 0);
+	assert_string_equal(envelope.topic, "admin.action");
+	assert_true(state_row(payload, &AdminAction_msg, &action));
+	return action;
+}
+
 static void note_end(void *context, enum said_result result, uint64_t seq, const char *reason)
 {
 	(void)seq, (void)reason;
@@ -160,6 +173,30 @@ static void a_used_link_acts_never_again_at_any_age(void **state)
 	buffer_free(&message);
 }
 
+static void who_is_taken_off_the_list_was_asked_for_by_somebody_with_a_reason(void **state)
+{
+	static const char *const missing[] = { "act=yes", "act=yes&reason=", "act=no&reason=asked+by+phone",
+		"reason=asked+by+phone" };
+	const struct runtime *folded = sim_runtime(scene.sim, "gateway");
+	char token[SIGNED_TOKEN_MAX + 1];
+	struct wish wish;
+	unsigned status;
+
+	(void)state;
+	make_link(ADMIN_LIFT_SUPPRESSION, US_PER_DAY, KEY, token);
+	for (size_t i = 0; i < sizeof(missing) / sizeof(missing[0]); i++) {
+		assert_false(come(folded, ENTRANCE_ACTION, token, missing[i], &status, &wish));
+		assert_int_equal(status, 400);
+		assert_int_equal(scene.counters.malformed, i + 1);
+	}
+	assert_true(come(folded, ENTRANCE_ACTION, token, "act=yes&reason=asked+by+phone", &status, &wish));
+	AdminAction action = action_in(&wish);
+	assert_int_equal(action.verb, ADMIN_LIFT_SUPPRESSION);
+	assert_string_equal(action.address_hash, HASH);
+	assert_non_null(strstr(action.reason, "asked by phone"));
+	buffer_free(&wish.message);
+}
+
 static void each_link_that_does_nothing_is_counted_for_what_it_is(void **state)
 {
 	char good[SIGNED_TOKEN_MAX + 1], old[SIGNED_TOKEN_MAX + 1], forged[SIGNED_TOKEN_MAX + 1];
@@ -204,6 +241,8 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(a_used_link_acts_never_again_at_any_age, setup, teardown),
+		cmocka_unit_test_setup_teardown(
+			who_is_taken_off_the_list_was_asked_for_by_somebody_with_a_reason, setup, teardown),
 		cmocka_unit_test_setup_teardown(each_link_that_does_nothing_is_counted_for_what_it_is, setup, teardown),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);

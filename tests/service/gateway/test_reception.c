@@ -269,6 +269,35 @@ static bool follow(const char *method, const char *to, const char *purpose)
 	return counts;
 }
 
+static void a_page_names_the_shop_as_its_shop_conf_does(void **state)
+{
+	(void)state;
+	look('a');
+	assert_null(strstr(buffer_text(&scene.answer.body), "Blumen Huber")); /* its shop.conf cannot be read */
+	assert_answer(200, "demo");
+	write_file("shops/demo/shop.conf",
+		"[shop]\ntime-zone = UTC\ncurrency = EUR\nlocale = de-DE\ntitle = Blumen Huber\n"
+		"url = https://s.example\n[mail]\nfrom = shop@s.example\n");
+	look('a');
+	assert_answer(200, "Blumen Huber");
+}
+
+static void what_is_told_late_of_the_list_takes_nobody_off_it(void **state)
+{
+	Suppression row = { .since_us = START_US }, found;
+
+	(void)state;
+	memset(row.address_hash, 'e', 32);
+	SIM_SAY(scene.sim, suppression, &row, .shop = "demo", .key = row.address_hash, .version = 5);
+	row.lifted = true;
+	SIM_SAY(scene.sim, suppression, &row, .shop = "demo", .key = row.address_hash, .version = 4);
+	sim_run_until_idle(scene.sim);
+	assert_true(is_listed('e', &found));
+	SIM_SAY(scene.sim, suppression, &row, .shop = "demo", .key = row.address_hash, .version = 6);
+	sim_run_until_idle(scene.sim);
+	assert_false(is_listed('e', &found));
+}
+
 static void who_follows_a_link_gets_to_the_basket_and_is_counted_once_a_minute(void **state)
 {
 	(void)state;
@@ -371,6 +400,23 @@ static void a_webhook_that_is_the_shops_is_let_in_and_answered_with_its_number(v
 	finish(DOOR_REFUSED, 0, "the spool is full");
 	assert_answer(503, "the spool is full");
 	assert_int_equal(scene.counters.refused, 1);
+}
+
+static void a_consent_that_cannot_be_read_is_counted_and_warned_of(void **state)
+{
+	struct bytes cart = fixture("shopify-checkouts-create.json", NULL, NULL);
+
+	(void)state;
+	assert_true(deliver("demo", "checkouts/create", cart, signature_of(cart, KEY)));
+	assert_null(scene.wish.doubt);
+	assert_int_equal(scene.counters.consents_unreadable, 0);
+	cart = fixture("shopify-checkouts-create.json", "\"buyer_accepts_marketing\": false",
+		"\"buyer_accepts_marketing\": \"perhaps\"");
+	assert_true(deliver("demo", "checkouts/create", cart, signature_of(cart, KEY)));
+	assert_non_null(scene.wish.doubt);
+	assert_int_equal(scene.counters.consents_unreadable, 1);
+	let_in();
+	assert_answer(200, ",\"warning\":\"");
 }
 
 static void a_webhook_that_is_nobodys_is_refused_and_counted_for_what_it_is(void **state)
@@ -523,6 +569,7 @@ static void let_certificate_be_known(int64_t from_us, int64_t until_us)
 
 struct posted {
 	const char *message, *timestamp, *topic, *type_header;
+	const char *type;    /* NULL: Notification */
 	const char *version; /* of the signature */
 	bool is_forged;
 };
@@ -539,25 +586,39 @@ static void sign_as_sns(const char *covered, bool by_sha1, char ret[400])
 	EVP_EncodeBlock((unsigned char *)ret, signature, (int)len);
 }
 
+#define SUBSCRIBE_URL "https://sns.eu-central-1.amazonaws.com/?Action=ConfirmSubscription&TopicArn=" TOPIC "&Token=t"
+
+static bool come_from_sns(const char *topic, const char *type, const char *body)
+{
+	return come((struct request){ .method = "POST",
+		.path = "/feedback/ses/sns",
+		.headers = { { "x-amz-sns-topic-arn", topic }, { type ? "x-amz-sns-message-type" : NULL, type } },
+		.body = bytes_of(body) });
+}
+
 static bool post_as_sns(struct posted posted)
 {
+	const char *type = posted.type ? posted.type : "Notification";
 	char covered[3000], signature[400];
 
-	snprintf(covered, sizeof(covered),
-		"Message\n%s\nMessageId\nid-1\nTimestamp\n%s\nTopicArn\n%s\nType\nNotification\n", posted.message,
-		posted.timestamp, posted.topic);
+	if (posted.type)
+		snprintf(covered, sizeof(covered),
+			"Message\n%s\nMessageId\nid-1\nSubscribeURL\n%s\nTimestamp\n%s\nToken\nt\nTopicArn\n%s\nType\n%"
+			"s\n",
+			posted.message, SUBSCRIBE_URL, posted.timestamp, posted.topic, type);
+	else
+		snprintf(covered, sizeof(covered),
+			"Message\n%s\nMessageId\nid-1\nTimestamp\n%s\nTopicArn\n%s\nType\nNotification\n",
+			posted.message, posted.timestamp, posted.topic);
 	sign_as_sns(covered, strcmp(posted.version, "1") == 0, signature);
 	if (posted.is_forged)
 		signature[10] = signature[10] == 'A' ? 'B' : 'A'; /* base64 still */
-	json_t *json = json_pack("{s:s,s:s,s:s,s:s,s:s,s:s,s:s,s:s}", "Type", "Notification", "MessageId", "id-1",
+	json_t *json = json_pack("{s:s,s:s,s:s,s:s,s:s,s:s,s:s,s:s,s:s,s:s}", "Type", type, "MessageId", "id-1",
 		"TopicArn", posted.topic, "Message", posted.message, "Timestamp", posted.timestamp, "SignatureVersion",
-		posted.version, "Signature", signature, "SigningCertURL", CERTIFICATE_URL);
+		posted.version, "Signature", signature, "SigningCertURL", CERTIFICATE_URL, "SubscribeURL",
+		SUBSCRIBE_URL, "Token", "t");
 	char *body = json_dumps(json, 0);
-	bool ret = come((struct request){ .method = "POST",
-		.path = "/feedback/ses/sns",
-		.headers = { { "x-amz-sns-topic-arn", posted.topic },
-			{ posted.type_header ? "x-amz-sns-message-type" : NULL, posted.type_header } },
-		.body = bytes_of(body) });
+	bool ret = come_from_sns(posted.topic, posted.type_header, body);
 
 	free(body);
 	json_decref(json);
@@ -607,6 +668,65 @@ static void a_bounce_of_ses_is_believed_for_its_signature_alone(void **state)
 	assert_int_equal(scene.counters.feedback, 4);
 }
 
+static void a_subscription_is_confirmed_and_its_end_is_told(void **state)
+{
+	static FeedbackFetch fetch;
+	static Envelope envelope;
+	struct posted posted = a_bounce;
+	struct bytes payload;
+
+	(void)state;
+	let_certificate_be_known(START_US - US_PER_DAY, START_US + 30 * US_PER_DAY);
+	posted.type = posted.type_header = "SubscriptionConfirmation";
+	assert_true(post_as_sns(posted));
+	assert_true(scene.answer.proven);
+	assert_int_equal(message_read(buffer_bytes(&scene.wish.message), &envelope, &payload), 0);
+	assert_string_equal(envelope.topic, "feedback.fetch");
+	assert_string_equal(envelope.shop, "ses");
+	assert_string_equal(envelope.idem, "sns:id-1");
+	assert_string_equal(scene.wish.shop, "ses");
+	assert_true(state_row(payload, &FeedbackFetch_msg, &fetch));
+	assert_int_equal(fetch.kind, FETCH_SUBSCRIBE);
+	assert_string_equal(fetch.url, SUBSCRIBE_URL);
+	assert_string_equal(fetch.topic_arn, TOPIC);
+	posted.type = posted.type_header = "UnsubscribeConfirmation";
+	assert_false(post_as_sns(posted));
+	assert_true(scene.answer.proven);
+	assert_answer(200, "the end of a subscription");
+	assert_int_equal(scene.counters.ignored, 1);
+	posted.is_forged = true;
+	assert_false(post_as_sns(posted));
+	assert_answer(403, "not signed by SNS");
+}
+
+/* A few bytes of brackets and commas would make thousands of parts in memory; in a text they are nothing but characters. */
+static void a_body_of_more_parts_than_sns_writes_is_not_even_read(void **state)
+{
+	static const char part[] = "{[,", *const beside[] = { "", "x", "xx", "\\\"", "x\\\"", "\\\\" };
+	char body[600], text[700];
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(part) - 1; i++) {
+		memset(body, part[i], 129);
+		body[129] = '\0';
+		assert_false(come_from_sns(TOPIC, "Notification", body));
+		assert_answer(400, "too many parts");
+		body[128] = '\0';
+		assert_false(come_from_sns(TOPIC, "Notification", body));
+		assert_null(strstr(buffer_text(&scene.answer.body), "too many parts"));
+	}
+	memset(body, ',', 500);
+	body[500] = '\0';
+	for (size_t i = 0; i < sizeof(beside) / sizeof(beside[0]); i++) {
+		snprintf(text, sizeof(text), "[\"%s\",\"%s%s\"]", beside[i], beside[i], body);
+		assert_false(come_from_sns(TOPIC, "Notification", text));
+		assert_null(strstr(buffer_text(&scene.answer.body), "too many parts"));
+		snprintf(text, sizeof(text), "[\"%s\"%s", beside[i], body);
+		assert_false(come_from_sns(TOPIC, "Notification", text));
+		assert_answer(400, "too many parts");
+	}
+}
+
 static void what_is_not_for_us_to_believe_is_refused_before_its_signature(void **state)
 {
 	static const struct {
@@ -643,6 +763,9 @@ static void what_is_not_for_us_to_believe_is_refused_before_its_signature(void *
 	assert_false(come((struct request){ .method = "POST", .path = "/feedback/nobody/sns" }));
 	assert_answer(404, "no such shop");
 	assert_int_equal(scene.counters.malformed, 4);
+	write_file("shops/plain/shop.conf", SHOP_CONF(""));
+	assert_false(come((struct request){ .method = "POST", .path = "/feedback/plain/sns" }));
+	assert_answer(404, "no topics of SNS");
 }
 
 static void a_certificate_that_is_over_is_fetched_anew_and_events_of_no_interest_are_ignored(void **state)
@@ -684,14 +807,19 @@ int main(void)
 		TEST(who_presses_the_button_is_on_the_list_and_may_take_it_back),
 		TEST(what_a_mailbox_said_is_not_taken_back_on_a_page),
 		TEST(a_link_or_a_form_that_is_none_says_so_and_stops_nothing),
+		TEST(a_page_names_the_shop_as_its_shop_conf_does),
+		TEST(what_is_told_late_of_the_list_takes_nobody_off_it),
 		TEST(who_follows_a_link_gets_to_the_basket_and_is_counted_once_a_minute),
 		TEST(a_webhook_that_is_the_shops_is_let_in_and_answered_with_its_number),
 		TEST(a_delivery_without_an_id_is_known_by_its_topic_and_body),
+		TEST(a_consent_that_cannot_be_read_is_counted_and_warned_of),
 		TEST(a_webhook_that_is_nobodys_is_refused_and_counted_for_what_it_is),
 		TEST(what_is_the_shops_and_cannot_be_read_is_kept_and_never_asked_for_again),
 		TEST(a_privacy_request_about_another_shop_than_its_shop_conf_names_is_kept_aside),
 		TEST(the_ping_of_a_new_webhook_is_answered_and_nothing_like_it),
 		TEST(a_bounce_of_ses_is_believed_for_its_signature_alone),
+		TEST(a_subscription_is_confirmed_and_its_end_is_told),
+		TEST(a_body_of_more_parts_than_sns_writes_is_not_even_read),
 		TEST(what_is_not_for_us_to_believe_is_refused_before_its_signature),
 		TEST(a_certificate_that_is_over_is_fetched_anew_and_events_of_no_interest_are_ignored),
 	};
