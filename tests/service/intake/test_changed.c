@@ -150,6 +150,30 @@ static void a_late_event_overwrites_nothing_newer(void **state)
 	harness_free(h);
 }
 
+/* A no that came last stays a no, whatever is delivered late; what says nothing about it takes nothing back. */
+static void the_newest_word_about_consent_holds(void **state)
+{
+	static const struct {
+		int minute;
+		Consent said, holds;
+	} table[] = { { 30, CONSENT_UNKNOWN, CONSENT_UNKNOWN }, { 10, CONSENT_YES, CONSENT_YES },
+		{ 40, CONSENT_NO, CONSENT_NO }, { 20, CONSENT_YES, CONSENT_NO }, { 50, CONSENT_UNKNOWN, CONSENT_NO },
+		{ 60, CONSENT_YES, CONSENT_YES } };
+	struct harness *h = harness_new(&intake, NOON_US);
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(table) / sizeof(table[0]); i++) {
+		CartChanged changed = mug_of_ann_at(table[i].minute);
+		changed.consent = table[i].said;
+		when_changed(h, &changed);
+		if (harness_count(h, &topic_cart_state) > 0)
+			assert_int_equal(said_row(h)->consent, table[i].holds);
+		else
+			assert_int_equal(table[i].holds, table[i - 1].holds);
+	}
+	harness_free(h);
+}
+
 /* Three events of one cart in each of their six orders end in the same row. */
 static void the_order_of_arrival_does_not_matter(void **state)
 {
@@ -470,6 +494,7 @@ int main(void)
 		cmocka_unit_test(what_the_shopper_did_not_do_is_kept_and_restarts_nothing),
 		cmocka_unit_test(the_same_event_again_says_nothing),
 		cmocka_unit_test(a_late_event_overwrites_nothing_newer),
+		cmocka_unit_test(the_newest_word_about_consent_holds),
 		cmocka_unit_test(the_order_of_arrival_does_not_matter),
 		cmocka_unit_test(a_cart_without_an_address_waits_for_one),
 		cmocka_unit_test(an_older_event_may_bring_the_address_and_the_clock_goes_on),

@@ -125,6 +125,28 @@ static void an_order_by_a_former_address_buys_the_cart(void **state)
 	harness_free(h);
 }
 
+/* Likewise where the order is heard of before the cart's former address is. */
+static void a_cart_is_bought_by_an_earlier_order_of_its_former_address(void **state)
+{
+	struct harness *h = harness_new(&intake, NOON_US);
+	CartChanged cart = mug_of_ann_at(10), earlier = mug_of_ann_at(5);
+	CartCheckout order = order_at(15);
+
+	(void)state;
+	order.ids = (CartIds){ .order_id = "77", .email = "bob@buyer.example", .email_hash = "bob" };
+	when_bought(h, &order);
+	when_changed(h, &cart);
+	assert_int_equal(said_row(h)->status, CART_OPEN);
+	TEXT_COPY(earlier.ids.email, "bob@buyer.example");
+	TEXT_COPY(earlier.ids.email_hash, "bob");
+	when_changed(h, &earlier);
+	assert_string_equal(said_row(h)->ids.email_hash, "ann");
+	assert_int_equal(said_row(h)->status, CART_BOUGHT);
+	assert_string_equal(said_row(h)->order_id, "77");
+	assert_int_equal(harness_count(h, &topic_timer_cancel), 1);
+	harness_free(h);
+}
+
 static void more_ids_than_fit_lose_none_of_the_first(void **state)
 {
 	CartState row = { .ids = { .cart_id = "t1", .cart_token = "t1" } };
@@ -248,6 +270,7 @@ int main(void)
 		cmocka_unit_test(a_merge_with_a_bought_cart_is_bought),
 		cmocka_unit_test(a_cart_with_too_many_merges_to_remember_is_not_chased_any_more),
 		cmocka_unit_test(an_order_by_a_former_address_buys_the_cart),
+		cmocka_unit_test(a_cart_is_bought_by_an_earlier_order_of_its_former_address),
 		cmocka_unit_test(more_ids_than_fit_lose_none_of_the_first),
 		cmocka_unit_test(what_was_merged_into_a_merged_cart_is_carried_along),
 		cmocka_unit_test(what_ends_a_chase_for_good_ends_that_of_the_cart_it_is_merged_with),

@@ -222,6 +222,7 @@ static void a_cancelled_order_of_an_open_cart_buys_nothing(void **state)
 	when_bought(h, &order);
 	assert_int_equal(said_row(h)->status, CART_OPEN);
 	assert_int_equal(harness_count(h, &topic_timer_cancel), 0);
+	assert_int_equal(harness_count(h, &topic_timer_set), 0); /* the one that it has goes on */
 }
 
 static void an_order_that_is_heard_of_when_its_money_goes_back_bought_the_cart(void **state)

@@ -40,6 +40,7 @@ static void an_order_that_is_not_paid_ends_no_chase_and_its_payment_finds_the_ca
 	assert_string_equal(said_row(h)->payment_status, "pending");
 	assert_string_equal(said_audit(h, 0)->action, "not_paid");
 	assert_int_equal(harness_count(h, &topic_timer_cancel), 0);
+	assert_int_equal(harness_count(h, &topic_timer_set), 0); /* the one that it has goes on */
 	when_bought(h, &order);
 	said_nothing(h);
 	TEXT_COPY(order.payment_status, "processing");
