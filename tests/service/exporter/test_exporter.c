@@ -262,13 +262,15 @@ static void the_days_of_both_clock_changes_are_whole(void **state)
 {
 	struct harness *h = given_shop();
 	CartState late = cart_of("late", berlin(25, 23, 30)); /* 25 October 2026 has 25 hours */
-	CartState next = cart_of("next", berlin(26, 0, 0));
+	CartState first = cart_of("first", berlin(25, 0, 0)), next = cart_of("next", berlin(26, 0, 0));
 	(void)state;
+	given_cart(h, &first);
 	given_cart(h, &late);
 	given_cart(h, &next);
 	assert_int_equal(when_night(h, berlin(26, 2, 0)), WORKING);
 	expect_file(h, "/exports/demo/2026-10-25.csv",
-		HEADER "\"late\",\"open\",wait for an address,,\"\",2026-10-25 23:30:00,12.50,EUR,,,,,,,,,,,\r\n");
+		HEADER "\"first\",\"open\",wait for an address,,\"\",2026-10-25 00:00:00,12.50,EUR,,,,,,,,,,,\r\n"
+		       "\"late\",\"open\",wait for an address,,\"\",2026-10-25 23:30:00,12.50,EUR,,,,,,,,,,,\r\n");
 	harness_free(h);
 }
 
@@ -415,6 +417,31 @@ static void a_lost_append_is_made_again_only_when_google_is_no_longer_at_it(void
 	harness_free(h);
 }
 
+/* What failed before anything was asked for is let go of; whether rows were appended is not known until somebody looked. */
+static void google_away_is_asked_again_after_longer_waits_and_what_may_be_there_stays_claimed(void **state)
+{
+	static const int64_t waits_us[] = { 10 * US_PER_S, US_PER_MINUTE, 5 * US_PER_MINUTE, 15 * US_PER_MINUTE };
+	(void)state;
+	for (int claimed = 0; claimed < 2; claimed++) {
+		struct harness *h = given_sheet();
+		SheetClaim claim = { .day = "2026-10-24", .attempt = 1, .claimed_us = berlin(25, 2, 0) };
+		SheetDone done;
+		if (claimed)
+			GIVEN(h, sheet_claim, &claim, .shop = "demo", .key = claim.day, .version = 1);
+		harness_now(h, berlin(25, 2, 30));
+		for (uint32_t i = 0; i < sizeof(waits_us) / sizeof(waits_us[0]); i++) {
+			assert_int_equal(when_sheet(h), WORKING);
+			assert_int_equal(answers(h, 503, "", CLAIM_NONE), LATER);
+			if (!claimed)
+				assert_int_equal(harness_delay_us(h), waits_us[i]);
+			assert_true(harness_said(h, &topic_sheet_done, 0, &done, NULL));
+			assert_int_equal(done.end, claimed ? SHEET_UNKNOWN : SHEET_RELEASED);
+			assert_string_equal(done.day, "2026-10-24");
+		}
+		harness_free(h);
+	}
+}
+
 static void a_refusal_alarms_once_and_is_given_up_after_three_days(void **state)
 {
 	struct harness *h = given_sheet();
@@ -428,7 +455,10 @@ static void a_refusal_alarms_once_and_is_given_up_after_three_days(void **state)
 	assert_int_equal(when_sheet(h), WORKING);
 	assert_int_equal(answers(h, 403, "", CLAIM_NONE), LATER);
 	assert_int_equal(harness_count(h, &topic_alarm), 0);
-	harness_now(h, berlin(28, 2, 1));
+	harness_now(h, berlin(25, 2, 0) + 3 * US_PER_DAY);
+	assert_int_equal(when_sheet(h), WORKING);
+	assert_int_equal(answers(h, 403, "", CLAIM_NONE), LATER);
+	harness_now(h, berlin(25, 2, 0) + 3 * US_PER_DAY + 1);
 	assert_int_equal(when_sheet(h), WORKING);
 	assert_int_equal(answers(h, 403, "", CLAIM_NONE), DONE);
 	assert_true(harness_said(h, &topic_sheet_done, 0, &done, NULL));
@@ -460,6 +490,8 @@ static void a_day_on_which_nothing_happened_ends_no_alarm_of_another(void **stat
 static void without_a_sheet_nothing_is_due_and_with_one_each_day_is(void **state)
 {
 	struct harness *h = given_shop();
+	struct said how;
+	SheetDue due;
 	(void)state;
 	assert_int_equal(when_night(h, berlin(25, 2, 0)), WORKING);
 	assert_int_equal(harness_result(h, &(int){ 0 }, CLAIM_NONE), DONE);
@@ -469,6 +501,13 @@ static void without_a_sheet_nothing_is_due_and_with_one_each_day_is(void **state
 	assert_int_equal(when_night(h, berlin(25, 2, 0)), WORKING);
 	assert_int_equal(harness_result(h, &(int){ 0 }, CLAIM_NONE), DONE);
 	assert_int_equal(harness_count(h, &topic_sheet_due), 1);
+	assert_true(harness_said(h, &topic_sheet_due, 0, &due, &how));
+	assert_string_equal(due.day, "2026-10-24");
+	assert_string_equal(how.shop, "demo");
+	assert_string_equal(how.key, "2026-10-24");
+	assert_int_equal(due.from_us, berlin(24, 0, 0));
+	assert_int_equal(due.to_us, berlin(25, 0, 0));
+	assert_int_equal(due.at_us, berlin(25, 2, 0));
 	harness_free(h);
 }
 
@@ -505,6 +544,7 @@ int main(void)
 		cmocka_unit_test(rows_go_below_others_with_a_header_only_on_top),
 		cmocka_unit_test(what_is_there_is_not_appended_again),
 		cmocka_unit_test(a_lost_append_is_made_again_only_when_google_is_no_longer_at_it),
+		cmocka_unit_test(google_away_is_asked_again_after_longer_waits_and_what_may_be_there_stays_claimed),
 		cmocka_unit_test(a_refusal_alarms_once_and_is_given_up_after_three_days),
 		cmocka_unit_test(a_day_on_which_nothing_happened_ends_no_alarm_of_another),
 		cmocka_unit_test(without_a_sheet_nothing_is_due_and_with_one_each_day_is),
