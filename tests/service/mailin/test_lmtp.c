@@ -80,6 +80,7 @@ static struct talk *begin_mail(void)
 	assert_string_equal(
 		hear(talk, "MAIL FROM:<> BODY=8BITMIME SIZE=500\r\nRCPT TO:<Bounces+1@shop.example>\r\nDATA\r\n"),
 		"250 2.1.0 ok\r\n250 2.1.5 ok\r\n354 go on\r\n");
+	assert_true(lmtp_holds_mail(talk->lmtp)); /* from here on until it is answered for */
 	return talk;
 }
 
@@ -89,8 +90,10 @@ static void a_mail_is_answered_for_each_recipient_when_it_is_known_what_became_o
 
 	(void)state;
 	hear(talk, "MAIL FROM:<mailer-daemon@mx.example>\r\nRCPT TO:<a@shop.example>\r\nRCPT TO:<b@shop.example>\r\n");
+	assert_false(lmtp_holds_mail(talk->lmtp));
 	assert_string_equal(hear(talk, "DATA\r\nSubject: x\r\n\r\n..dot\r\n.\r\nNOOP\r\n"), "354 go on\r\n");
 	assert_true(lmtp_waits(talk->lmtp));
+	assert_true(lmtp_holds_mail(talk->lmtp));
 	assert_int_equal(talk->taken.count, 1);
 	assert_int_equal(talk->taken.recipients, 2);
 	assert_string_equal(talk->taken.first, "a@shop.example");

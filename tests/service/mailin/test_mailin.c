@@ -99,6 +99,11 @@ static void a_signed_address_tells_shop_shopper_and_cart(void **state)
 	assert_string_equal(feedback.cart_id, "c7");
 	assert_int_equal(feedback.step, 1);
 	assert_int_equal(feedback.kind, FEEDBACK_COMPLAINT);
+	assert_int_equal(feedback.heard_us, NOW_US);
+	struct report *complaint = about(address, NULL);
+	TEXT_COPY(complaint->detail, "complained: abuse");
+	assert_true(finds(h, complaint, shop, &feedback));
+	assert_string_equal(feedback.detail, "complained: abuse");
 
 	/* of a mail that nobody remembers: the shopper is known all the same */
 	bounce_address_make(key(), "bounces+*@shop.example", "other", "2.ffffffff00@x", HASH, address);
