@@ -174,8 +174,8 @@ static const struct {
 		REPORT_FEEDBACK, FEEDBACK_BOUNCE_PERMANENT },
 	{ "From: postmaster@x.example\r\nSubject: Nicht zugestellt\r\nContent-Type: text/html; "
 	  "charset=iso-8859-1\r\n"
-	  "Content-Transfer-Encoding: quoted-printable\r\n\r\n<p>Der <b>Empf=E4nger</b> ist hier "
-	  "unbekannt &copy; &amp &.</p>\r\n",
+	  "Content-Transfer-Encoding: quoted-printable\r\n\r\n<p>&copy; A&B & C: Der <b>Empf=E4nger</b> ist hier "
+	  "unbekannt.</p>\r\n",
 		REPORT_FEEDBACK, FEEDBACK_BOUNCE_PERMANENT },
 	{ "From MAILER-DAEMON Thu Apr 29 23:34:45 2010\r\nFrom: MAILER-DAEMON\r\nSubject: Returned mail\r\n\r\n"
 	  "<ada@mail.example>... User unknown\r\n",
