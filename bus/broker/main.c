@@ -232,6 +232,9 @@ static int verify(struct process *process, const struct order *order)
 
 	snprintf(process->folder, sizeof(process->folder), "%s/broker",
 		config_get(process->config, "paths", NULL, "state"));
+	name_sidelog(process);
+	if (!order->folder)
+		settings.sidelog = process->sidelog;
 	read_topology(process);
 	return verify_command(order->folder ? order->folder : process->folder, order->json, &process->topology,
 		&settings, clock_wall_us(&process->clock));

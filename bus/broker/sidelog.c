@@ -4,7 +4,7 @@
  * Owns:      <folder>/stops, and what is put aside beside it: stops.damaged, stops.damaged.2 and so on, of which the first seven are
  *            kept, and the latest: the oldest hold the most that the log has no more; and stops.of-<log>, which its log went on without.
  * Promises:  it holds nothing that the log does not, and before a confirm all that it must. It stays small: of compacted topics only
- *            the last message of each key, of all others what is younger than KEPT_US; both are enough for a restore, because what
+ *            the last message of each key, of all others what is younger than SIDELOG_KEPT_US; both are enough for a restore, because what
  *            an old message came to is a row of a compacted topic. Who is erased leaves it, too.
  * Fails by:  breaking the broker when it cannot be written or synced; refusing to open a log that lacks what the file holds, or that
  *            is not the one that the file is of.
@@ -25,8 +25,6 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-/* A cart is chased for days; decisions are kept for 120 days at least ([retention] facts). */
-static const int64_t KEPT_US = 120 * US_PER_DAY;
 enum { COMPACTED_FROM = 4 << 20, WRITTEN_AT_ONCE = 1 << 20, ASIDE_ROOM = 700 };
 
 struct sidelog {
@@ -198,7 +196,7 @@ static int compact(struct broker *broker, const struct erasing *erasing)
 	struct sidelog *sidelog = broker->sidelog;
 	struct compacting compacting = { .broker = broker,
 		.erasing = erasing,
-		.from_us = broker_wall_us(broker) - KEPT_US,
+		.from_us = broker_wall_us(broker) - SIDELOG_KEPT_US,
 		.last = map_new(),
 		.to = &to };
 	struct sidelog_read reading;

@@ -11,6 +11,10 @@
 
 struct sidelog;
 
+/* Of messages that are no rows of compacted topics, those that are younger. A cart is chased for days; decisions are kept for 120 days at
+ * least ([retention] facts). */
+#define SIDELOG_KEPT_US (120 * US_PER_DAY)
+
 /*
  * Of settings.sidelog, a folder; NULL: there is none. What the log holds and the file does not is added. A file that is damaged is
  * put aside and a new one written from the log. -EUCLEAN: it holds what the log has lost, or is another log's.

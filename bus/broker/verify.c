@@ -153,6 +153,7 @@ static void check_message(struct verify *verify, struct verify_message *message)
 		verify_problem(verify, message->seq, "its column says another key or kind than the message");
 	verify_derived(verify, message);
 	verify_heard(verify, message);
+	verify_sidelog_note(verify, message);
 }
 
 static int load_frames(struct verify *verify, struct block *block)

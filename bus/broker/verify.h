@@ -28,6 +28,7 @@ struct verify {
 	uint64_t head, boots, folded, kept_from[RETENTION_CLASSES];
 	uint64_t rows_before; /* compacted rows that ended before it are forgotten */
 	int64_t time_us;      /* of the last commit */
+	uint64_t sidelog_to;  /* the last message that the side log must hold; 0: none */
 	char names[TOPICS_MAX * 8][32];
 	struct verify_counts counts;
 	struct verify_queue *queues[PEERS_MAX];
@@ -57,6 +58,14 @@ int verify_topic(const struct verify *verify, uint16_t id);
 /* verify_rows.c: what is derived from a message is there; then: what is there is derived from one. */
 void verify_derived(struct verify *verify, const struct verify_message *message);
 int verify_rows(struct verify *verify);
+
+/*
+ * verify_sidelog.c: after verify_log, is the side log in this folder that of the log, and does it hold what it must? ret_words: what is
+ * wrong, and what to do; "" nothing is. false: it is damaged, or the broker refuses it. One that is not there, or short, is told and true:
+ * the first start of a release that has one writes it, and a broker that is killed between the two leaves it behind the log.
+ */
+void verify_sidelog_note(struct verify *verify, const struct verify_message *message);
+bool verify_sidelog(const struct verify *verify, const char *folder, char ret_words[400]);
 
 /* verify_queue.c: promise 6. Of every message and queue that hears it: done, dead, redriven or pending, exactly one. */
 int verify_queues_open(struct verify *verify);

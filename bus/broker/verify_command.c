@@ -91,25 +91,34 @@ static void print_report(const json_t *report, const char *folder)
 		     "cartbus restore.");
 }
 
-static int read_log(struct verify *verify, const char *folder, bool json)
+/* sidelog: its folder; NULL: it is not looked at. */
+static int read_log(struct verify *verify, const char *folder, const char *sidelog, bool json)
 {
 	int r = verify_log(verify), ended;
+	bool is_whole = true;
+	char words[400] = "";
 	json_t *report;
 
 	if (r < 0)
 		verify_problem(verify, 0, "the store cannot be read to its end: %s",
 			store_why(verify->store)[0] ? store_why(verify->store) : strerror(-r));
 	report = verify_report(verify);
+	if (sidelog) {
+		is_whole = verify_sidelog(verify, sidelog, words);
+		json_object_set_new(report, "side_log", json_string(words));
+	}
 	if (json)
 		json_dumpf(report, stdout, JSON_INDENT(1));
 	else
 		print_report(report, folder);
-	ended = json_is_true(json_object_get(report, "sound")) ? SOUND : DAMAGED;
+	if (!json && *words)
+		printf("\nTHE SIDE LOG in %s: %s\n", sidelog, words);
+	ended = json_is_true(json_object_get(report, "sound")) && is_whole ? SOUND : DAMAGED;
 	json_decref(report);
 	return ended;
 }
 
-static int read_locked(const char *folder, bool json, const struct verify *facts)
+static int read_locked(const char *folder, const char *sidelog, bool json, const struct verify *facts)
 {
 	struct verify *verify = memory_new(sizeof(*verify));
 	char why[512] = "";
@@ -121,7 +130,7 @@ static int read_locked(const char *folder, bool json, const struct verify *facts
 		free(verify);
 		return told_damaged(why, folder, json);
 	}
-	r = read_log(verify, folder, json);
+	r = read_log(verify, folder, sidelog, json);
 	store_close(verify->store);
 	verify_free(verify);
 	free(verify);
@@ -149,7 +158,7 @@ int verify_command(const char *folder, bool json, const struct topology *topolog
 		return refuse(json, "a broker has it open: stop it first, or verify a copy", folder, IN_USE);
 	if (r < 0 && r != -EROFS) /* where nobody can write, nobody does */
 		return refuse(json, strerror(-r), path, DAMAGED);
-	r = read_locked(folder, json, &facts);
+	r = read_locked(folder, settings->sidelog, json, &facts);
 	if (is_ours && lock >= 0)
 		unlink(path); /* a broker that opened it meanwhile does not get it (file_lock), and ends */
 	return r;

@@ -202,8 +202,37 @@ static void look_into(struct doctor *doctor, const char *key, mode_t forbidden, 
 		found(doctor, FINDING_FINE, AREA, "", "%s ([paths] %s)", path_of(doctor, key), key);
 }
 
+static bool has_log(const struct doctor *doctor)
+{
+	char path[PATH_MAX];
+
+	snprintf(path, sizeof(path), "%.4000s/broker/CURRENT", path_of(doctor, "state"));
+	return access(path, F_OK) == 0;
+}
+
+/* Of a broker that does not run nobody else tells it: it judges its side log when it starts. */
+static void look_at_sidelog(struct doctor *doctor)
+{
+	static const char mends[] = "start the broker, which writes what is missing from the log";
+	struct sidelog_read read;
+	char path[PATH_MAX];
+	int r;
+
+	if (doctor->is_far)
+		return;
+	snprintf(path, sizeof(path), "%.4000s/" SIDELOG_FOLDER "/" SIDELOG_FILE, path_of(doctor, "state"));
+	r = sidelog_each(path, NULL, NULL, &read);
+	if (r == -ENOENT && has_log(doctor))
+		found(doctor, FINDING_DOUBTFUL, AREA, mends, "%s: there is no side log beside the log", path);
+	else if (r == -EBADMSG || (r == 0 && read.damages > 0))
+		found(doctor, FINDING_WRONG, AREA,
+			"check the disk, and restart the broker, which puts it aside and writes another from the log",
+			"%s is damaged", path);
+}
+
 void look_at_files(struct doctor *doctor)
 {
+	look_at_sidelog(doctor);
 	look_into(doctor, "state", S_IWOTH, look_at_state, "start cartbus once, which makes it, or mkdir it");
 	look_into(doctor, "run", S_IWOTH, NULL, "start cartbus, which makes it");
 	look_into(doctor, "shops", S_IWOTH, NULL, "cartbus shop add makes it");

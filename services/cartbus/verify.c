@@ -66,7 +66,8 @@ int command_verify(struct command *command, int argc, char **argv)
 				"there: "
 				"every checksum, unbroken numbers, what is derived from it, and of each message in "
 				"each queue "
-				"what became of it. It changes nothing. It exits with 0 when the log is sound, 1 when "
+				"what became of it. Without DIR the side log is held against it. It changes nothing. "
+				"It exits with 0 when the log is sound, 1 when "
 				"it is "
 				"not, 3 when a broker has it open.\v"
 				"Examples:\n  cartbus verify\n  cartbus verify /backup/cartbus/2026-11-21 --json",

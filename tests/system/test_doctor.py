@@ -151,9 +151,13 @@ def test_a_damaged_side_log_is_told_until_its_file_is_removed():
 
         system.add_shop("demo")
         system.start("broker")
-        system.cartbus("shop", "mode", "demo", "observe")  # beside a log that holds nothing it would not start
+        system.cartbus("stop", "demo", "--reason", "wrong prices")
         system.stop("broker")
-        stops.write_bytes(b"x" + stops.read_bytes()[1:])
+        whole = stops.read_bytes()
+        stops.unlink()
+        assert [one for one in of(doctor(system)[1], "files", "doubtful") if str(stops) in one[1] and one[2]]
+        stops.write_bytes(b"x" + whole[1:])
+        assert [one for one in of(doctor(system)[1], "files", "wrong") if f"{stops} is damaged" in one[1] and one[2]]
         system.start("broker", "monitor")
         assert [one for one in of(doctor(system)[1], "files", "wrong") if str(aside) in one[1] and one[2]]
         wait_until(told, "the alarm", within_s=60)

@@ -2,6 +2,7 @@
 #include "bus/base/file.h"
 #include "bus/base/text.h"
 #include "bus/broker/verify_command.h"
+#include "bus/wire/sidelog_file.h"
 #include "desk.h"
 #include "tests/unit/cmocka_all.h"
 #include "tests/unit/folder.h"
@@ -153,6 +154,66 @@ static void where_there_is_no_log_or_somebody_has_it_nothing_is_read(void **stat
 	assert_int_equal(verify(desk->path, false), SOUND);
 }
 
+/* ---- the side log beside it ---- */
+
+static void write_sidelog(const struct folder *folder, const char *log, uint64_t seq, size_t broken_at)
+{
+	struct sidelog_head head = { 0 };
+	struct buffer file = { 0 };
+	char path[200];
+
+	TEXT_COPY(head.log, log);
+	sidelog_write_head(&head, &file);
+	sidelog_write(&(struct sidelog_record){ .seq = 1, .time_us = 1, .message = bytes_of("one") }, &file);
+	sidelog_write(&(struct sidelog_record){ .seq = seq, .time_us = 1, .message = bytes_of("two") }, &file);
+	if (broken_at > 0)
+		file.data[file.len - broken_at] ^= 1;
+	FOLDER_PATH(path, *folder, SIDELOG_FILE);
+	assert_int_equal(file_write_durably(path, buffer_bytes(&file), 0600), 0);
+	buffer_free(&file);
+}
+
+static void a_side_log_that_is_missing_short_damaged_or_anothers_is_told(void **state)
+{
+	const struct {
+		const char *log;
+		uint64_t seq;
+		size_t broken_at;
+		int ended;
+		const char *words;
+	} table[] = {
+		{ NULL, 2, 0, SOUND, NULL },
+		{ NULL, 1, 0, SOUND, "it ends at message 1, and lacks what the log holds up to 2" },
+		{ NULL, 2, 60, DAMAGED, "it is damaged in 1 places" },
+		{ NULL, 2, 150, DAMAGED, "it is damaged from its first byte on" },
+		{ NULL, 3, 0, DAMAGED, "it holds message 3, and the log ends at 2" },
+		{ "another", 2, 0, DAMAGED, "it is of another log, another" },
+	};
+	struct folder folder = folder_new();
+	char id[40];
+
+	(void)state;
+	TEXT_COPY(id, broker_log_id(desk->broker));
+	desk_crash(desk);
+	desk->topology.topics[topology_topic(&desk->topology, "row")].sidelog = true;
+	assert_int_equal(verify(desk->path, false), SOUND);
+	assert_null(strstr(printed, "SIDE LOG"));
+	desk->settings.sidelog = folder.path;
+	assert_int_equal(verify(desk->path, false), SOUND);
+	assert_printed("THE SIDE LOG in ");
+	assert_printed("there is none. The broker writes what is missing from the log at its next start");
+	for (size_t i = 0; i < sizeof(table) / sizeof(*table); i++) {
+		write_sidelog(&folder, table[i].log ? table[i].log : id, table[i].seq, table[i].broken_at);
+		assert_int_equal(verify(desk->path, false), table[i].ended);
+		if (table[i].words)
+			assert_printed(table[i].words);
+		else
+			assert_null(strstr(printed, "SIDE LOG"));
+		assert_printed("SOUND: ");
+	}
+	folder_remove(&folder);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -163,6 +224,8 @@ int main(void)
 			a_log_that_does_not_open_is_damaged_and_named_with_the_reason, open_desk, close_desk),
 		cmocka_unit_test_setup_teardown(
 			where_there_is_no_log_or_somebody_has_it_nothing_is_read, open_desk, close_desk),
+		cmocka_unit_test_setup_teardown(
+			a_side_log_that_is_missing_short_damaged_or_anothers_is_told, open_desk, close_desk),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
