@@ -186,6 +186,13 @@ static const struct standing *find(const struct alarms *alarms, const char *kind
 	return NULL;
 }
 
+static void tell_seen(const struct command *command, const Alarm *alarm)
+{
+	if (!command->json && alarm->raised)
+		printf("Noted, and nothing is mended by it: %s stands until its cause is gone%s%s.\n", alarm->kind,
+			*alarm->remedy ? ". What to do: " : "", alarm->remedy);
+}
+
 static int acknowledge(const struct command *command, struct client *client, const struct standing *one, bool end)
 {
 	const char *shop = one->shop[0] ? one->shop : SHOP_OF_ALL;
@@ -203,8 +210,10 @@ static int acknowledge(const struct command *command, struct client *client, con
 	TEXT_COPY(alarm.acknowledged_by, who_am_i());
 	text_random_name(idem);
 	if (!CLIENT_SAY(client, alarm, &alarm, &said, why, .shop = shop, .key = alarm.kind, .idem = idem,
-		    .version = (uint64_t)alarm.at_us))
+		    .version = (uint64_t)alarm.at_us)) {
+		tell_seen(command, &alarm);
 		return EXIT_FINE;
+	}
 	complain(command, "%s", why);
 	return EXIT_NO;
 }
