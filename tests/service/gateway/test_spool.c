@@ -1,4 +1,8 @@
-/* test_spool.c: what was synced comes back, in order, until it is confirmed; what was promised is never dropped silently */
+/*
+ * test_spool.c: what was synced comes back, in order, until it is confirmed; what was promised is never dropped silently
+ *
+ * fsync and fdatasync are this file's own here: they are counted, and can be made to fail.
+ */
 #include "bus/base/file.h"
 #include "given.h"
 #include "services/gateway/spool.h"
@@ -9,9 +13,31 @@
 #include <stdlib.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 static char folder[64];
+static int file_syncs, folder_syncs;
+static bool syncs_fail;
+
+static int sync_by(long call, int fd, int *count)
+{
+	(*count)++;
+	if (!syncs_fail)
+		return (int)syscall(call, fd);
+	errno = EIO;
+	return -1;
+}
+
+int fdatasync(int fd)
+{
+	return sync_by(SYS_fdatasync, fd, &file_syncs);
+}
+
+int fsync(int fd)
+{
+	return sync_by(SYS_fsync, fd, &folder_syncs);
+}
 
 static int setup(void **state)
 {
@@ -321,6 +347,56 @@ static void a_full_disk_refuses_keeps_what_it_has_and_recovers(void **state)
 	spool_close(spool);
 }
 
+static void what_is_promised_was_synced_and_after_a_failed_sync_nothing_is(void **state)
+{
+	struct spool *spool = opened();
+
+	(void)state;
+	file_syncs = folder_syncs = 0;
+	add_synced(spool, 0, 1);
+	assert_int_equal(file_syncs, 1);
+	assert_int_equal(folder_syncs, 1); /* the new file's name */
+	add_synced(spool, 1, 2);
+	assert_int_equal(file_syncs, 2);
+	assert_int_equal(folder_syncs, 1);
+	syncs_fail = true;
+	spool_add(spool, bytes_of("message 2"));
+	assert_true(spool_sync(spool) < 0);
+	assert_non_null(strstr(spool_last_failure(spool), "cannot be synced"));
+	assert_non_null(spool_trouble(spool));
+	assert_int_equal(spool_count(spool), 2);
+	syncs_fail = false; /* what the kernel has dropped does not come back by itself */
+	spool_add(spool, bytes_of("message 2"));
+	assert_int_equal(spool_sync(spool), -EIO);
+	assert_int_equal(spool_count(spool), 2);
+	spool_close(spool);
+	spool = opened();
+	for (int i = 0; i < 2; i++)
+		expect_next(spool, i);
+	add_synced(spool, 3, 4);
+	spool_close(spool);
+}
+
+static void a_file_whose_name_cannot_be_synced_is_not_begun(void **state)
+{
+	struct spool *spool = opened();
+
+	(void)state;
+	syncs_fail = true;
+	spool_add(spool, bytes_of("message 0"));
+	assert_true(spool_sync(spool) < 0);
+	assert_int_equal(spool_count(spool), 0);
+	assert_int_equal(access(first_file(), F_OK), -1);
+	syncs_fail = false;
+	add_synced(spool, 0, 1);
+	spool_close(spool);
+	spool = opened();
+	assert_int_equal(spool_count(spool), 1);
+	expect_next(spool, 0);
+	expect_end(spool);
+	spool_close(spool);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -334,6 +410,9 @@ int main(void)
 		cmocka_unit_test_setup_teardown(many_megabytes_go_through_several_files, setup, teardown),
 		cmocka_unit_test_setup_teardown(a_torn_tail_that_was_never_acknowledged_is_dropped, setup, teardown),
 		cmocka_unit_test_setup_teardown(damage_to_what_was_acknowledged_is_refused, setup, teardown),
+		cmocka_unit_test_setup_teardown(
+			what_is_promised_was_synced_and_after_a_failed_sync_nothing_is, setup, teardown),
+		cmocka_unit_test_setup_teardown(a_file_whose_name_cannot_be_synced_is_not_begun, setup, teardown),
 		cmocka_unit_test_setup_teardown(a_full_disk_refuses_keeps_what_it_has_and_recovers, setup, teardown),
 	};
 
