@@ -346,7 +346,8 @@ void backup_remove_folder(const char *folder)
 static int remove_one(const char *path, const struct stat *found, int what, struct FTW *where)
 {
 	(void)found, (void)what, (void)where;
-	return remove(path);
+	remove(path);
+	return 0; /* what can be removed is, whatever else cannot */
 }
 
 void backup_remove_tree(const char *folder)

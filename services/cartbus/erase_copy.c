@@ -7,7 +7,7 @@
  *
  * Owns:      DIR/erasing.* while it works, and DIR/broker.* that backup.json does not name: of a run that was cut short.
  * Promises:  backup.json, renamed into its place, is what decides which files count, and they are on the disk by then: at any moment the
- *            backup is as it was, or without him. What is left over is removed when it is done again.
+ *            backup is as it was, or without him. What is left over is removed when it is done again; what cannot be removed is told.
  * Fails by:  leaving the backup as it was, and saying why. What was cut short is gone on with by the next `cartbus erase` or `cartbus
  *            backup`, each night's included, and `cartbus doctor` tells it.
  * Read next: erasures.h (the list), copy_broker.c, erase_look.c
@@ -94,18 +94,12 @@ static int erase_in_shops(const struct copy_broker *broker, const json_t *list, 
 	return ended;
 }
 
-static json_t *ask_head(const struct copy_broker *broker)
-{
-	json_t *status = command_look(copy_broker_command(broker), copy_broker_client(broker), "status", NULL);
-	json_t *head = json_incref(json_object_get(status, "head"));
-
-	json_decref(status);
-	return head;
-}
-
-/* ret_head: where the copy ends then. */
+/*
+ * ret_snapshot: of the copy then. What lies beside it in the log's folder, and could not be deleted when it was no longer used, still
+ * holds who was erased; no snapshot has such files.
+ */
 static int erase_in(
-	const struct command *command, const char *state, const json_t *list, size_t *ret_erased, json_t **ret_head)
+	const struct command *command, const char *state, const json_t *list, size_t *ret_erased, json_t **ret_snapshot)
 {
 	struct copy_broker *broker;
 	int ended = copy_broker_start(command, state, &broker), stopped;
@@ -113,28 +107,39 @@ static int erase_in(
 	if (ended)
 		return ended;
 	ended = erase_in_shops(broker, list, ret_erased);
-	*ret_head = ask_head(broker);
+	if (!ended)
+		*ret_snapshot = command_ask(copy_broker_command(broker), copy_broker_client(broker), "snapshot", NULL);
 	stopped = copy_broker_stop(&broker);
-	return ended || !*ret_head ? EXIT_NO : stopped;
+	return ended || !*ret_snapshot ? EXIT_NO : stopped;
 }
 
 /* --- around it --- */
 
-static void remove_leftovers(const char *folder, const char *log_path)
+static int remove_leftovers(const struct command *command, const char *folder, const char *log_path)
 {
 	_cleanup_(closedirp) DIR *listing = opendir(folder);
 	const char *kept = strrchr(log_path, '/') + 1;
 	struct dirent *entry;
+	int ended = EXIT_FINE;
 
 	while (listing && (entry = readdir(listing))) {
 		char path[PATH_ROOM + 300];
 
 		snprintf(path, sizeof(path), "%s/%s", folder, entry->d_name);
-		if (text_starts(entry->d_name, "erasing.") ||
-			((strcmp(entry->d_name, "broker") == 0 || text_starts(entry->d_name, "broker.")) &&
-				strcmp(entry->d_name, kept) != 0))
-			backup_remove_tree(path);
+		if (!text_starts(entry->d_name, "erasing.") &&
+			((strcmp(entry->d_name, "broker") != 0 && !text_starts(entry->d_name, "broker.")) ||
+				strcmp(entry->d_name, kept) == 0))
+			continue;
+		backup_remove_tree(path);
+		if (access(path, F_OK) == 0) {
+			complain(command,
+				"%s could not be removed, and may hold who was erased: remove it by hand, or do this "
+				"again",
+				path);
+			ended = EXIT_NO;
+		}
 	}
+	return ended;
 }
 
 struct copying {
@@ -178,22 +183,23 @@ static void add_ids(json_t *note, const json_t *pending)
 }
 
 /* From the rename of backup.json on the new files count. */
-static int take_place(const struct copying *copying, json_t *head)
+static int take_place(const struct copying *copying, const json_t *snapshot)
 {
+	const char *made = json_string_value(json_object_get(snapshot, "path"));
 	char name[33], path[PATH_ROOM + 64];
 	json_t *files = json_array();
 	struct backup_sum sum;
-	int ended = backup_sum_files(copying->command, copying->inside, files, &sum);
+	int ended = backup_sum_files(copying->command, made, files, &sum);
 
 	text_random_name(name);
 	snprintf(path, sizeof(path), "%s/broker.%.8s", copying->folder, name);
-	if (!ended && rename(copying->inside, path) < 0) {
+	if (!ended && rename(made, path) < 0) {
 		complain(copying->command, "%s: %s", path, strerror(errno));
 		ended = EXIT_NO;
 	}
 	json_object_set_new(copying->note, "folder", json_string(strrchr(path, '/') + 1));
 	json_object_set(copying->note, "files", files);
-	json_object_set(copying->note, "head", head);
+	json_object_set(copying->note, "head", json_object_get(snapshot, "head"));
 	json_object_del(copying->note, "proved_us");
 	add_ids(copying->note, copying->pending);
 	json_decref(files);
@@ -219,38 +225,37 @@ static int take_sidelog(const struct copying *copying)
 }
 
 /* Anew with another copy: on a machine that is at its limits a copy's broker may be silent for longer than a session lives. */
-static int erase_in_a_copy(const struct copying *copying, size_t *ret_erased, json_t **ret_head)
+static int erase_in_a_copy(const struct copying *copying, size_t *ret_erased, json_t **ret_snapshot)
 {
 	int ended = EXIT_NO;
 
 	for (int tried = 0; tried < TRIES_MOST && ended; tried++) {
-		json_decref(*ret_head);
-		*ret_head = NULL;
+		json_decref(*ret_snapshot);
+		*ret_snapshot = NULL;
 		*ret_erased = 0;
 		backup_remove_tree(copying->state);
 		tell_step(copying->command, copying->folder, "1 of 3: it is checked, and copied beside itself");
 		if (copy_whole(copying))
 			return EXIT_NO;
 		tell_step(copying->command, copying->folder, "2 of 3: all messages of the copy are looked through");
-		ended = erase_in(copying->command, copying->state, copying->pending, ret_erased, ret_head);
+		ended = erase_in(copying->command, copying->state, copying->pending, ret_erased, ret_snapshot);
 	}
 	return ended;
 }
 
 static int erase_pending(struct copying *copying, size_t *ret_erased)
 {
-	json_t *head = NULL;
-	int ended = erase_in_a_copy(copying, ret_erased, &head);
+	json_t *snapshot = NULL;
+	int ended = erase_in_a_copy(copying, ret_erased, &snapshot);
 
 	if (!ended)
 		tell_step(copying->command, copying->folder, "3 of 3: the copy takes its place");
 	ended = ended ? ended : take_sidelog(copying);
-	ended = ended ? ended : take_place(copying, head);
-	json_decref(head);
+	ended = ended ? ended : take_place(copying, snapshot);
+	json_decref(snapshot);
 	if (!ended)
 		backup_log_path(copying->folder, copying->note, copying->log_path);
-	remove_leftovers(copying->folder, copying->log_path);
-	return ended;
+	return remove_leftovers(copying->command, copying->folder, copying->log_path) ? EXIT_NO : ended;
 }
 
 /* They are changed before backup.json can say what they are then: where that is cut short it says nothing of them. */
@@ -293,8 +298,8 @@ int erase_copy(const struct command *command, const char *folder, const json_t *
 	snprintf(copying.state, sizeof(copying.state), "%s/erasing.%.8s", folder, name);
 	snprintf(copying.inside, sizeof(copying.inside), "%s/broker", copying.state);
 	copying.pending = erasures_but(list, json_object_get(copying.note, "erased"));
-	remove_leftovers(folder, copying.log_path);
-	if (json_array_size(copying.pending) > 0) {
+	ended = remove_leftovers(command, folder, copying.log_path);
+	if (!ended && json_array_size(copying.pending) > 0) {
 		ended = begin_beside(&copying);
 		ended = ended ? ended : note_list(&copying, list);
 		ended = ended ? ended : erase_pending(&copying, ret_erased);
@@ -396,7 +401,7 @@ static void reach(const char *folder, enum backup_found found, void *context)
 	if (!reaching->dry_run && is_finished(folder))
 		ended = erase_copy(reaching->command, folder, reaching->list, &erased);
 	else if (!reaching->dry_run)
-		remove_leftovers(folder, log_path); /* one that was cut short is none */
+		ended = remove_leftovers(reaching->command, folder, log_path); /* one that was cut short is none */
 	json_array_append_new(reached->backups,
 		json_pack("{s:s,s:b,s:I}", "path", folder, "done", ended == EXIT_FINE && !reaching->dry_run, "messages",
 			(json_int_t)erased));

@@ -2,7 +2,7 @@
  * disk.c: put before a process (LD_PRELOAD): counts its persistence calls below one folder, and lets one of them go wrong
  *
  * Owns:      the calls that make, change, name, sync and remove files: open with O_CREAT, write, pwrite, writev, fsync, fdatasync,
- *            sync_file_range, rename, unlink, link, ftruncate, fallocate. Each below CRASH_DISK_FOLDER is a numbered point.
+ *            sync_file_range, rename, unlink, remove, link, ftruncate, fallocate. Each below CRASH_DISK_FOLDER is a numbered point.
  * Promises:  at the board's point the process is killed before, after or in the middle of the call, or the call fails or is cut
  *            short; what was struck is written on the board first, so that a point that was never hit shows.
  *            A sync that fails has synced nothing, and the kernel's way is followed: what was dirty looks clean from then on.
@@ -454,6 +454,14 @@ int unlinkat(int folder, const char *path, int flags)
 int unlink(const char *path)
 {
 	return unlinkat(AT_FDCWD, path, 0);
+}
+
+/* The C library's own would go by an unlink of its own. */
+int remove(const char *path)
+{
+	int r = unlink(path);
+
+	return r < 0 && errno == EISDIR ? rmdir(path) : r;
 }
 
 static int cut(int fd, off_t len)

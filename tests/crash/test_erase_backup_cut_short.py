@@ -7,6 +7,7 @@ end, and a search that decodes every file of it finds the shopper nowhere, and a
 By default a few points, drawn by the printed seed; --points=0 takes every point, each way.
 """
 
+import dataclasses
 import errno
 import json
 import os
@@ -94,3 +95,16 @@ def test_a_backup_that_loses_somebody_is_whole_wherever_that_is_ended(bouts, req
     print(f"\nseed {seed}: {len(faults)} bouts, {points} points in a run")
     for number, fault in enumerate(faults, 1):
         bouts.bout(number, fault)
+
+
+def test_a_file_of_the_log_that_cannot_be_deleted_keeps_nobody(bouts):
+    first = Fault("fail", 1, errno.EIO, call="unlink", name=".sst")
+    bouts.bout(1, first)
+    bouts.bout(2, dataclasses.replace(first, sticky=True))
+    shutil.rmtree(bouts.backup)
+    shutil.copytree(bouts.pristine, bouts.backup)
+    disk = Disk(bouts.backup, bouts.place / "disk-said")
+    disk.arm(dataclasses.replace(first, sticky=True))
+    done = bouts.erase(disk)
+    disk.close()
+    assert done.returncode == 1 and "could not be removed, and may hold who was erased" in done.stderr
