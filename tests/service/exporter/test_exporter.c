@@ -408,7 +408,7 @@ static void a_lost_append_is_made_again_only_when_google_is_no_longer_at_it(void
 	harness_now(h, berlin(25, 2, 4));
 	assert_int_equal(when_sheet(h), WORKING);
 	assert_int_equal(answers(h, 200, OTHERS, CLAIM_NONE), WORKING);
-	assert_int_equal(answers(h, 503, "", CLAIM_FRESH), LATER); /* which is no "no" either */
+	assert_int_equal(answers(h, 500, "", CLAIM_FRESH), LATER); /* which is no "no" either */
 	harness_now(h, berlin(25, 2, 7));
 	assert_int_equal(when_sheet(h), WORKING);
 	assert_int_equal(answers(h, 200, OTHERS, CLAIM_NONE), LATER);
