@@ -178,6 +178,19 @@ int command_alarm_test(struct command *command, int argc, char **argv)
 
 /* ---- ack ---- */
 
+static void complain_of_none(
+	const struct command *command, const struct alarms *alarms, const char *kind, const char *shop)
+{
+	for (int i = 0; !*shop && i < alarms->count; i++) {
+		if (strcmp(alarms->each[i].alarm.kind, kind) == 0) {
+			complain(command, "alarm \"%s\" stands for a shop: cartbus alarm ack %s --shop %s", kind, kind,
+				alarms->each[i].shop);
+			return;
+		}
+	}
+	complain(command, "no alarm \"%s\"%s%s stands: cartbus alarm list", kind, *shop ? " of shop " : "", shop);
+}
+
 static const struct standing *find(const struct alarms *alarms, const char *kind, const char *shop)
 {
 	for (int i = 0; i < alarms->count; i++)
@@ -186,11 +199,18 @@ static const struct standing *find(const struct alarms *alarms, const char *kind
 	return NULL;
 }
 
-static void tell_seen(const struct command *command, const Alarm *alarm)
+static void tell_seen(const struct command *command, const Alarm *alarm, const char *shop)
 {
-	if (!command->json && alarm->raised)
+	if (command->json) {
+		json_t *json = json_pack("{s:s,s:s,s:b,s:s}", "kind", alarm->kind, "shop", shop, "stands",
+			alarm->raised, "remedy", alarm->remedy);
+
+		json_print(json);
+		json_decref(json);
+	} else if (alarm->raised) {
 		printf("Noted, and nothing is mended by it: %s stands until its cause is gone%s%s.\n", alarm->kind,
 			*alarm->remedy ? ". What to do: " : "", alarm->remedy);
+	}
 }
 
 static int acknowledge(const struct command *command, struct client *client, const struct standing *one, bool end)
@@ -211,7 +231,7 @@ static int acknowledge(const struct command *command, struct client *client, con
 	text_random_name(idem);
 	if (!CLIENT_SAY(client, alarm, &alarm, &said, why, .shop = shop, .key = alarm.kind, .idem = idem,
 		    .version = (uint64_t)alarm.at_us)) {
-		tell_seen(command, &alarm);
+		tell_seen(command, &alarm, one->shop);
 		return EXIT_FINE;
 	}
 	complain(command, "%s", why);
@@ -233,17 +253,16 @@ int command_alarm_ack(struct command *command, int argc, char **argv)
 			.words_least = 1,
 			.words_most = 1,
 			.help = "Notes that somebody has seen an alarm: it stands on, but `cartbus status` is not red "
-				"for it "
-				"any more. What causes it ends it; with --end you do. When it comes again it is told "
-				"again.\vExample:\n  cartbus alarm ack ambiguous" });
+				"for the alarm any more; what the alarm tells of may be red by itself. What causes it "
+				"ends it; with --end you do. When it comes again it is told again.\vExample:\n  "
+				"cartbus alarm ack ambiguous" });
 	struct client *client = command_connect(command);
 	int ended = shops_know_if_named(command, client, shop);
 	ended = ended ? ended : alarms_read(command, client, &alarms);
 	const struct standing *one = ended ? NULL : find(&alarms, kind, shop);
 
 	if (!ended && !one)
-		complain(command, "no alarm \"%s\"%s%s stands: cartbus alarm list", kind, *shop ? " of shop " : "",
-			shop);
+		complain_of_none(command, &alarms, kind, shop);
 	if (!ended)
 		ended = one ? acknowledge(command, client, one, end) : EXIT_NO;
 	client_free(client);
