@@ -105,7 +105,7 @@ static int read_log(struct verify *verify, const char *folder, const char *sidel
 	report = verify_report(verify);
 	if (sidelog) {
 		is_whole = verify_sidelog(verify, sidelog, words);
-		json_object_set_new(report, "side_log", json_string(words));
+		json_object_set_new(report, "side_log", json_pack("{s:b,s:s}", "sound", is_whole, "text", words));
 	}
 	if (json)
 		json_dumpf(report, stdout, JSON_INDENT(1));

@@ -115,7 +115,7 @@ static int copy_snapshot(const struct command *command, json_t *snapshot, const 
 	if (ended == EXIT_FINE)
 		tell(command, "backed up to", folder, snapshot, &sum);
 	if (ended == EXIT_FINE && !command->json)
-		puts("Keep the secrets beside it (address.key, link.key, the shops'): they are not in it.");
+		puts("Keep the secrets beside it (address.key, link.key, bounce.key, the shops'): they are not in it.");
 	json_decref(files);
 	return ended;
 }

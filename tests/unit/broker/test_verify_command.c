@@ -191,6 +191,7 @@ static void a_side_log_that_is_missing_short_damaged_or_anothers_is_told(void **
 	};
 	struct folder folder = folder_new();
 	char id[40];
+	json_t *report;
 
 	(void)state;
 	TEXT_COPY(id, broker_log_id(desk->broker));
@@ -210,6 +211,11 @@ static void a_side_log_that_is_missing_short_damaged_or_anothers_is_told(void **
 		else
 			assert_null(strstr(printed, "SIDE LOG"));
 		assert_printed("SOUND: ");
+		assert_int_equal(verify(desk->path, true), table[i].ended);
+		report = printed_report();
+		assert_int_equal(json_is_true(json_object_get(json_object_get(report, "side_log"), "sound")),
+			table[i].ended == SOUND);
+		json_decref(report);
 	}
 	folder_remove(&folder);
 }
