@@ -20,6 +20,7 @@ struct recall {
 	json_t *sends;        /* an object: a step each */
 	json_t *said;         /* an object: by name a message that is to be said again, in the order of their numbers */
 	json_t *modes;        /* an object: by shop the mode that it was in last */
+	json_t *let_back;     /* an object: by name each time that somebody was let back on, which is not said again */
 	json_t *sidelogs;     /* an array: the paths of those that hold what the backup does not */
 	const json_t *erased; /* the list of erasures (erasures.h) */
 	char sidelog_id[40];  /* of the log that the side log is of; "": none was found */

@@ -189,8 +189,43 @@ static int say_mode(const struct command *command, struct client *client, const 
 	return mode_say(command, client, shop, now, &status, &seq);
 }
 
+struct learnt {
+	const json_t *one;
+	int64_t at_us;
+	size_t nth; /* in the order in which it was learnt */
+};
+
+static int by_time(const void *left, const void *right)
+{
+	const struct learnt *a = left, *b = right;
+
+	if (a->at_us != b->at_us)
+		return a->at_us < b->at_us ? -1 : 1;
+	return a->nth < b->nth ? -1 : 1;
+}
+
+/* It was learnt from several places, of which one may know what came before the other's. Free it. */
+static struct learnt *in_order_of_time(const json_t *said)
+{
+	struct learnt *all = memory_new((json_object_size(said) + 1) * sizeof(*all));
+	const json_t *one;
+	const char *name;
+	size_t count = 0;
+
+	json_object_foreach((json_t *)said, name, one)
+	{
+		all[count] = (struct learnt){
+			.one = one, .at_us = json_integer_value(json_object_get(one, "at_us")), .nth = count
+		};
+		count++;
+	}
+	qsort(all, count, sizeof(*all), by_time);
+	return all;
+}
+
 int recall_say_stops(const struct command *command, const json_t *said, const json_t *modes)
 {
+	_cleanup_free_ struct learnt *all = in_order_of_time(said);
 	static struct modes now;
 	struct client *client = command_connect(command);
 	int ended = modes_load_from(command, client, &now);
@@ -200,9 +235,8 @@ int recall_say_stops(const struct command *command, const json_t *said, const js
 
 	json_object_foreach((json_t *)modes, name, one) ended =
 		ended ? ended : say_mode(command, client, name, one, modes_find(&now, name));
-	json_object_foreach((json_t *)said, name, one)
-	{
-		if (!ended && say_one(client, one, why) < 0) {
+	for (size_t i = 0; i < json_object_size(said) && !ended; i++) {
+		if (say_one(client, all[i].one, why) < 0) {
 			complain(command, "what forbids a mail could not be said: %s; run it again", why);
 			ended = EXIT_NO;
 		}

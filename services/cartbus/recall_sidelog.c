@@ -2,7 +2,7 @@
  * recall_sidelog.c: what forbids a mail, learnt from the side log, word for word
  *
  * Promises:  each message once, under the idempotency key that it had; a row that stands for what is older is said as what it came of. Who
- *            was erased is put on the list again, and nothing else of him.
+ *            was erased is put on the list again, and nothing else of him. Nobody is let back on: what would do so is counted.
  * Fails by:  telling what is damaged, and that it is another installation's: neither counts as known.
  * Read next: bus/broker/sidelog.c (who writes it), recall_say.c
  */
@@ -29,11 +29,16 @@ struct reading {
 	bool in_place;
 };
 
+static void message_name(const struct reading *reading, const struct said *said, char ret[80])
+{
+	snprintf(ret, 80, "%.32s/%012llu", reading->log, (unsigned long long)said->seq);
+}
+
 static void note(struct reading *reading, const struct said *said, const struct topic *topic, const void *message)
 {
 	char name[80], idem[200];
 
-	snprintf(name, sizeof(name), "%.32s/%012llu", reading->log, (unsigned long long)said->seq);
+	message_name(reading, said, name);
 	snprintf(idem, sizeof(idem), "restored/%.100s", name);
 	recall_note(reading->recall,
 		&(struct recalled){ .name = name,
@@ -66,9 +71,22 @@ static void take_privacy(struct reading *reading, const struct said *said, const
 		note(reading, said, &topic_privacy_request, &row->request);
 }
 
+/* He may have said no since, also after the restore, and that is not to be lifted: the owner decides. */
+static void take_lift(const struct reading *reading, const struct said *said)
+{
+	char name[80];
+
+	message_name(reading, said, name);
+	json_object_set_new(reading->recall->let_back, name, json_true());
+}
+
 /* A copy from before an erasure: what an owner wrote may name who was erased. */
 static void take_action(struct reading *reading, const struct said *said, AdminAction *action)
 {
+	if (action->verb == ADMIN_LIFT_SUPPRESSION || action->verb == ADMIN_TAKE_BACK) {
+		take_lift(reading, said);
+		return;
+	}
 	if (!reading->in_place && json_array_size(reading->recall->erased) > 0)
 		TEXT_COPY(action->reason, "as before the log was restored");
 	if (action->verb != ADMIN_RETIME)

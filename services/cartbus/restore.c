@@ -353,10 +353,11 @@ static void tell(const struct restoring *restoring)
 {
 	size_t sends = json_object_size(restoring->recall.sends);
 	json_t *stops = recall_count(restoring->recall.said, restoring->recall.modes);
-	json_t *whole = json_pack("{s:I,s:I,s:i,s:I,s:O,s:O,s:b,s:I}", "head", (json_int_t)restoring->recall.head,
+	size_t let_back = json_object_size(restoring->recall.let_back);
+	json_t *whole = json_pack("{s:I,s:I,s:i,s:I,s:O,s:I,s:O,s:b,s:I}", "head", (json_int_t)restoring->recall.head,
 		"learnt", (json_int_t)sends, "stores", stores_of(restoring), "erased", (json_int_t)restoring->erased,
-		"stops", stops, "side_logs", restoring->recall.sidelogs, "covered", (int)is_covered(restoring),
-		"known_to", (json_int_t)known_to(&restoring->recall));
+		"stops", stops, "let_back", (json_int_t)let_back, "side_logs", restoring->recall.sidelogs, "covered",
+		(int)is_covered(restoring), "known_to", (json_int_t)known_to(&restoring->recall));
 
 	if (restoring->command->json) {
 		json_print(whole);
@@ -366,6 +367,11 @@ static void tell(const struct restoring *restoring)
 		       "what was there lies in %s/before-restore-*.\n",
 			(unsigned long long)restoring->recall.head, sends, stores_of(restoring), restoring->state);
 		tell_stops(restoring, stops);
+		if (let_back > 0)
+			printf("%zu times somebody was let back on after the backup. That is not said again, because "
+			       "he "
+			       "may have said no since: cartbus resubscribe SHOP ADDRESS does it.\n",
+				let_back);
 		if (restoring->erased > 0)
 			printf("Who was erased after the backup was made has left it: %zu messages.\n",
 				restoring->erased);
@@ -483,6 +489,7 @@ static int restore(struct restoring *restoring)
 		.sends = json_object(),
 		.said = json_object(),
 		.modes = json_object(),
+		.let_back = json_object(),
 		.sidelogs = json_array() };
 	r = file_make_folders(restoring->state, 0700);
 	snprintf(restoring->aside, sizeof(restoring->aside), "%s/before-restore-%lld", restoring->state,
@@ -500,6 +507,7 @@ static int restore(struct restoring *restoring)
 	json_decref(restoring->recall.said);
 	json_decref(restoring->recall.modes);
 	json_decref(restoring->recall.sidelogs);
+	json_decref(restoring->recall.let_back);
 	return ended;
 }
 

@@ -137,6 +137,16 @@ static void say_order(struct world *world)
 	SAY_OF_DEMO(cart_checkout, &order, .key = "bought-1");
 }
 
+static void say_lift(struct world *world, char letter)
+{
+	AdminAction action = { .verb = ADMIN_LIFT_SUPPRESSION, .at_us = world_now_us(world) };
+
+	memset(action.address_hash, letter, 32);
+	TEXT_COPY(action.who, "ada");
+	TEXT_COPY(action.reason, "she asked for it");
+	SAY_OF_DEMO(admin_action, &action, .key = action.address_hash);
+}
+
 static void say_action(struct world *world)
 {
 	AdminAction action = { .verb = ADMIN_SUPPRESS_CART, .at_us = world_now_us(world) };
@@ -303,6 +313,7 @@ static void what_was_put_away_beside_the_side_log_is_learnt_from(void **state)
 
 	(void)state;
 	say_what_forbids(operated_world(operated));
+	say_lift(operated_world(operated), '9'); /* who says no again, in the other log */
 	end_all(operated);
 	rename_in(operated, "state/broker", "gone");
 	rename_in(operated, "state/sidelog/stops", "state/sidelog/stops.of-gone");
