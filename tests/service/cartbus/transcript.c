@@ -33,7 +33,7 @@
 #include <sys/un.h>
 #include <sys/wait.h>
 
-enum { WORDS_MAX = 40, PATIENCE_S = 20, OUTPUT_MAX = 1 << 20, FOLD_FROM = 10 };
+enum { WORDS_MAX = 40, PATIENCE_S = 240, OUTPUT_MAX = 1 << 20, FOLD_FROM = 10 };
 
 int cartbus_main(int argc, char **argv); /* main.c's */
 

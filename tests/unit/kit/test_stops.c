@@ -115,6 +115,32 @@ static void a_purchase_by_the_same_address_or_customer_stops_what_was_left_befor
 	}
 }
 
+static void an_order_that_has_one_of_a_buyers_names_is_enough(void **state)
+{
+	const struct {
+		CartIds ids, also, order;
+	} table[] = {
+		{ { .email_hash = "h", .customer_id = "44" }, { .cart_id = "t1" },
+			{ .order_id = "77", .email_hash = "h" } },
+		{ { .email_hash = "h", .customer_id = "44" }, { .cart_id = "t1" }, { .customer_id = "44" } },
+		{ { .email_hash = "h" }, { .cart_id = "t1", .customer_id = "44" }, { .customer_id = "44" } },
+		{ { .customer_id = "44" }, { .cart_id = "t1", .email_hash = "h" },
+			{ .order_id = "77", .email_hash = "h" } },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(table) / sizeof(*table); i++) {
+		struct harness *h = fresh();
+		CartState cart = { .ids = table[i].ids, .also = { table[i].also }, .also_count = 1 };
+
+		cart.abandoned_us = cart.changed_us = NOON;
+		assert_int_equal(stops_for(harness_state(h), "demo", &cart).stop, STOP_NONE);
+		BOUGHT(h, .ids = table[i].order, .bought_us = NOON + 1);
+		assert_int_equal(stops_for(harness_state(h), "demo", &cart).stop, STOP_BOUGHT);
+		harness_free(h);
+	}
+}
+
 static void money_that_went_back_proves_that_something_was_bought(void **state)
 {
 	const struct {
@@ -487,6 +513,7 @@ int main(void)
 		cmocka_unit_test(a_checkout_stops_through_ids_that_others_tied_together),
 		cmocka_unit_test(the_tie_may_come_after_the_checkout),
 		cmocka_unit_test(a_purchase_by_the_same_address_or_customer_stops_what_was_left_before_it),
+		cmocka_unit_test(an_order_that_has_one_of_a_buyers_names_is_enough),
 		cmocka_unit_test(the_latest_purchase_of_an_address_counts_in_whatever_order_they_come),
 		cmocka_unit_test(a_former_address_of_the_cart_still_tells_the_purchase),
 		cmocka_unit_test(a_test_order_stops_and_a_cancelled_one_neither_stops_nor_takes_back),
