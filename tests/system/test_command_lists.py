@@ -131,7 +131,7 @@ def test_a_log_that_is_followed_ends_on_ctrl_c_while_no_broker_answers(running, 
         broker.send_signal(how)
         try:
             log.send_signal(signal.SIGINT)
-            told = log.communicate()[1]
+            told = log.communicate(timeout=120)[1]
         finally:
             broker.send_signal(signal.SIGCONT)
     if how == signal.SIGKILL:

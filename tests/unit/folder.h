@@ -28,8 +28,11 @@ static inline int folder_remove_entry(const char *path, const struct stat *what,
 {
 	(void)type;
 	(void)where;
-	if (S_ISREG(what->st_mode) && (what->st_mode & 07011))
-		die("%s has the mode %o: it is no program that others may run", path, what->st_mode & 07777);
+	if (S_ISREG(what->st_mode) && (what->st_mode & 07011)) {
+		fprintf(stderr, "%s has the mode %o: it is no program that others may run\n", path,
+			what->st_mode & 07777);
+		_exit(EXIT_FAILURE); /* this may be in exit() already */
+	}
 	return remove(path);
 }
 

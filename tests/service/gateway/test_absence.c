@@ -78,7 +78,7 @@ static void a_gateway_that_was_never_there_was_not_away(void **state)
 
 	assert_false(absence_begin(&absence, *state, "gateway-1", &now, &message));
 	assert_int_equal(message.len, 0);
-	assert_in_range(age_us(*state), 0, 5 * US_PER_S);
+	assert_in_range(age_us(*state), 0, 40 * US_PER_S);
 }
 
 static void a_restart_is_no_absence(void **state)
@@ -89,7 +89,7 @@ static void a_restart_is_no_absence(void **state)
 	absence_begin(&absence, *state, "gateway-1", &now, &message);
 	left_alone_for(*state, 50 * US_PER_S);
 	assert_false(absence_begin(&absence, *state, "gateway-1", &now, &message));
-	assert_in_range(age_us(*state), 0, 5 * US_PER_S);
+	assert_in_range(age_us(*state), 0, 40 * US_PER_S);
 }
 
 static void an_absence_is_told_until_it_is_safe_to_forget_it(void **state)
@@ -140,7 +140,7 @@ static void while_it_lives_its_sign_of_life_is_young_and_for_itself_alone(void *
 	}
 	for (int nth = 0; nth < 5; nth++) {
 		assert_int_equal(absence_keep(&absence), 10 * US_PER_S);
-		assert_in_range(age_us(*state), 0, 5 * US_PER_S);
+		assert_in_range(age_us(*state), 0, 40 * US_PER_S);
 		left_alone_for(*state, US_PER_HOUR);
 		clock.virtual_us += 10 * US_PER_S;
 	}
