@@ -1,7 +1,7 @@
 /*
  * lmtp_socket.c: where LMTP listens: a Unix socket that belongs to a group, or a port of this machine
  *
- * Promises:  nobody connects to the path before it belongs to whom it is for.
+ * Promises:  nobody connects to the path before it belongs to whom it is for; what is there and is no socket stays.
  * Fails by:  die() with a remedy.
  */
 #include "services/mailin/lmtp_socket.h"
@@ -71,6 +71,10 @@ static int explain(const char *where, int error, char ret_why[512])
 
 	if (error == -ENAMETOOLONG)
 		snprintf(ret_why, 512, "[mailin] lmtp: a socket's path has at most %d characters", PATH_BYTES - 1);
+	else if (error == -EEXIST)
+		snprintf(ret_why, 512,
+			"[mailin] lmtp = %s: something is there that is no socket: remove it or name another path",
+			where);
 	else if (error == -EINVAL)
 		snprintf(ret_why, 512, "[mailin] lmtp = %s: expected the path of a socket, or 127.0.0.1 and a port",
 			where);
@@ -79,12 +83,25 @@ static int explain(const char *where, int error, char ret_why[512])
 	return error;
 }
 
+/* -EEXIST: what is there is no socket, so no earlier run has left it. */
+static int check_makes_room(const char *path)
+{
+	struct stat there;
+
+	if (lstat(path, &there) < 0)
+		return errno == ENOENT ? 0 : -errno;
+	return S_ISSOCK(there.st_mode) ? 0 : -EEXIST;
+}
+
 static int listen_unix(struct lmtp_socket *at, const char *path, const char *group)
 {
 	struct sockaddr_un address = { .sun_family = AF_UNIX };
 
 	if (!TEXT_COPY(address.sun_path, path))
 		return -ENAMETOOLONG;
+	int room = check_makes_room(path);
+	if (room < 0)
+		return room;
 	TEXT_COPY(at->path, path);
 	unlink(path); /* left by an earlier run: only one process at a time has the lock of the state's folder */
 	int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
@@ -141,7 +158,7 @@ static int try_unix(const char *path)
 
 	if (!TEXT_COPY(folder, path))
 		return -ENAMETOOLONG;
-	return access(dirname(folder), W_OK | X_OK) < 0 ? -errno : 0;
+	return access(dirname(folder), W_OK | X_OK) < 0 ? -errno : check_makes_room(path);
 }
 
 /* A taken port is no fault here if the running mailin may have it; a check by hand cannot tell. */

@@ -52,6 +52,15 @@ static const char *below(const char *name)
 	return path;
 }
 
+static void write_file(const char *path, const char *text)
+{
+	FILE *file = fopen(path, "we");
+
+	assert_non_null(file);
+	assert_true(fputs(text, file) >= 0);
+	assert_int_equal(fclose(file), 0);
+}
+
 static void do_it(void)
 {
 	struct lmtp_socket at;
@@ -170,6 +179,27 @@ static void where_no_socket_can_be_made_it_says_where_one_can(void **state)
 	both_must_end(below("nothing/lmtp"), "", "No such file or directory: a unit of systemd may make one below");
 }
 
+/* A mistyped path, or one that was copied from elsewhere, costs nobody a file. */
+static void what_is_there_and_is_no_socket_stays(void **state)
+{
+	char path[200];
+	struct stat at;
+
+	(void)state;
+	TEXT_COPY(path, below("letters"));
+	write_file(path, "of worth");
+	both_must_end(path, "", "letters: something is there that is no socket: remove it or name another path");
+	assert_int_equal(lstat(path, &at), 0);
+	assert_int_equal(at.st_size, strlen("of worth"));
+	assert_int_equal(symlink(path, below("link")), 0);
+	both_must_end(below("link"), "", "link: something is there that is no socket: remove it or name another path");
+	assert_int_equal(lstat(below("link"), &at), 0);
+	assert_int_equal(mkdir(below("folder"), 0700), 0);
+	both_must_end(below("folder"), "", "folder: something is there that is no socket");
+	must_end(below("lmtp"), "", false, NULL);
+	must_end(below("lmtp"), "", true, NULL); /* an earlier run's is no fault */
+}
+
 static void a_socket_is_gone_with_who_listened(void **state)
 {
 	struct sockaddr_un to = { .sun_family = AF_UNIX };
@@ -276,6 +306,7 @@ int main(void)
 		TEST(of_a_group_that_is_not_there_it_is_for_nobody),
 		TEST(a_path_has_room_for_as_much_as_the_kernel_takes),
 		TEST(where_no_socket_can_be_made_it_says_where_one_can),
+		TEST(what_is_there_and_is_no_socket_stays),
 		TEST(a_socket_is_gone_with_who_listened),
 		TEST(what_is_neither_a_path_nor_a_port_of_this_machine_is_refused),
 		TEST(a_port_that_is_free_is_listened_at_for_this_machine_alone),
