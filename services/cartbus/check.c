@@ -242,7 +242,8 @@ static void check_voices(struct checking *checking, const struct shop *shop)
 	free(names);
 }
 
-static void check_secret(struct checking *checking, const char *name)
+/* One of kit/keyring.h. */
+static void check_key(struct checking *checking, const char *name)
 {
 	_cleanup_(buffer_free) struct buffer secret = { 0 };
 	char path[PATH_ROOM], why[512];
@@ -250,10 +251,32 @@ static void check_secret(struct checking *checking, const char *name)
 
 	command_secret_path(checking->command, name, path);
 	failed = file_read_secret(path, &secret);
+	failed = failed ? failed : keyring_judge(buffer_bytes(&secret));
 	if (!failed)
 		return;
 	settings_secret_why(path, failed, why);
 	checking->wrong += check_told(checking->command, failed, why);
+}
+
+int check_webhook_secret(const struct command *command, const char *shop)
+{
+	_cleanup_(buffer_free) struct buffer secret = { 0 };
+	char name[96], path[PATH_ROOM], why[512];
+	int failed;
+
+	snprintf(name, sizeof(name), "webhook/%s", shop);
+	command_secret_path(command, name, path);
+	failed = file_read_secret(path, &secret);
+	if (failed)
+		settings_secret_why(path, failed, why);
+	else if (secret.len < WEBHOOK_SECRET_LEAST) {
+		failed = -EINVAL;
+		snprintf(why, sizeof(why),
+			"the secret %.256s is shorter than %d characters, and the gateway takes no webhook of the shop "
+			"with it: set another with `cartbus shop secret %.63s --set`, or make one with --rotate",
+			path, (int)WEBHOOK_SECRET_LEAST, shop);
+	}
+	return check_told(command, failed, why);
 }
 
 int check_previous(const struct command *command, const char *shop, int *ret_count)
@@ -276,22 +299,22 @@ int check_previous(const struct command *command, const char *shop, int *ret_cou
 	return check_told(command, failed, why);
 }
 
-static void check_secret_if_there(struct checking *checking, const char *name)
+static void check_key_if_there(struct checking *checking, const char *name)
 {
 	char path[PATH_ROOM];
 
 	command_secret_path(checking->command, name, path);
 	if (access(path, F_OK) == 0)
-		check_secret(checking, name);
+		check_key(checking, name);
 }
 
 /* Two services need each of them at their start: on a host without the broker where one of these runs. */
 static void check_installations_key(struct checking *checking, const char *name, const char *one, const char *other)
 {
 	if (check_is_local(checking->command, one) || check_is_local(checking->command, other))
-		check_secret(checking, name);
+		check_key(checking, name);
 	else
-		check_secret_if_there(checking, name);
+		check_key_if_there(checking, name);
 }
 
 static void say_wrong(const char *what, void *context)
@@ -339,12 +362,10 @@ static void check_texts(struct checking *checking, const char *name)
 static void check_shop(const char *name, void *context)
 {
 	struct checking *checking = context;
-	char secret[80];
 	int before;
 
 	check_texts(checking, name);
-	snprintf(secret, sizeof(secret), "webhook/%s", name);
-	check_secret(checking, secret);
+	checking->wrong += check_webhook_secret(checking->command, name);
 	checking->wrong += check_previous(checking->command, name, &before);
 }
 
@@ -443,9 +464,8 @@ int config_judge(struct command *command, int *ret_shops)
 	warn_of_plain_links(command);
 	check_installations_key(&checking, "address.key", "gateway", "storefront");
 	check_installations_key(&checking, LINK_KEY, "gateway", "sender");
-	check_secret_if_there(&checking, BOUNCE_KEY); /* without it, it follows from link.key */
-	check_secret_if_there(
-		&checking, ADMIN_LINK_KEY); /* without it the owner's links do not work, and all else does */
+	check_key_if_there(&checking, BOUNCE_KEY);     /* without it, it follows from link.key */
+	check_key_if_there(&checking, ADMIN_LINK_KEY); /* without it the owner's links do not work, and all else does */
 	check_monitor_listens(&checking);
 	checking.wrong += check_local(command);
 	checking.wrong += check_ports(command);

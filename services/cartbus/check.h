@@ -7,6 +7,8 @@
 /* Complains of each thing that is wrong, and of what is doubtful ("warning: ..."); how much is wrong. */
 int config_judge(struct command *command, int *ret_shops);
 
+/* The same of the webhook secret of a shop that is in use. */
+int check_webhook_secret(const struct command *command, const char *shop);
 /*
  * The same of the webhook secrets before the one in use of a shop, where a rotation keeps them. *ret_count: how many of them are accepted.
  */

@@ -271,8 +271,10 @@ static int say_where(const struct secret *secret)
 			there ? "true" : "false", rotating ? "true" : "false");
 	else
 		printf("%s%s\n", path, there ? "" : " (it is not there)");
+	if (there && !secret->is_api)
+		wrong = check_webhook_secret(secret->command, shop);
 	if (rotating)
-		wrong = check_previous(secret->command, shop, &count);
+		wrong += check_previous(secret->command, shop, &count);
 	if (!secret->command->json)
 		say_rotating(count);
 	return wrong ? EXIT_NO : EXIT_FINE;

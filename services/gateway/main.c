@@ -3,7 +3,14 @@
 #include "services/gateway/gateway.h"
 #include "services/gateway/http.h"
 #include "services/gateway/listen.h"
+#include "services/gateway/secrets.h"
 #include "services/kit/settings.h"
+
+static void check(const struct config *config)
+{
+	listen_check(config);
+	secrets_close(secrets_open(config_get(config, "paths", NULL, "shops"), settings_secrets_folder(config)));
+}
 
 int main(int argc, char **argv)
 {
@@ -13,7 +20,7 @@ int main(int argc, char **argv)
 			.help = "takes in storefronts' webhooks and unsubscribe links over HTTP and says them to the "
 				"bus",
 			.keys = settings_keys,
-			.check = listen_check,
+			.check = check,
 			.start = http_start,
 			.leave = http_leave,
 			.left = http_left,

@@ -12,6 +12,7 @@
 #include "bus/base/memory.h"
 #include "bus/base/text.h"
 #include "services/kit/admin_link.h"
+#include "services/kit/secret_lines.h"
 #include "services/kit/settings.h"
 #include "services/kit/shop.h"
 #include <errno.h>
@@ -55,10 +56,10 @@ static void forget(struct buffer *secret)
 
 static void check_key(const char *path, int read, const struct buffer *key)
 {
-	if (read < 0)
-		die_of_secret(path, read);
-	if (key->len < 32)
-		die("the secret %s is too short: 32 random bytes in hex were expected", path);
+	int r = read < 0 ? read : keyring_judge(buffer_bytes(key));
+
+	if (r < 0)
+		die_of_secret(path, r);
 }
 
 static void read_key(const struct secrets *secrets, const char *name, struct buffer *ret)
@@ -228,7 +229,7 @@ bool secrets_shop_is_there(const struct secrets *secrets, const char *shop)
 static int judge(const struct shop_secrets *entry)
 {
 	if (entry->current_error == -ENOENT || entry->current_error == -ENODATA ||
-		(entry->current_error == 0 && entry->pair.current.len < SIGNATURE_SECRET_LEAST))
+		(entry->current_error == 0 && entry->pair.current.len < WEBHOOK_SECRET_LEAST))
 		return -ENOKEY;
 	return entry->current_error;
 }

@@ -57,7 +57,7 @@ static bool matches(struct bytes secret, struct bytes text, const uint8_t given[
 
 	hmac_sha256(secret, text, ours);
 	same = CRYPTO_memcmp(ours, given, HMAC_LEN) == 0;
-	return same && secret.len >= SIGNATURE_SECRET_LEAST;
+	return same && secret.len >= WEBHOOK_SECRET_LEAST;
 }
 
 static enum signature compare(const struct secrets_pair *secrets, struct bytes text, const uint8_t given[HMAC_LEN])
@@ -151,7 +151,7 @@ enum signature signature_check_stamped(
 
 static bool is_word(struct bytes secret, const char *given)
 {
-	return secret.len >= SIGNATURE_SECRET_LEAST && secret.len == strlen(given) &&
+	return secret.len >= WEBHOOK_SECRET_LEAST && secret.len == strlen(given) &&
 		CRYPTO_memcmp(secret.data, given, secret.len) == 0;
 }
 

@@ -10,7 +10,6 @@
 #include "bus/base/bytes.h"
 #include <stdint.h>
 
-enum { SIGNATURE_SECRET_LEAST = 8 };                           /* a shorter (or empty) secret protects nothing */
 static const int64_t signature_tolerance_us = 300 * 1000000LL; /* of our own, whose signature covers its timestamp */
 
 struct secrets_pair {

@@ -47,9 +47,14 @@ int keyring_add_before(struct keyring *keys, struct bytes key, int64_t until_us)
 	return 0;
 }
 
+int keyring_judge(struct bytes key)
+{
+	return key.len < KEY_LEAST ? -ERANGE : 0;
+}
+
 bool keyring_can_keep(struct bytes key)
 {
-	if (key.len < KEY_LEAST || key.len > KEY_MOST)
+	if (keyring_judge(key) < 0 || key.len > KEY_MOST)
 		return false;
 	for (const uint8_t *at = key.data, *end = at + key.len; at < end; at++) {
 		if (*at <= ' ')

@@ -44,6 +44,8 @@ void keyring_clear(struct keyring *keys); /* cleansed, and empty */
 
 /* The key that signs, then those that verify at `now_us`, one after the other; empty: there are no more. *at begins with 0. */
 struct bytes keyring_next(const struct keyring *keys, int64_t now_us, int *at);
+/* Any of the keys above, as a process takes it. 0; or -ERANGE: it is so short that it could be guessed (settings_secret_why() says so). */
+int keyring_judge(struct bytes key);
 /* Whether a line of <name>.previous can hold it. */
 bool keyring_can_keep(struct bytes key);
 int keyring_add_before(struct keyring *keys, struct bytes key, int64_t until_us); /* -ENOSPC */

@@ -10,6 +10,8 @@
 
 /* A rotation and the corrections of a mistyped secret need few. Beyond that nothing says which of them is in use. */
 enum { SECRET_LINES_MOST = 8 };
+/* Of a webhook secret's characters: a shorter (or empty) one protects nothing, so the gateway takes none. */
+enum { WEBHOOK_SECRET_LEAST = 8 };
 
 struct secret_lines {
 	struct bytes rest;

@@ -238,8 +238,9 @@ void settings_secret_why(const char *path, int error, char ret[512])
 	else
 		snprintf(secret, sizeof(secret), "the secret %.256s", path);
 	bool is_missing = error == -ENOENT || error == -ENODATA; /* systemd hands over an empty one for it */
+	bool names_shoppers = strcmp(strrchr(path, '/') + 1, "address.key") == 0;
 
-	if (is_missing && strcmp(strrchr(path, '/') + 1, "address.key") == 0)
+	if (is_missing && names_shoppers)
 		snprintf(ret, 512,
 			"%s is missing or empty: put its copy back; with another one the list of who must not be "
 			"mailed means nobody. Only a new installation makes one: `cartbus secrets make`",
@@ -249,6 +250,9 @@ void settings_secret_why(const char *path, int error, char ret[512])
 			"%s is missing or empty: put its copy back; a new one makes `cartbus secrets make`, of a shop "
 			"`cartbus shop secret NAME --rotate`",
 			secret);
+	else if (error == -ERANGE)
+		snprintf(ret, 512, "%s is too short: 32 random bytes in hex were expected: put its copy back%s", secret,
+			names_shoppers ? "" : ", or remove it: `cartbus secrets make` makes another");
 	else if (error == -EPERM)
 		snprintf(ret, 512, "%s: others may read or write it: chmod 600 it", secret);
 	else

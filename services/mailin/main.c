@@ -5,6 +5,7 @@
  * Without [mailin] folder and lmtp it only fetches what SNS needs.
  */
 #include "bus/actor/process.h"
+#include "bus/base/cleanup.h"
 #include "bus/base/log.h"
 #include "services/kit/http.h"
 #include "services/kit/settings.h"
@@ -109,17 +110,24 @@ static void open_door(struct loop *loop, const struct config *config, const char
 			.clock = needs.clock });
 }
 
+static void read_keys(const struct config *config, struct keyring *ret)
+{
+	char path[256];
+	int r = keyring_read_bounce(settings_secrets_folder(config), ret, path);
+
+	r = r < 0 ? r : keyring_judge(buffer_bytes(&ret->current));
+	if (r < 0)
+		die_of_secret(path, r);
+}
+
 static void start(struct loop *loop, struct runtime *runtime, const struct config *config, const struct clock *clock)
 {
 	const char *path = config_get(config, "mailin", NULL, "folder");
 	const char *where = config_get(config, "mailin", NULL, "lmtp");
 	const bool has_folder = path && *path, has_door = where && *where;
-	char secret[256];
 	if (!has_folder && !has_door)
 		return;
-	int r = keyring_read_bounce(settings_secrets_folder(config), &keys, secret);
-	if (r < 0)
-		die_of_secret(secret, r);
+	read_keys(config, &keys);
 	reader = reader_new(clock, NULL);
 	loop_watch(loop, reader_fd(reader), false, reader_work, reader);
 	const struct folder_needs needs = { .keys = &keys, .reader = reader, .runtime = runtime, .clock = clock };
@@ -136,8 +144,11 @@ static void check(const struct config *config)
 {
 	const char *path = config_get(config, "mailin", NULL, "folder");
 	const char *where = config_get(config, "mailin", NULL, "lmtp");
+	_cleanup_(keyring_clear) struct keyring tried = { 0 };
 	char why[512];
 
+	if ((path && *path) || (where && *where))
+		read_keys(config, &tried);
 	if (path && *path)
 		folder_check(path, "new");
 	if (!where || !*where)

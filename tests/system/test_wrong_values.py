@@ -100,6 +100,21 @@ def test_what_a_process_would_refuse_is_told_in_its_words_and_once(system, name,
     assert told.returncode == 1 and told.stderr.count(words) == 1, (words, told)
 
 
+@pytest.mark.parametrize("key, names", [
+    ("address.key", ["gateway"]), ("admin.key", ["gateway"]), ("link.key", ["gateway", "sender"]), ("bounce.key", ["mailin", "sender"])])
+def test_a_key_that_is_too_short_is_refused_by_whoever_takes_it(system, key, names):
+    change(system, f"[mailin]\nlmtp = {system.folder}/lmtp\n")
+    before = system.secret(key).decode()
+    words = f"the secret {system.folder}/secrets/{key} is too short"
+    assert [check(system, name).returncode for name in names] == [0] * len(names)
+    system.write_secret(key, before[:31])
+    try:
+        told = [*(check(system, name) for name in names), system.cartbus("config", "check", check=False)]
+        assert all(one.returncode == 1 and one.stderr.count(words) == 1 for one in told), told
+    finally:
+        system.write_secret(key, before)
+
+
 def test_all_that_is_wrong_is_told_at_once_in_the_order_of_the_files(system):
     before = system.config_path.read_text()
     shop = system.folder / "shops" / "demo" / "shop.conf"
