@@ -25,6 +25,7 @@
 #include <spawn.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -191,9 +192,38 @@ static int check_broker(const struct command *command)
 	return check_told(command, -EINVAL, *why ? why : "cartbus-broker --check ends without a word");
 }
 
+/* ---- the folders ---- */
+
+static bool is_no_folder(const char *path)
+{
+	struct stat there;
+
+	return stat(path, &there) < 0 ? errno == ENOTDIR : !S_ISDIR(there.st_mode);
+}
+
+/* One that is missing is made by whoever needs it first, or there is nothing in it yet. */
+static int check_folders(const struct command *command)
+{
+	static const struct {
+		const char *section, *key;
+	} folders[] = { { "paths", "state" }, { "paths", "run" }, { "paths", "shops" }, { "backup", "folder" } };
+	int wrong = 0;
+
+	for (size_t i = 0; i < sizeof(folders) / sizeof(*folders); i++) {
+		const char *path = config_get(command->config, folders[i].section, NULL, folders[i].key);
+
+		if (!is_no_folder(path))
+			continue;
+		complain(command, "[%s] %s = %s: it is no folder: name another path, or move away what is there",
+			folders[i].section, folders[i].key, path);
+		wrong++;
+	}
+	return wrong;
+}
+
 int check_local(const struct command *command)
 {
-	int wrong = command_is_far(command) ? 0 : check_broker(command);
+	int wrong = check_folders(command) + (command_is_far(command) ? 0 : check_broker(command));
 	char why[WHY_ROOM];
 
 	for (size_t i = 0; i < sizeof(judges) / sizeof(*judges); i++)
