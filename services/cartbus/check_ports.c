@@ -255,6 +255,8 @@ int check_ports(const struct command *command)
 
 	if (command_is_far(command))
 		return 0; /* which services run here nobody knows */
+	if (command->config_faults)
+		return 0; /* a port may be meant whose value is wrong */
 	for (int i = 0; i < PLACES; i++) {
 		wrong += places[i].port ? check_place(command, &places[i]) : 0;
 		for (int j = i + 1; j < PLACES; j++)

@@ -115,6 +115,7 @@ static bool has_v6(void)
 
 static struct folder home;
 static char heard[2000];
+static int faults; /* values of the configuration that are wrong, in whose place a default is read */
 
 static void hear(const char *words, void *context)
 {
@@ -125,7 +126,7 @@ static void hear(const char *words, void *context)
 /* How many ports are wrong where the gateway is to listen there; what is said of it is in `heard`. */
 static int check(const char *host, int port, const char *more)
 {
-	struct command command = { .name = "config check", .hear = hear };
+	struct command command = { .name = "config check", .config_faults = faults, .hear = hear };
 	struct config_error error = { "" };
 	char text[600];
 	int wrong;
@@ -210,6 +211,20 @@ static void a_connection_whose_listener_is_gone_keeps_nobody_out(void **state)
 	assert_string_equal(heard, "");
 	close(ours);
 	close(theirs);
+	close(kept);
+}
+
+static void nobodys_port_is_told_of_while_another_one_may_be_meant(void **state)
+{
+	int kept, fd = listener("127.0.0.1", "127.0.0.1", &kept);
+
+	(void)state;
+	faults = 1;
+	assert_int_equal(check("127.0.0.1", port_of(fd), ""), 0);
+	assert_string_equal(heard, "");
+	faults = 0;
+	assert_int_equal(check("127.0.0.1", port_of(fd), ""), 1);
+	close(fd);
 	close(kept);
 }
 
@@ -362,6 +377,8 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(a_port_is_taken_where_two_sockets_keep_each_other_out, setup, teardown),
 		cmocka_unit_test_setup_teardown(a_connection_whose_listener_is_gone_keeps_nobody_out, setup, teardown),
+		cmocka_unit_test_setup_teardown(
+			nobodys_port_is_told_of_while_another_one_may_be_meant, setup, teardown),
 		cmocka_unit_test_setup_teardown(
 			who_has_the_port_is_named_without_what_a_terminal_would_obey, setup, teardown),
 		cmocka_unit_test_setup_teardown(the_service_itself_may_have_the_port, setup, teardown),
