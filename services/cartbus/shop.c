@@ -148,16 +148,37 @@ static int write_secret(struct secret *secret, const char *text)
 	return failed ? EXIT_NO : EXIT_FINE;
 }
 
+/* The blanks that come with copying: a page's own is no-break. */
+static const char *const blanks[] = { " ", "\t", "\u00a0" };
+enum { BLANKS = sizeof(blanks) / sizeof(*blanks) };
+
+static bool has_blank(const char *line)
+{
+	for (int i = 0; i < BLANKS; i++)
+		if (strstr(line, blanks[i]))
+			return true;
+	return false;
+}
+
+static bool has_blank_at_an_end(const char *line)
+{
+	for (int i = 0; i < BLANKS; i++) {
+		const char *end = line + strlen(line) - strlen(blanks[i]); /* no line is as short as a blank */
+
+		if (text_starts(line, blanks[i]) || strcmp(end, blanks[i]) == 0)
+			return true;
+	}
+	return false;
+}
+
 /* No platform's key to its API has a blank. What signs webhooks may: WooCommerce makes such secrets, so it is kept as it came. */
 static int check_blanks(const struct secret *secret, const char *line)
 {
-	const char *blank = strchr(line, ' ');
-
-	if (secret->is_api && blank) {
+	if (secret->is_api && has_blank(line)) {
 		complain(secret->command, "a key to an API has no blanks, and this one has: copy the key alone");
 		return EXIT_USAGE;
 	}
-	if (blank == line || line[strlen(line) - 1] == ' ')
+	if (has_blank_at_an_end(line))
 		complain(secret->command,
 			"warning: the secret begins or ends with a blank, which counts: if it came with the copying, "
 			"set the secret again without it");
