@@ -14,6 +14,7 @@
  *   event "changed"       the cart as it is now; "items": [] empties it
  *   event "saved_link"    the shopper saved the cart or asked for the link
  *   event "wait_override" with "first_wait" and "second_wait": "90min", "4h", "2d"
+ *   "customer_id": 0 or "0" is a guest, the same as leaving it out
  *   "consent": true said yes, false said no; null (or left out): nobody asked. 1, "1", "true", "yes" and 0, "0", "false", "no",
  *   "denied", "" mean the same; anything else may have been a no: the cart is taken, and not mailed
  *   event "checked_out"   with "order_id", "total", "currency", "payment_status"
@@ -52,7 +53,7 @@ static void read_ids(const struct event_source *source, const json_t *body, Cart
 	field_id(body, "checkout_token", ids->checkout_token, sizeof(ids->checkout_token));
 	field_id(body, "checkout_id", ids->checkout_id, sizeof(ids->checkout_id));
 	field_id(body, "order_id", ids->order_id, sizeof(ids->order_id));
-	field_id(body, "customer_id", ids->customer_id, sizeof(ids->customer_id));
+	read_customer(body, ids);
 	read_address(source, field_word(body, "email"), ids);
 }
 

@@ -38,6 +38,13 @@ void read_address(const struct event_source *source, const char *text, CartIds *
 	address_hash(source->address_key, source->shop, normalised, ids->email_hash);
 }
 
+void read_customer(const json_t *body, CartIds *ids)
+{
+	field_id(body, "customer_id", ids->customer_id, sizeof(ids->customer_id));
+	if (strcmp(ids->customer_id, "0") == 0)
+		ids->customer_id[0] = '\0';
+}
+
 static void read_picture(const json_t *item, const struct item_names *names, Item *ret)
 {
 	for (int i = 0; i < 4 && names->pictures[i]; i++) {

@@ -19,6 +19,8 @@ struct item_names {
 void event_clear(struct event *event);
 /* Normalises and hashes; an address that we would not mail is as good as none. */
 void read_address(const struct event_source *source, const char *text, CartIds *ids);
+/* Its customer_id: a number or a text. 0 names nobody: every guest has it. */
+void read_customer(const json_t *body, CartIds *ids);
 /* false: the body does not speak of items. */
 bool read_items(const json_t *body, const char *list, const struct item_names *names, CartChanged *ret);
 void read_codes(const json_t *body, const char *list, CartChanged *ret); /* of texts, or of objects with "code" */

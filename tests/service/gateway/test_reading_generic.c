@@ -122,6 +122,24 @@ static void a_checkout_that_names_only_the_shopper_is_a_stop(void **state)
 	assert_string_equal(event->checkout.ids.email, "a@b.example");
 }
 
+/* A guest is customer 0, which is nobody: whoever took it for a name would make one customer of all guests. */
+static void a_customer_number_of_0_names_nobody(void **state)
+{
+	static const struct {
+		const char *given, *wanted;
+	} cases[] = { { "0", "" }, { "\"0\"", "" }, { "\"\"", "" }, { "null", "" }, { "9", "9" }, { "\"9\"", "9" },
+		{ "\"00\"", "00" } };
+	char body[200];
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		snprintf(body, sizeof(body), "{\"id\":\"1\",\"event\":\"changed\",\"cart\":\"c\",\"customer_id\":%s}",
+			cases[i].given);
+		assert_int_equal(read_body(bytes_of(body)), READ_CHANGED);
+		assert_string_equal(event->changed.ids.customer_id, cases[i].wanted);
+	}
+}
+
 static enum reading read_consent(const char *consent)
 {
 	char body[200];
@@ -209,6 +227,7 @@ int main(void)
 		cmocka_unit_test(links_and_pictures_that_could_hurt_are_left_out),
 		cmocka_unit_test(what_is_missing_is_named),
 		cmocka_unit_test(a_checkout_that_names_only_the_shopper_is_a_stop),
+		cmocka_unit_test(a_customer_number_of_0_names_nobody),
 		cmocka_unit_test(a_no_is_a_no_however_it_is_written),
 		cmocka_unit_test(a_consent_that_is_neither_yes_nor_no_counts_as_a_no_and_is_told),
 		cmocka_unit_test(a_byte_order_mark_before_the_json_is_skipped),
