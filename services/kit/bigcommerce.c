@@ -36,7 +36,7 @@ static int64_t moment_of(const json_t *order, const char *name)
 
 bool bigcommerce_read_order(const json_t *order, CartCheckout *ret)
 {
-	const json_t *status = json_object_get(order, "status_id"), *customer = json_object_get(order, "customer_id");
+	const json_t *status = json_object_get(order, "status_id");
 	json_int_t number = json_integer_value(status);
 	*ret = (CartCheckout){ .has_ids = true, .platform = PLATFORM_BIGCOMMERCE };
 	if (!json_is_integer(status) || number == STATUS_INCOMPLETE ||
@@ -47,8 +47,7 @@ bool bigcommerce_read_order(const json_t *order, CartCheckout *ret)
 		: CHECKOUT_BOUGHT;
 	TEXT_COPY(ret->platform_topic, "api/orders");
 	field_id(order, "cart_id", ret->ids.cart_token, sizeof(ret->ids.cart_token));
-	if (json_integer_value(customer) != 0) /* 0 is every guest */
-		field_id(order, "customer_id", ret->ids.customer_id, sizeof(ret->ids.customer_id));
+	read_customer(order, &ret->ids);
 	ret->bought_us = moment_of(order, "date_created");
 	ret->ordered_us = ret->bought_us;
 	ret->was_bought = number == STATUS_REFUNDED;
@@ -96,8 +95,7 @@ enum reading bigcommerce_read_cart(const struct event_source *source, const json
 	TEXT_COPY(changed->webhook_id, source->webhook_id);
 	changed->heard_us = source->heard_us;
 	read_moment(source, cart, changed);
-	if (json_integer_value(json_object_get(cart, "customer_id")) != 0)
-		field_id(cart, "customer_id", changed->ids.customer_id, sizeof(changed->ids.customer_id));
+	read_customer(cart, &changed->ids);
 	read_address(source, field_word(cart, "email"), &changed->ids);
 	if (field_currency(field_object(cart, "currency"), "code", changed->currency) == 1)
 		changed->has_total = field_money(cart, "cart_amount", changed->currency, &changed->total_minor) == 1;

@@ -12,6 +12,7 @@
 #include "services/kit/money.h"
 #include <ctype.h>
 #include <errno.h>
+#include <math.h>
 #include <openssl/sha.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -192,14 +193,26 @@ int field_yes_no(const json_t *object, const char *name)
 	return is_word_of(text, no) ? 0 : -EINVAL;
 }
 
+/* Some write whole numbers as 9.0. Beyond 2^53 a real is no exact number, and names nothing. */
+static bool is_whole(const json_t *field, json_int_t *ret)
+{
+	const double number = json_real_value(field); /* 0: it is no real */
+
+	*ret = json_integer_value(field);
+	if (json_is_real(field) && fabs(number) <= 9007199254740992.0)
+		*ret = (json_int_t)number;
+	return json_is_integer(field) || (json_is_real(field) && fabs(number - (double)*ret) == 0);
+}
+
 /* Text or whole number, as bytes; `scratch` holds a number's digits. Empty: neither. */
 static struct bytes as_text(const json_t *field, char scratch[32])
 {
+	json_int_t number;
+
 	if (json_is_string(field))
 		return BYTES(json_string_value(field), json_string_length(field));
-	if (json_is_integer(field))
-		return BYTES(
-			scratch, (size_t)snprintf(scratch, 32, "%" JSON_INTEGER_FORMAT, json_integer_value(field)));
+	if (is_whole(field, &number))
+		return BYTES(scratch, (size_t)snprintf(scratch, 32, "%" JSON_INTEGER_FORMAT, number));
 	return BYTES("", 0);
 }
 

@@ -87,7 +87,6 @@ static enum reading read_order(const struct event_source *source, const json_t *
 	CartCheckout *checkout = &event->checkout;
 	const json_t *order = order_of(body);
 	const char *status = field_word(order, "status"), *email = email_of(order);
-	const json_t *customer = json_object_get(order, "customer_id");
 
 	if (!status)
 		return nothing(event, "an order without a status says nothing");
@@ -101,8 +100,7 @@ static enum reading read_order(const struct event_source *source, const json_t *
 	checkout->bought_us = bought_at(source, order);
 	note_former_purchase(order, status, checkout);
 	field_id(order, "id", checkout->ids.order_id, sizeof(checkout->ids.order_id));
-	if (json_integer_value(customer) != 0) /* 0 is every guest */
-		field_id(order, "customer_id", checkout->ids.customer_id, sizeof(checkout->ids.customer_id));
+	read_customer(order, &checkout->ids);
 	read_cart_id(order, &checkout->ids);
 	read_address(source, email, &checkout->ids);
 	if (field_currency(order, "currency", checkout->currency) != 1 ||

@@ -92,6 +92,22 @@ static void a_status_is_passed_on_for_the_shop_to_judge(void **state)
 	assert_string_equal(event->checkout.ids.customer_id, "26");
 }
 
+static void a_customer_number_may_be_a_text_and_0_names_nobody(void **state)
+{
+	static const struct {
+		const char *given, *wanted;
+	} cases[] = { { "32", "32" }, { "\"32\"", "32" }, { "32.0", "32" }, { "0", "" }, { "\"0\"", "" }, { "0.0", "" },
+		{ "32.5", "" }, { "1e300", "" } };
+	char body[128];
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		snprintf(body, sizeof(body), "{\"id\":5,\"status\":\"completed\",\"customer_id\":%s}", cases[i].given);
+		assert_int_equal(read_body("order.updated", bytes_of(body)), READ_CHECKOUT);
+		assert_string_equal(event->checkout.ids.customer_id, cases[i].wanted);
+	}
+}
+
 static void an_order_is_a_stop_whatever_else_is_wrong_with_it(void **state)
 {
 	(void)state;
@@ -131,6 +147,7 @@ int main(void)
 		cmocka_unit_test(an_order_stops_the_cart_that_the_stores_snippet_named),
 		cmocka_unit_test(the_hash_of_a_carts_contents_joins_nothing),
 		cmocka_unit_test(a_status_is_passed_on_for_the_shop_to_judge),
+		cmocka_unit_test(a_customer_number_may_be_a_text_and_0_names_nobody),
 		cmocka_unit_test(an_order_is_a_stop_whatever_else_is_wrong_with_it),
 		cmocka_unit_test(broken_bodies_and_other_topics_say_so),
 	};

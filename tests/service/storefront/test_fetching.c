@@ -428,23 +428,28 @@ static void bigcommerce_webhooks_carry_ids_alone(void **state)
 static void a_guest_of_bigcommerce_has_no_customer_number(void **state)
 {
 	static const struct {
-		json_int_t given;
-		const char *wanted;
-	} cases[] = { { 0, "" }, { 1, "1" }, { 731, "731" } };
+		const char *given, *wanted;
+	} cases[] = { { "0", "" }, { "\"0\"", "" }, { "1", "1" }, { "731", "731" }, { "\"731\"", "731" } };
 	const struct event_source source = { .shop = "demo",
 		.topic = "",
 		.webhook_id = "",
 		.address_key = bytes_of("0123456789abcdef0123456789abcdef"),
 		.heard_us = NOON_US };
 	static struct event event;
+	CartCheckout checkout;
 
 	(void)state;
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
-		json_t *body = json_pack("{s:{s:s,s:I}}", "data", "id", "0934", "customer_id", cases[i].given);
+		json_t *number = json_loads(cases[i].given, JSON_DECODE_ANY, NULL);
+		json_t *cart = json_pack("{s:{s:s,s:O}}", "data", "id", "0934", "customer_id", number);
+		json_t *order = json_pack("{s:i,s:i,s:o}", "id", 7, "status_id", 11, "customer_id", number);
 
-		assert_int_equal(bigcommerce_read_cart(&source, body, &event), READ_CHANGED);
+		assert_int_equal(bigcommerce_read_cart(&source, cart, &event), READ_CHANGED);
 		assert_string_equal(event.changed.ids.customer_id, cases[i].wanted);
-		json_decref(body);
+		assert_true(bigcommerce_read_order(order, &checkout));
+		assert_string_equal(checkout.ids.customer_id, cases[i].wanted);
+		json_decref(cart);
+		json_decref(order);
 	}
 }
 
