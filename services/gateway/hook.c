@@ -271,7 +271,9 @@ static int encode(struct reception *reception, const struct request *request, co
 
 	if (bought) /* kept for ever: who bought is known by the keyed hash alone */
 		reception->event->checkout.ids.email[0] = '\0';
-	name_of(token[0] ? token : ids->email_hash, sizeof(key), key);
+	if (!token[0])
+		token = ids->email_hash[0] ? ids->email_hash : ids->customer_id;
+	name_of(token, sizeof(key), key);
 	traceparent_of(request, trace);
 	wish->stop = bought || (event->changed.has_items && event->changed.items_count == 0);
 	TEXT_COPY(wish->shop, shop);

@@ -17,7 +17,7 @@
  *   "customer_id": 0 or "0" is a guest, the same as leaving it out
  *   "consent": true said yes, false said no; null (or left out): nobody asked. 1, "1", "true", "yes" and 0, "0", "false", "no",
  *   "denied", "" mean the same; anything else may have been a no: the cart is taken, and not mailed
- *   event "checked_out"   with "order_id", "total", "currency", "payment_status"
+ *   event "checked_out"   with "order_id", "total", "currency", "payment_status"; without a cart, "email" or "customer_id" will do
  *   event "cancelled"     of an order
  *   event "refunded"      of an order: "refunded" is what was paid back of it in all, in its "currency"
  *
@@ -32,6 +32,7 @@
 #include <errno.h>
 
 #define WAIT_MOST_US (60 * US_PER_DAY)
+#define CART_FIELDS "cart, cart_token, checkout_token, checkout_id, order_id"
 
 static const struct item_names item_fields = {
 	.title = "title",
@@ -186,10 +187,15 @@ static enum reading read_event(const struct event_source *source, const json_t *
 		"refunded");
 }
 
+/* Of who bought, all carts are stopped. */
+static bool names_cart_or_shopper(const CartIds *ids)
+{
+	return event_key(ids)[0] || ids->email[0] || ids->customer_id[0];
+}
+
 enum reading generic_read(const struct event_source *source, struct bytes body, struct event *ret)
 {
 	enum reading reading;
-	const CartIds *ids;
 	const json_t *json;
 
 	event_clear(ret);
@@ -198,10 +204,11 @@ enum reading generic_read(const struct event_source *source, struct bytes body, 
 		return READ_UNREADABLE;
 	reading = read_event(source, json, ret);
 	fields_done();
-	ids = reading == READ_CHANGED ? &ret->changed.ids : &ret->checkout.ids;
-	if ((reading == READ_CHANGED || reading == READ_CHECKOUT) && !event_key(ids)[0] &&
-		!(reading == READ_CHECKOUT && ids->email[0]))
-		return unreadable(
-			ret, "the body names no cart: the field cart (or cart_token, checkout_token) is missing");
+	if (reading == READ_CHANGED && !event_key(&ret->changed.ids)[0])
+		return unreadable(ret, "the body names no cart: give one of the fields " CART_FIELDS);
+	if (reading == READ_CHECKOUT && !names_cart_or_shopper(&ret->checkout.ids))
+		return unreadable(ret,
+			"the body names neither a cart nor a shopper: give one of the fields " CART_FIELDS
+			", email, customer_id");
 	return reading;
 }

@@ -56,6 +56,15 @@ def test_each_example_of_the_description_fits_it_and_is_taken(system, name):
     assert described(system.post(system.shop.cart(event))).json == {"duplicate_of": answer.json["accepted"]}
 
 
+def test_a_purchase_may_name_the_shopper_alone(system):
+    for field, value in (("email", "ada@mail.example"), ("customer_id", "78")):
+        event = {"id": f"by-{field}", "event": "checked_out", field: value}
+        check(event, POST["requestBody"]["content"]["application/json"]["schema"])
+        answer = described(system.post(system.shop.cart(event)))
+        (told,) = [one for one in system.log("cart.checkout") if one["seq"] == answer.json["accepted"]]
+        assert told["key"], "no key of its own: its order among this shopper's others would be chance"
+
+
 def test_the_answers_to_what_is_wrong_are_as_described(system):
     event = EXAMPLES["changed"]["value"]
     wrong = system.shop.cart(event)
@@ -71,7 +80,8 @@ def test_what_the_description_refuses_is_refused_or_read_without_it(system):
     """It is not stricter than the gateway where that matters: an event without an id, a kind or a cart."""
     schema = POST["requestBody"]["content"]["application/json"]["schema"]
     for broken in ({"event": "changed", "cart": "c"}, {"id": "1", "cart": "c"}, {"id": "1", "event": "what", "cart": "c"},
-                   {"id": "2", "event": "changed"}):
+                   {"id": "2", "event": "changed"}, {"id": "3", "event": "changed", "customer_id": "78"},
+                   {"id": "4", "event": "checked_out"}):
         with pytest.raises(jsonschema.ValidationError):
             check(broken, schema)
         assert "error" in system.post(system.shop.cart(json.dumps(broken).encode())).json

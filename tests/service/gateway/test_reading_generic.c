@@ -101,6 +101,9 @@ static void what_is_missing_is_named(void **state)
 		{ "{\"id\":\"1\",\"cart\":\"c\"}", "event" },
 		{ "{\"id\":\"1\",\"event\":\"exploded\",\"cart\":\"c\"}", "event" },
 		{ "{\"id\":\"1\",\"event\":\"changed\"}", "cart" },
+		{ "{\"id\":\"1\",\"event\":\"changed\",\"customer_id\":\"78\"}", "cart, cart_token" },
+		{ "{\"id\":\"1\",\"event\":\"checked_out\"}", "order_id, email, customer_id" },
+		{ "{\"id\":\"1\",\"event\":\"checked_out\",\"customer_id\":0}", "order_id, email, customer_id" },
 		{ "{\"id\":\"1\",\"event\":\"changed\",\"cart\":\"c\",\"total\":\"1.00\"}", "currency" },
 		{ "{\"id\":\"1\",\"event\":\"changed\",\"cart\":\"c\",\"total\":\"x\",\"currency\":\"EUR\"}", "total" },
 		{ "{\"id\":\"1\",\"event\":\"changed\",\"cart\":\"c\",\"total\":\"-0.01\",\"currency\":\"EUR\"}",
@@ -120,6 +123,9 @@ static void a_checkout_that_names_only_the_shopper_is_a_stop(void **state)
 	assert_int_equal(read_body(bytes_of("{\"id\":\"1\",\"event\":\"checked_out\",\"email\":\"a@b.example\"}")),
 		READ_CHECKOUT);
 	assert_string_equal(event->checkout.ids.email, "a@b.example");
+	assert_int_equal(
+		read_body(bytes_of("{\"id\":\"1\",\"event\":\"checked_out\",\"customer_id\":\"78\"}")), READ_CHECKOUT);
+	assert_string_equal(event->checkout.ids.customer_id, "78");
 }
 
 /* A guest is customer 0, which is nobody: whoever took it for a name would make one customer of all guests. */
