@@ -457,6 +457,19 @@ static int print_effective(const struct command *command)
 	return EXIT_FINE;
 }
 
+/* Who may not read the shops is no judge of them, and does not know how many there are. */
+static int check_shops(struct checking *checking)
+{
+	const char *path = config_get(checking->command->config, "paths", NULL, "shops");
+
+	if (access(path, R_OK | X_OK) < 0 && errno == EACCES) {
+		complain(checking->command, "warning: %s: this user may not read the shops, and they were not judged",
+			path);
+		return SHOPS_NOT_READ;
+	}
+	return shops_each(checking->command, check_shop, checking);
+}
+
 int config_judge(struct command *command, int *ret_shops)
 {
 	struct checking checking = { .command = command };
@@ -470,8 +483,17 @@ int config_judge(struct command *command, int *ret_shops)
 	checking.wrong += check_local(command);
 	checking.wrong += check_ports(command);
 	checking.wrong += keys_check(command->config, say_of_keys, &checking);
-	*ret_shops = shops_each(command, check_shop, &checking);
+	*ret_shops = check_shops(&checking);
 	return checking.wrong;
+}
+
+static void tell_json(int shops, int wrong)
+{
+	json_t *json = json_pack("{s:b,s:o,s:i}", "right", wrong == 0, "shops",
+		shops == SHOPS_NOT_READ ? json_null() : json_integer(shops), "wrong", wrong);
+
+	json_print(json);
+	json_decref(json);
 }
 
 int command_config_check(struct command *command, int argc, char **argv)
@@ -491,7 +513,9 @@ int command_config_check(struct command *command, int argc, char **argv)
 		return command->config_faults ? EXIT_NO : print_effective(command);
 	wrong = command->config_faults + config_judge(command, &shops);
 	if (command->json)
-		printf("{\"right\":%s,\"shops\":%d,\"wrong\":%d}\n", wrong ? "false" : "true", shops, wrong);
+		tell_json(shops, wrong);
+	else if (!wrong && shops == SHOPS_NOT_READ)
+		printf("%s is right; of its shops this user may read nothing\n", command->config_path);
 	else if (!wrong)
 		printf("%s is right, with %d shop%s\n", command->config_path, shops, shops == 1 ? "" : "s");
 	return wrong ? EXIT_NO : EXIT_FINE;

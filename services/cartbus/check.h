@@ -4,7 +4,8 @@
 
 #include "services/cartbus/command.h"
 
-/* Complains of each thing that is wrong, and of what is doubtful ("warning: ..."); how much is wrong. */
+enum { SHOPS_NOT_READ = -1 };
+/* Complains of each thing that is wrong, and of what is doubtful ("warning: ..."); how much is wrong. *ret_shops: how many, or SHOPS_NOT_READ. */
 int config_judge(struct command *command, int *ret_shops);
 
 /* The same of the webhook secret of a shop that is in use. */

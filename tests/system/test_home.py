@@ -220,6 +220,11 @@ def test_a_person_who_may_not_read_the_secrets_is_warned_and_not_refused(street)
     (home / "secrets").chmod(0o700)
     warnings = [line for line in told.stderr.splitlines() if "Permission denied" in line]
     assert told.returncode == 0 and "is right, with 1 shop" in told.stdout, told
+    (home / "shops").chmod(0)
+    told = cartbus("config", "check", "--home", str(home), user=user)
+    (home / "shops").chmod(0o755)
+    assert told.returncode == 0 and "of its shops this user may read nothing" in told.stdout, told
+    assert f"{home}/shops: this user may not read the shops" in told.stderr, told
     assert all("config check: warning: " in line for line in warnings), warnings
     for name in ("address.key", "link.key", "webhook/demo", "smtp.password"):
         assert sum(f"{home}/secrets/{name}" in line for line in warnings) == 1, (name, warnings)
