@@ -14,6 +14,7 @@
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/stat.h>
 #include <zmq.h>
 
@@ -51,11 +52,23 @@ static int derive_public(struct curve_pair *pair)
 	return 0;
 }
 
+/* Of a file that is missing: each is made in another way, and what a service shows to the broker on the broker's host. */
+static const char *remedy_of(const char *path)
+{
+	const char *slash = strrchr(path, '/'), *file = slash ? slash + 1 : path;
+
+	if (strcmp(file, "broker.key") == 0)
+		return "\"cartbus secrets make\" makes it";
+	if (strcmp(file, "broker.pub") == 0)
+		return "copy it here from the broker's host";
+	return "\"cartbus keys make NAME\" on the broker's host makes it";
+}
+
 static int explain(const char *path, int error, char ret_why[256])
 {
 	switch (error) {
 	case -ENOENT:
-		snprintf(ret_why, 256, "%.180s is missing; \"cartbus keys make\" makes it", path);
+		snprintf(ret_why, 256, "%.180s is missing; %s", path, remedy_of(path));
 		break;
 	case -EPERM:
 		snprintf(ret_why, 256, "%.180s may be read or written by others; chmod 600 it", path);

@@ -97,9 +97,10 @@ static void what_is_wrong_names_the_file_and_the_remedy(void **state)
 {
 	static const char *const wrong[] = { "broker = 10.0.0.7", "broker = :7400", "broker = 10.0.0.7:80",
 		"broker = 10.0.0.7:65535", "broker = 10.0.0.7:7400x" };
-	char why[256], text[100];
+	char why[256], text[100], path[160];
 	struct config_error error;
 	struct config *config;
+	struct curve_pair pair;
 	struct reach reach;
 
 	(void)state;
@@ -109,10 +110,16 @@ static void what_is_wrong_names_the_file_and_the_remedy(void **state)
 		assert_non_null(strstr(error.text, "cartbus.conf:2: [connect] broker: expected host:port"));
 	}
 	assert_int_equal(read_with("broker = 10.0.0.7:7400\nkey = other", &reach, why), -ENOENT);
-	assert_non_null(strstr(why, "other.key is missing"));
+	assert_non_null(strstr(why, "other.key is missing; \"cartbus keys make NAME\" on the broker's host makes it"));
 	put("sender.key", ours.secret_key, 0644);
 	assert_int_equal(read_with("broker = 10.0.0.7:7400", &reach, why), -EPERM);
 	assert_non_null(strstr(why, "chmod 600"));
+	FOLDER_PATH(path, folder, "broker.pub");
+	assert_int_equal(unlink(path), 0);
+	assert_int_equal(read_with("broker = 10.0.0.7:7400", &reach, why), -ENOENT);
+	assert_non_null(strstr(why, "broker.pub is missing; copy it here from the broker's host"));
+	assert_int_equal(curve_read_pair(folder.path, curve_broker_name, &pair, why), -ENOENT);
+	assert_non_null(strstr(why, "broker.key is missing; \"cartbus secrets make\" makes it"));
 }
 
 static void a_key_that_is_none_is_refused(void **state)
