@@ -136,7 +136,7 @@ static void read_topology(struct process *process)
 	if (file_read(path, TOPOLOGY_BYTES_MAX, &text) < 0)
 		die("cannot read the topology %s: the build makes it; [broker] topology says where it is", path);
 	if (topology_parse(buffer_text(&text), path, &process->topology, &error) < 0)
-		die("%s", error.text);
+		die("cannot use the topology: %s; [broker] topology says where it is", error.text);
 }
 
 static void check_made(const char *path, const char *key, int r)
