@@ -2,12 +2,13 @@
  * sidelog.c: the side log, written behind each commit and before anything of it is confirmed
  *
  * Owns:      <folder>/stops, and what is put aside beside it: stops.damaged, stops.damaged.2 and so on, of which the first seven are
- *            kept, and the latest: the oldest hold the most that the log has no more; and stops.of-<log>, which its log went on without.
+ *            kept, and the latest: the oldest hold the most that the log has no more; and stops.of-<log>, stops.of-<log>.2 and so on, all kept, which
+ *            their log went on without.
  * Promises:  it holds nothing that the log does not, and before a confirm all that it must. It stays small: of compacted topics only
  *            the last message of each key, of all others what is younger than SIDELOG_KEPT_US; both are enough for a restore, because what
  *            an old message came to is a row of a compacted topic. Who is erased leaves it, too.
  * Fails by:  breaking the broker when it cannot be written or synced; refusing to open a log that lacks what the file holds, or that
- *            is not the one that the file is of.
+ *            is not the one that the file is of; or that lacks what one of its own that was put away holds.
  * Read next: commit.c (when), sidelog_file.h (the records)
  */
 #include "bus/broker/sidelog.h"
@@ -21,6 +22,7 @@
 #include "bus/wire/sidelog_file.h"
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <unistd.h>
@@ -251,28 +253,32 @@ static int begin(struct broker *broker)
 	return file_write_durably(sidelog->path, buffer_bytes(&head), 0600);
 }
 
-static void damaged_path(const struct sidelog *sidelog, int nth, char ret[ASIDE_ROOM])
+/* `suffix`: .damaged, or .of-<log>. */
+static bool is_aside(const char *path, const char *suffix, int nth, char ret[ASIDE_ROOM])
 {
-	int len = snprintf(ret, ASIDE_ROOM, "%s" SIDELOG_DAMAGED, sidelog->path);
+	int len = snprintf(ret, ASIDE_ROOM, "%s%s", path, suffix);
 
 	if (nth > 1)
 		snprintf(ret + len, ASIDE_ROOM - (size_t)len, ".%d", nth);
+	return access(ret, F_OK) == 0;
 }
 
-static bool is_damaged_there(const struct sidelog *sidelog, int nth)
+/* The first name that is free; where there are `most`, the last of them. */
+static void name_aside(const char *path, const char *suffix, int most, char ret[ASIDE_ROOM])
 {
-	char path[ASIDE_ROOM];
+	int nth = 1;
 
-	damaged_path(sidelog, nth, path);
-	return access(path, F_OK) == 0;
+	while (is_aside(path, suffix, nth, ret) && nth < most)
+		nth++;
 }
 
 int sidelog_damaged(const struct sidelog *sidelog)
 {
+	char path[ASIDE_ROOM];
 	int count = 0;
 
 	for (int nth = 1; sidelog && nth <= SIDELOG_DAMAGED_MOST; nth++)
-		count += is_damaged_there(sidelog, nth);
+		count += is_aside(sidelog->path, SIDELOG_DAMAGED, nth, path);
 	return count;
 }
 
@@ -280,11 +286,8 @@ static int put_aside_damaged(struct broker *broker)
 {
 	const struct sidelog *sidelog = broker->sidelog;
 	char to[ASIDE_ROOM];
-	int nth = 1;
 
-	while (nth < SIDELOG_DAMAGED_MOST && is_damaged_there(sidelog, nth))
-		nth++;
-	damaged_path(sidelog, nth, to);
+	name_aside(sidelog->path, SIDELOG_DAMAGED, SIDELOG_DAMAGED_MOST, to);
 	log_event(LOG_ERROR, "the side log %s is damaged: it lies in %s now, and a new one is written from the log",
 		sidelog->path, to);
 	return rename(sidelog->path, to) < 0 ? -errno : begin(broker);
@@ -316,6 +319,18 @@ static int refuse(const struct broker *broker, const struct sidelog_head *head, 
 	return -EUCLEAN;
 }
 
+static int check_end(
+	const struct broker *broker, const char *path, const struct sidelog_read *reading, char ret_why[512])
+{
+	if (reading->last <= log_head(broker->log))
+		return 0;
+	snprintf(ret_why, 512,
+		"the log ends at message %llu, and the side log %.200s holds message %llu, which was "
+		"confirmed. " BROKER_REMEDY,
+		(unsigned long long)log_head(broker->log), path, (unsigned long long)reading->last);
+	return -EUCLEAN;
+}
+
 static int judge(struct broker *broker, struct bytes file, char ret_why[512])
 {
 	struct sidelog *sidelog = broker->sidelog;
@@ -325,18 +340,31 @@ static int judge(struct broker *broker, struct bytes file, char ret_why[512])
 		return log_head(broker->log) == 0 ? refuse(broker, NULL, ret_why) : put_aside_damaged(broker);
 	if (strcmp(reading.head.log, log_id(broker->log)) != 0)
 		return refuse(broker, &reading.head, ret_why);
-	if (reading.last > log_head(broker->log)) {
-		snprintf(ret_why, 512,
-			"the log ends at message %llu, and the side log %.200s holds message %llu, which was "
-			"confirmed. " BROKER_REMEDY,
-			(unsigned long long)log_head(broker->log), sidelog->path, (unsigned long long)reading.last);
+	if (check_end(broker, sidelog->path, &reading, ret_why) < 0)
 		return -EUCLEAN;
-	}
 	if (reading.damages > 0)
 		return put_aside_damaged(broker);
 	sidelog->last = reading.last;
 	sidelog->bytes = reading.whole;
 	return reading.is_torn && truncate(sidelog->path, (off_t)reading.whole) < 0 ? -errno : 0;
+}
+
+/* An older copy of a log that was given another identity ends before what was put away then. */
+static int judge_put_away(const struct broker *broker, char ret_why[512])
+{
+	char suffix[60], path[ASIDE_ROOM];
+	int r = 0;
+
+	snprintf(suffix, sizeof(suffix), SIDELOG_OF "%s", log_id(broker->log));
+	for (int nth = 1; r == 0 && is_aside(broker->sidelog->path, suffix, nth, path); nth++) {
+		_cleanup_(buffer_free) struct buffer file = { 0 };
+		struct sidelog_read reading;
+
+		r = file_read(path, SIDELOG_MOST, &file);
+		if (r == 0 && sidelog_read(buffer_bytes(&file), NULL, NULL, &reading) == 0)
+			r = check_end(broker, path, &reading, ret_why);
+	}
+	return r;
 }
 
 static int open_file(struct broker *broker, char ret_why[512])
@@ -347,6 +375,8 @@ static int open_file(struct broker *broker, char ret_why[512])
 
 	if (r == 0)
 		file_close_own_folder(broker->settings.sidelog); /* where it cannot, doctor says so */
+	if (r == 0)
+		r = judge_put_away(broker, ret_why);
 	if (r == 0)
 		r = file_read(sidelog->path, SIDELOG_MOST, &file);
 	r = r == -ENOENT ? begin(broker) : r < 0 ? r : judge(broker, buffer_bytes(&file), ret_why);
@@ -387,7 +417,7 @@ int sidelog_open(struct broker *broker, char ret_why[512])
 int sidelog_put_away(const char *folder)
 {
 	_cleanup_(buffer_free) struct buffer file = { 0 };
-	char path[600], to[ASIDE_ROOM];
+	char path[600], suffix[60], to[ASIDE_ROOM];
 	struct sidelog_read reading;
 	int r;
 
@@ -397,7 +427,8 @@ int sidelog_put_away(const char *folder)
 		r = sidelog_read(buffer_bytes(&file), NULL, NULL, &reading);
 	if (r < 0)
 		return r;
-	snprintf(to, sizeof(to), "%s" SIDELOG_OF "%s", path, reading.head.log);
+	snprintf(suffix, sizeof(suffix), SIDELOG_OF "%s", reading.head.log);
+	name_aside(path, suffix, INT_MAX, to);
 	if (rename(path, to) < 0)
 		return -errno;
 	return file_sync_folder(folder);

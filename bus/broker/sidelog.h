@@ -17,7 +17,8 @@ struct sidelog;
 
 /*
  * Of settings.sidelog, a folder; NULL: there is none. What the log holds and the file does not is added. A file that is damaged is
- * put aside and a new one written from the log. -EUCLEAN: it holds what the log has lost, or is another log's.
+ * put aside and a new one written from the log. -EUCLEAN: it, or one of this log that was put away, holds what the log
+ * has lost, or it is another log's.
  */
 int sidelog_open(struct broker *broker, char ret_why[512]);
 void sidelog_close(struct sidelog *sidelog); /* takes NULL */
@@ -25,7 +26,8 @@ void sidelog_close(struct sidelog *sidelog); /* takes NULL */
 int sidelog_damaged(const struct sidelog *sidelog); /* takes NULL */
 /* What was committed from this number on, synced. An error breaks the broker: nothing of it may be confirmed. */
 int sidelog_follow(struct broker *broker, uint64_t from);
-/* For the operator who wants the log to begin without it: from now on it is <folder>/stops.of-<log>. -ENOENT: there is none. */
+/* For the operator who wants the log to begin without it: from now on it is <folder>/stops.of-<log>, or .2 and so on
+ * behind that: none is written over. -ENOENT: there is none. */
 int sidelog_put_away(const char *folder);
 /* Without the messages that are being erased. */
 int sidelog_erase(struct broker *broker, const struct erasing *erasing);

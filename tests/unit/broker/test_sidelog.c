@@ -207,18 +207,25 @@ static void each_damaged_one_has_a_name_of_its_own_and_the_last_of_too_many_give
 	assert_aside(scene, suffix, SIDELOG_DAMAGED_MOST + 1);
 }
 
-static void a_log_that_lost_what_it_holds_is_not_opened(void **state)
+static void add_a_record_beyond_the_log(const struct scene *scene)
 {
-	struct buffer file = { 0 };
-	struct scene *scene = *state;
-	char aside[256];
 	struct sidelog_record beyond = { .seq = 9, .time_us = 1, .message = bytes_of("confirmed once") };
+	struct buffer file = { 0 };
 
-	assert_int_equal(start(scene), 0);
-	say_some(scene);
 	assert_int_equal(file_read(scene->file, SIDELOG_MOST, &file), 0);
 	sidelog_write(&beyond, &file);
 	assert_int_equal(file_write_durably(scene->file, buffer_bytes(&file), 0600), 0);
+	buffer_free(&file);
+}
+
+static void a_log_that_lost_what_it_holds_is_not_opened(void **state)
+{
+	struct scene *scene = *state;
+	char aside[256];
+
+	assert_int_equal(start(scene), 0);
+	say_some(scene);
+	add_a_record_beyond_the_log(scene);
 	for (int i = 0; i < 2; i++) {
 		assert_int_equal(start(scene), -EUCLEAN);
 		assert_non_null(strstr(scene->desk->why, "the log ends at message 4"));
@@ -227,7 +234,28 @@ static void a_log_that_lost_what_it_holds_is_not_opened(void **state)
 	}
 	snprintf(aside, sizeof(aside), "%s.damaged", scene->file);
 	assert_int_equal(access(aside, F_OK), -1);
-	buffer_free(&file);
+}
+
+static void a_log_that_lost_what_one_put_away_holds_is_not_opened(void **state)
+{
+	struct scene *scene = *state;
+	char away[256];
+
+	assert_int_equal(start(scene), 0);
+	say_some(scene);
+	snprintf(away, sizeof(away), "%s" SIDELOG_OF "%s", scene->file, log_id(scene->desk->broker->log));
+	assert_int_equal(sidelog_put_away(scene->folder.path), 0);
+	assert_int_equal(start(scene), 0);
+	ASSERT_HOLDS(scene, 2, 4);
+	add_a_record_beyond_the_log(scene);
+	assert_int_equal(sidelog_put_away(scene->folder.path), 0);
+	for (int i = 0; i < 2; i++) {
+		assert_int_equal(start(scene), -EUCLEAN);
+		assert_non_null(strstr(scene->desk->why, "the log ends at message 4"));
+		assert_non_null(strstr(scene->desk->why, away));
+		assert_non_null(strstr(scene->desk->why, ".2 holds message 9, which was confirmed"));
+		assert_int_equal(access(scene->file, F_OK), -1);
+	}
 }
 
 /* ---- another log's ---- */
@@ -274,6 +302,10 @@ static void nothing_is_begun_over_the_side_log_of_a_log_that_is_gone(void **stat
 	assert_int_equal(sidelog_put_away(scene->folder.path), 0);
 	assert_aside(scene, ".of-gone", 'C');
 	assert_int_equal(sidelog_put_away(scene->folder.path), -ENOENT);
+	put_of(scene, "gone", 0);
+	assert_int_equal(sidelog_put_away(scene->folder.path), 0);
+	assert_aside(scene, ".of-gone", 'C');
+	assert_aside(scene, ".of-gone.2", 'C');
 	assert_int_equal(start(scene), 0);
 	say_some(scene);
 	ASSERT_HOLDS(scene, 2, 4);
@@ -303,6 +335,8 @@ int main(void)
 			each_damaged_one_has_a_name_of_its_own_and_the_last_of_too_many_gives_way, open_scene,
 			close_scene),
 		cmocka_unit_test_setup_teardown(a_log_that_lost_what_it_holds_is_not_opened, open_scene, close_scene),
+		cmocka_unit_test_setup_teardown(
+			a_log_that_lost_what_one_put_away_holds_is_not_opened, open_scene, close_scene),
 		cmocka_unit_test_setup_teardown(
 			nothing_is_begun_over_the_side_log_of_a_log_that_is_gone, open_scene, close_scene),
 		cmocka_unit_test_setup_teardown(
