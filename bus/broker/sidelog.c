@@ -298,8 +298,12 @@ static int refuse(const struct broker *broker, const struct sidelog_head *head, 
 {
 	bool is_empty = log_head(broker->log) == 0;
 	const char *path = broker->sidelog->path;
+	char suffix[60] = SIDELOG_DAMAGED, to[ASIDE_ROOM];
 	int len;
 
+	if (head)
+		snprintf(suffix, sizeof(suffix), SIDELOG_OF "%s", head->log);
+	name_aside(path, suffix, INT_MAX, to);
 	if (!head)
 		len = snprintf(ret_why, 512,
 			"the side log %.160s is damaged, and the log in this folder is new and empty.", path);
@@ -314,8 +318,8 @@ static int refuse(const struct broker *broker, const struct sidelog_head *head, 
 			log_id(broker->log));
 	snprintf(ret_why + len, 512 - (size_t)len,
 		" Who said no or bought would be mailed. Put that log back, or a backup with cartbus restore DIR. Only "
-		"if this log is to begin without what the side log holds, rename it to " SIDELOG_FILE "%s%s.",
-		head ? SIDELOG_OF : SIDELOG_DAMAGED, head ? head->log : "");
+		"if this log is to begin without what the side log holds, rename it to %.80s.",
+		strrchr(to, '/') + 1);
 	return -EUCLEAN;
 }
 

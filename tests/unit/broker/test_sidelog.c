@@ -284,6 +284,7 @@ static void assert_says(const struct scene *scene, const char *words)
 static void nothing_is_begun_over_the_side_log_of_a_log_that_is_gone(void **state)
 {
 	struct scene *scene = *state;
+	char aside[256];
 
 	put_of(scene, "gone", 0);
 	for (int i = 0; i < 2; i++) {
@@ -296,13 +297,19 @@ static void nothing_is_begun_over_the_side_log_of_a_log_that_is_gone(void **stat
 	put_of(scene, "gone", 1);
 	assert_int_equal(start(scene), -EUCLEAN);
 	assert_says(scene, "is damaged, and the log in this folder is new and empty");
-	assert_says(scene, "rename it to stops.damaged");
+	assert_says(scene, "rename it to stops.damaged.");
 	assert_int_equal(sidelog_put_away(scene->folder.path), -EBADMSG);
+	snprintf(aside, sizeof(aside), "%s" SIDELOG_DAMAGED, scene->file);
+	assert_int_equal(file_write_durably(aside, bytes_of("an earlier one"), 0600), 0);
+	assert_int_equal(start(scene), -EUCLEAN);
+	assert_says(scene, "rename it to stops.damaged.2.");
 	put_of(scene, "gone", 0);
 	assert_int_equal(sidelog_put_away(scene->folder.path), 0);
 	assert_aside(scene, ".of-gone", 'C');
 	assert_int_equal(sidelog_put_away(scene->folder.path), -ENOENT);
 	put_of(scene, "gone", 0);
+	assert_int_equal(start(scene), -EUCLEAN);
+	assert_says(scene, "rename it to stops.of-gone.2.");
 	assert_int_equal(sidelog_put_away(scene->folder.path), 0);
 	assert_aside(scene, ".of-gone", 'C');
 	assert_aside(scene, ".of-gone.2", 'C');
