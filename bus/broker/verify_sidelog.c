@@ -66,7 +66,9 @@ bool verify_sidelog(const struct verify *verify, const char *folder, char ret_wo
 			(unsigned long long)read.last, (unsigned long long)verify->sidelog_to, WRITTEN_AGAIN);
 	if (r == 0)
 		return true;
-	snprintf(ret_words, 400, "it cannot be read: %s: check the disk. %s",
-		r == -EBADMSG ? "it is damaged from its first byte on" : strerror(-r), WRITTEN_AGAIN);
+	if (r == -EBADMSG)
+		snprintf(ret_words, 400, "it is damaged from its first byte on: check the disk. %s", WRITTEN_AGAIN);
+	else
+		snprintf(ret_words, 400, "it cannot be read: %s: check the disk", strerror(-r));
 	return false;
 }

@@ -190,7 +190,7 @@ static void a_side_log_that_is_missing_short_damaged_or_anothers_is_told(void **
 		{ "another", 2, 0, DAMAGED, "it is of another log, another" },
 	};
 	struct folder folder = folder_new();
-	char id[40];
+	char id[40], path[200];
 	json_t *report;
 
 	(void)state;
@@ -203,6 +203,12 @@ static void a_side_log_that_is_missing_short_damaged_or_anothers_is_told(void **
 	assert_int_equal(verify(desk->path, false), SOUND);
 	assert_printed("THE SIDE LOG in ");
 	assert_printed("there is none. The broker writes what is missing from the log at its next start");
+	FOLDER_PATH(path, folder, SIDELOG_FILE);
+	assert_int_equal(mkdir(path, 0700), 0);
+	assert_int_equal(verify(desk->path, false), DAMAGED);
+	assert_printed("it cannot be read: Is a directory: check the disk");
+	assert_null(strstr(printed, "The broker writes"));
+	assert_int_equal(rmdir(path), 0);
 	for (size_t i = 0; i < sizeof(table) / sizeof(*table); i++) {
 		write_sidelog(&folder, table[i].log ? table[i].log : id, table[i].seq, table[i].broken_at);
 		assert_int_equal(verify(desk->path, false), table[i].ended);
