@@ -195,7 +195,7 @@ static void name_sidelog(struct process *process)
 static void give_new_identity(struct process *process)
 {
 	struct store *store = open_store(process);
-	char before[40], after[40];
+	char before[40], after[40], away[SIDELOG_PATH];
 	int r = log_new_identity(store, before, after);
 
 	if (r == -ENOENT)
@@ -204,13 +204,17 @@ static void give_new_identity(struct process *process)
 		die("the log in %s could not get another identity: %s", process->folder, store_why(store));
 	store_close(store);
 	name_sidelog(process);
-	r = sidelog_put_away(process->sidelog);
+	r = sidelog_put_away(process->sidelog, away);
 	if (r < 0 && r != -ENOENT && r != -EBADMSG) /* of one that is damaged the start tells */
 		die("the side log in %s could not be put away: %s; run this again", process->sidelog, strerror(-r));
 	printf("the log in %s was %s and is %s now\n"
 	       "Delete the state folders of the services beside it, but not what lies in a spool; they fold it anew.\n"
 	       "No mail is sent until the operator says so: cartbus restore --release\n",
 		process->folder, before, after);
+	if (r == 0)
+		printf("The side log lies in %s now. It may hold what this log does not: cartbus restore DIR learns "
+		       "from it.\n",
+			away);
 }
 
 static int reload_who_may_come(void *context, char ret_why[256])

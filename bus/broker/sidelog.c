@@ -27,7 +27,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-enum { COMPACTED_FROM = 4 << 20, WRITTEN_AT_ONCE = 1 << 20, ASIDE_ROOM = 700 };
+enum { COMPACTED_FROM = 4 << 20, WRITTEN_AT_ONCE = 1 << 20 };
 
 struct sidelog {
 	int fd;
@@ -254,17 +254,17 @@ static int begin(struct broker *broker)
 }
 
 /* `suffix`: .damaged, or .of-<log>. */
-static bool is_aside(const char *path, const char *suffix, int nth, char ret[ASIDE_ROOM])
+static bool is_aside(const char *path, const char *suffix, int nth, char ret[SIDELOG_PATH])
 {
-	int len = snprintf(ret, ASIDE_ROOM, "%s%s", path, suffix);
+	int len = snprintf(ret, SIDELOG_PATH, "%s%s", path, suffix);
 
 	if (nth > 1)
-		snprintf(ret + len, ASIDE_ROOM - (size_t)len, ".%d", nth);
+		snprintf(ret + len, SIDELOG_PATH - (size_t)len, ".%d", nth);
 	return access(ret, F_OK) == 0;
 }
 
 /* The first name that is free; where there are `most`, the last of them. */
-static void name_aside(const char *path, const char *suffix, int most, char ret[ASIDE_ROOM])
+static void name_aside(const char *path, const char *suffix, int most, char ret[SIDELOG_PATH])
 {
 	int nth = 1;
 
@@ -274,7 +274,7 @@ static void name_aside(const char *path, const char *suffix, int most, char ret[
 
 int sidelog_damaged(const struct sidelog *sidelog)
 {
-	char path[ASIDE_ROOM];
+	char path[SIDELOG_PATH];
 	int count = 0;
 
 	for (int nth = 1; sidelog && nth <= SIDELOG_DAMAGED_MOST; nth++)
@@ -285,7 +285,7 @@ int sidelog_damaged(const struct sidelog *sidelog)
 static int put_aside_damaged(struct broker *broker)
 {
 	const struct sidelog *sidelog = broker->sidelog;
-	char to[ASIDE_ROOM];
+	char to[SIDELOG_PATH];
 
 	name_aside(sidelog->path, SIDELOG_DAMAGED, SIDELOG_DAMAGED_MOST, to);
 	log_event(LOG_ERROR, "the side log %s is damaged: it lies in %s now, and a new one is written from the log",
@@ -298,7 +298,7 @@ static int refuse(const struct broker *broker, const struct sidelog_head *head, 
 {
 	bool is_empty = log_head(broker->log) == 0;
 	const char *path = broker->sidelog->path;
-	char suffix[60] = SIDELOG_DAMAGED, to[ASIDE_ROOM];
+	char suffix[60] = SIDELOG_DAMAGED, to[SIDELOG_PATH];
 	int len;
 
 	if (head)
@@ -356,7 +356,7 @@ static int judge(struct broker *broker, struct bytes file, char ret_why[512])
 /* An older copy of a log that was given another identity ends before what was put away then. */
 static int judge_put_away(const struct broker *broker, char ret_why[512])
 {
-	char suffix[60], path[ASIDE_ROOM];
+	char suffix[60], path[SIDELOG_PATH];
 	int r = 0;
 
 	snprintf(suffix, sizeof(suffix), SIDELOG_OF "%s", log_id(broker->log));
@@ -418,10 +418,10 @@ int sidelog_open(struct broker *broker, char ret_why[512])
 	return r;
 }
 
-int sidelog_put_away(const char *folder)
+int sidelog_put_away(const char *folder, char ret_to[SIDELOG_PATH])
 {
 	_cleanup_(buffer_free) struct buffer file = { 0 };
-	char path[600], suffix[60], to[ASIDE_ROOM];
+	char path[600], suffix[60];
 	struct sidelog_read reading;
 	int r;
 
@@ -432,8 +432,8 @@ int sidelog_put_away(const char *folder)
 	if (r < 0)
 		return r;
 	snprintf(suffix, sizeof(suffix), SIDELOG_OF "%s", reading.head.log);
-	name_aside(path, suffix, INT_MAX, to);
-	if (rename(path, to) < 0)
+	name_aside(path, suffix, INT_MAX, ret_to);
+	if (rename(path, ret_to) < 0)
 		return -errno;
 	return file_sync_folder(folder);
 }

@@ -11,6 +11,8 @@
 
 struct sidelog;
 
+enum { SIDELOG_PATH = 700 };
+
 /* Of messages that are no rows of compacted topics, those that are younger. A cart is chased for days; decisions are kept for 120 days at
  * least ([retention] facts). */
 #define SIDELOG_KEPT_US (120 * US_PER_DAY)
@@ -28,7 +30,7 @@ int sidelog_damaged(const struct sidelog *sidelog); /* takes NULL */
 int sidelog_follow(struct broker *broker, uint64_t from);
 /* For the operator who wants the log to begin without it: from now on it is <folder>/stops.of-<log>, or .2 and so on
  * behind that: none is written over. -ENOENT: there is none. */
-int sidelog_put_away(const char *folder);
+int sidelog_put_away(const char *folder, char ret_to[SIDELOG_PATH]);
 /* Without the messages that are being erased. */
 int sidelog_erase(struct broker *broker, const struct erasing *erasing);
 

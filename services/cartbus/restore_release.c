@@ -13,11 +13,13 @@
 #include "services/cartbus/record.h"
 #include "services/cartbus/restore.h"
 
+#include "bus/actor/sidelog.h"
 #include "bus/base/cleanup.h"
 #include "bus/base/text.h"
 #include "proto/topics.h"
 #include <dirent.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -44,7 +46,28 @@ static int check_mails(const struct command *command, const json_t *note)
 	return EXIT_NO;
 }
 
-static int check_stops(const struct command *command, const json_t *note)
+static int is_put_away(const struct dirent *entry)
+{
+	return text_starts(entry->d_name, SIDELOG_FILE SIDELOG_OF);
+}
+
+static void tell_put_away(const struct command *command, const char *state)
+{
+	struct dirent **entries = NULL;
+	char folder[PATH_BYTES];
+	int count;
+
+	snprintf(folder, sizeof(folder), "%.500s/" SIDELOG_FOLDER, state);
+	count = scandir(folder, &entries, is_put_away, alphasort);
+	for (int i = 0; i < count; i++) {
+		complain(command, "%s/%s was put away, and cartbus restore DIR learns from it", folder,
+			entries[i]->d_name);
+		free(entries[i]);
+	}
+	free(entries);
+}
+
+static int check_stops(const struct command *command, const char *state, const json_t *note)
 {
 	json_t *stops;
 
@@ -64,6 +87,7 @@ static int check_stops(const struct command *command, const json_t *note)
 		(long long)number_of(note, "head"), (long long)number_of(stops, "opt_outs"),
 		(long long)number_of(stops, "orders"), (long long)number_of(note, "known_to"));
 	json_decref(stops);
+	tell_put_away(command, state);
 	return EXIT_NO;
 }
 
@@ -204,7 +228,7 @@ int restore_release(const struct command *command, bool unlearnt, bool key_is_lo
 		return claim_again(command);
 	if (!ended && !unlearnt) {
 		ended = check_mails(command, note);
-		ended = check_stops(command, note) ? EXIT_NO : ended;
+		ended = check_stops(command, state, note) ? EXIT_NO : ended;
 	}
 	if (!ended && !key_is_lost)
 		ended = check_key(command, note);

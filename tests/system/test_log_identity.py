@@ -54,6 +54,10 @@ def test_an_older_copy_of_the_log_is_refused_until_it_gets_an_identity_of_its_ow
 
     done = system.program("broker", "--new-identity")
     assert done.returncode == 0 and "Delete the state folders" in done.stdout
+    (away,) = (system.folder / "state" / "sidelog").glob("stops.of-*")
+    assert f"The side log lies in {away} now" in done.stdout
+    again = system.program("broker", "--new-identity")
+    assert again.returncode == 0 and "side log" not in again.stdout
     system.start("broker")
     for name in ("gateway", "intake"):
         said = ends(system.start(name, wait=False))

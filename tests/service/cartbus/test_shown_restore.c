@@ -345,6 +345,8 @@ static void what_nobody_can_know_is_told_and_waits_for_a_flag(void **state)
 	operated_run(operated, "restore FOLDER/backups/mine --sidelog FOLDER/kept");
 	start_again(operated);
 	operated_write(operated, "state/gateway/spool/1.spool", "what storefronts sent");
+	operated_write(operated, "state/sidelog/stops.of-gone", "who said no");
+	operated_write(operated, "state/sidelog/stops.of-gone.2", "who said no");
 	operated_run(operated, "restore --release");
 	operated_run(operated, "restore --release --unlearnt");
 	rename_in(operated, "state/gateway", "drained");

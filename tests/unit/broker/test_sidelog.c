@@ -22,7 +22,7 @@ struct scene {
 	struct folder folder;
 	struct desk *desk;
 	struct peer *talker;
-	char file[200];
+	char file[200], away[SIDELOG_PATH];
 	uint64_t seen[SEEN_MOST];
 	size_t count;
 };
@@ -244,11 +244,11 @@ static void a_log_that_lost_what_one_put_away_holds_is_not_opened(void **state)
 	assert_int_equal(start(scene), 0);
 	say_some(scene);
 	snprintf(away, sizeof(away), "%s" SIDELOG_OF "%s", scene->file, log_id(scene->desk->broker->log));
-	assert_int_equal(sidelog_put_away(scene->folder.path), 0);
+	assert_int_equal(sidelog_put_away(scene->folder.path, scene->away), 0);
 	assert_int_equal(start(scene), 0);
 	ASSERT_HOLDS(scene, 2, 4);
 	add_a_record_beyond_the_log(scene);
-	assert_int_equal(sidelog_put_away(scene->folder.path), 0);
+	assert_int_equal(sidelog_put_away(scene->folder.path, scene->away), 0);
 	for (int i = 0; i < 2; i++) {
 		assert_int_equal(start(scene), -EUCLEAN);
 		assert_non_null(strstr(scene->desk->why, "the log ends at message 4"));
@@ -298,19 +298,19 @@ static void nothing_is_begun_over_the_side_log_of_a_log_that_is_gone(void **stat
 	assert_int_equal(start(scene), -EUCLEAN);
 	assert_says(scene, "is damaged, and the log in this folder is new and empty");
 	assert_says(scene, "rename it to stops.damaged.");
-	assert_int_equal(sidelog_put_away(scene->folder.path), -EBADMSG);
+	assert_int_equal(sidelog_put_away(scene->folder.path, scene->away), -EBADMSG);
 	snprintf(aside, sizeof(aside), "%s" SIDELOG_DAMAGED, scene->file);
 	assert_int_equal(file_write_durably(aside, bytes_of("an earlier one"), 0600), 0);
 	assert_int_equal(start(scene), -EUCLEAN);
 	assert_says(scene, "rename it to stops.damaged.2.");
 	put_of(scene, "gone", 0);
-	assert_int_equal(sidelog_put_away(scene->folder.path), 0);
+	assert_int_equal(sidelog_put_away(scene->folder.path, scene->away), 0);
 	assert_aside(scene, ".of-gone", 'C');
-	assert_int_equal(sidelog_put_away(scene->folder.path), -ENOENT);
+	assert_int_equal(sidelog_put_away(scene->folder.path, scene->away), -ENOENT);
 	put_of(scene, "gone", 0);
 	assert_int_equal(start(scene), -EUCLEAN);
 	assert_says(scene, "rename it to stops.of-gone.2.");
-	assert_int_equal(sidelog_put_away(scene->folder.path), 0);
+	assert_int_equal(sidelog_put_away(scene->folder.path, scene->away), 0);
 	assert_aside(scene, ".of-gone", 'C');
 	assert_aside(scene, ".of-gone.2", 'C');
 	assert_int_equal(start(scene), 0);
