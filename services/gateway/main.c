@@ -5,6 +5,9 @@
 #include "services/gateway/listen.h"
 #include "services/gateway/secrets.h"
 #include "services/kit/settings.h"
+#include <malloc.h>
+
+enum { BODY_OF_ITS_OWN_BYTES = 32 * 1024 };
 
 static void check(const struct config *config)
 {
@@ -14,6 +17,8 @@ static void check(const struct config *config)
 
 int main(int argc, char **argv)
 {
+	/* What a large body held goes back at once, and it grows where it is: what is counted is about what is held. */
+	mallopt(M_MMAP_THRESHOLD, BODY_OF_ITS_OWN_BYTES);
 	return process_main(argc, argv,
 		&(struct process){
 			.service = &gateway,
