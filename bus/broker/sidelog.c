@@ -318,7 +318,8 @@ static int refuse(const struct broker *broker, const struct sidelog_head *head, 
 			log_id(broker->log));
 	snprintf(ret_why + len, 512 - (size_t)len,
 		" Who said no or bought would be mailed. Put that log back, or a backup with cartbus restore DIR. Only "
-		"if this log is to begin without what the side log holds, rename it to %.80s.",
+		"for a beginning without what it holds, rename it to %.80s, and move the services' states away "
+		"(not a spool).",
 		strrchr(to, '/') + 1);
 	return -EUCLEAN;
 }

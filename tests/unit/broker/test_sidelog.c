@@ -292,24 +292,24 @@ static void nothing_is_begun_over_the_side_log_of_a_log_that_is_gone(void **stat
 		assert_says(scene, "the log gone is gone: its side log");
 		assert_says(scene, "would be mailed");
 		assert_says(scene, "cartbus restore DIR");
-		assert_says(scene, "rename it to stops.of-gone.");
+		assert_says(scene, "rename it to stops.of-gone, and move the services' states away (not a spool).");
 	}
 	put_of(scene, "gone", 1);
 	assert_int_equal(start(scene), -EUCLEAN);
 	assert_says(scene, "is damaged, and the log in this folder is new and empty");
-	assert_says(scene, "rename it to stops.damaged.");
+	assert_says(scene, "rename it to stops.damaged, and");
 	assert_int_equal(sidelog_put_away(scene->folder.path, scene->away), -EBADMSG);
 	snprintf(aside, sizeof(aside), "%s" SIDELOG_DAMAGED, scene->file);
 	assert_int_equal(file_write_durably(aside, bytes_of("an earlier one"), 0600), 0);
 	assert_int_equal(start(scene), -EUCLEAN);
-	assert_says(scene, "rename it to stops.damaged.2.");
+	assert_says(scene, "rename it to stops.damaged.2, and");
 	put_of(scene, "gone", 0);
 	assert_int_equal(sidelog_put_away(scene->folder.path, scene->away), 0);
 	assert_aside(scene, ".of-gone", 'C');
 	assert_int_equal(sidelog_put_away(scene->folder.path, scene->away), -ENOENT);
 	put_of(scene, "gone", 0);
 	assert_int_equal(start(scene), -EUCLEAN);
-	assert_says(scene, "rename it to stops.of-gone.2.");
+	assert_says(scene, "rename it to stops.of-gone.2, and");
 	assert_int_equal(sidelog_put_away(scene->folder.path, scene->away), 0);
 	assert_aside(scene, ".of-gone", 'C');
 	assert_aside(scene, ".of-gone.2", 'C');
