@@ -228,6 +228,9 @@ static void look_at_sidelog(struct doctor *doctor)
 		found(doctor, FINDING_WRONG, AREA,
 			"check the disk, and restart the broker, which puts it aside and writes another from the log",
 			"%s is damaged", path);
+	else if (r < 0 && r != -ENOENT && r != -EACCES) /* of what may not be looked at the walk tells */
+		found(doctor, FINDING_WRONG, AREA, "check the disk: the broker does not start until it can read it",
+			"%s cannot be read: %s", path, strerror(-r));
 }
 
 void look_at_files(struct doctor *doctor)

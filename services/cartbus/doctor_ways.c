@@ -48,10 +48,12 @@ static void look_at_red(struct doctor *doctor, struct client *client)
 static const char *remedy_for(const struct doctor *doctor, int failed)
 {
 	if (!doctor->is_far && failed == -ETIMEDOUT && !command_has_units(doctor->command))
-		return "start it: cartbus up, with the same --home or --config";
+		return "start it: cartbus up, with the same --home or --config; if it ends at once its lines say why, "
+		       "and cartbus verify judges its log and side log";
 	if (!doctor->is_far)
 		return failed == -ETIMEDOUT
-			? "systemctl start cartbus.target, or cartbus up; then journalctl -u cartbus-broker"
+			? "systemctl start cartbus.target, or cartbus up; then journalctl -u cartbus-broker, and "
+			  "cartbus verify"
 			: "run this as root, or as a user who may operate it ([user NAME] in cartbus.conf)";
 	return failed == -ETIMEDOUT
 		? "is its host up, does it listen there ([broker] listen), and do that port and the 255 above it let "

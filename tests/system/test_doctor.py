@@ -156,6 +156,11 @@ def test_a_damaged_side_log_is_told_until_its_file_is_removed():
         whole = stops.read_bytes()
         stops.unlink()
         assert [one for one in of(doctor(system)[1], "files", "doubtful") if str(stops) in one[1] and one[2]]
+        stops.mkdir()
+        findings = doctor(system)[1]
+        assert [one for one in of(findings, "files", "wrong") if f"{stops} cannot be read: Is a directory" in one[1] and one[2]]
+        assert [one for one in of(findings, "broker", "wrong") if "cartbus verify" in one[2]]
+        stops.rmdir()
         stops.write_bytes(b"x" + whole[1:])
         assert [one for one in of(doctor(system)[1], "files", "wrong") if f"{stops} is damaged" in one[1] and one[2]]
         system.start("broker", "monitor")
