@@ -11,7 +11,8 @@
 #include "bus/store/store.h"
 
 struct state *state_new(struct store **store);
-void state_free(struct state *state); /* takes NULL; what was not flushed is folded again next time */
+bool state_has_cursor(struct store *store); /* false: it has no rows that anybody may believe */
+void state_free(struct state *state);       /* takes NULL; what was not flushed is folded again next time */
 
 /* Folds write to the projected layer and read nothing but it, until state_write_turn. */
 void state_write_projected(struct state *state);

@@ -42,6 +42,11 @@ static uint64_t meta_number(struct store *store, const char *name)
 	return get_be64(value.data);
 }
 
+bool state_has_cursor(struct store *store)
+{
+	return meta_number(store, "cursor") > 0;
+}
+
 static int delete_rows(struct store *store)
 {
 	static const uint8_t last[] = { 0xff, 0xff, 0xff, 0xff };

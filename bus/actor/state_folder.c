@@ -1,13 +1,23 @@
 /* state_folder.c: the folded state of a process that does not run */
 #include "bus/actor/state_folder.h"
+#include "bus/actor/layers.h"
 #include "bus/actor/runtime.h"
 #include "bus/actor/state_rows.h"
+
+bool state_folder_is_in_use(const char *path)
+{
+	return store_is_in_use(path);
+}
 
 int state_open_folder(const char *path, struct state **ret, char ret_why[512])
 {
 	struct store *store = NULL;
-	int r = store_open(path, &runtime_store_options, &store, ret_why);
+	int r = store_open_read_only(path, &runtime_store_options, &store, ret_why);
 
+	if (r == 0 && !state_has_cursor(store)) { /* its process would empty it, and this one may not write */
+		store_close(store);
+		r = store_open_memory(&runtime_store_options, &store);
+	}
 	if (r == 0)
 		*ret = state_new(&store);
 	return r;

@@ -19,6 +19,7 @@
 #include "bus/store/wals.h"
 #include "bus/store/witness.h"
 #include <errno.h>
+#include <fcntl.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -198,6 +199,18 @@ int store_open(const char *path, const struct store_options *options, struct sto
 	else if ((r = disk_check(path, options->write_buffer_bytes, rocks->store.why)) == 0)
 		r = check_and_open(rocks, path, options);
 	return hand_over(rocks, r, ret, ret_why);
+}
+
+bool store_is_in_use(const char *path)
+{
+	struct flock lock = { .l_type = F_WRLCK, .l_whence = SEEK_SET };
+	char name[600];
+
+	snprintf(name, sizeof(name), "%.580s/LOCK", path); /* RocksDB's */
+
+	_cleanup_close_ int fd = open(name, O_RDONLY | O_CLOEXEC);
+
+	return fd >= 0 && fcntl(fd, F_GETLK, &lock) == 0 && lock.l_type != F_UNLCK;
 }
 
 int store_open_read_only(const char *path, const struct store_options *options, struct store **ret, char ret_why[512])

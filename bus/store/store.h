@@ -41,6 +41,8 @@ struct store_options {
 int store_open(const char *path, const struct store_options *options, struct store **ret, char ret_why[512]);
 /* The same, but nothing on the disk is changed, and nothing may be committed. -EUCLEAN too where there is no store. */
 int store_open_read_only(const char *path, const struct store_options *options, struct store **ret, char ret_why[512]);
+/* Does another process have it open? It is asked without touching anything; a reader alone has it not open. */
+bool store_is_in_use(const char *path);
 /* Of a store that nobody has open and that lost what was synced: the next opening believes what it finds. */
 int store_accept_loss(const char *path);
 int store_open_memory(const struct store_options *options, struct store **ret);

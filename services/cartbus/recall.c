@@ -70,9 +70,7 @@ int recall_folder(struct recall *recall, const char *name, const char *path)
 	char why[512] = "";
 	int r = state_open_folder(path, &state, why);
 
-	if (r == -EBUSY)
-		complain(command, "%s is in use: stop everything first", path);
-	else if (r == -EUCLEAN)
+	if (r == -EUCLEAN)
 		complain(command, "%s is damaged, and what it knew is not learnt: %s", path, why);
 	else if (r < 0)
 		complain(command, "%s cannot be read, and may know what was mailed: %s", path, why);

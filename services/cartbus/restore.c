@@ -21,6 +21,7 @@
 #include "services/cartbus/recall.h"
 
 #include "bus/actor/sidelog.h"
+#include "bus/actor/state_folder.h"
 #include "bus/base/bytes.h"
 #include "bus/base/cleanup.h"
 #include "bus/base/file.h"
@@ -79,19 +80,12 @@ static int each_store(struct restoring *restoring, store_fn *each)
 	return r;
 }
 
-/* The broker's log cannot be opened as a service's state; its lock says whether it runs. */
-static int learn(struct restoring *restoring, const char *name)
+/* A broker that starts holds its own lock long before its log is open. */
+static int refuse_running_broker(const struct restoring *restoring)
 {
 	char path[PATH_BYTES];
 	int lock = -1, r;
 
-	if (strcmp(name, "broker") != 0) {
-		snprintf(path, sizeof(path), "%s/%s", restoring->state, name);
-		r = recall_folder(&restoring->recall, name, path);
-		return r == -EUCLEAN
-			? 0
-			: r; /* one that is damaged knows nothing; one that cannot be read today may know much */
-	}
 	snprintf(path, sizeof(path), "%s/broker/.lock", restoring->state);
 	r = file_lock(path, &lock);
 	if (r == -EBUSY)
@@ -99,6 +93,33 @@ static int learn(struct restoring *restoring, const char *name)
 	if (lock >= 0)
 		close(lock);
 	return r == -EBUSY ? r : 0;
+}
+
+static int refuse_running(struct restoring *restoring, const char *name)
+{
+	char path[PATH_BYTES];
+
+	if (strcmp(name, "broker") == 0)
+		return refuse_running_broker(restoring);
+	snprintf(path, sizeof(path), "%s/%s", restoring->state, name);
+	if (!state_folder_is_in_use(path))
+		return 0;
+	complain(restoring->command, "%s is in use: stop everything first", path);
+	return -EBUSY;
+}
+
+/* The broker's log cannot be read as a service's state. */
+static int learn(struct restoring *restoring, const char *name)
+{
+	char path[PATH_BYTES];
+	int r;
+
+	if (strcmp(name, "broker") == 0)
+		return 0;
+	snprintf(path, sizeof(path), "%s/%s", restoring->state, name);
+	r = recall_folder(&restoring->recall, name, path);
+	return r == -EUCLEAN ? 0
+			     : r; /* one that is damaged knows nothing; one that cannot be read today may know much */
 }
 
 static int put_file_aside(const struct restoring *restoring, const char *name, const char *file)
@@ -453,7 +474,8 @@ static int learn_all(struct restoring *restoring)
 	recall->known_to = recall->head;
 	recall->from_us = backup_time(restoring->note) - OVERLAP_US;
 	recall->erased = restoring->list;
-	if (learn_from_sidelogs(restoring) != EXIT_FINE || each_store(restoring, learn) < 0)
+	if (each_store(restoring, refuse_running) < 0 || learn_from_sidelogs(restoring) != EXIT_FINE ||
+		each_store(restoring, learn) < 0)
 		return EXIT_NO;
 	return EXIT_FINE;
 }

@@ -8,6 +8,7 @@ import pytest
 from cartbus_system import System, wait_until
 from mail_peer import Keep, Peer
 from test_mail_reminder import clock, leave_cart
+from test_private_state import open_files
 
 HOUR_S = 6  # of ours: long enough to stop and start everything within a day of the shop
 RULES = """Small carts (under 40 EUR): remind after 1 hour, then after 300. Medium carts: 1 hour, then 300.
@@ -56,6 +57,7 @@ def mailed_after_the_backup(system, keep):
 
 def restored(system):
     told = system.cartbus("restore", str(system.folder / "backup"), json_output=True)
+    assert [path for made in (system.folder / "state").glob("b*") for path in open_files(made)] == []
     refused = system.cartbus("restore", str(system.folder / "earlier"), check=False)
     assert refused.returncode == 1 and "between the two backups" in refused.stderr
     system.start()
@@ -170,10 +172,25 @@ def test_without_anybody_who_knows_no_mail_goes_before_it_is_released(system, ke
     wait_until(lambda: mails_to(keep, "ada@mail.example") == 2, "the mail that nobody knew of")
 
 
+def diaries(state):
+    """RocksDB's, of each service: whoever opens a store for writing begins another."""
+    return {path: path.stat().st_ino for path in state.glob("*/LOG*")}
+
+
+def entries(folder):
+    return [(path.name, path.stat().st_ino, path.stat().st_mtime_ns) for path in folder.iterdir()]
+
+
 def test_a_restore_touches_nothing_while_something_runs_or_the_backup_is_damaged(system):
     system.cartbus("backup", str(system.folder / "backup"))
-    refused = system.cartbus("restore", str(system.folder / "backup"), check=False)
-    assert refused.returncode == 1 and "stop everything first" in refused.stderr
+    state = system.folder / "state"
+    for stopped in (None, "waiter", "broker"):
+        if stopped:
+            system.stop(stopped)
+        before = diaries(state), sorted(entries(state / "waiter")) if stopped else None
+        refused = system.cartbus("restore", str(system.folder / "backup"), check=False)
+        assert refused.returncode == 1 and "stop everything first" in refused.stderr
+        assert (diaries(state), sorted(entries(state / "waiter")) if stopped else None) == before
     stop_all(system)
     (system.folder / "backup" / "broker" / "CURRENT").write_text("MANIFEST-999999\n")
     refused = system.cartbus("restore", str(system.folder / "backup"), check=False)
