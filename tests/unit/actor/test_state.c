@@ -4,7 +4,10 @@
 #include "bus.pb.h"
 #include "bus/actor/layers.h"
 #include "bus/actor/runtime.h"
+#include "bus/actor/state_folder.h"
+#include "bus/base/cleanup.h"
 #include "tests/unit/cmocka_all.h"
+#include "tests/unit/folder.h"
 #include <pb_encode.h>
 #include <stdio.h>
 
@@ -305,6 +308,31 @@ static void forgetting_keeps_what_the_peer_remembers_of_the_log(void **context)
 	state_free(state);
 }
 
+/* What its process would empty at its start, as an erasure left it, counts as empty, and stays as it is. */
+static void a_folder_without_a_cursor_is_read_as_empty(void **context)
+{
+	_cleanup_(folder_remove) struct folder folder = folder_new();
+	static const uint8_t value[8] = { [7] = 5 };
+	struct store_batch *batch;
+	struct store *store;
+	struct state *state;
+	char why[512];
+
+	(void)context;
+	assert_int_equal(store_open(folder.path, &runtime_store_options, &store, why), 0);
+	batch = store_batch_new(store);
+	store_batch_put(batch, 0, BYTES("t\0shop\0a", 8), BYTES(value, 8));
+	assert_int_equal(store_commit(store, batch, false), 0);
+	store_batch_free(batch);
+	store_close(store);
+	assert_int_equal(state_open_folder(folder.path, &state, why), 0);
+	assert_false(state_has(state, "t", "shop", "a"));
+	state_close_folder(state);
+	assert_int_equal(store_open_read_only(folder.path, &runtime_store_options, &store, why), 0);
+	assert_false(state_has_cursor(store));
+	store_close(store);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -318,6 +346,7 @@ int main(void)
 		cmocka_unit_test(what_is_forgotten_stays_so_over_a_restart),
 		cmocka_unit_test(rows_of_an_older_program_can_be_read),
 		cmocka_unit_test(forgetting_keeps_what_the_peer_remembers_of_the_log),
+		cmocka_unit_test(a_folder_without_a_cursor_is_read_as_empty),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
