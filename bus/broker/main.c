@@ -145,7 +145,10 @@ static void check_made(const char *path, const char *key, int r)
 		die("cannot make the folder %s: %s; create it or change [paths] %s", path, strerror(-r), key);
 }
 
-/* The one folder that the broker's group may enter: services of other users find the sockets there. */
+/*
+ * The one folder that the broker's group may enter: services of other users find the sockets there. Made before the log is open: its
+ * threads write files, and the umask is theirs, too.
+ */
 static void make_run_folder(const char *path)
 {
 	const mode_t before = umask(027);
@@ -259,7 +262,7 @@ static void check_restored(const struct process *process)
 static void open_broker(struct process *process)
 {
 	struct broker_settings settings = broker_settings_read(process->config);
-	struct store *store = open_store(process);
+	struct store *store;
 	struct broker_out out = {
 		.open_lane = hub_open_lane,
 		.close_lane = hub_close_lane,
@@ -268,10 +271,10 @@ static void open_broker(struct process *process)
 		.is_tapped = hub_is_tapped,
 		.tap = hub_tap,
 	};
-	const char *run = config_get(process->config, "paths", NULL, "run");
 	char why[512] = "";
 
-	make_run_folder(run);
+	make_run_folder(config_get(process->config, "paths", NULL, "run"));
+	store = open_store(process);
 	door_open(&process->door, process->config);
 	out.context = process->door.hub;
 	settings.snapshots = process->folder;

@@ -55,6 +55,15 @@ def test_a_state_that_another_process_holds_is_refused(system):
     assert f"{system.folder}/state/intake is in use" in said and "--instance" in said
 
 
+def test_the_folder_of_the_sockets_is_made_before_the_log_is_open(system):
+    """Others may enter it, and while it is made the log's files would be open to them as well."""
+    file = system.folder / "file"
+    file.write_text("")
+    system.configure({"paths": {"run": file / "run"}})
+    assert "cannot make the folder" in refused(system, "broker")
+    assert not (system.folder / "state" / "broker").exists()
+
+
 def test_a_state_folder_that_cannot_be_made_is_named(system):
     (system.folder / "state").rmdir()
     (system.folder / "state").write_text("")
