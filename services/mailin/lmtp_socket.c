@@ -107,9 +107,8 @@ static int listen_unix(struct lmtp_socket *at, const char *path, const char *gro
 	int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
 	if (fd < 0)
 		return -errno;
-	mode_t before = umask(0777); /* until it is given to whom it is for, nobody comes */
+	/* The process's umask keeps all others out until it is given to whom it is for (process.c). */
 	int bound = bind(fd, (struct sockaddr *)&address, sizeof(address)) < 0 ? -errno : 0;
-	umask(before);
 	if (bound < 0)
 		return bound;
 	int r = give_to(path, group);
