@@ -4,10 +4,12 @@
  * RocksDB keeps older values in its write-ahead logs until every family is written out, and in its tables until they are compacted
  * down to the last level.
  *
- * Fails by:  what writing out says; a compaction that fails shows at the next commit.
+ * Fails by:  what writing out says. Of a compaction that fails the C API says nothing, and RocksDB goes on with the old tables, in which
+ *            everything still is: its count of background errors tells.
  * Read next: rocks.c
  */
 #include "bus/store/rocks.h"
+#include <string.h>
 
 enum { FORCE_LAST_LEVEL = 2 }; /* rocksdb::BottommostLevelCompaction::kForce */
 
@@ -27,10 +29,19 @@ static int write_out(struct rocks_store *rocks)
 	return r;
 }
 
+static uint64_t background_errors(const struct rocks_store *rocks)
+{
+	uint64_t count = 0;
+
+	rocksdb_property_int(rocks->db, "rocksdb.background-errors", &count);
+	return count;
+}
+
 int rocks_purge(struct store *store, const struct store_range *ranges, size_t count)
 {
 	struct rocks_store *rocks = (struct rocks_store *)store;
 	rocksdb_compactoptions_t *how = rocksdb_compactoptions_create();
+	uint64_t errors_before = background_errors(rocks);
 	int r = write_out(rocks);
 
 	rocksdb_compactoptions_set_exclusive_manual_compaction(how, 0); /* others need theirs meanwhile */
@@ -43,5 +54,7 @@ int rocks_purge(struct store *store, const struct store_range *ranges, size_t co
 			range->to.len > 0 ? range->to.data : NULL, range->to.len);
 	}
 	rocksdb_compactoptions_destroy(how);
+	if (r == 0 && background_errors(rocks) > errors_before)
+		r = rocks_take_error(store, strdup("IO error: a table could not be written anew; its LOG says why"));
 	return r;
 }

@@ -108,3 +108,9 @@ def test_a_file_of_the_log_that_cannot_be_deleted_keeps_nobody(bouts):
     done = bouts.erase(disk)
     disk.close()
     assert done.returncode == 1 and "could not be removed, and may hold who was erased" in done.stderr
+
+
+def test_a_table_of_the_copy_that_cannot_be_written_anew_keeps_nobody(bouts):
+    points = bouts.bout(0, Fault("none", 0))
+    for at in (points // 3, points // 2):
+        bouts.bout(at, Fault("fail", at, errno.EIO, call="write", name=".sst"))
