@@ -201,7 +201,7 @@ static bool is_no_folder(const char *path)
 	return stat(path, &there) < 0 ? errno == ENOTDIR : !S_ISDIR(there.st_mode);
 }
 
-/* One that is missing is made by whoever needs it first, or there is nothing in it yet. */
+/* A folder that is missing is no fault: the first process that needs it makes it. */
 static int check_folders(const struct command *command)
 {
 	static const struct {

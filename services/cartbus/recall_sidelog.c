@@ -71,7 +71,7 @@ static void take_privacy(struct reading *reading, const struct said *said, const
 		note(reading, said, &topic_privacy_request, &row->request);
 }
 
-/* He may have said no since, also after the restore, and that is not to be lifted: the owner decides. */
+/* The shopper may have said no again since then, also after the restore. A restore must not lift that: only the owner does. */
 static void take_lift(const struct reading *reading, const struct said *said)
 {
 	char name[80];

@@ -128,7 +128,7 @@ static void a_checkout_that_names_only_the_shopper_is_a_stop(void **state)
 	assert_string_equal(event->checkout.ids.customer_id, "78");
 }
 
-/* A guest is customer 0, which is nobody: whoever took it for a name would make one customer of all guests. */
+/* A storefront gives every guest the number 0. If the reader took it for a name, all guests would be one customer. */
 static void a_customer_number_of_0_names_nobody(void **state)
 {
 	static const struct {

@@ -217,7 +217,7 @@ static void more_than_a_day_late_is_skipped(void **state)
 	expect_skip(h, &due, "late");
 }
 
-/* What has stopped it is what the record tells, and what another cart took over is that one's to send. */
+/* The record names what has stopped the cart. Where another cart took over, that cart sends. */
 static void late_or_not_the_reason_that_holds_for_good_is_told(void **state)
 {
 	struct harness *h = given_shop();

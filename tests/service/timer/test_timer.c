@@ -216,7 +216,7 @@ static void given_many_that_fired(struct harness *h, int64_t first_us, int count
 	}
 }
 
-/* Where a search for what is due begins: before it lies nothing but what has gone. "": at the very first row. */
+/* The row at which a search for due timers begins: all rows before it have fired. "": the very first row. */
 static const char *search_begins_at(struct harness *h)
 {
 	static struct buffer row;
