@@ -130,10 +130,10 @@ static void tell_what_is_missing(const struct recall *recall, const char *path, 
 }
 
 enum place {
-	PLACE_LAST,
-	PLACE_PUT_AWAY,
-	PLACE_COPY
-}; /* the broker wrote to it until the end; until its log was gone; a copy */
+	PLACE_LAST,     /* the broker wrote to it until the end */
+	PLACE_PUT_AWAY, /* the broker wrote to it until its log was gone */
+	PLACE_COPY,
+};
 
 static void note_how_far(
 	struct recall *recall, const struct reading *reading, const struct sidelog_read *read, enum place place)
