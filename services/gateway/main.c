@@ -17,7 +17,7 @@ static void check(const struct config *config)
 
 int main(int argc, char **argv)
 {
-	/* What a large body held goes back at once, and it grows where it is: what is counted is about what is held. */
+	/* A large body gets a mapping of its own: it grows without a copy, and free() gives its memory back to the kernel. */
 	mallopt(M_MMAP_THRESHOLD, BODY_OF_ITS_OWN_BYTES);
 	return process_main(argc, argv,
 		&(struct process){
