@@ -33,7 +33,8 @@ struct plan {
 	struct place again_place;
 	bool is_after_behind; /* "2 hours after": the first wait is said as a relative one would be */
 	int nots, nothings;
-	int mails; /* "two reminders"; 0: not said */
+	int mails;        /* "two reminders"; 0: not said */
+	bool has_mail[2]; /* of each wait: "1通" behind it, where that is the wait's own and not the sentence's */
 };
 
 /* --- whose waits they are --- */
@@ -400,7 +401,7 @@ static int read_no(struct reader *reader, struct plan *plan)
 	return 0;
 }
 
-/* "two reminders", "one mail" */
+/* "two reminders", "one mail per cart"; "4時間後に1通" is the mail of that wait */
 static bool take_mails(struct reader *reader, struct plan *plan)
 {
 	bool is_headed = plan->span_count == 0 && next_is(reader, "num :"); /* "they get two: after ..." */
@@ -409,8 +410,22 @@ static bool take_mails(struct reader *reader, struct plan *plan)
 	int64_t count = item_now(reader)->value;
 	if (item_is(item_now(reader), "num") && (count > 2000 || count < 1000 || count % 1000))
 		return false;
-	plan->mails = item_is(item_now(reader), "num") ? (int)(count / 1000) : plan->mails;
-	return take(reader, "num|one counter? mail?");
+	bool is_number = item_is(item_now(reader), "num");
+	if (is_number && count == 1000 && plan->span_count > 0 && reader->items->waits_behind)
+		plan->has_mail[plan->span_count - 1] = true;
+	else if (is_number)
+		plan->mails = (int)(count / 1000);
+	take(reader, "num|one counter? mail?");
+	plan->is_single |= take(reader, "per cart") && plan->mails != 2; /* also "a mail per cart" */
+	return true;
+}
+
+/* "One reminder only", or a mail of one wait's own that the other has not: "4時間後と24時間後に1通". */
+static bool is_one_mail(const struct plan *plan)
+{
+	bool second = plan->has_mail[1] || plan->order[1] == 2;
+
+	return plan->is_single || plan->mails == 1 || (plan->has_mail[0] ? !second : plan->has_mail[1]);
 }
 
 /* Words that say nothing where no more than waits is said. */
@@ -600,7 +615,7 @@ static int end_clause(struct reader *reader, struct plan *plan)
 		return expected(reader, "which carts get no reminder, as \"small carts: never\"");
 	if (!no && plan->span_count == 0)
 		return what_was_expected(reader, plan);
-	if ((plan->is_single || plan->mails == 1) && plan->span_count == 2)
+	if (is_one_mail(plan) && plan->span_count == 2)
 		return refuse(reader, plan->span_places[1], "one reminder only, or two waits: not both");
 	if ((plan->mails == 2 || plan->then_pending) && plan->span_count != 2)
 		return expected(reader, "\", then\" and the second wait");
