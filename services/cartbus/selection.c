@@ -2,9 +2,10 @@
  * selection.c: which messages of the log are about one cart
  *
  * Owns:      the ids of every message that carries some (first reading), and the set that the wanted name leads to.
- * Promises:  ids join exactly as kit/join.h joins them; a shopper's address joins only checkouts and stops, as it does for sends. Feedback
- *            belongs to the cart whose reminder it names if that cart has the address, else to all carts of the address: somebody who
- *            may send in the shop's name may write any name, and none hides feedback or brings it to another shopper's cart.
+ * Promises:  ids join exactly as kit/join.h joins them; a shopper's address joins only checkouts and stops, and a customer's number only
+ *            checkouts, as they do for sends (kit/stops.h). Feedback belongs to the cart whose reminder it names if that cart has the
+ *            address, else to all carts of the address: somebody who may send in the shop's name may write any name, and none hides
+ *            feedback or brings it to another shopper's cart.
  */
 #include "services/cartbus/selection.h"
 
@@ -26,12 +27,12 @@ struct known { /* one message's ids */
 	struct known *next;
 	bool taken;
 	int count;
-	char email_hash[40];
+	char email_hash[40], customer[40];
 	char names[][80];
 };
 
 struct selection {
-	struct map *names, *hashes, *seqs;
+	struct map *names, *hashes, *customers, *seqs;
 	struct map *mails,
 		*other_mails; /* names of its reminders, and of other carts of its shoppers: mail_local_read() */
 	struct known *known;
@@ -62,13 +63,13 @@ static bool is_wanted(const struct selection *selection, const struct known *kno
 	return false;
 }
 
-static void take(struct selection *selection, struct known *known, bool with_hash)
+static void take(struct selection *selection, struct known *known)
 {
 	known->taken = true;
 	for (int i = 0; i < known->count; i++)
 		add(selection->names, known->names[i]);
-	if (with_hash)
-		add(selection->hashes, known->email_hash);
+	add(selection->hashes, known->email_hash);
+	add(selection->customers, known->customer);
 }
 
 static bool touches(const struct selection *selection, const struct known *known)
@@ -90,7 +91,7 @@ static void close_over(struct selection *selection)
 		for (struct known *known = selection->known; known; known = known->next) {
 			if (known->taken || !touches(selection, known))
 				continue;
-			take(selection, known, true);
+			take(selection, known);
 			grew = true;
 		}
 	}
@@ -112,6 +113,7 @@ static bool note(const struct entry *entry, void *context)
 	known->count = ids.count;
 	memcpy(known->names, ids.names, (size_t)ids.count * sizeof(ids.names[0]));
 	snprintf(known->email_hash, sizeof(known->email_hash), "%s", ids.hash);
+	snprintf(known->customer, sizeof(known->customer), "%s", ids.customer);
 	known->next = selection->known;
 	selection->known = known;
 	return true;
@@ -203,7 +205,7 @@ static int read_ids(struct selection *selection, const struct command *command, 
 	}
 	for (struct known *known = selection->known; known; known = known->next) {
 		if (is_wanted(selection, known))
-			take(selection, known, true);
+			take(selection, known);
 	}
 	close_over(selection);
 	name_all_mails(selection, shop);
@@ -223,6 +225,7 @@ struct selection *selection_find(
 	selection->mails = map_new();
 	selection->other_mails = map_new();
 	selection->hashes = map_new();
+	selection->customers = map_new();
 	selection->seqs = map_new();
 	selection->wanted = cart;
 	if (strchr(cart, '@') && name_address(command, shop, cart, normalised, selection->wanted_hash)) {
@@ -253,6 +256,7 @@ void selection_free(struct selection *selection)
 	map_free(selection->mails);
 	map_free(selection->other_mails);
 	map_free(selection->hashes);
+	map_free(selection->customers);
 	map_free(selection->seqs);
 	free(selection->cart);
 	free(selection);
@@ -268,7 +272,8 @@ static bool shares_id(const struct selection *selection, const struct topic *top
 		if (has(selection->names, ids.names[i]))
 			return true;
 	}
-	if (topic == &topic_cart_checkout && has(selection->hashes, ids.hash))
+	if (topic == &topic_cart_checkout &&
+		(has(selection->hashes, ids.hash) || has(selection->customers, ids.customer)))
 		return true;
 	snprintf(cart, sizeof(cart), "id:%s", payload_text(topic, message, "cart_id"));
 	return cart[3] && has(selection->names, cart);
