@@ -7,9 +7,8 @@
  * Promises:  it holds nothing that the log does not, and before a confirm all that it must. It stays small: of compacted topics only
  *            the last message of each key, of all others what is younger than SIDELOG_KEPT_US; both are enough for a restore, because what
  *            an old message came to is a row of a compacted topic. Who is erased leaves it, too.
- * Fails by:  breaking the broker when it cannot be written or synced; refusing to open a log that lacks what the file holds, or that
- *            is not the one that the file is of; or that lacks what one of its own that was put away holds.
- * Read next: commit.c (when), sidelog_file.h (the records)
+ * Fails by:  breaking the broker when it cannot be written or synced; refusing to open a log that its file does not fit.
+ * Read next: commit.c (when), sidelog_judge.h (what is refused), sidelog_file.h (the records)
  */
 #include "bus/broker/sidelog.h"
 #include "bus/base/cleanup.h"
@@ -19,6 +18,7 @@
 #include "bus/base/text.h"
 #include "bus/broker/erase.h"
 #include "bus/broker/latest.h"
+#include "bus/broker/sidelog_judge.h"
 #include "bus/wire/sidelog_file.h"
 #include <errno.h>
 #include <fcntl.h>
@@ -253,32 +253,13 @@ static int begin(struct broker *broker)
 	return file_write_durably(sidelog->path, buffer_bytes(&head), 0600);
 }
 
-/* `suffix`: .damaged, or .of-<log>. */
-static bool is_aside(const char *path, const char *suffix, int nth, char ret[SIDELOG_PATH])
-{
-	int len = snprintf(ret, SIDELOG_PATH, "%s%s", path, suffix);
-
-	if (nth > 1)
-		snprintf(ret + len, SIDELOG_PATH - (size_t)len, ".%d", nth);
-	return access(ret, F_OK) == 0;
-}
-
-/* The first name that is free; where there are `most`, the last of them. */
-static void name_aside(const char *path, const char *suffix, int most, char ret[SIDELOG_PATH])
-{
-	int nth = 1;
-
-	while (is_aside(path, suffix, nth, ret) && nth < most)
-		nth++;
-}
-
 int sidelog_damaged(const struct sidelog *sidelog)
 {
 	char path[SIDELOG_PATH];
 	int count = 0;
 
 	for (int nth = 1; sidelog && nth <= SIDELOG_DAMAGED_MOST; nth++)
-		count += is_aside(sidelog->path, SIDELOG_DAMAGED, nth, path);
+		count += sidelog_is_aside(sidelog->path, SIDELOG_DAMAGED, nth, path);
 	return count;
 }
 
@@ -287,104 +268,31 @@ static int put_aside_damaged(struct broker *broker)
 	const struct sidelog *sidelog = broker->sidelog;
 	char to[SIDELOG_PATH];
 
-	name_aside(sidelog->path, SIDELOG_DAMAGED, SIDELOG_DAMAGED_MOST, to);
+	sidelog_name_aside(sidelog->path, SIDELOG_DAMAGED, SIDELOG_DAMAGED_MOST, to);
 	log_event(LOG_ERROR, "the side log %s is damaged: it lies in %s now, and a new one is written from the log",
 		sidelog->path, to);
 	return rename(sidelog->path, to) < 0 ? -errno : begin(broker);
 }
 
-/* Who said no or bought in the other log is not known to this one: whether to mail them is for a person to decide. */
-static int refuse(const struct broker *broker, const struct sidelog_head *head, char ret_why[512])
-{
-	bool is_empty = log_head(broker->log) == 0;
-	const char *path = broker->sidelog->path;
-	char suffix[60] = SIDELOG_DAMAGED, to[SIDELOG_PATH];
-	int len;
-
-	if (head)
-		snprintf(suffix, sizeof(suffix), SIDELOG_OF "%s", head->log);
-	name_aside(path, suffix, INT_MAX, to);
-	if (!head)
-		len = snprintf(ret_why, 512,
-			"the side log %.160s is damaged, and the log in this folder is new and empty.", path);
-	else if (is_empty)
-		len = snprintf(ret_why, 512,
-			"the log %s is gone: its side log %.120s is there, and the log in this folder is new and "
-			"empty.",
-			head->log, path);
-	else
-		len = snprintf(ret_why, 512,
-			"the side log %.120s is of log %s, and the log in this folder is another, %s.", path, head->log,
-			log_id(broker->log));
-	snprintf(ret_why + len, 512 - (size_t)len,
-		" Who said no or bought would be mailed. Put that log back, or a backup with cartbus restore DIR. Only "
-		"for a beginning without what it holds, rename it to %.80s, and move the services' states away "
-		"(not a spool).",
-		strrchr(to, '/') + 1);
-	return -EUCLEAN;
-}
-
-static int check_end(
-	const struct broker *broker, const char *path, const struct sidelog_read *reading, char ret_why[512])
-{
-	if (reading->last <= log_head(broker->log))
-		return 0;
-	snprintf(ret_why, 512,
-		"the log ends at message %llu, and the side log %.200s holds message %llu, which was "
-		"confirmed. " BROKER_REMEDY,
-		(unsigned long long)log_head(broker->log), path, (unsigned long long)reading->last);
-	return -EUCLEAN;
-}
-
-static int judge(struct broker *broker, struct bytes file, char ret_why[512])
+static int open_file(struct broker *broker, char ret_why[512])
 {
 	struct sidelog *sidelog = broker->sidelog;
 	struct sidelog_read reading;
-
-	if (sidelog_read(file, NULL, NULL, &reading) < 0)
-		return log_head(broker->log) == 0 ? refuse(broker, NULL, ret_why) : put_aside_damaged(broker);
-	if (strcmp(reading.head.log, log_id(broker->log)) != 0)
-		return refuse(broker, &reading.head, ret_why);
-	if (check_end(broker, sidelog->path, &reading, ret_why) < 0)
-		return -EUCLEAN;
-	if (reading.damages > 0)
-		return put_aside_damaged(broker);
-	sidelog->last = reading.last;
-	sidelog->bytes = reading.whole;
-	return reading.is_torn && truncate(sidelog->path, (off_t)reading.whole) < 0 ? -errno : 0;
-}
-
-/* An older copy of a log that was given another identity ends before what was put away then. */
-static int judge_put_away(const struct broker *broker, char ret_why[512])
-{
-	char suffix[60], path[SIDELOG_PATH];
-	int r = 0;
-
-	snprintf(suffix, sizeof(suffix), SIDELOG_OF "%s", log_id(broker->log));
-	for (int nth = 1; r == 0 && is_aside(broker->sidelog->path, suffix, nth, path); nth++) {
-		_cleanup_(buffer_free) struct buffer file = { 0 };
-		struct sidelog_read reading;
-
-		r = file_read(path, SIDELOG_MOST, &file);
-		if (r == 0 && sidelog_read(buffer_bytes(&file), NULL, NULL, &reading) == 0)
-			r = check_end(broker, path, &reading, ret_why);
-	}
-	return r;
-}
-
-static int open_file(struct broker *broker, char ret_why[512])
-{
-	_cleanup_(buffer_free) struct buffer file = { 0 };
-	struct sidelog *sidelog = broker->sidelog;
 	int r = file_make_folders(broker->settings.sidelog, 0700);
 
 	if (r == 0)
 		file_close_own_folder(broker->settings.sidelog); /* where it cannot, doctor says so */
 	if (r == 0)
-		r = judge_put_away(broker, ret_why);
-	if (r == 0)
-		r = file_read(sidelog->path, SIDELOG_MOST, &file);
-	r = r == -ENOENT ? begin(broker) : r < 0 ? r : judge(broker, buffer_bytes(&file), ret_why);
+		r = sidelog_judge(sidelog->path, log_id(broker->log), log_head(broker->log), &reading, ret_why);
+	if (r == -ENOENT)
+		r = begin(broker);
+	else if (r == -EBADMSG)
+		r = put_aside_damaged(broker);
+	else if (r == 0) {
+		sidelog->last = reading.last;
+		sidelog->bytes = reading.whole;
+		r = reading.is_torn && truncate(sidelog->path, (off_t)reading.whole) < 0 ? -errno : 0;
+	}
 	return r < 0 ? r : open_to_add(sidelog);
 }
 
@@ -433,7 +341,7 @@ int sidelog_put_away(const char *folder, char ret_to[SIDELOG_PATH])
 	if (r < 0)
 		return r;
 	snprintf(suffix, sizeof(suffix), SIDELOG_OF "%s", reading.head.log);
-	name_aside(path, suffix, INT_MAX, ret_to);
+	sidelog_name_aside(path, suffix, INT_MAX, ret_to);
 	if (rename(path, ret_to) < 0)
 		return -errno;
 	return file_sync_folder(folder);

@@ -8,10 +8,9 @@
 #define BUS_BROKER_SIDELOG_H
 
 #include "bus/broker/core.h"
+#include "bus/broker/sidelog_judge.h"
 
 struct sidelog;
-
-enum { SIDELOG_PATH = 700 };
 
 /* Of messages that are no rows of compacted topics, those that are younger. A cart is chased for days; decisions are kept for 120 days at
  * least ([retention] facts). */
@@ -19,8 +18,7 @@ enum { SIDELOG_PATH = 700 };
 
 /*
  * Of settings.sidelog, a folder; NULL: there is none. What the log holds and the file does not is added. A file that is damaged is
- * put aside and a new one written from the log. -EUCLEAN: it, or one of this log that was put away, holds what the log
- * has lost, or it is another log's.
+ * put aside and a new one written from the log. -EUCLEAN: the log must not be served beside it (sidelog_judge).
  */
 int sidelog_open(struct broker *broker, char ret_why[512]);
 void sidelog_close(struct sidelog *sidelog); /* takes NULL */

@@ -65,7 +65,7 @@ int verify_rows(struct verify *verify);
  * the first start of a release that has one writes it, and a broker that is killed between the two leaves it behind the log.
  */
 void verify_sidelog_note(struct verify *verify, const struct verify_message *message);
-bool verify_sidelog(const struct verify *verify, const char *folder, char ret_words[400]);
+bool verify_sidelog(const struct verify *verify, const char *folder, char ret_words[512]);
 
 /* verify_queue.c: promise 6. Of every message and queue that hears it: done, dead, redriven or pending, exactly one. */
 int verify_queues_open(struct verify *verify);

@@ -96,7 +96,7 @@ static int read_log(struct verify *verify, const char *folder, const char *sidel
 {
 	int r = verify_log(verify), ended;
 	bool is_whole = true;
-	char words[400] = "";
+	char words[512] = "";
 	json_t *report;
 
 	if (r < 0)

@@ -156,7 +156,8 @@ static void where_there_is_no_log_or_somebody_has_it_nothing_is_read(void **stat
 
 /* ---- the side log beside it ---- */
 
-static void write_sidelog(const struct folder *folder, const char *log, uint64_t seq, size_t broken_at)
+static void write_sidelog(
+	const struct folder *folder, const char *name, const char *log, uint64_t seq, size_t broken_at)
 {
 	struct sidelog_head head = { 0 };
 	struct buffer file = { 0 };
@@ -168,7 +169,7 @@ static void write_sidelog(const struct folder *folder, const char *log, uint64_t
 	sidelog_write(&(struct sidelog_record){ .seq = seq, .time_us = 1, .message = bytes_of("two") }, &file);
 	if (broken_at > 0)
 		file.data[file.len - broken_at] ^= 1;
-	FOLDER_PATH(path, *folder, SIDELOG_FILE);
+	FOLDER_PATH(path, *folder, name);
 	assert_int_equal(file_write_durably(path, buffer_bytes(&file), 0600), 0);
 	buffer_free(&file);
 }
@@ -186,8 +187,8 @@ static void a_side_log_that_is_missing_short_damaged_or_anothers_is_told(void **
 		{ NULL, 1, 0, SOUND, "it ends at message 1, and lacks what the log holds up to 2" },
 		{ NULL, 2, 60, DAMAGED, "it is damaged in 1 places" },
 		{ NULL, 2, 150, DAMAGED, "it is damaged from its first byte on" },
-		{ NULL, 3, 0, DAMAGED, "it holds message 3, and the log ends at 2" },
-		{ "another", 2, 0, DAMAGED, "it is of another log, another" },
+		{ NULL, 3, 0, DAMAGED, "holds message 3, which was confirmed" },
+		{ "another", 2, 0, DAMAGED, "is of log another, and the log in this folder is another" },
 	};
 	struct folder folder = folder_new();
 	char id[40], path[200];
@@ -210,7 +211,8 @@ static void a_side_log_that_is_missing_short_damaged_or_anothers_is_told(void **
 	assert_null(strstr(printed, "The broker writes"));
 	assert_int_equal(rmdir(path), 0);
 	for (size_t i = 0; i < sizeof(table) / sizeof(*table); i++) {
-		write_sidelog(&folder, table[i].log ? table[i].log : id, table[i].seq, table[i].broken_at);
+		write_sidelog(
+			&folder, SIDELOG_FILE, table[i].log ? table[i].log : id, table[i].seq, table[i].broken_at);
 		assert_int_equal(verify(desk->path, false), table[i].ended);
 		if (table[i].words)
 			assert_printed(table[i].words);
@@ -226,6 +228,48 @@ static void a_side_log_that_is_missing_short_damaged_or_anothers_is_told(void **
 	folder_remove(&folder);
 }
 
+/* The advice is the broker's own: it judges both, and one that it refuses it does not write again. */
+static void what_the_broker_refuses_to_start_beside_is_told_as_the_broker_tells_it(void **state)
+{
+	struct folder folder = folder_new();
+	struct desk *log = desk, *empty;
+	char id[40], name[80], path[200];
+
+	(void)state;
+	TEXT_COPY(id, broker_log_id(log->broker));
+	desk_crash(log);
+	log->settings.sidelog = folder.path;
+	write_sidelog(&folder, SIDELOG_FILE, id, 2, 0);
+	snprintf(name, sizeof(name), SIDELOG_FILE SIDELOG_OF "%s", id);
+	write_sidelog(&folder, name, id, 2, 0);
+	assert_int_equal(verify(log->path, false), SOUND);
+	snprintf(name, sizeof(name), SIDELOG_FILE SIDELOG_OF "%s.2", id);
+	write_sidelog(&folder, name, id, 3, 0);
+	assert_int_equal(verify(log->path, false), DAMAGED);
+	assert_printed("the log ends at message 2, and the side log");
+	assert_printed(".2 holds message 3, which was confirmed. " BROKER_REMEDY);
+	write_sidelog(&folder, SIDELOG_FILE, "gone", 2, 0);
+	FOLDER_PATH(path, folder, name);
+	assert_int_equal(unlink(path), 0);
+	assert_int_equal(verify(log->path, false), DAMAGED);
+	assert_printed("is of log gone, and the log in this folder is another");
+	assert_printed("rename it to stops.of-gone, and move the services' states away (not a spool).");
+
+	desk = empty = desk_open_disk();
+	desk_crash(empty);
+	empty->settings.sidelog = folder.path;
+	assert_int_equal(verify(empty->path, false), DAMAGED);
+	assert_printed("the log gone is gone: its side log");
+	write_sidelog(&folder, SIDELOG_FILE, "gone", 2, 150);
+	assert_int_equal(verify(empty->path, false), DAMAGED);
+	assert_printed(
+		"is damaged, and the log in this folder is new and empty. Who said no or bought would be mailed");
+	assert_null(strstr(printed, "The broker writes"));
+	desk_close(empty);
+	desk = log;
+	folder_remove(&folder);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -238,6 +282,8 @@ int main(void)
 			where_there_is_no_log_or_somebody_has_it_nothing_is_read, open_desk, close_desk),
 		cmocka_unit_test_setup_teardown(
 			a_side_log_that_is_missing_short_damaged_or_anothers_is_told, open_desk, close_desk),
+		cmocka_unit_test_setup_teardown(
+			what_the_broker_refuses_to_start_beside_is_told_as_the_broker_tells_it, open_desk, close_desk),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,0 +1,111 @@
+/*
+ * sidelog_judge.c: may a log be served beside the side log that is there?
+ *
+ * Promises:  reads only. What cannot be judged for its damage is refused beside an empty log: whoever said no or bought would be mailed.
+ * Read next: sidelog.c (the broker's start), verify_sidelog.c
+ */
+#include "bus/broker/sidelog_judge.h"
+#include "bus/base/cleanup.h"
+#include "bus/base/file.h"
+#include "bus/base/text.h"
+#include "bus/broker/broker.h"
+#include <errno.h>
+#include <limits.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+bool sidelog_is_aside(const char *path, const char *suffix, int nth, char ret[SIDELOG_PATH])
+{
+	int len = snprintf(ret, SIDELOG_PATH, "%s%s", path, suffix);
+
+	if (nth > 1)
+		snprintf(ret + len, SIDELOG_PATH - (size_t)len, ".%d", nth);
+	return access(ret, F_OK) == 0;
+}
+
+void sidelog_name_aside(const char *path, const char *suffix, int most, char ret[SIDELOG_PATH])
+{
+	int nth = 1;
+
+	while (sidelog_is_aside(path, suffix, nth, ret) && nth < most)
+		nth++;
+}
+
+/* Who said no or bought in the other log is not known to this one: whether to mail them is for a person to decide. */
+static int refuse(
+	const char *path, const char *log, uint64_t head, const struct sidelog_head *theirs, char ret_why[512])
+{
+	char suffix[60] = SIDELOG_DAMAGED, to[SIDELOG_PATH];
+	int len;
+
+	if (theirs)
+		snprintf(suffix, sizeof(suffix), SIDELOG_OF "%s", theirs->log);
+	sidelog_name_aside(path, suffix, INT_MAX, to);
+	if (!theirs)
+		len = snprintf(ret_why, 512,
+			"the side log %.160s is damaged, and the log in this folder is new and empty.", path);
+	else if (head == 0)
+		len = snprintf(ret_why, 512,
+			"the log %s is gone: its side log %.120s is there, and the log in this folder is new and "
+			"empty.",
+			theirs->log, path);
+	else
+		len = snprintf(ret_why, 512,
+			"the side log %.120s is of log %s, and the log in this folder is another, %s.", path,
+			theirs->log, log);
+	snprintf(ret_why + len, 512 - (size_t)len,
+		" Who said no or bought would be mailed. Put that log back, or a backup with cartbus restore DIR. Only "
+		"for a beginning without what it holds, rename it to %.80s, and move the services' states away "
+		"(not a spool).",
+		strrchr(to, '/') + 1);
+	return -EUCLEAN;
+}
+
+static int check_end(const char *path, uint64_t head, const struct sidelog_read *reading, char ret_why[512])
+{
+	if (reading->last <= head)
+		return 0;
+	snprintf(ret_why, 512,
+		"the log ends at message %llu, and the side log %.200s holds message %llu, which was "
+		"confirmed. " BROKER_REMEDY,
+		(unsigned long long)head, path, (unsigned long long)reading->last);
+	return -EUCLEAN;
+}
+
+/* An older copy of a log that was given another identity ends before what was put away then. */
+static int judge_put_away(const char *path, const char *log, uint64_t head, char ret_why[512])
+{
+	char suffix[60], away[SIDELOG_PATH];
+	int r = 0;
+
+	snprintf(suffix, sizeof(suffix), SIDELOG_OF "%s", log);
+	for (int nth = 1; r == 0 && sidelog_is_aside(path, suffix, nth, away); nth++) {
+		_cleanup_(buffer_free) struct buffer file = { 0 };
+		struct sidelog_read reading;
+
+		r = file_read(away, SIDELOG_MOST, &file);
+		if (r == 0 && sidelog_read(buffer_bytes(&file), NULL, NULL, &reading) == 0)
+			r = check_end(away, head, &reading, ret_why);
+	}
+	return r == -ENOENT ? -EIO : r; /* it was there */
+}
+
+int sidelog_judge(const char *path, const char *log, uint64_t head, struct sidelog_read *ret, char ret_why[512])
+{
+	_cleanup_(buffer_free) struct buffer file = { 0 };
+	int r = judge_put_away(path, log, head, ret_why);
+
+	*ret = (struct sidelog_read){ 0 };
+	if (r == 0)
+		r = file_read(path, SIDELOG_MOST, &file);
+	if (r < 0)
+		return r;
+	if (sidelog_read(buffer_bytes(&file), NULL, NULL, ret) < 0)
+		return head == 0 ? refuse(path, log, head, NULL, ret_why) : -EBADMSG;
+	if (strcmp(ret->head.log, log) != 0)
+		return refuse(path, log, head, &ret->head, ret_why);
+	if (check_end(path, head, ret, ret_why) < 0)
+		return -EUCLEAN;
+	return ret->damages > 0 ? -EBADMSG : 0;
+}
