@@ -8,6 +8,7 @@
  * Read next: state.c, state_each.c (the callers)
  */
 #include "bus/actor/state_rows.h"
+#include "bus/base/folded.h"
 #include "bus/base/log.h"
 #include "bus/base/map.h"
 
@@ -53,7 +54,9 @@ static const char *look(const struct state *state, struct bytes table)
 
 	state_rest_cursor(state, table, cursor);
 	if (r < 0)
-		die("the folded state cannot be read (error %d): delete it, it is folded again", -r);
+		die("the folded state cannot be read (error %d): " FOLDED_ANEW(
+			    "this service's state folder") ": they are folded again",
+			-r);
 	set(state, table, has ? HAS_ROWS : EMPTY);
 	return has ? HAS_ROWS : EMPTY;
 }

@@ -16,6 +16,7 @@
 #include "bus/base/cleanup.h"
 #include "bus/base/dumps.h"
 #include "bus/base/file.h"
+#include "bus/base/folded.h"
 #include "bus/base/log.h"
 #include "bus/base/memory.h"
 #include "bus/base/notify.h"
@@ -48,8 +49,7 @@ static void open_state(const struct running *running, struct store **ret)
 	if (r == -EBUSY)
 		die("the folder %s is in use by another process; give this one another --instance", path);
 	if (r == -EUCLEAN)
-		die("the state in %s is damaged (%s); delete it except a spool folder inside: it is folded again", path,
-			why);
+		die("the state in %s is damaged (%s): " FOLDED_ANEW("it") ": they are folded again", path, why);
 	if (r < 0)
 		die("the state in %s cannot be opened: %s", path, why[0] ? why : strerror(-r));
 }

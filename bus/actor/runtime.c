@@ -9,6 +9,7 @@
 #include "bus/actor/runtime.h"
 #include "bus/actor/runtime_inside.h"
 #include "bus/base/cleanup.h"
+#include "bus/base/folded.h"
 #include "bus/base/log.h"
 #include "bus/base/memory.h"
 #include "bus/base/text.h"
@@ -93,8 +94,7 @@ static bool on_recognise(void *self, const Welcome *welcome, char why[256])
 	if (known[0] && strcmp(known, welcome->log) != 0)
 		snprintf(why, 256,
 			"the broker's log is %.32s, the state here belongs to log %.32s: if that is meant (restored, "
-			"or begun "
-			"anew), delete the state folder of %.32s, but not a spool in it",
+			"or begun anew), " FOLDED_ANEW("the state folder of %.32s"),
 			welcome->log, known, runtime->instance);
 	else if (known[0] && (welcome->head < remembered || is_older(welcome->opening, state_opening(runtime->state))))
 		snprintf(why, 256,

@@ -12,6 +12,7 @@
 #include "bus/actor/runtime.h"
 #include "bus/actor/state_rows.h"
 #include "bus/base/cleanup.h"
+#include "bus/base/folded.h"
 #include "bus/base/log.h"
 #include "bus/base/map.h"
 #include "bus/base/memory.h"
@@ -197,7 +198,9 @@ bool state_get(const struct state *state, const char *table, const char *shop, c
 		return false;
 	}
 	if (!state_row(value, fields, ret_row))
-		die("a row of table %s does not decode: delete this service's state, it is folded again", table);
+		die("a row of table %s does not decode: " FOLDED_ANEW(
+			    "this service's state folder") ": they are folded again",
+			table);
 	return true;
 }
 

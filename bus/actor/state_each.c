@@ -7,6 +7,7 @@
  */
 #include "bus/actor/state_rows.h"
 #include "bus/base/cleanup.h"
+#include "bus/base/folded.h"
 #include "bus/base/log.h"
 #include "bus/base/text.h"
 
@@ -116,7 +117,9 @@ static void merge_close(struct merge *merge)
 	if (merge->store)
 		state_rest_cursor(merge->state, merge->prefix, merge->store);
 	if (r < 0)
-		die("the folded state cannot be read to its end (error %d): delete it, it is folded again", -r);
+		die("the folded state cannot be read to its end (error %d): " FOLDED_ANEW(
+			    "this service's state folder") ": they are folded again",
+			-r);
 }
 
 static size_t prefix_of(char to[ROW_KEY_MAX], const char *table, const char *shop, const char *prefix)

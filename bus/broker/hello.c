@@ -6,6 +6,7 @@
  *            is proved wrong by what this start of the broker has told is refused itself, and nobody else is troubled.
  * Read next: session.c, lease.c (what is still held)
  */
+#include "bus/base/folded.h"
 #include "bus/base/log.h"
 #include "bus/base/memory.h"
 #include "bus/base/text.h"
@@ -52,10 +53,8 @@ static bool is_false_memory(const struct broker *broker, const Hello *hello, uin
 	if (names_log ? !is_above || hello->opening != log_opening(broker->log) : !is_above && hello->opening == 0)
 		return false;
 	snprintf(reason, 256,
-		"it says it learnt of message %llu, and %s: its state is damaged, or it is not what it says. Delete "
-		"the "
-		"state folder "
-		"of %.32s, but not a spool in it",
+		"it says it learnt of message %llu, and %s: its state is damaged, or it is not what it "
+		"says: " FOLDED_ANEW("the state folder of %.32s"),
 		(unsigned long long)remembered,
 		hello->log[0] == '\0' ? "names no log" : "this start of the broker has told of none above its head",
 		hello->instance);
@@ -114,8 +113,7 @@ static bool is_refused(
 	else if (hello->log[0] != '\0' && strcmp(hello->log, log_id(broker->log)) != 0)
 		snprintf(reason, 256,
 			"its state belongs to log %.32s and this is %.32s: if this is the one meant (restored, or "
-			"begun "
-			"anew), delete the state folder of %.32s, but not a spool in it",
+			"begun anew), " FOLDED_ANEW("the state folder of %.32s"),
 			hello->log, log_id(broker->log), hello->instance);
 	else if (is_false_memory(broker, hello, most, reason))
 		return true;

@@ -10,6 +10,7 @@
 #include "bus/base/cleanup.h"
 #include "bus/base/dumps.h"
 #include "bus/base/file.h"
+#include "bus/base/folded.h"
 #include "bus/base/log.h"
 #include "bus/base/log_settings.h"
 #include "bus/base/notify.h"
@@ -210,10 +211,10 @@ static void give_new_identity(struct process *process)
 	r = sidelog_put_away(process->sidelog, away);
 	if (r < 0 && r != -ENOENT && r != -EBADMSG) /* of one that is damaged the start tells */
 		die("the side log in %s could not be put away: %s; run this again", process->sidelog, strerror(-r));
-	printf("the log in %s was %s and is %s now\n"
-	       "Delete the state folders of the services beside it, but not what lies in a spool; they fold it anew.\n"
-	       "No mail is sent until the operator says so: cartbus restore --release\n",
-		process->folder, before, after);
+	printf("the log in %s was %s and is %s now\n", process->folder, before, after);
+	puts("Now " FOLDED_ANEW("the state folders of the services beside it") ": they fold it anew.");
+	puts("Keep those files: cartbus restore DIR learns from them what was mailed.");
+	puts("No mail is sent until the operator says so: cartbus restore --release");
 	if (r == 0)
 		printf("The side log lies in %s now. It may hold what this log does not: cartbus restore DIR learns "
 		       "from it.\n",

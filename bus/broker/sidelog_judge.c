@@ -7,6 +7,7 @@
 #include "bus/broker/sidelog_judge.h"
 #include "bus/base/cleanup.h"
 #include "bus/base/file.h"
+#include "bus/base/folded.h"
 #include "bus/base/text.h"
 #include "bus/broker/broker.h"
 #include <errno.h>
@@ -47,17 +48,17 @@ static int refuse(
 			"the side log %.160s is damaged, and the log in this folder is new and empty.", path);
 	else if (head == 0)
 		len = snprintf(ret_why, 512,
-			"the log %s is gone: its side log %.120s is there, and the log in this folder is new and "
+			"the log %s is gone: its side log %.100s is there, and the log in this folder is new and "
 			"empty.",
 			theirs->log, path);
 	else
 		len = snprintf(ret_why, 512,
-			"the side log %.120s is of log %s, and the log in this folder is another, %s.", path,
+			"the side log %.100s is of log %s, and the log in this folder is another, %s.", path,
 			theirs->log, log);
 	snprintf(ret_why + len, 512 - (size_t)len,
 		" Who said no or bought would be mailed. Put that log back, or a backup with cartbus restore DIR. Only "
-		"for a beginning without what it holds, rename it to %.80s, and move the services' states away "
-		"(not a spool).",
+		"for a beginning without what it holds, rename it to %.80s, and " FOLDED_ANEW(
+			"the services' state folders") ".",
 		strrchr(to, '/') + 1);
 	return -EUCLEAN;
 }

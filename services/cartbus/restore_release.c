@@ -91,11 +91,26 @@ static int check_stops(const struct command *command, const char *state, const j
 	return EXIT_NO;
 }
 
+/* A broker that was given another identity by hand knows no more than that it may have forgotten. */
+static int check_identity(const struct command *command, const char *state)
+{
+	complain(command,
+		"this log was given another identity (cartbus-broker --new-identity), and no restore has learnt what "
+		"it "
+		"lacks: who was mailed, opted out, bought or was stopped and is not in it would be mailed. cartbus "
+		"restore DIR learns that from the services' states and the side log; else have the storefront send its "
+		"orders again (cartbus reconcile) and stop shops where you are in doubt (cartbus stop). --unlearnt "
+		"then "
+		"accepts the rest");
+	tell_put_away(command, state);
+	return EXIT_NO;
+}
+
 /* Of what the backup held: a cart that came since then has been named by the key that is there now. */
 static int check_key(const struct command *command, const json_t *note)
 {
 	struct client *client = command_connect(command);
-	int ended = address_key_check(command, client, (uint64_t)number_of(note, "head"));
+	int ended = address_key_check(command, client, note ? (uint64_t)number_of(note, "head") : UINT64_MAX);
 
 	client_free(client);
 	return ended;
@@ -226,7 +241,9 @@ int restore_release(const struct command *command, bool unlearnt, bool key_is_lo
 		ended = ask_whether_held(command, &is_held);
 	if (!ended && !is_held)
 		return claim_again(command);
-	if (!ended && !unlearnt) {
+	if (!ended && !unlearnt && !note)
+		ended = check_identity(command, state);
+	else if (!ended && !unlearnt) {
 		ended = check_mails(command, note);
 		ended = check_stops(command, state, note) ? EXIT_NO : ended;
 	}

@@ -53,7 +53,7 @@ def test_an_older_copy_of_the_log_is_refused_until_it_gets_an_identity_of_its_ow
     assert "confirmed messages are missing" in ends(broker)
 
     done = system.program("broker", "--new-identity")
-    assert done.returncode == 0 and "Delete the state folders" in done.stdout
+    assert done.returncode == 0 and "move the files in the state folders" in done.stdout
     (away,) = (system.folder / "state" / "sidelog").glob("stops.of-*")
     assert f"The side log lies in {away} now" in done.stdout
     again = system.program("broker", "--new-identity")
@@ -61,10 +61,14 @@ def test_an_older_copy_of_the_log_is_refused_until_it_gets_an_identity_of_its_ow
     system.start("broker")
     for name in ("gateway", "intake"):
         said = ends(system.start(name, wait=False))
-        assert "belongs to log" in said and f"delete the state folder of {name}" in said
+        assert "belongs to log" in said and f"move the files in the state folder of {name} away" in said
         shutil.rmtree(system.folder / "state" / name)
     system.start("gateway", "intake")
     post(system, system.shops["demo"])
+    refused = system.cartbus("restore", "--release", check=False)
+    assert refused.returncode == 1 and "was given another identity" in refused.stderr and f"{away} was put away" in refused.stderr
+    assert "backup ends" not in refused.stderr and "message 0" not in refused.stderr
+    assert "claimed again" in system.cartbus("restore", "--release", "--unlearnt").stdout
 
 
 def test_a_log_begun_anew_is_refused_by_those_who_knew_the_other(system):
@@ -77,7 +81,7 @@ def test_a_log_begun_anew_is_refused_by_those_who_knew_the_other(system):
     stops.rename(stops.with_name(re.search(r"rename it to (stops\.of-\w+)", said).group(1)))
     system.start("broker")
     said = ends(system.start("intake", wait=False))
-    assert "belongs to log" in said and "delete the state folder of intake" in said
+    assert "belongs to log" in said and "move the files in the state folder of intake away" in said
     for name in ("gateway", "intake"):  # as the handbook has it: the files, not the folders
         for path in (system.folder / "state" / name).iterdir():
             if path.is_file():

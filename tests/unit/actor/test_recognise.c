@@ -147,7 +147,7 @@ static void another_log_is_refused_with_what_to_do(void **state)
 		meets(&met, &(Welcome){ .log = "two", .head = 200, .opening = OPENING(9) }, why), RUNTIME_REFUSED);
 	assert_non_null(strstr(why, "log is two"));
 	assert_non_null(strstr(why, "log one"));
-	assert_non_null(strstr(why, "delete the state folder of door, but not a spool in it"));
+	assert_non_null(strstr(why, "move the files in the state folder of door away, not the folders"));
 }
 
 static void a_log_that_has_forgotten_is_refused(void **state)
