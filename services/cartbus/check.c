@@ -250,8 +250,7 @@ static void check_key(struct checking *checking, const char *name)
 	int failed;
 
 	command_secret_path(checking->command, name, path);
-	failed = file_read_secret(path, &secret);
-	failed = failed ? failed : keyring_judge(buffer_bytes(&secret));
+	failed = keyring_read_key(path, &secret);
 	if (!failed)
 		return;
 	settings_secret_why(path, failed, why);

@@ -14,6 +14,7 @@
 #include "bus/base/text.h"
 #include "services/kit/admin_link.h"
 #include "services/kit/keyring.h"
+#include "services/kit/settings.h"
 #include <errno.h>
 #include <libgen.h>
 #include <stdio.h>
@@ -169,14 +170,20 @@ int prepare(const struct command *command)
 static int make_bounce_key(const struct command *command, bool was_there)
 {
 	_cleanup_(keyring_clear) struct keyring links = { 0 };
-	char path[PATH_ROOM], line[80];
+	char path[PATH_ROOM], from[PATH_ROOM], line[80], why[512];
 	int failed;
 
 	command_secret_path(command, BOUNCE_KEY, path);
 	if (is_written(path))
 		return EXIT_FINE;
 	failed = keyring_read(config_get(command->config, "paths", NULL, "secrets"), LINK_KEY, &links);
-	if (!failed && was_there)
+	if (failed) {
+		command_secret_path(command, LINK_KEY, from);
+		settings_secret_why(from, failed, why);
+		complain(command, "%s", why);
+		return EXIT_NO;
+	}
+	if (was_there)
 		failed = prepare_keep_before(command, BOUNCE_KEY, &links, PREPARE_BOUNCES_OUT_DAYS * US_PER_DAY);
 	if (!failed) {
 		bounce_key_derive(buffer_bytes(&links.current), line);

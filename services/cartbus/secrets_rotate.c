@@ -123,7 +123,7 @@ static int rotate(const struct command *command, const struct rotated *one, int6
 
 	command_secret_path(command, one->file, path);
 	failed = keyring_read(settings_secrets_folder(command->config), one->file, &keys);
-	if (failed) {
+	if (failed && failed != -ERANGE) { /* one that is too short is made another */
 		complain(command, "%s cannot be read: %s; `cartbus secrets make` makes it", path, strerror(-failed));
 		return EXIT_NO;
 	}

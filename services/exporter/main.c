@@ -8,6 +8,7 @@
 #include "services/kit/admin_link.h"
 #include "services/kit/file_driver.h"
 #include "services/kit/google.h"
+#include "services/kit/keyring.h"
 #include "services/kit/settings.h"
 #include "services/kit/settings_folders.h"
 #include <errno.h>
@@ -18,7 +19,7 @@ static void read_key(const struct config *config, struct buffer *ret)
 {
 	char path[256];
 	settings_secret_path(config, ADMIN_LINK_KEY, path);
-	int r = file_read_secret(path, ret);
+	int r = keyring_read_key(path, ret);
 	if (r == -ENOENT || r == -ENODATA)
 		log_event(LOG_WARNING,
 			"%s is not there: the exports hold no links to act by; `cartbus secrets make` makes it", path);

@@ -54,12 +54,10 @@ static void forget(struct buffer *secret)
 	*secret = (struct buffer){ 0 };
 }
 
-static void check_key(const char *path, int read, const struct buffer *key)
+static void check_key(const char *path, int read)
 {
-	int r = read < 0 ? read : keyring_judge(buffer_bytes(key));
-
-	if (r < 0)
-		die_of_secret(path, r);
+	if (read < 0)
+		die_of_secret(path, read);
 }
 
 static void read_key(const struct secrets *secrets, const char *name, struct buffer *ret)
@@ -67,7 +65,7 @@ static void read_key(const struct secrets *secrets, const char *name, struct buf
 	char path[256];
 
 	settings_secret_in(secrets->folder, name, path);
-	check_key(path, file_read_secret(path, ret), ret);
+	check_key(path, keyring_read_key(path, ret));
 }
 
 static void read_link_keys(struct secrets *secrets)
@@ -75,7 +73,7 @@ static void read_link_keys(struct secrets *secrets)
 	char path[256];
 
 	settings_secret_in(secrets->folder, LINK_KEY, path);
-	check_key(path, keyring_read(secrets->folder, LINK_KEY, &secrets->link_keys), &secrets->link_keys.current);
+	check_key(path, keyring_read(secrets->folder, LINK_KEY, &secrets->link_keys));
 }
 
 /* Without it the owner's links do not work, and all else does. */

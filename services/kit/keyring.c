@@ -47,14 +47,16 @@ int keyring_add_before(struct keyring *keys, struct bytes key, int64_t until_us)
 	return 0;
 }
 
-int keyring_judge(struct bytes key)
+int keyring_read_key(const char *path, struct buffer *ret)
 {
-	return key.len < KEY_LEAST ? -ERANGE : 0;
+	int r = file_read_secret(path, ret);
+
+	return r == 0 && ret->len < KEY_LEAST ? -ERANGE : r;
 }
 
 bool keyring_can_keep(struct bytes key)
 {
-	if (keyring_judge(key) < 0 || key.len > KEY_MOST)
+	if (key.len < KEY_LEAST || key.len > KEY_MOST)
 		return false;
 	for (const uint8_t *at = key.data, *end = at + key.len; at < end; at++) {
 		if (*at <= ' ')
@@ -116,11 +118,10 @@ int keyring_read(const char *folder, const char *name, struct keyring *ret)
 	char path[256];
 	*ret = (struct keyring){ .count = 0 };
 	settings_secret_in(folder, name, path);
-	int r = file_read_secret(path, &ret->current);
-	if (r < 0)
-		return r;
-	read_before(folder, name, ret);
-	return 0;
+	int r = keyring_read_key(path, &ret->current);
+	if (r == 0 || r == -ERANGE)
+		read_before(folder, name, ret);
+	return r;
 }
 
 int keyring_read_bounce(const char *folder, struct keyring *ret, char ret_path[256])
@@ -131,8 +132,10 @@ int keyring_read_bounce(const char *folder, struct keyring *ret, char ret_path[2
 	settings_secret_in(folder, BOUNCE_KEY, ret_path);
 	if (r != -ENOENT && r != -ENODATA)
 		return r;
-	if (keyring_read(folder, LINK_KEY, &links) < 0)
+	if (keyring_read(folder, LINK_KEY, &links) < 0) {
+		keyring_clear(&links);
 		return r; /* about the one that is wanted */
+	}
 	bounce_key_derive(buffer_bytes(&links.current), derived);
 	buffer_add_text(&ret->current, derived);
 	keyring_add_before(ret, buffer_bytes(&links.current), KEYRING_FOR_EVER);

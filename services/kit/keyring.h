@@ -33,7 +33,12 @@ struct keyring {
 	int before_error; /* not 0: NAME.previous is not all in `before`, and why; -EBADMSG: for a line that is none */
 };
 
-/* `folder` as settings_secrets_folder() has it. 0; or why `name` itself cannot be read, as file_read_secret() says it. */
+/*
+ * Any of the keys above, as every process takes it. 0; as file_read_secret() says it why it cannot be read; or -ERANGE: it is so short that
+ * it could be guessed. settings_secret_why() says all of them.
+ */
+int keyring_read_key(const char *path, struct buffer *ret);
+/* `folder` as settings_secrets_folder() has it. 0; or what is wrong with `name` itself. With -ERANGE it is read all the same. */
 int keyring_read(const char *folder, const char *name, struct keyring *ret);
 /*
  * bounce.key. Where none was made, as by 0.1.0, it follows from link.key, and what 0.1.0 signed with link.key itself is verified too;
@@ -44,8 +49,6 @@ void keyring_clear(struct keyring *keys); /* cleansed, and empty */
 
 /* The key that signs, then those that verify at `now_us`, one after the other; empty: there are no more. *at begins with 0. */
 struct bytes keyring_next(const struct keyring *keys, int64_t now_us, int *at);
-/* Any of the keys above, as a process takes it. 0; or -ERANGE: it is so short that it could be guessed (settings_secret_why() says so). */
-int keyring_judge(struct bytes key);
 /* Whether a line of <name>.previous can hold it. */
 bool keyring_can_keep(struct bytes key);
 int keyring_add_before(struct keyring *keys, struct bytes key, int64_t until_us); /* -ENOSPC */

@@ -115,7 +115,6 @@ static void read_keys(const struct config *config, struct keyring *ret)
 	char path[256];
 	int r = keyring_read_bounce(settings_secrets_folder(config), ret, path);
 
-	r = r < 0 ? r : keyring_judge(buffer_bytes(&ret->current));
 	if (r < 0)
 		die_of_secret(path, r);
 }

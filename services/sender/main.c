@@ -15,11 +15,9 @@ static void read_keys(const struct config *config, struct keyring *links, struct
 	const char *folder = settings_secrets_folder(config);
 	settings_secret_in(folder, LINK_KEY, path);
 	int r = keyring_read(folder, LINK_KEY, links);
-	r = r < 0 ? r : keyring_judge(buffer_bytes(&links->current));
 	if (r < 0)
 		die_of_secret(path, r);
 	r = keyring_read_bounce(folder, bounces, path);
-	r = r < 0 ? r : keyring_judge(buffer_bytes(&bounces->current));
 	if (r < 0)
 		die_of_secret(path, r);
 }

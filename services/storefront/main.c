@@ -1,9 +1,9 @@
 /* main.c: the process cartbus-storefront */
 #include "bus/actor/process.h"
 #include "bus/base/cleanup.h"
-#include "bus/base/file.h"
 #include "bus/base/log.h"
 #include "services/kit/http.h"
+#include "services/kit/keyring.h"
 #include "services/kit/settings.h"
 #include "services/storefront/storefront.h"
 #include <string.h>
@@ -12,7 +12,7 @@ static void read_key(const struct config *config, struct buffer *ret)
 {
 	char path[256];
 	settings_secret_path(config, "address.key", path);
-	int r = file_read_secret(path, ret);
+	int r = keyring_read_key(path, ret);
 	if (r < 0)
 		die_of_secret(path, r);
 }

@@ -101,7 +101,7 @@ def test_what_a_process_would_refuse_is_told_in_its_words_and_once(system, name,
 
 
 @pytest.mark.parametrize("key, names", [
-    ("address.key", ["gateway"]), ("admin.key", ["gateway"]), ("link.key", ["gateway", "sender"]), ("bounce.key", ["mailin", "sender"])])
+    ("address.key", ["gateway", "storefront"]), ("admin.key", ["gateway", "exporter"]), ("link.key", ["gateway", "sender"]), ("bounce.key", ["mailin", "sender"])])
 def test_a_key_that_is_too_short_is_refused_by_whoever_takes_it(system, key, names):
     change(system, f"[mailin]\nlmtp = {system.folder}/lmtp\n")
     before = system.secret(key).decode()

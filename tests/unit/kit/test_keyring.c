@@ -109,6 +109,24 @@ static void others_may_not_read_the_key_and_more_than_eight_before_it_are_too_ma
 	keyring_clear(&keys);
 }
 
+static void a_key_that_could_be_guessed_is_read_and_refused_and_none_follows_from_it(void **state)
+{
+	struct keyring keys;
+	char path[256];
+	(void)state;
+	put("link.key", "0123456789abcdef0123456789abcde\n");
+	put("link.key.previous", B " until 2030-01-01\n");
+	assert_int_equal(keyring_read(folder, LINK_KEY, &keys), -ERANGE);
+	must_verify(&keys, FIRST_OF_2027_US, "0b");
+	keyring_clear(&keys);
+	put("bounce.key", NULL);
+	assert_int_equal(keyring_read_bounce(folder, &keys, path), -ENOENT);
+	keyring_clear(&keys);
+	put("bounce.key", "short\n");
+	assert_int_equal(keyring_read_bounce(folder, &keys, path), -ERANGE);
+	keyring_clear(&keys);
+}
+
 static int begin(void **state)
 {
 	(void)state;
@@ -132,6 +150,7 @@ int main(void)
 		cmocka_unit_test(what_is_printed_is_read_again),
 		cmocka_unit_test(without_a_bounce_key_it_follows_from_the_link_key_and_leads_back_to_nothing),
 		cmocka_unit_test(others_may_not_read_the_key_and_more_than_eight_before_it_are_too_many),
+		cmocka_unit_test(a_key_that_could_be_guessed_is_read_and_refused_and_none_follows_from_it),
 	};
 	return cmocka_run_group_tests(tests, begin, finish);
 }
