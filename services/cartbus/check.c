@@ -115,8 +115,9 @@ static void print_rules_json(const struct rules *rules, const char *locale)
 
 static void print_rules_error(const struct rules_error *error)
 {
-	json_t *whole = json_pack("{s:b,s:i,s:i,s:s,s:s}", "right", 0, "line", error->line, "column", error->column,
-		"expected", json_expected(error->text, error->line, error->column), "instead", error->instead);
+	json_t *whole = json_pack("{s:b,s:i,s:i,s:s,s:s,s:s}", "right", 0, "line", error->line, "column", error->column,
+		"expected", json_expected(error->text, error->line, error->column), "instead", error->instead,
+		"or_instead", error->or_instead);
 
 	json_print(whole);
 	json_decref(whole);
@@ -144,6 +145,8 @@ static int check_rules(
 			fprintf(stderr, "%s\n", error.shown);
 		if (!command->json && *error.instead)
 			fprintf(stderr, "this would do: %s\n", error.instead);
+		if (!command->json && *error.or_instead)
+			fprintf(stderr, "       or this: %s\n", error.or_instead);
 		return EXIT_NO;
 	}
 	if (*currency)

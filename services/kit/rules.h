@@ -65,6 +65,7 @@ struct rules_error {
 	char text[240];    /* "line 1, column 34: expected a time unit (hours, minutes, days) but found \"bananas\"" */
 	char shown[240];   /* the line, and below it a caret under the place */
 	char instead[240]; /* the same sentence with the one thing mended that was wrong (rules_offer.c); else "" */
+	char or_instead[240]; /* beside it, what may be meant as well; else "" */
 };
 
 /* `currency` is the shop's: what a bare "$" means if the shop's currency uses that sign; a US dollar if it does not. */

@@ -35,6 +35,25 @@ static bool is_time(const struct item *item)
 		(item_is(item, "num") && item->value >= 0 && item->value <= 24000 && item->value % 1000 == 0);
 }
 
+bool is_pair_of_hours(const struct items *items, int at)
+{
+	static const char *const links[] = { "and", "to", "until", "-", NULL };
+	const struct item *item = &items->list[at];
+
+	return at + 2 < items->count && item_is(item, "num") && item_is_any(item + 1, links) &&
+		item_is(item + 2, "num") && is_time(item) && is_time(item + 2) && !item_is(item + 3, "mail");
+}
+
+bool looks_like_hours(const struct items *items)
+{
+	static const char *const limits[] = { "no", "not", "nothing", "nobody", "never", "only", "quiet", NULL };
+
+	for (int i = 0; i < items->count; i++)
+		if (is_pair_of_hours(items, i))
+			return items_have(items, items->count, limits);
+	return false;
+}
+
 static bool shows_24_hours(const struct item *item)
 {
 	return item_is(item, "num") ? item->value >= HOURS_OF_HALF_A_DAY * 1000

@@ -149,7 +149,40 @@ static bool offer_size_words(struct offer *offer, const struct language *languag
 	return true;
 }
 
-void offer_instead(const struct token *tokens, int count, const char *currency, char *ret, size_t room)
+static bool note_hours(struct offer *offer, int at, int from, int to)
+{
+	char text[16];
+
+	offer->change_count = 0;
+	snprintf(text, sizeof(text), "%d:00", from);
+	if (!note_change(offer, offer->items.list[at].source, text))
+		return false;
+	snprintf(text, sizeof(text), "%d:00", to);
+	return note_change(offer, offer->items.list[at + 2].source, text);
+}
+
+/*
+ * "No mail between 9 and 8": over the night, or over the day? Both are offered. Of "between 8 and 9" each hour may as well be of the
+ * morning as of the evening: nothing is.
+ */
+static bool offer_hours(struct offer *offer, const struct language *language, struct rules_error *ret)
+{
+	int at = 0;
+
+	items_read(language, READ_CLOCK, offer->currency, offer->tokens, offer->count, &offer->items);
+	while (at < offer->items.count && !is_pair_of_hours(&offer->items, at))
+		at++;
+	if (at == offer->items.count || offer->items.unknown || !looks_like_hours(&offer->items))
+		return false;
+	int from = (int)(offer->items.list[at].value / THOUSANDTHS);
+	int to = (int)(offer->items.list[at + 2].value / THOUSANDTHS);
+	if (to < 1 || from > 11 || from <= to)
+		return false;
+	return note_hours(offer, at, from + 12, to) && would_do(offer, ret->instead, sizeof(ret->instead)) &&
+		note_hours(offer, at, from, to + 12) && would_do(offer, ret->or_instead, sizeof(ret->or_instead));
+}
+
+void offer_instead(const struct token *tokens, int count, const char *currency, struct rules_error *ret)
 {
 	_cleanup_free_ struct offer *offer = memory_new(sizeof(*offer));
 	bool done = false;
@@ -163,10 +196,12 @@ void offer_instead(const struct token *tokens, int count, const char *currency, 
 		const struct language *language = language_at(i);
 		items_read(language, READ_WAITS, currency, tokens, count, &offer->items);
 		offer->change_count = 0;
-		done = offer_exact_words(offer) && would_do(offer, ret, room);
+		done = offer_exact_words(offer) && would_do(offer, ret->instead, sizeof(ret->instead));
 		offer->change_count = 0;
-		done = done || (offer_currency(offer) && would_do(offer, ret, room));
+		done = done || (offer_currency(offer) && would_do(offer, ret->instead, sizeof(ret->instead)));
 		offer->change_count = 0;
-		done = done || (offer_size_words(offer, language) && would_do(offer, ret, room));
+		done = done ||
+			(offer_size_words(offer, language) && would_do(offer, ret->instead, sizeof(ret->instead)));
+		done = done || offer_hours(offer, language, ret);
 	}
 }

@@ -98,6 +98,8 @@ static bool guess(const struct items *items, enum kind *ret)
 		return true;
 	if (item_is(first, "amount") || item_is(first, "count"))
 		*ret = KIND_RATES;
+	else if (looks_like_hours(items))
+		*ret = KIND_HOURS;
 	else if (has(items, days) && has(items, only))
 		*ret = KIND_HOURS;
 	else if (has(items, often))
@@ -517,8 +519,7 @@ static int read_sentence(const struct token *tokens, const char *currency, struc
 	*whole->error = attempt->error;
 	shorten(attempt, whole->error);
 	if (!*whole->error->instead)
-		offer_instead(tokens, ends.list[ends.count - 1], currency, whole->error->instead,
-			sizeof(whole->error->instead));
+		offer_instead(tokens, ends.list[ends.count - 1], currency, whole->error);
 	return -EINVAL;
 }
 

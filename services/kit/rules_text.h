@@ -186,6 +186,13 @@ int read_often(struct reader *reader);
 int read_rates(struct reader *reader);
 int read_hours(struct reader *reader);
 
+/* --- rules_hours.c --- */
+
+/* "9 and 8", "9 to 8": of no cart, no amount and no wait. */
+bool is_pair_of_hours(const struct items *items, int at);
+/* Does a sentence of quiet hours, or one that says "no mail" or "only", have such a pair? */
+bool looks_like_hours(const struct items *items);
+
 /* --- rules_number.c: numbers as owners write them --- */
 
 enum { THOUSANDTHS = 1000, NUMBER_MAX = 100000 };
@@ -216,9 +223,10 @@ bool may_stand_together(const struct sentence *first, const struct sentence *sec
 bool sentence_reads(const char *text, const char *currency);
 /*
  * The sentence with one thing said exactly: Monday to Friday for working days, a wait for the next day, the shop's currency behind an
- * amount, a size's word without its slip. Only if that is a sentence; else `ret` is left alone.
+ * amount, a size's word without its slip. Of two bare hours the two likely pairs of a clock of 24: over the night, or over the
+ * day. Only if that is a sentence; else `ret` is left alone.
  */
-void offer_instead(const struct token *tokens, int count, const char *currency, char *ret, size_t room);
+void offer_instead(const struct token *tokens, int count, const char *currency, struct rules_error *ret);
 
 /* --- rules_speech.c: how the rules are said back: the patterns of each language --- */
 

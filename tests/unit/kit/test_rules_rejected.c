@@ -94,6 +94,19 @@ static const struct rejected {
 	/* quiet hours */
 	{ CARTS "No mail between 9 @and 8 am.", "am, pm" },
 	{ CARTS "Quiet hours: 9 @to 8.", "am, pm" },
+	{ CARTS "No mail between 9 @and 8.", "am, pm" },
+	{ CARTS "No mail from 9 @to 8.", "am, pm" },
+	{ CARTS "Only between 9 @and 6.", "am, pm" },
+	{ CARTS "Keine Mails zwischen 9 @und 8.", "am, pm" },
+	{ CARTS "Nichts von 9 @bis 8.", "am, pm" },
+	{ CARTS "Aucun mail entre 9 @et 8.", "am, pm" },
+	{ CARTS "Ningún correo entre 9 @y 8.", "am, pm" },
+	{ CARTS "Nessuna mail tra 9 @e 8.", "am, pm" },
+	{ CARTS "Geen mails tussen 9 @en 8.", "am, pm" },
+	{ CARTS "Nenhum e-mail entre 9 @e 8.", "am, pm" },
+	{ CARTS "9@から8まで送信しない。", "am, pm" },
+	{ CARTS "لا رسائل بين 9 @و 8.", "am, pm" },
+	{ CARTS "9 @और 8 के बीच कोई मेल नहीं।", "am, pm" },
 	{ CARTS "No mail between 9 @and 3 pm.", "am, pm" },
 	{ CARTS "No mail between 9 pm and 8@.", "am, pm" },
 	{ CARTS "No mail between 21:00 and 8@.", "am, pm" },
@@ -320,6 +333,42 @@ static void an_offer_is_the_sentence_with_one_thing_said_exactly(void **state)
 	assert_string_equal(error.instead, "");
 }
 
+/* Two bare hours may be of the morning or of the evening: what is likely is offered, and nothing is taken. */
+static void of_two_bare_hours_the_night_and_the_day_are_offered(void **state)
+{
+	static const struct {
+		const char *text, *instead, *or_instead;
+	} cases[] = {
+		{ "No mail between 9 and 8.", "No mail between 21:00 and 8:00.", "No mail between 9:00 and 20:00." },
+		{ "Quiet hours: 10 to 7.", "Quiet hours: 22:00 to 7:00.", "Quiet hours: 10:00 to 19:00." },
+		{ "Only between 9 and 6.", "Only between 21:00 and 6:00.", "Only between 9:00 and 18:00." },
+		{ "Keine Mails zwischen 9 und 8.", "Keine Mails zwischen 21:00 und 8:00.",
+			"Keine Mails zwischen 9:00 und 20:00." },
+		{ "Aucun mail entre 9 et 8.", "Aucun mail entre 21:00 et 8:00.", "Aucun mail entre 9:00 et 20:00." },
+		{ "Ningún correo entre 9 y 8.", "Ningún correo entre 21:00 y 8:00.",
+			"Ningún correo entre 9:00 y 20:00." },
+		{ "Nessuna mail tra 9 e 8.", "Nessuna mail tra 21:00 e 8:00.", "Nessuna mail tra 9:00 e 20:00." },
+		{ "Geen mails tussen 9 en 8.", "Geen mails tussen 21:00 en 8:00.", "Geen mails tussen 9:00 en 20:00." },
+		{ "Nenhum e-mail entre 9 e 8.", "Nenhum e-mail entre 21:00 e 8:00.",
+			"Nenhum e-mail entre 9:00 e 20:00." },
+		{ "9から8まで送信しない。", "21:00から8:00まで送信しない。", "9:00から20:00まで送信しない。" },
+		{ "لا رسائل بين 9 و 8.", "لا رسائل بين 21:00 و 8:00.", "لا رسائل بين 9:00 و 20:00." },
+		{ "9 और 8 के बीच कोई मेल नहीं।", "21:00 और 8:00 के बीच कोई मेल नहीं।", "9:00 और 20:00 के बीच कोई मेल नहीं।" },
+		{ "No mail between 8 and 9.", "", "" },
+		{ "No mail between 12 and 8.", "", "" },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
+		struct rules rules;
+		struct rules_error error;
+
+		assert_int_equal(rules_parse(cases[i].text, "EUR", &rules, &error), -EINVAL);
+		assert_string_equal(error.instead, cases[i].instead);
+		assert_string_equal(error.or_instead, cases[i].or_instead);
+	}
+}
+
 /* More digits than any time has, up to where a scanner's room could end. */
 static void a_time_of_many_digits_is_refused(void **state)
 {
@@ -361,6 +410,7 @@ int main(void)
 		cmocka_unit_test(every_beginning_that_ends_in_a_sentence_is_refused),
 		cmocka_unit_test(a_character_that_is_no_text_is_refused),
 		cmocka_unit_test(a_changed_byte_is_read_or_refused),
+		cmocka_unit_test(of_two_bare_hours_the_night_and_the_day_are_offered),
 		cmocka_unit_test(an_offer_is_the_sentence_with_one_thing_said_exactly),
 		cmocka_unit_test(a_time_of_many_digits_is_refused),
 		cmocka_unit_test(days_that_depend_on_holidays_are_refused_in_every_language),
