@@ -2,7 +2,8 @@
  * rate.c: how many of a shop's mails were complained about or bounced, and what is done about it
  *
  * Owns:      the tables rate.sent (shop, day -> mails), rate.mailed (shop, address hash -> when), rate.complained and rate.bounced
- *            (shop, day/address hash -> when), rate.told (shop, kind/address hash/mail -> when it counted), rate.status (shop -> struct status_row),
+ *            (shop, day/address hash -> when), rate.told (shop, kind/address hash/mail, or /#step of a mail without its cart -> when it
+ *            counted), rate.status (shop -> struct status_row),
  *            rate.alarm (shop, kind -> the alarm that stands, as it was said last).
  * Promises:  decided in the turn of the complaint itself, from facts alone: no second complaint is needed to notice the first
  *            three; the pause and the alarm are raised once. An alarm that stands is said again when its figures have changed, and once a
@@ -89,7 +90,7 @@ static void told_key(const MailFeedback *feedback, char ret[ROW_KEY_MAX])
 }
 
 /* Who has a mail can report it again and again, on any day. A report of an unknown mail may be about another one. */
-static bool has_counted(const struct state *state, const char *shop, const MailFeedback *feedback)
+static bool is_told(const struct state *state, const char *shop, const MailFeedback *feedback)
 {
 	char key[ROW_KEY_MAX];
 	bool is_known = *feedback->cart_id || *feedback->message_id;
@@ -99,16 +100,51 @@ static bool has_counted(const struct state *state, const char *shop, const MailF
 	return told_us && (is_known || feedback->heard_us < told_us + RATE_DAYS * US_PER_DAY);
 }
 
+/*
+ * mailin reads address and step from a signed tag, and knows the cart only once the mail's outcome is known: a report may come without its
+ * cart, and again with it. The first mail of that step that is told of with a cart is taken for the one that was told of without.
+ */
+static void cartless_key(const MailFeedback *feedback, char ret[ROW_KEY_MAX])
+{
+	snprintf(ret, ROW_KEY_MAX, "%d/%s/#%u", (int)feedback->kind, feedback->address_hash, feedback->step);
+}
+
+static bool was_told_cartless(const struct state *state, const char *shop, const MailFeedback *feedback)
+{
+	char key[ROW_KEY_MAX];
+
+	cartless_key(feedback, key);
+	return *feedback->cart_id && state_has(state, "rate.told", shop, key);
+}
+
+static bool has_counted(const struct state *state, const char *shop, const MailFeedback *feedback)
+{
+	return is_told(state, shop, feedback) || was_told_cartless(state, shop, feedback);
+}
+
+static void count(struct state *state, const char *table, const char *shop, const MailFeedback *feedback)
+{
+	char key[ROW_KEY_MAX];
+
+	row_key(feedback, key);
+	state_put_number(state, table, shop, key, (uint64_t)feedback->heard_us);
+	cartless_key(feedback, key);
+	if (!*feedback->cart_id && !*feedback->message_id && feedback->step > 0)
+		state_put_number(state, "rate.told", shop, key, (uint64_t)feedback->heard_us);
+}
+
 void rate_remember_feedback(struct state *state, const struct said *said, const MailFeedback *feedback)
 {
 	const char *table = table_of(feedback->kind);
 	char key[ROW_KEY_MAX];
 
-	if (!table || !rate_is_ours(state, said->shop, feedback->address_hash) ||
-		has_counted(state, said->shop, feedback))
+	if (!table || !rate_is_ours(state, said->shop, feedback->address_hash) || is_told(state, said->shop, feedback))
 		return;
-	row_key(feedback, key);
-	state_put_number(state, table, said->shop, key, (uint64_t)feedback->heard_us);
+	cartless_key(feedback, key);
+	if (was_told_cartless(state, said->shop, feedback))
+		state_delete(state, "rate.told", said->shop, key);
+	else
+		count(state, table, said->shop, feedback);
 	told_key(feedback, key);
 	state_put_number(state, "rate.told", said->shop, key, (uint64_t)feedback->heard_us);
 }

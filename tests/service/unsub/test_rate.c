@@ -205,6 +205,27 @@ static void a_mail_that_is_complained_about_on_many_days_counts_once(void **stat
 	harness_free(h);
 }
 
+/* mailin knows a mail's cart once its outcome is known, and the same report may come before that and after it. */
+static void a_mail_that_is_told_of_without_its_cart_and_then_with_it_counts_once(void **state)
+{
+	struct harness *h = shop_with(3);
+
+	(void)state;
+	complain_about(h, 0, "", 1, NOW_US);
+	for (int hour = 1; hour < 3; hour++) {
+		complain_about(h, 0, "c1", 1, NOW_US + hour * US_PER_HOUR);
+		assert_false(alarm_said(h, "complaint-rate", true));
+	}
+	complain_about(h, 0, "c2", 1, NOW_US + 3 * US_PER_HOUR); /* one report without a cart is about one mail */
+	assert_true(alarm_said(h, "complaint-rate", true));
+	harness_free(h);
+	h = shop_with(3);
+	complain_about(h, 0, "", 1, NOW_US);
+	complain_about(h, 0, "c1", 2, NOW_US + US_PER_HOUR); /* the other mail of a cart */
+	assert_true(alarm_said(h, "complaint-rate", true));
+	harness_free(h);
+}
+
 static void who_resumes_has_seen_the_complaints_so_far(void **state)
 {
 	struct harness *h = shop_with(100);
@@ -374,6 +395,7 @@ int main(void)
 		cmocka_unit_test(who_was_never_mailed_is_listed_and_counts_for_nothing),
 		cmocka_unit_test(a_mail_to_the_owner_is_not_one_to_a_shopper),
 		cmocka_unit_test(a_mail_that_is_complained_about_on_many_days_counts_once),
+		cmocka_unit_test(a_mail_that_is_told_of_without_its_cart_and_then_with_it_counts_once),
 		cmocka_unit_test(who_resumes_has_seen_the_complaints_so_far),
 		cmocka_unit_test(who_folds_anew_knows_that_somebody_resumed),
 		cmocka_unit_test(a_pause_carries_on_when_somebody_resumed_before),
