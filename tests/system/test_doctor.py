@@ -233,6 +233,14 @@ def test_a_login_that_the_mail_server_refuses_is_told(system, names):
     assert told[0] == "wrong" and "535" in told[1] and "smtp.password" in told[2]
 
 
+def test_a_password_that_is_not_there_is_told_once(system, names):
+    path = system.folder / "secrets" / "smtp.password"
+    path.rename(path.with_name("elsewhere"))
+    _, findings, _ = doctor(system, "--resolver", names.address)
+    path.with_name("elsewhere").rename(path)
+    assert len([one for one in findings if str(path) in one["text"] and "smtp-user" in one["text"]]) == 1, findings
+
+
 def test_what_does_not_run_is_told_and_a_broker_that_is_away_is_exit_3(system, names):
     system.kill("waiter")
     wait_until(lambda: "no waiter is running" in str(of(doctor(system, "--resolver", names.address)[1], "processes", "wrong")), "the waiter's absence")
