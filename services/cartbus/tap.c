@@ -15,6 +15,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #define WAIT_US (200 * US_PER_MS)
 
@@ -25,11 +26,14 @@ struct tapping {
 	struct selection *selection; /* NULL: every cart */
 };
 
-static volatile sig_atomic_t is_asked_to_stop;
+static volatile sig_atomic_t is_asked_to_stop, is_listening;
 
+/* What comes first may wait for the broker, and has nothing to end. */
 static void hear_stop(int signal_number)
 {
 	(void)signal_number;
+	if (!is_listening)
+		_exit(EXIT_FINE);
 	is_asked_to_stop = 1;
 }
 
@@ -64,6 +68,7 @@ static int listen_on(const struct tapping *tapping, const char *topic)
 		complain(tapping->command, "cannot listen: %s", strerror(-failed));
 		return EXIT_AWAY;
 	}
+	is_listening = 1;
 	while (!is_asked_to_stop) {
 		struct bytes payload;
 		struct said said;

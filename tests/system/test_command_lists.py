@@ -22,6 +22,11 @@ def cart_of(shop, number, **more):
                       "items": [{"title": "Vase", "quantity": 1, "price": f"{number}0.00"}], **more})
 
 
+def catches(process, signal_number):
+    (mask,) = [line.split()[1] for line in open(f"/proc/{process.pid}/status", encoding="utf-8") if line.startswith("SigCgt:")]
+    return int(mask, 16) >> (signal_number - 1) & 1 and process.poll() is None
+
+
 @pytest.fixture(scope="module")
 def running():
     """A live shop with three carts: the second was bought, the third has no address."""
@@ -138,6 +143,20 @@ def test_a_log_that_is_followed_ends_on_ctrl_c_while_no_broker_answers(running, 
         running.kill("broker")
         running.start("broker")
     assert (log.returncode, told) == (0, "")
+
+
+def test_a_tap_ends_on_ctrl_c_while_it_waits_for_its_first_answer(running):
+    broker = running.processes["broker"].popen
+    broker.send_signal(signal.SIGSTOP)
+    try:
+        with subprocess.Popen([CARTBUS, "tap", "--shop", "demo", "--config", str(running.config_path)], stdout=subprocess.PIPE,
+                              stderr=subprocess.PIPE, text=True) as tap:
+            wait_until(lambda: catches(tap, signal.SIGINT), "a tap that hears Ctrl-C")
+            tap.send_signal(signal.SIGINT)
+            told = tap.communicate(timeout=120)
+    finally:
+        broker.send_signal(signal.SIGCONT)
+    assert (tap.returncode, *told) == (0, "", "")
 
 
 @pytest.mark.parametrize("words", [("suppressions", "list", "demoo"), ("suppressions", "list", "demoo", "--json"), ("privacy", "list", "demoo", "--json"),
