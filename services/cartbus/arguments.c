@@ -144,11 +144,19 @@ void command_set_clock(struct command *command)
 			config_number(config, "clock", NULL, "origin-wall-us"));
 }
 
+/* Of what was read from argv. */
+static bool reads_config(const struct arguments *arguments)
+{
+	return !arguments->no_config &&
+		!(arguments->no_config_with && *arguments->no_config_with && arguments->words[0]);
+}
+
 static enum home_use home_use_of(const struct arguments *arguments)
 {
 	if (arguments->makes_home)
 		return HOME_MAKES;
-	return arguments->needs_no_home ? HOME_NAMES : HOME_READS;
+	return arguments->needs_no_home || (arguments->no_config_with && !reads_config(arguments)) ? HOME_NAMES
+												   : HOME_READS;
 }
 
 /* An option that there is not, and that is a slip of one that there is: argp would say only the first. */
@@ -201,7 +209,7 @@ void command_take(struct command *command, int argc, char **argv, const struct a
 	if (home_config(command, home_use_of(arguments), config_path))
 		exit(EXIT_NO);
 	command->config_path = config_path;
-	if (!arguments->no_config)
+	if (reads_config(arguments))
 		load_config(command, arguments->judges_config);
 	command_set_clock(command);
 }

@@ -256,13 +256,14 @@ int command_backup(struct command *command, int argc, char **argv)
 			.words = &folder,
 			.words_least = 0,
 			.words_most = 1,
+			.no_config_with = &only_verify,
 			.help = "Copies the log, as it is at this moment, into the new or empty folder DIR, while "
 				"everything runs, and checks the copy. It runs on the broker's machine, as a user that "
 				"may read its state. The services' own state is not in it: it is folded from the log. "
 				"Without DIR, as a timer has it each night: into a folder of its own in [backup] "
 				"folder, and older ones there go, but for [backup] keep of them and the newest that "
 				"was verified. --verify without DIR, each week: the newest of these, and its log is "
-				"read as a whole.\v"
+				"read as a whole. With DIR it needs nothing but that folder, on any machine.\v"
 				"Examples:\n  cartbus backup /srv/backup/$(date +%F)\n  cartbus backup --verify "
 				"/srv/backup/2026-11-21\n  cartbus backup --erase /mnt/copy/2026-11-21\n  cartbus "
 				"backup" });

@@ -55,9 +55,10 @@ struct arguments {
 	const struct take *takes; /* NULL: no options but everybody's */
 	const char **words;
 	int words_least, words_most;
-	bool no_config;     /* does not read cartbus.conf by command_take */
-	bool needs_no_home; /* and a home that is not there does no harm */
-	bool makes_home;    /* a home of --home that is not there yet is made */
+	bool no_config;             /* does not read cartbus.conf by command_take */
+	const bool *no_config_with; /* nor with this switch and a first word: these name all that there is to look at */
+	bool needs_no_home;         /* and a home that is not there does no harm */
+	bool makes_home;            /* a home of --home that is not there yet is made */
 	bool judges_config; /* each fault in it is printed, also of keys that only others need; config_faults counts them */
 };
 

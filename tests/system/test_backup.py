@@ -2,10 +2,13 @@
 
 import json
 import shutil
+import subprocess
 
 import pytest
-from cartbus_system import System, fixture, wait_until
+from cartbus_system import BUILD, System, fixture, wait_until
 from test_gateway_away import Storefronts
+
+CARTBUS = BUILD / "bin" / "cartbus"
 
 
 @pytest.fixture
@@ -30,6 +33,8 @@ def test_a_backup_under_load_holds_all_that_was_answered_before_it(system):
 
     done = system.cartbus("backup", "--verify", str(folder))
     assert f"up to message {told['head']}" in done.stdout
+    alone = subprocess.run([CARTBUS, "backup", "--verify", str(folder), "--home", "/nowhere"], capture_output=True, text=True, check=False)
+    assert (alone.returncode, alone.stdout, alone.stderr) == (0, done.stdout, ""), "another machine has no configuration of this one"
     again = system.cartbus("backup", str(folder), check=False)
     assert again.returncode == 1 and "not empty" in again.stderr
 
