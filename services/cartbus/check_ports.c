@@ -4,24 +4,25 @@
  * Promises: tries what the service will do, and never listens: a service that starts meanwhile is not disturbed. The kernel's tables
  *           say who has a port; where this user may not bind it, they also say whether it is taken. A process is believed to be a
  *           service of ours or systemd by its name and its user.
- * Fails by: warning of a port whose process may not be seen, or is a service of ours while no broker runs: it may be this installation's.
+ * Fails by: warning of a port whose process may not be seen, or is a service of ours while no broker runs: it may be this installation's. On
+ *           a host without the broker nobody knows what runs, so there it only warns.
  * Read next: check.c
  */
 #include "services/cartbus/check_ports.h"
+#include "services/cartbus/check_local.h"
 #include "services/cartbus/reading.h"
 
 #include "bus/base/cleanup.h"
+#include "bus/base/listen_at.h"
 #include "bus/base/text.h"
 #include <arpa/inet.h>
 #include <ctype.h>
 #include <dirent.h>
 #include <errno.h>
-#include <netdb.h>
 #include <pwd.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/socket.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -134,24 +135,15 @@ struct place {
 	int port;
 };
 
-/* As the service does it. 0, or -errno: -EADDRINUSE: another socket listens there. */
+/* As the service does it. 0, or -errno: -EADDRINUSE: another socket listens there; -EINVAL: what is no address is refused as such. */
 static int try_bind(const struct place *place)
 {
-	const struct addrinfo wanted = { .ai_socktype = SOCK_STREAM, .ai_flags = AI_NUMERICHOST | AI_NUMERICSERV };
-	struct addrinfo *address = NULL;
 	_cleanup_close_ int fd = -1;
-	int yes = 1, r = 0;
 	char port[16];
 
 	snprintf(port, sizeof(port), "%d", place->port);
-	if (getaddrinfo(place->host, port, &wanted, &address) != 0)
-		return -EINVAL; /* what is no address is refused as such */
-	fd = socket(address->ai_family, SOCK_STREAM | SOCK_CLOEXEC, 0);
-	if (fd < 0 || setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &yes, sizeof(yes)) < 0 ||
-		bind(fd, address->ai_addr, address->ai_addrlen) < 0)
-		r = -errno;
-	freeaddrinfo(address);
-	return r;
+	fd = listen_at(place->host, port, 0);
+	return fd < 0 ? fd : 0;
 }
 
 static bool find_holder(const struct place *place, struct holder *ret)
@@ -196,7 +188,7 @@ static void complain_of(
 
 static int check_place(const struct command *command, const struct place *place)
 {
-	bool runs = command_broker_listens(command), is_service, is_trusted;
+	bool may_run = command_is_far(command) || command_broker_listens(command), is_service, is_trusted;
 	struct holder holder = { 0 };
 	int r = try_bind(place);
 
@@ -208,11 +200,11 @@ static int check_place(const struct command *command, const struct place *place)
 	is_trusted = holder.inode && is_users_of_the_service(command, place, holder.uid);
 	if (holder.uid == 0 && strcmp(holder.program, "systemd") == 0)
 		return 0; /* it listens for the service */
-	if (is_trusted && runs && (is_service || !*holder.program))
+	if (is_trusted && may_run && (is_service || !*holder.program))
 		return 0;
 	if (!is_trusted || !is_service) {
-		complain_of(command, place, &holder, runs || !*holder.program);
-		return !runs && *holder.program;
+		complain_of(command, place, &holder, may_run || !*holder.program);
+		return !may_run && *holder.program;
 	}
 	complain(command,
 		"warning: [%s] %s: %s of this installation, or of another, has %s port %d, and no broker runs here: ss "
@@ -253,10 +245,12 @@ int check_ports(const struct command *command)
 	enum { PLACES = sizeof(places) / sizeof(*places) };
 	int wrong = 0;
 
-	if (command_is_far(command))
-		return 0; /* which services run here nobody knows */
 	if (command->config_faults)
 		return 0; /* a port may be meant whose value is wrong */
+	for (int i = 0; i < PLACES; i++) {
+		if (!check_is_local(command, places[i].program + strlen("cartbus-")))
+			places[i].port = 0;
+	}
 	for (int i = 0; i < PLACES; i++) {
 		wrong += places[i].port ? check_place(command, &places[i]) : 0;
 		for (int j = i + 1; j < PLACES; j++)

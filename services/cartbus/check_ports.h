@@ -5,9 +5,10 @@
 #include "services/cartbus/command.h"
 
 /*
- * Complains of each port of [gateway], [monitor] and [mailin] lmtp that another process has; how many are wrong. While the broker runs it
- * warns only: what runs goes on, and a service that is told to read the configuration judges by itself. Where no broker runs it warns
- * only if the service has it: that may be this installation's.
+ * Complains of each port of [gateway], [monitor] and [mailin] lmtp that another process has, of those services that run here
+ * (check_is_local); how many are wrong. While the broker runs, or where it is on another host, it warns only: what runs goes on, and a
+ * service that is told to read the configuration judges by itself. Where no broker runs it warns only if the service has it: that may be
+ * this installation's.
  */
 int check_ports(const struct command *command);
 

@@ -5,13 +5,12 @@
  * Fails by:  die() with a remedy.
  */
 #include "services/mailin/lmtp_socket.h"
+#include "bus/base/listen_at.h"
 #include "bus/base/log.h"
 #include "bus/base/text.h"
-#include <arpa/inet.h>
 #include <errno.h>
 #include <grp.h>
 #include <libgen.h>
-#include <netinet/in.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -118,24 +117,12 @@ static int listen_unix(struct lmtp_socket *at, const char *path, const char *gro
 /* Of this machine alone: what comes in is believed for its proofs, but a door to the world would be another's to fill. */
 static int bind_tcp(const char *where)
 {
-	struct sockaddr_in address = { .sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK) };
-	const char *port = text_starts(where, "127.0.0.1:") ? where + strlen("127.0.0.1:") : "";
+	static const char here[] = "127.0.0.1";
+	const char *port = text_starts(where, "127.0.0.1:") ? where + sizeof(here) : "";
 	char *end;
 	long number = strtol(port, &end, 10);
-	const int yes = 1;
 
-	if (*end || number < 1 || number > 65535)
-		return -EINVAL;
-	address.sin_port = htons((uint16_t)number);
-	int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
-	if (fd < 0 || setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &yes, sizeof(yes)) < 0 ||
-		bind(fd, (struct sockaddr *)&address, sizeof(address)) < 0) {
-		int error = errno;
-
-		close(fd);
-		return -error;
-	}
-	return fd;
+	return *end || number < 1 || number > 65535 ? -EINVAL : listen_at(here, port, 0);
 }
 
 void lmtp_socket_listen(struct lmtp_socket *ret, const char *where, const char *group, int backlog)

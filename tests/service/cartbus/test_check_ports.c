@@ -1,6 +1,7 @@
 /* test_check_ports.c: whose port is taken by whom, as `config check` tells it: sockets of this test listen, and are found */
 #include "services/cartbus/check_ports.h"
 
+#include "bus/base/file.h"
 #include "bus/base/text.h"
 #include "services/kit/settings.h"
 #include "tests/unit/cmocka_all.h"
@@ -278,9 +279,29 @@ static void the_service_itself_may_have_the_port(void **state)
 	assert_int_equal(prctl(PR_SET_NAME, "cartbus-monitor"), 0);
 	assert_int_equal(check("127.0.0.1", port, ""), 0);
 	assert_non_null(strstr(heard, ": cartbus-monitor (uid "));
-	assert_int_equal(check("127.0.0.1", port, "[connect]\nbroker = tcp://192.0.2.1:7000\n"), 0);
-	assert_string_equal(heard, ""); /* which services run here nobody knows */
 	close(broker);
+	close(fd);
+	close(kept);
+}
+
+/* On a host without the broker those services run that have a key, and nobody knows whether they do so now. */
+static void on_a_host_without_the_broker_the_ports_of_services_with_a_key_are_looked_at(void **state)
+{
+	int kept, fd = listener("127.0.0.1", "127.0.0.1", &kept), port = port_of(fd);
+	char more[200], path[100];
+
+	(void)state;
+	snprintf(more, sizeof(more), "[connect]\nbroker = tcp://192.0.2.1:7000\n[paths]\nkeys = %s\n", home.path);
+	assert_int_equal(check("127.0.0.1", port, more), 0);
+	assert_string_equal(heard, "");
+	FOLDER_PATH(path, home, "gateway.key");
+	assert_int_equal(file_write_durably(path, bytes_of("key"), 0600), 0);
+	assert_int_equal(check("127.0.0.1", port, more), 0);
+	assert_true(text_starts(heard, "warning: [gateway] port: cannot listen on 127.0.0.1 port "));
+	assert_int_equal(prctl(PR_SET_NAME, "cartbus-gateway"), 0);
+	assert_int_equal(check("127.0.0.1", port, more), 0);
+	assert_string_equal(heard, "");
+	assert_int_equal(unlink(path), 0);
 	close(fd);
 	close(kept);
 }
@@ -382,6 +403,8 @@ int main(void)
 		cmocka_unit_test_setup_teardown(
 			who_has_the_port_is_named_without_what_a_terminal_would_obey, setup, teardown),
 		cmocka_unit_test_setup_teardown(the_service_itself_may_have_the_port, setup, teardown),
+		cmocka_unit_test_setup_teardown(
+			on_a_host_without_the_broker_the_ports_of_services_with_a_key_are_looked_at, setup, teardown),
 		cmocka_unit_test_setup_teardown(
 			who_only_has_the_name_of_a_service_or_of_systemd_is_a_stranger, setup, teardown),
 		cmocka_unit_test_setup_teardown(
