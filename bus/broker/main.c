@@ -58,7 +58,6 @@ struct process {
 	int64_t wait_us; /* until there is something to do even if nothing is heard */
 	char folder[512], sidelog[512];
 	bool is_short; /* of room, as last told */
-	bool accepts_loss;
 	int lock;
 };
 
@@ -159,7 +158,7 @@ static void make_run_folder(const char *path)
 	check_made(path, "run", r);
 }
 
-static struct store *open_store(struct process *process)
+static struct store *open_store(struct process *process, const struct store_options *options)
 {
 	char lock[600], why[512] = "";
 	struct store *store;
@@ -175,9 +174,7 @@ static struct store *open_store(struct process *process)
 			process->folder);
 	if (r < 0)
 		die("cannot lock %s: %s", lock, strerror(-r));
-	if (process->accepts_loss)
-		store_accept_loss(process->folder);
-	r = store_open(process->folder, &broker_store_options, &store, why);
+	r = store_open(process->folder, options, &store, why);
 	if (r == -EUCLEAN)
 		die("cannot open the log in %s: it is damaged: %s. " BROKER_REMEDY
 		    " If its end is lost for good: cartbus-broker --help, at --new-identity.",
@@ -195,13 +192,20 @@ static void name_sidelog(struct process *process)
 		config_get(process->config, "paths", NULL, "state"));
 }
 
-/* The identity first: where this is cut short the log does not start beside the side log of the one that it was. */
+/*
+ * The identity first: where this is cut short the log does not start beside the side log of the one that it was. And what the log has lost
+ * is forgotten by the commit that gives it the identity: until then a start still says that it is missing.
+ */
 static void give_new_identity(struct process *process)
 {
-	struct store *store = open_store(process);
+	struct store_options options = broker_store_options;
+	struct store *store;
 	char before[40], after[40], away[SIDELOG_PATH];
-	int r = log_new_identity(store, before, after);
+	int r;
 
+	options.accepts_loss = true;
+	store = open_store(process, &options);
+	r = log_new_identity(store, before, after);
 	if (r == -ENOENT)
 		die("there is no log in %s", process->folder);
 	if (r < 0)
@@ -275,7 +279,7 @@ static void open_broker(struct process *process)
 	char why[512] = "";
 
 	make_run_folder(config_get(process->config, "paths", NULL, "run"));
-	store = open_store(process);
+	store = open_store(process, &broker_store_options);
 	door_open(&process->door, process->config);
 	out.context = process->door.hub;
 	settings.snapshots = process->folder;
@@ -453,7 +457,6 @@ int main(int argc, char **argv)
 	process.config = config;
 	log_configure(config, "broker");
 	if (order.new_identity) {
-		process.accepts_loss = true;
 		give_new_identity(&process);
 		return 0;
 	}

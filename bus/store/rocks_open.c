@@ -96,12 +96,13 @@ static uint64_t needed_from(struct rocks_store *rocks, const char *path)
 }
 
 /* RocksDB opens without a word when a write-ahead log is not there: it takes what it finds. */
-static int check_wals(struct rocks_store *rocks, const char *path)
+static int check_wals(struct rocks_store *rocks, const char *path, const struct store_options *asked)
 {
-	struct wals known;
+	struct wals known = { 0 };
 	int r;
 
-	witness_read(path, &known);
+	if (!asked->accepts_loss)
+		witness_read(path, &known);
 	if (wals_check(path, &known, 0, rocks->store.why) == 0)
 		return 0;
 	r = wals_check(path, &known, needed_from(rocks, path), rocks->store.why);
@@ -132,16 +133,17 @@ static int check_and_open(struct rocks_store *rocks, const char *path, const str
 	uint64_t found;
 	int r = asked->falls_back ? 0 : check_current(rocks, path);
 
-	if (r == 0 && !asked->falls_back) /* before anything opens it: what it does not name any more is deleted */
+	/* Before anything opens it: what the manifest does not name any more is deleted. */
+	if (r == 0 && !asked->falls_back && !asked->accepts_loss)
 		r = witness_check_manifest(path, rocks->store.why);
 	if (r == 0 && !asked->falls_back)
-		r = check_wals(rocks, path);
+		r = check_wals(rocks, path, asked);
 	if (r == 0)
 		r = open_strictly(rocks, path, asked);
 	if (r < 0 || asked->falls_back)
 		return r;
 	found = rocksdb_get_latest_sequence_number(rocks->db);
-	r = witness_check(path, found, rocks->store.why);
+	r = asked->accepts_loss ? 0 : witness_check(path, found, rocks->store.why);
 	if (r == 0 && !rocks->read_only)
 		r = witness_open(path, &rocks->witness, rocks->store.why);
 	return r;

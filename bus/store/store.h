@@ -25,6 +25,8 @@ struct store_options {
 	size_t cache_bytes;          /* block cache, all families together */
 	size_t write_buffer_bytes;   /* per family */
 	bool falls_back;             /* an earlier consistent point will do: what is lost is folded again */
+	/* What was synced and is gone is not missed. Until the next synced commit an opening without this still misses it. */
+	bool accepts_loss;
 	/*
 	 * Bit n: family n is often asked for a key that it does not have. A filter over what is not written out yet answers that,
 	 * and costs a fiftieth of the write buffer from the start.
@@ -43,8 +45,6 @@ int store_open(const char *path, const struct store_options *options, struct sto
 int store_open_read_only(const char *path, const struct store_options *options, struct store **ret, char ret_why[512]);
 /* Does another process have it open? It is asked without touching anything; a reader alone has it not open. */
 bool store_is_in_use(const char *path);
-/* Of a store that nobody has open and that lost what was synced: the next opening believes what it finds. */
-int store_accept_loss(const char *path);
 int store_open_memory(const struct store_options *options, struct store **ret);
 /* One more owner of a store in memory, which lives until the last one has closed it: a simulated process dies, its disk stays. */
 struct store *store_share_memory(struct store *store);

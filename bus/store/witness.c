@@ -203,14 +203,6 @@ int witness_check(const char *folder, uint64_t found, char why[512])
 	return -EUCLEAN;
 }
 
-int store_accept_loss(const char *folder)
-{
-	char path[600];
-
-	name_file(folder, path);
-	return unlink(path) < 0 && errno != ENOENT ? -errno : 0;
-}
-
 int witness_open(const char *folder, struct witness **ret, char ret_why[512])
 {
 	struct witness *witness;

@@ -123,11 +123,12 @@ static void a_last_record_with_holes_is_left_out_with_its_place(void **state)
 	_cleanup_(folder_remove) struct folder folder = folder_new();
 	char log[256], why[512] = "";
 	uint64_t confirmed = commit_until_killed(folder.path, 0, 30);
-	assert_int_equal(store_accept_loss(folder.path), 0); /* before its sync returned, nobody had been told of it */
+	struct store_options accepting = options;
+	accepting.accepts_loss = true; /* before its sync returned, nobody had been told of it */
 	find_log(&folder, log);
 	unwrite_sector(log, size_of(log) - VALUE_BYTES / 2);
 	_cleanup_(store_closep) struct store *store = NULL;
-	assert_int_equal(store_open(folder.path, &options, &store, why), 0);
+	assert_int_equal(store_open(folder.path, &accepting, &store, why), 0);
 	assert_true(text_starts(why, "the last record was cut short and left out: Corruption"));
 	assert_non_null(strstr(why, strrchr(log, '/') + 1));
 	assert_non_null(strstr(why, ", byte "));

@@ -23,6 +23,7 @@ static void refuses_without_its_end(off_t off_end)
 {
 	_cleanup_(folder_remove) struct folder folder = folder_new();
 	char log[256], why[512] = "";
+	struct store_options accepting = options;
 	struct store *store = NULL;
 	uint64_t confirmed = commit_until_killed(folder.path, 0, 10);
 	find_log(&folder, log);
@@ -32,9 +33,15 @@ static void refuses_without_its_end(off_t off_end)
 		assert_non_null(strstr(why, folder.path));
 		assert_non_null(strstr(why, "were synced"));
 	}
-	assert_int_equal(store_accept_loss(folder.path), 0);
-	store = opened(folder.path);
-	assert_in_range(count_numbers(store), 0, confirmed - 1);
+	accepting.accepts_loss = true;
+	for (int commits = 0; commits < 2; commits++) {
+		assert_int_equal(store_open(folder.path, &accepting, &store, why), 0);
+		assert_in_range(count_numbers(store), 0, confirmed - 1);
+		if (commits)
+			assert_int_equal(put_number(store, count_numbers(store), true), 0);
+		store_close(store);
+		assert_int_equal(store_open(folder.path, &options, &store, why), commits ? 0 : -EUCLEAN);
+	}
 	store_close(store);
 }
 
