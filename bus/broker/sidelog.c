@@ -342,9 +342,7 @@ int sidelog_put_away(const char *folder, char ret_to[SIDELOG_PATH])
 		return r;
 	snprintf(suffix, sizeof(suffix), SIDELOG_OF "%s", reading.head.log);
 	sidelog_name_aside(path, suffix, INT_MAX, ret_to);
-	if (rename(path, ret_to) < 0)
-		return -errno;
-	return file_sync_folder(folder);
+	return file_rename_durably(path, ret_to);
 }
 
 void sidelog_close(struct sidelog *sidelog)

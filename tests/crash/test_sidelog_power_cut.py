@@ -6,6 +6,7 @@ Each stop that was confirmed must be in it afterwards, whatever else is gone, an
 import errno
 import os
 import random
+import re
 import signal
 import subprocess
 
@@ -88,6 +89,24 @@ def test_no_confirmed_stop_leaves_the_side_log(tmp_path, request, fault, cuts):
         if cuts:
             bout.disk.cut_power()
         bout.judge()
+    finally:
+        bout.close()
+
+
+def test_a_side_log_that_was_put_away_is_so_when_the_power_comes_back(tmp_path):
+    bout = Bout(tmp_path)
+    try:
+        bout.start()
+        bout.say(2)
+        bout.stop()
+        folder = bout.state / "sidelog"
+        whole = (folder / "stops").read_bytes()
+        done = subprocess.run([str(BUILD / "bin" / "cartbus-broker"), "--new-identity", "--config", str(bout.system.config_path)],
+                              capture_output=True, text=True, timeout=60, env={**os.environ, **bout.disk.environment()})
+        assert done.returncode == 0, done.stderr
+        bout.disk.cut_power()
+        log_id = re.search(r" was (\w+) and is ", done.stdout).group(1)
+        assert {path.name: path.read_bytes() for path in folder.iterdir()} == {f"stops.of-{log_id}": whole}
     finally:
         bout.close()
 
