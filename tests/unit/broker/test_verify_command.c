@@ -1,6 +1,8 @@
 /* test_verify_command.c: what cartbus-broker --verify prints of a folder, and what it exits with */
+#include "bus/base/cleanup.h"
 #include "bus/base/file.h"
 #include "bus/base/text.h"
+#include "bus/broker/erase.h"
 #include "bus/broker/verify_command.h"
 #include "bus/wire/sidelog_file.h"
 #include "desk.h"
@@ -270,6 +272,50 @@ static void what_the_broker_refuses_to_start_beside_is_told_as_the_broker_tells_
 	folder_remove(&folder);
 }
 
+/* ---- what a side log need not hold ---- */
+
+static void begin_with_one_of_two(const struct folder *folder)
+{
+	char id[40];
+
+	TEXT_COPY(id, broker_log_id(desk->broker));
+	desk_crash(desk);
+	desk->topology.topics[topology_topic(&desk->topology, "row")].sidelog = true;
+	desk->settings.sidelog = folder->path;
+	write_sidelog(folder, SIDELOG_FILE, id, 1, 0);
+}
+
+static void a_side_log_may_lack_what_is_older_than_it_keeps(void **state)
+{
+	_cleanup_(folder_remove) struct folder folder = folder_new();
+	int64_t said_us = desk->clock.virtual_us;
+
+	(void)state;
+	begin_with_one_of_two(&folder);
+	desk->clock.virtual_us = said_us + 120 * US_PER_DAY - US_PER_S;
+	assert_int_equal(verify(desk->path, false), SOUND);
+	assert_printed("lacks what the log holds up to 2");
+	desk->clock.virtual_us += 2 * US_PER_S;
+	assert_int_equal(verify(desk->path, false), SOUND);
+	assert_null(strstr(printed, "SIDE LOG"));
+}
+
+static void a_side_log_lacks_nothing_that_was_erased(void **state)
+{
+	_cleanup_(folder_remove) struct folder folder = folder_new();
+	struct peer *admin = peer_new(desk, "admin", "a");
+
+	(void)state;
+	peer_hello(admin, "run", 0);
+	json_decref(peer_ask(admin, "erase", "{\"begin\":true,\"messages\":[2],\"run\":true}"));
+	for (int i = 0; erase_is_running(desk->broker) && i < 100; i++)
+		desk_pass(desk, 20 * US_PER_MS);
+	begin_with_one_of_two(&folder);
+	assert_int_equal(verify(desk->path, false), SOUND);
+	assert_printed("1 of them erased");
+	assert_null(strstr(printed, "SIDE LOG"));
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -284,6 +330,8 @@ int main(void)
 			a_side_log_that_is_missing_short_damaged_or_anothers_is_told, open_desk, close_desk),
 		cmocka_unit_test_setup_teardown(
 			what_the_broker_refuses_to_start_beside_is_told_as_the_broker_tells_it, open_desk, close_desk),
+		cmocka_unit_test_setup_teardown(a_side_log_may_lack_what_is_older_than_it_keeps, open_desk, close_desk),
+		cmocka_unit_test_setup_teardown(a_side_log_lacks_nothing_that_was_erased, open_desk, close_desk),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
