@@ -52,8 +52,9 @@ struct restoring {
 	size_t erased;       /* messages */
 	json_t *note, *list; /* backup.json; who was erased */
 	struct recall recall;
-	int stores;       /* that knew what was mailed, of an older restore ... */
-	bool was_covered; /* ... which knew what forbids a mail */
+	int stores;            /* that knew what was mailed, of an older restore ... */
+	bool was_covered;      /* ... which knew what forbids a mail ... */
+	uint64_t was_known_to; /* ... up to this message, where it was of the same backup */
 };
 
 /* A name of a folder in the state that holds a store: the broker's log, whole or not, or a service's fold. */
@@ -241,8 +242,11 @@ static bool add_older_note(struct restoring *restoring)
 	json_object_update_missing(restoring->recall.sends, json_object_get(older, "sends"));
 	json_object_update_missing(restoring->recall.said, json_object_get(older, "said"));
 	json_object_update_missing(restoring->recall.modes, json_object_get(older, "modes"));
+	json_object_update_missing(restoring->recall.let_back, json_object_get(older, "let_back"));
 	restoring->stores += (int)json_integer_value(json_object_get(older, "stores"));
 	restoring->was_covered = json_is_true(json_object_get(older, "covered"));
+	if (backup_time(older) == backup_time(restoring->note))
+		restoring->was_known_to = (uint64_t)json_integer_value(json_object_get(older, "known_to"));
 	json_decref(older);
 	return true;
 }
@@ -258,10 +262,12 @@ static bool is_covered(const struct restoring *restoring)
 }
 
 /* Up to which message what forbids a mail is known; nothing beyond the backup: where that ends. */
-static uint64_t known_to(const struct recall *recall)
+static uint64_t known_to(const struct restoring *restoring)
 {
-	uint64_t to = recall->head;
+	const struct recall *recall = &restoring->recall;
+	uint64_t to = restoring->was_known_to;
 
+	to = recall->head > to ? recall->head : to;
 	to = recall->stops_to > to ? recall->stops_to : to;
 	return recall->sidelog_last > to ? recall->sidelog_last : to;
 }
@@ -270,10 +276,10 @@ static int write_note(const struct restoring *restoring)
 {
 	char path[PATH_BYTES];
 	const struct recall *recall = &restoring->recall;
-	json_t *note = json_pack("{s:O,s:O,s:O,s:i,s:b,s:I,s:I,s:I}", "sends", recall->sends, "said", recall->said,
-		"modes", recall->modes, "stores", stores_of(restoring), "covered", (int)is_covered(restoring), "head",
-		(json_int_t)recall->head, "known_to", (json_int_t)known_to(recall), "at_us",
-		backup_time(restoring->note));
+	json_t *note = json_pack("{s:O,s:O,s:O,s:O,s:i,s:b,s:I,s:I,s:I}", "sends", recall->sends, "said", recall->said,
+		"modes", recall->modes, "let_back", recall->let_back, "stores", stores_of(restoring), "covered",
+		(int)is_covered(restoring), "head", (json_int_t)recall->head, "known_to",
+		(json_int_t)known_to(restoring), "at_us", backup_time(restoring->note));
 	int r;
 
 	snprintf(path, sizeof(path), "%s/restore.json", restoring->state);
@@ -367,7 +373,7 @@ static void tell_stops(const struct restoring *restoring, const json_t *stops)
 		printf("NOT ALL OF IT: it is known up to message %llu, and nothing that survived tells what came after "
 		       "that. "
 		       "Who opted out or bought then would be mailed.\n",
-			(unsigned long long)known_to(&restoring->recall));
+			(unsigned long long)known_to(restoring));
 }
 
 static void tell(const struct restoring *restoring)
@@ -378,7 +384,7 @@ static void tell(const struct restoring *restoring)
 	json_t *whole = json_pack("{s:I,s:I,s:i,s:I,s:O,s:I,s:O,s:b,s:I}", "head", (json_int_t)restoring->recall.head,
 		"learnt", (json_int_t)sends, "stores", stores_of(restoring), "erased", (json_int_t)restoring->erased,
 		"stops", stops, "let_back", (json_int_t)let_back, "side_logs", restoring->recall.sidelogs, "covered",
-		(int)is_covered(restoring), "known_to", (json_int_t)known_to(&restoring->recall));
+		(int)is_covered(restoring), "known_to", (json_int_t)known_to(restoring));
 
 	if (restoring->command->json) {
 		json_print(whole);
@@ -389,9 +395,9 @@ static void tell(const struct restoring *restoring)
 			(unsigned long long)restoring->recall.head, sends, stores_of(restoring), restoring->state);
 		tell_stops(restoring, stops);
 		if (let_back > 0)
-			printf("%zu times somebody was let back on after the backup. That is not said again, because "
-			       "he "
-			       "may have said no since: cartbus resubscribe SHOP ADDRESS does it.\n",
+			printf("%zu times somebody was let back on the list of who is mailed after the backup. A "
+			       "restore does not do that again, because the shopper may have said no since: "
+			       "cartbus resubscribe SHOP ADDRESS does it.\n",
 				let_back);
 		if (restoring->erased > 0)
 			printf("Who was erased after the backup was made has left it: %zu messages.\n",
