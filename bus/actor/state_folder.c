@@ -3,6 +3,7 @@
 #include "bus/actor/layers.h"
 #include "bus/actor/runtime.h"
 #include "bus/actor/state_rows.h"
+#include <errno.h>
 
 bool state_folder_is_in_use(const char *path)
 {
@@ -13,8 +14,9 @@ int state_open_folder(const char *path, struct state **ret, char ret_why[512])
 {
 	struct store *store = NULL;
 	int r = store_open_read_only(path, &runtime_store_options, &store, ret_why);
+	bool is_empty = r == -ENOENT || (r == 0 && !state_has_cursor(store));
 
-	if (r == 0 && !state_has_cursor(store)) { /* its process would empty it, and this one may not write */
+	if (is_empty) { /* its process would empty it, and this one may not write */
 		store_close(store);
 		r = store_open_memory(&runtime_store_options, &store);
 	}

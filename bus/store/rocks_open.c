@@ -46,7 +46,10 @@ static int open_database(
 	int r = rocks_take_error(&rocks->store, words);
 
 	/* A file that RocksDB looks for is one that it made: without it the folder is damaged, not the disk. */
-	return r == -EIO && strstr(rocks->store.why, "No such file") ? -EUCLEAN : r;
+	if (r == -EIO && strstr(rocks->store.why, "No such file"))
+		return -EUCLEAN;
+	/* Whoever made the store was ended before it had all its families. */
+	return rocks->read_only && strstr(rocks->store.why, "Column family not found") ? -ENOENT : r;
 }
 
 /*

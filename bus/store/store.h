@@ -41,7 +41,10 @@ struct store_options {
  * record from corruption only if each of its commits is synced.
  */
 int store_open(const char *path, const struct store_options *options, struct store **ret, char ret_why[512]);
-/* The same, but nothing on the disk is changed, and nothing may be committed. -EUCLEAN too where there is no store. */
+/*
+ * The same, but nothing on the disk is changed, and nothing may be committed. -EUCLEAN too where there is no store; -ENOENT: it was never
+ * finished, and nothing was committed to it.
+ */
 int store_open_read_only(const char *path, const struct store_options *options, struct store **ret, char ret_why[512]);
 /* Does another process have it open? It is asked without touching anything; a reader alone has it not open. */
 bool store_is_in_use(const char *path);

@@ -333,6 +333,27 @@ static void a_folder_without_a_cursor_is_read_as_empty(void **context)
 	store_close(store);
 }
 
+/* Its process was ended while it made the store: one of its two families is there. */
+static void a_folder_that_was_never_finished_is_read_as_empty(void **context)
+{
+	static const char *const first[] = { "rows", NULL };
+	_cleanup_(folder_remove) struct folder folder = folder_new();
+	const struct store_options begun = {
+		.families = first, .cache_bytes = 1 << 20, .write_buffer_bytes = 1 << 20, .falls_back = true
+	};
+	struct store *store;
+	struct state *state;
+	char why[512] = "";
+
+	(void)context;
+	assert_int_equal(store_open(folder.path, &begun, &store, why), 0);
+	store_close(store);
+	if (state_open_folder(folder.path, &state, why) < 0)
+		fail_msg("%s", why);
+	assert_int_equal(state_cursor(state), 0);
+	state_close_folder(state);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -347,6 +368,7 @@ int main(void)
 		cmocka_unit_test(rows_of_an_older_program_can_be_read),
 		cmocka_unit_test(forgetting_keeps_what_the_peer_remembers_of_the_log),
 		cmocka_unit_test(a_folder_without_a_cursor_is_read_as_empty),
+		cmocka_unit_test(a_folder_that_was_never_finished_is_read_as_empty),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
