@@ -10,11 +10,14 @@
 #include "bus/base/folded.h"
 #include "bus/base/text.h"
 #include "bus/broker/broker.h"
+#include <dirent.h>
 #include <errno.h>
 #include <limits.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
+
+DEFINE_CLEANUP(DIR *, closedir)
 
 bool sidelog_is_aside(const char *path, const char *suffix, int nth, char ret[SIDELOG_PATH])
 {
@@ -74,22 +77,50 @@ static int check_end(const char *path, uint64_t head, const struct sidelog_read 
 	return -EUCLEAN;
 }
 
+static int judge_one_put_away(const char *away, uint64_t head, char ret_why[512])
+{
+	_cleanup_(buffer_free) struct buffer file = { 0 };
+	struct sidelog_read reading;
+	int r = file_read(away, SIDELOG_MOST, &file);
+
+	if (r < 0)
+		snprintf(ret_why, 512,
+			"the side log %.300s, which was put away, cannot be read: %s. Check the disk, then start "
+			"again.",
+			away, strerror(-r));
+	if (r < 0)
+		return r == -ENOENT ? -EIO : r; /* it was there */
+	return sidelog_read(buffer_bytes(&file), NULL, NULL, &reading) < 0 ? 0
+									   : check_end(away, head, &reading, ret_why);
+}
+
+/* stops.of-<log>, stops.of-<log>.2 and so on, also where one of them was taken away. */
+static bool is_put_away_of(const char *name, const char *log)
+{
+	const char *prefix = SIDELOG_FILE SIDELOG_OF;
+
+	if (!text_starts(name, prefix) || !text_starts(name + strlen(prefix), log))
+		return false;
+	name += strlen(prefix) + strlen(log);
+	return *name == '\0' || *name == '.';
+}
+
 /* An older copy of a log that was given another identity ends before what was put away then. */
 static int judge_put_away(const char *path, const char *log, uint64_t head, char ret_why[512])
 {
-	char suffix[60], away[SIDELOG_PATH];
-	int r = 0;
+	char away[SIDELOG_PATH], folder[SIDELOG_PATH];
+	int r;
 
-	snprintf(suffix, sizeof(suffix), SIDELOG_OF "%s", log);
-	for (int nth = 1; r == 0 && sidelog_is_aside(path, suffix, nth, away); nth++) {
-		_cleanup_(buffer_free) struct buffer file = { 0 };
-		struct sidelog_read reading;
-
-		r = file_read(away, SIDELOG_MOST, &file);
-		if (r == 0 && sidelog_read(buffer_bytes(&file), NULL, NULL, &reading) == 0)
-			r = check_end(away, head, &reading, ret_why);
+	snprintf(folder, sizeof(folder), "%.*s", (int)(strrchr(path, '/') - path), path);
+	_cleanup_(closedirp) DIR *listing = opendir(folder);
+	r = listing ? 0 : -errno;
+	for (struct dirent *entry; r == 0 && (entry = readdir(listing));) {
+		if (!is_put_away_of(entry->d_name, log))
+			continue;
+		snprintf(away, sizeof(away), "%.430s/%s", folder, entry->d_name);
+		r = judge_one_put_away(away, head, ret_why);
 	}
-	return r == -ENOENT ? -EIO : r; /* it was there */
+	return r;
 }
 
 int sidelog_judge(const char *path, const char *log, uint64_t head, struct sidelog_read *ret, char ret_why[512])

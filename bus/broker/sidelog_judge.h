@@ -15,7 +15,8 @@ enum { SIDELOG_PATH = 700 };
  * `path`: of the side log; `log`: which log this is; `head`: its last message, 0: it is empty. 0: it fits, and may be torn or behind it;
  * -ENOENT: there is none; -EBADMSG: it is damaged, and the log has all that it held: it may be put aside and written again; `ret` has
  * the damages then, 0: it has no head. -EUCLEAN: it is another log's, or it or one of this log that was put away holds what the log
- * lacks: ret_why says what, and what to do. Else why one of them cannot be read, and ret_why is left as it was.
+ * lacks: ret_why says what, and what to do. Else why one of them cannot be read; ret_why names one that was put away, and is
+ * left as it was for `path` itself.
  */
 int sidelog_judge(const char *path, const char *log, uint64_t head, struct sidelog_read *ret, char ret_why[512]);
 

@@ -9,6 +9,7 @@
 #include "tests/unit/folder.h"
 #include <errno.h>
 #include <stdio.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 static const char topology[] = "[topic plain]\nretention = fact\n[topic kept]\nretention = fact\nsidelog = yes\n"
@@ -239,7 +240,7 @@ static void a_log_that_lost_what_it_holds_is_not_opened(void **state)
 static void a_log_that_lost_what_one_put_away_holds_is_not_opened(void **state)
 {
 	struct scene *scene = *state;
-	char away[256];
+	char away[256], third[300];
 
 	assert_int_equal(start(scene), 0);
 	say_some(scene);
@@ -255,7 +256,17 @@ static void a_log_that_lost_what_one_put_away_holds_is_not_opened(void **state)
 		assert_non_null(strstr(scene->desk->why, away));
 		assert_non_null(strstr(scene->desk->why, ".2 holds message 9, which was confirmed"));
 		assert_int_equal(access(scene->file, F_OK), -1);
+		if (i == 0)
+			assert_int_equal(
+				unlink(away), 0); /* the second is judged although the first is there no more */
 	}
+	assert_int_equal(unlink(scene->away), 0);
+	snprintf(third, sizeof(third), "%s.3", away);
+	assert_int_equal(mkdir(third, 0700), 0);
+	assert_int_equal(start(scene), -EISDIR);
+	assert_non_null(strstr(scene->desk->why, third));
+	assert_int_equal(rmdir(third), 0);
+	assert_int_equal(start(scene), 0);
 }
 
 /* ---- another log's ---- */
