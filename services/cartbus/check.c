@@ -463,8 +463,11 @@ static int print_effective(const struct command *command)
 static int check_shops(struct checking *checking)
 {
 	const char *path = config_get(checking->command->config, "paths", NULL, "shops");
+	char inside[PATH_ROOM];
 
-	if (access(path, R_OK | X_OK) < 0 && errno == EACCES) {
+	/* "." is in every folder and in no file: check_folders() tells of a file. */
+	snprintf(inside, sizeof(inside), "%.*s/.", (int)sizeof(inside) - 3, path);
+	if (access(inside, R_OK | X_OK) < 0 && errno == EACCES) {
 		complain(checking->command, "warning: %s: this user may not read the shops, and they were not judged",
 			path);
 		return SHOPS_NOT_READ;
