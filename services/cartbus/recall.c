@@ -76,6 +76,7 @@ int recall_folder(struct recall *recall, const char *name, const char *path)
 		complain(command, "%s cannot be read, and may know what was mailed: %s", path, why);
 	if (r < 0)
 		return r;
+	recall->has_other_log |= state_cursor(state) > 0 && strcmp(state_folder_log_id(state), recall->log_id) != 0;
 	if (recall_is_kin(recall, state_folder_log_id(state)))
 		learn(recall, name, state);
 	state_close_folder(state);

@@ -29,6 +29,7 @@ struct recall {
 	uint64_t stops_to;     /* what forbids a mail is known from states up to here */
 	uint64_t known_to;     /* the highest number that any survivor has seen */
 	int accounts;          /* states that keep account of mails */
+	bool has_other_log; /* something is of another log than the backup: that one was served after an earlier restore */
 };
 
 /* recall.c: one service's state. Complains. -EBUSY: it runs; -EUCLEAN: it is damaged and knows nothing; else why it cannot be read now. */

@@ -144,6 +144,7 @@ static void note_how_far(
 		recall->sidelog_last = read->last;
 	if (reading->after > 0 && read->last > recall->known_to)
 		recall->known_to = read->last;
+	recall->has_other_log |= place == PLACE_LAST && strcmp(read->head.log, recall->log_id) != 0;
 	recall->has_sidelog |= place == PLACE_LAST && is_kin(recall, &read->head) && read->damages == 0;
 }
 

@@ -256,9 +256,12 @@ static int stores_of(const struct restoring *restoring)
 	return restoring->recall.accounts + restoring->stores;
 }
 
+/* What an older restore knew says nothing of what was heard after it. */
 static bool is_covered(const struct restoring *restoring)
 {
-	return recall_is_covered(&restoring->recall) || restoring->was_covered;
+	const struct recall *recall = &restoring->recall;
+
+	return recall_is_covered(recall) || (restoring->was_covered && !recall->has_other_log);
 }
 
 /* Up to which message what forbids a mail is known; nothing beyond the backup: where that ends. */

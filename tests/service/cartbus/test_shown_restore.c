@@ -1,5 +1,6 @@
 /* test_shown_restore.c: what a restore learns, says and refuses, held against texts that somebody has read */
 #include "bus/actor/runtime.h"
+#include "bus/base/file.h"
 #include "bus/base/text.h"
 #include "proto/topics.h"
 #include "services/kit/address.h"
@@ -363,6 +364,42 @@ static void what_nobody_can_know_is_told_and_waits_for_a_flag(void **state)
 	operated_free(operated);
 }
 
+/* In the first message of the side log. */
+static void damage_sidelog(const struct operated *operated)
+{
+	struct buffer file = { 0 };
+	char path[200];
+
+	snprintf(path, sizeof(path), "%s/state/sidelog/stops", operated_folder(operated));
+	assert_int_equal(file_read(path, 1 << 20, &file), 0);
+	assert_true(file.len > 300);
+	file.data[150] ^= 1;
+	assert_int_equal(file_write_durably(path, buffer_bytes(&file), 0600), 0);
+	buffer_free(&file);
+}
+
+/* The first restore knew all. What the log heard after it is lost with the second damage. */
+static void what_came_between_two_losses_is_not_known_because_the_first_was(void **state)
+{
+	struct operated *operated = installation();
+
+	(void)state;
+	say_what_forbids(operated_world(operated));
+	end_all(operated);
+	operated_run(operated, "restore FOLDER/backups/mine");
+	start_again(operated);
+	say_optout(operated_world(operated), '7', OPTOUT_OWNER);
+	say_optout(operated_world(operated), '6', OPTOUT_OWNER);
+	world_kill(operated_world(operated), "outside");
+	world_kill_broker(operated_world(operated));
+	damage_sidelog(operated);
+	operated_run(operated, "restore FOLDER/backups/mine");
+	start_again(operated);
+	operated_run(operated, "restore --release");
+	golden_compare("restored_twice.txt", operated_transcript(operated));
+	operated_free(operated);
+}
+
 static void forget_what_lies_beside(const struct operated *operated)
 {
 	char path[200];
@@ -441,6 +478,7 @@ int main(int argc, char **argv)
 		cmocka_unit_test(what_no_side_log_tells_is_learnt_from_the_senders_state),
 		cmocka_unit_test(what_was_put_away_beside_the_side_log_is_learnt_from),
 		cmocka_unit_test(what_nobody_can_know_is_told_and_waits_for_a_flag),
+		cmocka_unit_test(what_came_between_two_losses_is_not_known_because_the_first_was),
 		cmocka_unit_test(a_backup_whose_side_log_or_list_of_erasures_is_broken_is_told_before_anything_moves),
 		cmocka_unit_test(a_log_that_names_people_by_another_key_is_not_released),
 		cmocka_unit_test(every_text_was_compared),
