@@ -1,7 +1,8 @@
 /*
  * file_driver.c: writes whole files: temporary, fsync, rename
  *
- * Promises:  a reader sees the old file or the new one, never half of one. It is the user's alone, or also its folder's group's.
+ * Promises:  a reader sees the old file or the new one, never half of one. It is the user's alone, or also its folder's group's. A folder below
+ *            one that a group may write in is as that one is.
  * Fails by:  the negative errno as its result.
  */
 #include "services/kit/file_driver.h"
@@ -15,19 +16,41 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* Services that write beside one another (export) have a folder that their group may write in: so it is with those below it. */
+/* Services that write beside one another (export) have a folder that their group may write in, and not everybody. 0: it is not shared. */
+static mode_t mode_below(const struct stat *above)
+{
+	bool is_shared = above->st_mode & S_IWGRP && !(above->st_mode & S_IWOTH);
+
+	return is_shared ? S_IRWXU | S_IRWXG | (above->st_mode & S_ISGID) : 0;
+}
+
+/* Also one that was made before: 0.2.0 closed it to the group. Another user's is that one's to share. */
+static int share_folder(const char *path, mode_t mode)
+{
+	struct stat there;
+
+	if (stat(path, &there) < 0)
+		return -errno;
+	if (there.st_uid != geteuid() || (there.st_mode & 07777) == mode)
+		return 0;
+	return chmod(path, mode) < 0 ? -errno : 0;
+}
+
 static int make_folder(const char *path)
 {
 	char above[sizeof(((struct file_request *)0)->path)];
-	struct stat there;
+	struct stat of_above;
+	bool is_new = access(path, F_OK) < 0;
+	int r = is_new ? file_make_folders(path, S_IRWXU) : 0;
 
-	if (access(path, F_OK) == 0)
-		return file_close_own_folder(path);
-	int r = file_make_folders(path, S_IRWXU);
+	if (r < 0)
+		return r;
 	TEXT_COPY(above, path);
-	if (r == 0 && stat(dirname(above), &there) == 0 && there.st_mode & S_IWGRP && chmod(path, 0770) < 0)
+	if (stat(dirname(above), &of_above) < 0)
 		return -errno;
-	return r < 0 || there.st_mode & S_IWGRP ? r : file_let_group_read(path, 0750);
+	if (mode_below(&of_above))
+		return share_folder(path, mode_below(&of_above));
+	return is_new ? file_let_group_read(path, S_ISGID | 0750) : file_close_own_folder(path);
 }
 
 static int write_file(const struct file_request *request)
