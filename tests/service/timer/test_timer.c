@@ -532,6 +532,16 @@ static void a_shop_that_moves_ticks_in_its_new_zone(void **state)
 	given_shop(h, "Etc/UTC", 2);
 	harness_tick(h, berlin(2026, 5, 10, 12, 2));
 	assert_int_equal(harness_count(h, &topic_timer_set), 3);
+	for (size_t i = 0; i < 3; i++) {
+		TimerSet set;
+		struct said how;
+		assert_true(harness_said(h, &topic_timer_set, i, &set, &how));
+		assert_string_equal(set.zone, "Etc/UTC");
+		assert_int_equal(set.version, 2); /* else the ones before it would hold */
+		assert_int_equal(how.version, 2);
+		assert_string_equal(how.key, set.name);
+		assert_string_equal(set.key, "demo");
+	}
 	assert_int_equal(harness_count(h, &topic_audit), 1);
 	assert_true(harness_said(h, &topic_audit, 0, &audit, NULL));
 	assert_string_equal(audit.action, "time_zone");

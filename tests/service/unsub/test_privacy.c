@@ -149,6 +149,98 @@ static void what_names_no_request_is_not_settled(void **state)
 	harness_free(h);
 }
 
+/* Where a person asks what became of a right of his, the record says who asked, by what, and how it stood. */
+static void each_request_is_in_the_record_with_what_it_came_by(void **state)
+{
+	static const struct {
+		PrivacyKind kind;
+		const char *topic, *address_hash, *action, *grounds, *key;
+	} cases[] = {
+		{ PRIVACY_REDACT_CUSTOMER, "customers/redact", "h", "erasure_asked", "request p1 by customers/redact",
+			"h" },
+		{ PRIVACY_REDACT_CUSTOMER, "", "", "erasure_asked",
+			"request p1 by the storefront; it names no mail address", "demo" },
+		{ PRIVACY_REDACT_SHOP, "shop/redact", "", "shop_erasure_asked", "request p1 by shop/redact", "demo" },
+		{ PRIVACY_DATA_REQUEST, "customers/data_request", "", "data_asked",
+			"request p1 by customers/data_request; it names no mail address", "demo" },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		struct harness *h = fresh();
+		PrivacyRequest request = { .kind = cases[i].kind, .request_id = "p1", .heard_us = 900 };
+		struct said said;
+		Audit audit;
+		size_t nth;
+
+		strcpy(request.platform_topic, cases[i].topic);
+		strcpy(request.address_hash, cases[i].address_hash);
+		assert_int_equal(WHEN(h, privacy_request, &request, .shop = "demo", .key = "p1"), DONE);
+		nth = harness_count(h, &topic_audit) - 1; /* in front of it, that the person was listed */
+		assert_int_equal(nth, harness_count(h, &topic_suppression));
+		assert_true(harness_said(h, &topic_audit, nth, &audit, &said));
+		assert_string_equal(said.key, cases[i].key);
+		assert_string_equal(audit.action, cases[i].action);
+		assert_string_equal(audit.who, "storefront");
+		assert_string_equal(audit.grounds, cases[i].grounds);
+		assert_string_equal(audit.address_hash, cases[i].address_hash);
+		assert_string_equal(audit.before, "not asked");
+		assert_string_equal(audit.after, "open");
+		assert_int_equal(audit.at_us, 1000);
+		assert_int_equal(settle(h, "p1", ""), DONE);
+		assert_true(harness_said(h, &topic_audit, 0, &audit, &said));
+		assert_string_equal(audit.grounds, "erased");
+		assert_string_equal(audit.before, "open");
+		assert_string_equal(audit.after, "settled");
+		assert_string_equal(said.key, cases[i].key);
+		harness_free(h);
+	}
+}
+
+static void what_is_settled_says_when_and_why_and_stays_so(void **state)
+{
+	struct harness *h = fresh();
+	PrivacyState row, late;
+	struct said said;
+
+	(void)state;
+	ask(h, "p1", PRIVACY_DATA_REQUEST, "h");
+	assert_true(harness_said(h, &topic_privacy_state, 0, &late, &said));
+	assert_int_equal(late.version, 1);
+	assert_int_equal(said.version, 1);
+	assert_false(late.settled || said.tombstone);
+	assert_string_equal(said.key, "p1");
+	harness_now(h, 2000);
+	assert_int_equal(settle(h, "p1", "other"), DONE); /* its id says which */
+	assert_true(harness_said(h, &topic_privacy_state, 0, &row, &said));
+	assert_int_equal(row.settled_us, 2000);
+	assert_string_equal(row.reason, "erased");
+	assert_int_equal(row.version, 2);
+	assert_string_equal(row.request.address_hash, "h");
+	GIVEN(h, privacy_state, &late, .shop = "demo", .key = "p1", .version = 1); /* what was so before */
+	assert_int_equal(settle(h, "p1", ""), DONE);
+	assert_int_equal(harness_count(h, NULL), 0);
+	harness_free(h);
+}
+
+static void requests_of_others_stay_open(void **state)
+{
+	struct harness *h = fresh();
+	PrivacyState row;
+
+	(void)state;
+	ask(h, "p1", PRIVACY_DATA_REQUEST, "h");
+	ask(h, "p2", PRIVACY_DATA_REQUEST, "other");
+	assert_int_equal(settle(h, "", "h"), DONE);
+	assert_int_equal(harness_count(h, &topic_privacy_state), 1);
+	assert_true(harness_said(h, &topic_privacy_state, 0, &row, NULL));
+	assert_string_equal(row.request.request_id, "p1");
+	assert_alarm(h, true, "1 request");
+	assert_int_equal(settle(h, "", "h"), DONE); /* there is none any more */
+	assert_int_equal(harness_count(h, NULL), 0);
+	harness_free(h);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -158,6 +250,9 @@ int main(void)
 		cmocka_unit_test(a_request_without_an_address_is_open_all_the_same),
 		cmocka_unit_test(the_alarm_ends_with_the_last_of_them),
 		cmocka_unit_test(what_names_no_request_is_not_settled),
+		cmocka_unit_test(each_request_is_in_the_record_with_what_it_came_by),
+		cmocka_unit_test(what_is_settled_says_when_and_why_and_stays_so),
+		cmocka_unit_test(requests_of_others_stay_open),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
