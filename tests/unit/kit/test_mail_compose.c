@@ -165,6 +165,42 @@ static void a_note_is_one_plain_part(void **state)
 	assert_int_equal(mail_note("bus@b.example", "admin@a.example", "s\nx", "t", "a", 0, &mail, why), -EINVAL);
 }
 
+/* Each part that may not be so is refused by its name; and without any of them it is a mail. */
+static void a_mail_is_made_of_clean_parts_alone(void **state)
+{
+	static const struct mail_parts good = { .from = "Shop <shop@shop.example>",
+		.to = "ann@buyer.example",
+		.reply_to = "",
+		.bounce = "",
+		.subject = "s",
+		.message_id = "1@shop.example",
+		.text = "text\n",
+		.html = "<p>html</p>\n" };
+	static const char bad[] = "\xff";
+	struct mail_parts parts[] = { good, good, good, good, good, good, good, good, good, good };
+	(void)state;
+	parts[0].text = bad;
+	parts[1].html = bad;
+	parts[2].text = parts[2].html = bad;
+	parts[3].to = "nobody";
+	parts[4].from = "nobody";
+	parts[5].bounce = "nobody";
+	parts[6].subject = bad;
+	parts[7].message_id = "a> <b";
+	parts[8].reply_to = bad;
+	for (size_t i = 0; i < sizeof(parts) / sizeof(parts[0]); i++) {
+		struct mail *mail = NULL;
+		char why[160] = "";
+		bool is_good = i == sizeof(parts) / sizeof(parts[0]) - 1;
+		assert_int_equal(mail_compose(&parts[i], &mail, why), is_good ? 0 : -EINVAL);
+		assert_int_equal(mail != NULL, is_good);
+		assert_int_equal(*why == '\0', is_good);
+		if (i < 3)
+			assert_non_null(strstr(why, "text"));
+		mail_free(mail);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -177,6 +213,7 @@ int main(void)
 		cmocka_unit_test(only_clean_lines_reach_a_transport),
 		cmocka_unit_test(an_envelope_holds_one_bare_address),
 		cmocka_unit_test(a_note_is_one_plain_part),
+		cmocka_unit_test(a_mail_is_made_of_clean_parts_alone),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -186,10 +186,28 @@ static void what_an_answer_is_sent_with_follows_from_it(void **state)
 	assert_null(request_header(&sent, "Location"));
 }
 
+/* What stands around a value is none of it. */
+static void blanks_around_a_value_are_left_out(void **state)
+{
+	static const char *const before[] = { "", " ", "\t", "  ", "\t\t", " \t", "\t ", "   " };
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(before) / sizeof(before[0]); i++) {
+		char lines[80];
+		snprintf(lines, sizeof(lines), "X-One:%sa \t b%s\r\n", before[i], before[i]);
+		assert_int_equal(parse(lines), 0);
+		assert_string_equal(request_header(&request, "X-One"), "a \t b");
+		snprintf(lines, sizeof(lines), "X-One:%s\r\n", before[i]);
+		assert_int_equal(parse(lines), 0);
+		assert_string_equal(request_header(&request, "X-One"), "");
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_teardown(a_right_head_is_taken_apart, teardown),
+		cmocka_unit_test_teardown(blanks_around_a_value_are_left_out, teardown),
 		cmocka_unit_test_teardown(what_two_servers_read_differently_is_refused, teardown),
 		cmocka_unit_test_teardown(a_nul_is_refused_wherever_it_stands, teardown),
 		cmocka_unit_test_teardown(a_request_line_is_one_of_http_1, teardown),
