@@ -163,6 +163,14 @@ static enum reading read_scope(const struct event_source *source, const json_t *
 	return nothing(ret, "this scope is not one that cartbus uses");
 }
 
+/* Seconds since 1970. 0: none, or one that lies ahead. */
+static int64_t triggered_us(const json_t *created_at, int64_t heard_us)
+{
+	json_int_t seconds = json_integer_value(created_at);
+
+	return seconds > 0 && seconds <= heard_us / US_PER_S ? seconds * US_PER_S : 0;
+}
+
 enum reading bigcommerce_read(const struct event_source *source, struct bytes body, struct event *ret)
 {
 	struct event_source known = *source;
@@ -175,9 +183,7 @@ enum reading bigcommerce_read(const struct event_source *source, struct bytes bo
 	const json_t *data = field_object(json, "data");
 	field_text(json, "scope", scope, sizeof(scope));
 	known.topic = scope;
-	known.triggered_us = json_integer_value(json_object_get(json, "created_at")) * US_PER_S;
-	if (known.triggered_us < 0 || known.triggered_us > source->heard_us)
-		known.triggered_us = 0;
+	known.triggered_us = triggered_us(json_object_get(json, "created_at"), source->heard_us);
 	enum reading reading = field_id(data, "id", id, sizeof(id))
 		? read_scope(&known, data, ret)
 		: unreadable(ret, "the body names nothing: data.id is not given");

@@ -342,6 +342,29 @@ static void bigcommerce_webhooks_carry_ids_alone(void **state)
 	assert_int_equal(reading_of("[]", &event), READ_UNREADABLE);
 }
 
+/* What a stranger may write as a number is no moment only because it is one. */
+static void a_moment_that_lies_ahead_or_is_none_is_not_taken(void **state)
+{
+	static const struct {
+		const char *created_at;
+		int64_t triggered_us;
+	} cases[] = { { "1795176000", NOON_US }, { "1795175999", NOON_US - US_PER_S }, { "1795176001", 0 }, { "0", 0 },
+		{ "-1", 0 }, { "9223372036854", 0 }, { "9223372036855", 0 }, { "9223372036854775807", 0 },
+		{ "-9223372036854775807", 0 }, { "\"1795175999\"", 0 }, { "null", 0 } };
+	static struct event event;
+	char body[200];
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		snprintf(body, sizeof(body),
+			"{\"created_at\":%s,\"scope\":\"store/cart/created\",\"data\":{\"id\":\"0934\"}}",
+			cases[i].created_at);
+		assert_int_equal(reading_of(body, &event), READ_TASK);
+		assert_int_equal(event.task.triggered_us, cases[i].triggered_us);
+		assert_int_equal(event.task.heard_us, NOON_US);
+	}
+}
+
 /* A guest is customer 0, which is nobody: whoever took it for a name would join all guests' carts. */
 static void a_guest_of_bigcommerce_has_no_customer_number(void **state)
 {
@@ -388,6 +411,7 @@ int main(void)
 		cmocka_unit_test(without_an_api_it_is_a_dead_letter),
 		cmocka_unit_test(an_absence_is_made_up_for_by_every_shop_that_can),
 		cmocka_unit_test(bigcommerce_webhooks_carry_ids_alone),
+		cmocka_unit_test(a_moment_that_lies_ahead_or_is_none_is_not_taken),
 		cmocka_unit_test(a_guest_of_bigcommerce_has_no_customer_number),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);

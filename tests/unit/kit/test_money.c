@@ -110,6 +110,9 @@ static void shoppers_see_their_own_way_of_writing_money(void **state)
 	assert_shown(1234, "KWD", "en-US", "KWD\u00a01.234");
 	assert_shown(123456, "EUR", "fr", "1\u202f234,56\u00a0€");
 	assert_shown(123450, "RSD", "en-US", "RSD\u00a01,234.50");
+	assert_shown(123405, "RSD", "en-US", "RSD\u00a01,234.05");
+	assert_shown(123400, "RSD", "en-US",
+		"RSD\u00a01,234"); /* where nobody writes paras, none are written that are none */
 	assert_shown(1234, "KWD", "ar-EG", "\u200f١٫٢٣٤\u00a0د.ك.\u200f");
 	assert_shown(6000, "JPY", "ar-EG", "\u200f٦٬٠٠٠\u00a0JP¥");
 	assert_shown(1234500, "BHD", "de-DE", "1.234,500\u00a0BHD");
