@@ -324,8 +324,6 @@ enum verdict harness_result(struct harness *harness, const void *result, enum cl
 	verdict = turn_effect_result(&turn, kind, payload, request, result, claimed);
 	if (kind->request_free)
 		kind->request_free(request);
-	harness->claimed = false;
-	harness->kind = NULL;
 	take_request(harness, &turn);
 	close_turn(harness, &turn, false);
 	return verdict;
