@@ -6,8 +6,7 @@
 #include "services/exporter/exporter.h"
 #include "services/kit/admin_link.h"
 #include "services/kit/file_driver.h"
-#include "services/kit/http.h"
-#include "services/kit/zone.h"
+#include "tests/service/exporter/given.h"
 #include "tests/unit/cmocka_all.h"
 #include <errno.h>
 #include <stdio.h>
@@ -16,67 +15,11 @@
 	"cart,status,next_step,next_at,reason,abandoned,total,currency,first_mail,first_outcome,second_mail,"          \
 	"second_outcome,bought,kept,order_currency,credit,suppress_cart,write_off,unsubscribe\r\n"
 
-static int64_t berlin(int day, int hour, int minute)
-{
-	const struct local_time local = { .year = 2026, .month = 10, .day = day, .hour = hour, .minute = minute };
-	int64_t us;
-	assert_int_equal(zone_moment("Europe/Berlin", &local, &us), 0);
-	return us;
-}
-
-#define SHEET "1SheetOfTheOwner"
-
-static struct harness *given_shop_with(const char *more)
-{
-	static Document document = { .version = 1, .kind = "shop", .digest = "d1" };
-	struct harness *h = harness_new(&exporter, berlin(25, 2, 0));
-	TEXT_COPY(document.text,
-		"[shop]\ntime-zone = Europe/Berlin\ncurrency = EUR\nlocale = de-DE\ntitle = Demo\nurl = "
-		"https://demo.example\n"
-		"[mail]\nfrom = Demo <shop@demo.example>\nowner = owner@demo.example\nbounce = bounce@demo.example\n"
-		"reply-to = shop@demo.example\npostal-address = 1 Main Street\n");
-	TEXT_COPY(document.digest, *more ? more : "d1"); /* a parse is kept by it */
-	strncat(document.text, more, sizeof(document.text) - strlen(document.text) - 1);
-	exporter_set_up("/exports", "https://carts.example", (struct bytes){ 0 });
-	GIVEN(h, document, &document, .shop = "demo", .key = "shop", .version = 1);
-	return h;
-}
-
-static struct harness *given_shop(void)
-{
-	return given_shop_with("");
-}
-
-static CartState cart_of(const char *id, int64_t abandoned_us)
-{
-	CartState cart = { .has_ids = true,
-		.revision = 1,
-		.abandoned_us = abandoned_us,
-		.first_seen_us = abandoned_us,
-		.total_minor = 1250,
-		.currency = "EUR" };
-	TEXT_COPY(cart.ids.cart_id, id);
-	TEXT_COPY(cart.recovery_url, "https://demo.example/cart");
-	return cart;
-}
-
-static void given_cart(struct harness *h, const CartState *cart)
-{
-	static uint64_t version;
-	GIVEN(h, cart_state, cart, .shop = "demo", .key = cart->ids.cart_id, .version = ++version);
-}
-
 static void given_sent(struct harness *h, const char *cart_id, uint32_t step, int64_t at_us)
 {
 	ReminderOutcome sent = { .step = step, .attempt = 1, .at_us = at_us };
 	TEXT_COPY(sent.cart_id, cart_id);
 	GIVEN(h, reminder_sent, &sent, .shop = "demo", .key = cart_id);
-}
-
-static enum verdict when_night(struct harness *h, int64_t due_us)
-{
-	Tick tick = { .name = "nightly", .due_us = due_us };
-	return WHEN(h, tick_nightly, &tick, .shop = "demo", .key = "demo");
 }
 
 static void expect_file(struct harness *h, const char *path, const char *content)
@@ -319,198 +262,6 @@ static void carts_left_alone_for_long_are_forgotten(void **state)
 	harness_free(h);
 }
 
-/* ---- the spreadsheet ---- */
-
-static struct http_answer answer_of(long status, const char *body)
-{
-	struct http_answer answer = { .end = HTTP_ANSWERED, .status = status, .body = bytes_of(body) };
-	snprintf(answer.words, sizeof(answer.words), "HTTP %ld", status);
-	return answer;
-}
-
-static enum verdict when_sheet(struct harness *h)
-{
-	SheetDue due = {
-		.day = "2026-10-24", .from_us = berlin(24, 0, 0), .to_us = berlin(25, 0, 0), .at_us = berlin(25, 2, 0)
-	};
-	return WHEN(h, sheet_due, &due, .shop = "demo", .key = due.day);
-}
-
-static enum verdict answers(struct harness *h, long status, const char *body, enum claim_answer claimed)
-{
-	struct http_answer answer = answer_of(status, body);
-	return harness_result(h, &answer, claimed);
-}
-
-static const char *asked(struct harness *h)
-{
-	const struct http_request *request = harness_effect_request(h);
-	return request ? request->url : "";
-}
-
-static struct harness *given_sheet(void)
-{
-	struct harness *h = given_shop_with("[export]\nsheet = " SHEET "\n");
-	CartState cart = cart_of("=c", berlin(24, 9, 0));
-	given_cart(h, &cart);
-	return h;
-}
-
-#define NOTHING "{\"range\":\"A1:B1\",\"majorDimension\":\"COLUMNS\"}"
-#define OTHERS                                                                                                         \
-	"{\"range\":\"A1:B2\",\"values\":[[\"shop\",\"other\",\"demo\"],[\"day\",\"2026-10-24\",\"2026-10-23\"]]}"
-#define OURS "{\"range\":\"A1:B2\",\"values\":[[\"shop\",\"demo\"],[\"day\",\"2026-10-24\"]]}"
-
-static void rows_go_below_others_with_a_header_only_on_top(void **state)
-{
-	(void)state;
-	for (int i = 0; i < 2; i++) {
-		struct harness *h = given_sheet();
-		assert_int_equal(when_sheet(h), WORKING);
-		assert_string_equal(asked(h),
-			"https://sheets.googleapis.com/v4/spreadsheets/" SHEET "/values/A%3AB?majorDimension=COLUMNS");
-		assert_int_equal(answers(h, 200, i ? OTHERS : NOTHING, CLAIM_NONE), WORKING);
-		const struct http_request *request = harness_effect_request(h);
-		const char *body = buffer_text((struct buffer *)&request->body);
-		assert_true(request->holds);
-		assert_non_null(strstr(request->url, ":append?valueInputOption=RAW&"));
-		assert_int_equal(strstr(body, "{\"values\":[[\"shop\",\"day\",\"cart\",") != NULL, i == 0);
-		assert_non_null(strstr(body, "[\"demo\",\"2026-10-24\",\"'=c\",\"open\","));
-		assert_non_null(strstr(body, ",12.5,\"EUR\","));
-		assert_int_equal(answers(h, 200, "{}", CLAIM_FRESH), DONE);
-		assert_int_equal(when_sheet(h), DONE);
-		harness_free(h);
-	}
-}
-
-static void what_is_there_is_not_appended_again(void **state)
-{
-	struct harness *h = given_sheet();
-	SheetDone done;
-	(void)state;
-	assert_int_equal(when_sheet(h), WORKING);
-	assert_int_equal(answers(h, 200, OURS, CLAIM_NONE), DONE);
-	assert_true(harness_said(h, &topic_sheet_done, 0, &done, NULL));
-	assert_int_equal(done.end, SHEET_APPENDED);
-	harness_free(h);
-}
-
-static void a_lost_append_is_made_again_only_when_google_is_no_longer_at_it(void **state)
-{
-	struct harness *h = given_sheet();
-	SheetClaim claim = { .day = "2026-10-24", .attempt = 1, .claimed_us = berlin(25, 2, 0) };
-	(void)state;
-	GIVEN(h, sheet_claim, &claim, .shop = "demo", .key = claim.day, .version = 1);
-	harness_now(h, berlin(25, 2, 3));
-	assert_int_equal(when_sheet(h), WORKING);
-	assert_int_equal(answers(h, 200, OTHERS, CLAIM_NONE), LATER);
-	assert_true(harness_delay_us(h) == US_PER_MINUTE);
-	harness_now(h, berlin(25, 2, 4));
-	assert_int_equal(when_sheet(h), WORKING);
-	assert_int_equal(answers(h, 200, OTHERS, CLAIM_NONE), WORKING);
-	assert_int_equal(answers(h, 500, "", CLAIM_FRESH), LATER); /* which is no "no" either */
-	harness_now(h, berlin(25, 2, 7));
-	assert_int_equal(when_sheet(h), WORKING);
-	assert_int_equal(answers(h, 200, OTHERS, CLAIM_NONE), LATER);
-	assert_int_equal(when_sheet(h), WORKING);
-	assert_int_equal(answers(h, 200, OURS, CLAIM_NONE), DONE);
-	harness_free(h);
-}
-
-/* What failed before anything was asked for is let go of; whether rows were appended is not known until somebody looked. */
-static void google_away_is_asked_again_after_longer_waits_and_what_may_be_there_stays_claimed(void **state)
-{
-	static const int64_t waits_us[] = { 10 * US_PER_S, US_PER_MINUTE, 5 * US_PER_MINUTE, 15 * US_PER_MINUTE };
-	(void)state;
-	for (int claimed = 0; claimed < 2; claimed++) {
-		struct harness *h = given_sheet();
-		SheetClaim claim = { .day = "2026-10-24", .attempt = 1, .claimed_us = berlin(25, 2, 0) };
-		SheetDone done;
-		if (claimed)
-			GIVEN(h, sheet_claim, &claim, .shop = "demo", .key = claim.day, .version = 1);
-		harness_now(h, berlin(25, 2, 30));
-		for (uint32_t i = 0; i < sizeof(waits_us) / sizeof(waits_us[0]); i++) {
-			assert_int_equal(when_sheet(h), WORKING);
-			assert_int_equal(answers(h, 503, "", CLAIM_NONE), LATER);
-			if (!claimed)
-				assert_int_equal(harness_delay_us(h), waits_us[i]);
-			assert_true(harness_said(h, &topic_sheet_done, 0, &done, NULL));
-			assert_int_equal(done.end, claimed ? SHEET_UNKNOWN : SHEET_RELEASED);
-			assert_string_equal(done.day, "2026-10-24");
-		}
-		harness_free(h);
-	}
-}
-
-static void a_refusal_alarms_once_and_is_given_up_after_three_days(void **state)
-{
-	struct harness *h = given_sheet();
-	SheetDone done;
-	Alarm alarm;
-	(void)state;
-	assert_int_equal(when_sheet(h), WORKING);
-	assert_int_equal(answers(h, 403, "", CLAIM_NONE), LATER);
-	assert_true(harness_said(h, &topic_alarm, 0, &alarm, NULL));
-	assert_true(alarm.raised && strstr(alarm.text, "HTTP 403"));
-	assert_int_equal(when_sheet(h), WORKING);
-	assert_int_equal(answers(h, 403, "", CLAIM_NONE), LATER);
-	assert_int_equal(harness_count(h, &topic_alarm), 0);
-	harness_now(h, berlin(25, 2, 0) + 3 * US_PER_DAY);
-	assert_int_equal(when_sheet(h), WORKING);
-	assert_int_equal(answers(h, 403, "", CLAIM_NONE), LATER);
-	harness_now(h, berlin(25, 2, 0) + 3 * US_PER_DAY + 1);
-	assert_int_equal(when_sheet(h), WORKING);
-	assert_int_equal(answers(h, 403, "", CLAIM_NONE), DONE);
-	assert_true(harness_said(h, &topic_sheet_done, 0, &done, NULL));
-	assert_int_equal(done.end, SHEET_GIVEN_UP);
-	assert_int_equal(harness_count(h, &topic_audit), 1);
-	assert_int_equal(when_sheet(h), DONE);
-	harness_free(h);
-}
-
-static void a_day_on_which_nothing_happened_ends_no_alarm_of_another(void **state)
-{
-	struct harness *h = given_sheet();
-	SheetDue empty = {
-		.day = "2026-10-26", .from_us = berlin(26, 0, 0), .to_us = berlin(27, 0, 0), .at_us = berlin(27, 2, 0)
-	};
-	Alarm alarm;
-	(void)state;
-	assert_int_equal(when_sheet(h), WORKING);
-	assert_int_equal(answers(h, 200, NOTHING, CLAIM_NONE), WORKING);
-	assert_int_equal(answers(h, 403, "", CLAIM_FRESH), LATER);
-	assert_true(harness_said(h, &topic_alarm, 0, &alarm, NULL) && alarm.raised);
-	harness_now(h, berlin(27, 2, 0));
-	assert_int_equal(WHEN(h, sheet_due, &empty, .shop = "demo", .key = empty.day), WORKING);
-	assert_int_equal(answers(h, 200, NOTHING, CLAIM_NONE), DONE); /* that it may read shows nothing about writing */
-	assert_int_equal(harness_count(h, &topic_alarm), 0);
-	harness_free(h);
-}
-
-static void without_a_sheet_nothing_is_due_and_with_one_each_day_is(void **state)
-{
-	struct harness *h = given_shop();
-	struct said how;
-	SheetDue due;
-	(void)state;
-	assert_int_equal(when_night(h, berlin(25, 2, 0)), WORKING);
-	assert_int_equal(harness_result(h, &(int){ 0 }, CLAIM_NONE), DONE);
-	assert_int_equal(harness_count(h, &topic_sheet_due), 0);
-	harness_free(h);
-	h = given_sheet();
-	assert_int_equal(when_night(h, berlin(25, 2, 0)), WORKING);
-	assert_int_equal(harness_result(h, &(int){ 0 }, CLAIM_NONE), DONE);
-	assert_int_equal(harness_count(h, &topic_sheet_due), 1);
-	assert_true(harness_said(h, &topic_sheet_due, 0, &due, &how));
-	assert_string_equal(due.day, "2026-10-24");
-	assert_string_equal(how.shop, "demo");
-	assert_string_equal(how.key, "2026-10-24");
-	assert_int_equal(due.from_us, berlin(24, 0, 0));
-	assert_int_equal(due.to_us, berlin(25, 0, 0));
-	assert_int_equal(due.at_us, berlin(25, 2, 0));
-	harness_free(h);
-}
-
 /* What anybody else could decide on is not said, and nothing is heard but the clock and itself. */
 static void what_is_exported_never_comes_back(void **state)
 {
@@ -541,13 +292,6 @@ int main(void)
 		cmocka_unit_test(merged_and_test_carts_are_left_out),
 		cmocka_unit_test(a_folder_that_cannot_be_written_is_tried_again),
 		cmocka_unit_test(carts_left_alone_for_long_are_forgotten),
-		cmocka_unit_test(rows_go_below_others_with_a_header_only_on_top),
-		cmocka_unit_test(what_is_there_is_not_appended_again),
-		cmocka_unit_test(a_lost_append_is_made_again_only_when_google_is_no_longer_at_it),
-		cmocka_unit_test(google_away_is_asked_again_after_longer_waits_and_what_may_be_there_stays_claimed),
-		cmocka_unit_test(a_refusal_alarms_once_and_is_given_up_after_three_days),
-		cmocka_unit_test(a_day_on_which_nothing_happened_ends_no_alarm_of_another),
-		cmocka_unit_test(without_a_sheet_nothing_is_due_and_with_one_each_day_is),
 		cmocka_unit_test(what_is_exported_never_comes_back),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
