@@ -378,6 +378,92 @@ static void a_tab_is_named_in_the_range(void **state)
 	harness_free(h);
 }
 
+/* ---- the record ---- */
+
+static void expect_ended(struct harness *h, SheetEnd end, uint32_t attempt, uint32_t rows, const char *words)
+{
+	SheetDone done;
+	assert_true(harness_said(h, &topic_sheet_done, 0, &done, NULL));
+	assert_int_equal(done.end, end);
+	assert_int_equal(done.attempt, attempt);
+	assert_int_equal(done.rows, rows);
+	assert_string_equal(done.reason, words);
+}
+
+static void expect_audit(struct harness *h, const char *action, const char *grounds)
+{
+	Audit audit;
+	struct said how;
+	assert_true(harness_said(h, &topic_audit, 0, &audit, &how));
+	assert_string_equal(audit.action, action);
+	assert_string_equal(audit.grounds, grounds);
+	assert_string_equal(audit.who, "system");
+	assert_true(audit.decided_on >= harness_message_seq(h));
+	assert_string_equal(how.shop, "demo");
+	assert_string_equal(how.key, "demo");
+}
+
+static void each_end_is_on_record_with_its_attempt_and_its_rows(void **state)
+{
+	struct harness *h = given_append();
+	SheetDue empty = {
+		.day = "2026-10-26", .from_us = berlin(26, 0, 0), .to_us = berlin(27, 0, 0), .at_us = berlin(27, 2, 0)
+	};
+	(void)state;
+	assert_int_equal(answers(h, 200, "{}", CLAIM_FRESH), DONE);
+	expect_ended(h, SHEET_APPENDED, 1, 1, "1 rows appended");
+	expect_audit(h, "sheet_appended", "2026-10-24: 1 rows appended");
+	assert_int_equal(WHEN(h, sheet_due, &empty, .shop = "demo", .key = empty.day), WORKING);
+	assert_int_equal(answers(h, 200, OTHERS, CLAIM_NONE), DONE);
+	expect_ended(h, SHEET_APPENDED, 1, 0, "nothing happened that day");
+	expect_audit(h, "sheet_appended", "2026-10-26: nothing happened that day");
+	harness_free(h);
+	h = given_sheet();
+	given_claim(h, 2);
+	assert_int_equal(when_sheet(h), WORKING);
+	assert_int_equal(answers(h, 200, OURS, CLAIM_NONE), DONE);
+	expect_ended(h, SHEET_APPENDED, 2, 0, "its rows are there");
+	expect_audit(h, "sheet_appended", "2026-10-24: its rows are there");
+	harness_free(h);
+	h = given_sheet();
+	harness_now(h, berlin(25, 2, 0) + 3 * US_PER_DAY + 1);
+	assert_int_equal(when_sheet(h), WORKING);
+	assert_int_equal(answers(h, 503, "", CLAIM_NONE), DONE);
+	expect_ended(h, SHEET_GIVEN_UP, 1, 0, "HTTP 503");
+	expect_audit(h, "sheet_given_up", "2026-10-24: HTTP 503");
+	harness_free(h);
+}
+
+static void an_append_is_json_posted_to_the_api(void **state)
+{
+	struct harness *h = given_append();
+	const struct http_request *request = harness_effect_request(h);
+	(void)state;
+	assert_string_equal(request->method, "POST");
+	assert_string_equal(request->url,
+		"https://sheets.googleapis.com/v4/spreadsheets/" SHEET
+		"/values/A1:append?valueInputOption=RAW&insertDataOption=INSERT_ROWS");
+	assert_non_null(strstr(buffer_text((struct buffer *)&request->headers), "Content-Type: application/json"));
+	harness_free(h);
+}
+
+/* The shop may take its sheet back, or its shop.conf may be gone, while Google is asked. */
+static void a_sheet_that_is_taken_back_meanwhile_is_left_alone(void **state)
+{
+	static Document document = { .version = 2, .kind = "shop", .digest = "d2" };
+	struct harness *h = given_sheet();
+	(void)state;
+	assert_int_equal(when_sheet(h), WORKING);
+	TEXT_COPY(document.text,
+		"[shop]\ntime-zone = Europe/Berlin\ncurrency = EUR\nlocale = de-DE\ntitle = Demo\nurl = "
+		"https://demo.example\n[mail]\nfrom = Demo <shop@demo.example>\nowner = owner@demo.example\nbounce = "
+		"bounce@demo.example\nreply-to = shop@demo.example\npostal-address = 1 Main Street\n");
+	GIVEN(h, document, &document, .shop = "demo", .key = "shop", .version = 2);
+	assert_int_equal(answers(h, 200, OTHERS, CLAIM_NONE), DONE);
+	assert_int_equal(harness_count(h, NULL), 0);
+	harness_free(h);
+}
+
 static void without_a_sheet_nothing_is_due_and_with_one_each_day_is(void **state)
 {
 	struct harness *h = given_shop();
@@ -417,6 +503,9 @@ int main(void)
 		cmocka_unit_test(the_fifth_failure_alarms_and_success_takes_it_back),
 		cmocka_unit_test(a_sheet_that_cannot_be_read_is_tried_again_and_one_that_nobody_wants_is_not),
 		cmocka_unit_test(a_tab_is_named_in_the_range),
+		cmocka_unit_test(each_end_is_on_record_with_its_attempt_and_its_rows),
+		cmocka_unit_test(an_append_is_json_posted_to_the_api),
+		cmocka_unit_test(a_sheet_that_is_taken_back_meanwhile_is_left_alone),
 		cmocka_unit_test(without_a_sheet_nothing_is_due_and_with_one_each_day_is),
 	};
 
