@@ -344,6 +344,86 @@ static void an_order_is_one_message_with_all_its_names(void **state)
 	recalled_drop(&recall);
 }
 
+/* Each of its names may be the one by which a cart is known for bought. */
+static void no_name_of_an_order_is_lost(void **state)
+{
+	struct recall recall = recalled_new();
+	struct state *folded = state_of(RECALLED_LOG);
+	const struct said said = said_at("cart.checkout", RECALLED_HEAD + 1);
+	CartCheckout checkout = { .has_ids = true,
+		.platform = PLATFORM_WOOCOMMERCE,
+		.kind = CHECKOUT_CANCELLED,
+		.test = true,
+		.bought_us = RECALLED_FROM_US + 10 };
+	const char *name = NULL;
+	const json_t *one;
+	CartCheckout order;
+
+	(void)state;
+	TEXT_COPY(checkout.ids.cart_id, "c-1");
+	TEXT_COPY(checkout.ids.cart_token, "t-1");
+	TEXT_COPY(checkout.ids.checkout_token, "k-1");
+	TEXT_COPY(checkout.ids.checkout_id, "i-1");
+	TEXT_COPY(checkout.ids.order_id, "o-1");
+	TEXT_COPY(checkout.ids.customer_id, "u-1");
+	TEXT_COPY(checkout.ids.email_hash, HASH);
+	TEXT_COPY(checkout.payment_status, "on-hold");
+	stops_remember_checkout(folded, &said, &checkout);
+	recall_stops(&recall, folded, true);
+	assert_int_equal(json_object_size(recall.said), 1);
+	json_object_foreach(recall.said, name, one)
+	{
+		char wanted[100];
+
+		snprintf(wanted, sizeof(wanted), "order/log-b/demo/000000000101/%d.%d.1.on-hold", PLATFORM_WOOCOMMERCE,
+			CHECKOUT_CANCELLED);
+		assert_string_equal(name, wanted);
+		noted(&recall, name, &topic_cart_checkout, &order);
+	}
+	assert_memory_equal(&order.ids, &checkout.ids, sizeof(order.ids));
+	assert_int_equal(order.platform, PLATFORM_WOOCOMMERCE);
+	assert_int_equal(order.kind, CHECKOUT_CANCELLED);
+	assert_true(order.test);
+	assert_string_equal(order.payment_status, "on-hold");
+	state_free(folded);
+	recalled_drop(&recall);
+}
+
+/* A row that is passed over hides none behind it, nor does one that is taken. */
+static void every_row_of_a_table_is_looked_at(void **state)
+{
+	struct recall recall = recalled_new();
+	struct state *folded = state_of(RECALLED_LOG);
+
+	(void)state;
+	for (int i = 0; i < 4; i++) {
+		CartState cart = {
+			.has_ids = true, .consent = i % 2 ? CONSENT_NO : CONSENT_YES, .changed_us = RECALLED_FROM_US
+		};
+		Suppression row = { .since_us = RECALLED_FROM_US, .lifted = i % 2 == 0 };
+		PrivacyState privacy = { .has_request = true, .settled = i % 2 == 0 };
+		char key[8];
+
+		snprintf(key, sizeof(key), "k-%d", i);
+		TEXT_COPY(cart.ids.cart_id, key);
+		TEXT_COPY(row.address_hash, key);
+		TEXT_COPY(privacy.request.request_id, key);
+		privacy.request.heard_us = RECALLED_FROM_US;
+		state_put(folded, "cart", "demo", key, &CartState_msg, &cart);
+		state_put(folded, "suppressed", "demo", key, &Suppression_msg, &row);
+		state_put(folded, "privacy", "demo", key, &PrivacyState_msg, &privacy);
+	}
+	Suppression nobody = { .since_us = RECALLED_FROM_US };
+	state_put(folded, "suppressed", "demo", "nobody", &Suppression_msg, &nobody);
+	recall_stops(&recall, folded, true);
+	assert_int_equal(json_object_size(recall.said), 6);
+	assert_non_null(json_object_get(recall.said, "owner/demo/k-3"));
+	assert_non_null(json_object_get(recall.said, "optout/demo/k-3/0"));
+	assert_non_null(json_object_get(recall.said, "privacy/demo/k-3"));
+	state_free(folded);
+	recalled_drop(&recall);
+}
+
 static void a_cart_that_said_no_or_was_emptied_stays_so(void **state)
 {
 	static const struct {
@@ -535,6 +615,8 @@ int main(void)
 		cmocka_unit_test(a_shops_mode_is_what_it_was_and_one_that_is_gone_is_paused),
 		cmocka_unit_test(the_latest_word_of_a_mode_counts),
 		cmocka_unit_test(an_order_is_one_message_with_all_its_names),
+		cmocka_unit_test(no_name_of_an_order_is_lost),
+		cmocka_unit_test(every_row_of_a_table_is_looked_at),
 		cmocka_unit_test(a_cart_that_said_no_or_was_emptied_stays_so),
 		cmocka_unit_test(unsubs_list_and_open_requests_are_learnt_with_their_way_and_time),
 		cmocka_unit_test(a_person_counts_once_in_a_shop_however_often_he_was_learnt),

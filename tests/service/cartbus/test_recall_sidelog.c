@@ -13,7 +13,7 @@
 #include <errno.h>
 #include <string.h>
 
-static const char HASH[] = "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa";
+#define HASH "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa"
 
 /* ---- a side log ---- */
 
@@ -275,6 +275,32 @@ static void words_of_an_owner_are_not_taken_from_a_copy_where_somebody_was_erase
 	}
 }
 
+/* Nothing of who was erased comes back. */
+static void an_order_of_who_was_erased_is_not_learnt(void **state)
+{
+	static const char *const addresses[] = { HASH, "b" };
+
+	(void)state;
+	for (size_t i = 0; i < 2; i++) {
+		_cleanup_(folder_remove) struct folder folder = folder_new();
+		_cleanup_(buffer_free) struct buffer file = { 0 };
+		struct recall recall = recalled_new();
+		CartCheckout order = { .has_ids = true, .heard_us = 5 };
+		json_t *erased = json_pack("[{s:s,s:s,s:s,s:[s],s:[],s:I,s:b}]", "id", "1", "shop", "demo", "by",
+			"address", "addresses", addresses[i], "customers", "at_us", (json_int_t)5000, "done", 1);
+
+		recall.erased = erased;
+		TEXT_COPY(order.ids.email_hash, HASH);
+		TEXT_COPY(order.ids.order_id, "o-1");
+		begin(&file, RECALLED_LOG, RECALLED_ORIGIN);
+		ADD(&file, RECALLED_HEAD + 1, cart_checkout, &order, .key = "o-1");
+		assert_int_equal(learn_copy(&recall, &folder, &file), EXIT_FINE);
+		assert_int_equal(json_object_size(recall.said), i);
+		json_decref(erased);
+		recalled_drop(&recall);
+	}
+}
+
 static void a_mode_is_noted_as_the_shops(void **state)
 {
 	_cleanup_(folder_remove) struct folder folder = folder_new();
@@ -336,6 +362,7 @@ static void the_one_in_its_place_covers_all_if_it_is_whole(void **state)
 	begin(&file, RECALLED_LOG, RECALLED_ORIGIN);
 	add_optout(&file, RECALLED_HEAD + 1);
 	damaged = file.len - 3;
+	add_optout(&file, RECALLED_HEAD + 3);
 	add_optout(&file, RECALLED_HEAD + 4);
 	put(&folder, SIDELOG_FILE, buffer_bytes(&file));
 	assert_int_equal(recall_sidelogs(&recall, folder.path), EXIT_FINE);
@@ -344,7 +371,7 @@ static void the_one_in_its_place_covers_all_if_it_is_whole(void **state)
 	assert_string_equal(recall.sidelog_id, RECALLED_LOG);
 	assert_int_equal(recall.sidelog_last, RECALLED_HEAD + 4);
 	assert_int_equal(recall.known_to, RECALLED_HEAD + 4);
-	assert_int_equal(json_object_size(recall.said), 2);
+	assert_int_equal(json_object_size(recall.said), 3);
 	assert_string_equal(recalled_heard(), "");
 	recalled_drop(&recall);
 
@@ -354,8 +381,8 @@ static void the_one_in_its_place_covers_all_if_it_is_whole(void **state)
 	assert_int_equal(recall_sidelogs(&recall, folder.path), EXIT_FINE);
 	assert_false(recall.has_sidelog);
 	assert_false(recall_is_covered(&recall));
-	assert_int_equal(json_object_size(recall.said), 1);
-	assert_non_null(strstr(recalled_heard(), "is damaged in 1 places: 1 messages of it are whole and learnt"));
+	assert_int_equal(json_object_size(recall.said), 2);
+	assert_non_null(strstr(recalled_heard(), "is damaged in 1 places: 2 messages of it are whole and learnt"));
 	recalled_drop(&recall);
 }
 
@@ -417,6 +444,27 @@ static void those_that_were_put_away_are_read_with_it(void **state)
 	assert_false(recall_is_sidelog("stop"));
 }
 
+/* The one in its place is kin, and read first: then those beside it are this installation's. */
+static void any_of_them_may_show_that_all_are_ours(void **state)
+{
+	_cleanup_(folder_remove) struct folder folder = folder_new();
+	_cleanup_(buffer_free) struct buffer file = { 0 };
+	struct recall recall = recalled_new();
+
+	(void)state;
+	begin(&file, RECALLED_LOG, RECALLED_ORIGIN);
+	add_optout(&file, RECALLED_HEAD + 1);
+	put(&folder, SIDELOG_FILE, buffer_bytes(&file));
+	begin(&file, "log-y", "log-y");
+	add_optout(&file, 1);
+	put(&folder, "stops.of-log-y", buffer_bytes(&file));
+	assert_int_equal(recall_sidelogs(&recall, folder.path), EXIT_FINE);
+	assert_int_equal(json_object_size(recall.said), 2);
+	assert_true(recall.has_sidelog);
+	assert_string_equal(recall.sidelog_id, RECALLED_LOG);
+	recalled_drop(&recall);
+}
+
 static void the_one_in_its_place_names_the_log_whatever_was_put_away(void **state)
 {
 	_cleanup_(folder_remove) struct folder folder = folder_new();
@@ -471,11 +519,13 @@ int main(void)
 		cmocka_unit_test(a_row_in_force_becomes_the_message_that_it_came_of),
 		cmocka_unit_test(only_what_forbids_is_said_again),
 		cmocka_unit_test(words_of_an_owner_are_not_taken_from_a_copy_where_somebody_was_erased),
+		cmocka_unit_test(an_order_of_who_was_erased_is_not_learnt),
 		cmocka_unit_test(a_mode_is_noted_as_the_shops),
 		cmocka_unit_test(a_copy_is_believed_if_it_is_of_this_installation),
 		cmocka_unit_test(the_one_in_its_place_covers_all_if_it_is_whole),
 		cmocka_unit_test(how_far_it_reaches_counts_in_its_own_log),
 		cmocka_unit_test(those_that_were_put_away_are_read_with_it),
+		cmocka_unit_test(any_of_them_may_show_that_all_are_ours),
 		cmocka_unit_test(the_one_in_its_place_names_the_log_whatever_was_put_away),
 		cmocka_unit_test(what_is_no_side_log_is_told_and_none_is_fine),
 	};
