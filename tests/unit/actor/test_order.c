@@ -131,7 +131,8 @@ static bool has_line(const char *text, const char *line)
 static void a_manifest_declares_all_that_a_service_meets_and_nothing_else(void **state)
 {
 	static const char *const print[WORDS_MAX] = { "--manifest" };
-	static const struct process post = { .service = &postman }, gate = { .service = &door };
+	static const struct process post = { .service = &postman }, gate = { .service = &door },
+				    ring = { .service = &bell };
 	_cleanup_(buffer_free) struct buffer said = { 0 };
 	char text[600];
 
@@ -148,7 +149,10 @@ static void a_manifest_declares_all_that_a_service_meets_and_nothing_else(void *
 		"send.unused\nsays = "
 		"send.claim\nsays = send.unused\nsays = reminder.sent\nsays = reminder.released\nsays = "
 		"reminder.ambiguous\n\n");
+	assert_int_equal(order(&ring, print, &said), 0);
+	assert_non_null(strstr(buffer_text(&said), "[topic timer.set]\n")); /* only remembered */
 	assert_int_equal(order(&gate, print, &said), 0);
+	assert_non_null(strstr(buffer_text(&said), "[topic cart.closed]\n")); /* only said */
 	assert_string_equal(section(&said, "[peer door]", text),
 		"[peer door]\ngateway = yes\nsays = cart.closed\nsays = link.clicked\n\n");
 }
@@ -194,6 +198,8 @@ static void a_topic_says_how_it_is_kept(void **state)
 			assert_true(has_line(text, cases[i].retention));
 		if (cases[i].group)
 			assert_true(has_line(text, cases[i].group));
+		else
+			assert_null(strstr(text, "group"));
 		assert_int_equal(has_line(text, "sidelog = yes"), cases[i].outlives);
 	}
 }

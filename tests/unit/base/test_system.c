@@ -104,6 +104,9 @@ static void the_spare_is_lent_where_no_other_is_left(void **state)
 	lent = spare.fd;
 	spare_keep(&spare);
 	assert_int_equal(spare.fd, lent); /* one, and not one more each time */
+	assert_true(spare_lend(&spare));
+	assert_int_equal(lowest_free_descriptor(), lent);
+	spare_keep(&spare);
 	assert_int_equal(getrlimit(RLIMIT_NOFILE, &before), 0);
 	full = before;
 	full.rlim_cur = (rlim_t)lowest_free_descriptor();
