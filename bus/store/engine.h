@@ -1,5 +1,5 @@
 /*
- * engine.h: what a store's engine provides; only store.c, rocks.c and memory.c include it
+ * engine.h: what a store's engine provides; only store.c, rocks.c and memory.c include it, and the test that makes one of its own
  *
  * Each engine puts these structs first in its own. store.c holds the rules that both share, above all that nothing works
  * after a failed commit.
