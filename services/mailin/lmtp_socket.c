@@ -114,15 +114,16 @@ static int listen_unix(struct lmtp_socket *at, const char *path, const char *gro
 	return r < 0 ? r : fd;
 }
 
+#define HERE "127.0.0.1"
+
 /* Of this machine alone: what comes in is believed for its proofs, but a door to the world would be another's to fill. */
 static int bind_tcp(const char *where)
 {
-	static const char here[] = "127.0.0.1";
-	const char *port = text_starts(where, "127.0.0.1:") ? where + sizeof(here) : "";
+	const char *port = text_starts(where, HERE ":") ? where + strlen(HERE ":") : "";
 	char *end;
 	long number = strtol(port, &end, 10);
 
-	return *end || number < 1 || number > 65535 ? -EINVAL : listen_at(here, port, 0);
+	return *end || number < 1 || number > 65535 ? -EINVAL : listen_at(HERE, port, 0);
 }
 
 void lmtp_socket_listen(struct lmtp_socket *ret, const char *where, const char *group, int backlog)
