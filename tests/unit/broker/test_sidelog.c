@@ -303,7 +303,9 @@ static void nothing_is_begun_over_the_side_log_of_a_log_that_is_gone(void **stat
 		assert_says(scene, "the log gone is gone: its side log");
 		assert_says(scene, "would be mailed");
 		assert_says(scene, "cartbus restore DIR");
-		assert_says(scene, "rename it to stops.of-gone, and move the files in the services' state folders away, not the folders.");
+		assert_says(scene,
+			"rename it to stops.of-gone, and move the files in the services' state folders away, not the "
+			"folders.");
 	}
 	put_of(scene, "gone", 1);
 	assert_int_equal(start(scene), -EUCLEAN);

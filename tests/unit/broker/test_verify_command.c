@@ -255,7 +255,8 @@ static void what_the_broker_refuses_to_start_beside_is_told_as_the_broker_tells_
 	assert_int_equal(unlink(path), 0);
 	assert_int_equal(verify(log->path, false), DAMAGED);
 	assert_printed("is of log gone, and the log in this folder is another");
-	assert_printed("rename it to stops.of-gone, and move the files in the services' state folders away, not the folders.");
+	assert_printed(
+		"rename it to stops.of-gone, and move the files in the services' state folders away, not the folders.");
 
 	desk = empty = desk_open_disk();
 	desk_crash(empty);
