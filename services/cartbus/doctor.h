@@ -21,7 +21,7 @@ struct doctor {
 	int count[FINDING_KINDS];
 };
 
-/* `remedy` is "" where there is nothing to do. What was told already in the same words, with a remedy, is not told again. */
+/* `remedy` is "" where there is nothing to do. What is not fine and was told already, in the same words, is not told again. */
 void found(struct doctor *doctor, enum finding finding, const char *area, const char *remedy, const char *format, ...)
 	__attribute__((format(printf, 5, 6)));
 
