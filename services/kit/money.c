@@ -17,6 +17,7 @@
 #include <unicode/ustring.h>
 
 enum { LOCALE_ROOM = 64, SHOWN_ROOM = 128, FORMATTERS_KEPT = 16 };
+static const int64_t most_minor = INT64_C(999999999999999); /* MONEY_MINOR_MAX_DIGITS of them */
 
 /*
  * CLDR shows these without a fraction because nobody pays with the coins, but ISO 4217 has one and storefronts send it
@@ -122,6 +123,16 @@ static bool is_plain_decimal(const char *text)
 		return whole > 0;
 	size_t fraction = *text == '.' ? strspn(text + 1, "0123456789") : 0;
 	return fraction > 0 && text[1 + fraction] == '\0';
+}
+
+bool money_add(int64_t *sum_minor, int64_t minor)
+{
+	int64_t sum = *sum_minor + minor;
+
+	if (sum > most_minor || sum < -most_minor)
+		return false;
+	*sum_minor = sum;
+	return true;
 }
 
 int money_parse(const char *decimal, const char *currency, int64_t *ret_minor)

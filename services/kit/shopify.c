@@ -9,6 +9,7 @@
 #include "bus/base/text.h"
 #include "services/kit/fields.h"
 #include "services/kit/moment.h"
+#include "services/kit/money.h"
 #include "services/kit/particulars.h"
 #include <errno.h>
 #include <strings.h>
@@ -164,10 +165,8 @@ static void add_up(const json_t *body, CartChanged *changed)
 	for (size_t i = 0; changed->has_total && i < json_array_size(lines); i++) {
 		const json_t *line = json_array_get(lines, i);
 
-		if (field_money(line, "line_price", changed->currency, &line_minor) == 1)
-			changed->total_minor += line_minor;
-		else
-			changed->has_total = false;
+		changed->has_total = field_money(line, "line_price", changed->currency, &line_minor) == 1 &&
+			money_add(&changed->total_minor, line_minor);
 	}
 	if (!changed->has_total)
 		changed->total_minor = 0;

@@ -8,6 +8,7 @@
 #include "bus/base/text.h"
 #include "services/kit/fields.h"
 #include "services/kit/moment.h"
+#include "services/kit/money.h"
 #include "services/kit/particulars.h"
 
 /* What the others mean is the shop's to say: kit/purchases.h. */
@@ -61,7 +62,7 @@ static void read_refunds(const json_t *order, CartCheckout *checkout)
 
 	for (size_t i = 0; i < json_array_size(refunds); i++)
 		if (field_refund(json_array_get(refunds, i), "total", checkout->currency, &minor))
-			checkout->refunded_minor += minor;
+			money_add(&checkout->refunded_minor, minor);
 }
 
 /* Webhooks of the legacy API put the order into "order", and the address into "billing_address" or "customer". */

@@ -618,9 +618,28 @@ static void a_product_without_variants_has_no_variant_title(void **state)
 	assert_string_equal(event->changed.items[0].variant_title, "");
 }
 
+static void a_sum_beyond_what_money_can_be_is_no_total(void **state)
+{
+	struct buffer body = { 0 };
+
+	(void)state;
+	buffer_add_text(&body, "{\"id\":\"t1\",\"token\":\"t1\",\"line_items\":[");
+	for (int i = 0; i < 10000; i++)
+		buffer_printf(&body,
+			"%s{\"line_price\":\"9999999999999.99\",\"line_price_set\":{\"shop_money\":{\"currency_code\":"
+			"\"EUR\"}}}",
+			i ? "," : "");
+	buffer_add_text(&body, "]}");
+	assert_int_equal(read_body("carts/update", buffer_bytes(&body)), READ_CHANGED);
+	assert_false(event->changed.has_total);
+	assert_int_equal(event->changed.total_minor, 0);
+	buffer_free(&body);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(a_sum_beyond_what_money_can_be_is_no_total),
 		cmocka_unit_test(a_control_character_in_front_does_not_come_through_either),
 		cmocka_unit_test(an_order_is_told_in_the_currency_that_the_shopper_saw),
 		cmocka_unit_test(a_consent_that_cannot_be_read_is_never_taken_for_not_asked),

@@ -139,6 +139,22 @@ static void a_legacy_order_joins_by_the_address_of_its_customer(void **state)
 	assert_string_equal(event->checkout.ids.email, "ada@shopper.example");
 }
 
+/* A sum that nobody can have paid back is not counted on; each amount by itself may be one. */
+static void refunds_beyond_what_money_can_be_are_left_out(void **state)
+{
+	struct buffer body = { 0 };
+
+	(void)state;
+	buffer_add_text(
+		&body, "{\"id\":5,\"status\":\"processing\",\"currency\":\"EUR\",\"total\":\"10.00\",\"refunds\":[");
+	for (int i = 0; i < 10000; i++)
+		buffer_printf(&body, "%s{\"total\":\"-9999999999999.99\"}", i ? "," : "");
+	buffer_add_text(&body, "]}");
+	assert_int_equal(read_body("order.updated", buffer_bytes(&body)), READ_CHECKOUT);
+	assert_int_equal(event->checkout.refunded_minor, INT64_C(999999999999999));
+	buffer_free(&body);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -146,6 +162,7 @@ int main(void)
 		cmocka_unit_test(an_order_of_the_legacy_api_stops_as_well),
 		cmocka_unit_test(an_order_stops_the_cart_that_the_stores_snippet_named),
 		cmocka_unit_test(the_hash_of_a_carts_contents_joins_nothing),
+		cmocka_unit_test(refunds_beyond_what_money_can_be_are_left_out),
 		cmocka_unit_test(a_status_is_passed_on_for_the_shop_to_judge),
 		cmocka_unit_test(a_customer_number_may_be_a_text_and_0_names_nobody),
 		cmocka_unit_test(an_order_is_a_stop_whatever_else_is_wrong_with_it),

@@ -142,9 +142,27 @@ static void something_readable_is_shown_whatever_is_asked(void **state)
 	assert_string_equal(small, "$1,234.56");
 }
 
+static void a_sum_is_as_large_as_an_amount_can_be(void **state)
+{
+	static const int64_t most = INT64_C(999999999999999);
+	static const struct {
+		int64_t sum, more;
+		bool fits;
+	} cases[] = { { 0, 0, true }, { 1, 2, true }, { most - 1, 1, true }, { most, 0, true }, { most, 1, false },
+		{ most, most, false }, { most, -most, true }, { 1 - most, -1, true }, { -most, -1, false } };
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
+		int64_t sum = cases[i].sum;
+		assert_int_equal(money_add(&sum, cases[i].more), cases[i].fits);
+		assert_int_equal(sum, cases[i].sum + (cases[i].fits ? cases[i].more : 0));
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(a_sum_is_as_large_as_an_amount_can_be),
 		cmocka_unit_test(decimal_text_is_read_exactly),
 		cmocka_unit_test(what_is_no_plain_decimal_number_is_refused),
 		cmocka_unit_test(what_would_be_rounded_or_is_nobodys_cart_is_refused),
