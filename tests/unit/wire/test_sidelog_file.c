@@ -91,12 +91,97 @@ static void wherever_a_bit_is_flipped_one_message_is_lost_and_told(void **state)
 	buffer_free(&file);
 }
 
+enum { HEAD_LEN = 12 + 81, MESSAGE_LEN = 12 + 1 + 8 + 8 };
+
+/* A message may be as long as a head, and is none. */
+static void what_does_not_begin_with_a_head_is_no_side_log(void **state)
+{
+	struct buffer file = { 0 };
+	struct sidelog_read read;
+	char text[HEAD_LEN - MESSAGE_LEN];
+
+	(void)state;
+	memset(text, 'x', sizeof(text));
+	assert_int_equal(sidelog_read(buffer_bytes(&file), NULL, NULL, &read), -EBADMSG);
+	sidelog_write(&(struct sidelog_record){ .seq = 1, .message = BYTES(text, sizeof(text)) }, &file);
+	assert_int_equal(file.len, HEAD_LEN);
+	assert_int_equal(sidelog_read(buffer_bytes(&file), NULL, NULL, &read), -EBADMSG);
+	buffer_clear(&file);
+	sidelog_write(&(struct sidelog_record){ .seq = 1, .message = bytes_of("short") }, &file);
+	assert_int_equal(sidelog_read(buffer_bytes(&file), NULL, NULL, &read), -EBADMSG);
+	buffer_free(&file);
+}
+
+static void a_head_alone_is_a_whole_side_log_that_says_nothing(void **state)
+{
+	struct sidelog_head head = { .log = "this log", .origin = "the first" };
+	struct buffer file = { 0 };
+	struct sidelog_read read;
+
+	(void)state;
+	sidelog_write_head(&head, &file);
+	assert_int_equal(sidelog_read(buffer_bytes(&file), NULL, NULL, &read), 0);
+	assert_int_equal(read.whole, HEAD_LEN);
+	assert_true(read.count == 0 && read.last == 0 && read.damages == 0 && !read.is_torn);
+	sidelog_write(
+		&(struct sidelog_record){ .seq = 9, .message = bytes_of("") }, &file); /* there is no such message */
+	assert_int_equal(sidelog_read(buffer_bytes(&file), NULL, NULL, &read), 0);
+	assert_true(read.count == 0 && read.last == 0 && read.whole == file.len);
+	buffer_free(&file);
+}
+
+/* Rows of what is older are written behind what is newer. */
+static void the_highest_number_counts_with_its_own_time(void **state)
+{
+	static const uint64_t numbers[] = { 5, 9, 9, 7 };
+	struct sidelog_head head = { .log = "this log" };
+	struct buffer file = { 0 };
+	struct sidelog_read read;
+
+	(void)state;
+	sidelog_write_head(&head, &file);
+	for (size_t i = 0; i < 4; i++)
+		sidelog_write(
+			&(struct sidelog_record){
+				.seq = numbers[i], .time_us = 100 + (int64_t)i, .message = bytes_of("x") },
+			&file);
+	assert_int_equal(sidelog_read(buffer_bytes(&file), NULL, NULL, &read), 0);
+	assert_int_equal(read.last, 9);
+	assert_int_equal(read.last_us, 101);
+	assert_int_equal(read.count, 4);
+	buffer_free(&file);
+}
+
+static void each_damage_counts_and_what_is_in_order_ends_at_the_first(void **state)
+{
+	struct buffer file = written();
+	struct sidelog_read read;
+	size_t record = MESSAGE_LEN + strlen("message 1");
+	int found = 0;
+
+	(void)state;
+	file.data[HEAD_LEN + 2 * record + 20] ^= 1; /* the third */
+	file.data[HEAD_LEN + 5 * record + 20] ^= 1; /* the sixth */
+	file.data[HEAD_LEN + 6 * record + 20] ^= 1; /* and the seventh: one place with it */
+	assert_int_equal(sidelog_read(buffer_bytes(&file), count, &found, &read), 0);
+	assert_int_equal(found, MESSAGES - 3);
+	assert_int_equal(read.count, MESSAGES - 3);
+	assert_int_equal(read.damages, 2);
+	assert_int_equal(read.whole, HEAD_LEN + 2 * record);
+	assert_false(read.is_torn);
+	buffer_free(&file);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(what_was_written_is_read),
 		cmocka_unit_test(wherever_it_is_cut_off_all_before_that_is_read_and_it_is_no_damage),
 		cmocka_unit_test(wherever_a_bit_is_flipped_one_message_is_lost_and_told),
+		cmocka_unit_test(what_does_not_begin_with_a_head_is_no_side_log),
+		cmocka_unit_test(a_head_alone_is_a_whole_side_log_that_says_nothing),
+		cmocka_unit_test(the_highest_number_counts_with_its_own_time),
+		cmocka_unit_test(each_damage_counts_and_what_is_in_order_ends_at_the_first),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
