@@ -451,18 +451,6 @@ static void nothing_stays_open(void **state)
 	assert_int_equal(lowest_free_descriptor(), lowest);
 }
 
-static void a_loss_that_is_accepted_is_forgotten(void **state)
-{
-	_cleanup_(folder_remove) struct folder folder = folder_new();
-
-	(void)state;
-	put_form(&folder, "cbwitnes", 77, 0, OF_0_1);
-	assert_int_equal(store_accept_loss(folder.path), 0);
-	expect_silent(&folder);
-	assert_int_equal(store_accept_loss(folder.path), 0);
-	assert_int_equal(store_accept_loss("/dev/null"), -ENOTDIR);
-}
-
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -480,7 +468,6 @@ int main(void)
 		cmocka_unit_test(what_the_disk_does_not_take_is_told),
 		cmocka_unit_test(one_that_cannot_be_made_is_told),
 		cmocka_unit_test(nothing_stays_open),
-		cmocka_unit_test(a_loss_that_is_accepted_is_forgotten),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
