@@ -295,6 +295,34 @@ static void the_size_decides_the_wait_and_an_override_decides_before_it(void **s
 	}
 }
 
+/* Waits of nothing are none, whether or not they are given. */
+static void an_override_without_a_first_wait_is_none(void **state)
+{
+	static const struct {
+		bool given;
+		WaitOverride override;
+		bool counts;
+	} table[] = { { true, { 0 }, false }, { true, { .second_us = US_PER_HOUR }, false },
+		{ false, { .first_us = US_PER_HOUR }, false }, { true, { .first_us = US_PER_HOUR }, true } };
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(table) / sizeof(table[0]); i++) {
+		struct harness *h = given_all(MODE_LIVE);
+		CartState cart = small_cart();
+		Audit audit;
+
+		cart.has_wait_override = table[i].given;
+		cart.wait_override = table[i].override;
+		cart.state_version++;
+		given_cart(h, &cart);
+		when_woken(h, H(0.1), 3);
+		assert_int_equal(next_us(h), table[i].counts ? H(1) : H(4));
+		assert_true(harness_said(h, &topic_audit, 0, &audit, NULL));
+		assert_int_equal(strstr(audit.grounds, "waits of its own") != NULL, table[i].counts);
+		harness_free(h);
+	}
+}
+
 static void a_changed_wait_holds_from_the_next_wake_up_on(void **state)
 {
 	struct harness *h = given_all(MODE_LIVE);
@@ -465,6 +493,7 @@ int main(void)
 		cmocka_unit_test(whom_the_shop_never_mails_is_closed_as_not_chased),
 		cmocka_unit_test(a_shop_that_asks_for_consent_mails_only_who_gave_it),
 		cmocka_unit_test(the_size_decides_the_wait_and_an_override_decides_before_it),
+		cmocka_unit_test(an_override_without_a_first_wait_is_none),
 		cmocka_unit_test(a_changed_wait_holds_from_the_next_wake_up_on),
 		cmocka_unit_test(a_shopper_mailed_about_another_cart_waits),
 		cmocka_unit_test(a_mail_more_than_a_day_late_is_skipped_with_the_reason),
