@@ -284,6 +284,34 @@ static void a_certificate_that_is_over_is_fetched_anew_and_events_of_no_interest
 	assert_answer(503, "is being fetched");
 }
 
+static unsigned status_of(const char *path)
+{
+	come((struct request){ .method = "POST", .path = path });
+	return scene.answer.status;
+}
+
+/* A folder beside the shops' is none of them because it lies there; and what the owner changes counts from the next request on. */
+static void a_shop_is_as_its_shop_conf_is_now(void **state)
+{
+	static const char with_topic[] = SHOP_CONF("sns-topic = " TOPIC "\n");
+	unsigned there;
+
+	(void)state;
+	write_file("shops/SES/shop.conf", with_topic);
+	assert_int_equal(status_of("/feedback/SES/sns"), 404);
+	there = status_of("/feedback/ses/sns"); /* whatever is wrong with an empty request */
+	assert_int_not_equal(there, 404);
+	write_file("shops/plain/shop.conf", SHOP_CONF(""));
+	assert_int_equal(status_of("/feedback/plain/sns"), 404);
+	assert_int_equal(status_of("/feedback/ses/sns"), there);
+	write_file("shops/plain/shop.conf", with_topic);
+	assert_int_equal(status_of("/feedback/plain/sns"), there);
+	write_file("shops/plain/shop.conf", "[shop]\n"); /* a slip: until it is mended there is no such shop */
+	assert_int_equal(status_of("/feedback/plain/sns"), 404);
+	assert_int_equal(status_of("/feedback/plain/sns"), 404);
+	assert_int_equal(status_of("/feedback/ses/sns"), there);
+}
+
 int main(void)
 {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
@@ -292,6 +320,7 @@ int main(void)
 		TEST(a_subscription_is_confirmed_and_its_end_is_told),
 		TEST(a_body_of_more_parts_than_sns_writes_is_not_even_read),
 		TEST(what_is_not_for_us_to_believe_is_refused_before_its_signature),
+		TEST(a_shop_is_as_its_shop_conf_is_now),
 		TEST(a_certificate_that_is_over_is_fetched_anew_and_events_of_no_interest_are_ignored),
 	};
 	return cmocka_run_group_tests(tests, make_key_of_sns, free_key_of_sns);
