@@ -94,9 +94,65 @@ static void a_record_is_judged_as_mailboxes_would(void **state)
 	}
 }
 
+/* What is wrong is said, and behind it what helps. */
+static void each_fault_has_words_and_a_remedy_of_its_own(void **state)
+{
+	static const struct {
+		judge_fn *judge;
+		const char *text, *words, *remedy;
+	} faults[] = {
+		{ spf_judge, "v=spf1 +all", "its SPF record lets anybody send (+all)", "end it with -all or ~all" },
+		{ spf_judge, "v=spf1 a", "its SPF record says nothing of other senders", "end it with -all or ~all" },
+		{ dkim_judge, "v=DKIM1; p=" RSA_512, "its DKIM key is too short to be believed",
+			"make a key of 2048 bits" },
+		{ dkim_judge, "v=DKIM1; p=" RSA_1024, "its DKIM key is short", "make a key of 2048 bits" },
+		{ dkim_judge, "v=DKIM1; p=?", "its DKIM key is none: cut, or copied wrong",
+			"publish the key anew, as the mail server gives it" },
+		{ dkim_judge, "p=", "its DKIM key is revoked (p= is empty)",
+			"sign with another key, and name its selector in shop.conf" },
+		{ dkim_judge, "t=y; p=" RSA_2048, "its DKIM key is for tests only (t=y)", "remove t=y" },
+		{ dmarc_judge, "v=DMARC1; p=none", "a DMARC record that only watches (p=none)", "" },
+		{ dmarc_judge, "v=DMARC1; p=reject", "a DMARC record", "" },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(faults) / sizeof(*faults); i++) {
+		static struct dns_texts texts;
+		struct record_judgement found;
+
+		texts.count = 1;
+		snprintf(texts.each[0], DNS_TEXT_ROOM, "%s", faults[i].text);
+		faults[i].judge(&texts, &found);
+		assert_string_equal(found.words, faults[i].words);
+		assert_string_equal(found.remedy, faults[i].remedy);
+	}
+}
+
+/* A key may be as long as a record, which anybody publishes: it is decoded only where it fits. */
+static void a_key_of_any_length_is_judged(void **state)
+{
+	static struct dns_texts texts = { .count = 1 };
+
+	(void)state;
+	for (size_t len = 1; len < DNS_TEXT_ROOM - 10; len++) {
+		struct record_judgement found;
+
+		snprintf(texts.each[0], DNS_TEXT_ROOM, "p=");
+		memset(texts.each[0] + 2, 'A', len);
+		texts.each[0][2 + len] = '\0';
+		dkim_judge(&texts, &found);
+		assert_int_equal(found.state, RECORD_BAD);
+		assert_string_equal(found.words, "its DKIM key is none: cut, or copied wrong");
+	}
+}
+
 int main(void)
 {
-	const struct CMUnitTest tests[] = { cmocka_unit_test(a_record_is_judged_as_mailboxes_would) };
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(a_record_is_judged_as_mailboxes_would),
+		cmocka_unit_test(each_fault_has_words_and_a_remedy_of_its_own),
+		cmocka_unit_test(a_key_of_any_length_is_judged),
+	};
 
 	return cmocka_run_group_tests_name("cartbus.mail_records", tests, NULL, NULL);
 }
