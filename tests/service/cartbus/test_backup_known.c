@@ -220,6 +220,11 @@ static void copies_are_named_after_their_moment_and_others_are_nobodys(void **st
 	assert_int_equal(shelf.copies[3].proved_us, 8);
 	assert_ptr_equal(shelf_newest(&shelf), &shelf.copies[1]);
 	assert_ptr_equal(shelf_newest_proved(&shelf), &shelf.copies[2]);
+	shelf_free(&shelf);
+	put("shelf/2026-11-23T033000Z/backup.json", "{\"files\": [1], \"at_us\": 8, \"proved_us\": 10}");
+	assert_int_equal(shelf_read(&scene.command, &shelf), 0);
+	assert_ptr_equal(shelf_newest(&shelf), &shelf.copies[0]);
+	assert_ptr_equal(shelf_newest_proved(&shelf), &shelf.copies[0]);
 	shelf_path(&shelf, "x", path);
 	snprintf(wanted, sizeof(wanted), "%s/shelf/x", scene.folder.path);
 	assert_string_equal(path, wanted);

@@ -214,17 +214,21 @@ static void one_that_was_asked_to_go_does_not_begin_again(void **state)
 static int run(const struct folder *folder, const char *program, const char *instance, char said[600])
 {
 	const struct child_place place = { .bin = folder->path, .config = "/my.conf", .notify = "/my.notify" };
-	int r, status = -1;
+	int r, status = -1, flags, output;
 
 	begin(program, instance);
 	close(child.output);
 	r = child_start(&child, &place, 55);
+	flags = fcntl(child.output, F_GETFL);
 	if (r == 0)
 		waitpid(child.pid, &status, 0);
 	child_read(&child);
+	output = child.output;
 	snprintf(said, 600, "%s", words());
 	end();
 	assert_int_equal(r, 0);
+	assert_int_equal(flags & O_NONBLOCK, O_NONBLOCK); /* the others are not kept waiting by it */
+	assert_int_equal(output, -1);                     /* nobody else holds the other end */
 	assert_int_equal(child.started_us, 55);
 	return status;
 }

@@ -87,7 +87,7 @@ static bool has_name(const struct ids *ids, const char *name)
 
 static CartState cart_with_a_past(void)
 {
-	CartState cart = { .has_ids = true, .also_count = 1, .merged_from_count = 2 };
+	CartState cart = { .has_ids = true, .also_count = 2, .merged_from_count = 2 };
 
 	TEXT_COPY(cart.ids.cart_id, "c-1");
 	TEXT_COPY(cart.ids.customer_id, "44");
@@ -95,6 +95,8 @@ static CartState cart_with_a_past(void)
 	TEXT_COPY(cart.also[0].email_hash, "hash");
 	TEXT_COPY(cart.also[0].customer_id, "45");
 	TEXT_COPY(cart.also[0].email, "ada@shop.example");
+	TEXT_COPY(cart.also[1].email_hash, "later");
+	TEXT_COPY(cart.also[1].email, "later@shop.example");
 	TEXT_COPY(cart.merged_from[0], "c-3");
 	TEXT_COPY(cart.merged_from[1], "c-4");
 	return cart;
