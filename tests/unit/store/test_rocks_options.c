@@ -12,8 +12,6 @@
 #include <dirent.h>
 #include <string.h>
 
-DEFINE_CLEANUP(struct store *, store_close)
-
 enum { BUFFER = 8 << 20 };
 
 static const char *const families[] = { "asked", "other", NULL };
@@ -116,7 +114,7 @@ static void the_database_is_set_as_its_promises_need_it(void **state)
 		{ OF_FAMILY("other"), "memtable_whole_key_filtering", "false" },
 	};
 	_cleanup_(folder_remove) struct folder folder = folder_new();
-	_cleanup_(store_closep) struct store *store = opened(&folder, BUFFER, 1);
+	store_close(opened(&folder, BUFFER, 1));
 	_cleanup_(buffer_free) struct buffer text = settings_of(&folder);
 
 	(void)state;
@@ -128,7 +126,7 @@ static void the_database_is_set_as_its_promises_need_it(void **state)
 static void the_families_that_are_asked_in_vain_are_those_that_are_named(void **state)
 {
 	_cleanup_(folder_remove) struct folder folder = folder_new();
-	_cleanup_(store_closep) struct store *store = opened(&folder, BUFFER, 2);
+	store_close(opened(&folder, BUFFER, 2));
 	_cleanup_(buffer_free) struct buffer text = settings_of(&folder);
 
 	(void)state;
@@ -153,7 +151,7 @@ static void the_write_ahead_logs_are_bounded_by_the_write_buffer(void **state)
 	(void)state;
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
 		_cleanup_(folder_remove) struct folder folder = folder_new();
-		_cleanup_(store_closep) struct store *store = opened(&folder, cases[i].write_buffer_bytes, 0);
+		store_close(opened(&folder, cases[i].write_buffer_bytes, 0));
 		_cleanup_(buffer_free) struct buffer text = settings_of(&folder);
 
 		expect(&text, OF_DATABASE, "max_total_wal_size", cases[i].wal_bytes);
