@@ -24,6 +24,16 @@ static mode_t mode_below(const struct stat *above)
 	return is_shared ? S_IRWXU | S_IRWXG | (above->st_mode & S_ISGID) : 0;
 }
 
+/* A unit with RestrictSUIDSGID= is refused any mode with setgid: the folder does without, and its files are of the process's own group. */
+static int set_mode(const char *path, mode_t mode)
+{
+	if (chmod(path, mode) == 0)
+		return 0;
+	if (errno != EPERM || !(mode & S_ISGID))
+		return -errno;
+	return chmod(path, mode & ~(mode_t)S_ISGID) < 0 ? -errno : 0;
+}
+
 /* Also one that was made before: 0.2.0 closed it to the group. Another user's is that one's to share. */
 static int share_folder(const char *path, mode_t mode)
 {
@@ -33,7 +43,17 @@ static int share_folder(const char *path, mode_t mode)
 		return -errno;
 	if (there.st_uid != geteuid() || (there.st_mode & 07777) == mode)
 		return 0;
-	return chmod(path, mode) < 0 ? -errno : 0;
+	return set_mode(path, mode);
+}
+
+/* It was made just now, below one that is not shared. */
+static int let_group_read(const char *path)
+{
+	struct stat there;
+
+	if (stat(path, &there) < 0)
+		return -errno;
+	return there.st_gid == getegid() ? 0 : set_mode(path, S_ISGID | 0750);
 }
 
 static int make_folder(const char *path)
@@ -50,7 +70,7 @@ static int make_folder(const char *path)
 		return -errno;
 	if (mode_below(&of_above))
 		return share_folder(path, mode_below(&of_above));
-	return is_new ? file_let_group_read(path, S_ISGID | 0750) : file_close_own_folder(path);
+	return is_new ? let_group_read(path) : file_close_own_folder(path);
 }
 
 static int write_file(const struct file_request *request)

@@ -8,8 +8,15 @@
 #include "tests/unit/cmocka_all.h"
 #include "tests/unit/folder.h"
 #include <errno.h>
+#include <linux/filter.h>
+#include <linux/seccomp.h>
+#include <stddef.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 struct effect {
 	int ends, result;
@@ -186,6 +193,67 @@ static void a_folder_in_one_that_the_group_may_write_in_stays_the_groups(void **
 	}
 }
 
+/* RestrictSUIDSGID= of the units (systemd/cartbus-.service.d/10-every.conf), as far as it is about chmod(2) and its kin. */
+#define REFUSES_SETGID(call, argument)                                                                                 \
+	BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),                                         \
+		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, call, 0, 3),                                                       \
+		BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, args[argument])),                     \
+		BPF_JUMP(BPF_JMP | BPF_JSET | BPF_K, S_ISUID | S_ISGID, 0, 1),                                         \
+		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | EPERM)
+
+static void refuse_setgid(void)
+{
+	struct sock_filter filter[] = {
+#ifdef SYS_chmod
+		REFUSES_SETGID(SYS_chmod, 1),
+#endif
+		REFUSES_SETGID(SYS_fchmod, 1),
+		REFUSES_SETGID(SYS_fchmodat, 2),
+		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
+	};
+	const struct sock_fprog program = { .len = sizeof(filter) / sizeof(filter[0]), .filter = filter };
+
+	assert_int_equal(prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0), 0);
+	assert_int_equal(prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program), 0);
+}
+
+static int when_written_by_a_unit(const char *name)
+{
+	int status = 0;
+	pid_t child = fork();
+
+	assert_true(child >= 0);
+	if (child == 0) {
+		refuse_setgid();
+		_exit(-when_written(name, "x"));
+	}
+	assert_int_equal(waitpid(child, &status, 0), child);
+	assert_true(WIFEXITED(status));
+	return -WEXITSTATUS(status);
+}
+
+/* The package's export folder is 2770. */
+static void a_unit_that_may_not_set_setgid_writes_all_the_same(void **state)
+{
+	char path[200];
+
+	(void)state;
+	given_folder("export", getegid(), 02770);
+	for (int night = 0; night < 3; night++) {
+		assert_int_equal(when_written_by_a_unit("export/demo/day.csv"), 0);
+		assert_int_equal(mode_of("export/demo") & 0777, 0770);
+		if (night == 1) { /* as 0.2.0 left it */
+			FOLDER_PATH(path, folder, "export/demo");
+			assert_int_equal(chmod(path, 0700), 0);
+		}
+	}
+	if (geteuid() != 0)
+		return; /* only root gives a folder to a group that it is not in */
+	given_folder("owners", getegid() + 1, 02750);
+	assert_int_equal(when_written_by_a_unit("owners/demo/day.csv"), 0);
+	assert_int_equal(mode_of("owners/demo") & 0777, 0750);
+}
+
 static void a_folder_of_another_user_is_left_as_it_is(void **state)
 {
 	char path[200];
@@ -242,6 +310,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(what_lies_in_a_groups_folder_is_the_groups_to_read, fresh, gone),
 		cmocka_unit_test_setup_teardown(
 			a_folder_in_one_that_the_group_may_write_in_stays_the_groups, fresh, gone),
+		cmocka_unit_test_setup_teardown(a_unit_that_may_not_set_setgid_writes_all_the_same, fresh, gone),
 		cmocka_unit_test_setup_teardown(a_folder_of_another_user_is_left_as_it_is, fresh, gone),
 		cmocka_unit_test_setup_teardown(
 			a_folder_in_one_that_everybody_may_write_in_is_the_users_alone, fresh, gone),
