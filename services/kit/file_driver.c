@@ -6,11 +6,13 @@
  * Fails by:  the negative errno as its result.
  */
 #include "services/kit/file_driver.h"
+#include "bus/base/cleanup.h"
 #include "bus/base/file.h"
 #include "bus/base/memory.h"
 #include "bus/base/text.h"
 #include "services/kit/steps.h"
 #include <errno.h>
+#include <fcntl.h>
 #include <libgen.h>
 #include <stdlib.h>
 #include <sys/stat.h>
@@ -25,35 +27,46 @@ static mode_t mode_below(const struct stat *above)
 }
 
 /* A unit with RestrictSUIDSGID= is refused any mode with setgid: the folder does without, and its files are of the process's own group. */
-static int set_mode(const char *path, mode_t mode)
+static int set_mode(int folder, mode_t mode)
 {
-	if (chmod(path, mode) == 0)
+	if (fchmod(folder, mode) == 0)
 		return 0;
 	if (errno != EPERM || !(mode & S_ISGID))
 		return -errno;
-	return chmod(path, mode & ~(mode_t)S_ISGID) < 0 ? -errno : 0;
+	return fchmod(folder, mode & ~(mode_t)S_ISGID) < 0 ? -errno : 0;
 }
 
-/* Also one that was made before: 0.2.0 closed it to the group. Another user's is that one's to share. */
+/*
+ * Also one that was made before: 0.2.0 closed it to the group. Another user's is that one's to share, and so is what a link leads to: whoever
+ * else writes in the folder above may have put the link there.
+ */
 static int share_folder(const char *path, mode_t mode)
 {
+	_cleanup_close_ int fd = file_open_folder_in(AT_FDCWD, path);
 	struct stat there;
 
-	if (stat(path, &there) < 0)
+	if (fd == -ENOTDIR || fd == -EACCES)
+		return 0;
+	if (fd < 0)
+		return fd;
+	if (fstat(fd, &there) < 0)
 		return -errno;
 	if (there.st_uid != geteuid() || (there.st_mode & 07777) == mode)
 		return 0;
-	return set_mode(path, mode);
+	return set_mode(fd, mode);
 }
 
 /* It was made just now, below one that is not shared. */
 static int let_group_read(const char *path)
 {
+	_cleanup_close_ int fd = file_open_folder_in(AT_FDCWD, path);
 	struct stat there;
 
-	if (stat(path, &there) < 0)
+	if (fd < 0)
+		return fd;
+	if (fstat(fd, &there) < 0)
 		return -errno;
-	return there.st_gid == getegid() ? 0 : set_mode(path, S_ISGID | 0750);
+	return there.st_gid == getegid() ? 0 : set_mode(fd, S_ISGID | 0750);
 }
 
 static int make_folder(const char *path)

@@ -254,6 +254,20 @@ static void a_unit_that_may_not_set_setgid_writes_all_the_same(void **state)
 	assert_int_equal(mode_of("owners/demo") & 0777, 0750);
 }
 
+/* Whoever may write in a shared folder may put a link there: it must open nothing else of this user's. */
+static void a_link_in_a_shared_folder_opens_no_folder_to_the_group(void **state)
+{
+	char path[200];
+
+	(void)state;
+	given_folder("state", getegid(), 0700);
+	given_folder("export", getegid(), 0770);
+	FOLDER_PATH(path, folder, "export/demo");
+	assert_int_equal(symlink("../state", path), 0);
+	assert_int_equal(when_written("export/demo/day.csv", "x"), 0);
+	assert_int_equal(mode_of("state"), 0700);
+}
+
 static void a_folder_of_another_user_is_left_as_it_is(void **state)
 {
 	char path[200];
@@ -311,6 +325,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(
 			a_folder_in_one_that_the_group_may_write_in_stays_the_groups, fresh, gone),
 		cmocka_unit_test_setup_teardown(a_unit_that_may_not_set_setgid_writes_all_the_same, fresh, gone),
+		cmocka_unit_test_setup_teardown(a_link_in_a_shared_folder_opens_no_folder_to_the_group, fresh, gone),
 		cmocka_unit_test_setup_teardown(a_folder_of_another_user_is_left_as_it_is, fresh, gone),
 		cmocka_unit_test_setup_teardown(
 			a_folder_in_one_that_everybody_may_write_in_is_the_users_alone, fresh, gone),
