@@ -4,9 +4,9 @@
 #include "bus/base/bytes.h"
 #include "bus/base/file.h"
 #include "tests/unit/cmocka_all.h"
+#include "tests/unit/descriptors.h"
 #include "tests/unit/folder.h"
 #include <errno.h>
-#include <fcntl.h>
 #include <string.h>
 #include <sys/stat.h>
 
@@ -95,14 +95,6 @@ static void a_backup_is_done_when_each_file_and_the_folder_are_synced(void **sta
 }
 
 /* ---- what is where ---- */
-
-static int lowest_free_descriptor(void)
-{
-	int fd = open("/dev/null", O_RDONLY | O_CLOEXEC);
-
-	close(fd);
-	return fd;
-}
 
 static const struct command backup = { .name = "backup", .hear = hear };
 

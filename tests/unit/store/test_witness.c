@@ -8,6 +8,7 @@
 #include "bus/store/store.h"
 #include "bus/store/witness.h"
 #include "tests/unit/cmocka_all.h"
+#include "tests/unit/descriptors.h"
 #include "tests/unit/folder.h"
 #include <errno.h>
 #include <fcntl.h>
@@ -30,6 +31,9 @@ static void put(const struct folder *folder, const char *name, const char *text)
 {
 	put_bytes(folder, name, bytes_of(text));
 }
+
+/* Seconds since a file was changed. A moment that lies ahead stays recent, however slow the machine is. */
+enum { JUST_NOW = -3600, LONG_AGO = 3600 };
 
 /* So many bytes of the file are left; it was changed so many seconds ago. */
 static void make(const struct folder *folder, const char *name, off_t len, time_t seconds_ago)
@@ -208,16 +212,16 @@ static void a_manifest_counts_when_it_was_left_alone_for_a_second(void **state)
 
 	(void)state;
 	put(&folder, "CURRENT", "MANIFEST-000005\n");
-	make(&folder, "MANIFEST-000005", 100, -1); /* what was added may not be on the disk yet */
+	make(&folder, "MANIFEST-000005", 100, JUST_NOW); /* what was added may not be on the disk yet */
 	write_it(witness, 1);
 	expect_manifest(&folder, "MANIFEST-000005", 0);
-	make(&folder, "MANIFEST-000005", 100, 3);
+	make(&folder, "MANIFEST-000005", 100, LONG_AGO);
 	write_it(witness, 2);
 	expect_manifest(&folder, "MANIFEST-000005", 100);
-	make(&folder, "MANIFEST-000005", 200, -1);
+	make(&folder, "MANIFEST-000005", 200, JUST_NOW);
 	write_it(witness, 3);
 	expect_manifest(&folder, "MANIFEST-000005", 100); /* so many are on the disk, whatever came since */
-	make(&folder, "MANIFEST-000005", 200, 3);
+	make(&folder, "MANIFEST-000005", 200, LONG_AGO);
 	write_it(witness, 4);
 	expect_manifest(&folder, "MANIFEST-000005", 200);
 }
@@ -229,13 +233,13 @@ static void a_new_manifest_begins_anew(void **state)
 
 	(void)state;
 	put(&folder, "CURRENT", "MANIFEST-000005\n");
-	make(&folder, "MANIFEST-000005", 100, 3);
+	make(&folder, "MANIFEST-000005", 100, LONG_AGO);
 	write_it(witness, 1);
-	make(&folder, "MANIFEST-1000006", 50, -1);
+	make(&folder, "MANIFEST-1000006", 50, JUST_NOW);
 	put(&folder, "CURRENT", "MANIFEST-1000006\n");
 	write_it(witness, 2);
 	expect_manifest(&folder, "MANIFEST-1000006", 0);
-	make(&folder, "MANIFEST-1000006", 50, 3);
+	make(&folder, "MANIFEST-1000006", 50, LONG_AGO);
 	write_it(witness, 3);
 	expect_manifest(&folder, "MANIFEST-1000006", 50);
 }
@@ -248,9 +252,9 @@ static void of_another_manifest_or_none_nothing_is_known(void **state)
 
 	(void)state;
 	put(&folder, "CURRENT", "MANIFEST-000005\n");
-	make(&folder, "MANIFEST-000005", 100, 3);
+	make(&folder, "MANIFEST-000005", 100, LONG_AGO);
 	write_it(witness, 1);
-	make(&folder, "MANIFEST-000006", 10, 3);
+	make(&folder, "MANIFEST-000006", 10, LONG_AGO);
 	put(&folder, "CURRENT", "MANIFEST-000006\n");
 	assert_int_equal(witness_check_manifest(folder.path, why), 0);
 	put(&folder, "CURRENT", "");
@@ -313,7 +317,7 @@ static void expect_damaged(const struct folder *folder)
 	struct wals logs = { .count = 7 };
 
 	put(folder, "CURRENT", "MANIFEST-000005\n");
-	make(folder, "MANIFEST-000005", 0, 3);
+	make(folder, "MANIFEST-000005", 0, LONG_AGO);
 	assert_int_equal(witness_check_manifest(folder->path, why), 0);
 	assert_int_equal(witness_check(folder->path, 0, why), 0);
 	snprintf(wanted, sizeof(wanted), "%s/witness was damaged; it is written anew", folder->path);
@@ -337,7 +341,7 @@ static void one_that_is_damaged_anywhere_says_nothing_but_that(void **state)
 	(void)state;
 	put(&folder, "000003.log", "x");
 	put(&folder, "CURRENT", "MANIFEST-000005\n");
-	make(&folder, "MANIFEST-000005", 100, 3);
+	make(&folder, "MANIFEST-000005", 100, LONG_AGO);
 	write_it(witness, 77);
 	witness_close(witness);
 	FOLDER_PATH(path, folder, "witness");
@@ -423,14 +427,6 @@ static void one_that_cannot_be_made_is_told(void **state)
 	witness_close(NULL);
 }
 
-static int lowest_free_descriptor(void)
-{
-	int fd = open("/dev/null", O_RDONLY | O_CLOEXEC);
-
-	close(fd);
-	return fd;
-}
-
 static void nothing_stays_open(void **state)
 {
 	_cleanup_(folder_remove) struct folder folder = folder_new();
@@ -441,7 +437,7 @@ static void nothing_stays_open(void **state)
 
 	(void)state;
 	put(&folder, "CURRENT", "MANIFEST-000005\n");
-	make(&folder, "MANIFEST-000005", 100, 3);
+	make(&folder, "MANIFEST-000005", 100, LONG_AGO);
 	witness = opened(&folder);
 	write_it(witness, 1);
 	witness_read(folder.path, &logs);
