@@ -33,6 +33,18 @@ static void add_record(struct buffer *log, uint64_t first, uint32_t count)
 	wal_add(log, WAL_FULL, BYTES(body, sizeof(body)));
 }
 
+/* One that fills its block but for `left` bytes. */
+static void add_record_up_to(struct buffer *log, uint64_t first, uint32_t count, size_t left)
+{
+	uint8_t body[WAL_BLOCK];
+	size_t len = WAL_BLOCK - log->len - WAL_HEADER - left;
+
+	memset(body, 'v', len);
+	put_little(body, first, 8);
+	put_little(body + 8, count, 4);
+	wal_add(log, WAL_FULL, BYTES(body, len));
+}
+
 static void put_record(const struct folder *folder, const char *name, uint64_t first, uint32_t count)
 {
 	_cleanup_(buffer_free) struct buffer log = { 0 };
@@ -63,6 +75,19 @@ static void expect_refused(
 	assert_string_equal(why, wanted);
 }
 
+/* Between these two logs operations are missing. */
+static void expect_gap(const struct folder *folder, uint64_t needed_from, const char *log, uint64_t ends,
+	const char *next, uint64_t begins)
+{
+	char words[300];
+
+	snprintf(words, sizeof(words),
+		"%s ends with operation %llu, and %s begins with %llu: the end of the first is cut off, or one in "
+		"between is missing",
+		log, (unsigned long long)ends, next, (unsigned long long)begins);
+	expect_refused(folder, &nobody_knows, needed_from, words);
+}
+
 static void a_log_may_begin_where_the_one_before_it_ends_or_sooner(void **state)
 {
 	static const uint64_t begins[] = { 104, 103, 1 };
@@ -77,9 +102,7 @@ static void a_log_may_begin_where_the_one_before_it_ends_or_sooner(void **state)
 		expect_whole(&folder, &nobody_knows, 0);
 	}
 	put_record(&folder, "000005.log", 105, 1);
-	expect_refused(&folder, &nobody_knows, 0,
-		"000003.log ends with operation 103, and 000005.log begins with 105: the end of the first is cut off, "
-		"or one in between is missing");
+	expect_gap(&folder, 0, "000003.log", 103, "000005.log", 105);
 }
 
 static void of_many_records_the_first_and_the_last_count(void **state)
@@ -92,14 +115,14 @@ static void of_many_records_the_first_and_the_last_count(void **state)
 	add_record(&log, 15, 1);
 	add_record(&log, 16, 4);
 	wal_put(&folder, "000001.log", buffer_bytes(&log));
-	wal_put(&folder, "000002.log",
-		(buffer_clear(&log), add_record(&log, 20, 1), add_record(&log, 21, 9), buffer_bytes(&log)));
+	buffer_clear(&log);
+	add_record(&log, 20, 1);
+	add_record(&log, 21, 9);
+	wal_put(&folder, "000002.log", buffer_bytes(&log));
 	put_record(&folder, "000003.log", 30, 1);
 	expect_whole(&folder, &nobody_knows, 0);
 	put_record(&folder, "000003.log", 31, 1);
-	expect_refused(&folder, &nobody_knows, 0,
-		"000002.log ends with operation 29, and 000003.log begins with 31: the end of the first is cut off, or "
-		"one in between is missing");
+	expect_gap(&folder, 0, "000002.log", 29, "000003.log", 31);
 }
 
 static void numbers_are_as_long_as_they_may_be(void **state)
@@ -112,10 +135,7 @@ static void numbers_are_as_long_as_they_may_be(void **state)
 	put_record(&folder, "1000002.log", large + 0x11223344, 1);
 	expect_whole(&folder, &nobody_knows, 0);
 	put_record(&folder, "1000002.log", large + 0x11223345, 1);
-	expect_refused(&folder, &nobody_knows, 0,
-		"1000001.log ends with operation 72623860077836875, and 1000002.log begins with 72623860077836877: the "
-		"end "
-		"of the first is cut off, or one in between is missing");
+	expect_gap(&folder, 0, "1000001.log", large + 0x11223343, "1000002.log", large + 0x11223345);
 }
 
 /* `left`: so many bytes of a block are there for the record's first part, without its header. */
@@ -127,16 +147,7 @@ static void put_record_over_blocks(const struct folder *folder, const char *name
 	add_record(&log, 1, 1);
 	wal_add_body(&log, WAL_FULL, 0); /* says nothing: it is too short for a number */
 	record(body, 2, 7);
-	/* a record that ends so that `left` remain */
-	{
-		uint8_t long_body[WAL_BLOCK];
-		size_t len = WAL_BLOCK - log.len - 2 * WAL_HEADER - left;
-
-		memset(long_body, 'v', len);
-		put_little(long_body, 2, 8);
-		put_little(long_body + 8, 0, 4);
-		wal_add(&log, WAL_FULL, BYTES(long_body, len));
-	}
+	add_record_up_to(&log, 2, 0, WAL_HEADER + left);
 	wal_add(&log, WAL_FIRST, BYTES(body, left));
 	assert_int_equal(log.len, WAL_BLOCK);
 	if (is_of_three) {
@@ -158,9 +169,7 @@ static void a_records_head_may_lie_in_several_blocks(void **state)
 			put_record(&folder, "000002.log", 9, 1); /* 2 and six more */
 			expect_whole(&folder, &nobody_knows, 0);
 			put_record(&folder, "000002.log", 10, 1);
-			expect_refused(&folder, &nobody_knows, 0,
-				"000001.log ends with operation 8, and 000002.log begins with 10: the end of the first "
-				"is cut off, or one in between is missing");
+			expect_gap(&folder, 0, "000001.log", 8, "000002.log", 10);
 		}
 	}
 }
@@ -171,22 +180,15 @@ static void the_filled_up_end_of_a_block_is_passed_over(void **state)
 	for (size_t left = 1; left < WAL_HEADER; left++) {
 		_cleanup_(folder_remove) struct folder folder = folder_new();
 		_cleanup_(buffer_free) struct buffer log = { 0 };
-		uint8_t body[WAL_BLOCK];
 
-		memset(body, 'v', sizeof(body));
-		put_little(body, 1, 8);
-		put_little(body + 8, 3, 4);
-		wal_add(&log, WAL_FULL, BYTES(body, WAL_BLOCK - WAL_HEADER - left));
+		add_record_up_to(&log, 1, 3, left);
 		wal_add_zeros(&log, left);
 		add_record(&log, 4, 2);
 		wal_put(&folder, "000001.log", buffer_bytes(&log));
 		put_record(&folder, "000002.log", 6, 1);
 		expect_whole(&folder, &nobody_knows, 0);
 		put_record(&folder, "000002.log", 7, 1);
-		expect_refused(&folder, &nobody_knows, 0,
-			"000001.log ends with operation 5, and 000002.log begins with 7: the end of the first is cut "
-			"off, "
-			"or one in between is missing");
+		expect_gap(&folder, 0, "000001.log", 5, "000002.log", 7);
 	}
 }
 
@@ -199,10 +201,7 @@ static void expect_end_of(const struct buffer *log)
 	put_record(&folder, "000002.log", 3, 1);
 	expect_whole(&folder, &nobody_knows, 0);
 	put_record(&folder, "000002.log", 4, 1);
-	expect_refused(&folder, &nobody_knows, 0,
-		"000001.log ends with operation 2, and 000002.log begins with 4: the end of the first is cut off, or "
-		"one in "
-		"between is missing");
+	expect_gap(&folder, 0, "000001.log", 2, "000002.log", 4);
 }
 
 static void a_log_ends_at_its_first_unfinished_fragment(void **state)
@@ -302,10 +301,7 @@ static void a_log_without_a_record_is_refused_only_if_it_is_known(void **state)
 	expect_whole(&folder, &known, 7);
 	expect_whole(&folder, &nobody_knows, 0);
 	put_record(&folder, "000007.log", 3, 1); /* and hides no gap */
-	expect_refused(&folder, &nobody_knows, 0,
-		"000004.log ends with operation 1, and 000007.log begins with 3: the end of the first is cut off, or "
-		"one in "
-		"between is missing");
+	expect_gap(&folder, 0, "000004.log", 1, "000007.log", 3);
 }
 
 static void what_is_not_needed_may_have_gaps(void **state)
@@ -318,10 +314,7 @@ static void what_is_not_needed_may_have_gaps(void **state)
 	put_record(&folder, "000008.log", 6, 1);
 	expect_whole(&folder, &nobody_knows, 6);
 	expect_whole(&folder, &nobody_knows, 5);
-	expect_refused(&folder, &nobody_knows, 4,
-		"000004.log ends with operation 1, and 000006.log begins with 5: the end of the first is cut off, or "
-		"one in "
-		"between is missing");
+	expect_gap(&folder, 4, "000004.log", 1, "000006.log", 5);
 }
 
 /* The database says why. */
