@@ -24,6 +24,15 @@ static enum verdict when_sheet(struct harness *h)
 	return WHEN(h, sheet_due, &due, .shop = "demo", .key = due.day);
 }
 
+/* The same for a day on which nothing happened. */
+static enum verdict when_sheet_of_nothing(struct harness *h)
+{
+	SheetDue due = {
+		.day = "2026-10-26", .from_us = berlin(26, 0, 0), .to_us = berlin(27, 0, 0), .at_us = berlin(27, 2, 0)
+	};
+	return WHEN(h, sheet_due, &due, .shop = "demo", .key = due.day);
+}
+
 static enum verdict answers(struct harness *h, long status, const char *body, enum claim_answer claimed)
 {
 	struct http_answer answer = answer_of(status, body);
@@ -42,6 +51,18 @@ static struct harness *given_sheet(void)
 	CartState cart = cart_of("=c", berlin(24, 9, 0));
 	given_cart(h, &cart);
 	return h;
+}
+
+static void given_end(struct harness *h, uint32_t attempt, SheetEnd end)
+{
+	SheetDone done = { .day = "2026-10-24", .attempt = attempt, .end = end, .at_us = berlin(25, 2, 2) };
+	GIVEN(h, sheet_done, &done, .shop = "demo", .key = done.day);
+}
+
+static void given_claim(struct harness *h, uint32_t attempt)
+{
+	SheetClaim claim = { .day = "2026-10-24", .attempt = attempt, .claimed_us = berlin(25, 2, 0) };
+	GIVEN(h, sheet_claim, &claim, .shop = "demo", .key = claim.day, .version = attempt);
 }
 
 #define NOTHING "{\"range\":\"A1:B1\",\"majorDimension\":\"COLUMNS\"}"
@@ -86,9 +107,8 @@ static void what_is_there_is_not_appended_again(void **state)
 static void a_lost_append_is_made_again_only_when_google_is_no_longer_at_it(void **state)
 {
 	struct harness *h = given_sheet();
-	SheetClaim claim = { .day = "2026-10-24", .attempt = 1, .claimed_us = berlin(25, 2, 0) };
 	(void)state;
-	GIVEN(h, sheet_claim, &claim, .shop = "demo", .key = claim.day, .version = 1);
+	given_claim(h, 1);
 	harness_now(h, berlin(25, 2, 3));
 	assert_int_equal(when_sheet(h), WORKING);
 	assert_int_equal(answers(h, 200, OTHERS, CLAIM_NONE), LATER);
@@ -112,10 +132,9 @@ static void google_away_is_asked_again_after_longer_waits_and_what_may_be_there_
 	(void)state;
 	for (int claimed = 0; claimed < 2; claimed++) {
 		struct harness *h = given_sheet();
-		SheetClaim claim = { .day = "2026-10-24", .attempt = 1, .claimed_us = berlin(25, 2, 0) };
 		SheetDone done;
 		if (claimed)
-			GIVEN(h, sheet_claim, &claim, .shop = "demo", .key = claim.day, .version = 1);
+			given_claim(h, 1);
 		harness_now(h, berlin(25, 2, 30));
 		for (uint32_t i = 0; i < sizeof(waits_us) / sizeof(waits_us[0]); i++) {
 			assert_int_equal(when_sheet(h), WORKING);
@@ -159,9 +178,6 @@ static void a_refusal_alarms_once_and_is_given_up_after_three_days(void **state)
 static void a_day_on_which_nothing_happened_ends_no_alarm_of_another(void **state)
 {
 	struct harness *h = given_sheet();
-	SheetDue empty = {
-		.day = "2026-10-26", .from_us = berlin(26, 0, 0), .to_us = berlin(27, 0, 0), .at_us = berlin(27, 2, 0)
-	};
 	Alarm alarm;
 	(void)state;
 	assert_int_equal(when_sheet(h), WORKING);
@@ -169,7 +185,7 @@ static void a_day_on_which_nothing_happened_ends_no_alarm_of_another(void **stat
 	assert_int_equal(answers(h, 403, "", CLAIM_FRESH), LATER);
 	assert_true(harness_said(h, &topic_alarm, 0, &alarm, NULL) && alarm.raised);
 	harness_now(h, berlin(27, 2, 0));
-	assert_int_equal(WHEN(h, sheet_due, &empty, .shop = "demo", .key = empty.day), WORKING);
+	assert_int_equal(when_sheet_of_nothing(h), WORKING);
 	assert_int_equal(answers(h, 200, NOTHING, CLAIM_NONE), DONE); /* that it may read shows nothing about writing */
 	assert_int_equal(harness_count(h, &topic_alarm), 0);
 	harness_free(h);
@@ -260,18 +276,6 @@ static void without_an_answer_it_depends_on_the_claim(void **state)
 		}
 		harness_free(h);
 	}
-}
-
-static void given_end(struct harness *h, uint32_t attempt, SheetEnd end)
-{
-	SheetDone done = { .day = "2026-10-24", .attempt = attempt, .end = end, .at_us = berlin(25, 2, 2) };
-	GIVEN(h, sheet_done, &done, .shop = "demo", .key = done.day);
-}
-
-static void given_claim(struct harness *h, uint32_t attempt)
-{
-	SheetClaim claim = { .day = "2026-10-24", .attempt = attempt, .claimed_us = berlin(25, 2, 0) };
-	GIVEN(h, sheet_claim, &claim, .shop = "demo", .key = claim.day, .version = attempt);
 }
 
 /* What is said late, by another or behind a redrive, does not undo what is known of a later attempt. */
@@ -406,14 +410,11 @@ static void expect_audit(struct harness *h, const char *action, const char *grou
 static void each_end_is_on_record_with_its_attempt_and_its_rows(void **state)
 {
 	struct harness *h = given_append();
-	SheetDue empty = {
-		.day = "2026-10-26", .from_us = berlin(26, 0, 0), .to_us = berlin(27, 0, 0), .at_us = berlin(27, 2, 0)
-	};
 	(void)state;
 	assert_int_equal(answers(h, 200, "{}", CLAIM_FRESH), DONE);
 	expect_ended(h, SHEET_APPENDED, 1, 1, "1 rows appended");
 	expect_audit(h, "sheet_appended", "2026-10-24: 1 rows appended");
-	assert_int_equal(WHEN(h, sheet_due, &empty, .shop = "demo", .key = empty.day), WORKING);
+	assert_int_equal(when_sheet_of_nothing(h), WORKING);
 	assert_int_equal(answers(h, 200, OTHERS, CLAIM_NONE), DONE);
 	expect_ended(h, SHEET_APPENDED, 1, 0, "nothing happened that day");
 	expect_audit(h, "sheet_appended", "2026-10-26: nothing happened that day");
