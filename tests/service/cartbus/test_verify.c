@@ -10,10 +10,8 @@
 #include "bus/base/file.h"
 #include "tests/unit/cmocka_all.h"
 #include "tests/unit/folder.h"
-#include <errno.h>
-#include <fcntl.h>
+#include "tests/unit/output_of.h"
 #include <string.h>
-#include <sys/wait.h>
 
 static struct folder folder;
 static const char *programs;
@@ -66,44 +64,39 @@ static int teardown(void **state)
 	return 0;
 }
 
-/* What it prints, on either output, with FOLDER for the folder. Returns its exit. */
-static int verify(const char *folder_word, bool json, struct buffer *ret_said)
+struct words {
+	char *words[5];
+	int count;
+};
+
+static int run(const void *context)
 {
 	static const struct subcommand verify = { "verify", "", "is the log all there?", command_verify };
 	static const struct subcommands all = { &verify, 1 };
-	char config[200], *words[] = { "verify", "--config", config, NULL, NULL, NULL }, text[4096], *at;
-	int ends[2], status, count = 3;
-	ssize_t len;
-	pid_t child;
+	struct words words = *(const struct words *)context;
+
+	return dispatch(&all, words.count, words.words);
+}
+
+/* What it prints, with FOLDER for the folder. Returns its exit. */
+static int verify(const char *folder_word, bool json, struct buffer *ret_said)
+{
+	char config[200], *at;
+	struct words words = { { "verify", "--config", config }, 3 };
+	int ended;
 
 	FOLDER_PATH(config, folder, "cartbus.conf");
 	if (json)
-		words[count++] = "--json";
+		words.words[words.count++] = "--json";
 	if (folder_word)
-		words[count++] = (char *)folder_word;
-	assert_int_equal(pipe(ends), 0);
-	fflush(NULL);
-	child = fork();
-	if (child == 0) {
-		dup2(ends[1], STDOUT_FILENO);
-		dup2(ends[1], STDERR_FILENO);
-		_exit(dispatch(&all, count, words));
-	}
-	close(ends[1]);
-	buffer_clear(ret_said);
-	while ((len = read(ends[0], text, sizeof(text) - 1)) > 0) {
-		text[len] = '\0';
-		buffer_add_text(ret_said, text);
-	}
-	close(ends[0]);
-	assert_int_equal(waitpid(child, &status, 0), child);
+		words.words[words.count++] = (char *)folder_word;
+	ended = output_of(run, &words, ret_said);
 	at = (char *)buffer_text(ret_said);
 	while ((at = strstr(at, folder.path))) { /* shorter, and always the same */
 		memcpy(at, "FOLDER", 6);
 		memmove(at + 6, at + strlen(folder.path), strlen(at + strlen(folder.path)) + 1);
 	}
-	assert_true(WIFEXITED(status));
-	return WEXITSTATUS(status);
+	return ended;
 }
 
 /* `name`: below the folder; NULL: no word. */

@@ -4,52 +4,43 @@
 #include "bus/actor/process_order.h"
 #include "bus/base/bytes.h"
 #include "bus/base/cleanup.h"
+#include "bus/base/text.h"
 #include "tests/unit/actor/cast.h"
 #include "tests/unit/cmocka_all.h"
+#include "tests/unit/output_of.h"
 #include <getopt.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/wait.h>
-#include <unistd.h>
 
 enum { WORDS_MAX = 6, WENT_ON = 77 };
 
 static const struct process process = { .service = &clerk, .help = "keeps accounts" };
 
-/* In a child: what it prints, on either output, and its exit; WENT_ON: there was something to run, and it is printed. */
+struct words {
+	const struct process *process;
+	char *argv[WORDS_MAX + 2];
+	int argc;
+};
+
+static int parse(const void *context)
+{
+	struct words words = *(const struct words *)context;
+	struct process_order found;
+
+	optind = 1;
+	found = process_order_parse(words.process, words.argc, words.argv);
+	printf("%s %s%s", found.config_path, found.instance, found.only_checks ? " checks" : "");
+	return WENT_ON;
+}
+
+/* What it prints, and its exit; WENT_ON: there was something to run, and it is printed. */
 static int order(const struct process *asked, const char *const words[WORDS_MAX], struct buffer *ret)
 {
-	char *argv[WORDS_MAX + 2] = { (char *)"cartbus-clerk" }, text[4096];
-	int ends[2], argc = 1, status;
-	ssize_t len;
-	pid_t child;
+	struct words line = { .process = asked, .argv = { (char *)"cartbus-clerk" }, .argc = 1 };
 
-	while (argc <= WORDS_MAX && words[argc - 1]) {
-		argv[argc] = (char *)words[argc - 1];
-		argc++;
-	}
-	assert_int_equal(pipe(ends), 0);
-	fflush(NULL);
-	child = fork();
-	if (child == 0) {
-		struct process_order found;
-
-		dup2(ends[1], STDOUT_FILENO);
-		dup2(ends[1], STDERR_FILENO);
-		optind = 1;
-		found = process_order_parse(asked, argc, argv);
-		printf("%s %s%s", found.config_path, found.instance, found.only_checks ? " checks" : "");
-		fflush(stdout);
-		_exit(WENT_ON);
-	}
-	close(ends[1]);
-	buffer_clear(ret);
-	while ((len = read(ends[0], text, sizeof(text))) > 0)
-		buffer_add(ret, text, (size_t)len);
-	close(ends[0]);
-	assert_int_equal(waitpid(child, &status, 0), child);
-	assert_true(WIFEXITED(status));
-	return WEXITSTATUS(status);
+	for (; line.argc <= WORDS_MAX && words[line.argc - 1]; line.argc++)
+		line.argv[line.argc] = (char *)words[line.argc - 1];
+	return output_of(parse, &line, ret);
 }
 
 #define LETTERS_60 "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa"
@@ -100,12 +91,12 @@ static void help_says_what_it_is_for(void **state)
 
 	(void)state;
 	assert_int_equal(order(&process, help, &said), 0);
-	assert_memory_equal(
-		buffer_text(&said), "cartbus-clerk: keeps accounts\n\nUsage: cartbus-clerk [--config FILE]", 60);
+	assert_true(text_starts(
+		buffer_text(&said), "cartbus-clerk: keeps accounts\n\nUsage: cartbus-clerk [--config FILE]"));
 	assert_non_null(strstr(buffer_text(&said), "CARTBUS_CONFIG or /etc/cartbus/cartbus.conf if not given"));
 	assert_non_null(strstr(buffer_text(&said), "; \"clerk\" if not given"));
 	assert_int_equal(order(&nameless, help, &said), 0);
-	assert_memory_equal(buffer_text(&said), "cartbus-bell: a service of cartbus\n", 35);
+	assert_true(text_starts(buffer_text(&said), "cartbus-bell: a service of cartbus\n"));
 }
 
 static const char *section(struct buffer *manifest, const char *head, char ret[600])
@@ -194,8 +185,7 @@ static void a_topic_says_how_it_is_kept(void **state)
 		topic_manifest(cases[i].topic, &said);
 		text = buffer_text(&said);
 		assert_non_null(strstr(text, cases[i].topic->name));
-		if (cases[i].retention)
-			assert_true(has_line(text, cases[i].retention));
+		assert_true(has_line(text, cases[i].retention));
 		if (cases[i].group)
 			assert_true(has_line(text, cases[i].group));
 		else
