@@ -242,7 +242,7 @@ static void words_of_an_owner_are_not_taken_from_a_copy_where_somebody_was_erase
 		const char *reason;
 	} cases[] = {
 		{ false, false, "she is a friend" },
-		{ false, true, "she is a friend" }, /* the one in its place lost him, too */
+		{ false, true, "she is a friend" }, /* the erasure was made in the one in its place, too */
 		{ true, false, "she is a friend" },
 		{ true, true, "as before the log was restored" },
 	};
