@@ -55,6 +55,7 @@ struct restoring {
 	int stores;            /* that knew what was mailed, of an older restore ... */
 	bool was_covered;      /* ... which knew what forbids a mail ... */
 	uint64_t was_known_to; /* ... up to this message, where it was of the same backup */
+	bool has_older, is_same_backup;
 };
 
 /* A name of a folder in the state that holds a store: the broker's log, whole or not, or a service's fold. */
@@ -245,7 +246,9 @@ static bool add_older_note(struct restoring *restoring)
 	json_object_update_missing(restoring->recall.let_back, json_object_get(older, "let_back"));
 	restoring->stores += (int)json_integer_value(json_object_get(older, "stores"));
 	restoring->was_covered = json_is_true(json_object_get(older, "covered"));
-	if (backup_time(older) == backup_time(restoring->note))
+	restoring->has_older = true;
+	restoring->is_same_backup = backup_time(older) == backup_time(restoring->note);
+	if (restoring->is_same_backup)
 		restoring->was_known_to = (uint64_t)json_integer_value(json_object_get(older, "known_to"));
 	json_decref(older);
 	return true;
@@ -256,11 +259,25 @@ static int stores_of(const struct restoring *restoring)
 	return restoring->recall.accounts + restoring->stores;
 }
 
+/* Of a log that an older restore made, or of a backup of it: it tells nothing of what that restore did not know. */
+static bool is_of_later_log(const struct restoring *restoring)
+{
+	return restoring->has_older && (restoring->recall.has_other_log || !restoring->is_same_backup);
+}
+
+/* 0: there is a time of which no state tells what was mailed. */
+static int stores_that_know(const struct restoring *restoring)
+{
+	return is_of_later_log(restoring) && restoring->stores == 0 ? 0 : stores_of(restoring);
+}
+
 /* What an older restore knew says nothing of what was heard after it. */
 static bool is_covered(const struct restoring *restoring)
 {
 	const struct recall *recall = &restoring->recall;
 
+	if (is_of_later_log(restoring) && !restoring->was_covered)
+		return false;
 	return recall_is_covered(recall) || (restoring->was_covered && !recall->has_other_log);
 }
 
@@ -280,7 +297,7 @@ static int write_note(const struct restoring *restoring)
 	char path[PATH_BYTES];
 	const struct recall *recall = &restoring->recall;
 	json_t *note = json_pack("{s:O,s:O,s:O,s:O,s:i,s:b,s:I,s:I,s:I}", "sends", recall->sends, "said", recall->said,
-		"modes", recall->modes, "let_back", recall->let_back, "stores", stores_of(restoring), "covered",
+		"modes", recall->modes, "let_back", recall->let_back, "stores", stores_that_know(restoring), "covered",
 		(int)is_covered(restoring), "head", (json_int_t)recall->head, "known_to",
 		(json_int_t)known_to(restoring), "at_us", backup_time(restoring->note));
 	int r;

@@ -400,6 +400,28 @@ static void what_came_between_two_losses_is_not_known_because_the_first_was(void
 	operated_free(operated);
 }
 
+/* The log that the first restore made was served, and its side log is whole: it tells nothing of what the first did not know. */
+static void what_a_restore_did_not_know_the_next_does_not_know_because_of_its_log(void **state)
+{
+	struct operated *operated = installation();
+
+	(void)state;
+	say_what_forbids(operated_world(operated));
+	end_all(operated);
+	rename_in(operated, "state/sidelog", "kept");
+	rename_in(operated, "state/sender", "lost");
+	operated_run(operated, "restore FOLDER/backups/mine");
+	start_again(operated);
+	operated_run(operated, "restore --release");
+	world_kill(operated_world(operated), "outside");
+	world_kill_broker(operated_world(operated));
+	operated_run(operated, "restore FOLDER/backups/mine");
+	start_again(operated);
+	operated_run(operated, "restore --release");
+	golden_compare("restored_unknown_twice.txt", operated_transcript(operated));
+	operated_free(operated);
+}
+
 static void forget_what_lies_beside(const struct operated *operated)
 {
 	char path[200];
@@ -479,6 +501,7 @@ int main(int argc, char **argv)
 		cmocka_unit_test(what_was_put_away_beside_the_side_log_is_learnt_from),
 		cmocka_unit_test(what_nobody_can_know_is_told_and_waits_for_a_flag),
 		cmocka_unit_test(what_came_between_two_losses_is_not_known_because_the_first_was),
+		cmocka_unit_test(what_a_restore_did_not_know_the_next_does_not_know_because_of_its_log),
 		cmocka_unit_test(a_backup_whose_side_log_or_list_of_erasures_is_broken_is_told_before_anything_moves),
 		cmocka_unit_test(a_log_that_names_people_by_another_key_is_not_released),
 		cmocka_unit_test(every_text_was_compared),
