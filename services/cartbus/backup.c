@@ -267,6 +267,10 @@ int command_backup(struct command *command, int argc, char **argv)
 				"Examples:\n  cartbus backup /srv/backup/$(date +%F)\n  cartbus backup --verify "
 				"/srv/backup/2026-11-21\n  cartbus backup --erase /mnt/copy/2026-11-21\n  cartbus "
 				"backup" });
+	if (erases && only_verify) {
+		complain(command, "--verify or --erase, not both");
+		return EXIT_USAGE;
+	}
 	if (erases && !folder) {
 		complain(command, "say which backup: cartbus backup --erase DIR");
 		return EXIT_USAGE;

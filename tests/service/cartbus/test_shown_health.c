@@ -192,6 +192,7 @@ static void backups_are_made_checked_and_told_of(void **state)
 	operated_run(operated, "backup --verify FOLDER/mine --json");
 	operated_run(operated, "backup --verify FOLDER/nothing");
 	operated_run(operated, "backup --erase");
+	operated_run(operated, "backup --verify --erase FOLDER/mine");
 	rename_in(operated, "mine/stops", "stops"); /* what stands in its place is none */
 	operated_write(operated, "mine/stops/in-the-way", "");
 	operated_run(operated, "erase demo 77 --yes");
