@@ -93,7 +93,7 @@ def test_a_backup_that_loses_somebody_is_whole_wherever_that_is_ended(bouts, req
     points, dice = bouts.bout(0, Fault("none", 0)), random.Random(seed)
     faults = [Fault(kind.kind, at, kind.error, kind.sticky) for at in range(1, points + 1) for kind in KINDS]
     if option("--points"):
-        faults = dice.sample(faults, round(option("--points") * POINTS_SHARE))
+        faults = dice.sample(faults, min(len(faults), round(option("--points") * POINTS_SHARE)))
     print(f"\nseed {seed}: {len(faults)} bouts, {points} points in a run")
     for number, fault in enumerate(faults, 1):
         bouts.bout(number, fault)

@@ -119,7 +119,7 @@ class Bouts:
         assert {"unlink", "rename", "fsync"} <= {call for _, call, _ in points}, points
         faults = [Fault(kind.kind, number, kind.error, kind.sticky) for number, _, _ in points for kind in KINDS]
         if option("--points"):
-            faults = dice.sample(faults, round(option("--points") * POINTS_SHARE))
+            faults = dice.sample(faults, min(len(faults), round(option("--points") * POINTS_SHARE)))
         print(f"\nseed {seed}: {len(faults)} bouts, {len(points)} points in a run")
         for fault in faults:
             self.bout(fault)

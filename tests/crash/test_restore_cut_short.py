@@ -94,7 +94,7 @@ def test_a_restore_that_is_ended_anywhere_serves_nothing_and_forgets_nothing(bou
     points, dice = bouts.bout(0, Fault("none", 0)), random.Random(seed)
     faults = [Fault(kind.kind, at, kind.error, kind.sticky) for at in range(1, points + 1) for kind in KINDS]
     if option("--points"):
-        faults = dice.sample(faults, round(option("--points") * POINTS_SHARE))
+        faults = dice.sample(faults, min(len(faults), round(option("--points") * POINTS_SHARE)))
     print(f"\nseed {seed}: {len(faults)} bouts, {points} points in a run")
     for number, fault in enumerate(faults, 1):
         bouts.bout(number, fault)
