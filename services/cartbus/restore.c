@@ -246,7 +246,7 @@ static bool add_older_note(struct restoring *restoring)
 	json_object_update_missing(restoring->recall.let_back, json_object_get(older, "let_back"));
 	restoring->stores += (int)json_integer_value(json_object_get(older, "stores"));
 	restoring->was_covered = json_is_true(json_object_get(older, "covered"));
-	restoring->has_older = true;
+	restoring->has_older = older != NULL;
 	restoring->is_same_backup = backup_time(older) == backup_time(restoring->note);
 	if (restoring->is_same_backup)
 		restoring->was_known_to = (uint64_t)json_integer_value(json_object_get(older, "known_to"));
