@@ -18,12 +18,33 @@
 #include "bus/store/torn.h"
 #include "bus/store/wals.h"
 #include "bus/store/witness.h"
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <unistd.h>
+
+DEFINE_CLEANUP(DIR *, closedir)
+
+/* In a write-ahead log or a sorted file. */
+static bool holds_rows(const char *folder)
+{
+	_cleanup_(closedirp) DIR *listing = opendir(folder);
+	struct dirent *entry;
+	struct wals logs;
+	bool holds;
+
+	wals_list(folder, &logs);
+	holds = logs.count > 0;
+	while (listing && !holds && (entry = readdir(listing))) {
+		const char *end = strrchr(entry->d_name, '.');
+
+		holds = end && strcmp(end, ".sst") == 0;
+	}
+	return holds;
+}
 
 static int open_database(
 	struct rocks_store *rocks, const char *path, const struct store_options *asked, int recovery_mode)
@@ -48,8 +69,10 @@ static int open_database(
 	/* A file that RocksDB looks for is one that it made: without it the folder is damaged, not the disk. */
 	if (r == -EIO && strstr(rocks->store.why, "No such file"))
 		return -EUCLEAN;
-	/* Whoever made the store was ended before it had all its families. */
-	return rocks->read_only && strstr(rocks->store.why, "Column family not found") ? -ENOENT : r;
+	if (!rocks->read_only || !strstr(rocks->store.why, "Column family not found"))
+		return r;
+	/* Whoever made the store was ended before it had all its families; or the MANIFEST lost its end, which named them. */
+	return holds_rows(path) ? -EUCLEAN : -ENOENT;
 }
 
 /*

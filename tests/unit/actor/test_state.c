@@ -8,8 +8,11 @@
 #include "bus/base/cleanup.h"
 #include "tests/unit/cmocka_all.h"
 #include "tests/unit/folder.h"
+#include <errno.h>
 #include <pb_encode.h>
 #include <stdio.h>
+#include <string.h>
+#include <unistd.h>
 
 static struct state *new_state(struct store **ret_kept)
 {
@@ -354,6 +357,35 @@ static void a_folder_that_was_never_finished_is_read_as_empty(void **context)
 	state_close_folder(state);
 }
 
+/* Cut where the MANIFEST names the one family and not yet the other: what was committed is in the write-ahead log. */
+static void a_folder_whose_manifest_lost_its_end_is_not_taken_for_one_never_finished(void **context)
+{
+	static const uint8_t value[8] = { [7] = 5 };
+	_cleanup_(folder_remove) struct folder folder = folder_new();
+	char path[200], name[40], why[512];
+	struct store_batch *batch;
+	struct store *store;
+	struct state *state;
+	FILE *current;
+
+	(void)context;
+	assert_int_equal(store_open(folder.path, &runtime_store_options, &store, why), 0);
+	batch = store_batch_new(store);
+	store_batch_put(batch, 0, BYTES("t\0shop\0a", 8), BYTES(value, 8));
+	assert_int_equal(store_commit(store, batch, true), 0);
+	store_batch_free(batch);
+	store_close(store);
+	FOLDER_PATH(path, folder, "CURRENT");
+	current = fopen(path, "re");
+	assert_non_null(current);
+	assert_int_equal(fscanf(current, "%39s", name), 1);
+	fclose(current);
+	FOLDER_PATH(path, folder, name);
+	assert_int_equal(truncate(path, 120), 0);
+	assert_int_equal(state_open_folder(folder.path, &state, why), -EUCLEAN);
+	assert_non_null(strstr(why, "Column family not found"));
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -369,6 +401,7 @@ int main(void)
 		cmocka_unit_test(forgetting_keeps_what_the_peer_remembers_of_the_log),
 		cmocka_unit_test(a_folder_without_a_cursor_is_read_as_empty),
 		cmocka_unit_test(a_folder_that_was_never_finished_is_read_as_empty),
+		cmocka_unit_test(a_folder_whose_manifest_lost_its_end_is_not_taken_for_one_never_finished),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
