@@ -26,7 +26,6 @@ enum { FLUSH_BYTES = 2 << 20 };
 /* A decision asks for some twenty rows, most of them twice, and again when its facts are folded: so many for all that run at once. */
 enum { CACHE_BYTES = 1 << 20 };
 
-/* With a further family, states without it must not be read as never finished any more (state_folder.c). */
 const struct store_options runtime_store_options = {
 	.families = (const char *const[]){ "rows", "meta", NULL },
 	.cache_bytes = 8 << 20,
