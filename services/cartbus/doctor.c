@@ -21,14 +21,15 @@ static const char *const words_of[] = {
 	[FINDING_FINE] = "fine", [FINDING_DOUBTFUL] = "doubtful", [FINDING_WRONG] = "wrong"
 };
 
-static bool is_told(const struct doctor *doctor, const char *text)
+static bool is_told(const struct doctor *doctor, enum finding finding, const char *text)
 {
 	const json_t *told;
 	size_t i;
 
 	json_array_foreach(doctor->findings, i, told)
 	{
-		if (strcmp(json_string_value(json_object_get(told, "text")), text) == 0)
+		if (strcmp(json_string_value(json_object_get(told, "finding")), words_of[finding]) == 0 &&
+			strcmp(json_string_value(json_object_get(told, "text")), text) == 0)
 			return true;
 	}
 	return false;
@@ -43,7 +44,7 @@ void found(struct doctor *doctor, enum finding finding, const char *area, const 
 	vsnprintf(text, sizeof(text), format, values);
 	va_end(values);
 	text_make_plain(text); /* a path may be any bytes */
-	if (finding != FINDING_FINE && is_told(doctor, text))
+	if (finding != FINDING_FINE && is_told(doctor, finding, text))
 		return; /* two areas lead to it: the first has said what helps */
 	doctor->count[finding]++;
 	json_array_append_new(doctor->findings,
