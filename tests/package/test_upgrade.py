@@ -150,7 +150,7 @@ def test_what_a_release_brings_is_started_and_what_it_has_not_is_stopped(machine
 
 
 def test_where_nothing_runs_an_upgrade_starts_nothing_and_the_admin_chooses_between_configurations(machine, cartbus, package, later):
-    machine.run("systemctl", "stop", "cartbus.target")
+    cartbus.stop_all()
     edited = machine.run("cat", SETTINGS).stdout
     machine.run("tee", "-a", USERS, stdin="# a note of the admin's\n")
     install(machine, later, "-o", "Dpkg::Options::=--force-confold")

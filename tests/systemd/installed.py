@@ -60,8 +60,11 @@ class Cartbus:
     def wait_ready(self, *names):
         wait_until(lambda: self.ready(names or ALL), f"{names or 'all'} run and said so", BACK_WITHIN_S)
 
-    def wait_stopped(self):
-        """systemctl waits for the units that it is told to stop, and not for those that stop with cartbus.target."""
+    def stop_all(self):
+        """systemctl waits for the units that it is told to stop, and not for those that stop with cartbus.target: a start that comes
+        before them would take their stop back.
+        """
+        self.machine.run("systemctl", "stop", "cartbus.target")
         units = ["cartbus-gateway.socket", "cartbus-backup.timer", "cartbus-verify.timer", *map(unit, ALL)]
         wait_until(lambda: all(self.machine.show(name, "ActiveState")["ActiveState"] == "inactive" for name in units),
                    "all has stopped", BACK_WITHIN_S)

@@ -268,7 +268,7 @@ def test_what_cannot_start_is_not_tried_every_second(place):
 
 
 def test_a_unit_that_is_started_alone_says_whom_it_waits_for(place):
-    place.machine.run("systemctl", "stop", "cartbus.target")
+    place.stop_all()
     mark = place.mark()
     place.machine.run("systemctl", "start", "--no-block", unit("intake"), unit("sender@1"))
     for name in ("intake", "sender"):
@@ -532,7 +532,7 @@ def test_without_dns_mails_wait_for_the_mail_server(place):
 def test_a_clock_that_is_ten_years_off(place, years, words):
     """[clock] origin-wall-us is what the processes take for the time: the kernel's own clock is that of the machine all this runs on."""
     origin = place.morning_us + years * 365 * 86400 * 10**6
-    place.machine.run("systemctl", "stop", "cartbus.target")
+    place.stop_all()
     mark = place.mark()
     place.machine.run("sed", "-i", f"s/^origin-wall-us = .*/origin-wall-us = {origin}/", "/etc/cartbus/cartbus.conf")
     place.machine.run("systemctl", "start", unit("broker"))

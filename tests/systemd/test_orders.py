@@ -102,7 +102,7 @@ def orders():
 
 @pytest.mark.parametrize("name", ["broker-first", "broker-last", "reversed", "shuffled"])
 def test_units_may_be_started_in_any_order(cartbus, name):
-    cartbus.machine.run("systemctl", "stop", "cartbus.target")
+    cartbus.stop_all()
     for one in orders()[name]:
         cartbus.machine.run("systemctl", "start", "--no-block", unit(one))
     cartbus.wait_ready()
@@ -110,7 +110,7 @@ def test_units_may_be_started_in_any_order(cartbus, name):
 
 
 def test_a_broker_that_is_killed_while_all_start_is_no_matter(cartbus):
-    cartbus.machine.run("systemctl", "stop", "cartbus.target")
+    cartbus.stop_all()
     cartbus.machine.run("systemctl", "start", "--no-block", "cartbus.target")
     for _ in range(3):
         wait_until(lambda: cartbus.pid("broker"), "the broker runs", 30)
@@ -121,7 +121,7 @@ def test_a_broker_that_is_killed_while_all_start_is_no_matter(cartbus):
 
 def test_a_unit_that_is_started_alone_says_what_it_waits_for(cartbus):
     machine = cartbus.machine
-    machine.run("systemctl", "stop", "cartbus.target")
+    cartbus.stop_all()
     began = time.monotonic()
     machine.run("systemctl", "start", unit("intake"), limit_s=60)
     print(f"a unit without a broker is up after {time.monotonic() - began:.1f} s")
@@ -133,7 +133,7 @@ def test_a_unit_that_is_started_alone_says_what_it_waits_for(cartbus):
 
 def test_a_broker_that_refuses_holds_up_nobodys_shell_and_all_is_well_when_it_does_not(cartbus):
     machine = cartbus.machine
-    machine.run("systemctl", "stop", "cartbus.target")
+    cartbus.stop_all()
     machine.shell("mv /usr/share/cartbus/topology.conf /usr/share/cartbus/topology.away")
     began = time.monotonic()
     machine.run("systemctl", "start", "cartbus.target", limit_s=60)

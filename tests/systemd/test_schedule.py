@@ -90,7 +90,6 @@ def test_a_restart_of_everything_makes_no_backup_and_a_stop_ends_the_timers(cart
     machine.shell("systemctl restart cartbus.target")
     cartbus.wait_ready()
     assert copies(machine) == before
-    machine.shell("systemctl stop cartbus.target")
-    cartbus.wait_stopped()
+    cartbus.stop_all()
     machine.shell("systemctl start cartbus.target")
     cartbus.wait_ready()

@@ -151,8 +151,7 @@ def test_a_restart_of_everything_under_load_refuses_nobody(cartbus):
 
 
 def test_what_is_stopped_stays_stopped_and_closes_its_door(cartbus):
-    cartbus.machine.run("systemctl", "stop", "cartbus.target")
-    cartbus.wait_stopped()
+    cartbus.stop_all()
     with pytest.raises(ConnectionRefusedError):
         cartbus.post("nobody-there")
     cartbus.machine.run("systemctl", "start", "cartbus.target")
