@@ -1,7 +1,7 @@
 /*
  * sidelog_judge.c: may a log be served beside the side log that is there?
  *
- * Promises:  reads only. What cannot be judged for its damage is refused beside an empty log: whoever said no or bought would be mailed.
+ * Promises:  it reads only. A damaged side log beside an empty log is refused: the shoppers who said no or bought would be mailed again.
  * Read next: sidelog.c (the broker's start), verify_sidelog.c
  */
 #include "bus/broker/sidelog_judge.h"
@@ -36,7 +36,7 @@ void sidelog_name_aside(const char *path, const char *suffix, int most, char ret
 		nth++;
 }
 
-/* Who said no or bought in the other log is not known to this one: whether to mail them is for a person to decide. */
+/* This log does not know who said no or bought in the other one. A person has to decide whether those may be mailed. */
 static int refuse(
 	const char *path, const char *log, uint64_t head, const struct sidelog_head *theirs, char ret_why[512])
 {
@@ -94,7 +94,7 @@ static int judge_one_put_away(const char *away, uint64_t head, char ret_why[512]
 									   : check_end(away, head, &reading, ret_why);
 }
 
-/* stops.of-<log>, stops.of-<log>.2 and so on, also where one of them was taken away. */
+/* Is it called stops.of-<log>, stops.of-<log>.2 and so on? Their numbers may have gaps: somebody may have removed one. */
 static bool is_put_away_of(const char *name, const char *log)
 {
 	const char *prefix = SIDELOG_FILE SIDELOG_OF;

@@ -71,7 +71,7 @@ static int open_database(
 		return -EUCLEAN;
 	if (!rocks->read_only || !strstr(rocks->store.why, "Column family not found"))
 		return r;
-	/* Whoever made the store was ended before it had all its families; or the MANIFEST lost its end, which named them. */
+	/* Either the process that made the store was killed before it had made all families, or the MANIFEST lost its end. */
 	return holds_rows(path) ? -EUCLEAN : -ENOENT;
 }
 

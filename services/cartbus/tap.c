@@ -28,7 +28,7 @@ struct tapping {
 
 static volatile sig_atomic_t is_asked_to_stop, is_listening;
 
-/* What comes first may wait for the broker, and has nothing to end. */
+/* Before it listens, tap waits for the broker and holds nothing that has to be closed: it ends at once. */
 static void hear_stop(int signal_number)
 {
 	(void)signal_number;

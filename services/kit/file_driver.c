@@ -37,8 +37,8 @@ static int set_mode(int folder, mode_t mode)
 }
 
 /*
- * Also one that was made before: 0.2.0 closed it to the group. Another user's is that one's to share, and so is what a link leads to: whoever
- * else writes in the folder above may have put the link there.
+ * A folder that 0.2.0 made is closed to the group, so this opens an existing one too. It leaves another user's folder as it is, and does
+ * not follow a link: another user who may write in the folder above may have put the link there.
  */
 static int share_folder(const char *path, mode_t mode)
 {

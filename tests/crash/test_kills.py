@@ -1,7 +1,7 @@
-"""Every process is killed with SIGKILL at random moments while carts flow into a real mail server; or its store is deleted.
+"""Every process is killed with SIGKILL at random moments while carts flow into a real mail server. Some bouts delete its store as well,
+or lose the log and restore it from a backup.
 
-Or the log is lost and restored from a backup. Judged from outside: the mail server's mailbox, the 200s the storefront was given, and the
-log read afterwards.
+The test judges from outside: by the mail server's mailbox, by the answers 200 that the storefront got, and by the log, read afterwards.
 """
 
 import collections
@@ -69,7 +69,7 @@ class Forgetter(Killer):
 
 
 def mailed_by_claims_after_stop(log, carts):
-    """A sender looks again when its claim is answered: a claim behind a stop may stand in the log, and must come to nothing."""
+    """A claim that was numbered after its stop may stand in the log. The sender checks again when the claim is answered, and mails nothing."""
     late, unused = [], {"reminder.released", "reminder.skipped"}
     by_cart = {(cart.shop, cart.name): cart for cart in carts}
     ends = {attempt_of(entry): entry["topic"] for entry in log if entry["topic"].startswith("reminder.") and entry["topic"] != "reminder.due"}

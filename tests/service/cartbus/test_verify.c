@@ -119,7 +119,7 @@ static void the_brokers_program_reads_the_log_and_its_exit_is_the_commands(void 
 	expect(NULL, false, 3, PROGRAM " [--verify]");
 	expect(NULL, true, 3, PROGRAM " [--json]");
 	put("log/CURRENT", "MANIFEST-000001\n");
-	put("log/backup.json", "[]"); /* what has a CURRENT is a log, whatever lies beside it */
+	put("log/backup.json", "[]"); /* a folder with a CURRENT is a log, even beside a backup.json */
 	expect("log", false, 3, PROGRAM " [--verify] [--folder] [FOLDER/log]");
 	expect("log", true, 3, PROGRAM " [--json] [--folder] [FOLDER/log]");
 	expect("nothing", false, 3, PROGRAM " [--verify] [--folder] [FOLDER/nothing]"); /* the program says so */

@@ -149,7 +149,7 @@ static void what_names_no_request_is_not_settled(void **state)
 	harness_free(h);
 }
 
-/* Where a person asks what became of a right of his, the record says who asked, by what, and how it stood. */
+/* The record of a privacy request names the person or shop it is about, the webhook or command that brought it, and what was asked. */
 static void each_request_is_in_the_record_with_what_it_came_by(void **state)
 {
 	static const struct {

@@ -285,7 +285,7 @@ static void what_forbids_it_meanwhile_stops_the_effect(void **state)
 	harness_free(harness);
 }
 
-/* Whoever asks for a result alone gets the claim that it stands behind: there is none without one, and none of somebody else's. */
+/* A test may give an answer without a claim before it. CLAIM_FRESH and CLAIM_UNUSED then put the test's own claim into the log. */
 static void a_result_has_the_claim_that_it_needs(void **state)
 {
 	static const struct {

@@ -10,7 +10,7 @@
 
 enum { LIMITS_AS_THEY_WERE = 1, NO_CORES = 2, NOT_DUMPABLE = 4 };
 
-/* The limits are those of whoever runs this: where cores are forbidden already, they are zero before and after. */
+/* The child inherits the limits of the shell that runs the test. Where that shell forbids core files, they are zero before and after. */
 static int forbid_in_a_child(void)
 {
 	struct rlimit before, found = { 1, 1 };

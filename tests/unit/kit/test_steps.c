@@ -33,7 +33,7 @@ void effect_done(struct effect *effect, const void *result)
 	effect->ends++;
 }
 
-/* What was done, in letters: "a" begun, "+a" gone, "-a" dropped, "~a" forgotten, "." tended, "x" closed. */
+/* What was done, in letters: "a" begun, "+a" gone, "-a" dropped, "~a" freed, "." tended, "x" closed. */
 static char course[100];
 
 static void note(const char *how, char name)
@@ -188,7 +188,7 @@ static void what_is_stopped_is_forgotten_without_a_word(void **state)
 	assert_string_equal(course, "ab~a");
 	answer(1, true);
 	work();
-	assert_string_equal(course, "ab~a+b~b"); /* what has ended, too, is forgotten */
+	assert_string_equal(course, "ab~a+b~b"); /* a request that has ended is freed too */
 	assert_int_equal(effects[0].ends, 0);
 	assert_int_equal(effects[1].ends, 1);
 }
