@@ -217,7 +217,7 @@ struct bytes mask_find(struct bytes payload, uint32_t path)
 	uint32_t below = path & ((UINT32_C(1) << inner_bits) - 1);
 	uint64_t tag;
 
-	while (cursor.at < cursor.end && next_field(&cursor, &tag, &text) == 0) {
+	while (next_field(&cursor, &tag, &text) == 0) {
 		if (tag != path >> inner_bits || !text.at)
 			continue;
 		payload = BYTES(text.at, (size_t)(text.end - text.at));

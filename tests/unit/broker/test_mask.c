@@ -108,6 +108,49 @@ static void a_path_that_is_none_is_refused(void **state)
 	assert_int_equal(mask_add(&mask, "250"), -ENOSPC);
 }
 
+static struct bytes found(const char *word, const void *payload, size_t len)
+{
+	uint32_t path = 0;
+
+	assert_int_equal(mask_path(word, &path), 0);
+	return mask_find((struct bytes){ payload, len }, path);
+}
+
+static void assert_found(const char *word, const char *wanted)
+{
+	struct bytes text = found(word, message, LEN);
+
+	assert_int_equal(text.len, strlen(wanted));
+	assert_memory_equal(text.data, wanted, text.len);
+}
+
+static void a_string_is_found_by_its_path(void **state)
+{
+	(void)state;
+	assert_found("1", "demo");
+	assert_found("2/1", "anna@mail.example");
+	assert_int_equal(found("2/3", message, LEN).len, 0); /* a number */
+	assert_int_equal(found("2/2", message, LEN).len, 0); /* none of these is there */
+	assert_int_equal(found("3", message, LEN).len, 0);
+	assert_int_equal(found("4", message, LEN).len, 0);
+	assert_int_equal(found("1", NULL, 0).len, 0);
+}
+
+/* What of the message is whole is found, and nothing is read behind the end. */
+static void in_what_is_cut_short_what_is_whole_is_found(void **state)
+{
+	(void)state;
+	for (size_t len = 1; len < LEN; len++) {
+		char *exactly = test_malloc(len);
+
+		memcpy(exactly, message, len);
+		assert_int_equal(found("1", exactly, len).len, len >= 6 ? 4 : 0);
+		assert_int_equal(found("2/1", exactly, len).len, len >= 29 ? 17 : 0);
+		assert_int_equal(found("5", exactly, len).len, 0);
+		test_free(exactly);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -116,6 +159,8 @@ int main(void)
 		cmocka_unit_test(a_message_that_is_not_looked_into_is_masked_whole),
 		cmocka_unit_test(what_is_cut_short_is_refused),
 		cmocka_unit_test(a_path_that_is_none_is_refused),
+		cmocka_unit_test(a_string_is_found_by_its_path),
+		cmocka_unit_test(in_what_is_cut_short_what_is_whole_is_found),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
