@@ -62,6 +62,20 @@ static void what_has_arrived_is_synced_at_once(void **state)
 	desk_close(desk);
 }
 
+static void while_nothing_failed_there_is_nothing_to_say_why(void **state)
+{
+	struct desk *desk = watched_desk();
+	struct peer *talker = peer_new(desk, "talker", "t");
+
+	(void)state;
+	peer_hello(talker, "run", 0);
+	SAID(talker, .topic = "fact");
+	desk_pass(desk, US_PER_S);
+	assert_int_equal(desk->commit_result, 0);
+	assert_string_equal(broker_why(desk->broker), "");
+	desk_close(desk);
+}
+
 static void nothing_is_synced_when_nothing_was_said(void **state)
 {
 	struct desk *desk = watched_desk();
@@ -217,6 +231,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(what_has_arrived_is_synced_at_once),
+		cmocka_unit_test(while_nothing_failed_there_is_nothing_to_say_why),
 		cmocka_unit_test(nothing_is_synced_when_nothing_was_said),
 		cmocka_unit_test(a_failed_sync_lets_nothing_out_and_is_final),
 		cmocka_unit_test(a_key_that_cannot_be_read_is_neither_known_nor_new),
