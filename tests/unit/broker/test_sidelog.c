@@ -1,4 +1,8 @@
-/* test_sidelog.c: what must outlive the log is in the side log when it is confirmed, and is written again from the log */
+/*
+ * test_sidelog.c: what must outlive the log is in the side log when it is confirmed, and is written again from the log
+ *
+ * fdatasync is this file's own here: it is counted, and can be made to fail.
+ */
 #include "bus/base/file.h"
 #include "bus/base/text.h"
 #include "bus/broker/core.h"
@@ -10,6 +14,7 @@
 #include <errno.h>
 #include <stdio.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 static const char topology[] = "[topic plain]\nretention = fact\n[topic kept]\nretention = fact\nsidelog = yes\n"
@@ -18,6 +23,28 @@ static const char topology[] = "[topic plain]\nretention = fact\n[topic kept]\nr
 			       "[peer reader]\nremembers = plain\nremembers = kept\nremembers = row\n";
 
 enum { SEEN_MOST = 32 };
+
+static int side_log_syncs;
+static bool side_log_syncs_fail;
+
+static bool is_side_log(int fd)
+{
+	char link[40], path[300] = "";
+
+	snprintf(link, sizeof(link), "/proc/self/fd/%d", fd);
+	return readlink(link, path, sizeof(path) - 1) > 0 && strstr(path, "/" SIDELOG_FILE);
+}
+
+int fdatasync(int fd)
+{
+	if (!is_side_log(fd))
+		return (int)syscall(SYS_fdatasync, fd);
+	side_log_syncs++;
+	if (!side_log_syncs_fail)
+		return (int)syscall(SYS_fdatasync, fd);
+	errno = EIO;
+	return -1;
+}
 
 struct scene {
 	struct folder folder;
@@ -95,6 +122,30 @@ static void say_some(struct scene *scene)
 	SAID(scene->talker, .topic = "kept", .key = "a");
 	SAID(scene->talker, .topic = "plain", .key = "b");
 	SAID(scene->talker, .topic = "row", .key = "r", .version = 1);
+}
+
+static void what_is_in_it_is_synced_before_it_is_confirmed(void **state)
+{
+	struct scene *scene = *state;
+	uint64_t said;
+	Confirm confirm;
+
+	assert_int_equal(start(scene), 0);
+	side_log_syncs = 0;
+	SAID(scene->talker, .topic = "plain", .key = "a");
+	assert_int_equal(side_log_syncs, 0);
+	SAID(scene->talker, .topic = "kept", .key = "a");
+	assert_int_equal(side_log_syncs, 1);
+	said = PUBLISH(scene->talker, .topic = "kept", .key = "b");
+	side_log_syncs_fail = true;
+	desk_work(scene->desk);
+	side_log_syncs_fail = false;
+	assert_int_equal(scene->desk->commit_result, -EIO);
+	assert_false(peer_confirm(scene->talker, said, &confirm));
+	assert_non_null(strstr(broker_why(scene->desk->broker), "could not be written"));
+	desk_work(scene->desk);
+	assert_int_equal(scene->desk->commit_result, -EIO); /* for good */
+	assert_false(peer_confirm(scene->talker, said, &confirm));
 }
 
 static void what_was_confirmed_is_in_it_and_nothing_else(void **state)
@@ -346,6 +397,8 @@ static void a_log_is_not_served_beside_the_side_log_of_another(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup_teardown(
+			what_is_in_it_is_synced_before_it_is_confirmed, open_scene, close_scene),
 		cmocka_unit_test_setup_teardown(what_was_confirmed_is_in_it_and_nothing_else, open_scene, close_scene),
 		cmocka_unit_test_setup_teardown(what_it_lost_is_written_again_from_the_log, open_scene, close_scene),
 		cmocka_unit_test_setup_teardown(a_torn_end_is_cut_off_and_written_again, open_scene, close_scene),
