@@ -139,6 +139,23 @@ static void what_is_in_the_cart_may_exclude_it(void **state)
 	harness_free(h);
 }
 
+/* An array of a message may hold what is older behind what it counts. */
+static void what_is_not_counted_is_not_in_the_cart(void **state)
+{
+	struct harness *h = harness_new(&remembers, 5000);
+	CartState cart = cart_of("ann@buyer.example");
+
+	(void)state;
+	assert_int_equal(decide(h, "[exclude]\nproduct = sku:gift-*\n", &cart, MODE_LIVE).chase, CHASE_PRODUCT);
+	assert_int_equal(decide(h, "[exclude]\ntag = Großhandel\n", &cart, MODE_LIVE).chase, CHASE_TAG);
+	cart.items_count = cart.tags_count = 1;
+	assert_int_equal(decide(h, "[exclude]\nproduct = sku:gift-*\n", &cart, MODE_LIVE).chase, CHASE_YES);
+	assert_int_equal(decide(h, "[exclude]\ntag = Großhandel\n", &cart, MODE_LIVE).chase, CHASE_YES);
+	assert_int_equal(decide(h, "[exclude]\nproduct = sku:mug-1\n", &cart, MODE_LIVE).chase, CHASE_PRODUCT);
+	assert_int_equal(decide(h, "[exclude]\ntag = vip\n", &cart, MODE_LIVE).chase, CHASE_TAG);
+	harness_free(h);
+}
+
 static void tags_that_could_not_be_kept_count_as_excluded(void **state)
 {
 	struct harness *h = harness_new(&remembers, 5000);
@@ -170,6 +187,7 @@ int main(void)
 		cmocka_unit_test(the_policy_of_consent_decides_and_a_no_is_a_no_in_all_of_them),
 		cmocka_unit_test(an_address_may_be_one_that_is_not_mailed),
 		cmocka_unit_test(what_is_in_the_cart_may_exclude_it),
+		cmocka_unit_test(what_is_not_counted_is_not_in_the_cart),
 		cmocka_unit_test(tags_that_could_not_be_kept_count_as_excluded),
 		cmocka_unit_test(test_carts_are_chased_where_nobody_gets_mail_and_where_the_owner_says_so),
 	};
