@@ -14,7 +14,7 @@ enum { LOOKS_MOST = 32 };
 /* The cart waits, and what it waits for comes by itself. */
 static bool passes(const struct move *move)
 {
-	return move->kind == MOVE_STILL_SHOPPING && move->next_us > 0 &&
+	return move->kind == MOVE_STILL_SHOPPING &&
 		(move->why == WHY_TOO_EARLY || move->why == WHY_WINDOW || move->why == WHY_QUIET);
 }
 
