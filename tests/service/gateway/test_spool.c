@@ -6,6 +6,7 @@
 #include "bus/base/file.h"
 #include "given.h"
 #include "services/gateway/spool.h"
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
@@ -190,6 +191,34 @@ static void after_a_file_could_not_be_read_it_goes_on_behind_what_was_given_out(
 	assert_int_equal(spool_on_its_way(spool), 6);
 	spool_close(spool);
 	buffer_free(&message);
+}
+
+/* It holds addresses. */
+static void what_is_spooled_is_for_the_gateway_alone(void **state)
+{
+	mode_t before = umask(0);
+	struct spool *spool = opened();
+	struct dirent *entry;
+	int files = 0;
+	DIR *dir;
+
+	(void)state;
+	add_synced(spool, 0, 1);
+	umask(before);
+	dir = opendir(folder);
+	assert_non_null(dir);
+	while ((entry = readdir(dir))) {
+		struct stat file;
+
+		assert_int_equal(fstatat(dirfd(dir), entry->d_name, &file, 0), 0);
+		if (!S_ISREG(file.st_mode))
+			continue;
+		assert_int_equal(file.st_mode & 07777, 0600);
+		files++;
+	}
+	closedir(dir);
+	assert_int_equal(files, 1);
+	spool_close(spool);
 }
 
 static void an_emptied_spool_begins_anew(void **state)
@@ -406,6 +435,7 @@ int main(void)
 			confirmed_messages_are_gone_and_a_rewind_repeats_the_others, setup, teardown),
 		cmocka_unit_test_setup_teardown(
 			after_a_file_could_not_be_read_it_goes_on_behind_what_was_given_out, setup, teardown),
+		cmocka_unit_test_setup_teardown(what_is_spooled_is_for_the_gateway_alone, setup, teardown),
 		cmocka_unit_test_setup_teardown(an_emptied_spool_begins_anew, setup, teardown),
 		cmocka_unit_test_setup_teardown(many_megabytes_go_through_several_files, setup, teardown),
 		cmocka_unit_test_setup_teardown(a_torn_tail_that_was_never_acknowledged_is_dropped, setup, teardown),
