@@ -43,9 +43,20 @@ static void obey(const char *text)
 		send(SERVES_ON, "nonsense", 8, 0);
 }
 
+/* It dies with the mail unread: its socket then ends with an error, and not as one that was closed. */
+static void leave_unread(void)
+{
+	struct pollfd mail = { .fd = SERVES_ON, .events = POLLIN };
+
+	poll(&mail, 1, WAIT_MS);
+	_exit(1);
+}
+
 static void serve(void)
 {
 	static struct report report; /* large */
+	if (getenv("LEAVES"))
+		leave_unread();
 	for (int fd; (fd = take_descriptor()) >= 0; close(fd)) {
 		char text[100] = "";
 		if (pread(fd, text, sizeof(text) - 1, 0) < 0)
@@ -152,6 +163,29 @@ static void a_mail_that_kills_two_readers_is_given_up_and_the_next_is_read(void 
 	must_have(f, 4, READER_READ, "good too");
 }
 
+static void a_mail_that_is_never_taken_is_given_up(void **state)
+{
+	struct fixture *f = *state;
+	setenv("LEAVES", "1", 1);
+	give(f, 0, "good");
+	work_until(f, 1);
+	unsetenv("LEAVES");
+	must_have(f, 0, READER_DIED, "");
+	give(f, 1, "good");
+	work_until(f, 2);
+	must_have(f, 1, READER_READ, "good");
+}
+
+static void a_reader_that_has_not_answered_yet_is_waited_for(void **state)
+{
+	struct fixture *f = *state;
+	give(f, 0, "hang");
+	for (int i = 0; i < 3; i++)
+		reader_work(f->reader);
+	assert_int_equal(f->count, 0);
+	assert_int_equal(reader_deaths(f->reader), 0);
+}
+
 static void a_mail_whose_reader_died_once_is_read(void **state)
 {
 	struct fixture *f = *state;
@@ -211,6 +245,8 @@ int main(int argc, char **argv)
 		cmocka_unit_test_setup_teardown(mails_are_answered_in_their_order_by_one_reader, begin, finish),
 		cmocka_unit_test_setup_teardown(
 			a_mail_that_kills_two_readers_is_given_up_and_the_next_is_read, begin, finish),
+		cmocka_unit_test_setup_teardown(a_mail_that_is_never_taken_is_given_up, begin, finish),
+		cmocka_unit_test_setup_teardown(a_reader_that_has_not_answered_yet_is_waited_for, begin, finish),
 		cmocka_unit_test_setup_teardown(a_mail_whose_reader_died_once_is_read, begin, finish),
 		cmocka_unit_test_setup_teardown(a_mail_that_finds_no_end_is_given_up, begin, finish),
 		cmocka_unit_test_setup_teardown(

@@ -136,6 +136,19 @@ static void faults_of_ours_and_passing_ones_cost_no_shopper(void **state)
 	CHECK(rows);
 }
 
+static void of_several_codes_the_first_that_says_why_counts(void **state)
+{
+	static const struct row rows[] = {
+		{ "", "smtp; 5.0.0 5.2.2", REASON_FULL }, { "", "smtp; 5.3.4 5.2.2", REASON_SIZE },
+		{ "5.0.0", "smtp; 5.7.1 5.1.1", REASON_USER },
+		{ "5.1.1", "smtp; 5.7.1 5.4.0", REASON_UNCLEAR }, /* none of the two says why */
+		{ "5.0.0", "smtp; 2.1.1 5.2.2", REASON_FULL },    /* one of success is of another recipient */
+	};
+
+	(void)state;
+	CHECK(rows);
+}
+
 static void who_will_be_tried_again_is_not_gone(void **state)
 {
 	(void)state;
@@ -415,6 +428,7 @@ int main(void)
 		cmocka_unit_test(words_that_name_an_unknown_user_are_believed_under_any_code),
 		cmocka_unit_test(a_host_that_is_not_there_is_gone_and_one_that_does_not_answer_is_not),
 		cmocka_unit_test(faults_of_ours_and_passing_ones_cost_no_shopper),
+		cmocka_unit_test(of_several_codes_the_first_that_says_why_counts),
 		cmocka_unit_test(who_will_be_tried_again_is_not_gone),
 		cmocka_unit_test(a_server_that_answered_with_a_4_says_nothing_for_good),
 		cmocka_unit_test(a_bare_refusal_of_the_recipient_says_less_beside_a_code_of_policy),
