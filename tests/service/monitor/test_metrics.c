@@ -127,6 +127,26 @@ static void what_processes_count_is_told_of_each_and_nothing_of_who_only_asks(vo
 	assert_null(strstr(page, "cartbus-77"));
 }
 
+static void what_only_one_service_counts_is_told_of_it_alone(void **state)
+{
+	const char *page = page_of(
+		"{\"sessions\":[{\"service\":\"mailin\",\"instance\":\"in\",\"counts\":{\"aside_mails\":3,"
+		"\"aside_bytes\":4096,\"readers_killed\":1,\"turned_away\":2}},{\"service\":\"monitor\","
+		"\"instance\":\"mon\",\"counts\":{\"turned_away\":5,\"aside_mails\":9,\"secrets_unusable\":9}}]}");
+
+	(void)state;
+	assert_line(page, "# TYPE cartbus_mailin_aside_mails gauge");
+	assert_line(page, "cartbus_mailin_aside_mails{process=\"in\"} 3");
+	assert_line(page, "cartbus_mailin_aside_bytes{process=\"in\"} 4096");
+	assert_line(page, "# TYPE cartbus_mailin_readers_killed_total counter");
+	assert_line(page, "cartbus_mailin_readers_killed_total{process=\"in\"} 1");
+	assert_line(page, "cartbus_mailin_turned_away_total{process=\"in\"} 2");
+	assert_line(page, "cartbus_monitor_turned_away_total{process=\"mon\"} 5");
+	assert_null(strstr(page, "cartbus_mailin_aside_mails{process=\"mon\"}"));
+	assert_null(strstr(page, "cartbus_monitor_turned_away_total{process=\"in\"}"));
+	assert_null(strstr(page, "cartbus_gateway_unusable_secrets{process=\"mon\"}"));
+}
+
 static void who_is_throttled_is_told_by_whom_from_the_first_session_on(void **state)
 {
 	const char *page =
@@ -283,6 +303,7 @@ int main(void)
 		cmocka_unit_test(a_long_label_is_cut_where_a_letter_begins),
 		cmocka_unit_test_setup_teardown(
 			what_processes_count_is_told_of_each_and_nothing_of_who_only_asks, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(what_only_one_service_counts_is_told_of_it_alone, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(
 			who_is_throttled_is_told_by_whom_from_the_first_session_on, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(each_counter_of_the_gateway_is_told, set_up, tear_down),
