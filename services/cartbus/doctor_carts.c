@@ -14,6 +14,7 @@
 #include "services/cartbus/reading.h"
 #include "services/cartbus/shops.h"
 #include <stdlib.h>
+#include <string.h>
 
 enum { DAYS = 30 };
 
@@ -23,7 +24,7 @@ struct looking {
 	uint64_t from;
 	struct shop *shop;
 	struct map *astray; /* ids of open carts whose link leads elsewhere */
-	char last[72];      /* one of them */
+	char example[72];   /* one of them */
 };
 
 static bool look_at_cart(const struct entry *entry, void *context)
@@ -34,25 +35,37 @@ static bool look_at_cart(const struct entry *entry, void *context)
 	if (!cart)
 		return true;
 	bool is_open = cart->status == CART_OPEN && !*cart->merged_into && *cart->recovery_url;
-	if (!is_open || shop_owns_url(looking->shop, cart->platform, cart->recovery_url)) {
+	if (!is_open || shop_owns_url(looking->shop, cart->platform, cart->recovery_url))
 		map_remove(looking->astray, bytes_of(cart->ids.cart_id));
-	} else {
+	else
 		map_put(looking->astray, bytes_of(cart->ids.cart_id), looking);
-		TEXT_COPY(looking->last, cart->ids.cart_id);
-	}
 	return true;
 }
 
-static void tell(const struct looking *looking, const char *shop)
+/* The first by its id, so that it is the same one each time. */
+static void choose_example(struct bytes id, void *value, void *context)
+{
+	struct looking *looking = context;
+	char name[sizeof(looking->example)];
+
+	(void)value;
+	text_copy_bytes(name, sizeof(name), id);
+	if (!*looking->example || strcmp(name, looking->example) < 0)
+		TEXT_COPY(looking->example, name);
+}
+
+static void tell(struct looking *looking, const char *shop)
 {
 	size_t count = map_count(looking->astray);
 
+	looking->example[0] = '\0';
+	map_each(looking->astray, choose_example, looking);
 	if (count)
 		found(looking->doctor, FINDING_WRONG, "carts",
 			"if that host is the shop's, name it as host in [shop] of its shop.conf: until then they are "
 			"not mailed",
 			"%s: the links back of %zu open %s lead to a host that is not the shop's, that of %s for one",
-			shop, count, count == 1 ? "cart" : "carts", looking->last);
+			shop, count, count == 1 ? "cart" : "carts", looking->example);
 }
 
 static void look_at_shop(const char *name, void *context)

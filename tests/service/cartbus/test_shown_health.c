@@ -4,6 +4,7 @@
 #include "services/cartbus/backup_folder.h"
 #include "services/cartbus/copy_broker.h"
 #include "services/cartbus/doctor.h"
+#include "services/cartbus/reading.h"
 #include "tests/service/cartbus/name_server.h"
 #include "tests/service/cartbus/operated.h"
 #include "tests/unit/document.h"
@@ -39,6 +40,20 @@ LOOK(ways)
 LOOK(domains)
 LOOK(readers)
 
+/* Of the broker's area what it says of the carts. */
+static int command_links(struct command *command, int argc, char **argv)
+{
+	struct doctor doctor = { .command = command, .findings = json_array() };
+	struct client *client;
+
+	command_take(command, argc, argv, &(struct arguments){ .help = "For a test." });
+	client = command_connect(command);
+	look_at_carts(&doctor, client);
+	client_free(client);
+	json_decref(doctor.findings);
+	return doctor.count[FINDING_WRONG] ? EXIT_NO : EXIT_FINE;
+}
+
 /* A broker over a copy of the log, as an erasure from a backup has it. */
 static int command_copy(struct command *command, int argc, char **argv)
 {
@@ -71,6 +86,7 @@ static const struct subcommand table[] = {
 	{ "ways", "", "what is reached", command_ways },
 	{ "domains", "", "are mails believed?", command_domains },
 	{ "readers", "", "who may read what?", command_readers },
+	{ "links", "", "do links lead to the shop?", command_links },
 	{ "copy", "DIR", "a broker over a copy", command_copy },
 };
 static const struct subcommands subcommands = { table, sizeof(table) / sizeof(*table) };
@@ -214,6 +230,39 @@ static void backups_are_made_checked_and_told_of(void **state)
 	golden_compare("backups.txt", operated_transcript(operated));
 }
 
+static void say_link(struct operated *operated, const char *id, CartStatus status, const char *url)
+{
+	static uint64_t version = 1;
+	static CartState cart;
+
+	cart = (CartState){ .status = status, .has_ids = true, .state_version = ++version };
+	TEXT_COPY(cart.ids.cart_id, id);
+	TEXT_COPY(cart.recovery_url, url);
+	assert_int_equal(
+		WORLD_SAY(operated_world(operated), cart_state, &cart, .shop = "demo", .key = id, .version = version),
+		SAID_FRESH);
+}
+
+static void links_that_lead_to_another_host_are_found_while_their_carts_are_open(void **state)
+{
+	struct operated *operated = *state;
+
+	operated_run(operated, "links");
+	say_link(operated, "a", CART_OPEN, "https://demo.example/cart/a");
+	say_link(operated, "b", CART_CLOSED, "https://elsewhere.example/cart/b");
+	say_link(operated, "c", CART_OPEN, "");
+	operated_run(operated, "links");
+	say_link(operated, "d", CART_OPEN, "https://elsewhere.example/cart/d");
+	operated_run(operated, "links");
+	say_link(operated, "e", CART_OPEN, "https://elsewhere.example/cart/e");
+	operated_run(operated, "links");
+	say_link(operated, "e", CART_CLOSED, "https://elsewhere.example/cart/e");
+	operated_run(operated, "links");
+	say_link(operated, "d", CART_OPEN, "https://demo.example/cart/d");
+	operated_run(operated, "links");
+	golden_compare("links.txt", operated_transcript(operated));
+}
+
 static void a_broker_over_a_copy_answers_or_tells_its_last_words(void **state)
 {
 	struct operated *operated = *state;
@@ -276,6 +325,8 @@ int main(int argc, char **argv)
 			files_that_others_may_read_are_found, operated_setup, operated_teardown),
 		cmocka_unit_test_setup_teardown(
 			backups_are_made_checked_and_told_of, operated_setup, operated_teardown),
+		cmocka_unit_test_setup_teardown(links_that_lead_to_another_host_are_found_while_their_carts_are_open,
+			operated_setup, operated_teardown),
 		cmocka_unit_test_setup_teardown(
 			a_broker_over_a_copy_answers_or_tells_its_last_words, operated_setup, operated_teardown),
 		cmocka_unit_test_setup_teardown(ways_that_lead_nowhere_are_found, operated_setup, operated_teardown),
