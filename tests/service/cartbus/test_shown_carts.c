@@ -8,6 +8,7 @@
 #include <errno.h>
 #include <jansson.h>
 #include <string.h>
+#include <unistd.h>
 
 static const int64_t DAY_US = INT64_C(1750000000) * US_PER_S; /* 2025-06-15 15:06:40 UTC */
 
@@ -220,6 +221,22 @@ static void the_manual_is_told_whole_to_who_reads_it_through_a_pipe(void **state
 	}
 }
 
+/* What it learnt is said again when it is released, of this shopper as well. */
+static void nobody_is_erased_while_a_restore_is_not_released(void **state)
+{
+	static const char *const held[] = { "secrets make", "erase demo 77 --yes", "erase demo 77 --dry-run", NULL };
+	struct operated *operated = *state;
+	char path[200];
+
+	say_carts(operated_world(operated));
+	operated_write(operated, "state/restore.json", "{}");
+	run_all(operated, held);
+	snprintf(path, sizeof(path), "%s/state/restore.json", operated_folder(operated));
+	assert_int_equal(unlink(path), 0);
+	assert_int_equal(operated_run(operated, "erase demo 77 --yes"), 0);
+	golden_compare("erased_restored.txt", operated_transcript(operated));
+}
+
 static void a_shopper_is_erased(void **state)
 {
 	static const char *const lines[] = { "secrets make", "erase demo 77 --yes --reason letter", "export demo 77",
@@ -306,6 +323,8 @@ int main(int argc, char **argv)
 			operated_setup, operated_teardown),
 		cmocka_unit_test_setup_teardown(
 			the_manual_is_told_whole_to_who_reads_it_through_a_pipe, operated_setup, operated_teardown),
+		cmocka_unit_test_setup_teardown(
+			nobody_is_erased_while_a_restore_is_not_released, operated_setup, operated_teardown),
 		cmocka_unit_test_setup_teardown(a_shopper_is_erased, operated_setup, operated_teardown),
 		cmocka_unit_test_setup_teardown(
 			what_files_hold_of_a_shopper_goes_as_well, operated_setup, operated_teardown),
