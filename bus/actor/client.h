@@ -4,10 +4,10 @@
  * The one place of the runtime that blocks, and only up to the given patience. For the operator's command and for load
  * generators; services are written against service.h.
  */
-#ifndef BUS_ACTOR_CLIENT_H
-#define BUS_ACTOR_CLIENT_H
+#ifndef ACTOR_CLIENT_H
+#define ACTOR_CLIENT_H
 
-#include "bus/actor/runtime.h"
+#include "bus/actor/runtime/runtime.h"
 #include "bus/base/config.h"
 
 struct client;

@@ -16,8 +16,8 @@
  * happened, and says so in its result.
  * A claim is committed by itself, before and apart from the turn of the message.
  */
-#ifndef BUS_ACTOR_EFFECT_H
-#define BUS_ACTOR_EFFECT_H
+#ifndef ACTOR_EFFECT_H
+#define ACTOR_EFFECT_H
 
 #include "bus/actor/turn.h"
 

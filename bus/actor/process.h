@@ -9,10 +9,10 @@
  * Parses arguments (--config FILE, --instance NAME, --manifest, --help, --version), reads the configuration, opens the state,
  * connects, runs the loop until SIGTERM, and says READY=1 and STATUS=... to systemd (sd_notify's protocol) when it is.
  */
-#ifndef BUS_ACTOR_PROCESS_H
-#define BUS_ACTOR_PROCESS_H
+#ifndef ACTOR_PROCESS_H
+#define ACTOR_PROCESS_H
 
-#include "bus/actor/runtime.h"
+#include "bus/actor/runtime/runtime.h"
 #include "bus/base/config.h"
 
 struct loop;

@@ -6,11 +6,11 @@
  *
  * Read next: turn.h (what a decision can do), state.h, effect.h, process.h (what main.c calls), sim.h (the same in memory)
  */
-#ifndef BUS_ACTOR_SERVICE_H
-#define BUS_ACTOR_SERVICE_H
+#ifndef ACTOR_SERVICE_H
+#define ACTOR_SERVICE_H
 
-#include "bus/actor/claim_notes.h"
 #include "bus/actor/effect.h"
+#include "bus/actor/runtime/claim_notes.h"
 #include "bus/actor/state.h"
 #include "bus/actor/topic.h"
 #include "bus/actor/turn.h"

@@ -7,8 +7,8 @@
  *
  * Names contain no NUL. Values are nanopb messages or plain bytes of at most 64 KB.
  */
-#ifndef BUS_ACTOR_STATE_H
-#define BUS_ACTOR_STATE_H
+#ifndef ACTOR_STATE_H
+#define ACTOR_STATE_H
 
 #include "bus/base/bytes.h"
 #include <pb.h>

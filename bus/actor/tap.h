@@ -3,8 +3,8 @@
  *
  * A tap is not a session: it may miss messages when it is slow, and changes nothing. The log (client_ask "read") misses none.
  */
-#ifndef BUS_ACTOR_TAP_H
-#define BUS_ACTOR_TAP_H
+#ifndef ACTOR_TAP_H
+#define ACTOR_TAP_H
 
 #include "bus/actor/turn.h"
 #include "bus/base/config.h"

@@ -4,8 +4,8 @@
  * proto/ declares and defines topics with these macros; a service only names them: HEARS(cart_changed, ...). The typedef
  * `topic_message_<name>` lets the tables check a handler's parameter type against the topic.
  */
-#ifndef BUS_ACTOR_TOPIC_H
-#define BUS_ACTOR_TOPIC_H
+#ifndef ACTOR_TOPIC_H
+#define ACTOR_TOPIC_H
 
 #include <pb.h>
 #include <stddef.h>
@@ -36,7 +36,7 @@ struct topic {
 	size_t size;                 /* sizeof the decoded struct */
 	enum retention retention;
 	const char *group; /* compaction group; NULL: not compacted */
-	/* Of all topics those that outlive the log (bus/broker/sidelog.h), up to NULL; NULL: none does */
+	/* Of all topics those that outlive the log (bus/broker/log/sidelog.h), up to NULL; NULL: none does */
 	const struct topic *const *outliving;
 	const struct topic_shown *shown; /* up to one without a message; NULL: none */
 	const struct topic_told *told;   /* of all topics, up to one without a topic; NULL: none is told */

@@ -4,8 +4,8 @@
  * A turn's verdict and facts travel as one unit and are committed together or not at all. What it says is folded into this
  * service's own state at once. A decision takes its time from turn_now_us and nowhere else.
  */
-#ifndef BUS_ACTOR_TURN_H
-#define BUS_ACTOR_TURN_H
+#ifndef ACTOR_TURN_H
+#define ACTOR_TURN_H
 
 #include "bus/actor/state.h"
 #include "bus/actor/topic.h"

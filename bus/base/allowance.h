@@ -3,8 +3,8 @@
  *
  * `burst` at once, and one more each `every_us`. A zeroed one is full.
  */
-#ifndef BUS_BASE_ALLOWANCE_H
-#define BUS_BASE_ALLOWANCE_H
+#ifndef BASE_ALLOWANCE_H
+#define BASE_ALLOWANCE_H
 
 #include <stdbool.h>
 #include <stdint.h>

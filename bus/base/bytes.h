@@ -4,8 +4,8 @@
  * `struct bytes` never owns. `struct buffer` does: {0} is an empty one, buffer_free gives its memory back.
  * Out of memory ends the process (base/log.h: die): a half-written frame is worth less than a restart.
  */
-#ifndef BUS_BASE_BYTES_H
-#define BUS_BASE_BYTES_H
+#ifndef BASE_BYTES_H
+#define BASE_BYTES_H
 
 #include <endian.h>
 #include <stdbool.h>

@@ -3,8 +3,8 @@
  *
  * `_cleanup_(foo_freep) struct foo *f = NULL;` The function gets the address of the variable, and must take NULL inside it.
  */
-#ifndef BUS_BASE_CLEANUP_H
-#define BUS_BASE_CLEANUP_H
+#ifndef BASE_CLEANUP_H
+#define BASE_CLEANUP_H
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -5,8 +5,8 @@
  * set, and a demo runs it faster. *Boot* time never jumps, counts while the machine sleeps and measures leases, heartbeats
  * and deadlines; it always runs at its true rate. Tests and the simulator own a clock of their own and move it by hand.
  */
-#ifndef BUS_BASE_CLOCK_H
-#define BUS_BASE_CLOCK_H
+#ifndef BASE_CLOCK_H
+#define BASE_CLOCK_H
 
 #include <stdint.h>
 

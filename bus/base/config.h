@@ -12,11 +12,11 @@
  * What a value may be is said once, by the row of its key. It is judged and read while the file is read: every value in a struct
  * config is right, and its reader asks for what it means (config_number, config_word, ...). A key is added like this:
  *     { "mail", "smtp-port", "25", "its port", .kind = CONFIG_PORT, .readers = "sender" },
- * to bus_keys (bus/wire/bus_keys.c) what the bus reads, to settings_keys (services/kit/settings.c) what services read, to shop_keys what
+ * to bus_keys (bus/wire/bus_keys.c) what the bus reads, to settings_keys (services/kit/settings/settings.c) what services read, to shop_keys what
  * a shop.conf says. A row without a kind does not compile, or is refused at the start.
  */
-#ifndef BUS_BASE_CONFIG_H
-#define BUS_BASE_CONFIG_H
+#ifndef BASE_CONFIG_H
+#define BASE_CONFIG_H
 
 #include "bus/base/config_kind.h"
 

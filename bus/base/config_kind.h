@@ -3,8 +3,8 @@
  *
  * One judgement for all who ask: the processes, their --check, `cartbus config check`, `cartbus doctor`, the man pages.
  */
-#ifndef BUS_BASE_CONFIG_KIND_H
-#define BUS_BASE_CONFIG_KIND_H
+#ifndef BASE_CONFIG_KIND_H
+#define BASE_CONFIG_KIND_H
 
 #include <stdbool.h>
 #include <stddef.h>

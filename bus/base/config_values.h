@@ -1,8 +1,8 @@
 /*
  * config_values.h: what config_read.c reads and config.c answers from; nobody else includes it
  */
-#ifndef BUS_BASE_CONFIG_VALUES_H
-#define BUS_BASE_CONFIG_VALUES_H
+#ifndef BASE_CONFIG_VALUES_H
+#define BASE_CONFIG_VALUES_H
 
 #include "bus/base/config.h"
 

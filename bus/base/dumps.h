@@ -3,8 +3,8 @@
  *
  * Names, addresses and keys lie in it: a core file would keep them on a disk, and another process of the same user could read them.
  */
-#ifndef BUS_BASE_DUMPS_H
-#define BUS_BASE_DUMPS_H
+#ifndef BASE_DUMPS_H
+#define BASE_DUMPS_H
 
 /* No core file, and no debugger of the same user; unless $CARTBUS_DUMPS is set, which helps to find a fault. */
 void dumps_forbid(void);

@@ -1,8 +1,8 @@
 /*
  * file.h: files that are there after a power cut
  */
-#ifndef BUS_BASE_FILE_H
-#define BUS_BASE_FILE_H
+#ifndef BASE_FILE_H
+#define BASE_FILE_H
 
 #include "bus/base/bytes.h"
 #include <sys/stat.h>

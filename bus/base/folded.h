@@ -1,6 +1,6 @@
 /* folded.h: what to do about the state of a service that has to be folded anew */
-#ifndef BUS_BASE_FOLDED_H
-#define BUS_BASE_FOLDED_H
+#ifndef BASE_FOLDED_H
+#define BASE_FOLDED_H
 
 /*
  * `where` names the folder. Nothing is deleted: a restore learns from these files what was mailed; and the folders among them are no

@@ -4,8 +4,8 @@
  * Its native protocol, which is documented and stable (systemd.io/JOURNAL_NATIVE_PROTOCOL): one datagram of NAME=value lines. libsystemd would
  * do it too; it brings five libraries and 0.7 MB into each of a dozen processes, so as notify.h does, we say these lines ourselves.
  */
-#ifndef BUS_BASE_JOURNAL_H
-#define BUS_BASE_JOURNAL_H
+#ifndef BASE_JOURNAL_H
+#define BASE_JOURNAL_H
 
 #include <stdbool.h>
 #include <stddef.h>

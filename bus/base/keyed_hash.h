@@ -3,8 +3,8 @@
  *
  * SipHash-2-4 (Aumasson and Bernstein, 2012). text_hash is for names of our own: anybody can compute which bytes share its value.
  */
-#ifndef BUS_BASE_KEYED_HASH_H
-#define BUS_BASE_KEYED_HASH_H
+#ifndef BASE_KEYED_HASH_H
+#define BASE_KEYED_HASH_H
 
 #include "bus/base/bytes.h"
 

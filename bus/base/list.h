@@ -3,8 +3,8 @@
  *
  * A `struct list` is both the head and the hook inside a member. list_init makes either empty; removing twice is harmless.
  */
-#ifndef BUS_BASE_LIST_H
-#define BUS_BASE_LIST_H
+#ifndef BASE_LIST_H
+#define BASE_LIST_H
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -1,6 +1,6 @@
 /* listen_at.h: a TCP socket at an address of this machine */
-#ifndef BUS_BASE_LISTEN_AT_H
-#define BUS_BASE_LISTEN_AT_H
+#ifndef BASE_LISTEN_AT_H
+#define BASE_LISTEN_AT_H
 
 /*
  * A socket that does not block and listens at `host`, an IP address, and `port`. `backlog` 0: it takes the address and does not listen;

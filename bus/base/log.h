@@ -6,10 +6,10 @@
  * or, for collectors of logs, as an object of JSON per line:
  *   {"time":"2026-11-21T18:00:00.000000Z","level":"warning","process":"gateway","message":"refused shop=demo: the signature is wrong"}
  * What it is about goes with it as fields of the journal, if that is what reads stderr, or as members of that object.
- * Values are quoted where needed and never contain addresses, tokens or secrets: callers pass hashes (kit/address.h).
+ * Values are quoted where needed and never contain addresses, tokens or secrets: callers pass hashes (kit/mail/address.h).
  */
-#ifndef BUS_BASE_LOG_H
-#define BUS_BASE_LOG_H
+#ifndef BASE_LOG_H
+#define BASE_LOG_H
 
 #include <stdbool.h>
 #include <stdint.h>

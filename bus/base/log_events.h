@@ -3,8 +3,8 @@
  *
  * X(name, id, title). Never change an id: admins have written it into their searches. proto/events.h holds those about carts.
  */
-#ifndef BUS_BASE_LOG_EVENTS_H
-#define BUS_BASE_LOG_EVENTS_H
+#ifndef BASE_LOG_EVENTS_H
+#define BASE_LOG_EVENTS_H
 
 #define BUS_EVENTS(X)                                                                                                  \
 	X(decision_failed, "198ded7094424713813d7f63b8c9edd4", "a decision failed, and is tried again")                \

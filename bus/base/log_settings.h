@@ -1,8 +1,8 @@
 /*
  * log_settings.h: [log] of cartbus.conf
  */
-#ifndef BUS_BASE_LOG_SETTINGS_H
-#define BUS_BASE_LOG_SETTINGS_H
+#ifndef BASE_LOG_SETTINGS_H
+#define BASE_LOG_SETTINGS_H
 
 #include "bus/base/config.h"
 

@@ -3,8 +3,8 @@
  *
  * Keys are copied; values are borrowed. Order of iteration is that of insertion into buckets, not of keys (ordmap.h sorts).
  */
-#ifndef BUS_BASE_MAP_H
-#define BUS_BASE_MAP_H
+#ifndef BASE_MAP_H
+#define BASE_MAP_H
 
 #include "bus/base/bytes.h"
 

@@ -3,8 +3,8 @@
  *
  * None of these returns NULL: a process that gets no memory says so and exits, and what it had confirmed is on the disk.
  */
-#ifndef BUS_BASE_MEMORY_H
-#define BUS_BASE_MEMORY_H
+#ifndef BASE_MEMORY_H
+#define BASE_MEMORY_H
 
 #include "bus/base/bytes.h"
 

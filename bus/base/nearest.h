@@ -1,8 +1,8 @@
 /*
  * nearest.h: which of the names that there are somebody may have meant
  */
-#ifndef BUS_BASE_NEAREST_H
-#define BUS_BASE_NEAREST_H
+#ifndef BASE_NEAREST_H
+#define BASE_NEAREST_H
 
 struct nearest {
 	const char *typed, *name; /* name: the one that is nearest so far; NULL: none is near */

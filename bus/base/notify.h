@@ -3,8 +3,8 @@
  *
  * A datagram to the socket that NOTIFY_SOCKET names; without that variable nothing happens.
  */
-#ifndef BUS_BASE_NOTIFY_H
-#define BUS_BASE_NOTIFY_H
+#ifndef BASE_NOTIFY_H
+#define BASE_NOTIFY_H
 
 #include <stdint.h>
 

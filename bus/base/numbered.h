@@ -3,8 +3,8 @@
  *
  * As a map (map.h), but neighbours lie beside each other: one page of 256 after the other instead of an entry each.
  */
-#ifndef BUS_BASE_NUMBERED_H
-#define BUS_BASE_NUMBERED_H
+#ifndef BASE_NUMBERED_H
+#define BASE_NUMBERED_H
 
 #include <stddef.h>
 #include <stdint.h>

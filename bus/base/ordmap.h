@@ -3,8 +3,8 @@
  *
  * Both are copied. Serves the in-memory store and the runtime's overlay of unconfirmed facts. A skip list: log n, and simple.
  */
-#ifndef BUS_BASE_ORDMAP_H
-#define BUS_BASE_ORDMAP_H
+#ifndef BASE_ORDMAP_H
+#define BASE_ORDMAP_H
 
 #include "bus/base/bytes.h"
 

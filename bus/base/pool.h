@@ -4,8 +4,8 @@
  * What was given back is taken again, without a way through the allocator. Under the address sanitizer each is an allocation of
  * its own, so that a use after the end is still found.
  */
-#ifndef BUS_BASE_POOL_H
-#define BUS_BASE_POOL_H
+#ifndef BASE_POOL_H
+#define BASE_POOL_H
 
 #include <stddef.h>
 

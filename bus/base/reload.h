@@ -5,8 +5,8 @@
  * its start: each thing is judged in one place. What changed of what a service ever asked for it takes by beginning anew in its place:
  * same process id, same sockets of the supervisor, everything else as at a start.
  */
-#ifndef BUS_BASE_RELOAD_H
-#define BUS_BASE_RELOAD_H
+#ifndef BASE_RELOAD_H
+#define BASE_RELOAD_H
 
 #include <stdbool.h>
 #include <stdint.h>

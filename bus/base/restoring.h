@@ -3,8 +3,8 @@
  *
  * While it lies there the broker does not start: the log may be half copied, not there at all, or about to claim mails that went.
  */
-#ifndef BUS_BASE_RESTORING_H
-#define BUS_BASE_RESTORING_H
+#ifndef BASE_RESTORING_H
+#define BASE_RESTORING_H
 
 #define RESTORING_MARK "restoring"
 

@@ -2,10 +2,10 @@
  * retention.h: how long what is kept in the log, from the section [retention] of cartbus.conf
  *
  * Three classes of topics (bus/actor/topic.h): raw messages carry what storefronts and shoppers sent; facts are what was made of
- * it; what is to be kept stays for ever. The broker drops by this, and the log tells the services (bus/broker/retain.c).
+ * it; what is to be kept stays for ever. The broker drops by this, and the log tells the services (bus/broker/log/retain.c).
  */
-#ifndef BUS_BASE_RETENTION_H
-#define BUS_BASE_RETENTION_H
+#ifndef BASE_RETENTION_H
+#define BASE_RETENTION_H
 
 #include "bus/base/clock.h"
 #include "bus/base/config.h"

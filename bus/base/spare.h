@@ -3,8 +3,8 @@
  *
  * Without it that client would wait in the listening socket's queue, which stays readable, and its server would turn without end.
  */
-#ifndef BUS_BASE_SPARE_H
-#define BUS_BASE_SPARE_H
+#ifndef BASE_SPARE_H
+#define BASE_SPARE_H
 
 #include <stdbool.h>
 

@@ -5,8 +5,8 @@
  * next, somebody has set the clock, or something has broken it: from then on it goes on from where it was, as boot time does, until
  * the wall agrees again. Whether the clock is right now is for a person to say, by starting the process anew.
  */
-#ifndef BUS_BASE_STEADY_H
-#define BUS_BASE_STEADY_H
+#ifndef BASE_STEADY_H
+#define BASE_STEADY_H
 
 #include "bus/base/clock.h"
 

@@ -4,8 +4,8 @@
  * A few threads that do nothing else: so the process goes on meanwhile, and the disk gets several at a time. A thread is begun when
  * one is missing; who never syncs has none.
  */
-#ifndef BUS_BASE_SYNCER_H
-#define BUS_BASE_SYNCER_H
+#ifndef BASE_SYNCER_H
+#define BASE_SYNCER_H
 
 #include "bus/base/list.h"
 #include <stdbool.h>

@@ -1,8 +1,8 @@
 /*
  * text.h: small certainties about text
  */
-#ifndef BUS_BASE_TEXT_H
-#define BUS_BASE_TEXT_H
+#ifndef BASE_TEXT_H
+#define BASE_TEXT_H
 
 #include "bus/base/bytes.h"
 

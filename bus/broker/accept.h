@@ -4,8 +4,8 @@
  * libzmq accepts by itself, bounds nothing, and aborts when descriptors run out (4.3.4, over ipc). So the program has an accept() of
  * its own, which libzmq calls in place of the C library's: it counts connections per peer and turns away those that are too many.
  */
-#ifndef BUS_BROKER_ACCEPT_H
-#define BUS_BROKER_ACCEPT_H
+#ifndef BROKER_ACCEPT_H
+#define BROKER_ACCEPT_H
 
 #include "bus/base/sources.h"
 

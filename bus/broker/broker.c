@@ -7,10 +7,10 @@
  */
 #include "bus/broker/broker.h"
 #include "bus/base/text.h"
-#include "bus/broker/erase.h"
-#include "bus/broker/feed.h"
-#include "bus/broker/session.h"
-#include "bus/broker/sidelog.h"
+#include "bus/broker/admin/erase.h"
+#include "bus/broker/log/sidelog.h"
+#include "bus/broker/queue/feed.h"
+#include "bus/broker/session/session.h"
 #include <assert.h>
 #include <errno.h>
 #include <stdio.h>

@@ -2,14 +2,14 @@
  * broker.h: the broker without its sockets
  *
  * Frames and control messages go in; frames, answers and taps come out through `struct broker_out`; time comes from a clock.
- * The process (main.c) ties it to ZeroMQ, the simulator (bus/actor/sim.h) to sessions in the same process: it is the same code.
+ * The process (main.c) ties it to ZeroMQ, the simulator (bus/actor/sim/sim.h) to sessions in the same process: it is the same code.
  *
  * What is heard is staged; broker_commit writes all of it as one batch with one sync, and only then lets confirms, deliveries,
  * projections and taps out. The caller drains its sockets, commits, and repeats. Or it has the writing done by another thread and
  * hears on meanwhile: broker_seal, broker_write there, broker_let_out.
  */
-#ifndef BUS_BROKER_BROKER_H
-#define BUS_BROKER_BROKER_H
+#ifndef BROKER_BROKER_H
+#define BROKER_BROKER_H
 
 #include "bus/base/clock.h"
 #include "bus/base/retention.h"

@@ -11,9 +11,9 @@
  * Read next: committer.c, log.c, sidelog.c
  */
 #include "bus/base/log.h"
-#include "bus/broker/queue.h"
-#include "bus/broker/session.h"
-#include "bus/broker/sidelog.h"
+#include "bus/broker/log/sidelog.h"
+#include "bus/broker/queue/queue.h"
+#include "bus/broker/session/session.h"
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,8 +1,8 @@
 /*
  * committer.h: a thread that writes the broker's commits
  */
-#ifndef BUS_BROKER_COMMITTER_H
-#define BUS_BROKER_COMMITTER_H
+#ifndef BROKER_COMMITTER_H
+#define BROKER_COMMITTER_H
 
 #include "bus/broker/broker.h"
 

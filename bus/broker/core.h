@@ -7,15 +7,15 @@
  *
  * Read next: broker.c (the conductor), commit.c, ingress.c (what sessions say), queue.h, session.h
  */
-#ifndef BUS_BROKER_CORE_H
-#define BUS_BROKER_CORE_H
+#ifndef BROKER_CORE_H
+#define BROKER_CORE_H
 
 #include "bus/base/allowance.h"
 #include "bus/base/list.h"
 #include "bus/base/map.h"
 #include "bus/base/steady.h"
 #include "bus/broker/broker.h"
-#include "bus/broker/log.h"
+#include "bus/broker/log/log.h"
 #include "bus/wire/frame.h"
 #include "bus/wire/message.h"
 #include "bus/wire/registry.h"

@@ -1,6 +1,6 @@
 /* door.h: the broker's sockets and who may come, from its configuration */
-#ifndef BUS_BROKER_DOOR_H
-#define BUS_BROKER_DOOR_H
+#ifndef BROKER_DOOR_H
+#define BROKER_DOOR_H
 
 #include "bus/broker/broker.h"
 #include "bus/wire/hub.h"

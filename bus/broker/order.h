@@ -1,8 +1,8 @@
 /*
  * order.h: what the broker's arguments ask for
  */
-#ifndef BUS_BROKER_ORDER_H
-#define BUS_BROKER_ORDER_H
+#ifndef BROKER_ORDER_H
+#define BROKER_ORDER_H
 
 #include <stdbool.h>
 

@@ -1,8 +1,8 @@
 /*
  * reconfigure.h: cartbus.conf changed while the broker runs
  */
-#ifndef BUS_BROKER_RECONFIGURE_H
-#define BUS_BROKER_RECONFIGURE_H
+#ifndef BROKER_RECONFIGURE_H
+#define BROKER_RECONFIGURE_H
 
 #include "bus/base/config.h"
 #include "bus/base/reload.h"

@@ -4,9 +4,9 @@
  * Promises:  below the headroom the broker refuses peers that bring new messages, with the reason and not for good. Peers that work
  *            for a queue go on (acknowledgements, returns, dead letters, claims and outcomes: they end what is there), and so does
  *            the operator. Nothing has to be restarted: there is room again as soon as there is.
- * Read next: turn.c (who asks), ../store/rocks.c (what happens when it is full after all)
+ * Read next: turn.c (who asks), ../rocks/rocks.c (what happens when it is full after all)
  */
-#include "bus/broker/session.h"
+#include "bus/broker/session/session.h"
 #include <stdio.h>
 
 static const int64_t LOOK_EVERY_US = 100 * US_PER_MS; /* far less than a headroom is written in this time */

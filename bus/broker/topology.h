@@ -16,11 +16,11 @@
  *     remembers = cart.state      (repeated: its projections)
  *     says = cart.state           (repeated: its rights)
  */
-#ifndef BUS_BROKER_TOPOLOGY_H
-#define BUS_BROKER_TOPOLOGY_H
+#ifndef BROKER_TOPOLOGY_H
+#define BROKER_TOPOLOGY_H
 
 #include "bus/base/config.h"
-#include "bus/broker/mask.h"
+#include "bus/broker/admin/mask.h"
 #include <stdbool.h>
 #include <stdint.h>
 

@@ -1,8 +1,8 @@
 /*
  * disk.h: how much room a file system has; only rocks.c includes it
  */
-#ifndef BUS_STORE_DISK_H
-#define BUS_STORE_DISK_H
+#ifndef STORE_DISK_H
+#define STORE_DISK_H
 
 #include <stdint.h>
 

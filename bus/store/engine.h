@@ -4,8 +4,8 @@
  * Each engine puts these structs first in its own. store.c holds the rules that both share, above all that nothing works
  * after a failed commit.
  */
-#ifndef BUS_STORE_ENGINE_H
-#define BUS_STORE_ENGINE_H
+#ifndef STORE_ENGINE_H
+#define STORE_ENGINE_H
 
 #include "bus/store/store.h"
 #include <stdatomic.h>

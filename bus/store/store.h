@@ -9,8 +9,8 @@
  *
  * Read next: rocks_open.c and rocks.c (on disk), memory.c (its twin)
  */
-#ifndef BUS_STORE_STORE_H
-#define BUS_STORE_STORE_H
+#ifndef STORE_STORE_H
+#define STORE_STORE_H
 
 #include "bus/base/bytes.h"
 

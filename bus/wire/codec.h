@@ -4,8 +4,8 @@
  * The bytes and the structs are nanopb's; so is the description they are derived from, once. nanopb itself unpacks its
  * descriptors anew for each field of each message, which was a third of the broker's time and a fifth of a service's.
  */
-#ifndef BUS_WIRE_CODEC_H
-#define BUS_WIRE_CODEC_H
+#ifndef WIRE_CODEC_H
+#define WIRE_CODEC_H
 
 #include "bus/base/bytes.h"
 #include <pb.h>

@@ -3,8 +3,8 @@
  *
  * Inside the codec only; others include codec.h.
  */
-#ifndef BUS_WIRE_CODEC_TABLE_H
-#define BUS_WIRE_CODEC_TABLE_H
+#ifndef WIRE_CODEC_TABLE_H
+#define WIRE_CODEC_TABLE_H
 
 #include "bus/wire/codec.h"
 

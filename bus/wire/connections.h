@@ -4,8 +4,8 @@
  * Noise instead of a handshake, and messages above a socket's maximum, never become a message: ZeroMQ drops the connection. It tells of
  * connections that began and ended, by descriptor, and of no reason. What can be known from that is known here.
  */
-#ifndef BUS_WIRE_CONNECTIONS_H
-#define BUS_WIRE_CONNECTIONS_H
+#ifndef WIRE_CONNECTIONS_H
+#define WIRE_CONNECTIONS_H
 
 #include <stdbool.h>
 

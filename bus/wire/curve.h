@@ -4,8 +4,8 @@
  * A secret key is a file of mode 0600 with 64 hex digits, <keys>/<name>.key, or the copy of it that systemd handed over; the broker's public key, which its peers need, lies
  * beside it as broker.pub. A public key is always shown as 64 hex digits.
  */
-#ifndef BUS_WIRE_CURVE_H
-#define BUS_WIRE_CURVE_H
+#ifndef WIRE_CURVE_H
+#define WIRE_CURVE_H
 
 #include "bus/base/config.h"
 

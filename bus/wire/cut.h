@@ -4,8 +4,8 @@
  * Over TCP a connection's only mark is the address it comes from (ZAP tells no more). So all of an address go; who may still come
  * is back within a moment, and the gate refuses the others.
  */
-#ifndef BUS_WIRE_CUT_H
-#define BUS_WIRE_CUT_H
+#ifndef WIRE_CUT_H
+#define WIRE_CUT_H
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -6,8 +6,8 @@
  *
  * Promises: a reader never reads past the bytes it was given and refuses (-EBADMSG) anything that does not add up.
  */
-#ifndef BUS_WIRE_FRAME_H
-#define BUS_WIRE_FRAME_H
+#ifndef WIRE_FRAME_H
+#define WIRE_FRAME_H
 
 #include "bus.pb.h"
 #include "bus/base/bytes.h"

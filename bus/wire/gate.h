@@ -7,8 +7,8 @@
  * CURVE alone fails open: without a handler, or with a handler and no domain, an unknown key is let in. A guarded socket has the
  * domain and is told to enforce it.
  */
-#ifndef BUS_WIRE_GATE_H
-#define BUS_WIRE_GATE_H
+#ifndef WIRE_GATE_H
+#define WIRE_GATE_H
 
 #include "bus/wire/curve.h"
 #include <stdbool.h>

@@ -3,8 +3,8 @@
  *
  * libzmq tries again for ever and says nothing; only a socket's monitor tells that it was refused and not merely that nobody is there.
  */
-#ifndef BUS_WIRE_HANDSHAKE_H
-#define BUS_WIRE_HANDSHAKE_H
+#ifndef WIRE_HANDSHAKE_H
+#define WIRE_HANDSHAKE_H
 
 #include "bus/wire/reach.h"
 

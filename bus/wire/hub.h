@@ -5,8 +5,8 @@
  * lane, <run>/lane-<random>; with a key, the same over TCP at `host` from `port` on (reach.h). Every connection passes the gate
  * (gate.h). Only hub_wait and hub_prove block. A received message is borrowed until the next receive.
  */
-#ifndef BUS_WIRE_HUB_H
-#define BUS_WIRE_HUB_H
+#ifndef WIRE_HUB_H
+#define WIRE_HUB_H
 
 #include "bus/base/bytes.h"
 #include "bus/wire/gate.h"

@@ -1,8 +1,8 @@
 /*
  * hub_socket.h: how the broker's sockets are made; for hub.c and lane.c
  */
-#ifndef BUS_WIRE_HUB_SOCKET_H
-#define BUS_WIRE_HUB_SOCKET_H
+#ifndef WIRE_HUB_SOCKET_H
+#define WIRE_HUB_SOCKET_H
 
 #include <stdbool.h>
 #include <stdint.h>

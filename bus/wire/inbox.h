@@ -4,8 +4,8 @@
  * zmq_poll asks every socket three times over whether it has something, each time with two system calls. A socket has a descriptor
  * that becomes readable when something was done to it; a caller that hears a socket until it is empty may sleep on that alone.
  */
-#ifndef BUS_WIRE_INBOX_H
-#define BUS_WIRE_INBOX_H
+#ifndef WIRE_INBOX_H
+#define WIRE_INBOX_H
 
 #include <poll.h>
 #include <stdbool.h>

@@ -1,8 +1,8 @@
 /*
  * lane.h: the broker's end of the private lanes, one PUSH per session
  */
-#ifndef BUS_WIRE_LANE_H
-#define BUS_WIRE_LANE_H
+#ifndef WIRE_LANE_H
+#define WIRE_LANE_H
 
 #include "bus/base/bytes.h"
 #include "bus/wire/hub.h"

@@ -5,8 +5,8 @@
  * session to a broker in the same process. Nothing here blocks: what cannot be sent now answers -EAGAIN, what has not come
  * answers -EAGAIN. With credit below the socket's mark, -EAGAIN on say() means the peer is gone.
  */
-#ifndef BUS_WIRE_LINK_H
-#define BUS_WIRE_LINK_H
+#ifndef WIRE_LINK_H
+#define WIRE_LINK_H
 
 #include "bus/base/bytes.h"
 

@@ -3,8 +3,8 @@
  *
  * u16 length of the Envelope | Envelope | payload. Written once by the sayer, stored and handed on verbatim.
  */
-#ifndef BUS_WIRE_MESSAGE_H
-#define BUS_WIRE_MESSAGE_H
+#ifndef WIRE_MESSAGE_H
+#define WIRE_MESSAGE_H
 
 #include "bus.pb.h"
 #include "bus/base/bytes.h"

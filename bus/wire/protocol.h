@@ -4,8 +4,8 @@
  * The hello names a range, the welcome the version that the session speaks: the newest of both. Fields that may be left out need no new
  * version; what an older program would take for something else, or must not ignore, does.
  */
-#ifndef BUS_WIRE_PROTOCOL_H
-#define BUS_WIRE_PROTOCOL_H
+#ifndef WIRE_PROTOCOL_H
+#define WIRE_PROTOCOL_H
 
 #include <stdint.h>
 

@@ -1,6 +1,6 @@
 /* prove.h: a stranger's visit to the broker's own sockets */
-#ifndef BUS_WIRE_PROVE_H
-#define BUS_WIRE_PROVE_H
+#ifndef WIRE_PROVE_H
+#define WIRE_PROVE_H
 
 #include "bus/wire/hub.h"
 

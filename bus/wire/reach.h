@@ -4,8 +4,8 @@
  * On the broker's machine: the sockets below [paths] run; the process's uid says who it is. From another one: [connect] broker is
  * the address, and the key file says who it is; the broker proves itself with the key in broker.pub.
  */
-#ifndef BUS_WIRE_REACH_H
-#define BUS_WIRE_REACH_H
+#ifndef WIRE_REACH_H
+#define WIRE_REACH_H
 
 #include "bus/wire/curve.h"
 

@@ -3,7 +3,7 @@
  *
  * Promises:  nobody is known who is not written down, or covered by "shared"; no key and no user stands for two.
  * Fails by:  -EINVAL with file, section and what was expected: a registry that does not add up is not used at all.
- * Read next: gate.c (asks at each connection), ../broker/hello.c (asks at each hello)
+ * Read next: gate.c (asks at each connection), ../session/hello.c (asks at each hello)
  */
 #include "bus/wire/registry.h"
 #include "bus/base/cleanup.h"

@@ -9,8 +9,8 @@
  *     rights = publish fold claim hear
  *     public = <64 hex digits>        (repeated: during a rotation two are good)
  */
-#ifndef BUS_WIRE_REGISTRY_H
-#define BUS_WIRE_REGISTRY_H
+#ifndef WIRE_REGISTRY_H
+#define WIRE_REGISTRY_H
 
 #include "bus/wire/gate.h"
 

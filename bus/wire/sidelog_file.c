@@ -2,7 +2,7 @@
  * sidelog_file.c: the side log's file
  *
  * Promises:  a record is believed when its CRC is right, wherever it lies; what is damaged is counted, and what follows it is read.
- * Read next: bus/broker/sidelog.c (who writes it), bus/actor/sidelog.h (who reads it)
+ * Read next: bus/broker/log/sidelog.c (who writes it), bus/actor/runtime/sidelog.h (who reads it)
  */
 #include "bus/wire/sidelog_file.h"
 #include "bus/base/text.h"

@@ -7,8 +7,8 @@
  * be64 log time | the message as on the wire. Records are appended and synced, so only the last can be torn; each is checked by itself,
  * so damage costs no more than what it hit.
  */
-#ifndef BUS_WIRE_SIDELOG_FILE_H
-#define BUS_WIRE_SIDELOG_FILE_H
+#ifndef WIRE_SIDELOG_FILE_H
+#define WIRE_SIDELOG_FILE_H
 
 #include "bus/base/bytes.h"
 

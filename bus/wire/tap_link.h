@@ -3,8 +3,8 @@
  *
  * What is published has three parts: topic NUL shop NUL, a Tapped, the message.
  */
-#ifndef BUS_WIRE_TAP_LINK_H
-#define BUS_WIRE_TAP_LINK_H
+#ifndef WIRE_TAP_LINK_H
+#define WIRE_TAP_LINK_H
 
 #include "bus.pb.h"
 #include "bus/base/bytes.h"

@@ -3,8 +3,8 @@
  *
  * PUSH to the broker's ingress, PULL from the private lane of the session, DEALER for control; all connect, the broker binds.
  */
-#ifndef BUS_WIRE_ZMQ_LINK_H
-#define BUS_WIRE_ZMQ_LINK_H
+#ifndef WIRE_ZMQ_LINK_H
+#define WIRE_ZMQ_LINK_H
 
 #include "bus/wire/link.h"
 #include "bus/wire/reach.h"

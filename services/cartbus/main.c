@@ -7,10 +7,10 @@
 #include "bus/base/bytes.h"
 #include "bus/base/cleanup.h"
 #include "bus/base/log.h"
-#include "services/cartbus/cartbus.h"
-#include "services/cartbus/dispatch.h"
-#include "services/cartbus/manual.h"
-#include "services/cartbus/shops.h"
+#include "services/cartbus/core/cartbus.h"
+#include "services/cartbus/core/dispatch.h"
+#include "services/cartbus/core/manual.h"
+#include "services/cartbus/shops/shops.h"
 #include <stdio.h>
 #include <string.h>
 

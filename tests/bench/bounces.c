@@ -10,7 +10,7 @@
 #include "bus/base/file.h"
 #include "bus/base/log.h"
 #include "bus/base/text.h"
-#include "services/mailin/report.h"
+#include "services/platform/mailin/report.h"
 #include <dirent.h>
 #include <limits.h>
 #include <stdio.h>

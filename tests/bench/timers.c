@@ -12,7 +12,7 @@
 #include "bus/base/log.h"
 #include "bus/base/text.h"
 #include "proto/topics.h"
-#include "services/kit/settings.h"
+#include "services/kit/settings/settings.h"
 #include <pb_encode.h>
 #include <stdio.h>
 #include <stdlib.h>

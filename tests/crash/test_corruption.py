@@ -59,7 +59,7 @@ class Victim:
         self.acknowledged.add(name)
 
     def witness_knows_the_manifest(self):
-        """Its length stands before the sum at the end (bus/store/witness.c)."""
+        """Its length stands before the sum at the end (bus/store/rocks/witness.c)."""
         return int.from_bytes((self.system.folder / "state" / "broker" / "witness").read_bytes()[-12:-4], "big") > 0
 
     def restore(self):

@@ -4,9 +4,9 @@
  * The first byte chooses which, the second the HTTP status, the rest is the answer.
  */
 #include "bus/base/text.h"
-#include "services/kit/mail.h"
-#include "services/kit/model.h"
-#include "services/kit/transport.h"
+#include "services/kit/mail/mail.h"
+#include "services/kit/mail/transport.h"
+#include "services/kit/model/model.h"
 #include "tests/fuzz/fuzz.h"
 
 static void try_model(enum model_provider provider, struct bytes body)

@@ -4,8 +4,8 @@
  * The first byte chooses the file, the rest is what stands in it.
  */
 #include "bus/base/file.h"
-#include "services/cartbus/backup_folder.h"
-#include "services/cartbus/erasures.h"
+#include "services/cartbus/backup/backup_folder.h"
+#include "services/cartbus/people/erasures.h"
 #include "tests/fuzz/fuzz.h"
 #include "tests/unit/folder.h"
 #include <unistd.h>

@@ -4,7 +4,7 @@
  * The file is one that this very place made, so that its header is believed. The input overwrites what comes behind the header; the
  * first byte says whether each slot gets the sum that belongs to it, as no damage would.
  */
-#include "bus/actor/claim_notes.h"
+#include "bus/actor/runtime/claim_notes.h"
 #include "bus/base/bytes.h"
 #include "bus/base/text.h"
 #include "tests/fuzz/fuzz.h"

@@ -4,10 +4,10 @@
  * The first byte chooses which, the rest is the bytes.
  */
 #include "bus/base/text.h"
-#include "services/gateway/ses_event.h"
-#include "services/gateway/sns.h"
-#include "services/kit/sns.h"
-#include "services/mailin/report.h"
+#include "services/kit/http/sns.h"
+#include "services/platform/gateway/ses_event.h"
+#include "services/platform/gateway/sns.h"
+#include "services/platform/mailin/report.h"
 #include "tests/fuzz/fuzz.h"
 
 static void must_be_words(const char *text)

@@ -5,9 +5,9 @@
  */
 #include "bus/base/clock.h"
 #include "bus/base/text.h"
-#include "services/exporter/sheet_rows.h"
-#include "services/kit/google.h"
-#include "services/mirror/fetcher.h"
+#include "services/carts/exporter/sheet_rows.h"
+#include "services/kit/google/google.h"
+#include "services/platform/mirror/fetcher.h"
 #include "tests/fuzz/fuzz.h"
 
 static void try_token(struct bytes body)

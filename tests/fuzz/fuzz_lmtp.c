@@ -3,8 +3,8 @@
  *
  * The first byte says how long the pieces are.
  */
-#include "services/mailin/lmtp.h"
-#include "services/mailin/report.h"
+#include "services/platform/mailin/lmtp.h"
+#include "services/platform/mailin/report.h"
 #include "tests/fuzz/fuzz.h"
 
 static struct lmtp *lmtp;

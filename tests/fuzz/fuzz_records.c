@@ -6,8 +6,8 @@
  */
 #include "bus/base/cleanup.h"
 #include "bus/base/text.h"
-#include "bus/broker/block.h"
 #include "bus/broker/broker.h"
+#include "bus/broker/log/block.h"
 #include "tests/fuzz/fuzz.h"
 #include <errno.h>
 

@@ -4,7 +4,7 @@
 #include "bus/base/bytes.h"
 #include "bus/base/cleanup.h"
 #include "bus/base/memory.h"
-#include "services/kit/rules.h"
+#include "services/kit/rules/rules.h"
 #include "tests/fuzz/fuzz.h"
 
 /* By their fields: what lies between these says nothing. */

@@ -5,8 +5,8 @@
  */
 #include "bus/base/clock.h"
 #include "bus/base/text.h"
-#include "services/kit/storefront.h"
-#include "services/storefront/pages.h"
+#include "services/kit/storefront/storefront.h"
+#include "services/platform/storefront/pages.h"
 #include "tests/fuzz/fuzz.h"
 
 enum { PLATFORMS = 3, ASKED_ROUNDS = STOREFRONT_ROUNDS };

@@ -4,7 +4,7 @@
  * The first byte says whether a column is asked for by its name.
  */
 #include "bus/base/bytes.h"
-#include "services/cartbus/address_list.h"
+#include "services/cartbus/people/address_list.h"
 #include "tests/fuzz/fuzz.h"
 
 struct seen {

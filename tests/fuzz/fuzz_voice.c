@@ -4,8 +4,8 @@
 #include "bus/base/cleanup.h"
 #include "bus/base/memory.h"
 #include "bus/base/text.h"
-#include "services/kit/mail.h"
-#include "services/kit/mail_compose.h"
+#include "services/kit/mail/compose.h"
+#include "services/kit/mail/mail.h"
 #include "tests/fuzz/fuzz.h"
 
 #define HTML_PART "\r\nContent-Type: text/html; charset=utf-8" /* no body has it: its "=" is "=3D" */

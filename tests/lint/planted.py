@@ -19,6 +19,12 @@ def files(root, folders, endings):
                     yield os.path.relpath(os.path.join(at, name), root)
 
 
+def processes(root):
+    """{name: folder} of what runs as a process of its own: a folder below services/ with a main.c."""
+    mains = (os.path.dirname(path) for path in files(root, ["services"], ["main.c"]) if os.path.basename(path) == "main.c")
+    return {os.path.basename(folder): folder for folder in sorted(mains)}
+
+
 def lines(root, path):
     with open(os.path.join(root, path), encoding="utf-8", errors="replace") as file:
         return file.read().split("\n")

@@ -6,9 +6,9 @@
  * at any point: as often as the numbers below allow.
  *
  *   here                       in the code
- *   hear_turn, refuse          hear_turn, refuse_turn (bus/broker/turn.c)
- *   hello                      session_new (bus/actor/session.c): nothing is decided before the state has caught up
- *   worker                     deliveries_decide (bus/actor/delivery.c), turn_confirmed and turn_refused (requests.c)
+ *   hear_turn, refuse          hear_turn, refuse_turn (bus/broker/session/turn.c)
+ *   hello                      session_new (bus/actor/runtime/session.c): nothing is decided before the state has caught up
+ *   worker                     deliveries_decide (bus/actor/runtime/delivery.c), turn_confirmed and turn_refused (requests.c)
  *
  * What must hold, in the words of the design:
  *   - Within a session a decision sees the facts of the decisions before it; if a turn is refused, the session ends and the process

@@ -6,16 +6,16 @@
  * again as soon as the broker has ended its holder's session, also where a hello would hold it on.
  *
  *   here                       in the code
- *   decide                     may_send and found_send (services/sender/may_send.c), letter_new (letter.c: the attempt)
- *   say_claim, hear_claim      say_claim (bus/actor/effects.c); hear_publish, answer_repeat (bus/broker/turn.c), claim_park (claim.c)
+ *   decide                     may_send and found_send (services/carts/sender/may_send.c), letter_new (letter.c: the attempt)
+ *   say_claim, hear_claim      say_claim (bus/actor/runtime/effects.c); hear_publish, answer_repeat (bus/broker/session/turn.c), claim_park (claim.c)
  *   DRAINED                    gateways_drained (claim.c)
  *   retry_parked               claims_retry (claim.c)
  *   let_out                    let_out_answers (broker.c), claims_release (claim.c): looked at once more when it leaves
  *   last_byte, lost            step and go_or_not (effects.c), may_still_send (may_send.c); effects_lost
- *   say_outcome                mail_decide (sender.c), turn_commit and say_outcomes (bus/actor/requests.c)
- *   fold (SEES_...)            sends_remember_claim, sends_remember_outcome (services/kit/sends.c), stops.c
- *   gateway                    admission.c, door.c (services/gateway); runtime_may_spool (bus/actor/runtime.c)
- *   trusted, promised          hear_heartbeat, hear_echo (bus/broker/session.c), beat (bus/actor/session.c)
+ *   say_outcome                mail_decide (sender.c), turn_commit and say_outcomes (bus/actor/runtime/requests.c)
+ *   fold (SEES_...)            sends_remember_claim, sends_remember_outcome (services/carts/policy/sends.c), stops.c
+ *   gateway                    admission.c, door.c (services/platform/gateway); runtime_may_spool (bus/actor/runtime/runtime.c)
+ *   trusted, promised          hear_heartbeat, hear_echo (bus/broker/session/session.c), beat (bus/actor/runtime/session.c)
  *
  * The gateway promises, when it echoes a ping, not to spool a stop for 1.5 s; the broker counts the same time from when it sent the
  * ping, which is earlier. So time is one rule here: a promise ends at the gateway only after it has ended at the broker. An echo is

@@ -6,7 +6,7 @@
  * ever done, unless a death or a lease that ran out counts against it.
  *
  *   here                       in the code
- *   hear_turn, LEASE_FOUND     hear_turn (bus/broker/turn.c), lease_find (lease.c)
+ *   hear_turn, LEASE_FOUND     hear_turn (bus/broker/session/turn.c), lease_find (lease.c)
  *   settle                     queue_settle (queue.c), acks_set (acks.c), dead_settled (dead.c)
  *   fail                       trouble_failed (trouble.c); expire and suspect (lease.c): whether a lease that ran out, or a death,
  *                              counts as a failure is left open here: both are tried
@@ -15,9 +15,9 @@
  *   IS_FIRST, MAY_GO           come_out, advance_chain (queue.c)
  *   grant                      hand_out (deliver.c), lease_grant (lease.c)
  *   end_session                session_end (session.c), leases_free (lease.c)
- *   hello                      hear_hello (hello.c), session_new (bus/actor/session.c)
+ *   hello                      hear_hello (hello.c), session_new (bus/actor/runtime/session.c)
  *   broker_crash               queue_open, queue_refill, dead_open: what is found on the disk
- *   worker                     deliveries_decide (bus/actor/delivery.c), turn_commit and turn_refused (requests.c)
+ *   worker                     deliveries_decide (bus/actor/runtime/delivery.c), turn_commit and turn_refused (requests.c)
  *
  * A turn is heard and committed in one step: nothing leaves the broker in between, so a crash there is a crash before.
  *

@@ -82,7 +82,7 @@ def repacked(package, version, edits):
 
 
 def log_format(sources):
-    return re.search(r'FORMAT\[\] = "(\d+)"', (sources / "bus" / "broker" / "recover.c").read_text()).group(1)
+    return re.search(r'FORMAT\[\] = "(\d+)"', next((sources / "bus" / "broker").rglob("recover.c")).read_text()).group(1)
 
 
 def bare_debian(package, *further, name="bare"):

@@ -7,7 +7,7 @@
  */
 #include "bus/actor/client.h"
 #include "bus/base/clock.h"
-#include "services/kit/settings.h"
+#include "services/kit/settings/settings.h"
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

@@ -6,8 +6,8 @@
 #include "bus/actor/process.h"
 #include "bus/base/clock.h"
 #include "proto/topics.h"
-#include "services/kit/settings.h"
-#include "services/waiter/waiter.h"
+#include "services/carts/waiter/waiter.h"
+#include "services/kit/settings/settings.h"
 
 #define AGAIN_US                                                                                                       \
 	(3 * US_PER_MINUTE) /* of a clock that runs sixty times as fast: time for the test to put the real one back */

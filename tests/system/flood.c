@@ -14,7 +14,7 @@
 #include "bus/wire/message.h"
 #include "bus/wire/zmq_link.h"
 #include "cart.pb.h"
-#include "services/kit/settings.h"
+#include "services/kit/settings/settings.h"
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

@@ -12,7 +12,7 @@
 #include "bus/base/log.h"
 #include "bus/base/memory.h"
 #include "bus/base/text.h"
-#include "services/kit/http.h"
+#include "services/kit/http/http.h"
 #include <jansson.h>
 #include <poll.h>
 #include <signal.h>

@@ -8,7 +8,7 @@
 #include "bus/base/file.h"
 #include "bus/base/log.h"
 #include "bus/base/text.h"
-#include "services/kit/mail.h"
+#include "services/kit/mail/mail.h"
 #include <pb_decode.h>
 
 enum { CART_BYTES_MAX = 1 << 20 };

@@ -4,7 +4,7 @@
 #include "bus/actor/client.h"
 #include "bus/base/clock.h"
 #include "bus/base/text.h"
-#include "services/kit/settings.h"
+#include "services/kit/settings/settings.h"
 #include "tests/system/work.h"
 #include <stdio.h>
 #include <string.h>

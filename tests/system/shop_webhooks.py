@@ -92,16 +92,16 @@ class Shop:
         }, (lambda: self.cart(body, secret, **headers)) if timestamp is None else None)
 
     def address_hash(self, address):
-        """What the bus knows a shopper by (services/kit/address.h), computed independently; `address` in its plain form."""
+        """What the bus knows a shopper by (services/kit/mail/address.h), computed independently; `address` in its plain form."""
         text = self.name.encode() + b"\0" + address.encode()
         return hmac.new(self.system.secret("address.key"), text, hashlib.sha256).hexdigest()[:32]
 
     def unsubscribe_path(self, address, cart_id="", step=1, key=None):
-        """The link of a mail (services/kit/signed_link.h), computed independently."""
+        """The link of a mail (services/kit/web/signed_link.h), computed independently."""
         return "/u/" + self.link_token(1, self.address_hash(address), cart_id, step, key)
 
     def action_path(self, verb, cart_id="", address="", lasts_s=14 * 86400, key=None, shop=None):
-        """The owner's link of the export (services/kit/admin_link.h); verb as AdminVerb numbers it."""
+        """The owner's link of the export (services/kit/web/admin_link.h); verb as AdminVerb numbers it."""
         key = key or self.system.secret("admin.key")
         key_id = hmac.new(key, b"cartbus admin link key id\0", hashlib.sha256).digest()[:4]
         expires_us = int((self.system.now_s() + lasts_s) * 1e6)
@@ -112,7 +112,7 @@ class Shop:
         return "/a/" + base64.urlsafe_b64encode(raw).decode().rstrip("=")
 
     def return_path(self, url, cart_id, step=1, key=None):
-        """The way back to the basket (services/kit/return_link.h)."""
+        """The way back to the basket (services/kit/web/return_link.h)."""
         digest = hashlib.sha256(url.encode()).hexdigest()[:32]
         return f"/r/{self.link_token(2, digest, cart_id, step, key)}?to={urllib.parse.quote(url, safe='')}"
 
@@ -125,7 +125,7 @@ class Shop:
         return base64.urlsafe_b64encode(raw).decode().rstrip("=")
 
     def bounce_address(self, address, domain="demo.example", step=1, mail="0123456789abcdef0123456789abcdef", key=None):
-        """The envelope sender of a mail where `bounce = bounces+*@` (services/kit/bounce_tag.h)."""
+        """The envelope sender of a mail where `bounce = bounces+*@` (services/kit/mail/bounce_tag.h)."""
         raw = bytes([16 + step]) + bytes.fromhex(mail[:8]) + bytes.fromhex(self.address_hash(address))
         key = key or self.system.secret("bounce.key")
         raw += hmac.new(key, b"cartbus bounce tag\0" + self.name.encode() + b"\0" + raw, hashlib.sha256).digest()[:7]

@@ -7,7 +7,7 @@
 #include "bus/base/file.h"
 #include "bus/base/log.h"
 #include "bus/base/text.h"
-#include "services/kit/figures.h"
+#include "services/carts/report/figures.h"
 #include <stdio.h>
 
 enum { CONF_BYTES_MAX = 1 << 16 };

@@ -473,7 +473,7 @@ def test_without_a_server_one_mail_probes_and_all_others_wait_in_their_order(sta
     assert probe.hear().startswith("done m0 not_sent")  # so that it is known
     wait_until(lambda: len(turned_away) >= 3, "the second probe")
     after_s = [at_s - began_s for at_s in server.connections[1:]]
-    assert after_s[0] > 1 and after_s[1] > 1 + 2, after_s  # 1 s, 2 s, 4 s: unit.kit.circuit goes on
+    assert after_s[0] > 1 and after_s[1] > 1 + 2, after_s  # 1 s, 2 s, 4 s: unit.kit.effect.circuit goes on
     server.answers[""] = [b"220 here\r\n"]
     asked = []
     while len(asked) < 99:

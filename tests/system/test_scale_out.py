@@ -19,7 +19,7 @@ from two_hosts import TwoHosts, leave_cart
 RATE = 3600  # an hour of the shop is a second of ours
 RULES = ("Small carts (under 40 EUR): remind after 1 hour, then after 30 days. Medium carts: 1 hour, then 30 days. "
          "Big carts (over 150 EUR): 1 hour, then 30 days.\n")
-RUN = 16               # mails in a row that the broker hands to one of several (bus/broker/deliver.c)
+RUN = 16               # mails in a row that the broker hands to one of several (bus/broker/queue/deliver.c)
 CONNECTIONS = 2        # of each sender: most of what it holds it has not claimed yet
 BURST = 32             # carts whose mails are under way when a strike comes
 MOVED_WITHIN_S = 10    # what nobody had claimed is mailed by another; 1.5 s are the silence that ends a session

@@ -17,7 +17,7 @@ from two_hosts import TwoHosts, leave_cart
 
 RATE = 3600  # an hour of the shop is a second of ours
 RULES = "Small carts (under 40 EUR): remind after 1 hour, then after 30 days. Medium carts: 1 hour, then 30 days.\nBig carts (over 150 EUR): 1 hour, then 30 days.\n"
-GIVEN_UP_AFTER_S = 15  # a claim of a sender that fell silent (services/sender/sender.c)
+GIVEN_UP_AFTER_S = 15  # a claim of a sender that fell silent (services/carts/sender/sender.c)
 
 
 class Holding:

@@ -7,7 +7,7 @@
  */
 #include "bus/actor/process.h"
 #include "bus/base/clock.h"
-#include "services/kit/settings.h"
+#include "services/kit/settings/settings.h"
 #include "tests/system/gate_driver.h"
 #include "tests/system/work.h"
 #include <signal.h>

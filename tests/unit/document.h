@@ -4,7 +4,7 @@
 #ifndef TESTS_UNIT_DOCUMENT_H
 #define TESTS_UNIT_DOCUMENT_H
 
-#include "bus/actor/harness.h"
+#include "bus/actor/sim/harness.h"
 #include "bus/base/text.h"
 #include "proto/topics.h"
 #include <stdio.h>
@@ -16,7 +16,7 @@
 
 /* Each one is newer than the one before; its text is `text` and `more`. Returns its version. */
 static inline uint32_t given_text(
-	struct harness *h, const char *shop, const char *kind, const char *text, const char *more)
+	struct harness *h, const char *of, const char *kind, const char *text, const char *more)
 {
 	static uint32_t version;
 	static Document document;
@@ -26,7 +26,7 @@ static inline uint32_t given_text(
 	snprintf(document.text, sizeof(document.text), "%s%s", text, more);
 	snprintf(document.digest, sizeof(document.digest), "%016llx",
 		(unsigned long long)text_hash(bytes_of(document.text)));
-	GIVEN(h, document, &document, .shop = shop, .key = kind, .version = version);
+	GIVEN(h, document, &document, .shop = of, .key = kind, .version = version);
 	return version;
 }
 

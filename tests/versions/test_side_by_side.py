@@ -99,7 +99,7 @@ def bout(mail_server, request):
 
 
 def log_format(sources):
-    return re.search(r'FORMAT\[\] = "(\d+)"', (sources / "bus" / "broker" / "recover.c").read_text()).group(1)
+    return re.search(r'FORMAT\[\] = "(\d+)"', next((sources / "bus" / "broker").rglob("recover.c")).read_text()).group(1)
 
 
 def test_an_upgrade_one_process_after_the_other(bout):

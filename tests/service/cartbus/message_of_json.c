@@ -1,11 +1,11 @@
-/* message_of_json.c: the reverse of services/cartbus/print.c */
+/* message_of_json.c: the reverse of services/cartbus/core/print.c */
 #include "tests/service/cartbus/message_of_json.h"
 
 #include "bus/base/cleanup.h"
 #include "bus/base/log.h"
 #include "bus/base/memory.h"
-#include "services/cartbus/names.h"
-#include "services/cartbus/reading.h"
+#include "services/cartbus/core/names.h"
+#include "services/cartbus/core/reading.h"
 #include <pb_common.h>
 #include <stdio.h>
 #include <string.h>

@@ -5,7 +5,7 @@
 #include "bus/base/memory.h"
 #include "bus/base/text.h"
 #include "proto/topics.h"
-#include "services/cartbus/cartbus.h"
+#include "services/cartbus/core/cartbus.h"
 #include "tests/unit/document.h"
 #include "tests/unit/folder.h"
 #include <ctype.h>

@@ -3,7 +3,7 @@
 
 #include "bus/actor/state.h"
 #include "bus/base/cleanup.h"
-#include "services/cartbus/reading.h"
+#include "services/cartbus/core/reading.h"
 #include "tests/unit/cmocka_all.h"
 #include <stdio.h>
 

@@ -7,7 +7,7 @@
 #ifndef TESTS_SERVICE_CARTBUS_RECALLED_H
 #define TESTS_SERVICE_CARTBUS_RECALLED_H
 
-#include "services/cartbus/recall.h"
+#include "services/cartbus/backup/recall.h"
 
 enum { RECALLED_HEAD = 100, RECALLED_FROM_US = 1000 };
 

@@ -6,8 +6,8 @@
 #include "bus/base/log.h"
 #include "bus/base/text.h"
 #include "bus/wire/curve.h"
-#include "services/cartbus/post.h"
-#include "services/cartbus/print.h"
+#include "services/cartbus/core/post.h"
+#include "services/cartbus/core/print.h"
 #include "tests/service/cartbus/message_of_json.h"
 #include <errno.h>
 #include <openssl/evp.h>

@@ -1,5 +1,5 @@
 /*
- * stand_in.h: a broker for commands under test, in their own process, in the place of bus/actor/client.c
+ * stand_in.h: a broker for commands under test, in their own process, in the place of bus/actor/process/client.c
  *
  * It keeps a log of messages, answers "read" and "status" from it as the broker does, three messages a page, and any other question with
  * what the test gave it. What a command says is printed on its standard output, behind "> ", and is in the log from then on, also for

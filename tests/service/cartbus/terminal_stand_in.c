@@ -3,7 +3,7 @@
 
 #include "bus/base/log.h"
 #include "bus/base/text.h"
-#include "services/cartbus/screen.h"
+#include "services/cartbus/watch/screen.h"
 #include <errno.h>
 #include <poll.h>
 #include <stdlib.h>

@@ -1,5 +1,5 @@
 /*
- * terminal_stand_in.h: a terminal for commands under test, in the place of services/cartbus/screen.c
+ * terminal_stand_in.h: a terminal for commands under test, in the place of services/cartbus/watch/screen.c
  *
  * What is typed at it is given before. A command finds one key each time that it listens, so each key has a picture of its own. Of each
  * picture those rows are printed on standard output, with their numbers, that differ from the one before; below a row with styles stands

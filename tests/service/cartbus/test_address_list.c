@@ -1,5 +1,5 @@
 /* test_address_list.c: the mail addresses of a file that another tool wrote */
-#include "services/cartbus/address_list.h"
+#include "services/cartbus/people/address_list.h"
 #include "tests/unit/cmocka_all.h"
 #include <errno.h>
 #include <stdlib.h>

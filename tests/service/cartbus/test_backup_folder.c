@@ -1,5 +1,5 @@
 /* test_backup_folder.c: the files of a backup: what is copied and noted, and that they are on the disk before it is said */
-#include "services/cartbus/backup_folder.h"
+#include "services/cartbus/backup/backup_folder.h"
 
 #include "bus/base/bytes.h"
 #include "bus/base/file.h"

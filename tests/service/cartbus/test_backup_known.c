@@ -1,10 +1,10 @@
 /* test_backup_known.c: which backups were made here, what became of them, and those that lie in [backup] folder */
-#include "services/cartbus/backup_folder.h"
-#include "services/cartbus/backup_shelf.h"
+#include "services/cartbus/backup/backup_folder.h"
+#include "services/cartbus/backup/backup_shelf.h"
 
 #include "bus/base/cleanup.h"
 #include "bus/base/file.h"
-#include "services/kit/settings.h"
+#include "services/kit/settings/settings.h"
 #include "tests/unit/cmocka_all.h"
 #include "tests/unit/folder.h"
 #include <errno.h>

@@ -1,6 +1,6 @@
 /* test_backup_shelf.c: which copies of the log go, and which stay */
 #include "bus/base/text.h"
-#include "services/cartbus/backup_shelf.h"
+#include "services/cartbus/backup/backup_shelf.h"
 #include "tests/unit/cmocka_all.h"
 #include <string.h>
 

@@ -1,9 +1,9 @@
 /* test_check_ports.c: whose port is taken by whom, as `config check` tells it: sockets of this test listen, and are found */
-#include "services/cartbus/check_ports.h"
+#include "services/cartbus/doctor/check_ports.h"
 
 #include "bus/base/file.h"
 #include "bus/base/text.h"
-#include "services/kit/settings.h"
+#include "services/kit/settings/settings.h"
 #include "tests/unit/cmocka_all.h"
 #include "tests/unit/folder.h"
 #include <arpa/inet.h>

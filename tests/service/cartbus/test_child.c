@@ -1,5 +1,5 @@
 /* test_child.c: one process under `cartbus up`: how it is begun, what of its words is passed on, and when it is begun again */
-#include "services/cartbus/child.h"
+#include "services/cartbus/up/child.h"
 
 #include "bus/base/bytes.h"
 #include "bus/base/clock.h"

@@ -1,5 +1,5 @@
 /* test_dns.c: what an owner wrote for a domain and no name server can be asked about */
-#include "services/cartbus/dns.h"
+#include "services/cartbus/doctor/dns.h"
 #include "tests/unit/cmocka_all.h"
 #include <string.h>
 

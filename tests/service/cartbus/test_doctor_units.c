@@ -1,7 +1,7 @@
 /*
  * test_doctor_units.c: what the doctor finds in what systemd and dpkg answer: this very program, by their names, says what the test wrote
  */
-#include "services/cartbus/doctor.h"
+#include "services/cartbus/doctor/doctor.h"
 
 #include "bus/base/bytes.h"
 #include "bus/base/cleanup.h"

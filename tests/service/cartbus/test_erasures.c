@@ -1,11 +1,11 @@
 /* test_erasures.c: the list of who was erased: read, merged, held against messages, and ended */
-#include "services/cartbus/erasures.h"
+#include "services/cartbus/people/erasures.h"
 
 #include "bus/base/cleanup.h"
 #include "bus/base/file.h"
 #include "bus/base/text.h"
-#include "services/cartbus/naming.h"
-#include "services/kit/settings.h"
+#include "services/cartbus/core/naming.h"
+#include "services/kit/settings/settings.h"
 #include "tests/unit/cmocka_all.h"
 #include "tests/unit/folder.h"
 #include <errno.h>

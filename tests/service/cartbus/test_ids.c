@@ -1,5 +1,5 @@
 /* test_ids.c: what a message knows a cart and its shopper by */
-#include "services/cartbus/ids.h"
+#include "services/cartbus/core/ids.h"
 
 #include "bus/base/text.h"
 #include "proto/topics.h"

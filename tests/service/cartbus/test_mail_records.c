@@ -1,5 +1,5 @@
 /* test_mail_records.c: which SPF, DKIM and DMARC records mailboxes will believe */
-#include "services/cartbus/mail_records.h"
+#include "services/cartbus/doctor/mail_records.h"
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdint.h>

@@ -1,7 +1,7 @@
 /* test_mime.c: a mail that the kit composed comes apart as it went together */
 #include "bus/base/clock.h"
-#include "services/cartbus/mime.h"
-#include "services/kit/mail_compose.h"
+#include "services/cartbus/texts/mime.h"
+#include "services/kit/mail/compose.h"
 #include <errno.h>
 #include <setjmp.h>
 #include <stdarg.h>

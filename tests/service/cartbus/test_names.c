@@ -1,6 +1,6 @@
 /* test_names.c: every field of every message has its name */
 #include "proto/topics.h"
-#include "services/cartbus/names.h"
+#include "services/cartbus/core/names.h"
 #include <pb_common.h>
 #include <setjmp.h>
 #include <stdarg.h>

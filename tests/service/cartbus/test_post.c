@@ -1,5 +1,5 @@
 /* test_post.c: one POST to what listens at a port of this machine, and what its answer is taken for */
-#include "services/cartbus/post.h"
+#include "services/cartbus/core/post.h"
 
 #include "bus/base/cleanup.h"
 #include "bus/base/log.h"

@@ -1,8 +1,8 @@
 /* test_print.c: what the operator's command shows of a message */
 #include "bus/base/text.h"
 #include "proto/topics.h"
-#include "services/cartbus/describe.h"
-#include "services/cartbus/print.h"
+#include "services/cartbus/core/describe.h"
+#include "services/cartbus/core/print.h"
 #include <pb_encode.h>
 #include <setjmp.h>
 #include <stdarg.h>

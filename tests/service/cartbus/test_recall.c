@@ -1,12 +1,12 @@
 /*
  * test_recall.c: what a restore learns from the states and side logs that survived, row by row: promises 3, 4 and 12
  */
-#include "bus/actor/layers.h"
-#include "bus/actor/runtime.h"
+#include "bus/actor/runtime/layers.h"
+#include "bus/actor/runtime/runtime.h"
 #include "bus/base/cleanup.h"
 #include "bus/base/text.h"
 #include "proto/topics.h"
-#include "services/kit/stops.h"
+#include "services/carts/policy/stops.h"
 #include "tests/service/cartbus/recalled.h"
 #include "tests/unit/cmocka_all.h"
 #include <string.h>

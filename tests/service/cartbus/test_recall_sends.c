@@ -1,10 +1,10 @@
 /* test_recall_sends.c: what a restore learns of mails, and of how far it knows what forbids them, from folders of services */
-#include "bus/actor/layers.h"
-#include "bus/actor/runtime.h"
+#include "bus/actor/runtime/layers.h"
+#include "bus/actor/runtime/runtime.h"
 #include "bus/base/cleanup.h"
 #include "bus/base/text.h"
 #include "proto/topics.h"
-#include "services/kit/sends.h"
+#include "services/carts/policy/sends.h"
 #include "tests/service/cartbus/recalled.h"
 #include "tests/unit/cmocka_all.h"
 #include "tests/unit/folder.h"

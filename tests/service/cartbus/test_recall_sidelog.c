@@ -1,8 +1,8 @@
 /*
  * test_recall_sidelog.c: what a restore takes from a side log, message by message, and which side logs it believes
  */
-#include "bus/actor/runtime.h"
-#include "bus/actor/sidelog.h"
+#include "bus/actor/runtime/runtime.h"
+#include "bus/actor/runtime/sidelog.h"
 #include "bus/base/cleanup.h"
 #include "bus/base/file.h"
 #include "bus/base/text.h"

@@ -1,7 +1,7 @@
 /* test_room.c: how much of a disk has to stay free */
-#include "services/cartbus/room.h"
+#include "services/cartbus/core/room.h"
 
-#include "services/kit/settings.h"
+#include "services/kit/settings/settings.h"
 #include "tests/unit/cmocka_all.h"
 #include <stdio.h>
 

@@ -1,5 +1,5 @@
 /* test_screen.c: a terminal while `cartbus top` has it, and after: a process of its own has one end, the test the other */
-#include "services/cartbus/screen.h"
+#include "services/cartbus/watch/screen.h"
 
 #include "bus/base/bytes.h"
 #include "tests/unit/cmocka_all.h"

@@ -1,9 +1,9 @@
 /* test_shown_carts.c: what commands print of carts, of one shopper and of dead letters, held against texts that somebody has read */
 #include "bus/base/text.h"
 #include "proto/topics.h"
-#include "services/kit/address.h"
+#include "services/kit/mail/address.h"
 #include "tests/service/cartbus/operated.h"
-#include "tests/unit/kit/golden.h"
+#include "tests/unit/golden.h"
 #include "tests/unit/part.h"
 #include <errno.h>
 #include <jansson.h>

@@ -1,14 +1,14 @@
 /* test_shown_health.c: what commands print of backups, and what the doctor finds, held against texts that somebody has read */
 #include "bus/base/text.h"
 #include "proto/topics.h"
-#include "services/cartbus/backup_folder.h"
-#include "services/cartbus/copy_broker.h"
-#include "services/cartbus/doctor.h"
-#include "services/cartbus/reading.h"
+#include "services/cartbus/backup/backup_folder.h"
+#include "services/cartbus/backup/copy_broker.h"
+#include "services/cartbus/core/reading.h"
+#include "services/cartbus/doctor/doctor.h"
 #include "tests/service/cartbus/name_server.h"
 #include "tests/service/cartbus/operated.h"
 #include "tests/unit/document.h"
-#include "tests/unit/kit/golden.h"
+#include "tests/unit/golden.h"
 #include "tests/unit/part.h"
 #include <pwd.h>
 #include <stdlib.h>

@@ -1,14 +1,14 @@
 /* test_shown_restore.c: what a restore learns, says and refuses, held against texts that somebody has read */
-#include "bus/actor/runtime.h"
+#include "bus/actor/runtime/runtime.h"
 #include "bus/base/file.h"
 #include "bus/base/text.h"
 #include "proto/topics.h"
-#include "services/kit/address.h"
-#include "services/kit/merges.h"
-#include "services/kit/sends.h"
-#include "services/kit/stops.h"
+#include "services/carts/policy/merges.h"
+#include "services/carts/policy/sends.h"
+#include "services/carts/policy/stops.h"
+#include "services/kit/mail/address.h"
 #include "tests/service/cartbus/operated.h"
-#include "tests/unit/kit/golden.h"
+#include "tests/unit/golden.h"
 #include "tests/unit/part.h"
 #include <jansson.h>
 #include <stdlib.h>

@@ -2,8 +2,8 @@
  * test_verify.c: what `cartbus verify` hands to the broker's program, and what it says before it does; and of a backup what
  * backup.json promises, file by file
  */
-#include "services/cartbus/backup_folder.h"
-#include "services/cartbus/dispatch.h"
+#include "services/cartbus/backup/backup_folder.h"
+#include "services/cartbus/core/dispatch.h"
 
 #include "bus/base/bytes.h"
 #include "bus/base/cleanup.h"

@@ -2,8 +2,8 @@
 #include "tests/service/exporter/given.h"
 
 #include "bus/base/text.h"
-#include "services/exporter/exporter.h"
-#include "services/kit/zone.h"
+#include "services/carts/exporter/exporter.h"
+#include "services/kit/time/zone.h"
 #include "tests/unit/cmocka_all.h"
 #include <string.h>
 

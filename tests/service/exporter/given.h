@@ -4,7 +4,7 @@
 #ifndef TESTS_SERVICE_EXPORTER_GIVEN_H
 #define TESTS_SERVICE_EXPORTER_GIVEN_H
 
-#include "bus/actor/harness.h"
+#include "bus/actor/sim/harness.h"
 #include "proto/topics.h"
 
 int64_t berlin(int day, int hour, int minute);

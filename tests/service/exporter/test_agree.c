@@ -1,12 +1,12 @@
 /* test_agree.c: the night's file names the time that the waiter will mail at, and `cartbus why` shows */
-#include "bus/actor/harness.h"
+#include "bus/actor/sim/harness.h"
 #include "bus/base/text.h"
 #include "proto/topics.h"
-#include "services/exporter/exporter.h"
-#include "services/kit/file_driver.h"
-#include "services/kit/plan.h"
-#include "services/kit/zone.h"
-#include "services/waiter/waiter.h"
+#include "services/carts/exporter/exporter.h"
+#include "services/carts/policy/plan.h"
+#include "services/carts/waiter/waiter.h"
+#include "services/kit/effect/file_driver.h"
+#include "services/kit/time/zone.h"
 #include "tests/unit/cmocka_all.h"
 #include <errno.h>
 #include <stdio.h>

@@ -1,11 +1,11 @@
 /* test_exporter.c: the carts of the local day that just ended, once */
-#include "bus/actor/harness.h"
+#include "bus/actor/sim/harness.h"
 #include "bus/base/clock.h"
 #include "bus/base/text.h"
 #include "proto/topics.h"
-#include "services/exporter/exporter.h"
-#include "services/kit/admin_link.h"
-#include "services/kit/file_driver.h"
+#include "services/carts/exporter/exporter.h"
+#include "services/kit/effect/file_driver.h"
+#include "services/kit/web/admin_link.h"
 #include "tests/service/exporter/given.h"
 #include "tests/unit/cmocka_all.h"
 #include <errno.h>

@@ -1,7 +1,7 @@
 /* test_sheet.c: the rows of a day in the owner's spreadsheet, once */
 #include "bus/base/clock.h"
 #include "bus/base/text.h"
-#include "services/kit/http.h"
+#include "services/kit/http/http.h"
 #include "tests/service/exporter/given.h"
 #include "tests/unit/cmocka_all.h"
 #include <stdio.h>

@@ -1,7 +1,7 @@
 /* given.c: fixtures and folders for the gateway's tests */
 #include "given.h"
 #include "bus/base/file.h"
-#include "services/kit/moment.h"
+#include "services/kit/time/moment.h"
 #include "tests/unit/folder.h"
 #include <stdio.h>
 #include <stdlib.h>

@@ -11,7 +11,7 @@
 #include <cmocka.h>
 
 #include "bus/base/bytes.h"
-#include "services/kit/event.h"
+#include "services/kit/storefront/event.h"
 
 /* A fixture, with every `from` replaced by `to` (NULL: as it is); a `from` that is not there fails the test. Borrowed until the next call. */
 struct bytes fixture(const char *name, const char *from, const char *to);

@@ -4,14 +4,14 @@
 #ifndef TESTS_SERVICE_GATEWAY_SCENE_H
 #define TESTS_SERVICE_GATEWAY_SCENE_H
 
-#include "bus/actor/sim.h"
+#include "bus/actor/sim/sim.h"
 #include "bus/base/text.h"
 #include "bus/wire/message.h"
 #include "given.h"
-#include "services/gateway/gateway.h"
-#include "services/gateway/reception.h"
-#include "services/intake/intake.h"
-#include "services/unsub/unsub.h"
+#include "services/carts/intake/intake.h"
+#include "services/platform/gateway/gateway.h"
+#include "services/platform/gateway/reception.h"
+#include "services/platform/unsub/unsub.h"
 #include <stdio.h>
 #include <string.h>
 

@@ -1,7 +1,7 @@
 /* test_absence.c: how long nobody could reach the gateway, and what it says when it is back */
 #include "bus/wire/message.h"
 #include "proto/topics.h"
-#include "services/gateway/absence.h"
+#include "services/platform/gateway/absence.h"
 #include "tests/unit/cmocka_all.h"
 #include "tests/unit/folder.h"
 #include <fcntl.h>

@@ -1,13 +1,13 @@
 /* test_action.c: the owner's links: each is counted for what it is, and a used one acts never again */
-#include "bus/actor/sim.h"
+#include "bus/actor/sim/sim.h"
 #include "bus/base/file.h"
 #include "bus/base/text.h"
 #include "bus/wire/message.h"
 #include "given.h"
-#include "services/gateway/action.h"
-#include "services/gateway/gateway.h"
-#include "services/intake/intake.h"
-#include "services/unsub/unsub.h"
+#include "services/carts/intake/intake.h"
+#include "services/platform/gateway/action.h"
+#include "services/platform/gateway/gateway.h"
+#include "services/platform/unsub/unsub.h"
 #include <stdio.h>
 
 #define START_US (INT64_C(20000) * US_PER_DAY)

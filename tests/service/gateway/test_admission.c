@@ -1,6 +1,6 @@
 /* test_admission.c: the table over every branch of the door's decision */
 #include "given.h"
-#include "services/gateway/admission.h"
+#include "services/platform/gateway/admission.h"
 
 #define MS 1000
 

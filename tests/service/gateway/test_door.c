@@ -1,11 +1,11 @@
 /* test_door.c: from an authentic message to the bus, or into the spool on a real disk, while the broker comes and goes in virtual time */
-#include "bus/actor/sim.h"
+#include "bus/actor/sim/sim.h"
 #include "bus/base/text.h"
 #include "given.h"
 #include "proto/topics.h"
-#include "services/gateway/door.h"
-#include "services/gateway/gateway.h"
-#include "services/unsub/unsub.h"
+#include "services/platform/gateway/door.h"
+#include "services/platform/gateway/gateway.h"
+#include "services/platform/unsub/unsub.h"
 #include <stdio.h>
 #include <string.h>
 

@@ -1,18 +1,18 @@
 /* test_http.c: the gateway at the internet: real connections to the whole of it, in front of a simulated bus, in virtual time */
-#include "bus/actor/loop.h"
-#include "bus/actor/sim.h"
-#include "bus/actor/watchdog.h"
+#include "bus/actor/process/loop.h"
+#include "bus/actor/process/watchdog.h"
+#include "bus/actor/sim/sim.h"
 #include "bus/base/text.h"
 #include "bus/wire/reach.h"
 #include "bus/wire/zmq_link.h"
 #include "given.h"
 #include "proto/topics.h"
-#include "services/gateway/gateway.h"
-#include "services/gateway/http.h"
-#include "services/intake/intake.h"
-#include "services/kit/settings.h"
-#include "services/kit/signed_link.h"
-#include "services/unsub/unsub.h"
+#include "services/carts/intake/intake.h"
+#include "services/kit/settings/settings.h"
+#include "services/kit/web/signed_link.h"
+#include "services/platform/gateway/gateway.h"
+#include "services/platform/gateway/http.h"
+#include "services/platform/unsub/unsub.h"
 #include <fcntl.h>
 #include <netinet/in.h>
 #include <openssl/evp.h>

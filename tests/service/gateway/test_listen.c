@@ -1,6 +1,6 @@
 /* test_listen.c: where the gateway listens, and what the admin is told when it cannot */
-#include "services/gateway/listen.h"
-#include "services/kit/settings.h"
+#include "services/kit/settings/settings.h"
+#include "services/platform/gateway/listen.h"
 #include "tests/unit/stderr_of.h"
 #include <fcntl.h>
 #include <limits.h>

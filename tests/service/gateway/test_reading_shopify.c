@@ -1,6 +1,6 @@
 /* test_reading_shopify.c: what Shopify's bodies mean, whole and broken */
 #include "given.h"
-#include "services/kit/address.h"
+#include "services/kit/mail/address.h"
 #include <stdio.h>
 
 static const char cart_token[] = "Z2NwLWV1cm9wZS13ZXN0MTowMUpEOFhBNFRS";

@@ -1,7 +1,7 @@
 /* test_reception.c: a request from its head to its answer, in front of a bus: webhooks, and what a shopper does with a mail's links */
 #include "scene.h"
-#include "services/kit/return_link.h"
-#include "services/kit/signed_link.h"
+#include "services/kit/web/return_link.h"
+#include "services/kit/web/signed_link.h"
 #include <openssl/evp.h>
 #include <openssl/hmac.h>
 #include <stdlib.h>

@@ -1,6 +1,6 @@
 /* test_route.c: what a method and a path mean */
 #include "given.h"
-#include "services/gateway/route.h"
+#include "services/platform/gateway/route.h"
 
 static void every_door_has_one_path(void **state)
 {

@@ -1,11 +1,11 @@
 /* test_seen.c: what came through the door is told to a simulated bus, in virtual time */
-#include "bus/actor/sim.h"
+#include "bus/actor/sim/sim.h"
 #include "bus/base/text.h"
 #include "given.h"
 #include "proto/topics.h"
-#include "services/gateway/gateway.h"
-#include "services/gateway/seen.h"
-#include "services/unsub/unsub.h"
+#include "services/platform/gateway/gateway.h"
+#include "services/platform/gateway/seen.h"
+#include "services/platform/unsub/unsub.h"
 #include <pb_decode.h>
 #include <stdio.h>
 #include <string.h>

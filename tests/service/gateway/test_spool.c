@@ -5,7 +5,7 @@
  */
 #include "bus/base/file.h"
 #include "given.h"
-#include "services/gateway/spool.h"
+#include "services/platform/gateway/spool.h"
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>

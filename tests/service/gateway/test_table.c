@@ -1,8 +1,8 @@
 /* test_table.c: what the gateway's table says of it */
-#include "bus/actor/harness.h"
+#include "bus/actor/sim/harness.h"
 #include "given.h"
 #include "proto/topics.h"
-#include "services/gateway/gateway.h"
+#include "services/platform/gateway/gateway.h"
 
 static void a_shops_status_is_remembered(void **state)
 {

@@ -2,7 +2,7 @@
 #include "bus/wire/codec.h"
 #include "proto/topics.h"
 #include "scene.h"
-#include "services/kit/signed_link.h"
+#include "services/kit/web/signed_link.h"
 
 static const char FORM[] = "application/x-www-form-urlencoded", HASH[] = "hhhhhhhhhhhhhhhhhhhhhhhhhhhhhhhh";
 

@@ -2,10 +2,10 @@
 #ifndef TESTS_SERVICE_INTAKE_GIVEN_H
 #define TESTS_SERVICE_INTAKE_GIVEN_H
 
-#include "bus/actor/harness.h"
+#include "bus/actor/sim/harness.h"
 #include "bus/base/clock.h"
 #include "proto/topics.h"
-#include "services/intake/intake.h"
+#include "services/carts/intake/intake.h"
 #include "tests/unit/cmocka_all.h"
 #include <string.h>
 

@@ -2,7 +2,7 @@
 #include "bus/base/memory.h"
 #include "bus/base/text.h"
 #include "given.h"
-#include "services/intake/cart.h"
+#include "services/carts/intake/cart.h"
 #include <stdlib.h>
 
 /* ---- one telling: everything in it is of this letter ---- */

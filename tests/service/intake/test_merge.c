@@ -1,7 +1,7 @@
 /* test_merge.c: rows that turn out to be one cart, and carts with many ids */
 #include "bus/base/text.h"
 #include "given.h"
-#include "services/intake/cart.h"
+#include "services/carts/intake/cart.h"
 #include <stdio.h>
 
 static CartChanged known_only_as(const char *checkout_token, int minute)

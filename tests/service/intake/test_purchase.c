@@ -272,7 +272,7 @@ static void an_order_that_names_nothing_goes_to_the_dead_letters(void **state)
 	assert_int_equal(when_bought(h, &order), NEVER);
 }
 
-/* It belongs to no cart; by it waiter and sender stop that customer's mails (kit/stops.c). */
+/* It belongs to no cart; by it waiter and sender stop that customer's mails (carts/policy/stops.c). */
 static void an_order_that_names_a_customer_alone_is_taken(void **state)
 {
 	(void)state;

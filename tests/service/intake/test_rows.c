@@ -1,7 +1,7 @@
 /* test_rows.c: how a cart is found: by any id it was ever known by, and whatever it was merged into */
 #include "bus/base/text.h"
 #include "given.h"
-#include "services/intake/rows.h"
+#include "services/carts/intake/rows.h"
 #include <stdio.h>
 
 static struct harness *h;

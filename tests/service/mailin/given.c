@@ -2,9 +2,9 @@
 #include "given.h"
 #include "bus/base/text.h"
 #include "proto/topics.h"
-#include "services/kit/bounce_tag.h"
-#include "services/mailin/mailin.h"
-#include "services/mailin/report.h"
+#include "services/kit/mail/bounce_tag.h"
+#include "services/platform/mailin/mailin.h"
+#include "services/platform/mailin/report.h"
 #include "tests/unit/folder.h"
 #include <fcntl.h>
 #include <poll.h>

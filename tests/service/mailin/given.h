@@ -2,10 +2,10 @@
 #ifndef TESTS_SERVICE_MAILIN_GIVEN_H
 #define TESTS_SERVICE_MAILIN_GIVEN_H
 
-#include "bus/actor/sim.h"
-#include "services/kit/keyring.h"
-#include "services/mailin/aside.h"
-#include "services/mailin/reader.h"
+#include "bus/actor/sim/sim.h"
+#include "services/kit/keys/keyring.h"
+#include "services/platform/mailin/aside.h"
+#include "services/platform/mailin/reader.h"
 #include "tests/unit/cmocka_all.h"
 
 extern struct given {

@@ -1,6 +1,6 @@
 /* test_answer.c: what a bounce quotes and states is told apart from what it supposes */
 #include "bus/base/cleanup.h"
-#include "services/mailin/answer.h"
+#include "services/platform/mailin/answer.h"
 #include "tests/unit/cmocka_all.h"
 
 static void quoted_is(const char *text, const char *expected)

@@ -1,7 +1,7 @@
 /* test_aside.c: what is put aside is kept for its time, with its note, and no more of it than there is room for */
 #include "bus/base/file.h"
 #include "bus/base/text.h"
-#include "services/mailin/aside.h"
+#include "services/platform/mailin/aside.h"
 #include "tests/unit/cmocka_all.h"
 #include "tests/unit/folder.h"
 #include <errno.h>

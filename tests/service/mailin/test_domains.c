@@ -1,6 +1,6 @@
 /* test_domains.c: to which domains mail servers may deliver: those that some shop's bounces go to */
-#include "services/mailin/mailin.h"
-#include "services/mailin/match.h"
+#include "services/platform/mailin/mailin.h"
+#include "services/platform/mailin/match.h"
 #include "tests/unit/cmocka_all.h"
 #include "tests/unit/document.h"
 

@@ -1,7 +1,7 @@
 /* test_folder.c: what becomes of the mails of a maildir: each is said, put aside, deleted, or stays for later */
 #include "bus/base/file.h"
 #include "given.h"
-#include "services/mailin/folder.h"
+#include "services/platform/mailin/folder.h"
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>

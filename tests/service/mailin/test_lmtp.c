@@ -1,7 +1,7 @@
 /* test_lmtp.c: the protocol by which a mail server delivers what comes back */
 #include "bus/base/text.h"
-#include "services/mailin/lmtp.h"
-#include "services/mailin/report.h"
+#include "services/platform/mailin/lmtp.h"
+#include "services/platform/mailin/report.h"
 #include "tests/unit/cmocka_all.h"
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,12 +1,12 @@
 /* test_lmtp_door.c: mails over LMTP, on real sockets and in virtual time: what each is answered, who is served, and who has to go */
-#include "bus/actor/loop.h"
-#include "bus/actor/watchdog.h"
+#include "bus/actor/process/loop.h"
+#include "bus/actor/process/watchdog.h"
 #include "bus/base/text.h"
 #include "bus/wire/reach.h"
 #include "bus/wire/zmq_link.h"
 #include "given.h"
-#include "services/mailin/lmtp_door.h"
-#include "services/mailin/report.h"
+#include "services/platform/mailin/lmtp_door.h"
+#include "services/platform/mailin/report.h"
 #include <dirent.h>
 #include <poll.h>
 #include <signal.h>

@@ -1,7 +1,7 @@
 /* test_lmtp_socket.c: where LMTP listens, for whom, and what the admin is told when it cannot */
 #include "bus/base/log.h"
 #include "bus/base/text.h"
-#include "services/mailin/lmtp_socket.h"
+#include "services/platform/mailin/lmtp_socket.h"
 #include "tests/unit/stderr_of.h"
 #include <arpa/inet.h>
 #include <errno.h>

@@ -1,14 +1,14 @@
 /* test_mailin.c: whose mail came back, and what is fetched from SNS */
-#include "bus/actor/harness.h"
+#include "bus/actor/sim/harness.h"
 #include "bus/base/cleanup.h"
 #include "bus/base/text.h"
 #include "proto/topics.h"
-#include "services/kit/bounce_tag.h"
-#include "services/kit/http.h"
-#include "services/kit/mail.h"
-#include "services/kit/signed_link.h"
-#include "services/mailin/mailin.h"
-#include "services/mailin/match.h"
+#include "services/kit/http/http.h"
+#include "services/kit/mail/bounce_tag.h"
+#include "services/kit/mail/mail.h"
+#include "services/kit/web/signed_link.h"
+#include "services/platform/mailin/mailin.h"
+#include "services/platform/mailin/match.h"
 #include "tests/unit/cmocka_all.h"
 #include <openssl/evp.h>
 #include <openssl/pem.h>

@@ -1,6 +1,6 @@
 /* test_names.c: whom a report names, and which link of ours it brings back */
-#include "services/mailin/bounce.h"
-#include "services/mailin/report.h"
+#include "services/platform/mailin/bounce.h"
+#include "services/platform/mailin/report.h"
 #include "tests/unit/cmocka_all.h"
 #include <stdio.h>
 #include <string.h>

@@ -1,5 +1,5 @@
 /* test_original.c: where the mail that came back begins in the text of a bounce */
-#include "services/mailin/plain.h"
+#include "services/platform/mailin/plain.h"
 #include "tests/unit/cmocka_all.h"
 #include <string.h>
 

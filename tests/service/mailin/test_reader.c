@@ -5,7 +5,7 @@
  */
 #include "bus/base/file.h"
 #include "bus/base/log.h"
-#include "services/mailin/reader.h"
+#include "services/platform/mailin/reader.h"
 #include "tests/unit/cmocka_all.h"
 #include <poll.h>
 #include <signal.h>

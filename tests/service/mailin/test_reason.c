@@ -1,6 +1,6 @@
 /* test_reason.c: whose address is gone, and whose is not, by codes and words */
-#include "services/mailin/reason.h"
-#include "services/mailin/words.h"
+#include "services/platform/mailin/reason.h"
+#include "services/platform/mailin/words.h"
 #include "tests/unit/cmocka_all.h"
 #include <stdio.h>
 

@@ -1,6 +1,6 @@
 /* test_report.c: what a mail that came back says, whatever its bytes are */
 #include "bus/base/cleanup.h"
-#include "services/mailin/report.h"
+#include "services/platform/mailin/report.h"
 #include "tests/unit/cmocka_all.h"
 #include <stdio.h>
 #include <stdlib.h>

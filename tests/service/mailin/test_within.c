@@ -1,5 +1,5 @@
 /* test_within.c: what a bounce brings with it: another bounce, or no more than a part of the mail */
-#include "services/mailin/report.h"
+#include "services/platform/mailin/report.h"
 #include "tests/unit/cmocka_all.h"
 #include <string.h>
 

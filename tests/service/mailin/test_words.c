@@ -1,5 +1,5 @@
 /* test_words.c: what mail servers say, made comparable, and where it holds a phrase */
-#include "services/mailin/words.h"
+#include "services/platform/mailin/words.h"
 #include "tests/unit/cmocka_all.h"
 #include <stdlib.h>
 #include <string.h>

@@ -4,12 +4,12 @@
 #ifndef MIRROR_SEEN_H
 #define MIRROR_SEEN_H
 
-#include "bus/actor/harness.h"
+#include "bus/actor/sim/harness.h"
 #include "bus/base/clock.h"
 #include "bus/base/text.h"
 #include "proto/topics.h"
-#include "services/kit/docs.h"
-#include "services/mirror/mirror.h"
+#include "services/kit/documents/docs.h"
+#include "services/platform/mirror/mirror.h"
 #include "tests/unit/cmocka_all.h"
 #include <stdio.h>
 #include <stdlib.h>

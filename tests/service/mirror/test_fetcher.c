@@ -1,5 +1,5 @@
 /* test_fetcher.c: a document's export becomes the same bytes as a file of the owner's */
-#include "services/mirror/fetcher.h"
+#include "services/platform/mirror/fetcher.h"
 #include "tests/unit/cmocka_all.h"
 #include <string.h>
 

@@ -1,7 +1,7 @@
 /* When files are read: real files, time moved by hand. */
 #include "bus/base/cleanup.h"
 #include "bus/base/clock.h"
-#include "services/mirror/watcher.h"
+#include "services/platform/mirror/watcher.h"
 #include <poll.h>
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,11 +1,11 @@
 /* test_astray.c: the admin is told of carts whose mails would lead nowhere, how many, and what to write into shop.conf */
-#include "bus/actor/harness.h"
+#include "bus/actor/sim/harness.h"
 #include "bus/base/clock.h"
 #include "bus/base/text.h"
 #include "proto/topics.h"
-#include "services/monitor/astray.h"
-#include "services/monitor/check_shop.h"
-#include "services/monitor/monitor.h"
+#include "services/platform/monitor/astray.h"
+#include "services/platform/monitor/check_shop.h"
+#include "services/platform/monitor/monitor.h"
 #include "tests/unit/cmocka_all.h"
 #include <stdio.h>
 #include <string.h>

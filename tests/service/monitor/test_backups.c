@@ -1,8 +1,8 @@
 /* test_backups.c: what the records of backups add up to, and when that is wrong */
-#include "bus/actor/harness.h"
+#include "bus/actor/sim/harness.h"
 #include "bus/base/clock.h"
 #include "bus/base/text.h"
-#include "services/monitor/backups.h"
+#include "services/platform/monitor/backups.h"
 #include "tests/unit/cmocka_all.h"
 #include <stdio.h>
 

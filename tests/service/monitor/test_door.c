@@ -1,12 +1,12 @@
 /* test_door.c: what a storefront sends, or no longer sends, that tells of trouble */
-#include "bus/actor/harness.h"
+#include "bus/actor/sim/harness.h"
 #include "bus/base/clock.h"
 #include "bus/base/text.h"
 #include "proto/topics.h"
-#include "services/monitor/check.h"
-#include "services/monitor/check_shop.h"
-#include "services/monitor/door.h"
-#include "services/monitor/monitor.h"
+#include "services/platform/monitor/check.h"
+#include "services/platform/monitor/check_shop.h"
+#include "services/platform/monitor/door.h"
+#include "services/platform/monitor/monitor.h"
 #include "tests/unit/cmocka_all.h"
 #include <stdio.h>
 #include <string.h>

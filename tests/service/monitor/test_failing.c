@@ -1,8 +1,8 @@
 /* test_failing.c: how many decisions failed within the last hour, as the broker's counts say */
-#include "bus/actor/harness.h"
+#include "bus/actor/sim/harness.h"
 #include "bus/base/clock.h"
 #include "bus/base/text.h"
-#include "services/monitor/failing.h"
+#include "services/platform/monitor/failing.h"
 #include "tests/unit/cmocka_all.h"
 
 #define SLOT_US (5 * US_PER_MINUTE)

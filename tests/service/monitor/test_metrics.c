@@ -1,11 +1,11 @@
 /* test_metrics.c: what the monitor knows, as Prometheus reads it */
-#include "bus/actor/harness.h"
+#include "bus/actor/sim/harness.h"
 #include "bus/base/clock.h"
 #include "bus/base/text.h"
 #include "proto/topics.h"
-#include "services/gateway/counters.h"
-#include "services/monitor/metrics.h"
-#include "services/monitor/monitor.h"
+#include "services/platform/gateway/counters.h"
+#include "services/platform/monitor/metrics.h"
+#include "services/platform/monitor/monitor.h"
 #include "tests/unit/cmocka_all.h"
 #include <stdio.h>
 #include <string.h>

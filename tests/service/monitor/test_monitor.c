@@ -1,11 +1,11 @@
 /* test_monitor.c: what is noticed and what is not */
-#include "bus/actor/harness.h"
+#include "bus/actor/sim/harness.h"
 #include "bus/base/clock.h"
 #include "bus/base/text.h"
 #include "proto/topics.h"
-#include "services/monitor/check.h"
-#include "services/monitor/monitor.h"
-#include "services/monitor/rows.h"
+#include "services/platform/monitor/check.h"
+#include "services/platform/monitor/monitor.h"
+#include "services/platform/monitor/rows.h"
 #include "tests/unit/cmocka_all.h"
 #include <errno.h>
 #include <stdio.h>

@@ -1,11 +1,11 @@
 /* test_page.c: GET /metrics over real connections, in virtual time: who may read it, and when it listens */
-#include "bus/actor/loop.h"
-#include "bus/actor/watchdog.h"
+#include "bus/actor/process/loop.h"
+#include "bus/actor/process/watchdog.h"
 #include "bus/base/text.h"
 #include "bus/wire/reach.h"
 #include "bus/wire/zmq_link.h"
-#include "services/kit/settings.h"
-#include "services/monitor/page.h"
+#include "services/kit/settings/settings.h"
+#include "services/platform/monitor/page.h"
 #include "tests/unit/cmocka_all.h"
 #include <netinet/in.h>
 #include <poll.h>

@@ -1,11 +1,11 @@
 /* test_recovered.c: which carts count as bought after a reminder */
-#include "bus/actor/harness.h"
+#include "bus/actor/sim/harness.h"
 #include "bus/base/clock.h"
 #include "bus/base/text.h"
 #include "proto/topics.h"
-#include "services/monitor/monitor.h"
-#include "services/monitor/recovered.h"
-#include "services/monitor/rows.h"
+#include "services/platform/monitor/monitor.h"
+#include "services/platform/monitor/recovered.h"
+#include "services/platform/monitor/rows.h"
 #include "tests/unit/cmocka_all.h"
 #include <limits.h>
 #include <stdio.h>

@@ -1,9 +1,9 @@
 /* test_rows.c: what the monitor remembers: reminders that wait, mails of a day, timers */
-#include "bus/actor/harness.h"
+#include "bus/actor/sim/harness.h"
 #include "bus/base/clock.h"
 #include "bus/base/text.h"
-#include "services/monitor/monitor.h"
-#include "services/monitor/rows.h"
+#include "services/platform/monitor/monitor.h"
+#include "services/platform/monitor/rows.h"
 #include "tests/unit/cmocka_all.h"
 #include <string.h>
 

@@ -1,7 +1,7 @@
 /* test_span.c: a message of the log as a span: the same each time, in its trace, and naming nobody */
 #include "bus/base/text.h"
 #include "proto/topics.h"
-#include "services/monitor/span.h"
+#include "services/platform/monitor/span.h"
 #include "tests/unit/cmocka_all.h"
 #include <pb_encode.h>
 #include <stdio.h>

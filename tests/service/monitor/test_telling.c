@@ -1,12 +1,12 @@
 /* test_telling.c: who hears of an alarm, once, on every way, whatever fails */
-#include "bus/actor/harness.h"
+#include "bus/actor/sim/harness.h"
 #include "bus/base/clock.h"
 #include "bus/base/text.h"
 #include "proto/topics.h"
-#include "services/kit/mail.h"
-#include "services/monitor/episodes.h"
-#include "services/monitor/monitor.h"
-#include "services/monitor/tell.h"
+#include "services/kit/mail/mail.h"
+#include "services/platform/monitor/episodes.h"
+#include "services/platform/monitor/monitor.h"
+#include "services/platform/monitor/tell.h"
 #include "tests/unit/cmocka_all.h"
 #include <string.h>
 

@@ -1,7 +1,7 @@
 /* test_view.c: what is taken from the broker's answer to "status" */
 #include "bus/base/bytes.h"
 #include "bus/base/clock.h"
-#include "services/monitor/view.h"
+#include "services/platform/monitor/view.h"
 #include "tests/unit/cmocka_all.h"
 #include <errno.h>
 #include <stdio.h>

@@ -1,7 +1,7 @@
 /* test_ways.c: an alarm as a mail and as a post, and what each way is called */
 #include "bus/base/bytes.h"
 #include "bus/base/text.h"
-#include "services/monitor/ways.h"
+#include "services/platform/monitor/ways.h"
 #include "tests/unit/cmocka_all.h"
 #include <errno.h>
 #include <jansson.h>

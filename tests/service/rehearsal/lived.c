@@ -5,11 +5,11 @@
 #include "bus/base/memory.h"
 #include "bus/base/text.h"
 #include "postman.h"
-#include "services/intake/intake.h"
-#include "services/sender/sender.h"
-#include "services/timer/timer.h"
-#include "services/unsub/unsub.h"
-#include "services/waiter/waiter.h"
+#include "services/carts/intake/intake.h"
+#include "services/carts/sender/sender.h"
+#include "services/carts/waiter/waiter.h"
+#include "services/platform/timer/timer.h"
+#include "services/platform/unsub/unsub.h"
 #include "tests/unit/cmocka_all.h"
 #include <stdio.h>
 #include <stdlib.h>

@@ -4,7 +4,7 @@
 #ifndef TESTS_REHEARSAL_LIVED_H
 #define TESTS_REHEARSAL_LIVED_H
 
-#include "bus/actor/sim.h"
+#include "bus/actor/sim/sim.h"
 #include "plan.h"
 
 struct lived {

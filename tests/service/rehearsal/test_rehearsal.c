@@ -4,8 +4,8 @@
 #include "bus/base/memory.h"
 #include "bus/base/text.h"
 #include "lived.h"
-#include "services/kit/zone.h"
-#include "services/rehearsal/rehearsal.h"
+#include "services/carts/rehearsal/rehearsal.h"
+#include "services/kit/time/zone.h"
 #include "tests/unit/cmocka_all.h"
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,7 +1,7 @@
 /* test_survey.c: how history went about its decisions, by what it said */
 #include "bus/base/clock.h"
 #include "bus/base/text.h"
-#include "services/rehearsal/survey.h"
+#include "services/carts/rehearsal/survey.h"
 #include "tests/unit/cmocka_all.h"
 #include <pb_encode.h>
 #include <string.h>

@@ -1,6 +1,6 @@
 /* test_tally.c: what became of each step: which messages tell it, and which of several ends counts */
 #include "bus/base/clock.h"
-#include "services/rehearsal/tally.h"
+#include "services/carts/rehearsal/tally.h"
 #include "tests/unit/cmocka_all.h"
 #include <pb_encode.h>
 #include <stdio.h>

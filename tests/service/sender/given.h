@@ -2,11 +2,11 @@
 #ifndef TESTS_SENDER_GIVEN_H
 #define TESTS_SENDER_GIVEN_H
 
-#include "bus/actor/harness.h"
+#include "bus/actor/sim/harness.h"
 #include "bus/base/clock.h"
 #include "proto/topics.h"
-#include "services/kit/mail.h"
-#include "services/sender/sender.h"
+#include "services/carts/sender/sender.h"
+#include "services/kit/mail/mail.h"
 #include "tests/unit/cmocka_all.h"
 #include <string.h>
 

@@ -1,5 +1,5 @@
 /* test_asking.c: the storefront is asked before a mail, and what comes of its answer */
-#include "services/kit/http.h"
+#include "services/kit/http/http.h"
 #include "tests/service/sender/given.h"
 #include <stdio.h>
 

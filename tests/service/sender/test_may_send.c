@@ -1,9 +1,9 @@
 /* test_may_send.c: given what is known, when a reminder is due: is it mailed, skipped, deferred, left? */
-#include "services/kit/bounce_tag.h"
-#include "services/kit/keyring.h"
+#include "services/kit/keys/keyring.h"
+#include "services/kit/mail/bounce_tag.h"
 #include "tests/service/sender/given.h"
+#include "tests/unit/carts/letter/rendered.h"
 #include "tests/unit/document.h"
-#include "tests/unit/kit/rendered.h"
 #include <pb_decode.h>
 
 static void a_due_reminder_is_mailed_to_the_shopper(void **state)

@@ -2,12 +2,12 @@
 #ifndef TESTS_SERVICE_STOREFRONT_GIVEN_H
 #define TESTS_SERVICE_STOREFRONT_GIVEN_H
 
-#include "bus/actor/harness.h"
+#include "bus/actor/sim/harness.h"
 #include "bus/base/clock.h"
 #include "bus/base/text.h"
 #include "proto/topics.h"
-#include "services/kit/http.h"
-#include "services/storefront/storefront.h"
+#include "services/kit/http/http.h"
+#include "services/platform/storefront/storefront.h"
 #include "tests/unit/cmocka_all.h"
 #include "tests/unit/document.h"
 #include <stdio.h>

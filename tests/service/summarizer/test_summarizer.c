@@ -1,14 +1,14 @@
 /* test_summarizer.c: the past month or week, counted, written once and mailed to each once */
-#include "bus/actor/harness.h"
+#include "bus/actor/sim/harness.h"
 #include "bus/base/clock.h"
 #include "bus/base/text.h"
 #include "proto/topics.h"
-#include "services/kit/file_driver.h"
-#include "services/kit/mail.h"
-#include "services/kit/zone.h"
-#include "services/summarizer/letters.h"
-#include "services/summarizer/narrating.h"
-#include "services/summarizer/summarizer.h"
+#include "services/carts/summarizer/letters.h"
+#include "services/carts/summarizer/narrating.h"
+#include "services/carts/summarizer/summarizer.h"
+#include "services/kit/effect/file_driver.h"
+#include "services/kit/mail/mail.h"
+#include "services/kit/time/zone.h"
 #include "tests/unit/cmocka_all.h"
 #include <stdio.h>
 

@@ -1,9 +1,9 @@
 /* test_hold.c: a clock that jumps fires nothing, and what was due meanwhile is made up for when it is right again */
-#include "bus/actor/harness.h"
+#include "bus/actor/sim/harness.h"
 #include "bus/base/text.h"
 #include "proto/topics.h"
-#include "services/timer/hold.h"
-#include "services/timer/timer.h"
+#include "services/platform/timer/hold.h"
+#include "services/platform/timer/timer.h"
 #include "tests/unit/cmocka_all.h"
 #include <pb_encode.h>
 

@@ -1,13 +1,13 @@
 /* test_timer.c: named timers, one-off and cron, across both daylight-saving changes */
-#include "bus/actor/harness.h"
-#include "bus/actor/layers.h"
-#include "bus/actor/runtime.h"
+#include "bus/actor/runtime/layers.h"
+#include "bus/actor/runtime/runtime.h"
+#include "bus/actor/sim/harness.h"
 #include "bus/base/clock.h"
 #include "bus/base/text.h"
 #include "proto/topics.h"
-#include "services/kit/zone.h"
-#include "services/timer/rows.h"
-#include "services/timer/timer.h"
+#include "services/kit/time/zone.h"
+#include "services/platform/timer/rows.h"
+#include "services/platform/timer/timer.h"
 #include "tests/unit/cmocka_all.h"
 #include <pb_encode.h>
 #include <stdio.h>

@@ -1,8 +1,8 @@
 /* test_trace.c: a timer does not end the trace of what set it */
-#include "bus/actor/harness.h"
+#include "bus/actor/sim/harness.h"
 #include "bus/base/clock.h"
 #include "proto/topics.h"
-#include "services/timer/timer.h"
+#include "services/platform/timer/timer.h"
 #include "tests/unit/cmocka_all.h"
 #include <pb_encode.h>
 

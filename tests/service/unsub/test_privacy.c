@@ -1,7 +1,7 @@
 /* test_privacy.c: what storefronts ask for on behalf of a person's rights */
-#include "bus/actor/harness.h"
+#include "bus/actor/sim/harness.h"
 #include "proto/topics.h"
-#include "services/unsub/unsub.h"
+#include "services/platform/unsub/unsub.h"
 #include "tests/unit/cmocka_all.h"
 #include <string.h>
 

@@ -1,9 +1,9 @@
 /* test_rate.c: how many complaints a shop may have before somebody is told, and before it is paused */
-#include "bus/actor/harness.h"
+#include "bus/actor/sim/harness.h"
 #include "bus/base/clock.h"
 #include "bus/base/text.h"
 #include "proto/topics.h"
-#include "services/unsub/unsub.h"
+#include "services/platform/unsub/unsub.h"
 #include "tests/unit/cmocka_all.h"
 #include <stdio.h>
 #include <string.h>
@@ -92,7 +92,8 @@ static void one_in_a_thousand_alarms_once_and_less_does_not(void **state)
 	assert_true(alarm_said(h, "complaint-rate", true));
 	assert_false(paused(h));
 	complain(h, 2);
-	assert_true(alarm_said(h, "complaint-rate", true)); /* of another number; it is not news: monitor/episodes.c */
+	assert_true(alarm_said(
+		h, "complaint-rate", true)); /* of another number; it is not news: platform/monitor/episodes.c */
 	assert_int_equal(harness_count(h, &topic_alarm), 1);
 	harness_free(h);
 

@@ -2,10 +2,10 @@
 #ifndef TESTS_WAITER_GIVEN_H
 #define TESTS_WAITER_GIVEN_H
 
-#include "bus/actor/harness.h"
+#include "bus/actor/sim/harness.h"
 #include "bus/base/clock.h"
 #include "proto/topics.h"
-#include "services/waiter/waiter.h"
+#include "services/carts/waiter/waiter.h"
 #include "tests/unit/cmocka_all.h"
 
 #define LEFT_US (INT64_C(20000) * US_PER_DAY)

@@ -1,6 +1,6 @@
 /* test_grounds.c: what a decision says of itself: every number that it was made on, and no more than is known */
 #include "bus/base/text.h"
-#include "services/waiter/grounds.h"
+#include "services/carts/waiter/grounds.h"
 #include "tests/unit/cmocka_all.h"
 #include <stdio.h>
 #include <string.h>

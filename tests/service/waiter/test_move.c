@@ -3,10 +3,10 @@
  *
  * Times are in hours after the cart was left, unless a row says otherwise. The waits are 4 h and 24 h.
  */
-#include "services/kit/move.h"
-#include "services/kit/span.h"
-#include "services/kit/zone.h"
-#include "services/waiter/grounds.h"
+#include "services/carts/policy/move.h"
+#include "services/carts/waiter/grounds.h"
+#include "services/kit/time/span.h"
+#include "services/kit/time/zone.h"
 #include "tests/unit/cmocka_all.h"
 #include <string.h>
 

@@ -1,7 +1,7 @@
 /* test_waiter.c: given a cart and its history, when it is woken, then these facts */
 #include "bus/base/text.h"
 #include "given.h"
-#include "services/kit/plan.h"
+#include "services/carts/policy/plan.h"
 #include <string.h>
 
 static void when_the_first_wait_is_over_the_first_reminder_is_due(void **state)

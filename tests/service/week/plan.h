@@ -6,7 +6,7 @@
 #ifndef TESTS_WEEK_PLAN_H
 #define TESTS_WEEK_PLAN_H
 
-#include "bus/actor/sim.h"
+#include "bus/actor/sim/sim.h"
 #include "bus/base/clock.h"
 #include "proto/topics.h"
 

@@ -9,11 +9,11 @@
 #include "bus/base/text.h"
 #include "plan.h"
 #include "postman.h"
-#include "services/intake/intake.h"
-#include "services/sender/sender.h"
-#include "services/timer/timer.h"
-#include "services/unsub/unsub.h"
-#include "services/waiter/waiter.h"
+#include "services/carts/intake/intake.h"
+#include "services/carts/sender/sender.h"
+#include "services/carts/waiter/waiter.h"
+#include "services/platform/timer/timer.h"
+#include "services/platform/unsub/unsub.h"
 #include "tests/unit/cmocka_all.h"
 #include <pb_decode.h>
 #include <stdio.h>

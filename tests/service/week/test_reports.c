@@ -4,14 +4,14 @@
  * The real timer, exporter and summarizer over the real broker core, in virtual time; the kill comes a few milliseconds later in each
  * run, so that it hits every step: the tick, the file, its word, the claim, the last byte, the outcome.
  */
-#include "bus/actor/sim.h"
+#include "bus/actor/sim/sim.h"
 #include "bus/base/text.h"
 #include "postman.h"
-#include "services/exporter/exporter.h"
-#include "services/kit/file_driver.h"
-#include "services/kit/zone.h"
-#include "services/summarizer/summarizer.h"
-#include "services/timer/timer.h"
+#include "services/carts/exporter/exporter.h"
+#include "services/carts/summarizer/summarizer.h"
+#include "services/kit/effect/file_driver.h"
+#include "services/kit/time/zone.h"
+#include "services/platform/timer/timer.h"
 #include "tests/unit/cmocka_all.h"
 #include "tests/unit/folder.h"
 #include <pb_decode.h>

@@ -5,11 +5,11 @@
  */
 #include "bus/base/memory.h"
 #include "judge.h"
-#include "services/intake/intake.h"
-#include "services/sender/sender.h"
-#include "services/timer/timer.h"
-#include "services/unsub/unsub.h"
-#include "services/waiter/waiter.h"
+#include "services/carts/intake/intake.h"
+#include "services/carts/sender/sender.h"
+#include "services/carts/waiter/waiter.h"
+#include "services/platform/timer/timer.h"
+#include "services/platform/unsub/unsub.h"
 #include "tests/unit/part.h"
 #include <stdlib.h>
 #include <string.h>

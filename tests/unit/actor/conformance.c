@@ -4,7 +4,7 @@
  * Linked twice: with world_sim.c and with world_real.c.
  */
 #include "tests/unit/actor/conformance.h"
-#include "bus/actor/layers.h"
+#include "bus/actor/runtime/layers.h"
 #include "bus/base/text.h"
 #include "tests/unit/part.h"
 #include <stdio.h>

@@ -1,5 +1,5 @@
 /* test_claim_notes.c: the file that says which claims were certainly not used */
-#include "bus/actor/claim_notes.h"
+#include "bus/actor/runtime/claim_notes.h"
 #include "bus/base/cleanup.h"
 #include "bus/base/file.h"
 #include "bus/base/text.h"

@@ -1,5 +1,5 @@
 /* test_counts.c: what a process counts, and what of it a heartbeat tells */
-#include "bus/actor/runtime_inside.h"
+#include "bus/actor/runtime/runtime_inside.h"
 #include "tests/unit/cmocka_all.h"
 #include <string.h>
 

@@ -1,5 +1,5 @@
 /* test_effects.c: an effect ends at its deadline, neither sooner nor at the next occasion */
-#include "bus/actor/sim.h"
+#include "bus/actor/sim/sim.h"
 #include "tests/unit/actor/cast.h"
 #include "tests/unit/cmocka_all.h"
 

@@ -1,8 +1,8 @@
 /*
  * test_harness.c: what harness.h promises to those who test a service's functions with it
  */
-#include "bus/actor/claim_notes.h"
-#include "bus/actor/harness.h"
+#include "bus/actor/runtime/claim_notes.h"
+#include "bus/actor/sim/harness.h"
 #include "bus/base/clock.h"
 #include "bus/base/text.h"
 #include "tests/unit/actor/cast.h"

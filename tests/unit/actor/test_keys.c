@@ -1,5 +1,5 @@
 /* test_keys.c: the folder of keys, as the operator's command changes it, and as the broker then reads it */
-#include "bus/actor/keys.h"
+#include "bus/actor/process/keys.h"
 #include "bus/base/file.h"
 #include "bus/wire/bus_keys.h"
 #include "bus/wire/reach.h"

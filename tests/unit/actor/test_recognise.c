@@ -1,6 +1,6 @@
 /* a peer knows its log again, whatever the broker says of itself; and beats when the others of its host do */
-#include "bus/actor/layers.h"
-#include "bus/actor/runtime.h"
+#include "bus/actor/runtime/layers.h"
+#include "bus/actor/runtime/runtime.h"
 #include "bus/base/memory.h"
 #include "bus/base/text.h"
 #include "bus/wire/frame.h"

@@ -1,7 +1,7 @@
 /* requests: what was said and is not settled yet outlives what refuses it, and is seen by whatever is decided meanwhile */
-#include "bus/actor/layers.h"
-#include "bus/actor/sim.h"
-#include "bus/actor/turns.h"
+#include "bus/actor/runtime/layers.h"
+#include "bus/actor/runtime/turns.h"
+#include "bus/actor/sim/sim.h"
 #include "bus/base/text.h"
 #include "tests/unit/actor/cast.h"
 #include "tests/unit/cmocka_all.h"

@@ -1,8 +1,8 @@
 /*
  * test_sim.c: the simulator keeps its own promises, and random deaths break none of the bus's
  */
-#include "bus/actor/layers.h"
-#include "bus/actor/sim.h"
+#include "bus/actor/runtime/layers.h"
+#include "bus/actor/sim/sim.h"
 #include "bus/base/text.h"
 #include "tests/unit/actor/cast.h"
 #include "tests/unit/cmocka_all.h"

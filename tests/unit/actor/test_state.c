@@ -2,9 +2,9 @@
  * test_state.c: what a read sees of three layers, and what a dropped turn leaves behind
  */
 #include "bus.pb.h"
-#include "bus/actor/layers.h"
-#include "bus/actor/runtime.h"
-#include "bus/actor/state_folder.h"
+#include "bus/actor/runtime/layers.h"
+#include "bus/actor/runtime/runtime.h"
+#include "bus/actor/runtime/state_folder.h"
 #include "bus/base/cleanup.h"
 #include "tests/unit/cmocka_all.h"
 #include "tests/unit/folder.h"

@@ -6,9 +6,9 @@
  * cursors see it as it was, and over its twin in memory.
  */
 #include "bus.pb.h"
-#include "bus/actor/layers.h"
-#include "bus/actor/runtime.h"
-#include "bus/actor/state_rows.h"
+#include "bus/actor/runtime/layers.h"
+#include "bus/actor/runtime/runtime.h"
+#include "bus/actor/runtime/state_rows.h"
 #include "bus/base/map.h"
 #include "tests/unit/cmocka_all.h"
 #include "tests/unit/folder.h"

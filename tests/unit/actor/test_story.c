@@ -1,7 +1,7 @@
 /*
  * test_story.c: what a process tells of what it did is what the log holds, and no more lines than a journal can take
  */
-#include "bus/actor/sim.h"
+#include "bus/actor/sim/sim.h"
 #include "bus/base/log_events.h"
 #include "bus/base/text.h"
 #include "proto/events.h"

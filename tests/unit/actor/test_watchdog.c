@@ -1,5 +1,5 @@
 /* test_watchdog.c: what does not come to an end is named, and ends its process */
-#include "bus/actor/watchdog.h"
+#include "bus/actor/process/watchdog.h"
 #include "bus/base/clock.h"
 #include "tests/unit/cmocka_all.h"
 #include <stdio.h>

@@ -6,7 +6,7 @@
 #ifndef TESTS_UNIT_ACTOR_WORLD_H
 #define TESTS_UNIT_ACTOR_WORLD_H
 
-#include "bus/actor/sim.h"
+#include "bus/actor/sim/sim.h"
 
 struct world;
 

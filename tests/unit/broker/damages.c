@@ -2,8 +2,8 @@
  * damages.c: each way a log can be damaged that verifying it tells, planted behind the broker's back
  */
 #include "damages.h"
-#include "bus/broker/block.h"
-#include "bus/broker/queue.h"
+#include "bus/broker/log/block.h"
+#include "bus/broker/queue/queue.h"
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdlib.h>

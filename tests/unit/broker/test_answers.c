@@ -1,6 +1,6 @@
 /* test_answers.c: what the operator is told of dead letters and of erasures, field by field and page by page */
+#include "bus/broker/admin/erase.h"
 #include "bus/broker/core.h"
-#include "bus/broker/erase.h"
 #include "desk.h"
 #include <setjmp.h>
 #include <stdarg.h>

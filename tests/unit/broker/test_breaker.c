@@ -1,6 +1,6 @@
 /* an outage and poison, told apart: given what failed and what worked, is the queue paused, and when is it tried? */
 #include "bus/base/clock.h"
-#include "bus/broker/breaker.h"
+#include "bus/broker/queue/breaker.h"
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -1,6 +1,6 @@
-/* tests of bus/broker/chains.c */
+/* tests of bus/broker/queue/chains.c */
 #include "bus/base/map.h"
-#include "bus/broker/chains.h"
+#include "bus/broker/queue/chains.h"
 #include "tests/unit/cmocka_all.h"
 #include <stdlib.h>
 

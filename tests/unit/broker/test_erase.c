@@ -1,9 +1,9 @@
 /* erasing: what a message held is nowhere any more, everything else is as it was, and nothing stops it half way */
 #include "bus/base/file.h"
 #include "bus/base/text.h"
+#include "bus/broker/admin/erase.h"
 #include "bus/broker/core.h"
-#include "bus/broker/erase.h"
-#include "bus/broker/verify.h"
+#include "bus/broker/verify/verify.h"
 #include "desk.h"
 #include <dirent.h>
 #include <errno.h>

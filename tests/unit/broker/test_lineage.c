@@ -2,7 +2,7 @@
 #include "bus/base/cleanup.h"
 #include "bus/base/text.h"
 #include "bus/broker/broker.h"
-#include "bus/broker/log_state.h"
+#include "bus/broker/log/log_state.h"
 #include <errno.h>
 #include <setjmp.h>
 #include <stdarg.h>

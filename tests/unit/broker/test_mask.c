@@ -1,5 +1,5 @@
 /* test_mask.c: what is not declared to be harmless is unreadable, and what remains still reads */
-#include "bus/broker/mask.h"
+#include "bus/broker/admin/mask.h"
 #include "tests/unit/cmocka_all.h"
 #include <errno.h>
 #include <string.h>

@@ -1,6 +1,6 @@
 /* queues: leases, order per key, returns, credit */
 #include "bus/base/text.h"
-#include "bus/broker/queue.h"
+#include "bus/broker/queue/queue.h"
 #include "desk.h"
 #include <setjmp.h>
 #include <stdarg.h>

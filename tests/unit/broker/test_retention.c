@@ -1,7 +1,7 @@
 /* retention: what is old goes in whole ranges, never what somebody still needs, and the log stays a log */
 #include "bus/base/text.h"
 #include "bus/broker/core.h"
-#include "bus/broker/log.h"
+#include "bus/broker/log/log.h"
 #include "bus/store/store.h"
 #include "desk.h"
 #include <errno.h>

@@ -1,6 +1,6 @@
 /* sessions: who may come, who is active, who is dead */
 #include "bus/base/text.h"
-#include "bus/broker/log.h"
+#include "bus/broker/log/log.h"
 #include "desk.h"
 #include <errno.h>
 #include <setjmp.h>

@@ -6,7 +6,7 @@
 #include "bus/base/file.h"
 #include "bus/base/text.h"
 #include "bus/broker/core.h"
-#include "bus/broker/sidelog.h"
+#include "bus/broker/log/sidelog.h"
 #include "bus/wire/sidelog_file.h"
 #include "desk.h"
 #include "tests/unit/cmocka_all.h"

@@ -1,6 +1,6 @@
 /* a log that is sound is called sound, and each damage that can be told is told, with its place */
 #include "bus/broker/core.h"
-#include "bus/broker/verify.h"
+#include "bus/broker/verify/verify.h"
 #include "damages.h"
 #include <setjmp.h>
 #include <stdarg.h>

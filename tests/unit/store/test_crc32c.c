@@ -1,5 +1,5 @@
-/* tests of bus/store/crc32c.c */
-#include "bus/store/crc32c.h"
+/* tests of bus/store/rocks/crc32c.c */
+#include "bus/store/rocks/crc32c.h"
 #include "tests/unit/cmocka_all.h"
 #include "tests/unit/store/numbers.h"
 #include <dlfcn.h>

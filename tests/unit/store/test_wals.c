@@ -4,8 +4,8 @@
 #include "bus/base/cleanup.h"
 #include "bus/base/file.h"
 #include "bus/base/text.h"
+#include "bus/store/rocks/wals.h"
 #include "bus/store/store.h"
-#include "bus/store/wals.h"
 #include "tests/unit/cmocka_all.h"
 #include "tests/unit/store/numbers.h"
 #include <errno.h>

@@ -1,6 +1,6 @@
 <?php
 /**
- * Posts quotes and orders to cartbus: what its own endpoint takes (services/kit/generic.c), signed with the shop's secret.
+ * Posts quotes and orders to cartbus: what its own endpoint takes (services/kit/storefront/generic.c), signed with the shop's secret.
  * Nothing that fails here reaches the shopper.
  */
 declare(strict_types=1);

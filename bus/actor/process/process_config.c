@@ -1,0 +1,170 @@
+/*
+ * process_config.c: a process and its configuration, at the start and when it changes
+ *
+ * Promises:  one that is not right is not taken: what ran goes on, and says so in its log, its STATUS and to the broker. One that is
+ *            right and says nothing new to this process changes nothing; another is taken by beginning anew in its place.
+ * Fails by:  at a start, exit 1 with file, line and remedy; later, going on.
+ * Read next: bus/base/reload.c, process.c
+ */
+#include "bus/actor/process/process_inside.h"
+#include "bus/base/cleanup.h"
+#include "bus/base/log.h"
+#include "bus/base/log_settings.h"
+#include "bus/base/text.h"
+#include "bus/wire/zmq_link.h"
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+/* Everybody reads the same file: what a program of the bus alone does not know is another's. */
+static const struct config_key bare_keys[] = { CONFIG_TABLE(process_keys), CONFIG_OTHERS, CONFIG_END };
+
+static const struct config_key *keys_of(const struct running *running)
+{
+	return running->process->keys ? running->process->keys : bare_keys;
+}
+
+static void set_clock(struct running *running)
+{
+	const struct config *config = running->config;
+	double rate = config_real(config, "clock", NULL, "rate");
+
+	running->clock = rate < 1 || rate > 1
+		? clock_scaled(rate, config_number(config, "clock", NULL, "origin-real-us"),
+			  config_number(config, "clock", NULL, "origin-wall-us"))
+		: clock_system();
+}
+
+/* `reader` NULL: all of it has to be right. Else what others need is only told of. */
+static void read_config(struct running *running, const char *reader)
+{
+	struct config_error error = { .text = "" };
+	int r;
+
+	r = config_load_for(running->config_path, keys_of(running), reader, &running->config, &error);
+	if (r < 0)
+		die("%s%s", error.text, config_load_remedy(r));
+	log_configure(running->config, running->instance);
+	if (error.text[0])
+		log_event(LOG_ERROR, "what others need of the configuration is wrong: %s", error.text);
+	set_clock(running);
+}
+
+/* A process that has all it needs starts: what is wrong elsewhere does not keep webhooks out after the next power cut. */
+void process_read_config(struct running *running)
+{
+	read_config(running, running->process->service->name);
+}
+
+int64_t process_turn_deadline_us(const struct running *running)
+{
+	return config_number(running->config, "turn", NULL, "deadline");
+}
+
+void process_check_only(struct running *running)
+{
+	struct reach reach;
+	char why[256];
+
+	unsetenv("NOTIFY_SOCKET"); /* of whom has us check */
+	read_config(running, NULL);
+	log_write_as(LOG_FORM_TEXT);
+	if (reach_read(running->config, running->process->service->name, &reach, why) < 0)
+		die("%s: %s", running->config_path, why);
+	curve_wipe(&reach.key);
+	if (running->process->check)
+		running->process->check(running->config);
+	_exit(0);
+}
+
+static void end_reloading(const struct running *running)
+{
+	if (running->ready_said)
+		notify("READY=1");
+}
+
+void process_begin_to_reload(struct running *running)
+{
+	int r;
+
+	if (running->drain_until_us > 0 || running->reload.child)
+		return; /* it will be read anyhow */
+	if (running->ready_said)
+		notify("RELOADING=1");
+	r = reload_begin(&running->reload,
+		(char *const[]){ "cartbus", "--check", "--config", (char *)running->config_path, "--instance",
+			(char *)running->instance, NULL },
+		clock_boot_us(&running->clock));
+	if (r < 0) {
+		log_event(LOG_ERROR, "the configuration cannot be judged, and what ran goes on: %s", strerror(-r));
+		end_reloading(running);
+	}
+}
+
+void process_tell_config(const struct running *running, bool is_read)
+{
+	struct clock real = clock_system();
+
+	runtime_tell_config(running->runtime, is_read ? clock_wall_us(&real) : 0, running->kept_why[0] != '\0');
+}
+
+static void keep_config(struct running *running, const char *why)
+{
+	TEXT_COPY(running->kept_why, why);
+	log_event(LOG_ERROR, "the configuration is not taken, and what ran goes on: %s", why);
+	process_tell_config(running, false);
+	process_show_status(running);
+	end_reloading(running);
+}
+
+static void take_config(struct running *running)
+{
+	struct config *now = NULL;
+	struct config_error error = { .text = "" };
+	char which[300];
+
+	if (config_load(running->config_path, keys_of(running), &now, &error) < 0) {
+		keep_config(running, error.text); /* it changed once more */
+		return;
+	}
+	running->kept_why[0] = '\0';
+	running->again = config_differs(running->config, now, which, sizeof(which));
+	config_free(now);
+	process_tell_config(running, true);
+	if (running->again) {
+		log_event(LOG_NOTICE, "begins anew with another configuration: %s", which);
+		notify_status("begins anew with another configuration");
+		process_begin_to_leave(running);
+	} else {
+		log_event(LOG_INFO, "the configuration was read, and nothing in it is new to this process");
+		process_show_status(running);
+		end_reloading(running);
+	}
+}
+
+void process_end_judging(struct running *running)
+{
+	char why[RELOAD_WHY];
+
+	if (!reload_judged(&running->reload, clock_boot_us(&running->clock), why))
+		return;
+	if (running->drain_until_us > 0)
+		return;
+	if (why[0])
+		keep_config(running, why);
+	else
+		take_config(running);
+}
+
+int64_t process_judge_late(struct running *running)
+{
+	int64_t wait_us = running->reload.until_us - clock_boot_us(&running->clock);
+
+	if (!running->reload.child)
+		return -1;
+	if (wait_us > 0)
+		return wait_us;
+	process_end_judging(running);
+	return -1;
+}

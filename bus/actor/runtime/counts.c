@@ -1,0 +1,129 @@
+/*
+ * counts.c: what a process counts, and how others learn of it
+ *
+ * Owns:      who throttled this process how often; all other numbers lie in the runtime.
+ * Promises:  a number only grows while the process runs; the broker shows it at most two seconds late.
+ * Read next: bus/broker/admin/answer_status.c (who shows them), services/platform/monitor/metrics_processes.c (who names them)
+ */
+#include "bus/actor/runtime/runtime_inside.h"
+#include "bus/base/text.h"
+#include <assert.h>
+#include <stdio.h>
+#include <string.h>
+
+static const int64_t TELL_EVERY_US = 2 * US_PER_S;
+static const int64_t bounds_us[DURATION_BOUNDS] = { US_PER_MS, 10 * US_PER_MS, 100 * US_PER_MS, US_PER_S,
+	10 * US_PER_S };
+
+struct counts_told {
+	Heartbeat *heartbeat;
+};
+
+void counts_tell(struct counts_told *told, const char *name, uint64_t value)
+{
+	Heartbeat *heartbeat = told->heartbeat;
+
+	if (value == 0)
+		return;
+	assert(heartbeat->counts_count < sizeof(heartbeat->counts) / sizeof(heartbeat->counts[0]));
+	TEXT_COPY(heartbeat->counts[heartbeat->counts_count].name, name);
+	heartbeat->counts[heartbeat->counts_count++].value = value;
+}
+
+void counts_took(struct durations *durations, int64_t us)
+{
+	us = us > 0 ? us : 0; /* another machine's clock may be ahead of ours */
+	durations->count++;
+	durations->sum_us += (uint64_t)us;
+	for (int i = 0; i < DURATION_BOUNDS; i++)
+		durations->within[i] += us <= bounds_us[i];
+}
+
+static void tell_durations(struct counts_told *told, const char *name, const struct durations *durations)
+{
+	char full[32];
+
+	snprintf(full, sizeof(full), "%s_count", name);
+	counts_tell(told, full, durations->count);
+	snprintf(full, sizeof(full), "%s_sum_us", name);
+	counts_tell(told, full, durations->sum_us);
+	for (int i = 0; i < DURATION_BOUNDS; i++) {
+		snprintf(full, sizeof(full), "%s_us_%lld", name, (long long)bounds_us[i]);
+		counts_tell(told, full, durations->within[i]);
+	}
+}
+
+/* Drivers belong to the process, and there is one runtime in it. */
+static struct throttler {
+	const char *kind;
+	uint64_t count;
+} throttlers[THROTTLERS_MAX];
+
+void counts_throttled_by(const char *kind)
+{
+	for (int i = 0; i < THROTTLERS_MAX; i++) {
+		if (throttlers[i].kind && strcmp(throttlers[i].kind, kind) != 0)
+			continue;
+		throttlers[i].kind = kind;
+		throttlers[i].count++;
+		return;
+	}
+}
+
+static void tell_throttlers(struct counts_told *told)
+{
+	for (int i = 0; i < THROTTLERS_MAX && throttlers[i].kind; i++) {
+		char name[32];
+
+		snprintf(name, sizeof(name), "throttled_%s", throttlers[i].kind);
+		counts_tell(told, name, throttlers[i].count);
+	}
+}
+
+void counts_in_heartbeat(struct runtime *runtime, Heartbeat *heartbeat)
+{
+	const struct runtime_counts *counts = &runtime->counts;
+	struct counts_told told = { .heartbeat = heartbeat };
+
+	if (boot_us(runtime) < runtime->counts_at_us)
+		return;
+	runtime->counts_at_us = boot_us(runtime) + TELL_EVERY_US;
+	counts_tell(&told, "turns", counts->turns);
+	counts_tell(&told, "failures", counts->failures);
+	counts_tell(&told, "folded", counts->folded);
+	counts_tell(&told, "effects", counts->effects);
+	counts_tell(&told, "effect_timeouts", counts->effect_timeouts);
+	counts_tell(&told, "claims_fresh", counts->claims_fresh);
+	counts_tell(&told, "claims_duplicate", counts->claims_duplicate);
+	counts_tell(&told, "sessions", counts->sessions);
+	counts_tell(&told, "config_read_us", counts->config_read_us);
+	counts_tell(&told, "config_kept", counts->config_kept);
+	tell_durations(&told, "deciding", &counts->deciding);
+	tell_durations(&told, "waiting", &counts->waiting);
+	if (counts->effects > 0)
+		tell_durations(&told, "working", &counts->working);
+	if (runtime->memory_bytes)
+		counts_tell(&told, "memory_bytes", runtime->memory_bytes());
+	tell_throttlers(&told);
+	if (runtime->counts_beside)
+		runtime->counts_beside(&told, runtime->counts_context);
+}
+
+void runtime_tell_config(struct runtime *runtime, int64_t read_us, bool kept)
+{
+	if (read_us)
+		runtime->counts.config_read_us = (uint64_t)read_us;
+	runtime->counts.config_kept = kept;
+	runtime->counts_at_us = 0; /* soon */
+}
+
+struct runtime_counts runtime_counts(const struct runtime *runtime)
+{
+	return runtime->counts;
+}
+
+void runtime_counts_beside(struct runtime *runtime, counts_fn *tell, void *context)
+{
+	runtime->counts_beside = tell;
+	runtime->counts_context = context;
+}

@@ -1,0 +1,256 @@
+/*
+ * delivery.c: messages that were handed to this service, and the clock: when they are decided on
+ *
+ * Owns:      the deliveries that wait for the projections; which message was refused for good.
+ * Promises:  in order; nothing before the projections have passed the number it names; turns on the clock only when the state
+ *            holds everything that the log held when the session began; a lease that is held is renewed.
+ * Read next: requests.c (how a turn is committed), effects.c (what WORKING starts)
+ */
+#include "bus/actor/runtime/runtime_inside.h"
+#include "bus/base/memory.h"
+#include "bus/base/text.h"
+#include "bus/wire/message.h"
+#include <stdlib.h>
+
+static const int64_t RENEW_US = 5 * US_PER_S; /* leases last 30 s */
+static const int64_t CLOCK_HOLD_US = 1 * US_PER_S;
+enum {
+	CLOCK_TURNS_AT_ONCE = 64,
+	TURNS_UNCONFIRMED_MOST = 512,
+	CLOCK_TURNS_OUT_MOST = 16, /* each looks for what is due next, past all that those before it have taken */
+};
+
+void delivery_free(struct runtime *runtime, struct delivery *delivery)
+{
+	if (!delivery)
+		return;
+	if (delivery->message.data != delivery->small)
+		free((void *)delivery->message.data);
+	pool_give(&runtime->deliveries, delivery);
+}
+
+void delivery_hear(struct runtime *runtime, const Delivery *head, struct bytes message)
+{
+	struct delivery *delivery = pool_take(&runtime->deliveries);
+	uint8_t *copy = message.len <= DELIVERY_SMALL ? delivery->small : memory_resize(NULL, message.len);
+
+	delivery->head = *head;
+	delivery->renewed_us = runtime->heard_us;
+	memcpy(copy, message.data, message.len);
+	delivery->message = BYTES(copy, message.len);
+	list_append(&runtime->waiting, &delivery->hook);
+	runtime->waiting_count++;
+}
+
+void delivery_credit(struct runtime *runtime, const struct delivery *delivery)
+{
+	runtime->credit.delivery_messages++;
+	runtime->credit.delivery_bytes += delivery->message.len;
+}
+
+bool delivery_read(
+	const struct delivery *delivery, Envelope *ret_envelope, struct said *ret_said, struct bytes *ret_payload)
+{
+	if (message_read(delivery->message, ret_envelope, ret_payload) < 0)
+		return false;
+	*ret_said = said_from(ret_envelope, delivery->head.receipt.seq, delivery->head.time_us, delivery->head.said_by);
+	return true;
+}
+
+struct turn runtime_open_turn(struct runtime *runtime, const struct said *message)
+{
+	runtime->turns++;
+	state_write_turn(runtime->state, runtime->turns);
+	return (struct turn){ .table = runtime->table,
+		.state = runtime->state,
+		.message = *message,
+		.now_us = steady_us(&runtime->steady),
+		.run = runtime->run,
+		.began_us = runtime->began_us,
+		.folds = true };
+}
+
+/* --- poison --- */
+
+void delivery_poisoned(struct runtime *runtime, const Receipt *receipt, const char *reason)
+{
+	struct poisoned *poisoned = &runtime->poisoned[runtime->poisoned_next++ % POISONED_REMEMBERED];
+
+	poisoned->seq = receipt->seq;
+	TEXT_COPY(poisoned->queue, receipt->queue);
+	TEXT_COPY(poisoned->reason, reason);
+}
+
+static const char *why_poisoned(const struct runtime *runtime, const Receipt *receipt)
+{
+	for (int i = 0; i < POISONED_REMEMBERED; i++) {
+		const struct poisoned *poisoned = &runtime->poisoned[i];
+
+		if (poisoned->seq == receipt->seq && receipt->seq > 0 && strcmp(poisoned->queue, receipt->queue) == 0)
+			return poisoned->reason;
+	}
+	return NULL;
+}
+
+/* --- deciding --- */
+
+/* The turn borrows from the envelope. */
+static enum verdict decide(
+	struct runtime *runtime, const struct delivery *delivery, Envelope *envelope, struct turn *ret_turn)
+{
+	const char *poison = why_poisoned(runtime, &delivery->head.receipt);
+	struct said said = { .topic = "", .shop = "", .key = "", .idem = "", .trace = "", .said_by = "" };
+	struct bytes payload;
+	bool reads = delivery_read(delivery, envelope, &said, &payload);
+
+	*ret_turn = runtime_open_turn(runtime, &said);
+	ret_turn->failures = delivery->head.failures;
+	if (!reads)
+		return turn_never(ret_turn, "the message does not add up");
+	if (poison)
+		return turn_never(ret_turn, poison);
+	return turn_decide(ret_turn, payload);
+}
+
+static void count_times(struct runtime *runtime, const Delivery *head, int64_t began_us)
+{
+	counts_took(&runtime->counts.deciding, boot_us(runtime) - began_us);
+	if (head->failures == 0 && head->redriven_from == 0 && !head->replayed)
+		counts_took(&runtime->counts.waiting, steady_us(&runtime->steady) - head->time_us);
+}
+
+static void deliver(struct runtime *runtime, struct delivery *delivery)
+{
+	int64_t began_us = boot_us(runtime);
+	Envelope envelope;
+	struct turn turn;
+	enum verdict verdict = decide(runtime, delivery, &envelope, &turn);
+
+	count_times(runtime, &delivery->head, began_us);
+	if (verdict == WORKING) {
+		effect_new(runtime, &delivery, turn.kind, &turn.request);
+		turn_end(&turn);
+		return;
+	}
+	turn_commit(runtime, &turn, verdict, &delivery->head, false);
+	delivery_credit(runtime, delivery);
+	delivery_free(runtime, delivery);
+}
+
+void deliveries_decide(struct runtime *runtime)
+{
+	while (!list_empty(&runtime->waiting) && session_is_open(runtime->session) &&
+		runtime->unconfirmed_turns < TURNS_UNCONFIRMED_MOST) {
+		struct delivery *delivery = LIST_ENTRY(runtime->waiting.next, struct delivery, hook);
+
+		if (!runtime_passed(runtime, delivery->head.after_seq))
+			return;
+		list_remove(&delivery->hook);
+		runtime->waiting_count--;
+		begin_task(runtime, TASK_DECIDE, delivery->head.receipt.seq);
+		deliver(runtime, delivery);
+		begin_task(runtime, TASK_LOOP, 0);
+	}
+}
+
+void deliveries_drop(struct runtime *runtime)
+{
+	LIST_EACH_SAFE (hook, &runtime->waiting) {
+		list_remove(hook);
+		delivery_free(runtime, LIST_ENTRY(hook, struct delivery, hook));
+	}
+	runtime->waiting_count = 0;
+}
+
+/* --- leases --- */
+
+void delivery_renew(struct runtime *runtime, struct delivery *delivery)
+{
+	Up up = { .which_what = Up_renew_tag };
+
+	if (runtime->heard_us < delivery->renewed_us + RENEW_US || !session_is_open(runtime->session))
+		return;
+	up.what.renew.seq = delivery->head.receipt.seq;
+	TEXT_COPY(up.what.renew.queue, delivery->head.receipt.queue);
+	session_add(runtime->session, &up, BYTES("", 0), false);
+	delivery->renewed_us = runtime->heard_us;
+}
+
+void deliveries_renew(struct runtime *runtime)
+{
+	LIST_EACH (hook, &runtime->waiting)
+		delivery_renew(runtime, LIST_ENTRY(hook, struct delivery, hook));
+}
+
+static int64_t until(const struct runtime *runtime, int64_t at_us)
+{
+	int64_t now = boot_us(runtime);
+
+	return at_us > now ? at_us - now : 0;
+}
+
+int64_t deliveries_wait_us(const struct runtime *runtime)
+{
+	if (list_empty(&runtime->waiting))
+		return INT64_MAX;
+	return until(runtime, LIST_ENTRY(runtime->waiting.next, struct delivery, hook)->renewed_us + RENEW_US);
+}
+
+/* --- the clock --- */
+
+static bool clock_may_decide(const struct runtime *runtime)
+{
+	return runtime->service->next_due_us && session_is_open(runtime->session) &&
+		runtime_passed(runtime, runtime->must_pass) && runtime->clock_turns < CLOCK_TURNS_OUT_MOST &&
+		runtime->unconfirmed_turns < TURNS_UNCONFIRMED_MOST;
+}
+
+/* What is asked before the wait was mostly asked just before: only a turn since then changes the answer, within one round of work. */
+static int64_t ask_due_us(struct runtime *runtime)
+{
+	runtime->due_us = runtime->service->next_due_us(runtime->state);
+	runtime->due_asked_at = runtime->turns;
+	runtime->due_is_known = true;
+	return runtime->due_us;
+}
+
+void clock_decide(struct runtime *runtime)
+{
+	static const struct said clock = { .topic = "", .shop = "", .key = "", .idem = "", .trace = "", .said_by = "" };
+
+	for (int i = 0; i < CLOCK_TURNS_AT_ONCE && clock_may_decide(runtime); i++) {
+		struct turn turn;
+		int64_t began_us;
+
+		state_write_turn(runtime->state, runtime->turns + 1);
+		if (boot_us(runtime) < runtime->clock_hold_us || ask_due_us(runtime) > steady_us(&runtime->steady))
+			return;
+		began_us = boot_us(runtime);
+		begin_task(runtime, TASK_CLOCK, 0);
+		turn = runtime_open_turn(runtime, &clock);
+		turn_tick(&turn);
+		counts_took(&runtime->counts.deciding, boot_us(runtime) - began_us);
+		begin_task(runtime, TASK_LOOP, 0);
+		if (turn.fact_count == 0) {
+			turn_end(&turn);
+			runtime->clock_hold_us = boot_us(runtime) + CLOCK_HOLD_US; /* due, and yet nothing to say */
+			return;
+		}
+		turn_commit(runtime, &turn, DONE, NULL, false);
+	}
+}
+
+int64_t clock_wait_us(const struct runtime *runtime)
+{
+	int64_t due_us, wait_us;
+
+	if (!clock_may_decide(runtime))
+		return INT64_MAX;
+	due_us = runtime->due_is_known && runtime->due_asked_at == runtime->turns
+		? runtime->due_us
+		: runtime->service->next_due_us(runtime->state);
+	if (due_us == INT64_MAX)
+		return INT64_MAX;
+	wait_us = steady_until_us(&runtime->steady, due_us);
+	return wait_us > until(runtime, runtime->clock_hold_us) ? wait_us : until(runtime, runtime->clock_hold_us);
+}

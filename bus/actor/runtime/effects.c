@@ -1,0 +1,522 @@
+/*
+ * effects.c: work in the world, and the claim that fences it
+ *
+ * Owns:      the running effects, each with the delivery it was asked for.
+ * Promises:  a driver is told to go at most once, and only when its claim is fresh and was said less than a second ago, the
+ *            projections have passed the head that the answer named, the service still agrees, and the lease is alive. What was
+ *            answered too late is said again, with the bytes of the first time. A result becomes facts, with the receipt or without.
+ * Fails by:  nothing: an effect whose session broke before its claim is let go, its message comes again.
+ * Read next: effect.h (the order of things), requests.c (claims and outcomes on the wire)
+ */
+#include "bus/actor/runtime/runtime_inside.h"
+#include "bus/base/cleanup.h"
+#include "bus/base/memory.h"
+#include "bus/base/text.h"
+#include <assert.h>
+#include <errno.h>
+#include <stdlib.h>
+
+enum effect_phase {
+	EFFECT_QUEUED,    /* no room yet */
+	EFFECT_RUNNING,   /* nothing that cannot be repeated has happened */
+	EFFECT_ASKING,    /* the driver waits for its claim: said soon, or not answered yet */
+	EFFECT_CLAIMED,   /* fresh; waits for the projections */
+	EFFECT_LEAVING,   /* may go; its note is being crossed out */
+	EFFECT_WENT,      /* the last byte may go */
+	EFFECT_WITHDRAWN, /* the driver was told not to */
+};
+
+struct effect {
+	struct list hook;
+	struct runtime *runtime;
+	const struct effect_kind *kind;
+	struct effect_driver *driver;
+	void *request;
+	struct delivery *delivery;
+	enum effect_phase phase;
+	int64_t deadline_us; /* boot time */
+	bool driver_gone;    /* it has said how it ended, or was stopped */
+	bool claim_said;
+	bool claim_open;     /* no answer yet */
+	struct buffer claim; /* as it was said first: only so is it told from somebody else's */
+	int64_t said_us;     /* boot time, before it was said last */
+	enum claim_answer claimed;
+	int note;      /* of the claim, -1: none */
+	uint64_t pass; /* number that the projections must pass before going on */
+	bool lost;     /* its session broke, and that was not looked at yet */
+	void (*done)(const void *result,
+		void *context); /* of effect_begin: all that is known of it besides request and driver */
+	void *context;
+	bool is_begun; /* by effect_begin */
+};
+
+const void *effect_request(const struct effect *effect)
+{
+	return effect->request;
+}
+
+static bool lease_lives(const struct effect *effect)
+{
+	return runtime_leases_live(effect->runtime, effect->delivery->head.receipt.epoch);
+}
+
+static void effect_free(struct effect *effect)
+{
+	assert(!effect->claim_open);
+	if (effect->phase != EFFECT_QUEUED && !effect->driver_gone)
+		effect->driver->stop(effect->driver->self, effect);
+	if (effect->phase != EFFECT_QUEUED) {
+		effect->runtime->effects_running--;
+		counts_took(&effect->runtime->counts.working,
+			boot_us(effect->runtime) - (effect->deadline_us - effect->kind->deadline_us));
+	}
+	claim_notes_let_go(effect->runtime->notes, effect->note);
+	buffer_free(&effect->claim);
+	list_remove(&effect->hook);
+	if (effect->request && effect->kind->request_free)
+		effect->kind->request_free(effect->request);
+	if (effect->delivery && lease_lives(effect))
+		delivery_credit(effect->runtime, effect->delivery);
+	delivery_free(effect->runtime, effect->delivery);
+	free(effect);
+}
+
+static struct effect_driver *driver_of(const struct runtime *runtime, const char *name)
+{
+	for (struct effect_driver *const *at = runtime->drivers; at && *at; at++)
+		if (strcmp((*at)->name, name) == 0)
+			return *at;
+	return NULL;
+}
+
+void effect_new(struct runtime *runtime, struct delivery **delivery, const struct effect_kind *kind, void **request)
+{
+	struct effect *effect = memory_new(sizeof(*effect));
+
+	effect->runtime = runtime;
+	effect->kind = kind;
+	effect->note = -1;
+	effect->driver = driver_of(runtime, kind->name);
+	assert(effect->driver); /* the process brought no driver of this name */
+	effect->request = TAKE(*request);
+	effect->delivery = TAKE(*delivery);
+	list_append(&runtime->effects, &effect->hook);
+	runtime->counts.effects++;
+}
+
+/* --- the end: a decision on what came of it --- */
+
+static bool is_ours(const struct effect *effect)
+{
+	return effect->claimed == CLAIM_FRESH || effect->claimed == CLAIM_UNUSED;
+}
+
+static void begin_result(const struct effect *effect)
+{
+	begin_task(effect->runtime, TASK_RESULT, effect->delivery->head.receipt.seq);
+}
+
+static void decide(struct effect *effect, const void *result)
+{
+	struct runtime *runtime = effect->runtime;
+	Envelope envelope;
+	struct said said;
+	struct bytes payload;
+	struct turn turn;
+	enum verdict verdict;
+	bool reads = delivery_read(effect->delivery, &envelope, &said, &payload);
+
+	assert(reads);
+	(void)reads;
+	turn = runtime_open_turn(runtime, &said);
+	turn.failures = effect->delivery->head.failures;
+	begin_result(effect);
+	verdict = turn_effect_result(&turn, effect->kind, payload, effect->request, result, effect->claimed);
+	begin_task(runtime, TASK_LOOP, 0);
+	assert(verdict != WORKING || turn.kind);
+	if (verdict == WORKING && lease_lives(effect)) {
+		effect_new(runtime, &effect->delivery, turn.kind, &turn.request);
+		turn_end(&turn);
+		return;
+	}
+	turn_commit(runtime, &turn, verdict == WORKING ? DONE : verdict, &effect->delivery->head, is_ours(effect));
+}
+
+/* Without a lease and without a claim of ours there is nothing to say: the instance that gets the message next decides. */
+static void finish(struct effect *effect, const void *result)
+{
+	if (is_ours(effect) || lease_lives(effect))
+		decide(effect, result);
+	effect_free(effect);
+}
+
+/* The driver has ended, with or without a result. */
+static void ended(struct effect *effect, const void *result)
+{
+	bool told_not_to_and_said_so = effect->phase == EFFECT_WITHDRAWN && result;
+
+	effect->driver_gone = true;
+	if (effect->claim_open)
+		return; /* whose claim it is must be known first */
+	if (effect->claimed == CLAIM_FRESH && effect->phase != EFFECT_WENT && !told_not_to_and_said_so) {
+		effect->claimed = CLAIM_UNUSED;
+		result = NULL;
+	}
+	finish(effect, result);
+}
+
+void effect_done(struct effect *effect, const void *result)
+{
+	assert(!effect->driver_gone);
+	if (!effect->done) {
+		ended(effect, result);
+		return;
+	}
+	effect->driver_gone = true;
+	effect->done(result, effect->context);
+	if (effect->is_begun)
+		free(effect);
+}
+
+/* --- the claim --- */
+
+void effect_claim(struct effect *effect)
+{
+	assert(effect->phase == EFFECT_RUNNING);
+	effect->phase = EFFECT_ASKING; /* said by effects_work, not from inside the driver */
+}
+
+/* Its clock runs from before it leaves: what is confirmed after that may be a stop that its answer does not know. */
+static void say_as_written(struct effect *effect)
+{
+	struct request *request = request_new(effect->runtime, REQUEST_CLAIM);
+
+	buffer_add(&request->message, effect->claim.data, effect->claim.len);
+	request->effect = effect;
+	effect->phase = EFFECT_ASKING;
+	effect->claim_said = true;
+	effect->claim_open = true;
+	effect->said_us = boot_us(effect->runtime);
+	request_publish(effect->runtime, request, buffer_bytes(&request->message));
+}
+
+static void say_claim(struct effect *effect)
+{
+	struct runtime *runtime = effect->runtime;
+	Envelope envelope;
+	struct said said;
+	struct bytes payload, message;
+	struct turn turn;
+
+	if (!delivery_read(effect->delivery, &envelope, &said, &payload))
+		assert(!"a delivery that was decided on does not read");
+	turn = runtime_open_turn(runtime, &said);
+	turn.folds = false;
+	turn.is_claim = true;
+	begin_result(effect);
+	turn_claim(&turn, effect->kind, payload, effect->request);
+	begin_task(runtime, TASK_LOOP, 0);
+	message = turn_fact(&turn.facts, 0);
+	buffer_add(&effect->claim, message.data, message.len);
+	if (effect->driver->noted)
+		effect->note = notes_add(runtime, effect->delivery->head.receipt.seq, message);
+	turn_end(&turn);
+	say_as_written(effect);
+}
+
+static void withdraw(struct effect *effect)
+{
+	effect->phase = EFFECT_WITHDRAWN;
+	effect->driver->proceed(effect->driver->self, effect, false); /* it may be gone after this */
+}
+
+static void count_answer(struct runtime_counts *counts, ConfirmKind kind)
+{
+	counts->claims_fresh += kind == CONFIRM_FRESH;
+	counts->claims_duplicate += kind == CONFIRM_DUPLICATE;
+}
+
+/* A claim that is ours stays ours, also when the answer to its repeat says otherwise. */
+void effect_claim_answered(struct effect *effect, const Confirm *confirm)
+{
+	static const enum claim_answer answers[] = {
+		[CONFIRM_FRESH] = CLAIM_FRESH, [CONFIRM_DUPLICATE] = CLAIM_DUPLICATE, [CONFIRM_REFUSED] = CLAIM_REFUSED
+	};
+	bool first = effect->claimed == CLAIM_NONE;
+
+	effect->claim_open = false;
+	if (first) {
+		count_answer(&effect->runtime->counts, confirm->kind);
+		effect->claimed = answers[confirm->kind];
+	}
+	effect->pass = confirm->kind == CONFIRM_FRESH ? confirm->head : confirm->seq;
+	if (effect->driver_gone)
+		ended(effect, NULL);
+	else if (effect->phase == EFFECT_ASKING && !first && confirm->kind != CONFIRM_FRESH)
+		withdraw(effect);
+	else if (effect->phase == EFFECT_ASKING)
+		effect->phase = EFFECT_CLAIMED;
+}
+
+static bool service_agrees(struct effect *effect)
+{
+	struct runtime *runtime = effect->runtime;
+	Envelope envelope;
+	struct said said;
+	struct bytes payload;
+	bool agrees;
+
+	if (!delivery_read(effect->delivery, &envelope, &said, &payload))
+		return false;
+	begin_result(effect);
+	state_write_turn(runtime->state, runtime->turns + 1);
+	agrees = turn_may_proceed(runtime->table, runtime->state, said.topic, effect->kind, payload, effect->request,
+		steady_us(&runtime->steady));
+	begin_task(runtime, TASK_LOOP, 0);
+	return agrees;
+}
+
+int64_t effect_until_us(const struct effect *effect)
+{
+	return effect->kind && effect->kind->claim ? effect->said_us + EFFECT_CLAIM_GOOD_US : INT64_MAX;
+}
+
+bool effect_may_go(const struct effect *effect)
+{
+	int64_t until_us = effect_until_us(effect);
+
+	return until_us == INT64_MAX || boot_us(effect->runtime) < until_us;
+}
+
+/* Fresh, and too late: the gateways, the log or the projections took their time, or this process did not run. */
+static bool asks_again(struct effect *effect)
+{
+	if (effect->claimed != CLAIM_FRESH || effect_may_go(effect))
+		return false;
+	say_as_written(effect);
+	return true;
+}
+
+/* A kill from here on leaves it open whether the last byte went, one before does not: so its note goes first. */
+static void leave(struct effect *effect)
+{
+	int r = effect->note < 0 ? 0 : claim_notes_cross_out(effect->runtime->notes, effect->note);
+
+	if (r == -EINPROGRESS || (r == 0 && asks_again(effect)))
+		return;
+	if (r < 0) {
+		withdraw(effect);
+		return;
+	}
+	effect->phase = EFFECT_WENT;
+	effect->driver->proceed(effect->driver->self, effect, true);
+}
+
+static void go_or_not(struct effect *effect)
+{
+	bool claimed = effect->claimed == CLAIM_NONE ? !effect->kind->claim : effect->claimed == CLAIM_FRESH;
+
+	if (asks_again(effect))
+		return;
+	if (!claimed || !service_agrees(effect)) {
+		withdraw(effect);
+		return;
+	}
+	effect->phase = EFFECT_LEAVING;
+	leave(effect);
+}
+
+/* --- one step of one effect; it may be gone afterwards --- */
+
+static void start(struct effect *effect)
+{
+	struct runtime *runtime = effect->runtime;
+
+	if (runtime->effects_running >= runtime->effects_most)
+		return;
+	runtime->effects_running++;
+	effect->phase = EFFECT_RUNNING;
+	effect->deadline_us = boot_us(runtime) + effect->kind->deadline_us;
+	effect->driver->start(effect->driver->self, effect, effect->request);
+}
+
+static void step(struct effect *effect)
+{
+	struct runtime *runtime = effect->runtime;
+
+	/* The hello named what went: a new session holds it on. */
+	if (lease_lives(effect) || effect->phase == EFFECT_WENT)
+		delivery_renew(runtime, effect->delivery);
+	if (effect->phase == EFFECT_QUEUED) {
+		start(effect);
+		return;
+	}
+	if (!effect->driver_gone && runtime->heard_us >= effect->deadline_us) {
+		runtime->counts.effect_timeouts++;
+		effect->driver->stop(effect->driver->self, effect);
+		ended(effect, NULL);
+		return;
+	}
+	if (effect->driver_gone || !session_is_open(runtime->session))
+		return;
+	if (effect->phase == EFFECT_ASKING && !effect->kind->claim)
+		go_or_not(effect);
+	else if (effect->phase == EFFECT_ASKING && !effect->claim_said)
+		say_claim(effect);
+	else if (effect->phase == EFFECT_CLAIMED && runtime_passed(runtime, effect->pass))
+		go_or_not(effect);
+	else if (effect->phase == EFFECT_LEAVING)
+		leave(effect);
+}
+
+static void work_drivers(struct runtime *runtime)
+{
+	for (struct effect_driver *const *at = runtime->drivers; at && *at; at++)
+		if ((*at)->work)
+			(*at)->work((*at)->self);
+}
+
+/* A step may end any effect: so each is looked up anew, in the order in which they began. */
+static void step_all(struct runtime *runtime)
+{
+	struct list done;
+
+	list_init(&done);
+	while (!list_empty(&runtime->effects)) {
+		struct effect *effect = LIST_ENTRY(runtime->effects.next, struct effect, hook);
+
+		list_remove(&effect->hook);
+		list_append(&done, &effect->hook);
+		step(effect);
+	}
+	list_move_all(&runtime->effects, &done);
+}
+
+void effects_work(struct runtime *runtime)
+{
+	work_drivers(runtime);
+	if (!list_empty(&runtime->effects))
+		step_all(runtime);
+}
+
+/* --- between sessions --- */
+
+static void lose(struct effect *effect)
+{
+	switch (effect->phase) {
+	case EFFECT_QUEUED:
+	case EFFECT_RUNNING:
+		effect_free(effect);
+		break;
+	case EFFECT_ASKING:
+		if (!effect->claim_said)
+			effect_free(effect);
+		else if (!effect->driver_gone)
+			withdraw(effect);
+		break;
+	case EFFECT_CLAIMED:
+	case EFFECT_LEAVING:
+		withdraw(effect);
+		break;
+	case EFFECT_WENT:
+	case EFFECT_WITHDRAWN:
+		break;
+	}
+}
+
+static struct effect *first_lost(const struct runtime *runtime)
+{
+	LIST_EACH (hook, &runtime->effects) {
+		struct effect *effect = LIST_ENTRY(hook, struct effect, hook);
+
+		if (effect->lost)
+			return effect;
+	}
+	return NULL;
+}
+
+void effects_lost(struct runtime *runtime)
+{
+	struct effect *effect;
+
+	LIST_EACH (hook, &runtime->effects)
+		LIST_ENTRY(hook, struct effect, hook)->lost = true;
+	while ((effect = first_lost(runtime))) {
+		effect->lost = false;
+		lose(effect);
+	}
+}
+
+/* What went is not to be handed to anybody else while its outcome is still to come. */
+void effects_held(const struct runtime *runtime, Hello *hello)
+{
+	const pb_size_t most = sizeof(hello->held) / sizeof(hello->held[0]);
+
+	LIST_EACH (hook, &runtime->effects) {
+		const struct effect *effect = LIST_ENTRY(hook, struct effect, hook);
+		const Receipt *receipt = &effect->delivery->head.receipt;
+
+		if (effect->phase != EFFECT_WENT || hello->held_count == most)
+			continue;
+		TEXT_COPY(hello->held[hello->held_count].queue, receipt->queue);
+		hello->held[hello->held_count].seq = receipt->seq;
+		hello->held[hello->held_count].attempt = receipt->attempt;
+		hello->held_count++;
+	}
+}
+
+void effects_free(struct runtime *runtime)
+{
+	while (!list_empty(&runtime->effects)) {
+		struct effect *effect = LIST_ENTRY(runtime->effects.next, struct effect, hook);
+
+		effect->claim_open = false;
+		effect_free(effect);
+	}
+}
+
+int64_t effects_wait_us(const struct runtime *runtime)
+{
+	int64_t wait_us = INT64_MAX, now = boot_us(runtime);
+
+	LIST_EACH (hook, &runtime->effects) {
+		const struct effect *effect = LIST_ENTRY(hook, struct effect, hook);
+
+		if (effect->phase == EFFECT_QUEUED || effect->driver_gone)
+			continue;
+		if (effect->deadline_us - now < wait_us)
+			wait_us = effect->deadline_us > now ? effect->deadline_us - now : 0;
+		if (effect->phase == EFFECT_ASKING && !effect->claim_said && session_is_open(runtime->session))
+			return 0;
+	}
+	for (struct effect_driver *const *at = runtime->drivers; at && *at; at++) {
+		int64_t driver_us = (*at)->wait_us ? (*at)->wait_us((*at)->self) : -1;
+
+		if (driver_us >= 0 && driver_us < wait_us)
+			wait_us = driver_us;
+	}
+	return wait_us;
+}
+
+/* --- one by itself --- */
+
+struct effect *effect_begin(struct effect_driver *driver, const void *request,
+	void (*done)(const void *result, void *context), void *context)
+{
+	struct effect *effect = memory_new(sizeof(*effect));
+
+	*effect = (struct effect){ .driver = driver, .request = (void *)request, .done = done, .context = context };
+	driver->start(driver->self, effect, request);
+	if (effect->driver_gone) { /* already */
+		free(effect);
+		return NULL;
+	}
+	effect->is_begun = true;
+	return effect;
+}
+
+void effect_drop(struct effect *effect)
+{
+	effect->driver->stop(effect->driver->self, effect);
+	free(effect);
+}

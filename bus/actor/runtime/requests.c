@@ -1,0 +1,443 @@
+/*
+ * requests.c: what was said and is not settled yet
+ *
+ * Owns:      every unit that waits for the broker's Confirm; the turns whose facts have not come back as projections.
+ * Promises:  a turn's rows leave the overlay only when the log has brought its facts; an outcome is said in every session until
+ *            it is confirmed; a caller that said something unprompted is answered exactly once.
+ * Fails by:  a refused turn: the session ends, what was not committed is decided anew.
+ * Read next: delivery.c, effects.c
+ */
+#include "bus/actor/runtime/runtime_inside.h"
+#include "bus/base/cleanup.h"
+#include "bus/base/memory.h"
+#include "bus/base/text.h"
+#include "bus/wire/frame.h"
+#include "bus/wire/message.h"
+#include <assert.h>
+#include <stdlib.h>
+
+enum { TURN_BYTES_MAX = 3 << 20 }; /* of all its facts: they travel in one frame */
+
+struct request *request_new(struct runtime *runtime, enum request_kind kind)
+{
+	struct request *request = pool_take(&runtime->requests_spare);
+
+	request->kind = kind;
+	list_append(&runtime->unconfirmed, &request->hook);
+	return request;
+}
+
+static bool is_of_the_clock(const struct request *request)
+{
+	return request->kind == REQUEST_TURN && request->receipt.seq == 0;
+}
+
+static void request_free(struct runtime *runtime, struct request *request)
+{
+	if (is_of_the_clock(request))
+		runtime->clock_turns--;
+	list_remove(&request->hook);
+	buffer_free(&request->message);
+	buffer_free(&request->story);
+	pool_give(&runtime->requests_spare, request);
+}
+
+void request_publish(struct runtime *runtime, struct request *request, struct bytes message)
+{
+	Up up = { .which_what = Up_publish_tag };
+
+	request->number = ++runtime->requests;
+	up.what.publish.request = request->number;
+	session_add(runtime->session, &up, message, false);
+	list_remove(&request->hook);
+	list_append(&runtime->unconfirmed, &request->hook);
+}
+
+/* --- committing a turn --- */
+
+static bool is_remembered(const struct runtime *runtime, struct bytes fact)
+{
+	Envelope envelope;
+	struct bytes payload;
+
+	return message_read(fact, &envelope, &payload) == 0 && table_remembers(runtime->table, envelope.topic);
+}
+
+/* Counted from 1; 0: none is. */
+static uint32_t last_remembered(const struct runtime *runtime, const struct buffer *facts, uint32_t count)
+{
+	while (count > 0 && !is_remembered(runtime, turn_fact(facts, count - 1)))
+		count--;
+	return count;
+}
+
+static void say_turn(struct runtime *runtime, struct request *request, const struct turn *turn, Up *up)
+{
+	request->number = ++runtime->requests;
+	request->turn = runtime->turns;
+	request->facts = turn->fact_count;
+	request->last_remembered = last_remembered(runtime, &turn->facts, turn->fact_count);
+	request->receipt = up->what.turn.receipt;
+	up->what.turn.request = request->number;
+	up->what.turn.facts = turn->fact_count;
+	session_add(runtime->session, up, BYTES("", 0), turn->fact_count > 0);
+	for (uint32_t i = 0; i < turn->fact_count; i++) {
+		Up fact = { .which_what = Up_fact_tag, .what.fact.index = i };
+
+		session_add(runtime->session, &fact, turn_fact(&turn->facts, i), i + 1 < turn->fact_count);
+		story_note(runtime, request, turn_fact(&turn->facts, i), i);
+	}
+	runtime->unconfirmed_turns++;
+	if (is_of_the_clock(request))
+		runtime->clock_turns++;
+	runtime->counts.turns++;
+}
+
+static void set_verdict(struct runtime *runtime, const struct turn *turn, enum verdict verdict, UpTurn *ret)
+{
+	TEXT_COPY(ret->reason, turn->reason);
+	switch (verdict) {
+	case DONE:
+		ret->verdict = VERDICT_DONE;
+		break;
+	case LATER:
+		ret->verdict = VERDICT_RETURN;
+		ret->delay_us = turn->delay_us;
+		ret->failed = turn->failed;
+		break;
+	case NEVER:
+		ret->verdict = VERDICT_DEAD;
+		break;
+	case WORKING:
+		assert(!"a turn that works on is not committed");
+		break;
+	}
+	if (verdict == NEVER || (verdict == LATER && turn->failed))
+		runtime->counts.failures++;
+}
+
+/*
+ * Facts about the world get a key, so that they can be said again should nobody learn what became of the turn. It is that of this
+ * turn of this run: attempts are counted anew when the broker restarts or the message is redriven, and what came of two of them
+ * is not the same.
+ */
+static void key_outcomes(const struct runtime *runtime, struct turn *turn, const Delivery *delivery)
+{
+	struct buffer keyed = { 0 };
+
+	for (uint32_t i = 0; i < turn->fact_count; i++) {
+		_cleanup_(buffer_free) struct buffer message = { 0 };
+		Envelope envelope;
+		struct bytes payload;
+		int r = message_read(turn_fact(&turn->facts, i), &envelope, &payload);
+
+		assert(r == 0);
+		if (!envelope.idem[0])
+			snprintf(envelope.idem, sizeof(envelope.idem), "outcome/%s/%llu/%s/%llu/%u",
+				delivery->receipt.queue, (unsigned long long)delivery->receipt.seq, runtime->run,
+				(unsigned long long)runtime->turns, i);
+		r = message_write(&envelope, payload, &message);
+		assert(r == 0);
+		(void)r;
+		buffer_add_u32(&keyed, (uint32_t)message.len);
+		buffer_add(&keyed, message.data, message.len);
+	}
+	buffer_free(&turn->facts);
+	turn->facts = keyed;
+}
+
+/*
+ * Each by itself, until it is confirmed. They come back in order: the last one that is remembered takes the turn's rows out of the
+ * overlay; where none is, the last one.
+ */
+static void say_outcomes(struct runtime *runtime, const struct buffer *facts, uint32_t count, uint64_t turn)
+{
+	uint32_t remembered = last_remembered(runtime, facts, count), ends_turn = remembered ? remembered : count;
+
+	for (uint32_t i = 0; i < count; i++) {
+		struct request *request = request_new(runtime, REQUEST_OUTCOME);
+		struct bytes fact = turn_fact(facts, i);
+
+		buffer_add(&request->message, fact.data, fact.len);
+		request->turn = i + 1 == ends_turn ? turn : 0;
+		request->facts = 1;
+		request->last_remembered = is_remembered(runtime, fact);
+		story_note(runtime, request, fact, 0);
+		if (session_is_open(runtime->session))
+			request_publish(runtime, request, fact);
+	}
+}
+
+void turn_say_outcomes(struct runtime *runtime, struct turn *turn)
+{
+	say_outcomes(runtime, &turn->facts, turn->fact_count, runtime->turns);
+	turn_end(turn);
+}
+
+static void limit_size(struct runtime *runtime, struct turn *turn, enum verdict *verdict)
+{
+	if (turn->facts.len <= TURN_BYTES_MAX)
+		return;
+	state_drop_turn(runtime->state, runtime->turns);
+	*verdict = turn_never(turn, "the decision says more than fits into one turn");
+	buffer_clear(&turn->facts);
+	turn->fact_count = 0;
+}
+
+void turn_commit(
+	struct runtime *runtime, struct turn *turn, enum verdict verdict, const Delivery *delivery, bool outcome)
+{
+	Up up = { .which_what = Up_turn_tag };
+	struct request *request;
+
+	if (outcome)
+		key_outcomes(runtime, turn, delivery);
+	if (delivery && !runtime_leases_live(runtime, delivery->receipt.epoch)) {
+		say_outcomes(runtime, &turn->facts, turn->fact_count, runtime->turns);
+		turn_end(turn);
+		return;
+	}
+	limit_size(runtime, turn, &verdict);
+	if (delivery) {
+		up.what.turn.has_receipt = true;
+		up.what.turn.receipt = delivery->receipt;
+	}
+	set_verdict(runtime, turn, verdict, &up.what.turn);
+	story_failed(runtime, turn, verdict);
+	request = request_new(runtime, REQUEST_TURN);
+	say_turn(runtime, request, turn, &up);
+	if (outcome)
+		buffer_add(&request->message, turn->facts.data, turn->facts.len);
+	turn_end(turn);
+}
+
+/* --- what the broker answers --- */
+
+/* The overlay holds the request's rows until the projections have passed its last fact that this service remembers. */
+static void await_return(struct runtime *runtime, struct request *request, uint64_t first_seq)
+{
+	if (request->last_remembered == 0 || runtime_passed(runtime, first_seq + request->last_remembered - 1)) {
+		state_drop_turn(runtime->state, request->turn);
+		request_free(runtime, request);
+		return;
+	}
+	request->number = first_seq + request->last_remembered - 1;
+	list_remove(&request->hook);
+	list_append(&runtime->returning, &request->hook);
+}
+
+/* What was decided is decided anew; what has happened in the world has happened. */
+static void turn_lost(struct runtime *runtime, struct request *request)
+{
+	say_outcomes(runtime, &request->message, request->message.len > 0 ? request->facts : 0, 0);
+	request_free(runtime, request);
+}
+
+/* Refused for good: the message goes to the dead letters when it comes again. The clock would come again for ever. */
+static void turn_refused(struct runtime *runtime, struct request *request, const Confirm *confirm)
+{
+	bool by_clock = is_of_the_clock(request);
+	char why[300];
+
+	if (confirm->poisoned && !by_clock)
+		delivery_poisoned(runtime, &request->receipt, confirm->reason);
+	turn_lost(runtime, request);
+	snprintf(why, sizeof(why), "a turn was refused: %s", confirm->reason);
+	if (confirm->poisoned && by_clock)
+		session_refuse(runtime->session, why);
+	else
+		session_break(runtime->session, why);
+}
+
+static void turn_confirmed(struct runtime *runtime, struct request *request, const Confirm *confirm)
+{
+	runtime->unconfirmed_turns--;
+	if (confirm->kind == CONFIRM_REFUSED) {
+		turn_refused(runtime, request, confirm);
+		return;
+	}
+	story_tell(runtime, request, confirm);
+	await_return(runtime, request, confirm->seq);
+}
+
+static void outcome_confirmed(struct runtime *runtime, struct request *request, const Confirm *confirm)
+{
+	char why[300];
+
+	if (confirm->kind != CONFIRM_REFUSED) {
+		story_tell(runtime, request, confirm);
+		await_return(runtime, request, confirm->seq);
+		return;
+	}
+	if (!confirm->poisoned) {
+		session_break(runtime->session, confirm->reason);
+		return;
+	}
+	snprintf(why, sizeof(why), "an outcome cannot be said: %s", confirm->reason);
+	request_free(runtime, request);
+	session_refuse(runtime->session, why);
+}
+
+static void say_confirmed(struct runtime *runtime, struct request *request, const Confirm *confirm)
+{
+	static const enum said_result results[] = {
+		[CONFIRM_FRESH] = SAID_FRESH, [CONFIRM_DUPLICATE] = SAID_DUPLICATE, [CONFIRM_REFUSED] = SAID_REFUSED
+	};
+	enum said_result result = results[confirm->kind];
+	said_fn *answer = request->answer;
+	void *context = request->context;
+
+	if (result == SAID_REFUSED && !confirm->poisoned)
+		result = SAID_UNKNOWN;
+	story_tell(runtime, request, confirm);
+	request_free(runtime, request);
+	if (answer)
+		answer(context, result, confirm->seq, confirm->reason);
+}
+
+static void claim_confirmed(struct runtime *runtime, struct request *request, const Confirm *confirm)
+{
+	struct effect *effect = request->effect;
+
+	request_free(runtime, request);
+	effect_claim_answered(effect, confirm);
+}
+
+static struct request *find(struct runtime *runtime, uint64_t number)
+{
+	LIST_EACH (hook, &runtime->unconfirmed) {
+		struct request *request = LIST_ENTRY(hook, struct request, hook);
+
+		if (request->number == number)
+			return request;
+	}
+	return NULL;
+}
+
+/* false: nothing of that number waits for an answer */
+static bool confirm_one(struct runtime *runtime, const Confirm *confirm)
+{
+	struct request *request = find(runtime, confirm->request);
+
+	if (!request)
+		return false;
+	switch (request->kind) {
+	case REQUEST_TURN:
+		turn_confirmed(runtime, request, confirm);
+		break;
+	case REQUEST_SAY:
+		say_confirmed(runtime, request, confirm);
+		break;
+	case REQUEST_CLAIM:
+		claim_confirmed(runtime, request, confirm);
+		break;
+	case REQUEST_OUTCOME:
+		outcome_confirmed(runtime, request, confirm);
+		break;
+	}
+	return true;
+}
+
+/* Of many at once each is told by itself. */
+void requests_confirm(struct runtime *runtime, const Confirm *confirm)
+{
+	Confirm one = *confirm;
+
+	if (confirm->kind > CONFIRM_REFUSED)
+		return;
+	state_remember(runtime->state, confirm->head > confirm->seq ? confirm->head : confirm->seq);
+	for (uint32_t left = confirm->further; confirm_one(runtime, &one) && left > 0; left--) {
+		one.request++;
+		one.seq += one.seq > 0;
+	}
+}
+
+/* They return in the order in which they were confirmed: the log's. */
+void requests_passed(struct runtime *runtime)
+{
+	LIST_EACH_SAFE (hook, &runtime->returning) {
+		struct request *request = LIST_ENTRY(hook, struct request, hook);
+
+		if (!runtime_passed(runtime, request->number))
+			return;
+		state_drop_turn(runtime->state, request->turn);
+		request_free(runtime, request);
+	}
+}
+
+/* --- between sessions --- */
+
+static struct request *first_of(struct runtime *runtime, enum request_kind kind)
+{
+	LIST_EACH (hook, &runtime->unconfirmed) {
+		struct request *request = LIST_ENTRY(hook, struct request, hook);
+
+		if (request->kind == kind)
+			return request;
+	}
+	return NULL;
+}
+
+void requests_lost(struct runtime *runtime)
+{
+	static const Confirm unknown = { .kind = CONFIRM_REFUSED, .reason = "the session broke" };
+	struct request *request;
+
+	LIST_EACH_SAFE (hook, &runtime->returning)
+		request_free(runtime, LIST_ENTRY(hook, struct request, hook));
+	LIST_EACH (hook, &runtime->unconfirmed)
+		LIST_ENTRY(hook, struct request, hook)->number = 0; /* no answer will come */
+	while ((request = first_of(runtime, REQUEST_TURN)))
+		turn_lost(runtime, request);
+	runtime->unconfirmed_turns = 0;
+	state_drop_turns(runtime->state);
+	while ((request = first_of(runtime, REQUEST_SAY)))
+		say_confirmed(runtime, request, &unknown);
+}
+
+static void fold_again(struct runtime *runtime, struct request *request)
+{
+	Envelope envelope;
+	struct bytes payload;
+	struct said said;
+
+	request->turn = ++runtime->turns;
+	if (message_read(buffer_bytes(&request->message), &envelope, &payload) < 0)
+		return;
+	said = said_from(&envelope, 0, envelope.said_us, runtime->service->name);
+	state_write_turn(runtime->state, request->turn);
+	table_fold(runtime->table, runtime->state, &said, payload);
+}
+
+/* Decisions of the new session must see the outcomes that the log does not have yet. */
+void requests_again(struct runtime *runtime)
+{
+	struct list again;
+
+	state_drop_turns(runtime->state);
+	list_init(&again);
+	LIST_EACH_SAFE (hook, &runtime->unconfirmed) {
+		list_remove(hook);
+		list_append(&again, hook);
+	}
+	LIST_EACH_SAFE (hook, &again) {
+		struct request *request = LIST_ENTRY(hook, struct request, hook);
+
+		if (request->kind == REQUEST_OUTCOME)
+			fold_again(runtime, request);
+		request_publish(runtime, request, buffer_bytes(&request->message));
+	}
+}
+
+void requests_free(struct runtime *runtime)
+{
+	LIST_EACH_SAFE (hook, &runtime->unconfirmed)
+		request_free(runtime, LIST_ENTRY(hook, struct request, hook));
+	LIST_EACH_SAFE (hook, &runtime->returning)
+		request_free(runtime, LIST_ENTRY(hook, struct request, hook));
+	LIST_EACH_SAFE (hook, &runtime->questions) {
+		list_remove(hook);
+		buffer_free(&LIST_ENTRY(hook, struct question, hook)->text);
+		free(LIST_ENTRY(hook, struct question, hook));
+	}
+}

@@ -1,0 +1,186 @@
+/*
+ * runtime_inside.h: a runtime's own memory, shared by runtime.c, delivery.c, requests.c and effects.c
+ */
+#ifndef ACTOR_RUNTIME_RUNTIME_INSIDE_H
+#define ACTOR_RUNTIME_RUNTIME_INSIDE_H
+
+#include "bus/actor/process/watchdog.h"
+#include "bus/actor/runtime/layers.h"
+#include "bus/actor/runtime/session.h"
+#include "bus/actor/runtime/turns.h"
+#include "bus/base/allowance.h"
+#include "bus/base/list.h"
+#include "bus/base/pool.h"
+#include "bus/base/steady.h"
+
+struct delivery {
+	struct list hook;
+	Delivery head;
+	struct bytes message; /* in `small`, or memory of its own */
+	int64_t renewed_us;   /* boot time */
+	uint8_t small[];
+};
+enum { DELIVERY_SMALL = 1024 };
+
+/* What the broker will answer with a Confirm. */
+enum request_kind { REQUEST_TURN, REQUEST_SAY, REQUEST_CLAIM, REQUEST_OUTCOME };
+
+struct request {
+	struct list hook;
+	enum request_kind kind;
+	uint64_t number;
+	/* TURN, OUTCOME: what it wrote over the state */
+	uint64_t turn;
+	uint32_t facts;
+	uint32_t last_remembered; /* index of the last fact that comes back as a projection, from 1; 0: none does */
+	Receipt receipt;          /* TURN */
+	struct buffer message;    /* OUTCOME, CLAIM: to be said again; TURN: the facts of an outcome, else empty */
+	struct effect *effect;    /* CLAIM */
+	said_fn *answer;          /* SAY */
+	void *context;
+	struct buffer story; /* what is told when it is confirmed: struct told, ... */
+};
+
+struct question {
+	struct list hook;
+	uint64_t id;
+	struct buffer text; /* so far */
+	answer_fn *answer;
+	void *context;
+};
+
+enum { POISONED_REMEMBERED = 16 };
+
+struct runtime {
+	const struct service *service;
+	const struct clock *clock;
+	struct steady steady; /* what decisions take for the time */
+	struct session *session;
+	struct state *state;
+	struct table *table;
+	char instance[64], run[33];
+	int64_t began_us; /* wall time */
+	int64_t flush_every_us, gateway_promise_us;
+	int64_t flush_at_us; /* boot time; 0: nothing to flush */
+	int64_t heard_us; /* boot time when this round of work began: leases and deadlines of all that runs go by it */
+	/* session */
+	uint64_t must_pass; /* head when the session began: clock turns wait for it */
+	uint64_t requests;  /* numbers given */
+	uint64_t turns;     /* numbers given */
+	UpCredit credit;    /* granted now */
+	UpCredit granted;   /* as last told */
+	UpCredit window;    /* how much is granted ahead of what is done with */
+	uint64_t spooled;
+	/* deliveries that wait for the projections, oldest first */
+	struct list waiting;
+	uint64_t waiting_count;
+	struct pool deliveries, requests_spare;
+	struct poisoned {
+		uint64_t seq;
+		char queue[32];
+		char reason[TURN_REASON_MAX];
+	} poisoned[POISONED_REMEMBERED];
+	uint32_t poisoned_next;
+	/* requests without answer, in order of their numbers; confirmed ones whose facts have not come back */
+	struct list unconfirmed, returning;
+	size_t unconfirmed_turns;
+	size_t clock_turns; /* on the clock, whose rows are in the overlay: not confirmed, or not come back */
+	struct list questions;
+	uint64_t question_ids;
+	int64_t clock_hold_us; /* boot time before which no turn on the clock is tried */
+	int64_t due_us;        /* what the service said is due next ... */
+	uint64_t due_asked_at; /* ... after so many turns */
+	bool due_is_known;     /* in this round of work */
+	/* effects.c */
+	struct effect_driver *const *drivers;
+	struct claim_notes *notes; /* NULL: none are kept */
+	struct list effects;
+	uint32_t effects_running, effects_most;
+	bool draining;
+	struct runtime_counts counts;
+	int64_t counts_at_us; /* boot time at which they are told again */
+	counts_fn *counts_beside;
+	void *counts_context;
+	uint64_t (*memory_bytes)(void); /* NULL: not told */
+	struct activity *activity, unwatched;
+	tell_fn *tell; /* NULL: nobody listens */
+	struct allowance of_said, of_failures;
+};
+
+static inline int64_t boot_us(const struct runtime *runtime)
+{
+	return clock_boot_us(runtime->clock);
+}
+
+static inline void begin_task(struct runtime *runtime, enum task task, uint64_t seq)
+{
+	activity_begin(runtime->activity, task, seq);
+}
+
+static inline bool runtime_passed(const struct runtime *runtime, uint64_t seq)
+{
+	return !runtime->service->remembers[0].topic || state_cursor(runtime->state) >= seq;
+}
+
+static inline bool runtime_leases_live(const struct runtime *runtime, uint64_t epoch)
+{
+	return session_epoch(runtime->session) == epoch && epoch != 0;
+}
+
+/* counts.c */
+void counts_took(struct durations *durations, int64_t us);
+void counts_in_heartbeat(struct runtime *runtime, Heartbeat *heartbeat);
+
+/* requests.c */
+struct request *request_new(struct runtime *runtime, enum request_kind kind);
+void request_publish(struct runtime *runtime, struct request *request, struct bytes message);
+void requests_confirm(struct runtime *runtime, const Confirm *confirm);
+void requests_passed(struct runtime *runtime); /* the projections have moved on */
+void requests_lost(struct runtime *runtime);   /* the session ended */
+void requests_again(struct runtime *runtime);  /* a new one began: what must be said still is */
+void requests_free(struct runtime *runtime);
+/* What an earlier run left: its facts are seen at once, and said until they are confirmed. Ends the turn. */
+void turn_say_outcomes(struct runtime *runtime, struct turn *turn);
+/*
+ * Commits the turn with its receipt, and ends it; delivery NULL: a turn on the clock. An outcome is a fact about the world: without
+ * a live lease, or when nobody learns what became of the turn, its facts are said one by one until they are confirmed.
+ */
+void turn_commit(
+	struct runtime *runtime, struct turn *turn, enum verdict verdict, const Delivery *delivery, bool outcome);
+
+/* delivery.c */
+void delivery_hear(struct runtime *runtime, const Delivery *head, struct bytes message);
+void delivery_free(struct runtime *runtime, struct delivery *delivery); /* takes NULL */
+void deliveries_decide(struct runtime *runtime);
+void deliveries_renew(struct runtime *runtime);
+void deliveries_drop(struct runtime *runtime);
+void delivery_poisoned(struct runtime *runtime, const Receipt *receipt, const char *reason);
+void delivery_credit(struct runtime *runtime, const struct delivery *delivery); /* done with: room for another */
+void delivery_renew(struct runtime *runtime, struct delivery *delivery);
+int64_t deliveries_wait_us(const struct runtime *runtime);
+void clock_decide(struct runtime *runtime);
+int64_t clock_wait_us(const struct runtime *runtime);
+struct turn runtime_open_turn(struct runtime *runtime, const struct said *message);
+/* The message of a delivery as a decision sees it; borrows from `ret_envelope`. false: it does not add up. */
+bool delivery_read(
+	const struct delivery *delivery, Envelope *ret_envelope, struct said *ret_said, struct bytes *ret_payload);
+
+/* story.c */
+void story_note(struct runtime *runtime, struct request *request, struct bytes message, uint32_t index);
+void story_tell(struct runtime *runtime, const struct request *request, const Confirm *confirm);
+void story_failed(struct runtime *runtime, const struct turn *turn, enum verdict verdict);
+
+/* notes.c */
+void notes_say_unused(struct runtime *runtime); /* the claims of earlier runs that certainly were not used */
+int notes_add(struct runtime *runtime, uint64_t seq, struct bytes claim); /* a handle for claim_notes.h */
+
+/* effects.c */
+void effect_new(struct runtime *runtime, struct delivery **delivery, const struct effect_kind *kind, void **request);
+void effects_work(struct runtime *runtime);
+void effects_lost(struct runtime *runtime);
+void effects_held(const struct runtime *runtime, Hello *hello);
+void effects_free(struct runtime *runtime);
+int64_t effects_wait_us(const struct runtime *runtime);
+void effect_claim_answered(struct effect *effect, const Confirm *confirm);
+
+#endif

@@ -1,0 +1,441 @@
+/*
+ * state.c: rows in three layers
+ *
+ * Owns:      the store of folded state, what was read from it lately, the rows folded since the last flush, the overlay of
+ *            unconfirmed turns.
+ * Promises:  a read while a turn writes sees overlay, then folded, then store; a projection's fold never sees the overlay;
+ *            rows and cursor reach the store in one batch. Nobody else writes to the store, so what was read from it holds until
+ *            the next batch; the layers above it are never remembered.
+ * Fails by:  ending the process when the store does not answer: state that cannot be read must not be decided on.
+ * Read next: overlay.c, state_each.c, empty_tables.c, runtime.c
+ */
+#include "bus/actor/runtime/runtime.h"
+#include "bus/actor/runtime/state_rows.h"
+#include "bus/base/cleanup.h"
+#include "bus/base/folded.h"
+#include "bus/base/log.h"
+#include "bus/base/map.h"
+#include "bus/base/memory.h"
+#include "bus/base/text.h"
+#include "bus/wire/codec.h"
+#include <assert.h>
+#include <errno.h>
+
+enum { FLUSH_BYTES = 2 << 20 };
+
+/* A decision asks for some twenty rows, most of them twice, and again when its facts are folded: so many for all that run at once. */
+enum { CACHE_BYTES = 1 << 20 };
+
+const struct store_options runtime_store_options = {
+	.families = (const char *const[]){ "rows", "meta", NULL },
+	.cache_bytes = 8 << 20,
+	.write_buffer_bytes = 4 << 20,
+	.falls_back = true,
+	.asked_in_vain = 1 << FAMILY_ROWS,
+};
+
+static uint64_t meta_number(struct store *store, const char *name)
+{
+	_cleanup_(buffer_free) struct buffer value = { 0 };
+
+	if (store_get(store, FAMILY_META, bytes_of(name), &value) < 0 || value.len != 8)
+		return 0;
+	return get_be64(value.data);
+}
+
+bool state_has_cursor(struct store *store)
+{
+	return meta_number(store, "cursor") > 0;
+}
+
+static int delete_rows(struct store *store)
+{
+	static const uint8_t last[] = { 0xff, 0xff, 0xff, 0xff };
+
+	return store_delete_range(store, FAMILY_ROWS, BYTES("", 0), BYTES(last, sizeof(last)));
+}
+
+static const char EMPTYING[] = "emptying";
+
+/* Nothing of what was there stays in the files: it may be that an erased person was in it. A start after a crash takes it up again. */
+static int empty_files(struct store *store)
+{
+	const struct store_range all = { .family = FAMILY_ROWS };
+	struct store_batch *batch;
+	int r = delete_rows(store);
+
+	r = r ? r : store_purge(store, &all, 1);
+	r = r ? r : store_reopen(store);
+	if (r < 0)
+		return r;
+	batch = store_batch_new(store);
+	store_batch_delete(batch, FAMILY_META, bytes_of(EMPTYING));
+	r = store_commit(store, batch, false);
+	store_batch_free(batch);
+	return r;
+}
+
+/* A store without a cursor has no rows that anybody may believe. */
+static int begin_empty(struct store *store)
+{
+	_cleanup_(buffer_free) struct buffer row = { 0 };
+	int r = store_get(store, FAMILY_META, bytes_of(EMPTYING), &row);
+
+	return r == 0 ? empty_files(store) : r == -ENOENT ? delete_rows(store) : r;
+}
+
+struct state *state_new(struct store **store)
+{
+	struct state *state = memory_new(sizeof(*state));
+	_cleanup_(buffer_free) struct buffer log_id = { 0 };
+
+	state->store = TAKE(*store);
+	state->cache = row_cache_new(CACHE_BYTES);
+	state->tables = map_new();
+	state->folded = ordmap_new();
+	state->overlay = ordmap_new();
+	list_init(&state->turns);
+	state->cursor = meta_number(state->store, "cursor");
+	state->remembered = meta_number(state->store, "remembered");
+	state->opening = meta_number(state->store, "opening");
+	state->layout = meta_number(state->store, "layout");
+	if (forget_open(state) < 0)
+		die("the folded state cannot be read: %s", store_why(state->store));
+	if (store_get(state->store, FAMILY_META, bytes_of("log"), &log_id) == 0)
+		TEXT_COPY(state->log_id, buffer_text(&log_id));
+	if (state->cursor == 0 && begin_empty(state->store) < 0)
+		die("the folded state cannot be emptied: %s", store_why(state->store));
+	return state;
+}
+
+void state_free(struct state *state)
+{
+	if (!state)
+		return;
+	state_drop_turns(state);
+	ordmap_free(state->overlay);
+	ordmap_free(state->folded);
+	row_cache_free(state->cache);
+	map_free(state->tables);
+	state_end_resting(state);
+	store_close(state->store);
+	buffer_free(&state->scratch);
+	buffer_free(&state->writing);
+	buffer_free(&state->sweep_at);
+	free(state);
+}
+
+size_t row_key(char to[ROW_KEY_MAX], const char *table, const char *shop, const char *key)
+{
+	size_t table_len = strlen(table) + 1, shop_len = strlen(shop) + 1, key_len = strlen(key);
+
+	assert(table_len + shop_len + key_len <= ROW_KEY_MAX);
+	memcpy(to, table, table_len);
+	memcpy(to + table_len, shop, shop_len);
+	memcpy(to + table_len + shop_len, key, key_len);
+	return table_len + shop_len + key_len;
+}
+
+/* data NULL: the store has no such row. */
+static struct bytes find_stored(const struct state *state, struct bytes key)
+{
+	struct buffer *scratch = (struct buffer *)&state->scratch;
+	struct bytes row;
+	int r;
+
+	if (state_store_lacks(state, key))
+		return BYTES(NULL, 0);
+	if (row_cache_get(state->cache, key, &row))
+		return row;
+	buffer_clear(scratch);
+	r = store_get(state->store, FAMILY_ROWS, key, scratch);
+	if (r < 0 && r != -ENOENT)
+		die("the folded state cannot be read: %s", store_why(state->store));
+	row = r == 0 ? BYTES(buffer_text(scratch), scratch->len) : BYTES(NULL, 0);
+	row_cache_put(state->cache, key, row);
+	return row;
+}
+
+/* Borrowed until the next read or write. */
+static bool find_row(const struct state *state, struct bytes key, struct bytes *ret)
+{
+	struct ordmap_entry *entry = state->turn > 0 ? ordmap_find(state->overlay, key) : NULL;
+	struct bytes stored;
+
+	if (!entry)
+		entry = ordmap_find(state->folded, key);
+	if (entry)
+		return !row_is_gone(ordmap_value(entry)) && row_open(state, row_marked(ordmap_value(entry)), ret);
+	stored = find_stored(state, key);
+	return stored.data && row_open_stored(state, stored, ret);
+}
+
+static void write_row(struct state *state, struct bytes key, struct bytes value)
+{
+	if (state->turn > 0) {
+		overlay_note(state, key);
+		ordmap_put(state->overlay, key, value, state->turn);
+		return;
+	}
+	ordmap_put(state->folded, key, value, 0);
+	state->folded_bytes += key.len + value.len + 64;
+	state->dirty = true;
+}
+
+bool state_row(struct bytes value, const pb_msgdesc_t *fields, void *ret_row)
+{
+	return codec_read(codec_of(fields), value, ret_row) == 0;
+}
+
+bool state_get(const struct state *state, const char *table, const char *shop, const char *key,
+	const pb_msgdesc_t *fields, void *ret_row)
+{
+	char at[ROW_KEY_MAX];
+	struct bytes value;
+
+	if (!find_row(state, BYTES(at, row_key(at, table, shop, key)), &value)) {
+		state_row(BYTES("", 0), fields, ret_row);
+		return false;
+	}
+	if (!state_row(value, fields, ret_row))
+		die("a row of table %s does not decode: " FOLDED_ANEW(
+			    "this service's state folder") ": they are folded again",
+			table);
+	return true;
+}
+
+bool state_has(const struct state *state, const char *table, const char *shop, const char *key)
+{
+	char at[ROW_KEY_MAX];
+	struct bytes value;
+
+	return find_row(state, BYTES(at, row_key(at, table, shop, key)), &value);
+}
+
+bool state_get_bytes(
+	const struct state *state, const char *table, const char *shop, const char *key, struct buffer *ret)
+{
+	char at[ROW_KEY_MAX];
+	struct bytes value;
+
+	if (!find_row(state, BYTES(at, row_key(at, table, shop, key)), &value))
+		return false;
+	buffer_add(ret, value.data, value.len);
+	return true;
+}
+
+/* A row without its value, which is to be added. */
+static struct buffer *begin_row(struct state *state)
+{
+	const uint8_t there = ROW_IS_THERE;
+	uint8_t mark[ROW_MARK_LEN];
+
+	row_mark(state, mark);
+	buffer_clear(&state->writing);
+	buffer_add(&state->writing, &there, 1);
+	buffer_add(&state->writing, mark, sizeof(mark));
+	return &state->writing;
+}
+
+void state_put_bytes(struct state *state, const char *table, const char *shop, const char *key, struct bytes value)
+{
+	struct buffer *row = begin_row(state);
+	char at[ROW_KEY_MAX];
+
+	assert(value.len <= ROW_VALUE_MAX);
+	buffer_add(row, value.data, value.len);
+	write_row(state, BYTES(at, row_key(at, table, shop, key)), buffer_bytes(row));
+}
+
+void state_put(struct state *state, const char *table, const char *shop, const char *key, const pb_msgdesc_t *fields,
+	const void *row)
+{
+	struct buffer *written = begin_row(state);
+	const struct codec *codec = codec_of(fields);
+	size_t size = codec_size(codec, row);
+	char at[ROW_KEY_MAX];
+
+	if (size > ROW_VALUE_MAX)
+		die("a row for table %s is %zu bytes, %d is most", table, size, ROW_VALUE_MAX);
+	written->len += codec_write(codec, row, buffer_grow(written, size));
+	write_row(state, BYTES(at, row_key(at, table, shop, key)), buffer_bytes(written));
+}
+
+void state_delete(struct state *state, const char *table, const char *shop, const char *key)
+{
+	char at[ROW_KEY_MAX];
+	const uint8_t gone = ROW_IS_GONE;
+
+	write_row(state, BYTES(at, row_key(at, table, shop, key)), BYTES(&gone, 1));
+}
+
+uint64_t state_number(const struct state *state, const char *table, const char *shop, const char *key)
+{
+	char at[ROW_KEY_MAX];
+	struct bytes value;
+
+	if (!find_row(state, BYTES(at, row_key(at, table, shop, key)), &value) || value.len != 8)
+		return 0;
+	return get_be64(value.data);
+}
+
+void state_put_number(struct state *state, const char *table, const char *shop, const char *key, uint64_t number)
+{
+	uint8_t value[8];
+
+	put_be64(value, number);
+	state_put_bytes(state, table, shop, key, BYTES(value, sizeof(value)));
+}
+
+uint64_t state_cursor(const struct state *state)
+{
+	return state->cursor;
+}
+
+void state_pass(struct state *state, uint64_t seq)
+{
+	if (seq <= state->cursor)
+		return;
+	state->cursor = seq;
+	state->dirty = true;
+	state_remember(state, seq);
+}
+
+uint64_t state_remembered(const struct state *state)
+{
+	return state->remembered;
+}
+
+void state_remember(struct state *state, uint64_t seq)
+{
+	if (seq <= state->remembered)
+		return;
+	state->remembered = seq;
+	state->dirty = true;
+}
+
+const char *state_log_id(const struct state *state)
+{
+	return state->log_id;
+}
+
+uint64_t state_opening(const struct state *state)
+{
+	return state->opening;
+}
+
+void state_meet(struct state *state, const char *log_id, uint64_t opening, uint64_t head)
+{
+	state_remember(state, head);
+	if (strcmp(state->log_id, log_id) == 0 && state->opening == opening)
+		return;
+	TEXT_COPY(state->log_id, log_id);
+	state->opening = opening;
+	state->dirty = true;
+}
+
+bool state_wants_flush(const struct state *state)
+{
+	return state->folded_bytes >= FLUSH_BYTES;
+}
+
+bool state_is_clean(const struct state *state)
+{
+	return !state->dirty;
+}
+
+static void batch_number(struct store_batch *batch, const char *name, uint64_t number)
+{
+	uint8_t value[8];
+
+	put_be64(value, number);
+	store_batch_put(batch, FAMILY_META, bytes_of(name), BYTES(value, sizeof(value)));
+}
+
+static int commit(struct state *state, struct store_batch *batch)
+{
+	int r;
+
+	batch_number(batch, "cursor", state->cursor);
+	batch_number(batch, "remembered", state->remembered);
+	batch_number(batch, "opening", state->opening);
+	batch_number(batch, "layout", state->layout);
+	forget_write(state, batch);
+	store_batch_put(batch, FAMILY_META, bytes_of("log"), bytes_of(state->log_id));
+	r = store_commit(state->store, batch, false);
+	state_end_resting(state);
+	if (r == 0)
+		state->dirty = false;
+	return r;
+}
+
+static void renew_cache(struct state *state)
+{
+	for (struct ordmap_entry *at = ordmap_first(state->folded); at; at = ordmap_next(at)) {
+		struct bytes row = ordmap_value(at);
+
+		row_cache_renew(state->cache, ordmap_key(at), row_is_gone(row) ? BYTES(NULL, 0) : row_marked(row));
+	}
+}
+
+static void batch_folded(struct state *state, struct store_batch *batch)
+{
+	struct bytes put = { 0 };
+
+	for (struct ordmap_entry *at = ordmap_first(state->folded); at; at = ordmap_next(at)) {
+		if (row_is_gone(ordmap_value(at))) {
+			store_batch_delete(batch, FAMILY_ROWS, ordmap_key(at));
+			continue;
+		}
+		store_batch_put(batch, FAMILY_ROWS, ordmap_key(at), row_marked(ordmap_value(at)));
+		state_put_into(state, ordmap_key(at), put);
+		put = ordmap_key(at);
+	}
+}
+
+int state_flush(struct state *state)
+{
+	struct store_batch *batch;
+	int r;
+
+	if (!state->dirty)
+		return 0;
+	batch = store_batch_new(state->store);
+	batch_folded(state, batch);
+	r = commit(state, batch);
+	store_batch_free(batch);
+	if (r < 0)
+		return r;
+	renew_cache(state);
+	ordmap_clear(state->folded);
+	state->folded_bytes = 0;
+	return 0;
+}
+
+/* The cursor first: rows without a cursor are thrown away when the store is opened, a cursor without rows would be believed. */
+int state_forget(struct state *state)
+{
+	struct store_batch *batch;
+	int r;
+
+	state_drop_turns(state);
+	ordmap_clear(state->folded);
+	state->folded_bytes = 0;
+	row_cache_clear(state->cache);
+	state->cursor = 0;
+	state->forgotten = (Forgotten){ 0 };
+	state->unmarked = state->sweeping = false;
+	batch = store_batch_new(state->store);
+	store_batch_put(batch, FAMILY_META, bytes_of(EMPTYING), bytes_of("1"));
+	r = commit(state, batch);
+	store_batch_free(batch);
+	return r < 0 ? r : empty_files(state->store);
+}
+
+int state_lay_out(struct state *state, uint64_t layout)
+{
+	bool other = state->layout != layout && state->cursor > 0;
+
+	state->layout = layout;
+	return other ? state_forget(state) : 0;
+}

@@ -1,0 +1,80 @@
+/*
+ * state_rows.h: how state.c, overlay.c and state_each.c see rows; nobody else does
+ *
+ * A row's key is table NUL shop NUL key. In the two layers in memory a value begins with one byte that says whether the row is
+ * there or was deleted; in the store a deleted row is simply not there. Then comes its mark: which kind of fact wrote it, and that
+ * one's number. Rows of an older store have none.
+ */
+#ifndef ACTOR_RUNTIME_STATE_ROWS_H
+#define ACTOR_RUNTIME_STATE_ROWS_H
+
+#include "bus.pb.h"
+#include "bus/actor/runtime/layers.h"
+#include "bus/actor/runtime/row_cache.h"
+#include "bus/base/list.h"
+#include "bus/base/ordmap.h"
+#include <errno.h>
+
+enum { ROW_KEY_MAX = 512, ROW_VALUE_MAX = 64 << 10 };
+enum { FAMILY_ROWS, FAMILY_META };
+enum { ROW_IS_GONE = 0, ROW_IS_THERE = 1 };
+enum { ROW_MARK_LEN = 9 };
+
+struct state {
+	struct store *store;
+	struct ordmap *folded;
+	size_t folded_bytes;
+	struct ordmap *overlay; /* tag: the turn that wrote the row last */
+	struct list turns;      /* struct overlay_turn, oldest first */
+	uint64_t turn;          /* that writes now; 0: projections do */
+	uint64_t cursor, remembered, opening;
+	char log_id[40];
+	bool dirty;
+	struct buffer scratch;        /* what was read */
+	struct buffer writing;        /* a row on its way into its layer */
+	struct row_cache *cache;      /* of the store's rows */
+	struct map *tables;           /* whether the store has rows of them: empty_tables.c */
+	struct store_cursor *resting; /* sees the store as it is now, and serves the next walk; NULL: there is none */
+	bool unmarked;                /* rows of the store have no mark: an older program wrote it */
+	uint64_t layout;              /* of the rows, the service's own count */
+	enum row_life life;           /* of what is folded now ... */
+	uint64_t seq;                 /* ... and its number */
+	Forgotten forgotten;          /* as the log said last, up to the cursor */
+	bool sweeping;
+	struct buffer sweep_at;
+};
+
+size_t row_key(char to[ROW_KEY_MAX], const char *table, const char *shop, const char *key);
+void overlay_note(struct state *state, struct bytes key); /* the open turn writes this row */
+
+static inline bool row_is_gone(struct bytes layered)
+{
+	return *(const uint8_t *)layered.data == ROW_IS_GONE;
+}
+
+/* As it lies in the store. */
+static inline struct bytes row_marked(struct bytes layered)
+{
+	return BYTES((const uint8_t *)layered.data + 1, layered.len - 1);
+}
+
+/* state_each.c. A cursor for the rows whose keys begin with the prefix; it rests between two uses. */
+struct store_cursor *state_take_cursor(const struct state *state, struct bytes prefix);
+void state_rest_cursor(const struct state *state, struct bytes prefix, struct store_cursor *cursor);
+/* To be called whenever the store has changed: the cursor that rests sees it as it was. */
+void state_end_resting(struct state *state);
+
+/* empty_tables.c. True: the store has no row of the table that this key, or this beginning of keys, belongs to. */
+bool state_store_lacks(const struct state *state, struct bytes key);
+/* A row is put into the store; `key_before`: the row that was put just before, or empty. */
+void state_put_into(struct state *state, struct bytes key, struct bytes key_before);
+
+/* forget.c */
+void row_mark(const struct state *state, uint8_t ret[ROW_MARK_LEN]);
+/* The value behind the mark; false: it is forgotten, as if it were not there. */
+bool row_open(const struct state *state, struct bytes marked, struct bytes *ret_value);
+int forget_open(struct state *state);
+void forget_write(const struct state *state, struct store_batch *batch);
+bool row_open_stored(const struct state *state, struct bytes stored, struct bytes *ret_value);
+
+#endif

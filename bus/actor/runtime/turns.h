@@ -1,0 +1,58 @@
+/*
+ * turns.h: the runtime's side of turn.h: opens a turn, runs a decision in it, reads what came of it
+ */
+#ifndef ACTOR_RUNTIME_TURNS_H
+#define ACTOR_RUNTIME_TURNS_H
+
+#include "bus.pb.h"
+#include "bus/actor/runtime/table.h"
+#include "bus/base/bytes.h"
+
+enum { TURN_REASON_MAX = 256 };
+
+struct turn {
+	/* given */
+	struct table *table;
+	struct state *state;
+	struct said message;
+	struct bytes payload; /* of the message, borrowed */
+	int64_t now_us;
+	uint32_t failures;
+	const char *run;
+	int64_t began_us; /* wall time, of the run */
+	bool folds;       /* what is said is folded into the state at once */
+	bool is_claim;    /* what is said waits at the broker until the gateways have drained */
+	/* what came of it */
+	struct buffer facts; /* u32 length, message, ... */
+	uint32_t fact_count;
+	bool failed;
+	int64_t delay_us;
+	char reason[TURN_REASON_MAX];
+	const struct effect_kind *kind; /* of WORKING */
+	void *request;
+};
+
+void turn_end(struct turn *turn); /* frees what nobody took */
+
+/* Runs the function of the table for this message; the verdict is NEVER when nothing hears it or it does not decode. */
+enum verdict turn_decide(struct turn *turn, struct bytes payload);
+/* The turn of a service that lives by the clock. */
+void turn_tick(struct turn *turn);
+/* Exactly one message must be said. */
+void turn_claim(struct turn *turn, const struct effect_kind *kind, struct bytes payload, const void *request);
+enum verdict turn_effect_result(struct turn *turn, const struct effect_kind *kind, struct bytes payload,
+	const void *request, const void *result, enum claim_answer claimed);
+bool turn_may_proceed(struct table *table, const struct state *state, const char *topic, const struct effect_kind *kind,
+	struct bytes payload, const void *request, int64_t now_us);
+
+/* The nth fact, or {NULL, 0}. */
+struct bytes turn_fact(const struct buffer *facts, uint32_t nth);
+
+/* `said` as a reader of this envelope sees it; borrows from it. */
+struct said said_from(const Envelope *envelope, uint64_t seq, int64_t time_us, const char *said_by);
+
+/* The caller sets cause, trace, claim and said_us of the envelope; -EMSGSIZE. */
+int message_encode_with(
+	Envelope *envelope, const struct topic *topic, const struct say *how, const void *message, struct buffer *ret);
+
+#endif

@@ -1,0 +1,50 @@
+/*
+ * sim.h: a whole system in memory, in virtual time
+ *
+ * The same broker core, the same runtime, the same services, over in-memory stores and links; time moves only when everything
+ * that can be done at this moment is done, and jumps to the next deadline. A seed decides every choice that a real system leaves
+ * to chance: same seed, same trace. Processes can be killed and started again between any two steps; the broker too.
+ */
+#ifndef ACTOR_SIM_SIM_H
+#define ACTOR_SIM_SIM_H
+
+#include "bus/actor/runtime/runtime.h"
+
+struct sim;
+
+/* `services` (NULL-terminated) are what may run; the topology is made from their manifests. */
+struct sim *sim_new(const struct service *const *services, int64_t start_us, uint64_t seed);
+void sim_free(struct sim *sim);
+
+/* Starts one instance; `drivers` is NULL-terminated and borrowed, or NULL. The name is what kill and runtime take. */
+void sim_start(
+	struct sim *sim, const char *instance, const struct service *service, struct effect_driver *const *drivers);
+void sim_listen(struct sim *sim, tell_fn *tell);       /* to all instances that are started from now on (story.c) */
+void sim_kill(struct sim *sim, const char *instance);  /* its store stays */
+void sim_pause(struct sim *sim, const char *instance); /* it does nothing more until it is killed and started again */
+void sim_restart(struct sim *sim, const char *instance);
+void sim_forget(struct sim *sim, const char *instance); /* deletes the store of a killed one */
+void sim_kill_broker(struct sim *sim);                  /* what was not synced is gone */
+void sim_restart_broker(struct sim *sim);
+/* Time passes and nobody does anything, as if all were stopped: from inside a driver. */
+void sim_freeze(struct sim *sim, int64_t us);
+struct runtime *sim_runtime(struct sim *sim, const char *instance); /* NULL: not running */
+
+/* From outside, as a gateway would: waits (in virtual time) for the confirm. */
+enum said_result sim_say(
+	struct sim *sim, const struct topic *topic, const struct say *how, const void *message, uint64_t *ret_seq);
+#define SIM_SAY(sim, topic, message, ...)                                                                              \
+	sim_say((sim), &topic_##topic, &(struct say){ __VA_ARGS__ }, (const topic_message_##topic *)(message), NULL)
+
+void sim_run_until(struct sim *sim, int64_t wall_us);
+void sim_run_until_idle(struct sim *sim); /* nothing to do now; timers may be pending */
+int64_t sim_now_us(const struct sim *sim);
+const struct clock *sim_clock(const struct sim *sim);
+uint64_t sim_random(struct sim *sim);
+
+/* The log, from the start: what a test judges by. each() gets the encoded payload. */
+typedef void sim_log_fn(const struct said *said, struct bytes payload, void *context);
+void sim_log(struct sim *sim, sim_log_fn *each, void *context);
+uint64_t sim_trace_hash(struct sim *sim); /* over every message of the log, times included */
+
+#endif

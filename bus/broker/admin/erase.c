@@ -1,0 +1,400 @@
+/*
+ * erase.c: messages lose what they hold, wherever it lies
+ *
+ * Owns:      struct erasing: what is wanted, and how far it is.
+ * Promises:  what was asked for is on the disk before anything is touched, so a kill at any point is gone on from, and doing a part
+ *            of it twice changes nothing. First every queue is done with the messages, and that is on the disk (what is leased is
+ *            waited for); then log, compacted rows and idempotency keys lose them, block by block, each in one batch; then everybody
+ *            who folded one of the topics is told to fold anew; at last the files themselves are rewritten, beside all other work.
+ *            Numbers, times and topics stay: the log is not shorter, and every message is still counted.
+ * Fails by:  breaking the broker.
+ * Read next: erase_rows.c (what is on the disk of it), erase_log.c (a block without them), answer_erase.c (who asks), hello.c (who folds anew), bus/store/rocks/rocks_purge.c
+ */
+#include "bus/broker/admin/erase.h"
+#include "bus/base/cleanup.h"
+#include "bus/base/memory.h"
+#include "bus/base/text.h"
+#include "bus/broker/admin/eraser.h"
+#include "bus/broker/log/block.h"
+#include "bus/broker/log/latest.h"
+#include "bus/broker/log/sidelog.h"
+#include "bus/broker/session/session.h"
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+enum {
+	SETTLE_AT_ONCE = 256, /* messages per tick */
+	BLOCKS_AT_ONCE = 8,   /* one sync each */
+};
+
+static const int64_t AGAIN_US = 100 * US_PER_MS; /* what is leased is looked at again */
+
+void erasing_free(struct erasing *erasing)
+{
+	if (!erasing)
+		return;
+	eraser_free(erasing->eraser);
+	for (int i = 0; i < ERASE_FAMILIES; i++) {
+		buffer_free(&erasing->spans[i].from);
+		buffer_free(&erasing->spans[i].to);
+	}
+	free(erasing->entries);
+	free(erasing);
+}
+
+/* --- what is asked for --- */
+
+static int by_seq(const void *a, const void *b)
+{
+	const struct erase_entry *one = a, *other = b;
+
+	return (one->seq > other->seq) - (one->seq < other->seq);
+}
+
+void erase_add_entry(struct erasing *erasing, uint64_t seq, bool with_idem)
+{
+	if (erasing->count == erasing->room) {
+		erasing->room = erasing->room ? 2 * erasing->room : 64;
+		erasing->entries = memory_resize(erasing->entries, erasing->room * sizeof(*erasing->entries));
+	}
+	erasing->entries[erasing->count++] = (struct erase_entry){ .seq = seq, .with_idem = with_idem };
+}
+
+bool erase_is_running(const struct broker *broker)
+{
+	return broker->erasing && broker->erasing->phase > ERASE_ASKED && broker->erasing->phase < ERASE_DONE;
+}
+
+bool erase_begin(struct broker *broker)
+{
+	if (erase_is_running(broker))
+		return false;
+	erasing_free(broker->erasing);
+	broker->erasing = memory_new(sizeof(struct erasing));
+	return true;
+}
+
+void erase_add(struct broker *broker, uint64_t seq, bool with_idem)
+{
+	if (seq > 0 && seq <= log_head(broker->log))
+		erase_add_entry(broker->erasing, seq, with_idem);
+}
+
+void erase_run(struct broker *broker)
+{
+	struct erasing *erasing = broker->erasing;
+	size_t kept = 0;
+
+	qsort(erasing->entries, erasing->count, sizeof(*erasing->entries), by_seq);
+	for (size_t i = 0; i < erasing->count; i++) { /* each once */
+		if (kept > 0 && erasing->entries[kept - 1].seq == erasing->entries[i].seq)
+			erasing->entries[kept - 1].with_idem |= erasing->entries[i].with_idem;
+		else
+			erasing->entries[kept++] = erasing->entries[i];
+	}
+	erasing->count = kept;
+	erasing->phase = ERASE_SETTLING;
+	erase_rows_write(broker, erasing);
+	erasing->wait_commits = broker->commits + 1;
+	broker->stirred = true;
+}
+
+/* --- the queues are done with it --- */
+
+static void forget_trouble(struct broker *broker, struct queue *queue, uint64_t seq)
+{
+	_cleanup_(buffer_free) struct buffer key = { 0 };
+	Trouble *trouble = map_remove(queue->troubles, map_number(&seq));
+
+	if (!trouble)
+		return;
+	free(trouble);
+	queue_row_key(queue, 'x', seq, &key);
+	store_batch_delete(broker->batch, FAMILY_QUEUE, buffer_bytes(&key));
+}
+
+/* false: somebody is at work on it. */
+static bool settle_in(struct broker *broker, struct queue *queue, const struct logged *logged, bool *ret_changed)
+{
+	struct letter *letter = queue_find(queue, logged->seq);
+
+	if (letter && letter->state == LETTER_LEASED)
+		return false;
+	if (letter) {
+		queue_settle(broker, queue, letter);
+		*ret_changed = true;
+	} else if (logged->topic >= 0 && topic_set_has(queue->peer->hears, logged->topic) &&
+		logged->seq >= queue->since_topic[logged->topic] && !acks_has(queue, logged->seq)) {
+		acks_set(queue, logged->seq); /* its window has not come there yet */
+		forget_trouble(broker, queue, logged->seq);
+		*ret_changed = true;
+	}
+	if (dead_erase(broker, queue, logged->seq))
+		*ret_changed = true;
+	return true;
+}
+
+static bool settle(struct broker *broker, uint64_t seq, bool *ret_changed)
+{
+	struct logged logged = { .seq = seq, .topic = -1 };
+	bool free = true;
+	int r = log_look(broker->log, seq, &logged);
+
+	if (r < 0 && r != -ENOENT)
+		broker->broken = r;
+	if (logged.topic >= 0)
+		broker->erasing->topics[logged.topic / 64] |= UINT64_C(1) << (logged.topic % 64);
+	for (int i = 0; i < broker->topology.peer_count && broker->broken == 0; i++)
+		if (broker->queues[i] && !settle_in(broker, broker->queues[i], &logged, ret_changed))
+			free = false;
+	return free;
+}
+
+static void tick_settling(struct broker *broker, struct erasing *erasing)
+{
+	size_t end = erasing->next + SETTLE_AT_ONCE;
+
+	for (; erasing->next < erasing->count && erasing->next < end && broker->broken == 0; erasing->next++) {
+		bool changed = false;
+
+		if (!settle(broker, erasing->entries[erasing->next].seq, &changed))
+			erasing->is_held = true;
+		if (changed)
+			erasing->has_settled = true;
+	}
+	if (erasing->next < erasing->count)
+		return;
+	erasing->next = 0;
+	if (erasing->is_held) {
+		erasing->again_boot_us = broker_boot_us(broker) + AGAIN_US;
+	} else if (erasing->has_settled) {
+		erasing->wait_commits = broker->commits + 1; /* and once more: nothing may have come back since */
+	} else {
+		erasing->phase = ERASE_REWRITING;
+	}
+	erasing->is_held = erasing->has_settled = false;
+}
+
+/* --- log, rows, keys --- */
+
+struct rewriting {
+	struct broker *broker;
+	struct erasing *erasing;
+	struct store_batch *batch;
+	size_t next; /* of the entries */
+};
+
+static void widen(struct erase_span *span, struct bytes key)
+{
+	if (!span->is_set || bytes_compare(key, buffer_bytes(&span->from)) < 0) {
+		buffer_clear(&span->from);
+		buffer_add(&span->from, key.data, key.len);
+	}
+	if (!span->is_set || bytes_compare(key, buffer_bytes(&span->to)) > 0) {
+		buffer_clear(&span->to);
+		buffer_add(&span->to, key.data, key.len);
+	}
+	span->is_set = true;
+}
+
+static void delete_row(struct rewriting *rewriting, int family, struct bytes key)
+{
+	store_batch_delete(rewriting->batch, family, key);
+	widen(&rewriting->erasing->spans[family], key);
+}
+
+/* The compacted row goes if this message is the one that stands; if another one stands, the files still hold what was there before. */
+static void drop_latest(struct rewriting *rewriting, const struct logged *logged, const Envelope *envelope)
+{
+	_cleanup_(buffer_free) struct buffer key = { 0 }, row = { 0 };
+	struct broker *broker = rewriting->broker;
+	const char *group = broker->topology.topics[logged->topic].group;
+	int r;
+
+	if (group[0] == '\0')
+		return;
+	latest_key(group, envelope, &key);
+	r = store_get(broker->store, FAMILY_LATEST, buffer_bytes(&key), &row);
+	if (r < 0 && r != -ENOENT)
+		broker->broken = r;
+	widen(&rewriting->erasing->spans[FAMILY_LATEST], buffer_bytes(&key));
+	if (r == 0 && row.len >= LATEST_ROW_HEAD && get_be64(row.data) == logged->seq)
+		delete_row(rewriting, FAMILY_LATEST, buffer_bytes(&key));
+}
+
+static void drop_idem(
+	struct rewriting *rewriting, const struct logged *logged, const Envelope *envelope, bool with_idem)
+{
+	_cleanup_(buffer_free) struct buffer key = { 0 }, erased = { 0 };
+	struct broker *broker = rewriting->broker;
+
+	if (envelope->idem[0] == '\0')
+		return;
+	if (!with_idem) {
+		if (message_erase(logged->message, false, &erased) == 0)
+			idem_renew(broker, rewriting->batch, logged, envelope, buffer_bytes(&erased));
+		return;
+	}
+	idem_key(broker, logged->topic, envelope, &key);
+	delete_row(rewriting, FAMILY_IDEM, buffer_bytes(&key));
+}
+
+static struct picked pick(const struct logged *logged, void *context)
+{
+	struct rewriting *rewriting = context;
+	const struct erase_entry wanted = { .seq = logged->seq };
+	const struct erase_entry *entry =
+		bsearch(&wanted, rewriting->erasing->entries, rewriting->erasing->count, sizeof(wanted), by_seq);
+	struct bytes payload;
+	Envelope envelope;
+
+	if (!entry || logged->topic < 0 || message_read(logged->message, &envelope, &payload) < 0)
+		return (struct picked){ .erase = entry != NULL, .with_idem = true };
+	drop_latest(rewriting, logged, &envelope);
+	drop_idem(rewriting, logged, &envelope, entry->with_idem);
+	return (struct picked){ .erase = true, .with_idem = entry->with_idem };
+}
+
+static void note_frames(struct erasing *erasing, uint64_t from, uint64_t to)
+{
+	uint8_t key[8];
+
+	for (int family = FAMILY_RAW; family < FAMILY_RAW + RETENTION_CLASSES; family++) {
+		put_be64(key, from);
+		widen(&erasing->spans[family], BYTES(key, sizeof(key)));
+		put_be64(key, to);
+		widen(&erasing->spans[family], BYTES(key, sizeof(key)));
+	}
+}
+
+/* The block of the next entry, all of it at once. */
+static int rewrite_block(struct rewriting *rewriting, uint64_t *ret_last)
+{
+	struct broker *broker = rewriting->broker;
+	uint64_t seq = rewriting->erasing->entries[rewriting->erasing->next].seq;
+	struct block *block;
+	int r = log_erase(broker->log, seq, pick, rewriting, rewriting->batch, &block, ret_last);
+
+	if (!block)
+		return r;
+	r = broker->broken;
+	if (r == 0 && (r = store_commit(broker->store, rewriting->batch, true)) < 0)
+		commit_failed(broker, r);
+	if (r == 0)
+		log_erased(broker->log, block);
+	else
+		block_free(block);
+	return r;
+}
+
+static void tick_rewriting(struct broker *broker, struct erasing *erasing)
+{
+	struct rewriting rewriting = { .broker = broker, .erasing = erasing };
+	int r = 0;
+
+	rewriting.batch = store_batch_new(broker->store);
+	for (int i = 0; i < BLOCKS_AT_ONCE && r == 0 && erasing->next < erasing->count; i++) {
+		uint64_t seq = erasing->entries[erasing->next].seq, last = seq;
+
+		r = rewrite_block(&rewriting, &last);
+		note_frames(erasing, log_block_first(broker->log, seq), last);
+		while (r == 0 && erasing->next < erasing->count && erasing->entries[erasing->next].seq <= last)
+			erasing->next++;
+	}
+	store_batch_free(rewriting.batch);
+	if (r < 0)
+		broker->broken = r;
+	else if (erasing->next == erasing->count)
+		erasing->phase = ERASE_TELLING;
+}
+
+/* --- who folded it folds anew --- */
+
+bool erase_is_too_old(const struct broker *broker, int peer, uint64_t cursor)
+{
+	for (int i = 0; cursor > 0 && i < broker->topology.topic_count; i++)
+		if (topic_set_has(broker->topology.peers[peer].remembers, i) && cursor < broker->erased_before[i])
+			return true;
+	return false;
+}
+
+/* They say hello with where they stood, and are told. */
+static void end_sessions(struct broker *broker, const struct erasing *erasing)
+{
+	LIST_EACH_SAFE (hook, &broker->sessions) {
+		struct session *session = LIST_ENTRY(hook, struct session, hook);
+		const uint64_t *remembers = broker->topology.peers[session->peer].remembers;
+
+		if ((remembers[0] & erasing->topics[0]) != 0 || (remembers[1] & erasing->topics[1]) != 0)
+			session_end(broker, session, PARTING_GOODBYE);
+	}
+}
+
+static void tick_telling(struct broker *broker, struct erasing *erasing)
+{
+	uint64_t boundary = retain_say_again(broker);
+
+	for (int i = 0; i < broker->topology.topic_count; i++)
+		if (topic_set_has(erasing->topics, i))
+			erase_rows_bound(broker, i, boundary);
+	end_sessions(broker, erasing); /* now: else they would be shown the boundary, and stand behind it */
+	erasing->wait_commits = broker->commits + 1;
+	erasing->phase = ERASE_PURGING;
+	broker->stirred = true;
+}
+
+/* --- the files --- */
+
+static void tick_purging(struct broker *broker, struct erasing *erasing)
+{
+	int r;
+
+	if (!erasing->eraser) {
+		erasing->eraser = eraser_new(broker->store, erasing->spans, !erasing->is_resumed);
+		return;
+	}
+	if (!eraser_is_done(erasing->eraser, &r))
+		return;
+	eraser_free(TAKE(erasing->eraser));
+	r = r ? r : store_reopen(broker->store);
+	if (r < 0) {
+		broker->broken = commit_failed(broker, r);
+		return;
+	}
+	if (sidelog_erase(broker, erasing) < 0)
+		return;
+	erase_rows_delete(broker, erasing);
+	erasing->wait_commits = broker->commits + 1;
+	erasing->phase = ERASE_DONE;
+	broker->stirred = true;
+}
+
+/* Between commits. */
+void erase_tick(struct broker *broker)
+{
+	struct erasing *erasing = broker->erasing;
+
+	if (!erase_is_running(broker) || broker->broken < 0 || broker->commits < erasing->wait_commits ||
+		broker_boot_us(broker) < erasing->again_boot_us)
+		return;
+	switch (erasing->phase) {
+	case ERASE_SETTLING:
+		tick_settling(broker, erasing);
+		break;
+	case ERASE_REWRITING:
+		tick_rewriting(broker, erasing);
+		break;
+	case ERASE_TELLING:
+		tick_telling(broker, erasing);
+		break;
+	case ERASE_PURGING:
+		tick_purging(broker, erasing);
+		break;
+	case ERASE_ASKED:
+	case ERASE_DONE:
+		break;
+	}
+	if (!erasing->eraser && erasing->again_boot_us <= broker_boot_us(broker))
+		broker->stirred = true;
+}

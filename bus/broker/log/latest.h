@@ -1,0 +1,34 @@
+/*
+ * latest.h: how rows of family latest look, and a newcomer's way through them
+ */
+#ifndef BROKER_LOG_LATEST_H
+#define BROKER_LOG_LATEST_H
+
+#include "bus/broker/core.h"
+
+/* a row: number, version, log time, flags, length of said_by, said_by, message */
+enum {
+	LATEST_ROW_VERSION = 8,
+	LATEST_ROW_TIME = 16,
+	LATEST_ROW_FLAGS = 24,
+	LATEST_ROW_SAID = 25,
+	LATEST_ROW_HEAD = 26
+};
+
+/* Replaces what is in it; without an envelope: what the group's keys begin with. */
+void latest_key(const char *group, const Envelope *envelope, struct buffer *ret);
+bool latest_parse(struct bytes row, char said_by[32], struct logged *ret); /* borrows; false: it does not add up */
+
+/* newcomer.c: the rows that stood when it came, in order of their numbers. NULL: the peer remembers nothing compacted. */
+struct newcomer;
+struct newcomer *newcomer_new(struct broker *broker, int peer);
+void newcomer_free(struct newcomer *newcomer);
+/*
+ * The next row at or after `from`, no less than in the call before. -ENOENT: no more; -EAGAIN: not found yet, ask again in the next
+ * pass; other errors of the store.
+ */
+int newcomer_next(struct broker *broker, struct newcomer *newcomer, uint64_t from, struct logged *ret);
+/* Where `latest` stood: up to there the log's compacted topics are skipped. */
+uint64_t newcomer_limit(const struct newcomer *newcomer);
+
+#endif

@@ -1,0 +1,292 @@
+/*
+ * log.c: staging, committing and reading messages
+ *
+ * Owns:      the block being staged, the one being committed, the ring of recent blocks, a few blocks read back from the store.
+ * Promises:  what is read is committed; numbers are unbroken; log time never goes backwards.
+ * Fails by:  -EUCLEAN when what lies in the store is not what was written.
+ * Read next: block.c, recover.c
+ */
+#include "bus/broker/log/log.h"
+#include "bus/base/memory.h"
+#include "bus/base/text.h"
+#include "bus/broker/log/log_state.h"
+#include <errno.h>
+#include <stdlib.h>
+
+enum { LOADS_AT_ONCE = 64 }; /* blocks: a millisecond or so */
+
+int log_start(struct store *store, const struct topology *topology, struct log **ret, char ret_why[512])
+{
+	struct log *log = memory_new(sizeof(*log));
+	int r;
+
+	log->store = store;
+	log->topology = topology;
+	r = log_recover(log, ret_why);
+	if (r < 0) {
+		log_free(log);
+		return r;
+	}
+	*ret = log;
+	return 0;
+}
+
+void log_free(struct log *log)
+{
+	if (!log)
+		return;
+	block_free(log->staged);
+	block_free(log->sealed);
+	for (uint32_t i = 0; i < log->ring_count; i++)
+		block_free(log->ring[(log->ring_first + i) % RING_BLOCKS]);
+	for (uint32_t i = 0; i < LOADED_BLOCKS; i++)
+		block_free(log->loaded[i]);
+	free(log);
+}
+
+uint64_t log_head(const struct log *log)
+{
+	return log->head;
+}
+
+const char *log_id(const struct log *log)
+{
+	return log->id;
+}
+
+uint64_t log_opening(const struct log *log)
+{
+	return log->opening;
+}
+
+static void begin_block(struct log *log)
+{
+	log->staged = block_new((log->sealed ? block_last(log->sealed) : log->head) + 1);
+	if (log->ring_count > 0)
+		block_expect(log->staged, log->ring[(log->ring_first + log->ring_count - 1) % RING_BLOCKS]);
+}
+
+uint64_t log_ends_from(const struct log *log)
+{
+	return log->ends_from;
+}
+
+uint64_t log_loads(const struct log *log)
+{
+	return log->loads;
+}
+
+uint64_t log_stage(
+	struct log *log, int topic, uint8_t flags, uint64_t key_hash, const char *said_by, struct bytes message)
+{
+	struct block_entry entry = {
+		.key_hash = key_hash,
+		.topic_id = log->ids[topic],
+		.retention = log->topology->topics[topic].retention,
+		.flags = flags,
+	};
+
+	TEXT_COPY(entry.said_by, said_by);
+	if (!log->staged)
+		begin_block(log);
+	block_add(log->staged, &entry, message);
+	return block_last(log->staged);
+}
+
+uint32_t log_staged(const struct log *log)
+{
+	return log->staged ? log->staged->count : 0;
+}
+
+int64_t log_time_us(const struct log *log, int64_t wall_us)
+{
+	return wall_us > log->time_us ? wall_us : log->time_us;
+}
+
+void log_seal(struct log *log, struct store_batch *batch, int64_t wall_us)
+{
+	uint8_t head[8];
+
+	if (!log->staged)
+		return;
+	log->sealed = log->staged;
+	log->staged = NULL;
+	log->sealed->time_us = log_time_us(log, wall_us);
+	block_write(log->sealed, batch);
+	put_be64(head, block_last(log->sealed));
+	store_batch_put(batch, FAMILY_META, bytes_of("head"), BYTES(head, sizeof(head)));
+}
+
+static void forget_oldest(struct log *log)
+{
+	struct block *oldest = log->ring[log->ring_first];
+
+	log->ring_first = (log->ring_first + 1) % RING_BLOCKS;
+	log->ring_count--;
+	log->ring_bytes -= block_bytes(oldest);
+	block_free(oldest);
+}
+
+void log_committed(struct log *log)
+{
+	struct block *block = log->sealed;
+
+	if (!block)
+		return;
+	log->sealed = NULL;
+	log->head = block_last(block);
+	log->time_us = block->time_us;
+	while (log->ring_count > 0 && (log->ring_count == RING_BLOCKS || log->ring_bytes > RING_BYTES))
+		forget_oldest(log);
+	log->ring[(log->ring_first + log->ring_count++) % RING_BLOCKS] = block;
+	log->ring_bytes += block_bytes(block);
+}
+
+/* The block of the ring that holds seq: a binary search, blocks are in order and unbroken. */
+static struct block *ring_find(const struct log *log, uint64_t seq)
+{
+	uint32_t low = 0, high = log->ring_count;
+
+	while (low < high) {
+		uint32_t middle = (low + high) / 2;
+		struct block *block = log->ring[(log->ring_first + middle) % RING_BLOCKS];
+
+		if (seq < block->first)
+			high = middle;
+		else if (seq > block_last(block))
+			low = middle + 1;
+		else
+			return block;
+	}
+	return NULL;
+}
+
+static int load_block(struct log *log, uint64_t seq, struct block **ret)
+{
+	struct store_cursor *cursor = store_cursor_new(log->store, FAMILY_COLUMN);
+	struct block *block = NULL;
+	uint8_t key[8];
+	int r = -ENOENT;
+
+	put_be64(key, seq);
+	if (store_cursor_seek_before(cursor, BYTES(key, sizeof(key))))
+		r = block_parse(store_cursor_key(cursor), store_cursor_value(cursor), &block);
+	else if (store_cursor_status(cursor) < 0)
+		r = store_cursor_status(cursor);
+	store_cursor_free(cursor);
+	if (r < 0)
+		return r;
+	if (seq > block_last(block)) {
+		block_free(block);
+		return -EUCLEAN;
+	}
+	log->loads++;
+	block_free(log->loaded[log->loaded_next]);
+	log->loaded[log->loaded_next] = block;
+	log->loaded_next = (log->loaded_next + 1) % LOADED_BLOCKS;
+	*ret = block;
+	return 0;
+}
+
+int log_find_block(struct log *log, uint64_t seq, struct block **ret)
+{
+	if (seq == 0 || seq > log->head)
+		return -ENOENT;
+	*ret = ring_find(log, seq);
+	if (*ret)
+		return 0;
+	for (uint32_t i = 0; i < LOADED_BLOCKS; i++) {
+		struct block *block = log->loaded[i];
+
+		if (block && seq >= block->first && seq <= block_last(block)) {
+			*ret = block;
+			return 0;
+		}
+	}
+	return load_block(log, seq, ret);
+}
+
+void log_describe(const struct log *log, const struct block *block, uint32_t i, struct logged *ret)
+{
+	const struct block_entry *entry = &block->entries[i];
+
+	*ret = (struct logged){
+		.seq = block->first + i,
+		.time_us = block->time_us,
+		.topic = log_topic(log, entry->topic_id),
+		.retention = entry->retention,
+		.flags = entry->flags,
+		.key_hash = entry->key_hash,
+		.said_by = entry->said_by,
+	};
+	if (entry->offset != BLOCK_ABSENT)
+		ret->message = block_message(block, entry);
+}
+
+int log_read(struct log *log, uint64_t seq, struct logged *ret)
+{
+	struct block *block;
+	int r = log_find_block(log, seq, &block);
+
+	if (r < 0)
+		return r;
+	if (seq < log->kept_from[block->entries[seq - block->first].retention])
+		return -ENOENT;
+	r = block_load(block, log->store, block->entries[seq - block->first].retention);
+	if (r < 0)
+		return r;
+	log_describe(log, block, (uint32_t)(seq - block->first), ret);
+	return 0;
+}
+
+/* The first in this block; false: none. */
+static bool find_in_block(
+	const struct log *log, const struct block *block, uint64_t from, const uint64_t topics[2], struct logged *ret)
+{
+	for (uint64_t at = from; at <= block_last(block); at++) {
+		const struct block_entry *entry = &block->entries[at - block->first];
+		int topic = entry->topic_id < log->name_count ? log->names[entry->topic_id].topic : -1;
+
+		if (topic >= 0 && at >= log->kept_from[entry->retention] && topic_set_has(topics, topic) &&
+			!(entry->flags & FLAG_ERASED)) {
+			log_describe(log, block, (uint32_t)(at - block->first), ret);
+			return true;
+		}
+	}
+	return false;
+}
+
+int log_find_soon(struct log *log, uint64_t from, const uint64_t topics[2], uint64_t *ret_looked, struct logged *ret)
+{
+	uint64_t loads = log->loads;
+
+	if (topics[0] == 0 && topics[1] == 0) {
+		*ret_looked = log->head;
+		return -ENOENT;
+	}
+	for (uint64_t at = from; at <= log->head;) {
+		struct block *block;
+		int r = log_find_block(log, at, &block);
+
+		if (r < 0)
+			return r;
+		if (find_in_block(log, block, at, topics, ret))
+			return 0;
+		at = block_last(block) + 1;
+		*ret_looked = at - 1;
+		if (log->loads - loads >= LOADS_AT_ONCE && at <= log->head)
+			return -EAGAIN;
+	}
+	return -ENOENT;
+}
+
+int log_find(struct log *log, uint64_t from, const uint64_t topics[2], struct logged *ret)
+{
+	uint64_t looked = from - 1;
+	int r;
+
+	do
+		r = log_find_soon(log, looked + 1, topics, &looked, ret);
+	while (r == -EAGAIN);
+	return r;
+}

@@ -1,0 +1,60 @@
+/*
+ * log_state.h: the log's own memory, shared by log.c, erase_log.c, recover.c and topic_id.c
+ */
+#ifndef BROKER_LOG_LOG_STATE_H
+#define BROKER_LOG_LOG_STATE_H
+
+#include "bus/broker/log/block.h"
+
+enum {
+	TOPIC_IDS_MAX = 1024,  /* names that this log has ever seen */
+	RING_BLOCKS = 4096,    /* recent commits in memory */
+	RING_BYTES = 16 << 20, /* ... and how much they may take */
+	LOADED_BLOCKS = 8,     /* read back from the store */
+	TAIL_BLOCKS = 256,     /* how many commits are checked and rewritten at opening */
+};
+
+struct topic_name {
+	char name[32];
+	int topic; /* in the topology, or negative */
+};
+
+struct log {
+	struct store *store;
+	const struct topology *topology;
+	char id[40], origin[40];
+	uint64_t head;
+	uint64_t boots;
+	uint64_t opening;                       /* of this start: boots, and a random number below */
+	int64_t time_us;                        /* of the last commit */
+	uint64_t ends_from;                     /* an older program wrote what lies before */
+	uint64_t kept_from[RETENTION_CLASSES];  /* of each class: frames of smaller numbers were dropped */
+	struct topic_name names[TOPIC_IDS_MAX]; /* by id */
+	uint16_t name_count;
+	uint16_t ids[TOPICS_MAX]; /* of the topology's topics */
+	struct block *staged;     /* NULL: nothing */
+	struct block *sealed;     /* what the commit on its way writes; NULL: nothing */
+	struct block *ring[RING_BLOCKS];
+	uint32_t ring_first, ring_count;
+	size_t ring_bytes;
+	struct block *loaded[LOADED_BLOCKS];
+	uint32_t loaded_next; /* the one to forget next */
+	uint64_t loads;
+};
+
+/* topic_id.c: reads the names this log has seen and writes those it has not. */
+int topic_ids_open(struct log *log, struct store_batch *batch);
+/* lineage.c: the log's identity; -EUCLEAN: none, or a peer once proved that it lacks messages (then `why` says so). */
+int lineage_read(struct log *log, char why[512]);
+void lineage_open(struct log *log); /* once more */
+void lineage_write(const struct log *log, struct store_batch *batch);
+/* log.c: the block that holds seq, without its frames. */
+int log_find_block(struct log *log, uint64_t seq, struct block **ret);
+/* One message of a block. */
+void log_describe(const struct log *log, const struct block *block, uint32_t i, struct logged *ret);
+/* drop.c: how far each class was dropped. */
+int drop_open(struct log *log);
+/* recover.c: meta, tail, epoch; leaves the tail rewritten and synced. */
+int log_recover(struct log *log, char ret_why[512]);
+
+#endif

@@ -1,0 +1,234 @@
+/*
+ * retain.c: what may go, by age and size, and what must stay
+ *
+ * Owns:      the row "retain" of family meta: what was said to be forgotten.
+ * Promises:  a class of topics that is not kept for ever is dropped in whole ranges, a few times a day; never anything that a
+ *            queue has not settled, that a live session has not been shown, or that `latest` has not folded. (A dead letter has a
+ *            copy of its own.) The log says first what is forgotten (topic log.forgotten): every service that folds it forgets the same, at the
+ *            same place in the log, whether it was there all the time or comes when it is dropped. Rows of `latest` that were ended
+ *            leave by the age of the facts; what stands stays, however old.
+ *            Nothing is dropped while the clock is not believed (clocks.c).
+ * Read next: drop.c (how), latest.c, bus/actor/runtime/forget.c (the other side), bus/base/retention.h (the numbers)
+ */
+#include "bus/base/cleanup.h"
+#include "bus/base/text.h"
+#include "bus/broker/session/session.h"
+#include <errno.h>
+#include <pb_encode.h>
+
+static const int64_t LOOK_EVERY_US = 4 * US_PER_HOUR;
+static const char SAID[] = "retain", SHOP_OF_ALL[] = "cartbus";
+
+enum { CLASS_RAW, CLASS_FACT, SAID_LEN = 24 };
+
+static void topics_of(const struct broker *broker, uint8_t class, uint64_t ret[2])
+{
+	ret[0] = ret[1] = 0;
+	for (int i = 0; i < broker->topology.topic_count; i++)
+		if (broker->topology.topics[i].retention == class)
+			ret[i / 64] |= UINT64_C(1) << (i % 64);
+}
+
+static bool meet(const uint64_t one[2], const uint64_t other[2])
+{
+	return (one[0] & other[0]) != 0 || (one[1] & other[1]) != 0;
+}
+
+static void lower(uint64_t *limit, uint64_t other)
+{
+	if (other < *limit)
+		*limit = other;
+}
+
+/* The first message of a class that somebody still needs. */
+static uint64_t needed_from(const struct broker *broker, uint8_t class)
+{
+	uint64_t topics[2], limit = broker->folded_written + 1;
+
+	topics_of(broker, class, topics);
+	for (int i = 0; i < broker->topology.peer_count; i++)
+		if (broker->queues[i] && meet(broker->topology.peers[i].hears, topics))
+			lower(&limit, broker->queues[i]->floor + 1);
+	LIST_EACH (hook, &broker->sessions) {
+		const struct session *session = LIST_ENTRY(hook, struct session, hook);
+
+		if (meet(broker->topology.peers[session->peer].remembers, topics))
+			lower(&limit, session->cursor + 1);
+	}
+	return limit;
+}
+
+struct rule {
+	int64_t age_us, least_us;
+	uint64_t bytes;
+};
+
+static struct rule rule_of(const struct broker *broker, uint8_t class)
+{
+	const struct retention_limits *retention = &broker->settings.retention;
+
+	if (class == CLASS_RAW) /* a look too early, not too late: it is a promise about persons */
+		return (struct rule){ retention->raw_us - LOOK_EVERY_US, RETENTION_RAW_LEAST_US, retention->raw_bytes };
+	return (struct rule){ retention->facts_us, RETENTION_FACTS_LEAST_US, retention->facts_bytes };
+}
+
+/* Of one class: before which message everything may go, and before which it is of that age. */
+static int find_ends(struct broker *broker, uint8_t class, uint64_t *ret_before, uint64_t *ret_aged)
+{
+	struct rule rule = rule_of(broker, class);
+	int64_t now_us = broker_wall_us(broker);
+	uint64_t limit = needed_from(broker, class), by_size = 0, least = 0;
+	int r = log_seek_time(broker->log, now_us - rule.age_us, ret_aged);
+
+	if (r == 0 && rule.bytes > 0) {
+		r = log_seek_size(broker->log, class, rule.bytes, &by_size);
+		if (r == 0)
+			r = log_seek_time(broker->log, now_us - rule.least_us, &least);
+		lower(&by_size, least);
+	}
+	*ret_before = by_size > *ret_aged ? by_size : *ret_aged;
+	lower(ret_before, limit);
+	lower(ret_aged, limit);
+	return r;
+}
+
+static void raise(uint64_t *number, uint64_t other)
+{
+	if (other > *number)
+		*number = other;
+}
+
+/* It goes on only: what was said to be forgotten is. */
+static int find_forgotten(struct broker *broker, Forgotten *ret)
+{
+	uint64_t raw = 0, raw_aged = 0, facts = 0, facts_aged = 0;
+	int r = find_ends(broker, CLASS_RAW, &raw, &raw_aged);
+
+	if (r == 0)
+		r = find_ends(broker, CLASS_FACT, &facts, &facts_aged);
+	*ret = broker->forgotten;
+	ret->ends_from = log_ends_from(broker->log);
+	raise(&ret->raw_before, raw);
+	raise(&ret->facts_before, facts);
+	raise(&ret->rows_before, facts_aged);
+	return r;
+}
+
+/* --- saying it --- */
+
+static void write_said(struct broker *broker)
+{
+	uint8_t row[SAID_LEN];
+
+	put_be64(row, broker->forgotten.raw_before);
+	put_be64(row + 8, broker->forgotten.facts_before);
+	put_be64(row + 16, broker->forgotten.rows_before);
+	store_batch_put(broker->batch, FAMILY_META, bytes_of(SAID), BYTES(row, sizeof(row)));
+}
+
+static int read_said(struct broker *broker)
+{
+	_cleanup_(buffer_free) struct buffer row = { 0 };
+	int r = store_get(broker->store, FAMILY_META, bytes_of(SAID), &row);
+
+	broker->forgotten = (Forgotten){ .raw_before = 1, .facts_before = 1, .rows_before = 1 }; /* nothing */
+	if (r == -ENOENT)
+		return 0;
+	if (r == 0 && row.len != SAID_LEN)
+		r = -EUCLEAN;
+	if (r < 0)
+		return r;
+	broker->forgotten.raw_before = get_be64(row.data);
+	broker->forgotten.facts_before = get_be64(row.data + 8);
+	broker->forgotten.rows_before = get_be64(row.data + 16);
+	return 0;
+}
+
+static void say(struct broker *broker)
+{
+	_cleanup_(buffer_free) struct buffer message = { 0 };
+	Envelope envelope = { .said_us = broker_wall_us(broker) };
+	uint8_t payload[Forgotten_size];
+	pb_ostream_t stream = pb_ostream_from_buffer(payload, sizeof(payload));
+	int topic = topology_topic(&broker->topology, TOPIC_FORGOTTEN);
+
+	TEXT_COPY(envelope.topic, TOPIC_FORGOTTEN);
+	TEXT_COPY(envelope.shop, SHOP_OF_ALL);
+	if (!pb_encode(&stream, Forgotten_fields, &broker->forgotten) ||
+		message_write(&envelope, BYTES(payload, stream.bytes_written), &message) < 0)
+		return;
+	broker->retain_said = stage_message(broker, topic, &envelope, "broker", buffer_bytes(&message));
+	write_said(broker);
+}
+
+uint64_t retain_say_again(struct broker *broker)
+{
+	uint64_t said = broker->retain_said, number;
+
+	say(broker);
+	number = broker->retain_said;
+	broker->retain_said = said;
+	return number;
+}
+
+/* Is there anything new to forget? Then it is said, and goes when that is on the disk. */
+static bool say_forgotten(struct broker *broker)
+{
+	Forgotten now;
+
+	broker->broken = find_forgotten(broker, &now);
+	if (broker->broken < 0 ||
+		(now.raw_before == broker->forgotten.raw_before && now.facts_before == broker->forgotten.facts_before &&
+			now.rows_before == broker->forgotten.rows_before))
+		return false;
+	broker->forgotten = now;
+	say(broker);
+	return true;
+}
+
+/* --- doing it --- */
+
+/* A session that has come since may need what was said to be forgotten: it is shown that first. */
+static int drop(struct broker *broker, uint8_t class)
+{
+	uint64_t before = class == CLASS_RAW ? broker->forgotten.raw_before : broker->forgotten.facts_before;
+
+	lower(&before, needed_from(broker, class));
+	return log_drop(broker->log, class, before);
+}
+
+void retain_open(struct broker *broker)
+{
+	broker->broken = read_said(broker);
+}
+
+void retain(struct broker *broker)
+{
+	if (broker->broken < 0 || broker->retain_said > log_head(broker->log))
+		return;
+	if (broker->retain_said == 0) {
+		if (!clocks_are_trusted(broker) || broker_wall_us(broker) < broker->retain_due_us)
+			return;
+		latest_keep_cursor(broker);
+		if (broker->broken < 0 || say_forgotten(broker))
+			return;
+	}
+	broker->retain_said = 0;
+	broker->retain_due_us = broker_wall_us(broker) + LOOK_EVERY_US;
+	for (uint8_t class = CLASS_RAW; class <= CLASS_FACT && broker->broken == 0; class ++)
+		broker->broken = drop(broker, class);
+}
+
+/* A store that stopped before what was dropped since cannot be brought up to date: it is folded anew. */
+bool retain_is_too_old(const struct broker *broker, int peer, uint64_t cursor)
+{
+	for (uint8_t class = CLASS_RAW; cursor > 0 && class <= CLASS_FACT; class ++) {
+		uint64_t topics[2];
+
+		topics_of(broker, class, topics);
+		if (meet(broker->topology.peers[peer].remembers, topics) &&
+			cursor + 1 < log_kept_from(broker->log, class))
+			return true;
+	}
+	return false;
+}

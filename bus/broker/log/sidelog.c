@@ -1,0 +1,356 @@
+/*
+ * sidelog.c: the side log, written behind each commit and before anything of it is confirmed
+ *
+ * Owns:      <folder>/stops, and what is put aside beside it: stops.damaged, stops.damaged.2 and so on, of which the first seven are
+ *            kept, and the latest: the oldest hold the most that the log has no more; and stops.of-<log>, stops.of-<log>.2 and so on, all kept, which
+ *            their log went on without.
+ * Promises:  it holds nothing that the log does not, and before a confirm all that it must. It stays small: of compacted topics only
+ *            the last message of each key, of all others what is younger than SIDELOG_KEPT_US; both are enough for a restore, because what
+ *            an old message came to is a row of a compacted topic. Who is erased leaves it, too.
+ * Fails by:  breaking the broker when it cannot be written or synced; refusing to open a log that its file does not fit.
+ * Read next: commit.c (when), sidelog_judge.h (what is refused), sidelog_file.h (the records)
+ */
+#include "bus/broker/log/sidelog.h"
+#include "bus/base/cleanup.h"
+#include "bus/base/file.h"
+#include "bus/base/log.h"
+#include "bus/base/memory.h"
+#include "bus/base/text.h"
+#include "bus/broker/admin/erase.h"
+#include "bus/broker/log/latest.h"
+#include "bus/broker/log/sidelog_judge.h"
+#include "bus/wire/sidelog_file.h"
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+enum { COMPACTED_FROM = 4 << 20, WRITTEN_AT_ONCE = 1 << 20 };
+
+struct sidelog {
+	int fd;
+	char path[600];
+	uint64_t topics[2];
+	uint64_t last;           /* the highest number in it */
+	size_t bytes, compacted; /* now, and when it was last compacted */
+	struct buffer adding;
+};
+
+static int fail(struct broker *broker, int error, const char *what)
+{
+	snprintf(broker->why, sizeof(broker->why),
+		"the side log %.300s could not be %s. Nothing of this was confirmed; %s", broker->sidelog->path, what,
+		error == -ENOSPC ? "make room in its file system, then start again."
+				 : "check the disk, then start again.");
+	return broker->broken = error;
+}
+
+/* ---- adding ---- */
+
+static int open_to_add(struct sidelog *sidelog)
+{
+	if (sidelog->fd >= 0)
+		close(sidelog->fd);
+	sidelog->fd = open(sidelog->path, O_WRONLY | O_APPEND | O_CLOEXEC);
+	return sidelog->fd < 0 ? -errno : 0;
+}
+
+static int flush(struct broker *broker)
+{
+	struct sidelog *sidelog = broker->sidelog;
+	int r;
+
+	if (sidelog->adding.len == 0)
+		return 0;
+	r = file_write(sidelog->fd, buffer_bytes(&sidelog->adding));
+	if (r == 0 && fdatasync(sidelog->fd) < 0)
+		r = -errno;
+	if (r < 0)
+		return fail(broker, r, "written");
+	sidelog->bytes += sidelog->adding.len;
+	buffer_clear(&sidelog->adding);
+	return 0;
+}
+
+static int add(struct broker *broker, uint64_t seq)
+{
+	struct sidelog *sidelog = broker->sidelog;
+	struct logged logged;
+	int r = log_read(broker->log, seq, &logged);
+
+	if (r == -ENOENT || (r == 0 && logged.flags & FLAG_ERASED))
+		return 0;
+	if (r < 0)
+		return broker->broken = r;
+	sidelog_write(&(struct sidelog_record){ .seq = seq, .time_us = logged.time_us, .message = logged.message },
+		&sidelog->adding);
+	sidelog->last = seq;
+	return sidelog->adding.len > WRITTEN_AT_ONCE ? flush(broker) : 0;
+}
+
+static int add_from(struct broker *broker, uint64_t from)
+{
+	struct logged logged;
+	int r = 0;
+
+	for (uint64_t at = from; r == 0 && log_find(broker->log, at, broker->sidelog->topics, &logged) == 0; at++) {
+		at = logged.seq;
+		r = add(broker, at);
+	}
+	return r < 0 ? r : flush(broker);
+}
+
+/* ---- compacting ---- */
+
+struct compacting {
+	struct broker *broker;
+	const struct erasing *erasing; /* NULL: nobody is */
+	int64_t from_us;
+	struct map *last; /* compacted key -> struct last */
+	struct buffer *to;
+	uint64_t highest;
+};
+
+struct last {
+	uint64_t seq, version;
+};
+
+/* The key of a compacted topic's message; false: it is of another one. */
+static bool key_of(const struct broker *broker, const struct sidelog_record *record, Envelope *ret, struct buffer *key)
+{
+	struct bytes payload;
+	int topic;
+
+	if (message_read(record->message, ret, &payload) < 0)
+		return false;
+	topic = topology_topic(&broker->topology, ret->topic);
+	if (topic < 0 || broker->topology.topics[topic].group[0] == '\0')
+		return false;
+	latest_key(broker->topology.topics[topic].group, ret, key);
+	return true;
+}
+
+static void note_last(const struct sidelog_record *record, void *context)
+{
+	_cleanup_(buffer_free) struct buffer key = { 0 };
+	struct compacting *compacting = context;
+	struct last *last;
+	Envelope envelope;
+
+	if (!key_of(compacting->broker, record, &envelope, &key))
+		return;
+	last = map_get(compacting->last, buffer_bytes(&key));
+	if (!last) {
+		last = memory_new(sizeof(*last));
+		map_put(compacting->last, buffer_bytes(&key), last);
+	}
+	if (envelope.version >= last->version)
+		*last = (struct last){ .seq = record->seq, .version = envelope.version };
+}
+
+static bool is_erased(const struct erasing *erasing, uint64_t seq)
+{
+	size_t low = 0, high = erasing ? erasing->count : 0;
+
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+
+		if (erasing->entries[middle].seq == seq)
+			return true;
+		if (erasing->entries[middle].seq < seq)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return false;
+}
+
+static void keep(const struct sidelog_record *record, void *context)
+{
+	_cleanup_(buffer_free) struct buffer key = { 0 };
+	struct compacting *compacting = context;
+	const struct last *last = NULL;
+	Envelope envelope;
+	bool is_row;
+
+	if (is_erased(compacting->erasing, record->seq))
+		return;
+	is_row = key_of(compacting->broker, record, &envelope, &key);
+	if (is_row)
+		last = map_get(compacting->last, buffer_bytes(&key));
+	if (is_row ? last->seq != record->seq || (envelope.tombstone && record->time_us < compacting->from_us)
+		   : record->time_us < compacting->from_us)
+		return;
+	sidelog_write(record, compacting->to);
+}
+
+static void free_last(struct bytes key, void *value, void *context)
+{
+	(void)key, (void)context;
+	free(value);
+}
+
+static int compact(struct broker *broker, const struct erasing *erasing)
+{
+	_cleanup_(buffer_free) struct buffer file = { 0 }, to = { 0 };
+	struct sidelog *sidelog = broker->sidelog;
+	struct compacting compacting = { .broker = broker,
+		.erasing = erasing,
+		.from_us = broker_wall_us(broker) - SIDELOG_KEPT_US,
+		.last = map_new(),
+		.to = &to };
+	struct sidelog_read reading;
+	int r = file_read(sidelog->path, SIDELOG_MOST, &file);
+
+	if (r == 0)
+		r = sidelog_read(buffer_bytes(&file), note_last, &compacting, &reading);
+	if (r == 0) {
+		sidelog_write_head(&reading.head, &to);
+		sidelog_read(buffer_bytes(&file), keep, &compacting, &reading);
+		r = file_write_durably(sidelog->path, buffer_bytes(&to), 0600);
+	}
+	if (r == 0)
+		r = open_to_add(sidelog);
+	sidelog->bytes = sidelog->compacted = to.len;
+	map_each(compacting.last, free_last, NULL);
+	map_free(compacting.last);
+	return r < 0 ? fail(broker, r, "compacted") : 0;
+}
+
+int sidelog_follow(struct broker *broker, uint64_t from)
+{
+	struct sidelog *sidelog = broker->sidelog;
+	int r;
+
+	if (!sidelog)
+		return 0;
+	r = add_from(broker, from);
+	if (r == 0 && sidelog->bytes > COMPACTED_FROM && sidelog->bytes > 2 * sidelog->compacted)
+		r = compact(broker, NULL);
+	return r;
+}
+
+int sidelog_erase(struct broker *broker, const struct erasing *erasing)
+{
+	return broker->sidelog ? compact(broker, erasing) : 0;
+}
+
+/* ---- opening ---- */
+
+static int begin(struct broker *broker)
+{
+	_cleanup_(buffer_free) struct buffer head = { 0 };
+	struct sidelog *sidelog = broker->sidelog;
+	struct sidelog_head which = { 0 };
+
+	TEXT_COPY(which.log, log_id(broker->log));
+	TEXT_COPY(which.origin, log_origin(broker->log));
+	sidelog_write_head(&which, &head);
+	sidelog->last = 0;
+	sidelog->bytes = sidelog->compacted = head.len;
+	return file_write_durably(sidelog->path, buffer_bytes(&head), 0600);
+}
+
+int sidelog_damaged(const struct sidelog *sidelog)
+{
+	char path[SIDELOG_PATH];
+	int count = 0;
+
+	for (int nth = 1; sidelog && nth <= SIDELOG_DAMAGED_MOST; nth++)
+		count += sidelog_is_aside(sidelog->path, SIDELOG_DAMAGED, nth, path);
+	return count;
+}
+
+static int put_aside_damaged(struct broker *broker)
+{
+	const struct sidelog *sidelog = broker->sidelog;
+	char to[SIDELOG_PATH];
+
+	sidelog_name_aside(sidelog->path, SIDELOG_DAMAGED, SIDELOG_DAMAGED_MOST, to);
+	log_event(LOG_ERROR, "the side log %s is damaged: it lies in %s now, and a new one is written from the log",
+		sidelog->path, to);
+	return rename(sidelog->path, to) < 0 ? -errno : begin(broker);
+}
+
+static int open_file(struct broker *broker, char ret_why[512])
+{
+	struct sidelog *sidelog = broker->sidelog;
+	struct sidelog_read reading;
+	int r = file_make_folders(broker->settings.sidelog, 0700);
+
+	if (r == 0)
+		file_close_own_folder(broker->settings.sidelog); /* where it cannot, doctor says so */
+	if (r == 0)
+		r = sidelog_judge(sidelog->path, log_id(broker->log), log_head(broker->log), &reading, ret_why);
+	if (r == -ENOENT)
+		r = begin(broker);
+	else if (r == -EBADMSG)
+		r = put_aside_damaged(broker);
+	else if (r == 0) {
+		sidelog->last = reading.last;
+		sidelog->bytes = reading.whole;
+		r = reading.is_torn && truncate(sidelog->path, (off_t)reading.whole) < 0 ? -errno : 0;
+	}
+	return r < 0 ? r : open_to_add(sidelog);
+}
+
+static bool choose_topics(const struct broker *broker, uint64_t topics[2])
+{
+	for (int i = 0; i < broker->topology.topic_count; i++)
+		if (broker->topology.topics[i].sidelog)
+			topics[i / 64] |= UINT64_C(1) << (i % 64);
+	return topics[0] != 0 || topics[1] != 0;
+}
+
+int sidelog_open(struct broker *broker, char ret_why[512])
+{
+	struct sidelog *sidelog;
+	uint64_t topics[2] = { 0 };
+	int r;
+
+	if (!broker->settings.sidelog || !choose_topics(broker, topics))
+		return 0;
+	sidelog = broker->sidelog = memory_new(sizeof(*sidelog));
+	sidelog->fd = -1;
+	memcpy(sidelog->topics, topics, sizeof(topics));
+	snprintf(sidelog->path, sizeof(sidelog->path), "%.500s/" SIDELOG_FILE, broker->settings.sidelog);
+	r = open_file(broker, ret_why);
+	if (r == 0)
+		r = add_from(broker, sidelog->last + 1);
+	if (r == 0 && sidelog->bytes > COMPACTED_FROM)
+		r = compact(broker, NULL);
+	if (r < 0 && ret_why[0] == '\0')
+		snprintf(ret_why, 512, "the side log %.200s could not be opened: %s. Check the disk, then start again.",
+			sidelog->path, strerror(-r));
+	return r;
+}
+
+int sidelog_put_away(const char *folder, char ret_to[SIDELOG_PATH])
+{
+	_cleanup_(buffer_free) struct buffer file = { 0 };
+	char path[600], suffix[60];
+	struct sidelog_read reading;
+	int r;
+
+	snprintf(path, sizeof(path), "%.500s/" SIDELOG_FILE, folder);
+	r = file_read(path, SIDELOG_MOST, &file);
+	if (r == 0)
+		r = sidelog_read(buffer_bytes(&file), NULL, NULL, &reading);
+	if (r < 0)
+		return r;
+	snprintf(suffix, sizeof(suffix), SIDELOG_OF "%s", reading.head.log);
+	sidelog_name_aside(path, suffix, INT_MAX, ret_to);
+	return file_rename_durably(path, ret_to);
+}
+
+void sidelog_close(struct sidelog *sidelog)
+{
+	if (!sidelog)
+		return;
+	if (sidelog->fd >= 0)
+		close(sidelog->fd);
+	buffer_free(&sidelog->adding);
+	free(sidelog);
+}

@@ -1,0 +1,35 @@
+/*
+ * sidelog.h: the side log: what must outlive the log is written a second time, to a small file of its own
+ *
+ * Of the topics that topology.conf marks `sidelog = yes` (what forbids a mail) each message is in the file, and synced, before it is
+ * confirmed. It is what a restore learns from when the log is gone. Read next: bus/wire/sidelog_file.h, services/cartbus/backup/recall_sidelog.c
+ */
+#ifndef BROKER_LOG_SIDELOG_H
+#define BROKER_LOG_SIDELOG_H
+
+#include "bus/broker/core.h"
+#include "bus/broker/log/sidelog_judge.h"
+
+struct sidelog;
+
+/* Of messages that are no rows of compacted topics, those that are younger. A cart is chased for days; decisions are kept for 120 days at
+ * least ([retention] facts). */
+#define SIDELOG_KEPT_US (120 * US_PER_DAY)
+
+/*
+ * Of settings.sidelog, a folder; NULL: there is none. What the log holds and the file does not is added. A file that is damaged is
+ * put aside and a new one written from the log. -EUCLEAN: the log must not be served beside it (sidelog_judge).
+ */
+int sidelog_open(struct broker *broker, char ret_why[512]);
+void sidelog_close(struct sidelog *sidelog); /* takes NULL */
+/* How many damaged files lie beside it. They stay until a person removes them. */
+int sidelog_damaged(const struct sidelog *sidelog); /* takes NULL */
+/* What was committed from this number on, synced. An error breaks the broker: nothing of it may be confirmed. */
+int sidelog_follow(struct broker *broker, uint64_t from);
+/* For the operator who wants the log to begin without it: from now on it is <folder>/stops.of-<log>, or .2 and so on
+ * behind that: none is written over. -ENOENT: there is none. */
+int sidelog_put_away(const char *folder, char ret_to[SIDELOG_PATH]);
+/* Without the messages that are being erased. */
+int sidelog_erase(struct broker *broker, const struct erasing *erasing);
+
+#endif

@@ -1,0 +1,148 @@
+/*
+ * queue.h: competing consumers of declared topics
+ *
+ * A queue is a set of acknowledged numbers (bitmaps) over the log, sparse rows for messages in trouble, and a bounded window of
+ * pending letters in memory. Messages of one (shop, key) form a chain: only its first is ever ready, leased or delayed.
+ */
+#ifndef BROKER_QUEUE_QUEUE_H
+#define BROKER_QUEUE_QUEUE_H
+
+#include "bus/base/numbered.h"
+#include "bus/base/pool.h"
+#include "bus/broker/core.h"
+#include "bus/broker/queue/breaker.h"
+
+enum {
+	WINDOW_READY = 4096,     /* ready or leased letters in memory */
+	WINDOW_LETTERS = 262144, /* all, those that wait behind others included */
+	ACKS_PER_ROW = 4096,
+};
+
+enum letter_state { LETTER_BEHIND, LETTER_READY, LETTER_LEASED, LETTER_DELAYED };
+
+struct feed;
+struct acks;
+struct chain;
+struct chains;
+
+struct letter {
+	struct list in_queue; /* in the order they were found */
+	struct list in_chain;
+	struct list in_state; /* ready: the queue's; leased: the session's */
+	uint64_t seq;
+	uint64_t key_hash;
+	struct chain *chain;
+	int topic;
+	enum letter_state state;
+	uint32_t attempt;
+	Trouble *trouble;       /* NULL: never had any */
+	int64_t lease_until_us; /* boot time */
+	struct session *holder;
+	bool suspect;          /* the session that held it died or hung: the letter is handed out alone next time */
+	bool alone;            /* this time it was */
+	uint32_t excused;      /* so many died at work on it alone without counting as a failure */
+	uint64_t shared_death; /* the last death of somebody who had it beside others; 0: none */
+	int64_t accused_us;    /* log time of that: a failure if it fails alone next; 0: it counts for nothing */
+	bool redriven;
+	bool died; /* its row among the dead letters stays */
+};
+
+/* Of a session of the queue's service that ended without a word. */
+struct death {
+	int64_t boot_us;
+	uint64_t id;  /* counted from 1; 0: none yet */
+	uint64_t seq; /* the letter that it had alone; 0: several, or none */
+};
+enum { DEATHS_REMEMBERED = 16 };
+
+struct queue {
+	const struct topology_peer *peer;
+	int index;        /* of the peer */
+	uint64_t floor;   /* everything up to here is settled */
+	uint64_t scanned; /* the window has seen the log up to here */
+	uint64_t floor_written;
+	uint64_t since_topic[TOPICS_MAX]; /* it hears a topic from this number on */
+	struct list letters;              /* struct letter, in order of seq, redriven ones apart */
+	struct list redriven;
+	struct list ready;
+	struct numbered *by_seq;
+	struct chains *chains;
+	struct pool spare;      /* letters */
+	struct ordmap *due;     /* be64 due, be64 seq -> letter */
+	struct map *troubles;   /* seq -> Trouble of letters the window has not met yet */
+	struct map *acks;       /* row number -> struct acks */
+	struct acks *acks_last; /* NULL: none */
+	struct map *dropped;    /* seq: dead letters that were given up, which is not committed yet */
+	uint64_t ready_count, leased_count, delayed_count, redriven_count, dead_count, failures;
+	struct feed *feed;        /* feed.c; NULL: none since the start */
+	uint64_t served_order;    /* of the session that got the last run */
+	struct session *draining; /* gets nothing until it is empty: a suspect waits for it */
+	struct death deaths[DEATHS_REMEMBERED];
+	uint64_t deaths_counted;
+	struct breaker breaker;
+	char outage_reason[256]; /* of the last failure while it is paused */
+};
+
+int queue_open(struct broker *broker, int peer, struct queue **ret);
+void queue_free(struct queue *queue); /* takes NULL */
+/* The window takes what fits, as far as a moment goes. true: the disk would have to be read for more. */
+bool queue_refill(struct broker *broker, struct queue *queue);
+struct letter *queue_find(const struct queue *queue, uint64_t seq);
+struct letter *queue_add(struct queue *queue, uint64_t seq, uint64_t key_hash, int topic, bool redriven);
+
+/* The letter is over: acknowledged (on disk with the next commit), the next of its chain becomes ready. Frees it. */
+void queue_settle(struct broker *broker, struct queue *queue, struct letter *letter);
+/* It waits behind others of its key and becomes the first of them, unless one of them is with somebody. */
+void queue_bring_forward(struct queue *queue, struct letter *letter);
+/* No longer leased: ready again, or not before `due_us` (log time). */
+void queue_unlease(struct queue *queue, struct letter *letter);
+void queue_delay(struct broker *broker, struct queue *queue, struct letter *letter, int64_t due_us);
+void queue_wake(struct queue *queue, int64_t wall_us);                     /* what is due becomes ready */
+int64_t queue_next_due_us(const struct queue *queue);                      /* INT64_MAX: nothing is delayed */
+void queue_write(struct broker *broker, struct queue *queue);              /* what changed, into the batch */
+int64_t queue_oldest_us(struct broker *broker, const struct queue *queue); /* log time of its oldest letter, 0: none */
+
+/* acks.c */
+bool acks_has(struct queue *queue, uint64_t seq);
+void acks_set(struct queue *queue, uint64_t seq);
+int acks_open(struct broker *broker, struct queue *queue);
+void acks_write(struct broker *broker, struct queue *queue);
+void acks_free(struct queue *queue);
+void queue_row_key(const struct queue *queue, char kind, uint64_t number, struct buffer *ret);
+
+/* trouble.c: one more failure. At the limit the letter is dead; else it waits its backoff (or `delay_us`, if given). */
+void trouble_failed(struct broker *broker, struct queue *queue, struct letter *letter, int64_t delay_us,
+	const char *reason, const char *by);
+/* outage.c. A failure: is the queue paused because of it, or already? Then it is not the letter's. */
+bool outage_failed(struct broker *broker, struct queue *queue, const struct letter *letter, const char *reason);
+void outage_worked(struct broker *broker, struct queue *queue);
+bool outage_end(struct broker *broker, struct queue *queue); /* the operator's word; was it paused? */
+int outage_open(struct broker *broker, struct queue *queue);
+
+/* Refused for good: dead at once. */
+void trouble_refused(
+	struct broker *broker, struct queue *queue, struct letter *letter, const char *reason, const char *by);
+/* One more failure, of a while ago: it moves nothing. */
+void trouble_counted(struct queue *queue, struct letter *letter, int64_t at_us, const char *reason, const char *by);
+void trouble_waits(struct broker *broker, struct queue *queue, struct letter *letter, int64_t delay_us);
+void trouble_forget(struct broker *broker, struct queue *queue, struct letter *letter);
+int troubles_open(struct broker *broker, struct queue *queue);
+void trouble_write(struct broker *broker, struct queue *queue, const struct letter *letter);
+bool trouble_decode(struct bytes bytes, Trouble *ret);
+void trouble_encode(const Trouble *trouble, struct buffer *ret);
+
+/*
+ * lease.c. A crash makes suspects of all letters that the session had. It counts as a failure of one only if that was handed
+ * out alone and no session of the service died shortly before without it; then the crash before, which it shared, counts as well.
+ */
+void lease_grant(struct broker *broker, struct queue *queue, struct letter *letter, struct session *session);
+void lease_end(struct queue *queue, struct letter *letter);
+struct letter *lease_find(
+	struct broker *broker, struct session *session, const Receipt *receipt, struct queue **ret_queue);
+void lease_renew(struct broker *broker, struct session *session, const UpRenew *renew);
+void leases_expire(struct broker *broker, struct queue *queue);
+void lease_adopt(struct broker *broker, struct session *session, const HeldLease *held);
+enum parting { PARTING_GOODBYE, PARTING_AGAIN, PARTING_CRASH };
+void leases_free(struct broker *broker, struct session *session, enum parting how);
+
+#endif

@@ -1,0 +1,164 @@
+/*
+ * project.c: every session sees every message of what it remembers, in log order
+ *
+ * Promises:  in order, from its own cursor, as far as its credit goes; *progress* says how far when there was nothing to see. A
+ *            newcomer gets of compacted topics only the rows that still stand, then the log.
+ * Read next: newcomer.c
+ */
+#include "bus/base/text.h"
+#include "bus/broker/log/latest.h"
+#include "bus/broker/session/session.h"
+#include <errno.h>
+
+enum { NEWCOMER_AT_ONCE = 256, LOADS_AT_ONCE = 64 }; /* messages, blocks read from the disk */
+
+static bool has_credit(const struct session *session)
+{
+	return session->projected_messages < session->credit.projection_messages &&
+		session->projected_bytes < session->credit.projection_bytes && !session->failing;
+}
+
+static bool remembers_anything(const struct topology_peer *peer)
+{
+	return peer->remembers[0] != 0 || peer->remembers[1] != 0;
+}
+
+static void topics_not_compacted(const struct broker *broker, const struct topology_peer *peer, uint64_t ret[2])
+{
+	ret[0] = ret[1] = 0;
+	for (int i = 0; i < broker->topology.topic_count; i++)
+		if (topic_set_has(peer->remembers, i) && broker->topology.topics[i].group[0] == '\0')
+			ret[i / 64] |= UINT64_C(1) << (i % 64);
+}
+
+/* Looked up once and kept while rows go before it: a newcomer must not read the whole log for every row. */
+static int find_beside_rows(struct broker *broker, struct session *session)
+{
+	uint64_t topics[2];
+	struct logged found = { .seq = UINT64_MAX };
+	int r;
+
+	if (session->newcomer_log > session->cursor)
+		return 0;
+	if (session->newcomer_looked < session->cursor)
+		session->newcomer_looked = session->cursor;
+	topics_not_compacted(broker, &broker->topology.peers[session->peer], topics);
+	r = log_find_soon(broker->log, session->newcomer_looked + 1, topics, &session->newcomer_looked, &found);
+	if (r < 0 && r != -ENOENT)
+		return r;
+	session->newcomer_log = found.seq;
+	return 0;
+}
+
+static int next_of_log(struct broker *broker, struct session *session, struct logged *ret)
+{
+	const struct topology_peer *peer = &broker->topology.peers[session->peer];
+	int r = log_find_soon(broker->log, session->cursor + 1, peer->remembers, &session->cursor, ret);
+
+	if (r < 0)
+		return r;
+	return log_read(broker->log, ret->seq, ret);
+}
+
+static void end_newcomer(struct session *session)
+{
+	newcomer_free(session->newcomer);
+	session->newcomer = NULL;
+}
+
+/* The next message of a newcomer: a row of `latest` or a message of the log; the lower number comes first. */
+static int next_for_newcomer(struct broker *broker, struct session *session, struct logged *ret)
+{
+	uint64_t limit = newcomer_limit(session->newcomer);
+	int row, r = find_beside_rows(broker, session);
+
+	if (r < 0)
+		return r;
+	row = newcomer_next(broker, session->newcomer, session->cursor + 1, ret);
+	if (row < 0 && row != -ENOENT)
+		return row;
+	if (session->newcomer_log <= limit && (row == -ENOENT || session->newcomer_log < ret->seq))
+		return log_read(broker->log, session->newcomer_log, ret);
+	if (row == 0)
+		return 0;
+	if (session->cursor < limit)
+		session->cursor = limit;
+	end_newcomer(session);
+	return next_of_log(broker, session, ret);
+}
+
+static void project_one(struct broker *broker, struct session *session, const struct logged *logged)
+{
+	Down down = { .which_what = Down_projection_tag };
+	Projection *projection = &down.what.projection;
+
+	projection->seq = logged->seq;
+	projection->time_us = logged->time_us;
+	TEXT_COPY(projection->said_by, logged->said_by);
+	session->cursor = session->told = logged->seq;
+	session->projected_messages++;
+	session->projected_bytes += logged->message.len;
+	session_say(broker, session, &down, logged->message);
+}
+
+static void say_progress(struct broker *broker, struct session *session)
+{
+	Down down = { .which_what = Down_progress_tag };
+
+	down.what.progress.seq = session->told = session->cursor;
+	session->told_boot_us = broker_boot_us(broker);
+	session->wants_progress = false;
+	session_say(broker, session, &down, BYTES(NULL, 0));
+}
+
+/* A newcomer, or one that was away for long, is served bit by bit: others wait for the same thread. */
+static bool has_had_its_share(const struct broker *broker, const struct session *session, int given, uint64_t loads)
+{
+	return (session->newcomer && given >= NEWCOMER_AT_ONCE) || log_loads(broker->log) - loads >= LOADS_AT_ONCE;
+}
+
+static void project(struct broker *broker, struct session *session)
+{
+	uint64_t loads = log_loads(broker->log);
+	struct logged logged;
+	int r = 0;
+
+	if (!remembers_anything(&broker->topology.peers[session->peer]) && !session->newcomer)
+		session->cursor = log_head(broker->log);
+	for (int given = 0; r == 0 && session->cursor < log_head(broker->log) && has_credit(session); given++) {
+		r = has_had_its_share(broker, session, given, loads) ? -EAGAIN
+			: session->newcomer                          ? next_for_newcomer(broker, session, &logged)
+								     : next_of_log(broker, session, &logged);
+		if (r == 0 && !(logged.flags & FLAG_ERASED)) /* it may have been found before it was erased */
+			project_one(broker, session, &logged);
+		else if (r == 0)
+			session->cursor = logged.seq;
+	}
+	if (session->newcomer && session->cursor >= newcomer_limit(session->newcomer))
+		end_newcomer(session);
+	if (r == -EAGAIN)
+		broker->stirred = true;
+	else if (r < 0 && r != -ENOENT)
+		broker->broken = r;
+	if (session->wants_progress && session->cursor == log_head(broker->log))
+		say_progress(broker, session);
+}
+
+void project_all(struct broker *broker)
+{
+	LIST_EACH (hook, &broker->sessions) {
+		struct session *session = LIST_ENTRY(hook, struct session, hook);
+
+		if (session_may(session, RIGHT_FOLD))
+			project(broker, session);
+	}
+}
+
+void progress_due(struct broker *broker, struct session *session)
+{
+	if (session->told == session->cursor || session->cursor < log_head(broker->log) ||
+		broker_boot_us(broker) - session->told_boot_us < broker->settings.heartbeat_us)
+		return;
+	session->wants_progress = true;
+	broker->stirred = true;
+}

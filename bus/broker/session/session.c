@@ -1,0 +1,213 @@
+/*
+ * session.c: the life of a session after its hello
+ *
+ * Owns:      the list of sessions and the two maps to them, their writers.
+ * Promises:  a session silent for five heartbeats is dead, and its leases are free at once. A lane that does not take a frame is
+ *            the end of its session: with credit below the socket's mark that peer is gone. A frame that may wait for others
+ *            leaves with the next frame that may not wait; their order stays.
+ * Read next: hello.c
+ */
+#include "bus/broker/session/session.h"
+#include "bus/broker/log/latest.h"
+#include <stdlib.h>
+
+enum { SILENT_HEARTBEATS = 5, COMMAND_PATIENCE = 10, WRITER_FULL = 1 << 20 };
+
+/* What is gathered for who is in no hurry: each push wakes two threads there, and few messages at a time make many. */
+static const int64_t GATHER_US = 50 * US_PER_MS;
+enum { GATHER_BYTES = 64 << 10 };
+
+struct session *session_by_epoch(const struct broker *broker, uint64_t epoch)
+{
+	return map_get(broker->by_epoch, map_number(&epoch));
+}
+
+struct session *session_by_peer(const struct broker *broker, struct bytes routing)
+{
+	return map_get(broker->by_peer, routing);
+}
+
+bool session_is_of(const struct session *session, const char *who)
+{
+	return strcmp(session->who, who) == 0;
+}
+
+void hear_credit(struct session *session, const UpCredit *credit)
+{
+	UpCredit *known = &session->credit;
+
+	if (credit->delivery_messages > known->delivery_messages)
+		known->delivery_messages = credit->delivery_messages;
+	if (credit->delivery_bytes > known->delivery_bytes)
+		known->delivery_bytes = credit->delivery_bytes;
+	if (credit->projection_messages > known->projection_messages)
+		known->projection_messages = credit->projection_messages;
+	if (credit->projection_bytes > known->projection_bytes)
+		known->projection_bytes = credit->projection_bytes;
+}
+
+static void hear_echo(struct session *session, uint64_t echo)
+{
+	if (echo == 0 || echo > session->pings || session->pings - echo >= PINGS_REMEMBERED)
+		return;
+	if (session->ping_boot_us[echo % PINGS_REMEMBERED] > session->promise_from_us)
+		session->promise_from_us = session->ping_boot_us[echo % PINGS_REMEMBERED];
+}
+
+static void answer_heartbeat(struct broker *broker, struct bytes peer, struct session *session, uint64_t epoch)
+{
+	Control control = { .which_what = Control_heartbeat_answer_tag };
+	HeartbeatAnswer *answer = &control.what.heartbeat_answer;
+
+	answer->epoch = epoch;
+	answer->head = log_head(broker->log);
+	answer->lost = !session;
+	if (session) {
+		answer->ping = ++session->pings;
+		answer->received = session->up_number;
+		session->ping_boot_us[session->pings % PINGS_REMEMBERED] = broker_boot_us(broker);
+	}
+	control_now(broker, peer, &control);
+}
+
+static void hear_counts(struct session *session, const Heartbeat *heartbeat)
+{
+	if (heartbeat->counts_count == 0)
+		return;
+	session->count_count = (int)heartbeat->counts_count;
+	memcpy(session->counts, heartbeat->counts, heartbeat->counts_count * sizeof(Count));
+}
+
+static struct session *refuse_forged(struct broker *broker, const char *who, const struct session *session)
+{
+	refused(broker, REFUSED_EPOCH, who, NULL, "a heartbeat names the session of %s, which came otherwise",
+		session->instance);
+	return NULL;
+}
+
+void hear_heartbeat(struct broker *broker, struct bytes peer, const char *who, const Heartbeat *heartbeat)
+{
+	struct session *session = session_by_epoch(broker, heartbeat->epoch);
+
+	if (session &&
+		(!bytes_equal(peer, BYTES(session->routing, session->routing_len)) || !session_is_of(session, who)))
+		session = refuse_forged(broker, who, session);
+	if (session && heartbeat->goodbye) {
+		session_end(broker, session, PARTING_GOODBYE);
+		return;
+	}
+	if (session) {
+		session->heard_boot_us = broker_boot_us(broker);
+		session->received = heartbeat->received;
+		session->spooled = heartbeat->spooled;
+		if (heartbeat->has_credit)
+			hear_credit(session, &heartbeat->credit);
+		hear_echo(session, heartbeat->echo);
+		hear_counts(session, heartbeat);
+		if (heartbeat->wall_us > 0 && broker->clock->rate == 1) /* a demo's hours pass on the way here */
+			session->clock_off_us = heartbeat->wall_us - broker_wall_us(broker);
+	}
+	answer_heartbeat(broker, peer, session, heartbeat->epoch);
+}
+
+void session_end(struct broker *broker, struct session *session, enum parting how)
+{
+	leases_free(broker, session, how);
+	claims_forget(broker, session->epoch);
+	map_remove(broker->by_epoch, map_number(&session->epoch));
+	if (session_by_peer(broker, BYTES(session->routing, session->routing_len)) == session)
+		map_remove(broker->by_peer, BYTES(session->routing, session->routing_len));
+	list_remove(&session->hook);
+	broker->out.close_lane(broker->out.context, session->epoch);
+	newcomer_free(session->newcomer);
+	frame_writer_free(&session->writer);
+	free(session);
+	broker->stirred = true;
+}
+
+/* When it was we who were away, what they sent meanwhile has not been read yet: nobody is declared dead for a while. */
+static bool has_mercy(struct broker *broker, int64_t now_us, int64_t silent_us)
+{
+	if (now_us - broker->ticked_boot_us > 2 * broker->settings.heartbeat_us)
+		broker->mercy_until_us = now_us + silent_us;
+	broker->ticked_boot_us = now_us;
+	return now_us < broker->mercy_until_us;
+}
+
+/* A command holds no letter, claim or spool: nothing waits for the end of its session, and its machine may be busy. */
+static bool is_command(const struct broker *broker, const struct session *session)
+{
+	return broker->topology.peers[session->peer].operator_ && !broker->queues[session->peer] && !session->gateway;
+}
+
+void sessions_expire(struct broker *broker)
+{
+	int64_t now_us = broker_boot_us(broker);
+	int64_t silent_us = SILENT_HEARTBEATS * broker->settings.heartbeat_us;
+	bool mercy = has_mercy(broker, now_us, silent_us);
+
+	LIST_EACH_SAFE (hook, &broker->sessions) {
+		struct session *session = LIST_ENTRY(hook, struct session, hook);
+
+		int64_t allowed_us = is_command(broker, session) ? COMMAND_PATIENCE * silent_us : silent_us;
+
+		if (session->failing || (!mercy && now_us - session->heard_boot_us > allowed_us))
+			session_end(broker, session, PARTING_CRASH);
+	}
+}
+
+int64_t session_gathers_us(const struct broker *broker, const struct session *session)
+{
+	int64_t left_us = session->gathers_boot_us + GATHER_US - broker_boot_us(broker);
+
+	return session->gathers && session->writer.items.len < GATHER_BYTES && left_us > 0 ? left_us : 0;
+}
+
+static void flush(struct broker *broker, struct session *session)
+{
+	struct bytes frame;
+
+	if (session->writer.count == 0 || session_gathers_us(broker, session) > 0)
+		return;
+	frame = frame_close(&session->writer, session->epoch, session->down_number + 1);
+	if (session->failing)
+		return;
+	if (broker->out.push(broker->out.context, session->epoch, frame) < 0)
+		session->failing = true;
+	else
+		session->down_number++;
+}
+
+void session_say(struct broker *broker, struct session *session, const Down *down, struct bytes body)
+{
+	if (session->writer.count == 0) {
+		session->gathers = session->unhurried;
+		session->gathers_boot_us = broker_boot_us(broker);
+	}
+	if (down->which_what != Down_projection_tag)
+		session->gathers = false;
+	frame_add(&session->writer, Down_fields, down, body);
+	if (session->writer.items.len >= WRITER_FULL)
+		flush(broker, session);
+}
+
+void sessions_flush_sayers(struct broker *broker)
+{
+	LIST_EACH (hook, &broker->sessions) {
+		struct session *session = LIST_ENTRY(hook, struct session, hook);
+
+		if (!broker->queues[session->peer])
+			flush(broker, session);
+	}
+}
+
+void sessions_flush(struct broker *broker)
+{
+	LIST_EACH_SAFE (hook, &broker->sessions) {
+		struct session *session = LIST_ENTRY(hook, struct session, hook);
+
+		flush(broker, session);
+		if (session->failing)
+			session_end(broker, session, PARTING_CRASH);
+	}
+}

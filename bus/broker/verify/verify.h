@@ -1,0 +1,77 @@
+/*
+ * verify.h: is everything in a log as it must be? Offline, reading only
+ *
+ * Read next: verify.c (the log, message by message), verify_rows.c (what is derived from it), verify_queue.c (promise 6)
+ */
+#ifndef BROKER_VERIFY_VERIFY_H
+#define BROKER_VERIFY_VERIFY_H
+
+#include "bus/broker/log/block.h"
+#include "bus/wire/message.h"
+#include <jansson.h>
+
+struct verify_queue;
+
+struct verify_counts {
+	uint64_t messages, erased, dropped, commits, frames, idem, latest;
+	uint64_t idem_met, latest_met; /* rows whose message is there and says the same */
+};
+
+struct verify {
+	struct store *store;
+	const struct topology *topology;
+	int64_t idem_window_us;                       /* of idempotency keys but claims' */
+	int64_t now_us;                               /* log time at the latest */
+	void (*progress)(uint64_t done, uint64_t of); /* NULL: nobody looks; called every now and then */
+	/* what is found out */
+	char id[40], format[16];
+	uint64_t head, boots, folded, kept_from[RETENTION_CLASSES];
+	uint64_t rows_before; /* compacted rows that ended before it are forgotten */
+	int64_t time_us;      /* of the last commit */
+	uint64_t sidelog_to;  /* the last message that the side log must hold; 0: none */
+	char names[TOPICS_MAX * 8][32];
+	struct verify_counts counts;
+	struct verify_queue *queues[PEERS_MAX];
+	json_t *problems; /* array of {"what", "where"}; the first ones */
+	uint64_t problem_count;
+};
+
+/* One message of the log with what its column says; no bytes and no envelope: it was old and has been dropped. */
+struct verify_message {
+	uint64_t seq;
+	int64_t time_us;
+	const struct block_entry *entry;
+	struct bytes message;
+	Envelope envelope;
+};
+
+/* 0: it was read to its end, problems or none; else what the store answered. `verify` begins with its first five fields. */
+int verify_log(struct verify *verify);
+json_t *verify_report(const struct verify *verify); /* of verify_log; a new reference */
+void verify_free(struct verify *verify);
+
+void verify_problem(struct verify *verify, uint64_t seq, const char *format, ...)
+	__attribute__((format(printf, 3, 4))); /* seq 0: of no message */
+/* Index into the topology of the topic that this log calls `id`; negative: it is not declared any more. */
+int verify_topic(const struct verify *verify, uint16_t id);
+
+/* verify_rows.c: what is derived from a message is there; then: what is there is derived from one. */
+void verify_derived(struct verify *verify, const struct verify_message *message);
+int verify_rows(struct verify *verify);
+
+/*
+ * verify_sidelog.c: after verify_log, is the side log in this folder that of the log, and does it hold what it must? ret_words: what is
+ * wrong, and what to do; "" nothing is. false: it is damaged, or the broker refuses it. One that is not there, or short, is told and true:
+ * the first start of a release that has one writes it, and a broker that is killed between the two leaves it behind the log.
+ */
+void verify_sidelog_note(struct verify *verify, const struct verify_message *message);
+bool verify_sidelog(const struct verify *verify, const char *folder, char ret_words[512]);
+
+/* verify_queue.c: promise 6. Of every message and queue that hears it: done, dead, redriven or pending, exactly one. */
+int verify_queues_open(struct verify *verify);
+void verify_heard(struct verify *verify, const struct verify_message *message);
+int verify_queues_end(struct verify *verify); /* reports rows that belong to no message */
+json_t *verify_queues_report(const struct verify *verify);
+void verify_queues_free(struct verify *verify);
+
+#endif

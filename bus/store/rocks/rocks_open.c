@@ -1,0 +1,249 @@
+/*
+ * rocks_open.c: what is checked before a store on disk is believed
+ *
+ * Promises:  a write-ahead log that is damaged anywhere but in its last, unfinished record is never opened, nor one that ends
+ *            before what was synced, nor a row of them of which one is missing; a record that a kill or a power cut left
+ *            unfinished is told in ret_why (it cannot have been confirmed: its sync had not returned). A folder whose CURRENT is
+ *            gone is not taken for a new one. What the log held is rewritten and synced while opening, unless it is only read.
+ * Fails by:  -EUCLEAN with the file and the place.
+ * Read next: torn.c (what a power cut leaves), witness.c and wals.c (what RocksDB does not notice)
+ */
+#include "bus/base/cleanup.h"
+#include "bus/base/file.h"
+#include "bus/base/memory.h"
+#include "bus/base/text.h"
+#include "bus/store/disk.h"
+#include "bus/store/rocks/rocks.h"
+#include "bus/store/rocks/rocks_options.h"
+#include "bus/store/rocks/torn.h"
+#include "bus/store/rocks/wals.h"
+#include "bus/store/rocks/witness.h"
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+DEFINE_CLEANUP(DIR *, closedir)
+
+/* In a write-ahead log or a sorted file. */
+static bool holds_rows(const char *folder)
+{
+	_cleanup_(closedirp) DIR *listing = opendir(folder);
+	struct dirent *entry;
+	struct wals logs;
+	bool holds;
+
+	wals_list(folder, &logs);
+	holds = logs.count > 0;
+	while (listing && !holds && (entry = readdir(listing))) {
+		const char *end = strrchr(entry->d_name, '.');
+
+		holds = end && strcmp(end, ".sst") == 0;
+	}
+	return holds;
+}
+
+static int open_database(
+	struct rocks_store *rocks, const char *path, const struct store_options *asked, int recovery_mode)
+{
+	const char *names[STORE_FAMILIES_MAX + 1];
+	const rocksdb_options_t *each[STORE_FAMILIES_MAX + 1];
+	int count = rocks->store.family_count;
+	for (int i = 0; i <= count; i++) {
+		names[i] = i < count ? asked->families[i] : "default";
+		each[i] = i < count && (asked->asked_in_vain >> i & 1) ? rocks->options_asked_in_vain : rocks->options;
+	}
+	char *words = NULL;
+	rocksdb_options_set_wal_recovery_mode(rocks->options, recovery_mode);
+	if (rocks->read_only)
+		rocks->db = rocksdb_open_for_read_only_column_families(
+			rocks->options, path, count + 1, names, each, rocks->families, 0, &words);
+	else
+		rocks->db = rocksdb_open_column_families(
+			rocks->options, path, count + 1, names, each, rocks->families, &words);
+	int r = rocks_take_error(&rocks->store, words);
+
+	/* A file that RocksDB looks for is one that it made: without it the folder is damaged, not the disk. */
+	if (r == -EIO && strstr(rocks->store.why, "No such file"))
+		return -EUCLEAN;
+	if (!rocks->read_only || !strstr(rocks->store.why, "Column family not found"))
+		return r;
+	/* Either the process that made the store was killed before it had made all families, or the MANIFEST lost its end. */
+	return holds_rows(path) ? -EUCLEAN : -ENOENT;
+}
+
+/*
+ * A kill or a power cut may leave the last record of the write-ahead log unfinished. That record was never confirmed, so it may go,
+ * but not without a word: first open as if nothing may be missing, then, if only the last record of the newest log is in question
+ * (RocksDB would forgive an older one too), with a tail that ends too early, and at last, where the power left holes in it, up
+ * to it. Damage before the tail, and a record that is whole but wrong, are refused.
+ */
+static int open_strictly(struct rocks_store *rocks, const char *path, const struct store_options *asked)
+{
+	char *why = rocks->store.why, strict_why[STORE_WHY_BYTES / 2], where[128] = "";
+	int r = open_database(rocks, path, asked, rocksdb_absolute_consistency_recovery);
+
+	if (r != -EUCLEAN)
+		return r;
+	text_copy(strict_why, sizeof(strict_why), why);
+	if (torn_tail(path, where) || asked->falls_back) {
+		r = open_database(rocks, path, asked, rocksdb_tolerate_corrupted_tail_records_recovery);
+		if (r == -EUCLEAN)
+			r = open_database(rocks, path, asked, rocksdb_point_in_time_recovery);
+	}
+	if (r == 0)
+		snprintf(why, STORE_WHY_BYTES, "the last record was cut short and left out: %s%s%s", strict_why,
+			where[0] ? ", " : "", where);
+	else if (r == -EUCLEAN && where[0])
+		snprintf(why, STORE_WHY_BYTES, "%s (in %s)", strict_why, where);
+	return r;
+}
+
+/* From which write-ahead log on RocksDB's own notes need them. Any of its families will do to open them with. */
+static uint64_t needed_from(struct rocks_store *rocks, const char *path)
+{
+	uint64_t number = 0;
+	char *words = NULL;
+	rocksdb_t *db;
+
+	rocksdb_options_set_wal_recovery_mode(rocks->options, rocksdb_skip_any_corrupted_records_recovery);
+	db = rocksdb_open_for_read_only(rocks->options, path, 0, &words);
+	if (!db) {
+		rocksdb_free(words); /* opening it in earnest will say the same */
+		return 0;
+	}
+	if (rocksdb_property_int(db, "rocksdb.min-log-number-to-keep", &number) != 0)
+		number = 0;
+	rocksdb_close(db);
+	return number;
+}
+
+/* RocksDB opens without a word when a write-ahead log is not there: it takes what it finds. */
+static int check_wals(struct rocks_store *rocks, const char *path, const struct store_options *asked)
+{
+	struct wals known = { 0 };
+	int r;
+
+	if (!asked->accepts_loss)
+		witness_read(path, &known);
+	if (wals_check(path, &known, 0, rocks->store.why) == 0)
+		return 0;
+	r = wals_check(path, &known, needed_from(rocks, path), rocks->store.why);
+	if (r == 0)
+		rocks->store.why[0] = '\0';
+	return r;
+}
+
+/* RocksDB would begin a new database in the place of one that lost its CURRENT, and delete what it finds there. */
+static int check_current(struct rocks_store *rocks, const char *path)
+{
+	char current[600];
+	struct wals logs;
+
+	snprintf(current, sizeof(current), "%.580s/CURRENT", path);
+	if (access(current, F_OK) == 0)
+		return 0;
+	wals_list(path, &logs);
+	if (logs.count == 0 && !rocks->read_only)
+		return 0;
+	snprintf(rocks->store.why, STORE_WHY_BYTES, "%.300s is missing%s", current,
+		logs.count > 0 ? ", and what it belongs to is there" : "");
+	return -EUCLEAN;
+}
+
+static int check_and_open(struct rocks_store *rocks, const char *path, const struct store_options *asked)
+{
+	uint64_t found;
+	int r = asked->falls_back ? 0 : check_current(rocks, path);
+
+	/* Before anything opens it: what the manifest does not name any more is deleted. */
+	if (r == 0 && !asked->falls_back && !asked->accepts_loss)
+		r = witness_check_manifest(path, rocks->store.why);
+	if (r == 0 && !asked->falls_back)
+		r = check_wals(rocks, path, asked);
+	if (r == 0)
+		r = open_strictly(rocks, path, asked);
+	if (r < 0 || asked->falls_back)
+		return r;
+	found = rocksdb_get_latest_sequence_number(rocks->db);
+	r = asked->accepts_loss ? 0 : witness_check(path, found, rocks->store.why);
+	if (r == 0 && !rocks->read_only)
+		r = witness_open(path, &rocks->witness, rocks->store.why);
+	return r;
+}
+
+static struct rocks_store *new_store(const char *path, const struct store_options *options, bool read_only)
+{
+	struct rocks_store *rocks = memory_new(sizeof(*rocks));
+	rocksdb_set_perf_level(rocksdb_disable); /* of this thread: nobody reads its counters */
+	rocks->store.engine = &rocks_engine;
+	rocks->store.family_count = store_count_families(options);
+	rocks->path = memory_copy_text(path);
+	rocks->write_buffer_bytes = options->write_buffer_bytes;
+	rocks->read_only = read_only;
+	rocks->asked = *options;
+	pthread_mutex_init(&rocks->telling, NULL);
+	rocks->cache = rocksdb_cache_create_lru(options->cache_bytes);
+	rocks->options = rocks_options_new(options, rocks->cache);
+	rocks->options_asked_in_vain = rocks_options_asked_in_vain(rocks->options);
+	rocks->reading = rocksdb_readoptions_create();
+	rocks->writing = rocksdb_writeoptions_create();
+	rocks->writing_synced = rocksdb_writeoptions_create();
+	rocksdb_writeoptions_set_sync(rocks->writing_synced, 1);
+	return rocks;
+}
+
+int rocks_reopen(struct store *store)
+{
+	struct rocks_store *rocks = (struct rocks_store *)store;
+
+	rocks_close_database(rocks);
+	store->why[0] = '\0';
+	return check_and_open(rocks, rocks->path, &rocks->asked);
+}
+
+/* Of the store that was opened, or of what was in the way. */
+static int hand_over(struct rocks_store *rocks, int r, struct store **ret, char ret_why[512])
+{
+	if (ret_why)
+		text_copy(ret_why, STORE_WHY_BYTES, rocks->store.why);
+	if (r < 0)
+		rocks_close(&rocks->store);
+	else
+		*ret = &rocks->store;
+	return r;
+}
+
+int store_open(const char *path, const struct store_options *options, struct store **ret, char ret_why[512])
+{
+	struct rocks_store *rocks = new_store(path, options, false);
+	int r = file_make_folders(path, 0700);
+
+	if (r < 0)
+		snprintf(rocks->store.why, STORE_WHY_BYTES, "%.300s: %s", path, strerror(-r));
+	else if ((r = disk_check(path, options->write_buffer_bytes, rocks->store.why)) == 0)
+		r = check_and_open(rocks, path, options);
+	return hand_over(rocks, r, ret, ret_why);
+}
+
+bool store_is_in_use(const char *path)
+{
+	struct flock lock = { .l_type = F_WRLCK, .l_whence = SEEK_SET };
+	char name[600];
+
+	snprintf(name, sizeof(name), "%.580s/LOCK", path); /* RocksDB's */
+
+	_cleanup_close_ int fd = open(name, O_RDONLY | O_CLOEXEC);
+
+	return fd >= 0 && fcntl(fd, F_GETLK, &lock) == 0 && lock.l_type != F_UNLCK;
+}
+
+int store_open_read_only(const char *path, const struct store_options *options, struct store **ret, char ret_why[512])
+{
+	struct rocks_store *rocks = new_store(path, options, true);
+
+	return hand_over(rocks, check_and_open(rocks, path, options), ret, ret_why);
+}

@@ -1,0 +1,185 @@
+/*
+ * wals.c: the row of write-ahead logs, and what is missing in it
+ *
+ * Reads RocksDB's write-ahead logs (torn.c says how they are made up; a record begins with the number of its first operation and
+ * how many there are) and changes nothing. Checksums are not looked at here: RocksDB does that.
+ * Fails by:  -EUCLEAN with the file that is missing, or the two with a gap between them.
+ * Read next: wals.h, witness.c (who knows which there were)
+ */
+#include "bus/store/rocks/wals.h"
+#include "bus/base/bytes.h"
+#include "bus/base/file.h"
+#include <dirent.h>
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+enum { BLOCK = 32 * 1024, HEADER = 7, RECORD_HEAD = 12, LOG_BYTES_MAX = 256 << 20 };
+enum { TYPE_FULL = 1, TYPE_FIRST, TYPE_MIDDLE, TYPE_LAST };
+
+/* The operations of one log; first 0: it holds none. */
+struct span {
+	uint64_t number, first, next;
+};
+
+struct reading {
+	uint8_t head[RECORD_HEAD];
+	size_t head_len;
+	struct span span;
+};
+
+static uint64_t number_of(const char *name)
+{
+	char *end;
+	uint64_t number = strtoull(name, &end, 10);
+
+	return end != name && strcmp(end, ".log") == 0 ? number : 0;
+}
+
+static int compare_numbers(const void *a, const void *b)
+{
+	uint64_t one = *(const uint64_t *)a, other = *(const uint64_t *)b;
+
+	return (one > other) - (one < other);
+}
+
+static void remember(struct wals *wals, uint64_t number)
+{
+	uint32_t at = wals->count;
+
+	if (at == WALS_MAX && number < wals->numbers[0])
+		return;
+	if (at == WALS_MAX)
+		at = 0;
+	else
+		wals->count++;
+	wals->numbers[at] = number;
+	qsort(wals->numbers, wals->count, sizeof(wals->numbers[0]), compare_numbers);
+}
+
+static bool is_empty(DIR *folder, const char *name)
+{
+	struct stat file;
+
+	return fstatat(dirfd(folder), name, &file, 0) < 0 || file.st_size == 0;
+}
+
+void wals_list(const char *folder, struct wals *ret)
+{
+	DIR *listing = opendir(folder);
+	struct dirent *entry;
+
+	ret->count = 0;
+	while (listing && (entry = readdir(listing)))
+		if (number_of(entry->d_name) > 0 && !is_empty(listing, entry->d_name))
+			remember(ret, number_of(entry->d_name));
+	if (listing)
+		closedir(listing);
+}
+
+static bool has(const struct wals *wals, uint64_t number)
+{
+	return wals->count > 0 &&
+		bsearch(&number, wals->numbers, wals->count, sizeof(wals->numbers[0]), compare_numbers);
+}
+
+/* The numbers lie at a record's beginning, which the end of a block may cut in two. */
+static void take_fragment(struct reading *reading, uint8_t type, const uint8_t *body, size_t len)
+{
+	uint64_t first;
+	size_t more;
+
+	if (type == TYPE_FULL || type == TYPE_FIRST)
+		reading->head_len = 0;
+	more = RECORD_HEAD - reading->head_len < len ? RECORD_HEAD - reading->head_len : len;
+	memcpy(reading->head + reading->head_len, body, more);
+	reading->head_len += more;
+	if ((type != TYPE_FULL && type != TYPE_LAST) || reading->head_len < RECORD_HEAD)
+		return;
+	first = get_u32(reading->head) | (uint64_t)get_u32(reading->head + 4) << 32;
+	reading->span.next = first + get_u32(reading->head + 8);
+	if (reading->span.first == 0)
+		reading->span.first = first;
+}
+
+static int read_span(const char *folder, uint64_t number, struct span *ret)
+{
+	struct reading reading = { 0 };
+	struct buffer log = { 0 };
+	char path[600];
+	int r;
+
+	snprintf(path, sizeof(path), "%.560s/%06llu.log", folder, (unsigned long long)number);
+	r = file_read(path, LOG_BYTES_MAX, &log);
+	for (size_t at = 0; r == 0 && at + HEADER <= log.len;) {
+		size_t block_left = BLOCK - at % BLOCK, len = get_u16(log.data + at + 4);
+		uint8_t type = log.data[at + 6];
+
+		if (block_left < HEADER) {
+			at += block_left;
+			continue;
+		}
+		if (type < TYPE_FULL || type > TYPE_LAST || HEADER + len > block_left || len > log.len - at - HEADER)
+			break;
+		take_fragment(&reading, type, log.data + at + HEADER, len);
+		at += HEADER + len;
+	}
+	buffer_free(&log);
+	*ret = reading.span;
+	ret->number = number;
+	return r;
+}
+
+static int missing(const char *folder, uint64_t number, const char *what, char ret_why[512])
+{
+	snprintf(ret_why, 512, "Corruption: %.300s/%06llu.log %s: it held operations that were synced", folder,
+		(unsigned long long)number, what);
+	return -EUCLEAN;
+}
+
+static int check_gap(const char *folder, const struct span *before, const struct span *span, char ret_why[512])
+{
+	if (before->first == 0 || span->first <= before->next)
+		return 0;
+	snprintf(ret_why, 512,
+		"Corruption: %.300s/%06llu.log ends with operation %llu, and %06llu.log begins with %llu: the end of "
+		"the "
+		"first is cut off, or one in between is missing",
+		folder, (unsigned long long)before->number, (unsigned long long)(before->next - 1),
+		(unsigned long long)span->number, (unsigned long long)span->first);
+	return -EUCLEAN;
+}
+
+static int check_there(
+	const struct wals *there, const char *folder, const struct wals *known, uint64_t needed_from, char ret_why[512])
+{
+	for (uint32_t i = 0; i < known->count; i++)
+		if (known->numbers[i] >= needed_from && !has(there, known->numbers[i]))
+			return missing(folder, known->numbers[i], "is missing or empty", ret_why);
+	return 0;
+}
+
+int wals_check(const char *folder, const struct wals *known, uint64_t needed_from, char ret_why[512])
+{
+	struct span before = { 0 }, span;
+	struct wals there;
+	int r;
+
+	wals_list(folder, &there);
+	r = check_there(&there, folder, known, needed_from, ret_why);
+	for (uint32_t i = 0; r == 0 && i < there.count; i++) {
+		if (there.numbers[i] < needed_from)
+			continue;
+		if (read_span(folder, there.numbers[i], &span) < 0)
+			continue; /* RocksDB says why better */
+		if (span.first == 0 && has(known, there.numbers[i]))
+			r = missing(folder, there.numbers[i], "holds no whole record", ret_why);
+		else
+			r = check_gap(folder, &before, &span, ret_why);
+		if (span.first > 0)
+			before = span;
+	}
+	return r;
+}

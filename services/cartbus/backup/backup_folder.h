@@ -1,0 +1,56 @@
+/*
+ * backup_folder.h: the files of a backup, copied and checked
+ *
+ * DIR/backup.json says which folder beside it holds the log's files ("broker" unless it says another), and what they must be: name,
+ * size and SHA-256 of each, which log it is, up to which message, and which erasures are in it. It is written last: a folder without
+ * it is no backup. "proved_us" in it says when the log in it was read as a whole and found sound. DIR/erasures.json is the list of who
+ * was erased, as far as it was known here (erasures.h), DIR/stops the side log; what these two must be stands in "beside". A backup of
+ * 0.1.0 has no "beside", and one in which an erasure was cut short has none: there it is enough that they can be read.
+ */
+#ifndef CARTBUS_BACKUP_BACKUP_FOLDER_H
+#define CARTBUS_BACKUP_BACKUP_FOLDER_H
+
+#include "services/cartbus/core/command.h"
+#include <jansson.h>
+#include <stdint.h>
+
+struct backup_sum {
+	uint64_t files, bytes;
+};
+
+/* 0: it is empty, or was made; else -ENOTEMPTY or why not */
+int backup_folder_make(const char *folder);
+/* Every file of `from` into the new folder `to`, synced; their names, sizes and sums are appended. Complains and answers an exit. */
+int backup_copy(
+	const struct command *command, const char *from, const char *to, json_t *files, struct backup_sum *ret_sum);
+/* The same of files that are in place already; they are synced. */
+int backup_sum_files(const struct command *command, const char *folder, json_t *files, struct backup_sum *ret_sum);
+/* What erasures.json and stops are goes into backup.json ("beside"); they are synced. An exit, complains. */
+int backup_note_beside(const struct command *command, const char *folder, json_t *note);
+/* Are they what it says? An exit, complains. */
+int backup_verify_beside(const struct command *command, const char *folder, const json_t *note);
+int backup_write_note(const struct command *command, const char *folder, const json_t *note); /* durably; an exit */
+/* Are all files of the backup, and those beside the log, what backup.json says? ret (may be NULL) is backup.json. Complains and answers an exit. */
+int backup_verify(const struct command *command, const char *folder, struct backup_sum *ret_sum, json_t **ret);
+/* backup.json; NULL: it is no finished backup, and complained. A new reference. */
+json_t *backup_note(const struct command *command, const char *folder);
+json_t *backup_note_if_any(const char *folder);                                    /* without a word */
+void backup_log_path(const char *folder, const json_t *note, char ret[PATH_ROOM]); /* the folder of the log's files */
+void backup_remove_folder(const char *folder);                                     /* a folder of plain files */
+void backup_remove_tree(const char *folder);                                       /* with all that is in it */
+
+/* ---- backup.c ---- */
+
+/* A copy of the log into this new or empty folder, checked; after it so many headrooms are free. The lock is held. */
+int backup_make(const struct command *command, const char *folder, unsigned headrooms);
+
+/* backup_known.c: one of backup, restore and erase at a time, and which backups were made here (<state>/backups.json) */
+int backup_lock(const struct command *command, int *ret_lock); /* until it is closed; an exit, complains */
+void backup_remove_snapshots(const struct command *command);   /* what a backup that was killed left behind */
+int backup_remember(const struct command *command, const char *folder);
+enum backup_found { BACKUP_THERE, BACKUP_GONE /* it was deleted */, BACKUP_AWAY /* what it lay in is not there */ };
+typedef void backup_fn(const char *folder, enum backup_found found, void *context);
+int backup_each_known(
+	const struct command *command, backup_fn *each, void *context); /* those that are gone are forgotten */
+
+#endif

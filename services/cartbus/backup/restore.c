@@ -1,0 +1,602 @@
+/*
+ * restore.c: `cartbus restore`: a backup becomes the log again, and no mail goes twice for it
+ *
+ * Owns:      <state>/restore.json between a restore and its release: what the services knew to be mailed.
+ * Promises:  nothing is deleted: what was there is put aside. The log gets another identity, so nobody takes it for the one it
+ *            was copied from, and the broker claims no mail until --release. What was mailed after the backup is learnt from the
+ *            states of senders and waiter before they are put aside, and said again before the first claim. After a
+ *            restore that was cut short the broker does not start until the restore was run again; what was learnt by then is
+ *            kept. Persons erased after the backup was made are erased from the copy before it becomes the log.
+ * Fails by:  stopping before anything was moved when something runs, or the backup is not what it was.
+ * Read next: recall.c, backup_folder.c, bus/broker/queue/claim.c (why nothing is claimed)
+ */
+#include "services/cartbus/backup/restore.h"
+#include "services/cartbus/backup/backup_folder.h"
+#include "services/cartbus/backup/recall.h"
+#include "services/cartbus/core/json_file.h"
+#include "services/cartbus/core/print.h"
+#include "services/cartbus/core/programs.h"
+#include "services/cartbus/core/reading.h"
+#include "services/cartbus/people/erase_copy.h"
+#include "services/cartbus/people/erasures.h"
+
+#include "bus/actor/runtime/sidelog.h"
+#include "bus/actor/runtime/state_folder.h"
+#include "bus/base/bytes.h"
+#include "bus/base/cleanup.h"
+#include "bus/base/file.h"
+#include "bus/base/restoring.h"
+#include "bus/base/text.h"
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+enum { PATH_BYTES = 900 };
+
+static const int64_t OVERLAP_US = 1 * US_PER_HOUR; /* clocks of several machines */
+
+DEFINE_CLEANUP(DIR *, closedir)
+
+struct restoring {
+	const struct command *command;
+	const char *state, *folder,
+		*erasures; /* erasures: a list, or a backup that has one; NULL: those that lie about */
+	char aside[PATH_BYTES];
+	const char *sidelog; /* a copy of the side log; NULL: none was given */
+	size_t erased;       /* messages */
+	json_t *note, *list; /* backup.json; who was erased */
+	struct recall recall;
+	int stores;            /* that knew what was mailed, of an older restore ... */
+	bool was_covered;      /* ... which knew what forbids a mail ... */
+	uint64_t was_known_to; /* ... up to this message, where it was of the same backup */
+	bool has_older, is_same_backup;
+};
+
+/* A name of a folder in the state that holds a store: the broker's log, whole or not, or a service's fold. */
+static bool is_store(const char *state, const char *name)
+{
+	char path[PATH_BYTES];
+
+	snprintf(path, sizeof(path), "%s/%s/CURRENT", state, name);
+	return name[0] != '.' && strncmp(name, "before-restore-", 15) != 0 &&
+		(strcmp(name, "broker") == 0 || access(path, F_OK) == 0);
+}
+
+typedef int store_fn(struct restoring *restoring, const char *name);
+
+static int each_store(struct restoring *restoring, store_fn *each)
+{
+	_cleanup_(closedirp) DIR *listing = opendir(restoring->state);
+	struct dirent *entry;
+	int r = listing ? 0 : -errno;
+
+	while (r >= 0 && (entry = readdir(listing)))
+		if (is_store(restoring->state, entry->d_name))
+			r = each(restoring, entry->d_name);
+	return r;
+}
+
+/* A broker that starts holds its own lock long before its log is open. */
+static int refuse_running_broker(const struct restoring *restoring)
+{
+	char path[PATH_BYTES];
+	int lock = -1, r;
+
+	snprintf(path, sizeof(path), "%s/broker/.lock", restoring->state);
+	r = file_lock(path, &lock);
+	if (r == -EBUSY)
+		complain(restoring->command, "the broker runs: stop everything first");
+	if (lock >= 0)
+		close(lock);
+	return r == -EBUSY ? r : 0;
+}
+
+static int refuse_running(struct restoring *restoring, const char *name)
+{
+	char path[PATH_BYTES];
+
+	if (strcmp(name, "broker") == 0)
+		return refuse_running_broker(restoring);
+	snprintf(path, sizeof(path), "%s/%s", restoring->state, name);
+	if (!state_folder_is_in_use(path))
+		return 0;
+	complain(restoring->command, "%s is in use: stop everything first", path);
+	return -EBUSY;
+}
+
+/* The broker's log cannot be read as a service's state. */
+static int learn(struct restoring *restoring, const char *name)
+{
+	char path[PATH_BYTES];
+	int r;
+
+	if (strcmp(name, "broker") == 0)
+		return 0;
+	snprintf(path, sizeof(path), "%s/%s", restoring->state, name);
+	r = recall_folder(&restoring->recall, name, path);
+	return r == -EUCLEAN ? 0
+			     : r; /* one that is damaged knows nothing; one that cannot be read today may know much */
+}
+
+static int put_file_aside(const struct restoring *restoring, const char *name, const char *file)
+{
+	char from[PATH_BYTES], to[PATH_BYTES];
+
+	snprintf(from, sizeof(from), "%s/%s/%s", restoring->state, name, file);
+	snprintf(to, sizeof(to), "%s/%s/%s", restoring->aside, name, file);
+	return rename(from, to) < 0 ? -errno : 0;
+}
+
+/* Plain files only: a spool, and what was rejected, lie in folders and stay. CURRENT last: it says that there is still a store. */
+static int put_aside(struct restoring *restoring, const char *name)
+{
+	char from[PATH_BYTES], to[PATH_BYTES];
+	_cleanup_(closedirp) DIR *listing = NULL;
+	bool has_current = false;
+	struct dirent *entry;
+	int r = 0;
+
+	snprintf(to, sizeof(to), "%s/%s", restoring->aside, name);
+	snprintf(from, sizeof(from), "%s/%s", restoring->state, name);
+	listing = opendir(from);
+	if (!listing)
+		return -errno;
+	r = file_make_folders(to, 0700);
+	while (r >= 0 && (entry = readdir(listing))) {
+		struct stat about;
+
+		if (fstatat(dirfd(listing), entry->d_name, &about, AT_SYMLINK_NOFOLLOW) < 0 || !S_ISREG(about.st_mode))
+			continue;
+		if (strcmp(entry->d_name, "CURRENT") == 0)
+			has_current = true;
+		else
+			r = put_file_aside(restoring, name, entry->d_name);
+	}
+	return r >= 0 && has_current ? put_file_aside(restoring, name, "CURRENT") : r;
+}
+
+/* And those that were put away beside it: what they tell is in the note. */
+static int put_sidelogs_aside(const struct restoring *restoring)
+{
+	char folder[PATH_BYTES], aside[PATH_BYTES];
+	_cleanup_(closedirp) DIR *listing = NULL;
+	struct dirent *entry;
+	int r = 0;
+
+	snprintf(folder, sizeof(folder), "%.500s/" SIDELOG_FOLDER, restoring->state);
+	snprintf(aside, sizeof(aside), "%.500s/" SIDELOG_FOLDER, restoring->aside);
+	listing = opendir(folder);
+	while (listing && r >= 0 && (entry = readdir(listing))) {
+		if (!recall_is_sidelog(entry->d_name))
+			continue;
+		r = file_make_folders(aside, 0700);
+		if (r >= 0)
+			r = put_file_aside(restoring, SIDELOG_FOLDER, entry->d_name);
+	}
+	return r;
+}
+
+static int give_identity(const struct restoring *restoring)
+{
+	char program[PATH_BYTES];
+	int status = -1;
+	pid_t child;
+
+	snprintf(program, sizeof(program), "%s/cartbus-broker", programs_folder());
+	child = fork();
+	if (child == 0) {
+		if (!freopen("/dev/null", "w", stdout))
+			_exit(1);
+		execl(program, program, "--config", restoring->command->config_path, "--new-identity", (char *)NULL);
+		_exit(127);
+	}
+	return child > 0 && waitpid(child, &status, 0) == child && status == 0 ? 0 : -EIO;
+}
+
+/* *ret: NULL when there is none. One that cannot be read is not the same as none: it complains. */
+int restore_read_note(const struct command *command, const char *state, json_t **ret)
+{
+	char path[PATH_BYTES];
+	int r;
+
+	snprintf(path, sizeof(path), "%s/restore.json", state);
+	r = json_file_read(path, ret);
+	if (r == 0 || r == -ENOENT)
+		return EXIT_FINE;
+	complain(command,
+		"%s: %s: it says what was mailed after the backup. Mend it; without it (remove it) nobody knows, and "
+		"mails may go again",
+		path, json_file_words(r));
+	return EXIT_NO;
+}
+
+static json_int_t backup_time(const json_t *note)
+{
+	return json_integer_value(json_object_get(note, "at_us"));
+}
+
+/*
+ * A restore that was cut short, or not released, knew what nobody may know any more: it had put the states aside. It learnt what
+ * was mailed after its own backup only: with an earlier one, what went between the two would go again. false: so it is.
+ */
+static bool add_older_note(struct restoring *restoring)
+{
+	json_t *older;
+
+	if (restore_read_note(restoring->command, restoring->state, &older))
+		return false;
+	if (backup_time(older) > backup_time(restoring->note)) {
+		complain(restoring->command,
+			"a restore of a later backup was begun here and is not released: what was mailed between the "
+			"two backups is known only to the states that it put aside. Take that backup again, or first "
+			"put the files of %s/before-restore-* back and remove %s/restore.json",
+			restoring->state, restoring->state);
+		json_decref(older);
+		return false;
+	}
+	json_object_update_missing(restoring->recall.sends, json_object_get(older, "sends"));
+	json_object_update_missing(restoring->recall.said, json_object_get(older, "said"));
+	json_object_update_missing(restoring->recall.modes, json_object_get(older, "modes"));
+	json_object_update_missing(restoring->recall.let_back, json_object_get(older, "let_back"));
+	restoring->stores += (int)json_integer_value(json_object_get(older, "stores"));
+	restoring->was_covered = json_is_true(json_object_get(older, "covered"));
+	restoring->has_older = older != NULL;
+	restoring->is_same_backup = backup_time(older) == backup_time(restoring->note);
+	if (restoring->is_same_backup)
+		restoring->was_known_to = (uint64_t)json_integer_value(json_object_get(older, "known_to"));
+	json_decref(older);
+	return true;
+}
+
+static int stores_of(const struct restoring *restoring)
+{
+	return restoring->recall.accounts + restoring->stores;
+}
+
+/* Of a log that an older restore made, or of a backup of it: it tells nothing of what that restore did not know. */
+static bool is_of_later_log(const struct restoring *restoring)
+{
+	return restoring->has_older && (restoring->recall.has_other_log || !restoring->is_same_backup);
+}
+
+/* 0: there is a time of which no state tells what was mailed. */
+static int stores_that_know(const struct restoring *restoring)
+{
+	return is_of_later_log(restoring) && restoring->stores == 0 ? 0 : stores_of(restoring);
+}
+
+/* What an older restore knew says nothing of what was heard after it. */
+static bool is_covered(const struct restoring *restoring)
+{
+	const struct recall *recall = &restoring->recall;
+
+	if (is_of_later_log(restoring) && !restoring->was_covered)
+		return false;
+	return recall_is_covered(recall) || (restoring->was_covered && !recall->has_other_log);
+}
+
+/* Up to which message what forbids a mail is known; nothing beyond the backup: where that ends. */
+static uint64_t known_to(const struct restoring *restoring)
+{
+	const struct recall *recall = &restoring->recall;
+	uint64_t to = restoring->was_known_to;
+
+	to = recall->head > to ? recall->head : to;
+	to = recall->stops_to > to ? recall->stops_to : to;
+	return recall->sidelog_last > to ? recall->sidelog_last : to;
+}
+
+static int write_note(const struct restoring *restoring)
+{
+	char path[PATH_BYTES];
+	const struct recall *recall = &restoring->recall;
+	json_t *note = json_pack("{s:O,s:O,s:O,s:O,s:i,s:b,s:I,s:I,s:I}", "sends", recall->sends, "said", recall->said,
+		"modes", recall->modes, "let_back", recall->let_back, "stores", stores_that_know(restoring), "covered",
+		(int)is_covered(restoring), "head", (json_int_t)recall->head, "known_to",
+		(json_int_t)known_to(restoring), "at_us", backup_time(restoring->note));
+	int r;
+
+	snprintf(path, sizeof(path), "%s/restore.json", restoring->state);
+	r = json_file_write(path, note);
+	json_decref(note);
+	return r;
+}
+
+static int set_mark(const struct restoring *restoring)
+{
+	char path[PATH_BYTES];
+
+	snprintf(path, sizeof(path), "%s/" RESTORING_MARK, restoring->state);
+	return file_write_durably(path, bytes_of("cartbus restore did not come to its end: run it again\n"), 0600);
+}
+
+/* Only when the disk holds all of it: a state that a power cut brings back would be of the log that went. */
+static int lift_mark(const struct restoring *restoring)
+{
+	char path[PATH_BYTES];
+	int state = open(restoring->state, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	int r = state < 0 || syncfs(state) < 0 ? -errno : 0;
+
+	snprintf(path, sizeof(path), "%s/" RESTORING_MARK, restoring->state);
+	if (r == 0 && (unlink(path) < 0 || fsync(state) < 0))
+		r = -errno;
+	if (state >= 0)
+		close(state);
+	return r;
+}
+
+/* From here on things move. The note first: it is what cannot be learnt again. */
+static int put_in_place(struct restoring *restoring)
+{
+	char from[PATH_BYTES], to[PATH_BYTES], lock[PATH_BYTES + 8];
+	json_t *files;
+	struct backup_sum sum;
+	int r, ended;
+
+	if (!add_older_note(restoring))
+		return EXIT_NO;
+	files = json_array();
+	r = write_note(restoring);
+	if (r >= 0)
+		r = set_mark(restoring);
+	if (r >= 0)
+		r = each_store(restoring, put_aside);
+	if (r >= 0)
+		r = put_sidelogs_aside(restoring);
+	if (r < 0) {
+		complain(restoring->command, "the state could not be put aside: %s", strerror(-r));
+		json_decref(files);
+		return EXIT_NO;
+	}
+	backup_log_path(restoring->folder, restoring->note, from);
+	snprintf(to, sizeof(to), "%s/broker", restoring->state);
+	snprintf(lock, sizeof(lock), "%s/.lock", to);
+	unlink(lock);
+	rmdir(to);
+	ended = backup_copy(restoring->command, from, to, files, &sum);
+	json_decref(files);
+	if (ended == EXIT_FINE && (give_identity(restoring) < 0 || lift_mark(restoring) < 0)) {
+		complain(restoring->command,
+			"the log is in place but could not get an identity of its own: run it again");
+		ended = EXIT_NO;
+	}
+	return ended;
+}
+
+static void tell_sidelogs(const json_t *paths)
+{
+	const json_t *path;
+	size_t i;
+
+	json_array_foreach(paths, i, path) printf("%s%s%s", i == 0 ? "The side logs that told of it: " : ", ",
+		json_string_value(path), i + 1 == json_array_size(paths) ? ".\n" : "");
+}
+
+static void tell_stops(const struct restoring *restoring, const json_t *stops)
+{
+	printf("What forbids a mail was learnt: %lld opt-outs, bounces and complaints, %lld orders, %lld acts of "
+	       "people, "
+	       "%lld privacy requests, the modes of %lld shops.\n",
+		json_integer_value(json_object_get(stops, "opt_outs")),
+		json_integer_value(json_object_get(stops, "orders")),
+		json_integer_value(json_object_get(stops, "actions")),
+		json_integer_value(json_object_get(stops, "privacy_requests")),
+		json_integer_value(json_object_get(stops, "modes")));
+	tell_sidelogs(restoring->recall.sidelogs);
+	if (!is_covered(restoring))
+		printf("NOT ALL OF IT: it is known up to message %llu, and nothing that survived tells what came after "
+		       "that. "
+		       "Who opted out or bought then would be mailed.\n",
+			(unsigned long long)known_to(restoring));
+}
+
+static void tell(const struct restoring *restoring)
+{
+	size_t sends = json_object_size(restoring->recall.sends);
+	json_t *stops = recall_count(restoring->recall.said, restoring->recall.modes);
+	size_t let_back = json_object_size(restoring->recall.let_back);
+	json_t *whole = json_pack("{s:I,s:I,s:i,s:I,s:O,s:I,s:O,s:b,s:I}", "head", (json_int_t)restoring->recall.head,
+		"learnt", (json_int_t)sends, "stores", stores_of(restoring), "erased", (json_int_t)restoring->erased,
+		"stops", stops, "let_back", (json_int_t)let_back, "side_logs", restoring->recall.sidelogs, "covered",
+		(int)is_covered(restoring), "known_to", (json_int_t)known_to(restoring));
+
+	if (restoring->command->json) {
+		json_print(whole);
+	} else {
+		printf("The log is back as it was at message %llu. %zu mails were learnt from the states of %d "
+		       "services; "
+		       "what was there lies in %s/before-restore-*.\n",
+			(unsigned long long)restoring->recall.head, sends, stores_of(restoring), restoring->state);
+		tell_stops(restoring, stops);
+		if (let_back > 0)
+			printf("%zu times somebody was let back on the list of who is mailed after the backup. A "
+			       "restore does not do that again, because the shopper may have said no since: "
+			       "cartbus resubscribe SHOP ADDRESS does it.\n",
+				let_back);
+		if (restoring->erased > 0)
+			printf("Who was erased after the backup was made has left it: %zu messages.\n",
+				restoring->erased);
+		puts("Start everything, then: cartbus restore --release. Until then no mail is sent.");
+	}
+	json_decref(stops);
+	json_decref(whole);
+}
+
+/* Keeps the list of erasures in this state, and erases its persons from the backup. */
+static int erase_again(struct restoring *restoring)
+{
+	const json_t *list = restoring->list;
+	char path[PATH_ROOM];
+	int ended;
+
+	erasures_path(restoring->command, path);
+	ended = json_array_size(list) ? erasures_write(restoring->command, path, list) : EXIT_FINE;
+	ended = ended ? ended : erase_copy(restoring->command, restoring->folder, list, &restoring->erased);
+	json_decref(restoring->note);
+	restoring->note = ended ? NULL : backup_note(restoring->command, restoring->folder);
+	return restoring->note ? EXIT_FINE : EXIT_NO;
+}
+
+/* Of the backups that lie in the same folder a later one may hold a later copy. */
+static int learn_from_beside(struct restoring *restoring)
+{
+	char above[PATH_BYTES], path[PATH_BYTES + 300];
+	_cleanup_(closedirp) DIR *listing = NULL;
+	struct dirent *entry;
+	int ended = EXIT_FINE;
+
+	snprintf(above, sizeof(above), "%.500s/..", restoring->folder);
+	listing = opendir(above);
+	while (listing && !ended && (entry = readdir(listing))) {
+		if (entry->d_name[0] == '.')
+			continue;
+		snprintf(path, sizeof(path), "%s/%s/" SIDELOG_FILE, above, entry->d_name);
+		ended = recall_sidelog_copy(&restoring->recall, path);
+	}
+	return ended;
+}
+
+static int learn_from_sidelogs(struct restoring *restoring)
+{
+	char path[PATH_BYTES];
+	struct stat found;
+	int ended;
+
+	snprintf(path, sizeof(path), "%.500s/" SIDELOG_FOLDER, restoring->state);
+	ended = recall_sidelogs(&restoring->recall, path);
+	if (!ended && restoring->sidelog) {
+		bool is_folder = stat(restoring->sidelog, &found) == 0 && S_ISDIR(found.st_mode);
+
+		snprintf(path, sizeof(path), "%.500s%s", restoring->sidelog, is_folder ? "/" SIDELOG_FILE : "");
+		if (access(path, R_OK) < 0) {
+			complain(restoring->command, "%s: %s", path, strerror(errno));
+			return EXIT_NO;
+		}
+		ended = recall_sidelog_copy(&restoring->recall, path);
+	}
+	return ended ? ended : learn_from_beside(restoring);
+}
+
+static const char *name_in(const json_t *note, const char *name, const char *otherwise)
+{
+	const char *text = json_string_value(json_object_get(note, name));
+
+	return text ? text : otherwise;
+}
+
+static int learn_all(struct restoring *restoring)
+{
+	struct recall *recall = &restoring->recall;
+
+	recall->log_id = name_in(restoring->note, "log", "");
+	recall->origin = name_in(restoring->note, "origin", recall->log_id);
+	recall->head = (uint64_t)json_integer_value(json_object_get(restoring->note, "head"));
+	recall->known_to = recall->head;
+	recall->from_us = backup_time(restoring->note) - OVERLAP_US;
+	recall->erased = restoring->list;
+	if (each_store(restoring, refuse_running) < 0 || learn_from_sidelogs(restoring) != EXIT_FINE ||
+		each_store(restoring, learn) < 0)
+		return EXIT_NO;
+	return EXIT_FINE;
+}
+
+static int restore_locked(struct restoring *restoring)
+{
+	struct backup_sum sum;
+	json_t *note;
+	int ended = backup_verify(restoring->command, restoring->folder, &sum, &restoring->note);
+
+	note = json_incref(restoring->note); /* what was learnt refers to it, and an erasure exchanges it */
+	if (ended == EXIT_FINE) {
+		restoring->list = erase_copy_list(restoring->command, restoring->folder, restoring->erasures);
+		ended = restoring->list ? learn_all(restoring) : EXIT_NO;
+	}
+	if (ended == EXIT_FINE)
+		ended = erase_again(restoring);
+	if (ended == EXIT_FINE)
+		ended = put_in_place(restoring);
+	if (ended == EXIT_FINE)
+		tell(restoring);
+	json_decref(note);
+	return ended;
+}
+
+static int restore(struct restoring *restoring)
+{
+	const struct command *command = restoring->command;
+	int lock = -1, ended, r;
+
+	restoring->state = config_get(command->config, "paths", NULL, "state");
+	restoring->recall = (struct recall){ .command = command,
+		.sends = json_object(),
+		.said = json_object(),
+		.modes = json_object(),
+		.let_back = json_object(),
+		.sidelogs = json_array() };
+	r = file_make_folders(restoring->state, 0700);
+	snprintf(restoring->aside, sizeof(restoring->aside), "%s/before-restore-%lld", restoring->state,
+		(long long)clock_wall_us(&command->clock));
+	if (r < 0)
+		complain(command, "%s: %s", restoring->state, strerror(-r));
+	ended = r < 0 ? EXIT_NO : backup_lock(command, &lock);
+	if (ended == EXIT_FINE)
+		ended = restore_locked(restoring);
+	if (lock >= 0)
+		close(lock);
+	json_decref(restoring->note);
+	json_decref(restoring->list);
+	json_decref(restoring->recall.sends);
+	json_decref(restoring->recall.said);
+	json_decref(restoring->recall.modes);
+	json_decref(restoring->recall.sidelogs);
+	json_decref(restoring->recall.let_back);
+	return ended;
+}
+
+int command_restore(struct command *command, int argc, char **argv)
+{
+	bool releases = false, unlearnt = false, key_is_lost = false;
+	struct restoring restoring = { .command = command };
+	const struct take takes[] = { { "release", NULL, "what was mailed is said again, then mails go on", NULL,
+					      &releases },
+		{ "unlearnt", NULL,
+			"release although nobody knows all that was mailed, or that forbids a mail, after the backup",
+			NULL, &unlearnt },
+		{ "key-is-lost", NULL,
+			"release although secrets/address.key is another than the log's: nobody who opted out is known",
+			NULL, &key_is_lost },
+		{ "erasures", "FILE", "who was erased, or a later backup that knows it, where this state does not",
+			&restoring.erasures, NULL },
+		{ "sidelog", "FILE",
+			"a copy of the side log, or a later backup that has one, where this state has none",
+			&restoring.sidelog, NULL },
+		{ 0 } };
+
+	command_take(command, argc, argv,
+		&(struct arguments){ .takes = takes,
+			.words_help = "[DIR]",
+			.words = &restoring.folder,
+			.words_least = 0,
+			.words_most = 1,
+			.help = "Puts a backup in the place of the log while nothing runs, and the services' states "
+				"aside; they "
+				"are folded anew. What was mailed after the backup is learnt from those states, and "
+				"what "
+				"forbids a mail (who opted out, bounced or bought, a stop, a pause, an erasure) from "
+				"them and the side log. Mails wait until "
+				"--release. Who was erased after the backup was made leaves it first.\v"
+				"Examples:\n  cartbus restore /srv/backup/2026-11-21\n  cartbus restore --release" });
+	if (releases)
+		return restore_release(command, unlearnt, key_is_lost);
+	if (!restoring.folder) {
+		complain(command, "say which backup: cartbus restore DIR");
+		return EXIT_USAGE;
+	}
+	return restore(&restoring);
+}

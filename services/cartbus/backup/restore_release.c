@@ -1,0 +1,259 @@
+/*
+ * restore_release.c: `cartbus restore --release`: mails go on over a log that was restored
+ *
+ * Promises:  before the first mail all that was learnt is in the log: what was mailed, and what forbids a mail; and what gateways accepted
+ *            while the log was away has been taken out of their spools. What nobody can know is told with numbers, and waits for a flag.
+ * Fails by:  releasing nothing; run again, it goes on, and where mails go already it says so.
+ * Read next: restore.c, recall_say.c, bus/broker/queue/claim.c (why nothing is claimed)
+ */
+#include "services/cartbus/backup/recall.h"
+#include "services/cartbus/backup/restore.h"
+#include "services/cartbus/core/address_key.h"
+#include "services/cartbus/core/print.h"
+#include "services/cartbus/core/reading.h"
+#include "services/cartbus/core/record.h"
+
+#include "bus/actor/runtime/sidelog.h"
+#include "bus/base/cleanup.h"
+#include "bus/base/text.h"
+#include "proto/topics.h"
+#include <dirent.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+enum { PATH_BYTES = 900, SPOOL_LOOKS = 100 };
+#define SPOOL_LOOK_US (100 * US_PER_MS)
+
+DEFINE_CLEANUP(DIR *, closedir)
+
+static json_int_t number_of(const json_t *note, const char *name)
+{
+	return json_integer_value(json_object_get(note, name));
+}
+
+/* ---- what cannot be known ---- */
+
+static int check_mails(const struct command *command, const json_t *note)
+{
+	if (number_of(note, "stores") > 0)
+		return EXIT_FINE;
+	complain(command,
+		"no sender's or waiter's state was found beside the log: what was mailed after the backup is not "
+		"known, and "
+		"may be mailed again. --unlearnt accepts that");
+	return EXIT_NO;
+}
+
+static int is_put_away(const struct dirent *entry)
+{
+	return text_starts(entry->d_name, SIDELOG_FILE SIDELOG_OF);
+}
+
+static void tell_put_away(const struct command *command, const char *state)
+{
+	struct dirent **entries = NULL;
+	char folder[PATH_BYTES];
+	int count;
+
+	snprintf(folder, sizeof(folder), "%.500s/" SIDELOG_FOLDER, state);
+	count = scandir(folder, &entries, is_put_away, alphasort);
+	for (int i = 0; i < count; i++) {
+		complain(command, "%s/%s was put away, and cartbus restore DIR learns from it", folder,
+			entries[i]->d_name);
+		free(entries[i]);
+	}
+	free(entries);
+}
+
+static int check_stops(const struct command *command, const char *state, const json_t *note)
+{
+	json_t *stops;
+
+	if (json_is_true(json_object_get(note, "covered")))
+		return EXIT_FINE;
+	stops = recall_count(json_object_get(note, "said"), json_object_get(note, "modes"));
+	complain(command,
+		"not all that forbids a mail is known: the backup ends at message %lld, what survived tells of %lld "
+		"opt-outs "
+		"and %lld orders up to message %lld, and nothing tells what came after that. Who opted out, bought or "
+		"was "
+		"stopped then would be mailed. Bring a copy of the side log (cartbus restore DIR --sidelog FILE), have "
+		"the "
+		"storefront send its orders again (cartbus reconcile), stop shops where you are in doubt (cartbus "
+		"stop); "
+		"--unlearnt then accepts the rest",
+		(long long)number_of(note, "head"), (long long)number_of(stops, "opt_outs"),
+		(long long)number_of(stops, "orders"), (long long)number_of(note, "known_to"));
+	json_decref(stops);
+	tell_put_away(command, state);
+	return EXIT_NO;
+}
+
+/* A broker that was given another identity by hand knows no more than that it may have forgotten. */
+static int check_identity(const struct command *command, const char *state)
+{
+	complain(command,
+		"this log was given another identity (cartbus-broker --new-identity), and no restore has learnt what "
+		"it "
+		"lacks: who was mailed, opted out, bought or was stopped and is not in it would be mailed. cartbus "
+		"restore DIR learns that from the services' states and the side log; else have the storefront send its "
+		"orders again (cartbus reconcile) and stop shops where you are in doubt (cartbus stop). --unlearnt "
+		"then "
+		"accepts the rest");
+	tell_put_away(command, state);
+	return EXIT_NO;
+}
+
+/* Of what the backup held: a cart that came since then has been named by the key that is there now. */
+static int check_key(const struct command *command, const json_t *note)
+{
+	struct client *client = command_connect(command);
+	int ended = address_key_check(command, client, note ? (uint64_t)number_of(note, "head") : UINT64_MAX);
+
+	client_free(client);
+	return ended;
+}
+
+/* ---- what gateways accepted ---- */
+
+static bool holds_spool(const char *folder)
+{
+	_cleanup_(closedirp) DIR *listing = opendir(folder);
+	struct dirent *entry;
+
+	while (listing && (entry = readdir(listing)))
+		if (strstr(entry->d_name, ".spool"))
+			return true;
+	return false;
+}
+
+/* A gateway that has drained removes its files. One that the log does not know any more holds up no claim, so it is looked for here. */
+static bool find_spool(const char *state, char ret[PATH_BYTES])
+{
+	_cleanup_(closedirp) DIR *listing = opendir(state);
+	struct dirent *entry;
+
+	while (listing && (entry = readdir(listing))) {
+		if (entry->d_name[0] == '.' || text_starts(entry->d_name, "before-restore-"))
+			continue;
+		snprintf(ret, PATH_BYTES, "%.500s/%.200s/spool", state, entry->d_name);
+		if (holds_spool(ret))
+			return true;
+	}
+	return false;
+}
+
+static int wait_for_spools(const struct command *command, const char *state)
+{
+	char path[PATH_BYTES];
+
+	for (int i = 0; i < SPOOL_LOOKS && find_spool(state, path); i++)
+		usleep(SPOOL_LOOK_US);
+	if (!find_spool(state, path))
+		return EXIT_FINE;
+	complain(command,
+		"%s holds what was answered 200 while the log was away, opt-outs among it perhaps: start its gateway, "
+		"and run "
+		"this again when it has taken it in (cartbus status)",
+		path);
+	return EXIT_NO;
+}
+
+/* ---- the release ---- */
+
+static int put_on_record(const struct command *command, const json_t *note)
+{
+	json_t *stops = recall_count(json_object_get(note, "said"), json_object_get(note, "modes"));
+	struct client *client = command_connect(command);
+	char grounds[300];
+	int ended;
+
+	snprintf(grounds, sizeof(grounds),
+		"from a backup that ended at message %lld; learnt again: %zu mails, %lld opt-outs, %lld orders, %lld "
+		"acts of "
+		"people, %lld privacy requests, %lld modes; %s",
+		(long long)number_of(note, "head"), json_object_size(json_object_get(note, "sends")),
+		(long long)number_of(stops, "opt_outs"), (long long)number_of(stops, "orders"),
+		(long long)number_of(stops, "actions"), (long long)number_of(stops, "privacy_requests"),
+		(long long)number_of(stops, "modes"),
+		json_is_true(json_object_get(note, "covered")) ? "nothing is missing that anybody knew"
+							       : "what else forbids a mail is not known");
+	ended = record_change(
+		command, client, &(struct record){ .shop = SHOP_OF_ALL, .action = "restored", .grounds = grounds });
+	client_free(client);
+	json_decref(stops);
+	return ended;
+}
+
+/* Without a restore's note the broker knows: also one that was given a new identity by hand waits for a release. */
+static int ask_whether_held(const struct command *command, bool *ret)
+{
+	struct client *client = command_connect(command);
+	json_t *status = command_look(command, client, "status", NULL);
+
+	client_free(client);
+	*ret = json_is_true(json_object_get(status, "claims_held"));
+	json_decref(status);
+	return status ? EXIT_FINE : EXIT_NO;
+}
+
+static int claim_again(const struct command *command)
+{
+	struct client *client = command_connect(command);
+	json_t *answer = command_ask(command, client, "claims.release", NULL);
+
+	client_free(client);
+	if (!answer)
+		return EXIT_NO;
+	if (command->json)
+		json_print(answer);
+	else
+		puts(json_is_true(json_object_get(answer, "were_held"))
+				? "Mails are claimed again."
+				: "Mails were claimed already: there was nothing to release.");
+	json_decref(answer);
+	return EXIT_FINE;
+}
+
+static int release(const struct command *command, const char *state, const json_t *note)
+{
+	int ended = recall_say(command, json_object_get(note, "sends"));
+
+	ended = ended ? ended
+		      : recall_say_stops(command, json_object_get(note, "said"), json_object_get(note, "modes"));
+	ended = ended ? ended : wait_for_spools(command, state);
+	if (!ended && note)
+		ended = put_on_record(command, note);
+	return ended ? ended : claim_again(command);
+}
+
+int restore_release(const struct command *command, bool unlearnt, bool key_is_lost)
+{
+	const char *state = config_get(command->config, "paths", NULL, "state");
+	char path[PATH_BYTES];
+	bool is_held = true;
+	json_t *note;
+	int ended = restore_read_note(command, state, &note);
+
+	if (!ended && !note)
+		ended = ask_whether_held(command, &is_held);
+	if (!ended && !is_held)
+		return claim_again(command);
+	if (!ended && !unlearnt && !note)
+		ended = check_identity(command, state);
+	else if (!ended && !unlearnt) {
+		ended = check_mails(command, note);
+		ended = check_stops(command, state, note) ? EXIT_NO : ended;
+	}
+	if (!ended && !key_is_lost)
+		ended = check_key(command, note);
+	ended = ended ? ended : release(command, state, note);
+	json_decref(note);
+	if (ended)
+		return ended;
+	snprintf(path, sizeof(path), "%s/restore.json", state);
+	unlink(path);
+	return EXIT_FINE;
+}

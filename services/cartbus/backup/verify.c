@@ -1,0 +1,84 @@
+/*
+ * verify.c: `cartbus verify`: is the log all there?
+ *
+ * Of a backup first that every file is what was backed up, then the log in it.
+ *
+ * Owns:     nothing: the log is the broker's, so its program reads it, beside this one (bus/broker/verify/verify_command.c).
+ * Fails by: exiting as that does: 0 sound, 1 not, 3 a broker has it open.
+ */
+#include "services/cartbus/backup/backup_folder.h"
+#include "services/cartbus/core/command.h"
+#include "services/cartbus/core/programs.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+static bool lies_in(const char *folder, const char *name)
+{
+	char path[PATH_ROOM];
+
+	snprintf(path, sizeof(path), "%.460s/%s", folder, name);
+	return access(path, F_OK) == 0;
+}
+
+/* *folder: of a backup becomes that of the log in it, in `log_path`. */
+static int look_into_backup(const struct command *command, const char **folder, char log_path[PATH_ROOM])
+{
+	struct backup_sum sum;
+	json_t *note = NULL;
+	int ended;
+
+	if (!*folder || lies_in(*folder, "CURRENT"))
+		return EXIT_FINE;
+	if (!lies_in(*folder, "backup.json")) {
+		if (!lies_in(*folder, "broker"))
+			return EXIT_FINE;
+		complain(command,
+			"%s has no backup.json: a backup that did not come to its end, or something else; the log in "
+			"it is "
+			"read by cartbus verify %s/broker",
+			*folder, *folder);
+		return EXIT_NO;
+	}
+	ended = backup_verify(command, *folder, &sum, &note);
+	if (!ended)
+		backup_log_path(*folder, note, log_path);
+	if (!ended && !command->json)
+		printf("%s: every file is what was backed up: %llu files, %.1f MiB. Its log:\n", *folder,
+			(unsigned long long)sum.files, (double)sum.bytes / (1 << 20));
+	fflush(stdout);
+	*folder = log_path;
+	json_decref(note);
+	return ended;
+}
+
+int command_verify(struct command *command, int argc, char **argv)
+{
+	const char *folder = NULL, *config;
+	char program[PATH_ROOM + 20], log_path[PATH_ROOM] = "";
+
+	command_take(command, argc, argv,
+		&(struct arguments){ .words_help = "[DIR]",
+			.help = "Reads the whole log, of a stopped broker, of a backup or of a copy in DIR, and says "
+				"whether it is all "
+				"there: "
+				"every checksum, unbroken numbers, what is derived from it, and of each message in "
+				"each queue "
+				"what became of it. Without DIR the side log is held against it. It changes nothing. "
+				"It exits with 0 when the log is sound, 1 when "
+				"it is "
+				"not, 3 when a broker has it open.\v"
+				"Examples:\n  cartbus verify\n  cartbus verify /backup/cartbus/2026-11-21 --json",
+			.words = &folder,
+			.words_most = 1 });
+	if (look_into_backup(command, &folder, log_path) != EXIT_FINE)
+		return EXIT_NO;
+	config = command->config_path;
+	snprintf(program, sizeof(program), "%s/cartbus-broker", programs_folder());
+	execl(program, program, "--verify", "--config", config, command->json ? "--json" : "--verify",
+		folder ? "--folder" : NULL, folder, (char *)NULL);
+	complain(command, "cannot run %s: %s", program, strerror(errno));
+	return EXIT_NO;
+}

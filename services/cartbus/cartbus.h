@@ -1,9 +1,0 @@
-/* cartbus.h: the operator as the bus knows it */
-#ifndef CARTBUS_CARTBUS_H
-#define CARTBUS_CARTBUS_H
-
-#include "bus/actor/service.h"
-
-extern const struct service cartbus;
-
-#endif

@@ -1,0 +1,238 @@
+/*
+ * dispatch.c: from a command line to the subcommand that it means
+ *
+ * Promises: a word that is no subcommand is answered with the one that was meant, as far as one is near, or with all that begin like it.
+ *           Asking for help is never an error, wherever it stands.
+ * Fails by: EXIT_USAGE, before anything is done.
+ * Read next: main.c (the table), arguments.c (what a subcommand makes of the rest)
+ */
+#include "services/cartbus/core/dispatch.h"
+
+#include "bus/base/nearest.h"
+#include <stdio.h>
+#include <string.h>
+
+enum { NAME_ROOM = 64 };
+
+static void print_one(FILE *to, const struct subcommand *one)
+{
+	char usage[NAME_ROOM];
+
+	snprintf(usage, sizeof(usage), "%s %s", one->name, one->words);
+	fprintf(to, "  %-38s %s\n", usage, one->summary);
+}
+
+static void print_help(FILE *to, const struct subcommands *subcommands)
+{
+	fputs("cartbus: a store's abandoned carts become at most two polite reminders, once, on time\n\n"
+	      "Usage: cartbus SUBCOMMAND [--config FILE | --home DIR] [--json] ...\n"
+	      "       These three may stand before the subcommand as well. CARTBUS_CONFIG=FILE and CARTBUS_HOME=DIR "
+	      "stand for\n"
+	      "       the first two. With --home everything lies below DIR, which up and shop add make: nothing of it "
+	      "needs root.\n",
+		to);
+	for (size_t i = 0; i < subcommands->count; i++) {
+		const struct subcommand *one = &subcommands->all[i];
+
+		if (one->name)
+			print_one(to, one);
+		else
+			fprintf(to, "\n%s\n", one->summary);
+	}
+	fputs("\nEvery subcommand takes --help, which shows examples. It exits with 0 when all is well, 1 when the "
+	      "answer is\n"
+	      "no, 2 when the arguments make no sense, and 3 when the broker cannot be reached\n(of verify: when a "
+	      "broker has the log open).\n",
+		to);
+}
+
+void dispatch_help(const struct subcommands *subcommands)
+{
+	print_help(stderr, subcommands);
+}
+
+/* ---- names ---- */
+
+static size_t first_len(const char *name)
+{
+	return strcspn(name, " ");
+}
+
+/* Of "shop add" the "add"; NULL: it has one word. */
+static const char *second_of(const char *name)
+{
+	return name[first_len(name)] ? name + first_len(name) + 1 : NULL;
+}
+
+static bool begins_with_word(const char *name, const char *word)
+{
+	return strlen(word) == first_len(name) && strncmp(name, word, first_len(name)) == 0;
+}
+
+/* How many words of argv this name takes up; 0: it is another one. */
+static int words_matching(const char *name, int argc, char **argv)
+{
+	if (!begins_with_word(name, argv[0]))
+		return 0;
+	if (!second_of(name))
+		return 1;
+	return argc >= 2 && strcmp(argv[1], second_of(name)) == 0 ? 2 : 0;
+}
+
+static const struct subcommand *find(const struct subcommands *subcommands, int argc, char **argv, int *ret_words)
+{
+	const struct subcommand *found = NULL;
+
+	*ret_words = 0;
+	for (size_t i = 0; i < subcommands->count; i++) {
+		const struct subcommand *one = &subcommands->all[i];
+		int words = one->name ? words_matching(one->name, argc, argv) : 0;
+
+		if (words > *ret_words) {
+			found = one;
+			*ret_words = words;
+		}
+	}
+	return found;
+}
+
+/* ---- help ---- */
+
+static bool asks_for_help(const char *word)
+{
+	return strcmp(word, "--help") == 0 || strcmp(word, "-h") == 0 || strcmp(word, "help") == 0;
+}
+
+/* All that begin with this word. false: none does. */
+static bool print_family(FILE *to, const struct subcommands *subcommands, const char *word)
+{
+	bool any = false;
+
+	for (size_t i = 0; i < subcommands->count; i++) {
+		const struct subcommand *one = &subcommands->all[i];
+
+		if (!one->name || !begins_with_word(one->name, word))
+			continue;
+		if (!any)
+			fprintf(to, "Usage: cartbus %s ..., one of\n", word);
+		any = true;
+		print_one(to, one);
+	}
+	return any;
+}
+
+static int reject_unknown(const struct subcommands *subcommands, int argc, char **argv)
+{
+	bool is_pair = argc > 1 && argv[1][0] != '-';
+	char pair[NAME_ROOM];
+	struct nearest of_word = nearest_begin(argv[0]), of_pair;
+	const char *meant;
+
+	snprintf(pair, sizeof(pair), "%s %.40s", argv[0], is_pair ? argv[1] : "");
+	of_pair = nearest_begin(pair);
+	for (size_t i = 0; i < subcommands->count; i++) {
+		const char *name = subcommands->all[i].name;
+
+		if (name && second_of(name) && is_pair)
+			nearest_try(&of_pair, name);
+		else if (name && !second_of(name))
+			nearest_try(&of_word, name);
+	}
+	meant = of_pair.name ? of_pair.name : of_word.name;
+	fprintf(stderr, "cartbus: there is no \"cartbus %s%s%s\"", argv[0], is_pair ? " " : "", is_pair ? argv[1] : "");
+	if (meant)
+		fprintf(stderr, "; did you mean \"cartbus %s\"?\n", meant);
+	else
+		fputs("; see cartbus --help\n", stderr);
+	return EXIT_USAGE;
+}
+
+/* "shop", "shop --help": the first word is right, and what it begins is shown. */
+static int print_what_it_begins(const struct subcommands *subcommands, int argc, char **argv)
+{
+	bool asked = argc > 1 && asks_for_help(argv[1]);
+
+	if ((asked || argc == 1) && print_family(asked ? stdout : stderr, subcommands, argv[0]))
+		return asked ? EXIT_FINE : EXIT_USAGE;
+	return reject_unknown(subcommands, argc, argv);
+}
+
+/* ---- options before the subcommand ---- */
+
+/* "--config FILE" or "--config=FILE". How many words that is; 0: it is none, -1: it lacks its value. */
+static int read_valued(const char *name, int argc, char **argv, const char **ret)
+{
+	size_t len = strlen(name);
+
+	if (strncmp(argv[0], name, len) != 0 || (argv[0][len] && argv[0][len] != '='))
+		return 0;
+	*ret = argv[0][len] ? argv[0] + len + 1 : argc > 1 ? argv[1] : NULL;
+	return !*ret ? -1 : argv[0][len] ? 1 : 2;
+}
+
+/* Everybody's options before the subcommand: how many words they are; -1: one lacks its value. */
+static int read_first_options(int argc, char **argv, struct command *command)
+{
+	int at = 0;
+
+	while (at < argc) {
+		int words = read_valued("--config", argc - at, argv + at, &command->config_given);
+
+		words = words ? words : read_valued("--home", argc - at, argv + at, &command->home_given);
+		if (words < 0)
+			return -1;
+		if (strcmp(argv[at], "--json") == 0) {
+			command->json = true;
+			words = 1;
+		}
+		if (words == 0)
+			break;
+		at += words;
+	}
+	return at;
+}
+
+static int run(const struct subcommands *subcommands, int argc, char **argv, struct command *command)
+{
+	int words, ended;
+	const struct subcommand *one = find(subcommands, argc, argv, &words);
+
+	if (!one)
+		return print_what_it_begins(subcommands, argc, argv);
+	command->name = one->name;
+	command->subcommand = one;
+	ended = one->run(command, argc - words + 1, argv + words - 1);
+	config_free(command->config);
+	return ended;
+}
+
+/* "help", "help shop", "help shop add" */
+static int run_help(const struct subcommands *subcommands, int argc, char **argv, struct command *command)
+{
+	static char option[] = "--help";
+	char *asked[4] = { NULL };
+	int count = argc - 1 < 2 ? argc - 1 : 2;
+
+	if (count == 0) {
+		print_help(stdout, subcommands);
+		return EXIT_FINE;
+	}
+	memcpy(asked, argv + 1, (size_t)count * sizeof(*asked));
+	asked[count] = option;
+	return run(subcommands, count + 1, asked, command);
+}
+
+int dispatch(const struct subcommands *subcommands, int argc, char **argv)
+{
+	struct command command = { 0 };
+	int first = read_first_options(argc, argv, &command);
+
+	if (first < 0 || first == argc) {
+		fprintf(stderr, "cartbus: %s; see cartbus --help\n",
+			first < 0 ? "an option lacks its value" : "no subcommand is given");
+		return EXIT_USAGE;
+	}
+	if (asks_for_help(argv[first]))
+		return run_help(subcommands, argc - first, argv + first, &command);
+	return run(subcommands, argc - first, argv + first, &command);
+}

@@ -1,0 +1,26 @@
+/*
+ * home.h: which configuration a command uses, and an installation that is one folder
+ *
+ * The first that is given counts: --config FILE, --home DIR, CARTBUS_CONFIG, CARTBUS_HOME, /etc/cartbus/cartbus.conf. A home is
+ * refused if a user other than this one and root may write to it, to its configuration or to a folder above, or owns a link on the
+ * way: that user would decide what is done in it. The group of a folder above is trusted. The file of --config and CARTBUS_CONFIG is taken as it is.
+ */
+#ifndef CARTBUS_CORE_HOME_H
+#define CARTBUS_CORE_HOME_H
+
+#include "services/cartbus/core/command.h"
+
+enum home_use {
+	HOME_MAKES, /* a home that has no configuration yet gets one: everything below it, for this user alone */
+	HOME_READS, /* it complains when there is no configuration, and makes nothing */
+	HOME_NAMES  /* the path alone counts: the configuration is not read, or its reader complains */
+};
+
+/* The path of the configuration. EXIT_FINE, or it complained. */
+int home_config(const struct command *command, enum home_use use, char ret[PATH_ROOM]);
+
+enum { HOME_WORDS = PATH_ROOM + 16 };
+/* " --home DIR" or " --config FILE" as the command was given it, for commands that it proposes; "": the environment or nothing. */
+void home_words(const struct command *command, char ret[HOME_WORDS]);
+
+#endif

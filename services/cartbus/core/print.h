@@ -1,0 +1,31 @@
+/*
+ * print.h: a decoded message as JSON, for every topic alike
+ *
+ * Fields that are not set (proto3: zero, empty) are left out, but for enums. Mail addresses and shoppers' names are shown masked.
+ */
+#ifndef CARTBUS_CORE_PRINT_H
+#define CARTBUS_CORE_PRINT_H
+
+#include "bus/actor/topic.h"
+#include "bus/base/bytes.h"
+#include <jansson.h>
+
+const struct topic *topic_of(const char *name); /* NULL: no such topic */
+/* Decodes into a fresh struct of topic->size (the caller's to free). NULL: it does not decode. */
+void *payload_decode(const struct topic *topic, struct bytes payload);
+json_t *payload_json(const struct topic *topic, struct bytes payload); /* JSON null when it does not decode */
+json_t *message_to_json(const struct topic *topic, const void *message);
+/* The same with nothing masked: for the person whom it is about. */
+json_t *message_to_clear_json(const struct topic *topic, const void *message);
+void json_print(const json_t *json); /* on stdout, indented */
+/* {"NAME": [...]}: what lists says it in an object too, so that it can say more one day. Takes the list. */
+void json_print_list(const char *name, json_t *list);
+/* A text field of the message itself, "cart_id"; "" when it has none of that name. Borrowed from the message. */
+const char *payload_text(const struct topic *topic, const void *message, const char *name);
+/* "h***@shop.example" */
+void mask_address(const char *address, char ret[300]);
+
+/* Of a parser's error what was expected: without the place, "line 3, column 7: expected ", which stands in fields of its own. */
+const char *json_expected(const char *text, int line, int column);
+
+#endif

@@ -1,0 +1,43 @@
+/*
+ * doctor.h: what `cartbus doctor` looks at, and what it finds
+ *
+ * Each look_ function sees to one area and says what it found, the good as well. None of them changes anything.
+ */
+#ifndef CARTBUS_DOCTOR_DOCTOR_H
+#define CARTBUS_DOCTOR_DOCTOR_H
+
+#include "bus/actor/client.h"
+#include "services/cartbus/core/command.h"
+#include <jansson.h>
+
+enum finding { FINDING_FINE, FINDING_DOUBTFUL, FINDING_WRONG, FINDING_KINDS };
+
+struct doctor {
+	struct command *command;
+	const char *resolver; /* ADDRESS or ADDRESS@PORT of the name server to ask; NULL: the system's */
+	bool is_away;         /* the broker did not answer */
+	bool is_far;          /* the broker is on another host */
+	json_t *findings;     /* array of {area, finding, text, remedy} */
+	int count[FINDING_KINDS];
+};
+
+/* `remedy` is "" where there is nothing to do. What is not fine and was told already, in the same words, is not told again. */
+void found(struct doctor *doctor, enum finding finding, const char *area, const char *remedy, const char *format, ...)
+	__attribute__((format(printf, 5, 6)));
+
+void look_at_files(struct doctor *doctor); /* doctor_files.c: the secrets', keys' and states' owners and modes */
+void look_at_readers(
+	struct doctor *doctor); /* doctor_readers.c: may each service's user read and reach what it needs? */
+void look_at_machine(struct doctor *doctor); /* doctor_machine.c: clock, disk */
+void look_at_backups(struct doctor *doctor); /* doctor_backups.c: those that are made by themselves */
+void look_at_keys(struct doctor *doctor);    /* doctor_far.c: does the broker on another host know them? */
+void look_at_brokers_clock(struct doctor *doctor, struct client *client); /* doctor_far.c: beside this host's */
+void look_at_domains(struct doctor *doctor); /* doctor_domains.c: SPF, DKIM and DMARC of each shop */
+struct client;
+void look_at_reading(
+	struct doctor *doctor, struct client *client); /* doctor_reading.c: who runs with another configuration */
+void look_at_carts(struct doctor *doctor, struct client *client); /* doctor_carts.c: do their links lead to the shop? */
+void look_at_units(struct doctor *doctor);                        /* doctor_units.c: systemd's units, half an upgrade */
+void look_at_ways(struct doctor *doctor); /* doctor_ways.c: broker, mail server, public-url, storefronts */
+
+#endif

@@ -1,0 +1,267 @@
+/*
+ * erase.c: `cartbus erase`: what is known of one shopper goes, everywhere
+ *
+ * In this order: that he is to be erased is written down (erasures.h), he is put on the list of who is not mailed (by the keyed hash,
+ * which stays), his open carts end, files beside the log go, all messages about him lose what they hold, and the services that folded them fold
+ * anew. Then it looks again, until there is nothing. Then the storefront's requests about him are settled, and go, and at last the
+ * backups lose him. No backup is made meanwhile.
+ *
+ * Promises:  run again after any end, it finishes what was begun: the broker goes on by itself, and what it was not asked for yet is
+ *            found as before. On record before and after, by the keyed hash alone. It ends by telling what it reached, and what
+ *            only the owner can do.
+ * Fails by:  saying what is left and what to do; EXIT_NO also when a file or a backup could not be looked at or changed.
+ * Read next: erase_look.c (what goes), erase_files.c, erase_copy.c (backups), bus/broker/admin/erase.c (how the log loses it)
+ */
+#include "services/cartbus/people/erase.h"
+
+#include "bus/base/cleanup.h"
+#include "bus/base/text.h"
+#include "proto/topics.h"
+#include "services/cartbus/backup/backup_folder.h"
+#include "services/cartbus/core/print.h"
+#include "services/cartbus/core/who.h"
+#include "services/cartbus/people/erase_copy.h"
+#include "services/cartbus/people/erasures.h"
+#include "services/cartbus/shops/shops.h"
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+struct erase {
+	struct erasure erasure;
+	struct reached reached;
+	char id[33];
+	json_t *again;  /* the list of erasures, with this one alone */
+	json_t *open;   /* ids of the storefront's requests, as they were found before anything went */
+	size_t settled; /* requests */
+};
+
+/* --- he is not mailed any more --- */
+
+static int act(struct erasure *erasure, AdminAction *action, const char *key)
+{
+	struct client_said said;
+	char idem[64], why[256];
+
+	action->at_us = clock_wall_us(&erasure->command->clock);
+	TEXT_COPY(action->who, who_am_i());
+	text_random_name(idem);
+	if (CLIENT_SAY(erasure->client, admin_action, action, &said, why, .shop = erasure->shop, .key = key,
+		    .idem = idem) == 0)
+		return EXIT_FINE;
+	complain(erasure->command, "it did not come to its end: %s", why);
+	return EXIT_NO;
+}
+
+static int close_cart(struct erasure *erasure, const char *cart_id)
+{
+	AdminAction action = { .verb = ADMIN_SUPPRESS_CART };
+
+	TEXT_COPY(action.cart_id, cart_id);
+	TEXT_COPY(action.reason, "erased");
+	return act(erasure, &action, cart_id);
+}
+
+static int stop_mails(struct erasure *erasure)
+{
+	int ended = erase_say_optouts(erasure);
+
+	for (size_t i = 0; !ended && person_cart(erasure->person, i); i++)
+		ended = close_cart(erasure, person_cart(erasure->person, i));
+	return ended ? ended : erase_wait_settled(erasure);
+}
+
+/* --- what the storefront asked for is done --- */
+
+static int settle_requests(struct erase *erase)
+{
+	struct erasure *erasure = &erase->erasure;
+	const char *id;
+	const json_t *open;
+	int ended = EXIT_FINE;
+
+	json_object_foreach(erase->open, id, open)
+	{
+		AdminAction action = { .verb = ADMIN_SETTLE_PRIVACY };
+
+		TEXT_COPY(action.request_id, id);
+		TEXT_COPY(action.reason, "erased");
+		ended = ended ? ended : act(erasure, &action, id);
+		erase->settled++;
+	}
+	return ended || erase->settled == 0 ? ended : erase_wait_settled(erasure);
+}
+
+/* The rows of the requests stand until all else is gone: ended before, they stand again after the next start. */
+static int erase_messages(struct erase *erase)
+{
+	struct erasure *erasure = &erase->erasure;
+	int ended;
+
+	erasure->takes_requests = json_object_size(erase->open) == 0;
+	ended = erase_look(erasure);
+	ended = ended ? ended : erase_rounds(erasure);
+	if (ended || erasure->takes_requests)
+		return ended;
+	ended = settle_requests(erase);
+	erasure->takes_requests = true;
+	erasure->who = NULL; /* some requests name him by a number alone, which only the list knows to be his by now */
+	ended = ended ? ended : erase_look(erasure);
+	return ended ? ended : erase_rounds(erasure);
+}
+
+/* --- all of it --- */
+
+static int record(const struct erasure *erasure, const char *words)
+{
+	char grounds[200];
+
+	snprintf(grounds, sizeof(grounds), "%s%s%s", words, *erasure->reason ? ": " : "", erasure->reason);
+	return person_record(erasure->command, erasure->client, erasure->shop, "erase", erasure->person, grounds);
+}
+
+static int tell(const struct erase *erase)
+{
+	const struct erasure *erasure = &erase->erasure;
+	const struct reached *reached = &erase->reached;
+	size_t came_back = erasure->dry_run ? 0 : erase_found(erasure);
+	size_t requests = erasure->dry_run ? json_object_size(erasure->requests) : erase->settled;
+	json_t *whole = json_pack("{s:s,s:b,s:I,s:I,s:I,s:O,s:O,s:O}", "shop", erasure->shop, "dry_run",
+		(int)erasure->dry_run, "messages", (json_int_t)erasure->erased, "came_back", (json_int_t)came_back,
+		"requests", (json_int_t)requests, "files", reached->files, "backups", reached->backups, "by_hand",
+		reached->by_hand);
+
+	if (erasure->command->json) {
+		json_print(whole);
+	} else {
+		printf("%s %zu messages in the log and among the dead letters, and every service's state of them\n",
+			erasure->dry_run ? "would erase" : "erased", erasure->erased);
+		if (requests > 0)
+			printf("%s %zu privacy requests\n", erasure->dry_run ? "would settle" : "settled", requests);
+		if (came_back > 0)
+			printf("this person came back meanwhile: %zu messages stand, as of somebody new\n", came_back);
+		reached_print(reached, erasure->dry_run);
+	}
+	json_decref(whole);
+	return reached->failed ? EXIT_NO : EXIT_FINE;
+}
+
+static int try_dry(struct erase *erase)
+{
+	erase->erasure.erased = erase_found(&erase->erasure);
+	erase_files(&erase->erasure, &erase->reached);
+	erase_copies(erase->erasure.command, true, &erase->reached);
+	erase_by_hand(&erase->erasure, &erase->reached);
+	return tell(erase);
+}
+
+/* What is known of him now names his files; after it nobody knows. */
+static int erase_all(struct erase *erase, struct erasure *first)
+{
+	struct erasure *erasure = &erase->erasure;
+	int ended = erase_wait_idle(erasure);
+
+	ended = ended
+		? ended
+		: erasures_begin(erasure->command, erasure->shop, strchr(erasure->who, '@'), first->person, erase->id);
+	erasure->again = erase->again = ended ? NULL : erasures_one(erasure->command, erase->id);
+	ended = ended ? ended : record(first, "asked for");
+	ended = ended ? ended : erase_look(erasure);
+	ended = ended ? ended : stop_mails(erasure);
+	if (ended)
+		return ended;
+	erase_files(first, &erase->reached);
+	erase_by_hand(first, &erase->reached);
+	if (!erasure->command->json) /* told before the messages are erased, which may fail */
+		reached_print_by_hand(&erase->reached, stderr);
+	ended = erase_messages(erase);
+	if (ended)
+		return ended;
+	erase_files(first, &erase->reached); /* what was written meanwhile */
+	ended = record(first, erase->reached.failed ? "done, but for files" : "done");
+	ended = ended ? ended : erasures_done(erasure->command, erase->id);
+	if (ended)
+		return ended;
+	client_free(TAKE(erasure->client)); /* a long time passes */
+	erase_copies(erasure->command, false, &erase->reached);
+	return tell(erase);
+}
+
+/* What a restore learnt holds ids of carts, and is said again when it is released. */
+static int check_restored(const struct command *command)
+{
+	char path[PATH_ROOM];
+
+	snprintf(path, sizeof(path), "%s/restore.json", config_get(command->config, "paths", NULL, "state"));
+	if (access(path, F_OK) < 0)
+		return EXIT_FINE;
+	complain(command, "a restore is not released yet: cartbus restore --release first");
+	return EXIT_NO;
+}
+
+static int erase(struct erase *erase)
+{
+	struct erasure first = erase->erasure;
+	int lock = -1, ended;
+
+	first.takes_requests = true;
+	ended = shops_know(
+		first.command, first.client, first.shop); /* of one that was removed the log holds what is to go */
+	ended = ended ? ended : erase_look(&first);
+	if (!ended && first.dry_run) {
+		erase->erasure = first;
+		return try_dry(erase);
+	}
+	erase->open = json_incref(first.requests);
+	ended = ended ? ended : backup_lock(first.command, &lock);
+	ended = ended ? ended : check_restored(first.command);
+	ended = ended ? ended : erase_all(erase, &first);
+	if (lock >= 0)
+		close(lock);
+	erasure_free(&first);
+	return ended;
+}
+
+int command_erase(struct command *command, int argc, char **argv)
+{
+	struct erase erased = { .erasure = { .command = command, .reason = "" } };
+	struct erasure *erasure = &erased.erasure;
+	bool yes = false;
+	const char *words[2];
+	const struct take takes[] = { { "dry-run", NULL, "say what would go, and change nothing", NULL,
+					      &erasure->dry_run },
+		{ "yes", NULL, "it cannot be undone, and I mean it", NULL, &yes },
+		{ "reason", "TEXT", "why, for the record; name nobody in it", &erasure->reason, NULL }, { 0 } };
+	int ended;
+
+	command_take(command, argc, argv,
+		&(struct arguments){ .takes = takes,
+			.words_help = "SHOP ADDRESS|CUSTOMER",
+			.words = words,
+			.words_least = 2,
+			.words_most = 2,
+			.help = "Erases what is known of one shopper: all messages about the shopper's carts lose what "
+				"they hold, in the log, among the dead letters, in every service's state and in the "
+				"backups that were made here, and files beside it go. The address stays on the list of "
+				"who is not mailed, as a keyed hash; what storefronts asked for on behalf of this "
+				"person is settled. It ends by saying what it reached and what you have to do "
+				"yourself. Services fold the log anew meanwhile. Run it on the broker's machine; run "
+				"again, it goes on.\v"
+				"Examples:\n  cartbus erase demo huber@example.com --dry-run\n"
+				"  cartbus erase demo huber@example.com --yes --reason 'letter of 21 November'" });
+	if (!yes && !erasure->dry_run) {
+		complain(command, "this cannot be undone: look with --dry-run, then say --yes");
+		return EXIT_USAGE;
+	}
+	erasure->shop = words[0];
+	erasure->who = words[1];
+	reached_init(&erased.reached);
+	erasure->client = command_connect(command);
+	ended = erase(&erased);
+	client_free(erasure->client);
+	erasure_free(erasure);
+	json_decref(erased.again);
+	json_decref(erased.open);
+	reached_free(&erased.reached);
+	return ended;
+}

@@ -1,0 +1,51 @@
+/* erase.h: one shopper's erasure, while it is under way */
+#ifndef CARTBUS_PEOPLE_ERASE_H
+#define CARTBUS_PEOPLE_ERASE_H
+
+#include "services/cartbus/people/person.h"
+#include <stdio.h>
+
+struct erasure {
+	const struct command *command;
+	struct client *client;
+	const char *shop, *who, *reason; /* who: an address or a customer id; NULL: all whom `again` lists */
+	const json_t *again;
+	bool dry_run, is_quiet;
+	bool takes_requests; /* the privacy requests about him as well: they stand until all else is gone */
+	struct person *person;
+	json_t *messages, *with_keys; /* numbers; of the latter the idempotency key goes as well */
+	json_t *requests;             /* open privacy requests about him, by their ids */
+	json_t *owners;       /* what the owner wrote, by its topic and key: which message of it names him, 0: none */
+	json_t *carts, *days; /* ids of his carts; days of the shop on which something was said about him */
+	size_t erased;
+};
+
+void erasure_free(struct erasure *erasure); /* what it holds */
+
+/* erase_look.c: each complains, and returns an exit */
+int erase_look(struct erasure *erasure);
+size_t erase_found(const struct erasure *erasure);
+int erase_rounds(struct erasure *erasure); /* erases and looks again, until there is nothing */
+int erase_say_optouts(struct erasure *erasure);
+
+/* erase_ask.c: likewise */
+int erase_wait_idle(struct erasure *erasure);    /* no erasure runs, and no gateway holds anything back */
+int erase_wait_settled(struct erasure *erasure); /* what was said by now has been decided on */
+int erase_ask(struct erasure *erasure); /* the broker erases what was found, to the end; everybody has folded anew */
+
+/* erase_files.c: what lies in files beside the log, and what only the owner can do */
+struct reached {
+	json_t *files;   /* {"what", "path", "removed", "rows" of a CSV} */
+	json_t *backups; /* {"path", "erased": messages, or "why" it is as it was} */
+	json_t *by_hand; /* {"what", "where", "do"} */
+	bool failed;
+};
+void reached_init(struct reached *reached);
+void reached_free(struct reached *reached);
+void erase_files(const struct erasure *erasure, struct reached *reached);
+void erase_by_hand(const struct erasure *erasure, struct reached *reached);
+void reached_add_by_hand(struct reached *reached, const char *what, const char *where, const char *words);
+void reached_print(const struct reached *reached, bool dry_run); /* but for by_hand */
+void reached_print_by_hand(const struct reached *reached, FILE *to);
+
+#endif

@@ -1,0 +1,238 @@
+/*
+ * erase_look.c: what must go of one shopper, and having it go until nothing is found any more
+ *
+ * Promises:  what the owner wrote is his: of rules, voice, shop.conf and stops the one in use is named and stays, older versions go.
+ *            Privacy requests about him stand until all else is gone.
+ * Read next: person.c (what is about him), erase_ask.c (the broker does it)
+ */
+#include "services/cartbus/people/erase.h"
+
+#include "bus/base/cleanup.h"
+#include "bus/base/text.h"
+#include "proto/topics.h"
+#include "services/cartbus/core/print.h"
+#include "services/cartbus/core/zones.h"
+#include "services/cartbus/recover/letters.h"
+#include "services/kit/time/zone.h"
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { ROUNDS_MOST = 3, KEY_ROOM = 300 };
+
+void erasure_free(struct erasure *erasure)
+{
+	person_free(erasure->person);
+	json_decref(erasure->messages);
+	json_decref(erasure->with_keys);
+	json_decref(erasure->requests);
+	json_decref(erasure->owners);
+	json_decref(erasure->carts);
+	json_decref(erasure->days);
+}
+
+/* --- one message --- */
+
+/* A repeat of a webhook is known by its key, which names nobody; other keys are made of cart ids. */
+static bool key_names_nobody(const struct topic *topic)
+{
+	return topic == &topic_cart_changed || topic == &topic_cart_checkout || topic == &topic_privacy_request;
+}
+
+static void take_number(struct erasure *erasure, const struct topic *topic, uint64_t seq)
+{
+	json_array_append_new(
+		key_names_nobody(topic) ? erasure->messages : erasure->with_keys, json_integer((json_int_t)seq));
+}
+
+static bool is_owners(const struct topic *topic)
+{
+	return topic == &topic_document || topic == &topic_shop_status;
+}
+
+/* The one before goes when another one has taken its place. */
+static void take_owners(struct erasure *erasure, const struct entry *entry, const struct topic *topic, bool names_him)
+{
+	char key[KEY_ROOM];
+	json_int_t before;
+
+	snprintf(key, sizeof(key), "%s %s", entry->topic, entry->key);
+	before = json_integer_value(json_object_get(erasure->owners, key));
+	if (before > 0)
+		take_number(erasure, topic, (uint64_t)before);
+	json_object_set_new(erasure->owners, key, json_integer(names_him ? (json_int_t)entry->seq : 0));
+}
+
+/* true: it stands for now. */
+static bool stands(struct erasure *erasure, const struct topic *topic, const void *message)
+{
+	const PrivacyState *row = message;
+
+	if (message && topic == &topic_privacy_state && row->settled)
+		json_object_del(erasure->requests, row->request.request_id);
+	else if (message && topic == &topic_privacy_state)
+		json_object_set_new(erasure->requests, row->request.request_id, json_true());
+	return !erasure->takes_requests && (topic == &topic_privacy_request || topic == &topic_privacy_state);
+}
+
+static void note_day(struct erasure *erasure, int64_t us)
+{
+	struct local_time local;
+	char day[40];
+
+	if (us <= 0 || zone_local(zone_of_shop(erasure->command, erasure->shop), us, &local) != 0)
+		return;
+	snprintf(day, sizeof(day), "%04d-%02d-%02d", local.year, local.month, local.day);
+	json_object_set_new(erasure->days, day, json_true());
+}
+
+static void note_cart(
+	struct erasure *erasure, const struct entry *entry, const struct topic *topic, const void *message)
+{
+	const CartState *cart = message;
+
+	note_day(erasure, entry->time_us);
+	if (!message || topic != &topic_cart_state)
+		return;
+	json_object_set_new(erasure->carts, cart->ids.cart_id, json_true());
+	note_day(erasure, cart->abandoned_us);
+}
+
+static bool take(const struct entry *entry, void *context)
+{
+	struct erasure *erasure = context;
+	const struct topic *topic = topic_of(entry->topic);
+	_cleanup_free_ void *message = topic ? payload_decode(topic, entry->payload) : NULL;
+	enum person_tie tie = person_tie(erasure->person, entry, topic, message);
+	bool is_held = tie != PERSON_NOT && stands(erasure, topic, message);
+
+	if (is_owners(topic))
+		take_owners(erasure, entry, topic, tie == PERSON_OWNERS);
+	if (tie != PERSON_CLEAR)
+		return true;
+	note_cart(erasure, entry, topic, message);
+	if (!is_held)
+		take_number(erasure, topic, entry->seq);
+	return true;
+}
+
+/* --- dead letters --- */
+
+static bool is_taken(const json_t *numbers, uint64_t seq)
+{
+	const json_t *number;
+	size_t i;
+
+	json_array_foreach(numbers, i, number)
+	{
+		if (json_integer_value(number) == (json_int_t)seq)
+			return true;
+	}
+	return false;
+}
+
+/* One whose message has left the log was not met there. */
+static int take_dead(const json_t *letter, void *context)
+{
+	struct erasure *erasure = context;
+	_cleanup_(buffer_free) struct buffer payload = { 0 };
+	json_t *whole = person_letter(erasure->command, erasure->client, letter);
+	struct entry entry;
+	void *message;
+
+	if (!whole)
+		return EXIT_NO;
+	message = person_letter_read(whole, &payload, &entry);
+	if (person_tie(erasure->person, &entry, topic_of(entry.topic), message) == PERSON_CLEAR &&
+		!is_taken(erasure->messages, entry.seq) && !is_taken(erasure->with_keys, entry.seq))
+		json_array_append_new(erasure->messages, json_integer((json_int_t)entry.seq));
+	free(message);
+	json_decref(whole);
+	return EXIT_FINE;
+}
+
+/* --- all of it --- */
+
+static void renew(json_t **list, json_t *empty)
+{
+	json_decref(*list);
+	*list = empty;
+}
+
+static void forget(struct erasure *erasure)
+{
+	person_free(erasure->person);
+	erasure->person = NULL;
+	renew(&erasure->messages, json_array());
+	renew(&erasure->with_keys, json_array());
+	renew(&erasure->requests, json_object());
+	renew(&erasure->owners, json_object());
+	renew(&erasure->carts, json_object());
+	renew(&erasure->days, json_object());
+}
+
+int erase_look(struct erasure *erasure)
+{
+	int failed;
+
+	forget(erasure);
+	erasure->person = erasure->who
+		? person_find(erasure->command, erasure->client, erasure->shop, erasure->who)
+		: person_find_erased(erasure->command, erasure->client, erasure->shop, erasure->again);
+	if (!erasure->person)
+		return EXIT_NO;
+	failed = reading_each(
+		erasure->command, erasure->client, &(struct reading_filter){ .shop = erasure->shop }, take, erasure);
+	if (!failed)
+		failed = letters_each(erasure->command, erasure->client, json_pack("{s:s}", "shop", erasure->shop),
+			take_dead, erasure);
+	return failed;
+}
+
+size_t erase_found(const struct erasure *erasure)
+{
+	return json_array_size(erasure->messages) + json_array_size(erasure->with_keys);
+}
+
+/*
+ * While it is at work, what services say may still hold what they knew of him before. Each round erases that as well, and has them fold
+ * anew. What is found after so many rounds was said by who had forgotten him as many times: he goes on shopping, as somebody new.
+ */
+int erase_rounds(struct erasure *erasure)
+{
+	int ended = EXIT_FINE;
+
+	for (int round = 0; !ended && erase_found(erasure) > 0 && round < ROUNDS_MOST; round++) {
+		erasure->erased += erase_found(erasure);
+		ended = erase_ask(erasure);
+		if (!ended)
+			ended = erase_look(erasure);
+	}
+	return ended;
+}
+
+/* --- he is not mailed any more --- */
+
+static int say_optout(const struct erasure *erasure, const char *hash)
+{
+	OptoutRequest asked = { .source = OPTOUT_PRIVACY, .heard_us = clock_wall_us(&erasure->command->clock) };
+	struct client_said said;
+	char idem[64], why[256];
+
+	TEXT_COPY(asked.address_hash, hash);
+	text_random_name(idem);
+	if (CLIENT_SAY(erasure->client, optout_request, &asked, &said, why, .shop = erasure->shop, .key = hash,
+		    .idem = idem) == 0)
+		return EXIT_FINE;
+	complain(erasure->command, "nothing was erased: %s", why);
+	return EXIT_NO;
+}
+
+int erase_say_optouts(struct erasure *erasure)
+{
+	int ended = EXIT_FINE;
+
+	for (size_t i = 0; !ended && person_hash(erasure->person, i); i++)
+		ended = say_optout(erasure, person_hash(erasure->person, i));
+	return ended;
+}

@@ -1,0 +1,37 @@
+/*
+ * files.h: what lies about a shopper in files beside the log
+ */
+#ifndef CARTBUS_PEOPLE_FILES_H
+#define CARTBUS_PEOPLE_FILES_H
+
+#include "services/cartbus/people/person.h"
+
+enum files_of {
+	FILES_REJECTED, /* webhooks that could not be read: <state>/NAME/rejected */
+	FILES_MAILS,    /* of the maildir transport */
+	FILES_ASIDE,    /* bounces and other mails that mailin put aside: [mailin] folder/aside */
+	FILES_EXPORTS   /* the nightly CSV and the monthly summary */
+};
+
+/* A mail, decoded part by part, holds a strong name of the person: files_mail.c. */
+bool files_mail_holds(const struct person *person, struct bytes mail);
+
+/* files_csv.c: a table without the rows about the person, all others as they are, byte by byte. Answers how many went. */
+int files_csv_without(const struct person *person, struct bytes csv, struct buffer *ret);
+
+struct found_file {
+	enum files_of kind;
+	const char *path; /* for words alone: who owns a folder above it may lead the path elsewhere meanwhile */
+	int folder;       /* where it lies, a descriptor, and its name there (bus/base/file.h: file_read_in) */
+	const char *name;
+};
+
+/*
+ * Calls each() with every file that holds a strong name of the person, or one of his cart ids at the beginning of a row of CSV. Links
+ * are not followed. EXIT_NO: it complained, there is something that could not be looked at.
+ */
+typedef void file_fn(const struct found_file *file, void *context);
+int files_each(const struct command *command, const struct person *person, file_fn *each, void *context);
+const char *files_word(enum files_of kind); /* "rejected webhook" */
+
+#endif

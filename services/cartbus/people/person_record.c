@@ -1,0 +1,68 @@
+/*
+ * person_record.c: what is done with one shopper's data, on record; and his dead letters
+ *
+ * Promises:  the record names him by the keyed hash of his address alone.
+ */
+#include "services/cartbus/people/person.h"
+
+#include "bus/base/text.h"
+#include "proto/topics.h"
+#include "services/cartbus/core/print.h"
+#include "services/cartbus/core/who.h"
+#include <stdio.h>
+
+int person_record_hash(const struct command *command, struct client *client, const char *shop, const char *action,
+	const char *hash, const char *grounds)
+{
+	Audit audit = { .at_us = clock_wall_us(&command->clock) };
+	struct client_said said;
+	char idem[64], why[256];
+
+	TEXT_COPY(audit.action, action);
+	TEXT_COPY(audit.who, who_am_i());
+	TEXT_COPY(audit.address_hash, hash);
+	TEXT_COPY(audit.grounds, grounds);
+	text_random_name(idem); /* each command is an act of its own */
+	if (CLIENT_SAY(client, audit, &audit, &said, why, .shop = shop, .key = *hash ? hash : shop, .idem = idem) == 0)
+		return EXIT_FINE;
+	complain(command, "nothing was done, because it could not be put on record: %s", why);
+	return EXIT_NO;
+}
+
+int person_record(const struct command *command, struct client *client, const char *shop, const char *action,
+	const struct person *person, const char *grounds)
+{
+	const char *hash = person_hash(person, 0);
+
+	return person_record_hash(command, client, shop, action, hash ? hash : "", grounds);
+}
+
+json_t *person_letter(const struct command *command, struct client *client, const json_t *listed)
+{
+	return command_look(command, client, "dead.show",
+		json_pack(
+			"{s:O,s:O}", "queue", json_object_get(listed, "queue"), "seq", json_object_get(listed, "seq")));
+}
+
+static const char *text_of(const json_t *object, const char *name)
+{
+	const char *text = json_string_value(json_object_get(object, name));
+
+	return text ? text : "";
+}
+
+void *person_letter_read(const json_t *letter, struct buffer *payload, struct entry *ret)
+{
+	const struct topic *topic = topic_of(text_of(letter, "topic"));
+
+	payload_from_base64(text_of(letter, "payload"), payload);
+	*ret = (struct entry){ .seq = (uint64_t)json_integer_value(json_object_get(letter, "seq")),
+		.time_us = json_integer_value(json_object_get(letter, "time_us")),
+		.topic = text_of(letter, "topic"),
+		.shop = text_of(letter, "shop"),
+		.key = text_of(letter, "key"),
+		.said_by = "",
+		.trace = "",
+		.payload = buffer_bytes(payload) };
+	return topic ? payload_decode(topic, ret->payload) : NULL;
+}

@@ -1,0 +1,57 @@
+/*
+ * letters.h: which dead letters are meant, and many letters handed out once more
+ */
+#ifndef CARTBUS_RECOVER_LETTERS_H
+#define CARTBUS_RECOVER_LETTERS_H
+
+#include "bus/actor/client.h"
+#include "services/cartbus/core/command.h"
+#include <jansson.h>
+
+struct letter_filter { /* NULL: any */
+	const char *topic, *shop, *reason, *older, *younger;
+};
+
+#define LETTER_FILTER_TAKES(filter)                                                                                    \
+	{ "topic", "NAME", "only of this topic", &(filter).topic, NULL },                                              \
+		{ "shop", "NAME", "only of this shop", &(filter).shop, NULL },                                         \
+		{ "reason-has", "TEXT", "only those whose reason has this in it", &(filter).reason, NULL },            \
+		{ "older-than", "AGE", "only those that died longer ago (45s, 30min, 6h, 2d)", &(filter).older,        \
+			NULL },                                                                                        \
+	{                                                                                                              \
+		"younger-than", "AGE", "only those that died since", &(filter).younger, NULL                           \
+	}
+
+bool letter_filter_is_given(const struct letter_filter *filter);
+/* Adds it to a question; complains and returns EXIT_USAGE when an age is none. */
+int letter_filter_add(const struct command *command, const struct letter_filter *filter, json_t *what);
+
+/* Calls each() for every dead letter that the question means, page by page; takes the question. An exit. */
+typedef int letter_fn(const json_t *letter, void *context);
+int letters_each(const struct command *command, struct client *client, json_t *what, letter_fn *each, void *context);
+
+/* --- a redrive of many, or a replay: the broker does it, bit by bit --- */
+
+struct feed_options {
+	const char *rate;
+	bool cancel, resume;
+};
+#define FEED_TAKES(options)                                                                                            \
+	{ "rate", "N/s", "so many a second; else as fast as they are taken", &(options).rate, NULL },                  \
+		{ "cancel", NULL, "stop the one that runs; what it handed out stays out", NULL, &(options).cancel },   \
+	{                                                                                                              \
+		"resume", NULL, "go on with the one that was cancelled", NULL, &(options).resume                       \
+	}
+#define FEED_HELP                                                                                                      \
+	"The broker does it, bit by bit, and writes down how far it is: Ctrl-C ends the watching and nothing else, "   \
+	"and a restart of the broker makes it go on where it was. --cancel stops it, --resume goes on. One at a time " \
+	"per queue."
+
+/* Asks `verb`, which begins one (takes the question), and watches it to its end. An exit. */
+int feed_run(const struct command *command, struct client *client, const char *verb, json_t *what);
+/* --cancel or --resume of this queue; an exit. */
+int feed_steer(const struct command *command, const char *queue, const struct feed_options *options);
+/* Adds the rate to a question; complains and returns EXIT_USAGE when it is none. */
+int feed_rate_add(const struct command *command, const struct feed_options *options, json_t *what);
+
+#endif

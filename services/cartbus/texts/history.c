@@ -1,0 +1,268 @@
+/*
+ * history.c: `cartbus rules log | show | diff`, and the same of `voice` and `conf`: the versions of an owner's text
+ *
+ * Which text is meant is the command's first word. What differs is told by diff(1).
+ */
+#include "services/cartbus/core/describe.h"
+#include "services/cartbus/core/print.h"
+#include "services/cartbus/core/reading.h"
+#include "services/cartbus/core/versions.h"
+#include "services/cartbus/core/zones.h"
+
+#include "bus/base/cleanup.h"
+#include "bus/base/file.h"
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/wait.h>
+
+enum { DIFFERENCES_MOST = 4 * TEXT_BYTES_MAX };
+
+struct asked {
+	struct command *command;
+	const char *words[3], *language;
+	char word[8], kind[TEXT_KIND_MAX], file[48];
+	struct client *client;
+	struct versions versions;
+};
+
+/* Reads the arguments, and all versions of the text that they mean. */
+static int ask(struct asked *asked, int argc, char **argv, struct arguments *arguments)
+{
+	int ended;
+
+	arguments->words = asked->words;
+	command_take(asked->command, argc, argv, arguments);
+	snprintf(asked->word, sizeof(asked->word), "%.*s", (int)strcspn(asked->command->name, " "),
+		asked->command->name);
+	if (!text_kind(asked->word, asked->language, asked->kind, asked->file)) {
+		complain(asked->command, "\"%s\" is no language", asked->language);
+		return EXIT_USAGE;
+	}
+	asked->client = command_connect(asked->command);
+	ended = versions_load(asked->command, asked->client, asked->words[0], asked->kind, &asked->versions);
+	client_free(asked->client);
+	return ended;
+}
+
+#define LANGUAGE_TAKE(asked)                                                                                           \
+	{                                                                                                              \
+		"language", "CODE", "of `voice`: the one of this language, de or pt-BR", &(asked).language, NULL       \
+	}
+
+static const struct version *newest(const struct asked *asked)
+{
+	return &asked->versions.list[asked->versions.count - 1];
+}
+
+/* --- log --- */
+
+static json_t *version_json(const struct version *version)
+{
+	return json_pack("{s:I,s:I,s:s,s:s,s:s,s:s,s:I}", "version", (json_int_t)version->number, "at_us",
+		(json_int_t)version->at_us, "digest", version->digest, "source", version->source, "rolled_back_by",
+		version->who, "reason", version->reason, "same_as", (json_int_t)version->same_as);
+}
+
+static void print_version(const struct asked *asked, const struct version *version)
+{
+	char at[40];
+
+	describe_time(zone_of_shop(asked->command, asked->words[0]), version->at_us, at);
+	printf("%4u  %s  %.12s  from %s", version->number, at, version->digest, version->source);
+	if (version->same_as)
+		printf("; the text of version %u", version->same_as);
+	if (*version->who)
+		printf("; rolled back by %s%s%s", version->who, *version->reason ? ": " : "", version->reason);
+	puts(version == newest(asked) ? "; in use" : "");
+}
+
+int command_text_log(struct command *command, int argc, char **argv)
+{
+	struct asked asked = { .command = command, .language = "" };
+	const struct take takes[] = { LANGUAGE_TAKE(asked), { 0 } };
+	int ended = ask(&asked, argc, argv,
+		&(struct arguments){ .takes = takes,
+			.words_help = "SHOP",
+			.words_least = 1,
+			.words_most = 1,
+			.help = "Lists every version of this text that was ever in use, the oldest first.\v"
+				"Examples:\n  cartbus rules log demo\n  cartbus voice log demo --language de" });
+	json_t *list = json_array();
+
+	for (size_t i = 0; !ended && i < asked.versions.count; i++) {
+		json_array_append_new(list, version_json(&asked.versions.list[i]));
+		if (!command->json)
+			print_version(&asked, &asked.versions.list[i]);
+	}
+	if (!ended && command->json)
+		json_print_list("versions", json_incref(list));
+	json_decref(list);
+	versions_free(&asked.versions);
+	return ended;
+}
+
+/* --- show --- */
+
+int command_text_show(struct command *command, int argc, char **argv)
+{
+	struct asked asked = { .command = command, .language = "" };
+	const struct take takes[] = { LANGUAGE_TAKE(asked), { 0 } };
+	int ended = ask(&asked, argc, argv,
+		&(struct arguments){ .takes = takes,
+			.words_help = "SHOP [VERSION]",
+			.words_least = 1,
+			.words_most = 2,
+			.help = "Prints a version of this text; without a number, the one in use.\v"
+				"Example:\n  cartbus rules show demo 3" });
+	const struct version *version = NULL;
+
+	if (!ended)
+		version = asked.words[1] ? versions_find(command, &asked.versions, asked.words[1]) : newest(&asked);
+	if (version && command->json) {
+		json_t *object = version_json(version);
+
+		json_object_set_new(object, "text", json_string(version->text));
+		json_print(object);
+		json_decref(object);
+	} else if (version) {
+		fputs(version->text, stdout);
+	}
+	versions_free(&asked.versions);
+	return version ? EXIT_FINE : ended ? ended : EXIT_NO;
+}
+
+/* --- diff --- */
+
+static int text_in_memory(const char *text)
+{
+	int fd = memfd_create("version", 0); /* inherited */
+
+	if (fd >= 0 && file_write(fd, bytes_of(text)) < 0) {
+		close(fd);
+		return -1;
+	}
+	return fd;
+}
+
+struct differing {
+	const char *text, *label;
+};
+
+/* What diff(1) says goes into `out`. false: it could not be run. */
+static bool run_diff(const struct differing *before, const struct differing *after, int out)
+{
+	_cleanup_close_ int from = text_in_memory(before->text);
+	_cleanup_close_ int to = text_in_memory(after->text);
+	char from_path[40], to_path[40];
+	int status = -1;
+	pid_t child;
+
+	snprintf(from_path, sizeof(from_path), "/proc/self/fd/%d", from);
+	snprintf(to_path, sizeof(to_path), "/proc/self/fd/%d", to);
+	fflush(stdout);
+	child = fork();
+	if (child == 0) {
+		if (dup2(out, STDOUT_FILENO) >= 0)
+			execlp("diff", "diff", "-u", "--label", before->label, "--label", after->label, from_path,
+				to_path, NULL);
+		_exit(127);
+	}
+	return child > 0 && waitpid(child, &status, 0) > 0 && WIFEXITED(status) && WEXITSTATUS(status) <= 1;
+}
+
+static int print_diff(const struct command *command, const struct differing *before, const struct differing *after,
+	const char *differences)
+{
+	json_t *whole;
+
+	if (!command->json) {
+		fputs(*differences ? differences : "no difference\n", stdout);
+		return EXIT_FINE;
+	}
+	whole = json_pack("{s:s,s:s,s:b,s:s}", "from", before->label, "to", after->label, "same",
+		(int)(*differences == '\0'), "diff", differences);
+	if (!whole) {
+		complain(command, "%s is not a text in UTF-8, which JSON needs; look without --json", after->label);
+		return EXIT_NO;
+	}
+	json_print(whole);
+	json_decref(whole);
+	return EXIT_FINE;
+}
+
+static int diff(const struct command *command, const struct differing *before, const struct differing *after)
+{
+	_cleanup_close_ int out = memfd_create("differences", 0);
+	_cleanup_(buffer_free) struct buffer differences = { 0 };
+	char path[40];
+
+	snprintf(path, sizeof(path), "/proc/self/fd/%d", out);
+	if (out < 0 || !run_diff(before, after, out) || file_read(path, DIFFERENCES_MOST, &differences) < 0) {
+		complain(command, "diff could not be run; is diffutils installed?");
+		return EXIT_NO;
+	}
+	return print_diff(command, before, after, buffer_text(&differences));
+}
+
+static int diff_versions(const struct asked *asked)
+{
+	const struct versions *all = &asked->versions;
+	const struct version *before = &all->list[all->count > 1 ? all->count - 2 : 0], *after = newest(asked);
+	char labels[2][80];
+
+	if (asked->words[1])
+		before = versions_find(asked->command, all, asked->words[1]);
+	if (before && asked->words[2])
+		after = versions_find(asked->command, all, asked->words[2]);
+	if (!before || !after)
+		return EXIT_NO;
+	snprintf(labels[0], sizeof(labels[0]), "%s version %u", asked->file, before->number);
+	snprintf(labels[1], sizeof(labels[1]), "%s version %u", asked->file, after->number);
+	return diff(asked->command, &(struct differing){ before->text, labels[0] },
+		&(struct differing){ after->text, labels[1] });
+}
+
+/* What lies on the disk may be a bad edit that nobody uses. */
+static int diff_file(const struct asked *asked)
+{
+	_cleanup_(buffer_free) struct buffer text = { 0 };
+	char path[PATH_ROOM], label[80];
+	int failed;
+
+	command_shop_path(asked->command, asked->words[0], asked->file, path);
+	failed = file_read(path, TEXT_BYTES_MAX, &text);
+	if (failed) {
+		complain(asked->command, "%s: %s", path, strerror(-failed));
+		return EXIT_NO;
+	}
+	snprintf(label, sizeof(label), "%s version %u", asked->file, newest(asked)->number);
+	return diff(asked->command, &(struct differing){ newest(asked)->text, label },
+		&(struct differing){ buffer_text(&text), path });
+}
+
+int command_text_diff(struct command *command, int argc, char **argv)
+{
+	struct asked asked = { .command = command, .language = "" };
+	bool file = false;
+	const struct take takes[] = { LANGUAGE_TAKE(asked),
+		{ "file", NULL, "the version in use against the file on the disk", NULL, &file }, { 0 } };
+	int ended = ask(&asked, argc, argv,
+		&(struct arguments){ .takes = takes,
+			.words_help = "SHOP [VERSION [VERSION]]",
+			.words_least = 1,
+			.words_most = 3,
+			.help = "Shows what differs between two versions of this text: the last two, or the one given "
+				"and "
+				"the one in use, or the two given.\v"
+				"Examples:\n  cartbus rules diff demo\n  cartbus rules diff demo 2 5\n  cartbus rules "
+				"diff "
+				"demo --file" });
+
+	if (!ended)
+		ended = file ? diff_file(&asked) : diff_versions(&asked);
+	versions_free(&asked.versions);
+	return ended;
+}

@@ -1,0 +1,27 @@
+/*
+ * reminder_mail.h: a reminder that somebody wants to see or try: from a cart of the log or a sample, in any language
+ */
+#ifndef CARTBUS_TEXTS_REMINDER_MAIL_H
+#define CARTBUS_TEXTS_REMINDER_MAIL_H
+
+#include "services/cartbus/core/reading.h"
+#include "services/kit/mail/mail.h"
+
+struct mail_wish {
+	const char *shop;    /* its name */
+	const char *cart;    /* as for cartbus trace; NULL: a sample */
+	const char *step;    /* "1" or "2" */
+	const char *locale;  /* instead of the cart's; NULL: the cart's */
+	const char *voice;   /* a file that is not published; NULL: what the shopper would get */
+	const char *to;      /* NULL: the cart's address */
+	const char *test_id; /* NULL: the mail that the shopper would get */
+};
+
+enum { MAIL_WORDS_ROOM = 200 };
+
+/* The mail, or an exit after a complaint. `client` may be NULL without a cart; ret_words says whose words it has, or is NULL. */
+int reminder_mail_make(const struct command *command, struct client *client, const struct mail_wish *wish,
+	struct mail **ret, char ret_words[MAIL_WORDS_ROOM]);
+int mail_wish_check(const struct command *command, const struct mail_wish *wish); /* EXIT_USAGE: it complained */
+
+#endif

@@ -1,0 +1,28 @@
+/*
+ * scratch.h: a folder for what a rehearsal folds
+ *
+ * It holds what the services know of shoppers: readable by its user alone, and gone with the command, also when it is interrupted; of a
+ * command that was killed, with the next one.
+ */
+#ifndef CARTBUS_TEXTS_SCRATCH_H
+#define CARTBUS_TEXTS_SCRATCH_H
+
+#include "services/cartbus/core/command.h"
+
+struct scratch {
+	char folder[PATH_ROOM];
+	int lock; /* on it: somebody is at work there */
+};
+
+const char *scratch_usual(void); /* $TMPDIR, else /var/tmp */
+#define SCRATCH_TAKE(where)                                                                                            \
+	{                                                                                                              \
+		"scratch", "DIR", "where to keep what is folded meanwhile ($TMPDIR, else /var/tmp)", &(where), NULL    \
+	}
+
+/* Complains and returns EXIT_NO. From now on SIGINT, SIGTERM and SIGHUP interrupt instead of ending. */
+int scratch_make(const struct command *command, const char *below, struct scratch *ret);
+void scratch_remove(const struct scratch *scratch);
+bool scratch_interrupted(void); /* come to an end */
+
+#endif

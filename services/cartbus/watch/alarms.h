@@ -1,0 +1,30 @@
+/*
+ * alarms.h: the alarms that stand, as the log has them, and who was told
+ */
+#ifndef CARTBUS_WATCH_ALARMS_H
+#define CARTBUS_WATCH_ALARMS_H
+
+#include "proto/topics.h"
+#include "services/cartbus/core/reading.h"
+
+enum { ALARMS_MAX = 64, TOLD_MAX = 16 };
+
+struct alarms {
+	int count;
+	struct standing {
+		char shop[64]; /* "": the installation */
+		Alarm alarm;   /* as it was said last */
+		uint64_t seq;  /* of the message that raised it */
+		int64_t since_us;
+		int told_count;
+		AlarmTold told[TOLD_MAX]; /* on which ways somebody was told that it was raised */
+	} each[ALARMS_MAX];
+};
+
+void alarms_fold(struct alarms *alarms, const struct entry *entry); /* of the log, in order; other topics say nothing */
+/* An exit. */
+int alarms_read(const struct command *command, struct client *client, struct alarms *ret);
+json_t *alarms_json(const struct alarms *alarms);
+json_t *alarm_told_json(const AlarmTold *told);
+
+#endif

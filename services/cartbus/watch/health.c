@@ -1,0 +1,262 @@
+/*
+ * health.c: is all well, and if not, why?
+ *
+ * Owns:     what makes it red: a disk that fills up, a clock that jumped, dead letters, a paused queue, a service without an active
+ *           instance, a gateway that is away, claims that wait for one, a raised alarm that nobody has seen.
+ * Promises: who looks again reads on in the log from where the last look ended; another log is read from its beginning.
+ * Read next: alarms.c, mode.c
+ */
+#include "services/cartbus/watch/health.h"
+
+#include "bus/base/clock.h"
+#include "bus/base/memory.h"
+#include "bus/base/text.h"
+#include "proto/topics.h"
+#include "services/cartbus/core/print.h"
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const int64_t CLOCK_OFF_US = US_PER_MINUTE;
+
+/* Every service that an installation needs to do its job. */
+static const char *const needed[] = { "gateway", "intake", "timer", "waiter", "sender", "unsub", "mailin", "exporter",
+	"summarizer", "mirror", "monitor" };
+
+static const char *text_of(const json_t *object, const char *name)
+{
+	const char *text = json_string_value(json_object_get(object, name));
+
+	return text ? text : "";
+}
+
+static long long number_of(const json_t *object, const char *name)
+{
+	return json_integer_value(json_object_get(object, name));
+}
+
+static void say_red(struct health *health, const char *format, ...) __attribute__((format(printf, 2, 3)));
+static void say_red(struct health *health, const char *format, ...)
+{
+	char words[600];
+	va_list values;
+
+	va_start(values, format);
+	vsnprintf(words, sizeof(words), format, values);
+	va_end(values);
+	json_array_append_new(health->red, json_string(words));
+}
+
+static bool has_active(const json_t *sessions, const char *service)
+{
+	const json_t *session;
+	size_t i;
+
+	json_array_foreach(sessions, i, session)
+	{
+		if (strcmp(text_of(session, "service"), service) == 0 &&
+			json_is_true(json_object_get(session, "active")))
+			return true;
+	}
+	return false;
+}
+
+static void judge_services(struct health *health)
+{
+	for (size_t i = 0; i < sizeof(needed) / sizeof(*needed); i++) {
+		if (!has_active(json_object_get(health->status, "sessions"), needed[i]))
+			say_red(health, "no %s is running: its work waits", needed[i]);
+	}
+}
+
+static void judge_disk(struct health *health)
+{
+	const json_t *disk = json_object_get(health->status, "disk");
+
+	if (json_is_true(json_object_get(disk, "short")))
+		say_red(health, "the broker takes nothing new: %s", text_of(disk, "why"));
+}
+
+static void judge_clock(struct health *health)
+{
+	const json_t *clock = json_object_get(health->status, "clock");
+
+	const json_t *session;
+	size_t i;
+
+	if (number_of(clock, "jump_us") != 0) {
+		say_red(health, "%s", text_of(clock, "why"));
+		return;
+	}
+	json_array_foreach(json_object_get(health->status, "sessions"), i, session)
+	{
+		long long off_us = number_of(session, "clock_off_us");
+
+		if (llabs(off_us) >= CLOCK_OFF_US)
+			say_red(health, "the clock of %s on %s is %lld s %s the log's: set it right (timedatectl)",
+				text_of(session, "instance"), text_of(session, "host"), llabs(off_us) / US_PER_S,
+				off_us > 0 ? "ahead of" : "behind");
+	}
+}
+
+static void judge_queues(struct health *health)
+{
+	const json_t *queue;
+	size_t i;
+
+	json_array_foreach(json_object_get(health->status, "queues"), i, queue)
+	{
+		if (number_of(queue, "dead") > 0)
+			say_red(health, "%s has %lld dead letters: cartbus dlq list --queue %s", text_of(queue, "name"),
+				number_of(queue, "dead"), text_of(queue, "name"));
+		if (number_of(queue, "paused_us") > 0)
+			say_red(health,
+				"%s is paused, everything failed: %s; one message at a time is tried until one works",
+				text_of(queue, "name"), text_of(queue, "outage"));
+	}
+}
+
+static void judge_gateways(struct health *health)
+{
+	const json_t *gateway;
+	size_t i;
+
+	json_array_foreach(json_object_get(health->status, "gateways"), i, gateway)
+	{
+		if (!json_is_true(json_object_get(gateway, "alive")))
+			say_red(health, "gateway %s is away: no mail is claimed until it is back (or struck off)",
+				text_of(gateway, "name"));
+	}
+}
+
+static void judge_claims(struct health *health)
+{
+	if (json_is_true(json_object_get(health->status, "claims_held")))
+		say_red(health, "the log was restored, and no mail is sent: cartbus restore --release");
+}
+
+static void judge_alarms(struct health *health)
+{
+	for (int i = 0; i < health->alarms.count; i++) {
+		const struct standing *one = &health->alarms.each[i];
+		const Alarm *alarm = &one->alarm;
+
+		if (!alarm->acknowledged_by[0])
+			say_red(health, "%s%s%s: %s%s%s", alarm->kind, one->shop[0] ? " of shop " : "", one->shop,
+				alarm->text, alarm->remedy[0] ? "; " : "", alarm->remedy);
+	}
+}
+
+/* Wanted, so not red; but somebody may have forgotten it. */
+static void note_stops(struct health *health)
+{
+	for (int i = 0; i < health->modes.count; i++) {
+		const ShopStatus *status = &health->modes.each[i].status;
+		bool all = strcmp(health->modes.each[i].shop, SHOP_OF_ALL) == 0;
+
+		if (status->mode == MODE_PAUSED)
+			json_array_append_new(health->stopped,
+				json_sprintf("%s: stopped by %s: %s", all ? "all shops" : health->modes.each[i].shop,
+					status->who, status->reason[0] ? status->reason : "no reason given"));
+	}
+}
+
+const char *health_clock_note(const struct health *health)
+{
+	const json_t *clock = json_object_get(health->status, "clock");
+
+	return number_of(clock, "jump_us") == 0 ? text_of(clock, "why") : "";
+}
+
+static void judge(struct health *health)
+{
+	judge_services(health);
+	judge_disk(health);
+	judge_clock(health);
+	judge_queues(health);
+	judge_gateways(health);
+	judge_claims(health);
+	judge_alarms(health);
+	note_stops(health);
+}
+
+/* ---- a look ---- */
+
+static bool fold(const struct entry *entry, void *context)
+{
+	struct health *health = context;
+
+	if (entry->seq > health->read_to)
+		health->read_to = entry->seq;
+	if (strcmp(entry->topic, topic_shop_status.name) == 0)
+		modes_fold(&health->modes, entry);
+	else
+		alarms_fold(&health->alarms, entry);
+	return true;
+}
+
+/* What was there when it answered, at least; what came since is read as well. */
+static int read_on(const struct command *command, struct client *client, struct health *health)
+{
+	static const char *const topics[] = { "alarm", "alarm.told", "shop.status", NULL };
+	uint64_t head = (uint64_t)number_of(health->status, "head");
+	struct reading_filter filter = { .from = health->read_to + 1, .topics = topics, .masked = true };
+	int ended = EXIT_FINE;
+
+	if (head > health->read_to)
+		ended = reading_each(command, client, &filter, fold, health);
+	if (ended == EXIT_FINE && head > health->read_to)
+		health->read_to = head;
+	return ended;
+}
+
+/* Nothing of what the other one told is true of this one. */
+static void notice_another_log(struct health *health)
+{
+	const char *log = text_of(health->status, "log");
+
+	if (strcmp(health->log, log) == 0 && (uint64_t)number_of(health->status, "head") >= health->read_to)
+		return;
+	TEXT_COPY(health->log, log);
+	health->read_to = 0;
+	health->alarms.count = 0;
+	health->modes.count = 0;
+}
+
+static void forget_look(struct health *health)
+{
+	json_decref(health->status);
+	json_decref(health->red);
+	json_decref(health->stopped);
+	health->status = health->red = health->stopped = NULL;
+}
+
+int health_look(const struct command *command, struct client *client, struct health *health)
+{
+	json_t *status = command_look(command, client, "status", NULL);
+	int ended;
+
+	if (!status)
+		return EXIT_NO;
+	forget_look(health);
+	health->status = status;
+	notice_another_log(health);
+	ended = read_on(command, client, health);
+	health->red = json_array();
+	health->stopped = json_array();
+	judge(health);
+	return ended;
+}
+
+struct health *health_new(void)
+{
+	return memory_new(sizeof(struct health));
+}
+
+void health_free(struct health *health)
+{
+	if (!health)
+		return;
+	forget_look(health);
+	free(health);
+}

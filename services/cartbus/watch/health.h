@@ -1,0 +1,29 @@
+/*
+ * health.h: how an installation is: what the broker answers, the alarms that stand, the shops that are stopped; and whether that is red
+ */
+#ifndef CARTBUS_WATCH_HEALTH_H
+#define CARTBUS_WATCH_HEALTH_H
+
+#include "services/cartbus/core/reading.h"
+#include "services/cartbus/shops/mode.h"
+#include "services/cartbus/watch/alarms.h"
+
+struct health {
+	json_t *status;  /* the broker's answer; NULL: there is none */
+	json_t *red;     /* array of words: why it is not well; empty: it is */
+	json_t *stopped; /* array of words: what stands still because somebody wants it so */
+	struct alarms alarms;
+	struct modes modes;
+	/* what the two were read from */
+	char log[64];
+	uint64_t read_to;
+};
+
+struct health *health_new(void);
+void health_free(struct health *health); /* takes NULL */
+/* Asks, and judges. An exit; complains when it fails. Without an answer it stays what it was before. */
+int health_look(const struct command *command, struct client *client, struct health *health);
+/* What the broker doubts of the clock; "" when there is nothing to say, or what there is makes it red. */
+const char *health_clock_note(const struct health *health);
+
+#endif

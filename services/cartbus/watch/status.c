@@ -1,0 +1,179 @@
+/*
+ * status.c: `cartbus status` and `cartbus queues`: is all well?
+ *
+ * Promises: red is exit 1, so a script needs no parsing.
+ * Read next: health.c (what makes it red)
+ */
+#include "services/cartbus/watch/status.h"
+#include "services/cartbus/core/print.h"
+#include "services/cartbus/watch/health.h"
+#include <stdio.h>
+#include <string.h>
+
+static const char *text_of(const json_t *object, const char *name)
+{
+	const char *text = json_string_value(json_object_get(object, name));
+
+	return text ? text : "";
+}
+
+static long long number_of(const json_t *object, const char *name)
+{
+	return json_integer_value(json_object_get(object, name));
+}
+
+static void print_seen_alarms(const struct alarms *alarms)
+{
+	for (int i = 0; i < alarms->count; i++) {
+		const struct standing *one = &alarms->each[i];
+
+		if (one->alarm.acknowledged_by[0])
+			printf("  note: %s%s%s stands; %s has seen it\n", one->alarm.kind,
+				one->shop[0] ? " of shop " : "", one->shop, one->alarm.acknowledged_by);
+	}
+}
+
+static void print_queues(const json_t *queues)
+{
+	const json_t *queue;
+	size_t i;
+
+	printf("%-12s %8s %8s %8s %8s %9s\n", "queue", "ready", "leased", "delayed", "dead", "failures");
+	json_array_foreach(queues, i, queue)
+		printf("%-12s %8lld %8lld %8lld %8lld %9lld%s\n", text_of(queue, "name"), number_of(queue, "ready"),
+			number_of(queue, "leased"), number_of(queue, "delayed"), number_of(queue, "dead"),
+			number_of(queue, "failures"), number_of(queue, "paused_us") > 0 ? "  paused" : "");
+}
+
+static bool is_command(const json_t *session)
+{
+	return strcmp(text_of(session, "service"), "cartbus") == 0;
+}
+
+/* Does anything run elsewhere than the broker? */
+static bool has_hosts(const json_t *status)
+{
+	const char *host;
+	const json_t *session;
+	size_t i;
+
+	json_array_foreach(json_object_get(status, "sessions"), i, session)
+	{
+		host = text_of(session, "host");
+		if (!is_command(session) && *host && strcmp(host, text_of(status, "host")) != 0)
+			return true;
+	}
+	return false;
+}
+
+static void print_sessions(const json_t *status)
+{
+	bool hosts = has_hosts(status);
+	const json_t *session;
+	size_t i;
+
+	printf("%-16s %-8s %10s %8s %9s%s\n", "process", "", "cursor", "lag", "in flight", hosts ? "  host" : "");
+	if (hosts)
+		printf("%-16s %-8s %10lld %8s %9s  %s\n", "broker", "active", number_of(status, "head"), "", "",
+			text_of(status, "host"));
+	json_array_foreach(json_object_get(status, "sessions"), i, session)
+	{
+		if (is_command(session))
+			continue;
+		printf("%-16s %-8s %10lld %8lld %9lld%s%s\n", text_of(session, "instance"),
+			json_is_true(json_object_get(session, "active")) ? "active" : "standby",
+			number_of(session, "cursor"), number_of(session, "lag"), number_of(session, "in_flight"),
+			hosts ? "  " : "", hosts ? text_of(session, "host") : "");
+	}
+}
+
+static void print_health(const struct health *health)
+{
+	const json_t *why;
+	size_t i;
+
+	puts(json_array_size(health->red) ? "RED" : "GREEN");
+	json_array_foreach(health->red, i, why) printf("  %s\n", json_string_value(why));
+	json_array_foreach(health->stopped, i, why) printf("  note: %s\n", json_string_value(why));
+	if (health_clock_note(health)[0])
+		printf("  note: %s\n", health_clock_note(health));
+	print_seen_alarms(&health->alarms);
+	printf("\nthe log holds %lld messages; the broker has been up for %lld s; %lld claims wait for a gateway\n\n",
+		number_of(health->status, "head"), number_of(health->status, "uptime_us") / 1000000,
+		number_of(health->status, "parked_claims"));
+	print_reach(json_object_get(health->status, "kept"), "UTC");
+	print_sessions(health->status);
+	putchar('\n');
+	print_queues(json_object_get(health->status, "queues"));
+}
+
+int status_red(const struct command *command, struct client *client, json_t **ret_red, char ret_clock[256])
+{
+	struct health *health = health_new();
+	int ended = health_look(command, client, health);
+
+	*ret_red = health->red ? json_incref(health->red) : NULL;
+	snprintf(ret_clock, 256, "%s", health_clock_note(health));
+	health_free(health);
+	return ended;
+}
+
+static void print_json(const struct health *health)
+{
+	json_object_set(health->status, "stopped", health->stopped);
+	json_object_set(health->status, "red", health->red);
+	json_object_set_new(health->status, "alarms", alarms_json(&health->alarms));
+	json_print(health->status);
+}
+
+int command_status(struct command *command, int argc, char **argv)
+{
+	struct health *health;
+	struct client *client;
+	int ended;
+
+	command_take(command, argc, argv,
+		&(struct arguments){
+			.help = "Says whether all is well, and if not, why and what to do. It exits with 0 when green, "
+				"1 "
+				"when red, 3 when the broker cannot be reached.\v"
+				"Example:\n  cartbus status || mail -s 'cartbus is red' admin@example.com" });
+	client = command_connect(command);
+	health = health_new();
+	ended = health_look(command, client, health);
+	client_free(client);
+	if (health->status && command->json)
+		print_json(health);
+	else if (health->status)
+		print_health(health);
+	ended = ended ? ended : json_array_size(health->red) ? EXIT_NO : EXIT_FINE;
+	health_free(health);
+	return ended;
+}
+
+int command_queues(struct command *command, int argc, char **argv)
+{
+	struct client *client;
+	json_t *answer;
+
+	command_take(command, argc, argv,
+		&(struct arguments){
+			.help = "Shows for each service what waits to be decided, what is being decided, "
+				"what is delayed "
+				"and what is dead. A queue is paused while every message that its service is given "
+				"fails: then one message at a time is tried, at growing intervals up to a "
+				"minute, nothing that fails counts against a message, and the first that "
+				"works ends it.\vExample:\n  cartbus queues --json" });
+	client = command_connect(command);
+	answer = command_look(command, client, "queues", NULL);
+	client_free(client);
+	if (!answer)
+		return EXIT_NO;
+	if (command->json) {
+		json_print(answer);
+	} else {
+		print_queues(json_object_get(answer, "queues"));
+	}
+	json_decref(answer);
+	return EXIT_FINE;
+}

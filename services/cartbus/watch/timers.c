@@ -1,0 +1,163 @@
+/*
+ * timers.c: `cartbus timers`: what will happen when, and which mail comes of it
+ *
+ * Read next: timer_rows.c (which are set), outlook.c (what comes of them)
+ */
+#include "services/cartbus/core/describe.h"
+#include "services/cartbus/core/print.h"
+#include "services/cartbus/core/zones.h"
+#include "services/cartbus/shops/shops.h"
+#include "services/cartbus/watch/outlook.h"
+#include "services/cartbus/watch/timer_rows.h"
+
+#include "bus/base/cleanup.h"
+#include "bus/base/memory.h"
+#include "services/kit/time/zone.h"
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct line {
+	const char *shop, *name;
+	TimerSet timer;
+};
+
+static int by_due(const void *a, const void *b)
+{
+	const struct line *left = a, *right = b;
+
+	return left->timer.due_us < right->timer.due_us ? -1 : left->timer.due_us > right->timer.due_us;
+}
+
+static int64_t due_of(const struct command *command, const TimerSet *pending)
+{
+	struct cron *cron = NULL;
+	char why[160];
+	int64_t due_us = pending->due_us;
+
+	if (!pending->cron[0])
+		return due_us;
+	if (cron_parse(pending->cron, &cron, why) ||
+		cron_next(cron, pending->zone, clock_wall_us(&command->clock), &due_us))
+		due_us = 0;
+	cron_free(cron);
+	return due_us;
+}
+
+static struct line *sorted_lines(const struct command *command, const struct ordmap *timers)
+{
+	struct line *lines = memory_new(ordmap_count(timers) * sizeof(*lines));
+	size_t count = 0;
+
+	for (struct ordmap_entry *entry = ordmap_first(timers); entry; entry = ordmap_next(entry)) {
+		struct line *line = &lines[count++];
+
+		line->shop = ordmap_key(entry).data;
+		line->name = line->shop + strlen(line->shop) + 1;
+		line->timer = timer_rows_value(entry);
+		line->timer.due_us = due_of(command, &line->timer);
+	}
+	qsort(lines, count, sizeof(*lines), by_due);
+	return lines;
+}
+
+struct listing {
+	struct command *command;
+	struct ordmap *timers;
+	struct outlook outlook; /* foresight NULL: only looks */
+};
+
+static void print_line(const struct listing *listing, const struct line *line)
+{
+	const char *zone = zone_of_shop(listing->command, line->shop);
+	struct outlook_line outlook;
+	char at[40];
+
+	describe_time(zone, line->timer.due_us, at);
+	printf("%s  %-12s %-36s %s%s%s\n", at, line->shop, line->name, line->timer.topic,
+		line->timer.cron[0] ? "  by " : "", line->timer.cron);
+	if (listing->outlook.foresight && outlook_line(&listing->outlook, line->shop, zone, &line->timer, &outlook))
+		printf("    %-19s  %s\n", outlook.at, outlook.words);
+}
+
+static json_t *line_json(const struct listing *listing, const struct line *line)
+{
+	json_t *json = json_pack("{s:s,s:s,s:I,s:s,s:s}", "shop", line->shop, "name", line->name, "due_us",
+		(json_int_t)line->timer.due_us, "topic", line->timer.topic, "cron", line->timer.cron);
+	json_t *send = NULL;
+
+	if (listing->outlook.foresight)
+		send = outlook_json(
+			&listing->outlook, line->shop, zone_of_shop(listing->command, line->shop), &line->timer);
+	if (send)
+		json_object_set_new(json, "send", send);
+	return json;
+}
+
+static void print_timers(const struct listing *listing)
+{
+	_cleanup_free_ struct line *lines = sorted_lines(listing->command, listing->timers);
+	json_t *list = listing->command->json ? json_array() : NULL;
+
+	for (size_t i = 0; i < ordmap_count(listing->timers); i++) {
+		if (list)
+			json_array_append_new(list, line_json(listing, &lines[i]));
+		else
+			print_line(listing, &lines[i]);
+	}
+	if (list)
+		json_print_list("timers", list);
+	else if (ordmap_count(listing->timers) == 0)
+		puts("no timer is set");
+}
+
+static bool hear(const struct entry *entry, void *context)
+{
+	struct listing *listing = context;
+
+	outlook_hear(&listing->outlook, entry);
+	timer_rows_fold(listing->timers, entry);
+	return !scratch_interrupted();
+}
+
+static int read_all(struct listing *listing, struct client *client, const char *shop)
+{
+	int failed = reading_each(listing->command, client,
+		&(struct reading_filter){ .from = 1, .shop = shop, .or_shop = shop ? SHOP_OF_ALL : NULL }, hear,
+		listing);
+
+	return !failed && scratch_interrupted() ? EXIT_NO : failed;
+}
+
+int command_timers(struct command *command, int argc, char **argv)
+{
+	const char *shop = NULL, *scratch = scratch_usual();
+	bool looks = false;
+	const struct take takes[] = { { "shop", "NAME", "only of this shop", &shop, NULL },
+		{ "looks", NULL, "only when carts are looked at, not when mails go: faster on a long log", NULL,
+			&looks },
+		SCRATCH_TAKE(scratch), { 0 } };
+	struct listing listing = { .command = command, .timers = ordmap_new() };
+	struct client *client;
+	int failed;
+
+	command_take(command, argc, argv,
+		&(struct arguments){ .takes = takes,
+			.help = "Lists the timers that are set, the next one first, in each shop's own time. Below a "
+				"cart's timer stands when its next mail goes, as far as that is known: after the "
+				"wait, the shopper's window and the quiet hours.\v"
+				"Example:\n  cartbus timers --shop demo" });
+	client = command_connect(command);
+	failed = shop ? shops_know(command, client, shop) : EXIT_FINE;
+	if (!failed && !looks)
+		failed = outlook_begin(command, scratch, &listing.outlook);
+	if (!failed)
+		failed = looks ? timer_rows_read(listing.timers, command, client, shop)
+			       : read_all(&listing, client, shop);
+	client_free(client);
+	if (!failed)
+		print_timers(&listing);
+	outlook_end(&listing.outlook);
+	ordmap_free(listing.timers);
+	return failed;
+}

@@ -1,0 +1,51 @@
+/*
+ * top_figures.h: what `cartbus top` shows, as numbers
+ */
+#ifndef CARTBUS_WATCH_TOP_FIGURES_H
+#define CARTBUS_WATCH_TOP_FIGURES_H
+
+#include "services/cartbus/watch/health.h"
+#include "services/cartbus/watch/looks.h"
+#include <stdbool.h>
+
+enum { TOP_QUEUES_MAX = 32, TOP_PROCESSES_MAX = 256 };
+
+struct top_queue {
+	const char *name, *outage; /* outage: why it is paused */
+	double ready, leased, delayed, unread, failures, dead;
+	int64_t oldest_us; /* age of the oldest message; 0: it is empty */
+	bool is_paused;
+};
+
+struct top_process {
+	const char *service, *instance, *host;
+	double turns_s, effects_s; /* a second; negative: not known yet */
+	double p99_us; /* at most so long took 99 of 100 decisions of the last minute; 0: there were none; INFINITY */
+	double in_flight, failures, timeouts, throttles, lag, memory_bytes;
+};
+
+enum top_order { TOP_BY_TURNS, TOP_BY_NAME, TOP_BY_ERRORS, TOP_BY_LAG, TOP_BY_MEMORY, TOP_ORDERS };
+extern const char *const top_order_names[TOP_ORDERS];
+
+struct top_figures { /* strings are borrowed from health and looks */
+	const struct health *health;
+	const struct looks *looks;
+	bool is_red;
+	int alarms;                    /* that stand, seen or not */
+	double messages_s, webhooks_s; /* a second; negative: not known yet */
+	double head, uptime_us, disk_free_bytes, parked_claims, dead;
+	double mails_day, mails_hour, mails_failed_day, recovered_day,
+		timers_pending; /* negative: no monitor tells them */
+	int64_t wall_us;        /* the broker's clock */
+	int64_t next_cart_us;   /* when the first cart's turn is; 0: none waits, or no monitor tells */
+	int queue_count, process_count;
+	struct top_queue queues[TOP_QUEUES_MAX];
+	struct top_process processes[TOP_PROCESSES_MAX];
+};
+
+/* Of the newest look, which must be there. Pure. */
+void top_figures_of(
+	const struct health *health, const struct looks *looks, enum top_order order, struct top_figures *ret);
+json_t *top_figures_json(const struct top_figures *figures);
+
+#endif

@@ -1,0 +1,275 @@
+/*
+ * top_live.c: `cartbus top` in a terminal: look, draw, hear keys, again
+ *
+ * Owns:      the terminal, while it runs.
+ * Promises:  a key is heard at once, also while the broker does not answer; the picture stays meanwhile, and says so. However it is
+ *            told to end, the terminal is as it was.
+ * Read next: screen.c, top_draw.c, top_letters.c
+ */
+#include "services/cartbus/watch/top.h"
+#include "services/cartbus/watch/top_letters.h"
+
+#include "services/cartbus/watch/screen.h"
+#include <poll.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#define ANSWER_PATIENCE_US (2 * US_PER_S)   /* then it is away */
+#define KEY_PATIENCE_US (200 * US_PER_MS)   /* for an answer, when somebody types */
+#define CONNECT_WITHIN_US (300 * US_PER_MS) /* nobody's key is heard meanwhile */
+#define AGAIN_US US_PER_S                   /* while it is away */
+
+enum view { VIEW_TABLES, VIEW_LETTERS, VIEW_HELP };
+
+struct live {
+	struct top *top;
+	struct picture picture;
+	struct top_letters letters;
+	enum view view;
+	bool is_frozen, is_over;
+	int first_process;
+	int64_t look_at_us;  /* boot time of the next one */
+	int64_t asked_at_us; /* of the one that waits for its answer */
+};
+
+static int64_t now_us(const struct live *live)
+{
+	return clock_boot_us(&live->top->command->clock);
+}
+
+/* ---- looking ---- */
+
+static bool is_key_there(short *ret_how)
+{
+	struct pollfd keys = { .fd = STDIN_FILENO, .events = POLLIN };
+	bool is_there = poll(&keys, 1, 0) > 0;
+
+	*ret_how = keys.revents;
+	return is_there;
+}
+
+/* Called while an answer is waited for. */
+static bool goes_on(void *context)
+{
+	struct live *live = context;
+	int64_t waited_us = now_us(live) - live->asked_at_us;
+	short how;
+
+	if (top_is_asked_to_stop() || waited_us > ANSWER_PATIENCE_US)
+		return false;
+	live->top->gave_up = waited_us > KEY_PATIENCE_US && is_key_there(&how);
+	return !live->top->gave_up;
+}
+
+static void look(struct live *live)
+{
+	struct top *top = live->top;
+
+	live->asked_at_us = now_us(live);
+	if (top->client)
+		client_meanwhile(top->client, goes_on, live);
+	if (top_look(top, CONNECT_WITHIN_US) && live->view == VIEW_LETTERS)
+		top_letters_look(top, &live->letters);
+	live->look_at_us = live->asked_at_us + (top->away_since_us ? AGAIN_US : (int64_t)(top->interval_s * US_PER_S));
+	if (live->look_at_us <= now_us(live))
+		live->look_at_us = now_us(live) + CONNECT_WITHIN_US;
+}
+
+/* ---- drawing ---- */
+
+static const char *keys_of(const struct live *live)
+{
+	if (live->view == VIEW_HELP)
+		return "any key goes back";
+	return live->letters.letter ? "d or escape back   up, down   q quit"
+				    : "d back   up, down   enter shows one   q quit";
+}
+
+static void draw(struct live *live)
+{
+	const struct top *top = live->top;
+	const struct top_figures *figures = top->looks.count > 0 ? &top->figures : NULL;
+	struct top_banner banner = { .away = top->away_since_us ? top->why : NULL,
+		.since_us = now_us(live) - top->away_since_us,
+		.is_frozen = live->is_frozen,
+		.interval_s = top->interval_s,
+		.order = top->order,
+		.first_process = live->first_process };
+	int width, height;
+
+	screen_size(&width, &height);
+	picture_init(&live->picture, width, height);
+	if (live->view == VIEW_TABLES) {
+		top_draw(&live->picture, figures, &banner);
+	} else if (live->view == VIEW_HELP) {
+		top_draw_help(&live->picture);
+		top_draw_frame(&live->picture, figures, &banner, keys_of(live));
+	} else {
+		top_letters_draw(&live->picture, top, &live->letters);
+		top_draw_frame(&live->picture, figures, &banner, keys_of(live));
+	}
+	screen_show(&live->picture);
+}
+
+/* ---- keys ---- */
+
+static void change_interval(struct live *live, bool is_longer)
+{
+	static const double steps[] = { 0.2, 0.5, 1, 2, 5, 10, 30, 60 };
+	enum { COUNT = sizeof(steps) / sizeof(steps[0]) };
+	double now = live->top->interval_s;
+	int at = is_longer ? 0 : COUNT - 1;
+
+	while (is_longer && at < COUNT - 1 && steps[at] <= now)
+		at++;
+	while (!is_longer && at > 0 && steps[at] >= now)
+		at--;
+	live->top->interval_s = steps[at];
+	live->look_at_us = 0;
+}
+
+static void move(struct live *live, int by)
+{
+	int most = live->top->figures.process_count - 1;
+
+	if (live->view == VIEW_LETTERS)
+		top_letters_move(&live->letters, by);
+	live->first_process += live->view == VIEW_TABLES ? by : 0;
+	if (live->first_process > most)
+		live->first_process = most;
+	if (live->first_process < 0)
+		live->first_process = 0;
+}
+
+static void toggle_letters(struct live *live)
+{
+	if (live->view == VIEW_LETTERS) {
+		if (!top_letters_close(&live->letters))
+			live->view = VIEW_TABLES;
+		return;
+	}
+	live->view = VIEW_LETTERS;
+	live->look_at_us = 0;
+}
+
+static void hear_letter(struct live *live, int key)
+{
+	switch (key) {
+	case 'q':
+	case 'Q':
+		live->is_over = true;
+		break;
+	case 's':
+		live->top->order = (live->top->order + 1) % TOP_ORDERS;
+		top_arrange(live->top);
+		break;
+	case 'd':
+		toggle_letters(live);
+		break;
+	case ' ':
+		live->is_frozen = !live->is_frozen;
+		live->look_at_us = 0;
+		break;
+	case '+':
+	case '=':
+	case '-':
+		change_interval(live, key != '-');
+		break;
+	case '?':
+	case 'h':
+		live->view = VIEW_HELP;
+		break;
+	}
+}
+
+static void hear(struct live *live, int key)
+{
+	enum { PAGE = 10 };
+
+	if (key == KEY_OF_RESIZE)
+		return;
+	if (live->view == VIEW_HELP && key != 'q') {
+		live->view = VIEW_TABLES;
+		return;
+	}
+	if (key == KEY_OF_UP || key == KEY_OF_DOWN)
+		move(live, key == KEY_OF_UP ? -1 : 1);
+	else if (key == KEY_OF_PAGE_UP || key == KEY_OF_PAGE_DOWN)
+		move(live, key == KEY_OF_PAGE_UP ? -PAGE : PAGE);
+	else if (key == KEY_OF_ENTER && live->view == VIEW_LETTERS)
+		top_letters_open(live->top, &live->letters);
+	else if (key == KEY_OF_ESCAPE && live->view == VIEW_LETTERS)
+		toggle_letters(live);
+	else
+		hear_letter(live, key);
+}
+
+/* true: there was one. */
+static bool hear_keys(struct live *live)
+{
+	bool heard = false;
+	short how;
+	int key;
+
+	while ((key = screen_key()) != KEY_OF_NONE) {
+		hear(live, key);
+		heard = true;
+	}
+	if (!heard && is_key_there(&how) && how & (POLLHUP | POLLERR))
+		live->is_over = true; /* the terminal is gone */
+	return heard;
+}
+
+/* ---- all of it ---- */
+
+/* The connection is kept alive meanwhile. */
+static void wait_for_something(struct live *live)
+{
+	int64_t left_us = live->look_at_us - now_us(live);
+	struct pollfd keys = { .fd = STDIN_FILENO, .events = POLLIN };
+
+	if (live->is_frozen || left_us > US_PER_S)
+		left_us = US_PER_S;
+	if (left_us <= 0)
+		return;
+	if (live->top->client)
+		client_work_beside(live->top->client, STDIN_FILENO, left_us);
+	else
+		poll(&keys, 1, (int)(left_us / US_PER_MS) + 1);
+}
+
+static void run(struct live *live)
+{
+	bool is_stale = true;
+
+	while (!live->is_over && !top_is_asked_to_stop()) {
+		if (!live->is_frozen && now_us(live) >= live->look_at_us) {
+			look(live);
+			is_stale = true;
+		}
+		if (is_stale)
+			draw(live);
+		wait_for_something(live);
+		is_stale = hear_keys(live);
+	}
+}
+
+int top_live(struct top *top)
+{
+	struct live live = { .top = top };
+
+	if (screen_open() < 0) {
+		const char *name = getenv("TERM");
+
+		complain(top->command, "the terminal \"%s\" (TERM) is not known here; --once needs none",
+			name ? name : "");
+		return EXIT_NO;
+	}
+	run(&live);
+	screen_close();
+	if (top->client)
+		client_meanwhile(top->client, NULL, NULL);
+	picture_free(&live.picture);
+	top_letters_forget(&live.letters);
+	return EXIT_FINE;
+}

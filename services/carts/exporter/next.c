@@ -1,0 +1,192 @@
+/*
+ * next.c: what comes next for a cart, when, and why then
+ *
+ * Owns:      the table way (shop, id of an open cart -> struct way_back) of the exporter's state.
+ * Promises:  the decision of the waiter, asked for the cart's next look, as `cartbus why` asks it; pure.
+ * Fails by:  not knowing what is not folded here: stops that came since the cart was looked at, and whether the shop's policy lets it.
+ * Read next: services/carts/policy/plan.c
+ */
+#include "services/carts/exporter/next.h"
+#include "bus/base/map.h"
+#include "bus/base/memory.h"
+#include "bus/base/text.h"
+#include "services/carts/policy/way_back.h"
+#include "services/kit/state/row.h"
+#include <stdlib.h>
+
+/* ---- where its mails lead ---- */
+
+void next_remember_cart(struct state *state, const struct said *said, const CartState *cart)
+{
+	struct way_back way;
+
+	if (cart->status != CART_OPEN) {
+		state_delete(state, "way", said->shop, cart->ids.cart_id);
+		return;
+	}
+	way_back_of(cart, &way);
+	ROW_PUT(state, "way", said->shop, cart->ids.cart_id, &way);
+}
+
+void next_forget(struct state *state, const char *shop)
+{
+	last_forget_unknown(state, "way", shop);
+}
+
+/* ---- who was mailed ---- */
+
+struct mailed {
+	struct map *at; /* address hash -> struct times */
+};
+
+/* The last mails to one shopper, newest first. */
+struct times {
+	int64_t at_us[RULES_CAP_MAILS_MAX];
+	int count;
+};
+
+static void note_time(struct mailed *mailed, struct bytes key, int64_t at_us)
+{
+	struct times *times = map_get(mailed->at, key);
+	int at = 0;
+
+	if (!times) {
+		times = memory_new(sizeof(*times));
+		map_put(mailed->at, key, times);
+	}
+	while (at < times->count && times->at_us[at] > at_us)
+		at++;
+	if (at == RULES_CAP_MAILS_MAX)
+		return;
+	times->count += times->count < RULES_CAP_MAILS_MAX;
+	memmove(&times->at_us[at + 1], &times->at_us[at], (size_t)(times->count - 1 - at) * sizeof(times->at_us[0]));
+	times->at_us[at] = at_us;
+}
+
+static void note_mails(const char *cart_id, const struct ledger_row *row, void *context)
+{
+	struct mailed *mailed = context;
+
+	(void)cart_id;
+	for (int i = 0; i < 2; i++) {
+		const struct ledger_mail *mail = &row->mails[i];
+		struct bytes key = bytes_of(row->address_hash);
+
+		if (!key.len || mail->to_owner || (mail->phase != SEND_SENT && mail->phase != SEND_AMBIGUOUS))
+			continue;
+		note_time(mailed, key, mail->at_us);
+	}
+}
+
+struct mailed *mailed_new(const struct state *state, const char *shop)
+{
+	struct mailed *mailed = memory_new(sizeof(*mailed));
+
+	mailed->at = map_new();
+	ledger_each(state, shop, note_mails, mailed);
+	return mailed;
+}
+
+static void free_times(struct bytes key, void *value, void *context)
+{
+	(void)key;
+	(void)context;
+	free(value);
+}
+
+void mailed_free(struct mailed *mailed)
+{
+	if (mailed) {
+		map_each(mailed->at, free_times, NULL);
+		map_free(mailed->at);
+	}
+	free(mailed);
+}
+
+/* ---- the next mail ---- */
+
+static struct send send_of(const struct ledger_mail *mail)
+{
+	return (struct send){ .phase = mail->phase, .at_us = mail->at_us };
+}
+
+static void set_waits(struct move_facts *facts, const struct rules *rules, const struct ledger_row *row)
+{
+	struct rules_waits waits = rules_waits_or_own(
+		rules_choose(rules, row->total_minor, row->currency).waits, row->own_first_us, row->own_second_us);
+
+	facts->first_us = waits.first_us;
+	facts->second_us = waits.second_us;
+	facts->window_us = rules_window_us(rules);
+	facts->window_written = rules->window_us > 0;
+	facts->rules = rules;
+}
+
+/* In a shop that is only observed the record alone tells what would have gone. */
+static void set_observed(struct move_facts *facts, const struct last *last)
+{
+	if (!text_starts(last->action, "would_send_"))
+		return;
+	facts->mode = MODE_OBSERVE;
+	facts->would_step = strcmp(last->action, "would_send_first") == 0 ? 1 : 2;
+	facts->would_us = last->at_us;
+}
+
+static bool is_with_sender(const struct ledger_row *row, const struct last *last, struct next *ret)
+{
+	int step = strcmp(last->action, "first_reminder") == 0 ? 1
+		: strcmp(last->action, "second_reminder") == 0 ? 2
+							       : 0;
+
+	if (!step || last->at_us < row->abandoned_us || row->mails[step - 1].phase != SEND_NONE)
+		return false;
+	*ret = (struct next){ .step = step, .at_us = last->at_us };
+	TEXT_COPY(ret->words, "decided, and with the sender");
+	return true;
+}
+
+static struct next reminder_of(const struct mailed *mailed, const struct shop *shop, const struct rules *rules,
+	const struct ledger_row *row, const struct last *last)
+{
+	bool is_known = last->at_us >= row->abandoned_us; /* the record is about the cart as it is */
+	struct next next = { .step = row->mails[0].phase == SEND_NONE ? 1 : row->mails[1].phase == SEND_NONE ? 2 : 0 };
+	struct move_facts facts = { .now_us = is_known ? last->at_us : row->abandoned_us,
+		.open = true,
+		.has_address = true,
+		.documents = true,
+		.abandoned_us = row->abandoned_us,
+		.first = send_of(&row->mails[0]),
+		.second = send_of(&row->mails[1]),
+		.mode = MODE_LIVE,
+		.zone = shop->zone };
+	const struct times *times = map_get(mailed->at, bytes_of(row->address_hash));
+	struct plan plan;
+
+	if (is_with_sender(row, last, &next) || !rules)
+		return next;
+	facts.last_mail_us = times ? times->at_us[0] : 0;
+	facts.capped_until_us = times ? rules_capped_until_us(rules, times->at_us, times->count) : 0;
+	set_waits(&facts, rules, row);
+	set_observed(&facts, last);
+	plan = plan_next(&facts, is_known ? last->next_us : 0);
+	next.step = plan.step;
+	next.at_us = plan.send_us;
+	if (plan.step && (plan.window_until_us || plan.quiet_until_us))
+		plan_words(&plan, shop->zone, next.words);
+	return next;
+}
+
+struct next next_of(const struct state *state, const struct mailed *mailed, const struct shop *shop,
+	const struct rules *rules, const char *cart_id, const struct ledger_row *row, const struct last *last)
+{
+	struct next next = reminder_of(mailed, shop, rules, row, last);
+	struct way_back way;
+	const char *fault =
+		row_get(state, "way", shop->name, cart_id, &way, sizeof(way)) ? way_back_fault(shop, &way) : NULL;
+
+	if (!next.step || !fault)
+		return next;
+	next = (struct next){ .is_unmailable = true };
+	TEXT_COPY(next.words, fault);
+	return next;
+}

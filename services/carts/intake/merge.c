@@ -1,0 +1,153 @@
+/*
+ * merge.c: two rows that turn out to be one cart
+ *
+ * Promises:  pure; the older cart keeps its id; the winner carries every id and every spent step of the loser; a purchase, an
+ *            opt-out or the owner's word on either of them holds for the one that stays.
+ * Read next: cart.h, carts/policy/sends.h (merged_from)
+ */
+#include "bus/base/text.h"
+#include "services/carts/intake/cart.h"
+#include <string.h>
+
+bool cart_is_older(const CartState *a, const CartState *b)
+{
+	if (a->first_seen_us != b->first_seen_us)
+		return a->first_seen_us < b->first_seen_us;
+	return strcmp(a->ids.cart_id, b->ids.cart_id) < 0;
+}
+
+/* What holds for good comes first: the higher one decides. */
+static int how_final(const CartState *row)
+{
+	static const int rank[] = { [CLOSED_NOT] = 0,
+		[CLOSED_GAVE_UP] = 2,
+		[CLOSED_NO_ADDRESS] = 0,
+		[CLOSED_EMPTIED] = 0,
+		[CLOSED_MERGED] = 0,
+		[CLOSED_OPTED_OUT] = 3,
+		[CLOSED_BY_OWNER] = 4,
+		[CLOSED_TOO_LATE] = 0,
+		[CLOSED_NOT_CHASED] = 0,
+		[CLOSED_NEWER_CART] = 0 };
+
+	return row->status == CART_BOUGHT ? 5 : rank[row->closed_reason];
+}
+
+static void take_end(CartState *winner, const CartState *loser, bool loser_newer)
+{
+	int winners = how_final(winner), losers = how_final(loser);
+
+	if (losers < winners || (losers == winners && !loser_newer))
+		return;
+	winner->status = loser->status;
+	winner->closed_reason = loser->closed_reason;
+	winner->closed_us = loser->closed_us;
+	if (loser->status != CART_BOUGHT)
+		return;
+	winner->bought_us = loser->bought_us;
+	TEXT_COPY(winner->payment_status, loser->payment_status);
+	TEXT_COPY(winner->order_id, loser->order_id);
+	winner->order_total_minor = loser->order_total_minor;
+	winner->order_refunded_minor = loser->order_refunded_minor;
+	winner->order_cancelled_us = loser->order_cancelled_us;
+	TEXT_COPY(winner->order_currency, loser->order_currency);
+}
+
+/* The further ids of a merge must not use up the room for spent steps: where there is none left, the chase ends. */
+static void take_spent_steps(CartState *winner, const char *cart_id, int64_t now_us)
+{
+	const int most = (int)(sizeof(winner->merged_from) / sizeof(winner->merged_from[0]));
+
+	for (int i = 0; i < winner->merged_from_count; i++) {
+		if (strcmp(winner->merged_from[i], cart_id) == 0)
+			return;
+	}
+	if (winner->merged_from_count < most) {
+		TEXT_COPY(winner->merged_from[winner->merged_from_count++], cart_id);
+		return;
+	}
+	if (winner->status == CART_OPEN) {
+		winner->status = CART_CLOSED;
+		winner->closed_reason = CLOSED_GAVE_UP;
+		winner->closed_us = now_us;
+	}
+}
+
+static void take_newer_contents(CartState *winner, const CartState *loser, bool newer)
+{
+	if (loser->items_count > 0 && (newer || winner->items_count == 0)) {
+		memcpy(winner->items, loser->items, sizeof(winner->items));
+		winner->items_count = loser->items_count;
+		winner->items_left_out = loser->items_left_out;
+	}
+	if (*loser->currency && (newer || !*winner->currency)) {
+		winner->total_minor = loser->total_minor;
+		TEXT_COPY(winner->currency, loser->currency);
+	}
+	if (loser->discount_codes_count > 0 && (newer || winner->discount_codes_count == 0)) {
+		memcpy(winner->discount_codes, loser->discount_codes, sizeof(winner->discount_codes));
+		winner->discount_codes_count = loser->discount_codes_count;
+	}
+	if (loser->note_attributes_count > 0 && (newer || winner->note_attributes_count == 0)) {
+		memcpy(winner->note_attributes, loser->note_attributes, sizeof(winner->note_attributes));
+		winner->note_attributes_count = loser->note_attributes_count;
+	}
+	if (loser->tags_count > 0 && (newer || winner->tags_count == 0)) {
+		memcpy(winner->tags, loser->tags, sizeof(winner->tags));
+		winner->tags_count = loser->tags_count;
+		winner->tags_left_out = loser->tags_left_out;
+	}
+}
+
+#define NEWER_TEXT(winner, loser, field, newer)                                                                        \
+	do {                                                                                                           \
+		if (*(loser)->field && ((newer) || !*(winner)->field))                                                 \
+			TEXT_COPY((winner)->field, (loser)->field);                                                    \
+	} while (0)
+
+static void take_newer_words(CartState *winner, const CartState *loser, bool newer)
+{
+	NEWER_TEXT(winner, loser, locale, newer);
+	NEWER_TEXT(winner, loser, recovery_url, newer);
+	NEWER_TEXT(winner, loser, first_name, newer);
+	if (loser->consent != CONSENT_UNKNOWN && (newer || winner->consent == CONSENT_UNKNOWN))
+		cart_take_consent(winner, loser->consent, loser->consent_unreadable);
+	if (loser->has_wait_override && (newer || !winner->has_wait_override)) {
+		winner->has_wait_override = true;
+		winner->wait_override = loser->wait_override;
+	}
+	winner->saved_link |= loser->saved_link;
+	winner->test |= loser->test;
+}
+
+static int64_t later(int64_t a, int64_t b)
+{
+	return a > b ? a : b;
+}
+
+static void close_merged(CartState *loser, const char *into, int64_t now_us)
+{
+	loser->status = CART_CLOSED;
+	loser->closed_reason = CLOSED_MERGED;
+	loser->closed_us = now_us;
+	TEXT_COPY(loser->merged_into, into);
+}
+
+void cart_merge(CartState *winner, CartState *loser, int64_t now_us)
+{
+	bool newer = loser->changed_us > winner->changed_us;
+
+	take_newer_contents(winner, loser, newer);
+	take_newer_words(winner, loser, newer);
+	take_end(winner, loser, newer);
+	cart_learn_ids(winner, &loser->ids, newer);
+	for (int i = 0; i < loser->also_count; i++)
+		cart_learn_ids(winner, &loser->also[i], false);
+	take_spent_steps(winner, loser->ids.cart_id, now_us);
+	for (int i = 0; i < loser->merged_from_count; i++)
+		take_spent_steps(winner, loser->merged_from[i], now_us);
+	winner->abandoned_us = later(winner->abandoned_us, loser->abandoned_us);
+	winner->changed_us = later(winner->changed_us, loser->changed_us);
+	winner->revision = (winner->revision > loser->revision ? winner->revision : loser->revision) + 1;
+	close_merged(loser, winner->ids.cart_id, now_us);
+}

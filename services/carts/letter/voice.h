@@ -1,0 +1,72 @@
+/*
+ * voice.h: how the shop speaks: voice.txt and voice.<language>.txt, a small template language, per step
+ *
+ *     First reminder
+ *     Subject: You left something at {shop}
+ *     Opening: Hello {first name or "there"}, your basket is still here.
+ *     Body:
+ *     any lines, with {items}, {total}, {return link} ...
+ *
+ * The whole language is described in voice.md beside this file. HTML and text parts are made from the same source; values are
+ * escaped for the part they go into.
+ */
+#ifndef CARTS_LETTER_VOICE_H
+#define CARTS_LETTER_VOICE_H
+
+#include "bus/base/bytes.h"
+#include "services/kit/locale/locale.h"
+
+struct voice;
+
+struct voice_error {
+	int line, column;
+	char text[360];
+};
+
+int voice_parse(const char *text, struct voice **ret, struct voice_error *ret_error);
+void voice_free(struct voice *voice);
+/* Does every [words](https://...) lead to a host of this shop? -EINVAL: ret_error says which does not, and what helps. */
+struct shop;
+int voice_check_links(const struct voice *voice, const struct shop *shop, struct voice_error *ret_error);
+
+/* For the renderer: the templates of one mail. */
+struct template;
+struct voice_mail {
+	struct template *subject, *body;
+	struct template *preview, *opening; /* may be NULL */
+	struct template *footer;            /* NULL: the built-in one of the language */
+};
+const struct voice_mail *voice_mail(const struct voice *voice, int step); /* 1 or 2 */
+
+/* --- voice_choose.c: which words a shopper gets --- */
+
+enum { VOICE_KIND_ROOM = 32 }; /* "voice", "voice.pt-BR": of a document, and ".txt" makes it the file's name */
+
+/* The words of a mail, and the language they are in. */
+struct speech {
+	const struct voice *voice;
+	char language[LOCALE_ROOM]; /* a tag: "de" */
+	char kind[VOICE_KIND_ROOM]; /* where the words are from; "": built in */
+};
+
+/* The owner's words of this kind; NULL: none, or none of his own (voice_is_own). */
+typedef const struct voice *voice_find_fn(void *context, const char *kind);
+/*
+ * For a shopper whose storefront said `locale` (any spelling, or ""): the owner's words of that locale, then of its language, then
+ * voice.txt, which is in the shop's language; and if the owner wrote none of these, the built-in ones of the shopper's language,
+ * the shop's, or English.
+ */
+void voice_choose(
+	const char *locale, const char *shops_locale, voice_find_fn *find, void *context, struct speech *ret_speech);
+/* false: blank, or as it was made, letter by letter: then shoppers are better served in their own language. */
+bool voice_is_own(const char *text);
+
+const char *voice_builtin_text(const char *language); /* "de-AT" gets German; NULL: there is none */
+const struct voice *voice_builtin(const char *language);
+
+/* "voice", "voice.pt-BR"; false: no name of a voice. Whether the language exists is voice_kind_valid's. */
+bool voice_kind_of_file(const char *file, char ret_kind[VOICE_KIND_ROOM]);
+/* false: ret_why says how the language would be spelled right. */
+bool voice_kind_valid(const char *kind, char ret_why[160]);
+
+#endif

@@ -1,0 +1,42 @@
+/*
+ * merges.c: which carts turned out to be one
+ *
+ * Owns:      the table merges (cart id -> struct merge_row) of a service's state; a cart that was never part of a merge has no row.
+ * Promises:  a late row never replaces a newer one.
+ * Read next: merges.h, services/carts/intake/merge.c (who decides it), sends.c (why it matters)
+ */
+#include "services/carts/policy/merges.h"
+#include "bus/base/text.h"
+#include "services/kit/state/row.h"
+
+struct merge_row {
+	uint64_t version;
+	struct merges merges;
+};
+
+_Static_assert(sizeof(((CartState *)0)->merged_from) == sizeof(((struct merges *)0)->from),
+	"as many as a cart's row can name");
+
+void merges_remember(struct state *state, const struct said *said, const CartState *cart)
+{
+	struct merge_row row;
+
+	row_get(state, "merges", said->shop, cart->ids.cart_id, &row, sizeof(row));
+	if (row.version > cart->state_version || (!*cart->merged_into && cart->merged_from_count == 0))
+		return;
+	memset(&row, 0, sizeof(row));
+	row.version = cart->state_version;
+	row.merges.away = *cart->merged_into != '\0';
+	row.merges.count = cart->merged_from_count;
+	for (int i = 0; i < row.merges.count; i++)
+		TEXT_COPY(row.merges.from[i], cart->merged_from[i]);
+	ROW_PUT(state, "merges", said->shop, cart->ids.cart_id, &row);
+}
+
+struct merges merges_of(const struct state *state, const char *shop, const char *cart_id)
+{
+	struct merge_row row;
+
+	row_get(state, "merges", shop, cart_id, &row, sizeof(row));
+	return row.merges;
+}

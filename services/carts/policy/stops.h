@@ -1,0 +1,62 @@
+/*
+ * stops.h: the raw messages that forbid a send, as they were confirmed to the outside
+ *
+ * Folded by waiter and sender alike, from the raw topics, so that promise 4 holds while intake and unsub are behind or down.
+ * A checkout stops a cart by any id it shares with it, also through ids that other raw messages tied together, and by address
+ * when the cart's last change is not newer than the purchase, by clocks that may differ (change.h). What counts as one, the shop's map of payment statuses says
+ * (purchases.h), so a service that asks also remembers documents. In doubt a stop applies.
+ */
+#ifndef CARTS_POLICY_STOPS_H
+#define CARTS_POLICY_STOPS_H
+
+#include "bus/actor/service.h"
+#include "proto/topics.h"
+
+void stops_remember_changed(struct state *state, const struct said *said, const CartChanged *changed);
+void stops_remember_checkout(struct state *state, const struct said *said, const CartCheckout *checkout);
+void stops_remember_optout(struct state *state, const struct said *said, const OptoutRequest *asked);
+void stops_remember_feedback(struct state *state, const struct said *said, const MailFeedback *feedback);
+void stops_remember_action(struct state *state, const struct said *said, const AdminAction *action);
+void stops_remember_status(struct state *state, const struct said *said, const ShopStatus *status);
+void stops_remember_privacy(struct state *state, const struct said *said, const PrivacyRequest *request);
+void stops_remember_suppression(struct state *state, const struct said *said, const Suppression *fact);
+
+/* The rows for a service's table. */
+#define STOPS_REMEMBERED                                                                                               \
+	REMEMBERS(cart_changed, stops_remember_changed), REMEMBERS(cart_checkout, stops_remember_checkout),            \
+		REMEMBERS(optout_request, stops_remember_optout), REMEMBERS(mail_feedback, stops_remember_feedback),   \
+		REMEMBERS(admin_action, stops_remember_action), REMEMBERS(shop_status, stops_remember_status),         \
+		REMEMBERS(privacy_request, stops_remember_privacy), REMEMBERS(suppression, stops_remember_suppression)
+
+enum stop {
+	STOP_NONE,
+	STOP_BOUGHT,
+	STOP_OPTED_OUT,
+	STOP_COMPLAINED,
+	STOP_BOUNCED,
+	STOP_SUPPRESSED,
+	STOP_BY_OWNER, /* this cart was suppressed or written off */
+	STOP_EMPTIED,  /* a raw change emptied it */
+	STOP_CHANGED,  /* a raw change is newer than the cart as decided on: it will be decided anew */
+	STOP_PAUSED    /* the shop: for now */
+};
+
+struct stopped {
+	enum stop stop;
+	uint64_t seq; /* of the message that stops */
+	int64_t at_us;
+	/*
+	 * The latest order of this cart, or by its address, that is not paid (shop.conf [payment]); 0: none. No stop, but the shopper
+	 * was there: the waits count from it, and a mail that was decided on before it is decided anew. Only looked for without a
+	 * purchase.
+	 */
+	int64_t unpaid_us;
+	uint64_t unpaid_seq; /* of that order */
+};
+
+/* The strongest stop that holds for this cart now (permanent ones before STOP_CHANGED and STOP_PAUSED). */
+struct stopped stops_for(const struct state *state, const char *shop, const CartState *cart);
+const char *stop_name(enum stop stop);                            /* "bought", "opted out", ... for audits */
+ShopMode stops_mode(const struct state *state, const char *shop); /* MODE_OBSERVE when nothing was ever said */
+
+#endif

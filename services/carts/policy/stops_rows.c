@@ -1,0 +1,291 @@
+/*
+ * stops_rows.c: folding the raw messages that forbid a send
+ *
+ * Promises:  the order in which messages come changes nothing but which of several stops is named; an older change never hides
+ *            a newer one; lifting a suppression takes back what came before it and nothing that came after.
+ * Read next: stops.c (which stop holds)
+ */
+#include "services/carts/policy/stops_rows.h"
+#include "bus/base/cleanup.h"
+#include "bus/base/text.h"
+#include "services/carts/policy/change.h"
+#include "services/carts/policy/purchases.h"
+#include "services/kit/state/row.h"
+#include <stdio.h>
+#include <string.h>
+
+const char *stop_prefix(char to[STOP_PREFIX_MAX], const char *name)
+{
+	snprintf(to, STOP_PREFIX_MAX, "%.*s%c", STOP_NAME_MAX, name, STOP_TIE);
+	return to;
+}
+
+/* Written each time: the newest message that says so is the one that it is forgotten with. */
+static void tie(struct state *state, const char *shop, const char *from, const char *to, const char *end)
+{
+	char key[2 * STOP_NAME_MAX + 3];
+
+	snprintf(key, sizeof(key), "%s%c%s%s", from, STOP_TIE, to, end);
+	state_put_bytes(state, "stops.tie", shop, key, BYTES("", 0));
+}
+
+/* All names of one message belong together: a star around the first. */
+static int tie_names(
+	struct state *state, const char *shop, const CartIds *ids, const char *end, char ret[JOIN_NAMES_MAX][80])
+{
+	int count = join_names(ids, ret);
+
+	for (int i = 1; i < count; i++) {
+		tie(state, shop, ret[0], ret[i], end);
+		tie(state, shop, ret[i], ret[0], end);
+	}
+	return count;
+}
+
+static void add_contents(struct change_row *to, const struct change_row *change, bool newer)
+{
+	if (change->items_digest && (newer || !to->items_digest)) {
+		to->items_digest = change->items_digest;
+		to->emptied = change->emptied;
+	}
+	if (change->has_total && (newer || !to->has_total)) {
+		to->has_total = true;
+		to->total_minor = change->total_minor;
+		TEXT_COPY(to->currency, change->currency);
+	}
+	if (*change->email_hash && (newer || !*to->email_hash))
+		TEXT_COPY(to->email_hash, change->email_hash);
+	to->saved_link |= change->saved_link;
+	to->said_no |= change->said_no;
+}
+
+void stop_add_change(struct change_row *to, const struct change_row *change)
+{
+	bool newer = change->at_us >= to->at_us;
+
+	add_contents(to, change, newer);
+	if (!newer)
+		return;
+	to->at_us = change->at_us;
+	to->seq = change->seq;
+}
+
+static struct change_row change_of(const struct said *said, const CartChanged *changed)
+{
+	struct change_row row;
+
+	memset(&row, 0, sizeof(row)); /* rows are compared as bytes */
+	row.seq = said->seq;
+	row.at_us = change_us(changed);
+	if (changed->has_items)
+		row.items_digest = change_items_digest(changed->items, changed->items_count, changed->items_left_out);
+	row.emptied = change_empties(changed);
+	row.has_total = changed->has_total;
+	row.saved_link = changed->saved_link;
+	row.said_no = changed->consent == CONSENT_NO;
+	if (changed->has_total) {
+		row.total_minor = changed->total_minor;
+		TEXT_COPY(row.currency, changed->currency);
+	}
+	TEXT_COPY(row.email_hash, changed->ids.email_hash);
+	return row;
+}
+
+/* One row each: when the log forgets a change, what the others say must not be lost with it, nor outlive them. */
+void stops_remember_changed(struct state *state, const struct said *said, const CartChanged *changed)
+{
+	char names[JOIN_NAMES_MAX][80], prefix[STOP_PREFIX_MAX], key[STOP_PREFIX_MAX + 17];
+	struct change_row row;
+
+	if (tie_names(state, said->shop, &changed->ids, STOP_TIES, names) == 0)
+		return;
+	row = change_of(said, changed);
+	snprintf(key, sizeof(key), "%s%016llx", stop_prefix(prefix, names[0]), (unsigned long long)said->seq);
+	ROW_PUT(state, "stops.change", said->shop, key, &row);
+}
+
+/* A test order stops too: it was placed to see that it does. What was cancelled takes no stop back, and stops only if it had been paid. */
+void stops_remember_checkout(struct state *state, const struct said *said, const CartCheckout *checkout)
+{
+	char names[JOIN_NAMES_MAX][80];
+
+	tie_names(state, said->shop, &checkout->ids, "", names);
+	purchases_remember(state, said, checkout);
+}
+
+static void remember_no(struct state *state, const struct said *said, const char *table, const char *address_hash,
+	enum stop stop, int64_t at_us)
+{
+	struct stop_row row;
+
+	if (!*address_hash)
+		return;
+	if (row_get(state, table, said->shop, address_hash, &row, sizeof(row)) && row.stop)
+		return; /* the first reason stays */
+	row = (struct stop_row){ .seq = said->seq, .at_us = at_us, .stop = stop };
+	ROW_PUT(state, table, said->shop, address_hash, &row);
+}
+
+static void remember_person(
+	struct state *state, const struct said *said, const char *address_hash, enum stop stop, int64_t at_us)
+{
+	remember_no(state, said, "stops.person", address_hash, stop, at_us);
+}
+
+static enum stop optout_stop(OptoutSource source)
+{
+	switch (source) {
+	case OPTOUT_PAGE:
+	case OPTOUT_ONE_CLICK:
+	case OPTOUT_PRIVACY:
+	case OPTOUT_IMPORT:
+	case OPTOUT_OWNER:
+		return STOP_OPTED_OUT;
+	case OPTOUT_COMPLAINT:
+		return STOP_COMPLAINED;
+	case OPTOUT_BOUNCE:
+		return STOP_BOUNCED;
+	}
+	return STOP_OPTED_OUT;
+}
+
+/* What was said on the page may be taken back there, so it stands by itself. */
+void stops_remember_optout(struct state *state, const struct said *said, const OptoutRequest *asked)
+{
+	if (asked->source == OPTOUT_PAGE)
+		remember_no(state, said, "stops.page", asked->address_hash, STOP_OPTED_OUT, asked->heard_us);
+	else
+		remember_person(state, said, asked->address_hash, optout_stop(asked->source), asked->heard_us);
+}
+
+void stops_remember_feedback(struct state *state, const struct said *said, const MailFeedback *feedback)
+{
+	switch (feedback->kind) {
+	case FEEDBACK_COMPLAINT:
+		remember_person(state, said, feedback->address_hash, STOP_COMPLAINED, feedback->heard_us);
+		return;
+	case FEEDBACK_BOUNCE_PERMANENT:
+		remember_person(state, said, feedback->address_hash, STOP_BOUNCED, feedback->heard_us);
+		return;
+	case FEEDBACK_BOUNCE_TRANSIENT:
+		return;
+	}
+}
+
+static void remember_owners_stop(struct state *state, const struct said *said, const AdminAction *action)
+{
+	struct stop_row row = { .seq = said->seq, .at_us = action->at_us, .stop = STOP_BY_OWNER };
+	char name[STOP_NAME_MAX];
+
+	if (!*action->cart_id)
+		return;
+	snprintf(name, sizeof(name), "id:%s", action->cart_id);
+	if (!state_has(state, "stops.owner", said->shop, name))
+		ROW_PUT(state, "stops.owner", said->shop, name, &row);
+}
+
+static void lift(struct state *state, const struct said *said, const char *table, const AdminAction *action)
+{
+	struct stop_row lifted = { .seq = said->seq, .at_us = action->at_us, .stop = STOP_NONE };
+
+	if (*action->address_hash)
+		ROW_PUT(state, table, said->shop, action->address_hash, &lifted);
+}
+
+static void take_back(struct state *state, const struct said *said, const AdminAction *action)
+{
+	struct stop_row row;
+
+	if (row_get(state, "stops.page", said->shop, action->address_hash, &row, sizeof(row)) &&
+		row.at_us <= action->listed_by_us)
+		lift(state, said, "stops.page", action);
+}
+
+/* What was left of a shop that had gone was erased: if it comes back, it is a shop like any other. */
+static void take_up_shop(struct state *state, const struct said *said, const AdminAction *action)
+{
+	struct stop_row row;
+
+	if (row_get(state, "stops.gone", said->shop, "", &row, sizeof(row)) &&
+		row.version == text_hash(bytes_of(action->request_id)))
+		state_delete(state, "stops.gone", said->shop, "");
+}
+
+void stops_remember_action(struct state *state, const struct said *said, const AdminAction *action)
+{
+	switch (action->verb) {
+	case ADMIN_SUPPRESS_CART:
+	case ADMIN_WRITE_OFF:
+		remember_owners_stop(state, said, action);
+		return;
+	case ADMIN_UNSUBSCRIBE:
+		remember_person(state, said, action->address_hash, STOP_OPTED_OUT, action->at_us);
+		if (!*action->address_hash)
+			remember_owners_stop(state, said, action);
+		return;
+	case ADMIN_LIFT_SUPPRESSION:
+		lift(state, said, "stops.person", action);
+		lift(state, said, "stops.page", action);
+		return;
+	case ADMIN_TAKE_BACK:
+		take_back(state, said, action);
+		return;
+	case ADMIN_SETTLE_PRIVACY:
+		take_up_shop(state, said, action);
+		return;
+	case ADMIN_OVERRIDE_WAIT:
+	case ADMIN_RETIME:
+		return;
+	}
+}
+
+void stops_remember_privacy(struct state *state, const struct said *said, const PrivacyRequest *request)
+{
+	struct stop_row gone = { .seq = said->seq,
+		.at_us = request->heard_us,
+		.stop = STOP_PAUSED,
+		.version = text_hash(bytes_of(request->request_id)) };
+
+	switch (request->kind) {
+	case PRIVACY_REDACT_CUSTOMER:
+		remember_person(state, said, request->address_hash, STOP_OPTED_OUT, request->heard_us);
+		return;
+	case PRIVACY_REDACT_SHOP:
+		ROW_PUT(state, "stops.gone", said->shop, "", &gone);
+		return;
+	case PRIVACY_DATA_REQUEST:
+		return;
+	}
+}
+
+/* A pause stays until something of at least its priority lifts it. */
+void stops_remember_status(struct state *state, const struct said *said, const ShopStatus *status)
+{
+	struct status_row row;
+	bool known = row_get(state, "stops.status", said->shop, "", &row, sizeof(row));
+
+	if (known && status->version < row.version)
+		return;
+	if (known && row.mode == MODE_PAUSED && status->priority < row.priority)
+		return;
+	row = (struct status_row){ .seq = said->seq,
+		.at_us = status->at_us,
+		.version = status->version,
+		.mode = status->mode,
+		.priority = status->priority };
+	ROW_PUT(state, "stops.status", said->shop, "", &row);
+}
+
+/* The list's rows are compacted by version, so the highest is the truth in any order of reading. */
+void stops_remember_suppression(struct state *state, const struct said *said, const Suppression *fact)
+{
+	struct stop_row row;
+
+	if (row_get(state, "stops.listed", said->shop, fact->address_hash, &row, sizeof(row)) &&
+		row.version > said->version)
+		return;
+	row = (struct stop_row){
+		.seq = said->seq, .at_us = fact->since_us, .stop = !fact->lifted, .version = said->version
+	};
+	ROW_PUT(state, "stops.listed", said->shop, fact->address_hash, &row);
+}

@@ -1,0 +1,42 @@
+/*
+ * stops_rows.h: how stops.c and stops_rows.c lay down what they remember; nobody else reads it
+ */
+#ifndef CARTS_POLICY_STOPS_ROWS_H
+#define CARTS_POLICY_STOPS_ROWS_H
+
+#include "services/carts/policy/join.h"
+#include "services/carts/policy/stops.h"
+
+enum { STOP_NAME_MAX = 80, STOP_PREFIX_MAX = STOP_NAME_MAX + 2, STOP_TIE = 0x1f };
+#define STOP_TIES "\x1f"
+
+struct stop_row {
+	uint64_t seq;
+	int64_t at_us;
+	uint64_t stop; /* enum stop; of stops.listed: 1 listed, 0 lifted */
+	uint64_t version;
+};
+
+/* One change, or several together. */
+struct change_row {
+	uint64_t seq; /* of the newest; 0: none, or one that is not in the log yet */
+	int64_t at_us;
+	uint64_t items_digest; /* 0: no change spoke of items */
+	int64_t total_minor;
+	uint32_t has_total, emptied, saved_link, said_no;
+	char currency[4];
+	char email_hash[40];
+};
+
+struct status_row {
+	uint64_t seq;
+	int64_t at_us;
+	uint64_t version;
+	uint32_t mode, priority;
+};
+
+const char *stop_prefix(char to[STOP_PREFIX_MAX], const char *name); /* "name US" */
+/* Changes are added in the order of the log, which is not the order in which they happened. */
+void stop_add_change(struct change_row *to, const struct change_row *change);
+
+#endif

@@ -1,0 +1,168 @@
+/*
+ * agenda.c: what is due in virtual time: timers that history did not fire, and messages that are tried again
+ *
+ * Promises:  a timer that history fired as well fires at history's place, with its clock; any other one when it is due, or at the
+ *            end of the time in which history's timers did not fire.
+ * Read next: play.c, services/platform/timer/rows.h
+ */
+#include "bus/base/memory.h"
+#include "bus/base/text.h"
+#include "services/carts/rehearsal/inside.h"
+#include "services/platform/timer/rows.h"
+#include "services/platform/timer/timer.h"
+#include <stdlib.h>
+
+static const char CART[] = "cart/";
+
+struct item {
+	struct pending *again; /* NULL: a timer */
+	int64_t now_us;        /* what the clock shows then */
+	uint64_t version;
+	int64_t due_us;
+	char name[TIMER_NAME_MAX];
+};
+
+static void add(struct rehearsal *rehearsal, int64_t at_us, const struct item *item)
+{
+	uint8_t key[16];
+
+	put_be64(key, (uint64_t)at_us);
+	put_be64(key + 8, ++rehearsal->counter);
+	ordmap_put(rehearsal->agenda, BYTES(key, sizeof(key)), BYTES(item, sizeof(*item)), 0);
+}
+
+static const struct state *timers(const struct rehearsal *rehearsal)
+{
+	return alone_state(cast_alone(rehearsal->cast, ROLE_TIMER));
+}
+
+void agenda_timer(struct rehearsal *rehearsal, const TimerSet *set)
+{
+	int64_t due_us = set->due_us > rehearsal->now_us ? set->due_us : rehearsal->now_us;
+	struct item item = {
+		.now_us = survey_fires_us(rehearsal->survey, due_us), .version = set->version, .due_us = set->due_us
+	};
+
+	if (!text_starts(set->name, CART))
+		return;
+	TEXT_COPY(item.name, set->name);
+	add(rehearsal, item.now_us + survey_grace_us(), &item);
+}
+
+void agenda_again(struct rehearsal *rehearsal, struct pending *pending, int64_t at_us)
+{
+	struct item item = { .again = pending, .now_us = at_us };
+
+	add(rehearsal, at_us, &item);
+}
+
+void agenda_replaces(struct rehearsal *rehearsal, const char *name)
+{
+	TimerSet set;
+
+	if (timers_get(timers(rehearsal), rehearsal->plan->shop, name, &set))
+		rehearsal->replaced[rehearsal->replaced_count++ % REPLACED_MOST] = set;
+}
+
+static void say_fired(const struct state *state, struct turn *turn, void *context)
+{
+	const struct rehearsal *rehearsal = ((void **)context)[0];
+
+	(void)state;
+	timer_fire(turn, rehearsal->plan->shop, ((void **)context)[1]);
+}
+
+static void fire(struct rehearsal *rehearsal, TimerSet *set, int64_t now_us, uint64_t wake)
+{
+	void *context[] = { rehearsal, set };
+	struct alone *alone = cast_alone(rehearsal->cast, ROLE_TIMER);
+	struct alone_turn turn;
+
+	rehearsal->now_us = now_us;
+	turn = alone_run(alone, now_us, say_fired, context);
+	play_facts(rehearsal, ROLE_TIMER, turn.facts, NULL, wake);
+}
+
+static bool is_it(const TimerSet *set, const TimerFired *fired)
+{
+	return strcmp(set->name, fired->name) == 0 && set->version == fired->version && set->due_us == fired->due_us;
+}
+
+/* It may have been set anew while the firing was on its way: what it was before has fired all the same. */
+void agenda_fire_as_it_did(struct rehearsal *rehearsal, const TimerFired *fired)
+{
+	uint64_t wake = text_starts(fired->name, CART) && strcmp(rehearsal->wake_key, fired->name + strlen(CART)) == 0
+		? rehearsal->wake_seq
+		: 0;
+	TimerSet set;
+
+	if (!wake)
+		return;
+	if (timers_get(timers(rehearsal), rehearsal->plan->shop, fired->name, &set) && is_it(&set, fired)) {
+		fire(rehearsal, &set, fired->fired_us, wake);
+		return;
+	}
+	for (size_t i = 0; i < REPLACED_MOST && i < rehearsal->replaced_count; i++) {
+		if (is_it(&rehearsal->replaced[i], fired)) {
+			set = rehearsal->replaced[i];
+			fire(rehearsal, &set, fired->fired_us, wake);
+			return;
+		}
+	}
+}
+
+static void run(struct rehearsal *rehearsal, const struct item *item)
+{
+	TimerSet set;
+
+	if (item->again) {
+		if (item->now_us > rehearsal->now_us)
+			rehearsal->now_us = item->now_us;
+		play_alone(rehearsal, item->again);
+		return;
+	}
+	if (timers_get(timers(rehearsal), rehearsal->plan->shop, item->name, &set) && set.version == item->version &&
+		set.due_us == item->due_us)
+		fire(rehearsal, &set, item->now_us, 0);
+}
+
+void agenda_run(struct rehearsal *rehearsal, int64_t before_us)
+{
+	const struct ordmap_entry *first;
+
+	while ((first = ordmap_first(rehearsal->agenda)) && (int64_t)get_be64(ordmap_key(first).data) < before_us) {
+		struct item item;
+		uint8_t key[16];
+
+		memcpy(&item, ordmap_value(first).data, sizeof(item));
+		memcpy(key, ordmap_key(first).data, sizeof(key));
+		ordmap_remove(rehearsal->agenda, BYTES(key, sizeof(key)));
+		run(rehearsal, &item);
+	}
+}
+
+static bool open_one(const char *shop, const char *key, struct bytes value, void *context)
+{
+	TimerSet set;
+
+	(void)shop, (void)key;
+	if (state_row(value, &TimerSet_msg, &set))
+		agenda_timer(context, &set);
+	return true;
+}
+
+void agenda_open(struct rehearsal *rehearsal)
+{
+	state_each(timers(rehearsal), "timer", rehearsal->plan->shop, CART, open_one, rehearsal);
+}
+
+void agenda_free(struct rehearsal *rehearsal)
+{
+	for (struct ordmap_entry *entry = ordmap_first(rehearsal->agenda); entry; entry = ordmap_next(entry)) {
+		struct item item;
+
+		memcpy(&item, ordmap_value(entry).data, sizeof(item));
+		pending_free(item.again);
+	}
+	ordmap_free(rehearsal->agenda);
+}

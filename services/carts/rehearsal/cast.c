@@ -1,0 +1,74 @@
+/* cast.c: the services that are rehearsed, each with its state */
+#include "services/carts/rehearsal/cast.h"
+#include "bus/base/memory.h"
+#include "services/carts/intake/intake.h"
+#include "services/carts/sender/sender.h"
+#include "services/carts/waiter/waiter.h"
+#include "services/platform/timer/timer.h"
+#include <stdio.h>
+#include <stdlib.h>
+
+static const struct service *const services[ROLES] = {
+	[ROLE_INTAKE] = &intake, [ROLE_WAITER] = &waiter, [ROLE_SENDER] = &sender, [ROLE_TIMER] = &timer
+};
+
+struct cast {
+	struct alone *alone[ROLES];
+};
+
+struct cast *cast_new(const char *folder, char ret_why[512])
+{
+	struct cast *cast = memory_new(sizeof(*cast));
+
+	for (int role = 0; role < ROLES; role++) {
+		char path[512];
+
+		snprintf(path, sizeof(path), "%s/%s", folder ? folder : "", services[role]->name);
+		cast->alone[role] = alone_new(services[role], folder ? path : NULL, ret_why);
+		if (!cast->alone[role]) {
+			cast_free(cast);
+			return NULL;
+		}
+	}
+	return cast;
+}
+
+void cast_free(struct cast *cast)
+{
+	if (!cast)
+		return;
+	for (int role = 0; role < ROLES; role++)
+		alone_free(cast->alone[role]);
+	free(cast);
+}
+
+struct alone *cast_alone(const struct cast *cast, enum role role)
+{
+	return cast->alone[role];
+}
+
+enum role cast_hears(const struct cast *cast, const char *topic)
+{
+	for (int role = 0; role < ROLES; role++) {
+		if (alone_hears(cast->alone[role], topic))
+			return (enum role)role;
+	}
+	return ROLE_NONE;
+}
+
+bool cast_says(const struct cast *cast, const char *topic)
+{
+	for (int role = 0; role < ROLES; role++) {
+		if (alone_says(cast->alone[role], topic))
+			return true;
+	}
+	return false;
+}
+
+void cast_fold(struct cast *cast, const struct said *said, struct bytes payload, enum role has_it)
+{
+	for (int role = 0; role < ROLES; role++) {
+		if (role != (int)has_it)
+			alone_fold(cast->alone[role], said, payload);
+	}
+}

@@ -1,0 +1,61 @@
+/*
+ * inside.h: the rehearsal's own memory, shared by rehearsal.c (what comes), play.c (decisions) and agenda.c (what is due)
+ */
+#ifndef CARTS_REHEARSAL_INSIDE_H
+#define CARTS_REHEARSAL_INSIDE_H
+
+#include "bus/base/map.h"
+#include "bus/base/ordmap.h"
+#include "services/carts/rehearsal/pending.h"
+#include "services/carts/rehearsal/rehearsal.h"
+#include "services/carts/rehearsal/survey.h"
+#include "services/carts/rehearsal/tally.h"
+
+enum { REPLACED_MOST = 64 };
+
+struct rehearsal {
+	const struct rehearsal_plan *plan;
+	struct cast *cast;
+	struct survey *survey;
+	struct tally *tally;
+	bool surveyed, opened; /* the window has begun */
+	uint64_t seq;          /* the message of history that is played */
+	int64_t now_us;        /* virtual time */
+	size_t next_turn;      /* of history's */
+	struct map *pending;   /* number in history -> struct pending */
+	struct ordmap *unsaid; /* place in history, counter -> struct unsaid */
+	struct ordmap *agenda; /* time, counter -> struct item */
+	uint64_t counter;
+	/* what the log said last: the wake-up that the next firing is of */
+	uint64_t wake_seq;
+	char wake_key[200];
+	/* timers that were set anew while they may have been firing */
+	TimerSet replaced[REPLACED_MOST];
+	size_t replaced_count;
+	struct rehearsal_counts counts;
+};
+
+/* Known to everybody from now on, but for `has_it`, who folded it before; `past`: its number in history or 0. Takes the message. */
+void play_publish(struct rehearsal *rehearsal, struct message *message, enum role has_it, uint64_t past);
+/* Kept for its turns of history. */
+void play_keep(struct rehearsal *rehearsal, struct message *message, enum role role, uint64_t past);
+/* Every decision that history made before it heard of message `before`. */
+void play_turns(struct rehearsal *rehearsal, uint64_t before);
+/* What history said by this place, is said now. */
+void play_unsaid(struct rehearsal *rehearsal, uint64_t until);
+void play_alone(struct rehearsal *rehearsal, struct pending *pending); /* decided now; takes it */
+/* The facts of the last turn of `role`: of history's turn, or (NULL) of the rehearsal alone; `wake`: of a cart.wake. */
+void play_facts(
+	struct rehearsal *rehearsal, enum role role, uint32_t count, const struct past_turn *turn, uint64_t wake);
+
+void agenda_timer(struct rehearsal *rehearsal, const TimerSet *set);
+void agenda_replaces(struct rehearsal *rehearsal, const char *name); /* before a set or cancel is folded */
+void agenda_again(struct rehearsal *rehearsal, struct pending *pending, int64_t at_us); /* takes it */
+void agenda_run(struct rehearsal *rehearsal, int64_t before_us);
+void agenda_fire_as_it_did(struct rehearsal *rehearsal, const TimerFired *fired);
+void agenda_open(struct rehearsal *rehearsal); /* the timers that are set when the window begins */
+void agenda_free(struct rehearsal *rehearsal);
+
+bool rehearsal_read(struct bytes payload, const pb_msgdesc_t *fields, void *ret);
+
+#endif

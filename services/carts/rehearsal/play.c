@@ -1,0 +1,299 @@
+/*
+ * play.c: decisions, at history's place or alone
+ *
+ * Promises:  a decision that history made too is made on what history had seen, with history's clock, and is heard of where
+ *            history's was; one that history said nothing about is made behind those on the messages before it; one that follows
+ *            from a difference is made at once, and so is what follows from it.
+ * Read next: rehearsal.c (what comes), agenda.c (what is due), survey.c (what history did)
+ */
+#include "bus/base/memory.h"
+#include "bus/base/text.h"
+#include "services/carts/rehearsal/inside.h"
+#include "services/kit/mail/mail.h"
+#include <stdlib.h>
+
+enum { FAILURES_MOST = 5 }; /* as the broker's: then it is a dead letter */
+
+struct unsaid { /* decided, and not known to the others yet */
+	struct message *message;
+	enum role has_it;
+	uint64_t past;
+};
+
+/* --- saying --- */
+
+static void note_timer(struct rehearsal *rehearsal, const struct message *message)
+{
+	TimerSet set;
+	TimerCancel cancel;
+
+	if (strcmp(message->topic, topic_timer_set.name) == 0 &&
+		rehearsal_read(buffer_bytes(&message->payload), &TimerSet_msg, &set))
+		agenda_replaces(rehearsal, set.name);
+	if (strcmp(message->topic, topic_timer_cancel.name) == 0 &&
+		rehearsal_read(buffer_bytes(&message->payload), &TimerCancel_msg, &cancel))
+		agenda_replaces(rehearsal, cancel.name);
+}
+
+/* --- arriving --- */
+
+struct looking {
+	const struct pending *of;
+	struct pending *found;
+};
+
+/*
+ * A queue is handed out in the log's order, by one key even across retries. So what history decided on without a word, it decided on
+ * behind the message before it: hours later, if nobody was there to decide. The sender's mails run side by side.
+ */
+static void look_before(struct bytes key, void *value, void *context)
+{
+	struct looking *looking = context;
+	struct pending *other = value;
+	bool same_key = strcmp(other->message->key, looking->of->message->key) == 0;
+
+	(void)key;
+	if (other->role != looking->of->role || other->past >= looking->of->past || other->as_it_did_from ||
+		(looking->found && looking->found->past > other->past))
+		return;
+	if (same_key || (other->role != ROLE_SENDER && !other->decided))
+		looking->found = other;
+}
+
+static void decide_in_turn(struct rehearsal *rehearsal, struct pending *pending)
+{
+	struct looking looking = { .of = pending };
+
+	if (pending->past)
+		map_each(rehearsal->pending, look_before, &looking);
+	if (looking.found)
+		list_append(&looking.found->behind, &pending->hook);
+	else
+		play_alone(rehearsal, pending);
+}
+
+static void arrive(struct rehearsal *rehearsal, struct message *message, enum role role, uint64_t past)
+{
+	if (past && survey_turns_about(rehearsal->survey, past, 0) > 0) {
+		play_keep(rehearsal, message, role, past);
+	} else if (past &&
+		(survey_is_dead(rehearsal->survey, past) ||
+			survey_is_fresh(rehearsal->survey, message->said.time_us))) {
+		message_free(message); /* a dead letter, or on its way when the log ends */
+	} else {
+		decide_in_turn(rehearsal, pending_new(message, role, past));
+	}
+}
+
+void play_publish(struct rehearsal *rehearsal, struct message *message, enum role has_it, uint64_t past)
+{
+	enum role role = cast_hears(rehearsal->cast, message->topic);
+	struct bytes payload = buffer_bytes(&message->payload);
+	TimerSet set;
+
+	note_timer(rehearsal, message);
+	cast_fold(rehearsal->cast, &message->said, payload, has_it);
+	tally_hear(rehearsal->tally, &message->said, payload, false);
+	if (strcmp(message->topic, topic_timer_set.name) == 0 && rehearsal_read(payload, &TimerSet_msg, &set))
+		agenda_timer(rehearsal, &set);
+	if (role == ROLE_NONE)
+		message_free(message);
+	else
+		arrive(rehearsal, message, role, past);
+}
+
+static void say_later(struct rehearsal *rehearsal, uint64_t place, const struct unsaid *unsaid)
+{
+	uint8_t key[16];
+
+	put_be64(key, place);
+	put_be64(key + 8, ++rehearsal->counter);
+	ordmap_put(rehearsal->unsaid, BYTES(key, sizeof(key)), BYTES(unsaid, sizeof(*unsaid)), 0);
+}
+
+void play_unsaid(struct rehearsal *rehearsal, uint64_t until)
+{
+	const struct ordmap_entry *first;
+
+	while ((first = ordmap_first(rehearsal->unsaid)) && get_be64(ordmap_key(first).data) <= until) {
+		struct unsaid unsaid;
+		uint8_t key[16];
+
+		memcpy(&unsaid, ordmap_value(first).data, sizeof(unsaid));
+		memcpy(key, ordmap_key(first).data, sizeof(key));
+		ordmap_remove(rehearsal->unsaid, BYTES(key, sizeof(key)));
+		play_publish(rehearsal, unsaid.message, unsaid.has_it, unsaid.past);
+	}
+}
+
+static uint64_t past_of(const char *topic, const struct past_turn *turn, uint64_t wake)
+{
+	if (strcmp(topic, topic_cart_wake.name) == 0)
+		return wake;
+	if (turn && strcmp(topic, topic_reminder_due.name) == 0)
+		return turn->due_seq;
+	return turn && strcmp(topic, topic_cart_closed.name) == 0 ? turn->closed_seq : 0;
+}
+
+void play_facts(
+	struct rehearsal *rehearsal, enum role role, uint32_t count, const struct past_turn *turn, uint64_t wake)
+{
+	struct alone *alone = cast_alone(rehearsal->cast, role);
+	struct message **messages = memory_new((count + 1) * sizeof(struct message *));
+
+	for (uint32_t i = 0; i < count; i++) {
+		struct said said;
+		struct bytes payload = alone_fact(alone, i, &said);
+
+		messages[i] = message_new(&said, payload, turn ? turn->first + i : rehearsal->seq, rehearsal->now_us);
+	}
+	for (uint32_t i = 0; i < count; i++) {
+		struct unsaid unsaid = { messages[i], role, past_of(messages[i]->topic, turn, wake) };
+
+		if (turn) {
+			alone_fold(alone, &messages[i]->said, buffer_bytes(&messages[i]->payload));
+			say_later(rehearsal, turn->first, &unsaid);
+		} else {
+			play_publish(rehearsal, messages[i], ROLE_NONE, unsaid.past);
+		}
+	}
+	free(messages);
+}
+
+/* --- deciding --- */
+
+/* The claim of its mail; from now on it runs. */
+static void claim(struct rehearsal *rehearsal, struct pending *pending, const struct alone_turn *working,
+	const struct past_turn *turn)
+{
+	struct alone *alone = cast_alone(rehearsal->cast, pending->role);
+	struct alone_turn claimed = alone_claim(
+		alone, &pending->message->said, buffer_bytes(&pending->message->payload), working, rehearsal->now_us);
+	struct said said;
+
+	rehearsal_read(alone_fact(alone, 0, &said), &SendClaim_msg, &pending->claim);
+	pending->running = *working;
+	play_facts(rehearsal, pending->role, claimed.facts, turn, 0);
+}
+
+static struct alone_turn end_effect(struct rehearsal *rehearsal, struct pending *pending, const struct past_turn *turn)
+{
+	const SendClaim *claimed = &pending->claim;
+	struct mail_result result = { .end = turn && turn->ended
+			? turn->end
+			: survey_answer(rehearsal->survey, claimed->cart_id, claimed->step, claimed->attempt),
+		.transport = "rehearsal" };
+	struct alone_turn working = pending->running;
+
+	pending->running = (struct alone_turn){ 0 };
+	TEXT_COPY(result.words, "as it was answered then");
+	return alone_result(cast_alone(rehearsal->cast, pending->role), &pending->message->said,
+		buffer_bytes(&pending->message->payload), &working, &result, CLAIM_FRESH, rehearsal->now_us);
+}
+
+/* An effect without a claim asks the world: it is not there, and what there is to decide is decided without its answer. */
+static struct alone_turn ask_nobody(struct rehearsal *rehearsal, struct pending *pending, struct alone_turn working)
+{
+	return alone_result(cast_alone(rehearsal->cast, pending->role), &pending->message->said,
+		buffer_bytes(&pending->message->payload), &working, NULL, CLAIM_NONE, rehearsal->now_us);
+}
+
+/* true: it is decided, or to be tried again; false: its mail is on its way until history's answers. */
+static bool decide(
+	struct rehearsal *rehearsal, struct pending *pending, const struct past_turn *turn, struct alone_turn *ret)
+{
+	if (pending->running.kind && turn && turn->claims)
+		return false;
+	if (pending->running.kind) {
+		*ret = end_effect(rehearsal, pending, turn);
+	} else {
+		*ret = alone_decide(cast_alone(rehearsal->cast, pending->role), &pending->message->said,
+			buffer_bytes(&pending->message->payload), rehearsal->now_us);
+		while (ret->verdict == WORKING && !ret->kind->claim)
+			*ret = ask_nobody(rehearsal, pending, *ret);
+		if (ret->verdict == WORKING) {
+			claim(rehearsal, pending, ret, turn);
+			if (turn && turn->claims)
+				return false;
+			*ret = end_effect(rehearsal, pending, turn);
+		}
+	}
+	play_facts(rehearsal, pending->role, ret->facts, turn, 0);
+	return true;
+}
+
+/* Later, or given up as the broker gives up. */
+static void end(struct rehearsal *rehearsal, struct pending *pending, const struct alone_turn *ended)
+{
+	pending->failures += ended->verdict == LATER && ended->failed;
+	if (ended->verdict == LATER && pending->failures < FAILURES_MOST)
+		agenda_again(rehearsal, pending, rehearsal->now_us + (ended->delay_us > 0 ? ended->delay_us : 1));
+	else
+		pending_free(pending);
+}
+
+void play_alone(struct rehearsal *rehearsal, struct pending *pending)
+{
+	struct alone_turn ended;
+
+	rehearsal->counts.anew++;
+	decide(rehearsal, pending, NULL, &ended);
+	end(rehearsal, pending, &ended);
+}
+
+void play_keep(struct rehearsal *rehearsal, struct message *message, enum role role, uint64_t past)
+{
+	struct pending *pending = pending_new(message, role, past);
+
+	pending->turns_left = survey_turns_about(rehearsal->survey, past, 0);
+	pending_free(map_put(rehearsal->pending, map_number(&pending->past), pending));
+}
+
+static void play_turn(struct rehearsal *rehearsal, struct pending *pending, const struct past_turn *turn)
+{
+	struct alone_turn ended;
+
+	pending->turns_left--;
+	pending->decided = true;
+	if (turn->finds_order && !pending->as_it_did_from)
+		pending->as_it_did_from =
+			turn->first; /* the storefront's answer is history's, and so is what it led to */
+	if (pending->as_it_did_from)
+		return;
+	rehearsal->counts.as_it_was++;
+	rehearsal->now_us = turn->now_us;
+	if (!decide(rehearsal, pending, turn, &ended))
+		return;
+	if (ended.verdict == LATER && pending->turns_left > 0)
+		return;
+	if (ended.verdict != LATER && turn->ended && pending->turns_left > 0) {
+		pending->as_it_did_from = turn->first + 1; /* its outcome turned up later, and is history's */
+		return;
+	}
+	map_remove(rehearsal->pending, map_number(&pending->past));
+	end(rehearsal, pending, &ended);
+}
+
+void play_turns(struct rehearsal *rehearsal, uint64_t before)
+{
+	struct list behind;
+
+	list_init(&behind);
+	while (rehearsal->next_turn < survey_turns(rehearsal->survey)) {
+		const struct past_turn *turn = survey_turn(rehearsal->survey, rehearsal->next_turn);
+		struct pending *pending;
+
+		if (turn->decided_on >= before)
+			return;
+		rehearsal->next_turn++;
+		pending = map_get(rehearsal->pending, map_number(&turn->cause));
+		if (!pending)
+			continue;
+		list_move_all(&behind, &pending->behind);
+		play_turn(rehearsal, pending, turn);
+		LIST_EACH_SAFE (hook, &behind) {
+			list_remove(hook);
+			decide_in_turn(rehearsal, LIST_ENTRY(hook, struct pending, hook));
+		}
+	}
+}

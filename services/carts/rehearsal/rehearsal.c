@@ -1,0 +1,230 @@
+/*
+ * rehearsal.c: one shop's log, played to the services in virtual time
+ *
+ * Owns:      the services' states, what is pending, virtual time.
+ * Promises:  rehearsal.h's: what came from outside comes as it came; all else is decided anew.
+ * Read next: play.c (decisions), agenda.c (what is due), survey.c (what history did), tally.c (what came of it)
+ */
+#include "services/carts/rehearsal/rehearsal.h"
+#include "bus/base/memory.h"
+#include "bus/base/text.h"
+#include "services/carts/rehearsal/inside.h"
+#include "services/carts/sender/sender.h"
+#include <pb_decode.h>
+#include <pb_encode.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#define NEWEST UINT32_C(0xffffffff) /* no version of history's takes its place again */
+
+bool rehearsal_read(struct bytes payload, const pb_msgdesc_t *fields, void *ret)
+{
+	pb_istream_t stream = pb_istream_from_buffer(payload.data, payload.len);
+
+	return pb_decode(&stream, fields, ret);
+}
+
+struct rehearsal *rehearsal_new(const struct rehearsal_plan *plan, char ret_why[512])
+{
+	struct cast *cast = cast_new(plan->folder, ret_why);
+	struct rehearsal *rehearsal;
+
+	if (!cast)
+		return NULL;
+	/* Mails are written, because what cannot be written is not sent; nobody ever sees their links. */
+	sender_set_up(&(struct sender_setup){
+		.public_url = "https://rehearsal.invalid", .link_key = bytes_of("rehearsed mails are never sent !") });
+	rehearsal = memory_new(sizeof(*rehearsal));
+	rehearsal->plan = plan;
+	rehearsal->cast = cast;
+	rehearsal->survey = survey_new();
+	rehearsal->tally = tally_new();
+	rehearsal->pending = map_new();
+	rehearsal->unsaid = ordmap_new();
+	rehearsal->agenda = ordmap_new();
+	return rehearsal;
+}
+
+static void free_pending(struct bytes key, void *value, void *context)
+{
+	(void)key, (void)context;
+	pending_free(value);
+}
+
+void rehearsal_free(struct rehearsal *rehearsal)
+{
+	if (!rehearsal)
+		return;
+	agenda_free(rehearsal);
+	map_each(rehearsal->pending, free_pending, NULL);
+	map_free(rehearsal->pending);
+	ordmap_free(rehearsal->unsaid);
+	tally_free(rehearsal->tally);
+	survey_free(rehearsal->survey);
+	cast_free(rehearsal->cast);
+	free(rehearsal);
+}
+
+void rehearsal_survey(struct rehearsal *rehearsal, const struct said *said, struct bytes payload)
+{
+	survey_hear(rehearsal->survey, said, payload, cast_says(rehearsal->cast, said->topic));
+}
+
+/* --- before the window: what was, is folded --- */
+
+static void remember(struct rehearsal *rehearsal, const struct said *said, struct bytes payload)
+{
+	enum role role = cast_hears(rehearsal->cast, said->topic);
+	struct pending *claimed;
+
+	cast_fold(rehearsal->cast, said, payload, ROLE_NONE);
+	if (role != ROLE_NONE && survey_turns_about(rehearsal->survey, said->seq, 0) > 0)
+		play_keep(rehearsal, message_new(said, payload, said->seq, said->time_us), role, said->seq);
+	if (strcmp(said->topic, topic_send_claim.name) == 0) {
+		claimed = map_get(rehearsal->pending, map_number(&said->cause));
+		if (claimed)
+			claimed->as_it_did_from = said->seq;
+	}
+}
+
+/* --- where it begins --- */
+
+static void say_document(struct rehearsal *rehearsal, const struct rehearsal_document *text)
+{
+	Document *document = memory_new(sizeof(*document));
+	struct buffer payload = { 0 };
+	struct said said = { .topic = topic_document.name,
+		.shop = rehearsal->plan->shop,
+		.key = text->kind,
+		.idem = "",
+		.trace = "",
+		.said_by = "rehearsal",
+		.seq = rehearsal->plan->from_seq,
+		.version = NEWEST,
+		.time_us = rehearsal->plan->from_us };
+	pb_ostream_t stream;
+	size_t len = 0;
+
+	document->version = NEWEST;
+	document->at_us = rehearsal->plan->from_us;
+	TEXT_COPY(document->kind, text->kind);
+	TEXT_COPY(document->text, text->text);
+	snprintf(document->digest, sizeof(document->digest), "rehearsed-%016llx",
+		(unsigned long long)text_hash(bytes_of(text->text)));
+	TEXT_COPY(document->source, "the rehearsed text");
+	if (pb_get_encoded_size(&len, &Document_msg, document)) {
+		stream = pb_ostream_from_buffer(buffer_grow(&payload, len), len);
+		payload.len = len;
+		if (pb_encode(&stream, &Document_msg, document))
+			cast_fold(rehearsal->cast, &said, buffer_bytes(&payload), ROLE_NONE);
+	}
+	buffer_free(&payload);
+	free(document);
+}
+
+static void finish_survey(struct rehearsal *rehearsal)
+{
+	if (!rehearsal->surveyed)
+		survey_close(rehearsal->survey);
+	rehearsal->surveyed = true;
+}
+
+static void open_window(struct rehearsal *rehearsal)
+{
+	if (rehearsal->opened)
+		return;
+	rehearsal->opened = true;
+	rehearsal->now_us = rehearsal->plan->from_us;
+	for (int i = 0; i < rehearsal->plan->document_count; i++)
+		say_document(rehearsal, &rehearsal->plan->documents[i]);
+	agenda_open(rehearsal);
+}
+
+/* --- in the window --- */
+
+/*
+ * What an operator said, or an outcome whose beginning lies before the window, comes from outside. So does a purchase, also one that
+ * the sender was told of when it asked the storefront.
+ */
+static bool is_history(const struct rehearsal *rehearsal, const struct said *said)
+{
+	const struct pending *about;
+
+	if (!cast_says(rehearsal->cast, said->topic) || strcmp(said->topic, topic_cart_checkout.name) == 0 ||
+		strcmp(said->topic, topic_alarm.name) == 0)
+		return true;
+	if (said->cause == 0)
+		return text_starts(said->topic, "reminder.");
+	about = map_get(rehearsal->pending, map_number(&said->cause));
+	return about && about->as_it_did_from && about->as_it_did_from <= said->seq;
+}
+
+static void hear_firing(struct rehearsal *rehearsal, const struct said *said, struct bytes payload)
+{
+	TimerFired fired;
+
+	if (strcmp(said->topic, topic_cart_wake.name) == 0) {
+		rehearsal->wake_seq = said->seq;
+		TEXT_COPY(rehearsal->wake_key, said->key);
+	} else if (strcmp(said->topic, topic_timer_fired.name) == 0 &&
+		rehearsal_read(payload, &TimerFired_msg, &fired)) {
+		agenda_fire_as_it_did(rehearsal, &fired);
+		rehearsal->wake_seq = 0;
+	}
+}
+
+static void play(struct rehearsal *rehearsal, const struct said *said, struct bytes payload)
+{
+	play_turns(rehearsal, said->seq);
+	agenda_run(rehearsal, said->time_us);
+	rehearsal->seq = said->seq;
+	rehearsal->now_us = said->time_us;
+	play_unsaid(rehearsal, said->seq);
+	rehearsal->now_us = said->time_us;
+	tally_hear(rehearsal->tally, said, payload, true);
+	if (is_history(rehearsal, said))
+		play_publish(rehearsal, message_new(said, payload, said->seq, said->time_us), ROLE_NONE, said->seq);
+	else
+		hear_firing(rehearsal, said, payload);
+}
+
+void rehearsal_hear(struct rehearsal *rehearsal, const struct said *said, struct bytes payload)
+{
+	finish_survey(rehearsal);
+	rehearsal->counts.messages++;
+	if (said->seq < rehearsal->plan->from_seq) {
+		remember(rehearsal, said, payload);
+		return;
+	}
+	open_window(rehearsal);
+	play(rehearsal, said, payload);
+}
+
+void rehearsal_end(struct rehearsal *rehearsal)
+{
+	finish_survey(rehearsal);
+	open_window(rehearsal);
+	play_turns(rehearsal, UINT64_MAX);
+	play_unsaid(rehearsal, UINT64_MAX);
+	agenda_run(rehearsal, survey_end_us(rehearsal->survey));
+}
+
+void rehearsal_each(const struct rehearsal *rehearsal, rehearsed_fn *each, void *context)
+{
+	tally_each(rehearsal->tally, each, context);
+}
+
+bool rehearsal_cart(const struct rehearsal *rehearsal, const char *cart_id, CartState *ret)
+{
+	const struct state *state = alone_state(cast_alone(rehearsal->cast, ROLE_WAITER));
+
+	return state_get(state, "cart", rehearsal->plan->shop, cart_id, &CartState_msg, ret);
+}
+
+struct rehearsal_counts rehearsal_counts(const struct rehearsal *rehearsal)
+{
+	struct rehearsal_counts counts = rehearsal->counts;
+
+	counts.outages = survey_outages(rehearsal->survey);
+	return counts;
+}

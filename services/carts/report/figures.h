@@ -1,0 +1,72 @@
+/*
+ * figures.h: what a stretch of time came to, counted from the ledger
+ */
+#ifndef CARTS_REPORT_FIGURES_H
+#define CARTS_REPORT_FIGURES_H
+
+#include "services/carts/report/attribution.h"
+#include "services/carts/report/words.h"
+#include "services/kit/time/period.h"
+
+enum { FIGURES_CURRENCIES_MAX = 16, REPORT_AMOUNT_ROOM = 80 };
+
+struct figures {
+	uint32_t seen;                        /* carts first heard of */
+	uint32_t mailed, first, second;       /* carts that got a mail, and mails */
+	uint32_t clicked;                     /* carts whose link was followed */
+	uint32_t orders[ATTRIBUTION_CLASSES]; /* of carts we knew; what was taken back is not among them */
+	uint32_t taken_back;
+	uint32_t gave_up, written_off;
+	uint32_t no_address;                     /* of `seen`: open without one, or closed for want of one */
+	uint32_t opted_out, complaints, bounces; /* people */
+	uint32_t to_owner, refused, ambiguous;   /* mails */
+	struct figures_sum {
+		char currency[4];
+		int64_t total_minor, back_minor;
+	} sums[ATTRIBUTION_CLASSES][FIGURES_CURRENCIES_MAX]; /* in order of currency; "" ends a list */
+};
+
+/* Purchases count for when they were made, with what went back of them until now. Pure. */
+void figures_count(
+	const struct state *state, const struct shop *shop, const struct period *period, struct figures *ret);
+/* Clicked and mailed together, net, per currency; returns how many currencies. */
+int figures_won(const struct figures *figures, struct figures_sum ret[FIGURES_CURRENCIES_MAX]);
+
+/* The counts one by one, in the order in which reports show them. */
+struct figures_count {
+	const char *key, *label; /* for programs; for people */
+	uint32_t now, before;
+	bool opens_group; /* it is about something else than the one above */
+};
+typedef void figures_fn(const struct figures_count *count, void *context);
+void figures_each(const struct figures *now, const struct figures *before, const struct figures_words *words,
+	figures_fn *each, void *context);
+
+/* ---- print.c: in the language of the shop's locale if it is one of ours, else in English ---- */
+
+struct report {
+	const struct shop *shop;
+	struct period period, before;
+	struct figures now, then; /* then: of the period before */
+	const struct figures_words *words;
+	char locale[LOCALE_ROOM]; /* for numbers, money and days */
+	const char *paragraph;    /* in the place of the template's; NULL: the template's */
+};
+/* false: no such zone. */
+bool report_make(const struct state *state, const struct shop *shop, const struct period *period, struct report *ret);
+void report_text(const struct report *report, struct buffer *ret); /* with the paragraph */
+void report_html(const struct report *report, struct buffer *ret); /* html.c */
+void report_subject(const struct report *report, char ret[160]);
+/* A few sentences, the same for the same figures. A model's may stand in their place (narrate.h); the figures below never are its. */
+void report_paragraph(const struct report *report, struct buffer *ret);
+
+/* As lines of (label, now, before), for text and HTML alike. */
+struct report_line {
+	const char *label, *now, *before;
+	bool indented, opens_group;
+};
+typedef void report_line_fn(const struct report_line *line, void *context);
+void report_counts(const struct report *report, report_line_fn *each, void *context);
+void report_money(const struct report *report, report_line_fn *each, void *context);
+
+#endif

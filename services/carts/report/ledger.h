@@ -1,0 +1,67 @@
+/*
+ * ledger.h: what became of each cart, one row each: what reports are made from
+ */
+#ifndef CARTS_REPORT_LEDGER_H
+#define CARTS_REPORT_LEDGER_H
+
+#include "bus/actor/service.h"
+#include "proto/topics.h"
+#include "services/carts/policy/sends.h"
+
+void ledger_remember_cart(struct state *state, const struct said *said, const CartState *cart);
+void ledger_remember_outcome(
+	struct state *state, const struct said *said, const ReminderOutcome *outcome); /* any but claims */
+void ledger_remember_click(struct state *state, const struct said *said, const LinkClicked *clicked);
+void ledger_remember_feedback(struct state *state, const struct said *said, const MailFeedback *feedback);
+void ledger_remember_suppression(struct state *state, const struct said *said, const Suppression *suppression);
+
+#define LEDGER_REMEMBERED LEDGER_REMEMBERED_BY(ledger_remember_cart)
+/* For who keeps more of a cart: `cart` calls ledger_remember_cart. */
+#define LEDGER_REMEMBERED_BY(cart)                                                                                     \
+	REMEMBERS(cart_state, cart), REMEMBERS_FOR_A_WHILE(reminder_sent, ledger_remember_outcome),                    \
+		REMEMBERS_FOR_A_WHILE(reminder_refused, ledger_remember_outcome),                                      \
+		REMEMBERS_FOR_A_WHILE(reminder_ambiguous, ledger_remember_outcome),                                    \
+		REMEMBERS_FOR_A_WHILE(reminder_skipped, ledger_remember_outcome),                                      \
+		REMEMBERS(link_clicked, ledger_remember_click)
+/* For who counts people as well. */
+#define LEDGER_REMEMBERED_OF_PEOPLE                                                                                    \
+	REMEMBERS_FOR_A_WHILE(mail_feedback, ledger_remember_feedback),                                                \
+		REMEMBERS_FOR_A_WHILE(suppression, ledger_remember_suppression)
+
+enum { LEDGER_CLICKS_MAX = 6 };
+
+struct ledger_row {
+	CartStatus status;
+	ClosedReason closed_reason;
+	int64_t first_seen_us, abandoned_us, bought_us, closed_us;
+	int64_t total_minor, order_total_minor, order_refunded_minor, order_cancelled_us;
+	char currency[4], order_currency[4];
+	char address_hash[40];               /* "": no address yet */
+	int64_t own_first_us, own_second_us; /* waits of its own; 0: the rules' */
+	struct ledger_mail {
+		enum send_phase phase; /* SENT, REFUSED, AMBIGUOUS, SKIPPED or NONE */
+		int64_t at_us;
+		bool to_owner;
+	} mails[2]; /* of the carts that were merged into it as well */
+	int click_count;
+	struct ledger_click {
+		uint32_t step;
+		int64_t at_us;
+	} clicks[LEDGER_CLICKS_MAX]; /* the first ones, and the last */
+};
+
+/* In order of cart id; merged carts, which are told by the one they became, and test carts are left out. */
+typedef void ledger_each_fn(const char *cart_id, const struct ledger_row *row, void *context);
+void ledger_each(const struct state *state, const char *shop, ledger_each_fn *each, void *context);
+
+struct ledger_people {
+	uint32_t opted_out; /* by themselves: on the page, or in the mailbox */
+	uint32_t complaints, bounces;
+};
+/* Within from_us <= t < to_us. */
+struct ledger_people ledger_people(const struct state *state, const char *shop, int64_t from_us, int64_t to_us);
+
+/* Part of a fold: drops the carts that had come to their end by then, and what people did. */
+void ledger_forget(struct state *state, const char *shop, int64_t before_us);
+
+#endif

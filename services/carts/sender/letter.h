@@ -1,0 +1,45 @@
+/*
+ * letter.h: a reminder's mail as the request of an effect, with what its claim and its outcome need
+ */
+#ifndef CARTS_SENDER_LETTER_H
+#define CARTS_SENDER_LETTER_H
+
+#include "bus/base/list.h"
+#include "services/carts/sender/may_send.h"
+#include "services/carts/sender/polishing.h"
+#include "services/carts/sender/sender.h"
+#include "services/kit/mail/mail.h"
+
+struct letter {
+	struct mail mail; /* first: the driver takes the request for a struct mail */
+	char shop[64];
+	uint32_t attempt;
+	bool to_owner;
+	struct list hook; /* letter.c's: those under way */
+	bool claimed;
+	bool was_asked; /* the storefront, before it */
+	enum storefront_end storefront_end;
+	char note[240];           /* of that, for the record; "" */
+	struct polished polished; /* what a model was asked for it */
+};
+
+/* Everything that was asked before the mail is written. */
+struct consulted {
+	struct asked asked;
+	struct polished polished;
+};
+
+/* -EINVAL: ret_why says what in the cart or the shop's texts cannot be mailed. */
+int letter_new(const struct state *state, const struct finding *finding, const ReminderDue *due,
+	const struct consulted *consulted, int64_t now_us, struct letter **ret, char ret_why[160]);
+void letter_free(struct letter *letter);
+/* The installation's limits; and how many mails of this shop, or (NULL) of all, this process is at that are not claimed yet. */
+struct letter_limits {
+	uint32_t a_minute, a_day;
+};
+struct letter_limits letter_limits(void);
+uint32_t letters_under_way(const char *shop);
+void letter_claimed(const struct letter *letter);
+int64_t letter_boot_us(int64_t wall_us); /* a span of the wall clock in boot time, as delays are given */
+
+#endif

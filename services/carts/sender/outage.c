@@ -1,0 +1,54 @@
+/*
+ * outage.c: the mail server cannot be reached
+ *
+ * Owns:      the alarm mail-server; the table outage (kind -> raised) of the service's state.
+ * Promises:  one alarm of an outage, whichever sender notices it first, and one word that it is over. Mails wait meanwhile: nothing is
+ *            said about any of them.
+ * Read next: services/kit/effect/circuit.h (who probes), sender.c
+ */
+#include "services/carts/sender/outage.h"
+#include "bus/base/text.h"
+#include <stdio.h>
+
+static const char KIND[] = "mail-server";
+
+void outage_remember(struct state *state, const struct said *said, const Alarm *alarm)
+{
+	if (strcmp(alarm->kind, KIND) == 0)
+		state_put_number(state, "outage", said->shop, KIND, alarm->raised);
+}
+
+static bool is_raised(const struct state *state)
+{
+	return state_number(state, "outage", SHOP_OF_ALL, KIND) != 0;
+}
+
+static void say(struct turn *turn, Alarm *alarm)
+{
+	TEXT_COPY(alarm->kind, KIND);
+	alarm->at_us = turn_now_us(turn);
+	SAY(turn, alarm, alarm, .shop = SHOP_OF_ALL, .key = KIND, .version = (uint64_t)alarm->at_us);
+}
+
+void say_server_away(const struct state *state, struct turn *turn, const char *words)
+{
+	Alarm alarm = { .raised = true };
+
+	if (is_raised(state))
+		return;
+	snprintf(alarm.text, sizeof(alarm.text), "no connection to the mail server: %.300s", words);
+	TEXT_COPY(alarm.remedy,
+		"is it running, and are [mail] smtp-host, smtp-port, smtp-user and the secret smtp.password right? "
+		"Reminders wait for it and go as soon as it lets us in; a new password counts at once");
+	say(turn, &alarm);
+}
+
+void say_server_back(const struct state *state, struct turn *turn)
+{
+	Alarm alarm = { 0 };
+
+	if (!is_raised(state))
+		return;
+	TEXT_COPY(alarm.text, "the mail server answers again");
+	say(turn, &alarm);
+}

@@ -1,0 +1,113 @@
+/*
+ * outcome.c: the facts that end a reminder, or put it off
+ *
+ * Promises:  every outcome comes with its audit in the same turn; keys and versions are those that carts/policy/sends.h folds by.
+ * Read next: sender.c
+ */
+#include "services/carts/sender/outcome.h"
+#include "bus/base/text.h"
+#include <assert.h>
+#include <pb_encode.h>
+#include <stdio.h>
+
+struct note {
+	const char *action, *grounds;
+	const char *before, *after; /* each may be NULL */
+	int64_t next_us;
+};
+
+static void say_audit(struct turn *turn, const ReminderDue *due, const struct note *note)
+{
+	Audit audit = { .at_us = turn_now_us(turn),
+		.decided_on = turn_seen(turn),
+		.rules_version = due->rules_version,
+		.next_us = note->next_us };
+	TEXT_COPY(audit.action, note->action);
+	TEXT_COPY(audit.who, "system");
+	TEXT_COPY(audit.cart_id, due->cart.ids.cart_id);
+	TEXT_COPY(audit.address_hash, due->cart.ids.email_hash);
+	TEXT_COPY(audit.grounds, note->grounds);
+	TEXT_COPY(audit.before, note->before ? note->before : "");
+	TEXT_COPY(audit.after, note->after ? note->after : "");
+	SAY(turn, audit, &audit, .shop = turn_message(turn)->shop, .key = due->cart.ids.cart_id);
+}
+
+static void say_outcome(struct turn *turn, const struct topic *topic, const char *action, const struct outcome *outcome)
+{
+	const ReminderDue *due = outcome->due;
+	char key[100], grounds[400];
+	ReminderOutcome said = { .step = due->step,
+		.attempt = outcome->attempt,
+		.due_seq = turn_message(turn)->seq,
+		.at_us = turn_now_us(turn),
+		.total_minor = due->cart.total_minor,
+		.to_owner = outcome->to_owner };
+	TEXT_COPY(said.cart_id, due->cart.ids.cart_id);
+	TEXT_COPY(said.address_hash, due->cart.ids.email_hash);
+	TEXT_COPY(said.message_id, outcome->message_id ? outcome->message_id : "");
+	TEXT_COPY(said.transport, outcome->transport ? outcome->transport : "");
+	TEXT_COPY(said.reason, outcome->reason ? outcome->reason : "");
+	TEXT_COPY(said.currency, due->cart.currency);
+	snprintf(key, sizeof(key), "%s/%u", said.cart_id, (unsigned)said.step);
+	turn_say(turn, topic,
+		&(struct say){ .shop = turn_message(turn)->shop, .key = key, .version = outcome->attempt }, &said);
+	snprintf(grounds, sizeof(grounds), "reminder %u, attempt %u%s%s%s%s", (unsigned)said.step,
+		(unsigned)said.attempt, outcome->to_owner ? ", to the owner" : "", said.reason[0] ? ": " : "",
+		said.reason, outcome->note ? outcome->note : "");
+	say_audit(turn, due,
+		&(struct note){ .action = action,
+			.grounds = grounds,
+			.before = topic == &topic_reminder_skipped ? "due" : "claimed",
+			.after = action });
+}
+
+void say_sent(struct turn *turn, const struct outcome *outcome)
+{
+	say_outcome(turn, &topic_reminder_sent, "mailed", outcome);
+}
+
+void say_released(struct turn *turn, const struct outcome *outcome)
+{
+	say_outcome(turn, &topic_reminder_released, "released", outcome);
+}
+
+void say_refused(struct turn *turn, const struct outcome *outcome)
+{
+	say_outcome(turn, &topic_reminder_refused, "refused", outcome);
+}
+
+void say_ambiguous(struct turn *turn, const struct outcome *outcome)
+{
+	say_outcome(turn, &topic_reminder_ambiguous, "ambiguous", outcome);
+}
+
+void say_skipped(struct turn *turn, const struct outcome *outcome)
+{
+	say_outcome(turn, &topic_reminder_skipped, "skipped", outcome);
+}
+
+void say_deferred(struct turn *turn, const ReminderDue *due, int64_t until_us, const char *reason)
+{
+	CartWake wake = { .revision = due->cart.revision, .due_us = until_us };
+	TimerSet set = { .version = due->cart.revision, .due_us = until_us };
+	pb_ostream_t stream = pb_ostream_from_buffer(set.payload.bytes, sizeof(set.payload.bytes));
+	char grounds[200];
+	TEXT_COPY(wake.cart_id, due->cart.ids.cart_id);
+	snprintf(set.name, sizeof(set.name), "cart/%s", wake.cart_id);
+	TEXT_COPY(set.topic, topic_cart_wake.name);
+	TEXT_COPY(set.key, wake.cart_id);
+	if (!pb_encode(&stream, &CartWake_msg, &wake))
+		assert(!"a wake-up always fits into a timer");
+	set.payload.size = (pb_size_t)stream.bytes_written;
+	SAY(turn, timer_set, &set, .shop = turn_message(turn)->shop, .key = set.name, .version = set.version);
+	snprintf(grounds, sizeof(grounds), "reminder %u: %s", (unsigned)due->step, reason);
+	say_audit(turn, due, &(struct note){ .action = "deferred", .grounds = grounds, .next_us = until_us });
+}
+
+void say_left(struct turn *turn, const ReminderDue *due, const char *reason)
+{
+	char grounds[200];
+	snprintf(grounds, sizeof(grounds), "reminder %u was not sent: %s; it is decided anew", (unsigned)due->step,
+		reason);
+	say_audit(turn, due, &(struct note){ .action = "deferred", .grounds = grounds });
+}

@@ -1,0 +1,31 @@
+/*
+ * outcome.h: how the sender says what became of a reminder: the outcome and its audit, always together
+ */
+#ifndef CARTS_SENDER_OUTCOME_H
+#define CARTS_SENDER_OUTCOME_H
+
+#include "bus/actor/turn.h"
+#include "proto/topics.h"
+#include "services/carts/sender/letter.h"
+
+struct outcome {
+	const ReminderDue *due;
+	uint32_t attempt;
+	bool to_owner;
+	const char *message_id, *transport; /* NULL: there was no mail */
+	const char *note;                   /* of what was asked before; NULL: nothing */
+	const char *reason;                 /* of anything but sent */
+};
+
+void say_sent(struct turn *turn, const struct outcome *outcome);
+void say_released(struct turn *turn, const struct outcome *outcome);
+void say_refused(struct turn *turn, const struct outcome *outcome);
+void say_ambiguous(struct turn *turn, const struct outcome *outcome);
+void say_skipped(struct turn *turn, const struct outcome *outcome);
+
+/* Sets the cart's timer to `until_us` under the revision decided on, so that the waiter decides anew, and audits it. */
+void say_deferred(struct turn *turn, const ReminderDue *due, int64_t until_us, const char *reason);
+/* The cart is decided anew anyway: only the record says why this mail was left. */
+void say_left(struct turn *turn, const ReminderDue *due, const char *reason);
+
+#endif

@@ -1,0 +1,83 @@
+/*
+ * polishing.c: before a reminder is mailed, a model may say its opening line better
+ *
+ * Owns:      what this installation's model costs, and its budget, set once at start.
+ * Promises:  asked only for what would be mailed now, and before the claim; nothing that comes of it decides whether a mail goes;
+ *            what it cost is said with what became of the mail. A process that dies between the two loses that figure.
+ * Read next: services/carts/letter/polish.h, sender.c
+ */
+#include "services/carts/sender/polishing.h"
+#include "bus/base/memory.h"
+#include "bus/base/text.h"
+#include "services/kit/documents/docs.h"
+#include <stdlib.h>
+
+static struct model_use installation;
+
+void polishing_set_up(const struct model_use *use)
+{
+	installation = *use;
+}
+
+/* As far as its opening line goes. */
+static struct reminder reminder_of(
+	const struct state *state, const struct finding *finding, const ReminderDue *due, int64_t now_us)
+{
+	return (struct reminder){ .shop = finding->shop,
+		.speech = docs_speech(state, finding->shop->name, due->cart.locale),
+		.cart = &due->cart,
+		.step = (int)due->step,
+		.now_us = now_us,
+		.to = "" };
+}
+
+struct polishing *polishing_new(const struct state *state, const struct finding *finding, const ReminderDue *due,
+	const struct asked *asked, int64_t now_us)
+{
+	struct polishing *polishing;
+
+	if (!finding->shop || !finding->shop->polish || !model_use_allows(&installation, state, now_us))
+		return NULL;
+	polishing = memory_new(sizeof(*polishing));
+	struct reminder reminder = reminder_of(state, finding, due, now_us);
+	polishing->asked = *asked;
+	if (polish_ask(&reminder, &polishing->model))
+		return polishing;
+	polishing_free(polishing);
+	return NULL;
+}
+
+void polishing_free(struct polishing *polishing)
+{
+	if (polishing)
+		model_request_clear(&polishing->model);
+	free(polishing);
+}
+
+void polishing_hear(const struct state *state, const struct finding *finding, const ReminderDue *due,
+	const struct model_answer *answer, int64_t now_us, struct polished *ret)
+{
+	static const struct model_answer none = { .words = "no answer within the deadline" };
+	const char *fault = "the shop's configuration is gone";
+
+	*ret = (struct polished){ .was_asked = true };
+	if (finding->shop) {
+		struct reminder reminder = reminder_of(state, finding, due, now_us);
+		fault = polish_take(&reminder, answer ? answer : &none, ret->line);
+	}
+	ret->used = model_use_told(&installation, answer, "opening", fault);
+	ret->used.step = due->step;
+	TEXT_COPY(ret->used.cart_id, due->cart.ids.cart_id);
+	if (fault)
+		ret->line[0] = '\0';
+}
+
+void polishing_say(struct turn *turn, const struct polished *polished)
+{
+	ModelUsed used = polished->used;
+
+	if (!polished->was_asked)
+		return;
+	used.at_us = turn_now_us(turn);
+	SAY(turn, model_used, &used, .shop = turn_message(turn)->shop, .key = used.cart_id);
+}

@@ -1,0 +1,15 @@
+/*
+ * unused.h: claims of a sender that was killed, of which it is known that their last byte did not go
+ */
+#ifndef CARTS_SENDER_UNUSED_H
+#define CARTS_SENDER_UNUSED_H
+
+#include "bus/actor/service.h"
+#include "proto/topics.h"
+#include "services/carts/policy/sends.h"
+
+void unused_say(struct turn *turn, const struct claim_note *claim);
+void unused_remember(struct state *state, const struct said *said, const SendUnused *unused);
+bool unused_is(const struct state *state, const struct send *send); /* the claim that `send` ends with */
+
+#endif

@@ -1,0 +1,226 @@
+/*
+ * summarizer.c: on the first Monday how the past month went, and each Monday, if the shop wants it, the past week
+ *
+ * Hears:     tick.monthly, tick.weekly, summary.due
+ * Remembers: document, cart.state, reminder.sent, reminder.refused, reminder.ambiguous, reminder.skipped, link.clicked,
+ *            mail.feedback, suppression, summary.done, summary.claim, summary.mailed, alarm, send.claim, reminder.released,
+ *            model.used
+ * Says:      summary.done, summary.due, summary.claim, summary.mailed, model.used, alarm, audit
+ * Promises:  a month or week is summarised once, and one that was missed is made up for; the file is durable before the mails are
+ *            due; the mails say what the file says; a model's words never hold any of it up for longer than their deadline.
+ * Fails by:  trying again, and the dead letters, when the folder cannot be written.
+ * Read next: letters.c (the mails), narrating.c (the paragraph), services/carts/report/figures.h, services/carts/report/ledger.h
+ */
+#include "services/carts/summarizer/summarizer.h"
+#include "bus/base/clock.h"
+#include "bus/base/memory.h"
+#include "bus/base/text.h"
+#include "services/carts/report/figures.h"
+#include "services/carts/report/ledger.h"
+#include "services/carts/summarizer/letters.h"
+#include "services/carts/summarizer/narrating.h"
+#include "services/kit/documents/docs.h"
+#include "services/kit/effect/file_driver.h"
+#include "services/kit/time/missed.h"
+#include <stdio.h>
+#include <stdlib.h>
+
+#define RETRY_US (5 * US_PER_MINUTE)
+#define KEPT_US                                                                                                        \
+	(110 * US_PER_DAY) /* two months and their comparison; a cart that was left alone for longer is in no later summary */
+#define WRITE_DEADLINE_US (2 * US_PER_MINUTE)
+#define MODEL_DEADLINE_US (2 * US_PER_MINUTE) /* above any that cartbus.conf gives */
+/* A month is not told on its successor's first day but on its Monday: at the latest so long after that day's morning. */
+#define FIRST_MONDAY_US (6 * US_PER_DAY)
+
+static char summary_folder[256] = "/var/lib/cartbus/export";
+
+void summarizer_set_up(const char *folder)
+{
+	TEXT_COPY(summary_folder, folder);
+}
+
+struct summary {
+	struct file_request file; /* first: what the file driver takes */
+	SummaryDone done;         /* all but when it was written */
+	bool more;                /* others were missed as well */
+	struct narrated narrated; /* what a model was asked for it */
+};
+
+static void summary_free(void *request)
+{
+	struct summary *summary = request;
+	if (summary)
+		buffer_free(&summary->file.content);
+	free(summary);
+}
+
+/* ---- the file ---- */
+
+static const struct effect_kind write_effect, narrate_effect;
+
+static void fill(const struct report *report, struct summary *summary)
+{
+	struct buffer html = { 0 };
+	report_text(report, &summary->file.content);
+	report_html(report, &html);
+	report_subject(report, summary->done.subject);
+	TEXT_COPY(summary->done.month, report->period.name);
+	TEXT_COPY(summary->done.text, buffer_text(&summary->file.content));
+	if (!TEXT_COPY(summary->done.html, buffer_text(&html)))
+		summary->done.html[0] = 0;
+	snprintf(summary->file.path, sizeof(summary->file.path), "%s/%s/summary-%s.txt", summary_folder,
+		report->shop->name, report->period.name);
+	TEXT_COPY(summary->done.path, summary->file.path);
+	buffer_free(&html);
+}
+
+/* `narrated`: NULL: no model was asked. */
+static enum verdict write_report(struct report *report, bool more, const struct narrated *narrated, struct turn *turn)
+{
+	struct summary *summary = memory_new(sizeof(*summary));
+	summary->more = more;
+	if (narrated)
+		summary->narrated = *narrated;
+	if (summary->narrated.paragraph[0])
+		report->paragraph = summary->narrated.paragraph;
+	fill(report, summary);
+	return turn_effect(turn, &write_effect, (void **)&summary);
+}
+
+/* ---- its paragraph ---- */
+
+static enum verdict tell(const struct state *state, struct report *report, bool more, struct turn *turn)
+{
+	struct narrating *narrating = narrating_new(state, report, more, turn);
+	if (narrating)
+		return turn_effect(turn, &narrate_effect, (void **)&narrating);
+	return write_report(report, more, NULL, turn);
+}
+
+static enum verdict narrate_decide(const struct state *state, const void *message, const void *request,
+	const void *result, enum claim_answer claimed, struct turn *turn)
+{
+	const struct shop *shop = docs_shop(state, turn_message(turn)->shop);
+	const struct narrating *narrating = request;
+	struct report *report = memory_new(sizeof(*report));
+	struct narrated *narrated = memory_new(sizeof(*narrated));
+	enum verdict verdict;
+	(void)message, (void)claimed;
+	if (shop && report_make(state, shop, &narrating->period, report)) {
+		narrating_hear(report, result, narrated);
+		verdict = write_report(report, narrating->more, narrated, turn);
+	} else {
+		verdict = turn_failed(turn, RETRY_US, "the shop's configuration is not readable any more");
+	}
+	free(narrated);
+	free(report);
+	return verdict;
+}
+
+static const struct effect_kind narrate_effect = {
+	.name = "model", .request_free = narrating_free, .deadline_us = MODEL_DEADLINE_US, .decide = narrate_decide
+};
+
+/* ---- which ---- */
+
+static int64_t ticked_us(const struct turn *turn, const Tick *tick)
+{
+	return tick->due_us ? tick->due_us : turn_message(turn)->time_us;
+}
+
+static enum verdict summarise(const struct state *state, enum period_kind kind, const Tick *tick, struct turn *turn)
+{
+	const struct shop *shop = docs_shop(state, turn_message(turn)->shop);
+	struct period period;
+	bool more;
+	int found = -1;
+	if (shop)
+		found = missed_find(state,
+			&(struct missed){ "summarised", shop->name, shop->zone, kind, ticked_us(turn, tick),
+				turn_now_us(turn) - (kind == PERIOD_MONTH ? FIRST_MONDAY_US : 0) },
+			&period, &more);
+	if (found < 0)
+		return turn_failed(turn, RETRY_US, "the shop's configuration is not readable");
+	if (found == 0 || (kind == PERIOD_WEEK && !shop->weekly))
+		return DONE;
+	struct report *report = memory_new(sizeof(*report));
+	enum verdict verdict;
+	if (report_make(state, shop, &period, report))
+		verdict = tell(state, report, more, turn);
+	else
+		verdict = turn_failed(turn, RETRY_US, "the period is not one of this shop's calendar");
+	free(report);
+	return verdict;
+}
+
+static enum verdict hear_monthly(const struct state *state, const Tick *tick, struct turn *turn)
+{
+	return summarise(state, PERIOD_MONTH, tick, turn);
+}
+
+static enum verdict hear_weekly(const struct state *state, const Tick *tick, struct turn *turn)
+{
+	return summarise(state, PERIOD_WEEK, tick, turn);
+}
+
+static void say_audit(struct turn *turn, const SummaryDone *done, const struct narrated *narrated, int mails)
+{
+	const char *shop = turn_message(turn)->shop;
+	Audit audit = { .at_us = turn_now_us(turn), .decided_on = turn_seen(turn) };
+	TEXT_COPY(audit.action, "summarised");
+	TEXT_COPY(audit.who, "system");
+	snprintf(audit.grounds, sizeof(audit.grounds), "%s, in %s; %s%d to mail%s%s", done->month, done->path,
+		mails ? "" : "[mail] owner and [report] to are not given: ", mails,
+		!narrated->was_asked             ? ""
+			: narrated->paragraph[0] ? "; a model wrote the paragraph"
+						 : "; the template's paragraph, the model's was not used: ",
+		narrated->was_asked && !narrated->paragraph[0] ? narrated->used.outcome : "");
+	SAY(turn, audit, &audit, .shop = shop, .key = shop);
+}
+
+static enum verdict write_decide(const struct state *state, const void *message, const void *request,
+	const void *result, enum claim_answer claimed, struct turn *turn)
+{
+	const struct said *said = turn_message(turn);
+	const struct shop *shop = docs_shop(state, said->shop);
+	const struct summary *summary = request;
+	(void)message, (void)claimed;
+	narrating_say(turn, &summary->narrated, summary->done.month);
+	if (!result || *(const int *)result < 0)
+		return turn_failed(
+			turn, RETRY_US, result ? strerror(-*(const int *)result) : "the file was not written in time");
+	SummaryDone *done = memory_new(sizeof(*done));
+	*done = summary->done;
+	done->at_us = turn_now_us(turn);
+	SAY(turn, summary_done, done, .shop = said->shop, .key = done->month);
+	say_audit(turn, done, &summary->narrated, letters_say_due(shop, done->month, turn));
+	free(done);
+	return summary->more ? turn_wait(turn, 0, "the next one that was missed") : DONE;
+}
+
+static const struct effect_kind write_effect = {
+	.name = "file", .request_free = summary_free, .deadline_us = WRITE_DEADLINE_US, .decide = write_decide
+};
+
+static void remember_done(struct state *state, const struct said *said, const SummaryDone *done)
+{
+	state_put_number(state, "summarised", said->shop, done->month, said->seq);
+	state_put(state, "summary", said->shop, done->month, SummaryDone_fields, done);
+	ledger_forget(state, said->shop, done->at_us - KEPT_US);
+}
+
+const struct service summarizer = {
+	.name = "summarizer",
+	.unhurried = true,
+	.layout = 2,
+	.exclusive = true,
+	.hears = { HEARS(tick_monthly, hear_monthly), HEARS(tick_weekly, hear_weekly),
+		HEARS(summary_due, letters_hear_due) },
+	.remembers = { REMEMBERS(document, docs_remember), LEDGER_REMEMBERED, LEDGER_REMEMBERED_OF_PEOPLE,
+		REMEMBERS(summary_done, remember_done), LETTERS_REMEMBERED, REMEMBERS(send_claim, spend_remember_claim),
+		REMEMBERS(reminder_released, spend_remember_released), REMEMBERS(model_used, spend_remember_model) },
+	.says = { SAYS(summary_done), SAYS(summary_due), SAYS(summary_claim), SAYS(summary_mailed), SAYS(model_used),
+		SAYS(alarm), SAYS(audit) },
+	.effects = { &narrate_effect, &write_effect, &letters_effect },
+};

@@ -1,0 +1,106 @@
+/*
+ * breaker.c: a host that failed several times in a row is left alone for a while
+ *
+ * Owns:      the failures of each host since its last answer, in memory: each process learns by itself.
+ * Promises:  during a pause one request per `pause_us` at most reaches the host, and the first that is answered ends it.
+ */
+#include "services/kit/http/breaker.h"
+#include "bus/base/list.h"
+#include "bus/base/log.h"
+#include "bus/base/memory.h"
+#include "bus/base/text.h"
+#include "services/kit/effect/circuit.h"
+#include <stdio.h>
+#include <stdlib.h>
+
+struct host {
+	struct list hook;
+	char origin[280]; /* https://name:port */
+	struct circuit circuit;
+};
+
+struct http_breaker {
+	struct circuit fresh; /* of a host that has not failed */
+	struct list hosts;    /* those that have failed since their last answer */
+};
+
+struct http_breaker *http_breaker_new(int failures, int64_t pause_us)
+{
+	struct http_breaker *breaker = memory_new(sizeof(*breaker));
+	breaker->fresh = (struct circuit){ .failures = failures, .first_us = pause_us, .most_us = pause_us };
+	list_init(&breaker->hosts);
+	return breaker;
+}
+
+static void host_free(struct host *host)
+{
+	list_remove(&host->hook);
+	free(host);
+}
+
+void http_breaker_free(struct http_breaker *breaker)
+{
+	if (!breaker)
+		return;
+	while (!list_empty(&breaker->hosts))
+		host_free(LIST_ENTRY(breaker->hosts.next, struct host, hook));
+	free(breaker);
+}
+
+static struct bytes origin_of(const char *url)
+{
+	const char *host = strstr(url, "://");
+	size_t before = host ? (size_t)(host + 3 - url) : 0;
+	return BYTES(url, before + strcspn(url + before, "/?#"));
+}
+
+static struct host *find(const struct http_breaker *breaker, const char *url)
+{
+	LIST_EACH (hook, &breaker->hosts) {
+		struct host *host = LIST_ENTRY(hook, struct host, hook);
+		if (bytes_equal(bytes_of(host->origin), origin_of(url)))
+			return host;
+	}
+	return NULL;
+}
+
+bool http_breaker_lets(struct http_breaker *breaker, const char *url, int64_t now_us, char ret_why[160])
+{
+	struct host *host = find(breaker, url);
+	if (!host)
+		return true;
+	if (circuit_may_try(&host->circuit, now_us)) {
+		circuit_tried(&host->circuit, now_us);
+		return true;
+	}
+	snprintf(ret_why, 160, "not asked: it failed %d times in a row and is left alone for a while",
+		host->circuit.failed);
+	return false;
+}
+
+static struct host *host_new(struct http_breaker *breaker, const char *url)
+{
+	struct host *host = memory_new(sizeof(*host));
+	text_copy_bytes(host->origin, sizeof(host->origin), origin_of(url));
+	host->circuit = breaker->fresh;
+	list_append(&breaker->hosts, &host->hook);
+	return host;
+}
+
+void http_breaker_note(struct http_breaker *breaker, const char *url, const struct http_answer *answer, int64_t now_us)
+{
+	struct host *host = find(breaker, url);
+	bool good = answer->end == HTTP_ANSWERED && answer->status < 500 && answer->status != 429;
+	if (answer->end == HTTP_BARRED || !breaker->fresh.failures || (good && !host))
+		return;
+	if (good) {
+		host_free(host);
+		return;
+	}
+	if (!host)
+		host = host_new(breaker, url);
+	if (circuit_failed(&host->circuit, now_us))
+		log_event(LOG_WARNING, "%s failed %d times in a row (%s): nothing is asked of it for %lld s",
+			host->origin, host->circuit.failed, answer->words,
+			(long long)(host->circuit.pause_us / US_PER_S));
+}

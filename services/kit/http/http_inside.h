@@ -1,0 +1,73 @@
+/*
+ * http_inside.h: the parts of the HTTP client: the loop, a call, its credentials
+ *
+ * Inside services/kit/http*.c only.
+ */
+#ifndef KIT_HTTP_HTTP_INSIDE_H
+#define KIT_HTTP_HTTP_INSIDE_H
+
+#include "bus/base/list.h"
+#include "services/kit/effect/last_byte.h"
+#include "services/kit/http/http.h"
+#include <curl/curl.h>
+
+struct http_client {
+	const struct clock *clock;
+	char secrets[256], ca[256];
+	bool private_too;
+	const char *peer; /* NULL: its throttling is not counted here */
+	CURLM *multi;
+	int epoll;
+	int64_t timer_us; /* boot time of libcurl's next deadline; -1: none */
+	struct list calls;
+};
+
+enum http_gate {
+	HTTP_GATE_SHUT,   /* the last byte of the body is not due yet */
+	HTTP_GATE_HELD,   /* it is, and nobody has said yes or no */
+	HTTP_GATE_OPEN,   /* it may leave */
+	HTTP_GATE_DROPPED /* the connection is cut without it */
+};
+
+struct http_call {
+	struct list hook; /* in the client's calls */
+	struct http_client *client;
+	const struct http_request *request; /* borrowed */
+	const struct http_caller *caller;   /* borrowed */
+	void *context;
+	CURL *easy;       /* NULL: was never tried */
+	curl_socket_t fd; /* of its connection, as far as libcurl watches it */
+	struct curl_slist *headers;
+	enum http_reach reach;
+	bool is_plain; /* not TLS */
+	size_t given;  /* of the request's body, to libcurl */
+	enum http_gate gate;
+	bool must_tell;         /* held() is to be called, as soon as all that is out is acknowledged */
+	int look_ms;            /* how long from one look to the next whether it is */
+	int64_t look_us;        /* boot time of the next one */
+	bool has_begun;         /* the connection is there: from now on something of the request may have arrived */
+	bool handed_over;       /* its last byte was given to libcurl */
+	bool is_out;            /* which gave it to the kernel */
+	struct last_byte *last; /* cuts it off in time */
+	bool refused_early;     /* an error was said before that */
+	bool has_ended;
+	size_t heard;         /* bytes of the answer's head */
+	struct buffer body;   /* the answer's */
+	enum http_end barred; /* HTTP_BARRED, or HTTP_ANSWERED for not */
+	char why[160];        /* why barred or dropped; "": libcurl knows */
+	CURLcode code;
+	char error[CURL_ERROR_SIZE];
+};
+
+/* Prepares everything; whether it can be tried is in has_ended. */
+struct http_call *http_call_prepare(struct http_client *client, const struct http_request *request);
+void http_call_free(struct http_call *call);     /* Takes NULL */
+bool http_call_has_news(struct http_call *call); /* it has ended, or is to be told that it holds */
+void http_call_note_out(struct http_call *call); /* libcurl has worked on it */
+void http_call_fill(const struct http_call *call, struct http_answer *ret);
+
+/* Gives libcurl what the request's auth asks for. -EINVAL: ret_why says what is missing, without the secret. */
+int http_auth_apply(struct http_call *call, char ret_why[160]);
+void http_call_add_header(struct http_call *call, const char *line);
+
+#endif

@@ -1,0 +1,77 @@
+/*
+ * url.c: the authority of a URL, read strictly
+ *
+ * Promises:  what it accepts, libcurl and browsers read alike: nothing but letters, digits, dots, hyphens, underscores and what is not
+ *            ASCII stands in a name.
+ * Read next: shop/lists.c (whose URLs a shop owns), guard.c (where a request may go)
+ */
+#include "services/kit/http/url.h"
+#include "bus/base/text.h"
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+enum { PORT_MAX = 65535, PORT_DIGITS_MAX = 5 };
+
+#define DIGITS "0123456789"
+#define LETTERS "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
+
+static const char *behind_scheme(const char *url)
+{
+	static const char *const schemes[] = { "https://", "http://" };
+
+	for (size_t i = 0; i < sizeof(schemes) / sizeof(schemes[0]); i++)
+		if (strncasecmp(url, schemes[i], strlen(schemes[i])) == 0)
+			return url + strlen(schemes[i]);
+	return NULL;
+}
+
+static size_t name_len(const char *authority)
+{
+	size_t len = 0;
+
+	while (authority[len] &&
+		((unsigned char)authority[len] >= 0x80 || strchr(DIGITS LETTERS ".-_", authority[len])))
+		len++;
+	return authority[0] == '.' ? 0 : len;
+}
+
+/* "[::1]"; 0: it is none. */
+static size_t ipv6_len(const char *authority)
+{
+	size_t inside = strspn(authority + 1, DIGITS "abcdefABCDEF:.");
+
+	return inside > 0 && authority[1 + inside] == ']' ? inside + 2 : 0;
+}
+
+/* An empty one is the scheme's own. */
+static bool is_port_or_end(const char *rest)
+{
+	size_t digits = *rest == ':' ? strspn(rest + 1, DIGITS) : 0;
+
+	if (digits > PORT_DIGITS_MAX || (digits > 0 && strtol(rest + 1, NULL, 10) > PORT_MAX))
+		return false;
+	rest += *rest == ':' ? 1 + digits : 0;
+	return *rest == '\0' || strchr("/?#", *rest);
+}
+
+static void in_small_letters(char *host)
+{
+	for (char *at = host; *at; at++)
+		if (*at >= 'A' && *at <= 'Z')
+			*at = (char)(*at - 'A' + 'a');
+}
+
+bool url_host(const char *url, char ret[URL_HOST_ROOM])
+{
+	const char *authority = behind_scheme(url);
+	size_t len = !authority ? 0 : *authority == '[' ? ipv6_len(authority) : name_len(authority);
+
+	ret[0] = '\0';
+	if (len == 0 || len >= URL_HOST_ROOM || !is_port_or_end(authority + len))
+		return false;
+	memcpy(ret, authority, len);
+	ret[len - (ret[len - 1] == '.')] = '\0';
+	in_small_letters(ret);
+	return true;
+}

@@ -1,0 +1,32 @@
+/*
+ * locale.h: languages and places as BCP 47 writes them ("pt-BR"), and how they write numbers and days (ICU)
+ */
+#ifndef KIT_LOCALE_LOCALE_H
+#define KIT_LOCALE_LOCALE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+enum { LOCALE_ROOM = 24 };
+
+/* However a storefront spells it ("pt_br", "iw-IL") to the canonical tag ("pt-BR", "he-IL"); "" for what is no language. */
+void locale_canonical(const char *given, char ret[LOCALE_ROOM]);
+/* The next wider tag, as RFC 4647 looks them up: "zh-Hant-TW", "zh-Hant", "zh". false: there is none. */
+bool locale_widen(char tag[LOCALE_ROOM]);
+bool locale_same_language(const char *a, const char *b);
+bool locale_is_rtl(const char *tag);
+/* Words in the language of `words`, habits of where the shopper is: of the same language the shopper's, else "de" and "en-US": "de-US". */
+void locale_blend(const char *words, const char *shopper, char ret[LOCALE_ROOM]);
+
+/* --- words.c: always terminated, and readable also where ICU lacks the data --- */
+
+/* "21. November", "Samstag", "21. November 2026 um 02:04 MEZ" */
+enum locale_day { LOCALE_DATE, LOCALE_WEEKDAY, LOCALE_MOMENT };
+
+void locale_number(uint64_t number, const char *tag, char *ret, int room);
+void locale_day(int64_t us, const char *zone, const char *tag, enum locale_day form, char *ret, int room);
+/* CLDR's category of this many things in the language: "zero", "one", "two", "few", "many" or "other". */
+const char *locale_plural(uint64_t number, const char *tag);
+extern const char *const locale_plurals[6]; /* all of them, "other" last */
+
+#endif

@@ -1,0 +1,48 @@
+/*
+ * compose.h: a MIME message from its parts, the same bytes for the same parts
+ *
+ * Inside the kit only; services call mail.h.
+ */
+#ifndef KIT_MAIL_COMPOSE_H
+#define KIT_MAIL_COMPOSE_H
+
+#include "services/kit/mail/mail.h"
+
+struct mail_parts {
+	const char *from;             /* as in a header: "Name <address>" or "address" */
+	const char *to;               /* an address, never a list */
+	const char *reply_to;         /* as `from`; "" or NULL: none */
+	const char *bounce;           /* envelope sender; "" or NULL: the address of `from` */
+	const char *subject;          /* UTF-8 */
+	const char *message_id;       /* without angle brackets */
+	const char *list_unsubscribe; /* a URL; NULL: neither List-Unsubscribe header */
+	const char *list_id;          /* without angle brackets (RFC 2919); NULL: none */
+	const char *text;             /* UTF-8, \n line ends */
+	const char *html;             /* NULL: a plain text mail */
+	int64_t now_us;
+};
+
+/* -EINVAL: ret_why says which part may not be so. */
+int mail_compose(const struct mail_parts *parts, struct mail **ret, char ret_why[160]);
+
+/* What a transport insists on before a byte leaves: CRLF line ends alone, lines up to 998 bytes, no NUL, ends in CRLF. */
+bool mail_lines_valid(struct bytes mime);
+/* One bare address as an SMTP envelope takes it: nothing that could end or extend a command. */
+bool mail_envelope_valid(const char *address);
+
+/* --- header.c --- */
+
+/* Appends "Name: value\r\n", folded and with encoded words where needed (RFC 2047). -EINVAL: CR, LF, NUL or not UTF-8. */
+int mail_header_text(struct buffer *ret, const char *name, const char *value);
+/* A value that must stay as it is: printable ASCII on one line of at most 998 bytes. */
+int mail_header_plain(struct buffer *ret, const char *name, const char *value);
+/* "Name <address>" or "address": encoded words in the name, never in the address. */
+int mail_header_mailbox(struct buffer *ret, const char *name, const char *mailbox);
+void mail_header_date(struct buffer *ret, int64_t now_us);
+/* Takes a mailbox apart; the address comes out normalised. */
+int mailbox_split(const char *mailbox, char ret_name[200], char ret_address[ADDRESS_MAX + 1]);
+
+/* Quoted-printable: \n becomes CRLF, lines of at most 76 characters. */
+void mail_quoted_printable(struct buffer *ret, const char *text);
+
+#endif

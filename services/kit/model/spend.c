@@ -1,0 +1,103 @@
+/*
+ * spend.c: what models and mails cost this month
+ *
+ * Owns:      table spend (month -> struct spend) of a service's state, kept for the installation as a whole.
+ * Promises:  each fact is counted once, in the month it happened in; a claim that was released costs nothing.
+ * Read next: spend.h, model.h
+ */
+#include "services/kit/model/spend.h"
+#include "bus/base/clock.h"
+#include "bus/base/log.h"
+#include "services/kit/state/row.h"
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <time.h>
+
+#define NANO 1e9
+
+enum { MONTH_ROOM = 16 };
+
+static void month_of(int64_t at_us, char ret[MONTH_ROOM])
+{
+	time_t seconds = at_us / US_PER_S;
+	struct tm utc;
+
+	gmtime_r(&seconds, &utc);
+	strftime(ret, MONTH_ROOM, "%Y-%m", &utc);
+}
+
+static void add(struct state *state, int64_t at_us, const struct spend *more, int mails)
+{
+	struct spend row;
+	char month[MONTH_ROOM];
+
+	month_of(at_us, month);
+	row_get(state, "spend", SHOP_OF_ALL, month, &row, sizeof(row));
+	row.tokens += more->tokens;
+	row.models_nano_usd += more->models_nano_usd;
+	if (mails > 0 || row.mails > 0)
+		row.mails += (uint64_t)(int64_t)mails;
+	ROW_PUT(state, "spend", SHOP_OF_ALL, month, &row);
+}
+
+void spend_remember_model(struct state *state, const struct said *said, const ModelUsed *used)
+{
+	(void)said;
+	add(state, used->at_us,
+		&(struct spend){ .tokens = (uint64_t)used->tokens_in + used->tokens_out,
+			.models_nano_usd = used->cost_nano_usd },
+		0);
+}
+
+void spend_remember_claim(struct state *state, const struct said *said, const SendClaim *claim)
+{
+	(void)said;
+	add(state, claim->claimed_us, &(struct spend){ 0 }, 1);
+}
+
+void spend_remember_released(struct state *state, const struct said *said, const ReminderOutcome *released)
+{
+	(void)said;
+	add(state, released->at_us, &(struct spend){ 0 }, -1);
+}
+
+struct spend spend_of_month(const struct state *state, int64_t now_us)
+{
+	struct spend row;
+	char month[MONTH_ROOM];
+
+	month_of(now_us, month);
+	row_get(state, "spend", SHOP_OF_ALL, month, &row, sizeof(row));
+	return row;
+}
+
+static int64_t nano_usd(const struct config *config, const char *key)
+{
+	return llround(config_real(config, "budget", NULL, key) * NANO);
+}
+
+struct budget budget_of(const struct config *config)
+{
+	return (struct budget){ .nano_usd = nano_usd(config, "usd"),
+		.nano_usd_per_mail = nano_usd(config, "usd-per-thousand-mails") / 1000,
+		.tokens = (uint64_t)config_number(config, "budget", NULL, "tokens") };
+}
+
+int64_t spend_nano_usd(const struct budget *budget, const struct spend *spend)
+{
+	return spend->models_nano_usd + (int64_t)spend->mails * budget->nano_usd_per_mail;
+}
+
+static int percent(double used, double of)
+{
+	return of <= 0 ? 100 : (int)fmin(used * 100 / of, 1e6);
+}
+
+int budget_used_percent(const struct budget *budget, const struct spend *spend)
+{
+	int money = percent((double)spend_nano_usd(budget, spend), (double)budget->nano_usd);
+	int tokens = percent((double)spend->tokens, (double)budget->tokens);
+
+	return money > tokens ? money : tokens;
+}

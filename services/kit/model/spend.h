@@ -1,0 +1,34 @@
+/*
+ * spend.h: what models and mails cost this month, of all shops together, and what is left of the budget
+ *
+ * Folded from model.used and send.claim. A month is a calendar month in UTC. The budget bounds what may be asked of a model, and
+ * nothing else: mails go at any cost, they are only counted. Processes that ask at the same moment do not see one another's
+ * questions, so the budget can be passed by what is asked at once.
+ */
+#ifndef KIT_MODEL_SPEND_H
+#define KIT_MODEL_SPEND_H
+
+#include "bus/actor/service.h"
+#include "bus/base/config.h"
+#include "proto/topics.h"
+
+void spend_remember_model(struct state *state, const struct said *said, const ModelUsed *used);
+void spend_remember_claim(struct state *state, const struct said *said, const SendClaim *claim);
+void spend_remember_released(struct state *state, const struct said *said, const ReminderOutcome *released);
+
+struct spend {
+	uint64_t tokens, mails;
+	int64_t models_nano_usd;
+};
+struct spend spend_of_month(const struct state *state, int64_t now_us);
+
+struct budget { /* [budget] of cartbus.conf */
+	int64_t nano_usd, nano_usd_per_mail;
+	uint64_t tokens;
+};
+struct budget budget_of(const struct config *config); /* die()s on what makes no sense */
+int64_t spend_nano_usd(const struct budget *budget, const struct spend *spend);
+/* The fuller of the two, in percent; of a budget of nothing 100. */
+int budget_used_percent(const struct budget *budget, const struct spend *spend);
+
+#endif

@@ -1,0 +1,302 @@
+/*
+ * text.h: inside the rules parser: tokens, the words of ten languages, the items that a sentence is made of, and what it says
+ *
+ * Read next: parse.c (the whole), token.c, words.c, items.c, then one file per kind of sentence
+ */
+#ifndef KIT_RULES_TEXT_H
+#define KIT_RULES_TEXT_H
+
+#include "bus/base/bytes.h"
+#include "bus/base/clock.h"
+#include "services/kit/rules/rules.h"
+
+struct place {
+	int line, column;
+};
+
+/* --- token.c: the text as words, numbers, times, currency signs and marks, the same in every language --- */
+
+enum token_kind { TOKEN_END, TOKEN_WORD, TOKEN_NUMBER, TOKEN_TIME, TOKEN_SIGN, TOKEN_MARK };
+
+struct token {
+	enum token_kind kind;
+	bool joined; /* nothing lies between it and the token before */
+	bool upper;  /* its first letter is a capital, or its script has none */
+	struct place place;
+	struct bytes source; /* as written */
+	char word[64];       /* folded: lower case, without accents; ASCII digits; "" when it is longer */
+};
+
+/* -EINVAL: something that is no token; ret_error says where. `ret` gets struct tokens, the last one TOKEN_END. */
+int rules_tokens(const char *text, struct buffer *ret, struct rules_error *ret_error);
+
+/* --- words.c: what the words of a language mean --- */
+
+enum { LANGUAGES_MAX = 16, CONCEPTS_MAX = 6, PHRASE_TOKENS_MAX = 12 };
+
+struct phrase {
+	const char *concepts[CONCEPTS_MAX]; /* "cart", "under"; NULL ends them */
+	int64_t value;                      /* "num": thousandths; "dow": a bit; "span": microseconds */
+	char currency[8];                   /* "currency" */
+	const char *instead;                /* "!vague": the exact words that may be meant; NULL: none */
+};
+
+struct language;
+int languages_count(void);
+const struct language *language_at(int index);
+bool language_has_comma(const struct language *language);    /* 1.000,50 and not 1,000.50 */
+bool language_counts_units(const struct language *language); /* a unit without a number is one of it */
+bool language_waits_behind(const struct language *language); /* "after" stands behind the wait, as in Japanese */
+/* The longest phrase that the tokens begin with; NULL: none. `skip`: bytes of the first word that are not looked at. */
+const struct phrase *language_find(
+	const struct language *language, const struct token *tokens, int count, size_t skip, int *ret_used);
+/*
+ * The one word of the language that `word` is a slip of, of those that cannot turn a meaning round; NULL: none, or several.
+ * Where it may say which carts, shoppers or times are meant, a word with another letter is another word.
+ */
+enum mend_place {
+	MEND_FIRST,  /* of the sentence */
+	MEND_INSIDE, /* may limit a time: "domingo de manhã" is no "domingo manda" */
+	MEND_WHOM,   /* beside a cart or a shopper: "older customers" are no "order" */
+	MEND_OFFER   /* a word for a size or an end of one instead: to be offered, and never to be read so */
+};
+const char *language_mend(const struct language *language, const char *word, enum mend_place place);
+
+int64_t words_unit_us(const char *concept);       /* "hour"; 0: it is no unit */
+const char *words_unit_name(int64_t unit_us);     /* "hours" */
+const char *words_size_name(enum cart_size size); /* "small" */
+/* The currency that a sign, a code or a name stands for; signs that several share mean the shop's own if it uses them. */
+bool words_currency(const char *word, const char *shop_currency, char ret[4]);
+
+/* --- items.c: tokens of one sentence in one language as items: words by their meaning, amounts, spans, times --- */
+
+enum { ITEMS_MAX = 400 };
+
+#define SPAN_MAX_US (30 * US_PER_DAY) /* what a storefront sent is not kept longer, so no reminder could be made */
+
+struct item {
+	const char *concepts[CONCEPTS_MAX];
+	int64_t value;    /* "num": thousandths; "span": microseconds; "time": minute of the day; "dow": a bit */
+	int64_t unit_us;  /* "span": of its first number */
+	char decimal[32]; /* "num" and "amount": as a plain decimal number; "": it can be read in more than one way */
+	char currency[4]; /* "currency" and "amount" */
+	const char *instead; /* of the phrase; NULL: none */
+	bool is_clock;       /* "time": certainly, not perhaps a span ("8 h") */
+	bool is_hours;       /* "time": with a word as "Uhr" */
+	bool has_half;       /* "time": with "pm" or its like */
+	bool is_word;        /* "num": written out */
+	bool is_joined;      /* nothing lies between it and the item before */
+	struct place place;
+	struct place value_place; /* "amount": of its number; "badtime": of what is wrong with it */
+	struct bytes source;
+};
+
+enum reading { READ_WAITS, READ_CLOCK }; /* whether "8 h" is a wait or a time of day */
+
+struct items {
+	struct item list[ITEMS_MAX + 1]; /* the last one is "end" */
+	int count;
+	int unknown;       /* how many no word of the language explains */
+	bool waits_behind; /* of the language */
+};
+
+void items_read(const struct language *language, enum reading reading, const char *shop_currency,
+	const struct token *tokens, int count, struct items *ret);
+bool item_is(const struct item *item, const char *concept);
+bool item_is_any(const struct item *item, const char *const *concepts);             /* NULL ends the concepts */
+bool items_have(const struct items *items, int count, const char *const *concepts); /* among the first `count` */
+
+/* --- read.c: what all sentences are made of --- */
+
+struct bound {
+	char currency[4];
+	int64_t minor;
+	struct place place;
+};
+
+struct bounds {
+	struct bound list[RULES_CURRENCIES_MAX];
+	int count;
+	bool soft; /* of a range: a neighbour that says "up to" or "from" has the amount itself */
+};
+
+enum who { WHO_NONE, WHO_ALL, WHO_REST, WHO_NAMED, WHO_AMOUNTS };
+
+/* One sentence, or a part of it, about carts. */
+struct clause {
+	enum who who;
+	enum cart_size size;     /* WHO_NAMED */
+	int also;                /* further sizes that the same is said of, as bits */
+	struct bounds low, high; /* both inclusive; none: open */
+	bool is_middle;          /* "the rest", of medium carts */
+	struct rules_waits waits;
+	struct place place, low_place, bounds_place, first_place;
+};
+
+enum { CLAUSES_MAX = 8, RATES_MAX = 8 };
+
+enum kind { KIND_SIZES, KIND_OFTEN, KIND_RATES, KIND_HOURS, KINDS };
+
+struct sentence {
+	enum kind kind;
+	struct clause clauses[CLAUSES_MAX];
+	int clause_count;
+	struct rules_quiet quiets[2];
+	int quiet_count;
+	struct rules_cap cap;
+	struct rules_rate rates[RATES_MAX];
+	struct place rate_places[RATES_MAX];
+	int rate_count;
+	struct place place;
+};
+
+struct reader {
+	const struct items *items;
+	int at;
+	struct sentence *sentence;
+	struct rules_error *error;
+	int furthest; /* where the error is */
+};
+
+const struct item *item_now(const struct reader *reader);
+void pass(struct reader *reader);                             /* the item that is now */
+const struct item *item_ahead(struct reader *reader, int by); /* fillers count */
+/*
+ * Takes the concepts of a pattern, all or none. They are separated by blanks, "a|b" is either, "a?" may be missing; words that mean
+ * nothing are skipped: take(reader, "every? shopper|cart").
+ */
+bool take(struct reader *reader, const char *pattern);
+bool next_is(struct reader *reader, const char *pattern); /* the same, takes nothing */
+bool at_end(struct reader *reader);
+int expected(struct reader *reader, const char *format, ...) __attribute__((format(printf, 2, 3))); /* but found ... */
+int refuse(struct reader *reader, struct place place, const char *format, ...) __attribute__((format(printf, 3, 4)));
+void print_span(int64_t us, char *ret, size_t room);       /* "90 minutes", "4 hours" */
+int64_t span_unit(int64_t us);                             /* the one that such a text counts in, as US_PER_HOUR */
+const char *place_words(struct place place, char ret[48]); /* "line 1, column 34" */
+int rules_refuse(struct rules_error *error, struct place place, const char *format, ...)
+	__attribute__((format(printf, 3, 4)));
+/* "4 hours", or a number alone that has the unit of the wait before (`unit_us`; 0: none), which becomes this one's. */
+int read_span(struct reader *reader, int64_t *unit_us, int64_t *ret_us);
+/* "$40", "$40 or €35": in minor units, `add` more. */
+int read_amounts(struct reader *reader, int64_t add, struct bounds *ret);
+
+/* One file per kind of sentence. */
+int read_sizes(struct reader *reader);
+int read_often(struct reader *reader);
+int read_rates(struct reader *reader);
+int read_hours(struct reader *reader);
+
+/* --- hours.c --- */
+
+/* "9 and 8", "9 to 8": of no cart, no amount and no wait. */
+bool is_pair_of_hours(const struct items *items, int at);
+/* Does a sentence of quiet hours, or one that says "no mail" or "only", have such a pair? */
+bool looks_like_hours(const struct items *items);
+
+/* --- number.c: numbers as owners write them --- */
+
+enum { THOUSANDTHS = 1000, NUMBER_MAX = 100000 };
+/* "1.000,50" as "1000.50". false: it can be read in more than one way, or in none. `comma`: the language's decimal point is one. */
+bool number_plain(const char *raw, bool comma, char ret[32]);
+int64_t number_thousandths(const char *decimal); /* of "1000.50"; -1: above NUMBER_MAX, or more than three decimals */
+
+/* --- split.c: where a sentence begins and ends, and where one sentence says two things --- */
+
+enum { SENTENCE_ENDS_MAX = 8 };
+
+struct sentence_ends {
+	int list[SENTENCE_ENDS_MAX]; /* the points that may end it; the last one ends it surely, or is one too many to look on */
+	int count;                   /* 0: the text ends before the sentence does */
+};
+
+struct sentence_ends sentence_ends(const struct token *tokens);
+/* How many tokens before a sentence mark it as one of a list: "-", "*", "1." or "1)". */
+int list_mark(const struct token *tokens);
+/* The item at `at` links two limits: "... and never on Sundays", "... and at most 3 per week". Each half must be read alone. */
+bool is_seam(const struct items *items, int at);
+/* Two limits mean the same apart. "No mail on Sundays and not before 10:00" does not: on Sundays, or on every day? */
+bool may_stand_together(const struct sentence *first, const struct sentence *second);
+
+/* --- offer.c: the sentence that would do in place of one that is refused --- */
+
+/* The text, without its full stop, reads as one sentence (parse.c). */
+bool sentence_reads(const char *text, const char *currency);
+/*
+ * The sentence with one thing said exactly: Monday to Friday for working days, a wait for the next day, the shop's currency behind an
+ * amount, a size's word without its slip. Of two bare hours the two likely pairs of a clock of 24: over the night, or over the
+ * day. Only if that is a sentence; else `ret` is left alone.
+ */
+void offer_instead(const struct token *tokens, int count, const char *currency, struct rules_error *ret);
+
+/* --- speech.c: how the rules are said back: the patterns of each language --- */
+
+enum speech_key {
+	SPEECH_AND, /* between the last two of a list */
+	SPEECH_COMMA,
+	SPEECH_OR,
+	SPEECH_POINT, /* between the whole and the rest of a number */
+	SPEECH_SMALL,
+	SPEECH_MEDIUM,
+	SPEECH_BIG,
+	SPEECH_ALL,
+	SPEECH_REST,
+	SPEECH_NAMED, /* {who} ({ends}) */
+	SPEECH_CARTS, /* {ends} */
+	SPEECH_UNDER, /* {low} and {high} as far as there are, to SPEECH_FROM_UPTO */
+	SPEECH_UPTO,
+	SPEECH_OVER,
+	SPEECH_OVER_UNDER,
+	SPEECH_OVER_UPTO,
+	SPEECH_FROM,
+	SPEECH_FROM_UNDER,
+	SPEECH_FROM_UPTO,
+	SPEECH_NEVER, /* {who}; further {first}, {second} */
+	SPEECH_ONCE,
+	SPEECH_TWICE,
+	SPEECH_MINUTES, /* by number */
+	SPEECH_HOURS,
+	SPEECH_DAYS,
+	SPEECH_RATE,   /* {low}, {rate}, {high} */
+	SPEECH_CLOSED, /* {days} */
+	SPEECH_QUIET,  /* {from}, {to} */
+	SPEECH_QUIET_DAYS,
+	SPEECH_WINDOW,  /* {span} */
+	SPEECH_CAPS,    /* by number, {span} */
+	SPEECH_BUILTIN, /* {span}; a comment, not a sentence */
+	SPEECH_WEEKDAYS,
+	SPEECH_KEYS
+};
+
+struct rules_speech;
+const struct rules_speech *rules_speech_for(
+	const char *locale); /* English for a locale of a language that we do not have */
+const char *speech_words(const struct rules_speech *speech, enum speech_key key);
+struct speech_value {
+	const char *name, *text; /* NULL ends them */
+};
+void speech_fill(const char *pattern, const struct speech_value *values, struct buffer *ret);
+/* The words for so many, by the language's grammar, the number in place of '#'. */
+void speech_count(const struct rules_speech *speech, enum speech_key key, int64_t count, struct buffer *ret);
+
+/* --- the whole text --- */
+
+struct whole {
+	struct rules *rules;
+	struct rules_error *error;
+	struct clause clauses[RULES_SIZES_MAX];
+	int clause_count;
+	struct place rate_places[RULES_CURRENCIES_MAX];
+	struct place quiet_places[RULES_QUIET_MAX];
+	struct place cap_places[RULES_CAPS_MAX];
+	struct place window_place, end;
+	bool window_given;
+};
+
+void rules_show(const char *text, struct rules_error *error); /* show.c: the line and a caret, into `shown` */
+
+int whole_add(struct whole *whole, const struct sentence *sentence);
+int whole_check(struct whole *whole); /* what only the whole text can tell */
+void whole_warn(struct whole *whole, struct place place, const char *format, ...) __attribute__((format(printf, 3, 4)));
+void advise(struct whole *whole); /* of what is no contradiction, and will surprise all the same */
+
+#endif

@@ -1,0 +1,17 @@
+/*
+ * moment.h: the platforms' timestamps
+ */
+#ifndef KIT_TIME_MOMENT_H
+#define KIT_TIME_MOMENT_H
+
+#include <stdint.h>
+
+/*
+ * "2026-11-21T02:00:00-05:00", "...Z", with or without a fraction; without a zone it is UTC (WooCommerce's *_gmt fields).
+ * Microseconds since 1970. -EINVAL: anything else, or before 1970.
+ */
+int moment_parse(const char *text, int64_t *ret_us);
+/* A platform's clock may be wrong, and a moment in the future would make every later event look old: at most 10 minutes ahead. */
+int64_t moment_not_ahead(int64_t us, int64_t heard_us);
+
+#endif

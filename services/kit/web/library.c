@@ -1,0 +1,320 @@
+/*
+ * library.c: libmicrohttpd, to whom a request is handed whose head has been judged
+ *
+ * Owns:      the library's two daemons, which listen nowhere and are run by our loop.
+ * Promises:  the library reads a socket only after head.c has proven that its head, and its body if it comes in chunks, can be read
+ *            in one way; it frames the body, writes the answer and closes. One request is taken on a connection. The body of a large
+ *            request comes in pieces, between which it waits for its turn, or until its network has paid for the last one.
+ * Fails by:  400 in words when the library leaves a body in its middle; else cutting the connection.
+ *
+ * Why the head is not the library's: 0.9.75 hides from its user what two servers read differently (a folded line, NUL, a bare CR, a
+ * blank before a colon), has no budget per network, and closes without a word when a head has more arguments and cookies than fit its
+ * memory. A head that was judged is plain, and has PARTS_MOST of those at most, for which there is room.
+ * Why one request: after an answer the library reads on in the same buffer, and takes apart what it finds; nothing in its interface makes
+ * it stop before the next head is judged, or gives the socket back. The servers that deploy/front puts in front open a connection for each
+ * request anyway.
+ */
+#include "bus/base/memory.h"
+#include "services/kit/web/web_inside.h"
+#include <errno.h>
+#include <fcntl.h>
+#include <microhttpd.h>
+#include <stdlib.h>
+#include <sys/ioctl.h>
+#include <sys/socket.h>
+
+/*
+ * What a connection may use: half is for what is read, the rest for a head's arguments, cookies and headers, of PART_COST bytes each, its
+ * cookies once more, and the answer's head. The library clears what it did not use before it answers: so most have little (measured:
+ * 70 us of CPU for a webhook where ROOMY took 116), and ROOMY is for those with a long head.
+ */
+static const size_t pools[LIBRARIES] = { [LIBRARY_PLAIN] = 32 * 1024, [LIBRARY_ROOMY] = 192 * 1024 };
+enum {
+	PLAIN_HEAD_MOST = 8 * 1024, /* fits PLAIN's half, and as cookies into the other half */
+	PLAIN_PARTS_MOST = 100,
+	CLOSING_MOST = 100 /* connections that we have ended and the library has not yet */
+};
+
+const char *library_reason(unsigned status)
+{
+	return MHD_get_reason_phrase_for(status);
+}
+
+/* ---- the answer ---- */
+
+static struct MHD_Response *response_of(struct answer *answer)
+{
+	struct http_header fields[ANSWER_FIELDS_MAX];
+	int count = answer_fields(answer, fields);
+	struct MHD_Response *response =
+		MHD_create_response_from_buffer(answer->body.len, answer->body.data, MHD_RESPMEM_MUST_FREE);
+
+	if (!response)
+		return NULL;
+	answer->body = (struct buffer){ 0 };
+	for (int i = 0; i < count; i++)
+		MHD_add_response_header(response, fields[i].name, fields[i].value);
+	MHD_add_response_header(response, MHD_HTTP_HEADER_CONNECTION, "close");
+	return response;
+}
+
+/* MHD_NO: the connection is to be closed. */
+static enum MHD_Result queue_answer(struct web_exchange *exchange)
+{
+	struct MHD_Response *response = response_of(&exchange->answer);
+	enum MHD_Result result;
+
+	list_remove(&exchange->receiving);
+	exchange->phase = PHASE_ANSWERING;
+	web_settle(exchange);
+	web_time(exchange, &exchange->web->busy);
+	result = response ? MHD_queue_response(exchange->library, exchange->answer.status, response) : MHD_NO;
+	if (response)
+		MHD_destroy_response(response);
+	return result;
+}
+
+static void suspend(struct web_exchange *exchange)
+{
+	exchange->suspended = true;
+	MHD_suspend_connection(exchange->library);
+}
+
+static void resume(struct web_exchange *exchange)
+{
+	exchange->web->library_due = true;
+	if (exchange->suspended)
+		MHD_resume_connection(exchange->library);
+	exchange->suspended = false;
+}
+
+void web_answer(struct web_exchange *exchange)
+{
+	if (queue_answer(exchange) == MHD_NO)
+		shutdown(exchange->fd, SHUT_RDWR);
+	resume(exchange);
+}
+
+void library_go_on(struct web_exchange *exchange)
+{
+	resume(exchange);
+}
+
+/* The library sees that the socket has ended, and closes it. */
+void library_let_go(struct web_exchange *exchange)
+{
+	shutdown(exchange->fd, SHUT_RDWR);
+	resume(exchange);
+}
+
+/* ---- the request ---- */
+
+static enum MHD_Result wait_for_turn(struct web_exchange *exchange)
+{
+	suspend(exchange);
+	web_queue(exchange);
+	return MHD_YES;
+}
+
+static enum MHD_Result take_piece(struct web_exchange *exchange, struct bytes piece)
+{
+	web_spend(exchange, piece.len);
+	exchange->received += piece.len;
+	if (exchange->refused || exchange->received > exchange->body_most)
+		return MHD_NO;
+	buffer_add(&exchange->body, piece.data, piece.len);
+	web_count_bytes(exchange);
+	return exchange->large && exchange->received < exchange->length ? wait_for_turn(exchange) : MHD_YES;
+}
+
+static enum MHD_Result decide(struct web_exchange *exchange)
+{
+	struct web *web = exchange->web;
+
+	if (exchange->refused)
+		return MHD_NO;
+	if (exchange->large && web->served_large)
+		return wait_for_turn(exchange);
+	web->served_large |= exchange->large;
+	web->counters.requests++;
+	exchange->request.body =
+		BYTES(exchange->body.len > 0 ? (const void *)exchange->body.data : "", exchange->body.len);
+	list_remove(&exchange->receiving); /* what is complete is not dropped any more */
+	if (web->owner.decide(web->owner.context, exchange, &exchange->request, &exchange->answer))
+		return queue_answer(exchange);
+	exchange->phase = PHASE_DECIDING;
+	exchange->request.body = BYTES("", 0);
+	web_forget_body(exchange);
+	web_count_bytes(exchange);
+	web_time(exchange, &web->deciding);
+	suspend(exchange);
+	return MHD_YES;
+}
+
+static struct web_exchange *exchange_of(struct MHD_Connection *connection)
+{
+	return MHD_get_connection_info(connection, MHD_CONNECTION_INFO_SOCKET_CONTEXT)->socket_context;
+}
+
+/* Has the library read what was judged? */
+static bool reads_the_same(const struct web_exchange *exchange, const char *method)
+{
+	static const char *const names[] = { MHD_HTTP_HEADER_CONTENT_LENGTH, MHD_HTTP_HEADER_TRANSFER_ENCODING };
+
+	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+		const char *judged = request_header(&exchange->request, names[i]);
+		const char *read = MHD_lookup_connection_value(exchange->library, MHD_HEADER_KIND, names[i]);
+
+		if (!judged != !read || (judged && strcmp(judged, read) != 0))
+			return false;
+	}
+	return strcmp(method, exchange->request.method) == 0;
+}
+
+/* Called at the head, for each piece of the body, and when all is there. */
+static enum MHD_Result on_request(void *context, struct MHD_Connection *connection, const char *url, const char *method,
+	const char *version, const char *data, size_t *len, void **seen)
+{
+	struct web_exchange *exchange = exchange_of(connection);
+	struct bytes piece = BYTES(data, *len);
+
+	(void)context, (void)url, (void)version;
+	if (exchange->ended)
+		return MHD_NO;
+	if (!*seen) {
+		*seen = exchange;
+		return reads_the_same(exchange, method) ? MHD_YES : MHD_NO;
+	}
+	*len = 0;
+	return piece.len > 0 ? take_piece(exchange, piece) : decide(exchange);
+}
+
+/* ---- the socket ---- */
+
+static bool has_more(const struct web_exchange *exchange)
+{
+	int waiting = 0;
+
+	return ioctl(exchange->fd, FIONREAD, &waiting) == 0 && waiting > 0;
+}
+
+static bool has_hung_up(const struct web_exchange *exchange)
+{
+	char byte;
+	ssize_t len = recv(exchange->fd, &byte, 1, MSG_PEEK | MSG_DONTWAIT);
+
+	return len == 0 || (len < 0 && errno != EAGAIN);
+}
+
+/*
+ * The library closes its descriptor after this. What still comes would have the kernel take back the answer, or the refusal. It
+ * leaves in the middle of a body when urgent bytes come (MSG_OOB), which it takes for an error of the socket.
+ */
+static void on_left(struct web_exchange *exchange)
+{
+	bool answered = exchange->phase == PHASE_ANSWERING && has_more(exchange);
+	bool left_body = exchange->phase == PHASE_BODY && !has_hung_up(exchange);
+	bool lingers = !exchange->ended && (answered || left_body || exchange->phase == PHASE_LINGERING);
+
+	exchange->library = NULL;
+	exchange->suspended = false;
+	exchange->fd = lingers ? fcntl(exchange->fd, F_DUPFD_CLOEXEC, 0) : -1;
+	exchange->awaited = 0;
+	if (exchange->fd < 0)
+		web_end(exchange);
+	else if (left_body)
+		web_refuse(exchange, 400, "the body has urgent bytes, or cannot be read to its end");
+	else
+		web_linger(exchange);
+}
+
+static void on_connection(
+	void *context, struct MHD_Connection *connection, void **exchange, enum MHD_ConnectionNotificationCode what)
+{
+	struct web *web = context;
+
+	if (what == MHD_CONNECTION_NOTIFY_CLOSED) {
+		if (*exchange)
+			on_left(*exchange);
+		return;
+	}
+	*exchange = web->handed;
+	web->handed->library = connection;
+}
+
+static enum web_library choose(const struct web_exchange *exchange)
+{
+	const struct request *request = &exchange->request;
+	bool is_plain =
+		exchange->head_len <= PLAIN_HEAD_MOST && request->parts + request->header_count <= PLAIN_PARTS_MOST;
+
+	return is_plain ? LIBRARY_PLAIN : LIBRARY_ROOMY;
+}
+
+/* A pool becomes memory as it is written to: by the head and its parts, and by as much of the body as is read at once, a half of it. */
+size_t library_bytes(const struct web_exchange *exchange)
+{
+	const struct request *request = &exchange->request;
+	size_t pool = pools[choose(exchange)];
+	size_t body = exchange->chunked ? CHUNKED_MOST : exchange->length < pool ? (size_t)exchange->length : pool;
+	size_t used = exchange->head_len + (size_t)(request->parts + request->header_count) * PART_COST +
+		(body < pool / 2 ? body : pool / 2);
+
+	return used < pool ? used : pool;
+}
+
+void library_take(struct web_exchange *exchange)
+{
+	struct web *web = exchange->web;
+
+	web->handed = exchange;
+	web->library_due = true;
+	if (MHD_add_connection(web->libraries[choose(exchange)], exchange->fd, NULL, 0) == MHD_YES || exchange->ended)
+		return;
+	exchange->library = NULL;
+	exchange->fd = -1; /* closed in any case */
+	web_end(exchange);
+}
+
+bool library_start(struct web *web)
+{
+	const unsigned flags = MHD_USE_EPOLL | MHD_USE_NO_LISTEN_SOCKET | MHD_ALLOW_SUSPEND_RESUME | MHD_USE_TURBO;
+
+	for (int i = 0; i < LIBRARIES; i++) {
+		web->libraries[i] = MHD_start_daemon(flags, 0, NULL, NULL, on_request, web,
+			MHD_OPTION_NOTIFY_CONNECTION, on_connection, web, MHD_OPTION_CONNECTION_LIMIT,
+			web->limits.sources.connections_all + CLOSING_MOST, MHD_OPTION_CONNECTION_MEMORY_LIMIT,
+			pools[i], MHD_OPTION_STRICT_FOR_CLIENT, 0, MHD_OPTION_END);
+		if (!web->libraries[i])
+			return false;
+	}
+	return true;
+}
+
+int library_descriptor(const struct web *web, enum web_library which)
+{
+	return MHD_get_daemon_info(web->libraries[which], MHD_DAEMON_INFO_EPOLL_FD)->epoll_fd;
+}
+
+void library_run(struct web *web)
+{
+	MHD_UNSIGNED_LONG_LONG wait_ms;
+
+	web->library_due = false;
+	for (int i = 0; i < LIBRARIES; i++) {
+		MHD_run(web->libraries[i]);
+		web->library_due |= MHD_get_timeout(web->libraries[i], &wait_ms) == MHD_YES && wait_ms == 0;
+	}
+}
+
+/* Who is left was ended before. */
+void library_stop(struct web *web)
+{
+	for (int i = 0; i < LIBRARIES; i++) {
+		if (!web->libraries[i])
+			continue;
+		MHD_run(web->libraries[i]); /* those that were suspended go on before they are closed: it insists */
+		MHD_stop_daemon(web->libraries[i]);
+		web->libraries[i] = NULL;
+	}
+}

@@ -1,0 +1,58 @@
+/*
+ * request.h: one HTTP request as its handler sees it, and its answer: plain data, no sockets
+ */
+#ifndef KIT_WEB_REQUEST_H
+#define KIT_WEB_REQUEST_H
+
+#include "bus/base/bytes.h"
+
+enum { HEADERS_MAX = 64, PARTS_MOST = 1000, ANSWER_FIELDS_MAX = 12 };
+
+struct http_header {
+	const char *name, *value;
+};
+
+struct request {
+	const char *method, *path; /* the path as it came, without the query */
+	char *query;               /* behind the `?`, as it came; NULL: none */
+	int minor_version;         /* of HTTP/1: 0 or 1 */
+	const char *to;            /* of the query, decoded; NULL: not given */
+	struct http_header headers[HEADERS_MAX];
+	int header_count;
+	int parts; /* arguments of the query and cookies, at most PARTS_MOST: a library that takes them apart needs room for each */
+	struct bytes body;
+};
+
+/*
+ * Reads a head, which ends with an empty line, by RFC 9112 and no more kindly: a name that is no token, a line that is folded, a
+ * control character or a bare CR or LF are refused, because two servers read them differently. Splits `text` in place, so the
+ * request lives as long as it. 0, or the status to answer with, *ret_why saying why. The framing (request_framing) is part of it.
+ */
+unsigned request_parse(char *text, size_t len, struct request *ret, const char **ret_why);
+/* The decoded value of a query's argument, the first of that name; NULL: not given. Splits the query in place, so ask once. */
+char *request_argument(struct request *request, const char *name);
+/* Any case; NULL: not given. Of one that is given twice the first; request_header_repeated tells. */
+const char *request_header(const struct request *request, const char *name);
+bool request_header_repeated(const struct request *request, const char *name);
+/*
+ * Is its framing beyond doubt? NULL: it is; else why not. Content-Length with Transfer-Encoding, or either of them twice, reads
+ * differently to different servers (RFC 9112 section 6.1): such a request is refused and its connection closed.
+ */
+const char *request_framing(const struct request *request);
+
+struct answer {
+	unsigned status;
+	const char *content_type; /* static */
+	const char *allow;        /* of 405; static */
+	const char *location;     /* of 302; borrowed from the request */
+	struct buffer body;
+	const struct http_header *more; /* further headers, ended by one without a name; static; NULL: none */
+	bool proven; /* the request was signed, or held a link of ours: what it cost does not count against its network */
+};
+
+/* The headers it is sent with, but for its length, its date and its connection; returns how many. Borrowed from the answer. */
+int answer_fields(const struct answer *answer, struct http_header ret[ANSWER_FIELDS_MAX]);
+void answer_json_error(struct answer *answer, unsigned status, const char *words);
+void answer_json_line(struct answer *answer, const char *name, const char *words); /* 200 {"name":"words"} */
+
+#endif

@@ -1,0 +1,597 @@
+/*
+ * web.c: an HTTP/1.1 server in a process's loop: who is connected, and who has to go
+ *
+ * Owns:      the listening socket, the connections, an epoll set, a spare descriptor, the budgets of all networks.
+ * Promises:  no client waits for another's large body; a refused request is answered; the rest of the loop has its turn: in one turn
+ *            the server lets a bounded number of connections in and goes on with a few large bodies.
+ * Fails by:  408, 503 in words; closing without a word when nothing was asked, or a network is resting.
+ * Read next: head.c, library.c
+ */
+#include "bus/base/log.h"
+#include "bus/base/memory.h"
+#include "services/kit/web/web_inside.h"
+#include <errno.h>
+#include <fcntl.h>
+#include <netinet/in.h>
+#include <stdlib.h>
+#include <sys/epoll.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+enum {
+	EVENTS_AT_ONCE = 128,
+	ACCEPTS_AT_ONCE = 128,
+	SLOW_AT_ONCE = 4,
+	CUTS_AT_ONCE = 64,
+	PROVEN_SKIPPED_MOST = 32, /* before one that proved itself makes room after all */
+	CONNECTION_COST_US = 20,  /* to accept, watch and close it */
+	REQUEST_COST_US = 30,     /* measured: to answer a request */
+	COST_US_PER_KIB = 3       /* measured: to read, copy and hash a body */
+};
+static const int64_t busy_us = 5 * US_PER_S, lingering_us = 2 * US_PER_S;
+static const int64_t rest_again_us = 50 * US_PER_MS;
+
+/* ---- watching ---- */
+
+void web_watch(struct web_exchange *exchange, uint32_t events)
+{
+	struct epoll_event event = { .events = events, .data.ptr = exchange };
+	int how = exchange->watched ? EPOLL_CTL_MOD : EPOLL_CTL_ADD;
+
+	if (events == exchange->watched)
+		return;
+	exchange->watched = events;
+	if (epoll_ctl(exchange->web->epoll, events ? how : EPOLL_CTL_DEL, exchange->fd, &event) < 0)
+		die("a connection cannot be watched: %s", strerror(errno));
+}
+
+void web_time(struct web_exchange *exchange, struct list *list)
+{
+	list_remove(&exchange->timed);
+	exchange->since_us = web_now_us(exchange->web);
+	list_append(list, &exchange->timed);
+}
+
+void web_queue(struct web_exchange *exchange)
+{
+	list_remove(&exchange->waiting);
+	list_append(&exchange->web->lane, &exchange->waiting);
+}
+
+/* ---- bytes ---- */
+
+/* All memory that grows with what strangers send: their heads, the library's pools, and what the bodies have been given room for. */
+static size_t held(const struct web_exchange *exchange)
+{
+	size_t parts = (size_t)(exchange->request.parts + exchange->request.header_count);
+
+	if (exchange->phase == PHASE_HEAD)
+		return exchange->seen;
+	if (exchange->phase == PHASE_LINGERING)
+		return 0;
+	return exchange->head_len + parts * PART_COST + library_bytes(exchange) + exchange->body.room;
+}
+
+void web_spend(struct web_exchange *exchange, size_t len)
+{
+	int64_t cost_us = (int64_t)len * COST_US_PER_KIB / 1024;
+
+	exchange->spent_us += cost_us;
+	source_spend(exchange->web->sources, exchange->client, cost_us, web_now_us(exchange->web));
+}
+
+/* What it cost is given back if it was proven, and counts against its network if not. */
+void web_settle(struct web_exchange *exchange)
+{
+	struct sources *sources = exchange->web->sources;
+	int64_t now_us = web_now_us(exchange->web);
+
+	if (exchange->answer.proven)
+		source_prove(sources, exchange->client, exchange->spent_us, now_us);
+	else
+		source_spend(sources, exchange->client, REQUEST_COST_US, now_us);
+	exchange->spent_us = 0;
+}
+
+void web_forget_body(struct web_exchange *exchange)
+{
+	buffer_free(&exchange->body);
+	exchange->body = (struct buffer){ 0 };
+	list_remove(&exchange->receiving);
+}
+
+static bool may_go(const struct web_exchange *candidate, const struct web_exchange *newcomer, enum source_verdict why)
+{
+	if (candidate == newcomer || candidate->counted == 0 || candidate->refused)
+		return false;
+	if (candidate->phase != PHASE_HEAD && candidate->phase != PHASE_BODY)
+		return false;
+	return why != SOURCE_CROWDED || candidate->client == newcomer->client;
+}
+
+/* The oldest of a list that may go; a source that proved itself is spared for some time. */
+static struct web_exchange *oldest(
+	struct list *list, size_t hook_offset, const struct web_exchange *newcomer, enum source_verdict why)
+{
+	struct web_exchange *proven = NULL;
+	int64_t now_us = web_now_us(newcomer->web);
+	int skipped = 0;
+
+	LIST_EACH (hook, list) {
+		struct web_exchange *candidate = (struct web_exchange *)(void *)((char *)hook - hook_offset);
+
+		if (!may_go(candidate, newcomer, why))
+			continue;
+		if (!candidate->client || !source_is_proven(candidate->client, now_us))
+			return candidate;
+		proven = proven ? proven : candidate;
+		if (++skipped == PROVEN_SKIPPED_MOST)
+			break;
+	}
+	return proven;
+}
+
+/* Whose bytes make room: a large body, then a small one, then a head. NULL: nobody's but the newcomer's own. */
+static struct web_exchange *who_makes_room(struct web_exchange *newcomer, enum source_verdict why)
+{
+	struct web *web = newcomer->web;
+	size_t receiving = offsetof(struct web_exchange, receiving);
+	struct web_exchange *found = oldest(&web->large, receiving, newcomer, why);
+
+	if (!found && newcomer->large)
+		return NULL;
+	if (!found)
+		found = oldest(&web->small, receiving, newcomer, why);
+	return found ? found : oldest(&web->busy, offsetof(struct web_exchange, timed), newcomer, why);
+}
+
+static void give_back(struct web_exchange *exchange)
+{
+	source_give_bytes(exchange->web->sources, exchange->client, exchange->counted);
+	exchange->counted = 0;
+}
+
+static void drop(struct web_exchange *exchange)
+{
+	exchange->web->counters.turned_away++;
+	web_refuse(exchange, 503, "more was being received at once than there is room for");
+}
+
+bool web_count_bytes(struct web_exchange *exchange)
+{
+	struct web *web = exchange->web;
+	size_t now = held(exchange), before = exchange->counted;
+	enum source_verdict why;
+
+	if (now <= before) {
+		source_give_bytes(web->sources, exchange->client, before - now);
+		exchange->counted = now;
+		return true;
+	}
+	while (!source_take_bytes(web->sources, exchange->client, now - before, &why)) {
+		struct web_exchange *other = who_makes_room(exchange, why);
+
+		drop(other ? other : exchange);
+		if (!other)
+			return false;
+	}
+	exchange->counted = now;
+	return true;
+}
+
+/* ---- who is connected ---- */
+
+void web_name_client(struct web_exchange *exchange)
+{
+	struct web *web = exchange->web;
+	struct source_key key;
+
+	if (exchange->peer || !exchange->behind_proxy || !web_proxies_client(web->proxies, &exchange->request, &key))
+		return;
+	give_back(exchange);
+	exchange->client = source_attach(web->sources, &key, web_now_us(web));
+}
+
+/* Nothing of it counts any more. */
+static void release(struct web_exchange *exchange)
+{
+	struct web *web = exchange->web;
+	int64_t now_us = web_now_us(web);
+
+	give_back(exchange);
+	if (exchange->client != exchange->peer)
+		source_detach(web->sources, exchange->client, now_us);
+	source_leave(web->sources, exchange->peer, now_us);
+	exchange->client = exchange->peer = NULL;
+	list_remove(&exchange->timed);
+	list_remove(&exchange->receiving);
+	list_remove(&exchange->waiting);
+}
+
+void web_end(struct web_exchange *exchange)
+{
+	if (!exchange->ended)
+		release(exchange);
+	exchange->ended = true;
+	if (exchange->library) {
+		library_let_go(exchange);
+		return;
+	}
+	web_watch(exchange, 0); /* closing takes it out of the set only if no child has it as well */
+	if (exchange->fd >= 0)
+		close(exchange->fd);
+	exchange->fd = -1;
+	list_append(&exchange->web->dead, &exchange->timed); /* others of this turn may still name it */
+}
+
+static void bury(struct web *web)
+{
+	LIST_EACH_SAFE (hook, &web->dead) {
+		struct web_exchange *exchange = LIST_ENTRY(hook, struct web_exchange, timed);
+
+		list_remove(&exchange->timed);
+		buffer_free(&exchange->body);
+		buffer_free(&exchange->answer.body);
+		free(exchange->head);
+		free(exchange);
+	}
+}
+
+static bool has_asked(const struct web_exchange *exchange)
+{
+	return exchange->phase == PHASE_BODY || (exchange->phase == PHASE_HEAD && exchange->seen > 0);
+}
+
+/* An answer where there is something to answer, else the end. */
+static void cut(struct web_exchange *exchange, unsigned status, const char *words)
+{
+	if (has_asked(exchange))
+		web_refuse(exchange, status, words);
+	else
+		web_end(exchange);
+}
+
+/* Of all, or of one network (`only`). */
+static struct web_exchange *longest_of(struct list *list, const struct source *only)
+{
+	struct web_exchange *first = NULL;
+	int skipped = 0;
+
+	LIST_EACH (hook, list) {
+		struct web_exchange *exchange = LIST_ENTRY(hook, struct web_exchange, timed);
+
+		if (only && exchange->peer != only)
+			continue;
+		first = first ? first : exchange;
+		if (!exchange->client || !source_is_proven(exchange->client, web_now_us(exchange->web)))
+			return exchange;
+		if (++skipped == PROVEN_SKIPPED_MOST)
+			break;
+	}
+	return first;
+}
+
+static const char no_room[] = "HTTP/1.1 503 Service Unavailable\r\nConnection: close\r\nRetry-After: 60\r\n"
+			      "Content-Length: 0\r\n\r\n";
+
+static void tell_no_room(int fd)
+{
+	(void)!send(fd, no_room, sizeof(no_room) - 1, MSG_NOSIGNAL | MSG_DONTWAIT);
+}
+
+/* Who is the longest without a request makes room, of all or of one network; false: all are being decided. */
+static bool make_room(struct web *web, const struct source *only)
+{
+	struct web_exchange *lingering = longest_of(&web->lingering, only);
+	struct web_exchange *who = lingering ? lingering : longest_of(&web->busy, only);
+
+	if (!who)
+		return false;
+	web->counters.crowded_out += who != lingering;
+	if (has_asked(who))
+		tell_no_room(who->fd);
+	web_end(who);
+	return true;
+}
+
+static void turn_away(struct web *web, int fd)
+{
+	web->counters.turned_away++;
+	tell_no_room(fd);
+	close(fd);
+}
+
+/* A new connection is let in, and the one that has been there for the longest goes: of its own network if that is crowded. */
+static enum source_verdict enter(struct web *web, const struct source_key *key, struct source **ret)
+{
+	int64_t now_us = web_now_us(web);
+	enum source_verdict verdict = source_enter(web->sources, key, now_us, ret);
+	const struct source *own = verdict == SOURCE_CROWDED ? source_find(web->sources, key) : NULL;
+
+	if ((verdict == SOURCE_CROWDED || verdict == SOURCE_FULL) && make_room(web, own))
+		return source_enter(web->sources, key, now_us, ret);
+	return verdict;
+}
+
+static void let_in(struct web *web, int fd, const struct sockaddr *address)
+{
+	struct web_exchange *exchange;
+	struct source *peer;
+	struct source_key key;
+	int64_t now_us = web_now_us(web);
+	int yes = 1;
+	bool is_proxy = web_proxies_trust(web->proxies, address);
+	bool is_known = !is_proxy && source_key_of_address(address, &key);
+	enum source_verdict verdict;
+
+	verdict = enter(web, is_known ? &key : NULL, &peer);
+	if (verdict != SOURCE_WELCOME) {
+		turn_away(web, fd);
+		return;
+	}
+	source_spend(web->sources, peer, CONNECTION_COST_US, now_us);
+	setsockopt(fd, SOL_SOCKET, SO_OOBINLINE, &yes,
+		sizeof(yes)); /* what is looked at is what is read later, urgent or not */
+	exchange = memory_new(sizeof(*exchange));
+	exchange->web = web;
+	exchange->fd = fd;
+	exchange->peer = exchange->client = peer;
+	exchange->behind_proxy = is_proxy;
+	list_init(&exchange->timed);
+	list_init(&exchange->receiving);
+	list_init(&exchange->waiting);
+	web_time(exchange, &web->busy);
+	head_look(exchange, false);
+}
+
+static int open_spare(void)
+{
+	return open("/dev/null", O_RDONLY | O_CLOEXEC);
+}
+
+/* No descriptor is left: the first waiting client is told so with the spare one, and a connection makes room. */
+static bool without_descriptors(struct web *web)
+{
+	int fd;
+
+	if (web->spare < 0)
+		return false;
+	close(web->spare);
+	fd = accept4(web->listening, NULL, NULL, SOCK_NONBLOCK | SOCK_CLOEXEC);
+	if (fd >= 0)
+		turn_away(web, fd);
+	make_room(web, NULL);
+	web->spare = open_spare();
+	return fd >= 0;
+}
+
+static void accept_some(struct web *web, int most)
+{
+	for (int i = 0; i < most && web->listening >= 0; i++) {
+		struct sockaddr_storage address;
+		socklen_t len = sizeof(address);
+		int fd = accept4(web->listening, (struct sockaddr *)&address, &len, SOCK_NONBLOCK | SOCK_CLOEXEC);
+
+		if (fd >= 0)
+			let_in(web, fd, (const struct sockaddr *)&address);
+		else if ((errno == EMFILE || errno == ENFILE) ? !without_descriptors(web) : errno != ECONNABORTED)
+			return;
+	}
+}
+
+/* ---- turns ---- */
+
+static void serve(struct web_exchange *exchange, uint32_t events)
+{
+	if (exchange->watched == 0)
+		return; /* another of this turn has ended it, or handed it over */
+	if (exchange->phase == PHASE_LINGERING)
+		head_discard(exchange);
+	else
+		head_look(exchange, events & (EPOLLRDHUP | EPOLLHUP | EPOLLERR));
+}
+
+/* Its network has spent what it may before it has proven itself: it waits, and is looked at again. */
+static void rest(struct web_exchange *exchange)
+{
+	exchange->rest_until_us = web_now_us(exchange->web) + rest_again_us;
+	list_remove(&exchange->waiting);
+	list_append(&exchange->web->resting, &exchange->waiting);
+}
+
+static void go_on(struct web_exchange *exchange)
+{
+	bool has_come = exchange->received == exchange->length; /* and only waits to be decided */
+
+	list_remove(&exchange->waiting);
+	if (!has_come && source_rest_us(exchange->web->sources, exchange->client, web_now_us(exchange->web)) > 0)
+		rest(exchange);
+	else if (exchange->library)
+		library_go_on(exchange);
+	else
+		library_take(exchange);
+}
+
+/* Those with large bodies, each of which takes a place at the end again after each piece. */
+static void serve_lane(struct web *web)
+{
+	web->served_large = false;
+	for (int i = 0; i < SLOW_AT_ONCE && !list_empty(&web->lane); i++)
+		go_on(LIST_ENTRY(web->lane.next, struct web_exchange, waiting));
+}
+
+static void wake_rested(struct web *web)
+{
+	int64_t now_us = web_now_us(web);
+
+	LIST_EACH_SAFE (hook, &web->resting) {
+		struct web_exchange *exchange = LIST_ENTRY(hook, struct web_exchange, waiting);
+
+		if (exchange->rest_until_us > now_us)
+			break;
+		web_queue(exchange);
+	}
+}
+
+/* In how many microseconds the next of them is due. */
+static int64_t cut_late(struct web *web, struct list *list, int64_t most_us, bool counts)
+{
+	for (int i = 0; !list_empty(list); i++) {
+		struct web_exchange *exchange = LIST_ENTRY(list->next, struct web_exchange, timed);
+		int64_t left_us = exchange->since_us + most_us - web_now_us(web);
+
+		if (left_us > 0)
+			return left_us;
+		if (i == CUTS_AT_ONCE)
+			return 0;
+		web->counters.cut_off += counts;
+		if (exchange->phase == PHASE_BODY && !list_empty(&exchange->waiting))
+			cut(exchange, 503, "large requests have to wait now, and this one waited for too long");
+		else
+			cut(exchange, 408, "the request did not come within 5 seconds");
+	}
+	return -1;
+}
+
+static int64_t sooner_us(int64_t a_us, int64_t b_us)
+{
+	return a_us < 0 || (b_us >= 0 && b_us < a_us) ? b_us : a_us;
+}
+
+static int64_t next_us(struct web *web)
+{
+	int64_t wait_us = cut_late(web, &web->busy, busy_us, true);
+
+	wait_us = sooner_us(wait_us, cut_late(web, &web->lingering, lingering_us, false));
+	if (!list_empty(&web->resting)) {
+		int64_t due_us =
+			LIST_ENTRY(web->resting.next, struct web_exchange, waiting)->rest_until_us - web_now_us(web);
+
+		wait_us = sooner_us(wait_us, due_us > 0 ? due_us : 0);
+	}
+	return wait_us;
+}
+
+int64_t web_work(struct web *web)
+{
+	struct epoll_event events[EVENTS_AT_ONCE];
+	int64_t wait_us;
+	int count;
+	bool newcomers = false;
+
+	if (web->spare < 0)
+		web->spare = open_spare();
+	wake_rested(web);
+	serve_lane(web);
+	count = epoll_wait(web->epoll, events, EVENTS_AT_ONCE, 0);
+	for (int i = 0; i < count; i++) {
+		if (events[i].data.ptr == &web->libraries)
+			web->library_due = true;
+		else if (events[i].data.ptr == &web->listening)
+			newcomers = true;
+		else
+			serve(events[i].data.ptr, events[i].events);
+	}
+	if (newcomers)
+		accept_some(web, ACCEPTS_AT_ONCE);
+	wait_us = next_us(web); /* it may end some, which the library is told of at once */
+	if (web->library_due)
+		library_run(web);
+	bury(web);
+	return list_empty(&web->lane) && !web->library_due ? wait_us : 0;
+}
+
+/* ---- from beginning to end ---- */
+
+static bool watch_special(struct web *web, int fd, void *mark)
+{
+	struct epoll_event event = { .events = EPOLLIN, .data.ptr = mark };
+
+	return epoll_ctl(web->epoll, EPOLL_CTL_ADD, fd, &event) == 0;
+}
+
+struct web *web_new(int listening, const struct web_limits *limits, const struct web_owner *owner,
+	const struct web_proxies *proxies, const struct clock *clock)
+{
+	struct web *web = memory_new(sizeof(*web));
+
+	*web = (struct web){ .listening = listening,
+		.limits = *limits,
+		.owner = *owner,
+		.proxies = proxies,
+		.clock = clock,
+		.epoll = epoll_create1(EPOLL_CLOEXEC),
+		.spare = open_spare(),
+		.sources = sources_new(&limits->sources) };
+	list_init(&web->busy);
+	list_init(&web->deciding);
+	list_init(&web->lingering);
+	list_init(&web->small);
+	list_init(&web->large);
+	list_init(&web->lane);
+	list_init(&web->resting);
+	list_init(&web->dead);
+	if (web->epoll >= 0 && library_start(web) &&
+		watch_special(web, library_descriptor(web, LIBRARY_PLAIN), &web->libraries) &&
+		watch_special(web, library_descriptor(web, LIBRARY_ROOMY), &web->libraries) &&
+		watch_special(web, listening, &web->listening))
+		return web;
+	web_free(web);
+	return NULL;
+}
+
+static void end_all(struct list *list)
+{
+	while (!list_empty(list))
+		web_end(LIST_ENTRY(list->next, struct web_exchange, timed));
+}
+
+void web_leave(struct web *web)
+{
+	if (web->listening < 0)
+		return;
+	accept_some(web, INT32_MAX); /* who was let in by the kernel is served */
+	close(web->listening);       /* a supervisor's socket stays open with the supervisor */
+	web->listening = -1;
+}
+
+void web_free(struct web *web)
+{
+	if (!web)
+		return;
+	web_leave(web);
+	end_all(&web->busy);
+	end_all(&web->deciding);
+	end_all(&web->lingering);
+	library_stop(web);
+	bury(web);
+	sources_free(web->sources);
+	if (web->spare >= 0)
+		close(web->spare);
+	if (web->epoll >= 0)
+		close(web->epoll);
+	free(web);
+}
+
+int web_descriptor(const struct web *web)
+{
+	return web->epoll;
+}
+
+unsigned web_connections(const struct web *web)
+{
+	struct source_figures figures;
+
+	sources_figures(web->sources, &figures);
+	return figures.connections;
+}
+
+const struct web_counters *web_counters(const struct web *web)
+{
+	return &web->counters;
+}
+
+const struct sources *web_sources(const struct web *web)
+{
+	return web->sources;
+}

@@ -1,0 +1,110 @@
+/*
+ * listen.c: the listening socket, and how many connections there is room for
+ *
+ * Promises: a socket that the supervisor listens on for us (cartbus-gateway.socket) is taken as it is: what connects while no
+ *           gateway runs waits in it. Else [gateway] listen and port say where.
+ * Fails by: die(), with what is wrong and where it is set.
+ */
+#include "services/platform/gateway/listen.h"
+#include "bus/base/log.h"
+#include "services/kit/settings/listen.h"
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <sys/resource.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+enum {
+	BACKLOG = 511,
+	FIRST_HANDED = 3,
+	DESCRIPTORS_BESIDE = 200,
+	ROOM_LEAST = 32
+}; /* beside: state, spool, ZeroMQ, logs */
+
+/* For the process that judges whether this one may begin anew: the port it has. */
+static const char LISTENS[] = "CARTBUS_GATEWAY_LISTENS";
+
+/* A connection is a descriptor; the usual soft limit of 1024 is too low for as many as http.c wants. */
+unsigned listen_room(unsigned most)
+{
+	rlim_t wanted = (rlim_t)most + DESCRIPTORS_BESIDE;
+	struct rlimit limit;
+
+	if (getrlimit(RLIMIT_NOFILE, &limit) < 0)
+		return ROOM_LEAST;
+	if (limit.rlim_cur < wanted) {
+		limit.rlim_cur = limit.rlim_max < wanted ? limit.rlim_max : wanted;
+		setrlimit(RLIMIT_NOFILE, &limit);
+		getrlimit(RLIMIT_NOFILE, &limit);
+	}
+	if (limit.rlim_cur >= wanted)
+		return most;
+	return limit.rlim_cur < DESCRIPTORS_BESIDE + ROOM_LEAST ? ROOM_LEAST
+								: (unsigned)limit.rlim_cur - DESCRIPTORS_BESIDE;
+}
+
+static int number_in(const char *variable)
+{
+	const char *text = getenv(variable);
+
+	return text ? atoi(text) : 0;
+}
+
+/* sd_listen_fds(3): the first descriptor is 3, and the variables are another's if the process is. -1: there is none. */
+static int handed_socket(void)
+{
+	int count = number_in("LISTEN_PID") == getpid() ? number_in("LISTEN_FDS") : 0;
+	int listens = 0;
+	socklen_t len = sizeof(listens);
+
+	if (count == 0)
+		return -1;
+	if (count > 1)
+		die("cartbus-gateway.socket hands over %d sockets, one is expected: leave one ListenStream= in it",
+			count);
+	if (getsockopt(FIRST_HANDED, SOL_SOCKET, SO_ACCEPTCONN, &listens, &len) < 0 || !listens)
+		die("what cartbus-gateway.socket hands over does not listen: ListenStream= with Accept=no is expected");
+	fcntl(FIRST_HANDED, F_SETFL, fcntl(FIRST_HANDED, F_GETFL) | O_NONBLOCK);
+	fcntl(FIRST_HANDED, F_SETFD, FD_CLOEXEC);
+	log_event(LOG_INFO, "listening where cartbus-gateway.socket does; [gateway] listen and port are not asked");
+	return FIRST_HANDED;
+}
+
+static int own_socket(const struct config *config)
+{
+	const char *port = config_get(config, "gateway", NULL, "port");
+	char why[512];
+	int fd = settings_listen(config, BACKLOG, why);
+
+	if (fd < 0)
+		die("%s", why);
+	setenv(LISTENS, port, 1);
+	log_event(LOG_INFO, "listening on %s port=%s", config_get(config, "gateway", NULL, "listen"), port);
+	return fd;
+}
+
+/* A taken port is no fault here: as a rule the running gateway has it, and a check by hand cannot tell. */
+void listen_check(const struct config *config)
+{
+	const char *ours = getenv(LISTENS);
+	bool is_ours = !ours || config_number(config, "gateway", NULL, "port") == atoi(ours);
+	char why[512];
+	int fd;
+
+	if (number_in("LISTEN_FDS") > 0 &&
+		(number_in("LISTEN_PID") == getpid() || number_in("LISTEN_PID") == getppid()))
+		return; /* the supervisor's socket */
+	fd = settings_listen(config, 0, why);
+	if (fd >= 0)
+		close(fd);
+	else if (fd != -EADDRINUSE || !is_ours)
+		die("%s", why);
+}
+
+int listen_socket(const struct config *config)
+{
+	int handed = handed_socket();
+
+	return handed >= 0 ? handed : own_socket(config);
+}

@@ -1,0 +1,34 @@
+/* main.c: the gateway's process: the table, and HTTP in its loop */
+#include "bus/actor/process.h"
+#include "services/kit/settings/settings.h"
+#include "services/platform/gateway/gateway.h"
+#include "services/platform/gateway/http.h"
+#include "services/platform/gateway/listen.h"
+#include "services/platform/gateway/secrets.h"
+#include <malloc.h>
+
+enum { BODY_OF_ITS_OWN_BYTES = 32 * 1024 };
+
+static void check(const struct config *config)
+{
+	listen_check(config);
+	secrets_close(secrets_open(config_get(config, "paths", NULL, "shops"), settings_secrets_folder(config)));
+}
+
+int main(int argc, char **argv)
+{
+	/* A large body gets a mapping of its own: it grows without a copy, and free() gives its memory back to the kernel. */
+	mallopt(M_MMAP_THRESHOLD, BODY_OF_ITS_OWN_BYTES);
+	return process_main(argc, argv,
+		&(struct process){
+			.service = &gateway,
+			.help = "takes in storefronts' webhooks and unsubscribe links over HTTP and says them to the "
+				"bus",
+			.keys = settings_keys,
+			.check = check,
+			.start = http_start,
+			.leave = http_leave,
+			.left = http_left,
+			.stop = http_stop,
+		});
+}

@@ -1,0 +1,127 @@
+/*
+ * fetch.c: what the gateway met at SNS and does not fetch itself
+ *
+ * The gateway takes requests from everybody and has no way out; this process has one and takes requests from the bus alone.
+ *
+ * Promises:  only addresses of SNS itself are asked for, over TLS that the system's authorities vouch for; what came is a certificate
+ *            that holds now, with an RSA key of 2048 bits or more, or it is not said; each fetch is on record.
+ * Fails by:  trying again, then a dead letter. A confirmation whose answer was lost may be repeated: it changes nothing twice.
+ * Read next: services/platform/gateway/sns.c, services/kit/http/sns.h
+ */
+#include "services/platform/mailin/fetch.h"
+#include "bus/base/memory.h"
+#include "bus/base/text.h"
+#include "services/kit/http/http.h"
+#include "services/kit/http/sns.h"
+#include <openssl/pem.h>
+#include <openssl/x509.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#define FETCH_WITHIN_US (20 * US_PER_S)
+#define AGAIN_US (2 * US_PER_S)
+enum { ANSWER_MOST = 64 * 1024, KEY_BITS_LEAST = 2048 };
+
+static bool is_allowed(const FeedbackFetch *wanted)
+{
+	switch (wanted->kind) {
+	case FETCH_CERTIFICATE:
+		return sns_certificate_url_valid(wanted->url, wanted->topic_arn);
+	case FETCH_SUBSCRIBE:
+		return sns_subscribe_url_valid(wanted->url, wanted->topic_arn);
+	}
+	return false;
+}
+
+enum verdict fetch_hear(const struct state *state, const FeedbackFetch *wanted, struct turn *turn)
+{
+	(void)state;
+	if (!is_allowed(wanted))
+		return turn_never(turn, "this is no address of SNS that may be fetched");
+	struct http_request *request = memory_new(sizeof(*request));
+	http_request_init(request, "GET", "%s", wanted->url);
+	request->reach = HTTP_REACH_PUBLIC;
+	request->deadline_us = FETCH_WITHIN_US;
+	request->most_bytes = ANSWER_MOST;
+	return turn_effect(turn, &fetch_effect, (void **)&request);
+}
+
+static void say_audit(struct turn *turn, const char *action, const FeedbackFetch *wanted)
+{
+	Audit audit = { .at_us = turn_now_us(turn), .decided_on = turn_seen(turn) };
+	TEXT_COPY(audit.action, action);
+	TEXT_COPY(audit.who, "system");
+	snprintf(audit.grounds, sizeof(audit.grounds), "%s", wanted->topic_arn);
+	SAY(turn, audit, &audit, .shop = turn_message(turn)->shop, .key = turn_message(turn)->shop);
+}
+
+/* The one that begins the file: what it is signed by does not come with it, TLS has vouched for where it is from. */
+static X509 *read_certificate(const char *pem)
+{
+	BIO *bio = BIO_new_mem_buf(pem, -1);
+	X509 *certificate = bio ? PEM_read_bio_X509(bio, NULL, NULL, NULL) : NULL;
+	BIO_free(bio);
+	return certificate;
+}
+
+static const char *trouble_of(const char *pem, int64_t now_us)
+{
+	X509 *certificate = read_certificate(pem);
+	time_t now = (time_t)(now_us / US_PER_S);
+	const char *trouble = NULL;
+	if (!certificate)
+		return "what came is no certificate";
+	EVP_PKEY *key = X509_get0_pubkey(certificate);
+	if (!key || EVP_PKEY_base_id(key) != EVP_PKEY_RSA || EVP_PKEY_bits(key) < KEY_BITS_LEAST)
+		trouble = "the certificate's key is no RSA key of 2048 bits or more";
+	else if (X509_cmp_time(X509_get0_notBefore(certificate), &now) > 0 ||
+		X509_cmp_time(X509_get0_notAfter(certificate), &now) < 0)
+		trouble = "the certificate does not hold now";
+	X509_free(certificate);
+	return trouble;
+}
+
+static enum verdict take_certificate(const FeedbackFetch *wanted, struct bytes body, struct turn *turn)
+{
+	FeedbackCertificate certificate = { .fetched_us = turn_now_us(turn) };
+	if (!TEXT_COPY(certificate.url, wanted->url) ||
+		!text_copy_bytes(certificate.pem, sizeof(certificate.pem), body) || strlen(certificate.pem) != body.len)
+		return turn_never(turn, "the certificate is longer than one is");
+	const char *trouble = trouble_of(certificate.pem, turn_now_us(turn));
+	if (trouble)
+		return turn_never(turn, trouble);
+	SAY(turn, feedback_certificate, &certificate, .shop = SHOP_OF_ALL, .key = turn_message(turn)->key,
+		.version = (uint64_t)certificate.fetched_us);
+	say_audit(turn, "sns_certificate", wanted);
+	return DONE;
+}
+
+static enum verdict fetch_decide(const struct state *state, const void *message, const void *request,
+	const void *result, enum claim_answer claimed, struct turn *turn)
+{
+	const FeedbackFetch *wanted = message;
+	const struct http_answer *answer = result;
+	(void)state, (void)request, (void)claimed;
+	if (!answer || answer->end != HTTP_ANSWERED || answer->status >= 500 || answer->status == 429)
+		return turn_failed(turn, AGAIN_US, answer ? answer->words : "no answer within the deadline");
+	if (answer->status != 200)
+		return turn_never(turn, answer->words);
+	if (wanted->kind == FETCH_CERTIFICATE)
+		return take_certificate(wanted, answer->body, turn);
+	say_audit(turn, "sns_subscribed", wanted);
+	return DONE;
+}
+
+static void request_free(void *request)
+{
+	if (request)
+		http_request_clear(request);
+	free(request);
+}
+
+const struct effect_kind fetch_effect = {
+	.name = "http",
+	.request_free = request_free,
+	.deadline_us = 2 * FETCH_WITHIN_US,
+	.decide = fetch_decide,
+};

@@ -1,0 +1,363 @@
+/*
+ * folder.c: the maildir that bounces and complaints are delivered to
+ *
+ * Owns:      the files of its folder, and which of them are being read or said.
+ * Promises:  a file is deleted when the broker has confirmed what it says, or has it already: its name on the bus is the digest of its
+ *            bytes, so dying in between repeats nothing. What says nothing to us, is about no mail of ours, is too large, or ended who
+ *            read it is put aside, for a person (aside.h). The mail behind it is read.
+ * Fails by:  leaving the file where it is while the broker is away; die() when the folder cannot be used.
+ * Read next: reader.c, match.c
+ */
+#include "services/platform/mailin/folder.h"
+#include "bus/base/cleanup.h"
+#include "bus/base/file.h"
+#include "bus/base/list.h"
+#include "bus/base/log.h"
+#include "bus/base/map.h"
+#include "bus/base/memory.h"
+#include "bus/base/text.h"
+#include "services/kit/settings/folders.h"
+#include "services/platform/mailin/match.h"
+#include "services/platform/mailin/tell.h"
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+#define LOOK_EVERY_US US_PER_S
+#define REPORT_EVERY_US US_PER_MINUTE
+enum {
+	HANDS_MOST = 16,
+	STRANGER_S = 60 /* the word that a mail was sent may be on its way to us while it comes back already */
+};
+
+struct counters {
+	uint64_t complaints, permanent, transient; /* of mails of ours, confirmed */
+	uint64_t nothing;                          /* reports that ask for nothing */
+	uint64_t strangers;                        /* reports about mails that are not ours */
+	uint64_t others;                           /* no reports */
+	uint64_t deadly;                           /* that ended who read them */
+};
+
+struct folder {
+	char path[PATH_MAX / 2];
+	char in[16];
+	struct folder_needs needs;
+	struct map *left; /* names of what there was no room aside for */
+	int64_t look_at_us, report_at_us;
+	DIR *pass; /* over new/: each of its mails once. NULL: between two */
+	struct list hands;
+	int hand_count;
+	struct counters counters, reported;
+};
+
+/* A mail in hand: it is being read, then said. */
+struct hand {
+	struct list hook;
+	struct folder *folder;
+	struct reading reading;
+	struct buffer mail;
+	time_t came;
+	FeedbackKind kind;
+	struct aside_note note;
+	char name[NAME_MAX + 1];
+};
+
+static void path_of(const struct folder *folder, const char *name, char ret[PATH_MAX])
+{
+	snprintf(ret, PATH_MAX, "%s/%s%s%s", folder->path, folder->in, name ? "/" : "", name ? name : "");
+}
+
+void folder_check(const char *path, const char *in)
+{
+	char why[512];
+
+	if (settings_maildir_try(path, in, why) < 0)
+		die("%s", why);
+}
+
+struct folder *folder_new(const char *path, const char *in, const struct folder_needs *needs)
+{
+	struct folder *folder = memory_new(sizeof(*folder));
+	TEXT_COPY(folder->path, path);
+	TEXT_COPY(folder->in, in);
+	folder->needs = *needs;
+	folder->left = map_new();
+	list_init(&folder->hands);
+	folder_check(path, in);
+	return folder;
+}
+
+static void hand_free(struct hand *hand)
+{
+	reader_forget(hand->folder->needs.reader, &hand->reading);
+	list_remove(&hand->hook);
+	hand->folder->hand_count--;
+	buffer_free(&hand->mail);
+	free(hand);
+}
+
+void folder_free(struct folder *folder)
+{
+	if (!folder)
+		return;
+	LIST_EACH_SAFE (hook, &folder->hands)
+		hand_free(LIST_ENTRY(hook, struct hand, hook));
+	if (folder->pass)
+		closedir(folder->pass);
+	map_free(folder->left);
+	free(folder);
+}
+
+/* ---- where a file goes ---- */
+
+static void delete (struct folder *folder, const char *name)
+{
+	char path[PATH_MAX];
+	path_of(folder, name, path);
+	if (unlink(path) < 0 && errno != ENOENT)
+		die("%s: %s: a mail that is done with cannot be deleted; the folder must belong to this user", path,
+			strerror(errno));
+	aside_forget_note(folder->needs.aside, name);
+}
+
+/* What aside/ has no room for stays here, and is not read again until there is some. */
+static void leave(struct folder *folder, const char *name, const char *why)
+{
+	map_put(folder->left, bytes_of(name), folder);
+	log_event(LOG_ERROR, "aside/ is full, so file=%.80s stays where it is: %s", name, why);
+}
+
+static void put_aside(struct folder *folder, const char *name, struct aside_note *note, const char *why)
+{
+	char from[PATH_MAX];
+	path_of(folder, name, from);
+	snprintf(note->why, sizeof(note->why), "%s", why);
+	int r = aside_move(folder->needs.aside, from, name, note);
+	if (r == -EDQUOT || r == -ENOSPC)
+		leave(folder, name, why);
+	else if (r < 0 && r != -ENOENT)
+		die("%s: %s: it cannot be put aside; the folder must belong to this user", from, strerror(-r));
+	else
+		log_event(LOG_NOTICE, "put aside file=%.80s: %s", name, why);
+}
+
+static void put_hand_aside(struct hand *hand, const char *why)
+{
+	put_aside(hand->folder, hand->name, &hand->note, why);
+}
+
+/* ---- saying ---- */
+
+static void count(struct counters *counters, FeedbackKind kind)
+{
+	switch (kind) {
+	case FEEDBACK_COMPLAINT:
+		counters->complaints++;
+		break;
+	case FEEDBACK_BOUNCE_PERMANENT:
+		counters->permanent++;
+		break;
+	case FEEDBACK_BOUNCE_TRANSIENT:
+		counters->transient++;
+		break;
+	}
+}
+
+static void on_said(void *context, enum said_result result, uint64_t seq, const char *reason)
+{
+	struct hand *hand = context;
+	struct folder *folder = hand->folder;
+	(void)seq;
+	switch (result) {
+	case SAID_FRESH:
+		count(&folder->counters, hand->kind);
+		delete (folder, hand->name);
+		break;
+	case SAID_DUPLICATE:
+		delete (folder, hand->name);
+		break;
+	case SAID_REFUSED:
+		log_event(LOG_ERROR, "the broker refuses for good what a mail says: %s", reason);
+		put_hand_aside(hand, "what it says was refused");
+		break;
+	case SAID_UNKNOWN: /* it lies there still, and is read again */
+		break;
+	}
+	hand_free(hand);
+}
+
+/* ---- one mail ---- */
+
+static bool may_be_known_soon(const struct hand *hand)
+{
+	return strcmp(hand->folder->in, ASIDE_RETRY) != 0 && hand->came >= time(NULL) - STRANGER_S &&
+		hand->came <= time(NULL) + STRANGER_S;
+}
+
+/* true: it stays in hand until it was said. */
+static bool take_feedback(struct hand *hand, const struct report *report)
+{
+	struct folder *folder = hand->folder;
+	char shop[64];
+	MailFeedback feedback;
+	if (match_find(runtime_state(folder->needs.runtime), folder->needs.keys, clock_wall_us(folder->needs.clock),
+		    report, shop, &feedback)) {
+		hand->kind = feedback.kind;
+		return tell(folder->needs.runtime, shop, &feedback, buffer_bytes(&hand->mail), on_said, hand) == 0;
+	}
+	if (!may_be_known_soon(hand)) {
+		folder->counters.strangers++;
+		put_hand_aside(hand, "it is about a mail that we never sent, or proves nothing");
+	}
+	return false;
+}
+
+static bool take_report(struct hand *hand, const struct report *read)
+{
+	static struct report noted; /* large */
+	const struct report *report = &noted;
+	struct folder *folder = hand->folder;
+	noted = *read;
+	report_note_recipients(&noted, hand->note.recipients, hand->note.count);
+	switch (report->kind) {
+	case REPORT_NONE:
+		folder->counters.others++;
+		put_hand_aside(
+			hand, report->trouble[0] ? report->trouble : "it is no report of a bounce or a complaint");
+		return false;
+	case REPORT_NOTHING:
+		folder->counters.nothing++;
+		delete (folder, hand->name);
+		return false;
+	case REPORT_FEEDBACK:
+		return take_feedback(hand, report);
+	}
+	return false;
+}
+
+static void on_read(void *context, enum reader_end end, const struct report *report)
+{
+	struct hand *hand = context;
+	bool is_said = false;
+	switch (end) {
+	case READER_READ: /* who is away from the broker cannot say it, and does not know whose it is: it lies there still */
+		is_said = runtime_phase(hand->folder->needs.runtime) == RUNTIME_READY && take_report(hand, report);
+		break;
+	case READER_DIED:
+		hand->folder->counters.deadly++;
+		put_hand_aside(hand, "it ended the process that read it, twice");
+		break;
+	case READER_AWAY:
+		break;
+	}
+	if (!is_said)
+		hand_free(hand);
+}
+
+static void take_in_hand(struct folder *folder, const char *name, const struct stat *found, struct buffer *mail)
+{
+	struct hand *hand = memory_new(sizeof(*hand));
+	hand->folder = folder;
+	hand->came = found->st_mtime;
+	hand->mail = *mail;
+	*mail = (struct buffer){ 0 };
+	TEXT_COPY(hand->name, name);
+	aside_read_note(folder->needs.aside, name, &hand->note);
+	list_append(&folder->hands, &hand->hook);
+	folder->hand_count++;
+	reader_read(folder->needs.reader, &hand->reading,
+		BYTES(hand->mail.data ? hand->mail.data : (uint8_t *)"", hand->mail.len), on_read, hand);
+}
+
+static void look_at(struct folder *folder, const char *name)
+{
+	_cleanup_(buffer_free) struct buffer mail = { 0 };
+	struct stat found;
+	char path[PATH_MAX];
+	path_of(folder, name, path);
+	if (lstat(path, &found) < 0)
+		return;
+	int r = S_ISREG(found.st_mode) ? file_read(path, REPORT_BYTES_MOST, &mail) : -EINVAL;
+	if (r == 0) {
+		take_in_hand(folder, name, &found, &mail);
+	} else if (r != -ENOENT) {
+		folder->counters.others++;
+		struct aside_note note = { .count = 0 };
+		put_aside(folder, name, &note, r == -EFBIG ? "it is larger than a report is" : strerror(-r));
+	}
+}
+
+/* ---- all of them ---- */
+
+static bool is_in_hand(const struct folder *folder, const char *name)
+{
+	LIST_EACH (hook, &folder->hands)
+		if (strcmp(LIST_ENTRY(hook, struct hand, hook)->name, name) == 0)
+			return true;
+	return false;
+}
+
+static void tell_counters(struct folder *folder, int64_t now_us)
+{
+	const struct counters *counters = &folder->counters;
+	if (now_us < folder->report_at_us)
+		return;
+	folder->report_at_us = now_us + REPORT_EVERY_US;
+	if (memcmp(counters, &folder->reported, sizeof(*counters)) == 0)
+		return;
+	folder->reported = *counters;
+	log_event(LOG_INFO,
+		"since the start complaints=%" PRIu64 " permanent=%" PRIu64 " transient=%" PRIu64 " nothing=%" PRIu64
+		" strangers=%" PRIu64 " others=%" PRIu64 " deadly=%" PRIu64,
+		counters->complaints, counters->permanent, counters->transient, counters->nothing, counters->strangers,
+		counters->others, counters->deadly);
+}
+
+static void begin_pass(struct folder *folder)
+{
+	char path[PATH_MAX];
+	if (aside_has_room(folder->needs.aside) && map_count(folder->left)) {
+		map_free(folder->left);
+		folder->left = map_new();
+	}
+	path_of(folder, NULL, path);
+	folder->pass = opendir(path);
+	if (!folder->pass)
+		die("%s: %s: the maildir of [mailin] folder has gone", path, strerror(errno));
+}
+
+/* As far as there are hands free; whose mail is done with looks again. */
+static void go_on(struct folder *folder)
+{
+	const struct dirent *entry = NULL;
+	while (folder->hand_count < HANDS_MOST && (entry = readdir(folder->pass)))
+		if (entry->d_name[0] != '.' && !is_in_hand(folder, entry->d_name) &&
+			!map_get(folder->left, bytes_of(entry->d_name)))
+			look_at(folder, entry->d_name);
+	if (entry || folder->hand_count == HANDS_MOST)
+		return;
+	closedir(folder->pass);
+	folder->pass = NULL;
+}
+
+int64_t folder_look(struct folder *folder)
+{
+	int64_t now_us = clock_boot_us(folder->needs.clock);
+	tell_counters(folder, now_us);
+	if (!folder->pass && now_us < folder->look_at_us)
+		return folder->look_at_us - now_us;
+	if (runtime_phase(folder->needs.runtime) != RUNTIME_READY)
+		return LOOK_EVERY_US;
+	if (!folder->pass)
+		begin_pass(folder);
+	folder->look_at_us = now_us + LOOK_EVERY_US;
+	go_on(folder);
+	return LOOK_EVERY_US;
+}

@@ -1,0 +1,658 @@
+/*
+ * lmtp_door.c: the sockets of LMTP, and what becomes of a mail
+ *
+ * Owns:      the connections, the mails that are being said, and when strangers' mails were first seen.
+ * Promises:  a mail is answered with 250 only when the broker has confirmed what it says, or it lies aside, on the disk; as long as
+ *            that is not so the answer is 4xx and the mail server keeps it. What connections and mails hold is bounded, for all and,
+ *            where it is a Unix socket, for each user (bus/base/sources.h). A mail server of this machine and a stranger on it look the
+ *            same; only one of them finishes mails. So the connection that has gone the longest without finishing one makes room for
+ *            a newcomer, at once, also while it sends commands; and the mail of such a connection makes room for another mail.
+ *            What is turned away is counted and logged. A mail that ended the process that read it lies aside too: it would do so for ever.
+ * Fails by:  451 while the broker is away or the disk is full; 421 after five minutes without a whole mail, or for who makes room; 452
+ *            while the mails that wait for their answers fill the room; die() at start.
+ * Read next: lmtp.c (the protocol), lmtp_socket.c (where it listens), reader.c, match.c, folder.c (the same from a maildir)
+ */
+#include "services/platform/mailin/lmtp_door.h"
+#include "bus/base/file.h"
+#include "bus/base/list.h"
+#include "bus/base/log.h"
+#include "bus/base/memory.h"
+#include "bus/base/sources.h"
+#include "bus/base/spare.h"
+#include "bus/base/text.h"
+#include "services/platform/mailin/aside.h"
+#include "services/platform/mailin/lmtp.h"
+#include "services/platform/mailin/lmtp_socket.h"
+#include "services/platform/mailin/match.h"
+#include "services/platform/mailin/tell.h"
+#include <errno.h>
+#include <netinet/in.h>
+#include <openssl/sha.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/epoll.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#define FRUITLESS_US (5 * US_PER_MINUTE) /* without finishing a mail; RFC 5321 4.5.3.2.7 asks for no less */
+#define SESSION_US (30 * US_PER_MINUTE)
+#define STRANGER_US                                                                                                    \
+	US_PER_MINUTE /* the word that a mail was sent may be on its way to us while it comes back already */
+#define TOLD_EVERY_US (10 * US_PER_S)
+enum {
+	CONNECTIONS_MOST =
+		128, /* of 10 KB each; who comes and goes in a hurry needs so many to drive one out that has just come */
+	MAILS_EACH = 16,
+	ACCEPTS_AT_ONCE = 64,
+	USERS_SHARE = 2, /* of a Unix socket one user may have a half */
+	LINES_AT_ONCE = 4,
+	READ_AT_ONCE = 8192,
+	EVENTS_AT_ONCE = 16,
+	STRANGERS = 64
+};
+
+static const size_t BYTES_EACH = (size_t)MAILS_EACH * REPORT_BYTES_MOST;
+static const char OK[] = "250 2.0.0 ok", AWAY[] = "451 4.3.0 away from the broker; come again";
+
+struct stranger {
+	unsigned char digest[SHA256_DIGEST_LENGTH];
+	int64_t first_us; /* boot time; 0: none */
+};
+
+struct lmtp_door {
+	struct lmtp_socket socket;
+	int epoll;
+	struct aside *aside;
+	const struct keyring *keys;
+	struct reader *reader;
+	struct runtime *runtime;
+	const struct clock *clock;
+	struct list connections, sayings;
+	struct list dead; /* ended, and freed at the end of the turn: an event may still name them */
+	struct sources *sources;
+	struct spare spare;
+	int64_t tell_at_us; /* boot time: when turned-away clients are logged next */
+	struct stranger strangers[STRANGERS];
+	unsigned next_stranger;
+};
+
+struct connection {
+	struct list hook;
+	struct lmtp_door *door;
+	struct lmtp *lmtp;
+	struct reading reading;
+	bool is_read;           /* `reading` is in use */
+	struct aside_note note; /* of the mail that is being read */
+	struct saying *saying;  /* of the mail that is being said; NULL: none */
+	int fd;                 /* -1: it has ended */
+	struct source *source;
+	size_t mail_bytes;              /* of its budget: what it holds of a mail */
+	int64_t begun_us, fruitless_us; /* boot time; since when it has finished no mail */
+};
+
+struct saying {
+	struct list hook;
+	struct connection *connection; /* NULL: it has gone meanwhile, and its mail server comes again */
+	struct buffer mail;
+};
+
+/* ---- what becomes of a mail ---- */
+
+/* It has finished a mail, and is no longer among the first to make room. */
+static void answer(struct connection *connection, const char *reply)
+{
+	connection->fruitless_us = clock_boot_us(connection->door->clock);
+	lmtp_answer(connection->lmtp, reply);
+}
+
+static void put_aside(struct connection *connection, struct bytes mail, const char *why)
+{
+	static const char NO_ROOM[] = "452 4.3.1 what nobody could read fills its room: cartbus mailin list";
+	struct aside_note *note = &connection->note;
+
+	snprintf(note->why, sizeof(note->why), "%s", why);
+	int r = aside_write(connection->door->aside, mail, note);
+	log_event(r < 0 ? LOG_ERROR : LOG_NOTICE, "a mail over LMTP is put aside: %s%s%s", why, r < 0 ? ": " : "",
+		r < 0 ? strerror(-r) : "");
+	answer(connection, r == -EDQUOT ? NO_ROOM : r < 0 ? "451 4.3.1 it cannot be put aside; come again" : OK);
+}
+
+static void send_out(struct connection *connection);
+
+static void saying_free(struct saying *saying)
+{
+	if (saying->connection)
+		saying->connection->saying = NULL;
+	list_remove(&saying->hook);
+	buffer_free(&saying->mail);
+	free(saying);
+}
+
+static void on_said(void *context, enum said_result result, uint64_t seq, const char *reason)
+{
+	struct saying *saying = context;
+	struct connection *connection = saying->connection;
+
+	(void)seq;
+	switch (connection ? result : SAID_UNKNOWN) {
+	case SAID_FRESH:
+	case SAID_DUPLICATE:
+		answer(connection, OK);
+		break;
+	case SAID_REFUSED:
+		log_event(LOG_ERROR, "the broker refuses for good what a mail says: %s", reason);
+		put_aside(connection, buffer_bytes(&saying->mail), "what it says was refused");
+		break;
+	case SAID_UNKNOWN:
+		if (connection)
+			answer(connection, AWAY);
+		break;
+	}
+	saying_free(saying);
+	if (connection)
+		send_out(connection);
+}
+
+static void say(struct connection *connection, const char *shop, const MailFeedback *feedback, struct bytes mail)
+{
+	struct lmtp_door *door = connection->door;
+	struct saying *saying = memory_new(sizeof(*saying));
+
+	saying->connection = connection;
+	connection->saying = saying;
+	buffer_add(&saying->mail, mail.data, mail.len);
+	list_append(&door->sayings, &saying->hook);
+	if (tell(door->runtime, shop, feedback, mail, on_said, saying) == 0)
+		return;
+	saying_free(saying);
+	answer(connection, AWAY);
+}
+
+/* A mail that is not known to us after a minute is not ours. */
+static bool is_known_stranger(struct lmtp_door *door, struct bytes mail)
+{
+	unsigned char digest[SHA256_DIGEST_LENGTH];
+	int64_t now_us = clock_boot_us(door->clock);
+
+	SHA256(mail.data, mail.len, digest);
+	for (int i = 0; i < STRANGERS; i++)
+		if (door->strangers[i].first_us && memcmp(door->strangers[i].digest, digest, sizeof(digest)) == 0)
+			return now_us - door->strangers[i].first_us >= STRANGER_US;
+	struct stranger *stranger = &door->strangers[door->next_stranger++ % STRANGERS];
+	memcpy(stranger->digest, digest, sizeof(digest));
+	stranger->first_us = now_us;
+	return false;
+}
+
+static void take_feedback(struct connection *connection, struct bytes mail, const struct report *report)
+{
+	struct lmtp_door *door = connection->door;
+	char shop[64];
+	MailFeedback feedback;
+
+	if (match_find(runtime_state(door->runtime), door->keys, clock_wall_us(door->clock), report, shop, &feedback)) {
+		say(connection, shop, &feedback, mail);
+	} else if (is_known_stranger(door, mail)) {
+		put_aside(connection, mail, "it is about a mail that we never sent, or proves nothing");
+	} else {
+		answer(connection, "451 4.4.0 it is not known yet which mail this is about; come again");
+	}
+}
+
+static void take_report(struct connection *connection, const struct report *read)
+{
+	static struct report report; /* large */
+	const struct bytes mail = connection->reading.mail;
+
+	report = *read;
+	report_note_recipients(&report, connection->note.recipients, connection->note.count);
+	switch (report.kind) {
+	case REPORT_NONE:
+		put_aside(connection, mail,
+			report.trouble[0] ? report.trouble : "it is no report of a bounce or a complaint");
+		break;
+	case REPORT_NOTHING:
+		answer(connection, OK);
+		break;
+	case REPORT_FEEDBACK:
+		take_feedback(connection, mail, &report);
+		break;
+	}
+}
+
+static void on_read(void *context, enum reader_end end, const struct report *report)
+{
+	struct connection *connection = context;
+
+	connection->is_read = false;
+	if (end == READER_DIED)
+		put_aside(connection, connection->reading.mail, "it ended the process that read it, twice");
+	else if (end == READER_AWAY)
+		answer(connection, "451 4.3.0 it cannot be read now; come again");
+	else if (runtime_phase(connection->door->runtime) != RUNTIME_READY)
+		answer(connection, AWAY);
+	else
+		take_report(connection, report);
+	send_out(connection);
+}
+
+static void take(void *self, const struct lmtp_mail *mail)
+{
+	struct connection *connection = self;
+
+	if (runtime_phase(connection->door->runtime) != RUNTIME_READY) {
+		answer(connection, AWAY);
+		return;
+	}
+	connection->note.count = mail->count;
+	memcpy(connection->note.recipients, mail->recipients, (size_t)mail->count * sizeof(mail->recipients[0]));
+	connection->is_read = true;
+	reader_read(connection->door->reader, &connection->reading, mail->bytes, on_read, connection);
+}
+
+static enum lmtp_knows knows(void *self, const char *recipient)
+{
+	const struct lmtp_door *door = ((struct connection *)self)->door;
+
+	if (runtime_phase(door->runtime) != RUNTIME_READY)
+		return LMTP_CANNOT_TELL;
+	return match_knows(runtime_state(door->runtime), recipient) ? LMTP_KNOWN : LMTP_UNKNOWN;
+}
+
+/* ---- connections ---- */
+
+/* Nothing of it counts any more; its memory goes with `bury`. */
+static void connection_end(struct connection *connection)
+{
+	struct lmtp_door *door = connection->door;
+
+	if (connection->saying)
+		connection->saying->connection = NULL;
+	if (connection->is_read)
+		reader_forget(door->reader, &connection->reading);
+	source_give_bytes(door->sources, connection->source, connection->mail_bytes);
+	source_leave(door->sources, connection->source, clock_boot_us(door->clock));
+	/* Closing does both only if no child has it as well: a reader that is being started does. */
+	epoll_ctl(door->epoll, EPOLL_CTL_DEL, connection->fd, NULL);
+	shutdown(connection->fd, SHUT_RDWR);
+	close(connection->fd);
+	connection->fd = -1;
+	list_remove(&connection->hook);
+	list_append(&door->dead, &connection->hook);
+}
+
+static void bury(struct lmtp_door *door)
+{
+	LIST_EACH_SAFE (hook, &door->dead) {
+		struct connection *connection = LIST_ENTRY(hook, struct connection, hook);
+
+		list_remove(&connection->hook);
+		lmtp_free(connection->lmtp);
+		free(connection);
+	}
+}
+
+/* A mail server hears why, and comes again. */
+static void end_for_another(struct connection *connection, enum source_verdict why)
+{
+	static const char FAREWELL[] = "421 4.4.2 no whole mail for too long while others wait\r\n";
+
+	source_turn_away(connection->door->sources, source_key(connection->source), why);
+	if (send(connection->fd, FAREWELL, strlen(FAREWELL), MSG_NOSIGNAL | MSG_DONTWAIT) < 0)
+		log_event(LOG_DEBUG, "a connection that made room took no farewell");
+	connection_end(connection);
+}
+
+/* Of this source, or (NULL) of all; one whose mail waits for its answer stays. NULL: there is none. */
+static struct connection *who_makes_room(const struct lmtp_door *door, const struct source *source, size_t bytes_least)
+{
+	struct connection *found = NULL;
+
+	LIST_EACH (hook, &door->connections) {
+		struct connection *connection = LIST_ENTRY(hook, struct connection, hook);
+
+		if (lmtp_waits(connection->lmtp) || connection->mail_bytes < bytes_least ||
+			(source && connection->source != source))
+			continue;
+		if (!found || connection->fruitless_us < found->fruitless_us)
+			found = connection;
+	}
+	return found;
+}
+
+/* ---- what mails hold ---- */
+
+/* Over TCP there is one source, for which the budgets of all are. */
+static unsigned shares(bool is_unix)
+{
+	return is_unix ? USERS_SHARE : 1;
+}
+
+static size_t bytes_all(const struct lmtp_door *door)
+{
+	return shares(door->socket.path[0]) * BYTES_EACH;
+}
+
+/* Mails that wait for their answers stay; a mail that is still being sent makes room. Is there enough for a whole one then? */
+static bool has_room(void *self)
+{
+	const struct connection *asking = self;
+	const struct lmtp_door *door = asking->door;
+	size_t all = REPORT_BYTES_MOST, own = REPORT_BYTES_MOST;
+
+	LIST_EACH (hook, &door->connections) {
+		const struct connection *connection = LIST_ENTRY(hook, struct connection, hook);
+
+		if (!lmtp_waits(connection->lmtp))
+			continue;
+		all += connection->mail_bytes;
+		own += connection->source == asking->source ? connection->mail_bytes : 0;
+	}
+	if (own <= BYTES_EACH && all <= bytes_all(door))
+		return true;
+	source_turn_away(door->sources, source_key(asking->source), own > BYTES_EACH ? SOURCE_CROWDED : SOURCE_FULL);
+	return false;
+}
+
+/* What has come of its mail is counted. false: there was no room even so, and it has ended. */
+static bool count_mail(struct connection *connection)
+{
+	struct sources *sources = connection->door->sources;
+	size_t now = lmtp_mail_bytes(connection->lmtp), before = connection->mail_bytes;
+	enum source_verdict why;
+
+	connection->mail_bytes = now;
+	if (now <= before)
+		source_give_bytes(sources, connection->source, before - now);
+	while (now > before && !source_take_bytes(sources, connection->source, now - before, &why)) {
+		struct connection *other =
+			who_makes_room(connection->door, why == SOURCE_CROWDED ? connection->source : NULL, 1);
+
+		if (!other || other == connection)
+			connection->mail_bytes = before; /* what it could not take it need not give back */
+		end_for_another(other ? other : connection, why);
+		if (connection->fd < 0)
+			return false;
+	}
+	return true;
+}
+
+/* ---- talking ---- */
+
+/* While a mail is being said, or there is something to send, nothing more is read. */
+static void wait_on(struct connection *connection)
+{
+	bool sends = lmtp_out(connection->lmtp)->len > 0;
+	struct epoll_event event = { .data.ptr = connection,
+		.events = sends                        ? EPOLLOUT
+			: lmtp_waits(connection->lmtp) ? EPOLLRDHUP
+						       : EPOLLIN };
+
+	if (epoll_ctl(connection->door->epoll, EPOLL_CTL_MOD, connection->fd, &event) < 0)
+		die("epoll: %s", strerror(errno));
+}
+
+static void send_out(struct connection *connection)
+{
+	struct buffer *out = lmtp_out(connection->lmtp);
+
+	if (!count_mail(connection))
+		return;
+	while (out->len > 0) {
+		ssize_t sent = send(connection->fd, out->data, out->len, MSG_NOSIGNAL | MSG_DONTWAIT);
+		if (sent < 0 && (errno == EAGAIN || errno == EINTR))
+			break;
+		if (sent < 0) {
+			connection_end(connection);
+			return;
+		}
+		memmove(out->data, out->data + sent, out->len - (size_t)sent);
+		out->len -= (size_t)sent;
+	}
+	if (out->len == 0 && lmtp_has_ended(connection->lmtp))
+		connection_end(connection);
+	else
+		wait_on(connection);
+}
+
+static void receive(struct connection *connection)
+{
+	char heard[READ_AT_ONCE];
+	ssize_t len = recv(connection->fd, heard, sizeof(heard), MSG_DONTWAIT);
+
+	if (len < 0 && (errno == EAGAIN || errno == EINTR))
+		return;
+	if (len <= 0) {
+		connection_end(connection);
+		return;
+	}
+	lmtp_hear(connection->lmtp, BYTES(heard, (size_t)len));
+	send_out(connection);
+}
+
+/* The user at the other end of a Unix socket, else the one network that there is: this machine. */
+static struct source_key key_of(const struct lmtp_door *door, int fd)
+{
+	const struct sockaddr_in here = { .sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK) };
+	struct source_key key = { 0 };
+	struct ucred peer;
+	socklen_t len = sizeof(peer);
+
+	if (door->socket.path[0] && getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &peer, &len) == 0)
+		return source_key_of_user(peer.uid);
+	source_key_of_address((const struct sockaddr *)&here, &key);
+	return key;
+}
+
+/* SOURCE_WELCOME: there is room for one more of this source. */
+static enum source_verdict make_room(struct lmtp_door *door, const struct source_key *key)
+{
+	enum source_verdict verdict = source_may_enter(door->sources, key);
+	struct connection *other;
+
+	if (verdict == SOURCE_WELCOME)
+		return verdict;
+	other = who_makes_room(door, verdict == SOURCE_CROWDED ? source_find(door->sources, key) : NULL, 0);
+	if (!other)
+		return verdict;
+	end_for_another(other, verdict);
+	return SOURCE_WELCOME;
+}
+
+static void turn_away(struct lmtp_door *door, int fd, enum source_verdict why)
+{
+	static const char FAREWELL[] = "421 4.3.2 too many connections\r\n";
+	const struct source_key key = key_of(door, fd);
+
+	source_turn_away(door->sources, &key, why);
+	if (send(fd, FAREWELL, strlen(FAREWELL), MSG_NOSIGNAL | MSG_DONTWAIT) < 0)
+		log_event(LOG_DEBUG, "a connection that was turned away took no farewell");
+	close(fd);
+}
+
+static void let_in(struct lmtp_door *door, int fd)
+{
+	const struct source_key key = key_of(door, fd);
+	enum source_verdict verdict = make_room(door, &key);
+
+	if (verdict != SOURCE_WELCOME) {
+		turn_away(door, fd, verdict);
+		return;
+	}
+	struct connection *connection = memory_new(sizeof(*connection));
+	const struct lmtp_owner owner = { .self = connection, .knows = knows, .has_room = has_room, .take = take };
+	struct epoll_event event = { .data.ptr = connection };
+
+	connection->door = door;
+	connection->fd = fd;
+	connection->begun_us = connection->fruitless_us = clock_boot_us(door->clock);
+	source_enter(door->sources, &key, connection->begun_us, &connection->source);
+	connection->lmtp = lmtp_new(&owner);
+	list_append(&door->connections, &connection->hook);
+	if (epoll_ctl(door->epoll, EPOLL_CTL_ADD, fd, &event) < 0)
+		die("epoll: %s", strerror(errno));
+	send_out(connection);
+}
+
+/* No descriptor is left for a client that waits: it is turned away with the spare one. false: there is none. */
+static bool turn_away_by_spare(struct lmtp_door *door)
+{
+	if (!spare_lend(&door->spare))
+		return false;
+	int fd = accept4(door->socket.fd, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
+	if (fd >= 0)
+		turn_away(door, fd, SOURCE_WITHOUT_DESCRIPTOR);
+	spare_keep(&door->spare);
+	return fd >= 0;
+}
+
+static void accept_all(struct lmtp_door *door)
+{
+	spare_keep(&door->spare);
+	for (int i = 0; i < ACCEPTS_AT_ONCE; i++) { /* who is there has its turn meanwhile */
+		int fd = accept4(door->socket.fd, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
+		if (fd >= 0)
+			let_in(door, fd);
+		else if ((errno != EMFILE && errno != ENFILE) || !turn_away_by_spare(door))
+			return;
+	}
+}
+
+static void work(void *context)
+{
+	struct lmtp_door *door = context;
+	struct epoll_event events[EVENTS_AT_ONCE];
+	int n = epoll_wait(door->epoll, events, EVENTS_AT_ONCE, 0);
+	bool somebody_comes = false; /* last: who is there is served before */
+
+	for (int i = 0; i < n; i++) {
+		struct connection *connection = events[i].data.ptr;
+		if (!connection)
+			somebody_comes = true;
+		else if (connection->fd < 0)
+			continue; /* it has made room for another of this turn */
+		else if (events[i].events & (EPOLLERR | EPOLLHUP) ||
+			(events[i].events & EPOLLRDHUP && lmtp_waits(connection->lmtp)))
+			connection_end(connection);
+		else if (events[i].events & EPOLLOUT)
+			send_out(connection);
+		else
+			receive(connection);
+	}
+	if (somebody_comes)
+		accept_all(door);
+	bury(door);
+}
+
+static int64_t ends_us(const struct connection *connection)
+{
+	int64_t fruitless_us = connection->fruitless_us + FRUITLESS_US, session_us = connection->begun_us + SESSION_US;
+
+	return fruitless_us < session_us ? fruitless_us : session_us;
+}
+
+/* Who does not even take the farewell is cut off after another minute. */
+static void end(struct connection *connection, int64_t now_us)
+{
+	if (lmtp_has_ended(connection->lmtp)) {
+		connection_end(connection);
+		return;
+	}
+	lmtp_bid_farewell(connection->lmtp, "421 4.4.2 no whole mail, or here, for too long");
+	connection->begun_us = now_us - SESSION_US + US_PER_MINUTE;
+	connection->fruitless_us = now_us;
+	send_out(connection);
+}
+
+static void tell_turned_away(struct lmtp_door *door, int64_t now_us)
+{
+	struct source_turned_away told;
+
+	if (now_us < door->tell_at_us)
+		return;
+	for (int i = 0; i < LINES_AT_ONCE && sources_take_turned_away(door->sources, &told); i++) {
+		log_event(LOG_WARNING, "over LMTP %llu connections or mails of %s were turned away: %s",
+			(unsigned long long)told.count, told.who, source_verdict_text(told.why));
+		door->tell_at_us = now_us + TOLD_EVERY_US;
+	}
+}
+
+uint64_t lmtp_door_turned_away(const struct lmtp_door *door)
+{
+	struct source_figures figures;
+
+	sources_figures(door->sources, &figures);
+	return figures.turned_away;
+}
+
+int64_t lmtp_door_look(struct lmtp_door *door)
+{
+	int64_t now_us = clock_boot_us(door->clock), next_us = -1;
+
+	tell_turned_away(door, now_us);
+	LIST_EACH_SAFE (hook, &door->connections) {
+		struct connection *connection = LIST_ENTRY(hook, struct connection, hook);
+		int64_t left_us = ends_us(connection) - now_us;
+		if (left_us <= 0)
+			end(connection, now_us);
+		else if (next_us < 0 || left_us < next_us)
+			next_us = left_us;
+	}
+	bury(door);
+	return next_us;
+}
+
+/* ---- from beginning to end ---- */
+
+static struct sources *new_sources(bool is_unix)
+{
+	const unsigned share = shares(is_unix);
+
+	return sources_new(&(struct source_limits){ .connections_each = CONNECTIONS_MOST / share,
+		.connections_all = CONNECTIONS_MOST,
+		.bytes_each = BYTES_EACH,
+		.bytes_all = share * BYTES_EACH,
+		.work_percent_each = 100,
+		.work_percent_all = 100,
+		.sources_most = CONNECTIONS_MOST + 1 });
+}
+
+struct lmtp_door *lmtp_door_new(struct loop *loop, const struct lmtp_door_settings *settings)
+{
+	struct lmtp_door *door = memory_new(sizeof(*door));
+	struct epoll_event event = { .events = EPOLLIN };
+
+	door->keys = settings->keys;
+	door->aside = settings->aside;
+	door->reader = settings->reader;
+	door->runtime = settings->runtime;
+	door->clock = settings->clock;
+	door->sources = new_sources(settings->where[0] == '/');
+	door->spare.fd = -1;
+	spare_keep(&door->spare);
+	list_init(&door->connections);
+	list_init(&door->sayings);
+	list_init(&door->dead);
+	lmtp_socket_listen(&door->socket, settings->where, settings->group, CONNECTIONS_MOST);
+	door->epoll = epoll_create1(EPOLL_CLOEXEC);
+	if (door->epoll < 0 || epoll_ctl(door->epoll, EPOLL_CTL_ADD, door->socket.fd, &event) < 0)
+		die("epoll: %s", strerror(errno));
+	loop_watch(loop, door->epoll, false, work, door);
+	return door;
+}
+
+void lmtp_door_free(struct lmtp_door *door)
+{
+	if (!door)
+		return;
+	LIST_EACH_SAFE (hook, &door->connections)
+		connection_end(LIST_ENTRY(hook, struct connection, hook));
+	bury(door);
+	LIST_EACH_SAFE (hook, &door->sayings)
+		saying_free(LIST_ENTRY(hook, struct saying, hook));
+	close(door->epoll);
+	lmtp_socket_close(&door->socket);
+	spare_lend(&door->spare);
+	sources_free(door->sources);
+	free(door);
+}

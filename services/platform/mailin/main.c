@@ -1,0 +1,198 @@
+/*
+ * main.c: the process cartbus-mailin: the service, and a folder of mails and a door for them beside it in the loop; and, called by itself,
+ * the process that reads them
+ *
+ * Without [mailin] folder and lmtp it only fetches what SNS needs.
+ */
+#include "bus/actor/process.h"
+#include "bus/base/cleanup.h"
+#include "bus/base/log.h"
+#include "services/kit/http/http.h"
+#include "services/kit/settings/settings.h"
+#include "services/kit/web/turned_away.h"
+#include "services/platform/mailin/folder.h"
+#include "services/platform/mailin/lmtp_door.h"
+#include "services/platform/mailin/lmtp_socket.h"
+#include "services/platform/mailin/mailin.h"
+#include "services/platform/mailin/reader.h"
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+static struct keyring keys;
+static struct reader *reader;
+static struct lmtp_door *door;
+static struct turned_away turned_away;
+
+/* Where mails are put aside, and what is read there. */
+static struct place {
+	struct aside *aside;
+	struct folder *incoming, *retried; /* NULL: there is none */
+} of_maildir, of_lmtp;
+
+static int64_t sooner(int64_t a_us, int64_t b_us)
+{
+	return b_us < 0 || (a_us >= 0 && a_us < b_us) ? a_us : b_us;
+}
+
+static int64_t look_at_place(struct place *place)
+{
+	int64_t next_us = -1;
+	if (place->incoming)
+		next_us = sooner(next_us, folder_look(place->incoming));
+	if (place->retried)
+		next_us = sooner(next_us, folder_look(place->retried));
+	return place->aside ? sooner(next_us, aside_look(place->aside)) : next_us;
+}
+
+static int64_t look(void *context)
+{
+	(void)context;
+	int64_t next_us = sooner(look_at_place(&of_maildir), look_at_place(&of_lmtp));
+	next_us = door ? sooner(next_us, lmtp_door_look(door)) : next_us;
+	return sooner(next_us, reader_look(reader)); /* after those who give it mails */
+}
+
+static void tell_counts(struct counts_told *told, void *context)
+{
+	const struct place *places[] = { &of_maildir, &of_lmtp };
+	struct aside_tally sum = { 0 };
+	bool is_full = false;
+	(void)context;
+	for (size_t i = 0; i < sizeof(places) / sizeof(*places); i++) {
+		if (!places[i]->aside)
+			continue;
+		struct aside_tally tally = aside_tally(places[i]->aside);
+		sum.mails += tally.mails;
+		sum.bytes += tally.bytes;
+		sum.day += tally.day;
+		is_full = is_full || !aside_has_room(places[i]->aside);
+	}
+	counts_tell(told, "aside_mails", sum.mails);
+	counts_tell(told, "aside_bytes", sum.bytes);
+	counts_tell(told, "aside_day", sum.day);
+	counts_tell(told, "aside_full", is_full);
+	counts_tell(told, "readers_killed", reader_deaths(reader));
+	if (door)
+		turned_away_tell(&turned_away, lmtp_door_turned_away(door), told);
+}
+
+static struct aside *open_aside(const char *base, const struct clock *clock)
+{
+	struct aside *aside = aside_new(base, clock);
+	if (!aside)
+		die("%s: %s: a folder was expected in which this user may make others", base, strerror(errno));
+	return aside;
+}
+
+static void open_maildir(const char *path, struct folder_needs needs)
+{
+	folder_check(path, "new"); /* before a folder is made in it */
+	of_maildir.aside = needs.aside = open_aside(path, needs.clock);
+	of_maildir.incoming = folder_new(path, "new", &needs);
+	of_maildir.retried = folder_new(path, ASIDE_RETRY, &needs);
+}
+
+static void open_door(struct loop *loop, const struct config *config, const char *where, struct folder_needs needs)
+{
+	char base[400];
+	snprintf(base, sizeof(base), "%s/%s", config_get(config, "paths", NULL, "state"),
+		runtime_instance(needs.runtime));
+	of_lmtp.aside = needs.aside = open_aside(base, needs.clock);
+	of_lmtp.retried = folder_new(base, ASIDE_RETRY, &needs);
+	door = lmtp_door_new(loop,
+		&(struct lmtp_door_settings){ .where = where,
+			.group = config_get(config, "mailin", NULL, "lmtp-group"),
+			.aside = needs.aside,
+			.keys = needs.keys,
+			.reader = needs.reader,
+			.runtime = needs.runtime,
+			.clock = needs.clock });
+}
+
+static void read_keys(const struct config *config, struct keyring *ret)
+{
+	char path[256];
+	int r = keyring_read_bounce(settings_secrets_folder(config), ret, path);
+
+	if (r < 0)
+		die_of_secret(path, r);
+}
+
+static void start(struct loop *loop, struct runtime *runtime, const struct config *config, const struct clock *clock)
+{
+	const char *path = config_get(config, "mailin", NULL, "folder");
+	const char *where = config_get(config, "mailin", NULL, "lmtp");
+	const bool has_folder = path && *path, has_door = where && *where;
+	if (!has_folder && !has_door)
+		return;
+	read_keys(config, &keys);
+	reader = reader_new(clock, NULL);
+	loop_watch(loop, reader_fd(reader), false, reader_work, reader);
+	const struct folder_needs needs = { .keys = &keys, .reader = reader, .runtime = runtime, .clock = clock };
+	if (has_folder)
+		open_maildir(path, needs);
+	if (has_door)
+		open_door(loop, config, where, needs);
+	turned_away.clock = clock;
+	loop_before_wait(loop, look, NULL);
+	runtime_counts_beside(runtime, tell_counts, NULL);
+}
+
+static void check(const struct config *config)
+{
+	const char *path = config_get(config, "mailin", NULL, "folder");
+	const char *where = config_get(config, "mailin", NULL, "lmtp");
+	_cleanup_(keyring_clear) struct keyring tried = { 0 };
+	char why[512];
+
+	if ((path && *path) || (where && *where))
+		read_keys(config, &tried);
+	if (path && *path)
+		folder_check(path, "new");
+	if (!where || !*where)
+		return;
+	if (lmtp_socket_try_group(config_get(config, "mailin", NULL, "lmtp-group"), why) < 0 ||
+		lmtp_socket_try(where, why) < 0)
+		die("%s", why);
+}
+
+static void close_place(struct place *place)
+{
+	folder_free(place->incoming);
+	folder_free(place->retried);
+	aside_free(place->aside);
+}
+
+static void stop(void)
+{
+	lmtp_door_free(door);
+	close_place(&of_maildir);
+	close_place(&of_lmtp);
+	reader_free(reader);
+	keyring_clear(&keys);
+}
+
+static struct effect_driver *const *drivers(const struct config *config, const struct clock *clock)
+{
+	static struct effect_driver *all[2];
+	struct http_settings settings = http_settings_of(config, clock);
+	settings.peer = "sns";
+	all[0] = http_driver_new("http", &settings);
+	return all;
+}
+
+int main(int argc, char **argv)
+{
+	if (argc == 2 && strcmp(argv[1], READER_ARGUMENT) == 0)
+		reader_serve();
+	return process_main(argc, argv,
+		&(struct process){ .service = &mailin,
+			.help = "Reads the bounces and complaints that come back as mails, and fetches what SNS signs "
+				"with.",
+			.keys = settings_keys,
+			.start = start,
+			.stop = stop,
+			.check = check,
+			.drivers = drivers });
+}

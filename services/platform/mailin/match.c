@@ -1,0 +1,217 @@
+/*
+ * match.c: whose mail it was that came back
+ *
+ * A mail can be forged, so what it says counts only with a proof that its sender was given a mail of ours. All name the shopper by
+ * the keyed hash; the addresses in the report itself are never believed.
+ *
+ *   - An address with our signed tag. Where a shop has such addresses, a bounce comes back to one, so it needs it.
+ *   - The Message-ID of a mail that we sent: it is signed, and nobody can compute another's. It is enough for a complaint, which
+ *     mailbox providers send to an address of their own choice, and for a bounce where the shop has no tags.
+ *   - The Message-ID as 0.1.0 wrote it anybody can compute who knows the cart's number, and such mails are out for some weeks after an
+ *     upgrade. It counts with the signed unsubscribe link out of the same mail's headers, which come back with it, as long as the key
+ *     that signed it verifies (keyring.h): what the link says of shop, shopper, cart and step has to be what we sent.
+ *
+ * Owns:      the table mail ((shop, local part of the Message-ID) -> struct mail_row).
+ * Read next: services/kit/mail/bounce_tag.h
+ */
+#include "services/platform/mailin/match.h"
+#include "bus/base/text.h"
+#include "services/kit/documents/docs.h"
+#include "services/kit/mail/bounce_tag.h"
+#include "services/kit/mail/mail.h"
+#include "services/kit/state/row.h"
+#include "services/kit/web/signed_link.h"
+#include <stdio.h>
+#include <strings.h>
+
+enum { LOCAL_MAX = 64 };
+
+struct mail_row {
+	char address_hash[40], cart_id[72];
+	uint32_t step, unused;
+};
+
+static void local_part(const char *message_id, char ret[LOCAL_MAX])
+{
+	text_copy_bytes(ret, LOCAL_MAX, BYTES(message_id, strcspn(message_id, "@")));
+}
+
+void match_remember_outcome(struct state *state, const struct said *said, const ReminderOutcome *outcome)
+{
+	struct mail_row row;
+	char local[LOCAL_MAX];
+
+	if (outcome->to_owner || !outcome->message_id[0])
+		return;
+	memset(&row, 0, sizeof(row));
+	TEXT_COPY(row.address_hash, outcome->address_hash);
+	TEXT_COPY(row.cart_id, outcome->cart_id);
+	row.step = outcome->step;
+	local_part(outcome->message_id, local);
+	ROW_PUT(state, "mail", said->shop, local, &row);
+}
+
+/* ---- every shop ---- */
+
+struct search {
+	const struct state *state;
+	const struct keyring *keys;
+	int64_t now_us;
+	const struct report *report;
+	char *shop;
+	MailFeedback *feedback;
+	bool found;
+};
+
+static void take_row(struct search *search, const struct mail_row *row)
+{
+	TEXT_COPY(search->feedback->address_hash, row->address_hash);
+	TEXT_COPY(search->feedback->cart_id, row->cart_id);
+	search->feedback->step = row->step;
+	search->found = true;
+}
+
+struct tagged {
+	const struct bounce_tag *tag;
+	struct mail_row row;
+};
+
+static bool row_of_tag(const char *shop, const char *key, struct bytes value, void *context)
+{
+	struct tagged *tagged = context;
+	struct mail_row row;
+
+	(void)shop, (void)key;
+	if (value.len != sizeof(row))
+		return true;
+	memcpy(&row, value.data, sizeof(row));
+	if (strcmp(row.address_hash, tagged->tag->address_hash) != 0)
+		return true;
+	tagged->row = row;
+	return false;
+}
+
+/* The tag alone is proof. Which cart it was is known as long as the mail is remembered. */
+static void take_tag(struct search *search, const char *shop, const struct bounce_tag *tag)
+{
+	struct tagged tagged = { .tag = tag };
+	char prefix[2 + BOUNCE_MAIL_LEN + 1];
+
+	snprintf(prefix, sizeof(prefix), "%d.%s", tag->step, tag->mail);
+	state_each(search->state, "mail", shop, prefix, row_of_tag, &tagged);
+	TEXT_COPY(tagged.row.address_hash, tag->address_hash);
+	tagged.row.step = (uint32_t)tag->step;
+	take_row(search, &tagged.row);
+}
+
+static void search_tags(struct search *search, const struct shop *shop, struct bytes key)
+{
+	struct bounce_tag tag;
+
+	for (int i = 0; i < search->report->address_count && !search->found; i++)
+		if (bounce_address_read(key, shop->bounce, shop->name, search->report->addresses[i], &tag) == 0)
+			take_tag(search, shop->name, &tag);
+}
+
+static bool link_is_of(const struct search *search, const char *token, const char *shop, const struct mail_row *row)
+{
+	struct signed_link link;
+
+	return signed_link_read_with(search->keys, search->now_us, token, LINK_UNSUBSCRIBE, &link) == 0 &&
+		strcmp(link.shop, shop) == 0 && strcmp(link.cart_id, row->cart_id) == 0 &&
+		link.step == (int)row->step && strcmp(link.address_hash, row->address_hash) == 0;
+}
+
+static bool has_link_of(const struct search *search, const char *shop, const struct mail_row *row)
+{
+	for (int i = 0; i < REPORT_LINKS_MOST && search->report->links[i][0]; i++)
+		if (link_is_of(search, search->report->links[i], shop, row))
+			return true;
+	return false;
+}
+
+/* Is the sender of this report somebody who was given the mail of ours that it names? */
+static bool is_proof(
+	const struct search *search, const struct shop *shop, const char *local, const struct mail_row *row)
+{
+	char by_anybody[MAIL_LOCAL_MAX];
+
+	mail_local_make(shop->name, row->cart_id, (int)row->step, by_anybody);
+	if (strcmp(local, by_anybody) == 0)
+		return has_link_of(search, shop->name, row);
+	return search->report->feedback == FEEDBACK_COMPLAINT || !strchr(shop->bounce, '*');
+}
+
+static void search_message_ids(struct search *search, const struct shop *shop)
+{
+	struct mail_row row;
+	char local[LOCAL_MAX];
+
+	for (int i = 0; i < search->report->message_id_count && !search->found; i++) {
+		local_part(search->report->message_ids[i], local);
+		if (row_get(search->state, "mail", shop->name, local, &row, sizeof(row)) &&
+			is_proof(search, shop, local, &row))
+			take_row(search, &row);
+	}
+}
+
+/* A shop has a row for each of its texts. */
+static bool search_shop(const char *name, const char *kind, struct bytes value, void *context)
+{
+	struct search *search = context;
+	const struct shop *shop;
+	struct bytes secret;
+
+	(void)value;
+	if (strcmp(kind, "shop") != 0)
+		return true;
+	shop = docs_shop(search->state, name);
+	if (!shop)
+		return true;
+	for (int at = 0; !search->found && (secret = keyring_next(search->keys, search->now_us, &at)).len;)
+		search_tags(search, shop, secret);
+	search_message_ids(search, shop);
+	if (search->found)
+		text_copy(search->shop, 64, name);
+	return !search->found;
+}
+
+bool match_find(const struct state *state, const struct keyring *keys, int64_t now_us, const struct report *report,
+	char ret_shop[64], MailFeedback *ret)
+{
+	struct search search = {
+		.state = state, .keys = keys, .now_us = now_us, .report = report, .shop = ret_shop, .feedback = ret
+	};
+
+	*ret = (MailFeedback){ .kind = report->feedback, .heard_us = now_us };
+	TEXT_COPY(ret->detail, report->detail);
+	state_each(state, "document.digest", NULL, NULL, search_shop, &search);
+	return search.found;
+}
+
+/* ---- whom mail servers may deliver to ---- */
+
+struct domain {
+	const struct state *state;
+	const char *domain;
+	bool found;
+};
+
+static bool is_domain_of(const char *name, const char *kind, struct bytes value, void *context)
+{
+	struct domain *domain = context;
+	const struct shop *shop = strcmp(kind, "shop") == 0 ? docs_shop(domain->state, name) : NULL;
+	const char *at = shop ? strrchr(shop->bounce, '@') : NULL;
+
+	(void)value;
+	domain->found = at && strcasecmp(at + 1, domain->domain) == 0;
+	return !domain->found;
+}
+
+bool match_knows(const struct state *state, const char *address)
+{
+	struct domain domain = { .state = state, .domain = address_domain(address) };
+
+	state_each(state, "document.digest", NULL, NULL, is_domain_of, &domain);
+	return domain.found;
+}

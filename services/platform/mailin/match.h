@@ -1,0 +1,21 @@
+/*
+ * match.h: whose mail it was that came back
+ */
+#ifndef PLATFORM_MAILIN_MATCH_H
+#define PLATFORM_MAILIN_MATCH_H
+
+#include "bus/actor/service.h"
+#include "proto/topics.h"
+#include "services/kit/keys/keyring.h"
+#include "services/platform/mailin/report.h"
+
+void match_remember_outcome(struct state *state, const struct said *said, const ReminderOutcome *outcome);
+
+/* true: the report proves which of our mails it is about; ret_shop and *ret are filled, heard_us with `now_us`. */
+bool match_find(const struct state *state, const struct keyring *keys, int64_t now_us, const struct report *report,
+	char ret_shop[64], MailFeedback *ret);
+
+/* Bounces of some shop go to this address's domain: shop.conf, [mail] bounce. */
+bool match_knows(const struct state *state, const char *address);
+
+#endif

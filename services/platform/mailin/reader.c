@@ -1,0 +1,296 @@
+/*
+ * reader.c: mails are taken apart in a process of their own, which may die of one
+ *
+ * A mail goes over as a descriptor of memory, with one datagram; what it says comes back with another. The other end is cartbus-mailin once more,
+ * which the process that has mails to read starts.
+ *
+ * Owns:      the process, the socket to it, and the order of the mails that wait for it.
+ * Promises:  every mail is answered once; one that killed its reader, or that it found no end with, is tried once more in a new one and
+ *            then given up, and the one behind it is read. What comes back is held to be anything until report_is_sound says no.
+ * Fails by:  READER_DIED, READER_AWAY.
+ * Read next: reader_serve.c (the other end), lmtp_door.c, folder.c (who have mails)
+ */
+#include "services/platform/mailin/reader.h"
+#include "bus/base/log.h"
+#include "bus/base/memory.h"
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <spawn.h>
+#include <stdlib.h>
+#include <sys/epoll.h>
+#include <sys/mman.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#define WITHIN_US (20 * US_PER_S) /* its own processor time ends it sooner, and better */
+#define IDLE_US US_PER_MINUTE
+enum { DEATHS_MOST = 2, SERVES_ON = 3 };
+
+static const char SELF[] = "/proc/self/exe";
+
+extern char **environ;
+
+struct reader {
+	const struct clock *clock;
+	const char *program;
+	int epoll;
+	pid_t child;             /* 0: none */
+	int socket;              /* -1: none */
+	bool busy;               /* it has a mail */
+	struct reading *current; /* which it has; NULL: none, or one that was forgotten since */
+	uint64_t deaths;
+	int64_t since_us;    /* boot time: that it has it, or had the last */
+	struct list waiting; /* `current` is not among them */
+};
+
+/* ---- the process ---- */
+
+/* A process's standard descriptors go along; that of the socket becomes SERVES_ON, also where it is that already. */
+static int spawn(const char *program, int socket, pid_t *ret)
+{
+	char *const argv[] = { (char *)program, (char *)READER_ARGUMENT, NULL };
+	posix_spawn_file_actions_t actions;
+	posix_spawnattr_t attributes;
+	sigset_t none;
+	sigemptyset(&none);
+	posix_spawn_file_actions_init(&actions);
+	posix_spawn_file_actions_addopen(&actions, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
+	posix_spawn_file_actions_addopen(&actions, STDOUT_FILENO, "/dev/null", O_WRONLY, 0);
+	posix_spawn_file_actions_adddup2(&actions, socket, SERVES_ON);
+	posix_spawnattr_init(&attributes);
+	posix_spawnattr_setsigmask(&attributes, &none);
+	posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSIGMASK);
+	int r = posix_spawn(ret, program, &actions, &attributes, argv, environ);
+	posix_spawnattr_destroy(&attributes);
+	posix_spawn_file_actions_destroy(&actions);
+	return -r;
+}
+
+static int start(struct reader *reader)
+{
+	struct epoll_event event = { .events = EPOLLIN };
+	int ends[2];
+	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends) < 0)
+		return -errno;
+	int r = spawn(reader->program, ends[1], &reader->child);
+	close(ends[1]);
+	if (r < 0) {
+		close(ends[0]);
+		reader->child = 0;
+		return r;
+	}
+	reader->socket = ends[0];
+	return epoll_ctl(reader->epoll, EPOLL_CTL_ADD, reader->socket, &event) < 0 ? -errno : 0;
+}
+
+/* How it ended; it is killed if it has not. */
+static int end(struct reader *reader)
+{
+	int status = 0;
+	if (reader->socket >= 0)
+		close(reader->socket);
+	if (reader->child > 0) {
+		kill(reader->child, SIGKILL);
+		while (waitpid(reader->child, &status, 0) < 0 && errno == EINTR)
+			;
+	}
+	reader->socket = -1;
+	reader->child = 0;
+	reader->busy = false;
+	return status;
+}
+
+/* ---- mails ---- */
+
+static int memory_of(struct bytes mail)
+{
+	int fd = memfd_create("mail", MFD_CLOEXEC);
+	size_t done = 0;
+	while (fd >= 0 && done < mail.len) {
+		ssize_t n = write(fd, (const char *)mail.data + done, mail.len - done);
+		if (n <= 0) {
+			close(fd);
+			return -ENOMEM;
+		}
+		done += (size_t)n;
+	}
+	return fd < 0 ? -errno : fd;
+}
+
+static int hand_over(struct reader *reader, struct bytes mail)
+{
+	union {
+		char room[CMSG_SPACE(sizeof(int))];
+		struct cmsghdr align;
+	} control = { 0 };
+	char one = 1;
+	struct iovec iov = { .iov_base = &one, .iov_len = 1 };
+	struct msghdr message = {
+		.msg_iov = &iov, .msg_iovlen = 1, .msg_control = control.room, .msg_controllen = sizeof(control.room)
+	};
+	int fd = memory_of(mail);
+	if (fd < 0)
+		return fd;
+	struct cmsghdr *header = CMSG_FIRSTHDR(&message);
+	header->cmsg_level = SOL_SOCKET;
+	header->cmsg_type = SCM_RIGHTS;
+	header->cmsg_len = CMSG_LEN(sizeof(int));
+	memcpy(CMSG_DATA(header), &fd, sizeof(fd));
+	int r = sendmsg(reader->socket, &message, MSG_NOSIGNAL | MSG_DONTWAIT) < 0 ? -errno : 0;
+	close(fd);
+	return r;
+}
+
+static void answer(struct reading *reading, enum reader_end how, const struct report *report)
+{
+	list_remove(&reading->hook);
+	reading->answer(reading->context, how, report);
+}
+
+static void answer_current(struct reader *reader, enum reader_end how, const struct report *report)
+{
+	struct reading *reading = reader->current;
+	reader->busy = false;
+	reader->current = NULL;
+	reader->since_us = clock_boot_us(reader->clock);
+	if (reading)
+		answer(reading, how, report);
+}
+
+static int give(struct reader *reader, const struct reading *reading)
+{
+	int r = reader->child ? 0 : start(reader);
+	return r < 0 ? r : hand_over(reader, reading->mail);
+}
+
+/* The first that waits goes over; where that cannot be, reader_look tells all. */
+static void go_on(struct reader *reader)
+{
+	if (reader->busy || list_empty(&reader->waiting))
+		return;
+	struct reading *first = LIST_ENTRY(reader->waiting.next, struct reading, hook);
+	int r = give(reader, first);
+	if (r < 0) {
+		log_event(LOG_ERROR, "no process that reads mails can be had: %s", strerror(-r));
+		end(reader);
+		return;
+	}
+	list_remove(&first->hook);
+	reader->current = first;
+	reader->busy = true;
+	reader->since_us = clock_boot_us(reader->clock);
+}
+
+/* Who had no mail went by itself. Who had one may have died of something else, once. */
+static void take_death(struct reader *reader, const char *how)
+{
+	bool was_busy = reader->busy;
+	struct reading *reading = reader->current;
+	int status = end(reader);
+	reader->deaths += was_busy;
+	if (was_busy)
+		log_event(LOG_WARNING, "a mail ended the process that reads mails: %s: bytes=%zu signal=%d exit=%d",
+			how, reading ? reading->mail.len : 0, WIFSIGNALED(status) ? WTERMSIG(status) : 0,
+			WIFEXITED(status) ? WEXITSTATUS(status) : 0);
+	if (!reading)
+		return;
+	if (++reading->deaths >= DEATHS_MOST) {
+		answer_current(reader, READER_DIED, NULL);
+		return;
+	}
+	reader->current = NULL;
+	list_prepend(&reader->waiting, &reading->hook);
+}
+
+void reader_work(void *context)
+{
+	static struct report report; /* large */
+	struct reader *reader = context;
+	if (reader->socket < 0)
+		return;
+	ssize_t len = recv(reader->socket, &report, sizeof(report), MSG_DONTWAIT | MSG_TRUNC);
+	if (len < 0 && (errno == EAGAIN || errno == EINTR))
+		return;
+	if (len != (ssize_t)sizeof(report))
+		take_death(reader, "it died");
+	else if (!reader->busy || !report_is_sound(&report))
+		take_death(reader, "it answered nonsense");
+	else
+		answer_current(reader, READER_READ, &report);
+	go_on(reader);
+}
+
+/* ---- for who has mails ---- */
+
+struct reader *reader_new(const struct clock *clock, const char *program)
+{
+	struct reader *reader = memory_new(sizeof(*reader));
+	reader->clock = clock;
+	reader->program = program ? program : SELF;
+	reader->socket = -1;
+	list_init(&reader->waiting);
+	reader->epoll = epoll_create1(EPOLL_CLOEXEC);
+	if (reader->epoll < 0)
+		die("epoll: %s", strerror(errno));
+	return reader;
+}
+
+uint64_t reader_deaths(const struct reader *reader)
+{
+	return reader->deaths;
+}
+
+int reader_fd(const struct reader *reader)
+{
+	return reader->epoll;
+}
+
+void reader_free(struct reader *reader)
+{
+	if (!reader)
+		return;
+	end(reader);
+	LIST_EACH_SAFE (hook, &reader->waiting)
+		list_remove(hook);
+	close(reader->epoll);
+	free(reader);
+}
+
+void reader_read(struct reader *reader, struct reading *reading, struct bytes mail, reader_fn *call, void *context)
+{
+	*reading = (struct reading){ .mail = mail, .answer = call, .context = context };
+	list_append(&reader->waiting, &reading->hook);
+	go_on(reader);
+}
+
+void reader_forget(struct reader *reader, struct reading *reading)
+{
+	if (reader->current == reading)
+		reader->current = NULL; /* its answer is dropped */
+	else
+		list_remove(&reading->hook);
+}
+
+static void tell_all_away(struct reader *reader)
+{
+	LIST_HEAD(all);
+	list_move_all(&all, &reader->waiting);
+	while (!list_empty(&all))
+		answer(LIST_ENTRY(all.next, struct reading, hook), READER_AWAY, NULL);
+}
+
+int64_t reader_look(struct reader *reader)
+{
+	int64_t left_us = reader->since_us + (reader->busy ? WITHIN_US : IDLE_US) - clock_boot_us(reader->clock);
+	if (!reader->child) {
+		tell_all_away(reader);
+		return -1;
+	}
+	if (left_us > 0)
+		return left_us;
+	take_death(reader, "it found no end");
+	go_on(reader);
+	return reader->child ? WITHIN_US : -1;
+}

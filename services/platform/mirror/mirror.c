@@ -1,0 +1,479 @@
+/*
+ * mirror.c: the owner's files become documents
+ *
+ * Hears:     nothing; it lives by what lies in the shops' folders (watcher.c) and in Google documents (fetcher.c)
+ * Remembers: document, alarm
+ * Says:      document, audit, alarm
+ * Owns:      what was last seen of each shop's files.
+ * Promises:  a document is said when its text is right and is not what was said last; a bad edit raises an alarm and leaves the
+ *            document before it in use; mended, the alarm is cleared. Each is one turn, so none is said without the others.
+ *            Of a file and a Google document for the same text the one that changed last counts; also after a restart.
+ * Fails by:  saying nothing: what is seen and what was said are compared again after every change of either.
+ * Read next: judge.c (what is right), watcher.c (how files are read), services/kit/documents/docs.h (how the others read documents)
+ */
+#include "services/platform/mirror/mirror.h"
+#include "bus/base/cleanup.h"
+#include "bus/base/memory.h"
+#include "bus/base/text.h"
+#include "proto/topics.h"
+#include "services/kit/documents/docs.h"
+#include <stdio.h>
+#include <stdlib.h>
+
+static LIST_HEAD(shops);
+
+/* --- what was seen --- */
+
+static struct doc *add_doc(struct shop_docs *docs, enum doc_type type, const char *kind)
+{
+	char file[DOC_FILE_ROOM];
+
+	docs->docs = memory_resize(docs->docs, (docs->count + 1) * sizeof(*docs->docs));
+	struct doc *doc = &docs->docs[docs->count++];
+	*doc = (struct doc){ .type = type, .verdict = type == DOC_VOICE ? DOC_MISSING : DOC_WAITING };
+	TEXT_COPY(doc->kind, kind);
+	doc_file_name(kind, file);
+	snprintf(doc->source, sizeof(doc->source), "%s/%s", docs->shop, file);
+	return doc;
+}
+
+static struct doc *doc_of(struct shop_docs *docs, const char *kind)
+{
+	for (size_t i = 0; i < docs->count; i++)
+		if (!docs->docs[i].is_remote && strcmp(docs->docs[i].kind, kind) == 0)
+			return &docs->docs[i];
+	return add_doc(docs, DOC_VOICE, kind);
+}
+
+static struct doc *remote_of(const struct shop_docs *docs, const char *kind)
+{
+	for (size_t i = 0; i < docs->count; i++)
+		if (docs->docs[i].is_remote && strcmp(docs->docs[i].kind, kind) == 0)
+			return &docs->docs[i];
+	return NULL;
+}
+
+static struct shop_docs *slot_of(const char *shop)
+{
+	LIST_EACH (hook, &shops) {
+		struct shop_docs *docs = LIST_ENTRY(hook, struct shop_docs, hook);
+		if (strcmp(docs->shop, shop) == 0)
+			return docs;
+	}
+	struct shop_docs *docs = memory_new(sizeof(*docs));
+	TEXT_COPY(docs->shop, shop);
+	for (int type = 0; type < DOC_TYPES; type++)
+		add_doc(docs, (enum doc_type)type, doc_kind_name((enum doc_type)type));
+	list_append(&shops, &docs->hook);
+	return docs;
+}
+
+static void keep(struct doc *doc, const struct seen *seen)
+{
+	if (seen->text.len > 0)
+		buffer_add(&doc->text, seen->text.data, seen->text.len);
+	doc->present = seen->text.data != NULL;
+	TEXT_COPY(doc->unreadable, seen->unreadable ? seen->unreadable : "");
+}
+
+static void clear(struct doc *doc)
+{
+	buffer_clear(&doc->text);
+	doc->present = false;
+	doc->unreadable[0] = '\0';
+}
+
+/* What a look changes of a document, in few words. */
+static void verdict_words(const struct doc *doc, char ret[500])
+{
+	snprintf(ret, 500, "%d %s %s", (int)doc->verdict, doc->digest, doc->wrong);
+}
+
+static uint64_t changes;
+
+static void name_remote(struct shop_docs *docs, enum doc_type type, const char *id)
+{
+	struct doc *doc = remote_of(docs, doc_kind_name(type));
+
+	if (!doc && !id[0])
+		return;
+	if (!doc)
+		doc = add_doc(docs, type, doc_kind_name(type));
+	if (doc->is_remote && strcmp(doc->google, id) == 0)
+		return;
+	clear(doc);
+	doc->is_remote = true;
+	doc->verdict = DOC_WAITING;
+	TEXT_COPY(doc->google, id);
+	snprintf(doc->source, sizeof(doc->source), "Google document %s", id);
+}
+
+const struct shop_docs *mirror_see(const char *shop, const struct seen *seen, size_t count)
+{
+	struct shop_docs *docs = slot_of(shop);
+
+	for (size_t i = 0; i < count; i++)
+		doc_of(docs, seen[i].kind); /* all of them, before any is pointed at */
+	_cleanup_free_ char(*before)[500] = memory_new(docs->count * sizeof(*before));
+	_cleanup_free_ char(*digest)[65] = memory_new(docs->count * sizeof(*digest));
+	for (size_t i = 0; i < docs->count; i++) {
+		verdict_words(&docs->docs[i], before[i]);
+		TEXT_COPY(digest[i], docs->docs[i].digest);
+		if (!docs->docs[i].is_remote)
+			clear(&docs->docs[i]);
+	}
+	for (size_t i = 0; i < count; i++)
+		keep(doc_of(docs, seen[i].kind), &seen[i]);
+	judge(docs);
+	for (size_t i = 0; i < docs->count; i++) {
+		char after[500];
+		verdict_words(&docs->docs[i], after);
+		docs->docs[i].changed = !docs->docs[i].is_remote && strcmp(before[i], after) != 0;
+		if (docs->docs[i].changed && digest[i][0] && strcmp(digest[i], docs->docs[i].digest) != 0)
+			docs->docs[i].changed_nth = ++changes;
+	}
+	name_remote(docs, DOC_RULES, docs->google.rules);
+	name_remote(docs, DOC_VOICE, docs->google.voice);
+	return docs;
+}
+
+/* --- what was fetched --- */
+
+static bool put_fetched(const char *shop, const char *kind, const char *id, struct bytes text, const char *why)
+{
+	struct shop_docs *docs = slot_of(shop);
+	struct doc *doc = remote_of(docs, kind);
+	char before[500], after[500], digest[65];
+
+	if (!doc || strcmp(doc->google, id) != 0)
+		return false;
+	verdict_words(doc, before);
+	TEXT_COPY(digest, doc->present ? doc->digest : "");
+	TEXT_COPY(doc->unreadable, why);
+	if (!*why) {
+		buffer_clear(&doc->text);
+		buffer_add(&doc->text, text.len ? text.data : "", text.len);
+		doc->present = true;
+	}
+	judge(docs);
+	if (!*why && strcmp(digest, doc->digest) != 0)
+		doc->changed_nth = ++changes;
+	verdict_words(doc, after);
+	return strcmp(before, after) != 0;
+}
+
+bool mirror_fetched(const char *shop, const char *kind, const char *id, struct bytes text)
+{
+	return put_fetched(shop, kind, id, text, "");
+}
+
+bool mirror_not_fetched(const char *shop, const char *kind, const char *id, const char *why)
+{
+	return put_fetched(shop, kind, id, BYTES("", 0), why);
+}
+
+void mirror_forget(void)
+{
+	LIST_EACH_SAFE (hook, &shops) {
+		struct shop_docs *docs = LIST_ENTRY(hook, struct shop_docs, hook);
+		list_remove(hook);
+		for (size_t i = 0; i < docs->count; i++)
+			buffer_free(&docs->docs[i].text);
+		free(docs->docs);
+		free(docs);
+	}
+}
+
+void mirror_each(void (*each)(const struct shop_docs *docs, void *context), void *context)
+{
+	LIST_EACH (hook, &shops)
+		each(LIST_ENTRY(hook, struct shop_docs, hook), context);
+}
+
+/* --- what was said: documents (kit/documents/docs.c) and our own alarms, by (shop, kind), while they are raised --- */
+
+static void remember_document(struct state *state, const struct said *said, const Document *document)
+{
+	const char *google = document->google;
+
+	docs_remember(state, said, document);
+	if (!google[0] && text_starts(document->source, "Google document ")) /* said before 0.2.0 */
+		google = document->digest;
+	if (!said->tombstone && google[0])
+		state_put_bytes(state, "document.google", said->shop, document->kind, bytes_of(google));
+}
+
+static void remember_alarm(struct state *state, const struct said *said, const Alarm *alarm)
+{
+	if (!text_starts(alarm->kind, "document."))
+		return;
+	if (alarm->raised)
+		state_put_bytes(state, "alarm", said->shop, alarm->kind, bytes_of(alarm->text));
+	else
+		state_delete(state, "alarm", said->shop, alarm->kind);
+}
+
+/* --- what there is to say --- */
+
+struct wanted {
+	const struct shop_docs *docs;
+	const struct doc *doc;
+	bool document, alarm, raised;
+	char text[400]; /* of the alarm */
+};
+
+/* Neither the file nor the document beside it can be read. */
+static bool rules_are_bad(const struct shop_docs *docs)
+{
+	const struct doc *remote = remote_of(docs, "rules");
+
+	return docs->docs[DOC_RULES].verdict == DOC_BAD &&
+		!(remote && remote->google[0] && remote->verdict == DOC_GOOD);
+}
+
+/* The currency is part of what the rules mean: a new one must not make the rules in use unreadable. */
+static bool would_orphan_rules(const struct state *state, const struct shop_docs *docs)
+{
+	const struct shop *said = docs_shop(state, docs->shop);
+	char digest[100];
+
+	return said && rules_are_bad(docs) && strcmp(said->currency, docs->currency) != 0 &&
+		docs_version(state, docs->shop, "rules", digest) > 0;
+}
+
+/* A language whose file is gone is taken back; but not when the whole folder seems to be gone. */
+static bool is_taken_back(const struct shop_docs *docs, const struct doc *doc)
+{
+	return doc->verdict == DOC_MISSING && doc_is_language(doc) && docs->docs[DOC_SHOP].verdict == DOC_GOOD;
+}
+
+static bool was_said_remotely(const struct state *state, const char *shop, const struct doc *doc, bool *ret_same)
+{
+	_cleanup_(buffer_free) struct buffer digest = { 0 };
+	bool was_said = state_get_bytes(state, "document.google", shop, doc->kind, &digest);
+
+	*ret_same = was_said && strcmp(buffer_text(&digest), doc->digest) == 0;
+	return was_said;
+}
+
+/* Of a file and a document of the same kind: is it this one's turn to be said? */
+static bool counts(const struct state *state, const struct shop_docs *docs, const struct doc *doc)
+{
+	const struct doc *remote = remote_of(docs, doc->kind), *file = NULL;
+	bool is_same;
+
+	if (!remote || !remote->google[0])
+		return !doc->is_remote;
+	for (size_t i = 0; i < docs->count && !file; i++)
+		if (!docs->docs[i].is_remote && strcmp(docs->docs[i].kind, doc->kind) == 0)
+			file = &docs->docs[i];
+	if (doc->is_remote)
+		return !was_said_remotely(state, docs->shop, doc, &is_same) ||
+			(!is_same && (!file || remote->changed_nth > file->changed_nth));
+	if (doc->changed_nth > remote->changed_nth)
+		return true; /* edited, or rolled back, since */
+	return !was_said_remotely(state, docs->shop, doc, &is_same) && remote->verdict != DOC_GOOD;
+}
+
+static bool wants_document(const struct state *state, const struct shop_docs *docs, const struct doc *doc)
+{
+	char digest[100];
+	uint32_t version = docs_version(state, docs->shop, doc->kind, digest);
+
+	if (doc->verdict != DOC_GOOD && !(version > 0 && is_taken_back(docs, doc)))
+		return false;
+	if (!counts(state, docs, doc))
+		return false;
+	if (version > 0 && strcmp(digest, doc->digest) == 0)
+		return doc->is_remote; /* from now on it is the document that counts, and that is on record */
+	return doc->type != DOC_SHOP || !would_orphan_rules(state, docs);
+}
+
+/* A voice that was there and is gone is more likely a slip than a wish. */
+static bool is_gone(const struct state *state, const struct shop_docs *docs, const struct doc *doc)
+{
+	char digest[100];
+
+	return doc->verdict == DOC_MISSING && !doc_is_language(doc) &&
+		docs_version(state, docs->shop, doc->kind, digest) > 0;
+}
+
+static void alarm_name(const struct doc *doc, char ret[48])
+{
+	snprintf(ret, 48, "document.%s%.31s", doc->is_remote ? "google." : "", doc->kind);
+}
+
+/* A file that stands back behind a document raises nothing; nor does a document that is not named any more. */
+static bool may_alarm(const struct state *state, const struct shop_docs *docs, const struct doc *doc)
+{
+	return doc->is_remote ? doc->google[0] != '\0' : counts(state, docs, doc);
+}
+
+static void want_alarm(const struct state *state, struct wanted *wanted)
+{
+	_cleanup_(buffer_free) struct buffer raised = { 0 };
+	const struct doc *doc = wanted->doc;
+	char name[48];
+
+	alarm_name(doc, name);
+	bool is_raised = state_get_bytes(state, "alarm", wanted->docs->shop, name, &raised);
+	wanted->raised =
+		(doc->verdict == DOC_BAD || is_gone(state, wanted->docs, doc)) && may_alarm(state, wanted->docs, doc);
+	if (doc->verdict == DOC_WAITING && (!doc->is_remote || doc->google[0])) {
+		wanted->raised = is_raised;
+		return;
+	}
+	if (wanted->raised)
+		TEXT_COPY(wanted->text, doc->verdict == DOC_BAD ? doc->wrong : "voice.txt is gone");
+	wanted->alarm = wanted->raised ? !is_raised || strcmp(buffer_text(&raised), wanted->text) != 0 : is_raised;
+}
+
+static struct wanted want(const struct state *state, const struct shop_docs *docs, const struct doc *doc)
+{
+	struct wanted wanted = { .docs = docs, .doc = doc, .document = wants_document(state, docs, doc) };
+
+	want_alarm(state, &wanted);
+	return wanted;
+}
+
+/* --- saying it --- */
+
+/* Only the last version of a text stays in the log: it tells itself which Google document a file took the place of. */
+static void note_google(const struct state *state, const struct wanted *wanted, char ret[65])
+{
+	_cleanup_(buffer_free) struct buffer digest = { 0 };
+	const struct doc *doc = wanted->doc;
+
+	if (doc->is_remote)
+		text_copy(ret, 65, doc->digest);
+	else if (state_get_bytes(state, "document.google", wanted->docs->shop, doc->kind, &digest))
+		text_copy(ret, 65, buffer_text(&digest));
+}
+
+static void say_document(const struct state *state, struct turn *turn, const struct wanted *wanted)
+{
+	_cleanup_free_ Document *document = memory_new(sizeof(*document));
+	const struct doc *doc = wanted->doc;
+	char before[100];
+
+	document->version = docs_version(state, wanted->docs->shop, doc->kind, before) + 1;
+	document->at_us = turn_now_us(turn);
+	TEXT_COPY(document->kind, doc->kind);
+	text_copy_bytes(document->text, sizeof(document->text), buffer_bytes(&doc->text));
+	TEXT_COPY(document->digest, doc->digest);
+	TEXT_COPY(document->source, doc->source);
+	note_google(state, wanted, document->google);
+
+	Audit audit = { .at_us = turn_now_us(turn),
+		.decided_on = turn_seen(turn),
+		.rules_version = doc->type == DOC_RULES ? document->version : 0 };
+	TEXT_COPY(audit.action, "document");
+	TEXT_COPY(audit.who, "owner");
+	TEXT_COPY(audit.before, before);
+	TEXT_COPY(audit.after, doc->digest);
+	snprintf(audit.grounds, sizeof(audit.grounds), "%.31s version %u, %s %s%s%.200s", doc->kind, document->version,
+		doc->verdict == DOC_MISSING ? "empty, because there is no more" : "read from", doc->source,
+		doc->warnings[0] ? "; " : "", doc->warnings);
+
+	SAY(turn, document, document, .shop = wanted->docs->shop, .key = document->kind, .version = document->version);
+	SAY(turn, audit, &audit, .shop = wanted->docs->shop, .key = wanted->docs->shop);
+}
+
+static void write_remedy(const struct wanted *wanted, uint32_t version, Alarm *alarm)
+{
+	const struct doc *doc = wanted->doc;
+
+	if (doc->is_remote && doc->unreadable[0])
+		snprintf(alarm->remedy, sizeof(alarm->remedy),
+			"share it with the service account as a reader, and check [documents] %s; until then what is "
+			"in use "
+			"stays in use",
+			doc->kind);
+	else if (version > 0)
+		snprintf(alarm->remedy, sizeof(alarm->remedy),
+			"mend %s and save it; until then version %u stays in use", doc->source, version);
+	else
+		snprintf(alarm->remedy, sizeof(alarm->remedy), "write %s and save it; until then the shop %s",
+			doc->source, doc->type == DOC_SHOP ? "is not started" : "has none");
+}
+
+static void say_alarm(const struct state *state, struct turn *turn, const struct wanted *wanted)
+{
+	const struct doc *doc = wanted->doc;
+	Alarm alarm = { .raised = wanted->raised, .at_us = turn_now_us(turn) };
+	char digest[100];
+
+	alarm_name(doc, alarm.kind);
+	if (wanted->raised)
+		TEXT_COPY(alarm.text, wanted->text);
+	else
+		snprintf(alarm.text, sizeof(alarm.text), "%s is %s", doc->source,
+			doc->verdict == DOC_MISSING ? "there no more" : "right again");
+	if (wanted->raised)
+		write_remedy(wanted, docs_version(state, wanted->docs->shop, doc->kind, digest), &alarm);
+	SAY(turn, alarm, &alarm, .shop = wanted->docs->shop, .key = alarm.kind, .version = (uint64_t)alarm.at_us);
+}
+
+/* --- the clock --- */
+
+static bool adopt_kind(const char *shop, const char *key, struct bytes value, void *context)
+{
+	(void)shop;
+	(void)value;
+	if (text_starts(key, "voice."))
+		doc_of(context, key);
+	return true;
+}
+
+/* Languages that were said, and whose files this run never saw: they are gone. */
+static void adopt_said(const struct state *state, struct shop_docs *docs)
+{
+	size_t known = docs->count;
+
+	state_each(state, "document.digest", docs->shop, "voice.", adopt_kind, docs);
+	if (docs->count > known)
+		judge(docs);
+}
+
+/* The first thing that there is to say; false: all is said. */
+static bool find_wanted(const struct state *state, struct wanted *ret)
+{
+	LIST_EACH (hook, &shops) {
+		struct shop_docs *docs = LIST_ENTRY(hook, struct shop_docs, hook);
+		adopt_said(state, docs);
+		for (size_t i = 0; i < docs->count; i++) {
+			*ret = want(state, docs, &docs->docs[i]);
+			if (ret->document || ret->alarm)
+				return true;
+		}
+	}
+	return false;
+}
+
+static int64_t next_due_us(const struct state *state)
+{
+	struct wanted wanted;
+
+	return find_wanted(state, &wanted) ? 0 : INT64_MAX;
+}
+
+static void due(const struct state *state, struct turn *turn)
+{
+	struct wanted wanted;
+
+	if (!find_wanted(state, &wanted))
+		return;
+	if (wanted.document)
+		say_document(state, turn, &wanted);
+	if (wanted.alarm)
+		say_alarm(state, turn, &wanted);
+}
+
+const struct service mirror = {
+	.name = "mirror",
+	.exclusive = true,
+	.remembers = { REMEMBERS(document, remember_document), REMEMBERS(alarm, remember_alarm) },
+	.says = { SAYS(document), SAYS(audit), SAYS(alarm) },
+	.next_due_us = next_due_us,
+	.due = due,
+};

@@ -1,0 +1,346 @@
+/*
+ * watcher.c: what lies in the shops' folders, read when it has come to rest
+ *
+ * Owns:      the inotify descriptor, and of each file what it looked like at the last look.
+ * Promises:  a saved file is seen within a second; files are read only when they have not changed for a moment, so that half
+ *            a file is not taken for a whole one. Editors rename, networks lose events: every few seconds it looks anyway.
+ * Fails by:  logging. A folder that cannot be read is looked at again; nothing that was seen is forgotten for it.
+ * Read next: mirror.c
+ */
+#include "services/platform/mirror/watcher.h"
+#include "bus/base/cleanup.h"
+#include "bus/base/clock.h"
+#include "bus/base/file.h"
+#include "bus/base/log.h"
+#include "bus/base/memory.h"
+#include "bus/base/text.h"
+#include "proto/events.h"
+#include "services/kit/shop/shop.h"
+#include <dirent.h>
+#include <errno.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/inotify.h>
+#include <sys/stat.h>
+
+#define SETTLE_US (150 * US_PER_MS)     /* between two looks at a file that changed */
+#define LOOK_ANYWAY_US (10 * US_PER_S)  /* with inotify */
+#define LOOK_OFTEN_US (500 * US_PER_MS) /* without */
+
+enum { FILES_MAX = DOC_TYPES + 60 };
+
+#define EVENTS                                                                                                         \
+	(IN_CLOSE_WRITE | IN_MODIFY | IN_CREATE | IN_DELETE | IN_MOVED_FROM | IN_MOVED_TO | IN_ATTRIB |                \
+		IN_DELETE_SELF | IN_MOVE_SELF)
+
+/* What a file looks like from outside. All zero: there is none. */
+struct looks {
+	ino_t inode;
+	off_t size;
+	struct timespec changed; /* also by a change of rights or owner */
+	int error;               /* of stat, but ENOENT */
+};
+
+struct file {
+	char kind[VOICE_KIND_ROOM];
+	struct looks last; /* at the last look */
+};
+
+struct folder {
+	struct list hook;
+	char shop[64];
+	struct file files[FILES_MAX]; /* shop.conf, rules.txt, voice.txt, then voices of languages as they were found */
+	size_t count;
+	int64_t changed_us; /* boot time of the look that found it changed */
+	bool read;          /* since then */
+	bool overfull;      /* with more voices than are taken; it was logged */
+};
+
+struct watcher {
+	const char *path;
+	int inotify;
+	struct list folders;
+	int64_t look_at_us;
+	int complained; /* the error of the shops' folder that was logged last */
+};
+
+struct watcher *watcher_new(const char *shops)
+{
+	struct watcher *watcher = memory_new(sizeof(*watcher));
+
+	watcher->path = shops;
+	watcher->inotify = inotify_init1(IN_NONBLOCK | IN_CLOEXEC);
+	if (watcher->inotify < 0)
+		log_event(LOG_WARNING,
+			"no inotify (%s; see fs.inotify.max_user_instances): looking twice a second instead",
+			strerror(errno));
+	list_init(&watcher->folders);
+	return watcher;
+}
+
+void watcher_free(struct watcher *watcher)
+{
+	if (!watcher)
+		return;
+	LIST_EACH_SAFE (hook, &watcher->folders)
+		free(LIST_ENTRY(hook, struct folder, hook));
+	if (watcher->inotify >= 0)
+		close(watcher->inotify);
+	free(watcher);
+}
+
+int watcher_fd(const struct watcher *watcher)
+{
+	return watcher->inotify;
+}
+
+/* Adding a watch that is there already changes nothing; one whose folder was replaced is renewed. */
+static void watch(struct watcher *watcher, const char *path)
+{
+	if (watcher->inotify >= 0 && inotify_add_watch(watcher->inotify, path, EVENTS | IN_ONLYDIR) < 0 &&
+		errno != ENOENT)
+		log_event(LOG_WARNING, "cannot watch %s: %s; it is looked at every %d s", path, strerror(errno),
+			(int)(LOOK_ANYWAY_US / US_PER_S));
+}
+
+void watcher_wake(struct watcher *watcher, int64_t boot_us)
+{
+	_Alignas(struct inotify_event) char events[4096];
+
+	while (read(watcher->inotify, events, sizeof(events)) > 0)
+		;
+	if (watcher->look_at_us > boot_us)
+		watcher->look_at_us = boot_us;
+}
+
+/* --- one shop --- */
+
+static struct looks look_at(const char *path)
+{
+	struct stat found;
+
+	if (stat(path, &found) < 0)
+		return (struct looks){ .error = errno == ENOENT || errno == ENOTDIR ? 0 : errno };
+	return (struct looks){ .inode = found.st_ino, .size = found.st_size, .changed = found.st_ctim };
+}
+
+static bool looks_same(const struct looks *a, const struct looks *b)
+{
+	return a->inode == b->inode && a->size == b->size && a->error == b->error &&
+		a->changed.tv_sec == b->changed.tv_sec && a->changed.tv_nsec == b->changed.tv_nsec;
+}
+
+static void log_doc(const char *shop, const struct doc *doc)
+{
+	if (!doc->changed)
+		return;
+	switch (doc->verdict) {
+	case DOC_GOOD:
+		log_event(LOG_NOTICE, "read shop=%s document=%s digest=%.12s", shop, doc->kind, doc->digest);
+		if (doc->warnings[0])
+			log_event(LOG_WARNING, "%s: %s", doc->source, doc->warnings);
+		break;
+	case DOC_BAD:
+		log_event_about(LOG_ERROR, &(struct log_about){ .event = event_text_refused, .shop = shop },
+			"refused shop=%s document=%s: %s; what was in use, if anything, stays in use", shop, doc->kind,
+			doc->wrong);
+		break;
+	case DOC_MISSING:
+		log_event(LOG_INFO, "there is no %s", doc->source);
+		break;
+	case DOC_WAITING:
+		log_event(LOG_WARNING, "%s waits until shop.conf is right", doc->source);
+		break;
+	}
+}
+
+static void path_of(const struct watcher *watcher, const struct folder *folder, const char *kind, char ret[PATH_MAX])
+{
+	char file[DOC_FILE_ROOM];
+
+	doc_file_name(kind, file);
+	snprintf(ret, PATH_MAX, "%s/%s/%s", watcher->path, folder->shop, file);
+}
+
+/* A file of more than the most is kept just long enough to be refused as too long. false: it is not there. */
+static bool read_doc(const struct watcher *watcher, const struct folder *folder, const char *kind, struct buffer *text,
+	struct seen *ret)
+{
+	char path[PATH_MAX];
+
+	path_of(watcher, folder, kind, path);
+	int err = file_read(path, DOC_TEXT_MAX, text);
+	*ret = (struct seen){ .kind = kind };
+	if (err == -EFBIG)
+		ret->unreadable = "it is longer than 32 KB";
+	else if (err < 0 && err != -ENOENT && err != -ENOTDIR)
+		ret->unreadable = strerror(-err);
+	else if (err == 0)
+		ret->text = BYTES(buffer_text(text), text->len);
+	return ret->unreadable || err == 0;
+}
+
+static void read_shop(const struct watcher *watcher, const struct folder *folder)
+{
+	struct buffer texts[FILES_MAX] = { 0 };
+	struct seen seen[FILES_MAX];
+	size_t count = 0;
+
+	for (size_t i = 0; i < folder->count; i++)
+		if (read_doc(watcher, folder, folder->files[i].kind, &texts[i], &seen[count]))
+			count++;
+	const struct shop_docs *docs = mirror_see(folder->shop, seen, count);
+	for (size_t i = 0; i < docs->count; i++)
+		log_doc(folder->shop, &docs->docs[i]);
+	for (size_t i = 0; i < folder->count; i++)
+		buffer_free(&texts[i]);
+}
+
+/* --- which files there are --- */
+
+static struct file *file_of(struct folder *folder, const char *kind)
+{
+	for (size_t i = 0; i < folder->count; i++)
+		if (strcmp(folder->files[i].kind, kind) == 0)
+			return &folder->files[i];
+	if (folder->count == FILES_MAX)
+		return NULL;
+	struct file *file = &folder->files[folder->count++];
+	*file = (struct file){ 0 };
+	TEXT_COPY(file->kind, kind);
+	return file;
+}
+
+/* A folder that cannot be listed has the voices that it had: nothing is taken back for it. */
+static void list_voices(const struct watcher *watcher, struct folder *folder)
+{
+	char path[PATH_MAX], kind[VOICE_KIND_ROOM];
+
+	for (int type = 0; type < DOC_TYPES; type++)
+		file_of(folder, doc_kind_name((enum doc_type)type));
+	snprintf(path, sizeof(path), "%s/%s", watcher->path, folder->shop);
+	DIR *dir = opendir(path);
+	if (!dir)
+		return;
+	for (const struct dirent *entry; (entry = readdir(dir));) {
+		if (!voice_kind_of_file(entry->d_name, kind) || file_of(folder, kind) || folder->overfull)
+			continue;
+		folder->overfull = true;
+		log_event(LOG_ERROR, "%s has more than %d voices: %s and others are not read", path,
+			FILES_MAX - DOC_TYPES, entry->d_name);
+	}
+	closedir(dir);
+}
+
+/* Voices that are gone: of what the next look finds, they are new again. */
+static void forget_gone(struct folder *folder)
+{
+	size_t kept = 0;
+
+	for (size_t i = 0; i < folder->count; i++) {
+		const struct file *file = &folder->files[i];
+		if (i < DOC_TYPES || file->last.inode != 0 || file->last.error != 0)
+			folder->files[kept++] = *file;
+	}
+	folder->count = kept;
+}
+
+static bool has_changed(const struct watcher *watcher, struct folder *folder)
+{
+	bool changed = false;
+
+	list_voices(watcher, folder);
+	for (size_t i = 0; i < folder->count; i++) {
+		struct file *file = &folder->files[i];
+		char path[PATH_MAX];
+		path_of(watcher, folder, file->kind, path);
+		struct looks looks = look_at(path);
+		changed = changed || !looks_same(&looks, &file->last);
+		file->last = looks;
+	}
+	forget_gone(folder);
+	return changed;
+}
+
+/* true: it has come to rest, and was read. */
+static bool look_at_shop(struct watcher *watcher, struct folder *folder, int64_t boot_us)
+{
+	if (has_changed(watcher, folder) || folder->changed_us == 0) {
+		folder->changed_us = boot_us;
+		folder->read = false;
+	}
+	if (folder->read)
+		return true;
+	if (boot_us - folder->changed_us < SETTLE_US)
+		return false;
+	read_shop(watcher, folder);
+	folder->read = true;
+	return true;
+}
+
+/* --- all of them --- */
+
+/* false: it was known. */
+static bool add_folder(struct watcher *watcher, const char *shop)
+{
+	LIST_EACH (hook, &watcher->folders) {
+		struct folder *folder = LIST_ENTRY(hook, struct folder, hook);
+		if (strcmp(folder->shop, shop) == 0)
+			return false;
+	}
+	struct folder *folder = memory_new(sizeof(*folder));
+	TEXT_COPY(folder->shop, shop);
+	list_append(&watcher->folders, &folder->hook);
+	return true;
+}
+
+static void note_folder(struct watcher *watcher, const char *name)
+{
+	char path[PATH_MAX];
+	struct stat found;
+
+	snprintf(path, sizeof(path), "%s/%s", watcher->path, name);
+	if (name[0] == '.' || stat(path, &found) < 0 || !S_ISDIR(found.st_mode))
+		return;
+	bool is_new = add_folder(watcher, name);
+	watch(watcher, path);
+	if (is_new && !shop_name_valid(name))
+		log_event(LOG_ERROR, "%s is no shop: a shop's name has a-z, 0-9 and -, at most 40 characters", path);
+}
+
+/* -errno of the shops' folder; it is logged once. */
+static int list_folders(struct watcher *watcher)
+{
+	DIR *dir = opendir(watcher->path);
+	int err = dir ? 0 : -errno;
+
+	if (err != watcher->complained && err < 0)
+		log_event(LOG_ERROR, "the folder of the shops, %s, cannot be read: %s; make it, or set [paths] shops",
+			watcher->path, strerror(-err));
+	watcher->complained = err;
+	if (err < 0)
+		return err;
+	for (const struct dirent *entry; (entry = readdir(dir));)
+		note_folder(watcher, entry->d_name);
+	closedir(dir);
+	return 0;
+}
+
+int64_t watcher_look(struct watcher *watcher, int64_t boot_us)
+{
+	bool rest = true;
+
+	if (boot_us < watcher->look_at_us)
+		return watcher->look_at_us - boot_us;
+	watch(watcher, watcher->path);
+	if (list_folders(watcher) == 0)
+		LIST_EACH (hook, &watcher->folders) {
+			struct folder *folder = LIST_ENTRY(hook, struct folder, hook);
+			if (shop_name_valid(folder->shop) && !look_at_shop(watcher, folder, boot_us))
+				rest = false;
+		}
+	int64_t wait_us = !rest ? SETTLE_US : watcher->inotify < 0 ? LOOK_OFTEN_US : LOOK_ANYWAY_US;
+	watcher->look_at_us = boot_us + wait_us;
+	return wait_us;
+}

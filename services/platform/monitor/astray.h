@@ -1,0 +1,27 @@
+/*
+ * astray.h: open carts that cannot be mailed, because the link back to their basket leads nowhere that is the shop's
+ */
+#ifndef PLATFORM_MONITOR_ASTRAY_H
+#define PLATFORM_MONITOR_ASTRAY_H
+
+#include "bus/actor/state.h"
+#include "bus/actor/turn.h"
+#include "proto/topics.h"
+
+void astray_remember(struct state *state, const struct said *said, const CartState *cart); /* a fold */
+
+/* Open carts with an address, test carts aside, by the shop's configuration as it is now. */
+struct astray {
+	uint32_t foreign;    /* their links lead to a host that is not the shop's */
+	uint32_t unfit;      /* they have had no link that can be used for half an hour */
+	char host[256];      /* of one of the foreign ones; "": its link names a user, or no host */
+	char foreign_id[72]; /* its cart id */
+	char unfit_id[72];
+};
+/* All zero while the shop's configuration is not known. */
+struct astray astray_of(const struct state *state, const char *shop, int64_t now_us);
+
+/* Each shop that ever had such a cart, once. */
+void astray_each_shop(const struct state *state, void (*each)(const char *shop, void *context), void *context);
+
+#endif

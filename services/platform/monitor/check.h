@@ -1,0 +1,56 @@
+/*
+ * check.h: what is wrong: one pure function over what the broker answered and what was folded
+ */
+#ifndef PLATFORM_MONITOR_CHECK_H
+#define PLATFORM_MONITOR_CHECK_H
+
+#include "bus/actor/state.h"
+#include "proto/topics.h"
+#include "services/kit/model/spend.h"
+#include "services/platform/monitor/view.h"
+#include "services/platform/monitor/ways.h"
+
+enum condition {
+	CONDITION_DEAD_LETTERS,
+	CONDITION_FAILURES,
+	CONDITION_QUEUE_PAUSED,
+	CONDITION_QUEUE_STUCK,
+	CONDITION_SERVICE_MISSING,
+	CONDITION_GATEWAY_AWAY,
+	CONDITION_CLAIMS_PARKED,
+	CONDITION_NOTHING_SENT,
+	CONDITION_TIMERS_LATE,
+	CONDITION_AMBIGUOUS,
+	CONDITION_SENDER_FAILURES,
+	CONDITION_WAITER_ERRORS,
+	CONDITION_DISK,
+	CONDITION_CLOCK,
+	CONDITION_UNDELIVERED,
+	CONDITION_BUDGET,
+	CONDITION_BUDGET_SPENT,
+	CONDITION_BACKUP,
+	CONDITION_CONNECTIONS,
+	CONDITION_MAILS_ASIDE,
+	CONDITION_STRANGERS,
+	CONDITION_SIDE_LOG,
+	CONDITION_WEBHOOK_SECRETS,
+	CONDITION_COUNT
+};
+
+struct circumstances {
+	const struct state *state;
+	const struct view *view;
+	const struct ways *ways;        /* to the admin */
+	uint32_t sender_failures_least; /* [monitor] sender-failures */
+	struct budget budget;
+	int64_t now_us;
+	bool no_backups;   /* [backup] keep is 0 */
+	double clock_rate; /* a demo's hours pass in seconds; nobody answers that fast */
+};
+
+/* Is it so now? Fills `ret` but for raised and at_us. */
+bool check(enum condition condition, const struct circumstances *now, Alarm *ret);
+/* How long it must have been so, in boot time, before somebody is told: a restart is no alarm. */
+int64_t condition_patience_us(enum condition condition);
+
+#endif

@@ -1,0 +1,45 @@
+/*
+ * door.h: what the storefronts send, as the gateways saw it: signatures that fail, the old secret, topics gone silent
+ */
+#ifndef PLATFORM_MONITOR_DOOR_H
+#define PLATFORM_MONITOR_DOOR_H
+
+#include "bus/actor/state.h"
+#include "bus/actor/turn.h"
+#include "proto/topics.h"
+
+void door_remember(struct state *state, const struct said *said, const GatewaySeen *seen);
+
+/* Of the last hour. */
+struct door_hour {
+	uint32_t authentic, bad_signatures, previous_secret;
+};
+struct door_hour door_hour(const struct state *state, const char *shop, int64_t now_us);
+void door_each_shop(const struct state *state, void (*each)(const char *shop, void *context), void *context);
+
+/* ---- silence.c ---- */
+
+/*
+ * How a topic of a shop usually comes: the longest pause of each of the last four weeks' days. What is usual is learnt for a week
+ * before anybody is told; a night, a weekend are pauses as they always were.
+ */
+enum { SILENCE_DAYS = 28 };
+struct silence {
+	int64_t first_us, last_us;
+	uint64_t count;
+	int64_t day[SILENCE_DAYS]; /* since 1970: which day a pause belongs to; 0: none */
+	int64_t pause_us[SILENCE_DAYS];
+};
+void silence_hear(struct silence *silence, int64_t first_us, int64_t last_us, uint32_t count);
+int64_t silence_usual_us(const struct silence *silence, int64_t now_us);
+/* 0: it is not silent, or it is not known what is usual; else for how long. */
+int64_t silence_of(const struct silence *silence, int64_t now_us);
+
+struct door_silence {
+	int count;
+	int64_t longest_us, usual_us;
+	char topics[160]; /* "orders/create, carts/update" */
+};
+struct door_silence door_silence(const struct state *state, const char *shop, int64_t now_us);
+
+#endif

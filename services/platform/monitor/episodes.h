@@ -1,0 +1,28 @@
+/*
+ * episodes.h: which alarms stand, and which messages about them are news
+ */
+#ifndef PLATFORM_MONITOR_EPISODES_H
+#define PLATFORM_MONITOR_EPISODES_H
+
+#include "bus/actor/state.h"
+#include "bus/actor/turn.h"
+#include "proto/topics.h"
+
+#define ALARM_TEST "test" /* the kind of `cartbus alarm test`: always news, never stands */
+
+void episodes_remember(struct state *state, const struct said *said, const Alarm *alarm);
+void episodes_remember_due(struct state *state, const struct said *said, const AlarmDue *due);
+
+bool episodes_raised(const struct state *state, const char *shop, const char *kind);
+/* The alarm that stands, as it was said last. false: none does. */
+bool episodes_standing(const struct state *state, const char *shop, const char *kind, Alarm *ret);
+/* Gives a raised alarm the text that was said last while it stands: a notice that was held up for hours tells today's figures. */
+void episodes_bring_up_to_date(const struct state *state, const char *shop, Alarm *alarm);
+/* What is heard of it now differs from what was handed on last. Messages about one alarm are heard one after the other. */
+bool episodes_is_news(const struct state *state, const char *shop, const Alarm *alarm);
+/* Each kind that was ever raised, once, and for how many shops it stands. At most EPISODES_KINDS of them. */
+enum { EPISODES_KINDS = 64 };
+void episodes_each_kind(
+	const struct state *state, void (*each)(const char *kind, unsigned shops, void *context), void *context);
+
+#endif

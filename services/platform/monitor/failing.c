@@ -1,0 +1,84 @@
+/*
+ * failing.c: folds what the broker counted of failures
+ *
+ * Owns:      the table failing (queue -> struct failing_row).
+ * Promises:  pure. A failure counts once, however often the monitor is started: what was counted is a fact. Failures while it was not
+ *            there count when it first sees them.
+ * Fails by:  missing what the broker counted between the monitor's last look and the broker's end.
+ * Read next: main.c (who compares), check.c
+ */
+#include "services/platform/monitor/failing.h"
+#include "bus/base/clock.h"
+#include "bus/base/text.h"
+#include "services/kit/state/row.h"
+#include <string.h>
+
+#define SLOT_US (5 * US_PER_MINUTE)
+enum { SLOTS = 12 };
+static const char *const everywhere = "all";
+
+struct failing_row {
+	uint64_t total; /* the broker's count that is known */
+	struct {
+		int64_t number; /* since 1970 */
+		uint64_t failures;
+	} slots[SLOTS];
+};
+
+void failing_remember(struct state *state, const struct said *said, const QueueFailed *failed)
+{
+	int64_t number = failed->at_us / SLOT_US;
+	struct failing_row row;
+
+	(void)said;
+	row_get(state, "failing", everywhere, failed->queue, &row, sizeof(row));
+	row.total = failed->total;
+	if (row.slots[number % SLOTS].number != number) {
+		row.slots[number % SLOTS].number = number;
+		row.slots[number % SLOTS].failures = 0;
+	}
+	row.slots[number % SLOTS].failures += failed->failures;
+	ROW_PUT(state, "failing", everywhere, failed->queue, &row);
+}
+
+bool failing_news(const struct state *state, const char *queue, uint64_t total, int64_t now_us, QueueFailed *ret)
+{
+	struct failing_row row;
+
+	row_get(state, "failing", everywhere, queue, &row, sizeof(row));
+	if (row.total == total)
+		return false;
+	*ret = (QueueFailed){ .total = total, .at_us = now_us };
+	ret->failures = (uint32_t)(total > row.total ? total - row.total : total);
+	TEXT_COPY(ret->queue, queue);
+	return true;
+}
+
+struct counting {
+	const char *queue;
+	int64_t from; /* the first slot that counts */
+	uint64_t sum;
+};
+
+static bool count(const char *shop, const char *queue, struct bytes value, void *context)
+{
+	struct counting *counting = context;
+	struct failing_row row;
+
+	(void)shop;
+	if (value.len != sizeof(row) || (counting->queue && strcmp(counting->queue, queue) != 0))
+		return true;
+	memcpy(&row, value.data, sizeof(row));
+	for (int i = 0; i < SLOTS; i++)
+		if (row.slots[i].number >= counting->from)
+			counting->sum += row.slots[i].failures;
+	return true;
+}
+
+uint32_t failing_count(const struct state *state, const char *queue, int64_t now_us, int64_t within_us)
+{
+	struct counting counting = { .queue = queue, .from = (now_us - within_us) / SLOT_US + 1 };
+
+	state_each(state, "failing", everywhere, NULL, count, &counting);
+	return counting.sum > UINT32_MAX ? UINT32_MAX : (uint32_t)counting.sum;
+}

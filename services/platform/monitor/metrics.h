@@ -1,0 +1,46 @@
+/*
+ * metrics.h: all that is known of the system, as text for Prometheus
+ *
+ * Names begin with cartbus_, units are seconds, bytes, messages and dollars, counters end with _total. Labels are queues, services,
+ * processes, kinds and outcomes: no shop, cart, address or number of a message.
+ */
+#ifndef PLATFORM_MONITOR_METRICS_H
+#define PLATFORM_MONITOR_METRICS_H
+
+#include "bus/actor/state.h"
+#include "services/kit/model/spend.h"
+#include "services/platform/monitor/tracing.h"
+#include <jansson.h>
+
+#define METRICS_CONTENT_TYPE "text/plain; version=0.0.4; charset=utf-8"
+
+struct metrics {
+	const json_t *status; /* the broker's answer to "status"; NULL: it does not answer, and nothing is told of it */
+	const struct state *state;
+	struct budget budget;
+	struct tracing_counts tracing;
+	int64_t now_us;
+};
+void metrics_write(const struct metrics *metrics, struct buffer *to);
+
+/* ---- what the parts share ---- */
+
+enum metric_shape {
+	METRIC_NUMBER,
+	METRIC_SECONDS /* of microseconds */,
+	METRIC_AGE /* of a time, 0: none */,
+	METRIC_FLAG
+};
+
+void metric_begin(struct buffer *to, const char *name, const char *type, const char *help);
+/* `labels` is "", or of metric_label: {queue="sender"} without its braces. */
+void metric_value(struct buffer *to, const char *name, const char *labels, double value);
+void metric_json(struct buffer *to, const char *name, const char *labels, const json_t *value, enum metric_shape shape,
+	int64_t now_us);
+enum { METRIC_LABELS_MAX = 300 };
+void metric_label(char labels[METRIC_LABELS_MAX], const char *name, const char *value); /* appends, escaped */
+
+void metrics_of_processes(const struct metrics *metrics, struct buffer *to);
+void metrics_of_totals(const struct metrics *metrics, struct buffer *to);
+
+#endif

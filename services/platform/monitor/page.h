@@ -1,0 +1,16 @@
+/*
+ * page.h: GET /metrics
+ */
+#ifndef PLATFORM_MONITOR_PAGE_H
+#define PLATFORM_MONITOR_PAGE_H
+
+#include "bus/actor/process.h"
+
+typedef void page_fn(struct buffer *to);
+
+/* Where [monitor] listen and port say; port 0: nowhere. die()s if that is no address; one that is taken is tried again. */
+void page_start(struct loop *loop, const struct config *config, const struct clock *clock, page_fn *write);
+void page_stop(void);
+uint64_t page_turned_away(void); /* connections that were not let in, since the start */
+
+#endif

@@ -1,0 +1,79 @@
+/*
+ * reached.c: folds whether alarms arrive
+ *
+ * Owns:      the tables telling (way, alarm's number -> when it was raised or ended) and unreached (way -> what was answered last).
+ * Promises:  pure. A test that arrives mends a way; one that does not arrive says so to who asked for it, and raises nothing.
+ * Read next: tell.c (who says it), check.c
+ */
+#include "services/platform/monitor/reached.h"
+#include "services/platform/monitor/episodes.h"
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+enum { TELLING_KEY_MAX = 24 };
+
+static void telling_key(uint64_t alarm_seq, bool raised, char ret[TELLING_KEY_MAX])
+{
+	snprintf(ret, TELLING_KEY_MAX, "%016" PRIx64 "%c", alarm_seq, raised ? 'r' : 'o');
+}
+
+void reached_remember_due(struct state *state, const struct said *said, const AlarmDue *due)
+{
+	char key[TELLING_KEY_MAX];
+
+	(void)said;
+	telling_key(due->alarm_seq, due->alarm.raised, key);
+	if (strcmp(due->alarm.kind, ALARM_TEST) != 0)
+		state_put_number(state, "telling", due->way, key, (uint64_t)due->alarm.at_us);
+}
+
+void reached_remember_told(struct state *state, const struct said *said, const AlarmTold *told)
+{
+	char key[TELLING_KEY_MAX];
+
+	(void)said;
+	telling_key(told->alarm_seq, told->raised, key);
+	state_delete(state, "telling", told->way, key);
+	if (told->reached)
+		state_delete(state, "unreached", told->way, "");
+	else if (strcmp(told->kind, ALARM_TEST) != 0)
+		state_put_bytes(state, "unreached", told->way, "", bytes_of(told->words));
+}
+
+static bool is_old(const char *way, const char *key, struct bytes value, void *context)
+{
+	int64_t *before_us = context;
+
+	(void)way, (void)key;
+	if (value.len == sizeof(uint64_t) && (int64_t)get_be64(value.data) < *before_us)
+		*before_us = INT64_MIN;
+	return *before_us != INT64_MIN;
+}
+
+static bool waits_long(const struct state *state, const char *way, int64_t before_us)
+{
+	state_each(state, "telling", way, NULL, is_old, &before_us);
+	return before_us == INT64_MIN;
+}
+
+struct reached_none reached_none(const struct state *state, const struct ways *ways, int64_t before_us)
+{
+	struct reached_none none = { 0 };
+
+	for (int i = 0; ways && i < ways_count(ways); i++) {
+		struct buffer words = { 0 };
+		char way[WAY_NAME_MAX];
+		size_t len = strlen(none.ways);
+
+		ways_name(ways, i, way);
+		bool failed = state_get_bytes(state, "unreached", way, "", &words);
+		if (failed || waits_long(state, way, before_us)) {
+			none.count++;
+			snprintf(none.ways + len, sizeof(none.ways) - len, "%s%s (%.80s)", len ? ", " : "", way,
+				failed ? buffer_text(&words) : "no answer yet");
+		}
+		buffer_free(&words);
+	}
+	return none;
+}

@@ -1,0 +1,23 @@
+/*
+ * reached.h: which ways to the admin do not work
+ */
+#ifndef PLATFORM_MONITOR_REACHED_H
+#define PLATFORM_MONITOR_REACHED_H
+
+#include "bus/actor/state.h"
+#include "bus/actor/turn.h"
+#include "proto/topics.h"
+#include "services/platform/monitor/ways.h"
+
+void reached_remember_due(struct state *state, const struct said *said, const AlarmDue *due);
+void reached_remember_told(struct state *state, const struct said *said, const AlarmTold *told);
+
+struct reached_none {
+	int count;
+	char ways[320]; /* "webhook 2 (HTTP 404), mail 1 (no answer yet)" */
+};
+
+/* Ways that are configured and on which the last alarm did not arrive, or one of before `before_us` still has no answer. */
+struct reached_none reached_none(const struct state *state, const struct ways *ways, int64_t before_us);
+
+#endif

@@ -1,0 +1,46 @@
+/*
+ * view.h: what the broker answered to "status", as far as somebody must be told about it
+ */
+#ifndef PLATFORM_MONITOR_VIEW_H
+#define PLATFORM_MONITOR_VIEW_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+enum { VIEW_QUEUES_MAX = 24, VIEW_STRANGERS_MAX = 4 };
+
+struct view {
+	uint64_t dead;         /* dead letters of all queues */
+	char dead_queues[120]; /* "sender (2), waiter (1)" */
+	int queue_count;
+	struct view_queue {
+		char name[32];
+		uint64_t failures; /* since the broker started */
+	} queues[VIEW_QUEUES_MAX];
+	int64_t oldest_ready_us; /* log time of the oldest message that waits in a queue with ready ones; 0: none */
+	char oldest_queue[32];
+	char paused[120];  /* queues that are paused because everything failed: "sender, waiter" */
+	char missing[160]; /* services that have a queue and no session: "sender, waiter" */
+	char away[160];    /* gateways that do not answer */
+	uint64_t parked_claims;
+	uint64_t free_bytes, headroom_bytes;
+	bool is_short;
+	uint64_t damaged_side_logs; /* files of the side log that were damaged and lie aside */
+	struct view_strangers {
+		char service[32];
+		int64_t last_us; /* when a process of it last turned strangers away, log time; 0: never */
+	} strangers[VIEW_STRANGERS_MAX];
+	int64_t turned_away_us; /* when the broker last had too many connections, log time; 0: never */
+	char turned_away[200];  /* whose */
+	uint64_t aside_day;     /* mails that mailin put aside in the last 24 hours */
+	bool aside_full;
+	uint64_t
+		secrets_unusable; /* shops whose webhooks a gateway refuses, because it cannot use their secret: the most that one tells of */
+	bool clock_jumped;
+	char clock[200]; /* what the broker says about that */
+};
+
+/* -EINVAL: not such an answer. */
+int view_read(const char *json, struct view *ret);
+
+#endif

@@ -1,0 +1,254 @@
+/*
+ * storefront.c: fetches from storefronts what their webhooks did not say
+ *
+ * Hears:     storefront.task, gateway.away
+ * Remembers: document, alarm
+ * Says:      cart.changed, cart.checkout, storefront.task, audit, alarm
+ * Promises:  what it says is what the webhook would have said, in the same words: hearing of an order or a cart twice changes
+ *            nothing. A page and the task for the next one are one turn: when a process dies, no page is left out.
+ * Fails by:  asking again later, as long as the storefront does not answer or says when, with an alarm if it refuses our key; a dead
+ *            letter for what it will never
+ *            answer, or when shop.conf gives no API.
+ * Read next: pages.c, services/kit/storefront/storefront.h
+ */
+#include "services/platform/storefront/storefront.h"
+#include "bus/base/clock.h"
+#include "bus/base/memory.h"
+#include "bus/base/text.h"
+#include "services/kit/documents/docs.h"
+#include "services/kit/storefront/alarm.h"
+#include "services/platform/storefront/pages.h"
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#define ASK_DEADLINE_US US_PER_MINUTE /* above the request's own */
+#define SILENT_US (30 * US_PER_S)     /* until it is asked again */
+#define NO_SHOP_US (5 * US_PER_S)
+#define FORBIDDEN_US (10 * US_PER_MINUTE)
+#define RETRY_MOST_US US_PER_HOUR
+#define OLD_NEWS_US US_PER_DAY /* an absence that ended longer ago was made up for, or is of no use any more */
+#define BEFORE_AWAY_US (15 * US_PER_MINUTE) /* what was under way when the gateway went */
+enum { SHOPS_MOST = 256, ADDRESS_KEY_MAX = 128 };
+
+static struct {
+	uint8_t key[ADDRESS_KEY_MAX];
+	size_t key_len;
+} installation;
+
+void storefront_set_up(struct bytes address_key)
+{
+	installation.key_len = address_key.len < ADDRESS_KEY_MAX ? address_key.len : ADDRESS_KEY_MAX;
+	memcpy(installation.key, address_key.data, installation.key_len);
+}
+
+struct fetch {
+	struct http_request http; /* first: what the driver takes */
+};
+
+static void fetch_free(void *request)
+{
+	struct fetch *fetch = request;
+	http_request_clear(&fetch->http);
+	free(fetch);
+}
+
+static const struct effect_kind fetch_effect;
+
+static enum verdict hear_task(const struct state *state, const StorefrontTask *task, struct turn *turn)
+{
+	const struct shop *shop = docs_shop(state, turn_message(turn)->shop);
+	if (!shop)
+		return turn_wait(turn, NO_SHOP_US, "the shop's configuration has not come yet");
+	struct fetch *fetch = memory_new(sizeof(*fetch));
+	int r = pages_ask(shop, task, &fetch->http);
+	if (r == 0)
+		return turn_effect(turn, &fetch_effect, (void **)&fetch);
+	fetch_free(fetch);
+	return turn_never(turn, "nothing can be fetched: [storefront] in shop.conf names no API that has it");
+}
+
+/* ---- what came ---- */
+
+struct telling {
+	struct turn *turn;
+	uint32_t orders, carts;
+};
+
+static void say_event(const struct event *event, enum reading reading, void *context)
+{
+	struct telling *telling = context;
+	const char *shop = turn_message(telling->turn)->shop;
+	bool bought = reading == READ_CHECKOUT;
+	const CartIds *ids = bought ? &event->checkout.ids : &event->changed.ids;
+	const char *token = event_key(ids), *key = *token ? token : ids->email_hash;
+	if (!bought) {
+		SAY(telling->turn, cart_changed, &event->changed, .shop = shop, .key = key);
+		telling->carts++;
+		return;
+	}
+	CartCheckout order = event->checkout;
+	order.ids.email[0] = 0; /* kept for ever: who bought is known by the keyed hash alone */
+	SAY(telling->turn, cart_checkout, &order, .shop = shop, .key = key);
+	telling->orders++;
+}
+
+static void say_next(struct turn *turn, const StorefrontTask *next)
+{
+	SAY(turn, storefront_task, next, .shop = turn_message(turn)->shop, .key = "reconcile");
+}
+
+static void say_reconciled(struct turn *turn, const StorefrontTask *task)
+{
+	const char *shop = turn_message(turn)->shop;
+	Audit audit = { .action = "reconciled", .at_us = turn_now_us(turn), .decided_on = turn_seen(turn) };
+	TEXT_COPY(audit.who, *task->who ? task->who : "system");
+	snprintf(audit.grounds, sizeof(audit.grounds),
+		"asked the storefront for what changed in the %lld minutes before: orders %u, open checkouts %u",
+		(long long)((audit.at_us - task->from_us) / US_PER_MINUTE), (unsigned)task->found_orders,
+		(unsigned)task->found_carts);
+	SAY(turn, audit, &audit, .shop = shop, .key = shop);
+}
+
+/* Orders first: they stop. Then what is open. */
+static void go_on(const struct shop *shop, const StorefrontTask *task, const struct page *page, struct telling *telling)
+{
+	StorefrontTask next = *task;
+	next.found_orders += telling->orders;
+	next.found_carts += telling->carts;
+	next.after = page->more ? page->after : 0;
+	next.last_id = page->more ? page->last_id : 0;
+	if (task->kind != TASK_ORDERS && task->kind != TASK_CHECKOUTS)
+		return;
+	if (!page->more && (task->kind == TASK_CHECKOUTS || shop->storefront.platform != STOREFRONT_SHOPIFY)) {
+		say_reconciled(telling->turn, &next);
+		return;
+	}
+	if (!page->more)
+		next.kind = TASK_CHECKOUTS;
+	say_next(telling->turn, &next);
+}
+
+static enum verdict take(const struct shop *shop, const StorefrontTask *task, struct bytes body, struct turn *turn)
+{
+	struct telling telling = { .turn = turn };
+	struct event_source source = { .shop = shop->name,
+		.topic = "",
+		.webhook_id = "",
+		.address_key = BYTES(installation.key, installation.key_len),
+		.heard_us = turn_now_us(turn),
+		.triggered_us = task->triggered_us };
+	struct page page;
+	char why[200];
+	if (pages_read(shop, task, &source, body, say_event, &telling, &page, why) < 0)
+		return turn_failed(turn, SILENT_US, why);
+	go_on(shop, task, &page, &telling);
+	return DONE;
+}
+
+/* It is not there any more: as good as emptied. (Bought, its own webhook says so.) */
+static enum verdict take_gone(const StorefrontTask *task, struct turn *turn)
+{
+	CartChanged gone = { .has_ids = true,
+		.platform = PLATFORM_BIGCOMMERCE,
+		.has_items = true,
+		.heard_us = turn_now_us(turn),
+		.changed_us = task->triggered_us ? task->triggered_us : task->heard_us };
+	TEXT_COPY(gone.ids.cart_token, task->id);
+	TEXT_COPY(gone.platform_topic, task->platform_topic);
+	SAY(turn, cart_changed, &gone, .shop = turn_message(turn)->shop, .key = gone.ids.cart_token);
+	return DONE;
+}
+
+static enum verdict ask_again(const struct http_answer *answer, struct turn *turn)
+{
+	char why[200];
+	snprintf(why, sizeof(why), "the storefront does not answer: %.150s", answer ? answer->words : "not in time");
+	int64_t after_us = answer ? http_answer_retry_us(answer, SILENT_US, RETRY_MOST_US) : SILENT_US;
+	return turn_wait(turn, after_us > US_PER_S ? after_us : US_PER_S, why);
+}
+
+/* A secret has to be mended by somebody. */
+static enum verdict wait_for_key(const struct state *state, const struct http_answer *answer, struct turn *turn)
+{
+	storefront_alarm_say(state, turn, answer->end == HTTP_BARRED ? STOREFRONT_END_SILENT : STOREFRONT_END_REFUSED,
+		answer->words);
+	return turn_wait(turn, FORBIDDEN_US, answer->words);
+}
+
+static enum verdict fetch_decide(const struct state *state, const void *message, const void *request,
+	const void *result, enum claim_answer claimed, struct turn *turn)
+{
+	const StorefrontTask *task = message;
+	const struct http_answer *answer = result;
+	const struct shop *shop = docs_shop(state, turn_message(turn)->shop);
+	(void)request, (void)claimed;
+	if (!shop)
+		return turn_wait(turn, NO_SHOP_US, "the shop's configuration has not come yet");
+	if (!answer || answer->end == HTTP_NOT_SENT || answer->end == HTTP_UNKNOWN || answer->status >= 500 ||
+		answer->status == 429)
+		return ask_again(answer, turn);
+	if (answer->end == HTTP_BARRED || storefront_refuses(answer))
+		return wait_for_key(state, answer, turn);
+	storefront_alarm_say(state, turn, STOREFRONT_END_ANSWERED, "");
+	if (answer->status == 404 && task->kind == TASK_CART)
+		return take_gone(task, turn);
+	if (answer->status != 200)
+		return turn_failed(turn, SILENT_US, answer->words);
+	return take(shop, task, answer->body, turn);
+}
+
+static const struct effect_kind fetch_effect = {
+	.name = "storefront",
+	.request_free = fetch_free,
+	.deadline_us = ASK_DEADLINE_US,
+	.decide = fetch_decide,
+};
+
+/* ---- after an outage ---- */
+
+struct shops {
+	int count;
+	char names[SHOPS_MOST][64];
+};
+
+static bool note_shop(const char *shop, const char *key, struct bytes value, void *context)
+{
+	struct shops *shops = context;
+	(void)value;
+	if (strcmp(key, "shop") == 0 && shops->count < SHOPS_MOST)
+		TEXT_COPY(shops->names[shops->count++], shop);
+	return true;
+}
+
+static bool can_reconcile(const struct shop *shop)
+{
+	return shop &&
+		(shop->storefront.platform == STOREFRONT_SHOPIFY ||
+			shop->storefront.platform == STOREFRONT_WOOCOMMERCE);
+}
+
+static enum verdict hear_away(const struct state *state, const GatewayAway *away, struct turn *turn)
+{
+	struct shops *shops = memory_new(sizeof(*shops));
+	StorefrontTask task = {
+		.kind = TASK_ORDERS, .from_us = away->from_us - BEFORE_AWAY_US, .heard_us = turn_now_us(turn)
+	};
+	TEXT_COPY(task.who, "system");
+	if (turn_now_us(turn) - away->back_us <= OLD_NEWS_US)
+		state_each(state, "document", NULL, NULL, note_shop, shops);
+	for (int i = 0; i < shops->count; i++)
+		if (can_reconcile(docs_shop(state, shops->names[i])))
+			SAY(turn, storefront_task, &task, .shop = shops->names[i], .key = "reconcile");
+	free(shops);
+	return DONE;
+}
+
+const struct service storefront = {
+	.name = "storefront",
+	.layout = 1,
+	.hears = { HEARS(storefront_task, hear_task), HEARS(gateway_away, hear_away) },
+	.remembers = { REMEMBERS(document, docs_remember), REMEMBERS(alarm, storefront_alarm_remember) },
+	.says = { SAYS(cart_changed), SAYS(cart_checkout), SAYS(storefront_task), SAYS(audit), SAYS(alarm) },
+	.effects = { &fetch_effect },
+};

@@ -1,0 +1,77 @@
+/*
+ * main.c: the process cartbus-timer; and who is told when the clock jumps
+ *
+ * Promises:  while wall and boot time are parted, nothing fires (hold.c). It says so, raises the alarm "clock", and goes on when
+ *            they agree again, or when it is restarted.
+ */
+#include "bus/actor/process.h"
+#include "bus/base/log.h"
+#include "bus/base/text.h"
+#include "proto/topics.h"
+#include "services/kit/settings/settings.h"
+#include "services/platform/timer/hold.h"
+
+static const struct clock *clock_in_use;
+static struct runtime *runtime_in_use;
+static bool logged, asked, asked_raised; /* the alarm: on its way, and with what */
+static bool told = true;                 /* what was confirmed last; a run before this one may have left it raised */
+
+static void log_jump(int64_t jump_us)
+{
+	if (logged == (jump_us != 0))
+		return;
+	logged = jump_us != 0;
+	if (logged)
+		log_event(LOG_CRITICAL,
+			"the clock jumped by %lld s against the time since boot: no timer fires. Set the clock right, "
+			"or restart all of cartbus if it is right now",
+			(long long)(jump_us / US_PER_S));
+	else
+		log_event(LOG_NOTICE, "wall and boot time agree again: timers fire");
+}
+
+static void alarm_answered(void *context, enum said_result result, uint64_t seq, const char *reason)
+{
+	(void)context, (void)seq, (void)reason;
+	asked = false;
+	if (result != SAID_UNKNOWN)
+		told = asked_raised;
+}
+
+/* Says it until it is confirmed: the broker may be away while the clock jumps. */
+static int64_t tell(void *context)
+{
+	int64_t jump_us = hold_jump_us();
+	Alarm alarm = { .raised = jump_us != 0, .at_us = clock_wall_us(clock_in_use) };
+
+	(void)context;
+	log_jump(jump_us);
+	if (asked || told == alarm.raised)
+		return US_PER_S;
+	TEXT_COPY(alarm.kind, "clock");
+	TEXT_COPY(alarm.text, alarm.raised ? "the clock jumped: no timer fires" : "the clock is right");
+	TEXT_COPY(alarm.remedy, "set the clock right, or restart all of cartbus if it is right now");
+	asked_raised = alarm.raised;
+	asked = runtime_say(runtime_in_use, &topic_alarm, &(struct say){ .shop = SHOP_OF_ALL, .key = alarm.kind }, NULL,
+			&alarm, alarm_answered, NULL) == 0;
+	return US_PER_S;
+}
+
+static void start(struct loop *loop, struct runtime *runtime, const struct config *config, const struct clock *clock)
+{
+	(void)config;
+	runtime_in_use = runtime;
+	clock_in_use = clock;
+	hold_timer(clock);
+	loop_before_wait(loop, tell, NULL);
+}
+
+int main(int argc, char **argv)
+{
+	return process_main(argc, argv,
+		&(struct process){ .service = hold_timer(NULL),
+			.help = "Wakes the others up when they asked to be: named one-offs, and cron in each shop's "
+				"time zone.",
+			.keys = settings_keys,
+			.start = start });
+}

@@ -1,0 +1,29 @@
+/*
+ * rows.h: timers as they were folded, the next one first
+ */
+#ifndef PLATFORM_TIMER_ROWS_H
+#define PLATFORM_TIMER_ROWS_H
+
+#include "bus/actor/turn.h"
+#include "proto/topics.h"
+
+enum { TIMER_SHOP_MAX = 64, TIMER_NAME_MAX = 100 };
+
+void timers_remember_set(struct state *state, const struct said *said, const TimerSet *set);
+void timers_remember_cancel(struct state *state, const struct said *said, const TimerCancel *cancel);
+void timers_remember_fired(struct state *state, const struct said *said, const TimerFired *fired);
+
+bool timers_get(const struct state *state, const char *shop, const char *name, TimerSet *ret_set);
+uint64_t timers_version(const struct state *state, const char *shop, const char *name); /* the highest seen; 0: none */
+int64_t timers_next_due_us(const struct state *state);                                  /* INT64_MAX: there is none */
+
+/* Those due from `from_us` to `until_us`, the earliest first; how many. timers_get tells what they ask for, also of cron timers. */
+struct timer_due {
+	int64_t due_us;
+	char shop[TIMER_SHOP_MAX], name[TIMER_NAME_MAX];
+};
+int timers_due(const struct state *state, int64_t from_us, int64_t until_us, struct timer_due *ret, int most);
+/* One that a late firing of its former self has ended in the log's latest rows: it is to be said anew. */
+bool timers_again(const struct state *state, struct timer_due *ret);
+
+#endif

@@ -1,0 +1,175 @@
+/*
+ * timer.c: named timers, one-off and cron
+ *
+ * Hears:     nothing
+ * Remembers: timer.set, timer.cancel, timer.fired, document
+ * Says:      timer.set, timer.fired, cart.wake, tick.nightly, tick.monthly, tick.weekly, alarm, audit
+ * Owns:      the answer to "what is due next?"
+ * Promises:  firing says what was asked and the timer's tombstone in one turn, so a timer fires once; a set or cancel of an older
+ *            version changes nothing; what is overdue fires late, a cron timer once for however many times it missed.
+ * Fails by:  raising an alarm for a timer whose message it cannot read, and letting go of it.
+ * Read next: rows.c (timers ordered by due time), ticks.c (every shop's nightly and monthly tick), hold.c (what happens when the clock jumps)
+ */
+#include "services/platform/timer/timer.h"
+#include "bus/base/clock.h"
+#include "bus/base/text.h"
+#include "services/platform/timer/rows.h"
+#include "services/platform/timer/ticks.h"
+#include <inttypes.h>
+#include <pb_decode.h>
+#include <stdio.h>
+
+/* One search and one turn for so many timers; few enough that new work comes in between when a million are overdue. */
+enum { FIRED_AT_ONCE = 16 };
+/*
+ * While older ones are overdue, what was due since then fires between them: of the last hour, which may have gone by until this
+ * process had folded a million that came while it was away, of the last minute, and of the last second.
+ */
+static const int64_t since_us[] = { US_PER_HOUR, US_PER_MINUTE, US_PER_S };
+enum { SHARES = 1 + sizeof(since_us) / sizeof(since_us[0]) };
+
+/* What a timer may say: its payload is decoded here, so nobody can have something else said in this service's name. */
+union asked {
+	CartWake wake;
+	Tick tick;
+};
+
+static const struct topic *asked_topic(const char *name)
+{
+	static const struct topic *const all[] = { &topic_cart_wake, &topic_tick_nightly, &topic_tick_monthly,
+		&topic_tick_weekly };
+
+	for (size_t i = 0; i < sizeof(all) / sizeof(all[0]); i++) {
+		if (strcmp(all[i]->name, name) == 0)
+			return all[i];
+	}
+	return NULL;
+}
+
+static bool say_what_was_asked(struct turn *turn, const char *shop, const TimerSet *set)
+{
+	const struct topic *topic = asked_topic(set->topic);
+	pb_istream_t stream = pb_istream_from_buffer(set->payload.bytes, set->payload.size);
+	union asked asked = { 0 };
+
+	if (!topic || !pb_decode(&stream, topic->message, &asked))
+		return false;
+	if (topic != &topic_cart_wake)
+		asked.tick.due_us = set->due_us; /* of a cron timer only the timer knows it */
+	turn_say(turn, topic, &(struct say){ .shop = shop, .key = set->key, .trace = set->trace, .cause = set->cause },
+		&asked);
+	return true;
+}
+
+static void say_unreadable(struct turn *turn, const char *shop, const TimerSet *set)
+{
+	Alarm alarm = { .raised = true, .at_us = turn_now_us(turn) };
+
+	TEXT_COPY(alarm.kind, "timer-unreadable");
+	snprintf(alarm.text, sizeof(alarm.text),
+		"the timer %s of shop %s asks for a message that cannot be said: topic \"%s\"", set->name, shop,
+		set->topic);
+	TEXT_COPY(alarm.remedy,
+		"the process that set this timer is of another version: update it, then set the timer again");
+	SAY(turn, alarm, &alarm, .shop = shop, .key = alarm.kind);
+}
+
+static void say_fired(struct turn *turn, const char *shop, const TimerSet *set)
+{
+	TimerFired fired = { .version = set->version, .due_us = set->due_us, .fired_us = turn_now_us(turn) };
+
+	TEXT_COPY(fired.name, set->name);
+	TEXT_COPY(fired.topic, set->topic);
+	SAY(turn, timer_fired, &fired, .shop = shop, .key = set->name, .version = set->version, .tombstone = true,
+		.trace = set->trace, .cause = set->cause);
+}
+
+static void remember_set(struct state *state, const struct said *said, const TimerSet *set)
+{
+	timers_remember_set(state, said, set);
+	ticks_remember_set(state, said->shop, set);
+}
+
+static int64_t next_due_us(const struct state *state)
+{
+	struct timer_due again;
+
+	return ticks_wanted(state) || timers_again(state, &again) ? 0 : timers_next_due_us(state);
+}
+
+static void set_again(struct turn *turn, const char *shop, const TimerSet *set)
+{
+	TimerSet again = *set;
+
+	again.trace[0] = '\0';
+	again.cause = 0;
+	SAY(turn, timer_set, &again, .shop = shop, .key = set->name, .version = set->version, .trace = set->trace,
+		.cause = set->cause);
+}
+
+void timer_fire(struct turn *turn, const char *shop, const TimerSet *set)
+{
+	if (!say_what_was_asked(turn, shop, set))
+		say_unreadable(turn, shop, set);
+	say_fired(turn, shop, set);
+	if (*set->cron) /* the tombstone ends the row for newcomers: set it anew, for its next time */
+		set_again(turn, shop, set);
+}
+
+/* A share of what is overdue for longest, and one of each younger time that this did not reach. */
+static int gather_due(const struct state *state, int64_t now_us, struct timer_due ret[SHARES * FIRED_AT_ONCE])
+{
+	int share = timers_due(state, 0, now_us, ret, FIRED_AT_ONCE), count = share;
+
+	for (int i = 0; i < SHARES - 1 && share == FIRED_AT_ONCE; i++) {
+		if (ret[count - 1].due_us >= now_us - since_us[i])
+			continue;
+		share = timers_due(state, now_us - since_us[i], now_us, ret + count, FIRED_AT_ONCE);
+		count += share;
+	}
+	return count;
+}
+
+static void fire_due(const struct state *state, struct turn *turn)
+{
+	struct timer_due due[SHARES * FIRED_AT_ONCE];
+	TimerSet set;
+	int count;
+
+	if (ticks_wanted(state)) {
+		ticks_say(state, turn);
+		return;
+	}
+	if (timers_again(state, &due[0]) && timers_get(state, due[0].shop, due[0].name, &set)) {
+		set_again(turn, due[0].shop, &set);
+		return;
+	}
+	count = gather_due(state, turn_now_us(turn), due);
+	for (int i = 0; i < count; i++) {
+		if (timers_get(state, due[i].shop, due[i].name, &set))
+			timer_fire(turn, due[i].shop, &set);
+	}
+}
+
+const struct service timer = {
+	.name = "timer",
+	.exclusive = true,
+	.remembers = {
+		REMEMBERS(timer_set, remember_set),
+		REMEMBERS(timer_cancel, timers_remember_cancel),
+		REMEMBERS(timer_fired, timers_remember_fired),
+		REMEMBERS(document, ticks_remember_document),
+	},
+	.says = {
+		SAYS(timer_set),
+		SAYS(timer_fired),
+		SAYS(cart_wake),
+		SAYS(tick_nightly),
+		SAYS(tick_monthly),
+		SAYS(tick_weekly),
+		SAYS(alarm),
+		SAYS(audit),
+	},
+	.next_due_us = next_due_us,
+	.due = fire_due,
+};

@@ -1,0 +1,158 @@
+/*
+ * privacy.c: what storefronts ask for on behalf of a person's rights, until it is done
+ *
+ * Owns:      privacy.state: one row per request, a tombstone when it is settled.
+ * Promises:  a request to erase somebody puts the address on the list at once; every request stands, and an alarm of its shop with
+ *            it, until a person says that it was done; the same request twice is one.
+ * Fails by:  dead-lettering a request without an id.
+ * Read next: services/kit/storefront/shopify_privacy.c (where it comes from), services/cartbus/people/privacy.c (how it is settled)
+ */
+#include "services/platform/unsub/privacy.h"
+#include "bus/base/text.h"
+#include "services/platform/unsub/list.h"
+#include <stdio.h>
+
+enum { OPEN_MOST = 1000 }; /* so many are counted */
+
+struct open {
+	uint32_t count;
+	const char *but;          /* not this one */
+	const char *address_hash; /* of `matching`: NULL counts all */
+	char matching[64][40];    /* request ids */
+	int matching_count;
+};
+
+static bool count_open(const char *shop, const char *key, struct bytes value, void *context)
+{
+	struct open *open = context;
+	PrivacyState row;
+
+	(void)shop;
+	if (!state_row(value, &PrivacyState_msg, &row) || row.settled || (open->but && strcmp(open->but, key) == 0))
+		return true;
+	open->count++;
+	if (open->address_hash && strcmp(open->address_hash, row.request.address_hash) == 0 &&
+		open->matching_count < (int)(sizeof(open->matching) / sizeof(*open->matching)))
+		TEXT_COPY(open->matching[open->matching_count++], key);
+	return open->count < OPEN_MOST;
+}
+
+static void say_alarm(struct turn *turn, uint32_t open)
+{
+	const char *shop = turn_message(turn)->shop;
+	Alarm alarm = { .kind = "privacy", .raised = open > 0, .at_us = turn_now_us(turn) };
+
+	if (open > 0) {
+		snprintf(alarm.text, sizeof(alarm.text),
+			"%u request%s of shop %s to erase somebody, or to tell what is known of him, not done yet",
+			(unsigned)open, open == 1 ? "" : "s", shop);
+		snprintf(alarm.remedy, sizeof(alarm.remedy),
+			"cartbus privacy list %s shows them; then cartbus erase or cartbus export, and cartbus privacy "
+			"done. The platforms give 30 days",
+			shop);
+	} else {
+		snprintf(alarm.text, sizeof(alarm.text), "all privacy requests of shop %s are settled", shop);
+	}
+	SAY(turn, alarm, &alarm, .shop = shop, .key = alarm.kind, .version = (uint64_t)alarm.at_us);
+}
+
+static void say_row(struct turn *turn, PrivacyState *row)
+{
+	row->has_request = true;
+	row->version++;
+	SAY(turn, privacy_state, row, .shop = turn_message(turn)->shop, .key = row->request.request_id,
+		.version = row->version, .tombstone = row->settled);
+}
+
+static const char *action_of(PrivacyKind kind)
+{
+	switch (kind) {
+	case PRIVACY_REDACT_CUSTOMER:
+		return "erasure_asked";
+	case PRIVACY_REDACT_SHOP:
+		return "shop_erasure_asked";
+	case PRIVACY_DATA_REQUEST:
+		return "data_asked";
+	}
+	return "privacy_asked";
+}
+
+static void audit(struct turn *turn, const PrivacyRequest *request, const char *action, const char *who,
+	const char *grounds, bool settled)
+{
+	list_audit(turn, request->address_hash,
+		&(struct note){ .action = action,
+			.who = who,
+			.grounds = grounds,
+			.before = settled ? "open" : "not asked",
+			.after = settled ? "settled" : "open" });
+}
+
+enum verdict privacy_hear(const struct state *state, const PrivacyRequest *request, struct turn *turn)
+{
+	const char *shop = turn_message(turn)->shop;
+	PrivacyState row = { .request = *request };
+	struct open open = { .but = request->request_id };
+	char grounds[160];
+
+	if (!*request->request_id)
+		return turn_never(turn, "a privacy request needs an id");
+	if (state_has(state, "privacy", shop, request->request_id))
+		return DONE;
+	if (request->kind == PRIVACY_REDACT_CUSTOMER && *request->address_hash)
+		list_person(state, turn,
+			&(struct listing){ .address_hash = request->address_hash,
+				.source = OPTOUT_PRIVACY,
+				.since_us = request->heard_us });
+	state_each(state, "privacy", shop, NULL, count_open, &open);
+	say_row(turn, &row);
+	snprintf(grounds, sizeof(grounds), "request %s by %s%s", request->request_id,
+		*request->platform_topic ? request->platform_topic : "the storefront",
+		*request->address_hash || request->kind == PRIVACY_REDACT_SHOP ? "" : "; it names no mail address");
+	audit(turn, request, action_of(request->kind), "storefront", grounds, false);
+	say_alarm(turn, open.count + 1);
+	return DONE;
+}
+
+static void settle_one(const struct state *state, const char *id, const AdminAction *action, struct turn *turn)
+{
+	PrivacyState row;
+
+	if (!state_get(state, "privacy", turn_message(turn)->shop, id, &PrivacyState_msg, &row) || row.settled)
+		return;
+	row.settled = true;
+	row.settled_us = turn_now_us(turn);
+	TEXT_COPY(row.who, action->who);
+	TEXT_COPY(row.reason, action->reason);
+	say_row(turn, &row);
+	audit(turn, &row.request, "privacy_settled", action->who, action->reason, true);
+}
+
+enum verdict privacy_settle(const struct state *state, const AdminAction *action, struct turn *turn)
+{
+	const char *shop = turn_message(turn)->shop;
+	struct open before = { .address_hash = action->address_hash }, after = { 0 };
+
+	if (!*action->request_id && !*action->address_hash)
+		return turn_never(turn, "settling a privacy request needs its id, or the address it is about");
+	state_each(state, "privacy", shop, NULL, count_open, &before);
+	if (*action->request_id)
+		settle_one(state, action->request_id, action, turn);
+	else
+		for (int i = 0; i < before.matching_count; i++)
+			settle_one(state, before.matching[i], action, turn);
+	state_each(state, "privacy", shop, NULL, count_open, &after);
+	if (after.count < before.count)
+		say_alarm(turn, after.count);
+	return DONE;
+}
+
+void privacy_remember(struct state *state, const struct said *said, const PrivacyState *fact)
+{
+	const char *id = fact->request.request_id;
+	PrivacyState known;
+
+	if (state_get(state, "privacy", said->shop, id, &PrivacyState_msg, &known) && known.version > fact->version)
+		return;
+	state_put(state, "privacy", said->shop, id, &PrivacyState_msg, fact);
+}

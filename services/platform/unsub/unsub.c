@@ -1,0 +1,157 @@
+/*
+ * unsub.c: the one list of people who must not be mailed
+ *
+ * Hears:     optout.request, mail.feedback, admin.action, privacy.request
+ * Remembers: suppression, privacy.state, reminder.sent, mail.feedback, shop.status, alarm
+ * Says:      suppression, privacy.state, audit, shop.status, alarm
+ * Promises:  an address enters the list once and keeps its first source; only a person takes it off, and says why: the shopper
+ *            what he said on the page himself, the owner all else; a row that was lifted stays as history, and an opt-out after
+ *            that counts again.
+ * Fails by:  dead-lettering what names no address: nothing to put on a list.
+ * Read next: list.c (onto the list and off it), rate.c (when complaints pause a shop), privacy.c, carts/policy/stops.h (why a mail is
+ *            stopped even while this process is down)
+ */
+#include "services/platform/unsub/unsub.h"
+#include "proto/topics.h"
+#include "services/platform/unsub/list.h"
+#include "services/platform/unsub/privacy.h"
+#include "services/platform/unsub/rate.h"
+#include <stdio.h>
+
+static enum verdict hear_optout(const struct state *state, const OptoutRequest *asked, struct turn *turn)
+{
+	return list_person(state, turn,
+		&(struct listing){ .address_hash = asked->address_hash,
+			.source = asked->source,
+			.since_us = asked->heard_us,
+			.who = asked->who,
+			.cart_id = asked->cart_id });
+}
+
+static enum verdict note_transient(const struct state *state, const MailFeedback *feedback, struct turn *turn)
+{
+	char grounds[240];
+
+	if (!*feedback->address_hash)
+		return turn_never(turn, "this feedback names no address");
+	snprintf(grounds, sizeof(grounds), "%s%s", *feedback->detail ? feedback->detail : "a transient bounce",
+		rate_is_ours(state, turn_message(turn)->shop, feedback->address_hash)
+			? ""
+			: " (of a mail that is not ours)");
+	list_audit(turn, feedback->address_hash,
+		&(struct note){ .action = "bounced", .grounds = grounds, .cart_id = feedback->cart_id });
+	return DONE;
+}
+
+static enum verdict hear_feedback(const struct state *state, const MailFeedback *feedback, struct turn *turn)
+{
+	struct listing listing = { .address_hash = feedback->address_hash,
+		.source = OPTOUT_COMPLAINT,
+		.since_us = feedback->heard_us,
+		.cart_id = feedback->cart_id };
+	enum verdict verdict;
+
+	switch (feedback->kind) {
+	case FEEDBACK_COMPLAINT:
+		break;
+	case FEEDBACK_BOUNCE_PERMANENT:
+		listing.source = OPTOUT_BOUNCE;
+		listing.reason = feedback->detail;
+		break;
+	case FEEDBACK_BOUNCE_TRANSIENT: /* a full mailbox is not a no: it is counted, by its audits */
+		return note_transient(state, feedback, turn);
+	default:
+		return turn_never(turn, "feedback of an unknown kind");
+	}
+	verdict = list_person(state, turn, &listing);
+	if (verdict == DONE)
+		rate_judge(state, feedback, turn);
+	return verdict;
+}
+
+static enum verdict lift(const struct state *state, struct turn *turn, const AdminAction *action)
+{
+	Suppression row;
+
+	if (!*action->address_hash)
+		return turn_never(turn, "lifting a suppression needs an address");
+	if (!*action->reason)
+		return turn_never(turn, "lifting a suppression needs a reason");
+	if (list_has(state, turn_message(turn)->shop, action->address_hash, &row))
+		list_lift(turn, state, &row, action);
+	return DONE;
+}
+
+/* What stood on the list for any other reason stays there: the shopper's word does not outweigh a complaint or the owner's. */
+static enum verdict take_back(const struct state *state, struct turn *turn, const AdminAction *action)
+{
+	Suppression row;
+
+	if (!*action->address_hash)
+		return turn_never(turn, "taking back an opt-out needs an address");
+	if (!list_has(state, turn_message(turn)->shop, action->address_hash, &row))
+		return DONE;
+	if (row.source == OPTOUT_PAGE && row.since_us <= action->listed_by_us) {
+		list_lift(turn, state, &row, action);
+		return DONE;
+	}
+	list_audit(turn, row.address_hash,
+		&(struct note){ .action = "undo_refused",
+			.who = action->who,
+			.grounds = row.source == OPTOUT_PAGE ? "listed again since" : "listed for another reason",
+			.cart_id = action->cart_id });
+	return DONE;
+}
+
+static enum verdict hear_action(const struct state *state, const AdminAction *action, struct turn *turn)
+{
+	switch (action->verb) {
+	case ADMIN_UNSUBSCRIBE:
+		return list_person(state, turn,
+			&(struct listing){ .address_hash = action->address_hash,
+				.source = OPTOUT_OWNER,
+				.since_us = action->at_us,
+				.reason = action->reason,
+				.who = action->who,
+				.cart_id = action->cart_id });
+	case ADMIN_LIFT_SUPPRESSION:
+		return lift(state, turn, action);
+	case ADMIN_TAKE_BACK:
+		return take_back(state, turn, action);
+	case ADMIN_SETTLE_PRIVACY:
+		return privacy_settle(state, action, turn);
+	case ADMIN_SUPPRESS_CART:
+	case ADMIN_WRITE_OFF:
+	case ADMIN_OVERRIDE_WAIT:
+	case ADMIN_RETIME:
+		return DONE; /* about one cart: intake's */
+	}
+	return turn_never(turn, "an action that unsub does not know");
+}
+
+static void remember_suppression(struct state *state, const struct said *said, const Suppression *row)
+{
+	if (state_number(state, "version", said->shop, row->address_hash) > said->version)
+		return;
+	state_put_number(state, "version", said->shop, row->address_hash, said->version);
+	state_put(state, "suppressed", said->shop, row->address_hash, &Suppression_msg, row);
+}
+
+const struct service unsub = {
+	.name = "unsub",
+	.unhurried = true,
+	.exclusive = true,
+	.layout = 3,
+	.hears = {
+		HEARS(optout_request, hear_optout),
+		HEARS(mail_feedback, hear_feedback),
+		HEARS(admin_action, hear_action),
+		HEARS(privacy_request, privacy_hear),
+	},
+	.remembers = { REMEMBERS(suppression, remember_suppression), REMEMBERS(privacy_state, privacy_remember),
+		REMEMBERS(reminder_sent, rate_remember_sent), REMEMBERS(mail_feedback, rate_remember_feedback),
+		REMEMBERS(shop_status, rate_remember_status), REMEMBERS(alarm, rate_remember_alarm) },
+	.says = { SAYS(suppression), SAYS(privacy_state), SAYS(audit), SAYS(shop_status), SAYS(alarm) },
+	.next_due_us = rate_next_due_us,
+	.due = rate_due,
+};

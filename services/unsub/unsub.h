@@ -1,9 +1,0 @@
-/* unsub.h: the one list of people who must not be mailed, as a service */
-#ifndef UNSUB_UNSUB_H
-#define UNSUB_UNSUB_H
-
-#include "bus/actor/service.h"
-
-extern const struct service unsub;
-
-#endif
