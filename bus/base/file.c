@@ -12,6 +12,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <ftw.h>
+#include <libgen.h>
 #include <limits.h>
 #include <stdio.h>
 #include <string.h>
@@ -349,4 +350,20 @@ int file_lock(const char *path, int *ret_fd)
 	*ret_fd = fd;
 	fd = -1; /* the caller's, for the life of the process */
 	return 0;
+}
+
+int file_may_write_below(const char *path)
+{
+	char room[PATH_MAX], *folder = room;
+	struct stat there;
+
+	TEXT_COPY(room, path);
+	while (stat(folder, &there) < 0) {
+		if (errno != ENOENT)
+			return -errno;
+		folder = dirname(folder); /* ends at "/" */
+	}
+	if (!S_ISDIR(there.st_mode))
+		return -ENOTDIR;
+	return access(folder, W_OK | X_OK) < 0 ? -errno : 0;
 }

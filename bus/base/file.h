@@ -53,4 +53,7 @@ int file_read_secret(const char *path, struct buffer *ret);
 /* Holds `path` locked for the life of the process. -EBUSY: another one has it, or had it and took it away just now. */
 int file_lock(const char *path, int *ret_fd);
 
+/* May this user write in the folder at `path`, or, where it is not there yet, in the first one above it that is? 0 or a negative errno. */
+int file_may_write_below(const char *path);
+
 #endif

@@ -4,7 +4,7 @@
  * The first byte chooses which, the second the HTTP status, the rest is the answer.
  */
 #include "bus/base/text.h"
-#include "services/kit/mail/mail.h"
+#include "services/kit/mail/message.h"
 #include "services/kit/mail/transport.h"
 #include "services/kit/model/model.h"
 #include "tests/fuzz/fuzz.h"

@@ -5,7 +5,7 @@
  */
 #include "bus/base/clock.h"
 #include "bus/base/text.h"
-#include "services/kit/storefront/storefront.h"
+#include "services/carts/orders/orders.h"
 #include "services/platform/storefront/pages.h"
 #include "tests/fuzz/fuzz.h"
 

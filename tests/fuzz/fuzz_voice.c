@@ -4,8 +4,8 @@
 #include "bus/base/cleanup.h"
 #include "bus/base/memory.h"
 #include "bus/base/text.h"
+#include "services/carts/letter/reminder.h"
 #include "services/kit/mail/compose.h"
-#include "services/kit/mail/mail.h"
 #include "tests/fuzz/fuzz.h"
 
 #define HTML_PART "\r\nContent-Type: text/html; charset=utf-8" /* no body has it: its "=" is "=3D" */
@@ -60,7 +60,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len)
 {
 	_cleanup_free_ char *text = memory_copy(BYTES(data, len));
 	struct voice *voice = NULL;
-	struct voice_error error = { 0 };
+	struct text_error error = { 0 };
 	if (voice_parse(text, &voice, &error)) {
 		MUST(error.line >= 1 && error.column >= 1 && *error.text);
 		return 0;

@@ -13,7 +13,7 @@
 #include "bus/base/log.h"
 #include "bus/base/memory.h"
 #include "bus/base/text.h"
-#include "services/kit/mail/mail.h"
+#include "services/kit/mail/message.h"
 #include "services/kit/settings/settings.h"
 #include <poll.h>
 #include <signal.h>

@@ -8,7 +8,7 @@
 #include "bus/base/file.h"
 #include "bus/base/log.h"
 #include "bus/base/text.h"
-#include "services/kit/mail/mail.h"
+#include "services/carts/letter/reminder.h"
 #include <pb_decode.h>
 
 enum { CART_BYTES_MAX = 1 << 20 };
@@ -33,7 +33,7 @@ static void read_shop(const char *path, struct shop *ret)
 static void read_voice(const char *path)
 {
 	_cleanup_(buffer_free) struct buffer text = { 0 };
-	struct voice_error error = { 0 };
+	struct text_error error = { 0 };
 
 	if (file_read(path, CART_BYTES_MAX, &text) < 0 || voice_parse(buffer_text(&text), &written, &error) < 0)
 		die("%s: %s", path, error.text);

@@ -224,7 +224,7 @@ def leave(world, cart, address):
 
 
 def named(cart, step=1, shop="demo"):
-    """As services/kit/mail/mail.h names a reminder, computed independently."""
+    """As services/kit/mail/message.h names a reminder, computed independently."""
     return f"{step}.{hashlib.sha256(f'{shop}{chr(0)}{cart}{chr(0)}{step}'.encode()).hexdigest()[:32]}"
 
 

@@ -8,7 +8,7 @@
 
 #include "bus/actor/effect.h"
 #include "bus/base/clock.h"
-#include "services/kit/mail/mail.h"
+#include "services/kit/mail/message.h"
 
 struct effect {
 	int claims, ends; /* how often it was asked to be claimed, and was done */

@@ -7,6 +7,7 @@
 #include "services/cartbus/core/home.h"
 #include "services/cartbus/core/manual.h"
 #include "services/cartbus/shops/shops.h"
+#include "services/kit/keys/secrets.h"
 
 #include "bus/base/cleanup.h"
 #include "bus/base/file.h"
@@ -250,7 +251,7 @@ void command_secret_path(const struct command *command, const char *name, char r
 {
 	char path[256];
 
-	settings_secret_path(command->config, name, path);
+	secret_path(command->config, name, path);
 	snprintf(ret, PATH_ROOM, "%s", path);
 }
 

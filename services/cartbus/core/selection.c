@@ -16,7 +16,7 @@
 #include "services/cartbus/core/naming.h"
 #include "services/cartbus/core/print.h"
 #include "services/cartbus/shops/shops.h"
-#include "services/kit/mail/mail.h"
+#include "services/kit/mail/message.h"
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

@@ -13,7 +13,7 @@
 #include "bus/base/cleanup.h"
 #include "bus/base/text.h"
 #include "services/kit/http/standard_webhook.h"
-#include "services/kit/mail/mail.h"
+#include "services/kit/mail/message.h"
 #include "services/kit/model/model.h"
 #include "services/kit/settings/folders.h"
 #include "services/kit/settings/listen.h"

@@ -18,7 +18,7 @@
 #include "services/cartbus/core/programs.h"
 #include "services/cartbus/shops/shops.h"
 #include "services/kit/mail/bounce_tag.h"
-#include "services/kit/mail/mail.h"
+#include "services/kit/mail/message.h"
 #include "services/kit/settings/settings.h"
 #include "services/platform/mailin/reader.h"
 #include <dirent.h>

@@ -6,6 +6,7 @@
  * Fails by:  the mail server's own words, and what to look at.
  * Read next: reminder_mail.c (the mail), services/kit/mail/transport.c
  */
+#include "proto/topics.h"
 #include "services/cartbus/core/print.h"
 #include "services/cartbus/core/who.h"
 #include "services/cartbus/texts/reminder_mail.h"

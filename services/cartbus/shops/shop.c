@@ -16,7 +16,7 @@
 #include "bus/base/cleanup.h"
 #include "bus/base/file.h"
 #include "bus/base/text.h"
-#include "services/kit/settings/settings.h"
+#include "services/kit/keys/secrets.h"
 #include "services/kit/storefront/secret_lines.h"
 #include <errno.h>
 #include <jansson.h>
@@ -255,7 +255,7 @@ static int forget_previous(const struct command *command, const char *path)
 	int failed = file_read_secret(path, &now);
 
 	if (failed) {
-		settings_secret_why(path, failed, why);
+		secret_why(path, failed, why);
 		complain(command, "%s. Until it can be read, the ones before it are not forgotten", why);
 		return EXIT_NO;
 	}

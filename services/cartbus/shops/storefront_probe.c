@@ -3,13 +3,13 @@
  *
  * Promises: the same request, by the same driver, with the same guards and the same secret file: what it says holds for the sender,
  *           as far as that may read what this user may.
- * Read next: services/kit/storefront/storefront.h
+ * Read next: services/carts/orders/orders.h
  */
 #include "services/cartbus/shops/storefront_probe.h"
 
 #include "bus/base/text.h"
+#include "services/carts/orders/orders.h"
 #include "services/kit/storefront/alarm.h"
-#include "services/kit/storefront/storefront.h"
 #include <stdio.h>
 
 #define PATIENCE_US (10 * US_PER_S) /* above the request's own deadline */

@@ -15,9 +15,9 @@
 #include "services/carts/letter/voice.h"
 #include "services/kit/documents/owner_text.h"
 #include "services/kit/keys/keyring.h"
+#include "services/kit/keys/secrets.h"
 #include "services/kit/money/money.h"
 #include "services/kit/rules/rules.h"
-#include "services/kit/settings/settings.h"
 #include "services/kit/storefront/secret_lines.h"
 #include "services/kit/web/admin_link.h"
 #include "services/kit/web/page_address.h"
@@ -208,7 +208,7 @@ struct checking {
 static void check_voice(struct checking *checking, const struct shop *shop, const char *path, const char *kind)
 {
 	_cleanup_(buffer_free) struct buffer text = { 0 };
-	struct voice_error error = { 0 };
+	struct text_error error = { 0 };
 	struct voice *voice = NULL;
 	char why[160] = "";
 
@@ -256,7 +256,7 @@ static void check_key(struct checking *checking, const char *name)
 	failed = keyring_read_key(path, &secret);
 	if (!failed)
 		return;
-	settings_secret_why(path, failed, why);
+	secret_why(path, failed, why);
 	checking->wrong += check_told(checking->command, failed, why);
 }
 
@@ -270,7 +270,7 @@ int check_webhook_secret(const struct command *command, const char *shop)
 	command_secret_path(command, name, path);
 	failed = file_read_secret(path, &secret);
 	if (failed)
-		settings_secret_why(path, failed, why);
+		secret_why(path, failed, why);
 	else if (secret.len < WEBHOOK_SECRET_LEAST) {
 		failed = -EINVAL;
 		snprintf(why, sizeof(why),
@@ -294,7 +294,7 @@ int check_previous(const struct command *command, const char *shop, int *ret_cou
 	if (failed == -ENOENT || failed == -ENODATA)
 		return 0;
 	if (failed)
-		settings_secret_why(path, failed, why);
+		secret_why(path, failed, why);
 	else if (secret_lines_have_more(buffer_bytes(&before)))
 		complain(command, "warning: the secrets in %s behind the first %d are not accepted", path,
 			(int)SECRET_LINES_MOST);

@@ -1,7 +1,7 @@
 /*
  * mime.h: takes a mail of ours apart again, for people to look at
  *
- * Knows what kit/mail/mail.h composes: two parts in quoted-printable, encoded words in UTF-8. Not a reader of other people's mail.
+ * Knows what carts/letter/reminder.h and kit/mail/message.h compose: two parts in quoted-printable, encoded words in UTF-8. Not a reader of other people's mail.
  */
 #ifndef CARTBUS_TEXTS_MIME_H
 #define CARTBUS_TEXTS_MIME_H

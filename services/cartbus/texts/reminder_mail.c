@@ -3,20 +3,21 @@
  *
  * Promises:  the mail is made by the function that the sender calls, from the cart as the log has it (or a sample) and the shop's
  *            files as they are now.
- * Read next: preview.c, send_test.c (who wants it), services/kit/mail/mail.h
+ * Read next: preview.c, send_test.c (who wants it), services/kit/mail/message.h
  */
 #include "services/cartbus/texts/reminder_mail.h"
 #include "services/cartbus/core/selection.h"
 #include "services/cartbus/texts/wording.h"
+#include "services/carts/letter/reminder.h"
 
 #include "bus/base/cleanup.h"
 #include "bus/base/file.h"
 #include "bus/base/memory.h"
 #include "bus/base/text.h"
 #include "services/kit/keys/keyring.h"
+#include "services/kit/keys/secrets.h"
 #include "services/kit/mail/bounce_tag.h"
 #include "services/kit/money/money.h"
-#include "services/kit/settings/settings.h"
 #include "services/kit/web/signed_link.h"
 #include <stdio.h>
 #include <stdlib.h>
@@ -124,7 +125,7 @@ static int read_id_key(const struct writing *writing, struct keyring *ret)
 
 	if (!writing->wish->cart || writing->wish->test_id)
 		return EXIT_FINE;
-	int failed = keyring_read_bounce(settings_secrets_folder(writing->command->config), ret, path);
+	int failed = keyring_read_bounce(secrets_folder(writing->command->config), ret, path);
 	if (!failed)
 		return EXIT_FINE;
 	complain(writing->command, "the mail cannot be named with %s: %s", path, strerror(-failed));

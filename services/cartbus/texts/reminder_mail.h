@@ -5,7 +5,7 @@
 #define CARTBUS_TEXTS_REMINDER_MAIL_H
 
 #include "services/cartbus/core/reading.h"
-#include "services/kit/mail/mail.h"
+#include "services/kit/mail/message.h"
 
 struct mail_wish {
 	const char *shop;    /* its name */

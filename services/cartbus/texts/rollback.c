@@ -88,7 +88,7 @@ static int check_conf_text(struct rollback *rollback)
 static int check_voice_text(struct rollback *rollback)
 {
 	const char *text = rollback->to->text;
-	struct voice_error error;
+	struct text_error error;
 	struct voice *voice = NULL;
 
 	if (voice_is_own(text) && voice_parse(text, &voice, &error) < 0) {

@@ -15,7 +15,7 @@
 #include <stdio.h>
 #include <string.h>
 
-static void print_wrong(const struct command *command, const char *path, const struct voice_error *error)
+static void print_wrong(const struct command *command, const char *path, const struct text_error *error)
 {
 	if (command->json) {
 		json_t *whole = json_pack("{s:b,s:i,s:i,s:s}", "right", 0, "line", error->line, "column", error->column,
@@ -41,7 +41,7 @@ static int check_name(const struct command *command, const char *path)
 static int check(const struct command *command, const char *path)
 {
 	_cleanup_(buffer_free) struct buffer text = { 0 };
-	struct voice_error error = { 0 };
+	struct text_error error = { 0 };
 	struct voice *voice = NULL;
 	static struct shop shop; /* large */
 	char why[OWNER_TEXT_WHY];

@@ -25,7 +25,7 @@ struct choosing {
 static int read_own(const struct command *command, const struct shop *shop, const char *path, struct voice **ret)
 {
 	_cleanup_(buffer_free) struct buffer text = { 0 };
-	struct voice_error error = { 0 };
+	struct text_error error = { 0 };
 	char why[OWNER_TEXT_WHY];
 
 	int failed = owner_text_read(path, &text, why);
@@ -72,7 +72,7 @@ static int use_draft(const struct command *command, const struct shop *shop, con
 	struct wording *ret)
 {
 	_cleanup_(buffer_free) struct buffer text = { 0 };
-	struct voice_error error = { 0 };
+	struct text_error error = { 0 };
 	char why[OWNER_TEXT_WHY];
 
 	if (owner_text_read(path, &text, why)) {

@@ -13,7 +13,7 @@
 #include "bus/base/file.h"
 #include "bus/base/text.h"
 #include "services/kit/keys/keyring.h"
-#include "services/kit/settings/settings.h"
+#include "services/kit/keys/secrets.h"
 #include "services/kit/web/admin_link.h"
 #include <errno.h>
 #include <libgen.h>
@@ -179,7 +179,7 @@ static int make_bounce_key(const struct command *command, bool was_there)
 	failed = keyring_read(config_get(command->config, "paths", NULL, "secrets"), LINK_KEY, &links);
 	if (failed) {
 		command_secret_path(command, LINK_KEY, from);
-		settings_secret_why(from, failed, why);
+		secret_why(from, failed, why);
 		complain(command, "%s", why);
 		return EXIT_NO;
 	}

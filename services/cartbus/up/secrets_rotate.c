@@ -13,7 +13,7 @@
 #include "bus/base/file.h"
 #include "bus/base/text.h"
 #include "services/kit/keys/keyring.h"
-#include "services/kit/settings/settings.h"
+#include "services/kit/keys/secrets.h"
 #include "services/kit/time/span.h"
 #include "services/kit/web/admin_link.h"
 #include <errno.h>
@@ -122,7 +122,7 @@ static int rotate(const struct command *command, const struct rotated *one, int6
 	int failed;
 
 	command_secret_path(command, one->file, path);
-	failed = keyring_read(settings_secrets_folder(command->config), one->file, &keys);
+	failed = keyring_read(secrets_folder(command->config), one->file, &keys);
 	if (failed && failed != -ERANGE) { /* one that is too short is made another */
 		complain(command, "%s cannot be read: %s; `cartbus secrets make` makes it", path, strerror(-failed));
 		return EXIT_NO;

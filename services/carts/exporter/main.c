@@ -8,6 +8,7 @@
 #include "services/kit/effect/file_driver.h"
 #include "services/kit/google/google.h"
 #include "services/kit/keys/keyring.h"
+#include "services/kit/keys/secrets.h"
 #include "services/kit/settings/folders.h"
 #include "services/kit/settings/settings.h"
 #include "services/kit/web/admin_link.h"
@@ -18,7 +19,7 @@
 static void read_key(const struct config *config, struct buffer *ret)
 {
 	char path[256];
-	settings_secret_path(config, ADMIN_LINK_KEY, path);
+	secret_path(config, ADMIN_LINK_KEY, path);
 	int r = keyring_read_key(path, ret);
 	if (r == -ENOENT || r == -ENODATA)
 		log_event(LOG_WARNING,

@@ -8,6 +8,7 @@
 #include "services/kit/web/html.h"
 #include "bus/base/cleanup.h"
 #include "services/carts/letter/render.h"
+#include "services/kit/http/url.h"
 #include "services/kit/mail/style.h"
 #include <stdlib.h>
 #include <unicode/uchar.h>
@@ -122,7 +123,7 @@ static void add_picture(struct buffer *out, const Item *item)
 {
 	char title[320];
 
-	if (mail_url_safe(item->picture)) {
+	if (url_is_clean(item->picture)) {
 		buffer_add_text(out,
 			"<img class=\"tile\" width=\"" PICTURE_SIDE "\" height=\"" PICTURE_SIDE
 			"\" alt=\"\" style=\"display:block;object-fit:cover;" STYLE_TILE "\" src=\"");
@@ -141,7 +142,7 @@ static void add_picture(struct buffer *out, const Item *item)
 static void add_title(struct buffer *out, const Item *item)
 {
 	char title[320];
-	bool link = mail_url_safe(item->link);
+	bool link = url_is_clean(item->link);
 	mail_item_title(item, title);
 	if (link) {
 		buffer_add_text(out, "<a style=\"color:inherit;text-decoration:none\" href=\"");
@@ -173,7 +174,7 @@ static struct rows rows_of(const struct html *html, const CartState *cart)
 	struct rows rows = { false, false };
 
 	for (pb_size_t i = 0; i < cart->items_count; i++) {
-		rows.pictures |= mail_url_safe(cart->items[i].picture);
+		rows.pictures |= url_is_clean(cart->items[i].picture);
 		rows.stacked |= letters_of(html->words->prices[i]) > PRICE_LETTERS_MOST;
 	}
 	return rows;
@@ -349,13 +350,13 @@ static void add_head(const struct mail_words *words, const char *subject, struct
 static void add_logo(const struct mail_words *words, struct buffer *ret)
 {
 	const struct shop *shop = words->reminder->shop;
-	bool link = mail_url_safe(shop->url);
+	bool link = url_is_clean(shop->url);
 	if (link) {
 		buffer_add_text(ret, "<a style=\"color:inherit;text-decoration:none\" href=\"");
 		html_escape(shop->url, ret);
 		buffer_add_text(ret, "\">");
 	}
-	if (mail_url_safe(shop->logo)) {
+	if (url_is_clean(shop->logo)) {
 		buffer_printf(ret, "<img width=\"%d\" style=\"" STYLE_LOGO "\" src=\"", shop->logo_width);
 		html_escape(shop->logo, ret);
 		buffer_add_text(ret, "\" alt=\"");

@@ -8,7 +8,7 @@
 #ifndef CARTS_LETTER_POLISH_H
 #define CARTS_LETTER_POLISH_H
 
-#include "services/kit/mail/mail.h"
+#include "services/carts/letter/reminder.h"
 #include "services/kit/model/model.h"
 
 enum { POLISHED_MAX = 4 * MODEL_LINE_MAX + 256 };

@@ -1,12 +1,12 @@
 /*
  * render.h: what a reminder says, as text and as HTML, from one source
  *
- * Inside the kit only; services call mail.h.
+ * Inside this library only; others call reminder.h.
  */
 #ifndef CARTS_LETTER_RENDER_H
 #define CARTS_LETTER_RENDER_H
 
-#include "services/kit/mail/mail.h"
+#include "services/carts/letter/reminder.h"
 #include "services/kit/template/template.h"
 
 enum { MAIL_ITEMS_MAX = sizeof((CartState){ 0 }.items) / sizeof(Item), MAIL_ITEM_PRICE_ROOM = 80 };
@@ -40,7 +40,6 @@ const char *mail_words_plural(const struct mail_words *words, enum value value);
 void mail_words_note(const struct mail_words *words, char ret[500]);
 bool mail_words_may_link(
 	const struct mail_words *words, const char *url); /* to what the owner wrote: the shop's own hosts */
-bool mail_url_safe(const char *url);                      /* https, and nothing that ends an attribute */
 
 /* The opening line as text, the polished one if there is one; false: this voice has none. */
 bool mail_render_opening(const struct mail_words *words, struct buffer *ret);

@@ -44,7 +44,7 @@ struct reader {
 	struct voice *voice; /* being filled */
 	int step;            /* index of the mail being read, -1: before the first heading */
 	int heading_line;
-	struct voice_error *error;
+	struct text_error *error;
 };
 
 static int refuse(struct reader *reader, int line, int column, const char *words)
@@ -237,7 +237,7 @@ static char *plain_lines(const char *text)
 	return plain;
 }
 
-int voice_parse(const char *text, struct voice **ret, struct voice_error *ret_error)
+int voice_parse(const char *text, struct voice **ret, struct text_error *ret_error)
 {
 	_cleanup_free_ char *plain = plain_lines(text);
 	struct reader reader = {
@@ -257,7 +257,7 @@ static bool is_own_link(const void *shop, const char *url)
 	return shop_owns_url(shop, PLATFORM_UNKNOWN, url);
 }
 
-static int check_links(const struct template *template, const struct shop *shop, struct voice_error *ret_error)
+static int check_links(const struct template *template, const struct shop *shop, struct text_error *ret_error)
 {
 	struct template_place place;
 	const char *url = template_link_beyond(template, is_own_link, shop, &place);
@@ -274,7 +274,7 @@ static int check_links(const struct template *template, const struct shop *shop,
 	return -EINVAL;
 }
 
-int voice_check_links(const struct voice *voice, const struct shop *shop, struct voice_error *ret_error)
+int voice_check_links(const struct voice *voice, const struct shop *shop, struct text_error *ret_error)
 {
 	int r = 0;
 

@@ -15,22 +15,18 @@
 
 #include "bus/base/bytes.h"
 #include "services/kit/locale/locale.h"
+#include "services/kit/template/template.h"
+#include "services/kit/template/texts.h"
 
 struct voice;
 
-struct voice_error {
-	int line, column;
-	char text[360];
-};
-
-int voice_parse(const char *text, struct voice **ret, struct voice_error *ret_error);
+int voice_parse(const char *text, struct voice **ret, struct text_error *ret_error);
 void voice_free(struct voice *voice);
 /* Does every [words](https://...) lead to a host of this shop? -EINVAL: ret_error says which does not, and what helps. */
 struct shop;
-int voice_check_links(const struct voice *voice, const struct shop *shop, struct voice_error *ret_error);
+int voice_check_links(const struct voice *voice, const struct shop *shop, struct text_error *ret_error);
 
 /* For the renderer: the templates of one mail. */
-struct template;
 struct voice_mail {
 	struct template *subject, *body;
 	struct template *preview, *opening; /* may be NULL */
@@ -68,5 +64,8 @@ const struct voice *voice_builtin(const char *language);
 bool voice_kind_of_file(const char *file, char ret_kind[VOICE_KIND_ROOM]);
 /* false: ret_why says how the language would be spelled right. */
 bool voice_kind_valid(const char *kind, char ret_why[160]);
+
+/* What shops say whose owners wrote nothing: voices/<language>.txt; ended by a NULL. */
+extern const struct text_resource voice_texts[];
 
 #endif

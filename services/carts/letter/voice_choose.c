@@ -9,7 +9,6 @@
 #include "bus/base/log.h"
 #include "bus/base/text.h"
 #include "services/carts/letter/voice.h"
-#include "services/kit/template/texts.h"
 #include <stdio.h>
 
 enum { BUILTIN_MAX = 32 };
@@ -32,7 +31,7 @@ const char *voice_builtin_text(const char *language)
 const struct voice *voice_builtin(const char *language)
 {
 	static struct voice *parsed[BUILTIN_MAX];
-	struct voice_error error;
+	struct text_error error;
 	int index = builtin_index(language);
 
 	if (index < 0 || index >= BUILTIN_MAX)

@@ -8,22 +8,12 @@
 #include "bus/base/text.h"
 #include "services/carts/letter/render.h"
 #include "services/carts/letter/shopper_text.h"
+#include "services/kit/http/url.h"
+#include "services/kit/locale/marks.h"
 #include "services/kit/money/money.h"
 #include <stdio.h>
 #include <unicode/uchar.h>
 #include <unicode/utf8.h>
-
-/* Marks, embeddings, overrides and isolates: a title could turn the line it stands in around. Joiners of emoji are none. */
-static bool is_direction_mark(UChar32 c)
-{
-	return c == 0x061c || c == 0x200e || c == 0x200f || (c >= 0x202a && c <= 0x202e) ||
-		(c >= 0x2066 && c <= 0x2069) || c == 0xfeff;
-}
-
-static bool is_control(UChar32 c)
-{
-	return c < ' ' || (c >= 0x7f && c <= 0x9f) || c == 0x2028 || c == 0x2029;
-}
 
 /* In place: it only gets shorter. */
 static void clean(char *text)
@@ -37,28 +27,14 @@ static void clean(char *text)
 		U8_NEXT(text, at, length, c);
 		if (c < 0) {
 			*to++ = '?';
-		} else if (is_control(c)) {
+		} else if (text_is_control(c)) {
 			*to++ = ' ';
-		} else if (!is_direction_mark(c)) {
+		} else if (!text_is_direction_mark(c)) {
 			memmove(to, text + from, (size_t)(at - from));
 			to += at - from;
 		}
 	}
 	*to = 0;
-}
-
-bool mail_url_safe(const char *url)
-{
-	if (!text_starts(url, "https://") || strlen(url) == strlen("https://"))
-		return false;
-	int32_t length = (int32_t)strlen(url), at = 0;
-	while (at < length) {
-		UChar32 c;
-		U8_NEXT(url, at, length, c);
-		if (c <= ' ' || is_control(c) || is_direction_mark(c) || (c < 0x80 && strchr("\"'<>\\`", c)))
-			return false;
-	}
-	return true;
 }
 
 void mail_item_title(const Item *item, char ret[320])
@@ -129,13 +105,13 @@ const char *mail_words_link(const struct mail_words *words, enum value value)
 	if (value == VALUE_RETURN_LINK)
 		return reminder->return_url ? reminder->return_url : reminder->cart->recovery_url;
 	if (value == VALUE_SHOP_LINK)
-		return mail_url_safe(reminder->shop->url) ? reminder->shop->url : "";
+		return url_is_clean(reminder->shop->url) ? reminder->shop->url : "";
 	return reminder->to_owner || reminder->test_id || !reminder->unsubscribe_url ? "" : reminder->unsubscribe_url;
 }
 
 bool mail_words_may_link(const struct mail_words *words, const char *url)
 {
-	return mail_url_safe(url) && shop_owns_url(words->reminder->shop, PLATFORM_UNKNOWN, url);
+	return url_is_clean(url) && shop_owns_url(words->reminder->shop, PLATFORM_UNKNOWN, url);
 }
 
 void mail_words_note(const struct mail_words *words, char ret[500])

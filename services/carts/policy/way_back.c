@@ -5,7 +5,7 @@
  * Read next: shop/lists.c, url.c, letter/render.c (which writes no mail that leads elsewhere)
  */
 #include "services/carts/policy/way_back.h"
-#include "services/carts/letter/render.h"
+#include "services/kit/http/url.h"
 #include <string.h>
 
 void way_back_of(const CartState *cart, struct way_back *ret)
@@ -14,7 +14,7 @@ void way_back_of(const CartState *cart, struct way_back *ret)
 
 	memset(ret, 0, sizeof(*ret)); /* rows are compared as bytes */
 	ret->platform = (uint32_t)cart->platform;
-	ret->kind = !*url ? WAY_BACK_MISSING : mail_url_safe(url) ? WAY_BACK_LEADS : WAY_BACK_UNCLEAN;
+	ret->kind = !*url ? WAY_BACK_MISSING : url_is_clean(url) ? WAY_BACK_LEADS : WAY_BACK_UNCLEAN;
 	if (ret->kind == WAY_BACK_LEADS)
 		url_host(url, ret->host);
 }

@@ -9,7 +9,7 @@
 #include "bus/base/memory.h"
 #include "bus/base/text.h"
 #include "services/carts/rehearsal/inside.h"
-#include "services/kit/mail/mail.h"
+#include "services/kit/mail/message.h"
 #include <stdlib.h>
 
 enum { FAILURES_MOST = 5 }; /* as the broker's: then it is a dead letter */

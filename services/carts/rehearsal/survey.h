@@ -5,7 +5,7 @@
 #define CARTS_REHEARSAL_SURVEY_H
 
 #include "proto/topics.h"
-#include "services/kit/mail/mail.h"
+#include "services/kit/mail/message.h"
 
 struct survey;
 

@@ -4,7 +4,7 @@
  * Promises:  asked only about what would be mailed now; an order that is found is said as one, so that intake, waiter and every
  *            sender learn of it, and what its own webhook says later changes nothing; silence decides nothing, the log does, and
  *            the mail's record says which of them it was.
- * Read next: services/kit/storefront/storefront.h, sender.c
+ * Read next: services/carts/orders/orders.h, sender.c
  */
 #include "services/carts/sender/asking.h"
 #include "bus/base/memory.h"

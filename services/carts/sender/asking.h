@@ -6,9 +6,9 @@
 
 #include "bus/actor/turn.h"
 #include "proto/topics.h"
+#include "services/carts/orders/orders.h"
 #include "services/kit/http/http.h"
 #include "services/kit/storefront/alarm.h"
-#include "services/kit/storefront/storefront.h"
 
 struct asking {
 	struct http_request http; /* first: the driver takes the request for it */

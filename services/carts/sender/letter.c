@@ -4,12 +4,13 @@
  * Owns:      the installation's keys of links and bounces and its public address, set once at start.
  * Promises:  same reminder, facts and time: same bytes; the unsubscribe link is signed for this shopper and shop alone.
  * Fails by:  -EINVAL with the reason in words.
- * Read next: services/kit/mail/mail.h, services/kit/web/signed_link.h
+ * Read next: services/kit/mail/message.h, services/kit/web/signed_link.h
  */
 #include "services/carts/sender/letter.h"
 #include "bus/base/cleanup.h"
 #include "bus/base/memory.h"
 #include "bus/base/text.h"
+#include "services/carts/letter/speech.h"
 #include "services/kit/documents/docs.h"
 #include "services/kit/keys/keyring.h"
 #include "services/kit/mail/bounce_tag.h"
@@ -162,7 +163,7 @@ int letter_new(const struct state *state, const struct finding *finding, const R
 		return -EINVAL;
 	}
 	int r = mail_reminder(&(struct reminder){ .shop = finding->shop,
-				      .speech = docs_speech(state, shop, due->cart.locale),
+				      .speech = speech_of(state, shop, due->cart.locale),
 				      .cart = &due->cart,
 				      .step = (int)due->step,
 				      .now_us = now_us,

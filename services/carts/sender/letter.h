@@ -8,7 +8,7 @@
 #include "services/carts/sender/may_send.h"
 #include "services/carts/sender/polishing.h"
 #include "services/carts/sender/sender.h"
-#include "services/kit/mail/mail.h"
+#include "services/kit/mail/message.h"
 
 struct letter {
 	struct mail mail; /* first: the driver takes the request for a struct mail */

@@ -5,15 +5,16 @@
 #include "services/carts/sender/sender.h"
 #include "services/kit/http/http.h"
 #include "services/kit/keys/keyring.h"
-#include "services/kit/mail/mail.h"
+#include "services/kit/keys/secrets.h"
+#include "services/kit/mail/message.h"
 #include "services/kit/settings/settings.h"
 #include <string.h>
 
 static void read_keys(const struct config *config, struct keyring *links, struct keyring *bounces)
 {
 	char path[256];
-	const char *folder = settings_secrets_folder(config);
-	settings_secret_in(folder, LINK_KEY, path);
+	const char *folder = secrets_folder(config);
+	secret_in(folder, LINK_KEY, path);
 	int r = keyring_read(folder, LINK_KEY, links);
 	if (r < 0)
 		die_of_secret(path, r);

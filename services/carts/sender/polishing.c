@@ -9,6 +9,7 @@
 #include "services/carts/sender/polishing.h"
 #include "bus/base/memory.h"
 #include "bus/base/text.h"
+#include "services/carts/letter/speech.h"
 #include "services/kit/documents/docs.h"
 #include <stdlib.h>
 
@@ -24,7 +25,7 @@ static struct reminder reminder_of(
 	const struct state *state, const struct finding *finding, const ReminderDue *due, int64_t now_us)
 {
 	return (struct reminder){ .shop = finding->shop,
-		.speech = docs_speech(state, finding->shop->name, due->cart.locale),
+		.speech = speech_of(state, finding->shop->name, due->cart.locale),
 		.cart = &due->cart,
 		.step = (int)due->step,
 		.now_us = now_us,

@@ -12,7 +12,7 @@
 #include "bus/base/memory.h"
 #include "bus/base/text.h"
 #include "services/kit/documents/docs.h"
-#include "services/kit/mail/mail.h"
+#include "services/kit/mail/message.h"
 #include "services/kit/state/row.h"
 #include <inttypes.h>
 #include <stdio.h>

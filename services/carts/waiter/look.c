@@ -5,11 +5,11 @@
  * Read next: services/carts/policy/move.c, services/carts/policy/plan.h
  */
 #include "services/carts/waiter/look.h"
+#include "services/carts/letter/reminder.h"
 #include "services/carts/policy/plan.h"
 #include "services/carts/waiter/newest.h"
 #include "services/carts/waiter/waiter.h"
 #include "services/kit/documents/docs.h"
-#include "services/kit/mail/mail.h"
 
 static void choose_waits(struct look *look, const struct rules *rules)
 {

@@ -6,7 +6,7 @@
  *            a pure function of text (and currency), found again by its digest.
  * Promises:  an older version never replaces a newer one.
  * Fails by:  NULL; mirror checks a text before it says it, so a bad one here is a document that an older program accepted.
- * Read next: rules.h, shop.h, voice.h
+ * Read next: rules/rules.h, shop/shop.h, carts/letter/speech.c (a sort of documents that belongs to a system)
  */
 #include "services/kit/documents/docs.h"
 #include "bus/base/cleanup.h"
@@ -16,14 +16,11 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-enum type { TYPE_SHOP, TYPE_RULES, TYPE_VOICE };
-
 struct parsed {
 	struct buffer source; /* what it was made from */
 	uint32_t version;
-	struct shop *shop;
-	struct rules *rules;
-	struct voice *voice; /* NULL also when the words are not the owner's own */
+	const struct docs_reading *reading; /* NULL: nothing was read yet */
+	void *read;                         /* NULL also when the text says nothing that can be used */
 };
 
 static void version_and_digest(const Document *document, char ret[100])
@@ -79,80 +76,33 @@ static struct parsed *slot_of(const char *shop, const char *kind)
 static void slot_empty(struct parsed *slot)
 {
 	buffer_free(&slot->source);
-	free(slot->shop);
-	free(slot->rules);
-	voice_free(slot->voice);
+	if (slot->reading)
+		slot->reading->free(slot->read);
 	*slot = (struct parsed){ 0 };
 }
 
-static void parse_shop(struct parsed *slot, const char *shop, const Document *document)
-{
-	struct config_error error;
-
-	slot->shop = memory_new(sizeof(*slot->shop));
-	if (shop_parse(document->text, shop, document->source, slot->shop, &error) < 0) {
-		free(slot->shop);
-		slot->shop = NULL;
-	}
-}
-
-static void parse_rules(struct parsed *slot, const char *currency, const Document *document)
-{
-	struct rules_error error;
-
-	slot->rules = memory_new(sizeof(*slot->rules));
-	if (rules_parse(document->text, currency, slot->rules, &error) < 0) {
-		free(slot->rules);
-		slot->rules = NULL;
-	}
-}
-
-static void parse_voice(struct parsed *slot, const Document *document)
-{
-	struct voice_error error;
-
-	if (voice_is_own(document->text))
-		if (voice_parse(document->text, &slot->voice, &error) < 0)
-			slot->voice = NULL;
-}
-
-static void parse(struct parsed *slot, enum type type, const char *shop, const char *currency, const Document *document)
-{
-	switch (type) {
-	case TYPE_SHOP:
-		parse_shop(slot, shop, document);
-		return;
-	case TYPE_RULES:
-		parse_rules(slot, currency, document);
-		return;
-	case TYPE_VOICE:
-		parse_voice(slot, document);
-		return;
-	}
-}
-
-/* Version, digest and currency, as they are: the common question takes nothing apart. false: no document. */
+/* Version, digest and what else the reading depends on: the common question takes nothing apart. false: no document. */
 static bool find_source(
-	const struct state *state, const char *shop, const char *kind, const char *currency, struct buffer *ret)
+	const struct state *state, const char *shop, const char *kind, const char *with, struct buffer *ret)
 {
 	if (!state_get_bytes(state, "document.digest", shop, kind, ret))
 		return false;
 	buffer_add_text(ret, " ");
-	buffer_add_text(ret, currency);
+	buffer_add_text(ret, with);
 	return true;
 }
 
-/* Parsed anew when it was made from something else the last time. NULL: no document. */
-static const struct parsed *parsed_of(
-	const struct state *state, const char *shop, enum type type, const char *kind, const char *currency)
+/* Read anew when it was made from something else the last time. NULL: no document. */
+static const struct parsed *parsed_of(const struct state *state, const char *shop, const char *kind,
+	const struct docs_reading *reading, const char *with)
 {
 	_cleanup_(buffer_free) struct buffer source = { 0 };
 	char digest[100];
 
-	if (!find_source(state, shop, kind, currency, &source))
+	if (!find_source(state, shop, kind, with, &source))
 		return NULL;
 	struct parsed *slot = slot_of(shop, kind);
-	if (bytes_compare(buffer_bytes(&slot->source), buffer_bytes(&source)) == 0)
+	if (slot->reading == reading && bytes_compare(buffer_bytes(&slot->source), buffer_bytes(&source)) == 0)
 		return slot;
 
 	_cleanup_free_ Document *document = memory_new(sizeof(*document));
@@ -162,47 +112,58 @@ static const struct parsed *parsed_of(
 	slot->source = source;
 	source = (struct buffer){ 0 };
 	slot->version = folded_version(state, shop, kind, digest);
-	parse(slot, type, shop, currency, document);
+	slot->reading = reading;
+	slot->read = reading->parse(document, shop, with);
 	return slot;
+}
+
+const void *docs_read(const struct state *state, const char *shop, const char *kind, const struct docs_reading *reading,
+	const char *with, uint32_t *ret_version)
+{
+	const struct parsed *parsed = parsed_of(state, shop, kind, reading, with);
+
+	if (ret_version)
+		*ret_version = parsed ? parsed->version : 0;
+	return parsed ? parsed->read : NULL;
+}
+
+/* --- the sorts that the kit knows itself --- */
+
+static void *parse_shop(const Document *document, const char *name, const char *with)
+{
+	struct shop *shop = memory_new(sizeof(*shop));
+	struct config_error error;
+
+	(void)with;
+	if (shop_parse(document->text, name, document->source, shop, &error) == 0)
+		return shop;
+	free(shop);
+	return NULL;
+}
+
+static void *parse_rules(const Document *document, const char *shop, const char *currency)
+{
+	struct rules *rules = memory_new(sizeof(*rules));
+	struct rules_error error;
+
+	(void)shop;
+	if (rules_parse(document->text, currency, rules, &error) == 0)
+		return rules;
+	free(rules);
+	return NULL;
 }
 
 const struct shop *docs_shop(const struct state *state, const char *shop)
 {
-	const struct parsed *parsed = parsed_of(state, shop, TYPE_SHOP, "shop", "");
+	static const struct docs_reading reading = { parse_shop, free };
 
-	return parsed ? parsed->shop : NULL;
+	return docs_read(state, shop, "shop", &reading, "", NULL);
 }
 
 const struct rules *docs_rules(const struct state *state, const char *shop, uint32_t *ret_version)
 {
+	static const struct docs_reading reading = { parse_rules, free };
 	const struct shop *configured = docs_shop(state, shop);
-	const struct parsed *parsed =
-		parsed_of(state, shop, TYPE_RULES, "rules", configured ? configured->currency : "");
 
-	if (ret_version)
-		*ret_version = parsed ? parsed->version : 0;
-	return parsed ? parsed->rules : NULL;
-}
-
-struct finding {
-	const struct state *state;
-	const char *shop;
-};
-
-static const struct voice *find_voice(void *context, const char *kind)
-{
-	const struct finding *finding = context;
-	const struct parsed *parsed = parsed_of(finding->state, finding->shop, TYPE_VOICE, kind, "");
-
-	return parsed ? parsed->voice : NULL;
-}
-
-struct speech docs_speech(const struct state *state, const char *shop, const char *locale)
-{
-	const struct shop *configured = docs_shop(state, shop);
-	struct finding finding = { .state = state, .shop = shop };
-	struct speech speech;
-
-	voice_choose(locale, configured ? configured->locale : "en", find_voice, &finding, &speech);
-	return speech;
+	return docs_read(state, shop, "rules", &reading, configured ? configured->currency : "", ret_version);
 }

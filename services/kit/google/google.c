@@ -13,7 +13,7 @@
 #include "bus/base/memory.h"
 #include "bus/base/text.h"
 #include "services/kit/google/key.h"
-#include "services/kit/settings/settings.h"
+#include "services/kit/keys/secrets.h"
 #include <curl/curl.h>
 #include <errno.h>
 #include <jansson.h>
@@ -56,7 +56,7 @@ struct google_settings google_settings_of(const struct config *config, const str
 	const char *name = config_get(config, "google", NULL, "key"), *ca = config_get(config, "google", NULL, "ca");
 	char path[256];
 
-	settings_secret_path(config, name && *name ? name : "google.json", path);
+	secret_path(config, name && *name ? name : "google.json", path);
 	TEXT_COPY(settings.key_path, path);
 	settings.http.ca = ca && *ca ? ca : NULL;
 	settings.http.peer = "google";

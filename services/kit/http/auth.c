@@ -9,7 +9,7 @@
 #include "bus/base/file.h"
 #include "bus/base/text.h"
 #include "services/kit/http/http_inside.h"
-#include "services/kit/settings/settings.h"
+#include "services/kit/keys/secrets.h"
 #include <errno.h>
 #include <openssl/crypto.h>
 #include <openssl/sha.h>
@@ -32,7 +32,7 @@ static int read_secret(const struct http_call *call, struct buffer *ret, char re
 	if (auth->value) {
 		buffer_add_text(ret, auth->value);
 	} else {
-		settings_secret_in(call->client->secrets, auth->secret, path);
+		secret_in(call->client->secrets, auth->secret, path);
 		int r = file_read_secret(path, ret);
 		if (r < 0) {
 			snprintf(ret_why, 160, "the secret %.90s: %s", auth->secret, strerror(-r));

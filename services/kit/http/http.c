@@ -12,7 +12,7 @@
 #include "bus/base/memory.h"
 #include "bus/base/text.h"
 #include "services/kit/http/http_inside.h"
-#include "services/kit/settings/settings.h"
+#include "services/kit/keys/secrets.h"
 #include <errno.h>
 #include <poll.h>
 #include <stdarg.h>
@@ -82,7 +82,7 @@ int64_t http_answer_retry_us(const struct http_answer *answer, int64_t otherwise
 
 struct http_settings http_settings_of(const struct config *config, const struct clock *clock)
 {
-	return (struct http_settings){ .clock = clock, .secrets = settings_secrets_folder(config) };
+	return (struct http_settings){ .clock = clock, .secrets = secrets_folder(config) };
 }
 
 /* [storefront]: shop.conf names the API, cartbus.conf whether it may be one that is not out there. */

@@ -8,7 +8,7 @@
 #include "bus/base/file.h"
 #include "bus/base/text.h"
 #include "services/kit/keys/hmac.h"
-#include "services/kit/settings/settings.h"
+#include "services/kit/keys/secrets.h"
 #include <errno.h>
 #include <inttypes.h>
 #include <openssl/evp.h>
@@ -66,7 +66,7 @@ static int read_key(
 	_cleanup_(buffer_free) struct buffer text = { 0 };
 	char path[256];
 
-	settings_secret_path(config, name, path);
+	secret_path(config, name, path);
 	int r = file_read_secret(path, &text);
 	if ((r == -ENOENT || r == -ENODATA) && nth > 0)
 		return 0;

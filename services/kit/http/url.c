@@ -7,9 +7,11 @@
  */
 #include "services/kit/http/url.h"
 #include "bus/base/text.h"
+#include "services/kit/locale/marks.h"
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
+#include <unicode/utf8.h>
 
 enum { PORT_MAX = 65535, PORT_DIGITS_MAX = 5 };
 
@@ -73,5 +75,19 @@ bool url_host(const char *url, char ret[URL_HOST_ROOM])
 	memcpy(ret, authority, len);
 	ret[len - (ret[len - 1] == '.')] = '\0';
 	in_small_letters(ret);
+	return true;
+}
+
+bool url_is_clean(const char *url)
+{
+	if (!text_starts(url, "https://") || strlen(url) == strlen("https://"))
+		return false;
+	int32_t length = (int32_t)strlen(url), at = 0;
+	while (at < length) {
+		UChar32 c;
+		U8_NEXT(url, at, length, c);
+		if (c <= ' ' || text_is_control(c) || text_is_direction_mark(c) || (c < 0x80 && strchr("\"'<>\\`", c)))
+			return false;
+	}
 	return true;
 }

@@ -18,4 +18,7 @@ enum { URL_HOST_ROOM = 256 };
  */
 bool url_host(const char *url, char ret[URL_HOST_ROOM]);
 
+/* May it stand in a mail or a header as it is? https with something behind it, UTF-8, and nothing that ends an attribute or hides what follows. */
+bool url_is_clean(const char *url);
+
 #endif

@@ -13,7 +13,7 @@
 #include "bus/base/log.h"
 #include "bus/base/text.h"
 #include "services/kit/keys/hmac.h"
-#include "services/kit/settings/settings.h"
+#include "services/kit/keys/secrets.h"
 #include <errno.h>
 #include <openssl/crypto.h>
 #include <stdio.h>
@@ -98,7 +98,7 @@ static void read_before(const char *folder, const char *name, struct keyring *ke
 	_cleanup_(buffer_free) struct buffer text = { 0 };
 	char file[100], path[256];
 	snprintf(file, sizeof(file), "%s" KEY_BEFORE, name);
-	settings_secret_in(folder, file, path);
+	secret_in(folder, file, path);
 	int r = file_read_secret(path, &text);
 	if (r < 0 && r != -ENOENT && r != -ENODATA)
 		log_event(LOG_WARNING, "%s: the keys before this one cannot be read, and do not verify: %s", path,
@@ -117,7 +117,7 @@ int keyring_read(const char *folder, const char *name, struct keyring *ret)
 {
 	char path[256];
 	*ret = (struct keyring){ .count = 0 };
-	settings_secret_in(folder, name, path);
+	secret_in(folder, name, path);
 	int r = keyring_read_key(path, &ret->current);
 	if (r == 0 || r == -ERANGE)
 		read_before(folder, name, ret);
@@ -129,7 +129,7 @@ int keyring_read_bounce(const char *folder, struct keyring *ret, char ret_path[2
 	struct keyring links;
 	char derived[65];
 	int r = keyring_read(folder, BOUNCE_KEY, ret);
-	settings_secret_in(folder, BOUNCE_KEY, ret_path);
+	secret_in(folder, BOUNCE_KEY, ret_path);
 	if (r != -ENOENT && r != -ENODATA)
 		return r;
 	if (keyring_read(folder, LINK_KEY, &links) < 0) {

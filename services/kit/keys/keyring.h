@@ -15,6 +15,7 @@
 #define KIT_KEYS_KEYRING_H
 
 #include "bus/base/bytes.h"
+#include "services/kit/keys/secrets.h"
 
 #define LINK_KEY "link.key"
 #define BOUNCE_KEY "bounce.key"
@@ -35,10 +36,10 @@ struct keyring {
 
 /*
  * Any of the keys above, as every process takes it. 0; as file_read_secret() says it why it cannot be read; or -ERANGE: it is so short that
- * it could be guessed. settings_secret_why() says all of them.
+ * it could be guessed. secret_why() says all of them.
  */
 int keyring_read_key(const char *path, struct buffer *ret);
-/* `folder` as settings_secrets_folder() has it. 0; or what is wrong with `name` itself. With -ERANGE it is read all the same. */
+/* `folder` as secrets_folder() has it. 0; or what is wrong with `name` itself. With -ERANGE it is read all the same. */
 int keyring_read(const char *folder, const char *name, struct keyring *ret);
 /*
  * bounce.key. Where none was made, as by 0.1.0, it follows from link.key, and what 0.1.0 signed with link.key itself is verified too;

@@ -1,12 +1,12 @@
 /*
  * compose.h: a MIME message from its parts, the same bytes for the same parts
  *
- * Inside the kit only; services call mail.h.
+ * Inside the kit only; services call message.h.
  */
 #ifndef KIT_MAIL_COMPOSE_H
 #define KIT_MAIL_COMPOSE_H
 
-#include "services/kit/mail/mail.h"
+#include "services/kit/mail/message.h"
 
 struct mail_parts {
 	const char *from;             /* as in a header: "Name <address>" or "address" */

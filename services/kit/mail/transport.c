@@ -12,8 +12,7 @@
 #include "bus/base/memory.h"
 #include "bus/base/text.h"
 #include "services/kit/effect/steps.h"
-#include "services/kit/settings/folders.h"
-#include "services/kit/settings/settings.h"
+#include "services/kit/keys/secrets.h"
 #include <assert.h>
 #include <errno.h>
 #include <openssl/crypto.h>
@@ -141,7 +140,7 @@ int smtp_settings_of(const struct config *config, const struct clock *clock, cha
 		return invalid(ret_why,
 			"[mail] smtp-user would send the password in the clear to %s: set smtp-tls = starttls",
 			ret->host);
-	settings_secret_path(config, "smtp.password", password_file);
+	secret_path(config, "smtp.password", password_file);
 	ret->password_file = password_file;
 	return find_password(password_file, ret_why);
 }
@@ -161,7 +160,7 @@ static int find_ses_key(const struct config *config, char ret_why[512])
 {
 	_cleanup_(buffer_free) struct buffer key = { 0 };
 	char path[256];
-	settings_secret_path(config, "ses.key", path);
+	secret_path(config, "ses.key", path);
 	int r = file_read_secret(path, &key);
 	if (r < 0)
 		snprintf(ret_why, 512,
@@ -196,6 +195,26 @@ static struct effect_driver *maildir_from(const struct config *config)
 	return transport_maildir_new(folder);
 }
 
+enum { MAILDIR_ROOM = 400 }; /* the table of settings allows paths of 300 bytes; a name in the maildir is behind */
+
+static int try_maildir(const struct config *config, char ret_why[512])
+{
+	const char *path = config_get(config, "mail", NULL, "maildir");
+	bool is_given = path && *path;
+	char whole[MAILDIR_ROOM];
+	int r;
+
+	path = is_given ? path : config_get(config, "paths", NULL, "state");
+	if (config_word(config, "mail", NULL, "transport") != TRANSPORT_MAILDIR)
+		return 0;
+	snprintf(whole, sizeof(whole), "%s%s/tmp", path, is_given ? "" : "/mail");
+	r = file_may_write_below(whole);
+	if (r < 0)
+		snprintf(ret_why, 512, "%s: %s: make the folder writable for this user, or set [mail] maildir", whole,
+			strerror(-r));
+	return r;
+}
+
 int mail_try(const struct config *config, char ret_why[512])
 {
 	struct smtp_settings settings;
@@ -203,7 +222,7 @@ int mail_try(const struct config *config, char ret_why[512])
 
 	switch ((enum mail_transport)config_word(config, "mail", NULL, "transport")) {
 	case TRANSPORT_MAILDIR:
-		return settings_mails_try(config, ret_why);
+		return try_maildir(config, ret_why);
 	case TRANSPORT_SMTP:
 		return smtp_settings_of(config, NULL, password_file, &settings, ret_why);
 	case TRANSPORT_SES:

@@ -1,14 +1,14 @@
 /*
  * transport.h: the ways a mail can go, each an effect driver named "mail"
  *
- * Inside the kit only; services call mail_driver_new (mail.h). All of them let go of the last byte only after proceed(go = true)
+ * Inside the kit only; services call mail_driver_new (message.h). All of them let go of the last byte only after proceed(go = true)
  * when the mail asks for a claim, and report what happened in the words of mail_result.
  */
 #ifndef KIT_MAIL_TRANSPORT_H
 #define KIT_MAIL_TRANSPORT_H
 
 #include "services/kit/http/http.h"
-#include "services/kit/mail/mail.h"
+#include "services/kit/mail/message.h"
 
 struct effect_driver *transport_null_new(void);
 struct effect_driver *transport_maildir_new(const char *folder); /* makes the folder; die()s when it cannot */

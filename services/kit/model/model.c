@@ -15,7 +15,7 @@
 #include "bus/base/text.h"
 #include "services/kit/effect/circuit.h"
 #include "services/kit/http/calls.h"
-#include "services/kit/settings/settings.h"
+#include "services/kit/keys/secrets.h"
 #include <errno.h>
 #include <math.h>
 #include <stdio.h>
@@ -99,7 +99,7 @@ int model_try(const struct config *config, char ret_why[512])
 
 	if (provider == MODEL_NONE || !*name)
 		return 0;
-	settings_secret_path(config, name, path);
+	secret_path(config, name, path);
 	r = file_read_secret(path, &secret);
 	if (r < 0)
 		snprintf(ret_why, 512,

@@ -10,7 +10,6 @@
 #include "bus/base/text.h"
 #include "services/kit/locale/locale.h"
 #include "services/kit/rules/text.h"
-#include "services/kit/template/texts.h"
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
@@ -77,7 +76,7 @@ static void read_line(struct rules_speech *speech, const char *line, const char 
 		die("the sentences of %s: no such key: %.*s", speech->language, (int)(end - line), line);
 }
 
-static void read_speech(struct rules_speech *speech, const struct voice_text *source)
+static void read_speech(struct rules_speech *speech, const struct text_resource *source)
 {
 	speech->language = source->language;
 	for (const char *at = (const char *)source->text; *at;) {

@@ -9,6 +9,7 @@
 #include "bus/base/bytes.h"
 #include "bus/base/clock.h"
 #include "services/kit/rules/rules.h"
+#include "services/kit/template/texts.h"
 
 struct place {
 	int line, column;
@@ -298,5 +299,8 @@ int whole_add(struct whole *whole, const struct sentence *sentence);
 int whole_check(struct whole *whole); /* what only the whole text can tell */
 void whole_warn(struct whole *whole, struct place place, const char *format, ...) __attribute__((format(printf, 3, 4)));
 void advise(struct whole *whole); /* of what is no contradiction, and will surprise all the same */
+
+extern const struct text_resource word_texts[];     /* of words/de.txt: what owners' words mean (words.c) */
+extern const struct text_resource sentence_texts[]; /* of sentences/de.txt: how rules are said back (speech.c) */
 
 #endif

@@ -14,7 +14,6 @@
 #include "bus/base/text.h"
 #include "services/kit/money/money.h"
 #include "services/kit/rules/text.h"
-#include "services/kit/template/texts.h"
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -198,7 +197,7 @@ static void read_line(struct language *language, char *line)
 	}
 }
 
-static void load(const struct voice_text *text)
+static void load(const struct text_resource *text)
 {
 	struct language *language = &languages[language_count];
 	char *copy = memory_copy_text((const char *)text->text), *rest = NULL;

@@ -12,7 +12,4 @@ int settings_maildir_try(const char *path, const char *in, char ret_why[512]);
  * the state, where none is given, 0.
  */
 int settings_export_try(const struct config *config, char ret_why[512]);
-/* The same, in the words of the maildir transport, of its folder, given or beside the state, where that is used; else 0. */
-int settings_mails_try(const struct config *config, char ret_why[512]);
-
 #endif

@@ -4,14 +4,14 @@
  * Owns:      the pieces of a template.
  * Promises:  a template that parses renders for every cart; an {if} is closed in the template that opened it.
  * Fails by:  -EINVAL with line, column and what was expected.
- * Read next: voice.c (which templates a voice consists of), letter/render.c (the sinks)
+ * Read next: carts/letter/voice.c (which templates a voice consists of), carts/letter/render.c (the sinks)
  */
 #include "services/kit/template/template.h"
 #include "bus/base/bytes.h"
 #include "bus/base/cleanup.h"
 #include "bus/base/memory.h"
 #include "bus/base/nearest.h"
-#include "services/carts/letter/voice.h"
+#include "services/kit/locale/locale.h"
 #include <ctype.h>
 #include <errno.h>
 #include <stdarg.h>
@@ -65,7 +65,7 @@ struct parser {
 	const char *at;
 	struct template_place place; /* of `at` */
 	struct template *template;
-	struct voice_error *error;
+	struct text_error *error;
 	enum piece_kind open; /* PIECE_IF or PIECE_ELSE while inside a condition, else PIECE_END */
 	struct template_place opened;
 	bool bold; /* inside of bold words, which began at `bolded` */
@@ -530,7 +530,7 @@ static int parse_pieces(struct parser *parser)
 	return r;
 }
 
-int template_parse(const char *text, struct template_place place, struct template **ret, struct voice_error *ret_error)
+int template_parse(const char *text, struct template_place place, struct template **ret, struct text_error *ret_error)
 {
 	struct parser parser = { .at = text,
 		.place = place,

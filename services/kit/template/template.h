@@ -29,7 +29,11 @@ enum value {
 };
 
 struct template;
-struct voice_error;
+
+struct text_error { /* what is wrong in a text that an owner wrote, and where: from 1 */
+	int line, column;
+	char text[360];
+};
 
 struct template_place {
 	int line, column; /* where the text begins in its document, from 1 */
@@ -37,7 +41,7 @@ struct template_place {
 };
 
 /* -EINVAL: ret_error says where and what was expected. */
-int template_parse(const char *text, struct template_place place, struct template **ret, struct voice_error *ret_error);
+int template_parse(const char *text, struct template_place place, struct template **ret, struct text_error *ret_error);
 void template_free(struct template *template); /* takes NULL */
 bool template_uses(const struct template *template, enum value value);
 /* Shows it, or asks for it: without one of these nobody needs the value. NULL: a template that is not there. */

@@ -2,7 +2,7 @@
 #include "services/kit/web/return_link.h"
 #include "bus/base/log.h"
 #include "bus/base/text.h"
-#include "services/carts/letter/render.h"
+#include "services/kit/http/url.h"
 #include <curl/curl.h>
 #include <errno.h>
 #include <openssl/sha.h>
@@ -33,7 +33,7 @@ int return_link_make(
 	char token[400], *escaped;
 	int r;
 
-	if (!text_starts(public_url, "https://") || !mail_url_safe(url) || !is_ascii(url))
+	if (!text_starts(public_url, "https://") || !url_is_clean(url) || !is_ascii(url))
 		return -EINVAL;
 	link.purpose = LINK_RETURN;
 	digest_of(url, link.address_hash);

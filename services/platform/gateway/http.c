@@ -12,7 +12,7 @@
 #include "bus/base/cleanup.h"
 #include "bus/base/log.h"
 #include "bus/base/memory.h"
-#include "services/kit/settings/settings.h"
+#include "services/kit/keys/secrets.h"
 #include "services/kit/storefront/event.h"
 #include "services/kit/web/web.h"
 #include "services/platform/gateway/absence.h"
@@ -249,7 +249,7 @@ static void open_reception(const char *folder, const struct runtime *runtime, co
 	snprintf(http.shops_folder, sizeof(http.shops_folder), "%s", config_get(config, "paths", NULL, "shops"));
 	snprintf(http.rejected_folder, sizeof(http.rejected_folder), "%s/rejected", folder);
 	http.reception = (struct reception){
-		.secrets = secrets_open(http.shops_folder, settings_secrets_folder(config)),
+		.secrets = secrets_open(http.shops_folder, secrets_folder(config)),
 		.clock = http.clock,
 		.runtime = runtime,
 		.counters = &http.counters,

@@ -1,5 +1,6 @@
 /* main.c: the gateway's process: the table, and HTTP in its loop */
 #include "bus/actor/process.h"
+#include "services/kit/keys/secrets.h"
 #include "services/kit/settings/settings.h"
 #include "services/platform/gateway/gateway.h"
 #include "services/platform/gateway/http.h"
@@ -12,7 +13,7 @@ enum { BODY_OF_ITS_OWN_BYTES = 32 * 1024 };
 static void check(const struct config *config)
 {
 	listen_check(config);
-	secrets_close(secrets_open(config_get(config, "paths", NULL, "shops"), settings_secrets_folder(config)));
+	secrets_close(secrets_open(config_get(config, "paths", NULL, "shops"), secrets_folder(config)));
 }
 
 int main(int argc, char **argv)

@@ -11,7 +11,7 @@
 #include "bus/base/map.h"
 #include "bus/base/memory.h"
 #include "bus/base/text.h"
-#include "services/kit/settings/settings.h"
+#include "services/kit/keys/secrets.h"
 #include "services/kit/shop/shop.h"
 #include "services/kit/storefront/secret_lines.h"
 #include "services/kit/web/admin_link.h"
@@ -64,7 +64,7 @@ static void read_key(const struct secrets *secrets, const char *name, struct buf
 {
 	char path[256];
 
-	settings_secret_in(secrets->folder, name, path);
+	secret_in(secrets->folder, name, path);
 	check_key(path, keyring_read_key(path, ret));
 }
 
@@ -72,7 +72,7 @@ static void read_link_keys(struct secrets *secrets)
 {
 	char path[256];
 
-	settings_secret_in(secrets->folder, LINK_KEY, path);
+	secret_in(secrets->folder, LINK_KEY, path);
 	check_key(path, keyring_read(secrets->folder, LINK_KEY, &secrets->link_keys));
 }
 
@@ -82,7 +82,7 @@ static void read_admin_key(struct secrets *secrets)
 	char path[256];
 	struct stat there;
 
-	settings_secret_in(secrets->folder, ADMIN_LINK_KEY, path);
+	secret_in(secrets->folder, ADMIN_LINK_KEY, path);
 	if (stat(path, &there) == 0 &&
 		there.st_size > 1) /* a line without anything in it is what systemd hands for none */
 		read_key(secrets, ADMIN_LINK_KEY, &secrets->admin_key);
@@ -92,12 +92,12 @@ static void read_admin_key(struct secrets *secrets)
 			path);
 }
 
-struct secrets *secrets_open(const char *shops_folder, const char *secrets_folder)
+struct secrets *secrets_open(const char *shops_folder, const char *folder)
 {
 	struct secrets *secrets = memory_new(sizeof(*secrets));
 
 	snprintf(secrets->shops, sizeof(secrets->shops), "%s", shops_folder);
-	snprintf(secrets->folder, sizeof(secrets->folder), "%s", secrets_folder);
+	snprintf(secrets->folder, sizeof(secrets->folder), "%s", folder);
 	read_key(secrets, "address.key", &secrets->address_key);
 	read_link_keys(secrets);
 	read_admin_key(secrets);
@@ -208,10 +208,10 @@ static void look_up(const struct secrets *secrets, const char *shop, struct shop
 	char name[96], path[256];
 
 	snprintf(name, sizeof(name), "webhook/%s", shop);
-	settings_secret_in(secrets->folder, name, path);
+	secret_in(secrets->folder, name, path);
 	entry->current_error = refresh(path, &entry->current, &entry->pair.current, entry->current_error);
 	snprintf(name, sizeof(name), "webhook/%s.previous", shop);
-	settings_secret_in(secrets->folder, name, path);
+	secret_in(secrets->folder, name, path);
 	tell_unread(path, refresh(path, &entry->previous, &entry->pair.previous, 0));
 	entry->looked = secrets->look;
 }

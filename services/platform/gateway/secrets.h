@@ -15,7 +15,7 @@
 struct secrets;
 
 /* Reads address.key and link.key; die()s with a remedy when they cannot be read. And admin.key, if it is there. */
-struct secrets *secrets_open(const char *shops_folder, const char *secrets_folder);
+struct secrets *secrets_open(const char *shops_folder, const char *folder);
 void secrets_close(struct secrets *secrets);
 
 void secrets_look_again(struct secrets *secrets);

@@ -6,7 +6,7 @@
  */
 #include "services/platform/gateway/ses_event.h"
 #include "bus/base/text.h"
-#include "services/kit/mail/mail.h"
+#include "services/kit/mail/message.h"
 #include "services/kit/storefront/fields.h"
 #include <errno.h>
 #include <stdio.h>

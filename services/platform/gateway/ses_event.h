@@ -9,7 +9,7 @@
 
 #include "proto/topics.h"
 #include "services/kit/mail/address.h"
-#include "services/kit/mail/mail.h"
+#include "services/kit/mail/message.h"
 
 enum { SES_RECIPIENTS_MOST = 50 }; /* of one mail, by SES's own limit */
 

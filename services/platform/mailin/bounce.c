@@ -12,7 +12,7 @@
 #include "services/platform/mailin/bounce.h"
 #include "bus/base/cleanup.h"
 #include "bus/base/text.h"
-#include "services/kit/mail/mail.h"
+#include "services/kit/mail/message.h"
 #include "services/platform/mailin/answer.h"
 #include "services/platform/mailin/words.h"
 #include <gmime/gmime.h>

@@ -7,7 +7,7 @@
  */
 #include "services/platform/mailin/complaint.h"
 #include "bus/base/text.h"
-#include "services/kit/mail/mail.h"
+#include "services/kit/mail/message.h"
 #include <stdio.h>
 #include <strings.h>
 

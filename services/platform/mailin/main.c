@@ -8,6 +8,7 @@
 #include "bus/base/cleanup.h"
 #include "bus/base/log.h"
 #include "services/kit/http/http.h"
+#include "services/kit/keys/secrets.h"
 #include "services/kit/settings/settings.h"
 #include "services/kit/web/turned_away.h"
 #include "services/platform/mailin/folder.h"
@@ -113,7 +114,7 @@ static void open_door(struct loop *loop, const struct config *config, const char
 static void read_keys(const struct config *config, struct keyring *ret)
 {
 	char path[256];
-	int r = keyring_read_bounce(settings_secrets_folder(config), ret, path);
+	int r = keyring_read_bounce(secrets_folder(config), ret, path);
 
 	if (r < 0)
 		die_of_secret(path, r);

@@ -18,7 +18,7 @@
 #include "bus/base/text.h"
 #include "services/kit/documents/docs.h"
 #include "services/kit/mail/bounce_tag.h"
-#include "services/kit/mail/mail.h"
+#include "services/kit/mail/message.h"
 #include "services/kit/state/row.h"
 #include "services/kit/web/signed_link.h"
 #include <stdio.h>

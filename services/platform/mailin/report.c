@@ -14,7 +14,7 @@
 #include "services/platform/mailin/report.h"
 #include "bus/base/text.h"
 #include "services/kit/mail/bounce_tag.h"
-#include "services/kit/mail/mail.h"
+#include "services/kit/mail/message.h"
 #include "services/platform/mailin/bounce.h"
 #include "services/platform/mailin/bounds.h"
 #include "services/platform/mailin/complaint.h"

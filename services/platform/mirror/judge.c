@@ -108,7 +108,7 @@ static void judge_rules(const struct shop_docs *docs, struct doc *doc)
 /* `shop` NULL: its own configuration is wrong, so where links may lead is judged when that is mended. */
 static void judge_voice(struct doc *doc, const struct shop *shop)
 {
-	struct voice_error error;
+	struct text_error error;
 	struct voice *voice = NULL;
 	char why[160];
 

@@ -9,7 +9,7 @@
 #include "bus/base/log.h"
 #include "bus/base/text.h"
 #include "proto/events.h"
-#include "services/kit/mail/mail.h"
+#include "services/kit/mail/message.h"
 #include "services/kit/settings/settings.h"
 #include "services/kit/web/turned_away.h"
 #include "services/platform/monitor/astray.h"

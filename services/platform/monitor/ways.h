@@ -7,7 +7,7 @@
 #include "proto/topics.h"
 #include "services/kit/http/http.h"
 #include "services/kit/http/standard_webhook.h"
-#include "services/kit/mail/mail.h"
+#include "services/kit/mail/message.h"
 
 enum { WAYS_MAX = 8, WAY_NAME_MAX = 24, WAY_ID_MAX = 160 };
 

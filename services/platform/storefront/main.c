@@ -4,6 +4,7 @@
 #include "bus/base/log.h"
 #include "services/kit/http/http.h"
 #include "services/kit/keys/keyring.h"
+#include "services/kit/keys/secrets.h"
 #include "services/kit/settings/settings.h"
 #include "services/platform/storefront/storefront.h"
 #include <string.h>
@@ -11,7 +12,7 @@
 static void read_key(const struct config *config, struct buffer *ret)
 {
 	char path[256];
-	settings_secret_path(config, "address.key", path);
+	secret_path(config, "address.key", path);
 	int r = keyring_read_key(path, ret);
 	if (r < 0)
 		die_of_secret(path, r);

@@ -9,10 +9,10 @@
 #include "services/platform/storefront/pages.h"
 #include "bus/base/memory.h"
 #include "bus/base/text.h"
+#include "services/kit/storefront/api.h"
 #include "services/kit/storefront/bigcommerce.h"
 #include "services/kit/storefront/fields.h"
 #include "services/kit/storefront/particulars.h"
-#include "services/kit/storefront/storefront.h"
 #include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>

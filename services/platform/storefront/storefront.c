@@ -9,7 +9,7 @@
  * Fails by:  asking again later, as long as the storefront does not answer or says when, with an alarm if it refuses our key; a dead
  *            letter for what it will never
  *            answer, or when shop.conf gives no API.
- * Read next: pages.c, services/kit/storefront/storefront.h
+ * Read next: pages.c, services/kit/storefront/api.h
  */
 #include "services/platform/storefront/storefront.h"
 #include "bus/base/clock.h"

@@ -5,7 +5,7 @@
 #include "proto/topics.h"
 #include "services/kit/http/http.h"
 #include "services/kit/mail/bounce_tag.h"
-#include "services/kit/mail/mail.h"
+#include "services/kit/mail/message.h"
 #include "services/kit/web/signed_link.h"
 #include "services/platform/mailin/mailin.h"
 #include "services/platform/mailin/match.h"

@@ -1,5 +1,6 @@
 /* test_languages.c: a voice per language comes and goes with its file */
 #include "seen.h"
+#include "services/carts/letter/speech.h"
 
 #define WORDS(subject)                                                                                                 \
 	"First reminder\nSubject: " subject                                                                            \
@@ -7,7 +8,7 @@
 
 static void speaks(const char *locale, const char *kind)
 {
-	assert_string_equal(docs_speech(harness_state(h), "demo", locale).kind, kind);
+	assert_string_equal(speech_of(harness_state(h), "demo", locale).kind, kind);
 }
 
 static void a_new_language_is_picked_up_and_a_deleted_one_goes(void **state)

@@ -1,5 +1,6 @@
 /* test_mirror.c: what is said of the owner's files: given these documents, when these files are seen, then these facts. */
 #include "seen.h"
+#include "services/carts/letter/speech.h"
 
 static void a_new_shop_is_said_whole_and_audited(void **state)
 {
@@ -175,7 +176,7 @@ static void a_shop_needs_no_voice_of_its_own(void **state)
 	sees("demo", SHOP, RULES, NULL);
 	ticks();
 	assert_int_equal(said(&topic_alarm), 0);
-	assert_ptr_equal(docs_speech(harness_state(h), "demo", "").voice, voice_builtin("de"));
+	assert_ptr_equal(speech_of(harness_state(h), "demo", "").voice, voice_builtin("de"));
 	sees("demo", SHOP, RULES, "What is this?");
 	ticks();
 	assert_int_equal(said(&topic_document), 0);
@@ -184,7 +185,7 @@ static void a_shop_needs_no_voice_of_its_own(void **state)
 	sees("demo", SHOP, RULES, "\n");
 	ticks();
 	assert_int_equal(said(&topic_document), 1);
-	assert_ptr_equal(docs_speech(harness_state(h), "demo", "").voice, voice_builtin("de"));
+	assert_ptr_equal(speech_of(harness_state(h), "demo", "").voice, voice_builtin("de"));
 }
 
 static void warnings_are_in_the_audit(void **state)

@@ -4,7 +4,7 @@
 #include "bus/base/file.h"
 #include "bus/base/text.h"
 #include "proto/topics.h"
-#include "services/kit/mail/mail.h"
+#include "services/kit/mail/message.h"
 #include "services/platform/monitor/broker_away.h"
 #include "services/platform/monitor/episodes.h"
 #include "services/platform/monitor/failing.h"

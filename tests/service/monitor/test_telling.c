@@ -3,7 +3,7 @@
 #include "bus/base/clock.h"
 #include "bus/base/text.h"
 #include "proto/topics.h"
-#include "services/kit/mail/mail.h"
+#include "services/kit/mail/message.h"
 #include "services/platform/monitor/episodes.h"
 #include "services/platform/monitor/monitor.h"
 #include "services/platform/monitor/tell.h"

@@ -6,7 +6,7 @@
 #include "bus/base/clock.h"
 #include "proto/topics.h"
 #include "services/carts/sender/sender.h"
-#include "services/kit/mail/mail.h"
+#include "services/kit/mail/message.h"
 #include "tests/unit/cmocka_all.h"
 #include <string.h>
 

@@ -7,7 +7,7 @@
 #include "services/carts/summarizer/narrating.h"
 #include "services/carts/summarizer/summarizer.h"
 #include "services/kit/effect/file_driver.h"
-#include "services/kit/mail/mail.h"
+#include "services/kit/mail/message.h"
 #include "services/kit/time/zone.h"
 #include "tests/unit/cmocka_all.h"
 #include <stdio.h>

@@ -9,7 +9,7 @@
 #include "bus/base/map.h"
 #include "bus/base/memory.h"
 #include "bus/base/text.h"
-#include "services/kit/mail/mail.h"
+#include "services/kit/mail/message.h"
 #include <stdio.h>
 #include <stdlib.h>
 

@@ -5,8 +5,8 @@
 #define LETTER_RENDERED_H
 
 #include "bus/base/text.h"
+#include "services/carts/letter/reminder.h"
 #include "services/kit/mail/compose.h"
-#include "services/kit/mail/mail.h"
 #include "tests/unit/cmocka_all.h"
 #include <stdio.h>
 #include <stdlib.h>

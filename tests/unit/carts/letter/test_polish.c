@@ -26,7 +26,7 @@ static const char text[] =
 
 static int set_up(void **state)
 {
-	struct voice_error error;
+	struct text_error error;
 
 	(void)state;
 	cart = (CartState){ .items_count = 1, .total_minor = 4000 };

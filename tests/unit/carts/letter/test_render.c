@@ -198,7 +198,7 @@ static void the_language_of_the_words_is_told_to_whoever_shows_or_reads_them_alo
 static struct mail *render_voice(const char *words, struct reminder *reminder)
 {
 	static struct voice *voice;
-	struct voice_error error;
+	struct text_error error;
 	char text[1000];
 	voice_free(voice);
 	snprintf(text, sizeof(text),

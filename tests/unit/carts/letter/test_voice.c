@@ -15,7 +15,7 @@
 static void accept(const char *text)
 {
 	struct voice *voice = NULL;
-	struct voice_error error = { 0 };
+	struct text_error error = { 0 };
 	if (voice_parse(text, &voice, &error) < 0)
 		fail_msg("%s", error.text);
 	assert_non_null(voice_mail(voice, 1)->body);
@@ -166,7 +166,7 @@ struct mistake {
 static void refuses(const struct mistake *bad)
 {
 	struct voice *voice = NULL;
-	struct voice_error error = { 0 };
+	struct text_error error = { 0 };
 	assert_int_equal(voice_parse(bad->text, &voice, &error), -EINVAL);
 	assert_null(voice);
 	if (error.line != bad->line || error.column != bad->column || !strstr(error.text, bad->word))
@@ -280,7 +280,7 @@ static const char *walked(const char *text, bool has)
 {
 	static struct heard heard;
 	struct template *template;
-	struct voice_error error;
+	struct text_error error;
 	heard = (struct heard){ .has = has };
 	assert_int_equal(template_parse(text, (struct template_place){ 1, 1, false }, &template, &error), 0);
 	template_walk(template,
@@ -354,7 +354,7 @@ static void a_wrong_mark_is_named_with_its_place(void **state)
 		refuses(&bad[i]);
 }
 
-static int check_link(const char *url, struct voice_error *ret_error)
+static int check_link(const char *url, struct text_error *ret_error)
 {
 	static const struct shop shop = {
 		.url = "https://www.shop.example", .host_count = 1, .hosts = { "other.example" }
@@ -371,7 +371,7 @@ static int check_link(const char *url, struct voice_error *ret_error)
 static void links_lead_to_the_shops_own_hosts_alone(void **state)
 {
 	(void)state;
-	struct voice_error error = { 0 };
+	struct text_error error = { 0 };
 	assert_int_equal(check_link("https://shop.example/hours", &error), 0);
 	assert_int_equal(check_link("https://blog.shop.example", &error), 0);
 	assert_int_equal(check_link("https://other.example/x?y#z", &error), 0);

@@ -41,7 +41,6 @@ static void nothing_was_said_yet(void **state)
 	assert_null(docs_shop(harness_state(h), "demo"));
 	assert_null(docs_rules(harness_state(h), "demo", &version));
 	assert_int_equal(version, 0);
-	assert_ptr_equal(docs_speech(harness_state(h), "demo", "").voice, voice_builtin("en"));
 	assert_int_equal(docs_version(harness_state(h), "demo", "rules", digest), 0);
 	harness_free(h);
 }
@@ -108,52 +107,6 @@ static void each_state_sees_its_own_version(void **state)
 	harness_free(late);
 }
 
-#define VOICE(subject)                                                                                                 \
-	"First reminder\nSubject: " subject                                                                            \
-	"\nBody:\n{return link}\nSecond reminder\nSubject: x\nBody:\n{return link}\n"
-
-static void hears(struct harness *h, const char *locale, const char *kind, const char *language)
-{
-	struct speech speech = docs_speech(harness_state(h), "demo", locale);
-
-	assert_string_equal(speech.kind, kind);
-	assert_string_equal(speech.language, language);
-}
-
-static void a_shopper_hears_the_words_of_his_language_until_the_owner_takes_them_back(void **state)
-{
-	struct harness *h = harness_new(&reader, 0);
-
-	(void)state;
-	given(h, "demo", "shop", 1, SHOP("EUR", "de-DE"));
-	hears(h, "fr-CA", "", "fr");
-	hears(h, "", "", "de");
-	given(h, "demo", "voice", 1, VOICE("Hallo"));
-	hears(h, "fr-CA", "voice", "de-DE");
-	given(h, "demo", "voice.fr", 1, VOICE("Bonjour"));
-	hears(h, "fr-CA", "voice.fr", "fr");
-	given(h, "other", "voice.fr-CA", 1, VOICE("Allo"));
-	hears(h, "fr-CA", "voice.fr", "fr");
-	given(h, "demo", "voice.fr", 2, "");
-	hears(h, "fr-CA", "voice", "de-DE");
-	harness_free(h);
-}
-
-static void words_that_nobody_changed_are_nobodys_own(void **state)
-{
-	struct harness *h = harness_new(&reader, 0);
-
-	(void)state;
-	given(h, "demo", "shop", 1, SHOP("EUR", "de-DE"));
-	given(h, "demo", "voice", 1, voice_builtin_text("de"));
-	hears(h, "ja", "", "ja");
-	given(h, "demo", "voice", 2, VOICE("Hallo"));
-	hears(h, "ja", "voice", "de-DE");
-	given(h, "demo", "voice", 3, " \n");
-	hears(h, "ja", "", "ja");
-	harness_free(h);
-}
-
 static void a_text_that_an_older_program_accepted_is_no_document(void **state)
 {
 	struct harness *h = harness_new(&reader, 0);
@@ -174,8 +127,6 @@ int main(void)
 		cmocka_unit_test(two_shops_share_nothing),
 		cmocka_unit_test(rules_are_read_anew_when_the_shops_currency_changes),
 		cmocka_unit_test(each_state_sees_its_own_version),
-		cmocka_unit_test(a_shopper_hears_the_words_of_his_language_until_the_owner_takes_them_back),
-		cmocka_unit_test(words_that_nobody_changed_are_nobodys_own),
 		cmocka_unit_test(a_text_that_an_older_program_accepted_is_no_document),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);

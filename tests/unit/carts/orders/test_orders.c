@@ -1,8 +1,9 @@
-/* test_storefront.c: what a storefront's API is asked about a cart, and which of its answers are an order of it */
+/* test_orders.c: what a storefront's API is asked about a cart, and which of its answers are an order of it */
 #include "bus/base/clock.h"
 #include "bus/base/text.h"
+#include "services/carts/orders/orders.h"
 #include "services/carts/policy/change.h"
-#include "services/kit/storefront/storefront.h"
+#include "services/kit/storefront/api.h"
 #include "tests/unit/cmocka_all.h"
 #include <errno.h>
 #include <jansson.h>

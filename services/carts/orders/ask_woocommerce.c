@@ -7,7 +7,7 @@
  */
 #include "bus/base/memory.h"
 #include "bus/base/text.h"
-#include "services/kit/storefront/ask.h"
+#include "services/carts/orders/ask.h"
 #include "services/kit/storefront/event.h"
 #include "services/kit/storefront/fields.h"
 #include <errno.h>

@@ -1,17 +1,15 @@
 /*
- * mail.h: one mail: rendered from a cart, composed as MIME, handed to a transport
+ * message.h: one mail: composed as MIME, handed to a transport
  *
- * Rendering and composing are pure (letter/render.c, compose.c); the transports are effect drivers (transport_*.c).
+ * Composing is pure (compose.c); the transports are effect drivers (transport_*.c). What a mail says is a system's.
  */
-#ifndef KIT_MAIL_MAIL_H
-#define KIT_MAIL_MAIL_H
+#ifndef KIT_MAIL_MESSAGE_H
+#define KIT_MAIL_MESSAGE_H
 
 #include "bus/actor/effect.h"
 #include "bus/base/clock.h"
 #include "bus/base/config.h"
-#include "proto/topics.h"
-#include "services/carts/letter/voice.h"
-#include "services/kit/shop/shop.h"
+#include "services/kit/mail/address.h"
 
 struct mail {
 	char envelope_from[ADDRESS_MAX + 1];
@@ -23,46 +21,21 @@ struct mail {
 
 void mail_free(struct mail *mail); /* takes NULL; frees itself */
 
-struct reminder { /* what a reminder is made of */
-	const struct shop *shop;
-	struct speech speech;
-	const CartState *cart;
-	int step;                    /* 1 or 2 */
-	int64_t now_us;              /* the Date header */
-	struct bytes id_key;         /* of the Message-ID; may be empty for a mail that nobody is sent */
-	const char *unsubscribe_url; /* signed; may be NULL when to_owner */
-	const char *opening;         /* instead of the voice's opening line, not marked up; NULL: that one */
-	const char *return_url;      /* the way back to the basket; NULL: the storefront's own recovery URL */
-	const char *to;              /* the shopper, or the owner in mode "mail me" */
-	bool to_owner;               /* says so in the mail, and carries no List-Unsubscribe */
-	const char *
-		test_id; /* `cartbus send-test`: names this mail, which says that it is a test, as to_owner's does; NULL: none */
-};
-
 /*
- * The Message-ID of (shop, cart, step): "<step>.<32 hex digits>@<domain of the sender>", without angle brackets. The digits are the first
- * of HMAC-SHA256 with `key` (keyring.h, BOUNCE_KEY) over a label and what mail_local_make() digests, so that who can name the mail was
- * given it. Without a key it is what 0.1.0 wrote, which anybody can compute: for mails that nobody is sent.
- */
-void mail_reminder_id(struct bytes key, const struct shop *shop, const char *cart_id, int step, char ret[200]);
-
-/*
- * mail_local_make(): the part before the @ as 0.1.0 wrote it: "<step>.<first 32 hex digits of SHA-256 over shop, NUL, cart id, NUL, step>".
+ * The part before the @ of a Message-ID: "<step>.<32 hex digits>". mail_local_make() makes it as 0.1.0 did: of SHA-256 over shop, NUL, cart id,
+ * NUL, step, which anybody can compute. mail_local_sign() takes the first digits of HMAC-SHA256 with `key` over a label and the same, so
+ * that who can name the mail was given it.
  *
- * The part before the @ names the reminder as well, and so does the message tag of a mail that goes over SES, where '-' stands for
+ * That part names the mail, and so does the message tag of a mail that goes over SES, where '-' stands for
  * the dot. Reading takes that part, the tag, or
  * the whole Message-ID, with its '<' or without; false: it is none of them, and ret is "".
  */
 #define MAIL_SES_TAG "cartbus-mail"
 enum { MAIL_LOCAL_MAX = 40 };
+void mail_local_sign(struct bytes key, const char *shop, const char *cart_id, int step, char ret[MAIL_LOCAL_MAX]);
 void mail_local_make(const char *shop, const char *cart_id, int step, char ret[MAIL_LOCAL_MAX]);
 bool mail_local_read(const char *name, char ret[MAIL_LOCAL_MAX]);
 
-/* Why a mail about this cart has nowhere to lead back to, as a constant; NULL: its recovery URL is fit. `shop` and `cart` are borrowed. */
-const char *mail_return_trouble(const struct shop *shop, const CartState *cart);
-
-/* -EINVAL: CR, LF or NUL where none may be, or nothing to return to; ret_why says what. Deterministic: same input, same bytes. */
-int mail_reminder(const struct reminder *reminder, struct mail **ret, char ret_why[160]);
 /* A plain note to the owner or admin. */
 int mail_note(const char *from, const char *to, const char *subject, const char *body, const char *message_id,
 	int64_t now_us, struct mail **ret, char ret_why[160]);

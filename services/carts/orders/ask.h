@@ -1,12 +1,13 @@
 /*
  * ask.h: what the platforms' APIs have in common
  *
- * Inside services/kit/storefront*.c only.
+ * Inside this library only.
  */
-#ifndef KIT_STOREFRONT_ASK_H
-#define KIT_STOREFRONT_ASK_H
+#ifndef CARTS_ORDERS_ASK_H
+#define CARTS_ORDERS_ASK_H
 
-#include "services/kit/storefront/storefront.h"
+#include "services/carts/orders/orders.h"
+#include "services/kit/storefront/api.h"
 #include <jansson.h>
 
 enum { STOREFRONT_PAGE = 100 };

@@ -5,7 +5,7 @@
  * No order is a 204 without a body. Source: developer.bigcommerce.com, "Get All Orders".
  */
 #include "bus/base/text.h"
-#include "services/kit/storefront/ask.h"
+#include "services/carts/orders/ask.h"
 #include "services/kit/storefront/bigcommerce.h"
 #include "services/kit/storefront/fields.h"
 #include <errno.h>

@@ -6,7 +6,7 @@
  * search syntax".
  */
 #include "bus/base/text.h"
-#include "services/kit/storefront/ask.h"
+#include "services/carts/orders/ask.h"
 #include "services/kit/storefront/fields.h"
 #include <errno.h>
 #include <stdio.h>

@@ -1,5 +1,5 @@
 /*
- * storefront.h: what a storefront's API is asked, and what its answer means
+ * orders.h: has this cart an order? What a storefront's API is asked, and what its answer means
  *
  * Pure: a request is made from a shop and a cart, an answer is read against them; who sends it is http.h. What is asked is less than
  * a webhook can say: has this cart, or since it was left this shopper, an order?
@@ -7,17 +7,15 @@
  * Shopify: GraphQL Admin API, `orders` filtered by checkout_token, cart_token, and email with created_at; a filter that the API
  * warns about is no answer. WooCommerce: REST v3 orders since the cart was left; our plugin wrote the cart's id into them. Only when
  * a page of them is full, a second round asks for the address. BigCommerce: REST v2 orders by email since then.
- * The secret is the file api/<shop> below [paths] secrets: Shopify's and BigCommerce's access token, WooCommerce's
- * "consumer key:consumer secret".
  */
-#ifndef KIT_STOREFRONT_STOREFRONT_H
-#define KIT_STOREFRONT_STOREFRONT_H
+#ifndef CARTS_ORDERS_ORDERS_H
+#define CARTS_ORDERS_ORDERS_H
 
 #include "proto/topics.h"
 #include "services/kit/http/http.h"
 #include "services/kit/shop/shop.h"
 
-enum { STOREFRONT_ROUNDS = 2, STOREFRONT_TIME_MAX = 32 };
+enum { STOREFRONT_ROUNDS = 2 };
 
 enum storefront_word {
 	STOREFRONT_NO_ORDER,
@@ -31,14 +29,5 @@ int storefront_ask(const struct shop *shop, const CartState *cart, int round, st
 /* `answer` NULL: none within the deadline. ORDER: ret_order is what it bought (heard_us is the caller's); SILENT: ret_why. */
 enum storefront_word storefront_hear(const struct shop *shop, const CartState *cart, int round,
 	const struct http_answer *answer, CartCheckout *ret_order, char ret_why[200]);
-
-/* ---- for other questions to the same API ---- */
-
-/* A request with the platform's way to show the secret, "Accept: application/json", and its deadline. */
-int storefront_request(const struct shop *shop, const char *method, struct http_request *ret, const char *path_format,
-	...) __attribute__((format(printf, 4, 5)));
-void storefront_time(int64_t us, char ret[STOREFRONT_TIME_MAX]); /* 2026-11-21T02:00:00, UTC, without a zone */
-/* A word as it stands in a query: percent-encoded. false: it does not fit. */
-bool storefront_encode(const char *word, char *ret, size_t room);
 
 #endif
