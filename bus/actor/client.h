@@ -25,11 +25,11 @@ struct client_said {
 	enum said_result result;
 	uint64_t seq;
 };
-int client_say(struct client *client, const struct topic *topic, const struct say *how, const void *message,
-	struct client_said *ret, char ret_why[256]);
+int client_publish(struct client *client, const struct topic *topic, const struct publish_options *how,
+	const void *message, struct client_said *ret, char ret_why[256]);
 #define CLIENT_SAY(client, topic, message, ret, ret_why, ...)                                                          \
-	client_say((client), &topic_##topic, &(struct say){ __VA_ARGS__ }, (const topic_message_##topic *)(message),   \
-		(ret), (ret_why))
+	client_publish((client), &topic_##topic, &(struct publish_options){ __VA_ARGS__ },                             \
+		(const topic_message_##topic *)(message), (ret), (ret_why))
 
 /*
  * Asks the operator's question; the whole answer, joined, as JSON. -EPERM: the broker says no, ret_why; -ECONNRESET: the session broke

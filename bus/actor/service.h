@@ -18,7 +18,7 @@
 enum { SERVICE_HEARS_MAX = 16, SERVICE_REMEMBERS_MAX = 24, SERVICE_SAYS_MAX = 24, SERVICE_EFFECTS_MAX = 4 };
 
 typedef enum verdict hear_fn(const struct state *state, const void *message, struct turn *turn);
-typedef void fold_fn(struct state *state, const struct said *said, const void *fact);
+typedef void fold_fn(struct state *state, const struct message_meta *said, const void *fact);
 
 struct service {
 	const char *name;
@@ -61,16 +61,16 @@ struct service {
 #define REMEMBERS(name, function)                                                                                      \
 	{                                                                                                              \
 		.topic = &topic_##name,                                                                                \
-		.fold = (fold_fn *)(1                                                                                  \
-				? (function)                                                                           \
-				: (void (*)(struct state *, const struct said *, const topic_message_##name *))0)      \
+		.fold = (fold_fn *)(1 ? (function)                                                                     \
+				      : (void (*)(struct state *, const struct message_meta *,                         \
+						const topic_message_##name *))0)                                       \
 	}
 #define REMEMBERS_FOR_A_WHILE(name, function)                                                                          \
 	{                                                                                                              \
 		.topic = &topic_##name,                                                                                \
-		.fold = (fold_fn *)(1                                                                                  \
-				? (function)                                                                           \
-				: (void (*)(struct state *, const struct said *, const topic_message_##name *))0),     \
+		.fold = (fold_fn *)(1 ? (function)                                                                     \
+				      : (void (*)(struct state *, const struct message_meta *,                         \
+						const topic_message_##name *))0),                                      \
 		.passing = true                                                                                        \
 	}
 #define SAYS(name) &topic_##name

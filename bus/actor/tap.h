@@ -20,6 +20,6 @@ int tap_open(const struct config *config, const char *service, bool is_clear, co
 void tap_close(struct tap *tap);   /* takes NULL */
 int tap_fd(const struct tap *tap); /* readable: call tap_next until nothing comes, and before the first wait as well */
 /* Waits at most `wait_us`. Everything is borrowed until the next call. -EAGAIN: nothing came; -EBADMSG: not a message. */
-int tap_next(struct tap *tap, int64_t wait_us, struct said *ret_said, struct bytes *ret_payload);
+int tap_next(struct tap *tap, int64_t wait_us, struct message_meta *ret_said, struct bytes *ret_payload);
 
 #endif

@@ -30,7 +30,7 @@ static struct {
 	uint64_t count, others, confirmed;
 } seen;
 
-static void remember_fired(struct state *state, const struct said *said, const TimerFired *fired)
+static void remember_fired(struct state *state, const struct message_meta *said, const TimerFired *fired)
 {
 	(void)state, (void)said;
 	if (text_starts(fired->name, seen.prefix))
@@ -63,8 +63,9 @@ static void set_one(struct client *client, const char *prefix, uint64_t n, int64
 	if (!pb_encode(&stream, CartWake_fields, &wake))
 		die("a wake does not encode");
 	set.payload.size = (pb_size_t)stream.bytes_written;
-	if (runtime_say(client_runtime(client), &topic_timer_set,
-		    &(struct say){ .shop = "bench", .key = set.name, .version = 1 }, NULL, &set, hear_confirm, NULL))
+	if (runtime_publish(client_runtime(client), &topic_timer_set,
+		    &(struct publish_options){ .shop = "bench", .key = set.name, .version = 1 }, NULL, &set,
+		    hear_confirm, NULL))
 		die("cannot say a timer");
 }
 
@@ -73,9 +74,9 @@ static void cancel_one(struct client *client, const char *prefix, uint64_t n)
 	TimerCancel cancel = { .version = 1 };
 
 	snprintf(cancel.name, sizeof(cancel.name), "%s/%llu", prefix, (unsigned long long)n);
-	if (runtime_say(client_runtime(client), &topic_timer_cancel,
-		    &(struct say){ .shop = "bench", .key = cancel.name, .version = 1, .tombstone = true }, NULL,
-		    &cancel, hear_confirm, NULL))
+	if (runtime_publish(client_runtime(client), &topic_timer_cancel,
+		    &(struct publish_options){ .shop = "bench", .key = cancel.name, .version = 1, .tombstone = true },
+		    NULL, &cancel, hear_confirm, NULL))
 		die("cannot cancel a timer");
 }
 

@@ -33,7 +33,7 @@ static enum verdict hear_one(const struct state *state, const Audit *message, st
 {
 	(void)state, (void)message, (void)turn;
 	heard_count++;
-	return DONE;
+	return TURN_DONE;
 }
 
 static void wait_a_little(void)
@@ -100,8 +100,8 @@ static void say_one(struct client *client, struct saying *saying)
 	char key[32];
 
 	snprintf(key, sizeof(key), "k%llu", (unsigned long long)saying->said++);
-	if (runtime_say(client_runtime(client), &topic_flood, &(struct say){ .shop = "flood", .key = key }, NULL,
-		    message(), hear_confirm, saying))
+	if (runtime_publish(client_runtime(client), &topic_flood,
+		    &(struct publish_options){ .shop = "flood", .key = key }, NULL, message(), hear_confirm, saying))
 		die("cannot say a message");
 }
 

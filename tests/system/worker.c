@@ -19,10 +19,10 @@ TEST_WORK_TOPICS;
 
 static enum verdict done(struct turn *turn, const Tick *work)
 {
-	const struct said *said = turn_message(turn);
+	const struct message_meta *said = turn_message(turn);
 
 	SAY(turn, test_done, work, .shop = said->shop, .key = said->key);
-	return DONE;
+	return TURN_DONE;
 }
 
 static enum verdict passed(const struct state *state, const void *work, const void *request, const void *result,
@@ -50,7 +50,7 @@ static enum verdict hear_work(const struct state *state, const Tick *work, struc
 	if (strcmp(work->name, "fail") == 0)
 		return turn_failed(turn, 0, "told to fail");
 	if (strcmp(work->name, "refuse") == 0)
-		return turn_never(turn, "told to refuse");
+		return turn_dead_letter(turn, "told to refuse");
 	if (strcmp(work->name, "slow") == 0)
 		return turn_effect(turn, &slow, &nothing);
 	if (strcmp(work->name, "hasty") == 0)

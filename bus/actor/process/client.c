@@ -204,12 +204,12 @@ static int refresh(struct client *client, char ret_why[256])
 	return wait_until_ready(client, ANSWER_PATIENCE_US, ret_why);
 }
 
-static int say_once(struct client *client, const struct topic *topic, const struct say *how, const void *message,
-	struct client_said *ret, char ret_why[256])
+static int say_once(struct client *client, const struct topic *topic, const struct publish_options *how,
+	const void *message, struct client_said *ret, char ret_why[256])
 {
 	/* An answer that comes after our patience still needs somewhere to go: the one place that outlives this call. */
 	struct waiting *waiting = waiting_new(client);
-	int failed = runtime_say(client->runtime, topic, how, NULL, message, hear_said, waiting);
+	int failed = runtime_publish(client->runtime, topic, how, NULL, message, hear_said, waiting);
 
 	if (!failed && !wait_for(client, waiting)) {
 		snprintf(ret_why, 256, "the broker did not confirm in time; it may or may not have been said");
@@ -228,8 +228,8 @@ static int say_once(struct client *client, const struct topic *topic, const stru
 	return failed;
 }
 
-int client_say(struct client *client, const struct topic *topic, const struct say *how, const void *message,
-	struct client_said *ret, char ret_why[256])
+int client_publish(struct client *client, const struct topic *topic, const struct publish_options *how,
+	const void *message, struct client_said *ret, char ret_why[256])
 {
 	int failed = refresh(client, ret_why);
 

@@ -64,9 +64,9 @@ void tap_close(struct tap *tap)
 	free(tap);
 }
 
-static void said_of(const struct tap *tap, struct said *ret)
+static void said_of(const struct tap *tap, struct message_meta *ret)
 {
-	*ret = (struct said){ .topic = tap->envelope.topic,
+	*ret = (struct message_meta){ .topic = tap->envelope.topic,
 		.shop = tap->envelope.shop,
 		.key = tap->envelope.key,
 		.idem = tap->envelope.idem,
@@ -84,7 +84,7 @@ int tap_fd(const struct tap *tap)
 	return tap_link_fd(tap->link);
 }
 
-int tap_next(struct tap *tap, int64_t wait_us, struct said *ret_said, struct bytes *ret_payload)
+int tap_next(struct tap *tap, int64_t wait_us, struct message_meta *ret_said, struct bytes *ret_payload)
 {
 	int failed = tap_link_hear(tap->link, wait_us, &tap->tapped, &tap->message);
 

@@ -54,7 +54,7 @@ const struct state *alone_state(const struct alone *alone)
 	return alone->state;
 }
 
-void alone_fold(struct alone *alone, const struct said *said, struct bytes payload)
+void alone_fold(struct alone *alone, const struct message_meta *said, struct bytes payload)
 {
 	if (table_remembers(alone->table, said->topic)) {
 		state_write_projected(alone->state);
@@ -81,7 +81,7 @@ bool alone_says(const struct alone *alone, const char *topic)
 	return false;
 }
 
-static struct turn open_turn(struct alone *alone, const struct said *message, int64_t now_us)
+static struct turn open_turn(struct alone *alone, const struct message_meta *message, int64_t now_us)
 {
 	state_write_turn(alone->state, ++alone->turns);
 	return (struct turn){ .table = alone->table,
@@ -110,7 +110,8 @@ static struct alone_turn close_turn(struct alone *alone, struct turn *turn, enum
 	return ended;
 }
 
-struct alone_turn alone_decide(struct alone *alone, const struct said *message, struct bytes payload, int64_t now_us)
+struct alone_turn alone_decide(
+	struct alone *alone, const struct message_meta *message, struct bytes payload, int64_t now_us)
 {
 	struct turn turn = open_turn(alone, message, now_us);
 	enum verdict verdict = turn_decide(&turn, payload);
@@ -118,7 +119,7 @@ struct alone_turn alone_decide(struct alone *alone, const struct said *message, 
 	return close_turn(alone, &turn, verdict);
 }
 
-struct alone_turn alone_claim(struct alone *alone, const struct said *message, struct bytes payload,
+struct alone_turn alone_claim(struct alone *alone, const struct message_meta *message, struct bytes payload,
 	const struct alone_turn *working, int64_t now_us)
 {
 	struct turn turn = open_turn(alone, message, now_us);
@@ -126,10 +127,10 @@ struct alone_turn alone_claim(struct alone *alone, const struct said *message, s
 	turn.folds = false;
 	turn.is_claim = true;
 	turn_claim(&turn, working->kind, payload, working->request);
-	return close_turn(alone, &turn, DONE);
+	return close_turn(alone, &turn, TURN_DONE);
 }
 
-struct alone_turn alone_result(struct alone *alone, const struct said *message, struct bytes payload,
+struct alone_turn alone_result(struct alone *alone, const struct message_meta *message, struct bytes payload,
 	struct alone_turn *working, const void *result, enum claim_answer claimed, int64_t now_us)
 {
 	struct turn turn = open_turn(alone, message, now_us);
@@ -144,14 +145,16 @@ struct alone_turn alone_result(struct alone *alone, const struct said *message, 
 struct alone_turn alone_run(struct alone *alone, int64_t now_us,
 	void (*run)(const struct state *state, struct turn *turn, void *context), void *context)
 {
-	static const struct said clock = { .topic = "", .shop = "", .key = "", .idem = "", .trace = "", .said_by = "" };
+	static const struct message_meta clock = {
+		.topic = "", .shop = "", .key = "", .idem = "", .trace = "", .said_by = ""
+	};
 	struct turn turn = open_turn(alone, &clock, now_us);
 
 	run(alone->state, &turn, context);
-	return close_turn(alone, &turn, DONE);
+	return close_turn(alone, &turn, TURN_DONE);
 }
 
-struct bytes alone_fact(struct alone *alone, uint32_t nth, struct said *ret_said)
+struct bytes alone_fact(struct alone *alone, uint32_t nth, struct message_meta *ret_said)
 {
 	struct bytes payload;
 

@@ -18,33 +18,34 @@ void alone_free(struct alone *alone); /* takes NULL */
 const struct state *alone_state(const struct alone *alone);
 
 /* Folds a message of the log if the service remembers its topic. */
-void alone_fold(struct alone *alone, const struct said *said, struct bytes payload);
+void alone_fold(struct alone *alone, const struct message_meta *said, struct bytes payload);
 bool alone_hears(const struct alone *alone, const char *topic);
 bool alone_says(const struct alone *alone, const char *topic);
 
 /* What a turn came to; borrowed until the next turn of the same service. */
 struct alone_turn {
 	enum verdict verdict;
-	int64_t delay_us;               /* of LATER */
-	bool failed;                    /* of LATER: it counts */
-	const struct effect_kind *kind; /* of WORKING: alone_result ends it */
+	int64_t delay_us;               /* of TURN_RETRY */
+	bool failed;                    /* of TURN_RETRY: it counts */
+	const struct effect_kind *kind; /* of TURN_PENDING: alone_result ends it */
 	void *request;                  /* the caller's until alone_result */
 	uint32_t facts;
 };
 
 /* Decides on this message. */
-struct alone_turn alone_decide(struct alone *alone, const struct said *message, struct bytes payload, int64_t now_us);
+struct alone_turn alone_decide(
+	struct alone *alone, const struct message_meta *message, struct bytes payload, int64_t now_us);
 /* The claim of a running effect. */
-struct alone_turn alone_claim(struct alone *alone, const struct said *message, struct bytes payload,
+struct alone_turn alone_claim(struct alone *alone, const struct message_meta *message, struct bytes payload,
 	const struct alone_turn *working, int64_t now_us);
 /* The end of a running effect; frees its request. */
-struct alone_turn alone_result(struct alone *alone, const struct said *message, struct bytes payload,
+struct alone_turn alone_result(struct alone *alone, const struct message_meta *message, struct bytes payload,
 	struct alone_turn *working, const void *result, enum claim_answer claimed, int64_t now_us);
 /* A turn on the clock that does what `run` does. */
 struct alone_turn alone_run(struct alone *alone, int64_t now_us,
 	void (*run)(const struct state *state, struct turn *turn, void *context), void *context);
 
 /* The nth fact of the last turn. `ret_said` borrows from the service, until the next call. */
-struct bytes alone_fact(struct alone *alone, uint32_t nth, struct said *ret_said);
+struct bytes alone_fact(struct alone *alone, uint32_t nth, struct message_meta *ret_said);
 
 #endif

@@ -4,7 +4,7 @@
  * Owns:      the deliveries that wait for the projections; which message was refused for good.
  * Promises:  in order; nothing before the projections have passed the number it names; turns on the clock only when the state
  *            holds everything that the log held when the session began; a lease that is held is renewed.
- * Read next: requests.c (how a turn is committed), effects.c (what WORKING starts)
+ * Read next: requests.c (how a turn is committed), effects.c (what TURN_PENDING starts)
  */
 #include "bus/actor/runtime/runtime_inside.h"
 #include "bus/base/memory.h"
@@ -48,8 +48,8 @@ void delivery_credit(struct runtime *runtime, const struct delivery *delivery)
 	runtime->credit.delivery_bytes += delivery->message.len;
 }
 
-bool delivery_read(
-	const struct delivery *delivery, Envelope *ret_envelope, struct said *ret_said, struct bytes *ret_payload)
+bool delivery_read(const struct delivery *delivery, Envelope *ret_envelope, struct message_meta *ret_said,
+	struct bytes *ret_payload)
 {
 	if (message_read(delivery->message, ret_envelope, ret_payload) < 0)
 		return false;
@@ -57,7 +57,7 @@ bool delivery_read(
 	return true;
 }
 
-struct turn runtime_open_turn(struct runtime *runtime, const struct said *message)
+struct turn runtime_open_turn(struct runtime *runtime, const struct message_meta *message)
 {
 	runtime->turns++;
 	state_write_turn(runtime->state, runtime->turns);
@@ -99,16 +99,16 @@ static enum verdict decide(
 	struct runtime *runtime, const struct delivery *delivery, Envelope *envelope, struct turn *ret_turn)
 {
 	const char *poison = why_poisoned(runtime, &delivery->head.receipt);
-	struct said said = { .topic = "", .shop = "", .key = "", .idem = "", .trace = "", .said_by = "" };
+	struct message_meta said = { .topic = "", .shop = "", .key = "", .idem = "", .trace = "", .said_by = "" };
 	struct bytes payload;
 	bool reads = delivery_read(delivery, envelope, &said, &payload);
 
 	*ret_turn = runtime_open_turn(runtime, &said);
 	ret_turn->failures = delivery->head.failures;
 	if (!reads)
-		return turn_never(ret_turn, "the message does not add up");
+		return turn_dead_letter(ret_turn, "the message does not add up");
 	if (poison)
-		return turn_never(ret_turn, poison);
+		return turn_dead_letter(ret_turn, poison);
 	return turn_decide(ret_turn, payload);
 }
 
@@ -127,7 +127,7 @@ static void deliver(struct runtime *runtime, struct delivery *delivery)
 	enum verdict verdict = decide(runtime, delivery, &envelope, &turn);
 
 	count_times(runtime, &delivery->head, began_us);
-	if (verdict == WORKING) {
+	if (verdict == TURN_PENDING) {
 		effect_new(runtime, &delivery, turn.kind, &turn.request);
 		turn_end(&turn);
 		return;
@@ -216,7 +216,9 @@ static int64_t ask_due_us(struct runtime *runtime)
 
 void clock_decide(struct runtime *runtime)
 {
-	static const struct said clock = { .topic = "", .shop = "", .key = "", .idem = "", .trace = "", .said_by = "" };
+	static const struct message_meta clock = {
+		.topic = "", .shop = "", .key = "", .idem = "", .trace = "", .said_by = ""
+	};
 
 	for (int i = 0; i < CLOCK_TURNS_AT_ONCE && clock_may_decide(runtime); i++) {
 		struct turn turn;
@@ -236,7 +238,7 @@ void clock_decide(struct runtime *runtime)
 			runtime->clock_hold_us = boot_us(runtime) + CLOCK_HOLD_US; /* due, and yet nothing to say */
 			return;
 		}
-		turn_commit(runtime, &turn, DONE, NULL, false);
+		turn_commit(runtime, &turn, TURN_DONE, NULL, false);
 	}
 }
 

@@ -120,7 +120,7 @@ static void decide(struct effect *effect, const void *result)
 {
 	struct runtime *runtime = effect->runtime;
 	Envelope envelope;
-	struct said said;
+	struct message_meta said;
 	struct bytes payload;
 	struct turn turn;
 	enum verdict verdict;
@@ -133,13 +133,14 @@ static void decide(struct effect *effect, const void *result)
 	begin_result(effect);
 	verdict = turn_effect_result(&turn, effect->kind, payload, effect->request, result, effect->claimed);
 	begin_task(runtime, TASK_LOOP, 0);
-	assert(verdict != WORKING || turn.kind);
-	if (verdict == WORKING && lease_lives(effect)) {
+	assert(verdict != TURN_PENDING || turn.kind);
+	if (verdict == TURN_PENDING && lease_lives(effect)) {
 		effect_new(runtime, &effect->delivery, turn.kind, &turn.request);
 		turn_end(&turn);
 		return;
 	}
-	turn_commit(runtime, &turn, verdict == WORKING ? DONE : verdict, &effect->delivery->head, is_ours(effect));
+	turn_commit(runtime, &turn, verdict == TURN_PENDING ? TURN_DONE : verdict, &effect->delivery->head,
+		is_ours(effect));
 }
 
 /* Without a lease and without a claim of ours there is nothing to say: the instance that gets the message next decides. */
@@ -204,7 +205,7 @@ static void say_claim(struct effect *effect)
 {
 	struct runtime *runtime = effect->runtime;
 	Envelope envelope;
-	struct said said;
+	struct message_meta said;
 	struct bytes payload, message;
 	struct turn turn;
 
@@ -262,7 +263,7 @@ static bool service_agrees(struct effect *effect)
 {
 	struct runtime *runtime = effect->runtime;
 	Envelope envelope;
-	struct said said;
+	struct message_meta said;
 	struct bytes payload;
 	bool agrees;
 

@@ -25,8 +25,8 @@ static bool fits(char *to, size_t room, const char *from)
 	return text_copy(to, room, from ? from : "");
 }
 
-int message_encode_with(
-	Envelope *envelope, const struct topic *topic, const struct say *how, const void *message, struct buffer *ret)
+int message_encode_with(Envelope *envelope, const struct topic *topic, const struct publish_options *how,
+	const void *message, struct buffer *ret)
 {
 	size_t before = ret->len;
 	int r;
@@ -45,7 +45,7 @@ int message_encode_with(
 	return -EMSGSIZE;
 }
 
-int message_encode(const struct topic *topic, const struct say *how, const char *trace, int64_t said_us,
+int message_encode(const struct topic *topic, const struct publish_options *how, const char *trace, int64_t said_us,
 	const void *message, struct buffer *ret)
 {
 	Envelope envelope = { .said_us = said_us };

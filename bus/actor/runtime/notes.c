@@ -11,7 +11,7 @@
 
 static void say_one(const struct claim_note *note, void *context)
 {
-	static const struct said nothing = {
+	static const struct message_meta nothing = {
 		.topic = "", .shop = "", .key = "", .idem = "", .trace = "", .said_by = ""
 	};
 	struct runtime *runtime = context;

@@ -97,22 +97,22 @@ static void set_verdict(struct runtime *runtime, const struct turn *turn, enum v
 {
 	TEXT_COPY(ret->reason, turn->reason);
 	switch (verdict) {
-	case DONE:
+	case TURN_DONE:
 		ret->verdict = VERDICT_DONE;
 		break;
-	case LATER:
+	case TURN_RETRY:
 		ret->verdict = VERDICT_RETURN;
 		ret->delay_us = turn->delay_us;
 		ret->failed = turn->failed;
 		break;
-	case NEVER:
+	case TURN_DEAD_LETTER:
 		ret->verdict = VERDICT_DEAD;
 		break;
-	case WORKING:
+	case TURN_PENDING:
 		assert(!"a turn that works on is not committed");
 		break;
 	}
-	if (verdict == NEVER || (verdict == LATER && turn->failed))
+	if (verdict == TURN_DEAD_LETTER || (verdict == TURN_RETRY && turn->failed))
 		runtime->counts.failures++;
 }
 
@@ -179,7 +179,7 @@ static void limit_size(struct runtime *runtime, struct turn *turn, enum verdict 
 	if (turn->facts.len <= TURN_BYTES_MAX)
 		return;
 	state_drop_turn(runtime->state, runtime->turns);
-	*verdict = turn_never(turn, "the decision says more than fits into one turn");
+	*verdict = turn_dead_letter(turn, "the decision says more than fits into one turn");
 	buffer_clear(&turn->facts);
 	turn->fact_count = 0;
 }
@@ -399,7 +399,7 @@ static void fold_again(struct runtime *runtime, struct request *request)
 {
 	Envelope envelope;
 	struct bytes payload;
-	struct said said;
+	struct message_meta said;
 
 	request->turn = ++runtime->turns;
 	if (message_read(buffer_bytes(&request->message), &envelope, &payload) < 0)

@@ -183,7 +183,7 @@ static void pass(struct runtime *runtime, uint64_t seq)
 }
 
 /* What does not decode says nothing to us. */
-static void fold(struct runtime *runtime, const struct said *said, struct bytes payload)
+static void fold(struct runtime *runtime, const struct message_meta *said, struct bytes payload)
 {
 	if (strcmp(said->topic, TOPIC_FORGOTTEN) == 0)
 		state_hear_forgotten(runtime->state, payload);
@@ -201,7 +201,7 @@ static void hear_projection(struct runtime *runtime, const Projection *head, str
 	if (head->seq <= state_cursor(runtime->state))
 		return;
 	if (message_read(message, &envelope, &payload) == 0) {
-		struct said said = said_from(&envelope, head->seq, head->time_us, head->said_by);
+		struct message_meta said = said_from(&envelope, head->seq, head->time_us, head->said_by);
 
 		begin_task(runtime, TASK_FOLD, head->seq);
 		state_write_projected(runtime->state);
@@ -458,8 +458,8 @@ int runtime_say_encoded(struct runtime *runtime, struct bytes message, said_fn *
 	return 0;
 }
 
-int runtime_say(struct runtime *runtime, const struct topic *topic, const struct say *how, const char *trace,
-	const void *message, said_fn *answer, void *context)
+int runtime_publish(struct runtime *runtime, const struct topic *topic, const struct publish_options *how,
+	const char *trace, const void *message, said_fn *answer, void *context)
 {
 	_cleanup_(buffer_free) struct buffer encoded = { 0 };
 	int r = message_encode(topic, how, trace, clock_wall_us(runtime->clock), message, &encoded);

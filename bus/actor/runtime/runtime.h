@@ -67,11 +67,11 @@ enum said_result {
 typedef void said_fn(void *context, enum said_result result, uint64_t seq, const char *reason);
 
 /* -ENOTCONN when AWAY; -EMSGSIZE. Otherwise answered exactly once. trace may be NULL. */
-int runtime_say(struct runtime *runtime, const struct topic *topic, const struct say *how, const char *trace,
-	const void *message, said_fn *answer, void *context);
+int runtime_publish(struct runtime *runtime, const struct topic *topic, const struct publish_options *how,
+	const char *trace, const void *message, said_fn *answer, void *context);
 /* The same for a message that is encoded already (a spool). */
 int runtime_say_encoded(struct runtime *runtime, struct bytes message, said_fn *answer, void *context);
-int message_encode(const struct topic *topic, const struct say *how, const char *trace, int64_t said_us,
+int message_encode(const struct topic *topic, const struct publish_options *how, const char *trace, int64_t said_us,
 	const void *message, struct buffer *ret);
 
 /* A gateway's spool: how much lies in it; and may it be used yet (the promise to the broker has run out)? */

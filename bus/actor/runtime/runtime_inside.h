@@ -160,10 +160,10 @@ void delivery_renew(struct runtime *runtime, struct delivery *delivery);
 int64_t deliveries_wait_us(const struct runtime *runtime);
 void clock_decide(struct runtime *runtime);
 int64_t clock_wait_us(const struct runtime *runtime);
-struct turn runtime_open_turn(struct runtime *runtime, const struct said *message);
+struct turn runtime_open_turn(struct runtime *runtime, const struct message_meta *message);
 /* The message of a delivery as a decision sees it; borrows from `ret_envelope`. false: it does not add up. */
-bool delivery_read(
-	const struct delivery *delivery, Envelope *ret_envelope, struct said *ret_said, struct bytes *ret_payload);
+bool delivery_read(const struct delivery *delivery, Envelope *ret_envelope, struct message_meta *ret_said,
+	struct bytes *ret_payload);
 
 /* story.c */
 void story_note(struct runtime *runtime, struct request *request, struct bytes message, uint32_t index);

@@ -10,9 +10,9 @@ struct telling {
 };
 
 /* Borrows from the envelope. */
-static struct said said_of(const struct sidelog_record *record, const Envelope *envelope)
+static struct message_meta said_of(const struct sidelog_record *record, const Envelope *envelope)
 {
-	return (struct said){ .topic = envelope->topic,
+	return (struct message_meta){ .topic = envelope->topic,
 		.shop = envelope->shop,
 		.key = envelope->key,
 		.idem = envelope->idem,
@@ -29,7 +29,7 @@ static void tell(const struct sidelog_record *record, void *context)
 	const struct telling *telling = context;
 	struct bytes payload;
 	Envelope envelope;
-	struct said said;
+	struct message_meta said;
 
 	if (!telling->each || message_read(record->message, &envelope, &payload) < 0)
 		return;

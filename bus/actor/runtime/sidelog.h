@@ -8,7 +8,7 @@
 #include "bus/wire/sidelog_file.h"
 
 /* Calls each() (may be NULL) for every message that is whole, in the order of the file. 0; -EBADMSG: it is no side log; else why it cannot be read. */
-typedef void sidelog_said_fn(const struct said *said, struct bytes payload, void *context);
+typedef void sidelog_said_fn(const struct message_meta *said, struct bytes payload, void *context);
 int sidelog_each(const char *path, sidelog_said_fn *each, void *context, struct sidelog_read *ret);
 
 #endif

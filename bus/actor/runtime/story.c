@@ -176,9 +176,9 @@ static void tell_failed(struct runtime *runtime, const struct turn *turn, bool g
 
 void story_failed(struct runtime *runtime, const struct turn *turn, enum verdict verdict)
 {
-	bool gives_up = verdict == NEVER;
+	bool gives_up = verdict == TURN_DEAD_LETTER;
 
-	if (!runtime->tell || !(gives_up || (verdict == LATER && turn->failed)) ||
+	if (!runtime->tell || !(gives_up || (verdict == TURN_RETRY && turn->failed)) ||
 		!allowance_take(&runtime->of_failures, boot_us(runtime), FAILURE_EVERY_US, FAILURES_BURST))
 		return;
 	tell_left_out(runtime, &runtime->of_failures, "failures");

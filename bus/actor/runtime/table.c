@@ -100,7 +100,7 @@ const void *table_decode(struct table *table, const struct topic *topic, struct 
 }
 
 /* How long what is written about this lasts (layers.h). */
-static enum row_life life_of(const struct remembers *row, const struct said *said)
+static enum row_life life_of(const struct remembers *row, const struct message_meta *said)
 {
 	switch (row->topic->retention) {
 	case RETAIN_RAW:
@@ -116,7 +116,7 @@ static enum row_life life_of(const struct remembers *row, const struct said *sai
 	return said->tombstone ? ROW_ENDED : ROW_STANDS;
 }
 
-int table_fold(struct table *table, struct state *state, const struct said *said, struct bytes payload)
+int table_fold(struct table *table, struct state *state, const struct message_meta *said, struct bytes payload)
 {
 	const struct remembers *row = remembers(table, said->topic);
 
@@ -129,7 +129,8 @@ int table_fold(struct table *table, struct state *state, const struct said *said
 	return 0;
 }
 
-bool table_fold_decoded(const struct table *table, struct state *state, const struct said *said, const void *message)
+bool table_fold_decoded(
+	const struct table *table, struct state *state, const struct message_meta *said, const void *message)
 {
 	const struct remembers *row = remembers(table, said->topic);
 

@@ -22,8 +22,9 @@ bool table_says(const struct table *table, const struct topic *topic);
 /* NULL: the payload is not such a message. Borrowed until the next table_decode. */
 const void *table_decode(struct table *table, const struct topic *topic, struct bytes payload);
 /* -ENOENT: not remembered; -EBADMSG: the payload is not such a message. */
-int table_fold(struct table *table, struct state *state, const struct said *said, struct bytes payload);
+int table_fold(struct table *table, struct state *state, const struct message_meta *said, struct bytes payload);
 /* The same for a message that is decoded already; false: not remembered. */
-bool table_fold_decoded(const struct table *table, struct state *state, const struct said *said, const void *message);
+bool table_fold_decoded(
+	const struct table *table, struct state *state, const struct message_meta *said, const void *message);
 
 #endif

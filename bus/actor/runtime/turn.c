@@ -16,7 +16,7 @@ int64_t turn_now_us(const struct turn *turn)
 	return turn->now_us;
 }
 
-const struct said *turn_message(const struct turn *turn)
+const struct message_meta *turn_message(const struct turn *turn)
 {
 	return &turn->message;
 }
@@ -48,7 +48,7 @@ static enum verdict later(struct turn *turn, bool failed, int64_t delay_us, cons
 	turn->failed = failed;
 	turn->delay_us = delay_us;
 	TEXT_COPY(turn->reason, reason);
-	return LATER;
+	return TURN_RETRY;
 }
 
 enum verdict turn_failed(struct turn *turn, int64_t delay_us, const char *reason)
@@ -61,15 +61,15 @@ enum verdict turn_wait(struct turn *turn, int64_t delay_us, const char *reason)
 	return later(turn, false, delay_us, reason);
 }
 
-enum verdict turn_never(struct turn *turn, const char *reason)
+enum verdict turn_dead_letter(struct turn *turn, const char *reason)
 {
 	TEXT_COPY(turn->reason, reason);
-	return NEVER;
+	return TURN_DEAD_LETTER;
 }
 
-struct said said_from(const Envelope *envelope, uint64_t seq, int64_t time_us, const char *said_by)
+struct message_meta said_from(const Envelope *envelope, uint64_t seq, int64_t time_us, const char *said_by)
 {
-	return (struct said){ .topic = envelope->topic,
+	return (struct message_meta){ .topic = envelope->topic,
 		.shop = envelope->shop,
 		.key = envelope->key,
 		.idem = envelope->idem,
@@ -82,7 +82,7 @@ struct said said_from(const Envelope *envelope, uint64_t seq, int64_t time_us, c
 		.time_us = time_us };
 }
 
-void turn_say(struct turn *turn, const struct topic *topic, const struct say *how, const void *message)
+void turn_publish(struct turn *turn, const struct topic *topic, const struct publish_options *how, const void *message)
 {
 	Envelope envelope = { .cause = turn->message.seq, .claim = turn->is_claim, .said_us = turn->now_us };
 	size_t start = turn->facts.len;
@@ -101,7 +101,7 @@ void turn_say(struct turn *turn, const struct topic *topic, const struct say *ho
 		turn->facts.data[start + i] = (uint8_t)((turn->facts.len - start - 4) >> (8 * i));
 	turn->fact_count++;
 	if (turn->folds) {
-		struct said said = said_from(&envelope, 0, turn->now_us, table_service(turn->table)->name);
+		struct message_meta said = said_from(&envelope, 0, turn->now_us, table_service(turn->table)->name);
 
 		table_fold_decoded(turn->table, turn->state, &said, message);
 	}
@@ -113,7 +113,7 @@ enum verdict turn_effect(struct turn *turn, const struct effect_kind *kind, void
 	turn->kind = kind;
 	turn->request = *request;
 	*request = NULL;
-	return WORKING;
+	return TURN_PENDING;
 }
 
 struct bytes turn_fact(const struct buffer *facts, uint32_t nth)
@@ -144,12 +144,12 @@ enum verdict turn_decide(struct turn *turn, struct bytes payload)
 
 	turn->payload = payload;
 	if (!row)
-		return turn_never(turn, "this service does not hear such a message");
+		return turn_dead_letter(turn, "this service does not hear such a message");
 	if (!message)
-		return turn_never(turn, "the payload does not decode as its topic's message");
+		return turn_dead_letter(turn, "the payload does not decode as its topic's message");
 	verdict = row->hear(turn->state, message, turn);
-	assert((verdict == WORKING) == (turn->kind != NULL));
-	assert(verdict != WORKING || turn->fact_count == 0);
+	assert((verdict == TURN_PENDING) == (turn->kind != NULL));
+	assert(verdict != TURN_PENDING || turn->fact_count == 0);
 	return verdict;
 }
 

@@ -14,7 +14,7 @@ struct turn {
 	/* given */
 	struct table *table;
 	struct state *state;
-	struct said message;
+	struct message_meta message;
 	struct bytes payload; /* of the message, borrowed */
 	int64_t now_us;
 	uint32_t failures;
@@ -28,13 +28,13 @@ struct turn {
 	bool failed;
 	int64_t delay_us;
 	char reason[TURN_REASON_MAX];
-	const struct effect_kind *kind; /* of WORKING */
+	const struct effect_kind *kind; /* of TURN_PENDING */
 	void *request;
 };
 
 void turn_end(struct turn *turn); /* frees what nobody took */
 
-/* Runs the function of the table for this message; the verdict is NEVER when nothing hears it or it does not decode. */
+/* Runs the function of the table for this message; the verdict is TURN_DEAD_LETTER when nothing hears it or it does not decode. */
 enum verdict turn_decide(struct turn *turn, struct bytes payload);
 /* The turn of a service that lives by the clock. */
 void turn_tick(struct turn *turn);
@@ -49,10 +49,10 @@ bool turn_may_proceed(struct table *table, const struct state *state, const char
 struct bytes turn_fact(const struct buffer *facts, uint32_t nth);
 
 /* `said` as a reader of this envelope sees it; borrows from it. */
-struct said said_from(const Envelope *envelope, uint64_t seq, int64_t time_us, const char *said_by);
+struct message_meta said_from(const Envelope *envelope, uint64_t seq, int64_t time_us, const char *said_by);
 
 /* The caller sets cause, trace, claim and said_us of the envelope; -EMSGSIZE. */
-int message_encode_with(
-	Envelope *envelope, const struct topic *topic, const struct say *how, const void *message, struct buffer *ret);
+int message_encode_with(Envelope *envelope, const struct topic *topic, const struct publish_options *how,
+	const void *message, struct buffer *ret);
 
 #endif

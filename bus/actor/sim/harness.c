@@ -85,8 +85,8 @@ void harness_began(struct harness *harness, int64_t began_us)
 	harness->began_us = began_us;
 }
 
-static void encode(const struct harness *harness, const struct topic *topic, const struct say *how, const void *message,
-	struct buffer *ret)
+static void encode(const struct harness *harness, const struct topic *topic, const struct publish_options *how,
+	const void *message, struct buffer *ret)
 {
 	int r = message_encode(topic, how, how->trace, harness->now_us, message, ret);
 
@@ -99,7 +99,7 @@ static int project(struct harness *harness, struct bytes message)
 {
 	Envelope envelope;
 	struct bytes payload;
-	struct said said;
+	struct message_meta said;
 	int r = message_read(message, &envelope, &payload);
 
 	assert(r == 0);
@@ -112,7 +112,8 @@ static int project(struct harness *harness, struct bytes message)
 	return r;
 }
 
-void harness_given(struct harness *harness, const struct topic *topic, const struct say *how, const void *fact)
+void harness_given(
+	struct harness *harness, const struct topic *topic, const struct publish_options *how, const void *fact)
 {
 	_cleanup_(buffer_free) struct buffer message = { 0 };
 	int r;
@@ -123,7 +124,7 @@ void harness_given(struct harness *harness, const struct topic *topic, const str
 	(void)r;
 }
 
-static struct turn open_turn(struct harness *harness, const struct said *message)
+static struct turn open_turn(struct harness *harness, const struct message_meta *message)
 {
 	harness->turns++;
 	state_write_turn(harness->state, harness->turns);
@@ -156,7 +157,7 @@ static void close_turn(struct harness *harness, struct turn *turn, bool append)
 	turn_end(turn);
 }
 
-static struct said heard_message(struct harness *harness, struct bytes *ret_payload)
+static struct message_meta heard_message(struct harness *harness, struct bytes *ret_payload)
 {
 	int r = message_read(buffer_bytes(&harness->message), &harness->heard, ret_payload);
 
@@ -175,7 +176,7 @@ static void take_request(struct harness *harness, struct turn *turn)
 enum verdict harness_again(struct harness *harness)
 {
 	struct bytes payload;
-	struct said said = heard_message(harness, &payload);
+	struct message_meta said = heard_message(harness, &payload);
 	struct turn turn = open_turn(harness, &said);
 	enum verdict verdict = turn_decide(&turn, payload);
 
@@ -185,7 +186,7 @@ enum verdict harness_again(struct harness *harness)
 }
 
 enum verdict harness_when(
-	struct harness *harness, const struct topic *topic, const struct say *how, const void *message)
+	struct harness *harness, const struct topic *topic, const struct publish_options *how, const void *message)
 {
 	buffer_clear(&harness->message);
 	encode(harness, topic, how, message, &harness->message);
@@ -204,7 +205,9 @@ uint64_t harness_message_seq(const struct harness *harness)
 }
 
 /* Of a turn that no message began. */
-static const struct said nothing = { .topic = "", .shop = "", .key = "", .idem = "", .trace = "", .said_by = "" };
+static const struct message_meta nothing = {
+	.topic = "", .shop = "", .key = "", .idem = "", .trace = "", .said_by = ""
+};
 
 void harness_unused(struct harness *harness, const struct claim_note *note)
 {
@@ -245,8 +248,8 @@ size_t harness_count(const struct harness *harness, const struct topic *topic)
 	return count;
 }
 
-bool harness_said(
-	const struct harness *harness, const struct topic *topic, size_t nth, void *ret_message, struct said *ret_how)
+bool harness_said(const struct harness *harness, const struct topic *topic, size_t nth, void *ret_message,
+	struct message_meta *ret_how)
 {
 	Envelope *envelope = (Envelope *)&harness->found;
 	struct bytes payload;
@@ -282,7 +285,7 @@ const void *harness_effect_request(const struct harness *harness)
 static void claim(struct harness *harness)
 {
 	struct bytes payload;
-	struct said said = heard_message(harness, &payload);
+	struct message_meta said = heard_message(harness, &payload);
 	struct turn turn;
 
 	if (harness->claimed || !harness->kind->claim)
@@ -298,7 +301,7 @@ static void claim(struct harness *harness)
 bool harness_may_proceed(struct harness *harness)
 {
 	struct bytes payload;
-	struct said said = heard_message(harness, &payload);
+	struct message_meta said = heard_message(harness, &payload);
 
 	assert(harness->kind);
 	claim(harness);
@@ -310,7 +313,7 @@ bool harness_may_proceed(struct harness *harness)
 enum verdict harness_result(struct harness *harness, const void *result, enum claim_answer claimed)
 {
 	struct bytes payload;
-	struct said said = heard_message(harness, &payload);
+	struct message_meta said = heard_message(harness, &payload);
 	const struct effect_kind *kind = harness->kind;
 	void *request;
 	struct turn turn;

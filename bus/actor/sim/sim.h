@@ -31,10 +31,11 @@ void sim_freeze(struct sim *sim, int64_t us);
 struct runtime *sim_runtime(struct sim *sim, const char *instance); /* NULL: not running */
 
 /* From outside, as a gateway would: waits (in virtual time) for the confirm. */
-enum said_result sim_say(
-	struct sim *sim, const struct topic *topic, const struct say *how, const void *message, uint64_t *ret_seq);
+enum said_result sim_say(struct sim *sim, const struct topic *topic, const struct publish_options *how,
+	const void *message, uint64_t *ret_seq);
 #define SIM_SAY(sim, topic, message, ...)                                                                              \
-	sim_say((sim), &topic_##topic, &(struct say){ __VA_ARGS__ }, (const topic_message_##topic *)(message), NULL)
+	sim_say((sim), &topic_##topic, &(struct publish_options){ __VA_ARGS__ },                                       \
+		(const topic_message_##topic *)(message), NULL)
 
 void sim_run_until(struct sim *sim, int64_t wall_us);
 void sim_run_until_idle(struct sim *sim); /* nothing to do now; timers may be pending */
@@ -43,7 +44,7 @@ const struct clock *sim_clock(const struct sim *sim);
 uint64_t sim_random(struct sim *sim);
 
 /* The log, from the start: what a test judges by. each() gets the encoded payload. */
-typedef void sim_log_fn(const struct said *said, struct bytes payload, void *context);
+typedef void sim_log_fn(const struct message_meta *said, struct bytes payload, void *context);
 void sim_log(struct sim *sim, sim_log_fn *each, void *context);
 uint64_t sim_trace_hash(struct sim *sim); /* over every message of the log, times included */
 

@@ -34,8 +34,8 @@ static bool go_on(struct sim *sim, int64_t until_us)
 	return false;
 }
 
-enum said_result sim_say(
-	struct sim *sim, const struct topic *topic, const struct say *how, const void *message, uint64_t *ret_seq)
+enum said_result sim_say(struct sim *sim, const struct topic *topic, const struct publish_options *how,
+	const void *message, uint64_t *ret_seq)
 {
 	int64_t until_us = sim->clock.virtual_us + PATIENCE_US;
 	struct waiting waiting = { .answered = false };
@@ -43,7 +43,7 @@ enum said_result sim_say(
 	int r;
 
 	sim_wake_all(sim);
-	while ((r = runtime_say(runtime, topic, how, NULL, message, answered, &waiting)) == -ENOTCONN)
+	while ((r = runtime_publish(runtime, topic, how, NULL, message, answered, &waiting)) == -ENOTCONN)
 		if (!go_on(sim, until_us))
 			return SAID_UNKNOWN;
 	if (r < 0)
@@ -71,7 +71,7 @@ void sim_log(struct sim *sim, sim_log_fn *each, void *context)
 		Envelope envelope;
 
 		if (message_read(bytes, &envelope, &payload) == 0) {
-			struct said said = said_from(&envelope, seq, time_us, said_by);
+			struct message_meta said = said_from(&envelope, seq, time_us, said_by);
 
 			each(&said, payload, context);
 		}

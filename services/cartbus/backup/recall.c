@@ -121,8 +121,8 @@ static int say_one(struct client *client, const json_t *send, char why[256])
 	}
 	TEXT_COPY(outcome.reason, "restored learnt from the state of a service; the log had forgotten it");
 	snprintf(idem, sizeof(idem), "restored/%s/%u/%u", cart, (unsigned)outcome.step, (unsigned)outcome.attempt);
-	return client_say(
-		client, topic, &(struct say){ .shop = shop, .key = cart, .idem = idem }, &outcome, &said, why);
+	return client_publish(client, topic, &(struct publish_options){ .shop = shop, .key = cart, .idem = idem },
+		&outcome, &said, why);
 }
 
 int recall_say(const struct command *command, json_t *sends)

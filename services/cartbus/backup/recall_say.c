@@ -144,8 +144,9 @@ static int say_one(struct client *client, const json_t *one, char why[256])
 		snprintf(why, 256, "the note of the restore is damaged");
 		return -1;
 	}
-	return client_say(client, topic,
-		&(struct say){ .shop = text_of(one, "shop"), .key = text_of(one, "key"), .idem = text_of(one, "idem") },
+	return client_publish(client, topic,
+		&(struct publish_options){
+			.shop = text_of(one, "shop"), .key = text_of(one, "key"), .idem = text_of(one, "idem") },
 		message, &said, why);
 }
 

@@ -29,12 +29,13 @@ struct reading {
 	bool in_place;
 };
 
-static void message_name(const struct reading *reading, const struct said *said, char ret[80])
+static void message_name(const struct reading *reading, const struct message_meta *said, char ret[80])
 {
 	snprintf(ret, 80, "%.32s/%012llu", reading->log, (unsigned long long)said->seq);
 }
 
-static void note(struct reading *reading, const struct said *said, const struct topic *topic, const void *message)
+static void note(
+	struct reading *reading, const struct message_meta *said, const struct topic *topic, const void *message)
 {
 	char name[80], idem[200];
 
@@ -49,7 +50,7 @@ static void note(struct reading *reading, const struct said *said, const struct 
 		topic, message);
 }
 
-static void take_suppression(struct reading *reading, const struct said *said, const Suppression *row)
+static void take_suppression(struct reading *reading, const struct message_meta *said, const Suppression *row)
 {
 	OptoutRequest asked = { .source = row->source, .heard_us = row->since_us };
 
@@ -58,21 +59,21 @@ static void take_suppression(struct reading *reading, const struct said *said, c
 		note(reading, said, &topic_optout_request, &asked);
 }
 
-static void take_order(struct reading *reading, const struct said *said, const CartCheckout *checkout)
+static void take_order(struct reading *reading, const struct message_meta *said, const CartCheckout *checkout)
 {
 	if (!erasures_name(
 		    reading->recall->command, reading->recall->erased, said->shop, &checkout->ids, said->time_us))
 		note(reading, said, &topic_cart_checkout, checkout);
 }
 
-static void take_privacy(struct reading *reading, const struct said *said, const PrivacyState *row)
+static void take_privacy(struct reading *reading, const struct message_meta *said, const PrivacyState *row)
 {
 	if (!row->settled && !said->tombstone)
 		note(reading, said, &topic_privacy_request, &row->request);
 }
 
 /* The shopper may have said no again since then, also after the restore. A restore must not lift that: only the owner does. */
-static void take_lift(const struct reading *reading, const struct said *said)
+static void take_lift(const struct reading *reading, const struct message_meta *said)
 {
 	char name[80];
 
@@ -81,7 +82,7 @@ static void take_lift(const struct reading *reading, const struct said *said)
 }
 
 /* A copy from before an erasure: what an owner wrote may name who was erased. */
-static void take_action(struct reading *reading, const struct said *said, AdminAction *action)
+static void take_action(struct reading *reading, const struct message_meta *said, AdminAction *action)
 {
 	if (action->verb == ADMIN_LIFT_SUPPRESSION || action->verb == ADMIN_TAKE_BACK) {
 		take_lift(reading, said);
@@ -93,7 +94,7 @@ static void take_action(struct reading *reading, const struct said *said, AdminA
 		note(reading, said, &topic_admin_action, action);
 }
 
-static void take(const struct said *said, struct bytes payload, void *context)
+static void take(const struct message_meta *said, struct bytes payload, void *context)
 {
 	struct reading *reading = context;
 	const struct topic *topic = topic_of(said->topic);

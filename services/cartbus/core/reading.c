@@ -233,9 +233,9 @@ int reading_find(
 	return EXIT_FINE;
 }
 
-struct said entry_said(const struct entry *entry)
+struct message_meta entry_said(const struct entry *entry)
 {
-	return (struct said){ .topic = entry->topic,
+	return (struct message_meta){ .topic = entry->topic,
 		.shop = entry->shop,
 		.key = entry->key,
 		.idem = "",

@@ -38,8 +38,8 @@ void print_reach(const json_t *kept, const char *zone);
 /* The same, asked for; nothing when the broker has no answer. */
 void command_print_reach(const struct command *command, struct client *client, const char *zone);
 
-struct said entry_said(const struct entry *entry); /* as a service is told of it; borrows */
-json_t *entry_json(const struct entry *entry);     /* with the payload decoded */
+struct message_meta entry_said(const struct entry *entry); /* as a service is told of it; borrows */
+json_t *entry_json(const struct entry *entry);             /* with the payload decoded */
 
 void payload_from_base64(const char *base64, struct buffer *ret); /* replaces the content of ret */
 

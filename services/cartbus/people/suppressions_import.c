@@ -105,9 +105,9 @@ static void say(struct asked *asked)
 		suppressions_version(importing->listed, asked->hash));
 	TEXT_COPY(request.address_hash, asked->hash);
 	TEXT_COPY(request.who, who_am_i());
-	if (runtime_say(client_runtime(importing->client), &topic_optout_request,
-		    &(struct say){ .shop = importing->shop, .key = asked->hash, .idem = idem }, NULL, &request, on_said,
-		    asked) == 0)
+	if (runtime_publish(client_runtime(importing->client), &topic_optout_request,
+		    &(struct publish_options){ .shop = importing->shop, .key = asked->hash, .idem = idem }, NULL,
+		    &request, on_said, asked) == 0)
 		importing->unconfirmed++;
 	else
 		say_again(asked);

@@ -52,7 +52,7 @@ struct apply {
 static bool read_one(const struct entry *entry, void *context)
 {
 	struct apply *apply = context;
-	const struct said said = entry_said(entry);
+	const struct message_meta said = entry_said(entry);
 
 	rehearsal_hear(apply->rehearsal, &said, entry->payload);
 	if (strcmp(entry->topic, topic_document.name) == 0)

@@ -204,7 +204,7 @@ static void tell_progress(struct reader *reader, const struct entry *entry)
 static bool read_one(const struct entry *entry, void *context)
 {
 	struct reader *reader = context;
-	const struct said said = entry_said(entry);
+	const struct message_meta said = entry_said(entry);
 
 	if (scratch_interrupted() || (reader->playing && entry->seq > reader->last))
 		return false;

@@ -37,7 +37,7 @@ void outlook_end(struct outlook *outlook)
 
 void outlook_hear(struct outlook *outlook, const struct entry *entry)
 {
-	const struct said said = entry_said(entry);
+	const struct message_meta said = entry_said(entry);
 
 	foresight_hear(outlook->foresight, &said, entry->payload);
 }

@@ -32,7 +32,7 @@ static bool fold_one(const struct entry *entry, void *context)
 		if (strcmp(row->topic->name, entry->topic) != 0)
 			continue;
 		_cleanup_free_ void *message = payload_decode(row->topic, entry->payload);
-		struct say how = {
+		struct publish_options how = {
 			.shop = entry->shop, .key = entry->key, .version = entry->version, .tombstone = entry->tombstone
 		};
 		if (message)

@@ -37,7 +37,7 @@ static void hear_stop(int signal_number)
 	is_asked_to_stop = 1;
 }
 
-static void hear(const struct tapping *tapping, const struct said *said, struct bytes payload)
+static void hear(const struct tapping *tapping, const struct message_meta *said, struct bytes payload)
 {
 	struct entry entry = { .seq = said->seq,
 		.version = said->version,
@@ -71,7 +71,7 @@ static int listen_on(const struct tapping *tapping, const char *topic)
 	is_listening = 1;
 	while (!is_asked_to_stop) {
 		struct bytes payload;
-		struct said said;
+		struct message_meta said;
 
 		if (tap_next(tap, WAIT_US, &said, &payload) == 0)
 			hear(tapping, &said, payload);

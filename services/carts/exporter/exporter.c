@@ -54,7 +54,7 @@ static const struct effect_kind write_effect;
 
 static enum verdict hear_nightly(const struct state *state, const Tick *tick, struct turn *turn)
 {
-	const struct said *said = turn_message(turn);
+	const struct message_meta *said = turn_message(turn);
 	const struct shop *shop = docs_shop(state, said->shop);
 	struct day day = { 0 };
 	uint32_t version;
@@ -68,7 +68,7 @@ static enum verdict hear_nightly(const struct state *state, const Tick *tick, st
 	if (found < 0)
 		return turn_failed(turn, RETRY_US, "the shop's configuration is not readable");
 	if (found == 0)
-		return DONE;
+		return TURN_DONE;
 	struct export *export = memory_new(sizeof(*export));
 	day_csv(state, shop, docs_rules(state, shop->name, &version), &links, &day, &export->file.content);
 	export->day = day;
@@ -104,20 +104,20 @@ static enum verdict write_decide(const struct state *state, const void *message,
 	say_audit(turn, &done);
 	if (shop)
 		sheet_say_due(shop, &export->day.period, turn);
-	return export->more ? turn_wait(turn, 0, "the next one that was missed") : DONE;
+	return export->more ? turn_wait(turn, 0, "the next one that was missed") : TURN_DONE;
 }
 
 static const struct effect_kind write_effect = {
 	.name = "file", .request_free = file_request_free, .deadline_us = WRITE_DEADLINE_US, .decide = write_decide
 };
 
-static void remember_cart(struct state *state, const struct said *said, const CartState *cart)
+static void remember_cart(struct state *state, const struct message_meta *said, const CartState *cart)
 {
 	ledger_remember_cart(state, said, cart);
 	next_remember_cart(state, said, cart);
 }
 
-static void remember_done(struct state *state, const struct said *said, const ExportDone *done)
+static void remember_done(struct state *state, const struct message_meta *said, const ExportDone *done)
 {
 	state_put_number(state, "exported", said->shop, done->day, said->seq);
 	ledger_forget(state, said->shop, done->at_us - KEPT_US);

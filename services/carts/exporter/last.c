@@ -9,7 +9,7 @@
 #include "bus/base/text.h"
 #include "services/kit/state/row.h"
 
-void last_remember(struct state *state, const struct said *said, const Audit *audit)
+void last_remember(struct state *state, const struct message_meta *said, const Audit *audit)
 {
 	struct last last;
 

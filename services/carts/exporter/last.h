@@ -13,7 +13,7 @@ struct last {
 	int64_t at_us, next_us; /* next: when the cart is looked at; 0: not said */
 };
 
-void last_remember(struct state *state, const struct said *said, const Audit *audit);
+void last_remember(struct state *state, const struct message_meta *said, const Audit *audit);
 struct last last_of(const struct state *state, const char *shop, const char *cart_id); /* all zero: none */
 /* Part of a fold, after ledger_forget: of carts that the ledger has forgotten nothing is kept. */
 void last_forget(struct state *state, const char *shop);

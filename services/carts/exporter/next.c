@@ -16,7 +16,7 @@
 
 /* ---- where its mails lead ---- */
 
-void next_remember_cart(struct state *state, const struct said *said, const CartState *cart)
+void next_remember_cart(struct state *state, const struct message_meta *said, const CartState *cart)
 {
 	struct way_back way;
 

@@ -8,7 +8,7 @@
 #include "services/kit/shop/shop.h"
 
 /* Folds where the mails about a cart would lead, while it is open. */
-void next_remember_cart(struct state *state, const struct said *said, const CartState *cart);
+void next_remember_cart(struct state *state, const struct message_meta *said, const CartState *cart);
 /* Part of a fold, after ledger_forget: of carts that the ledger has forgotten nothing is kept. */
 void next_forget(struct state *state, const char *shop);
 

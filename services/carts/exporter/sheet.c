@@ -71,7 +71,7 @@ static void remember(struct state *state, const char *shop, const char *day, con
 		ROW_PUT(state, "sheet", shop, day, said);
 }
 
-void sheet_remember_claim(struct state *state, const struct said *said, const SheetClaim *claim)
+void sheet_remember_claim(struct state *state, const struct message_meta *said, const SheetClaim *claim)
 {
 	struct sheet_row row;
 
@@ -82,7 +82,7 @@ void sheet_remember_claim(struct state *state, const struct said *said, const Sh
 	remember(state, said->shop, claim->day, &row);
 }
 
-void sheet_remember_done(struct state *state, const struct said *said, const SheetDone *done)
+void sheet_remember_done(struct state *state, const struct message_meta *said, const SheetDone *done)
 {
 	static const enum sheet_phase phases[] = { [SHEET_APPENDED] = SHEET_SETTLED,
 		[SHEET_RELEASED] = SHEET_FREE,
@@ -97,7 +97,7 @@ void sheet_remember_done(struct state *state, const struct said *said, const She
 	remember(state, said->shop, done->day, &row);
 }
 
-void sheet_remember_alarm(struct state *state, const struct said *said, const Alarm *alarm)
+void sheet_remember_alarm(struct state *state, const struct message_meta *said, const Alarm *alarm)
 {
 	if (strcmp(alarm->kind, alarm_kind) == 0)
 		state_put_number(state, "sheet.alarm", said->shop, "", alarm->raised);
@@ -157,7 +157,7 @@ static enum verdict settled(const SheetDue *due, uint32_t attempt, uint32_t rows
 	TEXT_COPY(done.reason, words);
 	say_done(due, &done, turn);
 	say_audit(due, "sheet_appended", words, turn);
-	return DONE;
+	return TURN_DONE;
 }
 
 static enum verdict appended(const struct state *state, const SheetDue *due, uint32_t attempt, uint32_t rows,
@@ -198,7 +198,7 @@ static enum verdict failed(
 		raise_once(state, due, failure->words, turn);
 	if (is_over) {
 		say_audit(due, "sheet_given_up", failure->words, turn);
-		return DONE;
+		return TURN_DONE;
 	}
 	return turn_wait(turn, failure->wait_us ? failure->wait_us : wait_us, failure->words);
 }
@@ -311,11 +311,11 @@ enum verdict sheet_hear_due(const struct state *state, const SheetDue *due, stru
 	const struct shop *shop = docs_shop(state, name);
 
 	if (row_of(state, name, due->day).phase == SHEET_SETTLED)
-		return DONE;
+		return TURN_DONE;
 	if (!shop)
 		return turn_failed(turn, NO_SHOP_US, "the shop's configuration is not readable");
 	if (!shop->google.sheet[0])
-		return DONE; /* it is not wanted any more */
+		return TURN_DONE; /* it is not wanted any more */
 	return look(shop, turn);
 }
 

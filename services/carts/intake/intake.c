@@ -73,7 +73,7 @@ static enum verdict open_row(const struct state *state, const CartChanged *chang
 	if (buy_with_earlier(state, turn_message(turn)->shop, &row, grounds)) {
 		say_row(turn, &row);
 		say_audit(turn, &row, &(struct note){ .action = "bought", .grounds = grounds });
-		return DONE;
+		return TURN_DONE;
 	}
 	say_row(turn, &row);
 	if (row.status == CART_OPEN)
@@ -82,7 +82,7 @@ static enum verdict open_row(const struct state *state, const CartChanged *chang
 	if (row.status == CART_OPEN && !cart_has_address(&row))
 		action = "waiting_for_address";
 	say_audit(turn, &row, &(struct note){ .action = action, .grounds = why_first(&row, changed, grounds) });
-	return DONE;
+	return TURN_DONE;
 }
 
 static const char *why_changed(const CartState *row, const struct cart_change *what, bool merged)
@@ -127,23 +127,23 @@ static enum verdict hear_changed(const struct state *state, const CartChanged *c
 	char names[JOIN_NAMES_MAX][80], grounds[160];
 
 	if (join_names(&changed->ids, names) == 0)
-		return turn_never(turn, "this change names no cart: it has no id or token at all");
+		return turn_dead_letter(turn, "this change names no cart: it has no id or token at all");
 	if (count == 0)
 		return open_row(state, changed, turn);
 	count = gather_rows(state, turn, cart_ids, count, &row);
 	before = row;
 	what = cart_upsert(&row, changed, turn_now_us(turn));
 	if (!what.changed && count == 1)
-		return DONE;
+		return TURN_DONE;
 	if (buy_with_earlier(state, turn_message(turn)->shop, &row, grounds)) {
 		say_row(turn, &row);
 		say_timer(state, turn, &row);
 		say_audit(turn, &row, &(struct note){ .action = "bought", .grounds = grounds, .before = &before });
-		return DONE;
+		return TURN_DONE;
 	}
 	say_row(turn, &row);
 	say_change(state, turn, &row, &before, &what, count > 1);
-	return DONE;
+	return TURN_DONE;
 }
 
 /* ---- cart.checkout ---- */
@@ -247,8 +247,8 @@ static enum verdict hear_checkout(const struct state *state, const CartCheckout 
 
 	if (join_names(&checkout->ids, names) == 0 && !*checkout->ids.email_hash)
 		return *checkout->ids.customer_id
-			? DONE /* by it waiter and sender stop that customer's mails: carts/policy/stops.c */
-			: turn_never(turn, "this order names neither a cart nor a shopper");
+			? TURN_DONE /* by it waiter and sender stop that customer's mails: carts/policy/stops.c */
+			: turn_dead_letter(turn, "this order names neither a cart nor a shopper");
 	if (bought && payment.meaning != PAYMENT_BOUGHT)
 		return hear_unpaid(state, checkout, payment.meaning, turn);
 	if (count > 0)
@@ -257,7 +257,7 @@ static enum verdict hear_checkout(const struct state *state, const CartCheckout 
 		say_bought_row(state, checkout, turn);
 	if (bought)
 		buy_by_address(state, checkout, turn);
-	return DONE;
+	return TURN_DONE;
 }
 
 /* ---- cart.closed: the waiter's word ---- */
@@ -274,9 +274,9 @@ static enum verdict hear_closed(const struct state *state, const CartClosed *clo
 	CartState row, before;
 
 	if (!rows_get(state, turn_message(turn)->shop, closed->cart_id, &row))
-		return DONE;
+		return TURN_DONE;
 	if (row.status != CART_OPEN || row.revision > closed->revision || strcmp(row.ids.cart_id, closed->cart_id) != 0)
-		return DONE; /* bought, emptied, merged or changed since the waiter looked */
+		return TURN_DONE; /* bought, emptied, merged or changed since the waiter looked */
 	before = row;
 	close_row(&row, closed->reason, turn_now_us(turn));
 	say_row(turn, &row);
@@ -284,7 +284,7 @@ static enum verdict hear_closed(const struct state *state, const CartClosed *clo
 		&(struct note){ .action = "closed",
 			.grounds = "the waiter decided that the chase is over",
 			.before = &before });
-	return DONE;
+	return TURN_DONE;
 }
 
 /* ---- admin.action ---- */
@@ -303,7 +303,7 @@ static enum verdict stop_cart(const AdminAction *action, struct turn *turn, Cart
 			.who = action->who,
 			.grounds = *action->reason ? action->reason : "no reason given",
 			.before = &before });
-	return DONE;
+	return TURN_DONE;
 }
 
 static enum verdict override_wait(
@@ -313,7 +313,7 @@ static enum verdict override_wait(
 
 	if (!action->has_wait_override || action->wait_override.first_us <= 0 ||
 		action->wait_override.second_us < action->wait_override.first_us)
-		return turn_never(turn, "an override needs two waits, the second not shorter than the first");
+		return turn_dead_letter(turn, "an override needs two waits, the second not shorter than the first");
 	row->has_wait_override = true;
 	row->wait_override = action->wait_override;
 	say_row(turn, row);
@@ -324,7 +324,7 @@ static enum verdict override_wait(
 			.who = action->who,
 			.grounds = *action->reason ? action->reason : "no reason given",
 			.before = &before });
-	return DONE;
+	return TURN_DONE;
 }
 
 /*
@@ -336,7 +336,7 @@ static enum verdict retime(const AdminAction *action, struct turn *turn, const C
 	char before[64], after[64];
 
 	if (row->status != CART_OPEN || row->revision != action->revision)
-		return DONE;
+		return TURN_DONE;
 	say_look_now(turn, row, action);
 	snprintf(before, sizeof(before), "looked at next %s", cart_time(action->due_us, (char[32]){ 0 }));
 	snprintf(after, sizeof(after), "looked at %s", cart_time(turn_now_us(turn), (char[32]){ 0 }));
@@ -346,7 +346,7 @@ static enum verdict retime(const AdminAction *action, struct turn *turn, const C
 			.grounds = *action->reason ? action->reason : "the rules changed while its timer was set",
 			.before_words = before,
 			.after_words = after });
-	return DONE;
+	return TURN_DONE;
 }
 
 static enum verdict act_on_cart(const struct state *state, const AdminAction *action, struct turn *turn)
@@ -374,9 +374,9 @@ static enum verdict hear_action(const struct state *state, const AdminAction *ac
 	case ADMIN_LIFT_SUPPRESSION:
 	case ADMIN_TAKE_BACK:
 	case ADMIN_SETTLE_PRIVACY:
-		return DONE; /* unsub's */
+		return TURN_DONE; /* unsub's */
 	}
-	return turn_never(turn, "an action that intake does not know");
+	return turn_dead_letter(turn, "an action that intake does not know");
 }
 
 const struct service intake = {

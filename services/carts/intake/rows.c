@@ -47,7 +47,7 @@ static void note_bought(struct state *state, const char *shop, const CartIds *id
 	state_put_number(state, "bought", shop, key, (uint64_t)row->bought_us);
 }
 
-void rows_remember(struct state *state, const struct said *said, const CartState *row)
+void rows_remember(struct state *state, const struct message_meta *said, const CartState *row)
 {
 	const char *cart_id = row->ids.cart_id;
 	const char *leads_to = row->closed_reason == CLOSED_MERGED ? row->merged_into : cart_id;

@@ -9,7 +9,8 @@
 
 enum { ROWS_MOST = 8, CART_ID_MAX = 72 };
 
-void rows_remember(struct state *state, const struct said *said, const CartState *row); /* the fold of cart.state */
+void rows_remember(
+	struct state *state, const struct message_meta *said, const CartState *row); /* the fold of cart.state */
 
 /* A cart that was merged answers with the one it was merged into. false: never seen. */
 bool rows_get(const struct state *state, const char *shop, const char *cart_id, CartState *ret_row);

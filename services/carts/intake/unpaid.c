@@ -42,17 +42,17 @@ enum verdict hear_unpaid(
 	CartState row, before;
 
 	if (count == 0)
-		return DONE; /* its cart may come yet; its payment will be heard of again */
+		return TURN_DONE; /* its cart may come yet; its payment will be heard of again */
 	count = gather_rows(state, turn, cart_ids, count, &row);
 	before = row;
 	note_order(&row, checkout);
 	if (count == 1 && cart_same(&before, &row))
-		return DONE;
+		return TURN_DONE;
 	say_row(turn, &row);
 	if (count > 1)
 		say_timer(state, turn, &row);
 	say_order(turn, &row, &before, checkout, meaning);
-	return DONE;
+	return TURN_DONE;
 }
 
 void say_unknown_status(

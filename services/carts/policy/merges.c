@@ -17,7 +17,7 @@ struct merge_row {
 _Static_assert(sizeof(((CartState *)0)->merged_from) == sizeof(((struct merges *)0)->from),
 	"as many as a cart's row can name");
 
-void merges_remember(struct state *state, const struct said *said, const CartState *cart)
+void merges_remember(struct state *state, const struct message_meta *said, const CartState *cart)
 {
 	struct merge_row row;
 

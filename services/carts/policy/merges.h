@@ -9,7 +9,7 @@
 #include "bus/actor/service.h"
 #include "proto/topics.h"
 
-void merges_remember(struct state *state, const struct said *said, const CartState *cart);
+void merges_remember(struct state *state, const struct message_meta *said, const CartState *cart);
 
 enum { MERGES_MOST = 4, MERGES_ID_MAX = 72 }; /* CartState.merged_from, proto/cart.options */
 

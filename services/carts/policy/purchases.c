@@ -82,7 +82,7 @@ static struct payment meaning_of(const struct shop *shop, const struct kept *ord
 }
 
 /* One that was paid for before it was cancelled or paid back is kept as the order that it was. */
-static struct kept kept_of(const struct said *said, const CartCheckout *checkout)
+static struct kept kept_of(const struct message_meta *said, const CartCheckout *checkout)
 {
 	bool was_bought = checkout->kind != CHECKOUT_BOUGHT && checkout->was_bought;
 	int64_t ordered_us = checkout_ordered_us(checkout), at_us = ordered_us ? ordered_us : purchase_us(checkout);
@@ -185,7 +185,7 @@ const char *purchases_of_customer(const char *customer_id, char ret[PURCHASER_MA
 	return ret;
 }
 
-void purchases_remember(struct state *state, const struct said *said, const CartCheckout *checkout)
+void purchases_remember(struct state *state, const struct message_meta *said, const CartCheckout *checkout)
 {
 	struct kept order = kept_of(said, checkout);
 	char names[JOIN_NAMES_MAX][80], purchaser[PURCHASER_MAX];

@@ -27,7 +27,7 @@ struct payment {
 /* `shop` NULL: its configuration is not known (yet). A cancellation is never a purchase. */
 struct payment payment_of(const struct shop *shop, const CartCheckout *checkout);
 
-void purchases_remember(struct state *state, const struct said *said, const CartCheckout *checkout);
+void purchases_remember(struct state *state, const struct message_meta *said, const CartCheckout *checkout);
 
 struct purchase {
 	uint64_t first_seq, last_seq; /* 0: there is none */

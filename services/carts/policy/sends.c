@@ -119,7 +119,7 @@ static void remember_claimed_mail(struct state *state, const char *shop, const S
 		&(struct sent_time){ text_hash(bytes_of(what)), claim->claimed_us, claim->attempt }, true);
 }
 
-void sends_remember_claim(struct state *state, const struct said *said, const SendClaim *claim)
+void sends_remember_claim(struct state *state, const struct message_meta *said, const SendClaim *claim)
 {
 	struct send_row row;
 	char key[STEP_KEY_MAX];
@@ -188,7 +188,7 @@ static void remember_mail(struct state *state, const char *shop, const ReminderO
 		&(struct sent_time){ text_hash(bytes_of(what)), outcome->at_us, outcome->attempt }, went);
 }
 
-void sends_remember_outcome(struct state *state, const struct said *said, const ReminderOutcome *outcome)
+void sends_remember_outcome(struct state *state, const struct message_meta *said, const ReminderOutcome *outcome)
 {
 	enum send_phase phase = phase_of(said->topic);
 	struct send_row row;

@@ -8,9 +8,9 @@
 #include "proto/topics.h"
 #include "services/kit/rules/rules.h"
 
-void sends_remember_claim(struct state *state, const struct said *said, const SendClaim *claim);
+void sends_remember_claim(struct state *state, const struct message_meta *said, const SendClaim *claim);
 void sends_remember_outcome(
-	struct state *state, const struct said *said, const ReminderOutcome *outcome); /* any reminder.* */
+	struct state *state, const struct message_meta *said, const ReminderOutcome *outcome); /* any reminder.* */
 
 #define SENDS_REMEMBERED SENDS_REMEMBERED_BY(sends_remember_claim, sends_remember_outcome)
 /* For who makes more of a claim and of its release: calls these two, and says so. */

@@ -12,14 +12,14 @@
 #include "bus/actor/service.h"
 #include "proto/topics.h"
 
-void stops_remember_changed(struct state *state, const struct said *said, const CartChanged *changed);
-void stops_remember_checkout(struct state *state, const struct said *said, const CartCheckout *checkout);
-void stops_remember_optout(struct state *state, const struct said *said, const OptoutRequest *asked);
-void stops_remember_feedback(struct state *state, const struct said *said, const MailFeedback *feedback);
-void stops_remember_action(struct state *state, const struct said *said, const AdminAction *action);
-void stops_remember_status(struct state *state, const struct said *said, const ShopStatus *status);
-void stops_remember_privacy(struct state *state, const struct said *said, const PrivacyRequest *request);
-void stops_remember_suppression(struct state *state, const struct said *said, const Suppression *fact);
+void stops_remember_changed(struct state *state, const struct message_meta *said, const CartChanged *changed);
+void stops_remember_checkout(struct state *state, const struct message_meta *said, const CartCheckout *checkout);
+void stops_remember_optout(struct state *state, const struct message_meta *said, const OptoutRequest *asked);
+void stops_remember_feedback(struct state *state, const struct message_meta *said, const MailFeedback *feedback);
+void stops_remember_action(struct state *state, const struct message_meta *said, const AdminAction *action);
+void stops_remember_status(struct state *state, const struct message_meta *said, const ShopStatus *status);
+void stops_remember_privacy(struct state *state, const struct message_meta *said, const PrivacyRequest *request);
+void stops_remember_suppression(struct state *state, const struct message_meta *said, const Suppression *fact);
 
 /* The rows for a service's table. */
 #define STOPS_REMEMBERED                                                                                               \

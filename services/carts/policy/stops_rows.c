@@ -70,7 +70,7 @@ void stop_add_change(struct change_row *to, const struct change_row *change)
 	to->seq = change->seq;
 }
 
-static struct change_row change_of(const struct said *said, const CartChanged *changed)
+static struct change_row change_of(const struct message_meta *said, const CartChanged *changed)
 {
 	struct change_row row;
 
@@ -92,7 +92,7 @@ static struct change_row change_of(const struct said *said, const CartChanged *c
 }
 
 /* One row each: when the log forgets a change, what the others say must not be lost with it, nor outlive them. */
-void stops_remember_changed(struct state *state, const struct said *said, const CartChanged *changed)
+void stops_remember_changed(struct state *state, const struct message_meta *said, const CartChanged *changed)
 {
 	char names[JOIN_NAMES_MAX][80], prefix[STOP_PREFIX_MAX], key[STOP_PREFIX_MAX + 17];
 	struct change_row row;
@@ -105,7 +105,7 @@ void stops_remember_changed(struct state *state, const struct said *said, const 
 }
 
 /* A test order stops too: it was placed to see that it does. What was cancelled takes no stop back, and stops only if it had been paid. */
-void stops_remember_checkout(struct state *state, const struct said *said, const CartCheckout *checkout)
+void stops_remember_checkout(struct state *state, const struct message_meta *said, const CartCheckout *checkout)
 {
 	char names[JOIN_NAMES_MAX][80];
 
@@ -113,8 +113,8 @@ void stops_remember_checkout(struct state *state, const struct said *said, const
 	purchases_remember(state, said, checkout);
 }
 
-static void remember_no(struct state *state, const struct said *said, const char *table, const char *address_hash,
-	enum stop stop, int64_t at_us)
+static void remember_no(struct state *state, const struct message_meta *said, const char *table,
+	const char *address_hash, enum stop stop, int64_t at_us)
 {
 	struct stop_row row;
 
@@ -127,7 +127,7 @@ static void remember_no(struct state *state, const struct said *said, const char
 }
 
 static void remember_person(
-	struct state *state, const struct said *said, const char *address_hash, enum stop stop, int64_t at_us)
+	struct state *state, const struct message_meta *said, const char *address_hash, enum stop stop, int64_t at_us)
 {
 	remember_no(state, said, "stops.person", address_hash, stop, at_us);
 }
@@ -150,7 +150,7 @@ static enum stop optout_stop(OptoutSource source)
 }
 
 /* What was said on the page may be taken back there, so it stands by itself. */
-void stops_remember_optout(struct state *state, const struct said *said, const OptoutRequest *asked)
+void stops_remember_optout(struct state *state, const struct message_meta *said, const OptoutRequest *asked)
 {
 	if (asked->source == OPTOUT_PAGE)
 		remember_no(state, said, "stops.page", asked->address_hash, STOP_OPTED_OUT, asked->heard_us);
@@ -158,7 +158,7 @@ void stops_remember_optout(struct state *state, const struct said *said, const O
 		remember_person(state, said, asked->address_hash, optout_stop(asked->source), asked->heard_us);
 }
 
-void stops_remember_feedback(struct state *state, const struct said *said, const MailFeedback *feedback)
+void stops_remember_feedback(struct state *state, const struct message_meta *said, const MailFeedback *feedback)
 {
 	switch (feedback->kind) {
 	case FEEDBACK_COMPLAINT:
@@ -172,7 +172,7 @@ void stops_remember_feedback(struct state *state, const struct said *said, const
 	}
 }
 
-static void remember_owners_stop(struct state *state, const struct said *said, const AdminAction *action)
+static void remember_owners_stop(struct state *state, const struct message_meta *said, const AdminAction *action)
 {
 	struct stop_row row = { .seq = said->seq, .at_us = action->at_us, .stop = STOP_BY_OWNER };
 	char name[STOP_NAME_MAX];
@@ -184,7 +184,7 @@ static void remember_owners_stop(struct state *state, const struct said *said, c
 		ROW_PUT(state, "stops.owner", said->shop, name, &row);
 }
 
-static void lift(struct state *state, const struct said *said, const char *table, const AdminAction *action)
+static void lift(struct state *state, const struct message_meta *said, const char *table, const AdminAction *action)
 {
 	struct stop_row lifted = { .seq = said->seq, .at_us = action->at_us, .stop = STOP_NONE };
 
@@ -192,7 +192,7 @@ static void lift(struct state *state, const struct said *said, const char *table
 		ROW_PUT(state, table, said->shop, action->address_hash, &lifted);
 }
 
-static void take_back(struct state *state, const struct said *said, const AdminAction *action)
+static void take_back(struct state *state, const struct message_meta *said, const AdminAction *action)
 {
 	struct stop_row row;
 
@@ -202,7 +202,7 @@ static void take_back(struct state *state, const struct said *said, const AdminA
 }
 
 /* What was left of a shop that had gone was erased: if it comes back, it is a shop like any other. */
-static void take_up_shop(struct state *state, const struct said *said, const AdminAction *action)
+static void take_up_shop(struct state *state, const struct message_meta *said, const AdminAction *action)
 {
 	struct stop_row row;
 
@@ -211,7 +211,7 @@ static void take_up_shop(struct state *state, const struct said *said, const Adm
 		state_delete(state, "stops.gone", said->shop, "");
 }
 
-void stops_remember_action(struct state *state, const struct said *said, const AdminAction *action)
+void stops_remember_action(struct state *state, const struct message_meta *said, const AdminAction *action)
 {
 	switch (action->verb) {
 	case ADMIN_SUPPRESS_CART:
@@ -239,7 +239,7 @@ void stops_remember_action(struct state *state, const struct said *said, const A
 	}
 }
 
-void stops_remember_privacy(struct state *state, const struct said *said, const PrivacyRequest *request)
+void stops_remember_privacy(struct state *state, const struct message_meta *said, const PrivacyRequest *request)
 {
 	struct stop_row gone = { .seq = said->seq,
 		.at_us = request->heard_us,
@@ -259,7 +259,7 @@ void stops_remember_privacy(struct state *state, const struct said *said, const 
 }
 
 /* A pause stays until something of at least its priority lifts it. */
-void stops_remember_status(struct state *state, const struct said *said, const ShopStatus *status)
+void stops_remember_status(struct state *state, const struct message_meta *said, const ShopStatus *status)
 {
 	struct status_row row;
 	bool known = row_get(state, "stops.status", said->shop, "", &row, sizeof(row));
@@ -277,7 +277,7 @@ void stops_remember_status(struct state *state, const struct said *said, const S
 }
 
 /* The list's rows are compacted by version, so the highest is the truth in any order of reading. */
-void stops_remember_suppression(struct state *state, const struct said *said, const Suppression *fact)
+void stops_remember_suppression(struct state *state, const struct message_meta *said, const Suppression *fact)
 {
 	struct stop_row row;
 

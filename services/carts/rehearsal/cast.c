@@ -65,7 +65,7 @@ bool cast_says(const struct cast *cast, const char *topic)
 	return false;
 }
 
-void cast_fold(struct cast *cast, const struct said *said, struct bytes payload, enum role has_it)
+void cast_fold(struct cast *cast, const struct message_meta *said, struct bytes payload, enum role has_it)
 {
 	for (int role = 0; role < ROLES; role++) {
 		if (role != (int)has_it)

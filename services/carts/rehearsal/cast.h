@@ -16,6 +16,6 @@ struct alone *cast_alone(const struct cast *cast, enum role role);
 enum role cast_hears(const struct cast *cast, const char *topic); /* who decides on it; ROLE_NONE: nobody */
 bool cast_says(const struct cast *cast, const char *topic);       /* one of them does */
 /* Folded by all but `has_it`, which may be ROLE_NONE. */
-void cast_fold(struct cast *cast, const struct said *said, struct bytes payload, enum role has_it);
+void cast_fold(struct cast *cast, const struct message_meta *said, struct bytes payload, enum role has_it);
 
 #endif

@@ -67,7 +67,7 @@ static struct bytes key_of(const char *shop, const char *cart_id, char room[KEY_
 
 /* ---- what is on its way ---- */
 
-static void hear_due(struct foresight *foresight, const struct said *said, const ReminderDue *due)
+static void hear_due(struct foresight *foresight, const struct message_meta *said, const ReminderDue *due)
 {
 	struct handed handed = { .at_us = due->decided_us, .step = due->step };
 	char room[KEY_ROOM];
@@ -76,7 +76,7 @@ static void hear_due(struct foresight *foresight, const struct said *said, const
 		said->cause);
 }
 
-static void hear_outcome(struct foresight *foresight, const struct said *said, const ReminderOutcome *outcome)
+static void hear_outcome(struct foresight *foresight, const struct message_meta *said, const ReminderOutcome *outcome)
 {
 	char room[KEY_ROOM];
 	struct bytes key = key_of(said->shop, outcome->cart_id, room);
@@ -91,7 +91,7 @@ static void hear_outcome(struct foresight *foresight, const struct said *said, c
 }
 
 /* Set by another turn than the one that handed it over: deferred by the sender, or the cart changed. */
-static void hear_timer(struct foresight *foresight, const struct said *said, const TimerSet *timer)
+static void hear_timer(struct foresight *foresight, const struct message_meta *said, const TimerSet *timer)
 {
 	char room[KEY_ROOM];
 	struct ordmap_entry *entry;
@@ -116,7 +116,7 @@ static bool is_outcome(const char *topic)
 	return false;
 }
 
-void foresight_hear(struct foresight *foresight, const struct said *said, struct bytes payload)
+void foresight_hear(struct foresight *foresight, const struct message_meta *said, struct bytes payload)
 {
 	static ReminderDue due; /* large */
 	ReminderOutcome outcome;

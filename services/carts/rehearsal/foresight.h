@@ -17,7 +17,7 @@ struct foresight *foresight_new(const char *folder, char ret_why[512]);
 void foresight_free(struct foresight *foresight); /* takes NULL */
 
 /* Every message of the shops that are asked about, and of SHOP_OF_ALL, from the log's beginning to its end. */
-void foresight_hear(struct foresight *foresight, const struct said *said, struct bytes payload);
+void foresight_hear(struct foresight *foresight, const struct message_meta *said, struct bytes payload);
 
 struct foreseen {
 	int with_sender; /* 1, 2: this reminder was decided and is on its way, see since_us; 0: none is, see plan */

@@ -14,7 +14,7 @@ struct looking {
 	void *context;
 };
 
-static void read_fact(const struct said *said, struct bytes payload, struct rehearsed_look *look, Audit *audit)
+static void read_fact(const struct message_meta *said, struct bytes payload, struct rehearsed_look *look, Audit *audit)
 {
 	TimerSet next;
 
@@ -29,7 +29,7 @@ static void read_fact(const struct said *said, struct bytes payload, struct rehe
 static void look_at(const struct looking *looking, const TimerSet *set, const CartWake *wake)
 {
 	struct alone *waiter = cast_alone(looking->rehearsal->cast, ROLE_WAITER);
-	const struct said said = { .topic = topic_cart_wake.name,
+	const struct message_meta said = { .topic = topic_cart_wake.name,
 		.shop = looking->rehearsal->plan->shop,
 		.key = wake->cart_id,
 		.idem = "",
@@ -46,7 +46,7 @@ static void look_at(const struct looking *looking, const TimerSet *set, const Ca
 	Audit audit;
 
 	for (uint32_t i = 0; i < turn.facts; i++) {
-		struct said fact;
+		struct message_meta fact;
 		struct bytes payload = alone_fact(waiter, i, &fact);
 
 		read_fact(&fact, payload, &look, &audit);

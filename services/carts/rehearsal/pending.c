@@ -4,7 +4,7 @@
 #include "bus/base/text.h"
 #include <stdlib.h>
 
-struct message *message_new(const struct said *said, struct bytes payload, uint64_t seq, int64_t time_us)
+struct message *message_new(const struct message_meta *said, struct bytes payload, uint64_t seq, int64_t time_us)
 {
 	struct message *message = memory_new(sizeof(*message));
 
@@ -12,7 +12,7 @@ struct message *message_new(const struct said *said, struct bytes payload, uint6
 	TEXT_COPY(message->shop, said->shop);
 	TEXT_COPY(message->key, said->key);
 	buffer_add(&message->payload, payload.data, payload.len);
-	message->said = (struct said){ .topic = message->topic,
+	message->said = (struct message_meta){ .topic = message->topic,
 		.shop = message->shop,
 		.key = message->key,
 		.idem = "",

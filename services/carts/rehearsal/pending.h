@@ -9,13 +9,13 @@
 #include "services/carts/rehearsal/cast.h"
 
 struct message {
-	struct said said; /* its strings are below */
+	struct message_meta said; /* its strings are below */
 	char topic[32], shop[64], key[200];
 	struct buffer payload;
 };
 
 /* A copy with this number and time. */
-struct message *message_new(const struct said *said, struct bytes payload, uint64_t seq, int64_t time_us);
+struct message *message_new(const struct message_meta *said, struct bytes payload, uint64_t seq, int64_t time_us);
 void message_free(struct message *message); /* takes NULL */
 
 struct pending {

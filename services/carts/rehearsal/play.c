@@ -142,7 +142,7 @@ void play_facts(
 	struct message **messages = memory_new((count + 1) * sizeof(struct message *));
 
 	for (uint32_t i = 0; i < count; i++) {
-		struct said said;
+		struct message_meta said;
 		struct bytes payload = alone_fact(alone, i, &said);
 
 		messages[i] = message_new(&said, payload, turn ? turn->first + i : rehearsal->seq, rehearsal->now_us);
@@ -169,7 +169,7 @@ static void claim(struct rehearsal *rehearsal, struct pending *pending, const st
 	struct alone *alone = cast_alone(rehearsal->cast, pending->role);
 	struct alone_turn claimed = alone_claim(
 		alone, &pending->message->said, buffer_bytes(&pending->message->payload), working, rehearsal->now_us);
-	struct said said;
+	struct message_meta said;
 
 	rehearsal_read(alone_fact(alone, 0, &said), &SendClaim_msg, &pending->claim);
 	pending->running = *working;
@@ -209,9 +209,9 @@ static bool decide(
 	} else {
 		*ret = alone_decide(cast_alone(rehearsal->cast, pending->role), &pending->message->said,
 			buffer_bytes(&pending->message->payload), rehearsal->now_us);
-		while (ret->verdict == WORKING && !ret->kind->claim)
+		while (ret->verdict == TURN_PENDING && !ret->kind->claim)
 			*ret = ask_nobody(rehearsal, pending, *ret);
-		if (ret->verdict == WORKING) {
+		if (ret->verdict == TURN_PENDING) {
 			claim(rehearsal, pending, ret, turn);
 			if (turn && turn->claims)
 				return false;
@@ -225,8 +225,8 @@ static bool decide(
 /* Later, or given up as the broker gives up. */
 static void end(struct rehearsal *rehearsal, struct pending *pending, const struct alone_turn *ended)
 {
-	pending->failures += ended->verdict == LATER && ended->failed;
-	if (ended->verdict == LATER && pending->failures < FAILURES_MOST)
+	pending->failures += ended->verdict == TURN_RETRY && ended->failed;
+	if (ended->verdict == TURN_RETRY && pending->failures < FAILURES_MOST)
 		agenda_again(rehearsal, pending, rehearsal->now_us + (ended->delay_us > 0 ? ended->delay_us : 1));
 	else
 		pending_free(pending);
@@ -264,9 +264,9 @@ static void play_turn(struct rehearsal *rehearsal, struct pending *pending, cons
 	rehearsal->now_us = turn->now_us;
 	if (!decide(rehearsal, pending, turn, &ended))
 		return;
-	if (ended.verdict == LATER && pending->turns_left > 0)
+	if (ended.verdict == TURN_RETRY && pending->turns_left > 0)
 		return;
-	if (ended.verdict != LATER && turn->ended && pending->turns_left > 0) {
+	if (ended.verdict != TURN_RETRY && turn->ended && pending->turns_left > 0) {
 		pending->as_it_did_from = turn->first + 1; /* its outcome turned up later, and is history's */
 		return;
 	}

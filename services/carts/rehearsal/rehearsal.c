@@ -65,14 +65,14 @@ void rehearsal_free(struct rehearsal *rehearsal)
 	free(rehearsal);
 }
 
-void rehearsal_survey(struct rehearsal *rehearsal, const struct said *said, struct bytes payload)
+void rehearsal_survey(struct rehearsal *rehearsal, const struct message_meta *said, struct bytes payload)
 {
 	survey_hear(rehearsal->survey, said, payload, cast_says(rehearsal->cast, said->topic));
 }
 
 /* --- before the window: what was, is folded --- */
 
-static void remember(struct rehearsal *rehearsal, const struct said *said, struct bytes payload)
+static void remember(struct rehearsal *rehearsal, const struct message_meta *said, struct bytes payload)
 {
 	enum role role = cast_hears(rehearsal->cast, said->topic);
 	struct pending *claimed;
@@ -93,7 +93,7 @@ static void say_document(struct rehearsal *rehearsal, const struct rehearsal_doc
 {
 	Document *document = memory_new(sizeof(*document));
 	struct buffer payload = { 0 };
-	struct said said = { .topic = topic_document.name,
+	struct message_meta said = { .topic = topic_document.name,
 		.shop = rehearsal->plan->shop,
 		.key = text->kind,
 		.idem = "",
@@ -146,7 +146,7 @@ static void open_window(struct rehearsal *rehearsal)
  * What an operator said, or an outcome whose beginning lies before the window, comes from outside. So does a purchase, also one that
  * the sender was told of when it asked the storefront.
  */
-static bool is_history(const struct rehearsal *rehearsal, const struct said *said)
+static bool is_history(const struct rehearsal *rehearsal, const struct message_meta *said)
 {
 	const struct pending *about;
 
@@ -159,7 +159,7 @@ static bool is_history(const struct rehearsal *rehearsal, const struct said *sai
 	return about && about->as_it_did_from && about->as_it_did_from <= said->seq;
 }
 
-static void hear_firing(struct rehearsal *rehearsal, const struct said *said, struct bytes payload)
+static void hear_firing(struct rehearsal *rehearsal, const struct message_meta *said, struct bytes payload)
 {
 	TimerFired fired;
 
@@ -173,7 +173,7 @@ static void hear_firing(struct rehearsal *rehearsal, const struct said *said, st
 	}
 }
 
-static void play(struct rehearsal *rehearsal, const struct said *said, struct bytes payload)
+static void play(struct rehearsal *rehearsal, const struct message_meta *said, struct bytes payload)
 {
 	play_turns(rehearsal, said->seq);
 	agenda_run(rehearsal, said->time_us);
@@ -188,7 +188,7 @@ static void play(struct rehearsal *rehearsal, const struct said *said, struct by
 		hear_firing(rehearsal, said, payload);
 }
 
-void rehearsal_hear(struct rehearsal *rehearsal, const struct said *said, struct bytes payload)
+void rehearsal_hear(struct rehearsal *rehearsal, const struct message_meta *said, struct bytes payload)
 {
 	finish_survey(rehearsal);
 	rehearsal->counts.messages++;

@@ -35,9 +35,9 @@ struct rehearsal *rehearsal_new(const struct rehearsal_plan *plan, char ret_why[
 void rehearsal_free(struct rehearsal *rehearsal); /* takes NULL */
 
 /* Every message of this shop, and of SHOP_OF_ALL, from plan->from_seq to the end, in order. */
-void rehearsal_survey(struct rehearsal *rehearsal, const struct said *said, struct bytes payload);
+void rehearsal_survey(struct rehearsal *rehearsal, const struct message_meta *said, struct bytes payload);
 /* Then the same from the log's beginning, to the same end. */
-void rehearsal_hear(struct rehearsal *rehearsal, const struct said *said, struct bytes payload);
+void rehearsal_hear(struct rehearsal *rehearsal, const struct message_meta *said, struct bytes payload);
 void rehearsal_end(struct rehearsal *rehearsal);
 
 enum step_end {

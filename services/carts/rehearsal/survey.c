@@ -71,7 +71,7 @@ static bool read_as(struct bytes payload, const pb_msgdesc_t *fields, void *ret)
 
 /* --- turns --- */
 
-static struct past_turn *begin_turn(struct survey *survey, const struct said *said)
+static struct past_turn *begin_turn(struct survey *survey, const struct message_meta *said)
 {
 	struct past_turn *turn;
 
@@ -88,7 +88,7 @@ static struct past_turn *begin_turn(struct survey *survey, const struct said *sa
 }
 
 /* A process says a turn in one piece, and a claim by itself. */
-static struct past_turn *turn_of(struct survey *survey, const struct said *said, bool claim)
+static struct past_turn *turn_of(struct survey *survey, const struct message_meta *said, bool claim)
 {
 	struct past_turn *last = survey->count ? &survey->turns[survey->count - 1] : NULL;
 
@@ -143,7 +143,7 @@ static void hear_end(struct survey *survey, struct past_turn *turn, struct bytes
 			(void *)(uintptr_t)(end + 1));
 }
 
-static void hear_fact(struct survey *survey, const struct said *said, struct bytes payload)
+static void hear_fact(struct survey *survey, const struct message_meta *said, struct bytes payload)
 {
 	static const struct {
 		const struct topic *topic;
@@ -171,7 +171,7 @@ static void hear_fact(struct survey *survey, const struct said *said, struct byt
 
 /* --- when no timer fired --- */
 
-static void hear_set(struct survey *survey, const struct said *said, struct bytes payload)
+static void hear_set(struct survey *survey, const struct message_meta *said, struct bytes payload)
 {
 	TimerSet set;
 
@@ -181,7 +181,7 @@ static void hear_set(struct survey *survey, const struct said *said, struct byte
 		map_put(survey->overdue, bytes_of(set.name), (void *)(uintptr_t)said->time_us);
 }
 
-static void hear_fired(struct survey *survey, const struct said *said, struct bytes payload)
+static void hear_fired(struct survey *survey, const struct message_meta *said, struct bytes payload)
 {
 	TimerFired fired;
 	int64_t set_us;
@@ -201,13 +201,13 @@ static void hear_fired(struct survey *survey, const struct said *said, struct by
 }
 
 /* An audit is everybody's: whose it is, tells the process that said it. All else that these say, nobody else does. */
-static bool is_of_the_cast(const struct said *said)
+static bool is_of_the_cast(const struct message_meta *said)
 {
 	return strcmp(said->topic, topic_audit.name) != 0 || text_starts(said->said_by, "intake") ||
 		text_starts(said->said_by, "waiter") || text_starts(said->said_by, "sender");
 }
 
-void survey_hear(struct survey *survey, const struct said *said, struct bytes payload, bool fact)
+void survey_hear(struct survey *survey, const struct message_meta *said, struct bytes payload, bool fact)
 {
 	survey->end_us = said->time_us;
 	if (strcmp(said->topic, topic_timer_fired.name) == 0)

@@ -25,7 +25,7 @@ struct past_turn {
 struct survey *survey_new(void);
 void survey_free(struct survey *survey); /* takes NULL */
 /* `fact`: a topic that the rehearsed services say. */
-void survey_hear(struct survey *survey, const struct said *said, struct bytes payload, bool fact);
+void survey_hear(struct survey *survey, const struct message_meta *said, struct bytes payload, bool fact);
 void survey_close(struct survey *survey); /* all was heard */
 
 size_t survey_turns(const struct survey *survey);

@@ -95,7 +95,7 @@ static void hear_audit(struct tally *tally, struct bytes payload, bool really)
 		note(tally, &(struct note){ audit.cart_id, audit.address_hash, 2, STEP_WOULD, audit.at_us }, really);
 }
 
-void tally_hear(struct tally *tally, const struct said *said, struct bytes payload, bool really)
+void tally_hear(struct tally *tally, const struct message_meta *said, struct bytes payload, bool really)
 {
 	static const struct {
 		const struct topic *topic;

@@ -61,7 +61,7 @@ static bool row_of(struct bytes value, struct cart_row *ret)
 	return true;
 }
 
-static void remember_merged(struct state *state, const struct said *said, const CartState *cart)
+static void remember_merged(struct state *state, const struct message_meta *said, const CartState *cart)
 {
 	_cleanup_(buffer_free) struct buffer ids = { 0 };
 
@@ -71,7 +71,7 @@ static void remember_merged(struct state *state, const struct said *said, const 
 		state_put_bytes(state, merged, said->shop, cart->ids.cart_id, buffer_bytes(&ids));
 }
 
-void ledger_remember_cart(struct state *state, const struct said *said, const CartState *cart)
+void ledger_remember_cart(struct state *state, const struct message_meta *said, const CartState *cart)
 {
 	struct cart_row row;
 	memset(&row, 0, sizeof(row)); /* rows are compared as bytes */
@@ -104,7 +104,7 @@ static enum send_phase phase_of(const char *topic)
 	return strcmp(topic, topic_reminder_ambiguous.name) == 0 ? SEND_AMBIGUOUS : SEND_SKIPPED;
 }
 
-void ledger_remember_outcome(struct state *state, const struct said *said, const ReminderOutcome *outcome)
+void ledger_remember_outcome(struct state *state, const struct message_meta *said, const ReminderOutcome *outcome)
 {
 	struct mails_row row;
 	enum send_phase phase = phase_of(said->topic);
@@ -120,7 +120,7 @@ void ledger_remember_outcome(struct state *state, const struct said *said, const
 	ROW_PUT(state, mails, said->shop, outcome->cart_id, &row);
 }
 
-void ledger_remember_click(struct state *state, const struct said *said, const LinkClicked *clicked)
+void ledger_remember_click(struct state *state, const struct message_meta *said, const LinkClicked *clicked)
 {
 	struct clicks_row row;
 	row_get(state, clicks, said->shop, clicked->cart_id, &row, sizeof(row));
@@ -140,7 +140,7 @@ static void remember_deed(struct state *state, const char *shop, const char *key
 	ROW_PUT(state, people, shop, key, &row);
 }
 
-void ledger_remember_feedback(struct state *state, const struct said *said, const MailFeedback *feedback)
+void ledger_remember_feedback(struct state *state, const struct message_meta *said, const MailFeedback *feedback)
 {
 	char key[32];
 	snprintf(key, sizeof(key), "#%016" PRIx64, said->seq);
@@ -149,7 +149,7 @@ void ledger_remember_feedback(struct state *state, const struct said *said, cons
 			feedback->kind == FEEDBACK_COMPLAINT ? DEED_COMPLAINED : DEED_BOUNCED, feedback->heard_us);
 }
 
-void ledger_remember_suppression(struct state *state, const struct said *said, const Suppression *suppression)
+void ledger_remember_suppression(struct state *state, const struct message_meta *said, const Suppression *suppression)
 {
 	bool by_themselves = suppression->source == OPTOUT_PAGE || suppression->source == OPTOUT_ONE_CLICK;
 	if (suppression->lifted || said->tombstone)

@@ -8,12 +8,12 @@
 #include "proto/topics.h"
 #include "services/carts/policy/sends.h"
 
-void ledger_remember_cart(struct state *state, const struct said *said, const CartState *cart);
+void ledger_remember_cart(struct state *state, const struct message_meta *said, const CartState *cart);
 void ledger_remember_outcome(
-	struct state *state, const struct said *said, const ReminderOutcome *outcome); /* any but claims */
-void ledger_remember_click(struct state *state, const struct said *said, const LinkClicked *clicked);
-void ledger_remember_feedback(struct state *state, const struct said *said, const MailFeedback *feedback);
-void ledger_remember_suppression(struct state *state, const struct said *said, const Suppression *suppression);
+	struct state *state, const struct message_meta *said, const ReminderOutcome *outcome); /* any but claims */
+void ledger_remember_click(struct state *state, const struct message_meta *said, const LinkClicked *clicked);
+void ledger_remember_feedback(struct state *state, const struct message_meta *said, const MailFeedback *feedback);
+void ledger_remember_suppression(struct state *state, const struct message_meta *said, const Suppression *suppression);
 
 #define LEDGER_REMEMBERED LEDGER_REMEMBERED_BY(ledger_remember_cart)
 /* For who keeps more of a cart: `cart` calls ledger_remember_cart. */

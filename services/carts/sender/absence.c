@@ -11,7 +11,7 @@ struct away_row {
 	int64_t back_us, hold_until_us;
 };
 
-void absence_remember(struct state *state, const struct said *said, const GatewayAway *away)
+void absence_remember(struct state *state, const struct message_meta *said, const GatewayAway *away)
 {
 	struct away_row row;
 

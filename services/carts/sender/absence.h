@@ -7,7 +7,7 @@
 #include "bus/actor/service.h"
 #include "proto/topics.h"
 
-void absence_remember(struct state *state, const struct said *said, const GatewayAway *away);
+void absence_remember(struct state *state, const struct message_meta *said, const GatewayAway *away);
 int64_t absence_holds_until_us(const struct state *state); /* of all gateways the latest; 0: none was ever away */
 
 #endif

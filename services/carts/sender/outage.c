@@ -12,7 +12,7 @@
 
 static const char KIND[] = "mail-server";
 
-void outage_remember(struct state *state, const struct said *said, const Alarm *alarm)
+void outage_remember(struct state *state, const struct message_meta *said, const Alarm *alarm)
 {
 	if (strcmp(alarm->kind, KIND) == 0)
 		state_put_number(state, "outage", said->shop, KIND, alarm->raised);

@@ -5,7 +5,7 @@
 #include "bus/actor/service.h"
 #include "proto/topics.h"
 
-void outage_remember(struct state *state, const struct said *said, const Alarm *alarm);
+void outage_remember(struct state *state, const struct message_meta *said, const Alarm *alarm);
 void say_server_away(const struct state *state, struct turn *turn, const char *words);
 void say_server_back(const struct state *state, struct turn *turn);
 

@@ -49,8 +49,9 @@ static void say_outcome(struct turn *turn, const struct topic *topic, const char
 	TEXT_COPY(said.reason, outcome->reason ? outcome->reason : "");
 	TEXT_COPY(said.currency, due->cart.currency);
 	snprintf(key, sizeof(key), "%s/%u", said.cart_id, (unsigned)said.step);
-	turn_say(turn, topic,
-		&(struct say){ .shop = turn_message(turn)->shop, .key = key, .version = outcome->attempt }, &said);
+	turn_publish(turn, topic,
+		&(struct publish_options){ .shop = turn_message(turn)->shop, .key = key, .version = outcome->attempt },
+		&said);
 	snprintf(grounds, sizeof(grounds), "reminder %u, attempt %u%s%s%s%s", (unsigned)said.step,
 		(unsigned)said.attempt, outcome->to_owner ? ", to the owner" : "", said.reason[0] ? ": " : "",
 		said.reason, outcome->note ? outcome->note : "");

@@ -99,7 +99,7 @@ static enum verdict wait_for_outcome(
 		&(struct outcome){ .due = due,
 			.attempt = send->attempt,
 			.reason = "owner_gone the process that claimed it never said what became of it" });
-	return DONE;
+	return TURN_DONE;
 }
 
 static enum verdict skip(struct turn *turn, const ReminderDue *due, const struct finding *finding)
@@ -107,7 +107,7 @@ static enum verdict skip(struct turn *turn, const ReminderDue *due, const struct
 	char reason[240];
 	snprintf(reason, sizeof(reason), "%s %s", finding->word, finding->reason);
 	say_skipped(turn, &(struct outcome){ .due = due, .attempt = finding->send.attempt, .reason = reason });
-	return DONE;
+	return TURN_DONE;
 }
 
 static const struct effect_kind mail_effect, polish_effect, ask_effect;
@@ -144,17 +144,17 @@ static enum verdict settle(
 	switch (finding->move) {
 	case MOVE_SPENT:
 	case MOVE_SEND:
-		return DONE;
+		return TURN_DONE;
 	case MOVE_CLAIMED:
 		return wait_for_outcome(state, turn, due, &finding->send);
 	case MOVE_SKIP:
 		return skip(turn, due, finding);
 	case MOVE_LEAVE:
 		say_left(turn, due, finding->reason);
-		return DONE;
+		return TURN_DONE;
 	case MOVE_DEFER:
 		say_deferred(turn, due, finding->until_us, finding->reason);
-		return DONE;
+		return TURN_DONE;
 	case MOVE_PAUSED:
 		return wait_for(turn, PAUSED_US, finding->reason);
 	case MOVE_WAIT:
@@ -162,7 +162,7 @@ static enum verdict settle(
 	case MOVE_NO_SHOP:
 		return turn_failed(turn, letter_boot_us(NO_SHOP_US), finding->reason);
 	}
-	return DONE;
+	return TURN_DONE;
 }
 
 /* ---- what the storefront knows ---- */
@@ -259,7 +259,7 @@ static const struct effect_kind polish_effect = {
 static enum verdict hear_due(const struct state *state, const ReminderDue *due, struct turn *turn)
 {
 	if (due->step < 1 || due->step > 2 || !due->cart.ids.cart_id[0])
-		return turn_never(turn, "a reminder needs a cart id and step 1 or 2");
+		return turn_dead_letter(turn, "a reminder needs a cart id and step 1 or 2");
 	struct finding finding = may_send(state, turn_message(turn)->shop, due, turn_now_us(turn));
 	if (finding.move == MOVE_SEND)
 		return ask(state, due, &finding, 0, turn);
@@ -309,18 +309,18 @@ static enum verdict decide_end(
 	switch (end) {
 	case MAIL_SENT:
 		say_sent(turn, outcome);
-		return DONE;
+		return TURN_DONE;
 	case MAIL_REFUSED:
 		say_refused(turn, outcome);
-		return DONE;
+		return TURN_DONE;
 	case MAIL_UNKNOWN:
 		say_ambiguous(turn, outcome);
-		return DONE;
+		return TURN_DONE;
 	case MAIL_NOT_SENT:
 	case MAIL_LATER:
 		return release(state, outcome, turn);
 	}
-	return DONE;
+	return TURN_DONE;
 }
 
 /* Nothing was tried that this mail could be blamed for: it waits with the others, and nothing is said about it. */
@@ -391,21 +391,21 @@ static const struct effect_kind mail_effect = {
 	.decide = mail_decide,
 };
 
-static void remember_claim(struct state *state, const struct said *said, const SendClaim *claim)
+static void remember_claim(struct state *state, const struct message_meta *said, const SendClaim *claim)
 {
 	sends_remember_claim(state, said, claim);
 	pace_remember_claim(state, said, claim);
 	spend_remember_claim(state, said, claim);
 }
 
-static void remember_released(struct state *state, const struct said *said, const ReminderOutcome *released)
+static void remember_released(struct state *state, const struct message_meta *said, const ReminderOutcome *released)
 {
 	sends_remember_outcome(state, said, released);
 	pace_remember_released(state, said, released);
 	spend_remember_released(state, said, released);
 }
 
-static void remember_alarm(struct state *state, const struct said *said, const Alarm *alarm)
+static void remember_alarm(struct state *state, const struct message_meta *said, const Alarm *alarm)
 {
 	storefront_alarm_remember(state, said, alarm);
 	outage_remember(state, said, alarm);

@@ -28,7 +28,7 @@ void unused_say(struct turn *turn, const struct claim_note *claim)
 	SAY(turn, send_unused, &unused, .shop = SHOP_OF_ALL, .key = unused.owner, .idem = idem);
 }
 
-void unused_remember(struct state *state, const struct said *said, const SendUnused *unused)
+void unused_remember(struct state *state, const struct message_meta *said, const SendUnused *unused)
 {
 	char key[KEY_MAX];
 

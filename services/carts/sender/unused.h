@@ -9,7 +9,7 @@
 #include "services/carts/policy/sends.h"
 
 void unused_say(struct turn *turn, const struct claim_note *claim);
-void unused_remember(struct state *state, const struct said *said, const SendUnused *unused);
+void unused_remember(struct state *state, const struct message_meta *said, const SendUnused *unused);
 bool unused_is(const struct state *state, const struct send *send); /* the claim that `send` ends with */
 
 #endif

@@ -71,7 +71,7 @@ static void remember(struct state *state, const char *shop, const char *key, con
 	ROW_PUT(state, "letters", shop, key, said);
 }
 
-void letters_remember_claim(struct state *state, const struct said *said, const SummaryClaim *claim)
+void letters_remember_claim(struct state *state, const struct message_meta *said, const SummaryClaim *claim)
 {
 	struct letter_row row;
 	char key[KEY_MAX];
@@ -84,7 +84,7 @@ void letters_remember_claim(struct state *state, const struct said *said, const 
 	remember(state, said->shop, key, &row);
 }
 
-void letters_remember_mailed(struct state *state, const struct said *said, const SummaryMailed *mailed)
+void letters_remember_mailed(struct state *state, const struct message_meta *said, const SummaryMailed *mailed)
 {
 	struct letter_row row;
 	char key[KEY_MAX];
@@ -95,7 +95,7 @@ void letters_remember_mailed(struct state *state, const struct said *said, const
 	remember(state, said->shop, key, &row);
 }
 
-void letters_remember_alarm(struct state *state, const struct said *said, const Alarm *alarm)
+void letters_remember_alarm(struct state *state, const struct message_meta *said, const Alarm *alarm)
 {
 	if (strcmp(alarm->kind, alarm_kind) == 0)
 		state_put_number(state, "letters.alarm", said->shop, "", alarm->raised);
@@ -195,7 +195,7 @@ enum verdict letters_hear_due(const struct state *state, const SummaryDue *due, 
 	struct letter_row row = row_of(state, name, due->month, due->to);
 	enum verdict verdict;
 	if (row.phase == LETTER_SETTLED)
-		return DONE;
+		return TURN_DONE;
 	if (row.phase == LETTER_CLAIMED)
 		return wait_for_outcome(state, due, &row, turn);
 	if (!shop)
@@ -204,7 +204,7 @@ enum verdict letters_hear_due(const struct state *state, const SummaryDue *due, 
 	if (state_get(state, "summary", name, due->month, SummaryDone_fields, done))
 		verdict = send(state, shop, due, done, turn);
 	else
-		verdict = turn_never(turn, "no such summary was made");
+		verdict = turn_dead_letter(turn, "no such summary was made");
 	free(done);
 	return verdict;
 }
@@ -284,7 +284,7 @@ static enum verdict settle(const struct state *state, const SummaryDue *due, uin
 			turn);
 	else if (is_raised)
 		say_alarm(due, false, "mailed", turn);
-	return DONE;
+	return TURN_DONE;
 }
 
 static enum verdict letter_decide(const struct state *state, const void *message, const void *request,

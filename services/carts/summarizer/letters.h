@@ -13,9 +13,9 @@ extern const struct effect_kind letters_effect;
 int letters_say_due(const struct shop *shop, const char *month, struct turn *turn); /* returns to how many */
 enum verdict letters_hear_due(const struct state *state, const SummaryDue *due, struct turn *turn);
 
-void letters_remember_claim(struct state *state, const struct said *said, const SummaryClaim *claim);
-void letters_remember_mailed(struct state *state, const struct said *said, const SummaryMailed *mailed);
-void letters_remember_alarm(struct state *state, const struct said *said, const Alarm *alarm);
+void letters_remember_claim(struct state *state, const struct message_meta *said, const SummaryClaim *claim);
+void letters_remember_mailed(struct state *state, const struct message_meta *said, const SummaryMailed *mailed);
+void letters_remember_alarm(struct state *state, const struct message_meta *said, const Alarm *alarm);
 
 #define LETTERS_REMEMBERED                                                                                             \
 	REMEMBERS_FOR_A_WHILE(summary_claim, letters_remember_claim),                                                  \

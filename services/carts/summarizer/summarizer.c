@@ -143,7 +143,7 @@ static enum verdict summarise(const struct state *state, enum period_kind kind, 
 	if (found < 0)
 		return turn_failed(turn, RETRY_US, "the shop's configuration is not readable");
 	if (found == 0 || (kind == PERIOD_WEEK && !shop->weekly))
-		return DONE;
+		return TURN_DONE;
 	struct report *report = memory_new(sizeof(*report));
 	enum verdict verdict;
 	if (report_make(state, shop, &period, report))
@@ -182,7 +182,7 @@ static void say_audit(struct turn *turn, const SummaryDone *done, const struct n
 static enum verdict write_decide(const struct state *state, const void *message, const void *request,
 	const void *result, enum claim_answer claimed, struct turn *turn)
 {
-	const struct said *said = turn_message(turn);
+	const struct message_meta *said = turn_message(turn);
 	const struct shop *shop = docs_shop(state, said->shop);
 	const struct summary *summary = request;
 	(void)message, (void)claimed;
@@ -196,14 +196,14 @@ static enum verdict write_decide(const struct state *state, const void *message,
 	SAY(turn, summary_done, done, .shop = said->shop, .key = done->month);
 	say_audit(turn, done, &summary->narrated, letters_say_due(shop, done->month, turn));
 	free(done);
-	return summary->more ? turn_wait(turn, 0, "the next one that was missed") : DONE;
+	return summary->more ? turn_wait(turn, 0, "the next one that was missed") : TURN_DONE;
 }
 
 static const struct effect_kind write_effect = {
 	.name = "file", .request_free = summary_free, .deadline_us = WRITE_DEADLINE_US, .decide = write_decide
 };
 
-static void remember_done(struct state *state, const struct said *said, const SummaryDone *done)
+static void remember_done(struct state *state, const struct message_meta *said, const SummaryDone *done)
 {
 	state_put_number(state, "summarised", said->shop, done->month, said->seq);
 	state_put(state, "summary", said->shop, done->month, SummaryDone_fields, done);

@@ -30,7 +30,7 @@ static bool is_newer(int64_t left_us, const char *cart_id, int64_t than_us, cons
 	return left_us != than_us ? left_us > than_us : strcmp(cart_id, than_id) > 0;
 }
 
-void newest_remember(struct state *state, const struct said *said, const CartState *cart)
+void newest_remember(struct state *state, const struct message_meta *said, const CartState *cart)
 {
 	char shoppers[SHOPPERS][SHOPPER_MAX], key[SHOPPER_MAX + CART_ID_MAX];
 	int count = shoppers_of(cart, shoppers);

@@ -5,7 +5,7 @@
 #include "bus/actor/service.h"
 #include "proto/topics.h"
 
-void newest_remember(struct state *state, const struct said *said, const CartState *cart);
+void newest_remember(struct state *state, const struct message_meta *said, const CartState *cart);
 
 /* The id of the newest cart of the same address or customer that is open or bought and newer than this one; false: this is the newest. */
 bool newest_other(const struct state *state, const char *shop, const CartState *cart, char ret_cart_id[72]);

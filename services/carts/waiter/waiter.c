@@ -90,9 +90,9 @@ static enum verdict hear_wake(const struct state *state, const CartWake *wake, s
 	struct move move;
 
 	if (!state_get(state, "cart", look.shop_name, wake->cart_id, &CartState_msg, &look.cart))
-		return DONE; /* erased since */
+		return TURN_DONE; /* erased since */
 	if (wake->revision != look.cart.revision)
-		return DONE; /* the cart changed: a newer timer stands for it */
+		return TURN_DONE; /* the cart changed: a newer timer stands for it */
 	look_gather(state, &look, wake, turn_now_us(turn));
 	move = move_decide(&look.facts);
 	if (move.say)
@@ -102,10 +102,10 @@ static enum verdict hear_wake(const struct state *state, const CartWake *wake, s
 	if (move.next_us > 0)
 		say_next_look(turn, &look, &move);
 	say_decision(turn, &look, &move);
-	return DONE;
+	return TURN_DONE;
 }
 
-static void remember_cart(struct state *state, const struct said *said, const CartState *cart)
+static void remember_cart(struct state *state, const struct message_meta *said, const CartState *cart)
 {
 	const char *cart_id = cart->ids.cart_id;
 

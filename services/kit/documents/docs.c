@@ -40,7 +40,7 @@ static uint32_t folded_version(const struct state *state, const char *shop, cons
 	return version;
 }
 
-void docs_remember(struct state *state, const struct said *said, const Document *document)
+void docs_remember(struct state *state, const struct message_meta *said, const Document *document)
 {
 	char digest[100], row[100];
 

@@ -11,7 +11,7 @@
 #include "services/kit/rules/rules.h"
 #include "services/kit/shop/shop.h"
 
-void docs_remember(struct state *state, const struct said *said, const Document *document); /* a fold */
+void docs_remember(struct state *state, const struct message_meta *said, const Document *document); /* a fold */
 
 /* Borrowed until the next call with the same kind. NULL: there is none yet (or, never, a bad one: mirror checks first). */
 const struct shop *docs_shop(const struct state *state, const char *shop);

@@ -89,7 +89,7 @@ static void add_claim(struct state *state, const char *shop, uint64_t name, int6
 	ROW_PUT(state, "pace", shop, "", &row);
 }
 
-void pace_remember_claim(struct state *state, const struct said *said, const SendClaim *claim)
+void pace_remember_claim(struct state *state, const struct message_meta *said, const SendClaim *claim)
 {
 	uint64_t name = name_of(said->shop, claim->cart_id, claim->step, claim->attempt);
 
@@ -113,7 +113,7 @@ static void take_back(struct state *state, const char *shop, uint64_t name)
 	}
 }
 
-void pace_remember_released(struct state *state, const struct said *said, const ReminderOutcome *released)
+void pace_remember_released(struct state *state, const struct message_meta *said, const ReminderOutcome *released)
 {
 	uint64_t name = name_of(said->shop, released->cart_id, released->step, released->attempt);
 

@@ -10,8 +10,8 @@
 #include "bus/actor/service.h"
 #include "proto/topics.h"
 
-void pace_remember_claim(struct state *state, const struct said *said, const SendClaim *claim);
-void pace_remember_released(struct state *state, const struct said *said, const ReminderOutcome *released);
+void pace_remember_claim(struct state *state, const struct message_meta *said, const SendClaim *claim);
+void pace_remember_released(struct state *state, const struct message_meta *said, const ReminderOutcome *released);
 
 struct pace {
 	const char *shop;         /* SHOP_OF_ALL: all shops together */

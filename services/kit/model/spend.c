@@ -41,7 +41,7 @@ static void add(struct state *state, int64_t at_us, const struct spend *more, in
 	ROW_PUT(state, "spend", SHOP_OF_ALL, month, &row);
 }
 
-void spend_remember_model(struct state *state, const struct said *said, const ModelUsed *used)
+void spend_remember_model(struct state *state, const struct message_meta *said, const ModelUsed *used)
 {
 	(void)said;
 	add(state, used->at_us,
@@ -50,13 +50,13 @@ void spend_remember_model(struct state *state, const struct said *said, const Mo
 		0);
 }
 
-void spend_remember_claim(struct state *state, const struct said *said, const SendClaim *claim)
+void spend_remember_claim(struct state *state, const struct message_meta *said, const SendClaim *claim)
 {
 	(void)said;
 	add(state, claim->claimed_us, &(struct spend){ 0 }, 1);
 }
 
-void spend_remember_released(struct state *state, const struct said *said, const ReminderOutcome *released)
+void spend_remember_released(struct state *state, const struct message_meta *said, const ReminderOutcome *released)
 {
 	(void)said;
 	add(state, released->at_us, &(struct spend){ 0 }, -1);

@@ -12,9 +12,9 @@
 #include "bus/base/config.h"
 #include "proto/topics.h"
 
-void spend_remember_model(struct state *state, const struct said *said, const ModelUsed *used);
-void spend_remember_claim(struct state *state, const struct said *said, const SendClaim *claim);
-void spend_remember_released(struct state *state, const struct said *said, const ReminderOutcome *released);
+void spend_remember_model(struct state *state, const struct message_meta *said, const ModelUsed *used);
+void spend_remember_claim(struct state *state, const struct message_meta *said, const SendClaim *claim);
+void spend_remember_released(struct state *state, const struct message_meta *said, const ReminderOutcome *released);
 
 struct spend {
 	uint64_t tokens, mails;

@@ -18,7 +18,7 @@ bool storefront_refuses(const struct http_answer *answer)
 		(answer->status == HTTP_UNAUTHORIZED || answer->status == HTTP_FORBIDDEN);
 }
 
-void storefront_alarm_remember(struct state *state, const struct said *said, const Alarm *alarm)
+void storefront_alarm_remember(struct state *state, const struct message_meta *said, const Alarm *alarm)
 {
 	if (strcmp(alarm->kind, SILENT) == 0 || strcmp(alarm->kind, REFUSED) == 0)
 		state_put_number(state, "storefront.alarm", said->shop, alarm->kind, alarm->raised);

@@ -15,7 +15,7 @@ enum storefront_end { STOREFRONT_END_ANSWERED, STOREFRONT_END_SILENT, STOREFRONT
 bool storefront_refuses(const struct http_answer *answer); /* takes NULL */
 
 /* For services that remember and say `alarm`. Of the shop of the turn's message; `why` in words, of an answer unused. */
-void storefront_alarm_remember(struct state *state, const struct said *said, const Alarm *alarm);
+void storefront_alarm_remember(struct state *state, const struct message_meta *said, const Alarm *alarm);
 void storefront_alarm_say(const struct state *state, struct turn *turn, enum storefront_end end, const char *why);
 
 #endif

@@ -68,7 +68,9 @@ static void encode(const struct absence *absence, const char *gateway, int64_t a
 		.back_us = now_us,
 		.hold_until_us = now_us + wall_span_us(absence->clock, absence_hold_us(away_us)) };
 	char idem[120], trace[TRACEPARENT_ROOM];
-	struct say how = { .shop = SHOP_OF_ALL, .key = gateway, .idem = idem, .version = (uint64_t)away.back_us };
+	struct publish_options how = {
+		.shop = SHOP_OF_ALL, .key = gateway, .idem = idem, .version = (uint64_t)away.back_us
+	};
 
 	TEXT_COPY(away.gateway, gateway);
 	snprintf(idem, sizeof(idem), "away:%s:%" PRId64, gateway, now_us);

@@ -63,7 +63,7 @@ static int encode(struct reception *reception, const struct admin_link *link, co
 	AdminAction action = { .verb = link->verb, .who = "owner by link", .at_us = clock_wall_us(reception->clock) };
 	const char *target = link->cart_id[0] ? link->cart_id : link->address_hash;
 	char idem[64], trace[TRACEPARENT_ROOM];
-	struct say how = { .shop = link->shop, .key = target, .idem = idem };
+	struct publish_options how = { .shop = link->shop, .key = target, .idem = idem };
 
 	traceparent_new(trace);
 	snprintf(idem, sizeof(idem), "link:%s", id);

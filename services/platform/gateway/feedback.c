@@ -38,7 +38,8 @@ static void digest_name(const char *text, char ret[33])
 	text_hex(digest, 16, ret);
 }
 
-void feedback_remember_certificate(struct state *state, const struct said *said, const FeedbackCertificate *fact)
+void feedback_remember_certificate(
+	struct state *state, const struct message_meta *said, const FeedbackCertificate *fact)
 {
 	if (said->version >= state_number(state, "certificate.version", said->shop, said->key)) {
 		state_put_number(state, "certificate.version", said->shop, said->key, said->version);
@@ -105,8 +106,8 @@ static const char *doubt(const struct shop *shop, const struct sns *sns, int64_t
 
 /* ---- what it makes us say ---- */
 
-static bool say(struct reception *reception, const struct topic *topic, const struct say *how, const void *message,
-	struct buffer *ret)
+static bool say(struct reception *reception, const struct topic *topic, const struct publish_options *how,
+	const void *message, struct buffer *ret)
 {
 	char trace[TRACEPARENT_ROOM];
 	traceparent_new(trace);
@@ -122,8 +123,8 @@ static bool ask_to_fetch(struct reception *reception, const char *shop, Feedback
 	TEXT_COPY(fetch.url, url);
 	TEXT_COPY(fetch.topic_arn, topic_arn);
 	TEXT_COPY(wish->shop, shop);
-	return say(reception, &topic_feedback_fetch, &(struct say){ .shop = shop, .key = key, .idem = idem }, &fetch,
-		&wish->message);
+	return say(reception, &topic_feedback_fetch,
+		&(struct publish_options){ .shop = shop, .key = key, .idem = idem }, &fetch, &wish->message);
 }
 
 /* Nobody knows this certificate yet: it is asked for, and SNS is to come again. */
@@ -154,8 +155,8 @@ static bool encode_recipient(struct reception *reception, const char *shop, cons
 	TEXT_COPY(feedback.detail, recipient->detail);
 	TEXT_COPY(feedback.message_id, event->message_id);
 	snprintf(idem, sizeof(idem), "sns:%s:%s", sns->message_id, hash);
-	return say(reception, &topic_mail_feedback, &(struct say){ .shop = shop, .key = hash, .idem = idem }, &feedback,
-		ret);
+	return say(reception, &topic_mail_feedback,
+		&(struct publish_options){ .shop = shop, .key = hash, .idem = idem }, &feedback, ret);
 }
 
 static bool take_event(struct reception *reception, const struct shop *shop, const struct sns *sns,

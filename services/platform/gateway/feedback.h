@@ -15,6 +15,7 @@ bool feedback_judge_head(
 bool feedback_receive(struct reception *reception, const struct route *route, const struct request *request,
 	struct answer *answer, struct wish *wish);
 /* The certificates that SNS signs with: a fold. */
-void feedback_remember_certificate(struct state *state, const struct said *said, const FeedbackCertificate *fact);
+void feedback_remember_certificate(
+	struct state *state, const struct message_meta *said, const FeedbackCertificate *fact);
 
 #endif

@@ -16,13 +16,13 @@
 #include "proto/topics.h"
 #include "services/platform/gateway/feedback.h"
 
-static void remember_status(struct state *state, const struct said *said, const ShopStatus *status)
+static void remember_status(struct state *state, const struct message_meta *said, const ShopStatus *status)
 {
 	state_put(state, "status", said->shop, "mode", &ShopStatus_msg, status);
 }
 
 /* Whether the page may offer to take an opt-out back. */
-static void remember_suppression(struct state *state, const struct said *said, const Suppression *row)
+static void remember_suppression(struct state *state, const struct message_meta *said, const Suppression *row)
 {
 	if (state_number(state, "version", said->shop, row->address_hash) > said->version)
 		return;
@@ -31,7 +31,7 @@ static void remember_suppression(struct state *state, const struct said *said, c
 }
 
 /* Which of the owner's links were used, and when. */
-static void remember_action(struct state *state, const struct said *said, const AdminAction *action)
+static void remember_action(struct state *state, const struct message_meta *said, const AdminAction *action)
 {
 	if (action->link_id[0])
 		state_put_number(state, "used", said->shop, action->link_id, (uint64_t)action->at_us);

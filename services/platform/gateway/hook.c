@@ -267,7 +267,7 @@ static int encode(struct reception *reception, const struct request *request, co
 	const CartIds *ids = bought ? &event->checkout.ids : &event->changed.ids;
 	const char *token = event_key(ids);
 	char key[120], trace[TRACEPARENT_ROOM];
-	struct say how = { .shop = shop, .key = key, .idem = idem };
+	struct publish_options how = { .shop = shop, .key = key, .idem = idem };
 
 	if (bought) /* kept for ever: who bought is known by the keyed hash alone */
 		reception->event->checkout.ids.email[0] = '\0';
@@ -287,7 +287,7 @@ static int encode_task(struct reception *reception, const struct request *reques
 {
 	const StorefrontTask *task = &reception->event->task;
 	char trace[TRACEPARENT_ROOM], key[120];
-	struct say how = { .shop = shop, .key = key, .idem = idem };
+	struct publish_options how = { .shop = shop, .key = key, .idem = idem };
 
 	name_of(task->id, sizeof(key), key);
 	traceparent_of(request, trace);
@@ -300,7 +300,7 @@ static int encode_privacy(struct reception *reception, const struct request *req
 	const char *idem, struct wish *wish)
 {
 	const PrivacyRequest *asked = &reception->event->privacy;
-	struct say how = { .shop = shop, .key = asked->request_id, .idem = idem };
+	struct publish_options how = { .shop = shop, .key = asked->request_id, .idem = idem };
 	char trace[TRACEPARENT_ROOM];
 
 	traceparent_of(request, trace);

@@ -40,7 +40,7 @@ static int encode_click(struct reception *reception, const struct signed_link *l
 {
 	LinkClicked clicked = { .step = (uint32_t)link->step, .at_us = clock_wall_us(reception->clock) };
 	char idem[120], trace[TRACEPARENT_ROOM];
-	struct say how = { .shop = link->shop, .key = link->cart_id, .idem = idem };
+	struct publish_options how = { .shop = link->shop, .key = link->cart_id, .idem = idem };
 
 	traceparent_new(trace);
 	TEXT_COPY(clicked.cart_id, link->cart_id);

@@ -144,7 +144,7 @@ static void answered(void *context, enum said_result result, uint64_t seq, const
 static void say_one(struct seen *seen, struct seen_shop *shop)
 {
 	const char *gateway = runtime_instance(seen->runtime);
-	struct say how = { .shop = shop->name, .key = gateway };
+	struct publish_options how = { .shop = shop->name, .key = gateway };
 
 	shop->now.to_us = clock_wall_us(seen->clock);
 	TEXT_COPY(shop->now.gateway, gateway);
@@ -152,7 +152,7 @@ static void say_one(struct seen *seen, struct seen_shop *shop)
 	shop->now = (GatewaySeen){ 0 };
 	shop->say_at_us = 0;
 	shop->saying = true;
-	if (runtime_say(seen->runtime, &topic_gateway_seen, &how, NULL, &shop->said, answered, shop) < 0) {
+	if (runtime_publish(seen->runtime, &topic_gateway_seen, &how, NULL, &shop->said, answered, shop) < 0) {
 		shop->saying = false;
 		take_back(shop);
 	}

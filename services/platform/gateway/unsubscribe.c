@@ -46,7 +46,7 @@ static int encode_optout(
 {
 	OptoutRequest asked = { .source = source, .heard_us = clock_wall_us(reception->clock) };
 	char random[33], idem[64], trace[TRACEPARENT_ROOM];
-	struct say how = { .shop = link->shop, .key = link->address_hash, .idem = idem };
+	struct publish_options how = { .shop = link->shop, .key = link->address_hash, .idem = idem };
 
 	/* A key per request, not per link: after a suppression was lifted the same link must work again. */
 	traceparent_new(trace);
@@ -70,7 +70,7 @@ static int encode_take_back(
 		.at_us = now_us,
 		.listed_by_us = undo_us < now_us ? undo_us : now_us };
 	char random[33], idem[64], trace[TRACEPARENT_ROOM];
-	struct say how = { .shop = link->shop, .key = link->address_hash, .idem = idem };
+	struct publish_options how = { .shop = link->shop, .key = link->address_hash, .idem = idem };
 
 	traceparent_new(trace);
 	text_random_name(random);

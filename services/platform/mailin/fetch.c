@@ -37,7 +37,7 @@ enum verdict fetch_hear(const struct state *state, const FeedbackFetch *wanted, 
 {
 	(void)state;
 	if (!is_allowed(wanted))
-		return turn_never(turn, "this is no address of SNS that may be fetched");
+		return turn_dead_letter(turn, "this is no address of SNS that may be fetched");
 	struct http_request *request = memory_new(sizeof(*request));
 	http_request_init(request, "GET", "%s", wanted->url);
 	request->reach = HTTP_REACH_PUBLIC;
@@ -86,14 +86,14 @@ static enum verdict take_certificate(const FeedbackFetch *wanted, struct bytes b
 	FeedbackCertificate certificate = { .fetched_us = turn_now_us(turn) };
 	if (!TEXT_COPY(certificate.url, wanted->url) ||
 		!text_copy_bytes(certificate.pem, sizeof(certificate.pem), body) || strlen(certificate.pem) != body.len)
-		return turn_never(turn, "the certificate is longer than one is");
+		return turn_dead_letter(turn, "the certificate is longer than one is");
 	const char *trouble = trouble_of(certificate.pem, turn_now_us(turn));
 	if (trouble)
-		return turn_never(turn, trouble);
+		return turn_dead_letter(turn, trouble);
 	SAY(turn, feedback_certificate, &certificate, .shop = SHOP_OF_ALL, .key = turn_message(turn)->key,
 		.version = (uint64_t)certificate.fetched_us);
 	say_audit(turn, "sns_certificate", wanted);
-	return DONE;
+	return TURN_DONE;
 }
 
 static enum verdict fetch_decide(const struct state *state, const void *message, const void *request,
@@ -105,11 +105,11 @@ static enum verdict fetch_decide(const struct state *state, const void *message,
 	if (!answer || answer->end != HTTP_ANSWERED || answer->status >= 500 || answer->status == 429)
 		return turn_failed(turn, AGAIN_US, answer ? answer->words : "no answer within the deadline");
 	if (answer->status != 200)
-		return turn_never(turn, answer->words);
+		return turn_dead_letter(turn, answer->words);
 	if (wanted->kind == FETCH_CERTIFICATE)
 		return take_certificate(wanted, answer->body, turn);
 	say_audit(turn, "sns_subscribed", wanted);
-	return DONE;
+	return TURN_DONE;
 }
 
 static void request_free(void *request)

@@ -36,7 +36,7 @@ static void local_part(const char *message_id, char ret[LOCAL_MAX])
 	text_copy_bytes(ret, LOCAL_MAX, BYTES(message_id, strcspn(message_id, "@")));
 }
 
-void match_remember_outcome(struct state *state, const struct said *said, const ReminderOutcome *outcome)
+void match_remember_outcome(struct state *state, const struct message_meta *said, const ReminderOutcome *outcome)
 {
 	struct mail_row row;
 	char local[LOCAL_MAX];

@@ -9,7 +9,7 @@
 #include "services/kit/keys/keyring.h"
 #include "services/platform/mailin/report.h"
 
-void match_remember_outcome(struct state *state, const struct said *said, const ReminderOutcome *outcome);
+void match_remember_outcome(struct state *state, const struct message_meta *said, const ReminderOutcome *outcome);
 
 /* true: the report proves which of our mails it is about; ret_shop and *ret are filled, heard_us with `now_us`. */
 bool match_find(const struct state *state, const struct keyring *keys, int64_t now_us, const struct report *report,

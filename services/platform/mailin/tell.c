@@ -17,12 +17,12 @@ int tell(struct runtime *runtime, const char *shop, const MailFeedback *feedback
 	unsigned char digest[SHA256_DIGEST_LENGTH];
 	_cleanup_(buffer_free) struct buffer subject = { 0 };
 	char hex[2 * SHA256_DIGEST_LENGTH + 1], idem[80];
-	const struct say how = { .shop = shop, .key = feedback->address_hash, .idem = idem };
+	const struct publish_options how = { .shop = shop, .key = feedback->address_hash, .idem = idem };
 
 	print_subject(shop, feedback, &subject);
 	buffer_add(&subject, mail.data, mail.len);
 	SHA256(subject.data, subject.len, digest);
 	text_hex(digest, SHA256_DIGEST_LENGTH, hex);
 	snprintf(idem, sizeof(idem), "mail:%s", hex);
-	return runtime_say(runtime, &topic_mail_feedback, &how, NULL, feedback, answer, context);
+	return runtime_publish(runtime, &topic_mail_feedback, &how, NULL, feedback, answer, context);
 }

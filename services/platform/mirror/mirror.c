@@ -192,7 +192,7 @@ void mirror_each(void (*each)(const struct shop_docs *docs, void *context), void
 
 /* --- what was said: documents (kit/documents/docs.c) and our own alarms, by (shop, kind), while they are raised --- */
 
-static void remember_document(struct state *state, const struct said *said, const Document *document)
+static void remember_document(struct state *state, const struct message_meta *said, const Document *document)
 {
 	const char *google = document->google;
 
@@ -203,7 +203,7 @@ static void remember_document(struct state *state, const struct said *said, cons
 		state_put_bytes(state, "document.google", said->shop, document->kind, bytes_of(google));
 }
 
-static void remember_alarm(struct state *state, const struct said *said, const Alarm *alarm)
+static void remember_alarm(struct state *state, const struct message_meta *said, const Alarm *alarm)
 {
 	if (!text_starts(alarm->kind, "document."))
 		return;

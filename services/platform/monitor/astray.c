@@ -27,7 +27,7 @@ static bool would_be_mailed(const CartState *cart)
 	return cart->status == CART_OPEN && !*cart->merged_into && *cart->ids.email_hash && !cart->test;
 }
 
-void astray_remember(struct state *state, const struct said *said, const CartState *cart)
+void astray_remember(struct state *state, const struct message_meta *said, const CartState *cart)
 {
 	const struct shop *shop = docs_shop(state, said->shop);
 	const char *cart_id = cart->ids.cart_id;

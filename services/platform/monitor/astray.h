@@ -8,7 +8,7 @@
 #include "bus/actor/turn.h"
 #include "proto/topics.h"
 
-void astray_remember(struct state *state, const struct said *said, const CartState *cart); /* a fold */
+void astray_remember(struct state *state, const struct message_meta *said, const CartState *cart); /* a fold */
 
 /* Open carts with an address, test carts aside, by the shop's configuration as it is now. */
 struct astray {

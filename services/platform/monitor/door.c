@@ -21,7 +21,7 @@ struct hour_row {
 	} twelfths[TWELFTHS];
 };
 
-static void remember_hour(struct state *state, const struct said *said, const GatewaySeen *seen)
+static void remember_hour(struct state *state, const struct message_meta *said, const GatewaySeen *seen)
 {
 	struct hour_row row;
 	int64_t number = seen->to_us / TWELFTH_US;
@@ -39,7 +39,7 @@ static void remember_hour(struct state *state, const struct said *said, const Ga
 	ROW_PUT(state, "door", said->shop, "", &row);
 }
 
-void door_remember(struct state *state, const struct said *said, const GatewaySeen *seen)
+void door_remember(struct state *state, const struct message_meta *said, const GatewaySeen *seen)
 {
 	remember_hour(state, said, seen);
 	for (int i = 0; i < seen->topics_count; i++) {

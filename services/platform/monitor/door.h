@@ -8,7 +8,7 @@
 #include "bus/actor/turn.h"
 #include "proto/topics.h"
 
-void door_remember(struct state *state, const struct said *said, const GatewaySeen *seen);
+void door_remember(struct state *state, const struct message_meta *said, const GatewaySeen *seen);
 
 /* Of the last hour. */
 struct door_hour {

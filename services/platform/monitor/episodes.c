@@ -15,7 +15,7 @@ static bool is_test(const Alarm *alarm)
 	return strcmp(alarm->kind, ALARM_TEST) == 0;
 }
 
-void episodes_remember(struct state *state, const struct said *said, const Alarm *alarm)
+void episodes_remember(struct state *state, const struct message_meta *said, const Alarm *alarm)
 {
 	if (is_test(alarm))
 		return;
@@ -26,7 +26,7 @@ void episodes_remember(struct state *state, const struct said *said, const Alarm
 		state_delete(state, "alarm.words", said->shop, alarm->kind);
 }
 
-void episodes_remember_due(struct state *state, const struct said *said, const AlarmDue *due)
+void episodes_remember_due(struct state *state, const struct message_meta *said, const AlarmDue *due)
 {
 	if (!is_test(&due->alarm))
 		state_put_number(state, "alarm.handed_on", said->shop, due->alarm.kind, due->alarm.raised);

@@ -10,8 +10,8 @@
 
 #define ALARM_TEST "test" /* the kind of `cartbus alarm test`: always news, never stands */
 
-void episodes_remember(struct state *state, const struct said *said, const Alarm *alarm);
-void episodes_remember_due(struct state *state, const struct said *said, const AlarmDue *due);
+void episodes_remember(struct state *state, const struct message_meta *said, const Alarm *alarm);
+void episodes_remember_due(struct state *state, const struct message_meta *said, const AlarmDue *due);
 
 bool episodes_raised(const struct state *state, const char *shop, const char *kind);
 /* The alarm that stands, as it was said last. false: none does. */

@@ -25,7 +25,7 @@ struct failing_row {
 	} slots[SLOTS];
 };
 
-void failing_remember(struct state *state, const struct said *said, const QueueFailed *failed)
+void failing_remember(struct state *state, const struct message_meta *said, const QueueFailed *failed)
 {
 	int64_t number = failed->at_us / SLOT_US;
 	struct failing_row row;

@@ -8,7 +8,7 @@
 #include "bus/actor/turn.h"
 #include "proto/topics.h"
 
-void failing_remember(struct state *state, const struct said *said, const QueueFailed *failed);
+void failing_remember(struct state *state, const struct message_meta *said, const QueueFailed *failed);
 
 /* The broker's count is `total` now: what there is to say of it. false: nothing, it is known. */
 bool failing_news(const struct state *state, const char *queue, uint64_t total, int64_t now_us, QueueFailed *ret);

@@ -67,8 +67,8 @@ static void was_said(void *context, enum said_result result, uint64_t seq, const
 
 static void say(const char *shop, const Alarm *alarm)
 {
-	struct say how = { .shop = shop, .key = alarm->kind, .version = (uint64_t)alarm->at_us };
-	if (runtime_say(watch.runtime, &topic_alarm, &how, NULL, alarm, was_said, NULL) == 0)
+	struct publish_options how = { .shop = shop, .key = alarm->kind, .version = (uint64_t)alarm->at_us };
+	if (runtime_publish(watch.runtime, &topic_alarm, &how, NULL, alarm, was_said, NULL) == 0)
 		watch.saying++;
 }
 
@@ -143,10 +143,10 @@ static bool say_failures(const struct view *view, const struct state *state)
 	bool said = false;
 	for (int i = 0; i < view->queue_count; i++) {
 		const struct view_queue *queue = &view->queues[i];
-		struct say how = { .shop = SHOP_OF_ALL, .key = queue->name };
+		struct publish_options how = { .shop = SHOP_OF_ALL, .key = queue->name };
 		QueueFailed failed;
 		if (!failing_news(state, queue->name, queue->failures, clock_wall_us(watch.clock), &failed) ||
-			runtime_say(watch.runtime, &topic_queue_failed, &how, NULL, &failed, was_said, NULL) < 0)
+			runtime_publish(watch.runtime, &topic_queue_failed, &how, NULL, &failed, was_said, NULL) < 0)
 			continue;
 		watch.saying++;
 		said = true;

@@ -23,31 +23,31 @@
 #include "services/platform/monitor/tell.h"
 #include "services/platform/monitor/totals.h"
 
-static void remember_due(struct state *state, const struct said *said, const AlarmDue *due)
+static void remember_due(struct state *state, const struct message_meta *said, const AlarmDue *due)
 {
 	episodes_remember_due(state, said, due);
 	reached_remember_due(state, said, due);
 }
 
-static void remember_sent(struct state *state, const struct said *said, const ReminderOutcome *sent)
+static void remember_sent(struct state *state, const struct message_meta *said, const ReminderOutcome *sent)
 {
 	rows_remember_outcome(state, said, sent);
 	recovered_remember_sent(state, said, sent);
 }
 
-static void remember_audit(struct state *state, const struct said *said, const Audit *audit)
+static void remember_audit(struct state *state, const struct message_meta *said, const Audit *audit)
 {
 	rows_remember_audit(state, said, audit);
 	recovered_remember_audit(state, said, audit);
 }
 
-static void remember_model(struct state *state, const struct said *said, const ModelUsed *used)
+static void remember_model(struct state *state, const struct message_meta *said, const ModelUsed *used)
 {
 	spend_remember_model(state, said, used);
 	totals_remember_model(state, used);
 }
 
-static void remember_released(struct state *state, const struct said *said, const ReminderOutcome *released)
+static void remember_released(struct state *state, const struct message_meta *said, const ReminderOutcome *released)
 {
 	spend_remember_released(state, said, released);
 	totals_remember_outcome(state, said->topic);

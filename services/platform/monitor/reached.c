@@ -18,7 +18,7 @@ static void telling_key(uint64_t alarm_seq, bool raised, char ret[TELLING_KEY_MA
 	snprintf(ret, TELLING_KEY_MAX, "%016" PRIx64 "%c", alarm_seq, raised ? 'r' : 'o');
 }
 
-void reached_remember_due(struct state *state, const struct said *said, const AlarmDue *due)
+void reached_remember_due(struct state *state, const struct message_meta *said, const AlarmDue *due)
 {
 	char key[TELLING_KEY_MAX];
 
@@ -28,7 +28,7 @@ void reached_remember_due(struct state *state, const struct said *said, const Al
 		state_put_number(state, "telling", due->way, key, (uint64_t)due->alarm.at_us);
 }
 
-void reached_remember_told(struct state *state, const struct said *said, const AlarmTold *told)
+void reached_remember_told(struct state *state, const struct message_meta *said, const AlarmTold *told)
 {
 	char key[TELLING_KEY_MAX];
 

@@ -9,8 +9,8 @@
 #include "proto/topics.h"
 #include "services/platform/monitor/ways.h"
 
-void reached_remember_due(struct state *state, const struct said *said, const AlarmDue *due);
-void reached_remember_told(struct state *state, const struct said *said, const AlarmTold *told);
+void reached_remember_due(struct state *state, const struct message_meta *said, const AlarmDue *due);
+void reached_remember_told(struct state *state, const struct message_meta *said, const AlarmTold *told);
 
 struct reached_none {
 	int count;

@@ -80,7 +80,7 @@ static void forget_old(struct state *state, int64_t sent_us)
 		;
 }
 
-void recovered_remember_sent(struct state *state, const struct said *said, const ReminderOutcome *sent)
+void recovered_remember_sent(struct state *state, const struct message_meta *said, const ReminderOutcome *sent)
 {
 	char key[AT_KEY_MAX];
 
@@ -109,7 +109,7 @@ static void count(struct state *state, int64_t at_us)
 	ROW_PUT(state, "recovered", everywhere, key, &row);
 }
 
-void recovered_remember_audit(struct state *state, const struct said *said, const Audit *audit)
+void recovered_remember_audit(struct state *state, const struct message_meta *said, const Audit *audit)
 {
 	int64_t reminded_us;
 

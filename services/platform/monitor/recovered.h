@@ -10,8 +10,8 @@
 #include "bus/actor/turn.h"
 #include "proto/topics.h"
 
-void recovered_remember_sent(struct state *state, const struct said *said, const ReminderOutcome *sent);
-void recovered_remember_audit(struct state *state, const struct said *said, const Audit *audit);
+void recovered_remember_sent(struct state *state, const struct message_meta *said, const ReminderOutcome *sent);
+void recovered_remember_audit(struct state *state, const struct message_meta *said, const Audit *audit);
 
 struct recovered {
 	uint64_t ever;

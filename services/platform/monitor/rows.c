@@ -28,7 +28,7 @@ static void step_key(char ret[STEP_KEY_MAX], const char *cart_id, uint32_t step)
 
 static void remember_mailing(struct state *state, const char *topic, int64_t at_us);
 
-void rows_remember_due(struct state *state, const struct said *said, const ReminderDue *due)
+void rows_remember_due(struct state *state, const struct message_meta *said, const ReminderDue *due)
 {
 	char key[STEP_KEY_MAX];
 	step_key(key, due->cart.ids.cart_id, due->step);
@@ -36,7 +36,7 @@ void rows_remember_due(struct state *state, const struct said *said, const Remin
 	totals_remember_due(state);
 }
 
-void rows_remember_outcome(struct state *state, const struct said *said, const ReminderOutcome *outcome)
+void rows_remember_outcome(struct state *state, const struct message_meta *said, const ReminderOutcome *outcome)
 {
 	char key[STEP_KEY_MAX];
 	step_key(key, outcome->cart_id, outcome->step);
@@ -49,7 +49,7 @@ void rows_remember_outcome(struct state *state, const struct said *said, const R
 		state_delete(state, "ambiguous", said->shop, key);
 }
 
-void rows_remember_audit(struct state *state, const struct said *said, const Audit *audit)
+void rows_remember_audit(struct state *state, const struct message_meta *said, const Audit *audit)
 {
 	backups_remember(state, audit);
 	if (strcmp(audit->action, "deferred") != 0)
@@ -61,7 +61,7 @@ void rows_remember_audit(struct state *state, const struct said *said, const Aud
 	}
 }
 
-void rows_remember_status(struct state *state, const struct said *said, const ShopStatus *status)
+void rows_remember_status(struct state *state, const struct message_meta *said, const ShopStatus *status)
 {
 	state_put_number(state, "mode", said->shop, "", (uint64_t)status->mode);
 }
@@ -95,18 +95,18 @@ static void timer_put(struct state *state, const char *shop, const char *name, s
 	ROW_PUT(state, "timer", shop, name, &row);
 }
 
-void rows_remember_set(struct state *state, const struct said *said, const TimerSet *set)
+void rows_remember_set(struct state *state, const struct message_meta *said, const TimerSet *set)
 {
 	int64_t due_us = set->cron[0] ? 0 : set->due_us; /* when a cron is due, only the timer knows */
 	timer_put(state, said->shop, set->name, (struct timer_row){ .version = set->version, .due_us = due_us });
 }
 
-void rows_remember_cancel(struct state *state, const struct said *said, const TimerCancel *cancel)
+void rows_remember_cancel(struct state *state, const struct message_meta *said, const TimerCancel *cancel)
 {
 	timer_put(state, said->shop, cancel->name, (struct timer_row){ .version = cancel->version });
 }
 
-void rows_remember_fired(struct state *state, const struct said *said, const TimerFired *fired)
+void rows_remember_fired(struct state *state, const struct message_meta *said, const TimerFired *fired)
 {
 	timer_put(state, said->shop, fired->name, (struct timer_row){ .version = fired->version });
 	totals_remember_fired(state, fired);

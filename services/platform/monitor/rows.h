@@ -8,13 +8,13 @@
 #include "bus/actor/turn.h"
 #include "proto/topics.h"
 
-void rows_remember_due(struct state *state, const struct said *said, const ReminderDue *due);
-void rows_remember_outcome(struct state *state, const struct said *said, const ReminderOutcome *outcome);
-void rows_remember_audit(struct state *state, const struct said *said, const Audit *audit);
-void rows_remember_status(struct state *state, const struct said *said, const ShopStatus *status);
-void rows_remember_set(struct state *state, const struct said *said, const TimerSet *set);
-void rows_remember_cancel(struct state *state, const struct said *said, const TimerCancel *cancel);
-void rows_remember_fired(struct state *state, const struct said *said, const TimerFired *fired);
+void rows_remember_due(struct state *state, const struct message_meta *said, const ReminderDue *due);
+void rows_remember_outcome(struct state *state, const struct message_meta *said, const ReminderOutcome *outcome);
+void rows_remember_audit(struct state *state, const struct message_meta *said, const Audit *audit);
+void rows_remember_status(struct state *state, const struct message_meta *said, const ShopStatus *status);
+void rows_remember_set(struct state *state, const struct message_meta *said, const TimerSet *set);
+void rows_remember_cancel(struct state *state, const struct message_meta *said, const TimerCancel *cancel);
+void rows_remember_fired(struct state *state, const struct message_meta *said, const TimerFired *fired);
 
 struct rows_count {
 	uint32_t count;

@@ -34,7 +34,7 @@ struct span_share span_share_of(double ratio)
 	return (struct span_share){ .below = (uint64_t)(ratio * (double)(UINT64_C(1) << 56)) };
 }
 
-bool span_is_wanted(const struct said *said, struct span_share share)
+bool span_is_wanted(const struct message_meta *said, struct span_share share)
 {
 	const char *trace = said->trace;
 	unsigned flags;
@@ -57,7 +57,7 @@ static void id_of(const char *trace, uint64_t seq, char ret[PARENT_LEN + 1])
 }
 
 /* Without a cause it is the storefront's own span, if it has one: a trace that began here has none (platform/gateway/traceparent.h). */
-static void parent_of(const struct said *said, char ret[PARENT_LEN + 1])
+static void parent_of(const struct message_meta *said, char ret[PARENT_LEN + 1])
 {
 	ret[0] = '\0';
 	if (said->cause > 0)
@@ -105,7 +105,7 @@ static void take(const void *message, size_t offset, char to[80])
 		to[0] = '\0';
 }
 
-static void read_message(const struct said *said, struct bytes payload, struct told *ret)
+static void read_message(const struct message_meta *said, struct bytes payload, struct told *ret)
 {
 	const struct topic *topic = topic_named(said->topic);
 	pb_istream_t stream = pb_istream_from_buffer(payload.data, payload.len);
@@ -125,7 +125,7 @@ static void read_message(const struct said *said, struct bytes payload, struct t
 		ret->due_us = ((const CartWake *)message)->due_us;
 }
 
-static json_t *attributes_of(const struct said *said, const struct told *told)
+static json_t *attributes_of(const struct message_meta *said, const struct told *told)
 {
 	json_t *attributes = json_array();
 	char seq[24];
@@ -170,7 +170,7 @@ static void add_time(json_t *span, const char *name, int64_t us)
 	json_object_set_new(span, name, json_string(nanoseconds));
 }
 
-json_t *span_of(const struct said *said, struct bytes payload, int64_t began_us)
+json_t *span_of(const struct message_meta *said, struct bytes payload, int64_t began_us)
 {
 	char id[PARENT_LEN + 1], parent[PARENT_LEN + 1];
 	struct told told = { 0 };

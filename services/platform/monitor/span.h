@@ -18,13 +18,13 @@ struct span_share {
 };
 struct span_share span_share_of(double ratio); /* 0 to 1 */
 /* Not: without a trace, of one that its beginner does not record (its flag "sampled"), or not of the share. */
-bool span_is_wanted(const struct said *said, struct span_share share);
+bool span_is_wanted(const struct message_meta *said, struct span_share share);
 
 /*
  * `began_us`: log time of the message it was decided on; 0: unknown, or there was none. The payload may be masked: only what the table of
  * topics says is harmless is taken (CART_SHOWN, CART_TOLD).
  */
-json_t *span_of(const struct said *said, struct bytes payload, int64_t began_us);
+json_t *span_of(const struct message_meta *said, struct bytes payload, int64_t began_us);
 /* What is sent: spans by who said them, { "intake": [span, ...], ... }. */
 json_t *spans_request(const json_t *by_sayer);
 

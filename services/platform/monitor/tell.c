@@ -37,17 +37,17 @@ void tell_set_up(const struct ways *from, double clock_rate)
 
 enum verdict tell_hear_alarm(const struct state *state, const Alarm *alarm, struct turn *turn)
 {
-	const struct said *said = turn_message(turn);
+	const struct message_meta *said = turn_message(turn);
 	AlarmDue due = { .alarm_seq = said->seq, .has_alarm = true, .alarm = *alarm };
 
 	if (!episodes_is_news(state, said->shop, alarm))
-		return DONE;
+		return TURN_DONE;
 	TEXT_COPY(due.about, said->shop);
 	for (int i = 0; i < ways_count(&ways); i++) {
 		ways_name(&ways, i, due.way);
 		SAY(turn, alarm_due, &due, .shop = said->shop, .key = due.way);
 	}
-	return DONE;
+	return TURN_DONE;
 }
 
 /* ---- one way ---- */
@@ -63,7 +63,7 @@ static enum verdict told(const AlarmDue *due, bool reached, const char *words, s
 	TEXT_COPY(told.kind, due->alarm.kind);
 	TEXT_COPY(told.words, words);
 	SAY(turn, alarm_told, &told, .shop = due->about, .key = due->way);
-	return DONE;
+	return TURN_DONE;
 }
 
 /* A test is answered at once: who asks for one waits for it. */

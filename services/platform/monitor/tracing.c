@@ -66,7 +66,7 @@ static int64_t time_of(uint64_t seq)
 	return seq > 0 && at->seq == seq ? at->time_us : 0;
 }
 
-static void note_time(const struct said *said)
+static void note_time(const struct message_meta *said)
 {
 	if (tracing.last_seq > 0 && said->seq > tracing.last_seq + 1)
 		tracing.counts.missed += said->seq - tracing.last_seq - 1;
@@ -74,7 +74,7 @@ static void note_time(const struct said *said)
 	tracing.times[said->seq % TIMES_KNOWN] = (struct times){ .seq = said->seq, .time_us = said->time_us };
 }
 
-static void gather(const struct said *said, struct bytes payload)
+static void gather(const struct message_meta *said, struct bytes payload)
 {
 	json_t *spans = json_object_get(tracing.waiting, said->said_by);
 
@@ -95,7 +95,7 @@ static void gather(const struct said *said, struct bytes payload)
 static bool hear(void)
 {
 	struct bytes payload;
-	struct said said;
+	struct message_meta said;
 	int heard = 0;
 
 	while (heard < HEARD_AT_ONCE && tap_next(tracing.tap, 0, &said, &payload) != -EAGAIN) {

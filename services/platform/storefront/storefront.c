@@ -65,7 +65,7 @@ static enum verdict hear_task(const struct state *state, const StorefrontTask *t
 	if (r == 0)
 		return turn_effect(turn, &fetch_effect, (void **)&fetch);
 	fetch_free(fetch);
-	return turn_never(turn, "nothing can be fetched: [storefront] in shop.conf names no API that has it");
+	return turn_dead_letter(turn, "nothing can be fetched: [storefront] in shop.conf names no API that has it");
 }
 
 /* ---- what came ---- */
@@ -143,7 +143,7 @@ static enum verdict take(const struct shop *shop, const StorefrontTask *task, st
 	if (pages_read(shop, task, &source, body, say_event, &telling, &page, why) < 0)
 		return turn_failed(turn, SILENT_US, why);
 	go_on(shop, task, &page, &telling);
-	return DONE;
+	return TURN_DONE;
 }
 
 /* It is not there any more: as good as emptied. (Bought, its own webhook says so.) */
@@ -157,7 +157,7 @@ static enum verdict take_gone(const StorefrontTask *task, struct turn *turn)
 	TEXT_COPY(gone.ids.cart_token, task->id);
 	TEXT_COPY(gone.platform_topic, task->platform_topic);
 	SAY(turn, cart_changed, &gone, .shop = turn_message(turn)->shop, .key = gone.ids.cart_token);
-	return DONE;
+	return TURN_DONE;
 }
 
 static enum verdict ask_again(const struct http_answer *answer, struct turn *turn)
@@ -241,7 +241,7 @@ static enum verdict hear_away(const struct state *state, const GatewayAway *away
 		if (can_reconcile(docs_shop(state, shops->names[i])))
 			SAY(turn, storefront_task, &task, .shop = shops->names[i], .key = "reconcile");
 	free(shops);
-	return DONE;
+	return TURN_DONE;
 }
 
 const struct service storefront = {

@@ -52,8 +52,9 @@ static int64_t tell(void *context)
 	TEXT_COPY(alarm.text, alarm.raised ? "the clock jumped: no timer fires" : "the clock is right");
 	TEXT_COPY(alarm.remedy, "set the clock right, or restart all of cartbus if it is right now");
 	asked_raised = alarm.raised;
-	asked = runtime_say(runtime_in_use, &topic_alarm, &(struct say){ .shop = SHOP_OF_ALL, .key = alarm.kind }, NULL,
-			&alarm, alarm_answered, NULL) == 0;
+	asked = runtime_publish(runtime_in_use, &topic_alarm,
+			&(struct publish_options){ .shop = SHOP_OF_ALL, .key = alarm.kind }, NULL, &alarm,
+			alarm_answered, NULL) == 0;
 	return US_PER_S;
 }
 

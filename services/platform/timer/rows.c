@@ -91,7 +91,7 @@ static void count_removed(struct state *state, const char *key)
 	put_head(state, &head);
 }
 
-static void add_due(struct state *state, const struct said *said, const char *key)
+static void add_due(struct state *state, const struct message_meta *said, const char *key)
 {
 	struct head head = head_of(state);
 
@@ -102,7 +102,7 @@ static void add_due(struct state *state, const struct said *said, const char *ke
 	state_put_bytes(state, "due", ALL_SHOPS, key, BYTES("", 0));
 }
 
-static void forget(struct state *state, const struct said *said, const char *name)
+static void forget(struct state *state, const struct message_meta *said, const char *name)
 {
 	char key[DUE_KEY_MAX];
 	TimerSet set;
@@ -140,7 +140,7 @@ static bool next_of_cron(const TimerSet *set, int64_t after_us, int64_t *ret_us)
 	return r == 0;
 }
 
-void timers_remember_set(struct state *state, const struct said *said, const TimerSet *set)
+void timers_remember_set(struct state *state, const struct message_meta *said, const TimerSet *set)
 {
 	char key[DUE_KEY_MAX];
 	TimerSet row = *set;
@@ -158,7 +158,7 @@ void timers_remember_set(struct state *state, const struct said *said, const Tim
 	add_due(state, said, due_key(key, row.due_us, said->shop, set->name));
 }
 
-void timers_remember_cancel(struct state *state, const struct said *said, const TimerCancel *cancel)
+void timers_remember_cancel(struct state *state, const struct message_meta *said, const TimerCancel *cancel)
 {
 	if (is_current(state, said->shop, cancel->name, cancel->version))
 		forget(state, said, cancel->name);
@@ -168,7 +168,7 @@ void timers_remember_cancel(struct state *state, const struct said *said, const 
  * The timer was set anew, with the same version, while this firing was on its way. What was set stays; but the tombstone came
  * after it, so it must be said again, or a newcomer would not know of it.
  */
-static bool was_replaced(const struct state *state, const struct said *said, const TimerFired *fired)
+static bool was_replaced(const struct state *state, const struct message_meta *said, const TimerFired *fired)
 {
 	TimerSet set;
 
@@ -176,7 +176,7 @@ static bool was_replaced(const struct state *state, const struct said *said, con
 		set.due_us != fired->due_us;
 }
 
-void timers_remember_fired(struct state *state, const struct said *said, const TimerFired *fired)
+void timers_remember_fired(struct state *state, const struct message_meta *said, const TimerFired *fired)
 {
 	if (!is_current(state, said->shop, fired->name, fired->version))
 		return;

@@ -9,9 +9,9 @@
 
 enum { TIMER_SHOP_MAX = 64, TIMER_NAME_MAX = 100 };
 
-void timers_remember_set(struct state *state, const struct said *said, const TimerSet *set);
-void timers_remember_cancel(struct state *state, const struct said *said, const TimerCancel *cancel);
-void timers_remember_fired(struct state *state, const struct said *said, const TimerFired *fired);
+void timers_remember_set(struct state *state, const struct message_meta *said, const TimerSet *set);
+void timers_remember_cancel(struct state *state, const struct message_meta *said, const TimerCancel *cancel);
+void timers_remember_fired(struct state *state, const struct message_meta *said, const TimerFired *fired);
 
 bool timers_get(const struct state *state, const char *shop, const char *name, TimerSet *ret_set);
 uint64_t timers_version(const struct state *state, const char *shop, const char *name); /* the highest seen; 0: none */

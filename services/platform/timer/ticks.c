@@ -38,7 +38,7 @@ static bool are_set_in(const struct state *state, const char *shop, const char *
 	return true;
 }
 
-void ticks_remember_document(struct state *state, const struct said *said, const Document *document)
+void ticks_remember_document(struct state *state, const struct message_meta *said, const Document *document)
 {
 	struct config_error error;
 	struct shop shop;

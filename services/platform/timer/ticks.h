@@ -8,7 +8,7 @@
 #include "proto/topics.h"
 
 /* The fold of a shop's document: notes a shop whose ticks are not set, or set in another zone. */
-void ticks_remember_document(struct state *state, const struct said *said, const Document *document);
+void ticks_remember_document(struct state *state, const struct message_meta *said, const Document *document);
 /* Part of the fold of timer.set: this one may be what was missing. */
 void ticks_remember_set(struct state *state, const char *shop, const TimerSet *set);
 

@@ -56,7 +56,8 @@ static bool say_what_was_asked(struct turn *turn, const char *shop, const TimerS
 		return false;
 	if (topic != &topic_cart_wake)
 		asked.tick.due_us = set->due_us; /* of a cron timer only the timer knows it */
-	turn_say(turn, topic, &(struct say){ .shop = shop, .key = set->key, .trace = set->trace, .cause = set->cause },
+	turn_publish(turn, topic,
+		&(struct publish_options){ .shop = shop, .key = set->key, .trace = set->trace, .cause = set->cause },
 		&asked);
 	return true;
 }
@@ -84,7 +85,7 @@ static void say_fired(struct turn *turn, const char *shop, const TimerSet *set)
 		.trace = set->trace, .cause = set->cause);
 }
 
-static void remember_set(struct state *state, const struct said *said, const TimerSet *set)
+static void remember_set(struct state *state, const struct message_meta *said, const TimerSet *set)
 {
 	timers_remember_set(state, said, set);
 	ticks_remember_set(state, said->shop, set);

@@ -59,10 +59,10 @@ enum verdict list_person(const struct state *state, struct turn *turn, const str
 	bool known;
 
 	if (!*listing->address_hash)
-		return turn_never(turn, "this opt-out names no address");
+		return turn_dead_letter(turn, "this opt-out names no address");
 	known = state_get(state, "suppressed", shop, listing->address_hash, &Suppression_msg, &before);
 	if (known && !before.lifted && (before.source != OPTOUT_PAGE || listing->source == OPTOUT_PAGE))
-		return DONE; /* a mailbox may post twice, and a shopper may click after it did */
+		return TURN_DONE; /* a mailbox may post twice, and a shopper may click after it did */
 	row = (Suppression){ .source = listing->source,
 		.since_us = known && !before.lifted ? before.since_us : listing->since_us };
 	TEXT_COPY(row.address_hash, listing->address_hash);
@@ -70,7 +70,7 @@ enum verdict list_person(const struct state *state, struct turn *turn, const str
 	say_row(state, turn, &row);
 	audit_row(turn, known ? &before : NULL, &row,
 		(struct note){ .action = "unsubscribed", .who = who, .grounds = reason, .cart_id = listing->cart_id });
-	return DONE;
+	return TURN_DONE;
 }
 
 void list_lift(struct turn *turn, const struct state *state, const Suppression *row, const AdminAction *action)

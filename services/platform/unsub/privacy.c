@@ -96,9 +96,9 @@ enum verdict privacy_hear(const struct state *state, const PrivacyRequest *reque
 	char grounds[160];
 
 	if (!*request->request_id)
-		return turn_never(turn, "a privacy request needs an id");
+		return turn_dead_letter(turn, "a privacy request needs an id");
 	if (state_has(state, "privacy", shop, request->request_id))
-		return DONE;
+		return TURN_DONE;
 	if (request->kind == PRIVACY_REDACT_CUSTOMER && *request->address_hash)
 		list_person(state, turn,
 			&(struct listing){ .address_hash = request->address_hash,
@@ -111,7 +111,7 @@ enum verdict privacy_hear(const struct state *state, const PrivacyRequest *reque
 		*request->address_hash || request->kind == PRIVACY_REDACT_SHOP ? "" : "; it names no mail address");
 	audit(turn, request, action_of(request->kind), "storefront", grounds, false);
 	say_alarm(turn, open.count + 1);
-	return DONE;
+	return TURN_DONE;
 }
 
 static void settle_one(const struct state *state, const char *id, const AdminAction *action, struct turn *turn)
@@ -134,7 +134,7 @@ enum verdict privacy_settle(const struct state *state, const AdminAction *action
 	struct open before = { .address_hash = action->address_hash }, after = { 0 };
 
 	if (!*action->request_id && !*action->address_hash)
-		return turn_never(turn, "settling a privacy request needs its id, or the address it is about");
+		return turn_dead_letter(turn, "settling a privacy request needs its id, or the address it is about");
 	state_each(state, "privacy", shop, NULL, count_open, &before);
 	if (*action->request_id)
 		settle_one(state, action->request_id, action, turn);
@@ -144,10 +144,10 @@ enum verdict privacy_settle(const struct state *state, const AdminAction *action
 	state_each(state, "privacy", shop, NULL, count_open, &after);
 	if (after.count < before.count)
 		say_alarm(turn, after.count);
-	return DONE;
+	return TURN_DONE;
 }
 
-void privacy_remember(struct state *state, const struct said *said, const PrivacyState *fact)
+void privacy_remember(struct state *state, const struct message_meta *said, const PrivacyState *fact)
 {
 	const char *id = fact->request.request_id;
 	PrivacyState known;

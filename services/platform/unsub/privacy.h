@@ -10,6 +10,6 @@
 enum verdict privacy_hear(const struct state *state, const PrivacyRequest *request, struct turn *turn);
 /* One request by its id, or all of one person. */
 enum verdict privacy_settle(const struct state *state, const AdminAction *action, struct turn *turn);
-void privacy_remember(struct state *state, const struct said *said, const PrivacyState *fact);
+void privacy_remember(struct state *state, const struct message_meta *said, const PrivacyState *fact);
 
 #endif

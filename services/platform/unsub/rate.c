@@ -40,7 +40,7 @@ static int64_t day_of(int64_t at_us)
 
 /* ---- remembering ---- */
 
-void rate_remember_sent(struct state *state, const struct said *said, const ReminderOutcome *outcome)
+void rate_remember_sent(struct state *state, const struct message_meta *said, const ReminderOutcome *outcome)
 {
 	char day[ROW_KEY_MAX];
 
@@ -133,7 +133,7 @@ static void count(struct state *state, const char *table, const char *shop, cons
 		state_put_number(state, "rate.told", shop, key, (uint64_t)feedback->heard_us);
 }
 
-void rate_remember_feedback(struct state *state, const struct said *said, const MailFeedback *feedback)
+void rate_remember_feedback(struct state *state, const struct message_meta *said, const MailFeedback *feedback)
 {
 	const char *table = table_of(feedback->kind);
 	char key[ROW_KEY_MAX];
@@ -150,7 +150,7 @@ void rate_remember_feedback(struct state *state, const struct said *said, const 
 }
 
 /* As the sender folds it (carts/policy/stops_rows.c): a lower priority does not end a pause. */
-void rate_remember_status(struct state *state, const struct said *said, const ShopStatus *status)
+void rate_remember_status(struct state *state, const struct message_meta *said, const ShopStatus *status)
 {
 	struct status_row row;
 	bool known = row_get(state, "rate.status", said->shop, "", &row, sizeof(row));
@@ -167,7 +167,7 @@ void rate_remember_status(struct state *state, const struct said *said, const Sh
 	ROW_PUT(state, "rate.status", said->shop, "", &row);
 }
 
-void rate_remember_alarm(struct state *state, const struct said *said, const Alarm *alarm)
+void rate_remember_alarm(struct state *state, const struct message_meta *said, const Alarm *alarm)
 {
 	if (alarm->raised)
 		state_put(state, "rate.alarm", said->shop, alarm->kind, &Alarm_msg, alarm);

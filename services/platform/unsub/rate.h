@@ -14,10 +14,10 @@
 
 enum { RATE_DAYS = 30, RATE_PAUSE_PRIORITY = 100 };
 
-void rate_remember_sent(struct state *state, const struct said *said, const ReminderOutcome *outcome);
-void rate_remember_feedback(struct state *state, const struct said *said, const MailFeedback *feedback);
-void rate_remember_status(struct state *state, const struct said *said, const ShopStatus *status);
-void rate_remember_alarm(struct state *state, const struct said *said, const Alarm *alarm);
+void rate_remember_sent(struct state *state, const struct message_meta *said, const ReminderOutcome *outcome);
+void rate_remember_feedback(struct state *state, const struct message_meta *said, const MailFeedback *feedback);
+void rate_remember_status(struct state *state, const struct message_meta *said, const ShopStatus *status);
+void rate_remember_alarm(struct state *state, const struct message_meta *said, const Alarm *alarm);
 
 /* Was a shopper of this hash ever mailed by this shop? Feedback about others is not about our mails. */
 bool rate_is_ours(const struct state *state, const char *shop, const char *address_hash);

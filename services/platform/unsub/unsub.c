@@ -33,14 +33,14 @@ static enum verdict note_transient(const struct state *state, const MailFeedback
 	char grounds[240];
 
 	if (!*feedback->address_hash)
-		return turn_never(turn, "this feedback names no address");
+		return turn_dead_letter(turn, "this feedback names no address");
 	snprintf(grounds, sizeof(grounds), "%s%s", *feedback->detail ? feedback->detail : "a transient bounce",
 		rate_is_ours(state, turn_message(turn)->shop, feedback->address_hash)
 			? ""
 			: " (of a mail that is not ours)");
 	list_audit(turn, feedback->address_hash,
 		&(struct note){ .action = "bounced", .grounds = grounds, .cart_id = feedback->cart_id });
-	return DONE;
+	return TURN_DONE;
 }
 
 static enum verdict hear_feedback(const struct state *state, const MailFeedback *feedback, struct turn *turn)
@@ -61,10 +61,10 @@ static enum verdict hear_feedback(const struct state *state, const MailFeedback 
 	case FEEDBACK_BOUNCE_TRANSIENT: /* a full mailbox is not a no: it is counted, by its audits */
 		return note_transient(state, feedback, turn);
 	default:
-		return turn_never(turn, "feedback of an unknown kind");
+		return turn_dead_letter(turn, "feedback of an unknown kind");
 	}
 	verdict = list_person(state, turn, &listing);
-	if (verdict == DONE)
+	if (verdict == TURN_DONE)
 		rate_judge(state, feedback, turn);
 	return verdict;
 }
@@ -74,12 +74,12 @@ static enum verdict lift(const struct state *state, struct turn *turn, const Adm
 	Suppression row;
 
 	if (!*action->address_hash)
-		return turn_never(turn, "lifting a suppression needs an address");
+		return turn_dead_letter(turn, "lifting a suppression needs an address");
 	if (!*action->reason)
-		return turn_never(turn, "lifting a suppression needs a reason");
+		return turn_dead_letter(turn, "lifting a suppression needs a reason");
 	if (list_has(state, turn_message(turn)->shop, action->address_hash, &row))
 		list_lift(turn, state, &row, action);
-	return DONE;
+	return TURN_DONE;
 }
 
 /* What stood on the list for any other reason stays there: the shopper's word does not outweigh a complaint or the owner's. */
@@ -88,19 +88,19 @@ static enum verdict take_back(const struct state *state, struct turn *turn, cons
 	Suppression row;
 
 	if (!*action->address_hash)
-		return turn_never(turn, "taking back an opt-out needs an address");
+		return turn_dead_letter(turn, "taking back an opt-out needs an address");
 	if (!list_has(state, turn_message(turn)->shop, action->address_hash, &row))
-		return DONE;
+		return TURN_DONE;
 	if (row.source == OPTOUT_PAGE && row.since_us <= action->listed_by_us) {
 		list_lift(turn, state, &row, action);
-		return DONE;
+		return TURN_DONE;
 	}
 	list_audit(turn, row.address_hash,
 		&(struct note){ .action = "undo_refused",
 			.who = action->who,
 			.grounds = row.source == OPTOUT_PAGE ? "listed again since" : "listed for another reason",
 			.cart_id = action->cart_id });
-	return DONE;
+	return TURN_DONE;
 }
 
 static enum verdict hear_action(const struct state *state, const AdminAction *action, struct turn *turn)
@@ -124,12 +124,12 @@ static enum verdict hear_action(const struct state *state, const AdminAction *ac
 	case ADMIN_WRITE_OFF:
 	case ADMIN_OVERRIDE_WAIT:
 	case ADMIN_RETIME:
-		return DONE; /* about one cart: intake's */
+		return TURN_DONE; /* about one cart: intake's */
 	}
-	return turn_never(turn, "an action that unsub does not know");
+	return turn_dead_letter(turn, "an action that unsub does not know");
 }
 
-static void remember_suppression(struct state *state, const struct said *said, const Suppression *row)
+static void remember_suppression(struct state *state, const struct message_meta *said, const Suppression *row)
 {
 	if (state_number(state, "version", said->shop, row->address_hash) > said->version)
 		return;

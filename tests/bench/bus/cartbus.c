@@ -35,7 +35,7 @@ static enum verdict hear_load(const struct state *state, const Load *message, st
 	(void)message;
 	(void)turn;
 	heard++;
-	return DONE;
+	return TURN_DONE;
 }
 
 static enum verdict hear_large(const struct state *state, const LargeLoad *message, struct turn *turn)
@@ -44,7 +44,7 @@ static enum verdict hear_large(const struct state *state, const LargeLoad *messa
 	(void)message;
 	(void)turn;
 	heard++;
-	return DONE;
+	return TURN_DONE;
 }
 
 static const struct service sayer = { .name = "benchsay", .operator_ = true, .says = { SAYS(load), SAYS(large) } };
@@ -109,8 +109,8 @@ static void publish(void *producer, uint64_t nth, struct bytes body)
 		snprintf(idem, sizeof(idem), "%s-%llu", saying->run, (unsigned long long)nth);
 	saying->load.body.size = saying->large.body.size = (pb_size_t)body.len;
 	memcpy(small ? saying->load.body.bytes : saying->large.body.bytes, body.data, body.len);
-	if (runtime_say(client_runtime(saying->client), small ? &topic_load : &topic_large,
-		    &(struct say){ .shop = "bench", .key = key, .idem = idem }, trace,
+	if (runtime_publish(client_runtime(saying->client), small ? &topic_load : &topic_large,
+		    &(struct publish_options){ .shop = "bench", .key = key, .idem = idem }, trace,
 		    small ? (void *)&saying->load : (void *)&saying->large, hear_confirm, saying) < 0)
 		die("cannot say a message");
 }

@@ -39,12 +39,14 @@ struct operated {
 static enum verdict refuse_bad(const struct state *state, const CartChanged *changed, struct turn *turn)
 {
 	(void)state, (void)changed;
-	return strcmp(turn_message(turn)->key, "bad") == 0 ? turn_never(turn, "its basket cannot be read") : DONE;
+	return strcmp(turn_message(turn)->key, "bad") == 0 ? turn_dead_letter(turn, "its basket cannot be read")
+							   : TURN_DONE;
 }
 
 /* What services remember the outside world may say: facts that real services would have said. */
 #define FOR_OUTSIDE(name)                                                                                              \
-	static void leave_##name(struct state *state, const struct said *said, const topic_message_##name *message)    \
+	static void leave_##name(                                                                                      \
+		struct state *state, const struct message_meta *said, const topic_message_##name *message)             \
 	{                                                                                                              \
 		(void)state, (void)said, (void)message;                                                                \
 	}

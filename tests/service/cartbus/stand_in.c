@@ -53,7 +53,7 @@ void stand_in_open(void)
 		die("no memory for the log");
 }
 
-static struct said_one *append(const struct topic *topic, const struct say *how, const void *message)
+static struct said_one *append(const struct topic *topic, const struct publish_options *how, const void *message)
 {
 	struct said_one *one = &shared->log[shared->count];
 	pb_ostream_t to = pb_ostream_from_buffer(one->payload, PAYLOAD_MAX);
@@ -84,7 +84,7 @@ void stand_in_add(
 		die("there is no topic %s", topic_name);
 	json_object_del(message, "cause");
 	decoded = message_of_json(topic, message);
-	one = append(topic, &(struct say){ .shop = shop, .key = key }, decoded);
+	one = append(topic, &(struct publish_options){ .shop = shop, .key = key }, decoded);
 	one->time_us = STAND_IN_NOW_US + at_us;
 	one->cause = cause;
 	snprintf(one->said_by, sizeof(one->said_by), "%s", said_by);
@@ -208,7 +208,7 @@ void client_free(struct client *client)
 	(void)client;
 }
 
-static int find_idem(const struct topic *topic, const struct say *how)
+static int find_idem(const struct topic *topic, const struct publish_options *how)
 {
 	for (int i = 0; how->idem && i < shared->count; i++) {
 		if (strcmp(shared->log[i].topic, topic->name) == 0 && strcmp(shared->log[i].idem, how->idem) == 0 &&
@@ -218,8 +218,8 @@ static int find_idem(const struct topic *topic, const struct say *how)
 	return 0;
 }
 
-int client_say(struct client *client, const struct topic *topic, const struct say *how, const void *message,
-	struct client_said *ret, char ret_why[256])
+int client_publish(struct client *client, const struct topic *topic, const struct publish_options *how,
+	const void *message, struct client_said *ret, char ret_why[256])
 {
 	json_t *json = message_to_clear_json(topic, message);
 	_cleanup_free_ char *text = json_dumps(json, JSON_COMPACT);
@@ -299,8 +299,8 @@ struct clock __wrap_clock_system(void);
 void __wrap_text_random_name(char to[33]);
 void __wrap_curve_make(struct curve_pair *ret);
 int __wrap_post_send(const struct post *post, struct buffer *ret);
-int __wrap_runtime_say(struct runtime *runtime, const struct topic *topic, const struct say *how, const char *trace,
-	const void *message, said_fn *said, void *context);
+int __wrap_runtime_publish(struct runtime *runtime, const struct topic *topic, const struct publish_options *how,
+	const char *trace, const void *message, said_fn *said, void *context);
 
 int __wrap_post_send(const struct post *post, struct buffer *ret)
 {
@@ -327,12 +327,12 @@ void __wrap_curve_make(struct curve_pair *ret)
 	memset(ret, ++shared->pairs, sizeof(*ret));
 }
 
-int __wrap_runtime_say(struct runtime *runtime, const struct topic *topic, const struct say *how, const char *trace,
-	const void *message, said_fn *said, void *context)
+int __wrap_runtime_publish(struct runtime *runtime, const struct topic *topic, const struct publish_options *how,
+	const char *trace, const void *message, said_fn *said, void *context)
 {
 	struct client_said result;
 	char why[256];
-	int r = client_say((struct client *)runtime, topic, how, message, &result, why);
+	int r = client_publish((struct client *)runtime, topic, how, message, &result, why);
 
 	(void)trace;
 	said(context, r ? SAID_REFUSED : result.result, result.seq, r ? why : NULL);

@@ -46,9 +46,9 @@ static struct state *state_of(const char *log)
 	return state;
 }
 
-static struct said said_at(const char *topic, uint64_t seq)
+static struct message_meta said_at(const char *topic, uint64_t seq)
 {
-	return (struct said){ .topic = topic,
+	return (struct message_meta){ .topic = topic,
 		.shop = "demo",
 		.key = "",
 		.idem = "",
@@ -61,7 +61,7 @@ static struct said said_at(const char *topic, uint64_t seq)
 
 static void fold_optout(struct state *state, uint64_t seq, const char *hash, OptoutSource source)
 {
-	const struct said said = said_at("optout.request", seq);
+	const struct message_meta said = said_at("optout.request", seq);
 	OptoutRequest asked = { .source = source, .heard_us = RECALLED_FROM_US + 5 };
 
 	TEXT_COPY(asked.address_hash, hash);
@@ -70,7 +70,7 @@ static void fold_optout(struct state *state, uint64_t seq, const char *hash, Opt
 
 static void fold_feedback(struct state *state, uint64_t seq, const char *hash, FeedbackKind kind)
 {
-	const struct said said = said_at("mail.feedback", seq);
+	const struct message_meta said = said_at("mail.feedback", seq);
 	MailFeedback feedback = { .kind = kind, .heard_us = RECALLED_FROM_US + 6 };
 
 	TEXT_COPY(feedback.address_hash, hash);
@@ -79,7 +79,7 @@ static void fold_feedback(struct state *state, uint64_t seq, const char *hash, F
 
 static void fold_listing(struct state *state, uint64_t seq, const char *hash, bool lifted)
 {
-	const struct said said = said_at("suppression", seq);
+	const struct message_meta said = said_at("suppression", seq);
 	Suppression row = { .source = OPTOUT_IMPORT, .since_us = RECALLED_FROM_US + 7, .lifted = lifted };
 
 	TEXT_COPY(row.address_hash, hash);
@@ -131,7 +131,7 @@ static void each_way_onto_the_list_becomes_an_opt_out_that_stops_again(void **st
 
 static void fold_owners(struct state *state, uint64_t seq, const char *cart)
 {
-	const struct said said = said_at("admin.action", seq);
+	const struct message_meta said = said_at("admin.action", seq);
 	AdminAction action = { .verb = ADMIN_SUPPRESS_CART, .at_us = RECALLED_FROM_US + 8 };
 
 	TEXT_COPY(action.cart_id, cart);
@@ -140,7 +140,7 @@ static void fold_owners(struct state *state, uint64_t seq, const char *cart)
 
 static void fold_mode(struct state *state, uint64_t seq, ShopMode mode)
 {
-	const struct said said = said_at("shop.status", seq);
+	const struct message_meta said = said_at("shop.status", seq);
 	ShopStatus status = { .mode = mode, .priority = 50, .version = seq, .at_us = RECALLED_FROM_US + 9 };
 
 	stops_remember_status(state, &said, &status);
@@ -148,7 +148,7 @@ static void fold_mode(struct state *state, uint64_t seq, ShopMode mode)
 
 static void fold_order(struct state *state, uint64_t seq, const char *order, const char *token)
 {
-	const struct said said = said_at("cart.checkout", seq);
+	const struct message_meta said = said_at("cart.checkout", seq);
 	CartCheckout checkout = {
 		.has_ids = true, .bought_us = RECALLED_FROM_US + 10, .heard_us = RECALLED_FROM_US + 11
 	};
@@ -261,7 +261,7 @@ static void a_shops_mode_is_what_it_was_and_one_that_is_gone_is_paused(void **st
 {
 	struct recall recall = recalled_new();
 	struct state *folded = state_of(RECALLED_LOG);
-	const struct said said = said_at("privacy.request", RECALLED_HEAD + 2);
+	const struct message_meta said = said_at("privacy.request", RECALLED_HEAD + 2);
 	PrivacyRequest gone = { .kind = PRIVACY_REDACT_SHOP, .heard_us = RECALLED_FROM_US + 20 };
 
 	(void)state;
@@ -350,7 +350,7 @@ static void no_name_of_an_order_is_lost(void **state)
 {
 	struct recall recall = recalled_new();
 	struct state *folded = state_of(RECALLED_LOG);
-	const struct said said = said_at("cart.checkout", RECALLED_HEAD + 1);
+	const struct message_meta said = said_at("cart.checkout", RECALLED_HEAD + 1);
 	CartCheckout checkout = { .has_ids = true,
 		.platform = PLATFORM_WOOCOMMERCE,
 		.kind = CHECKOUT_CANCELLED,

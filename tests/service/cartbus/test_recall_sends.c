@@ -11,9 +11,9 @@
 #include <errno.h>
 #include <string.h>
 
-static struct said said_of(const struct topic *topic)
+static struct message_meta said_of(const struct topic *topic)
 {
-	return (struct said){ .topic = topic->name,
+	return (struct message_meta){ .topic = topic->name,
 		.shop = "demo",
 		.key = "",
 		.idem = "",
@@ -24,7 +24,7 @@ static struct said said_of(const struct topic *topic)
 
 static void fold_mail(struct state *state, const struct topic *topic, const char *cart, uint32_t attempt, int64_t at_us)
 {
-	const struct said said = said_of(topic);
+	const struct message_meta said = said_of(topic);
 	ReminderOutcome outcome = { .step = 1, .attempt = attempt, .at_us = at_us, .due_seq = 77 };
 
 	TEXT_COPY(outcome.cart_id, cart);
@@ -33,7 +33,7 @@ static void fold_mail(struct state *state, const struct topic *topic, const char
 
 static void fold_claim(struct state *state, const char *cart, int64_t at_us)
 {
-	const struct said said = said_of(&topic_send_claim);
+	const struct message_meta said = said_of(&topic_send_claim);
 	SendClaim claim = { .step = 2, .attempt = 3, .claimed_us = at_us, .due_seq = 78 };
 
 	TEXT_COPY(claim.cart_id, cart);

@@ -27,8 +27,8 @@ static void begin(struct buffer *file, const char *log, const char *origin)
 	sidelog_write_head(&head, file);
 }
 
-static void add(
-	struct buffer *file, uint64_t seq, const struct topic *topic, const struct say *how, const void *message)
+static void add(struct buffer *file, uint64_t seq, const struct topic *topic, const struct publish_options *how,
+	const void *message)
 {
 	_cleanup_(buffer_free) struct buffer encoded = { 0 };
 	struct sidelog_record record = { .seq = seq, .time_us = 1000 + (int64_t)seq };
@@ -39,7 +39,7 @@ static void add(
 }
 
 #define ADD(file, seq, topic, message, ...)                                                                            \
-	add((file), (seq), &topic_##topic, &(struct say){ .shop = "demo", __VA_ARGS__ },                               \
+	add((file), (seq), &topic_##topic, &(struct publish_options){ .shop = "demo", __VA_ARGS__ },                   \
 		(const topic_message_##topic *)(message))
 
 static void add_optout(struct buffer *file, uint64_t seq)

@@ -26,7 +26,7 @@ static const struct subcommands subcommands = { table, sizeof(table) / sizeof(*t
 
 static bool has_folded_all;
 
-static void note_end(struct state *state, const struct said *said, const Audit *audit)
+static void note_end(struct state *state, const struct message_meta *said, const Audit *audit)
 {
 	(void)state, (void)said;
 	has_folded_all = strcmp(audit->action, "the_end") == 0;

@@ -113,7 +113,7 @@ static void expect_the_same_by(struct both *both, CartWake wake, int64_t now_us,
 	assert_true(waiter_plan(harness_state(both->waiter), "demo", &wake, 0, now_us, &plan));
 	assert_int_equal(plan.send_us, expected_us);
 	harness_now(both->exporter, tick_us);
-	assert_int_equal(WHEN(both->exporter, tick_nightly, &tick, .shop = "demo", .key = "demo"), WORKING);
+	assert_int_equal(WHEN(both->exporter, tick_nightly, &tick, .shop = "demo", .key = "demo"), TURN_PENDING);
 	assert_int_equal(zone_local(zone, plan.send_us, &local), 0);
 	snprintf(cells, sizeof(cells), ",%s reminder,%04d-%02d-%02d %02d:%02d:%02d,",
 		plan.step == 1 ? "first" : "second", local.year, local.month, local.day, local.hour, local.minute,
@@ -279,7 +279,7 @@ static const char *file_of_night(struct both *both, struct plan *ret_plan)
 
 	assert_true(waiter_plan(harness_state(both->waiter), "demo", &wake, 0, at(11, 20, 9), ret_plan));
 	harness_now(both->exporter, tick.due_us);
-	assert_int_equal(WHEN(both->exporter, tick_nightly, &tick, .shop = "demo", .key = "demo"), WORKING);
+	assert_int_equal(WHEN(both->exporter, tick_nightly, &tick, .shop = "demo", .key = "demo"), TURN_PENDING);
 	return buffer_text(&((struct file_request *)harness_effect_request(both->exporter))->content);
 }
 

@@ -41,12 +41,12 @@ static void the_day_that_ended_is_written_with_what_became_of_each_cart(void **s
 	bought.bought_us = berlin(24, 12, 30);
 	given_cart(h, &bought);
 	given_cart(h, &open);
-	assert_int_equal(when_night(h, berlin(25, 2, 0)), WORKING);
+	assert_int_equal(when_night(h, berlin(25, 2, 0)), TURN_PENDING);
 	expect_file(h, "/exports/demo/2026-10-24.csv",
 		HEADER "\"'=o\"\"x\",\"open\",wait for an address,,\"\",2026-10-24 23:59:00,12.50,EUR,,,,,,,,,,,\r\n"
 		       "\"b\",\"bought\",,,\"\",2026-10-24 09:00:00,12.50,EUR,2026-10-24 11:00:00,sent,,,2026-10-24 "
 		       "12:30:00,12.50,EUR,mailed then bought,,,\r\n");
-	assert_int_equal(harness_result(h, &(int){ 0 }, CLAIM_NONE), DONE);
+	assert_int_equal(harness_result(h, &(int){ 0 }, CLAIM_NONE), TURN_DONE);
 	ExportDone done;
 	assert_true(harness_said(h, &topic_export_done, 0, &done, NULL));
 	assert_string_equal(done.day, "2026-10-24");
@@ -76,14 +76,14 @@ static void an_open_cart_says_what_comes_next_and_why_and_how_to_act(void **stat
 	given_rules(h);
 	TEXT_COPY(cart.ids.email_hash, "hash");
 	given_cart(h, &cart);
-	assert_int_equal(when_night(h, berlin(25, 2, 0)), WORKING);
+	assert_int_equal(when_night(h, berlin(25, 2, 0)), TURN_PENDING);
 	const char *csv = buffer_text(&((struct file_request *)harness_effect_request(h))->content);
 	assert_non_null(strstr(csv, "\"c\",\"open\",first reminder,2026-10-24 13:00:00,\"\",")); /* by the rules */
 	harness_result(h, &(int){ -ENOSPC }, CLAIM_NONE);
 	given_sent(h, "c", 1, berlin(24, 13, 0));
 	TEXT_COPY(audit.grounds, "@quiet hours");
 	GIVEN(h, audit, &audit, .shop = "demo", .key = "c");
-	assert_int_equal(when_night(h, berlin(25, 2, 0)), WORKING);
+	assert_int_equal(when_night(h, berlin(25, 2, 0)), TURN_PENDING);
 	csv = buffer_text(&((struct file_request *)harness_effect_request(h))->content);
 	assert_non_null(strstr(csv, ",second reminder,2026-10-25 08:00:00,\"'@quiet hours\","));
 	const AdminVerb verbs[] = { ADMIN_SUPPRESS_CART, ADMIN_WRITE_OFF, ADMIN_UNSUBSCRIBE };
@@ -106,7 +106,7 @@ static void an_open_cart_says_what_comes_next_and_why_and_how_to_act(void **stat
 
 static const char *file_of_night(struct harness *h)
 {
-	assert_int_equal(when_night(h, berlin(25, 2, 0)), WORKING);
+	assert_int_equal(when_night(h, berlin(25, 2, 0)), TURN_PENDING);
 	return buffer_text(&((struct file_request *)harness_effect_request(h))->content);
 }
 
@@ -161,7 +161,7 @@ static void no_cell_is_a_formula(void **state)
 		CartState cart = cart_of(ids[i], berlin(24, 9, 0));
 		char cell[40];
 		given_cart(h, &cart);
-		assert_int_equal(when_night(h, berlin(25, 2, 0)), WORKING);
+		assert_int_equal(when_night(h, berlin(25, 2, 0)), TURN_PENDING);
 		snprintf(cell, sizeof(cell), "\r\n\"'%s\",", ids[i]);
 		if (!strstr(buffer_text(&((struct file_request *)harness_effect_request(h))->content), cell))
 			fail_msg("\"%s\" stands there as it is", ids[i]);
@@ -178,13 +178,13 @@ static void every_missed_night_gets_its_file(void **state)
 	(void)state;
 	harness_now(h, berlin(28, 1, 59)); /* the night of the 27th is not due yet */
 	for (int i = 0; i < 3; i++) {
-		assert_int_equal(
-			i ? harness_again(h) : WHEN(h, tick_nightly, &tick, .shop = "demo", .key = "demo"), WORKING);
-		assert_int_equal(harness_result(h, &(int){ 0 }, CLAIM_NONE), i < 2 ? LATER : DONE);
+		assert_int_equal(i ? harness_again(h) : WHEN(h, tick_nightly, &tick, .shop = "demo", .key = "demo"),
+			TURN_PENDING);
+		assert_int_equal(harness_result(h, &(int){ 0 }, CLAIM_NONE), i < 2 ? TURN_RETRY : TURN_DONE);
 		assert_true(harness_said(h, &topic_export_done, 0, &done, NULL));
 		assert_string_equal(done.day, days[i]);
 	}
-	assert_int_equal(harness_again(h), DONE);
+	assert_int_equal(harness_again(h), TURN_DONE);
 	assert_int_equal(harness_count(h, NULL), 0);
 	harness_free(h);
 }
@@ -193,11 +193,11 @@ static void a_day_is_exported_once(void **state)
 {
 	struct harness *h = given_shop();
 	(void)state;
-	assert_int_equal(when_night(h, berlin(25, 2, 0)), WORKING);
-	assert_int_equal(harness_result(h, &(int){ 0 }, CLAIM_NONE), DONE);
-	assert_int_equal(when_night(h, berlin(25, 2, 0)), DONE);
+	assert_int_equal(when_night(h, berlin(25, 2, 0)), TURN_PENDING);
+	assert_int_equal(harness_result(h, &(int){ 0 }, CLAIM_NONE), TURN_DONE);
+	assert_int_equal(when_night(h, berlin(25, 2, 0)), TURN_DONE);
 	assert_int_equal(harness_count(h, NULL), 0);
-	assert_int_equal(when_night(h, berlin(26, 2, 0)), WORKING);
+	assert_int_equal(when_night(h, berlin(26, 2, 0)), TURN_PENDING);
 	harness_free(h);
 }
 
@@ -210,7 +210,7 @@ static void the_days_of_both_clock_changes_are_whole(void **state)
 	given_cart(h, &first);
 	given_cart(h, &late);
 	given_cart(h, &next);
-	assert_int_equal(when_night(h, berlin(26, 2, 0)), WORKING);
+	assert_int_equal(when_night(h, berlin(26, 2, 0)), TURN_PENDING);
 	expect_file(h, "/exports/demo/2026-10-25.csv",
 		HEADER "\"first\",\"open\",wait for an address,,\"\",2026-10-25 00:00:00,12.50,EUR,,,,,,,,,,,\r\n"
 		       "\"late\",\"open\",wait for an address,,\"\",2026-10-25 23:30:00,12.50,EUR,,,,,,,,,,,\r\n");
@@ -227,7 +227,7 @@ static void merged_and_test_carts_are_left_out(void **state)
 	test.test = true;
 	given_cart(h, &merged);
 	given_cart(h, &test);
-	assert_int_equal(when_night(h, berlin(25, 2, 0)), WORKING);
+	assert_int_equal(when_night(h, berlin(25, 2, 0)), TURN_PENDING);
 	expect_file(h, "/exports/demo/2026-10-24.csv", HEADER);
 	harness_free(h);
 }
@@ -236,12 +236,12 @@ static void a_folder_that_cannot_be_written_is_tried_again(void **state)
 {
 	struct harness *h = given_shop();
 	(void)state;
-	assert_int_equal(when_night(h, berlin(25, 2, 0)), WORKING);
-	assert_int_equal(harness_result(h, &(int){ -ENOSPC }, CLAIM_NONE), LATER);
+	assert_int_equal(when_night(h, berlin(25, 2, 0)), TURN_PENDING);
+	assert_int_equal(harness_result(h, &(int){ -ENOSPC }, CLAIM_NONE), TURN_RETRY);
 	assert_string_equal(harness_reason(h), "No space left on device");
 	assert_int_equal(harness_count(h, NULL), 0);
-	assert_int_equal(when_night(h, berlin(25, 2, 0)), WORKING);
-	assert_int_equal(harness_result(h, NULL, CLAIM_NONE), LATER);
+	assert_int_equal(when_night(h, berlin(25, 2, 0)), TURN_PENDING);
+	assert_int_equal(harness_result(h, NULL, CLAIM_NONE), TURN_RETRY);
 	harness_free(h);
 }
 
@@ -254,8 +254,8 @@ static void carts_left_alone_for_long_are_forgotten(void **state)
 	given_cart(h, &old);
 	GIVEN(h, audit, (&(Audit){ .action = "closed", .cart_id = "old" }), .shop = "demo", .key = "old");
 	given_cart(h, &young);
-	assert_int_equal(when_night(h, berlin(25, 2, 0)), WORKING);
-	assert_int_equal(harness_result(h, &(int){ 0 }, CLAIM_NONE), DONE);
+	assert_int_equal(when_night(h, berlin(25, 2, 0)), TURN_PENDING);
+	assert_int_equal(harness_result(h, &(int){ 0 }, CLAIM_NONE), TURN_DONE);
 	assert_false(state_has(harness_state(h), "ledger", "demo", "old"));
 	assert_false(state_has(harness_state(h), "last", "demo", "old"));
 	assert_true(state_has(harness_state(h), "ledger", "demo", "young"));

@@ -75,10 +75,10 @@ static void rows_go_below_others_with_a_header_only_on_top(void **state)
 	(void)state;
 	for (int i = 0; i < 2; i++) {
 		struct harness *h = given_sheet();
-		assert_int_equal(when_sheet(h), WORKING);
+		assert_int_equal(when_sheet(h), TURN_PENDING);
 		assert_string_equal(asked(h),
 			"https://sheets.googleapis.com/v4/spreadsheets/" SHEET "/values/A%3AB?majorDimension=COLUMNS");
-		assert_int_equal(answers(h, 200, i ? OTHERS : NOTHING, CLAIM_NONE), WORKING);
+		assert_int_equal(answers(h, 200, i ? OTHERS : NOTHING, CLAIM_NONE), TURN_PENDING);
 		const struct http_request *request = harness_effect_request(h);
 		const char *body = buffer_text((struct buffer *)&request->body);
 		assert_true(request->holds);
@@ -86,8 +86,8 @@ static void rows_go_below_others_with_a_header_only_on_top(void **state)
 		assert_int_equal(strstr(body, "{\"values\":[[\"shop\",\"day\",\"cart\",") != NULL, i == 0);
 		assert_non_null(strstr(body, "[\"demo\",\"2026-10-24\",\"'=c\",\"open\","));
 		assert_non_null(strstr(body, ",12.5,\"EUR\","));
-		assert_int_equal(answers(h, 200, "{}", CLAIM_FRESH), DONE);
-		assert_int_equal(when_sheet(h), DONE);
+		assert_int_equal(answers(h, 200, "{}", CLAIM_FRESH), TURN_DONE);
+		assert_int_equal(when_sheet(h), TURN_DONE);
 		harness_free(h);
 	}
 }
@@ -97,8 +97,8 @@ static void what_is_there_is_not_appended_again(void **state)
 	struct harness *h = given_sheet();
 	SheetDone done;
 	(void)state;
-	assert_int_equal(when_sheet(h), WORKING);
-	assert_int_equal(answers(h, 200, OURS, CLAIM_NONE), DONE);
+	assert_int_equal(when_sheet(h), TURN_PENDING);
+	assert_int_equal(answers(h, 200, OURS, CLAIM_NONE), TURN_DONE);
 	assert_true(harness_said(h, &topic_sheet_done, 0, &done, NULL));
 	assert_int_equal(done.end, SHEET_APPENDED);
 	harness_free(h);
@@ -110,18 +110,18 @@ static void a_lost_append_is_made_again_only_when_google_is_no_longer_at_it(void
 	(void)state;
 	given_claim(h, 1);
 	harness_now(h, berlin(25, 2, 3));
-	assert_int_equal(when_sheet(h), WORKING);
-	assert_int_equal(answers(h, 200, OTHERS, CLAIM_NONE), LATER);
+	assert_int_equal(when_sheet(h), TURN_PENDING);
+	assert_int_equal(answers(h, 200, OTHERS, CLAIM_NONE), TURN_RETRY);
 	assert_true(harness_delay_us(h) == US_PER_MINUTE);
 	harness_now(h, berlin(25, 2, 4));
-	assert_int_equal(when_sheet(h), WORKING);
-	assert_int_equal(answers(h, 200, OTHERS, CLAIM_NONE), WORKING);
-	assert_int_equal(answers(h, 500, "", CLAIM_FRESH), LATER); /* which is no "no" either */
+	assert_int_equal(when_sheet(h), TURN_PENDING);
+	assert_int_equal(answers(h, 200, OTHERS, CLAIM_NONE), TURN_PENDING);
+	assert_int_equal(answers(h, 500, "", CLAIM_FRESH), TURN_RETRY); /* which is no "no" either */
 	harness_now(h, berlin(25, 2, 7));
-	assert_int_equal(when_sheet(h), WORKING);
-	assert_int_equal(answers(h, 200, OTHERS, CLAIM_NONE), LATER);
-	assert_int_equal(when_sheet(h), WORKING);
-	assert_int_equal(answers(h, 200, OURS, CLAIM_NONE), DONE);
+	assert_int_equal(when_sheet(h), TURN_PENDING);
+	assert_int_equal(answers(h, 200, OTHERS, CLAIM_NONE), TURN_RETRY);
+	assert_int_equal(when_sheet(h), TURN_PENDING);
+	assert_int_equal(answers(h, 200, OURS, CLAIM_NONE), TURN_DONE);
 	harness_free(h);
 }
 
@@ -137,8 +137,8 @@ static void google_away_is_asked_again_after_longer_waits_and_what_may_be_there_
 			given_claim(h, 1);
 		harness_now(h, berlin(25, 2, 30));
 		for (uint32_t i = 0; i < sizeof(waits_us) / sizeof(waits_us[0]); i++) {
-			assert_int_equal(when_sheet(h), WORKING);
-			assert_int_equal(answers(h, 503, "", CLAIM_NONE), LATER);
+			assert_int_equal(when_sheet(h), TURN_PENDING);
+			assert_int_equal(answers(h, 503, "", CLAIM_NONE), TURN_RETRY);
 			if (!claimed)
 				assert_int_equal(harness_delay_us(h), waits_us[i]);
 			assert_true(harness_said(h, &topic_sheet_done, 0, &done, NULL));
@@ -155,23 +155,23 @@ static void a_refusal_alarms_once_and_is_given_up_after_three_days(void **state)
 	SheetDone done;
 	Alarm alarm;
 	(void)state;
-	assert_int_equal(when_sheet(h), WORKING);
-	assert_int_equal(answers(h, 403, "", CLAIM_NONE), LATER);
+	assert_int_equal(when_sheet(h), TURN_PENDING);
+	assert_int_equal(answers(h, 403, "", CLAIM_NONE), TURN_RETRY);
 	assert_true(harness_said(h, &topic_alarm, 0, &alarm, NULL));
 	assert_true(alarm.raised && strstr(alarm.text, "HTTP 403"));
-	assert_int_equal(when_sheet(h), WORKING);
-	assert_int_equal(answers(h, 403, "", CLAIM_NONE), LATER);
+	assert_int_equal(when_sheet(h), TURN_PENDING);
+	assert_int_equal(answers(h, 403, "", CLAIM_NONE), TURN_RETRY);
 	assert_int_equal(harness_count(h, &topic_alarm), 0);
 	harness_now(h, berlin(25, 2, 0) + 3 * US_PER_DAY);
-	assert_int_equal(when_sheet(h), WORKING);
-	assert_int_equal(answers(h, 403, "", CLAIM_NONE), LATER);
+	assert_int_equal(when_sheet(h), TURN_PENDING);
+	assert_int_equal(answers(h, 403, "", CLAIM_NONE), TURN_RETRY);
 	harness_now(h, berlin(25, 2, 0) + 3 * US_PER_DAY + 1);
-	assert_int_equal(when_sheet(h), WORKING);
-	assert_int_equal(answers(h, 403, "", CLAIM_NONE), DONE);
+	assert_int_equal(when_sheet(h), TURN_PENDING);
+	assert_int_equal(answers(h, 403, "", CLAIM_NONE), TURN_DONE);
 	assert_true(harness_said(h, &topic_sheet_done, 0, &done, NULL));
 	assert_int_equal(done.end, SHEET_GIVEN_UP);
 	assert_int_equal(harness_count(h, &topic_audit), 1);
-	assert_int_equal(when_sheet(h), DONE);
+	assert_int_equal(when_sheet(h), TURN_DONE);
 	harness_free(h);
 }
 
@@ -180,13 +180,14 @@ static void a_day_on_which_nothing_happened_ends_no_alarm_of_another(void **stat
 	struct harness *h = given_sheet();
 	Alarm alarm;
 	(void)state;
-	assert_int_equal(when_sheet(h), WORKING);
-	assert_int_equal(answers(h, 200, NOTHING, CLAIM_NONE), WORKING);
-	assert_int_equal(answers(h, 403, "", CLAIM_FRESH), LATER);
+	assert_int_equal(when_sheet(h), TURN_PENDING);
+	assert_int_equal(answers(h, 200, NOTHING, CLAIM_NONE), TURN_PENDING);
+	assert_int_equal(answers(h, 403, "", CLAIM_FRESH), TURN_RETRY);
 	assert_true(harness_said(h, &topic_alarm, 0, &alarm, NULL) && alarm.raised);
 	harness_now(h, berlin(27, 2, 0));
-	assert_int_equal(when_sheet_of_nothing(h), WORKING);
-	assert_int_equal(answers(h, 200, NOTHING, CLAIM_NONE), DONE); /* that it may read shows nothing about writing */
+	assert_int_equal(when_sheet_of_nothing(h), TURN_PENDING);
+	assert_int_equal(
+		answers(h, 200, NOTHING, CLAIM_NONE), TURN_DONE); /* that it may read shows nothing about writing */
 	assert_int_equal(harness_count(h, &topic_alarm), 0);
 	harness_free(h);
 }
@@ -195,8 +196,8 @@ static void a_day_on_which_nothing_happened_ends_no_alarm_of_another(void **stat
 static struct harness *given_append(void)
 {
 	struct harness *h = given_sheet();
-	assert_int_equal(when_sheet(h), WORKING);
-	assert_int_equal(answers(h, 200, OTHERS, CLAIM_NONE), WORKING);
+	assert_int_equal(when_sheet(h), TURN_PENDING);
+	assert_int_equal(answers(h, 200, OTHERS, CLAIM_NONE), TURN_PENDING);
 	assert_true(harness_may_proceed(h));
 	return h;
 }
@@ -238,7 +239,7 @@ static void what_became_of_an_append_follows_from_the_answer(void **state)
 		answer.end = cases[i].end;
 		answer.headers[0].name = "Retry-After";
 		TEXT_COPY(answer.headers[0].value, cases[i].retry_after ? cases[i].retry_after : "");
-		assert_int_equal(harness_result(h, &answer, CLAIM_FRESH), cases[i].wait_us ? LATER : DONE);
+		assert_int_equal(harness_result(h, &answer, CLAIM_FRESH), cases[i].wait_us ? TURN_RETRY : TURN_DONE);
 		assert_int_equal(harness_delay_us(h), cases[i].wait_us);
 		assert_true(harness_said(h, &topic_sheet_done, 0, &done, NULL));
 		assert_int_equal(done.end, cases[i].became);
@@ -267,7 +268,7 @@ static void without_an_answer_it_depends_on_the_claim(void **state)
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
 		struct harness *h = given_append();
 		SheetDone done;
-		assert_int_equal(harness_result(h, NULL, cases[i].claimed), LATER);
+		assert_int_equal(harness_result(h, NULL, cases[i].claimed), TURN_RETRY);
 		assert_int_equal(harness_delay_us(h), 10 * US_PER_S);
 		assert_int_equal(harness_said(h, &topic_sheet_done, 0, &done, NULL), cases[i].is_said);
 		if (cases[i].is_said) {
@@ -283,23 +284,23 @@ static void the_latest_attempt_counts_and_the_end_is_final(void **state)
 {
 	struct harness *h = given_sheet();
 	SheetClaim claim;
-	struct said how;
+	struct message_meta how;
 	(void)state;
 	harness_now(h, berlin(25, 2, 3));
 	given_claim(h, 2);
 	given_end(h, 1, SHEET_RELEASED);
 	given_end(h, 1, SHEET_APPENDED);
-	assert_int_equal(when_sheet(h), WORKING);
-	assert_int_equal(answers(h, 200, OTHERS, CLAIM_NONE), LATER);
+	assert_int_equal(when_sheet(h), TURN_PENDING);
+	assert_int_equal(answers(h, 200, OTHERS, CLAIM_NONE), TURN_RETRY);
 	assert_int_equal(harness_delay_us(h), US_PER_MINUTE);
 	given_end(h, 2, SHEET_UNKNOWN); /* two minutes later nobody knew either */
-	assert_int_equal(when_sheet(h), WORKING);
-	assert_int_equal(answers(h, 200, OTHERS, CLAIM_NONE), LATER);
+	assert_int_equal(when_sheet(h), TURN_PENDING);
+	assert_int_equal(answers(h, 200, OTHERS, CLAIM_NONE), TURN_RETRY);
 	assert_int_equal(harness_delay_us(h), 3 * US_PER_MINUTE);
 	given_end(h, 2, SHEET_RELEASED);
 	given_claim(h, 1);
-	assert_int_equal(when_sheet(h), WORKING);
-	assert_int_equal(answers(h, 200, OTHERS, CLAIM_NONE), WORKING);
+	assert_int_equal(when_sheet(h), TURN_PENDING);
+	assert_int_equal(answers(h, 200, OTHERS, CLAIM_NONE), TURN_PENDING);
 	assert_true(harness_may_proceed(h));
 	assert_true(harness_said(h, &topic_sheet_claim, 0, &claim, &how));
 	assert_int_equal(claim.attempt, 3);
@@ -312,7 +313,7 @@ static void the_latest_attempt_counts_and_the_end_is_final(void **state)
 	given_end(h, 3, SHEET_APPENDED);
 	given_claim(h, 4);
 	given_end(h, 4, SHEET_RELEASED);
-	assert_int_equal(when_sheet(h), DONE);
+	assert_int_equal(when_sheet(h), TURN_DONE);
 	assert_int_equal(harness_count(h, NULL), 0);
 	harness_free(h);
 }
@@ -321,12 +322,12 @@ static void the_fifth_failure_alarms_and_success_takes_it_back(void **state)
 {
 	struct harness *h = given_sheet();
 	Alarm alarm, other = { .kind = "export-failed", .raised = true };
-	struct said how;
+	struct message_meta how;
 	(void)state;
 	GIVEN(h, alarm, &other, .shop = "demo", .key = other.kind, .version = 1);
 	for (int nth = 1; nth <= 6; nth++) {
-		assert_int_equal(when_sheet(h), WORKING);
-		assert_int_equal(answers(h, 503, "", CLAIM_NONE), LATER);
+		assert_int_equal(when_sheet(h), TURN_PENDING);
+		assert_int_equal(answers(h, 503, "", CLAIM_NONE), TURN_RETRY);
 		assert_int_equal(harness_count(h, &topic_alarm), nth == 5);
 		if (nth >= 5)
 			assert_int_equal(harness_delay_us(h), US_PER_HOUR);
@@ -338,8 +339,8 @@ static void the_fifth_failure_alarms_and_success_takes_it_back(void **state)
 		assert_string_equal(how.key, "sheet-not-appended");
 		assert_int_equal(how.version, berlin(25, 2, 0));
 	}
-	assert_int_equal(when_sheet(h), WORKING);
-	assert_int_equal(answers(h, 200, OURS, CLAIM_NONE), DONE);
+	assert_int_equal(when_sheet(h), TURN_PENDING);
+	assert_int_equal(answers(h, 200, OURS, CLAIM_NONE), TURN_DONE);
 	assert_true(harness_said(h, &topic_alarm, 0, &alarm, NULL));
 	assert_false(alarm.raised);
 	assert_string_equal(alarm.remedy, "");
@@ -352,20 +353,20 @@ static void a_sheet_that_cannot_be_read_is_tried_again_and_one_that_nobody_wants
 	SheetDue due = { .day = "2026-10-24" };
 	SheetDone done;
 	(void)state;
-	assert_int_equal(when_sheet(h), WORKING);
-	assert_int_equal(answers(h, 200, "<html>", CLAIM_NONE), LATER);
+	assert_int_equal(when_sheet(h), TURN_PENDING);
+	assert_int_equal(answers(h, 200, "<html>", CLAIM_NONE), TURN_RETRY);
 	assert_string_equal(harness_reason(h), "what came is no answer of the Sheets API");
 	assert_true(harness_said(h, &topic_sheet_done, 0, &done, NULL));
 	assert_int_equal(done.end, SHEET_RELEASED);
-	assert_int_equal(when_sheet(h), WORKING);
-	assert_int_equal(harness_result(h, NULL, CLAIM_NONE), LATER);
+	assert_int_equal(when_sheet(h), TURN_PENDING);
+	assert_int_equal(harness_result(h, NULL, CLAIM_NONE), TURN_RETRY);
 	assert_string_equal(harness_reason(h), "no answer within the deadline");
 	assert_int_equal(harness_delay_us(h), US_PER_MINUTE); /* it is the second time */
-	assert_int_equal(WHEN(h, sheet_due, &due, .shop = "unknown", .key = due.day), LATER);
+	assert_int_equal(WHEN(h, sheet_due, &due, .shop = "unknown", .key = due.day), TURN_RETRY);
 	assert_int_equal(harness_delay_us(h), 10 * US_PER_S);
 	harness_free(h);
 	h = given_shop();
-	assert_int_equal(when_sheet(h), DONE);
+	assert_int_equal(when_sheet(h), TURN_DONE);
 	assert_int_equal(harness_count(h, NULL), 0);
 	harness_free(h);
 }
@@ -375,7 +376,7 @@ static void a_tab_is_named_in_the_range(void **state)
 {
 	struct harness *h = given_shop_with("[export]\nsheet = " SHEET "\ntab = Ada's carts\n");
 	(void)state;
-	assert_int_equal(when_sheet(h), WORKING);
+	assert_int_equal(when_sheet(h), TURN_PENDING);
 	assert_string_equal(asked(h),
 		"https://sheets.googleapis.com/v4/spreadsheets/" SHEET
 		"/values/%27Ada%27%27s%20carts%27%21A%3AB?majorDimension=COLUMNS");
@@ -397,7 +398,7 @@ static void expect_ended(struct harness *h, SheetEnd end, uint32_t attempt, uint
 static void expect_audit(struct harness *h, const char *action, const char *grounds)
 {
 	Audit audit;
-	struct said how;
+	struct message_meta how;
 	assert_true(harness_said(h, &topic_audit, 0, &audit, &how));
 	assert_string_equal(audit.action, action);
 	assert_string_equal(audit.grounds, grounds);
@@ -411,25 +412,25 @@ static void each_end_is_on_record_with_its_attempt_and_its_rows(void **state)
 {
 	struct harness *h = given_append();
 	(void)state;
-	assert_int_equal(answers(h, 200, "{}", CLAIM_FRESH), DONE);
+	assert_int_equal(answers(h, 200, "{}", CLAIM_FRESH), TURN_DONE);
 	expect_ended(h, SHEET_APPENDED, 1, 1, "1 rows appended");
 	expect_audit(h, "sheet_appended", "2026-10-24: 1 rows appended");
-	assert_int_equal(when_sheet_of_nothing(h), WORKING);
-	assert_int_equal(answers(h, 200, OTHERS, CLAIM_NONE), DONE);
+	assert_int_equal(when_sheet_of_nothing(h), TURN_PENDING);
+	assert_int_equal(answers(h, 200, OTHERS, CLAIM_NONE), TURN_DONE);
 	expect_ended(h, SHEET_APPENDED, 1, 0, "nothing happened that day");
 	expect_audit(h, "sheet_appended", "2026-10-26: nothing happened that day");
 	harness_free(h);
 	h = given_sheet();
 	given_claim(h, 2);
-	assert_int_equal(when_sheet(h), WORKING);
-	assert_int_equal(answers(h, 200, OURS, CLAIM_NONE), DONE);
+	assert_int_equal(when_sheet(h), TURN_PENDING);
+	assert_int_equal(answers(h, 200, OURS, CLAIM_NONE), TURN_DONE);
 	expect_ended(h, SHEET_APPENDED, 2, 0, "its rows are there");
 	expect_audit(h, "sheet_appended", "2026-10-24: its rows are there");
 	harness_free(h);
 	h = given_sheet();
 	harness_now(h, berlin(25, 2, 0) + 3 * US_PER_DAY + 1);
-	assert_int_equal(when_sheet(h), WORKING);
-	assert_int_equal(answers(h, 503, "", CLAIM_NONE), DONE);
+	assert_int_equal(when_sheet(h), TURN_PENDING);
+	assert_int_equal(answers(h, 503, "", CLAIM_NONE), TURN_DONE);
 	expect_ended(h, SHEET_GIVEN_UP, 1, 0, "HTTP 503");
 	expect_audit(h, "sheet_given_up", "2026-10-24: HTTP 503");
 	harness_free(h);
@@ -454,13 +455,13 @@ static void a_sheet_that_is_taken_back_meanwhile_is_left_alone(void **state)
 	static Document document = { .version = 2, .kind = "shop", .digest = "d2" };
 	struct harness *h = given_sheet();
 	(void)state;
-	assert_int_equal(when_sheet(h), WORKING);
+	assert_int_equal(when_sheet(h), TURN_PENDING);
 	TEXT_COPY(document.text,
 		"[shop]\ntime-zone = Europe/Berlin\ncurrency = EUR\nlocale = de-DE\ntitle = Demo\nurl = "
 		"https://demo.example\n[mail]\nfrom = Demo <shop@demo.example>\nowner = owner@demo.example\nbounce = "
 		"bounce@demo.example\nreply-to = shop@demo.example\npostal-address = 1 Main Street\n");
 	GIVEN(h, document, &document, .shop = "demo", .key = "shop", .version = 2);
-	assert_int_equal(answers(h, 200, OTHERS, CLAIM_NONE), DONE);
+	assert_int_equal(answers(h, 200, OTHERS, CLAIM_NONE), TURN_DONE);
 	assert_int_equal(harness_count(h, NULL), 0);
 	harness_free(h);
 }
@@ -468,16 +469,16 @@ static void a_sheet_that_is_taken_back_meanwhile_is_left_alone(void **state)
 static void without_a_sheet_nothing_is_due_and_with_one_each_day_is(void **state)
 {
 	struct harness *h = given_shop();
-	struct said how;
+	struct message_meta how;
 	SheetDue due;
 	(void)state;
-	assert_int_equal(when_night(h, berlin(25, 2, 0)), WORKING);
-	assert_int_equal(harness_result(h, &(int){ 0 }, CLAIM_NONE), DONE);
+	assert_int_equal(when_night(h, berlin(25, 2, 0)), TURN_PENDING);
+	assert_int_equal(harness_result(h, &(int){ 0 }, CLAIM_NONE), TURN_DONE);
 	assert_int_equal(harness_count(h, &topic_sheet_due), 0);
 	harness_free(h);
 	h = given_sheet();
-	assert_int_equal(when_night(h, berlin(25, 2, 0)), WORKING);
-	assert_int_equal(harness_result(h, &(int){ 0 }, CLAIM_NONE), DONE);
+	assert_int_equal(when_night(h, berlin(25, 2, 0)), TURN_PENDING);
+	assert_int_equal(harness_result(h, &(int){ 0 }, CLAIM_NONE), TURN_DONE);
 	assert_int_equal(harness_count(h, &topic_sheet_due), 1);
 	assert_true(harness_said(h, &topic_sheet_due, 0, &due, &how));
 	assert_string_equal(due.day, "2026-10-24");

@@ -83,8 +83,8 @@ static void encode(int name, struct buffer *ret)
 	snprintf(asked.address_hash, sizeof(asked.address_hash), "%032d", name);
 	snprintf(idem, sizeof(idem), "t:%d", name);
 	assert_int_equal(message_encode(&topic_optout_request,
-				 &(struct say){ .shop = "demo", .key = asked.address_hash, .idem = idem }, NULL,
-				 sim_now_us(scene.sim), &asked, ret),
+				 &(struct publish_options){ .shop = "demo", .key = asked.address_hash, .idem = idem },
+				 NULL, sim_now_us(scene.sim), &asked, ret),
 		0);
 }
 
@@ -125,7 +125,7 @@ static void lose_broker(void)
 	assert_false(door_live(scene.door));
 }
 
-static void note_name(const struct said *said, struct bytes payload, void *context)
+static void note_name(const struct message_meta *said, struct bytes payload, void *context)
 {
 	char *names = context;
 

@@ -188,7 +188,7 @@ static const char *deliver(const char *id, struct bytes body)
 	return ask(head, body);
 }
 
-static void count_cart(const struct said *said, struct bytes payload, void *context)
+static void count_cart(const struct message_meta *said, struct bytes payload, void *context)
 {
 	(void)payload;
 	*(int *)context += strcmp(said->topic, topic_cart_changed.name) == 0;

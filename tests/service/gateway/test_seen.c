@@ -56,7 +56,7 @@ static int64_t pass(int64_t us)
 	return seen_work(seen());
 }
 
-static void note_one(const struct said *said, struct bytes payload, void *context)
+static void note_one(const struct message_meta *said, struct bytes payload, void *context)
 {
 	pb_istream_t stream = pb_istream_from_buffer(payload.data, payload.len);
 

@@ -55,7 +55,7 @@ static void given_listed(OptoutSource source, bool lifted)
 	TEXT_COPY(row.address_hash, HASH);
 	enum said_result result = SAID_UNKNOWN;
 	struct buffer message = { 0 };
-	struct say how = { .shop = "ses", .key = HASH, .version = 1 };
+	struct publish_options how = { .shop = "ses", .key = HASH, .version = 1 };
 	assert_int_equal(message_encode(&topic_suppression, &how, "", START_US, &row, &message), 0);
 	assert_int_equal(
 		runtime_say_encoded(sim_runtime(scene.sim, "unsub"), buffer_bytes(&message), note_end, &result), 0);

@@ -52,7 +52,7 @@ enum verdict when_bought(struct harness *h, const CartCheckout *checkout)
 const CartState *said_rows(const struct harness *h, size_t nth)
 {
 	static CartState rows[4];
-	struct said said;
+	struct message_meta said;
 
 	assert_true(nth < 4);
 	assert_true(harness_said(h, &topic_cart_state, nth, &rows[nth], &said));
@@ -71,7 +71,7 @@ const CartState *said_row(const struct harness *h)
 const TimerSet *said_timer(const struct harness *h)
 {
 	static TimerSet set;
-	struct said said;
+	struct message_meta said;
 
 	assert_int_equal(harness_count(h, &topic_timer_set), 1);
 	assert_true(harness_said(h, &topic_timer_set, 0, &set, &said));
@@ -84,7 +84,7 @@ const TimerSet *said_timer(const struct harness *h)
 const TimerCancel *said_cancel(const struct harness *h)
 {
 	static TimerCancel cancel;
-	struct said said;
+	struct message_meta said;
 
 	assert_int_equal(harness_count(h, &topic_timer_cancel), 1);
 	assert_true(harness_said(h, &topic_timer_cancel, 0, &cancel, &said));

@@ -29,11 +29,11 @@ static void the_waiters_word_closes_the_cart(void **state)
 	struct harness *h = given_cart();
 
 	(void)state;
-	assert_int_equal(when_closed(h, 1, CLOSED_OPTED_OUT), DONE);
+	assert_int_equal(when_closed(h, 1, CLOSED_OPTED_OUT), TURN_DONE);
 	assert_int_equal(said_row(h)->status, CART_CLOSED);
 	assert_int_equal(said_row(h)->closed_reason, CLOSED_OPTED_OUT);
 	assert_string_equal(said_audit(h, 0)->action, "closed");
-	assert_int_equal(when_closed(h, 1, CLOSED_OPTED_OUT), DONE);
+	assert_int_equal(when_closed(h, 1, CLOSED_OPTED_OUT), TURN_DONE);
 	said_nothing(h);
 	harness_free(h);
 }
@@ -46,7 +46,7 @@ static void a_cart_that_changed_since_the_waiter_looked_stays_open(void **state)
 	(void)state;
 	changed.items[0].quantity = 2;
 	when_changed(h, &changed);
-	assert_int_equal(when_closed(h, 1, CLOSED_GAVE_UP), DONE);
+	assert_int_equal(when_closed(h, 1, CLOSED_GAVE_UP), TURN_DONE);
 	said_nothing(h);
 	harness_free(h);
 }
@@ -56,7 +56,7 @@ static void closing_a_cart_nobody_knows_is_settled(void **state)
 	struct harness *h = harness_new(&intake, NOON_US);
 
 	(void)state;
-	assert_int_equal(when_closed(h, 1, CLOSED_GAVE_UP), DONE);
+	assert_int_equal(when_closed(h, 1, CLOSED_GAVE_UP), TURN_DONE);
 	said_nothing(h);
 	harness_free(h);
 }
@@ -98,7 +98,7 @@ static void the_owner_stops_a_cart(void **state)
 			.verb = table[i].verb, .cart_id = "t1", .who = "anna", .reason = "a friend of mine"
 		};
 
-		assert_int_equal(when_acted(h, &action), DONE);
+		assert_int_equal(when_acted(h, &action), TURN_DONE);
 		assert_int_equal(said_row(h)->closed_reason, CLOSED_BY_OWNER);
 		assert_string_equal(said_cancel(h)->name, "cart/t1");
 		assert_string_equal(said_audit(h, 0)->action, table[i].word);
@@ -118,7 +118,7 @@ static void the_owner_gives_a_cart_waits_of_its_own(void **state)
 		.wait_override = { .first_us = 20 * US_PER_MINUTE, .second_us = US_PER_HOUR } };
 
 	(void)state;
-	assert_int_equal(when_acted(h, &action), DONE);
+	assert_int_equal(when_acted(h, &action), TURN_DONE);
 	assert_int_equal(said_row(h)->revision, 1);
 	assert_int_equal(said_row(h)->wait_override.first_us, 20 * US_PER_MINUTE);
 	assert_int_equal(said_timer(h)->due_us, MINUTE(20));
@@ -138,7 +138,7 @@ static void waits_that_make_no_sense_are_refused(void **state)
 			.has_wait_override = true,
 			.wait_override = table[i] };
 
-		assert_int_equal(when_acted(h, &action), NEVER);
+		assert_int_equal(when_acted(h, &action), TURN_DEAD_LETTER);
 		said_nothing(h);
 		harness_free(h);
 	}
@@ -150,7 +150,7 @@ static void an_action_may_overtake_its_cart_and_is_tried_again(void **state)
 	AdminAction action = { .verb = ADMIN_SUPPRESS_CART, .cart_id = "t1" };
 
 	(void)state;
-	assert_int_equal(when_acted(h, &action), LATER);
+	assert_int_equal(when_acted(h, &action), TURN_RETRY);
 	assert_true(harness_delay_us(h) > 0);
 	harness_free(h);
 }
@@ -164,7 +164,7 @@ static void what_concerns_a_person_is_not_intakes_business(void **state)
 		struct harness *h = given_cart();
 		AdminAction action = { .verb = verbs[i], .cart_id = "t1", .address_hash = "ann" };
 
-		assert_int_equal(when_acted(h, &action), DONE);
+		assert_int_equal(when_acted(h, &action), TURN_DONE);
 		said_nothing(h);
 		harness_free(h);
 	}
@@ -207,7 +207,7 @@ static void a_waiting_cart_is_looked_at_now_and_its_timer_forgets_nothing(void *
 
 	(void)state;
 	harness_now(h, MINUTE(30));
-	assert_int_equal(when_acted(h, &action), DONE);
+	assert_int_equal(when_acted(h, &action), TURN_DONE);
 	assert_int_equal(said_timer(h)->due_us, MINUTE(30));
 	assert_int_equal(said_timer(h)->version, 1);
 	stream = pb_istream_from_buffer(said_timer(h)->payload.bytes, said_timer(h)->payload.size);
@@ -230,10 +230,10 @@ static void a_cart_that_changed_or_ended_since_is_not_looked_at(void **state)
 	(void)state;
 	changed.items[0].quantity = 2;
 	when_changed(h, &changed);
-	assert_int_equal(when_acted(h, &older), DONE);
+	assert_int_equal(when_acted(h, &older), TURN_DONE);
 	said_nothing(h);
 	when_closed(h, 2, CLOSED_GAVE_UP);
-	assert_int_equal(when_acted(h, &newer), DONE);
+	assert_int_equal(when_acted(h, &newer), TURN_DONE);
 	said_nothing(h);
 	harness_free(h);
 }

@@ -9,7 +9,7 @@ static void a_new_cart_gets_a_row_and_a_timer(void **state)
 	CartChanged changed = mug_of_ann_at(0);
 
 	(void)state;
-	assert_int_equal(when_changed(h, &changed), DONE);
+	assert_int_equal(when_changed(h, &changed), TURN_DONE);
 	assert_string_equal(said_row(h)->ids.cart_id, "t1");
 	assert_int_equal(said_row(h)->revision, 1);
 	assert_int_equal(said_row(h)->status, CART_OPEN);
@@ -119,7 +119,7 @@ static void the_same_event_again_says_nothing(void **state)
 
 	(void)state;
 	when_changed(h, &changed);
-	assert_int_equal(when_changed(h, &changed), DONE);
+	assert_int_equal(when_changed(h, &changed), TURN_DONE);
 	said_nothing(h);
 	harness_free(h);
 }
@@ -332,7 +332,7 @@ static void what_is_decided_on_days_after_it_was_heard_is_not_chased(void **stat
 		CartChanged changed = mug_of_ann_at(0);
 
 		harness_now(h, changed.changed_us + table[i].late_us);
-		assert_int_equal(WHEN(h, cart_changed, &changed, .shop = "demo", .key = "t1"), DONE);
+		assert_int_equal(WHEN(h, cart_changed, &changed, .shop = "demo", .key = "t1"), TURN_DONE);
 		assert_int_equal(said_row(h)->status, table[i].status);
 		harness_free(h);
 	}
@@ -459,11 +459,11 @@ static void two_shops_share_every_id_and_no_cart(void **state)
 	struct harness *h = harness_new(&intake, NOON_US);
 	CartChanged cart = mug_of_ann_at(0);
 	CartState row;
-	struct said said;
+	struct message_meta said;
 
 	(void)state;
 	when_changed(h, &cart);
-	assert_int_equal(WHEN(h, cart_changed, &cart, .shop = "other", .key = "t1"), DONE);
+	assert_int_equal(WHEN(h, cart_changed, &cart, .shop = "other", .key = "t1"), TURN_DONE);
 	assert_true(harness_said(h, &topic_cart_state, 0, &row, &said));
 	assert_string_equal(said.shop, "other");
 	assert_int_equal(row.revision, 1);
@@ -477,7 +477,7 @@ static void a_change_that_names_no_cart_goes_to_the_dead_letters(void **state)
 
 	(void)state;
 	cart.ids.cart_token[0] = '\0';
-	assert_int_equal(when_changed(h, &cart), NEVER);
+	assert_int_equal(when_changed(h, &cart), TURN_DEAD_LETTER);
 	said_nothing(h);
 	harness_free(h);
 }

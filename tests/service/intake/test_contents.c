@@ -89,9 +89,9 @@ static void a_late_change_fills_what_is_missing_and_replaces_nothing(void **stat
 		struct harness *h = harness_new(&intake, NOON_US);
 		static CartState row;
 
-		assert_int_equal(when_changed(h, telling(cases[i].first, cases[i].first_minute)), DONE);
+		assert_int_equal(when_changed(h, telling(cases[i].first, cases[i].first_minute)), TURN_DONE);
 		row = *said_row(h);
-		assert_int_equal(when_changed(h, telling(cases[i].second, cases[i].second_minute)), DONE);
+		assert_int_equal(when_changed(h, telling(cases[i].second, cases[i].second_minute)), TURN_DONE);
 		if (harness_count(h, &topic_cart_state))
 			row = *said_row(h);
 		assert_all(&row, cases[i].wanted);

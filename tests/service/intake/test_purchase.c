@@ -27,7 +27,7 @@ static void a_checkout_flips_the_cart_and_cancels_its_timer(void **state)
 {
 	(void)state;
 	when_changed(h, &cart);
-	assert_int_equal(when_bought(h, &order), DONE);
+	assert_int_equal(when_bought(h, &order), TURN_DONE);
 	assert_int_equal(said_row(h)->status, CART_BOUGHT);
 	assert_int_equal(said_row(h)->bought_us, MINUTE(5));
 	assert_string_equal(said_row(h)->order_id, "1001");
@@ -42,7 +42,7 @@ static void a_redelivered_checkout_changes_nothing(void **state)
 	(void)state;
 	when_changed(h, &cart);
 	when_bought(h, &order);
-	assert_int_equal(when_bought(h, &order), DONE);
+	assert_int_equal(when_bought(h, &order), TURN_DONE);
 	said_nothing(h);
 }
 
@@ -258,7 +258,7 @@ static void a_cart_bought_after_it_was_given_up_says_so(void **state)
 
 	(void)state;
 	when_changed(h, &cart);
-	assert_int_equal(WHEN(h, cart_closed, &closed, .shop = "demo", .key = "t1"), DONE);
+	assert_int_equal(WHEN(h, cart_closed, &closed, .shop = "demo", .key = "t1"), TURN_DONE);
 	assert_int_equal(said_row(h)->closed_reason, CLOSED_GAVE_UP);
 	order = order_at(50);
 	when_bought(h, &order);
@@ -269,7 +269,7 @@ static void an_order_that_names_nothing_goes_to_the_dead_letters(void **state)
 {
 	(void)state;
 	order.ids = (CartIds){ 0 };
-	assert_int_equal(when_bought(h, &order), NEVER);
+	assert_int_equal(when_bought(h, &order), TURN_DEAD_LETTER);
 }
 
 /* It belongs to no cart; by it waiter and sender stop that customer's mails (carts/policy/stops.c). */
@@ -277,7 +277,7 @@ static void an_order_that_names_a_customer_alone_is_taken(void **state)
 {
 	(void)state;
 	order.ids = (CartIds){ .customer_id = "c" };
-	assert_int_equal(when_bought(h, &order), DONE);
+	assert_int_equal(when_bought(h, &order), TURN_DONE);
 	said_nothing(h);
 }
 

@@ -34,7 +34,7 @@ static void given_map(const char *payment)
 static void an_order_that_is_not_paid_ends_no_chase_and_its_payment_finds_the_cart(void **state)
 {
 	(void)state;
-	assert_int_equal(when_bought(h, &order), DONE);
+	assert_int_equal(when_bought(h, &order), TURN_DONE);
 	assert_int_equal(said_row(h)->status, CART_OPEN);
 	assert_string_equal(said_row(h)->ids.order_id, "1001");
 	assert_string_equal(said_row(h)->payment_status, "pending");
@@ -64,7 +64,7 @@ static void one_of_no_cart_that_was_heard_of_says_nothing(void **state)
 {
 	(void)state;
 	order.ids = (CartIds){ .order_id = "77", .email_hash = "ann" };
-	assert_int_equal(when_bought(h, &order), DONE);
+	assert_int_equal(when_bought(h, &order), TURN_DONE);
 	said_nothing(h);
 }
 

@@ -71,7 +71,7 @@ void given_pass(int64_t us)
 	sim_run_until(given.sim, sim_now_us(given.sim) + us);
 }
 
-static void count(const struct said *said, struct bytes payload, void *context)
+static void count(const struct message_meta *said, struct bytes payload, void *context)
 {
 	(void)payload;
 	*(int *)context += strcmp(said->topic, topic_mail_feedback.name) == 0;

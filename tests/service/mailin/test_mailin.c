@@ -297,8 +297,8 @@ static void a_certificate_that_holds_is_said_and_any_other_is_not(void **state)
 		int bits;
 		int64_t from_s, until_s;
 		enum verdict verdict;
-	} table[] = { { 2048, now_s - 9, now_s + 9, DONE }, { 1024, now_s - 9, now_s + 9, NEVER },
-		{ 2048, now_s + 5, now_s + 9, NEVER }, { 2048, now_s - 9, now_s - 5, NEVER } };
+	} table[] = { { 2048, now_s - 9, now_s + 9, TURN_DONE }, { 1024, now_s - 9, now_s + 9, TURN_DEAD_LETTER },
+		{ 2048, now_s + 5, now_s + 9, TURN_DEAD_LETTER }, { 2048, now_s - 9, now_s - 5, TURN_DEAD_LETTER } };
 	char pem[8000];
 
 	(void)state;
@@ -306,15 +306,15 @@ static void a_certificate_that_holds_is_said_and_any_other_is_not(void **state)
 		struct harness *h = given();
 		FeedbackCertificate said;
 		certificate_pem(table[i].bits, table[i].from_s, table[i].until_s, pem);
-		assert_int_equal(want(h, FETCH_CERTIFICATE, URL), WORKING);
+		assert_int_equal(want(h, FETCH_CERTIFICATE, URL), TURN_PENDING);
 		const struct http_request *request = harness_effect_request(h);
 		assert_int_equal(request->reach, HTTP_REACH_PUBLIC);
 		assert_string_equal(request->url, URL);
 		assert_string_equal(request->ca, "");
 		assert_int_equal(answered(h, HTTP_ANSWERED, 200, pem), table[i].verdict);
 		assert_int_equal(
-			harness_said(h, &topic_feedback_certificate, 0, &said, NULL), table[i].verdict == DONE);
-		if (table[i].verdict == DONE)
+			harness_said(h, &topic_feedback_certificate, 0, &said, NULL), table[i].verdict == TURN_DONE);
+		if (table[i].verdict == TURN_DONE)
 			assert_string_equal(said.pem, pem);
 		harness_free(h);
 	}
@@ -329,13 +329,13 @@ static void what_is_no_certificate_is_never_one(void **state)
 	memset(lengthy, 'x', sizeof(lengthy) - 1);
 	lengthy[sizeof(lengthy) - 1] = '\0';
 	want(h, FETCH_CERTIFICATE, URL);
-	assert_int_equal(answered(h, HTTP_ANSWERED, 200, "<html>"), NEVER);
+	assert_int_equal(answered(h, HTTP_ANSWERED, 200, "<html>"), TURN_DEAD_LETTER);
 	want(h, FETCH_CERTIFICATE, URL);
-	assert_int_equal(answered(h, HTTP_ANSWERED, 200, lengthy), NEVER);
+	assert_int_equal(answered(h, HTTP_ANSWERED, 200, lengthy), TURN_DEAD_LETTER);
 	want(h, FETCH_CERTIFICATE, URL);
-	assert_int_equal(answered(h, HTTP_ANSWERED, 404, ""), NEVER);
+	assert_int_equal(answered(h, HTTP_ANSWERED, 404, ""), TURN_DEAD_LETTER);
 	want(h, FETCH_CERTIFICATE, URL);
-	assert_int_equal(answered(h, HTTP_ANSWERED, 302, ""), NEVER);
+	assert_int_equal(answered(h, HTTP_ANSWERED, 302, ""), TURN_DEAD_LETTER);
 	assert_int_equal(harness_count(h, NULL), 0);
 	harness_free(h);
 }
@@ -346,15 +346,16 @@ static void what_may_pass_is_tried_again(void **state)
 
 	(void)state;
 	want(h, FETCH_CERTIFICATE, URL);
-	assert_int_equal(answered(h, HTTP_ANSWERED, 503, ""), LATER);
+	assert_int_equal(answered(h, HTTP_ANSWERED, 503, ""), TURN_RETRY);
 	want(h, FETCH_CERTIFICATE, URL);
-	assert_int_equal(answered(h, HTTP_NOT_SENT, 0, ""), LATER);
+	assert_int_equal(answered(h, HTTP_NOT_SENT, 0, ""), TURN_RETRY);
 	want(h, FETCH_CERTIFICATE, URL);
-	assert_int_equal(harness_result(h, NULL, CLAIM_NONE), LATER);
+	assert_int_equal(harness_result(h, NULL, CLAIM_NONE), TURN_RETRY);
 	want(h, FETCH_CERTIFICATE, URL);
-	assert_int_equal(answered(h, HTTP_UNKNOWN, 0, ""), LATER); /* slow, never, or a gigabyte */
+	assert_int_equal(answered(h, HTTP_UNKNOWN, 0, ""), TURN_RETRY); /* slow, never, or a gigabyte */
 	want(h, FETCH_CERTIFICATE, URL);
-	assert_int_equal(answered(h, HTTP_BARRED, 0, ""), LATER); /* its name leads into a private network, for now */
+	assert_int_equal(
+		answered(h, HTTP_BARRED, 0, ""), TURN_RETRY); /* its name leads into a private network, for now */
 	assert_int_equal(harness_count(h, NULL), 0);
 	harness_free(h);
 }
@@ -368,8 +369,8 @@ static void a_subscription_is_confirmed_and_on_record(void **state)
 	assert_int_equal(want(h, FETCH_SUBSCRIBE,
 				 "https://sns.eu-central-1.amazonaws.com/?Action=ConfirmSubscription&TopicArn=" TOPIC
 				 "&Token=t"),
-		WORKING);
-	assert_int_equal(answered(h, HTTP_ANSWERED, 200, "<ok/>"), DONE);
+		TURN_PENDING);
+	assert_int_equal(answered(h, HTTP_ANSWERED, 200, "<ok/>"), TURN_DONE);
 	assert_true(harness_said(h, &topic_audit, 0, &audit, NULL));
 	assert_string_equal(audit.action, "sns_subscribed");
 	assert_string_equal(audit.grounds, TOPIC);
@@ -381,9 +382,9 @@ static void no_address_but_of_sns_is_fetched_whoever_asks(void **state)
 	struct harness *h = given();
 
 	(void)state;
-	assert_int_equal(want(h, FETCH_CERTIFICATE, "https://evil.example/a.pem"), NEVER);
-	assert_int_equal(want(h, FETCH_SUBSCRIBE, URL), NEVER);
-	assert_int_equal(want(h, FETCH_SUBSCRIBE, "https://169.254.169.254/"), NEVER);
+	assert_int_equal(want(h, FETCH_CERTIFICATE, "https://evil.example/a.pem"), TURN_DEAD_LETTER);
+	assert_int_equal(want(h, FETCH_SUBSCRIBE, URL), TURN_DEAD_LETTER);
+	assert_int_equal(want(h, FETCH_SUBSCRIBE, "https://169.254.169.254/"), TURN_DEAD_LETTER);
 	harness_free(h);
 }
 

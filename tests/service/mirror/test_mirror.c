@@ -4,7 +4,7 @@
 
 static void a_new_shop_is_said_whole_and_audited(void **state)
 {
-	struct said how;
+	struct message_meta how;
 	Document document;
 	Audit audit;
 

@@ -9,7 +9,7 @@
 #define DAY(n) ((n)*US_PER_DAY)
 #define WITHIN_US (26 * US_PER_HOUR)
 
-static void remember(struct state *state, const struct said *said, const Audit *audit)
+static void remember(struct state *state, const struct message_meta *said, const Audit *audit)
 {
 	(void)said;
 	backups_remember(state, audit);

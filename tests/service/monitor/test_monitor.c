@@ -275,7 +275,7 @@ static void a_reminder_without_an_outcome_is_noticed_after_half_an_hour(void **s
 		assert_false(nothing_sent(h));
 		given_due(h, NOW_US - 31 * US_PER_MINUTE);
 		assert_true(nothing_sent(h));
-		harness_given(h, ends[i], &(struct say){ .shop = "demo", .key = "c1/1" }, &outcome);
+		harness_given(h, ends[i], &(struct publish_options){ .shop = "demo", .key = "c1/1" }, &outcome);
 		assert_false(nothing_sent(h));
 		harness_free(h);
 	}
@@ -391,7 +391,7 @@ static void given_mails(struct harness *h, const struct topic *topic, int count,
 	ReminderOutcome outcome = { .step = 1, .attempt = 1, .at_us = at_us };
 	for (int i = 0; i < count; i++) {
 		snprintf(outcome.cart_id, sizeof(outcome.cart_id), "%s-%d", topic->name, i);
-		harness_given(h, topic, &(struct say){ .shop = "demo", .key = outcome.cart_id }, &outcome);
+		harness_given(h, topic, &(struct publish_options){ .shop = "demo", .key = outcome.cart_id }, &outcome);
 	}
 }
 

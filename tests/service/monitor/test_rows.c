@@ -38,7 +38,7 @@ static void given_due(const char *shop, const char *cart_id, uint32_t step, int6
 static void given_outcome(const struct topic *topic, const char *cart_id, uint32_t step, int64_t at_us)
 {
 	ReminderOutcome outcome = { .step = step, .at_us = at_us };
-	struct say how = { .shop = "demo", .key = cart_id };
+	struct publish_options how = { .shop = "demo", .key = cart_id };
 
 	TEXT_COPY(outcome.cart_id, cart_id);
 	harness_given(h, topic, &how, &outcome);

@@ -10,9 +10,9 @@
 #define GIVEN_TRACE "00-" TRACE "-00f067aa0ba902b7-01"
 #define OWN_TRACE "00-" TRACE "-4bf92f3577b34da6-01" /* began at our gateway */
 
-static struct said said(const char *topic, uint64_t seq, uint64_t cause)
+static struct message_meta said(const char *topic, uint64_t seq, uint64_t cause)
 {
-	return (struct said){ .topic = topic,
+	return (struct message_meta){ .topic = topic,
 		.shop = "demo",
 		.key = "ada@example.com",
 		.idem = "",
@@ -54,7 +54,8 @@ static const char *attribute(const json_t *span, const char *key)
 
 static void the_same_message_is_the_same_span_and_another_is_another(void **state)
 {
-	struct said one = said("cart.wake", 7, 3), other = said("cart.wake", 8, 3), elsewhere = said("cart.wake", 7, 3);
+	struct message_meta one = said("cart.wake", 7, 3), other = said("cart.wake", 8, 3),
+			    elsewhere = said("cart.wake", 7, 3);
 	json_t *first = span_of(&one, BYTES("", 0), 0), *again = span_of(&one, BYTES("", 0), 0);
 	json_t *second = span_of(&other, BYTES("", 0), 0), *third;
 
@@ -74,8 +75,8 @@ static void the_same_message_is_the_same_span_and_another_is_another(void **stat
 
 static void its_parent_is_what_it_was_decided_on_or_the_storefronts_own_span(void **state)
 {
-	struct said cause = said("cart.changed", 3, 0), fact = said("cart.state", 4, 3),
-		    given = said("cart.changed", 3, 0);
+	struct message_meta cause = said("cart.changed", 3, 0), fact = said("cart.state", 4, 3),
+			    given = said("cart.changed", 3, 0);
 	json_t *root = span_of(&cause, BYTES("", 0), 0), *child = span_of(&fact, BYTES("", 0), 0), *continued;
 
 	(void)state;
@@ -100,7 +101,7 @@ static void what_was_said_on_a_message_is_a_consumers_span_and_all_else_a_produc
 
 	(void)state;
 	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
-		struct said one = said("cart.state", 9, rows[i].cause);
+		struct message_meta one = said("cart.state", 9, rows[i].cause);
 		json_t *span = span_of(&one, BYTES("", 0), 0);
 
 		assert_int_equal(json_integer_value(json_object_get(span, "kind")), rows[i].kind);
@@ -109,7 +110,7 @@ static void what_was_said_on_a_message_is_a_consumers_span_and_all_else_a_produc
 	}
 }
 
-static void check_times(const struct said *of, struct bytes payload, int64_t began_us, const char *start)
+static void check_times(const struct message_meta *of, struct bytes payload, int64_t began_us, const char *start)
 {
 	json_t *span = span_of(of, payload, began_us);
 
@@ -120,7 +121,7 @@ static void check_times(const struct said *of, struct bytes payload, int64_t beg
 
 static void it_lasts_from_its_cause_to_its_commit_and_a_timers_from_when_it_was_due(void **state)
 {
-	struct said fact = said("cart.state", 4, 3), wake = said("cart.wake", 9, 3);
+	struct message_meta fact = said("cart.state", 4, 3), wake = said("cart.wake", 9, 3);
 	CartWake due = { .cart_id = "c1", .due_us = 4200000 }, early = { .due_us = 6000000 };
 
 	(void)state;
@@ -141,7 +142,7 @@ static void a_mails_outcome_is_the_spans_status(void **state)
 
 	(void)state;
 	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
-		struct said outcome = said(rows[i].topic, 9, 8);
+		struct message_meta outcome = said(rows[i].topic, 9, 8);
 		json_t *span = span_of(&outcome, BYTES("", 0), 0);
 
 		assert_int_equal(
@@ -159,7 +160,7 @@ static void it_names_a_cart_and_nobody(void **state)
 		.recovery_url = "https://shop.example/r" };
 	static CartChanged odd = { .has_ids = true, .ids = { .cart_id = "ada@example.com" } };
 	ReminderOutcome sent = { .cart_id = "c1", .step = 2, .transport = "smtp", .reason = "250 ada@example.com" };
-	struct said cart = said("cart.changed", 3, 0), mail = said("reminder.sent", 9, 8);
+	struct message_meta cart = said("cart.changed", 3, 0), mail = said("reminder.sent", 9, 8);
 	json_t *span = span_of(&cart, encoded(&topic_cart_changed, &changed), 0);
 	char *written = json_dumps(span, 0);
 
@@ -187,7 +188,7 @@ static void it_names_a_cart_and_nobody(void **state)
 
 static void what_cannot_be_read_is_a_span_all_the_same(void **state)
 {
-	struct said cart = said("cart.changed", 3, 0);
+	struct message_meta cart = said("cart.changed", 3, 0);
 	json_t *span = span_of(&cart, BYTES("\xff\xff\xff", 3), 0);
 
 	(void)state;
@@ -204,7 +205,7 @@ static void a_trace_goes_as_a_whole_or_not_at_all(void **state)
 	(void)state;
 	for (uint64_t i = 0; i < TRACES; i++) {
 		char trace[56];
-		struct said first = said("cart.changed", i, 0), last = said("reminder.sent", i + 100, i);
+		struct message_meta first = said("cart.changed", i, 0), last = said("reminder.sent", i + 100, i);
 
 		snprintf(trace, sizeof(trace), "00-%016llx%016llx-%016llx-01", (unsigned long long)i,
 			(unsigned long long)text_hash(BYTES(&i, sizeof(i))), (unsigned long long)i + 1);
@@ -225,7 +226,7 @@ static void what_has_no_trace_or_is_not_recorded_is_not_wanted(void **state)
 
 	(void)state;
 	for (size_t i = 0; i < sizeof(none) / sizeof(none[0]); i++) {
-		struct said one = said("cart.changed", 1, 0);
+		struct message_meta one = said("cart.changed", 1, 0);
 
 		one.trace = none[i];
 		assert_false(span_is_wanted(&one, span_share_of(1)));
@@ -234,7 +235,7 @@ static void what_has_no_trace_or_is_not_recorded_is_not_wanted(void **state)
 
 static void spans_are_sent_by_the_service_that_said_them(void **state)
 {
-	struct said one = said("reminder.sent", 9, 8);
+	struct message_meta one = said("reminder.sent", 9, 8);
 	json_t *by_sayer = json_pack("{s:[o],s:[]}", "sender-1", span_of(&one, BYTES("", 0), 0), "intake");
 	json_t *request = spans_request(by_sayer), *resource, *rows = json_object_get(request, "resourceSpans");
 

@@ -33,7 +33,7 @@ static enum verdict when_alarm(struct harness *h, const char *kind, bool raised)
 
 static size_t told_on(struct harness *h, const char *kind, bool raised)
 {
-	assert_int_equal(when_alarm(h, kind, raised), DONE);
+	assert_int_equal(when_alarm(h, kind, raised), TURN_DONE);
 	return harness_count(h, &topic_alarm_due);
 }
 
@@ -47,7 +47,7 @@ static void each_episode_is_told_once_on_every_way_and_so_is_its_end(void **stat
 	assert_int_equal(told_on(h, "dead-letters", true), 3);
 	assert_true(harness_said(h, &topic_alarm_due, 2, &due, NULL));
 	assert_string_equal(due.way, "webhook 1");
-	assert_int_equal(harness_again(h), DONE); /* redelivered */
+	assert_int_equal(harness_again(h), TURN_DONE); /* redelivered */
 	assert_int_equal(harness_count(h, NULL), 0);
 	assert_int_equal(told_on(h, "dead-letters", true), 0); /* said again */
 	assert_int_equal(told_on(h, "disk", true), 3);
@@ -90,32 +90,33 @@ static void a_mail_is_tried_until_it_goes_and_a_refusal_is_told(void **state)
 	tell_set_up(&ways, 1);
 	for (int i = 0; i < 3; i++) {
 		struct harness *h = harness_new(&monitor, NOW_US);
-		assert_int_equal(when_due(h, "mail 2", "disk", true), WORKING);
+		assert_int_equal(when_due(h, "mail 2", "disk", true), TURN_PENDING);
 		const struct mail *mail = harness_effect_request(h);
 		assert_string_equal(mail->envelope_to, "other@shop.example");
 		assert_string_equal(mail->envelope_from, "bus@shop.example");
 		assert_non_null(memmem(mail->mime.data, mail->mime.len, "cartbus dlq list", 16));
-		assert_int_equal(
-			harness_result(h, &(struct mail_result){ .end = again[i], .words = "no" }, CLAIM_NONE), LATER);
+		assert_int_equal(harness_result(h, &(struct mail_result){ .end = again[i], .words = "no" }, CLAIM_NONE),
+			TURN_RETRY);
 		assert_int_equal(harness_count(h, NULL), 0);
-		assert_int_equal(when_due(h, "mail 2", "disk", true), WORKING);
+		assert_int_equal(when_due(h, "mail 2", "disk", true), TURN_PENDING);
 		assert_int_equal(
-			harness_result(h, &(struct mail_result){ .end = MAIL_SENT, .words = "250" }, CLAIM_NONE), DONE);
+			harness_result(h, &(struct mail_result){ .end = MAIL_SENT, .words = "250" }, CLAIM_NONE),
+			TURN_DONE);
 		assert_true(said_told(h));
-		assert_int_equal(when_due(h, "mail 1", "disk", true), WORKING);
+		assert_int_equal(when_due(h, "mail 1", "disk", true), TURN_PENDING);
 		assert_int_equal(
 			harness_result(h, &(struct mail_result){ .end = MAIL_REFUSED, .words = "550" }, CLAIM_NONE),
-			DONE);
+			TURN_DONE);
 		assert_false(said_told(h));
 		harness_now(h, NOW_US + 6 * US_PER_DAY);
-		assert_int_equal(when_due(h, "mail 2", "disk", true), WORKING);
-		assert_int_equal(
-			harness_result(h, &(struct mail_result){ .end = again[i], .words = "no" }, CLAIM_NONE), LATER);
+		assert_int_equal(when_due(h, "mail 2", "disk", true), TURN_PENDING);
+		assert_int_equal(harness_result(h, &(struct mail_result){ .end = again[i], .words = "no" }, CLAIM_NONE),
+			TURN_RETRY);
 		assert_int_equal(harness_delay_us(h), US_PER_HOUR);
 		harness_now(h, NOW_US + 8 * US_PER_DAY); /* a week of trying */
-		assert_int_equal(when_due(h, "mail 2", "disk", true), WORKING);
-		assert_int_equal(
-			harness_result(h, &(struct mail_result){ .end = again[i], .words = "no" }, CLAIM_NONE), DONE);
+		assert_int_equal(when_due(h, "mail 2", "disk", true), TURN_PENDING);
+		assert_int_equal(harness_result(h, &(struct mail_result){ .end = again[i], .words = "no" }, CLAIM_NONE),
+			TURN_DONE);
 		assert_false(said_told(h));
 		harness_free(h);
 	}
@@ -128,11 +129,11 @@ static void a_mail_that_was_held_up_tells_the_figures_of_now(void **state)
 	struct ways ways = two_mails_and_a_webhook();
 	(void)state;
 	tell_set_up(&ways, 1);
-	assert_int_equal(when_due(h, "mail 1", "bounce-rate", true), WORKING);
+	assert_int_equal(when_due(h, "mail 1", "bounce-rate", true), TURN_PENDING);
 	assert_int_equal(
-		harness_result(h, &(struct mail_result){ .end = MAIL_LATER, .words = "no" }, CLAIM_NONE), LATER);
+		harness_result(h, &(struct mail_result){ .end = MAIL_LATER, .words = "no" }, CLAIM_NONE), TURN_RETRY);
 	GIVEN(h, alarm, &later, .shop = "demo", .key = later.kind, .version = (uint64_t)later.at_us);
-	assert_int_equal(when_due(h, "mail 1", "bounce-rate", true), WORKING);
+	assert_int_equal(when_due(h, "mail 1", "bounce-rate", true), TURN_PENDING);
 	const struct mail *mail = harness_effect_request(h);
 	assert_non_null(memmem(mail->mime.data, mail->mime.len, "9 bounces", 9));
 	assert_null(memmem(mail->mime.data, mail->mime.len, "3 dead letters", 14));
@@ -146,26 +147,27 @@ static void a_webhooks_answer_decides_whether_it_is_tried_again(void **state)
 		enum verdict verdict;
 		bool reached;
 	} cases[] = {
-		{ { .end = HTTP_ANSWERED, .status = 204, .words = "HTTP 204" }, DONE, true },
-		{ { .end = HTTP_ANSWERED, .status = 302, .words = "HTTP 302" }, DONE, false },
-		{ { .end = HTTP_ANSWERED, .status = 410, .words = "HTTP 410" }, DONE, false },
-		{ { .end = HTTP_BARRED, .words = "not allowed" }, DONE, false },
-		{ { .end = HTTP_ANSWERED, .status = 429, .words = "HTTP 429" }, LATER, false },
-		{ { .end = HTTP_ANSWERED, .status = 500, .words = "HTTP 500" }, LATER, false },
-		{ { .end = HTTP_NOT_SENT, .words = "no connection" }, LATER, false },
-		{ { .end = HTTP_UNKNOWN, .words = "no answer" }, LATER, false },
+		{ { .end = HTTP_ANSWERED, .status = 204, .words = "HTTP 204" }, TURN_DONE, true },
+		{ { .end = HTTP_ANSWERED, .status = 302, .words = "HTTP 302" }, TURN_DONE, false },
+		{ { .end = HTTP_ANSWERED, .status = 410, .words = "HTTP 410" }, TURN_DONE, false },
+		{ { .end = HTTP_BARRED, .words = "not allowed" }, TURN_DONE, false },
+		{ { .end = HTTP_ANSWERED, .status = 429, .words = "HTTP 429" }, TURN_RETRY, false },
+		{ { .end = HTTP_ANSWERED, .status = 500, .words = "HTTP 500" }, TURN_RETRY, false },
+		{ { .end = HTTP_NOT_SENT, .words = "no connection" }, TURN_RETRY, false },
+		{ { .end = HTTP_UNKNOWN, .words = "no answer" }, TURN_RETRY, false },
 	};
 	struct ways ways = two_mails_and_a_webhook();
 	(void)state;
 	tell_set_up(&ways, 1);
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
 		struct harness *h = harness_new(&monitor, NOW_US);
-		assert_int_equal(when_due(h, "webhook 1", "disk", true), WORKING);
+		assert_int_equal(when_due(h, "webhook 1", "disk", true), TURN_PENDING);
 		assert_int_equal(harness_result(h, &cases[i].answer, CLAIM_NONE), cases[i].verdict);
-		if (cases[i].verdict == DONE)
+		if (cases[i].verdict == TURN_DONE)
 			assert_int_equal(said_told(h), cases[i].reached);
-		assert_int_equal(when_due(h, "webhook 1", ALARM_TEST, true), WORKING); /* a test is not tried again */
-		assert_int_equal(harness_result(h, &cases[i].answer, CLAIM_NONE), DONE);
+		assert_int_equal(
+			when_due(h, "webhook 1", ALARM_TEST, true), TURN_PENDING); /* a test is not tried again */
+		assert_int_equal(harness_result(h, &cases[i].answer, CLAIM_NONE), TURN_DONE);
 		assert_int_equal(said_told(h), cases[i].reached);
 		harness_free(h);
 	}
@@ -177,7 +179,7 @@ static void a_way_that_is_configured_no_more_is_given_up(void **state)
 	struct ways ways = two_mails_and_a_webhook();
 	(void)state;
 	tell_set_up(&ways, 1);
-	assert_int_equal(when_due(h, "webhook 2", "disk", true), DONE);
+	assert_int_equal(when_due(h, "webhook 2", "disk", true), TURN_DONE);
 	assert_false(said_told(h));
 	harness_free(h);
 }

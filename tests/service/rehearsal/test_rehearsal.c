@@ -34,12 +34,12 @@ struct hearing {
 	bool survey;
 };
 
-static bool is_of(const struct said *said, const char *shop)
+static bool is_of(const struct message_meta *said, const char *shop)
 {
 	return strcmp(said->shop, shop) == 0 || strcmp(said->shop, SHOP_OF_ALL) == 0;
 }
 
-static void hear(const struct said *said, struct bytes payload, void *context)
+static void hear(const struct message_meta *said, struct bytes payload, void *context)
 {
 	const struct hearing *hearing = context;
 
@@ -51,7 +51,7 @@ static void hear(const struct said *said, struct bytes payload, void *context)
 		rehearsal_survey(hearing->rehearsal, said, payload);
 }
 
-static void find_start(const struct said *said, struct bytes payload, void *context)
+static void find_start(const struct message_meta *said, struct bytes payload, void *context)
 {
 	struct rehearsal_plan *plan = context;
 

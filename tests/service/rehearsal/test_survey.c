@@ -26,7 +26,7 @@ static int teardown(void **state)
 }
 
 /* `message` NULL: one without a word. */
-static void hear_at(const struct topic *topic, const void *message, struct said said, bool fact)
+static void hear_at(const struct topic *topic, const void *message, struct message_meta said, bool fact)
 {
 	static uint8_t bytes[20000];
 	pb_ostream_t stream = pb_ostream_from_buffer(bytes, sizeof(bytes));
@@ -48,8 +48,8 @@ static int64_t second(uint64_t seq)
 /* One of the rehearsed services says it, a second after what was said before. */
 static void hear(const struct topic *topic, const void *message, const char *by, uint64_t seq, uint64_t cause)
 {
-	hear_at(topic, message, (struct said){ .said_by = by, .seq = seq, .cause = cause, .time_us = second(seq) },
-		true);
+	hear_at(topic, message,
+		(struct message_meta){ .said_by = by, .seq = seq, .cause = cause, .time_us = second(seq) }, true);
 }
 
 static const struct past_turn *turn(size_t nth)
@@ -155,7 +155,8 @@ static void an_audit_of_who_is_not_rehearsed_is_no_turn(void **state)
 	assert_int_equal(survey_turns(survey), turns + 1);
 	hear(&topic_cart_state, NULL, "intake", seq + 10, 0); /* of no message */
 	hear_at(&topic_cart_changed, NULL,
-		(struct said){ .said_by = "gateway", .seq = seq + 20, .cause = seq, .time_us = NOON_US }, false);
+		(struct message_meta){ .said_by = "gateway", .seq = seq + 20, .cause = seq, .time_us = NOON_US },
+		false);
 	assert_int_equal(survey_turns(survey), turns + 1);
 	survey_close(survey);
 }
@@ -253,7 +254,7 @@ static void of_two_outcomes_of_one_turn_the_first_is_the_mail_servers(void **sta
 
 static void hear_timer(const struct topic *topic, const void *message, int64_t at_us)
 {
-	hear_at(topic, message, (struct said){ .said_by = "timer", .seq = 1, .time_us = at_us }, false);
+	hear_at(topic, message, (struct message_meta){ .said_by = "timer", .seq = 1, .time_us = at_us }, false);
 }
 
 static void hear_set(const char *name, const char *cron, int64_t due_us, int64_t at_us)
@@ -346,8 +347,8 @@ static void a_dead_letter_and_what_came_at_the_end_are_known_as_such(void **stat
 	static const struct topic dead_letter = { .name = "dead.letter" };
 
 	(void)state;
-	hear_at(&dead_letter, NULL, (struct said){ .said_by = "broker", .seq = 9, .cause = 5, .time_us = minute(1) },
-		false);
+	hear_at(&dead_letter, NULL,
+		(struct message_meta){ .said_by = "broker", .seq = 9, .cause = 5, .time_us = minute(1) }, false);
 	hear(&topic_cart_state, NULL, "intake", 11, 10);
 	hear_timer(&topic_timer_cancel, NULL, minute(10));
 	survey_close(survey);

@@ -28,7 +28,7 @@ static void hear(const struct topic *topic, const void *message, bool really)
 {
 	static uint8_t bytes[4096];
 	pb_ostream_t stream = pb_ostream_from_buffer(bytes, sizeof(bytes));
-	const struct said said = { .topic = topic->name, .shop = "demo", .key = "c1", .idem = "", .trace = "" };
+	const struct message_meta said = { .topic = topic->name, .shop = "demo", .key = "c1", .idem = "", .trace = "" };
 
 	assert_true(pb_encode(&stream, topic->message, message));
 	tally_hear(tally, &said, BYTES(bytes, stream.bytes_written), really);
@@ -135,8 +135,8 @@ static void history_and_rehearsal_are_apart(void **state)
 
 static void what_cannot_be_read_is_passed_over(void **state)
 {
-	const struct said said = { .topic = topic_reminder_sent.name, .shop = "demo", .key = "c1" },
-			  audit = { .topic = topic_audit.name, .shop = "demo", .key = "c1" };
+	const struct message_meta said = { .topic = topic_reminder_sent.name, .shop = "demo", .key = "c1" },
+				  audit = { .topic = topic_audit.name, .shop = "demo", .key = "c1" };
 
 	(void)state;
 	tally_hear(tally, &said, bytes_of("\xff\xff"), true);

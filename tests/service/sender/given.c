@@ -54,7 +54,7 @@ void given_outcome(struct harness *h, const struct topic *topic, const char *car
 	ReminderOutcome outcome = { .step = step, .attempt = 1, .address_hash = "hash-of-ann", .at_us = at_us };
 	TEXT_COPY(outcome.cart_id, cart_id);
 	snprintf(key, sizeof(key), "%s/%u", cart_id, (unsigned)step);
-	harness_given(h, topic, &(struct say){ .shop = "demo", .key = key, .version = 1 }, &outcome);
+	harness_given(h, topic, &(struct publish_options){ .shop = "demo", .key = key, .version = 1 }, &outcome);
 }
 
 void given_claim(struct harness *h, uint64_t due_seq, const char *cart_id, uint32_t step, const char *owner)
@@ -141,7 +141,7 @@ enum verdict when_sent(struct harness *h, enum mail_end end, const char *words)
 ReminderOutcome said_outcome(struct harness *h, const struct topic *topic)
 {
 	ReminderOutcome outcome;
-	struct said how;
+	struct message_meta how;
 	if (harness_count(h, topic) != 1)
 		fail_msg("%s was said %zu times", topic->name, harness_count(h, topic));
 	assert_true(harness_said(h, topic, 0, &outcome, &how));

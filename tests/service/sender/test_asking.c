@@ -28,7 +28,7 @@ static struct harness *given_asked(const char *platform)
 {
 	struct harness *h = given_storefront(platform);
 	ReminderDue due = due_cart();
-	assert_int_equal(when_due(h, &due), WORKING);
+	assert_int_equal(when_due(h, &due), TURN_PENDING);
 	return h;
 }
 
@@ -53,7 +53,7 @@ static Audit when_mailed(struct harness *h)
 {
 	Audit audit;
 	assert_true(harness_may_proceed(h));
-	assert_int_equal(when_sent(h, MAIL_SENT, "250 ok"), DONE);
+	assert_int_equal(when_sent(h, MAIL_SENT, "250 ok"), TURN_DONE);
 	said_outcome(h, &topic_reminder_sent);
 	assert_int_equal(harness_count(h, &topic_audit), 1);
 	harness_said(h, &topic_audit, 0, &audit, NULL);
@@ -115,14 +115,14 @@ static void an_order_that_the_storefront_knows_ends_the_chase(void **state)
 	(void)state;
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
 		struct harness *h = given_asked("shopify");
-		assert_int_equal(when_answered(h, 200, cases[i].answer), DONE);
+		assert_int_equal(when_answered(h, 200, cases[i].answer), TURN_DONE);
 		CartCheckout order = said_order(h);
 		assert_string_equal(order.ids.order_id, cases[i].order);
 		assert_string_equal(order.ids.checkout_token, cases[i].token);
 		assert_string_equal(order.payment_status, "paid");
 		assert_int_equal(order.total_minor, 1250);
 		ReminderDue due = due_cart(); /* and it stays ended, for every sender that folds it */
-		assert_int_equal(when_due(h, &due), DONE);
+		assert_int_equal(when_due(h, &due), TURN_DONE);
 		harness_free(h);
 	}
 }
@@ -138,7 +138,7 @@ static void an_order_of_before_or_of_others_stops_nothing(void **state)
 	(void)state;
 	for (size_t i = 0; i < sizeof(answers) / sizeof(answers[0]); i++) {
 		struct harness *h = given_asked("shopify");
-		assert_int_equal(when_answered(h, 200, answers[i]), WORKING);
+		assert_int_equal(when_answered(h, 200, answers[i]), TURN_PENDING);
 		assert_int_equal(harness_count(h, NULL), 0);
 		assert_non_null(strstr(when_mailed(h).grounds, "; the storefront knows no order of it"));
 		assert_int_equal(harness_count(h, &topic_alarm), 0);
@@ -162,15 +162,15 @@ static void silence_lets_the_log_decide_and_raises_one_alarm(void **state)
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
 		struct harness *h = given_asked("shopify");
 		Alarm alarm;
-		assert_int_equal(when_answered(h, cases[i].status, cases[i].body), WORKING);
+		assert_int_equal(when_answered(h, cases[i].status, cases[i].body), TURN_PENDING);
 		assert_non_null(strstr(when_mailed(h).grounds, "; the storefront gave no answer, the log decided: "));
 		assert_true(harness_said(h, &topic_alarm, 0, &alarm, NULL));
 		assert_true(alarm.raised);
 		ReminderDue second = due_cart();
 		second.step = 2;
 		strcpy(second.cart.ids.email_hash, "hash-of-bob");
-		assert_int_equal(when_due(h, &second), WORKING);
-		assert_int_equal(when_answered(h, cases[i].status, cases[i].body), WORKING);
+		assert_int_equal(when_due(h, &second), TURN_PENDING);
+		assert_int_equal(when_answered(h, cases[i].status, cases[i].body), TURN_PENDING);
 		when_mailed(h);
 		assert_int_equal(harness_count(h, &topic_alarm), 0);
 		harness_free(h);
@@ -187,7 +187,7 @@ static void a_storefront_that_cannot_be_heard_is_as_good_as_silent(void **state)
 		struct harness *h = given_asked(platforms[i / 3]);
 		struct http_answer answer = { .end = ends[i % 3], .words = "words" };
 		Alarm alarm;
-		assert_int_equal(harness_result(h, &answer, CLAIM_NONE), WORKING);
+		assert_int_equal(harness_result(h, &answer, CLAIM_NONE), TURN_PENDING);
 		assert_non_null(strstr(when_mailed(h).grounds, "; the storefront gave no answer, the log decided: "));
 		assert_true(harness_said(h, &topic_alarm, 0, &alarm, NULL));
 		assert_true(alarm.raised);
@@ -207,7 +207,7 @@ static void an_answer_that_is_no_list_of_orders_is_as_good_as_none(void **state)
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
 		struct harness *h = given_asked(cases[i].platform);
 		Alarm alarm;
-		assert_int_equal(when_answered(h, 200, cases[i].body), WORKING);
+		assert_int_equal(when_answered(h, 200, cases[i].body), TURN_PENDING);
 		assert_non_null(strstr(when_mailed(h).grounds, "; the storefront gave no answer, the log decided: "));
 		assert_true(harness_said(h, &topic_alarm, 0, &alarm, NULL));
 		assert_true(alarm.raised && strcmp(alarm.kind, "storefront") == 0);
@@ -222,8 +222,8 @@ static void an_answer_ends_the_alarm(void **state)
 	ReminderDue due = due_cart();
 	(void)state;
 	GIVEN(h, alarm, &alarm, .shop = "demo", .key = "storefront", .version = 1);
-	assert_int_equal(when_due(h, &due), WORKING);
-	assert_int_equal(when_answered(h, 200, SHOPIFY_ANSWER("", "", "")), WORKING);
+	assert_int_equal(when_due(h, &due), TURN_PENDING);
+	assert_int_equal(when_answered(h, 200, SHOPIFY_ANSWER("", "", "")), TURN_PENDING);
 	when_mailed(h);
 	assert_true(harness_said(h, &topic_alarm, 0, &alarm, NULL));
 	assert_false(alarm.raised);
@@ -236,8 +236,8 @@ static size_t alarms_when(struct harness *h, int step, long status, Alarm *ret)
 	due.step = (uint32_t)step;
 	snprintf(due.cart.ids.cart_id, sizeof(due.cart.ids.cart_id), "c-%d-%ld", step, status);
 	snprintf(due.cart.ids.email_hash, sizeof(due.cart.ids.email_hash), "hash-%d-%ld", step, status);
-	assert_int_equal(when_due(h, &due), WORKING);
-	assert_int_equal(when_answered(h, status, status == 200 ? SHOPIFY_ANSWER("", "", "") : "{}"), WORKING);
+	assert_int_equal(when_due(h, &due), TURN_PENDING);
+	assert_int_equal(when_answered(h, status, status == 200 ? SHOPIFY_ANSWER("", "", "") : "{}"), TURN_PENDING);
 	when_mailed(h);
 	*ret = (Alarm){ 0 };
 	harness_said(h, &topic_alarm, 0, ret, NULL);
@@ -292,7 +292,7 @@ static void woocommerce_orders_are_matched_by_cart_and_by_address(void **state)
 					 "https://api.example/x/wp-json/wc/v3/"
 					 "orders?after=2026-11-20T07:55:00&dates_are_gmt=true&"),
 			url);
-		assert_int_equal(when_answered(h, 200, cases[i].answer), cases[i].order ? DONE : WORKING);
+		assert_int_equal(when_answered(h, 200, cases[i].answer), cases[i].order ? TURN_DONE : TURN_PENDING);
 		if (cases[i].order)
 			assert_string_equal(said_order(h).ids.order_id, cases[i].order);
 		else
@@ -310,9 +310,9 @@ static void a_full_page_is_asked_on_by_the_address(void **state)
 		buffer_printf(&page, "%s" WOO_ORDER("1", "processing", "bob@buyer.example", "2026-11-20T09:00:00", ""),
 			i ? "," : "[");
 	buffer_add_text(&page, "]");
-	assert_int_equal(when_answered(h, 200, buffer_text(&page)), WORKING);
+	assert_int_equal(when_answered(h, 200, buffer_text(&page)), TURN_PENDING);
 	assert_non_null(strstr(asked(h)->url, "&search=ann%40buyer.example"));
-	assert_int_equal(when_answered(h, 200, buffer_text(&page)), WORKING);
+	assert_int_equal(when_answered(h, 200, buffer_text(&page)), TURN_PENDING);
 	assert_non_null(strstr(when_mailed(h).grounds, "knows no order"));
 	buffer_free(&page);
 	harness_free(h);
@@ -330,14 +330,14 @@ static void bigcommerce_is_asked_by_address_and_by_cart(void **state)
 	assert_string_equal(asked(h)->auth.name, "X-Auth-Token");
 	assert_non_null(
 		strstr(asked(h)->url, "/x/v2/orders?email=ann%40buyer.example&min_date_created=2026-11-20T07:55:00Z"));
-	assert_int_equal(when_answered(h, 204, ""), WORKING);
+	assert_int_equal(when_answered(h, 204, ""), TURN_PENDING);
 	assert_non_null(strstr(asked(h)->url, "/x/v2/orders?cart_id=c1&"));
-	assert_int_equal(when_answered(h, 200, BIG_ORDER("31", "11", "other@buyer.example", "c1")), DONE);
+	assert_int_equal(when_answered(h, 200, BIG_ORDER("31", "11", "other@buyer.example", "c1")), TURN_DONE);
 	assert_string_equal(said_order(h).ids.order_id, "31");
 	harness_free(h);
 	h = given_asked("bigcommerce");
-	assert_int_equal(when_answered(h, 200, BIG_ORDER("32", "0", "ann@buyer.example", "c1")), WORKING);
-	assert_int_equal(when_answered(h, 200, BIG_ORDER("33", "5", "ann@buyer.example", "c1")), WORKING);
+	assert_int_equal(when_answered(h, 200, BIG_ORDER("32", "0", "ann@buyer.example", "c1")), TURN_PENDING);
+	assert_int_equal(when_answered(h, 200, BIG_ORDER("33", "5", "ann@buyer.example", "c1")), TURN_PENDING);
 	assert_non_null(strstr(when_mailed(h).grounds, "knows no order"));
 	harness_free(h);
 }
@@ -348,7 +348,7 @@ static void nobody_is_asked_about_what_would_not_be_mailed_now(void **state)
 	ReminderDue due = due_cart();
 	(void)state;
 	given_rules(h, "Quiet hours: 10 am to 8 pm.\n");
-	assert_int_equal(when_due(h, &due), DONE);
+	assert_int_equal(when_due(h, &due), TURN_DONE);
 	assert_null(harness_effect_request(h));
 	harness_free(h);
 }
@@ -358,7 +358,7 @@ static void a_stop_that_came_while_it_was_asked_counts(void **state)
 	struct harness *h = given_asked("shopify");
 	(void)state;
 	given_checkout(h);
-	assert_int_equal(when_answered(h, 200, SHOPIFY_ANSWER("", "", "")), DONE);
+	assert_int_equal(when_answered(h, 200, SHOPIFY_ANSWER("", "", "")), TURN_DONE);
 	assert_non_null(strstr(said_outcome(h, &topic_reminder_skipped).reason, "stopped bought"));
 	harness_free(h);
 }

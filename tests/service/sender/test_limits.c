@@ -29,16 +29,16 @@ static void over_the_rate_a_mail_waits_in_its_queue_and_is_not_skipped(void **st
 	(void)state;
 	given_policy(h, "[send]\nper-minute = 3\n");
 	given_claims(h, 0, 2);
-	assert_int_equal(when_due(h, &due), WORKING);
+	assert_int_equal(when_due(h, &due), TURN_PENDING);
 	harness_free(h);
 	h = given_shop();
 	given_policy(h, "[send]\nper-minute = 3\n");
 	given_claims(h, 0, 3);
-	assert_int_equal(when_due(h, &due), LATER);
+	assert_int_equal(when_due(h, &due), TURN_RETRY);
 	assert_int_equal(harness_delay_us(h), US_PER_MINUTE);
 	assert_int_equal(harness_count(h, NULL), 0);
 	harness_now(h, NOON_US + US_PER_MINUTE);
-	assert_int_equal(harness_again(h), WORKING);
+	assert_int_equal(harness_again(h), TURN_PENDING);
 	harness_free(h);
 }
 
@@ -56,7 +56,7 @@ static void over_the_days_number_it_is_decided_anew_on_the_shops_next_day(void *
 		given_rules(h, table[i].rules);
 		given_policy(h, "[send]\nper-day = 3\n");
 		given_claims(h, 0, 3);
-		assert_int_equal(when_due(h, &due), DONE);
+		assert_int_equal(when_due(h, &due), TURN_DONE);
 		assert_true(harness_said(h, &topic_timer_set, 0, &set, NULL));
 		assert_int_equal(set.due_us, table[i].until_us);
 		said_audit(h, "deferred");
@@ -78,7 +78,7 @@ static void the_installations_limits_count_every_shop(void **state)
 	sender_set_up(&setup);
 	given_claims(h, 0, 1);
 	GIVEN(h, send_claim, &claim, .shop = "other", .key = "x/1", .version = 1);
-	assert_int_equal(when_due(h, &due), DONE);
+	assert_int_equal(when_due(h, &due), TURN_DONE);
 	said_audit(h, "deferred");
 	harness_free(h);
 }
@@ -91,13 +91,13 @@ static void a_claim_that_comes_too_late_for_the_limit_goes_no_further(void **sta
 		struct harness *h = given_shop();
 		ReminderDue due = due_to("c1");
 		given_policy(h, "[send]\nper-day = 2\n");
-		assert_int_equal(when_due(h, &due), WORKING);
+		assert_int_equal(when_due(h, &due), TURN_PENDING);
 		given_claims(h, 0, others);
 		SendClaim own = { .cart_id = "c1", .step = 1, .attempt = 1, .claimed_us = NOON_US };
 		GIVEN(h, send_claim, &own, .shop = "demo", .key = "c1/1", .version = 1);
 		given_claims(h, 10, 2); /* and these came later still */
 		assert_int_equal(harness_may_proceed(h), others < 2);
-		assert_int_equal(harness_result(h, NULL, CLAIM_UNUSED), DONE);
+		assert_int_equal(harness_result(h, NULL, CLAIM_UNUSED), TURN_DONE);
 		said_outcome(h, &topic_reminder_released);
 		said_audit(h, "deferred");
 		harness_free(h);
@@ -116,7 +116,7 @@ static void so_does_one_that_comes_too_late_for_the_limit_of_all_shops(void **st
 		struct harness *h = given_shop();
 		ReminderDue due = due_to("c1");
 		sender_set_up(&setup);
-		assert_int_equal(when_due(h, &due), WORKING);
+		assert_int_equal(when_due(h, &due), TURN_PENDING);
 		for (int i = 0; i < others; i++) {
 			SendClaim other = { .step = 1, .attempt = 1, .claimed_us = NOON_US };
 			snprintf(other.cart_id, sizeof(other.cart_id), "x%d", i);
@@ -141,20 +141,20 @@ static void mails_under_way_count_until_their_claims_do(void **state)
 	(void)state;
 	given_claims(other, 0, 1);
 	given_policy(other, "[send]\nper-minute = 2\n");
-	assert_int_equal(when_due(one, &due), WORKING);
-	assert_int_equal(when_due(other, &next), LATER);
+	assert_int_equal(when_due(one, &due), TURN_PENDING);
+	assert_int_equal(when_due(other, &next), TURN_RETRY);
 	assert_int_equal(harness_delay_us(other), US_PER_S);
 	given_policy(other, "[send]\nper-day = 2\n");
-	assert_int_equal(harness_again(other), LATER);
+	assert_int_equal(harness_again(other), TURN_RETRY);
 	given_policy(other, "");
-	assert_int_equal(harness_again(other), WORKING);
+	assert_int_equal(harness_again(other), TURN_PENDING);
 	harness_free(other);
 	other = given_shop();
 	sender_set_up(&of_all);
 	given_claims(other, 0, 1);
-	assert_int_equal(when_due(other, &next), LATER);
+	assert_int_equal(when_due(other, &next), TURN_RETRY);
 	assert_true(harness_may_proceed(one)); /* it is claimed: from here on its claim counts, where it is known */
-	assert_int_equal(harness_again(other), WORKING);
+	assert_int_equal(harness_again(other), TURN_PENDING);
 	harness_free(one);
 	harness_free(other);
 }
@@ -168,9 +168,9 @@ static void of_one_shop_no_others_mails_under_way_count(void **state)
 	given_document(one, "other", "shop", DEMO_SHOP "postal-address = 1 Main Street\n");
 	given_document(one, "other", "rules", "All carts: 4 hours, then 24.\n");
 	GIVEN(one, shop_status, &live, .shop = "other", .key = "other", .version = 1);
-	assert_int_equal(WHEN(one, reminder_due, &due, .shop = "other", .key = due.cart.ids.email_hash), WORKING);
+	assert_int_equal(WHEN(one, reminder_due, &due, .shop = "other", .key = due.cart.ids.email_hash), TURN_PENDING);
 	given_policy(other, "[send]\nper-minute = 1\n");
-	assert_int_equal(when_due(other, &next), WORKING);
+	assert_int_equal(when_due(other, &next), TURN_PENDING);
 	harness_free(one);
 	harness_free(other);
 }
@@ -186,7 +186,7 @@ static void a_policy_that_changed_since_the_decision_holds(void **state)
 		struct harness *h = given_shop();
 		ReminderDue due = due_reminder(1);
 		given_policy(h, table[i].more);
-		assert_int_equal(when_due(h, &due), DONE);
+		assert_int_equal(when_due(h, &due), TURN_DONE);
 		ReminderOutcome skipped = said_outcome(h, &topic_reminder_skipped);
 		if (strncmp(skipped.reason, table[i].word, strlen(table[i].word)) != 0)
 			fail_msg("%s: %s", table[i].word, skipped.reason);
@@ -210,15 +210,15 @@ static void an_unpaid_order_after_the_decision_has_it_decided_anew(void **state)
 	struct harness *h = given_shop();
 	ReminderDue due = due_reminder(1);
 	(void)state;
-	assert_int_equal(when_due(h, &due), WORKING);
+	assert_int_equal(when_due(h, &due), TURN_PENDING);
 	given_order(h, "pending");
 	assert_false(harness_may_proceed(h));
-	assert_int_equal(harness_result(h, NULL, CLAIM_UNUSED), DONE);
+	assert_int_equal(harness_result(h, NULL, CLAIM_UNUSED), TURN_DONE);
 	said_outcome(h, &topic_reminder_released);
 	said_audit(h, "deferred");
 	due.decided_on = harness_message_seq(h) + 10; /* decided with it */
 	due.step = 2;
-	assert_int_equal(when_due(h, &due), WORKING);
+	assert_int_equal(when_due(h, &due), TURN_PENDING);
 	harness_free(h);
 }
 
@@ -228,7 +228,7 @@ static void an_order_that_means_nothing_holds_nothing_back(void **state)
 	ReminderDue due = due_reminder(1);
 	(void)state;
 	given_order(h, "checkout-draft");
-	assert_int_equal(when_due(h, &due), WORKING);
+	assert_int_equal(when_due(h, &due), TURN_PENDING);
 	harness_free(h);
 }
 

@@ -11,7 +11,7 @@ static void a_due_reminder_is_mailed_to_the_shopper(void **state)
 	struct harness *h = given_shop();
 	ReminderDue due = due_reminder(1);
 	(void)state;
-	assert_int_equal(when_due(h, &due), WORKING);
+	assert_int_equal(when_due(h, &due), TURN_PENDING);
 	const struct mail *mail = harness_effect_request(h);
 	assert_string_equal(mail->envelope_to, "ann@buyer.example");
 	assert_string_equal(mail->envelope_from, "bounce@demo.example");
@@ -25,7 +25,7 @@ static void a_due_reminder_is_mailed_to_the_shopper(void **state)
 static const struct mail *mail_of(struct harness *h)
 {
 	ReminderDue due = due_reminder(1);
-	assert_int_equal(when_due(h, &due), WORKING);
+	assert_int_equal(when_due(h, &due), TURN_PENDING);
 	return harness_effect_request(h);
 }
 
@@ -87,7 +87,7 @@ static void a_bounce_comes_back_to_an_address_that_names_the_mail(void **state)
 		given_document(
 			h, "demo", "shop", DEMO_SHOP "postal-address = 1 Main Street\nbounce = b+*@demo.example\n");
 		TEXT_COPY(due.cart.ids.email_hash, HASH);
-		assert_int_equal(when_due(h, &due), WORKING);
+		assert_int_equal(when_due(h, &due), TURN_PENDING);
 		const struct mail *mail = harness_effect_request(h);
 		assert_int_equal(bounce_address_read(wanted, BOUNCE, "demo", mail->envelope_from, &tag), 0);
 		assert_int_equal(tag.step, 1);
@@ -106,7 +106,7 @@ static void a_step_that_is_spent_says_and_sends_nothing(void **state)
 		struct harness *h = given_shop();
 		ReminderDue due = due_reminder(1);
 		given_outcome(h, spent[i], "c1", 1, NOON_US - US_PER_DAY);
-		assert_int_equal(when_due(h, &due), DONE);
+		assert_int_equal(when_due(h, &due), TURN_DONE);
 		assert_int_equal(harness_count(h, NULL), 0);
 		harness_free(h);
 	}
@@ -120,7 +120,7 @@ static void a_step_spent_by_a_cart_that_was_merged_in_is_spent(void **state)
 	due.cart.merged_from_count = 1;
 	strcpy(due.cart.merged_from[0], "c0");
 	given_outcome(h, &topic_reminder_sent, "c0", 1, NOON_US - 2 * US_PER_DAY);
-	assert_int_equal(when_due(h, &due), DONE);
+	assert_int_equal(when_due(h, &due), TURN_DONE);
 	assert_int_equal(harness_count(h, NULL), 0);
 	harness_free(h);
 }
@@ -132,7 +132,7 @@ static void a_merge_that_came_after_the_decision_counts(void **state)
 	(void)state;
 	given_outcome(h, &topic_reminder_sent, "c0", 1, NOON_US);
 	given_merge(h, "c0", "c1");
-	assert_int_equal(when_due(h, &due), DONE);
+	assert_int_equal(when_due(h, &due), TURN_DONE);
 	assert_int_equal(harness_count(h, NULL), 0);
 	harness_free(h);
 }
@@ -144,7 +144,7 @@ static void a_cart_that_was_merged_away_is_left_to_the_other(void **state)
 	(void)state;
 	given_outcome(h, &topic_reminder_sent, "c0", 1, NOON_US);
 	given_merge(h, "c1", "c0");
-	assert_int_equal(when_due(h, &due), DONE);
+	assert_int_equal(when_due(h, &due), TURN_DONE);
 	said_audit(h, "deferred");
 	assert_int_equal(harness_count(h, NULL), 1);
 	harness_free(h);
@@ -158,13 +158,13 @@ static void another_shops_outcome_is_none_of_ours(void **state)
 	(void)state;
 	outcome.at_us = NOON_US - US_PER_HOUR;
 	GIVEN(h, reminder_sent, &outcome, .shop = "other", .key = "c1/1", .version = 1);
-	assert_int_equal(when_due(h, &due), WORKING);
+	assert_int_equal(when_due(h, &due), TURN_PENDING);
 	harness_free(h);
 }
 
 static void expect_skip(struct harness *h, const ReminderDue *due, const char *word)
 {
-	assert_int_equal(when_due(h, due), DONE);
+	assert_int_equal(when_due(h, due), TURN_DONE);
 	ReminderOutcome outcome = said_outcome(h, &topic_reminder_skipped);
 	if (strncmp(outcome.reason, word, strlen(word)) != 0)
 		fail_msg("skipped because of \"%s\", not \"%s\"", outcome.reason, word);
@@ -212,7 +212,7 @@ static void more_than_a_day_late_is_skipped(void **state)
 	ReminderDue due = due_reminder(1);
 	(void)state;
 	due.decided_us = NOON_US - US_PER_DAY;
-	assert_int_equal(when_due(h, &due), WORKING);
+	assert_int_equal(when_due(h, &due), TURN_PENDING);
 	due.decided_us--;
 	expect_skip(h, &due, "late");
 }
@@ -228,7 +228,7 @@ static void late_or_not_the_reason_that_holds_for_good_is_told(void **state)
 	expect_skip(h, &due, "stopped");
 	h = given_shop();
 	given_merge(h, "c1", "c0");
-	assert_int_equal(when_due(h, &due), DONE);
+	assert_int_equal(when_due(h, &due), TURN_DONE);
 	said_audit(h, "deferred");
 	assert_int_equal(harness_count(h, NULL), 1);
 	harness_free(h);
@@ -260,10 +260,10 @@ static void a_paused_shop_waits_and_spends_nothing(void **state)
 	ReminderDue due = due_reminder(1);
 	(void)state;
 	given_mode(h, MODE_PAUSED);
-	assert_int_equal(when_due(h, &due), LATER);
+	assert_int_equal(when_due(h, &due), TURN_RETRY);
 	assert_int_equal(harness_count(h, NULL), 0);
 	given_mode(h, MODE_LIVE);
-	assert_int_equal(when_due(h, &due), WORKING);
+	assert_int_equal(when_due(h, &due), TURN_PENDING);
 	harness_free(h);
 }
 
@@ -273,10 +273,10 @@ static void a_shop_that_mails_its_owner_mails_the_owner(void **state)
 	ReminderDue due = due_reminder(1);
 	(void)state;
 	given_mode(h, MODE_MAIL_ME);
-	assert_int_equal(when_due(h, &due), WORKING);
+	assert_int_equal(when_due(h, &due), TURN_PENDING);
 	assert_string_equal(((const struct mail *)harness_effect_request(h))->envelope_to, "owner@demo.example");
 	assert_true(harness_may_proceed(h));
-	assert_int_equal(when_sent(h, MAIL_SENT, ""), DONE);
+	assert_int_equal(when_sent(h, MAIL_SENT, ""), TURN_DONE);
 	assert_true(said_outcome(h, &topic_reminder_sent).to_owner);
 	harness_free(h);
 }
@@ -289,7 +289,7 @@ static void a_change_after_the_decision_leaves_the_step_unspent(void **state)
 	(void)state;
 	changed.changed_us = changed.heard_us = NOON_US;
 	GIVEN(h, cart_changed, &changed, .shop = "demo", .key = "c1");
-	assert_int_equal(when_due(h, &due), DONE);
+	assert_int_equal(when_due(h, &due), TURN_DONE);
 	said_audit(h, "deferred");
 	assert_int_equal(harness_count(h, NULL), 1);
 	harness_free(h);
@@ -299,7 +299,7 @@ static void expect_deferred(struct harness *h, const ReminderDue *due, int64_t u
 {
 	TimerSet set;
 	CartWake wake;
-	assert_int_equal(when_due(h, due), DONE);
+	assert_int_equal(when_due(h, due), TURN_DONE);
 	assert_true(harness_said(h, &topic_timer_set, 0, &set, NULL));
 	assert_string_equal(set.name, "cart/c1");
 	assert_int_equal(set.version, due->cart.revision);
@@ -321,7 +321,7 @@ static void quiet_hours_defer_to_the_next_sending_minute(void **state)
 	ReminderDue due = due_reminder(1);
 	(void)state;
 	given_rules(h, GIVEN_QUIET);
-	assert_int_equal(when_due(h, &due), WORKING);
+	assert_int_equal(when_due(h, &due), TURN_PENDING);
 	harness_now(h, NOON_US + 10 * US_PER_HOUR); /* 23:00 in Berlin */
 	expect_deferred(h, &due, NOON_US + 19 * US_PER_HOUR);
 }
@@ -354,7 +354,7 @@ static void so_many_mails_in_so_long_are_not_exceeded(void **state)
 	given_rules(h, "At most 2 mails per shopper in 10 days.\n");
 	given_outcome(h, &topic_reminder_sent, "c7", 1, NOON_US - 50 * US_PER_HOUR);
 	given_outcome(h, &topic_reminder_sent, "c7", 1, NOON_US - 50 * US_PER_HOUR);
-	assert_int_equal(when_due(h, &due), WORKING);
+	assert_int_equal(when_due(h, &due), TURN_PENDING);
 	given_outcome(h, &topic_reminder_sent, "c8", 1, NOON_US - 30 * US_PER_HOUR);
 	expect_deferred(h, &due, NOON_US - 50 * US_PER_HOUR + 10 * US_PER_DAY);
 }
@@ -365,7 +365,7 @@ static void the_rules_waits_alone_keep_the_two_mails_of_a_cart_apart(void **stat
 	ReminderDue due = due_reminder(2);
 	(void)state;
 	given_outcome(h, &topic_reminder_sent, "c1", 1, NOON_US - 20 * US_PER_HOUR);
-	assert_int_equal(when_due(h, &due), WORKING);
+	assert_int_equal(when_due(h, &due), TURN_PENDING);
 	given_rules(h, "At most one mail per shopper every 24 hours.\n");
 	expect_deferred(h, &due, NOON_US + 4 * US_PER_HOUR);
 }
@@ -377,10 +377,10 @@ static void a_first_mail_that_may_have_gone_is_no_other_carts(void **state)
 	ReminderDue due = due_reminder(2);
 	(void)state;
 	given_outcome(h, &topic_reminder_ambiguous, "c1", 1, NOON_US - 20 * US_PER_HOUR);
-	assert_int_equal(when_due(h, &due), WORKING);
+	assert_int_equal(when_due(h, &due), TURN_PENDING);
 	given_outcome(
 		h, &topic_reminder_sent, "c1", 1, NOON_US - 21 * US_PER_HOUR); /* it had, before it was given up */
-	assert_int_equal(when_due(h, &due), WORKING);
+	assert_int_equal(when_due(h, &due), TURN_PENDING);
 	given_outcome(h, &topic_reminder_sent, "c7", 1, NOON_US - 19 * US_PER_HOUR);
 	expect_deferred(h, &due, NOON_US + 5 * US_PER_HOUR);
 }
@@ -394,7 +394,7 @@ static void the_window_does_not_hold_back_what_goes_to_the_owner(void **state)
 	given_rules(h, "At most one mail per shopper every 24 hours.\n");
 	given_outcome(h, &topic_reminder_sent, "c7", 1, NOON_US - 2 * US_PER_HOUR);
 	given_mode(h, MODE_MAIL_ME);
-	assert_int_equal(when_due(h, &due), WORKING);
+	assert_int_equal(when_due(h, &due), TURN_PENDING);
 	harness_free(h);
 }
 
@@ -403,7 +403,7 @@ static void after_a_gateway_was_away_mails_wait_for_what_may_come_again(void **s
 	struct harness *h = given_shop();
 	ReminderDue due = due_reminder(1);
 	(void)state;
-	assert_int_equal(when_due(h, &due), WORKING);
+	assert_int_equal(when_due(h, &due), TURN_PENDING);
 	given_absence(h, "gateway-1", NOON_US, NOON_US + US_PER_HOUR);
 	given_absence(h, "gateway-2", NOON_US, NOON_US + US_PER_MINUTE);
 	given_absence(h, "gateway-1", NOON_US - US_PER_DAY, NOON_US + 3 * US_PER_HOUR); /* late, and older */
@@ -432,7 +432,7 @@ static void without_the_shops_configuration_it_is_tried_again(void **state)
 	struct harness *h = harness_new(&sender, NOON_US);
 	ReminderDue due = due_reminder(1);
 	(void)state;
-	assert_int_equal(when_due(h, &due), LATER);
+	assert_int_equal(when_due(h, &due), TURN_RETRY);
 	assert_int_equal(harness_count(h, NULL), 0);
 	harness_free(h);
 }
@@ -442,10 +442,10 @@ static void a_reminder_that_makes_no_sense_is_dead(void **state)
 	struct harness *h = given_shop();
 	ReminderDue due = due_reminder(3);
 	(void)state;
-	assert_int_equal(when_due(h, &due), NEVER);
+	assert_int_equal(when_due(h, &due), TURN_DEAD_LETTER);
 	due = due_reminder(1);
 	due.cart.ids.cart_id[0] = 0;
-	assert_int_equal(when_due(h, &due), NEVER);
+	assert_int_equal(when_due(h, &due), TURN_DEAD_LETTER);
 	harness_free(h);
 }
 

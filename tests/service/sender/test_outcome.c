@@ -7,7 +7,7 @@ static struct harness *given_claimed(void)
 {
 	struct harness *h = given_shop();
 	ReminderDue due = due_reminder(1);
-	assert_int_equal(when_due(h, &due), WORKING);
+	assert_int_equal(when_due(h, &due), TURN_PENDING);
 	return h;
 }
 
@@ -15,7 +15,7 @@ static void the_claim_names_cart_step_and_attempt(void **state)
 {
 	struct harness *h = given_claimed();
 	SendClaim claim;
-	struct said how;
+	struct message_meta how;
 	(void)state;
 	assert_true(harness_may_proceed(h));
 	assert_true(harness_said(h, &topic_send_claim, 0, &claim, &how));
@@ -32,7 +32,7 @@ static void a_mail_that_went_is_said_once_and_recorded(void **state)
 	struct harness *h = given_claimed();
 	ReminderDue due = due_reminder(1);
 	(void)state;
-	assert_int_equal(when_sent(h, MAIL_SENT, "250 ok"), DONE);
+	assert_int_equal(when_sent(h, MAIL_SENT, "250 ok"), TURN_DONE);
 	ReminderOutcome outcome = said_outcome(h, &topic_reminder_sent);
 	assert_int_equal(outcome.attempt, 1);
 	assert_int_equal(outcome.total_minor, 3599);
@@ -45,7 +45,7 @@ static void a_mail_that_went_is_said_once_and_recorded(void **state)
 	assert_string_equal(audit.before, "claimed");
 	assert_string_equal(audit.after, "mailed");
 	assert_int_equal(harness_count(h, NULL), 2);
-	assert_int_equal(when_due(h, &due), DONE);
+	assert_int_equal(when_due(h, &due), TURN_DONE);
 	assert_int_equal(harness_count(h, NULL), 0);
 	harness_free(h);
 }
@@ -120,7 +120,7 @@ static void a_stop_at_the_last_byte_releases_and_skips(void **state)
 	(void)state;
 	assert_true(harness_may_proceed(h));
 	given_checkout(h);
-	assert_int_equal(when_sent(h, MAIL_NOT_SENT, "dropped"), DONE);
+	assert_int_equal(when_sent(h, MAIL_NOT_SENT, "dropped"), TURN_DONE);
 	assert_int_equal(said_outcome(h, &topic_reminder_released).attempt, 1);
 	said_outcome(h, &topic_reminder_skipped);
 	said_audit(h, "released");
@@ -134,7 +134,7 @@ static void a_pause_at_the_last_byte_releases_and_waits(void **state)
 	(void)state;
 	assert_true(harness_may_proceed(h));
 	given_mode(h, MODE_PAUSED);
-	assert_int_equal(when_sent(h, MAIL_NOT_SENT, "dropped"), LATER);
+	assert_int_equal(when_sent(h, MAIL_NOT_SENT, "dropped"), TURN_RETRY);
 	said_outcome(h, &topic_reminder_released);
 	assert_int_equal(harness_count(h, &topic_reminder_skipped), 0);
 	harness_free(h);
@@ -147,15 +147,15 @@ static void a_mail_put_off_by_the_server_is_tried_again_with_longer_waits(void *
 	ReminderDue due = due_reminder(1);
 	(void)state;
 	for (uint32_t i = 0; i < sizeof(minutes) / sizeof(minutes[0]); i++) {
-		assert_int_equal(when_due(h, &due), WORKING);
-		assert_int_equal(when_sent(h, MAIL_LATER, "451 busy"), LATER);
+		assert_int_equal(when_due(h, &due), TURN_PENDING);
+		assert_int_equal(when_sent(h, MAIL_LATER, "451 busy"), TURN_RETRY);
 		assert_int_equal(harness_delay_us(h), minutes[i] * US_PER_MINUTE);
 		ReminderOutcome outcome = said_outcome(h, &topic_reminder_released);
 		assert_int_equal(outcome.attempt, i + 1);
 		assert_string_equal(outcome.reason, "later 451 busy");
 	}
-	assert_int_equal(when_due(h, &due), WORKING);
-	assert_int_equal(when_sent(h, MAIL_SENT, ""), DONE);
+	assert_int_equal(when_due(h, &due), TURN_PENDING);
+	assert_int_equal(when_sent(h, MAIL_SENT, ""), TURN_DONE);
 	assert_int_equal(said_outcome(h, &topic_reminder_sent).attempt, 6);
 	harness_free(h);
 }
@@ -166,10 +166,10 @@ static void a_mail_that_never_came_to_its_claim_is_tried_again(void **state)
 	struct mail_result result = { .end = MAIL_NOT_SENT, .transport = "smtp", .words = "no connection" };
 	ReminderDue due = due_reminder(1);
 	(void)state;
-	assert_int_equal(harness_result(h, &result, CLAIM_NONE), LATER);
+	assert_int_equal(harness_result(h, &result, CLAIM_NONE), TURN_RETRY);
 	assert_int_equal(said_outcome(h, &topic_reminder_released).attempt, 1);
-	assert_int_equal(when_due(h, &due), WORKING);
-	assert_int_equal(when_sent(h, MAIL_SENT, ""), DONE);
+	assert_int_equal(when_due(h, &due), TURN_PENDING);
+	assert_int_equal(when_sent(h, MAIL_SENT, ""), TURN_DONE);
 	assert_int_equal(said_outcome(h, &topic_reminder_sent).attempt, 2);
 	harness_free(h);
 }
@@ -179,10 +179,10 @@ static void a_refused_mail_spends_its_step(void **state)
 	struct harness *h = given_claimed();
 	ReminderDue due = due_reminder(1);
 	(void)state;
-	assert_int_equal(when_sent(h, MAIL_REFUSED, "550 nobody here"), DONE);
+	assert_int_equal(when_sent(h, MAIL_REFUSED, "550 nobody here"), TURN_DONE);
 	assert_string_equal(said_outcome(h, &topic_reminder_refused).reason, "refused 550 nobody here");
 	said_audit(h, "refused");
-	assert_int_equal(when_due(h, &due), DONE);
+	assert_int_equal(when_due(h, &due), TURN_DONE);
 	assert_int_equal(harness_count(h, NULL), 0);
 	harness_free(h);
 }
@@ -192,13 +192,13 @@ static void a_mail_that_may_have_gone_is_ambiguous_and_never_repeated(void **sta
 	struct harness *h = given_claimed();
 	ReminderDue due = due_reminder(1);
 	(void)state;
-	assert_int_equal(when_sent(h, MAIL_UNKNOWN, "connection lost"), DONE);
+	assert_int_equal(when_sent(h, MAIL_UNKNOWN, "connection lost"), TURN_DONE);
 	said_outcome(h, &topic_reminder_ambiguous);
 	said_audit(h, "ambiguous");
-	assert_int_equal(when_due(h, &due), DONE);
+	assert_int_equal(when_due(h, &due), TURN_DONE);
 	assert_int_equal(harness_count(h, NULL), 0);
 	h = (harness_free(h), given_claimed());
-	assert_int_equal(harness_result(h, NULL, CLAIM_FRESH), DONE); /* past its deadline */
+	assert_int_equal(harness_result(h, NULL, CLAIM_FRESH), TURN_DONE); /* past its deadline */
 	said_outcome(h, &topic_reminder_ambiguous);
 	harness_free(h);
 }
@@ -207,7 +207,7 @@ static void a_claim_that_was_never_used_is_released(void **state)
 {
 	struct harness *h = given_claimed();
 	(void)state;
-	assert_int_equal(harness_result(h, NULL, CLAIM_UNUSED), LATER);
+	assert_int_equal(harness_result(h, NULL, CLAIM_UNUSED), TURN_RETRY);
 	assert_int_equal(said_outcome(h, &topic_reminder_released).attempt, 1);
 	assert_int_equal(harness_count(h, &topic_reminder_ambiguous), 0);
 	harness_free(h);
@@ -219,7 +219,7 @@ static void a_claim_of_somebody_else_is_waited_for(void **state)
 	struct mail_result result = { .end = MAIL_NOT_SENT };
 	(void)state;
 	given_claim(h, harness_message_seq(h), "c1", 1, "another-run");
-	assert_int_equal(harness_result(h, &result, CLAIM_DUPLICATE), LATER);
+	assert_int_equal(harness_result(h, &result, CLAIM_DUPLICATE), TURN_RETRY);
 	assert_int_equal(harness_count(h, NULL), 0);
 	harness_free(h);
 }
@@ -231,7 +231,7 @@ static void a_claim_whose_outcome_is_known_is_done(void **state)
 	(void)state;
 	given_claim(h, harness_message_seq(h), "c1", 1, "another-run");
 	given_outcome(h, &topic_reminder_sent, "c1", 1, NOON_US);
-	assert_int_equal(harness_result(h, &result, CLAIM_DUPLICATE), DONE);
+	assert_int_equal(harness_result(h, &result, CLAIM_DUPLICATE), TURN_DONE);
 	assert_int_equal(harness_count(h, NULL), 0);
 	harness_free(h);
 }
@@ -248,10 +248,10 @@ static void a_claim_whose_owner_fell_silent_becomes_ambiguous(void **state)
 {
 	struct harness *h = given_claimed_by("another-run");
 	(void)state;
-	assert_int_equal(harness_again(h), LATER);
+	assert_int_equal(harness_again(h), TURN_RETRY);
 	assert_int_equal(harness_count(h, NULL), 0);
 	harness_now(h, NOON_US + 15 * US_PER_S);
-	assert_int_equal(harness_again(h), DONE);
+	assert_int_equal(harness_again(h), TURN_DONE);
 	assert_int_equal(said_outcome(h, &topic_reminder_ambiguous).attempt, 1);
 	said_audit(h, "ambiguous");
 	harness_free(h);
@@ -270,11 +270,11 @@ static void a_claim_that_a_killed_sender_did_not_use_is_released_and_tried_again
 	(void)state;
 	given_unused(h, "another-run", harness_message_seq(h), 1);
 	harness_now(h, NOON_US + US_PER_MINUTE); /* past the time after which it would be ambiguous */
-	assert_int_equal(harness_again(h), LATER);
+	assert_int_equal(harness_again(h), TURN_RETRY);
 	assert_int_equal(said_outcome(h, &topic_reminder_released).attempt, 1);
 	said_audit(h, "released");
-	assert_int_equal(harness_again(h), WORKING);
-	assert_int_equal(when_sent(h, MAIL_SENT, ""), DONE);
+	assert_int_equal(harness_again(h), TURN_PENDING);
+	assert_int_equal(when_sent(h, MAIL_SENT, ""), TURN_DONE);
 	assert_int_equal(said_outcome(h, &topic_reminder_sent).attempt, 2);
 	harness_free(h);
 }
@@ -284,7 +284,7 @@ static void what_an_earlier_run_left_unused_is_said_by_the_next_and_frees_the_ma
 	struct harness *h = given_claimed_by("another-run");
 	struct claim_note note = { .run = "another-run", .version = 1, .seq = harness_message_seq(h) };
 	SendUnused unused;
-	struct said how;
+	struct message_meta how;
 	char idem[80];
 	(void)state;
 	harness_unused(h, &note);
@@ -298,9 +298,9 @@ static void what_an_earlier_run_left_unused_is_said_by_the_next_and_frees_the_ma
 	assert_string_equal(how.key, "another-run");
 	snprintf(idem, sizeof(idem), "unused/another-run/%llu/1", (unsigned long long)note.seq);
 	assert_string_equal(how.idem, idem);
-	assert_int_equal(harness_again(h), LATER);
+	assert_int_equal(harness_again(h), TURN_RETRY);
 	assert_int_equal(said_outcome(h, &topic_reminder_released).attempt, 1);
-	assert_int_equal(harness_again(h), WORKING);
+	assert_int_equal(harness_again(h), TURN_PENDING);
 	harness_free(h);
 }
 
@@ -312,7 +312,7 @@ static void what_is_known_of_another_claim_says_nothing_about_this_one(void **st
 	given_unused(h, "another-run", harness_message_seq(h) + 1, 1);
 	given_unused(h, "a-third-run", harness_message_seq(h), 1);
 	harness_now(h, NOON_US + US_PER_MINUTE);
-	assert_int_equal(harness_again(h), DONE);
+	assert_int_equal(harness_again(h), TURN_DONE);
 	said_outcome(h, &topic_reminder_ambiguous);
 	harness_free(h);
 }
@@ -324,7 +324,7 @@ static void an_outcome_counts_more_than_a_note(void **state)
 	given_outcome(h, &topic_reminder_sent, "c1", 1, NOON_US);
 	given_unused(h, "another-run", harness_message_seq(h), 1);
 	harness_now(h, NOON_US + US_PER_MINUTE);
-	assert_int_equal(harness_again(h), DONE);
+	assert_int_equal(harness_again(h), TURN_DONE);
 	assert_int_equal(harness_count(h, NULL), 0);
 	harness_free(h);
 }
@@ -336,10 +336,10 @@ static void patience_begins_with_our_own_start_at_the_earliest(void **state)
 	(void)state;
 	harness_began(h, NOON_US + US_PER_HOUR);
 	harness_now(h, NOON_US + US_PER_HOUR + 14 * US_PER_S);
-	assert_int_equal(harness_again(h), LATER);
+	assert_int_equal(harness_again(h), TURN_RETRY);
 	assert_int_equal(harness_count(h, NULL), 0);
 	harness_now(h, NOON_US + US_PER_HOUR + 15 * US_PER_S);
-	assert_int_equal(harness_again(h), DONE);
+	assert_int_equal(harness_again(h), TURN_DONE);
 	said_outcome(h, &topic_reminder_ambiguous);
 	harness_free(h);
 }
@@ -349,9 +349,9 @@ static void our_own_claim_has_until_its_deadline(void **state)
 	struct harness *h = given_claimed_by("harness");
 	(void)state;
 	harness_now(h, NOON_US + US_PER_MINUTE);
-	assert_int_equal(harness_again(h), LATER);
+	assert_int_equal(harness_again(h), TURN_RETRY);
 	harness_now(h, NOON_US + 15 * US_PER_MINUTE);
-	assert_int_equal(harness_again(h), DONE);
+	assert_int_equal(harness_again(h), TURN_DONE);
 	said_outcome(h, &topic_reminder_ambiguous);
 	harness_free(h);
 }
@@ -364,10 +364,10 @@ static void a_claim_for_another_reminder_is_settled_by_that_one(void **state)
 	given_claim(h, 1, "c0", 1, "another-run");
 	given_merge(h, "c0", "c1");
 	harness_now(h, NOON_US + US_PER_HOUR);
-	assert_int_equal(when_due(h, &due), LATER);
+	assert_int_equal(when_due(h, &due), TURN_RETRY);
 	assert_int_equal(harness_count(h, NULL), 0);
 	given_outcome(h, &topic_reminder_released, "c0", 1, NOON_US);
-	assert_int_equal(harness_again(h), WORKING); /* its step is free again: the reminder is not lost */
+	assert_int_equal(harness_again(h), TURN_PENDING); /* its step is free again: the reminder is not lost */
 	harness_free(h);
 }
 
@@ -378,11 +378,12 @@ static void an_outcome_that_turns_up_corrects_an_ambiguous_one(void **state)
 	(void)state;
 	assert_true(harness_may_proceed(h));
 	given_outcome(h, &topic_reminder_ambiguous, "c1", 1, NOON_US); /* said by somebody who thought us dead */
-	assert_int_equal(when_sent(h, MAIL_SENT, ""), DONE);
+	assert_int_equal(when_sent(h, MAIL_SENT, ""), TURN_DONE);
 	said_outcome(h, &topic_reminder_sent);
 	harness_now(h, NOON_US + 20 * US_PER_HOUR);
 	due.decided_us = NOON_US + 20 * US_PER_HOUR;
-	assert_int_equal(when_due(h, &due), WORKING); /* it counts as sent: the second is not held up by the window */
+	assert_int_equal(
+		when_due(h, &due), TURN_PENDING); /* it counts as sent: the second is not held up by the window */
 	harness_free(h);
 }
 
@@ -411,18 +412,18 @@ static void without_a_mail_server_mails_wait_and_one_alarm_says_so_until_one_ans
 	ReminderDue due = due_reminder(1);
 	(void)state;
 	for (int i = 0; i < 3; i++) {
-		assert_int_equal(when_due(h, &due), WORKING);
-		assert_int_equal(when_ended(h, &away, CLAIM_NONE), LATER);
+		assert_int_equal(when_due(h, &due), TURN_PENDING);
+		assert_int_equal(when_ended(h, &away, CLAIM_NONE), TURN_RETRY);
 		assert_int_equal(count_alarms(h, true, "no connection to the mail server: Connection refused"), i == 0);
 		assert_int_equal(harness_count(h, NULL), i == 0); /* no outcome, no attempt spent */
 	}
-	assert_int_equal(when_due(h, &due), WORKING);
-	assert_int_equal(when_ended(h, &sent, CLAIM_FRESH), DONE);
+	assert_int_equal(when_due(h, &due), TURN_PENDING);
+	assert_int_equal(when_ended(h, &sent, CLAIM_FRESH), TURN_DONE);
 	assert_int_equal(count_alarms(h, false, "the mail server answers again"), 1);
 	assert_int_equal(said_outcome(h, &topic_reminder_sent).attempt, 1);
 	due = due_reminder(2);
-	assert_int_equal(when_due(h, &due), WORKING);
-	assert_int_equal(when_ended(h, &sent, CLAIM_FRESH), DONE);
+	assert_int_equal(when_due(h, &due), TURN_PENDING);
+	assert_int_equal(when_ended(h, &sent, CLAIM_FRESH), TURN_DONE);
 	assert_int_equal(harness_count(h, &topic_alarm), 0);
 	harness_free(h);
 }
@@ -437,7 +438,7 @@ static void a_claim_is_released_though_there_was_no_server_after_it(void **state
 	(void)state;
 	for (size_t i = 0; i < sizeof(answers) / sizeof(answers[0]); i++) {
 		struct harness *h = given_claimed();
-		assert_int_equal(when_ended(h, &away, answers[i]), LATER);
+		assert_int_equal(when_ended(h, &away, answers[i]), TURN_RETRY);
 		assert_int_equal(said_outcome(h, &topic_reminder_released).attempt, 1);
 		harness_free(h);
 	}
@@ -454,8 +455,8 @@ static void an_unknown_mailbox_counts_as_a_bounce_but_not_the_owners(void **stat
 		ReminderDue due = due_reminder(1);
 		MailFeedback feedback;
 		given_mode(h, to_owner ? MODE_MAIL_ME : MODE_LIVE);
-		assert_int_equal(when_due(h, &due), WORKING);
-		assert_int_equal(when_ended(h, &unknown, CLAIM_FRESH), DONE);
+		assert_int_equal(when_due(h, &due), TURN_PENDING);
+		assert_int_equal(when_ended(h, &unknown, CLAIM_FRESH), TURN_DONE);
 		said_outcome(h, &topic_reminder_refused);
 		assert_int_equal(harness_count(h, &topic_mail_feedback), !to_owner);
 		if (harness_said(h, &topic_mail_feedback, 0, &feedback, NULL)) {
@@ -463,7 +464,7 @@ static void an_unknown_mailbox_counts_as_a_bounce_but_not_the_owners(void **stat
 			assert_int_equal(feedback.kind, FEEDBACK_BOUNCE_PERMANENT);
 			assert_string_equal(feedback.cart_id, "c1");
 			due.step = 2;
-			assert_int_equal(when_due(h, &due), DONE); /* it stops from now on */
+			assert_int_equal(when_due(h, &due), TURN_DONE); /* it stops from now on */
 			said_outcome(h, &topic_reminder_skipped);
 		}
 		harness_free(h);

@@ -9,14 +9,14 @@ static void shopify_orders_come_first_and_then_what_is_open(void **state)
 	CartChanged cart;
 	Audit audit;
 	(void)state;
-	assert_int_equal(when_task(h, TASK_ORDERS, "", 0), WORKING);
+	assert_int_equal(when_task(h, TASK_ORDERS, "", 0), TURN_PENDING);
 	assert_string_equal(asked(h),
 		"https://api.example/admin/api/2026-07/orders.json?status=any&updated_at_min=2026-11-20T06:00:00Z"
 		"&limit=20&since_id=0");
 	assert_int_equal(when_answered(h, 200,
 				 "{\"orders\":[" ORDER("5", "") "," ORDER(
 					 "6", "\"cancelled_at\":\"2026-11-20T10:00:00Z\",") "]}"),
-		DONE);
+		TURN_DONE);
 	assert_int_equal(harness_count(h, &topic_cart_checkout), 2);
 	assert_true(harness_said(h, &topic_cart_checkout, 0, &order, NULL));
 	assert_string_equal(order.ids.order_id, "5");
@@ -28,14 +28,14 @@ static void shopify_orders_come_first_and_then_what_is_open(void **state)
 	StorefrontTask next = said_task(h);
 	assert_int_equal(next.kind, TASK_CHECKOUTS);
 	assert_int_equal(next.found_orders, 2);
-	assert_int_equal(WHEN(h, storefront_task, &next, .shop = "demo", .key = "reconcile"), WORKING);
+	assert_int_equal(WHEN(h, storefront_task, &next, .shop = "demo", .key = "reconcile"), TURN_PENDING);
 	assert_non_null(strstr(asked(h), "/checkouts.json?status=open&"));
 	assert_int_equal(when_answered(h, 200,
 				 "{\"checkouts\":[{\"id\":9,\"token\":\"k9\",\"email\":\"bob@buyer.example\",\"updated_"
 				 "at\":\"2026-11-20T08:00:00Z\","
 				 "\"currency\":\"EUR\",\"total_price\":\"3.00\",\"line_items\":[{\"title\":\"Mug\","
 				 "\"quantity\":1,\"price\":\"3.00\"}]}]}"),
-		DONE);
+		TURN_DONE);
 	assert_true(harness_said(h, &topic_cart_changed, 0, &cart, NULL));
 	assert_string_equal(cart.ids.email, "bob@buyer.example");
 	assert_int_equal(harness_count(h, &topic_storefront_task), 0);
@@ -54,16 +54,16 @@ static void a_full_page_leads_to_the_next(void **state)
 		buffer_printf(
 			&page, "%s{\"id\":%d,\"financial_status\":\"paid\"}", i > 1 ? "," : "{\"orders\":[", 100 + i);
 	buffer_add_text(&page, "]}");
-	assert_int_equal(when_task(h, TASK_ORDERS, "", 0), WORKING);
-	assert_int_equal(when_answered(h, 200, buffer_text(&page)), DONE);
+	assert_int_equal(when_task(h, TASK_ORDERS, "", 0), TURN_PENDING);
+	assert_int_equal(when_answered(h, 200, buffer_text(&page)), TURN_DONE);
 	assert_int_equal(harness_count(h, &topic_cart_checkout), 20);
 	StorefrontTask next = said_task(h);
 	assert_int_equal(next.kind, TASK_ORDERS);
 	assert_int_equal(next.after, 120);
-	assert_int_equal(when_task(h, TASK_ORDERS, "", 120), WORKING);
+	assert_int_equal(when_task(h, TASK_ORDERS, "", 120), TURN_PENDING);
 	assert_non_null(strstr(asked(h), "&since_id=120"));
 	assert_int_equal(
-		when_answered(h, 200, buffer_text(&page)), LATER); /* the same page for ever: it would never end */
+		when_answered(h, 200, buffer_text(&page)), TURN_RETRY); /* the same page for ever: it would never end */
 	assert_int_equal(harness_count(h, NULL), 0);
 	buffer_free(&page);
 	harness_free(h);
@@ -74,7 +74,7 @@ static void woocommerce_pages_are_numbered(void **state)
 	struct harness *h = given("woocommerce");
 	Audit audit;
 	(void)state;
-	assert_int_equal(when_task(h, TASK_ORDERS, "", 2), WORKING);
+	assert_int_equal(when_task(h, TASK_ORDERS, "", 2), TURN_PENDING);
 	assert_string_equal(asked(h),
 		"https://api.example/wp-json/wc/v3/orders?modified_after=2026-11-20T06:00:00&dates_are_gmt=true"
 		"&orderby=id&order=asc&per_page=20&page=3");
@@ -82,7 +82,7 @@ static void woocommerce_pages_are_numbered(void **state)
 				 "[{\"id\":7,\"status\":\"processing\",\"billing\":{\"email\":\"ann@buyer.example\"},"
 				 "\"currency\":\"EUR\",\"total\":\"1.00\","
 				 "\"date_created_gmt\":\"2026-11-20T09:00:00\",\"customer_id\":0}]"),
-		DONE);
+		TURN_DONE);
 	assert_int_equal(harness_count(h, &topic_cart_checkout), 1);
 	assert_true(harness_said(h, &topic_audit, 0, &audit, NULL));
 	harness_free(h);
@@ -94,17 +94,18 @@ static void a_storefront_that_pays_no_heed_to_pages_is_not_asked_for_ever(void *
 	(void)state;
 	for (size_t i = 0; i < 2; i++) {
 		struct harness *h = given(platforms[i]);
-		assert_int_equal(when_task(h, TASK_ORDERS, "", 0), WORKING);
-		assert_int_equal(when_answered(h, 200, page_of(platforms[i], 100, 20)), DONE);
+		assert_int_equal(when_task(h, TASK_ORDERS, "", 0), TURN_PENDING);
+		assert_int_equal(when_answered(h, 200, page_of(platforms[i], 100, 20)), TURN_DONE);
 		StorefrontTask next = said_task(h);
 		assert_int_equal(harness_count(h, &topic_cart_checkout), 20);
-		assert_int_equal(WHEN(h, storefront_task, &next, .shop = "demo", .key = "k"), WORKING);
-		assert_int_equal(when_answered(h, 200, page_of(platforms[i], 100, 20)), LATER); /* the same again */
-		assert_int_equal(harness_again(h), WORKING);
-		assert_int_equal(when_answered(h, 200, page_of(platforms[i], 100, 500)), LATER); /* all at once */
+		assert_int_equal(WHEN(h, storefront_task, &next, .shop = "demo", .key = "k"), TURN_PENDING);
+		assert_int_equal(
+			when_answered(h, 200, page_of(platforms[i], 100, 20)), TURN_RETRY); /* the same again */
+		assert_int_equal(harness_again(h), TURN_PENDING);
+		assert_int_equal(when_answered(h, 200, page_of(platforms[i], 100, 500)), TURN_RETRY); /* all at once */
 		assert_int_equal(harness_count(h, NULL), 0);
-		assert_int_equal(harness_again(h), WORKING);
-		assert_int_equal(when_answered(h, 200, page_of(platforms[i], 119, 20)), DONE); /* shifted by one */
+		assert_int_equal(harness_again(h), TURN_PENDING);
+		assert_int_equal(when_answered(h, 200, page_of(platforms[i], 119, 20)), TURN_DONE); /* shifted by one */
 		assert_int_equal(harness_count(h, &topic_cart_checkout), 20);
 		harness_free(h);
 	}
@@ -116,7 +117,7 @@ static void bigcommerce_carts_and_orders_are_fetched_by_id(void **state)
 	CartChanged cart;
 	CartCheckout order;
 	(void)state;
-	assert_int_equal(when_task(h, TASK_CART, "0934-44fd/..", 0), WORKING);
+	assert_int_equal(when_task(h, TASK_CART, "0934-44fd/..", 0), TURN_PENDING);
 	assert_string_equal(asked(h), "https://api.example/v3/carts/0934-44fd%2F..?include=redirect_urls");
 	assert_int_equal(
 		when_answered(h, 200,
@@ -130,7 +131,7 @@ static void bigcommerce_carts_and_orders_are_fetched_by_id(void **state)
 			"\"digital_items\":[{\"name\":\"Song\",\"quantity\":1,\"sale_price\":4.5}]},"
 			"\"redirect_urls\":{\"cart_url\":\"https://demo.example/"
 			"cart.php?action=loadInCheckout&id=0934\"}}}"),
-		DONE);
+		TURN_DONE);
 	assert_true(harness_said(h, &topic_cart_changed, 0, &cart, NULL));
 	assert_string_equal(cart.ids.cart_token, "0934");
 	assert_string_equal(cart.ids.email, "ann@buyer.example");
@@ -138,13 +139,13 @@ static void bigcommerce_carts_and_orders_are_fetched_by_id(void **state)
 	assert_int_equal(cart.items[0].price_minor, 1000);
 	assert_int_equal(cart.total_minor, 2450);
 	assert_non_null(strstr(cart.recovery_url, "cart.php"));
-	assert_int_equal(when_task(h, TASK_ORDER, "252", 0), WORKING);
+	assert_int_equal(when_task(h, TASK_ORDER, "252", 0), TURN_PENDING);
 	assert_int_equal(when_answered(h, 200,
 				 "{\"id\":252,\"status_id\":11,\"status\":\"Awaiting "
 				 "Fulfillment\",\"cart_id\":\"0934\",\"currency_code\":\"EUR\","
 				 "\"total_inc_tax\":\"24.5000\",\"date_created\":\"Fri, 20 Nov 2026 09:00:00 +0000\","
 				 "\"billing_address\":{\"email\":\"ann@buyer.example\"}}"),
-		DONE);
+		TURN_DONE);
 	assert_true(harness_said(h, &topic_cart_checkout, 0, &order, NULL));
 	assert_string_equal(order.ids.cart_token, "0934");
 	assert_int_equal(order.total_minor, 2450);
@@ -158,8 +159,8 @@ static void a_cart_that_is_gone_is_as_good_as_emptied(void **state)
 	struct harness *h = given("bigcommerce");
 	CartChanged cart;
 	(void)state;
-	assert_int_equal(when_task(h, TASK_CART, "0934", 0), WORKING);
-	assert_int_equal(when_answered(h, 404, ""), DONE);
+	assert_int_equal(when_task(h, TASK_CART, "0934", 0), TURN_PENDING);
+	assert_int_equal(when_answered(h, 404, ""), TURN_DONE);
 	assert_true(harness_said(h, &topic_cart_changed, 0, &cart, NULL));
 	assert_true(cart.has_items && cart.items_count == 0);
 	harness_free(h);
@@ -169,15 +170,15 @@ static void it_is_asked_again_until_it_answers(void **state)
 {
 	struct harness *h = given("shopify");
 	(void)state;
-	assert_int_equal(when_task(h, TASK_ORDERS, "", 0), WORKING);
-	assert_int_equal(when_answered(h, 429, ""), LATER);
+	assert_int_equal(when_task(h, TASK_ORDERS, "", 0), TURN_PENDING);
+	assert_int_equal(when_answered(h, 429, ""), TURN_RETRY);
 	assert_int_equal(harness_delay_us(h), 7 * US_PER_S);
-	assert_int_equal(harness_again(h), WORKING);
-	assert_int_equal(harness_result(h, NULL, CLAIM_NONE), LATER);
-	assert_int_equal(harness_again(h), WORKING);
-	assert_int_equal(when_answered(h, 503, ""), LATER);
-	assert_int_equal(harness_again(h), WORKING);
-	assert_int_equal(when_answered(h, 200, "<html>"), LATER);
+	assert_int_equal(harness_again(h), TURN_PENDING);
+	assert_int_equal(harness_result(h, NULL, CLAIM_NONE), TURN_RETRY);
+	assert_int_equal(harness_again(h), TURN_PENDING);
+	assert_int_equal(when_answered(h, 503, ""), TURN_RETRY);
+	assert_int_equal(harness_again(h), TURN_PENDING);
+	assert_int_equal(when_answered(h, 200, "<html>"), TURN_RETRY);
 	assert_int_equal(harness_count(h, NULL), 0);
 	harness_free(h);
 }
@@ -201,14 +202,14 @@ static void a_server_that_does_not_answer_is_asked_until_it_does(void **state)
 	(void)state;
 	for (size_t i = 0; i < sizeof(tasks) / sizeof(tasks[0]); i++) {
 		struct harness *h = given(tasks[i].platform);
-		assert_int_equal(when_task(h, tasks[i].kind, tasks[i].id, 0), WORKING);
+		assert_int_equal(when_task(h, tasks[i].kind, tasks[i].id, 0), TURN_PENDING);
 		for (size_t k = 0; k < sizeof(ends) / sizeof(ends[0]); k++) {
-			assert_int_equal(when_it_ends(h, ends[k]), LATER);
-			assert_int_equal(harness_again(h), WORKING);
+			assert_int_equal(when_it_ends(h, ends[k]), TURN_RETRY);
+			assert_int_equal(harness_again(h), TURN_PENDING);
 		}
 		for (const long *status = (long[]){ 302, 401, 403, 500, 0 }; *status; status++) {
-			assert_int_equal(when_answered(h, *status, ""), LATER);
-			assert_int_equal(harness_again(h), WORKING);
+			assert_int_equal(when_answered(h, *status, ""), TURN_RETRY);
+			assert_int_equal(harness_again(h), TURN_PENDING);
 		}
 		assert_int_equal(harness_count(h, NULL), 0);
 		harness_free(h);
@@ -220,18 +221,18 @@ static void a_key_that_is_refused_is_told_once_and_once_that_it_is_taken(void **
 	struct harness *h = given("woocommerce");
 	Alarm alarm;
 	(void)state;
-	assert_int_equal(when_task(h, TASK_ORDERS, "", 0), WORKING);
-	assert_int_equal(when_answered(h, 401, ""), LATER);
+	assert_int_equal(when_task(h, TASK_ORDERS, "", 0), TURN_PENDING);
+	assert_int_equal(when_answered(h, 401, ""), TURN_RETRY);
 	assert_true(harness_said(h, &topic_alarm, 0, &alarm, NULL));
 	assert_true(alarm.raised && strcmp(alarm.kind, "storefront-key") == 0);
-	assert_int_equal(harness_again(h), WORKING);
-	assert_int_equal(when_answered(h, 403, ""), LATER);
+	assert_int_equal(harness_again(h), TURN_PENDING);
+	assert_int_equal(when_answered(h, 403, ""), TURN_RETRY);
 	assert_int_equal(harness_count(h, &topic_alarm), 0);
-	assert_int_equal(harness_again(h), WORKING);
-	assert_int_equal(when_answered(h, 500, ""), LATER); /* that says nothing of the key */
+	assert_int_equal(harness_again(h), TURN_PENDING);
+	assert_int_equal(when_answered(h, 500, ""), TURN_RETRY); /* that says nothing of the key */
 	assert_int_equal(harness_count(h, &topic_alarm), 0);
-	assert_int_equal(harness_again(h), WORKING);
-	assert_int_equal(when_answered(h, 200, "[]"), DONE);
+	assert_int_equal(harness_again(h), TURN_PENDING);
+	assert_int_equal(when_answered(h, 200, "[]"), TURN_DONE);
 	assert_true(harness_said(h, &topic_alarm, 0, &alarm, NULL));
 	assert_true(!alarm.raised && strcmp(alarm.kind, "storefront-key") == 0);
 	harness_free(h);
@@ -252,11 +253,11 @@ static void garbage_says_nothing_and_is_told(void **state)
 	(void)state;
 	for (size_t i = 0; i < sizeof(tasks) / sizeof(tasks[0]); i++) {
 		struct harness *h = given(tasks[i].platform);
-		assert_int_equal(when_task(h, tasks[i].kind, tasks[i].id, 0), WORKING);
+		assert_int_equal(when_task(h, tasks[i].kind, tasks[i].id, 0), TURN_PENDING);
 		for (size_t k = 0; k < sizeof(bodies) / sizeof(bodies[0]); k++) {
-			assert_int_equal(when_answered(h, 200, bodies[k]), LATER);
+			assert_int_equal(when_answered(h, 200, bodies[k]), TURN_RETRY);
 			assert_int_equal(harness_count(h, NULL), 0);
-			assert_int_equal(harness_again(h), WORKING);
+			assert_int_equal(harness_again(h), TURN_PENDING);
 		}
 		harness_free(h);
 	}
@@ -267,13 +268,13 @@ static void what_is_no_order_in_a_page_is_left_out(void **state)
 {
 	struct harness *h = given("shopify");
 	(void)state;
-	assert_int_equal(when_task(h, TASK_ORDERS, "", 0), WORKING);
+	assert_int_equal(when_task(h, TASK_ORDERS, "", 0), TURN_PENDING);
 	assert_int_equal(
 		when_answered(h, 200, "{\"orders\":[null,{\"id\":99999999999999999999999}," ORDER("5", "") "]}"),
-		LATER); /* a number that no reader of JSON takes */
-	assert_int_equal(harness_again(h), WORKING);
+		TURN_RETRY); /* a number that no reader of JSON takes */
+	assert_int_equal(harness_again(h), TURN_PENDING);
 	assert_int_equal(
-		when_answered(h, 200, "{\"orders\":[null,7,\"x\",[],{},{\"id\":{}}," ORDER("5", "") "]}"), DONE);
+		when_answered(h, 200, "{\"orders\":[null,7,\"x\",[],{},{\"id\":{}}," ORDER("5", "") "]}"), TURN_DONE);
 	assert_int_equal(harness_count(h, &topic_cart_checkout), 1);
 	harness_free(h);
 }
@@ -282,7 +283,7 @@ static void without_an_api_it_is_a_dead_letter(void **state)
 {
 	struct harness *h = given("");
 	(void)state;
-	assert_int_equal(when_task(h, TASK_CART, "0934", 0), NEVER);
+	assert_int_equal(when_task(h, TASK_CART, "0934", 0), TURN_DEAD_LETTER);
 	assert_non_null(strstr(harness_reason(h), "[storefront]"));
 	harness_free(h);
 }
@@ -295,13 +296,13 @@ static void an_absence_is_made_up_for_by_every_shop_that_can(void **state)
 	given_shop(h, "other", "woocommerce");
 	given_shop(h, "third", "");
 	given_shop(h, "fourth", "bigcommerce");
-	assert_int_equal(WHEN(h, gateway_away, &away, .shop = SHOP_OF_ALL, .key = "gateway"), DONE);
+	assert_int_equal(WHEN(h, gateway_away, &away, .shop = SHOP_OF_ALL, .key = "gateway"), TURN_DONE);
 	assert_int_equal(harness_count(h, &topic_storefront_task), 2);
 	StorefrontTask task;
 	assert_true(harness_said(h, &topic_storefront_task, 0, &task, NULL));
 	assert_true(task.from_us < away.from_us);
 	harness_now(h, NOON_US + 2 * US_PER_DAY); /* an old one, of a log that is read anew */
-	assert_int_equal(WHEN(h, gateway_away, &away, .shop = SHOP_OF_ALL, .key = "gateway"), DONE);
+	assert_int_equal(WHEN(h, gateway_away, &away, .shop = SHOP_OF_ALL, .key = "gateway"), TURN_DONE);
 	assert_int_equal(harness_count(h, NULL), 0);
 	harness_free(h);
 }

@@ -38,16 +38,16 @@ static void each_failure_says_why_and_when_it_is_asked_again(void **state)
 			answer.headers[0].name = "Retry-After";
 			TEXT_COPY(answer.headers[0].value, cases[i].retry_after);
 		}
-		assert_int_equal(when_task(h, TASK_ORDERS, "", 0), WORKING);
-		assert_int_equal(harness_result(h, &answer, CLAIM_NONE), LATER);
+		assert_int_equal(when_task(h, TASK_ORDERS, "", 0), TURN_PENDING);
+		assert_int_equal(harness_result(h, &answer, CLAIM_NONE), TURN_RETRY);
 		assert_string_equal(harness_reason(h), cases[i].reason);
 		assert_int_equal(harness_delay_us(h), cases[i].delay_us);
 		assert_int_equal(harness_count(h, &topic_storefront_task) + harness_count(h, &topic_audit), 0);
 		harness_free(h);
 	}
 	struct harness *h = given("shopify");
-	assert_int_equal(when_task(h, TASK_ORDERS, "", 0), WORKING);
-	assert_int_equal(harness_result(h, NULL, CLAIM_NONE), LATER);
+	assert_int_equal(when_task(h, TASK_ORDERS, "", 0), TURN_PENDING);
+	assert_int_equal(harness_result(h, NULL, CLAIM_NONE), TURN_RETRY);
 	assert_string_equal(harness_reason(h), "the storefront does not answer: not in time");
 	assert_int_equal(harness_delay_us(h), 30 * US_PER_S);
 	harness_free(h);
@@ -57,11 +57,11 @@ static void a_shop_whose_configuration_has_not_come_is_waited_for(void **state)
 {
 	struct harness *h = harness_new(&storefront, NOON_US);
 	(void)state;
-	assert_int_equal(when_task(h, TASK_ORDERS, "", 0), LATER);
+	assert_int_equal(when_task(h, TASK_ORDERS, "", 0), TURN_RETRY);
 	assert_int_equal(harness_delay_us(h), 5 * US_PER_S);
 	assert_non_null(strstr(harness_reason(h), "configuration"));
 	given_shop(h, "demo", "shopify");
-	assert_int_equal(harness_again(h), WORKING);
+	assert_int_equal(harness_again(h), TURN_PENDING);
 	harness_free(h);
 }
 
@@ -75,7 +75,7 @@ static void nobody_waits_for_a_page_so_it_has_time_and_room(void **state)
 	(void)state;
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
 		struct harness *h = given(cases[i].platform);
-		assert_int_equal(when_task(h, cases[i].kind, cases[i].id, 0), WORKING);
+		assert_int_equal(when_task(h, cases[i].kind, cases[i].id, 0), TURN_PENDING);
 		const struct http_request *request = harness_effect_request(h);
 		assert_string_equal(request->method, "GET");
 		assert_int_equal(request->deadline_us, 20 * US_PER_S);
@@ -97,7 +97,8 @@ static void what_a_platform_does_not_have_is_never_asked_for(void **state)
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++)
 		for (size_t k = 0; k < sizeof(kinds) / sizeof(kinds[0]); k++) {
 			struct harness *h = given(cases[i].platform);
-			assert_int_equal(when_task(h, kinds[k], "7", 0), cases[i].has[k] ? WORKING : NEVER);
+			assert_int_equal(
+				when_task(h, kinds[k], "7", 0), cases[i].has[k] ? TURN_PENDING : TURN_DEAD_LETTER);
 			harness_free(h);
 		}
 }
@@ -113,11 +114,11 @@ static void what_was_found_is_counted_over_all_pages(void **state)
 		.found_orders = 3,
 		.found_carts = 2,
 		.who = "ada" };
-	struct said how;
+	struct message_meta how;
 	Audit audit;
 	(void)state;
-	assert_int_equal(WHEN(h, storefront_task, &task, .shop = "demo", .key = "reconcile"), WORKING);
-	assert_int_equal(when_answered(h, 200, "{\"orders\":[" ORDER("8", "") "," ORDER("9", "") "]}"), DONE);
+	assert_int_equal(WHEN(h, storefront_task, &task, .shop = "demo", .key = "reconcile"), TURN_PENDING);
+	assert_int_equal(when_answered(h, 200, "{\"orders\":[" ORDER("8", "") "," ORDER("9", "") "]}"), TURN_DONE);
 	assert_true(harness_said(h, &topic_storefront_task, 0, &task, &how));
 	assert_string_equal(how.shop, "demo");
 	assert_string_equal(how.key, "reconcile");
@@ -125,12 +126,12 @@ static void what_was_found_is_counted_over_all_pages(void **state)
 	assert_int_equal(task.found_orders, 5);
 	assert_int_equal(task.found_carts, 2);
 	assert_int_equal(task.after + task.last_id, 0); /* it begins at the first page of the checkouts */
-	assert_int_equal(WHEN(h, storefront_task, &task, .shop = "demo", .key = "reconcile"), WORKING);
+	assert_int_equal(WHEN(h, storefront_task, &task, .shop = "demo", .key = "reconcile"), TURN_PENDING);
 	assert_int_equal(
 		when_answered(h, 200,
 			"{\"checkouts\":[{\"id\":9,\"token\":\"k9\",\"email\":\"bob@buyer.example\",\"updated_at\":"
 			"\"2026-11-20T08:00:00Z\",\"currency\":\"EUR\",\"total_price\":\"3.00\"}]}"),
-		DONE);
+		TURN_DONE);
 	assert_true(harness_said(h, &topic_audit, 0, &audit, &how));
 	assert_string_equal(how.key, "demo");
 	assert_string_equal(audit.who, "ada");
@@ -150,15 +151,15 @@ static void a_page_with_room_left_is_the_last(void **state)
 	(void)state;
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
 		struct harness *h = given(cases[i].platform);
-		assert_int_equal(when_task(h, TASK_ORDERS, "", cases[i].after), WORKING);
-		assert_int_equal(when_answered(h, 200, page_of(cases[i].platform, 100, 20)), DONE);
+		assert_int_equal(when_task(h, TASK_ORDERS, "", cases[i].after), TURN_PENDING);
+		assert_int_equal(when_answered(h, 200, page_of(cases[i].platform, 100, 20)), TURN_DONE);
 		StorefrontTask next = said_task(h);
 		assert_int_equal(next.kind, TASK_ORDERS);
 		assert_int_equal(next.after, cases[i].next_after);
 		assert_int_equal(next.last_id, cases[i].next_last_id);
 		assert_int_equal(harness_count(h, &topic_audit), 0);
-		assert_int_equal(WHEN(h, storefront_task, &next, .shop = "demo", .key = "reconcile"), WORKING);
-		assert_int_equal(when_answered(h, 200, page_of(cases[i].platform, 120, 19)), DONE);
+		assert_int_equal(WHEN(h, storefront_task, &next, .shop = "demo", .key = "reconcile"), TURN_PENDING);
+		assert_int_equal(when_answered(h, 200, page_of(cases[i].platform, 120, 19)), TURN_DONE);
 		bool shopify = strcmp(cases[i].platform, "shopify") == 0;
 		assert_int_equal(harness_count(h, &topic_storefront_task), shopify); /* its checkouts */
 		assert_int_equal(harness_count(h, &topic_audit), !shopify);
@@ -171,12 +172,12 @@ static void after_one_cart_or_order_nothing_is_asked(void **state)
 {
 	struct harness *h = given("bigcommerce");
 	(void)state;
-	assert_int_equal(when_task(h, TASK_ORDER, "252", 0), WORKING);
+	assert_int_equal(when_task(h, TASK_ORDER, "252", 0), TURN_PENDING);
 	assert_int_equal(
 		when_answered(h, 200,
 			"{\"id\":252,\"status_id\":11,\"status\":\"Awaiting Fulfillment\",\"cart_id\":\"0934\","
 			"\"currency_code\":\"EUR\",\"total_inc_tax\":\"24.50\"}"),
-		DONE);
+		TURN_DONE);
 	assert_int_equal(harness_count(h, NULL), harness_count(h, &topic_cart_checkout));
 	harness_free(h);
 }
@@ -195,9 +196,9 @@ static void a_cart_is_gone_since_its_webhook_said_something(void **state)
 			.triggered_us = cases[i].triggered_us,
 			.heard_us = cases[i].heard_us };
 		CartChanged cart;
-		struct said how;
-		assert_int_equal(WHEN(h, storefront_task, &task, .shop = "demo", .key = "k"), WORKING);
-		assert_int_equal(when_answered(h, 404, ""), DONE);
+		struct message_meta how;
+		assert_int_equal(WHEN(h, storefront_task, &task, .shop = "demo", .key = "k"), TURN_PENDING);
+		assert_int_equal(when_answered(h, 404, ""), TURN_DONE);
 		assert_true(harness_said(h, &topic_cart_changed, 0, &cart, &how));
 		assert_string_equal(how.shop, "demo");
 		assert_string_equal(how.key, "0934");
@@ -210,8 +211,8 @@ static void a_cart_is_gone_since_its_webhook_said_something(void **state)
 		harness_free(h);
 	}
 	struct harness *h = given("bigcommerce");
-	assert_int_equal(when_task(h, TASK_ORDER, "252", 0), WORKING);
-	assert_int_equal(when_answered(h, 404, ""), LATER); /* an order does not vanish */
+	assert_int_equal(when_task(h, TASK_ORDER, "252", 0), TURN_PENDING);
+	assert_int_equal(when_answered(h, 404, ""), TURN_RETRY); /* an order does not vanish */
 	assert_int_equal(harness_count(h, NULL), 0);
 	harness_free(h);
 }
@@ -220,14 +221,14 @@ static void a_cart_is_gone_since_its_webhook_said_something(void **state)
 static void what_is_fetched_is_keyed_as_its_webhook_is(void **state)
 {
 	struct harness *h = given("shopify");
-	struct said how;
+	struct message_meta how;
 	(void)state;
-	assert_int_equal(when_task(h, TASK_ORDERS, "", 0), WORKING);
+	assert_int_equal(when_task(h, TASK_ORDERS, "", 0), TURN_PENDING);
 	assert_int_equal(when_answered(h, 200,
 				 "{\"orders\":[" ORDER(
 					 "5", "") ",{\"id\":6,\"email\":\"ann@buyer.example\",\"financial_status\":"
 						  "\"paid\",\"created_at\":\"2026-11-20T09:00:00Z\"}]}"),
-		DONE);
+		TURN_DONE);
 	CartCheckout order;
 	assert_true(harness_said(h, &topic_cart_checkout, 0, &order, &how));
 	assert_string_equal(how.shop, "demo");
@@ -250,8 +251,8 @@ static void an_absence_is_old_news_after_a_day(void **state)
 		GatewayAway away = { .gateway = "gateway",
 			.from_us = NOON_US - 30 * US_PER_HOUR,
 			.back_us = NOON_US - cases[i].ago_us };
-		struct said how;
-		assert_int_equal(WHEN(h, gateway_away, &away, .shop = SHOP_OF_ALL, .key = "gateway"), DONE);
+		struct message_meta how;
+		assert_int_equal(WHEN(h, gateway_away, &away, .shop = SHOP_OF_ALL, .key = "gateway"), TURN_DONE);
 		assert_int_equal(harness_count(h, NULL), cases[i].tasks);
 		if (cases[i].tasks) {
 			StorefrontTask task = said_task(h);

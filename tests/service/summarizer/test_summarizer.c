@@ -144,8 +144,8 @@ static SummaryDone done; /* large */
 
 static void when_written(struct harness *h)
 {
-	assert_int_equal(when_month(h), WORKING);
-	assert_int_equal(harness_result(h, &(int){ 0 }, CLAIM_NONE), DONE);
+	assert_int_equal(when_month(h), TURN_PENDING);
+	assert_int_equal(harness_result(h, &(int){ 0 }, CLAIM_NONE), TURN_DONE);
 	assert_true(harness_said(h, &topic_summary_done, 0, &done, NULL));
 }
 
@@ -157,12 +157,12 @@ static void the_month_is_counted_and_written_beside_the_one_before(void **state)
 	SummaryDue due;
 	(void)state;
 	given_october(h);
-	assert_int_equal(when_month(h), WORKING);
+	assert_int_equal(when_month(h), TURN_PENDING);
 	const struct file_request *file = harness_effect_request(h);
 	assert_string_equal(file->path, "/exports/demo/summary-2026-10.txt");
 	assert_string_equal(buffer_text((struct buffer *)&file->content), october);
 	assert_int_equal(harness_count(h, NULL), 0);
-	assert_int_equal(harness_result(h, &(int){ 0 }, CLAIM_NONE), DONE);
+	assert_int_equal(harness_result(h, &(int){ 0 }, CLAIM_NONE), TURN_DONE);
 	assert_true(harness_said(h, &topic_summary_done, 0, &done, NULL));
 	assert_string_equal(done.month, "2026-10");
 	assert_string_equal(done.text, october);
@@ -171,7 +171,7 @@ static void the_month_is_counted_and_written_beside_the_one_before(void **state)
 	assert_true(harness_said(h, &topic_summary_due, 1, &due, NULL));
 	assert_string_equal(due.to, "partner@demo.example");
 	assert_int_equal(harness_count(h, &topic_audit), 1);
-	assert_int_equal(when_month(h), DONE);
+	assert_int_equal(when_month(h), TURN_DONE);
 	assert_int_equal(harness_count(h, NULL), 0);
 	harness_free(h);
 }
@@ -196,11 +196,11 @@ static void a_week_is_told_to_a_shop_that_wants_it(void **state)
 {
 	struct harness *h = given_shop("owner = owner@demo.example\n");
 	(void)state;
-	assert_int_equal(when_week(h, berlin(11, 2, 9)), DONE);
+	assert_int_equal(when_week(h, berlin(11, 2, 9)), TURN_DONE);
 	assert_int_equal(harness_count(h, NULL), 0);
 	harness_free(h);
 	h = given_shop("owner = owner@demo.example\n[report]\nweekly = yes\n");
-	assert_int_equal(when_week(h, berlin(11, 2, 9)), WORKING);
+	assert_int_equal(when_week(h, berlin(11, 2, 9)), TURN_PENDING);
 	assert_string_equal(
 		((const struct file_request *)harness_effect_request(h))->path, "/exports/demo/summary-2026-W44.txt");
 	harness_free(h);
@@ -214,13 +214,13 @@ static void what_was_missed_is_made_up_for_in_order(void **state)
 	(void)state;
 	harness_now(h, berlin(13, 8, 9)); /* 8 January */
 	for (int i = 0; i < 3; i++) {
-		assert_int_equal(
-			i ? harness_again(h) : WHEN(h, tick_monthly, &tick, .shop = "demo", .key = "demo"), WORKING);
-		assert_int_equal(harness_result(h, &(int){ 0 }, CLAIM_NONE), i < 2 ? LATER : DONE);
+		assert_int_equal(i ? harness_again(h) : WHEN(h, tick_monthly, &tick, .shop = "demo", .key = "demo"),
+			TURN_PENDING);
+		assert_int_equal(harness_result(h, &(int){ 0 }, CLAIM_NONE), i < 2 ? TURN_RETRY : TURN_DONE);
 		assert_true(harness_said(h, &topic_summary_done, 0, &done, NULL));
 		assert_string_equal(done.month, months[i]);
 	}
-	assert_int_equal(harness_again(h), DONE);
+	assert_int_equal(harness_again(h), TURN_DONE);
 	assert_int_equal(harness_count(h, NULL), 0);
 	harness_free(h);
 }
@@ -232,8 +232,8 @@ static void a_month_is_not_told_before_its_monday(void **state)
 	Tick tick = { .name = "monthly", .due_us = berlin(11, 2, 9) };
 	(void)state;
 	harness_now(h, berlin(12, 3, 9));
-	assert_int_equal(WHEN(h, tick_monthly, &tick, .shop = "demo", .key = "demo"), WORKING);
-	assert_int_equal(harness_result(h, &(int){ 0 }, CLAIM_NONE), DONE);
+	assert_int_equal(WHEN(h, tick_monthly, &tick, .shop = "demo", .key = "demo"), TURN_PENDING);
+	assert_int_equal(harness_result(h, &(int){ 0 }, CLAIM_NONE), TURN_DONE);
 	harness_free(h);
 }
 
@@ -241,8 +241,8 @@ static void a_file_that_cannot_be_written_is_tried_again(void **state)
 {
 	struct harness *h = given_shop("owner = owner@demo.example\n");
 	(void)state;
-	assert_int_equal(when_month(h), WORKING);
-	assert_int_equal(harness_result(h, &(int){ -28 }, CLAIM_NONE), LATER);
+	assert_int_equal(when_month(h), TURN_PENDING);
+	assert_int_equal(harness_result(h, &(int){ -28 }, CLAIM_NONE), TURN_RETRY);
 	assert_int_equal(harness_count(h, NULL), 0);
 	harness_free(h);
 }
@@ -286,14 +286,14 @@ static void a_model_writes_the_paragraph_and_no_figure(void **state)
 	const struct model_request *asked;
 	Audit audit;
 	(void)state;
-	assert_int_equal(when_month(h), WORKING);
+	assert_int_equal(when_month(h), TURN_PENDING);
 	asked = harness_effect_request(h);
 	assert_non_null(strstr(asked->data, "\"now\":\"40,00\xc2\xa0€\""));
 	assert_null(strstr(asked->data, "gave-up")); /* a cart's id */
 	assert_null(strchr(asked->data, '@'));
-	assert_int_equal(when_answered(h, narrated), WORKING); /* the file */
+	assert_int_equal(when_answered(h, narrated), TURN_PENDING); /* the file */
 	assert_int_equal(harness_count(h, NULL), 0);
-	assert_int_equal(harness_result(h, &(int){ 0 }, CLAIM_NONE), DONE);
+	assert_int_equal(harness_result(h, &(int){ 0 }, CLAIM_NONE), TURN_DONE);
 	assert_true(harness_said(h, &topic_summary_done, 0, &done, NULL));
 	assert_non_null(strstr(done.text, narrated));
 	assert_non_null(strstr(done.html, narrated));
@@ -324,9 +324,9 @@ static void whatever_goes_wrong_the_templates_paragraph_goes_and_says_why(void *
 	(void)state;
 	for (size_t i = 0; i < sizeof(answers) / sizeof(answers[0]); i++) {
 		struct harness *h = given_model("");
-		assert_int_equal(when_month(h), WORKING);
-		assert_int_equal(when_answered(h, answers[i]), WORKING);
-		assert_int_equal(harness_result(h, &(int){ 0 }, CLAIM_NONE), DONE);
+		assert_int_equal(when_month(h), TURN_PENDING);
+		assert_int_equal(when_answered(h, answers[i]), TURN_PENDING);
+		assert_int_equal(harness_result(h, &(int){ 0 }, CLAIM_NONE), TURN_DONE);
 		assert_true(harness_said(h, &topic_summary_done, 0, &done, NULL));
 		assert_string_equal(done.text, october);
 		ModelUsed used = said_used(h);
@@ -340,14 +340,15 @@ static void a_model_that_never_answers_and_a_disk_that_is_full_cost_one_question
 {
 	struct harness *h = given_model("");
 	(void)state;
-	assert_int_equal(when_month(h), WORKING);
-	assert_int_equal(harness_result(h, NULL, CLAIM_NONE), WORKING); /* past the deadline: the file is written */
-	assert_int_equal(harness_result(h, &(int){ -28 }, CLAIM_NONE), LATER);
+	assert_int_equal(when_month(h), TURN_PENDING);
+	assert_int_equal(
+		harness_result(h, NULL, CLAIM_NONE), TURN_PENDING); /* past the deadline: the file is written */
+	assert_int_equal(harness_result(h, &(int){ -28 }, CLAIM_NONE), TURN_RETRY);
 	assert_string_equal(said_used(h).outcome, "no answer within the deadline");
-	assert_int_equal(harness_again(h), WORKING);
+	assert_int_equal(harness_again(h), TURN_PENDING);
 	assert_string_equal(
 		((const struct file_request *)harness_effect_request(h))->path, "/exports/demo/summary-2026-10.txt");
-	assert_int_equal(harness_result(h, &(int){ 0 }, CLAIM_NONE), DONE);
+	assert_int_equal(harness_result(h, &(int){ 0 }, CLAIM_NONE), TURN_DONE);
 	assert_int_equal(harness_count(h, &topic_model_used), 0);
 	harness_free(h);
 }
@@ -358,11 +359,11 @@ static void it_is_not_asked_past_the_budget_nor_of_a_shop_that_does_not_want_it(
 	ModelUsed used = { .tokens_in = 10000, .at_us = berlin(11, 1, 9) };
 	(void)state;
 	GIVEN(h, model_used, &used, .shop = "other", .key = "c1");
-	assert_int_equal(when_month(h), WORKING);
+	assert_int_equal(when_month(h), TURN_PENDING);
 	assert_non_null(strstr(((const struct file_request *)harness_effect_request(h))->path, ".txt"));
 	harness_free(h);
 	h = given_shop("owner = owner@demo.example\n");
-	assert_int_equal(when_month(h), WORKING);
+	assert_int_equal(when_month(h), TURN_PENDING);
 	assert_non_null(strstr(((const struct file_request *)harness_effect_request(h))->path, ".txt"));
 	harness_free(h);
 }
@@ -380,7 +381,7 @@ static struct harness *given_written(void)
 	struct harness *h = given_shop("owner = owner@demo.example\n");
 	given_october(h);
 	when_written(h);
-	assert_int_equal(when_due(h), WORKING);
+	assert_int_equal(when_due(h), TURN_PENDING);
 	return h;
 }
 
@@ -401,10 +402,10 @@ static void the_mail_says_what_the_file_says_and_claims_its_last_byte(void **sta
 	assert_non_null(memmem(mail->mime.data, mail->mime.len, "multipart/alternative", 21));
 	assert_non_null(letters_effect.claim);
 	assert_true(harness_may_proceed(h));
-	assert_int_equal(harness_result(h, &(struct mail_result){ .end = MAIL_SENT }, CLAIM_FRESH), DONE);
+	assert_int_equal(harness_result(h, &(struct mail_result){ .end = MAIL_SENT }, CLAIM_FRESH), TURN_DONE);
 	assert_int_equal(said_mailed(h).end, SUMMARY_SENT);
 	assert_int_equal(harness_count(h, &topic_alarm), 0);
-	assert_int_equal(when_due(h), DONE);
+	assert_int_equal(when_due(h), TURN_DONE);
 	assert_int_equal(harness_count(h, NULL), 0);
 	harness_free(h);
 }
@@ -415,11 +416,11 @@ static void a_mail_that_did_not_go_is_tried_again(void **state)
 	(void)state;
 	for (int i = 0; i < 2; i++) {
 		struct harness *h = given_written();
-		assert_int_equal(harness_result(h, &(struct mail_result){ .end = ends[i] }, CLAIM_FRESH), LATER);
+		assert_int_equal(harness_result(h, &(struct mail_result){ .end = ends[i] }, CLAIM_FRESH), TURN_RETRY);
 		assert_int_equal(said_mailed(h).end, SUMMARY_RELEASED);
 		assert_int_equal(said_mailed(h).attempt, 1);
-		assert_int_equal(when_due(h), WORKING);
-		assert_int_equal(harness_result(h, &(struct mail_result){ .end = MAIL_SENT }, CLAIM_FRESH), DONE);
+		assert_int_equal(when_due(h), TURN_PENDING);
+		assert_int_equal(harness_result(h, &(struct mail_result){ .end = MAIL_SENT }, CLAIM_FRESH), TURN_DONE);
 		assert_int_equal(said_mailed(h).attempt, 2);
 		harness_free(h);
 	}
@@ -431,11 +432,12 @@ static void a_mail_that_did_not_go_is_tried_again_with_longer_waits(void **state
 	struct harness *h = given_written();
 	(void)state;
 	for (uint32_t i = 0; i < sizeof(minutes) / sizeof(minutes[0]); i++) {
-		assert_int_equal(harness_result(h, &(struct mail_result){ .end = MAIL_LATER }, CLAIM_FRESH), LATER);
+		assert_int_equal(
+			harness_result(h, &(struct mail_result){ .end = MAIL_LATER }, CLAIM_FRESH), TURN_RETRY);
 		assert_int_equal(harness_delay_us(h), minutes[i] * US_PER_MINUTE);
 		assert_int_equal(said_mailed(h).attempt, i + 1);
 		assert_int_equal(harness_count(h, NULL), 1);
-		assert_int_equal(when_due(h), WORKING);
+		assert_int_equal(when_due(h), TURN_PENDING);
 	}
 	harness_free(h);
 }
@@ -447,13 +449,13 @@ static void an_alarm_about_a_summary_is_over_when_one_is_mailed(void **state)
 	Alarm alarm;
 	(void)state;
 	GIVEN(h, alarm, (&(Alarm){ .kind = "mail-server", .raised = true }), .shop = "demo", .key = "mail-server");
-	assert_int_equal(harness_result(h, &(struct mail_result){ .end = MAIL_REFUSED }, CLAIM_FRESH), DONE);
+	assert_int_equal(harness_result(h, &(struct mail_result){ .end = MAIL_REFUSED }, CLAIM_FRESH), TURN_DONE);
 	assert_true(harness_said(h, &topic_alarm, 0, &alarm, NULL));
 	assert_true(alarm.raised);
 	assert_string_equal(alarm.text, "the summary 2026-10 of shop demo: a mail server refuses it");
 	for (int i = 0; i < 2; i++) {
-		assert_int_equal(WHEN(h, summary_due, &next, .shop = "demo", .key = "k"), WORKING);
-		assert_int_equal(harness_result(h, &(struct mail_result){ .end = MAIL_SENT }, CLAIM_FRESH), DONE);
+		assert_int_equal(WHEN(h, summary_due, &next, .shop = "demo", .key = "k"), TURN_PENDING);
+		assert_int_equal(harness_result(h, &(struct mail_result){ .end = MAIL_SENT }, CLAIM_FRESH), TURN_DONE);
 		assert_int_equal(harness_count(h, &topic_alarm), i == 0);
 		if (i == 0) {
 			assert_true(harness_said(h, &topic_alarm, 0, &alarm, NULL));
@@ -470,7 +472,7 @@ static void an_alarm_of_another_kind_is_none_about_a_summary(void **state)
 	struct harness *h = given_written();
 	(void)state;
 	GIVEN(h, alarm, (&(Alarm){ .kind = "mail-server", .raised = true }), .shop = "demo", .key = "mail-server");
-	assert_int_equal(harness_result(h, &(struct mail_result){ .end = MAIL_SENT }, CLAIM_FRESH), DONE);
+	assert_int_equal(harness_result(h, &(struct mail_result){ .end = MAIL_SENT }, CLAIM_FRESH), TURN_DONE);
 	assert_int_equal(harness_count(h, &topic_alarm), 0);
 	harness_free(h);
 }
@@ -480,11 +482,11 @@ static void what_may_have_gone_is_not_sent_again_and_somebody_is_told(void **sta
 	struct harness *h = given_written();
 	Alarm alarm;
 	(void)state;
-	assert_int_equal(harness_result(h, NULL, CLAIM_FRESH), DONE);
+	assert_int_equal(harness_result(h, NULL, CLAIM_FRESH), TURN_DONE);
 	assert_int_equal(said_mailed(h).end, SUMMARY_AMBIGUOUS);
 	assert_true(harness_said(h, &topic_alarm, 0, &alarm, NULL));
 	assert_true(alarm.raised);
-	assert_int_equal(when_due(h), DONE);
+	assert_int_equal(when_due(h), TURN_DONE);
 	assert_int_equal(harness_count(h, NULL), 0);
 	harness_free(h);
 }
@@ -525,11 +527,11 @@ static void what_is_said_late_of_an_earlier_try_frees_no_claim(void **state)
 	given_mailed(h, 1, SUMMARY_RELEASED);
 	given_claim(h, 2);
 	given_mailed(h, 1, SUMMARY_RELEASED);
-	assert_int_equal(when_due(h), LATER);
+	assert_int_equal(when_due(h), TURN_RETRY);
 	assert_int_equal(harness_count(h, NULL), 0);
 	given_mailed(h, 2, SUMMARY_RELEASED);
-	assert_int_equal(when_due(h), WORKING);
-	assert_int_equal(harness_result(h, &(struct mail_result){ .end = MAIL_SENT }, CLAIM_FRESH), DONE);
+	assert_int_equal(when_due(h), TURN_PENDING);
+	assert_int_equal(harness_result(h, &(struct mail_result){ .end = MAIL_SENT }, CLAIM_FRESH), TURN_DONE);
 	assert_int_equal(said_mailed(h).attempt, 3);
 	harness_free(h);
 }
@@ -545,10 +547,10 @@ static void a_letter_that_is_settled_stays_so_whatever_is_said_of_it_later(void 
 		given_claim(h, 1);
 		given_mailed(h, 1, ends[i]);
 		given_mailed(h, 1, SUMMARY_RELEASED);
-		assert_int_equal(when_due(h), DONE);
+		assert_int_equal(when_due(h), TURN_DONE);
 		given_claim(h, 2);
 		given_mailed(h, 2, SUMMARY_RELEASED);
-		assert_int_equal(when_due(h), DONE);
+		assert_int_equal(when_due(h), TURN_DONE);
 		assert_int_equal(harness_count(h, NULL), 0);
 		harness_free(h);
 	}
@@ -563,10 +565,10 @@ static void a_claim_whose_owner_is_gone_is_waited_for_and_then_told(void **state
 	when_written(h);
 	given_claim(h, 1);
 	harness_now(h, berlin(11, 2, 9) + 15 * US_PER_S - 1);
-	assert_int_equal(when_due(h), LATER);
+	assert_int_equal(when_due(h), TURN_RETRY);
 	assert_int_equal(harness_count(h, NULL), 0);
 	harness_now(h, berlin(11, 2, 9) + 15 * US_PER_S);
-	assert_int_equal(when_due(h), DONE);
+	assert_int_equal(when_due(h), TURN_DONE);
 	mailed = said_mailed(h);
 	assert_int_equal(mailed.end, SUMMARY_AMBIGUOUS);
 	harness_free(h);
@@ -580,9 +582,9 @@ static void our_own_claim_has_until_its_deadline(void **state)
 	when_written(h);
 	given_claim_of(h, 1, "harness");
 	harness_now(h, berlin(11, 2, 9) + 15 * US_PER_MINUTE - 1);
-	assert_int_equal(when_due(h), LATER);
+	assert_int_equal(when_due(h), TURN_RETRY);
 	harness_now(h, berlin(11, 2, 9) + 15 * US_PER_MINUTE);
-	assert_int_equal(when_due(h), DONE);
+	assert_int_equal(when_due(h), TURN_DONE);
 	assert_int_equal(said_mailed(h).end, SUMMARY_AMBIGUOUS);
 	harness_free(h);
 }

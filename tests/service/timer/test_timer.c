@@ -64,7 +64,7 @@ static void given_nightly(struct harness *h, const char *cron, const char *zone)
 static void a_due_timer_says_what_was_asked_and_its_tombstone_in_one_turn(void **state)
 {
 	struct harness *h = harness_new(&timer, 1000);
-	struct said said;
+	struct message_meta said;
 	CartWake wake;
 	TimerFired fired;
 
@@ -95,7 +95,7 @@ static void the_earliest_of_all_shops_is_next(void **state)
 	struct harness *h = harness_new(&timer, 1000);
 	TimerSet first = wake_timer("c1", 1, 3000);
 	CartWake wake;
-	struct said said;
+	struct message_meta said;
 
 	(void)state;
 	given_wake(h, "c1", 1, 7000);
@@ -298,7 +298,7 @@ static void of_each_age_as_many_as_are_overdue_fire_each_once(void **state)
 static void a_timer_set_while_firings_are_on_their_way_is_found_before_them(void **state)
 {
 	enum { FIRED = 200 };
-	struct said said = { .shop = "demo", .topic = "", .key = "", .idem = "", .trace = "", .said_by = "" };
+	struct message_meta said = { .shop = "demo", .topic = "", .key = "", .idem = "", .trace = "", .said_by = "" };
 	struct store *store = NULL;
 	TimerSet set;
 
@@ -317,7 +317,7 @@ static void a_timer_set_while_firings_are_on_their_way_is_found_before_them(void
 	for (int i = 0; i < FIRED; i++) {
 		TimerFired fired = { .version = 1, .due_us = 5000 + i };
 		snprintf(fired.name, sizeof(fired.name), "cart/c%d", i);
-		timers_remember_fired(rows, &(struct said){ .shop = "demo" }, &fired);
+		timers_remember_fired(rows, &(struct message_meta){ .shop = "demo" }, &fired);
 	}
 	assert_int_equal(timers_next_due_us(rows), 5000 + FIRED);
 	set = wake_timer("early", 1, 2000);
@@ -364,7 +364,7 @@ static void a_cron_timer_comes_back_every_night(void **state)
 static void a_cron_timer_outlives_its_own_tombstone(void **state)
 {
 	struct harness *h = harness_new(&timer, berlin(2026, 5, 10, 12, 0));
-	struct said set, fired;
+	struct message_meta set, fired;
 	TimerSet again;
 	TimerFired tombstone;
 
@@ -438,7 +438,7 @@ static void nothing_is_said_but_the_three_that_a_timer_may_say(void **state)
 	for (size_t i = 0; i < sizeof(topics) / sizeof(topics[0]); i++) {
 		struct harness *h = harness_new(&timer, 1000);
 		TimerSet set = wake_timer("c1", 1, 2000);
-		struct said how;
+		struct message_meta how;
 		Alarm alarm;
 
 		TEXT_COPY(set.topic, topics[i]);
@@ -534,7 +534,7 @@ static void a_shop_that_moves_ticks_in_its_new_zone(void **state)
 	assert_int_equal(harness_count(h, &topic_timer_set), 3);
 	for (size_t i = 0; i < 3; i++) {
 		TimerSet set;
-		struct said how;
+		struct message_meta how;
 		assert_true(harness_said(h, &topic_timer_set, i, &set, &how));
 		assert_string_equal(set.zone, "Etc/UTC");
 		assert_int_equal(set.version, 2); /* else the ones before it would hold */

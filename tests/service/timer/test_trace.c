@@ -20,7 +20,7 @@ static void what_fires_goes_on_with_the_trace_of_what_set_it(void **state)
 	static const char trace[] = "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01";
 	struct harness *h = harness_new(&timer, 1000);
 	TimerSet set = { .name = "cart/c1", .version = 3, .due_us = 5000, .topic = "cart.wake", .key = "c1" };
-	struct said woken, fired;
+	struct message_meta woken, fired;
 
 	(void)state;
 	given(h, &set, &CartWake_msg, &(CartWake){ .cart_id = "c1" }, trace);
@@ -43,7 +43,7 @@ static void each_tick_begins_by_itself(void **state)
 		.key = "demo",
 		.cron = "0 2 * * *",
 		.zone = "Europe/Berlin" };
-	struct said ticked;
+	struct message_meta ticked;
 
 	(void)state;
 	given(h, &set, &Tick_msg, &(Tick){ .name = "nightly" },

@@ -32,7 +32,7 @@ static enum verdict settle(struct harness *h, const char *id, const char *addres
 
 static void assert_alarm(struct harness *h, bool raised, const char *begins)
 {
-	struct said said;
+	struct message_meta said;
 	Alarm alarm;
 
 	assert_true(harness_said(h, &topic_alarm, 0, &alarm, &said));
@@ -47,11 +47,11 @@ static void a_request_to_erase_lists_the_person_and_stands_with_an_alarm(void **
 	struct harness *h = fresh();
 	Suppression listed;
 	PrivacyState row;
-	struct said said;
+	struct message_meta said;
 	Audit audit;
 
 	(void)state;
-	assert_int_equal(ask(h, "p1", PRIVACY_REDACT_CUSTOMER, "h"), DONE);
+	assert_int_equal(ask(h, "p1", PRIVACY_REDACT_CUSTOMER, "h"), TURN_DONE);
 	assert_true(harness_said(h, &topic_suppression, 0, &listed, NULL));
 	assert_int_equal(listed.source, OPTOUT_PRIVACY);
 	assert_true(harness_said(h, &topic_privacy_state, 0, &row, &said));
@@ -73,10 +73,10 @@ static void the_same_request_twice_is_one(void **state)
 
 	(void)state;
 	ask(h, "p1", PRIVACY_REDACT_CUSTOMER, "h");
-	assert_int_equal(ask(h, "p1", PRIVACY_REDACT_CUSTOMER, "h"), DONE);
+	assert_int_equal(ask(h, "p1", PRIVACY_REDACT_CUSTOMER, "h"), TURN_DONE);
 	assert_int_equal(harness_count(h, NULL), 0);
 	settle(h, "p1", "");
-	assert_int_equal(ask(h, "p1", PRIVACY_REDACT_CUSTOMER, "h"), DONE);
+	assert_int_equal(ask(h, "p1", PRIVACY_REDACT_CUSTOMER, "h"), TURN_DONE);
 	assert_int_equal(harness_count(h, NULL), 0); /* repeated late, when it was done */
 	harness_free(h);
 }
@@ -87,7 +87,7 @@ static void who_asks_for_his_data_stays_off_the_list(void **state)
 	Audit audit;
 
 	(void)state;
-	assert_int_equal(ask(h, "p1", PRIVACY_DATA_REQUEST, "h"), DONE);
+	assert_int_equal(ask(h, "p1", PRIVACY_DATA_REQUEST, "h"), TURN_DONE);
 	assert_int_equal(harness_count(h, &topic_suppression), 0);
 	assert_true(harness_said(h, &topic_audit, 0, &audit, NULL));
 	assert_string_equal(audit.action, "data_asked");
@@ -100,12 +100,12 @@ static void a_request_without_an_address_is_open_all_the_same(void **state)
 	struct harness *h = fresh();
 
 	(void)state;
-	assert_int_equal(ask(h, "p1", PRIVACY_REDACT_CUSTOMER, ""), DONE);
+	assert_int_equal(ask(h, "p1", PRIVACY_REDACT_CUSTOMER, ""), TURN_DONE);
 	assert_int_equal(harness_count(h, &topic_suppression), 0);
 	assert_int_equal(harness_count(h, &topic_privacy_state), 1);
-	assert_int_equal(ask(h, "p2", PRIVACY_REDACT_SHOP, ""), DONE);
+	assert_int_equal(ask(h, "p2", PRIVACY_REDACT_SHOP, ""), TURN_DONE);
 	assert_alarm(h, true, "2 requests");
-	assert_int_equal(ask(h, "", PRIVACY_REDACT_CUSTOMER, "h"), NEVER);
+	assert_int_equal(ask(h, "", PRIVACY_REDACT_CUSTOMER, "h"), TURN_DEAD_LETTER);
 	harness_free(h);
 }
 
@@ -113,14 +113,14 @@ static void the_alarm_ends_with_the_last_of_them(void **state)
 {
 	struct harness *h = fresh();
 	PrivacyState row;
-	struct said said;
+	struct message_meta said;
 	Audit audit;
 
 	(void)state;
 	ask(h, "p1", PRIVACY_REDACT_CUSTOMER, "h");
 	ask(h, "p2", PRIVACY_DATA_REQUEST, "h");
 	ask(h, "p3", PRIVACY_DATA_REQUEST, "other");
-	assert_int_equal(settle(h, "p3", ""), DONE);
+	assert_int_equal(settle(h, "p3", ""), TURN_DONE);
 	assert_true(harness_said(h, &topic_privacy_state, 0, &row, &said));
 	assert_true(row.settled && said.tombstone);
 	assert_string_equal(row.who, "anna");
@@ -130,9 +130,9 @@ static void the_alarm_ends_with_the_last_of_them(void **state)
 	assert_string_equal(audit.who, "anna");
 	assert_string_equal(audit.before, "open");
 	assert_alarm(h, true, "2 requests");
-	assert_int_equal(settle(h, "p3", ""), DONE);
+	assert_int_equal(settle(h, "p3", ""), TURN_DONE);
 	assert_int_equal(harness_count(h, NULL), 0);
-	assert_int_equal(settle(h, "", "h"), DONE); /* all of one person, as after erasing him */
+	assert_int_equal(settle(h, "", "h"), TURN_DONE); /* all of one person, as after erasing him */
 	assert_int_equal(harness_count(h, &topic_privacy_state), 2);
 	assert_alarm(h, false, "all privacy requests");
 	harness_free(h);
@@ -143,8 +143,8 @@ static void what_names_no_request_is_not_settled(void **state)
 	struct harness *h = fresh();
 
 	(void)state;
-	assert_int_equal(settle(h, "", ""), NEVER);
-	assert_int_equal(settle(h, "unheard-of", ""), DONE);
+	assert_int_equal(settle(h, "", ""), TURN_DEAD_LETTER);
+	assert_int_equal(settle(h, "unheard-of", ""), TURN_DONE);
 	assert_int_equal(harness_count(h, NULL), 0);
 	harness_free(h);
 }
@@ -169,13 +169,13 @@ static void each_request_is_in_the_record_with_what_it_came_by(void **state)
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
 		struct harness *h = fresh();
 		PrivacyRequest request = { .kind = cases[i].kind, .request_id = "p1", .heard_us = 900 };
-		struct said said;
+		struct message_meta said;
 		Audit audit;
 		size_t nth;
 
 		strcpy(request.platform_topic, cases[i].topic);
 		strcpy(request.address_hash, cases[i].address_hash);
-		assert_int_equal(WHEN(h, privacy_request, &request, .shop = "demo", .key = "p1"), DONE);
+		assert_int_equal(WHEN(h, privacy_request, &request, .shop = "demo", .key = "p1"), TURN_DONE);
 		nth = harness_count(h, &topic_audit) - 1; /* in front of it, that the person was listed */
 		assert_int_equal(nth, harness_count(h, &topic_suppression));
 		assert_true(harness_said(h, &topic_audit, nth, &audit, &said));
@@ -187,7 +187,7 @@ static void each_request_is_in_the_record_with_what_it_came_by(void **state)
 		assert_string_equal(audit.before, "not asked");
 		assert_string_equal(audit.after, "open");
 		assert_int_equal(audit.at_us, 1000);
-		assert_int_equal(settle(h, "p1", ""), DONE);
+		assert_int_equal(settle(h, "p1", ""), TURN_DONE);
 		assert_true(harness_said(h, &topic_audit, 0, &audit, &said));
 		assert_string_equal(audit.grounds, "erased");
 		assert_string_equal(audit.before, "open");
@@ -201,7 +201,7 @@ static void what_is_settled_says_when_and_why_and_stays_so(void **state)
 {
 	struct harness *h = fresh();
 	PrivacyState row, late;
-	struct said said;
+	struct message_meta said;
 
 	(void)state;
 	ask(h, "p1", PRIVACY_DATA_REQUEST, "h");
@@ -211,14 +211,14 @@ static void what_is_settled_says_when_and_why_and_stays_so(void **state)
 	assert_false(late.settled || said.tombstone);
 	assert_string_equal(said.key, "p1");
 	harness_now(h, 2000);
-	assert_int_equal(settle(h, "p1", "other"), DONE); /* its id says which */
+	assert_int_equal(settle(h, "p1", "other"), TURN_DONE); /* its id says which */
 	assert_true(harness_said(h, &topic_privacy_state, 0, &row, &said));
 	assert_int_equal(row.settled_us, 2000);
 	assert_string_equal(row.reason, "erased");
 	assert_int_equal(row.version, 2);
 	assert_string_equal(row.request.address_hash, "h");
 	GIVEN(h, privacy_state, &late, .shop = "demo", .key = "p1", .version = 1); /* what was so before */
-	assert_int_equal(settle(h, "p1", ""), DONE);
+	assert_int_equal(settle(h, "p1", ""), TURN_DONE);
 	assert_int_equal(harness_count(h, NULL), 0);
 	harness_free(h);
 }
@@ -231,12 +231,12 @@ static void requests_of_others_stay_open(void **state)
 	(void)state;
 	ask(h, "p1", PRIVACY_DATA_REQUEST, "h");
 	ask(h, "p2", PRIVACY_DATA_REQUEST, "other");
-	assert_int_equal(settle(h, "", "h"), DONE);
+	assert_int_equal(settle(h, "", "h"), TURN_DONE);
 	assert_int_equal(harness_count(h, &topic_privacy_state), 1);
 	assert_true(harness_said(h, &topic_privacy_state, 0, &row, NULL));
 	assert_string_equal(row.request.request_id, "p1");
 	assert_alarm(h, true, "1 request");
-	assert_int_equal(settle(h, "", "h"), DONE); /* there is none any more */
+	assert_int_equal(settle(h, "", "h"), TURN_DONE); /* there is none any more */
 	assert_int_equal(harness_count(h, NULL), 0);
 	harness_free(h);
 }

@@ -44,7 +44,7 @@ static void hear(struct harness *h, FeedbackKind kind, int who, int64_t at_us, b
 	snprintf(feedback.address_hash, sizeof(feedback.address_hash), "h%d", who);
 	if (folded)
 		GIVEN(h, mail_feedback, &feedback, .shop = "demo", .key = feedback.address_hash);
-	assert_int_equal(WHEN(h, mail_feedback, &feedback, .shop = "demo", .key = feedback.address_hash), DONE);
+	assert_int_equal(WHEN(h, mail_feedback, &feedback, .shop = "demo", .key = feedback.address_hash), TURN_DONE);
 	if (!folded)
 		GIVEN(h, mail_feedback, &feedback, .shop = "demo", .key = feedback.address_hash);
 }
@@ -109,7 +109,7 @@ static void three_in_a_thousand_pause_the_shop_in_the_turn_of_the_third(void **s
 	struct harness *h = shop_with(1000);
 	ShopStatus status;
 	Audit audit;
-	struct said how;
+	struct message_meta how;
 
 	(void)state;
 	complain(h, 0);

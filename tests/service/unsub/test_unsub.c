@@ -29,12 +29,12 @@ static enum verdict act(struct harness *h, AdminVerb verb, const char *address_h
 static void a_shopper_who_said_no_is_listed_once_with_the_first_reason(void **state)
 {
 	struct harness *h = fresh();
-	struct said said;
+	struct message_meta said;
 	Suppression row;
 	Audit audit;
 
 	(void)state;
-	assert_int_equal(ask(h, "demo", OPTOUT_ONE_CLICK), DONE);
+	assert_int_equal(ask(h, "demo", OPTOUT_ONE_CLICK), TURN_DONE);
 	assert_int_equal(harness_count(h, NULL), 2);
 	assert_true(harness_said(h, &topic_suppression, 0, &row, &said));
 	assert_string_equal(row.address_hash, "h");
@@ -48,7 +48,7 @@ static void a_shopper_who_said_no_is_listed_once_with_the_first_reason(void **st
 	assert_string_equal(audit.action, "unsubscribed");
 	assert_string_equal(audit.cart_id, "c1");
 
-	assert_int_equal(ask(h, "demo", OPTOUT_PAGE), DONE);
+	assert_int_equal(ask(h, "demo", OPTOUT_PAGE), TURN_DONE);
 	assert_int_equal(harness_count(h, NULL), 0);
 	harness_free(h);
 }
@@ -59,7 +59,7 @@ static void the_same_address_in_another_shop_is_another_row(void **state)
 
 	(void)state;
 	ask(h, "demo", OPTOUT_PAGE);
-	assert_int_equal(ask(h, "other", OPTOUT_PAGE), DONE);
+	assert_int_equal(ask(h, "other", OPTOUT_PAGE), TURN_DONE);
 	assert_int_equal(harness_count(h, &topic_suppression), 1);
 	harness_free(h);
 }
@@ -82,7 +82,7 @@ static void complaints_and_hard_bounces_list_and_a_full_mailbox_does_not(void **
 		Suppression row;
 		Audit audit;
 
-		assert_int_equal(WHEN(h, mail_feedback, &feedback, .shop = "demo", .key = "h"), DONE);
+		assert_int_equal(WHEN(h, mail_feedback, &feedback, .shop = "demo", .key = "h"), TURN_DONE);
 		assert_int_equal(harness_count(h, &topic_suppression), table[i].rows);
 		if (harness_said(h, &topic_suppression, 0, &row, NULL))
 			assert_int_equal(row.source, table[i].source);
@@ -108,16 +108,16 @@ static void every_transient_bounce_is_counted(void **state)
 static void only_a_person_with_a_reason_takes_somebody_off_the_list(void **state)
 {
 	struct harness *h = fresh();
-	struct said said;
+	struct message_meta said;
 	Suppression row;
 	Audit audit;
 
 	(void)state;
 	ask(h, "demo", OPTOUT_PAGE);
-	assert_int_equal(act(h, ADMIN_LIFT_SUPPRESSION, "h", ""), NEVER);
+	assert_int_equal(act(h, ADMIN_LIFT_SUPPRESSION, "h", ""), TURN_DEAD_LETTER);
 	assert_string_equal(harness_reason(h), "lifting a suppression needs a reason");
-	assert_int_equal(act(h, ADMIN_LIFT_SUPPRESSION, "", "asked by phone"), NEVER);
-	assert_int_equal(act(h, ADMIN_LIFT_SUPPRESSION, "h", "asked by phone"), DONE);
+	assert_int_equal(act(h, ADMIN_LIFT_SUPPRESSION, "", "asked by phone"), TURN_DEAD_LETTER);
+	assert_int_equal(act(h, ADMIN_LIFT_SUPPRESSION, "h", "asked by phone"), TURN_DONE);
 	assert_true(harness_said(h, &topic_suppression, 0, &row, &said));
 	assert_true(row.lifted);
 	assert_int_equal(row.source, OPTOUT_PAGE); /* history stays */
@@ -127,7 +127,7 @@ static void only_a_person_with_a_reason_takes_somebody_off_the_list(void **state
 	assert_string_equal(audit.action, "suppression_lifted");
 	assert_string_equal(audit.who, "anna");
 	assert_string_equal(audit.grounds, "asked by phone");
-	assert_int_equal(act(h, ADMIN_LIFT_SUPPRESSION, "h", "again"), DONE);
+	assert_int_equal(act(h, ADMIN_LIFT_SUPPRESSION, "h", "again"), TURN_DONE);
 	assert_int_equal(harness_count(h, NULL), 0);
 	harness_free(h);
 }
@@ -135,13 +135,13 @@ static void only_a_person_with_a_reason_takes_somebody_off_the_list(void **state
 static void an_opt_out_after_a_lift_counts_again(void **state)
 {
 	struct harness *h = fresh();
-	struct said said;
+	struct message_meta said;
 	Suppression row;
 
 	(void)state;
 	ask(h, "demo", OPTOUT_PAGE);
 	act(h, ADMIN_LIFT_SUPPRESSION, "h", "asked by phone");
-	assert_int_equal(ask(h, "demo", OPTOUT_ONE_CLICK), DONE);
+	assert_int_equal(ask(h, "demo", OPTOUT_ONE_CLICK), TURN_DONE);
 	assert_true(harness_said(h, &topic_suppression, 0, &row, &said));
 	assert_false(row.lifted);
 	assert_int_equal(row.source, OPTOUT_ONE_CLICK);
@@ -199,7 +199,7 @@ static void every_record_says_its_source_and_every_audit_who_and_what_was_before
 		Suppression row;
 		Audit audit;
 
-		assert_int_equal(say_no_as(h, every_source[i]), DONE);
+		assert_int_equal(say_no_as(h, every_source[i]), TURN_DONE);
 		assert_int_equal(harness_count(h, &topic_suppression), 1);
 		assert_true(harness_said(h, &topic_suppression, 0, &row, NULL));
 		assert_int_equal(row.source, every_source[i]);
@@ -220,7 +220,7 @@ static void an_import_names_who_ran_it(void **state)
 	Audit audit;
 
 	(void)state;
-	assert_int_equal(WHEN(h, optout_request, &asked, .shop = "demo", .key = "h"), DONE);
+	assert_int_equal(WHEN(h, optout_request, &asked, .shop = "demo", .key = "h"), TURN_DONE);
 	assert_true(harness_said(h, &topic_audit, 0, &audit, NULL));
 	assert_string_equal(audit.who, "bert");
 	harness_free(h);
@@ -235,7 +235,7 @@ static void the_shopper_takes_back_the_pages_word_and_no_other(void **state)
 		Audit audit;
 
 		say_no_as(h, every_source[i]);
-		assert_int_equal(take_back(h, 5000), DONE);
+		assert_int_equal(take_back(h, 5000), TURN_DONE);
 		assert_int_equal(harness_count(h, &topic_suppression), page ? 1 : 0);
 		assert_true(harness_said(h, &topic_audit, 0, &audit, NULL));
 		assert_string_equal(audit.action, page ? "suppression_lifted" : "undo_refused");
@@ -252,7 +252,7 @@ static void whatever_else_is_heard_after_the_page_cannot_be_taken_back_any_more(
 		Suppression row;
 
 		ask(h, "demo", OPTOUT_PAGE);
-		assert_int_equal(say_no_as(h, every_source[i]), DONE);
+		assert_int_equal(say_no_as(h, every_source[i]), TURN_DONE);
 		assert_true(harness_said(h, &topic_suppression, 0, &row, NULL));
 		assert_int_equal(row.source, every_source[i]);
 		assert_int_equal(row.since_us, 900); /* since when nobody mails stays */
@@ -283,7 +283,7 @@ static void the_owner_unsubscribes_somebody(void **state)
 	Suppression row;
 
 	(void)state;
-	assert_int_equal(act(h, ADMIN_UNSUBSCRIBE, "h", "rang us up"), DONE);
+	assert_int_equal(act(h, ADMIN_UNSUBSCRIBE, "h", "rang us up"), TURN_DONE);
 	assert_true(harness_said(h, &topic_suppression, 0, &row, NULL));
 	assert_int_equal(row.source, OPTOUT_OWNER);
 	assert_string_equal(row.reason, "rang us up");
@@ -297,7 +297,7 @@ static void actions_about_one_cart_are_not_the_lists_business(void **state)
 
 	(void)state;
 	for (size_t i = 0; i < sizeof(verbs) / sizeof(verbs[0]); i++) {
-		assert_int_equal(act(h, verbs[i], "h", ""), DONE);
+		assert_int_equal(act(h, verbs[i], "h", ""), TURN_DONE);
 		assert_int_equal(harness_count(h, NULL), 0);
 	}
 	harness_free(h);
@@ -309,9 +309,9 @@ static void what_names_no_address_goes_to_the_dead_letters(void **state)
 	OptoutRequest asked = { .source = OPTOUT_PAGE };
 
 	(void)state;
-	assert_int_equal(WHEN(h, optout_request, &asked, .shop = "demo", .key = "h"), NEVER);
+	assert_int_equal(WHEN(h, optout_request, &asked, .shop = "demo", .key = "h"), TURN_DEAD_LETTER);
 	assert_int_equal(harness_count(h, NULL), 0);
-	assert_int_equal(act(h, ADMIN_UNSUBSCRIBE, "", "by cart"), NEVER);
+	assert_int_equal(act(h, ADMIN_UNSUBSCRIBE, "", "by cart"), TURN_DEAD_LETTER);
 	harness_free(h);
 }
 
@@ -323,7 +323,7 @@ static void a_late_row_does_not_undo_a_lift(void **state)
 	GIVEN(h, suppression, &((Suppression){ .address_hash = "h", .lifted = true }), .shop = "demo", .key = "h",
 		.version = 2);
 	GIVEN(h, suppression, &((Suppression){ .address_hash = "h" }), .shop = "demo", .key = "h", .version = 1);
-	assert_int_equal(ask(h, "demo", OPTOUT_PAGE), DONE);
+	assert_int_equal(ask(h, "demo", OPTOUT_PAGE), TURN_DONE);
 	assert_int_equal(harness_count(h, &topic_suppression), 1);
 	harness_free(h);
 }

@@ -70,7 +70,7 @@ void when_woken(struct harness *h, int64_t now_us, uint64_t revision)
 	CartWake wake = { .cart_id = "c1", .revision = revision, .due_us = now_us };
 
 	harness_now(h, now_us);
-	assert_int_equal(WHEN(h, cart_wake, &wake, .shop = "demo", .key = "c1"), DONE);
+	assert_int_equal(WHEN(h, cart_wake, &wake, .shop = "demo", .key = "c1"), TURN_DONE);
 }
 
 Audit audited(const struct harness *h)
@@ -87,7 +87,7 @@ CartWake next_wake(const struct harness *h, int64_t *ret_due_us)
 	CartWake wake;
 	TimerSet set;
 	pb_istream_t stream;
-	struct said said;
+	struct message_meta said;
 
 	assert_int_equal(harness_count(h, &topic_timer_set), 1);
 	assert_true(harness_said(h, &topic_timer_set, 0, &set, &said));

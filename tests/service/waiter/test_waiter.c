@@ -8,7 +8,7 @@ static void when_the_first_wait_is_over_the_first_reminder_is_due(void **state)
 {
 	struct harness *h = given_all(MODE_LIVE);
 	static ReminderDue due;
-	struct said said;
+	struct message_meta said;
 	Audit audit;
 
 	(void)state;
@@ -192,7 +192,7 @@ static void a_shop_that_was_never_switched_on_only_observes_and_moves_on(void **
 	for (int i = 0; i < 4; i++) {
 		int64_t now_us = due_us;
 		harness_now(h, now_us);
-		assert_int_equal(WHEN(h, cart_wake, &wake, .shop = "demo", .key = "c1"), DONE);
+		assert_int_equal(WHEN(h, cart_wake, &wake, .shop = "demo", .key = "c1"), TURN_DONE);
 		assert_int_equal(harness_count(h, &topic_reminder_due), 0);
 		assert_string_equal(audited(h).action, actions[i]);
 		assert_true(!strstr(audited(h).grounds, "the shop is only observed") == (i == 0 || i == 3));

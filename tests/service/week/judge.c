@@ -48,7 +48,7 @@ static bool read_as(struct bytes payload, const pb_msgdesc_t *fields, void *ret)
 	return pb_decode(&stream, fields, ret);
 }
 
-static void see_state(struct judged *judged, const struct said *said, struct bytes payload)
+static void see_state(struct judged *judged, const struct message_meta *said, struct bytes payload)
 {
 	static CartState state;
 	struct seen_cart *cart = at(judged->by_token, said->shop, said->key);
@@ -61,7 +61,7 @@ static void see_state(struct judged *judged, const struct said *said, struct byt
 	cart->abandoned_us = state.abandoned_us;
 }
 
-static void see_order(struct judged *judged, const struct said *said, struct bytes payload)
+static void see_order(struct judged *judged, const struct message_meta *said, struct bytes payload)
 {
 	CartCheckout order;
 	struct seen_cart *cart;
@@ -77,7 +77,7 @@ static void see_order(struct judged *judged, const struct said *said, struct byt
 		shopper->bought_us = order.bought_us;
 }
 
-static void see_optout(struct judged *judged, const struct said *said)
+static void see_optout(struct judged *judged, const struct message_meta *said)
 {
 	struct seen_shopper *shopper = at(judged->shoppers, said->shop, said->key);
 
@@ -85,7 +85,7 @@ static void see_optout(struct judged *judged, const struct said *said)
 		shopper->opted_out = true;
 }
 
-static void see_action(struct judged *judged, const struct said *said)
+static void see_action(struct judged *judged, const struct message_meta *said)
 {
 	struct seen_cart *cart = at(judged->by_token, said->shop, said->key);
 
@@ -93,7 +93,7 @@ static void see_action(struct judged *judged, const struct said *said)
 		cart->stopped = true;
 }
 
-static void see_claim(struct judged *judged, const struct said *said, struct bytes payload)
+static void see_claim(struct judged *judged, const struct message_meta *said, struct bytes payload)
 {
 	SendClaim claim;
 	struct seen_cart *cart;
@@ -110,7 +110,7 @@ static void see_claim(struct judged *judged, const struct said *said, struct byt
 		cart->forbidden[claim.step] = claim.attempt;
 }
 
-static void see_outcome(struct judged *judged, const struct said *said, struct bytes payload, enum ended ended)
+static void see_outcome(struct judged *judged, const struct message_meta *said, struct bytes payload, enum ended ended)
 {
 	ReminderOutcome outcome;
 	struct seen_cart *cart;
@@ -129,7 +129,7 @@ static void see_outcome(struct judged *judged, const struct said *said, struct b
 		cart->ended[outcome.step] = ended;
 }
 
-static void see(const struct said *said, struct bytes payload, void *context)
+static void see(const struct message_meta *said, struct bytes payload, void *context)
 {
 	static const struct {
 		const char *topic;

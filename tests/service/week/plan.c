@@ -199,7 +199,8 @@ static CartChanged change_of(const struct planned_cart *cart, int64_t changed_us
 }
 
 /* As a gateway does: until it is confirmed, under the same key, so that it is there once. */
-static void say_until_confirmed(struct sim *sim, const struct topic *topic, const struct say *how, const void *message)
+static void say_until_confirmed(
+	struct sim *sim, const struct topic *topic, const struct publish_options *how, const void *message)
 {
 	enum said_result result = SAID_UNKNOWN;
 
@@ -218,7 +219,7 @@ static void say_change(
 	struct sim *sim, const struct planned_cart *cart, const struct planned_event *event, const CartChanged *changed)
 {
 	char idem[48];
-	struct say how = { .shop = cart->shop, .key = cart->token, .idem = webhook_id(cart, event, idem) };
+	struct publish_options how = { .shop = cart->shop, .key = cart->token, .idem = webhook_id(cart, event, idem) };
 
 	say_until_confirmed(sim, &topic_cart_changed, &how, changed);
 }
@@ -249,7 +250,8 @@ static void play_order(struct sim *sim, const struct planned_cart *cart, const s
 	else
 		TEXT_COPY(order.ids.email_hash, cart->hash);
 	say_until_confirmed(sim, &topic_cart_checkout,
-		&(struct say){ .shop = cart->shop, .key = order.ids.order_id, .idem = webhook_id(cart, event, idem) },
+		&(struct publish_options){
+			.shop = cart->shop, .key = order.ids.order_id, .idem = webhook_id(cart, event, idem) },
 		&order);
 }
 
@@ -294,7 +296,9 @@ static void play_optout(struct sim *sim, const struct planned_cart *cart, const 
 
 	TEXT_COPY(asked.address_hash, cart->hash);
 	say_until_confirmed(sim, &topic_optout_request,
-		&(struct say){ .shop = cart->shop, .key = cart->hash, .idem = webhook_id(cart, event, idem) }, &asked);
+		&(struct publish_options){
+			.shop = cart->shop, .key = cart->hash, .idem = webhook_id(cart, event, idem) },
+		&asked);
 }
 
 static void play_owner(struct sim *sim, const struct planned_cart *cart, const struct planned_event *event)
@@ -306,7 +310,8 @@ static void play_owner(struct sim *sim, const struct planned_cart *cart, const s
 
 	TEXT_COPY(action.cart_id, cart->token);
 	say_until_confirmed(sim, &topic_admin_action,
-		&(struct say){ .shop = cart->shop, .key = cart->token, .idem = webhook_id(cart, event, idem) },
+		&(struct publish_options){
+			.shop = cart->shop, .key = cart->token, .idem = webhook_id(cart, event, idem) },
 		&action);
 }
 

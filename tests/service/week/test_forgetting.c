@@ -357,7 +357,7 @@ struct counted {
 	int claims, skipped;
 };
 
-static void count(const struct said *said, struct bytes payload, void *context)
+static void count(const struct message_meta *said, struct bytes payload, void *context)
 {
 	struct counted *counted = context;
 

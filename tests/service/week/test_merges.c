@@ -135,7 +135,7 @@ static struct bytes claim_name(const char *cart_id, unsigned step, unsigned atte
 	return bytes_of(ret);
 }
 
-static void see_state(struct judge *judge, const struct said *said, struct bytes payload)
+static void see_state(struct judge *judge, const struct message_meta *said, struct bytes payload)
 {
 	static CartState state;
 
@@ -147,7 +147,7 @@ static void see_state(struct judge *judge, const struct said *said, struct bytes
 	pair->winner = *state.merged_into;
 }
 
-static void see_due(struct judge *judge, const struct said *said, struct bytes payload)
+static void see_due(struct judge *judge, const struct message_meta *said, struct bytes payload)
 {
 	static ReminderDue due;
 
@@ -155,7 +155,7 @@ static void see_due(struct judge *judge, const struct said *said, struct bytes p
 		pair_of(judge, due.cart.ids.cart_id)->due = said->seq;
 }
 
-static void see_claim(struct judge *judge, const struct said *said, struct bytes payload)
+static void see_claim(struct judge *judge, const struct message_meta *said, struct bytes payload)
 {
 	SendClaim claim;
 	char name[120];
@@ -165,7 +165,7 @@ static void see_claim(struct judge *judge, const struct said *said, struct bytes
 			(void *)(uintptr_t)said->seq);
 }
 
-static void see_mail(struct judge *judge, const struct said *said, struct bytes payload)
+static void see_mail(struct judge *judge, const struct message_meta *said, struct bytes payload)
 {
 	ReminderOutcome outcome;
 	char name[120];
@@ -183,7 +183,7 @@ static void see_mail(struct judge *judge, const struct said *said, struct bytes 
 	pair->mails[outcome.step][pair->count[outcome.step]++] = claimed;
 }
 
-static void see(const struct said *said, struct bytes payload, void *context)
+static void see(const struct message_meta *said, struct bytes payload, void *context)
 {
 	if (strcmp(said->topic, "cart.state") == 0)
 		see_state(context, said, payload);

@@ -101,7 +101,7 @@ struct told {
 	char days[400];
 };
 
-static void note(const struct said *said, struct bytes payload, void *context)
+static void note(const struct message_meta *said, struct bytes payload, void *context)
 {
 	struct told *told = context;
 	pb_istream_t stream = pb_istream_from_buffer(payload.data, payload.len);

@@ -34,21 +34,21 @@ static enum verdict hear_wake(const struct state *state, const CartWake *wake, s
 			return turn_failed(turn, 10 * US_PER_MS, "it fails the first time");
 		break;
 	case ODD_NEVER:
-		return turn_never(turn, "nobody can decide on this");
+		return turn_dead_letter(turn, "nobody can decide on this");
 	case ODD_BAD_FACT:
 		say_balance(turn, shop, wake->cart_id, balance);
 		say_balance(turn, "", wake->cart_id, balance); /* a shop is required */
-		return DONE;
+		return TURN_DONE;
 	case ODD_SAYS_NOTHING:
-		return DONE;
+		return TURN_DONE;
 	case ODD_NOT:
 		break;
 	}
 	say_balance(turn, shop, wake->cart_id, balance);
-	return DONE;
+	return TURN_DONE;
 }
 
-static void remember_balance(struct state *state, const struct said *said, const Audit *audit)
+static void remember_balance(struct state *state, const struct message_meta *said, const Audit *audit)
 {
 	state_put_number(state, "balance", said->shop, audit->cart_id, (uint64_t)audit->next_us);
 }
@@ -111,8 +111,9 @@ static void say_outcome(struct turn *turn, const struct topic *topic, const stru
 
 	outcome = (ReminderOutcome){ .step = errand->step, .attempt = errand->attempt, .at_us = turn_now_us(turn) };
 	TEXT_COPY(outcome.cart_id, errand->cart_id);
-	turn_say(turn, topic,
-		&(struct say){ .shop = turn_message(turn)->shop, .key = errand->what, .version = errand->attempt },
+	turn_publish(turn, topic,
+		&(struct publish_options){
+			.shop = turn_message(turn)->shop, .key = errand->what, .version = errand->attempt },
 		&outcome);
 }
 
@@ -131,7 +132,7 @@ static enum verdict errand_ended(const struct state *state, const void *message,
 				: *answer == ANSWER_TAKEN ? &topic_reminder_sent
 							  : &topic_reminder_released,
 			errand);
-		return answer && *answer == ANSWER_NOT_NOW ? turn_wait(turn, 500 * US_PER_MS, "put off") : DONE;
+		return answer && *answer == ANSWER_NOT_NOW ? turn_wait(turn, 500 * US_PER_MS, "put off") : TURN_DONE;
 	case CLAIM_UNUSED:
 		say_outcome(turn, &topic_reminder_released, errand);
 		return turn_wait(turn, 10 * US_PER_MS, "again");
@@ -140,7 +141,7 @@ static enum verdict errand_ended(const struct state *state, const void *message,
 	case CLAIM_REFUSED:
 		return turn_wait(turn, 10 * US_PER_MS, "somebody else is at it");
 	}
-	return DONE;
+	return TURN_DONE;
 }
 
 static const struct effect_kind errand_kind = { .name = "courier",
@@ -175,7 +176,7 @@ static void say_unused(struct turn *turn, const struct claim_note *claim)
 	SAY(turn, send_unused, &unused, .shop = "demo", .key = claim->run, .idem = idem);
 }
 
-static void remember_unused(struct state *state, const struct said *said, const SendUnused *unused)
+static void remember_unused(struct state *state, const struct message_meta *said, const SendUnused *unused)
 {
 	char key[64];
 
@@ -194,7 +195,7 @@ static enum verdict hear_click(const struct state *state, const LinkClicked *cli
 	released = state_number(state, "released", shop, errand->what);
 	if (state_has(state, "ended", shop, errand->what)) {
 		free(errand);
-		return DONE;
+		return TURN_DONE;
 	}
 	TEXT_COPY(errand->cart_id, clicked->cart_id);
 	errand->step = clicked->step;
@@ -212,22 +213,22 @@ static enum verdict hear_click(const struct state *state, const LinkClicked *cli
 	return turn_effect(turn, &errand_kind, &request);
 }
 
-static void remember_claim(struct state *state, const struct said *said, const SendClaim *claim)
+static void remember_claim(struct state *state, const struct message_meta *said, const SendClaim *claim)
 {
 	state_put_number(state, "claimed", said->shop, said->key, claim->attempt);
 }
 
-static void remember_end(struct state *state, const struct said *said, const ReminderOutcome *outcome)
+static void remember_end(struct state *state, const struct message_meta *said, const ReminderOutcome *outcome)
 {
 	state_put_number(state, "ended", said->shop, said->key, outcome->attempt);
 }
 
-static void remember_release(struct state *state, const struct said *said, const ReminderOutcome *outcome)
+static void remember_release(struct state *state, const struct message_meta *said, const ReminderOutcome *outcome)
 {
 	state_put_number(state, "released", said->shop, said->key, outcome->attempt);
 }
 
-static void remember_stop(struct state *state, const struct said *said, const CartClosed *closed)
+static void remember_stop(struct state *state, const struct message_meta *said, const CartClosed *closed)
 {
 	state_put_number(state, "stopped", said->shop, closed->cart_id, said->seq);
 }
@@ -244,7 +245,7 @@ const struct service postman = { .name = "postman",
 
 /* --- bell --- */
 
-static void remember_set(struct state *state, const struct said *said, const TimerSet *set)
+static void remember_set(struct state *state, const struct message_meta *said, const TimerSet *set)
 {
 	char due[40];
 
@@ -252,7 +253,7 @@ static void remember_set(struct state *state, const struct said *said, const Tim
 	state_put_number(state, "due", said->shop, due, set->version);
 }
 
-static void remember_fired(struct state *state, const struct said *said, const TimerFired *fired)
+static void remember_fired(struct state *state, const struct message_meta *said, const TimerFired *fired)
 {
 	char due[40];
 

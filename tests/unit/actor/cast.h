@@ -22,7 +22,7 @@ enum oddity {
 	ODD_NEVER,       /* cannot be decided on */
 	ODD_BAD_FACT,    /* says its balance, and then something that the broker refuses */
 	ODD_FAILS_ONCE,  /* the first time */
-	ODD_SAYS_NOTHING /* DONE without a fact */
+	ODD_SAYS_NOTHING /* TURN_DONE without a fact */
 };
 
 /* The world's side of postman: what left the house. One driver per instance, all noting in one ledger. */

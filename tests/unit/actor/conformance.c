@@ -18,7 +18,7 @@ struct counted {
 	size_t count;
 };
 
-static void count_one(const struct said *said, struct bytes payload, void *context)
+static void count_one(const struct message_meta *said, struct bytes payload, void *context)
 {
 	struct counted *counted = context;
 
@@ -145,7 +145,7 @@ struct sums {
 	uint64_t last, amount, wrong, total;
 };
 
-static void check_sum(const struct said *said, struct bytes payload, void *context)
+static void check_sum(const struct message_meta *said, struct bytes payload, void *context)
 {
 	struct sums *sums = context;
 	static Audit audit;
@@ -217,7 +217,7 @@ static void a_repeat_is_answered_with_the_first(void **context)
 	struct world *world = world_new(cast, 3);
 	CartWake wake = { .cart_id = "till", .due_us = 1 };
 	uint64_t first = 0, second = 0;
-	const struct say how = { .shop = SHOP, .key = "k", .idem = "once" };
+	const struct publish_options how = { .shop = SHOP, .key = "k", .idem = "once" };
 
 	(void)context;
 	assert_int_equal(world_say(world, &topic_cart_wake, &how, &wake, &first), SAID_FRESH);
@@ -262,7 +262,7 @@ struct order {
 	int count;
 };
 
-static void note_order(const struct said *said, struct bytes payload, void *context)
+static void note_order(const struct message_meta *said, struct bytes payload, void *context)
 {
 	struct order *order = context;
 	static Audit audit;

@@ -32,12 +32,12 @@ static uint64_t balance_said(const struct harness *harness, size_t nth)
 static void what_a_turn_says_is_told_and_is_known_to_the_next(void **state)
 {
 	struct harness *harness = harness_new(&clerk, NOW_US);
-	struct said how;
+	struct message_meta how;
 	Audit audit;
 
 	(void)state;
 	assert_int_equal(harness_count(harness, NULL), 0);
-	assert_int_equal(wake(harness, "a", 5, ODD_NOT), DONE);
+	assert_int_equal(wake(harness, "a", 5, ODD_NOT), TURN_DONE);
 	assert_int_equal(harness_count(harness, NULL), 1);
 	assert_int_equal(harness_count(harness, &topic_audit), 1);
 	assert_int_equal(balance_said(harness, 0), 5);
@@ -46,7 +46,7 @@ static void what_a_turn_says_is_told_and_is_known_to_the_next(void **state)
 	assert_int_equal(harness_count(harness, &topic_timer_fired), 0);
 	assert_int_equal(harness_message_seq(harness), 1);
 
-	assert_int_equal(wake(harness, "a", 3, ODD_NOT), DONE);
+	assert_int_equal(wake(harness, "a", 3, ODD_NOT), TURN_DONE);
 	assert_int_equal(harness_count(harness, NULL), 1); /* of the last turn alone */
 	assert_true(harness_said(harness, &topic_audit, 0, &audit, &how));
 	assert_int_equal(audit.next_us, 8);
@@ -62,7 +62,7 @@ static void what_a_turn_says_is_told_and_is_known_to_the_next(void **state)
 	assert_int_equal(how.time_us, NOW_US);
 	assert_int_equal(state_number(harness_state(harness), "balance", "demo", "a"), 8);
 	assert_int_equal(state_number(harness_state(harness), "balance", "demo", "b"), 0);
-	assert_int_equal(wake(harness, "a", 0, ODD_SAYS_NOTHING), DONE);
+	assert_int_equal(wake(harness, "a", 0, ODD_SAYS_NOTHING), TURN_DONE);
 	assert_int_equal(harness_count(harness, NULL), 0);
 	harness_free(harness);
 	harness_free(NULL);
@@ -77,7 +77,7 @@ static void what_is_given_is_known_and_has_a_number(void **state)
 	TEXT_COPY(audit.cart_id, "a");
 	GIVEN(harness, audit, &audit, .shop = "demo", .key = "a");
 	assert_int_equal(harness_count(harness, NULL), 0); /* it was not said here */
-	assert_int_equal(wake(harness, "a", 2, ODD_NOT), DONE);
+	assert_int_equal(wake(harness, "a", 2, ODD_NOT), TURN_DONE);
 	assert_int_equal(balance_said(harness, 0), 42);
 	assert_int_equal(harness_message_seq(harness), 2);
 	harness_free(harness);
@@ -89,19 +89,19 @@ static void a_message_that_failed_is_decided_on_again_and_knows_it(void **state)
 	struct harness *harness = harness_new(&clerk, NOW_US);
 
 	(void)state;
-	assert_int_equal(wake(harness, "a", 5, ODD_FAILS_ONCE), LATER);
+	assert_int_equal(wake(harness, "a", 5, ODD_FAILS_ONCE), TURN_RETRY);
 	assert_string_equal(harness_reason(harness), "it fails the first time");
 	assert_int_equal(harness_delay_us(harness), 10 * US_PER_MS);
 	assert_int_equal(harness_count(harness, NULL), 0);
-	assert_int_equal(harness_again(harness), DONE);
+	assert_int_equal(harness_again(harness), TURN_DONE);
 	assert_int_equal(balance_said(harness, 0), 5);
 	assert_int_equal(harness_message_seq(harness), 1);
 	assert_string_equal(harness_reason(harness), "");
 	assert_int_equal(
-		harness_again(harness), DONE); /* the same once more: the clerk would have to look, and does not */
+		harness_again(harness), TURN_DONE); /* the same once more: the clerk would have to look, and does not */
 	assert_int_equal(balance_said(harness, 0), 10);
-	assert_int_equal(wake(harness, "a", 5, ODD_FAILS_ONCE), LATER);
-	assert_int_equal(wake(harness, "a", 5, ODD_NEVER), NEVER);
+	assert_int_equal(wake(harness, "a", 5, ODD_FAILS_ONCE), TURN_RETRY);
+	assert_int_equal(wake(harness, "a", 5, ODD_NEVER), TURN_DEAD_LETTER);
 	assert_string_equal(harness_reason(harness), "nobody can decide on this");
 	harness_free(harness);
 }
@@ -116,7 +116,7 @@ static struct seen {
 	int64_t fact_us;
 } seen;
 
-static void remember_cart(struct state *state, const struct said *said, const CartClosed *closed)
+static void remember_cart(struct state *state, const struct message_meta *said, const CartClosed *closed)
 {
 	state_put_number(state, "closed", said->shop, closed->cart_id, said->seq);
 	if (said->seq > 0)
@@ -139,7 +139,7 @@ static enum verdict hear_cart(const struct state *state, const CartClosed *close
 	TEXT_COPY(other.cart_id, "other");
 	SAY(turn, cart_closed, &other, .shop = "demo", .key = "other", .version = 9, .tombstone = true);
 	seen.own = state_has(state, "closed", "demo", "other");
-	return DONE;
+	return TURN_DONE;
 }
 
 static const struct service looker = { .name = "looker",
@@ -161,16 +161,16 @@ static void a_message_that_is_remembered_too_is_known_when_it_is_decided_on(void
 	struct harness *harness = harness_new(&looker, NOW_US);
 
 	(void)state;
-	assert_int_equal(close_cart(harness, "a"), DONE);
+	assert_int_equal(close_cart(harness, "a"), TURN_DONE);
 	assert_int_equal(seen.folded, 1);
 	assert_int_equal(seen.seen, 1);
 	assert_int_equal(seen.own, 1); /* and what it says itself, at once */
 	assert_int_equal(state_number(harness_state(harness), "closed", "demo", "other"), 2);
-	assert_int_equal(close_cart(harness, "b"), DONE);
+	assert_int_equal(close_cart(harness, "b"), TURN_DONE);
 	assert_int_equal(seen.folded, 3);
 	assert_int_equal(seen.seen, 3);
 	GIVEN(harness, cart_closed, &(CartClosed){ .cart_id = "c" }, .shop = "demo", .key = "c");
-	assert_int_equal(harness_again(harness), DONE);
+	assert_int_equal(harness_again(harness), TURN_DONE);
 	assert_int_equal(harness_message_seq(harness), 3);
 	assert_int_equal(seen.seen, 5); /* all that was folded by now */
 	harness_free(harness);
@@ -179,7 +179,7 @@ static void a_message_that_is_remembered_too_is_known_when_it_is_decided_on(void
 static void time_and_the_runs_beginning_are_what_they_are_set_to(void **state)
 {
 	struct harness *harness = harness_new(&looker, NOW_US);
-	struct said how;
+	struct message_meta how;
 
 	(void)state;
 	close_cart(harness, "a");
@@ -206,9 +206,9 @@ static void to_wait_is_no_failure(void **state)
 	struct harness *harness = harness_new(&looker, NOW_US);
 
 	(void)state;
-	assert_int_equal(close_cart(harness, "waits"), LATER);
+	assert_int_equal(close_cart(harness, "waits"), TURN_RETRY);
 	assert_int_equal(harness_delay_us(harness), 7);
-	assert_int_equal(harness_again(harness), LATER);
+	assert_int_equal(harness_again(harness), TURN_RETRY);
 	assert_int_equal(seen.failures, 0);
 	harness_free(harness);
 }
@@ -218,10 +218,10 @@ static void failures_are_counted_one_by_one_and_forgotten_with_the_message(void 
 	struct harness *harness = harness_new(&clerk, NOW_US);
 
 	(void)state;
-	assert_int_equal(wake(harness, "a", 1, ODD_FAILS), LATER);
-	assert_int_equal(harness_again(harness), LATER);
-	assert_int_equal(wake(harness, "a", 1, ODD_FAILS_ONCE), LATER); /* another message */
-	assert_int_equal(harness_again(harness), DONE);
+	assert_int_equal(wake(harness, "a", 1, ODD_FAILS), TURN_RETRY);
+	assert_int_equal(harness_again(harness), TURN_RETRY);
+	assert_int_equal(wake(harness, "a", 1, ODD_FAILS_ONCE), TURN_RETRY); /* another message */
+	assert_int_equal(harness_again(harness), TURN_DONE);
 	harness_free(harness);
 }
 
@@ -244,10 +244,10 @@ static void a_claim_is_said_once_when_the_effect_asks_whether_it_may_proceed(voi
 {
 	struct harness *harness = harness_new(&postman, NOW_US);
 	SendClaim claim;
-	struct said how;
+	struct message_meta how;
 
 	(void)state;
-	assert_int_equal(click(harness, "c", 1), WORKING);
+	assert_int_equal(click(harness, "c", 1), TURN_PENDING);
 	assert_non_null(harness_effect_request(harness));
 	assert_int_equal(claimed(harness, "c/1"), 0);
 	assert_true(harness_may_proceed(harness));
@@ -259,12 +259,12 @@ static void a_claim_is_said_once_when_the_effect_asks_whether_it_may_proceed(voi
 	assert_string_equal(how.idem, "c/1/1");
 	assert_int_equal(how.seq, 2);
 	assert_true(harness_may_proceed(harness));
-	assert_int_equal(harness_result(harness, &(int){ 1 }, CLAIM_FRESH), DONE);
+	assert_int_equal(harness_result(harness, &(int){ 1 }, CLAIM_FRESH), TURN_DONE);
 	assert_null(harness_effect_request(harness));
 	assert_true(harness_said(harness, &topic_reminder_sent, 0, NULL, &how));
 	assert_int_equal(how.seq, 3); /* no second claim between the two */
-	assert_int_equal(click(harness, "c", 1), DONE);
-	assert_int_equal(click(harness, "c", 2), WORKING);
+	assert_int_equal(click(harness, "c", 1), TURN_DONE);
+	assert_int_equal(click(harness, "c", 2), TURN_PENDING);
 	assert_true(harness_may_proceed(harness)); /* the next effect has a claim of its own */
 	assert_int_equal(claimed(harness, "c/2"), 1);
 	harness_free(harness);
@@ -276,11 +276,11 @@ static void what_forbids_it_meanwhile_stops_the_effect(void **state)
 	CartClosed closed = { .cart_id = "c" };
 
 	(void)state;
-	assert_int_equal(click(harness, "c", 1), WORKING);
+	assert_int_equal(click(harness, "c", 1), TURN_PENDING);
 	GIVEN(harness, cart_closed, &closed, .shop = "demo", .key = "c");
 	assert_false(harness_may_proceed(harness));
 	assert_int_equal(claimed(harness, "c/1"), 1); /* it was claimed, and is released by what comes of it */
-	assert_int_equal(harness_result(harness, NULL, CLAIM_UNUSED), LATER);
+	assert_int_equal(harness_result(harness, NULL, CLAIM_UNUSED), TURN_RETRY);
 	assert_int_equal(harness_count(harness, &topic_reminder_released), 1);
 	harness_free(harness);
 }
@@ -294,18 +294,18 @@ static void a_result_has_the_claim_that_it_needs(void **state)
 		enum verdict verdict;
 		const struct topic *says;
 	} cases[] = {
-		{ CLAIM_NONE, 0, LATER, NULL },
-		{ CLAIM_FRESH, 1, DONE, &topic_reminder_ambiguous },
-		{ CLAIM_UNUSED, 1, LATER, &topic_reminder_released },
-		{ CLAIM_DUPLICATE, 0, LATER, NULL },
-		{ CLAIM_REFUSED, 0, LATER, NULL },
+		{ CLAIM_NONE, 0, TURN_RETRY, NULL },
+		{ CLAIM_FRESH, 1, TURN_DONE, &topic_reminder_ambiguous },
+		{ CLAIM_UNUSED, 1, TURN_RETRY, &topic_reminder_released },
+		{ CLAIM_DUPLICATE, 0, TURN_RETRY, NULL },
+		{ CLAIM_REFUSED, 0, TURN_RETRY, NULL },
 	};
 
 	(void)state;
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
 		struct harness *harness = harness_new(&postman, NOW_US);
 
-		assert_int_equal(click(harness, "c", 1), WORKING);
+		assert_int_equal(click(harness, "c", 1), TURN_PENDING);
 		assert_int_equal(harness_result(harness, NULL, cases[i].answer), cases[i].verdict);
 		assert_int_equal(claimed(harness, "c/1"), cases[i].claims);
 		assert_int_equal(harness_count(harness, NULL), cases[i].says ? 1 : 0);
@@ -320,10 +320,10 @@ static void a_message_that_is_delivered_again_begins_its_effect_anew(void **stat
 	struct harness *harness = harness_new(&postman, NOW_US);
 
 	(void)state;
-	assert_int_equal(click(harness, "c", 1), WORKING);
-	assert_int_equal(harness_again(harness), WORKING);
+	assert_int_equal(click(harness, "c", 1), TURN_PENDING);
+	assert_int_equal(harness_again(harness), TURN_PENDING);
 	assert_true(harness_may_proceed(harness));
-	assert_int_equal(harness_again(harness), LATER); /* claimed: its outcome is to come */
+	assert_int_equal(harness_again(harness), TURN_RETRY); /* claimed: its outcome is to come */
 	assert_null(harness_effect_request(harness));
 	harness_free(harness);
 }
@@ -336,7 +336,7 @@ static void a_claim_that_an_earlier_run_left_unused_is_told_to_the_service(void 
 
 	(void)state;
 	TEXT_COPY(note.run, "earlier");
-	assert_int_equal(click(harness, "c", 1), WORKING);
+	assert_int_equal(click(harness, "c", 1), TURN_PENDING);
 	assert_true(harness_may_proceed(harness));
 	harness_unused(harness, &note);
 	assert_int_equal(harness_count(harness, NULL), 1);
@@ -361,7 +361,7 @@ static void set_timer(struct harness *harness, const char *name, int64_t due_us)
 static void expect_fired(const struct harness *harness, size_t nth, const char *name, int64_t due_us, int64_t fired_us)
 {
 	TimerFired fired;
-	struct said how;
+	struct message_meta how;
 
 	assert_true(harness_said(harness, &topic_timer_fired, nth, &fired, &how));
 	assert_string_equal(fired.name, name);

@@ -33,7 +33,7 @@ static struct office office;
 static struct service odd_postman, granted_postman; /* as it is, and as the broker was told that it is */
 static struct effect_kind babbling;
 
-static void count_sent(const struct said *said, struct bytes payload, void *context)
+static void count_sent(const struct message_meta *said, struct bytes payload, void *context)
 {
 	(void)payload;
 	*(int *)context += strcmp(said->topic, topic_reminder_sent.name) == 0 && strcmp(said->key, ODD_CART) != 0;
@@ -79,10 +79,10 @@ static enum verdict hear_click(const struct state *state, const LinkClicked *cli
 
 	if (strcmp(clicked->cart_id, ODD_CART) == 0) {
 		say_nonsense(turn);
-		return DONE;
+		return TURN_DONE;
 	}
 	verdict = postman.hears[0].hear(state, clicked, turn);
-	if (verdict == WORKING &&
+	if (verdict == TURN_PENDING &&
 		(strcmp(clicked->cart_id, BABBLING_CART) == 0 || strcmp(clicked->cart_id, CHATTY_CART) == 0))
 		turn->kind = &babbling;
 	return verdict;
@@ -214,7 +214,7 @@ static void decisions_of_a_new_session_see_outcomes_that_the_log_does_not_have_y
 }
 
 /* Of the outcome and of the last closing: where they stand in the log. */
-static void note_positions(const struct said *said, struct bytes payload, void *context)
+static void note_positions(const struct message_meta *said, struct bytes payload, void *context)
 {
 	uint64_t *positions = context;
 
@@ -234,8 +234,9 @@ static void close_many_carts(void)
 	for (int i = MANY; i >= 0; i--) {
 		if (i == 0)
 			TEXT_COPY(closed.cart_id, LAST_CART);
-		assert_int_equal(runtime_say(sim_runtime(office.sim, "crier"), &topic_cart_closed,
-					 &(struct say){ .shop = SHOP, .key = "k" }, NULL, &closed, NULL, NULL),
+		assert_int_equal(
+			runtime_publish(sim_runtime(office.sim, "crier"), &topic_cart_closed,
+				&(struct publish_options){ .shop = SHOP, .key = "k" }, NULL, &closed, NULL, NULL),
 			0);
 	}
 }

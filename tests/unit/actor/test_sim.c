@@ -53,8 +53,9 @@ static void insist(struct play *play, const struct topic *topic, const char *key
 
 	snprintf(idem, sizeof(idem), "saying-%d", ++play->sayings);
 	for (int i = 0; i < 50; i++)
-		if (sim_say(play->sim, topic, &(struct say){ .shop = SHOP, .key = key, .idem = idem, .version = 1 },
-			    message, NULL) != SAID_UNKNOWN)
+		if (sim_say(play->sim, topic,
+			    &(struct publish_options){ .shop = SHOP, .key = key, .idem = idem, .version = 1 }, message,
+			    NULL) != SAID_UNKNOWN)
 			return;
 	fail_msg("never confirmed");
 }
@@ -123,7 +124,7 @@ struct judged {
 	size_t set, fired, sent, clicked;
 };
 
-static void judge(const struct said *said, struct bytes payload, void *context)
+static void judge(const struct message_meta *said, struct bytes payload, void *context)
 {
 	struct judged *judged = context;
 	static Audit audit;
@@ -267,7 +268,7 @@ static const struct service crier = { .name = "crier",
 	.says = { SAYS(cart_closed), SAYS(link_clicked), SAYS(timer_set) } };
 static const struct service *const crowd[] = { &postman, &bell, &crier, NULL };
 
-static void note_positions(const struct said *said, struct bytes payload, void *context)
+static void note_positions(const struct message_meta *said, struct bytes payload, void *context)
 {
 	uint64_t *positions = context;
 
@@ -296,8 +297,9 @@ static bool claim_behind_a_stop(uint64_t seed)
 	for (int i = 3000; i >= 0; i--) {
 		if (i == 0)
 			TEXT_COPY(stop.cart_id, "cart");
-		assert_int_equal(runtime_say(sim_runtime(sim, "crier"), &topic_cart_closed,
-					 &(struct say){ .shop = SHOP, .key = "k" }, NULL, &stop, NULL, NULL),
+		assert_int_equal(
+			runtime_publish(sim_runtime(sim, "crier"), &topic_cart_closed,
+				&(struct publish_options){ .shop = SHOP, .key = "k" }, NULL, &stop, NULL, NULL),
 			0);
 	}
 	sim_run_until(sim, sim_now_us(sim) + US_PER_MINUTE);
@@ -334,9 +336,9 @@ static void a_timer_fires_once_though_its_firing_comes_back_late(void **context)
 	for (int i = 0; i < MANY; i++) {
 		snprintf(set.name, sizeof(set.name), "timer-%d", i);
 		set.due_us = sim_now_us(sim) + (i < DUE ? 0 : US_PER_DAY);
-		assert_int_equal(
-			runtime_say(sim_runtime(sim, "crier"), &topic_timer_set,
-				&(struct say){ .shop = SHOP, .key = set.name, .version = 1 }, NULL, &set, NULL, NULL),
+		assert_int_equal(runtime_publish(sim_runtime(sim, "crier"), &topic_timer_set,
+					 &(struct publish_options){ .shop = SHOP, .key = set.name, .version = 1 }, NULL,
+					 &set, NULL, NULL),
 			0);
 	}
 	sim_run_until(sim, sim_now_us(sim) + US_PER_MINUTE);

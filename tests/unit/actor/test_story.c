@@ -66,7 +66,7 @@ struct judging {
 	int audits, told;
 };
 
-static void judge_audit(const struct said *said, struct bytes payload, void *context)
+static void judge_audit(const struct message_meta *said, struct bytes payload, void *context)
 {
 	struct judging *judging = context;
 

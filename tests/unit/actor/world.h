@@ -25,10 +25,11 @@ void world_forget(struct world *world, const char *instance);
 void world_kill_broker(struct world *world);
 void world_restart_broker(struct world *world);
 struct runtime *world_runtime(struct world *world, const char *instance);
-enum said_result world_say(
-	struct world *world, const struct topic *topic, const struct say *how, const void *message, uint64_t *ret_seq);
+enum said_result world_say(struct world *world, const struct topic *topic, const struct publish_options *how,
+	const void *message, uint64_t *ret_seq);
 #define WORLD_SAY(world, topic, message, ...)                                                                          \
-	world_say((world), &topic_##topic, &(struct say){ __VA_ARGS__ }, (const topic_message_##topic *)(message), NULL)
+	world_say((world), &topic_##topic, &(struct publish_options){ __VA_ARGS__ },                                   \
+		(const topic_message_##topic *)(message), NULL)
 
 /* Lets things happen until the condition holds (true) or it has been far too long (false). */
 typedef bool world_condition(struct world *world, void *context);

@@ -328,13 +328,13 @@ static bool is_answered(struct world *world, void *context)
 	return ((struct waiting *)context)->answered;
 }
 
-enum said_result world_say(
-	struct world *world, const struct topic *topic, const struct say *how, const void *message, uint64_t *ret_seq)
+enum said_result world_say(struct world *world, const struct topic *topic, const struct publish_options *how,
+	const void *message, uint64_t *ret_seq)
 {
 	struct waiting waiting = { .answered = false };
 
 	if (!world_until(world, outside_is_open, NULL) ||
-		runtime_say(world_runtime(world, "outside"), topic, how, NULL, message, answered, &waiting) < 0)
+		runtime_publish(world_runtime(world, "outside"), topic, how, NULL, message, answered, &waiting) < 0)
 		return SAID_UNKNOWN;
 	if (!world_until(world, is_answered, &waiting))
 		die("neither confirmed nor refused");
@@ -394,7 +394,7 @@ void world_log(struct world *world, sim_log_fn *each, void *context)
 		size_t len = strlen(text);
 		_cleanup_free_ uint8_t *payload = memory_new(len + 4);
 		int decoded = EVP_DecodeBlock(payload, (const uint8_t *)text, (int)len);
-		struct said said = { .topic = text_of(message, "topic"),
+		struct message_meta said = { .topic = text_of(message, "topic"),
 			.shop = text_of(message, "shop"),
 			.key = text_of(message, "key"),
 			.said_by = text_of(message, "said_by"),

@@ -65,8 +65,8 @@ struct runtime *world_runtime(struct world *world, const char *instance)
 	return sim_runtime(world->sim, instance);
 }
 
-enum said_result world_say(
-	struct world *world, const struct topic *topic, const struct say *how, const void *message, uint64_t *ret_seq)
+enum said_result world_say(struct world *world, const struct topic *topic, const struct publish_options *how,
+	const void *message, uint64_t *ret_seq)
 {
 	return sim_say(world->sim, topic, how, message, ret_seq);
 }

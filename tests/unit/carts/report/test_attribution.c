@@ -6,7 +6,7 @@
 
 #define H US_PER_HOUR
 #define D US_PER_DAY
-#define NEVER 0
+#define TURN_DEAD_LETTER 0
 
 static const struct shop_windows windows = { .clicked_us = 7 * US_PER_DAY, .mailed_us = 3 * US_PER_DAY };
 
@@ -20,12 +20,12 @@ struct given {
 	const char *story;
 	struct mailed first, second;
 	struct ledger_click click;
-	int64_t bought_us; /* NEVER: not bought */
+	int64_t bought_us; /* TURN_DEAD_LETTER: not bought */
 	enum attribution expected;
 };
 
 static const struct given table[] = {
-	{ "nothing was bought", { SEND_SENT, 1 * H, false }, { 0 }, { 1, 2 * H }, NEVER, ATTRIBUTION_NONE },
+	{ "nothing was bought", { SEND_SENT, 1 * H, false }, { 0 }, { 1, 2 * H }, TURN_DEAD_LETTER, ATTRIBUTION_NONE },
 	{ "no mail at all", { 0 }, { 0 }, { 0 }, 9 * H, ATTRIBUTION_ANYWAY },
 	{ "mailed, then bought", { SEND_SENT, 1 * H, false }, { 0 }, { 0 }, 9 * H, ATTRIBUTION_MAILED },
 	{ "bought in the very moment of the mail", { SEND_SENT, 9 * H, false }, { 0 }, { 0 }, 9 * H,

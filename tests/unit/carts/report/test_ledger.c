@@ -6,7 +6,7 @@
 #include <string.h>
 
 /* An alarm is the clock of this service: what came to its end before it is forgotten. */
-static void forget(struct state *state, const struct said *said, const Alarm *alarm)
+static void forget(struct state *state, const struct message_meta *said, const Alarm *alarm)
 {
 	ledger_forget(state, said->shop, alarm->at_us);
 }

@@ -45,7 +45,8 @@ static void given_claim(const char *shop, int number, int64_t at_us)
 	SendClaim claim = { .step = 1, .attempt = 1, .claimed_us = at_us };
 
 	snprintf(claim.cart_id, sizeof(claim.cart_id), "c%d", number);
-	harness_given(h, &topic_send_claim, &(struct say){ .shop = shop, .key = claim.cart_id, .version = 1 }, &claim);
+	harness_given(h, &topic_send_claim,
+		&(struct publish_options){ .shop = shop, .key = claim.cart_id, .version = 1 }, &claim);
 }
 
 static void given_released(const char *shop, int number)
@@ -53,8 +54,8 @@ static void given_released(const char *shop, int number)
 	ReminderOutcome released = { .step = 1, .attempt = 1 };
 
 	snprintf(released.cart_id, sizeof(released.cart_id), "c%d", number);
-	harness_given(h, &topic_reminder_released, &(struct say){ .shop = shop, .key = released.cart_id, .version = 1 },
-		&released);
+	harness_given(h, &topic_reminder_released,
+		&(struct publish_options){ .shop = shop, .key = released.cart_id, .version = 1 }, &released);
 }
 
 static enum pace_answer ask(const struct pace *pace, int64_t now_us, int64_t *ret_until_us)

@@ -11,7 +11,7 @@
 static enum verdict hear(const struct state *state, const StorefrontTask *task, struct turn *turn)
 {
 	storefront_alarm_say(state, turn, (enum storefront_end)task->after, task->id);
-	return DONE;
+	return TURN_DONE;
 }
 
 static const struct service asker = { .name = "asker",
@@ -39,13 +39,13 @@ static void when_of(const char *shop, enum storefront_end end)
 {
 	StorefrontTask task = { .after = end, .id = "HTTP 500" };
 
-	assert_int_equal(WHEN(h, storefront_task, &task, .shop = shop, .key = "k"), DONE);
+	assert_int_equal(WHEN(h, storefront_task, &task, .shop = shop, .key = "k"), TURN_DONE);
 }
 
 static void assert_said(size_t nth, const char *kind, bool raised)
 {
 	Alarm alarm;
-	struct said how;
+	struct message_meta how;
 
 	assert_true(harness_said(h, &topic_alarm, nth, &alarm, &how));
 	assert_string_equal(alarm.kind, kind);

@@ -10,7 +10,7 @@
 #include <string.h>
 
 /* An alarm is the fact that a period was told: its kind is the period's name. */
-static void remember(struct state *state, const struct said *said, const Alarm *alarm)
+static void remember(struct state *state, const struct message_meta *said, const Alarm *alarm)
 {
 	state_put_number(state, "told", said->shop, alarm->kind, 1);
 }
