@@ -1,7 +1,7 @@
 /*
  * map.h: a hash map from bytes to a pointer, or from a number to a pointer
  *
- * Keys are copied; values are borrowed. Order of iteration is that of insertion into buckets, not of keys (ordmap.h sorts).
+ * Keys are copied; values are borrowed. Order of iteration is that of insertion into buckets, not of keys (sorted_map.h sorts).
  */
 #ifndef BASE_MAP_H
 #define BASE_MAP_H

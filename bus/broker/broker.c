@@ -243,8 +243,8 @@ static int64_t queue_wait_us(const struct broker *broker, const struct queue *qu
 	int64_t due_us = queue_next_due_us(queue);
 	int64_t try_us = queue->breaker.probe_boot_us - broker_boot_us(broker);
 
-	if (due_us != INT64_MAX && steady_until_us(&broker->steady, due_us) < most_us)
-		most_us = steady_until_us(&broker->steady, due_us);
+	if (due_us != INT64_MAX && monotonic_wall_until_us(&broker->steady, due_us) < most_us)
+		most_us = monotonic_wall_until_us(&broker->steady, due_us);
 	if (feed_wait_us(broker, queue) < most_us)
 		most_us = feed_wait_us(broker, queue);
 	if (breaker_is_open(&queue->breaker) && try_us > 0 && try_us < most_us)

@@ -5,7 +5,7 @@
  * Promises:  a clock that is set while the broker runs moves nothing in the log: no window ends, no letter comes early or a year
  *            late. One that is behind the log at the start does not stop the log's time. After one that is more than a day ahead of
  *            it, nothing is dropped by its age for a day, so that somebody can set the clock right.
- * Read next: bus/base/steady.h, idem.c, retain.c
+ * Read next: bus/base/monotonic_wall.h, idem.c, retain.c
  */
 #include "bus/base/cleanup.h"
 #include "bus/base/log.h"
@@ -48,7 +48,7 @@ int clocks_open(struct broker *broker)
 	int64_t last_us = log_time_us(broker->log, 0), now_us;
 	int r = read_row(broker);
 
-	broker->steady = steady_new(broker->clock, last_us);
+	broker->steady = monotonic_wall_new(broker->clock, last_us);
 	now_us = broker_wall_us(broker);
 	broker->was_behind = broker->steady.jump_us < 0;
 	if (log_head(broker->log) > 0 && now_us - last_us >= DISTRUST_US)
@@ -61,7 +61,7 @@ void clocks_look(struct broker *broker)
 {
 	bool parted = broker->steady.jump_us != 0;
 
-	steady_look(&broker->steady);
+	monotonic_wall_look(&broker->steady);
 	if (parted == (broker->steady.jump_us != 0))
 		return;
 	if (parted)

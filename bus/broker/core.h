@@ -10,10 +10,10 @@
 #ifndef BROKER_CORE_H
 #define BROKER_CORE_H
 
-#include "bus/base/allowance.h"
 #include "bus/base/list.h"
 #include "bus/base/map.h"
-#include "bus/base/steady.h"
+#include "bus/base/monotonic_wall.h"
+#include "bus/base/rate_limit.h"
 #include "bus/broker/broker.h"
 #include "bus/broker/log/log.h"
 #include "bus/wire/frame.h"
@@ -73,9 +73,9 @@ struct broker {
 	struct topology topology;
 	struct broker_settings settings;
 	const struct clock *clock;
-	struct steady steady;    /* wall time */
-	bool was_behind;         /* the wall, behind the log at the start */
-	int64_t trusted_from_us; /* log time: until then nothing is forgotten by its age */
+	struct monotonic_wall steady; /* wall time */
+	bool was_behind;              /* the wall, behind the log at the start */
+	int64_t trusted_from_us;      /* log time: until then nothing is forgotten by its age */
 	struct broker_out out;
 	const struct registry *registry; /* NULL: everybody may be everything */
 	reload_fn *reload;
@@ -137,7 +137,7 @@ struct broker {
 	char turned_away[256];  /* ... whose, and why */
 	uint64_t refused[REFUSED_COUNT];
 	struct telling telling[REFUSED_COUNT];
-	struct allowance of_dead_letters;   /* lines about them */
+	struct rate_limit of_dead_letters;  /* lines about them */
 	uint64_t committed;                 /* messages, this start */
 	uint64_t commits;                   /* that are over, this start */
 	struct sidelog *sidelog;            /* sidelog.h; NULL: none */
@@ -147,7 +147,7 @@ struct broker {
 
 static inline int64_t broker_wall_us(const struct broker *broker)
 {
-	return log_time_us(broker->log, steady_us(&broker->steady));
+	return log_time_us(broker->log, monotonic_wall_us(&broker->steady));
 }
 
 static inline int64_t broker_boot_us(const struct broker *broker)

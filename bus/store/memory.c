@@ -6,7 +6,7 @@
  * Fails by:  nothing; store_checkpoint says -ENOTSUP.
  */
 #include "bus/base/memory.h"
-#include "bus/base/ordmap.h"
+#include "bus/base/sorted_map.h"
 #include "bus/store/engine.h"
 #include <assert.h>
 #include <errno.h>
@@ -16,7 +16,7 @@ struct memory_store {
 	struct store store;
 	int owners;       /* store_share_memory */
 	uint64_t changes; /* so far: a cursor that saw none since stands on a live entry */
-	struct ordmap *families[STORE_FAMILIES_MAX];
+	struct sorted_map *families[STORE_FAMILIES_MAX];
 };
 
 /* A change in `changes`: family, what, length of key and value, key, value. */
@@ -29,8 +29,8 @@ struct memory_batch {
 
 struct memory_cursor {
 	struct store_cursor cursor;
-	struct ordmap *family;
-	const struct ordmap_entry *entry;
+	struct sorted_map *family;
+	const struct sorted_map_entry *entry;
 	uint64_t changes;  /* of the store when it came here */
 	struct buffer key; /* copies: the entry may go while the cursor stands on it */
 	struct buffer value;
@@ -47,7 +47,7 @@ static void memory_close(struct store *store)
 	if (--memory->owners > 0)
 		return;
 	for (int i = 0; i < store->family_count; i++)
-		ordmap_free(memory->families[i]);
+		sorted_map_free(memory->families[i]);
 	free(memory);
 }
 
@@ -68,10 +68,10 @@ static int memory_reopen(struct store *store)
 
 static int memory_get(struct store *store, int family, struct bytes key, struct buffer *ret)
 {
-	struct ordmap_entry *entry = ordmap_find(memory_of(store)->families[family], key);
+	struct sorted_map_entry *entry = sorted_map_find(memory_of(store)->families[family], key);
 	if (!entry)
 		return -ENOENT;
-	struct bytes value = ordmap_value(entry);
+	struct bytes value = sorted_map_value(entry);
 	buffer_add(ret, value.data, value.len);
 	return 0;
 }
@@ -122,13 +122,13 @@ static int memory_commit(struct store *store, struct store_batch *batch, bool sy
 	memory_of(store)->changes++;
 	for (size_t at = 0; at < changes->len;) {
 		const uint8_t *change = changes->data + at;
-		struct ordmap *family = memory_of(store)->families[get_u16(change)];
+		struct sorted_map *family = memory_of(store)->families[get_u16(change)];
 		struct bytes key = BYTES(change + CHANGE_HEADER_BYTES, get_u32(change + 4));
 		struct bytes value = BYTES(change + CHANGE_HEADER_BYTES + key.len, get_u32(change + 8));
 		if (get_u16(change + 2) == CHANGE_PUT)
-			ordmap_put(family, key, value, 0);
+			sorted_map_put(family, key, value, 0);
 		else
-			ordmap_remove(family, key);
+			sorted_map_remove(family, key);
 		at += CHANGE_HEADER_BYTES + key.len + value.len;
 	}
 	return 0;
@@ -142,25 +142,26 @@ static int memory_flush(struct store *store)
 
 static int memory_delete_range(struct store *store, int family, struct bytes from, struct bytes to)
 {
-	struct ordmap *map = memory_of(store)->families[family];
+	struct sorted_map *map = memory_of(store)->families[family];
 	memory_of(store)->changes++;
-	for (struct ordmap_entry *entry = ordmap_at_or_after(map, from), *next; entry; entry = next) {
-		if (bytes_compare(ordmap_key(entry), to) >= 0)
+	for (struct sorted_map_entry *entry = sorted_map_at_or_after(map, from), *next; entry; entry = next) {
+		if (bytes_compare(sorted_map_key(entry), to) >= 0)
 			break;
-		next = ordmap_next(entry);
-		ordmap_remove(map, ordmap_key(entry));
+		next = sorted_map_next(entry);
+		sorted_map_remove(map, sorted_map_key(entry));
 	}
 	return 0;
 }
 
 static int memory_size(struct store *store, int family, struct bytes from, struct bytes to, uint64_t *ret_bytes)
 {
-	struct ordmap *map = memory_of(store)->families[family];
+	struct sorted_map *map = memory_of(store)->families[family];
 	*ret_bytes = 0;
-	for (struct ordmap_entry *entry = ordmap_at_or_after(map, from); entry; entry = ordmap_next(entry)) {
-		if (bytes_compare(ordmap_key(entry), to) >= 0)
+	for (struct sorted_map_entry *entry = sorted_map_at_or_after(map, from); entry;
+		entry = sorted_map_next(entry)) {
+		if (bytes_compare(sorted_map_key(entry), to) >= 0)
 			break;
-		*ret_bytes += ordmap_key(entry).len + ordmap_value(entry).len;
+		*ret_bytes += sorted_map_key(entry).len + sorted_map_value(entry).len;
 	}
 	return 0;
 }
@@ -202,11 +203,11 @@ static void memory_cursor_free(struct store_cursor *cursor)
 	free(memory);
 }
 
-static bool stand_on(struct memory_cursor *cursor, const struct ordmap_entry *entry)
+static bool stand_on(struct memory_cursor *cursor, const struct sorted_map_entry *entry)
 {
 	if (!entry)
 		return false;
-	struct bytes key = ordmap_key(entry), value = ordmap_value(entry);
+	struct bytes key = sorted_map_key(entry), value = sorted_map_value(entry);
 	cursor->entry = entry;
 	cursor->changes = memory_of(cursor->cursor.store)->changes;
 	buffer_clear(&cursor->key);
@@ -219,29 +220,29 @@ static bool stand_on(struct memory_cursor *cursor, const struct ordmap_entry *en
 static bool memory_cursor_seek(struct store_cursor *cursor, struct bytes key)
 {
 	struct memory_cursor *memory = (struct memory_cursor *)cursor;
-	return stand_on(memory, ordmap_at_or_after(memory->family, key));
+	return stand_on(memory, sorted_map_at_or_after(memory->family, key));
 }
 
 static bool memory_cursor_seek_before(struct store_cursor *cursor, struct bytes key)
 {
 	struct memory_cursor *memory = (struct memory_cursor *)cursor;
-	const struct ordmap_entry *exact = ordmap_find(memory->family, key);
-	return stand_on(memory, exact ? exact : ordmap_before(memory->family, key));
+	const struct sorted_map_entry *exact = sorted_map_find(memory->family, key);
+	return stand_on(memory, exact ? exact : sorted_map_before(memory->family, key));
 }
 
 static bool memory_cursor_last(struct store_cursor *cursor)
 {
 	struct memory_cursor *memory = (struct memory_cursor *)cursor;
-	return stand_on(memory, ordmap_last(memory->family));
+	return stand_on(memory, sorted_map_last(memory->family));
 }
 
 static bool memory_cursor_next(struct store_cursor *cursor)
 {
 	struct memory_cursor *memory = (struct memory_cursor *)cursor;
 	if (memory->changes == memory_of(cursor->store)->changes)
-		return stand_on(memory, ordmap_next(memory->entry));
+		return stand_on(memory, sorted_map_next(memory->entry));
 	buffer_text(&memory->key); /* the key with a NUL behind is the next possible key */
-	return stand_on(memory, ordmap_at_or_after(memory->family, BYTES(memory->key.data, memory->key.len + 1)));
+	return stand_on(memory, sorted_map_at_or_after(memory->family, BYTES(memory->key.data, memory->key.len + 1)));
 }
 
 static struct bytes memory_cursor_key(const struct store_cursor *cursor)
@@ -295,7 +296,7 @@ int store_open_memory(const struct store_options *options, struct store **ret)
 	memory->owners = 1;
 	memory->store.family_count = store_count_families(options);
 	for (int i = 0; i < memory->store.family_count; i++)
-		memory->families[i] = ordmap_new();
+		memory->families[i] = sorted_map_new();
 	*ret = &memory->store;
 	return 0;
 }

@@ -64,7 +64,7 @@ struct turn runtime_open_turn(struct runtime *runtime, const struct message_meta
 	return (struct turn){ .table = runtime->table,
 		.state = runtime->state,
 		.message = *message,
-		.now_us = steady_us(&runtime->steady),
+		.now_us = monotonic_wall_us(&runtime->steady),
 		.run = runtime->run,
 		.began_us = runtime->began_us,
 		.folds = true };
@@ -116,7 +116,7 @@ static void count_times(struct runtime *runtime, const Delivery *head, int64_t b
 {
 	counts_took(&runtime->counts.deciding, boot_us(runtime) - began_us);
 	if (head->failures == 0 && head->redriven_from == 0 && !head->replayed)
-		counts_took(&runtime->counts.waiting, steady_us(&runtime->steady) - head->time_us);
+		counts_took(&runtime->counts.waiting, monotonic_wall_us(&runtime->steady) - head->time_us);
 }
 
 static void deliver(struct runtime *runtime, struct delivery *delivery)
@@ -225,7 +225,8 @@ void clock_decide(struct runtime *runtime)
 		int64_t began_us;
 
 		state_write_turn(runtime->state, runtime->turns + 1);
-		if (boot_us(runtime) < runtime->clock_hold_us || ask_due_us(runtime) > steady_us(&runtime->steady))
+		if (boot_us(runtime) < runtime->clock_hold_us ||
+			ask_due_us(runtime) > monotonic_wall_us(&runtime->steady))
 			return;
 		began_us = boot_us(runtime);
 		begin_task(runtime, TASK_CLOCK, 0);
@@ -253,6 +254,6 @@ int64_t clock_wait_us(const struct runtime *runtime)
 		: runtime->service->next_due_us(runtime->state);
 	if (due_us == INT64_MAX)
 		return INT64_MAX;
-	wait_us = steady_until_us(&runtime->steady, due_us);
+	wait_us = monotonic_wall_until_us(&runtime->steady, due_us);
 	return wait_us > until(runtime, runtime->clock_hold_us) ? wait_us : until(runtime, runtime->clock_hold_us);
 }

@@ -272,7 +272,7 @@ static bool service_agrees(struct effect *effect)
 	begin_result(effect);
 	state_write_turn(runtime->state, runtime->turns + 1);
 	agrees = turn_may_proceed(runtime->table, runtime->state, said.topic, effect->kind, payload, effect->request,
-		steady_us(&runtime->steady));
+		monotonic_wall_us(&runtime->steady));
 	begin_task(runtime, TASK_LOOP, 0);
 	return agrees;
 }

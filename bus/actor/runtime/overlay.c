@@ -57,10 +57,10 @@ static void drop_rows(struct state *state, const struct overlay_turn *turn)
 {
 	for (size_t at = 0; at < turn->keys.len;) {
 		struct bytes key = BYTES(turn->keys.data + at + 4, get_u32(turn->keys.data + at));
-		struct ordmap_entry *entry = ordmap_find(state->overlay, key);
+		struct sorted_map_entry *entry = sorted_map_find(state->overlay, key);
 
-		if (entry && ordmap_tag(entry) == turn->turn)
-			ordmap_remove(state->overlay, key);
+		if (entry && sorted_map_tag(entry) == turn->turn)
+			sorted_map_remove(state->overlay, key);
 		at += 4 + key.len;
 	}
 }
@@ -84,6 +84,6 @@ void state_drop_turns(struct state *state)
 {
 	LIST_EACH_SAFE (hook, &state->turns)
 		turn_free(LIST_ENTRY(hook, struct overlay_turn, hook));
-	ordmap_clear(state->overlay);
+	sorted_map_clear(state->overlay);
 	state->turn = 0;
 }

@@ -85,7 +85,7 @@ static void say_turn(struct runtime *runtime, struct request *request, const str
 		Up fact = { .which_what = Up_fact_tag, .what.fact.index = i };
 
 		session_add(runtime->session, &fact, turn_fact(&turn->facts, i), i + 1 < turn->fact_count);
-		story_note(runtime, request, turn_fact(&turn->facts, i), i);
+		trace_log_note(runtime, request, turn_fact(&turn->facts, i), i);
 	}
 	runtime->unconfirmed_turns++;
 	if (is_of_the_clock(request))
@@ -162,7 +162,7 @@ static void say_outcomes(struct runtime *runtime, const struct buffer *facts, ui
 		request->turn = i + 1 == ends_turn ? turn : 0;
 		request->facts = 1;
 		request->last_remembered = is_remembered(runtime, fact);
-		story_note(runtime, request, fact, 0);
+		trace_log_note(runtime, request, fact, 0);
 		if (session_is_open(runtime->session))
 			request_publish(runtime, request, fact);
 	}
@@ -203,7 +203,7 @@ void turn_commit(
 		up.what.turn.receipt = delivery->receipt;
 	}
 	set_verdict(runtime, turn, verdict, &up.what.turn);
-	story_failed(runtime, turn, verdict);
+	trace_log_failed(runtime, turn, verdict);
 	request = request_new(runtime, REQUEST_TURN);
 	say_turn(runtime, request, turn, &up);
 	if (outcome)
@@ -256,7 +256,7 @@ static void turn_confirmed(struct runtime *runtime, struct request *request, con
 		turn_refused(runtime, request, confirm);
 		return;
 	}
-	story_tell(runtime, request, confirm);
+	trace_log_tell(runtime, request, confirm);
 	await_return(runtime, request, confirm->seq);
 }
 
@@ -265,7 +265,7 @@ static void outcome_confirmed(struct runtime *runtime, struct request *request, 
 	char why[300];
 
 	if (confirm->kind != CONFIRM_REFUSED) {
-		story_tell(runtime, request, confirm);
+		trace_log_tell(runtime, request, confirm);
 		await_return(runtime, request, confirm->seq);
 		return;
 	}
@@ -289,7 +289,7 @@ static void say_confirmed(struct runtime *runtime, struct request *request, cons
 
 	if (result == SAID_REFUSED && !confirm->poisoned)
 		result = SAID_UNKNOWN;
-	story_tell(runtime, request, confirm);
+	trace_log_tell(runtime, request, confirm);
 	request_free(runtime, request);
 	if (answer)
 		answer(context, result, confirm->seq, confirm->reason);

@@ -293,8 +293,8 @@ int runtime_new(const struct service *service, const struct runtime_settings *se
 	assert(!service->next_due_us || service->exclusive); /* two of them would fire twice */
 	runtime->service = service;
 	runtime->clock = clock;
-	runtime->steady = steady_new(clock, 0);
-	runtime->began_us = steady_us(&runtime->steady);
+	runtime->steady = monotonic_wall_new(clock, 0);
+	runtime->began_us = monotonic_wall_us(&runtime->steady);
 	runtime->drivers = drivers;
 	runtime->activity = settings->activity ? settings->activity : &runtime->unwatched;
 	TEXT_COPY(runtime->instance, settings->instance);
@@ -390,7 +390,7 @@ int64_t runtime_work(struct runtime *runtime)
 {
 	runtime->heard_us = boot_us(runtime);
 	runtime->due_is_known = false;
-	steady_look(&runtime->steady);
+	monotonic_wall_look(&runtime->steady);
 	session_hear(runtime->session);
 	effects_work(runtime);
 	if (session_is_open(runtime->session)) {
@@ -453,7 +453,7 @@ int runtime_say_encoded(struct runtime *runtime, struct bytes message, said_fn *
 	request = request_new(runtime, REQUEST_SAY);
 	request->answer = answer;
 	request->context = context;
-	story_note(runtime, request, message, 0);
+	trace_log_note(runtime, request, message, 0);
 	request_publish(runtime, request, message);
 	return 0;
 }

@@ -19,7 +19,7 @@ struct runtime;
 
 struct activity; /* watchdog.h */
 
-/* What was said and is committed, and what failed, for the journal (story.c); log_event_about with the words done. */
+/* What was said and is committed, and what failed, for the journal (trace_log.c); log_event_about with the words done. */
 typedef void tell_fn(enum log_level level, const struct log_about *about, const char *words);
 
 struct runtime_settings {

@@ -8,10 +8,10 @@
 #include "bus/actor/runtime/layers.h"
 #include "bus/actor/runtime/session.h"
 #include "bus/actor/runtime/turns.h"
-#include "bus/base/allowance.h"
 #include "bus/base/list.h"
+#include "bus/base/monotonic_wall.h"
 #include "bus/base/pool.h"
-#include "bus/base/steady.h"
+#include "bus/base/rate_limit.h"
 
 struct delivery {
 	struct list hook;
@@ -54,7 +54,7 @@ enum { POISONED_REMEMBERED = 16 };
 struct runtime {
 	const struct service *service;
 	const struct clock *clock;
-	struct steady steady; /* what decisions take for the time */
+	struct monotonic_wall steady; /* what decisions take for the time */
 	struct session *session;
 	struct state *state;
 	struct table *table;
@@ -104,7 +104,7 @@ struct runtime {
 	uint64_t (*memory_bytes)(void); /* NULL: not told */
 	struct activity *activity, unwatched;
 	tell_fn *tell; /* NULL: nobody listens */
-	struct allowance of_said, of_failures;
+	struct rate_limit of_said, of_failures;
 };
 
 static inline int64_t boot_us(const struct runtime *runtime)
@@ -165,10 +165,10 @@ struct turn runtime_open_turn(struct runtime *runtime, const struct message_meta
 bool delivery_read(const struct delivery *delivery, Envelope *ret_envelope, struct message_meta *ret_said,
 	struct bytes *ret_payload);
 
-/* story.c */
-void story_note(struct runtime *runtime, struct request *request, struct bytes message, uint32_t index);
-void story_tell(struct runtime *runtime, const struct request *request, const Confirm *confirm);
-void story_failed(struct runtime *runtime, const struct turn *turn, enum verdict verdict);
+/* trace_log.c */
+void trace_log_note(struct runtime *runtime, struct request *request, struct bytes message, uint32_t index);
+void trace_log_tell(struct runtime *runtime, const struct request *request, const Confirm *confirm);
+void trace_log_failed(struct runtime *runtime, const struct turn *turn, enum verdict verdict);
 
 /* notes.c */
 void notes_say_unused(struct runtime *runtime); /* the claims of earlier runs that certainly were not used */

@@ -92,8 +92,8 @@ struct state *state_new(struct store **store)
 	state->store = TAKE(*store);
 	state->cache = row_cache_new(CACHE_BYTES);
 	state->tables = map_new();
-	state->folded = ordmap_new();
-	state->overlay = ordmap_new();
+	state->folded = sorted_map_new();
+	state->overlay = sorted_map_new();
 	list_init(&state->turns);
 	state->cursor = meta_number(state->store, "cursor");
 	state->remembered = meta_number(state->store, "remembered");
@@ -113,8 +113,8 @@ void state_free(struct state *state)
 	if (!state)
 		return;
 	state_drop_turns(state);
-	ordmap_free(state->overlay);
-	ordmap_free(state->folded);
+	sorted_map_free(state->overlay);
+	sorted_map_free(state->folded);
 	row_cache_free(state->cache);
 	map_free(state->tables);
 	state_end_resting(state);
@@ -159,13 +159,14 @@ static struct bytes find_stored(const struct state *state, struct bytes key)
 /* Borrowed until the next read or write. */
 static bool find_row(const struct state *state, struct bytes key, struct bytes *ret)
 {
-	struct ordmap_entry *entry = state->turn > 0 ? ordmap_find(state->overlay, key) : NULL;
+	struct sorted_map_entry *entry = state->turn > 0 ? sorted_map_find(state->overlay, key) : NULL;
 	struct bytes stored;
 
 	if (!entry)
-		entry = ordmap_find(state->folded, key);
+		entry = sorted_map_find(state->folded, key);
 	if (entry)
-		return !row_is_gone(ordmap_value(entry)) && row_open(state, row_marked(ordmap_value(entry)), ret);
+		return !row_is_gone(sorted_map_value(entry)) &&
+			row_open(state, row_marked(sorted_map_value(entry)), ret);
 	stored = find_stored(state, key);
 	return stored.data && row_open_stored(state, stored, ret);
 }
@@ -174,10 +175,10 @@ static void write_row(struct state *state, struct bytes key, struct bytes value)
 {
 	if (state->turn > 0) {
 		overlay_note(state, key);
-		ordmap_put(state->overlay, key, value, state->turn);
+		sorted_map_put(state->overlay, key, value, state->turn);
 		return;
 	}
-	ordmap_put(state->folded, key, value, 0);
+	sorted_map_put(state->folded, key, value, 0);
 	state->folded_bytes += key.len + value.len + 64;
 	state->dirty = true;
 }
@@ -371,10 +372,10 @@ static int commit(struct state *state, struct store_batch *batch)
 
 static void renew_cache(struct state *state)
 {
-	for (struct ordmap_entry *at = ordmap_first(state->folded); at; at = ordmap_next(at)) {
-		struct bytes row = ordmap_value(at);
+	for (struct sorted_map_entry *at = sorted_map_first(state->folded); at; at = sorted_map_next(at)) {
+		struct bytes row = sorted_map_value(at);
 
-		row_cache_renew(state->cache, ordmap_key(at), row_is_gone(row) ? BYTES(NULL, 0) : row_marked(row));
+		row_cache_renew(state->cache, sorted_map_key(at), row_is_gone(row) ? BYTES(NULL, 0) : row_marked(row));
 	}
 }
 
@@ -382,14 +383,14 @@ static void batch_folded(struct state *state, struct store_batch *batch)
 {
 	struct bytes put = { 0 };
 
-	for (struct ordmap_entry *at = ordmap_first(state->folded); at; at = ordmap_next(at)) {
-		if (row_is_gone(ordmap_value(at))) {
-			store_batch_delete(batch, FAMILY_ROWS, ordmap_key(at));
+	for (struct sorted_map_entry *at = sorted_map_first(state->folded); at; at = sorted_map_next(at)) {
+		if (row_is_gone(sorted_map_value(at))) {
+			store_batch_delete(batch, FAMILY_ROWS, sorted_map_key(at));
 			continue;
 		}
-		store_batch_put(batch, FAMILY_ROWS, ordmap_key(at), row_marked(ordmap_value(at)));
-		state_put_into(state, ordmap_key(at), put);
-		put = ordmap_key(at);
+		store_batch_put(batch, FAMILY_ROWS, sorted_map_key(at), row_marked(sorted_map_value(at)));
+		state_put_into(state, sorted_map_key(at), put);
+		put = sorted_map_key(at);
 	}
 }
 
@@ -407,7 +408,7 @@ int state_flush(struct state *state)
 	if (r < 0)
 		return r;
 	renew_cache(state);
-	ordmap_clear(state->folded);
+	sorted_map_clear(state->folded);
 	state->folded_bytes = 0;
 	return 0;
 }
@@ -419,7 +420,7 @@ int state_forget(struct state *state)
 	int r;
 
 	state_drop_turns(state);
-	ordmap_clear(state->folded);
+	sorted_map_clear(state->folded);
 	state->folded_bytes = 0;
 	row_cache_clear(state->cache);
 	state->cursor = 0;

@@ -37,7 +37,7 @@ void state_rest_cursor(const struct state *state, struct bytes prefix, struct st
 
 struct merge {
 	const struct state *state;
-	struct ordmap_entry *overlay, *folded;
+	struct sorted_map_entry *overlay, *folded;
 	struct store_cursor *store; /* NULL: it has no row of this table */
 	bool store_has;
 	struct bytes prefix;
@@ -53,8 +53,8 @@ static void merge_open(
 {
 	merge->state = state;
 	merge->prefix = prefix;
-	merge->overlay = with_overlay ? ordmap_at_or_after(state->overlay, from) : NULL;
-	merge->folded = ordmap_at_or_after(state->folded, from);
+	merge->overlay = with_overlay ? sorted_map_at_or_after(state->overlay, from) : NULL;
+	merge->folded = sorted_map_at_or_after(state->folded, from);
 	merge->store = state_store_lacks(state, prefix) ? NULL : state_take_cursor(state, prefix);
 	merge->store_has = merge->store && store_cursor_seek(merge->store, from);
 }
@@ -68,8 +68,8 @@ static const struct bytes *smaller(const struct bytes *a, const struct bytes *b)
 static bool merge_next(struct merge *merge, struct buffer *ret_key, struct buffer *ret_value)
 {
 	for (;;) {
-		struct bytes over = merge->overlay ? ordmap_key(merge->overlay) : BYTES(NULL, 0);
-		struct bytes folded = merge->folded ? ordmap_key(merge->folded) : BYTES(NULL, 0);
+		struct bytes over = merge->overlay ? sorted_map_key(merge->overlay) : BYTES(NULL, 0);
+		struct bytes folded = merge->folded ? sorted_map_key(merge->folded) : BYTES(NULL, 0);
 		struct bytes stored = merge->store_has ? store_cursor_key(merge->store) : BYTES(NULL, 0);
 		const struct bytes *least =
 			smaller(smaller(merge->overlay ? &over : NULL, merge->folded ? &folded : NULL),
@@ -87,12 +87,12 @@ static bool merge_next(struct merge *merge, struct buffer *ret_key, struct buffe
 			merge->store_has = store_cursor_next(merge->store);
 		}
 		if (merge->folded && bytes_equal(folded, buffer_bytes(ret_key))) {
-			layered = ordmap_value(merge->folded);
-			merge->folded = ordmap_next(merge->folded);
+			layered = sorted_map_value(merge->folded);
+			merge->folded = sorted_map_next(merge->folded);
 		}
 		if (merge->overlay && bytes_equal(over, buffer_bytes(ret_key))) {
-			layered = ordmap_value(merge->overlay);
-			merge->overlay = ordmap_next(merge->overlay);
+			layered = sorted_map_value(merge->overlay);
+			merge->overlay = sorted_map_next(merge->overlay);
 		}
 		if (!layered.data) {
 			if (!row_open_stored(merge->state, buffer_bytes(ret_value), &value))

@@ -12,7 +12,7 @@
 #include "bus/actor/runtime/layers.h"
 #include "bus/actor/runtime/row_cache.h"
 #include "bus/base/list.h"
-#include "bus/base/ordmap.h"
+#include "bus/base/sorted_map.h"
 #include <errno.h>
 
 enum { ROW_KEY_MAX = 512, ROW_VALUE_MAX = 64 << 10 };
@@ -22,11 +22,11 @@ enum { ROW_MARK_LEN = 9 };
 
 struct state {
 	struct store *store;
-	struct ordmap *folded;
+	struct sorted_map *folded;
 	size_t folded_bytes;
-	struct ordmap *overlay; /* tag: the turn that wrote the row last */
-	struct list turns;      /* struct overlay_turn, oldest first */
-	uint64_t turn;          /* that writes now; 0: projections do */
+	struct sorted_map *overlay; /* tag: the turn that wrote the row last */
+	struct list turns;          /* struct overlay_turn, oldest first */
+	uint64_t turn;              /* that writes now; 0: projections do */
 	uint64_t cursor, remembered, opening;
 	char log_id[40];
 	bool dirty;

@@ -19,7 +19,7 @@ void sim_free(struct sim *sim);
 /* Starts one instance; `drivers` is NULL-terminated and borrowed, or NULL. The name is what kill and runtime take. */
 void sim_start(
 	struct sim *sim, const char *instance, const struct service *service, struct effect_driver *const *drivers);
-void sim_listen(struct sim *sim, tell_fn *tell);       /* to all instances that are started from now on (story.c) */
+void sim_listen(struct sim *sim, tell_fn *tell);       /* to all instances that are started from now on (trace_log.c) */
 void sim_kill(struct sim *sim, const char *instance);  /* its store stays */
 void sim_pause(struct sim *sim, const char *instance); /* it does nothing more until it is killed and started again */
 void sim_restart(struct sim *sim, const char *instance);

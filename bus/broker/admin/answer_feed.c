@@ -148,7 +148,7 @@ json_t *answer_replay_count(struct broker *broker, json_t *argument, char ret_er
 	while (looked < LOOK_AT_MOST && (r = feed_find(broker, queue, &what, &logged)) == 0) {
 		looked++;
 		what.next = logged.seq + 1;
-		if (log_read(broker->log, logged.seq, &logged) == 0 && acks_has(queue, logged.seq) &&
+		if (log_read(broker->log, logged.seq, &logged) == 0 && ack_bitmap_has(queue, logged.seq) &&
 			feed_wants_logged(&what, &logged))
 			count++;
 	}

@@ -45,7 +45,7 @@ static json_t *describe_session(struct broker *broker, const struct session *ses
 static json_t *describe_queue(struct broker *broker, const struct queue *queue)
 {
 	json_t *object = json_object();
-	uint64_t letters = numbered_count(queue->by_seq);
+	uint64_t letters = u64map_count(queue->by_seq);
 	bool paused = breaker_is_open(&queue->breaker);
 
 	json_object_set_new(object, "name", json_string(queue->peer->name));

@@ -125,8 +125,8 @@ static bool settle_in(struct broker *broker, struct queue *queue, const struct l
 		queue_settle(broker, queue, letter);
 		*ret_changed = true;
 	} else if (logged->topic >= 0 && topic_set_has(queue->peer->hears, logged->topic) &&
-		logged->seq >= queue->since_topic[logged->topic] && !acks_has(queue, logged->seq)) {
-		acks_set(queue, logged->seq); /* its window has not come there yet */
+		logged->seq >= queue->since_topic[logged->topic] && !ack_bitmap_has(queue, logged->seq)) {
+		ack_bitmap_set(queue, logged->seq); /* its window has not come there yet */
 		forget_trouble(broker, queue, logged->seq);
 		*ret_changed = true;
 	}

@@ -12,7 +12,7 @@
 #include "bus/broker/log/latest.h"
 #include "bus/base/cleanup.h"
 #include "bus/base/memory.h"
-#include "bus/base/ordmap.h"
+#include "bus/base/sorted_map.h"
 #include "bus/base/text.h"
 #include <errno.h>
 #include <pb_decode.h>
@@ -131,7 +131,7 @@ static bool is_forgotten(const struct broker *broker, struct bytes row)
 struct folding {
 	struct broker *broker;
 	struct store_batch *batch;
-	struct ordmap *rows; /* written by this batch and not in the store yet */
+	struct sorted_map *rows; /* written by this batch and not in the store yet */
 	struct buffer key, row, before;
 	bool found; /* a message of a topic that is folded */
 };
@@ -139,12 +139,12 @@ struct folding {
 /* Versions below the row's do not count; at the same one the newer message wins. A row that is forgotten outranks nothing. */
 static bool is_newer(struct folding *folding, uint64_t version)
 {
-	struct ordmap_entry *entry = ordmap_find(folding->rows, buffer_bytes(&folding->key));
+	struct sorted_map_entry *entry = sorted_map_find(folding->rows, buffer_bytes(&folding->key));
 	struct bytes before;
 
 	buffer_clear(&folding->before);
 	if (entry)
-		before = ordmap_value(entry);
+		before = sorted_map_value(entry);
 	else {
 		int r = store_get(folding->broker->store, FAMILY_LATEST, buffer_bytes(&folding->key), &folding->before);
 
@@ -186,7 +186,7 @@ static void fold_one(struct folding *folding, const struct logged *logged)
 	if (!is_newer(folding, envelope.version))
 		return;
 	make_row(logged, envelope.version, &folding->row);
-	ordmap_put(folding->rows, buffer_bytes(&folding->key), buffer_bytes(&folding->row), 0);
+	sorted_map_put(folding->rows, buffer_bytes(&folding->key), buffer_bytes(&folding->row), 0);
 	store_batch_put(folding->batch, FAMILY_LATEST, buffer_bytes(&folding->key), buffer_bytes(&folding->row));
 }
 
@@ -268,12 +268,12 @@ void latest_fold(struct broker *broker, uint32_t most)
 	if (broker->folded == log_head(broker->log) || broker->broken < 0)
 		return;
 	folding.batch = store_batch_new(broker->store);
-	folding.rows = ordmap_new();
+	folding.rows = sorted_map_new();
 	r = fold_range(&folding, most);
 	if (r < 0)
 		broker->broken = r;
 	store_batch_free(folding.batch);
-	ordmap_free(folding.rows);
+	sorted_map_free(folding.rows);
 	buffer_free(&folding.key);
 	buffer_free(&folding.row);
 	buffer_free(&folding.before);

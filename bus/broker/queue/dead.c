@@ -129,7 +129,7 @@ static void tell(struct broker *broker, const struct queue *queue, uint64_t seq,
 		.trace = of->trace,
 		.seq = seq };
 
-	if (!allowance_take(&broker->of_dead_letters, broker_boot_us(broker), TOLD_EVERY_US, TOLD_BURST))
+	if (!rate_limit_take(&broker->of_dead_letters, broker_boot_us(broker), TOLD_EVERY_US, TOLD_BURST))
 		return;
 	if (path > 0)
 		text_copy_bytes(cart, sizeof(cart), mask_find(payload, path));
@@ -215,7 +215,7 @@ bool dead_replay(struct broker *broker, struct queue *queue, const struct logged
 	_cleanup_free_ Trouble *trouble = memory_new(sizeof(*trouble));
 	struct letter *letter;
 
-	if (queue_find(queue, logged->seq) || !acks_has(queue, logged->seq) ||
+	if (queue_find(queue, logged->seq) || !ack_bitmap_has(queue, logged->seq) ||
 		dead_read(broker, queue, logged->seq, trouble, &before) != -ENOENT)
 		return false;
 	*trouble = (Trouble){ .time_us = logged->time_us, .redriven = true, .replayed = true };

@@ -3,14 +3,14 @@
  *
  * Owns:      letters, the chains that keep a key's letters in order, the list of what is ready, the index of what is delayed.
  * Promises:  of one key, one letter at a time is out of the chain; memory is bounded, however long the backlog.
- * Read next: acks.c (what is done), lease.c (who has it), trouble.c (what went wrong), deliver.c
+ * Read next: ack_bitmap.c (what is done), lease.c (who has it), trouble.c (what went wrong), deliver.c
  */
 #include "bus/broker/queue/queue.h"
 #include "bus/base/cleanup.h"
 #include "bus/base/memory.h"
-#include "bus/base/ordmap.h"
-#include "bus/broker/queue/chains.h"
+#include "bus/base/sorted_map.h"
 #include "bus/broker/queue/feed.h"
+#include "bus/broker/queue/key_chain.h"
 #include <errno.h>
 #include <stdlib.h>
 
@@ -26,15 +26,15 @@ int queue_open(struct broker *broker, int peer, struct queue **ret)
 	list_init(&queue->letters);
 	list_init(&queue->redriven);
 	list_init(&queue->ready);
-	queue->by_seq = numbered_new();
-	queue->chains = chains_new();
+	queue->by_seq = u64map_new();
+	queue->chains = key_chain_new();
 	queue->spare.size = sizeof(struct letter);
 	queue->troubles = map_new();
 	queue->acks = map_new();
 	queue->dropped = map_new();
-	queue->due = ordmap_new();
+	queue->due = sorted_map_new();
 	*ret = queue;
-	r = acks_open(broker, queue);
+	r = ack_bitmap_open(broker, queue);
 	if (r == 0)
 		r = troubles_open(broker, queue);
 	if (r == 0)
@@ -69,20 +69,20 @@ void queue_free(struct queue *queue)
 	free_letters(&queue->letters);
 	free_letters(&queue->redriven);
 	map_each(queue->troubles, free_value, NULL);
-	acks_free(queue);
+	ack_bitmap_free(queue);
 	feed_free(queue->feed);
-	numbered_free(queue->by_seq);
-	chains_free(queue->chains);
+	u64map_free(queue->by_seq);
+	key_chain_free(queue->chains);
 	pool_free(&queue->spare);
 	map_free(queue->troubles);
 	map_free(queue->dropped);
-	ordmap_free(queue->due);
+	sorted_map_free(queue->due);
 	free(queue);
 }
 
 struct letter *queue_find(const struct queue *queue, uint64_t seq)
 {
-	return numbered_get(queue->by_seq, seq);
+	return u64map_get(queue->by_seq, seq);
 }
 
 static void make_ready(struct queue *queue, struct letter *letter)
@@ -129,7 +129,7 @@ static void make_delayed(struct queue *queue, struct letter *letter)
 	due_key(letter, key);
 	letter->state = LETTER_DELAYED;
 	queue->delayed_count++;
-	ordmap_put(queue->due, BYTES(key, sizeof(key)), BYTES(NULL, 0), (uint64_t)(uintptr_t)letter);
+	sorted_map_put(queue->due, BYTES(key, sizeof(key)), BYTES(NULL, 0), (uint64_t)(uintptr_t)letter);
 }
 
 /* The first of its chain comes out: ready, or delayed when its time has not come. */
@@ -144,7 +144,7 @@ static void come_out(struct queue *queue, struct letter *letter)
 struct letter *queue_add(struct queue *queue, uint64_t seq, uint64_t hash, int topic, bool redriven)
 {
 	struct letter *letter = pool_take(&queue->spare);
-	struct chain *chain = chains_get(queue->chains, hash);
+	struct chain *chain = key_chain_get(queue->chains, hash);
 	bool first = list_empty(&chain->letters);
 
 	letter->seq = seq;
@@ -159,7 +159,7 @@ struct letter *queue_add(struct queue *queue, uint64_t seq, uint64_t hash, int t
 	list_init(&letter->in_state);
 	list_append(redriven ? &queue->redriven : &queue->letters, &letter->in_queue);
 	list_append(&chain->letters, &letter->in_chain);
-	numbered_put(queue->by_seq, letter->seq, letter);
+	u64map_put(queue->by_seq, letter->seq, letter);
 	if (first)
 		come_out(queue, letter);
 	return letter;
@@ -167,8 +167,7 @@ struct letter *queue_add(struct queue *queue, uint64_t seq, uint64_t hash, int t
 
 static bool has_room(const struct queue *queue)
 {
-	return queue->ready_count + queue->leased_count < WINDOW_READY &&
-		numbered_count(queue->by_seq) < WINDOW_LETTERS;
+	return queue->ready_count + queue->leased_count < WINDOW_READY && u64map_count(queue->by_seq) < WINDOW_LETTERS;
 }
 
 bool queue_refill(struct broker *broker, struct queue *queue)
@@ -184,7 +183,7 @@ bool queue_refill(struct broker *broker, struct queue *queue)
 		if (r < 0)
 			break;
 		queue->scanned = logged.seq;
-		if (logged.seq >= queue->since_topic[logged.topic] && !acks_has(queue, logged.seq))
+		if (logged.seq >= queue->since_topic[logged.topic] && !ack_bitmap_has(queue, logged.seq))
 			queue_add(queue, logged.seq, logged.key_hash, logged.topic, false);
 	}
 	if (r == -ENOENT)
@@ -210,7 +209,7 @@ static void leave_state(struct queue *queue, struct letter *letter)
 		break;
 	case LETTER_DELAYED:
 		due_key(letter, key);
-		ordmap_remove(queue->due, BYTES(key, sizeof(key)));
+		sorted_map_remove(queue->due, BYTES(key, sizeof(key)));
 		queue->delayed_count--;
 		break;
 	}
@@ -223,7 +222,7 @@ static void advance_chain(struct queue *queue, struct letter *letter)
 
 	list_remove(&letter->in_chain);
 	if (list_empty(&chain->letters)) {
-		chains_drop(queue->chains, chain);
+		key_chain_drop(queue->chains, chain);
 	} else if (letter->state != LETTER_BEHIND) {
 		come_out(queue, LIST_ENTRY(chain->letters.next, struct letter, in_chain));
 	}
@@ -257,9 +256,9 @@ void queue_settle(struct broker *broker, struct queue *queue, struct letter *let
 	advance_chain(queue, letter);
 	list_remove(&letter->in_queue);
 	queue->redriven_count -= letter->redriven;
-	numbered_remove(queue->by_seq, letter->seq);
+	u64map_remove(queue->by_seq, letter->seq);
 	if (!letter->redriven)
-		acks_set(queue, letter->seq);
+		ack_bitmap_set(queue, letter->seq);
 	else if (!letter->died)
 		dead_settled(broker, queue, letter->seq);
 	trouble_forget(broker, queue, letter);
@@ -285,15 +284,15 @@ void queue_delay(struct broker *broker, struct queue *queue, struct letter *lett
 
 int64_t queue_next_due_us(const struct queue *queue)
 {
-	struct ordmap_entry *first = ordmap_first(queue->due);
+	struct sorted_map_entry *first = sorted_map_first(queue->due);
 
-	return first ? (int64_t)get_be64(ordmap_key(first).data) : INT64_MAX;
+	return first ? (int64_t)get_be64(sorted_map_key(first).data) : INT64_MAX;
 }
 
 void queue_wake(struct queue *queue, int64_t wall_us)
 {
 	while (queue_next_due_us(queue) <= wall_us) {
-		struct letter *letter = (void *)(uintptr_t)ordmap_tag(ordmap_first(queue->due));
+		struct letter *letter = (void *)(uintptr_t)sorted_map_tag(sorted_map_first(queue->due));
 
 		leave_state(queue, letter);
 		letter->trouble->due_us = 0;
@@ -304,7 +303,7 @@ void queue_wake(struct queue *queue, int64_t wall_us)
 void queue_write(struct broker *broker, struct queue *queue)
 {
 	advance_floor(queue);
-	acks_write(broker, queue);
+	ack_bitmap_write(broker, queue);
 }
 
 int64_t queue_oldest_us(struct broker *broker, const struct queue *queue)

@@ -7,8 +7,8 @@
 #ifndef BROKER_QUEUE_QUEUE_H
 #define BROKER_QUEUE_QUEUE_H
 
-#include "bus/base/numbered.h"
 #include "bus/base/pool.h"
+#include "bus/base/u64map.h"
 #include "bus/broker/core.h"
 #include "bus/broker/queue/breaker.h"
 
@@ -21,9 +21,9 @@ enum {
 enum letter_state { LETTER_BEHIND, LETTER_READY, LETTER_LEASED, LETTER_DELAYED };
 
 struct feed;
-struct acks;
+struct ack_bitmap;
 struct chain;
-struct chains;
+struct key_chain;
 
 struct letter {
 	struct list in_queue; /* in the order they were found */
@@ -65,14 +65,14 @@ struct queue {
 	struct list letters;              /* struct letter, in order of seq, redriven ones apart */
 	struct list redriven;
 	struct list ready;
-	struct numbered *by_seq;
-	struct chains *chains;
-	struct pool spare;      /* letters */
-	struct ordmap *due;     /* be64 due, be64 seq -> letter */
-	struct map *troubles;   /* seq -> Trouble of letters the window has not met yet */
-	struct map *acks;       /* row number -> struct acks */
-	struct acks *acks_last; /* NULL: none */
-	struct map *dropped;    /* seq: dead letters that were given up, which is not committed yet */
+	struct u64map *by_seq;
+	struct key_chain *chains;
+	struct pool spare;                  /* letters */
+	struct sorted_map *due;             /* be64 due, be64 seq -> letter */
+	struct map *troubles;               /* seq -> Trouble of letters the window has not met yet */
+	struct map *acks;                   /* row number -> struct ack_bitmap */
+	struct ack_bitmap *ack_bitmap_last; /* NULL: none */
+	struct map *dropped;                /* seq: dead letters that were given up, which is not committed yet */
 	uint64_t ready_count, leased_count, delayed_count, redriven_count, dead_count, failures;
 	struct feed *feed;        /* feed.c; NULL: none since the start */
 	uint64_t served_order;    /* of the session that got the last run */
@@ -102,12 +102,12 @@ int64_t queue_next_due_us(const struct queue *queue);                      /* IN
 void queue_write(struct broker *broker, struct queue *queue);              /* what changed, into the batch */
 int64_t queue_oldest_us(struct broker *broker, const struct queue *queue); /* log time of its oldest letter, 0: none */
 
-/* acks.c */
-bool acks_has(struct queue *queue, uint64_t seq);
-void acks_set(struct queue *queue, uint64_t seq);
-int acks_open(struct broker *broker, struct queue *queue);
-void acks_write(struct broker *broker, struct queue *queue);
-void acks_free(struct queue *queue);
+/* ack_bitmap.c */
+bool ack_bitmap_has(struct queue *queue, uint64_t seq);
+void ack_bitmap_set(struct queue *queue, uint64_t seq);
+int ack_bitmap_open(struct broker *broker, struct queue *queue);
+void ack_bitmap_write(struct broker *broker, struct queue *queue);
+void ack_bitmap_free(struct queue *queue);
 void queue_row_key(const struct queue *queue, char kind, uint64_t number, struct buffer *ret);
 
 /* trouble.c: one more failure. At the limit the letter is dead; else it waits its backoff (or `delay_us`, if given). */

@@ -4,7 +4,7 @@
  * Promises:  every message is counted once for each queue that hears it: done (or cancelled, which is an end like it), among the
  *            dead letters, redriven from there, or pending. What is two of these at once, or settled though it was never heard,
  *            is a problem. Nothing lies among the dead letters or the failures of a queue of a message that the log never held.
- * Read next: acks.c, dead.c, trouble.c (whose rows these are)
+ * Read next: ack_bitmap.c, dead.c, trouble.c (whose rows these are)
  */
 #include "bus/base/cleanup.h"
 #include "bus/base/map.h"

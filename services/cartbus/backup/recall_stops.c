@@ -9,7 +9,7 @@
 #include "services/cartbus/backup/recall.h"
 
 #include "bus/actor/runtime/state_folder.h"
-#include "bus/base/ordmap.h"
+#include "bus/base/sorted_map.h"
 #include "bus/base/text.h"
 #include "proto/topics.h"
 #include "services/carts/policy/purchases.h"
@@ -19,9 +19,9 @@
 
 struct learning {
 	struct recall *recall;
-	uint64_t after;        /* numbers up to here are known otherwise */
-	const char *log;       /* that numbers are of */
-	struct ordmap *orders; /* name -> struct order */
+	uint64_t after;            /* numbers up to here are known otherwise */
+	const char *log;           /* that numbers are of */
+	struct sorted_map *orders; /* name -> struct order */
 	OptoutSource source;
 };
 
@@ -139,7 +139,7 @@ static void take_order(const struct purchase_recalled *row, void *context)
 {
 	const struct learning *learning = context;
 	const CartCheckout *checkout = &row->checkout;
-	const struct ordmap_entry *known;
+	const struct sorted_map_entry *known;
 	struct order order;
 	char name[200];
 
@@ -148,10 +148,10 @@ static void take_order(const struct purchase_recalled *row, void *context)
 	snprintf(name, sizeof(name), "order/%.32s/%.64s/%012llu/%d.%d.%d.%.31s", learning->log, row->shop,
 		(unsigned long long)row->seq, (int)checkout->platform, (int)checkout->kind, checkout->test,
 		checkout->payment_status);
-	known = ordmap_find(learning->orders, bytes_of(name));
+	known = sorted_map_find(learning->orders, bytes_of(name));
 	memset(&order, 0, sizeof(order));
 	if (known) {
-		memcpy(&order, ordmap_value(known).data, sizeof(order));
+		memcpy(&order, sorted_map_value(known).data, sizeof(order));
 	} else {
 		order.checkout = *checkout;
 		order.checkout.heard_us = checkout->bought_us;
@@ -159,17 +159,18 @@ static void take_order(const struct purchase_recalled *row, void *context)
 		TEXT_COPY(order.key, row->name);
 	}
 	add_ids(&order.checkout.ids, &checkout->ids);
-	ordmap_put(learning->orders, bytes_of(name), BYTES(&order, sizeof(order)), 0);
+	sorted_map_put(learning->orders, bytes_of(name), BYTES(&order, sizeof(order)), 0);
 }
 
 static void note_orders(const struct learning *learning)
 {
-	for (const struct ordmap_entry *entry = ordmap_first(learning->orders); entry; entry = ordmap_next(entry)) {
+	for (const struct sorted_map_entry *entry = sorted_map_first(learning->orders); entry;
+		entry = sorted_map_next(entry)) {
 		char name[200], idem[220];
 		struct order order;
 
-		memcpy(&order, ordmap_value(entry).data, sizeof(order));
-		text_copy_bytes(name, sizeof(name), ordmap_key(entry));
+		memcpy(&order, sorted_map_value(entry).data, sizeof(order));
+		text_copy_bytes(name, sizeof(name), sorted_map_key(entry));
 		snprintf(idem, sizeof(idem), "restored/%s", name);
 		recall_note(learning->recall,
 			&(struct recalled){ .name = name,
@@ -254,8 +255,8 @@ void recall_stops(struct recall *recall, const struct state *state, bool is_same
 	state_each(state, "suppressed", NULL, NULL, take_suppression, &learning);
 	state_each(state, "privacy", NULL, NULL, take_request, &learning);
 	stops_recall(state, take_stop, &learning);
-	learning.orders = ordmap_new();
+	learning.orders = sorted_map_new();
 	purchases_recall(state, take_order, &learning);
 	note_orders(&learning);
-	ordmap_free(learning.orders);
+	sorted_map_free(learning.orders);
 }

@@ -47,7 +47,7 @@ struct carts {
 	const struct command *command;
 	const char *shop, *zone;
 	struct wanted wanted;
-	struct ordmap *rows, *timers;
+	struct sorted_map *rows, *timers;
 	struct outlook outlook; /* foresight NULL: only when carts are looked at */
 };
 
@@ -59,7 +59,7 @@ static void keep_row(struct carts *carts, const struct entry *entry)
 	if (!cart)
 		return;
 	if (*cart->merged_into) {
-		ordmap_remove(carts->rows, bytes_of(cart->ids.cart_id));
+		sorted_map_remove(carts->rows, bytes_of(cart->ids.cart_id));
 		return;
 	}
 	TEXT_COPY(row.cart_id, cart->ids.cart_id);
@@ -70,7 +70,7 @@ static void keep_row(struct carts *carts, const struct entry *entry)
 	row.total_minor = cart->total_minor;
 	row.status = cart->status;
 	row.closed_reason = cart->closed_reason;
-	ordmap_put(carts->rows, bytes_of(row.cart_id), BYTES(&row, sizeof(row)), entry->seq);
+	sorted_map_put(carts->rows, bytes_of(row.cart_id), BYTES(&row, sizeof(row)), entry->seq);
 }
 
 static bool hear(const struct entry *entry, void *context)
@@ -184,13 +184,13 @@ static json_t *row_json(const struct carts *carts, const struct row *row, const 
 	return json;
 }
 
-static struct row *sorted_rows(const struct ordmap *rows)
+static struct row *sorted_rows(const struct sorted_map *rows)
 {
-	struct row *sorted = memory_new(ordmap_count(rows) * sizeof(*sorted) + 1);
+	struct row *sorted = memory_new(sorted_map_count(rows) * sizeof(*sorted) + 1);
 	size_t count = 0;
 
-	for (const struct ordmap_entry *entry = ordmap_first(rows); entry; entry = ordmap_next(entry))
-		memcpy(&sorted[count++], ordmap_value(entry).data, sizeof(*sorted));
+	for (const struct sorted_map_entry *entry = sorted_map_first(rows); entry; entry = sorted_map_next(entry))
+		memcpy(&sorted[count++], sorted_map_value(entry).data, sizeof(*sorted));
 	qsort(sorted, count, sizeof(*sorted), newest_first);
 	return sorted;
 }
@@ -200,7 +200,7 @@ static void print_end(const struct carts *carts, int64_t shown, int64_t more)
 	if (more)
 		printf("and %lld more: --limit %lld shows them all\n", (long long)more, (long long)(shown + more));
 	else if (!shown)
-		puts(ordmap_count(carts->rows) ? "no cart of this kind" : "no cart has come yet");
+		puts(sorted_map_count(carts->rows) ? "no cart of this kind" : "no cart has come yet");
 }
 
 static void print_carts(const struct carts *carts)
@@ -209,7 +209,7 @@ static void print_carts(const struct carts *carts)
 	json_t *list = json_array();
 	int64_t shown = 0, more = 0;
 
-	for (size_t i = 0; i < ordmap_count(carts->rows); i++) {
+	for (size_t i = 0; i < sorted_map_count(carts->rows); i++) {
 		struct next next = next_of(carts, &rows[i]);
 
 		if (!is_wanted(carts, &rows[i], &next))
@@ -241,17 +241,17 @@ static int list_carts(struct carts *carts, const char *scratch, bool looks)
 	struct client *client = command_connect(carts->command);
 	int failed = looks ? EXIT_FINE : outlook_begin(carts->command, scratch, &carts->outlook);
 
-	carts->rows = ordmap_new();
-	carts->timers = ordmap_new();
+	carts->rows = sorted_map_new();
+	carts->timers = sorted_map_new();
 	failed = failed ? failed : read_carts(carts, client);
-	if (!failed && ordmap_count(carts->rows) == 0)
+	if (!failed && sorted_map_count(carts->rows) == 0)
 		failed = shops_know(carts->command, client, carts->shop); /* a name that was mistyped has none either */
 	client_free(client);
 	if (!failed)
 		print_carts(carts);
 	outlook_end(&carts->outlook);
-	ordmap_free(carts->rows);
-	ordmap_free(carts->timers);
+	sorted_map_free(carts->rows);
+	sorted_map_free(carts->timers);
 	return failed;
 }
 

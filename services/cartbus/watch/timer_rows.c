@@ -20,38 +20,38 @@ static struct bytes key_of(const char *shop, const char *name, char room[KEY_ROO
 	return BYTES(room, (size_t)len + 1);
 }
 
-TimerSet timer_rows_value(const struct ordmap_entry *row)
+TimerSet timer_rows_value(const struct sorted_map_entry *row)
 {
 	TimerSet timer;
 
-	memcpy(&timer, ordmap_value(row).data, sizeof(timer));
+	memcpy(&timer, sorted_map_value(row).data, sizeof(timer));
 	return timer;
 }
 
-static void keep(struct ordmap *timers, const struct entry *entry, const TimerSet *timer)
+static void keep(struct sorted_map *timers, const struct entry *entry, const TimerSet *timer)
 {
 	char room[KEY_ROOM];
 	struct bytes key = key_of(entry->shop, timer->name, room);
-	struct ordmap_entry *known = ordmap_find(timers, key);
+	struct sorted_map_entry *known = sorted_map_find(timers, key);
 
 	if (!known || timer_rows_value(known).version <= timer->version)
-		ordmap_put(timers, key, BYTES(timer, sizeof(*timer)), entry->seq);
+		sorted_map_put(timers, key, BYTES(timer, sizeof(*timer)), entry->seq);
 }
 
 /* A timer by cron goes on after it fired. */
-static void forget(struct ordmap *timers, const struct entry *entry, const char *name, uint64_t version, bool fired)
+static void forget(struct sorted_map *timers, const struct entry *entry, const char *name, uint64_t version, bool fired)
 {
 	char room[KEY_ROOM];
 	struct bytes key = key_of(entry->shop, name, room);
-	struct ordmap_entry *known = ordmap_find(timers, key);
+	struct sorted_map_entry *known = sorted_map_find(timers, key);
 
-	if (!known || ordmap_tag(known) > entry->seq || timer_rows_value(known).version > version)
+	if (!known || sorted_map_tag(known) > entry->seq || timer_rows_value(known).version > version)
 		return;
 	if (!fired || !timer_rows_value(known).cron[0])
-		ordmap_remove(timers, key);
+		sorted_map_remove(timers, key);
 }
 
-void timer_rows_fold(struct ordmap *timers, const struct entry *entry)
+void timer_rows_fold(struct sorted_map *timers, const struct entry *entry)
 {
 	const struct topic *topic = topic_of(entry->topic);
 	_cleanup_free_ void *message = NULL;
@@ -75,7 +75,7 @@ static bool fold_one(const struct entry *entry, void *context)
 	return true;
 }
 
-int timer_rows_read(struct ordmap *timers, const struct command *command, struct client *client, const char *shop)
+int timer_rows_read(struct sorted_map *timers, const struct command *command, struct client *client, const char *shop)
 {
 	static const char *const topics[] = { "timer.set", "timer.cancel", "timer.fired" };
 	int failed = EXIT_FINE;
@@ -86,10 +86,10 @@ int timer_rows_read(struct ordmap *timers, const struct command *command, struct
 	return failed;
 }
 
-bool timer_rows_find(const struct ordmap *timers, const char *shop, const char *name, TimerSet *ret)
+bool timer_rows_find(const struct sorted_map *timers, const char *shop, const char *name, TimerSet *ret)
 {
 	char room[KEY_ROOM];
-	const struct ordmap_entry *row = ordmap_find(timers, key_of(shop, name, room));
+	const struct sorted_map_entry *row = sorted_map_find(timers, key_of(shop, name, room));
 
 	if (row)
 		*ret = timer_rows_value(row);

@@ -44,15 +44,15 @@ static int64_t due_of(const struct command *command, const TimerSet *pending)
 	return due_us;
 }
 
-static struct line *sorted_lines(const struct command *command, const struct ordmap *timers)
+static struct line *sorted_lines(const struct command *command, const struct sorted_map *timers)
 {
-	struct line *lines = memory_new(ordmap_count(timers) * sizeof(*lines));
+	struct line *lines = memory_new(sorted_map_count(timers) * sizeof(*lines));
 	size_t count = 0;
 
-	for (struct ordmap_entry *entry = ordmap_first(timers); entry; entry = ordmap_next(entry)) {
+	for (struct sorted_map_entry *entry = sorted_map_first(timers); entry; entry = sorted_map_next(entry)) {
 		struct line *line = &lines[count++];
 
-		line->shop = ordmap_key(entry).data;
+		line->shop = sorted_map_key(entry).data;
 		line->name = line->shop + strlen(line->shop) + 1;
 		line->timer = timer_rows_value(entry);
 		line->timer.due_us = due_of(command, &line->timer);
@@ -63,7 +63,7 @@ static struct line *sorted_lines(const struct command *command, const struct ord
 
 struct listing {
 	struct command *command;
-	struct ordmap *timers;
+	struct sorted_map *timers;
 	struct outlook outlook; /* foresight NULL: only looks */
 };
 
@@ -99,7 +99,7 @@ static void print_timers(const struct listing *listing)
 	_cleanup_free_ struct line *lines = sorted_lines(listing->command, listing->timers);
 	json_t *list = listing->command->json ? json_array() : NULL;
 
-	for (size_t i = 0; i < ordmap_count(listing->timers); i++) {
+	for (size_t i = 0; i < sorted_map_count(listing->timers); i++) {
 		if (list)
 			json_array_append_new(list, line_json(listing, &lines[i]));
 		else
@@ -107,7 +107,7 @@ static void print_timers(const struct listing *listing)
 	}
 	if (list)
 		json_print_list("timers", list);
-	else if (ordmap_count(listing->timers) == 0)
+	else if (sorted_map_count(listing->timers) == 0)
 		puts("no timer is set");
 }
 
@@ -137,7 +137,7 @@ int command_timers(struct command *command, int argc, char **argv)
 		{ "looks", NULL, "only when carts are looked at, not when mails go: faster on a long log", NULL,
 			&looks },
 		SCRATCH_TAKE(scratch), { 0 } };
-	struct listing listing = { .command = command, .timers = ordmap_new() };
+	struct listing listing = { .command = command, .timers = sorted_map_new() };
 	struct client *client;
 	int failed;
 
@@ -158,6 +158,6 @@ int command_timers(struct command *command, int argc, char **argv)
 	if (!failed)
 		print_timers(&listing);
 	outlook_end(&listing.outlook);
-	ordmap_free(listing.timers);
+	sorted_map_free(listing.timers);
 	return failed;
 }

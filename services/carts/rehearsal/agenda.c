@@ -28,12 +28,12 @@ static void add(struct rehearsal *rehearsal, int64_t at_us, const struct item *i
 
 	put_be64(key, (uint64_t)at_us);
 	put_be64(key + 8, ++rehearsal->counter);
-	ordmap_put(rehearsal->agenda, BYTES(key, sizeof(key)), BYTES(item, sizeof(*item)), 0);
+	sorted_map_put(rehearsal->agenda, BYTES(key, sizeof(key)), BYTES(item, sizeof(*item)), 0);
 }
 
 static const struct state *timers(const struct rehearsal *rehearsal)
 {
-	return alone_state(cast_alone(rehearsal->cast, ROLE_TIMER));
+	return replay_state(cast_alone(rehearsal->cast, ROLE_TIMER));
 }
 
 void agenda_timer(struct rehearsal *rehearsal, const TimerSet *set)
@@ -75,11 +75,11 @@ static void say_fired(const struct state *state, struct turn *turn, void *contex
 static void fire(struct rehearsal *rehearsal, TimerSet *set, int64_t now_us, uint64_t wake)
 {
 	void *context[] = { rehearsal, set };
-	struct alone *alone = cast_alone(rehearsal->cast, ROLE_TIMER);
-	struct alone_turn turn;
+	struct replay *alone = cast_alone(rehearsal->cast, ROLE_TIMER);
+	struct replay_turn turn;
 
 	rehearsal->now_us = now_us;
-	turn = alone_run(alone, now_us, say_fired, context);
+	turn = replay_run(alone, now_us, say_fired, context);
 	play_facts(rehearsal, ROLE_TIMER, turn.facts, NULL, wake);
 }
 
@@ -128,15 +128,16 @@ static void run(struct rehearsal *rehearsal, const struct item *item)
 
 void agenda_run(struct rehearsal *rehearsal, int64_t before_us)
 {
-	const struct ordmap_entry *first;
+	const struct sorted_map_entry *first;
 
-	while ((first = ordmap_first(rehearsal->agenda)) && (int64_t)get_be64(ordmap_key(first).data) < before_us) {
+	while ((first = sorted_map_first(rehearsal->agenda)) &&
+		(int64_t)get_be64(sorted_map_key(first).data) < before_us) {
 		struct item item;
 		uint8_t key[16];
 
-		memcpy(&item, ordmap_value(first).data, sizeof(item));
-		memcpy(key, ordmap_key(first).data, sizeof(key));
-		ordmap_remove(rehearsal->agenda, BYTES(key, sizeof(key)));
+		memcpy(&item, sorted_map_value(first).data, sizeof(item));
+		memcpy(key, sorted_map_key(first).data, sizeof(key));
+		sorted_map_remove(rehearsal->agenda, BYTES(key, sizeof(key)));
 		run(rehearsal, &item);
 	}
 }
@@ -158,11 +159,12 @@ void agenda_open(struct rehearsal *rehearsal)
 
 void agenda_free(struct rehearsal *rehearsal)
 {
-	for (struct ordmap_entry *entry = ordmap_first(rehearsal->agenda); entry; entry = ordmap_next(entry)) {
+	for (struct sorted_map_entry *entry = sorted_map_first(rehearsal->agenda); entry;
+		entry = sorted_map_next(entry)) {
 		struct item item;
 
-		memcpy(&item, ordmap_value(entry).data, sizeof(item));
+		memcpy(&item, sorted_map_value(entry).data, sizeof(item));
 		pending_free(item.again);
 	}
-	ordmap_free(rehearsal->agenda);
+	sorted_map_free(rehearsal->agenda);
 }

@@ -13,7 +13,7 @@ static const struct service *const services[ROLES] = {
 };
 
 struct cast {
-	struct alone *alone[ROLES];
+	struct replay *alone[ROLES];
 };
 
 struct cast *cast_new(const char *folder, char ret_why[512])
@@ -24,7 +24,7 @@ struct cast *cast_new(const char *folder, char ret_why[512])
 		char path[512];
 
 		snprintf(path, sizeof(path), "%s/%s", folder ? folder : "", services[role]->name);
-		cast->alone[role] = alone_new(services[role], folder ? path : NULL, ret_why);
+		cast->alone[role] = replay_new(services[role], folder ? path : NULL, ret_why);
 		if (!cast->alone[role]) {
 			cast_free(cast);
 			return NULL;
@@ -38,11 +38,11 @@ void cast_free(struct cast *cast)
 	if (!cast)
 		return;
 	for (int role = 0; role < ROLES; role++)
-		alone_free(cast->alone[role]);
+		replay_free(cast->alone[role]);
 	free(cast);
 }
 
-struct alone *cast_alone(const struct cast *cast, enum role role)
+struct replay *cast_alone(const struct cast *cast, enum role role)
 {
 	return cast->alone[role];
 }
@@ -50,7 +50,7 @@ struct alone *cast_alone(const struct cast *cast, enum role role)
 enum role cast_hears(const struct cast *cast, const char *topic)
 {
 	for (int role = 0; role < ROLES; role++) {
-		if (alone_hears(cast->alone[role], topic))
+		if (replay_hears(cast->alone[role], topic))
 			return (enum role)role;
 	}
 	return ROLE_NONE;
@@ -59,7 +59,7 @@ enum role cast_hears(const struct cast *cast, const char *topic)
 bool cast_says(const struct cast *cast, const char *topic)
 {
 	for (int role = 0; role < ROLES; role++) {
-		if (alone_says(cast->alone[role], topic))
+		if (replay_says(cast->alone[role], topic))
 			return true;
 	}
 	return false;
@@ -69,6 +69,6 @@ void cast_fold(struct cast *cast, const struct message_meta *said, struct bytes 
 {
 	for (int role = 0; role < ROLES; role++) {
 		if (role != (int)has_it)
-			alone_fold(cast->alone[role], said, payload);
+			replay_fold(cast->alone[role], said, payload);
 	}
 }

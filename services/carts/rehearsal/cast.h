@@ -4,15 +4,15 @@
 #ifndef CARTS_REHEARSAL_CAST_H
 #define CARTS_REHEARSAL_CAST_H
 
-#include "bus/actor/runtime/alone.h"
+#include "bus/actor/runtime/replay.h"
 
 enum role { ROLE_INTAKE, ROLE_WAITER, ROLE_SENDER, ROLE_TIMER, ROLES, ROLE_NONE = ROLES };
 
 struct cast;
 
-struct cast *cast_new(const char *folder, char ret_why[512]); /* as alone_new */
+struct cast *cast_new(const char *folder, char ret_why[512]); /* as replay_new */
 void cast_free(struct cast *cast);                            /* takes NULL */
-struct alone *cast_alone(const struct cast *cast, enum role role);
+struct replay *cast_alone(const struct cast *cast, enum role role);
 enum role cast_hears(const struct cast *cast, const char *topic); /* who decides on it; ROLE_NONE: nobody */
 bool cast_says(const struct cast *cast, const char *topic);       /* one of them does */
 /* Folded by all but `has_it`, which may be ROLE_NONE. */

@@ -6,9 +6,9 @@
  * Read next: services/carts/waiter/look.c, services/carts/policy/plan.c
  */
 #include "services/carts/rehearsal/foresight.h"
-#include "bus/actor/runtime/alone.h"
+#include "bus/actor/runtime/replay.h"
 #include "bus/base/memory.h"
-#include "bus/base/ordmap.h"
+#include "bus/base/sorted_map.h"
 #include "bus/base/text.h"
 #include "services/carts/waiter/waiter.h"
 #include <pb_decode.h>
@@ -16,8 +16,8 @@
 #include <stdlib.h>
 
 struct foresight {
-	struct alone *waiter;
-	struct ordmap *handed; /* shop, NUL, cart id -> struct handed; tag: the wake-up that it was decided on */
+	struct replay *waiter;
+	struct sorted_map *handed; /* shop, NUL, cart id -> struct handed; tag: the wake-up that it was decided on */
 };
 
 struct handed {
@@ -31,14 +31,14 @@ static const char timer_prefix[] = "cart/";
 
 struct foresight *foresight_new(const char *folder, char ret_why[512])
 {
-	struct alone *alone = alone_new(&waiter, folder, ret_why);
+	struct replay *alone = replay_new(&waiter, folder, ret_why);
 	struct foresight *foresight;
 
 	if (!alone)
 		return NULL;
 	foresight = memory_new(sizeof(*foresight));
 	foresight->waiter = alone;
-	foresight->handed = ordmap_new();
+	foresight->handed = sorted_map_new();
 	return foresight;
 }
 
@@ -46,8 +46,8 @@ void foresight_free(struct foresight *foresight)
 {
 	if (!foresight)
 		return;
-	alone_free(foresight->waiter);
-	ordmap_free(foresight->handed);
+	replay_free(foresight->waiter);
+	sorted_map_free(foresight->handed);
 	free(foresight);
 }
 
@@ -72,37 +72,37 @@ static void hear_due(struct foresight *foresight, const struct message_meta *sai
 	struct handed handed = { .at_us = due->decided_us, .step = due->step };
 	char room[KEY_ROOM];
 
-	ordmap_put(foresight->handed, key_of(said->shop, due->cart.ids.cart_id, room), BYTES(&handed, sizeof(handed)),
-		said->cause);
+	sorted_map_put(foresight->handed, key_of(said->shop, due->cart.ids.cart_id, room),
+		BYTES(&handed, sizeof(handed)), said->cause);
 }
 
 static void hear_outcome(struct foresight *foresight, const struct message_meta *said, const ReminderOutcome *outcome)
 {
 	char room[KEY_ROOM];
 	struct bytes key = key_of(said->shop, outcome->cart_id, room);
-	struct ordmap_entry *entry = ordmap_find(foresight->handed, key);
+	struct sorted_map_entry *entry = sorted_map_find(foresight->handed, key);
 	struct handed handed;
 
 	if (!entry)
 		return;
-	memcpy(&handed, ordmap_value(entry).data, sizeof(handed));
+	memcpy(&handed, sorted_map_value(entry).data, sizeof(handed));
 	if (handed.step == outcome->step)
-		ordmap_remove(foresight->handed, key);
+		sorted_map_remove(foresight->handed, key);
 }
 
 /* Set by another turn than the one that handed it over: deferred by the sender, or the cart changed. */
 static void hear_timer(struct foresight *foresight, const struct message_meta *said, const TimerSet *timer)
 {
 	char room[KEY_ROOM];
-	struct ordmap_entry *entry;
+	struct sorted_map_entry *entry;
 	struct bytes key;
 
 	if (!text_starts(timer->name, timer_prefix))
 		return;
 	key = key_of(said->shop, timer->name + strlen(timer_prefix), room);
-	entry = ordmap_find(foresight->handed, key);
-	if (entry && ordmap_tag(entry) != said->cause)
-		ordmap_remove(foresight->handed, key);
+	entry = sorted_map_find(foresight->handed, key);
+	if (entry && sorted_map_tag(entry) != said->cause)
+		sorted_map_remove(foresight->handed, key);
 }
 
 static bool is_outcome(const char *topic)
@@ -122,7 +122,7 @@ void foresight_hear(struct foresight *foresight, const struct message_meta *said
 	ReminderOutcome outcome;
 	TimerSet timer;
 
-	alone_fold(foresight->waiter, said, payload);
+	replay_fold(foresight->waiter, said, payload);
 	if (strcmp(said->topic, topic_reminder_due.name) == 0 && read_as(payload, &ReminderDue_msg, &due))
 		hear_due(foresight, said, &due);
 	else if (is_outcome(said->topic) && read_as(payload, &ReminderOutcome_msg, &outcome))
@@ -138,17 +138,17 @@ bool foresight_ask(const struct foresight *foresight, const char *shop, const Ti
 {
 	CartWake wake = { 0 };
 	char room[KEY_ROOM];
-	struct ordmap_entry *entry;
+	struct sorted_map_entry *entry;
 	struct handed handed;
 
 	*ret = (struct foreseen){ 0 };
 	if (!text_starts(timer->name, timer_prefix) ||
 		!read_as(BYTES(timer->payload.bytes, timer->payload.size), &CartWake_msg, &wake) ||
-		!waiter_plan(alone_state(foresight->waiter), shop, &wake, timer->due_us, now_us, &ret->plan))
+		!waiter_plan(replay_state(foresight->waiter), shop, &wake, timer->due_us, now_us, &ret->plan))
 		return false;
-	entry = ordmap_find(foresight->handed, key_of(shop, wake.cart_id, room));
+	entry = sorted_map_find(foresight->handed, key_of(shop, wake.cart_id, room));
 	if (entry) {
-		memcpy(&handed, ordmap_value(entry).data, sizeof(handed));
+		memcpy(&handed, sorted_map_value(entry).data, sizeof(handed));
 		ret->with_sender = (int)handed.step;
 		ret->since_us = handed.at_us;
 	}

@@ -5,7 +5,7 @@
 #define CARTS_REHEARSAL_INSIDE_H
 
 #include "bus/base/map.h"
-#include "bus/base/ordmap.h"
+#include "bus/base/sorted_map.h"
 #include "services/carts/rehearsal/pending.h"
 #include "services/carts/rehearsal/rehearsal.h"
 #include "services/carts/rehearsal/survey.h"
@@ -18,13 +18,13 @@ struct rehearsal {
 	struct cast *cast;
 	struct survey *survey;
 	struct tally *tally;
-	bool surveyed, opened; /* the window has begun */
-	uint64_t seq;          /* the message of history that is played */
-	int64_t now_us;        /* virtual time */
-	size_t next_turn;      /* of history's */
-	struct map *pending;   /* number in history -> struct pending */
-	struct ordmap *unsaid; /* place in history, counter -> struct unsaid */
-	struct ordmap *agenda; /* time, counter -> struct item */
+	bool surveyed, opened;     /* the window has begun */
+	uint64_t seq;              /* the message of history that is played */
+	int64_t now_us;            /* virtual time */
+	size_t next_turn;          /* of history's */
+	struct map *pending;       /* number in history -> struct pending */
+	struct sorted_map *unsaid; /* place in history, counter -> struct unsaid */
+	struct sorted_map *agenda; /* time, counter -> struct item */
 	uint64_t counter;
 	/* what the log said last: the wake-up that the next firing is of */
 	uint64_t wake_seq;

@@ -28,7 +28,7 @@ static void read_fact(const struct message_meta *said, struct bytes payload, str
 
 static void look_at(const struct looking *looking, const TimerSet *set, const CartWake *wake)
 {
-	struct alone *waiter = cast_alone(looking->rehearsal->cast, ROLE_WAITER);
+	struct replay *waiter = cast_alone(looking->rehearsal->cast, ROLE_WAITER);
 	const struct message_meta said = { .topic = topic_cart_wake.name,
 		.shop = looking->rehearsal->plan->shop,
 		.key = wake->cart_id,
@@ -41,13 +41,13 @@ static void look_at(const struct looking *looking, const TimerSet *set, const Ca
 		.due_us = set->due_us,
 		.would_step = wake->would_step,
 		.would_us = wake->would_us };
-	struct alone_turn turn =
-		alone_decide(waiter, &said, BYTES(set->payload.bytes, set->payload.size), looking->now_us);
+	struct replay_turn turn =
+		replay_decide(waiter, &said, BYTES(set->payload.bytes, set->payload.size), looking->now_us);
 	Audit audit;
 
 	for (uint32_t i = 0; i < turn.facts; i++) {
 		struct message_meta fact;
-		struct bytes payload = alone_fact(waiter, i, &fact);
+		struct bytes payload = replay_fact(waiter, i, &fact);
 
 		read_fact(&fact, payload, &look, &audit);
 	}
@@ -70,7 +70,7 @@ static bool each_timer(const char *shop, const char *key, struct bytes value, vo
 void rehearsal_looks(struct rehearsal *rehearsal, int64_t now_us, rehearsed_look_fn *each, void *context)
 {
 	struct looking looking = { rehearsal, now_us, each, context };
-	const struct state *timers = alone_state(cast_alone(rehearsal->cast, ROLE_TIMER));
+	const struct state *timers = replay_state(cast_alone(rehearsal->cast, ROLE_TIMER));
 
 	state_each(timers, "timer", rehearsal->plan->shop, "cart/", each_timer, &looking);
 }

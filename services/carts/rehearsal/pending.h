@@ -22,11 +22,11 @@ struct pending {
 	struct list hook;   /* in another's `behind` */
 	struct list behind; /* struct pending: what history decided on later than on this, and said nothing about */
 	struct message *message;
-	enum role role;            /* who decides on it */
-	uint64_t past;             /* its number in history; 0: history does not know it */
-	size_t turns_left;         /* that history made about it and that have not come yet */
-	bool decided;              /* at least once */
-	struct alone_turn running; /* an effect that has claimed: kind is set */
+	enum role role;             /* who decides on it */
+	uint64_t past;              /* its number in history; 0: history does not know it */
+	size_t turns_left;          /* that history made about it and that have not come yet */
+	bool decided;               /* at least once */
+	struct replay_turn running; /* an effect that has claimed: kind is set */
 	uint32_t failures;
 	SendClaim claim;         /* of that effect */
 	uint64_t as_it_did_from; /* from there on what is said about it is history's; 0: nothing is */

@@ -108,20 +108,20 @@ static void say_later(struct rehearsal *rehearsal, uint64_t place, const struct 
 
 	put_be64(key, place);
 	put_be64(key + 8, ++rehearsal->counter);
-	ordmap_put(rehearsal->unsaid, BYTES(key, sizeof(key)), BYTES(unsaid, sizeof(*unsaid)), 0);
+	sorted_map_put(rehearsal->unsaid, BYTES(key, sizeof(key)), BYTES(unsaid, sizeof(*unsaid)), 0);
 }
 
 void play_unsaid(struct rehearsal *rehearsal, uint64_t until)
 {
-	const struct ordmap_entry *first;
+	const struct sorted_map_entry *first;
 
-	while ((first = ordmap_first(rehearsal->unsaid)) && get_be64(ordmap_key(first).data) <= until) {
+	while ((first = sorted_map_first(rehearsal->unsaid)) && get_be64(sorted_map_key(first).data) <= until) {
 		struct unsaid unsaid;
 		uint8_t key[16];
 
-		memcpy(&unsaid, ordmap_value(first).data, sizeof(unsaid));
-		memcpy(key, ordmap_key(first).data, sizeof(key));
-		ordmap_remove(rehearsal->unsaid, BYTES(key, sizeof(key)));
+		memcpy(&unsaid, sorted_map_value(first).data, sizeof(unsaid));
+		memcpy(key, sorted_map_key(first).data, sizeof(key));
+		sorted_map_remove(rehearsal->unsaid, BYTES(key, sizeof(key)));
 		play_publish(rehearsal, unsaid.message, unsaid.has_it, unsaid.past);
 	}
 }
@@ -138,12 +138,12 @@ static uint64_t past_of(const char *topic, const struct past_turn *turn, uint64_
 void play_facts(
 	struct rehearsal *rehearsal, enum role role, uint32_t count, const struct past_turn *turn, uint64_t wake)
 {
-	struct alone *alone = cast_alone(rehearsal->cast, role);
+	struct replay *alone = cast_alone(rehearsal->cast, role);
 	struct message **messages = memory_new((count + 1) * sizeof(struct message *));
 
 	for (uint32_t i = 0; i < count; i++) {
 		struct message_meta said;
-		struct bytes payload = alone_fact(alone, i, &said);
+		struct bytes payload = replay_fact(alone, i, &said);
 
 		messages[i] = message_new(&said, payload, turn ? turn->first + i : rehearsal->seq, rehearsal->now_us);
 	}
@@ -151,7 +151,7 @@ void play_facts(
 		struct unsaid unsaid = { messages[i], role, past_of(messages[i]->topic, turn, wake) };
 
 		if (turn) {
-			alone_fold(alone, &messages[i]->said, buffer_bytes(&messages[i]->payload));
+			replay_fold(alone, &messages[i]->said, buffer_bytes(&messages[i]->payload));
 			say_later(rehearsal, turn->first, &unsaid);
 		} else {
 			play_publish(rehearsal, messages[i], ROLE_NONE, unsaid.past);
@@ -163,51 +163,51 @@ void play_facts(
 /* --- deciding --- */
 
 /* The claim of its mail; from now on it runs. */
-static void claim(struct rehearsal *rehearsal, struct pending *pending, const struct alone_turn *working,
+static void claim(struct rehearsal *rehearsal, struct pending *pending, const struct replay_turn *working,
 	const struct past_turn *turn)
 {
-	struct alone *alone = cast_alone(rehearsal->cast, pending->role);
-	struct alone_turn claimed = alone_claim(
+	struct replay *alone = cast_alone(rehearsal->cast, pending->role);
+	struct replay_turn claimed = replay_claim(
 		alone, &pending->message->said, buffer_bytes(&pending->message->payload), working, rehearsal->now_us);
 	struct message_meta said;
 
-	rehearsal_read(alone_fact(alone, 0, &said), &SendClaim_msg, &pending->claim);
+	rehearsal_read(replay_fact(alone, 0, &said), &SendClaim_msg, &pending->claim);
 	pending->running = *working;
 	play_facts(rehearsal, pending->role, claimed.facts, turn, 0);
 }
 
-static struct alone_turn end_effect(struct rehearsal *rehearsal, struct pending *pending, const struct past_turn *turn)
+static struct replay_turn end_effect(struct rehearsal *rehearsal, struct pending *pending, const struct past_turn *turn)
 {
 	const SendClaim *claimed = &pending->claim;
 	struct mail_result result = { .end = turn && turn->ended
 			? turn->end
 			: survey_answer(rehearsal->survey, claimed->cart_id, claimed->step, claimed->attempt),
 		.transport = "rehearsal" };
-	struct alone_turn working = pending->running;
+	struct replay_turn working = pending->running;
 
-	pending->running = (struct alone_turn){ 0 };
+	pending->running = (struct replay_turn){ 0 };
 	TEXT_COPY(result.words, "as it was answered then");
-	return alone_result(cast_alone(rehearsal->cast, pending->role), &pending->message->said,
+	return replay_result(cast_alone(rehearsal->cast, pending->role), &pending->message->said,
 		buffer_bytes(&pending->message->payload), &working, &result, CLAIM_FRESH, rehearsal->now_us);
 }
 
 /* An effect without a claim asks the world: it is not there, and what there is to decide is decided without its answer. */
-static struct alone_turn ask_nobody(struct rehearsal *rehearsal, struct pending *pending, struct alone_turn working)
+static struct replay_turn ask_nobody(struct rehearsal *rehearsal, struct pending *pending, struct replay_turn working)
 {
-	return alone_result(cast_alone(rehearsal->cast, pending->role), &pending->message->said,
+	return replay_result(cast_alone(rehearsal->cast, pending->role), &pending->message->said,
 		buffer_bytes(&pending->message->payload), &working, NULL, CLAIM_NONE, rehearsal->now_us);
 }
 
 /* true: it is decided, or to be tried again; false: its mail is on its way until history's answers. */
 static bool decide(
-	struct rehearsal *rehearsal, struct pending *pending, const struct past_turn *turn, struct alone_turn *ret)
+	struct rehearsal *rehearsal, struct pending *pending, const struct past_turn *turn, struct replay_turn *ret)
 {
 	if (pending->running.kind && turn && turn->claims)
 		return false;
 	if (pending->running.kind) {
 		*ret = end_effect(rehearsal, pending, turn);
 	} else {
-		*ret = alone_decide(cast_alone(rehearsal->cast, pending->role), &pending->message->said,
+		*ret = replay_decide(cast_alone(rehearsal->cast, pending->role), &pending->message->said,
 			buffer_bytes(&pending->message->payload), rehearsal->now_us);
 		while (ret->verdict == TURN_PENDING && !ret->kind->claim)
 			*ret = ask_nobody(rehearsal, pending, *ret);
@@ -223,7 +223,7 @@ static bool decide(
 }
 
 /* Later, or given up as the broker gives up. */
-static void end(struct rehearsal *rehearsal, struct pending *pending, const struct alone_turn *ended)
+static void end(struct rehearsal *rehearsal, struct pending *pending, const struct replay_turn *ended)
 {
 	pending->failures += ended->verdict == TURN_RETRY && ended->failed;
 	if (ended->verdict == TURN_RETRY && pending->failures < FAILURES_MOST)
@@ -234,7 +234,7 @@ static void end(struct rehearsal *rehearsal, struct pending *pending, const stru
 
 void play_alone(struct rehearsal *rehearsal, struct pending *pending)
 {
-	struct alone_turn ended;
+	struct replay_turn ended;
 
 	rehearsal->counts.anew++;
 	decide(rehearsal, pending, NULL, &ended);
@@ -251,7 +251,7 @@ void play_keep(struct rehearsal *rehearsal, struct message *message, enum role r
 
 static void play_turn(struct rehearsal *rehearsal, struct pending *pending, const struct past_turn *turn)
 {
-	struct alone_turn ended;
+	struct replay_turn ended;
 
 	pending->turns_left--;
 	pending->decided = true;

@@ -40,8 +40,8 @@ struct rehearsal *rehearsal_new(const struct rehearsal_plan *plan, char ret_why[
 	rehearsal->survey = survey_new();
 	rehearsal->tally = tally_new();
 	rehearsal->pending = map_new();
-	rehearsal->unsaid = ordmap_new();
-	rehearsal->agenda = ordmap_new();
+	rehearsal->unsaid = sorted_map_new();
+	rehearsal->agenda = sorted_map_new();
 	return rehearsal;
 }
 
@@ -58,7 +58,7 @@ void rehearsal_free(struct rehearsal *rehearsal)
 	agenda_free(rehearsal);
 	map_each(rehearsal->pending, free_pending, NULL);
 	map_free(rehearsal->pending);
-	ordmap_free(rehearsal->unsaid);
+	sorted_map_free(rehearsal->unsaid);
 	tally_free(rehearsal->tally);
 	survey_free(rehearsal->survey);
 	cast_free(rehearsal->cast);
@@ -216,7 +216,7 @@ void rehearsal_each(const struct rehearsal *rehearsal, rehearsed_fn *each, void 
 
 bool rehearsal_cart(const struct rehearsal *rehearsal, const char *cart_id, CartState *ret)
 {
-	const struct state *state = alone_state(cast_alone(rehearsal->cast, ROLE_WAITER));
+	const struct state *state = replay_state(cast_alone(rehearsal->cast, ROLE_WAITER));
 
 	return state_get(state, "cart", rehearsal->plan->shop, cart_id, &CartState_msg, ret);
 }

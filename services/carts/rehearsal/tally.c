@@ -6,7 +6,7 @@
  */
 #include "services/carts/rehearsal/tally.h"
 #include "bus/base/memory.h"
-#include "bus/base/ordmap.h"
+#include "bus/base/sorted_map.h"
 #include "bus/base/text.h"
 #include <pb_decode.h>
 #include <stdio.h>
@@ -18,14 +18,14 @@ struct row {
 };
 
 struct tally {
-	struct ordmap *rows; /* cart id, NUL, step */
+	struct sorted_map *rows; /* cart id, NUL, step */
 };
 
 struct tally *tally_new(void)
 {
 	struct tally *tally = memory_new(sizeof(*tally));
 
-	tally->rows = ordmap_new();
+	tally->rows = sorted_map_new();
 	return tally;
 }
 
@@ -33,7 +33,7 @@ void tally_free(struct tally *tally)
 {
 	if (!tally)
 		return;
-	ordmap_free(tally->rows);
+	sorted_map_free(tally->rows);
 	free(tally);
 }
 
@@ -49,18 +49,18 @@ static void note(struct tally *tally, const struct note *note, bool really)
 	char room[100];
 	int len = snprintf(room, sizeof(room), "%s%c%u", note->cart_id, '\0', (unsigned)note->step);
 	struct bytes key = BYTES(room, (size_t)len);
-	const struct ordmap_entry *known = ordmap_find(tally->rows, key);
+	const struct sorted_map_entry *known = sorted_map_find(tally->rows, key);
 	struct rehearsed_end *end;
 	struct row row = { 0 };
 
 	if (known)
-		memcpy(&row, ordmap_value(known).data, sizeof(row));
+		memcpy(&row, sorted_map_value(known).data, sizeof(row));
 	end = &row.ends[really ? 0 : 1];
 	if (end->end >= note->end)
 		return;
 	*end = (struct rehearsed_end){ note->end, note->at_us };
 	TEXT_COPY(row.address_hash, note->address_hash);
-	ordmap_put(tally->rows, key, BYTES(&row, sizeof(row)), 0);
+	sorted_map_put(tally->rows, key, BYTES(&row, sizeof(row)), 0);
 }
 
 static bool read_as(struct bytes payload, const pb_msgdesc_t *fields, void *ret)
@@ -113,12 +113,12 @@ void tally_hear(struct tally *tally, const struct message_meta *said, struct byt
 
 void tally_each(const struct tally *tally, rehearsed_fn *each, void *context)
 {
-	for (struct ordmap_entry *entry = ordmap_first(tally->rows); entry; entry = ordmap_next(entry)) {
-		struct rehearsed step = { .cart_id = ordmap_key(entry).data };
+	for (struct sorted_map_entry *entry = sorted_map_first(tally->rows); entry; entry = sorted_map_next(entry)) {
+		struct rehearsed step = { .cart_id = sorted_map_key(entry).data };
 		struct row row;
 
-		memcpy(&row, ordmap_value(entry).data, sizeof(row));
-		step.step = step.cart_id[ordmap_key(entry).len - 1] - '0';
+		memcpy(&row, sorted_map_value(entry).data, sizeof(row));
+		step.step = step.cart_id[sorted_map_key(entry).len - 1] - '0';
 		step.was = row.ends[0];
 		step.would = row.ends[1];
 		step.address_hash = row.address_hash;

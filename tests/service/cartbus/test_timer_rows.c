@@ -5,19 +5,19 @@
 #include <pb_encode.h>
 #include <string.h>
 
-static struct ordmap *timers;
+static struct sorted_map *timers;
 
 static int fresh(void **state)
 {
 	(void)state;
-	timers = ordmap_new();
+	timers = sorted_map_new();
 	return 0;
 }
 
 static int gone(void **state)
 {
 	(void)state;
-	ordmap_free(timers);
+	sorted_map_free(timers);
 	return 0;
 }
 
@@ -82,7 +82,7 @@ static void the_newest_version_holds(void **state)
 	assert_int_equal(due("demo", "cart/c1"), 201);
 	set_in("demo", "cart/c1", 13, 3, 300, "");
 	assert_int_equal(due("demo", "cart/c1"), 300);
-	assert_int_equal(ordmap_count(timers), 1);
+	assert_int_equal(sorted_map_count(timers), 1);
 }
 
 static void shops_and_names_are_told_apart(void **state)
@@ -97,7 +97,7 @@ static void shops_and_names_are_told_apart(void **state)
 	cancel("cart/c1", 13, 1);
 	assert_int_equal(due("demo", "cart/c1"), 0);
 	assert_int_equal(due("demo2", "cart/c1"), 200);
-	assert_int_equal(ordmap_count(timers), 2);
+	assert_int_equal(sorted_map_count(timers), 2);
 }
 
 /* All of timer.set are read first, then all that ended them: only what came behind a set ends it. */
@@ -136,7 +136,7 @@ static void other_messages_and_garbage_change_nothing(void **state)
 	timer_rows_fold(timers,
 		&(struct entry){
 			.seq = 10, .topic = "timer.set", .shop = "demo", .key = "", .payload = bytes_of("\xff\xff") });
-	assert_int_equal(ordmap_count(timers), 0);
+	assert_int_equal(sorted_map_count(timers), 0);
 }
 
 #define SCENE(test) cmocka_unit_test_setup_teardown(test, fresh, gone)

@@ -373,7 +373,7 @@ static void floor_damaged(struct desk *desk)
 	put(desk, FAMILY_QUEUE, queue_key(desk, 'f', 0), bytes_of("?"));
 }
 
-static void acks_damaged(struct desk *desk)
+static void ack_bitmap_damaged(struct desk *desk)
 {
 	put(desk, FAMILY_QUEUE, queue_key(desk, 'a', 0), bytes_of("?"));
 }
@@ -468,7 +468,7 @@ const struct damage damages[] = {
 	{ row_of_nobody, 0, "a compacted row (1 of them) is of no message" },
 	{ floor_too_high, HEAD + 1, "is settled up to it, and the log ends" },
 	{ floor_damaged, 0, "the floor of queue worker is damaged" },
-	{ acks_damaged, 0, "a row of acknowledgements of queue worker is damaged" },
+	{ ack_bitmap_damaged, 0, "a row of acknowledgements of queue worker is damaged" },
 	{ settled_beyond_the_head, HEAD + 3, "queue worker has settled it, and the log ends" },
 	{ settled_and_never_heard, FACT, "queue worker has settled it and does not hear it" },
 	{ dead_and_pending, DEAD, "it is pending in queue worker and among its dead letters" },

@@ -2,7 +2,7 @@
  * test_store.c: what every store promises, asked of the one on disk and of the one in memory alike
  */
 #include "bus/base/cleanup.h"
-#include "bus/base/ordmap.h"
+#include "bus/base/sorted_map.h"
 #include "bus/store/store.h"
 #include "tests/unit/cmocka_all.h"
 #include "tests/unit/folder.h"
@@ -10,7 +10,7 @@
 
 DEFINE_CLEANUP(struct store_batch *, store_batch_free)
 DEFINE_CLEANUP(struct store_cursor *, store_cursor_free)
-DEFINE_CLEANUP(struct ordmap *, ordmap_free)
+DEFINE_CLEANUP(struct sorted_map *, sorted_map_free)
 
 enum { LOG, STATE };
 
@@ -287,21 +287,21 @@ static uint64_t next_random(uint64_t *seed)
 	return *seed >> 33;
 }
 
-static void assert_same(struct store *store, const struct ordmap *model)
+static void assert_same(struct store *store, const struct sorted_map *model)
 {
 	_cleanup_(store_cursor_freep) struct store_cursor *cursor = store_cursor_new(store, LOG);
 	bool more = store_cursor_seek(cursor, bytes_of(""));
-	for (struct ordmap_entry *entry = ordmap_first(model); entry; entry = ordmap_next(entry)) {
+	for (struct sorted_map_entry *entry = sorted_map_first(model); entry; entry = sorted_map_next(entry)) {
 		assert_true(more);
-		assert_true(bytes_equal(store_cursor_key(cursor), ordmap_key(entry)));
-		assert_true(bytes_equal(store_cursor_value(cursor), ordmap_value(entry)));
+		assert_true(bytes_equal(store_cursor_key(cursor), sorted_map_key(entry)));
+		assert_true(bytes_equal(store_cursor_value(cursor), sorted_map_value(entry)));
 		more = store_cursor_next(cursor);
 	}
 	assert_false(more);
 	assert_int_equal(store_cursor_status(cursor), 0);
 }
 
-static void delete_range_of_both(struct store *store, struct ordmap *model, uint64_t from, uint64_t to)
+static void delete_range_of_both(struct store *store, struct sorted_map *model, uint64_t from, uint64_t to)
 {
 	uint8_t first[8], last[8];
 	put_be64(first, from);
@@ -310,7 +310,7 @@ static void delete_range_of_both(struct store *store, struct ordmap *model, uint
 	for (uint64_t number = from; number < to; number++) {
 		uint8_t key[8];
 		put_be64(key, number);
-		ordmap_remove(model, BYTES(key, 8));
+		sorted_map_remove(model, BYTES(key, 8));
 	}
 }
 
@@ -318,7 +318,7 @@ static void delete_range_of_both(struct store *store, struct ordmap *model, uint
 static void any_history_gives_what_a_sorted_map_gives(void **state)
 {
 	struct store *store = store_of(state);
-	_cleanup_(ordmap_freep) struct ordmap *model = ordmap_new();
+	_cleanup_(sorted_map_freep) struct sorted_map *model = sorted_map_new();
 	_cleanup_(store_batch_freep) struct store_batch *batch = store_batch_new(store);
 	static char value[2000];
 	uint64_t seed = 7;
@@ -330,10 +330,10 @@ static void any_history_gives_what_a_sorted_map_gives(void **state)
 			memset(value, (int)('a' + next_random(&seed) % 26), sizeof(value));
 			if (next_random(&seed) % 4) {
 				store_batch_put(batch, LOG, BYTES(key, 8), BYTES(value, len));
-				ordmap_put(model, BYTES(key, 8), BYTES(value, len), 0);
+				sorted_map_put(model, BYTES(key, 8), BYTES(value, len), 0);
 			} else {
 				store_batch_delete(batch, LOG, BYTES(key, 8));
-				ordmap_remove(model, BYTES(key, 8));
+				sorted_map_remove(model, BYTES(key, 8));
 			}
 		}
 		assert_int_equal(store_commit(store, batch, step % 50 == 0), 0);

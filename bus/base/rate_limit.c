@@ -1,7 +1,7 @@
-/* allowance.c: see allowance.h */
-#include "bus/base/allowance.h"
+/* rate_limit.c: see rate_limit.h */
+#include "bus/base/rate_limit.h"
 
-bool allowance_take(struct allowance *allowance, int64_t now_us, int64_t every_us, int burst)
+bool rate_limit_take(struct rate_limit *allowance, int64_t now_us, int64_t every_us, int burst)
 {
 	if (allowance->spent_us < now_us)
 		allowance->spent_us = now_us;
@@ -13,7 +13,7 @@ bool allowance_take(struct allowance *allowance, int64_t now_us, int64_t every_u
 	return true;
 }
 
-void allowance_give_back(struct allowance *allowance, int64_t every_us)
+void rate_limit_give_back(struct rate_limit *allowance, int64_t every_us)
 {
 	allowance->spent_us -= every_us;
 }

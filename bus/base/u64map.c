@@ -1,10 +1,10 @@
 /*
- * numbered.c: pages of pointers
+ * u64map.c: pages of pointers
  *
  * Owns:      its pages; an empty one is given back.
  * Read next: map.h (where the pages are found)
  */
-#include "bus/base/numbered.h"
+#include "bus/base/u64map.h"
 #include "bus/base/map.h"
 #include "bus/base/memory.h"
 #include <stdlib.h>
@@ -17,15 +17,15 @@ struct page {
 	void *values[PAGE];
 };
 
-struct numbered {
+struct u64map {
 	struct map *pages; /* struct page, by `at` */
 	struct page *last; /* looked at; NULL: none */
 	size_t count;
 };
 
-struct numbered *numbered_new(void)
+struct u64map *u64map_new(void)
 {
-	struct numbered *numbered = memory_new(sizeof(*numbered));
+	struct u64map *numbered = memory_new(sizeof(*numbered));
 
 	numbered->pages = map_new();
 	return numbered;
@@ -38,7 +38,7 @@ static void free_page(struct bytes key, void *page, void *context)
 	free(page);
 }
 
-void numbered_free(struct numbered *numbered)
+void u64map_free(struct u64map *numbered)
 {
 	if (!numbered)
 		return;
@@ -47,7 +47,7 @@ void numbered_free(struct numbered *numbered)
 	free(numbered);
 }
 
-static struct page *find(struct numbered *numbered, uint64_t number)
+static struct page *find(struct u64map *numbered, uint64_t number)
 {
 	uint64_t at = number / PAGE;
 
@@ -56,14 +56,14 @@ static struct page *find(struct numbered *numbered, uint64_t number)
 	return numbered->last;
 }
 
-void *numbered_get(struct numbered *numbered, uint64_t number)
+void *u64map_get(struct u64map *numbered, uint64_t number)
 {
 	const struct page *page = find(numbered, number);
 
 	return page ? page->values[number % PAGE] : NULL;
 }
 
-static struct page *add_page(struct numbered *numbered, uint64_t number)
+static struct page *add_page(struct u64map *numbered, uint64_t number)
 {
 	struct page *page = memory_new(sizeof(*page));
 
@@ -72,7 +72,7 @@ static struct page *add_page(struct numbered *numbered, uint64_t number)
 	return numbered->last = page;
 }
 
-void *numbered_put(struct numbered *numbered, uint64_t number, void *value)
+void *u64map_put(struct u64map *numbered, uint64_t number, void *value)
 {
 	struct page *page = find(numbered, number);
 	void *before;
@@ -86,7 +86,7 @@ void *numbered_put(struct numbered *numbered, uint64_t number, void *value)
 	return before;
 }
 
-void *numbered_remove(struct numbered *numbered, uint64_t number)
+void *u64map_remove(struct u64map *numbered, uint64_t number)
 {
 	struct page *page = find(numbered, number);
 	void *before = page ? page->values[number % PAGE] : NULL;
@@ -103,7 +103,7 @@ void *numbered_remove(struct numbered *numbered, uint64_t number)
 	return before;
 }
 
-size_t numbered_count(const struct numbered *numbered)
+size_t u64map_count(const struct u64map *numbered)
 {
 	return numbered->count;
 }

@@ -1,12 +1,12 @@
 /*
- * alone.c: a service's functions over a log that somebody else keeps
+ * replay.c: a service's functions over a log that somebody else keeps
  *
  * Owns:      one service's state and its last turn.
  * Promises:  the same folds and decisions as under runtime.c, by the same table; nothing of the world is touched.
  * Fails by:  die() when the store of the state breaks, as a process does.
  * Read next: turn.c, layers.h, services/carts/rehearsal (who uses it)
  */
-#include "bus/actor/runtime/alone.h"
+#include "bus/actor/runtime/replay.h"
 #include "bus/actor/runtime/layers.h"
 #include "bus/actor/runtime/runtime.h"
 #include "bus/actor/runtime/turns.h"
@@ -15,7 +15,7 @@
 #include "bus/wire/message.h"
 #include <stdlib.h>
 
-struct alone {
+struct replay {
 	struct table *table;
 	struct state *state;
 	uint64_t turns;
@@ -24,9 +24,9 @@ struct alone {
 	Envelope found;
 };
 
-struct alone *alone_new(const struct service *service, const char *folder, char ret_why[512])
+struct replay *replay_new(const struct service *service, const char *folder, char ret_why[512])
 {
-	struct alone *alone;
+	struct replay *alone;
 	struct store *store = NULL;
 	int r = folder ? store_open(folder, &runtime_store_options, &store, ret_why)
 		       : store_open_memory(&runtime_store_options, &store);
@@ -39,7 +39,7 @@ struct alone *alone_new(const struct service *service, const char *folder, char 
 	return alone;
 }
 
-void alone_free(struct alone *alone)
+void replay_free(struct replay *alone)
 {
 	if (!alone)
 		return;
@@ -49,12 +49,12 @@ void alone_free(struct alone *alone)
 	free(alone);
 }
 
-const struct state *alone_state(const struct alone *alone)
+const struct state *replay_state(const struct replay *alone)
 {
 	return alone->state;
 }
 
-void alone_fold(struct alone *alone, const struct message_meta *said, struct bytes payload)
+void replay_fold(struct replay *alone, const struct message_meta *said, struct bytes payload)
 {
 	if (table_remembers(alone->table, said->topic)) {
 		state_write_projected(alone->state);
@@ -65,12 +65,12 @@ void alone_fold(struct alone *alone, const struct message_meta *said, struct byt
 		die("the folded state cannot be written: check the disk");
 }
 
-bool alone_hears(const struct alone *alone, const char *topic)
+bool replay_hears(const struct replay *alone, const char *topic)
 {
 	return table_hears(alone->table, topic) != NULL;
 }
 
-bool alone_says(const struct alone *alone, const char *topic)
+bool replay_says(const struct replay *alone, const char *topic)
 {
 	const struct service *service = table_service(alone->table);
 
@@ -81,7 +81,7 @@ bool alone_says(const struct alone *alone, const char *topic)
 	return false;
 }
 
-static struct turn open_turn(struct alone *alone, const struct message_meta *message, int64_t now_us)
+static struct turn open_turn(struct replay *alone, const struct message_meta *message, int64_t now_us)
 {
 	state_write_turn(alone->state, ++alone->turns);
 	return (struct turn){ .table = alone->table,
@@ -92,9 +92,9 @@ static struct turn open_turn(struct alone *alone, const struct message_meta *mes
 		.folds = true };
 }
 
-static struct alone_turn close_turn(struct alone *alone, struct turn *turn, enum verdict verdict)
+static struct replay_turn close_turn(struct replay *alone, struct turn *turn, enum verdict verdict)
 {
-	struct alone_turn ended = { .verdict = verdict,
+	struct replay_turn ended = { .verdict = verdict,
 		.delay_us = turn->delay_us,
 		.failed = turn->failed,
 		.kind = turn->kind,
@@ -110,8 +110,8 @@ static struct alone_turn close_turn(struct alone *alone, struct turn *turn, enum
 	return ended;
 }
 
-struct alone_turn alone_decide(
-	struct alone *alone, const struct message_meta *message, struct bytes payload, int64_t now_us)
+struct replay_turn replay_decide(
+	struct replay *alone, const struct message_meta *message, struct bytes payload, int64_t now_us)
 {
 	struct turn turn = open_turn(alone, message, now_us);
 	enum verdict verdict = turn_decide(&turn, payload);
@@ -119,8 +119,8 @@ struct alone_turn alone_decide(
 	return close_turn(alone, &turn, verdict);
 }
 
-struct alone_turn alone_claim(struct alone *alone, const struct message_meta *message, struct bytes payload,
-	const struct alone_turn *working, int64_t now_us)
+struct replay_turn replay_claim(struct replay *alone, const struct message_meta *message, struct bytes payload,
+	const struct replay_turn *working, int64_t now_us)
 {
 	struct turn turn = open_turn(alone, message, now_us);
 
@@ -130,8 +130,8 @@ struct alone_turn alone_claim(struct alone *alone, const struct message_meta *me
 	return close_turn(alone, &turn, TURN_DONE);
 }
 
-struct alone_turn alone_result(struct alone *alone, const struct message_meta *message, struct bytes payload,
-	struct alone_turn *working, const void *result, enum claim_answer claimed, int64_t now_us)
+struct replay_turn replay_result(struct replay *alone, const struct message_meta *message, struct bytes payload,
+	struct replay_turn *working, const void *result, enum claim_answer claimed, int64_t now_us)
 {
 	struct turn turn = open_turn(alone, message, now_us);
 	enum verdict verdict = turn_effect_result(&turn, working->kind, payload, working->request, result, claimed);
@@ -142,7 +142,7 @@ struct alone_turn alone_result(struct alone *alone, const struct message_meta *m
 	return close_turn(alone, &turn, verdict);
 }
 
-struct alone_turn alone_run(struct alone *alone, int64_t now_us,
+struct replay_turn replay_run(struct replay *alone, int64_t now_us,
 	void (*run)(const struct state *state, struct turn *turn, void *context), void *context)
 {
 	static const struct message_meta clock = {
@@ -154,7 +154,7 @@ struct alone_turn alone_run(struct alone *alone, int64_t now_us,
 	return close_turn(alone, &turn, TURN_DONE);
 }
 
-struct bytes alone_fact(struct alone *alone, uint32_t nth, struct message_meta *ret_said)
+struct bytes replay_fact(struct replay *alone, uint32_t nth, struct message_meta *ret_said)
 {
 	struct bytes payload;
 

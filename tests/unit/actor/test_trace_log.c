@@ -1,5 +1,5 @@
 /*
- * test_story.c: what a process tells of what it did is what the log holds, and no more lines than a journal can take
+ * test_trace_log.c: what a process tells of what it did is what the log holds, and no more lines than a journal can take
  */
 #include "bus/actor/sim/sim.h"
 #include "bus/base/log_events.h"

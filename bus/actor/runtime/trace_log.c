@@ -1,5 +1,5 @@
 /*
- * story.c: what this process does about a cart, as lines in the journal that can be found by that cart
+ * trace_log.c: what this process does about a cart, as lines in the journal that can be found by that cart
  *
  * Owns:      the lines about what was said and is not confirmed yet; how many lines there may be.
  * Promises:  what was said is told when it is in the log, with its number, and never when it is not; a turn that is lost and decided
@@ -81,12 +81,12 @@ static void note(struct runtime *runtime, struct buffer *story, struct bytes mes
 	Envelope envelope;
 	struct bytes payload;
 
-	if (!allowance_take(&runtime->of_said, boot_us(runtime), SAID_EVERY_US, SAID_BURST))
+	if (!rate_limit_take(&runtime->of_said, boot_us(runtime), SAID_EVERY_US, SAID_BURST))
 		return; /* before anything is read: a flood costs nothing */
 	topic = message_read(message, &envelope, &payload) == 0 ? said_topic(runtime->service, envelope.topic) : NULL;
 	row = topic ? told_of(topic) : NULL;
 	if (!row || !row->event) {
-		allowance_give_back(&runtime->of_said, SAID_EVERY_US);
+		rate_limit_give_back(&runtime->of_said, SAID_EVERY_US);
 		return;
 	}
 	told.event = row->event;
@@ -97,13 +97,13 @@ static void note(struct runtime *runtime, struct buffer *story, struct bytes mes
 	buffer_add(story, &told, sizeof(told));
 }
 
-void story_note(struct runtime *runtime, struct request *request, struct bytes message, uint32_t index)
+void trace_log_note(struct runtime *runtime, struct request *request, struct bytes message, uint32_t index)
 {
 	if (runtime->tell)
 		note(runtime, &request->story, message, index);
 }
 
-static void tell_left_out(struct runtime *runtime, struct allowance *allowance, const char *what)
+static void tell_left_out(struct runtime *runtime, struct rate_limit *allowance, const char *what)
 {
 	char words[160];
 
@@ -130,7 +130,7 @@ static void tell_said(struct runtime *runtime, const struct told *told, const Co
 	runtime->tell(LOG_INFO, &what, words);
 }
 
-void story_tell(struct runtime *runtime, const struct request *request, const Confirm *confirm)
+void trace_log_tell(struct runtime *runtime, const struct request *request, const Confirm *confirm)
 {
 	struct told told;
 
@@ -174,12 +174,12 @@ static void tell_failed(struct runtime *runtime, const struct turn *turn, bool g
 	runtime->tell(gives_up ? LOG_ERROR : LOG_WARNING, &what, words);
 }
 
-void story_failed(struct runtime *runtime, const struct turn *turn, enum verdict verdict)
+void trace_log_failed(struct runtime *runtime, const struct turn *turn, enum verdict verdict)
 {
 	bool gives_up = verdict == TURN_DEAD_LETTER;
 
 	if (!runtime->tell || !(gives_up || (verdict == TURN_RETRY && turn->failed)) ||
-		!allowance_take(&runtime->of_failures, boot_us(runtime), FAILURE_EVERY_US, FAILURES_BURST))
+		!rate_limit_take(&runtime->of_failures, boot_us(runtime), FAILURE_EVERY_US, FAILURES_BURST))
 		return;
 	tell_left_out(runtime, &runtime->of_failures, "failures");
 	tell_failed(runtime, turn, gives_up);

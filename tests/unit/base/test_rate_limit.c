@@ -1,20 +1,20 @@
-#include "bus/base/allowance.h"
+#include "bus/base/rate_limit.h"
 #include "tests/unit/cmocka_all.h"
 
 enum { EVERY = 10, BURST = 3 };
 
-static int taken(struct allowance *allowance, int64_t now_us, int tries)
+static int taken(struct rate_limit *allowance, int64_t now_us, int tries)
 {
 	int count = 0;
 
 	while (tries-- > 0)
-		count += allowance_take(allowance, now_us, EVERY, BURST);
+		count += rate_limit_take(allowance, now_us, EVERY, BURST);
 	return count;
 }
 
 static void a_burst_goes_and_then_one_at_a_time(void **state)
 {
-	struct allowance allowance = { 0 };
+	struct rate_limit allowance = { 0 };
 
 	(void)state;
 	assert_int_equal(taken(&allowance, 1000, 9), BURST);
@@ -26,7 +26,7 @@ static void a_burst_goes_and_then_one_at_a_time(void **state)
 
 static void what_is_saved_up_is_a_burst_at_most(void **state)
 {
-	struct allowance allowance = { 0 };
+	struct rate_limit allowance = { 0 };
 
 	(void)state;
 	assert_int_equal(taken(&allowance, 1000, 9), BURST);
@@ -35,12 +35,12 @@ static void what_is_saved_up_is_a_burst_at_most(void **state)
 
 static void what_is_given_back_was_not_taken(void **state)
 {
-	struct allowance allowance = { 0 };
+	struct rate_limit allowance = { 0 };
 
 	(void)state;
 	for (int i = 0; i < 20; i++) {
-		assert_true(allowance_take(&allowance, 1000, EVERY, BURST));
-		allowance_give_back(&allowance, EVERY);
+		assert_true(rate_limit_take(&allowance, 1000, EVERY, BURST));
+		rate_limit_give_back(&allowance, EVERY);
 	}
 	assert_int_equal(taken(&allowance, 1000, 9), BURST);
 }

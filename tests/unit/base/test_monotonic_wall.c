@@ -1,15 +1,15 @@
-#include "bus/base/steady.h"
+#include "bus/base/monotonic_wall.h"
 #include "tests/unit/cmocka_all.h"
 
 static const int64_t START_US = 1000 * US_PER_DAY, YEAR_US = 365 * US_PER_DAY;
 
 /* So much boot time passes, and the wall is set by so much. */
-static int64_t look(struct steady *steady, struct clock *clock, int64_t pass_us, int64_t set_us)
+static int64_t look(struct monotonic_wall *steady, struct clock *clock, int64_t pass_us, int64_t set_us)
 {
 	clock->virtual_us += pass_us;
 	clock->virtual_ahead_us += set_us;
-	steady_look(steady);
-	assert_int_equal(steady_us(steady), steady->shown_us);
+	monotonic_wall_look(steady);
+	assert_int_equal(monotonic_wall_us(steady), steady->shown_us);
 	return steady->shown_us;
 }
 
@@ -20,7 +20,7 @@ static void small_steps_are_followed_and_jumps_are_not(void **state)
 	(void)state;
 	for (size_t i = 0; i < sizeof(jumps) / sizeof(*jumps); i++) {
 		struct clock clock = clock_virtual(START_US);
-		struct steady steady = steady_new(&clock, 0);
+		struct monotonic_wall steady = monotonic_wall_new(&clock, 0);
 
 		assert_int_equal(look(&steady, &clock, US_PER_S, 0), START_US + US_PER_S);
 		assert_int_equal(look(&steady, &clock, US_PER_S, 50 * US_PER_S), START_US + 52 * US_PER_S);
@@ -41,7 +41,7 @@ static void a_minute_is_followed_and_a_microsecond_more_is_a_jump(void **state)
 	(void)state;
 	for (size_t i = 0; i < sizeof(ways) / sizeof(*ways); i++) {
 		struct clock clock = clock_virtual(START_US);
-		struct steady steady = steady_new(&clock, 0);
+		struct monotonic_wall steady = monotonic_wall_new(&clock, 0);
 		int64_t minute = ways[i] * US_PER_MINUTE;
 
 		assert_int_equal(look(&steady, &clock, 0, minute), START_US + minute);
@@ -57,40 +57,40 @@ static void a_minute_is_followed_and_a_microsecond_more_is_a_jump(void **state)
 static void it_says_how_long_to_wait_in_boot_time(void **state)
 {
 	struct clock clock = clock_virtual(START_US);
-	struct steady steady = steady_new(&clock, 0);
+	struct monotonic_wall steady = monotonic_wall_new(&clock, 0);
 
 	(void)state;
-	assert_int_equal(steady_until_us(&steady, START_US + 10), 10);
-	assert_int_equal(steady_until_us(&steady, START_US), 0);
-	assert_int_equal(steady_until_us(&steady, START_US - 10), 0);
+	assert_int_equal(monotonic_wall_until_us(&steady, START_US + 10), 10);
+	assert_int_equal(monotonic_wall_until_us(&steady, START_US), 0);
+	assert_int_equal(monotonic_wall_until_us(&steady, START_US - 10), 0);
 	clock.rate = 1000;
-	assert_int_equal(steady_until_us(&steady, START_US + 2000), 2);
+	assert_int_equal(monotonic_wall_until_us(&steady, START_US + 2000), 2);
 	assert_int_equal(
-		steady_until_us(&steady, START_US + 2001), 3); /* one that comes early would find nothing due */
+		monotonic_wall_until_us(&steady, START_US + 2001), 3); /* one that comes early would find nothing due */
 	clock.rate = 0.1;
-	assert_int_equal(steady_until_us(&steady, START_US + 10), 100);
-	assert_true(steady_until_us(&steady, INT64_MAX) == INT64_MAX);
+	assert_int_equal(monotonic_wall_until_us(&steady, START_US + 10), 100);
+	assert_true(monotonic_wall_until_us(&steady, INT64_MAX) == INT64_MAX);
 }
 
 static void a_jump_is_not_seen_before_the_next_look_either(void **state)
 {
 	struct clock clock = clock_virtual(START_US);
-	struct steady steady = steady_new(&clock, 0);
+	struct monotonic_wall steady = monotonic_wall_new(&clock, 0);
 
 	(void)state;
 	clock.virtual_ahead_us = YEAR_US;
 	clock.virtual_us += US_PER_S;
-	assert_int_equal(steady_us(&steady), START_US + US_PER_S);
+	assert_int_equal(monotonic_wall_us(&steady), START_US + US_PER_S);
 	clock.virtual_ahead_us = US_PER_MINUTE;
-	assert_int_equal(steady_us(&steady), START_US + US_PER_S + US_PER_MINUTE); /* that is none yet */
+	assert_int_equal(monotonic_wall_us(&steady), START_US + US_PER_S + US_PER_MINUTE); /* that is none yet */
 	clock.virtual_ahead_us = -US_PER_MINUTE;
-	assert_int_equal(steady_us(&steady), START_US + US_PER_S - US_PER_MINUTE);
+	assert_int_equal(monotonic_wall_us(&steady), START_US + US_PER_S - US_PER_MINUTE);
 }
 
 static void a_machine_that_slept_has_not_jumped(void **state)
 {
 	struct clock clock = clock_virtual(START_US);
-	struct steady steady = steady_new(&clock, 0);
+	struct monotonic_wall steady = monotonic_wall_new(&clock, 0);
 
 	(void)state;
 	assert_int_equal(look(&steady, &clock, YEAR_US, 0), START_US + YEAR_US);
@@ -100,27 +100,27 @@ static void a_machine_that_slept_has_not_jumped(void **state)
 static void a_clock_behind_the_least_goes_on_from_there(void **state)
 {
 	struct clock clock = clock_virtual(START_US);
-	struct steady steady = steady_new(&clock, START_US + YEAR_US);
+	struct monotonic_wall steady = monotonic_wall_new(&clock, START_US + YEAR_US);
 
 	(void)state;
-	assert_int_equal(steady_us(&steady), START_US + YEAR_US);
+	assert_int_equal(monotonic_wall_us(&steady), START_US + YEAR_US);
 	assert_int_equal(steady.jump_us, -YEAR_US);
 	assert_int_equal(look(&steady, &clock, US_PER_HOUR, 0), START_US + YEAR_US + US_PER_HOUR);
-	steady = steady_new(&clock, clock_wall_us(&clock) + US_PER_MINUTE);
+	steady = monotonic_wall_new(&clock, clock_wall_us(&clock) + US_PER_MINUTE);
 	assert_int_equal(steady.jump_us, 0);
-	assert_int_equal(steady_us(&steady), clock_wall_us(&clock));
-	steady = steady_new(&clock, clock_wall_us(&clock) + US_PER_MINUTE + 1);
-	assert_int_equal(steady_us(&steady), clock_wall_us(&clock) + US_PER_MINUTE + 1);
+	assert_int_equal(monotonic_wall_us(&steady), clock_wall_us(&clock));
+	steady = monotonic_wall_new(&clock, clock_wall_us(&clock) + US_PER_MINUTE + 1);
+	assert_int_equal(monotonic_wall_us(&steady), clock_wall_us(&clock) + US_PER_MINUTE + 1);
 }
 
 static void a_clock_that_runs_faster_jumps_at_its_own_minute(void **state)
 {
 	struct clock clock = clock_virtual(START_US);
-	struct steady steady;
+	struct monotonic_wall steady;
 
 	(void)state;
 	clock.rate = 1000;
-	steady = steady_new(&clock, 0);
+	steady = monotonic_wall_new(&clock, 0);
 	assert_int_equal(look(&steady, &clock, US_PER_S, 999 * US_PER_S), START_US + 1000 * US_PER_S);
 	assert_int_equal(look(&steady, &clock, US_PER_S, 999 * US_PER_S + US_PER_HOUR),
 		START_US + 2000 * US_PER_S + US_PER_HOUR);

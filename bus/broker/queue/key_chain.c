@@ -1,27 +1,27 @@
 /*
- * chains.c: a hash table of chains that are their own entries
+ * key_chain.c: a hash table of chains that are their own entries
  *
  * Every message makes a chain and ends one: so it is found without hashing anew, and comes from a pool.
  *
  * Owns:      the chains.
  * Read next: queue.c
  */
-#include "bus/broker/queue/chains.h"
+#include "bus/broker/queue/key_chain.h"
 #include "bus/base/memory.h"
 #include "bus/base/pool.h"
 #include <stdlib.h>
 
 enum { FIRST_BUCKETS = 256 }; /* a power of two, as is every later size */
 
-struct chains {
+struct key_chain {
 	struct chain **buckets;
 	size_t bucket_count, count;
 	struct pool pool;
 };
 
-struct chains *chains_new(void)
+struct key_chain *key_chain_new(void)
 {
-	struct chains *chains = memory_new(sizeof(*chains));
+	struct key_chain *chains = memory_new(sizeof(*chains));
 
 	chains->bucket_count = FIRST_BUCKETS;
 	chains->buckets = memory_new(FIRST_BUCKETS * sizeof(*chains->buckets));
@@ -29,7 +29,7 @@ struct chains *chains_new(void)
 	return chains;
 }
 
-void chains_free(struct chains *chains)
+void key_chain_free(struct key_chain *chains)
 {
 	if (!chains)
 		return;
@@ -43,12 +43,12 @@ void chains_free(struct chains *chains)
 	free(chains);
 }
 
-static struct chain **bucket_of(const struct chains *chains, uint64_t key_hash)
+static struct chain **bucket_of(const struct key_chain *chains, uint64_t key_hash)
 {
 	return &chains->buckets[key_hash & (chains->bucket_count - 1)];
 }
 
-static void double_buckets(struct chains *chains)
+static void double_buckets(struct key_chain *chains)
 {
 	struct chain **before = chains->buckets;
 	size_t count = chains->bucket_count;
@@ -66,7 +66,7 @@ static void double_buckets(struct chains *chains)
 	free(before);
 }
 
-static struct chain *add(struct chains *chains, uint64_t key_hash)
+static struct chain *add(struct key_chain *chains, uint64_t key_hash)
 {
 	struct chain *chain = pool_take(&chains->pool), **bucket;
 
@@ -79,7 +79,7 @@ static struct chain *add(struct chains *chains, uint64_t key_hash)
 	return *bucket = chain;
 }
 
-struct chain *chains_get(struct chains *chains, uint64_t key_hash)
+struct chain *key_chain_get(struct key_chain *chains, uint64_t key_hash)
 {
 	for (struct chain *chain = *bucket_of(chains, key_hash); chain; chain = chain->next)
 		if (chain->key_hash == key_hash)
@@ -87,7 +87,7 @@ struct chain *chains_get(struct chains *chains, uint64_t key_hash)
 	return add(chains, key_hash);
 }
 
-void chains_drop(struct chains *chains, struct chain *chain)
+void key_chain_drop(struct key_chain *chains, struct chain *chain)
 {
 	struct chain **at = bucket_of(chains, chain->key_hash);
 

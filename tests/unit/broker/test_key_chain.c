@@ -1,13 +1,13 @@
-/* tests of bus/broker/queue/chains.c */
+/* tests of bus/broker/queue/key_chain.c */
 #include "bus/base/map.h"
-#include "bus/broker/queue/chains.h"
+#include "bus/broker/queue/key_chain.h"
 #include "tests/unit/cmocka_all.h"
 #include <stdlib.h>
 
 /* Beside a map from the same keys: many of them, so that it grows, and some that share their low bits. */
 static void a_key_has_one_chain_until_it_is_dropped(void **state)
 {
-	struct chains *chains = chains_new();
+	struct key_chain *chains = key_chain_new();
 	struct map *map = map_new();
 
 	(void)state;
@@ -15,21 +15,21 @@ static void a_key_has_one_chain_until_it_is_dropped(void **state)
 	for (int i = 0; i < 100000; i++) {
 		uint64_t key = (uint64_t)(rand() % 5000) << (rand() % 2 * 20);
 		struct chain *known = map_get(map, map_number(&key));
-		struct chain *chain = chains_get(chains, key);
+		struct chain *chain = key_chain_get(chains, key);
 
 		assert_true(!known || known == chain);
 		assert_int_equal(chain->key_hash, key);
 		assert_true(list_empty(&chain->letters));
 		if (rand() % 3 == 0) {
 			map_remove(map, map_number(&key));
-			chains_drop(chains, chain);
+			key_chain_drop(chains, chain);
 		} else {
 			map_put(map, map_number(&key), chain);
 		}
 	}
 	assert_true(map_count(map) > 1000);
 	map_free(map);
-	chains_free(chains);
+	key_chain_free(chains);
 }
 
 int main(void)

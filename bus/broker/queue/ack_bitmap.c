@@ -1,5 +1,5 @@
 /*
- * acks.c: which messages a queue is done with: all up to the floor, and above it a bit each, in rows of 4,096
+ * ack_bitmap.c: which messages a queue is done with: all up to the floor, and above it a bit each, in rows of 4,096
  *
  * Owns:      the rows (queue, 'a', number / 4096) of family queue, and (queue, 'f', 0): the floor.
  * Promises:  what changed is written with the commit that it changed in: the floor, 8 bytes, where that says all of it; else the row,
@@ -14,7 +14,7 @@
 
 enum { ACKS_BYTES = ACKS_PER_ROW / 8 };
 
-struct acks {
+struct ack_bitmap {
 	uint64_t row;
 	bool dirty;
 	uint8_t bits[ACKS_BYTES];
@@ -29,21 +29,21 @@ void queue_row_key(const struct queue *queue, char kind, uint64_t number, struct
 }
 
 /* Nearly always the one that was looked for last. */
-static struct acks *find(struct queue *queue, uint64_t row)
+static struct ack_bitmap *find(struct queue *queue, uint64_t row)
 {
-	struct acks *acks = queue->acks_last;
+	struct ack_bitmap *acks = queue->ack_bitmap_last;
 
 	if (!acks || acks->row != row)
 		acks = map_get(queue->acks, map_number(&row));
 	if (acks)
-		queue->acks_last = acks;
+		queue->ack_bitmap_last = acks;
 	return acks;
 }
 
-bool acks_has(struct queue *queue, uint64_t seq)
+bool ack_bitmap_has(struct queue *queue, uint64_t seq)
 {
 	uint64_t row = seq / ACKS_PER_ROW, bit = seq % ACKS_PER_ROW;
-	const struct acks *acks;
+	const struct ack_bitmap *acks;
 
 	if (seq <= queue->floor)
 		return true;
@@ -51,10 +51,10 @@ bool acks_has(struct queue *queue, uint64_t seq)
 	return acks && (acks->bits[bit / 8] >> (bit % 8) & 1);
 }
 
-void acks_set(struct queue *queue, uint64_t seq)
+void ack_bitmap_set(struct queue *queue, uint64_t seq)
 {
 	uint64_t row = seq / ACKS_PER_ROW, bit = seq % ACKS_PER_ROW;
-	struct acks *acks = find(queue, row);
+	struct ack_bitmap *acks = find(queue, row);
 
 	if (!acks) {
 		acks = memory_new(sizeof(*acks));
@@ -91,7 +91,7 @@ static int read_rows(struct broker *broker, struct queue *queue, struct buffer *
 	prefix = key->len - 8;
 	for (more = store_cursor_seek(cursor, buffer_bytes(key)); more; more = store_cursor_next(cursor)) {
 		struct bytes found = store_cursor_key(cursor), value = store_cursor_value(cursor);
-		struct acks *acks;
+		struct ack_bitmap *acks;
 
 		if (found.len != key->len || memcmp(found.data, key->data, prefix) != 0)
 			break;
@@ -143,7 +143,7 @@ static int read_since(struct broker *broker, struct queue *queue, int topic, str
 	return r;
 }
 
-int acks_open(struct broker *broker, struct queue *queue)
+int ack_bitmap_open(struct broker *broker, struct queue *queue)
 {
 	_cleanup_(buffer_free) struct buffer key = { 0 };
 	int r = read_floor(broker, queue, &key);
@@ -166,7 +166,7 @@ struct writing {
 	bool changed;
 };
 
-static bool reaches_above(const struct acks *acks, uint64_t floor)
+static bool reaches_above(const struct ack_bitmap *acks, uint64_t floor)
 {
 	uint64_t first = acks->row * ACKS_PER_ROW, at = floor < first ? 0 : floor + 1 - first;
 
@@ -182,7 +182,7 @@ static bool reaches_above(const struct acks *acks, uint64_t floor)
 static void write_row(struct bytes number, void *value, void *context)
 {
 	struct writing *writing = context;
-	struct acks *acks = value;
+	struct ack_bitmap *acks = value;
 	bool below = (acks->row + 1) * ACKS_PER_ROW <= writing->queue->floor;
 
 	(void)number;
@@ -193,7 +193,7 @@ static void write_row(struct bytes number, void *value, void *context)
 		uint64_t row = acks->row;
 
 		store_batch_delete(writing->broker->batch, FAMILY_QUEUE, buffer_bytes(&writing->key));
-		writing->queue->acks_last = NULL;
+		writing->queue->ack_bitmap_last = NULL;
 		free(map_remove(writing->queue->acks, map_number(&row)));
 		return;
 	}
@@ -204,7 +204,7 @@ static void write_row(struct bytes number, void *value, void *context)
 	writing->changed = true;
 }
 
-void acks_write(struct broker *broker, struct queue *queue)
+void ack_bitmap_write(struct broker *broker, struct queue *queue)
 {
 	struct writing writing = { .broker = broker, .queue = queue };
 
@@ -225,7 +225,7 @@ static void free_row(struct bytes number, void *value, void *context)
 	free(value);
 }
 
-void acks_free(struct queue *queue)
+void ack_bitmap_free(struct queue *queue)
 {
 	map_each(queue->acks, free_row, NULL);
 	map_free(queue->acks);

@@ -1,0 +1,51 @@
+/*
+ * replay.h: a service's functions over a log that somebody else keeps
+ *
+ * No broker, no session: the caller says which message is folded, which is decided on, and what the clock shows. What a decision
+ * says is handed out, encoded, with what it was heard as; it is folded when it comes back, as from a log. For trying what a service
+ * would have done; a test of one decision has harness.h.
+ */
+#ifndef ACTOR_RUNTIME_REPLAY_H
+#define ACTOR_RUNTIME_REPLAY_H
+
+#include "bus/actor/service.h"
+
+struct replay;
+
+/* `folder`: where its folded state lies meanwhile, made if it is not there; NULL: in memory. NULL: it cannot be; ret_why. */
+struct replay *replay_new(const struct service *service, const char *folder, char ret_why[512]);
+void replay_free(struct replay *alone); /* takes NULL */
+const struct state *replay_state(const struct replay *alone);
+
+/* Folds a message of the log if the service remembers its topic. */
+void replay_fold(struct replay *alone, const struct message_meta *said, struct bytes payload);
+bool replay_hears(const struct replay *alone, const char *topic);
+bool replay_says(const struct replay *alone, const char *topic);
+
+/* What a turn came to; borrowed until the next turn of the same service. */
+struct replay_turn {
+	enum verdict verdict;
+	int64_t delay_us;               /* of TURN_RETRY */
+	bool failed;                    /* of TURN_RETRY: it counts */
+	const struct effect_kind *kind; /* of TURN_PENDING: replay_result ends it */
+	void *request;                  /* the caller's until replay_result */
+	uint32_t facts;
+};
+
+/* Decides on this message. */
+struct replay_turn replay_decide(
+	struct replay *alone, const struct message_meta *message, struct bytes payload, int64_t now_us);
+/* The claim of a running effect. */
+struct replay_turn replay_claim(struct replay *alone, const struct message_meta *message, struct bytes payload,
+	const struct replay_turn *working, int64_t now_us);
+/* The end of a running effect; frees its request. */
+struct replay_turn replay_result(struct replay *alone, const struct message_meta *message, struct bytes payload,
+	struct replay_turn *working, const void *result, enum claim_answer claimed, int64_t now_us);
+/* A turn on the clock that does what `run` does. */
+struct replay_turn replay_run(struct replay *alone, int64_t now_us,
+	void (*run)(const struct state *state, struct turn *turn, void *context), void *context);
+
+/* The nth fact of the last turn. `ret_said` borrows from the service, until the next call. */
+struct bytes replay_fact(struct replay *alone, uint32_t nth, struct message_meta *ret_said);
+
+#endif
