@@ -7,7 +7,7 @@
 #ifndef PROTO_EVENTS_H
 #define PROTO_EVENTS_H
 
-#include "bus/base/log_events.h"
+#include "bus/base/log.h"
 
 #define CART_EVENTS(X)                                                                                                 \
 	X(cart_changed, "f9a5c25f93ff4a6085393e0911cd8438", "a storefront told of a cart")                             \

@@ -26,7 +26,7 @@ struct topic_told {
 	const struct topic *topic;
 	size_t cart;       /* TOPIC_NOWHERE: it names none */
 	size_t word;       /* a word about it that names nobody; TOPIC_NOWHERE: none */
-	const char *event; /* id of its kind (log_events.h); NULL: saying it is not told, failing at it is */
+	const char *event; /* id of its kind (log.h); NULL: saying it is not told, failing at it is */
 };
 #define TOPIC_NOWHERE ((size_t)-1)
 

@@ -56,4 +56,10 @@ int file_lock(const char *path, int *ret_fd);
 /* May this user write in the folder at `path`, or, where it is not there yet, in the first one above it that is? 0 or a negative errno. */
 int file_may_write_below(const char *path);
 
+/*
+ * The mark in [paths] state from before a restore moves anything until its log has got an identity of its own. While it lies there the broker
+ * does not start: the log may be half copied, not there at all, or about to claim mails that went.
+ */
+#define RESTORING_MARK "restoring"
+
 #endif

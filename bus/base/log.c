@@ -8,6 +8,7 @@
  *            waits for it. Lines without fields always take stderr, whose reader knows the unit also of a process that is gone.
  */
 #include "bus/base/log.h"
+#include "bus/base/config.h"
 #include "bus/base/journal.h"
 #include "bus/base/notify.h"
 #include "bus/base/text.h"
@@ -231,3 +232,17 @@ noreturn void die(const char *format, ...)
 	notify_failed(why);
 	exit(1);
 }
+
+/* In the order of the words of [log] level and format. */
+static const enum log_level levels[] = { LOG_CRITICAL, LOG_ERROR, LOG_WARNING, LOG_NOTICE, LOG_INFO, LOG_DEBUG };
+static const enum log_form forms[] = { LOG_FORM_TEXT, LOG_FORM_JSON };
+
+void log_configure(const struct config *config, const char *process)
+{
+	log_open(process, levels[config_word(config, "log", NULL, "level")]);
+	log_write_as(forms[config_word(config, "log", NULL, "format")]);
+	if (journal_reads_stderr())
+		log_to_journal(JOURNAL_SOCKET);
+}
+
+BUS_EVENTS(LOG_EVENT_DEFINE)

@@ -35,7 +35,7 @@ void log_event(enum log_level level, const char *format, ...) __attribute__((for
  * owner gave, nobody's address: a cart that is called by one (an @ in it) is left out. NULL, "" and 0: nothing is known of it.
  */
 struct log_about {
-	const char *event; /* MESSAGE_ID of its kind (log_events.h, proto/events.h) */
+	const char *event; /* MESSAGE_ID of its kind (BUS_EVENTS below; proto/events.h) */
 	const char *shop, *cart, *topic;
 	const char *trace; /* W3C traceparent: its trace's id is told */
 	uint64_t seq;      /* of the message in the log */
@@ -48,5 +48,22 @@ bool log_to_journal(const char *socket_path);
 
 /* An unusable environment: say what is wrong, where and what to do, to the supervisor as well (notify_failed), and exit with 1. */
 noreturn void die(const char *format, ...) __attribute__((format(printf, 1, 2)));
+
+/* [log] of cartbus.conf: from now on `process` (borrowed for good) logs as its configuration says. */
+struct config;
+void log_configure(const struct config *config, const char *process);
+
+/*
+ * What kinds of events the bus tells of, each with an id that stays: the journal's MESSAGE_ID. X(name, id, title). Never change an id:
+ * admins have written it into their searches. A system has a list of its own (proto/events.h: carts).
+ */
+#define BUS_EVENTS(X)                                                                                                  \
+	X(decision_failed, "198ded7094424713813d7f63b8c9edd4", "a decision failed, and is tried again")                \
+	X(given_up, "a10d6c5bd7d94687a93acb184c8bc192", "a message was given up: it is a dead letter now")             \
+	X(said_before, "a6be04c3aae74e0b91e24a2b36831870", "a message came once more, and changed nothing")
+
+#define LOG_EVENT_DECLARE(name, id, title) extern const char event_##name[];
+#define LOG_EVENT_DEFINE(name, id, title) const char event_##name[] = id;
+BUS_EVENTS(LOG_EVENT_DECLARE)
 
 #endif

@@ -9,7 +9,6 @@
 #include "bus/actor/process/process_inside.h"
 #include "bus/base/cleanup.h"
 #include "bus/base/log.h"
-#include "bus/base/log_settings.h"
 #include "bus/base/text.h"
 #include "bus/wire/zmq_link.h"
 #include <errno.h>

@@ -9,7 +9,7 @@
  */
 #include "bus/actor/runtime/runtime_inside.h"
 #include "bus/base/cleanup.h"
-#include "bus/base/log_events.h"
+#include "bus/base/log.h"
 #include "bus/base/memory.h"
 #include "bus/base/text.h"
 #include "bus/wire/message.h"

@@ -8,7 +8,6 @@
  */
 #include "bus/base/cleanup.h"
 #include "bus/base/log.h"
-#include "bus/base/log_events.h"
 #include "bus/base/memory.h"
 #include "bus/base/text.h"
 #include "bus/broker/queue/queue.h"

@@ -25,7 +25,6 @@
 #include "bus/base/bytes.h"
 #include "bus/base/cleanup.h"
 #include "bus/base/file.h"
-#include "bus/base/restoring.h"
 #include "bus/base/text.h"
 #include <dirent.h>
 #include <errno.h>

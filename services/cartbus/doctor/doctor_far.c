@@ -2,7 +2,7 @@
  * doctor_far.c: what only a host has to have that reaches its broker over TCP: keys that are known there, and the same time
  *
  * Promises:  each key is looked at by itself: the one that this command shows may be good, and a sender's revoked.
- * Read next: bus/actor/process/keys_try.c
+ * Read next: bus/actor/process/keys.c
  */
 #include "services/cartbus/doctor/doctor.h"
 

@@ -2,7 +2,7 @@
  * test_trace_log.c: what a process tells of what it did is what the log holds, and no more lines than a journal can take
  */
 #include "bus/actor/sim/sim.h"
-#include "bus/base/log_events.h"
+#include "bus/base/log.h"
 #include "bus/base/text.h"
 #include "proto/events.h"
 #include "tests/unit/actor/cast.h"
