@@ -1,7 +1,7 @@
 /*
  * log.h: what a process tells its admin
  *
- * Only processes log, libraries return errors. One line per event on stderr, in a form journald and people read:
+ * Processes log, and the broker's files with them; other libraries return errors. One line per event on stderr, in a form journald and people read:
  *   <4>gateway: refused shop=demo: the signature is wrong
  * or, for collectors of logs, as an object of JSON per line:
  *   {"time":"2026-11-21T18:00:00.000000Z","level":"warning","process":"gateway","message":"refused shop=demo: the signature is wrong"}
