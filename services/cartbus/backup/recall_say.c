@@ -5,6 +5,7 @@
  *            what was looser is told, and a person decides.
  * Read next: restore_release.c (when), recall.h
  */
+#include "services/cartbus/core/json_member.h"
 #include "services/cartbus/backup/recall.h"
 #include "services/cartbus/core/print.h"
 #include "services/cartbus/core/reading.h"
@@ -24,13 +25,6 @@
 enum { PAYLOAD_MOST = 256 << 10 };
 
 /* ---- noting ---- */
-
-static const char *text_of(const json_t *object, const char *name)
-{
-	const char *text = json_string_value(json_object_get(object, name));
-
-	return text ? text : "";
-}
 
 static json_t *encoded(const struct topic *topic, const void *message)
 {
@@ -114,12 +108,12 @@ json_t *recall_count(const json_t *said, const json_t *modes)
 
 	json_object_foreach((json_t *)said, name, one)
 	{
-		const char *kind = kind_of(text_of(one, "topic"));
+		const char *kind = kind_of(member_text(one, "topic"));
 		char what[400];
 
 		/* In a note of an older release each has its name alone. */
-		snprintf(what, sizeof(what), "%s/%.80s/%.250s", kind, text_of(one, "shop"),
-			json_object_get(one, "subject") ? text_of(one, "subject") : name);
+		snprintf(what, sizeof(what), "%s/%.80s/%.250s", kind, member_text(one, "shop"),
+			json_object_get(one, "subject") ? member_text(one, "subject") : name);
 		if (json_object_get(counted, what))
 			continue;
 		json_object_set_new(counted, what, json_true());
@@ -134,11 +128,11 @@ json_t *recall_count(const json_t *said, const json_t *modes)
 static int say_one(struct client *client, const json_t *one, char why[256])
 {
 	_cleanup_(buffer_free) struct buffer payload = { 0 };
-	const struct topic *topic = topic_of(text_of(one, "topic"));
+	const struct topic *topic = topic_of(member_text(one, "topic"));
 	_cleanup_free_ void *message = NULL;
 	struct client_said said;
 
-	payload_from_base64(text_of(one, "payload"), &payload);
+	payload_from_base64(member_text(one, "payload"), &payload);
 	message = topic ? payload_decode(topic, buffer_bytes(&payload)) : NULL;
 	if (!message) {
 		snprintf(why, 256, "the note of the restore is damaged");
@@ -146,7 +140,7 @@ static int say_one(struct client *client, const json_t *one, char why[256])
 	}
 	return client_publish(client, topic,
 		&(struct publish_options){
-			.shop = text_of(one, "shop"), .key = text_of(one, "key"), .idem = text_of(one, "idem") },
+			.shop = member_text(one, "shop"), .key = member_text(one, "key"), .idem = member_text(one, "idem") },
 		message, &said, why);
 }
 
@@ -185,8 +179,8 @@ static int say_mode(const struct command *command, struct client *client, const 
 		return EXIT_FINE;
 	if (now && now->mode == MODE_PAUSED && now->priority > status.priority)
 		return EXIT_FINE;
-	snprintf(status.reason, sizeof(status.reason), "restored: %.100s", text_of(learnt, "reason"));
-	TEXT_COPY(status.who, *text_of(learnt, "who") ? text_of(learnt, "who") : "system");
+	snprintf(status.reason, sizeof(status.reason), "restored: %.100s", member_text(learnt, "reason"));
+	TEXT_COPY(status.who, *member_text(learnt, "who") ? member_text(learnt, "who") : "system");
 	return mode_say(command, client, shop, now, &status, &seq);
 }
 

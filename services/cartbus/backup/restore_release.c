@@ -6,6 +6,7 @@
  * Fails by:  releasing nothing; run again, it goes on, and where mails go already it says so.
  * Read next: restore.c, recall_say.c, bus/broker/queue/claim.c (why nothing is claimed)
  */
+#include "services/cartbus/core/json_member.h"
 #include "services/cartbus/backup/recall.h"
 #include "services/cartbus/backup/restore.h"
 #include "services/cartbus/core/address_key.h"
@@ -28,16 +29,11 @@ enum { PATH_BYTES = 900, SPOOL_LOOKS = 100 };
 
 DEFINE_CLEANUP(DIR *, closedir)
 
-static json_int_t number_of(const json_t *note, const char *name)
-{
-	return json_integer_value(json_object_get(note, name));
-}
-
 /* ---- what cannot be known ---- */
 
 static int check_mails(const struct command *command, const json_t *note)
 {
-	if (number_of(note, "stores") > 0)
+	if (member_number(note, "stores") > 0)
 		return EXIT_FINE;
 	complain(command,
 		"no sender's or waiter's state was found beside the log: what was mailed after the backup is not "
@@ -84,8 +80,8 @@ static int check_stops(const struct command *command, const char *state, const j
 		"storefront send its orders again (cartbus reconcile), stop shops where you are in doubt (cartbus "
 		"stop); "
 		"--unlearnt then accepts the rest",
-		(long long)number_of(note, "head"), (long long)number_of(stops, "opt_outs"),
-		(long long)number_of(stops, "orders"), (long long)number_of(note, "known_to"));
+		(long long)member_number(note, "head"), (long long)member_number(stops, "opt_outs"),
+		(long long)member_number(stops, "orders"), (long long)member_number(note, "known_to"));
 	json_decref(stops);
 	tell_put_away(command, state);
 	return EXIT_NO;
@@ -110,7 +106,7 @@ static int check_identity(const struct command *command, const char *state)
 static int check_key(const struct command *command, const json_t *note)
 {
 	struct client *client = command_connect(command);
-	int ended = address_key_check(command, client, note ? (uint64_t)number_of(note, "head") : UINT64_MAX);
+	int ended = address_key_check(command, client, note ? (uint64_t)member_number(note, "head") : UINT64_MAX);
 
 	client_free(client);
 	return ended;
@@ -174,10 +170,10 @@ static int put_on_record(const struct command *command, const json_t *note)
 		"from a backup that ended at message %lld; learnt again: %zu mails, %lld opt-outs, %lld orders, %lld "
 		"acts of "
 		"people, %lld privacy requests, %lld modes; %s",
-		(long long)number_of(note, "head"), json_object_size(json_object_get(note, "sends")),
-		(long long)number_of(stops, "opt_outs"), (long long)number_of(stops, "orders"),
-		(long long)number_of(stops, "actions"), (long long)number_of(stops, "privacy_requests"),
-		(long long)number_of(stops, "modes"),
+		(long long)member_number(note, "head"), json_object_size(json_object_get(note, "sends")),
+		(long long)member_number(stops, "opt_outs"), (long long)member_number(stops, "orders"),
+		(long long)member_number(stops, "actions"), (long long)member_number(stops, "privacy_requests"),
+		(long long)member_number(stops, "modes"),
 		json_is_true(json_object_get(note, "covered")) ? "nothing is missing that anybody knew"
 							       : "what else forbids a mail is not known");
 	ended = record_change(

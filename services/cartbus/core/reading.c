@@ -3,6 +3,7 @@
  *
  * Fails by:  EXIT_AWAY when nobody answers, with what to do.
  */
+#include "services/cartbus/core/json_member.h"
 #include "services/cartbus/core/reading.h"
 
 #include "bus/base/cleanup.h"
@@ -95,13 +96,6 @@ json_t *command_look(const struct command *command, struct client *client, const
 	return ask(command, client, verb, what, BREAKS_MOST);
 }
 
-static const char *text_of(const json_t *object, const char *name)
-{
-	const char *text = json_string_value(json_object_get(object, name));
-
-	return text ? text : "";
-}
-
 void payload_from_base64(const char *base64, struct buffer *ret)
 {
 	size_t len = strlen(base64), padding = 0;
@@ -117,16 +111,16 @@ void payload_from_base64(const char *base64, struct buffer *ret)
 
 static void entry_of(const json_t *message, struct buffer *payload, struct entry *ret)
 {
-	payload_from_base64(text_of(message, "payload"), payload);
+	payload_from_base64(member_text(message, "payload"), payload);
 	*ret = (struct entry){ .seq = (uint64_t)json_integer_value(json_object_get(message, "seq")),
 		.version = (uint64_t)json_integer_value(json_object_get(message, "version")),
 		.cause = (uint64_t)json_integer_value(json_object_get(message, "cause")),
 		.time_us = json_integer_value(json_object_get(message, "time_us")),
-		.topic = text_of(message, "topic"),
-		.shop = text_of(message, "shop"),
-		.key = text_of(message, "key"),
-		.said_by = text_of(message, "said_by"),
-		.trace = text_of(message, "trace"),
+		.topic = member_text(message, "topic"),
+		.shop = member_text(message, "shop"),
+		.key = member_text(message, "key"),
+		.said_by = member_text(message, "said_by"),
+		.trace = member_text(message, "trace"),
 		.tombstone = json_is_true(json_object_get(message, "tombstone")),
 		.payload = buffer_bytes(payload) };
 }

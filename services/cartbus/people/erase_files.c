@@ -6,6 +6,7 @@
  * Fails by:  naming what could not be done, and failing at the end.
  * Read next: files.c, erase.c
  */
+#include "services/cartbus/core/json_member.h"
 #include "services/cartbus/people/erase.h"
 
 #include "bus/actor/runtime/sidelog.h"
@@ -43,13 +44,6 @@ void reached_free(struct reached *reached)
 void reached_add_by_hand(struct reached *reached, const char *what, const char *where, const char *words)
 {
 	json_array_append_new(reached->by_hand, json_pack("{s:s,s:s,s:s}", "what", what, "where", where, "do", words));
-}
-
-static const char *text_of(const json_t *object, const char *name)
-{
-	const char *text = json_string_value(json_object_get(object, name));
-
-	return text ? text : "";
 }
 
 /* --- files --- */
@@ -241,8 +235,8 @@ static bool has_session(const json_t *status, const char *instance)
 
 	json_array_foreach(json_object_get(status, "sessions"), i, session)
 	{
-		if (strcmp(text_of(session, "instance"), instance) == 0 ||
-			strcmp(text_of(session, "service"), instance) == 0)
+		if (strcmp(member_text(session, "instance"), instance) == 0 ||
+			strcmp(member_text(session, "service"), instance) == 0)
 			return true;
 	}
 	return false;
@@ -290,7 +284,7 @@ static void print_file(const json_t *file, bool dry_run)
 		printf("removed %lld row%s of", (long long)rows, rows == 1 ? "" : "s");
 	else
 		printf("removed");
-	printf(" %s: %s\n", text_of(file, "what"), text_of(file, "path"));
+	printf(" %s: %s\n", member_text(file, "what"), member_text(file, "path"));
 }
 
 void reached_print(const struct reached *reached, bool dry_run)
@@ -303,10 +297,10 @@ void reached_print(const struct reached *reached, bool dry_run)
 	{
 		if (json_is_true(json_object_get(one, "done")))
 			printf("erased %lld messages in the backup %s\n",
-				(long long)json_integer_value(json_object_get(one, "messages")), text_of(one, "path"));
+				(long long)json_integer_value(json_object_get(one, "messages")), member_text(one, "path"));
 		else
 			printf("%s the backup %s\n",
-				dry_run ? "would erase in" : "left as it was:", text_of(one, "path"));
+				dry_run ? "would erase in" : "left as it was:", member_text(one, "path"));
 	}
 	reached_print_by_hand(reached, stdout);
 	puts("\nThe keyed hash of the address stays on the list of who is not mailed. Not reached, because nobody here "
@@ -322,6 +316,6 @@ void reached_print_by_hand(const struct reached *reached, FILE *to)
 	if (json_array_size(reached->by_hand) > 0)
 		fputs("\nBy hand, because only you can:\n", to);
 	json_array_foreach(reached->by_hand, i, one)
-		fprintf(to, "- %s %s: %s\n", text_of(one, "what"), text_of(one, "where"), text_of(one, "do"));
+		fprintf(to, "- %s %s: %s\n", member_text(one, "what"), member_text(one, "where"), member_text(one, "do"));
 	fflush(to);
 }

@@ -7,6 +7,7 @@
  * Fails by:  complaining: without the list nothing may be erased, or restored.
  * Read next: erase_copy.c
  */
+#include "services/cartbus/core/json_member.h"
 #include "services/cartbus/people/erasures.h"
 
 #include "bus/base/cleanup.h"
@@ -47,13 +48,6 @@ int erasures_write(const struct command *command, const char *path, const json_t
 	return r < 0 ? EXIT_NO : EXIT_FINE;
 }
 
-static const char *text_of(const json_t *object, const char *name)
-{
-	const char *text = json_string_value(json_object_get(object, name));
-
-	return text ? text : "";
-}
-
 static json_t *find(const json_t *list, const char *id)
 {
 	json_t *one;
@@ -61,7 +55,7 @@ static json_t *find(const json_t *list, const char *id)
 
 	json_array_foreach(list, i, one)
 	{
-		if (strcmp(text_of(one, "id"), id) == 0)
+		if (strcmp(member_text(one, "id"), id) == 0)
 			return one;
 	}
 	return NULL;
@@ -75,7 +69,7 @@ void erasures_merge(json_t *list, const json_t *other)
 
 	json_array_foreach(other, i, one)
 	{
-		known = find(list, text_of(one, "id"));
+		known = find(list, member_text(one, "id"));
 		if (!known)
 			json_array_append(list, one);
 		else if (json_is_true(json_object_get(one, "done")))
@@ -110,8 +104,8 @@ static json_t *find_begun(const json_t *list, const char *shop, const char *by, 
 
 	json_array_foreach(list, i, one)
 	{
-		if (!json_is_true(json_object_get(one, "done")) && strcmp(text_of(one, "shop"), shop) == 0 &&
-			strcmp(text_of(one, "by"), by) == 0 && holds(json_object_get(one, names), first))
+		if (!json_is_true(json_object_get(one, "done")) && strcmp(member_text(one, "shop"), shop) == 0 &&
+			strcmp(member_text(one, "by"), by) == 0 && holds(json_object_get(one, names), first))
 			return one;
 	}
 	return NULL;
@@ -155,7 +149,7 @@ static int add_person(const struct command *command, json_t *list, const char *s
 		name_customer(buffer_bytes(&key), shop, person_customer(person, i), hash);
 		add_text(json_object_get(one, "customers"), hash);
 	}
-	text_copy(ret_id, 33, text_of(one, "id"));
+	text_copy(ret_id, 33, member_text(one, "id"));
 	return EXIT_FINE;
 }
 
@@ -210,7 +204,7 @@ json_t *erasures_but(const json_t *list, const json_t *ids)
 
 	json_array_foreach(list, i, one)
 	{
-		if (!holds(ids, text_of(one, "id")))
+		if (!holds(ids, member_text(one, "id")))
 			json_array_append(left, one);
 	}
 	return left;
@@ -243,7 +237,7 @@ bool erasures_name(
 		name_customer(buffer_bytes(&key), shop, ids->customer_id, customer);
 	json_array_foreach(list, i, one)
 	{
-		if (strcmp(text_of(one, "shop"), shop) != 0 ||
+		if (strcmp(member_text(one, "shop"), shop) != 0 ||
 			heard_us > json_integer_value(json_object_get(one, "at_us")))
 			continue;
 		if ((*ids->email_hash && holds(json_object_get(one, "addresses"), ids->email_hash)) ||

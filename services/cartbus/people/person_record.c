@@ -3,6 +3,7 @@
  *
  * Promises:  the record names him by the keyed hash of his address alone.
  */
+#include "services/cartbus/core/json_member.h"
 #include "services/cartbus/people/person.h"
 
 #include "bus/base/text.h"
@@ -44,23 +45,16 @@ json_t *person_letter(const struct command *command, struct client *client, cons
 			"{s:O,s:O}", "queue", json_object_get(listed, "queue"), "seq", json_object_get(listed, "seq")));
 }
 
-static const char *text_of(const json_t *object, const char *name)
-{
-	const char *text = json_string_value(json_object_get(object, name));
-
-	return text ? text : "";
-}
-
 void *person_letter_read(const json_t *letter, struct buffer *payload, struct entry *ret)
 {
-	const struct topic *topic = topic_of(text_of(letter, "topic"));
+	const struct topic *topic = topic_of(member_text(letter, "topic"));
 
-	payload_from_base64(text_of(letter, "payload"), payload);
+	payload_from_base64(member_text(letter, "payload"), payload);
 	*ret = (struct entry){ .seq = (uint64_t)json_integer_value(json_object_get(letter, "seq")),
 		.time_us = json_integer_value(json_object_get(letter, "time_us")),
-		.topic = text_of(letter, "topic"),
-		.shop = text_of(letter, "shop"),
-		.key = text_of(letter, "key"),
+		.topic = member_text(letter, "topic"),
+		.shop = member_text(letter, "shop"),
+		.key = member_text(letter, "key"),
 		.said_by = "",
 		.trace = "",
 		.payload = buffer_bytes(payload) };

@@ -4,6 +4,7 @@
  * Promises: browsing consumes nothing; a letter that is dropped needs a reason, which the log keeps, and who gave it.
  * Read next: letters.c (which are meant), feed.c (a redrive of many)
  */
+#include "services/cartbus/core/json_member.h"
 #include "services/cartbus/core/describe.h"
 #include "services/cartbus/core/print.h"
 #include "services/cartbus/core/range.h"
@@ -18,18 +19,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-static const char *text_of(const json_t *object, const char *name)
-{
-	const char *text = json_string_value(json_object_get(object, name));
-
-	return text ? text : "";
-}
-
-static long long number_of(const json_t *object, const char *name)
-{
-	return json_integer_value(json_object_get(object, name));
-}
 
 struct listing {
 	const struct command *command;
@@ -47,10 +36,10 @@ static int list_letter(const json_t *letter, void *context)
 		json_array_append(listing->all, (json_t *)letter);
 		return EXIT_FINE;
 	}
-	describe_time(zone_of_shop(listing->command, text_of(letter, "shop")), number_of(letter, "died_us"), died);
-	printf("%-10s %8lld  %s  %-12s %-16s %s (%lld failures)\n", text_of(letter, "queue"), number_of(letter, "seq"),
-		died, text_of(letter, "shop"), text_of(letter, "topic"), letter_text(letter, "reason", reason),
-		number_of(letter, "failures"));
+	describe_time(zone_of_shop(listing->command, member_text(letter, "shop")), member_number(letter, "died_us"), died);
+	printf("%-10s %8lld  %s  %-12s %-16s %s (%lld failures)\n", member_text(letter, "queue"), member_number(letter, "seq"),
+		died, member_text(letter, "shop"), member_text(letter, "topic"), letter_text(letter, "reason", reason),
+		member_number(letter, "failures"));
 	return EXIT_FINE;
 }
 
@@ -117,7 +106,7 @@ static int print_count(const struct command *command, json_t *answer, const char
 	if (command->json)
 		json_print(answer);
 	else
-		printf("%s: %lld\n", name, json_is_true(json_object_get(answer, name)) ? 1 : number_of(answer, name));
+		printf("%s: %lld\n", name, json_is_true(json_object_get(answer, name)) ? 1 : member_number(answer, name));
 	json_decref(answer);
 	return EXIT_FINE;
 }
@@ -278,7 +267,7 @@ static int drop_letter(const json_t *letter, void *context)
 
 	if (!answer)
 		return EXIT_NO;
-	dropping->dropped += number_of(answer, "dropped");
+	dropping->dropped += member_number(answer, "dropped");
 	json_decref(answer);
 	return EXIT_FINE;
 }

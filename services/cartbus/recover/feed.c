@@ -3,6 +3,7 @@
  *
  * Promises: who had it begun or stopped is on record. Watching changes nothing: the broker goes on when nobody watches, and watching goes on when the broker comes back.
  */
+#include "services/cartbus/core/json_member.h"
 #include "services/cartbus/core/print.h"
 #include "services/cartbus/core/range.h"
 #include "services/cartbus/core/reading.h"
@@ -17,13 +18,6 @@
 
 #define LOOK_EVERY_US (200 * US_PER_MS)
 #define AWAY_MOST_US (60 * US_PER_S) /* so long a broker may take to come back */
-
-static const char *text_of(const json_t *object, const char *name)
-{
-	const char *text = json_string_value(json_object_get(object, name));
-
-	return text ? text : "";
-}
 
 static void wait_a_little(struct client *client, const struct clock *clock)
 {
@@ -51,11 +45,11 @@ static json_t *watch(const struct command *command, struct client *client, json_
 {
 	int64_t heard_us = clock_boot_us(&command->clock);
 
-	while (strcmp(text_of(state, "state"), "running") == 0) {
+	while (strcmp(member_text(state, "state"), "running") == 0) {
 		json_t *now;
 
 		wait_a_little(client, &command->clock);
-		now = look(client, text_of(state, "queue"));
+		now = look(client, member_text(state, "queue"));
 		if (!now && clock_boot_us(&command->clock) - heard_us > AWAY_MOST_US) {
 			complain(command,
 				"the broker has not answered for a minute: this is what it said last; when it is "
@@ -73,20 +67,20 @@ static json_t *watch(const struct command *command, struct client *client, json_
 
 static void say_begun(const struct command *command, const json_t *state)
 {
-	if (strcmp(text_of(state, "state"), "running") != 0)
+	if (strcmp(member_text(state, "state"), "running") != 0)
 		return;
 	fprintf(stderr, "the broker does it; Ctrl-C ends the watching only. To stop it: cartbus %s%s %s --cancel\n",
-		command->name, strcmp(command->name, "replay") == 0 ? " --queue" : "", text_of(state, "queue"));
+		command->name, strcmp(command->name, "replay") == 0 ? " --queue" : "", member_text(state, "queue"));
 }
 
 static int tell(const struct command *command, json_t *state)
 {
-	bool finished = strcmp(text_of(state, "state"), "finished") == 0;
+	bool finished = strcmp(member_text(state, "state"), "finished") == 0;
 
 	if (command->json)
 		json_print(state);
 	else
-		printf("%s %s: %lld\n", text_of(state, "what"), text_of(state, "state"),
+		printf("%s %s: %lld\n", member_text(state, "what"), member_text(state, "state"),
 			(long long)json_integer_value(json_object_get(state, "fed")));
 	json_decref(state);
 	return finished ? EXIT_FINE : EXIT_NO;

@@ -6,6 +6,7 @@
  * Promises: who looks again reads on in the log from where the last look ended; another log is read from its beginning.
  * Read next: alarms.c, mode.c
  */
+#include "services/cartbus/core/json_member.h"
 #include "services/cartbus/watch/health.h"
 
 #include "bus/base/clock.h"
@@ -22,18 +23,6 @@ static const int64_t CLOCK_OFF_US = US_PER_MINUTE;
 /* Every service that an installation needs to do its job. */
 static const char *const needed[] = { "gateway", "intake", "timer", "waiter", "sender", "unsub", "mailin", "exporter",
 	"summarizer", "mirror", "monitor" };
-
-static const char *text_of(const json_t *object, const char *name)
-{
-	const char *text = json_string_value(json_object_get(object, name));
-
-	return text ? text : "";
-}
-
-static long long number_of(const json_t *object, const char *name)
-{
-	return json_integer_value(json_object_get(object, name));
-}
 
 static void say_red(struct health *health, const char *format, ...) __attribute__((format(printf, 2, 3)));
 static void say_red(struct health *health, const char *format, ...)
@@ -54,7 +43,7 @@ static bool has_active(const json_t *sessions, const char *service)
 
 	json_array_foreach(sessions, i, session)
 	{
-		if (strcmp(text_of(session, "service"), service) == 0 &&
+		if (strcmp(member_text(session, "service"), service) == 0 &&
 			json_is_true(json_object_get(session, "active")))
 			return true;
 	}
@@ -74,7 +63,7 @@ static void judge_disk(struct health *health)
 	const json_t *disk = json_object_get(health->status, "disk");
 
 	if (json_is_true(json_object_get(disk, "short")))
-		say_red(health, "the broker takes nothing new: %s", text_of(disk, "why"));
+		say_red(health, "the broker takes nothing new: %s", member_text(disk, "why"));
 }
 
 static void judge_clock(struct health *health)
@@ -84,17 +73,17 @@ static void judge_clock(struct health *health)
 	const json_t *session;
 	size_t i;
 
-	if (number_of(clock, "jump_us") != 0) {
-		say_red(health, "%s", text_of(clock, "why"));
+	if (member_number(clock, "jump_us") != 0) {
+		say_red(health, "%s", member_text(clock, "why"));
 		return;
 	}
 	json_array_foreach(json_object_get(health->status, "sessions"), i, session)
 	{
-		long long off_us = number_of(session, "clock_off_us");
+		long long off_us = member_number(session, "clock_off_us");
 
 		if (llabs(off_us) >= CLOCK_OFF_US)
 			say_red(health, "the clock of %s on %s is %lld s %s the log's: set it right (timedatectl)",
-				text_of(session, "instance"), text_of(session, "host"), llabs(off_us) / US_PER_S,
+				member_text(session, "instance"), member_text(session, "host"), llabs(off_us) / US_PER_S,
 				off_us > 0 ? "ahead of" : "behind");
 	}
 }
@@ -106,13 +95,13 @@ static void judge_queues(struct health *health)
 
 	json_array_foreach(json_object_get(health->status, "queues"), i, queue)
 	{
-		if (number_of(queue, "dead") > 0)
-			say_red(health, "%s has %lld dead letters: cartbus dlq list --queue %s", text_of(queue, "name"),
-				number_of(queue, "dead"), text_of(queue, "name"));
-		if (number_of(queue, "paused_us") > 0)
+		if (member_number(queue, "dead") > 0)
+			say_red(health, "%s has %lld dead letters: cartbus dlq list --queue %s", member_text(queue, "name"),
+				member_number(queue, "dead"), member_text(queue, "name"));
+		if (member_number(queue, "paused_us") > 0)
 			say_red(health,
 				"%s is paused, everything failed: %s; one message at a time is tried until one works",
-				text_of(queue, "name"), text_of(queue, "outage"));
+				member_text(queue, "name"), member_text(queue, "outage"));
 	}
 }
 
@@ -125,7 +114,7 @@ static void judge_gateways(struct health *health)
 	{
 		if (!json_is_true(json_object_get(gateway, "alive")))
 			say_red(health, "gateway %s is away: no mail is claimed until it is back (or struck off)",
-				text_of(gateway, "name"));
+				member_text(gateway, "name"));
 	}
 }
 
@@ -165,7 +154,7 @@ const char *health_clock_note(const struct health *health)
 {
 	const json_t *clock = json_object_get(health->status, "clock");
 
-	return number_of(clock, "jump_us") == 0 ? text_of(clock, "why") : "";
+	return member_number(clock, "jump_us") == 0 ? member_text(clock, "why") : "";
 }
 
 static void judge(struct health *health)
@@ -199,7 +188,7 @@ static bool fold(const struct entry *entry, void *context)
 static int read_on(const struct command *command, struct client *client, struct health *health)
 {
 	static const char *const topics[] = { "alarm", "alarm.told", "shop.status", NULL };
-	uint64_t head = (uint64_t)number_of(health->status, "head");
+	uint64_t head = (uint64_t)member_number(health->status, "head");
 	struct reading_filter filter = { .from = health->read_to + 1, .topics = topics, .masked = true };
 	int ended = EXIT_FINE;
 
@@ -213,9 +202,9 @@ static int read_on(const struct command *command, struct client *client, struct 
 /* Nothing of what the other one told is true of this one. */
 static void notice_another_log(struct health *health)
 {
-	const char *log = text_of(health->status, "log");
+	const char *log = member_text(health->status, "log");
 
-	if (strcmp(health->log, log) == 0 && (uint64_t)number_of(health->status, "head") >= health->read_to)
+	if (strcmp(health->log, log) == 0 && (uint64_t)member_number(health->status, "head") >= health->read_to)
 		return;
 	TEXT_COPY(health->log, log);
 	health->read_to = 0;

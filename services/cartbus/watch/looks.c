@@ -5,6 +5,7 @@
  *            for one that did nothing or everything at once: only looks count that have its counts, of the same run.
  * Read next: top_figures.c
  */
+#include "services/cartbus/core/json_member.h"
 #include "services/cartbus/watch/looks.h"
 #include "bus/base/clock.h"
 #include <string.h>
@@ -30,13 +31,6 @@ void looks_forget(struct looks *looks)
 		drop_first(looks);
 }
 
-static const char *text_of(const json_t *object, const char *name)
-{
-	const char *text = json_string_value(json_object_get(object, name));
-
-	return text ? text : "";
-}
-
 double looks_messages_s(const struct looks *looks, int at)
 {
 	const struct look *now, *before;
@@ -49,7 +43,7 @@ double looks_messages_s(const struct looks *looks, int at)
 	grown = json_number_value(json_object_get(now->status, "head")) -
 		json_number_value(json_object_get(before->status, "head"));
 	if (grown < 0 || now->at_us <= before->at_us ||
-		strcmp(text_of(now->status, "log"), text_of(before->status, "log")) != 0)
+		strcmp(member_text(now->status, "log"), member_text(before->status, "log")) != 0)
 		return -1;
 	return grown * US_PER_S / (double)(now->at_us - before->at_us);
 }
@@ -61,7 +55,7 @@ static const json_t *find_run(const json_t *status, const char *run)
 
 	json_array_foreach(json_object_get(status, "sessions"), i, session)
 	{
-		if (strcmp(text_of(session, "run"), run) == 0)
+		if (strcmp(member_text(session, "run"), run) == 0)
 			return session;
 	}
 	return NULL;
@@ -78,7 +72,7 @@ struct counted looks_counted(const struct looks *looks, const json_t *session, c
 
 	for (int i = 0; i < looks->count - 1; i++) {
 		const struct look *before = &looks->each[i];
-		const json_t *was = find_run(before->status, text_of(session, "run"));
+		const json_t *was = find_run(before->status, member_text(session, "run"));
 		double amount;
 
 		if (before->at_us < now->at_us - within_us || !was ||

@@ -4,23 +4,12 @@
  * Promises: red is exit 1, so a script needs no parsing.
  * Read next: health.c (what makes it red)
  */
+#include "services/cartbus/core/json_member.h"
 #include "services/cartbus/watch/status.h"
 #include "services/cartbus/core/print.h"
 #include "services/cartbus/watch/health.h"
 #include <stdio.h>
 #include <string.h>
-
-static const char *text_of(const json_t *object, const char *name)
-{
-	const char *text = json_string_value(json_object_get(object, name));
-
-	return text ? text : "";
-}
-
-static long long number_of(const json_t *object, const char *name)
-{
-	return json_integer_value(json_object_get(object, name));
-}
 
 static void print_seen_alarms(const struct alarms *alarms)
 {
@@ -40,14 +29,14 @@ static void print_queues(const json_t *queues)
 
 	printf("%-12s %8s %8s %8s %8s %9s\n", "queue", "ready", "leased", "delayed", "dead", "failures");
 	json_array_foreach(queues, i, queue)
-		printf("%-12s %8lld %8lld %8lld %8lld %9lld%s\n", text_of(queue, "name"), number_of(queue, "ready"),
-			number_of(queue, "leased"), number_of(queue, "delayed"), number_of(queue, "dead"),
-			number_of(queue, "failures"), number_of(queue, "paused_us") > 0 ? "  paused" : "");
+		printf("%-12s %8lld %8lld %8lld %8lld %9lld%s\n", member_text(queue, "name"), member_number(queue, "ready"),
+			member_number(queue, "leased"), member_number(queue, "delayed"), member_number(queue, "dead"),
+			member_number(queue, "failures"), member_number(queue, "paused_us") > 0 ? "  paused" : "");
 }
 
 static bool is_command(const json_t *session)
 {
-	return strcmp(text_of(session, "service"), "cartbus") == 0;
+	return strcmp(member_text(session, "service"), "cartbus") == 0;
 }
 
 /* Does anything run elsewhere than the broker? */
@@ -59,8 +48,8 @@ static bool has_hosts(const json_t *status)
 
 	json_array_foreach(json_object_get(status, "sessions"), i, session)
 	{
-		host = text_of(session, "host");
-		if (!is_command(session) && *host && strcmp(host, text_of(status, "host")) != 0)
+		host = member_text(session, "host");
+		if (!is_command(session) && *host && strcmp(host, member_text(status, "host")) != 0)
 			return true;
 	}
 	return false;
@@ -74,16 +63,16 @@ static void print_sessions(const json_t *status)
 
 	printf("%-16s %-8s %10s %8s %9s%s\n", "process", "", "cursor", "lag", "in flight", hosts ? "  host" : "");
 	if (hosts)
-		printf("%-16s %-8s %10lld %8s %9s  %s\n", "broker", "active", number_of(status, "head"), "", "",
-			text_of(status, "host"));
+		printf("%-16s %-8s %10lld %8s %9s  %s\n", "broker", "active", member_number(status, "head"), "", "",
+			member_text(status, "host"));
 	json_array_foreach(json_object_get(status, "sessions"), i, session)
 	{
 		if (is_command(session))
 			continue;
-		printf("%-16s %-8s %10lld %8lld %9lld%s%s\n", text_of(session, "instance"),
+		printf("%-16s %-8s %10lld %8lld %9lld%s%s\n", member_text(session, "instance"),
 			json_is_true(json_object_get(session, "active")) ? "active" : "standby",
-			number_of(session, "cursor"), number_of(session, "lag"), number_of(session, "in_flight"),
-			hosts ? "  " : "", hosts ? text_of(session, "host") : "");
+			member_number(session, "cursor"), member_number(session, "lag"), member_number(session, "in_flight"),
+			hosts ? "  " : "", hosts ? member_text(session, "host") : "");
 	}
 }
 
@@ -99,8 +88,8 @@ static void print_health(const struct health *health)
 		printf("  note: %s\n", health_clock_note(health));
 	print_seen_alarms(&health->alarms);
 	printf("\nthe log holds %lld messages; the broker has been up for %lld s; %lld claims wait for a gateway\n\n",
-		number_of(health->status, "head"), number_of(health->status, "uptime_us") / 1000000,
-		number_of(health->status, "parked_claims"));
+		member_number(health->status, "head"), member_number(health->status, "uptime_us") / 1000000,
+		member_number(health->status, "parked_claims"));
 	print_reach(json_object_get(health->status, "kept"), "UTC");
 	print_sessions(health->status);
 	putchar('\n');

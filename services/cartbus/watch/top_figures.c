@@ -5,6 +5,7 @@
  *            the last minute, so that there are enough of them.
  * Read next: looks.c, top_draw.c (the same as a picture), bus/actor/runtime/counts.c (what processes count)
  */
+#include "services/cartbus/core/json_member.h"
 #include "services/cartbus/watch/top_figures.h"
 #include "bus/base/clock.h"
 #include <math.h>
@@ -21,13 +22,6 @@ const char *const top_order_names[TOP_ORDERS] = { [TOP_BY_TURNS] = "turns",
 	[TOP_BY_ERRORS] = "errors",
 	[TOP_BY_LAG] = "lag",
 	[TOP_BY_MEMORY] = "memory" };
-
-static const char *text_of(const json_t *object, const char *name)
-{
-	const char *text = json_string_value(json_object_get(object, name));
-
-	return text ? text : "";
-}
 
 static double number_of(const json_t *object, const char *name)
 {
@@ -85,9 +79,9 @@ static double throttles(const json_t *session)
 
 static struct top_process process_of(const struct looks *looks, const json_t *session)
 {
-	return (struct top_process){ .service = text_of(session, "service"),
-		.instance = text_of(session, "instance"),
-		.host = text_of(session, "host"),
+	return (struct top_process){ .service = member_text(session, "service"),
+		.instance = member_text(session, "instance"),
+		.host = member_text(session, "host"),
 		.turns_s = rate(looks, session, "turns"),
 		.effects_s = rate(looks, session, "effects"),
 		.p99_us = slowest_us(looks, session),
@@ -136,9 +130,9 @@ static void count_processes(const json_t *status, enum top_order order, struct t
 	{
 		double webhooks_s = -1;
 
-		if (strcmp(text_of(session, "service"), "cartbus") == 0) /* who only asks */
+		if (strcmp(member_text(session, "service"), "cartbus") == 0) /* who only asks */
 			continue;
-		if (strcmp(text_of(session, "service"), "gateway") == 0)
+		if (strcmp(member_text(session, "service"), "gateway") == 0)
 			webhooks_s = rate(ret->looks, session, "requests");
 		if (webhooks_s >= 0)
 			ret->webhooks_s = webhooks_s + (ret->webhooks_s > 0 ? ret->webhooks_s : 0);
@@ -154,8 +148,8 @@ static struct top_queue queue_of(const json_t *queue, int64_t wall_us)
 {
 	int64_t oldest_us = json_integer_value(json_object_get(queue, "oldest_us"));
 
-	return (struct top_queue){ .name = text_of(queue, "name"),
-		.outage = text_of(queue, "outage"),
+	return (struct top_queue){ .name = member_text(queue, "name"),
+		.outage = member_text(queue, "outage"),
 		.ready = number_of(queue, "ready"),
 		.leased = number_of(queue, "leased"),
 		.delayed = number_of(queue, "delayed"),
@@ -186,7 +180,7 @@ static void count_totals(const json_t *status, struct top_figures *ret)
 
 	json_array_foreach(json_object_get(status, "sessions"), i, session)
 	{
-		if (strcmp(text_of(session, "service"), "monitor") == 0 &&
+		if (strcmp(member_text(session, "service"), "monitor") == 0 &&
 			json_object_size(json_object_get(session, "counts")) > 0)
 			monitor = session;
 	}

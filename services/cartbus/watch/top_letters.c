@@ -4,6 +4,7 @@
  * Promises:  looking changes nothing. What needs the right to see payloads and does not have it says so.
  * Read next: dead.c (the same as subcommands), letter_words.c
  */
+#include "services/cartbus/core/json_member.h"
 #include "services/cartbus/watch/top_letters.h"
 
 #include "bus/base/cleanup.h"
@@ -14,13 +15,6 @@
 
 enum { FIRST_ROW = 2, LISTED = 100 };
 enum { MESSAGE_AT = 14, DIED_AT = 25, SHOP_AT = 33, TOPIC_AT = 46, REASON_AT = 64, NARROW = 80 };
-
-static const char *text_of(const json_t *object, const char *name)
-{
-	const char *text = json_string_value(json_object_get(object, name));
-
-	return text ? text : "";
-}
 
 static int count_of(const struct top_letters *letters)
 {
@@ -53,7 +47,7 @@ void top_letters_open(struct top *top, struct top_letters *letters)
 	if (!chosen || letters->letter)
 		return;
 	letters->letter = top_ask(top, "dead.show",
-		json_pack("{s:s,s:O}", "queue", text_of(chosen, "queue"), "seq", json_object_get(chosen, "seq")));
+		json_pack("{s:s,s:O}", "queue", member_text(chosen, "queue"), "seq", json_object_get(chosen, "seq")));
 	letters->skipped = 0;
 	TEXT_COPY(letters->why, letters->letter ? "" : top->why);
 }
@@ -97,17 +91,17 @@ static void draw_line(struct picture *picture, int row, const struct top *top, c
 	if (style == STYLE_CHOSEN)
 		picture_fill(picture, row, style);
 	snprintf(number, sizeof(number), "%lld", (long long)json_integer_value(json_object_get(letter, "seq")));
-	picture_put_within(picture, row, 1, MESSAGE_AT - 4, style, text_of(letter, "queue"));
+	picture_put_within(picture, row, 1, MESSAGE_AT - 4, style, member_text(letter, "queue"));
 	picture_put_right(picture, row, DIED_AT - 4, DIED_AT - MESSAGE_AT + 2, style, number);
 	if (is_narrow) {
-		picture_put(picture, row, DIED_AT - 2, style, text_of(letter, "reason"));
+		picture_put(picture, row, DIED_AT - 2, style, member_text(letter, "reason"));
 		return;
 	}
 	picture_put_right(
 		picture, row, SHOP_AT - 2, SHOP_AT - DIED_AT, style, humane_age(top->figures.wall_us - died_us, age));
-	picture_put_within(picture, row, SHOP_AT, TOPIC_AT - SHOP_AT - 1, style, text_of(letter, "shop"));
-	picture_put_within(picture, row, TOPIC_AT, REASON_AT - TOPIC_AT - 1, style, text_of(letter, "topic"));
-	picture_put(picture, row, REASON_AT, style, text_of(letter, "reason"));
+	picture_put_within(picture, row, SHOP_AT, TOPIC_AT - SHOP_AT - 1, style, member_text(letter, "shop"));
+	picture_put_within(picture, row, TOPIC_AT, REASON_AT - TOPIC_AT - 1, style, member_text(letter, "topic"));
+	picture_put(picture, row, REASON_AT, style, member_text(letter, "reason"));
 }
 
 static void draw_titles(struct picture *picture, int row)
