@@ -66,7 +66,7 @@ class Cartbus:
         """
         self.machine.run("systemctl", "stop", "cartbus.target")
         units = ["cartbus-gateway.socket", "cartbus-backup.timer", "cartbus-verify.timer", *map(unit, ALL)]
-        wait_until(lambda: all(self.machine.show(name, "ActiveState")["ActiveState"] == "inactive" for name in units),
+        wait_until(lambda: all(self.machine.show(name, "ActiveState")["ActiveState"] in ("inactive", "failed") for name in units),
                    "all has stopped", BACK_WITHIN_S)
 
     def pid(self, name):

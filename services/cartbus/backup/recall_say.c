@@ -5,8 +5,8 @@
  *            what was looser is told, and a person decides.
  * Read next: restore_release.c (when), recall.h
  */
-#include "services/cartbus/core/json_member.h"
 #include "services/cartbus/backup/recall.h"
+#include "services/cartbus/core/json_member.h"
 #include "services/cartbus/core/print.h"
 #include "services/cartbus/core/reading.h"
 #include "services/cartbus/shops/mode.h"
@@ -139,8 +139,9 @@ static int say_one(struct client *client, const json_t *one, char why[256])
 		return -1;
 	}
 	return client_publish(client, topic,
-		&(struct publish_options){
-			.shop = member_text(one, "shop"), .key = member_text(one, "key"), .idem = member_text(one, "idem") },
+		&(struct publish_options){ .shop = member_text(one, "shop"),
+			.key = member_text(one, "key"),
+			.idem = member_text(one, "idem") },
 		message, &said, why);
 }
 

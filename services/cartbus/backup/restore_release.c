@@ -6,10 +6,10 @@
  * Fails by:  releasing nothing; run again, it goes on, and where mails go already it says so.
  * Read next: restore.c, recall_say.c, bus/broker/queue/claim.c (why nothing is claimed)
  */
-#include "services/cartbus/core/json_member.h"
 #include "services/cartbus/backup/recall.h"
 #include "services/cartbus/backup/restore.h"
 #include "services/cartbus/core/address_key.h"
+#include "services/cartbus/core/json_member.h"
 #include "services/cartbus/core/print.h"
 #include "services/cartbus/core/reading.h"
 #include "services/cartbus/core/record.h"

@@ -42,7 +42,7 @@ static bool look_at_cart(const struct entry *entry, void *context)
 	return true;
 }
 
-/* The first by its id, so that it is the same one each time. */
+/* It takes the smallest id, so that each run names the same cart. */
 static void choose_example(struct bytes id, void *value, void *context)
 {
 	struct looking *looking = context;

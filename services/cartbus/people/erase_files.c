@@ -297,7 +297,8 @@ void reached_print(const struct reached *reached, bool dry_run)
 	{
 		if (json_is_true(json_object_get(one, "done")))
 			printf("erased %lld messages in the backup %s\n",
-				(long long)json_integer_value(json_object_get(one, "messages")), member_text(one, "path"));
+				(long long)json_integer_value(json_object_get(one, "messages")),
+				member_text(one, "path"));
 		else
 			printf("%s the backup %s\n",
 				dry_run ? "would erase in" : "left as it was:", member_text(one, "path"));
@@ -315,7 +316,7 @@ void reached_print_by_hand(const struct reached *reached, FILE *to)
 
 	if (json_array_size(reached->by_hand) > 0)
 		fputs("\nBy hand, because only you can:\n", to);
-	json_array_foreach(reached->by_hand, i, one)
-		fprintf(to, "- %s %s: %s\n", member_text(one, "what"), member_text(one, "where"), member_text(one, "do"));
+	json_array_foreach(reached->by_hand, i, one) fprintf(
+		to, "- %s %s: %s\n", member_text(one, "what"), member_text(one, "where"), member_text(one, "do"));
 	fflush(to);
 }

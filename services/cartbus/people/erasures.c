@@ -7,8 +7,8 @@
  * Fails by:  complaining: without the list nothing may be erased, or restored.
  * Read next: erase_copy.c
  */
-#include "services/cartbus/core/json_member.h"
 #include "services/cartbus/people/erasures.h"
+#include "services/cartbus/core/json_member.h"
 
 #include "bus/base/cleanup.h"
 #include "bus/base/text.h"

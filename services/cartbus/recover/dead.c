@@ -4,8 +4,8 @@
  * Promises: browsing consumes nothing; a letter that is dropped needs a reason, which the log keeps, and who gave it.
  * Read next: letters.c (which are meant), feed.c (a redrive of many)
  */
-#include "services/cartbus/core/json_member.h"
 #include "services/cartbus/core/describe.h"
+#include "services/cartbus/core/json_member.h"
 #include "services/cartbus/core/print.h"
 #include "services/cartbus/core/range.h"
 #include "services/cartbus/core/reading.h"
@@ -36,10 +36,11 @@ static int list_letter(const json_t *letter, void *context)
 		json_array_append(listing->all, (json_t *)letter);
 		return EXIT_FINE;
 	}
-	describe_time(zone_of_shop(listing->command, member_text(letter, "shop")), member_number(letter, "died_us"), died);
-	printf("%-10s %8lld  %s  %-12s %-16s %s (%lld failures)\n", member_text(letter, "queue"), member_number(letter, "seq"),
-		died, member_text(letter, "shop"), member_text(letter, "topic"), letter_text(letter, "reason", reason),
-		member_number(letter, "failures"));
+	describe_time(
+		zone_of_shop(listing->command, member_text(letter, "shop")), member_number(letter, "died_us"), died);
+	printf("%-10s %8lld  %s  %-12s %-16s %s (%lld failures)\n", member_text(letter, "queue"),
+		member_number(letter, "seq"), died, member_text(letter, "shop"), member_text(letter, "topic"),
+		letter_text(letter, "reason", reason), member_number(letter, "failures"));
 	return EXIT_FINE;
 }
 
@@ -106,7 +107,8 @@ static int print_count(const struct command *command, json_t *answer, const char
 	if (command->json)
 		json_print(answer);
 	else
-		printf("%s: %lld\n", name, json_is_true(json_object_get(answer, name)) ? 1 : member_number(answer, name));
+		printf("%s: %lld\n", name,
+			json_is_true(json_object_get(answer, name)) ? 1 : member_number(answer, name));
 	json_decref(answer);
 	return EXIT_FINE;
 }

@@ -1,8 +1,8 @@
 /*
  * letter_words.c: a dead letter in words: what it is, why it died, and what then
  */
-#include "services/cartbus/core/json_member.h"
 #include "services/cartbus/recover/letter_words.h"
+#include "services/cartbus/core/json_member.h"
 
 #include "bus/base/cleanup.h"
 #include "bus/base/text.h"
@@ -41,8 +41,8 @@ void letter_words(const struct command *command, const json_t *letter, struct bu
 
 	describe_time(zone, member_number(letter, "time_us"), at);
 	buffer_printf(ret, "queue     %s\nmessage   %lld, %s of shop %s, key %s, said at %s%s\nreason    %s\n",
-		member_text(letter, "queue"), member_number(letter, "seq"), member_text(letter, "topic"), member_text(letter, "shop"),
-		letter_text(letter, "key", key), at,
+		member_text(letter, "queue"), member_number(letter, "seq"), member_text(letter, "topic"),
+		member_text(letter, "shop"), letter_text(letter, "key", key), at,
 		json_is_true(json_object_get(letter, "replayed")) ? ", replayed from the log" : "",
 		letter_text(letter, "reason", reason));
 	write_payload(letter, zone, ret);

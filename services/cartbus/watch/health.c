@@ -6,8 +6,8 @@
  * Promises: who looks again reads on in the log from where the last look ended; another log is read from its beginning.
  * Read next: alarms.c, mode.c
  */
-#include "services/cartbus/core/json_member.h"
 #include "services/cartbus/watch/health.h"
+#include "services/cartbus/core/json_member.h"
 
 #include "bus/base/clock.h"
 #include "bus/base/memory.h"
@@ -83,8 +83,8 @@ static void judge_clock(struct health *health)
 
 		if (llabs(off_us) >= CLOCK_OFF_US)
 			say_red(health, "the clock of %s on %s is %lld s %s the log's: set it right (timedatectl)",
-				member_text(session, "instance"), member_text(session, "host"), llabs(off_us) / US_PER_S,
-				off_us > 0 ? "ahead of" : "behind");
+				member_text(session, "instance"), member_text(session, "host"),
+				llabs(off_us) / US_PER_S, off_us > 0 ? "ahead of" : "behind");
 	}
 }
 
@@ -96,8 +96,8 @@ static void judge_queues(struct health *health)
 	json_array_foreach(json_object_get(health->status, "queues"), i, queue)
 	{
 		if (member_number(queue, "dead") > 0)
-			say_red(health, "%s has %lld dead letters: cartbus dlq list --queue %s", member_text(queue, "name"),
-				member_number(queue, "dead"), member_text(queue, "name"));
+			say_red(health, "%s has %lld dead letters: cartbus dlq list --queue %s",
+				member_text(queue, "name"), member_number(queue, "dead"), member_text(queue, "name"));
 		if (member_number(queue, "paused_us") > 0)
 			say_red(health,
 				"%s is paused, everything failed: %s; one message at a time is tried until one works",

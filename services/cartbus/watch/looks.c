@@ -5,9 +5,9 @@
  *            for one that did nothing or everything at once: only looks count that have its counts, of the same run.
  * Read next: top_figures.c
  */
-#include "services/cartbus/core/json_member.h"
 #include "services/cartbus/watch/looks.h"
 #include "bus/base/clock.h"
+#include "services/cartbus/core/json_member.h"
 #include <string.h>
 
 #define KEPT_FOR_US US_PER_MINUTE

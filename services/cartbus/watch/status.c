@@ -4,8 +4,8 @@
  * Promises: red is exit 1, so a script needs no parsing.
  * Read next: health.c (what makes it red)
  */
-#include "services/cartbus/core/json_member.h"
 #include "services/cartbus/watch/status.h"
+#include "services/cartbus/core/json_member.h"
 #include "services/cartbus/core/print.h"
 #include "services/cartbus/watch/health.h"
 #include <stdio.h>
@@ -28,10 +28,10 @@ static void print_queues(const json_t *queues)
 	size_t i;
 
 	printf("%-12s %8s %8s %8s %8s %9s\n", "queue", "ready", "leased", "delayed", "dead", "failures");
-	json_array_foreach(queues, i, queue)
-		printf("%-12s %8lld %8lld %8lld %8lld %9lld%s\n", member_text(queue, "name"), member_number(queue, "ready"),
-			member_number(queue, "leased"), member_number(queue, "delayed"), member_number(queue, "dead"),
-			member_number(queue, "failures"), member_number(queue, "paused_us") > 0 ? "  paused" : "");
+	json_array_foreach(queues, i, queue) printf("%-12s %8lld %8lld %8lld %8lld %9lld%s\n",
+		member_text(queue, "name"), member_number(queue, "ready"), member_number(queue, "leased"),
+		member_number(queue, "delayed"), member_number(queue, "dead"), member_number(queue, "failures"),
+		member_number(queue, "paused_us") > 0 ? "  paused" : "");
 }
 
 static bool is_command(const json_t *session)
@@ -71,8 +71,9 @@ static void print_sessions(const json_t *status)
 			continue;
 		printf("%-16s %-8s %10lld %8lld %9lld%s%s\n", member_text(session, "instance"),
 			json_is_true(json_object_get(session, "active")) ? "active" : "standby",
-			member_number(session, "cursor"), member_number(session, "lag"), member_number(session, "in_flight"),
-			hosts ? "  " : "", hosts ? member_text(session, "host") : "");
+			member_number(session, "cursor"), member_number(session, "lag"),
+			member_number(session, "in_flight"), hosts ? "  " : "",
+			hosts ? member_text(session, "host") : "");
 	}
 }
 

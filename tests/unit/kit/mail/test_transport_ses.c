@@ -1,4 +1,6 @@
-/* test_transport_ses.c: what SES is given, all but its last byte, by a server of the test's */
+/*
+ * test_transport_ses.c: the request that SES gets. The test's own server receives it, all but the last byte, which waits for the claim.
+ */
 #include "bus/base/bytes.h"
 #include "bus/base/file.h"
 #include "services/kit/mail/transport.h"
@@ -76,7 +78,7 @@ static void work(struct post *post)
 	hear(post);
 }
 
-/* The body of the request with its last byte, which is held back. */
+/* The driver holds the last byte back until its claim is answered: the test adds it. */
 static json_t *body_of(struct post *post)
 {
 	const char *length, *body = NULL;
@@ -123,7 +125,7 @@ static void a_mail_goes_to_its_envelope_with_what_names_it(void **state)
 }
 
 /* SES refuses a name that is empty. */
-static void without_a_configuration_set_or_a_reminders_name_none_is_named(void **state)
+static void a_request_has_no_configuration_set_and_no_tag_where_there_is_none(void **state)
 {
 	static const char *const none[] = { NULL, "" };
 
@@ -147,7 +149,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_mail_goes_to_its_envelope_with_what_names_it),
-		cmocka_unit_test(without_a_configuration_set_or_a_reminders_name_none_is_named),
+		cmocka_unit_test(a_request_has_no_configuration_set_and_no_tag_where_there_is_none),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -115,6 +115,9 @@ static void words_of_a_server_are_printable_and_name_nobody(void **state)
 	memset(said, 'x', sizeof(said)); /* what does not fit is left out */
 	mail_words(said, sizeof(said), words);
 	assert_int_equal(strlen(words), 254);
+	memcpy(said + 243, " end", 4); /* no word begins in the last twelve bytes */
+	mail_words(said, 247, words);
+	assert_int_equal(strlen(words), 243);
 	for (size_t i = 0; i < sizeof(said); i += 2)
 		memcpy(said + i, "@ ", 2);
 	mail_words(said, sizeof(said), words);
