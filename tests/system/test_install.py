@@ -65,15 +65,28 @@ def test_whoever_installs_packages_waits_for_the_lock():
 
 
 @pytest.mark.parametrize("words, cure", [(("deploy/demo/play",), "deploy/quickstart"), (("deploy/demo/judge", "/nonexistent"), "deploy/quickstart"),
-                                         (("deploy/demo/judge",), "deploy/quickstart"), (("tests/bench/run", "timer"), "tests/run bench"),
-                                         (("tests/lint/man",), "tests/run lint man")])
+                                         (("deploy/demo/judge",), "deploy/quickstart"), (("tests/lint/man",), "tests/run lint man")])
 def test_where_nothing_was_built_it_is_said_what_builds(tmp_path, words, cure):
-    for folder in ("deploy/demo", "tests/bench", "tests/lint"):
+    for folder in ("deploy/demo", "tests/lint"):
         shutil.copytree(ROOT / folder, tmp_path / folder, ignore=shutil.ignore_patterns("__pycache__"))
     environment = {name: value for name, value in os.environ.items() if name != "CARTBUS_BUILD"}
     done = subprocess.run([tmp_path / words[0], *words[1:]], env=environment, capture_output=True, text=True, timeout=60)
     said = done.stdout + done.stderr
     assert done.returncode == 1 and "Traceback" not in said and cure in said, said
+
+
+def test_a_bench_has_what_it_needs_built_first_and_never_twice(tmp_path):
+    shutil.copytree(ROOT / "tests" / "bench", tmp_path / "tests" / "bench", ignore=shutil.ignore_patterns("__pycache__"))
+    (tmp_path / "tests" / "run").write_text('#!/bin/sh\necho "tests/run $*"\n')
+    (tmp_path / "tests" / "run").chmod(0o755)
+
+    def bench(**build):
+        environment = {name: value for name, value in os.environ.items() if name != "CARTBUS_BUILD"} | build
+        return subprocess.run([tmp_path / "tests/bench/run", "--long", "timer"], env=environment, capture_output=True, text=True, timeout=60)
+
+    assert bench().stdout == "tests/run bench --long timer\n"
+    given = bench(CARTBUS_BUILD=str(tmp_path / "nowhere"))
+    assert given.returncode == 1 and "`tests/run bench` builds the release" in given.stderr and not given.stdout
 
 
 @pytest.mark.parametrize("name", ["tests/run", "README.md"])
