@@ -1,5 +1,5 @@
 /*
- * config.c: the questions that processes ask of their configuration
+ * config.c: the questions that processes ask of their configuration, and which answers differ after a reload
  *
  * Owns:      the values read, in the order read; the last one wins, and an empty one empties a repeated key.
  * Fails by:  -EINVAL with file, line and what was expected; the errno of a file that cannot be read.

@@ -89,6 +89,16 @@ def digest_of_text(text):
     return hashlib.sha256(text.encode()).hexdigest()
 
 
+def mirrors(name, path):
+    """Is a test of this name of the folder of this file; and is it called like the file? unit.broker.queue is of bus/broker and its rooms,
+    unit.kit.mail.compose of services/kit/mail, service.waiter.look of services/carts/waiter.
+    """
+    words = name.split(".")[1:]
+    if words[0] in ("kit", "carts"):
+        del words[0]
+    return words[0] in path.parent.parts, len(words) > 1 and words[1].split("_")[0] == path.stem.split("_")[0]
+
+
 @dataclasses.dataclass
 class Test:
     """A program of unit or service tests"""
@@ -372,8 +382,7 @@ class Judge:
         path = pathlib.PurePath(self.changes[number][0])
 
         def likelihood(test):
-            _, folder, name = f"{test.name}.".split(".")[:3]
-            return (folder != path.parent.name, name.split("_")[0] != path.stem.split("_")[0], test.seconds)
+            return (*(not is_so for is_so in mirrors(test.name, path)), test.seconds)
         asked = [test for test in self.tests if test.sound and number in test.reached]
         return sorted((test for test in asked if not near or not likelihood(test)[0]), key=likelihood)
 

@@ -16,6 +16,7 @@ void docs_remember(struct state *state, const struct message_meta *said, const D
 /* Borrowed until the next call with the same kind. NULL: there is none yet (or, never, a bad one: mirror checks first). */
 const struct shop *docs_shop(const struct state *state, const char *shop);
 const struct rules *docs_rules(const struct state *state, const char *shop, uint32_t *ret_version);
+
 /* How documents of one sort are read. */
 struct docs_reading {
 	/* `with`: what else the reading depends on, "" if nothing. NULL: the text says nothing that can be used. */

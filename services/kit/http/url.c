@@ -1,5 +1,5 @@
 /*
- * url.c: the authority of a URL, read strictly
+ * url.c: where a URL leads, read strictly, and whether it may stand in a mail
  *
  * Promises:  what it accepts, libcurl and browsers read alike: nothing but letters, digits, dots, hyphens, underscores and what is not
  *            ASCII stands in a name.

@@ -26,9 +26,8 @@ void mail_free(struct mail *mail); /* takes NULL; frees itself */
  * NUL, step, which anybody can compute. mail_local_sign() takes the first digits of HMAC-SHA256 with `key` over a label and the same, so
  * that who can name the mail was given it.
  *
- * That part names the mail, and so does the message tag of a mail that goes over SES, where '-' stands for
- * the dot. Reading takes that part, the tag, or
- * the whole Message-ID, with its '<' or without; false: it is none of them, and ret is "".
+ * That part names the mail, and so does the message tag of a mail that goes over SES, where '-' stands for the dot. Reading takes that
+ * part, the tag, or the whole Message-ID, with its '<' or without; false: it is none of them, and ret is "".
  */
 #define MAIL_SES_TAG "cartbus-mail"
 enum { MAIL_LOCAL_MAX = 40 };

@@ -1,5 +1,5 @@
 /*
- * settings.c: the table of cartbus.conf, and the paths that follow from it
+ * settings.c: the table of cartbus.conf
  */
 #include "services/kit/settings/settings.h"
 #include "bus/actor/process.h"
@@ -9,7 +9,6 @@
 #include "services/kit/mail/address.h"
 #include "services/kit/shop/shop.h"
 #include "services/kit/web/network.h"
-#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
