@@ -132,7 +132,7 @@ static void the_alarm_ends_with_the_last_of_them(void **state)
 	assert_alarm(h, true, "2 requests");
 	assert_int_equal(settle(h, "p3", ""), TURN_DONE);
 	assert_int_equal(harness_count(h, NULL), 0);
-	assert_int_equal(settle(h, "", "h"), TURN_DONE); /* all of one person, as after erasing him */
+	assert_int_equal(settle(h, "", "h"), TURN_DONE); /* an erasure settles all requests of the person */
 	assert_int_equal(harness_count(h, &topic_privacy_state), 2);
 	assert_alarm(h, false, "all privacy requests");
 	harness_free(h);
