@@ -19,6 +19,8 @@ struct loop;
 
 struct process {
 	const struct service *service;
+	struct service_context
+		context; /* exporter_in(&it): what its decisions know (service.h). drivers() or start() fill it. Zero: none */
 	const char *help; /* one paragraph */
 	const struct config_key *
 		keys; /* what may be in its configuration, process_keys included; NULL: these, and sections of others */

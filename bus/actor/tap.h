@@ -12,7 +12,7 @@
 struct tap;
 
 /*
- * Listens at [paths] run or [connect] broker. `topic` NULL: all; "cart.*": all that begin so. `is_clear`: with payloads,
+ * Listens at [paths] run or [connect] broker. `topic` NULL: all; "timer.*": all that begin so. `is_clear`: with payloads,
  * which needs that right; else their strings are masked. `service`: whose key it shows over TCP if the configuration names none.
  * -EINVAL: no such endpoint.
  */

@@ -25,13 +25,6 @@ struct message_meta {
 	int64_t time_us; /* log time; of what is not confirmed yet: the turn's */
 };
 
-enum verdict {
-	TURN_DONE,        /* settled; what was said is committed with it */
-	TURN_RETRY,       /* again after a delay, see turn_later */
-	TURN_DEAD_LETTER, /* to the dead letters, see turn_dead_letter */
-	TURN_PENDING      /* an effect runs; its result will be decided on, the lease is kept meanwhile */
-};
-
 int64_t turn_now_us(const struct turn *turn); /* wall time of this decision */
 const struct message_meta *turn_message(
 	const struct turn *turn);                /* what is decided on; a turn on the clock: seq 0, names "" */
@@ -61,7 +54,7 @@ bool turn_encode(const struct topic *topic, const void *message, struct buffer *
 /* The message is encoded at once; a string that does not fit is a bug (assert). */
 void turn_publish(struct turn *turn, const struct topic *topic, const struct publish_options *how, const void *message);
 
-/* SAY(turn, cart_state, &state, .shop = shop, .key = id, .version = 7): checks the message's type against the topic. */
+/* SAY(turn, document, &document, .shop = shop, .key = name, .version = 7): checks the message's type against the topic. */
 #define SAY(turn, topic, message, ...)                                                                                 \
 	turn_publish((turn), &topic_##topic, &(struct publish_options){ __VA_ARGS__ },                                 \
 		(const topic_message_##topic *)(message))

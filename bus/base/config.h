@@ -2,7 +2,7 @@
  * config.h: sectioned INI with drop-ins, no key that nobody knows, and no value that is not what its key takes
  *
  * `path` is read first, then every *.conf of `path`.d in order of name; the last value wins. A file says
- *     [section]            or  [section name]   (name: "topic cart.state")
+ *     [section]            or  [section name]   (name: "topic order.state")
  *     key = value
  * Lines that start with # or ; are comments, and so is what follows " ;" behind a value. A line has at most 4000 bytes.
  * The program says which sections and keys there are. Anything else is an error with file, line and what was expected.
@@ -40,8 +40,10 @@ struct config_key {
 	 */
 	const char *needs;
 	bool may_be_none; /* an empty value means none, even if there is a fallback */
-	bool required;    /* it has to be given */
+	bool required;    /* it has to be given; of a section that may be named: where the section has a name */
 	bool named;       /* its section is given with a name, [section NAME]; so say all rows of that section */
+	/* Its section is given as [section], and as [section NAME] beside it; so say all rows of that section. */
+	bool may_be_named;
 	const struct config_key *table; /* in the place of a row: all of another table */
 };
 

@@ -13,14 +13,15 @@
 struct needing {
 	struct config *config;
 	const struct config_key *key;
+	const char *name;                 /* of its section; NULL: it has none */
 	const struct config_value *value; /* NULL: the fallback */
 	struct config_error *error;
 };
 
-static bool is_given(const struct config *config, const char *section, const char *key)
+static bool is_given(const struct needing *of, const char *key)
 {
-	const struct config_value *value = config_last(config, section, NULL, key);
-	const struct config_key *known = config_find_key(config->keys, section, key);
+	const struct config_value *value = config_last(of->config, of->key->section, of->name, key);
+	const struct config_key *known = config_find_key(of->config->keys, of->key->section, key);
 
 	return value ? value->is_wrong || *value->value != '\0' : known && known->fallback && *known->fallback;
 }
@@ -63,13 +64,14 @@ static int refuse(const struct needing *of)
 static int tell_missing(const struct needing *of, const char *needed)
 {
 	const struct config_key *key = of->key;
+	const char *blank = of->name ? " " : "", *name = of->name ? of->name : "";
 
 	if (!of->value)
-		config_fail(of->error, -EINVAL, "[%s] %s = %s needs %s, which is not given", key->section, key->key,
-			key->fallback, needed);
+		config_fail(of->error, -EINVAL, "[%s%s%s] %s = %s needs %s, which is not given", key->section, blank,
+			name, key->key, key->fallback, needed);
 	else
-		config_fail(of->error, -EINVAL, "%s:%u: [%s] %s = %s needs %s, which is not given", of->value->file,
-			of->value->line, key->section, key->key, of->value->value, needed);
+		config_fail(of->error, -EINVAL, "%s:%u: [%s%s%s] %s = %s needs %s, which is not given", of->value->file,
+			of->value->line, key->section, blank, name, key->key, of->value->value, needed);
 	return refuse(of);
 }
 
@@ -86,7 +88,7 @@ static int check_needs(const struct needing *of)
 		at += when_len + 1;
 		for (at += strspn(at, " "); (len = strcspn(at, " ;")) > 0; at += strspn(at, " ")) {
 			snprintf(needed, sizeof(needed), "%.*s", (int)len, at);
-			if (counts && !is_given(of->config, of->key->section, needed) && tell_missing(of, needed) < 0)
+			if (counts && !is_given(of, needed) && tell_missing(of, needed) < 0)
 				return -EINVAL;
 			at += len;
 		}
@@ -99,28 +101,48 @@ static int tell_required(const struct needing *of)
 	char expected[240];
 
 	config_kind_expected(&of->key->kind, expected, sizeof(expected));
-	config_fail(of->error, -EINVAL, "%s: [%s] %s is missing: expected %s", of->config->file, of->key->section,
-		of->key->key, expected);
+	config_fail(of->error, -EINVAL, "%s: [%s%s%s] %s is missing: expected %s", of->config->file, of->key->section,
+		of->name ? " " : "", of->name ? of->name : "", of->key->key, expected);
 	return refuse(of);
+}
+
+/* What it lacks is refused; what only other programs read is noted instead. */
+static int check_section(struct needing *of, const char *name)
+{
+	struct config *config = of->config;
+	const struct config_key *key = of->key;
+	bool is_required;
+	int r;
+
+	of->name = name;
+	of->value = config_last(config, key->section, name, key->key);
+	is_required = key->required && (name || !key->may_be_named);
+	r = is_required && !of->value ? tell_required(of) : check_needs(of);
+	if (r < 0 && !config_is_for_others(config, key))
+		return r;
+	if (r < 0 && !config->passed_over.text[0])
+		config->passed_over = *of->error;
+	return 0;
+}
+
+static int check_named_section(const char *name, void *of)
+{
+	return check_section(of, name);
 }
 
 int config_check_needs(struct config *config, struct config_error *ret_error)
 {
 	for (const struct config_key *key = config->keys; key->section; key++) {
 		struct needing of = { .config = config, .key = key, .error = ret_error };
-		int r = 0;
+		int r;
 
 		if (!key->key || (!key->needs && !key->required))
 			continue;
-		of.value = config_last(config, key->section, NULL, key->key);
-		if (key->required && !of.value)
-			r = tell_required(&of);
-		else
-			r = check_needs(&of);
-		if (r < 0 && !config_is_for_others(config, key))
+		r = check_section(&of, NULL);
+		if (r == 0 && key->may_be_named)
+			r = config_each_section(config, key->section, check_named_section, &of);
+		if (r < 0)
 			return r;
-		if (r < 0 && !config->passed_over.text[0])
-			config->passed_over = *ret_error;
 	}
 	return 0;
 }

@@ -128,11 +128,11 @@ static int wrong_section(struct reading *reading, const char *section)
 	return wrong(reading, "unknown section [%s]", section);
 }
 
-static bool takes_name(const struct config_key *keys, const char *section)
+static bool may_be_headed(const struct config_key *keys, const char *section, bool has_name)
 {
 	while (strcmp(keys->section, section) != 0)
 		keys++;
-	return keys->named;
+	return keys->may_be_named || keys->named == has_name;
 }
 
 static int wrong_name(struct reading *reading, const char *section, const char *heading, bool has_name)
@@ -250,7 +250,7 @@ static void keep_wrong(
 	reading->config->values[reading->config->count - 1].is_wrong = true;
 }
 
-/* Ends "topic cart.state" behind the section's own name; returns the further name, NULL without one. Blanks at the end are no part of it. */
+/* Ends "topic order.state" behind the section's own name; returns the further name, NULL without one. Blanks at the end are no part of it. */
 static char *split_heading(char *heading)
 {
 	for (size_t len = strlen(heading); len && strchr(" \t", heading[len - 1]); len--)
@@ -275,7 +275,7 @@ static int take_value(void *context, const char *heading, const char *key, const
 
 	if (!knows_section(keys, section))
 		return config_knows_others(keys) && *section ? 1 : wrong_section(reading, section);
-	if (has_name != takes_name(keys, section))
+	if (!may_be_headed(keys, section, has_name))
 		return wrong_name(reading, section, heading, has_name);
 	const struct config_key *known = config_find_key(keys, section, key);
 	if (!known)

@@ -2,7 +2,7 @@
  * log.c: lines for the admin, on stderr, as text or as JSON, or with fields to the journal
  *
  * Promises:  one event is one line and one write, with any bytes in its values: control characters come out as spaces,
- *            so that nobody who chooses a cart's name can forge a line, nor a field.
+ *            so that nobody who chooses a subject's name can forge a line, nor a field.
  * Fails by:  nothing; what cannot be written is lost, and a line over LINE_MAX_BYTES is cut and ends in "...". Of what goes to the
  *            journal with fields a warning is written to stderr when the journal does not keep up, and less than that is lost: nobody
  *            waits for it. Lines without fields always take stderr, whose reader knows the unit also of a process that is gone.
@@ -23,6 +23,12 @@
 
 enum { LINE_MAX_BYTES = 4096, NAME_MAX_BYTES = 200, TRACE_ID_AT = 3, TRACE_ID_LEN = 32 };
 static const char FACILITY_DAEMON[] = "3"; /* as the units' SyslogFacility= */
+
+/*
+ * v0.1.0 released these names of the subject. Admins search for them, so they stay: as text alone, as fields and members beside the
+ * names of today.
+ */
+static const char SUBJECT_IN_TEXT[] = " cart=", SUBJECT_IN_JSON[] = "cart", SUBJECT_IN_JOURNAL[] = "CARTBUS_CART";
 
 static const char *log_process = "cartbus";
 static const char *log_journal;
@@ -76,7 +82,7 @@ static void write_now(char ret[40])
 /* --- what an event is about, made harmless --- */
 
 struct names {
-	char shop[NAME_MAX_BYTES], cart[NAME_MAX_BYTES], topic[NAME_MAX_BYTES], trace[TRACE_ID_LEN + 1], seq[24];
+	char shop[NAME_MAX_BYTES], subject[NAME_MAX_BYTES], topic[NAME_MAX_BYTES], trace[TRACE_ID_LEN + 1], seq[24];
 	const char *event;
 };
 
@@ -94,7 +100,7 @@ static void take_names(const struct log_about *about, struct names *ret)
 
 	*ret = (struct names){ .event = about->event };
 	take_name(ret->shop, about->shop);
-	take_name(ret->cart, about->cart);
+	take_name(ret->subject, about->subject);
 	take_name(ret->topic, about->topic);
 	if (strlen(trace) >= TRACE_ID_AT + TRACE_ID_LEN)
 		snprintf(ret->trace, sizeof(ret->trace), "%s", trace + TRACE_ID_AT);
@@ -109,8 +115,9 @@ static void add_names(json_t *event, const struct names *names)
 {
 	const struct {
 		const char *name, *value;
-	} members[] = { { "event", names->event }, { "shop", names->shop }, { "cart", names->cart },
-		{ "topic", names->topic }, { "trace", names->trace }, { "seq", names->seq } };
+	} members[] = { { "event", names->event }, { "shop", names->shop }, { "subject", names->subject },
+		{ SUBJECT_IN_JSON, names->subject }, { "topic", names->topic }, { "trace", names->trace },
+		{ "seq", names->seq } };
 
 	for (size_t i = 0; i < sizeof(members) / sizeof(members[0]); i++)
 		if (members[i].value && *members[i].value)
@@ -120,7 +127,7 @@ static void add_names(json_t *event, const struct names *names)
 static void write_json(enum log_level level, const char *message, const struct names *names)
 {
 	/* of the escapes only those of " and \ come: two bytes for one */
-	char now[40], line[2 * LINE_MAX_BYTES + 8 * NAME_MAX_BYTES];
+	char now[40], line[2 * LINE_MAX_BYTES + 10 * NAME_MAX_BYTES];
 	json_t *event;
 	size_t used;
 
@@ -141,9 +148,9 @@ static void write_json(enum log_level level, const char *message, const struct n
 static void write_text(enum log_level level, const char *message, const struct names *names)
 {
 	char line[LINE_MAX_BYTES + NAME_MAX_BYTES + 64];
-	bool has_cart = names && names->cart[0];
+	bool has_subject = names && names->subject[0];
 	int len = snprintf(line, sizeof(line), "<%d>%s: %s%s%s\n", (int)level, log_process, message,
-		has_cart ? " cart=" : "", has_cart ? names->cart : "");
+		has_subject ? SUBJECT_IN_TEXT : "", has_subject ? names->subject : "");
 
 	if (write(STDERR_FILENO, line, (size_t)len) < 0)
 		return; /* there is nobody left to tell */
@@ -159,7 +166,8 @@ static int write_journal(enum log_level level, const char *message, const struct
 		{ "SYSLOG_IDENTIFIER", program_invocation_short_name },
 		{ "MESSAGE_ID", names->event },
 		{ "CARTBUS_SHOP", names->shop },
-		{ "CARTBUS_CART", names->cart },
+		{ "CARTBUS_SUBJECT", names->subject },
+		{ SUBJECT_IN_JOURNAL, names->subject },
 		{ "CARTBUS_TOPIC", names->topic },
 		{ "CARTBUS_TRACE", names->trace },
 		{ "CARTBUS_SEQ", names->seq },

@@ -31,14 +31,14 @@ void log_write_as(enum log_form form);
 void log_event(enum log_level level, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
 /*
- * What an event is about. A reader finds all events about one cart by it: journalctl CARTBUS_CART=c1. Names that a storefront or the
- * owner gave, nobody's address: a cart that is called by one (an @ in it) is left out. NULL, "" and 0: nothing is known of it.
+ * What an event is about. A reader finds all events about one subject by it: journalctl CARTBUS_SUBJECT=c1. Names that a storefront or the
+ * owner gave, nobody's address: a subject that is called by one (an @ in it) is left out. NULL, "" and 0: nothing is known of it.
  */
 struct log_about {
-	const char *event; /* MESSAGE_ID of its kind (BUS_EVENTS below; proto/events.h) */
-	const char *shop, *cart, *topic;
-	const char *trace; /* W3C traceparent: its trace's id is told */
-	uint64_t seq;      /* of the message in the log */
+	const char *event;                  /* MESSAGE_ID of its kind (BUS_EVENTS below; proto/platform_events.h) */
+	const char *shop, *subject, *topic; /* subject: id of the one thing it is about, such as a case or an order */
+	const char *trace;                  /* W3C traceparent: its trace's id is told */
+	uint64_t seq;                       /* of the message in the log */
 };
 void log_event_about(enum log_level level, const struct log_about *about, const char *format, ...)
 	__attribute__((format(printf, 3, 4)));
@@ -55,7 +55,7 @@ void log_configure(const struct config *config, const char *process);
 
 /*
  * What kinds of events the bus tells of, each with an id that stays: the journal's MESSAGE_ID. X(name, id, title). Never change an id:
- * admins have written it into their searches. A system has a list of its own (proto/events.h: carts).
+ * admins have written it into their searches. Each system has a list of its own, in its *_events.h.
  */
 #define BUS_EVENTS(X)                                                                                                  \
 	X(decision_failed, "198ded7094424713813d7f63b8c9edd4", "a decision failed, and is tried again")                \

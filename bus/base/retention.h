@@ -17,9 +17,9 @@
 
 struct retention_limits {
 	int64_t raw_us;       /* 30 days */
-	int64_t facts_us;     /* 400 days: also how long a closed cart is remembered; an open one stays */
+	int64_t facts_us;     /* 400 days: also how long a row that has ended is remembered; one that stands, stays */
 	uint64_t raw_bytes;   /* 0: no limit */
-	uint64_t facts_bytes; /* of the facts in the log; carts are remembered by age alone */
+	uint64_t facts_bytes; /* of the facts in the log; rows of compacted topics are dropped by age alone */
 };
 
 struct retention_limits retention_read(const struct config *config);

@@ -6,6 +6,7 @@
  * Read next: core.h (what there is), commit.c, ingress.c, session.c
  */
 #include "bus/broker/broker.h"
+#include "bus/base/memory.h"
 #include "bus/base/text.h"
 #include "bus/broker/admin/erase.h"
 #include "bus/broker/log/sidelog.h"
@@ -59,9 +60,12 @@ struct broker_settings broker_settings_read(const struct config *config)
 static struct broker *broker_new(const struct topology *topology, const struct broker_settings *settings,
 	const struct clock *clock, const struct broker_out *out)
 {
-	struct broker *broker = calloc(1, sizeof(*broker));
+	struct broker *broker = memory_new(sizeof(*broker));
 
 	broker->topology = *topology;
+	broker->queues = memory_new((size_t)topology->peer_count * sizeof(struct queue *));
+	broker->remembered_last = memory_new((size_t)topology->peer_count * sizeof(uint64_t));
+	broker->erased_before = memory_new((size_t)topology->topic_count * sizeof(uint64_t));
 	broker->settings = *settings;
 	broker->clock = clock;
 	broker->out = *out;
@@ -72,7 +76,7 @@ static struct broker *broker_new(const struct topology *topology, const struct b
 	broker->idem_staged = map_new();
 	broker->gateways = map_new();
 	broker->rebuilding = map_new();
-	broker->control_heard = calloc(1, sizeof(*broker->control_heard));
+	broker->control_heard = memory_new(sizeof(*broker->control_heard));
 	list_init(&broker->sessions);
 	list_init(&broker->answers);
 	list_init(&broker->sealed_answers);
@@ -92,7 +96,7 @@ static void hear_for_operators(struct broker *broker)
 		operated = operated || broker->topology.peers[i].operator_;
 	for (int i = 0; operated && i < broker->topology.topic_count; i++) {
 		if (broker->topology.topics[i].retention != 0)
-			broker->heard[i / 64] |= UINT64_C(1) << (i % 64);
+			topic_set_add(&broker->heard, i);
 	}
 }
 
@@ -100,13 +104,15 @@ static int open_queues(struct broker *broker)
 {
 	int r = 0;
 
+	for (int i = 0; i < broker->topology.topic_count; i++)
+		topic_set_add(&broker->every, i);
 	for (int i = 0; r == 0 && i < broker->topology.peer_count; i++) {
 		const struct topology_peer *peer = &broker->topology.peers[i];
 
-		for (int j = 0; j < 2; j++)
-			broker->heard[j] |= peer->hears[j] | peer->remembers[j];
+		topic_set_add_all(&broker->heard, &peer->hears);
+		topic_set_add_all(&broker->heard, &peer->remembers);
 		broker->remembered_last[i] = log_head(broker->log);
-		if (peer->hears[0] != 0 || peer->hears[1] != 0)
+		if (topic_set_any(&peer->hears))
 			r = queue_open(broker, i, &broker->queues[i]);
 		while (r == 0 && broker->queues[i] && queue_refill(broker, broker->queues[i]))
 			; /* all of it: leases that are still held are found in the window */
@@ -184,8 +190,13 @@ void broker_close(struct broker *broker)
 	put_off_drop(broker);
 	claims_free(broker);
 	control_free(broker);
-	for (int i = 0; i < PEERS_MAX; i++)
+	for (int i = 0; i < broker->topology.peer_count; i++)
 		queue_free(broker->queues[i]);
+	free(broker->queues);
+	free(broker->remembered_last);
+	free(broker->erased_before);
+	topic_set_clear(&broker->heard);
+	topic_set_clear(&broker->every);
 	erasing_free(broker->erasing);
 	map_each(broker->idem_staged, free_value, NULL);
 	map_free(broker->idem_staged);

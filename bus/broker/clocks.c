@@ -95,8 +95,7 @@ bool clocks_say(const struct broker *broker, char ret_why[256])
 			"the clock was more than a day ahead of the log's last message when the broker was started: "
 			"all is "
 			"well if nothing ran for so long; if not, set it right and restart. Nothing is forgotten by "
-			"its "
-			"age for a day");
+			"its age for a day");
 	else
 		return false;
 	return true;

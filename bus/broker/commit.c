@@ -33,12 +33,11 @@ static const int64_t COMPANY_US = 1 * US_PER_MS;
 
 static void show_taps(struct broker *broker, uint64_t from)
 {
-	static const uint64_t all[2] = { UINT64_MAX, UINT64_MAX };
 	struct logged logged;
 
 	if (broker->out.is_tapped && !broker->out.is_tapped(broker->out.context))
 		return;
-	for (uint64_t at = from; log_find(broker->log, at, all, &logged) == 0; at = logged.seq + 1)
+	for (uint64_t at = from; log_find(broker->log, at, &broker->every, &logged) == 0; at = logged.seq + 1)
 		tap(broker, &logged);
 }
 
@@ -50,7 +49,7 @@ static void notice_committed(struct broker *broker, uint64_t from)
 	for (int i = 0; i < broker->topology.peer_count; i++) {
 		const struct topology_peer *peer = &broker->topology.peers[i];
 
-		for (uint64_t at = from; log_find(broker->log, at, peer->remembers, &logged) == 0; at = logged.seq + 1)
+		for (uint64_t at = from; log_find(broker->log, at, &peer->remembers, &logged) == 0; at = logged.seq + 1)
 			broker->remembered_last[i] = logged.seq;
 	}
 	if (broker->out.tap)

@@ -70,7 +70,7 @@ struct answer {
 
 struct broker {
 	struct store *store;
-	struct topology topology;
+	struct topology topology; /* borrowed */
 	struct broker_settings settings;
 	const struct clock *clock;
 	struct monotonic_wall steady; /* wall time */
@@ -100,9 +100,10 @@ struct broker {
 	int64_t mercy_until_us; /* no session is ended for its silence before this */
 	int64_t leases_look_us; /* when leases are looked at again */
 
-	struct queue *queues[PEERS_MAX];     /* of the peers that hear something */
-	uint64_t heard[2];                   /* topics that somebody hears or remembers */
-	uint64_t remembered_last[PEERS_MAX]; /* last committed message of a topic that the peer remembers */
+	struct queue **queues;     /* by the peer's index; NULL: it hears nothing */
+	struct topic_set heard;    /* topics that somebody hears or remembers */
+	struct topic_set every;    /* all declared topics */
+	uint64_t *remembered_last; /* by the peer's index: last committed message of a topic that it remembers */
 
 	struct list answers;        /* struct answer: leave with the next commit */
 	struct list sealed_answers; /* with this one */
@@ -137,12 +138,12 @@ struct broker {
 	char turned_away[256];  /* ... whose, and why */
 	uint64_t refused[REFUSED_COUNT];
 	struct telling telling[REFUSED_COUNT];
-	struct rate_limit of_dead_letters;  /* lines about them */
-	uint64_t committed;                 /* messages, this start */
-	uint64_t commits;                   /* that are over, this start */
-	struct sidelog *sidelog;            /* sidelog.h; NULL: none */
-	struct erasing *erasing;            /* erase.h; NULL: none since the start */
-	uint64_t erased_before[TOPICS_MAX]; /* stores that stopped before it may hold what was erased of the topic */
+	struct rate_limit of_dead_letters; /* lines about them */
+	uint64_t committed;                /* messages, this start */
+	uint64_t commits;                  /* that are over, this start */
+	struct sidelog *sidelog;           /* sidelog.h; NULL: none */
+	struct erasing *erasing;           /* erase.h; NULL: none since the start */
+	uint64_t *erased_before; /* by topic: stores that stopped before it may hold what was erased of the topic */
 };
 
 static inline int64_t broker_wall_us(const struct broker *broker)

@@ -32,7 +32,7 @@
 #include <unistd.h>
 
 enum {
-	TOPOLOGY_BYTES_MAX = 1 << 20,
+	TOPOLOGY_BYTES_MAX = 16 << 20,
 	FRAMES_AT_ONCE = 4096,    /* per commit: what a batch may grow to ... */
 	BYTES_AT_ONCE = 16 << 20, /* ... and how large */
 	CONTROLS_AT_ONCE = 1024,
@@ -126,12 +126,16 @@ static void read_topology(struct process *process)
 	_cleanup_(buffer_free) struct buffer text = { 0 };
 	struct config_error error;
 	char path[512];
+	int r;
 
 	if (config_get(process->config, "broker", NULL, "topology")[0] != '\0')
 		TEXT_COPY(path, config_get(process->config, "broker", NULL, "topology"));
 	else
 		default_topology(path);
-	if (file_read(path, TOPOLOGY_BYTES_MAX, &text) < 0)
+	r = file_read(path, TOPOLOGY_BYTES_MAX, &text);
+	if (r == -EFBIG)
+		die("cannot use the topology %s: it is larger than 16 MB. Declare fewer topics", path);
+	if (r < 0)
 		die("cannot read the topology %s: the build makes it; [broker] topology says where it is", path);
 	if (topology_parse(buffer_text(&text), path, &process->topology, &error) < 0)
 		die("cannot use the topology: %s; [broker] topology says where it is", error.text);
@@ -239,6 +243,7 @@ static int reload_who_may_come(void *context, char ret_why[256])
 static int verify(struct process *process, const struct order *order)
 {
 	struct broker_settings settings = broker_settings_read(process->config);
+	int r;
 
 	snprintf(process->folder, sizeof(process->folder), "%s/broker",
 		config_get(process->config, "paths", NULL, "state"));
@@ -246,8 +251,10 @@ static int verify(struct process *process, const struct order *order)
 	if (!order->folder)
 		settings.sidelog = process->sidelog;
 	read_topology(process);
-	return verify_command(order->folder ? order->folder : process->folder, order->json, &process->topology,
-		&settings, clock_wall_us(&process->clock));
+	r = verify_command(order->folder ? order->folder : process->folder, order->json, &process->topology, &settings,
+		clock_wall_us(&process->clock));
+	topology_free(&process->topology);
+	return r;
 }
 
 /* A log that is half in place, or whole but taken for the one it was copied from, must not be opened. */
@@ -467,6 +474,7 @@ int main(int argc, char **argv)
 	if (order.only_checks) {
 		door_check(config);
 		broker_settings_read(config);
+		topology_free(&process.topology);
 		return 0;
 	}
 	process.reconfigure = (struct reconfigure){ .path = order.config, .keys = keys, .running = config };
@@ -486,6 +494,7 @@ int main(int argc, char **argv)
 	notify("STOPPING=1");
 	log_event(LOG_NOTICE, "stopped head=%llu", (unsigned long long)broker_head(process.broker));
 	broker_close(process.broker);
+	topology_free(&process.topology);
 	door_close(&process.door);
 	return 0;
 }

@@ -49,14 +49,14 @@ int judge_message(struct broker *broker, const struct session *session, struct b
 	if (!session_may(session, ret_envelope->claim ? RIGHT_CLAIM : RIGHT_PUBLISH))
 		return refuse(broker, session, REFUSED_RIGHT, ret_reason, "the identity of %s has no right to %s",
 			session->instance, ret_envelope->claim ? "claim" : "publish");
-	if (!topic_set_has(peer->says, *ret_topic))
+	if (!topic_set_has(&peer->says, *ret_topic))
 		return refuse(broker, session, REFUSED_RIGHT, ret_reason, "%s has no right to say %s", peer->name,
 			ret_envelope->topic);
 	if (broker->topology.topics[*ret_topic].claim != ret_envelope->claim)
 		return refuse(broker, session, REFUSED_MESSAGE, ret_reason, "%s is %s, and this was said as %s",
 			ret_envelope->topic, ret_envelope->claim ? "no claim" : "a claim",
 			ret_envelope->claim ? "one" : "none");
-	if (!topic_set_has(broker->heard, *ret_topic))
+	if (!topic_set_has(&broker->heard, *ret_topic))
 		return refuse(broker, session, REFUSED_TOPIC, ret_reason, "nothing is declared to hear or remember %s",
 			ret_envelope->topic);
 	return 0;

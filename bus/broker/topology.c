@@ -8,12 +8,20 @@
 #include "bus/broker/topology.h"
 #include "bus/base/cleanup.h"
 #include "bus/base/clock.h"
+#include "bus/base/map.h"
+#include "bus/base/memory.h"
 #include "bus/base/text.h"
 #include "bus/wire/message.h"
+#include "bus/wire/queue_limits.h"
 #include <errno.h>
 #include <stdio.h>
+#include <stdlib.h>
 
-static const char LEASE[] = "30s";
+/* In words, as the table of keys wants them. */
+static const char FAILURES_USUAL[] = "5", LEASE_USUAL[] = "30s";
+_Static_assert(QUEUE_FAILURES_USUAL == 5 && QUEUE_LEASE_MS_USUAL == 30 * 1000, "they say the same");
+/* Manifests go on writing this name, as the broker of v0.2.0 refuses a key that it does not know. */
+#define SUBJECT_OF_OLD "cart"
 
 enum retained { RETAINED_RAW, RETAINED_FACT, RETAINED_KEEP, RETAINED_CLAIM };
 
@@ -27,7 +35,8 @@ static const struct config_key keys[] = {
 		.kind = CONFIG_YES },
 	{ "topic", "shown", NULL, "fields that a masked message shows", .repeated = CONFIG_MANY, .named = true,
 		.kind = TOPIC_WORDS },
-	{ "topic", "cart", "", "field that the journal is searched by", .named = true, .kind = TOPIC_WORDS },
+	{ "topic", "subject", "", "field that the journal is searched by", .named = true, .kind = TOPIC_WORDS },
+	{ "topic", SUBJECT_OF_OLD, "", "the same, as v0.2.0 calls it", .named = true, .kind = TOPIC_WORDS },
 	{ "peer", "exclusive", "no", "one active instance, others stand by", .named = true, .kind = CONFIG_YES },
 	{ "peer", "gateway", "no", "has a spool that claims wait for", .named = true, .kind = CONFIG_YES },
 	{ "peer", "operator", "no", "may ask and tell everything", .named = true, .kind = CONFIG_YES },
@@ -35,10 +44,10 @@ static const struct config_key keys[] = {
 	{ "peer", "remembers", NULL, "a topic of its projections", .repeated = CONFIG_MANY, .named = true,
 		.kind = TOPIC_WORDS },
 	{ "peer", "says", NULL, "a topic it may say", .repeated = CONFIG_MANY, .named = true, .kind = TOPIC_WORDS },
-	{ "peer", "failure-limit", "5", "failures before the dead letters", .named = true,
-		.kind = CONFIG_COUNT(1, 1000) },
-	{ "peer", "lease", LEASE, "how long a message is leased", .named = true,
-		.kind = CONFIG_SPAN(US_PER_MS, US_PER_DAY) },
+	{ "peer", "failure-limit", FAILURES_USUAL, "failures before the dead letters", .named = true,
+		.kind = CONFIG_COUNT(QUEUE_FAILURES_LEAST, QUEUE_FAILURES_MOST) },
+	{ "peer", "lease", LEASE_USUAL, "how long a message is leased", .named = true,
+		.kind = CONFIG_SPAN(QUEUE_LEASE_MS_LEAST * US_PER_MS, QUEUE_LEASE_MS_MOST *US_PER_MS) },
 	CONFIG_END,
 };
 
@@ -48,15 +57,14 @@ struct reading {
 	struct topology *topology;
 	struct config_error *error;
 	struct topology_peer *peer; /* being read */
-	uint64_t *set;              /* being filled */
+	struct topic_set *set;      /* being filled */
 };
 
 int topology_topic(const struct topology *topology, const char *name)
 {
-	for (int i = 0; i < topology->topic_count; i++)
-		if (strcmp(topology->topics[i].name, name) == 0)
-			return i;
-	return -ENOENT;
+	const void *found = topology->by_name ? map_get(topology->by_name, bytes_of(name)) : NULL;
+
+	return found ? (int)(uintptr_t)found - 1 : -ENOENT;
 }
 
 int topology_peer(const struct topology *topology, const char *name)
@@ -65,6 +73,40 @@ int topology_peer(const struct topology *topology, const char *name)
 		if (strcmp(topology->peers[i].name, name) == 0)
 			return i;
 	return -ENOENT;
+}
+
+/* Places are taken in powers of two. */
+static void *make_room(void *places, int count, size_t size)
+{
+	if ((count & (count - 1)) != 0)
+		return places;
+	return memory_resize(places, (count == 0 ? 1 : 2 * (size_t)count) * size);
+}
+
+/* A new place behind those that count, empty. It counts when add_topic or peer_count says so: what is refused leaves nothing. */
+static struct topology_topic *next_topic(struct topology *topology)
+{
+	topology->topics = make_room(topology->topics, topology->topic_count, sizeof(*topology->topics));
+	topology->topics[topology->topic_count] = (struct topology_topic){ 0 };
+	return &topology->topics[topology->topic_count];
+}
+
+static struct topology_peer *next_peer(struct topology *topology)
+{
+	topology->peers = make_room(topology->peers, topology->peer_count, sizeof(*topology->peers));
+	topology->peers[topology->peer_count] = (struct topology_peer){ 0 };
+	return &topology->peers[topology->peer_count];
+}
+
+/* From now on the topic counts. Returns its index. */
+static int add_topic(struct topology *topology)
+{
+	int index = topology->topic_count++;
+
+	if (!topology->by_name)
+		topology->by_name = map_new();
+	map_put(topology->by_name, bytes_of(topology->topics[index].name), (void *)(uintptr_t)topology->topic_count);
+	return index;
 }
 
 static int refuse(struct reading *reading, const char *section, const char *name, const char *what)
@@ -84,18 +126,34 @@ static int read_shown(const char *value, void *context)
 	return refuse(reading, "topic", topic->name, "shown has paths of field numbers, as in 1/ 1/12, at most 64");
 }
 
+/* The key has two names; a section that gives both must give one value. */
+static int read_subject(struct reading *reading, struct topology_topic *topic)
+{
+	const char *path = config_get(reading->config, "topic", topic->name, "subject");
+	const char *of_old = config_get(reading->config, "topic", topic->name, SUBJECT_OF_OLD);
+
+	if (*path && *of_old && strcmp(path, of_old) != 0)
+		return refuse(reading, "topic", topic->name,
+			"subject and " SUBJECT_OF_OLD " are two names of one key: give one of them");
+	if (!*path)
+		path = of_old;
+	if (*path && mask_path(path, &topic->subject) < 0)
+		return refuse(reading, "topic", topic->name, "subject is a path of field numbers, as in 1/1");
+	return 0;
+}
+
 static int read_topic(const char *name, void *context)
 {
 	struct reading *reading = context;
 	struct topology *topology = reading->topology;
 	struct topology_topic *topic;
-	const char *cart;
 
 	if (topology_topic(topology, name) >= 0)
 		return 0;
-	if (topology->topic_count == TOPICS_MAX)
-		return refuse(reading, "topic", name, "more topics than the broker can hold (128)");
-	topic = &topology->topics[topology->topic_count];
+	if (topology->topic_count == TOPICS_MOST)
+		return refuse(reading, "topic", name,
+			"a log tells 65535 topics apart, because their numbers have 16 bits. Declare fewer topics");
+	topic = next_topic(topology);
 	if (name[0] == '\0' || !TEXT_COPY(topic->name, name))
 		return refuse(reading, "topic", name, "a topic's name has 1 to 31 bytes");
 	if (!TEXT_COPY(topic->group, config_get(reading->config, "topic", name, "group")))
@@ -108,10 +166,9 @@ static int read_topic(const char *name, void *context)
 	topic->sidelog = config_yes(reading->config, "topic", name, "sidelog");
 	if (config_each_value(reading->config, "topic", name, "shown", read_shown, reading) < 0)
 		return -EINVAL;
-	cart = config_get(reading->config, "topic", name, "cart");
-	if (*cart && mask_path(cart, &topic->cart) < 0)
-		return refuse(reading, "topic", name, "cart is a path of field numbers, as in 1/1");
-	topology->topic_count++;
+	if (read_subject(reading, topic) < 0)
+		return -EINVAL;
+	add_topic(topology);
 	return 0;
 }
 
@@ -125,11 +182,11 @@ static int read_member(const char *value, void *context)
 		snprintf(what, sizeof(what), "topic \"%.64s\" is not declared: add [topic %.64s]", value, value);
 		return refuse(reading, "peer", reading->peer->name, what);
 	}
-	reading->set[topic / 64] |= UINT64_C(1) << (topic % 64);
+	topic_set_add(reading->set, topic);
 	return 0;
 }
 
-static int read_set(struct reading *reading, const char *key, uint64_t *set)
+static int read_set(struct reading *reading, const char *key, struct topic_set *set)
 {
 	reading->set = set;
 	return config_each_value(reading->config, "peer", reading->peer->name, key, read_member, reading);
@@ -148,41 +205,52 @@ static int read_peer(const char *name, void *context)
 {
 	struct reading *reading = context;
 	struct topology *topology = reading->topology;
-	struct topology_peer *peer = &topology->peers[topology->peer_count];
+	struct topology_peer *peer = next_peer(topology);
 	int r;
 
-	if (topology->peer_count == PEERS_MAX)
-		return refuse(reading, "peer", name, "more peers than the broker can hold (32)");
+	topology->peer_count++; /* at once: what it grows to is freed with the others */
 	if (name[0] == '\0' || !TEXT_COPY(peer->name, name))
 		return refuse(reading, "peer", name, "a peer's name has 1 to 31 bytes");
 	reading->peer = peer;
 	read_flags(reading->config, peer);
-	if ((r = read_set(reading, "hears", peer->hears)) < 0 ||
-		(r = read_set(reading, "remembers", peer->remembers)) < 0 ||
-		(r = read_set(reading, "says", peer->says)) < 0)
+	if ((r = read_set(reading, "hears", &peer->hears)) < 0 ||
+		(r = read_set(reading, "remembers", &peer->remembers)) < 0 ||
+		(r = read_set(reading, "says", &peer->says)) < 0)
 		return r;
-	topology->peer_count++;
 	return 0;
 }
 
 static int declare_own(struct topology *topology, const char *name)
 {
-	struct topology_topic *topic = &topology->topics[topology->topic_count];
+	struct topology_topic *topic = next_topic(topology);
 
-	*topic = (struct topology_topic){ .retention = RETAINED_KEEP };
+	topic->retention = RETAINED_KEEP;
 	TEXT_COPY(topic->name, name);
-	return topology->topic_count++;
+	return add_topic(topology);
 }
 
 /* A service that folds facts must forget them, too: so it remembers log.forgotten. */
 static void tell_what_is_forgotten(struct topology *topology, int topic)
 {
 	for (int i = 0; i < topology->peer_count; i++) {
-		uint64_t *set = topology->peers[i].remembers;
+		struct topic_set *set = &topology->peers[i].remembers;
 
-		if (set[0] != 0 || set[1] != 0)
-			set[topic / 64] |= UINT64_C(1) << (topic % 64);
+		if (topic_set_any(set))
+			topic_set_add(set, topic);
 	}
+}
+
+void topology_free(struct topology *topology)
+{
+	for (int i = 0; i < topology->peer_count; i++) {
+		topic_set_clear(&topology->peers[i].hears);
+		topic_set_clear(&topology->peers[i].remembers);
+		topic_set_clear(&topology->peers[i].says);
+	}
+	free(topology->peers);
+	free(topology->topics);
+	map_free(topology->by_name);
+	*topology = (struct topology){ 0 };
 }
 
 DEFINE_CLEANUP(struct config *, config_free)
@@ -193,16 +261,19 @@ int topology_parse(const char *text, const char *name, struct topology *ret, str
 	struct reading reading = { .file = name, .topology = ret, .error = ret_error };
 	int forgotten, r = config_parse(text, name, keys, &config, ret_error);
 
+	*ret = (struct topology){ 0 };
 	if (r < 0)
 		return r;
-	*ret = (struct topology){ 0 };
 	declare_own(ret, TOPIC_DEAD_LETTER);
 	forgotten = declare_own(ret, TOPIC_FORGOTTEN);
 	reading.config = config;
 	r = config_each_section(config, "topic", read_topic, &reading);
-	if (r < 0)
+	if (r == 0)
+		r = config_each_section(config, "peer", read_peer, &reading);
+	if (r < 0) {
+		topology_free(ret);
 		return r;
-	r = config_each_section(config, "peer", read_peer, &reading);
+	}
 	tell_what_is_forgotten(ret, forgotten);
-	return r;
+	return 0;
 }

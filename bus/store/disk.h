@@ -1,5 +1,5 @@
 /*
- * disk.h: how much room a file system has; only rocks.c includes it
+ * disk.h: how much room a file system has; rocks.c and blob_write.c include it
  */
 #ifndef STORE_DISK_H
 #define STORE_DISK_H

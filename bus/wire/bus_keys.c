@@ -67,18 +67,17 @@ const struct config_key bus_keys[] = {
 		.kind = CONFIG_WORD("shared listed"), .readers = "broker cartbus" },
 	{ "retention", "raw", "30d",
 		"how long what storefronts and shoppers sent is kept: 21d to 30d; less would take a stop away while a "
-		"mail "
-		"may be decided on, and more would keep personal data without need",
-		.kind = CONFIG_SPAN(RETENTION_RAW_LEAST_US, RETENTION_RAW_MOST_US), .readers = "broker cartbus" },
+		"mail may be decided on, and more would keep personal data without need",
+		.kind = CONFIG_SPAN(RETENTION_RAW_LEAST_US, RETENTION_RAW_MOST_US),
+		.readers = "broker mailin cartbus" },
 	{ "retention", "raw-mib", "0", "how much of it at most, from 21 days of age on; 0: no limit",
-		.kind = CONFIG_COUNT_OF("MiB", 0, MIB_MOST), .readers = "broker cartbus" },
+		.kind = CONFIG_COUNT_OF("MiB", 0, MIB_MOST), .readers = "broker mailin cartbus" },
 	{ "retention", "facts", "400d",
-		"how long decisions are kept and a closed cart is remembered: 120d or more, as what was decided about "
-		"a cart "
-		"is asked for in the months after it",
-		.kind = CONFIG_SPAN(RETENTION_FACTS_LEAST_US, SPAN_MOST_US), .readers = "broker cartbus" },
+		"how long decisions are kept, and what has ended is remembered: 120d or more, as people ask for "
+		"months afterwards what was decided",
+		.kind = CONFIG_SPAN(RETENTION_FACTS_LEAST_US, SPAN_MOST_US), .readers = "broker mailin cartbus" },
 	{ "retention", "facts-mib", "0", "how much of them at most, from 120 days of age on; 0: no limit",
-		.kind = CONFIG_COUNT_OF("MiB", 0, MIB_MOST), .readers = "broker cartbus" },
+		.kind = CONFIG_COUNT_OF("MiB", 0, MIB_MOST), .readers = "broker mailin cartbus" },
 	{ "user", "service", NULL, "what processes of this user may be; several with blanks between", .named = true,
 		.kind = CONFIG_TEXT(127), .readers = "broker cartbus" },
 	{ "user", "instance", "*", "pattern of the instance's name", .named = true, .kind = CONFIG_TEXT(63),

@@ -2,7 +2,7 @@
  * codec.c: protobuf by tables
  *
  * Promises:  reads and writes exactly what nanopb would, for messages of numbers, texts, bytes and messages, and lists of the last
- *            three.
+ *            three; and of borrowed fields as proto/borrowed.h does.
  * Fails by:  -EBADMSG on what came from outside.
  * Read next: codec_table.c, frame.c, message.c
  */
@@ -42,11 +42,13 @@ static uint64_t number_at(enum field_kind kind, const uint8_t *at)
 	}
 }
 
-/* Of a TEXT or DATA. */
+/* Of a TEXT, DATA or BORROWED. */
 static struct bytes bytes_at(const struct row *row, const uint8_t *at)
 {
 	const pb_bytes_array_t *data = (const void *)at;
 
+	if (row->kind == BORROWED)
+		return *(const struct bytes *)(const void *)at;
 	if (row->kind == TEXT)
 		return BYTES(at, strnlen((const char *)at, row->room - 1u));
 	return BYTES(data->bytes, data->size);
@@ -220,6 +222,10 @@ static bool put_bytes(const struct row *row, struct bytes bytes, uint8_t *at)
 {
 	pb_bytes_array_t *data = (void *)at;
 
+	if (row->kind == BORROWED) {
+		*(struct bytes *)(void *)at = bytes;
+		return bytes.len <= CODEC_BORROWED_MAX;
+	}
 	if (row->kind == TEXT && bytes.len < row->room) {
 		memcpy(at, bytes.data, bytes.len);
 		at[bytes.len] = '\0';

@@ -12,6 +12,8 @@
 
 struct codec;
 
+enum { CODEC_BORROWED_MAX = 512 * 1024 }; /* bytes of a borrowed field (proto/borrowed.h) */
+
 const struct codec *codec_of(const pb_msgdesc_t *fields);
 size_t codec_most(const struct codec *codec);                      /* no message of it is longer */
 size_t codec_size(const struct codec *codec, const void *message); /* of this one, encoded */
@@ -19,7 +21,7 @@ size_t codec_size(const struct codec *codec, const void *message); /* of this on
 size_t codec_write(const struct codec *codec, const void *message, uint8_t *to);
 /*
  * -EBADMSG: it does not add up, or does not fit. What is not known is skipped; what is missing is zero, but for the places in a
- * list behind its last one.
+ * list behind its last one. Borrowed fields point into `from`.
  */
 int codec_read(const struct codec *codec, struct bytes from, void *ret_message);
 

@@ -28,6 +28,10 @@ static enum field_kind kind_of(const pb_field_iter_t *field)
 {
 	bool is_small = field->data_size == sizeof(uint32_t);
 
+	if (PB_ATYPE(field->type) == PB_ATYPE_CALLBACK) {
+		assert(field->data_size == sizeof(struct bytes) && !field->pSize);
+		return BORROWED;
+	}
 	assert(PB_ATYPE(field->type) == PB_ATYPE_STATIC);
 	switch (PB_LTYPE(field->type)) {
 	case PB_LTYPE_BOOL:
@@ -108,7 +112,10 @@ static void clear_field(struct codec *codec, const struct row *row)
 
 static void add_row(struct codec *codec, uint32_t number, const struct row *row)
 {
-	size_t value_most = row->nested ? row->nested->most : row->kind >= TEXT ? row->room : 0;
+	size_t value_most = row->nested ? row->nested->most
+		: row->kind == BORROWED ? CODEC_BORROWED_MAX
+		: row->kind >= TEXT     ? row->room
+					: 0;
 	bool choice = row->presence == CHOICE;
 
 	codec->rows[number] = *row;

@@ -8,7 +8,8 @@
 
 #include "bus/wire/codec.h"
 
-enum field_kind { UNKNOWN, BOOLEAN, NUMBER_32, SIGNED_32, NUMBER_64, TEXT, DATA, MESSAGE };
+/* BORROWED: a struct bytes that points elsewhere (proto/borrowed.h). From TEXT on a length goes before the value. */
+enum field_kind { UNKNOWN, BOOLEAN, NUMBER_32, SIGNED_32, NUMBER_64, TEXT, DATA, BORROWED, MESSAGE };
 /* What says whether a field is there. */
 enum field_presence {
 	VALUE,  /* it is not zero */

@@ -15,6 +15,7 @@
 enum {
 	FRAME_BYTES_MAX = 4 << 20,   /* of a whole frame; the sockets hear a little more, to tell who said it */
 	MESSAGE_BYTES_MAX = 1 << 20, /* of one message, envelope included */
+	TURN_FACTS_MAX = 4096,       /* of one turn; they travel in one frame */
 };
 
 struct frame_writer {

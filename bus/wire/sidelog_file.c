@@ -6,9 +6,11 @@
  */
 #include "bus/wire/sidelog_file.h"
 #include "bus/base/text.h"
+#include "bus/wire/frame.h"
 #include <errno.h>
 
-enum { RECORD_HEAD = 12, RECORD_MOST = 1 << 20, KIND_HEAD = 1, KIND_MESSAGE = 2, MESSAGE_HEAD = 17 };
+enum { RECORD_HEAD = 12, KIND_HEAD = 1, KIND_MESSAGE = 2, MESSAGE_HEAD = 17 };
+enum { RECORD_MOST = MESSAGE_HEAD + MESSAGE_BYTES_MAX };
 static const uint32_t record_magic = 0x44534243; /* "CBSD" */
 
 static void write_record(struct bytes body, struct buffer *ret)

@@ -78,8 +78,7 @@ static void write_shopify_body(const struct load *load, unsigned long long n, st
 	for (int i = 0; i < SHOPIFY_LINES; i++)
 		buffer_printf(body,
 			"%s{\"id\":%d,\"properties\":{},\"quantity\":1,\"variant_id\":%d,\"key\":\"70491220518828857%d:"
-			"33f1\","
-			"\"discounted_price\":\"12.50\",\"discounts\":[],\"gift_card\":false,\"grams\":200,"
+			"33f1\",\"discounted_price\":\"12.50\",\"discounts\":[],\"gift_card\":false,\"grams\":200,"
 			"\"line_price\":\"12.50\",\"original_line_price\":\"12.50\",\"original_price\":\"12.50\","
 			"\"price\":\"12.50\",\"product_id\":%d,\"sku\":\"T20\",\"taxable\":true,\"title\":\"Tulpen, 20 "
 			"Stiele\",\"total_discount\":\"0.00\",\"vendor\":\"Blumen\"}",

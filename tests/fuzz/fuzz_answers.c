@@ -3,21 +3,48 @@
  *
  * The first byte chooses which, the second the HTTP status, the rest is the answer.
  */
+#include "bus/base/cleanup.h"
+#include "bus/base/memory.h"
 #include "bus/base/text.h"
 #include "services/kit/mail/message.h"
 #include "services/kit/mail/transport.h"
 #include "services/kit/model/model.h"
 #include "tests/fuzz/fuzz.h"
+#include <jansson.h>
+
+static char schema[] =
+	"{\"type\":\"object\",\"properties\":{\"a\":{\"type\":[\"string\",\"null\"]},\"b\":{\"type\":\"array\","
+	"\"items\":{\"enum\":[1,\"x\"]}}},\"required\":[\"a\"],\"additionalProperties\":false}";
+
+static void try_question(enum model_provider provider, const struct model_request *asked, struct bytes body)
+{
+	struct model_answer answer;
+
+	if (model_wire_answer(provider, asked, body, &answer) < 0) {
+		MUST(answer.words[0] && memchr(answer.words, 0, sizeof(answer.words)) && answer.end != MODEL_ANSWERED);
+		MUST(!answer.answered && !answer.text && !answer.json);
+		return;
+	}
+	MUST(answer.answered && answer.end == MODEL_ANSWERED);
+	MUST((answer.text == NULL) == (asked->schema != NULL) && (answer.json == NULL) == (asked->schema == NULL));
+	if (answer.text)
+		MUST(answer.text[0] && strlen(answer.text) <= asked->most_bytes && text_is_utf8(bytes_of(answer.text)));
+	model_answer_clear(&answer);
+}
 
 static void try_model(enum model_provider provider, struct bytes body)
 {
-	static struct model_answer answer; /* large */
-	memset(&answer, 0, sizeof(answer));
-	if (model_wire_answer(provider, body, &answer) < 0) {
-		MUST(answer.words[0] && memchr(answer.words, 0, sizeof(answer.words)));
+	struct json_t *read;
+	char why[MODEL_WORDS_MAX];
+	_cleanup_free_ char *text = memory_copy(body);
+
+	try_question(provider, &(struct model_request){ .most_bytes = 100 }, body);
+	try_question(provider, &(struct model_request){ .schema = schema, .most_bytes = 100 }, body);
+	if (model_schema_read(text, &read, why) < 0)
 		return;
-	}
-	MUST(memchr(answer.text, 0, sizeof(answer.text)) && answer.text[0] && text_is_utf8(bytes_of(answer.text)));
+	model_schema_is_strict(read);
+	model_schema_fits(read, read, why);
+	json_decref(read);
 }
 
 static void must_be_words(const char *words, size_t room)

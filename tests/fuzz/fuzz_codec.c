@@ -4,7 +4,7 @@
  * Input: a byte that says which topic; then what its payload is said to be.
  */
 #include "bus/wire/codec.h"
-#include "proto/topics.h"
+#include "proto/cart_topics.h"
 #include "tests/fuzz/fuzz.h"
 #include <pb_decode.h>
 #include <pb_encode.h>
@@ -54,6 +54,12 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len)
 	MUST(topic->size <= MESSAGE_MOST);
 	memset(ours, 0xaa, topic->size); /* what was there before does not shine through */
 	accepted = codec_read(codec, BYTES(data + 1, len - 1), ours) == 0;
+	if (topic->message->field_callback !=
+		pb_default_field_callback) { /* nanopb writes such a message, and does not read it */
+		if (accepted)
+			must_be_written(codec, ours, BYTES(expected, write_by_nanopb(topic, ours, expected)));
+		return 0;
+	}
 	if (!read_by_nanopb(topic, BYTES(data + 1, len - 1), theirs)) {
 		MUST(!accepted);
 		return 0;

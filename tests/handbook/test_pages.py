@@ -8,8 +8,12 @@ from pages import HANDBOOK, Page, all_pages, matches
 UNTYPED = {
     "README": "tells how the others are to be read",
     "alarms": "tests/lint/handbook holds it against what the services say",
+    "commands": "looks up what `cartbus --help` says",
     "configuration": "tests/lint/settings holds it against the table of settings",
+    "contributing": "is typed in a clone, not on a machine that runs cartbus",
     "metrics": "tests/metrics holds it against the page of metrics, and a real Prometheus reads that",
+    "owner": "tells an owner what to edit",
+    "reports": "tells an owner what to read",
     "scale-out": "tests/hosts types it, on two machines",
     "tracing": "tests/lint/handbook holds its list against the code, and tests/systemd asks a machine's journal for a cart",
 }

@@ -14,7 +14,7 @@
  *   last_byte, lost            step and go_or_not (effects.c), may_still_send (may_send.c); effects_lost
  *   say_outcome                mail_decide (sender.c), turn_commit and say_outcomes (bus/actor/runtime/requests.c)
  *   fold (SEES_...)            sends_remember_claim, sends_remember_outcome (services/carts/policy/sends.c), stops.c
- *   gateway                    admission.c, door.c (services/platform/gateway); runtime_may_spool (bus/actor/runtime/runtime.c)
+ *   gateway                    admission.c, publisher.c (services/platform/gateway); runtime_may_spool (bus/actor/runtime/runtime.c)
  *   trusted, promised          hear_heartbeat, hear_echo (bus/broker/session/session.c), beat (bus/actor/runtime/session.c)
  *
  * The gateway promises, when it echoes a ping, not to spool a stop for 1.5 s; the broker counts the same time from when it sent the

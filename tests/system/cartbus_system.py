@@ -42,7 +42,7 @@ BUILD = pathlib.Path(os.environ.get("CARTBUS_BUILD", SOURCES / "build-asan")).re
 FIXTURES = SOURCES / "tests" / "fixtures"
 READY_WITHIN_S = 20
 PORTS_BEGIN, PORTS_END = 10000, 32000
-ALL = tuple(re.findall(r'"(\w+)"', re.search(r"programs_all\[\] = \{(.*?)\}", (SOURCES / "services/cartbus/core/programs.c").read_text(), re.S)[1]))
+ALL = tuple(re.findall(r'"(\w+)"', re.search(r"programs_all\[\] = \{(.*?)\}", (BUILD / "registered/registered_programs.c").read_text(), re.S)[1]))
 
 
 def wait_until(condition, what, within_s=READY_WITHIN_S, step_s=0.02):

@@ -5,7 +5,7 @@
  */
 #include "bus/actor/process.h"
 #include "bus/base/clock.h"
-#include "proto/topics.h"
+#include "proto/cart_topics.h"
 #include "services/carts/waiter/waiter.h"
 #include "services/kit/settings/settings.h"
 
@@ -23,6 +23,6 @@ int main(int argc, char **argv)
 	static struct service failing;
 
 	failing = waiter;
-	failing.hears[0] = (struct hears)HEARS(cart_wake, fail);
+	failing.hears = HEARING(HEARS(cart_wake, fail));
 	return process_main(argc, argv, &(struct process){ .service = &failing, .keys = settings_keys });
 }

@@ -13,7 +13,7 @@
 #include "bus/wire/frame.h"
 #include "bus/wire/message.h"
 #include "bus/wire/zmq_link.h"
-#include "cart.pb.h"
+#include "platform.pb.h"
 #include "services/kit/settings/settings.h"
 #include <stdio.h>
 #include <stdlib.h>
@@ -47,9 +47,9 @@ static enum verdict hear_slowly(const struct state *state, const Audit *message,
 	return hear_one(state, message, turn);
 }
 
-static const struct service sayer = { .name = "floodsay", .operator_ = true, .says = { SAYS(flood) } };
-static const struct service hearer = { .name = "floodhear", .hears = { HEARS(flood, hear_one) } };
-static const struct service slow = { .name = "floodslow", .hears = { HEARS(flood, hear_slowly) } };
+static const struct service sayer = { .name = "floodsay", .operator_ = true, .says = SAYING(SAYS(flood)) };
+static const struct service hearer = { .name = "floodhear", .hears = HEARING(HEARS(flood, hear_one)) };
+static const struct service slow = { .name = "floodslow", .hears = HEARING(HEARS(flood, hear_slowly)) };
 
 static struct config *config_of(const char *path)
 {

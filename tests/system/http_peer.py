@@ -215,21 +215,13 @@ def broken(request):
 BAD = {act.__name__: act for act in (never, slow, gigabyte, announced, head, reset, noise, garbage, redirect, broken)}
 
 
-class HttpProbe:
-    """The HTTP driver, as tests/system/http_probe.c offers it."""
+class Probe:
+    """A driver alone, as a program of tests/system offers it."""
 
-    def __init__(self, folder, inside=(), environment=None):
-        self.secrets = pathlib.Path(folder) / "secrets"
-        self.secrets.mkdir(exist_ok=True)
-        self.process = subprocess.Popen([*inside, BUILD / "bin" / "http_probe", self.secrets], stdin=subprocess.PIPE,
+    def __init__(self, program, argument, inside=(), environment=None):
+        self.process = subprocess.Popen([*inside, BUILD / "bin" / program, argument], stdin=subprocess.PIPE,
                                         stdout=subprocess.PIPE, bufsize=0, env={**os.environ, **(environment or {})})
         self.heard = b""
-
-    def secret(self, name, text, mode=0o600):
-        path = self.secrets / name
-        path.parent.mkdir(exist_ok=True)
-        path.write_text(text + "\n")
-        path.chmod(mode)
 
     def say(self, **line):
         self.process.stdin.write(json.dumps(line).encode() + b"\n")
@@ -244,11 +236,26 @@ class HttpProbe:
         line, self.heard = self.heard.split(b"\n", 1)
         return json.loads(line)
 
-    def ask(self, url, method="GET", **request):
-        self.say(id="a", method=method, url=url, **request)
-        return self.hear()
-
     def close(self):
         if self.process.poll() is None:
             out, _ = self.process.communicate(timeout=PATIENCE_S)
             assert out.decode().endswith("closed\n") and self.process.returncode == 0
+
+
+class HttpProbe(Probe):
+    """The HTTP driver, as tests/system/http_probe.c offers it."""
+
+    def __init__(self, folder, inside=(), environment=None):
+        self.secrets = pathlib.Path(folder) / "secrets"
+        self.secrets.mkdir(exist_ok=True)
+        super().__init__("http_probe", self.secrets, inside, environment)
+
+    def secret(self, name, text, mode=0o600):
+        path = self.secrets / name
+        path.parent.mkdir(exist_ok=True)
+        path.write_text(text + "\n")
+        path.chmod(mode)
+
+    def ask(self, url, method="GET", **request):
+        self.say(id="a", method=method, url=url, **request)
+        return self.hear()

@@ -13,8 +13,8 @@
 #include "bus/base/memory.h"
 #include "bus/base/text.h"
 #include "services/kit/http/http.h"
+#include "tests/system/led_driver.h"
 #include <jansson.h>
-#include <poll.h>
 #include <signal.h>
 
 struct effect {
@@ -177,37 +177,6 @@ static void obey(const char *line)
 	json_decref(asked);
 }
 
-static bool listen_to_stdin(struct buffer *heard)
-{
-	char chunk[65536];
-	ssize_t got = read(STDIN_FILENO, chunk, sizeof(chunk));
-	if (got <= 0)
-		return false;
-	buffer_add(heard, chunk, (size_t)got);
-	for (char *end; heard->len && (end = memchr(heard->data, '\n', heard->len));) {
-		size_t len = (size_t)(end - (char *)heard->data) + 1;
-		*end = 0;
-		obey((const char *)heard->data);
-		memmove(heard->data, heard->data + len, heard->len - len);
-		heard->len -= len;
-	}
-	return true;
-}
-
-static void run(void)
-{
-	_cleanup_(buffer_free) struct buffer heard = { 0 };
-	for (bool open = true; open;) {
-		struct pollfd fds[] = { { .fd = STDIN_FILENO, .events = POLLIN },
-			{ .fd = driver->fd(driver->self), .events = POLLIN } };
-		int64_t wait_us = driver->wait_us(driver->self);
-		poll(fds, 2, wait_us < 0 ? -1 : (int)((wait_us + US_PER_MS - 1) / US_PER_MS));
-		if (fds[0].revents)
-			open = listen_to_stdin(&heard);
-		driver->work(driver->self);
-	}
-}
-
 int main(int argc, char **argv)
 {
 	struct clock clock = clock_system();
@@ -217,7 +186,7 @@ int main(int argc, char **argv)
 	if (argc != 2)
 		die("usage: http_probe SECRETS_FOLDER");
 	driver = http_driver_new("http", &(struct http_settings){ .clock = &clock, .secrets = argv[1] });
-	run();
+	led_driver_run(driver, obey);
 	driver->close(driver->self);
 	while (!list_empty(&effects))
 		effect_free(LIST_ENTRY(effects.next, struct effect, hook));

@@ -15,7 +15,7 @@
 #include "bus/base/text.h"
 #include "services/kit/mail/message.h"
 #include "services/kit/settings/settings.h"
-#include <poll.h>
+#include "tests/system/led_driver.h"
 #include <signal.h>
 
 enum { MANY_LINES = 200000 };
@@ -150,39 +150,6 @@ static void obey(const char *line)
 }
 
 /* false: stdin has ended. */
-static bool listen_to_stdin(void)
-{
-	static struct buffer heard;
-	char chunk[4096];
-	ssize_t got = read(STDIN_FILENO, chunk, sizeof(chunk));
-	if (got <= 0) {
-		buffer_free(&heard);
-		return false;
-	}
-	buffer_add(&heard, chunk, (size_t)got);
-	for (char *end; (end = memchr(heard.data, '\n', heard.len));) {
-		size_t len = (size_t)(end - (char *)heard.data) + 1;
-		*end = 0;
-		obey((const char *)heard.data);
-		memmove(heard.data, heard.data + len, heard.len - len);
-		heard.len -= len;
-	}
-	return true;
-}
-
-static void run(void)
-{
-	for (bool open = true; open;) {
-		struct pollfd fds[] = { { .fd = STDIN_FILENO, .events = POLLIN },
-			{ .fd = driver->fd(driver->self), .events = POLLIN } };
-		int64_t wait_us = driver->wait_us(driver->self);
-		poll(fds, 2, wait_us < 0 ? -1 : (int)((wait_us + US_PER_MS - 1) / US_PER_MS));
-		if (fds[0].revents)
-			open = listen_to_stdin();
-		driver->work(driver->self);
-	}
-}
-
 int main(int argc, char **argv)
 {
 	struct config *config;
@@ -197,7 +164,7 @@ int main(int argc, char **argv)
 	if (config_load(argv[1], settings_keys, &config, &error) < 0)
 		die("%s", error.text);
 	driver = mail_driver_new(config, &clock);
-	run();
+	led_driver_run(driver, obey);
 	driver->close(driver->self);
 	while (effects)
 		effect_free(effects);

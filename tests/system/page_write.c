@@ -5,7 +5,7 @@
  */
 #include "bus/base/cleanup.h"
 #include "bus/base/log.h"
-#include "services/platform/gateway/page.h"
+#include "services/kit/endpoint/page.h"
 #include <stdio.h>
 
 static enum page page_of(const char *word)

@@ -11,7 +11,7 @@
 
 TEST_WORK_TOPICS;
 
-static const struct service talker = { .name = "talker", .says = { SAYS(test_work) } };
+static const struct service talker = { .name = "talker", .says = SAYING(SAYS(test_work)) };
 
 static int say(struct client *client, const char *shop, char *word, char why[256])
 {

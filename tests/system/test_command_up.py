@@ -176,12 +176,12 @@ def test_the_supervisors_own_supervisor_is_told(system):
             del os.environ["NOTIFY_SOCKET"]
 
 
-def test_the_readme_tells_of_every_process_what_its_table_declares():
+def test_the_table_of_processes_tells_of_every_one_what_its_table_declares():
     told = {}
-    for row in re.findall(r"^\| `(\w+)` \|([^|]*)\|([^|]*)\|([^|]*)\|$", (SOURCES / "README.md").read_text(), re.M):
+    for row in re.findall(r"^\| `(\w+)` \|([^|]*)\|([^|]*)\|([^|]*)\|$", (SOURCES / "services/README.md").read_text(), re.M):
         told[row[0]] = [set(re.findall(r"`([a-z.]+)`", cell)) for cell in row[1:]]
     for name in ALL[1:] + ("cartbus",):
         program = CARTBUS if name == "cartbus" else BUILD / "bin" / f"cartbus-{name}"
         manifest = subprocess.run([str(program), "--manifest"], capture_output=True, text=True, check=True).stdout
         declared = [set(re.findall(rf"^{word} = (\S+)", manifest, re.M)) for word in ("hears", "remembers", "says")]
-        assert told[name] == declared, f"the README's row of {name}"
+        assert told[name] == declared, f"services/README.md's row of {name}"

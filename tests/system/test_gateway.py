@@ -75,7 +75,7 @@ def test_shopifys_newer_header_names_are_taken_too(system, shop, head):
 
 
 def test_the_documented_example_works_as_it_stands(system, shop, head):
-    text = (SOURCES / "services" / "platform" / "gateway" / "webhooks.md").read_text()
+    text = (SOURCES / "services" / "carts" / "endpoints" / "webhooks.md").read_text()
     script = "\n".join(line[4:] for line in text.splitlines() if line.startswith("    "))
     script = f"secret={shop.secret}\n" + script.replace("https://HOST/hooks/SHOP", f"http://127.0.0.1:{system.port}/hooks/demo")
     done = subprocess.run(["bash", "-c", script], capture_output=True, text=True, timeout=30)

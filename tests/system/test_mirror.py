@@ -107,3 +107,43 @@ def test_warnings_are_logged_and_audited(system):
     audits = [entry["message"].grounds for entry in system.log(topic="audit", shop="demo")]
     assert any("20 minutes" in grounds for grounds in audits)
     assert "20 minutes" in system.processes["mirror"].tail()
+
+
+# ---- long documents ----
+
+MOST = 256 * 1024  # bytes of any document
+
+
+def policy_of(length):
+    """A text of so many bytes that ends as its kind wants it to (long_documents.c)."""
+    return "ä" * ((length - 7) // 2) + "x" * ((length - 7) % 2) + "The end"
+
+
+def test_a_document_of_256_kib_goes_whole_to_everybody_and_one_byte_more_is_refused_in_words():
+    with System() as system:
+        system.add_shop("demo")
+        system.start("broker", "timer", "test-mirror=mirror", "waiter", "sender")
+        write(system, "demo/policy.txt", policy_of(MOST))
+        said = wait_until(lambda: documents(system, "demo", "policy"), "the policy")[0]["message"]
+        assert said.long_text == policy_of(MOST) and not said.text
+
+        write(system, "demo/policy.txt", policy_of(MOST + 1))
+        alarm = wait_until(lambda: alarms(system), "the alarm")[0]
+        assert alarm.raised and alarm.kind == "document.policy"
+        assert "is longer than 256 KB: it has 262145 bytes, and 262144 is most" in alarm.text and "version 1 stays in use" in alarm.remedy
+        write(system, "demo/policy.txt", policy_of(40_000))
+        wait_until(lambda: versions(system, kind="policy") == [1, 2], "the mended policy")
+        assert documents(system, "demo", "policy")[1]["message"].long_text == policy_of(40_000)
+        write(system, "demo/policy.txt", policy_of(32_767))
+        wait_until(lambda: versions(system, kind="policy") == [1, 2, 3], "a short policy")
+        assert documents(system, "demo", "policy")[2]["message"].text == policy_of(32_767)
+
+        write(system, "demo/policy.txt", policy_of(MOST))
+        wait_until(lambda: versions(system, kind="policy") == [1, 2, 3, 4], "the long one again")
+        system.kill("mirror", "waiter", "sender")
+        system.stop("broker")
+        system.start("broker", "test-mirror=mirror", "waiter", "sender", "exporter")  # from the log, and from their own state
+        write(system, "demo/rules.txt", QUIET + GOOD)
+        wait_until(lambda: versions(system) == [1, 2], "the rules")
+        assert versions(system, kind="policy") == [1, 2, 3, 4]  # it knows what it said
+        assert all(process.running for process in system.processes.values())

@@ -44,11 +44,11 @@ STARTS = datetime.datetime(2026, 12, 8, 12, 0, tzinfo=zoneinfo.ZoneInfo("Europe/
 class Shop:
     """Everything running for one shop whose mails a model may polish."""
 
-    def __init__(self, model, budget=None, secret=None):
+    def __init__(self, model, budget=None, secret=None, named=None):
         self.keep = Keep()
         self.server = MailServer(self.keep)
         self.system = System({
-            "clock": fast_clock(STARTS), "model": {"deadline": "2s", **model},
+            "clock": fast_clock(STARTS), "model": {"deadline": "2s", **model}, **({"model opening": named} if named else {}),
             "budget": budget or {}, "mail": {"transport": "smtp", "smtp-host": "127.0.0.1", "smtp-port": self.server.port, "smtp-tls": "none"}})
         self.shop = self.system.add_shop("demo", rules=RULES, voice=VOICE, extra="polish = yes")
         if secret:
@@ -140,6 +140,18 @@ def test_a_better_line_goes_and_whatever_goes_wrong_the_owners_own_does(make):
     assert used[shop.cart_id("slow")].outcome and not used[shop.cart_id("slow")].tokens_in
     log = (shop.system.folder / "logs" / "sender.log").read_text()
     assert "Anna" not in log and "mail.example" not in log
+
+
+def test_opening_lines_may_have_a_model_of_their_own(make):
+    usual = make(Peer(lambda request: reply(request, 503, b"{}")))
+    model = make(Peer(lambda request: reply(request, 200, chat(BETTER))))
+    shop = make(Shop({"provider": "openai", "url": usual.url, "model": "local-1"},
+                     named={"provider": "openai", "url": model.url, "model": "local-2", "usd-per-million-in": 2}))
+    shop.leave("good")
+    assert shop.openings("good") == {"good": POLISHED}
+    assert not usual.requests and model.requests[0].json()["model"] == "local-2"
+    used = shop.used(1)[shop.cart_id("good")]
+    assert (used.outcome, used.model, used.end, used.cost_nano_usd) == ("used", "opening", 0, 500_000)
 
 
 def test_after_five_failures_the_model_is_left_alone_and_no_mail_waits_for_it(make):

@@ -77,7 +77,7 @@ def test_what_the_log_forgot_is_learnt_and_not_mailed_again(system, keep):
     stops = {"opt_outs": 0, "orders": 0, "actions": 0, "privacy_requests": 0, "modes": 0}
     assert told.pop("known_to") > restored_head(system)
     assert told == {"head": restored_head(system), "learnt": 1, "stores": 2, "erased": 0, "stops": stops, "let_back": 0, "side_logs": [],
-                    "covered": True}
+                    "covered": True, "blobs": 0}
     wait_for_a_parked_claim(system)
     assert mails_to(keep, "ada@mail.example") == 1
 

@@ -3,7 +3,7 @@
 #define TESTS_SYSTEM_WORK_H
 
 #include "bus/actor/service.h"
-#include "cart.pb.h"
+#include "platform.pb.h"
 
 TOPIC_DECLARE(test_work, Tick); /* name: what to do */
 TOPIC_DECLARE(test_done, Tick); /* name: what was done */

@@ -4,6 +4,8 @@
  * "die": it kills itself with SIGKILL. "loop": it never comes to an end. "fail": it could not. "refuse": never. "slow": done when
  * the gate opens (gate_driver.c), "hasty": the same, within a second. Anything else is done, unless the file that
  * $CARTBUS_TEST_OUTAGE names is there: then everything fails.
+ *
+ * cartbus-test-brisk is the same worker, but its table declares a failure limit and a lease.
  */
 #include "bus/actor/process.h"
 #include "bus/base/clock.h"
@@ -58,11 +60,18 @@ static enum verdict hear_work(const struct state *state, const Tick *work, struc
 	return done(turn, work);
 }
 
+#ifndef WORKER_FAILURES_MAX
+#define WORKER_FAILURES_MAX 0
+#define WORKER_LEASE_MS 0
+#endif
+
 static const struct service worker = {
 	.name = "worker",
-	.hears = { HEARS(test_work, hear_work) },
-	.says = { SAYS(test_done) },
-	.effects = { &slow, &hasty },
+	.failures_max = WORKER_FAILURES_MAX,
+	.lease_ms = WORKER_LEASE_MS,
+	.hears = HEARING(HEARS(test_work, hear_work)),
+	.says = SAYING(SAYS(test_done)),
+	.effects = RUNNING(&slow, &hasty),
 };
 
 static struct effect_driver *const *drivers(const struct config *config, const struct clock *clock)

@@ -10,19 +10,21 @@ RATE = 20  # of the clock: a backoff of a minute passes in three seconds
 
 
 class WorkerSystem(System):
-    def __init__(self, rate=RATE, worker="", settings=None):
-        """`worker`: further lines of its part of the topology."""
+    def __init__(self, rate=RATE, worker="", settings=None, program="cartbus-test-worker"):
+        """`worker`: further lines of its part of the topology; `program`: whose part it is."""
         super().__init__()
         now_us = int(time.time() * 1e6)
+        settings = dict(settings or {})
+        broker = settings.pop("broker", {})
         topology = (BUILD / "share" / "cartbus" / "topology.conf").read_text()
-        for program in ("cartbus-test-worker", "cartbus-test-say"):
-            topology += subprocess.run([BUILD / "bin" / program, "--manifest"], capture_output=True, text=True, check=True).stdout
+        for one in (program, "cartbus-test-say"):
+            topology += subprocess.run([BUILD / "bin" / one, "--manifest"], capture_output=True, text=True, check=True).stdout
         topology = topology.replace("[peer worker]\n", f"[peer worker]\n{worker}\n")
         (self.folder / "topology.conf").write_text(topology)
         self.configure({"clock": {"rate": rate, "origin-real-us": now_us, "origin-wall-us": now_us},
-                        "broker": {"topology": self.folder / "topology.conf"},
+                        "broker": {"topology": self.folder / "topology.conf", **broker},
                         "monitor": {"admin": "admin@shop.example", "from": "cartbus@shop.example"},
-                        **(settings or {})})
+                        **settings})
         self.outage = self.folder / "outage"
         self.gate = self.folder / "gate"
         os.environ["CARTBUS_TEST_OUTAGE"] = str(self.outage)

@@ -63,6 +63,7 @@ def test_the_journal_tells_the_story_of_one_cart_across_processes_and_names_nobo
     assert [told.index(step) for step in way] == sorted(told.index(step) for step in way)
     assert {entry["_SYSTEMD_UNIT"] for entry in story} >= {unit(name) for name in ("gateway", "intake", "timer", "waiter", "sender@1")}
     assert len({entry["MESSAGE_ID"] for entry in story}) >= 4
+    assert {entry["CARTBUS_SUBJECT"] for entry in story} == {"story"}  # under the name of today as well
     again = [entry for entry in story if " before: " in entry["MESSAGE"]]
     assert [entry["CARTBUS_SEQ"] for entry in again] == [story[0]["CARTBUS_SEQ"]]
     assert {entry["CARTBUS_TRACE"] for entry in story if entry not in again} == {story[0]["CARTBUS_TRACE"]}

@@ -6,7 +6,7 @@
 
 #include "bus/actor/sim/harness.h"
 #include "bus/base/text.h"
-#include "proto/topics.h"
+#include "proto/platform_topics.h"
 #include <stdio.h>
 
 /* A shop.conf with what every one needs; more may follow, of [mail] first. */

@@ -13,6 +13,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
+/* The program's own code decides how many there are, not a shop: a process that needs more says so when it starts. */
 enum { WATCHES_MOST = 512, BEFORE_MOST = 8, DRIVERS_MOST = 16 };
 
 struct watch {
@@ -37,6 +38,15 @@ struct loop {
 	bool stopped;
 };
 
+static int count_drivers(struct effect_driver *const *drivers)
+{
+	int count = 0;
+
+	while (drivers[count])
+		count++;
+	return count;
+}
+
 struct loop *loop_new(struct link *link, struct effect_driver *const *drivers, struct activity *activity)
 {
 	struct loop *loop = memory_new(sizeof(*loop));
@@ -44,6 +54,8 @@ struct loop *loop_new(struct link *link, struct effect_driver *const *drivers, s
 	loop->link = link;
 	loop->drivers = drivers;
 	loop->activity = activity;
+	if (drivers && count_drivers(drivers) > DRIVERS_MOST)
+		die("more than %d drivers in this process", DRIVERS_MOST);
 	for (int i = 0; i < WATCHES_MOST; i++)
 		loop->watches[i].fd = -1;
 	return loop;

@@ -85,7 +85,8 @@ static void open_runtime(struct running *running)
 	struct runtime_settings settings = { .instance = running->instance,
 		.memory_bytes = memory_resident_bytes,
 		.activity = &activity,
-		.tell = tell };
+		.tell = tell,
+		.context = running->process->context };
 	struct store *store = NULL;
 	struct reach reach;
 	char why[256];
@@ -322,6 +323,7 @@ int process_main(int argc, char **argv, const struct process *process)
 {
 	_cleanup_free_ struct running *running = memory_new(sizeof(*running));
 	struct process_order order;
+	char why[256];
 	int r;
 
 	running->process = process;
@@ -330,6 +332,8 @@ int process_main(int argc, char **argv, const struct process *process)
 	dumps_forbid();
 	reload_keep_name();
 	log_open(process->service->name, LOG_INFO);
+	if (service_judge(process->service, why) < 0)
+		die("this program's own table is wrong: %s", why);
 	order = process_order_parse(process, argc, argv);
 	running->config_path = order.config_path;
 	running->instance = order.instance;

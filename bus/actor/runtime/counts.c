@@ -91,6 +91,7 @@ void counts_in_heartbeat(struct runtime *runtime, Heartbeat *heartbeat)
 	counts_tell(&told, "turns", counts->turns);
 	counts_tell(&told, "failures", counts->failures);
 	counts_tell(&told, "folded", counts->folded);
+	counts_tell(&told, "rows_refused", counts->rows_refused);
 	counts_tell(&told, "effects", counts->effects);
 	counts_tell(&told, "effect_timeouts", counts->effect_timeouts);
 	counts_tell(&told, "claims_fresh", counts->claims_fresh);

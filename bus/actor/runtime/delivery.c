@@ -12,7 +12,8 @@
 #include "bus/wire/message.h"
 #include <stdlib.h>
 
-static const int64_t RENEW_US = 5 * US_PER_S; /* leases last 30 s */
+static const int64_t RENEW_US = 5 * US_PER_S; /* leases usually last 30 s */
+enum { RENEWALS_OF_SHORT_LEASE = 4 };
 static const int64_t CLOCK_HOLD_US = 1 * US_PER_S;
 enum {
 	CLOCK_TURNS_AT_ONCE = 64,
@@ -164,11 +165,20 @@ void deliveries_drop(struct runtime *runtime)
 
 /* --- leases --- */
 
+/* A lease that the service declares shorter is renewed more often. */
+int64_t delivery_renew_due_us(const struct runtime *runtime, const struct delivery *delivery)
+{
+	int64_t lease_us = runtime->service->lease_ms * US_PER_MS;
+	int64_t after_us = lease_us ? lease_us / RENEWALS_OF_SHORT_LEASE : RENEW_US;
+
+	return delivery->renewed_us + (after_us < RENEW_US ? after_us : RENEW_US);
+}
+
 void delivery_renew(struct runtime *runtime, struct delivery *delivery)
 {
 	Up up = { .which_what = Up_renew_tag };
 
-	if (runtime->heard_us < delivery->renewed_us + RENEW_US || !session_is_open(runtime->session))
+	if (runtime->heard_us < delivery_renew_due_us(runtime, delivery) || !session_is_open(runtime->session))
 		return;
 	up.what.renew.seq = delivery->head.receipt.seq;
 	TEXT_COPY(up.what.renew.queue, delivery->head.receipt.queue);
@@ -193,7 +203,7 @@ int64_t deliveries_wait_us(const struct runtime *runtime)
 {
 	if (list_empty(&runtime->waiting))
 		return INT64_MAX;
-	return until(runtime, LIST_ENTRY(runtime->waiting.next, struct delivery, hook)->renewed_us + RENEW_US);
+	return until(runtime, delivery_renew_due_us(runtime, LIST_ENTRY(runtime->waiting.next, struct delivery, hook)));
 }
 
 /* --- the clock --- */
@@ -221,6 +231,7 @@ void clock_decide(struct runtime *runtime)
 	};
 
 	for (int i = 0; i < CLOCK_TURNS_AT_ONCE && clock_may_decide(runtime); i++) {
+		char why[TURN_REASON_MAX];
 		struct turn turn;
 		int64_t began_us;
 
@@ -234,6 +245,8 @@ void clock_decide(struct runtime *runtime)
 		turn_tick(&turn);
 		counts_took(&runtime->counts.deciding, boot_us(runtime) - began_us);
 		begin_task(runtime, TASK_LOOP, 0);
+		if (turn_clear_too_large(runtime, &turn, why))
+			runtime_tell_large_row(runtime, "a turn on the clock was not taken", why);
 		if (turn.fact_count == 0) {
 			turn_end(&turn);
 			runtime->clock_hold_us = boot_us(runtime) + CLOCK_HOLD_US; /* due, and yet nothing to say */

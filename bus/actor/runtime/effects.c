@@ -17,14 +17,53 @@
 #include <stdlib.h>
 
 enum effect_phase {
-	EFFECT_QUEUED,    /* no room yet */
-	EFFECT_RUNNING,   /* nothing that cannot be repeated has happened */
-	EFFECT_ASKING,    /* the driver waits for its claim: said soon, or not answered yet */
-	EFFECT_CLAIMED,   /* fresh; waits for the projections */
-	EFFECT_LEAVING,   /* may go; its note is being crossed out */
-	EFFECT_WENT,      /* the last byte may go */
-	EFFECT_WITHDRAWN, /* the driver was told not to */
+	EFFECT_NEVER,      /* of the table: this event cannot come */
+	EFFECT_QUEUED,     /* no room yet */
+	EFFECT_RUNNING,    /* nothing that cannot be repeated has happened */
+	EFFECT_WANTING,    /* the driver waits for its claim, which is not said yet */
+	EFFECT_SAID,       /* the claim is said, and not answered */
+	EFFECT_CLAIMED,    /* answered; waits for the projections */
+	EFFECT_LEAVING,    /* may go; its note is being crossed out */
+	EFFECT_WENT,       /* the last byte may go */
+	EFFECT_WITHDRAWN,  /* the driver was told not to */
+	EFFECT_UNANSWERED, /* the same, and its claim is not answered */
+	EFFECT_ORPHANED,   /* the driver has ended, and its claim is not answered */
+	EFFECT_ENDED,      /* the driver has ended, and what came of it is decided on */
+	EFFECT_GONE,       /* let go: its message comes again */
+	EFFECT_PHASES
 };
+
+enum effect_event {
+	EFFECT_STARTS,   /* the driver begins */
+	EFFECT_WANTS,    /* the driver asks for its claim */
+	EFFECT_SAYS,     /* the claim is said, or said again */
+	EFFECT_ANSWERED, /* the broker has answered the claim */
+	EFFECT_LEAVES,   /* all agree that it may go */
+	EFFECT_GOES,     /* the driver is told to go */
+	EFFECT_STOPS,    /* the driver is told not to go */
+	EFFECT_ENDS,     /* the driver has said how it ended, or was stopped at its deadline */
+	EFFECT_LOSES,    /* the session broke */
+	EFFECT_EVENTS
+};
+
+/* One table, with a line for each phase. */
+/* clang-format off */
+static const unsigned char transitions[EFFECT_PHASES][EFFECT_EVENTS] = {
+	[EFFECT_QUEUED]     = { [EFFECT_STARTS] = EFFECT_RUNNING, [EFFECT_LOSES] = EFFECT_GONE },
+	[EFFECT_RUNNING]    = { [EFFECT_WANTS] = EFFECT_WANTING, [EFFECT_ENDS] = EFFECT_ENDED, [EFFECT_LOSES] = EFFECT_GONE },
+	[EFFECT_WANTING]    = { [EFFECT_SAYS] = EFFECT_SAID, [EFFECT_LEAVES] = EFFECT_LEAVING, [EFFECT_STOPS] = EFFECT_WITHDRAWN,
+				[EFFECT_ENDS] = EFFECT_ENDED, [EFFECT_LOSES] = EFFECT_GONE },
+	[EFFECT_SAID]       = { [EFFECT_ANSWERED] = EFFECT_CLAIMED, [EFFECT_ENDS] = EFFECT_ORPHANED, [EFFECT_LOSES] = EFFECT_UNANSWERED },
+	[EFFECT_CLAIMED]    = { [EFFECT_SAYS] = EFFECT_SAID, [EFFECT_LEAVES] = EFFECT_LEAVING, [EFFECT_STOPS] = EFFECT_WITHDRAWN,
+				[EFFECT_ENDS] = EFFECT_ENDED, [EFFECT_LOSES] = EFFECT_WITHDRAWN },
+	[EFFECT_LEAVING]    = { [EFFECT_SAYS] = EFFECT_SAID, [EFFECT_GOES] = EFFECT_WENT, [EFFECT_STOPS] = EFFECT_WITHDRAWN,
+				[EFFECT_ENDS] = EFFECT_ENDED, [EFFECT_LOSES] = EFFECT_WITHDRAWN },
+	[EFFECT_WENT]       = { [EFFECT_ENDS] = EFFECT_ENDED, [EFFECT_LOSES] = EFFECT_WENT },
+	[EFFECT_WITHDRAWN]  = { [EFFECT_ENDS] = EFFECT_ENDED, [EFFECT_LOSES] = EFFECT_WITHDRAWN },
+	[EFFECT_UNANSWERED] = { [EFFECT_ANSWERED] = EFFECT_WITHDRAWN, [EFFECT_ENDS] = EFFECT_ORPHANED, [EFFECT_LOSES] = EFFECT_UNANSWERED },
+	[EFFECT_ORPHANED]   = { [EFFECT_ANSWERED] = EFFECT_ENDED, [EFFECT_LOSES] = EFFECT_ORPHANED },
+};
+/* clang-format on */
 
 struct effect {
 	struct list hook;
@@ -33,22 +72,35 @@ struct effect {
 	struct effect_driver *driver;
 	void *request;
 	struct delivery *delivery;
-	enum effect_phase phase;
-	int64_t deadline_us; /* boot time */
-	bool driver_gone;    /* it has said how it ended, or was stopped */
-	bool claim_said;
-	bool claim_open;     /* no answer yet */
-	struct buffer claim; /* as it was said first: only so is it told from somebody else's */
-	int64_t said_us;     /* boot time, before it was said last */
+	enum effect_phase phase; /* changed by effect_enter; effect_done ends one of effect_begin directly */
+	int64_t deadline_us;     /* boot time */
+	struct buffer claim;     /* as it was said first: only so is it told from somebody else's */
+	int64_t said_us;         /* boot time, before it was said last */
 	enum claim_answer claimed;
 	int note;      /* of the claim, -1: none */
 	uint64_t pass; /* number that the projections must pass before going on */
-	bool lost;     /* its session broke, and that was not looked at yet */
 	void (*done)(const void *result,
-		void *context); /* of effect_begin: all that is known of it besides request and driver */
+		void *context); /* of effect_begin: all that is known of it besides request, driver and phase */
 	void *context;
-	bool is_begun; /* by effect_begin */
 };
+
+static void effect_enter(struct effect *effect, enum effect_event event)
+{
+	enum effect_phase next = (enum effect_phase)transitions[effect->phase][event];
+
+	assert(next != EFFECT_NEVER);
+	effect->phase = next;
+}
+
+static bool has_driver(const struct effect *effect)
+{
+	return effect->phase != EFFECT_QUEUED && effect->phase != EFFECT_ORPHANED && effect->phase != EFFECT_ENDED;
+}
+
+static bool is_unanswered(const struct effect *effect)
+{
+	return effect->phase == EFFECT_SAID || effect->phase == EFFECT_UNANSWERED || effect->phase == EFFECT_ORPHANED;
+}
 
 const void *effect_request(const struct effect *effect)
 {
@@ -62,8 +114,8 @@ static bool lease_lives(const struct effect *effect)
 
 static void effect_free(struct effect *effect)
 {
-	assert(!effect->claim_open);
-	if (effect->phase != EFFECT_QUEUED && !effect->driver_gone)
+	assert(!is_unanswered(effect)); /* the answer would find it */
+	if (has_driver(effect))
 		effect->driver->stop(effect->driver->self, effect);
 	if (effect->phase != EFFECT_QUEUED) {
 		effect->runtime->effects_running--;
@@ -95,6 +147,7 @@ void effect_new(struct runtime *runtime, struct delivery **delivery, const struc
 
 	effect->runtime = runtime;
 	effect->kind = kind;
+	effect->phase = EFFECT_QUEUED;
 	effect->note = -1;
 	effect->driver = driver_of(runtime, kind->name);
 	assert(effect->driver); /* the process brought no driver of this name */
@@ -151,31 +204,39 @@ static void finish(struct effect *effect, const void *result)
 	effect_free(effect);
 }
 
-/* The driver has ended, with or without a result. */
-static void ended(struct effect *effect, const void *result)
+/* The driver has ended, with or without a result, in `phase`; whose claim it is is known. */
+static void conclude(struct effect *effect, enum effect_phase phase, const void *result)
 {
-	bool told_not_to_and_said_so = effect->phase == EFFECT_WITHDRAWN && result;
+	bool told_not_to_and_said_so = phase == EFFECT_WITHDRAWN && result;
 
-	effect->driver_gone = true;
-	if (effect->claim_open)
-		return; /* whose claim it is must be known first */
-	if (effect->claimed == CLAIM_FRESH && effect->phase != EFFECT_WENT && !told_not_to_and_said_so) {
+	if (effect->claimed == CLAIM_FRESH && phase != EFFECT_WENT && !told_not_to_and_said_so) {
 		effect->claimed = CLAIM_UNUSED;
 		result = NULL;
 	}
 	finish(effect, result);
 }
 
+static void ended(struct effect *effect, const void *result)
+{
+	enum effect_phase phase = effect->phase;
+
+	effect_enter(effect, EFFECT_ENDS);
+	if (effect->phase != EFFECT_ORPHANED) /* whose claim it is must be known first */
+		conclude(effect, phase, result);
+}
+
 void effect_done(struct effect *effect, const void *result)
 {
-	assert(!effect->driver_gone);
+	bool began = effect->phase != EFFECT_QUEUED;
+
+	assert(has_driver(effect) || effect->done);
 	if (!effect->done) {
 		ended(effect, result);
 		return;
 	}
-	effect->driver_gone = true;
+	effect->phase = EFFECT_ENDED;
 	effect->done(result, effect->context);
-	if (effect->is_begun)
+	if (began)
 		free(effect);
 }
 
@@ -183,8 +244,8 @@ void effect_done(struct effect *effect, const void *result)
 
 void effect_claim(struct effect *effect)
 {
-	assert(effect->phase == EFFECT_RUNNING);
-	effect->phase = EFFECT_ASKING; /* said by effects_work, not from inside the driver */
+	assert(!effect->done);              /* nobody would answer */
+	effect_enter(effect, EFFECT_WANTS); /* said by effects_work, not from inside the driver */
 }
 
 /* Its clock runs from before it leaves: what is confirmed after that may be a stop that its answer does not know. */
@@ -194,9 +255,7 @@ static void say_as_written(struct effect *effect)
 
 	buffer_add(&request->message, effect->claim.data, effect->claim.len);
 	request->effect = effect;
-	effect->phase = EFFECT_ASKING;
-	effect->claim_said = true;
-	effect->claim_open = true;
+	effect_enter(effect, EFFECT_SAYS);
 	effect->said_us = boot_us(effect->runtime);
 	request_publish(effect->runtime, request, buffer_bytes(&request->message));
 }
@@ -227,7 +286,7 @@ static void say_claim(struct effect *effect)
 
 static void withdraw(struct effect *effect)
 {
-	effect->phase = EFFECT_WITHDRAWN;
+	effect_enter(effect, EFFECT_STOPS);
 	effect->driver->proceed(effect->driver->self, effect, false); /* it may be gone after this */
 }
 
@@ -245,18 +304,16 @@ void effect_claim_answered(struct effect *effect, const Confirm *confirm)
 	};
 	bool first = effect->claimed == CLAIM_NONE;
 
-	effect->claim_open = false;
+	effect_enter(effect, EFFECT_ANSWERED);
 	if (first) {
 		count_answer(&effect->runtime->counts, confirm->kind);
 		effect->claimed = answers[confirm->kind];
 	}
 	effect->pass = confirm->kind == CONFIRM_FRESH ? confirm->head : confirm->seq;
-	if (effect->driver_gone)
-		ended(effect, NULL);
-	else if (effect->phase == EFFECT_ASKING && !first && confirm->kind != CONFIRM_FRESH)
+	if (effect->phase == EFFECT_ENDED)
+		conclude(effect, EFFECT_ORPHANED, NULL);
+	else if (effect->phase == EFFECT_CLAIMED && !first && confirm->kind != CONFIRM_FRESH)
 		withdraw(effect);
-	else if (effect->phase == EFFECT_ASKING)
-		effect->phase = EFFECT_CLAIMED;
 }
 
 static bool service_agrees(struct effect *effect)
@@ -309,7 +366,7 @@ static void leave(struct effect *effect)
 		withdraw(effect);
 		return;
 	}
-	effect->phase = EFFECT_WENT;
+	effect_enter(effect, EFFECT_GOES);
 	effect->driver->proceed(effect->driver->self, effect, true);
 }
 
@@ -323,7 +380,7 @@ static void go_or_not(struct effect *effect)
 		withdraw(effect);
 		return;
 	}
-	effect->phase = EFFECT_LEAVING;
+	effect_enter(effect, EFFECT_LEAVES);
 	leave(effect);
 }
 
@@ -336,7 +393,7 @@ static void start(struct effect *effect)
 	if (runtime->effects_running >= runtime->effects_most)
 		return;
 	runtime->effects_running++;
-	effect->phase = EFFECT_RUNNING;
+	effect_enter(effect, EFFECT_STARTS);
 	effect->deadline_us = boot_us(runtime) + effect->kind->deadline_us;
 	effect->driver->start(effect->driver->self, effect, effect->request);
 }
@@ -352,17 +409,17 @@ static void step(struct effect *effect)
 		start(effect);
 		return;
 	}
-	if (!effect->driver_gone && runtime->heard_us >= effect->deadline_us) {
+	if (has_driver(effect) && runtime->heard_us >= effect->deadline_us) {
 		runtime->counts.effect_timeouts++;
 		effect->driver->stop(effect->driver->self, effect);
 		ended(effect, NULL);
 		return;
 	}
-	if (effect->driver_gone || !session_is_open(runtime->session))
+	if (!session_is_open(runtime->session))
 		return;
-	if (effect->phase == EFFECT_ASKING && !effect->kind->claim)
+	if (effect->phase == EFFECT_WANTING && !effect->kind->claim)
 		go_or_not(effect);
-	else if (effect->phase == EFFECT_ASKING && !effect->claim_said)
+	else if (effect->phase == EFFECT_WANTING)
 		say_claim(effect);
 	else if (effect->phase == EFFECT_CLAIMED && runtime_passed(runtime, effect->pass))
 		go_or_not(effect);
@@ -378,7 +435,7 @@ static void work_drivers(struct runtime *runtime)
 }
 
 /* A step may end any effect: so each is looked up anew, in the order in which they began. */
-static void step_all(struct runtime *runtime)
+static void each_effect(struct runtime *runtime, void (*step_of)(struct effect *effect))
 {
 	struct list done;
 
@@ -388,7 +445,7 @@ static void step_all(struct runtime *runtime)
 
 		list_remove(&effect->hook);
 		list_append(&done, &effect->hook);
-		step(effect);
+		step_of(effect);
 	}
 	list_move_all(&runtime->effects, &done);
 }
@@ -397,55 +454,27 @@ void effects_work(struct runtime *runtime)
 {
 	work_drivers(runtime);
 	if (!list_empty(&runtime->effects))
-		step_all(runtime);
+		each_effect(runtime, step);
 }
 
 /* --- between sessions --- */
 
 static void lose(struct effect *effect)
 {
-	switch (effect->phase) {
-	case EFFECT_QUEUED:
-	case EFFECT_RUNNING:
+	enum effect_phase phase = effect->phase;
+
+	if (transitions[phase][EFFECT_LOSES] == EFFECT_GONE) {
 		effect_free(effect);
-		break;
-	case EFFECT_ASKING:
-		if (!effect->claim_said)
-			effect_free(effect);
-		else if (!effect->driver_gone)
-			withdraw(effect);
-		break;
-	case EFFECT_CLAIMED:
-	case EFFECT_LEAVING:
-		withdraw(effect);
-		break;
-	case EFFECT_WENT:
-	case EFFECT_WITHDRAWN:
-		break;
+		return;
 	}
-}
-
-static struct effect *first_lost(const struct runtime *runtime)
-{
-	LIST_EACH (hook, &runtime->effects) {
-		struct effect *effect = LIST_ENTRY(hook, struct effect, hook);
-
-		if (effect->lost)
-			return effect;
-	}
-	return NULL;
+	effect_enter(effect, EFFECT_LOSES);
+	if (effect->phase != phase)
+		effect->driver->proceed(effect->driver->self, effect, false); /* it may be gone after this */
 }
 
 void effects_lost(struct runtime *runtime)
 {
-	struct effect *effect;
-
-	LIST_EACH (hook, &runtime->effects)
-		LIST_ENTRY(hook, struct effect, hook)->lost = true;
-	while ((effect = first_lost(runtime))) {
-		effect->lost = false;
-		lose(effect);
-	}
+	each_effect(runtime, lose);
 }
 
 /* What went is not to be handed to anybody else while its outcome is still to come. */
@@ -471,7 +500,8 @@ void effects_free(struct runtime *runtime)
 	while (!list_empty(&runtime->effects)) {
 		struct effect *effect = LIST_ENTRY(runtime->effects.next, struct effect, hook);
 
-		effect->claim_open = false;
+		if (is_unanswered(effect))
+			effect_enter(effect, EFFECT_ANSWERED); /* it will not be */
 		effect_free(effect);
 	}
 }
@@ -483,11 +513,17 @@ int64_t effects_wait_us(const struct runtime *runtime)
 	LIST_EACH (hook, &runtime->effects) {
 		const struct effect *effect = LIST_ENTRY(hook, struct effect, hook);
 
-		if (effect->phase == EFFECT_QUEUED || effect->driver_gone)
+		if (session_is_open(runtime->session) && lease_lives(effect)) {
+			int64_t renew_us = delivery_renew_due_us(runtime, effect->delivery) - now;
+
+			if (renew_us < wait_us)
+				wait_us = renew_us > 0 ? renew_us : 0;
+		}
+		if (!has_driver(effect))
 			continue;
 		if (effect->deadline_us - now < wait_us)
 			wait_us = effect->deadline_us > now ? effect->deadline_us - now : 0;
-		if (effect->phase == EFFECT_ASKING && !effect->claim_said && session_is_open(runtime->session))
+		if (effect->phase == EFFECT_WANTING && session_is_open(runtime->session))
 			return 0;
 	}
 	for (struct effect_driver *const *at = runtime->drivers; at && *at; at++) {
@@ -506,13 +542,15 @@ struct effect *effect_begin(struct effect_driver *driver, const void *request,
 {
 	struct effect *effect = memory_new(sizeof(*effect));
 
-	*effect = (struct effect){ .driver = driver, .request = (void *)request, .done = done, .context = context };
+	*effect = (struct effect){
+		.driver = driver, .request = (void *)request, .phase = EFFECT_QUEUED, .done = done, .context = context
+	};
 	driver->start(driver->self, effect, request);
-	if (effect->driver_gone) { /* already */
+	if (effect->phase == EFFECT_ENDED) { /* already */
 		free(effect);
 		return NULL;
 	}
-	effect->is_begun = true;
+	effect_enter(effect, EFFECT_STARTS);
 	return effect;
 }
 

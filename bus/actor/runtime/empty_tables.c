@@ -4,7 +4,7 @@
  * Owns:     of each (table, shop) that was asked for, and of each table over all shops, whether the store has a row of it.
  * Promises: a table that is called empty has no row in the store: it was looked for once, and state_flush, which alone puts rows
  *           there, tells the tables it puts into. One whose rows were all deleted since is not called empty until the next start.
- *           Most decisions ask for a dozen tables that hold something for a few carts only, or for none: a get or a seek each.
+ *           Most decisions ask for a dozen tables that hold a few rows, or none: a get or a seek each.
  * Read next: state.c, state_each.c (the callers)
  */
 #include "bus/actor/runtime/state_rows.h"

@@ -14,12 +14,58 @@ struct state *state_new(struct store **store);
 bool state_has_cursor(struct store *store); /* false: it has no rows that anybody may believe */
 void state_free(struct state *state);       /* takes NULL; what was not flushed is folded again next time */
 
+/* --- rows of tables by their names on disk: what state.h's typed tables are made of --- */
+
+/* `fields` describes *row. false: no such row; *ret is then all zero. */
+bool state_get(const struct state *state, const char *table, const char *shop, const char *key,
+	const pb_msgdesc_t *fields, void *ret_row);
+bool state_has(const struct state *state, const char *table, const char *shop, const char *key);
+void state_put(struct state *state, const char *table, const char *shop, const char *key, const pb_msgdesc_t *fields,
+	const void *row);
+void state_delete(struct state *state, const char *table, const char *shop, const char *key);
+
+/* The same with plain bytes; state_get_bytes appends. */
+bool state_get_bytes(
+	const struct state *state, const char *table, const char *shop, const char *key, struct buffer *ret);
+void state_put_bytes(struct state *state, const char *table, const char *shop, const char *key, struct bytes value);
+/* A number as the value; 0 when there is none. */
+uint64_t state_number(const struct state *state, const char *table, const char *shop, const char *key);
+void state_put_number(struct state *state, const char *table, const char *shop, const char *key, uint64_t number);
+
+/*
+ * Calls each() for the rows of a table in order of (shop, key), starting with those whose key begins with `prefix` (shop and
+ * prefix may be NULL: all), until it returns false. Values are raw bytes: state_row decodes them. each() must not write.
+ */
+void state_each(const struct state *state, const char *table, const char *shop, const char *prefix, state_each_fn *each,
+	void *context);
+/* The same for one shop, starting at the first key that is not before `from`: what lies before it is not even looked at. */
+void state_each_from(const struct state *state, const char *table, const char *shop, const char *from,
+	state_each_fn *each, void *context);
+/* Calls each() once for every shop that has a row in the table. */
+void state_each_shop(
+	const struct state *state, const char *table, void (*each)(const char *shop, void *context), void *context);
+bool state_row(struct bytes value, const pb_msgdesc_t *fields, void *ret_row);
+
+/* --- layers --- */
+
+/* What state_context gives to decisions of this service; `context` is borrowed. */
+void state_set_context(struct state *state, const struct service *service, const void *context);
+/* Between these two a fold runs, which must not ask for it. */
+void state_begin_fold(struct state *state);
+void state_end_fold(struct state *state);
+
 /* Folds write to the projected layer and read nothing but it, until state_write_turn. */
 void state_write_projected(struct state *state);
 /* Folds write to the overlay, tagged with this turn (> 0); turns are opened in ascending order. Reads see it all. */
 void state_write_turn(struct state *state, uint64_t turn);
 void state_drop_turn(struct state *state, uint64_t turn); /* its rows, unless a later turn wrote them again */
 void state_drop_turns(struct state *state);               /* all: the session ended */
+
+/*
+ * Was a row too large to be written since the last call, in this turn (0: while a projection was folded)? ret_why names the table and
+ * both sizes.
+ */
+bool state_take_refused(struct state *state, uint64_t turn, char *ret_why, size_t room);
 
 /*
  * Why a row is there, and so how long: the rows that are written next come of this fact. What the log forgets (bus.proto,

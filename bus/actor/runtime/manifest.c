@@ -1,13 +1,17 @@
 /*
- * manifest.c: service_manifest: a service's part of topology.conf, from its table
+ * manifest.c: service_manifest: a service's part of topology.conf, from its table; and service_judge: whether that may be
  */
 #include "bus/actor/service.h"
 #include "bus/base/memory.h"
+#include "bus/wire/queue_limits.h"
+#include <errno.h>
 #include <pb_common.h>
 #include <stdio.h>
 #include <stdlib.h>
 
 enum { PATH_LEN = 24 };
+/* The broker of v0.2.0 knows no other name for it, and refuses a key that it does not know. */
+static const char KEY_OF_SUBJECT[] = "cart";
 
 static bool is_shown(const struct topic *topic, const pb_msgdesc_t *message, const pb_field_iter_t *field)
 {
@@ -38,7 +42,7 @@ static void add_shown(
 }
 
 /* `at` points into `value`, at a string that stands there once. */
-static void add_cart(struct buffer *ret, const pb_msgdesc_t *message, void *value, const char *at, const char *above)
+static void add_subject(struct buffer *ret, const pb_msgdesc_t *message, void *value, const char *at, const char *above)
 {
 	pb_field_iter_t field;
 
@@ -48,20 +52,21 @@ static void add_cart(struct buffer *ret, const pb_msgdesc_t *message, void *valu
 		if (PB_HTYPE(field.type) == PB_HTYPE_REPEATED)
 			continue;
 		snprintf(path, sizeof(path), "%s%u", above, (unsigned)field.tag);
-		if (PB_LTYPE(field.type) == PB_LTYPE_STRING && field.pData == at)
-			buffer_printf(ret, "cart = %s\n", path);
+		if (PB_ATYPE(field.type) == PB_ATYPE_STATIC && PB_LTYPE(field.type) == PB_LTYPE_STRING &&
+			field.pData == at)
+			buffer_printf(ret, "%s = %s\n", KEY_OF_SUBJECT, path);
 		if (!PB_LTYPE_IS_SUBMSG(field.type))
 			continue;
 		snprintf(path, sizeof(path), "%s%u/", above, (unsigned)field.tag);
-		add_cart(ret, field.submsg_desc, field.pData, at, path);
+		add_subject(ret, field.submsg_desc, field.pData, at, path);
 	}
 }
 
-static size_t cart_of(const struct topic *topic)
+static size_t subject_of(const struct topic *topic)
 {
 	for (const struct topic_told *told = topic->told; told && told->topic; told++)
 		if (told->topic == topic)
-			return told->cart;
+			return told->subject;
 	return TOPIC_NOWHERE;
 }
 
@@ -86,8 +91,8 @@ void topic_manifest(const struct topic *topic, struct buffer *ret)
 		void *value = memory_new(topic->size);
 
 		add_shown(ret, topic, topic->message, value, "");
-		if (cart_of(topic) != TOPIC_NOWHERE)
-			add_cart(ret, topic->message, value, (char *)value + cart_of(topic), "");
+		if (subject_of(topic) != TOPIC_NOWHERE)
+			add_subject(ret, topic->message, value, (char *)value + subject_of(topic), "");
 		free(value);
 	}
 }
@@ -95,16 +100,70 @@ void topic_manifest(const struct topic *topic, struct buffer *ret)
 /* A topic may be declared many times over, by every service that meets it; it is the same each time. */
 static void add_topics(struct buffer *ret, const struct service *service)
 {
-	for (int i = 0; i < SERVICE_HEARS_MAX && service->hears[i].topic; i++)
-		topic_manifest(service->hears[i].topic, ret);
-	for (int i = 0; i < SERVICE_REMEMBERS_MAX && service->remembers[i].topic; i++)
-		topic_manifest(service->remembers[i].topic, ret);
-	for (int i = 0; i < SERVICE_SAYS_MAX && service->says[i]; i++)
-		topic_manifest(service->says[i], ret);
+	const struct remembers *remembered;
+	const struct hears *heard;
+	const struct topic *said;
+
+	for (size_t i = 0; (heard = service_hears(service, i)); i++)
+		topic_manifest(heard->topic, ret);
+	for (size_t i = 0; (remembered = service_remembers(service, i)); i++)
+		topic_manifest(remembered->topic, ret);
+	for (size_t i = 0; (said = service_says(service, i)); i++)
+		topic_manifest(said, ret);
+}
+
+static int refuse_twice(const struct service *service, const char *does, const struct topic *topic, char ret_why[256])
+{
+	snprintf(ret_why, 256,
+		"the table of %s has two rows that %s %s: only the first would be called. Remove one of them, also where systems add to this table",
+		service->name, does, topic->name);
+	return -EEXIST;
+}
+
+/* Of two rows for one topic only the first would ever be called. */
+static int judge_topics(const struct service *service, char ret_why[256])
+{
+	const struct hears *heard;
+	const struct remembers *remembered;
+
+	for (size_t i = 0; (heard = service_hears(service, i)); i++)
+		if (service_hears_topic(service, heard->topic->name) != heard)
+			return refuse_twice(service, "hear", heard->topic, ret_why);
+	for (size_t i = 0; (remembered = service_remembers(service, i)); i++)
+		if (service_remembers_topic(service, remembered->topic->name) != remembered)
+			return refuse_twice(service, "remember", remembered->topic, ret_why);
+	return 0;
+}
+
+int service_judge(const struct service *service, char ret_why[256])
+{
+	bool has_queue = service_hears(service, 0) != NULL;
+
+	if (!has_queue && (service->failures_max || service->lease_ms)) {
+		snprintf(ret_why, 256, "%s declares failures_max or lease_ms, but it hears nothing, so it has no queue",
+			service->name);
+		return -EINVAL;
+	}
+	if (service->failures_max > QUEUE_FAILURES_MOST) {
+		snprintf(ret_why, 256, "failures_max of %s is %u; expected %d to %d", service->name,
+			(unsigned)service->failures_max, QUEUE_FAILURES_LEAST, QUEUE_FAILURES_MOST);
+		return -EINVAL;
+	}
+	if (service->lease_ms &&
+		(service->lease_ms < QUEUE_LEASE_MS_LEAST || service->lease_ms > QUEUE_LEASE_MS_MOST)) {
+		snprintf(ret_why, 256, "lease_ms of %s is %u; expected %d to %d", service->name,
+			(unsigned)service->lease_ms, QUEUE_LEASE_MS_LEAST, QUEUE_LEASE_MS_MOST);
+		return -EINVAL;
+	}
+	return judge_topics(service, ret_why);
 }
 
 void service_manifest(const struct service *service, struct buffer *ret)
 {
+	const struct remembers *remembered;
+	const struct hears *heard;
+	const struct topic *said;
+
 	add_topics(ret, service);
 	buffer_printf(ret, "[peer %s]\n", service->name);
 	if (service->exclusive)
@@ -113,11 +172,15 @@ void service_manifest(const struct service *service, struct buffer *ret)
 		buffer_add_text(ret, "gateway = yes\n");
 	if (service->operator_)
 		buffer_add_text(ret, "operator = yes\n");
-	for (int i = 0; i < SERVICE_HEARS_MAX && service->hears[i].topic; i++)
-		buffer_printf(ret, "hears = %s\n", service->hears[i].topic->name);
-	for (int i = 0; i < SERVICE_REMEMBERS_MAX && service->remembers[i].topic; i++)
-		buffer_printf(ret, "remembers = %s\n", service->remembers[i].topic->name);
-	for (int i = 0; i < SERVICE_SAYS_MAX && service->says[i]; i++)
-		buffer_printf(ret, "says = %s\n", service->says[i]->name);
+	if (service->failures_max)
+		buffer_printf(ret, "failure-limit = %u\n", (unsigned)service->failures_max);
+	if (service->lease_ms)
+		buffer_printf(ret, "lease = %ums\n", (unsigned)service->lease_ms);
+	for (size_t i = 0; (heard = service_hears(service, i)); i++)
+		buffer_printf(ret, "hears = %s\n", heard->topic->name);
+	for (size_t i = 0; (remembered = service_remembers(service, i)); i++)
+		buffer_printf(ret, "remembers = %s\n", remembered->topic->name);
+	for (size_t i = 0; (said = service_says(service, i)); i++)
+		buffer_printf(ret, "says = %s\n", said->name);
 	buffer_add_text(ret, "\n");
 }

@@ -4,7 +4,7 @@
  * Owns:      one service's state and its last turn.
  * Promises:  the same folds and decisions as under runtime.c, by the same table; nothing of the world is touched.
  * Fails by:  die() when the store of the state breaks, as a process does.
- * Read next: turn.c, layers.h, services/carts/rehearsal (who uses it)
+ * Read next: turn.c, layers.h, replay.h
  */
 #include "bus/actor/runtime/replay.h"
 #include "bus/actor/runtime/layers.h"
@@ -26,6 +26,11 @@ struct replay {
 
 struct replay *replay_new(const struct service *service, const char *folder, char ret_why[512])
 {
+	return replay_new_in((struct service_context){ .service = service }, folder, ret_why);
+}
+
+struct replay *replay_new_in(struct service_context context, const char *folder, char ret_why[512])
+{
 	struct replay *alone;
 	struct store *store = NULL;
 	int r = folder ? store_open(folder, &runtime_store_options, &store, ret_why)
@@ -34,8 +39,9 @@ struct replay *replay_new(const struct service *service, const char *folder, cha
 	if (r < 0)
 		return NULL;
 	alone = memory_new(sizeof(*alone));
-	alone->table = table_new(service);
+	alone->table = table_new(context.service);
 	alone->state = state_new(&store);
+	state_set_context(alone->state, context.service, context.context);
 	return alone;
 }
 
@@ -72,13 +78,7 @@ bool replay_hears(const struct replay *alone, const char *topic)
 
 bool replay_says(const struct replay *alone, const char *topic)
 {
-	const struct service *service = table_service(alone->table);
-
-	for (int i = 0; i < SERVICE_SAYS_MAX && service->says[i]; i++) {
-		if (strcmp(service->says[i]->name, topic) == 0)
-			return true;
-	}
-	return false;
+	return service_says_topic(table_service(alone->table), topic) != NULL;
 }
 
 static struct turn open_turn(struct replay *alone, const struct message_meta *message, int64_t now_us)

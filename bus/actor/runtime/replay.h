@@ -14,6 +14,8 @@ struct replay;
 
 /* `folder`: where its folded state lies meanwhile, made if it is not there; NULL: in memory. NULL: it cannot be; ret_why. */
 struct replay *replay_new(const struct service *service, const char *folder, char ret_why[512]);
+/* The same for a service with a context (service.h), which is borrowed. */
+struct replay *replay_new_in(struct service_context context, const char *folder, char ret_why[512]);
 void replay_free(struct replay *alone); /* takes NULL */
 const struct state *replay_state(const struct replay *alone);
 

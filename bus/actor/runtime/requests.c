@@ -14,6 +14,7 @@
 #include "bus/wire/frame.h"
 #include "bus/wire/message.h"
 #include <assert.h>
+#include <stdio.h>
 #include <stdlib.h>
 
 enum { TURN_BYTES_MAX = 3 << 20 }; /* of all its facts: they travel in one frame */
@@ -174,14 +175,30 @@ void turn_say_outcomes(struct runtime *runtime, struct turn *turn)
 	turn_end(turn);
 }
 
-static void limit_size(struct runtime *runtime, struct turn *turn, enum verdict *verdict)
+bool turn_clear_too_large(struct runtime *runtime, struct turn *turn, char ret_why[TURN_REASON_MAX])
 {
-	if (turn->facts.len <= TURN_BYTES_MAX)
-		return;
+	if (turn->facts.len > TURN_BYTES_MAX)
+		text_copy(ret_why, TURN_REASON_MAX, "the decision says more than fits into one turn");
+	else if (turn->fact_count > TURN_FACTS_MAX)
+		snprintf(ret_why, TURN_REASON_MAX, "the decision says %u facts, and a turn holds at most %d",
+			turn->fact_count, TURN_FACTS_MAX);
+	else if (!state_take_refused(runtime->state, runtime->turns, ret_why, TURN_REASON_MAX))
+		return false;
 	state_drop_turn(runtime->state, runtime->turns);
-	*verdict = turn_dead_letter(turn, "the decision says more than fits into one turn");
 	buffer_clear(&turn->facts);
 	turn->fact_count = 0;
+	return true;
+}
+
+/* An outcome has happened already, so its facts are said even if a row would be too large. The fold logs that row (runtime_tell_large_row). */
+static void limit_size(struct runtime *runtime, struct turn *turn, enum verdict *verdict, bool outcome)
+{
+	char why[TURN_REASON_MAX];
+
+	if (outcome && turn->facts.len <= TURN_BYTES_MAX && turn->fact_count <= TURN_FACTS_MAX)
+		return;
+	if (turn_clear_too_large(runtime, turn, why))
+		*verdict = turn_dead_letter(turn, why);
 }
 
 void turn_commit(
@@ -197,7 +214,7 @@ void turn_commit(
 		turn_end(turn);
 		return;
 	}
-	limit_size(runtime, turn, &verdict);
+	limit_size(runtime, turn, &verdict, outcome);
 	if (delivery) {
 		up.what.turn.has_receipt = true;
 		up.what.turn.receipt = delivery->receipt;

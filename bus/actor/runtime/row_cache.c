@@ -2,8 +2,9 @@
  * row_cache.c: rows that were read from the store
  *
  * Owns:      copies of keys and values, in two generations.
- * Promises:  a row is still there when it is asked for again before so many other rows were asked for as fill half of it. It never
- *            holds more than its limit. To give a generation up costs one walk over it, and no row needs a place in a list.
+ * Promises:  a row larger than a generation is not kept. Any other row is still there when it is asked for again before so many
+ *            other rows were asked for as fill half of it. It never holds more than its limit. To give a generation up costs one
+ *            walk over it, and no row needs a place in a list.
  * Read next: state.c
  */
 #include "bus/actor/runtime/row_cache.h"
@@ -85,8 +86,14 @@ static void add(struct row_cache *cache, struct bytes key, struct row *row)
 
 void row_cache_put(struct row_cache *cache, struct bytes key, struct bytes value)
 {
-	struct row *row = memory_new(sizeof(*row) + value.len);
+	struct row *row;
 
+	if (ROW_OVERHEAD + key.len + value.len > cache->young_most) {
+		free(map_remove(cache->young, key));
+		free(map_remove(cache->old, key));
+		return;
+	}
+	row = memory_new(sizeof(*row) + value.len);
 	row->len = value.len;
 	row->is_there = value.data != NULL;
 	if (value.len > 0)

@@ -17,6 +17,7 @@
 #include "bus/wire/message.h"
 #include <assert.h>
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 
 /* Credit: how much may be on its way to us beyond what is done with. Below the lane's mark (wire/zmq_link.c) even as one frame each. */
@@ -27,6 +28,8 @@ enum {
 	WINDOW_PROJECTION_BYTES = 8 << 20,
 	EFFECTS_MOST_DEFAULT = 64,
 };
+enum { LARGE_ROWS_AT_ONCE = 10 };
+static const int64_t LARGE_ROW_EVERY_US = US_PER_MINUTE;
 static const int64_t FLUSH_EVERY_US = 1 * US_PER_S;
 static const int64_t CLOCK_OFF_US = US_PER_MINUTE; /* two clocks that are kept agree far better */
 static const int64_t GATEWAY_PROMISE_US = 1500 * US_PER_MS;
@@ -99,8 +102,7 @@ static bool on_recognise(void *self, const Welcome *welcome, char why[256])
 	else if (known[0] && (welcome->head < remembered || is_older(welcome->opening, state_opening(runtime->state))))
 		snprintf(why, 256,
 			"the broker has forgotten: its log ends at message %llu, and message %llu of it was confirmed; "
-			"put its "
-			"newest state folder back",
+			"put its newest state folder back",
 			(unsigned long long)welcome->head, remembered);
 	else
 		return true;
@@ -116,8 +118,7 @@ static void tell_clock(const struct runtime *runtime, const Welcome *welcome)
 		return;
 	log_event(LOG_ERROR,
 		"the clock of this host is %lld s %s the log's: set it right, or the broker's (timedatectl); until "
-		"then "
-		"what goes by the clock is early or late by so much",
+		"then what goes by the clock is early or late by so much",
 		(long long)((llabs(off_us) + US_PER_S / 2) / US_PER_S), off_us > 0 ? "ahead of" : "behind");
 }
 
@@ -182,13 +183,26 @@ static void pass(struct runtime *runtime, uint64_t seq)
 		requests_passed(runtime);
 }
 
-/* What does not decode says nothing to us. */
+void runtime_tell_large_row(struct runtime *runtime, const char *what, const char *why)
+{
+	runtime->counts.rows_refused++;
+	if (rate_limit_take(&runtime->of_large_rows, boot_us(runtime), LARGE_ROW_EVERY_US, LARGE_ROWS_AT_ONCE))
+		log_event(LOG_ERROR, "%s: %s. What was there before stays", what, why);
+}
+
+/* A payload that does not decode changes nothing. A fold that would make a row too large leaves the row as it was, and folding goes on. */
 static void fold(struct runtime *runtime, const struct message_meta *said, struct bytes payload)
 {
+	char what[80], why[TURN_REASON_MAX];
+
 	if (strcmp(said->topic, TOPIC_FORGOTTEN) == 0)
 		state_hear_forgotten(runtime->state, payload);
 	else
 		table_fold(runtime->table, runtime->state, said, payload);
+	if (!state_take_refused(runtime->state, 0, why, sizeof(why)))
+		return;
+	snprintf(what, sizeof(what), "message %llu of %s was not folded", (unsigned long long)said->seq, said->topic);
+	runtime_tell_large_row(runtime, what, why);
 }
 
 static void hear_projection(struct runtime *runtime, const Projection *head, struct bytes message)
@@ -265,7 +279,7 @@ static void on_answer(void *self, const Answer *answer)
 
 static void set_window(struct runtime *runtime)
 {
-	bool has_effects = runtime->service->effects[0] != NULL;
+	bool has_effects = runtime->service->effects != NULL;
 
 	runtime->window = (UpCredit){
 		/* Work in the world is slow: what would only wait here is better off with another instance. */
@@ -317,6 +331,8 @@ int runtime_new(const struct service *service, const struct runtime_settings *se
 	list_init(&runtime->effects);
 	runtime->table = table_new(service);
 	runtime->state = state_new(store);
+	assert(!settings->context.service || settings->context.service == service);
+	state_set_context(runtime->state, service, settings->context.context);
 	if ((state_is_unmarked(runtime->state) && state_forget(runtime->state) < 0) ||
 		state_lay_out(runtime->state, service->layout) < 0)
 		die("the folded state of an older program cannot be emptied: check the disk");

@@ -34,6 +34,7 @@ struct runtime_settings {
 	struct activity *activity;      /* where it notes what it is at: nowhere */
 	struct claim_notes *notes;      /* of the claims of a service that has `unused`, borrowed: none are kept */
 	tell_fn *tell;                  /* NULL: nobody listens */
+	struct service_context context; /* of the same service (service.h); zero: none */
 };
 
 extern const struct store_options runtime_store_options;
@@ -88,7 +89,8 @@ struct durations { /* a histogram; how many took at most 1 ms, 10 ms, 100 ms, 1 
 	uint64_t within[DURATION_BOUNDS], count, sum_us;
 };
 struct runtime_counts {
-	uint64_t turns, failures, folded, effects, effect_timeouts, claims_fresh, claims_duplicate, sessions;
+	uint64_t turns, failures, folded, rows_refused, effects, effect_timeouts, claims_fresh, claims_duplicate,
+		sessions;
 	uint64_t config_read_us; /* real time at which the configuration that it runs with was last found on the disk */
 	uint64_t config_kept;    /* 1: another one lies there, which was refused */
 	struct durations deciding; /* one decision */

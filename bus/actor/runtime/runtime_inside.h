@@ -98,7 +98,8 @@ struct runtime {
 	uint32_t effects_running, effects_most;
 	bool draining;
 	struct runtime_counts counts;
-	int64_t counts_at_us; /* boot time at which they are told again */
+	struct rate_limit of_large_rows; /* lines about them */
+	int64_t counts_at_us;            /* boot time at which they are told again */
 	counts_fn *counts_beside;
 	void *counts_context;
 	uint64_t (*memory_bytes)(void); /* NULL: not told */
@@ -119,7 +120,7 @@ static inline void begin_task(struct runtime *runtime, enum task task, uint64_t 
 
 static inline bool runtime_passed(const struct runtime *runtime, uint64_t seq)
 {
-	return !runtime->service->remembers[0].topic || state_cursor(runtime->state) >= seq;
+	return !service_remembers(runtime->service, 0) || state_cursor(runtime->state) >= seq;
 }
 
 static inline bool runtime_leases_live(const struct runtime *runtime, uint64_t epoch)
@@ -141,6 +142,13 @@ void requests_again(struct runtime *runtime);  /* a new one began: what must be 
 void requests_free(struct runtime *runtime);
 /* What an earlier run left: its facts are seen at once, and said until they are confirmed. Ends the turn. */
 void turn_say_outcomes(struct runtime *runtime, struct turn *turn);
+/* Counts and logs, not too often, that a row would have become too large. */
+void runtime_tell_large_row(struct runtime *runtime, const char *what, const char *why);
+/*
+ * Is the turn larger than one can be, or would one of its facts fold to a row that is larger than one can be? Then it says nothing any
+ * more, and ret_why tells which.
+ */
+bool turn_clear_too_large(struct runtime *runtime, struct turn *turn, char ret_why[TURN_REASON_MAX]);
 /*
  * Commits the turn with its receipt, and ends it; delivery NULL: a turn on the clock. An outcome is a fact about the world: without
  * a live lease, or when nobody learns what became of the turn, its facts are said one by one until they are confirmed.
@@ -157,6 +165,7 @@ void deliveries_drop(struct runtime *runtime);
 void delivery_poisoned(struct runtime *runtime, const Receipt *receipt, const char *reason);
 void delivery_credit(struct runtime *runtime, const struct delivery *delivery); /* done with: room for another */
 void delivery_renew(struct runtime *runtime, struct delivery *delivery);
+int64_t delivery_renew_due_us(const struct runtime *runtime, const struct delivery *delivery); /* boot time */
 int64_t deliveries_wait_us(const struct runtime *runtime);
 void clock_decide(struct runtime *runtime);
 int64_t clock_wait_us(const struct runtime *runtime);

@@ -18,8 +18,10 @@
 #include "bus/base/memory.h"
 #include "bus/base/text.h"
 #include "bus/wire/codec.h"
+#include "bus/wire/frame.h"
 #include <assert.h>
 #include <errno.h>
+#include <stdio.h>
 
 enum { FLUSH_BYTES = 2 << 20 };
 
@@ -41,6 +43,29 @@ static uint64_t meta_number(struct store *store, const char *name)
 	if (store_get(store, FAMILY_META, bytes_of(name), &value) < 0 || value.len != 8)
 		return 0;
 	return get_be64(value.data);
+}
+
+void state_set_context(struct state *state, const struct service *service, const void *context)
+{
+	state->context_of = service;
+	state->context = context;
+}
+
+const void *state_context(const struct state *state, const struct service *service)
+{
+	assert(!state->folding);
+	assert(!state->context || state->context_of == service);
+	return state->context;
+}
+
+void state_begin_fold(struct state *state)
+{
+	state->folding = true;
+}
+
+void state_end_fold(struct state *state)
+{
+	state->folding = false;
 }
 
 bool state_has_cursor(struct store *store)
@@ -225,6 +250,28 @@ bool state_get_bytes(
 	return true;
 }
 
+_Static_assert((int)STATE_ROW_BYTES_MAX == (int)MESSAGE_BYTES_MAX, "a row holds whatever a message holds");
+
+static bool fits(struct state *state, const char *table, size_t size)
+{
+	if (size <= STATE_ROW_BYTES_MAX)
+		return true;
+	snprintf(state->refused_row, sizeof(state->refused_row),
+		"a row of table %.40s would have %zu bytes, and a row holds at most %d", table, size,
+		STATE_ROW_BYTES_MAX);
+	state->refused_turn = state->turn;
+	return false;
+}
+
+bool state_take_refused(struct state *state, uint64_t turn, char *ret_why, size_t room)
+{
+	if (state->refused_row[0] == '\0' || state->refused_turn != turn)
+		return false;
+	text_copy(ret_why, room, state->refused_row);
+	state->refused_row[0] = '\0';
+	return true;
+}
+
 /* A row without its value, which is to be added. */
 static struct buffer *begin_row(struct state *state)
 {
@@ -243,7 +290,8 @@ void state_put_bytes(struct state *state, const char *table, const char *shop, c
 	struct buffer *row = begin_row(state);
 	char at[ROW_KEY_MAX];
 
-	assert(value.len <= ROW_VALUE_MAX);
+	if (!fits(state, table, value.len))
+		return;
 	buffer_add(row, value.data, value.len);
 	write_row(state, BYTES(at, row_key(at, table, shop, key)), buffer_bytes(row));
 }
@@ -256,8 +304,8 @@ void state_put(struct state *state, const char *table, const char *shop, const c
 	size_t size = codec_size(codec, row);
 	char at[ROW_KEY_MAX];
 
-	if (size > ROW_VALUE_MAX)
-		die("a row for table %s is %zu bytes, %d is most", table, size, ROW_VALUE_MAX);
+	if (!fits(state, table, size))
+		return;
 	written->len += codec_write(codec, row, buffer_grow(written, size));
 	write_row(state, BYTES(at, row_key(at, table, shop, key)), buffer_bytes(written));
 }

@@ -15,7 +15,8 @@
 #include "bus/base/sorted_map.h"
 #include <errno.h>
 
-enum { ROW_KEY_MAX = 512, ROW_VALUE_MAX = 64 << 10 };
+/* A table's name, a shop (64) and a key (200) of a message, with room for what folds put together. */
+enum { ROW_KEY_MAX = 512 };
 enum { FAMILY_ROWS, FAMILY_META };
 enum { ROW_IS_GONE = 0, ROW_IS_THERE = 1 };
 enum { ROW_MARK_LEN = 9 };
@@ -39,8 +40,13 @@ struct state {
 	uint64_t layout;              /* of the rows, the service's own count */
 	enum row_life life;           /* of what is folded now ... */
 	uint64_t seq;                 /* ... and its number */
+	char refused_row[200];        /* a row that was too large, in words; "": there was none ... */
+	uint64_t refused_turn;        /* ... and the turn that would have written it; 0: a projection */
 	Forgotten forgotten;          /* as the log said last, up to the cursor */
 	bool sweeping;
+	const struct service *context_of; /* whose context this is; NULL: nobody's */
+	const void *context;
+	bool folding; /* a fold runs */
 	struct buffer sweep_at;
 };
 

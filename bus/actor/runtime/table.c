@@ -23,16 +23,121 @@ static size_t larger(size_t a, size_t b)
 	return a > b ? a : b;
 }
 
+const struct hears *service_hears(const struct service *service, size_t n)
+{
+	for (SERVICE_ROWS(hears, row, service->hears))
+		if (n-- == 0)
+			return row;
+	for (const struct hears *const *table = service->hears_also; table && *table; table++)
+		for (SERVICE_ROWS(hears, row, *table))
+			if (n-- == 0)
+				return row;
+	return NULL;
+}
+
+const struct remembers *service_remembers(const struct service *service, size_t n)
+{
+	for (SERVICE_ROWS(remembers, row, service->remembers))
+		if (n-- == 0)
+			return row;
+	for (const struct remembers *const *table = service->remembers_also; table && *table; table++)
+		for (SERVICE_ROWS(remembers, row, *table))
+			if (n-- == 0)
+				return row;
+	return NULL;
+}
+
+/* The row of one table for this topic; NULL: it has none. */
+static const struct hears *hears_in(const struct hears *rows, const char *topic)
+{
+	for (SERVICE_ROWS(hears, row, rows))
+		if (strcmp(row->topic->name, topic) == 0)
+			return row;
+	return NULL;
+}
+
+static const struct remembers *remembers_in(const struct remembers *rows, const char *topic)
+{
+	for (SERVICE_ROWS(remembers, row, rows))
+		if (strcmp(row->topic->name, topic) == 0)
+			return row;
+	return NULL;
+}
+
+const struct hears *service_hears_topic(const struct service *service, const char *topic)
+{
+	const struct hears *found = hears_in(service->hears, topic);
+
+	for (const struct hears *const *table = service->hears_also; !found && table && *table; table++)
+		found = hears_in(*table, topic);
+	return found;
+}
+
+const struct remembers *service_remembers_topic(const struct service *service, const char *topic)
+{
+	const struct remembers *found = remembers_in(service->remembers, topic);
+
+	for (const struct remembers *const *table = service->remembers_also; !found && table && *table; table++)
+		found = remembers_in(*table, topic);
+	return found;
+}
+
+static const struct topic *nth(const struct topic *const *says, size_t *n)
+{
+	for (; says && *says; says++)
+		if ((*n)-- == 0)
+			return *says;
+	return NULL;
+}
+
+const struct topic *service_says(const struct service *service, size_t n)
+{
+	const struct topic *found = nth(service->says, &n);
+
+	for (const struct topic *const *const *table = service->says_also; !found && table && *table; table++)
+		found = nth(*table, &n);
+	return found;
+}
+
+const char *topic_blob(const struct topic *topic, const void *message, size_t i)
+{
+	for (const size_t *at = topic->blobs; at && *at != TOPIC_NOWHERE; at++) {
+		const char *name = (const char *)message + *at;
+
+		if (*name && i-- == 0)
+			return name;
+	}
+	return NULL;
+}
+
+const struct topic *topic_named(const struct topic *const *topics, const char *name)
+{
+	for (; topics && *topics; topics++)
+		if (strcmp((*topics)->name, name) == 0)
+			return *topics;
+	return NULL;
+}
+
+const struct topic *service_says_topic(const struct service *service, const char *name)
+{
+	const struct topic *found = topic_named(service->says, name);
+
+	for (const struct topic *const *const *table = service->says_also; !found && table && *table; table++)
+		found = topic_named(*table, name);
+	return found;
+}
+
 struct table *table_new(const struct service *service)
 {
 	struct table *table = memory_new(sizeof(*table));
+	const struct remembers *remembered_row;
+	const struct hears *heard_row;
 	size_t heard = 1, remembered = 1;
 
-	for (const struct hears *row = service->hears; row < service->hears + SERVICE_HEARS_MAX && row->topic; row++)
-		heard = larger(heard, row->topic->size);
-	for (const struct remembers *row = service->remembers;
-		row < service->remembers + SERVICE_REMEMBERS_MAX && row->topic; row++)
-		remembered = larger(remembered, row->topic->size);
+	for (size_t i = 0; (heard_row = service_hears(service, i)); i++)
+		heard = larger(heard, heard_row->topic->size);
+	for (size_t i = 0; (remembered_row = service_remembers(service, i)); i++)
+		remembered = larger(remembered, remembered_row->topic->size);
 	table->service = service;
 	table->heard = memory_new(heard);
 	table->remembered = memory_new(remembered);
@@ -55,48 +160,28 @@ const struct service *table_service(const struct table *table)
 
 const struct hears *table_hears(const struct table *table, const char *topic)
 {
-	const struct hears *rows = table->service->hears;
-
-	for (int i = 0; i < SERVICE_HEARS_MAX && rows[i].topic; i++)
-		if (strcmp(rows[i].topic->name, topic) == 0)
-			return &rows[i];
-	return NULL;
-}
-
-static const struct remembers *remembers(const struct table *table, const char *topic)
-{
-	const struct remembers *rows = table->service->remembers;
-
-	for (int i = 0; i < SERVICE_REMEMBERS_MAX && rows[i].topic; i++)
-		if (strcmp(rows[i].topic->name, topic) == 0)
-			return &rows[i];
-	return NULL;
+	return service_hears_topic(table->service, topic);
 }
 
 bool table_remembers(const struct table *table, const char *topic)
 {
-	return remembers(table, topic) != NULL;
+	return service_remembers_topic(table->service, topic) != NULL;
 }
 
 bool table_says(const struct table *table, const struct topic *topic)
 {
-	const struct topic *const *rows = table->service->says;
-
-	for (int i = 0; i < SERVICE_SAYS_MAX && rows[i]; i++)
-		if (strcmp(rows[i]->name, topic->name) == 0)
-			return true;
-	return false;
+	return service_says_topic(table->service, topic->name) != NULL;
 }
 
-static bool decode(const struct topic *topic, struct bytes payload, void *ret)
+bool topic_read(const struct topic *topic, struct bytes payload, void *ret_message)
 {
-	return codec_read(codec_of(topic->message), payload, ret) == 0;
+	return codec_read(codec_of(topic->message), payload, ret_message) == 0;
 }
 
 const void *table_decode(struct table *table, const struct topic *topic, struct bytes payload)
 {
 	assert(table_hears(table, topic->name));
-	return decode(topic, payload, table->heard) ? table->heard : NULL;
+	return topic_read(topic, payload, table->heard) ? table->heard : NULL;
 }
 
 /* How long what is written about this lasts (layers.h). */
@@ -116,25 +201,32 @@ static enum row_life life_of(const struct remembers *row, const struct message_m
 	return said->tombstone ? ROW_ENDED : ROW_STANDS;
 }
 
+static void fold(const struct remembers *row, struct state *state, const struct message_meta *said, const void *fact)
+{
+	state_begin_fold(state);
+	row->topic->fold(row->fold, state, said, fact);
+	state_end_fold(state);
+}
+
 int table_fold(struct table *table, struct state *state, const struct message_meta *said, struct bytes payload)
 {
-	const struct remembers *row = remembers(table, said->topic);
+	const struct remembers *row = service_remembers_topic(table->service, said->topic);
 
 	if (!row)
 		return -ENOENT;
-	if (!decode(row->topic, payload, table->remembered))
+	if (!topic_read(row->topic, payload, table->remembered))
 		return -EBADMSG;
 	state_write_fact(state, life_of(row, said), said->seq);
-	row->fold(state, said, table->remembered);
+	fold(row, state, said, table->remembered);
 	return 0;
 }
 
 bool table_fold_decoded(
 	const struct table *table, struct state *state, const struct message_meta *said, const void *message)
 {
-	const struct remembers *row = remembers(table, said->topic);
+	const struct remembers *row = service_remembers_topic(table->service, said->topic);
 
 	if (row)
-		row->fold(state, said, message);
+		fold(row, state, said, message);
 	return row != NULL;
 }

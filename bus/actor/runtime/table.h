@@ -1,7 +1,7 @@
 /*
  * table.h: a service's table at work: which function a message goes to, decoded for it
  *
- * One buffer for what is heard and one for what is remembered serve all topics: decoded messages are large (a cart takes 50 KB)
+ * One buffer for what is heard and one for what is remembered serve all topics: decoded messages are large (some take 50 KB)
  * and live only for the call.
  */
 #ifndef ACTOR_RUNTIME_TABLE_H

@@ -1,10 +1,10 @@
 /*
- * trace_log.c: what this process does about a cart, as lines in the journal that can be found by that cart
+ * trace_log.c: what this process does about a subject, as lines in the journal that can be found by that subject's id
  *
  * Owns:      the lines about what was said and is not confirmed yet; how many lines there may be.
  * Promises:  what was said is told when it is in the log, with its number, and never when it is not; a turn that is lost and decided
  *            anew is told once. A reason is told without what looks like an address in it.
- * Fails by:  leaving lines out, and saying how many: a flood of carts is no flood of lines, nor a load. The log has them all.
+ * Fails by:  leaving lines out, and saying how many: a flood of messages is no flood of lines, nor a load. The log has them all.
  * Read next: topic.h (what is told of which topic), requests.c
  */
 #include "bus/actor/runtime/runtime_inside.h"
@@ -12,8 +12,8 @@
 #include "bus/base/log.h"
 #include "bus/base/memory.h"
 #include "bus/base/text.h"
+#include "bus/wire/codec.h"
 #include "bus/wire/message.h"
-#include <pb_decode.h>
 #include <stdlib.h>
 
 /* A small shop's whole day in one burst; of a large one's flood less than the journal's own limit, and 1 % of a core. */
@@ -23,7 +23,7 @@ static const int64_t SAID_EVERY_US = 50 * US_PER_MS, FAILURE_EVERY_US = 100 * US
 struct told {
 	const char *event;
 	uint32_t index; /* of the message within its unit */
-	char topic[32], shop[64], cart[NAME_ROOM], word[NAME_ROOM], trace[56];
+	char topic[32], shop[64], subject[NAME_ROOM], word[NAME_ROOM], trace[56];
 };
 
 static const struct topic_told *told_of(const struct topic *topic)
@@ -31,14 +31,6 @@ static const struct topic_told *told_of(const struct topic *topic)
 	for (const struct topic_told *told = topic->told; told && told->topic; told++)
 		if (told->topic == topic)
 			return told;
-	return NULL;
-}
-
-static const struct topic *said_topic(const struct service *service, const char *name)
-{
-	for (int i = 0; i < SERVICE_SAYS_MAX && service->says[i]; i++)
-		if (strcmp(service->says[i]->name, name) == 0)
-			return service->says[i];
 	return NULL;
 }
 
@@ -51,12 +43,11 @@ static void take_string(const void *message, size_t offset, char to[NAME_ROOM])
 /* What the message itself names. */
 static void read_names(const struct topic *topic, const struct topic_told *row, struct bytes payload, struct told *ret)
 {
-	pb_istream_t stream = pb_istream_from_buffer(payload.data, payload.len);
 	_cleanup_free_ void *message = memory_resize(NULL, topic->size);
 
-	if (!pb_decode(&stream, topic->message, message))
+	if (!topic_read(topic, payload, message))
 		return;
-	take_string(message, row->cart, ret->cart);
+	take_string(message, row->subject, ret->subject);
 	take_string(message, row->word, ret->word);
 	text_hide_addresses(ret->word);
 }
@@ -65,7 +56,7 @@ static struct log_about about(const struct told *told, uint64_t seq)
 {
 	return (struct log_about){ .event = told->event,
 		.shop = told->shop,
-		.cart = told->cart,
+		.subject = told->subject,
 		.topic = told->topic,
 		.trace = told->trace,
 		.seq = seq };
@@ -83,7 +74,8 @@ static void note(struct runtime *runtime, struct buffer *story, struct bytes mes
 
 	if (!rate_limit_take(&runtime->of_said, boot_us(runtime), SAID_EVERY_US, SAID_BURST))
 		return; /* before anything is read: a flood costs nothing */
-	topic = message_read(message, &envelope, &payload) == 0 ? said_topic(runtime->service, envelope.topic) : NULL;
+	topic = message_read(message, &envelope, &payload) == 0 ? service_says_topic(runtime->service, envelope.topic)
+								: NULL;
 	row = topic ? told_of(topic) : NULL;
 	if (!row || !row->event) {
 		rate_limit_give_back(&runtime->of_said, SAID_EVERY_US);

@@ -147,7 +147,7 @@ enum verdict turn_decide(struct turn *turn, struct bytes payload)
 		return turn_dead_letter(turn, "this service does not hear such a message");
 	if (!message)
 		return turn_dead_letter(turn, "the payload does not decode as its topic's message");
-	verdict = row->hear(turn->state, message, turn);
+	verdict = row->topic->hear(row->hear, turn->state, message, turn);
 	assert((verdict == TURN_PENDING) == (turn->kind != NULL));
 	assert(verdict != TURN_PENDING || turn->fact_count == 0);
 	return verdict;

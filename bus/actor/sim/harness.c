@@ -23,8 +23,9 @@ struct harness {
 	struct table *table;
 	struct state *state;
 	int64_t now_us, began_us;
-	uint64_t seq;   /* the last number given */
-	uint64_t turns; /* so far */
+	const char *said_by; /* of what is given; borrowed */
+	uint64_t seq;        /* the last number given */
+	uint64_t turns;      /* so far */
 	/* the message last decided on */
 	struct buffer message;
 	uint64_t message_seq;
@@ -43,14 +44,24 @@ struct harness {
 
 struct harness *harness_new(const struct service *service, int64_t now_us)
 {
+	return harness_new_in((struct service_context){ .service = service }, now_us);
+}
+
+struct harness *harness_new_in(struct service_context context, int64_t now_us)
+{
 	struct harness *harness = memory_new(sizeof(*harness));
 	struct store *store = NULL;
+	char why[256];
 
+	if (service_judge(context.service, why) < 0)
+		die("%s", why);
 	if (store_open_memory(&runtime_store_options, &store) < 0)
 		die("the store in memory does not open");
-	harness->table = table_new(service);
+	harness->table = table_new(context.service);
 	harness->state = state_new(&store);
+	state_set_context(harness->state, context.service, context.context);
 	harness->now_us = now_us;
+	harness->said_by = "harness";
 	return harness;
 }
 
@@ -80,6 +91,11 @@ void harness_now(struct harness *harness, int64_t now_us)
 	harness->now_us = now_us;
 }
 
+void harness_said_by(struct harness *harness, const char *service)
+{
+	harness->said_by = service;
+}
+
 void harness_began(struct harness *harness, int64_t began_us)
 {
 	harness->began_us = began_us;
@@ -95,7 +111,7 @@ static void encode(const struct harness *harness, const struct topic *topic, con
 }
 
 /* As the log would project it: number, time, and only what was said before. */
-static int project(struct harness *harness, struct bytes message)
+static int project(struct harness *harness, struct bytes message, const char *said_by)
 {
 	Envelope envelope;
 	struct bytes payload;
@@ -104,7 +120,7 @@ static int project(struct harness *harness, struct bytes message)
 
 	assert(r == 0);
 	harness->seq++;
-	said = said_from(&envelope, harness->seq, harness->now_us, "harness");
+	said = said_from(&envelope, harness->seq, harness->now_us, said_by);
 	state_write_projected(harness->state);
 	r = table_fold(harness->table, harness->state, &said, payload);
 	assert(r != -EBADMSG);
@@ -119,7 +135,7 @@ void harness_given(
 	int r;
 
 	encode(harness, topic, how, fact, &message);
-	r = project(harness, buffer_bytes(&message));
+	r = project(harness, buffer_bytes(&message), harness->said_by);
 	assert(r == 0); /* the service does not remember this topic */
 	(void)r;
 }
@@ -150,7 +166,7 @@ static void close_turn(struct harness *harness, struct turn *turn, bool append)
 	buffer_add(&harness->facts, turn->facts.data, turn->facts.len);
 	harness->fact_count += turn->fact_count;
 	for (uint32_t i = 0; i < turn->fact_count; i++)
-		project(harness, turn_fact(&turn->facts, i));
+		project(harness, turn_fact(&turn->facts, i), table_service(harness->table)->name);
 	memcpy(harness->reason, turn->reason, sizeof(harness->reason));
 	harness->delay_us = turn->delay_us;
 	harness->failures += turn->failed;
@@ -163,7 +179,7 @@ static struct message_meta heard_message(struct harness *harness, struct bytes *
 
 	assert(r == 0);
 	(void)r;
-	return said_from(&harness->heard, harness->message_seq, harness->now_us, "harness");
+	return said_from(&harness->heard, harness->message_seq, harness->now_us, harness->said_by);
 }
 
 static void take_request(struct harness *harness, struct turn *turn)
@@ -191,7 +207,7 @@ enum verdict harness_when(
 	buffer_clear(&harness->message);
 	encode(harness, topic, how, message, &harness->message);
 	if (table_remembers(harness->table, topic->name))
-		project(harness, buffer_bytes(&harness->message));
+		project(harness, buffer_bytes(&harness->message), harness->said_by);
 	else
 		state_pass(harness->state, ++harness->seq);
 	harness->message_seq = harness->seq;

@@ -16,11 +16,15 @@
 struct harness;
 
 struct harness *harness_new(const struct service *service, int64_t now_us);
+/* Of a service that has a context: harness_new_in(exporter_in(&exporter), now_us). The context is borrowed, and may be changed between turns. */
+struct harness *harness_new_in(struct service_context context, int64_t now_us);
 void harness_free(struct harness *harness);
 void harness_now(struct harness *harness, int64_t now_us);
 void harness_began(
 	struct harness *harness, int64_t began_us); /* what the run takes for its beginning; else it does not know */
 
+/* Which service the given facts and messages come from: this constant from now on, else "harness". */
+void harness_said_by(struct harness *harness, const char *service);
 /* Folds a fact, as if the log had projected it; a topic that the service does not remember is a mistake of the test (assert). */
 void harness_given(
 	struct harness *harness, const struct topic *topic, const struct publish_options *how, const void *fact);

@@ -6,6 +6,7 @@
  *           process dies, some of what it said last may be lost, as the seed decides.
  */
 #include "bus.pb.h"
+#include "bus/actor/runtime/layers.h"
 #include "bus/actor/sim/sim_inside.h"
 #include "bus/base/memory.h"
 #include <errno.h>

@@ -53,12 +53,16 @@ static void add_outside(struct buffer *ret, const struct service *const *service
 
 	buffer_add_text(ret, "[peer outside]\noperator = yes\n");
 	for (; *services; services++) {
-		for (int i = 0; i < SERVICE_HEARS_MAX && (*services)->hears[i].topic; i++)
-			add_says(ret, &seen, (*services)->hears[i].topic);
-		for (int i = 0; i < SERVICE_REMEMBERS_MAX && (*services)->remembers[i].topic; i++)
-			add_says(ret, &seen, (*services)->remembers[i].topic);
-		for (int i = 0; i < SERVICE_SAYS_MAX && (*services)->says[i]; i++)
-			add_says(ret, &seen, (*services)->says[i]);
+		const struct remembers *remembered;
+		const struct hears *heard;
+		const struct topic *said;
+
+		for (size_t i = 0; (heard = service_hears(*services, i)); i++)
+			add_says(ret, &seen, heard->topic);
+		for (size_t i = 0; (remembered = service_remembers(*services, i)); i++)
+			add_says(ret, &seen, remembered->topic);
+		for (size_t i = 0; (said = service_says(*services, i)); i++)
+			add_says(ret, &seen, said);
 	}
 }
 
@@ -66,9 +70,13 @@ static void make_topology(struct sim *sim, const struct service *const *services
 {
 	_cleanup_(buffer_free) struct buffer text = { 0 };
 	struct config_error error;
+	char why[256];
 
-	for (const struct service *const *at = services; *at; at++)
+	for (const struct service *const *at = services; *at; at++) {
+		if (service_judge(*at, why) < 0)
+			die("%s", why);
 		service_manifest(*at, &text);
+	}
 	add_outside(&text, services);
 	if (topology_parse(buffer_text(&text), "simulated topology", &sim->topology, &error) < 0)
 		die("%s", error.text);
@@ -121,6 +129,7 @@ static void run(struct instance *instance)
 		.gateway_promise_us = sim->settings.gateway_promise_us,
 		.run = instance->run,
 		.notes = instance->notes,
+		.context = instance->context,
 		.tell = sim->tell };
 	struct store *store = store_share_memory(instance->kept);
 
@@ -156,11 +165,18 @@ static struct store *new_store(void)
 
 void sim_start(struct sim *sim, const char *name, const struct service *service, struct effect_driver *const *drivers)
 {
+	sim_start_in(sim, name, (struct service_context){ .service = service }, drivers);
+}
+
+void sim_start_in(
+	struct sim *sim, const char *name, struct service_context context, struct effect_driver *const *drivers)
+{
 	struct instance *instance = memory_new(sizeof(*instance));
 
 	assert(!find(sim, name));
 	instance->sim = sim;
-	instance->service = service;
+	instance->service = context.service;
+	instance->context = context;
 	instance->drivers = drivers;
 	TEXT_COPY(instance->name, name);
 	instance->kept = new_store();
@@ -248,6 +264,7 @@ void sim_free(struct sim *sim)
 	LIST_EACH_SAFE (hook, &sim->instances)
 		instance_free(LIST_ENTRY(hook, struct instance, hook));
 	broker_close(sim->broker);
+	topology_free(&sim->topology);
 	lanes_free(sim);
 	store_close(sim->log_kept);
 	buffer_free(&sim->frame);

@@ -19,6 +19,9 @@ void sim_free(struct sim *sim);
 /* Starts one instance; `drivers` is NULL-terminated and borrowed, or NULL. The name is what kill and runtime take. */
 void sim_start(
 	struct sim *sim, const char *instance, const struct service *service, struct effect_driver *const *drivers);
+/* The same for a service with a context: sim_start_in(sim, "sender-1", sender_in(&sender), drivers). It is borrowed. */
+void sim_start_in(
+	struct sim *sim, const char *instance, struct service_context context, struct effect_driver *const *drivers);
 void sim_listen(struct sim *sim, tell_fn *tell);       /* to all instances that are started from now on (trace_log.c) */
 void sim_kill(struct sim *sim, const char *instance);  /* its store stays */
 void sim_pause(struct sim *sim, const char *instance); /* it does nothing more until it is killed and started again */

@@ -32,6 +32,7 @@ struct instance {
 	struct sim *sim;
 	char name[64], run[40];
 	const struct service *service;
+	struct service_context context; /* of the service */
 	struct effect_driver *const *drivers;
 	struct store *kept;        /* outlives the process */
 	struct claim_notes *notes; /* likewise */

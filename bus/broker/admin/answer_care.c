@@ -84,8 +84,7 @@ json_t *answer_rebuild(struct broker *broker, json_t *argument, char ret_error[2
 	int peer = service ? topology_peer(&broker->topology, service) : -1;
 	json_t *ended;
 
-	if (peer < 0 ||
-		(broker->topology.peers[peer].remembers[0] == 0 && broker->topology.peers[peer].remembers[1] == 0)) {
+	if (peer < 0 || !topic_set_any(&broker->topology.peers[peer].remembers)) {
 		snprintf(ret_error, 256, "no service \"%.64s\" folds anything", service ? service : "");
 		return NULL;
 	}

@@ -55,11 +55,12 @@ static json_t *describe(const struct obituary *obituary)
 {
 	const Trouble *trouble = &obituary->trouble;
 
-	return json_pack("{s:s,s:I,s:s,s:s,s:s,s:I,s:I,s:s,s:I,s:b,s:o}", "queue", obituary->queue->peer->name, "seq",
-		(json_int_t)obituary->seq, "topic", obituary->envelope.topic, "shop", obituary->envelope.shop, "key",
-		obituary->envelope.key, "time_us", (json_int_t)trouble->time_us, "died_us",
-		(json_int_t)trouble->died_us, "reason", trouble->reason, "failures", (json_int_t)trouble->failures,
-		"replayed", (int)trouble->replayed, "history", describe_history(trouble));
+	return json_pack("{s:s,s:I,s:s,s:s,s:s,s:s,s:I,s:I,s:s,s:I,s:b,s:o}", "queue", obituary->queue->peer->name,
+		"seq", (json_int_t)obituary->seq, "topic", obituary->envelope.topic, "shop", obituary->envelope.shop,
+		"key", obituary->envelope.key, "idem", obituary->envelope.idem, "time_us", (json_int_t)trouble->time_us,
+		"died_us", (json_int_t)trouble->died_us, "reason", trouble->reason, "failures",
+		(json_int_t)trouble->failures, "replayed", (int)trouble->replayed, "history",
+		describe_history(trouble));
 }
 
 void argument_filter(json_t *argument, Feed *ret)

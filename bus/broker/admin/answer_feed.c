@@ -74,14 +74,13 @@ json_t *answer_feed_resume(struct broker *broker, json_t *argument, char ret_err
 /* The first message at or after this log time; head + 1: there is none. Log time never goes backwards. */
 static uint64_t first_since(struct broker *broker, int64_t time_us)
 {
-	static const uint64_t all[2] = { UINT64_MAX, UINT64_MAX };
 	uint64_t low = 1, high = log_head(broker->log) + 1;
 
 	while (low < high) {
 		uint64_t middle = low + (high - low) / 2;
 		struct logged logged;
 
-		if (log_find(broker->log, middle, all, &logged) < 0 || logged.time_us >= time_us)
+		if (log_find(broker->log, middle, &broker->every, &logged) < 0 || logged.time_us >= time_us)
 			high = middle;
 		else
 			low = logged.seq + 1;
@@ -119,7 +118,7 @@ static struct queue *read_replay(struct broker *broker, json_t *argument, Feed *
 	ret->replay = true;
 	ret->rate = (uint32_t)argument_number(argument, "rate", 0);
 	topic = ret->topic[0] ? topology_topic(&broker->topology, ret->topic) : -1;
-	if (ret->topic[0] && (topic < 0 || !topic_set_has(queue->peer->hears, topic))) {
+	if (ret->topic[0] && (topic < 0 || !topic_set_has(&queue->peer->hears, topic))) {
 		snprintf(ret_error, 256, "%s does not hear \"%s\"", queue->peer->name, ret->topic);
 		return NULL;
 	}

@@ -19,8 +19,8 @@ enum {
 
 struct reading {
 	const char *topic, *shop, *or_shop, *key;
-	uint64_t hash;      /* of shop and key, when both are given */
-	uint64_t topics[2]; /* those that are asked for, all of them declared; none: every topic */
+	uint64_t hash;           /* of shop and key, when both are given */
+	struct topic_set topics; /* those that are asked for, all of them declared; none: every topic */
 	uint64_t limit;
 	size_t bytes;
 	bool masked; /* payloads, but what their topics show */
@@ -106,7 +106,7 @@ static bool set_topics(const struct broker *broker, json_t *argument, struct rea
 	int topic = reading->topic ? topology_topic(&broker->topology, reading->topic) : -ENOENT;
 
 	if (topic >= 0)
-		reading->topics[topic / 64] |= UINT64_C(1) << (topic % 64);
+		topic_set_add(&reading->topics, topic);
 	json_array_foreach(json_object_get(argument, "topics"), i, name)
 	{
 		const char *text = json_string_value(name);
@@ -116,7 +116,7 @@ static bool set_topics(const struct broker *broker, json_t *argument, struct rea
 			snprintf(ret_error, 256, "there is no topic \"%.32s\"", text ? text : "");
 			return false;
 		}
-		reading->topics[topic / 64] |= UINT64_C(1) << (topic % 64);
+		topic_set_add(&reading->topics, topic);
 	}
 	return true;
 }
@@ -127,12 +127,12 @@ static int skip(struct broker *broker, const struct reading *reading, uint64_t l
 	struct logged found;
 	int r = 0;
 
-	if (reading->topics[0] == 0 && reading->topics[1] == 0)
+	if (!topic_set_any(&reading->topics))
 		return 0;
 	do {
 		uint64_t looked = *seq - 1;
 
-		r = log_find_soon(broker->log, *seq, reading->topics, &looked, &found);
+		r = log_find_soon(broker->log, *seq, &reading->topics, &looked, &found);
 		*seq = r == 0 ? found.seq : looked + 1;
 	} while (r == -EAGAIN && log_loads(broker->log) - loads < LOADS_MOST);
 	return r == -ENOENT ? 0 : r;
@@ -157,9 +157,14 @@ static int read_on(struct broker *broker, struct reading *reading, uint64_t *seq
 	return r == -EAGAIN ? 0 : r;
 }
 
+static void end_reading(struct reading *reading)
+{
+	topic_set_clear(&reading->topics);
+}
+
 json_t *answer_read(struct broker *broker, json_t *argument, char ret_error[256])
 {
-	struct reading reading = {
+	_cleanup_(end_reading) struct reading reading = {
 		.topic = argument_text(argument, "topic"),
 		.shop = argument_text(argument, "shop"),
 		.or_shop = argument_text(argument, "or_shop"),

@@ -39,6 +39,7 @@ void erasing_free(struct erasing *erasing)
 		buffer_free(&erasing->spans[i].from);
 		buffer_free(&erasing->spans[i].to);
 	}
+	topic_set_clear(&erasing->topics);
 	free(erasing->entries);
 	free(erasing);
 }
@@ -124,7 +125,7 @@ static bool settle_in(struct broker *broker, struct queue *queue, const struct l
 	if (letter) {
 		queue_settle(broker, queue, letter);
 		*ret_changed = true;
-	} else if (logged->topic >= 0 && topic_set_has(queue->peer->hears, logged->topic) &&
+	} else if (logged->topic >= 0 && topic_set_has(&queue->peer->hears, logged->topic) &&
 		logged->seq >= queue->since_topic[logged->topic] && !ack_bitmap_has(queue, logged->seq)) {
 		ack_bitmap_set(queue, logged->seq); /* its window has not come there yet */
 		forget_trouble(broker, queue, logged->seq);
@@ -144,7 +145,7 @@ static bool settle(struct broker *broker, uint64_t seq, bool *ret_changed)
 	if (r < 0 && r != -ENOENT)
 		broker->broken = r;
 	if (logged.topic >= 0)
-		broker->erasing->topics[logged.topic / 64] |= UINT64_C(1) << (logged.topic % 64);
+		topic_set_add(&broker->erasing->topics, logged.topic);
 	for (int i = 0; i < broker->topology.peer_count && broker->broken == 0; i++)
 		if (broker->queues[i] && !settle_in(broker, broker->queues[i], &logged, ret_changed))
 			free = false;
@@ -313,8 +314,8 @@ static void tick_rewriting(struct broker *broker, struct erasing *erasing)
 
 bool erase_is_too_old(const struct broker *broker, int peer, uint64_t cursor)
 {
-	for (int i = 0; cursor > 0 && i < broker->topology.topic_count; i++)
-		if (topic_set_has(broker->topology.peers[peer].remembers, i) && cursor < broker->erased_before[i])
+	for (TOPIC_SET_EACH(i, &broker->topology.peers[peer].remembers))
+		if (cursor > 0 && cursor < broker->erased_before[i])
 			return true;
 	return false;
 }
@@ -324,9 +325,8 @@ static void end_sessions(struct broker *broker, const struct erasing *erasing)
 {
 	LIST_EACH_SAFE (hook, &broker->sessions) {
 		struct session *session = LIST_ENTRY(hook, struct session, hook);
-		const uint64_t *remembers = broker->topology.peers[session->peer].remembers;
 
-		if ((remembers[0] & erasing->topics[0]) != 0 || (remembers[1] & erasing->topics[1]) != 0)
+		if (topic_set_meet(&broker->topology.peers[session->peer].remembers, &erasing->topics))
 			session_end(broker, session, PARTING_GOODBYE);
 	}
 }
@@ -335,9 +335,8 @@ static void tick_telling(struct broker *broker, struct erasing *erasing)
 {
 	uint64_t boundary = retain_say_again(broker);
 
-	for (int i = 0; i < broker->topology.topic_count; i++)
-		if (topic_set_has(erasing->topics, i))
-			erase_rows_bound(broker, i, boundary);
+	for (TOPIC_SET_EACH(i, &erasing->topics))
+		erase_rows_bound(broker, i, boundary);
 	end_sessions(broker, erasing); /* now: else they would be shown the boundary, and stand behind it */
 	erasing->wait_commits = broker->commits + 1;
 	erasing->phase = ERASE_PURGING;

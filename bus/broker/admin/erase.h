@@ -37,7 +37,7 @@ struct erasing {
 	bool is_held, has_settled; /* in this pass */
 	uint64_t wait_commits;     /* it goes on when so many are over */
 	int64_t again_boot_us;
-	uint64_t topics[2]; /* of what was erased */
+	struct topic_set topics; /* of what was erased */
 	struct erase_span spans[ERASE_FAMILIES];
 	struct eraser *eraser; /* NULL: not at work */
 };

@@ -191,14 +191,13 @@ static void fold_one(struct folding *folding, const struct logged *logged)
 }
 
 /* What is compacted, and what ends it. */
-static void topics_folded(const struct broker *broker, uint64_t ret[2])
+static void add_topics_folded(const struct broker *broker, struct topic_set *ret)
 {
 	int forgotten = topology_topic(&broker->topology, TOPIC_FORGOTTEN);
 
-	ret[0] = ret[1] = 0;
 	for (int i = 0; i < broker->topology.topic_count; i++)
 		if (broker->topology.topics[i].group[0] != '\0' || i == forgotten)
-			ret[i / 64] |= UINT64_C(1) << (i % 64);
+			topic_set_add(ret, i);
 }
 
 static int keep(struct broker *broker, struct store_batch *batch)
@@ -225,14 +224,14 @@ void latest_keep_cursor(struct broker *broker)
 static int fold_range(struct folding *folding, uint32_t most)
 {
 	struct broker *broker = folding->broker;
-	uint64_t topics[2];
+	_cleanup_(topic_set_clear) struct topic_set topics = { 0 };
 	int r = 0;
 
-	topics_folded(broker, topics);
+	add_topics_folded(broker, &topics);
 	for (uint32_t i = 0; i < most && r == 0 && broker->broken == 0; i++) {
 		struct logged logged;
 
-		r = log_find(broker->log, broker->folded + 1, topics, &logged);
+		r = log_find(broker->log, broker->folded + 1, &topics, &logged);
 		if (r == 0)
 			r = log_read(broker->log, logged.seq, &logged);
 		if (r == 0) {

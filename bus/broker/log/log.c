@@ -41,6 +41,8 @@ void log_free(struct log *log)
 		block_free(log->ring[(log->ring_first + i) % RING_BLOCKS]);
 	for (uint32_t i = 0; i < LOADED_BLOCKS; i++)
 		block_free(log->loaded[i]);
+	free(log->names);
+	free(log->ids);
 	free(log);
 }
 
@@ -240,8 +242,8 @@ int log_read(struct log *log, uint64_t seq, struct logged *ret)
 }
 
 /* The first in this block; false: none. */
-static bool find_in_block(
-	const struct log *log, const struct block *block, uint64_t from, const uint64_t topics[2], struct logged *ret)
+static bool find_in_block(const struct log *log, const struct block *block, uint64_t from,
+	const struct topic_set *topics, struct logged *ret)
 {
 	for (uint64_t at = from; at <= block_last(block); at++) {
 		const struct block_entry *entry = &block->entries[at - block->first];
@@ -256,11 +258,12 @@ static bool find_in_block(
 	return false;
 }
 
-int log_find_soon(struct log *log, uint64_t from, const uint64_t topics[2], uint64_t *ret_looked, struct logged *ret)
+int log_find_soon(
+	struct log *log, uint64_t from, const struct topic_set *topics, uint64_t *ret_looked, struct logged *ret)
 {
 	uint64_t loads = log->loads;
 
-	if (topics[0] == 0 && topics[1] == 0) {
+	if (!topic_set_any(topics)) {
 		*ret_looked = log->head;
 		return -ENOENT;
 	}
@@ -280,7 +283,7 @@ int log_find_soon(struct log *log, uint64_t from, const uint64_t topics[2], uint
 	return -ENOENT;
 }
 
-int log_find(struct log *log, uint64_t from, const uint64_t topics[2], struct logged *ret)
+int log_find(struct log *log, uint64_t from, const struct topic_set *topics, struct logged *ret)
 {
 	uint64_t looked = from - 1;
 	int r;

@@ -107,9 +107,10 @@ void log_erased(struct log *log, struct block *block);
 /* -ENOENT: beyond the head, or dropped; -EUCLEAN: what lies there is not what was written */
 int log_read(struct log *log, uint64_t seq, struct logged *ret);
 /* The first committed message at or after `from` whose topic is in the set and that was not erased, without its bytes. -ENOENT: none. */
-int log_find(struct log *log, uint64_t from, const uint64_t topics[2], struct logged *ret);
+int log_find(struct log *log, uint64_t from, const struct topic_set *topics, struct logged *ret);
 /* The same, as far as a moment goes. -EAGAIN: there is none up to ret_looked, and the disk would have to be read for more. */
-int log_find_soon(struct log *log, uint64_t from, const uint64_t topics[2], uint64_t *ret_looked, struct logged *ret);
+int log_find_soon(
+	struct log *log, uint64_t from, const struct topic_set *topics, uint64_t *ret_looked, struct logged *ret);
 uint64_t log_loads(const struct log *log); /* blocks that were read from the disk, so far */
 
 #endif

@@ -7,11 +7,11 @@
 #include "bus/broker/log/block.h"
 
 enum {
-	TOPIC_IDS_MAX = 1024,  /* names that this log has ever seen */
-	RING_BLOCKS = 4096,    /* recent commits in memory */
-	RING_BYTES = 16 << 20, /* ... and how much they may take */
-	LOADED_BLOCKS = 8,     /* read back from the store */
-	TAIL_BLOCKS = 256,     /* how many commits are checked and rewritten at opening */
+	TOPIC_ID_NONE = UINT16_MAX, /* so a log can see 65535 names in its life */
+	RING_BLOCKS = 4096,         /* recent commits in memory */
+	RING_BYTES = 16 << 20,      /* ... and how much they may take */
+	LOADED_BLOCKS = 8,          /* read back from the store */
+	TAIL_BLOCKS = 256,          /* how many commits are checked and rewritten at opening */
 };
 
 struct topic_name {
@@ -25,15 +25,15 @@ struct log {
 	char id[40], origin[40];
 	uint64_t head;
 	uint64_t boots;
-	uint64_t opening;                       /* of this start: boots, and a random number below */
-	int64_t time_us;                        /* of the last commit */
-	uint64_t ends_from;                     /* an older program wrote what lies before */
-	uint64_t kept_from[RETENTION_CLASSES];  /* of each class: frames of smaller numbers were dropped */
-	struct topic_name names[TOPIC_IDS_MAX]; /* by id */
+	uint64_t opening;                      /* of this start: boots, and a random number below */
+	int64_t time_us;                       /* of the last commit */
+	uint64_t ends_from;                    /* an older program wrote what lies before */
+	uint64_t kept_from[RETENTION_CLASSES]; /* of each class: frames of smaller numbers were dropped */
+	struct topic_name *names;              /* by id: every one that this log has ever seen */
 	uint16_t name_count;
-	uint16_t ids[TOPICS_MAX]; /* of the topology's topics */
-	struct block *staged;     /* NULL: nothing */
-	struct block *sealed;     /* what the commit on its way writes; NULL: nothing */
+	uint16_t *ids;        /* of the topology's topics */
+	struct block *staged; /* NULL: nothing */
+	struct block *sealed; /* what the commit on its way writes; NULL: nothing */
 	struct block *ring[RING_BLOCKS];
 	uint32_t ring_first, ring_count;
 	size_t ring_bytes;

@@ -74,8 +74,7 @@ static int read_meta(struct log *log, char why[512])
 	if (!is_older(buffer_bytes(&format)) && !bytes_equal(buffer_bytes(&format), bytes_of(FORMAT))) {
 		snprintf(why, 512,
 			"the log has format %.16s, this program (%s) reads up to format %s. Nothing was changed: use "
-			"the "
-			"version of cartbus that wrote it, or a newer one",
+			"the version of cartbus that wrote it, or a newer one",
 			buffer_text(&format), CARTBUS_VERSION, FORMAT);
 		return -EUCLEAN;
 	}
@@ -160,6 +159,11 @@ int log_recover(struct log *log, char why[512])
 		r = check_tail(log, batch, why);
 	if (r == 0)
 		r = topic_ids_open(log, batch);
+	if (r == -ENOSPC && why[0] == '\0')
+		snprintf(why, 512,
+			"the log has seen %d topics in its life. Their numbers have 16 bits, so it can tell no more of "
+			"them apart: declare no new topics in topology.conf",
+			TOPIC_ID_NONE);
 	if (r == 0) {
 		lineage_open(log);
 		store_batch_put(batch, FAMILY_META, bytes_of("format"), bytes_of(FORMAT));

@@ -21,17 +21,11 @@ static const char SAID[] = "retain", SHOP_OF_ALL[] = "cartbus";
 
 enum { CLASS_RAW, CLASS_FACT, SAID_LEN = 24 };
 
-static void topics_of(const struct broker *broker, uint8_t class, uint64_t ret[2])
+static void add_topics_of(const struct broker *broker, uint8_t class, struct topic_set *ret)
 {
-	ret[0] = ret[1] = 0;
 	for (int i = 0; i < broker->topology.topic_count; i++)
 		if (broker->topology.topics[i].retention == class)
-			ret[i / 64] |= UINT64_C(1) << (i % 64);
-}
-
-static bool meet(const uint64_t one[2], const uint64_t other[2])
-{
-	return (one[0] & other[0]) != 0 || (one[1] & other[1]) != 0;
+			topic_set_add(ret, i);
 }
 
 static void lower(uint64_t *limit, uint64_t other)
@@ -43,16 +37,17 @@ static void lower(uint64_t *limit, uint64_t other)
 /* The first message of a class that somebody still needs. */
 static uint64_t needed_from(const struct broker *broker, uint8_t class)
 {
-	uint64_t topics[2], limit = broker->folded_written + 1;
+	_cleanup_(topic_set_clear) struct topic_set topics = { 0 };
+	uint64_t limit = broker->folded_written + 1;
 
-	topics_of(broker, class, topics);
+	add_topics_of(broker, class, &topics);
 	for (int i = 0; i < broker->topology.peer_count; i++)
-		if (broker->queues[i] && meet(broker->topology.peers[i].hears, topics))
+		if (broker->queues[i] && topic_set_meet(&broker->topology.peers[i].hears, &topics))
 			lower(&limit, broker->queues[i]->floor + 1);
 	LIST_EACH (hook, &broker->sessions) {
 		const struct session *session = LIST_ENTRY(hook, struct session, hook);
 
-		if (meet(broker->topology.peers[session->peer].remembers, topics))
+		if (topic_set_meet(&broker->topology.peers[session->peer].remembers, &topics))
 			lower(&limit, session->cursor + 1);
 	}
 	return limit;
@@ -223,10 +218,10 @@ void retain(struct broker *broker)
 bool retain_is_too_old(const struct broker *broker, int peer, uint64_t cursor)
 {
 	for (uint8_t class = CLASS_RAW; cursor > 0 && class <= CLASS_FACT; class ++) {
-		uint64_t topics[2];
+		_cleanup_(topic_set_clear) struct topic_set topics = { 0 };
 
-		topics_of(broker, class, topics);
-		if (meet(broker->topology.peers[peer].remembers, topics) &&
+		add_topics_of(broker, class, &topics);
+		if (topic_set_meet(&broker->topology.peers[peer].remembers, &topics) &&
 			cursor + 1 < log_kept_from(broker->log, class))
 			return true;
 	}

@@ -32,7 +32,7 @@ enum { COMPACTED_FROM = 4 << 20, WRITTEN_AT_ONCE = 1 << 20 };
 struct sidelog {
 	int fd;
 	char path[600];
-	uint64_t topics[2];
+	struct topic_set topics;
 	uint64_t last;           /* the highest number in it */
 	size_t bytes, compacted; /* now, and when it was last compacted */
 	struct buffer adding;
@@ -95,7 +95,7 @@ static int add_from(struct broker *broker, uint64_t from)
 	struct logged logged;
 	int r = 0;
 
-	for (uint64_t at = from; r == 0 && log_find(broker->log, at, broker->sidelog->topics, &logged) == 0; at++) {
+	for (uint64_t at = from; r == 0 && log_find(broker->log, at, &broker->sidelog->topics, &logged) == 0; at++) {
 		at = logged.seq;
 		r = add(broker, at);
 	}
@@ -296,25 +296,25 @@ static int open_file(struct broker *broker, char ret_why[512])
 	return r < 0 ? r : open_to_add(sidelog);
 }
 
-static bool choose_topics(const struct broker *broker, uint64_t topics[2])
+static bool choose_topics(const struct broker *broker, struct topic_set *topics)
 {
 	for (int i = 0; i < broker->topology.topic_count; i++)
 		if (broker->topology.topics[i].sidelog)
-			topics[i / 64] |= UINT64_C(1) << (i % 64);
-	return topics[0] != 0 || topics[1] != 0;
+			topic_set_add(topics, i);
+	return topic_set_any(topics);
 }
 
 int sidelog_open(struct broker *broker, char ret_why[512])
 {
 	struct sidelog *sidelog;
-	uint64_t topics[2] = { 0 };
+	_cleanup_(topic_set_clear) struct topic_set topics = { 0 };
 	int r;
 
-	if (!broker->settings.sidelog || !choose_topics(broker, topics))
+	if (!broker->settings.sidelog || !choose_topics(broker, &topics))
 		return 0;
 	sidelog = broker->sidelog = memory_new(sizeof(*sidelog));
 	sidelog->fd = -1;
-	memcpy(sidelog->topics, topics, sizeof(topics));
+	topic_set_add_all(&sidelog->topics, &topics);
 	snprintf(sidelog->path, sizeof(sidelog->path), "%.500s/" SIDELOG_FILE, broker->settings.sidelog);
 	r = open_file(broker, ret_why);
 	if (r == 0)
@@ -352,5 +352,6 @@ void sidelog_close(struct sidelog *sidelog)
 	if (sidelog->fd >= 0)
 		close(sidelog->fd);
 	buffer_free(&sidelog->adding);
+	topic_set_clear(&sidelog->topics);
 	free(sidelog);
 }

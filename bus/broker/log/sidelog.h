@@ -12,7 +12,7 @@
 
 struct sidelog;
 
-/* Of messages that are no rows of compacted topics, those that are younger. A cart is chased for days; decisions are kept for 120 days at
+/* Of messages that are no rows of compacted topics, those that are younger. Work on one subject takes days; decisions are kept for 120 days at
  * least ([retention] facts). */
 #define SIDELOG_KEPT_US (120 * US_PER_DAY)
 

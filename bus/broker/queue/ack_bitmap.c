@@ -153,8 +153,8 @@ int ack_bitmap_open(struct broker *broker, struct queue *queue)
 	else if (r < 0)
 		return r;
 	r = read_rows(broker, queue, &key);
-	for (int i = 0; r == 0 && i < broker->topology.topic_count; i++)
-		if (topic_set_has(queue->peer->hears, i))
+	for (TOPIC_SET_EACH(i, &queue->peer->hears))
+		if (r == 0)
 			r = read_since(broker, queue, i, &key);
 	return r;
 }

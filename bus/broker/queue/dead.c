@@ -119,11 +119,11 @@ static void tell(struct broker *broker, const struct queue *queue, uint64_t seq,
 	struct bytes payload, const char *reason)
 {
 	int topic = topology_topic(&broker->topology, of->topic);
-	uint32_t path = topic < 0 ? 0 : broker->topology.topics[topic].cart;
-	char words[300], cart[100] = "";
+	uint32_t path = topic < 0 ? 0 : broker->topology.topics[topic].subject;
+	char words[300], subject[100] = "";
 	struct log_about about = { .event = event_given_up,
 		.shop = of->shop,
-		.cart = cart,
+		.subject = subject,
 		.topic = of->topic,
 		.trace = of->trace,
 		.seq = seq };
@@ -131,7 +131,7 @@ static void tell(struct broker *broker, const struct queue *queue, uint64_t seq,
 	if (!rate_limit_take(&broker->of_dead_letters, broker_boot_us(broker), TOLD_EVERY_US, TOLD_BURST))
 		return;
 	if (path > 0)
-		text_copy_bytes(cart, sizeof(cart), mask_find(payload, path));
+		text_copy_bytes(subject, sizeof(subject), mask_find(payload, path));
 	TEXT_COPY(words, reason);
 	text_hide_addresses(words);
 	log_event_about(LOG_ERROR, &about, "a dead letter of %s: %s shop=%s seq=%llu: %s", queue->peer->name, of->topic,

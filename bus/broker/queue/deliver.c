@@ -16,7 +16,8 @@
 enum {
 	RUN_LEAST = 16,
 	RUNS = 4, /* each run wakes a process: it gets so much of what it takes, and of what there is, at a time */
-	SESSIONS_PER_QUEUE_MAX = 1024
+	SESSIONS_PER_QUEUE_MAX =
+		1024 /* a user may have 512 connections (accept.c), so a queue meets fewer sessions; more would get nothing */
 };
 
 static bool in_grace(const struct broker *broker, const struct letter *letter)

@@ -94,12 +94,12 @@ bool feed_wants_dead(const Feed *what, const Envelope *envelope, const Trouble *
 int feed_find(struct broker *broker, const struct queue *queue, const Feed *what, struct logged *ret)
 {
 	int topic = what->topic[0] != '\0' ? topology_topic(&broker->topology, what->topic) : -1;
-	uint64_t topics[2] = { queue->peer->hears[0], queue->peer->hears[1] };
+	_cleanup_(topic_set_clear) struct topic_set one = { 0 };
 	int r;
 
-	for (int i = 0; what->topic[0] != '\0' && i < 2; i++)
-		topics[i] &= topic >= 0 && topic / 64 == i ? UINT64_C(1) << (topic % 64) : 0;
-	r = log_find(broker->log, what->next, topics, ret);
+	if (topic >= 0 && topic_set_has(&queue->peer->hears, topic))
+		topic_set_add(&one, topic);
+	r = log_find(broker->log, what->next, what->topic[0] != '\0' ? &one : &queue->peer->hears, ret);
 	return r == 0 && ret->seq > what->to ? -ENOENT : r;
 }
 

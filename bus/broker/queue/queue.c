@@ -27,6 +27,7 @@ int queue_open(struct broker *broker, int peer, struct queue **ret)
 	list_init(&queue->redriven);
 	list_init(&queue->ready);
 	queue->by_seq = u64map_new();
+	queue->since_topic = memory_new((size_t)broker->topology.topic_count * sizeof(uint64_t));
 	queue->chains = key_chain_new();
 	queue->spare.size = sizeof(struct letter);
 	queue->troubles = map_new();
@@ -77,6 +78,7 @@ void queue_free(struct queue *queue)
 	map_free(queue->troubles);
 	map_free(queue->dropped);
 	sorted_map_free(queue->due);
+	free(queue->since_topic);
 	free(queue);
 }
 
@@ -179,7 +181,7 @@ bool queue_refill(struct broker *broker, struct queue *queue)
 	while (r == 0 && queue->scanned < log_head(broker->log) && has_room(queue)) {
 		if (log_loads(broker->log) - loads >= LOADS_AT_ONCE)
 			return true;
-		r = log_find_soon(broker->log, queue->scanned + 1, queue->peer->hears, &queue->scanned, &logged);
+		r = log_find_soon(broker->log, queue->scanned + 1, &queue->peer->hears, &queue->scanned, &logged);
 		if (r < 0)
 			break;
 		queue->scanned = logged.seq;

@@ -61,8 +61,8 @@ struct queue {
 	uint64_t floor;   /* everything up to here is settled */
 	uint64_t scanned; /* the window has seen the log up to here */
 	uint64_t floor_written;
-	uint64_t since_topic[TOPICS_MAX]; /* it hears a topic from this number on */
-	struct list letters;              /* struct letter, in order of seq, redriven ones apart */
+	uint64_t *since_topic; /* by the topic's index: it hears it from this number on */
+	struct list letters;   /* struct letter, in order of seq, redriven ones apart */
 	struct list redriven;
 	struct list ready;
 	struct u64map *by_seq;

@@ -107,8 +107,7 @@ static bool is_refused(
 	else if (rights_of(broker, who, hello->service, hello->instance) == 0)
 		snprintf(reason, 256,
 			"%.20s may not be %.32s of service %.32s: see \"cartbus keys list\" for TCP, and [broker] "
-			"users for "
-			"this machine",
+			"users for this machine",
 			who, hello->instance, hello->service);
 	else if (hello->log[0] != '\0' && strcmp(hello->log, log_id(broker->log)) != 0)
 		snprintf(reason, 256,

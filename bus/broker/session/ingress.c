@@ -10,10 +10,9 @@
 #include "bus/base/memory.h"
 #include "bus/base/text.h"
 #include "bus/broker/session/session.h"
+#include "bus/wire/frame.h"
 #include <errno.h>
 #include <stdlib.h>
-
-enum { TURN_FACTS_MAX = 4096 };
 
 /* A turn and the facts that follow it in the frame. */
 static int hear_whole_turn(

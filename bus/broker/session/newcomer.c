@@ -45,7 +45,7 @@ struct newcomer {
 static int next_group(const struct broker *broker, int peer, int topic)
 {
 	const struct topology *topology = &broker->topology;
-	const uint64_t *remembers = topology->peers[peer].remembers;
+	const struct topic_set *remembers = &topology->peers[peer].remembers;
 
 	for (; topic < topology->topic_count; topic++) {
 		int first = 0;
@@ -152,7 +152,7 @@ static bool is_remembered(const struct broker *broker, const struct newcomer *ne
 	if (message_read(message, &envelope, &payload) < 0)
 		return false;
 	topic = topology_topic(&broker->topology, envelope.topic);
-	return topic >= 0 && topic_set_has(broker->topology.peers[newcomer->peer].remembers, topic);
+	return topic >= 0 && topic_set_has(&broker->topology.peers[newcomer->peer].remembers, topic);
 }
 
 /* It takes a place in the index only if it is for this peer: else millions of others' rows would take many rounds. */

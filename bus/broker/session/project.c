@@ -5,6 +5,7 @@
  *            newcomer gets of compacted topics only the rows that still stand, then the log.
  * Read next: newcomer.c
  */
+#include "bus/base/cleanup.h"
 #include "bus/base/text.h"
 #include "bus/broker/log/latest.h"
 #include "bus/broker/session/session.h"
@@ -18,23 +19,18 @@ static bool has_credit(const struct session *session)
 		session->projected_bytes < session->credit.projection_bytes && !session->failing;
 }
 
-static bool remembers_anything(const struct topology_peer *peer)
+static void add_topics_not_compacted(
+	const struct broker *broker, const struct topology_peer *peer, struct topic_set *ret)
 {
-	return peer->remembers[0] != 0 || peer->remembers[1] != 0;
-}
-
-static void topics_not_compacted(const struct broker *broker, const struct topology_peer *peer, uint64_t ret[2])
-{
-	ret[0] = ret[1] = 0;
-	for (int i = 0; i < broker->topology.topic_count; i++)
-		if (topic_set_has(peer->remembers, i) && broker->topology.topics[i].group[0] == '\0')
-			ret[i / 64] |= UINT64_C(1) << (i % 64);
+	for (TOPIC_SET_EACH(i, &peer->remembers))
+		if (broker->topology.topics[i].group[0] == '\0')
+			topic_set_add(ret, i);
 }
 
 /* Looked up once and kept while rows go before it: a newcomer must not read the whole log for every row. */
 static int find_beside_rows(struct broker *broker, struct session *session)
 {
-	uint64_t topics[2];
+	_cleanup_(topic_set_clear) struct topic_set topics = { 0 };
 	struct logged found = { .seq = UINT64_MAX };
 	int r;
 
@@ -42,8 +38,8 @@ static int find_beside_rows(struct broker *broker, struct session *session)
 		return 0;
 	if (session->newcomer_looked < session->cursor)
 		session->newcomer_looked = session->cursor;
-	topics_not_compacted(broker, &broker->topology.peers[session->peer], topics);
-	r = log_find_soon(broker->log, session->newcomer_looked + 1, topics, &session->newcomer_looked, &found);
+	add_topics_not_compacted(broker, &broker->topology.peers[session->peer], &topics);
+	r = log_find_soon(broker->log, session->newcomer_looked + 1, &topics, &session->newcomer_looked, &found);
 	if (r < 0 && r != -ENOENT)
 		return r;
 	session->newcomer_log = found.seq;
@@ -53,7 +49,7 @@ static int find_beside_rows(struct broker *broker, struct session *session)
 static int next_of_log(struct broker *broker, struct session *session, struct logged *ret)
 {
 	const struct topology_peer *peer = &broker->topology.peers[session->peer];
-	int r = log_find_soon(broker->log, session->cursor + 1, peer->remembers, &session->cursor, ret);
+	int r = log_find_soon(broker->log, session->cursor + 1, &peer->remembers, &session->cursor, ret);
 
 	if (r < 0)
 		return r;
@@ -123,7 +119,7 @@ static void project(struct broker *broker, struct session *session)
 	struct logged logged;
 	int r = 0;
 
-	if (!remembers_anything(&broker->topology.peers[session->peer]) && !session->newcomer)
+	if (!topic_set_any(&broker->topology.peers[session->peer].remembers) && !session->newcomer)
 		session->cursor = log_head(broker->log);
 	for (int given = 0; r == 0 && session->cursor < log_head(broker->log) && has_credit(session); given++) {
 		r = has_had_its_share(broker, session, given, loads) ? -EAGAIN

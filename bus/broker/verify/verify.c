@@ -36,9 +36,7 @@ void verify_problem(struct verify *verify, uint64_t seq, const char *format, ...
 
 int verify_topic(const struct verify *verify, uint16_t id)
 {
-	return id < sizeof(verify->names) / sizeof(verify->names[0])
-		? topology_topic(verify->topology, verify->names[id])
-		: -ENOENT;
+	return id < verify->name_count ? verify->names[id].topic : -ENOENT;
 }
 
 /* --- findings about the log as a whole --- */
@@ -79,6 +77,22 @@ static int read_forgotten(struct verify *verify)
 	return r == -ENOENT ? 0 : r;
 }
 
+static bool note_name(struct verify *verify, uint64_t id, struct bytes name)
+{
+	if (id >= TOPICS_MOST)
+		return false;
+	if (id >= verify->name_count) {
+		verify->names = memory_resize(verify->names, (id + 1) * sizeof(*verify->names));
+		for (size_t i = verify->name_count; i <= id; i++)
+			verify->names[i] = (struct verify_name){ .topic = -ENOENT };
+		verify->name_count = id + 1;
+	}
+	if (!text_copy_bytes(verify->names[id].name, sizeof(verify->names[id].name), name))
+		return false;
+	verify->names[id].topic = topology_topic(verify->topology, verify->names[id].name);
+	return true;
+}
+
 static int read_topics(struct verify *verify)
 {
 	_cleanup_(store_cursor_freep) struct store_cursor *cursor = store_cursor_new(verify->store, FAMILY_META);
@@ -91,8 +105,7 @@ static int read_topics(struct verify *verify)
 		if (key.len != prefix + 8 || memcmp(key.data, TOPIC, prefix) != 0)
 			break;
 		id = get_be64((const uint8_t *)key.data + prefix);
-		if (id >= sizeof(verify->names) / sizeof(verify->names[0]) ||
-			!text_copy_bytes(verify->names[id], sizeof(verify->names[id]), store_cursor_value(cursor)))
+		if (!note_name(verify, id, store_cursor_value(cursor)))
 			verify_problem(verify, 0, "the name of topic number %llu is damaged", (unsigned long long)id);
 	}
 	return store_cursor_status(cursor);
@@ -144,8 +157,8 @@ static void check_message(struct verify *verify, struct verify_message *message)
 	}
 	flags = (uint8_t)((message->envelope.tombstone ? FLAG_TOMBSTONE : 0) |
 		(message->envelope.claim ? FLAG_CLAIM : 0) | (erased ? FLAG_ERASED : 0));
-	if (entry->topic_id >= sizeof(verify->names) / sizeof(verify->names[0]) ||
-		strcmp(verify->names[entry->topic_id], message->envelope.topic) != 0)
+	if (entry->topic_id >= verify->name_count ||
+		strcmp(verify->names[entry->topic_id].name, message->envelope.topic) != 0)
 		verify_problem(verify, message->seq, "its column names another topic than %s", message->envelope.topic);
 	if (erased && (payload.len > 0 || message->envelope.key[0] != '\0'))
 		verify_problem(verify, message->seq, "it was erased and still holds something");
@@ -315,5 +328,6 @@ json_t *verify_report(const struct verify *verify)
 void verify_free(struct verify *verify)
 {
 	verify_queues_free(verify);
+	free(verify->names);
 	json_decref(verify->problems);
 }

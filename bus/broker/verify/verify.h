@@ -12,6 +12,11 @@
 
 struct verify_queue;
 
+struct verify_name {
+	char name[32];
+	int topic; /* index into the topology; negative: it is not declared any more */
+};
+
 struct verify_counts {
 	uint64_t messages, erased, dropped, commits, frames, idem, latest;
 	uint64_t idem_met, latest_met; /* rows whose message is there and says the same */
@@ -26,13 +31,14 @@ struct verify {
 	/* what is found out */
 	char id[40], format[16];
 	uint64_t head, boots, folded, kept_from[RETENTION_CLASSES];
-	uint64_t rows_before; /* compacted rows that ended before it are forgotten */
-	int64_t time_us;      /* of the last commit */
-	uint64_t sidelog_to;  /* the last message that the side log must hold; 0: none */
-	char names[TOPICS_MAX * 8][32];
+	uint64_t rows_before;      /* compacted rows that ended before it are forgotten */
+	int64_t time_us;           /* of the last commit */
+	uint64_t sidelog_to;       /* the last message that the side log must hold; 0: none */
+	struct verify_name *names; /* by the number that the log gave the topic */
+	size_t name_count;
 	struct verify_counts counts;
-	struct verify_queue *queues[PEERS_MAX];
-	json_t *problems; /* array of {"what", "where"}; the first ones */
+	struct verify_queue **queues; /* by the peer's index; NULL: it hears nothing */
+	json_t *problems;             /* array of {"what", "where"}; the first ones */
 	uint64_t problem_count;
 };
 

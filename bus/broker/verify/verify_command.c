@@ -80,8 +80,7 @@ static void print_report(const json_t *report, const char *folder)
 		printf("  ... %lld problems in all\n", number(report, "problem_count"));
 	printf("log %s, format %s: %lld messages, %lld of them erased, and %lld dropped for their age, in %lld "
 	       "commits; %lld idempotency "
-	       "keys, "
-	       "%lld compacted rows\n",
+	       "keys, %lld compacted rows\n",
 		json_string_value(json_object_get(report, "log")), json_string_value(json_object_get(report, "format")),
 		number(report, "messages"), number(report, "erased"), number(report, "dropped"),
 		number(report, "commits"), number(report, "idempotency_keys"), number(report, "compacted_rows"));

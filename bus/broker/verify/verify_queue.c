@@ -31,7 +31,7 @@ struct trouble {
 struct verify_queue {
 	const struct topology_peer *peer;
 	uint64_t floor;
-	uint64_t since[TOPICS_MAX]; /* it has heard this topic from here on; 0: never */
+	uint64_t *since; /* by the topic's index: it has heard this topic from here on; 0: never */
 	struct map *dead, *troubles;
 	uint64_t row; /* the one in bits; UINT64_MAX: none */
 	uint8_t bits[ACKS_BYTES];
@@ -146,14 +146,16 @@ int verify_queues_open(struct verify *verify)
 {
 	int r = 0;
 
+	verify->queues = memory_new((size_t)verify->topology->peer_count * sizeof(struct verify_queue *));
 	for (int i = 0; r == 0 && i < verify->topology->peer_count; i++) {
 		const struct topology_peer *peer = &verify->topology->peers[i];
 		struct verify_queue *queue;
 
-		if (peer->hears[0] == 0 && peer->hears[1] == 0)
+		if (!topic_set_any(&peer->hears))
 			continue;
 		verify->queues[i] = queue = memory_new(sizeof(*queue));
 		queue->peer = peer;
+		queue->since = memory_new((size_t)verify->topology->topic_count * sizeof(uint64_t));
 		queue->row = UINT64_MAX;
 		queue->dead = map_new();
 		queue->troubles = map_new();
@@ -222,7 +224,7 @@ void verify_heard(struct verify *verify, const struct verify_message *message)
 
 	for (int i = 0; i < verify->topology->peer_count; i++) {
 		struct verify_queue *queue = verify->queues[i];
-		bool hears = queue && topic >= 0 && topic_set_has(queue->peer->hears, topic);
+		bool hears = queue && topic >= 0 && topic_set_has(&queue->peer->hears, topic);
 
 		if (hears && queue->since[topic] > 0 && message->seq >= queue->since[topic])
 			count_heard(verify, queue, message);
@@ -317,7 +319,7 @@ static void free_value(struct bytes key, void *value, void *context)
 
 void verify_queues_free(struct verify *verify)
 {
-	for (int i = 0; i < PEERS_MAX; i++) {
+	for (int i = 0; verify->queues && i < verify->topology->peer_count; i++) {
 		struct verify_queue *queue = verify->queues[i];
 
 		if (!queue)
@@ -326,6 +328,8 @@ void verify_queues_free(struct verify *verify)
 		map_free(queue->dead);
 		map_each(queue->troubles, free_value, NULL);
 		map_free(queue->troubles);
+		free(queue->since);
 		free(queue);
 	}
+	free(verify->queues);
 }

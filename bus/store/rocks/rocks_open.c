@@ -93,6 +93,8 @@ static int open_strictly(struct rocks_store *rocks, const char *path, const stru
 		r = open_database(rocks, path, asked, rocksdb_tolerate_corrupted_tail_records_recovery);
 		if (r == -EUCLEAN)
 			r = open_database(rocks, path, asked, rocksdb_point_in_time_recovery);
+		if (r == 0 && !rocks->read_only)
+			r = wals_empty_unfinished(path, why);
 	}
 	if (r == 0)
 		snprintf(why, STORE_WHY_BYTES, "the last record was cut short and left out: %s%s%s", strict_why,

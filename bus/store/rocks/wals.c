@@ -2,19 +2,22 @@
  * wals.c: the row of write-ahead logs, and what is missing in it
  *
  * Reads RocksDB's write-ahead logs (torn.c says how they are made up; a record begins with the number of its first operation and
- * how many there are) and changes nothing. Checksums are not looked at here: RocksDB does that.
+ * how many there are). Only wals_empty_unfinished changes any. Checksums are not looked at here: RocksDB does that.
  * Fails by:  -EUCLEAN with the file that is missing, or the two with a gap between them.
  * Read next: wals.h, witness.c (who knows which there were)
  */
 #include "bus/store/rocks/wals.h"
 #include "bus/base/bytes.h"
+#include "bus/base/cleanup.h"
 #include "bus/base/file.h"
 #include <dirent.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 enum { BLOCK = 32 * 1024, HEADER = 7, RECORD_HEAD = 12, LOG_BYTES_MAX = 256 << 20 };
 enum { TYPE_FULL = 1, TYPE_FIRST, TYPE_MIDDLE, TYPE_LAST };
@@ -132,6 +135,31 @@ static int read_span(const char *folder, uint64_t number, struct span *ret)
 	return r;
 }
 
+static int empty_log(const char *folder, uint64_t number, char ret_why[512])
+{
+	char path[600];
+
+	snprintf(path, sizeof(path), "%.560s/%06llu.log", folder, (unsigned long long)number);
+	_cleanup_close_ int fd = open(path, O_WRONLY | O_CLOEXEC);
+	if (fd >= 0 && ftruncate(fd, 0) == 0 && fsync(fd) == 0)
+		return 0;
+	snprintf(ret_why, 512, "%.500s: %s", path, strerror(errno));
+	return -EIO;
+}
+
+int wals_empty_unfinished(const char *folder, char ret_why[512])
+{
+	struct wals there;
+	struct span span;
+	int r = 0;
+
+	wals_list(folder, &there);
+	for (uint32_t i = 0; r == 0 && i < there.count; i++)
+		if (read_span(folder, there.numbers[i], &span) == 0 && span.first == 0)
+			r = empty_log(folder, there.numbers[i], ret_why);
+	return r;
+}
+
 static int missing(const char *folder, uint64_t number, const char *what, char ret_why[512])
 {
 	snprintf(ret_why, 512, "Corruption: %.300s/%06llu.log %s: it held operations that were synced", folder,
@@ -145,8 +173,7 @@ static int check_gap(const char *folder, const struct span *before, const struct
 		return 0;
 	snprintf(ret_why, 512,
 		"Corruption: %.300s/%06llu.log ends with operation %llu, and %06llu.log begins with %llu: the end of "
-		"the "
-		"first is cut off, or one in between is missing",
+		"the first is cut off, or one in between is missing",
 		folder, (unsigned long long)before->number, (unsigned long long)(before->next - 1),
 		(unsigned long long)span->number, (unsigned long long)span->first);
 	return -EUCLEAN;

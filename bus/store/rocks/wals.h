@@ -25,4 +25,12 @@ void wals_list(const char *folder, struct wals *ret); /* of what cannot be read:
  */
 int wals_check(const char *folder, const struct wals *known, uint64_t needed_from, char ret_why[512]);
 
+/*
+ * Of a database that was just opened with its last record left out, and into which nothing was written yet: empties each log that
+ * holds no whole record. RocksDB keeps such a log, because it recovered nothing from it, and writes its next records into a newer
+ * one. Then the cut record would no longer be the last one, and the next start would take it for corruption.
+ * 0, or -EIO with the file and the reason in ret_why.
+ */
+int wals_empty_unfinished(const char *folder, char ret_why[512]);
+
 #endif

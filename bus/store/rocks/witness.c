@@ -197,8 +197,7 @@ int witness_check(const char *folder, uint64_t found, char why[512])
 		return 0;
 	snprintf(why, 512,
 		"Corruption: %.300s: the write-ahead log (*.log) ends at operation %llu, and %llu were synced: its end "
-		"is cut off "
-		"or missing",
+		"is cut off or missing",
 		folder, (unsigned long long)found, (unsigned long long)synced);
 	return -EUCLEAN;
 }

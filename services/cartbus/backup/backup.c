@@ -1,18 +1,22 @@
 /*
  * backup.c: `cartbus backup`: a verified copy of the log, while everything runs
  *
- * Promises: what the copy holds is a moment of the log: everything that was confirmed before it was asked for. The broker is held up
+ * Promises: what the copy holds is a moment of the log: everything that was confirmed before it was asked for, and the blobs that this
+ *           names. The broker is held up
  *           for moments only: it makes a snapshot that shares its files, and they are copied from there. No erasure is under
  *           way meanwhile. What could not be finished is removed.
  * Read next: backup_folder.c, backup_scheduled.c (each night), erase_copy.c (who was erased leaves it), bus/broker/admin/answer_care.c
  */
+#include "services/cartbus/backup/backup_blobs.h"
 #include "services/cartbus/backup/backup_folder.h"
 #include "services/cartbus/backup/backup_scheduled.h"
+#include "services/cartbus/backup/subcommands.h"
 #include "services/cartbus/core/print.h"
 #include "services/cartbus/core/reading.h"
 #include "services/cartbus/core/room.h"
 #include "services/cartbus/people/erase_copy.h"
 #include "services/cartbus/people/erasures.h"
+#include "services/kit/blobs/blob_places.h"
 
 #include "bus/actor/runtime/sidelog.h"
 #include "bus/base/bytes.h"
@@ -43,7 +47,8 @@ static json_t *take_snapshot(const struct command *command)
 }
 
 /* A person who was erased to the end by now is not in the copy; the list goes along, for those copies that hold somebody yet. */
-static int write_note(const struct command *command, const char *folder, json_t *snapshot, json_t *files, json_t *list)
+static int write_note(const struct command *command, const char *folder, json_t *snapshot, json_t *files, json_t *list,
+	const struct backup_sum *blobs)
 {
 	char path[PATH_BYTES];
 	json_t *note = json_pack("{s:s,s:O,s:O*,s:O,s:O,s:O,s:o}", "made_by", "cartbus " CARTBUS_VERSION, "log",
@@ -52,6 +57,7 @@ static int write_note(const struct command *command, const char *folder, json_t 
 		"erased", erasures_ids(list, true));
 	int ended;
 
+	backup_blobs_note(note, blobs);
 	snprintf(path, sizeof(path), "%s/erasures.json", folder);
 	ended = erasures_write(command, path, list);
 	ended = ended ? ended : backup_note_beside(command, folder, note);
@@ -100,7 +106,7 @@ static int copy_snapshot(const struct command *command, json_t *snapshot, const 
 {
 	const char *path = json_string_value(json_object_get(snapshot, "path"));
 	json_t *files = json_array();
-	struct backup_sum sum;
+	struct backup_sum sum, blobs;
 	char to[PATH_BYTES];
 	int ended;
 
@@ -109,7 +115,9 @@ static int copy_snapshot(const struct command *command, json_t *snapshot, const 
 	if (ended == EXIT_FINE)
 		ended = copy_sidelog(command, folder);
 	if (ended == EXIT_FINE)
-		ended = write_note(command, folder, snapshot, files, list);
+		ended = backup_blobs_copy(command, folder, &blobs); /* after the log, which may name them */
+	if (ended == EXIT_FINE)
+		ended = write_note(command, folder, snapshot, files, list, &blobs);
 	if (ended == EXIT_FINE)
 		ended = backup_verify(command, folder, &sum, NULL);
 	if (ended == EXIT_FINE)
@@ -148,7 +156,11 @@ static int look_for_room(const struct command *command, const char *log, const c
 {
 	struct stat of_log, of_copy;
 	struct statvfs disk;
+	char blobs[PATH_MAX];
 	uint64_t free_bytes, needed = bytes_in(log);
+
+	blob_places_root(config_get(command->config, "paths", NULL, "state"), blobs);
+	needed += backup_blobs_bytes(blobs);
 
 	if (stat(log, &of_log) < 0 || stat(folder, &of_copy) < 0 || statvfs(folder, &disk) < 0) {
 		complain(command, "%s: %s", folder, strerror(errno));
@@ -161,8 +173,7 @@ static int look_for_room(const struct command *command, const char *log, const c
 		return EXIT_FINE;
 	complain(command,
 		"%s: %llu MiB are free, and %llu are needed: for the copy%s. Make room, keep fewer, or name a folder "
-		"on "
-		"another disk",
+		"on another disk",
 		folder, (unsigned long long)(free_bytes >> 20), (unsigned long long)(needed >> 20) + 1,
 		of_log.st_dev == of_copy.st_dev ? ", and for the log beside it to go on growing" : "");
 	return EXIT_NO;

@@ -5,6 +5,7 @@
  * Fails by:  saying which file, and what is wrong with it.
  */
 #include "services/cartbus/backup/backup_folder.h"
+#include "services/cartbus/backup/backup_blobs.h"
 
 #include "bus/actor/runtime/sidelog.h"
 #include "bus/base/cleanup.h"
@@ -12,6 +13,7 @@
 #include "bus/base/text.h"
 #include "services/cartbus/core/json_file.h"
 #include "services/cartbus/people/erasures.h"
+#include "services/kit/blobs/blob_places.h"
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -309,6 +311,19 @@ void backup_log_path(const char *folder, const json_t *note, char ret[PATH_ROOM]
 	snprintf(ret, PATH_ROOM, "%s/%s", folder, is_plain_name(name) ? name : "broker");
 }
 
+static int verify_blobs(const struct command *command, const char *folder, const json_t *note, struct backup_sum *sum)
+{
+	struct backup_sum blobs;
+	char root[PATH_MAX];
+	int ended;
+
+	blob_places_root(folder, root);
+	ended = backup_blobs_verify(command, root, note, &blobs);
+	sum->files += blobs.files;
+	sum->bytes += blobs.bytes;
+	return ended;
+}
+
 int backup_verify(const struct command *command, const char *folder, struct backup_sum *ret_sum, json_t **ret)
 {
 	json_t *note = backup_note(command, folder);
@@ -325,6 +340,8 @@ int backup_verify(const struct command *command, const char *folder, struct back
 			ended = EXIT_NO;
 	}
 	if (note && backup_verify_beside(command, folder, note))
+		ended = EXIT_NO;
+	if (note && verify_blobs(command, folder, note, ret_sum))
 		ended = EXIT_NO;
 	if (ret && ended == EXIT_FINE)
 		*ret = json_incref(note);

@@ -4,7 +4,8 @@
  * DIR/backup.json says which folder beside it holds the log's files ("broker" unless it says another), and what they must be: name,
  * size and SHA-256 of each, which log it is, up to which message, and which erasures are in it. It is written last: a folder without
  * it is no backup. "proved_us" in it says when the log in it was read as a whole and found sound. DIR/erasures.json is the list of who
- * was erased, as far as it was known here (erasures.h), DIR/stops the side log; what these two must be stands in "beside". A backup of
+ * was erased, as far as it was known here (erasures.h), DIR/stops the side log; what these two must be stands in "beside". DIR/blobs
+ * holds the blobs (backup_blobs.h). A backup of
  * 0.1.0 has no "beside", and one in which an erasure was cut short has none: there it is enough that they can be read.
  */
 #ifndef CARTBUS_BACKUP_BACKUP_FOLDER_H
@@ -30,7 +31,7 @@ int backup_note_beside(const struct command *command, const char *folder, json_t
 /* Are they what it says? An exit, complains. */
 int backup_verify_beside(const struct command *command, const char *folder, const json_t *note);
 int backup_write_note(const struct command *command, const char *folder, const json_t *note); /* durably; an exit */
-/* Are all files of the backup, and those beside the log, what backup.json says? ret (may be NULL) is backup.json. Complains and answers an exit. */
+/* Are all files of the backup, those beside the log and the blobs what backup.json says? ret (may be NULL) is backup.json. Complains and answers an exit. */
 int backup_verify(const struct command *command, const char *folder, struct backup_sum *ret_sum, json_t **ret);
 /* backup.json; NULL: it is no finished backup, and complained. A new reference. */
 json_t *backup_note(const struct command *command, const char *folder);

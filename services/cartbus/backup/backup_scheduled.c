@@ -21,7 +21,7 @@
 #include "bus/actor/client.h"
 #include "bus/base/file.h"
 #include "bus/base/text.h"
-#include "proto/topics.h"
+#include "proto/platform_topics.h"
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>

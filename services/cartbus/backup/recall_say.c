@@ -14,7 +14,7 @@
 #include "bus/base/cleanup.h"
 #include "bus/base/memory.h"
 #include "bus/base/text.h"
-#include "proto/topics.h"
+#include "proto/platform_topics.h"
 #include "services/carts/policy/join.h"
 #include <openssl/evp.h>
 #include <pb_encode.h>

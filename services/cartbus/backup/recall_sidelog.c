@@ -11,7 +11,7 @@
 #include "bus/actor/runtime/sidelog.h"
 #include "bus/base/cleanup.h"
 #include "bus/base/text.h"
-#include "proto/topics.h"
+#include "proto/platform_topics.h"
 #include "services/cartbus/core/print.h"
 #include "services/cartbus/people/erasures.h"
 #include <dirent.h>

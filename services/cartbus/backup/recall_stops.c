@@ -6,14 +6,16 @@
  * Fails by:  nothing: a row that makes no sense is passed over.
  * Read next: services/carts/policy/stops.c and purchases.c (the rows), recall_sidelog.c, recall_say.c
  */
-#include "services/cartbus/backup/recall.h"
-
 #include "bus/actor/runtime/state_folder.h"
 #include "bus/base/sorted_map.h"
 #include "bus/base/text.h"
-#include "proto/topics.h"
+#include "proto/cart_topics.h"
+#include "services/cartbus/backup/recall.h"
+#include "services/carts/policy/cart_rows.h"
 #include "services/carts/policy/purchases.h"
 #include "services/carts/policy/stops_recall.h"
+#include "services/kit/suppression/privacy_rows.h"
+#include "services/kit/suppression/suppressions.h"
 #include <stdio.h>
 #include <string.h>
 
@@ -183,23 +185,22 @@ static void note_orders(const struct learning *learning)
 }
 
 /* What a cart came to that no message of the side log tells: its shopper emptied it, or took a yes back. */
-static bool take_cart(const char *shop, const char *key, struct bytes value, void *context)
+static bool take_cart(const char *shop, const char *key, const CartState *cart, void *context)
 {
 	const struct learning *learning = context;
 	AdminAction action = { .verb = ADMIN_SUPPRESS_CART };
 	char name[200], idem[120];
-	CartState cart;
 
 	(void)key;
-	if (!state_row(value, &CartState_msg, &cart) || cart.changed_us < learning->recall->from_us ||
-		!(cart.consent == CONSENT_NO || cart.closed_reason == CLOSED_EMPTIED))
+	if (cart->changed_us < learning->recall->from_us ||
+		!(cart->consent == CONSENT_NO || cart->closed_reason == CLOSED_EMPTIED))
 		return true;
-	action.at_us = cart.changed_us;
-	TEXT_COPY(action.cart_id, cart.ids.cart_id);
+	action.at_us = cart->changed_us;
+	TEXT_COPY(action.cart_id, cart->ids.cart_id);
 	TEXT_COPY(action.who, "system");
 	TEXT_COPY(action.reason,
-		cart.consent == CONSENT_NO ? "said no before the log was restored"
-					   : "emptied before the log was restored");
+		cart->consent == CONSENT_NO ? "said no before the log was restored"
+					    : "emptied before the log was restored");
 	snprintf(name, sizeof(name), "owner/%s/%s", shop, action.cart_id);
 	snprintf(idem, sizeof(idem), "restored/%s", action.cart_id);
 	recall_note(learning->recall,
@@ -210,36 +211,33 @@ static bool take_cart(const char *shop, const char *key, struct bytes value, voi
 }
 
 /* unsub knows by which way somebody came onto the list. */
-static bool take_suppression(const char *shop, const char *key, struct bytes value, void *context)
+static bool take_suppression(const char *shop, const char *key, const Suppression *row, void *context)
 {
 	const struct learning *learning = context;
-	Suppression row;
 
 	(void)key;
-	if (state_row(value, &Suppression_msg, &row) && !row.lifted && row.since_us >= learning->recall->from_us)
-		note_optout(learning->recall, shop, row.address_hash, row.source, row.since_us);
+	if (!row->lifted && row->since_us >= learning->recall->from_us)
+		note_optout(learning->recall, shop, row->address_hash, row->source, row->since_us);
 	return true;
 }
 
-static bool take_request(const char *shop, const char *key, struct bytes value, void *context)
+static bool take_request(const char *shop, const char *key, const PrivacyState *row, void *context)
 {
 	const struct learning *learning = context;
-	PrivacyState row;
 	char name[200], idem[120];
 
 	(void)key;
-	if (!state_row(value, &PrivacyState_msg, &row) || row.settled ||
-		row.request.heard_us < learning->recall->from_us)
+	if (row->settled || row->request.heard_us < learning->recall->from_us)
 		return true;
-	snprintf(name, sizeof(name), "privacy/%s/%s", shop, row.request.request_id);
-	snprintf(idem, sizeof(idem), "restored/%s", row.request.request_id);
+	snprintf(name, sizeof(name), "privacy/%s/%s", shop, row->request.request_id);
+	snprintf(idem, sizeof(idem), "restored/%s", row->request.request_id);
 	recall_note(learning->recall,
 		&(struct recalled){ .name = name,
 			.shop = shop,
-			.key = row.request.request_id,
+			.key = row->request.request_id,
 			.idem = idem,
-			.at_us = row.request.heard_us },
-		&topic_privacy_request, &row.request);
+			.at_us = row->request.heard_us },
+		&topic_privacy_request, &row->request);
 	return true;
 }
 
@@ -249,11 +247,11 @@ void recall_stops(struct recall *recall, const struct state *state, bool is_same
 		.recall = recall, .after = is_same_log ? recall->head : 0, .log = state_folder_log_id(state)
 	};
 
-	state_each(state, "cart", NULL, NULL, take_cart, &learning);
+	STATE_EACH(state, cart_rows, NULL, NULL, take_cart, &learning);
 	if (recall->has_sidelog)
 		return; /* word for word, each of them */
-	state_each(state, "suppressed", NULL, NULL, take_suppression, &learning);
-	state_each(state, "privacy", NULL, NULL, take_request, &learning);
+	STATE_EACH(state, suppressions, NULL, NULL, take_suppression, &learning);
+	STATE_EACH(state, privacy_rows, NULL, NULL, take_request, &learning);
 	stops_recall(state, take_stop, &learning);
 	learning.orders = sorted_map_new();
 	purchases_recall(state, take_order, &learning);

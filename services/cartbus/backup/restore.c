@@ -11,8 +11,10 @@
  * Read next: recall.c, backup_folder.c, bus/broker/queue/claim.c (why nothing is claimed)
  */
 #include "services/cartbus/backup/restore.h"
+#include "services/cartbus/backup/backup_blobs.h"
 #include "services/cartbus/backup/backup_folder.h"
 #include "services/cartbus/backup/recall.h"
+#include "services/cartbus/backup/subcommands.h"
 #include "services/cartbus/core/json_file.h"
 #include "services/cartbus/core/print.h"
 #include "services/cartbus/core/programs.h"
@@ -49,6 +51,7 @@ struct restoring {
 	char aside[PATH_BYTES];
 	const char *sidelog; /* a copy of the side log; NULL: none was given */
 	size_t erased;       /* messages */
+	struct backup_sum blobs;
 	json_t *note, *list; /* backup.json; who was erased */
 	struct recall recall;
 	int stores;            /* that knew what was mailed, of an older restore ... */
@@ -360,6 +363,8 @@ static int put_in_place(struct restoring *restoring)
 	rmdir(to);
 	ended = backup_copy(restoring->command, from, to, files, &sum);
 	json_decref(files);
+	if (ended == EXIT_FINE)
+		ended = backup_blobs_put_back(restoring->command, restoring->folder, &restoring->blobs);
 	if (ended == EXIT_FINE && (give_identity(restoring) < 0 || lift_mark(restoring) < 0)) {
 		complain(restoring->command,
 			"the log is in place but could not get an identity of its own: run it again");
@@ -380,8 +385,7 @@ static void tell_sidelogs(const json_t *paths)
 static void tell_stops(const struct restoring *restoring, const json_t *stops)
 {
 	printf("What forbids a mail was learnt: %lld opt-outs, bounces and complaints, %lld orders, %lld acts of "
-	       "people, "
-	       "%lld privacy requests, the modes of %lld shops.\n",
+	       "people, %lld privacy requests, the modes of %lld shops.\n",
 		json_integer_value(json_object_get(stops, "opt_outs")),
 		json_integer_value(json_object_get(stops, "orders")),
 		json_integer_value(json_object_get(stops, "actions")),
@@ -390,8 +394,7 @@ static void tell_stops(const struct restoring *restoring, const json_t *stops)
 	tell_sidelogs(restoring->recall.sidelogs);
 	if (!is_covered(restoring))
 		printf("NOT ALL OF IT: it is known up to message %llu, and nothing that survived tells what came after "
-		       "that. "
-		       "Who opted out or bought then would be mailed.\n",
+		       "that. Who opted out or bought then would be mailed.\n",
 			(unsigned long long)known_to(restoring));
 }
 
@@ -400,17 +403,17 @@ static void tell(const struct restoring *restoring)
 	size_t sends = json_object_size(restoring->recall.sends);
 	json_t *stops = recall_count(restoring->recall.said, restoring->recall.modes);
 	size_t let_back = json_object_size(restoring->recall.let_back);
-	json_t *whole = json_pack("{s:I,s:I,s:i,s:I,s:O,s:I,s:O,s:b,s:I}", "head", (json_int_t)restoring->recall.head,
-		"learnt", (json_int_t)sends, "stores", stores_of(restoring), "erased", (json_int_t)restoring->erased,
-		"stops", stops, "let_back", (json_int_t)let_back, "side_logs", restoring->recall.sidelogs, "covered",
-		(int)is_covered(restoring), "known_to", (json_int_t)known_to(restoring));
+	json_t *whole = json_pack("{s:I,s:I,s:i,s:I,s:O,s:I,s:O,s:b,s:I,s:I}", "head",
+		(json_int_t)restoring->recall.head, "learnt", (json_int_t)sends, "stores", stores_of(restoring),
+		"erased", (json_int_t)restoring->erased, "stops", stops, "let_back", (json_int_t)let_back, "side_logs",
+		restoring->recall.sidelogs, "covered", (int)is_covered(restoring), "known_to",
+		(json_int_t)known_to(restoring), "blobs", (json_int_t)restoring->blobs.files);
 
 	if (restoring->command->json) {
 		json_print(whole);
 	} else {
 		printf("The log is back as it was at message %llu. %zu mails were learnt from the states of %d "
-		       "services; "
-		       "what was there lies in %s/before-restore-*.\n",
+		       "services; what was there lies in %s/before-restore-*.\n",
 			(unsigned long long)restoring->recall.head, sends, stores_of(restoring), restoring->state);
 		tell_stops(restoring, stops);
 		if (let_back > 0)
@@ -418,6 +421,9 @@ static void tell(const struct restoring *restoring)
 			       "restore does not do that again, because the shopper may have said no since: "
 			       "cartbus resubscribe SHOP ADDRESS does it.\n",
 				let_back);
+		if (restoring->blobs.files > 0)
+			printf("%llu blobs that the log names were put back.\n",
+				(unsigned long long)restoring->blobs.files);
 		if (restoring->erased > 0)
 			printf("Who was erased after the backup was made has left it: %zu messages.\n",
 				restoring->erased);
@@ -585,8 +591,7 @@ int command_restore(struct command *command, int argc, char **argv)
 			.words_most = 1,
 			.help = "Puts a backup in the place of the log while nothing runs, and the services' states "
 				"aside; they "
-				"are folded anew. What was mailed after the backup is learnt from those states, and "
-				"what "
+				"are folded anew. What was mailed after the backup is learnt from those states, and what "
 				"forbids a mail (who opted out, bounced or bought, a stop, a pause, an erasure) from "
 				"them and the side log. Mails wait until "
 				"--release. Who was erased after the backup was made leaves it first.\v"

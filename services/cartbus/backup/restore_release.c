@@ -17,7 +17,7 @@
 #include "bus/actor/runtime/sidelog.h"
 #include "bus/base/cleanup.h"
 #include "bus/base/text.h"
-#include "proto/topics.h"
+#include "proto/platform_topics.h"
 #include <dirent.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -37,8 +37,7 @@ static int check_mails(const struct command *command, const json_t *note)
 		return EXIT_FINE;
 	complain(command,
 		"no sender's or waiter's state was found beside the log: what was mailed after the backup is not "
-		"known, and "
-		"may be mailed again. --unlearnt accepts that");
+		"known, and may be mailed again. --unlearnt accepts that");
 	return EXIT_NO;
 }
 
@@ -76,10 +75,8 @@ static int check_stops(const struct command *command, const char *state, const j
 		"and %lld orders up to message %lld, and nothing tells what came after that. Who opted out, bought or "
 		"was "
 		"stopped then would be mailed. Bring a copy of the side log (cartbus restore DIR --sidelog FILE), have "
-		"the "
-		"storefront send its orders again (cartbus reconcile), stop shops where you are in doubt (cartbus "
-		"stop); "
-		"--unlearnt then accepts the rest",
+		"the storefront send its orders again (cartbus reconcile), stop shops where you are in doubt (cartbus "
+		"stop); --unlearnt then accepts the rest",
 		(long long)member_number(note, "head"), (long long)member_number(stops, "opt_outs"),
 		(long long)member_number(stops, "orders"), (long long)member_number(note, "known_to"));
 	json_decref(stops);
@@ -92,12 +89,10 @@ static int check_identity(const struct command *command, const char *state)
 {
 	complain(command,
 		"this log was given another identity (cartbus-broker --new-identity), and no restore has learnt what "
-		"it "
-		"lacks: who was mailed, opted out, bought or was stopped and is not in it would be mailed. cartbus "
+		"it lacks: who was mailed, opted out, bought or was stopped and is not in it would be mailed. cartbus "
 		"restore DIR learns that from the services' states and the side log; else have the storefront send its "
 		"orders again (cartbus reconcile) and stop shops where you are in doubt (cartbus stop). --unlearnt "
-		"then "
-		"accepts the rest");
+		"then accepts the rest");
 	tell_put_away(command, state);
 	return EXIT_NO;
 }
@@ -151,8 +146,7 @@ static int wait_for_spools(const struct command *command, const char *state)
 		return EXIT_FINE;
 	complain(command,
 		"%s holds what was answered 200 while the log was away, opt-outs among it perhaps: start its gateway, "
-		"and run "
-		"this again when it has taken it in (cartbus status)",
+		"and run this again when it has taken it in (cartbus status)",
 		path);
 	return EXIT_NO;
 }
@@ -168,8 +162,7 @@ static int put_on_record(const struct command *command, const json_t *note)
 
 	snprintf(grounds, sizeof(grounds),
 		"from a backup that ended at message %lld; learnt again: %zu mails, %lld opt-outs, %lld orders, %lld "
-		"acts of "
-		"people, %lld privacy requests, %lld modes; %s",
+		"acts of people, %lld privacy requests, %lld modes; %s",
 		(long long)member_number(note, "head"), json_object_size(json_object_get(note, "sends")),
 		(long long)member_number(stops, "opt_outs"), (long long)member_number(stops, "orders"),
 		(long long)member_number(stops, "actions"), (long long)member_number(stops, "privacy_requests"),

@@ -8,7 +8,7 @@
 
 #include "bus/base/cleanup.h"
 #include "bus/base/text.h"
-#include "proto/topics.h"
+#include "proto/cart_topics.h"
 #include "services/cartbus/core/naming.h"
 #include "services/cartbus/core/print.h"
 #include "services/cartbus/core/reading.h"

@@ -12,6 +12,7 @@
 #include "bus/base/cleanup.h"
 #include "bus/base/file.h"
 #include "bus/base/nearest.h"
+#include "services/kit/documents/kinds.h"
 #include "services/kit/documents/owner_text.h"
 #include "services/kit/settings/settings.h"
 #include <argp.h>
@@ -262,7 +263,7 @@ int command_shop(const struct command *command, const char *name, struct shop *r
 	char path[PATH_ROOM], why[OWNER_TEXT_WHY];
 
 	command_shop_path(command, name, "shop.conf", path);
-	int failed = shop_name_valid(name) ? owner_text_read(path, &text, why) : -ENOENT;
+	int failed = shop_name_valid(name) ? owner_text_read(path, shop_document.bytes_max, &text, why) : -ENOENT;
 	if (failed == -ENOENT || failed == -ENOTDIR)
 		shops_complain_unknown(command, name);
 	else if (failed)
@@ -284,7 +285,8 @@ bool command_shop_beside(const char *file, struct shop *ret)
 	char path[PATH_ROOM], why[OWNER_TEXT_WHY];
 
 	snprintf(path, sizeof(path), "%.*sshop.conf", name ? (int)(name + 1 - file) : 0, file);
-	if (owner_text_read(path, &text, why) == 0 && shop_parse(buffer_text(&text), "beside", path, ret, &error) == 0)
+	if (owner_text_read(path, shop_document.bytes_max, &text, why) == 0 &&
+		shop_parse(buffer_text(&text), "beside", path, ret, &error) == 0)
 		return true;
 	*ret = (struct shop){ 0 };
 	return false;

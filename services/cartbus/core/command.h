@@ -4,7 +4,7 @@
  * A subcommand is one function. It declares what it takes as a table (struct take), calls command_take, and finds its words and
  * options in its own variables, the configuration and the clock in `struct command`. --config, --json and --help are everybody's.
  *
- * Read next: main.c (the table of subcommands), arguments.c
+ * Read next: subcommand.h (the tables of subcommands), arguments.c
  */
 #ifndef CARTBUS_CORE_COMMAND_H
 #define CARTBUS_CORE_COMMAND_H
@@ -85,27 +85,5 @@ void command_secret_path(const struct command *command, const char *name, char r
 int command_shop(const struct command *command, const char *name, struct shop *ret);
 /* The shop whose shop.conf lies beside an owner's file; false: there is none, or it is wrong, and `ret` is empty. */
 bool command_shop_beside(const char *file, struct shop *ret);
-
-command_fn command_up, command_status, command_top, command_queues, command_queues_resume, command_timers, command_tap,
-	command_trace, command_why, command_report, command_carts, command_log;
-command_fn command_alarm_list, command_alarm_test, command_alarm_ack;
-command_fn command_dlq_list, command_dlq_show, command_dlq_redrive, command_dlq_drop, command_replay;
-command_fn command_gateway_strike;
-command_fn command_shop_add, command_shop_check, command_shop_list, command_shop_mode, command_shop_secret;
-command_fn command_reconcile;
-command_fn command_cart_override, command_cart_suppress, command_cart_write_off;
-command_fn command_export, command_erase;
-command_fn command_stop, command_resume;
-command_fn command_unsubscribe, command_resubscribe, command_suppressions_list, command_suppressions_import,
-	command_suppressions_save;
-command_fn command_privacy_list, command_privacy_done;
-command_fn command_backup, command_restore, command_rebuild;
-command_fn command_keys_make, command_keys_list, command_keys_rotate, command_keys_revoke;
-command_fn command_verify;
-command_fn command_rules_try, command_rules_apply;
-command_fn command_rules_check, command_config_check, command_doctor, command_secrets_make, command_secrets_rotate,
-	command_mailin_list, command_mailin_show, command_mailin_retry, command_mailin_judge, command_webhook_send;
-command_fn command_voice_check, command_voice_show, command_preview, command_send_test;
-command_fn command_text_log, command_text_show, command_text_diff, command_text_rollback;
 
 #endif

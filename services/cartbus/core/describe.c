@@ -8,10 +8,11 @@
 
 #include "bus/base/clock.h"
 #include "bus/base/text.h"
-#include "proto/topics.h"
+#include "proto/cart_topics.h"
 #include "services/cartbus/core/names.h"
 #include "services/cartbus/core/print.h"
 #include "services/cartbus/shops/mode.h"
+#include "services/kit/documents/docs.h"
 #include "services/kit/money/money.h"
 #include "services/kit/time/span.h"
 #include "services/kit/time/zone.h"
@@ -213,7 +214,7 @@ static void describe_suppression(const struct description *to, const Suppression
 static void describe_document(const struct description *to, const Document *document)
 {
 	buffer_printf(to->line, "%s, version %u, from %s, %zu bytes", document->kind, document->version,
-		document->source, strlen(document->text));
+		document->source, document_text(document).len);
 }
 
 static void add_span(const struct description *to, const char *before, int64_t us)
@@ -275,7 +276,8 @@ static void describe_clicked(const struct description *to, const LinkClicked *cl
 
 static void describe_model(const struct description *to, const ModelUsed *used)
 {
-	buffer_printf(to->line, "the model was asked for the %s", used->purpose);
+	buffer_printf(
+		to->line, "the model%s%s was asked for the %s", used->model[0] ? " " : "", used->model, used->purpose);
 	if (used->step)
 		buffer_printf(to->line, " of reminder %u", used->step);
 	buffer_printf(to->line, ": %s, %u tokens in, %u out", used->outcome, used->tokens_in, used->tokens_out);

@@ -4,7 +4,7 @@
  * Promises: a word that is no subcommand is answered with the one that was meant, as far as one is near, or with all that begin like it.
  *           Asking for help is never an error, wherever it stands.
  * Fails by: EXIT_USAGE, before anything is done.
- * Read next: main.c (the table), arguments.c (what a subcommand makes of the rest)
+ * Read next: subcommand.h (the tables), arguments.c (what a subcommand makes of the rest)
  */
 #include "services/cartbus/core/dispatch.h"
 
@@ -32,12 +32,11 @@ static void print_help(FILE *to, const struct subcommands *subcommands)
 	      "needs root.\n",
 		to);
 	for (size_t i = 0; i < subcommands->count; i++) {
-		const struct subcommand *one = &subcommands->all[i];
+		const struct subcommand *one = subcommands->all[i];
 
-		if (one->name)
-			print_one(to, one);
-		else
-			fprintf(to, "\n%s\n", one->summary);
+		if (i == 0 || one->group != subcommands->all[i - 1]->group)
+			fprintf(to, "\n%s\n", subcommand_group_heading(one->group));
+		print_one(to, one);
 	}
 	fputs("\nEvery subcommand takes --help, which shows examples. It exits with 0 when all is well, 1 when the "
 	      "answer is\n"
@@ -85,8 +84,8 @@ static const struct subcommand *find(const struct subcommands *subcommands, int 
 
 	*ret_words = 0;
 	for (size_t i = 0; i < subcommands->count; i++) {
-		const struct subcommand *one = &subcommands->all[i];
-		int words = one->name ? words_matching(one->name, argc, argv) : 0;
+		const struct subcommand *one = subcommands->all[i];
+		int words = words_matching(one->name, argc, argv);
 
 		if (words > *ret_words) {
 			found = one;
@@ -109,9 +108,9 @@ static bool print_family(FILE *to, const struct subcommands *subcommands, const 
 	bool any = false;
 
 	for (size_t i = 0; i < subcommands->count; i++) {
-		const struct subcommand *one = &subcommands->all[i];
+		const struct subcommand *one = subcommands->all[i];
 
-		if (!one->name || !begins_with_word(one->name, word))
+		if (!begins_with_word(one->name, word))
 			continue;
 		if (!any)
 			fprintf(to, "Usage: cartbus %s ..., one of\n", word);
@@ -131,11 +130,11 @@ static int reject_unknown(const struct subcommands *subcommands, int argc, char 
 	snprintf(pair, sizeof(pair), "%s %.40s", argv[0], is_pair ? argv[1] : "");
 	of_pair = nearest_begin(pair);
 	for (size_t i = 0; i < subcommands->count; i++) {
-		const char *name = subcommands->all[i].name;
+		const char *name = subcommands->all[i]->name;
 
-		if (name && second_of(name) && is_pair)
+		if (second_of(name) && is_pair)
 			nearest_try(&of_pair, name);
-		else if (name && !second_of(name))
+		else if (!second_of(name))
 			nearest_try(&of_word, name);
 	}
 	meant = of_pair.name ? of_pair.name : of_word.name;

@@ -2,12 +2,7 @@
 #ifndef CARTBUS_CORE_DISPATCH_H
 #define CARTBUS_CORE_DISPATCH_H
 
-#include "services/cartbus/core/manual.h"
-
-struct subcommands {
-	const struct subcommand *all; /* an entry without a name begins a group of the help */
-	size_t count;
-};
+#include "services/cartbus/core/subcommand.h"
 
 void dispatch_help(const struct subcommands *subcommands);
 /* argv without the program's name, and at least one word. Returns a command_exit. */

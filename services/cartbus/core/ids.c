@@ -5,7 +5,7 @@
  */
 #include "services/cartbus/core/ids.h"
 
-#include "proto/topics.h"
+#include "proto/cart_topics.h"
 #include <stdio.h>
 
 static void add(const CartIds *ids, struct ids *ret)

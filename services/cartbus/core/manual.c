@@ -94,15 +94,16 @@ static void print_values(void)
 	print_line(json_pack("{s:s,s:o}", "values", "SERVICE", "are", programs));
 }
 
-int manual_print(const struct subcommand *all, size_t count)
+int manual_print(const struct subcommands *subcommands)
 {
 	int failed = EXIT_FINE;
 
-	for (size_t i = 0; i < count && !failed; i++) {
-		if (all[i].name)
-			failed = tell(&all[i]);
-		else
-			print_line(json_pack("{s:s}", "group", all[i].summary));
+	for (size_t i = 0; i < subcommands->count && !failed; i++) {
+		const struct subcommand *one = subcommands->all[i];
+
+		if (i == 0 || one->group != subcommands->all[i - 1]->group)
+			print_line(json_pack("{s:s}", "group", subcommand_group_heading(one->group)));
+		failed = tell(one);
 	}
 	if (failed)
 		return failed;

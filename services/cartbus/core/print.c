@@ -6,32 +6,28 @@
  */
 #include "services/cartbus/core/print.h"
 
+#include "bus/actor/state.h"
 #include "bus/base/cleanup.h"
 #include "bus/base/memory.h"
 #include "bus/base/text.h"
+#include "proto/platform_topics.h"
 #include "proto/topics.h"
 #include "services/cartbus/core/names.h"
 #include <pb_common.h>
-#include <pb_decode.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 const struct topic *topic_of(const char *name)
 {
-	for (int i = 0; cart_topics[i]; i++) {
-		if (strcmp(cart_topics[i]->name, name) == 0)
-			return cart_topics[i];
-	}
-	return NULL;
+	return topic_registered(name);
 }
 
 void *payload_decode(const struct topic *topic, struct bytes payload)
 {
 	void *message = memory_new(topic->size);
-	pb_istream_t from = pb_istream_from_buffer(payload.data, payload.len);
 
-	if (pb_decode(&from, topic->message, message))
+	if (topic_read(topic, payload, message))
 		return message;
 	free(message);
 	return NULL;
@@ -97,10 +93,19 @@ static json_t *bytes_json(const void *data)
 	return json_integer(bytes->size); /* how many; a timer's payload is decoded by timer_json */
 }
 
+static json_t *borrowed_json(const struct showing *showing, const char *name, const void *data)
+{
+	_cleanup_free_ char *text = memory_copy(*(const struct bytes *)data);
+
+	return string_json(showing, name, text);
+}
+
 /* One value of a field, wherever it lies. */
 static json_t *value_json(
 	const struct showing *showing, const pb_field_iter_t *field, const char *name, const void *data)
 {
+	if (PB_ATYPE(field->type) == PB_ATYPE_CALLBACK)
+		return borrowed_json(showing, name, data);
 	switch (PB_LTYPE(field->type)) {
 	case PB_LTYPE_BOOL:
 		return json_boolean(*(const bool *)data);
@@ -140,6 +145,8 @@ static bool is_set(const pb_field_iter_t *field)
 		return *(const bool *)field->pSize;
 	if (enum_word(field->descriptor, field->tag, 0))
 		return true; /* "open" is a word, not nothing */
+	if (PB_ATYPE(field->type) == PB_ATYPE_CALLBACK)
+		return ((const struct bytes *)field->pData)->len > 0;
 	if (PB_LTYPE(field->type) == PB_LTYPE_STRING)
 		return data[0] != '\0';
 	for (pb_size_t i = 0; i < field->data_size; i++) {
@@ -211,7 +218,8 @@ const char *payload_text(const struct topic *topic, const void *message, const c
 	bool more = pb_field_iter_begin_const(&field, topic->message, message);
 
 	for (; more; more = pb_field_iter_next(&field)) {
-		if (PB_LTYPE(field.type) == PB_LTYPE_STRING && PB_HTYPE(field.type) == PB_HTYPE_SINGULAR &&
+		if (PB_ATYPE(field.type) == PB_ATYPE_STATIC && PB_LTYPE(field.type) == PB_LTYPE_STRING &&
+			PB_HTYPE(field.type) == PB_HTYPE_SINGULAR &&
 			strcmp(field_name(topic->message, field.tag), name) == 0)
 			return field.pData;
 	}

@@ -1,4 +1,4 @@
-/* programs.c: the other programs of this installation: which there are, and where they lie */
+/* programs.c: where the other programs of this installation lie */
 #include "services/cartbus/core/programs.h"
 #include <limits.h>
 #include <stdio.h>
@@ -6,9 +6,6 @@
 #include <unistd.h>
 
 static const char INSTALLED[] = "/usr/sbin", BESIDE[] = "/sbin";
-
-const char *const programs_all[] = { "broker", "gateway", "intake", "timer", "waiter", "sender", "unsub", "mailin",
-	"exporter", "summarizer", "mirror", "monitor", "storefront", NULL };
 
 const char *programs_folder(void)
 {

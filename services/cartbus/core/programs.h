@@ -4,7 +4,7 @@
 
 /* The folder of cartbus-broker and the services: this command's own, as a build has it, or sbin beside its bin. Never NULL. */
 const char *programs_folder(void);
-/* "broker", then the services in the order in which they are started; NULL ends it. */
+/* "broker", then the services in the order in which they are started; NULL ends it. services/systems.cmake makes the list. */
 extern const char *const programs_all[];
 
 #endif

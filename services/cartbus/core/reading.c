@@ -119,6 +119,7 @@ static void entry_of(const json_t *message, struct buffer *payload, struct entry
 		.topic = member_text(message, "topic"),
 		.shop = member_text(message, "shop"),
 		.key = member_text(message, "key"),
+		.idem = member_text(message, "idem"),
 		.said_by = member_text(message, "said_by"),
 		.trace = member_text(message, "trace"),
 		.tombstone = json_is_true(json_object_get(message, "tombstone")),

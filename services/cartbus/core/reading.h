@@ -11,7 +11,7 @@
 struct entry { /* borrowed for the call */
 	uint64_t seq, version, cause;
 	int64_t time_us;
-	const char *topic, *shop, *key, *said_by, *trace;
+	const char *topic, *shop, *key, *idem, *said_by, *trace; /* idem: "" none */
 	bool tombstone;
 	struct bytes payload;
 };

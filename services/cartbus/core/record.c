@@ -6,7 +6,7 @@
 #include "services/cartbus/core/record.h"
 #include "bus/base/cleanup.h"
 #include "bus/base/text.h"
-#include "proto/topics.h"
+#include "proto/platform_topics.h"
 #include "services/cartbus/core/cartbus.h"
 #include "services/cartbus/core/reading.h"
 #include "services/cartbus/core/who.h"

@@ -6,7 +6,7 @@
 #ifndef CARTBUS_CORE_SELECTION_H
 #define CARTBUS_CORE_SELECTION_H
 
-#include "proto/topics.h"
+#include "proto/cart_topics.h"
 #include "services/cartbus/core/reading.h"
 
 struct selection;

@@ -9,27 +9,30 @@
 #include "bus/base/cleanup.h"
 #include "bus/base/memory.h"
 #include "bus/base/text.h"
-#include "proto/topics.h"
+#include "proto/platform_topics.h"
 #include "services/cartbus/core/print.h"
 #include "services/cartbus/core/reading.h"
+#include "services/kit/documents/docs.h"
 #include <ctype.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-bool text_kind(const char *word, const char *language, char ret_kind[TEXT_KIND_MAX], char ret_file[48])
+const struct document_kind *text_kind(
+	const char *word, const char *language, char ret_name[DOCUMENT_KIND_ROOM], char ret_file[DOCUMENT_FILE_ROOM])
 {
-	bool conf = strcmp(word, "conf") == 0, voice = strcmp(word, "voice") == 0;
+	const char *name = strcmp(word, "conf") == 0 ? shop_document.name : word;
+	const struct document_kind *kind = document_kind_named(registered_documents, name);
 
-	if (*language && (!voice || strlen(language) > 20))
-		return false;
+	if (!kind || strlen(language) > kind->further_max)
+		return NULL;
 	for (const char *at = language; *at; at++) {
 		if (!isalnum((unsigned char)*at) && *at != '-')
-			return false;
+			return NULL;
 	}
-	snprintf(ret_kind, TEXT_KIND_MAX, "%s%s%s", conf ? "shop" : word, *language ? "." : "", language);
-	snprintf(ret_file, 48, "%s%s", conf ? "shop" : ret_kind, conf ? ".conf" : ".txt");
-	return true;
+	snprintf(ret_name, DOCUMENT_KIND_ROOM, "%s%s%s", name, *language ? "." : "", language);
+	document_file_name(kind, ret_name, ret_file);
+	return kind;
 }
 
 static uint32_t first_of(const struct versions *versions, const char *digest)
@@ -60,7 +63,7 @@ static bool add_version(const struct entry *entry, void *context)
 		.seq = entry->seq,
 		.at_us = document->at_us,
 		.same_as = same_as,
-		.text = memory_copy_text(document->text) };
+		.text = memory_copy(document_text(document)) };
 	TEXT_COPY(version->digest, document->digest);
 	TEXT_COPY(version->source, document->source);
 	return true;

@@ -6,6 +6,7 @@
 
 #include "bus/actor/client.h"
 #include "services/cartbus/core/command.h"
+#include "services/kit/documents/kinds.h"
 
 struct version {
 	uint32_t number;
@@ -23,9 +24,12 @@ struct versions {
 	size_t count, room;
 };
 
-enum { TEXT_KIND_MAX = 32, TEXT_BYTES_MAX = 32767 };
-/* The document's kind for "rules", "voice" or "conf" and a language, and the name of its file. false: no such language. */
-bool text_kind(const char *word, const char *language, char ret_kind[TEXT_KIND_MAX], char ret_file[48]);
+/*
+ * The kind of document that a command's first word means, "rules", "voice" or "conf", with the name of the document and of its file.
+ * `language`: of a further text, or "". NULL: no such kind, or no such language.
+ */
+const struct document_kind *text_kind(
+	const char *word, const char *language, char ret_name[DOCUMENT_KIND_ROOM], char ret_file[DOCUMENT_FILE_ROOM]);
 
 /* An exit; complains when it fails, or when the log knows no version. */
 int versions_load(

@@ -8,6 +8,7 @@
  * Read next: doctor_files.c, doctor_readers.c, doctor_machine.c, doctor_far.c, doctor_ways.c, doctor_units.c, doctor_domains.c
  */
 #include "services/cartbus/doctor/doctor.h"
+#include "services/cartbus/doctor/subcommands.h"
 
 #include "bus/base/text.h"
 #include "services/cartbus/core/print.h"
@@ -136,15 +137,13 @@ int command_doctor(struct command *command, int argc, char **argv)
 			.help = "Checks this installation from end to end: the configuration with all shops; owners "
 				"and modes of "
 				"folders, secrets and keys; clock, disk and backups; the broker and what runs; the "
-				"mail server "
-				"and its login; "
+				"mail server and its login; "
 				"whether public-url leads to our gateway; storefronts' APIs; and SPF, DKIM and DMARC "
 				"of the domains "
 				"that mails come from. Says what helps for each finding. Sends and changes nothing. "
 				"Run it as the "
 				"user, or root, who may read the secrets. It exits with 0 if nothing is wrong, 1 if "
-				"something is, 3 "
-				"if the broker is away.\v"
+				"something is, 3 if the broker is away.\v"
 				"Examples:\n  cartbus doctor\n  cartbus doctor --json\n  cartbus doctor --resolver "
 				"9.9.9.9" });
 	if (load(&doctor)) {
@@ -153,6 +152,7 @@ int command_doctor(struct command *command, int argc, char **argv)
 		look_at_readers(&doctor);
 		look_at_machine(&doctor);
 		look_at_backups(&doctor);
+		look_at_blobs(&doctor);
 		look_at_keys(&doctor);
 		look_at_ways(&doctor);
 		look_at_units(&doctor);

@@ -30,6 +30,7 @@ void look_at_readers(
 	struct doctor *doctor); /* doctor_readers.c: may each service's user read and reach what it needs? */
 void look_at_machine(struct doctor *doctor); /* doctor_machine.c: clock, disk */
 void look_at_backups(struct doctor *doctor); /* doctor_backups.c: those that are made by themselves */
+void look_at_blobs(struct doctor *doctor);   /* doctor_blobs.c: is one missing, is a shop's room full? */
 void look_at_keys(struct doctor *doctor);    /* doctor_far.c: does the broker on another host know them? */
 void look_at_brokers_clock(struct doctor *doctor, struct client *client); /* doctor_far.c: beside this host's */
 void look_at_domains(struct doctor *doctor); /* doctor_domains.c: SPF, DKIM and DMARC of each shop */

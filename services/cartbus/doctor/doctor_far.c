@@ -27,8 +27,7 @@ static void tell_key(const char *name, int known, const char *why, void *context
 
 	snprintf(remedy, sizeof(remedy),
 		"on the broker's host: cartbus keys make, or rotate; copy the new key here as %.64s.key, and restart "
-		"what shows "
-		"it",
+		"what shows it",
 		name);
 	if (known == 0)
 		found(trying->doctor, FINDING_FINE, AREA, "", "the broker at %s knows the key %s", trying->broker,

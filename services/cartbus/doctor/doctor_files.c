@@ -111,7 +111,7 @@ static void tell_damaged_sidelog(const char *path)
 }
 
 /* A person who ran a service by hand as another user leaves files that the service itself cannot open. One per service is enough to tell.
- * A folder that its group may write in is several users' own: the maildir. */
+ * A folder that its group may write in, or that hands its group on, is several users' own: the maildir, the blobs. */
 static int look_at_state(const char *path, const struct stat *stat, int kind, struct FTW *at)
 {
 	static struct stat service;
@@ -127,7 +127,7 @@ static int look_at_state(const char *path, const struct stat *stat, int kind, st
 		service = *stat;
 		is_told = text_starts(path + at->base, PUT_ASIDE); /* of several users, as they were */
 	}
-	if (is_told || at->level < 1 || kind == FTW_SL || service.st_mode & S_IWGRP ||
+	if (is_told || at->level < 1 || kind == FTW_SL || service.st_mode & (S_IWGRP | S_ISGID) ||
 		(at->level == 1 && kind == FTW_F))
 		return 0;
 	if (stat->st_uid != service.st_uid)

@@ -105,8 +105,7 @@ static void say_socket(struct doctor *doctor, const struct unit *unit)
 
 	snprintf(remedy, sizeof(remedy),
 		"ss -ltnp shows who has the port: end that, or choose another (systemctl edit %s); then systemctl "
-		"start "
-		"cartbus.target",
+		"start cartbus.target",
 		unit->id);
 	found(doctor, FINDING_WRONG, AREA, remedy, "%s does not listen on %s: systemd says \"%s\"", unit->id,
 		unit->listen, unit->result);

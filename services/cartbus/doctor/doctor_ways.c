@@ -95,8 +95,7 @@ static void look_at_smtp(struct doctor *doctor)
 	else if (smtp_probe(&settings, why) < 0)
 		found(doctor, FINDING_WRONG, "mail",
 			"look at [mail] smtp-host, smtp-port, smtp-tls and smtp-ca, at the firewall, and at smtp-user "
-			"with the secret "
-			"smtp.password",
+			"with the secret smtp.password",
 			"%s:%d: %s", settings.host, settings.port, why);
 	else
 		found(doctor, FINDING_FINE, "mail", "", "%s:%d lets us in%s%s", settings.host, settings.port,

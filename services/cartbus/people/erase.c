@@ -13,10 +13,11 @@
  * Read next: erase_look.c (what goes), erase_files.c, erase_copy.c (backups), bus/broker/admin/erase.c (how the log loses it)
  */
 #include "services/cartbus/people/erase.h"
+#include "services/cartbus/people/subcommands.h"
 
 #include "bus/base/cleanup.h"
 #include "bus/base/text.h"
-#include "proto/topics.h"
+#include "proto/platform_topics.h"
 #include "services/cartbus/backup/backup_folder.h"
 #include "services/cartbus/core/print.h"
 #include "services/cartbus/core/who.h"
@@ -126,10 +127,11 @@ static int tell(const struct erase *erase)
 	const struct reached *reached = &erase->reached;
 	size_t came_back = erasure->dry_run ? 0 : erase_found(erasure);
 	size_t requests = erasure->dry_run ? json_object_size(erasure->requests) : erase->settled;
-	json_t *whole = json_pack("{s:s,s:b,s:I,s:I,s:I,s:O,s:O,s:O}", "shop", erasure->shop, "dry_run",
+	json_int_t blobs = (json_int_t)(erasure->dry_run ? json_array_size(erasure->blobs) : erasure->blobs_removed);
+	json_t *whole = json_pack("{s:s,s:b,s:I,s:I,s:I,s:I,s:I,s:O,s:O,s:O}", "shop", erasure->shop, "dry_run",
 		(int)erasure->dry_run, "messages", (json_int_t)erasure->erased, "came_back", (json_int_t)came_back,
-		"requests", (json_int_t)requests, "files", reached->files, "backups", reached->backups, "by_hand",
-		reached->by_hand);
+		"requests", (json_int_t)requests, "blobs", blobs, "blobs_kept", (json_int_t)erasure->blobs_kept,
+		"files", reached->files, "backups", reached->backups, "by_hand", reached->by_hand);
 
 	if (erasure->command->json) {
 		json_print(whole);
@@ -138,6 +140,12 @@ static int tell(const struct erase *erase)
 			erasure->dry_run ? "would erase" : "erased", erasure->erased);
 		if (requests > 0)
 			printf("%s %zu privacy requests\n", erasure->dry_run ? "would settle" : "settled", requests);
+		if (blobs > 0)
+			printf("%s %lld blobs that these messages name\n",
+				erasure->dry_run ? "would release" : "removed", (long long)blobs);
+		if (erasure->blobs_kept > 0)
+			printf("kept %llu blobs that messages of others name as well\n",
+				(unsigned long long)erasure->blobs_kept);
 		if (came_back > 0)
 			printf("this person came back meanwhile: %zu messages stand, as of somebody new\n", came_back);
 		reached_print(reached, erasure->dry_run);

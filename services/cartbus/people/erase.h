@@ -18,6 +18,9 @@ struct erasure {
 	json_t *owners;       /* what the owner wrote, by its topic and key: which message of it names him, 0: none */
 	json_t *carts, *days; /* ids of his carts; days of the shop on which something was said about him */
 	size_t erased;
+	json_t *blobs;          /* {"name", "owner"} of each blob that a message found names */
+	const char *blobs_root; /* NULL: of [paths] state */
+	uint64_t blobs_removed, blobs_kept;
 };
 
 void erasure_free(struct erasure *erasure); /* what it holds */
@@ -32,6 +35,10 @@ int erase_say_optouts(struct erasure *erasure);
 int erase_wait_idle(struct erasure *erasure);    /* no erasure runs, and no gateway holds anything back */
 int erase_wait_settled(struct erasure *erasure); /* what was said by now has been decided on */
 int erase_ask(struct erasure *erasure); /* the broker erases what was found, to the end; everybody has folded anew */
+
+/* erase_blobs.c: before the messages go, by which they are found. An exit, complains. */
+void erase_note_blobs(struct erasure *erasure, const struct topic *topic, const char *idem, const void *message);
+int erase_blobs(struct erasure *erasure);
 
 /* erase_files.c: what lies in files beside the log, and what only the owner can do */
 struct reached {

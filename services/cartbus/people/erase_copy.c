@@ -18,7 +18,8 @@
 #include "bus/base/cleanup.h"
 #include "bus/base/file.h"
 #include "bus/base/text.h"
-#include "proto/topics.h"
+#include "proto/platform_topics.h"
+#include "services/cartbus/backup/backup_blobs.h"
 #include "services/cartbus/backup/backup_folder.h"
 #include "services/cartbus/backup/copy_broker.h"
 #include "services/cartbus/core/print.h"
@@ -55,13 +56,15 @@ static int record_each(const struct erasure *erasure)
 	return ended;
 }
 
-static int erase_in_shop(const struct copy_broker *broker, const char *shop, const json_t *list, size_t *erased)
+static int erase_in_shop(
+	const struct copy_broker *broker, const char *folder, const char *shop, const json_t *list, size_t *erased)
 {
 	struct erasure erasure = { .command = copy_broker_command(broker),
 		.client = copy_broker_client(broker),
 		.shop = shop,
 		.reason = "",
 		.again = list,
+		.blobs_root = folder,
 		.is_quiet = true,
 		.takes_requests = true };
 	int ended = erase_wait_idle(&erasure);
@@ -75,7 +78,7 @@ static int erase_in_shop(const struct copy_broker *broker, const char *shop, con
 	return ended;
 }
 
-static int erase_in_shops(const struct copy_broker *broker, const json_t *list, size_t *ret_erased)
+static int erase_in_shops(const struct copy_broker *broker, const char *folder, const json_t *list, size_t *ret_erased)
 {
 	json_t *shops = json_object();
 	const char *shop;
@@ -89,7 +92,8 @@ static int erase_in_shops(const struct copy_broker *broker, const json_t *list, 
 		if (shop)
 			json_object_set_new(shops, shop, json_true());
 	}
-	json_object_foreach(shops, shop, one) ended = ended ? ended : erase_in_shop(broker, shop, list, ret_erased);
+	json_object_foreach(shops, shop, one) ended =
+		ended ? ended : erase_in_shop(broker, folder, shop, list, ret_erased);
 	json_decref(shops);
 	return ended;
 }
@@ -98,15 +102,15 @@ static int erase_in_shops(const struct copy_broker *broker, const json_t *list, 
  * ret_snapshot: of the copy then. What lies beside it in the log's folder, and could not be deleted when it was no longer used, still
  * holds who was erased; no snapshot has such files.
  */
-static int erase_in(
-	const struct command *command, const char *state, const json_t *list, size_t *ret_erased, json_t **ret_snapshot)
+static int erase_in(const struct command *command, const char *folder, const char *state, const json_t *list,
+	size_t *ret_erased, json_t **ret_snapshot)
 {
 	struct copy_broker *broker;
 	int ended = copy_broker_start(command, state, &broker), stopped;
 
 	if (ended)
 		return ended;
-	ended = erase_in_shops(broker, list, ret_erased);
+	ended = erase_in_shops(broker, folder, list, ret_erased);
 	if (!ended)
 		*ret_snapshot = command_ask(copy_broker_command(broker), copy_broker_client(broker), "snapshot", NULL);
 	stopped = copy_broker_stop(&broker);
@@ -204,6 +208,7 @@ static int take_place(const struct copying *copying, const json_t *snapshot)
 	add_ids(copying->note, copying->pending);
 	json_decref(files);
 	ended = ended ? ended : backup_note_beside(copying->command, copying->folder, copying->note);
+	ended = ended ? ended : backup_blobs_note_anew(copying->command, copying->folder, copying->note);
 	return ended ? ended : backup_write_note(copying->command, copying->folder, copying->note);
 }
 
@@ -238,7 +243,8 @@ static int erase_in_a_copy(const struct copying *copying, size_t *ret_erased, js
 		if (copy_whole(copying))
 			return EXIT_NO;
 		tell_step(copying->command, copying->folder, "2 of 3: all messages of the copy are looked through");
-		ended = erase_in(copying->command, copying->state, copying->pending, ret_erased, ret_snapshot);
+		ended = erase_in(
+			copying->command, copying->folder, copying->state, copying->pending, ret_erased, ret_snapshot);
 	}
 	return ended;
 }
@@ -263,7 +269,9 @@ static int begin_beside(const struct copying *copying)
 {
 	int ended = backup_verify_beside(copying->command, copying->folder, copying->note);
 
-	if (ended || json_object_del(copying->note, "beside") < 0)
+	bool has_blobs = json_object_del(copying->note, "blobs") == 0;
+
+	if (ended || (json_object_del(copying->note, "beside") < 0 && !has_blobs))
 		return ended;
 	return backup_write_note(copying->command, copying->folder, copying->note);
 }

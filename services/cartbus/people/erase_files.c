@@ -13,7 +13,7 @@
 #include "bus/base/cleanup.h"
 #include "bus/base/file.h"
 #include "bus/base/text.h"
-#include "proto/topics.h"
+#include "proto/cart_topics.h"
 #include "services/cartbus/core/print.h"
 #include "services/cartbus/people/files.h"
 #include <dirent.h>

@@ -9,7 +9,7 @@
 
 #include "bus/base/cleanup.h"
 #include "bus/base/text.h"
-#include "proto/topics.h"
+#include "proto/cart_topics.h"
 #include "services/cartbus/core/print.h"
 #include "services/cartbus/core/zones.h"
 #include "services/cartbus/recover/letters.h"
@@ -29,6 +29,7 @@ void erasure_free(struct erasure *erasure)
 	json_decref(erasure->owners);
 	json_decref(erasure->carts);
 	json_decref(erasure->days);
+	json_decref(erasure->blobs);
 }
 
 /* --- one message --- */
@@ -111,8 +112,10 @@ static bool take(const struct entry *entry, void *context)
 	if (tie != PERSON_CLEAR)
 		return true;
 	note_cart(erasure, entry, topic, message);
-	if (!is_held)
-		take_number(erasure, topic, entry->seq);
+	if (is_held)
+		return true;
+	erase_note_blobs(erasure, topic, entry->idem, message);
+	take_number(erasure, topic, entry->seq);
 	return true;
 }
 
@@ -144,8 +147,10 @@ static int take_dead(const json_t *letter, void *context)
 		return EXIT_NO;
 	message = person_letter_read(whole, &payload, &entry);
 	if (person_tie(erasure->person, &entry, topic_of(entry.topic), message) == PERSON_CLEAR &&
-		!is_taken(erasure->messages, entry.seq) && !is_taken(erasure->with_keys, entry.seq))
+		!is_taken(erasure->messages, entry.seq) && !is_taken(erasure->with_keys, entry.seq)) {
 		json_array_append_new(erasure->messages, json_integer((json_int_t)entry.seq));
+		erase_note_blobs(erasure, topic_of(entry.topic), entry.idem, message);
+	}
 	free(message);
 	json_decref(whole);
 	return EXIT_FINE;
@@ -169,6 +174,7 @@ static void forget(struct erasure *erasure)
 	renew(&erasure->owners, json_object());
 	renew(&erasure->carts, json_object());
 	renew(&erasure->days, json_object());
+	renew(&erasure->blobs, json_array());
 }
 
 int erase_look(struct erasure *erasure)
@@ -204,7 +210,9 @@ int erase_rounds(struct erasure *erasure)
 
 	for (int round = 0; !ended && erase_found(erasure) > 0 && round < ROUNDS_MOST; round++) {
 		erasure->erased += erase_found(erasure);
-		ended = erase_ask(erasure);
+		ended = erase_blobs(erasure);
+		if (!ended)
+			ended = erase_ask(erasure);
 		if (!ended)
 			ended = erase_look(erasure);
 	}

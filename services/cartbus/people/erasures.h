@@ -8,7 +8,7 @@
 #ifndef CARTBUS_PEOPLE_ERASURES_H
 #define CARTBUS_PEOPLE_ERASURES_H
 
-#include "cart.pb.h"
+#include "platform.pb.h"
 #include "services/cartbus/people/person.h"
 
 /* A new reference; an empty list when there is no such file. NULL: it complained, because what it holds is not known. */

@@ -11,12 +11,13 @@
 #include "services/cartbus/core/record.h"
 #include "services/cartbus/core/zones.h"
 #include "services/cartbus/people/files.h"
+#include "services/cartbus/people/subcommands.h"
 #include "services/cartbus/recover/letters.h"
 #include "services/cartbus/shops/shops.h"
 
 #include "bus/base/cleanup.h"
 #include "bus/base/text.h"
-#include "proto/topics.h"
+#include "proto/platform_topics.h"
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

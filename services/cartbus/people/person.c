@@ -12,7 +12,7 @@
 #include "bus/base/map.h"
 #include "bus/base/memory.h"
 #include "bus/base/text.h"
-#include "proto/topics.h"
+#include "proto/cart_topics.h"
 #include "services/cartbus/core/ids.h"
 #include "services/cartbus/core/mention.h"
 #include "services/cartbus/core/naming.h"

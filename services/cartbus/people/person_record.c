@@ -7,7 +7,7 @@
 #include "services/cartbus/people/person.h"
 
 #include "bus/base/text.h"
-#include "proto/topics.h"
+#include "proto/platform_topics.h"
 #include "services/cartbus/core/print.h"
 #include "services/cartbus/core/who.h"
 #include <stdio.h>
@@ -55,6 +55,7 @@ void *person_letter_read(const json_t *letter, struct buffer *payload, struct en
 		.topic = member_text(letter, "topic"),
 		.shop = member_text(letter, "shop"),
 		.key = member_text(letter, "key"),
+		.idem = member_text(letter, "idem"),
 		.said_by = "",
 		.trace = "",
 		.payload = buffer_bytes(payload) };

@@ -8,13 +8,14 @@
 #include "services/cartbus/core/reading.h"
 #include "services/cartbus/core/who.h"
 #include "services/cartbus/core/zones.h"
+#include "services/cartbus/people/subcommands.h"
 #include "services/cartbus/shops/shops.h"
 
 #include "bus/base/cleanup.h"
 #include "bus/base/map.h"
 #include "bus/base/memory.h"
 #include "bus/base/text.h"
-#include "proto/topics.h"
+#include "proto/platform_topics.h"
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -129,8 +130,7 @@ int command_privacy_list(struct command *command, int argc, char **argv)
 			.words_least = 1,
 			.words_most = 1,
 			.help = "Lists what the storefront asked for on behalf of a person's rights and what was not "
-				"said "
-				"to be done yet, with what to run. It exits with 1 when something is open.\v"
+				"said to be done yet, with what to run. It exits with 1 when something is open.\v"
 				"Example:\n  cartbus privacy list demo" });
 	client = command_connect(command);
 	ended = list(command, client, shop);
@@ -186,8 +186,7 @@ int command_privacy_done(struct command *command, int argc, char **argv)
 			.words_least = 2,
 			.words_most = 2,
 			.help = "Says that what a privacy request asked for was done; the alarm ends with the last of "
-				"them.\v"
-				"Example:\n  cartbus privacy done demo 9f2c41... --reason 'erased today'" });
+				"them.\vExample:\n  cartbus privacy done demo 9f2c41... --reason 'erased today'" });
 	if (!*reason || strchr(reason, '@')) {
 		complain(command, "--reason is required, and without an address: it is kept for ever");
 		return EXIT_USAGE;

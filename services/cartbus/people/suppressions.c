@@ -5,6 +5,7 @@
  * Read next: suppressions_import.c, suppressions_save.c, unsubscribe.c
  */
 #include "services/cartbus/people/suppressions.h"
+#include "services/cartbus/people/subcommands.h"
 
 #include "bus/base/cleanup.h"
 #include "bus/base/map.h"

@@ -2,7 +2,7 @@
 #ifndef CARTBUS_PEOPLE_SUPPRESSIONS_H
 #define CARTBUS_PEOPLE_SUPPRESSIONS_H
 
-#include "proto/topics.h"
+#include "proto/platform_topics.h"
 #include "services/cartbus/core/reading.h"
 #include "services/kit/mail/address.h"
 

@@ -12,6 +12,7 @@
 #include "services/cartbus/core/record.h"
 #include "services/cartbus/core/who.h"
 #include "services/cartbus/people/address_list.h"
+#include "services/cartbus/people/subcommands.h"
 #include "services/cartbus/people/suppressions.h"
 
 #include "bus/base/cleanup.h"
@@ -380,8 +381,7 @@ int command_suppressions_import(struct command *command, int argc, char **argv)
 			.help = "Puts the people on the list who unsubscribed at another tool: CSV, or one address per "
 				"line, "
 				"from FILE or standard input. Bad lines are told with their number and change nothing; "
-				"what "
-				"is on the list already stays as it is.\v"
+				"what is on the list already stays as it is.\v"
 				"Examples:\n  cartbus suppressions import demo unsubscribed.csv --dry-run\n"
 				"  cartbus suppressions import demo --column 'E-Mail' < unsubscribed.csv\n"
 				"  cartbus suppressions import demo --saved /var/backups/cartbus/suppressions.json" });

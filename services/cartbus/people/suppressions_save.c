@@ -5,6 +5,7 @@
  *            took off the list. `suppressions import --saved` reads it.
  * Read next: suppressions_import.c; deploy/debian/cartbus.prerm, which saves before the programs go
  */
+#include "services/cartbus/people/subcommands.h"
 #include "services/cartbus/people/suppressions.h"
 
 #include "bus/base/bytes.h"

@@ -7,9 +7,10 @@
 #include "services/cartbus/core/naming.h"
 #include "services/cartbus/core/reading.h"
 #include "services/cartbus/core/who.h"
+#include "services/cartbus/people/subcommands.h"
 
 #include "bus/base/text.h"
-#include "proto/topics.h"
+#include "proto/platform_topics.h"
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
@@ -97,7 +98,6 @@ int command_resubscribe(struct command *command, int argc, char **argv)
 {
 	return act(command, argc, argv, ADMIN_LIFT_SUPPRESSION,
 		"Takes an address off the list again, also one that bounced or complained. Do this only when the "
-		"shopper asked for "
-		"it.\v"
+		"shopper asked for it.\v"
 		"Example:\n  cartbus resubscribe demo ada@example.com --reason 'asked to be reminded again'");
 }

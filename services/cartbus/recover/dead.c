@@ -13,6 +13,7 @@
 #include "services/cartbus/core/zones.h"
 #include "services/cartbus/recover/letter_words.h"
 #include "services/cartbus/recover/letters.h"
+#include "services/cartbus/recover/subcommands.h"
 #include "services/cartbus/shops/shops.h"
 
 #include "bus/base/cleanup.h"
@@ -70,8 +71,7 @@ int command_dlq_list(struct command *command, int argc, char **argv)
 	command_take(command, argc, argv,
 		&(struct arguments){ .takes = takes,
 			.help = "Lists the dead letters: messages that a service could not handle. Looking changes "
-				"nothing. It exits "
-				"with 1 when there are any.\v"
+				"nothing. It exits with 1 when there are any.\v"
 				"Examples:\n  cartbus dlq list --shop demo\n  cartbus dlq list --queue sender "
 				"--reason-has refused --younger-than 2h" });
 	what = json_pack("{s:s*}", "queue", queue);
@@ -240,12 +240,10 @@ int command_dlq_redrive(struct command *command, int argc, char **argv)
 			.help = "Hands a dead letter out again, or many, with their numbers, their age and their "
 				"history. "
 				"They are late by then: a shopper who bought or opted out meanwhile gets no mail. What "
-				"dies "
-				"again meanwhile is left alone.\n\n" FEED_HELP
+				"dies again meanwhile is left alone.\n\n" FEED_HELP
 				"\vExamples:\n  cartbus dlq redrive intake 4711\n  cartbus dlq redrive sender --shop "
 				"demo --younger-than 6h --dry-run\n  cartbus dlq redrive sender --all --rate 5/s\n  "
-				"cartbus "
-				"dlq redrive sender --cancel" });
+				"cartbus dlq redrive sender --cancel" });
 	if (asked.feed.cancel || asked.feed.resume)
 		return feed_steer(command, asked.words[0], &asked.feed);
 	if (!is_clear(command, asked.words[1], asked.all, asked.dry, &asked.filter))

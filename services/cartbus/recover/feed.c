@@ -11,7 +11,7 @@
 #include "services/cartbus/recover/letters.h"
 
 #include "bus/base/cleanup.h"
-#include "proto/topics.h"
+#include "proto/platform_topics.h"
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

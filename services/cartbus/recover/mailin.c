@@ -7,13 +7,12 @@
  *           has read strangers' mails: nothing that lies there leads out of them.
  * Read next: services/platform/mailin/aside.h (the folders)
  */
-#include "services/cartbus/core/command.h"
-
 #include "bus/base/cleanup.h"
 #include "bus/base/file.h"
 #include "bus/base/memory.h"
 #include "bus/base/text.h"
 #include "services/cartbus/core/print.h"
+#include "services/cartbus/recover/subcommands.h"
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -203,8 +202,7 @@ int command_mailin_list(struct command *command, int argc, char **argv)
 	command_take(command, argc, argv,
 		&(struct arguments){
 			.help = "Lists the mails that came back and could not be read, or prove nothing: when each "
-				"came, "
-				"its size in bytes, its name, and why it lies aside. They are kept for 30 days.\v"
+				"came, its size in bytes, its name, and why it lies aside. They are kept for 30 days.\v"
 				"Example:\n  cartbus mailin list" });
 	int failed = each_mail(command, add_mail, all);
 	if (!failed && command->json)
@@ -266,8 +264,7 @@ int command_mailin_show(struct command *command, int argc, char **argv)
 	command_take(command, argc, argv,
 		&(struct arguments){ .words_help = "NAME",
 			.help = "Prints a mail that lies aside, and why. What is no plain text stands as question "
-				"marks; the file "
-				"itself lies where the first line says.\v"
+				"marks; the file itself lies where the first line says.\v"
 				"Example:\n  cartbus mailin show 0123456789abcdef0123456789abcdef",
 			.words = &shown.name,
 			.words_least = 1,
@@ -310,8 +307,7 @@ int command_mailin_retry(struct command *command, int argc, char **argv)
 	command_take(command, argc, argv,
 		&(struct arguments){ .words_help = "[NAME]",
 			.help = "Has a mail that lies aside read once more, or all of them: after an upgrade, or when "
-				"the cause is "
-				"gone. What still cannot be read lies aside again.\v"
+				"the cause is gone. What still cannot be read lies aside again.\v"
 				"Examples:\n  cartbus mailin retry 0123456789abcdef0123456789abcdef\n  cartbus mailin "
 				"retry --all",
 			.takes = takes,

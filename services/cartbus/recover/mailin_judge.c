@@ -8,14 +8,13 @@
  * Fails by:  EXIT_NO when a mail would lie aside or cannot be read; the others are judged all the same.
  * Read next: services/platform/mailin/folder.c (what mailin does with them)
  */
-#include "services/cartbus/core/command.h"
-
 #include "bus/base/cleanup.h"
 #include "bus/base/file.h"
 #include "bus/base/memory.h"
 #include "bus/base/text.h"
 #include "services/cartbus/core/print.h"
 #include "services/cartbus/core/programs.h"
+#include "services/cartbus/recover/subcommands.h"
 #include "services/cartbus/shops/shops.h"
 #include "services/kit/mail/bounce_tag.h"
 #include "services/kit/mail/message.h"
@@ -363,8 +362,7 @@ int command_mailin_judge(struct command *command, int argc, char **argv)
 				"seems to be. Nothing is sent or changed. The mail is read by the code and in the "
 				"process that "
 				"mailin reads mails in; whose it is really, only mailin's keys prove. It exits with 1 "
-				"if a "
-				"mail would lie aside or cannot be read.\v"
+				"if a mail would lie aside or cannot be read.\v"
 				"Examples:\n  cartbus mailin judge bounce.eml\n  cartbus mailin judge --json "
 				"/var/lib/cartbus/mailin/aside",
 			.words = paths,

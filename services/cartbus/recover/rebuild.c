@@ -7,6 +7,7 @@
 #include "services/cartbus/core/print.h"
 #include "services/cartbus/core/reading.h"
 #include "services/cartbus/core/record.h"
+#include "services/cartbus/recover/subcommands.h"
 
 #include "bus/base/cleanup.h"
 #include <stdio.h>
@@ -118,8 +119,7 @@ int command_rebuild(struct command *command, int argc, char **argv)
 			.help = "Has every running instance of a service drop its state and fold it from the log "
 				"again, and "
 				"waits until it has. Its work waits meanwhile. Refused while it holds accepted "
-				"messages in a "
-				"spool.\vExample:\n  cartbus rebuild waiter" });
+				"messages in a spool.\vExample:\n  cartbus rebuild waiter" });
 	client = command_connect(command);
 	ended = rebuild(command, client, service);
 	client_free(client);

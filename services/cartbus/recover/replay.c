@@ -7,6 +7,7 @@
 #include "services/cartbus/core/range.h"
 #include "services/cartbus/core/reading.h"
 #include "services/cartbus/recover/letters.h"
+#include "services/cartbus/recover/subcommands.h"
 #include "services/cartbus/shops/shops.h"
 #include <stdio.h>
 
@@ -110,10 +111,8 @@ int command_replay(struct command *command, int argc, char **argv)
 
 	command_take(command, argc, argv,
 		&(struct arguments){ .takes = takes,
-			.help = "Hands a part of the log to a service once more, with its numbers and its times, "
-				"marked "
-				"as replayed. What was done is not done again: no mail goes twice, and a purchase or "
-				"an "
+			.help = "Hands a part of the log to a service once more, with its numbers and its times, marked "
+				"as replayed. What was done is not done again: no mail goes twice, and a purchase or an "
 				"opt-out since then counts. What is still pending, or among the dead letters, is left "
 				"alone.\n\n" FEED_HELP
 				"\vExamples:\n  cartbus replay --queue intake --from 2h --dry-run\n  cartbus replay "

@@ -6,6 +6,7 @@
 #include "services/cartbus/core/print.h"
 #include "services/cartbus/core/reading.h"
 #include "services/cartbus/core/record.h"
+#include "services/cartbus/recover/subcommands.h"
 
 #include <stdio.h>
 

@@ -10,6 +10,7 @@
 #include "services/cartbus/core/reading.h"
 #include "services/cartbus/core/record.h"
 #include "services/cartbus/core/who.h"
+#include "services/cartbus/shops/subcommands.h"
 
 #include "bus/base/cleanup.h"
 #include "bus/base/text.h"

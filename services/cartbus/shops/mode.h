@@ -2,7 +2,7 @@
 #ifndef CARTBUS_SHOPS_MODE_H
 #define CARTBUS_SHOPS_MODE_H
 
-#include "proto/topics.h"
+#include "proto/platform_topics.h"
 #include "services/cartbus/core/command.h"
 
 const char *mode_name(ShopMode mode); /* "mail-me" */

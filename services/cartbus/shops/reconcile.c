@@ -5,6 +5,7 @@
  */
 #include "services/cartbus/core/selection.h"
 #include "services/cartbus/core/who.h"
+#include "services/cartbus/shops/subcommands.h"
 
 #include "bus/base/text.h"
 #include "services/kit/shop/shop.h"
@@ -49,8 +50,7 @@ int command_reconcile(struct command *command, int argc, char **argv)
 			.words_least = 1,
 			.words_most = 1,
 			.help = "Asks the storefront's API for orders, and for open checkouts where it has them, that "
-				"changed "
-				"in the last hours. After a gateway was away it happens by itself.\v"
+				"changed in the last hours. After a gateway was away it happens by itself.\v"
 				"Example:\n  cartbus reconcile demo --since 12h" });
 	if (span_parse(since, SINCE_MOST_US, &span_us)) {
 		complain(command, "--since takes a span like 90min, 6h or 2d, of at most 30 days; not \"%s\"", since);

@@ -6,9 +6,10 @@
  * Fails by:  the mail server's own words, and what to look at.
  * Read next: reminder_mail.c (the mail), services/kit/mail/transport.c
  */
-#include "proto/topics.h"
+#include "proto/platform_topics.h"
 #include "services/cartbus/core/print.h"
 #include "services/cartbus/core/who.h"
+#include "services/cartbus/shops/subcommands.h"
 #include "services/cartbus/texts/reminder_mail.h"
 
 #include "bus/base/cleanup.h"
@@ -113,8 +114,7 @@ static const char *remedy(enum mail_end end)
 		return "";
 	case MAIL_NOT_SENT:
 		return "the server could not be reached or let the connection go: look at [mail] smtp-host, smtp-port "
-		       "and "
-		       "smtp-tls, at the firewall, and at the login";
+		       "and smtp-tls, at the firewall, and at the login";
 	case MAIL_LATER:
 		return "the server asks to try again later; reminders do so by themselves";
 	case MAIL_REFUSED:

@@ -5,11 +5,11 @@
  *           before, which the gateway accepts until the rotation ends: storefronts may sign with any of them. Of the key to the
  *           storefront's API there is one: it is shown, not accepted.
  */
-#include "services/cartbus/core/command.h"
 #include "services/cartbus/core/print.h"
 #include "services/cartbus/core/record.h"
 #include "services/cartbus/shops/mode.h"
 #include "services/cartbus/shops/shops.h"
+#include "services/cartbus/shops/subcommands.h"
 #include "services/cartbus/texts/check.h"
 #include "services/cartbus/up/prepare.h"
 
@@ -374,8 +374,7 @@ int command_shop_secret(struct command *command, int argc, char **argv)
 			.words_most = 1,
 			.help = "Says where the webhook secret of a shop lies, or the key to its API. While a rotation "
 				"lasts, the gateway accepts each secret that was in use since it began, and there is "
-				"no other "
-				"rotation.\v"
+				"no other rotation.\v"
 				"Examples:\n  cartbus shop secret demo --rotate\n  cartbus shop secret demo --set < "
 				"client-secret\n  cartbus shop secret demo --api --set < access-token" });
 	failed = check_wish(&secret, &wish);

@@ -5,9 +5,9 @@
  * Fails by:  saying which option is wrong, before anything is written.
  * Read next: shop.c (list, secret), mode.c
  */
-#include "services/cartbus/core/command.h"
 #include "services/cartbus/core/home.h"
 #include "services/cartbus/core/record.h"
+#include "services/cartbus/shops/subcommands.h"
 #include "services/cartbus/up/prepare.h"
 
 #include "bus/base/cleanup.h"
@@ -61,8 +61,7 @@ static void write_rules(const char *currency, struct buffer *ret)
 		"Small carts (under %d %s): remind after 4 hours, then after 24.\n"
 		"Medium carts: 2 hours, then 22.\n"
 		"Big carts (over %d %s): 1 hour, then 20.\n"
-		"\n"
-		"Quiet hours: 21:00 to 8:00.\n"
+		"\nQuiet hours: 21:00 to 8:00.\n"
 		"# Mails about two different carts of one shopper are kept 24 hours apart without a sentence here.\n",
 		40 * scale, currency, 150 * scale, currency);
 }
@@ -159,8 +158,7 @@ static void print_next_steps(const struct command *command, const char *shop, co
 	       "             secret  Shopify has its own: put it in with  cartbus shop secret %s --set%s\n"
 	       "WooCommerce  %s/hooks/%s/woocommerce\n"
 	       "             topics  order.created order.updated (Settings, Advanced, Webhooks); carts through the "
-	       "next one\n"
-	       "Any other    %s/hooks/%s/cart  (the README says what to post)\n\n"
+	       "next one\nAny other    %s/hooks/%s/cart  (the handbook says what to post)\n\n"
 	       "The webhook secret lies in %s\n\n"
 	       "The shop starts in observe: it decides and records, and sends nothing. Next:\n"
 	       "  cartbus webhook send %s%s         is the door open?\n"
@@ -231,11 +229,9 @@ int command_shop_add(struct command *command, int argc, char **argv)
 			.words_least = 1,
 			.words_most = 1,
 			.help = "Makes a shop: shop.conf, rules and voice to start from, and a webhook secret. Says "
-				"what to enter "
-				"in the storefront.\v"
+				"what to enter in the storefront.\v"
 				"Example:\n  cartbus shop add demo --time-zone Europe/Berlin --currency EUR --locale "
-				"de-DE \\\n"
-				"    --title 'Blumen Huber' --url https://shop.example --from 'Blumen Huber "
+				"de-DE \\\n    --title 'Blumen Huber' --url https://shop.example --from 'Blumen Huber "
 				"<shop@shop.example>'" });
 	failed = check_values(command, &wanted);
 	failed = failed ? failed : prepare(command);

@@ -7,12 +7,13 @@
  * Read next: reading.h, storefront_probe.h
  */
 #include "bus/base/cleanup.h"
-#include "proto/topics.h"
+#include "proto/platform_topics.h"
 #include "services/cartbus/core/describe.h"
 #include "services/cartbus/core/print.h"
 #include "services/cartbus/core/reading.h"
 #include "services/cartbus/core/zones.h"
 #include "services/cartbus/shops/storefront_probe.h"
+#include "services/cartbus/shops/subcommands.h"
 #include <inttypes.h>
 #include <stdio.h>
 
@@ -235,8 +236,7 @@ static int tell(const struct checking *checking, struct client *client)
 	if (!used)
 		complain(checking->command,
 			"nothing has arrived from this shop's storefront; `cartbus webhook send %s` tries the way to "
-			"the "
-			"gateway, and `cartbus shop secret %s` shows where the secret lies",
+			"the gateway, and `cartbus shop secret %s` shows where the secret lies",
 			checking->shop, checking->shop);
 	return used && !missed ? EXIT_FINE : EXIT_NO;
 }

@@ -9,6 +9,7 @@
 #include "services/cartbus/core/who.h"
 #include "services/cartbus/shops/mode.h"
 #include "services/cartbus/shops/shops.h"
+#include "services/cartbus/shops/subcommands.h"
 
 #include "bus/base/text.h"
 #include <stdio.h>
@@ -155,11 +156,9 @@ int command_stop(struct command *command, int argc, char **argv)
 {
 	return run(command, argc, argv,
 		"Stops all mail of a shop, or of every shop: from the moment it answers, no mail is claimed any more. "
-		"What "
-		"comes in is recorded, and what is due waits.\v"
+		"What comes in is recorded, and what is due waits.\v"
 		"Examples:\n  cartbus stop demo --reason 'wrong prices'\n  cartbus stop --all --reason 'the mail "
-		"server is on "
-		"a blocklist'",
+		"server is on a blocklist'",
 		stop);
 }
 

@@ -3,10 +3,10 @@
  *
  * Promises:  the sample is marked as a test, so no shopper is ever mailed for it; the secret is read from its file and goes
  *            nowhere but into the signature.
- * Read next: services/platform/gateway/signature.h, services/kit/storefront/generic.c
+ * Read next: services/kit/endpoint/signature.h, services/kit/storefront/generic.c
  */
-#include "services/cartbus/core/command.h"
 #include "services/cartbus/core/post.h"
+#include "services/cartbus/shops/subcommands.h"
 
 #include "bus/base/cleanup.h"
 #include "bus/base/file.h"
@@ -54,8 +54,7 @@ static void write_shopify(struct sample *sample, const char *now)
 		"{\"id\":%llu,\"token\":\"sample-%s\",\"cart_token\":\"sample-cart-%s\",\"email\":\"%s\","
 		"\"created_at\":\"%s\",\"updated_at\":\"%s\",\"completed_at\":null,\"currency\":\"%s\","
 		"\"presentment_currency\":\"%s\",\"customer_locale\":\"%s\",\"buyer_accepts_marketing\":true,"
-		"\"test\":true,"
-		"\"abandoned_checkout_url\":\"%s/recover?key=sample\",\"discount_codes\":[],"
+		"\"test\":true,\"abandoned_checkout_url\":\"%s/recover?key=sample\",\"discount_codes\":[],"
 		"\"note_attributes\":[],\"shipping_address\":null,\"customer\":null,\"total_price\":\"64\","
 		"\"line_items\":[{\"title\":\"Sample\",\"variant_title\":null,\"sku\":\"SAMPLE\",\"product_id\":1,"
 		"\"variant_id\":2,\"quantity\":2,\"price\":\"32\",\"line_price\":\"64\"}]}",
@@ -120,8 +119,7 @@ static void prepare_woocommerce(struct sample *sample, const char *now)
 	sign(sample, NULL, false, signature);
 	buffer_printf(&sample->headers,
 		"X-WC-Webhook-Topic: %s\r\nX-WC-Webhook-Signature: %s\r\nX-WC-Webhook-ID: 1\r\nX-WC-Webhook-Resource: "
-		"order\r\n"
-		"X-WC-Webhook-Delivery-ID: %s\r\nX-WC-Webhook-Source: https://sample.example/\r\n",
+		"order\r\nX-WC-Webhook-Delivery-ID: %s\r\nX-WC-Webhook-Source: https://sample.example/\r\n",
 		topic, signature, sample->id);
 }
 

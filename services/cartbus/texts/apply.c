@@ -17,6 +17,7 @@
 #include "services/cartbus/core/who.h"
 #include "services/cartbus/shops/mode.h"
 #include "services/cartbus/texts/scratch.h"
+#include "services/cartbus/texts/subcommands.h"
 
 #include "bus/base/memory.h"
 #include "bus/base/text.h"
@@ -255,12 +256,10 @@ int command_rules_apply(struct command *command, int argc, char **argv)
 			.words_least = 1,
 			.words_most = 1,
 			.help = "Has every waiting cart looked at now for which the rules in use ask for another time "
-				"than "
-				"its timer was set to. Without it such a timer fires when it was set to, and is "
+				"than its timer was set to. Without it such a timer fires when it was set to, and is "
 				"decided on by "
 				"the new rules then, so that shorter waits come late. What a mail needs besides (quiet "
-				"hours, "
-				"the window, no stop) is looked at as always.\v"
+				"hours, the window, no stop) is looked at as always.\v"
 				"Examples:\n  cartbus rules apply demo --pending --dry-run\n  cartbus rules apply demo "
 				"--pending --rate 5/s" });
 	ended = check(&apply);

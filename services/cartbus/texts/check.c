@@ -8,11 +8,13 @@
 #include "services/cartbus/doctor/check_local.h"
 #include "services/cartbus/doctor/check_ports.h"
 #include "services/cartbus/shops/shops.h"
+#include "services/cartbus/texts/subcommands.h"
 
 #include "bus/actor/process/keys.h"
 #include "bus/base/cleanup.h"
 #include "bus/base/file.h"
-#include "services/carts/letter/voice.h"
+#include "bus/base/memory.h"
+#include "services/carts/policy/rules_document.h"
 #include "services/kit/documents/owner_text.h"
 #include "services/kit/keys/keyring.h"
 #include "services/kit/keys/secrets.h"
@@ -123,22 +125,20 @@ static void print_rules_error(const struct rules_error *error)
 	json_decref(whole);
 }
 
-/* `currency` "": no shop's is known. `quietly`: say only what is wrong, and that the shop's currency has no sizes. */
-static int check_rules(
-	const struct command *command, const char *path, const char *currency, const char *locale, bool quietly)
+/* `currency` "": no shop's is known. */
+static int check_rules(const struct command *command, const char *path, const char *currency, const char *locale)
 {
 	_cleanup_(buffer_free) struct buffer text = { 0 };
 	struct rules_error error = { 0 };
-	const char *warning = NULL;
 	struct rules rules = { 0 };
 	char why[OWNER_TEXT_WHY];
 
-	if (owner_text_read(path, &text, why)) {
+	if (owner_text_read(path, rules_document.bytes_max, &text, why)) {
 		complain(command, "%s %s", path, why);
 		return EXIT_NO;
 	}
 	if (rules_parse(buffer_text(&text), *currency ? currency : "EUR", &rules, &error)) {
-		if (command->json && !quietly)
+		if (command->json)
 			print_rules_error(&error);
 		complain(command, "%s: %s", path, error.text);
 		if (!command->json && *error.shown)
@@ -150,11 +150,7 @@ static int check_rules(
 		return EXIT_NO;
 	}
 	if (*currency)
-		warning = rules_warn_of_currency(&rules, currency);
-	if (quietly && warning)
-		complain(command, "warning: %s: %s", path, warning);
-	if (quietly)
-		return EXIT_FINE;
+		rules_warn_of_currency(&rules, currency);
 	if (command->json)
 		print_rules_json(&rules, locale);
 	else
@@ -197,7 +193,7 @@ int command_rules_check(struct command *command, int argc, char **argv)
 		complain(command, "\"%s\" is no currency; ISO 4217 codes are like EUR", currency);
 		return EXIT_USAGE;
 	}
-	return check_rules(command, file, currency, locale ? locale : beside.locale, false);
+	return check_rules(command, file, currency, locale ? locale : beside.locale);
 }
 
 struct checking {
@@ -205,44 +201,71 @@ struct checking {
 	int wrong;
 };
 
-static void check_voice(struct checking *checking, const struct shop *shop, const char *path, const char *kind)
+static void refuse_document(struct checking *checking, const char *path, const char *wrong)
+{
+	complain(checking->command, "%s: %s", path, wrong);
+	checking->wrong++;
+}
+
+static void judge_document(
+	struct checking *checking, const struct document_kind *kind, const char *path, const struct document_text *text)
+{
+	_cleanup_free_ struct document_opinion *opinion = memory_new(sizeof(*opinion));
+	char why[160];
+
+	if (document_is_further(kind, text->kind) && kind->may_be_called && !kind->may_be_called(text->kind, why)) {
+		refuse_document(checking, path, why);
+		return;
+	}
+	kind->judge(text, opinion);
+	if (opinion->wrong[0])
+		refuse_document(checking, path, opinion->wrong);
+	if (!checking->command->json)
+		fputs(opinion->help, stderr);
+	if (opinion->conf_warning[0])
+		complain(checking->command, "warning: %s: %s", path, opinion->conf_warning);
+}
+
+/* `name`: "rules", "voice.de" */
+static void check_document(
+	struct checking *checking, const struct shop *shop, const struct document_kind *kind, const char *name)
 {
 	_cleanup_(buffer_free) struct buffer text = { 0 };
-	struct text_error error = { 0 };
-	struct voice *voice = NULL;
-	char why[160] = "";
+	char file[DOCUMENT_FILE_ROOM], path[PATH_ROOM], why[OWNER_TEXT_WHY];
 
-	if (owner_text_read(path, &text, why)) { /* listed, so it is there */
+	document_file_name(kind, name, file);
+	command_shop_path(checking->command, shop->name, file, path);
+	if (owner_text_read(path, kind->bytes_max, &text, why)) {
 		complain(checking->command, "%s %s", path, why);
 		checking->wrong++;
 		return;
 	}
-	bool right = voice_kind_valid(kind, why) &&
-		(!voice_is_own(buffer_text(&text)) ||
-			(voice_parse(buffer_text(&text), &voice, &error) == 0 &&
-				voice_check_links(voice, shop, &error) == 0));
-	if (!right) {
-		complain(checking->command, "%s: %s", path, why[0] ? why : error.text);
-		checking->wrong++;
-	}
-	voice_free(voice);
+	judge_document(checking, kind, path,
+		&(struct document_text){ .shop = shop->name,
+			.kind = name,
+			.source = path,
+			.text = buffer_text(&text),
+			.conf = shop,
+			.conf_is_right = true });
 }
 
-/* voice.txt, and those of further languages. */
-static void check_voices(struct checking *checking, const struct shop *shop)
+/* The text that a shop must have, and those that lie in its folder. */
+static void check_kind(struct checking *checking, const struct shop *shop, const struct document_kind *kind)
 {
-	char folder[PATH_ROOM], path[PATH_ROOM], kind[VOICE_KIND_ROOM];
-	struct dirent **names = NULL;
+	char folder[PATH_ROOM], name[DOCUMENT_KIND_ROOM];
+	struct dirent **entries = NULL;
 
+	if (!kind->is_optional)
+		check_document(checking, shop, kind, kind->name);
 	command_shop_path(checking->command, shop->name, NULL, folder);
-	int count = scandir(folder, &names, NULL, alphasort);
+	int count = scandir(folder, &entries, NULL, alphasort);
 	for (int i = 0; i < count; i++) {
-		command_shop_path(checking->command, shop->name, names[i]->d_name, path);
-		if (voice_kind_of_file(names[i]->d_name, kind))
-			check_voice(checking, shop, path, kind);
-		free(names[i]);
+		if (document_kind_has_file(kind, entries[i]->d_name, name) &&
+			(kind->is_optional || document_is_further(kind, name)))
+			check_document(checking, shop, kind, name);
+		free(entries[i]);
 	}
-	free(names);
+	free(entries);
 }
 
 /* One of kit/keys/keyring.h. */
@@ -336,7 +359,7 @@ static bool has_faults(struct checking *checking, const char *path)
 	char why[OWNER_TEXT_WHY];
 	int faults = 0;
 
-	if (owner_text_read(path, &text, why) == 0)
+	if (owner_text_read(path, shop_document.bytes_max, &text, why) == 0)
 		faults = config_judge_text(buffer_text(&text), path, shop_keys, say_wrong, checking);
 	checking->wrong += faults;
 	return faults > 0;
@@ -345,6 +368,7 @@ static bool has_faults(struct checking *checking, const char *path)
 /* shop.conf, and what is read with it. */
 static void check_texts(struct checking *checking, const char *name)
 {
+	const struct document_kind *kind;
 	char path[PATH_ROOM];
 	struct shop shop;
 
@@ -355,10 +379,9 @@ static void check_texts(struct checking *checking, const char *name)
 		checking->wrong++;
 		return;
 	}
-	command_shop_path(checking->command, name, "rules.txt", path);
-	if (check_rules(checking->command, path, shop.currency, shop.locale, true))
-		checking->wrong++;
-	check_voices(checking, &shop);
+	for (size_t i = 0; (kind = document_kind_at(registered_documents, i)); i++)
+		if (kind != &shop_document)
+			check_kind(checking, &shop, kind);
 }
 
 static void check_shop(const char *name, void *context)
@@ -399,8 +422,7 @@ static void check_monitor_listens(struct checking *checking)
 	else if (reach == PAGE_OPEN)
 		complain(command,
 			"[monitor] listen = %s: strangers could read the metrics there, unasked; give an address of "
-			"this "
-			"machine or of a private net",
+			"this machine or of a private net",
 			host);
 	else
 		complain(command, "[monitor] listen = %s is not an IP address; 127.0.0.1 is usual", host);

@@ -8,6 +8,7 @@
 #include "services/cartbus/core/reading.h"
 #include "services/cartbus/core/versions.h"
 #include "services/cartbus/core/zones.h"
+#include "services/cartbus/texts/subcommands.h"
 
 #include "bus/base/cleanup.h"
 #include "bus/base/file.h"
@@ -18,12 +19,13 @@
 #include <sys/mman.h>
 #include <sys/wait.h>
 
-enum { DIFFERENCES_MOST = 4 * TEXT_BYTES_MAX };
+enum { DIFFERENCES_TIMES = 4 /* how much longer than a text its differences may be */ };
 
 struct asked {
 	struct command *command;
 	const char *words[3], *language;
-	char word[8], kind[TEXT_KIND_MAX], file[48];
+	const struct document_kind *row;
+	char word[8], kind[DOCUMENT_KIND_ROOM], file[DOCUMENT_FILE_ROOM];
 	struct client *client;
 	struct versions versions;
 };
@@ -37,7 +39,8 @@ static int ask(struct asked *asked, int argc, char **argv, struct arguments *arg
 	command_take(asked->command, argc, argv, arguments);
 	snprintf(asked->word, sizeof(asked->word), "%.*s", (int)strcspn(asked->command->name, " "),
 		asked->command->name);
-	if (!text_kind(asked->word, asked->language, asked->kind, asked->file)) {
+	asked->row = text_kind(asked->word, asked->language, asked->kind, asked->file);
+	if (!asked->row) {
 		complain(asked->command, "\"%s\" is no language", asked->language);
 		return EXIT_USAGE;
 	}
@@ -200,7 +203,8 @@ static int diff(const struct command *command, const struct differing *before, c
 	char path[40];
 
 	snprintf(path, sizeof(path), "/proc/self/fd/%d", out);
-	if (out < 0 || !run_diff(before, after, out) || file_read(path, DIFFERENCES_MOST, &differences) < 0) {
+	if (out < 0 || !run_diff(before, after, out) ||
+		file_read(path, DIFFERENCES_TIMES * DOCUMENT_BYTES_MAX, &differences) < 0) {
 		complain(command, "diff could not be run; is diffutils installed?");
 		return EXIT_NO;
 	}
@@ -233,7 +237,7 @@ static int diff_file(const struct asked *asked)
 	int failed;
 
 	command_shop_path(asked->command, asked->words[0], asked->file, path);
-	failed = file_read(path, TEXT_BYTES_MAX, &text);
+	failed = file_read(path, asked->row->bytes_max, &text);
 	if (failed) {
 		complain(asked->command, "%s: %s", path, strerror(-failed));
 		return EXIT_NO;
@@ -255,11 +259,9 @@ int command_text_diff(struct command *command, int argc, char **argv)
 			.words_least = 1,
 			.words_most = 3,
 			.help = "Shows what differs between two versions of this text: the last two, or the one given "
-				"and "
-				"the one in use, or the two given.\v"
+				"and the one in use, or the two given.\v"
 				"Examples:\n  cartbus rules diff demo\n  cartbus rules diff demo 2 5\n  cartbus rules "
-				"diff "
-				"demo --file" });
+				"diff demo --file" });
 
 	if (!ended)
 		ended = file ? diff_file(&asked) : diff_versions(&asked);

@@ -7,6 +7,7 @@
 #include "services/cartbus/core/print.h"
 #include "services/cartbus/texts/mime.h"
 #include "services/cartbus/texts/reminder_mail.h"
+#include "services/cartbus/texts/subcommands.h"
 
 #include "bus/base/cleanup.h"
 #include <stdio.h>

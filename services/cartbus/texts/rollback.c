@@ -14,13 +14,14 @@
 #include "services/cartbus/core/reading.h"
 #include "services/cartbus/core/versions.h"
 #include "services/cartbus/core/who.h"
+#include "services/cartbus/texts/subcommands.h"
 
 #include "bus/base/cleanup.h"
 #include "bus/base/file.h"
+#include "bus/base/memory.h"
 #include "bus/base/text.h"
-#include "proto/topics.h"
-#include "services/carts/letter/voice.h"
-#include "services/kit/rules/rules.h"
+#include "proto/platform_topics.h"
+#include "services/kit/shop/shop.h"
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -34,7 +35,8 @@ struct rollback {
 	struct command *command;
 	const char *words[2], *language, *reason;
 	bool dry;
-	char word[8], kind[TEXT_KIND_MAX], file[48], path[PATH_ROOM];
+	const struct document_kind *row;
+	char word[8], kind[DOCUMENT_KIND_ROOM], file[DOCUMENT_FILE_ROOM], path[PATH_ROOM];
 	struct client *client;
 	struct versions versions;
 	const struct version *to, *in_use;
@@ -43,74 +45,65 @@ struct rollback {
 
 /* --- would it be accepted today? --- */
 
-static int currency_in_use(struct rollback *rollback, char ret[4])
+/* `text` is one of the kind `row`; `conf` NULL: none can be read now. */
+static int judge_text(struct rollback *rollback, const struct document_kind *row, const char *text,
+	const struct shop *conf, const char *what)
 {
-	struct shop shop;
-	int ended = command_shop(rollback->command, rollback->words[0], &shop);
+	_cleanup_free_ struct document_opinion *opinion = memory_new(sizeof(*opinion));
 
-	if (!ended)
-		text_copy(ret, 4, shop.currency);
-	return ended;
-}
-
-static int check_rules_text(struct rollback *rollback, const char *text, const char *currency, const char *what)
-{
-	struct rules_error error;
-	struct rules rules;
-
-	if (rules_parse(text, currency, &rules, &error) == 0)
+	row->judge(&(struct document_text){ .shop = rollback->words[0],
+			   .kind = row == rollback->row ? rollback->kind : row->name,
+			   .source = rollback->file,
+			   .text = text,
+			   .conf = conf,
+			   .conf_is_right = conf != NULL },
+		opinion);
+	if (!opinion->wrong[0])
 		return EXIT_FINE;
-	complain(rollback->command, "%s would not be accepted now: %s; nothing was changed", what, error.text);
+	complain(rollback->command, "%s would not be accepted now: %s; nothing was changed", what, opinion->wrong);
 	return EXIT_NO;
 }
 
-/* An old currency must not make the rules in use unreadable. */
-static int check_conf_text(struct rollback *rollback)
+/* An old shop.conf must not make a text in use unreadable: an old currency, the rules. */
+static int check_with_conf(struct rollback *rollback, const struct document_kind *row, const struct shop *conf)
 {
-	struct versions rules;
-	struct config_error error;
-	struct shop shop;
-	int ended = EXIT_FINE;
+	struct versions versions;
+	char what[80];
+	int ended = versions_load(rollback->command, rollback->client, rollback->words[0], row->name, &versions);
 
-	if (shop_parse(rollback->to->text, rollback->words[0], rollback->file, &shop, &error) < 0) {
-		complain(rollback->command, "this version would not be accepted now: %s; nothing was changed",
-			error.text);
-		return EXIT_NO;
-	}
-	ended = versions_load(rollback->command, rollback->client, rollback->words[0], "rules", &rules);
+	snprintf(what, sizeof(what), "with it the %s in use", row->name);
 	if (!ended)
-		ended = check_rules_text(
-			rollback, rules.list[rules.count - 1].text, shop.currency, "with it the rules in use");
-	versions_free(&rules);
+		ended = judge_text(rollback, row, versions.list[versions.count - 1].text, conf, what);
+	versions_free(&versions);
 	return ended;
 }
 
-static int check_voice_text(struct rollback *rollback)
+static int check_conf_text(struct rollback *rollback)
 {
-	const char *text = rollback->to->text;
-	struct text_error error;
-	struct voice *voice = NULL;
+	const struct document_kind *row;
+	struct config_error error;
+	struct shop conf;
+	int ended = judge_text(rollback, &shop_document, rollback->to->text, NULL, "this version");
 
-	if (voice_is_own(text) && voice_parse(text, &voice, &error) < 0) {
-		complain(rollback->command, "this version would not be accepted now: %s; nothing was changed",
-			error.text);
-		return EXIT_NO;
-	}
-	voice_free(voice);
-	return EXIT_FINE;
+	if (!ended)
+		shop_parse(rollback->to->text, rollback->words[0], rollback->file, &conf, &error);
+	for (size_t i = 0; !ended && (row = document_kind_at(registered_documents, i)); i++)
+		if (row->depends_on && !row->is_optional)
+			ended = check_with_conf(rollback, row, &conf);
+	return ended;
 }
 
 static int check_text(struct rollback *rollback)
 {
-	char currency[4];
-	int ended;
+	struct shop conf;
+	bool is_right;
 
-	if (strcmp(rollback->word, "conf") == 0)
+	if (rollback->row == &shop_document)
 		return check_conf_text(rollback);
-	if (strcmp(rollback->word, "voice") == 0)
-		return check_voice_text(rollback);
-	ended = currency_in_use(rollback, currency);
-	return ended ? ended : check_rules_text(rollback, rollback->to->text, currency, "this version");
+	if (rollback->row->depends_on && command_shop(rollback->command, rollback->words[0], &conf))
+		return EXIT_NO;
+	is_right = rollback->row->depends_on || command_shop_beside(rollback->path, &conf);
+	return judge_text(rollback, rollback->row, rollback->to->text, is_right ? &conf : NULL, "this version");
 }
 
 /* --- doing it --- */
@@ -151,7 +144,7 @@ static int replace_text(const struct rollback *rollback)
 {
 	_cleanup_(buffer_free) struct buffer text = { 0 };
 	struct stat there;
-	int failed = file_read(rollback->path, TEXT_BYTES_MAX, &text);
+	int failed = file_read(rollback->path, rollback->row->bytes_max, &text);
 
 	if (failed == -ENOENT)
 		return file_write_durably(rollback->path, bytes_of(rollback->to->text), 0640);
@@ -263,8 +256,8 @@ static bool is_in_google(const struct rollback *rollback)
 
 	if (command_shop(rollback->command, rollback->words[0], &shop))
 		return false;
-	return (strcmp(rollback->kind, "rules") == 0 && shop.google.rules[0]) ||
-		(strcmp(rollback->kind, "voice") == 0 && shop.google.voice[0]);
+	return rollback->row->google_id && strcmp(rollback->kind, rollback->row->name) == 0 &&
+		rollback->row->google_id(&shop)[0];
 }
 
 static int check_mirror(struct rollback *rollback)
@@ -351,12 +344,12 @@ int command_text_rollback(struct command *command, int argc, char **argv)
 			.help = "Puts an earlier version of this text in use again, as a new version; without a "
 				"number, the "
 				"one before the one in use. The file of the shop gets that text, so that it stays what "
-				"is in "
-				"use; a text in it that was never in use is kept beside it.\v"
+				"is in use; a text in it that was never in use is kept beside it.\v"
 				"Examples:\n  cartbus rules rollback demo\n  cartbus voice rollback demo 3 --reason "
 				"'too loud'" });
 	snprintf(rollback.word, sizeof(rollback.word), "%.*s", (int)strcspn(command->name, " "), command->name);
-	if (!text_kind(rollback.word, rollback.language, rollback.kind, rollback.file)) {
+	rollback.row = text_kind(rollback.word, rollback.language, rollback.kind, rollback.file);
+	if (!rollback.row) {
 		complain(command, "\"%s\" is no language", rollback.language);
 		return EXIT_USAGE;
 	}

@@ -209,8 +209,7 @@ static void print_all(const struct told *told)
 	describe_time(told->trial->zone, told->trial->from_us, from);
 	describe_time(told->trial->zone, told->trial->until_us, until);
 	printf("%s, %.16s to %.16s: %zu mails went, %zu would have gone: %zu added, %zu gone, %zu earlier, %zu later, "
-	       "%zu "
-	       "end otherwise\n",
+	       "%zu end otherwise\n",
 		told->trial->shop, from, until, told->was, told->would, told->changes[CHANGE_ADDED],
 		told->changes[CHANGE_GONE], told->changes[CHANGE_EARLIER], told->changes[CHANGE_LATER],
 		told->changes[CHANGE_ENDS]);

@@ -10,11 +10,12 @@
 #include "services/cartbus/core/reading.h"
 #include "services/cartbus/shops/shops.h"
 #include "services/cartbus/texts/scratch.h"
+#include "services/cartbus/texts/subcommands.h"
 #include "services/cartbus/texts/trial.h"
 
 #include "bus/base/cleanup.h"
+#include "services/carts/policy/rules_document.h"
 #include "services/kit/documents/owner_text.h"
-#include "services/kit/rules/rules.h"
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
@@ -83,17 +84,17 @@ static int read_days(struct wanted *wanted)
 	return EXIT_USAGE;
 }
 
-static int read_text(struct wanted *wanted, const char *path, const char *kind)
+static int read_text(struct wanted *wanted, const char *path, const struct document_kind *kind)
 {
 	struct buffer *text = &wanted->texts[wanted->plan.document_count];
 	char why[OWNER_TEXT_WHY];
 
-	if (owner_text_read(path, text, why)) {
+	if (owner_text_read(path, kind->bytes_max, text, why)) {
 		complain(wanted->command, "%s %s", path, why);
 		return EXIT_NO;
 	}
 	wanted->plan.documents[wanted->plan.document_count++] =
-		(struct rehearsal_document){ .kind = kind, .text = buffer_text(text) };
+		(struct rehearsal_document){ .kind = kind->name, .text = buffer_text(text) };
 	return EXIT_FINE;
 }
 
@@ -104,7 +105,7 @@ static int read_conf(struct wanted *wanted)
 
 	if (!wanted->conf)
 		return EXIT_FINE;
-	ended = read_text(wanted, wanted->conf, "shop");
+	ended = read_text(wanted, wanted->conf, &shop_document);
 	if (ended || shop_parse(buffer_text(&wanted->texts[0]), wanted->name, wanted->conf, &wanted->shop, &error) == 0)
 		return ended;
 	complain(wanted->command, "%s", error.text);
@@ -119,7 +120,7 @@ static int read_rules(struct wanted *wanted)
 
 	if (!wanted->rules)
 		return EXIT_FINE;
-	ended = read_text(wanted, wanted->rules, "rules");
+	ended = read_text(wanted, wanted->rules, &rules_document);
 	if (ended ||
 		rules_parse(wanted->plan.documents[wanted->plan.document_count - 1].text, wanted->shop.currency, &rules,
 			&error) == 0)
@@ -304,13 +305,11 @@ int command_rules_try(struct command *command, int argc, char **argv)
 				"virtual time, as if they had been saved then, and lists what would have been mailed "
 				"to whom "
 				"and when, where that is not what happened. Nothing is sent and nothing changes. Times "
-				"are "
-				"the shop's.\v"
+				"are the shop's.\v"
 				"Examples:\n  cartbus rules try demo new-rules.txt\n  cartbus rules try demo "
 				"new-rules.txt "
 				"--days 30 --all\n  cartbus rules try demo --conf new-shop.conf\n  cartbus rules try "
-				"demo "
-				"--as-it-was" });
+				"demo --as-it-was" });
 	ended = read_wanted(&wanted);
 	if (!ended)
 		ended = rehearse_in_folder(&wanted);

@@ -3,8 +3,8 @@
  *
  * Promises: judges with the parser that the processes use, and says line, column and what was expected.
  */
-#include "services/cartbus/core/command.h"
 #include "services/cartbus/core/print.h"
+#include "services/cartbus/texts/subcommands.h"
 
 #include "bus/base/cleanup.h"
 #include "bus/base/file.h"
@@ -46,7 +46,7 @@ static int check(const struct command *command, const char *path)
 	static struct shop shop; /* large */
 	char why[OWNER_TEXT_WHY];
 
-	if (owner_text_read(path, &text, why)) {
+	if (owner_text_read(path, voice_document.bytes_max, &text, why)) {
 		complain(command, "%s %s", path, why);
 		return EXIT_NO;
 	}
@@ -96,8 +96,7 @@ int command_voice_show(struct command *command, int argc, char **argv)
 			.no_config = true,
 			.needs_no_home = true,
 			.help = "Prints the built-in words of reminders in a language (ar, de, en, es, fr, hi, it, ja, "
-				"nl, "
-				"pt), to begin one's own with.\v"
+				"nl, pt), to begin one's own with.\v"
 				"Example:\n  cartbus voice show fr > /etc/cartbus/shops/demo/voice.fr.txt" });
 	const char *text = voice_builtin_text(language);
 	if (text && command->json) {

@@ -28,7 +28,7 @@ static int read_own(const struct command *command, const struct shop *shop, cons
 	struct text_error error = { 0 };
 	char why[OWNER_TEXT_WHY];
 
-	int failed = owner_text_read(path, &text, why);
+	int failed = owner_text_read(path, voice_document.bytes_max, &text, why);
 	if (failed && failed != -ENOENT)
 		complain(command, "%s %s", path, why);
 	if (failed)
@@ -75,7 +75,7 @@ static int use_draft(const struct command *command, const struct shop *shop, con
 	struct text_error error = { 0 };
 	char why[OWNER_TEXT_WHY];
 
-	if (owner_text_read(path, &text, why)) {
+	if (owner_text_read(path, voice_document.bytes_max, &text, why)) {
 		complain(command, "%s %s", path, why);
 		return EXIT_NO;
 	}

@@ -11,10 +11,11 @@
 #include "services/cartbus/core/programs.h"
 #include "services/cartbus/core/reading.h"
 #include "services/cartbus/core/record.h"
+#include "services/cartbus/up/subcommands.h"
 
 #include "bus/base/cleanup.h"
 #include "bus/base/nearest.h"
-#include "proto/topics.h"
+#include "proto/platform_topics.h"
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
@@ -134,8 +135,7 @@ int command_keys_make(struct command *command, int argc, char **argv)
 		rights, why);
 	if (!failed && !command->json)
 		printf("copy %s.key (as %s.key) and broker.pub from %s to [paths] keys of its host, over a safe way, "
-		       "and "
-		       "remove %s.key here\n",
+		       "and remove %s.key here\n",
 			name, service ? service : name, config_get(command->config, "paths", NULL, "keys"), name);
 	return ended(command, name, "made", failed, why);
 }
@@ -155,8 +155,7 @@ int command_keys_rotate(struct command *command, int argc, char **argv)
 			.words_least = 1,
 			.words_most = 1,
 			.help = "Makes a new key; the old one stays good beside it. Bring the new NAME.key to its "
-				"host, start the "
-				"service there again, then rotate with --finish.\v"
+				"host, start the service there again, then rotate with --finish.\v"
 				"Example:\n  cartbus keys rotate sender-far\n  cartbus keys rotate sender-far "
 				"--finish" });
 	failed = is_last ? keys_finish(command->config, name, why) : keys_rotate(command->config, name, why);
@@ -176,8 +175,7 @@ int command_keys_revoke(struct command *command, int argc, char **argv)
 			.words_least = 1,
 			.words_most = 1,
 			.help = "All keys of NAME are good no longer, and what is connected with one is cut off at "
-				"once.\v"
-				"Example:\n  cartbus keys revoke sender-far" });
+				"once.\vExample:\n  cartbus keys revoke sender-far" });
 	failed = keys_revoke(command->config, name, why);
 	return ended(command, name, "revoked", failed, why);
 }

@@ -5,6 +5,7 @@
  *           no key. Where there is a log, no new address.key is made: with another one nobody who opted out is known.
  */
 #include "services/cartbus/up/prepare.h"
+#include "services/cartbus/up/subcommands.h"
 
 #include "bus/actor/process/keys.h"
 #include "bus/actor/runtime/sidelog.h"
@@ -107,8 +108,7 @@ static int make_address_key(const struct command *command)
 		return make_key(command, "address.key");
 	complain(command,
 		"%s is missing or empty, and the log in %s has its shoppers named with it: put its copy back. With a "
-		"new one "
-		"everybody who opted out would be mailed again, so none is made",
+		"new one everybody who opted out would be mailed again, so none is made",
 		path, config_get(command->config, "paths", NULL, "state"));
 	return EXIT_NO;
 }
@@ -222,8 +222,7 @@ int command_secrets_make(struct command *command, int argc, char **argv)
 				"hosts. A key that is there stays as it is. Where there is a log already, address.key "
 				"is not made anew: the list of who must not be mailed is kept with the one before. "
 				"`cartbus up` does it by itself; units of systemd need it once, before the first "
-				"start.\v"
-				"Example:\n  cartbus secrets make" });
+				"start.\vExample:\n  cartbus secrets make" });
 	umask(027);
 	failed = prepare_secrets(command);
 	if (!failed && !command->json)

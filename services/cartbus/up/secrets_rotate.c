@@ -8,6 +8,7 @@
  * Read next: services/kit/keys/keyring.h
  */
 #include "services/cartbus/up/prepare.h"
+#include "services/cartbus/up/subcommands.h"
 
 #include "bus/base/cleanup.h"
 #include "bus/base/file.h"

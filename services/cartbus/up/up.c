@@ -7,11 +7,11 @@
  * Fails by:  giving up when a process dies five times without ever being ready: its own last lines say why.
  * Read next: child.c, prepare.c
  */
-#include "services/cartbus/core/command.h"
 #include "services/cartbus/core/programs.h"
 #include "services/cartbus/up/child.h"
 #include "services/cartbus/up/notify.h"
 #include "services/cartbus/up/prepare.h"
+#include "services/cartbus/up/subcommands.h"
 
 #include "bus/base/cleanup.h"
 #include "bus/base/file.h"
@@ -308,8 +308,7 @@ int command_up(struct command *command, int argc, char **argv)
 				"missing folders and keys, prints \"ready\" when all are, starts again what dies, and "
 				"stops in "
 				"order on Ctrl-C or SIGTERM. Its processes leave no core files, unless CARTBUS_DUMPS "
-				"is set.\v"
-				"Example:\n  cartbus up --config /etc/cartbus/cartbus.conf" });
+				"is set.\vExample:\n  cartbus up --config /etc/cartbus/cartbus.conf" });
 	umask(027);
 	senders = strtol(senders_text, NULL, 10);
 	if (senders < 1 || senders > SENDERS_MAX) {

@@ -11,6 +11,7 @@
 #include "services/cartbus/core/who.h"
 #include "services/cartbus/shops/shops.h"
 #include "services/cartbus/watch/alarms.h"
+#include "services/cartbus/watch/subcommands.h"
 
 #include "bus/base/cleanup.h"
 #include "bus/base/text.h"

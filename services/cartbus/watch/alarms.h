@@ -4,7 +4,7 @@
 #ifndef CARTBUS_WATCH_ALARMS_H
 #define CARTBUS_WATCH_ALARMS_H
 
-#include "proto/topics.h"
+#include "proto/platform_topics.h"
 #include "services/cartbus/core/reading.h"
 
 enum { ALARMS_MAX = 64, TOLD_MAX = 16 };

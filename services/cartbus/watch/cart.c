@@ -5,6 +5,7 @@
  */
 #include "services/cartbus/core/selection.h"
 #include "services/cartbus/core/who.h"
+#include "services/cartbus/watch/subcommands.h"
 
 #include "bus/base/text.h"
 #include "services/carts/policy/move.h"
@@ -97,8 +98,7 @@ int command_cart_override(struct command *command, int argc, char **argv)
 			.words_least = 4,
 			.words_most = 4,
 			.help = "Gives one cart waits of its own, both counted from the moment it was left. They hold "
-				"instead of the "
-				"owner's rules; at least 4 hours lie between them.\v"
+				"instead of the owner's rules; at least 4 hours lie between them.\v"
 				"Example:\n  cartbus cart override demo 9f2c41 30min 6h" });
 	if (span_parse(words[2], WAIT_MOST_US, &action.wait_override.first_us) ||
 		span_parse(words[3], WAIT_MOST_US, &action.wait_override.second_us) ||

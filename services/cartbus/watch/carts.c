@@ -13,6 +13,7 @@
 #include "services/cartbus/core/zones.h"
 #include "services/cartbus/shops/shops.h"
 #include "services/cartbus/watch/outlook.h"
+#include "services/cartbus/watch/subcommands.h"
 #include "services/cartbus/watch/timer_rows.h"
 
 #include "bus/base/cleanup.h"

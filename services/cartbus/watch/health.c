@@ -12,7 +12,7 @@
 #include "bus/base/clock.h"
 #include "bus/base/memory.h"
 #include "bus/base/text.h"
-#include "proto/topics.h"
+#include "proto/platform_topics.h"
 #include "services/cartbus/core/print.h"
 #include <stdio.h>
 #include <stdlib.h>

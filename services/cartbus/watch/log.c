@@ -9,9 +9,11 @@
 #include "services/cartbus/core/print.h"
 #include "services/cartbus/core/range.h"
 #include "services/cartbus/shops/shops.h"
+#include "services/cartbus/watch/subcommands.h"
 
 #include "bus/base/cleanup.h"
 #include "bus/base/nearest.h"
+#include "proto/cart_topics.h"
 #include "proto/topics.h"
 #include <signal.h>
 #include <stdio.h>
@@ -61,16 +63,25 @@ static bool topic_matches(const char *name, const char *wanted)
 	return strcmp(name, wanted) == 0;
 }
 
+/* How many topics are chosen then. */
+static int choose_of(const struct topic *const *topics, const char *wanted, struct nearest *nearest,
+	struct logging *logging, int count)
+{
+	for (; *topics; topics++) {
+		nearest_try(nearest, (*topics)->name);
+		if (topic_matches((*topics)->name, wanted) && count < TOPICS_MOST)
+			logging->topics[count++] = (*topics)->name;
+	}
+	return count;
+}
+
 static int choose_topics(struct logging *logging, const char *wanted)
 {
 	struct nearest nearest = nearest_begin(wanted);
 	int count = 0;
 
-	for (int i = 0; cart_topics[i]; i++) {
-		nearest_try(&nearest, cart_topics[i]->name);
-		if (topic_matches(cart_topics[i]->name, wanted) && count < TOPICS_MOST)
-			logging->topics[count++] = cart_topics[i]->name;
-	}
+	for (size_t i = 0; registered_topics[i]; i++)
+		count = choose_of(registered_topics[i], wanted, &nearest, logging, count);
 	logging->filter.topics = logging->topics;
 	if (count)
 		return EXIT_FINE;

@@ -7,6 +7,7 @@
  */
 #include "services/cartbus/core/print.h"
 #include "services/cartbus/core/reading.h"
+#include "services/cartbus/watch/subcommands.h"
 
 #include "bus/actor/sim/harness.h"
 #include "bus/base/cleanup.h"
@@ -17,7 +18,7 @@
 #include <string.h>
 
 static const struct service folding = { .name = "report",
-	.remembers = { LEDGER_REMEMBERED, LEDGER_REMEMBERED_OF_PEOPLE } };
+	.remembers = REMEMBERING(LEDGER_REMEMBERED, LEDGER_REMEMBERED_OF_PEOPLE) };
 
 struct asked {
 	const char *shop, *month, *from, *to;

@@ -8,6 +8,7 @@
 #include "services/cartbus/core/json_member.h"
 #include "services/cartbus/core/print.h"
 #include "services/cartbus/watch/health.h"
+#include "services/cartbus/watch/subcommands.h"
 #include <stdio.h>
 #include <string.h>
 
@@ -125,8 +126,7 @@ int command_status(struct command *command, int argc, char **argv)
 	command_take(command, argc, argv,
 		&(struct arguments){
 			.help = "Says whether all is well, and if not, why and what to do. It exits with 0 when green, "
-				"1 "
-				"when red, 3 when the broker cannot be reached.\v"
+				"1 when red, 3 when the broker cannot be reached.\v"
 				"Example:\n  cartbus status || mail -s 'cartbus is red' admin@example.com" });
 	client = command_connect(command);
 	health = health_new();
@@ -148,8 +148,7 @@ int command_queues(struct command *command, int argc, char **argv)
 
 	command_take(command, argc, argv,
 		&(struct arguments){
-			.help = "Shows for each service what waits to be decided, what is being decided, "
-				"what is delayed "
+			.help = "Shows for each service what waits to be decided, what is being decided, what is delayed "
 				"and what is dead. A queue is paused while every message that its service is given "
 				"fails: then one message at a time is tried, at growing intervals up to a "
 				"minute, nothing that fails counts against a message, and the first that "

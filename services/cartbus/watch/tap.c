@@ -8,6 +8,7 @@
 #include "services/cartbus/core/print.h"
 #include "services/cartbus/core/selection.h"
 #include "services/cartbus/shops/shops.h"
+#include "services/cartbus/watch/subcommands.h"
 
 #include "bus/base/cleanup.h"
 #include <errno.h>

@@ -5,7 +5,7 @@
 #define CARTBUS_WATCH_TIMER_ROWS_H
 
 #include "bus/base/sorted_map.h"
-#include "proto/topics.h"
+#include "proto/platform_topics.h"
 #include "services/cartbus/core/reading.h"
 
 /* The key is shop, NUL, name, NUL; the value the timer as it was set; the tag the sequence number of its set. */

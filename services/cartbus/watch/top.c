@@ -6,6 +6,7 @@
  * Read next: top_live.c (in a terminal), top_figures.c, health.c
  */
 #include "services/cartbus/watch/top.h"
+#include "services/cartbus/watch/subcommands.h"
 
 #include "bus/base/memory.h"
 #include "bus/base/text.h"
@@ -244,11 +245,9 @@ int command_top(struct command *command, int argc, char **argv)
 				"terminal it prints one picture, as with --once, and exits with 0 when green, 1 when "
 				"red, 3 "
 				"when the broker cannot be reached. With --json it prints an object a look, until "
-				"Ctrl-C. "
-				"NO_COLOR is honoured.\v"
+				"Ctrl-C. NO_COLOR is honoured.\v"
 				"Examples:\n  cartbus top\n  cartbus top --once --interval 1\n  cartbus top --json | "
-				"jq "
-				".messages_per_s" });
+				"jq .messages_per_s" });
 	top = memory_new(sizeof(*top));
 	top->command = command;
 	ended = read_interval(command, interval, &top->interval_s);

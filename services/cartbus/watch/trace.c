@@ -7,6 +7,7 @@
 #include "services/cartbus/core/print.h"
 #include "services/cartbus/core/selection.h"
 #include "services/cartbus/core/zones.h"
+#include "services/cartbus/watch/subcommands.h"
 
 #include "bus/base/cleanup.h"
 #include <stdio.h>
@@ -79,8 +80,7 @@ int command_trace(struct command *command, int argc, char **argv)
 			.help = "Prints, from the log and from its start, everything that was said about a cart by any "
 				"process. CART is "
 				"our cart id, any token, a checkout or order id, or a shopper's address (all of that "
-				"shopper's "
-				"carts). Times are the shop's; addresses are masked.\v"
+				"shopper's carts). Times are the shop's; addresses are masked.\v"
 				"Example:\n  cartbus trace demo 9f2c41\n  cartbus trace demo huber@example.com "
 				"--json" });
 	client = command_connect(command);

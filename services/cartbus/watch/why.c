@@ -10,6 +10,7 @@
 #include "services/cartbus/core/zones.h"
 #include "services/cartbus/shops/mode.h"
 #include "services/cartbus/watch/outlook.h"
+#include "services/cartbus/watch/subcommands.h"
 
 #include "bus/base/cleanup.h"
 #include <stdio.h>

@@ -18,11 +18,14 @@
 #include "services/carts/exporter/last.h"
 #include "services/carts/exporter/next.h"
 #include "services/carts/exporter/sheet.h"
+#include "services/carts/policy/rules_document.h"
 #include "services/carts/report/ledger.h"
 #include "services/kit/documents/docs.h"
 #include "services/kit/effect/file_driver.h"
 #include "services/kit/time/missed.h"
 #include <stdio.h>
+
+STATE_NUMBERS(exported, "exported");
 
 #define RETRY_US US_PER_MINUTE
 /* A day that ended is told at 02:00 and not at midnight, also when another one's tick comes late: at most so long after. */
@@ -30,17 +33,17 @@
 #define KEPT_US (70 * US_PER_DAY) /* a cart that was left alone for longer is in no later report */
 #define WRITE_DEADLINE_US (2 * US_PER_MINUTE)
 
-static char export_folder[256] = "/var/lib/cartbus/export";
-static struct day_links links;
-
-void exporter_set_up(const char *folder, const char *public_url, struct bytes admin_key)
+struct exporter exporter_of(const char *folder, const char *public_url, struct bytes admin_key)
 {
-	TEXT_COPY(export_folder, folder);
-	TEXT_COPY(links.public_url, public_url);
-	links.key_len = admin_key.len < sizeof(links.key) ? admin_key.len : sizeof(links.key);
-	if (links.key_len)
-		memcpy(links.key, admin_key.data, links.key_len);
-	sheet_set_links(&links);
+	struct exporter context = { .sheets_url = "https://sheets.googleapis.com" };
+	struct day_links *links = &context.links;
+
+	TEXT_COPY(context.folder, folder);
+	TEXT_COPY(links->public_url, public_url);
+	links->key_len = admin_key.len < sizeof(links->key) ? admin_key.len : sizeof(links->key);
+	if (links->key_len)
+		memcpy(links->key, admin_key.data, links->key_len);
+	return context;
 }
 
 struct export
@@ -54,6 +57,7 @@ static const struct effect_kind write_effect;
 
 static enum verdict hear_nightly(const struct state *state, const Tick *tick, struct turn *turn)
 {
+	const struct exporter *context = exporter_context(state);
 	const struct message_meta *said = turn_message(turn);
 	const struct shop *shop = docs_shop(state, said->shop);
 	struct day day = { 0 };
@@ -62,7 +66,7 @@ static enum verdict hear_nightly(const struct state *state, const Tick *tick, st
 	int found = -1;
 	if (shop)
 		found = missed_find(state,
-			&(struct missed){ "exported", shop->name, shop->zone, PERIOD_DAY,
+			&(struct missed){ STATE_HANDLE(exported), shop->name, shop->zone, PERIOD_DAY,
 				tick->due_us ? tick->due_us : said->time_us, turn_now_us(turn) - NIGHT_US },
 			&day.period, &more);
 	if (found < 0)
@@ -70,10 +74,10 @@ static enum verdict hear_nightly(const struct state *state, const Tick *tick, st
 	if (found == 0)
 		return TURN_DONE;
 	struct export *export = memory_new(sizeof(*export));
-	day_csv(state, shop, docs_rules(state, shop->name, &version), &links, &day, &export->file.content);
+	day_csv(state, shop, rules_in_use(state, shop->name, &version), &context->links, &day, &export->file.content);
 	export->day = day;
 	export->more = more;
-	snprintf(export->file.path, sizeof(export->file.path), "%s/%s/%s.csv", export_folder, said->shop,
+	snprintf(export->file.path, sizeof(export->file.path), "%s/%s/%s.csv", context->folder, said->shop,
 		day.period.name);
 	return turn_effect(turn, &write_effect, (void **)&export);
 }
@@ -119,7 +123,7 @@ static void remember_cart(struct state *state, const struct message_meta *said, 
 
 static void remember_done(struct state *state, const struct message_meta *said, const ExportDone *done)
 {
-	state_put_number(state, "exported", said->shop, done->day, said->seq);
+	STATE_PUT_NUMBER(state, exported, said->shop, done->day, said->seq);
 	ledger_forget(state, said->shop, done->at_us - KEPT_US);
 	last_forget(state, said->shop);
 	next_forget(state, said->shop);
@@ -128,13 +132,14 @@ static void remember_done(struct state *state, const struct message_meta *said, 
 const struct service exporter = {
 	.name = "exporter",
 	.unhurried = true,
-	.layout = 2,
+	.layout = 3,
 	.exclusive = true,
-	.hears = { HEARS(tick_nightly, hear_nightly), HEARS(sheet_due, sheet_hear_due) },
-	.remembers = { REMEMBERS(document, docs_remember), LEDGER_REMEMBERED_BY(remember_cart),
+	.hears = HEARING(HEARS(tick_nightly, hear_nightly), HEARS(sheet_due, sheet_hear_due)),
+	.remembers = REMEMBERING(REMEMBERS(document, docs_remember), LEDGER_REMEMBERED_BY(remember_cart),
 		REMEMBERS_FOR_A_WHILE(audit, last_remember), REMEMBERS(export_done, remember_done),
 		REMEMBERS(sheet_claim, sheet_remember_claim), REMEMBERS(sheet_done, sheet_remember_done),
-		REMEMBERS(alarm, sheet_remember_alarm) },
-	.says = { SAYS(export_done), SAYS(sheet_due), SAYS(sheet_claim), SAYS(sheet_done), SAYS(audit), SAYS(alarm) },
-	.effects = { &write_effect, &sheet_look_effect, &sheet_append_effect },
+		REMEMBERS(alarm, sheet_remember_alarm)),
+	.says = SAYING(
+		SAYS(export_done), SAYS(sheet_due), SAYS(sheet_claim), SAYS(sheet_done), SAYS(audit), SAYS(alarm)),
+	.effects = RUNNING(&write_effect, &sheet_look_effect, &sheet_append_effect),
 };

@@ -5,13 +5,18 @@
 #define CARTS_EXPORTER_EXPORTER_H
 
 #include "bus/actor/service.h"
+#include "services/carts/exporter/day_csv.h"
 
 extern const struct service exporter;
 
-/*
- * Where the files go: <folder>/<shop>/<day>.csv. The owner's links in them lead to `public_url` and are signed with this key; an
- * empty one: no links. Called once, before the first turn.
- */
-void exporter_set_up(const char *folder, const char *public_url, struct bytes admin_key);
+struct exporter {
+	char folder[256];       /* the files are <folder>/<shop>/<day>.csv */
+	struct day_links links; /* the owner's, in the files and sheets */
+	char sheets_url[256];   /* where the Sheets API begins */
+};
+SERVICE_CONTEXT(exporter, struct exporter);
+
+/* All three are copied, and cut to their room. An empty key: no links. The Sheets API is Google's. */
+struct exporter exporter_of(const char *folder, const char *public_url, struct bytes admin_key);
 
 #endif

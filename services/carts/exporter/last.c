@@ -7,7 +7,9 @@
 #include "services/carts/exporter/last.h"
 #include "bus/base/cleanup.h"
 #include "bus/base/text.h"
-#include "services/kit/state/row.h"
+#include "services/carts/report/ledger.h"
+
+STATE_STRUCTS(last, "last", struct last);
 
 void last_remember(struct state *state, const struct message_meta *said, const Audit *audit)
 {
@@ -20,14 +22,14 @@ void last_remember(struct state *state, const struct message_meta *said, const A
 	TEXT_COPY(last.grounds, audit->grounds); /* what does not fit is cut */
 	last.at_us = audit->at_us;
 	last.next_us = audit->next_us;
-	ROW_PUT(state, "last", said->shop, audit->cart_id, &last);
+	STATE_PUT(state, last, said->shop, audit->cart_id, &last);
 }
 
 struct last last_of(const struct state *state, const char *shop, const char *cart_id)
 {
 	struct last last;
 
-	row_get(state, "last", shop, cart_id, &last, sizeof(last));
+	STATE_GET(state, last, shop, cart_id, &last);
 	return last;
 }
 
@@ -36,27 +38,26 @@ struct forgetting {
 	struct buffer names;
 };
 
-static bool note_unknown(const char *shop, const char *cart_id, struct bytes value, void *context)
+static bool note_unknown(const char *shop, const char *cart_id, void *context)
 {
 	struct forgetting *forgetting = context;
 
-	(void)value;
-	if (!state_has(forgetting->state, "ledger", shop, cart_id))
+	if (!STATE_HAS(forgetting->state, ledger_carts, shop, cart_id))
 		buffer_add(&forgetting->names, cart_id, strlen(cart_id) + 1);
 	return true;
 }
 
-void last_forget_unknown(struct state *state, const char *table, const char *shop)
+void last_forget_unknown(struct state *state, const struct state_table *table, const char *shop)
 {
 	struct forgetting forgetting = { .state = state };
 
-	state_each(state, table, shop, NULL, note_unknown, &forgetting);
+	state_walk_keys(state, table, shop, NULL, note_unknown, &forgetting);
 	for (size_t at = 0; at < forgetting.names.len; at += strlen((const char *)forgetting.names.data + at) + 1)
-		state_delete(state, table, shop, (const char *)forgetting.names.data + at);
+		state_delete_row(state, table, shop, (const char *)forgetting.names.data + at);
 	buffer_free(&forgetting.names);
 }
 
 void last_forget(struct state *state, const char *shop)
 {
-	last_forget_unknown(state, "last", shop);
+	last_forget_unknown(state, STATE_HANDLE(last), shop);
 }

@@ -5,7 +5,7 @@
 #define CARTS_EXPORTER_LAST_H
 
 #include "bus/actor/service.h"
-#include "proto/topics.h"
+#include "proto/platform_topics.h"
 
 struct last {
 	char action[32];
@@ -18,6 +18,6 @@ struct last last_of(const struct state *state, const char *shop, const char *car
 /* Part of a fold, after ledger_forget: of carts that the ledger has forgotten nothing is kept. */
 void last_forget(struct state *state, const char *shop);
 /* The same for another table whose rows go by the cart's id. */
-void last_forget_unknown(struct state *state, const char *table, const char *shop);
+void last_forget_unknown(struct state *state, const struct state_table *table, const char *shop);
 
 #endif

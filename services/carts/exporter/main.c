@@ -3,8 +3,8 @@
 #include "bus/base/cleanup.h"
 #include "bus/base/file.h"
 #include "bus/base/log.h"
+#include "bus/base/text.h"
 #include "services/carts/exporter/exporter.h"
-#include "services/carts/exporter/sheet.h"
 #include "services/kit/effect/file_driver.h"
 #include "services/kit/google/google.h"
 #include "services/kit/keys/keyring.h"
@@ -15,6 +15,8 @@
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
+
+static struct exporter exporter_here;
 
 static void read_key(const struct config *config, struct buffer *ret)
 {
@@ -40,8 +42,8 @@ static struct effect_driver *const *drivers(const struct config *config, const s
 	if (!folder || !*folder)
 		folder = beside_state;
 	file_close_own_folder(folder); /* what an earlier release left open; where it cannot, doctor says so */
-	exporter_set_up(folder, config_get(config, "gateway", NULL, "public-url"), buffer_bytes(&key));
-	sheet_set_api(config_get(config, "google", NULL, "sheets-url"));
+	exporter_here = exporter_of(folder, config_get(config, "gateway", NULL, "public-url"), buffer_bytes(&key));
+	TEXT_COPY(exporter_here.sheets_url, config_get(config, "google", NULL, "sheets-url"));
 	all[0] = file_driver_new();
 	all[1] = google_driver_new(&google);
 	return all;
@@ -61,9 +63,9 @@ int main(int argc, char **argv)
 {
 	return process_main(argc, argv,
 		&(struct process){ .service = &exporter,
+			.context = exporter_in(&exporter_here),
 			.help = "Writes the carts of each day that ended to a CSV file, at 02:00 in the shop's zone, "
-				"and to a "
-				"Google spreadsheet if the shop names one.",
+				"and to a Google spreadsheet if the shop names one.",
 			.keys = settings_keys,
 			.check = check,
 			.drivers = drivers });

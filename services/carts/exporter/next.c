@@ -11,8 +11,9 @@
 #include "bus/base/memory.h"
 #include "bus/base/text.h"
 #include "services/carts/policy/way_back.h"
-#include "services/kit/state/row.h"
 #include <stdlib.h>
+
+STATE_STRUCTS(way, "way", struct way_back);
 
 /* ---- where its mails lead ---- */
 
@@ -21,16 +22,16 @@ void next_remember_cart(struct state *state, const struct message_meta *said, co
 	struct way_back way;
 
 	if (cart->status != CART_OPEN) {
-		state_delete(state, "way", said->shop, cart->ids.cart_id);
+		STATE_DELETE(state, way, said->shop, cart->ids.cart_id);
 		return;
 	}
 	way_back_of(cart, &way);
-	ROW_PUT(state, "way", said->shop, cart->ids.cart_id, &way);
+	STATE_PUT(state, way, said->shop, cart->ids.cart_id, &way);
 }
 
 void next_forget(struct state *state, const char *shop)
 {
-	last_forget_unknown(state, "way", shop);
+	last_forget_unknown(state, STATE_HANDLE(way), shop);
 }
 
 /* ---- who was mailed ---- */
@@ -181,8 +182,7 @@ struct next next_of(const struct state *state, const struct mailed *mailed, cons
 {
 	struct next next = reminder_of(mailed, shop, rules, row, last);
 	struct way_back way;
-	const char *fault =
-		row_get(state, "way", shop->name, cart_id, &way, sizeof(way)) ? way_back_fault(shop, &way) : NULL;
+	const char *fault = STATE_GET(state, way, shop->name, cart_id, &way) ? way_back_fault(shop, &way) : NULL;
 
 	if (!next.step || !fault)
 		return next;

@@ -1,21 +1,23 @@
 /*
  * sheet.c: appends a day's rows to the owner's Google spreadsheet, once
  *
- * Owns:      the tables sheet (shop, day -> struct sheet_row) and sheet.alarm (shop -> raised).
+ * Owns:      the tables sheet (shop, day -> struct claim_row) and sheet.alarm (shop -> raised).
  * Promises:  before each append the sheet is read for rows of this shop and day: what is there is not appended again, also when
  *            our own state was lost. The last byte of an append leaves only behind a fresh claim. After an append of which nobody knows
  *            what became, absence is believed only when Google would no longer be at it.
  * Fails by:  trying again for three days; an alarm when Google refuses, or after five attempts; taken back when it goes through.
- * Read next: sheet_rows.c, exporter.c, services/kit/google/google.h, services/carts/summarizer/letters.c (the same for mails)
+ * Read next: sheet_rows.c, exporter.c, services/kit/google/google.h, services/kit/effect/claims.h (the machine that it runs on)
  */
 #include "services/carts/exporter/sheet.h"
 #include "bus/base/clock.h"
 #include "bus/base/memory.h"
 #include "bus/base/text.h"
+#include "services/carts/exporter/exporter.h"
 #include "services/carts/exporter/sheet_rows.h"
+#include "services/carts/policy/rules_document.h"
 #include "services/kit/documents/docs.h"
+#include "services/kit/effect/claims.h"
 #include "services/kit/google/google.h"
-#include "services/kit/state/row.h"
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -30,77 +32,54 @@ static const int64_t backoff_us[] = { 10 * US_PER_S, US_PER_MINUTE, 5 * US_PER_M
 	US_PER_HOUR };
 enum { BACKOFFS = sizeof(backoff_us) / sizeof(backoff_us[0]), LOOK_BYTES_MOST = 16 << 20, URL_ROOM = 256 };
 
+static const char NO_ANSWER[] = "no answer within the deadline";
+
 static const char *const alarm_kind = "sheet-not-appended";
 
-static const char *api_url = "https://sheets.googleapis.com";
-static const struct day_links *day_links;
-
-void sheet_set_api(const char *api)
-{
-	api_url = api;
-}
-
-void sheet_set_links(const struct day_links *links)
-{
-	day_links = links;
-}
-
-enum sheet_phase { SHEET_NEW, SHEET_FREE, SHEET_CLAIMED, SHEET_SETTLED };
-
-struct sheet_row {
-	uint32_t attempt;
-	enum sheet_phase phase;
-	int64_t claimed_us; /* of CLAIMED: since when nobody knows */
-};
-
-static struct sheet_row row_of(const struct state *state, const char *shop, const char *day)
-{
-	struct sheet_row row;
-
-	row_get(state, "sheet", shop, day, &row, sizeof(row));
-	return row;
-}
+STATE_STRUCTS(sheet, "sheet", struct claim_row);
+STATE_NUMBERS(sheet_alarm, "sheet.alarm");
 
 /* ---- what was said ---- */
 
-static void remember(struct state *state, const char *shop, const char *day, const struct sheet_row *said)
-{
-	struct sheet_row row = row_of(state, shop, day);
-
-	if (said->attempt >= row.attempt && row.phase != SHEET_SETTLED)
-		ROW_PUT(state, "sheet", shop, day, said);
-}
-
 void sheet_remember_claim(struct state *state, const struct message_meta *said, const SheetClaim *claim)
 {
-	struct sheet_row row;
+	const struct claim_fact fact = { .event = CLAIM_FACT_CLAIMED,
+		.attempt = claim->attempt,
+		.at_us = claim->claimed_us,
+		.owner = claim->owner };
 
-	memset(&row, 0, sizeof(row));
-	row.attempt = claim->attempt;
-	row.phase = SHEET_CLAIMED;
-	row.claimed_us = claim->claimed_us;
-	remember(state, said->shop, claim->day, &row);
+	claims_remember(state, CLAIMS_TABLE(sheet), said->shop, claim->day, &fact);
+}
+
+/* An end that only a newer release knows may mean that rows were appended. */
+static enum claim_event event_of_end(SheetEnd end)
+{
+	switch (end) {
+	case SHEET_APPENDED:
+		return CLAIM_FACT_DONE;
+	case SHEET_RELEASED:
+		return CLAIM_FACT_RELEASED;
+	case SHEET_GIVEN_UP:
+		return CLAIM_FACT_REFUSED;
+	case SHEET_UNKNOWN:
+		break;
+	}
+	return CLAIM_FACT_UNCERTAIN;
 }
 
 void sheet_remember_done(struct state *state, const struct message_meta *said, const SheetDone *done)
 {
-	static const enum sheet_phase phases[] = { [SHEET_APPENDED] = SHEET_SETTLED,
-		[SHEET_RELEASED] = SHEET_FREE,
-		[SHEET_UNKNOWN] = SHEET_CLAIMED,
-		[SHEET_GIVEN_UP] = SHEET_SETTLED };
-	struct sheet_row row;
+	const struct claim_fact fact = {
+		.event = event_of_end(done->end), .attempt = done->attempt, .at_us = done->at_us
+	};
 
-	memset(&row, 0, sizeof(row));
-	row.attempt = done->attempt;
-	row.phase = phases[done->end];
-	row.claimed_us = row.phase == SHEET_CLAIMED ? done->at_us : 0;
-	remember(state, said->shop, done->day, &row);
+	claims_remember(state, CLAIMS_TABLE(sheet), said->shop, done->day, &fact);
 }
 
 void sheet_remember_alarm(struct state *state, const struct message_meta *said, const Alarm *alarm)
 {
 	if (strcmp(alarm->kind, alarm_kind) == 0)
-		state_put_number(state, "sheet.alarm", said->shop, "", alarm->raised);
+		STATE_PUT_NUMBER(state, sheet_alarm, said->shop, "", alarm->raised);
 }
 
 void sheet_say_due(const struct shop *shop, const struct period *day, struct turn *turn)
@@ -145,86 +124,67 @@ static void say_alarm(const SheetDue *due, bool raised, const char *words, struc
 	if (raised)
 		TEXT_COPY(alarm.remedy,
 			"share the sheet with the service account as an editor, and check [export] sheet and tab; it "
-			"is "
-			"tried for three days, and the file is there");
+			"is tried for three days, and the file is there");
 	SAY(turn, alarm, &alarm, .shop = shop, .key = alarm_kind, .version = (uint64_t)alarm.at_us);
 }
 
-static enum verdict settled(const SheetDue *due, uint32_t attempt, uint32_t rows, const char *words, struct turn *turn)
+static void say_appended(const SheetDue *due, uint32_t attempt, uint32_t rows, const char *words, struct turn *turn)
 {
 	SheetDone done = { .attempt = attempt, .end = SHEET_APPENDED, .rows = rows };
 
 	TEXT_COPY(done.reason, words);
 	say_done(due, &done, turn);
 	say_audit(due, "sheet_appended", words, turn);
-	return TURN_DONE;
 }
 
-static enum verdict appended(const struct state *state, const SheetDue *due, uint32_t attempt, uint32_t rows,
-	const char *words, struct turn *turn)
+static bool is_alarm_raised(const struct state *state, const struct turn *turn)
 {
-	if (state_number(state, "sheet.alarm", turn_message(turn)->shop, ""))
-		say_alarm(due, false, words, turn);
-	return settled(due, attempt, rows, words, turn);
+	return STATE_NUMBER(state, sheet_alarm, turn_message(turn)->shop, "") != 0;
 }
 
-static void raise_once(const struct state *state, const SheetDue *due, const char *words, struct turn *turn)
-{
-	if (!state_number(state, "sheet.alarm", turn_message(turn)->shop, ""))
-		say_alarm(due, true, words, turn);
-}
-
-struct failure {
-	uint32_t attempt;
-	bool may_have_happened, is_refusal;
-	const char *words;
-	int64_t wait_us; /* 0: by the table */
-};
-
-static enum verdict failed(
-	const struct state *state, const SheetDue *due, const struct failure *failure, struct turn *turn)
-{
-	SheetDone done = { .attempt = failure->attempt,
-		.end = failure->may_have_happened ? SHEET_UNKNOWN : SHEET_RELEASED };
-	uint32_t nth = failure->attempt > 0 ? failure->attempt : 1;
-	int64_t wait_us = backoff_us[nth < BACKOFFS ? nth - 1 : BACKOFFS - 1];
-	bool is_over = turn_now_us(turn) - due->at_us > GIVE_UP_US;
-
-	TEXT_COPY(done.reason, failure->words);
-	if (is_over)
-		done.end = SHEET_GIVEN_UP;
-	say_done(due, &done, turn);
-	if (is_over || failure->is_refusal || nth >= BACKOFFS)
-		raise_once(state, due, failure->words, turn);
-	if (is_over) {
-		say_audit(due, "sheet_given_up", failure->words, turn);
-		return TURN_DONE;
-	}
-	return turn_wait(turn, failure->wait_us ? failure->wait_us : wait_us, failure->words);
-}
-
-/* Of an answer that is not the one that was wished for. */
-static enum verdict answered_badly(const struct state *state, const SheetDue *due, uint32_t attempt,
-	bool may_have_happened, const struct http_answer *answer, struct turn *turn)
+/* Google does not want it, and will not want it in a minute either. */
+static bool is_refusal(const struct http_answer *answer)
 {
 	bool is_later = answer->status == 401 || answer->status == 408 || answer->status == 429;
-	bool is_refusal = answer->end == HTTP_BARRED ||
-		(answer->end == HTTP_ANSWERED && answer->status >= 300 && answer->status < 500 && !is_later);
-	const struct failure failure = { .attempt = attempt,
-		.may_have_happened = may_have_happened,
-		.is_refusal = is_refusal,
-		.words = answer->words,
-		.wait_us = http_answer_retry_us(answer, is_refusal ? RETRY_MOST_US : 0, RETRY_MOST_US) };
 
-	return failed(state, due, &failure, turn);
+	return answer->end == HTTP_BARRED ||
+		(answer->end == HTTP_ANSWERED && answer->status >= 300 && answer->status < 500 && !is_later);
+}
+
+static int64_t wait_of(const struct http_answer *answer)
+{
+	return http_answer_retry_us(answer, is_refusal(answer) ? RETRY_MOST_US : 0, RETRY_MOST_US);
+}
+
+static void say_failure(
+	const struct state *state, const SheetDue *due, const struct claim_outcome *outcome, struct turn *turn)
+{
+	const struct http_answer *answer = outcome->result;
+	const char *words = answer || outcome->event != CLAIM_END_NONE ? outcome->words : NO_ANSWER;
+	bool is_over = outcome->state == CLAIM_IS_REFUSED;
+	SheetDone done = { .attempt = outcome->attempt,
+		.end = is_over                                 ? SHEET_GIVEN_UP
+			: outcome->state == CLAIM_IS_UNCERTAIN ? SHEET_UNKNOWN
+							       : SHEET_RELEASED };
+
+	TEXT_COPY(done.reason, words);
+	say_done(due, &done, turn);
+	if ((is_over || outcome->attempt >= BACKOFFS || (answer && is_refusal(answer))) &&
+		!is_alarm_raised(state, turn))
+		say_alarm(due, true, words, turn);
+	if (is_over)
+		say_audit(due, "sheet_given_up", words, turn);
 }
 
 /* ---- the requests ---- */
 
 struct sheet_request {
 	struct google_request google; /* first: what the driver takes */
-	uint32_t attempt, rows;
+	struct claim_try attempt;
+	uint32_t rows;
 };
+
+static const struct claims sheet_claims;
 
 static void sheet_request_free(void *request)
 {
@@ -255,7 +215,7 @@ static void range_of(const struct shop *shop, const char *cells, char ret[6 * SH
 }
 
 static struct sheet_request *request_new(
-	const struct shop *shop, const char *method, const char *cells, const char *how)
+	const char *api_url, const struct shop *shop, const char *method, const char *cells, const char *how)
 {
 	struct sheet_request *request = memory_new(sizeof(*request));
 	struct http_request *http = &request->google.http;
@@ -273,33 +233,49 @@ static struct sheet_request *request_new(
 
 /* ---- first: is it there? ---- */
 
-static enum verdict look(const struct shop *shop, struct turn *turn)
+static enum verdict look(const struct state *state, const void *message, struct turn *turn)
 {
-	struct sheet_request *request = request_new(shop, "GET", "A:B", "?majorDimension=COLUMNS");
+	const struct shop *shop = docs_shop(state, turn_message(turn)->shop);
+	(void)message;
+
+	if (!shop)
+		return turn_failed(turn, NO_SHOP_US, "the shop's configuration is not readable");
+	if (!shop->google.sheet[0])
+		return TURN_DONE; /* it is not wanted any more */
+	struct sheet_request *request =
+		request_new(exporter_context(state)->sheets_url, shop, "GET", "A:B", "?majorDimension=COLUMNS");
 
 	request->google.http.most_bytes = LOOK_BYTES_MOST;
 	return turn_effect(turn, &sheet_look_effect, (void **)&request);
 }
 
+/* `found`: an enum sheet_look. */
 static enum verdict append(
-	const struct state *state, const struct shop *shop, const SheetDue *due, bool with_header, struct turn *turn)
+	const struct state *state, const void *message, uint32_t attempt, const void *found, struct turn *turn)
 {
+	const SheetDue *due = message;
+	const struct shop *shop = docs_shop(state, turn_message(turn)->shop);
+	bool with_header = *(const enum sheet_look *)found == SHEET_EMPTY;
+	const struct exporter *context = exporter_context(state);
 	struct buffer csv = { 0 };
 	struct day day = { .period = { .kind = PERIOD_DAY, .from_us = due->from_us, .to_us = due->to_us } };
-	uint32_t version, attempt = row_of(state, shop->name, due->day).attempt + 1;
+	uint32_t version;
 
 	TEXT_COPY(day.period.name, due->day);
-	day_csv(state, shop, docs_rules(state, shop->name, &version), day_links, &day, &csv);
+	day_csv(state, shop, rules_in_use(state, shop->name, &version), &context->links, &day, &csv);
 	if (day.carts == 0) {
 		buffer_free(&csv);
-		return settled(due, attempt, 0, "nothing happened that day", turn); /* shows nothing about writing */
+		say_appended(due, attempt, 0, "nothing happened that day", turn); /* shows nothing about writing */
+		return TURN_DONE;
 	}
-	struct sheet_request *request =
-		request_new(shop, "POST", "A1", ":append?valueInputOption=RAW&insertDataOption=INSERT_ROWS");
+	struct sheet_request *request = request_new(
+		context->sheets_url, shop, "POST", "A1", ":append?valueInputOption=RAW&insertDataOption=INSERT_ROWS");
 	struct http_request *http = &request->google.http;
 	http_request_header(http, "Content-Type", "application/json");
 	request->rows = sheet_rows(buffer_bytes(&csv), shop->name, due->day, with_header, &http->body);
-	request->attempt = attempt;
+	request->attempt.attempt = attempt;
+	TEXT_COPY(request->attempt.shop, shop->name);
+	TEXT_COPY(request->attempt.key, due->day);
 	http->holds = true;
 	buffer_free(&csv);
 	return turn_effect(turn, &sheet_append_effect, (void **)&request);
@@ -307,16 +283,26 @@ static enum verdict append(
 
 enum verdict sheet_hear_due(const struct state *state, const SheetDue *due, struct turn *turn)
 {
-	const char *name = turn_message(turn)->shop;
-	const struct shop *shop = docs_shop(state, name);
+	return claims_meet(&sheet_claims, state, due, turn);
+}
 
-	if (row_of(state, name, due->day).phase == SHEET_SETTLED)
-		return TURN_DONE;
-	if (!shop)
-		return turn_failed(turn, NO_SHOP_US, "the shop's configuration is not readable");
-	if (!shop->google.sheet[0])
-		return TURN_DONE; /* it is not wanted any more */
-	return look(shop, turn);
+/* `ret_found`: what of the sheet was empty or not, for append(). */
+static struct claim_reply read_look(
+	const struct http_answer *answer, const struct shop *shop, const SheetDue *due, enum sheet_look *ret_found)
+{
+	if (!answer)
+		return (struct claim_reply){ .event = CLAIM_LOOK_FAILED, .words = NO_ANSWER };
+	if (answer->end != HTTP_ANSWERED || answer->status != 200)
+		return (struct claim_reply){
+			.event = CLAIM_LOOK_FAILED, .words = answer->words, .wait_us = wait_of(answer)
+		};
+	*ret_found = sheet_look(answer->body, shop->name, due->day);
+	if (*ret_found == SHEET_WITH)
+		return (struct claim_reply){ .event = CLAIM_LOOK_FOUND, .words = "its rows are there" };
+	if (*ret_found == SHEET_UNREADABLE)
+		return (struct claim_reply){ .event = CLAIM_LOOK_FAILED,
+			.words = "what came is no answer of the Sheets API" };
+	return (struct claim_reply){ .event = CLAIM_LOOK_ABSENT, .found = ret_found };
 }
 
 static enum verdict look_decide(const struct state *state, const void *message, const void *request, const void *result,
@@ -324,29 +310,15 @@ static enum verdict look_decide(const struct state *state, const void *message, 
 {
 	const SheetDue *due = message;
 	const struct http_answer *answer = result;
-	const struct http_answer none = { .end = HTTP_UNKNOWN, .words = "no answer within the deadline" };
 	const struct shop *shop = docs_shop(state, turn_message(turn)->shop);
-	struct sheet_row row = row_of(state, turn_message(turn)->shop, due->day);
+	enum sheet_look found = SHEET_UNREADABLE;
 	(void)request, (void)claimed;
 
 	if (!shop || !shop->google.sheet[0])
 		return sheet_hear_due(state, due, turn);
-	if (!answer || answer->end != HTTP_ANSWERED || answer->status != 200)
-		return answered_badly(
-			state, due, row.attempt + 1, row.phase == SHEET_CLAIMED, answer ? answer : &none, turn);
-	enum sheet_look found = sheet_look(answer->body, shop->name, due->day);
-	if (found == SHEET_WITH)
-		return appended(state, due, row.attempt, 0, "its rows are there", turn);
-	if (found == SHEET_UNREADABLE)
-		return failed(state, due,
-			&(struct failure){ .attempt = row.attempt + 1,
-				.may_have_happened = row.phase == SHEET_CLAIMED,
-				.words = "what came is no answer of the Sheets API" },
-			turn);
-	int64_t left_us = row.phase == SHEET_CLAIMED ? row.claimed_us + APPEND_OVER_US - turn_now_us(turn) : 0;
-	if (left_us > 0)
-		return turn_wait(turn, left_us, "appended perhaps; it is not there yet");
-	return append(state, shop, due, found == SHEET_EMPTY, turn);
+	struct claim_reply reply = read_look(answer, shop, due, &found);
+	bool was_answered = answer && answer->end == HTTP_ANSWERED && answer->status == 200;
+	return claims_looked(&sheet_claims, state, due, &reply, was_answered ? NULL : answer, turn);
 }
 
 const struct effect_kind sheet_look_effect = {
@@ -355,59 +327,94 @@ const struct effect_kind sheet_look_effect = {
 
 /* ---- then: append ---- */
 
-static void append_claim(const struct state *state, const void *message, const void *request, struct turn *turn)
+static const struct claim_try *attempt_of_append(const void *request)
 {
-	const SheetDue *due = message;
-	const struct sheet_request *sheet = request;
-	SheetClaim claim = { .attempt = sheet->attempt, .claimed_us = turn_now_us(turn) };
-	char idem[40];
-	(void)state;
+	return &((const struct sheet_request *)request)->attempt;
+}
 
-	TEXT_COPY(claim.day, due->day);
+static void say_append_claim(const void *message, const void *request, struct turn *turn)
+{
+	const struct claim_try *claimed = attempt_of_append(request);
+	SheetClaim claim = { .attempt = claimed->attempt, .claimed_us = turn_now_us(turn) };
+	char idem[CLAIM_KEY_MAX + 12];
+	(void)message;
+
+	TEXT_COPY(claim.day, claimed->key);
 	TEXT_COPY(claim.owner, turn_run(turn));
 	snprintf(idem, sizeof(idem), "%s/%u", claim.day, (unsigned)claim.attempt);
-	SAY(turn, sheet_claim, &claim, .shop = turn_message(turn)->shop, .key = claim.day, .idem = idem,
-		.version = claim.attempt);
+	SAY(turn, sheet_claim, &claim, .shop = claimed->shop, .key = claim.day, .idem = idem, .version = claim.attempt);
 }
 
-static bool append_may_proceed(const struct state *state, const void *message, const void *request, int64_t now_us)
-{
-	(void)state, (void)message, (void)request, (void)now_us;
-	return true;
-}
-
-/* A 5xx is no promise that nothing was written. */
-static bool may_have_happened(const struct http_answer *answer)
-{
-	return answer->end == HTTP_UNKNOWN ||
-		(answer->end == HTTP_ANSWERED && (answer->status >= 500 || answer->status == 408));
-}
-
-static enum verdict append_decide(const struct state *state, const void *message, const void *request,
-	const void *result, enum claim_answer claimed, struct turn *turn)
+static void say_append_outcome(
+	const struct state *state, const void *message, const struct claim_outcome *outcome, struct turn *turn)
 {
 	const SheetDue *due = message;
-	const struct sheet_request *sheet = request;
-	const struct http_answer *answer = result;
-	const struct http_answer none = { .end = claimed == CLAIM_FRESH ? HTTP_UNKNOWN : HTTP_NOT_SENT,
-		.words = "no answer within the deadline" };
+	const struct sheet_request *request = outcome->request;
+	uint32_t rows = request ? request->rows : 0;
 	char words[80];
 
-	if (claimed == CLAIM_DUPLICATE)
-		return turn_wait(turn, backoff_us[0], "claimed by another");
-	if (claimed == CLAIM_REFUSED)
-		return turn_failed(turn, NO_SHOP_US, "the claim was refused");
-	if (!answer)
-		answer = &none;
-	if (answer->end != HTTP_ANSWERED || answer->status < 200 || answer->status > 299)
-		return answered_badly(state, due, sheet->attempt, may_have_happened(answer), answer, turn);
-	snprintf(words, sizeof(words), "%u rows appended", (unsigned)sheet->rows);
-	return appended(state, due, sheet->attempt, sheet->rows, words, turn);
+	if (outcome->state != CLAIM_IS_DONE) {
+		say_failure(state, due, outcome, turn);
+		return;
+	}
+	snprintf(words, sizeof(words), "%u rows appended", (unsigned)rows);
+	const char *reason = outcome->event == CLAIM_END_DONE ? words : outcome->words;
+	if (is_alarm_raised(state, turn))
+		say_alarm(due, false, reason, turn);
+	say_appended(due, outcome->attempt, rows, reason, turn);
 }
+
+/* A 5xx is no promise that nothing was written. A 4xx is tried again, for the owner may share the sheet meanwhile. */
+static struct claim_reply read_append(const void *message, const void *request, const void *result)
+{
+	const struct http_answer *answer = result;
+	struct claim_reply reply = { .event = CLAIM_END_NOT_DONE, .words = answer->words, .wait_us = wait_of(answer) };
+	(void)message, (void)request;
+
+	if (answer->end == HTTP_UNKNOWN)
+		reply.event = CLAIM_END_UNKNOWN;
+	else if (answer->end == HTTP_ANSWERED && answer->status >= 200 && answer->status <= 299)
+		reply.event = CLAIM_END_DONE;
+	else if (answer->end == HTTP_ANSWERED && (answer->status >= 500 || answer->status == 408))
+		reply.event = CLAIM_END_UNKNOWN;
+	return reply;
+}
+
+static bool is_given_up(const void *message, int64_t now_us)
+{
+	return now_us - ((const SheetDue *)message)->at_us > GIVE_UP_US;
+}
+
+static enum verdict wait_for_other(const struct state *state, const void *message, struct turn *turn)
+{
+	(void)state, (void)message;
+	return turn_wait(turn, backoff_us[0], "claimed by another");
+}
+
+static void key_of_due(const void *message, char ret[CLAIM_KEY_MAX])
+{
+	snprintf(ret, CLAIM_KEY_MAX, "%s", ((const SheetDue *)message)->day);
+}
+
+static const struct claims sheet_claims = { .table = CLAIMS_TABLE(sheet),
+	.reading = CLAIM_READS_FIRST,
+	CLAIMS_PATIENCE,
+	.uncertain_us = APPEND_OVER_US,
+	.backoff_us = backoff_us,
+	.backoffs = BACKOFFS,
+	.key = key_of_due,
+	.open = append,
+	.look = look,
+	.meet = wait_for_other,
+	.attempt_of = attempt_of_append,
+	.say_claim = say_append_claim,
+	.say_outcome = say_append_outcome,
+	.read = read_append,
+	.is_over = is_given_up };
+
+CLAIMS_FUNCTIONS(append, sheet_claims)
 
 const struct effect_kind sheet_append_effect = { .name = "google",
 	.request_free = sheet_request_free,
 	.deadline_us = EFFECT_DEADLINE_US,
-	.claim = append_claim,
-	.may_proceed = append_may_proceed,
-	.decide = append_decide };
+	CLAIMS_DECIDED_BY(append) };

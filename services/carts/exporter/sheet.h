@@ -5,12 +5,9 @@
 #define CARTS_EXPORTER_SHEET_H
 
 #include "bus/actor/service.h"
-#include "proto/topics.h"
+#include "proto/cart_topics.h"
 #include "services/carts/exporter/day_csv.h"
 
-/* Before the first turn; both are borrowed for ever. */
-void sheet_set_api(const char *api); /* where it begins, if not at Google */
-void sheet_set_links(const struct day_links *links);
 void sheet_say_due(
 	const struct shop *shop, const struct period *day, struct turn *turn); /* if the shop names a sheet */
 

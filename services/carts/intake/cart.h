@@ -7,7 +7,7 @@
 #define CARTS_INTAKE_CART_H
 
 #include "bus/base/clock.h"
-#include "proto/topics.h"
+#include "proto/cart_topics.h"
 #include <stdbool.h>
 
 /*

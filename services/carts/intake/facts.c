@@ -8,7 +8,9 @@
  */
 #include "services/carts/intake/facts.h"
 #include "bus/base/text.h"
+#include "services/carts/policy/cart_rows.h"
 #include "services/carts/policy/join.h"
+#include "services/carts/policy/rules_document.h"
 #include "services/kit/documents/docs.h"
 #include <assert.h>
 #include <pb_encode.h>
@@ -35,7 +37,7 @@ static int64_t first_wait_us(const struct state *state, const char *shop, const 
 
 	if (row->has_wait_override && row->wait_override.first_us > 0)
 		return row->wait_override.first_us;
-	rules = docs_rules(state, shop, &version);
+	rules = rules_in_use(state, shop, &version);
 	return rules ? rules_choose(rules, row->total_minor, row->currency).waits.first_us : NO_RULES_WAIT_US;
 }
 
@@ -112,7 +114,7 @@ void choose_cart_id(const struct state *state, const char *shop, const CartIds *
 	assert(count > 0);
 	(void)count;
 	text_copy(ret, CART_ID_MAX, strchr(names[0], ':') + 1);
-	if (state_has(state, "cart", shop, ret))
+	if (STATE_HAS(state, cart_rows, shop, ret))
 		text_copy(ret, CART_ID_MAX, names[0]);
 }
 

@@ -383,15 +383,8 @@ const struct service intake = {
 	.name = "intake",
 	.exclusive = true,
 	.layout = 2,
-	.hears = {
-		HEARS(cart_changed, hear_changed),
-		HEARS(cart_checkout, hear_checkout),
-		HEARS(cart_closed, hear_closed),
-		HEARS(admin_action, hear_action),
-	},
-	.remembers = {
-		REMEMBERS(cart_state, rows_remember),
-		REMEMBERS(document, docs_remember),
-	},
-	.says = { SAYS(cart_state), SAYS(timer_set), SAYS(timer_cancel), SAYS(audit) },
+	.hears = HEARING(HEARS(cart_changed, hear_changed), HEARS(cart_checkout, hear_checkout),
+		HEARS(cart_closed, hear_closed), HEARS(admin_action, hear_action)),
+	.remembers = REMEMBERING(REMEMBERS(cart_state, rows_remember), REMEMBERS(document, docs_remember)),
+	.says = SAYING(SAYS(cart_state), SAYS(timer_set), SAYS(timer_cancel), SAYS(audit)),
 };

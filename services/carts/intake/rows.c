@@ -10,8 +10,13 @@
 #include "bus/base/cleanup.h"
 #include "bus/base/text.h"
 #include "services/carts/intake/unpaid.h"
+#include "services/carts/policy/cart_rows.h"
 #include "services/carts/policy/join.h"
 #include <stdio.h>
+
+STATE_STRINGS(name, "name");
+STATE_STRINGS(open, "open");
+STATE_NUMBERS(bought, "bought");
 
 enum { MERGES_FOLLOWED = 16 };
 
@@ -21,7 +26,7 @@ static void name_ids(struct state *state, const char *shop, const CartIds *ids, 
 	int count = join_names(ids, names);
 
 	for (int i = 0; i < count; i++)
-		state_put_bytes(state, "name", shop, names[i], bytes_of(cart_id));
+		STATE_PUT_STRING(state, name, shop, names[i], bytes_of(cart_id));
 }
 
 static void note_open(struct state *state, const char *shop, const CartIds *ids, const char *cart_id, bool open)
@@ -32,9 +37,9 @@ static void note_open(struct state *state, const char *shop, const CartIds *ids,
 		return;
 	snprintf(key, sizeof(key), "%s/%s", ids->email_hash, cart_id);
 	if (open)
-		state_put_bytes(state, "open", shop, key, BYTES("", 0));
-	else if (state_has(state, "open", shop, key))
-		state_delete(state, "open", shop, key);
+		STATE_PUT_STRING(state, open, shop, key, BYTES("", 0));
+	else if (STATE_HAS(state, open, shop, key))
+		STATE_DELETE(state, open, shop, key);
 }
 
 static void note_bought(struct state *state, const char *shop, const CartIds *ids, const CartState *row)
@@ -44,7 +49,7 @@ static void note_bought(struct state *state, const char *shop, const CartIds *id
 	if (!*ids->email_hash || row->status != CART_BOUGHT)
 		return;
 	snprintf(key, sizeof(key), "%s/%s", ids->email_hash, row->ids.cart_id);
-	state_put_number(state, "bought", shop, key, (uint64_t)row->bought_us);
+	STATE_PUT_NUMBER(state, bought, shop, key, (uint64_t)row->bought_us);
 }
 
 void rows_remember(struct state *state, const struct message_meta *said, const CartState *row)
@@ -53,10 +58,8 @@ void rows_remember(struct state *state, const struct message_meta *said, const C
 	const char *leads_to = row->closed_reason == CLOSED_MERGED ? row->merged_into : cart_id;
 	bool open = row->status == CART_OPEN;
 
-	if (state_number(state, "version", said->shop, cart_id) > row->state_version)
+	if (!cart_rows_remember(state, said, row))
 		return;
-	state_put_number(state, "version", said->shop, cart_id, row->state_version);
-	state_put(state, "cart", said->shop, cart_id, &CartState_msg, row);
 	unpaid_remember(state, said->shop, row);
 	name_ids(state, said->shop, &row->ids, leads_to);
 	note_open(state, said->shop, &row->ids, cart_id, open);
@@ -74,7 +77,7 @@ bool rows_get(const struct state *state, const char *shop, const char *cart_id, 
 
 	TEXT_COPY(id, cart_id);
 	for (int i = 0; i < MERGES_FOLLOWED; i++) {
-		if (!state_get(state, "cart", shop, id, &CartState_msg, ret_row))
+		if (!STATE_GET(state, cart_rows, shop, id, ret_row))
 			return false;
 		if (ret_row->closed_reason != CLOSED_MERGED || !*ret_row->merged_into)
 			return true;
@@ -105,7 +108,7 @@ int rows_find(
 		_cleanup_(buffer_free) struct buffer cart_id = { 0 };
 		CartState row;
 
-		if (!state_get_bytes(state, "name", shop, names[i], &cart_id))
+		if (!STATE_GET_STRING(state, name, shop, names[i], &cart_id))
 			continue;
 		if (rows_get(state, shop, buffer_text(&cart_id), &row))
 			found = add_found(ret_cart_ids, found, row.ids.cart_id);
@@ -118,12 +121,12 @@ struct of_address {
 	void *context;
 };
 
-static bool each_open(const char *shop, const char *key, struct bytes value, void *context)
+static bool each_open(const char *shop, const char *key, void *context)
 {
 	const struct of_address *of = context;
 	const char *cart_id = strchr(key, '/');
 
-	(void)shop, (void)value;
+	(void)shop;
 	return !cart_id || of->each(cart_id + 1, of->context);
 }
 
@@ -136,7 +139,7 @@ void rows_of_address(
 	if (!*address_hash)
 		return;
 	snprintf(prefix, sizeof(prefix), "%s/", address_hash);
-	state_each(state, "open", shop, prefix, each_open, &of);
+	STATE_EACH_KEY(state, open, shop, prefix, each_open, &of);
 }
 
 struct since {
@@ -144,13 +147,13 @@ struct since {
 	char cart_id[CART_ID_MAX];
 };
 
-static bool note_since(const char *shop, const char *key, struct bytes value, void *context)
+static bool note_since(const char *shop, const char *key, uint64_t bought, void *context)
 {
 	struct since *since = context;
 	const char *cart_id = strchr(key, '/');
 
 	(void)shop;
-	if (!cart_id || value.len != sizeof(uint64_t) || (int64_t)get_be64(value.data) < since->at_us)
+	if (!cart_id || (int64_t)bought < since->at_us)
 		return true;
 	TEXT_COPY(since->cart_id, cart_id + 1);
 	return false;
@@ -165,6 +168,6 @@ bool rows_bought_since(
 	if (!*address_hash)
 		return false;
 	snprintf(prefix, sizeof(prefix), "%s/", address_hash);
-	state_each(state, "bought", shop, prefix, note_since, &since);
+	STATE_EACH(state, bought, shop, prefix, note_since, &since);
 	return *since.cart_id && rows_get(state, shop, since.cart_id, ret_row) && ret_row->status == CART_BOUGHT;
 }

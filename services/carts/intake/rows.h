@@ -5,7 +5,7 @@
 #define CARTS_INTAKE_ROWS_H
 
 #include "bus/actor/turn.h"
-#include "proto/topics.h"
+#include "proto/cart_topics.h"
 
 enum { ROWS_MOST = 8, CART_ID_MAX = 72 };
 

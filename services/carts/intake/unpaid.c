@@ -11,6 +11,8 @@
 #include "services/carts/intake/facts.h"
 #include <stdio.h>
 
+STATE_NUMBERS(payment_status, "status");
+
 static void note_order(CartState *row, const CartCheckout *checkout)
 {
 	cart_learn_ids(row, &checkout->ids, false);
@@ -60,12 +62,11 @@ void say_unknown_status(
 {
 	char grounds[240];
 
-	if (!payment->unknown || state_has(state, "status", turn_message(turn)->shop, row->payment_status))
+	if (!payment->unknown || STATE_HAS(state, payment_status, turn_message(turn)->shop, row->payment_status))
 		return;
 	snprintf(grounds, sizeof(grounds),
 		"\"%s\" is a payment status that neither cartbus nor [payment] of shop.conf knows: orders with it "
-		"count as "
-		"bought; name it there if they are not",
+		"count as bought; name it there if they are not",
 		row->payment_status);
 	say_audit(turn, row, &(struct note){ .action = "unknown_payment_status", .grounds = grounds });
 }
@@ -73,5 +74,5 @@ void say_unknown_status(
 void unpaid_remember(struct state *state, const char *shop, const CartState *row)
 {
 	if (row->status == CART_BOUGHT && *row->payment_status)
-		state_put_number(state, "status", shop, row->payment_status, 1);
+		STATE_PUT_NUMBER(state, payment_status, shop, row->payment_status, 1);
 }

@@ -81,7 +81,7 @@ static void line_breaks(struct html *html)
 	html->newlines = 0;
 }
 
-static bool html_has(void *context, enum value value)
+static bool html_has(void *context, int value)
 {
 	return mail_words_has(((struct html *)context)->words, value);
 }
@@ -255,7 +255,7 @@ static void add_link(struct html *html, enum value value, const char *label)
 	buffer_add_text(&html->paragraph, "</a>");
 }
 
-static void html_value(void *context, enum value value, const char *label)
+static void html_value(void *context, int value, const char *label)
 {
 	struct html *html = context;
 	if (value == VALUE_ITEMS) {
@@ -301,7 +301,7 @@ static void html_link(void *context, const char *words, const char *url)
 	html->wordy = true;
 }
 
-static const char *html_plural(void *context, enum value value)
+static const char *html_plural(void *context, int value)
 {
 	return mail_words_plural(((struct html *)context)->words, value);
 }

@@ -14,6 +14,8 @@
 
 enum { TITLES_MOST = 5, TITLE_ROOM = 320, MOST_TOKENS = 120 };
 
+#define POLISH_TEMPERATURE 0.6
+
 static const char mark[] = "{first name}";
 
 static const char task[] =
@@ -64,7 +66,10 @@ bool polish_ask(const struct reminder *reminder, struct model_request *ret)
 	struct mail_words words;
 	json_auto_t *data = NULL;
 
-	*ret = (struct model_request){ .most_tokens = MOST_TOKENS };
+	*ret = (struct model_request){ .name = POLISH_MODEL,
+		.most_tokens = MOST_TOKENS,
+		.most_bytes = MODEL_TEXT_MAX - 1,
+		.temperature = POLISH_TEMPERATURE };
 	if (!write_line(reminder, &words, &line))
 		return false;
 	data = json_pack("{s:s,s:s,s:s,s:o}", "line", buffer_text(&line), "language", reminder->speech.language, "shop",

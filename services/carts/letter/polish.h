@@ -11,6 +11,8 @@
 #include "services/carts/letter/reminder.h"
 #include "services/kit/model/model.h"
 
+#define POLISH_MODEL "opening" /* the name of these questions: [model opening] */
+
 enum { POLISHED_MAX = 4 * MODEL_LINE_MAX + 256 };
 
 /* false: this voice has no opening line. The caller clears *ret. */

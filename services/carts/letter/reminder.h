@@ -4,7 +4,7 @@
 #ifndef CARTS_LETTER_REMINDER_H
 #define CARTS_LETTER_REMINDER_H
 
-#include "proto/topics.h"
+#include "proto/cart_topics.h"
 #include "services/carts/letter/voice.h"
 #include "services/kit/mail/message.h"
 #include "services/kit/shop/shop.h"

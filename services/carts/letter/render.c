@@ -21,7 +21,7 @@ struct text_sink {
 	struct buffer *out;
 };
 
-static bool text_has(void *context, enum value value)
+static bool text_has(void *context, int value)
 {
 	return mail_words_has(((struct text_sink *)context)->words, value);
 }
@@ -63,7 +63,7 @@ static void text_link(const struct text_sink *sink, enum value value, const char
 	buffer_add_text(sink->out, url);
 }
 
-static void text_value(void *context, enum value value, const char *label)
+static void text_value(void *context, int value, const char *label)
 {
 	const struct text_sink *sink = context;
 	if (value == VALUE_ITEMS)
@@ -89,7 +89,7 @@ static void text_words_link(void *context, const char *words, const char *url)
 		buffer_printf(sink->out, " <%s>", url);
 }
 
-static const char *text_plural(void *context, enum value value)
+static const char *text_plural(void *context, int value)
 {
 	return mail_words_plural(((struct text_sink *)context)->words, value);
 }

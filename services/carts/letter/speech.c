@@ -6,20 +6,6 @@
 #include "services/carts/letter/speech.h"
 #include "services/kit/documents/docs.h"
 
-static void *parse_voice(const Document *document, const char *shop, const char *with)
-{
-	struct text_error error;
-	struct voice *voice;
-
-	(void)shop, (void)with;
-	return voice_is_own(document->text) && voice_parse(document->text, &voice, &error) == 0 ? voice : NULL;
-}
-
-static void free_voice(void *voice)
-{
-	voice_free(voice);
-}
-
 struct finding {
 	const struct state *state;
 	const char *shop;
@@ -27,10 +13,9 @@ struct finding {
 
 static const struct voice *find_voice(void *context, const char *kind)
 {
-	static const struct docs_reading reading = { parse_voice, free_voice };
 	const struct finding *finding = context;
 
-	return docs_read(finding->state, finding->shop, kind, &reading, "", NULL);
+	return docs_read(finding->state, finding->shop, kind, &voice_document.reading, "", NULL);
 }
 
 struct speech speech_of(const struct state *state, const char *shop, const char *locale)

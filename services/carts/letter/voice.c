@@ -12,7 +12,6 @@
 #include "bus/base/memory.h"
 #include "bus/base/text.h"
 #include "services/kit/shop/shop.h"
-#include "services/kit/template/template.h"
 #include <ctype.h>
 #include <errno.h>
 #include <strings.h>
@@ -142,7 +141,7 @@ static int read_section(struct reader *reader, enum section section)
 	_cleanup_free_ char *text = section_text(reader, section, &place);
 	if (!*text)
 		return refuse(reader, place.line, place.column, "expected some words here");
-	return template_parse(text, place, where, reader->error);
+	return template_parse(text, place, &voice_values, where, reader->error);
 }
 
 static int check_mail(struct reader *reader)
@@ -268,8 +267,7 @@ static int check_links(const struct template *template, const struct shop *shop,
 	ret_error->column = place.column;
 	snprintf(ret_error->text, sizeof(ret_error->text),
 		"line %d, column %d: %.100s leads to a host that is not the shop's: if it is, name it as host in "
-		"[shop] of "
-		"shop.conf",
+		"[shop] of shop.conf",
 		place.line, place.column, url);
 	return -EINVAL;
 }

@@ -14,6 +14,8 @@
 #define CARTS_LETTER_VOICE_H
 
 #include "bus/base/bytes.h"
+#include "services/carts/letter/values.h"
+#include "services/kit/documents/kinds.h"
 #include "services/kit/locale/locale.h"
 #include "services/kit/template/template.h"
 #include "services/kit/template/texts.h"
@@ -36,7 +38,7 @@ const struct voice_mail *voice_mail(const struct voice *voice, int step); /* 1 o
 
 /* --- voice_choose.c: which words a shopper gets --- */
 
-enum { VOICE_KIND_ROOM = 32 }; /* "voice", "voice.pt-BR": of a document, and ".txt" makes it the file's name */
+enum { VOICE_KIND_ROOM = DOCUMENT_KIND_ROOM }; /* "voice", "voice.pt-BR" */
 
 /* The words of a mail, and the language they are in. */
 struct speech {
@@ -60,12 +62,17 @@ bool voice_is_own(const char *text);
 const char *voice_builtin_text(const char *language); /* "de-AT" gets German; NULL: there is none */
 const struct voice *voice_builtin(const char *language);
 
-/* "voice", "voice.pt-BR"; false: no name of a voice. Whether the language exists is voice_kind_valid's. */
-bool voice_kind_of_file(const char *file, char ret_kind[VOICE_KIND_ROOM]);
 /* false: ret_why says how the language would be spelled right. */
 bool voice_kind_valid(const char *kind, char ret_why[160]);
 
 /* What shops say whose owners wrote nothing: voices/<language>.txt; ended by a NULL. */
 extern const struct text_resource voice_texts[];
+
+/* --- voice_document.c: the voices as documents --- */
+
+extern const struct document_kind voice_document;
+
+/* "voice", "voice.pt-BR"; false: no name of a voice. Whether the language exists is voice_kind_valid's. */
+bool voice_kind_of_file(const char *file, char ret_kind[VOICE_KIND_ROOM]);
 
 #endif

@@ -96,21 +96,6 @@ void voice_choose(const char *locale, const char *shops_locale, voice_find_fn *f
 	choose_builtin("en", ret);
 }
 
-bool voice_kind_of_file(const char *file, char ret_kind[VOICE_KIND_ROOM])
-{
-	static const char allowed[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_-";
-	size_t len = strlen(file);
-
-	if (strcmp(file, "voice.txt") == 0)
-		return text_copy(ret_kind, VOICE_KIND_ROOM, "voice");
-	if (len < strlen("voice.x.txt") || !text_starts(file, "voice.") || strcmp(file + len - 4, ".txt") != 0)
-		return false;
-	size_t tag = len - strlen("voice.") - strlen(".txt");
-	if (tag >= LOCALE_ROOM || strspn(file + strlen("voice."), allowed) != tag)
-		return false;
-	return text_copy_bytes(ret_kind, VOICE_KIND_ROOM, BYTES(file, len - 4));
-}
-
 bool voice_kind_valid(const char *kind, char ret_why[160])
 {
 	char tag[LOCALE_ROOM];

@@ -11,7 +11,7 @@
 #ifndef CARTS_ORDERS_ORDERS_H
 #define CARTS_ORDERS_ORDERS_H
 
-#include "proto/topics.h"
+#include "proto/cart_topics.h"
 #include "services/kit/http/http.h"
 #include "services/kit/shop/shop.h"
 

@@ -9,7 +9,7 @@
 #define CARTS_POLICY_CHANGE_H
 
 #include "bus/base/clock.h"
-#include "cart.pb.h"
+#include "platform.pb.h"
 #include <stdbool.h>
 #include <stdint.h>
 

@@ -13,7 +13,7 @@
 #define CARTS_POLICY_CHASE_H
 
 #include "bus/actor/state.h"
-#include "proto/topics.h"
+#include "proto/cart_topics.h"
 #include "services/kit/shop/shop.h"
 
 enum chase {

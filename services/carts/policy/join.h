@@ -7,7 +7,7 @@
 #ifndef CARTS_POLICY_JOIN_H
 #define CARTS_POLICY_JOIN_H
 
-#include "cart.pb.h"
+#include "platform.pb.h"
 #include <stdbool.h>
 
 bool join_same_cart(const CartIds *a, const CartIds *b);

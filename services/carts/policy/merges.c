@@ -7,12 +7,12 @@
  */
 #include "services/carts/policy/merges.h"
 #include "bus/base/text.h"
-#include "services/kit/state/row.h"
 
 struct merge_row {
 	uint64_t version;
 	struct merges merges;
 };
+STATE_STRUCTS(merges, "merges", struct merge_row);
 
 _Static_assert(sizeof(((CartState *)0)->merged_from) == sizeof(((struct merges *)0)->from),
 	"as many as a cart's row can name");
@@ -21,7 +21,7 @@ void merges_remember(struct state *state, const struct message_meta *said, const
 {
 	struct merge_row row;
 
-	row_get(state, "merges", said->shop, cart->ids.cart_id, &row, sizeof(row));
+	STATE_GET(state, merges, said->shop, cart->ids.cart_id, &row);
 	if (row.version > cart->state_version || (!*cart->merged_into && cart->merged_from_count == 0))
 		return;
 	memset(&row, 0, sizeof(row));
@@ -30,13 +30,13 @@ void merges_remember(struct state *state, const struct message_meta *said, const
 	row.merges.count = cart->merged_from_count;
 	for (int i = 0; i < row.merges.count; i++)
 		TEXT_COPY(row.merges.from[i], cart->merged_from[i]);
-	ROW_PUT(state, "merges", said->shop, cart->ids.cart_id, &row);
+	STATE_PUT(state, merges, said->shop, cart->ids.cart_id, &row);
 }
 
 struct merges merges_of(const struct state *state, const char *shop, const char *cart_id)
 {
 	struct merge_row row;
 
-	row_get(state, "merges", shop, cart_id, &row, sizeof(row));
+	STATE_GET(state, merges, shop, cart_id, &row);
 	return row.merges;
 }

@@ -7,7 +7,7 @@
 #define CARTS_POLICY_MERGES_H
 
 #include "bus/actor/service.h"
-#include "proto/topics.h"
+#include "proto/cart_topics.h"
 
 void merges_remember(struct state *state, const struct message_meta *said, const CartState *cart);
 

@@ -112,13 +112,15 @@ struct kept_row {
 	int count;
 	struct kept orders[KEPT_MOST];
 };
+/* A row is the first `count` of `orders`. */
+STATE_STRINGS(purchases, "purchases");
 
 static void row_read(const struct state *state, const char *shop, const char *name, struct kept_row *ret)
 {
 	_cleanup_(buffer_free) struct buffer row = { 0 };
 
 	*ret = (struct kept_row){ 0 };
-	if (!state_get_bytes(state, "purchases", shop, name, &row) || row.len % sizeof(struct kept) != 0 ||
+	if (!STATE_GET_STRING(state, purchases, shop, name, &row) || row.len % sizeof(struct kept) != 0 ||
 		row.len > sizeof(ret->orders))
 		return;
 	ret->count = (int)(row.len / sizeof(struct kept));
@@ -170,7 +172,7 @@ static void remember_by(struct state *state, const char *shop, const char *name,
 
 	row_read(state, shop, name, &row);
 	add_kept(&row, order);
-	state_put_bytes(state, "purchases", shop, name, BYTES(row.orders, (size_t)row.count * sizeof(row.orders[0])));
+	STATE_PUT_STRING(state, purchases, shop, name, BYTES(row.orders, (size_t)row.count * sizeof(row.orders[0])));
 }
 
 const char *purchases_of_address(const char *address_hash, char ret[PURCHASER_MAX])
@@ -304,5 +306,5 @@ void purchases_recall(const struct state *state, purchase_recalled_fn *each, voi
 {
 	struct recalling recalling = { .each = each, .context = context };
 
-	state_each(state, "purchases", NULL, NULL, recall_row, &recalling);
+	STATE_EACH(state, purchases, NULL, NULL, recall_row, &recalling);
 }

@@ -16,7 +16,7 @@
 #define CARTS_POLICY_PURCHASES_H
 
 #include "bus/actor/service.h"
-#include "proto/topics.h"
+#include "proto/cart_topics.h"
 #include "services/kit/shop/shop.h"
 
 struct payment {

@@ -1,37 +1,30 @@
 /*
  * sends.c: what was mailed, claimed, released
  *
- * Owns:      tables sends (cart/step -> struct send_row), sends.to (address hash -> struct mailed_row) and sends.times (address hash
+ * Owns:      tables sends (cart/step -> struct claim_row), sends.to (address hash -> struct mailed_row) and sends.times (address hash
  *            -> struct times_row) of a service's state.
- * Promises:  sent is final; an ambiguous send is corrected only by sent; the outcome of an older attempt never hides a newer one.
+ * Promises:  as the machine of claims (kit/effect/claim.h): sent is final; an ambiguous send is corrected only by sent; the outcome
+ *            of an older attempt never hides a newer one.
  * Read next: sends.h, services/carts/sender
  */
 #include "services/carts/policy/sends.h"
 #include "bus/base/cleanup.h"
 #include "bus/base/text.h"
 #include "services/carts/policy/merges.h"
-#include "services/kit/state/row.h"
+#include "services/kit/effect/claims.h"
 #include <stdio.h>
 #include <string.h>
-
-struct send_row {
-	uint32_t phase, attempt;
-	int64_t at_us;
-	uint64_t due_seq;
-	char owner[40];
-};
 
 struct mailed_row {
 	int64_t sent_us;  /* the latest mail that went or may have gone */
 	int64_t claim_us; /* of a claim without an outcome; 0: none */
 	char claimed[96]; /* cart/step */
 };
+STATE_STRUCTS(sends_to, "sends.to", struct mailed_row);
 
-enum { STEP_KEY_MAX = 96 };
-
-static const char *step_key(char to[STEP_KEY_MAX], const char *cart_id, uint32_t step)
+const char *send_key(char to[SEND_KEY_MAX], const char *cart_id, uint32_t step)
 {
-	snprintf(to, STEP_KEY_MAX, "%s/%u", cart_id, (unsigned)step);
+	snprintf(to, SEND_KEY_MAX, "%s/%u", cart_id, (unsigned)step);
 	return to;
 }
 
@@ -44,6 +37,7 @@ struct times_row {
 		int64_t attempt;
 	} mails[RULES_CAP_MAILS_MAX]; /* newest first */
 };
+STATE_STRUCTS(sends_times, "sends.times", struct times_row);
 
 static void times_remove(struct times_row *row, uint64_t what)
 {
@@ -75,14 +69,14 @@ static void remember_time(
 {
 	struct times_row row;
 
-	row_get(state, "sends.times", shop, address_hash, &row, sizeof(row));
+	STATE_GET(state, sends_times, shop, address_hash, &row);
 	for (int i = 0; i < RULES_CAP_MAILS_MAX; i++)
 		if (row.mails[i].what == mail->what && row.mails[i].attempt > mail->attempt)
 			return;
 	times_remove(&row, mail->what);
 	if (went)
 		times_insert(&row, mail);
-	ROW_PUT(state, "sends.times", shop, address_hash, &row);
+	STATE_PUT(state, sends_times, shop, address_hash, &row);
 }
 
 int64_t sends_capped_until_us(
@@ -94,7 +88,7 @@ int64_t sends_capped_until_us(
 
 	if (rules->cap_count == 0 || !*address_hash)
 		return 0;
-	row_get(state, "sends.times", shop, address_hash, &row, sizeof(row));
+	STATE_GET(state, sends_times, shop, address_hash, &row);
 	while (count < RULES_CAP_MAILS_MAX && row.mails[count].what) {
 		times_us[count] = row.mails[count].at_us;
 		count++;
@@ -105,157 +99,129 @@ int64_t sends_capped_until_us(
 static void remember_claimed_mail(struct state *state, const char *shop, const SendClaim *claim)
 {
 	struct mailed_row row;
-	char what[STEP_KEY_MAX];
+	char what[SEND_KEY_MAX];
 
 	if (!*claim->address_hash)
 		return;
-	row_get(state, "sends.to", shop, claim->address_hash, &row, sizeof(row));
-	if (row.claim_us > row.sent_us && strcmp(row.claimed, step_key(what, claim->cart_id, claim->step)) != 0)
+	STATE_GET(state, sends_to, shop, claim->address_hash, &row);
+	if (row.claim_us > row.sent_us && strcmp(row.claimed, send_key(what, claim->cart_id, claim->step)) != 0)
 		row.sent_us = row.claim_us; /* its outcome is still out: it counts until it is known */
 	row.claim_us = claim->claimed_us;
-	TEXT_COPY(row.claimed, step_key(what, claim->cart_id, claim->step));
-	ROW_PUT(state, "sends.to", shop, claim->address_hash, &row);
+	TEXT_COPY(row.claimed, send_key(what, claim->cart_id, claim->step));
+	STATE_PUT(state, sends_to, shop, claim->address_hash, &row);
 	remember_time(state, shop, claim->address_hash,
 		&(struct sent_time){ text_hash(bytes_of(what)), claim->claimed_us, claim->attempt }, true);
 }
 
 void sends_remember_claim(struct state *state, const struct message_meta *said, const SendClaim *claim)
 {
-	struct send_row row;
-	char key[STEP_KEY_MAX];
+	const struct claim_fact fact = { .event = CLAIM_FACT_CLAIMED,
+		.attempt = claim->attempt,
+		.at_us = claim->claimed_us,
+		.asked_seq = claim->due_seq,
+		.owner = claim->owner };
+	struct claim_row row;
+	char key[SEND_KEY_MAX];
 
-	step_key(key, claim->cart_id, claim->step);
-	row_get(state, "sends", said->shop, key, &row, sizeof(row));
-	if (claim->attempt <= row.attempt && row.phase != SEND_NONE)
+	send_key(key, claim->cart_id, claim->step);
+	row = claims_row(state, CLAIMS_TABLE(sends), said->shop, key);
+	if (!claim_is_news(&row, &fact))
 		return;
-	if (row.phase != SEND_SENT) {
-		row.phase = SEND_CLAIMED;
-		row.attempt = claim->attempt;
-		row.at_us = claim->claimed_us;
-		row.due_seq = claim->due_seq;
-		TEXT_COPY(row.owner, claim->owner);
-		ROW_PUT(state, "sends", said->shop, key, &row);
-	}
+	claims_remember(state, CLAIMS_TABLE(sends), said->shop, key, &fact);
 	remember_claimed_mail(state, said->shop, claim);
 }
 
-static enum send_phase phase_of(const char *topic)
+static enum claim_event event_of(const char *topic)
 {
 	static const struct {
-		const char *topic;
-		enum send_phase phase;
-	} all[] = { { "reminder.sent", SEND_SENT }, { "reminder.released", SEND_RELEASED },
-		{ "reminder.refused", SEND_REFUSED }, { "reminder.ambiguous", SEND_AMBIGUOUS },
-		{ "reminder.skipped", SEND_SKIPPED } };
+		const struct topic *topic;
+		enum claim_event event;
+	} all[] = { { &topic_reminder_sent, CLAIM_FACT_DONE }, { &topic_reminder_released, CLAIM_FACT_RELEASED },
+		{ &topic_reminder_refused, CLAIM_FACT_REFUSED }, { &topic_reminder_skipped, CLAIM_FACT_SKIPPED } };
 
 	for (size_t i = 0; i < sizeof(all) / sizeof(all[0]); i++) {
-		if (strcmp(topic, all[i].topic) == 0)
-			return all[i].phase;
+		if (strcmp(topic, all[i].topic->name) == 0)
+			return all[i].event;
 	}
-	return SEND_NONE;
+	return CLAIM_FACT_AMBIGUOUS;
 }
 
-static bool outcome_counts(const struct send_row *row, enum send_phase phase, uint32_t attempt)
-{
-	if (row->phase == SEND_SENT)
-		return false;
-	if (phase == SEND_SENT)
-		return true;
-	if (phase == SEND_SKIPPED) /* says nothing about an attempt that is under way or has ended */
-		return !send_is_spent((enum send_phase)row->phase);
-	if (attempt < row->attempt)
-		return false;
-	return attempt > row->attempt || (row->phase != SEND_AMBIGUOUS && row->phase != SEND_REFUSED);
-}
-
-static void remember_mail(struct state *state, const char *shop, const ReminderOutcome *outcome, enum send_phase phase)
+static void remember_mail(struct state *state, const char *shop, const ReminderOutcome *outcome, enum claim_event event)
 {
 	struct mailed_row row;
-	char what[STEP_KEY_MAX];
-	bool went = (phase == SEND_SENT || phase == SEND_AMBIGUOUS) && !outcome->to_owner;
+	char what[SEND_KEY_MAX];
+	bool went = (event == CLAIM_FACT_DONE || event == CLAIM_FACT_AMBIGUOUS) && !outcome->to_owner;
 
-	if (!*outcome->address_hash || phase == SEND_SKIPPED)
+	if (!*outcome->address_hash || event == CLAIM_FACT_SKIPPED)
 		return;
-	row_get(state, "sends.to", shop, outcome->address_hash, &row, sizeof(row));
-	if (strcmp(row.claimed, step_key(what, outcome->cart_id, outcome->step)) == 0) {
+	STATE_GET(state, sends_to, shop, outcome->address_hash, &row);
+	if (strcmp(row.claimed, send_key(what, outcome->cart_id, outcome->step)) == 0) {
 		row.claim_us = 0;
 		row.claimed[0] = '\0';
 	}
 	if (went && outcome->at_us > row.sent_us)
 		row.sent_us = outcome->at_us;
-	ROW_PUT(state, "sends.to", shop, outcome->address_hash, &row);
+	STATE_PUT(state, sends_to, shop, outcome->address_hash, &row);
 	remember_time(state, shop, outcome->address_hash,
 		&(struct sent_time){ text_hash(bytes_of(what)), outcome->at_us, outcome->attempt }, went);
 }
 
 void sends_remember_outcome(struct state *state, const struct message_meta *said, const ReminderOutcome *outcome)
 {
-	enum send_phase phase = phase_of(said->topic);
-	struct send_row row;
-	char key[STEP_KEY_MAX];
+	const struct claim_fact fact = { .event = event_of(said->topic),
+		.attempt = outcome->attempt,
+		.at_us = outcome->at_us,
+		.asked_seq = outcome->due_seq };
+	char key[SEND_KEY_MAX];
 
-	step_key(key, outcome->cart_id, outcome->step);
-	row_get(state, "sends", said->shop, key, &row, sizeof(row));
-	if (outcome_counts(&row, phase, outcome->attempt)) {
-		/* what turns out to have gone after all is as late as it was when nobody knew: so is the latest mail to the shopper */
-		bool corrects = row.phase == SEND_AMBIGUOUS && phase == SEND_SENT && row.at_us > outcome->at_us;
-
-		row.phase = phase;
-		row.attempt = outcome->attempt > row.attempt ? outcome->attempt : row.attempt;
-		row.at_us = corrects ? row.at_us : outcome->at_us;
-		row.due_seq = outcome->due_seq;
-		ROW_PUT(state, "sends", said->shop, key, &row);
-	}
-	remember_mail(state, said->shop, outcome, phase);
+	claims_remember(state, CLAIMS_TABLE(sends), said->shop, send_key(key, outcome->cart_id, outcome->step), &fact);
+	remember_mail(state, said->shop, outcome, fact.event);
 }
 
 bool send_is_spent(enum send_phase phase)
 {
-	switch (phase) {
-	case SEND_NONE:
-	case SEND_RELEASED:
-		return false;
-	case SEND_CLAIMED:
-	case SEND_SENT:
-	case SEND_REFUSED:
-	case SEND_AMBIGUOUS:
-	case SEND_SKIPPED:
-		return true;
-	}
-	return true;
+	return claim_is_spent((enum claim_state)phase);
 }
 
 bool send_may_have_gone(enum send_phase phase)
 {
-	return phase == SEND_SENT || phase == SEND_AMBIGUOUS || phase == SEND_CLAIMED;
+	return claim_may_have_happened((enum claim_state)phase);
 }
 
-static int how_spent(enum send_phase phase)
+static int how_spent(enum claim_state state)
 {
-	static const int rank[] = { [SEND_NONE] = 0,
-		[SEND_RELEASED] = 1,
-		[SEND_SKIPPED] = 2,
-		[SEND_CLAIMED] = 3,
-		[SEND_REFUSED] = 4,
-		[SEND_AMBIGUOUS] = 5,
-		[SEND_SENT] = 6 };
+	static const int rank[] = { [CLAIM_IS_ASKED] = 0,
+		[CLAIM_IS_RELEASED] = 1,
+		[CLAIM_IS_SKIPPED] = 2,
+		[CLAIM_IS_CLAIMED] = 3,
+		[CLAIM_IS_REFUSED] = 4,
+		[CLAIM_IS_UNCERTAIN] = 5,
+		[CLAIM_IS_AMBIGUOUS] = 5,
+		[CLAIM_IS_DONE] = 6 };
 
-	return rank[phase];
+	return rank[state];
+}
+
+static struct send send_of_row(const struct claim_row *row)
+{
+	struct send send = {
+		.phase = row->state, .attempt = row->attempt, .at_us = row->at_us, .due_seq = row->asked_seq
+	};
+
+	TEXT_COPY(send.owner, row->owner);
+	return send;
 }
 
 static void add_send(
 	const struct state *state, const char *shop, const char *cart_id, int step, struct send *most_spent)
 {
-	struct send_row row;
-	char key[STEP_KEY_MAX];
+	char key[SEND_KEY_MAX];
 	uint32_t attempt = most_spent->attempt;
+	const struct claim_row row =
+		claims_row(state, CLAIMS_TABLE(sends), shop, send_key(key, cart_id, (uint32_t)step));
 
-	if (!row_get(state, "sends", shop, step_key(key, cart_id, (uint32_t)step), &row, sizeof(row)))
-		return;
-	if (how_spent(row.phase) > how_spent(most_spent->phase)) {
-		*most_spent = (struct send){ .phase = row.phase, .at_us = row.at_us, .due_seq = row.due_seq };
-		TEXT_COPY(most_spent->owner, row.owner);
-	}
+	if (how_spent(row.state) > how_spent((enum claim_state)most_spent->phase))
+		*most_spent = send_of_row(&row);
 	most_spent->attempt = row.attempt > attempt ? row.attempt : attempt;
 }
 
@@ -295,7 +261,7 @@ int64_t sends_last_to(const struct state *state, const char *shop, const char *a
 
 	if (!*address_hash)
 		return 0;
-	row_get(state, "sends.to", shop, address_hash, &row, sizeof(row));
+	STATE_GET(state, sends_to, shop, address_hash, &row);
 	return row.claim_us > row.sent_us ? row.claim_us : row.sent_us;
 }
 
@@ -305,20 +271,17 @@ struct each_send {
 	bool any;
 };
 
-static bool each_row(const char *shop, const char *key, struct bytes value, void *context)
+static bool each_row(const char *shop, const char *key, const struct claim_row *row, void *context)
 {
 	struct each_send *each = context;
 	const char *slash = strrchr(key, '/');
-	char cart_id[STEP_KEY_MAX];
-	struct send_row row;
+	char cart_id[SEND_KEY_MAX];
 	struct send send;
 
-	if (!slash || value.len != sizeof(row))
+	if (!slash)
 		return true;
-	memcpy(&row, value.data, sizeof(row));
 	text_copy_bytes(cart_id, sizeof(cart_id), BYTES(key, (size_t)(slash - key)));
-	send = (struct send){ .phase = row.phase, .attempt = row.attempt, .at_us = row.at_us, .due_seq = row.due_seq };
-	TEXT_COPY(send.owner, row.owner);
+	send = send_of_row(row);
 	each->any = true;
 	each->each(shop, cart_id, slash[1] - '0', &send, each->context);
 	return true;
@@ -328,6 +291,6 @@ bool sends_each(const struct state *state, sends_each_fn *each, void *context)
 {
 	struct each_send all = { .each = each, .context = context };
 
-	state_each(state, "sends", NULL, NULL, each_row, &all);
+	STATE_EACH(state, sends, NULL, NULL, each_row, &all);
 	return all.any;
 }

@@ -5,8 +5,11 @@
 #define CARTS_POLICY_SENDS_H
 
 #include "bus/actor/service.h"
-#include "proto/topics.h"
+#include "proto/cart_topics.h"
+#include "services/kit/effect/claim.h"
 #include "services/kit/rules/rules.h"
+
+STATE_STRUCTS(sends, "sends", struct claim_row); /* by send_key */
 
 void sends_remember_claim(struct state *state, const struct message_meta *said, const SendClaim *claim);
 void sends_remember_outcome(
@@ -20,14 +23,16 @@ void sends_remember_outcome(
 		REMEMBERS(reminder_ambiguous, sends_remember_outcome),                                                 \
 		REMEMBERS(reminder_skipped, sends_remember_outcome)
 
+/* The states of a claim (kit/effect/claim.h), as they are called for mails. */
 enum send_phase {
-	SEND_NONE,    /* never tried */
-	SEND_CLAIMED, /* claimed, no outcome yet */
-	SEND_SENT,
-	SEND_RELEASED,  /* definitely not delivered, may be tried again with the next attempt number */
-	SEND_REFUSED,   /* for good: this step is spent */
-	SEND_AMBIGUOUS, /* spent, never repeated */
-	SEND_SKIPPED    /* decided not to; spent */
+	SEND_NONE = CLAIM_IS_ASKED,      /* never tried */
+	SEND_CLAIMED = CLAIM_IS_CLAIMED, /* claimed, no outcome yet */
+	SEND_SENT = CLAIM_IS_DONE,
+	SEND_RELEASED =
+		CLAIM_IS_RELEASED,       /* definitely not delivered, may be tried again with the next attempt number */
+	SEND_REFUSED = CLAIM_IS_REFUSED, /* for good: this step is spent */
+	SEND_AMBIGUOUS = CLAIM_IS_AMBIGUOUS, /* spent, never repeated */
+	SEND_SKIPPED = CLAIM_IS_SKIPPED      /* decided not to; spent */
 };
 
 struct send {
@@ -40,6 +45,9 @@ struct send {
 
 /* Of this cart and of every cart merged into it: the most spent one counts. */
 struct send sends_of(const struct state *state, const char *shop, const CartState *cart, int step);
+/* The key of a step in the table sends, which holds a struct claim_row for each. */
+enum { SEND_KEY_MAX = 96 };
+const char *send_key(char to[SEND_KEY_MAX], const char *cart_id, uint32_t step);
 /* This attempt of the cart's own is the claim that holds, and no cart that was merged into it has spent the step. */
 bool sends_claimed_alone(
 	const struct state *state, const char *shop, const CartState *cart, int step, uint32_t attempt);

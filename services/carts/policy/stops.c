@@ -23,7 +23,6 @@
 #include "services/carts/policy/change.h"
 #include "services/carts/policy/purchases.h"
 #include "services/carts/policy/stops_rows.h"
-#include "services/kit/state/row.h"
 #include <string.h>
 
 enum { WALK_MOST = 64 };
@@ -48,12 +47,12 @@ static void walk_add(struct walk *walk, const char *name)
 		TEXT_COPY(walk->names[walk->count++], name);
 }
 
-static bool walk_along(const char *shop, const char *key, struct bytes value, void *context)
+static bool walk_along(const char *shop, const char *key, void *context)
 {
 	const char *other = strchr(key, STOP_TIE);
 	char name[STOP_NAME_MAX];
 
-	(void)shop, (void)value;
+	(void)shop;
 	if (other && text_copy_bytes(name, sizeof(name), BYTES(other + 1, strcspn(other + 1, STOP_TIES))))
 		walk_add(context, name);
 	return true;
@@ -85,18 +84,17 @@ static void walk_cart(const struct state *state, const char *shop, const CartSta
 		char prefix[STOP_PREFIX_MAX];
 
 		stop_prefix(prefix, walk->names[walk->next++]);
-		state_each(state, "stops.tie", shop, prefix, walk_along, walk);
+		STATE_EACH_KEY(state, stops_tie, shop, prefix, walk_along, walk);
 	}
 }
 
-static struct stopped by_names(
-	const struct state *state, const char *shop, const struct walk *walk, const char *table, enum stop stop)
+static struct stopped by_owner(const struct state *state, const char *shop, const struct walk *walk)
 {
 	struct stop_row row;
 
 	for (int i = 0; i < walk->count; i++) {
-		if (row_get(state, table, shop, walk->names[i], &row, sizeof(row)))
-			return stopped_by(stop, row.seq, row.at_us);
+		if (STATE_GET(state, stops_owner, shop, walk->names[i], &row))
+			return stopped_by(STOP_BY_OWNER, row.seq, row.at_us);
 	}
 	return (struct stopped){ 0 };
 }
@@ -156,11 +154,11 @@ static struct stopped by_person(const struct state *state, const char *shop, con
 
 	if (!*address_hash)
 		return (struct stopped){ 0 };
-	if (row_get(state, "stops.person", shop, address_hash, &row, sizeof(row)) && row.stop)
+	if (STATE_GET(state, stops_person, shop, address_hash, &row) && row.stop)
 		return stopped_by((enum stop)row.stop, row.seq, row.at_us);
-	if (row_get(state, "stops.page", shop, address_hash, &row, sizeof(row)) && row.stop)
+	if (STATE_GET(state, stops_page, shop, address_hash, &row) && row.stop)
 		return stopped_by((enum stop)row.stop, row.seq, row.at_us);
-	if (row_get(state, "stops.listed", shop, address_hash, &row, sizeof(row)) && row.stop)
+	if (STATE_GET(state, stops_listed, shop, address_hash, &row) && row.stop)
 		return stopped_by(STOP_SUPPRESSED, row.seq, row.at_us);
 	return (struct stopped){ 0 };
 }
@@ -183,15 +181,10 @@ static enum stop change_stop(const CartState *cart, const struct change_row *row
 	return row->saved_link && !cart->saved_link ? STOP_CHANGED : STOP_NONE;
 }
 
-static bool add_change(const char *shop, const char *key, struct bytes value, void *context)
+static bool add_change(const char *shop, const char *key, const struct change_row *one, void *context)
 {
-	struct change_row one;
-
 	(void)shop, (void)key;
-	if (value.len != sizeof(one))
-		return true;
-	memcpy(&one, value.data, sizeof(one));
-	stop_add_change(context, &one);
+	stop_add_change(context, one);
 	return true;
 }
 
@@ -201,7 +194,7 @@ static bool changes_by(const struct state *state, const char *shop, const char *
 	char prefix[STOP_PREFIX_MAX];
 
 	memset(ret, 0, sizeof(*ret));
-	state_each(state, "stops.change", shop, stop_prefix(prefix, name), add_change, ret);
+	STATE_EACH(state, stops_change, shop, stop_prefix(prefix, name), add_change, ret);
 	return ret->seq > 0;
 }
 
@@ -226,7 +219,7 @@ static struct stopped by_change(
 
 static bool is_paused(const struct state *state, const char *shop, struct status_row *ret)
 {
-	return row_get(state, "stops.status", shop, "", ret, sizeof(*ret)) && ret->mode == MODE_PAUSED;
+	return STATE_GET(state, stops_status, shop, "", ret) && ret->mode == MODE_PAUSED;
 }
 
 static struct stopped by_status(const struct state *state, const char *shop)
@@ -236,7 +229,7 @@ static struct stopped by_status(const struct state *state, const char *shop)
 
 	if (is_paused(state, SHOP_OF_ALL, &row) || is_paused(state, shop, &row))
 		return stopped_by(STOP_PAUSED, row.seq, row.at_us);
-	if (row_get(state, "stops.gone", shop, "", &gone, sizeof(gone)))
+	if (STATE_GET(state, stops_gone, shop, "", &gone))
 		return stopped_by(STOP_PAUSED, gone.seq, gone.at_us);
 	return (struct stopped){ 0 };
 }
@@ -252,7 +245,7 @@ static struct stopped strongest(
 	if (!stopped.stop)
 		stopped = by_person(state, shop, cart->ids.email_hash);
 	if (!stopped.stop)
-		stopped = by_names(state, shop, &walk, "stops.owner", STOP_BY_OWNER);
+		stopped = by_owner(state, shop, &walk);
 	if (stopped.stop)
 		return stopped;
 	changed = by_change(state, shop, cart, &walk);
@@ -305,7 +298,7 @@ ShopMode stops_mode(const struct state *state, const char *shop)
 
 	if (by_status(state, shop).stop)
 		return MODE_PAUSED;
-	if (!row_get(state, "stops.status", shop, "", &row, sizeof(row)))
+	if (!STATE_GET(state, stops_status, shop, "", &row))
 		return MODE_OBSERVE;
 	return (ShopMode)row.mode;
 }

@@ -10,7 +10,7 @@
 #define CARTS_POLICY_STOPS_H
 
 #include "bus/actor/service.h"
-#include "proto/topics.h"
+#include "proto/cart_topics.h"
 
 void stops_remember_changed(struct state *state, const struct message_meta *said, const CartChanged *changed);
 void stops_remember_checkout(struct state *state, const struct message_meta *said, const CartCheckout *checkout);

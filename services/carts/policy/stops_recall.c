@@ -13,59 +13,51 @@ struct walking {
 	enum stop_recalled_kind kind;
 };
 
-static bool take_row(const char *shop, const char *key, struct bytes value, void *context)
+static bool take_row(const char *shop, const char *key, const struct stop_row *row, void *context)
 {
 	const struct walking *walking = context;
-	struct stop_row row;
 
-	if (value.len != sizeof(row))
-		return true;
-	memcpy(&row, value.data, sizeof(row));
-	if (row.stop)
+	if (row->stop)
 		walking->each(&(struct stop_recalled){ .kind = walking->kind,
 				      .shop = shop,
 				      .key = key,
-				      .seq = row.seq,
-				      .version = row.version,
-				      .at_us = row.at_us,
-				      .stop = (enum stop)row.stop },
+				      .seq = row->seq,
+				      .version = row->version,
+				      .at_us = row->at_us,
+				      .stop = (enum stop)row->stop },
 			walking->context);
 	return true;
 }
 
-static bool take_mode(const char *shop, const char *key, struct bytes value, void *context)
+static bool take_mode(const char *shop, const char *key, const struct status_row *row, void *context)
 {
 	const struct walking *walking = context;
-	struct status_row row;
 
-	if (value.len != sizeof(row))
-		return true;
-	memcpy(&row, value.data, sizeof(row));
 	walking->each(&(struct stop_recalled){ .kind = RECALLED_MODE,
 			      .shop = shop,
 			      .key = key,
-			      .seq = row.seq,
-			      .version = row.version,
-			      .at_us = row.at_us,
-			      .mode = (ShopMode)row.mode,
-			      .priority = row.priority },
+			      .seq = row->seq,
+			      .version = row->version,
+			      .at_us = row->at_us,
+			      .mode = (ShopMode)row->mode,
+			      .priority = row->priority },
 		walking->context);
 	return true;
 }
 
 void stops_recall(const struct state *state, stop_recalled_fn *each, void *context)
 {
-	static const struct {
-		const char *table;
-		enum stop_recalled_kind kind;
-	} tables[] = { { "stops.person", RECALLED_PERSON }, { "stops.page", RECALLED_PAGE },
-		{ "stops.listed", RECALLED_LISTED }, { "stops.owner", RECALLED_OWNER },
-		{ "stops.gone", RECALLED_GONE } };
 	struct walking walking = { .each = each, .context = context };
 
-	for (size_t i = 0; i < sizeof(tables) / sizeof(tables[0]); i++) {
-		walking.kind = tables[i].kind;
-		state_each(state, tables[i].table, NULL, NULL, take_row, &walking);
-	}
-	state_each(state, "stops.status", NULL, NULL, take_mode, &walking);
+	walking.kind = RECALLED_PERSON;
+	STATE_EACH(state, stops_person, NULL, NULL, take_row, &walking);
+	walking.kind = RECALLED_PAGE;
+	STATE_EACH(state, stops_page, NULL, NULL, take_row, &walking);
+	walking.kind = RECALLED_LISTED;
+	STATE_EACH(state, stops_listed, NULL, NULL, take_row, &walking);
+	walking.kind = RECALLED_OWNER;
+	STATE_EACH(state, stops_owner, NULL, NULL, take_row, &walking);
+	walking.kind = RECALLED_GONE;
+	STATE_EACH(state, stops_gone, NULL, NULL, take_row, &walking);
+	STATE_EACH(state, stops_status, NULL, NULL, take_mode, &walking);
 }

@@ -10,7 +10,6 @@
 #include "bus/base/text.h"
 #include "services/carts/policy/change.h"
 #include "services/carts/policy/purchases.h"
-#include "services/kit/state/row.h"
 #include <stdio.h>
 #include <string.h>
 
@@ -26,7 +25,7 @@ static void tie(struct state *state, const char *shop, const char *from, const c
 	char key[2 * STOP_NAME_MAX + 3];
 
 	snprintf(key, sizeof(key), "%s%c%s%s", from, STOP_TIE, to, end);
-	state_put_bytes(state, "stops.tie", shop, key, BYTES("", 0));
+	STATE_PUT_STRING(state, stops_tie, shop, key, BYTES("", 0));
 }
 
 /* All names of one message belong together: a star around the first. */
@@ -101,7 +100,7 @@ void stops_remember_changed(struct state *state, const struct message_meta *said
 		return;
 	row = change_of(said, changed);
 	snprintf(key, sizeof(key), "%s%016llx", stop_prefix(prefix, names[0]), (unsigned long long)said->seq);
-	ROW_PUT(state, "stops.change", said->shop, key, &row);
+	STATE_PUT(state, stops_change, said->shop, key, &row);
 }
 
 /* A test order stops too: it was placed to see that it does. What was cancelled takes no stop back, and stops only if it had been paid. */
@@ -113,23 +112,27 @@ void stops_remember_checkout(struct state *state, const struct message_meta *sai
 	purchases_remember(state, said, checkout);
 }
 
-static void remember_no(struct state *state, const struct message_meta *said, const char *table,
-	const char *address_hash, enum stop stop, int64_t at_us)
-{
-	struct stop_row row;
-
-	if (!*address_hash)
-		return;
-	if (row_get(state, table, said->shop, address_hash, &row, sizeof(row)) && row.stop)
-		return; /* the first reason stays */
-	row = (struct stop_row){ .seq = said->seq, .at_us = at_us, .stop = stop };
-	ROW_PUT(state, table, said->shop, address_hash, &row);
-}
-
+/* The first reason stays. */
 static void remember_person(
 	struct state *state, const struct message_meta *said, const char *address_hash, enum stop stop, int64_t at_us)
 {
-	remember_no(state, said, "stops.person", address_hash, stop, at_us);
+	struct stop_row row;
+
+	if (!*address_hash || (STATE_GET(state, stops_person, said->shop, address_hash, &row) && row.stop))
+		return;
+	row = (struct stop_row){ .seq = said->seq, .at_us = at_us, .stop = stop };
+	STATE_PUT(state, stops_person, said->shop, address_hash, &row);
+}
+
+/* What was said on the page may be taken back there, so it stands by itself. */
+static void remember_on_page(struct state *state, const struct message_meta *said, const OptoutRequest *asked)
+{
+	struct stop_row row;
+
+	if (!*asked->address_hash || (STATE_GET(state, stops_page, said->shop, asked->address_hash, &row) && row.stop))
+		return;
+	row = (struct stop_row){ .seq = said->seq, .at_us = asked->heard_us, .stop = STOP_OPTED_OUT };
+	STATE_PUT(state, stops_page, said->shop, asked->address_hash, &row);
 }
 
 static enum stop optout_stop(OptoutSource source)
@@ -149,11 +152,10 @@ static enum stop optout_stop(OptoutSource source)
 	return STOP_OPTED_OUT;
 }
 
-/* What was said on the page may be taken back there, so it stands by itself. */
 void stops_remember_optout(struct state *state, const struct message_meta *said, const OptoutRequest *asked)
 {
 	if (asked->source == OPTOUT_PAGE)
-		remember_no(state, said, "stops.page", asked->address_hash, STOP_OPTED_OUT, asked->heard_us);
+		remember_on_page(state, said, asked);
 	else
 		remember_person(state, said, asked->address_hash, optout_stop(asked->source), asked->heard_us);
 }
@@ -180,25 +182,34 @@ static void remember_owners_stop(struct state *state, const struct message_meta 
 	if (!*action->cart_id)
 		return;
 	snprintf(name, sizeof(name), "id:%s", action->cart_id);
-	if (!state_has(state, "stops.owner", said->shop, name))
-		ROW_PUT(state, "stops.owner", said->shop, name, &row);
+	if (!STATE_HAS(state, stops_owner, said->shop, name))
+		STATE_PUT(state, stops_owner, said->shop, name, &row);
 }
 
-static void lift(struct state *state, const struct message_meta *said, const char *table, const AdminAction *action)
+static struct stop_row lifted_by(const struct message_meta *said, const AdminAction *action)
 {
-	struct stop_row lifted = { .seq = said->seq, .at_us = action->at_us, .stop = STOP_NONE };
+	return (struct stop_row){ .seq = said->seq, .at_us = action->at_us, .stop = STOP_NONE };
+}
 
-	if (*action->address_hash)
-		ROW_PUT(state, table, said->shop, action->address_hash, &lifted);
+static void lift(struct state *state, const struct message_meta *said, const AdminAction *action)
+{
+	struct stop_row lifted = lifted_by(said, action);
+
+	if (!*action->address_hash)
+		return;
+	STATE_PUT(state, stops_person, said->shop, action->address_hash, &lifted);
+	STATE_PUT(state, stops_page, said->shop, action->address_hash, &lifted);
 }
 
 static void take_back(struct state *state, const struct message_meta *said, const AdminAction *action)
 {
 	struct stop_row row;
 
-	if (row_get(state, "stops.page", said->shop, action->address_hash, &row, sizeof(row)) &&
-		row.at_us <= action->listed_by_us)
-		lift(state, said, "stops.page", action);
+	if (!STATE_GET(state, stops_page, said->shop, action->address_hash, &row) || row.at_us > action->listed_by_us ||
+		!*action->address_hash)
+		return;
+	row = lifted_by(said, action);
+	STATE_PUT(state, stops_page, said->shop, action->address_hash, &row);
 }
 
 /* What was left of a shop that had gone was erased: if it comes back, it is a shop like any other. */
@@ -206,9 +217,9 @@ static void take_up_shop(struct state *state, const struct message_meta *said, c
 {
 	struct stop_row row;
 
-	if (row_get(state, "stops.gone", said->shop, "", &row, sizeof(row)) &&
+	if (STATE_GET(state, stops_gone, said->shop, "", &row) &&
 		row.version == text_hash(bytes_of(action->request_id)))
-		state_delete(state, "stops.gone", said->shop, "");
+		STATE_DELETE(state, stops_gone, said->shop, "");
 }
 
 void stops_remember_action(struct state *state, const struct message_meta *said, const AdminAction *action)
@@ -224,8 +235,7 @@ void stops_remember_action(struct state *state, const struct message_meta *said,
 			remember_owners_stop(state, said, action);
 		return;
 	case ADMIN_LIFT_SUPPRESSION:
-		lift(state, said, "stops.person", action);
-		lift(state, said, "stops.page", action);
+		lift(state, said, action);
 		return;
 	case ADMIN_TAKE_BACK:
 		take_back(state, said, action);
@@ -251,7 +261,7 @@ void stops_remember_privacy(struct state *state, const struct message_meta *said
 		remember_person(state, said, request->address_hash, STOP_OPTED_OUT, request->heard_us);
 		return;
 	case PRIVACY_REDACT_SHOP:
-		ROW_PUT(state, "stops.gone", said->shop, "", &gone);
+		STATE_PUT(state, stops_gone, said->shop, "", &gone);
 		return;
 	case PRIVACY_DATA_REQUEST:
 		return;
@@ -262,7 +272,7 @@ void stops_remember_privacy(struct state *state, const struct message_meta *said
 void stops_remember_status(struct state *state, const struct message_meta *said, const ShopStatus *status)
 {
 	struct status_row row;
-	bool known = row_get(state, "stops.status", said->shop, "", &row, sizeof(row));
+	bool known = STATE_GET(state, stops_status, said->shop, "", &row);
 
 	if (known && status->version < row.version)
 		return;
@@ -273,7 +283,7 @@ void stops_remember_status(struct state *state, const struct message_meta *said,
 		.version = status->version,
 		.mode = status->mode,
 		.priority = status->priority };
-	ROW_PUT(state, "stops.status", said->shop, "", &row);
+	STATE_PUT(state, stops_status, said->shop, "", &row);
 }
 
 /* The list's rows are compacted by version, so the highest is the truth in any order of reading. */
@@ -281,11 +291,10 @@ void stops_remember_suppression(struct state *state, const struct message_meta *
 {
 	struct stop_row row;
 
-	if (row_get(state, "stops.listed", said->shop, fact->address_hash, &row, sizeof(row)) &&
-		row.version > said->version)
+	if (STATE_GET(state, stops_listed, said->shop, fact->address_hash, &row) && row.version > said->version)
 		return;
 	row = (struct stop_row){
 		.seq = said->seq, .at_us = fact->since_us, .stop = !fact->lifted, .version = said->version
 	};
-	ROW_PUT(state, "stops.listed", said->shop, fact->address_hash, &row);
+	STATE_PUT(state, stops_listed, said->shop, fact->address_hash, &row);
 }

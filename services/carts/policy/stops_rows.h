@@ -35,6 +35,15 @@ struct status_row {
 	uint32_t mode, priority;
 };
 
+STATE_STRUCTS(stops_person, "stops.person", struct stop_row);
+STATE_STRUCTS(stops_page, "stops.page", struct stop_row);
+STATE_STRUCTS(stops_listed, "stops.listed", struct stop_row);
+STATE_STRUCTS(stops_owner, "stops.owner", struct stop_row);
+STATE_STRUCTS(stops_gone, "stops.gone", struct stop_row);
+STATE_STRUCTS(stops_change, "stops.change", struct change_row);
+STATE_STRUCTS(stops_status, "stops.status", struct status_row);
+STATE_STRINGS(stops_tie, "stops.tie");
+
 const char *stop_prefix(char to[STOP_PREFIX_MAX], const char *name); /* "name US" */
 /* Changes are added in the order of the log, which is not the order in which they happened. */
 void stop_add_change(struct change_row *to, const struct change_row *change);

@@ -13,7 +13,7 @@
 
 enum way_back_kind { WAY_BACK_LEADS, WAY_BACK_MISSING, WAY_BACK_UNCLEAN };
 
-/* What the judgement needs of a cart, and nothing of the URL that names a basket: a row for a service's state (kit/state/row.h). */
+/* What the judgement needs of a cart, and nothing of the URL that names a basket: a row for a service's state (bus/actor/state.h). */
 struct way_back {
 	uint32_t kind;            /* enum way_back_kind */
 	uint32_t platform;        /* of the cart: Platform */

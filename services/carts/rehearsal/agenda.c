@@ -142,19 +142,16 @@ void agenda_run(struct rehearsal *rehearsal, int64_t before_us)
 	}
 }
 
-static bool open_one(const char *shop, const char *key, struct bytes value, void *context)
+static bool open_one(const char *shop, const char *key, const TimerSet *set, void *context)
 {
-	TimerSet set;
-
 	(void)shop, (void)key;
-	if (state_row(value, &TimerSet_msg, &set))
-		agenda_timer(context, &set);
+	agenda_timer(context, set);
 	return true;
 }
 
 void agenda_open(struct rehearsal *rehearsal)
 {
-	state_each(timers(rehearsal), "timer", rehearsal->plan->shop, CART, open_one, rehearsal);
+	STATE_EACH(timers(rehearsal), timers, rehearsal->plan->shop, CART, open_one, rehearsal);
 }
 
 void agenda_free(struct rehearsal *rehearsal)

@@ -14,7 +14,8 @@ struct cast *cast_new(const char *folder, char ret_why[512]); /* as replay_new *
 void cast_free(struct cast *cast);                            /* takes NULL */
 struct replay *cast_alone(const struct cast *cast, enum role role);
 enum role cast_hears(const struct cast *cast, const char *topic); /* who decides on it; ROLE_NONE: nobody */
-bool cast_says(const struct cast *cast, const char *topic);       /* one of them does */
+uint32_t cast_failures_max(enum role role); /* so many failures make a dead letter of what it decides on */
+bool cast_says(const struct cast *cast, const char *topic); /* one of them does */
 /* Folded by all but `has_it`, which may be ROLE_NONE. */
 void cast_fold(struct cast *cast, const struct message_meta *said, struct bytes payload, enum role has_it);
 

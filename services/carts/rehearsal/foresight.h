@@ -7,7 +7,7 @@
 #define CARTS_REHEARSAL_FORESIGHT_H
 
 #include "bus/actor/turn.h"
-#include "proto/topics.h"
+#include "proto/platform_topics.h"
 #include "services/carts/policy/plan.h"
 
 struct foresight;

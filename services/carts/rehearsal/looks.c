@@ -6,6 +6,7 @@
  */
 #include "bus/base/text.h"
 #include "services/carts/rehearsal/inside.h"
+#include "services/platform/timer/rows.h"
 
 struct looking {
 	struct rehearsal *rehearsal;
@@ -55,15 +56,13 @@ static void look_at(const struct looking *looking, const TimerSet *set, const Ca
 		looking->each(&look, looking->context);
 }
 
-static bool each_timer(const char *shop, const char *key, struct bytes value, void *context)
+static bool each_timer(const char *shop, const char *key, const TimerSet *set, void *context)
 {
-	TimerSet set;
 	CartWake wake;
 
 	(void)shop, (void)key;
-	if (state_row(value, &TimerSet_msg, &set) &&
-		rehearsal_read(BYTES(set.payload.bytes, set.payload.size), &CartWake_msg, &wake))
-		look_at(context, &set, &wake);
+	if (rehearsal_read(BYTES(set->payload.bytes, set->payload.size), &CartWake_msg, &wake))
+		look_at(context, set, &wake);
 	return true;
 }
 
@@ -72,5 +71,5 @@ void rehearsal_looks(struct rehearsal *rehearsal, int64_t now_us, rehearsed_look
 	struct looking looking = { rehearsal, now_us, each, context };
 	const struct state *timers = replay_state(cast_alone(rehearsal->cast, ROLE_TIMER));
 
-	state_each(timers, "timer", rehearsal->plan->shop, "cart/", each_timer, &looking);
+	STATE_EACH(timers, timers, rehearsal->plan->shop, "cart/", each_timer, &looking);
 }

@@ -11,13 +11,14 @@ struct message *message_new(const struct message_meta *said, struct bytes payloa
 	TEXT_COPY(message->topic, said->topic);
 	TEXT_COPY(message->shop, said->shop);
 	TEXT_COPY(message->key, said->key);
+	TEXT_COPY(message->said_by, said->said_by);
 	buffer_add(&message->payload, payload.data, payload.len);
 	message->said = (struct message_meta){ .topic = message->topic,
 		.shop = message->shop,
 		.key = message->key,
 		.idem = "",
 		.trace = "",
-		.said_by = "rehearsal",
+		.said_by = message->said_by,
 		.seq = seq,
 		.version = said->version,
 		.tombstone = said->tombstone,

@@ -5,12 +5,12 @@
 #define CARTS_REHEARSAL_PENDING_H
 
 #include "bus/base/list.h"
-#include "proto/topics.h"
+#include "proto/cart_topics.h"
 #include "services/carts/rehearsal/cast.h"
 
 struct message {
 	struct message_meta said; /* its strings are below */
-	char topic[32], shop[64], key[200];
+	char topic[32], shop[64], key[200], said_by[32];
 	struct buffer payload;
 };
 

@@ -12,8 +12,6 @@
 #include "services/kit/mail/message.h"
 #include <stdlib.h>
 
-enum { FAILURES_MOST = 5 }; /* as the broker's: then it is a dead letter */
-
 struct unsaid { /* decided, and not known to the others yet */
 	struct message *message;
 	enum role has_it;
@@ -226,7 +224,7 @@ static bool decide(
 static void end(struct rehearsal *rehearsal, struct pending *pending, const struct replay_turn *ended)
 {
 	pending->failures += ended->verdict == TURN_RETRY && ended->failed;
-	if (ended->verdict == TURN_RETRY && pending->failures < FAILURES_MOST)
+	if (ended->verdict == TURN_RETRY && pending->failures < cast_failures_max(pending->role))
 		agenda_again(rehearsal, pending, rehearsal->now_us + (ended->delay_us > 0 ? ended->delay_us : 1));
 	else
 		pending_free(pending);

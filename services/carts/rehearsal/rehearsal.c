@@ -8,8 +8,9 @@
 #include "services/carts/rehearsal/rehearsal.h"
 #include "bus/base/memory.h"
 #include "bus/base/text.h"
+#include "services/carts/policy/cart_rows.h"
 #include "services/carts/rehearsal/inside.h"
-#include "services/carts/sender/sender.h"
+#include "services/kit/documents/docs.h"
 #include <pb_decode.h>
 #include <pb_encode.h>
 #include <stdio.h>
@@ -31,9 +32,6 @@ struct rehearsal *rehearsal_new(const struct rehearsal_plan *plan, char ret_why[
 
 	if (!cast)
 		return NULL;
-	/* Mails are written, because what cannot be written is not sent; nobody ever sees their links. */
-	sender_set_up(&(struct sender_setup){
-		.public_url = "https://rehearsal.invalid", .link_key = bytes_of("rehearsed mails are never sent !") });
 	rehearsal = memory_new(sizeof(*rehearsal));
 	rehearsal->plan = plan;
 	rehearsal->cast = cast;
@@ -108,7 +106,7 @@ static void say_document(struct rehearsal *rehearsal, const struct rehearsal_doc
 	document->version = NEWEST;
 	document->at_us = rehearsal->plan->from_us;
 	TEXT_COPY(document->kind, text->kind);
-	TEXT_COPY(document->text, text->text);
+	document_set_text(document, bytes_of(text->text));
 	snprintf(document->digest, sizeof(document->digest), "rehearsed-%016llx",
 		(unsigned long long)text_hash(bytes_of(text->text)));
 	TEXT_COPY(document->source, "the rehearsed text");
@@ -218,7 +216,7 @@ bool rehearsal_cart(const struct rehearsal *rehearsal, const char *cart_id, Cart
 {
 	const struct state *state = replay_state(cast_alone(rehearsal->cast, ROLE_WAITER));
 
-	return state_get(state, "cart", rehearsal->plan->shop, cart_id, &CartState_msg, ret);
+	return STATE_GET(state, cart_rows, rehearsal->plan->shop, cart_id, ret);
 }
 
 struct rehearsal_counts rehearsal_counts(const struct rehearsal *rehearsal)

@@ -12,7 +12,7 @@
 #define CARTS_REHEARSAL_REHEARSAL_H
 
 #include "bus/actor/turn.h"
-#include "proto/topics.h"
+#include "proto/cart_topics.h"
 
 struct rehearsal;
 

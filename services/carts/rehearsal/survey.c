@@ -10,6 +10,7 @@
 #include "bus/base/map.h"
 #include "bus/base/memory.h"
 #include "bus/base/text.h"
+#include "proto/cart_topics.h"
 #include <pb_decode.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -4,7 +4,7 @@
 #ifndef CARTS_REHEARSAL_SURVEY_H
 #define CARTS_REHEARSAL_SURVEY_H
 
-#include "proto/topics.h"
+#include "proto/platform_topics.h"
 #include "services/kit/mail/message.h"
 
 struct survey;

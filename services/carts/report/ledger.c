@@ -15,13 +15,9 @@
 #include "services/carts/report/ledger.h"
 #include "bus/base/cleanup.h"
 #include "bus/base/text.h"
-#include "services/kit/state/row.h"
 #include <inttypes.h>
 #include <stddef.h>
 #include <stdio.h>
-
-static const char *const carts = "ledger", *const mails = "ledger.mails", *const clicks = "ledger.clicks",
-			 *const merged = "ledger.merged", *const people = "ledger.people";
 
 struct cart_row {
 	CartStatus status;
@@ -38,11 +34,13 @@ struct cart_row {
 struct mails_row {
 	struct ledger_mail mails[2];
 };
+STATE_STRUCTS(mails, "ledger.mails", struct mails_row);
 
 struct clicks_row {
 	int count;
 	struct ledger_click clicks[LEDGER_CLICKS_MAX];
 };
+STATE_STRUCTS(clicks, "ledger.clicks", struct clicks_row);
 
 enum deed { DEED_OPTED_OUT = 1, DEED_COMPLAINED, DEED_BOUNCED };
 
@@ -50,6 +48,8 @@ struct person_row {
 	enum deed deed;
 	int64_t at_us;
 };
+STATE_STRUCTS(people, "ledger.people", struct person_row);
+STATE_STRINGS(merged, "ledger.merged"); /* ids, each with its NUL */
 
 static bool row_of(struct bytes value, struct cart_row *ret)
 {
@@ -68,7 +68,7 @@ static void remember_merged(struct state *state, const struct message_meta *said
 	for (int i = 0; i < cart->merged_from_count; i++)
 		buffer_add(&ids, cart->merged_from[i], strlen(cart->merged_from[i]) + 1);
 	if (ids.len)
-		state_put_bytes(state, merged, said->shop, cart->ids.cart_id, buffer_bytes(&ids));
+		STATE_PUT_STRING(state, merged, said->shop, cart->ids.cart_id, buffer_bytes(&ids));
 }
 
 void ledger_remember_cart(struct state *state, const struct message_meta *said, const CartState *cart)
@@ -91,7 +91,7 @@ void ledger_remember_cart(struct state *state, const struct message_meta *said, 
 	TEXT_COPY(row.currency, cart->currency);
 	TEXT_COPY(row.order_currency, cart->order_currency);
 	TEXT_COPY(row.address_hash, cart->ids.email_hash);
-	ROW_PUT(state, carts, said->shop, cart->ids.cart_id, &row);
+	STATE_PUT_STRING(state, ledger_carts, said->shop, cart->ids.cart_id, BYTES(&row, sizeof(row)));
 	remember_merged(state, said, cart);
 }
 
@@ -110,25 +110,25 @@ void ledger_remember_outcome(struct state *state, const struct message_meta *sai
 	enum send_phase phase = phase_of(said->topic);
 	if (outcome->step < 1 || outcome->step > 2)
 		return;
-	row_get(state, mails, said->shop, outcome->cart_id, &row, sizeof(row));
+	STATE_GET(state, mails, said->shop, outcome->cart_id, &row);
 	struct ledger_mail *mail = &row.mails[outcome->step - 1];
 	if (mail->phase == SEND_SENT || (mail->phase != SEND_NONE && phase == SEND_SKIPPED))
 		return;
 	mail->phase = phase;
 	mail->at_us = outcome->at_us;
 	mail->to_owner = outcome->to_owner;
-	ROW_PUT(state, mails, said->shop, outcome->cart_id, &row);
+	STATE_PUT(state, mails, said->shop, outcome->cart_id, &row);
 }
 
 void ledger_remember_click(struct state *state, const struct message_meta *said, const LinkClicked *clicked)
 {
 	struct clicks_row row;
-	row_get(state, clicks, said->shop, clicked->cart_id, &row, sizeof(row));
+	STATE_GET(state, clicks, said->shop, clicked->cart_id, &row);
 	if (row.count < LEDGER_CLICKS_MAX)
 		row.count++;
 	row.clicks[row.count - 1].step = clicked->step;
 	row.clicks[row.count - 1].at_us = clicked->at_us;
-	ROW_PUT(state, clicks, said->shop, clicked->cart_id, &row);
+	STATE_PUT(state, clicks, said->shop, clicked->cart_id, &row);
 }
 
 static void remember_deed(struct state *state, const char *shop, const char *key, enum deed deed, int64_t at_us)
@@ -137,7 +137,7 @@ static void remember_deed(struct state *state, const char *shop, const char *key
 	memset(&row, 0, sizeof(row));
 	row.deed = deed;
 	row.at_us = at_us;
-	ROW_PUT(state, people, shop, key, &row);
+	STATE_PUT(state, people, shop, key, &row);
 }
 
 void ledger_remember_feedback(struct state *state, const struct message_meta *said, const MailFeedback *feedback)
@@ -153,7 +153,7 @@ void ledger_remember_suppression(struct state *state, const struct message_meta 
 {
 	bool by_themselves = suppression->source == OPTOUT_PAGE || suppression->source == OPTOUT_ONE_CLICK;
 	if (suppression->lifted || said->tombstone)
-		state_delete(state, people, said->shop, suppression->address_hash);
+		STATE_DELETE(state, people, said->shop, suppression->address_hash);
 	else if (by_themselves)
 		remember_deed(state, said->shop, suppression->address_hash, DEED_OPTED_OUT, suppression->since_us);
 }
@@ -169,7 +169,7 @@ struct each {
 static void take_mails(const struct each *each, const char *shop, const char *cart_id, struct ledger_row *row)
 {
 	struct mails_row mailed;
-	row_get(each->state, mails, shop, cart_id, &mailed, sizeof(mailed));
+	STATE_GET(each->state, mails, shop, cart_id, &mailed);
 	for (int i = 0; i < 2; i++)
 		if (row->mails[i].phase != SEND_SENT && mailed.mails[i].phase != SEND_NONE)
 			row->mails[i] = mailed.mails[i];
@@ -178,7 +178,7 @@ static void take_mails(const struct each *each, const char *shop, const char *ca
 static void take_clicks(const struct each *each, const char *shop, const char *cart_id, struct ledger_row *row)
 {
 	struct clicks_row clicked;
-	row_get(each->state, clicks, shop, cart_id, &clicked, sizeof(clicked));
+	STATE_GET(each->state, clicks, shop, cart_id, &clicked);
 	for (int i = 0; i < clicked.count && row->click_count < LEDGER_CLICKS_MAX; i++)
 		row->clicks[row->click_count++] = clicked.clicks[i];
 }
@@ -186,7 +186,7 @@ static void take_clicks(const struct each *each, const char *shop, const char *c
 static void take_merged(const struct each *each, const char *shop, const char *cart_id, struct ledger_row *row)
 {
 	_cleanup_(buffer_free) struct buffer ids = { 0 };
-	if (!state_get_bytes(each->state, merged, shop, cart_id, &ids))
+	if (!STATE_GET_STRING(each->state, merged, shop, cart_id, &ids))
 		return;
 	for (size_t at = 0; at < ids.len; at += strlen((const char *)ids.data + at) + 1) {
 		take_mails(each, shop, (const char *)ids.data + at, row);
@@ -231,8 +231,9 @@ static bool each_row(const char *shop, const char *cart_id, struct bytes value, 
 
 void ledger_each(const struct state *state, const char *shop, ledger_each_fn *each, void *context)
 {
-	state_each(
-		state, carts, shop, NULL, each_row, &(struct each){ .state = state, .each = each, .context = context });
+	struct each of = { .state = state, .each = each, .context = context };
+
+	STATE_EACH(state, ledger_carts, shop, NULL, each_row, &of);
 }
 
 struct counting {
@@ -240,26 +241,22 @@ struct counting {
 	struct ledger_people people;
 };
 
-static bool count_person(const char *shop, const char *key, struct bytes value, void *context)
+static bool count_person(const char *shop, const char *key, const struct person_row *row, void *context)
 {
 	struct counting *counting = context;
-	struct person_row row;
 	(void)shop, (void)key;
-	if (value.len != sizeof(row))
+	if (row->at_us < counting->from_us || row->at_us >= counting->to_us)
 		return true;
-	memcpy(&row, value.data, sizeof(row));
-	if (row.at_us < counting->from_us || row.at_us >= counting->to_us)
-		return true;
-	counting->people.opted_out += row.deed == DEED_OPTED_OUT;
-	counting->people.complaints += row.deed == DEED_COMPLAINED;
-	counting->people.bounces += row.deed == DEED_BOUNCED;
+	counting->people.opted_out += row->deed == DEED_OPTED_OUT;
+	counting->people.complaints += row->deed == DEED_COMPLAINED;
+	counting->people.bounces += row->deed == DEED_BOUNCED;
 	return true;
 }
 
 struct ledger_people ledger_people(const struct state *state, const char *shop, int64_t from_us, int64_t to_us)
 {
 	struct counting counting = { .from_us = from_us, .to_us = to_us };
-	state_each(state, people, shop, NULL, count_person, &counting);
+	STATE_EACH(state, people, shop, NULL, count_person, &counting);
 	return counting.people;
 }
 
@@ -291,32 +288,32 @@ static bool note_old(const char *shop, const char *cart_id, struct bytes value, 
 	return true;
 }
 
-static bool note_old_person(const char *shop, const char *key, struct bytes value, void *context)
+static bool note_old_person(const char *shop, const char *key, const struct person_row *row, void *context)
 {
 	struct old *old = context;
-	struct person_row row = { 0 };
 	(void)shop;
-	if (value.len == sizeof(row))
-		memcpy(&row, value.data, sizeof(row));
-	if (row.at_us < old->before_us)
+	if (row->at_us < old->before_us)
 		buffer_add(&old->names, key, strlen(key) + 1);
 	return true;
 }
 
-static void forget(struct state *state, const char *shop, const char *const *tables, struct buffer *names)
+static void forget(struct state *state, const char *shop, const struct state_table *const *tables, struct buffer *names)
 {
 	for (size_t at = 0; at < names->len; at += strlen((const char *)names->data + at) + 1)
-		for (const char *const *table = tables; *table; table++)
-			state_delete(state, *table, shop, (const char *)names->data + at);
+		for (const struct state_table *const *table = tables; *table; table++)
+			state_delete_row(state, *table, shop, (const char *)names->data + at);
 	buffer_free(names);
 }
 
 void ledger_forget(struct state *state, const char *shop, int64_t before_us)
 {
 	struct old old = { .before_us = before_us };
-	state_each(state, carts, shop, NULL, note_old, &old);
-	forget(state, shop, (const char *const[]){ carts, clicks, merged, NULL }, &old.names);
+	STATE_EACH(state, ledger_carts, shop, NULL, note_old, &old);
+	forget(state, shop,
+		(const struct state_table *const[]){
+			STATE_HANDLE(ledger_carts), STATE_HANDLE(clicks), STATE_HANDLE(merged), NULL },
+		&old.names);
 	old.names = (struct buffer){ 0 };
-	state_each(state, people, shop, NULL, note_old_person, &old);
-	forget(state, shop, (const char *const[]){ people, NULL }, &old.names);
+	STATE_EACH(state, people, shop, NULL, note_old_person, &old);
+	forget(state, shop, (const struct state_table *const[]){ STATE_HANDLE(people), NULL }, &old.names);
 }

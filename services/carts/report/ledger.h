@@ -5,8 +5,11 @@
 #define CARTS_REPORT_LEDGER_H
 
 #include "bus/actor/service.h"
-#include "proto/topics.h"
+#include "proto/cart_topics.h"
 #include "services/carts/policy/sends.h"
+
+/* The carts. A row is a struct of ledger.c, or the beginning of one that an older program wrote. */
+STATE_STRINGS(ledger_carts, "ledger");
 
 void ledger_remember_cart(struct state *state, const struct message_meta *said, const CartState *cart);
 void ledger_remember_outcome(

@@ -11,6 +11,8 @@
 #include "services/carts/report/figures.h"
 #include "services/kit/model/model.h"
 
+#define NARRATE_MODEL "summary" /* the name of these questions: [model summary] */
+
 /* false: it cannot be put into words. The caller clears *ret. */
 bool narrate_ask(const struct report *report, struct model_request *ret);
 /* NULL: the answer's text is to stand in the paragraph's place; else why it is not, in a few words. `answer`: NULL: none in time. */

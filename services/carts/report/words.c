@@ -70,8 +70,7 @@ const struct figures_words figures_words[] = {
 		.of_it_back = "erstattet, schon abgezogen",
 		.in_it_clicked = "davon nach einem Klick",
 		.title = "{0}: Warenkörbe, {1}",
-		.seen = "{0,plural,=0{Kein Warenkorb wurde gesehen} one{Ein Warenkorb wurde gesehen} other{# "
-			"Warenkörbe "
+		.seen = "{0,plural,=0{Kein Warenkorb wurde gesehen} one{Ein Warenkorb wurde gesehen} other{# Warenkörbe "
 			"wurden gesehen}}, erinnert wurde an {1,plural,=0{keinen} one{einen} other{#}} (davor: "
 			"{2,number} und {3,number}).",
 		.bought = "{0,plural,=0{Niemand hat geklickt und gekauft} one{Eine Person hat geklickt und gekauft} "
@@ -188,8 +187,7 @@ const struct figures_words figures_words[] = {
 		.seen = "{0,plural,=0{Non è stato visto alcun carrello} one{È stato visto un carrello} many{Sono stati "
 			"visti "
 			"# di carrelli} other{Sono stati visti # carrelli}}; ricordati: {1,number} (prima: {2,number} "
-			"e "
-			"{3,number}).",
+			"e {3,number}).",
 		.bought =
 			"{0,plural,=0{Nessuno ha fatto clic e acquistato} one{Una persona ha fatto clic e acquistato} "
 			"many{# di persone hanno fatto clic e acquistato} other{# persone hanno fatto clic e "
@@ -299,8 +297,7 @@ const struct figures_words figures_words[] = {
 		.in_it_clicked = "うちクリック後",
 		.title = "{0}：カートのまとめ（{1}）",
 		.seen = "確認したカートは{0,number}件、お知らせしたカートは{1,number}件でした（前期は{2,number}件と{3,"
-			"number}"
-			"件）。",
+			"number}件）。",
 		.bought = "購入はクリック後が{0,number}件、メール後が{1,number}件、お知らせによらないものが{2,number}"
 			  "件でした。",
 		.won_nothing = "回収できた金額はありませんでした。",
@@ -368,16 +365,14 @@ const struct figures_words figures_words[] = {
 		.in_it_clicked = "इसमें से क्लिक के बाद",
 		.title = "{0}: कार्ट, {1}",
 		.seen = "{0,plural,=0{कोई कार्ट नहीं दिखा} one{# कार्ट दिखा} other{# कार्ट दिखे}}; {1,number} के लिए रिमाइंडर "
-			"भेजा गया "
-			"(पहले: {2,number} और {3,number})।",
+			"भेजा गया (पहले: {2,number} और {3,number})।",
 		.bought = "क्लिक के बाद ख़रीदारी: {0,number}; मेल के बाद: {1,number}; अपने आप: {2,number}।",
 		.won_nothing = "कोई राशि वापस नहीं मिली।",
 		.won_sum = "वापस पाई गई राशि: {0}।",
 		.opted_out = "सदस्यता समाप्त: {0,number}; शिकायतें: {1,number}।",
 		.between = " ",
 		.footnote = "“मेल के बाद ख़रीदारी” का अर्थ है कि ऑर्डर मेल के बाद आया, यह नहीं कि मेल ही उसका कारण था। आज तक "
-			    "ज्ञात वापसी "
-			    "और रद्द ऑर्डर घटा दिए गए हैं।" },
+			    "ज्ञात वापसी और रद्द ऑर्डर घटा दिए गए हैं।" },
 	{ 0 },
 };
 

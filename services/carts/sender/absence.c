@@ -5,33 +5,29 @@
  * Read next: services/platform/gateway/absence.h (who says so, and for how long)
  */
 #include "services/carts/sender/absence.h"
-#include "services/kit/state/row.h"
 
 struct away_row {
 	int64_t back_us, hold_until_us;
 };
+STATE_STRUCTS(away, "away", struct away_row);
 
 void absence_remember(struct state *state, const struct message_meta *said, const GatewayAway *away)
 {
 	struct away_row row;
 
-	if (row_get(state, "away", said->shop, away->gateway, &row, sizeof(row)) && row.back_us > away->back_us)
+	if (STATE_GET(state, away, said->shop, away->gateway, &row) && row.back_us > away->back_us)
 		return;
 	row = (struct away_row){ .back_us = away->back_us, .hold_until_us = away->hold_until_us };
-	ROW_PUT(state, "away", said->shop, away->gateway, &row);
+	STATE_PUT(state, away, said->shop, away->gateway, &row);
 }
 
-static bool later_one(const char *shop, const char *key, struct bytes value, void *context)
+static bool later_one(const char *shop, const char *key, const struct away_row *row, void *context)
 {
 	int64_t *latest_us = context;
-	struct away_row row;
 
 	(void)shop, (void)key;
-	if (value.len != sizeof(row))
-		return true;
-	memcpy(&row, value.data, sizeof(row));
-	if (row.hold_until_us > *latest_us)
-		*latest_us = row.hold_until_us;
+	if (row->hold_until_us > *latest_us)
+		*latest_us = row->hold_until_us;
 	return true;
 }
 
@@ -39,6 +35,6 @@ int64_t absence_holds_until_us(const struct state *state)
 {
 	int64_t latest_us = 0;
 
-	state_each(state, "away", NULL, NULL, later_one, &latest_us);
+	STATE_EACH(state, away, NULL, NULL, later_one, &latest_us);
 	return latest_us;
 }

@@ -5,7 +5,7 @@
 #define CARTS_SENDER_ABSENCE_H
 
 #include "bus/actor/service.h"
-#include "proto/topics.h"
+#include "proto/platform_topics.h"
 
 void absence_remember(struct state *state, const struct message_meta *said, const GatewayAway *away);
 int64_t absence_holds_until_us(const struct state *state); /* of all gateways the latest; 0: none was ever away */

@@ -5,7 +5,7 @@
 #define CARTS_SENDER_ASKING_H
 
 #include "bus/actor/turn.h"
-#include "proto/topics.h"
+#include "proto/cart_topics.h"
 #include "services/carts/orders/orders.h"
 #include "services/kit/http/http.h"
 #include "services/kit/storefront/alarm.h"

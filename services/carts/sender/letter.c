@@ -1,7 +1,7 @@
 /*
  * letter.c: writes the mail of a reminder
  *
- * Owns:      the installation's keys of links and bounces and its public address, set once at start.
+ * Owns:      which mails a sender has under way.
  * Promises:  same reminder, facts and time: same bytes; the unsubscribe link is signed for this shopper and shop alone.
  * Fails by:  -EINVAL with the reason in words.
  * Read next: services/kit/mail/message.h, services/kit/web/signed_link.h
@@ -19,17 +19,7 @@
 #include <assert.h>
 #include <errno.h>
 
-static struct {
-	char public_url[256];
-	uint8_t key[128], bounce_key[128];
-	size_t key_len, bounce_key_len;
-	double clock_rate;
-	struct letter_limits limits;
-} installation = { .clock_rate = 1 };
-
-static LIST_HEAD(under_way);
-
-static void take_bounce_key(const struct sender_setup *setup)
+static void take_bounce_key(struct sender *ret, const struct sender_setup *setup)
 {
 	char derived[65];
 	struct bytes key = setup->bounce_key;
@@ -37,37 +27,36 @@ static void take_bounce_key(const struct sender_setup *setup)
 		bounce_key_derive(setup->link_key, derived);
 		key = bytes_of(derived);
 	}
-	assert(key.len <= sizeof(installation.bounce_key));
-	memcpy(installation.bounce_key, key.data, key.len);
-	installation.bounce_key_len = key.len;
+	assert(key.len <= sizeof(ret->bounce_key));
+	memcpy(ret->bounce_key, key.data, key.len);
+	ret->bounce_key_len = key.len;
 }
 
-void sender_set_up(const struct sender_setup *setup)
+void sender_set_up(struct sender *ret, const struct sender_setup *setup)
 {
-	assert(setup->link_key.len > 0 && setup->link_key.len <= sizeof(installation.key));
-	TEXT_COPY(installation.public_url, setup->public_url);
-	size_t len = strlen(installation.public_url);
-	if (len && installation.public_url[len - 1] == '/')
-		installation.public_url[len - 1] = 0;
-	memcpy(installation.key, setup->link_key.data, setup->link_key.len);
-	installation.key_len = setup->link_key.len;
-	take_bounce_key(setup);
-	polishing_set_up(&setup->polish);
-	installation.clock_rate = setup->clock_rate > 0 ? setup->clock_rate : 1;
-	installation.limits = (struct letter_limits){ setup->most_a_minute, setup->most_a_day };
+	assert(setup->link_key.len > 0 && setup->link_key.len <= sizeof(ret->link_key));
+	TEXT_COPY(ret->public_url, setup->public_url);
+	size_t len = strlen(ret->public_url);
+	if (len && ret->public_url[len - 1] == '/')
+		ret->public_url[len - 1] = 0;
+	memcpy(ret->link_key, setup->link_key.data, setup->link_key.len);
+	ret->link_key_len = setup->link_key.len;
+	take_bounce_key(ret, setup);
+	ret->polish = setup->polish;
+	ret->clock_rate = setup->clock_rate > 0 ? setup->clock_rate : 1;
+	ret->most_a_minute = setup->most_a_minute;
+	ret->most_a_day = setup->most_a_day;
+	if (!ret->under_way)
+		list_init(&ret->letters);
+	ret->under_way = &ret->letters;
 }
 
-struct letter_limits letter_limits(void)
-{
-	return installation.limits;
-}
-
-uint32_t letters_under_way(const char *shop)
+uint32_t letters_under_way(const struct sender *context, const char *shop)
 {
 	uint32_t count = 0;
-	LIST_EACH (hook, &under_way) {
+	LIST_EACH (hook, context->under_way) {
 		const struct letter *letter = LIST_ENTRY(hook, struct letter, hook);
-		count += !letter->claimed && (!shop || strcmp(letter->shop, shop) == 0);
+		count += !letter->claimed && (!shop || strcmp(letter->attempt.shop, shop) == 0);
 	}
 	return count;
 }
@@ -78,22 +67,22 @@ void letter_claimed(const struct letter *letter)
 	((struct letter *)letter)->claimed = true;
 }
 
-int64_t letter_boot_us(int64_t wall_us)
+int64_t letter_boot_us(const struct state *state, int64_t wall_us)
 {
-	return (int64_t)((double)wall_us / installation.clock_rate);
+	return (int64_t)((double)wall_us / sender_context(state)->clock_rate);
 }
 
-static int unsubscribe_url(const char *shop, const ReminderDue *due, char ret[700])
+static int unsubscribe_url(const struct sender *context, const char *shop, const ReminderDue *due, char ret[700])
 {
 	char token[400];
 	struct signed_link link = { .purpose = LINK_UNSUBSCRIBE, .step = (int)due->step };
-	assert(installation.key_len > 0); /* sender_set_up comes first */
+	assert(context->link_key_len > 0); /* sender_set_up comes first */
 	TEXT_COPY(link.shop, shop);
 	TEXT_COPY(link.address_hash, due->cart.ids.email_hash);
 	TEXT_COPY(link.cart_id, due->cart.ids.cart_id);
-	int r = signed_link_make(BYTES(installation.key, installation.key_len), &link, token);
+	int r = signed_link_make(BYTES(context->link_key, context->link_key_len), &link, token);
 	if (r == 0)
-		snprintf(ret, 700, "%s/u/%s", installation.public_url, token);
+		snprintf(ret, 700, "%s/u/%s", context->public_url, token);
 	return r;
 }
 
@@ -101,8 +90,8 @@ static int unsubscribe_url(const char *shop, const ReminderDue *due, char ret[70
  * The way back by way of the gateway, which counts that it was taken. The owner's copy has none: what the owner clicks is no
  * shopper's. NULL: the storefront's own.
  */
-static const char *return_url(
-	const char *shop, const struct finding *finding, const ReminderDue *due, struct buffer *ret)
+static const char *return_url(const struct sender *context, const char *shop, const struct finding *finding,
+	const ReminderDue *due, struct buffer *ret)
 {
 	struct signed_link link = { .step = (int)due->step };
 
@@ -110,18 +99,19 @@ static const char *return_url(
 		return NULL;
 	TEXT_COPY(link.shop, shop);
 	TEXT_COPY(link.cart_id, due->cart.ids.cart_id);
-	if (return_link_make(BYTES(installation.key, installation.key_len), installation.public_url, &link,
+	if (return_link_make(BYTES(context->link_key, context->link_key_len), context->public_url, &link,
 		    due->cart.recovery_url, ret) < 0)
 		return NULL;
 	return buffer_text(ret);
 }
 
 /* Bounces of a mail to the owner say nothing about the shopper. */
-static int take_bounces(const char *shop, const struct finding *finding, const ReminderDue *due, struct mail *mail)
+static int take_bounces(const struct sender *context, const char *shop, const struct finding *finding,
+	const ReminderDue *due, struct mail *mail)
 {
 	if (!finding->to_owner)
-		return bounce_address_make(BYTES(installation.bounce_key, installation.bounce_key_len),
-			finding->shop->bounce, shop, mail->message_id, due->cart.ids.email_hash, mail->envelope_from);
+		return bounce_address_make(BYTES(context->bounce_key, context->bounce_key_len), finding->shop->bounce,
+			shop, mail->message_id, due->cart.ids.email_hash, mail->envelope_from);
 	bounce_address_plain(finding->shop->bounce, mail->envelope_from);
 	return 0;
 }
@@ -135,30 +125,33 @@ static void letter_take(struct letter *letter, struct mail **mail)
 	*mail = NULL;
 }
 
-static struct letter *letter_of(const struct finding *finding, const struct consulted *consulted, struct mail **mail)
+static struct letter *letter_of(const struct sender *context, const struct finding *finding, const ReminderDue *due,
+	const struct consulted *consulted, struct mail **mail)
 {
 	struct letter *letter = memory_new(sizeof(*letter));
 
 	letter_take(letter, mail);
-	TEXT_COPY(letter->shop, finding->shop->name);
-	letter->attempt = finding->send.attempt + 1;
+	TEXT_COPY(letter->attempt.shop, finding->shop->name);
+	snprintf(letter->attempt.key, sizeof(letter->attempt.key), "%s/%u", due->cart.ids.cart_id, (unsigned)due->step);
+	letter->attempt.attempt = finding->send.attempt + 1;
 	letter->to_owner = finding->to_owner;
 	letter->was_asked = !consulted->asked.nobody;
 	letter->storefront_end = consulted->asked.end;
 	asking_note(&consulted->asked, letter->note);
 	letter->polished = consulted->polished;
-	list_append(&under_way, &letter->hook);
+	list_append(context->under_way, &letter->hook);
 	return letter;
 }
 
 int letter_new(const struct state *state, const struct finding *finding, const ReminderDue *due,
 	const struct consulted *consulted, int64_t now_us, struct letter **ret, char ret_why[160])
 {
+	const struct sender *context = sender_context(state);
 	_cleanup_(buffer_free) struct buffer back = { 0 };
 	const char *shop = finding->shop->name, *opening = consulted->polished.line;
 	char url[700];
 	struct mail *mail;
-	if (unsubscribe_url(shop, due, url) < 0) {
+	if (unsubscribe_url(context, shop, due, url) < 0) {
 		snprintf(ret_why, 160, "no unsubscribe link can be made for this cart");
 		return -EINVAL;
 	}
@@ -167,21 +160,21 @@ int letter_new(const struct state *state, const struct finding *finding, const R
 				      .cart = &due->cart,
 				      .step = (int)due->step,
 				      .now_us = now_us,
-				      .id_key = BYTES(installation.bounce_key, installation.bounce_key_len),
+				      .id_key = BYTES(context->bounce_key, context->bounce_key_len),
 				      .unsubscribe_url = url,
-				      .return_url = return_url(shop, finding, due, &back),
+				      .return_url = return_url(context, shop, finding, due, &back),
 				      .opening = *opening ? opening : NULL,
 				      .to = finding->to_owner ? finding->shop->owner : due->cart.ids.email,
 				      .to_owner = finding->to_owner },
 		&mail, ret_why);
 	if (r < 0)
 		return r;
-	if (take_bounces(shop, finding, due, mail) < 0) {
+	if (take_bounces(context, shop, finding, due, mail) < 0) {
 		mail_free(mail);
 		snprintf(ret_why, 160, "no envelope sender can be made for this cart");
 		return -EINVAL;
 	}
-	*ret = letter_of(finding, consulted, &mail);
+	*ret = letter_of(context, finding, due, consulted, &mail);
 	return 0;
 }
 

@@ -8,12 +8,12 @@
 #include "services/carts/sender/may_send.h"
 #include "services/carts/sender/polishing.h"
 #include "services/carts/sender/sender.h"
+#include "services/kit/effect/claims.h"
 #include "services/kit/mail/message.h"
 
 struct letter {
 	struct mail mail; /* first: the driver takes the request for a struct mail */
-	char shop[64];
-	uint32_t attempt;
+	struct claim_try attempt;
 	bool to_owner;
 	struct list hook; /* letter.c's: those under way */
 	bool claimed;
@@ -33,13 +33,10 @@ struct consulted {
 int letter_new(const struct state *state, const struct finding *finding, const ReminderDue *due,
 	const struct consulted *consulted, int64_t now_us, struct letter **ret, char ret_why[160]);
 void letter_free(struct letter *letter);
-/* The installation's limits; and how many mails of this shop, or (NULL) of all, this process is at that are not claimed yet. */
-struct letter_limits {
-	uint32_t a_minute, a_day;
-};
-struct letter_limits letter_limits(void);
-uint32_t letters_under_way(const char *shop);
+/* How many mails of this shop, or (NULL) of all, this sender is at that are not claimed yet. */
+uint32_t letters_under_way(const struct sender *context, const char *shop);
 void letter_claimed(const struct letter *letter);
-int64_t letter_boot_us(int64_t wall_us); /* a span of the wall clock in boot time, as delays are given */
+int64_t letter_boot_us(
+	const struct state *state, int64_t wall_us); /* a span of the wall clock in boot time, as delays are given */
 
 #endif

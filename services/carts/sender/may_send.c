@@ -8,6 +8,7 @@
 #include "services/carts/sender/may_send.h"
 #include "services/carts/policy/chase.h"
 #include "services/carts/policy/merges.h"
+#include "services/carts/policy/rules_document.h"
 #include "services/carts/policy/stops.h"
 #include "services/carts/sender/absence.h"
 #include "services/carts/sender/letter.h"
@@ -132,7 +133,7 @@ static struct finding found_hour(
 {
 	static const struct rules no_rules;
 	uint32_t version;
-	const struct rules *rules = docs_rules(state, shop->name, &version);
+	const struct rules *rules = rules_in_use(state, shop->name, &version);
 	int64_t last_us = to_owner ? 0 : sends_last_to(state, shop->name, due->cart.ids.email_hash);
 	int64_t window_us = rules_window_us(rules ? rules : &no_rules);
 	struct passing open = { now_us, "quiet hours" };
@@ -149,29 +150,29 @@ static struct finding found_hour(
 	return finding;
 }
 
-static struct pace pace_of_shop(const struct shop *shop)
+static struct pace pace_of_shop(const struct sender *context, const struct shop *shop)
 {
 	return (struct pace){ .shop = shop->name,
 		.zone = shop->zone,
 		.a_minute = shop->most_a_minute,
 		.a_day = shop->most_a_day,
-		.under_way = shop->most_a_minute || shop->most_a_day ? letters_under_way(shop->name) : 0 };
+		.under_way = shop->most_a_minute || shop->most_a_day ? letters_under_way(context, shop->name) : 0 };
 }
 
-static struct pace pace_of_all(void)
+static struct pace pace_of_all(const struct sender *context)
 {
-	struct letter_limits limits = letter_limits();
 	return (struct pace){ .shop = SHOP_OF_ALL,
 		.zone = "UTC",
-		.a_minute = limits.a_minute,
-		.a_day = limits.a_day,
-		.under_way = limits.a_minute || limits.a_day ? letters_under_way(NULL) : 0 };
+		.a_minute = context->most_a_minute,
+		.a_day = context->most_a_day,
+		.under_way = context->most_a_minute || context->most_a_day ? letters_under_way(context, NULL) : 0 };
 }
 
 /* Over the rate a mail waits where it is; over the day's number it is decided anew on the next day, after the quiet hours. */
 static struct finding found_pace(const struct state *state, const struct shop *shop, int64_t now_us)
 {
-	const struct pace paces[] = { pace_of_shop(shop), pace_of_all() };
+	const struct sender *context = sender_context(state);
+	const struct pace paces[] = { pace_of_shop(context, shop), pace_of_all(context) };
 	struct finding finding = found(MOVE_SEND, NULL);
 	for (size_t i = 0; i < sizeof(paces) / sizeof(paces[0]) && finding.move != MOVE_DEFER; i++) {
 		int64_t until_us = 0;
@@ -180,7 +181,7 @@ static struct finding found_pace(const struct state *state, const struct shop *s
 			continue;
 		finding = answer == PACE_DAY ? found(MOVE_DEFER, "as many mails went today as may")
 					     : found(MOVE_WAIT, "as many mails went this minute as may");
-		const struct rules *rules = answer == PACE_DAY ? docs_rules(state, shop->name, NULL) : NULL;
+		const struct rules *rules = answer == PACE_DAY ? rules_in_use(state, shop->name, NULL) : NULL;
 		finding.until_us = rules ? rules_next_sending_us(rules, shop->zone, until_us) : until_us;
 	}
 	return finding;
@@ -188,7 +189,8 @@ static struct finding found_pace(const struct state *state, const struct shop *s
 
 static bool pace_lets(const struct state *state, const struct shop *shop, const ReminderDue *due, uint32_t attempt)
 {
-	const struct pace of_shop = pace_of_shop(shop), of_all = pace_of_all();
+	const struct sender *context = sender_context(state);
+	const struct pace of_shop = pace_of_shop(context, shop), of_all = pace_of_all(context);
 	const struct pace_claim claim = {
 		.shop = shop->name, .cart_id = due->cart.ids.cart_id, .step = due->step, .attempt = attempt
 	};
@@ -254,7 +256,7 @@ bool may_still_send(const struct state *state, const char *shop_name, const Remi
 	if (found_now(state, shop, mode, due, now_us).move != MOVE_SEND || absence_holds_until_us(state) > now_us)
 		return false;
 	uint32_t version;
-	const struct rules *rules = docs_rules(state, shop_name, &version);
+	const struct rules *rules = rules_in_use(state, shop_name, &version);
 	if (rules && rules_next_sending_us(rules, shop->zone, now_us) > now_us)
 		return false;
 	return to_owner == (mode == MODE_MAIL_ME) && pace_lets(state, shop, due, attempt);

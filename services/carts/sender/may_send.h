@@ -6,7 +6,7 @@
 
 #include "bus/actor/state.h"
 #include "bus/base/clock.h"
-#include "proto/topics.h"
+#include "proto/cart_topics.h"
 #include "services/carts/policy/sends.h"
 #include "services/kit/shop/shop.h"
 

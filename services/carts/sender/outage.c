@@ -10,17 +10,19 @@
 #include "bus/base/text.h"
 #include <stdio.h>
 
+STATE_NUMBERS(outage, "outage");
+
 static const char KIND[] = "mail-server";
 
 void outage_remember(struct state *state, const struct message_meta *said, const Alarm *alarm)
 {
 	if (strcmp(alarm->kind, KIND) == 0)
-		state_put_number(state, "outage", said->shop, KIND, alarm->raised);
+		STATE_PUT_NUMBER(state, outage, said->shop, KIND, alarm->raised);
 }
 
 static bool is_raised(const struct state *state)
 {
-	return state_number(state, "outage", SHOP_OF_ALL, KIND) != 0;
+	return STATE_NUMBER(state, outage, SHOP_OF_ALL, KIND) != 0;
 }
 
 static void say(struct turn *turn, Alarm *alarm)

@@ -3,7 +3,7 @@
 #define CARTS_SENDER_OUTAGE_H
 
 #include "bus/actor/service.h"
-#include "proto/topics.h"
+#include "proto/platform_topics.h"
 
 void outage_remember(struct state *state, const struct message_meta *said, const Alarm *alarm);
 void say_server_away(const struct state *state, struct turn *turn, const char *words);

@@ -32,8 +32,26 @@ static void say_audit(struct turn *turn, const ReminderDue *due, const struct no
 	SAY(turn, audit, &audit, .shop = turn_message(turn)->shop, .key = due->cart.ids.cart_id);
 }
 
-static void say_outcome(struct turn *turn, const struct topic *topic, const char *action, const struct outcome *outcome)
+struct ending {
+	const struct topic *topic;
+	const char *action;
+};
+
+static const struct ending *ending_of(enum claim_state end)
 {
+	static const struct ending endings[] = { [CLAIM_IS_DONE] = { &topic_reminder_sent, "mailed" },
+		[CLAIM_IS_RELEASED] = { &topic_reminder_released, "released" },
+		[CLAIM_IS_REFUSED] = { &topic_reminder_refused, "refused" },
+		[CLAIM_IS_AMBIGUOUS] = { &topic_reminder_ambiguous, "ambiguous" },
+		[CLAIM_IS_SKIPPED] = { &topic_reminder_skipped, "skipped" } };
+
+	assert(end <= CLAIM_IS_SKIPPED && endings[end].topic);
+	return &endings[end];
+}
+
+void say_outcome(struct turn *turn, enum claim_state end, const struct outcome *outcome)
+{
+	const struct ending *ending = ending_of(end);
 	const ReminderDue *due = outcome->due;
 	char key[100], grounds[400];
 	ReminderOutcome said = { .step = due->step,
@@ -49,42 +67,17 @@ static void say_outcome(struct turn *turn, const struct topic *topic, const char
 	TEXT_COPY(said.reason, outcome->reason ? outcome->reason : "");
 	TEXT_COPY(said.currency, due->cart.currency);
 	snprintf(key, sizeof(key), "%s/%u", said.cart_id, (unsigned)said.step);
-	turn_publish(turn, topic,
+	turn_publish(turn, ending->topic,
 		&(struct publish_options){ .shop = turn_message(turn)->shop, .key = key, .version = outcome->attempt },
 		&said);
 	snprintf(grounds, sizeof(grounds), "reminder %u, attempt %u%s%s%s%s", (unsigned)said.step,
 		(unsigned)said.attempt, outcome->to_owner ? ", to the owner" : "", said.reason[0] ? ": " : "",
 		said.reason, outcome->note ? outcome->note : "");
 	say_audit(turn, due,
-		&(struct note){ .action = action,
+		&(struct note){ .action = ending->action,
 			.grounds = grounds,
-			.before = topic == &topic_reminder_skipped ? "due" : "claimed",
-			.after = action });
-}
-
-void say_sent(struct turn *turn, const struct outcome *outcome)
-{
-	say_outcome(turn, &topic_reminder_sent, "mailed", outcome);
-}
-
-void say_released(struct turn *turn, const struct outcome *outcome)
-{
-	say_outcome(turn, &topic_reminder_released, "released", outcome);
-}
-
-void say_refused(struct turn *turn, const struct outcome *outcome)
-{
-	say_outcome(turn, &topic_reminder_refused, "refused", outcome);
-}
-
-void say_ambiguous(struct turn *turn, const struct outcome *outcome)
-{
-	say_outcome(turn, &topic_reminder_ambiguous, "ambiguous", outcome);
-}
-
-void say_skipped(struct turn *turn, const struct outcome *outcome)
-{
-	say_outcome(turn, &topic_reminder_skipped, "skipped", outcome);
+			.before = end == CLAIM_IS_SKIPPED ? "due" : "claimed",
+			.after = ending->action });
 }
 
 void say_deferred(struct turn *turn, const ReminderDue *due, int64_t until_us, const char *reason)

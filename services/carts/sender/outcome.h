@@ -5,7 +5,7 @@
 #define CARTS_SENDER_OUTCOME_H
 
 #include "bus/actor/turn.h"
-#include "proto/topics.h"
+#include "proto/cart_topics.h"
 #include "services/carts/sender/letter.h"
 
 struct outcome {
@@ -17,11 +17,8 @@ struct outcome {
 	const char *reason;                 /* of anything but sent */
 };
 
-void say_sent(struct turn *turn, const struct outcome *outcome);
-void say_released(struct turn *turn, const struct outcome *outcome);
-void say_refused(struct turn *turn, const struct outcome *outcome);
-void say_ambiguous(struct turn *turn, const struct outcome *outcome);
-void say_skipped(struct turn *turn, const struct outcome *outcome);
+/* `end`: DONE, RELEASED, REFUSED, AMBIGUOUS or SKIPPED. */
+void say_outcome(struct turn *turn, enum claim_state end, const struct outcome *outcome);
 
 /* Sets the cart's timer to `until_us` under the revision decided on, so that the waiter decides anew, and audits it. */
 void say_deferred(struct turn *turn, const ReminderDue *due, int64_t until_us, const char *reason);

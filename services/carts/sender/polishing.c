@@ -1,7 +1,6 @@
 /*
  * polishing.c: before a reminder is mailed, a model may say its opening line better
  *
- * Owns:      what this installation's model costs, and its budget, set once at start.
  * Promises:  asked only for what would be mailed now, and before the claim; nothing that comes of it decides whether a mail goes;
  *            what it cost is said with what became of the mail. A process that dies between the two loses that figure.
  * Read next: services/carts/letter/polish.h, sender.c
@@ -10,15 +9,9 @@
 #include "bus/base/memory.h"
 #include "bus/base/text.h"
 #include "services/carts/letter/speech.h"
+#include "services/carts/sender/sender.h"
 #include "services/kit/documents/docs.h"
 #include <stdlib.h>
-
-static struct model_use installation;
-
-void polishing_set_up(const struct model_use *use)
-{
-	installation = *use;
-}
 
 /* As far as its opening line goes. */
 static struct reminder reminder_of(
@@ -37,7 +30,8 @@ struct polishing *polishing_new(const struct state *state, const struct finding 
 {
 	struct polishing *polishing;
 
-	if (!finding->shop || !finding->shop->polish || !model_use_allows(&installation, state, now_us))
+	if (!finding->shop || !finding->shop->polish ||
+		!model_use_allows(&sender_context(state)->polish, state, now_us))
 		return NULL;
 	polishing = memory_new(sizeof(*polishing));
 	struct reminder reminder = reminder_of(state, finding, due, now_us);
@@ -66,7 +60,7 @@ void polishing_hear(const struct state *state, const struct finding *finding, co
 		struct reminder reminder = reminder_of(state, finding, due, now_us);
 		fault = polish_take(&reminder, answer ? answer : &none, ret->line);
 	}
-	ret->used = model_use_told(&installation, answer, "opening", fault);
+	ret->used = model_use_told(&sender_context(state)->polish, answer, POLISH_MODEL, fault);
 	ret->used.step = due->step;
 	TEXT_COPY(ret->used.cart_id, due->cart.ids.cart_id);
 	if (fault)

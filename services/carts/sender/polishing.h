@@ -10,8 +10,6 @@
 #include "services/carts/sender/may_send.h"
 #include "services/kit/model/use.h"
 
-void polishing_set_up(const struct model_use *use); /* once, before the first turn */
-
 struct polishing {                  /* the request of the effect "model" */
 	struct model_request model; /* first: the driver takes the request for it */
 	struct asked asked;         /* what the storefront said before */

@@ -11,7 +11,8 @@
  *            known; what may have gone is never tried again.
  * Fails by:  later, with backoff, on what may pass (a 4xx, a connection that ended); with all others, while there is no connection at
  *            all; a claim whose owner fell silent becomes ambiguous.
- * Read next: may_send.c (whether), asking.c (what the storefront knows), polishing.c (its first line), letter.c (what), outcome.c (how it is said)
+ * Read next: services/kit/effect/claim.h (the machine it runs on), may_send.c (whether), asking.c (what the storefront knows),
+ *            polishing.c (its first line), letter.c (what), outcome.c (how it is said)
  */
 #include "services/carts/sender/sender.h"
 #include "bus/base/clock.h"
@@ -30,18 +31,6 @@
 #include "services/kit/mail/pace.h"
 #include <stdio.h>
 
-/*
- * How long a claim may stay without an outcome. Of another run: our queue got the message because that run's session died, and
- * an outcome that it still says, or that it left its claim unused, will be said within seconds of its coming back (counted from
- * our own start at the earliest: both may have been started anew). Of this run: the effect may still be at
- * it, up to its deadline. For another reminder (of a cart that was merged into this one, or decided twice): the sender that is given
- * that one settles it. An outcome that comes later still corrects the record.
- */
-#define CLAIM_OF_OTHERS_US (15 * US_PER_S)
-#define CLAIM_OF_OURS_US (15 * US_PER_MINUTE)
-#define CLAIM_FOR_ANOTHER_US US_PER_DAY
-#define LOOK_AGAIN_US (2 * US_PER_S)
-
 #define MAIL_DEADLINE_US (12 * US_PER_MINUTE)  /* above the transport's own, so that it can say what happened */
 #define ASK_DEADLINE_US US_PER_MINUTE          /* above any that a shop.conf gives */
 #define POLISH_DEADLINE_US (2 * US_PER_MINUTE) /* above any that cartbus.conf gives */
@@ -52,65 +41,22 @@
 /* Of the nth attempt that ended without a mail; the last one holds for all further ones. */
 static const int64_t backoff_us[] = { US_PER_MINUTE, 5 * US_PER_MINUTE, 15 * US_PER_MINUTE, US_PER_HOUR };
 
-static enum verdict wait_for(struct turn *turn, int64_t wall_us, const char *reason)
+static enum verdict wait_for(const struct state *state, struct turn *turn, int64_t wall_us, const char *reason)
 {
-	return turn_wait(turn, letter_boot_us(wall_us), reason);
-}
-
-static enum verdict retry(struct turn *turn, uint32_t attempt)
-{
-	size_t last = sizeof(backoff_us) / sizeof(backoff_us[0]) - 1, n = attempt ? attempt - 1 : 0;
-	return wait_for(turn, backoff_us[n < last ? n : last], "the mail could not be delivered yet");
-}
-
-static int64_t patience_us_for(const struct turn *turn, const struct send *send)
-{
-	if (send->due_seq != turn_message(turn)->seq)
-		return CLAIM_FOR_ANOTHER_US;
-	return strcmp(send->owner, turn_run(turn)) == 0 ? CLAIM_OF_OURS_US : CLAIM_OF_OTHERS_US;
-}
-
-/* Only what was claimed for this very message: its row is this cart's own. */
-static bool is_unused(const struct state *state, const struct turn *turn, const struct send *send)
-{
-	return send->due_seq == turn_message(turn)->seq && strcmp(send->owner, turn_run(turn)) != 0 &&
-		unused_is(state, send);
-}
-
-static enum verdict wait_for_outcome(
-	const struct state *state, struct turn *turn, const ReminderDue *due, const struct send *send)
-{
-	int64_t patience_us = patience_us_for(turn, send);
-	int64_t since_us = send->at_us > turn_began_us(turn) ? send->at_us : turn_began_us(turn);
-	int64_t waited_us = letter_boot_us(turn_now_us(turn) - since_us);
-	if (is_unused(state, turn, send)) {
-		say_released(turn,
-			&(struct outcome){ .due = due,
-				.attempt = send->attempt,
-				.reason = "not_sent the process that claimed it ended before the last byte" });
-		return retry(turn, send->attempt);
-	}
-	if (waited_us < patience_us) {
-		int64_t left_us = patience_us - waited_us;
-		return turn_wait(turn, left_us < LOOK_AGAIN_US ? left_us : LOOK_AGAIN_US,
-			"claimed, and its outcome is not known yet");
-	}
-	say_ambiguous(turn,
-		&(struct outcome){ .due = due,
-			.attempt = send->attempt,
-			.reason = "owner_gone the process that claimed it never said what became of it" });
-	return TURN_DONE;
+	return turn_wait(turn, letter_boot_us(state, wall_us), reason);
 }
 
 static enum verdict skip(struct turn *turn, const ReminderDue *due, const struct finding *finding)
 {
 	char reason[240];
 	snprintf(reason, sizeof(reason), "%s %s", finding->word, finding->reason);
-	say_skipped(turn, &(struct outcome){ .due = due, .attempt = finding->send.attempt, .reason = reason });
+	say_outcome(turn, CLAIM_IS_SKIPPED,
+		&(struct outcome){ .due = due, .attempt = finding->send.attempt, .reason = reason });
 	return TURN_DONE;
 }
 
 static const struct effect_kind mail_effect, polish_effect, ask_effect;
+static const struct claims reminder_claims;
 
 static enum verdict mail(const struct state *state, const ReminderDue *due, struct finding *finding,
 	const struct consulted *consulted, struct turn *turn)
@@ -146,7 +92,7 @@ static enum verdict settle(
 	case MOVE_SEND:
 		return TURN_DONE;
 	case MOVE_CLAIMED:
-		return wait_for_outcome(state, turn, due, &finding->send);
+		return claims_meet(&reminder_claims, state, due, turn);
 	case MOVE_SKIP:
 		return skip(turn, due, finding);
 	case MOVE_LEAVE:
@@ -156,11 +102,11 @@ static enum verdict settle(
 		say_deferred(turn, due, finding->until_us, finding->reason);
 		return TURN_DONE;
 	case MOVE_PAUSED:
-		return wait_for(turn, PAUSED_US, finding->reason);
+		return wait_for(state, turn, PAUSED_US, finding->reason);
 	case MOVE_WAIT:
-		return wait_for(turn, finding->until_us - turn_now_us(turn), finding->reason);
+		return wait_for(state, turn, finding->until_us - turn_now_us(turn), finding->reason);
 	case MOVE_NO_SHOP:
-		return turn_failed(turn, letter_boot_us(NO_SHOP_US), finding->reason);
+		return turn_failed(turn, letter_boot_us(state, NO_SHOP_US), finding->reason);
 	}
 	return TURN_DONE;
 }
@@ -268,64 +214,73 @@ static enum verdict hear_due(const struct state *state, const ReminderDue *due, 
 
 /* ---- the mail on its way ---- */
 
-static void mail_claim(const struct state *state, const void *message, const void *request, struct turn *turn)
+static struct claim_row find_reminder(const struct state *state, const void *message, const struct turn *turn)
+{
+	const ReminderDue *due = message;
+	const struct send send = sends_of(state, turn_message(turn)->shop, &due->cart, (int)due->step);
+	struct claim_row row = {
+		.state = send.phase, .attempt = send.attempt, .at_us = send.at_us, .asked_seq = send.due_seq
+	};
+
+	TEXT_COPY(row.owner, send.owner);
+	return row;
+}
+
+static enum verdict open_reminder(
+	const struct state *state, const void *message, uint32_t attempt, const void *found, struct turn *turn)
+{
+	(void)attempt, (void)found;
+	return hear_due(state, message, turn);
+}
+
+static enum verdict meet_reminder(const struct state *state, const void *message, struct turn *turn)
+{
+	return hear_due(state, message, turn);
+}
+
+static const struct claim_try *attempt_of_reminder(const void *request)
+{
+	return &((const struct letter *)request)->attempt;
+}
+
+/* Only what was claimed for this very message: its row is this cart's own. */
+static bool is_reminder_unused(const struct state *state, const struct claim_row *row, const struct turn *turn)
+{
+	return row->asked_seq == turn_message(turn)->seq && strcmp(row->owner, turn_run(turn)) != 0 &&
+		unused_is(state, row);
+}
+
+static void say_reminder_claim(const void *message, const void *request, struct turn *turn)
 {
 	const ReminderDue *due = message;
 	const struct letter *letter = request;
-	char key[100], idem[120];
+	const struct claim_try *claimed = &letter->attempt;
+	char idem[CLAIM_KEY_MAX + 12];
 	SendClaim claim = { .step = due->step,
-		.attempt = letter->attempt,
+		.attempt = claimed->attempt,
 		.due_seq = turn_message(turn)->seq,
 		.claimed_us = turn_now_us(turn) };
-	(void)state;
 	TEXT_COPY(claim.cart_id, due->cart.ids.cart_id);
 	TEXT_COPY(claim.address_hash, due->cart.ids.email_hash);
 	TEXT_COPY(claim.owner, turn_run(turn));
-	snprintf(key, sizeof(key), "%s/%u", claim.cart_id, (unsigned)claim.step);
-	snprintf(idem, sizeof(idem), "%s/%u", key, (unsigned)claim.attempt);
+	snprintf(idem, sizeof(idem), "%s/%u", claimed->key, (unsigned)claim.attempt);
 	letter_claimed(letter);
-	SAY(turn, send_claim, &claim, .shop = letter->shop, .key = key, .idem = idem, .version = claim.attempt);
+	SAY(turn, send_claim, &claim, .shop = claimed->shop, .key = claimed->key, .idem = idem,
+		.version = claim.attempt);
 }
 
-static bool mail_may_proceed(const struct state *state, const void *message, const void *request, int64_t now_us)
+static bool stops_reminder(const struct state *state, const void *message, const void *request, int64_t now_us)
 {
 	const struct letter *letter = request;
-	return may_still_send(state, letter->shop, message, letter->attempt, letter->to_owner, now_us);
-}
-
-/* Nothing was delivered: free the step, and see what is to be done about it now. */
-static enum verdict release(const struct state *state, const struct outcome *outcome, struct turn *turn)
-{
-	say_released(turn, outcome);
-	struct finding finding = may_send(state, turn_message(turn)->shop, outcome->due, turn_now_us(turn));
-	if (finding.move == MOVE_SEND)
-		return retry(turn, outcome->attempt);
-	return settle(state, outcome->due, &finding, turn);
-}
-
-static enum verdict decide_end(
-	const struct state *state, enum mail_end end, const struct outcome *outcome, struct turn *turn)
-{
-	switch (end) {
-	case MAIL_SENT:
-		say_sent(turn, outcome);
-		return TURN_DONE;
-	case MAIL_REFUSED:
-		say_refused(turn, outcome);
-		return TURN_DONE;
-	case MAIL_UNKNOWN:
-		say_ambiguous(turn, outcome);
-		return TURN_DONE;
-	case MAIL_NOT_SENT:
-	case MAIL_LATER:
-		return release(state, outcome, turn);
-	}
-	return TURN_DONE;
+	return !may_still_send(state, letter->attempt.shop, message, letter->attempt.attempt, letter->to_owner, now_us);
 }
 
 /* Nothing was tried that this mail could be blamed for: it waits with the others, and nothing is said about it. */
-static enum verdict wait_for_server(const struct state *state, const struct mail_result *result, struct turn *turn)
+static enum verdict wait_for_server(
+	const struct state *state, const void *message, const void *driver_result, struct turn *turn)
 {
+	const struct mail_result *result = driver_result;
+	(void)message;
 	say_server_away(state, turn, result->words);
 	return turn_wait(turn, SERVER_AWAY_US, "the mail server cannot be reached");
 }
@@ -340,42 +295,95 @@ static void say_no_mailbox(struct turn *turn, const ReminderDue *due, const char
 	SAY(turn, mail_feedback, &feedback, .shop = turn_message(turn)->shop, .key = feedback.address_hash);
 }
 
-static enum verdict mail_decide(const struct state *state, const void *message, const void *request,
-	const void *driver_result, enum claim_answer claimed, struct turn *turn)
+/* What came to light on the way to this end: about the server, the mailbox, the model and the storefront. */
+static void say_findings(const struct state *state, const ReminderDue *due, const struct letter *letter,
+	const struct mail_result *result, struct turn *turn)
+{
+	if (result && result->end != MAIL_NOT_SENT)
+		say_server_back(state, turn);
+	if (result && result->no_mailbox && !letter->to_owner)
+		say_no_mailbox(turn, due, result->words);
+	polishing_say(turn, &letter->polished);
+	if (letter->was_asked)
+		storefront_alarm_say(state, turn, letter->storefront_end, letter->note + 2);
+}
+
+/* The stable first word of a reason. */
+static const char *reason_word(const struct claim_outcome *end)
 {
 	static const char *const words[] = { [MAIL_SENT] = "",
 		[MAIL_NOT_SENT] = "not_sent",
 		[MAIL_LATER] = "later",
 		[MAIL_REFUSED] = "refused",
 		[MAIL_UNKNOWN] = "no_answer" };
-	const struct mail_result *result = driver_result;
-	const struct letter *letter = request;
-	char reason[300];
-	if (claimed == CLAIM_DUPLICATE)
-		return hear_due(state, message, turn); /* somebody else's: its outcome is there, or will be */
-	if (claimed == CLAIM_REFUSED)
-		return turn_failed(turn, letter_boot_us(NO_SHOP_US), "the claim was refused");
-	if (claimed == CLAIM_NONE && result && result->no_server)
-		return wait_for_server(state, result, turn);
-	if (result && result->end != MAIL_NOT_SENT)
-		say_server_back(state, turn);
-	if (result && result->no_mailbox && !letter->to_owner)
-		say_no_mailbox(turn, message, result->words);
-	/* Past its deadline: with a claim the last byte may have gone, without one it cannot. */
-	enum mail_end end = result ? result->end : claimed == CLAIM_FRESH ? MAIL_UNKNOWN : MAIL_NOT_SENT;
-	snprintf(reason, sizeof(reason), "%s %s", words[end], result ? result->words : "no result within the deadline");
-	struct outcome outcome = { .due = message,
-		.attempt = letter->attempt,
-		.to_owner = letter->to_owner,
-		.message_id = letter->mail.message_id,
-		.transport = result ? result->transport : NULL,
-		.note = letter->note,
-		.reason = end == MAIL_SENT ? NULL : reason };
-	polishing_say(turn, &letter->polished);
-	if (letter->was_asked)
-		storefront_alarm_say(state, turn, letter->storefront_end, letter->note + 2);
-	return decide_end(state, end, &outcome, turn);
+	const struct mail_result *result = end->result;
+
+	if (end->event == CLAIM_MET_SILENT)
+		return "owner_gone";
+	if (result)
+		return words[result->end];
+	return end->state == CLAIM_IS_AMBIGUOUS ? "no_answer" : "not_sent";
 }
+
+static void say_reminder_outcome(
+	const struct state *state, const void *message, const struct claim_outcome *end, struct turn *turn)
+{
+	const struct letter *letter = end->request;
+	const struct mail_result *result = end->result;
+	struct outcome outcome = { .due = message, .attempt = end->attempt };
+	char reason[300];
+
+	snprintf(reason, sizeof(reason), "%s %s", reason_word(end), end->words);
+	outcome.reason = end->state == CLAIM_IS_DONE ? NULL : reason;
+	if (letter) {
+		outcome.to_owner = letter->to_owner;
+		outcome.message_id = letter->mail.message_id;
+		outcome.transport = result ? result->transport : NULL;
+		outcome.note = letter->note;
+		say_findings(state, message, letter, result, turn);
+	}
+	say_outcome(turn, end->state, &outcome);
+}
+
+static struct claim_reply read_mail(const void *message, const void *request, const void *driver_result)
+{
+	const struct mail_result *result = driver_result;
+	(void)message, (void)request;
+	return (struct claim_reply){ .event = result->no_server ? CLAIM_END_AWAY : mail_claim_event(result->end),
+		.words = result->words };
+}
+
+/* Nothing was delivered, and its step is free: see what is to be done about it now. */
+static enum verdict after_release(
+	const struct state *state, const void *message, const struct claim_outcome *outcome, struct turn *turn)
+{
+	const ReminderDue *due = message;
+	struct finding finding = may_send(state, turn_message(turn)->shop, due, turn_now_us(turn));
+	if (finding.move == MOVE_SEND)
+		return wait_for(state, turn, claims_backoff_us(&reminder_claims, outcome->attempt),
+			"the mail could not be delivered yet");
+	return settle(state, due, &finding, turn);
+}
+
+/* The claim of another reminder (of a cart that was merged into this one, or decided twice) is settled by the sender that is given that one. */
+static const struct claims reminder_claims = { .table = CLAIMS_TABLE(sends),
+	CLAIMS_PATIENCE,
+	.backoff_us = backoff_us,
+	.backoffs = sizeof(backoff_us) / sizeof(backoff_us[0]),
+	.find = find_reminder,
+	.open = open_reminder,
+	.meet = meet_reminder,
+	.attempt_of = attempt_of_reminder,
+	.say_claim = say_reminder_claim,
+	.say_outcome = say_reminder_outcome,
+	.read = read_mail,
+	.stops = stops_reminder,
+	.is_unused = is_reminder_unused,
+	.away = wait_for_server,
+	.after_failure = after_release,
+	.boot_us = letter_boot_us };
+
+CLAIMS_FUNCTIONS(mail, reminder_claims)
 
 static void mail_request_free(void *request)
 {
@@ -386,9 +394,7 @@ static const struct effect_kind mail_effect = {
 	.name = "mail",
 	.request_free = mail_request_free,
 	.deadline_us = MAIL_DEADLINE_US,
-	.claim = mail_claim,
-	.may_proceed = mail_may_proceed,
-	.decide = mail_decide,
+	CLAIMS_DECIDED_BY(mail),
 };
 
 static void remember_claim(struct state *state, const struct message_meta *said, const SendClaim *claim)
@@ -414,14 +420,14 @@ static void remember_alarm(struct state *state, const struct message_meta *said,
 const struct service sender = {
 	.name = "sender",
 	.layout = 4,
-	.hears = { HEARS(reminder_due, hear_due) },
-	.remembers = { SENDS_REMEMBERED_BY(remember_claim, remember_released), STOPS_REMEMBERED,
+	.hears = HEARING(HEARS(reminder_due, hear_due)),
+	.remembers = REMEMBERING(SENDS_REMEMBERED_BY(remember_claim, remember_released), STOPS_REMEMBERED,
 		REMEMBERS(cart_state, merges_remember), REMEMBERS(gateway_away, absence_remember),
 		REMEMBERS(document, docs_remember), REMEMBERS(alarm, remember_alarm),
-		REMEMBERS(model_used, spend_remember_model), REMEMBERS(send_unused, unused_remember) },
-	.says = { SAYS(send_claim), SAYS(send_unused), SAYS(reminder_sent), SAYS(reminder_released),
+		REMEMBERS(model_used, spend_remember_model), REMEMBERS(send_unused, unused_remember)),
+	.says = SAYING(SAYS(send_claim), SAYS(send_unused), SAYS(reminder_sent), SAYS(reminder_released),
 		SAYS(reminder_refused), SAYS(reminder_ambiguous), SAYS(reminder_skipped), SAYS(cart_checkout),
-		SAYS(timer_set), SAYS(audit), SAYS(mail_feedback), SAYS(alarm), SAYS(model_used) },
-	.effects = { &ask_effect, &polish_effect, &mail_effect },
+		SAYS(timer_set), SAYS(audit), SAYS(mail_feedback), SAYS(alarm), SAYS(model_used)),
+	.effects = RUNNING(&ask_effect, &polish_effect, &mail_effect),
 	.unused = unused_say,
 };

@@ -10,6 +10,8 @@
 #include <inttypes.h>
 #include <stdio.h>
 
+STATE_NUMBERS(unused, "unused");
+
 enum { KEY_MAX = 96 };
 
 static const char *key_of(char ret[KEY_MAX], const char *owner, uint64_t due_seq, uint32_t attempt)
@@ -32,13 +34,13 @@ void unused_remember(struct state *state, const struct message_meta *said, const
 {
 	char key[KEY_MAX];
 
-	state_put_number(state, "unused", said->shop, key_of(key, unused->owner, unused->due_seq, unused->attempt),
+	STATE_PUT_NUMBER(state, unused, said->shop, key_of(key, unused->owner, unused->due_seq, unused->attempt),
 		(uint64_t)unused->at_us);
 }
 
-bool unused_is(const struct state *state, const struct send *send)
+bool unused_is(const struct state *state, const struct claim_row *claim)
 {
 	char key[KEY_MAX];
 
-	return state_has(state, "unused", SHOP_OF_ALL, key_of(key, send->owner, send->due_seq, send->attempt));
+	return STATE_HAS(state, unused, SHOP_OF_ALL, key_of(key, claim->owner, claim->asked_seq, claim->attempt));
 }

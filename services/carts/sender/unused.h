@@ -5,11 +5,11 @@
 #define CARTS_SENDER_UNUSED_H
 
 #include "bus/actor/service.h"
-#include "proto/topics.h"
-#include "services/carts/policy/sends.h"
+#include "proto/cart_topics.h"
+#include "services/kit/effect/claim.h"
 
 void unused_say(struct turn *turn, const struct claim_note *claim);
 void unused_remember(struct state *state, const struct message_meta *said, const SendUnused *unused);
-bool unused_is(const struct state *state, const struct send *send); /* the claim that `send` ends with */
+bool unused_is(const struct state *state, const struct claim_row *claim);
 
 #endif

@@ -1,42 +1,31 @@
 /*
  * letters.c: mails a summary to each who is named, once
  *
- * Owns:      the tables letters (shop, month/recipient -> struct letter_row) and letters.alarm (shop -> raised).
+ * Owns:      the tables letters (shop, month/recipient -> struct claim_row) and letters.alarm (shop -> raised).
  * Promises:  as a reminder, a letter's last byte leaves only behind a fresh claim; what may have gone is not sent again, and raises
  *            an alarm that names the file; what did not go is tried until it does.
  * Fails by:  an alarm when a mail server refuses it for good.
- * Read next: summarizer.c, services/carts/sender/sender.c (the same for reminders), bus/actor/effect.h
+ * Read next: services/kit/effect/claims.h (the machine that it runs on), summarizer.c
  */
 #include "services/carts/summarizer/letters.h"
 #include "bus/base/clock.h"
 #include "bus/base/memory.h"
 #include "bus/base/text.h"
 #include "services/kit/documents/docs.h"
+#include "services/kit/effect/claims.h"
 #include "services/kit/mail/message.h"
-#include "services/kit/state/row.h"
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 
 #define NO_SHOP_US (10 * US_PER_S)
 #define MAIL_DEADLINE_US (12 * US_PER_MINUTE) /* above the transport's own, so that it can say what happened */
-/* A claim of a run that is gone: an outcome that it still says comes within seconds. Of this run: the effect may be at it. */
-#define CLAIM_OF_OTHERS_US (15 * US_PER_S)
-#define CLAIM_OF_OURS_US (15 * US_PER_MINUTE)
-#define LOOK_AGAIN_US (2 * US_PER_S)
 static const int64_t backoff_us[] = { US_PER_MINUTE, 5 * US_PER_MINUTE, 15 * US_PER_MINUTE, US_PER_HOUR };
-enum { BACKOFFS = sizeof(backoff_us) / sizeof(backoff_us[0]) };
 
 static const char *const alarm_kind = "summary-not-mailed";
 
-enum letter_phase { LETTER_NONE, LETTER_CLAIMED, LETTER_RELEASED, LETTER_SETTLED };
-
-struct letter_row {
-	uint32_t attempt;
-	enum letter_phase phase;
-	int64_t claimed_us;
-	char owner[40];
-};
+STATE_STRUCTS(letters, "letters", struct claim_row);
+STATE_NUMBERS(letters_alarm, "letters.alarm");
 
 enum { KEY_MAX = 40, RECIPIENT_MAX = 20 };
 
@@ -50,55 +39,57 @@ static void key_of(const char *month, const char *recipient, char ret[KEY_MAX])
 	snprintf(ret, KEY_MAX, "%s/%s", month, recipient);
 }
 
-static struct letter_row row_of(const struct state *state, const char *shop, const char *month, const char *to)
+static void key_of_due(const void *message, char ret[CLAIM_KEY_MAX])
 {
-	struct letter_row row;
-	char key[KEY_MAX], recipient[RECIPIENT_MAX];
-	recipient_of(to, recipient);
-	key_of(month, recipient, key);
-	row_get(state, "letters", shop, key, &row, sizeof(row));
-	return row;
+	const SummaryDue *due = message;
+	char recipient[RECIPIENT_MAX];
+	recipient_of(due->to, recipient);
+	key_of(due->month, recipient, ret);
 }
 
 /* ---- what was said ---- */
 
-static void remember(struct state *state, const char *shop, const char *key, const struct letter_row *said)
-{
-	struct letter_row row;
-	row_get(state, "letters", shop, key, &row, sizeof(row));
-	if (said->attempt < row.attempt || row.phase == LETTER_SETTLED)
-		return;
-	ROW_PUT(state, "letters", shop, key, said);
-}
-
 void letters_remember_claim(struct state *state, const struct message_meta *said, const SummaryClaim *claim)
 {
-	struct letter_row row;
+	const struct claim_fact fact = { .event = CLAIM_FACT_CLAIMED,
+		.attempt = claim->attempt,
+		.at_us = claim->claimed_us,
+		.owner = claim->owner };
 	char key[KEY_MAX];
-	memset(&row, 0, sizeof(row));
-	row.attempt = claim->attempt;
-	row.phase = LETTER_CLAIMED;
-	row.claimed_us = claim->claimed_us;
-	TEXT_COPY(row.owner, claim->owner);
 	key_of(claim->month, claim->recipient, key);
-	remember(state, said->shop, key, &row);
+	claims_remember(state, CLAIMS_TABLE(letters), said->shop, key, &fact);
+}
+
+/* An end that only a newer release knows may mean that it went. */
+static enum claim_event event_of_end(SummaryEnd end)
+{
+	switch (end) {
+	case SUMMARY_SENT:
+		return CLAIM_FACT_DONE;
+	case SUMMARY_RELEASED:
+		return CLAIM_FACT_RELEASED;
+	case SUMMARY_REFUSED:
+		return CLAIM_FACT_REFUSED;
+	case SUMMARY_AMBIGUOUS:
+		break;
+	}
+	return CLAIM_FACT_AMBIGUOUS;
 }
 
 void letters_remember_mailed(struct state *state, const struct message_meta *said, const SummaryMailed *mailed)
 {
-	struct letter_row row;
+	const struct claim_fact fact = {
+		.event = event_of_end(mailed->end), .attempt = mailed->attempt, .at_us = mailed->at_us
+	};
 	char key[KEY_MAX];
-	memset(&row, 0, sizeof(row));
-	row.attempt = mailed->attempt;
-	row.phase = mailed->end == SUMMARY_RELEASED ? LETTER_RELEASED : LETTER_SETTLED;
 	key_of(mailed->month, mailed->recipient, key);
-	remember(state, said->shop, key, &row);
+	claims_remember(state, CLAIMS_TABLE(letters), said->shop, key, &fact);
 }
 
 void letters_remember_alarm(struct state *state, const struct message_meta *said, const Alarm *alarm)
 {
 	if (strcmp(alarm->kind, alarm_kind) == 0)
-		state_put_number(state, "letters.alarm", said->shop, "", alarm->raised);
+		STATE_PUT_NUMBER(state, letters_alarm, said->shop, "", alarm->raised);
 }
 
 /* ---- who gets one ---- */
@@ -143,8 +134,10 @@ int letters_say_due(const struct shop *shop, const char *month, struct turn *tur
 
 struct letter {
 	struct mail mail; /* first: what the mail driver takes */
-	uint32_t attempt;
+	struct claim_try attempt;
 };
+
+static const struct claims letter_claims;
 
 static void letter_free(void *request)
 {
@@ -154,82 +147,77 @@ static void letter_free(void *request)
 	free(letter);
 }
 
-static enum verdict settle(const struct state *state, const SummaryDue *due, uint32_t attempt, SummaryEnd end,
-	const char *reason, struct turn *turn);
+static struct letter *letter_new(const char *shop, const SummaryDue *due, uint32_t attempt, struct mail **mail)
+{
+	struct letter *letter = memory_new(sizeof(*letter));
+	letter->attempt.attempt = attempt;
+	TEXT_COPY(letter->attempt.shop, shop);
+	key_of_due(due, letter->attempt.key);
+	letter->mail = **mail;
+	letter->mail.claim = true;
+	(*mail)->mime = (struct buffer){ 0 };
+	mail_free(*mail);
+	*mail = NULL;
+	return letter;
+}
 
 static enum verdict send(const struct state *state, const struct shop *shop, const SummaryDue *due,
-	const SummaryDone *done, struct turn *turn)
+	const SummaryDone *done, uint32_t attempt, struct turn *turn)
 {
 	char why[160], id[200], recipient[RECIPIENT_MAX];
-	uint32_t attempt = row_of(state, shop->name, due->month, due->to).attempt + 1;
 	struct mail *mail;
 	recipient_of(due->to, recipient);
 	snprintf(id, sizeof(id), "summary.%s.%s.%s@%.100s", done->month, shop->name, recipient,
 		address_domain(shop->from_address));
 	if (mail_pages(shop->from, due->to, done->subject, done->text, done->html, id, turn_now_us(turn), &mail, why) <
 		0)
-		return settle(state, due, attempt, SUMMARY_REFUSED, why, turn);
-	struct letter *letter = memory_new(sizeof(*letter));
-	letter->attempt = attempt;
-	letter->mail = *mail;
-	letter->mail.claim = true;
-	mail->mime = (struct buffer){ 0 };
-	mail_free(mail);
+		return claims_settle(&letter_claims, state, due,
+			&(struct claim_outcome){ .state = CLAIM_IS_REFUSED, .attempt = attempt, .words = why }, turn);
+	struct letter *letter = letter_new(shop->name, due, attempt, &mail);
 	return turn_effect(turn, &letters_effect, (void **)&letter);
 }
 
-static enum verdict wait_for_outcome(
-	const struct state *state, const SummaryDue *due, const struct letter_row *row, struct turn *turn)
+static enum verdict open_letter(
+	const struct state *state, const void *message, uint32_t attempt, const void *found, struct turn *turn)
 {
-	int64_t patience_us = strcmp(row->owner, turn_run(turn)) == 0 ? CLAIM_OF_OURS_US : CLAIM_OF_OTHERS_US;
-	if (turn_now_us(turn) - row->claimed_us < patience_us)
-		return turn_wait(turn, LOOK_AGAIN_US, "claimed, and its outcome is not known yet");
-	return settle(state, due, row->attempt, SUMMARY_AMBIGUOUS,
-		"the process that claimed it never said what became of it", turn);
-}
-
-enum verdict letters_hear_due(const struct state *state, const SummaryDue *due, struct turn *turn)
-{
+	const SummaryDue *due = message;
 	const char *name = turn_message(turn)->shop;
 	const struct shop *shop = docs_shop(state, name);
-	struct letter_row row = row_of(state, name, due->month, due->to);
 	enum verdict verdict;
-	if (row.phase == LETTER_SETTLED)
-		return TURN_DONE;
-	if (row.phase == LETTER_CLAIMED)
-		return wait_for_outcome(state, due, &row, turn);
+	(void)found;
 	if (!shop)
 		return turn_failed(turn, NO_SHOP_US, "the shop's configuration is not readable");
 	SummaryDone *done = memory_new(sizeof(*done));
-	if (state_get(state, "summary", name, due->month, SummaryDone_fields, done))
-		verdict = send(state, shop, due, done, turn);
+	if (STATE_GET(state, summaries, name, due->month, done))
+		verdict = send(state, shop, due, done, attempt, turn);
 	else
 		verdict = turn_dead_letter(turn, "no such summary was made");
 	free(done);
 	return verdict;
 }
 
-static void letter_claim(const struct state *state, const void *message, const void *request, struct turn *turn)
+enum verdict letters_hear_due(const struct state *state, const SummaryDue *due, struct turn *turn)
+{
+	return claims_meet(&letter_claims, state, due, turn);
+}
+
+static const struct claim_try *attempt_of_letter(const void *request)
+{
+	return &((const struct letter *)request)->attempt;
+}
+
+static void say_letter_claim(const void *message, const void *request, struct turn *turn)
 {
 	const SummaryDue *due = message;
-	const struct letter *letter = request;
-	char key[KEY_MAX], idem[KEY_MAX + 12];
-	SummaryClaim claim = { .attempt = letter->attempt, .claimed_us = turn_now_us(turn) };
-	(void)state;
+	const struct claim_try *claimed = attempt_of_letter(request);
+	char idem[CLAIM_KEY_MAX + 12];
+	SummaryClaim claim = { .attempt = claimed->attempt, .claimed_us = turn_now_us(turn) };
 	TEXT_COPY(claim.month, due->month);
 	TEXT_COPY(claim.owner, turn_run(turn));
 	recipient_of(due->to, claim.recipient);
-	key_of(claim.month, claim.recipient, key);
-	snprintf(idem, sizeof(idem), "%s/%u", key, (unsigned)claim.attempt);
-	SAY(turn, summary_claim, &claim, .shop = turn_message(turn)->shop, .key = key, .idem = idem,
+	snprintf(idem, sizeof(idem), "%s/%u", claimed->key, (unsigned)claim.attempt);
+	SAY(turn, summary_claim, &claim, .shop = claimed->shop, .key = claimed->key, .idem = idem,
 		.version = claim.attempt);
-}
-
-/* Nothing but another letter of the same could forbid it. The message's shop is not asked for: the claim names it. */
-static bool letter_may_proceed(const struct state *state, const void *message, const void *request, int64_t now_us)
-{
-	(void)state, (void)message, (void)request, (void)now_us;
-	return true;
 }
 
 static void say_mailed(const SummaryDue *due, uint32_t attempt, SummaryEnd end, const char *reason, struct turn *turn)
@@ -267,50 +255,52 @@ static void say_alarm(const SummaryDue *due, bool raised, const char *what, stru
 	SAY(turn, alarm, &alarm, .shop = shop, .key = alarm_kind, .version = (uint64_t)alarm.at_us);
 }
 
-static enum verdict settle(const struct state *state, const SummaryDue *due, uint32_t attempt, SummaryEnd end,
-	const char *reason, struct turn *turn)
+static void say_letter_outcome(
+	const struct state *state, const void *message, const struct claim_outcome *outcome, struct turn *turn)
 {
+	static const SummaryEnd ends[] = { [CLAIM_IS_DONE] = SUMMARY_SENT,
+		[CLAIM_IS_RELEASED] = SUMMARY_RELEASED,
+		[CLAIM_IS_REFUSED] = SUMMARY_REFUSED,
+		[CLAIM_IS_AMBIGUOUS] = SUMMARY_AMBIGUOUS };
 	static const char *const actions[] = { [SUMMARY_SENT] = "summary_mailed",
 		[SUMMARY_RELEASED] = "summary_released",
 		[SUMMARY_REFUSED] = "summary_refused",
 		[SUMMARY_AMBIGUOUS] = "summary_ambiguous" };
-	bool is_raised = state_number(state, "letters.alarm", turn_message(turn)->shop, "") != 0;
-	say_mailed(due, attempt, end, reason, turn);
+	const SummaryDue *due = message;
+	const SummaryEnd end = ends[outcome->state];
+	bool is_raised = STATE_NUMBER(state, letters_alarm, turn_message(turn)->shop, "") != 0;
+	say_mailed(due, outcome->attempt, end, outcome->words, turn);
 	if (end == SUMMARY_RELEASED)
-		return turn_wait(turn, backoff_us[attempt < BACKOFFS ? attempt - 1 : BACKOFFS - 1], reason);
-	say_audit(due, actions[end], reason, turn);
+		return;
+	say_audit(due, actions[end], outcome->words, turn);
 	if (end != SUMMARY_SENT)
 		say_alarm(due, true, end == SUMMARY_REFUSED ? "a mail server refuses it" : "it may not have arrived",
 			turn);
 	else if (is_raised)
 		say_alarm(due, false, "mailed", turn);
-	return TURN_DONE;
 }
 
-static enum verdict letter_decide(const struct state *state, const void *message, const void *request,
-	const void *result, enum claim_answer claimed, struct turn *turn)
+/* No server at all is a failure like any other: a summary is in no hurry, and its file is there. */
+static struct claim_reply read_letter(const void *message, const void *request, const void *result)
 {
-	static const SummaryEnd ends[] = { [MAIL_SENT] = SUMMARY_SENT,
-		[MAIL_NOT_SENT] = SUMMARY_RELEASED,
-		[MAIL_LATER] = SUMMARY_RELEASED,
-		[MAIL_REFUSED] = SUMMARY_REFUSED,
-		[MAIL_UNKNOWN] = SUMMARY_AMBIGUOUS };
-	const struct letter *letter = request;
 	const struct mail_result *mail = result;
-	if (claimed == CLAIM_DUPLICATE)
-		return letters_hear_due(state, message, turn); /* its outcome is there, or will be */
-	if (claimed == CLAIM_REFUSED)
-		return turn_failed(turn, NO_SHOP_US, "the claim was refused");
-	/* Past its deadline: with a claim the last byte may have gone, without one it cannot. */
-	SummaryEnd end = mail ? ends[mail->end] : claimed == CLAIM_FRESH ? SUMMARY_AMBIGUOUS : SUMMARY_RELEASED;
-	return settle(state, message, letter->attempt, end, mail ? mail->words : "no result within the deadline", turn);
+	(void)message, (void)request;
+	return (struct claim_reply){ .event = mail_claim_event(mail->end), .words = mail->words };
 }
+
+static const struct claims letter_claims = { .table = CLAIMS_TABLE(letters),
+	CLAIMS_PATIENCE,
+	.backoff_us = backoff_us,
+	.backoffs = sizeof(backoff_us) / sizeof(backoff_us[0]),
+	.key = key_of_due,
+	.open = open_letter,
+	.attempt_of = attempt_of_letter,
+	.say_claim = say_letter_claim,
+	.say_outcome = say_letter_outcome,
+	.read = read_letter };
+
+CLAIMS_FUNCTIONS(letter, letter_claims)
 
 const struct effect_kind letters_effect = {
-	.name = "mail",
-	.request_free = letter_free,
-	.deadline_us = MAIL_DEADLINE_US,
-	.claim = letter_claim,
-	.may_proceed = letter_may_proceed,
-	.decide = letter_decide,
+	.name = "mail", .request_free = letter_free, .deadline_us = MAIL_DEADLINE_US, CLAIMS_DECIDED_BY(letter)
 };

@@ -5,8 +5,10 @@
 #define CARTS_SUMMARIZER_LETTERS_H
 
 #include "bus/actor/service.h"
-#include "proto/topics.h"
+#include "proto/cart_topics.h"
 #include "services/kit/shop/shop.h"
+
+STATE_TABLE(summaries, "summary", SummaryDone);
 
 extern const struct effect_kind letters_effect;
 

@@ -1,7 +1,6 @@
 /*
  * narrating.c: a model is asked for a summary's paragraph
  *
- * Owns:      what this installation's model costs, and its budget, set once at start.
  * Promises:  asked once for a summary, within a deadline; nothing that comes of it decides whether a summary goes, or changes a
  *            figure; what it cost is said with the summary. A process that dies between the two loses that figure.
  * Read next: services/carts/report/narrate.h, summarizer.c
@@ -9,24 +8,16 @@
 #include "services/carts/summarizer/narrating.h"
 #include "bus/base/memory.h"
 #include "bus/base/text.h"
-#include "proto/topics.h"
+#include "proto/platform_topics.h"
 #include "services/carts/report/narrate.h"
 #include <stdlib.h>
 
-static struct model_use installation;
-
-void narrating_set_up(const struct model_use *use)
-{
-	installation = *use;
-}
-
-struct narrating *narrating_new(
-	const struct state *state, const struct report *report, bool more, const struct turn *turn)
+struct narrating *narrating_new(const struct model_use *use, const struct state *state, const struct report *report,
+	bool more, const struct turn *turn)
 {
 	struct narrating *narrating;
 
-	if (!report->shop->narrate || turn_failures(turn) > 0 ||
-		!model_use_allows(&installation, state, turn_now_us(turn)))
+	if (!report->shop->narrate || turn_failures(turn) > 0 || !model_use_allows(use, state, turn_now_us(turn)))
 		return NULL;
 	narrating = memory_new(sizeof(*narrating));
 	narrating->period = report->period;
@@ -46,11 +37,12 @@ void narrating_free(void *request)
 	free(narrating);
 }
 
-void narrating_hear(const struct report *report, const struct model_answer *answer, struct narrated *ret)
+void narrating_hear(const struct model_use *use, const struct report *report, const struct model_answer *answer,
+	struct narrated *ret)
 {
 	const char *fault = narrate_fault(report, answer);
 
-	*ret = (struct narrated){ .was_asked = true, .used = model_use_told(&installation, answer, "summary", fault) };
+	*ret = (struct narrated){ .was_asked = true, .used = model_use_told(use, answer, NARRATE_MODEL, fault) };
 	if (!fault)
 		TEXT_COPY(ret->paragraph, answer->text);
 }

@@ -8,8 +8,6 @@
 #include "services/carts/report/figures.h"
 #include "services/kit/model/use.h"
 
-void narrating_set_up(const struct model_use *use); /* once, before the first turn */
-
 struct narrating {                  /* the request of the effect "model" */
 	struct model_request model; /* first: the driver takes the request for it */
 	struct period period;       /* of the summary that it is for */
@@ -20,8 +18,8 @@ struct narrating {                  /* the request of the effect "model" */
  * NULL: it is not asked: no model, not wanted by this shop, the month's budget is used up, or this summary failed once already, so
  * that a full disk costs one question and no more.
  */
-struct narrating *narrating_new(
-	const struct state *state, const struct report *report, bool more, const struct turn *turn);
+struct narrating *narrating_new(const struct model_use *use, const struct state *state, const struct report *report,
+	bool more, const struct turn *turn);
 void narrating_free(void *request); /* takes NULL */
 
 /* What came of asking, until it can be said. */
@@ -30,7 +28,8 @@ struct narrated {
 	char paragraph[MODEL_TEXT_MAX]; /* "": the template's goes */
 	ModelUsed used;
 };
-void narrating_hear(const struct report *report, const struct model_answer *answer, struct narrated *ret);
+void narrating_hear(const struct model_use *use, const struct report *report, const struct model_answer *answer,
+	struct narrated *ret);
 /* In a turn that ends: what it cost, and whether its words went. Nothing if it was not asked. */
 void narrating_say(struct turn *turn, const struct narrated *narrated, const char *period);
 

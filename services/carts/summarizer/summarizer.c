@@ -25,6 +25,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+STATE_NUMBERS(summarised, "summarised");
+
 #define RETRY_US (5 * US_PER_MINUTE)
 #define KEPT_US                                                                                                        \
 	(110 * US_PER_DAY) /* two months and their comparison; a cart that was left alone for longer is in no later summary */
@@ -32,13 +34,6 @@
 #define MODEL_DEADLINE_US (2 * US_PER_MINUTE) /* above any that cartbus.conf gives */
 /* A month is not told on its successor's first day but on its Monday: at the latest so long after that day's morning. */
 #define FIRST_MONDAY_US (6 * US_PER_DAY)
-
-static char summary_folder[256] = "/var/lib/cartbus/export";
-
-void summarizer_set_up(const char *folder)
-{
-	TEXT_COPY(summary_folder, folder);
-}
 
 struct summary {
 	struct file_request file; /* first: what the file driver takes */
@@ -59,7 +54,7 @@ static void summary_free(void *request)
 
 static const struct effect_kind write_effect, narrate_effect;
 
-static void fill(const struct report *report, struct summary *summary)
+static void fill(const struct summarizer *context, const struct report *report, struct summary *summary)
 {
 	struct buffer html = { 0 };
 	report_text(report, &summary->file.content);
@@ -69,14 +64,15 @@ static void fill(const struct report *report, struct summary *summary)
 	TEXT_COPY(summary->done.text, buffer_text(&summary->file.content));
 	if (!TEXT_COPY(summary->done.html, buffer_text(&html)))
 		summary->done.html[0] = 0;
-	snprintf(summary->file.path, sizeof(summary->file.path), "%s/%s/summary-%s.txt", summary_folder,
+	snprintf(summary->file.path, sizeof(summary->file.path), "%s/%s/summary-%s.txt", context->folder,
 		report->shop->name, report->period.name);
 	TEXT_COPY(summary->done.path, summary->file.path);
 	buffer_free(&html);
 }
 
 /* `narrated`: NULL: no model was asked. */
-static enum verdict write_report(struct report *report, bool more, const struct narrated *narrated, struct turn *turn)
+static enum verdict write_report(const struct summarizer *context, struct report *report, bool more,
+	const struct narrated *narrated, struct turn *turn)
 {
 	struct summary *summary = memory_new(sizeof(*summary));
 	summary->more = more;
@@ -84,7 +80,7 @@ static enum verdict write_report(struct report *report, bool more, const struct 
 		summary->narrated = *narrated;
 	if (summary->narrated.paragraph[0])
 		report->paragraph = summary->narrated.paragraph;
-	fill(report, summary);
+	fill(context, report, summary);
 	return turn_effect(turn, &write_effect, (void **)&summary);
 }
 
@@ -92,15 +88,17 @@ static enum verdict write_report(struct report *report, bool more, const struct 
 
 static enum verdict tell(const struct state *state, struct report *report, bool more, struct turn *turn)
 {
-	struct narrating *narrating = narrating_new(state, report, more, turn);
+	const struct summarizer *context = summarizer_context(state);
+	struct narrating *narrating = narrating_new(&context->model, state, report, more, turn);
 	if (narrating)
 		return turn_effect(turn, &narrate_effect, (void **)&narrating);
-	return write_report(report, more, NULL, turn);
+	return write_report(context, report, more, NULL, turn);
 }
 
 static enum verdict narrate_decide(const struct state *state, const void *message, const void *request,
 	const void *result, enum claim_answer claimed, struct turn *turn)
 {
+	const struct summarizer *context = summarizer_context(state);
 	const struct shop *shop = docs_shop(state, turn_message(turn)->shop);
 	const struct narrating *narrating = request;
 	struct report *report = memory_new(sizeof(*report));
@@ -108,8 +106,8 @@ static enum verdict narrate_decide(const struct state *state, const void *messag
 	enum verdict verdict;
 	(void)message, (void)claimed;
 	if (shop && report_make(state, shop, &narrating->period, report)) {
-		narrating_hear(report, result, narrated);
-		verdict = write_report(report, narrating->more, narrated, turn);
+		narrating_hear(&context->model, report, result, narrated);
+		verdict = write_report(context, report, narrating->more, narrated, turn);
 	} else {
 		verdict = turn_failed(turn, RETRY_US, "the shop's configuration is not readable any more");
 	}
@@ -137,7 +135,7 @@ static enum verdict summarise(const struct state *state, enum period_kind kind, 
 	int found = -1;
 	if (shop)
 		found = missed_find(state,
-			&(struct missed){ "summarised", shop->name, shop->zone, kind, ticked_us(turn, tick),
+			&(struct missed){ STATE_HANDLE(summarised), shop->name, shop->zone, kind, ticked_us(turn, tick),
 				turn_now_us(turn) - (kind == PERIOD_MONTH ? FIRST_MONDAY_US : 0) },
 			&period, &more);
 	if (found < 0)
@@ -205,22 +203,22 @@ static const struct effect_kind write_effect = {
 
 static void remember_done(struct state *state, const struct message_meta *said, const SummaryDone *done)
 {
-	state_put_number(state, "summarised", said->shop, done->month, said->seq);
-	state_put(state, "summary", said->shop, done->month, SummaryDone_fields, done);
+	STATE_PUT_NUMBER(state, summarised, said->shop, done->month, said->seq);
+	STATE_PUT(state, summaries, said->shop, done->month, done);
 	ledger_forget(state, said->shop, done->at_us - KEPT_US);
 }
 
 const struct service summarizer = {
 	.name = "summarizer",
 	.unhurried = true,
-	.layout = 2,
+	.layout = 3,
 	.exclusive = true,
-	.hears = { HEARS(tick_monthly, hear_monthly), HEARS(tick_weekly, hear_weekly),
-		HEARS(summary_due, letters_hear_due) },
-	.remembers = { REMEMBERS(document, docs_remember), LEDGER_REMEMBERED, LEDGER_REMEMBERED_OF_PEOPLE,
+	.hears = HEARING(HEARS(tick_monthly, hear_monthly), HEARS(tick_weekly, hear_weekly),
+		HEARS(summary_due, letters_hear_due)),
+	.remembers = REMEMBERING(REMEMBERS(document, docs_remember), LEDGER_REMEMBERED, LEDGER_REMEMBERED_OF_PEOPLE,
 		REMEMBERS(summary_done, remember_done), LETTERS_REMEMBERED, REMEMBERS(send_claim, spend_remember_claim),
-		REMEMBERS(reminder_released, spend_remember_released), REMEMBERS(model_used, spend_remember_model) },
-	.says = { SAYS(summary_done), SAYS(summary_due), SAYS(summary_claim), SAYS(summary_mailed), SAYS(model_used),
-		SAYS(alarm), SAYS(audit) },
-	.effects = { &narrate_effect, &write_effect, &letters_effect },
+		REMEMBERS(reminder_released, spend_remember_released), REMEMBERS(model_used, spend_remember_model)),
+	.says = SAYING(SAYS(summary_done), SAYS(summary_due), SAYS(summary_claim), SAYS(summary_mailed),
+		SAYS(model_used), SAYS(alarm), SAYS(audit)),
+	.effects = RUNNING(&narrate_effect, &write_effect, &letters_effect),
 };

@@ -5,10 +5,14 @@
 #define CARTS_SUMMARIZER_SUMMARIZER_H
 
 #include "bus/actor/service.h"
+#include "services/kit/model/use.h"
 
 extern const struct service summarizer;
 
-/* Where the files go: <folder>/<shop>/summary-<month or week>.txt. Called once, before the first turn. */
-void summarizer_set_up(const char *folder);
+struct summarizer {
+	char folder[256];       /* the files are <folder>/<shop>/summary-<month or week>.txt */
+	struct model_use model; /* all zero: no model */
+};
+SERVICE_CONTEXT(summarizer, struct summarizer);
 
 #endif

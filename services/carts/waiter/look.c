@@ -6,7 +6,9 @@
  */
 #include "services/carts/waiter/look.h"
 #include "services/carts/letter/reminder.h"
+#include "services/carts/policy/cart_rows.h"
 #include "services/carts/policy/plan.h"
+#include "services/carts/policy/rules_document.h"
 #include "services/carts/waiter/newest.h"
 #include "services/carts/waiter/waiter.h"
 #include "services/kit/documents/docs.h"
@@ -26,7 +28,7 @@ static void choose_waits(struct look *look, const struct rules *rules)
 static void gather_documents(const struct state *state, struct look *look)
 {
 	const struct shop *shop = docs_shop(state, look->shop_name);
-	const struct rules *rules = docs_rules(state, look->shop_name, &look->rules_version);
+	const struct rules *rules = rules_in_use(state, look->shop_name, &look->rules_version);
 
 	look->facts.documents = shop && rules;
 	if (!look->facts.documents)
@@ -68,8 +70,7 @@ bool waiter_plan(const struct state *state, const char *shop, const CartWake *wa
 {
 	struct look look = { .shop_name = shop };
 
-	if (!state_get(state, "cart", shop, wake->cart_id, &CartState_msg, &look.cart) ||
-		wake->revision != look.cart.revision)
+	if (!STATE_GET(state, cart_rows, shop, wake->cart_id, &look.cart) || wake->revision != look.cart.revision)
 		return false;
 	look_gather(state, &look, wake, now_us);
 	*ret = plan_next(&look.facts, due_us);

@@ -10,7 +10,10 @@
  */
 #include "services/carts/waiter/newest.h"
 #include "bus/base/text.h"
+#include "services/carts/policy/cart_rows.h"
 #include <stdio.h>
+
+STATE_NUMBERS(of_shopper, "of.shopper");
 
 enum { SHOPPERS = 2, SHOPPER_MAX = 64, CART_ID_MAX = 72, OTHERS_MOST = 32 };
 
@@ -37,7 +40,7 @@ void newest_remember(struct state *state, const struct message_meta *said, const
 
 	for (int i = 0; i < count; i++) {
 		snprintf(key, sizeof(key), "%s/%s", shoppers[i], cart->ids.cart_id);
-		state_put_number(state, "of.shopper", said->shop, key, (uint64_t)cart->abandoned_us);
+		STATE_PUT_NUMBER(state, of_shopper, said->shop, key, (uint64_t)cart->abandoned_us);
 	}
 }
 
@@ -49,14 +52,13 @@ struct others {
 	char cart_ids[OTHERS_MOST][CART_ID_MAX];
 };
 
-static bool note_newer(const char *shop, const char *key, struct bytes value, void *context)
+static bool note_newer(const char *shop, const char *key, uint64_t left_us, void *context)
 {
 	struct others *others = context;
 	const char *slash = strchr(key, '/');
 
 	(void)shop;
-	if (slash && value.len == sizeof(uint64_t) &&
-		is_newer((int64_t)get_be64(value.data), slash + 1, others->of->abandoned_us, others->of->ids.cart_id))
+	if (slash && is_newer((int64_t)left_us, slash + 1, others->of->abandoned_us, others->of->ids.cart_id))
 		text_copy(others->cart_ids[others->count++], CART_ID_MAX, slash + 1);
 	return others->count < OTHERS_MOST;
 }
@@ -98,7 +100,7 @@ static bool is_rival(const struct state *state, const char *shop, const char *sh
 {
 	CartState other;
 
-	if (strcmp(cart_id, of->ids.cart_id) == 0 || !state_get(state, "cart", shop, cart_id, &CartState_msg, &other) ||
+	if (strcmp(cart_id, of->ids.cart_id) == 0 || !STATE_GET(state, cart_rows, shop, cart_id, &other) ||
 		!counts(&other) || !is_of(&other, shopper))
 		return false;
 	*ret_left_us = other.abandoned_us;
@@ -114,7 +116,7 @@ static bool search(
 	int64_t newest_us = INT64_MIN, left_us = 0;
 
 	snprintf(prefix, sizeof(prefix), "%s/", shopper);
-	state_each(state, "of.shopper", shop, prefix, note_newer, &others);
+	STATE_EACH(state, of_shopper, shop, prefix, note_newer, &others);
 	for (int i = 0; i < others.count; i++) {
 		if (!is_rival(state, shop, shopper, others.cart_ids[i], cart, &left_us) || left_us <= newest_us)
 			continue;

@@ -3,7 +3,7 @@
 #define CARTS_WAITER_NEWEST_H
 
 #include "bus/actor/service.h"
-#include "proto/topics.h"
+#include "proto/cart_topics.h"
 
 void newest_remember(struct state *state, const struct message_meta *said, const CartState *cart);
 

@@ -13,6 +13,7 @@
  */
 #include "services/carts/waiter/waiter.h"
 #include "bus/base/text.h"
+#include "services/carts/policy/cart_rows.h"
 #include "services/carts/waiter/look.h"
 #include "services/carts/waiter/newest.h"
 #include "services/kit/documents/docs.h"
@@ -89,7 +90,7 @@ static enum verdict hear_wake(const struct state *state, const CartWake *wake, s
 	struct look look = { .shop_name = turn_message(turn)->shop };
 	struct move move;
 
-	if (!state_get(state, "cart", look.shop_name, wake->cart_id, &CartState_msg, &look.cart))
+	if (!STATE_GET(state, cart_rows, look.shop_name, wake->cart_id, &look.cart))
 		return TURN_DONE; /* erased since */
 	if (wake->revision != look.cart.revision)
 		return TURN_DONE; /* the cart changed: a newer timer stands for it */
@@ -107,25 +108,16 @@ static enum verdict hear_wake(const struct state *state, const CartWake *wake, s
 
 static void remember_cart(struct state *state, const struct message_meta *said, const CartState *cart)
 {
-	const char *cart_id = cart->ids.cart_id;
-
-	if (state_number(state, "version", said->shop, cart_id) > cart->state_version)
-		return;
-	state_put_number(state, "version", said->shop, cart_id, cart->state_version);
-	state_put(state, "cart", said->shop, cart_id, &CartState_msg, cart);
-	newest_remember(state, said, cart);
+	if (cart_rows_remember(state, said, cart))
+		newest_remember(state, said, cart);
 }
 
 const struct service waiter = {
 	.name = "waiter",
 	.exclusive = true,
 	.layout = 2,
-	.hears = { HEARS(cart_wake, hear_wake) },
-	.remembers = {
-		REMEMBERS(cart_state, remember_cart),
-		REMEMBERS(document, docs_remember),
-		SENDS_REMEMBERED,
-		STOPS_REMEMBERED,
-	},
-	.says = { SAYS(reminder_due), SAYS(timer_set), SAYS(cart_closed), SAYS(audit) },
+	.hears = HEARING(HEARS(cart_wake, hear_wake)),
+	.remembers = REMEMBERING(REMEMBERS(cart_state, remember_cart), REMEMBERS(document, docs_remember),
+		SENDS_REMEMBERED, STOPS_REMEMBERED),
+	.says = SAYING(SAYS(reminder_due), SAYS(timer_set), SAYS(cart_closed), SAYS(audit)),
 };

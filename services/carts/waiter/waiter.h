@@ -3,7 +3,7 @@
 #define CARTS_WAITER_WAITER_H
 
 #include "bus/actor/service.h"
-#include "proto/topics.h"
+#include "proto/cart_topics.h"
 
 extern const struct service waiter;
 

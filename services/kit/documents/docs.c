@@ -2,11 +2,11 @@
  * docs.c: the owner's texts, folded, and their last parse
  *
  * Owns:      two tables of the state: "document" (shop, kind) -> the message, and "document.digest" (shop, kind) -> version and
- *            digest, so that the common question does not decode 32 KB. And, beside the state, the last parse per shop and kind:
+ *            digest, so that the common question does not decode 256 KiB. And, beside the state, the last parse per shop and kind:
  *            a pure function of text (and currency), found again by its digest.
  * Promises:  an older version never replaces a newer one.
  * Fails by:  NULL; mirror checks a text before it says it, so a bad one here is a document that an older program accepted.
- * Read next: rules/rules.h, shop/shop.h, carts/letter/speech.c (a sort of documents that belongs to a system)
+ * Read next: kinds.h (which kinds there are), shop_document.c, carts/letter/speech.c (who reads documents of a system)
  */
 #include "services/kit/documents/docs.h"
 #include "bus/base/cleanup.h"
@@ -23,6 +23,19 @@ struct parsed {
 	void *read;                         /* NULL also when the text says nothing that can be used */
 };
 
+struct bytes document_text(const Document *document)
+{
+	return document->long_text.len ? document->long_text : bytes_of(document->text);
+}
+
+void document_set_text(Document *document, struct bytes text)
+{
+	bool is_long = text.len >= sizeof(document->text);
+
+	document->long_text = is_long ? text : BYTES(NULL, 0);
+	text_copy_bytes(document->text, sizeof(document->text), is_long ? BYTES("", 0) : text);
+}
+
 static void version_and_digest(const Document *document, char ret[100])
 {
 	snprintf(ret, 100, "%u %s", document->version, document->digest);
@@ -34,7 +47,7 @@ static uint32_t folded_version(const struct state *state, const char *shop, cons
 	unsigned int version = 0;
 
 	ret_digest[0] = '\0';
-	if (state_get_bytes(state, "document.digest", shop, kind, &row))
+	if (STATE_GET_STRING(state, document_digests, shop, kind, &row))
 		if (sscanf(buffer_text(&row), "%u %99s", &version, ret_digest) < 1)
 			version = 0;
 	return version;
@@ -47,8 +60,8 @@ void docs_remember(struct state *state, const struct message_meta *said, const D
 	if (said->tombstone || document->version <= folded_version(state, said->shop, document->kind, digest))
 		return;
 	version_and_digest(document, row);
-	state_put(state, "document", said->shop, document->kind, Document_fields, document);
-	state_put_bytes(state, "document.digest", said->shop, document->kind, bytes_of(row));
+	STATE_PUT(state, documents, said->shop, document->kind, document);
+	STATE_PUT_STRING(state, document_digests, said->shop, document->kind, bytes_of(row));
 }
 
 uint32_t docs_version(const struct state *state, const char *shop, const char *kind, char ret_digest[100])
@@ -85,7 +98,7 @@ static void slot_empty(struct parsed *slot)
 static bool find_source(
 	const struct state *state, const char *shop, const char *kind, const char *with, struct buffer *ret)
 {
-	if (!state_get_bytes(state, "document.digest", shop, kind, ret))
+	if (!STATE_GET_STRING(state, document_digests, shop, kind, ret))
 		return false;
 	buffer_add_text(ret, " ");
 	buffer_add_text(ret, with);
@@ -105,15 +118,18 @@ static const struct parsed *parsed_of(const struct state *state, const char *sho
 	if (slot->reading == reading && bytes_compare(buffer_bytes(&slot->source), buffer_bytes(&source)) == 0)
 		return slot;
 
+	_cleanup_(buffer_free) struct buffer row = { 0 };
 	_cleanup_free_ Document *document = memory_new(sizeof(*document));
 	slot_empty(slot);
-	if (!state_get(state, "document", shop, kind, Document_fields, document))
+	if (!STATE_GET_BORROWED(state, documents, shop, kind, &row, document))
 		return NULL;
+	_cleanup_free_ char *text = memory_copy(document_text(document));
 	slot->source = source;
 	source = (struct buffer){ 0 };
 	slot->version = folded_version(state, shop, kind, digest);
 	slot->reading = reading;
-	slot->read = reading->parse(document, shop, with);
+	slot->read = reading->parse(
+		&(struct document_text){ .shop = shop, .kind = kind, .source = document->source, .text = text }, with);
 	return slot;
 }
 
@@ -125,45 +141,4 @@ const void *docs_read(const struct state *state, const char *shop, const char *k
 	if (ret_version)
 		*ret_version = parsed ? parsed->version : 0;
 	return parsed ? parsed->read : NULL;
-}
-
-/* --- the sorts that the kit knows itself --- */
-
-static void *parse_shop(const Document *document, const char *name, const char *with)
-{
-	struct shop *shop = memory_new(sizeof(*shop));
-	struct config_error error;
-
-	(void)with;
-	if (shop_parse(document->text, name, document->source, shop, &error) == 0)
-		return shop;
-	free(shop);
-	return NULL;
-}
-
-static void *parse_rules(const Document *document, const char *shop, const char *currency)
-{
-	struct rules *rules = memory_new(sizeof(*rules));
-	struct rules_error error;
-
-	(void)shop;
-	if (rules_parse(document->text, currency, rules, &error) == 0)
-		return rules;
-	free(rules);
-	return NULL;
-}
-
-const struct shop *docs_shop(const struct state *state, const char *shop)
-{
-	static const struct docs_reading reading = { parse_shop, free };
-
-	return docs_read(state, shop, "shop", &reading, "", NULL);
-}
-
-const struct rules *docs_rules(const struct state *state, const char *shop, uint32_t *ret_version)
-{
-	static const struct docs_reading reading = { parse_rules, free };
-	const struct shop *configured = docs_shop(state, shop);
-
-	return docs_read(state, shop, "rules", &reading, configured ? configured->currency : "", ret_version);
 }

@@ -7,23 +7,29 @@
 #define KIT_DOCUMENTS_DOCS_H
 
 #include "bus/actor/turn.h"
-#include "proto/topics.h"
-#include "services/kit/rules/rules.h"
+#include "proto/platform_topics.h"
+#include "services/kit/documents/kinds.h"
 #include "services/kit/shop/shop.h"
+
+/* As they were said; and of each its version and digest, which a walk over all documents reads faster. */
+STATE_BORROWING(documents, "document", Document);
+STATE_STRINGS(document_digests, "document.digest");
+/*
+ * The text of a message, at most DOCUMENT_BYTES_MAX bytes: in one of two fields, by its length. Releases up to 0.2.0 skip the longer one, and see an
+ * empty text: a kind of document that they know keeps to 32767 bytes, and a service of 0.2.0 that begins to read longer ones raises its
+ * layout (bus/actor/service.h). Borrowed, without a NUL at its end.
+ */
+struct bytes document_text(const Document *document);
+/* Short texts are copied, longer ones borrowed until the message is said. */
+void document_set_text(Document *document, struct bytes text);
 
 void docs_remember(struct state *state, const struct message_meta *said, const Document *document); /* a fold */
 
 /* Borrowed until the next call with the same kind. NULL: there is none yet (or, never, a bad one: mirror checks first). */
 const struct shop *docs_shop(const struct state *state, const char *shop);
-const struct rules *docs_rules(const struct state *state, const char *shop, uint32_t *ret_version);
 
-/* How documents of one sort are read. */
-struct docs_reading {
-	/* `with`: what else the reading depends on, "" if nothing. NULL: the text says nothing that can be used. */
-	void *(*parse)(const Document *document, const char *shop, const char *with);
-	void (*free)(void *parsed); /* takes NULL */
-};
 /*
+ * What `reading` makes of the document; `reading` is that of its kind (kinds.h), `with` what else the result depends on ("" if nothing).
  * Borrowed until the next call with the same shop and kind; NULL: there is no such document, or it says nothing that can be used.
  * `ret_version` (may be NULL): which one was read, 0: none.
  */

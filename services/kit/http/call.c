@@ -177,6 +177,7 @@ static size_t take_body(char *data, size_t size, size_t count, void *context)
 	struct http_call *call = context;
 	if (size * count > most_of(call) - call->body.len) {
 		snprintf(call->why, sizeof(call->why), "the answer is longer than %zu bytes", most_of(call));
+		call->is_too_long = true;
 		return 0;
 	}
 	buffer_add(&call->body, data, size * count);
@@ -377,6 +378,7 @@ void http_call_fill(const struct http_call *call, struct http_answer *ret)
 {
 	*ret = (struct http_answer){ .end = end_of(call),
 		.went = !call->request->holds || call->handed_over,
+		.too_long = call->is_too_long,
 		.body = buffer_bytes(&call->body) };
 	if (ret->end == HTTP_ANSWERED) {
 		ret->status = status_of(call);

@@ -73,8 +73,9 @@ enum http_end {
 
 struct http_answer {
 	enum http_end end;
-	long status; /* 0: none came */
-	bool went;   /* not held back: the request's last byte was let go before this came */
+	long status;   /* 0: none came */
+	bool too_long; /* of UNKNOWN: its body is longer than `most_bytes` */
+	bool went;     /* not held back: the request's last byte was let go before this came */
 	struct bytes body;
 	char words
 		[256]; /* what failed; of ANSWERED "HTTP <status>". No address of a person, no secret, nothing of the URL but its host */

@@ -45,6 +45,7 @@ struct http_call {
 	bool must_tell;         /* held() is to be called, as soon as all that is out is acknowledged */
 	int look_ms;            /* how long from one look to the next whether it is */
 	int64_t look_us;        /* boot time of the next one */
+	bool is_too_long;       /* the answer is, for the request */
 	bool has_begun;         /* the connection is there: from now on something of the request may have arrived */
 	bool handed_over;       /* its last byte was given to libcurl */
 	bool is_out;            /* which gave it to the kernel */

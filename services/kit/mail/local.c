@@ -11,10 +11,10 @@
 
 enum { LOCAL_DIGITS = 32 };
 
-static void add_name(struct buffer *name, const char *shop, const char *cart_id, int step)
+static void add_name(struct buffer *name, const char *shop, const char *about, int step)
 {
 	buffer_add(name, shop, strlen(shop) + 1);
-	buffer_add(name, cart_id, strlen(cart_id) + 1);
+	buffer_add(name, about, strlen(about) + 1);
 	buffer_printf(name, "%d", step);
 }
 
@@ -25,22 +25,22 @@ static void print_local(int step, const unsigned char *digest, char ret[MAIL_LOC
 	snprintf(ret, MAIL_LOCAL_MAX, "%d.%s", step, hex);
 }
 
-void mail_local_make(const char *shop, const char *cart_id, int step, char ret[MAIL_LOCAL_MAX])
+void mail_local_make(const char *shop, const char *about, int step, char ret[MAIL_LOCAL_MAX])
 {
 	_cleanup_(buffer_free) struct buffer name = { 0 };
 	unsigned char digest[SHA256_DIGEST_LENGTH];
-	add_name(&name, shop, cart_id, step);
+	add_name(&name, shop, about, step);
 	SHA256(name.data, name.len, digest);
 	print_local(step, digest, ret);
 }
 
-void mail_local_sign(struct bytes key, const char *shop, const char *cart_id, int step, char ret[MAIL_LOCAL_MAX])
+void mail_local_sign(struct bytes key, const char *shop, const char *about, int step, char ret[MAIL_LOCAL_MAX])
 {
 	static const char label[] = "cartbus mail id";
 	_cleanup_(buffer_free) struct buffer name = { 0 };
 	uint8_t mac[HMAC_LEN];
 	buffer_add(&name, label, sizeof(label));
-	add_name(&name, shop, cart_id, step);
+	add_name(&name, shop, about, step);
 	hmac_sha256(key, buffer_bytes(&name), mac);
 	print_local(step, mac, ret);
 }

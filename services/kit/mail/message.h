@@ -9,6 +9,7 @@
 #include "bus/actor/effect.h"
 #include "bus/base/clock.h"
 #include "bus/base/config.h"
+#include "services/kit/effect/claim.h"
 #include "services/kit/mail/address.h"
 
 struct mail {
@@ -22,17 +23,17 @@ struct mail {
 void mail_free(struct mail *mail); /* takes NULL; frees itself */
 
 /*
- * The part before the @ of a Message-ID: "<step>.<32 hex digits>". mail_local_make() makes it as 0.1.0 did: of SHA-256 over shop, NUL, cart id,
- * NUL, step, which anybody can compute. mail_local_sign() takes the first digits of HMAC-SHA256 with `key` over a label and the same, so
- * that who can name the mail was given it.
+ * The part before the @ of a Message-ID: "<step>.<32 hex digits>". mail_local_make() makes it as 0.1.0 did: of SHA-256 over shop, NUL,
+ * `about`, NUL, step, which anybody can compute. `about` is the id of what the mail is about: of a reminder the cart's. mail_local_sign()
+ * takes the first digits of HMAC-SHA256 with `key` over a label and the same, so that who can name the mail was given it.
  *
  * That part names the mail, and so does the message tag of a mail that goes over SES, where '-' stands for the dot. Reading takes that
  * part, the tag, or the whole Message-ID, with its '<' or without; false: it is none of them, and ret is "".
  */
 #define MAIL_SES_TAG "cartbus-mail"
 enum { MAIL_LOCAL_MAX = 40 };
-void mail_local_sign(struct bytes key, const char *shop, const char *cart_id, int step, char ret[MAIL_LOCAL_MAX]);
-void mail_local_make(const char *shop, const char *cart_id, int step, char ret[MAIL_LOCAL_MAX]);
+void mail_local_sign(struct bytes key, const char *shop, const char *about, int step, char ret[MAIL_LOCAL_MAX]);
+void mail_local_make(const char *shop, const char *about, int step, char ret[MAIL_LOCAL_MAX]);
 bool mail_local_read(const char *name, char ret[MAIL_LOCAL_MAX]);
 
 /* A plain note to the owner or admin. */
@@ -58,6 +59,9 @@ struct mail_result {
 	bool no_server;  /* of NOT_SENT: it cannot be reached, or does not let us in; that is no fault of this mail */
 	bool no_mailbox; /* of REFUSED: there is no such mailbox */
 };
+
+/* How a mail's end counts for its claim (CLAIM_END_...). That there was no server is the caller's to see. */
+enum claim_event mail_claim_event(enum mail_end end);
 
 /* What a server said, as it may stand in logs and facts: printable ASCII, and no word that contains an address. */
 void mail_words(const char *said, size_t len, char ret[256]);

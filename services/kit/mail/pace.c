@@ -10,7 +10,6 @@
 #include "services/kit/mail/pace.h"
 #include "bus/base/clock.h"
 #include "bus/base/text.h"
-#include "services/kit/state/row.h"
 #include "services/kit/time/zone.h"
 #include <stdio.h>
 
@@ -31,6 +30,7 @@ struct pace_row {
 	uint32_t recent_at;          /* of the next one */
 	struct recent recent[RECENT_MOST];
 };
+STATE_STRUCTS(pace, "pace", struct pace_row);
 
 static int64_t floor_div(int64_t us, int64_t by)
 {
@@ -82,11 +82,11 @@ static void add_claim(struct state *state, const char *shop, uint64_t name, int6
 {
 	struct pace_row row;
 
-	row_get(state, "pace", shop, "", &row, sizeof(row));
+	STATE_GET(state, pace, shop, "", &row);
 	count(&row, at_us, false);
 	row.recent[row.recent_at] = (struct recent){ .name = name, .at_us = at_us };
 	row.recent_at = (row.recent_at + 1) % RECENT_MOST;
-	ROW_PUT(state, "pace", shop, "", &row);
+	STATE_PUT(state, pace, shop, "", &row);
 }
 
 void pace_remember_claim(struct state *state, const struct message_meta *said, const SendClaim *claim)
@@ -101,14 +101,14 @@ static void take_back(struct state *state, const char *shop, uint64_t name)
 {
 	struct pace_row row;
 
-	if (!row_get(state, "pace", shop, "", &row, sizeof(row)))
+	if (!STATE_GET(state, pace, shop, "", &row))
 		return;
 	for (int i = 0; i < RECENT_MOST; i++) {
 		if (row.recent[i].name != name)
 			continue;
 		row.recent[i].name = 0;
 		count(&row, row.recent[i].at_us, true);
-		ROW_PUT(state, "pace", shop, "", &row);
+		STATE_PUT(state, pace, shop, "", &row);
 		return;
 	}
 }
@@ -157,7 +157,7 @@ enum pace_answer pace_ask(const struct state *state, const struct pace *pace, in
 
 	if (!pace->a_minute && !pace->a_day)
 		return PACE_GO;
-	row_get(state, "pace", pace->shop, "", &row, sizeof(row));
+	STATE_GET(state, pace, pace->shop, "", &row);
 	struct day day = day_of(pace->zone, now_us);
 	uint32_t today = pace->a_day ? counted_in(&row, &day) : 0;
 	int64_t minute = floor_div(now_us, US_PER_MINUTE);
@@ -206,7 +206,7 @@ bool pace_holds(const struct state *state, const struct pace *pace, const struct
 
 	if (!pace->a_minute && !pace->a_day)
 		return true;
-	row_get(state, "pace", pace->shop, "", &row, sizeof(row));
+	STATE_GET(state, pace, pace->shop, "", &row);
 	const struct recent *recent =
 		find_claim(&row, name_of(claim->shop, claim->cart_id, claim->step, claim->attempt));
 	if (!recent)

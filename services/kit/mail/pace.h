@@ -8,7 +8,7 @@
 #define KIT_MAIL_PACE_H
 
 #include "bus/actor/service.h"
-#include "proto/topics.h"
+#include "proto/cart_topics.h"
 
 void pace_remember_claim(struct state *state, const struct message_meta *said, const SendClaim *claim);
 void pace_remember_released(struct state *state, const struct message_meta *said, const ReminderOutcome *released);

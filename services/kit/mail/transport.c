@@ -26,6 +26,22 @@ struct mail_result mail_result_of(enum mail_end end, const char *transport, cons
 	return result;
 }
 
+enum claim_event mail_claim_event(enum mail_end end)
+{
+	switch (end) {
+	case MAIL_SENT:
+		return CLAIM_END_DONE;
+	case MAIL_NOT_SENT:
+	case MAIL_LATER:
+		return CLAIM_END_NOT_DONE;
+	case MAIL_REFUSED:
+		return CLAIM_END_REFUSED;
+	case MAIL_UNKNOWN:
+		break;
+	}
+	return CLAIM_END_UNKNOWN;
+}
+
 /* "450 4.7.1 ...": greylisting and limits of rate alike; "452 4.5.3 too many ...", and servers that know no such codes. */
 bool mail_is_throttled(long code, const char *reply)
 {

@@ -1,23 +1,19 @@
 /*
  * model.c: the effect driver that asks a model
  *
- * Owns:      the breaker: after five failures in a row nothing is asked for a minute, then for twice as long each time, up to an
- *            hour; the first answer ends that.
+ * Owns:      a breaker for each configured model: after five failures in a row nothing is asked of it for a minute, then for twice as
+ *            long each time, up to an hour; the first answer ends that.
  * Promises:  ends within the deadline with words or without; a failure says why and holds nothing of what was asked or answered.
  * Fails by:  die() at the start when the configuration or the secret is of no use.
- * Read next: wire.c (the formats), calls.h
+ * Read next: models.c (which model), wire.c (the formats), calls.h
  */
 #include "services/kit/model/model.h"
-#include "bus/base/cleanup.h"
-#include "bus/base/file.h"
 #include "bus/base/log.h"
 #include "bus/base/memory.h"
 #include "bus/base/text.h"
 #include "services/kit/effect/circuit.h"
 #include "services/kit/http/calls.h"
-#include "services/kit/keys/secrets.h"
-#include <errno.h>
-#include <math.h>
+#include <jansson.h>
 #include <stdio.h>
 
 enum { FAILURES_TOLERATED = 5 };
@@ -26,156 +22,147 @@ enum { FAILURES_TOLERATED = 5 };
 
 struct model_driver {
 	struct calls calls; /* first; none holds before its last byte: words may be asked for twice */
-	struct model_settings settings;
+	struct models models;
+	struct circuit *circuits; /* of each one */
 	const struct clock *clock;
-	struct circuit circuit;
 };
 
 void model_request_clear(struct model_request *request)
 {
 	free(request->task);
 	free(request->data);
+	free(request->schema);
 	*request = (struct model_request){ 0 };
 }
 
-/* ---- the configuration ---- */
-
-static const char *given(const struct config *config, const char *key, const char *otherwise)
+void model_answer_clear(struct model_answer *answer)
 {
-	const char *value = config_get(config, "model", NULL, key);
-
-	return value && *value ? value : otherwise;
-}
-
-static int64_t nano_usd(const struct config *config, const char *key)
-{
-	return llround(config_real(config, "model", NULL, key) * 1000); /* for a million tokens */
-}
-
-static void set_place(const struct config *config, struct model_settings *ret)
-{
-	char url[256] = "https://api.anthropic.com";
-
-	if (ret->provider == MODEL_BEDROCK)
-		snprintf(url, sizeof(url), "https://bedrock-runtime.%s.amazonaws.com", ret->region);
-	TEXT_COPY(ret->url, given(config, "url", url));
-	if (ret->url[0] && ret->url[strlen(ret->url) - 1] == '/')
-		ret->url[strlen(ret->url) - 1] = '\0';
-}
-
-static void set_name(const struct config *config, struct model_settings *ret)
-{
-	static const char *const usual[] = { [MODEL_BEDROCK] = "global.anthropic.claude-haiku-4-5-20251001-v1:0",
-		[MODEL_ANTHROPIC] = "claude-haiku-4-5-20251001",
-		[MODEL_OPENAI] = "" };
-
-	TEXT_COPY(ret->model, given(config, "model", usual[ret->provider]));
-}
-
-struct model_settings model_settings_of(const struct config *config)
-{
-	struct model_settings settings = { .provider = (enum model_provider)config_word(
-						   config, "model", NULL, "provider") };
-
-	if (settings.provider == MODEL_NONE)
-		return settings;
-	TEXT_COPY(settings.region, given(config, "region", ""));
-	TEXT_COPY(settings.ca, given(config, "ca", ""));
-	TEXT_COPY(settings.secret, given(config, "secret", ""));
-	set_place(config, &settings);
-	set_name(config, &settings);
-	settings.deadline_us = config_number(config, "model", NULL, "deadline");
-	settings.nano_usd_per_token_in = nano_usd(config, "usd-per-million-in");
-	settings.nano_usd_per_token_out = nano_usd(config, "usd-per-million-out");
-	return settings;
-}
-
-int model_try(const struct config *config, char ret_why[512])
-{
-	_cleanup_(buffer_free) struct buffer secret = { 0 };
-	const char *name = given(config, "secret", "");
-	int provider = config_word(config, "model", NULL, "provider"), r;
-	char path[256];
-
-	if (provider == MODEL_NONE || !*name)
-		return 0;
-	secret_path(config, name, path);
-	r = file_read_secret(path, &secret);
-	if (r < 0)
-		snprintf(ret_why, 512,
-			"%s: %s: write the key of [model] there, readable by this user alone (chmod 600)%s", path,
-			strerror(-r),
-			provider == MODEL_BEDROCK ? "; \"access key id:secret key[:session token]\"" : "");
-	return r;
+	free(answer->text);
+	json_decref(answer->json);
+	answer->text = NULL;
+	answer->json = NULL;
 }
 
 /* ---- the calls ---- */
 
+static const struct model_settings *settings_for(const struct model_driver *model, const struct call_job *job)
+{
+	return models_find(&model->models, ((const struct model_request *)job->request)->name);
+}
+
+static struct circuit *circuit_of(const struct model_driver *model, const struct model_settings *settings)
+{
+	return &model->circuits[settings - model->models.all];
+}
+
 static const void *ask(struct calls *calls, struct call_job *job)
 {
 	struct model_driver *model = (struct model_driver *)calls;
+	const struct model_settings *settings = settings_for(model, job);
+	struct circuit *circuit = circuit_of(model, settings);
 	int64_t now_us = clock_boot_us(model->clock);
+	char why[MODEL_WORDS_MAX];
 
-	if (!circuit_may_try(&model->circuit, now_us)) {
+	if (!circuit_may_try(circuit, now_us)) {
 		TEXT_COPY(job->why, "the model failed too often and is left alone for now");
 		return NULL;
 	}
-	circuit_tried(&model->circuit, now_us);
-	model_wire_request(&model->settings, job->request, &job->made);
+	if (model_wire_request(settings, job->request, &job->made, why) < 0) {
+		snprintf(job->why, sizeof(job->why), "%.150s", why);
+		return NULL;
+	}
+	circuit_tried(circuit, now_us);
 	return &job->made;
 }
 
-static struct model_answer read_answer(const struct model_driver *model, const struct http_answer *answer)
+static void read_answer(enum model_provider provider, const struct call_job *job, const struct http_answer *answer,
+	struct model_answer *ret)
 {
-	struct model_answer read = { 0 };
-
+	*ret = (struct model_answer){ .end = MODEL_FAILED };
 	if (answer->end == HTTP_ANSWERED && answer->status == 200) {
-		read.answered = model_wire_answer(model->settings.provider, answer->body, &read) == 0;
-		return read;
+		model_wire_answer(provider, job->request, answer->body, ret);
+		return;
 	}
-	snprintf(read.words, sizeof(read.words), "%.190s", answer->words);
-	return read;
+	if (!job->call)
+		ret->end = MODEL_NOT_ASKED;
+	else if (answer->too_long)
+		ret->end = MODEL_TOO_LARGE;
+	snprintf(ret->words, sizeof(ret->words), "%.190s", answer->words);
 }
 
-static void note_end(struct model_driver *model, const struct model_answer *answer)
+static void note_end(
+	const struct model_driver *model, const struct model_settings *settings, const struct model_answer *answer)
 {
+	struct circuit *circuit = circuit_of(model, settings);
+
 	if (answer->answered)
-		circuit_worked(&model->circuit);
-	else if (circuit_failed(&model->circuit, clock_boot_us(model->clock)))
-		log_event(LOG_WARNING, "the model failed %d times in a row (%s): nothing is asked of it for %lld s",
-			model->circuit.failed, answer->words, (long long)(model->circuit.pause_us / US_PER_S));
+		circuit_worked(circuit);
+	else if (circuit_failed(circuit, clock_boot_us(model->clock)))
+		log_event(LOG_WARNING, "the model%s%s failed %d times in a row (%s): nothing is asked of it for %lld s",
+			settings->name[0] ? " " : "", settings->name, circuit->failed, answer->words,
+			(long long)(circuit->pause_us / US_PER_S));
 }
 
 static void answered(struct calls *calls, struct call_job *job, const struct http_answer *answer)
 {
-	struct model_driver *model = (struct model_driver *)calls;
-	struct model_answer read = read_answer(model, answer);
+	const struct model_driver *model = (const struct model_driver *)calls;
+	const struct model_settings *settings = settings_for(model, job);
+	struct model_answer read;
 
+	read_answer(settings->provider, job, answer, &read);
 	if (job->call)
-		note_end(model, &read);
+		note_end(model, settings, &read);
 	call_done(job, &read);
+	model_answer_clear(&read);
+}
+
+/* ---- the driver ---- */
+
+static void close_models(struct calls *calls)
+{
+	struct model_driver *model = (struct model_driver *)calls;
+
+	models_clear(&model->models);
+	free(model->circuits);
+}
+
+static void copy_models(struct model_driver *model, const struct models *models)
+{
+	model->models.count = models->count;
+	model->models.all = memory_copy(BYTES(models->all, models->count * sizeof(*models->all)));
+	model->circuits = memory_new(models->count * sizeof(*model->circuits));
+	for (size_t i = 0; i < models->count; i++)
+		model->circuits[i] = (struct circuit){
+			.failures = FAILURES_TOLERATED, .first_us = PAUSE_FIRST_US, .most_us = PAUSE_MOST_US
+		};
+}
+
+static bool is_any_on(const struct models *models)
+{
+	for (size_t i = 0; i < models->count; i++)
+		if (models->all[i].provider != MODEL_NONE)
+			return true;
+	return false;
 }
 
 struct effect_driver *model_driver_new(
-	const struct model_settings *settings, const struct config *config, const struct clock *clock)
+	const struct models *models, const struct config *config, const struct clock *clock)
 {
 	struct model_driver *model;
 	struct http_settings http = http_settings_of(config, clock);
 	char why[512];
 
-	if (settings->provider == MODEL_NONE)
+	if (!is_any_on(models))
 		return NULL;
 	if (model_try(config, why) < 0)
 		die("%s", why);
 	http.peer = "model";
 	model = memory_new(sizeof(*model));
-	model->settings = *settings;
 	model->clock = clock;
-	model->circuit = (struct circuit){
-		.failures = FAILURES_TOLERATED, .first_us = PAUSE_FIRST_US, .most_us = PAUSE_MOST_US
-	};
+	copy_models(model, models);
 	calls_init(&model->calls, "model", &http_calls, http_client_new(&http));
 	model->calls.ask = ask;
 	model->calls.answered = answered;
+	model->calls.close = close_models;
 	return &model->calls.driver;
 }

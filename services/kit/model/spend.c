@@ -8,11 +8,12 @@
 #include "services/kit/model/spend.h"
 #include "bus/base/clock.h"
 #include "bus/base/log.h"
-#include "services/kit/state/row.h"
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <time.h>
+
+STATE_STRUCTS(spend, "spend", struct spend);
 
 #define NANO 1e9
 
@@ -33,12 +34,12 @@ static void add(struct state *state, int64_t at_us, const struct spend *more, in
 	char month[MONTH_ROOM];
 
 	month_of(at_us, month);
-	row_get(state, "spend", SHOP_OF_ALL, month, &row, sizeof(row));
+	STATE_GET(state, spend, SHOP_OF_ALL, month, &row);
 	row.tokens += more->tokens;
 	row.models_nano_usd += more->models_nano_usd;
 	if (mails > 0 || row.mails > 0)
 		row.mails += (uint64_t)(int64_t)mails;
-	ROW_PUT(state, "spend", SHOP_OF_ALL, month, &row);
+	STATE_PUT(state, spend, SHOP_OF_ALL, month, &row);
 }
 
 void spend_remember_model(struct state *state, const struct message_meta *said, const ModelUsed *used)
@@ -68,7 +69,7 @@ struct spend spend_of_month(const struct state *state, int64_t now_us)
 	char month[MONTH_ROOM];
 
 	month_of(now_us, month);
-	row_get(state, "spend", SHOP_OF_ALL, month, &row, sizeof(row));
+	STATE_GET(state, spend, SHOP_OF_ALL, month, &row);
 	return row;
 }
 

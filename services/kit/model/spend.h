@@ -10,7 +10,7 @@
 
 #include "bus/actor/service.h"
 #include "bus/base/config.h"
-#include "proto/topics.h"
+#include "proto/cart_topics.h"
 
 void spend_remember_model(struct state *state, const struct message_meta *said, const ModelUsed *used);
 void spend_remember_claim(struct state *state, const struct message_meta *said, const SendClaim *claim);

@@ -3,11 +3,14 @@
  *
  * Sources:   docs.aws.amazon.com/bedrock (Converse), docs.anthropic.com/en/api/messages (version 2023-06-01), and the
  *            /v1/chat/completions that local servers copy.
- * Promises:  the data stands in the user's turn, the task in the system's: what strangers wrote is never the task. No tools.
+ *            JSON of a schema: OpenAI's response_format json_schema; of the other two the only tool there is, which the model must
+ *            use: its input is the answer.
+ * Promises:  the data stands in the user's turn, the task in the system's: what strangers wrote is never the task. No tool does
+ *            anything. An answer is complete and of the form that was asked for, or there is none: never a half.
  * Fails by:  -EBADMSG and why, without a word of the answer.
  */
 #include "bus/base/cleanup.h"
-#include "bus/base/log.h"
+#include "bus/base/memory.h"
 #include "bus/base/text.h"
 #include "services/kit/model/model.h"
 #include <ctype.h>
@@ -15,7 +18,12 @@
 #include <jansson.h>
 #include <stdio.h>
 
-#define TEMPERATURE 0.6
+enum {
+	ENVELOPE_MAX = 64 * 1024,
+	ESCAPED_MAX = 6
+}; /* around an answer; bytes of JSON for one byte of a text ("\u0001") */
+
+static const char tool_name[] = "answer", tool_description[] = "Gives the answer.";
 
 static const char *path_of(enum model_provider provider)
 {
@@ -59,48 +67,82 @@ static void set_auth(const struct model_settings *settings, struct http_auth *re
 	}
 }
 
-static json_t *bedrock_body(const char *task, const char *data, int most_tokens)
+/* A reference of ours goes in for each "O". */
+static json_t *bedrock_body(const struct model_request *asked, json_t *schema)
 {
-	return json_pack("{s:[{s:s,s:[{s:s}]}],s:[{s:s}],s:{s:i,s:f}}", "messages", "role", "user", "content", "text",
-		data, "system", "text", task, "inferenceConfig", "maxTokens", most_tokens, "temperature", TEMPERATURE);
+	json_t *body = json_pack("{s:[{s:s,s:[{s:s}]}],s:[{s:s}],s:{s:i,s:f}}", "messages", "role", "user", "content",
+		"text", asked->data, "system", "text", asked->task, "inferenceConfig", "maxTokens", asked->most_tokens,
+		"temperature", asked->temperature);
+
+	if (body && schema)
+		json_object_set_new(body, "toolConfig",
+			json_pack("{s:[{s:{s:s,s:s,s:{s:O}}}],s:{s:{s:s}}}", "tools", "toolSpec", "name", tool_name,
+				"description", tool_description, "inputSchema", "json", schema, "toolChoice", "tool",
+				"name", tool_name));
+	return body;
 }
 
-static json_t *anthropic_body(const char *model, const char *task, const char *data, int most_tokens)
+static json_t *anthropic_body(const char *model, const struct model_request *asked, json_t *schema)
 {
-	return json_pack("{s:s,s:i,s:f,s:s,s:[{s:s,s:s}]}", "model", model, "max_tokens", most_tokens, "temperature",
-		TEMPERATURE, "system", task, "messages", "role", "user", "content", data);
+	json_t *body = json_pack("{s:s,s:i,s:f,s:s,s:[{s:s,s:s}]}", "model", model, "max_tokens", asked->most_tokens,
+		"temperature", asked->temperature, "system", asked->task, "messages", "role", "user", "content",
+		asked->data);
+
+	if (body && schema) {
+		json_object_set_new(body, "tools",
+			json_pack("[{s:s,s:s,s:O}]", "name", tool_name, "description", tool_description, "input_schema",
+				schema));
+		json_object_set_new(body, "tool_choice",
+			json_pack("{s:s,s:s,s:b}", "type", "tool", "name", tool_name, "disable_parallel_tool_use", 1));
+	}
+	return body;
 }
 
-static json_t *openai_body(const char *model, const char *task, const char *data, int most_tokens)
+static json_t *openai_body(const char *model, const struct model_request *asked, json_t *schema)
 {
-	return json_pack("{s:s,s:i,s:f,s:[{s:s,s:s},{s:s,s:s}]}", "model", model, "max_tokens", most_tokens,
-		"temperature", TEMPERATURE, "messages", "role", "system", "content", task, "role", "user", "content",
-		data);
+	json_t *body = json_pack("{s:s,s:i,s:f,s:[{s:s,s:s},{s:s,s:s}]}", "model", model, "max_tokens",
+		asked->most_tokens, "temperature", asked->temperature, "messages", "role", "system", "content",
+		asked->task, "role", "user", "content", asked->data);
+
+	if (body && schema)
+		json_object_set_new(body, "response_format",
+			json_pack("{s:s,s:{s:s,s:b,s:O}}", "type", "json_schema", "json_schema", "name", tool_name,
+				"strict", model_schema_is_strict(schema), "schema", schema));
+	return body;
 }
 
-static json_t *body_of(const struct model_settings *settings, const struct model_request *asked)
+static json_t *body_of(const struct model_settings *settings, const struct model_request *asked, json_t *schema)
 {
-	const char *task = asked->task, *data = asked->data;
-
 	switch (settings->provider) {
 	case MODEL_BEDROCK:
-		return bedrock_body(task, data, asked->most_tokens);
+		return bedrock_body(asked, schema);
 	case MODEL_ANTHROPIC:
-		return anthropic_body(settings->model, task, data, asked->most_tokens);
+		return anthropic_body(settings->model, asked, schema);
 	case MODEL_OPENAI:
-		return openai_body(settings->model, task, data, asked->most_tokens);
+		return openai_body(settings->model, asked, schema);
 	case MODEL_NONE:
 		break;
 	}
 	return NULL;
 }
 
-void model_wire_request(
-	const struct model_settings *settings, const struct model_request *asked, struct http_request *ret)
+/* What is wrong with the question itself; NULL: nothing that we can see. */
+static const char *request_fault(const struct model_settings *settings, const struct model_request *asked)
 {
-	json_auto_t *body = body_of(settings, asked);
-	_cleanup_free_ char *text = body ? json_dumps(body, JSON_COMPACT) : NULL;
+	if (settings->provider == MODEL_NONE)
+		return "no model is configured for this question";
+	if (asked->most_tokens < 1 || asked->most_tokens > MODEL_TOKENS_MAX)
+		return "the question allows a number of tokens that is out of range";
+	if (asked->most_bytes < 1 || asked->most_bytes > MODEL_ANSWER_MAX)
+		return "the question allows an answer of a size that is out of range";
+	if (!(asked->temperature >= 0 && asked->temperature <= 1)) /* also of no number */
+		return "the question has a temperature that is out of range";
+	return NULL;
+}
 
+static void fill_request(const struct model_settings *settings, const struct model_request *asked, const char *body,
+	struct http_request *ret)
+{
 	if (settings->provider == MODEL_BEDROCK)
 		bedrock_url(settings, ret);
 	else
@@ -110,18 +152,68 @@ void model_wire_request(
 	http_request_header(ret, "Accept", "application/json");
 	if (settings->provider == MODEL_ANTHROPIC)
 		http_request_header(ret, "anthropic-version", "2023-06-01");
-	buffer_add_text(
-		&ret->body, text ? text : "{}"); /* not UTF-8: the server refuses it, and the template's line goes */
+	buffer_add_text(&ret->body, body);
 	TEXT_COPY(ret->ca, settings->ca);
 	ret->deadline_us = settings->deadline_us;
-	ret->most_bytes = 64 * 1024;
+	ret->most_bytes = ENVELOPE_MAX + ESCAPED_MAX * asked->most_bytes;
 	ret->reach = HTTP_REACH_ADMIN;
+}
+
+int model_wire_request(const struct model_settings *settings, const struct model_request *asked,
+	struct http_request *ret, char ret_why[MODEL_WORDS_MAX])
+{
+	const char *fault = request_fault(settings, asked);
+	json_auto_t *schema = NULL, *body = NULL;
+	_cleanup_free_ char *text = NULL;
+
+	if (!fault && asked->schema && model_schema_read(asked->schema, &schema, ret_why) < 0)
+		return -EINVAL;
+	if (!fault)
+		body = body_of(settings, asked, schema);
+	text = body ? json_dumps(body, JSON_COMPACT) : NULL;
+	if (!fault && !text)
+		fault = "the question is not UTF-8";
+	if (fault) {
+		text_copy(ret_why, MODEL_WORDS_MAX, fault);
+		return -EINVAL;
+	}
+	fill_request(settings, asked, text, ret);
+	return 0;
 }
 
 /* ---- the answer ---- */
 
-static int refuse(struct model_answer *ret, const char *words)
+/* What an answer says, in the same words for all three. Borrowed from its body. */
+struct reply {
+	const char *text;   /* NULL: none */
+	const json_t *json; /* what the tool was given; NULL: none */
+	const char *ended;  /* the API's word for it; NULL: none */
+	bool is_refusal;    /* said elsewhere than in that word */
+};
+
+/* Of each API the words that an answer ends with, with blanks between. */
+static const struct {
+	const char *complete, *refused, *cut_off;
+} endings[] = {
+	[MODEL_BEDROCK] = { "end_turn tool_use", "guardrail_intervened content_filtered",
+		"max_tokens model_context_window_exceeded" },
+	[MODEL_ANTHROPIC] = { "end_turn tool_use", "refusal", "max_tokens model_context_window_exceeded" },
+	[MODEL_OPENAI] = { "stop", "content_filter", "length" },
+};
+
+static bool is_one_of(const char *word, const char *words)
 {
+	size_t len = word ? strlen(word) : 0;
+
+	for (const char *at = words; len && (at = strstr(at, word)); at += len)
+		if ((at == words || at[-1] == ' ') && (at[len] == ' ' || !at[len]))
+			return true;
+	return false;
+}
+
+static int refuse(struct model_answer *ret, ModelEnd end, const char *words)
+{
+	ret->end = end;
 	TEXT_COPY(ret->words, words);
 	return -EBADMSG;
 }
@@ -149,59 +241,58 @@ static const char *text_part(const json_t *parts)
 	return NULL;
 }
 
-static int take_text(const char *text, const char *ended, const char *complete, struct model_answer *ret)
+static struct reply read_bedrock(const json_t *body, struct model_answer *ret)
 {
-	size_t len;
+	const json_t *parts = json_object_get(json_object_get(json_object_get(body, "output"), "message"), "content");
+	struct reply reply = { .text = text_part(parts),
+		.ended = json_string_value(json_object_get(body, "stopReason")) };
+	size_t i;
+	json_t *part;
 
-	if (!text)
-		return refuse(ret, "the model's answer is not of the shape that was asked for");
-	if (!ended || strcmp(ended, complete) != 0)
-		return refuse(ret, "the model did not come to its end");
-	text += strspn(text, " \t\r\n");
-	for (len = strlen(text); len && strchr(" \t\r\n", text[len - 1]); len--)
-		;
-	if (len == 0)
-		return refuse(ret, "the model's answer is empty");
-	if (!text_copy_bytes(ret->text, sizeof(ret->text), BYTES(text, len)))
-		return refuse(ret, "the model's answer is too long");
-	return 0;
-}
-
-static int read_bedrock(const json_t *body, struct model_answer *ret)
-{
-	const json_t *message = json_object_get(json_object_get(body, "output"), "message");
-
+	json_array_foreach(parts, i, part)
+	{
+		if (!reply.json)
+			reply.json = json_object_get(json_object_get(part, "toolUse"), "input");
+	}
 	ret->tokens_in = tokens(body, "inputTokens");
 	ret->tokens_out = tokens(body, "outputTokens");
-	return take_text(text_part(json_object_get(message, "content")),
-		json_string_value(json_object_get(body, "stopReason")), "end_turn", ret);
+	return reply;
 }
 
-static int read_anthropic(const json_t *body, struct model_answer *ret)
+static struct reply read_anthropic(const json_t *body, struct model_answer *ret)
 {
+	const json_t *parts = json_object_get(body, "content");
+	struct reply reply = { .text = text_part(parts),
+		.ended = json_string_value(json_object_get(body, "stop_reason")) };
+	size_t i;
+	json_t *part;
+
+	json_array_foreach(parts, i, part)
+	{
+		const char *type = json_string_value(json_object_get(part, "type"));
+
+		if (!reply.json && type && strcmp(type, "tool_use") == 0)
+			reply.json = json_object_get(part, "input");
+	}
 	ret->tokens_in = tokens(body, "input_tokens");
 	ret->tokens_out = tokens(body, "output_tokens");
-	return take_text(text_part(json_object_get(body, "content")),
-		json_string_value(json_object_get(body, "stop_reason")), "end_turn", ret);
+	return reply;
 }
 
-static int read_openai(const json_t *body, struct model_answer *ret)
+static struct reply read_openai(const json_t *body, struct model_answer *ret)
 {
-	const json_t *choice = json_array_get(json_object_get(body, "choices"), 0);
+	const json_t *choice = json_array_get(json_object_get(body, "choices"), 0),
+		     *message = json_object_get(choice, "message");
 
 	ret->tokens_in = tokens(body, "prompt_tokens");
 	ret->tokens_out = tokens(body, "completion_tokens");
-	return take_text(json_string_value(json_object_get(json_object_get(choice, "message"), "content")),
-		json_string_value(json_object_get(choice, "finish_reason")), "stop", ret);
+	return (struct reply){ .text = json_string_value(json_object_get(message, "content")),
+		.ended = json_string_value(json_object_get(choice, "finish_reason")),
+		.is_refusal = json_string_length(json_object_get(message, "refusal")) > 0 };
 }
 
-int model_wire_answer(enum model_provider provider, struct bytes text, struct model_answer *ret)
+static struct reply read_reply(enum model_provider provider, const json_t *body, struct model_answer *ret)
 {
-	json_auto_t *body = json_loadb(text.data, text.len, JSON_REJECT_DUPLICATES, NULL);
-
-	*ret = (struct model_answer){ 0 };
-	if (!body)
-		return refuse(ret, "the model's answer is no JSON");
 	switch (provider) {
 	case MODEL_BEDROCK:
 		return read_bedrock(body, ret);
@@ -212,5 +303,101 @@ int model_wire_answer(enum model_provider provider, struct bytes text, struct mo
 	case MODEL_NONE:
 		break;
 	}
-	return refuse(ret, "no model is configured");
+	return (struct reply){ 0 };
+}
+
+static int check_ending(enum model_provider provider, const struct reply *reply, struct model_answer *ret)
+{
+	if (reply->is_refusal || is_one_of(reply->ended, endings[provider].refused))
+		return refuse(ret, MODEL_REFUSED, "the model refused to answer");
+	if (is_one_of(reply->ended, endings[provider].cut_off))
+		return refuse(ret, MODEL_CUT_OFF, "the model's answer was cut off at its limit of tokens");
+	if (!reply->text && !reply->json)
+		return refuse(ret, MODEL_UNREADABLE, "the model's answer is not of the shape that its API documents");
+	if (!is_one_of(reply->ended, endings[provider].complete))
+		return refuse(ret, MODEL_UNREADABLE, "the model did not come to its end");
+	return 0;
+}
+
+static struct bytes trimmed(const char *text)
+{
+	size_t len;
+
+	text += strspn(text, " \t\r\n");
+	for (len = strlen(text); len && strchr(" \t\r\n", text[len - 1]); len--)
+		;
+	return BYTES(text, len);
+}
+
+/* Its bytes without the blanks at its ends. */
+static int check_size(struct bytes text, const struct model_request *asked, struct model_answer *ret)
+{
+	if (text.len == 0)
+		return refuse(ret, MODEL_UNREADABLE, "the model's answer is empty");
+	if (text.len > asked->most_bytes)
+		return refuse(ret, MODEL_TOO_LARGE, "the model's answer is larger than was asked for");
+	return 0;
+}
+
+static int take_text(const struct reply *reply, const struct model_request *asked, struct model_answer *ret)
+{
+	struct bytes text;
+	int r;
+
+	if (!reply->text)
+		return refuse(ret, MODEL_UNREADABLE, "the model's answer holds no text");
+	text = trimmed(reply->text);
+	r = check_size(text, asked, ret);
+	if (r == 0)
+		ret->text = memory_copy(text);
+	return r;
+}
+
+/* Of a tool it is JSON already; else it is a text that has to be JSON as a whole. NULL: it is not; or there is neither. */
+static json_t *json_of(const struct reply *reply)
+{
+	struct bytes text;
+
+	if (reply->json)
+		return json_incref((json_t *)reply->json);
+	text = trimmed(reply->text ? reply->text : "");
+	return json_loadb((const char *)text.data, text.len, JSON_REJECT_DUPLICATES, NULL);
+}
+
+static int take_json(const struct reply *reply, const struct model_request *asked, struct model_answer *ret)
+{
+	char why[MODEL_WORDS_MAX];
+	json_auto_t *schema = NULL, *json = json_of(reply);
+
+	if (!json)
+		return refuse(ret, MODEL_NO_JSON, "the model's answer is not the JSON that was asked for");
+	if (json_dumpb(json, NULL, 0, JSON_COMPACT) > asked->most_bytes)
+		return refuse(ret, MODEL_TOO_LARGE, "the model's answer is larger than was asked for");
+	if (model_schema_read(asked->schema, &schema, why) < 0)
+		return refuse(ret, MODEL_NOT_ASKED, why);
+	if (!model_schema_fits(schema, json, why)) {
+		ret->end = MODEL_OTHER_FORM;
+		snprintf(ret->words, sizeof(ret->words), "the model's answer does not fit the schema: %.150s", why);
+		return -EBADMSG;
+	}
+	ret->json = json_incref(json);
+	return 0;
+}
+
+int model_wire_answer(
+	enum model_provider provider, const struct model_request *asked, struct bytes text, struct model_answer *ret)
+{
+	json_auto_t *body = json_loadb((const char *)text.data, text.len, JSON_REJECT_DUPLICATES, NULL);
+	struct reply reply;
+	int r;
+
+	*ret = (struct model_answer){ 0 };
+	if (!body)
+		return refuse(ret, MODEL_UNREADABLE, "what the model's server sent is no JSON");
+	reply = read_reply(provider, body, ret);
+	r = check_ending(provider, &reply, ret);
+	if (r == 0)
+		r = asked->schema ? take_json(&reply, asked, ret) : take_text(&reply, asked, ret);
+	ret->answered = r == 0;
+	return r;
 }

@@ -1,7 +1,7 @@
 /*
  * rules.h: the owner's rules, prose that means exactly one thing
  *
- * The grammar is in grammar.md beside this file and, for owners, in the README. A text is accepted whole or refused with line,
+ * The grammar is in grammar.md beside this file and, for owners, in deploy/handbook/owner.md. A text is accepted whole or refused with line,
  * column and what was expected; nothing is guessed.
  */
 #ifndef KIT_RULES_RULES_H

@@ -168,8 +168,7 @@ const struct config_key shop_keys[] = {
 		.kind = BARRED },
 	{ "mail", "consent", "all",
 		"all: mail everybody who left a cart; customers: only who bought before or agreed to marketing; "
-		"marketing: "
-		"only who "
+		"marketing: only who "
 		"agreed to it. Who said no is never mailed",
 		.kind = CONFIG_WORD("all customers marketing|any") },
 	{ "mail", "polish", "no", "yes: the model of cartbus.conf may say the opening line better",

@@ -86,8 +86,7 @@ static int read_accent(struct reading *reading, struct config_error *ret_error)
 	accent_darken(accent, darker);
 	return config_refuse(reading->config, "mail", NULL, "accent", ret_error,
 		"expected a colour on which white words can be read, at a contrast of 4.5 to 1 or more: of %s it is "
-		"%.1f to "
-		"1, and %s would do",
+		"%.1f to 1, and %s would do",
 		accent, floor(accent_contrast(accent) * 10) / 10, darker); /* never rounded up to what is enough */
 }
 

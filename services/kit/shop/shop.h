@@ -45,7 +45,7 @@
 #define KIT_SHOP_SHOP_H
 
 #include "bus/base/config.h"
-#include "cart.pb.h"
+#include "platform.pb.h"
 #include "services/kit/mail/address.h"
 #include "services/kit/shop/accent.h"
 

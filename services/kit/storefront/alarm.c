@@ -9,6 +9,8 @@
 #include "bus/base/text.h"
 #include <stdio.h>
 
+STATE_NUMBERS(storefront_alarm, "storefront.alarm");
+
 static const char SILENT[] = "storefront", REFUSED[] = "storefront-key";
 enum { HTTP_UNAUTHORIZED = 401, HTTP_FORBIDDEN = 403 };
 
@@ -21,12 +23,12 @@ bool storefront_refuses(const struct http_answer *answer)
 void storefront_alarm_remember(struct state *state, const struct message_meta *said, const Alarm *alarm)
 {
 	if (strcmp(alarm->kind, SILENT) == 0 || strcmp(alarm->kind, REFUSED) == 0)
-		state_put_number(state, "storefront.alarm", said->shop, alarm->kind, alarm->raised);
+		STATE_PUT_NUMBER(state, storefront_alarm, said->shop, alarm->kind, alarm->raised);
 }
 
 static bool is_news(const struct state *state, const struct turn *turn, const char *kind, bool raised)
 {
-	return (state_number(state, "storefront.alarm", turn_message(turn)->shop, kind) != 0) != raised;
+	return (STATE_NUMBER(state, storefront_alarm, turn_message(turn)->shop, kind) != 0) != raised;
 }
 
 static void say(struct turn *turn, const char *kind, Alarm *alarm)
@@ -69,9 +71,8 @@ static void say_refused(const struct state *state, struct turn *turn, bool raise
 		snprintf(alarm.text, sizeof(alarm.text), "the storefront of %s takes our API key again", shop);
 	if (raised)
 		snprintf(alarm.remedy, sizeof(alarm.remedy),
-			"make a key with the rights that the README names, then: cartbus shop secret %s --api --set < "
-			"key; "
-			"until then mails go by what webhooks said, and what has to be fetched waits",
+			"make a key with the rights that the handbook names, then: cartbus shop secret %s --api --set "
+			"< key; until then mails go by what webhooks said, and what has to be fetched waits",
 			shop);
 	say(turn, REFUSED, &alarm);
 }

@@ -7,7 +7,7 @@
 #define KIT_STOREFRONT_ALARM_H
 
 #include "bus/actor/turn.h"
-#include "proto/topics.h"
+#include "proto/platform_topics.h"
 #include "services/kit/http/http.h"
 
 enum storefront_end { STOREFRONT_END_ANSWERED, STOREFRONT_END_SILENT, STOREFRONT_END_REFUSED };

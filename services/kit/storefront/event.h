@@ -9,7 +9,7 @@
 #define KIT_STOREFRONT_EVENT_H
 
 #include "bus/base/bytes.h"
-#include "proto/topics.h"
+#include "proto/platform_topics.h"
 #include <jansson.h>
 
 enum reading {

@@ -90,8 +90,7 @@ static void read_consent(const json_t *body, struct event *event)
 	if (said == -EINVAL)
 		doubt_consent(event,
 			"the field consent is neither true nor false, so the cart is not mailed; leave it out when "
-			"nobody "
-			"asked");
+			"nobody asked");
 	else if (said >= 0)
 		event->changed.consent = said ? CONSENT_YES : CONSENT_NO;
 }

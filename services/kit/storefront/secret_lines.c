@@ -1,7 +1,7 @@
 /*
  * secret_lines.c: SHOP.previous, line by line
  *
- * Read next: services/platform/gateway/signature.c (who accepts them), services/cartbus/shops/shop.c (who adds them)
+ * Read next: services/kit/endpoint/signature.c (who accepts them), services/cartbus/shops/shop.c (who adds them)
  */
 #include "services/kit/storefront/secret_lines.h"
 #include <string.h>

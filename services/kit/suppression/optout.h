@@ -4,7 +4,7 @@
 #ifndef KIT_SUPPRESSION_OPTOUT_H
 #define KIT_SUPPRESSION_OPTOUT_H
 
-#include "proto/topics.h"
+#include "proto/platform_topics.h"
 
 enum { OPTOUT_LINE_MAX = 120 };
 

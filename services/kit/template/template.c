@@ -2,7 +2,7 @@
  * template.c: parses and walks text with values in braces
  *
  * Owns:      the pieces of a template.
- * Promises:  a template that parses renders for every cart; an {if} is closed in the template that opened it.
+ * Promises:  a template that parses renders, whatever its values are; an {if} is closed in the template that opened it.
  * Fails by:  -EINVAL with line, column and what was expected.
  * Read next: carts/letter/voice.c (which templates a voice consists of), carts/letter/render.c (the sinks)
  */
@@ -24,7 +24,7 @@ enum { PLURALS = sizeof(locale_plurals) / sizeof(locale_plurals[0]) };
 
 struct piece {
 	enum piece_kind kind;
-	enum value value;
+	int value;                   /* index of its row in the table of words */
 	char *text;                  /* of PIECE_TEXT and PIECE_LINK; the label of PIECE_VALUE, or NULL */
 	struct template **forms;     /* of PIECE_PLURAL: for each of locale_plurals the words, or NULL */
 	char *url;                   /* of PIECE_LINK */
@@ -38,49 +38,17 @@ struct template
 	size_t count;
 };
 
-static const struct {
-	const char *name;
-	bool one_line; /* may stand in a subject */
-	bool link;
-} values[VALUE_COUNT] = {
-	[VALUE_SHOP] = { "shop", true, false },
-	[VALUE_FIRST_NAME] = { "first name", true, false },
-	[VALUE_ITEMS] = { "items", false, false },
-	[VALUE_ITEM_COUNT] = { "item count", true, false },
-	[VALUE_TOTAL] = { "total", true, false },
-	[VALUE_DISCOUNT_CODE] = { "discount code", true, false },
-	[VALUE_RETURN_LINK] = { "return link", false, true },
-	[VALUE_UNSUBSCRIBE_LINK] = { "unsubscribe link", false, true },
-	[VALUE_POSTAL_ADDRESS] = { "postal address", false, false },
-	[VALUE_DATE] = { "date", true, false },
-	[VALUE_WEEKDAY] = { "weekday", true, false },
-	[VALUE_SHOP_LINK] = { "shop link", false, true },
-};
-
-static const char *const values_known =
-	"{shop}, {first name}, {items}, {item count}, {total}, {discount code}, {date}, "
-	"{weekday}, {return link}, {shop link}, {unsubscribe link}, {postal address}";
-
 struct parser {
 	const char *at;
 	struct template_place place; /* of `at` */
 	struct template *template;
+	const struct template_words *words;
 	struct text_error *error;
 	enum piece_kind open; /* PIECE_IF or PIECE_ELSE while inside a condition, else PIECE_END */
 	struct template_place opened;
 	bool bold; /* inside of bold words, which began at `bolded` */
 	struct template_place bolded;
 };
-
-const char *value_name(enum value value)
-{
-	return values[value].name;
-}
-
-bool value_is_link(enum value value)
-{
-	return values[value].link;
-}
 
 __attribute__((format(printf, 3, 4))) static int refuse(
 	struct parser *parser, struct template_place place, const char *format, ...)
@@ -95,6 +63,26 @@ __attribute__((format(printf, 3, 4))) static int refuse(
 	snprintf(parser->error->text, sizeof(parser->error->text), "line %d, column %d: %s", place.line, place.column,
 		words);
 	return -EINVAL;
+}
+
+/* Writes the names of the words, as "{shop}, {first name}", with the text `behind` after each name. It cuts the list when ret is full. */
+static void list_words(const struct template_words *words, bool only_numbers, const char *behind, char ret[240])
+{
+	size_t len = 0;
+
+	ret[0] = '\0';
+	for (int i = 0; i < words->count && len < 240; i++)
+		if (!only_numbers || words->rows[i].kind == TEMPLATE_NUMBER)
+			len += (size_t)snprintf(
+				ret + len, 240 - len, "%s{%s%s}", len ? ", " : "", words->rows[i].name, behind);
+}
+
+static int refuse_name(struct parser *parser, const char *before)
+{
+	char known[240];
+
+	list_words(parser->words, false, "", known);
+	return refuse(parser, parser->place, "%sexpected one of %s", before, known);
 }
 
 static void step_over(struct parser *parser, const char *to)
@@ -168,7 +156,7 @@ static int read_name(struct parser *parser, const char *at, const char *end, str
 		if (blank && (len == 0 || ret->name[len - 1] == ' '))
 			continue;
 		if (len + 1 >= sizeof(ret->name))
-			return refuse(parser, parser->place, "expected one of %s", values_known);
+			return refuse_name(parser, "");
 		ret->name[len++] = blank ? ' ' : (char)tolower((unsigned char)*at);
 	}
 	while (len && ret->name[len - 1] == ' ')
@@ -181,20 +169,24 @@ static int read_name(struct parser *parser, const char *at, const char *end, str
 	return at < end ? read_label(parser, at, end, ret) : 0;
 }
 
-static int find_value(struct parser *parser, const char *name, enum value *ret)
+static int find_value(struct parser *parser, const char *name, int *ret)
 {
-	for (int i = 0; i < VALUE_COUNT; i++) {
-		if (strcasecmp(values[i].name, name) != 0)
+	const struct template_words *words = parser->words;
+	struct nearest nearest = nearest_begin(name);
+	char before[80];
+
+	for (int i = 0; i < words->count; i++) {
+		if (strcasecmp(words->rows[i].name, name) != 0)
 			continue;
-		*ret = (enum value)i;
+		*ret = i;
 		return 0;
 	}
-	struct nearest nearest = nearest_begin(name);
-	for (int i = 0; i < VALUE_COUNT; i++)
-		nearest_try(&nearest, values[i].name);
+	for (int i = 0; i < words->count; i++)
+		nearest_try(&nearest, words->rows[i].name);
 	if (nearest.name)
 		return refuse(parser, parser->place, "unknown {%s}; did you mean {%s}?", name, nearest.name);
-	return refuse(parser, parser->place, "unknown {%s}; expected one of %s", name, values_known);
+	snprintf(before, sizeof(before), "unknown {%s}; ", name);
+	return refuse_name(parser, before);
 }
 
 static int refuse_open_bold(struct parser *parser, const char *where)
@@ -228,11 +220,12 @@ static int add_value(struct parser *parser, struct inside *inside)
 	int r = find_value(parser, inside->name, &piece.value);
 	if (r < 0)
 		return r;
-	if (parser->place.one_line && !values[piece.value].one_line)
+	const struct template_word *word = &parser->words->rows[piece.value];
+	if (parser->place.one_line && !word->fits_line)
 		return refuse(parser, parser->place, "{%s} can only stand in a Body or Footer", inside->name);
-	if (parser->bold && (piece.value == VALUE_ITEMS || values[piece.value].link))
+	if (parser->bold && (word->kind == TEMPLATE_BLOCK || word->kind == TEMPLATE_LINK))
 		return refuse(parser, parser->place, "{%s} cannot be bold: expected ** before it", inside->name);
-	if (inside->label && values[piece.value].link == inside->has_or)
+	if (inside->label && (word->kind == TEMPLATE_LINK) == inside->has_or)
 		return refuse(parser, parser->place,
 			inside->has_or ? "a link always exists: expected {%s \"words\"} without \"or\""
 				       : "expected {%s or \"words\"}",
@@ -288,7 +281,7 @@ void template_free(struct template *template)
 }
 
 /* Of "# things": the number in place of each '#'. */
-static struct template *form_new(const char *from, const char *to)
+static struct template *form_new(const char *from, const char *to, int value)
 {
 	struct template *form = memory_new(sizeof(*form));
 
@@ -297,7 +290,7 @@ static struct template *form_new(const char *from, const char *to)
 		const char *stop = number ? number : to;
 		add_text(form, from, (size_t)(stop - from));
 		if (number)
-			add_piece(form, (struct piece){ .kind = PIECE_VALUE, .value = VALUE_ITEM_COUNT });
+			add_piece(form, (struct piece){ .kind = PIECE_VALUE, .value = value });
 		from = stop + (number ? 1 : 0);
 	}
 	return form;
@@ -314,7 +307,7 @@ static int read_category(struct parser *parser, const char *at, size_t len)
 }
 
 /* One category and its words; `at` moves behind them and the comma. */
-static int read_form(struct parser *parser, const char **at, const char *end, struct template **forms)
+static int read_form(struct parser *parser, const char **at, const char *end, int value, struct template **forms)
 {
 	const char *word = *at, *from;
 
@@ -334,7 +327,7 @@ static int read_form(struct parser *parser, const char **at, const char *end, st
 		return refuse(parser, parser->place, "a quote is opened and not closed before }");
 	if (forms[category])
 		return refuse(parser, parser->place, "\"%s\" is given twice", locale_plurals[category]);
-	forms[category] = form_new(from, to);
+	forms[category] = form_new(from, to, value);
 	*at = to + quote_length(to);
 	*at += strspn(*at, ", \t");
 	return 0;
@@ -342,24 +335,39 @@ static int read_form(struct parser *parser, const char **at, const char *end, st
 
 DEFINE_CLEANUP(struct template **, forms_free)
 
+static int find_number(struct parser *parser, const char *name, int *ret)
+{
+	const struct template_words *words = parser->words;
+	char known[240];
+
+	for (int i = 0; i < words->count; i++)
+		if (words->rows[i].kind == TEMPLATE_NUMBER && strcmp(words->rows[i].name, name) == 0) {
+			*ret = i;
+			return 0;
+		}
+	list_words(words, true, ": ...", known);
+	if (!known[0])
+		return refuse(parser, parser->place, "nothing here has words by number");
+	return refuse(parser, parser->place, "only %s has words by number", known);
+}
+
 static int add_plural(struct parser *parser, const char *colon, const char *end)
 {
 	_cleanup_(forms_freep) struct template **forms = memory_new(PLURALS * sizeof(*forms));
 	_cleanup_(inside_free) struct inside inside = { 0 };
-	int r = read_name(parser, parser->at + 1, colon, &inside);
+	int value = -1, r = read_name(parser, parser->at + 1, colon, &inside);
 
-	if (r == 0 && strcmp(inside.name, value_name(VALUE_ITEM_COUNT)) != 0)
-		return refuse(
-			parser, parser->place, "only {%s: ...} has words by number", value_name(VALUE_ITEM_COUNT));
+	if (r == 0)
+		r = find_number(parser, inside.name, &value);
 	const char *at = colon + 1 + strspn(colon + 1, " \t");
 	while (r == 0 && at < end)
-		r = read_form(parser, &at, end, forms);
+		r = read_form(parser, &at, end, value, forms);
 	if (r == 0 && !forms[PLURALS - 1])
 		return refuse(parser, parser->place, "expected words for \"other\": {%s: one \"...\", other \"# ...\"}",
 			inside.name);
 	if (r == 0)
-		add_piece(parser->template,
-			(struct piece){ .kind = PIECE_PLURAL, .value = VALUE_ITEM_COUNT, .forms = TAKE(forms) });
+		add_piece(
+			parser->template, (struct piece){ .kind = PIECE_PLURAL, .value = value, .forms = TAKE(forms) });
 	return r;
 }
 
@@ -530,9 +538,11 @@ static int parse_pieces(struct parser *parser)
 	return r;
 }
 
-int template_parse(const char *text, struct template_place place, struct template **ret, struct text_error *ret_error)
+int template_parse(const char *text, struct template_place place, const struct template_words *words,
+	struct template **ret, struct text_error *ret_error)
 {
 	struct parser parser = { .at = text,
+		.words = words,
 		.place = place,
 		.template = memory_new(sizeof(struct template)),
 		.error = ret_error,
@@ -546,7 +556,7 @@ int template_parse(const char *text, struct template_place place, struct templat
 	return 0;
 }
 
-bool template_uses(const struct template *template, enum value value)
+bool template_uses(const struct template *template, int value)
 {
 	for (size_t i = 0; i < template->count; i++)
 		if (template->pieces[i].kind == PIECE_VALUE && template->pieces[i].value == value)
@@ -554,7 +564,7 @@ bool template_uses(const struct template *template, enum value value)
 	return false;
 }
 
-static bool piece_mentions(const struct piece *piece, enum value value)
+static bool piece_mentions(const struct piece *piece, int value)
 {
 	for (int i = 0; piece->kind == PIECE_PLURAL && i < PLURALS; i++)
 		if (template_mentions(piece->forms[i], value))
@@ -562,7 +572,7 @@ static bool piece_mentions(const struct piece *piece, enum value value)
 	return (piece->kind == PIECE_VALUE || piece->kind == PIECE_IF) && piece->value == value;
 }
 
-bool template_mentions(const struct template *template, enum value value)
+bool template_mentions(const struct template *template, int value)
 {
 	for (size_t i = 0; template && i < template->count; i++)
 		if (piece_mentions(&template->pieces[i], value))

@@ -17,7 +17,7 @@ int missed_find(const struct state *state, const struct missed *missed, struct p
 	if (r == 0)
 		r = period_ended(missed->kind, missed->zone, until_us, 0, &period);
 	for (int i = 0; r == 0 && i < LOOKED_AT_MOST && period.from_us >= oldest.from_us; i++) {
-		if (!state_has(state, missed->table, missed->shop, period.name)) {
+		if (!state_has_row(state, missed->table, missed->shop, period.name)) {
 			*ret = period;
 			found++;
 		}

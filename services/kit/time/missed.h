@@ -12,7 +12,8 @@
  * oldest that counts. 1: found; 0: none is missing; -EINVAL: no such zone. *ret_more: it is not the last one.
  */
 struct missed {
-	const char *table, *shop, *zone;
+	const struct state_table *table; /* STATE_HANDLE(exported) */
+	const char *shop, *zone;
 	enum period_kind kind;
 	int64_t ticked_us, until_us;
 };

@@ -20,7 +20,7 @@
 #define KIT_WEB_ADMIN_LINK_H
 
 #include "bus/base/clock.h"
-#include "proto/topics.h"
+#include "proto/platform_topics.h"
 #include "services/kit/keys/signed_token.h"
 
 #define ADMIN_LINK_LASTS_US (14 * US_PER_DAY)

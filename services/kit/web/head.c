@@ -21,10 +21,10 @@
 
 /* ---- refusing ---- */
 
-static void compose(const struct web_exchange *exchange, struct buffer *out)
+static void compose(const struct web_connection *connection, struct buffer *out)
 {
-	const struct answer *answer = &exchange->answer;
-	const char *method = exchange->request.method;
+	const struct answer *answer = &connection->asked.answer;
+	const char *method = connection->asked.request.method;
 	struct http_header fields[ANSWER_FIELDS_MAX];
 	int count = answer_fields(answer, fields);
 	char date[40];
@@ -32,8 +32,10 @@ static void compose(const struct web_exchange *exchange, struct buffer *out)
 	struct tm utc;
 
 	strftime(date, sizeof(date), "%a, %d %b %Y %H:%M:%S GMT", gmtime_r(&now, &utc)); /* RFC 9110 section 5.6.7 */
-	buffer_printf(out, "HTTP/1.1 %u %s\r\nDate: %s\r\nConnection: close\r\nContent-Length: %zu\r\n", answer->status,
-		library_reason(answer->status), date, answer->body.len);
+	buffer_printf(out, "HTTP/1.1 %u %s\r\nDate: %s\r\nConnection: close\r\n", answer->status,
+		library_reason(answer->status), date);
+	if (answer->status != 204) /* RFC 9110 section 8.6 */
+		buffer_printf(out, "Content-Length: %zu\r\n", answer->body.len);
 	for (int i = 0; i < count; i++)
 		buffer_printf(out, "%s: %s\r\n", fields[i].name, fields[i].value);
 	buffer_add_text(out, "\r\n");
@@ -41,66 +43,74 @@ static void compose(const struct web_exchange *exchange, struct buffer *out)
 		buffer_add(out, answer->body.data, answer->body.len);
 }
 
-/* Of a request that nothing was answered to yet, the answer lies in its buffer at once: it is short. */
-static void send_refusal(struct web_exchange *exchange)
+/* Of a request that nothing was answered to yet, the answer lies in the kernel's buffer at once: it is short. */
+void head_send_answer(struct web_connection *connection)
 {
 	_cleanup_(buffer_free) struct buffer out = { 0 };
 
-	compose(exchange, &out);
-	(void)!send(exchange->fd, out.data, out.len, MSG_NOSIGNAL | MSG_DONTWAIT);
-	exchange->refused = true;
-	web_settle(exchange);
-	web_linger(exchange);
+	web_dress(connection);
+	compose(connection, &out);
+	(void)!send(connection->fd, out.data, out.len, MSG_NOSIGNAL | MSG_DONTWAIT);
+	web_end_request(connection);
 }
 
-void web_refuse(struct web_exchange *exchange, unsigned status, const char *words)
+void head_refuse(struct web_connection *connection)
 {
-	buffer_free(&exchange->answer.body);
-	exchange->answer = (struct answer){ 0 };
-	answer_json_error(&exchange->answer, status, words);
-	send_refusal(exchange);
+	head_send_answer(connection);
+	connection->refused = true;
+	web_settle(connection);
+	web_linger(connection);
 }
 
-static void refuse_malformed(struct web_exchange *exchange, unsigned status, const char *words)
+void web_refuse(struct web_connection *connection, unsigned status, const char *words)
 {
-	exchange->web->counters.requests++;
-	exchange->web->counters.malformed++;
-	web_refuse(exchange, status, words);
+	buffer_free(&connection->asked.answer.body);
+	connection->asked.answer = (struct answer){ 0 };
+	answer_json_error(&connection->asked.answer, status, words);
+	head_refuse(connection);
 }
 
-void web_linger(struct web_exchange *exchange)
+static void refuse_malformed(struct web_connection *connection, unsigned status, const char *words)
 {
-	struct web *web = exchange->web;
+	connection->web->counters.requests++;
+	connection->web->counters.malformed++;
+	web_refuse(connection, status, words);
+}
 
-	exchange->phase = PHASE_LINGERING;
-	web_forget_body(exchange);
-	web_count_bytes(exchange);
-	web_time(exchange, &web->lingering);
-	list_remove(&exchange->waiting);
-	shutdown(exchange->fd, SHUT_WR);
-	if (exchange->library) { /* it lets go when more comes, or nothing more will */
-		library_go_on(exchange);
+void web_linger(struct web_connection *connection)
+{
+	struct web *web = connection->web;
+
+	connection->phase = PHASE_LINGERING;
+	web_forget_body(connection);
+	web_count_bytes(connection);
+	web_time(connection, &web->lingering);
+	list_remove(&connection->waiting);
+	shutdown(connection->fd, SHUT_WR);
+	if (connection->library) { /* it lets go when more comes, or nothing more will */
+		library_go_on(connection);
 		return;
 	}
-	free(exchange->head); /* it is not counted any more, and may stay for seconds */
-	exchange->head = NULL;
-	exchange->request = (struct request){ 0 };
-	web_watch(exchange, EPOLLIN);
-	head_discard(exchange);
+	free(connection->head); /* it is not counted any more, and may stay for seconds */
+	connection->head = NULL;
+	connection->asked.request = (struct request){ 0 };
+	web_watch(connection, EPOLLIN);
+	head_discard(connection);
 }
 
-void head_discard(struct web_exchange *exchange)
+void head_discard(struct web_connection *connection)
 {
-	ssize_t len = recv(exchange->fd, NULL, DISCARD_MOST, MSG_TRUNC | MSG_DONTWAIT); /* tcp(7): thrown away unseen */
+	ssize_t len =
+		recv(connection->fd, NULL, DISCARD_MOST, MSG_TRUNC | MSG_DONTWAIT); /* tcp(7): thrown away unseen */
 
 	if (len < 0 && (errno == EAGAIN || errno == EINTR))
 		return;
 	if (len > 0) {
-		web_spend(exchange, (size_t)len);
-		exchange->discarded += (uint64_t)len;
+		web_spend(connection, (size_t)len);
+		connection->discarded += (uint64_t)len;
 	}
-	if (len <= 0 || exchange->discarded == exchange->awaited || exchange->discarded > DISCARD_MOST)
-		web_end(exchange);
+	if (len <= 0 || connection->discarded == connection->awaited || connection->discarded > DISCARD_MOST)
+		web_end(connection);
 }
 
 /* ---- judging ---- */
@@ -113,161 +123,176 @@ static bool expects_word(const struct request *request)
 }
 
 /* How long its body is, or that it comes in chunks, is beyond doubt (request_framing). */
-static void note_framing(struct web_exchange *exchange)
+static void note_framing(struct web_connection *connection)
 {
-	const char *length = request_header(&exchange->request, "Content-Length");
+	const char *length = request_header(&connection->asked.request, "Content-Length");
 
-	exchange->chunked = request_header(&exchange->request, "Transfer-Encoding") != NULL;
-	exchange->length = length ? strtoull(length, NULL, 10) : 0;
-	exchange->awaited = exchange->chunked ? 0 : exchange->head_len + exchange->length;
+	connection->chunked = request_header(&connection->asked.request, "Transfer-Encoding") != NULL;
+	connection->length = length ? strtoull(length, NULL, 10) : 0;
+	connection->awaited = connection->chunked ? 0 : connection->head_len + connection->length;
+}
+
+static void begin_owners(struct web_connection *connection)
+{
+	const struct web *web = connection->web;
+
+	connection->asked.body_most = web->limits.body_most;
+	connection->begun = true;
+	if (web->owner.begin)
+		web->owner.begin(web->owner.context, &connection->asked);
 }
 
 /* false: it is refused. */
-static bool judge(struct web_exchange *exchange)
+static bool judge(struct web_connection *connection)
 {
-	struct web *web = exchange->web;
+	struct web *web = connection->web;
 	static const char too_large[] = "the body is larger than is taken here";
 
-	exchange->body_most = web->limits.body_most;
-	if (exchange->length > exchange->body_most) {
-		refuse_malformed(exchange, 413, too_large);
-	} else if (!web->owner.judge_head(
-			   web->owner.context, &exchange->request, &exchange->answer, &exchange->body_most)) {
+	if (!connection->asked.streamed && connection->length > web->limits.body_most) {
+		refuse_malformed(connection, 413, too_large);
+	} else if (!web->owner.judge_head(web->owner.context, &connection->asked)) {
 		web->counters.requests++;
-		send_refusal(exchange);
-	} else if (exchange->length > exchange->body_most) {
-		refuse_malformed(exchange, 413, too_large);
+		head_refuse(connection);
+	} else if (connection->length > connection->asked.body_most) {
+		refuse_malformed(connection, 413, too_large);
+	} else if (connection->asked.streamed && !web_begin_stream(connection)) {
+		web->counters.requests++;
+		web->counters.turned_away++;
+		web_refuse(connection, 503, "too many large bodies are coming in now");
 	}
-	return !exchange->refused;
+	return !connection->refused;
 }
 
 /* Head and framing are right. */
-static void pass_on(struct web_exchange *exchange)
+static void pass_on(struct web_connection *connection)
 {
-	struct web *web = exchange->web;
+	struct web *web = connection->web;
 
-	web_watch(exchange, 0);
-	exchange->phase = PHASE_BODY;
-	exchange->large = exchange->length > SMALL_BODY;
-	list_append(exchange->large ? &web->large : &web->small, &exchange->receiving);
-	if (!web_count_bytes(exchange))
+	web_watch(connection, 0);
+	connection->phase = PHASE_BODY;
+	connection->large = connection->length > SMALL_BODY;
+	if (!connection->asked.streamed)
+		list_append(connection->large ? &web->large : &web->small, &connection->receiving);
+	if (!web_count_bytes(connection))
 		return;
-	if (exchange->large)
-		web_queue(exchange);
+	if (connection->large)
+		web_queue(connection);
 	else
-		library_take(exchange);
+		library_take(connection);
 }
 
-static void judge_chunks(struct web_exchange *exchange)
+static void judge_chunks(struct web_connection *connection)
 {
 	const char *why = NULL;
-	size_t came = exchange->seen - exchange->head_len;
-	long end = chunks_end(BYTES(exchange->web->piece + exchange->head_len, came), &why);
+	size_t came = connection->seen - connection->head_len;
+	long end = chunks_end(BYTES(connection->web->piece + connection->head_len, came), &why);
 
 	if (end < 0)
-		refuse_malformed(exchange, 400, why);
+		refuse_malformed(connection, 400, why);
 	else if (end == 0 && came > CHUNKED_MOST)
-		refuse_malformed(exchange, 411, "a body of more than 32 KB has to come with its Content-Length");
-	else if (end > (long)exchange->body_most)
-		refuse_malformed(exchange, 413, "the body is larger than is taken here");
+		refuse_malformed(connection, 411, "a body of more than 32 KB has to come with its Content-Length");
+	else if (end > (long)connection->asked.body_most)
+		refuse_malformed(connection, 413, "the body is larger than is taken here");
 	else if (end > 0)
-		pass_on(exchange);
+		pass_on(connection);
 }
 
-static void begin_request(struct web_exchange *exchange)
+static void begin_request(struct web_connection *connection)
 {
 	static const char go_on[] = "HTTP/1.1 100 Continue\r\n\r\n";
 	const char *why = NULL;
 	unsigned status;
 
-	exchange->head = memory_copy(BYTES(exchange->web->piece, exchange->head_len));
-	status = request_parse(exchange->head, exchange->head_len, &exchange->request, &why);
+	connection->head = memory_copy(BYTES(connection->web->piece, connection->head_len));
+	status = request_parse(connection->head, connection->head_len, &connection->asked.request, &why);
 	if (status) {
-		exchange->request = (struct request){ 0 };
-		refuse_malformed(exchange, status, why);
+		connection->asked.request = (struct request){ 0 };
+		refuse_malformed(connection, status, why);
 		return;
 	}
-	web_name_client(exchange);
-	note_framing(exchange);
-	if (!judge(exchange))
+	web_name_client(connection);
+	note_framing(connection);
+	begin_owners(connection);
+	if (!judge(connection))
 		return;
-	if (!exchange->chunked) {
-		pass_on(exchange);
+	if (!connection->chunked) {
+		pass_on(connection);
 		return;
 	}
-	if (expects_word(&exchange->request) && exchange->seen == exchange->head_len)
-		(void)!send(exchange->fd, go_on, sizeof(go_on) - 1, MSG_NOSIGNAL | MSG_DONTWAIT);
-	head_look(exchange, false); /* further than where a head has to end */
+	if (expects_word(&connection->asked.request) && connection->seen == connection->head_len)
+		(void)!send(connection->fd, go_on, sizeof(go_on) - 1, MSG_NOSIGNAL | MSG_DONTWAIT);
+	head_look(connection, false); /* further than where a head has to end */
 }
 
 /* How long the head is, its empty line included; 0: it has not all come. -EBADMSG: no line ends so. */
-static long find_end(struct web_exchange *exchange)
+static long find_end(struct web_connection *connection)
 {
-	const char *text = exchange->web->piece;
+	const char *text = connection->web->piece;
 
-	for (size_t i = exchange->scanned; i < exchange->seen; i++) {
+	for (size_t i = connection->scanned; i < connection->seen; i++) {
 		if (text[i] == '\0' || (text[i] == '\n' && (i == 0 || text[i - 1] != '\r')) ||
 			(text[i] != '\n' && i > 0 && text[i - 1] == '\r'))
 			return -EBADMSG;
 		if (text[i] == '\n' && i >= 3 && text[i - 2] == '\n')
 			return (long)i + 1;
 	}
-	exchange->scanned = exchange->seen;
+	connection->scanned = connection->seen;
 	return 0;
 }
 
-static void judge_head(struct web_exchange *exchange)
+static void judge_head(struct web_connection *connection)
 {
-	const size_t most = exchange->web->limits.head_most;
-	long end = find_end(exchange);
+	const size_t most = connection->web->limits.head_most;
+	long end = find_end(connection);
 
 	if (end < 0) {
-		refuse_malformed(exchange, 400, "a line does not end with CRLF, or holds a NUL");
-	} else if (end > (long)most || (end == 0 && exchange->seen > most)) {
-		refuse_malformed(exchange, 431, "the head of the request is too large");
+		refuse_malformed(connection, 400, "a line does not end with CRLF, or holds a NUL");
+	} else if (end > (long)most || (end == 0 && connection->seen > most)) {
+		refuse_malformed(connection, 431, "the head of the request is too large");
 	} else if (end > 0) {
-		exchange->head_len = (size_t)end;
-		begin_request(exchange);
+		connection->head_len = (size_t)end;
+		begin_request(connection);
 	}
 }
 
 /* RFC 9112 section 2.2: one empty line before a request is no part of it. */
-static void skip_empty_line(struct web_exchange *exchange, ssize_t *len)
+static void skip_empty_line(struct web_connection *connection, ssize_t *len)
 {
-	char *piece = exchange->web->piece;
+	char *piece = connection->web->piece;
 
-	if (exchange->scanned > 0 || *len < 2 || memcmp(piece, "\r\n", 2) != 0 || recv(exchange->fd, piece, 2, 0) != 2)
+	if (connection->scanned > 0 || *len < 2 || memcmp(piece, "\r\n", 2) != 0 ||
+		recv(connection->fd, piece, 2, 0) != 2)
 		return;
 	*len -= 2;
 	memmove(piece, piece + 2, (size_t)*len);
 }
 
-void head_look(struct web_exchange *exchange, bool ended)
+void head_look(struct web_connection *connection, bool ended)
 {
-	struct web *web = exchange->web;
-	size_t most = exchange->head_len > 0 ? exchange->head_len + CHUNKED_MOST + 1 : web->limits.head_most + 1;
-	ssize_t len = recv(exchange->fd, web->piece, most, MSG_PEEK | MSG_DONTWAIT);
+	struct web *web = connection->web;
+	size_t most = connection->head_len > 0 ? connection->head_len + CHUNKED_MOST + 1 : web->limits.head_most + 1;
+	ssize_t len = recv(connection->fd, web->piece, most, MSG_PEEK | MSG_DONTWAIT);
 
 	if (len < 0 && (errno == EAGAIN || errno == EINTR) && !ended) {
-		web_watch(exchange, EPOLLIN | EPOLLRDHUP | EPOLLET);
+		web_watch(connection, EPOLLIN | EPOLLRDHUP | EPOLLET);
 		return;
 	}
 	if (len <= 0) {
-		web_end(exchange);
+		web_end(connection);
 		return;
 	}
-	skip_empty_line(exchange, &len);
-	if ((size_t)len > exchange->seen)
-		web_spend(exchange, (size_t)len - exchange->seen);
-	exchange->seen = (size_t)len;
-	if (exchange->head_len > 0)
-		judge_chunks(exchange);
+	skip_empty_line(connection, &len);
+	if ((size_t)len > connection->seen)
+		web_spend(connection, (size_t)len - connection->seen);
+	connection->seen = (size_t)len;
+	if (connection->head_len > 0)
+		judge_chunks(connection);
 	else
-		judge_head(exchange);
-	if (exchange->phase != PHASE_HEAD || exchange->ended)
+		judge_head(connection);
+	if (connection->phase != PHASE_HEAD || connection->ended)
 		return;
 	if (ended)
-		web_end(exchange);
-	else if (web_count_bytes(exchange))
-		web_watch(exchange, EPOLLIN | EPOLLRDHUP | EPOLLET);
+		web_end(connection);
+	else if (web_count_bytes(connection))
+		web_watch(connection, EPOLLIN | EPOLLRDHUP | EPOLLET);
 }

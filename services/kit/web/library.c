@@ -59,149 +59,174 @@ static struct MHD_Response *response_of(struct answer *answer)
 }
 
 /* MHD_NO: the connection is to be closed. */
-static enum MHD_Result queue_answer(struct web_exchange *exchange)
+static enum MHD_Result queue_answer(struct web_connection *connection)
 {
-	struct MHD_Response *response = response_of(&exchange->answer);
+	struct MHD_Response *response;
 	enum MHD_Result result;
 
-	list_remove(&exchange->receiving);
-	exchange->phase = PHASE_ANSWERING;
-	web_settle(exchange);
-	web_time(exchange, &exchange->web->busy);
-	result = response ? MHD_queue_response(exchange->library, exchange->answer.status, response) : MHD_NO;
+	web_dress(connection);
+	response = response_of(&connection->asked.answer);
+	list_remove(&connection->receiving);
+	connection->phase = PHASE_ANSWERING;
+	web_settle(connection);
+	web_time(connection, &connection->web->busy);
+	result = response ? MHD_queue_response(connection->library, connection->asked.answer.status, response) : MHD_NO;
 	if (response)
 		MHD_destroy_response(response);
+	web_end_request(connection);
 	return result;
 }
 
-static void suspend(struct web_exchange *exchange)
+static void suspend(struct web_connection *connection)
 {
-	exchange->suspended = true;
-	MHD_suspend_connection(exchange->library);
+	connection->suspended = true;
+	MHD_suspend_connection(connection->library);
 }
 
-static void resume(struct web_exchange *exchange)
+static void resume(struct web_connection *connection)
 {
-	exchange->web->library_due = true;
-	if (exchange->suspended)
-		MHD_resume_connection(exchange->library);
-	exchange->suspended = false;
+	connection->web->library_due = true;
+	if (connection->suspended)
+		MHD_resume_connection(connection->library);
+	connection->suspended = false;
 }
 
-void web_answer(struct web_exchange *exchange)
+void web_answer(struct web_request *asked)
 {
-	if (queue_answer(exchange) == MHD_NO)
-		shutdown(exchange->fd, SHUT_RDWR);
-	resume(exchange);
+	struct web_connection *connection = LIST_ENTRY(asked, struct web_connection, asked);
+
+	if (queue_answer(connection) == MHD_NO)
+		shutdown(connection->fd, SHUT_RDWR);
+	resume(connection);
 }
 
-void library_go_on(struct web_exchange *exchange)
+void library_go_on(struct web_connection *connection)
 {
-	resume(exchange);
+	resume(connection);
 }
 
 /* The library sees that the socket has ended, and closes it. */
-void library_let_go(struct web_exchange *exchange)
+void library_let_go(struct web_connection *connection)
 {
-	shutdown(exchange->fd, SHUT_RDWR);
-	resume(exchange);
+	shutdown(connection->fd, SHUT_RDWR);
+	resume(connection);
 }
 
 /* ---- the request ---- */
 
-static enum MHD_Result wait_for_turn(struct web_exchange *exchange)
+static enum MHD_Result wait_for_turn(struct web_connection *connection)
 {
-	suspend(exchange);
-	web_queue(exchange);
+	suspend(connection);
+	web_queue(connection);
 	return MHD_YES;
 }
 
-static enum MHD_Result take_piece(struct web_exchange *exchange, struct bytes piece)
+/* false: the request is refused. */
+static bool hand_on(struct web_connection *connection, struct bytes piece)
 {
-	web_spend(exchange, piece.len);
-	exchange->received += piece.len;
-	if (exchange->refused || exchange->received > exchange->body_most)
-		return MHD_NO;
-	buffer_add(&exchange->body, piece.data, piece.len);
-	web_count_bytes(exchange);
-	return exchange->large && exchange->received < exchange->length ? wait_for_turn(exchange) : MHD_YES;
+	const struct web_owner *owner = &connection->web->owner;
+
+	if (!web_keep_streaming(connection)) {
+		connection->web->counters.cut_off++;
+		web_refuse(connection, 408, "the body did not come within 5 minutes");
+		return false;
+	}
+	if (owner->take_piece(owner->context, &connection->asked, piece))
+		return true;
+	head_refuse(connection);
+	return false;
 }
 
-static enum MHD_Result decide(struct web_exchange *exchange)
+static enum MHD_Result take_piece(struct web_connection *connection, struct bytes piece)
 {
-	struct web *web = exchange->web;
-
-	if (exchange->refused)
+	web_spend(connection, piece.len);
+	connection->received += piece.len;
+	if (connection->refused || connection->received > connection->asked.body_most)
 		return MHD_NO;
-	if (exchange->large && web->served_large)
-		return wait_for_turn(exchange);
-	web->served_large |= exchange->large;
+	if (!connection->asked.streamed) {
+		buffer_add(&connection->body, piece.data, piece.len);
+		web_count_bytes(connection);
+	} else if (!hand_on(connection, piece)) {
+		return MHD_NO;
+	}
+	return connection->large && connection->received < connection->length ? wait_for_turn(connection) : MHD_YES;
+}
+
+static enum MHD_Result decide(struct web_connection *connection)
+{
+	struct web *web = connection->web;
+
+	if (connection->refused)
+		return MHD_NO;
+	if (connection->large && web->served_large)
+		return wait_for_turn(connection);
+	web->served_large |= connection->large;
 	web->counters.requests++;
-	exchange->request.body =
-		BYTES(exchange->body.len > 0 ? (const void *)exchange->body.data : "", exchange->body.len);
-	list_remove(&exchange->receiving); /* what is complete is not dropped any more */
-	if (web->owner.decide(web->owner.context, exchange, &exchange->request, &exchange->answer))
-		return queue_answer(exchange);
-	exchange->phase = PHASE_DECIDING;
-	exchange->request.body = BYTES("", 0);
-	web_forget_body(exchange);
-	web_count_bytes(exchange);
-	web_time(exchange, &web->deciding);
-	suspend(exchange);
+	connection->asked.request.body =
+		BYTES(connection->body.len > 0 ? (const void *)connection->body.data : "", connection->body.len);
+	list_remove(&connection->receiving); /* what is complete is not dropped any more */
+	if (web->owner.decide(web->owner.context, &connection->asked))
+		return queue_answer(connection);
+	connection->phase = PHASE_DECIDING;
+	connection->asked.request.body = BYTES("", 0);
+	web_forget_body(connection);
+	web_count_bytes(connection);
+	web_time(connection, &web->deciding);
+	suspend(connection);
 	return MHD_YES;
 }
 
-static struct web_exchange *exchange_of(struct MHD_Connection *connection)
+static struct web_connection *connection_of(struct MHD_Connection *handle)
 {
-	return MHD_get_connection_info(connection, MHD_CONNECTION_INFO_SOCKET_CONTEXT)->socket_context;
+	return MHD_get_connection_info(handle, MHD_CONNECTION_INFO_SOCKET_CONTEXT)->socket_context;
 }
 
 /* Has the library read what was judged? */
-static bool reads_the_same(const struct web_exchange *exchange, const char *method)
+static bool reads_the_same(const struct web_connection *connection, const char *method)
 {
 	static const char *const names[] = { MHD_HTTP_HEADER_CONTENT_LENGTH, MHD_HTTP_HEADER_TRANSFER_ENCODING };
 
 	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
-		const char *judged = request_header(&exchange->request, names[i]);
-		const char *read = MHD_lookup_connection_value(exchange->library, MHD_HEADER_KIND, names[i]);
+		const char *judged = request_header(&connection->asked.request, names[i]);
+		const char *read = MHD_lookup_connection_value(connection->library, MHD_HEADER_KIND, names[i]);
 
 		if (!judged != !read || (judged && strcmp(judged, read) != 0))
 			return false;
 	}
-	return strcmp(method, exchange->request.method) == 0;
+	return strcmp(method, connection->asked.request.method) == 0;
 }
 
 /* Called at the head, for each piece of the body, and when all is there. */
-static enum MHD_Result on_request(void *context, struct MHD_Connection *connection, const char *url, const char *method,
+static enum MHD_Result on_request(void *context, struct MHD_Connection *handle, const char *url, const char *method,
 	const char *version, const char *data, size_t *len, void **seen)
 {
-	struct web_exchange *exchange = exchange_of(connection);
+	struct web_connection *connection = connection_of(handle);
 	struct bytes piece = BYTES(data, *len);
 
 	(void)context, (void)url, (void)version;
-	if (exchange->ended)
+	if (connection->ended)
 		return MHD_NO;
 	if (!*seen) {
-		*seen = exchange;
-		return reads_the_same(exchange, method) ? MHD_YES : MHD_NO;
+		*seen = connection;
+		return reads_the_same(connection, method) ? MHD_YES : MHD_NO;
 	}
 	*len = 0;
-	return piece.len > 0 ? take_piece(exchange, piece) : decide(exchange);
+	return piece.len > 0 ? take_piece(connection, piece) : decide(connection);
 }
 
 /* ---- the socket ---- */
 
-static bool has_more(const struct web_exchange *exchange)
+static bool has_more(const struct web_connection *connection)
 {
 	int waiting = 0;
 
-	return ioctl(exchange->fd, FIONREAD, &waiting) == 0 && waiting > 0;
+	return ioctl(connection->fd, FIONREAD, &waiting) == 0 && waiting > 0;
 }
 
-static bool has_hung_up(const struct web_exchange *exchange)
+static bool has_hung_up(const struct web_connection *connection)
 {
 	char byte;
-	ssize_t len = recv(exchange->fd, &byte, 1, MSG_PEEK | MSG_DONTWAIT);
+	ssize_t len = recv(connection->fd, &byte, 1, MSG_PEEK | MSG_DONTWAIT);
 
 	return len == 0 || (len < 0 && errno != EAGAIN);
 }
@@ -210,70 +235,73 @@ static bool has_hung_up(const struct web_exchange *exchange)
  * The library closes its descriptor after this. What still comes would have the kernel take back the answer, or the refusal. It
  * leaves in the middle of a body when urgent bytes come (MSG_OOB), which it takes for an error of the socket.
  */
-static void on_left(struct web_exchange *exchange)
+static void on_left(struct web_connection *connection)
 {
-	bool answered = exchange->phase == PHASE_ANSWERING && has_more(exchange);
-	bool left_body = exchange->phase == PHASE_BODY && !has_hung_up(exchange);
-	bool lingers = !exchange->ended && (answered || left_body || exchange->phase == PHASE_LINGERING);
+	bool answered = connection->phase == PHASE_ANSWERING && has_more(connection);
+	bool left_body = connection->phase == PHASE_BODY && !has_hung_up(connection);
+	bool lingers = !connection->ended && (answered || left_body || connection->phase == PHASE_LINGERING);
 
-	exchange->library = NULL;
-	exchange->suspended = false;
-	exchange->fd = lingers ? fcntl(exchange->fd, F_DUPFD_CLOEXEC, 0) : -1;
-	exchange->awaited = 0;
-	if (exchange->fd < 0)
-		web_end(exchange);
+	connection->library = NULL;
+	connection->suspended = false;
+	connection->fd = lingers ? fcntl(connection->fd, F_DUPFD_CLOEXEC, 0) : -1;
+	connection->awaited = 0;
+	if (connection->fd < 0)
+		web_end(connection);
 	else if (left_body)
-		web_refuse(exchange, 400, "the body has urgent bytes, or cannot be read to its end");
+		web_refuse(connection, 400, "the body has urgent bytes, or cannot be read to its end");
 	else
-		web_linger(exchange);
+		web_linger(connection);
 }
 
 static void on_connection(
-	void *context, struct MHD_Connection *connection, void **exchange, enum MHD_ConnectionNotificationCode what)
+	void *context, struct MHD_Connection *handle, void **connection, enum MHD_ConnectionNotificationCode what)
 {
 	struct web *web = context;
 
 	if (what == MHD_CONNECTION_NOTIFY_CLOSED) {
-		if (*exchange)
-			on_left(*exchange);
+		if (*connection)
+			on_left(*connection);
 		return;
 	}
-	*exchange = web->handed;
-	web->handed->library = connection;
+	*connection = web->handed;
+	web->handed->library = handle;
 }
 
-static enum web_library choose(const struct web_exchange *exchange)
+static enum web_library choose(const struct web_connection *connection)
 {
-	const struct request *request = &exchange->request;
+	const struct request *request = &connection->asked.request;
 	bool is_plain =
-		exchange->head_len <= PLAIN_HEAD_MOST && request->parts + request->header_count <= PLAIN_PARTS_MOST;
+		connection->head_len <= PLAIN_HEAD_MOST && request->parts + request->header_count <= PLAIN_PARTS_MOST;
 
 	return is_plain ? LIBRARY_PLAIN : LIBRARY_ROOMY;
 }
 
 /* A pool becomes memory as it is written to: by the head and its parts, and by as much of the body as is read at once, a half of it. */
-size_t library_bytes(const struct web_exchange *exchange)
+size_t library_bytes(const struct web_connection *connection)
 {
-	const struct request *request = &exchange->request;
-	size_t pool = pools[choose(exchange)];
-	size_t body = exchange->chunked ? CHUNKED_MOST : exchange->length < pool ? (size_t)exchange->length : pool;
-	size_t used = exchange->head_len + (size_t)(request->parts + request->header_count) * PART_COST +
+	const struct request *request = &connection->asked.request;
+	size_t pool = pools[choose(connection)];
+	size_t body = connection->chunked   ? CHUNKED_MOST
+		: connection->length < pool ? (size_t)connection->length
+					    : pool;
+	size_t used = connection->head_len + (size_t)(request->parts + request->header_count) * PART_COST +
 		(body < pool / 2 ? body : pool / 2);
 
 	return used < pool ? used : pool;
 }
 
-void library_take(struct web_exchange *exchange)
+void library_take(struct web_connection *connection)
 {
-	struct web *web = exchange->web;
+	struct web *web = connection->web;
 
-	web->handed = exchange;
+	web->handed = connection;
 	web->library_due = true;
-	if (MHD_add_connection(web->libraries[choose(exchange)], exchange->fd, NULL, 0) == MHD_YES || exchange->ended)
+	if (MHD_add_connection(web->libraries[choose(connection)], connection->fd, NULL, 0) == MHD_YES ||
+		connection->ended)
 		return;
-	exchange->library = NULL;
-	exchange->fd = -1; /* closed in any case */
-	web_end(exchange);
+	connection->library = NULL;
+	connection->fd = -1; /* closed in any case */
+	web_end(connection);
 }
 
 bool library_start(struct web *web)

@@ -83,53 +83,157 @@ bool web_proxies_trust(const struct web_proxies *proxies, const struct sockaddr 
 	return trust(proxies, address);
 }
 
-/* The last of a list's words, which is cut off it. */
-static char *take_last(char *list)
-{
-	char *comma = strrchr(list, ','), *word = comma ? comma + 1 : list;
-	size_t len;
+/* ---- what a proxy says ---- */
 
-	word += strspn(word, " \t[");
-	len = strcspn(word, " \t]");
-	if (comma)
-		*comma = '\0';
-	word[len] = '\0';
-	return word;
+static char *trim(char *text)
+{
+	char *end;
+
+	text += strspn(text, " \t");
+	for (end = text + strlen(text); end > text && (end[-1] == ' ' || end[-1] == '\t'); end--)
+		;
+	*end = '\0';
+	return text;
 }
 
-/* Of one header, from its end; 1: found; 0: all of it are proxies; -1: it is not a list of addresses. */
-static int last_stranger(const struct web_proxies *proxies, const char *value, struct source_key *ret)
+/* The last item of a list, which is cut off it. Read from the end, so that nothing in front of an item can change it. */
+static char *take_last(char *list, char separator)
+{
+	bool quoted = false;
+
+	for (char *at = list + strlen(list); at > list; at--) {
+		if (at[-1] == '"')
+			quoted = !quoted;
+		if (at[-1] != separator || quoted)
+			continue;
+		at[-1] = '\0';
+		return trim(at);
+	}
+	return NULL;
+}
+
+static char *last_or_whole(char *list, char separator, bool *ret_more)
+{
+	char *last = take_last(list, separator);
+
+	*ret_more = last != NULL;
+	return last ? last : trim(list);
+}
+
+static bool is_port(const char *text)
+{
+	return *text && strlen(text) <= 5 && strspn(text, "0123456789") == strlen(text);
+}
+
+/* An address, without brackets and port, which are cut off. NULL: it is none. */
+static char *address_of(char *node)
+{
+	char *colon, *end;
+
+	if (*node == '[') {
+		end = strchr(node, ']');
+		if (!end || (end[1] && (end[1] != ':' || !is_port(end + 2))))
+			return NULL;
+		*end = '\0';
+		return node + 1;
+	}
+	colon = strchr(node, ':');
+	if (!colon || strchr(colon + 1, ':'))
+		return node; /* none, or those of IPv6 */
+	if (!is_port(colon + 1))
+		return NULL;
+	*colon = '\0';
+	return node;
+}
+
+/* RFC 7239 section 4: `for=node;proto=https`, the value in quotes or not. NULL: the element has no `for`, or cannot be read. */
+static char *node_of(char *element)
+{
+	bool more = true;
+
+	while (more) {
+		char *pair = last_or_whole(element, ';', &more);
+		size_t len;
+
+		if (strncasecmp(pair, "for=", strlen("for=")) != 0)
+			continue;
+		pair += strlen("for=");
+		len = strlen(pair);
+		if (*pair != '"')
+			return strpbrk(pair, "\"\\") ? NULL : pair;
+		if (len < 2 || pair[len - 1] != '"' || strpbrk(pair, "\\"))
+			return NULL;
+		pair[len - 1] = '\0';
+		return pair + 1;
+	}
+	return NULL;
+}
+
+/* RFC 7239 section 6.3: a name that says nothing, and "unknown". */
+static bool is_hidden(const char *node)
+{
+	return *node == '_' || strcasecmp(node, "unknown") == 0;
+}
+
+enum names {
+	NAMES_CLIENT,
+	NAMES_PROXY, /* a proxy of ours: the one before it says more */
+	NAMES_NOBODY,
+	NAMES_NONSENSE
+};
+
+static enum names judge_item(const struct web_proxies *proxies, char *item, struct source_key *ret)
+{
+	char *node = proxies->header == WEB_FORWARDED ? node_of(item) : item;
+	uint8_t address[16];
+	bool is_ipv4;
+
+	if (node && is_hidden(node))
+		return NAMES_NOBODY;
+	node = node ? address_of(node) : NULL;
+	if (!node || !read_address(node, address, &is_ipv4))
+		return NAMES_NONSENSE;
+	if (trust(proxies, address))
+		return NAMES_PROXY;
+	return source_key_of_text(node, ret) ? NAMES_CLIENT : NAMES_NONSENSE;
+}
+
+/* Of one header, from its end. A header that is too long is read as far as it fits. */
+static enum names judge_list(const struct web_proxies *proxies, const char *value, struct source_key *ret)
 {
 	char list[1024];
 	size_t len = strlen(value);
+	enum names names = NAMES_PROXY;
 	bool more = true;
 
 	text_copy(list, sizeof(list), value + (len < sizeof(list) ? 0 : len - sizeof(list) + 1));
-	while (more) {
-		uint8_t address[16];
-		bool is_ipv4;
-
-		more = strchr(list, ',') != NULL;
-		char *word = take_last(list);
-		if (!read_address(word, address, &is_ipv4))
-			return -1;
-		if (!trust(proxies, address))
-			return source_key_of_text(word, ret) ? 1 : -1;
-	}
-	return 0;
+	while (more && names == NAMES_PROXY)
+		names = judge_item(proxies, last_or_whole(list, ',', &more), ret);
+	return names;
 }
 
-bool web_proxies_client(const struct web_proxies *proxies, const struct request *request, struct source_key *ret)
+static enum web_named named_by(enum names names)
 {
-	const char *real = request_header(request, "X-Real-IP");
+	if (names == NAMES_CLIENT)
+		return WEB_CLIENT_NAMED;
+	return names == NAMES_NONSENSE ? WEB_CLIENT_MALFORMED : WEB_CLIENT_UNNAMED;
+}
+
+enum web_named web_proxies_client(
+	const struct web_proxies *proxies, const struct request *request, struct source_key *ret)
+{
+	const char *name = proxies->header == WEB_FORWARDED ? "Forwarded" : "X-Forwarded-For";
+	const char *real = proxies->header == WEB_FORWARDED ? NULL : request_header(request, "X-Real-IP");
 
 	for (int i = request->header_count - 1; i >= 0; i--) {
-		int found = 0;
+		enum names names = NAMES_PROXY;
 
-		if (strcasecmp(request->headers[i].name, "X-Forwarded-For") == 0)
-			found = last_stranger(proxies, request->headers[i].value, ret);
-		if (found != 0)
-			return found > 0;
+		if (strcasecmp(request->headers[i].name, name) == 0)
+			names = judge_list(proxies, request->headers[i].value, ret);
+		if (names != NAMES_PROXY)
+			return named_by(names);
 	}
-	return real && source_key_of_text(real, ret);
+	if (!real)
+		return WEB_CLIENT_UNNAMED;
+	return source_key_of_text(real, ret) ? WEB_CLIENT_NAMED : WEB_CLIENT_MALFORMED;
 }

@@ -9,21 +9,35 @@
 
 enum { WEB_PROXIES_MOST = 16 };
 
+/* The one header that the proxies set. What a client writes into the other header passes through them, so it is never read. In the order of [gateway] proxy-header. */
+enum web_proxy_header {
+	WEB_X_FORWARDED_FOR, /* and X-Real-IP if there is none */
+	WEB_FORWARDED        /* RFC 7239 */
+};
+
 struct web_proxies {
 	struct web_proxy {
 		uint8_t address[16]; /* IPv4 as it is mapped into IPv6 */
 		int bits;
 	} list[WEB_PROXIES_MOST];
 	int count;
+	enum web_proxy_header header; /* web_proxies_parse sets the first one */
 };
 
 /* "127.0.0.1 ::1 10.0.0.0/8": addresses and networks with blanks or commas between. false: one is none, or they are too many. */
 bool web_proxies_parse(const char *text, struct web_proxies *ret);
 bool web_proxies_trust(const struct web_proxies *proxies, const struct sockaddr *peer);
+enum web_named {
+	WEB_CLIENT_NAMED,
+	WEB_CLIENT_UNNAMED, /* the proxy does not say, or says that it hides the client (RFC 7239 section 6.2 and 6.3) */
+	WEB_CLIENT_MALFORMED /* what the proxy says cannot be read */
+};
+
 /*
- * Of whom a trusted proxy says that the request is: the last of X-Forwarded-For that is no trusted proxy itself, else X-Real-IP.
- * What stands before it may be anybody's words. false: it does not say.
+ * Of whom a trusted proxy says that the request is: the last address in the header that is no trusted proxy itself. What stands before it
+ * may be anybody's words, and is not read. An address may have a port behind it.
  */
-bool web_proxies_client(const struct web_proxies *proxies, const struct request *request, struct source_key *ret);
+enum web_named web_proxies_client(
+	const struct web_proxies *proxies, const struct request *request, struct source_key *ret);
 
 #endif

@@ -5,6 +5,7 @@
  * Fails by: a status and words.
  */
 #include "services/kit/web/request.h"
+#include <assert.h>
 #include <strings.h>
 
 enum { METHOD_MOST = 20, HOST_MOST = 255 };
@@ -307,7 +308,15 @@ int answer_fields(const struct answer *answer, struct http_header ret[ANSWER_FIE
 	add_field(ret, &count, "Retry-After", answer->status == 503 ? "60" : NULL);
 	for (const struct http_header *more = answer->more; more && more->name && count < ANSWER_FIELDS_MAX; more++)
 		add_field(ret, &count, more->name, more->value);
+	for (int i = 0; i < answer->added_count && count < ANSWER_FIELDS_MAX; i++)
+		add_field(ret, &count, answer->added[i].name, answer->added[i].value);
 	return count;
+}
+
+void answer_add(struct answer *answer, const char *name, const char *value)
+{
+	assert(answer->added_count < ANSWER_ADDED_MAX);
+	answer->added[answer->added_count++] = (struct http_header){ name, value };
 }
 
 /* A JSON string; words are ours and plain, but nothing relies on that. */

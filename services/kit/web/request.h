@@ -6,7 +6,7 @@
 
 #include "bus/base/bytes.h"
 
-enum { HEADERS_MAX = 64, PARTS_MOST = 1000, ANSWER_FIELDS_MAX = 12 };
+enum { HEADERS_MAX = 64, PARTS_MOST = 1000, ANSWER_ADDED_MAX = 8, ANSWER_FIELDS_MAX = 20 };
 
 struct http_header {
 	const char *name, *value;
@@ -47,11 +47,15 @@ struct answer {
 	const char *location;     /* of 302; borrowed from the request */
 	struct buffer body;
 	const struct http_header *more; /* further headers, ended by one without a name; static; NULL: none */
+	struct http_header added[ANSWER_ADDED_MAX]; /* by answer_add */
+	int added_count;
 	bool proven; /* the request was signed, or held a link of ours: what it cost does not count against its network */
 };
 
 /* The headers it is sent with, but for its length, its date and its connection; returns how many. Borrowed from the answer. */
 int answer_fields(const struct answer *answer, struct http_header ret[ANSWER_FIELDS_MAX]);
+/* A further header. Both texts are borrowed until the answer is sent; they may be of the request. One past ANSWER_ADDED_MAX is a bug. */
+void answer_add(struct answer *answer, const char *name, const char *value);
 void answer_json_error(struct answer *answer, unsigned status, const char *words);
 void answer_json_line(struct answer *answer, const char *name, const char *words); /* 200 {"name":"words"} */
 

@@ -29,78 +29,138 @@ enum {
 	COST_US_PER_KIB = 3       /* measured: to read, copy and hash a body */
 };
 static const int64_t busy_us = 5 * US_PER_S, lingering_us = 2 * US_PER_S;
+static const int64_t streaming_us = 5 * US_PER_MINUTE;
 static const int64_t rest_again_us = 50 * US_PER_MS;
 
 /* ---- watching ---- */
 
-void web_watch(struct web_exchange *exchange, uint32_t events)
+void web_watch(struct web_connection *connection, uint32_t events)
 {
-	struct epoll_event event = { .events = events, .data.ptr = exchange };
-	int how = exchange->watched ? EPOLL_CTL_MOD : EPOLL_CTL_ADD;
+	struct epoll_event event = { .events = events, .data.ptr = connection };
+	int how = connection->watched ? EPOLL_CTL_MOD : EPOLL_CTL_ADD;
 
-	if (events == exchange->watched)
+	if (events == connection->watched)
 		return;
-	exchange->watched = events;
-	if (epoll_ctl(exchange->web->epoll, events ? how : EPOLL_CTL_DEL, exchange->fd, &event) < 0)
+	connection->watched = events;
+	if (epoll_ctl(connection->web->epoll, events ? how : EPOLL_CTL_DEL, connection->fd, &event) < 0)
 		die("a connection cannot be watched: %s", strerror(errno));
 }
 
-void web_time(struct web_exchange *exchange, struct list *list)
+void web_time(struct web_connection *connection, struct list *list)
 {
-	list_remove(&exchange->timed);
-	exchange->since_us = web_now_us(exchange->web);
-	list_append(list, &exchange->timed);
+	list_remove(&connection->timed);
+	connection->since_us = web_now_us(connection->web);
+	list_append(list, &connection->timed);
 }
 
-void web_queue(struct web_exchange *exchange)
+void web_queue(struct web_connection *connection)
 {
-	list_remove(&exchange->waiting);
-	list_append(&exchange->web->lane, &exchange->waiting);
+	list_remove(&connection->waiting);
+	list_append(&connection->web->lane, &connection->waiting);
 }
 
 /* ---- bytes ---- */
 
 /* All memory that grows with what strangers send: their heads, the library's pools, and what the bodies have been given room for. */
-static size_t held(const struct web_exchange *exchange)
+static size_t held(const struct web_connection *connection)
 {
-	size_t parts = (size_t)(exchange->request.parts + exchange->request.header_count);
+	size_t parts = (size_t)(connection->asked.request.parts + connection->asked.request.header_count);
 
-	if (exchange->phase == PHASE_HEAD)
-		return exchange->seen;
-	if (exchange->phase == PHASE_LINGERING)
+	if (connection->phase == PHASE_HEAD)
+		return connection->seen;
+	if (connection->phase == PHASE_LINGERING)
 		return 0;
-	return exchange->head_len + parts * PART_COST + library_bytes(exchange) + exchange->body.room;
+	return connection->head_len + parts * PART_COST + library_bytes(connection) + connection->body.room;
 }
 
-void web_spend(struct web_exchange *exchange, size_t len)
+void web_spend(struct web_connection *connection, size_t len)
 {
 	int64_t cost_us = (int64_t)len * COST_US_PER_KIB / 1024;
 
-	exchange->spent_us += cost_us;
-	source_spend(exchange->web->sources, exchange->client, cost_us, web_now_us(exchange->web));
+	connection->spent_us += cost_us;
+	source_spend(connection->web->sources, connection->client, cost_us, web_now_us(connection->web));
 }
 
 /* What it cost is given back if it was proven, and counts against its network if not. */
-void web_settle(struct web_exchange *exchange)
+void web_settle(struct web_connection *connection)
 {
-	struct sources *sources = exchange->web->sources;
-	int64_t now_us = web_now_us(exchange->web);
+	struct sources *sources = connection->web->sources;
+	int64_t now_us = web_now_us(connection->web);
 
-	if (exchange->answer.proven)
-		source_prove(sources, exchange->client, exchange->spent_us, now_us);
+	if (connection->asked.answer.proven)
+		source_prove(sources, connection->client, connection->spent_us, now_us);
 	else
-		source_spend(sources, exchange->client, REQUEST_COST_US, now_us);
-	exchange->spent_us = 0;
+		source_spend(sources, connection->client, REQUEST_COST_US, now_us);
+	connection->spent_us = 0;
 }
 
-void web_forget_body(struct web_exchange *exchange)
+void web_dress(struct web_connection *connection)
 {
-	buffer_free(&exchange->body);
-	exchange->body = (struct buffer){ 0 };
-	list_remove(&exchange->receiving);
+	const struct web_owner *owner = &connection->web->owner;
+
+	if (connection->begun && owner->dress)
+		owner->dress(owner->context, &connection->asked);
 }
 
-static bool may_go(const struct web_exchange *candidate, const struct web_exchange *newcomer, enum source_verdict why)
+bool web_begin_stream(struct web_connection *connection)
+{
+	struct web *web = connection->web;
+	const struct source_key *key = connection->client ? source_key(connection->client) : NULL;
+	size_t bytes = connection->chunked ? CHUNKED_MOST : (size_t)connection->length;
+	int64_t now_us = web_now_us(web);
+	enum source_verdict verdict;
+
+	if (!web->streams || source_enter(web->streams, key, now_us, &connection->stream) != SOURCE_WELCOME)
+		return false;
+	if (!source_take_bytes(web->streams, connection->stream, bytes, &verdict)) {
+		source_leave(web->streams, connection->stream, now_us);
+		return false;
+	}
+	connection->streaming = true;
+	connection->stream_bytes = bytes;
+	connection->stream_until_us = now_us + streaming_us;
+	web_time(connection, &web->streaming);
+	return true;
+}
+
+bool web_keep_streaming(struct web_connection *connection)
+{
+	if (web_now_us(connection->web) > connection->stream_until_us)
+		return false;
+	web_time(connection, &connection->web->streaming);
+	return true;
+}
+
+static void end_stream(struct web_connection *connection)
+{
+	struct web *web = connection->web;
+
+	if (!connection->streaming)
+		return;
+	source_give_bytes(web->streams, connection->stream, connection->stream_bytes);
+	source_leave(web->streams, connection->stream, web_now_us(web));
+	connection->streaming = false;
+}
+
+void web_end_request(struct web_connection *connection)
+{
+	const struct web_owner *owner = &connection->web->owner;
+
+	if (connection->begun && owner->end)
+		owner->end(owner->context, &connection->asked);
+	connection->begun = false;
+	end_stream(connection);
+}
+
+void web_forget_body(struct web_connection *connection)
+{
+	buffer_free(&connection->body);
+	connection->body = (struct buffer){ 0 };
+	list_remove(&connection->receiving);
+}
+
+static bool may_go(
+	const struct web_connection *candidate, const struct web_connection *newcomer, enum source_verdict why)
 {
 	if (candidate == newcomer || candidate->counted == 0 || candidate->refused)
 		return false;
@@ -110,15 +170,15 @@ static bool may_go(const struct web_exchange *candidate, const struct web_exchan
 }
 
 /* The oldest of a list that may go; a source that proved itself is spared for some time. */
-static struct web_exchange *oldest(
-	struct list *list, size_t hook_offset, const struct web_exchange *newcomer, enum source_verdict why)
+static struct web_connection *oldest(
+	struct list *list, size_t hook_offset, const struct web_connection *newcomer, enum source_verdict why)
 {
-	struct web_exchange *proven = NULL;
+	struct web_connection *proven = NULL;
 	int64_t now_us = web_now_us(newcomer->web);
 	int skipped = 0;
 
 	LIST_EACH (hook, list) {
-		struct web_exchange *candidate = (struct web_exchange *)(void *)((char *)hook - hook_offset);
+		struct web_connection *candidate = (struct web_connection *)(void *)((char *)hook - hook_offset);
 
 		if (!may_go(candidate, newcomer, why))
 			continue;
@@ -132,139 +192,150 @@ static struct web_exchange *oldest(
 }
 
 /* Whose bytes make room: a large body, then a small one, then a head. NULL: nobody's but the newcomer's own. */
-static struct web_exchange *who_makes_room(struct web_exchange *newcomer, enum source_verdict why)
+static struct web_connection *who_makes_room(struct web_connection *newcomer, enum source_verdict why)
 {
 	struct web *web = newcomer->web;
-	size_t receiving = offsetof(struct web_exchange, receiving);
-	struct web_exchange *found = oldest(&web->large, receiving, newcomer, why);
+	size_t receiving = offsetof(struct web_connection, receiving);
+	struct web_connection *found = oldest(&web->large, receiving, newcomer, why);
 
 	if (!found && newcomer->large)
 		return NULL;
 	if (!found)
 		found = oldest(&web->small, receiving, newcomer, why);
-	return found ? found : oldest(&web->busy, offsetof(struct web_exchange, timed), newcomer, why);
+	return found ? found : oldest(&web->busy, offsetof(struct web_connection, timed), newcomer, why);
 }
 
-static void give_back(struct web_exchange *exchange)
+static void give_back(struct web_connection *connection)
 {
-	source_give_bytes(exchange->web->sources, exchange->client, exchange->counted);
-	exchange->counted = 0;
+	source_give_bytes(connection->web->sources, connection->client, connection->counted);
+	connection->counted = 0;
 }
 
-static void drop(struct web_exchange *exchange)
+static void drop(struct web_connection *connection)
 {
-	exchange->web->counters.turned_away++;
-	web_refuse(exchange, 503, "more was being received at once than there is room for");
+	connection->web->counters.turned_away++;
+	web_refuse(connection, 503, "more was being received at once than there is room for");
 }
 
-bool web_count_bytes(struct web_exchange *exchange)
+bool web_count_bytes(struct web_connection *connection)
 {
-	struct web *web = exchange->web;
-	size_t now = held(exchange), before = exchange->counted;
+	struct web *web = connection->web;
+	size_t now = held(connection), before = connection->counted;
 	enum source_verdict why;
 
 	if (now <= before) {
-		source_give_bytes(web->sources, exchange->client, before - now);
-		exchange->counted = now;
+		source_give_bytes(web->sources, connection->client, before - now);
+		connection->counted = now;
 		return true;
 	}
-	while (!source_take_bytes(web->sources, exchange->client, now - before, &why)) {
-		struct web_exchange *other = who_makes_room(exchange, why);
+	while (!source_take_bytes(web->sources, connection->client, now - before, &why)) {
+		struct web_connection *other = who_makes_room(connection, why);
 
-		drop(other ? other : exchange);
+		drop(other ? other : connection);
 		if (!other)
 			return false;
 	}
-	exchange->counted = now;
+	connection->counted = now;
 	return true;
 }
 
 /* ---- who is connected ---- */
 
-void web_name_client(struct web_exchange *exchange)
+static void name_proxied_client(struct web_connection *connection)
 {
-	struct web *web = exchange->web;
+	struct web *web = connection->web;
 	struct source_key key;
+	enum web_named named = web_proxies_client(web->proxies, &connection->asked.request, &key);
 
-	if (exchange->peer || !exchange->behind_proxy || !web_proxies_client(web->proxies, &exchange->request, &key))
+	web->counters.misnamed += named == WEB_CLIENT_MALFORMED;
+	if (named != WEB_CLIENT_NAMED)
 		return;
-	give_back(exchange);
-	exchange->client = source_attach(web->sources, &key, web_now_us(web));
+	give_back(connection);
+	connection->client = source_attach(web->sources, &key, web_now_us(web));
+}
+
+void web_name_client(struct web_connection *connection)
+{
+	if (!connection->peer && connection->behind_proxy)
+		name_proxied_client(connection);
+	connection->asked.client = connection->client ? source_key(connection->client) : NULL;
 }
 
 /* Nothing of it counts any more. */
-static void release(struct web_exchange *exchange)
+static void release(struct web_connection *connection)
 {
-	struct web *web = exchange->web;
+	struct web *web = connection->web;
 	int64_t now_us = web_now_us(web);
 
-	give_back(exchange);
-	if (exchange->client != exchange->peer)
-		source_detach(web->sources, exchange->client, now_us);
-	source_leave(web->sources, exchange->peer, now_us);
-	exchange->client = exchange->peer = NULL;
-	list_remove(&exchange->timed);
-	list_remove(&exchange->receiving);
-	list_remove(&exchange->waiting);
+	give_back(connection);
+	if (connection->client != connection->peer)
+		source_detach(web->sources, connection->client, now_us);
+	source_leave(web->sources, connection->peer, now_us);
+	connection->client = connection->peer = NULL;
+	list_remove(&connection->timed);
+	list_remove(&connection->receiving);
+	list_remove(&connection->waiting);
 }
 
-void web_end(struct web_exchange *exchange)
+void web_end(struct web_connection *connection)
 {
-	if (!exchange->ended)
-		release(exchange);
-	exchange->ended = true;
-	if (exchange->library) {
-		library_let_go(exchange);
+	if (!connection->ended) {
+		web_end_request(connection);
+		release(connection);
+	}
+	connection->ended = true;
+	if (connection->library) {
+		library_let_go(connection);
 		return;
 	}
-	web_watch(exchange, 0); /* closing takes it out of the set only if no child has it as well */
-	if (exchange->fd >= 0)
-		close(exchange->fd);
-	exchange->fd = -1;
-	list_append(&exchange->web->dead, &exchange->timed); /* others of this turn may still name it */
+	web_watch(connection, 0); /* closing takes it out of the set only if no child has it as well */
+	if (connection->fd >= 0)
+		close(connection->fd);
+	connection->fd = -1;
+	list_append(&connection->web->dead, &connection->timed); /* others of this turn may still name it */
 }
 
 static void bury(struct web *web)
 {
 	LIST_EACH_SAFE (hook, &web->dead) {
-		struct web_exchange *exchange = LIST_ENTRY(hook, struct web_exchange, timed);
+		struct web_connection *connection = LIST_ENTRY(hook, struct web_connection, timed);
 
-		list_remove(&exchange->timed);
-		buffer_free(&exchange->body);
-		buffer_free(&exchange->answer.body);
-		free(exchange->head);
-		free(exchange);
+		list_remove(&connection->timed);
+		buffer_free(&connection->body);
+		buffer_free(&connection->asked.answer.body);
+		free(connection->head);
+		free(connection);
 	}
 }
 
-static bool has_asked(const struct web_exchange *exchange)
+static bool has_asked(const struct web_connection *connection)
 {
-	return exchange->phase == PHASE_BODY || (exchange->phase == PHASE_HEAD && exchange->seen > 0);
+	return connection->phase == PHASE_BODY || (connection->phase == PHASE_HEAD && connection->seen > 0);
 }
 
 /* An answer where there is something to answer, else the end. */
-static void cut(struct web_exchange *exchange, unsigned status, const char *words)
+static void cut(struct web_connection *connection, unsigned status, const char *words)
 {
-	if (has_asked(exchange))
-		web_refuse(exchange, status, words);
+	if (has_asked(connection))
+		web_refuse(connection, status, words);
 	else
-		web_end(exchange);
+		web_end(connection);
 }
 
 /* Of all, or of one network (`only`). */
-static struct web_exchange *longest_of(struct list *list, const struct source *only)
+static struct web_connection *longest_of(struct list *list, const struct source *only)
 {
-	struct web_exchange *first = NULL;
+	struct web_connection *first = NULL;
 	int skipped = 0;
 
 	LIST_EACH (hook, list) {
-		struct web_exchange *exchange = LIST_ENTRY(hook, struct web_exchange, timed);
+		struct web_connection *connection = LIST_ENTRY(hook, struct web_connection, timed);
 
-		if (only && exchange->peer != only)
+		if (only && connection->peer != only)
 			continue;
-		first = first ? first : exchange;
-		if (!exchange->client || !source_is_proven(exchange->client, web_now_us(exchange->web)))
-			return exchange;
+		first = first ? first : connection;
+		if (!connection->client || !source_is_proven(connection->client, web_now_us(connection->web)))
+			return connection;
 		if (++skipped == PROVEN_SKIPPED_MOST)
 			break;
 	}
@@ -279,17 +350,32 @@ static void tell_no_room(int fd)
 	(void)!send(fd, no_room, sizeof(no_room) - 1, MSG_NOSIGNAL | MSG_DONTWAIT);
 }
 
+/* The owner dresses the answer to a request that it knows. */
+static void tell_connection_no_room(struct web_connection *connection)
+{
+	if (!connection->begun) {
+		tell_no_room(connection->fd);
+		return;
+	}
+	buffer_free(&connection->asked.answer.body);
+	connection->asked.answer = (struct answer){ .status = 503 };
+	head_send_answer(connection);
+}
+
 /* Who is the longest without a request makes room, of all or of one network; false: all are being decided. */
 static bool make_room(struct web *web, const struct source *only)
 {
-	struct web_exchange *lingering = longest_of(&web->lingering, only);
-	struct web_exchange *who = lingering ? lingering : longest_of(&web->busy, only);
+	struct web_connection *lingering = longest_of(&web->lingering, only);
+	struct web_connection *who = lingering ? lingering : longest_of(&web->busy, only);
+
+	if (!who)
+		who = longest_of(&web->streaming, only);
 
 	if (!who)
 		return false;
 	web->counters.crowded_out += who != lingering;
 	if (has_asked(who))
-		tell_no_room(who->fd);
+		tell_connection_no_room(who);
 	web_end(who);
 	return true;
 }
@@ -315,7 +401,7 @@ static enum source_verdict enter(struct web *web, const struct source_key *key, 
 
 static void let_in(struct web *web, int fd, const struct sockaddr *address)
 {
-	struct web_exchange *exchange;
+	struct web_connection *connection;
 	struct source *peer;
 	struct source_key key;
 	int64_t now_us = web_now_us(web);
@@ -332,16 +418,16 @@ static void let_in(struct web *web, int fd, const struct sockaddr *address)
 	source_spend(web->sources, peer, CONNECTION_COST_US, now_us);
 	setsockopt(fd, SOL_SOCKET, SO_OOBINLINE, &yes,
 		sizeof(yes)); /* what is looked at is what is read later, urgent or not */
-	exchange = memory_new(sizeof(*exchange));
-	exchange->web = web;
-	exchange->fd = fd;
-	exchange->peer = exchange->client = peer;
-	exchange->behind_proxy = is_proxy;
-	list_init(&exchange->timed);
-	list_init(&exchange->receiving);
-	list_init(&exchange->waiting);
-	web_time(exchange, &web->busy);
-	head_look(exchange, false);
+	connection = memory_new(sizeof(*connection));
+	connection->web = web;
+	connection->fd = fd;
+	connection->peer = connection->client = peer;
+	connection->behind_proxy = is_proxy;
+	list_init(&connection->timed);
+	list_init(&connection->receiving);
+	list_init(&connection->waiting);
+	web_time(connection, &web->busy);
+	head_look(connection, false);
 }
 
 static int open_spare(void)
@@ -381,35 +467,35 @@ static void accept_some(struct web *web, int most)
 
 /* ---- turns ---- */
 
-static void serve(struct web_exchange *exchange, uint32_t events)
+static void serve(struct web_connection *connection, uint32_t events)
 {
-	if (exchange->watched == 0)
+	if (connection->watched == 0)
 		return; /* another of this turn has ended it, or handed it over */
-	if (exchange->phase == PHASE_LINGERING)
-		head_discard(exchange);
+	if (connection->phase == PHASE_LINGERING)
+		head_discard(connection);
 	else
-		head_look(exchange, events & (EPOLLRDHUP | EPOLLHUP | EPOLLERR));
+		head_look(connection, events & (EPOLLRDHUP | EPOLLHUP | EPOLLERR));
 }
 
 /* Its network has spent what it may before it has proven itself: it waits, and is looked at again. */
-static void rest(struct web_exchange *exchange)
+static void rest(struct web_connection *connection)
 {
-	exchange->rest_until_us = web_now_us(exchange->web) + rest_again_us;
-	list_remove(&exchange->waiting);
-	list_append(&exchange->web->resting, &exchange->waiting);
+	connection->rest_until_us = web_now_us(connection->web) + rest_again_us;
+	list_remove(&connection->waiting);
+	list_append(&connection->web->resting, &connection->waiting);
 }
 
-static void go_on(struct web_exchange *exchange)
+static void go_on(struct web_connection *connection)
 {
-	bool has_come = exchange->received == exchange->length; /* and only waits to be decided */
+	bool has_come = connection->received == connection->length; /* and only waits to be decided */
 
-	list_remove(&exchange->waiting);
-	if (!has_come && source_rest_us(exchange->web->sources, exchange->client, web_now_us(exchange->web)) > 0)
-		rest(exchange);
-	else if (exchange->library)
-		library_go_on(exchange);
+	list_remove(&connection->waiting);
+	if (!has_come && source_rest_us(connection->web->sources, connection->client, web_now_us(connection->web)) > 0)
+		rest(connection);
+	else if (connection->library)
+		library_go_on(connection);
 	else
-		library_take(exchange);
+		library_take(connection);
 }
 
 /* Those with large bodies, each of which takes a place at the end again after each piece. */
@@ -417,7 +503,7 @@ static void serve_lane(struct web *web)
 {
 	web->served_large = false;
 	for (int i = 0; i < SLOW_AT_ONCE && !list_empty(&web->lane); i++)
-		go_on(LIST_ENTRY(web->lane.next, struct web_exchange, waiting));
+		go_on(LIST_ENTRY(web->lane.next, struct web_connection, waiting));
 }
 
 static void wake_rested(struct web *web)
@@ -425,30 +511,30 @@ static void wake_rested(struct web *web)
 	int64_t now_us = web_now_us(web);
 
 	LIST_EACH_SAFE (hook, &web->resting) {
-		struct web_exchange *exchange = LIST_ENTRY(hook, struct web_exchange, waiting);
+		struct web_connection *connection = LIST_ENTRY(hook, struct web_connection, waiting);
 
-		if (exchange->rest_until_us > now_us)
+		if (connection->rest_until_us > now_us)
 			break;
-		web_queue(exchange);
+		web_queue(connection);
 	}
 }
 
 /* In how many microseconds the next of them is due. */
-static int64_t cut_late(struct web *web, struct list *list, int64_t most_us, bool counts)
+static int64_t cut_late(struct web *web, struct list *list, int64_t most_us, const char *words)
 {
 	for (int i = 0; !list_empty(list); i++) {
-		struct web_exchange *exchange = LIST_ENTRY(list->next, struct web_exchange, timed);
-		int64_t left_us = exchange->since_us + most_us - web_now_us(web);
+		struct web_connection *connection = LIST_ENTRY(list->next, struct web_connection, timed);
+		int64_t left_us = connection->since_us + most_us - web_now_us(web);
 
 		if (left_us > 0)
 			return left_us;
 		if (i == CUTS_AT_ONCE)
 			return 0;
-		web->counters.cut_off += counts;
-		if (exchange->phase == PHASE_BODY && !list_empty(&exchange->waiting))
-			cut(exchange, 503, "large requests have to wait now, and this one waited for too long");
+		web->counters.cut_off += list != &web->lingering;
+		if (connection->phase == PHASE_BODY && !list_empty(&connection->waiting))
+			cut(connection, 503, "large requests have to wait now, and this one waited for too long");
 		else
-			cut(exchange, 408, "the request did not come within 5 seconds");
+			cut(connection, 408, words);
 	}
 	return -1;
 }
@@ -460,12 +546,13 @@ static int64_t sooner_us(int64_t a_us, int64_t b_us)
 
 static int64_t next_us(struct web *web)
 {
-	int64_t wait_us = cut_late(web, &web->busy, busy_us, true);
+	int64_t wait_us = cut_late(web, &web->busy, busy_us, "the request did not come within 5 seconds");
 
-	wait_us = sooner_us(wait_us, cut_late(web, &web->lingering, lingering_us, false));
+	wait_us = sooner_us(wait_us, cut_late(web, &web->streaming, busy_us, "no part of the body came for 5 seconds"));
+	wait_us = sooner_us(wait_us, cut_late(web, &web->lingering, lingering_us, ""));
 	if (!list_empty(&web->resting)) {
 		int64_t due_us =
-			LIST_ENTRY(web->resting.next, struct web_exchange, waiting)->rest_until_us - web_now_us(web);
+			LIST_ENTRY(web->resting.next, struct web_connection, waiting)->rest_until_us - web_now_us(web);
 
 		wait_us = sooner_us(wait_us, due_us > 0 ? due_us : 0);
 	}
@@ -522,8 +609,10 @@ struct web *web_new(int listening, const struct web_limits *limits, const struct
 		.clock = clock,
 		.epoll = epoll_create1(EPOLL_CLOEXEC),
 		.spare = open_spare(),
-		.sources = sources_new(&limits->sources) };
+		.sources = sources_new(&limits->sources),
+		.streams = limits->streams.connections_all > 0 ? sources_new(&limits->streams) : NULL };
 	list_init(&web->busy);
+	list_init(&web->streaming);
 	list_init(&web->deciding);
 	list_init(&web->lingering);
 	list_init(&web->small);
@@ -543,7 +632,7 @@ struct web *web_new(int listening, const struct web_limits *limits, const struct
 static void end_all(struct list *list)
 {
 	while (!list_empty(list))
-		web_end(LIST_ENTRY(list->next, struct web_exchange, timed));
+		web_end(LIST_ENTRY(list->next, struct web_connection, timed));
 }
 
 void web_leave(struct web *web)
@@ -561,11 +650,14 @@ void web_free(struct web *web)
 		return;
 	web_leave(web);
 	end_all(&web->busy);
+	end_all(&web->streaming);
 	end_all(&web->deciding);
 	end_all(&web->lingering);
 	library_stop(web);
 	bury(web);
 	sources_free(web->sources);
+	if (web->streams)
+		sources_free(web->streams);
 	if (web->spare >= 0)
 		close(web->spare);
 	if (web->epoll >= 0)

@@ -7,6 +7,9 @@
  * - The server refuses a head, or chunks, that two servers could read differently (request.h, chunks.h).
  * - Requests with small bodies are served first. Requests with large bodies share the budget of a network that has not proven itself,
  *   and wait while it is spent. When memory is short the server drops the oldest large body and answers its sender 503.
+ * - The owner may take a body piece by piece instead (`streamed`), so that it may be large and memory stays flat. How many there are at
+ *   once, and their bytes, are bounded by budgets of their own. A piece has to come within 5 s of the one before, all of them within 5
+ *   minutes. In chunks such a body may have 32 KB, as every other.
  * - A request has to be complete within 5 s, or it is answered 408. An idle connection may stay for a while, and makes room first.
  * - A client that is refused while it still sends is answered, and the server reads on for a moment, so that the answer arrives.
  */
@@ -19,27 +22,47 @@
 #include "services/kit/web/request.h"
 
 struct web;
-struct web_exchange; /* a request that is being answered */
+
+/* One request and its answer, as the owner sees them. Both live until `end`. */
+struct web_request {
+	struct request request;
+	struct answer answer;
+	size_t body_most; /* bytes; the server's own bound, which `begin` and `judge_head` may lower, and raise if the body is streamed */
+	bool streamed; /* `begin` may set it: the body goes to take_piece, and request.body stays empty */
+	const struct source_key
+		*client; /* whose network pays for it, also behind a proxy; NULL: nothing is known of it */
+	void *own;       /* the owner's; the server does not touch it */
+};
 
 struct web_limits {
 	struct source_limits sources; /* connections_all is the most there are */
 	size_t head_most, body_most;
+	/* Of bodies that are streamed: how many there are, and the bytes that their heads announce. Without connections none is taken. */
+	struct source_limits streams;
 	unsigned connections_kept_free; /* so that a new connection never waits for slow ones */
 };
 
+/*
+ * The functions of one request are called in this order. After `begin` there is always an `end`, also when the client goes away. NULL is
+ * allowed for all but `judge_head` and `decide`, and for `take_piece` if nothing is streamed.
+ */
 struct web_owner {
-	/*
-	 * Judges a head whose framing is right. false: *answer is the answer. true: reads the body, of at most *body_most bytes, which the
-	 * owner may lower.
-	 */
-	bool (*judge_head)(void *context, const struct request *request, struct answer *answer, size_t *body_most);
-	/* Answers a whole request. true: *answer is the answer. false: the owner calls web_answer later, from the loop; `request` and `answer` live until then. */
-	bool (*decide)(void *context, struct web_exchange *exchange, struct request *request, struct answer *answer);
+	void (*begin)(void *context, struct web_request *asked); /* a head whose framing is right */
+	/* Judges the head. false: the answer is complete. true: the server reads the body. */
+	bool (*judge_head)(void *context, struct web_request *asked);
+	/* The next part of a body that is streamed. false: the answer is complete, and no more is read. */
+	bool (*take_piece)(void *context, struct web_request *asked, struct bytes piece);
+	/* Answers a whole request. true: the answer is complete. false: the owner calls web_answer later, from the loop. */
+	bool (*decide)(void *context, struct web_request *asked);
+	/* Completes every answer before it is sent, also those that the server gives by itself. */
+	void (*dress)(void *context, struct web_request *asked);
+	void (*end)(void *context, struct web_request *asked); /* nothing is done with this request any more */
 	void *context;
 };
 
 struct web_counters {
 	uint64_t requests;
+	uint64_t misnamed; /* a trusted proxy named the client in words that cannot be read: its network is not known */
 	uint64_t malformed;   /* refused here: 400, 408, 413, 431, 505 */
 	uint64_t cut_off;     /* too slow */
 	uint64_t crowded_out; /* connections without a request that made room for new ones */
@@ -55,7 +78,7 @@ void web_free(struct web *web); /* takes NULL; cuts the connections that are lef
 int web_descriptor(const struct web *web); /* readable when web_work has something to do */
 /* Serves for a moment. Returns after how many microseconds to call it again; 0: at once, after the others; -1: when its descriptor is readable. */
 int64_t web_work(struct web *web);
-void web_answer(struct web_exchange *exchange); /* its answer is complete */
+void web_answer(struct web_request *asked); /* its answer is complete */
 
 void web_leave(struct web *web); /* serves the connections that are there, and takes no new ones */
 unsigned web_connections(const struct web *web);

@@ -30,13 +30,13 @@ enum web_phase {
 	PHASE_LINGERING /* it was refused, and what still comes is thrown away for a moment */
 };
 
-struct web_exchange { /* a connection, and the one request that is taken on it */
+struct web_connection { /* a connection, and the one request that is taken on it */
 	struct web *web;
 	int fd;                         /* -1: it has ended */
 	struct MHD_Connection *library; /* who holds the descriptor; NULL: we do */
 	enum web_phase phase;
 	uint32_t watched;      /* epoll's events; 0: it is not watched by us */
-	struct list timed;     /* in web's busy, deciding or lingering; the oldest first */
+	struct list timed;     /* in web's busy, streaming, deciding or lingering; the oldest first */
 	struct list receiving; /* in web's small or large, while its body is kept */
 	struct list waiting;   /* in web's lane (for its turn) or resting (its network has spent its work) */
 	int64_t since_us;      /* boot time: of `timed` */
@@ -47,21 +47,24 @@ struct web_exchange { /* a connection, and the one request that is taken on it *
 	size_t seen, scanned; /* bytes that lie in the kernel's buffer, and how many of them hold no end of a head */
 	char *head;
 	size_t head_len;
-	struct request request;
+	struct web_request asked;
+	bool begun;      /* the owner knows of the request, and has to be told of its end */
 	uint64_t length; /* of its body, as its head says; 0: none, or in chunks */
 	bool chunked;
 	struct buffer body;
-	size_t body_most;
 	uint64_t received; /* of the body, by the library */
 	uint64_t awaited,
-		discarded; /* of what is thrown away by us: where the request ends, 0: unknown; and what has come */
-	size_t counted;    /* bytes that are taken from its source's */
+		discarded; /* bytes that we read and throw away: how many the request still has (0: unknown), and how many came */
+	struct source *stream; /* of web's streams, while `streaming` */
+	size_t stream_bytes;
+	int64_t stream_until_us;
+	bool streaming;
+	size_t counted; /* bytes that are taken from its source's */
 	int64_t spent_us;
 	bool large;
 	bool suspended; /* the library does not read it */
 	bool refused;   /* its answer is out */
 	bool ended;     /* and the library has still to let go of it */
-	struct answer answer;
 };
 
 struct web {
@@ -73,15 +76,16 @@ struct web {
 	const struct web_proxies *proxies;
 	const struct clock *clock;
 	struct sources *sources;
+	struct sources *streams; /* NULL: no body is streamed */
 	struct web_counters counters;
-	struct list busy, deciding, lingering;
+	struct list busy, streaming, deciding, lingering;
 	struct list small, large;
 	struct list lane, resting;
 	struct list dead; /* closed, freed at the end of the turn */
 	struct MHD_Daemon *libraries[LIBRARIES];
-	struct web_exchange *handed; /* that is being given to the library now */
-	bool library_due;            /* it has something to do without an event */
-	bool served_large;           /* in this turn one was decided: enough */
+	struct web_connection *handed; /* that is being given to the library now */
+	bool library_due;              /* it has something to do without an event */
+	bool served_large;             /* in this turn one was decided: enough */
 	char piece[PIECE_MOST];
 };
 
@@ -92,34 +96,41 @@ static inline int64_t web_now_us(const struct web *web)
 
 /* ---- web.c ---- */
 
-void web_watch(struct web_exchange *exchange, uint32_t events);  /* epoll's; 0: not any more */
-void web_time(struct web_exchange *exchange, struct list *list); /* from now on, in one of web's */
-void web_end(struct web_exchange *exchange); /* freed at the end of the turn, or when the library lets go */
-/* What it holds is counted. false: there was no room, and the exchange was refused or is gone. */
-bool web_count_bytes(struct web_exchange *exchange);
-void web_forget_body(struct web_exchange *exchange);
-void web_name_client(struct web_exchange *exchange); /* the head is there: who is behind the proxy? */
-void web_spend(struct web_exchange *exchange, size_t len);
-void web_settle(struct web_exchange *exchange); /* it is answered: is what it cost to be paid? */
-void web_queue(struct web_exchange *exchange);  /* it is suspended, and goes on when its turn comes */
+void web_watch(struct web_connection *connection, uint32_t events);  /* epoll's; 0: not any more */
+void web_time(struct web_connection *connection, struct list *list); /* from now on, in one of web's */
+void web_end(struct web_connection *connection); /* freed at the end of the turn, or when the library lets go */
+/* What it holds is counted. false: there was no room, and the connection was refused or is gone. */
+bool web_count_bytes(struct web_connection *connection);
+void web_forget_body(struct web_connection *connection);
+void web_name_client(struct web_connection *connection); /* the head is there: who is behind the proxy? */
+void web_spend(struct web_connection *connection, size_t len);
+void web_settle(struct web_connection *connection); /* it is answered: is what it cost to be paid? */
+/* Its body is streamed from now on, until web_end_request. false: there are too many, or they are too large. */
+bool web_begin_stream(struct web_connection *connection);
+bool web_keep_streaming(struct web_connection *connection); /* a piece has come. false: it has been too long */
+void web_dress(struct web_connection *connection);          /* its answer is complete, and is sent next */
+void web_end_request(struct web_connection *connection);    /* tells the owner, once */
+void web_queue(struct web_connection *connection);          /* it is suspended, and goes on when its turn comes */
 
 /* ---- head.c ---- */
 
-void head_look(struct web_exchange *exchange, bool ended); /* something has come, or `ended`: nothing more will */
-void head_discard(struct web_exchange *exchange);          /* of one that lingers and is ours */
+void head_look(struct web_connection *connection, bool ended); /* something has come, or `ended`: nothing more will */
+void head_discard(struct web_connection *connection);          /* of one that lingers and is ours */
 /* Answers at once, also before the request is complete. Its connection ends, and may have ended already. */
-void web_refuse(struct web_exchange *exchange, unsigned status, const char *words);
-void web_linger(struct web_exchange
-		*exchange); /* what still comes is thrown away for a moment, or the kernel would take the answer back */
+void head_refuse(struct web_connection *connection); /* web_refuse with the answer that is complete */
+void web_refuse(struct web_connection *connection, unsigned status, const char *words);
+void head_send_answer(struct web_connection *connection); /* its answer, to a client that was answered nothing yet */
+void web_linger(struct web_connection *
+		connection); /* what still comes is thrown away for a moment, or the kernel would take the answer back */
 
 /* ---- library.c ---- */
 
 bool library_start(struct web *web);
 int library_descriptor(const struct web *web, enum web_library which);
-void library_take(struct web_exchange *exchange);          /* hands its socket over */
-void library_go_on(struct web_exchange *exchange);         /* after web_queue */
-void library_let_go(struct web_exchange *exchange);        /* of one that has ended */
-size_t library_bytes(const struct web_exchange *exchange); /* of memory, that it uses or will use for this one */
+void library_take(struct web_connection *connection);          /* hands its socket over */
+void library_go_on(struct web_connection *connection);         /* after web_queue */
+void library_let_go(struct web_connection *connection);        /* of one that has ended */
+size_t library_bytes(const struct web_connection *connection); /* of memory, that it uses or will use for this one */
 void library_run(struct web *web);
 void library_stop(struct web *web);
 const char *library_reason(unsigned status);

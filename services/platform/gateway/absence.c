@@ -9,9 +9,8 @@
 #include "bus/actor/runtime/runtime.h"
 #include "bus/base/log.h"
 #include "bus/base/text.h"
-#include "proto/topics.h"
-#include "services/platform/gateway/hook.h"
-#include "services/platform/gateway/traceparent.h"
+#include "proto/platform_topics.h"
+#include "services/kit/endpoint/traceparent.h"
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>

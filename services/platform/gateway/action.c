@@ -9,45 +9,46 @@
  * Read next: services/kit/web/admin_link.h, action_page.c
  */
 #include "services/platform/gateway/action.h"
-#include "bus/actor/runtime/runtime.h"
 #include "bus/base/text.h"
+#include "services/kit/endpoint/page.h"
+#include "services/kit/web/admin_link.h"
 #include "services/platform/gateway/action_page.h"
-#include "services/platform/gateway/hook.h"
-#include "services/platform/gateway/page.h"
-#include "services/platform/gateway/shop_face.h"
-#include "services/platform/gateway/traceparent.h"
 #include <stdio.h>
 
-static void answer_view(const struct reception *reception, enum action_page page, unsigned status,
-	const struct admin_link *link, int64_t used_us, struct answer *answer)
+static void answer_view(struct submission *submission, enum action_page page, unsigned status,
+	const struct admin_link *link, int64_t used_us)
 {
-	struct shop_face face = { 0 };
+	struct answer *answer = submission->answer;
+	struct shop_branding branding = { 0 };
 	struct action_view view = { .link = link,
-		.shop = face.title,
-		.zone = face.zone,
-		.locale = face.locale,
-		.accent = face.accent,
+		.shop = branding.title,
+		.zone = branding.zone,
+		.locale = branding.locale,
+		.accent = branding.accent,
 		.used_us = used_us };
 
 	if (page != ACTION_BAD_LINK)
-		shop_face_read(reception->shops_folder, link->shop, &face);
+		shop_branding_read(submission->context->shops_folder, link->shop, &branding);
 	answer->status = status;
 	answer->content_type = "text/html; charset=utf-8";
 	action_page_write(page, &view, &answer->body);
 }
 
 /* When it was used, as far as we have heard; 0: not. */
-static int64_t used_us(const struct reception *reception, const struct admin_link *link, const char *id)
+static int64_t used_us(const struct submission *submission, const struct admin_link *link, const char *id)
 {
-	const struct state *state = reception->runtime ? runtime_state(reception->runtime) : NULL;
+	const struct runtime *runtime = submission->context->runtime;
+	const struct state *state = runtime ? runtime_state(runtime) : NULL;
 
-	return state ? (int64_t)state_number(state, "used", link->shop, id) : 0;
+	return state ? (int64_t)STATE_NUMBER(state, used_links, link->shop, id) : 0;
 }
 
 /* All that was ever said up to now has been heard. */
-static bool has_heard_all(const struct reception *reception)
+static bool has_heard_all(const struct submission *submission)
 {
-	return reception->runtime && runtime_phase(reception->runtime) == RUNTIME_READY;
+	const struct runtime *runtime = submission->context->runtime;
+
+	return runtime && runtime_phase(runtime) == RUNTIME_READY;
 }
 
 /* One line without an address: it is kept for ever. */
@@ -57,98 +58,108 @@ static bool reason_fits(const char *reason)
 		!strchr(reason, '@');
 }
 
-static int encode(struct reception *reception, const struct admin_link *link, const char *id, const char *reason,
-	struct wish *wish)
+static int say_action(struct submission *submission, const char *id, const char *reason)
 {
-	AdminAction action = { .verb = link->verb, .who = "owner by link", .at_us = clock_wall_us(reception->clock) };
+	const struct admin_link *link = submission->kept;
+	AdminAction action = {
+		.verb = link->verb, .who = "owner by link", .at_us = clock_wall_us(submission->context->clock)
+	};
 	const char *target = link->cart_id[0] ? link->cart_id : link->address_hash;
-	char idem[64], trace[TRACEPARENT_ROOM];
+	char idem[64];
 	struct publish_options how = { .shop = link->shop, .key = target, .idem = idem };
 
-	traceparent_new(trace);
 	snprintf(idem, sizeof(idem), "link:%s", id);
 	TEXT_COPY(action.cart_id, link->cart_id);
 	TEXT_COPY(action.address_hash, link->address_hash);
 	TEXT_COPY(action.reason, reason);
 	TEXT_COPY(action.link_id, id);
-	TEXT_COPY(wish->shop, link->shop);
-	wish->of = WISH_ACTION;
-	wish->link = *link;
-	wish->stop = link->verb != ADMIN_LIFT_SUPPRESSION;
-	return message_encode(&topic_admin_action, &how, trace, action.at_us, &action, &wish->message);
+	submission->stop = link->verb != ADMIN_LIFT_SUPPRESSION;
+	return submission_say(submission, &topic_admin_action, &how, NULL, &action);
 }
 
-/* true: `wish` is to be let in. */
-static bool act(struct reception *reception, const struct admin_link *link, const char *id,
-	const struct request *request, struct answer *answer, struct wish *wish)
+/* true: the action is to be published. */
+static bool act(struct submission *submission, const char *id)
 {
+	const struct admin_link *link = submission->kept;
+	struct counters *counters = submission->context->counters;
+	struct bytes body = submission->request->body;
 	char yes[8], reason[ACTION_REASON_MAX] = "";
 	bool needs_reason = link->verb == ADMIN_LIFT_SUPPRESSION;
 
-	if (!form_value(request->body, "act", yes, sizeof(yes)) || strcmp(yes, "yes") != 0) {
-		reception->counters->malformed++;
-		answer_view(reception, ACTION_ASK, 400, link, 0, answer);
+	if (!form_value(body, "act", yes, sizeof(yes)) || strcmp(yes, "yes") != 0) {
+		counters->malformed++;
+		answer_view(submission, ACTION_ASK, 400, link, 0);
 		return false;
 	}
-	if (needs_reason && (!form_value(request->body, "reason", reason, sizeof(reason)) || !reason_fits(reason))) {
-		reception->counters->malformed++;
-		answer_view(reception, ACTION_ASK_REASON, 400, link, 0, answer);
+	if (needs_reason && (!form_value(body, "reason", reason, sizeof(reason)) || !reason_fits(reason))) {
+		counters->malformed++;
+		answer_view(submission, ACTION_ASK_REASON, 400, link, 0);
 		return false;
 	}
-	if (has_heard_all(reception) && encode(reception, link, id, reason, wish) == 0)
+	if (has_heard_all(submission) && say_action(submission, id, reason) == 0)
 		return true;
-	reception->counters->refused++;
-	answer_view(reception, ACTION_NOT_NOW, 503, link, 0, answer);
+	counters->refused++;
+	answer_view(submission, ACTION_NOT_NOW, 503, link, 0);
 	return false;
 }
 
-bool action_receive(struct reception *reception, const struct route *route, const struct request *request,
-	struct answer *answer, struct wish *wish)
+static bool read_link(struct submission *submission)
 {
-	struct bytes key = secrets_admin_key(reception->secrets);
-	struct admin_link link;
+	struct endpoint_context *context = submission->context;
+	struct bytes key = secrets_admin_key(context->secrets);
+	struct admin_link *link = submission_keep(submission, sizeof(*link));
 	char id[ADMIN_LINK_ID + 1];
+	bool acts = submission->endpoint->methods == ENDPOINT_POST;
 	int64_t at_us;
 
-	if (key.len == 0 || admin_link_read(key, route->name, &link, id) < 0 ||
-		!secrets_shop_is_there(reception->secrets, link.shop)) {
-		reception->counters->links_forged++;
-		answer_view(reception, ACTION_BAD_LINK, 404, NULL, 0, answer);
+	if (key.len == 0 || admin_link_read(key, submission->names[0], link, id) < 0 ||
+		!secrets_shop_is_there(context->secrets, link->shop)) {
+		context->counters->links_forged++;
+		answer_view(submission, ACTION_BAD_LINK, 404, NULL, 0);
 		return false;
 	}
-	answer->proven = true;
-	at_us = used_us(reception, &link, id);
+	submission->answer->proven = true;
+	at_us = used_us(submission, link, id);
 	if (at_us) {
-		reception->counters->links_used++;
-		answer_view(
-			reception, ACTION_USED, route->entrance == ENTRANCE_ACTION ? 409 : 200, &link, at_us, answer);
+		context->counters->links_used++;
+		answer_view(submission, ACTION_USED, acts ? 409 : 200, link, at_us);
 		return false;
 	}
-	if (admin_link_expired(&link, clock_wall_us(reception->clock))) {
-		reception->counters->links_expired++;
-		answer_view(reception, ACTION_EXPIRED, 410, &link, 0, answer);
+	if (admin_link_expired(link, clock_wall_us(context->clock))) {
+		context->counters->links_expired++;
+		answer_view(submission, ACTION_EXPIRED, 410, link, 0);
 		return false;
 	}
-	if (route->entrance == ENTRANCE_ACTION)
-		return act(reception, &link, id, request, answer, wish);
-	answer_view(reception, ACTION_ASK, 200, &link, 0, answer);
+	if (acts)
+		return act(submission, id);
+	answer_view(submission, ACTION_ASK, 200, link, 0);
 	return false;
 }
 
-void action_finish(struct reception *reception, const struct wish *wish, enum door_end end, struct answer *answer)
+static void answer_link(struct submission *submission)
 {
-	switch (end) {
-	case DOOR_ACCEPTED:
-	case DOOR_SPOOLED:
-		reception->counters->actions++;
-		answer_view(reception, ACTION_DONE, 200, &wish->link, 0, answer);
+	struct counters *counters = submission->context->counters;
+	const struct admin_link *link = submission->kept;
+
+	switch (submission->end) {
+	case SUBMISSION_ACCEPTED:
+	case SUBMISSION_SPOOLED:
+		counters->actions++;
+		answer_view(submission, ACTION_DONE, 200, link, 0);
 		break;
-	case DOOR_DUPLICATE:
-		reception->counters->links_used++;
-		answer_view(reception, ACTION_USED, 409, &wish->link, 0, answer);
+	case SUBMISSION_DUPLICATE:
+		counters->links_used++;
+		answer_view(submission, ACTION_USED, 409, link, 0);
 		break;
-	case DOOR_REFUSED:
-		answer_view(reception, ACTION_NOT_NOW, 503, &wish->link, 0, answer);
+	case SUBMISSION_REFUSED:
+		counters->refused++;
+		answer_view(submission, ACTION_NOT_NOW, 503, link, 0);
 		break;
 	}
 }
+
+const struct endpoint action_endpoints[] = {
+	{ "/a/<token>", ENDPOINT_READS, FORM_MOST, .read = read_link },
+	{ "/a/<token>", ENDPOINT_POST, FORM_MOST, .read = read_link, .answer = answer_link },
+	{ 0 },
+};

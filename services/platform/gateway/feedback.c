@@ -17,19 +17,20 @@
 #include "bus/base/text.h"
 #include "services/kit/http/sns.h"
 #include "services/kit/shop/shop.h"
-#include "services/platform/gateway/hook.h"
 #include "services/platform/gateway/ses_event.h"
 #include "services/platform/gateway/sns.h"
-#include "services/platform/gateway/traceparent.h"
 #include <errno.h>
 #include <openssl/sha.h>
 #include <stdio.h>
 #include <sys/stat.h>
 
+STATE_NUMBERS(certificate_version, "certificate.version");
+STATE_TABLE(certificates, "certificate", FeedbackCertificate);
+
 #define OLD_US US_PER_DAY
 #define AHEAD_US (15 * US_PER_MINUTE)
 #define ASK_EVERY_US (5 * US_PER_S) /* for certificates: strangers can name any number of them */
-enum { SHOP_CONF_MOST = 64 * 1024 };
+enum { SHOP_CONF_MOST = 64 * 1024, FEEDBACK_MOST = 256 * 1024 }; /* SNS sends no more than 256 KB */
 
 static void digest_name(const char *text, char ret[33])
 {
@@ -41,19 +42,21 @@ static void digest_name(const char *text, char ret[33])
 void feedback_remember_certificate(
 	struct state *state, const struct message_meta *said, const FeedbackCertificate *fact)
 {
-	if (said->version >= state_number(state, "certificate.version", said->shop, said->key)) {
-		state_put_number(state, "certificate.version", said->shop, said->key, said->version);
-		state_put(state, "certificate", said->shop, said->key, &FeedbackCertificate_msg, fact);
+	if (said->version >= STATE_NUMBER(state, certificate_version, said->shop, said->key)) {
+		STATE_PUT_NUMBER(state, certificate_version, said->shop, said->key, said->version);
+		STATE_PUT(state, certificates, said->shop, said->key, fact);
 	}
 }
 
-static bool refuse(
-	struct reception *reception, const char *shop, unsigned status, const char *words, struct answer *answer)
+static bool refuse(struct submission *submission, unsigned status, const char *words)
 {
-	reception->counters->malformed += status == 400 || status == 404;
-	reception->counters->feedback_refused += status == 403;
-	hook_warn(reception, &reception->of_strangers, shop, words);
-	answer_json_error(answer, status, words);
+	struct endpoint_context *context = submission->context;
+
+	context->counters->malformed += status == 400 || status == 404;
+	context->counters->feedback_refused += status == 403;
+	submission_warn(submission, &context->of_strangers, submission->names[0], words);
+	buffer_clear(&submission->answer->body);
+	answer_json_error(submission->answer, status, words);
 	return false;
 }
 
@@ -69,8 +72,9 @@ static bool is_same_file(const struct stat *now, const struct stat *then)
  * NULL: there is no such shop, or its shop.conf is not right. The last one is kept while its file is the same: the client has not
  * proven anything yet, and reading a file for each request is more than it should cost.
  */
-static const struct shop *load_shop(const struct reception *reception, const char *name)
+static const struct shop *load_shop(const struct submission *submission)
 {
+	const char *name = submission->names[0];
 	_cleanup_(buffer_free) struct buffer text = { 0 };
 	struct config_error error;
 	static struct shop shop; /* large */
@@ -78,7 +82,7 @@ static const struct shop *load_shop(const struct reception *reception, const cha
 	struct stat now;
 	char path[512];
 
-	snprintf(path, sizeof(path), "%s/%s/shop.conf", reception->shops_folder, name);
+	snprintf(path, sizeof(path), "%s/%s/shop.conf", submission->context->shops_folder, name);
 	if (!shop_name_valid(name) || stat(path, &now) < 0)
 		return NULL;
 	if (is_same_file(&now, &read_then) && strcmp(shop.name, name) == 0)
@@ -106,164 +110,175 @@ static const char *doubt(const struct shop *shop, const struct sns *sns, int64_t
 
 /* ---- what it makes us say ---- */
 
-static bool say(struct reception *reception, const struct topic *topic, const struct publish_options *how,
-	const void *message, struct buffer *ret)
-{
-	char trace[TRACEPARENT_ROOM];
-	traceparent_new(trace);
-	return message_encode(topic, how, trace, clock_wall_us(reception->clock), message, ret) == 0;
-}
+/* For the answer. */
+struct kept {
+	const char
+		*come_again; /* SNS has to repeat what it posted, in any case: why, as a constant; NULL: it has not */
+};
 
-static bool ask_to_fetch(struct reception *reception, const char *shop, FeedbackFetchKind kind, const char *url,
-	const char *topic_arn, const char *idem, struct wish *wish)
+static bool ask_to_fetch(
+	struct submission *submission, FeedbackFetchKind kind, const char *url, const char *topic_arn, const char *idem)
 {
-	FeedbackFetch fetch = { .kind = kind, .heard_us = clock_wall_us(reception->clock) };
+	FeedbackFetch fetch = { .kind = kind, .heard_us = clock_wall_us(submission->context->clock) };
 	char key[33];
+	struct publish_options how = { .shop = submission->names[0], .key = key, .idem = idem };
+
 	digest_name(url, key);
 	TEXT_COPY(fetch.url, url);
 	TEXT_COPY(fetch.topic_arn, topic_arn);
-	TEXT_COPY(wish->shop, shop);
-	return say(reception, &topic_feedback_fetch,
-		&(struct publish_options){ .shop = shop, .key = key, .idem = idem }, &fetch, &wish->message);
+	return submission_say(submission, &topic_feedback_fetch, &how, NULL, &fetch) == 0;
 }
 
 /* Nobody knows this certificate yet: it is asked for, and SNS is to come again. */
-static bool want_certificate(struct reception *reception, const struct shop *shop, const struct sns *sns,
-	struct answer *answer, struct wish *wish)
+static bool want_certificate(struct submission *submission, const struct sns *sns)
 {
-	int64_t now_us = clock_boot_us(reception->clock);
+	static const char words[] = "the certificate that this is signed with is being fetched";
+	struct endpoint_context *context = submission->context;
+	struct kept *kept = submission->kept;
+	int64_t now_us = clock_boot_us(context->clock);
 	char name[33], idem[100];
-	if (reception->certificate_asked_us && now_us < reception->certificate_asked_us + ASK_EVERY_US) {
-		answer_json_error(answer, 503, "the certificate that this is signed with is being fetched");
+
+	if (context->certificate_asked_us && now_us < context->certificate_asked_us + ASK_EVERY_US) {
+		answer_json_error(submission->answer, 503, words);
 		return false;
 	}
-	reception->certificate_asked_us = now_us;
+	context->certificate_asked_us = now_us;
 	digest_name(sns->certificate_url, name);
 	snprintf(idem, sizeof(idem), "certificate:%s:%lld", name,
-		(long long)(clock_wall_us(reception->clock) / ASK_EVERY_US));
-	wish->come_again = "the certificate that this is signed with is being fetched";
-	return ask_to_fetch(reception, shop->name, FETCH_CERTIFICATE, sns->certificate_url, sns->topic_arn, idem, wish);
+		(long long)(clock_wall_us(context->clock) / ASK_EVERY_US));
+	kept->come_again = words;
+	return ask_to_fetch(submission, FETCH_CERTIFICATE, sns->certificate_url, sns->topic_arn, idem);
 }
 
-static bool encode_recipient(struct reception *reception, const char *shop, const struct sns *sns,
-	const struct ses_event *event, const struct ses_recipient *recipient, struct buffer *ret)
+static bool say_recipient(struct submission *submission, const struct sns *sns, const struct ses_event *event,
+	const struct ses_recipient *recipient)
 {
-	MailFeedback feedback = { .kind = event->kind, .heard_us = clock_wall_us(reception->clock) };
+	MailFeedback feedback = { .kind = event->kind, .heard_us = clock_wall_us(submission->context->clock) };
 	char idem[120], hash[ADDRESS_HASH_LEN + 1];
-	address_hash(secrets_address_key(reception->secrets), shop, recipient->address, hash);
+	struct publish_options how = { .shop = submission->names[0], .key = hash, .idem = idem };
+
+	address_hash(secrets_address_key(submission->context->secrets), submission->names[0], recipient->address, hash);
 	TEXT_COPY(feedback.address_hash, hash);
 	TEXT_COPY(feedback.detail, recipient->detail);
 	TEXT_COPY(feedback.message_id, event->message_id);
 	snprintf(idem, sizeof(idem), "sns:%s:%s", sns->message_id, hash);
-	return say(reception, &topic_mail_feedback,
-		&(struct publish_options){ .shop = shop, .key = hash, .idem = idem }, &feedback, ret);
+	return submission_say(submission, &topic_mail_feedback, &how, NULL, &feedback) == 0;
 }
 
-static bool take_event(struct reception *reception, const struct shop *shop, const struct sns *sns,
-	struct answer *answer, struct wish *wish)
+static bool take_event(struct submission *submission, const struct sns *sns)
 {
 	static struct ses_event event; /* large */
 	char why[200];
+
 	if (ses_event_parse(buffer_bytes(&sns->message), &event, why) < 0)
-		return refuse(reception, shop->name, 400, why, answer);
+		return refuse(submission, 400, why);
 	if (event.count == 0) {
-		reception->counters->ignored++;
-		answer_json_line(answer, "ignored", event.words);
+		submission->context->counters->ignored++;
+		answer_json_line(submission->answer, "ignored", event.words);
 		return false;
 	}
-	wish->stop = event.kind != FEEDBACK_BOUNCE_TRANSIENT;
-	wish->more = event.count > 1 ? memory_new((size_t)(event.count - 1) * sizeof(*wish->more)) : NULL;
-	wish->more_count = event.count - 1;
-	TEXT_COPY(wish->shop, shop->name);
+	submission->stop = event.kind != FEEDBACK_BOUNCE_TRANSIENT;
 	for (int i = 0; i < event.count; i++)
-		if (!encode_recipient(reception, shop->name, sns, &event, &event.recipients[i],
-			    i == 0 ? &wish->message : &wish->more[i - 1]))
-			return refuse(reception, shop->name, 400, "it does not fit on the bus", answer);
-	reception->counters->feedback += (uint64_t)event.count;
+		if (!say_recipient(submission, sns, &event, &event.recipients[i]))
+			return refuse(submission, 400, "it does not fit on the bus");
+	submission->context->counters->feedback += (uint64_t)event.count;
 	return true;
 }
 
-static bool take_signed(struct reception *reception, const struct shop *shop, const struct sns *sns,
-	struct answer *answer, struct wish *wish)
+static bool take_signed(struct submission *submission, const struct sns *sns)
 {
+	const char *shop = submission->names[0];
 	char idem[100];
-	answer->proven = true;
+
+	submission->answer->proven = true;
 	switch (sns->kind) {
 	case SNS_NOTIFICATION:
-		return take_event(reception, shop, sns, answer, wish);
+		return take_event(submission, sns);
 	case SNS_SUBSCRIBE:
 		snprintf(idem, sizeof(idem), "sns:%s", sns->message_id);
-		log_event(LOG_NOTICE, "shop=%s is being subscribed to %s", shop->name, sns->topic_arn);
-		return ask_to_fetch(
-			reception, shop->name, FETCH_SUBSCRIBE, sns->subscribe_url, sns->topic_arn, idem, wish);
+		log_event(LOG_NOTICE, "shop=%s is being subscribed to %s", shop, sns->topic_arn);
+		return ask_to_fetch(submission, FETCH_SUBSCRIBE, sns->subscribe_url, sns->topic_arn, idem);
 	case SNS_UNSUBSCRIBE:
 		log_event(LOG_WARNING, "shop=%s is no longer subscribed to %s: its bounces and complaints come no more",
-			shop->name, sns->topic_arn);
-		reception->counters->ignored++;
-		answer_json_line(answer, "ignored", "the end of a subscription");
+			shop, sns->topic_arn);
+		submission->context->counters->ignored++;
+		answer_json_line(submission->answer, "ignored", "the end of a subscription");
 		return false;
 	}
 	return false;
 }
 
-static bool judge(struct reception *reception, const struct shop *shop, const struct sns *sns, struct answer *answer,
-	struct wish *wish)
+static bool judge_notice(struct submission *submission, const struct shop *shop, const struct sns *sns)
 {
 	static FeedbackCertificate known; /* large */
-	const struct state *state = runtime_state(reception->runtime);
-	int64_t now_us = clock_wall_us(reception->clock);
+	const struct state *state = runtime_state(submission->context->runtime);
+	int64_t now_us = clock_wall_us(submission->context->clock);
 	const char *why = doubt(shop, sns, now_us);
 	char name[33];
+
 	if (why)
-		return refuse(reception, shop->name, 403, why, answer);
+		return refuse(submission, 403, why);
 	digest_name(sns->certificate_url, name);
-	if (!state_get(state, "certificate", SHOP_OF_ALL, name, &FeedbackCertificate_msg, &known) ||
-		!sns_certificate_holds(known.pem, now_us))
-		return want_certificate(reception, shop, sns, answer, wish);
+	if (!STATE_GET(state, certificates, SHOP_OF_ALL, name, &known) || !sns_certificate_holds(known.pem, now_us))
+		return want_certificate(submission, sns);
 	if (!sns_signed_by(sns, known.pem, now_us))
-		return refuse(reception, shop->name, 403, "it is not signed by SNS", answer);
-	return take_signed(reception, shop, sns, answer, wish);
+		return refuse(submission, 403, "it is not signed by SNS");
+	return take_signed(submission, sns);
 }
 
-bool feedback_judge_head(
-	struct reception *reception, const struct route *route, const struct request *request, struct answer *answer)
+static bool prove_by_head(struct submission *submission)
 {
-	const char *topic = request_header(request, "x-amz-sns-topic-arn");
-	const struct shop *shop = load_shop(reception, route->name);
+	const char *topic = request_header(submission->request, "x-amz-sns-topic-arn");
+	const struct shop *shop = load_shop(submission);
 
 	if (!shop)
-		return refuse(reception, route->name, 404, "no such shop", answer);
+		return refuse(submission, 404, "no such shop");
 	if (shop->sns_topic_count == 0)
-		return refuse(reception, shop->name, 404,
-			"this shop has no topics of SNS: [mail] sns-topic in shop.conf", answer);
-	if (!request_header(request, "x-amz-sns-message-type"))
-		return refuse(reception, shop->name, 400,
-			"this is no message of SNS: the header of its type is missing", answer);
+		return refuse(submission, 404, "this shop has no topics of SNS: [mail] sns-topic in shop.conf");
+	if (!request_header(submission->request, "x-amz-sns-message-type"))
+		return refuse(submission, 400, "this is no message of SNS: the header of its type is missing");
 	if (!topic || !shop_trusts_topic(shop, topic))
-		return refuse(reception, shop->name, 403,
-			"its topic is not among the shop's: [mail] sns-topic in shop.conf", answer);
+		return refuse(submission, 403, "its topic is not among the shop's: [mail] sns-topic in shop.conf");
 	return true;
 }
 
-bool feedback_receive(struct reception *reception, const struct route *route, const struct request *request,
-	struct answer *answer, struct wish *wish)
+static bool read_notice(struct submission *submission)
 {
 	struct sns sns = { 0 };
 	char why[200];
-	const char *type = request_header(request, "x-amz-sns-message-type");
-	const struct shop *shop = load_shop(reception, route->name);
+	const char *type = request_header(submission->request, "x-amz-sns-message-type");
+	const struct shop *shop = load_shop(submission);
 	bool ret;
 
+	submission_keep(submission, sizeof(struct kept));
 	if (!shop)
-		return refuse(reception, route->name, 404, "no such shop", answer);
-	if (!sns_may_be_envelope(request->body))
-		ret = refuse(reception, shop->name, 400, "this is no message of SNS: it has too many parts", answer);
-	else if (sns_parse(request->body, &sns, why) < 0)
-		ret = refuse(reception, shop->name, 400, why, answer);
+		return refuse(submission, 404, "no such shop");
+	if (!sns_may_be_envelope(submission->request->body))
+		ret = refuse(submission, 400, "this is no message of SNS: it has too many parts");
+	else if (sns_parse(submission->request->body, &sns, why) < 0)
+		ret = refuse(submission, 400, why);
 	else if (!type || strcmp(type, sns.type) != 0)
-		ret = refuse(reception, shop->name, 400, "its header names another type than its body", answer);
+		ret = refuse(submission, 400, "its header names another type than its body");
 	else
-		ret = judge(reception, shop, &sns, answer, wish);
+		ret = judge_notice(submission, shop, &sns);
 	sns_clear(&sns);
 	return ret;
 }
+
+static void answer_notice(struct submission *submission)
+{
+	const struct kept *kept = submission->kept;
+
+	if (!kept->come_again) {
+		submission_answer_json(submission, NULL);
+		return;
+	}
+	submission->context->counters->refused += submission->end == SUBMISSION_REFUSED;
+	answer_json_error(submission->answer, 503, kept->come_again);
+}
+
+const struct endpoint feedback_endpoints[] = {
+	{ "/feedback/<shop>/sns", ENDPOINT_POST, FEEDBACK_MOST, .prove = prove_by_head, .read = read_notice,
+		.answer = answer_notice },
+	{ 0 },
+};

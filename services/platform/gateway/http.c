@@ -1,28 +1,29 @@
 /*
  * http.c: the gateway at the internet: what may come, from whom, and how much
  *
- * Owns:      the server (services/kit/web/web.h), the requests that await their answer from the bus.
+ * Owns:      the server (services/kit/web/web.h), and the submissions that it has requests of. main.c holds the one struct http.
  * Promises:  what a request costs before it is proven is bounded, for its network and for all: the route, the shop, the signature's
  *            form are judged at the head, at most 1 MB of a body is kept, 256 KB of feedback, 16 KB of a form, 64 MB of all; small bodies
  *            are always taken; a quarter of it is the most that one network holds.
  * Fails by:  400, 404, 405, 408, 411, 413, 431, 503 in words; die() when it cannot listen.
- * Read next: reception.c (what a request means), door.c (how it gets in), services/kit/web/web.c, listen.c
+ * Read next: dispatch.c (from a request to its endpoint), publisher.c (from there to the bus or the spool), services/kit/web/web.c, listen.c
  */
 #include "services/platform/gateway/http.h"
 #include "bus/base/cleanup.h"
+#include "bus/base/list.h"
 #include "bus/base/log.h"
 #include "bus/base/memory.h"
+#include "services/kit/endpoint/body.h"
 #include "services/kit/keys/secrets.h"
-#include "services/kit/storefront/event.h"
 #include "services/kit/web/web.h"
 #include "services/platform/gateway/absence.h"
+#include "services/platform/gateway/dispatch.h"
 #include "services/platform/gateway/listen.h"
-#include "services/platform/gateway/party.h"
-#include "services/platform/gateway/reception.h"
-#include <inttypes.h>
+#include "services/platform/gateway/route.h"
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/eventfd.h>
 #include <unistd.h>
 
@@ -34,22 +35,19 @@ enum {
 	SHARE = 4,              /* one network may have a quarter of the connections and of the bytes */
 	WORK_PERCENT_EACH = 10, /* of one CPU: what may be spent on requests of one network that prove nothing */
 	WORK_PERCENT_ALL = 20,  /* and of all */
-	SOURCES_MOST = 20000    /* some 3 MB */
+	SOURCES_MOST = 20000,   /* some 3 MB */
+	FILES_MOST = 32,        /* bodies that are files, and are coming in at once */
+	FILES_BYTES_MOST = 512 * 1024 * 1024 /* of these on the disk */
 };
 static const int64_t report_us = US_PER_MINUTE;
 
-struct pending { /* a request whose answer the bus has to give */
-	struct web_exchange *exchange;
-	struct answer *answer;
-	struct wish wish;
-};
-
-static struct http {
+struct http {
+	int blobs_failed; /* what was logged last: a negative errno */
 	struct web *web;
 	struct web_proxies proxies;
 	const struct clock *clock;
-	struct door *door;
-	struct reception reception;
+	struct publisher *publisher;
+	struct endpoint_context context;
 	struct counters counters, reported;
 	struct web_counters noted; /* of the server's, what is in ours */
 	int64_t turned_away_us;    /* wall time of the last one; 0: none */
@@ -58,90 +56,70 @@ static struct http {
 	int wake_fd;
 	bool answered; /* by the bus, since the server worked last */
 	int64_t report_at_us;
-} http;
+};
 
-static int64_t now_us(void)
+static int64_t now_us(const struct http *http)
 {
-	return clock_boot_us(http.clock);
+	return clock_boot_us(http->clock);
 }
 
-/* ---- answering ---- */
+/* ---- requests ---- */
 
-static void answer_health(struct answer *answer)
+static void begin_submission(void *context, struct web_request *asked)
 {
-	const char *trouble = door_trouble(http.door);
+	struct http *http = context;
+	struct submission *submission =
+		dispatch_begin(&http->context, &asked->request, &asked->answer, &asked->body_most);
 
-	if (trouble) {
-		answer_json_error(answer, 503, trouble);
-		return;
-	}
-	answer->status = 200;
-	answer->content_type = "application/json";
-	buffer_printf(&answer->body, "{\"ready\":true,\"broker\":\"%s\",\"spooled\":%" PRIu64 "}\n",
-		door_live(http.door) ? "connected" : "away", door_spooled(http.door));
+	submission->client = asked->client;
+	asked->streamed = submission->endpoint && submission->endpoint->file;
+	asked->own = submission;
 }
 
-/* A page loads nothing, can be framed by nobody, and does not tell where it leads. */
-static void dress(struct answer *answer)
-{
-	static const struct http_header of_pages[] = { { "Referrer-Policy", "no-referrer" },
-		{ "Content-Security-Policy",
-			"default-src 'none'; style-src 'unsafe-inline'; form-action 'self'; frame-ancestors 'none'" },
-		{ NULL, NULL } };
-
-	if (answer->content_type && strncmp(answer->content_type, "text/html", strlen("text/html")) == 0)
-		answer->more = of_pages;
-}
-
-/* From the door. */
-static void on_decided(void *context, enum door_end end, uint64_t seq, const char *why)
-{
-	struct pending *pending = context;
-
-	reception_finish(&http.reception, &pending->wish, end, seq, why, pending->answer);
-	dress(pending->answer);
-	web_answer(pending->exchange);
-	party_clear(&pending->wish);
-	free(pending);
-	http.answered = true;
-}
-
-static bool is_health(const struct request *request)
-{
-	return strcmp(request->path, "/healthz") == 0 &&
-		(strcmp(request->method, "GET") == 0 || strcmp(request->method, "HEAD") == 0);
-}
-
-static bool judge_head(void *context, const struct request *request, struct answer *answer, size_t *body_most)
+static bool prove_submission(void *context, struct web_request *asked)
 {
 	(void)context;
-	if (is_health(request) || reception_judge_head(&http.reception, request, answer, body_most))
+	return dispatch_prove(asked->own);
+}
+
+static bool take_piece(void *context, struct web_request *asked, struct bytes piece)
+{
+	(void)context;
+	return body_add(asked->own, piece);
+}
+
+static void on_end(struct submission *submission)
+{
+	struct http *http = CONTAINER_OF(submission->context, struct http, context);
+
+	http->answered = true;
+	web_answer(submission->connection); /* which frees the submission */
+}
+
+static bool read_submission(void *context, struct web_request *asked)
+{
+	struct http *http = context;
+	struct submission *submission = asked->own;
+
+	if (!dispatch_read(submission))
 		return true;
-	dress(answer);
+	submission->connection = asked;
+	submission->on_end = on_end;
+	dispatch_publish(http->publisher, submission);
 	return false;
 }
 
-/* The request is complete. */
-static bool decide(void *context, struct web_exchange *exchange, struct request *request, struct answer *answer)
+static void dress_answer(void *context, struct web_request *asked)
 {
-	struct pending *pending;
-	struct wish wish = { 0 };
-
 	(void)context;
-	request->to = request_argument(request, "to"); /* the one value of a query that we know */
-	if (is_health(request)) {
-		answer_health(answer);
-		return true;
-	}
-	if (!reception_receive(&http.reception, request, answer, &wish)) {
-		party_clear(&wish);
-		dress(answer);
-		return true;
-	}
-	pending = memory_new(sizeof(*pending));
-	*pending = (struct pending){ .exchange = exchange, .answer = answer, .wish = wish };
-	party_knock(http.door, &pending->wish, on_decided, pending);
-	return false;
+	dispatch_dress(asked->own);
+}
+
+static void end_submission(void *context, struct web_request *asked)
+{
+	(void)context;
+	submission_clear(asked->own);
+	free(asked->own);
 }
 
 /* ---- in the loop ---- */
@@ -153,38 +131,40 @@ static void on_ready(void *context)
 
 static void wake(void *context)
 {
-	(void)context;
-	eventfd_write(http.wake_fd, 1);
+	const struct http *http = context;
+
+	eventfd_write(http->wake_fd, 1);
 }
 
 static void on_wake(void *context)
 {
+	const struct http *http = context;
 	eventfd_t count;
 
-	(void)context;
-	eventfd_read(http.wake_fd, &count);
+	eventfd_read(http->wake_fd, &count);
 }
 
-static void note_counters(void)
+static void note_counters(struct http *http)
 {
-	const struct web_counters *now = web_counters(http.web);
+	const struct web_counters *now = web_counters(http->web);
 
-	http.counters.requests += now->requests - http.noted.requests;
-	http.counters.malformed += now->malformed - http.noted.malformed;
-	http.counters.cut_off += now->cut_off - http.noted.cut_off;
-	http.counters.crowded_out += now->crowded_out - http.noted.crowded_out;
-	http.counters.turned_away += now->turned_away - http.noted.turned_away;
-	if (now->turned_away > http.noted.turned_away)
-		http.turned_away_us = clock_wall_us(http.clock);
-	http.noted = *now;
+	http->counters.requests += now->requests - http->noted.requests;
+	http->counters.malformed += now->malformed - http->noted.malformed;
+	http->counters.misnamed += now->misnamed - http->noted.misnamed;
+	http->counters.cut_off += now->cut_off - http->noted.cut_off;
+	http->counters.crowded_out += now->crowded_out - http->noted.crowded_out;
+	http->counters.turned_away += now->turned_away - http->noted.turned_away;
+	if (now->turned_away > http->noted.turned_away)
+		http->turned_away_us = clock_wall_us(http->clock);
+	http->noted = *now;
 }
 
-static void report(void)
+static void report_counters(struct http *http)
 {
-	if (now_us() < http.report_at_us)
+	if (now_us(http) < http->report_at_us)
 		return;
-	http.report_at_us = now_us() + report_us;
-	counters_log(&http.counters, &http.reported);
+	http->report_at_us = now_us(http) + report_us;
+	counters_log(&http->counters, &http->reported);
 }
 
 static int64_t sooner_us(int64_t a_us, int64_t b_us)
@@ -194,25 +174,43 @@ static int64_t sooner_us(int64_t a_us, int64_t b_us)
 
 static void tell_counts(struct counts_told *told, void *context)
 {
-	counters_tell(told, context);
-	counts_tell(told, "turned_away_us", (uint64_t)http.turned_away_us);
-	counts_tell(told, "secrets_unusable", secrets_unusable(http.reception.secrets));
+	struct http *http = context;
+
+	counters_tell(told, &http->counters);
+	counts_tell(told, "turned_away_us", (uint64_t)http->turned_away_us);
+	counts_tell(told, "secrets_unusable", secrets_unusable(http->context.secrets));
+	if (http->context.blobs)
+		blob_uses_tell(http->context.blobs, told);
+}
+
+/* Logs each kind of failure once. */
+static int64_t tend_blobs(struct http *http)
+{
+	int r = 0;
+	int64_t next_us = http->context.blobs ? blob_uses_look(http->context.blobs, &r) : -1;
+
+	if (r < 0 && r != http->blobs_failed)
+		log_event(LOG_ERROR, "the blobs of bodies cannot be looked through: %s", strerror(-r));
+	http->blobs_failed = r < 0 ? r : http->blobs_failed;
+	return next_us;
 }
 
 static int64_t before_wait(void *context)
 {
-	int64_t wait_us, door_us;
+	struct http *http = context;
+	int64_t wait_us, publisher_us;
 
-	(void)context;
-	report();
-	secrets_look_again(http.reception.secrets);
-	http.answered = false;
-	wait_us = web_work(http.web);
-	note_counters();
-	door_us = door_work(http.door); /* after it: what has just come in is said at once */
-	wait_us = http.answered ? 0 : sooner_us(wait_us, door_us);
-	wait_us = sooner_us(wait_us, absence_keep(&http.absence));
-	return sooner_us(wait_us, seen_work(http.reception.seen));
+	report_counters(http);
+	secrets_look_again(http->context.secrets);
+	http->answered = false;
+	wait_us = web_work(http->web);
+	note_counters(http);
+	publisher_us =
+		publisher_work(http->publisher); /* after web_work, so that it publishes the requests of this round */
+	wait_us = http->answered ? 0 : sooner_us(wait_us, publisher_us);
+	wait_us = sooner_us(wait_us, absence_keep(&http->absence));
+	wait_us = sooner_us(wait_us, tend_blobs(http));
+	return sooner_us(wait_us, webhook_stats_work(http->context.stats));
 }
 
 /* ---- from beginning to end ---- */
@@ -230,81 +228,133 @@ static struct web_limits limits_here(void)
 			.work_percent_each = WORK_PERCENT_EACH,
 			.work_percent_all = WORK_PERCENT_ALL,
 			.work_burst_us = US_PER_S / 10,
+			.sources_most = SOURCES_MOST },
+		.streams = { .connections_each = FILES_MOST / SHARE,
+			.connections_all = FILES_MOST,
+			.bytes_each = FILES_BYTES_MOST / SHARE,
+			.bytes_all = FILES_BYTES_MOST,
+			.work_percent_each = WORK_PERCENT_EACH, /* spent as of every request, and not here */
+			.work_percent_all = WORK_PERCENT_ALL,
+			.work_burst_us = US_PER_S / 10,
 			.sources_most = SOURCES_MOST } };
 }
 
-static void listen_http(const struct config *config)
+static void listen_http(struct http *http, const struct config *config)
 {
 	const struct web_limits limits = limits_here();
-	const struct web_owner owner = { .judge_head = judge_head, .decide = decide };
+	const struct web_owner owner = { .begin = begin_submission,
+		.judge_head = prove_submission,
+		.take_piece = take_piece,
+		.decide = read_submission,
+		.dress = dress_answer,
+		.end = end_submission,
+		.context = http };
 
-	web_proxies_parse(config_get(config, "gateway", NULL, "trusted-proxy"), &http.proxies);
-	http.web = web_new(listen_socket(config), &limits, &owner, &http.proxies, http.clock);
-	if (!http.web)
+	web_proxies_parse(config_get(config, "gateway", NULL, "trusted-proxy"), &http->proxies);
+	http->proxies.header = (enum web_proxy_header)config_word(config, "gateway", NULL, "proxy-header");
+	http->web = web_new(listen_socket(config), &limits, &owner, &http->proxies, http->clock);
+	if (!http->web)
 		die("the HTTP server does not start: too many open files?");
 }
 
-static void open_reception(const char *folder, const struct runtime *runtime, const struct config *config)
+static void open_context(
+	struct http *http, const char *folder, const struct runtime *runtime, const struct config *config)
 {
-	snprintf(http.shops_folder, sizeof(http.shops_folder), "%s", config_get(config, "paths", NULL, "shops"));
-	snprintf(http.rejected_folder, sizeof(http.rejected_folder), "%s/rejected", folder);
-	http.reception = (struct reception){
-		.secrets = secrets_open(http.shops_folder, secrets_folder(config)),
-		.clock = http.clock,
+	snprintf(http->shops_folder, sizeof(http->shops_folder), "%s", config_get(config, "paths", NULL, "shops"));
+	snprintf(http->rejected_folder, sizeof(http->rejected_folder), "%s/rejected", folder);
+	http->context = (struct endpoint_context){
+		.secrets = secrets_open(http->shops_folder, secrets_folder(config)),
+		.clock = http->clock,
 		.runtime = runtime,
-		.counters = &http.counters,
-		.shops_folder = http.shops_folder,
-		.rejected_folder = http.rejected_folder,
-		.event = memory_new(sizeof(struct event)),
+		.counters = &http->counters,
+		.shops_folder = http->shops_folder,
+		.rejected_folder = http->rejected_folder,
 	};
 }
 
-static void tell_absence(const char *folder, const char *gateway)
+static void add_uses(struct blob_uses *uses, const struct config *config)
+{
+	for (const struct endpoint *const *table = registered_endpoints; *table; table++)
+		for (const struct endpoint *row = *table; row->path; row++) {
+			int r = row->file
+				? blob_uses_add(uses, row->file->use, blob_message_kept_us(config, row->file->topic))
+				: 0;
+
+			if (r < 0)
+				die("the blobs of the endpoint %s: %s; the folder must belong to this user", row->path,
+					strerror(-r));
+		}
+}
+
+static void open_blobs(struct http *http, const struct runtime *runtime, const struct config *config)
+{
+	char root[PATH_MAX];
+
+	if (!route_any_file(registered_endpoints))
+		return;
+	blob_places_root(config_get(config, "paths", NULL, "state"), root);
+	http->context.blobs = blob_uses_new(&(struct blob_uses_settings){ .root = root,
+		.process = runtime_instance(runtime),
+		.shop_bytes = (uint64_t)config_number(config, "blobs", NULL, "shop-mib") << 20,
+		.kept_free = (uint64_t)config_number(config, "blobs", NULL, "kept-free-mib") << 20,
+		.clock = http->clock });
+	add_uses(http->context.blobs, config);
+}
+
+static void tell_absence(struct http *http, const char *folder, const char *gateway)
 {
 	_cleanup_(buffer_free) struct buffer message = { 0 };
 
-	if (absence_begin(&http.absence, folder, gateway, http.clock, &message))
-		door_begin_with(http.door, buffer_bytes(&message));
+	if (absence_begin(&http->absence, folder, gateway, http->clock, &message))
+		publisher_begin_with(http->publisher, buffer_bytes(&message));
 }
 
-void http_start(struct loop *loop, struct runtime *runtime, const struct config *config, const struct clock *clock)
+struct http *http_start(
+	struct loop *loop, struct runtime *runtime, const struct config *config, const struct clock *clock)
 {
+	struct http *http = memory_new(sizeof(*http));
 	char folder[PATH_MAX / 2];
 
 	snprintf(
 		folder, sizeof(folder), "%s/%s", config_get(config, "paths", NULL, "state"), runtime_instance(runtime));
-	http.clock = clock;
-	http.wake_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
-	if (http.wake_fd < 0)
+	dispatch_check();
+	http->clock = clock;
+	http->wake_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+	if (http->wake_fd < 0)
 		die("no eventfd: too many open files?");
-	http.report_at_us = now_us() + report_us;
-	open_reception(folder, runtime, config);
-	http.reception.seen = seen_new(runtime, clock);
-	http.door = door_open(folder, runtime, clock, &http.counters, wake, NULL);
-	tell_absence(folder, runtime_instance(runtime));
-	listen_http(config);
-	if (loop_watch(loop, http.wake_fd, false, on_wake, NULL) < 0 ||
-		loop_watch(loop, web_descriptor(http.web), false, on_ready, NULL) < 0)
+	http->report_at_us = now_us(http) + report_us;
+	open_context(http, folder, runtime, config);
+	open_blobs(http, runtime, config);
+	http->context.stats = webhook_stats_new(runtime, clock);
+	http->publisher = publisher_open(folder, runtime, clock, &http->counters, wake, http);
+	http->context.publisher = http->publisher;
+	tell_absence(http, folder, runtime_instance(runtime));
+	listen_http(http, config);
+	if (loop_watch(loop, http->wake_fd, false, on_wake, http) < 0 ||
+		loop_watch(loop, web_descriptor(http->web), false, on_ready, NULL) < 0)
 		die("too many descriptors in the loop");
-	runtime_counts_beside(runtime, tell_counts, &http.counters);
-	loop_before_wait(loop, before_wait, NULL);
+	runtime_counts_beside(runtime, tell_counts, http);
+	loop_before_wait(loop, before_wait, http);
+	return http;
 }
 
-void http_leave(void)
+void http_leave(struct http *http)
 {
-	web_leave(http.web);
+	web_leave(http->web);
 }
 
-bool http_left(void)
+bool http_left(const struct http *http)
 {
-	return web_connections(http.web) == 0;
+	return web_connections(http->web) == 0;
 }
 
-void http_stop(void)
+void http_stop(struct http *http)
 {
-	door_close(http.door); /* what waits is answered 503 */
-	web_free(http.web);
-	secrets_close(http.reception.secrets);
-	free(http.reception.event);
-	close(http.wake_fd);
+	publisher_close(http->publisher); /* what waits is answered 503 */
+	web_free(http->web);
+	blob_uses_free(http->context.blobs);
+	webhook_stats_free(http->context.stats);
+	secrets_close(http->context.secrets);
+	close(http->wake_fd);
+	free(http);
 }

@@ -4,11 +4,17 @@
 
 #include "bus/actor/process.h"
 
-/* For struct process. die()s with a remedy when the address cannot be had, or keys and spool cannot be read. */
-void http_start(struct loop *loop, struct runtime *runtime, const struct config *config, const struct clock *clock);
-/* Nobody new is let in; who is, has his request answered, and then his connection ends. */
-void http_leave(void);
-bool http_left(void);
-void http_stop(void);
+struct http;
+
+/*
+ * Listens, and serves in this loop from now on. die()s with a remedy when the address cannot be had, or keys and spool cannot be
+ * read. The arguments are borrowed until http_stop.
+ */
+struct http *http_start(
+	struct loop *loop, struct runtime *runtime, const struct config *config, const struct clock *clock);
+/* Takes no new connections. Each connection that is there has its request answered, and then it ends. */
+void http_leave(struct http *http);
+bool http_left(const struct http *http); /* no connection is left */
+void http_stop(struct http *http);       /* frees it; neither loop nor runtime may call back after this */
 
 #endif

@@ -1,19 +1,43 @@
 /* main.c: the gateway's process: the table, and HTTP in its loop */
 #include "bus/actor/process.h"
+#include "services/kit/endpoint/secrets.h"
 #include "services/kit/keys/secrets.h"
 #include "services/kit/settings/settings.h"
+#include "services/platform/gateway/dispatch.h"
 #include "services/platform/gateway/gateway.h"
 #include "services/platform/gateway/http.h"
 #include "services/platform/gateway/listen.h"
-#include "services/platform/gateway/secrets.h"
 #include <malloc.h>
 
 enum { BODY_OF_ITS_OWN_BYTES = 32 * 1024 };
 
 static void check(const struct config *config)
 {
+	dispatch_check();
 	listen_check(config);
 	secrets_close(secrets_open(config_get(config, "paths", NULL, "shops"), secrets_folder(config)));
+}
+
+static struct http *http;
+
+static void start(struct loop *loop, struct runtime *runtime, const struct config *config, const struct clock *clock)
+{
+	http = http_start(loop, runtime, config, clock);
+}
+
+static void leave(void)
+{
+	http_leave(http);
+}
+
+static bool left(void)
+{
+	return http_left(http);
+}
+
+static void stop(void)
+{
+	http_stop(http);
 }
 
 int main(int argc, char **argv)
@@ -27,9 +51,9 @@ int main(int argc, char **argv)
 				"bus",
 			.keys = settings_keys,
 			.check = check,
-			.start = http_start,
-			.leave = http_leave,
-			.left = http_left,
-			.stop = http_stop,
+			.start = start,
+			.leave = leave,
+			.left = left,
+			.stop = stop,
 		});
 }

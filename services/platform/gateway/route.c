@@ -1,96 +1,273 @@
-/* route.c: what a method and a path mean */
+/*
+ * route.c: which endpoint a method and a path mean
+ *
+ * Promises:  the first row that fits takes the request. A path that no row knows has no names.
+ */
 #include "services/platform/gateway/route.h"
 #include "bus/base/text.h"
+#include "services/kit/blobs/blob_uses.h"
 #include "services/kit/shop/shop.h"
+#include <ctype.h>
+#include <stdio.h>
 
-static struct route method_only(struct route route, const char *method, const char *wanted)
+static unsigned method_of(const char *method)
 {
-	if (strcmp(method, wanted) == 0)
-		return route;
-	return (struct route){ .entrance = ENTRANCE_WRONG_METHOD, .allow = wanted };
+	if (strcmp(method, "GET") == 0 || strcmp(method, "HEAD") == 0)
+		return ENDPOINT_READS;
+	return strcmp(method, "POST") == 0 ? ENDPOINT_POST : 0;
 }
 
-static bool is_read(const char *method)
+enum { OPTIONS = 4 }; /* beside the methods of rows: of a path with a `cors` */
+
+static const char *allow_of(unsigned methods)
 {
-	return strcmp(method, "GET") == 0 || strcmp(method, "HEAD") == 0;
+	static const char *const allow[] = { [ENDPOINT_READS] = "GET, HEAD",
+		[ENDPOINT_POST] = "POST",
+		[ENDPOINT_READS | ENDPOINT_POST] = "GET, HEAD, POST",
+		[ENDPOINT_READS | OPTIONS] = "GET, HEAD, OPTIONS",
+		[ENDPOINT_POST | OPTIONS] = "POST, OPTIONS",
+		[ENDPOINT_READS | ENDPOINT_POST | OPTIONS] = "GET, HEAD, POST, OPTIONS" };
+
+	return allow[methods];
 }
 
-static struct route find_hook(const char *method, const char *rest)
-{
-	static const struct {
-		const char *name;
-		enum entrance entrance;
-	} platforms[] = { { "shopify", ENTRANCE_SHOPIFY }, { "woocommerce", ENTRANCE_WOOCOMMERCE },
-		{ "cart", ENTRANCE_GENERIC }, { "bigcommerce", ENTRANCE_BIGCOMMERCE } };
-	const char *slash = strchr(rest, '/');
-	struct route route = { .entrance = ENTRANCE_UNKNOWN };
+/* ---- segments ---- */
 
-	if (!slash || !text_copy_bytes(route.name, sizeof(route.name), BYTES(rest, (size_t)(slash - rest))) ||
-		!shop_name_valid(route.name))
-		return (struct route){ .entrance = ENTRANCE_UNKNOWN };
-	for (size_t i = 0; i < sizeof(platforms) / sizeof(platforms[0]); i++)
-		if (strcmp(slash + 1, platforms[i].name) == 0) {
-			route.entrance = platforms[i].entrance;
-			return method_only(route, method, "POST");
+/* The next segment of a path, without its slash; false: there is none. */
+static bool take_segment(const char **path, struct bytes *ret)
+{
+	if (**path != '/')
+		return false;
+	*ret = BYTES(*path + 1, strcspn(*path + 1, "/"));
+	*path += 1 + ret->len;
+	return true;
+}
+
+static bool is_name(struct bytes pattern)
+{
+	return pattern.len > 2 && *(const char *)pattern.data == '<';
+}
+
+static bool name_fits(struct bytes pattern, const char *name)
+{
+	if (bytes_equal(pattern, bytes_of("<shop>")))
+		return shop_name_valid(name);
+	return *name && !strchr(name, '%');
+}
+
+struct names {
+	struct submission *of;
+	int count;
+	size_t used;
+};
+
+static bool take_name(struct names *names, struct bytes pattern, struct bytes segment)
+{
+	char *to = names->of->names_room + names->used;
+
+	if (names->count == SUBMISSION_NAMES_MAX ||
+		!text_copy_bytes(to, SUBMISSION_NAMES_ROOM - names->used, segment) || !name_fits(pattern, to))
+		return false;
+	names->of->names[names->count++] = to;
+	names->used += segment.len + 1;
+	return true;
+}
+
+static void forget_names(struct submission *submission)
+{
+	for (int i = 0; i < SUBMISSION_NAMES_MAX; i++)
+		submission->names[i] = "";
+}
+
+static bool path_fits(const char *pattern, const char *path, struct submission *ret)
+{
+	struct names names = { .of = ret };
+	struct bytes expected, segment;
+
+	forget_names(ret);
+	while (take_segment(&pattern, &expected)) {
+		if (!take_segment(&path, &segment))
+			return false;
+		if (is_name(expected) ? !take_name(&names, expected, segment) : !bytes_equal(expected, segment))
+			return false;
+	}
+	return !*pattern && !*path;
+}
+
+/* ---- scripts of other origins ---- */
+
+/* How long the row's path is up to its first name; 0: the path begins otherwise. */
+static size_t common_beginning(const struct endpoint *row, const char *path)
+{
+	size_t len = strcspn(row->path, "<");
+
+	return strncmp(path, row->path, len) == 0 ? len : 0;
+}
+
+/* The row with a `cors` whose path begins most like this one; NULL: none. */
+static const struct endpoint *nearest_with_cors(const struct endpoint *const *tables, const char *path)
+{
+	const struct endpoint *nearest = NULL;
+	size_t most = 1; /* a slash is no beginning */
+
+	for (; *tables; tables++)
+		for (const struct endpoint *row = *tables; row->path; row++) {
+			size_t len = row->cors ? common_beginning(row, path) : 0;
+
+			if (len <= most)
+				continue;
+			most = len;
+			nearest = row;
 		}
-	return (struct route){ .entrance = ENTRANCE_UNKNOWN };
+	return nearest;
 }
 
-static struct route find_feedback(const char *method, const char *rest)
+/* No row takes the request. Which origins may read the refusal depends on as many names as fit. */
+static void find_cors(const struct endpoint *row, const char *path, struct submission *ret)
 {
-	const char *slash = strchr(rest, '/');
-	struct route route = { .entrance = ENTRANCE_FEEDBACK };
-
-	if (!slash || strcmp(slash, "/sns") != 0 ||
-		!text_copy_bytes(route.name, sizeof(route.name), BYTES(rest, (size_t)(slash - rest))) ||
-		!shop_name_valid(route.name))
-		return (struct route){ .entrance = ENTRANCE_UNKNOWN };
-	return method_only(route, method, "POST");
+	forget_names(ret);
+	ret->cors = row ? row->cors : NULL;
+	if (row)
+		path_fits(row->path, path, ret);
 }
 
-static bool take_token(const char *token, struct route *ret)
+void route_find(const struct endpoint *const *tables, const char *method, const char *path, struct submission *ret)
 {
-	return *token && !strpbrk(token, "/%") && text_copy(ret->name, sizeof(ret->name), token);
+	const struct endpoint *with_cors = NULL;
+	unsigned wanted = method_of(method), understood = 0;
+
+	ret->endpoint = NULL;
+	for (const struct endpoint *const *table = tables; *table; table++)
+		for (const struct endpoint *row = *table; row->path; row++) {
+			if (!path_fits(row->path, path, ret))
+				continue;
+			understood |= row->methods | (row->cors ? OPTIONS : 0);
+			with_cors = with_cors || !row->cors ? with_cors : row;
+			if (!(row->methods & wanted))
+				continue;
+			ret->endpoint = row;
+			ret->cors = row->cors;
+			ret->allow = allow_of(understood);
+			return;
+		}
+	ret->allow = allow_of(understood);
+	find_cors(with_cors || understood ? with_cors : nearest_with_cors(tables, path), path, ret);
 }
 
-/* A page that shows, and does what it shows when it is posted to. */
-static struct route find_page(const char *method, const char *token, enum entrance show, enum entrance act)
-{
-	struct route route = { .entrance = is_read(method) ? show : act };
+/* ---- the tables ---- */
 
-	if (!take_token(token, &route))
-		return (struct route){ .entrance = ENTRANCE_UNKNOWN };
-	if (route.entrance == show || strcmp(method, "POST") == 0)
-		return route;
-	return (struct route){ .entrance = ENTRANCE_WRONG_METHOD, .allow = "GET, HEAD, POST" };
+/* NULL: it is whole. */
+static const char *check_file(const struct endpoint *row)
+{
+	const char *name = strchr(row->path, '<');
+
+	if (row->body_most == 0 || row->body_most > FILE_MOST || row->body_most > row->file->use->blob_bytes)
+		return "its body is a file, and has no bound or a too large one";
+	if (!name || !text_starts(name, "<shop>"))
+		return "its body is a file, and the first name of its path is not <shop>";
+	if (!row->file->topic->blobs)
+		return "its body is a file, and its topic does not declare which field names the blob";
+	return NULL;
 }
 
-static struct route find_return(const char *method, const char *token)
+static const char *check_row(const struct endpoint *row)
 {
-	struct route route = { .entrance = ENTRANCE_RETURN };
-
-	if (!take_token(token, &route))
-		return (struct route){ .entrance = ENTRANCE_UNKNOWN };
-	if (is_read(method))
-		return route;
-	return (struct route){ .entrance = ENTRANCE_WRONG_METHOD, .allow = "GET, HEAD" };
+	if (row->path[0] != '/')
+		return "its path does not begin with a slash";
+	if (!row->methods || (row->methods & ~(unsigned)(ENDPOINT_READS | ENDPOINT_POST)))
+		return "it takes no method, or an unknown one";
+	if (!row->read)
+		return "it has no `read`";
+	if ((row->methods & ENDPOINT_POST) && !row->answer)
+		return "it takes POST and has no `answer`";
+	if (row->cors && !row->cors->allows)
+		return "its `cors` has no `allows`";
+	return row->file ? check_file(row) : NULL;
 }
 
-struct route route_find(const char *method, const char *path)
+/* Whether both rows take a request; rows with different patterns may overlap, and the first one takes it. */
+static bool is_same(const struct endpoint *one, const struct endpoint *other)
 {
-	if (text_starts(path, "/hooks/"))
-		return find_hook(method, path + strlen("/hooks/"));
-	if (text_starts(path, "/feedback/"))
-		return find_feedback(method, path + strlen("/feedback/"));
-	if (text_starts(path, "/u/"))
-		return find_page(method, path + strlen("/u/"), ENTRANCE_PAGE, ENTRANCE_OPTOUT);
-	if (text_starts(path, "/a/"))
-		return find_page(method, path + strlen("/a/"), ENTRANCE_ACTION_PAGE, ENTRANCE_ACTION);
-	if (text_starts(path, "/r/"))
-		return find_return(method, path + strlen("/r/"));
-	if (strcmp(path, "/healthz") != 0)
-		return (struct route){ .entrance = ENTRANCE_UNKNOWN };
-	if (is_read(method))
-		return (struct route){ .entrance = ENTRANCE_HEALTH };
-	return (struct route){ .entrance = ENTRANCE_WRONG_METHOD, .allow = "GET, HEAD" };
+	return one != other && strcmp(one->path, other->path) == 0 && (one->methods & other->methods);
+}
+
+static bool differs_in_cors(const struct endpoint *one, const struct endpoint *other)
+{
+	return strcmp(one->path, other->path) == 0 && one->cors != other->cors;
+}
+
+static bool any_other(const struct endpoint *const *tables, const struct endpoint *row,
+	bool (*fits)(const struct endpoint *one, const struct endpoint *other))
+{
+	for (; *tables; tables++)
+		for (const struct endpoint *other = *tables; other->path; other++)
+			if (fits(row, other))
+				return true;
+	return false;
+}
+
+const char *route_check(const struct endpoint *const *tables)
+{
+	static char words[300];
+
+	for (const struct endpoint *const *table = tables; *table; table++)
+		for (const struct endpoint *row = *table; row->path; row++) {
+			const char *why = check_row(row);
+
+			if (!why && any_other(tables, row, is_same))
+				why = "another row takes the same method of it";
+			if (!why && any_other(tables, row, differs_in_cors))
+				why = "another row of it has another `cors`";
+			if (!why)
+				continue;
+			snprintf(words, sizeof(words), "the endpoint %s: %s", row->path, why);
+			return words;
+		}
+	return NULL;
+}
+
+bool route_any_file(const struct endpoint *const *tables)
+{
+	for (; *tables; tables++)
+		for (const struct endpoint *row = *tables; row->path; row++)
+			if (row->file)
+				return true;
+	return false;
+}
+
+/* "/hooks/<shop>/cart" becomes "/hooks/SHOP/cart". */
+static void add_place(const char *path, struct buffer *ret)
+{
+	bool in_name = false;
+
+	for (; *path; path++) {
+		char c = in_name ? (char)toupper((unsigned char)*path) : *path;
+
+		if (*path != '<' && *path != '>')
+			buffer_add(ret, &c, 1);
+		else
+			in_name = *path == '<';
+	}
+}
+
+void route_name_all(const struct endpoint *const *tables, struct buffer *ret)
+{
+	const struct endpoint *previous = NULL;
+	bool begun = false;
+
+	for (; *tables; tables++)
+		for (const struct endpoint *row = *tables; row->path; row++) {
+			if (!row->listed)
+				continue;
+			if (previous) {
+				buffer_add_text(ret, begun ? ", " : "");
+				add_place(previous->path, ret);
+				begun = true;
+			}
+			previous = row;
+		}
+	if (!previous)
+		return;
+	buffer_add_text(ret, begun ? " or " : "");
+	add_place(previous->path, ret);
 }

@@ -1,34 +1,23 @@
 /*
- * route.h: what a method and a path mean
+ * route.h: which endpoint a method and a path mean
  */
 #ifndef PLATFORM_GATEWAY_ROUTE_H
 #define PLATFORM_GATEWAY_ROUTE_H
 
-#include "bus/base/bytes.h"
+#include "services/kit/endpoint/endpoint.h"
 
-enum entrance {
-	ENTRANCE_SHOPIFY,     /* POST /hooks/<shop>/shopify */
-	ENTRANCE_WOOCOMMERCE, /* POST /hooks/<shop>/woocommerce */
-	ENTRANCE_GENERIC,     /* POST /hooks/<shop>/cart */
-	ENTRANCE_BIGCOMMERCE, /* POST /hooks/<shop>/bigcommerce */
-	ENTRANCE_PAGE,        /* GET, HEAD /u/<token>: shows, changes nothing */
-	ENTRANCE_OPTOUT,      /* POST /u/<token> */
-	ENTRANCE_ACTION_PAGE, /* GET, HEAD /a/<token>: the owner's link; shows, changes nothing */
-	ENTRANCE_ACTION,      /* POST /a/<token> */
-	ENTRANCE_RETURN,      /* GET, HEAD /r/<token>?to=<URL>: leads there, and is counted */
-	ENTRANCE_FEEDBACK,    /* POST /feedback/<shop>/sns */
-	ENTRANCE_HEALTH,      /* GET, HEAD /healthz */
-	ENTRANCE_UNKNOWN,     /* 404 */
-	ENTRANCE_WRONG_METHOD /* 405; allow says what goes */
-};
+/*
+ * Sets the endpoint, the names, `allow` and `cors` of the submission. `tables` ends with NULL. The path is compared as it came: names need no
+ * escapes, so a path with `%` is unknown.
+ */
+void route_find(const struct endpoint *const *tables, const char *method, const char *path, struct submission *ret);
 
-struct route {
-	enum entrance entrance;
-	char name[400];    /* the shop, or the token */
-	const char *allow; /* of ENTRANCE_WRONG_METHOD */
-};
+/* NULL: each row is whole, and no two rows take the same request. Else what is wrong, in words that name the path. */
+const char *route_check(const struct endpoint *const *tables);
 
-/* The path as it came, not unescaped: nothing of ours needs escapes, so one with `%` is unknown. */
-struct route route_find(const char *method, const char *path);
+bool route_any_file(const struct endpoint *const *tables); /* is there a row whose body is a file? */
+
+/* The addresses that an answer to an unknown path names, as "/hooks/SHOP/shopify, /hooks/SHOP/woocommerce or /hooks/SHOP/cart". */
+void route_name_all(const struct endpoint *const *tables, struct buffer *ret);
 
 #endif

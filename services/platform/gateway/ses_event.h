@@ -7,7 +7,7 @@
 #ifndef PLATFORM_GATEWAY_SES_EVENT_H
 #define PLATFORM_GATEWAY_SES_EVENT_H
 
-#include "proto/topics.h"
+#include "proto/platform_topics.h"
 #include "services/kit/mail/address.h"
 #include "services/kit/mail/message.h"
 

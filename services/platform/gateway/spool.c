@@ -5,7 +5,7 @@
  * Promises:  after spool_sync has returned 0 no crash loses what was added; messages come out in the order they went in, again
  *            from the oldest unconfirmed one after a crash or a broken session (their idempotency keys make that harmless).
  * Fails by:  refusing to open when something that was promised is damaged; refusing to write after a failed sync.
- * Read next: spool_file.c (records), door.c (who adds and who replays)
+ * Read next: spool_file.c (records), publisher.c (who adds and who replays)
  */
 #include "services/platform/gateway/spool.h"
 #include "bus/base/cleanup.h"

@@ -5,16 +5,22 @@
  *            back what was said on it, and nothing that stands on the list for another reason. In the reader's language: the
  *            browser says which, else it is the shop's.
  * Fails by:  a page that says so: 404 for a link that is none, 400 for a form that is none, 503 when nothing was recorded.
- * Read next: page.c, services/platform/unsub/list.c (what becomes of it)
+ * Read next: services/kit/endpoint/page.c, services/platform/unsub/list.c (what becomes of it)
  */
 #include "services/platform/gateway/unsubscribe.h"
-#include "bus/actor/runtime/runtime.h"
 #include "bus/base/text.h"
+#include "proto/platform_topics.h"
+#include "services/kit/endpoint/page.h"
+#include "services/kit/suppression/suppressions.h"
 #include "services/kit/web/signed_link.h"
-#include "services/platform/gateway/hook.h"
-#include "services/platform/gateway/shop_face.h"
-#include "services/platform/gateway/traceparent.h"
 #include <stdio.h>
+
+struct kept { /* for the answer */
+	struct signed_link link;
+	const struct page_texts *texts;
+	bool takes_back;
+	int64_t undo_us; /* as of page.h */
+};
 
 static void answer_view(enum page page, unsigned status, const struct page_view *view, struct answer *answer)
 {
@@ -23,75 +29,64 @@ static void answer_view(enum page page, unsigned status, const struct page_view 
 	page_write(page, view, &answer->body);
 }
 
-void unsubscribe_show(
-	const struct reception *reception, enum page page, const struct request *request, struct answer *answer)
-{
-	const char *accept = request_header(request, "Accept-Language");
-
-	(void)reception;
-	answer_view(page, 404, &(struct page_view){ .texts = page_texts_for(accept, NULL), .shop = "" }, answer);
-}
-
 /* What the list says of this shopper, as far as we have heard. */
-static bool listed(const struct reception *reception, const struct signed_link *link, Suppression *ret)
+static bool listed(const struct submission *submission, const struct signed_link *link, Suppression *ret)
 {
-	const struct state *state = reception->runtime ? runtime_state(reception->runtime) : NULL;
+	const struct runtime *runtime = submission->context->runtime;
+	const struct state *state = runtime ? runtime_state(runtime) : NULL;
 
-	return state && state_get(state, "suppressed", link->shop, link->address_hash, &Suppression_msg, ret) &&
-		!ret->lifted;
+	return state && suppressions_get(state, link->shop, link->address_hash, ret) && !ret->lifted;
 }
 
-static int encode_optout(
-	struct reception *reception, const struct signed_link *link, OptoutSource source, struct wish *wish)
+static int say_optout(struct submission *submission, OptoutSource source)
 {
-	OptoutRequest asked = { .source = source, .heard_us = clock_wall_us(reception->clock) };
-	char random[33], idem[64], trace[TRACEPARENT_ROOM];
-	struct publish_options how = { .shop = link->shop, .key = link->address_hash, .idem = idem };
+	struct kept *kept = submission->kept;
+	OptoutRequest asked = { .source = source, .heard_us = clock_wall_us(submission->context->clock) };
+	char random[33], idem[64];
+	struct publish_options how = { .shop = kept->link.shop, .key = kept->link.address_hash, .idem = idem };
 
 	/* A key per request, not per link: after a suppression was lifted the same link must work again. */
-	traceparent_new(trace);
 	text_random_name(random);
 	snprintf(idem, sizeof(idem), "optout:%s", random);
-	TEXT_COPY(asked.address_hash, link->address_hash);
-	TEXT_COPY(asked.cart_id, link->cart_id);
-	wish->stop = true;
-	wish->of = WISH_OPTOUT;
-	wish->undo_us = source == OPTOUT_PAGE ? asked.heard_us : 0;
-	return message_encode(&topic_optout_request, &how, trace, asked.heard_us, &asked, &wish->message);
+	TEXT_COPY(asked.address_hash, kept->link.address_hash);
+	TEXT_COPY(asked.cart_id, kept->link.cart_id);
+	submission->stop = true;
+	kept->undo_us = source == OPTOUT_PAGE ? asked.heard_us : 0;
+	return submission_say(submission, &topic_optout_request, &how, NULL, &asked);
 }
 
-static int encode_take_back(
-	struct reception *reception, const struct signed_link *link, int64_t undo_us, struct wish *wish)
+static int say_taken_back(struct submission *submission, int64_t undo_us)
 {
-	int64_t now_us = clock_wall_us(reception->clock);
+	struct kept *kept = submission->kept;
+	int64_t now_us = clock_wall_us(submission->context->clock);
 	AdminAction action = { .verb = ADMIN_TAKE_BACK,
 		.who = "shopper",
 		.reason = "the shopper took it back",
 		.at_us = now_us,
 		.listed_by_us = undo_us < now_us ? undo_us : now_us };
-	char random[33], idem[64], trace[TRACEPARENT_ROOM];
-	struct publish_options how = { .shop = link->shop, .key = link->address_hash, .idem = idem };
+	char random[33], idem[64];
+	struct publish_options how = { .shop = kept->link.shop, .key = kept->link.address_hash, .idem = idem };
 
-	traceparent_new(trace);
 	text_random_name(random);
 	snprintf(idem, sizeof(idem), "undo:%s", random);
-	TEXT_COPY(action.address_hash, link->address_hash);
-	TEXT_COPY(action.cart_id, link->cart_id);
-	wish->of = WISH_TAKE_BACK;
-	wish->undo_us = undo_us;
-	return message_encode(&topic_admin_action, &how, trace, now_us, &action, &wish->message);
+	TEXT_COPY(action.address_hash, kept->link.address_hash);
+	TEXT_COPY(action.cart_id, kept->link.cart_id);
+	kept->takes_back = true;
+	kept->undo_us = undo_us;
+	return submission_say(submission, &topic_admin_action, &how, NULL, &action);
 }
 
-static bool bad_form(struct reception *reception, const struct page_view *view, struct answer *answer)
+static bool refuse_form(struct submission *submission, const struct page_view *view)
 {
-	reception->counters->malformed++;
-	answer_view(PAGE_ASK, 400, view, answer);
+	submission->context->counters->malformed++;
+	answer_view(PAGE_ASK, 400, view, submission->answer);
 	return false;
 }
 
-static bool post(struct reception *reception, const struct signed_link *link, const struct request *request,
-	const struct page_view *view, struct answer *answer, struct wish *wish)
+static bool act(struct submission *submission, const struct page_view *view)
 {
+	const struct kept *kept = submission->kept;
+	const struct request *request = submission->request;
 	Suppression row;
 	int64_t undo_us;
 
@@ -99,87 +94,89 @@ static bool post(struct reception *reception, const struct signed_link *link, co
 	case POST_NOTHING:
 		break;
 	case POST_BUTTON:
-		if (encode_optout(reception, link, OPTOUT_PAGE, wish) == 0)
+		if (say_optout(submission, OPTOUT_PAGE) == 0)
 			return true;
 		break;
 	case POST_ONE_CLICK:
-		if (encode_optout(reception, link, OPTOUT_ONE_CLICK, wish) == 0)
+		if (say_optout(submission, OPTOUT_ONE_CLICK) == 0)
 			return true;
 		break;
 	case POST_UNDO:
-		if (listed(reception, link, &row) && row.source != OPTOUT_PAGE) {
-			answer_view(PAGE_FIXED, 409, view, answer);
+		if (listed(submission, &kept->link, &row) && row.source != OPTOUT_PAGE) {
+			answer_view(PAGE_FIXED, 409, view, submission->answer);
 			return false;
 		}
-		if (encode_take_back(reception, link, undo_us, wish) == 0)
+		if (say_taken_back(submission, undo_us) == 0)
 			return true;
 		break;
 	}
-	return bad_form(reception, view, answer);
+	return refuse_form(submission, view);
 }
 
-/* Who is on the list already sees so, and may take back what was said here. */
-static void show(const struct reception *reception, const struct signed_link *link, struct page_view *view,
-	struct answer *answer)
+/* A shopper who is on the list already sees so, and may take back what was said here. */
+static void show(const struct submission *submission, const struct signed_link *link, struct page_view *view)
 {
 	Suppression row;
-	bool done = listed(reception, link, &row);
+	bool done = listed(submission, link, &row);
 
 	if (done && row.source == OPTOUT_PAGE)
-		view->undo_us = clock_wall_us(reception->clock);
-	answer_view(done ? PAGE_DONE : PAGE_ASK, 200, view, answer);
+		view->undo_us = clock_wall_us(submission->context->clock);
+	answer_view(done ? PAGE_DONE : PAGE_ASK, 200, view, submission->answer);
 }
 
-bool unsubscribe_receive(struct reception *reception, const struct route *route, const struct request *request,
-	struct answer *answer, struct wish *wish)
+static bool read_link(struct submission *submission)
 {
-	struct signed_link link;
-	struct shop_face face;
-	struct page_view view = { .shop = face.title, .accent = face.accent };
+	struct endpoint_context *context = submission->context;
+	struct kept *kept = submission_keep(submission, sizeof(*kept));
+	struct shop_branding branding;
+	struct page_view view = { .shop = branding.title, .accent = branding.accent };
 
-	if (signed_link_read_with(secrets_link_keys(reception->secrets), clock_wall_us(reception->clock), route->name,
-		    LINK_UNSUBSCRIBE, &link) < 0) {
-		reception->counters->malformed++;
-		unsubscribe_show(reception, PAGE_BAD_LINK, request, answer);
+	if (signed_link_read_with(secrets_link_keys(context->secrets), clock_wall_us(context->clock),
+		    submission->names[0], LINK_UNSUBSCRIBE, &kept->link) < 0) {
+		context->counters->malformed++;
+		page_answer_bad_link(PAGE_BAD_LINK, submission->request, submission->answer);
 		return false;
 	}
-	answer->proven = true;
-	shop_face_read(reception->shops_folder, link.shop, &face);
-	view.texts = page_texts_for(request_header(request, "Accept-Language"), face.locale);
-	if (route->entrance == ENTRANCE_PAGE) {
-		show(reception, &link, &view, answer);
-		return false;
-	}
-	wish->texts = view.texts;
-	TEXT_COPY(wish->shop, link.shop);
-	TEXT_COPY(wish->address_hash, link.address_hash);
-	return post(reception, &link, request, &view, answer, wish);
+	submission->answer->proven = true;
+	shop_branding_read(context->shops_folder, kept->link.shop, &branding);
+	kept->texts = page_texts_for(request_header(submission->request, "Accept-Language"), branding.locale);
+	view.texts = kept->texts;
+	if (submission->endpoint->methods != ENDPOINT_READS)
+		return act(submission, &view);
+	show(submission, &kept->link, &view);
+	return false;
 }
 
-void unsubscribe_finish(struct reception *reception, const struct wish *wish, enum door_end end, struct answer *answer)
+static void answer_link(struct submission *submission)
 {
-	struct signed_link link = { 0 };
-	struct shop_face face;
+	struct counters *counters = submission->context->counters;
+	const struct kept *kept = submission->kept;
+	struct shop_branding branding;
 	struct page_view view = {
-		.texts = wish->texts, .shop = face.title, .accent = face.accent, .undo_us = wish->undo_us
+		.texts = kept->texts, .shop = branding.title, .accent = branding.accent, .undo_us = kept->undo_us
 	};
 	Suppression row;
 
-	shop_face_read(reception->shops_folder, wish->shop, &face);
-	if (end == DOOR_REFUSED) {
-		view.undo_us = wish->of == WISH_TAKE_BACK ? wish->undo_us : 0;
-		answer_view(PAGE_NOT_NOW, 503, &view, answer);
+	shop_branding_read(submission->context->shops_folder, kept->link.shop, &branding);
+	if (submission->end == SUBMISSION_REFUSED) {
+		counters->refused++;
+		view.undo_us = kept->takes_back ? kept->undo_us : 0;
+		answer_view(PAGE_NOT_NOW, 503, &view, submission->answer);
 		return;
 	}
-	if (wish->of == WISH_TAKE_BACK) {
-		reception->counters->taken_back++;
-		answer_view(PAGE_BACK, 200, &view, answer);
+	if (kept->takes_back) {
+		counters->taken_back++;
+		answer_view(PAGE_BACK, 200, &view, submission->answer);
 		return;
 	}
-	reception->counters->optouts++;
-	TEXT_COPY(link.shop, wish->shop);
-	TEXT_COPY(link.address_hash, wish->address_hash);
-	if (listed(reception, &link, &row) && row.source != OPTOUT_PAGE)
+	counters->optouts++;
+	if (listed(submission, &kept->link, &row) && row.source != OPTOUT_PAGE)
 		view.undo_us = 0; /* it was on the list before, and stays there */
-	answer_view(PAGE_DONE, 200, &view, answer);
+	answer_view(PAGE_DONE, 200, &view, submission->answer);
 }
+
+const struct endpoint unsubscribe_endpoints[] = {
+	{ "/u/<token>", ENDPOINT_READS, FORM_MOST, .read = read_link },
+	{ "/u/<token>", ENDPOINT_POST, FORM_MOST, .read = read_link, .answer = answer_link },
+	{ 0 },
+};

@@ -5,7 +5,7 @@
 #define PLATFORM_MAILIN_FETCH_H
 
 #include "bus/actor/service.h"
-#include "proto/topics.h"
+#include "proto/platform_topics.h"
 
 enum verdict fetch_hear(const struct state *state, const FeedbackFetch *wanted, struct turn *turn);
 extern const struct effect_kind fetch_effect;

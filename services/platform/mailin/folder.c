@@ -31,9 +31,12 @@
 #include <unistd.h>
 
 #define LOOK_EVERY_US US_PER_S
+#define ROUTE_AGAIN_US US_PER_MINUTE
 #define REPORT_EVERY_US US_PER_MINUTE
 enum {
 	HANDS_MOST = 16,
+	HEAD_MOST = 64 * 1024, /* in which it stands to whom a mail was delivered */
+	READ_AT_ONCE = 64 * 1024,
 	STRANGER_S = 60 /* the word that a mail was sent may be on its way to us while it comes back already */
 };
 
@@ -51,7 +54,8 @@ struct folder {
 	struct folder_needs needs;
 	struct map *left; /* names of what there was no room aside for */
 	int64_t look_at_us, report_at_us;
-	DIR *pass; /* over new/: each of its mails once. NULL: between two */
+	int64_t route_at_us; /* boot time: until then no mail is routed, because the last one found no room */
+	DIR *pass;           /* over new/: each of its mails once. NULL: between two */
 	struct list hands;
 	int hand_count;
 	struct counters counters, reported;
@@ -62,6 +66,8 @@ struct hand {
 	struct list hook;
 	struct folder *folder;
 	struct reading reading;
+	bool is_read;          /* `reading` is in use */
+	struct routed *routed; /* of a mail that a route says a message about; NULL: none */
 	struct buffer mail;
 	time_t came;
 	FeedbackKind kind;
@@ -96,7 +102,9 @@ struct folder *folder_new(const char *path, const char *in, const struct folder_
 
 static void hand_free(struct hand *hand)
 {
-	reader_forget(hand->folder->needs.reader, &hand->reading);
+	if (hand->is_read)
+		reader_forget(hand->folder->needs.reader, &hand->reading);
+	routed_free(hand->routed);
 	list_remove(&hand->hook);
 	hand->folder->hand_count--;
 	buffer_free(&hand->mail);
@@ -246,6 +254,7 @@ static void on_read(void *context, enum reader_end end, const struct report *rep
 {
 	struct hand *hand = context;
 	bool is_said = false;
+	hand->is_read = false;
 	switch (end) {
 	case READER_READ: /* who is away from the broker cannot say it, and does not know whose it is: it lies there still */
 		is_said = runtime_phase(hand->folder->needs.runtime) == RUNTIME_READY && take_report(hand, report);
@@ -261,19 +270,100 @@ static void on_read(void *context, enum reader_end end, const struct report *rep
 		hand_free(hand);
 }
 
-static void take_in_hand(struct folder *folder, const char *name, const struct stat *found, struct buffer *mail)
+static struct hand *hand_new(struct folder *folder, const char *name, const struct stat *found)
 {
 	struct hand *hand = memory_new(sizeof(*hand));
 	hand->folder = folder;
 	hand->came = found->st_mtime;
-	hand->mail = *mail;
-	*mail = (struct buffer){ 0 };
 	TEXT_COPY(hand->name, name);
 	aside_read_note(folder->needs.aside, name, &hand->note);
 	list_append(&folder->hands, &hand->hook);
 	folder->hand_count++;
+	return hand;
+}
+
+static void take_in_hand(struct folder *folder, const char *name, const struct stat *found, struct buffer *mail)
+{
+	struct hand *hand = hand_new(folder, name, found);
+	hand->mail = *mail;
+	*mail = (struct buffer){ 0 };
+	hand->is_read = true;
 	reader_read(folder->needs.reader, &hand->reading,
 		BYTES(hand->mail.data ? hand->mail.data : (uint8_t *)"", hand->mail.len), on_read, hand);
+}
+
+/* ---- a mail that a route says a message about ---- */
+
+static void on_routed(void *context, enum routed_end end, const char *why)
+{
+	struct hand *hand = context;
+	struct folder *folder = hand->folder;
+	hand->routed = NULL;
+	switch (end) {
+	case ROUTED_SAID:
+		delete (folder, hand->name);
+		break;
+	case ROUTED_REFUSED:
+		put_hand_aside(hand, why);
+		break;
+	case ROUTED_NO_ROOM:
+	case ROUTED_FAILED:
+		folder->route_at_us = clock_boot_us(folder->needs.clock) + ROUTE_AGAIN_US;
+		log_event(
+			LOG_ERROR, "file=%.80s stays where it is, and is read again in a minute: %s", hand->name, why);
+		break;
+	case ROUTED_AWAY: /* it lies there still, and is read again */
+		break;
+	}
+	hand_free(hand);
+}
+
+/* false: it says nothing that a route takes, or the route reads reports. */
+static bool find_route(
+	struct folder *folder, int fd, const char *name, struct mailbox *ret, char ret_to[ADDRESS_MAX + 1])
+{
+	struct aside_note note;
+	_cleanup_(buffer_free) struct buffer head = { 0 };
+	ssize_t len = pread(fd, buffer_grow(&head, HEAD_MOST), HEAD_MOST, 0);
+	aside_read_note(folder->needs.aside, name, &note);
+	if (note.count > 0)
+		text_copy(ret_to, ADDRESS_MAX + 1, note.recipients[0]);
+	else if (len <= 0 || !mailbox_recipient(BYTES(head.data, (size_t)len), ret_to))
+		return false;
+	return mailbox_find(folder->needs.routing->tables, runtime_state(folder->needs.runtime), ret_to, ret) &&
+		ret->route->topic;
+}
+
+static void read_into(int fd, struct routed *routed)
+{
+	_cleanup_free_ uint8_t *part = memory_new(READ_AT_ONCE);
+	ssize_t len;
+	while ((len = read(fd, part, READ_AT_ONCE)) > 0)
+		routed_add(routed, BYTES(part, (size_t)len));
+	if (len < 0)
+		routed_fail(routed, -errno);
+}
+
+/* true: it is dealt with. */
+static bool look_at_routed(struct folder *folder, const char *path, const char *name, const struct stat *found)
+{
+	struct mailbox mailbox;
+	char to[1][ADDRESS_MAX + 1];
+	_cleanup_close_ int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
+	if (fd < 0 || !find_route(folder, fd, name, &mailbox, to[0]))
+		return false;
+	if (clock_boot_us(folder->needs.clock) < folder->route_at_us)
+		return true;
+	struct hand *hand = hand_new(folder, name, found);
+	if ((uint64_t)found->st_size > mailbox_bytes_most(mailbox.route)) {
+		put_hand_aside(hand, "it is larger than its address takes");
+		hand_free(hand);
+		return true;
+	}
+	hand->routed = routed_new(folder->needs.routing, &mailbox);
+	read_into(fd, hand->routed);
+	routed_finish(hand->routed, "", to, 1, on_routed, hand);
+	return true;
 }
 
 static void look_at(struct folder *folder, const char *name)
@@ -283,6 +373,8 @@ static void look_at(struct folder *folder, const char *name)
 	char path[PATH_MAX];
 	path_of(folder, name, path);
 	if (lstat(path, &found) < 0)
+		return;
+	if (S_ISREG(found.st_mode) && look_at_routed(folder, path, name, &found))
 		return;
 	int r = S_ISREG(found.st_mode) ? file_read(path, REPORT_BYTES_MOST, &mail) : -EINVAL;
 	if (r == 0) {

@@ -8,12 +8,14 @@
 #include "services/kit/keys/keyring.h"
 #include "services/platform/mailin/aside.h"
 #include "services/platform/mailin/reader.h"
+#include "services/platform/mailin/routed.h"
 
 struct folder;
 
 struct folder_needs { /* borrowed */
 	const struct keyring *keys;
 	struct reader *reader;
+	struct routing *routing;
 	struct aside *aside;
 	struct runtime *runtime;
 	const struct clock *clock;

@@ -20,8 +20,9 @@ enum {
 	LINE_MOST = 1024,      /* of a command; RFC 5321 asks for 512 and what extensions add */
 	TEXT_LINE_MOST = 4096, /* of a mail; RFC 5321 allows 1000 */
 	ERRORS_MOST = 10,
-	COMMANDS_MOST = 250, /* between two mails: a hundred recipients have room, of whom most are told 452 */
-	DATA_MOST = 8 * REPORT_BYTES_MOST, /* then nobody listens to the rest of a mail that is too large */
+	COMMANDS_MOST = 250,    /* between two mails: a hundred recipients have room, of whom most are told 452 */
+	PART_BYTES = 32 * 1024, /* of a mail that is handed over in parts */
+	REST_MOST = 7 * REPORT_BYTES_MOST, /* so much of a mail that is too large is listened to */
 };
 
 /* Where in a mail's text we are. */
@@ -35,10 +36,14 @@ struct lmtp {
 	int errors;
 	int commands; /* since it came, or since its last mail */
 	int recipient_count;
+	char sender[ADDRESS_MAX + 1];
+	uint64_t size_said;
 	char recipients[LMTP_RECIPIENTS_MOST][ADDRESS_MAX + 1];
 	/* the mail */
 	struct buffer text;
 	size_t heard, line_len;
+	size_t text_len, bytes_most; /* what came of its text, handed over or not; what may come */
+	bool is_in_parts;
 	enum place place;
 	bool too_large, too_long, bare;
 };
@@ -73,7 +78,15 @@ static void begin_anew(struct lmtp *lmtp)
 	lmtp->has_sender = false;
 	lmtp->in_data = false;
 	lmtp->recipient_count = 0;
+	lmtp->size_said = 0;
 	buffer_free(&lmtp->text);
+	if (lmtp->owner.begin_anew)
+		lmtp->owner.begin_anew(lmtp->owner.self);
+}
+
+static size_t size_most(const struct lmtp *lmtp)
+{
+	return lmtp->owner.size_most ? lmtp->owner.size_most : REPORT_BYTES_MOST;
 }
 
 struct lmtp *lmtp_new(const struct lmtp_owner *owner)
@@ -109,7 +122,13 @@ static bool read_path(const char *text, char ret[ADDRESS_MAX + 1], const char **
 	return text_copy_bytes(ret, ADDRESS_MAX + 1, BYTES(text + 1, (size_t)(end - text - 1)));
 }
 
-static const char *trouble_with(const char *parameter, size_t len)
+static const char *too_large(const struct lmtp *lmtp)
+{
+	return size_most(lmtp) == REPORT_BYTES_MOST ? "552 5.3.4 larger than a report is"
+						    : "552 5.3.4 larger than any address here takes";
+}
+
+static const char *trouble_with(struct lmtp *lmtp, const char *parameter, size_t len)
 {
 	char *end;
 
@@ -117,7 +136,8 @@ static const char *trouble_with(const char *parameter, size_t len)
 		unsigned long long size = strtoull(parameter + 5, &end, 10);
 		if (end != parameter + len)
 			return "501 5.5.4 SIZE is no number";
-		return size > REPORT_BYTES_MOST ? "552 5.3.4 larger than a report is" : NULL;
+		lmtp->size_said = size;
+		return size > size_most(lmtp) ? too_large(lmtp) : NULL;
 	}
 	if ((len == 9 && strncasecmp(parameter, "BODY=7BIT", len) == 0) ||
 		(len == 13 && strncasecmp(parameter, "BODY=8BITMIME", len) == 0))
@@ -127,21 +147,22 @@ static const char *trouble_with(const char *parameter, size_t len)
 
 static void hear_mail(struct lmtp *lmtp, const char *text)
 {
-	char sender[ADDRESS_MAX + 1];
 	const char *rest, *trouble = NULL;
 
 	if (!lmtp->greeted || lmtp->has_sender) {
 		refuse(lmtp, "503 5.5.1 not now");
 		return;
 	}
-	if (strncasecmp(text, "FROM:", 5) != 0 || !read_path(text + 5, sender, &rest)) {
+	if (strncasecmp(text, "FROM:", 5) != 0 || !read_path(text + 5, lmtp->sender, &rest)) {
 		refuse(lmtp, "501 5.5.4 expected MAIL FROM:<address>");
 		return;
 	}
+	lmtp->size_said = 0;
 	for (size_t len; *rest && !trouble; rest += len + strspn(rest + len, " ")) {
 		len = strcspn(rest, " ");
-		trouble = trouble_with(rest, len);
+		trouble = trouble_with(lmtp, rest, len);
 	}
+	text_make_plain(lmtp->sender); /* it may go into a message, and strangers write it */
 	lmtp->has_sender = !trouble;
 	if (trouble)
 		refuse(lmtp, trouble);
@@ -161,6 +182,12 @@ static void add_recipient(struct lmtp *lmtp, const char *recipient)
 		break;
 	case LMTP_CANNOT_TELL:
 		reply(lmtp, "451 4.3.0 away from the broker; come again");
+		break;
+	case LMTP_TOO_LARGE:
+		refuse(lmtp, "552 5.3.4 larger than this address takes");
+		break;
+	case LMTP_ANOTHER:
+		reply(lmtp, "452 4.5.3 this address takes a mail of its own; come again");
 		break;
 	}
 }
@@ -193,8 +220,8 @@ static void hear_lhlo(struct lmtp *lmtp, const char *text)
 	begin_anew(lmtp);
 	lmtp->greeted = true;
 	buffer_printf(&lmtp->out,
-		"250-localhost\r\n250-PIPELINING\r\n250-8BITMIME\r\n250-ENHANCEDSTATUSCODES\r\n250 SIZE %d\r\n",
-		(int)REPORT_BYTES_MOST);
+		"250-localhost\r\n250-PIPELINING\r\n250-8BITMIME\r\n250-ENHANCEDSTATUSCODES\r\n250 SIZE %zu\r\n",
+		size_most(lmtp));
 }
 
 static void hear_data(struct lmtp *lmtp, const char *text)
@@ -209,7 +236,9 @@ static void hear_data(struct lmtp *lmtp, const char *text)
 	}
 	lmtp->in_data = true;
 	lmtp->place = LINE_START;
-	lmtp->heard = lmtp->line_len = 0;
+	lmtp->heard = lmtp->line_len = lmtp->text_len = 0;
+	lmtp->bytes_most = lmtp->owner.bytes_most ? lmtp->owner.bytes_most(lmtp->owner.self) : size_most(lmtp);
+	lmtp->is_in_parts = lmtp->owner.is_in_parts && lmtp->owner.is_in_parts(lmtp->owner.self);
 	lmtp->too_large = lmtp->too_long = lmtp->bare = false;
 	reply(lmtp, "354 go on");
 }
@@ -295,11 +324,21 @@ static bool hear_line(struct lmtp *lmtp)
 
 /* ---- the mail ---- */
 
+static void hand_over_part(struct lmtp *lmtp)
+{
+	if (!lmtp->is_in_parts || lmtp->text.len == 0)
+		return;
+	lmtp->owner.part(lmtp->owner.self, buffer_bytes(&lmtp->text));
+	buffer_clear(&lmtp->text);
+}
+
 static void take_mail(struct lmtp *lmtp)
 {
-	const struct lmtp_mail mail = {
-		.bytes = buffer_bytes(&lmtp->text), .count = lmtp->recipient_count, .recipients = lmtp->recipients
-	};
+	hand_over_part(lmtp);
+	const struct lmtp_mail mail = { .bytes = buffer_bytes(&lmtp->text),
+		.sender = lmtp->sender,
+		.count = lmtp->recipient_count,
+		.recipients = lmtp->recipients };
 
 	lmtp->commands = 0;
 	lmtp->owner.take(lmtp->owner.self, &mail);
@@ -314,7 +353,9 @@ static void end_mail(struct lmtp *lmtp)
 	else if (lmtp->too_long)
 		lmtp_answer(lmtp, "550 5.6.0 a line of it is too long");
 	else if (lmtp->too_large)
-		lmtp_answer(lmtp, "552 5.3.4 larger than a report is");
+		lmtp_answer(lmtp,
+			lmtp->bytes_most == REPORT_BYTES_MOST ? "552 5.3.4 larger than a report is"
+							      : "552 5.3.4 larger than this address takes");
 	else
 		take_mail(lmtp);
 }
@@ -334,9 +375,13 @@ static void add(struct lmtp *lmtp, const char *bytes, size_t len)
 {
 	lmtp->line_len += len;
 	lmtp->too_long |= lmtp->line_len > TEXT_LINE_MOST;
-	lmtp->too_large |= lmtp->text.len + len > REPORT_BYTES_MOST;
-	if (!lmtp->too_large && !lmtp->too_long && !lmtp->bare)
-		buffer_add(&lmtp->text, bytes, len);
+	lmtp->too_large |= lmtp->text_len + len > lmtp->bytes_most;
+	if (lmtp->too_large || lmtp->too_long || lmtp->bare)
+		return;
+	lmtp->text_len += len;
+	buffer_add(&lmtp->text, bytes, len);
+	if (lmtp->text.len >= PART_BYTES)
+		hand_over_part(lmtp);
 }
 
 static enum place after_line_end(struct lmtp *lmtp)
@@ -392,7 +437,7 @@ static void hear_text(struct lmtp *lmtp)
 		ended = hear_byte(lmtp, (char)lmtp->in.data[used++]);
 	lmtp->heard += used;
 	take_off(&lmtp->in, used);
-	if (lmtp->heard > DATA_MOST)
+	if (lmtp->heard > lmtp->bytes_most + REST_MOST)
 		lmtp_bid_farewell(lmtp, "421 4.3.4 larger than a report is");
 	else if (ended)
 		end_mail(lmtp);
@@ -416,6 +461,11 @@ void lmtp_hear(struct lmtp *lmtp, struct bytes bytes)
 struct buffer *lmtp_out(struct lmtp *lmtp)
 {
 	return &lmtp->out;
+}
+
+uint64_t lmtp_size_said(const struct lmtp *lmtp)
+{
+	return lmtp->size_said;
 }
 
 bool lmtp_waits(const struct lmtp *lmtp)

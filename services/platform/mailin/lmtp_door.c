@@ -1,34 +1,26 @@
 /*
- * lmtp_door.c: the sockets of LMTP, and what becomes of a mail
+ * lmtp_door.c: the sockets of LMTP
  *
- * Owns:      the connections, the mails that are being said, and when strangers' mails were first seen.
- * Promises:  a mail is answered with 250 only when the broker has confirmed what it says, or it lies aside, on the disk; as long as
- *            that is not so the answer is 4xx and the mail server keeps it. What connections and mails hold is bounded, for all and,
- *            where it is a Unix socket, for each user (bus/base/sources.h). A mail server of this machine and a stranger on it look the
- *            same; only one of them finishes mails. So the connection that has gone the longest without finishing one makes room for
- *            a newcomer, at once, also while it sends commands; and the mail of such a connection makes room for another mail.
- *            What is turned away is counted and logged. A mail that ended the process that read it lies aside too: it would do so for ever.
- * Fails by:  451 while the broker is away or the disk is full; 421 after five minutes without a whole mail, or for who makes room; 452
- *            while the mails that wait for their answers fill the room; die() at start.
- * Read next: lmtp.c (the protocol), lmtp_socket.c (where it listens), reader.c, match.c, folder.c (the same from a maildir)
+ * Owns:      the connections.
+ * Promises:  what connections and mails hold is bounded, for all and, where it is a Unix socket, for each user (bus/base/sources.h). A
+ *            mail server of this machine and a stranger on it look the same; only one of them finishes mails. So the connection
+ *            that has gone the longest without finishing one makes room for a newcomer, at once, also while it sends commands; and
+ *            the mail of such a connection makes room for another mail. What is turned away is counted and logged.
+ * Fails by:  421 after five minutes without a whole mail, or for who makes room; 452 while the mails that wait for their answers fill the
+ *            room; die() at start.
+ * Read next: delivery.c (what becomes of a mail), lmtp.c (the protocol), lmtp_socket.c (where it listens), folder.c (the same from a
+ *            maildir)
  */
 #include "services/platform/mailin/lmtp_door.h"
-#include "bus/base/file.h"
 #include "bus/base/list.h"
 #include "bus/base/log.h"
 #include "bus/base/memory.h"
 #include "bus/base/sources.h"
 #include "bus/base/spare.h"
-#include "bus/base/text.h"
-#include "services/platform/mailin/aside.h"
 #include "services/platform/mailin/lmtp.h"
 #include "services/platform/mailin/lmtp_socket.h"
-#include "services/platform/mailin/match.h"
-#include "services/platform/mailin/tell.h"
 #include <errno.h>
 #include <netinet/in.h>
-#include <openssl/sha.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <sys/epoll.h>
 #include <sys/socket.h>
@@ -36,8 +28,6 @@
 
 #define FRUITLESS_US (5 * US_PER_MINUTE) /* without finishing a mail; RFC 5321 4.5.3.2.7 asks for no less */
 #define SESSION_US (30 * US_PER_MINUTE)
-#define STRANGER_US                                                                                                    \
-	US_PER_MINUTE /* the word that a mail was sent may be on its way to us while it comes back already */
 #define TOLD_EVERY_US (10 * US_PER_S)
 enum {
 	CONNECTIONS_MOST =
@@ -47,217 +37,36 @@ enum {
 	USERS_SHARE = 2, /* of a Unix socket one user may have a half */
 	LINES_AT_ONCE = 4,
 	READ_AT_ONCE = 8192,
-	EVENTS_AT_ONCE = 16,
-	STRANGERS = 64
+	EVENTS_AT_ONCE = 16
 };
 
 static const size_t BYTES_EACH = (size_t)MAILS_EACH * REPORT_BYTES_MOST;
-static const char OK[] = "250 2.0.0 ok", AWAY[] = "451 4.3.0 away from the broker; come again";
-
-struct stranger {
-	unsigned char digest[SHA256_DIGEST_LENGTH];
-	int64_t first_us; /* boot time; 0: none */
-};
 
 struct lmtp_door {
 	struct lmtp_socket socket;
 	int epoll;
-	struct aside *aside;
-	const struct keyring *keys;
-	struct reader *reader;
-	struct runtime *runtime;
+	struct deliveries *deliveries;
+	size_t size_most; /* of a mail to any address here */
 	const struct clock *clock;
-	struct list connections, sayings;
+	struct list connections;
 	struct list dead; /* ended, and freed at the end of the turn: an event may still name them */
 	struct sources *sources;
 	struct spare spare;
 	int64_t tell_at_us; /* boot time: when turned-away clients are logged next */
-	struct stranger strangers[STRANGERS];
-	unsigned next_stranger;
 };
 
 struct connection {
 	struct list hook;
 	struct lmtp_door *door;
 	struct lmtp *lmtp;
-	struct reading reading;
-	bool is_read;           /* `reading` is in use */
-	struct aside_note note; /* of the mail that is being read */
-	struct saying *saying;  /* of the mail that is being said; NULL: none */
-	int fd;                 /* -1: it has ended */
+	struct delivery delivery;
+	int fd; /* -1: it has ended */
 	struct source *source;
 	size_t mail_bytes;              /* of its budget: what it holds of a mail */
 	int64_t begun_us, fruitless_us; /* boot time; since when it has finished no mail */
 };
 
-struct saying {
-	struct list hook;
-	struct connection *connection; /* NULL: it has gone meanwhile, and its mail server comes again */
-	struct buffer mail;
-};
-
-/* ---- what becomes of a mail ---- */
-
-/* It has finished a mail, and is no longer among the first to make room. */
-static void answer(struct connection *connection, const char *reply)
-{
-	connection->fruitless_us = clock_boot_us(connection->door->clock);
-	lmtp_answer(connection->lmtp, reply);
-}
-
-static void put_aside(struct connection *connection, struct bytes mail, const char *why)
-{
-	static const char NO_ROOM[] = "452 4.3.1 what nobody could read fills its room: cartbus mailin list";
-	struct aside_note *note = &connection->note;
-
-	snprintf(note->why, sizeof(note->why), "%s", why);
-	int r = aside_write(connection->door->aside, mail, note);
-	log_event(r < 0 ? LOG_ERROR : LOG_NOTICE, "a mail over LMTP is put aside: %s%s%s", why, r < 0 ? ": " : "",
-		r < 0 ? strerror(-r) : "");
-	answer(connection, r == -EDQUOT ? NO_ROOM : r < 0 ? "451 4.3.1 it cannot be put aside; come again" : OK);
-}
-
 static void send_out(struct connection *connection);
-
-static void saying_free(struct saying *saying)
-{
-	if (saying->connection)
-		saying->connection->saying = NULL;
-	list_remove(&saying->hook);
-	buffer_free(&saying->mail);
-	free(saying);
-}
-
-static void on_said(void *context, enum said_result result, uint64_t seq, const char *reason)
-{
-	struct saying *saying = context;
-	struct connection *connection = saying->connection;
-
-	(void)seq;
-	switch (connection ? result : SAID_UNKNOWN) {
-	case SAID_FRESH:
-	case SAID_DUPLICATE:
-		answer(connection, OK);
-		break;
-	case SAID_REFUSED:
-		log_event(LOG_ERROR, "the broker refuses for good what a mail says: %s", reason);
-		put_aside(connection, buffer_bytes(&saying->mail), "what it says was refused");
-		break;
-	case SAID_UNKNOWN:
-		if (connection)
-			answer(connection, AWAY);
-		break;
-	}
-	saying_free(saying);
-	if (connection)
-		send_out(connection);
-}
-
-static void say(struct connection *connection, const char *shop, const MailFeedback *feedback, struct bytes mail)
-{
-	struct lmtp_door *door = connection->door;
-	struct saying *saying = memory_new(sizeof(*saying));
-
-	saying->connection = connection;
-	connection->saying = saying;
-	buffer_add(&saying->mail, mail.data, mail.len);
-	list_append(&door->sayings, &saying->hook);
-	if (tell(door->runtime, shop, feedback, mail, on_said, saying) == 0)
-		return;
-	saying_free(saying);
-	answer(connection, AWAY);
-}
-
-/* A mail that is not known to us after a minute is not ours. */
-static bool is_known_stranger(struct lmtp_door *door, struct bytes mail)
-{
-	unsigned char digest[SHA256_DIGEST_LENGTH];
-	int64_t now_us = clock_boot_us(door->clock);
-
-	SHA256(mail.data, mail.len, digest);
-	for (int i = 0; i < STRANGERS; i++)
-		if (door->strangers[i].first_us && memcmp(door->strangers[i].digest, digest, sizeof(digest)) == 0)
-			return now_us - door->strangers[i].first_us >= STRANGER_US;
-	struct stranger *stranger = &door->strangers[door->next_stranger++ % STRANGERS];
-	memcpy(stranger->digest, digest, sizeof(digest));
-	stranger->first_us = now_us;
-	return false;
-}
-
-static void take_feedback(struct connection *connection, struct bytes mail, const struct report *report)
-{
-	struct lmtp_door *door = connection->door;
-	char shop[64];
-	MailFeedback feedback;
-
-	if (match_find(runtime_state(door->runtime), door->keys, clock_wall_us(door->clock), report, shop, &feedback)) {
-		say(connection, shop, &feedback, mail);
-	} else if (is_known_stranger(door, mail)) {
-		put_aside(connection, mail, "it is about a mail that we never sent, or proves nothing");
-	} else {
-		answer(connection, "451 4.4.0 it is not known yet which mail this is about; come again");
-	}
-}
-
-static void take_report(struct connection *connection, const struct report *read)
-{
-	static struct report report; /* large */
-	const struct bytes mail = connection->reading.mail;
-
-	report = *read;
-	report_note_recipients(&report, connection->note.recipients, connection->note.count);
-	switch (report.kind) {
-	case REPORT_NONE:
-		put_aside(connection, mail,
-			report.trouble[0] ? report.trouble : "it is no report of a bounce or a complaint");
-		break;
-	case REPORT_NOTHING:
-		answer(connection, OK);
-		break;
-	case REPORT_FEEDBACK:
-		take_feedback(connection, mail, &report);
-		break;
-	}
-}
-
-static void on_read(void *context, enum reader_end end, const struct report *report)
-{
-	struct connection *connection = context;
-
-	connection->is_read = false;
-	if (end == READER_DIED)
-		put_aside(connection, connection->reading.mail, "it ended the process that read it, twice");
-	else if (end == READER_AWAY)
-		answer(connection, "451 4.3.0 it cannot be read now; come again");
-	else if (runtime_phase(connection->door->runtime) != RUNTIME_READY)
-		answer(connection, AWAY);
-	else
-		take_report(connection, report);
-	send_out(connection);
-}
-
-static void take(void *self, const struct lmtp_mail *mail)
-{
-	struct connection *connection = self;
-
-	if (runtime_phase(connection->door->runtime) != RUNTIME_READY) {
-		answer(connection, AWAY);
-		return;
-	}
-	connection->note.count = mail->count;
-	memcpy(connection->note.recipients, mail->recipients, (size_t)mail->count * sizeof(mail->recipients[0]));
-	connection->is_read = true;
-	reader_read(connection->door->reader, &connection->reading, mail->bytes, on_read, connection);
-}
-
-static enum lmtp_knows knows(void *self, const char *recipient)
-{
-	const struct lmtp_door *door = ((struct connection *)self)->door;
-
-	if (runtime_phase(door->runtime) != RUNTIME_READY)
-		return LMTP_CANNOT_TELL;
-	return match_knows(runtime_state(door->runtime), recipient) ? LMTP_KNOWN : LMTP_UNKNOWN;
-}
 
 /* ---- connections ---- */
 
@@ -266,10 +75,7 @@ static void connection_end(struct connection *connection)
 {
 	struct lmtp_door *door = connection->door;
 
-	if (connection->saying)
-		connection->saying->connection = NULL;
-	if (connection->is_read)
-		reader_forget(door->reader, &connection->reading);
+	delivery_end(&connection->delivery);
 	source_give_bytes(door->sources, connection->source, connection->mail_bytes);
 	source_leave(door->sources, connection->source, clock_boot_us(door->clock));
 	/* Closing does both only if no child has it as well: a reader that is being started does. */
@@ -336,7 +142,7 @@ static size_t bytes_all(const struct lmtp_door *door)
 /* Mails that wait for their answers stay; a mail that is still being sent makes room. Is there enough for a whole one then? */
 static bool has_room(void *self)
 {
-	const struct connection *asking = self;
+	const struct connection *asking = ((const struct delivery *)self)->self;
 	const struct lmtp_door *door = asking->door;
 	size_t all = REPORT_BYTES_MOST, own = REPORT_BYTES_MOST;
 
@@ -358,7 +164,8 @@ static bool has_room(void *self)
 static bool count_mail(struct connection *connection)
 {
 	struct sources *sources = connection->door->sources;
-	size_t now = lmtp_mail_bytes(connection->lmtp), before = connection->mail_bytes;
+	size_t now = lmtp_mail_bytes(connection->lmtp) + routed_memory(connection->delivery.routed),
+	       before = connection->mail_bytes;
 	enum source_verdict why;
 
 	connection->mail_bytes = now;
@@ -470,6 +277,20 @@ static void turn_away(struct lmtp_door *door, int fd, enum source_verdict why)
 	close(fd);
 }
 
+/* It has finished a mail, and is no longer among the first to make room. */
+static void answer(void *self, const char *reply)
+{
+	struct connection *connection = self;
+
+	connection->fruitless_us = clock_boot_us(connection->door->clock);
+	lmtp_answer(connection->lmtp, reply);
+}
+
+static void wake(void *self)
+{
+	send_out(self);
+}
+
 static void let_in(struct lmtp_door *door, int fd)
 {
 	const struct source_key key = key_of(door, fd);
@@ -480,13 +301,24 @@ static void let_in(struct lmtp_door *door, int fd)
 		return;
 	}
 	struct connection *connection = memory_new(sizeof(*connection));
-	const struct lmtp_owner owner = { .self = connection, .knows = knows, .has_room = has_room, .take = take };
+	const struct lmtp_owner owner = { .self = &connection->delivery,
+		.knows = delivery_knows,
+		.has_room = has_room,
+		.size_most = door->size_most,
+		.bytes_most = delivery_bytes_most,
+		.is_in_parts = delivery_is_in_parts,
+		.part = delivery_take_part,
+		.begin_anew = delivery_begin_anew,
+		.take = delivery_take };
 	struct epoll_event event = { .data.ptr = connection };
 
 	connection->door = door;
 	connection->fd = fd;
 	connection->begun_us = connection->fruitless_us = clock_boot_us(door->clock);
 	source_enter(door->sources, &key, connection->begun_us, &connection->source);
+	connection->delivery = (struct delivery){
+		.all = door->deliveries, .lmtp = &connection->lmtp, .self = connection, .answer = answer, .wake = wake
+	};
 	connection->lmtp = lmtp_new(&owner);
 	list_append(&door->connections, &connection->hook);
 	if (epoll_ctl(door->epoll, EPOLL_CTL_ADD, fd, &event) < 0)
@@ -622,16 +454,13 @@ struct lmtp_door *lmtp_door_new(struct loop *loop, const struct lmtp_door_settin
 	struct lmtp_door *door = memory_new(sizeof(*door));
 	struct epoll_event event = { .events = EPOLLIN };
 
-	door->keys = settings->keys;
-	door->aside = settings->aside;
-	door->reader = settings->reader;
-	door->runtime = settings->runtime;
-	door->clock = settings->clock;
+	door->deliveries = deliveries_new(&settings->needs);
+	door->size_most = mailbox_size_most(settings->needs.routing->tables);
+	door->clock = settings->needs.clock;
 	door->sources = new_sources(settings->where[0] == '/');
 	door->spare.fd = -1;
 	spare_keep(&door->spare);
 	list_init(&door->connections);
-	list_init(&door->sayings);
 	list_init(&door->dead);
 	lmtp_socket_listen(&door->socket, settings->where, settings->group, CONNECTIONS_MOST);
 	door->epoll = epoll_create1(EPOLL_CLOEXEC);
@@ -648,8 +477,7 @@ void lmtp_door_free(struct lmtp_door *door)
 	LIST_EACH_SAFE (hook, &door->connections)
 		connection_end(LIST_ENTRY(hook, struct connection, hook));
 	bury(door);
-	LIST_EACH_SAFE (hook, &door->sayings)
-		saying_free(LIST_ENTRY(hook, struct saying, hook));
+	deliveries_free(door->deliveries);
 	close(door->epoll);
 	lmtp_socket_close(&door->socket);
 	spare_lend(&door->spare);

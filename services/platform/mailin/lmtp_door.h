@@ -5,20 +5,14 @@
 #define PLATFORM_MAILIN_LMTP_DOOR_H
 
 #include "bus/actor/process.h"
-#include "services/kit/keys/keyring.h"
-#include "services/platform/mailin/aside.h"
-#include "services/platform/mailin/reader.h"
+#include "services/platform/mailin/delivery.h"
 
 struct lmtp_door;
 
 struct lmtp_door_settings {
 	const char *where; /* path of a Unix socket, or host:port of this machine */
 	const char *group; /* of a Unix socket: whose members may connect; "" all users, as in 0.1.0 */
-	struct aside *aside;
-	const struct keyring *keys;
-	struct reader *reader;
-	struct runtime *runtime;
-	const struct clock *clock;
+	struct delivery_needs needs;
 };
 
 /* die()s with a remedy when it cannot listen there. All but the strings is borrowed. */

@@ -19,11 +19,16 @@
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/resource.h>
+
+enum { DESCRIPTORS_WANTED = 65536 };
 
 static struct keyring keys;
 static struct reader *reader;
 static struct lmtp_door *door;
 static struct turned_away turned_away;
+static struct blob_uses *uses; /* NULL: no route keeps mails */
+static struct routing routing;
 
 /* Where mails are put aside, and what is read there. */
 static struct place {
@@ -46,11 +51,24 @@ static int64_t look_at_place(struct place *place)
 	return place->aside ? sooner(next_us, aside_look(place->aside)) : next_us;
 }
 
+static int64_t tend_blobs(void)
+{
+	static int told;
+	int r;
+	int64_t next_us = blob_uses_look(uses, &r);
+
+	if (r < 0 && r != told)
+		log_event(LOG_ERROR, "the blobs of mails cannot be looked through: %s", strerror(-r));
+	told = r < 0 ? r : told;
+	return next_us;
+}
+
 static int64_t look(void *context)
 {
 	(void)context;
 	int64_t next_us = sooner(look_at_place(&of_maildir), look_at_place(&of_lmtp));
 	next_us = door ? sooner(next_us, lmtp_door_look(door)) : next_us;
+	next_us = uses ? sooner(next_us, tend_blobs()) : next_us;
 	return sooner(next_us, reader_look(reader)); /* after those who give it mails */
 }
 
@@ -74,6 +92,8 @@ static void tell_counts(struct counts_told *told, void *context)
 	counts_tell(told, "aside_day", sum.day);
 	counts_tell(told, "aside_full", is_full);
 	counts_tell(told, "readers_killed", reader_deaths(reader));
+	if (uses)
+		blob_uses_tell(uses, told);
 	if (door)
 		turned_away_tell(&turned_away, lmtp_door_turned_away(door), told);
 }
@@ -104,11 +124,65 @@ static void open_door(struct loop *loop, const struct config *config, const char
 	door = lmtp_door_new(loop,
 		&(struct lmtp_door_settings){ .where = where,
 			.group = config_get(config, "mailin", NULL, "lmtp-group"),
-			.aside = needs.aside,
-			.keys = needs.keys,
-			.reader = needs.reader,
-			.runtime = needs.runtime,
-			.clock = needs.clock });
+			.needs = { .aside = needs.aside,
+				.keys = needs.keys,
+				.reader = needs.reader,
+				.routing = needs.routing,
+				.runtime = needs.runtime,
+				.clock = needs.clock } });
+}
+
+/* Each shop of a use is a store with five open files: the usual soft limit of 1024 ends at two hundred shops. */
+static void raise_descriptors(void)
+{
+	struct rlimit limit;
+
+	if (getrlimit(RLIMIT_NOFILE, &limit) < 0 || limit.rlim_cur >= DESCRIPTORS_WANTED)
+		return;
+	limit.rlim_cur = limit.rlim_max < DESCRIPTORS_WANTED ? limit.rlim_max : DESCRIPTORS_WANTED;
+	if (setrlimit(RLIMIT_NOFILE, &limit) < 0)
+		log_event(LOG_WARNING, "the limit of open files stays as it is: %s", strerror(errno));
+}
+
+static void add_uses(const struct config *config)
+{
+	for (const struct mail_route *const *table = registered_mail_routes; *table; table++)
+		for (const struct mail_route *route = *table; route->name; route++) {
+			int r = route->use ? blob_uses_add(uses, route->use, blob_message_kept_us(config, route->topic))
+					   : 0;
+
+			if (r < 0)
+				die("the blobs of the mail route %s: %s; the folder must belong to this user",
+					route->name, strerror(-r));
+		}
+}
+
+static bool keeps_mails(void)
+{
+	for (const struct mail_route *const *table = registered_mail_routes; *table; table++)
+		for (const struct mail_route *route = *table; route->name; route++)
+			if (route->use)
+				return true;
+	return false;
+}
+
+static void open_routes(const struct config *config, struct runtime *runtime, const struct clock *clock)
+{
+	char root[PATH_MAX], trouble[200];
+
+	if (mailbox_trouble(registered_mail_routes, trouble))
+		die("%s", trouble);
+	blob_places_root(config_get(config, "paths", NULL, "state"), root);
+	if (keeps_mails()) {
+		uses = blob_uses_new(&(struct blob_uses_settings){ .root = root,
+			.process = "mailin",
+			.shop_bytes = (uint64_t)config_number(config, "blobs", NULL, "shop-mib") << 20,
+			.kept_free = (uint64_t)config_number(config, "blobs", NULL, "kept-free-mib") << 20,
+			.clock = clock });
+		raise_descriptors();
+		add_uses(config);
+	}
+	routing_init(&routing, registered_mail_routes, uses, runtime, clock);
 }
 
 static void read_keys(const struct config *config, struct keyring *ret)
@@ -130,7 +204,10 @@ static void start(struct loop *loop, struct runtime *runtime, const struct confi
 	read_keys(config, &keys);
 	reader = reader_new(clock, NULL);
 	loop_watch(loop, reader_fd(reader), false, reader_work, reader);
-	const struct folder_needs needs = { .keys = &keys, .reader = reader, .runtime = runtime, .clock = clock };
+	open_routes(config, runtime, clock);
+	const struct folder_needs needs = {
+		.keys = &keys, .reader = reader, .routing = &routing, .runtime = runtime, .clock = clock
+	};
 	if (has_folder)
 		open_maildir(path, needs);
 	if (has_door)
@@ -171,6 +248,9 @@ static void stop(void)
 	close_place(&of_maildir);
 	close_place(&of_lmtp);
 	reader_free(reader);
+	if (routing.tables)
+		routing_clear(&routing);
+	blob_uses_free(uses);
 	keyring_clear(&keys);
 }
 

@@ -19,7 +19,6 @@
 #include "services/kit/documents/docs.h"
 #include "services/kit/mail/bounce_tag.h"
 #include "services/kit/mail/message.h"
-#include "services/kit/state/row.h"
 #include "services/kit/web/signed_link.h"
 #include <stdio.h>
 #include <strings.h>
@@ -30,6 +29,7 @@ struct mail_row {
 	char address_hash[40], cart_id[72];
 	uint32_t step, unused;
 };
+STATE_STRUCTS(mails, "mail", struct mail_row);
 
 static void local_part(const char *message_id, char ret[LOCAL_MAX])
 {
@@ -48,7 +48,7 @@ void match_remember_outcome(struct state *state, const struct message_meta *said
 	TEXT_COPY(row.cart_id, outcome->cart_id);
 	row.step = outcome->step;
 	local_part(outcome->message_id, local);
-	ROW_PUT(state, "mail", said->shop, local, &row);
+	STATE_PUT(state, mails, said->shop, local, &row);
 }
 
 /* ---- every shop ---- */
@@ -76,18 +76,14 @@ struct tagged {
 	struct mail_row row;
 };
 
-static bool row_of_tag(const char *shop, const char *key, struct bytes value, void *context)
+static bool row_of_tag(const char *shop, const char *key, const struct mail_row *row, void *context)
 {
 	struct tagged *tagged = context;
-	struct mail_row row;
 
 	(void)shop, (void)key;
-	if (value.len != sizeof(row))
+	if (strcmp(row->address_hash, tagged->tag->address_hash) != 0)
 		return true;
-	memcpy(&row, value.data, sizeof(row));
-	if (strcmp(row.address_hash, tagged->tag->address_hash) != 0)
-		return true;
-	tagged->row = row;
+	tagged->row = *row;
 	return false;
 }
 
@@ -98,7 +94,7 @@ static void take_tag(struct search *search, const char *shop, const struct bounc
 	char prefix[2 + BOUNCE_MAIL_LEN + 1];
 
 	snprintf(prefix, sizeof(prefix), "%d.%s", tag->step, tag->mail);
-	state_each(search->state, "mail", shop, prefix, row_of_tag, &tagged);
+	STATE_EACH(search->state, mails, shop, prefix, row_of_tag, &tagged);
 	TEXT_COPY(tagged.row.address_hash, tag->address_hash);
 	tagged.row.step = (uint32_t)tag->step;
 	take_row(search, &tagged.row);
@@ -149,20 +145,18 @@ static void search_message_ids(struct search *search, const struct shop *shop)
 
 	for (int i = 0; i < search->report->message_id_count && !search->found; i++) {
 		local_part(search->report->message_ids[i], local);
-		if (row_get(search->state, "mail", shop->name, local, &row, sizeof(row)) &&
-			is_proof(search, shop, local, &row))
+		if (STATE_GET(search->state, mails, shop->name, local, &row) && is_proof(search, shop, local, &row))
 			take_row(search, &row);
 	}
 }
 
 /* A shop has a row for each of its texts. */
-static bool search_shop(const char *name, const char *kind, struct bytes value, void *context)
+static bool search_shop(const char *name, const char *kind, void *context)
 {
 	struct search *search = context;
 	const struct shop *shop;
 	struct bytes secret;
 
-	(void)value;
 	if (strcmp(kind, "shop") != 0)
 		return true;
 	shop = docs_shop(search->state, name);
@@ -185,7 +179,7 @@ bool match_find(const struct state *state, const struct keyring *keys, int64_t n
 
 	*ret = (MailFeedback){ .kind = report->feedback, .heard_us = now_us };
 	TEXT_COPY(ret->detail, report->detail);
-	state_each(state, "document.digest", NULL, NULL, search_shop, &search);
+	STATE_EACH_KEY(state, document_digests, NULL, NULL, search_shop, &search);
 	return search.found;
 }
 
@@ -197,13 +191,12 @@ struct domain {
 	bool found;
 };
 
-static bool is_domain_of(const char *name, const char *kind, struct bytes value, void *context)
+static bool is_domain_of(const char *name, const char *kind, void *context)
 {
 	struct domain *domain = context;
 	const struct shop *shop = strcmp(kind, "shop") == 0 ? docs_shop(domain->state, name) : NULL;
 	const char *at = shop ? strrchr(shop->bounce, '@') : NULL;
 
-	(void)value;
 	domain->found = at && strcasecmp(at + 1, domain->domain) == 0;
 	return !domain->found;
 }
@@ -212,6 +205,71 @@ bool match_knows(const struct state *state, const char *address)
 {
 	struct domain domain = { .state = state, .domain = address_domain(address) };
 
-	state_each(state, "document.digest", NULL, NULL, is_domain_of, &domain);
+	STATE_EACH_KEY(state, document_digests, NULL, NULL, is_domain_of, &domain);
 	return domain.found;
+}
+
+/* ---- the domains of shops ---- */
+
+struct at_domain {
+	const struct state *state;
+	const char *domain, *shop; /* shop NULL: any */
+	char *first;
+	int count;
+};
+
+static bool count_domain(const char *name, const char *kind, void *context)
+{
+	struct at_domain *at_domain = context;
+	const struct shop *shop = strcmp(kind, "shop") == 0 ? docs_shop(at_domain->state, name) : NULL;
+	const char *at = shop ? strrchr(shop->bounce, '@') : NULL;
+
+	if (!at || strcasecmp(at + 1, at_domain->domain) != 0 ||
+		(at_domain->shop && strcmp(at_domain->shop, name) != 0))
+		return true;
+	if (at_domain->count++ == 0 && at_domain->first)
+		text_copy(at_domain->first, 64, name);
+	return true;
+}
+
+int match_shops_at(const struct state *state, const char *domain, char ret_first[64])
+{
+	struct at_domain at_domain = { .state = state, .domain = domain, .first = ret_first };
+
+	STATE_EACH_KEY(state, document_digests, NULL, NULL, count_domain, &at_domain);
+	return at_domain.count;
+}
+
+bool match_shop_has(const struct state *state, const char *shop, const char *domain)
+{
+	struct at_domain at_domain = { .state = state, .domain = domain, .shop = shop };
+
+	STATE_EACH_KEY(state, document_digests, shop, NULL, count_domain, &at_domain);
+	return at_domain.count > 0;
+}
+
+struct tag_search {
+	const struct state *state;
+	const char *address;
+	bool found;
+};
+
+static bool is_bounce_address_of(const char *name, const char *kind, void *context)
+{
+	struct tag_search *search = context;
+	const struct shop *shop = strcmp(kind, "shop") == 0 ? docs_shop(search->state, name) : NULL;
+	struct bounce_tag tag;
+
+	search->found = shop && *shop->bounce &&
+		(strcasecmp(shop->bounce, search->address) == 0 ||
+			bounce_address_read_unverified(shop->bounce, search->address, &tag));
+	return !search->found;
+}
+
+bool match_is_bounce_address(const struct state *state, const char *address)
+{
+	struct tag_search search = { .state = state, .address = address };
+
+	STATE_EACH_KEY(state, document_digests, NULL, NULL, is_bounce_address_of, &search);
+	return search.found;
 }

@@ -5,7 +5,7 @@
 #define PLATFORM_MAILIN_REPORT_H
 
 #include "bus/base/bytes.h"
-#include "proto/topics.h"
+#include "proto/platform_topics.h"
 #include "services/kit/mail/address.h"
 #include "services/platform/mailin/reason.h"
 

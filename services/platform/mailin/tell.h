@@ -5,7 +5,7 @@
 #define PLATFORM_MAILIN_TELL_H
 
 #include "bus/actor/runtime/runtime.h"
-#include "proto/topics.h"
+#include "proto/platform_topics.h"
 
 /* Its name on the bus is a digest of whose it is and of the mail's bytes: told twice it changes nothing. -ENOTCONN; else answered exactly once. */
 int tell(struct runtime *runtime, const char *shop, const MailFeedback *feedback, struct bytes mail, said_fn *answer,

@@ -14,7 +14,10 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-enum { FAILURES_TOLERATED = 3, BODY_MOST = 4 * DOC_TEXT_MAX };
+enum {
+	FAILURES_TOLERATED = 3,
+	BODY_TIMES = 4 /* how much longer than the longest text a body may be: its line ends are CRLF */
+};
 #define EVERY_US (15 * US_PER_MINUTE)
 #define AGAIN_US US_PER_MINUTE
 #define RETRY_MOST_US US_PER_HOUR
@@ -23,7 +26,8 @@ enum { FAILURES_TOLERATED = 3, BODY_MOST = 4 * DOC_TEXT_MAX };
 struct document {
 	struct list hook;
 	struct fetcher *fetcher;
-	char shop[64], kind[VOICE_KIND_ROOM], id[GOOGLE_ID_MAX + 1];
+	const struct document_kind *row;
+	char shop[64], kind[DOCUMENT_KIND_ROOM], id[GOOGLE_ID_MAX + 1];
 	int64_t due_us; /* boot time */
 	int failures;
 	bool is_named;
@@ -35,16 +39,18 @@ struct fetcher {
 	struct google *google;
 	const struct clock *clock;
 	const char *api;
+	struct mirror *into;
 	struct list documents;
 };
 
-struct fetcher *fetcher_new(const struct google_settings *settings, const char *api)
+struct fetcher *fetcher_new(const struct google_settings *settings, const char *api, struct mirror *into)
 {
 	struct fetcher *fetcher = memory_new(sizeof(*fetcher));
 
 	fetcher->google = google_new(settings);
 	fetcher->clock = settings->http.clock;
 	fetcher->api = api;
+	fetcher->into = into;
 	list_init(&fetcher->documents);
 	return fetcher;
 }
@@ -97,6 +103,7 @@ static void note(const struct shop_docs *docs, void *context)
 		if (!found) {
 			found = memory_new(sizeof(*found));
 			found->fetcher = fetcher;
+			found->row = doc->row;
 			TEXT_COPY(found->shop, docs->shop);
 			TEXT_COPY(found->kind, doc->kind);
 			TEXT_COPY(found->id, doc->google);
@@ -110,7 +117,7 @@ static void note_all(struct fetcher *fetcher)
 {
 	LIST_EACH (hook, &fetcher->documents)
 		LIST_ENTRY(hook, struct document, hook)->is_named = false;
-	mirror_each(note, fetcher);
+	mirror_each(fetcher->into, note, fetcher);
 	LIST_EACH_SAFE (hook, &fetcher->documents) {
 		struct document *document = LIST_ENTRY(hook, struct document, hook);
 		if (!document->is_named)
@@ -144,7 +151,7 @@ static void take(struct document *document, struct bytes body)
 	struct buffer text = { 0 };
 
 	fetcher_text(body, &text);
-	if (mirror_fetched(document->shop, document->kind, document->id, buffer_bytes(&text)))
+	if (mirror_fetched(document->fetcher->into, document->shop, document->kind, document->id, buffer_bytes(&text)))
 		log_event(LOG_NOTICE, "fetched shop=%s document=%s", document->shop, document->kind);
 	buffer_free(&text);
 	document->failures = 0;
@@ -159,7 +166,8 @@ static void take_failure(struct document *document, const struct http_answer *an
 
 	document->failures++;
 	if (is_refusal || document->failures >= FAILURES_TOLERATED) {
-		if (mirror_not_fetched(document->shop, document->kind, document->id, answer->words))
+		if (mirror_not_fetched(
+			    document->fetcher->into, document->shop, document->kind, document->id, answer->words))
 			log_event(LOG_ERROR, "cannot fetch shop=%s document=%s: %s", document->shop, document->kind,
 				answer->words);
 		wait_for(document, http_answer_retry_us(answer, EVERY_US, RETRY_MOST_US));
@@ -190,7 +198,7 @@ static void fetch(struct document *document)
 	http_request_init(
 		http, "GET", "%.256s/drive/v3/files/%s/export?mimeType=text/plain", fetcher->api, document->id);
 	http->reach = HTTP_REACH_ADMIN;
-	http->most_bytes = BODY_MOST;
+	http->most_bytes = BODY_TIMES * document->row->bytes_max;
 	http->wanted[0] = "Retry-After";
 	document->request.scope = GOOGLE_SCOPE_DRIVE;
 	document->call = google_call_new(fetcher->google, &document->request, &caller, document);

@@ -1,33 +1,23 @@
 /*
  * judge.c: the owner's texts, checked before anybody hears of them
  *
- * Promises:  what is judged good parses everywhere: the services use the same parsers on the same bytes.
+ * Promises:  each text is judged by the row of its kind, with the parser that the services use. shop.conf comes first; the other kinds
+ *            are judged beside the last shop.conf that was right, and wait until there was one.
  * Fails by:  DOC_BAD with file, line, column and what was expected.
- * Read next: services/kit/rules/rules.h, shop.h, voice.h
+ * Read next: services/kit/documents/kinds.h
  */
 #include "services/platform/mirror/judge.h"
+#include "bus/base/cleanup.h"
 #include "bus/base/log.h"
+#include "bus/base/memory.h"
 #include "bus/base/text.h"
-#include "services/kit/rules/rules.h"
-#include "services/kit/shop/shop.h"
 #include <openssl/evp.h>
 #include <stdio.h>
+#include <stdlib.h>
 
-bool doc_is_language(const struct doc *doc)
+bool doc_is_further(const struct doc *doc)
 {
-	return doc->type == DOC_VOICE && strcmp(doc->kind, "voice") != 0;
-}
-
-const char *doc_kind_name(enum doc_type type)
-{
-	static const char *const names[DOC_TYPES] = { "shop", "rules", "voice" };
-
-	return names[type];
-}
-
-void doc_file_name(const char *kind, char ret[DOC_FILE_ROOM])
-{
-	snprintf(ret, DOC_FILE_ROOM, "%s.%s", kind, strcmp(kind, "shop") == 0 ? "conf" : "txt");
+	return document_is_further(doc->row, doc->kind);
 }
 
 static void digest_of(struct bytes text, char ret[65])
@@ -49,108 +39,87 @@ static void bad(struct doc *doc, const char *what, const char *detail)
 /* Right or wrong: is there a text at all? */
 static bool is_text(struct doc *doc)
 {
-	const char *wrong = owner_text_wrong(buffer_bytes(&doc->text));
+	char why[OWNER_TEXT_WHY];
 
 	if (doc->unreadable[0])
 		bad(doc, "cannot be read: ", doc->unreadable);
 	else if (!doc->present)
 		bad(doc, "is missing", "");
-	else if (wrong)
-		bad(doc, wrong, "");
+	else if (!owner_text_valid(buffer_bytes(&doc->text), doc->row->bytes_max, why))
+		bad(doc, why, "");
 	else
 		return true;
 	return false;
 }
 
-/* false: it is not right, and `ret` is not to be used. */
-static bool judge_shop(struct shop_docs *docs, struct shop *ret)
+static struct document_text text_of(const struct shop_docs *docs, struct doc *doc)
 {
-	struct doc *doc = &docs->docs[DOC_SHOP];
-	struct config_error error;
-
-	if (!is_text(doc))
-		return false;
-	if (shop_parse(buffer_text(&doc->text), docs->shop, doc->source, ret, &error) < 0) {
-		doc->verdict = DOC_BAD;
-		TEXT_COPY(doc->wrong, error.text); /* names the file already */
-		return false;
-	}
-	doc->verdict = DOC_GOOD;
-	TEXT_COPY(docs->currency, ret->currency);
-	docs->google = ret->google;
-	return true;
+	return (struct document_text){ .shop = docs->shop,
+		.kind = doc->kind,
+		.source = doc->source,
+		.text = buffer_text(&doc->text),
+		.conf = docs->conf,
+		.conf_is_right = docs->conf_is_right };
 }
 
-static void gather_warnings(struct doc *doc, const struct rules *rules)
+static void judge_text(const struct shop_docs *docs, struct doc *doc)
 {
-	for (int i = 0; i < rules->warning_count; i++) {
-		size_t len = strlen(doc->warnings);
-		snprintf(doc->warnings + len, sizeof(doc->warnings) - len, "%s%s", i ? "; " : "", rules->warnings[i]);
-	}
-}
+	_cleanup_free_ struct document_opinion *opinion = memory_new(sizeof(*opinion));
+	const struct document_text text = text_of(docs, doc);
 
-static void judge_rules(const struct shop_docs *docs, struct doc *doc)
-{
-	struct rules_error error;
-	struct rules rules;
-
-	if (!is_text(doc))
-		return;
-	if (rules_parse(buffer_text(&doc->text), docs->currency, &rules, &error) < 0) {
-		bad(doc, error.text, "");
+	doc->row->judge(&text, opinion);
+	if (!opinion->wrong[0]) {
+		doc->verdict = DOC_GOOD;
+		TEXT_COPY(doc->warnings, opinion->warnings);
 		return;
 	}
-	doc->verdict = DOC_GOOD;
-	rules_warn_of_currency(&rules, docs->currency);
-	gather_warnings(doc, &rules);
+	bad(doc, opinion->wrong, "");
+	if (opinion->names_source)
+		TEXT_COPY(doc->wrong, opinion->wrong);
 }
 
-/* `shop` NULL: its own configuration is wrong, so where links may lead is judged when that is mended. */
-static void judge_voice(struct doc *doc, const struct shop *shop)
+/* What a wrong shop.conf said before it was wrong still holds: its currency, and which Google documents it names. */
+static void judge_conf(struct shop_docs *docs)
 {
-	struct text_error error;
-	struct voice *voice = NULL;
+	struct doc *doc = &docs->docs[0];
+
+	if (is_text(doc))
+		judge_text(docs, doc);
+	docs->conf_is_right = doc->verdict == DOC_GOOD;
+	if (docs->conf_is_right) {
+		const struct document_text text = text_of(docs, doc);
+		shop_document.reading.free(docs->conf);
+		docs->conf = shop_document.reading.parse(&text, "");
+	}
+}
+
+static void judge_beside(const struct shop_docs *docs, struct doc *doc)
+{
 	char why[160];
 
-	if (!doc->present && !doc->unreadable[0]) {
+	if (!doc->present && !doc->unreadable[0] && doc->row->is_optional)
 		doc->verdict = DOC_MISSING;
-		return;
-	}
-	if (!voice_kind_valid(doc->kind, why)) {
+	else if (doc_is_further(doc) && doc->row->may_be_called && !doc->row->may_be_called(doc->kind, why))
 		bad(doc, why, "");
-		return;
-	}
-	if (!is_text(doc))
-		return;
-	const char *text = buffer_text(&doc->text);
-	bool blank = text[strspn(text, " \t\r\n")] == '\0'; /* means the built-in voice */
-	if (!blank && (voice_parse(text, &voice, &error) < 0 || (shop && voice_check_links(voice, shop, &error) < 0)))
-		bad(doc, error.text, "");
-	else
-		doc->verdict = DOC_GOOD;
-	voice_free(voice);
+	else if (is_text(doc))
+		judge_text(docs, doc);
 }
 
 void judge(struct shop_docs *docs)
 {
-	static struct shop shop; /* large */
-
 	for (size_t i = 0; i < docs->count; i++) {
 		struct doc *doc = &docs->docs[i];
 		doc->verdict = DOC_WAITING;
 		doc->wrong[0] = doc->warnings[0] = '\0';
 		digest_of(buffer_bytes(&doc->text), doc->digest);
 	}
-	bool is_known = judge_shop(docs, &shop);
-	if (!docs->currency[0])
+	judge_conf(docs);
+	if (!docs->conf)
 		return;
-	for (size_t i = DOC_RULES; i < docs->count; i++) {
+	for (size_t i = 1; i < docs->count; i++) {
 		struct doc *doc = &docs->docs[i];
 		if (doc->is_remote && !doc->present && !doc->unreadable[0])
 			continue; /* not fetched yet */
-		if (doc->type == DOC_RULES)
-			judge_rules(docs, doc);
-		else
-			judge_voice(doc, is_known ? &shop : NULL);
+		judge_beside(docs, doc);
 	}
 }

@@ -9,40 +9,43 @@
  *            document before it in use; mended, the alarm is cleared. Each is one turn, so none is said without the others.
  *            Of a file and a Google document for the same text the one that changed last counts; also after a restart.
  * Fails by:  saying nothing: what is seen and what was said are compared again after every change of either.
- * Read next: judge.c (what is right), watcher.c (how files are read), services/kit/documents/docs.h (how the others read documents)
+ * Read next: judge.c (what is right), watcher.c (how files are read), services/kit/documents/kinds.h (which kinds there are), docs.h
+ *            beside it (how the others read documents)
  */
 #include "services/platform/mirror/mirror.h"
 #include "bus/base/cleanup.h"
 #include "bus/base/memory.h"
 #include "bus/base/text.h"
-#include "proto/topics.h"
+#include "proto/platform_topics.h"
 #include "services/kit/documents/docs.h"
 #include <stdio.h>
 #include <stdlib.h>
 
-static LIST_HEAD(shops);
+STATE_STRINGS(document_google, "document.google");
+STATE_STRINGS(alarms, "alarm");
 
 /* --- what was seen --- */
 
-static struct doc *add_doc(struct shop_docs *docs, enum doc_type type, const char *kind)
+static struct doc *add_doc(struct shop_docs *docs, const struct document_kind *row, const char *kind)
 {
-	char file[DOC_FILE_ROOM];
+	char file[DOCUMENT_FILE_ROOM];
 
 	docs->docs = memory_resize(docs->docs, (docs->count + 1) * sizeof(*docs->docs));
 	struct doc *doc = &docs->docs[docs->count++];
-	*doc = (struct doc){ .type = type, .verdict = type == DOC_VOICE ? DOC_MISSING : DOC_WAITING };
+	*doc = (struct doc){ .row = row, .verdict = row->is_optional ? DOC_MISSING : DOC_WAITING };
 	TEXT_COPY(doc->kind, kind);
-	doc_file_name(kind, file);
+	document_file_name(row, kind, file);
 	snprintf(doc->source, sizeof(doc->source), "%s/%s", docs->shop, file);
 	return doc;
 }
 
-static struct doc *doc_of(struct shop_docs *docs, const char *kind)
+/* `row` is that of `kind`. */
+static struct doc *doc_of(struct shop_docs *docs, const struct document_kind *row, const char *kind)
 {
 	for (size_t i = 0; i < docs->count; i++)
 		if (!docs->docs[i].is_remote && strcmp(docs->docs[i].kind, kind) == 0)
 			return &docs->docs[i];
-	return add_doc(docs, DOC_VOICE, kind);
+	return add_doc(docs, row, kind);
 }
 
 static struct doc *remote_of(const struct shop_docs *docs, const char *kind)
@@ -53,18 +56,27 @@ static struct doc *remote_of(const struct shop_docs *docs, const char *kind)
 	return NULL;
 }
 
-static struct shop_docs *slot_of(const char *shop)
+static void add_each_kind(struct shop_docs *docs)
 {
-	LIST_EACH (hook, &shops) {
+	const struct document_kind *row;
+
+	add_doc(docs, &shop_document, shop_document.name);
+	for (size_t i = 0; (row = document_kind_at(registered_documents, i)); i++)
+		if (row != &shop_document)
+			add_doc(docs, row, row->name);
+}
+
+static struct shop_docs *slot_of(struct mirror *into, const char *shop)
+{
+	LIST_EACH (hook, &into->shops) {
 		struct shop_docs *docs = LIST_ENTRY(hook, struct shop_docs, hook);
 		if (strcmp(docs->shop, shop) == 0)
 			return docs;
 	}
 	struct shop_docs *docs = memory_new(sizeof(*docs));
 	TEXT_COPY(docs->shop, shop);
-	for (int type = 0; type < DOC_TYPES; type++)
-		add_doc(docs, (enum doc_type)type, doc_kind_name((enum doc_type)type));
-	list_append(&shops, &docs->hook);
+	add_each_kind(docs);
+	list_append(&into->shops, &docs->hook);
 	return docs;
 }
 
@@ -89,16 +101,14 @@ static void verdict_words(const struct doc *doc, char ret[500])
 	snprintf(ret, 500, "%d %s %s", (int)doc->verdict, doc->digest, doc->wrong);
 }
 
-static uint64_t changes;
-
-static void name_remote(struct shop_docs *docs, enum doc_type type, const char *id)
+static void name_remote(struct shop_docs *docs, const struct document_kind *row, const char *id)
 {
-	struct doc *doc = remote_of(docs, doc_kind_name(type));
+	struct doc *doc = remote_of(docs, row->name);
 
 	if (!doc && !id[0])
 		return;
 	if (!doc)
-		doc = add_doc(docs, type, doc_kind_name(type));
+		doc = add_doc(docs, row, row->name);
 	if (doc->is_remote && strcmp(doc->google, id) == 0)
 		return;
 	clear(doc);
@@ -108,12 +118,22 @@ static void name_remote(struct shop_docs *docs, enum doc_type type, const char *
 	snprintf(doc->source, sizeof(doc->source), "Google document %s", id);
 }
 
-const struct shop_docs *mirror_see(const char *shop, const struct seen *seen, size_t count)
+/* As the last shop.conf that was right says. */
+static void name_remotes(struct shop_docs *docs)
 {
-	struct shop_docs *docs = slot_of(shop);
+	const struct document_kind *row;
+
+	for (size_t i = 0; docs->conf && (row = document_kind_at(registered_documents, i)); i++)
+		if (row->google_id)
+			name_remote(docs, row, row->google_id(docs->conf));
+}
+
+const struct shop_docs *mirror_see(struct mirror *into, const char *shop, const struct seen *seen, size_t count)
+{
+	struct shop_docs *docs = slot_of(into, shop);
 
 	for (size_t i = 0; i < count; i++)
-		doc_of(docs, seen[i].kind); /* all of them, before any is pointed at */
+		doc_of(docs, seen[i].row, seen[i].kind); /* all of them, before any is pointed at */
 	_cleanup_free_ char(*before)[500] = memory_new(docs->count * sizeof(*before));
 	_cleanup_free_ char(*digest)[65] = memory_new(docs->count * sizeof(*digest));
 	for (size_t i = 0; i < docs->count; i++) {
@@ -123,25 +143,25 @@ const struct shop_docs *mirror_see(const char *shop, const struct seen *seen, si
 			clear(&docs->docs[i]);
 	}
 	for (size_t i = 0; i < count; i++)
-		keep(doc_of(docs, seen[i].kind), &seen[i]);
+		keep(doc_of(docs, seen[i].row, seen[i].kind), &seen[i]);
 	judge(docs);
 	for (size_t i = 0; i < docs->count; i++) {
 		char after[500];
 		verdict_words(&docs->docs[i], after);
 		docs->docs[i].changed = !docs->docs[i].is_remote && strcmp(before[i], after) != 0;
 		if (docs->docs[i].changed && digest[i][0] && strcmp(digest[i], docs->docs[i].digest) != 0)
-			docs->docs[i].changed_nth = ++changes;
+			docs->docs[i].changed_nth = ++into->changes;
 	}
-	name_remote(docs, DOC_RULES, docs->google.rules);
-	name_remote(docs, DOC_VOICE, docs->google.voice);
+	name_remotes(docs);
 	return docs;
 }
 
 /* --- what was fetched --- */
 
-static bool put_fetched(const char *shop, const char *kind, const char *id, struct bytes text, const char *why)
+static bool put_fetched(
+	struct mirror *into, const char *shop, const char *kind, const char *id, struct bytes text, const char *why)
 {
-	struct shop_docs *docs = slot_of(shop);
+	struct shop_docs *docs = slot_of(into, shop);
 	struct doc *doc = remote_of(docs, kind);
 	char before[500], after[500], digest[65];
 
@@ -157,36 +177,43 @@ static bool put_fetched(const char *shop, const char *kind, const char *id, stru
 	}
 	judge(docs);
 	if (!*why && strcmp(digest, doc->digest) != 0)
-		doc->changed_nth = ++changes;
+		doc->changed_nth = ++into->changes;
 	verdict_words(doc, after);
 	return strcmp(before, after) != 0;
 }
 
-bool mirror_fetched(const char *shop, const char *kind, const char *id, struct bytes text)
+bool mirror_fetched(struct mirror *into, const char *shop, const char *kind, const char *id, struct bytes text)
 {
-	return put_fetched(shop, kind, id, text, "");
+	return put_fetched(into, shop, kind, id, text, "");
 }
 
-bool mirror_not_fetched(const char *shop, const char *kind, const char *id, const char *why)
+bool mirror_not_fetched(struct mirror *into, const char *shop, const char *kind, const char *id, const char *why)
 {
-	return put_fetched(shop, kind, id, BYTES("", 0), why);
+	return put_fetched(into, shop, kind, id, BYTES("", 0), why);
 }
 
-void mirror_forget(void)
+void mirror_init(struct mirror *ret)
 {
-	LIST_EACH_SAFE (hook, &shops) {
+	*ret = (struct mirror){ 0 };
+	list_init(&ret->shops);
+}
+
+void mirror_clear(struct mirror *seen)
+{
+	LIST_EACH_SAFE (hook, &seen->shops) {
 		struct shop_docs *docs = LIST_ENTRY(hook, struct shop_docs, hook);
 		list_remove(hook);
 		for (size_t i = 0; i < docs->count; i++)
 			buffer_free(&docs->docs[i].text);
 		free(docs->docs);
+		shop_document.reading.free(docs->conf);
 		free(docs);
 	}
 }
 
-void mirror_each(void (*each)(const struct shop_docs *docs, void *context), void *context)
+void mirror_each(const struct mirror *seen, void (*each)(const struct shop_docs *docs, void *context), void *context)
 {
-	LIST_EACH (hook, &shops)
+	LIST_EACH (hook, &seen->shops)
 		each(LIST_ENTRY(hook, struct shop_docs, hook), context);
 }
 
@@ -200,7 +227,7 @@ static void remember_document(struct state *state, const struct message_meta *sa
 	if (!google[0] && text_starts(document->source, "Google document ")) /* said before 0.2.0 */
 		google = document->digest;
 	if (!said->tombstone && google[0])
-		state_put_bytes(state, "document.google", said->shop, document->kind, bytes_of(google));
+		STATE_PUT_STRING(state, document_google, said->shop, document->kind, bytes_of(google));
 }
 
 static void remember_alarm(struct state *state, const struct message_meta *said, const Alarm *alarm)
@@ -208,9 +235,9 @@ static void remember_alarm(struct state *state, const struct message_meta *said,
 	if (!text_starts(alarm->kind, "document."))
 		return;
 	if (alarm->raised)
-		state_put_bytes(state, "alarm", said->shop, alarm->kind, bytes_of(alarm->text));
+		STATE_PUT_STRING(state, alarms, said->shop, alarm->kind, bytes_of(alarm->text));
 	else
-		state_delete(state, "alarm", said->shop, alarm->kind);
+		STATE_DELETE(state, alarms, said->shop, alarm->kind);
 }
 
 /* --- what there is to say --- */
@@ -223,34 +250,39 @@ struct wanted {
 };
 
 /* Neither the file nor the document beside it can be read. */
-static bool rules_are_bad(const struct shop_docs *docs)
+static bool text_is_bad(const struct shop_docs *docs, const struct doc *file)
 {
-	const struct doc *remote = remote_of(docs, "rules");
+	const struct doc *remote = remote_of(docs, file->kind);
 
-	return docs->docs[DOC_RULES].verdict == DOC_BAD &&
+	return !file->is_remote && file->verdict == DOC_BAD &&
 		!(remote && remote->google[0] && remote->verdict == DOC_GOOD);
 }
 
-/* The currency is part of what the rules mean: a new one must not make the rules in use unreadable. */
-static bool would_orphan_rules(const struct state *state, const struct shop_docs *docs)
+/* A new shop.conf must not make a text in use unreadable: a new currency, the rules. */
+static bool would_orphan_a_text(const struct state *state, const struct shop_docs *docs)
 {
 	const struct shop *said = docs_shop(state, docs->shop);
 	char digest[100];
 
-	return said && rules_are_bad(docs) && strcmp(said->currency, docs->currency) != 0 &&
-		docs_version(state, docs->shop, "rules", digest) > 0;
+	for (size_t i = 1; said && i < docs->count; i++) {
+		const struct doc *doc = &docs->docs[i];
+		if (doc->row->depends_on && text_is_bad(docs, doc) && doc->row->depends_on(said, docs->conf) &&
+			docs_version(state, docs->shop, doc->kind, digest) > 0)
+			return true;
+	}
+	return false;
 }
 
-/* A language whose file is gone is taken back; but not when the whole folder seems to be gone. */
+/* A further text whose file is gone is taken back; but not when the whole folder seems to be gone. */
 static bool is_taken_back(const struct shop_docs *docs, const struct doc *doc)
 {
-	return doc->verdict == DOC_MISSING && doc_is_language(doc) && docs->docs[DOC_SHOP].verdict == DOC_GOOD;
+	return doc->verdict == DOC_MISSING && doc_is_further(doc) && docs->conf_is_right;
 }
 
 static bool was_said_remotely(const struct state *state, const char *shop, const struct doc *doc, bool *ret_same)
 {
 	_cleanup_(buffer_free) struct buffer digest = { 0 };
-	bool was_said = state_get_bytes(state, "document.google", shop, doc->kind, &digest);
+	bool was_said = STATE_GET_STRING(state, document_google, shop, doc->kind, &digest);
 
 	*ret_same = was_said && strcmp(buffer_text(&digest), doc->digest) == 0;
 	return was_said;
@@ -286,15 +318,15 @@ static bool wants_document(const struct state *state, const struct shop_docs *do
 		return false;
 	if (version > 0 && strcmp(digest, doc->digest) == 0)
 		return doc->is_remote; /* from now on it is the document that counts, and that is on record */
-	return doc->type != DOC_SHOP || !would_orphan_rules(state, docs);
+	return doc->row != &shop_document || !would_orphan_a_text(state, docs);
 }
 
-/* A voice that was there and is gone is more likely a slip than a wish. */
+/* A text that was there and is gone is more likely a slip than a wish. */
 static bool is_gone(const struct state *state, const struct shop_docs *docs, const struct doc *doc)
 {
 	char digest[100];
 
-	return doc->verdict == DOC_MISSING && !doc_is_language(doc) &&
+	return doc->verdict == DOC_MISSING && !doc_is_further(doc) &&
 		docs_version(state, docs->shop, doc->kind, digest) > 0;
 }
 
@@ -316,15 +348,17 @@ static void want_alarm(const struct state *state, struct wanted *wanted)
 	char name[48];
 
 	alarm_name(doc, name);
-	bool is_raised = state_get_bytes(state, "alarm", wanted->docs->shop, name, &raised);
+	bool is_raised = STATE_GET_STRING(state, alarms, wanted->docs->shop, name, &raised);
 	wanted->raised =
 		(doc->verdict == DOC_BAD || is_gone(state, wanted->docs, doc)) && may_alarm(state, wanted->docs, doc);
 	if (doc->verdict == DOC_WAITING && (!doc->is_remote || doc->google[0])) {
 		wanted->raised = is_raised;
 		return;
 	}
-	if (wanted->raised)
-		TEXT_COPY(wanted->text, doc->verdict == DOC_BAD ? doc->wrong : "voice.txt is gone");
+	if (wanted->raised && doc->verdict == DOC_BAD)
+		TEXT_COPY(wanted->text, doc->wrong);
+	else if (wanted->raised)
+		snprintf(wanted->text, sizeof(wanted->text), "%s%s is gone", doc->kind, doc->row->ending);
 	wanted->alarm = wanted->raised ? !is_raised || strcmp(buffer_text(&raised), wanted->text) != 0 : is_raised;
 }
 
@@ -346,7 +380,7 @@ static void note_google(const struct state *state, const struct wanted *wanted, 
 
 	if (doc->is_remote)
 		text_copy(ret, 65, doc->digest);
-	else if (state_get_bytes(state, "document.google", wanted->docs->shop, doc->kind, &digest))
+	else if (STATE_GET_STRING(state, document_google, wanted->docs->shop, doc->kind, &digest))
 		text_copy(ret, 65, buffer_text(&digest));
 }
 
@@ -359,14 +393,14 @@ static void say_document(const struct state *state, struct turn *turn, const str
 	document->version = docs_version(state, wanted->docs->shop, doc->kind, before) + 1;
 	document->at_us = turn_now_us(turn);
 	TEXT_COPY(document->kind, doc->kind);
-	text_copy_bytes(document->text, sizeof(document->text), buffer_bytes(&doc->text));
+	document_set_text(document, buffer_bytes(&doc->text));
 	TEXT_COPY(document->digest, doc->digest);
 	TEXT_COPY(document->source, doc->source);
 	note_google(state, wanted, document->google);
 
 	Audit audit = { .at_us = turn_now_us(turn),
 		.decided_on = turn_seen(turn),
-		.rules_version = doc->type == DOC_RULES ? document->version : 0 };
+		.rules_version = doc->row->is_rules_version ? document->version : 0 };
 	TEXT_COPY(audit.action, "document");
 	TEXT_COPY(audit.who, "owner");
 	TEXT_COPY(audit.before, before);
@@ -386,15 +420,14 @@ static void write_remedy(const struct wanted *wanted, uint32_t version, Alarm *a
 	if (doc->is_remote && doc->unreadable[0])
 		snprintf(alarm->remedy, sizeof(alarm->remedy),
 			"share it with the service account as a reader, and check [documents] %s; until then what is "
-			"in use "
-			"stays in use",
+			"in use stays in use",
 			doc->kind);
 	else if (version > 0)
 		snprintf(alarm->remedy, sizeof(alarm->remedy),
 			"mend %s and save it; until then version %u stays in use", doc->source, version);
 	else
-		snprintf(alarm->remedy, sizeof(alarm->remedy), "write %s and save it; until then the shop %s",
-			doc->source, doc->type == DOC_SHOP ? "is not started" : "has none");
+		snprintf(alarm->remedy, sizeof(alarm->remedy), "write %s and save it; until then %s", doc->source,
+			doc->row->without);
 }
 
 static void say_alarm(const struct state *state, struct turn *turn, const struct wanted *wanted)
@@ -416,21 +449,31 @@ static void say_alarm(const struct state *state, struct turn *turn, const struct
 
 /* --- the clock --- */
 
-static bool adopt_kind(const char *shop, const char *key, struct bytes value, void *context)
+struct adopting {
+	struct shop_docs *docs;
+	const struct document_kind *row;
+};
+
+static bool adopt_further(const char *shop, const char *key, void *context)
 {
+	const struct adopting *adopting = context;
+
 	(void)shop;
-	(void)value;
-	if (text_starts(key, "voice."))
-		doc_of(context, key);
+	if (document_is_further(adopting->row, key))
+		doc_of(adopting->docs, adopting->row, key);
 	return true;
 }
 
-/* Languages that were said, and whose files this run never saw: they are gone. */
+/* Further texts, such as a language's, that were said and whose files this run never saw: they are gone. */
 static void adopt_said(const struct state *state, struct shop_docs *docs)
 {
+	struct adopting adopting = { .docs = docs };
 	size_t known = docs->count;
 
-	state_each(state, "document.digest", docs->shop, "voice.", adopt_kind, docs);
+	for (size_t i = 0; (adopting.row = document_kind_at(registered_documents, i)); i++)
+		if (adopting.row->further_max > 0)
+			STATE_EACH_KEY(
+				state, document_digests, docs->shop, adopting.row->name, adopt_further, &adopting);
 	if (docs->count > known)
 		judge(docs);
 }
@@ -438,7 +481,9 @@ static void adopt_said(const struct state *state, struct shop_docs *docs)
 /* The first thing that there is to say; false: all is said. */
 static bool find_wanted(const struct state *state, struct wanted *ret)
 {
-	LIST_EACH (hook, &shops) {
+	const struct mirror *context = mirror_context(state);
+
+	LIST_EACH (hook, &context->shops) {
 		struct shop_docs *docs = LIST_ENTRY(hook, struct shop_docs, hook);
 		adopt_said(state, docs);
 		for (size_t i = 0; i < docs->count; i++) {
@@ -472,8 +517,8 @@ static void due(const struct state *state, struct turn *turn)
 const struct service mirror = {
 	.name = "mirror",
 	.exclusive = true,
-	.remembers = { REMEMBERS(document, remember_document), REMEMBERS(alarm, remember_alarm) },
-	.says = { SAYS(document), SAYS(audit), SAYS(alarm) },
+	.remembers = REMEMBERING(REMEMBERS(document, remember_document), REMEMBERS(alarm, remember_alarm)),
+	.says = SAYING(SAYS(document), SAYS(audit), SAYS(alarm)),
 	.next_due_us = next_due_us,
 	.due = due,
 };

@@ -14,7 +14,7 @@
 #include "bus/base/log.h"
 #include "bus/base/memory.h"
 #include "bus/base/text.h"
-#include "proto/events.h"
+#include "proto/platform_events.h"
 #include "services/kit/shop/shop.h"
 #include <dirent.h>
 #include <errno.h>
@@ -28,7 +28,7 @@
 #define LOOK_ANYWAY_US (10 * US_PER_S)  /* with inotify */
 #define LOOK_OFTEN_US (500 * US_PER_MS) /* without */
 
-enum { FILES_MAX = DOC_TYPES + 60 };
+enum { FURTHER_MAX = 60 }; /* texts of a shop, beside one of each kind */
 
 #define EVENTS                                                                                                         \
 	(IN_CLOSE_WRITE | IN_MODIFY | IN_CREATE | IN_DELETE | IN_MOVED_FROM | IN_MOVED_TO | IN_ATTRIB |                \
@@ -43,33 +43,36 @@ struct looks {
 };
 
 struct file {
-	char kind[VOICE_KIND_ROOM];
+	const struct document_kind *row;
+	char kind[DOCUMENT_KIND_ROOM];
 	struct looks last; /* at the last look */
 };
 
 struct folder {
 	struct list hook;
 	char shop[64];
-	struct file files[FILES_MAX]; /* shop.conf, rules.txt, voice.txt, then voices of languages as they were found */
-	size_t count;
+	struct file *files; /* one of each kind, then further ones (voices of languages) as they were found */
+	size_t count, kinds;
 	int64_t changed_us; /* boot time of the look that found it changed */
 	bool read;          /* since then */
-	bool overfull;      /* with more voices than are taken; it was logged */
+	bool overfull;      /* with more further texts than are taken; it was logged */
 };
 
 struct watcher {
 	const char *path;
+	struct mirror *into;
 	int inotify;
 	struct list folders;
 	int64_t look_at_us;
 	int complained; /* the error of the shops' folder that was logged last */
 };
 
-struct watcher *watcher_new(const char *shops)
+struct watcher *watcher_new(const char *shops, struct mirror *into)
 {
 	struct watcher *watcher = memory_new(sizeof(*watcher));
 
 	watcher->path = shops;
+	watcher->into = into;
 	watcher->inotify = inotify_init1(IN_NONBLOCK | IN_CLOEXEC);
 	if (watcher->inotify < 0)
 		log_event(LOG_WARNING,
@@ -83,8 +86,11 @@ void watcher_free(struct watcher *watcher)
 {
 	if (!watcher)
 		return;
-	LIST_EACH_SAFE (hook, &watcher->folders)
-		free(LIST_ENTRY(hook, struct folder, hook));
+	LIST_EACH_SAFE (hook, &watcher->folders) {
+		struct folder *folder = LIST_ENTRY(hook, struct folder, hook);
+		free(folder->files);
+		free(folder);
+	}
 	if (watcher->inotify >= 0)
 		close(watcher->inotify);
 	free(watcher);
@@ -155,92 +161,122 @@ static void log_doc(const char *shop, const struct doc *doc)
 	}
 }
 
-static void path_of(const struct watcher *watcher, const struct folder *folder, const char *kind, char ret[PATH_MAX])
+static void path_of(
+	const struct watcher *watcher, const struct folder *folder, const struct file *file, char ret[PATH_MAX])
 {
-	char file[DOC_FILE_ROOM];
+	char name[DOCUMENT_FILE_ROOM];
 
-	doc_file_name(kind, file);
-	snprintf(ret, PATH_MAX, "%s/%s/%s", watcher->path, folder->shop, file);
+	document_file_name(file->row, file->kind, name);
+	snprintf(ret, PATH_MAX, "%s/%s/%s", watcher->path, folder->shop, name);
+}
+
+static void tell_too_long(const struct file *file, const char *path, char ret_why[OWNER_TEXT_WHY + 8])
+{
+	char why[OWNER_TEXT_WHY];
+
+	owner_text_file_too_long(path, file->row->bytes_max, why);
+	snprintf(ret_why, OWNER_TEXT_WHY + 8, "it %s", why);
 }
 
 /* A file of more than the most is kept just long enough to be refused as too long. false: it is not there. */
-static bool read_doc(const struct watcher *watcher, const struct folder *folder, const char *kind, struct buffer *text,
-	struct seen *ret)
+static bool read_doc(const struct watcher *watcher, const struct folder *folder, const struct file *file,
+	struct buffer *text, char why[OWNER_TEXT_WHY + 8], struct seen *ret)
 {
 	char path[PATH_MAX];
 
-	path_of(watcher, folder, kind, path);
-	int err = file_read(path, DOC_TEXT_MAX, text);
-	*ret = (struct seen){ .kind = kind };
-	if (err == -EFBIG)
-		ret->unreadable = "it is longer than 32 KB";
-	else if (err < 0 && err != -ENOENT && err != -ENOTDIR)
+	path_of(watcher, folder, file, path);
+	int err = file_read(path, file->row->bytes_max, text);
+	*ret = (struct seen){ .row = file->row, .kind = file->kind };
+	if (err == -EFBIG) {
+		tell_too_long(file, path, why);
+		ret->unreadable = why;
+	} else if (err < 0 && err != -ENOENT && err != -ENOTDIR) {
 		ret->unreadable = strerror(-err);
-	else if (err == 0)
+	} else if (err == 0) {
 		ret->text = BYTES(buffer_text(text), text->len);
+	}
 	return ret->unreadable || err == 0;
 }
 
 static void read_shop(const struct watcher *watcher, const struct folder *folder)
 {
-	struct buffer texts[FILES_MAX] = { 0 };
-	struct seen seen[FILES_MAX];
+	struct reading {
+		struct buffer text;
+		char why[OWNER_TEXT_WHY + 8];
+	};
+	_cleanup_free_ struct reading *readings = memory_new(folder->count * sizeof(*readings));
+	_cleanup_free_ struct seen *seen = memory_new(folder->count * sizeof(*seen));
 	size_t count = 0;
 
 	for (size_t i = 0; i < folder->count; i++)
-		if (read_doc(watcher, folder, folder->files[i].kind, &texts[i], &seen[count]))
+		if (read_doc(watcher, folder, &folder->files[i], &readings[i].text, readings[i].why, &seen[count]))
 			count++;
-	const struct shop_docs *docs = mirror_see(folder->shop, seen, count);
+	const struct shop_docs *docs = mirror_see(watcher->into, folder->shop, seen, count);
 	for (size_t i = 0; i < docs->count; i++)
 		log_doc(folder->shop, &docs->docs[i]);
 	for (size_t i = 0; i < folder->count; i++)
-		buffer_free(&texts[i]);
+		buffer_free(&readings[i].text);
 }
 
 /* --- which files there are --- */
 
-static struct file *file_of(struct folder *folder, const char *kind)
+static bool has_file(const struct folder *folder, const char *kind)
 {
 	for (size_t i = 0; i < folder->count; i++)
 		if (strcmp(folder->files[i].kind, kind) == 0)
-			return &folder->files[i];
-	if (folder->count == FILES_MAX)
-		return NULL;
-	struct file *file = &folder->files[folder->count++];
-	*file = (struct file){ 0 };
-	TEXT_COPY(file->kind, kind);
-	return file;
+			return true;
+	return false;
 }
 
-/* A folder that cannot be listed has the voices that it had: nothing is taken back for it. */
-static void list_voices(const struct watcher *watcher, struct folder *folder)
+static void add_file(struct folder *folder, const struct document_kind *row, const char *kind)
 {
-	char path[PATH_MAX], kind[VOICE_KIND_ROOM];
+	folder->files = memory_resize(folder->files, (folder->count + 1) * sizeof(*folder->files));
+	struct file *file = &folder->files[folder->count++];
+	*file = (struct file){ .row = row };
+	TEXT_COPY(file->kind, kind);
+}
 
-	for (int type = 0; type < DOC_TYPES; type++)
-		file_of(folder, doc_kind_name((enum doc_type)type));
+static void add_each_kind(struct folder *folder)
+{
+	const struct document_kind *row;
+
+	for (; (row = document_kind_at(registered_documents, folder->kinds)); folder->kinds++)
+		add_file(folder, row, row->name);
+}
+
+/* A folder that cannot be listed has the further texts that it had: nothing is taken back for it. */
+static void list_further(const struct watcher *watcher, struct folder *folder)
+{
+	char path[PATH_MAX], kind[DOCUMENT_KIND_ROOM];
+
+	add_each_kind(folder);
 	snprintf(path, sizeof(path), "%s/%s", watcher->path, folder->shop);
 	DIR *dir = opendir(path);
 	if (!dir)
 		return;
 	for (const struct dirent *entry; (entry = readdir(dir));) {
-		if (!voice_kind_of_file(entry->d_name, kind) || file_of(folder, kind) || folder->overfull)
+		const struct document_kind *row = document_kind_of_file(registered_documents, entry->d_name, kind);
+		if (!row || has_file(folder, kind))
 			continue;
-		folder->overfull = true;
-		log_event(LOG_ERROR, "%s has more than %d voices: %s and others are not read", path,
-			FILES_MAX - DOC_TYPES, entry->d_name);
+		if (folder->count - folder->kinds < FURTHER_MAX) {
+			add_file(folder, row, kind);
+		} else if (!folder->overfull) {
+			folder->overfull = true;
+			log_event(LOG_ERROR, "%s has more than %d further texts: %s and others are not read", path,
+				FURTHER_MAX, entry->d_name);
+		}
 	}
 	closedir(dir);
 }
 
-/* Voices that are gone: of what the next look finds, they are new again. */
+/* Further texts that are gone: of what the next look finds, they are new again. */
 static void forget_gone(struct folder *folder)
 {
 	size_t kept = 0;
 
 	for (size_t i = 0; i < folder->count; i++) {
 		const struct file *file = &folder->files[i];
-		if (i < DOC_TYPES || file->last.inode != 0 || file->last.error != 0)
+		if (i < folder->kinds || file->last.inode != 0 || file->last.error != 0)
 			folder->files[kept++] = *file;
 	}
 	folder->count = kept;
@@ -250,11 +286,11 @@ static bool has_changed(const struct watcher *watcher, struct folder *folder)
 {
 	bool changed = false;
 
-	list_voices(watcher, folder);
+	list_further(watcher, folder);
 	for (size_t i = 0; i < folder->count; i++) {
 		struct file *file = &folder->files[i];
 		char path[PATH_MAX];
-		path_of(watcher, folder, file->kind, path);
+		path_of(watcher, folder, file, path);
 		struct looks looks = look_at(path);
 		changed = changed || !looks_same(&looks, &file->last);
 		file->last = looks;

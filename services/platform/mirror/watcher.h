@@ -8,8 +8,8 @@
 
 struct watcher;
 
-/* `shops`: the folder with one folder per shop; borrowed. Never fails: without inotify it looks more often. */
-struct watcher *watcher_new(const char *shops);
+/* `shops`: the folder with one folder per shop; borrowed. What it reads goes into `into`. Never fails: without inotify it looks more often. */
+struct watcher *watcher_new(const char *shops, struct mirror *into);
 void watcher_free(struct watcher *watcher);
 int watcher_fd(const struct watcher *watcher); /* readable when something was saved; -1: there is no inotify */
 void watcher_wake(struct watcher *watcher, int64_t boot_us);

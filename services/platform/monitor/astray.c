@@ -11,7 +11,6 @@
 #include "bus/base/text.h"
 #include "services/carts/policy/way_back.h"
 #include "services/kit/documents/docs.h"
-#include "services/kit/state/row.h"
 #include <string.h>
 
 /* A storefront may tell of a cart before it has a link for it. */
@@ -21,6 +20,8 @@ struct astray_row {
 	int64_t abandoned_us;
 	struct way_back way;
 };
+STATE_STRUCTS(astray, "astray", struct astray_row);
+STATE_NUMBERS(astray_shop, "astray.shop");
 
 static bool would_be_mailed(const CartState *cart)
 {
@@ -37,10 +38,10 @@ void astray_remember(struct state *state, const struct message_meta *said, const
 	row.abandoned_us = cart->abandoned_us;
 	way_back_of(cart, &row.way);
 	if (would_be_mailed(cart) && (!shop || way_back_fault(shop, &row.way))) {
-		ROW_PUT(state, "astray", said->shop, cart_id, &row);
-		state_put_number(state, "astray.shop", said->shop, "", 1);
-	} else if (state_has(state, "astray", said->shop, cart_id)) {
-		state_delete(state, "astray", said->shop, cart_id);
+		STATE_PUT(state, astray, said->shop, cart_id, &row);
+		STATE_PUT_NUMBER(state, astray_shop, said->shop, "", 1);
+	} else if (STATE_HAS(state, astray, said->shop, cart_id)) {
+		STATE_DELETE(state, astray, said->shop, cart_id);
 	}
 }
 
@@ -50,22 +51,18 @@ struct counting {
 	struct astray found;
 };
 
-static bool count_row(const char *shop, const char *cart_id, struct bytes value, void *context)
+static bool count_row(const char *shop, const char *cart_id, const struct astray_row *row, void *context)
 {
 	struct counting *counting = context;
 	struct astray *found = &counting->found;
-	struct astray_row row;
 
 	(void)shop;
-	if (value.len != sizeof(row))
+	if (!way_back_fault(counting->shop, &row->way))
 		return true;
-	memcpy(&row, value.data, sizeof(row));
-	if (!way_back_fault(counting->shop, &row.way))
-		return true;
-	if (row.way.kind == WAY_BACK_LEADS && found->foreign++ == 0) {
-		TEXT_COPY(found->host, row.way.host);
+	if (row->way.kind == WAY_BACK_LEADS && found->foreign++ == 0) {
+		TEXT_COPY(found->host, row->way.host);
 		TEXT_COPY(found->foreign_id, cart_id);
-	} else if (row.way.kind != WAY_BACK_LEADS && counting->now_us - row.abandoned_us >= LINK_WITHIN_US &&
+	} else if (row->way.kind != WAY_BACK_LEADS && counting->now_us - row->abandoned_us >= LINK_WITHIN_US &&
 		found->unfit++ == 0) {
 		TEXT_COPY(found->unfit_id, cart_id);
 	}
@@ -77,11 +74,11 @@ struct astray astray_of(const struct state *state, const char *shop, int64_t now
 	struct counting counting = { .shop = docs_shop(state, shop), .now_us = now_us };
 
 	if (counting.shop)
-		state_each(state, "astray", shop, NULL, count_row, &counting);
+		STATE_EACH(state, astray, shop, NULL, count_row, &counting);
 	return counting.found;
 }
 
 void astray_each_shop(const struct state *state, void (*each)(const char *shop, void *context), void *context)
 {
-	state_each_shop(state, "astray.shop", each, context);
+	STATE_EACH_SHOP(state, astray_shop, each, context);
 }

@@ -8,16 +8,17 @@
 #include "services/platform/monitor/backups.h"
 #include "bus/base/clock.h"
 #include "bus/base/text.h"
-#include "services/kit/state/row.h"
 #include <stdio.h>
 
-static const char table[] = "backup", by_itself[] = "system";
+STATE_STRUCTS(backup, "backup", struct backups);
+
+static const char by_itself[] = "system";
 
 struct backups backups_of(const struct state *state)
 {
 	struct backups row;
 
-	row_get(state, table, SHOP_OF_ALL, "", &row, sizeof(row));
+	STATE_GET(state, backup, SHOP_OF_ALL, "", &row);
 	row.why[sizeof(row.why) - 1] = '\0';
 	return row;
 }
@@ -33,7 +34,7 @@ static void put(struct state *state, const struct backups *from)
 	row.failed_us = from->failed_us;
 	row.damaged_us = from->damaged_us;
 	TEXT_COPY(row.why, from->why);
-	ROW_PUT(state, table, SHOP_OF_ALL, "", &row);
+	STATE_PUT(state, backup, SHOP_OF_ALL, "", &row);
 }
 
 void backups_remember(struct state *state, const Audit *audit)

@@ -6,7 +6,7 @@
 
 #include "bus/actor/state.h"
 #include "bus/actor/turn.h"
-#include "proto/topics.h"
+#include "proto/platform_topics.h"
 
 enum { BACKUPS_WHY_MAX = 304 };
 

@@ -17,7 +17,7 @@
 #include "bus/base/log.h"
 #include "bus/base/memory.h"
 #include "bus/base/text.h"
-#include "proto/events.h"
+#include "proto/platform_events.h"
 #include <errno.h>
 #include <jansson.h>
 #include <stdio.h>

@@ -265,8 +265,7 @@ static const struct {
 		failures },
 	[CONDITION_QUEUE_PAUSED] = { "queue-paused",
 		"see what fails: cartbus status, and the journal of that service. Nothing is lost: it goes on by "
-		"itself "
-		"when one message works",
+		"itself when one message works",
 		0, queue_paused },
 	[CONDITION_QUEUE_STUCK] = { "queue-stuck", "is the service running and ready? cartbus status", US_PER_MINUTE,
 		queue_stuck },
@@ -307,8 +306,7 @@ static const struct {
 		0, backup },
 	[CONDITION_CONNECTIONS] = { "connections",
 		"the bus goes on. Keep that peer out: IPAddressAllow= of cartbus-broker, a firewall, or stop that "
-		"user's "
-		"process; cartbus status --json has the counts",
+		"user's process; cartbus status --json has the counts",
 		0, connections },
 	[CONDITION_MAILS_ASIDE] = { "mails-aside",
 		"see what they are: cartbus mailin list; after an upgrade, or when the cause is gone: cartbus mailin "
@@ -316,8 +314,7 @@ static const struct {
 		0, mails_aside },
 	[CONDITION_STRANGERS] = { "strangers",
 		"small requests go on: nothing has to be done at once. See in the log of the server in front where "
-		"they "
-		"come from, of LMTP in the journal of cartbus-mailin, and limit them there; "
+		"they come from, of LMTP in the journal of cartbus-mailin, and limit them there; "
 		"cartbus_gateway_turned_away_total and its like of mailin and monitor count",
 		0, strangers },
 	[CONDITION_SIDE_LOG] = { "side-log",

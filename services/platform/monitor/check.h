@@ -5,7 +5,7 @@
 #define PLATFORM_MONITOR_CHECK_H
 
 #include "bus/actor/state.h"
-#include "proto/topics.h"
+#include "proto/platform_topics.h"
 #include "services/kit/model/spend.h"
 #include "services/platform/monitor/view.h"
 #include "services/platform/monitor/ways.h"

@@ -81,8 +81,7 @@ static const struct {
 } conditions[SHOP_CONDITIONS] = {
 	[SHOP_SIGNATURES] = { "signatures",
 		"compare the secret at the storefront with: cartbus shop secret SHOP. Platforms end a subscription "
-		"after "
-		"some refusals: look there as well",
+		"after some refusals: look there as well",
 		signatures },
 	[SHOP_PREVIOUS_SECRET] = { "previous-secret",
 		"enter the new secret at the storefront (cartbus shop secret SHOP), before the old one is removed",
@@ -92,8 +91,7 @@ static const struct {
 		silent },
 	[SHOP_LINKS] = { "return-links",
 		"if that host is the shop's own, name it in [shop] of its shop.conf: host = HOST, once for each; carts "
-		"whose "
-		"mails are not due yet are mailed then. If it is not, or there is no link: look at what the "
+		"whose mails are not due yet are mailed then. If it is not, or there is no link: look at what the "
 		"storefront sends as recovery URL, cartbus why SHOP CART",
 		links },
 };

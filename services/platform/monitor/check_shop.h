@@ -5,7 +5,7 @@
 #define PLATFORM_MONITOR_CHECK_SHOP_H
 
 #include "bus/actor/state.h"
-#include "proto/topics.h"
+#include "proto/platform_topics.h"
 
 enum shop_condition { SHOP_SIGNATURES, SHOP_PREVIOUS_SECRET, SHOP_SILENT, SHOP_LINKS, SHOP_CONDITIONS };
 

@@ -7,7 +7,6 @@
  */
 #include "services/platform/monitor/door.h"
 #include "bus/base/clock.h"
-#include "services/kit/state/row.h"
 #include <stdio.h>
 #include <string.h>
 
@@ -20,6 +19,8 @@ struct hour_row {
 		struct door_hour seen;
 	} twelfths[TWELFTHS];
 };
+STATE_STRUCTS(door, "door", struct hour_row);
+STATE_STRUCTS(heard, "heard", struct silence);
 
 static void remember_hour(struct state *state, const struct message_meta *said, const GatewaySeen *seen)
 {
@@ -27,7 +28,7 @@ static void remember_hour(struct state *state, const struct message_meta *said, 
 	int64_t number = seen->to_us / TWELFTH_US;
 	struct twelfth *twelfth = &row.twelfths[number % TWELFTHS];
 
-	row_get(state, "door", said->shop, "", &row, sizeof(row));
+	STATE_GET(state, door, said->shop, "", &row);
 	if (twelfth->number > number)
 		return; /* said so late that its place was taken */
 	if (twelfth->number < number)
@@ -36,7 +37,7 @@ static void remember_hour(struct state *state, const struct message_meta *said, 
 	twelfth->seen.authentic += seen->authentic;
 	twelfth->seen.bad_signatures += seen->bad_signatures;
 	twelfth->seen.previous_secret += seen->previous_secret;
-	ROW_PUT(state, "door", said->shop, "", &row);
+	STATE_PUT(state, door, said->shop, "", &row);
 }
 
 void door_remember(struct state *state, const struct message_meta *said, const GatewaySeen *seen)
@@ -46,9 +47,9 @@ void door_remember(struct state *state, const struct message_meta *said, const G
 		const TopicSeen *topic = &seen->topics[i];
 		struct silence silence;
 
-		row_get(state, "heard", said->shop, topic->topic, &silence, sizeof(silence));
+		STATE_GET(state, heard, said->shop, topic->topic, &silence);
 		silence_hear(&silence, topic->first_us, topic->last_us, topic->count);
-		ROW_PUT(state, "heard", said->shop, topic->topic, &silence);
+		STATE_PUT(state, heard, said->shop, topic->topic, &silence);
 	}
 }
 
@@ -57,7 +58,7 @@ struct door_hour door_hour(const struct state *state, const char *shop, int64_t 
 	struct door_hour sum = { 0 };
 	struct hour_row row;
 
-	row_get(state, "door", shop, "", &row, sizeof(row));
+	STATE_GET(state, door, shop, "", &row);
 	for (int i = 0; i < TWELFTHS; i++) {
 		if (row.twelfths[i].number <= now_us / TWELFTH_US - TWELFTHS)
 			continue;
@@ -70,7 +71,7 @@ struct door_hour door_hour(const struct state *state, const char *shop, int64_t 
 
 void door_each_shop(const struct state *state, void (*each)(const char *shop, void *context), void *context)
 {
-	state_each_shop(state, "door", each, context);
+	STATE_EACH_SHOP(state, door, each, context);
 }
 
 struct looking {
@@ -78,24 +79,20 @@ struct looking {
 	struct door_silence found;
 };
 
-static bool look_at_topic(const char *shop, const char *topic, struct bytes value, void *context)
+static bool look_at_topic(const char *shop, const char *topic, const struct silence *silence, void *context)
 {
 	struct looking *looking = context;
 	struct door_silence *found = &looking->found;
-	struct silence silence;
 	size_t len = strlen(found->topics);
 
 	(void)shop;
-	if (value.len != sizeof(silence))
-		return true;
-	memcpy(&silence, value.data, sizeof(silence));
-	int64_t silent_us = silence_of(&silence, looking->now_us);
+	int64_t silent_us = silence_of(silence, looking->now_us);
 	if (!silent_us)
 		return true;
 	found->count++;
 	if (silent_us > found->longest_us) {
 		found->longest_us = silent_us;
-		found->usual_us = silence_usual_us(&silence, silence.last_us);
+		found->usual_us = silence_usual_us(silence, silence->last_us);
 	}
 	if (len + strlen(topic) + 3 < sizeof(found->topics))
 		snprintf(found->topics + len, sizeof(found->topics) - len, "%s%s", len ? ", " : "", topic);
@@ -106,6 +103,6 @@ struct door_silence door_silence(const struct state *state, const char *shop, in
 {
 	struct looking looking = { .now_us = now_us };
 
-	state_each(state, "heard", shop, NULL, look_at_topic, &looking);
+	STATE_EACH(state, heard, shop, NULL, look_at_topic, &looking);
 	return looking.found;
 }

@@ -6,7 +6,7 @@
 
 #include "bus/actor/state.h"
 #include "bus/actor/turn.h"
-#include "proto/topics.h"
+#include "proto/platform_topics.h"
 
 void door_remember(struct state *state, const struct message_meta *said, const GatewaySeen *seen);
 

@@ -10,6 +10,10 @@
 #include "bus/base/text.h"
 #include <string.h>
 
+STATE_NUMBERS(alarm_raised, "alarm");
+STATE_TABLE(alarm_words, "alarm.words", Alarm);
+STATE_NUMBERS(alarm_handed_on, "alarm.handed_on");
+
 static bool is_test(const Alarm *alarm)
 {
 	return strcmp(alarm->kind, ALARM_TEST) == 0;
@@ -19,27 +23,27 @@ void episodes_remember(struct state *state, const struct message_meta *said, con
 {
 	if (is_test(alarm))
 		return;
-	state_put_number(state, "alarm", said->shop, alarm->kind, alarm->raised);
+	STATE_PUT_NUMBER(state, alarm_raised, said->shop, alarm->kind, alarm->raised);
 	if (alarm->raised)
-		state_put(state, "alarm.words", said->shop, alarm->kind, &Alarm_msg, alarm);
+		STATE_PUT(state, alarm_words, said->shop, alarm->kind, alarm);
 	else
-		state_delete(state, "alarm.words", said->shop, alarm->kind);
+		STATE_DELETE(state, alarm_words, said->shop, alarm->kind);
 }
 
 void episodes_remember_due(struct state *state, const struct message_meta *said, const AlarmDue *due)
 {
 	if (!is_test(&due->alarm))
-		state_put_number(state, "alarm.handed_on", said->shop, due->alarm.kind, due->alarm.raised);
+		STATE_PUT_NUMBER(state, alarm_handed_on, said->shop, due->alarm.kind, due->alarm.raised);
 }
 
 bool episodes_raised(const struct state *state, const char *shop, const char *kind)
 {
-	return state_number(state, "alarm", shop, kind) != 0;
+	return STATE_NUMBER(state, alarm_raised, shop, kind) != 0;
 }
 
 bool episodes_standing(const struct state *state, const char *shop, const char *kind, Alarm *ret)
 {
-	return state_get(state, "alarm.words", shop, kind, &Alarm_msg, ret);
+	return STATE_GET(state, alarm_words, shop, kind, ret);
 }
 
 void episodes_bring_up_to_date(const struct state *state, const char *shop, Alarm *alarm)
@@ -54,7 +58,7 @@ bool episodes_is_news(const struct state *state, const char *shop, const Alarm *
 {
 	if (is_test(alarm))
 		return alarm->raised;
-	return alarm->raised != (state_number(state, "alarm.handed_on", shop, alarm->kind) != 0);
+	return alarm->raised != (STATE_NUMBER(state, alarm_handed_on, shop, alarm->kind) != 0);
 }
 
 struct kinds {
@@ -65,7 +69,7 @@ struct kinds {
 	} kinds[EPISODES_KINDS];
 };
 
-static bool add_kind(const char *shop, const char *kind, struct bytes value, void *context)
+static bool add_kind(const char *shop, const char *kind, uint64_t raised, void *context)
 {
 	struct kinds *kinds = context;
 	int at = 0;
@@ -79,7 +83,7 @@ static bool add_kind(const char *shop, const char *kind, struct bytes value, voi
 		kinds->count++;
 		TEXT_COPY(kinds->kinds[at].name, kind);
 	}
-	kinds->kinds[at].shops += value.len == sizeof(uint64_t) && get_be64(value.data) != 0;
+	kinds->kinds[at].shops += raised != 0;
 	return true;
 }
 
@@ -88,7 +92,7 @@ void episodes_each_kind(
 {
 	struct kinds kinds = { 0 };
 
-	state_each(state, "alarm", NULL, NULL, add_kind, &kinds);
+	STATE_EACH(state, alarm_raised, NULL, NULL, add_kind, &kinds);
 	for (int i = 0; i < kinds.count; i++)
 		each(kinds.kinds[i].name, kinds.kinds[i].shops, context);
 }

@@ -6,7 +6,7 @@
 
 #include "bus/actor/state.h"
 #include "bus/actor/turn.h"
-#include "proto/topics.h"
+#include "proto/platform_topics.h"
 
 #define ALARM_TEST "test" /* the kind of `cartbus alarm test`: always news, never stands */
 

@@ -10,7 +10,6 @@
 #include "services/platform/monitor/failing.h"
 #include "bus/base/clock.h"
 #include "bus/base/text.h"
-#include "services/kit/state/row.h"
 #include <string.h>
 
 #define SLOT_US (5 * US_PER_MINUTE)
@@ -24,6 +23,7 @@ struct failing_row {
 		uint64_t failures;
 	} slots[SLOTS];
 };
+STATE_STRUCTS(failing, "failing", struct failing_row);
 
 void failing_remember(struct state *state, const struct message_meta *said, const QueueFailed *failed)
 {
@@ -31,21 +31,21 @@ void failing_remember(struct state *state, const struct message_meta *said, cons
 	struct failing_row row;
 
 	(void)said;
-	row_get(state, "failing", everywhere, failed->queue, &row, sizeof(row));
+	STATE_GET(state, failing, everywhere, failed->queue, &row);
 	row.total = failed->total;
 	if (row.slots[number % SLOTS].number != number) {
 		row.slots[number % SLOTS].number = number;
 		row.slots[number % SLOTS].failures = 0;
 	}
 	row.slots[number % SLOTS].failures += failed->failures;
-	ROW_PUT(state, "failing", everywhere, failed->queue, &row);
+	STATE_PUT(state, failing, everywhere, failed->queue, &row);
 }
 
 bool failing_news(const struct state *state, const char *queue, uint64_t total, int64_t now_us, QueueFailed *ret)
 {
 	struct failing_row row;
 
-	row_get(state, "failing", everywhere, queue, &row, sizeof(row));
+	STATE_GET(state, failing, everywhere, queue, &row);
 	if (row.total == total)
 		return false;
 	*ret = (QueueFailed){ .total = total, .at_us = now_us };
@@ -60,18 +60,16 @@ struct counting {
 	uint64_t sum;
 };
 
-static bool count(const char *shop, const char *queue, struct bytes value, void *context)
+static bool count(const char *shop, const char *queue, const struct failing_row *row, void *context)
 {
 	struct counting *counting = context;
-	struct failing_row row;
 
 	(void)shop;
-	if (value.len != sizeof(row) || (counting->queue && strcmp(counting->queue, queue) != 0))
+	if ((counting->queue && strcmp(counting->queue, queue) != 0))
 		return true;
-	memcpy(&row, value.data, sizeof(row));
 	for (int i = 0; i < SLOTS; i++)
-		if (row.slots[i].number >= counting->from)
-			counting->sum += row.slots[i].failures;
+		if (row->slots[i].number >= counting->from)
+			counting->sum += row->slots[i].failures;
 	return true;
 }
 
@@ -79,6 +77,6 @@ uint32_t failing_count(const struct state *state, const char *queue, int64_t now
 {
 	struct counting counting = { .queue = queue, .from = (now_us - within_us) / SLOT_US + 1 };
 
-	state_each(state, "failing", everywhere, NULL, count, &counting);
+	STATE_EACH(state, failing, everywhere, NULL, count, &counting);
 	return counting.sum > UINT32_MAX ? UINT32_MAX : (uint32_t)counting.sum;
 }

@@ -8,7 +8,7 @@
 #include "bus/actor/process.h"
 #include "bus/base/log.h"
 #include "bus/base/text.h"
-#include "proto/events.h"
+#include "proto/platform_events.h"
 #include "services/kit/mail/message.h"
 #include "services/kit/settings/settings.h"
 #include "services/kit/web/turned_away.h"
@@ -24,7 +24,6 @@
 #include "services/platform/monitor/page.h"
 #include "services/platform/monitor/recovered.h"
 #include "services/platform/monitor/rows.h"
-#include "services/platform/monitor/tell.h"
 #include "services/platform/monitor/totals.h"
 #include "services/platform/monitor/tracing.h"
 #include <limits.h>
@@ -35,6 +34,8 @@
 #define ANSWER_GOOD_US (30 * US_PER_S) /* an older one is none */
 #define ASK_SOON_US (100 * US_PER_MS)  /* what was just said is folded first */
 #define FIGURES_EVERY_US (5 * US_PER_MINUTE)
+
+static struct monitor monitor_here;
 
 static struct {
 	struct runtime *runtime;
@@ -48,7 +49,6 @@ static struct {
 	struct budget budget;
 	bool no_backups;
 	int64_t patience_us; /* with the broker */
-	struct ways ways;
 	struct broker_away *away;
 	json_t *status;                 /* the broker's last answer; NULL: none yet */
 	int64_t answered_us;            /* boot time */
@@ -193,7 +193,7 @@ static void status_answered(void *context, bool ok, const char *text, bool more)
 	}
 	struct circumstances now = { .state = state,
 		.view = &view,
-		.ways = &watch.ways,
+		.ways = &monitor_here.ways,
 		.sender_failures_least = watch.sender_failures_least,
 		.now_us = clock_wall_us(watch.clock),
 		.budget = watch.budget,
@@ -249,9 +249,11 @@ static struct effect_driver *all[3];
 
 static void watch_broker(const struct runtime *runtime, const struct config *config, const struct clock *clock)
 {
-	struct broker_away_settings settings = {
-		.ways = &watch.ways, .mail = all[0], .http = all[1], .clock = clock, .patience_us = watch.patience_us
-	};
+	struct broker_away_settings settings = { .ways = &monitor_here.ways,
+		.mail = all[0],
+		.http = all[1],
+		.clock = clock,
+		.patience_us = watch.patience_us };
 	snprintf(settings.path, sizeof(settings.path), "%.*s/%.64s/broker-away.json", (int)(PATH_MAX - 100),
 		config_get(config, "paths", NULL, "state"), runtime_instance(runtime));
 	watch.away = broker_away_new(&settings);
@@ -291,9 +293,9 @@ static struct effect_driver *const *drivers(const struct config *config, const s
 	struct http_settings http = http_settings_of(config, clock);
 	char why[300];
 	read_numbers(config);
-	if (ways_read(config, &watch.ways, why) < 0)
+	if (ways_read(config, &monitor_here.ways, why) < 0)
 		die("%s", why);
-	tell_set_up(&watch.ways, clock->rate);
+	monitor_here.clock_rate = clock->rate;
 	all[0] = mail_driver_new(config, clock);
 	http.peer = "webhook";
 	all[1] = http_driver_new("http", &http);
@@ -313,6 +315,7 @@ int main(int argc, char **argv)
 {
 	return process_main(argc, argv,
 		&(struct process){ .service = &monitor,
+			.context = monitor_in(&monitor_here),
 			.help = "Raises an alarm when there are dead letters, failures, services that are missing, or "
 				"something was due and nothing was sent; tells the admin by mail and webhook, and "
 				"when it is over; also that the broker is away.",

@@ -17,6 +17,8 @@ static const struct counter of_every[] = {
 	{ "turns", "cartbus_service_turns_total", "", "Decisions that were committed, or put off." },
 	{ "failures", "cartbus_service_failures_total", "", "Decisions that failed." },
 	{ "folded", "cartbus_service_folded_total", "", "Facts that were folded." },
+	{ "rows_refused", "cartbus_service_rows_refused_total", "",
+		"Rows that were not written, because a row holds at most 1 MB." },
 	{ "effects", "cartbus_service_effects_total", "", "Work in the world that was begun: mails, requests, files." },
 	{ "effect_timeouts", "cartbus_service_effect_timeouts_total", "",
 		"Of that, what did not end before its deadline." },
@@ -43,6 +45,8 @@ static const struct counter of_gateway[] = {
 	{ "refused", "cartbus_gateway_refused_total", "", "Requests that were answered 503." },
 	{ "malformed", "cartbus_gateway_malformed_total", "", "Requests that were answered 400, 404, 405 or 413." },
 	{ "cut_off", "cartbus_gateway_cut_off_total", "", "Connections that were too slow, or bodies too long." },
+	{ "misnamed", "cartbus_gateway_misnamed_total", "",
+		"Requests whose client a trusted proxy named in words that cannot be read." },
 	{ "crowded_out", "cartbus_gateway_crowded_out_total", "", "Connections that made room for others." },
 	{ "turned_away", "cartbus_gateway_turned_away_total", "",
 		"Connections that were not let in, and bodies dropped, because a network or all of them held too "
@@ -59,6 +63,10 @@ static const struct counter of_gateway[] = {
 		"Owner's links that were forged, cut, or of no shop that is here." },
 	{ "privacy", "cartbus_gateway_privacy_requests_total", "", "Privacy requests of storefronts." },
 	{ "clicks", "cartbus_gateway_clicks_total", "", "Return links that were followed." },
+	{ "blobs_refused", "cartbus_gateway_blobs_refused_total", "",
+		"Files that were not taken for now, because a shop's room or the disk was full." },
+	{ "blobs_aged", "cartbus_gateway_blobs_aged_total", "",
+		"Files that went, because their time was over or no message named them." },
 };
 
 static const struct counter of_mailin[] = {
@@ -67,6 +75,10 @@ static const struct counter of_mailin[] = {
 	{ "turned_away", "cartbus_mailin_turned_away_total", "",
 		"Connections that LMTP did not let in, and mails that it did not take, because a user or all of them "
 		"held too much." },
+	{ "blobs_refused", "cartbus_mailin_blobs_refused_total", "",
+		"Raw mails that were not taken for now, because a shop's room or the disk was full." },
+	{ "blobs_aged", "cartbus_mailin_blobs_aged_total", "",
+		"Raw mails that went, because their time was over or no message named them." },
 };
 
 static const struct counter of_monitor[] = {
@@ -77,12 +89,18 @@ static const struct counter of_monitor[] = {
 static const struct counter gauges_of_gateway[] = {
 	{ "secrets_unusable", "cartbus_gateway_unusable_secrets", "",
 		"Shops whose webhooks are refused, because their secret cannot be used." },
+	{ "blobs", "cartbus_gateway_blobs", "", "Files that came in requests, and are named by messages." },
+	{ "blob_bytes", "cartbus_gateway_blob_bytes", "", "What they take." },
+	{ "blob_age_s", "cartbus_gateway_oldest_blob_seconds", "", "How old the oldest of them is." },
 };
 
 static const struct counter gauges_of_mailin[] = {
 	{ "aside_mails", "cartbus_mailin_aside_mails", "",
 		"Mails that could not be read, or prove nothing, and lie aside." },
 	{ "aside_bytes", "cartbus_mailin_aside_bytes", "", "What they take on the disk." },
+	{ "blobs", "cartbus_mailin_blobs", "", "Raw mails that are kept as files, and named by messages." },
+	{ "blob_bytes", "cartbus_mailin_blob_bytes", "", "What they take." },
+	{ "blob_age_s", "cartbus_mailin_oldest_blob_seconds", "", "How old the oldest of them is." },
 };
 
 static const struct counter of_durations[] = {

@@ -97,6 +97,27 @@ static void write_budget(const struct metrics *metrics, struct buffer *to)
 		budget_used_percent(&metrics->budget, &spend) / 100.0);
 }
 
+static void write_model_ends(const struct metrics *metrics, struct buffer *to)
+{
+	static const char name[] = "cartbus_model_failures_total";
+	static const char *const reasons[] = { [MODEL_SILENT] = "silent",
+		[MODEL_NOT_ASKED] = "not_asked",
+		[MODEL_FAILED] = "failed",
+		[MODEL_REFUSED] = "refused",
+		[MODEL_CUT_OFF] = "cut_off",
+		[MODEL_TOO_LARGE] = "too_large",
+		[MODEL_NO_JSON] = "no_json",
+		[MODEL_OTHER_FORM] = "other_form",
+		[MODEL_UNREADABLE] = "unreadable" };
+	struct totals_model_ends models = totals_model_ends(metrics->state);
+
+	_Static_assert(sizeof(reasons) / sizeof(reasons[0]) == _ModelEnd_MAX + 1, "each end has its word");
+	metric_begin(to, name, "counter",
+		"Questions to a model that brought no whole answer of the form that was asked for.");
+	for (int end = MODEL_SILENT; end <= _ModelEnd_MAX; end++)
+		labelled(to, name, "reason", reasons[end], (double)models.ends[end]);
+}
+
 static void write_models(const struct metrics *metrics, struct buffer *to)
 {
 	static const char asked[] = "cartbus_model_questions_total", tokens[] = "cartbus_model_tokens_total";
@@ -109,6 +130,7 @@ static void write_models(const struct metrics *metrics, struct buffer *to)
 	metric_begin(to, tokens, "counter", "Tokens that models took and gave.");
 	labelled(to, tokens, "direction", "in", (double)models.tokens_in);
 	labelled(to, tokens, "direction", "out", (double)models.tokens_out);
+	write_model_ends(metrics, to);
 }
 
 static void write_backups(const struct metrics *metrics, struct buffer *to)

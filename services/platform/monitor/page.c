@@ -93,12 +93,14 @@ static bool say(struct answer *answer, unsigned status, const char *words)
 
 /* ---- answering ---- */
 
-static bool judge_head(void *context, const struct request *request, struct answer *answer, size_t *body_most)
+static bool judge_head(void *context, struct web_request *asked)
 {
+	const struct request *request = &asked->request;
+	struct answer *answer = &asked->answer;
 	const char *host = request_header(request, "Host");
 
 	(void)context;
-	*body_most = BODY_MOST;
+	asked->body_most = BODY_MOST;
 	if (host && !is_our_name(host))
 		return say(
 			answer, 421, "this name is not known here: ask for an address, or name it in [monitor] host\n");
@@ -110,12 +112,12 @@ static bool judge_head(void *context, const struct request *request, struct answ
 	return say(answer, 405, "GET or HEAD\n");
 }
 
-static bool decide(void *context, struct web_exchange *exchange, struct request *request, struct answer *answer)
+static bool decide(void *context, struct web_request *asked)
 {
-	(void)context, (void)exchange, (void)request;
-	answer->status = 200;
-	answer->content_type = METRICS_CONTENT_TYPE;
-	page.write(&answer->body);
+	(void)context;
+	asked->answer.status = 200;
+	asked->answer.content_type = METRICS_CONTENT_TYPE;
+	page.write(&asked->answer.body);
 	return true;
 }
 
@@ -204,8 +206,7 @@ static void insist_on_address(const char *host)
 		return;
 	case PAGE_OPEN:
 		die("[monitor] listen = %s: strangers could read the metrics there, unasked; give an address of this "
-		    "machine "
-		    "(127.0.0.1) or of a private net, and put a server that asks for a password in front",
+		    "machine (127.0.0.1) or of a private net, and put a server that asks for a password in front",
 			host);
 	case PAGE_UNCLEAR:
 		die("[monitor] listen = %s is not an IP address; 127.0.0.1 is usual", host);

@@ -11,6 +11,9 @@
 #include <stdio.h>
 #include <string.h>
 
+STATE_NUMBERS(telling, "telling");
+STATE_STRINGS(unreached, "unreached");
+
 enum { TELLING_KEY_MAX = 24 };
 
 static void telling_key(uint64_t alarm_seq, bool raised, char ret[TELLING_KEY_MAX])
@@ -25,7 +28,7 @@ void reached_remember_due(struct state *state, const struct message_meta *said, 
 	(void)said;
 	telling_key(due->alarm_seq, due->alarm.raised, key);
 	if (strcmp(due->alarm.kind, ALARM_TEST) != 0)
-		state_put_number(state, "telling", due->way, key, (uint64_t)due->alarm.at_us);
+		STATE_PUT_NUMBER(state, telling, due->way, key, (uint64_t)due->alarm.at_us);
 }
 
 void reached_remember_told(struct state *state, const struct message_meta *said, const AlarmTold *told)
@@ -34,26 +37,26 @@ void reached_remember_told(struct state *state, const struct message_meta *said,
 
 	(void)said;
 	telling_key(told->alarm_seq, told->raised, key);
-	state_delete(state, "telling", told->way, key);
+	STATE_DELETE(state, telling, told->way, key);
 	if (told->reached)
-		state_delete(state, "unreached", told->way, "");
+		STATE_DELETE(state, unreached, told->way, "");
 	else if (strcmp(told->kind, ALARM_TEST) != 0)
-		state_put_bytes(state, "unreached", told->way, "", bytes_of(told->words));
+		STATE_PUT_STRING(state, unreached, told->way, "", bytes_of(told->words));
 }
 
-static bool is_old(const char *way, const char *key, struct bytes value, void *context)
+static bool is_old(const char *way, const char *key, uint64_t at, void *context)
 {
 	int64_t *before_us = context;
 
 	(void)way, (void)key;
-	if (value.len == sizeof(uint64_t) && (int64_t)get_be64(value.data) < *before_us)
+	if ((int64_t)at < *before_us)
 		*before_us = INT64_MIN;
 	return *before_us != INT64_MIN;
 }
 
 static bool waits_long(const struct state *state, const char *way, int64_t before_us)
 {
-	state_each(state, "telling", way, NULL, is_old, &before_us);
+	STATE_EACH(state, telling, way, NULL, is_old, &before_us);
 	return before_us == INT64_MIN;
 }
 
@@ -67,7 +70,7 @@ struct reached_none reached_none(const struct state *state, const struct ways *w
 		size_t len = strlen(none.ways);
 
 		ways_name(ways, i, way);
-		bool failed = state_get_bytes(state, "unreached", way, "", &words);
+		bool failed = STATE_GET_STRING(state, unreached, way, "", &words);
 		if (failed || waits_long(state, way, before_us)) {
 			none.count++;
 			snprintf(none.ways + len, sizeof(none.ways) - len, "%s%s (%.80s)", len ? ", " : "", way,

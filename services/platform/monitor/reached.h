@@ -6,7 +6,7 @@
 
 #include "bus/actor/state.h"
 #include "bus/actor/turn.h"
-#include "proto/topics.h"
+#include "proto/platform_topics.h"
 #include "services/platform/monitor/ways.h"
 
 void reached_remember_due(struct state *state, const struct message_meta *said, const AlarmDue *due);

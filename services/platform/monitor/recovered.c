@@ -11,10 +11,14 @@
  */
 #include "services/platform/monitor/recovered.h"
 #include "bus/base/clock.h"
-#include "services/kit/state/row.h"
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
+
+STATE_NUMBERS(reminded, "reminded");
+STATE_NUMBERS(reminded_at, "reminded.at");
+STATE_NUMBERS(reminded_from, "reminded.from");
+STATE_NUMBERS(recovered_ever, "recovered");
 
 #define REMINDED_FOR_US (30 * US_PER_DAY)
 enum { HOURS = 24, AT_KEY_MAX = 220, HOUR_KEY_MAX = 8, FORGOTTEN_AT_ONCE = 2 };
@@ -24,6 +28,7 @@ struct hour_row {
 	int64_t hour; /* since 1970 */
 	uint64_t count;
 };
+STATE_STRUCTS(recovered_hours, "recovered", struct hour_row);
 
 static void at_key(char ret[AT_KEY_MAX], int64_t at_us, const char *shop, const char *cart_id)
 {
@@ -35,13 +40,13 @@ static void forget(struct state *state, const char *shop, const char *cart_id, i
 	char key[AT_KEY_MAX];
 
 	at_key(key, at_us, shop, cart_id);
-	state_delete(state, "reminded.at", everywhere, key);
-	state_delete(state, "reminded", shop, cart_id);
+	STATE_DELETE(state, reminded_at, everywhere, key);
+	STATE_DELETE(state, reminded, shop, cart_id);
 }
 
-static bool first_row(const char *shop, const char *key, struct bytes value, void *context)
+static bool first_row(const char *shop, const char *key, void *context)
 {
-	(void)shop, (void)value;
+	(void)shop;
 	snprintf(context, AT_KEY_MAX, "%s", key);
 	return false;
 }
@@ -53,13 +58,13 @@ static bool forget_oldest(struct state *state, int64_t before_us)
 	char *shop, *cart_id;
 	uint64_t at;
 
-	state_each(state, "reminded.at", everywhere, NULL, first_row, key);
+	STATE_EACH_KEY(state, reminded_at, everywhere, NULL, first_row, key);
 	shop = strchr(key, '/');
 	cart_id = shop ? strchr(shop + 1, '/') : NULL;
 	if (!cart_id || sscanf(key, "%16" SCNx64, &at) != 1)
 		return false;
 	if ((int64_t)at >= before_us) {
-		state_put_number(state, "reminded.from", everywhere, "", at);
+		STATE_PUT_NUMBER(state, reminded_from, everywhere, "", at);
 		return false;
 	}
 	*shop++ = '\0', *cart_id++ = '\0';
@@ -70,10 +75,10 @@ static bool forget_oldest(struct state *state, int64_t before_us)
 /* `sent_us` is in the list already. */
 static void forget_old(struct state *state, int64_t sent_us)
 {
-	int64_t from_us = (int64_t)state_number(state, "reminded.from", everywhere, "");
+	int64_t from_us = (int64_t)STATE_NUMBER(state, reminded_from, everywhere, "");
 
 	if (sent_us < from_us)
-		state_put_number(state, "reminded.from", everywhere, "", (uint64_t)sent_us);
+		STATE_PUT_NUMBER(state, reminded_from, everywhere, "", (uint64_t)sent_us);
 	if (from_us >= sent_us - REMINDED_FOR_US)
 		return;
 	for (int i = 0; i < FORGOTTEN_AT_ONCE && forget_oldest(state, sent_us - REMINDED_FOR_US); i++)
@@ -84,11 +89,11 @@ void recovered_remember_sent(struct state *state, const struct message_meta *sai
 {
 	char key[AT_KEY_MAX];
 
-	if (sent->to_owner || !sent->cart_id[0] || state_has(state, "reminded", said->shop, sent->cart_id))
+	if (sent->to_owner || !sent->cart_id[0] || STATE_HAS(state, reminded, said->shop, sent->cart_id))
 		return;
 	at_key(key, sent->at_us, said->shop, sent->cart_id);
-	state_put_number(state, "reminded.at", everywhere, key, 1);
-	state_put_number(state, "reminded", said->shop, sent->cart_id, (uint64_t)sent->at_us);
+	STATE_PUT_NUMBER(state, reminded_at, everywhere, key, 1);
+	STATE_PUT_NUMBER(state, reminded, said->shop, sent->cart_id, (uint64_t)sent->at_us);
 	forget_old(state, sent->at_us);
 }
 
@@ -98,15 +103,16 @@ static void count(struct state *state, int64_t at_us)
 	int64_t hour = at_us / US_PER_HOUR;
 	char key[HOUR_KEY_MAX];
 
-	state_put_number(state, "recovered", everywhere, ever, state_number(state, "recovered", everywhere, ever) + 1);
+	STATE_PUT_NUMBER(
+		state, recovered_ever, everywhere, ever, STATE_NUMBER(state, recovered_ever, everywhere, ever) + 1);
 	snprintf(key, sizeof(key), "%02d", (int)(hour % HOURS));
-	row_get(state, "recovered", everywhere, key, &row, sizeof(row));
+	STATE_GET(state, recovered_hours, everywhere, key, &row);
 	if (row.hour > hour)
 		return; /* said so late that its hour's place was taken */
 	if (row.hour < hour)
 		row = (struct hour_row){ .hour = hour };
 	row.count++;
-	ROW_PUT(state, "recovered", everywhere, key, &row);
+	STATE_PUT(state, recovered_hours, everywhere, key, &row);
 }
 
 void recovered_remember_audit(struct state *state, const struct message_meta *said, const Audit *audit)
@@ -115,7 +121,7 @@ void recovered_remember_audit(struct state *state, const struct message_meta *sa
 
 	if (strcmp(audit->action, "bought") != 0)
 		return;
-	reminded_us = (int64_t)state_number(state, "reminded", said->shop, audit->cart_id);
+	reminded_us = (int64_t)STATE_NUMBER(state, reminded, said->shop, audit->cart_id);
 	if (reminded_us == 0)
 		return;
 	forget(state, said->shop, audit->cart_id, reminded_us);
@@ -128,17 +134,13 @@ struct sum {
 	uint32_t count;
 };
 
-static bool add_hour(const char *shop, const char *key, struct bytes value, void *context)
+static bool add_hour(const char *shop, const char *key, const struct hour_row *row, void *context)
 {
 	struct sum *sum = context;
-	struct hour_row row;
 
 	(void)shop, (void)key;
-	if (value.len != sizeof(row))
-		return true;
-	memcpy(&row, value.data, sizeof(row));
-	if (row.hour > sum->now_us / US_PER_HOUR - HOURS)
-		sum->count += (uint32_t)row.count;
+	if (row->hour > sum->now_us / US_PER_HOUR - HOURS)
+		sum->count += (uint32_t)row->count;
 	return true;
 }
 
@@ -146,6 +148,6 @@ struct recovered recovered_carts(const struct state *state, int64_t now_us)
 {
 	struct sum sum = { .now_us = now_us };
 
-	state_each(state, "recovered", everywhere, NULL, add_hour, &sum);
-	return (struct recovered){ .ever = state_number(state, "recovered", everywhere, ever), .today = sum.count };
+	STATE_EACH(state, recovered_hours, everywhere, NULL, add_hour, &sum);
+	return (struct recovered){ .ever = STATE_NUMBER(state, recovered_ever, everywhere, ever), .today = sum.count };
 }

@@ -8,7 +8,7 @@
 
 #include "bus/actor/state.h"
 #include "bus/actor/turn.h"
-#include "proto/topics.h"
+#include "proto/cart_topics.h"
 
 void recovered_remember_sent(struct state *state, const struct message_meta *said, const ReminderOutcome *sent);
 void recovered_remember_audit(struct state *state, const struct message_meta *said, const Audit *audit);

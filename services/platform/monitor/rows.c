@@ -10,13 +10,17 @@
 #include "services/platform/monitor/rows.h"
 #include "bus/base/cleanup.h"
 #include "bus/base/clock.h"
-#include "services/kit/state/row.h"
 #include "services/platform/monitor/backups.h"
 #include "services/platform/monitor/monitor.h"
 #include "services/platform/monitor/totals.h"
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
+
+STATE_NUMBERS(waiting, "waiting");
+STATE_NUMBERS(ambiguous, "ambiguous");
+STATE_NUMBERS(mode, "mode");
+STATE_NUMBERS(timer_due, "timer.due");
 
 enum { STEP_KEY_MAX = 100, DUE_KEY_MAX = 220 };
 static const char *const everywhere = "all"; /* the index of timers is one list over all shops */
@@ -32,7 +36,7 @@ void rows_remember_due(struct state *state, const struct message_meta *said, con
 {
 	char key[STEP_KEY_MAX];
 	step_key(key, due->cart.ids.cart_id, due->step);
-	state_put_number(state, "waiting", said->shop, key, (uint64_t)due->decided_us);
+	STATE_PUT_NUMBER(state, waiting, said->shop, key, (uint64_t)due->decided_us);
 	totals_remember_due(state);
 }
 
@@ -40,13 +44,13 @@ void rows_remember_outcome(struct state *state, const struct message_meta *said,
 {
 	char key[STEP_KEY_MAX];
 	step_key(key, outcome->cart_id, outcome->step);
-	state_delete(state, "waiting", said->shop, key);
+	STATE_DELETE(state, waiting, said->shop, key);
 	remember_mailing(state, said->topic, outcome->at_us);
 	totals_remember_outcome(state, said->topic);
 	if (strcmp(said->topic, topic_reminder_ambiguous.name) == 0)
-		state_put_number(state, "ambiguous", said->shop, key, (uint64_t)outcome->at_us);
+		STATE_PUT_NUMBER(state, ambiguous, said->shop, key, (uint64_t)outcome->at_us);
 	else if (strcmp(said->topic, topic_reminder_sent.name) == 0)
-		state_delete(state, "ambiguous", said->shop, key);
+		STATE_DELETE(state, ambiguous, said->shop, key);
 }
 
 void rows_remember_audit(struct state *state, const struct message_meta *said, const Audit *audit)
@@ -57,13 +61,13 @@ void rows_remember_audit(struct state *state, const struct message_meta *said, c
 	for (uint32_t step = 1; step <= 2; step++) {
 		char key[STEP_KEY_MAX];
 		step_key(key, audit->cart_id, step);
-		state_delete(state, "waiting", said->shop, key);
+		STATE_DELETE(state, waiting, said->shop, key);
 	}
 }
 
 void rows_remember_status(struct state *state, const struct message_meta *said, const ShopStatus *status)
 {
-	state_put_number(state, "mode", said->shop, "", (uint64_t)status->mode);
+	STATE_PUT_NUMBER(state, mode, said->shop, "", (uint64_t)status->mode);
 }
 
 /* ---- timers ---- */
@@ -72,6 +76,7 @@ struct timer_row {
 	uint64_t version;
 	int64_t due_us; /* 0: none (any more) */
 };
+STATE_STRUCTS(timer, "timer", struct timer_row);
 
 static void due_key(char ret[DUE_KEY_MAX], int64_t due_us, const char *shop, const char *name)
 {
@@ -82,17 +87,17 @@ static void timer_put(struct state *state, const char *shop, const char *name, s
 {
 	struct timer_row before;
 	char key[DUE_KEY_MAX];
-	row_get(state, "timer", shop, name, &before, sizeof(before));
+	STATE_GET(state, timer, shop, name, &before);
 	if (row.version < before.version)
 		return;
 	totals_remember_pending(state, (row.due_us != 0) - (before.due_us != 0));
 	due_key(key, before.due_us, shop, name);
 	if (before.due_us)
-		state_delete(state, "timer.due", everywhere, key);
+		STATE_DELETE(state, timer_due, everywhere, key);
 	due_key(key, row.due_us, shop, name);
 	if (row.due_us)
-		state_put_number(state, "timer.due", everywhere, key, 1);
-	ROW_PUT(state, "timer", shop, name, &row);
+		STATE_PUT_NUMBER(state, timer_due, everywhere, key, 1);
+	STATE_PUT(state, timer, shop, name, &row);
 }
 
 void rows_remember_set(struct state *state, const struct message_meta *said, const TimerSet *set)
@@ -112,10 +117,10 @@ void rows_remember_fired(struct state *state, const struct message_meta *said, c
 	totals_remember_fired(state, fired);
 }
 
-static bool first_due(const char *shop, const char *key, struct bytes value, void *context)
+static bool first_due(const char *shop, const char *key, void *context)
 {
 	uint64_t due = UINT64_MAX;
-	(void)shop, (void)value;
+	(void)shop;
 	if (sscanf(key, "%16" SCNx64, &due) == 1)
 		*(int64_t *)context = (int64_t)due;
 	return false;
@@ -124,25 +129,25 @@ static bool first_due(const char *shop, const char *key, struct bytes value, voi
 int64_t rows_first_timer_us(const struct state *state)
 {
 	int64_t first_us = INT64_MAX;
-	state_each(state, "timer.due", everywhere, NULL, first_due, &first_us);
+	STATE_EACH_KEY(state, timer_due, everywhere, NULL, first_due, &first_us);
 	return first_us;
 }
 
 /* A key is when/shop/name. Timers that are no cart's are few: ticks of services, and those repeat. */
-static bool first_cart_due(const char *shop, const char *key, struct bytes value, void *context)
+static bool first_cart_due(const char *shop, const char *key, void *context)
 {
 	const char *name = strchr(key, '/');
 
 	name = name ? strchr(name + 1, '/') : NULL;
 	if (!name || strncmp(name, "/cart/", 6) != 0)
 		return true;
-	return first_due(shop, key, value, context);
+	return first_due(shop, key, context);
 }
 
 int64_t rows_first_cart_us(const struct state *state)
 {
 	int64_t first_us = INT64_MAX;
-	state_each(state, "timer.due", everywhere, NULL, first_cart_due, &first_us);
+	STATE_EACH_KEY(state, timer_due, everywhere, NULL, first_cart_due, &first_us);
 	return first_us;
 }
 
@@ -154,6 +159,7 @@ struct mailing_row {
 	int64_t hour; /* since 1970 */
 	struct rows_mailing mails;
 };
+STATE_STRUCTS(mailing, "mailing", struct mailing_row);
 
 static void remember_mailing(struct state *state, const char *topic, int64_t at_us)
 {
@@ -166,14 +172,14 @@ static void remember_mailing(struct state *state, const char *topic, int64_t at_
 	if (!failed && strcmp(topic, topic_reminder_sent.name) != 0)
 		return;
 	snprintf(key, sizeof(key), "%02d", (int)(hour % HOURS));
-	row_get(state, "mailing", everywhere, key, &row, sizeof(row));
+	STATE_GET(state, mailing, everywhere, key, &row);
 	if (row.hour > hour)
 		return; /* said so late that its hour's place was taken */
 	if (row.hour < hour)
 		row = (struct mailing_row){ .hour = hour };
 	row.mails.tried++;
 	row.mails.failed += failed;
-	ROW_PUT(state, "mailing", everywhere, key, &row);
+	STATE_PUT(state, mailing, everywhere, key, &row);
 }
 
 struct mailing_sum {
@@ -181,18 +187,14 @@ struct mailing_sum {
 	struct rows_mailing sum;
 };
 
-static bool add_hour(const char *shop, const char *key, struct bytes value, void *context)
+static bool add_hour(const char *shop, const char *key, const struct mailing_row *row, void *context)
 {
 	struct mailing_sum *to = context;
-	struct mailing_row row;
 
 	(void)shop, (void)key;
-	if (value.len != sizeof(row))
-		return true;
-	memcpy(&row, value.data, sizeof(row));
-	if (row.hour >= to->from_hour) {
-		to->sum.tried += row.mails.tried;
-		to->sum.failed += row.mails.failed;
+	if (row->hour >= to->from_hour) {
+		to->sum.tried += row->mails.tried;
+		to->sum.failed += row->mails.failed;
 	}
 	return true;
 }
@@ -201,7 +203,7 @@ static struct rows_mailing mailing_of(const struct state *state, int64_t now_us,
 {
 	struct mailing_sum to = { .from_hour = now_us / US_PER_HOUR - hours + 1 };
 
-	state_each(state, "mailing", everywhere, NULL, add_hour, &to);
+	STATE_EACH(state, mailing, everywhere, NULL, add_hour, &to);
 	return to.sum;
 }
 
@@ -227,15 +229,15 @@ struct counting {
 /* By itself, or with all the others. */
 static bool is_paused(const struct state *state, const char *shop)
 {
-	return state_number(state, "mode", SHOP_OF_ALL, "") == MODE_PAUSED ||
-		state_number(state, "mode", shop, "") == MODE_PAUSED;
+	return STATE_NUMBER(state, mode, SHOP_OF_ALL, "") == MODE_PAUSED ||
+		STATE_NUMBER(state, mode, shop, "") == MODE_PAUSED;
 }
 
-static bool count_row(const char *shop, const char *key, struct bytes value, void *context)
+static bool count_row(const char *shop, const char *key, uint64_t at, void *context)
 {
 	struct counting *counting = context;
 	struct rows_count *count = &counting->count;
-	int64_t at_us = value.len == sizeof(uint64_t) ? (int64_t)get_be64(value.data) : 0;
+	int64_t at_us = (int64_t)at;
 	if (at_us < counting->from_us || at_us >= counting->to_us)
 		return true;
 	if (counting->skip_paused && is_paused(counting->state, shop))
@@ -251,13 +253,13 @@ static bool count_row(const char *shop, const char *key, struct bytes value, voi
 struct rows_count rows_waiting(const struct state *state, int64_t before_us)
 {
 	struct counting counting = { .state = state, .from_us = INT64_MIN, .to_us = before_us, .skip_paused = true };
-	state_each(state, "waiting", NULL, NULL, count_row, &counting);
+	STATE_EACH(state, waiting, NULL, NULL, count_row, &counting);
 	return counting.count;
 }
 
 struct rows_count rows_ambiguous(const struct state *state, int64_t since_us)
 {
 	struct counting counting = { .state = state, .from_us = since_us, .to_us = INT64_MAX };
-	state_each(state, "ambiguous", NULL, NULL, count_row, &counting);
+	STATE_EACH(state, ambiguous, NULL, NULL, count_row, &counting);
 	return counting.count;
 }

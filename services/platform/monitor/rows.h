@@ -6,7 +6,7 @@
 
 #include "bus/actor/state.h"
 #include "bus/actor/turn.h"
-#include "proto/topics.h"
+#include "proto/cart_topics.h"
 
 void rows_remember_due(struct state *state, const struct message_meta *said, const ReminderDue *due);
 void rows_remember_outcome(struct state *state, const struct message_meta *said, const ReminderOutcome *outcome);

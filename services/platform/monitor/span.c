@@ -9,9 +9,9 @@
 #include "bus/base/cleanup.h"
 #include "bus/base/memory.h"
 #include "bus/base/text.h"
+#include "proto/cart_topics.h"
 #include "proto/topics.h"
 #include <inttypes.h>
-#include <pb_decode.h>
 #include <stdio.h>
 
 enum {
@@ -56,7 +56,7 @@ static void id_of(const char *trace, uint64_t seq, char ret[PARENT_LEN + 1])
 	snprintf(ret, PARENT_LEN + 1, "%016" PRIx64, text_hash(BYTES(named, sizeof(named))) | 1); /* never zero */
 }
 
-/* Without a cause it is the storefront's own span, if it has one: a trace that began here has none (platform/gateway/traceparent.h). */
+/* Without a cause it is the storefront's own span, if it has one: a trace that began here has none (kit/endpoint/traceparent.h). */
 static void parent_of(const struct message_meta *said, char ret[PARENT_LEN + 1])
 {
 	ret[0] = '\0';
@@ -89,14 +89,6 @@ struct told {
 	uint32_t step;
 };
 
-static const struct topic *topic_named(const char *name)
-{
-	for (const struct topic *const *at = cart_topics; *at; at++)
-		if (strcmp((*at)->name, name) == 0)
-			return *at;
-	return NULL;
-}
-
 static void take(const void *message, size_t offset, char to[80])
 {
 	if (offset != TOPIC_NOWHERE)
@@ -107,16 +99,15 @@ static void take(const void *message, size_t offset, char to[80])
 
 static void read_message(const struct message_meta *said, struct bytes payload, struct told *ret)
 {
-	const struct topic *topic = topic_named(said->topic);
-	pb_istream_t stream = pb_istream_from_buffer(payload.data, payload.len);
+	const struct topic *topic = topic_registered(said->topic);
 	_cleanup_free_ void *message = topic ? memory_resize(NULL, topic->size) : NULL;
 
-	if (!message || !pb_decode(&stream, topic->message, message))
+	if (!message || !topic_read(topic, payload, message))
 		return;
 	for (const struct topic_told *row = topic->told; row && row->topic; row++) {
 		if (row->topic != topic)
 			continue;
-		take(message, row->cart, ret->cart);
+		take(message, row->subject, ret->cart);
 		take(message, row->word, ret->word);
 	}
 	if (topic->message == &ReminderOutcome_msg)

@@ -13,6 +13,7 @@
 #include "bus/base/memory.h"
 #include "bus/base/text.h"
 #include "services/platform/monitor/episodes.h"
+#include "services/platform/monitor/monitor.h"
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -24,27 +25,19 @@
 static const int64_t backoff_us[] = { 10 * US_PER_S, US_PER_MINUTE, 5 * US_PER_MINUTE, 15 * US_PER_MINUTE,
 	US_PER_HOUR };
 
-static struct ways ways;
-static double rate = 1;
-
-void tell_set_up(const struct ways *from, double clock_rate)
-{
-	ways = *from;
-	rate = clock_rate > 0 ? clock_rate : 1;
-}
-
 /* ---- which ways ---- */
 
 enum verdict tell_hear_alarm(const struct state *state, const Alarm *alarm, struct turn *turn)
 {
+	const struct ways *ways = &monitor_context(state)->ways;
 	const struct message_meta *said = turn_message(turn);
 	AlarmDue due = { .alarm_seq = said->seq, .has_alarm = true, .alarm = *alarm };
 
 	if (!episodes_is_news(state, said->shop, alarm))
 		return TURN_DONE;
 	TEXT_COPY(due.about, said->shop);
-	for (int i = 0; i < ways_count(&ways); i++) {
-		ways_name(&ways, i, due.way);
+	for (int i = 0; i < ways_count(ways); i++) {
+		ways_name(ways, i, due.way);
 		SAY(turn, alarm_due, &due, .shop = said->shop, .key = due.way);
 	}
 	return TURN_DONE;
@@ -67,7 +60,7 @@ static enum verdict told(const AlarmDue *due, bool reached, const char *words, s
 }
 
 /* A test is answered at once: who asks for one waits for it. */
-static enum verdict again(const AlarmDue *due, const char *words, struct turn *turn)
+static enum verdict again(const struct monitor *context, const AlarmDue *due, const char *words, struct turn *turn)
 {
 	int64_t tried_us = turn_now_us(turn) - due->alarm.at_us, delay_us = backoff_us[0];
 
@@ -76,7 +69,7 @@ static enum verdict again(const AlarmDue *due, const char *words, struct turn *t
 	for (size_t i = 0; i < sizeof(backoff_us) / sizeof(backoff_us[0]); i++)
 		if (tried_us >= backoff_us[i])
 			delay_us = backoff_us[i];
-	return turn_wait(turn, (int64_t)((double)delay_us / rate), words);
+	return turn_wait(turn, (int64_t)((double)delay_us / context->clock_rate), words);
 }
 
 struct post {
@@ -90,21 +83,22 @@ static void post_free(void *request)
 	free(request);
 }
 
-static enum verdict post(int index, const AlarmDue *due, struct turn *turn)
+static enum verdict post(const struct monitor *context, int index, const AlarmDue *due, struct turn *turn)
 {
 	struct post *post = memory_new(sizeof(*post));
 
-	if (ways_request(&ways, index, due, turn_now_us(turn), &post->request) < 0) {
+	if (ways_request(&context->ways, index, due, turn_now_us(turn), &post->request) < 0) {
 		post_free(post);
 		return told(due, false, "[monitor] webhook is not a URL that can be posted to", turn);
 	}
-	int64_t deadline_us = (int64_t)((double)POST_DEADLINE_US / rate);
+	int64_t deadline_us = (int64_t)((double)POST_DEADLINE_US / context->clock_rate);
 	post->request.deadline_us = deadline_us > POST_LEAST_US ? deadline_us : POST_LEAST_US;
 	return turn_effect(turn, &tell_http_effect, (void **)&post);
 }
 
 enum verdict tell_hear_due(const struct state *state, const AlarmDue *due, struct turn *turn)
 {
+	const struct monitor *context = monitor_context(state);
 	AlarmDue now = *due;
 	struct mail *mail;
 	char why[160];
@@ -112,11 +106,11 @@ enum verdict tell_hear_due(const struct state *state, const AlarmDue *due, struc
 	int index;
 
 	episodes_bring_up_to_date(state, due->about, &now.alarm);
-	if (!ways_find(&ways, due->way, &is_mail, &index))
+	if (!ways_find(&context->ways, due->way, &is_mail, &index))
 		return told(due, false, "this way is not configured any more", turn);
 	if (!is_mail)
-		return post(index, &now, turn);
-	if (ways_mail(&ways, index, &now, turn_now_us(turn), &mail, why) < 0)
+		return post(context, index, &now, turn);
+	if (ways_mail(&context->ways, index, &now, turn_now_us(turn), &mail, why) < 0)
 		return told(due, false, why, turn);
 	return turn_effect(turn, &tell_mail_effect, (void **)&mail);
 }
@@ -126,7 +120,7 @@ static enum verdict mail_decide(const struct state *state, const void *message, 
 {
 	const struct mail_result *mail = result;
 
-	(void)state, (void)request, (void)claimed;
+	(void)request, (void)claimed;
 	switch (mail ? mail->end : MAIL_UNKNOWN) {
 	case MAIL_SENT:
 		return told(message, true, mail->words, turn);
@@ -137,7 +131,8 @@ static enum verdict mail_decide(const struct state *state, const void *message, 
 	case MAIL_UNKNOWN:
 		break;
 	}
-	return again(message, mail && *mail->words ? mail->words : "the mail server did not answer in time", turn);
+	return again(monitor_context(state), message,
+		mail && *mail->words ? mail->words : "the mail server did not answer in time", turn);
 }
 
 static enum verdict http_decide(const struct state *state, const void *message, const void *request, const void *result,
@@ -145,9 +140,9 @@ static enum verdict http_decide(const struct state *state, const void *message, 
 {
 	const struct http_answer *answer = result;
 
-	(void)state, (void)request, (void)claimed;
+	(void)request, (void)claimed;
 	if (!answer)
-		return again(message, "no answer in time", turn);
+		return again(monitor_context(state), message, "no answer in time", turn);
 	if (answer->end == HTTP_BARRED)
 		return told(message, false, answer->words, turn);
 	if (answer->end == HTTP_ANSWERED && answer->status >= 200 && answer->status < 300)
@@ -156,7 +151,7 @@ static enum verdict http_decide(const struct state *state, const void *message, 
 	if (answer->end == HTTP_ANSWERED && answer->status >= 300 && answer->status < 500 && answer->status != 408 &&
 		answer->status != 425 && answer->status != 429)
 		return told(message, false, answer->words, turn);
-	return again(message, answer->words, turn);
+	return again(monitor_context(state), message, answer->words, turn);
 }
 
 static void mail_request_free(void *request)

@@ -5,9 +5,7 @@
 #define PLATFORM_MONITOR_TELL_H
 
 #include "bus/actor/service.h"
-#include "services/platform/monitor/ways.h"
-
-void tell_set_up(const struct ways *ways, double clock_rate); /* copied; before the first turn */
+#include "proto/platform_topics.h"
 
 enum verdict tell_hear_alarm(const struct state *state, const Alarm *alarm, struct turn *turn);
 enum verdict tell_hear_due(const struct state *state, const AlarmDue *due, struct turn *turn);

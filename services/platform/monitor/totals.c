@@ -1,15 +1,21 @@
 /*
  * totals.c: counts that are folded
  *
- * Owns:      table totals ("mails", "timers", "models"), kept for the installation as a whole.
+ * Owns:      table totals ("mails", "timers", "models", "model-ends"), kept for the installation as a whole.
  * Promises:  pure; what is counted only grows, but for the timers that are pending. A monitor that folds the log anew counts what the
  *            log still knows.
  * Read next: metrics_totals.c
  */
 #include "services/platform/monitor/totals.h"
 #include "bus/base/clock.h"
-#include "services/kit/state/row.h"
+#include "proto/cart_topics.h"
 #include <string.h>
+
+/* One table, whose rows are told apart by their keys. */
+STATE_STRUCTS(totals_mails, "totals", struct totals_mails);
+STATE_STRUCTS(totals_timers, "totals", struct totals_timers);
+STATE_STRUCTS(totals_models, "totals", struct totals_models);
+STATE_STRUCTS(totals_model_ends, "totals", struct totals_model_ends);
 
 static const char *const everywhere = "all";
 const int64_t lateness_bounds_us[LATENESS_BOUNDS] = { 100 * US_PER_MS, US_PER_S, 10 * US_PER_S, US_PER_MINUTE,
@@ -20,7 +26,7 @@ void totals_remember_due(struct state *state)
 	struct totals_mails row = totals_mails(state);
 
 	row.due++;
-	ROW_PUT(state, "totals", everywhere, "mails", &row);
+	STATE_PUT(state, totals_mails, everywhere, "mails", &row);
 }
 
 void totals_remember_outcome(struct state *state, const char *topic)
@@ -34,7 +40,7 @@ void totals_remember_outcome(struct state *state, const char *topic)
 
 	for (int i = 0; i < OUTCOMES; i++)
 		row.outcomes[i] += strcmp(topics[i], topic) == 0;
-	ROW_PUT(state, "totals", everywhere, "mails", &row);
+	STATE_PUT(state, totals_mails, everywhere, "mails", &row);
 }
 
 void totals_remember_fired(struct state *state, const TimerFired *fired)
@@ -46,7 +52,7 @@ void totals_remember_fired(struct state *state, const TimerFired *fired)
 	row.late_us += (uint64_t)late_us;
 	for (int i = 0; i < LATENESS_BOUNDS; i++)
 		row.within[i] += late_us <= lateness_bounds_us[i];
-	ROW_PUT(state, "totals", everywhere, "timers", &row);
+	STATE_PUT(state, totals_timers, everywhere, "timers", &row);
 }
 
 void totals_remember_pending(struct state *state, int more)
@@ -56,7 +62,18 @@ void totals_remember_pending(struct state *state, int more)
 	if (more == 0 || (more < 0 && row.pending == 0))
 		return;
 	row.pending += (uint64_t)(int64_t)more;
-	ROW_PUT(state, "totals", everywhere, "timers", &row);
+	STATE_PUT(state, totals_timers, everywhere, "timers", &row);
+}
+
+/* An end that only a newer release knows is not counted. */
+static void remember_model_end(struct state *state, ModelEnd end)
+{
+	struct totals_model_ends row = totals_model_ends(state);
+
+	if (end <= MODEL_ANSWERED || end > _ModelEnd_MAX)
+		return;
+	row.ends[end]++;
+	STATE_PUT(state, totals_model_ends, everywhere, "model-ends", &row);
 }
 
 void totals_remember_model(struct state *state, const ModelUsed *used)
@@ -68,14 +85,15 @@ void totals_remember_model(struct state *state, const ModelUsed *used)
 	row.fallen_back += !was_used;
 	row.tokens_in += used->tokens_in;
 	row.tokens_out += used->tokens_out;
-	ROW_PUT(state, "totals", everywhere, "models", &row);
+	STATE_PUT(state, totals_models, everywhere, "models", &row);
+	remember_model_end(state, used->end);
 }
 
 struct totals_mails totals_mails(const struct state *state)
 {
 	struct totals_mails row;
 
-	row_get(state, "totals", everywhere, "mails", &row, sizeof(row));
+	STATE_GET(state, totals_mails, everywhere, "mails", &row);
 	return row;
 }
 
@@ -83,7 +101,7 @@ struct totals_timers totals_timers(const struct state *state)
 {
 	struct totals_timers row;
 
-	row_get(state, "totals", everywhere, "timers", &row, sizeof(row));
+	STATE_GET(state, totals_timers, everywhere, "timers", &row);
 	return row;
 }
 
@@ -91,6 +109,15 @@ struct totals_models totals_models(const struct state *state)
 {
 	struct totals_models row;
 
-	row_get(state, "totals", everywhere, "models", &row, sizeof(row));
+	STATE_GET(state, totals_models, everywhere, "models", &row);
+	return row;
+}
+
+struct totals_model_ends totals_model_ends(const struct state *state)
+{
+	struct totals_model_ends row;
+
+	_Static_assert((int)_ModelEnd_MAX < (int)MODEL_ENDS_ROOM, "each end has its count");
+	STATE_GET(state, totals_model_ends, everywhere, "model-ends", &row);
 	return row;
 }

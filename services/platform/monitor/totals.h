@@ -6,7 +6,7 @@
 
 #include "bus/actor/state.h"
 #include "bus/actor/turn.h"
-#include "proto/topics.h"
+#include "proto/platform_topics.h"
 
 enum mail_outcome { OUTCOME_SENT, OUTCOME_REFUSED, OUTCOME_AMBIGUOUS, OUTCOME_SKIPPED, OUTCOME_RELEASED, OUTCOMES };
 enum { LATENESS_BOUNDS = 6 };
@@ -22,6 +22,10 @@ struct totals_timers {
 struct totals_models {
 	uint64_t used, fallen_back, tokens_in, tokens_out;
 };
+enum { MODEL_ENDS_ROOM = 16 }; /* more than there are: a row of another size would be lost */
+struct totals_model_ends {
+	uint64_t ends[MODEL_ENDS_ROOM]; /* by ModelEnd */
+};
 
 void totals_remember_due(struct state *state);
 void totals_remember_outcome(struct state *state, const char *topic);
@@ -32,5 +36,6 @@ void totals_remember_model(struct state *state, const ModelUsed *used);
 struct totals_mails totals_mails(const struct state *state);
 struct totals_timers totals_timers(const struct state *state);
 struct totals_models totals_models(const struct state *state);
+struct totals_model_ends totals_model_ends(const struct state *state);
 
 #endif

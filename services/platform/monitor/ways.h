@@ -4,7 +4,7 @@
 #ifndef PLATFORM_MONITOR_WAYS_H
 #define PLATFORM_MONITOR_WAYS_H
 
-#include "proto/topics.h"
+#include "proto/platform_topics.h"
 #include "services/kit/http/http.h"
 #include "services/kit/http/standard_webhook.h"
 #include "services/kit/mail/message.h"

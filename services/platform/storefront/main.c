@@ -9,6 +9,8 @@
 #include "services/platform/storefront/storefront.h"
 #include <string.h>
 
+static struct storefront storefront_here;
+
 static void read_key(const struct config *config, struct buffer *ret)
 {
 	char path[256];
@@ -24,7 +26,7 @@ static struct effect_driver *const *drivers(const struct config *config, const s
 	const struct http_settings http = http_settings_of_storefronts(config, clock);
 	_cleanup_(buffer_free) struct buffer key = { 0 };
 	read_key(config, &key);
-	storefront_set_up(buffer_bytes(&key));
+	storefront_here = storefront_of(buffer_bytes(&key));
 	all[0] = http_driver_new("storefront", &http);
 	return all;
 }
@@ -40,9 +42,9 @@ int main(int argc, char **argv)
 {
 	return process_main(argc, argv,
 		&(struct process){ .service = &storefront,
+			.context = storefront_in(&storefront_here),
 			.help = "Fetches from the storefronts' APIs what their webhooks did not say: carts of which "
-				"only the id "
-				"came, and what changed while no webhook could come in.",
+				"only the id came, and what changed while no webhook could come in.",
 			.keys = settings_keys,
 			.check = check,
 			.drivers = drivers });

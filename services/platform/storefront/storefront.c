@@ -29,17 +29,16 @@
 #define RETRY_MOST_US US_PER_HOUR
 #define OLD_NEWS_US US_PER_DAY /* an absence that ended longer ago was made up for, or is of no use any more */
 #define BEFORE_AWAY_US (15 * US_PER_MINUTE) /* what was under way when the gateway went */
-enum { SHOPS_MOST = 256, ADDRESS_KEY_MAX = 128 };
+enum { SHOPS_MOST = 256 };
 
-static struct {
-	uint8_t key[ADDRESS_KEY_MAX];
-	size_t key_len;
-} installation;
-
-void storefront_set_up(struct bytes address_key)
+struct storefront storefront_of(struct bytes address_key)
 {
-	installation.key_len = address_key.len < ADDRESS_KEY_MAX ? address_key.len : ADDRESS_KEY_MAX;
-	memcpy(installation.key, address_key.data, installation.key_len);
+	struct storefront context = { .address_key_len = address_key.len };
+
+	if (context.address_key_len > sizeof(context.address_key))
+		context.address_key_len = sizeof(context.address_key);
+	memcpy(context.address_key, address_key.data, context.address_key_len);
+	return context;
 }
 
 struct fetch {
@@ -129,13 +128,14 @@ static void go_on(const struct shop *shop, const StorefrontTask *task, const str
 	say_next(telling->turn, &next);
 }
 
-static enum verdict take(const struct shop *shop, const StorefrontTask *task, struct bytes body, struct turn *turn)
+static enum verdict take(const struct storefront *context, const struct shop *shop, const StorefrontTask *task,
+	struct bytes body, struct turn *turn)
 {
 	struct telling telling = { .turn = turn };
 	struct event_source source = { .shop = shop->name,
 		.topic = "",
 		.webhook_id = "",
-		.address_key = BYTES(installation.key, installation.key_len),
+		.address_key = BYTES(context->address_key, context->address_key_len),
 		.heard_us = turn_now_us(turn),
 		.triggered_us = task->triggered_us };
 	struct page page;
@@ -195,7 +195,7 @@ static enum verdict fetch_decide(const struct state *state, const void *message,
 		return take_gone(task, turn);
 	if (answer->status != 200)
 		return turn_failed(turn, SILENT_US, answer->words);
-	return take(shop, task, answer->body, turn);
+	return take(storefront_context(state), shop, task, answer->body, turn);
 }
 
 static const struct effect_kind fetch_effect = {
@@ -212,10 +212,9 @@ struct shops {
 	char names[SHOPS_MOST][64];
 };
 
-static bool note_shop(const char *shop, const char *key, struct bytes value, void *context)
+static bool note_shop(const char *shop, const char *key, void *context)
 {
 	struct shops *shops = context;
-	(void)value;
 	if (strcmp(key, "shop") == 0 && shops->count < SHOPS_MOST)
 		TEXT_COPY(shops->names[shops->count++], shop);
 	return true;
@@ -236,7 +235,7 @@ static enum verdict hear_away(const struct state *state, const GatewayAway *away
 	};
 	TEXT_COPY(task.who, "system");
 	if (turn_now_us(turn) - away->back_us <= OLD_NEWS_US)
-		state_each(state, "document", NULL, NULL, note_shop, shops);
+		STATE_EACH_KEY(state, documents, NULL, NULL, note_shop, shops);
 	for (int i = 0; i < shops->count; i++)
 		if (can_reconcile(docs_shop(state, shops->names[i])))
 			SAY(turn, storefront_task, &task, .shop = shops->names[i], .key = "reconcile");
@@ -247,8 +246,8 @@ static enum verdict hear_away(const struct state *state, const GatewayAway *away
 const struct service storefront = {
 	.name = "storefront",
 	.layout = 1,
-	.hears = { HEARS(storefront_task, hear_task), HEARS(gateway_away, hear_away) },
-	.remembers = { REMEMBERS(document, docs_remember), REMEMBERS(alarm, storefront_alarm_remember) },
-	.says = { SAYS(cart_changed), SAYS(cart_checkout), SAYS(storefront_task), SAYS(audit), SAYS(alarm) },
-	.effects = { &fetch_effect },
+	.hears = HEARING(HEARS(storefront_task, hear_task), HEARS(gateway_away, hear_away)),
+	.remembers = REMEMBERING(REMEMBERS(document, docs_remember), REMEMBERS(alarm, storefront_alarm_remember)),
+	.says = SAYING(SAYS(cart_changed), SAYS(cart_checkout), SAYS(storefront_task), SAYS(audit), SAYS(alarm)),
+	.effects = RUNNING(&fetch_effect),
 };

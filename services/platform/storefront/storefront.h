@@ -8,7 +8,12 @@
 
 extern const struct service storefront;
 
-void storefront_set_up(
-	struct bytes address_key); /* once, before the first turn: what names shoppers (kit/mail/address.h) */
+struct storefront {
+	uint8_t address_key[128]; /* what names shoppers (kit/mail/address.h) */
+	size_t address_key_len;
+};
+SERVICE_CONTEXT(storefront, struct storefront);
+
+struct storefront storefront_of(struct bytes address_key); /* copied, and cut to its room */
 
 #endif

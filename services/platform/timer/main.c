@@ -7,11 +7,11 @@
 #include "bus/actor/process.h"
 #include "bus/base/log.h"
 #include "bus/base/text.h"
-#include "proto/topics.h"
+#include "proto/platform_topics.h"
 #include "services/kit/settings/settings.h"
-#include "services/platform/timer/hold.h"
+#include "services/platform/timer/timer.h"
 
-static const struct clock *clock_in_use;
+static struct clock_hold hold_here;
 static struct runtime *runtime_in_use;
 static bool logged, asked, asked_raised; /* the alarm: on its way, and with what */
 static bool told = true;                 /* what was confirmed last; a run before this one may have left it raised */
@@ -41,8 +41,8 @@ static void alarm_answered(void *context, enum said_result result, uint64_t seq,
 /* Says it until it is confirmed: the broker may be away while the clock jumps. */
 static int64_t tell(void *context)
 {
-	int64_t jump_us = hold_jump_us();
-	Alarm alarm = { .raised = jump_us != 0, .at_us = clock_wall_us(clock_in_use) };
+	int64_t jump_us = clock_hold_jump_us(&hold_here);
+	Alarm alarm = { .raised = jump_us != 0, .at_us = clock_wall_us(hold_here.clock) };
 
 	(void)context;
 	log_jump(jump_us);
@@ -62,15 +62,15 @@ static void start(struct loop *loop, struct runtime *runtime, const struct confi
 {
 	(void)config;
 	runtime_in_use = runtime;
-	clock_in_use = clock;
-	hold_timer(clock);
+	hold_here = clock_hold_from(clock);
 	loop_before_wait(loop, tell, NULL);
 }
 
 int main(int argc, char **argv)
 {
 	return process_main(argc, argv,
-		&(struct process){ .service = hold_timer(NULL),
+		&(struct process){ .service = &timer,
+			.context = timer_in(&hold_here),
 			.help = "Wakes the others up when they asked to be: named one-offs, and cron in each shop's "
 				"time zone.",
 			.keys = settings_keys,

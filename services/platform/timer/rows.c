@@ -3,9 +3,10 @@
  *
  * Owns:      the tables timer (name -> TimerSet with its next due time), version (name -> the highest version seen), due (one
  *            order over all shops: due time, shop, name -> nothing), head (where to begin in it) and again (timers to be set anew).
- * Promises:  an older set or cancel is ignored, also after the newer timer has fired, and so is the firing of what a newer set of
- *            the same version has replaced; the next timers are found by one seek. A cron timer's next time is counted from the
- *            log's time of the message that set it, so every replay gives the same.
+ * Promises:  a set or cancel is ignored if its sayer may not set such timers (rights.h), and refusals.c hears of it. An older set or
+ *            cancel is ignored, also after the newer timer has fired, and so is the firing of a timer that a newer set of the same
+ *            version has replaced; the next timers are found by one seek. A cron timer's next time is counted from the log's time
+ *            of the message that set it, so every replay gives the same.
  * Fails by:  leaving out a cron timer whose text or zone cannot be read: the service that sets one checks it first (kit/time/zone.h).
  * Read next: timer.c
  */
@@ -13,8 +14,15 @@
 #include "bus/base/cleanup.h"
 #include "bus/base/text.h"
 #include "services/kit/time/zone.h"
+#include "services/platform/timer/refusals.h"
+#include "services/platform/timer/rights.h"
 #include <inttypes.h>
 #include <stdio.h>
+
+STATE_STRINGS(head, "head");
+STATE_STRINGS(due, "due");
+STATE_STRINGS(again, "again");
+STATE_NUMBERS(version, "version");
 
 static const char ALL_SHOPS[] = "all";
 
@@ -45,7 +53,7 @@ static struct head head_of(const struct state *state)
 	_cleanup_(buffer_free) struct buffer row = { 0 };
 	struct head head = { 0 };
 
-	if (state_get_bytes(state, "head", ALL_SHOPS, "", &row) && row.len >= 8) {
+	if (STATE_GET_STRING(state, head, ALL_SHOPS, "", &row) && row.len >= 8) {
 		head.removed = get_be64(row.data);
 		TEXT_COPY(head.key, buffer_text(&row) + 8);
 	}
@@ -59,7 +67,7 @@ static void put_head(struct state *state, const struct head *head)
 
 	put_be64(row, head->removed);
 	memcpy(row + 8, head->key, len);
-	state_put_bytes(state, "head", ALL_SHOPS, "", BYTES(row, 8 + len));
+	STATE_PUT_STRING(state, head, ALL_SHOPS, "", BYTES(row, 8 + len));
 }
 
 static bool first_key(const char *shop, const char *key, struct bytes value, void *context)
@@ -74,7 +82,7 @@ static bool first_due(const struct state *state, char ret_key[DUE_KEY_MAX])
 	struct head head = head_of(state);
 
 	ret_key[0] = '\0';
-	state_each_from(state, "due", ALL_SHOPS, head.key, first_key, ret_key);
+	STATE_EACH_FROM(state, due, ALL_SHOPS, head.key, first_key, ret_key);
 	return ret_key[0] != '\0';
 }
 
@@ -99,32 +107,40 @@ static void add_due(struct state *state, const struct message_meta *said, const 
 		TEXT_COPY(head.key, key);
 		put_head(state, &head);
 	}
-	state_put_bytes(state, "due", ALL_SHOPS, key, BYTES("", 0));
+	STATE_PUT_STRING(state, due, ALL_SHOPS, key, BYTES("", 0));
 }
 
-static void forget(struct state *state, const struct message_meta *said, const char *name)
+static void forget(struct state *state, const struct message_meta *said, const char *name, int64_t due_us)
 {
 	char key[DUE_KEY_MAX];
-	TimerSet set;
 
-	if (!state_get(state, "timer", said->shop, name, &TimerSet_msg, &set))
-		return;
-	if (state_has(state, "again", said->shop, name)) /* only while the timer itself is there */
-		state_delete(state, "again", said->shop, name);
-	due_key(key, set.due_us, said->shop, name);
-	state_delete(state, "due", ALL_SHOPS, key);
-	state_delete(state, "timer", said->shop, name);
+	if (STATE_HAS(state, again, said->shop, name)) /* only while the timer itself is there */
+		STATE_DELETE(state, again, said->shop, name);
+	due_key(key, due_us, said->shop, name);
+	STATE_DELETE(state, due, ALL_SHOPS, key);
+	STATE_DELETE(state, timers, said->shop, name);
 	if (said->seq > 0)
 		count_removed(state, key);
 }
 
-/* false: something newer is known of this timer. */
-static bool is_current(struct state *state, const char *shop, const char *name, uint64_t version)
+/* Something newer is known of this timer. */
+static bool is_older(const struct state *state, const char *shop, const char *name, uint64_t version)
 {
-	if (state_number(state, "version", shop, name) > version)
-		return false;
-	state_put_number(state, "version", shop, name, version);
-	return true;
+	return STATE_NUMBER(state, version, shop, name) > version;
+}
+
+/* The timer that was set before under this name belongs to all who may set such a timer; of an unknown topic, to the one who set it. */
+static bool may_replace(const struct message_meta *said, const TimerSet *before)
+{
+	if (rights_topic(before->topic))
+		return rights_allow(said->said_by, before->topic);
+	return rights_is_timer(said->said_by) || !*before->said_by || strcmp(before->said_by, said->said_by) == 0;
+}
+
+/* A topic that no system registered is judged when the timer fires: perhaps an update of this program brings it until then. */
+static bool may_fire(const struct message_meta *said, const char *topic)
+{
+	return !rights_topic(topic) || rights_allow(said->said_by, topic);
 }
 
 static bool next_of_cron(const TimerSet *set, int64_t after_us, int64_t *ret_us)
@@ -143,57 +159,80 @@ static bool next_of_cron(const TimerSet *set, int64_t after_us, int64_t *ret_us)
 void timers_remember_set(struct state *state, const struct message_meta *said, const TimerSet *set)
 {
 	char key[DUE_KEY_MAX];
-	TimerSet row = *set;
+	TimerSet row = *set, before;
+	bool replaces;
 
-	if (!is_current(state, said->shop, set->name, set->version))
+	if (is_older(state, said->shop, set->name, set->version))
 		return;
-	forget(state, said, set->name);
+	replaces = timers_get(state, said->shop, set->name, &before);
+	if (!may_fire(said, set->topic) || (replaces && !may_replace(said, &before))) {
+		refusals_note(state, said, may_fire(said, set->topic) ? before.topic : set->topic);
+		return;
+	}
+	STATE_PUT_NUMBER(state, version, said->shop, set->name, set->version);
+	if (replaces)
+		forget(state, said, set->name, before.due_us);
 	if (*set->cron && !next_of_cron(set, said->time_us, &row.due_us))
 		return;
 	if (!*set->cron) { /* a tick is nobody's: each begins by itself */
 		TEXT_COPY(row.trace, said->trace);
 		row.cause = said->seq;
 	}
-	state_put(state, "timer", said->shop, set->name, &TimerSet_msg, &row);
+	if (!rights_is_timer(said->said_by)) /* what this service sets anew names who set it first */
+		TEXT_COPY(row.said_by, said->said_by);
+	STATE_PUT(state, timers, said->shop, set->name, &row);
 	add_due(state, said, due_key(key, row.due_us, said->shop, set->name));
 }
 
 void timers_remember_cancel(struct state *state, const struct message_meta *said, const TimerCancel *cancel)
 {
-	if (is_current(state, said->shop, cancel->name, cancel->version))
-		forget(state, said, cancel->name);
+	TimerSet before;
+	bool is_set;
+
+	if (is_older(state, said->shop, cancel->name, cancel->version))
+		return;
+	is_set = timers_get(state, said->shop, cancel->name, &before);
+	if (is_set && !may_replace(said, &before)) {
+		refusals_note(state, said, before.topic);
+		return;
+	}
+	STATE_PUT_NUMBER(state, version, said->shop, cancel->name, cancel->version);
+	if (is_set)
+		forget(state, said, cancel->name, before.due_us);
 }
 
 /*
  * The timer was set anew, with the same version, while this firing was on its way. What was set stays; but the tombstone came
  * after it, so it must be said again, or a newcomer would not know of it.
  */
-static bool was_replaced(const struct state *state, const struct message_meta *said, const TimerFired *fired)
+static bool was_replaced(const TimerSet *set, const TimerFired *fired)
 {
-	TimerSet set;
-
-	return timers_get(state, said->shop, fired->name, &set) && set.version == fired->version &&
-		set.due_us != fired->due_us;
+	return set->version == fired->version && set->due_us != fired->due_us;
 }
 
 void timers_remember_fired(struct state *state, const struct message_meta *said, const TimerFired *fired)
 {
-	if (!is_current(state, said->shop, fired->name, fired->version))
+	TimerSet set;
+
+	if (is_older(state, said->shop, fired->name, fired->version))
 		return;
-	if (was_replaced(state, said, fired))
-		state_put_bytes(state, "again", said->shop, fired->name, BYTES("", 0));
+	STATE_PUT_NUMBER(state, version, said->shop, fired->name, fired->version);
+	if (!timers_get(state, said->shop, fired->name, &set))
+		return;
+	if (was_replaced(&set, fired))
+		STATE_PUT_STRING(state, again, said->shop, fired->name, BYTES("", 0));
 	else
-		forget(state, said, fired->name);
+		forget(state, said, fired->name, set.due_us);
 }
 
 bool timers_get(const struct state *state, const char *shop, const char *name, TimerSet *ret_set)
 {
-	return state_get(state, "timer", shop, name, &TimerSet_msg, ret_set);
+	return STATE_GET(state, timers, shop, name, ret_set);
 }
 
 uint64_t timers_version(const struct state *state, const char *shop, const char *name)
 {
-	return state_number(state, "version", shop, name);
+	return STATE_NUMBER(state, version, shop, name);
 }
 
 int64_t timers_next_due_us(const struct state *state)
@@ -236,15 +275,14 @@ int timers_due(const struct state *state, int64_t from_us, int64_t until_us, str
 
 	due_key(from, from_us, "", "");
 
-	state_each_from(state, "due", ALL_SHOPS, strcmp(from, head.key) > 0 ? from : head.key, gather, &gathering);
+	STATE_EACH_FROM(state, due, ALL_SHOPS, strcmp(from, head.key) > 0 ? from : head.key, gather, &gathering);
 	return gathering.count;
 }
 
-static bool first_again(const char *shop, const char *key, struct bytes value, void *context)
+static bool first_again(const char *shop, const char *key, void *context)
 {
 	struct timer_due *again = context;
 
-	(void)value;
 	TEXT_COPY(again->shop, shop);
 	TEXT_COPY(again->name, key);
 	return false;
@@ -253,6 +291,6 @@ static bool first_again(const char *shop, const char *key, struct bytes value, v
 bool timers_again(const struct state *state, struct timer_due *ret)
 {
 	*ret->name = '\0';
-	state_each(state, "again", NULL, NULL, first_again, ret);
+	STATE_EACH_KEY(state, again, NULL, NULL, first_again, ret);
 	return *ret->name != '\0';
 }

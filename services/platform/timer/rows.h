@@ -5,9 +5,11 @@
 #define PLATFORM_TIMER_ROWS_H
 
 #include "bus/actor/turn.h"
-#include "proto/topics.h"
+#include "proto/platform_topics.h"
 
 enum { TIMER_SHOP_MAX = 64, TIMER_NAME_MAX = 100 };
+
+STATE_TABLE(timers, "timer", TimerSet);
 
 void timers_remember_set(struct state *state, const struct message_meta *said, const TimerSet *set);
 void timers_remember_cancel(struct state *state, const struct message_meta *said, const TimerCancel *cancel);

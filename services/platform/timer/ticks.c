@@ -16,6 +16,9 @@
 #include <stdio.h>
 #include <string.h>
 
+STATE_STRINGS(unticked, "unticked");
+STATE_STRINGS(zone, "zone");
+
 static const struct tick {
 	const char *timer, *name, *cron;
 	const struct topic *topic;
@@ -45,21 +48,21 @@ void ticks_remember_document(struct state *state, const struct message_meta *sai
 
 	if (strcmp(document->kind, "shop") != 0)
 		return;
-	state_delete(state, "unticked", said->shop, "");
+	STATE_DELETE(state, unticked, said->shop, "");
 	if (shop_parse(document->text, said->shop, document->source, &shop, &error) < 0 || !zone_valid(shop.zone))
 		return;
-	state_put_bytes(state, "zone", said->shop, "", bytes_of(shop.zone));
+	STATE_PUT_STRING(state, zone, said->shop, "", bytes_of(shop.zone));
 	if (!are_set_in(state, said->shop, shop.zone))
-		state_put_bytes(state, "unticked", said->shop, "", bytes_of(shop.zone));
+		STATE_PUT_STRING(state, unticked, said->shop, "", bytes_of(shop.zone));
 }
 
 void ticks_remember_set(struct state *state, const char *shop, const TimerSet *set)
 {
 	struct buffer zone = { 0 };
 
-	if (text_starts(set->name, "tick/") && state_get_bytes(state, "zone", shop, "", &zone) &&
+	if (text_starts(set->name, "tick/") && STATE_GET_STRING(state, zone, shop, "", &zone) &&
 		are_set_in(state, shop, buffer_text(&zone)))
-		state_delete(state, "unticked", shop, "");
+		STATE_DELETE(state, unticked, shop, "");
 	buffer_free(&zone);
 }
 
@@ -81,7 +84,7 @@ bool ticks_wanted(const struct state *state)
 {
 	struct unticked unticked = { 0 };
 
-	state_each(state, "unticked", NULL, NULL, first_unticked, &unticked);
+	STATE_EACH(state, unticked, NULL, NULL, first_unticked, &unticked);
 	return *unticked.shop;
 }
 
@@ -131,8 +134,7 @@ static void say_moved(const struct state *state, struct turn *turn, const struct
 	TEXT_COPY(audit.after, of->zone);
 	TEXT_COPY(audit.grounds,
 		"carts' waits count from when they were left and do not move; quiet hours and the day's limit are the "
-		"new "
-		"zone's from the next look at a cart on");
+		"new zone's from the next look at a cart on");
 	for (int i = 0; i < TICKS; i++)
 		add_next(audit.grounds, sizeof(audit.grounds), turn, &ticks[i], of->zone);
 	SAY(turn, audit, &audit, .shop = of->shop, .key = of->shop);
@@ -142,7 +144,7 @@ void ticks_say(const struct state *state, struct turn *turn)
 {
 	struct unticked unticked = { 0 };
 
-	state_each(state, "unticked", NULL, NULL, first_unticked, &unticked);
+	STATE_EACH(state, unticked, NULL, NULL, first_unticked, &unticked);
 	if (*unticked.shop)
 		say_moved(state, turn, &unticked);
 	for (int i = 0; *unticked.shop && i < TICKS; i++)

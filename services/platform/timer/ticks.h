@@ -5,7 +5,7 @@
 #define PLATFORM_TIMER_TICKS_H
 
 #include "bus/actor/turn.h"
-#include "proto/topics.h"
+#include "proto/platform_topics.h"
 
 /* The fold of a shop's document: notes a shop whose ticks are not set, or set in another zone. */
 void ticks_remember_document(struct state *state, const struct message_meta *said, const Document *document);

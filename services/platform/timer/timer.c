@@ -2,17 +2,23 @@
  * timer.c: named timers, one-off and cron
  *
  * Hears:     nothing
- * Remembers: timer.set, timer.cancel, timer.fired, document
- * Says:      timer.set, timer.fired, cart.wake, tick.nightly, tick.monthly, tick.weekly, alarm, audit
+ * Remembers: timer.set, timer.cancel, timer.fired, document, alarm
+ * Says:      timer.set, timer.fired, tick.nightly, tick.monthly, tick.weekly, alarm, audit; and what systems register
  * Owns:      the answer to "what is due next?"
  * Promises:  firing says what was asked and the timer's tombstone in one turn, so a timer fires once; a set or cancel of an older
- *            version changes nothing; what is overdue fires late, a cron timer once for however many times it missed.
+ *            version changes nothing; what is overdue fires late, a cron timer once for however many times it missed. A timer that
+ *            fires what the service that set it may not have said is not set, does not fire, and raises an alarm.
  * Fails by:  raising an alarm for a timer whose message it cannot read, and letting go of it.
- * Read next: rows.c (timers ordered by due time), ticks.c (every shop's nightly and monthly tick), hold.c (what happens when the clock jumps)
+ * Read next: rows.c (timers ordered by due time), rights.h (who may set which), ticks.c (every shop's nightly and monthly tick),
+ *            hold.c (what happens when the clock jumps)
  */
 #include "services/platform/timer/timer.h"
+#include "bus/base/cleanup.h"
 #include "bus/base/clock.h"
+#include "bus/base/memory.h"
 #include "bus/base/text.h"
+#include "services/platform/timer/refusals.h"
+#include "services/platform/timer/rights.h"
 #include "services/platform/timer/rows.h"
 #include "services/platform/timer/ticks.h"
 #include <inttypes.h>
@@ -28,37 +34,24 @@ enum { FIRED_AT_ONCE = 16 };
 static const int64_t since_us[] = { US_PER_HOUR, US_PER_MINUTE, US_PER_S };
 enum { SHARES = 1 + sizeof(since_us) / sizeof(since_us[0]) };
 
-/* What a timer may say: its payload is decoded here, so nobody can have something else said in this service's name. */
-union asked {
-	CartWake wake;
-	Tick tick;
-};
-
-static const struct topic *asked_topic(const char *name)
-{
-	static const struct topic *const all[] = { &topic_cart_wake, &topic_tick_nightly, &topic_tick_monthly,
-		&topic_tick_weekly };
-
-	for (size_t i = 0; i < sizeof(all) / sizeof(all[0]); i++) {
-		if (strcmp(all[i]->name, name) == 0)
-			return all[i];
-	}
-	return NULL;
-}
-
+/*
+ * The payload has to be such a message, so nobody can have nonsense said in this service's name. A topic that no system had registered
+ * when the timer was set may have been registered since, so the right is judged once more. Timers that v0.2.0 took name no setter.
+ */
 static bool say_what_was_asked(struct turn *turn, const char *shop, const TimerSet *set)
 {
-	const struct topic *topic = asked_topic(set->topic);
+	const struct topic *topic =
+		!*set->said_by || rights_allow(set->said_by, set->topic) ? rights_topic(set->topic) : NULL;
 	pb_istream_t stream = pb_istream_from_buffer(set->payload.bytes, set->payload.size);
-	union asked asked = { 0 };
+	_cleanup_free_ void *asked = topic ? memory_new(topic->size) : NULL;
 
-	if (!topic || !pb_decode(&stream, topic->message, &asked))
+	if (!topic || !pb_decode(&stream, topic->message, asked))
 		return false;
-	if (topic != &topic_cart_wake)
-		asked.tick.due_us = set->due_us; /* of a cron timer only the timer knows it */
+	if (topic->message == &Tick_msg)
+		((Tick *)asked)->due_us = set->due_us; /* of a cron timer only the timer knows it */
 	turn_publish(turn, topic,
 		&(struct publish_options){ .shop = shop, .key = set->key, .trace = set->trace, .cause = set->cause },
-		&asked);
+		asked);
 	return true;
 }
 
@@ -94,8 +87,15 @@ static void remember_set(struct state *state, const struct message_meta *said, c
 static int64_t next_due_us(const struct state *state)
 {
 	struct timer_due again;
+	int64_t refusals_us, timers_us;
 
-	return ticks_wanted(state) || timers_again(state, &again) ? 0 : timers_next_due_us(state);
+	if (clock_hold_jump_us(timer_context(state)))
+		return INT64_MAX;
+	if (ticks_wanted(state) || timers_again(state, &again))
+		return 0;
+	refusals_us = refusals_due_us(state);
+	timers_us = timers_next_due_us(state);
+	return refusals_us < timers_us ? refusals_us : timers_us;
 }
 
 static void set_again(struct turn *turn, const char *shop, const TimerSet *set)
@@ -137,12 +137,18 @@ static void fire_due(const struct state *state, struct turn *turn)
 	TimerSet set;
 	int count;
 
+	if (clock_hold_jump_us(timer_context(state)))
+		return;
 	if (ticks_wanted(state)) {
 		ticks_say(state, turn);
 		return;
 	}
 	if (timers_again(state, &due[0]) && timers_get(state, due[0].shop, due[0].name, &set)) {
 		set_again(turn, due[0].shop, &set);
+		return;
+	}
+	if (refusals_due_us(state) <= turn_now_us(turn)) {
+		refusals_say(state, turn);
 		return;
 	}
 	count = gather_due(state, turn_now_us(turn), due);
@@ -152,25 +158,16 @@ static void fire_due(const struct state *state, struct turn *turn)
 	}
 }
 
+const struct topic *const platform_timers[] = { &topic_tick_nightly, &topic_tick_monthly, &topic_tick_weekly, NULL };
+
 const struct service timer = {
 	.name = "timer",
 	.exclusive = true,
-	.remembers = {
-		REMEMBERS(timer_set, remember_set),
-		REMEMBERS(timer_cancel, timers_remember_cancel),
-		REMEMBERS(timer_fired, timers_remember_fired),
-		REMEMBERS(document, ticks_remember_document),
-	},
-	.says = {
-		SAYS(timer_set),
-		SAYS(timer_fired),
-		SAYS(cart_wake),
-		SAYS(tick_nightly),
-		SAYS(tick_monthly),
-		SAYS(tick_weekly),
-		SAYS(alarm),
-		SAYS(audit),
-	},
+	.remembers = REMEMBERING(REMEMBERS(timer_set, remember_set), REMEMBERS(timer_cancel, timers_remember_cancel),
+		REMEMBERS(timer_fired, timers_remember_fired), REMEMBERS(document, ticks_remember_document),
+		REMEMBERS(alarm, refusals_remember_alarm)),
+	.says = SAYING(SAYS(timer_set), SAYS(timer_fired), SAYS(alarm), SAYS(audit)),
+	.says_also = registered_timers,
 	.next_due_us = next_due_us,
 	.due = fire_due,
 };

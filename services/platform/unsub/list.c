@@ -9,16 +9,17 @@
 #include "services/platform/unsub/list.h"
 #include "bus/base/text.h"
 #include "services/kit/suppression/optout.h"
+#include "services/kit/suppression/suppressions.h"
 
 bool list_has(const struct state *state, const char *shop, const char *address_hash, Suppression *ret_row)
 {
-	return state_get(state, "suppressed", shop, address_hash, &Suppression_msg, ret_row) && !ret_row->lifted;
+	return suppressions_get(state, shop, address_hash, ret_row) && !ret_row->lifted;
 }
 
 static void say_row(const struct state *state, struct turn *turn, const Suppression *row)
 {
 	const char *shop = turn_message(turn)->shop;
-	uint64_t version = state_number(state, "version", shop, row->address_hash) + 1;
+	uint64_t version = suppressions_version(state, shop, row->address_hash) + 1;
 
 	SAY(turn, suppression, row, .shop = shop, .key = row->address_hash, .version = version);
 }
@@ -60,7 +61,7 @@ enum verdict list_person(const struct state *state, struct turn *turn, const str
 
 	if (!*listing->address_hash)
 		return turn_dead_letter(turn, "this opt-out names no address");
-	known = state_get(state, "suppressed", shop, listing->address_hash, &Suppression_msg, &before);
+	known = suppressions_get(state, shop, listing->address_hash, &before);
 	if (known && !before.lifted && (before.source != OPTOUT_PAGE || listing->source == OPTOUT_PAGE))
 		return TURN_DONE; /* a mailbox may post twice, and a shopper may click after it did */
 	row = (Suppression){ .source = listing->source,

@@ -5,7 +5,7 @@
 #define PLATFORM_UNSUB_LIST_H
 
 #include "bus/actor/service.h"
-#include "proto/topics.h"
+#include "proto/platform_topics.h"
 
 struct listing {
 	const char *address_hash;

@@ -9,6 +9,7 @@
  */
 #include "services/platform/unsub/privacy.h"
 #include "bus/base/text.h"
+#include "services/kit/suppression/privacy_rows.h"
 #include "services/platform/unsub/list.h"
 #include <stdio.h>
 
@@ -22,16 +23,15 @@ struct open {
 	int matching_count;
 };
 
-static bool count_open(const char *shop, const char *key, struct bytes value, void *context)
+static bool count_open(const char *shop, const char *key, const PrivacyState *row, void *context)
 {
 	struct open *open = context;
-	PrivacyState row;
 
 	(void)shop;
-	if (!state_row(value, &PrivacyState_msg, &row) || row.settled || (open->but && strcmp(open->but, key) == 0))
+	if (row->settled || (open->but && strcmp(open->but, key) == 0))
 		return true;
 	open->count++;
-	if (open->address_hash && strcmp(open->address_hash, row.request.address_hash) == 0 &&
+	if (open->address_hash && strcmp(open->address_hash, row->request.address_hash) == 0 &&
 		open->matching_count < (int)(sizeof(open->matching) / sizeof(*open->matching)))
 		TEXT_COPY(open->matching[open->matching_count++], key);
 	return open->count < OPEN_MOST;
@@ -97,14 +97,14 @@ enum verdict privacy_hear(const struct state *state, const PrivacyRequest *reque
 
 	if (!*request->request_id)
 		return turn_dead_letter(turn, "a privacy request needs an id");
-	if (state_has(state, "privacy", shop, request->request_id))
+	if (STATE_HAS(state, privacy_rows, shop, request->request_id))
 		return TURN_DONE;
 	if (request->kind == PRIVACY_REDACT_CUSTOMER && *request->address_hash)
 		list_person(state, turn,
 			&(struct listing){ .address_hash = request->address_hash,
 				.source = OPTOUT_PRIVACY,
 				.since_us = request->heard_us });
-	state_each(state, "privacy", shop, NULL, count_open, &open);
+	STATE_EACH(state, privacy_rows, shop, NULL, count_open, &open);
 	say_row(turn, &row);
 	snprintf(grounds, sizeof(grounds), "request %s by %s%s", request->request_id,
 		*request->platform_topic ? request->platform_topic : "the storefront",
@@ -118,7 +118,7 @@ static void settle_one(const struct state *state, const char *id, const AdminAct
 {
 	PrivacyState row;
 
-	if (!state_get(state, "privacy", turn_message(turn)->shop, id, &PrivacyState_msg, &row) || row.settled)
+	if (!STATE_GET(state, privacy_rows, turn_message(turn)->shop, id, &row) || row.settled)
 		return;
 	row.settled = true;
 	row.settled_us = turn_now_us(turn);
@@ -135,13 +135,13 @@ enum verdict privacy_settle(const struct state *state, const AdminAction *action
 
 	if (!*action->request_id && !*action->address_hash)
 		return turn_dead_letter(turn, "settling a privacy request needs its id, or the address it is about");
-	state_each(state, "privacy", shop, NULL, count_open, &before);
+	STATE_EACH(state, privacy_rows, shop, NULL, count_open, &before);
 	if (*action->request_id)
 		settle_one(state, action->request_id, action, turn);
 	else
 		for (int i = 0; i < before.matching_count; i++)
 			settle_one(state, before.matching[i], action, turn);
-	state_each(state, "privacy", shop, NULL, count_open, &after);
+	STATE_EACH(state, privacy_rows, shop, NULL, count_open, &after);
 	if (after.count < before.count)
 		say_alarm(turn, after.count);
 	return TURN_DONE;
@@ -152,7 +152,7 @@ void privacy_remember(struct state *state, const struct message_meta *said, cons
 	const char *id = fact->request.request_id;
 	PrivacyState known;
 
-	if (state_get(state, "privacy", said->shop, id, &PrivacyState_msg, &known) && known.version > fact->version)
+	if (STATE_GET(state, privacy_rows, said->shop, id, &known) && known.version > fact->version)
 		return;
-	state_put(state, "privacy", said->shop, id, &PrivacyState_msg, fact);
+	STATE_PUT(state, privacy_rows, said->shop, id, fact);
 }

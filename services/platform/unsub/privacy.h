@@ -5,7 +5,7 @@
 #define PLATFORM_UNSUB_PRIVACY_H
 
 #include "bus/actor/service.h"
-#include "proto/topics.h"
+#include "proto/platform_topics.h"
 
 enum verdict privacy_hear(const struct state *state, const PrivacyRequest *request, struct turn *turn);
 /* One request by its id, or all of one person. */

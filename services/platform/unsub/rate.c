@@ -13,9 +13,15 @@
 #include "services/platform/unsub/rate.h"
 #include "bus/base/clock.h"
 #include "bus/base/text.h"
-#include "services/kit/state/row.h"
 #include <inttypes.h>
 #include <stdio.h>
+
+STATE_NUMBERS(rate_sent, "rate.sent");
+STATE_NUMBERS(rate_mailed, "rate.mailed");
+STATE_NUMBERS(rate_told, "rate.told");
+STATE_NUMBERS(rate_complained, "rate.complained");
+STATE_NUMBERS(rate_bounced, "rate.bounced");
+STATE_TABLE(rate_alarm, "rate.alarm", Alarm);
 
 #define DAY_KEY "%06" PRId64
 
@@ -28,6 +34,7 @@ struct status_row {
 	uint32_t mode, priority;
 	int64_t resumed_us; /* when a pause of ours ended */
 };
+STATE_STRUCTS(rate_status, "rate.status", struct status_row);
 
 struct figures {
 	uint64_t sent, complaints, bounces;
@@ -47,21 +54,20 @@ void rate_remember_sent(struct state *state, const struct message_meta *said, co
 	if (outcome->to_owner)
 		return;
 	snprintf(day, sizeof(day), DAY_KEY, day_of(outcome->at_us));
-	state_put_number(state, "rate.sent", said->shop, day, state_number(state, "rate.sent", said->shop, day) + 1);
-	state_put_number(state, "rate.mailed", said->shop, outcome->address_hash, (uint64_t)outcome->at_us);
+	STATE_PUT_NUMBER(state, rate_sent, said->shop, day, STATE_NUMBER(state, rate_sent, said->shop, day) + 1);
+	STATE_PUT_NUMBER(state, rate_mailed, said->shop, outcome->address_hash, (uint64_t)outcome->at_us);
 }
 
-static const char *table_of(FeedbackKind kind)
+static bool is_counted(FeedbackKind kind)
 {
 	switch (kind) {
 	case FEEDBACK_COMPLAINT:
-		return "rate.complained";
 	case FEEDBACK_BOUNCE_PERMANENT:
-		return "rate.bounced";
+		return true;
 	case FEEDBACK_BOUNCE_TRANSIENT:
 		break;
 	}
-	return NULL;
+	return false;
 }
 
 /* Of whom, and about which mail. */
@@ -96,7 +102,7 @@ static bool is_told(const struct state *state, const char *shop, const MailFeedb
 	bool is_known = *feedback->cart_id || *feedback->message_id;
 
 	told_key(feedback, key);
-	int64_t told_us = (int64_t)state_number(state, "rate.told", shop, key);
+	int64_t told_us = (int64_t)STATE_NUMBER(state, rate_told, shop, key);
 	return told_us && (is_known || feedback->heard_us < told_us + RATE_DAYS * US_PER_DAY);
 }
 
@@ -114,7 +120,7 @@ static bool was_told_cartless(const struct state *state, const char *shop, const
 	char key[ROW_KEY_MAX];
 
 	cartless_key(feedback, key);
-	return *feedback->cart_id && state_has(state, "rate.told", shop, key);
+	return *feedback->cart_id && STATE_HAS(state, rate_told, shop, key);
 }
 
 static bool has_counted(const struct state *state, const char *shop, const MailFeedback *feedback)
@@ -122,38 +128,41 @@ static bool has_counted(const struct state *state, const char *shop, const MailF
 	return is_told(state, shop, feedback) || was_told_cartless(state, shop, feedback);
 }
 
-static void count(struct state *state, const char *table, const char *shop, const MailFeedback *feedback)
+static void count(struct state *state, const char *shop, const MailFeedback *feedback)
 {
 	char key[ROW_KEY_MAX];
 
 	row_key(feedback, key);
-	state_put_number(state, table, shop, key, (uint64_t)feedback->heard_us);
+	if (feedback->kind == FEEDBACK_COMPLAINT)
+		STATE_PUT_NUMBER(state, rate_complained, shop, key, (uint64_t)feedback->heard_us);
+	else
+		STATE_PUT_NUMBER(state, rate_bounced, shop, key, (uint64_t)feedback->heard_us);
 	cartless_key(feedback, key);
 	if (!*feedback->cart_id && !*feedback->message_id && feedback->step > 0)
-		state_put_number(state, "rate.told", shop, key, (uint64_t)feedback->heard_us);
+		STATE_PUT_NUMBER(state, rate_told, shop, key, (uint64_t)feedback->heard_us);
 }
 
 void rate_remember_feedback(struct state *state, const struct message_meta *said, const MailFeedback *feedback)
 {
-	const char *table = table_of(feedback->kind);
 	char key[ROW_KEY_MAX];
 
-	if (!table || !rate_is_ours(state, said->shop, feedback->address_hash) || is_told(state, said->shop, feedback))
+	if (!is_counted(feedback->kind) || !rate_is_ours(state, said->shop, feedback->address_hash) ||
+		is_told(state, said->shop, feedback))
 		return;
 	cartless_key(feedback, key);
 	if (was_told_cartless(state, said->shop, feedback))
-		state_delete(state, "rate.told", said->shop, key);
+		STATE_DELETE(state, rate_told, said->shop, key);
 	else
-		count(state, table, said->shop, feedback);
+		count(state, said->shop, feedback);
 	told_key(feedback, key);
-	state_put_number(state, "rate.told", said->shop, key, (uint64_t)feedback->heard_us);
+	STATE_PUT_NUMBER(state, rate_told, said->shop, key, (uint64_t)feedback->heard_us);
 }
 
 /* As the sender folds it (carts/policy/stops_rows.c): a lower priority does not end a pause. */
 void rate_remember_status(struct state *state, const struct message_meta *said, const ShopStatus *status)
 {
 	struct status_row row;
-	bool known = row_get(state, "rate.status", said->shop, "", &row, sizeof(row));
+	bool known = STATE_GET(state, rate_status, said->shop, "", &row);
 
 	if (known && (status->version < row.version || (row.mode == MODE_PAUSED && status->priority < row.priority)))
 		return;
@@ -164,20 +173,20 @@ void rate_remember_status(struct state *state, const struct message_meta *said, 
 	row.version = status->version;
 	row.mode = (uint32_t)status->mode;
 	row.priority = status->priority;
-	ROW_PUT(state, "rate.status", said->shop, "", &row);
+	STATE_PUT(state, rate_status, said->shop, "", &row);
 }
 
 void rate_remember_alarm(struct state *state, const struct message_meta *said, const Alarm *alarm)
 {
 	if (alarm->raised)
-		state_put(state, "rate.alarm", said->shop, alarm->kind, &Alarm_msg, alarm);
+		STATE_PUT(state, rate_alarm, said->shop, alarm->kind, alarm);
 	else
-		state_delete(state, "rate.alarm", said->shop, alarm->kind);
+		STATE_DELETE(state, rate_alarm, said->shop, alarm->kind);
 }
 
 bool rate_is_ours(const struct state *state, const char *shop, const char *address_hash)
 {
-	return state_number(state, "rate.mailed", shop, address_hash) != 0;
+	return STATE_NUMBER(state, rate_mailed, shop, address_hash) != 0;
 }
 
 /* ---- counting ---- */
@@ -188,27 +197,16 @@ struct counting {
 	uint64_t count;
 };
 
-static bool count_row(const char *shop, const char *key, struct bytes value, void *context)
+static bool count_row(const char *shop, const char *key, uint64_t heard, void *context)
 {
 	struct counting *counting = context;
 	int64_t day = 0;
 
 	if (strcmp(shop, counting->shop) != 0 || sscanf(key, "%6" SCNd64, &day) != 1 || day > counting->last_day)
 		return false;
-	if (value.len == sizeof(uint64_t) && (int64_t)get_be64(value.data) > counting->since_us)
+	if ((int64_t)heard > counting->since_us)
 		counting->count++;
 	return true;
-}
-
-static uint64_t count_rows(
-	const struct state *state, const char *table, const char *shop, int64_t last_day, int64_t since_us)
-{
-	struct counting counting = { .shop = shop, .last_day = last_day, .since_us = since_us };
-	char first[ROW_KEY_MAX];
-
-	snprintf(first, sizeof(first), DAY_KEY, last_day - RATE_DAYS + 1);
-	state_each_from(state, table, shop, first, count_row, &counting);
-	return counting.count;
 }
 
 static uint64_t count_sent(const struct state *state, const char *shop, int64_t last_day)
@@ -218,22 +216,28 @@ static uint64_t count_sent(const struct state *state, const char *shop, int64_t 
 
 	for (int64_t day = last_day - RATE_DAYS + 1; day <= last_day; day++) {
 		snprintf(key, sizeof(key), DAY_KEY, day);
-		sent += state_number(state, "rate.sent", shop, key);
+		sent += STATE_NUMBER(state, rate_sent, shop, key);
 	}
 	return sent;
 }
 
 static struct figures figures_of(const struct state *state, const char *shop, int64_t last_day, int64_t since_us)
 {
-	return (struct figures){ .sent = count_sent(state, shop, last_day),
-		.complaints = count_rows(state, "rate.complained", shop, last_day, since_us),
-		.bounces = count_rows(state, "rate.bounced", shop, last_day, since_us) };
+	struct counting complaints = { .shop = shop, .last_day = last_day, .since_us = since_us }, bounces = complaints;
+	char first[ROW_KEY_MAX];
+
+	snprintf(first, sizeof(first), DAY_KEY, last_day - RATE_DAYS + 1);
+	STATE_EACH_FROM(state, rate_complained, shop, first, count_row, &complaints);
+	STATE_EACH_FROM(state, rate_bounced, shop, first, count_row, &bounces);
+	return (struct figures){
+		.sent = count_sent(state, shop, last_day), .complaints = complaints.count, .bounces = bounces.count
+	};
 }
 
 static void add_unfolded(
 	const struct state *state, const char *shop, const MailFeedback *feedback, struct figures *figures)
 {
-	if (!table_of(feedback->kind) || !rate_is_ours(state, shop, feedback->address_hash) ||
+	if (!is_counted(feedback->kind) || !rate_is_ours(state, shop, feedback->address_hash) ||
 		has_counted(state, shop, feedback))
 		return;
 	figures->complaints += feedback->kind == FEEDBACK_COMPLAINT;
@@ -268,8 +272,7 @@ static const struct condition {
 } conditions[] = {
 	{ "complaint-rate",
 		"who complained is mailed no more; look at what the mails say and to whom they go before mailbox "
-		"providers "
-		"refuse all of them: cartbus preview, [mail] consent in shop.conf",
+		"providers refuse all of them: cartbus preview, [mail] consent in shop.conf",
 		complaints_alarm },
 	{ "bounce-rate",
 		"look at where the storefront takes its addresses from; mail servers refuse whom so many bounce",
@@ -291,7 +294,7 @@ static void tell_figures(const char *shop, const struct figures *figures, char *
 
 static bool find_standing(const struct state *state, const char *shop, const struct condition *condition, Alarm *ret)
 {
-	return state_get(state, "rate.alarm", shop, condition->kind, &Alarm_msg, ret);
+	return STATE_GET(state, rate_alarm, shop, condition->kind, ret);
 }
 
 /* `standing` is the alarm that is said again, and keeps the name of the person who has seen it; NULL: none stands, or it ends. */
@@ -315,7 +318,7 @@ static void say_pause(const struct state *state, struct turn *turn, const char *
 	Audit audit = { .at_us = turn_now_us(turn), .decided_on = turn_seen(turn) };
 	char text[160];
 
-	row_get(state, "rate.status", shop, "", &row, sizeof(row));
+	STATE_GET(state, rate_status, shop, "", &row);
 	tell_figures(shop, figures, text, sizeof(text));
 	status.version = row.version + 1;
 	status.resumes_to = (ShopMode)row.mode;
@@ -351,9 +354,9 @@ void rate_judge(const struct state *state, const MailFeedback *feedback, struct 
 	const char *shop = turn_message(turn)->shop;
 	int64_t today = day_of(turn_now_us(turn));
 	struct status_row row;
-	bool known = row_get(state, "rate.status", shop, "", &row, sizeof(row));
+	bool known = STATE_GET(state, rate_status, shop, "", &row);
 
-	if (!table_of(feedback->kind) || !rate_is_ours(state, shop, feedback->address_hash))
+	if (!is_counted(feedback->kind) || !rate_is_ours(state, shop, feedback->address_hash))
 		return;
 	struct figures figures = figures_of(state, shop, today, row.resumed_us);
 	add_unfolded(state, shop, feedback, &figures);
@@ -382,7 +385,7 @@ static int64_t rate_ends_us(
 {
 	struct status_row row;
 
-	row_get(state, "rate.status", shop, "", &row, sizeof(row));
+	STATE_GET(state, rate_status, shop, "", &row);
 	for (int64_t day = day_of(from_us); day < day_of(from_us) + RATE_DAYS; day++) {
 		struct figures figures = figures_of(state, shop, day, row.resumed_us);
 		if (!condition->is_so(&figures))
@@ -395,7 +398,7 @@ static int64_t pause_ends_us(const struct state *state, const char *shop, int64_
 {
 	struct status_row row;
 
-	row_get(state, "rate.status", shop, "", &row, sizeof(row));
+	STATE_GET(state, rate_status, shop, "", &row);
 	return row.mode == MODE_PAUSED ? INT64_MAX : raised_us;
 }
 
@@ -414,12 +417,11 @@ static void take_earlier(struct coming *coming, const char *shop, int condition,
 	TEXT_COPY(coming->shop, shop);
 }
 
-static bool find_coming(const char *shop, const char *kind, struct bytes value, void *context)
+static bool find_coming(const char *shop, const char *kind, void *context)
 {
 	struct coming *coming = context;
 	Alarm standing;
 
-	(void)value;
 	for (int i = 0; i < CONDITIONS; i++) {
 		if (strcmp(kind, conditions[i].kind) != 0 ||
 			!find_standing(coming->state, shop, &conditions[i], &standing))
@@ -438,7 +440,7 @@ static struct coming first_coming(const struct state *state)
 {
 	struct coming coming = { .state = state, .due_us = INT64_MAX };
 
-	state_each(state, "rate.alarm", NULL, NULL, find_coming, &coming);
+	STATE_EACH_KEY(state, rate_alarm, NULL, NULL, find_coming, &coming);
 	return coming;
 }
 
@@ -468,7 +470,7 @@ void rate_due(const struct state *state, struct turn *turn)
 
 	if (coming.due_us > turn_now_us(turn))
 		return;
-	row_get(state, "rate.status", coming.shop, "", &row, sizeof(row));
+	STATE_GET(state, rate_status, coming.shop, "", &row);
 	int64_t day = day_of(coming.is_end ? coming.due_us : turn_now_us(turn));
 	struct figures figures = figures_of(state, coming.shop, day, coming.is_end ? 0 : row.resumed_us);
 	bool stands = !coming.is_end && find_standing(state, coming.shop, condition, &standing);

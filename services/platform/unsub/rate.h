@@ -10,7 +10,7 @@
 #define PLATFORM_UNSUB_RATE_H
 
 #include "bus/actor/service.h"
-#include "proto/topics.h"
+#include "proto/cart_topics.h"
 
 enum { RATE_DAYS = 30, RATE_PAUSE_PRIORITY = 100 };
 

@@ -12,7 +12,8 @@
  *            stopped even while this process is down)
  */
 #include "services/platform/unsub/unsub.h"
-#include "proto/topics.h"
+#include "proto/platform_topics.h"
+#include "services/kit/suppression/suppressions.h"
 #include "services/platform/unsub/list.h"
 #include "services/platform/unsub/privacy.h"
 #include "services/platform/unsub/rate.h"
@@ -129,29 +130,18 @@ static enum verdict hear_action(const struct state *state, const AdminAction *ac
 	return turn_dead_letter(turn, "an action that unsub does not know");
 }
 
-static void remember_suppression(struct state *state, const struct message_meta *said, const Suppression *row)
-{
-	if (state_number(state, "version", said->shop, row->address_hash) > said->version)
-		return;
-	state_put_number(state, "version", said->shop, row->address_hash, said->version);
-	state_put(state, "suppressed", said->shop, row->address_hash, &Suppression_msg, row);
-}
-
 const struct service unsub = {
 	.name = "unsub",
 	.unhurried = true,
 	.exclusive = true,
 	.layout = 3,
-	.hears = {
-		HEARS(optout_request, hear_optout),
-		HEARS(mail_feedback, hear_feedback),
-		HEARS(admin_action, hear_action),
-		HEARS(privacy_request, privacy_hear),
-	},
-	.remembers = { REMEMBERS(suppression, remember_suppression), REMEMBERS(privacy_state, privacy_remember),
-		REMEMBERS(reminder_sent, rate_remember_sent), REMEMBERS(mail_feedback, rate_remember_feedback),
-		REMEMBERS(shop_status, rate_remember_status), REMEMBERS(alarm, rate_remember_alarm) },
-	.says = { SAYS(suppression), SAYS(privacy_state), SAYS(audit), SAYS(shop_status), SAYS(alarm) },
+	.hears = HEARING(HEARS(optout_request, hear_optout), HEARS(mail_feedback, hear_feedback),
+		HEARS(admin_action, hear_action), HEARS(privacy_request, privacy_hear)),
+	.remembers =
+		REMEMBERING(REMEMBERS(suppression, suppressions_remember), REMEMBERS(privacy_state, privacy_remember),
+			REMEMBERS(reminder_sent, rate_remember_sent), REMEMBERS(mail_feedback, rate_remember_feedback),
+			REMEMBERS(shop_status, rate_remember_status), REMEMBERS(alarm, rate_remember_alarm)),
+	.says = SAYING(SAYS(suppression), SAYS(privacy_state), SAYS(audit), SAYS(shop_status), SAYS(alarm)),
 	.next_due_us = rate_next_due_us,
 	.due = rate_due,
 };

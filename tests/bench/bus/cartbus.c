@@ -47,10 +47,10 @@ static enum verdict hear_large(const struct state *state, const LargeLoad *messa
 	return TURN_DONE;
 }
 
-static const struct service sayer = { .name = "benchsay", .operator_ = true, .says = { SAYS(load), SAYS(large) } };
+static const struct service sayer = { .name = "benchsay", .operator_ = true, .says = SAYING(SAYS(load), SAYS(large)) };
 static const struct service hearer = {
 	.name = "benchhear",
-	.hears = { HEARS(load, hear_load), HEARS(large, hear_large) },
+	.hears = HEARING(HEARS(load, hear_load), HEARS(large, hear_large)),
 };
 
 struct saying {

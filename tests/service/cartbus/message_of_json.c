@@ -48,6 +48,10 @@ static void set_bytes(const pb_field_iter_t *field, pb_bytes_array_t *to, const 
 
 static void set_one(const pb_field_iter_t *field, void *to, const json_t *value)
 {
+	if (PB_ATYPE(field->type) == PB_ATYPE_CALLBACK) {
+		*(struct bytes *)to = bytes_of(json_string_value(value)); /* of `json`, which outlives it */
+		return;
+	}
 	switch (PB_LTYPE(field->type)) {
 	case PB_LTYPE_BOOL:
 		*(bool *)to = json_is_true(value);

@@ -1,10 +1,11 @@
 /* operated.c: an installation in a folder, with a real broker, in which the operator's commands are run */
 #include "tests/service/cartbus/operated.h"
+#include "services/cartbus/core/manual.h"
 
 #include "bus/base/file.h"
 #include "bus/base/memory.h"
 #include "bus/base/text.h"
-#include "proto/topics.h"
+#include "proto/cart_topics.h"
 #include "services/cartbus/core/cartbus.h"
 #include "tests/unit/document.h"
 #include "tests/unit/folder.h"
@@ -60,11 +61,11 @@ FOR_OUTSIDE(audit)
 
 static const struct service intake = { .name = "intake",
 	.exclusive = true,
-	.hears = { HEARS(cart_changed, refuse_bad) },
-	.remembers = { REMEMBERS(cart_state, leave_cart_state), REMEMBERS(cart_checkout, leave_cart_checkout),
+	.hears = HEARING(HEARS(cart_changed, refuse_bad)),
+	.remembers = REMEMBERING(REMEMBERS(cart_state, leave_cart_state), REMEMBERS(cart_checkout, leave_cart_checkout),
 		REMEMBERS(timer_set, leave_timer_set), REMEMBERS(reminder_sent, leave_reminder_sent),
 		REMEMBERS(suppression, leave_suppression), REMEMBERS(privacy_state, leave_privacy_state),
-		REMEMBERS(audit, leave_audit) } };
+		REMEMBERS(audit, leave_audit)) };
 
 /* --- the folder --- */
 
@@ -279,13 +280,16 @@ static void become(char *line, const char *output)
 	_exit(127);
 }
 
-void operated_main(const struct subcommands *subcommands, int argc, char **argv)
+void operated_main(const struct subcommand *const *tables, int argc, char **argv)
 {
+	static struct subcommands subcommands;
+
 	if (argc < 3 || strcmp(argv[1], AS_COMMAND) != 0)
 		return;
+	subcommands = subcommands_gather(tables);
 	if (strcmp(argv[2], "--manual") == 0)
-		exit(manual_print(subcommands->all, subcommands->count));
-	exit(dispatch(subcommands, argc - 2, argv + 2));
+		exit(manual_print(&subcommands));
+	exit(dispatch(&subcommands, argc - 2, argv + 2));
 }
 
 static bool has_ended(struct world *world, void *context)

@@ -16,7 +16,7 @@
 struct operated;
 
 /* The first thing of main(): a process that operated_run started becomes the command, and ends. */
-void operated_main(const struct subcommands *subcommands, int argc, char **argv);
+void operated_main(const struct subcommand *const *tables, int argc, char **argv);
 
 /* secrets/address.key from the beginning: where there is a log, none is made any more. */
 #define OPERATED_ADDRESS_KEY "0123456789abcdef0123456789abcdef"

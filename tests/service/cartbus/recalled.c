@@ -1,5 +1,6 @@
 /* recalled.c: a restore that begins to learn, and what it has noted */
 #include "tests/service/cartbus/recalled.h"
+#include "bus/actor/runtime/layers.h"
 
 #include "bus/actor/state.h"
 #include "bus/base/cleanup.h"

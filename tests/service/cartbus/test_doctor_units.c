@@ -118,8 +118,7 @@ static const struct {
 	{ .units = UNIT(
 		  "gateway.socket", "failed", "failed") "Result=resources\nListen=0.0.0.0:80 (Stream)\n\n" GATEWAY,
 		.found = "wrong: cartbus-gateway.socket does not listen on 0.0.0.0:80 (Stream): systemd says "
-			 "\"resources\" "
-			 "-> "
+			 "\"resources\" -> "
 			 "ss -ltnp shows who has the port: end that, or choose another (systemctl edit "
 			 "cartbus-gateway.socket); "
 			 "then systemctl start cartbus.target\n" },
@@ -128,8 +127,7 @@ static const struct {
 			 "cartbus-gateway.service tells more\n" },
 	{ .units = GATEWAY "StatusText=nothing new is taken: the disk is full\n",
 		.found = "wrong: cartbus-gateway.service: nothing new is taken: the disk is full -> what helps stands "
-			 "there; "
-			 "journalctl -u cartbus-gateway.service tells more\n" },
+			 "there; journalctl -u cartbus-gateway.service tells more\n" },
 	{ .units = GATEWAY "StatusText=away from the broker\n",
 		.found = "wrong: cartbus-gateway.service: away from the broker -> what helps stands there; "
 			 "journalctl -u cartbus-gateway.service tells more\n" },
@@ -154,8 +152,7 @@ static const struct {
 	{ .units = "",
 		.package = "half-configured",
 		.found = "wrong: an upgrade was cut short: dpkg says that cartbus is half-configured -> dpkg "
-			 "--configure "
-			 "-a, or apt install --fix-broken, which ends it\n" },
+			 "--configure -a, or apt install --fix-broken, which ends it\n" },
 	{ .units = "", .package = "config-files", .found = "" },
 	{ .units = "", .package = "not-installed", .found = "" },
 };

@@ -2,7 +2,7 @@
 #include "services/cartbus/core/ids.h"
 
 #include "bus/base/text.h"
-#include "proto/topics.h"
+#include "proto/cart_topics.h"
 #include "tests/unit/cmocka_all.h"
 #include <string.h>
 

@@ -1,4 +1,5 @@
 /* test_names.c: every field of every message has its name */
+#include "proto/cart_topics.h"
 #include "proto/topics.h"
 #include "services/cartbus/core/names.h"
 #include <pb_common.h>
@@ -23,10 +24,10 @@ static void check_names(const pb_msgdesc_t *message, void *example)
 static void every_field_of_every_topic_has_a_name(void **state)
 {
 	(void)state;
-	for (int i = 0; cart_topics[i]; i++) {
-		void *example = calloc(1, cart_topics[i]->size);
+	for (size_t i = 0; topic_nth(i); i++) {
+		void *example = calloc(1, topic_nth(i)->size);
 
-		check_names(cart_topics[i]->message, example);
+		check_names(topic_nth(i)->message, example);
 		free(example);
 	}
 }

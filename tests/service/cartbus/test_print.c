@@ -1,5 +1,6 @@
 /* test_print.c: what the operator's command shows of a message */
 #include "bus/base/text.h"
+#include "proto/cart_topics.h"
 #include "proto/topics.h"
 #include "services/cartbus/core/describe.h"
 #include "services/cartbus/core/print.h"
@@ -124,13 +125,13 @@ static void what_does_not_decode_is_null_and_no_crash(void **state)
 static void every_topic_can_be_shown_and_described_when_empty(void **state)
 {
 	(void)state;
-	for (int i = 0; cart_topics[i]; i++) {
+	for (size_t i = 0; topic_nth(i); i++) {
 		struct buffer words = { 0 };
-		void *message = calloc(1, cart_topics[i]->size);
-		char *text = shown(cart_topics[i], message);
+		void *message = calloc(1, topic_nth(i)->size);
+		char *text = shown(topic_nth(i), message);
 
 		assert_non_null(text);
-		describe(cart_topics[i], message, "UTC", &words);
+		describe(topic_nth(i), message, "UTC", &words);
 		free(text);
 		free(message);
 		buffer_free(&words);

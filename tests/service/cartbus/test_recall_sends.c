@@ -3,7 +3,7 @@
 #include "bus/actor/runtime/runtime.h"
 #include "bus/base/cleanup.h"
 #include "bus/base/text.h"
-#include "proto/topics.h"
+#include "proto/cart_topics.h"
 #include "services/carts/policy/sends.h"
 #include "tests/service/cartbus/recalled.h"
 #include "tests/unit/cmocka_all.h"

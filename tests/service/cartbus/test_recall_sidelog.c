@@ -6,7 +6,7 @@
 #include "bus/base/cleanup.h"
 #include "bus/base/file.h"
 #include "bus/base/text.h"
-#include "proto/topics.h"
+#include "proto/platform_topics.h"
 #include "tests/service/cartbus/recalled.h"
 #include "tests/unit/cmocka_all.h"
 #include "tests/unit/folder.h"

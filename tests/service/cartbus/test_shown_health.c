@@ -1,10 +1,13 @@
 /* test_shown_health.c: what commands print of backups, and what the doctor finds, held against texts that somebody has read */
 #include "bus/base/text.h"
-#include "proto/topics.h"
+#include "proto/cart_topics.h"
 #include "services/cartbus/backup/backup_folder.h"
 #include "services/cartbus/backup/copy_broker.h"
+#include "services/cartbus/backup/subcommands.h"
 #include "services/cartbus/core/reading.h"
 #include "services/cartbus/doctor/doctor.h"
+#include "services/cartbus/people/subcommands.h"
+#include "services/cartbus/up/subcommands.h"
 #include "tests/service/cartbus/name_server.h"
 #include "tests/service/cartbus/operated.h"
 #include "tests/unit/document.h"
@@ -78,18 +81,19 @@ static int command_copy(struct command *command, int argc, char **argv)
 }
 
 static const struct subcommand table[] = {
-	{ "backup", "[DIR]", "a copy", command_backup },
-	{ "erase", "SHOP ADDRESS|CUSTOMER", "one shopper goes", command_erase },
-	{ "secrets make", "", "the keys", command_secrets_make },
-	{ "files", "", "owners and modes", command_files },
-	{ "backups", "", "are they fresh?", command_backups },
-	{ "ways", "", "what is reached", command_ways },
-	{ "domains", "", "are mails believed?", command_domains },
-	{ "readers", "", "who may read what?", command_readers },
-	{ "links", "", "do links lead to the shop?", command_links },
-	{ "copy", "DIR", "a broker over a copy", command_copy },
+	{ SUBCOMMANDS_SEE, "backup", "[DIR]", "a copy", command_backup },
+	{ SUBCOMMANDS_SEE, "erase", "SHOP ADDRESS|CUSTOMER", "one shopper goes", command_erase },
+	{ SUBCOMMANDS_SEE, "secrets make", "", "the keys", command_secrets_make },
+	{ SUBCOMMANDS_SEE, "files", "", "owners and modes", command_files },
+	{ SUBCOMMANDS_SEE, "backups", "", "are they fresh?", command_backups },
+	{ SUBCOMMANDS_SEE, "ways", "", "what is reached", command_ways },
+	{ SUBCOMMANDS_SEE, "domains", "", "are mails believed?", command_domains },
+	{ SUBCOMMANDS_SEE, "readers", "", "who may read what?", command_readers },
+	{ SUBCOMMANDS_SEE, "links", "", "do links lead to the shop?", command_links },
+	{ SUBCOMMANDS_SEE, "copy", "DIR", "a broker over a copy", command_copy },
+	{ .name = NULL },
 };
-static const struct subcommands subcommands = { table, sizeof(table) / sizeof(*table) };
+static const struct subcommand *const tables[] = { table, NULL };
 
 static void change_mode(const struct operated *operated, const char *name, mode_t mode)
 {
@@ -336,7 +340,7 @@ int main(int argc, char **argv)
 		cmocka_unit_test(every_text_was_compared),
 	};
 
-	operated_main(&subcommands, argc, argv);
+	operated_main(tables, argc, argv);
 	take_part(tests, sizeof(tests) / sizeof(*tests), argc, argv);
 	return cmocka_run_group_tests_name("shown_health", tests, NULL, NULL);
 }

@@ -2,7 +2,10 @@
 #include "bus/actor/runtime/runtime.h"
 #include "bus/base/file.h"
 #include "bus/base/text.h"
-#include "proto/topics.h"
+#include "proto/cart_topics.h"
+#include "services/cartbus/backup/subcommands.h"
+#include "services/cartbus/up/subcommands.h"
+#include "services/cartbus/watch/subcommands.h"
 #include "services/carts/policy/merges.h"
 #include "services/carts/policy/sends.h"
 #include "services/carts/policy/stops.h"
@@ -15,12 +18,13 @@
 #include <string.h>
 
 static const struct subcommand table[] = {
-	{ "backup", "[DIR]", "a copy", command_backup },
-	{ "restore", "DIR", "a backup becomes the log", command_restore },
-	{ "secrets make", "", "the keys", command_secrets_make },
-	{ "log", "", "what happened", command_log },
+	{ SUBCOMMANDS_SEE, "backup", "[DIR]", "a copy", command_backup },
+	{ SUBCOMMANDS_SEE, "restore", "DIR", "a backup becomes the log", command_restore },
+	{ SUBCOMMANDS_SEE, "secrets make", "", "the keys", command_secrets_make },
+	{ SUBCOMMANDS_SEE, "log", "", "what happened", command_log },
+	{ .name = NULL },
 };
-static const struct subcommands subcommands = { table, sizeof(table) / sizeof(*table) };
+static const struct subcommand *const tables[] = { table, NULL };
 
 /* --- a sender that mails nothing, and remembers what a sender does --- */
 
@@ -34,8 +38,8 @@ static void note_end(struct state *state, const struct message_meta *said, const
 
 static const struct service sender = { .name = "sender",
 	.exclusive = true,
-	.remembers = { SENDS_REMEMBERED, STOPS_REMEMBERED, REMEMBERS(cart_state, merges_remember),
-		REMEMBERS(audit, note_end) } };
+	.remembers = REMEMBERING(SENDS_REMEMBERED, STOPS_REMEMBERED, REMEMBERS(cart_state, merges_remember),
+		REMEMBERS(audit, note_end)) };
 
 static bool has_folded(struct world *world, void *context)
 {
@@ -507,7 +511,7 @@ int main(int argc, char **argv)
 		cmocka_unit_test(every_text_was_compared),
 	};
 
-	operated_main(&subcommands, argc, argv);
+	operated_main(tables, argc, argv);
 	take_part(tests, sizeof(tests) / sizeof(*tests), argc, argv);
 	return cmocka_run_group_tests_name("shown_restore", tests, NULL, NULL);
 }

@@ -10,16 +10,14 @@
 #include <string.h>
 
 static const char STATUS[] =
-	"{\"log\":\"l\",\"head\":%d,\"wall_us\":100000000,\"uptime_us\":7200000000,\"disk\":{\"free_bytes\":"
-	"44023414784},"
+	"{\"log\":\"l\",\"head\":%d,\"wall_us\":100000000,\"uptime_us\":7200000000,\"disk\":{\"free_bytes\":44023414784},"
 	"\"queues\":[{\"name\":\"intake\",\"ready\":12345,\"leased\":2,\"delayed\":0,\"dead\":2,\"oldest_us\":97000000,"
 	"\"failures\":10,\"paused_us\":0,\"outage\":\"\",\"unread\":0},{\"name\":\"waiter\",\"ready\":0,\"leased\":0,"
 	"\"delayed\":0,\"dead\":0,\"oldest_us\":0}],"
 	"\"sessions\":[{\"service\":\"gateway\",\"instance\":\"gateway-1\",\"run\":\"g\",\"counts\":{\"requests\":%d}},"
 	"{\"service\":\"intake\",\"instance\":\"intake\",\"run\":\"%s\",\"lag\":7,\"counts\":{%s}},"
 	"{\"service\":\"monitor\",\"instance\":\"monitor\",\"run\":\"m\",\"counts\":{\"mails_day\":1200,\"next_cart_"
-	"us\":"
-	"160000000}},{\"service\":\"cartbus\",\"instance\":\"cartbus-1\",\"run\":\"c\"}]}";
+	"us\":160000000}},{\"service\":\"cartbus\",\"instance\":\"cartbus-1\",\"run\":\"c\"}]}";
 
 struct world {
 	struct looks looks;

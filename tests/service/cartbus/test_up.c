@@ -1,5 +1,6 @@
 /* test_up.c: `cartbus up` over programs that only say that they are ready, and note when they begin and when they are asked to end */
 #include "services/cartbus/core/dispatch.h"
+#include "services/cartbus/up/subcommands.h"
 
 #include "bus/base/bytes.h"
 #include "bus/base/file.h"
@@ -61,8 +62,9 @@ static void be_a_program(int argc, char **argv)
 
 static pid_t start_up(char *senders, int *ret_output)
 {
-	static const struct subcommand up = { "up", "", "run everything", command_up };
-	static const struct subcommands all = { &up, 1 };
+	static const struct subcommand up = { SUBCOMMANDS_RUN, "up", "", "run everything", command_up };
+	static const struct subcommand *rows[] = { &up };
+	static const struct subcommands all = { rows, 1 };
 	char home[100], *words[] = { "up", "--home", home, "--senders", senders, NULL };
 	int ends[2];
 	pid_t child;

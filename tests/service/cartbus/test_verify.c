@@ -3,6 +3,7 @@
  * backup.json promises, file by file
  */
 #include "services/cartbus/backup/backup_folder.h"
+#include "services/cartbus/backup/subcommands.h"
 #include "services/cartbus/core/dispatch.h"
 
 #include "bus/base/bytes.h"
@@ -71,8 +72,10 @@ struct words {
 
 static int run(const void *context)
 {
-	static const struct subcommand verify = { "verify", "", "is the log all there?", command_verify };
-	static const struct subcommands all = { &verify, 1 };
+	static const struct subcommand verify = { SUBCOMMANDS_RUN, "verify", "", "is the log all there?",
+		command_verify };
+	static const struct subcommand *rows[] = { &verify };
+	static const struct subcommands all = { rows, 1 };
 	struct words words = *(const struct words *)context;
 
 	return dispatch(&all, words.count, words.words);

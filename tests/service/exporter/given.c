@@ -2,10 +2,11 @@
 #include "tests/service/exporter/given.h"
 
 #include "bus/base/text.h"
-#include "services/carts/exporter/exporter.h"
 #include "services/kit/time/zone.h"
 #include "tests/unit/cmocka_all.h"
 #include <string.h>
+
+struct exporter exporter_here;
 
 int64_t berlin(int day, int hour, int minute)
 {
@@ -18,7 +19,7 @@ int64_t berlin(int day, int hour, int minute)
 struct harness *given_shop_with(const char *more)
 {
 	static Document document = { .version = 1, .kind = "shop", .digest = "d1" };
-	struct harness *h = harness_new(&exporter, berlin(25, 2, 0));
+	struct harness *h = harness_new_in(exporter_in(&exporter_here), berlin(25, 2, 0));
 	TEXT_COPY(document.text,
 		"[shop]\ntime-zone = Europe/Berlin\ncurrency = EUR\nlocale = de-DE\ntitle = Demo\nurl = "
 		"https://demo.example\n"
@@ -26,7 +27,7 @@ struct harness *given_shop_with(const char *more)
 		"reply-to = shop@demo.example\npostal-address = 1 Main Street\n");
 	TEXT_COPY(document.digest, *more ? more : "d1"); /* a parse is kept by it */
 	strncat(document.text, more, sizeof(document.text) - strlen(document.text) - 1);
-	exporter_set_up("/exports", "https://carts.example", (struct bytes){ 0 });
+	exporter_here = exporter_of("/exports", "https://carts.example", (struct bytes){ 0 });
 	GIVEN(h, document, &document, .shop = "demo", .key = "shop", .version = 1);
 	return h;
 }

@@ -5,8 +5,10 @@
 #define TESTS_SERVICE_EXPORTER_GIVEN_H
 
 #include "bus/actor/sim/harness.h"
-#include "proto/topics.h"
+#include "proto/cart_topics.h"
+#include "services/carts/exporter/exporter.h"
 
+extern struct exporter exporter_here; /* of every harness that is given here: given_shop begins it anew */
 int64_t berlin(int day, int hour, int minute);
 struct harness *given_shop(void);
 struct harness *given_shop_with(const char *more); /* with these lines behind its shop.conf */

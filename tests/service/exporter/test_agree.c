@@ -1,7 +1,7 @@
 /* test_agree.c: the night's file names the time that the waiter will mail at, and `cartbus why` shows */
 #include "bus/actor/sim/harness.h"
 #include "bus/base/text.h"
-#include "proto/topics.h"
+#include "proto/cart_topics.h"
 #include "services/carts/exporter/exporter.h"
 #include "services/carts/policy/plan.h"
 #include "services/carts/waiter/waiter.h"
@@ -47,10 +47,11 @@ static void given_document(struct both *both, const char *kind, const char *text
 
 static struct both given_shop(void)
 {
-	struct both both = { .exporter = harness_new(&exporter, at(1, 1, 0)),
+	static struct exporter exporter_here;
+	struct both both = { .exporter = harness_new_in(exporter_in(&exporter_here), at(1, 1, 0)),
 		.waiter = harness_new(&waiter, at(1, 1, 0)) };
 
-	exporter_set_up("/exports", "https://carts.example/", BYTES("", 0));
+	exporter_here = exporter_of("/exports", "https://carts.example/", BYTES("", 0));
 	given_document(&both, "shop",
 		"[shop]\ntime-zone = Europe/Berlin\ncurrency = EUR\nlocale = de-DE\ntitle = Demo\nurl = "
 		"https://demo.example\n[mail]\nfrom = Demo <shop@demo.example>\n");

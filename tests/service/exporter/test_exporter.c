@@ -1,8 +1,9 @@
 /* test_exporter.c: the carts of the local day that just ended, once */
+#include "bus/actor/runtime/layers.h"
 #include "bus/actor/sim/harness.h"
 #include "bus/base/clock.h"
 #include "bus/base/text.h"
-#include "proto/topics.h"
+#include "proto/cart_topics.h"
 #include "services/carts/exporter/exporter.h"
 #include "services/kit/effect/file_driver.h"
 #include "services/kit/web/admin_link.h"
@@ -72,7 +73,7 @@ static void an_open_cart_says_what_comes_next_and_why_and_how_to_act(void **stat
 	CartState cart = cart_of("c", berlin(24, 9, 0));
 	Audit audit = { .action = "deferred", .cart_id = "c", .at_us = berlin(24, 23, 0), .next_us = berlin(25, 8, 0) };
 	(void)state;
-	exporter_set_up("/exports", "https://carts.example/", bytes_of(key));
+	exporter_here = exporter_of("/exports", "https://carts.example/", bytes_of(key));
 	given_rules(h);
 	TEXT_COPY(cart.ids.email_hash, "hash");
 	given_cart(h, &cart);

@@ -289,7 +289,6 @@ static void the_latest_attempt_counts_and_the_end_is_final(void **state)
 	harness_now(h, berlin(25, 2, 3));
 	given_claim(h, 2);
 	given_end(h, 1, SHEET_RELEASED);
-	given_end(h, 1, SHEET_APPENDED);
 	assert_int_equal(when_sheet(h), TURN_PENDING);
 	assert_int_equal(answers(h, 200, OTHERS, CLAIM_NONE), TURN_RETRY);
 	assert_int_equal(harness_delay_us(h), US_PER_MINUTE);
@@ -315,6 +314,42 @@ static void the_latest_attempt_counts_and_the_end_is_final(void **state)
 	given_end(h, 4, SHEET_RELEASED);
 	assert_int_equal(when_sheet(h), TURN_DONE);
 	assert_int_equal(harness_count(h, NULL), 0);
+	harness_free(h);
+}
+
+/* Also of an attempt that was long believed lost: the rows are there. */
+static void that_rows_were_appended_is_final_whichever_attempt_did_it(void **state)
+{
+	struct harness *h = given_sheet();
+	(void)state;
+	given_claim(h, 1);
+	given_end(h, 1, SHEET_RELEASED);
+	given_claim(h, 2);
+	given_end(h, 1, SHEET_APPENDED);
+	assert_int_equal(when_sheet(h), TURN_DONE);
+	assert_int_equal(harness_count(h, NULL), 0);
+	harness_free(h);
+}
+
+static void nothing_is_appended_whose_claim_does_not_hold_any_more(void **state)
+{
+	struct harness *h = given_append();
+	(void)state;
+	given_end(h, 1, SHEET_APPENDED);
+	assert_false(harness_may_proceed(h));
+	harness_free(h);
+}
+
+static void an_end_that_a_newer_release_says_is_read_back(void **state)
+{
+	struct harness *h = given_sheet();
+	(void)state;
+	given_claim(h, 1);
+	given_end(h, 1, (SheetEnd)77);
+	harness_now(h, berlin(25, 2, 3));
+	assert_int_equal(when_sheet(h), TURN_PENDING);
+	assert_int_equal(answers(h, 200, OTHERS, CLAIM_NONE), TURN_RETRY);
+	assert_int_equal(harness_delay_us(h), 3 * US_PER_MINUTE);
 	harness_free(h);
 }
 
@@ -502,6 +537,9 @@ int main(void)
 		cmocka_unit_test(what_became_of_an_append_follows_from_the_answer),
 		cmocka_unit_test(without_an_answer_it_depends_on_the_claim),
 		cmocka_unit_test(the_latest_attempt_counts_and_the_end_is_final),
+		cmocka_unit_test(that_rows_were_appended_is_final_whichever_attempt_did_it),
+		cmocka_unit_test(nothing_is_appended_whose_claim_does_not_hold_any_more),
+		cmocka_unit_test(an_end_that_a_newer_release_says_is_read_back),
 		cmocka_unit_test(the_fifth_failure_alarms_and_success_takes_it_back),
 		cmocka_unit_test(a_sheet_that_cannot_be_read_is_tried_again_and_one_that_nobody_wants_is_not),
 		cmocka_unit_test(a_tab_is_named_in_the_range),

@@ -1,5 +1,5 @@
 /*
- * scene.h: a gateway's reception in front of a simulated bus, with three shops, and one request at a time
+ * scene.h: a gateway's endpoints in front of a simulated bus, with three shops, and one request at a time
  */
 #ifndef TESTS_SERVICE_GATEWAY_SCENE_H
 #define TESTS_SERVICE_GATEWAY_SCENE_H
@@ -9,8 +9,8 @@
 #include "bus/wire/message.h"
 #include "given.h"
 #include "services/carts/intake/intake.h"
+#include "services/platform/gateway/dispatch.h"
 #include "services/platform/gateway/gateway.h"
-#include "services/platform/gateway/reception.h"
 #include "services/platform/unsub/unsub.h"
 #include <stdio.h>
 #include <string.h>
@@ -29,9 +29,10 @@ static struct scene {
 	struct secrets *secrets;
 	struct counters counters;
 	struct sim *sim;
-	struct reception reception;
-	struct answer answer; /* the last one */
-	struct wish wish;
+	struct endpoint_context context;
+	struct request request; /* the last one */
+	struct answer answer;
+	struct submission *submission;
 } scene;
 
 static inline void write_file(const char *name, const char *text)
@@ -63,21 +64,29 @@ static inline int setup(void **state)
 	for (int i = 0; services[i]; i++)
 		sim_start(scene.sim, services[i]->name, services[i], NULL);
 	sim_run_until_idle(scene.sim);
-	scene.reception = (struct reception){ .secrets = scene.secrets,
+	scene.context = (struct endpoint_context){ .secrets = scene.secrets,
 		.clock = sim_clock(scene.sim),
 		.counters = &scene.counters,
 		.shops_folder = scene.shops,
 		.rejected_folder = scene.rejected,
-		.runtime = sim_runtime(scene.sim, "gateway"),
-		.event = fresh_event() };
+		.runtime = sim_runtime(scene.sim, "gateway") };
 	return 0;
+}
+
+static inline void forget_submission(void)
+{
+	buffer_free(&scene.answer.body);
+	scene.answer = (struct answer){ 0 };
+	if (scene.submission)
+		submission_clear(scene.submission);
+	free(scene.submission);
+	scene.submission = NULL;
 }
 
 static inline int teardown(void **state)
 {
 	(void)state;
-	buffer_free(&scene.answer.body);
-	buffer_free(&scene.wish.message);
+	forget_submission();
 	sim_free(scene.sim);
 	secrets_close(scene.secrets);
 	remove_folder(scene.folder);
@@ -86,25 +95,20 @@ static inline int teardown(void **state)
 
 /* --- requests --- */
 
-static inline void judge_head(const struct request *request)
-{
-	size_t body_most = 1 << 20;
-
-	if (reception_judge_head(&scene.reception, request, &scene.answer, &body_most))
-		assert_true(request->body.len <= body_most);
-}
-
 /* true: it is to be let in. */
 static inline bool come(struct request request)
 {
-	buffer_free(&scene.answer.body);
-	buffer_free(&scene.wish.message);
-	scene.answer = (struct answer){ 0 };
-	scene.wish = (struct wish){ 0 };
+	size_t body_most = 1 << 20;
+
+	forget_submission();
 	for (request.header_count = 0; request.headers[request.header_count].name;)
 		request.header_count++;
-	judge_head(&request);
-	return scene.answer.status == 0 && reception_receive(&scene.reception, &request, &scene.answer, &scene.wish);
+	scene.request = request;
+	scene.submission = dispatch_begin(&scene.context, &scene.request, &scene.answer, &body_most);
+	if (!dispatch_prove(scene.submission))
+		return false;
+	assert_true(request.body.len <= body_most);
+	return dispatch_read(scene.submission);
 }
 
 static inline void note_end(void *context, enum said_result result, uint64_t seq, const char *reason)
@@ -113,9 +117,24 @@ static inline void note_end(void *context, enum said_result result, uint64_t seq
 	*(enum said_result *)context = result;
 }
 
-static inline void finish(enum door_end end, uint64_t seq, const char *why)
+static inline void ignore_end(struct submission *submission)
 {
-	reception_finish(&scene.reception, &scene.wish, end, seq, why, &scene.answer);
+	(void)submission;
+}
+
+/* What became of all its messages. */
+static inline void finish(enum submission_end end, uint64_t seq, const char *why)
+{
+	scene.submission->on_end = ignore_end;
+	scene.submission->end = SUBMISSION_DUPLICATE;
+	scene.submission->unanswered = scene.submission->message_count;
+	for (int i = scene.submission->message_count; i > 0; i--)
+		dispatch_end(scene.submission, end, seq, why);
+}
+
+static inline struct bytes said(void)
+{
+	return buffer_bytes(&scene.submission->messages[0]);
 }
 
 /* What was to be let in is said, and everybody hears it. */
@@ -123,12 +142,10 @@ static inline void let_in(void)
 {
 	enum said_result result = SAID_UNKNOWN;
 
-	assert_int_equal(runtime_say_encoded(sim_runtime(scene.sim, "gateway"), buffer_bytes(&scene.wish.message),
-				 note_end, &result),
-		0);
+	assert_int_equal(runtime_say_encoded(sim_runtime(scene.sim, "gateway"), said(), note_end, &result), 0);
 	sim_run_until_idle(scene.sim);
 	assert_int_equal(result, SAID_FRESH);
-	finish(DOOR_ACCEPTED, 7, NULL);
+	finish(SUBMISSION_ACCEPTED, 7, NULL);
 }
 
 #define assert_answer(code, words)                                                                                     \
@@ -138,13 +155,13 @@ static inline void let_in(void)
 			fail_msg("no \"%s\" in %s", words, buffer_text(&scene.answer.body));                           \
 	} while (0)
 
-static inline const char *idem_of_wish(void)
+static inline const Envelope *said_envelope(void)
 {
 	static Envelope envelope;
 	struct bytes payload;
 
-	assert_int_equal(message_read(buffer_bytes(&scene.wish.message), &envelope, &payload), 0);
-	return envelope.idem;
+	assert_int_equal(message_read(said(), &envelope, &payload), 0);
+	return &envelope;
 }
 
 #endif

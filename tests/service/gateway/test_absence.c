@@ -1,6 +1,6 @@
 /* test_absence.c: how long nobody could reach the gateway, and what it says when it is back */
 #include "bus/wire/message.h"
-#include "proto/topics.h"
+#include "proto/platform_topics.h"
 #include "services/platform/gateway/absence.h"
 #include "tests/unit/cmocka_all.h"
 #include "tests/unit/folder.h"

@@ -1,11 +1,13 @@
 /* test_action.c: the owner's links: each is counted for what it is, and a used one acts never again */
+#include "bus/actor/runtime/layers.h"
 #include "bus/actor/sim/sim.h"
 #include "bus/base/file.h"
 #include "bus/base/text.h"
 #include "bus/wire/message.h"
 #include "given.h"
 #include "services/carts/intake/intake.h"
-#include "services/platform/gateway/action.h"
+#include "services/kit/web/admin_link.h"
+#include "services/platform/gateway/dispatch.h"
 #include "services/platform/gateway/gateway.h"
 #include "services/platform/unsub/unsub.h"
 #include <stdio.h>
@@ -19,6 +21,9 @@ static struct scene {
 	struct secrets *secrets;
 	struct counters counters;
 	struct sim *sim;
+	struct endpoint_context context;
+	struct answer answer; /* the last one */
+	struct submission *submission;
 } scene;
 
 static void write_file(const char *name, const char *text)
@@ -48,9 +53,20 @@ static int setup(void **state)
 	return 0;
 }
 
+static void forget_submission(void)
+{
+	buffer_free(&scene.answer.body);
+	scene.answer = (struct answer){ 0 };
+	if (scene.submission)
+		submission_clear(scene.submission);
+	free(scene.submission);
+	scene.submission = NULL;
+}
+
 static int teardown(void **state)
 {
 	(void)state;
+	forget_submission();
 	sim_free(scene.sim);
 	secrets_close(scene.secrets);
 	remove_folder(scene.folder);
@@ -65,39 +81,35 @@ static void make_link(AdminVerb verb, int64_t lasts_us, const char *key, char re
 	assert_int_equal(admin_link_make(bytes_of(key), &link, ret), 0);
 }
 
-static struct reception reception_of(const struct runtime *runtime)
+/* true: the first message of the submission is to be said. */
+static bool come(
+	const struct runtime *runtime, const char *method, const char *token, const char *body, unsigned *ret_status)
 {
-	return (struct reception){ .secrets = scene.secrets,
+	static struct request request;
+	char path[SIGNED_TOKEN_MAX + 8];
+	size_t body_most = 1 << 20;
+
+	forget_submission();
+	snprintf(path, sizeof(path), "/a/%s", token);
+	request = (struct request){ .method = method, .path = path, .body = bytes_of(body) };
+	scene.context = (struct endpoint_context){ .secrets = scene.secrets,
 		.clock = sim_clock(scene.sim),
 		.counters = &scene.counters,
 		.shops_folder = scene.shops,
 		.runtime = runtime };
-}
-
-/* true: the message in `wish` is to be said. */
-static bool come(const struct runtime *runtime, enum entrance entrance, const char *token, const char *body,
-	unsigned *ret_status, struct wish *wish)
-{
-	struct reception reception = reception_of(runtime);
-	struct route route = { .entrance = entrance };
-	const struct request request = { .method = "POST", .path = "/a/", .body = bytes_of(body) };
-	struct answer answer = { 0 };
-
-	TEXT_COPY(route.name, token);
-	*wish = (struct wish){ 0 };
-	bool let_in = action_receive(&reception, &route, &request, &answer, wish);
-	*ret_status = answer.status;
-	buffer_free(&answer.body);
+	scene.submission = dispatch_begin(&scene.context, &request, &scene.answer, &body_most);
+	bool let_in = dispatch_prove(scene.submission) && dispatch_read(scene.submission);
+	*ret_status = scene.answer.status;
 	return let_in;
 }
 
-static AdminAction action_in(const struct wish *wish)
+static AdminAction said_action(void)
 {
 	static Envelope envelope;
 	static AdminAction action;
 	struct bytes payload;
 
-	assert_int_equal(message_read(buffer_bytes(&wish->message), &envelope, &payload), 0);
+	assert_int_equal(message_read(buffer_bytes(&scene.submission->messages[0]), &envelope, &payload), 0);
 	assert_string_equal(envelope.topic, "admin.action");
 	assert_true(state_row(payload, &AdminAction_msg, &action));
 	return action;
@@ -118,26 +130,29 @@ static enum said_result say(struct bytes message)
 	return result;
 }
 
-static unsigned finish(const struct wish *wish, enum door_end end)
+static void ignore_end(struct submission *submission)
 {
-	struct reception reception = reception_of(sim_runtime(scene.sim, "gateway"));
-	struct answer answer = { 0 };
+	(void)submission;
+}
 
-	action_finish(&reception, wish, end, &answer);
-	buffer_free(&answer.body);
-	return answer.status;
+static unsigned finish(enum submission_end end)
+{
+	scene.submission->on_end = ignore_end;
+	scene.submission->end = SUBMISSION_DUPLICATE;
+	scene.submission->unanswered = 1;
+	dispatch_end(scene.submission, end, 1, NULL);
+	return scene.answer.status;
 }
 
 /* It does nothing when it is used again, and says so. */
 static void assert_used(const char *token)
 {
 	uint64_t before = scene.counters.links_used;
-	struct wish wish;
 	unsigned status;
 
-	assert_false(come(sim_runtime(scene.sim, "gateway"), ENTRANCE_ACTION, token, "act=yes", &status, &wish));
+	assert_false(come(sim_runtime(scene.sim, "gateway"), "POST", token, "act=yes", &status));
 	assert_int_equal(status, 409);
-	assert_false(come(sim_runtime(scene.sim, "gateway"), ENTRANCE_ACTION_PAGE, token, "", &status, &wish));
+	assert_false(come(sim_runtime(scene.sim, "gateway"), "GET", token, "", &status));
 	assert_int_equal(status, 200);
 	assert_int_equal(scene.counters.links_used, before + 2);
 	assert_int_equal(scene.counters.actions, 1);
@@ -148,15 +163,15 @@ static void a_used_link_acts_never_again_at_any_age(void **state)
 {
 	static const int days[] = { 1, 7, 9, 13, 100, 401 };
 	char token[SIGNED_TOKEN_MAX + 1];
-	struct wish wish;
 	unsigned status;
 
 	(void)state;
 	make_link(ADMIN_UNSUBSCRIBE, 1000 * US_PER_DAY, KEY, token);
-	assert_true(come(sim_runtime(scene.sim, "gateway"), ENTRANCE_ACTION, token, "act=yes", &status, &wish));
-	struct buffer message = wish.message;
+	assert_true(come(sim_runtime(scene.sim, "gateway"), "POST", token, "act=yes", &status));
+	struct buffer message = scene.submission->messages[0];
+	scene.submission->messages[0] = (struct buffer){ 0 };
 	assert_int_equal(say(buffer_bytes(&message)), SAID_FRESH);
-	assert_int_equal(finish(&wish, DOOR_ACCEPTED), 200);
+	assert_int_equal(finish(SUBMISSION_ACCEPTED), 200);
 	assert_int_equal(say(buffer_bytes(&message)), SAID_DUPLICATE);
 	for (size_t i = 0; i < sizeof(days) / sizeof(days[0]); i++) {
 		int64_t day_us = START_US + days[i] * US_PER_DAY;
@@ -179,22 +194,20 @@ static void who_is_taken_off_the_list_was_asked_for_by_somebody_with_a_reason(vo
 		"reason=asked+by+phone" };
 	const struct runtime *folded = sim_runtime(scene.sim, "gateway");
 	char token[SIGNED_TOKEN_MAX + 1];
-	struct wish wish;
 	unsigned status;
 
 	(void)state;
 	make_link(ADMIN_LIFT_SUPPRESSION, US_PER_DAY, KEY, token);
 	for (size_t i = 0; i < sizeof(missing) / sizeof(missing[0]); i++) {
-		assert_false(come(folded, ENTRANCE_ACTION, token, missing[i], &status, &wish));
+		assert_false(come(folded, "POST", token, missing[i], &status));
 		assert_int_equal(status, 400);
 		assert_int_equal(scene.counters.malformed, i + 1);
 	}
-	assert_true(come(folded, ENTRANCE_ACTION, token, "act=yes&reason=asked+by+phone", &status, &wish));
-	AdminAction action = action_in(&wish);
+	assert_true(come(folded, "POST", token, "act=yes&reason=asked+by+phone", &status));
+	AdminAction action = said_action();
 	assert_int_equal(action.verb, ADMIN_LIFT_SUPPRESSION);
 	assert_string_equal(action.address_hash, HASH);
 	assert_non_null(strstr(action.reason, "asked by phone"));
-	buffer_free(&wish.message);
 }
 
 static void each_link_that_does_nothing_is_counted_for_what_it_is(void **state)
@@ -202,7 +215,6 @@ static void each_link_that_does_nothing_is_counted_for_what_it_is(void **state)
 	char good[SIGNED_TOKEN_MAX + 1], old[SIGNED_TOKEN_MAX + 1], forged[SIGNED_TOKEN_MAX + 1];
 	char undo[SIGNED_TOKEN_MAX + 1];
 	const struct runtime *folded = sim_runtime(scene.sim, "gateway");
-	struct wish wish;
 	unsigned status;
 
 	(void)state;
@@ -225,16 +237,17 @@ static void each_link_that_does_nothing_is_counted_for_what_it_is(void **state)
 	};
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
 		uint64_t before = *cases[i].counter;
-		assert_false(come(cases[i].runtime, ENTRANCE_ACTION, cases[i].token, cases[i].body, &status, &wish));
+		assert_false(come(cases[i].runtime, "POST", cases[i].token, cases[i].body, &status));
 		assert_int_equal(status, cases[i].status);
 		assert_int_equal(*cases[i].counter, before + 1);
 	}
-	assert_true(come(folded, ENTRANCE_ACTION, good, "act=yes", &status, &wish));
-	assert_int_equal(finish(&wish, DOOR_DUPLICATE), 409);
+	assert_true(come(folded, "POST", good, "act=yes", &status));
+	assert_int_equal(finish(SUBMISSION_DUPLICATE), 409);
 	assert_int_equal(scene.counters.links_used, 1);
-	assert_int_equal(finish(&wish, DOOR_REFUSED), 503);
+	scene.counters.refused = 0;
+	assert_int_equal(finish(SUBMISSION_REFUSED), 503);
+	assert_int_equal(scene.counters.refused, 1);
 	assert_int_equal(scene.counters.actions, 0);
-	buffer_free(&wish.message);
 }
 
 int main(void)

@@ -1,4 +1,5 @@
 /* test_feedback.c: what SES tells by way of SNS, from its head to its answer, in front of a bus */
+#include "bus/actor/runtime/layers.h"
 #include "scene.h"
 #include <jansson.h>
 #include <openssl/evp.h>
@@ -127,8 +128,13 @@ static void a_bounce_of_ses_is_believed_for_its_signature_alone(void **state)
 	(void)state;
 	assert_true(post_as_sns(posted)); /* mailin is asked for the certificate */
 	assert_false(scene.answer.proven);
-	finish(DOOR_ACCEPTED, 1, NULL);
+	finish(SUBMISSION_REFUSED, 0, "the broker is away");
 	assert_answer(503, "is being fetched");
+	assert_int_equal(scene.counters.refused, 1);
+	buffer_clear(&scene.answer.body);
+	finish(SUBMISSION_ACCEPTED, 1, NULL);
+	assert_answer(503, "is being fetched");
+	assert_int_equal(scene.counters.refused, 1);
 	assert_false(post_as_sns(posted)); /* it was asked for just now */
 	assert_answer(503, "is being fetched");
 	let_certificate_be_known(START_US - US_PER_DAY, START_US + 30 * US_PER_DAY);
@@ -136,12 +142,10 @@ static void a_bounce_of_ses_is_believed_for_its_signature_alone(void **state)
 		posted.version = i == 0 ? "2" : "1";
 		assert_true(post_as_sns(posted));
 		assert_true(scene.answer.proven);
-		assert_true(scene.wish.stop);
-		assert_int_equal(scene.wish.more_count, 1);
-		assert_string_equal(scene.wish.shop, "ses");
-		assert_true(text_starts(idem_of_wish(), "sns:id-1:"));
-		buffer_free(&scene.wish.more[0]);
-		free(scene.wish.more);
+		assert_true(scene.submission->stop);
+		assert_int_equal(scene.submission->message_count, 2);
+		assert_string_equal(said_envelope()->shop, "ses");
+		assert_true(text_starts(said_envelope()->idem, "sns:id-1:"));
 		assert_int_equal(scene.counters.feedback, 2 * (i + 1));
 	}
 	posted.is_forged = true;
@@ -164,11 +168,11 @@ static void a_subscription_is_confirmed_and_its_end_is_told(void **state)
 	posted.type = posted.type_header = "SubscriptionConfirmation";
 	assert_true(post_as_sns(posted));
 	assert_true(scene.answer.proven);
-	assert_int_equal(message_read(buffer_bytes(&scene.wish.message), &envelope, &payload), 0);
+	assert_int_equal(message_read(said(), &envelope, &payload), 0);
 	assert_string_equal(envelope.topic, "feedback.fetch");
 	assert_string_equal(envelope.shop, "ses");
 	assert_string_equal(envelope.idem, "sns:id-1");
-	assert_string_equal(scene.wish.shop, "ses");
+	assert_string_equal(said_envelope()->shop, "ses");
 	assert_true(state_row(payload, &FeedbackFetch_msg, &fetch));
 	assert_int_equal(fetch.kind, FETCH_SUBSCRIBE);
 	assert_string_equal(fetch.url, SUBSCRIBE_URL);
@@ -239,8 +243,6 @@ static void what_is_not_for_us_to_believe_is_refused_before_its_signature(void *
 			assert_answer(cases[i].status, cases[i].words);
 			continue;
 		}
-		buffer_free(&scene.wish.more[0]);
-		free(scene.wish.more);
 	}
 	assert_int_equal(scene.counters.feedback_refused, 3);
 	assert_int_equal(scene.counters.malformed, 3);
@@ -272,15 +274,15 @@ static void a_certificate_that_is_over_is_fetched_anew_and_events_of_no_interest
 	posted.message = "{\"eventType\":\"Complaint\",\"complaint\":{\"complainedRecipients\":[{\"emailAddress\":"
 			 "\"ada@mail.example\"}]}}";
 	assert_true(post_as_sns(posted));
-	assert_true(scene.wish.stop);
-	assert_int_equal(scene.wish.more_count, 0);
+	assert_true(scene.submission->stop);
+	assert_int_equal(scene.submission->message_count, 1);
 	posted.message = "{\"eventType\":\"Bounce\",\"bounce\":{\"bounceType\":\"Transient\",\"bouncedRecipients\":[{"
 			 "\"emailAddress\":\"ada@mail.example\"}]}}";
 	assert_true(post_as_sns(posted));
-	assert_false(scene.wish.stop);
+	assert_false(scene.submission->stop);
 	sim_run_until(scene.sim, START_US + 2 * US_PER_MINUTE);
 	assert_true(post_as_sns(posted));
-	finish(DOOR_ACCEPTED, 1, NULL);
+	finish(SUBMISSION_ACCEPTED, 1, NULL);
 	assert_answer(503, "is being fetched");
 }
 

@@ -2,10 +2,10 @@
 #include "bus/base/cleanup.h"
 #include "bus/base/text.h"
 #include "given.h"
+#include "services/kit/endpoint/page.h"
 #include "services/kit/web/html.h"
 #include "services/platform/gateway/action_page.h"
 #include "services/platform/gateway/action_texts.h"
-#include "services/platform/gateway/page.h"
 #include <stdio.h>
 
 static enum page_post posted(const char *type, const char *body)

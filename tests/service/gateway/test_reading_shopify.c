@@ -563,8 +563,7 @@ static void titles_are_those_that_the_shopper_saw(void **state)
 		read_body("checkouts/update",
 			bytes_of("{\"token\":\"t\",\"line_items\":[{\"title\":\"Rosen\",\"variant_title\":\"rot\","
 				 "\"presentment_title\":\"Roses\",\"presentment_variant_title\":\"rouge\",\"quantity\":"
-				 "\"3\"},"
-				 "{\"title\":\"Vase\",\"presentment_title\":null,\"quantity\":2.0},"
+				 "\"3\"},{\"title\":\"Vase\",\"presentment_title\":null,\"quantity\":2.0},"
 				 "{\"title\":\"x\",\"quantity\":\"many\"},{\"title\":\"y\",\"quantity\":\"0\"}]}")),
 		READ_CHANGED);
 	assert_int_equal(event->changed.items_count, 3);

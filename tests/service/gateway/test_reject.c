@@ -1,7 +1,7 @@
 /* test_reject.c: what could not be read is kept, and never fills the disk */
 #include "bus/base/file.h"
 #include "given.h"
-#include "services/platform/gateway/reject.h"
+#include "services/kit/endpoint/reject.h"
 #include <dirent.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,7 +1,7 @@
 /* test_secrets.c: shops and secrets come and go without a restart, and one bad file harms no other shop */
 #include "bus/base/file.h"
 #include "given.h"
-#include "services/platform/gateway/secrets.h"
+#include "services/kit/endpoint/secrets.h"
 #include <errno.h>
 #include <stdio.h>
 #include <sys/stat.h>

@@ -1,6 +1,6 @@
 /* test_signature.c: only the right secret over the very bytes opens the door. Expected values come from Python's hmac. */
 #include "given.h"
-#include "services/platform/gateway/signature.h"
+#include "services/kit/endpoint/signature.h"
 #include <stdio.h>
 
 static const char body[] = "{\"id\":1}";

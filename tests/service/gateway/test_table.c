@@ -1,7 +1,8 @@
 /* test_table.c: what the gateway's table says of it */
+#include "bus/actor/runtime/layers.h"
 #include "bus/actor/sim/harness.h"
 #include "given.h"
-#include "proto/topics.h"
+#include "proto/platform_topics.h"
 #include "services/platform/gateway/gateway.h"
 
 static void a_shops_status_is_remembered(void **state)

@@ -1,4 +1,4 @@
-#include "services/platform/gateway/traceparent.h"
+#include "services/kit/endpoint/traceparent.h"
 #include "tests/unit/cmocka_all.h"
 #include <stdio.h>
 #include <string.h>

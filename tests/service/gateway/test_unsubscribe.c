@@ -1,6 +1,6 @@
 /* test_unsubscribe.c: what is told of who unsubscribes or takes that back, and what the page then offers */
 #include "bus/wire/codec.h"
-#include "proto/topics.h"
+#include "proto/platform_topics.h"
 #include "scene.h"
 #include "services/kit/web/signed_link.h"
 
@@ -39,7 +39,7 @@ static const Envelope *wished(const pb_msgdesc_t *fields, void *ret)
 	static Envelope envelope;
 	struct bytes payload;
 
-	assert_int_equal(message_read(buffer_bytes(&scene.wish.message), &envelope, &payload), 0);
+	assert_int_equal(message_read(said(), &envelope, &payload), 0);
 	assert_int_equal(codec_read(codec_of(fields), payload, ret), 0);
 	assert_string_equal(envelope.shop, "ses");
 	assert_string_equal(envelope.key, HASH);
@@ -93,8 +93,7 @@ static void a_no_is_told_with_whose_it_is_and_where_it_was_said(void **state)
 		OptoutRequest asked;
 		assert_true(post("ses", cases[i / 2].body));
 		assert_true(scene.answer.proven);
-		assert_true(scene.wish.stop); /* it waits for no webhooks */
-		assert_int_equal(scene.wish.of, WISH_OPTOUT);
+		assert_true(scene.submission->stop); /* it waits for no webhooks */
 		const Envelope *envelope = wished(&OptoutRequest_msg, &asked);
 		assert_string_equal(envelope->topic, "optout.request");
 		assert_ptr_equal(strstr(envelope->idem, "optout:"), envelope->idem);
@@ -104,7 +103,7 @@ static void a_no_is_told_with_whose_it_is_and_where_it_was_said(void **state)
 		assert_string_equal(asked.cart_id, "c1");
 		assert_int_equal(asked.source, cases[i / 2].source);
 		assert_int_equal(asked.heard_us, START_US);
-		finish(DOOR_ACCEPTED, 7, NULL);
+		finish(SUBMISSION_ACCEPTED, 7, NULL);
 		assert_answer(200, "Sie sind abgemeldet");
 		assert_int_equal(offers_undo(START_US), cases[i / 2].may_be_undone);
 		assert_int_equal(offers_any_undo(), cases[i / 2].may_be_undone);
@@ -126,8 +125,7 @@ static void taking_back_reaches_as_far_as_the_page_that_offered_it(void **state)
 		char body[64];
 		snprintf(body, sizeof(body), "undo=%lld", (long long)cases[i].undo_us);
 		assert_true(post("ses", body));
-		assert_false(scene.wish.stop);
-		assert_int_equal(scene.wish.of, WISH_TAKE_BACK);
+		assert_false(scene.submission->stop);
 		const Envelope *envelope = wished(&AdminAction_msg, &action);
 		assert_string_equal(envelope->topic, "admin.action");
 		assert_ptr_equal(strstr(envelope->idem, "undo:"), envelope->idem);
@@ -138,7 +136,7 @@ static void taking_back_reaches_as_far_as_the_page_that_offered_it(void **state)
 		assert_string_equal(action.cart_id, "c1");
 		assert_int_equal(action.at_us, START_US);
 		assert_int_equal(action.listed_by_us, cases[i].by_us);
-		finish(DOOR_ACCEPTED, 7, NULL);
+		finish(SUBMISSION_ACCEPTED, 7, NULL);
 		assert_answer(200, "Erinnerungen sind wieder an");
 		assert_int_equal(scene.counters.taken_back, i + 1);
 	}
@@ -150,12 +148,12 @@ static void what_was_not_recorded_is_offered_again(void **state)
 {
 	(void)state;
 	assert_true(post("ses", "unsubscribe=yes"));
-	finish(DOOR_REFUSED, 0, "away");
+	finish(SUBMISSION_REFUSED, 0, "away");
 	assert_answer(503, "Noch einmal versuchen");
 	assert_non_null(strstr(buffer_text(&scene.answer.body), "name=\"unsubscribe\""));
 	assert_false(offers_any_undo());
 	assert_true(post("ses", "undo=5"));
-	finish(DOOR_REFUSED, 0, "away");
+	finish(SUBMISSION_REFUSED, 0, "away");
 	assert_answer(503, "Noch einmal versuchen");
 	assert_true(offers_undo(5));
 	assert_int_equal(scene.counters.optouts + scene.counters.taken_back, 0);
@@ -191,7 +189,7 @@ static void a_page_shows_what_the_list_says(void **state)
 		assert_int_equal(post("ses", "undo=5"), !stays);
 		assert_int_equal(scene.answer.status, stays ? 409 : 0);
 		assert_true(post("ses", "unsubscribe=yes"));
-		finish(DOOR_ACCEPTED, 7, NULL);
+		finish(SUBMISSION_ACCEPTED, 7, NULL);
 		assert_int_equal(offers_any_undo(), !stays);
 	}
 	assert_int_equal(scene.counters.malformed, 0);

@@ -1,7 +1,7 @@
 /* given.c: see given.h */
 #include "given.h"
 #include "bus/base/text.h"
-#include "proto/topics.h"
+#include "proto/platform_topics.h"
 #include "services/kit/mail/bounce_tag.h"
 #include "services/platform/mailin/mailin.h"
 #include "services/platform/mailin/report.h"
@@ -22,6 +22,9 @@ static const char SHOP_CONF[] =
 	"[shop]\ntime-zone = UTC\ncurrency = EUR\nlocale = de-DE\ntitle = T\nurl = https://s.example\n[mail]\n"
 	"from = shop@shop.example\nbounce = bounces+*@shop.example\n";
 static const struct service *const services[] = { &mailin, NULL };
+
+extern const struct mail_route mailin_mail_routes[];
+static const struct mail_route *const own_routes[] = { mailin_mail_routes, NULL };
 
 struct given given;
 static struct folder folder;
@@ -44,12 +47,14 @@ void given_begin(const char *reader)
 	given.reader = reader_new(sim_clock(given.sim), reader);
 	given.aside = aside_new(given.path, sim_clock(given.sim));
 	assert_non_null(given.aside);
+	routing_init(&given.routing, own_routes, NULL, given.runtime, sim_clock(given.sim));
 }
 
 void given_end(void)
 {
 	unsetenv(HANGS);
 	reader_free(given.reader);
+	routing_clear(&given.routing);
 	aside_free(given.aside);
 	keyring_clear(&given.keys);
 	sim_free(given.sim);

@@ -6,6 +6,7 @@
 #include "services/kit/keys/keyring.h"
 #include "services/platform/mailin/aside.h"
 #include "services/platform/mailin/reader.h"
+#include "services/platform/mailin/routed.h"
 #include "tests/unit/cmocka_all.h"
 
 extern struct given {
@@ -15,6 +16,7 @@ extern struct given {
 	struct keyring keys;
 	struct reader *reader;
 	struct aside *aside;
+	struct routing routing; /* of mailin's own routes */
 } given;
 
 /* `reader`: the program that reads mails; NULL: this one, whose main() then is given_main. */

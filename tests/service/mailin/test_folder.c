@@ -20,6 +20,7 @@ static void begin(const char *in)
 	folder = folder_new(given.path, in,
 		&(struct folder_needs){ .keys = &given.keys,
 			.reader = given.reader,
+			.routing = &given.routing,
 			.aside = given.aside,
 			.runtime = given.runtime,
 			.clock = sim_clock(given.sim) });

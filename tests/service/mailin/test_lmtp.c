@@ -231,9 +231,133 @@ static void after_a_mail_the_commands_are_counted_anew(void **state)
 	end(talk);
 }
 
+/* ---- in parts ---- */
+
+enum { LARGE = 5 * 1024 * 1024 };
+
+static struct parts {
+	size_t bytes, largest, begun_anew;
+	int taken;
+} parts;
+
+static enum lmtp_knows knows_by_size(void *self, const char *recipient)
+{
+	const struct talk *talk = self;
+
+	if (strstr(recipient, "small") && lmtp_size_said(talk->lmtp) > 100)
+		return LMTP_TOO_LARGE;
+	return strstr(recipient, "another") ? LMTP_ANOTHER : LMTP_KNOWN;
+}
+
+static size_t bytes_most(void *self)
+{
+	(void)self;
+	return LARGE;
+}
+
+static bool is_in_parts(void *self)
+{
+	(void)self;
+	return true;
+}
+
+static void hear_part(void *self, struct bytes part)
+{
+	const struct talk *talk = self;
+
+	parts.bytes += part.len;
+	parts.largest = part.len > parts.largest ? part.len : parts.largest;
+	assert_true(lmtp_mail_bytes(talk->lmtp) <= 64 * 1024);
+}
+
+static void take_parts(void *self, const struct lmtp_mail *mail)
+{
+	(void)self;
+	assert_int_equal(mail->bytes.len, 0);
+	assert_string_equal(mail->sender, "ada@mail.example");
+	parts.taken++;
+}
+
+static void begin_anew(void *self)
+{
+	(void)self;
+	parts.begun_anew++;
+}
+
+static struct talk *begin_parts(void)
+{
+	struct talk *talk = calloc(1, sizeof(*talk));
+	const struct lmtp_owner owner = { .self = talk,
+		.knows = knows_by_size,
+		.size_most = LARGE,
+		.bytes_most = bytes_most,
+		.is_in_parts = is_in_parts,
+		.part = hear_part,
+		.begin_anew = begin_anew,
+		.take = take_parts };
+
+	parts = (struct parts){ 0 };
+	talk->lmtp = lmtp_new(&owner);
+	said(talk);
+	assert_non_null(strstr(hear(talk, "LHLO mx.example\r\n"), "250 SIZE 5242880\r\n"));
+	return talk;
+}
+
+static void hear_lines(struct talk *talk, size_t bytes)
+{
+	static char lines[4096];
+
+	for (size_t i = 0; i < sizeof(lines); i += 64)
+		memcpy(lines + i, "01234567890123456789012345678901234567890123456789012345678901\r\n", 64);
+	for (; bytes > 0; bytes -= sizeof(lines))
+		lmtp_hear(talk->lmtp, BYTES(lines, sizeof(lines)));
+}
+
+static void a_large_mail_is_handed_over_while_it_comes(void **state)
+{
+	struct talk *talk = begin_parts();
+
+	(void)state;
+	hear(talk, "MAIL FROM:<ada@mail.example> SIZE=5242880\r\nRCPT TO:<forms@shop.example>\r\nDATA\r\n");
+	hear_lines(talk, LARGE);
+	assert_int_equal(parts.taken, 0);
+	assert_string_equal(hear(talk, ".\r\n"), "");
+	assert_int_equal(parts.taken, 1);
+	assert_int_equal(parts.bytes, LARGE);
+	assert_true(parts.largest <= 64 * 1024);
+	lmtp_answer(talk->lmtp, "250 2.0.0 ok");
+	assert_string_equal(said(talk), "250 2.0.0 ok\r\n");
+	end(talk);
+}
+
+static void a_mail_that_is_larger_than_its_address_takes_is_not_taken(void **state)
+{
+	struct talk *talk = begin_parts();
+	size_t before;
+
+	(void)state;
+	assert_string_equal(hear(talk, "MAIL FROM:<ada@mail.example> SIZE=5242881\r\n"),
+		"552 5.3.4 larger than any address here takes\r\n");
+	/* What was said of a mail that was refused is not said of the next one. */
+	assert_string_equal(hear(talk, "MAIL FROM:<ada@mail.example>\r\nRCPT TO:<small@shop.example>\r\nRSET\r\n"),
+		"250 2.1.0 ok\r\n250 2.1.5 ok\r\n250 2.0.0 ok\r\n");
+	assert_string_equal(hear(talk, "MAIL FROM:<ada@mail.example> SIZE=101\r\nRCPT TO:<small@shop.example>\r\n"),
+		"250 2.1.0 ok\r\n552 5.3.4 larger than this address takes\r\n");
+	assert_string_equal(hear(talk, "RCPT TO:<forms@shop.example>\r\nRCPT TO:<another@shop.example>\r\nDATA\r\n"),
+		"250 2.1.5 ok\r\n452 4.5.3 this address takes a mail of its own; come again\r\n354 go on\r\n");
+	before = parts.begun_anew;
+	hear_lines(talk, LARGE + 4096);
+	assert_string_equal(hear(talk, ".\r\n"), "552 5.3.4 larger than this address takes\r\n");
+	assert_int_equal(parts.taken, 0);
+	assert_int_equal(parts.begun_anew, before + 1); /* what came of it goes */
+	end(talk);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(a_large_mail_is_handed_over_while_it_comes),
+		cmocka_unit_test(a_mail_that_is_larger_than_its_address_takes_is_not_taken),
 		cmocka_unit_test(a_mail_is_answered_for_each_recipient_when_it_is_known_what_became_of_it),
 		cmocka_unit_test(nothing_is_taken_for_whom_nobody_here_knows),
 		cmocka_unit_test(only_cr_lf_dot_cr_lf_ends_a_mail),

@@ -45,11 +45,12 @@ static void begin(const char *reader)
 	door = lmtp_door_new(loop,
 		&(struct lmtp_door_settings){ .where = where,
 			.group = "",
-			.aside = given.aside,
-			.keys = &given.keys,
-			.reader = given.reader,
-			.runtime = given.runtime,
-			.clock = sim_clock(given.sim) });
+			.needs = { .aside = given.aside,
+				.keys = &given.keys,
+				.reader = given.reader,
+				.routing = &given.routing,
+				.runtime = given.runtime,
+				.clock = sim_clock(given.sim) } });
 	clients = 0;
 }
 

@@ -2,7 +2,7 @@
 #include "bus/actor/sim/harness.h"
 #include "bus/base/cleanup.h"
 #include "bus/base/text.h"
-#include "proto/topics.h"
+#include "proto/cart_topics.h"
 #include "services/kit/http/http.h"
 #include "services/kit/mail/bounce_tag.h"
 #include "services/kit/mail/message.h"

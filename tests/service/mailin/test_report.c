@@ -152,15 +152,13 @@ static const struct {
 	{ "From: MAILER-DAEMON@mx.example\r\nSubject: failure notice\r\n\r\nHi. This is the qmail-send program "
 	  "at mx.example."
 	  "\r\nI've given up. Sorry it didn't work out.\r\n\r\n<ada@mail.example>:\r\nSorry, no mailbox here "
-	  "by that name. "
-	  "(#5.1.1)\r\n\r\n--- Below this line is a copy of the message.\r\n\r\nReturn-Path: "
+	  "by that name. (#5.1.1)\r\n\r\n--- Below this line is a copy of the message.\r\n\r\nReturn-Path: "
 	  "<x@shop.example>\r\n",
 		REPORT_FEEDBACK, FEEDBACK_BOUNCE_PERMANENT },
 	{ "From: Mail Delivery System <Mailer-Daemon@mx.example>\r\nSubject: Mail delivery failed\r\n"
 	  "Auto-Submitted: auto-replied\r\n\r\nThe following address(es) failed:\r\n\r\n  ada@mail.example\r\n"
 	  "    host mx [192.0.2.1]: 552 5.2.2 mailbox is full\r\n\r\n------ This is a copy of the message "
-	  "------\r\n\r\n"
-	  "Subject: user unknown\r\n",
+	  "------\r\n\r\nSubject: user unknown\r\n",
 		REPORT_FEEDBACK, FEEDBACK_BOUNCE_TRANSIENT },
 	{ "From: System Administrator <postmaster@x.example>\r\nSubject: Undeliverable: Your cart\r\n\r\nYour "
 	  "message\r\n\r\n"
@@ -182,8 +180,7 @@ static const struct {
 	{ "From: post@x.example\rSubject: Undelivered\r\r550 User unknown\r", REPORT_FEEDBACK,
 		FEEDBACK_BOUNCE_PERMANENT },
 	{ "From: MAILER-DAEMON@mx.example\r\nSubject: Returned mail: User unknown\r\n\r\n>>> DATA\r\n<<< 550 5.7.606 "
-	  "banned "
-	  "sending IP\r\n550 5.1.1 <ada@mail.example>... User unknown\r\n<<< 503 5.5.2 Need rcpt command\r\n",
+	  "banned sending IP\r\n550 5.1.1 <ada@mail.example>... User unknown\r\n<<< 503 5.5.2 Need rcpt command\r\n",
 		REPORT_FEEDBACK, FEEDBACK_BOUNCE_TRANSIENT }, /* the last of three is Sendmail's own */
 	{ "From: post_master@sms.example\r\nSubject: Re: your cart\r\n\r\nError message below:\r\n550 - no such user "
 	  "here\r\n",
@@ -196,12 +193,10 @@ static const struct {
 	  "Final-Recipient: rfc822; ada@mail.example\r\nAction: failed\r\nStatus: 5.1.10\r\n\r\n--b--\r\n",
 		REPORT_FEEDBACK, FEEDBACK_BOUNCE_PERMANENT }, /* the boundary is lost */
 	{ "From: MAILER-DAEMON@mx.example\r\nSubject: Warning: message delayed 24 hours\r\n\r\nDelivery "
-	  "attempts will "
-	  "continue. 450 4.1.1 user unknown\r\n",
+	  "attempts will continue. 450 4.1.1 user unknown\r\n",
 		REPORT_NOTHING, 0 },
 	{ "From: Ada <ada@mail.example>\r\nSubject: Out of office\r\nAuto-Submitted: auto-replied\r\n\r\nThis "
-	  "address is "
-	  "no longer valid after Friday.\r\n",
+	  "address is no longer valid after Friday.\r\n",
 		REPORT_NOTHING, 0 },
 };
 
@@ -346,11 +341,9 @@ static void mails_of_old_machines_and_other_languages_read_the_same(void **state
 		"From: MAILER-DAEMON@mx.example\rSubject: failure notice\r\r<a@b.example>:\r550 user\nunknown\r",
 		"From: MAILER-DAEMON@mx.example\nSubject: Unzustellbar\n\na@b.example: Empf\xe4nger unbekannt\n",
 		"From: MAILER-DAEMON@mx.example\nSubject: Delivery Status Notification (Failure)\nContent-Type: "
-		"text/plain; "
-		"charset=utf-8\n\nadresa nebyla nalezena\n",
+		"text/plain; charset=utf-8\n\nadresa nebyla nalezena\n",
 		"From: MAILER-DAEMON@mx.example\nSubject: Delivery Status Notification (Failure)\nContent-Type: "
-		"text/plain; "
-		"charset=utf-8\n\nadressen hittades inte\n",
+		"text/plain; charset=utf-8\n\nadressen hittades inte\n",
 		"From: MAILER-DAEMON@mx.example\nSubject: \xe6\x9c\xaa\xe9\x80\x81\nContent-Type: text/plain; "
 		"charset=ISO-2022-JP\n\na@b.example\n"
 		"\xe8\xa6\x8b\xe3\x81\xa4\xe3\x81\x8b\xe3\x82\x8a\xe3\x81\xbe\xe3\x81\x9b\xe3\x82\x93\n\n"
@@ -632,8 +625,7 @@ static void microsofts_complaints_are_read(void **state)
 		"MIME-Version: 1.0\nContent-Type: multipart/mixed; boundary=o\n\n--o\nContent-Type: message/rfc822\n"
 		"Content-Disposition: inline\n\nX-HmXmrOriginalRecipient: <ada@outlook.com>\n"
 		"X-MS-Exchange-EOPDirect: true\nReceived: from shop.example\nFrom: shop@shop.example\nTo: "
-		"ada@outlook.com\n"
-		"Message-ID: <" OURS ">\n\nHello\n--o--\n",
+		"ada@outlook.com\nMessage-ID: <" OURS ">\n\nHello\n--o--\n",
 		FEEDBACK_COMPLAINT);
 	assert_string_equal(report.message_ids[0], OURS);
 }

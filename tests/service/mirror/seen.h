@@ -6,8 +6,9 @@
 
 #include "bus/actor/sim/harness.h"
 #include "bus/base/clock.h"
+#include "bus/base/memory.h"
 #include "bus/base/text.h"
-#include "proto/topics.h"
+#include "proto/platform_topics.h"
 #include "services/kit/documents/docs.h"
 #include "services/platform/mirror/mirror.h"
 #include "tests/unit/cmocka_all.h"
@@ -24,11 +25,13 @@
 #define NOW (1000 * US_PER_DAY)
 
 static struct harness *h;
+static struct mirror mirror_here;
 
 static inline int begin(void **state)
 {
 	(void)state;
-	h = harness_new(&mirror, NOW);
+	mirror_init(&mirror_here);
+	h = harness_new_in(mirror_in(&mirror_here), NOW);
 	return 0;
 }
 
@@ -36,22 +39,32 @@ static inline int end(void **state)
 {
 	(void)state;
 	harness_free(h);
-	mirror_forget();
+	mirror_clear(&mirror_here);
 	return 0;
+}
+
+/* Of each pair the kind and the text; a text that is NULL: no such file. */
+static inline void sees_kinds(const char *shop, const char *const texts[][2], size_t given)
+{
+	struct seen seen[8];
+	size_t count = 0;
+
+	for (size_t i = 0; i < given; i++)
+		if (texts[i][0] && texts[i][1])
+			seen[count++] = (struct seen){ .row = document_kind_named(registered_documents, texts[i][0]),
+				.kind = texts[i][0],
+				.text = bytes_of(texts[i][1]) };
+	mirror_see(&mirror_here, shop, seen, count);
 }
 
 /* A shop's three files and, if `language` is given, a fourth of that kind. NULL: no such file */
 static inline void sees_also(const char *shop, const char *conf, const char *rules, const char *voice,
 	const char *language, const char *words)
 {
-	const char *kinds[] = { "shop", "rules", "voice", language }, *texts[] = { conf, rules, voice, words };
-	struct seen seen[4];
-	size_t count = 0;
-
-	for (int i = 0; i < 4; i++)
-		if (kinds[i] && texts[i])
-			seen[count++] = (struct seen){ .kind = kinds[i], .text = bytes_of(texts[i]) };
-	mirror_see(shop, seen, count);
+	sees_kinds(shop,
+		(const char *const[][2]){
+			{ "shop", conf }, { "rules", rules }, { "voice", voice }, { language, words } },
+		4);
 }
 
 static inline void sees(const char *shop, const char *conf, const char *rules, const char *voice)
@@ -75,6 +88,14 @@ static inline Document said_document(size_t nth)
 
 	assert_true(harness_said(h, &topic_document, nth, &document, NULL));
 	return document;
+}
+
+static inline struct bytes text_of(Document document)
+{
+	static char text[sizeof(document.text)];
+
+	TEXT_COPY(text, document.text);
+	return bytes_of(text);
 }
 
 static inline Alarm said_alarm(size_t nth)

@@ -10,21 +10,21 @@ static void the_document_counts_from_its_first_good_text_on(void **state)
 	sees("demo", SHOP_WITH_DOCUMENT, RULES, NULL);
 	ticks();
 	assert_string_equal(said_document(1).source, "demo/rules.txt");
-	assert_true(mirror_not_fetched("demo", "rules", ID, "HTTP 404"));
+	assert_true(mirror_not_fetched(&mirror_here, "demo", "rules", ID, "HTTP 404"));
 	ticks();
 	assert_string_equal(said_alarm(0).kind, "document.google.rules");
 	assert_int_equal(said(&topic_document), 0);
-	mirror_fetched("demo", "rules", ID, bytes_of("Quiet hours: 21:00 to 8:00. " RULES));
+	mirror_fetched(&mirror_here, "demo", "rules", ID, bytes_of("Quiet hours: 21:00 to 8:00. " RULES));
 	ticks();
 	assert_string_equal(said_document(0).source, "Google document " ID);
 	assert_false(said_alarm(0).raised);
-	assert_false(mirror_fetched("demo", "rules", ID, bytes_of("Quiet hours: 21:00 to 8:00. " RULES)));
-	assert_false(mirror_fetched("demo", "rules", "1AnotherDocument", bytes_of("x")));
+	assert_false(mirror_fetched(&mirror_here, "demo", "rules", ID, bytes_of("Quiet hours: 21:00 to 8:00. " RULES)));
+	assert_false(mirror_fetched(&mirror_here, "demo", "rules", "1AnotherDocument", bytes_of("x")));
 	/* after a restart the file does not come back, nor what was fetched before as something new */
-	mirror_forget();
+	mirror_clear(&mirror_here);
 	sees("demo", SHOP_WITH_DOCUMENT, RULES, NULL);
 	assert_true(mirror.next_due_us(harness_state(h)) == INT64_MAX);
-	mirror_fetched("demo", "rules", ID, bytes_of("Quiet hours: 21:00 to 8:00. " RULES));
+	mirror_fetched(&mirror_here, "demo", "rules", ID, bytes_of("Quiet hours: 21:00 to 8:00. " RULES));
 	assert_true(mirror.next_due_us(harness_state(h)) == INT64_MAX);
 	/* and without it in shop.conf the file counts again */
 	sees("demo", SHOP, RULES, NULL);
@@ -36,7 +36,7 @@ static void a_shop_whose_rules_are_only_in_a_document_may_change_its_currency(vo
 {
 	(void)state;
 	sees("demo", SHOP_WITH_DOCUMENT, NULL, NULL);
-	mirror_fetched("demo", "rules", ID,
+	mirror_fetched(&mirror_here, "demo", "rules", ID,
 		bytes_of("Small carts (under $40): remind after 4 hours, then after 24. Medium "
 			 "carts: 2 hours, then 22. Big carts (over $150): 1 hour, then 20."));
 	ticks();
@@ -52,21 +52,21 @@ static void a_file_edited_after_the_document_counts_until_that_changes(void **st
 {
 	(void)state;
 	sees("demo", SHOP_WITH_DOCUMENT, RULES, NULL);
-	mirror_fetched("demo", "rules", ID, bytes_of("Quiet hours: 21:00 to 8:00. " RULES));
+	mirror_fetched(&mirror_here, "demo", "rules", ID, bytes_of("Quiet hours: 21:00 to 8:00. " RULES));
 	ticks();
 	assert_int_equal(said_document(1).version, 1);
 	sees("demo", SHOP_WITH_DOCUMENT, "Quiet hours: 22:00 to 8:00. " RULES, NULL);
 	ticks();
 	assert_string_equal(said_document(0).source, "demo/rules.txt");
-	mirror_forget();
+	mirror_clear(&mirror_here);
 	sees("demo", SHOP_WITH_DOCUMENT, "Quiet hours: 22:00 to 8:00. " RULES, NULL);
-	mirror_fetched("demo", "rules", ID, bytes_of("Quiet hours: 21:00 to 8:00. " RULES));
+	mirror_fetched(&mirror_here, "demo", "rules", ID, bytes_of("Quiet hours: 21:00 to 8:00. " RULES));
 	assert_true(mirror.next_due_us(harness_state(h)) == INT64_MAX);
-	mirror_fetched("demo", "rules", ID, bytes_of("Quiet hours: 2 bananas. " RULES));
+	mirror_fetched(&mirror_here, "demo", "rules", ID, bytes_of("Quiet hours: 2 bananas. " RULES));
 	ticks();
 	assert_true(said_alarm(0).raised);
 	assert_int_equal(said(&topic_document), 0);
-	mirror_fetched("demo", "rules", ID, bytes_of("Quiet hours: 23:00 to 8:00. " RULES));
+	mirror_fetched(&mirror_here, "demo", "rules", ID, bytes_of("Quiet hours: 23:00 to 8:00. " RULES));
 	ticks();
 	assert_int_equal(said_document(0).version, 3);
 }

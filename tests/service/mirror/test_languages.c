@@ -42,7 +42,7 @@ static void a_language_that_was_deleted_while_nobody_looked_goes_too(void **stat
 	(void)state;
 	sees_also("demo", SHOP, RULES, NULL, "voice.fr", WORDS("Bonjour"));
 	ticks();
-	mirror_forget(); /* a restart */
+	mirror_clear(&mirror_here); /* a restart */
 	sees("demo", SHOP, RULES, NULL);
 	ticks();
 	assert_int_equal(said(&topic_document), 1);

@@ -1,6 +1,7 @@
 /* test_mirror.c: what is said of the owner's files: given these documents, when these files are seen, then these facts. */
 #include "seen.h"
 #include "services/carts/letter/speech.h"
+#include "services/carts/policy/rules_document.h"
 
 static void a_new_shop_is_said_whole_and_audited(void **state)
 {
@@ -27,7 +28,7 @@ static void a_new_shop_is_said_whole_and_audited(void **state)
 	assert_string_equal(audit.action, "document");
 	assert_non_null(strstr(audit.grounds, "rules version 1"));
 	assert_int_equal(audit.rules_version, 1);
-	assert_non_null(docs_rules(harness_state(h), "demo", NULL));
+	assert_non_null(rules_in_use(harness_state(h), "demo", NULL));
 }
 
 static void what_was_said_is_not_said_again(void **state)
@@ -37,7 +38,7 @@ static void what_was_said_is_not_said_again(void **state)
 	ticks();
 	assert_int_equal(said(&topic_document), 2);
 	/* the same files again, as after a restart */
-	mirror_forget();
+	mirror_clear(&mirror_here);
 	sees("demo", SHOP, RULES, NULL);
 	assert_true(mirror.next_due_us(harness_state(h)) == INT64_MAX);
 }
@@ -55,7 +56,7 @@ static void an_edit_is_the_next_version(void **state)
 	sees("demo", SHOP, RULES, NULL);
 	ticks();
 	assert_int_equal(said_document(0).version, 3);
-	assert_int_equal(docs_rules(harness_state(h), "demo", NULL)->quiet_count, 0);
+	assert_int_equal(rules_in_use(harness_state(h), "demo", NULL)->quiet_count, 0);
 }
 
 static void a_bad_edit_leaves_the_old_rules_in_use_and_alarms_once(void **state)
@@ -75,7 +76,7 @@ static void a_bad_edit_leaves_the_old_rules_in_use_and_alarms_once(void **state)
 	assert_string_equal(alarm.text,
 		"demo/rules.txt: line 2, column 17: expected a time unit (hours, minutes, days) but found \"bananas\"");
 	assert_non_null(strstr(alarm.remedy, "version 1 stays in use"));
-	assert_non_null(docs_rules(harness_state(h), "demo", &version));
+	assert_non_null(rules_in_use(harness_state(h), "demo", &version));
 	assert_int_equal(version, 1);
 	assert_true(mirror.next_due_us(harness_state(h)) == INT64_MAX);
 }
@@ -133,7 +134,7 @@ static void a_shop_without_a_valid_zone_is_not_started_and_others_go_on(void **s
 	assert_non_null(strstr(said_alarm(0).remedy, "not started"));
 	assert_non_null(strstr(said_alarm(1).text, "missing/shop.conf: is missing"));
 	assert_null(docs_shop(harness_state(h), "bad"));
-	assert_null(docs_rules(harness_state(h), "bad", NULL));
+	assert_null(rules_in_use(harness_state(h), "bad", NULL));
 	assert_non_null(docs_shop(harness_state(h), "good"));
 }
 
@@ -207,22 +208,23 @@ static void warnings_are_in_the_audit(void **state)
 
 static void what_is_no_text_is_refused(void **state)
 {
-	struct seen seen[] = { { .kind = "shop", .text = bytes_of(SHOP) },
-		{ .kind = "rules", .text = BYTES("a\0b", 3) }, { .kind = "voice", .unreadable = "Permission denied" } };
+	struct seen seen[] = { { &shop_document, "shop", .text = bytes_of(SHOP) },
+		{ &rules_document, "rules", .text = BYTES("a\0b", 3) },
+		{ &voice_document, "voice", .unreadable = "Permission denied" } };
 	struct buffer big = { 0 };
 
 	(void)state;
-	mirror_see("demo", seen, 3);
+	mirror_see(&mirror_here, "demo", seen, 3);
 	ticks();
 	assert_int_equal(said(&topic_document), 1);
 	assert_non_null(strstr(said_alarm(0).text, "not a text in UTF-8"));
 	assert_non_null(strstr(said_alarm(1).text, "Permission denied"));
-	for (int i = 0; i <= DOC_TEXT_MAX; i++)
+	for (int i = 0; i <= (int)rules_document.bytes_max; i++)
 		buffer_add_text(&big, "#");
-	seen[DOC_RULES].text = buffer_bytes(&big);
-	mirror_see("demo", seen, 3);
+	seen[1].text = buffer_bytes(&big);
+	mirror_see(&mirror_here, "demo", seen, 3);
 	ticks();
-	assert_non_null(strstr(said_alarm(0).text, "longer than 32 KB"));
+	assert_non_null(strstr(said_alarm(0).text, "is longer than 32 KB: it has 32768 bytes, and 32767 is most"));
 	buffer_free(&big);
 }
 
@@ -233,7 +235,7 @@ static void a_text_of_32_kb_is_said_whole(void **state)
 
 	(void)state;
 	buffer_add_text(&big, RULES "\n#");
-	while (big.len < DOC_TEXT_MAX)
+	while (big.len < rules_document.bytes_max)
 		buffer_add_text(&big, "x");
 	sees("demo", SHOP, buffer_text(&big), NULL);
 	ticks();
@@ -254,12 +256,12 @@ static void a_new_currency_waits_for_rules_that_can_be_read_with_it(void **state
 	ticks();
 	assert_int_equal(said(&topic_document), 0);
 	assert_non_null(strstr(said_alarm(0).text, "demo/rules.txt"));
-	assert_non_null(docs_rules(harness_state(h), "demo", NULL));
+	assert_non_null(rules_in_use(harness_state(h), "demo", NULL));
 	sees("demo", SHOP_IN("EUR"), RULES, NULL);
 	ticks();
 	assert_int_equal(said(&topic_document), 2);
 	assert_string_equal(docs_shop(harness_state(h), "demo")->currency, "EUR");
-	assert_string_equal(docs_rules(harness_state(h), "demo", NULL)->edges[0].currency, "EUR");
+	assert_string_equal(rules_in_use(harness_state(h), "demo", NULL)->edges[0].currency, "EUR");
 }
 
 static void the_same_bad_file_after_a_restart_is_not_alarmed_again(void **state)
@@ -267,7 +269,7 @@ static void the_same_bad_file_after_a_restart_is_not_alarmed_again(void **state)
 	(void)state;
 	sees("demo", SHOP, "nonsense", NULL);
 	ticks();
-	mirror_forget();
+	mirror_clear(&mirror_here);
 	sees("demo", SHOP, "nonsense", NULL);
 	assert_true(mirror.next_due_us(harness_state(h)) == INT64_MAX);
 }

@@ -16,6 +16,7 @@
 
 static char root[] = "/tmp/cartbus-mirror-XXXXXX";
 static struct watcher *watcher;
+static struct mirror mirror_here;
 static int64_t now_us;
 
 static void run(const char *format, ...) __attribute__((format(printf, 1, 2)));
@@ -37,7 +38,8 @@ static int begin(void **state)
 	strcpy(root, "/tmp/cartbus-mirror-XXXXXX");
 	if (!mkdtemp(root))
 		return -1;
-	watcher = watcher_new(root);
+	mirror_init(&mirror_here);
+	watcher = watcher_new(root, &mirror_here);
 	now_us = LONG_US;
 	return 0;
 }
@@ -46,7 +48,7 @@ static int end(void **state)
 {
 	(void)state;
 	watcher_free(watcher);
-	mirror_forget();
+	mirror_clear(&mirror_here);
 	run("rm -rf %s", root);
 	return 0;
 }
@@ -90,7 +92,7 @@ static bool is_seen;
 
 static void note_rules(const struct shop_docs *docs, void *context)
 {
-	const struct doc *doc = &docs->docs[DOC_RULES];
+	const struct doc *doc = &docs->docs[1];
 
 	if (strcmp(docs->shop, context) != 0 || !doc->present)
 		return;
@@ -105,7 +107,7 @@ static const char *rules_seen(const char *shop)
 
 	snprintf(name, sizeof(name), "%s", shop);
 	is_seen = false;
-	mirror_each(note_rules, name);
+	mirror_each(&mirror_here, note_rules, name);
 	return is_seen ? seen_text : NULL;
 }
 
@@ -119,7 +121,7 @@ static int shops_seen(void)
 {
 	int shops = 0;
 
-	mirror_each(count, &shops);
+	mirror_each(&mirror_here, count, &shops);
 	return shops;
 }
 
@@ -248,7 +250,7 @@ static bool language_is(const char *kind, const char *text)
 {
 	struct looking looking = { .kind = kind };
 
-	mirror_each(note_kind, &looking);
+	mirror_each(&mirror_here, note_kind, &looking);
 	return strcmp(looking.found, text) == 0;
 }
 

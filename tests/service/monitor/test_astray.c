@@ -2,7 +2,7 @@
 #include "bus/actor/sim/harness.h"
 #include "bus/base/clock.h"
 #include "bus/base/text.h"
-#include "proto/topics.h"
+#include "proto/cart_topics.h"
 #include "services/platform/monitor/astray.h"
 #include "services/platform/monitor/check_shop.h"
 #include "services/platform/monitor/monitor.h"

@@ -15,7 +15,7 @@ static void remember(struct state *state, const struct message_meta *said, const
 	backups_remember(state, audit);
 }
 
-static const struct service watcher = { .name = "watcher", .remembers = { REMEMBERS(audit, remember) } };
+static const struct service watcher = { .name = "watcher", .remembers = REMEMBERING(REMEMBERS(audit, remember)) };
 
 static struct harness *h;
 

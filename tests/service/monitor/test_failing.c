@@ -8,7 +8,8 @@
 #define SLOT_US (5 * US_PER_MINUTE)
 #define NOON_US (INT64_C(1795176000) * US_PER_S) /* the beginning of a slot */
 
-static const struct service watcher = { .name = "watcher", .remembers = { REMEMBERS(queue_failed, failing_remember) } };
+static const struct service watcher = { .name = "watcher",
+	.remembers = REMEMBERING(REMEMBERS(queue_failed, failing_remember)) };
 
 static struct harness *h;
 

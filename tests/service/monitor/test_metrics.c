@@ -2,8 +2,8 @@
 #include "bus/actor/sim/harness.h"
 #include "bus/base/clock.h"
 #include "bus/base/text.h"
-#include "proto/topics.h"
-#include "services/platform/gateway/counters.h"
+#include "proto/cart_topics.h"
+#include "services/kit/endpoint/counters.h"
 #include "services/platform/monitor/metrics.h"
 #include "services/platform/monitor/monitor.h"
 #include "tests/unit/cmocka_all.h"
@@ -291,6 +291,19 @@ static void alarms_and_the_budget_are_told(void **state)
 	assert_line(page, "cartbus_budget_used_ratio 0.5");
 	assert_line(page, "cartbus_model_questions_total{outcome=\"used\"} 1");
 	assert_line(page, "cartbus_model_tokens_total{direction=\"in\"} 30");
+	assert_line(page, "cartbus_model_failures_total{reason=\"refused\"} 0");
+	used = (ModelUsed){ .outcome = "no", .at_us = NOW_US, .end = MODEL_REFUSED };
+	GIVEN(harness, model_used, &used, .shop = "demo", .key = "opening");
+	used.end = MODEL_OTHER_FORM;
+	GIVEN(harness, model_used, &used, .shop = "demo", .key = "opening");
+	used.end = (ModelEnd)12; /* of a newer release */
+	GIVEN(harness, model_used, &used, .shop = "demo", .key = "opening");
+	page = page_of(NULL);
+	assert_line(page, "cartbus_model_failures_total{reason=\"refused\"} 1");
+	assert_line(page, "cartbus_model_failures_total{reason=\"other_form\"} 1");
+	assert_line(page, "cartbus_model_failures_total{reason=\"unreadable\"} 0");
+	assert_line(page, "cartbus_model_questions_total{outcome=\"used\"} 1");
+	assert_line(page, "cartbus_model_questions_total{outcome=\"fallen_back\"} 3");
 	alarm.raised = false;
 	GIVEN(harness, alarm, &alarm, .shop = "demo", .key = alarm.kind);
 	assert_line(page_of(NULL), "cartbus_alarms_raised{kind=\"storefront\"} 1");

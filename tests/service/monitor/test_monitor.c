@@ -2,7 +2,7 @@
 #include "bus/actor/sim/harness.h"
 #include "bus/base/clock.h"
 #include "bus/base/text.h"
-#include "proto/topics.h"
+#include "proto/cart_topics.h"
 #include "services/platform/monitor/check.h"
 #include "services/platform/monitor/monitor.h"
 #include "services/platform/monitor/rows.h"
@@ -16,8 +16,7 @@
 static const char STATUS[] =
 	"{\"side_log\":{\"damaged\":%s},\"disk\":{%s},\"clock\":{%s},\"connections\":{%s},\"parked_claims\":%s,"
 	"\"sessions\":[{\"service\":\"waiter\"}"
-	",{\"service\":"
-	"\"sender\"}],\"gateways\":"
+	",{\"service\":\"sender\"}],\"gateways\":"
 	"[{\"name\":\"gateway\",\"alive\":%s}],\"queues\":["
 	"{\"name\":\"waiter\",\"ready\":%s,\"leased\":0,\"delayed\":0,\"dead\":%s,\"oldest_us\":%lld,\"failures\":%s},"
 	"{\"name\":\"sender\",\"ready\":0,\"leased\":0,\"delayed\":0,\"dead\":0,\"oldest_us\":1,\"failures\":0}%s]}";
@@ -148,8 +147,7 @@ static struct view besieged(int64_t ago_us)
 
 	snprintf(text, sizeof(text),
 		"{\"queues\":[],\"sessions\":[{\"service\":\"gateway\",\"counts\":{\"turned_away\":3,\"turned_away_"
-		"us\":%lld}},"
-		"{\"service\":\"gateway\",\"counts\":{}},"
+		"us\":%lld}},{\"service\":\"gateway\",\"counts\":{}},"
 		"{\"service\":\"mailin\",\"counts\":{\"turned_away\":1,\"turned_away_us\":%lld}}]}",
 		(long long)(NOW_US - ago_us), (long long)(NOW_US - 2 * ago_us));
 	assert_int_equal(view_read(text, &view), 0);

@@ -3,7 +3,7 @@
 #include "bus/base/clock.h"
 #include "bus/base/file.h"
 #include "bus/base/text.h"
-#include "proto/topics.h"
+#include "proto/platform_topics.h"
 #include "services/kit/mail/message.h"
 #include "services/platform/monitor/broker_away.h"
 #include "services/platform/monitor/episodes.h"

@@ -1,8 +1,9 @@
 /* test_recovered.c: which carts count as bought after a reminder */
+#include "bus/actor/runtime/layers.h"
 #include "bus/actor/sim/harness.h"
 #include "bus/base/clock.h"
 #include "bus/base/text.h"
-#include "proto/topics.h"
+#include "proto/cart_topics.h"
 #include "services/platform/monitor/monitor.h"
 #include "services/platform/monitor/recovered.h"
 #include "services/platform/monitor/rows.h"

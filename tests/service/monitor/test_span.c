@@ -1,6 +1,6 @@
 /* test_span.c: a message of the log as a span: the same each time, in its trace, and naming nobody */
 #include "bus/base/text.h"
-#include "proto/topics.h"
+#include "proto/cart_topics.h"
 #include "services/platform/monitor/span.h"
 #include "tests/unit/cmocka_all.h"
 #include <pb_encode.h>

@@ -2,7 +2,7 @@
 #include "bus/actor/sim/harness.h"
 #include "bus/base/clock.h"
 #include "bus/base/text.h"
-#include "proto/topics.h"
+#include "proto/platform_topics.h"
 #include "services/kit/mail/message.h"
 #include "services/platform/monitor/episodes.h"
 #include "services/platform/monitor/monitor.h"
@@ -23,6 +23,8 @@ static struct ways two_mails_and_a_webhook(void)
 	return ways;
 }
 
+static struct monitor monitor_here;
+
 static enum verdict when_alarm(struct harness *h, const char *kind, bool raised)
 {
 	Alarm alarm = { .raised = raised, .text = "3 dead letters", .at_us = NOW_US };
@@ -39,11 +41,11 @@ static size_t told_on(struct harness *h, const char *kind, bool raised)
 
 static void each_episode_is_told_once_on_every_way_and_so_is_its_end(void **state)
 {
-	struct harness *h = harness_new(&monitor, NOW_US);
+	struct harness *h = harness_new_in(monitor_in(&monitor_here), NOW_US);
 	struct ways ways = two_mails_and_a_webhook();
 	AlarmDue due;
 	(void)state;
-	tell_set_up(&ways, 1);
+	monitor_here = (struct monitor){ .ways = ways, .clock_rate = 1 };
 	assert_int_equal(told_on(h, "dead-letters", true), 3);
 	assert_true(harness_said(h, &topic_alarm_due, 2, &due, NULL));
 	assert_string_equal(due.way, "webhook 1");
@@ -87,9 +89,9 @@ static void a_mail_is_tried_until_it_goes_and_a_refusal_is_told(void **state)
 	const enum mail_end again[] = { MAIL_NOT_SENT, MAIL_LATER, MAIL_UNKNOWN };
 	struct ways ways = two_mails_and_a_webhook();
 	(void)state;
-	tell_set_up(&ways, 1);
+	monitor_here = (struct monitor){ .ways = ways, .clock_rate = 1 };
 	for (int i = 0; i < 3; i++) {
-		struct harness *h = harness_new(&monitor, NOW_US);
+		struct harness *h = harness_new_in(monitor_in(&monitor_here), NOW_US);
 		assert_int_equal(when_due(h, "mail 2", "disk", true), TURN_PENDING);
 		const struct mail *mail = harness_effect_request(h);
 		assert_string_equal(mail->envelope_to, "other@shop.example");
@@ -125,10 +127,10 @@ static void a_mail_is_tried_until_it_goes_and_a_refusal_is_told(void **state)
 static void a_mail_that_was_held_up_tells_the_figures_of_now(void **state)
 {
 	Alarm later = { .kind = "bounce-rate", .raised = true, .text = "9 bounces", .at_us = NOW_US + US_PER_HOUR };
-	struct harness *h = harness_new(&monitor, NOW_US);
+	struct harness *h = harness_new_in(monitor_in(&monitor_here), NOW_US);
 	struct ways ways = two_mails_and_a_webhook();
 	(void)state;
-	tell_set_up(&ways, 1);
+	monitor_here = (struct monitor){ .ways = ways, .clock_rate = 1 };
 	assert_int_equal(when_due(h, "mail 1", "bounce-rate", true), TURN_PENDING);
 	assert_int_equal(
 		harness_result(h, &(struct mail_result){ .end = MAIL_LATER, .words = "no" }, CLAIM_NONE), TURN_RETRY);
@@ -158,9 +160,9 @@ static void a_webhooks_answer_decides_whether_it_is_tried_again(void **state)
 	};
 	struct ways ways = two_mails_and_a_webhook();
 	(void)state;
-	tell_set_up(&ways, 1);
+	monitor_here = (struct monitor){ .ways = ways, .clock_rate = 1 };
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
-		struct harness *h = harness_new(&monitor, NOW_US);
+		struct harness *h = harness_new_in(monitor_in(&monitor_here), NOW_US);
 		assert_int_equal(when_due(h, "webhook 1", "disk", true), TURN_PENDING);
 		assert_int_equal(harness_result(h, &cases[i].answer, CLAIM_NONE), cases[i].verdict);
 		if (cases[i].verdict == TURN_DONE)
@@ -175,10 +177,10 @@ static void a_webhooks_answer_decides_whether_it_is_tried_again(void **state)
 
 static void a_way_that_is_configured_no_more_is_given_up(void **state)
 {
-	struct harness *h = harness_new(&monitor, NOW_US);
+	struct harness *h = harness_new_in(monitor_in(&monitor_here), NOW_US);
 	struct ways ways = two_mails_and_a_webhook();
 	(void)state;
-	tell_set_up(&ways, 1);
+	monitor_here = (struct monitor){ .ways = ways, .clock_rate = 1 };
 	assert_int_equal(when_due(h, "webhook 2", "disk", true), TURN_DONE);
 	assert_false(said_told(h));
 	harness_free(h);

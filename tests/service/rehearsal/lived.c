@@ -22,8 +22,7 @@ static struct postman *postmen[SENDERS];
 
 const char lived_north_rules[] =
 	"Small carts (under $40): remind after 4 hours, then after 24. Medium carts: 2 hours, then 22. Big "
-	"carts "
-	"(over $150): 1 hour, then 20. No mail between 10 pm and 8 am.";
+	"carts (over $150): 1 hour, then 20. No mail between 10 pm and 8 am.";
 
 /* ---- what happens beside the shoppers' plan ---- */
 
@@ -166,8 +165,12 @@ static void happen(struct sim *sim, const struct happening *happening)
 
 static void start(struct lived *lived)
 {
-	sender_set_up(&(struct sender_setup){
-		.public_url = "https://mail.example", .link_key = bytes_of("0123456789abcdef0123456789abcdef") });
+	static struct sender senders[SENDERS];
+
+	for (int i = 0; i < SENDERS; i++)
+		sender_set_up(&senders[i],
+			&(struct sender_setup){ .public_url = "https://mail.example",
+				.link_key = bytes_of("0123456789abcdef0123456789abcdef") });
 	lived->sim = sim_new(services, WEEK_START_US - US_PER_HOUR, 3);
 	mailbox = mailbox_new();
 	for (int i = 0; i < SENDERS; i++)
@@ -176,8 +179,8 @@ static void start(struct lived *lived)
 	sim_start(lived->sim, "timer", &timer, NULL);
 	sim_start(lived->sim, "waiter", &waiter, NULL);
 	sim_start(lived->sim, "unsub", &unsub, NULL);
-	sim_start(lived->sim, "sender-1", &sender, postman_drivers(postmen[0]));
-	sim_start(lived->sim, "sender-2", &sender, postman_drivers(postmen[1]));
+	sim_start_in(lived->sim, "sender-1", sender_in(&senders[0]), postman_drivers(postmen[0]));
+	sim_start_in(lived->sim, "sender-2", sender_in(&senders[1]), postman_drivers(postmen[1]));
 	plan_open_shops(lived->sim);
 }
 

@@ -155,8 +155,7 @@ static void other_rules_change_something(void **state)
 		.document_count = 1,
 		.documents = { { "rules",
 			"Small carts (under $40): remind after 4 hours, then after 24. Medium carts: 3 hours, then 22. "
-			"Big "
-			"carts (over $150): 1 hour, then 20. No mail between 10 pm and 8 am." } } };
+			"Big carts (over $150): 1 hour, then 20. No mail between 10 pm and 8 am." } } };
 
 	(void)state;
 	struct comparing comparing = compared(&plan, false);

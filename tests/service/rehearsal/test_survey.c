@@ -1,6 +1,7 @@
 /* test_survey.c: how history went about its decisions, by what it said */
 #include "bus/base/clock.h"
 #include "bus/base/text.h"
+#include "proto/cart_topics.h"
 #include "services/carts/rehearsal/survey.h"
 #include "tests/unit/cmocka_all.h"
 #include <pb_encode.h>

@@ -36,15 +36,23 @@ void given_mode(struct harness *h, ShopMode mode)
 	GIVEN(h, shop_status, &status, .shop = "demo", .key = "demo", .version = status.version);
 }
 
-struct harness *given_shop(void)
+struct sender sender_here;
+
+void given_live_shop(struct harness *h)
 {
-	static const char key[] = "0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef";
-	struct harness *h = harness_new(&sender, NOON_US);
-	sender_set_up(&(struct sender_setup){
-		.public_url = "https://bus.example/", .link_key = bytes_of(key), .clock_rate = 1 });
 	given_document(h, "demo", "shop", SHOP);
 	given_rules(h, "");
 	given_mode(h, MODE_LIVE);
+}
+
+struct harness *given_shop(void)
+{
+	static const char key[] = "0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef";
+	struct harness *h = harness_new_in(sender_in(&sender_here), NOON_US);
+	sender_set_up(&sender_here,
+		&(struct sender_setup){
+			.public_url = "https://bus.example/", .link_key = bytes_of(key), .clock_rate = 1 });
+	given_live_shop(h);
 	return h;
 }
 

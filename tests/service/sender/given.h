@@ -4,7 +4,7 @@
 
 #include "bus/actor/sim/harness.h"
 #include "bus/base/clock.h"
-#include "proto/topics.h"
+#include "proto/cart_topics.h"
 #include "services/carts/sender/sender.h"
 #include "services/kit/mail/message.h"
 #include "tests/unit/cmocka_all.h"
@@ -13,7 +13,10 @@
 #define NOON_US (INT64_C(1795176000) * US_PER_S) /* Fri 20 Nov 2026, 12:00 UTC, 13:00 in Berlin */
 #define GIVEN_QUIET "Quiet hours: 9 pm to 8 am.\n"
 
-struct harness *given_shop(void); /* "demo", live, without quiet hours; the clock stands at NOON_US */
+extern struct sender sender_here; /* of all harnesses that are given here: given_shop sets it up anew */
+
+void given_live_shop(struct harness *h); /* what given_shop knows of it */
+struct harness *given_shop(void);        /* "demo", live, without quiet hours; the clock stands at NOON_US */
 void given_document(struct harness *h, const char *shop, const char *kind, const char *text);
 void given_rules(struct harness *h, const char *more);  /* the usual waits, and these sentences */
 void given_policy(struct harness *h, const char *more); /* the usual shop.conf, and these lines of [mail] and after */

@@ -1,5 +1,6 @@
 /* test_limits.c: given the shop's policy and its limits, when a reminder is due: is it mailed, does it wait, is it skipped? */
 #include "bus/base/text.h"
+#include "services/carts/sender/letter.h"
 #include "tests/service/sender/given.h"
 #include "tests/unit/document.h"
 #include <stdio.h>
@@ -75,7 +76,7 @@ static void the_installations_limits_count_every_shop(void **state)
 	ReminderDue due = due_to("c1");
 	SendClaim claim = { .cart_id = "x", .step = 1, .attempt = 1, .claimed_us = NOON_US };
 	(void)state;
-	sender_set_up(&setup);
+	sender_set_up(&sender_here, &setup);
 	given_claims(h, 0, 1);
 	GIVEN(h, send_claim, &claim, .shop = "other", .key = "x/1", .version = 1);
 	assert_int_equal(when_due(h, &due), TURN_DONE);
@@ -115,7 +116,7 @@ static void so_does_one_that_comes_too_late_for_the_limit_of_all_shops(void **st
 	for (int others = 1; others <= 2; others++) {
 		struct harness *h = given_shop();
 		ReminderDue due = due_to("c1");
-		sender_set_up(&setup);
+		sender_set_up(&sender_here, &setup);
 		assert_int_equal(when_due(h, &due), TURN_PENDING);
 		for (int i = 0; i < others; i++) {
 			SendClaim other = { .step = 1, .attempt = 1, .claimed_us = NOON_US };
@@ -150,11 +151,43 @@ static void mails_under_way_count_until_their_claims_do(void **state)
 	assert_int_equal(harness_again(other), TURN_PENDING);
 	harness_free(other);
 	other = given_shop();
-	sender_set_up(&of_all);
+	sender_set_up(&sender_here, &of_all);
 	given_claims(other, 0, 1);
 	assert_int_equal(when_due(other, &next), TURN_RETRY);
 	assert_true(harness_may_proceed(one)); /* it is claimed: from here on its claim counts, where it is known */
 	assert_int_equal(harness_again(other), TURN_PENDING);
+	harness_free(one);
+	harness_free(other);
+}
+
+/* Two instances in one process: neither decides by the other's limits, keys or mails under way. */
+static void another_senders_limits_and_mails_do_not_count(void **state)
+{
+	static const char key[] = "0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef";
+	struct sender_setup strict = {
+		.public_url = "https://strict.example", .link_key = bytes_of(key), .clock_rate = 1, .most_a_minute = 1
+	};
+	struct sender_setup open = { .public_url = "https://open.example", .link_key = bytes_of(key), .clock_rate = 2 };
+	struct sender here = { 0 }, there = { 0 };
+	struct harness *one = harness_new_in(sender_in(&here), NOON_US);
+	struct harness *other = harness_new_in(sender_in(&there), NOON_US);
+	ReminderDue due = due_to("c1"), next = due_to("c2");
+	(void)state;
+	sender_set_up(&here, &strict);
+	sender_set_up(&there, &open);
+	given_live_shop(one);
+	given_live_shop(other);
+	assert_int_equal(when_due(other, &due), TURN_PENDING);
+	assert_int_equal(letters_under_way(&there, NULL), 1);
+	assert_int_equal(letters_under_way(&here, NULL), 0);
+	assert_int_equal(when_due(one, &due), TURN_PENDING); /* the other's mail under way is not among its minute's */
+	const struct mail *mails[] = { harness_effect_request(one), harness_effect_request(other) };
+	assert_non_null(memmem(mails[0]->mime.data, mails[0]->mime.len, "https://strict.example/u/", 25));
+	assert_non_null(memmem(mails[1]->mime.data, mails[1]->mime.len, "https://open.example/u/", 23));
+	given_claims(one, 0, 1);
+	given_claims(other, 0, 1);
+	assert_int_equal(when_due(one, &next), TURN_RETRY);
+	assert_int_equal(when_due(other, &next), TURN_PENDING);
 	harness_free(one);
 	harness_free(other);
 }
@@ -241,6 +274,7 @@ int main(void)
 		cmocka_unit_test(a_claim_that_comes_too_late_for_the_limit_goes_no_further),
 		cmocka_unit_test(so_does_one_that_comes_too_late_for_the_limit_of_all_shops),
 		cmocka_unit_test(mails_under_way_count_until_their_claims_do),
+		cmocka_unit_test(another_senders_limits_and_mails_do_not_count),
 		cmocka_unit_test(of_one_shop_no_others_mails_under_way_count),
 		cmocka_unit_test(a_policy_that_changed_since_the_decision_holds),
 		cmocka_unit_test(an_unpaid_order_after_the_decision_has_it_decided_anew),

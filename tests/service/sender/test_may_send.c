@@ -62,7 +62,7 @@ static void links_begin_with_the_public_url_with_its_slash_or_without(void **sta
 	(void)state;
 	for (size_t i = 0; i < 2; i++) {
 		struct harness *h = given_shop();
-		sender_set_up(&(struct sender_setup){ .public_url = urls[i], .link_key = bytes_of(key) });
+		sender_set_up(&sender_here, &(struct sender_setup){ .public_url = urls[i], .link_key = bytes_of(key) });
 		assert_true(leads_to(mail_of(h), "<https://bus.example/u/"));
 		harness_free(h);
 	}
@@ -81,9 +81,10 @@ static void a_bounce_comes_back_to_an_address_that_names_the_mail(void **state)
 		struct harness *h = given_shop();
 		ReminderDue due = due_reminder(1);
 		struct bounce_tag tag;
-		sender_set_up(&(struct sender_setup){ .public_url = "https://bus.example",
-			.link_key = bytes_of(key),
-			.bounce_key = own ? wanted : bytes_of("") });
+		sender_set_up(&sender_here,
+			&(struct sender_setup){ .public_url = "https://bus.example",
+				.link_key = bytes_of(key),
+				.bounce_key = own ? wanted : bytes_of("") });
 		given_document(
 			h, "demo", "shop", DEMO_SHOP "postal-address = 1 Main Street\nbounce = b+*@demo.example\n");
 		TEXT_COPY(due.cart.ids.email_hash, HASH);
@@ -241,8 +242,7 @@ static void a_cart_that_cannot_be_mailed_is_skipped_with_the_reason(void **state
 	due.cart.recovery_url[0] = 0;
 	expect_skip(given_shop(), &due,
 		"unmailable the storefront gave no recovery URL: there is nothing to return to; this reminder stays "
-		"skipped, "
-		"also when that is mended");
+		"skipped, also when that is mended");
 }
 
 static void an_observing_shop_sends_nothing(void **state)
@@ -429,7 +429,7 @@ static void a_permanent_stop_wins_over_quiet_hours(void **state)
 
 static void without_the_shops_configuration_it_is_tried_again(void **state)
 {
-	struct harness *h = harness_new(&sender, NOON_US);
+	struct harness *h = harness_new_in(sender_in(&sender_here), NOON_US);
 	ReminderDue due = due_reminder(1);
 	(void)state;
 	assert_int_equal(when_due(h, &due), TURN_RETRY);

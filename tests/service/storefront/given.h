@@ -5,7 +5,7 @@
 #include "bus/actor/sim/harness.h"
 #include "bus/base/clock.h"
 #include "bus/base/text.h"
-#include "proto/topics.h"
+#include "proto/platform_topics.h"
 #include "services/kit/http/http.h"
 #include "services/platform/storefront/storefront.h"
 #include "tests/unit/cmocka_all.h"
@@ -14,6 +14,8 @@
 #include <string.h>
 
 #define NOON_US (INT64_C(1795176000) * US_PER_S) /* Fri 20 Nov 2026, 12:00 UTC */
+
+static struct storefront storefront_here;
 
 static inline void given_shop(struct harness *h, const char *name, const char *platform)
 {
@@ -26,8 +28,8 @@ static inline void given_shop(struct harness *h, const char *name, const char *p
 
 static inline struct harness *given(const char *platform)
 {
-	struct harness *h = harness_new(&storefront, NOON_US);
-	storefront_set_up(bytes_of("0123456789abcdef0123456789abcdef"));
+	struct harness *h = harness_new_in(storefront_in(&storefront_here), NOON_US);
+	storefront_here = storefront_of(bytes_of("0123456789abcdef0123456789abcdef"));
 	given_shop(h, "demo", platform);
 	return h;
 }

@@ -55,7 +55,7 @@ static void each_failure_says_why_and_when_it_is_asked_again(void **state)
 
 static void a_shop_whose_configuration_has_not_come_is_waited_for(void **state)
 {
-	struct harness *h = harness_new(&storefront, NOON_US);
+	struct harness *h = harness_new_in(storefront_in(&storefront_here), NOON_US);
 	(void)state;
 	assert_int_equal(when_task(h, TASK_ORDERS, "", 0), TURN_RETRY);
 	assert_int_equal(harness_delay_us(h), 5 * US_PER_S);

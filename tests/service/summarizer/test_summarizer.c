@@ -2,9 +2,8 @@
 #include "bus/actor/sim/harness.h"
 #include "bus/base/clock.h"
 #include "bus/base/text.h"
-#include "proto/topics.h"
+#include "proto/cart_topics.h"
 #include "services/carts/summarizer/letters.h"
-#include "services/carts/summarizer/narrating.h"
 #include "services/carts/summarizer/summarizer.h"
 #include "services/kit/effect/file_driver.h"
 #include "services/kit/mail/message.h"
@@ -20,11 +19,13 @@ static int64_t berlin(int month, int day, int hour)
 	return us;
 }
 
+static struct summarizer summarizer_here; /* given_shop begins it anew */
+
 static struct harness *given_shop(const char *more)
 {
 	static uint32_t version;
 	static Document document;
-	struct harness *h = harness_new(&summarizer, berlin(11, 2, 9));
+	struct harness *h = harness_new_in(summarizer_in(&summarizer_here), berlin(11, 2, 9));
 	document = (Document){ .version = ++version, .kind = "shop" };
 	snprintf(document.digest, sizeof(document.digest), "d%u", (unsigned)version);
 	snprintf(document.text, sizeof(document.text),
@@ -33,7 +34,7 @@ static struct harness *given_shop(const char *more)
 		"[mail]\nfrom = Demo <shop@demo.example>\nbounce = bounce@demo.example\nreply-to = shop@demo.example\n"
 		"postal-address = 1 Main Street\n%s",
 		more);
-	summarizer_set_up("/exports");
+	summarizer_here = (struct summarizer){ .folder = "/exports" };
 	GIVEN(h, document, &document, .shop = "demo", .key = "shop", .version = version);
 	return h;
 }
@@ -115,8 +116,7 @@ static const char october[] =
 	"Demo: Warenkörbe, Oktober 2026\n\n"
 	"7 Warenkörbe wurden gesehen, erinnert wurde an 5 (davor: 2 und 2). Eine Person hat geklickt und gekauft, nach "
 	"einer Mail eine, ohne unser Zutun 3. Zurückgewonnen: 40,00\xc2\xa0€. Eine Person hat sich abgemeldet, "
-	"beschwert "
-	"hat sich eine.\n\n"
+	"beschwert hat sich eine.\n\n"
 	"                                                   2026-10         davor\n"
 	"Warenkörbe gesehen                                       7             2\n"
 	"Warenkörbe erinnert                                      5             2\n"
@@ -137,8 +137,7 @@ static const char october[] =
 	"Zurückgewonnen, netto                              40,00\xc2\xa0€       20,00\xc2\xa0€\n"
 	"  davon nach einem Klick                           20,00\xc2\xa0€        0,00\xc2\xa0€\n"
 	"\n„Erinnert, dann gekauft“ heißt: Die Bestellung kam nach der Mail, nicht unbedingt wegen ihr. Bis heute "
-	"bekannte "
-	"Erstattungen und Stornierungen sind abgezogen.\n";
+	"bekannte Erstattungen und Stornierungen sind abgezogen.\n";
 
 static SummaryDone done; /* large */
 
@@ -256,10 +255,10 @@ static struct harness *given_model(const char *more)
 	static char keys[200];
 	snprintf(keys, sizeof(keys), "owner = owner@demo.example\n[report]\nnarrate = yes\n%s", more);
 	struct harness *h = given_shop(keys);
-	narrating_set_up(&(struct model_use){ .is_on = true,
+	summarizer_here.model = (struct model_use){ .is_on = true,
 		.nano_usd_per_token_in = 1000,
 		.nano_usd_per_token_out = 5000,
-		.budget = { .nano_usd = INT64_C(15000000000), .tokens = 10000 } });
+		.budget = { .nano_usd = INT64_C(15000000000), .tokens = 10000 } };
 	given_october(h);
 	return h;
 }
@@ -275,7 +274,7 @@ static ModelUsed said_used(struct harness *h)
 static enum verdict when_answered(struct harness *h, const char *text)
 {
 	struct model_answer answer = { .answered = text != NULL, .tokens_in = 500, .tokens_out = 60 };
-	TEXT_COPY(answer.text, text ? text : "");
+	answer.text = (char *)text;
 	TEXT_COPY(answer.words, text ? "" : "HTTP 500");
 	return harness_result(h, &answer, CLAIM_NONE);
 }
@@ -556,6 +555,31 @@ static void a_letter_that_is_settled_stays_so_whatever_is_said_of_it_later(void 
 	}
 }
 
+static void a_letter_whose_claim_does_not_hold_any_more_is_not_sent(void **state)
+{
+	static const SummaryEnd ends[] = { SUMMARY_SENT, SUMMARY_RELEASED, SUMMARY_REFUSED, SUMMARY_AMBIGUOUS };
+	(void)state;
+	for (size_t i = 0; i < sizeof(ends) / sizeof(ends[0]); i++) {
+		struct harness *h = given_written();
+		given_mailed(h, 1, ends[i]);
+		assert_false(harness_may_proceed(h));
+		harness_free(h);
+	}
+}
+
+static void an_end_that_a_newer_release_says_is_never_sent_again(void **state)
+{
+	struct harness *h = given_shop("owner = owner@demo.example\n");
+	(void)state;
+	given_october(h);
+	when_written(h);
+	given_claim(h, 1);
+	given_mailed(h, 1, (SummaryEnd)77);
+	assert_int_equal(when_due(h), TURN_DONE);
+	assert_int_equal(harness_count(h, NULL), 0);
+	harness_free(h);
+}
+
 static void a_claim_whose_owner_is_gone_is_waited_for_and_then_told(void **state)
 {
 	struct harness *h = given_shop("owner = owner@demo.example\n");
@@ -610,6 +634,8 @@ int main(void)
 		cmocka_unit_test(what_may_have_gone_is_not_sent_again_and_somebody_is_told),
 		cmocka_unit_test(what_is_said_late_of_an_earlier_try_frees_no_claim),
 		cmocka_unit_test(a_letter_that_is_settled_stays_so_whatever_is_said_of_it_later),
+		cmocka_unit_test(a_letter_whose_claim_does_not_hold_any_more_is_not_sent),
+		cmocka_unit_test(an_end_that_a_newer_release_says_is_never_sent_again),
 		cmocka_unit_test(a_claim_whose_owner_is_gone_is_waited_for_and_then_told),
 		cmocka_unit_test(our_own_claim_has_until_its_deadline),
 	};

@@ -1,7 +1,7 @@
 /* test_hold.c: a clock that jumps fires nothing, and what was due meanwhile is made up for when it is right again */
 #include "bus/actor/sim/harness.h"
 #include "bus/base/text.h"
-#include "proto/topics.h"
+#include "proto/cart_topics.h"
 #include "services/platform/timer/hold.h"
 #include "services/platform/timer/timer.h"
 #include "tests/unit/cmocka_all.h"
@@ -29,12 +29,12 @@ static void pass(int64_t boot_span_us, int64_t wall_span_us)
 	wall_us += wall_span_us;
 }
 
-static const struct service *timer_under(struct clock *clock, double rate)
+static struct clock_hold hold_under(struct clock *clock, double rate)
 {
 	wall_us = START_US;
 	boot_us = US_PER_HOUR;
 	*clock = (struct clock){ .wall_us = read_wall_us, .boot_us = read_boot_us, .rate = rate };
-	return hold_timer(clock);
+	return clock_hold_from(clock);
 }
 
 static void given_wake(struct harness *h, int64_t due_us)
@@ -45,18 +45,20 @@ static void given_wake(struct harness *h, int64_t due_us)
 
 	assert_true(pb_encode(&stream, &CartWake_msg, &wake));
 	set.payload.size = (pb_size_t)stream.bytes_written;
+	harness_said_by(h, "waiter");
 	GIVEN(h, timer_set, &set, .shop = "demo", .key = set.name, .version = 1);
 }
 
 static void clocks_that_go_together_hold_nothing(void **state)
 {
 	struct clock clock;
-	struct harness *h = harness_new(timer_under(&clock, 1), START_US);
+	struct clock_hold hold = hold_under(&clock, 1);
+	struct harness *h = harness_new_in(timer_in(&hold), START_US);
 
 	(void)state;
 	given_wake(h, START_US + US_PER_DAY);
 	pass(US_PER_DAY, US_PER_DAY + US_PER_MINUTE); /* a minute is what a correction may take */
-	assert_int_equal(hold_jump_us(), 0);
+	assert_int_equal(clock_hold_jump_us(&hold), 0);
 	harness_tick(h, wall_us);
 	assert_int_equal(harness_count(h, &topic_cart_wake), 1);
 	harness_free(h);
@@ -65,19 +67,19 @@ static void clocks_that_go_together_hold_nothing(void **state)
 static void a_clock_that_jumps_ahead_fires_nothing_until_it_is_right_again(void **state)
 {
 	struct clock clock;
-	const struct service *guarded = timer_under(&clock, 1);
-	struct harness *h = harness_new(guarded, START_US);
+	struct clock_hold hold = hold_under(&clock, 1);
+	struct harness *h = harness_new_in(timer_in(&hold), START_US);
 	TimerFired fired;
 
 	(void)state;
 	given_wake(h, START_US + 2 * US_PER_HOUR);
 	pass(US_PER_HOUR, 365 * US_PER_DAY);
-	assert_int_equal(hold_jump_us(), 365 * US_PER_DAY - US_PER_HOUR);
-	assert_int_equal(guarded->next_due_us(harness_state(h)), INT64_MAX);
+	assert_int_equal(clock_hold_jump_us(&hold), 365 * US_PER_DAY - US_PER_HOUR);
+	assert_int_equal(timer.next_due_us(harness_state(h)), INT64_MAX);
 	harness_tick(h, wall_us);
 	assert_int_equal(harness_count(h, NULL), 0);
 	pass(2 * US_PER_HOUR, 3 * US_PER_HOUR - 365 * US_PER_DAY);
-	assert_int_equal(hold_jump_us(), 0);
+	assert_int_equal(clock_hold_jump_us(&hold), 0);
 	harness_tick(h, wall_us);
 	assert_true(harness_said(h, &topic_timer_fired, 0, &fired, NULL));
 	assert_int_equal(fired.due_us, START_US + 2 * US_PER_HOUR);
@@ -87,39 +89,39 @@ static void a_clock_that_jumps_ahead_fires_nothing_until_it_is_right_again(void 
 static void a_clock_that_jumps_back_fires_nothing_either(void **state)
 {
 	struct clock clock;
-	const struct service *guarded = timer_under(&clock, 1);
-	struct harness *h = harness_new(guarded, START_US);
+	struct clock_hold hold = hold_under(&clock, 1);
+	struct harness *h = harness_new_in(timer_in(&hold), START_US);
 
 	(void)state;
 	given_wake(h, START_US - 2 * US_PER_HOUR); /* overdue, and still so by the wrong clock */
 	pass(US_PER_MINUTE, -US_PER_HOUR);
-	assert_int_equal(hold_jump_us(), -US_PER_HOUR - US_PER_MINUTE);
-	assert_int_equal(guarded->next_due_us(harness_state(h)), INT64_MAX);
+	assert_int_equal(clock_hold_jump_us(&hold), -US_PER_HOUR - US_PER_MINUTE);
+	assert_int_equal(timer.next_due_us(harness_state(h)), INT64_MAX);
 	harness_free(h);
 }
 
 static void a_restart_takes_the_clock_as_it_is(void **state)
 {
 	struct clock clock;
+	struct clock_hold hold = hold_under(&clock, 1);
 
 	(void)state;
-	timer_under(&clock, 1);
 	pass(0, US_PER_DAY);
-	assert_int_equal(hold_jump_us(), US_PER_DAY);
-	hold_timer(&clock);
-	assert_int_equal(hold_jump_us(), 0);
+	assert_int_equal(clock_hold_jump_us(&hold), US_PER_DAY);
+	hold = clock_hold_from(&clock);
+	assert_int_equal(clock_hold_jump_us(&hold), 0);
 }
 
 static void a_demos_clock_is_held_against_its_own_rate(void **state)
 {
 	struct clock clock;
+	struct clock_hold hold = hold_under(&clock, 3600);
 
 	(void)state;
-	timer_under(&clock, 3600);
 	pass(US_PER_S, US_PER_HOUR);
-	assert_int_equal(hold_jump_us(), 0);
+	assert_int_equal(clock_hold_jump_us(&hold), 0);
 	pass(0, 61 * US_PER_HOUR);
-	assert_int_equal(hold_jump_us(), 61 * US_PER_HOUR);
+	assert_int_equal(clock_hold_jump_us(&hold), 61 * US_PER_HOUR);
 }
 
 int main(void)

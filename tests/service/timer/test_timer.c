@@ -4,7 +4,7 @@
 #include "bus/actor/sim/harness.h"
 #include "bus/base/clock.h"
 #include "bus/base/text.h"
-#include "proto/topics.h"
+#include "proto/cart_topics.h"
 #include "services/kit/time/zone.h"
 #include "services/platform/timer/rows.h"
 #include "services/platform/timer/timer.h"
@@ -36,8 +36,10 @@ static TimerSet wake_timer(const char *cart_id, uint64_t version, int64_t due_us
 	return set;
 }
 
+/* By a service that may set such a timer. */
 static void given_timer(struct harness *h, const char *shop, const TimerSet *set)
 {
+	harness_said_by(h, text_starts(set->topic, "tick.") ? "timer" : "waiter");
 	GIVEN(h, timer_set, set, .shop = shop, .key = set->name, .version = set->version);
 }
 
@@ -298,7 +300,9 @@ static void of_each_age_as_many_as_are_overdue_fire_each_once(void **state)
 static void a_timer_set_while_firings_are_on_their_way_is_found_before_them(void **state)
 {
 	enum { FIRED = 200 };
-	struct message_meta said = { .shop = "demo", .topic = "", .key = "", .idem = "", .trace = "", .said_by = "" };
+	struct message_meta said = {
+		.shop = "demo", .topic = "", .key = "", .idem = "", .trace = "", .said_by = "waiter"
+	};
 	struct store *store = NULL;
 	TimerSet set;
 
@@ -430,9 +434,10 @@ static void nights_of_both_clock_changes_tick_once(void **state)
 	harness_free(h);
 }
 
-static void nothing_is_said_but_the_three_that_a_timer_may_say(void **state)
+static void nothing_is_said_but_what_systems_let_a_timer_fire(void **state)
 {
-	const char *const topics[] = { "reminder.due", "send.claim", "", "cart.state" };
+	const char *const topics[] = { "reminder.due", "send.claim", "", "cart.state", "timer.set", "timer.fired",
+		"alarm", "audit" };
 
 	(void)state;
 	for (size_t i = 0; i < sizeof(topics) / sizeof(topics[0]); i++) {
@@ -587,7 +592,7 @@ int main(void)
 		cmocka_unit_test(the_monthly_tick_is_on_the_first_monday_at_nine),
 		cmocka_unit_test(a_shop_that_moves_ticks_in_its_new_zone),
 		cmocka_unit_test(a_shop_without_a_valid_zone_has_no_ticks),
-		cmocka_unit_test(nothing_is_said_but_the_three_that_a_timer_may_say),
+		cmocka_unit_test(nothing_is_said_but_what_systems_let_a_timer_fire),
 		cmocka_unit_test(a_payload_that_cannot_be_read_raises_an_alarm_and_blocks_nobody),
 	};
 

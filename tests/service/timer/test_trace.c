@@ -1,7 +1,7 @@
 /* test_trace.c: a timer does not end the trace of what set it */
 #include "bus/actor/sim/harness.h"
 #include "bus/base/clock.h"
-#include "proto/topics.h"
+#include "proto/cart_topics.h"
 #include "services/platform/timer/timer.h"
 #include "tests/unit/cmocka_all.h"
 #include <pb_encode.h>
@@ -12,6 +12,7 @@ static void given(struct harness *h, TimerSet *set, const pb_msgdesc_t *asked, c
 
 	assert_true(pb_encode(&stream, asked, message));
 	set->payload.size = (pb_size_t)stream.bytes_written;
+	harness_said_by(h, asked == &CartWake_msg ? "waiter" : "timer");
 	GIVEN(h, timer_set, set, .shop = "demo", .key = set->name, .version = set->version, .trace = trace);
 }
 

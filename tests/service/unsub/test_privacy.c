@@ -1,6 +1,6 @@
 /* test_privacy.c: what storefronts ask for on behalf of a person's rights */
 #include "bus/actor/sim/harness.h"
-#include "proto/topics.h"
+#include "proto/platform_topics.h"
 #include "services/platform/unsub/unsub.h"
 #include "tests/unit/cmocka_all.h"
 #include <string.h>

@@ -1,6 +1,6 @@
 /* test_unsub.c: the one list of people who must not be mailed */
 #include "bus/actor/sim/harness.h"
-#include "proto/topics.h"
+#include "proto/platform_topics.h"
 #include "services/platform/unsub/unsub.h"
 #include "tests/unit/cmocka_all.h"
 #include <string.h>

@@ -4,7 +4,7 @@
 
 #include "bus/actor/sim/harness.h"
 #include "bus/base/clock.h"
-#include "proto/topics.h"
+#include "proto/cart_topics.h"
 #include "services/carts/waiter/waiter.h"
 #include "tests/unit/cmocka_all.h"
 

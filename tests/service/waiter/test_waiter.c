@@ -397,7 +397,7 @@ static bool says(const struct topic *topic)
 static void when_to_mail_is_asked_of_nobody(void **state)
 {
 	(void)state;
-	assert_null(waiter.effects[0]);
+	assert_null(waiter.effects);
 	assert_true(says(&topic_reminder_due));
 	assert_false(says(&topic_model_used));
 }

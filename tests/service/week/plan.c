@@ -154,8 +154,7 @@ void plan_open_shops(struct sim *sim)
 		"reply-to = North <shop@north.example>\nowner = owner@north.example\npostal-address = 1 Main Street\n");
 	say_document(sim, "north", "rules",
 		"Small carts (under $40): remind after 4 hours, then after 24. Medium carts: 2 hours, then 22. Big "
-		"carts "
-		"(over $150): 1 hour, then 20. No mail between 10 pm and 8 am.");
+		"carts (over $150): 1 hour, then 20. No mail between 10 pm and 8 am.");
 	say_document(sim, "south", "shop",
 		"[shop]\ntime-zone = Europe/Berlin\ncurrency = EUR\nlocale = de-DE\ntitle = South\n"
 		"url = https://south.example\n[mail]\nfrom = South <shop@south.example>\nbounce = "
@@ -163,8 +162,7 @@ void plan_open_shops(struct sim *sim)
 		"reply-to = South <shop@south.example>\nowner = owner@south.example\npostal-address = Gasse 1\n");
 	say_document(sim, "south", "rules",
 		"Small carts (under €40): remind after 4 hours, then after 24. Medium carts: 2 hours, then 22. Big "
-		"carts "
-		"(over €150): 1 hour, then 20.");
+		"carts (over €150): 1 hour, then 20.");
 	for (int i = 0; i < 2; i++)
 		assert_int_equal(
 			SIM_SAY(sim, shop_status, &live, .shop = shop_names[i], .key = shop_names[i], .version = 1),

@@ -8,7 +8,7 @@
 
 #include "bus/actor/sim/sim.h"
 #include "bus/base/clock.h"
-#include "proto/topics.h"
+#include "proto/cart_topics.h"
 
 #define WEEK_START_US (INT64_C(20593) * US_PER_DAY) /* Wednesday, 20 May 2026, midnight UTC */
 #define WEEK_US (7 * US_PER_DAY)

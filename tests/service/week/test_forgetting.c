@@ -38,6 +38,11 @@ struct world {
 	struct postman *postman, *teller;
 	struct effect_driver *writing[2], *telling[3];
 	struct folder folder;
+	struct sender sender;
+	struct exporter exporter;
+	struct summarizer summarizer;
+	struct mirror mirror;
+	struct monitor monitor;
 	int said; /* so far: idempotency keys */
 };
 
@@ -58,6 +63,21 @@ static struct effect_driver *const *drivers_of(struct world *world, const struct
 	return service == &summarizer ? world->telling : NULL;
 }
 
+static struct service_context context_of(const struct world *world, const struct service *service)
+{
+	if (service == &sender)
+		return sender_in(&world->sender);
+	if (service == &exporter)
+		return exporter_in(&world->exporter);
+	if (service == &summarizer)
+		return summarizer_in(&world->summarizer);
+	if (service == &mirror)
+		return mirror_in(&world->mirror);
+	if (service == &monitor)
+		return monitor_in(&world->monitor);
+	return (struct service_context){ .service = service };
+}
+
 static struct world *world_new(void)
 {
 	struct world *world = &the_world;
@@ -69,12 +89,17 @@ static struct world *world_new(void)
 	world->teller = postman_new(sim_clock(world->sim), world->mailbox, FAIR);
 	world->writing[0] = world->telling[0] = world->writing[0] ? world->writing[0] : file_driver_new();
 	world->telling[1] = postman_drivers(world->teller)[0];
-	sender_set_up(&(struct sender_setup){
-		.public_url = "https://mail.example", .link_key = bytes_of("0123456789abcdef0123456789abcdef") });
-	exporter_set_up(world->folder.path, "https://carts.example", bytes_of("0123456789abcdef0123456789abcdef"));
-	summarizer_set_up(world->folder.path);
+	sender_set_up(&world->sender,
+		&(struct sender_setup){ .public_url = "https://mail.example",
+			.link_key = bytes_of("0123456789abcdef0123456789abcdef") });
+	world->exporter =
+		exporter_of(world->folder.path, "https://carts.example", bytes_of("0123456789abcdef0123456789abcdef"));
+	mirror_init(&world->mirror);
+	world->monitor.clock_rate = 1;
+	TEXT_COPY(world->summarizer.folder, world->folder.path);
 	for (int i = 0; services[i]; i++)
-		sim_start(world->sim, services[i]->name, services[i], drivers_of(world, services[i]));
+		sim_start_in(
+			world->sim, services[i]->name, context_of(world, services[i]), drivers_of(world, services[i]));
 	plan_open_shops(world->sim);
 	return world;
 }

@@ -257,19 +257,21 @@ static void carts_that_become_one_with_reminders_on_the_way_get_each_once(void *
 	struct sim *sim = sim_new(services, WEEK_START_US - US_PER_HOUR, 5);
 	struct mailbox *mailbox = mailbox_new();
 	struct postman *postmen[SENDERS];
+	static struct sender senders[SENDERS];
+	const struct sender_setup setup = { .public_url = "https://mail.example",
+		.link_key = bytes_of("0123456789abcdef0123456789abcdef") };
 	struct judge *judge = memory_new(sizeof(*judge));
 	size_t wrong = 0, pending[2] = { 0 };
 
 	(void)state;
-	sender_set_up(&(struct sender_setup){
-		.public_url = "https://mail.example", .link_key = bytes_of("0123456789abcdef0123456789abcdef") });
 	sim_start(sim, "intake", &intake, NULL);
 	sim_start(sim, "timer", &timer, NULL);
 	sim_start(sim, "waiter", &waiter, NULL);
 	sim_start(sim, "unsub", &unsub, NULL);
 	for (int i = 0; i < SENDERS; i++) {
 		postmen[i] = postman_new(sim_clock(sim), mailbox, FOUL);
-		sim_start(sim, i ? "sender-2" : "sender-1", &sender, postman_drivers(postmen[i]));
+		sender_set_up(&senders[i], &setup);
+		sim_start_in(sim, i ? "sender-2" : "sender-1", sender_in(&senders[i]), postman_drivers(postmen[i]));
 	}
 	plan_open_shops(sim);
 	live(sim);
@@ -287,6 +289,7 @@ static void carts_that_become_one_with_reminders_on_the_way_get_each_once(void *
 	assert_true(pending[0] > 3 && pending[1] > 3);
 	map_free(judge->claims);
 	free(judge);
+	print_message("trace %016llx\n", (unsigned long long)sim_trace_hash(sim));
 	sim_free(sim);
 	for (int i = 0; i < SENDERS; i++)
 		postman_free(postmen[i]);

@@ -27,6 +27,8 @@ struct world {
 	struct postman *postman;
 	struct effect_driver *writing[2], *telling[3];
 	struct folder folder;
+	struct exporter exporter;
+	struct summarizer summarizer;
 };
 
 static struct world the_world;
@@ -62,11 +64,12 @@ static struct world *world_new(int64_t start_us)
 	world->postman = postman_new(sim_clock(world->sim), world->mailbox, FAIR);
 	world->writing[0] = world->telling[0] = world->writing[0] ? world->writing[0] : file_driver_new();
 	world->telling[1] = postman_drivers(world->postman)[0];
-	exporter_set_up(world->folder.path, "https://carts.example", bytes_of("0123456789abcdef0123456789abcdef"));
-	summarizer_set_up(world->folder.path);
+	world->exporter =
+		exporter_of(world->folder.path, "https://carts.example", bytes_of("0123456789abcdef0123456789abcdef"));
+	TEXT_COPY(world->summarizer.folder, world->folder.path);
 	sim_start(world->sim, "timer", &timer, NULL);
-	sim_start(world->sim, "exporter", &exporter, world->writing);
-	sim_start(world->sim, "summarizer", &summarizer, world->telling);
+	sim_start_in(world->sim, "exporter", exporter_in(&world->exporter), world->writing);
+	sim_start_in(world->sim, "summarizer", summarizer_in(&world->summarizer), world->telling);
 	say_shop(world->sim);
 	sim_run_until(world->sim, start_us + 10 * US_PER_S);
 	return world;

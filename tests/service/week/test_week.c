@@ -24,6 +24,7 @@ enum trouble { PEACE, KILLS, FORGETS };
 
 struct week {
 	struct sim *sim;
+	struct sender senders[SENDERS];
 	struct plan *plan;
 	struct mailbox *mailbox;
 	struct postman *postmen[SENDERS];
@@ -37,18 +38,21 @@ struct week {
 
 static void start(struct week *week, enum weather weather, uint64_t seed)
 {
-	sender_set_up(&(struct sender_setup){
-		.public_url = "https://mail.example", .link_key = bytes_of("0123456789abcdef0123456789abcdef") });
+	const struct sender_setup setup = { .public_url = "https://mail.example",
+		.link_key = bytes_of("0123456789abcdef0123456789abcdef") };
+
 	week->sim = sim_new(services, WEEK_START_US - US_PER_HOUR, seed);
 	week->mailbox = mailbox_new();
+	for (int i = 0; i < SENDERS; i++)
+		sender_set_up(&week->senders[i], &setup);
 	for (int i = 0; i < SENDERS; i++)
 		week->postmen[i] = postman_new(sim_clock(week->sim), week->mailbox, weather);
 	sim_start(week->sim, "intake", &intake, NULL);
 	sim_start(week->sim, "timer", &timer, NULL);
 	sim_start(week->sim, "waiter", &waiter, NULL);
 	sim_start(week->sim, "unsub", &unsub, NULL);
-	sim_start(week->sim, "sender-1", &sender, postman_drivers(week->postmen[0]));
-	sim_start(week->sim, "sender-2", &sender, postman_drivers(week->postmen[1]));
+	sim_start_in(week->sim, "sender-1", sender_in(&week->senders[0]), postman_drivers(week->postmen[0]));
+	sim_start_in(week->sim, "sender-2", sender_in(&week->senders[1]), postman_drivers(week->postmen[1]));
 	plan_open_shops(week->sim);
 }
 
@@ -107,6 +111,12 @@ static struct week *live_a_week(int carts, uint64_t seed, enum weather weather, 
 		plan_play(week->sim, week->plan, &week->plan->events[i]);
 	}
 	pass_time(week, WEEK_START_US + WEEK_US);
+	print_message("%d carts, seed %llu, %s, %s: trace %016llx\n", carts, (unsigned long long)seed,
+		weather == FAIR ? "fair" : "foul",
+		how == PEACE           ? "peace"
+			: how == KILLS ? "kills"
+				       : "forgets",
+		(unsigned long long)sim_trace_hash(week->sim));
 	week->judged = judge_read(week->sim, week->plan);
 	return week;
 }

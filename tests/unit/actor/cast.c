@@ -2,6 +2,7 @@
  * cast.c: four small services with nothing to do with carts
  */
 #include "tests/unit/actor/cast.h"
+#include "bus/actor/runtime/layers.h"
 #include "bus/base/clock.h"
 #include "bus/base/list.h"
 #include "bus/base/memory.h"
@@ -55,9 +56,9 @@ static void remember_balance(struct state *state, const struct message_meta *sai
 
 const struct service clerk = { .name = "clerk",
 	.exclusive = true,
-	.hears = { HEARS(cart_wake, hear_wake) },
-	.remembers = { REMEMBERS(audit, remember_balance) },
-	.says = { SAYS(audit) } };
+	.hears = HEARING(HEARS(cart_wake, hear_wake)),
+	.remembers = REMEMBERING(REMEMBERS(audit, remember_balance)),
+	.says = SAYING(SAYS(audit)) };
 
 /* --- postman --- */
 
@@ -234,13 +235,13 @@ static void remember_stop(struct state *state, const struct message_meta *said, 
 }
 
 const struct service postman = { .name = "postman",
-	.hears = { HEARS(link_clicked, hear_click) },
-	.remembers = { REMEMBERS(send_claim, remember_claim), REMEMBERS(reminder_sent, remember_end),
+	.hears = HEARING(HEARS(link_clicked, hear_click)),
+	.remembers = REMEMBERING(REMEMBERS(send_claim, remember_claim), REMEMBERS(reminder_sent, remember_end),
 		REMEMBERS(reminder_ambiguous, remember_end), REMEMBERS(reminder_released, remember_release),
-		REMEMBERS(cart_closed, remember_stop), REMEMBERS(send_unused, remember_unused) },
-	.says = { SAYS(send_claim), SAYS(send_unused), SAYS(reminder_sent), SAYS(reminder_released),
-		SAYS(reminder_ambiguous) },
-	.effects = { &errand_kind },
+		REMEMBERS(cart_closed, remember_stop), REMEMBERS(send_unused, remember_unused)),
+	.says = SAYING(SAYS(send_claim), SAYS(send_unused), SAYS(reminder_sent), SAYS(reminder_released),
+		SAYS(reminder_ambiguous)),
+	.effects = RUNNING(&errand_kind),
 	.unused = say_unused };
 
 /* --- bell --- */
@@ -298,14 +299,14 @@ static void bell_due(const struct state *state, struct turn *turn)
 
 const struct service bell = { .name = "bell",
 	.exclusive = true,
-	.remembers = { REMEMBERS(timer_set, remember_set), REMEMBERS(timer_fired, remember_fired) },
-	.says = { SAYS(timer_fired) },
+	.remembers = REMEMBERING(REMEMBERS(timer_set, remember_set), REMEMBERS(timer_fired, remember_fired)),
+	.says = SAYING(SAYS(timer_fired)),
 	.next_due_us = bell_next_due_us,
 	.due = bell_due };
 
 /* --- door --- */
 
-const struct service door = { .name = "door", .gateway = true, .says = { SAYS(cart_closed), SAYS(link_clicked) } };
+const struct service door = { .name = "door", .gateway = true, .says = SAYING(SAYS(cart_closed), SAYS(link_clicked)) };
 
 const struct service *const cast[] = { &clerk, &postman, &bell, &door, NULL };
 

@@ -11,7 +11,7 @@
 #define TESTS_UNIT_ACTOR_CAST_H
 
 #include "bus/actor/service.h"
-#include "proto/topics.h"
+#include "proto/cart_topics.h"
 
 extern const struct service clerk, postman, bell, door;
 extern const struct service *const cast[]; /* NULL-terminated */

@@ -2,6 +2,7 @@
  * test_harness.c: what harness.h promises to those who test a service's functions with it
  */
 #include "bus/actor/runtime/claim_notes.h"
+#include "bus/actor/runtime/layers.h"
 #include "bus/actor/sim/harness.h"
 #include "bus/base/clock.h"
 #include "bus/base/text.h"
@@ -143,9 +144,9 @@ static enum verdict hear_cart(const struct state *state, const CartClosed *close
 }
 
 static const struct service looker = { .name = "looker",
-	.hears = { HEARS(cart_closed, hear_cart) },
-	.remembers = { REMEMBERS(cart_closed, remember_cart) },
-	.says = { SAYS(cart_closed) } };
+	.hears = HEARING(HEARS(cart_closed, hear_cart)),
+	.remembers = REMEMBERING(REMEMBERS(cart_closed, remember_cart)),
+	.says = SAYING(SAYS(cart_closed)) };
 
 static enum verdict close_cart(struct harness *harness, const char *id)
 {

@@ -150,7 +150,7 @@ static void a_manifest_declares_all_that_a_service_meets_and_nothing_else(void *
 
 static void the_operators_command_is_declared_as_one(void **state)
 {
-	static const struct service command = { .name = "command", .operator_ = true, .says = { SAYS(admin_action) } };
+	const struct service command = { .name = "command", .operator_ = true, .says = SAYING(SAYS(admin_action)) };
 	_cleanup_(buffer_free) struct buffer said = { 0 };
 	char text[600];
 

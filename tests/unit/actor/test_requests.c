@@ -16,7 +16,7 @@ static const char ODD_CART[] = "odd", BABBLING_CART[] = "babbling", CHATTY_CART[
 /* --- an office: a postman who decides on a few things in his own way, and somebody who says all of it --- */
 
 static const struct service crier = { .name = "crier",
-	.says = { SAYS(cart_wake), SAYS(link_clicked), SAYS(cart_closed) } };
+	.says = SAYING(SAYS(cart_wake), SAYS(link_clicked), SAYS(cart_closed)) };
 
 struct office {
 	struct sim *sim;
@@ -81,7 +81,7 @@ static enum verdict hear_click(const struct state *state, const LinkClicked *cli
 		say_nonsense(turn);
 		return TURN_DONE;
 	}
-	verdict = postman.hears[0].hear(state, clicked, turn);
+	verdict = postman.hears[0].topic->hear(postman.hears[0].hear, state, clicked, turn);
 	if (verdict == TURN_PENDING &&
 		(strcmp(clicked->cart_id, BABBLING_CART) == 0 || strcmp(clicked->cart_id, CHATTY_CART) == 0))
 		turn->kind = &babbling;
@@ -91,18 +91,21 @@ static enum verdict hear_click(const struct state *state, const LinkClicked *cli
 static void open_office(uint64_t seed)
 {
 	static const struct service *const services[] = { &granted_postman, &clerk, &crier, NULL };
-	const struct topic **says;
+	static const struct topic *const wake[] = { &topic_cart_wake, NULL },
+					 *const closed[] = { &topic_cart_closed, NULL };
+	static const struct topic *const *const granted[] = { wake, NULL },
+						*const *const asked[] = { wake, closed, NULL };
+	static const struct hears hears[] = { HEARS(link_clicked, hear_click), { .topic = NULL } };
+	static const struct effect_kind *effects[] = { NULL, &babbling, NULL };
 
 	babbling = *postman.effects[0];
 	babbling.decide = babble;
-	odd_postman = postman;
-	for (says = odd_postman.says; *says; says++)
-		;
-	*says++ = &topic_cart_wake;
-	granted_postman = odd_postman;
-	odd_postman.effects[1] = &babbling;
-	*says = &topic_cart_closed;
-	odd_postman.hears[0] = (struct hears)HEARS(link_clicked, hear_click);
+	granted_postman = odd_postman = postman;
+	granted_postman.says_also = granted;
+	effects[0] = postman.effects[0];
+	odd_postman.says_also = asked;
+	odd_postman.effects = effects;
+	odd_postman.hears = hears;
 	office = (struct office){ .sim = sim_new(services, START_US, seed), .ledger = { .hold_answer = true } };
 	office.drivers = courier_new(&office.ledger);
 	sim_start(office.sim, "crier", &crier, NULL);

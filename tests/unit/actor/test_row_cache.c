@@ -102,6 +102,22 @@ static void it_holds_what_was_asked_for_lately_and_no_more_than_it_may(void **co
 	row_cache_free(cache);
 }
 
+static void a_row_that_is_too_large_is_not_kept_and_neither_is_what_it_replaces(void **context)
+{
+	static char large[1 << 15];
+	struct row_cache *cache = row_cache_new(1 << 16);
+
+	(void)context;
+	row_cache_put(cache, bytes_of("a"), bytes_of("1"));
+	row_cache_put(cache, bytes_of("b"), bytes_of("2"));
+	row_cache_renew(cache, bytes_of("a"), BYTES(large, sizeof(large)));
+	row_cache_put(cache, bytes_of("c"), BYTES(large, sizeof(large)));
+	assert_string_equal(known(cache, "a"), "?");
+	assert_string_equal(known(cache, "b"), "2");
+	assert_string_equal(known(cache, "c"), "?");
+	row_cache_free(cache);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -109,6 +125,7 @@ int main(void)
 		cmocka_unit_test(what_the_store_got_anew_replaces_what_is_known_and_adds_nothing),
 		cmocka_unit_test(a_row_is_known_in_one_version_however_long_ago_it_was_asked_for),
 		cmocka_unit_test(it_holds_what_was_asked_for_lately_and_no_more_than_it_may),
+		cmocka_unit_test(a_row_that_is_too_large_is_not_kept_and_neither_is_what_it_replaces),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

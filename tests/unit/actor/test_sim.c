@@ -265,7 +265,7 @@ static void nothing_is_decided_before_a_long_log_is_folded(void **context)
 
 /* Says a lot at once; no gateway, so that claims need not wait for it. */
 static const struct service crier = { .name = "crier",
-	.says = { SAYS(cart_closed), SAYS(link_clicked), SAYS(timer_set) } };
+	.says = SAYING(SAYS(cart_closed), SAYS(link_clicked), SAYS(timer_set)) };
 static const struct service *const crowd[] = { &postman, &bell, &crier, NULL };
 
 static void note_positions(const struct message_meta *said, struct bytes payload, void *context)

@@ -6,6 +6,7 @@
 #include "bus/actor/runtime/runtime.h"
 #include "bus/actor/runtime/state_folder.h"
 #include "bus/base/cleanup.h"
+#include "bus/base/memory.h"
 #include "tests/unit/cmocka_all.h"
 #include "tests/unit/folder.h"
 #include <errno.h>
@@ -79,6 +80,36 @@ static void a_row_deleted_in_a_turn_is_back_when_the_turn_is_dropped(void **cont
 	state_drop_turns(state);
 	assert_int_equal(number(state, "a"), 1);
 	state_free(state);
+}
+
+/* The largest row is kept in each layer. A larger one is refused once, for the turn that would have written it, and changes nothing. */
+static void a_row_holds_so_much_and_a_larger_one_is_refused_in_words(void **context)
+{
+	struct state *state = new_state(NULL);
+	char *value = memory_new(STATE_ROW_BYTES_MAX + 1), why[200] = "";
+	struct buffer found = { 0 };
+
+	(void)context;
+	state_put_bytes(state, "t", "shop", "a", BYTES(value, STATE_ROW_BYTES_MAX));
+	assert_false(state_take_refused(state, 0, why, sizeof(why)));
+	assert_int_equal(state_flush(state), 0);
+	state_put_bytes(state, "t", "shop", "a", BYTES(value, STATE_ROW_BYTES_MAX + 1));
+	assert_false(state_take_refused(state, 1, why, sizeof(why)));
+	assert_true(state_take_refused(state, 0, why, sizeof(why)));
+	assert_string_equal(why, "a row of table t would have 1048577 bytes, and a row holds at most 1048576");
+	assert_false(state_take_refused(state, 0, why, sizeof(why)));
+	assert_int_equal(state_flush(state), 0);
+	assert_true(state_get_bytes(state, "t", "shop", "a", &found));
+	assert_int_equal(found.len, STATE_ROW_BYTES_MAX);
+	state_write_turn(state, 1);
+	state_put_bytes(state, "t", "shop", "b", BYTES(value, STATE_ROW_BYTES_MAX + 1));
+	assert_false(state_has(state, "t", "shop", "b"));
+	assert_false(state_take_refused(state, 0, why, sizeof(why)));
+	assert_true(state_take_refused(state, 1, why, sizeof(why)));
+	state_drop_turn(state, 1);
+	state_free(state);
+	buffer_free(&found);
+	free(value);
 }
 
 static bool note(const char *shop, const char *key, struct bytes value, void *context)
@@ -391,6 +422,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_projections_fold_never_sees_the_overlay),
 		cmocka_unit_test(dropping_a_turn_keeps_what_a_later_one_wrote),
+		cmocka_unit_test(a_row_holds_so_much_and_a_larger_one_is_refused_in_words),
 		cmocka_unit_test(a_row_deleted_in_a_turn_is_back_when_the_turn_is_dropped),
 		cmocka_unit_test(each_merges_all_layers_in_order),
 		cmocka_unit_test(each_shop_that_has_a_row_comes_once),

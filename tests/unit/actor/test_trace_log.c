@@ -4,7 +4,7 @@
 #include "bus/actor/sim/sim.h"
 #include "bus/base/log.h"
 #include "bus/base/text.h"
-#include "proto/events.h"
+#include "proto/platform_events.h"
 #include "tests/unit/actor/cast.h"
 #include "tests/unit/cmocka_all.h"
 #include <stdio.h>
@@ -14,7 +14,7 @@ enum { LINES_MOST = 4000 };
 
 static struct line {
 	enum log_level level;
-	char event[40], shop[64], cart[80], topic[40], trace[60], words[500];
+	char event[40], shop[64], subject[80], topic[40], trace[60], words[500];
 	uint64_t seq;
 } lines[LINES_MOST];
 static int line_count;
@@ -27,7 +27,7 @@ static void listen(enum log_level level, const struct log_about *about, const ch
 	*line = (struct line){ .level = level, .seq = about->seq };
 	TEXT_COPY(line->event, about->event ? about->event : "");
 	TEXT_COPY(line->shop, about->shop ? about->shop : "");
-	TEXT_COPY(line->cart, about->cart ? about->cart : "");
+	TEXT_COPY(line->subject, about->subject ? about->subject : "");
 	TEXT_COPY(line->topic, about->topic ? about->topic : "");
 	TEXT_COPY(line->trace, about->trace ? about->trace : "");
 	TEXT_COPY(line->words, words);
@@ -92,7 +92,7 @@ static void what_was_said_is_told_with_its_cart_and_its_number_in_the_log(void *
 	assert_int_equal(judging.told, 5);
 	assert_int_equal(count(event_audit), 5);
 	assert_string_equal(lines[0].shop, "demo");
-	assert_string_equal(lines[0].cart, "c1");
+	assert_string_equal(lines[0].subject, "c1");
 	assert_string_equal(lines[0].topic, "audit");
 	assert_int_equal(lines[0].level, LOG_INFO);
 	assert_non_null(strstr(lines[0].words, ": balance"));
@@ -132,7 +132,7 @@ static void a_failure_is_told_each_time_with_its_reason_and_what_it_was_about(vo
 	sim_run_until(sim, sim_now_us(sim) + 5 * US_PER_MINUTE);
 	assert_int_equal(count(event_decision_failed), 6);
 	for (int i = 0; i < line_count; i++) {
-		bool gave_up = strcmp(lines[i].cart, "c3") == 0;
+		bool gave_up = strcmp(lines[i].subject, "c3") == 0;
 
 		assert_string_equal(lines[i].topic, "cart.wake");
 		assert_int_equal(lines[i].level, gave_up ? LOG_ERROR : LOG_WARNING);
@@ -163,7 +163,7 @@ static void a_flood_leaves_lines_out_and_says_how_many(void **state)
 	sim_run_until_idle(sim);
 	assert_int_equal(line_count, 2);
 	assert_non_null(strstr(lines[0].words, "too much at once: of 1"));
-	assert_string_equal(lines[1].cart, "last");
+	assert_string_equal(lines[1].subject, "last");
 	sim_free(sim);
 }
 

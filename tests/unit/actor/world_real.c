@@ -67,12 +67,12 @@ static void write_topology(const struct world *world, const struct service *cons
 
 		service_manifest(service, &text);
 		text.len--; /* the empty line behind the peer's section */
-		if (service->hears[0].topic)
+		if (service_hears(service, 0))
 			buffer_add_text(&text, "lease = 8s\n");
-		for (int i = 0; i < SERVICE_HEARS_MAX && service->hears[i].topic; i++)
-			buffer_printf(&says, "says = %s\n", service->hears[i].topic->name);
-		for (int i = 0; i < SERVICE_REMEMBERS_MAX && service->remembers[i].topic; i++)
-			buffer_printf(&says, "says = %s\n", service->remembers[i].topic->name);
+		for (size_t i = 0; service_hears(service, i); i++)
+			buffer_printf(&says, "says = %s\n", service_hears(service, i)->topic->name);
+		for (size_t i = 0; service_remembers(service, i); i++)
+			buffer_printf(&says, "says = %s\n", service_remembers(service, i)->topic->name);
 	}
 	buffer_printf(&text, "[peer outside]\noperator = yes\n%s", buffer_text(&says));
 	write_file(world, "topology.conf", &text);

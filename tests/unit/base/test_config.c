@@ -182,8 +182,7 @@ static void all_that_is_wrong_is_told_in_the_order_of_the_lines(void **state)
 		"c:3: unknown key \"prot\" in [gateway]; did you mean \"port\"?\n"
 		"c:4: [gateway] port: expected a port from 1 to 65535, found \"many\"\n"
 		"c:5: [gateway] slow: expected a time like 250ms, 30s, 5min, 4h or 2d, from 0ms to 365d, found \"1\"\n"
-		"c:6: not UTF-8\n"
-		"c:8: unknown key \"port\" in [mail]; it belongs in [gateway]\n");
+		"c:6: not UTF-8\nc:8: unknown key \"port\" in [mail]; it belongs in [gateway]\n");
 }
 
 static int judge_in(const struct folder *folder, struct buffer *ret_told)
@@ -477,8 +476,7 @@ static void spans_need_a_unit(void **state)
 		}
 		snprintf(why, sizeof(why),
 			"cartbus.conf:2: [gateway] slow: expected a time like 250ms, 30s, 5min, 4h or 2d, from 0ms to "
-			"365d, "
-			"found \"%s\"",
+			"365d, found \"%s\"",
 			spans[i].text);
 		refuses(text, why);
 	}

@@ -94,8 +94,7 @@ static void a_url_with_a_login_is_refused_for_that_and_the_login_is_not_shown(vo
 		assert_int_equal(config_parse(text, "c", table, &config, &error), -EINVAL);
 		assert_string_equal(error.text,
 			"c:2: [monitor] webhook: expected a URL of http or https, of at most 60 bytes, without a name "
-			"and a "
-			"password before the host");
+			"and a password before the host");
 	}
 }
 

@@ -147,7 +147,7 @@ static void dying_says_why_and_exits_with_1(void **state)
 
 static const struct log_about ABOUT_C1 = { .event = "0123456789abcdef0123456789abcdef",
 	.shop = "demo",
-	.cart = "c1",
+	.subject = "c1",
 	.topic = "cart.changed",
 	.trace = "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01",
 	.seq = 17 };
@@ -193,7 +193,7 @@ static void the_journal_gets_the_event_with_its_fields_and_stderr_what_has_none(
 	datagram[len] = '\0';
 	assert_string_equal(datagram,
 		"MESSAGE=intake: opened 1\nPRIORITY=4\nSYSLOG_FACILITY=3\nSYSLOG_IDENTIFIER=test_base_log\n"
-		"MESSAGE_ID=0123456789abcdef0123456789abcdef\nCARTBUS_SHOP=demo\nCARTBUS_CART=c1\n"
+		"MESSAGE_ID=0123456789abcdef0123456789abcdef\nCARTBUS_SHOP=demo\nCARTBUS_SUBJECT=c1\nCARTBUS_CART=c1\n"
 		"CARTBUS_TOPIC=cart.changed\nCARTBUS_TRACE=4bf92f3577b34da6a3ce929d0e0e4736\nCARTBUS_SEQ=17\n");
 	assert_true(recv(fd, datagram, sizeof(datagram), 0) < 0);
 	assert_string_equal(said, "<6>intake: about nothing\n");
@@ -203,10 +203,10 @@ static void the_journal_gets_the_event_with_its_fields_and_stderr_what_has_none(
 static void say_names_that_forge(void)
 {
 	struct log_about forged = {
-		.shop = "demo\nPRIORITY=0", .cart = "c\x1b[31m\nCARTBUS_SHOP=other", .trace = "short"
+		.shop = "demo\nPRIORITY=0", .subject = "c\x1b[31m\nCARTBUS_SHOP=other", .trace = "short"
 	};
-	struct log_about address = { .shop = "demo", .cart = "ada@example.com" };
-	struct log_about escaped = { .shop = "demo", .cart = "ada%40example.com" };
+	struct log_about address = { .shop = "demo", .subject = "ada@example.com" };
+	struct log_about escaped = { .shop = "demo", .subject = "ada%40example.com" };
 
 	log_open("intake", LOG_INFO);
 	log_to_journal(journal_path);
@@ -235,7 +235,9 @@ static void a_name_forges_no_field_and_an_address_is_none(void **state)
 
 	(void)state;
 	stderr_of(say_names_that_forge, said, &status);
-	next_is(fd, "CARTBUS_SHOP=demo PRIORITY=0\nCARTBUS_CART=c [31m CARTBUS_SHOP=other\n");
+	next_is(fd,
+		"CARTBUS_SHOP=demo PRIORITY=0\nCARTBUS_SUBJECT=c [31m CARTBUS_SHOP=other\n"
+		"CARTBUS_CART=c [31m CARTBUS_SHOP=other\n");
 	next_is(fd, "CARTBUS_SHOP=demo\n");
 	next_is(fd, "CARTBUS_SHOP=demo\n");
 	assert_string_equal(said, "");
@@ -276,7 +278,7 @@ static void a_warning_is_told_on_stderr_when_the_journal_is_gone_or_full_and_nob
 
 static void say_it_about_as_json(void)
 {
-	struct log_about odd = { .shop = "d\"e", .cart = "not \xff UTF-8" };
+	struct log_about odd = { .shop = "d\"e", .subject = "not \xff UTF-8" };
 
 	log_open("gateway", LOG_INFO);
 	log_to_journal(journal_path); /* asked for JSON it is JSON, whoever reads it */
@@ -296,11 +298,12 @@ static void as_json_what_it_is_about_are_members(void **state)
 	object = json_loads(said, JSON_REJECT_DUPLICATES | JSON_DISABLE_EOF_CHECK, NULL);
 	assert_string_equal(text_of(object, "event"), ABOUT_C1.event);
 	assert_string_equal(text_of(object, "shop"), "demo");
-	assert_string_equal(text_of(object, "cart"), "c1");
+	assert_string_equal(text_of(object, "subject"), "c1");
+	assert_string_equal(text_of(object, "cart"), "c1"); /* as it was released */
 	assert_string_equal(text_of(object, "topic"), "cart.changed");
 	assert_string_equal(text_of(object, "trace"), "4bf92f3577b34da6a3ce929d0e0e4736");
 	assert_string_equal(text_of(object, "seq"), "17");
-	assert_int_equal(json_object_size(object), 10);
+	assert_int_equal(json_object_size(object), 11);
 	json_decref(object);
 	object = json_loads(strchr(said, '\n'), JSON_DISABLE_EOF_CHECK, NULL);
 	assert_string_equal(text_of(object, "shop"), "d\"e");

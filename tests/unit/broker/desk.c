@@ -3,7 +3,9 @@
  */
 #include "desk.h"
 #include "bus/base/cleanup.h"
+#include "bus/base/memory.h"
 #include "bus/base/text.h"
+#include "bus/broker/verify/verify.h"
 #include "tests/unit/folder.h"
 #include <errno.h>
 #include <setjmp.h>
@@ -23,8 +25,7 @@ const char desk_topology[] =
 	"[topic diary]\nretention = keep\n"
 	"[peer door]\ngateway = yes\nsays = raw\nsays = work\nsays = lonely\n"
 	"[peer worker]\nhears = raw\nhears = work\nremembers = fact\nsays = fact\nsays = claim\n"
-	"lease = 10s\n"
-	"[peer single]\nexclusive = yes\nhears = fact\nremembers = row\nremembers = row.end\n"
+	"lease = 10s\n[peer single]\nexclusive = yes\nhears = fact\nremembers = row\nremembers = row.end\n"
 	"says = row\nsays = row.end\n"
 	"[peer reader]\nremembers = raw\nremembers = work\nremembers = fact\nremembers = row\n"
 	"remembers = row.end\nremembers = claim\nremembers = dead.letter\n"
@@ -146,6 +147,18 @@ static void tap(void *context, const char *topic, const char *shop, struct bytes
 	desk->tapped++;
 }
 
+/* DESK_FAR: so many topics, and a fifth as many peers, are declared before the test's own, which get the higher numbers. */
+static void add_fillers(struct buffer *ret)
+{
+	const char *far = getenv("DESK_FAR");
+	int count = far ? atoi(far) : 0;
+
+	for (int i = 0; i < count; i++)
+		buffer_printf(ret, "[topic filler.%d]\nretention = fact\n", i);
+	for (int i = 0; i < count / 5; i++)
+		buffer_printf(ret, "[peer filler-%d]\n", i);
+}
+
 int desk_start(struct desk *desk, const char *topology)
 {
 	struct broker_out out = { .context = desk,
@@ -154,10 +167,14 @@ int desk_start(struct desk *desk, const char *topology)
 		.push = push,
 		.control = control,
 		.tap = tap };
+	_cleanup_(buffer_free) struct buffer text = { 0 };
 	struct config_error error;
 	struct store *store;
 
-	if (topology_parse(topology, "topology", &desk->topology, &error) < 0)
+	add_fillers(&text);
+	buffer_add_text(&text, topology);
+	topology_free(&desk->topology);
+	if (topology_parse(buffer_text(&text), "topology", &desk->topology, &error) < 0)
 		fail_msg("%s", error.text);
 	if (desk->path[0])
 		assert_int_equal(store_open(desk->path, &broker_store_options, &store, desk->why), 0);
@@ -218,6 +235,7 @@ void desk_close(struct desk *desk)
 	char command[128];
 
 	desk_crash(desk);
+	topology_free(&desk->topology);
 	for (int i = 0; i < desk->peer_count; i++) {
 		buffer_free(&desk->peers[i]->answer);
 		free(desk->peers[i]);
@@ -429,4 +447,20 @@ Confirm peer_turned(struct peer *peer, const Receipt *receipt, const struct verd
 	desk_work(peer->desk);
 	assert_true(peer_confirm(peer, request, &confirm));
 	return confirm;
+}
+
+json_t *desk_verified(struct desk *desk)
+{
+	struct verify *verify = memory_new(sizeof(*verify));
+	json_t *report;
+
+	verify->store = desk->store;
+	verify->topology = &desk->topology;
+	verify->idem_window_us = desk->settings.idem_window_us;
+	verify->now_us = clock_wall_us(&desk->clock);
+	assert_int_equal(verify_log(verify), 0);
+	report = verify_report(verify);
+	verify_free(verify);
+	free(verify);
+	return report;
 }

@@ -11,7 +11,7 @@
 #include "bus/wire/message.h"
 #include <jansson.h>
 
-enum { TRAY_MAX = 8192, DESK_PEERS_MAX = 16 };
+enum { TRAY_MAX = 8192, DESK_PEERS_MAX = 64 };
 
 struct item {
 	Down down;
@@ -58,8 +58,9 @@ struct desk *desk_open_disk(void);
 int desk_start(struct desk *desk, const char *topology); /* opens (again); -EUCLEAN: desk->why */
 void desk_crash(struct desk *desk);                      /* closes it as it is; sessions and lanes are gone */
 void desk_close(struct desk *desk);
-void desk_work(struct desk *desk);                    /* commit and tick until nothing is left to do now */
-void desk_pass(struct desk *desk, int64_t us);        /* time, with every peer's heartbeat on the way */
+json_t *desk_verified(struct desk *desk);      /* the report of a verification of its log (verify.h); the caller's */
+void desk_work(struct desk *desk);             /* commit and tick until nothing is left to do now */
+void desk_pass(struct desk *desk, int64_t us); /* time, with every peer's heartbeat on the way */
 void desk_pass_silent(struct desk *desk, int64_t us); /* ... without */
 
 struct peer *peer_new(struct desk *desk, const char *service, const char *instance);

@@ -3,7 +3,6 @@
 #include "bus/base/text.h"
 #include "bus/broker/admin/erase.h"
 #include "bus/broker/core.h"
-#include "bus/broker/verify/verify.h"
 #include "desk.h"
 #include <dirent.h>
 #include <errno.h>
@@ -92,25 +91,14 @@ static void finish(struct desk *desk)
 
 static int64_t verified(struct desk *desk, const char *count)
 {
-	struct verify *verify = calloc(1, sizeof(*verify));
-	json_t *report;
-	int64_t number;
-	char *text;
+	json_t *report = desk_verified(desk);
+	char *text = json_dumps(report, 0);
+	int64_t number = json_integer_value(json_object_get(report, count));
 
-	verify->store = desk->store;
-	verify->topology = &desk->topology;
-	verify->idem_window_us = desk->settings.idem_window_us;
-	verify->now_us = clock_wall_us(&desk->clock);
-	assert_int_equal(verify_log(verify), 0);
-	report = verify_report(verify);
-	text = json_dumps(report, 0);
 	if (!json_is_true(json_object_get(report, "sound")))
 		fail_msg("%s", text);
 	free(text);
-	number = json_integer_value(json_object_get(report, count));
 	json_decref(report);
-	verify_free(verify);
-	free(verify);
 	return number;
 }
 

@@ -161,8 +161,7 @@ static void what_somebody_remembers_must_be_in_it(void **state)
 	expect_forgot(log, 20, second, NULL);
 	expect_forgot(log, 21, second,
 		"the log lost its end once and has grown since: a restart found message 20 the last, and message 21 "
-		"had "
-		"been confirmed");
+		"had been confirmed");
 	expect_forgot(log, 10, first, NULL);
 	expect_forgot(log, 11, first, "a restart found message 10 the last, and message 11 had been confirmed");
 	lose(log);

@@ -6,11 +6,9 @@
 
 /* 1: "demo", 2: { 1: "anna@mail.example", 3: 7 }, 4: fixed32 */
 static const char message[] = "\x0a\x04"
-			      "demo"
-			      "\x12\x15\x0a\x11"
+			      "demo\x12\x15\x0a\x11"
 			      "anna@mail.example"
-			      "\x18\x07"
-			      "\x25"
+			      "\x18\x07\x25"
 			      "abcd";
 enum { LEN = sizeof(message) - 1 };
 
@@ -31,11 +29,8 @@ static void what_is_shown_stays_and_all_else_is_stars(void **state)
 	assert_int_equal(mask_with("2/ 1", masked), 0);
 	assert_memory_equal(masked,
 		"\x0a\x04"
-		"demo"
-		"\x12\x15\x0a\x11"
-		"****@************"
-		"\x18\x07"
-		"\x25"
+		"demo\x12\x15\x0a\x11****@************"
+		"\x18\x07\x25"
 		"abcd",
 		LEN);
 	assert_int_equal(mask_with("2/ 2/1", masked), 0);

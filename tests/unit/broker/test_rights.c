@@ -15,7 +15,7 @@ enum { TOPOLOGY_MAX = 1 << 20 };
 
 struct cast {
 	struct desk *desk;
-	struct peer *peers[PEERS_MAX]; /* one of each service, as in the topology */
+	struct peer *peers[DESK_PEERS_MAX]; /* one of each service, as in the topology */
 };
 
 static struct cast open_shipped(void)
@@ -42,8 +42,8 @@ static bool is_heard(const struct topology *topology, int topic)
 	bool heard = topology->topics[topic].retention != 0; /* the operator reads what is kept */
 
 	for (int i = 0; i < topology->peer_count; i++)
-		heard = heard || topic_set_has(topology->peers[i].hears, topic) ||
-			topic_set_has(topology->peers[i].remembers, topic);
+		heard = heard || topic_set_has(&topology->peers[i].hears, topic) ||
+			topic_set_has(&topology->peers[i].remembers, topic);
 	return heard;
 }
 
@@ -54,8 +54,8 @@ static void check_trays(const struct cast *cast, int topic, bool was_said)
 	for (int i = 0; i < topology->peer_count; i++) {
 		struct item *delivery = peer_delivery(cast->peers[i]), *projection = peer_projection(cast->peers[i]);
 
-		assert_int_equal(delivery != NULL, was_said && topic_set_has(topology->peers[i].hears, topic));
-		assert_int_equal(projection != NULL, was_said && topic_set_has(topology->peers[i].remembers, topic));
+		assert_int_equal(delivery != NULL, was_said && topic_set_has(&topology->peers[i].hears, topic));
+		assert_int_equal(projection != NULL, was_said && topic_set_has(&topology->peers[i].remembers, topic));
 		assert_null(peer_delivery(cast->peers[i]));
 		assert_null(peer_projection(cast->peers[i]));
 	}
@@ -71,7 +71,7 @@ static void every_service_says_hears_and_folds_what_it_declares_and_nothing_else
 	(void)state;
 	for (int peer = 0; peer < topology->peer_count; peer++) {
 		for (int topic = 0; topic < topology->topic_count; topic++) {
-			bool may = topic_set_has(topology->peers[peer].says, topic) && is_heard(topology, topic) &&
+			bool may = topic_set_has(&topology->peers[peer].says, topic) && is_heard(topology, topic) &&
 				!topology->topics[topic].claim; /* which is said as none here */
 			Confirm confirm;
 

@@ -1,6 +1,5 @@
 /* a log that is sound is called sound, and each damage that can be told is told, with its place */
 #include "bus/broker/core.h"
-#include "bus/broker/verify/verify.h"
 #include "damages.h"
 #include <setjmp.h>
 #include <stdarg.h>
@@ -34,22 +33,6 @@ static struct desk *open_log(void)
 	return desk;
 }
 
-static json_t *verified(struct desk *desk)
-{
-	struct verify *verify = calloc(1, sizeof(*verify));
-	json_t *report;
-
-	verify->store = desk->store;
-	verify->topology = &desk->topology;
-	verify->idem_window_us = desk->settings.idem_window_us;
-	verify->now_us = clock_wall_us(&desk->clock);
-	assert_int_equal(verify_log(verify), 0);
-	report = verify_report(verify);
-	verify_free(verify);
-	free(verify);
-	return report;
-}
-
 static int64_t number(const json_t *object, const char *name)
 {
 	assert_true(json_is_integer(json_object_get(object, name)));
@@ -72,7 +55,7 @@ static const json_t *queue_of(const json_t *report, const char *name)
 
 static void assert_sound(struct desk *desk)
 {
-	json_t *report = verified(desk);
+	json_t *report = desk_verified(desk);
 	char *text = json_dumps(json_object_get(report, "problems"), 0);
 
 	if (!json_is_true(json_object_get(report, "sound")))
@@ -84,7 +67,7 @@ static void assert_sound(struct desk *desk)
 static void every_message_ends_once_per_queue(void **state)
 {
 	struct desk *desk = open_log();
-	json_t *report = verified(desk);
+	json_t *report = desk_verified(desk);
 	const json_t *queue = queue_of(report, "worker");
 
 	(void)state;
@@ -118,7 +101,7 @@ static void a_letter_that_is_redriven_and_fails_again_is_one_letter(void **state
 	item = peer_delivery(worker);
 	assert_int_equal(item->down.what.delivery.receipt.seq, DEAD);
 	TURN(worker, &item->down.what.delivery.receipt, .kind = VERDICT_RETURN, .failed = true, .delay_us = US_PER_S);
-	report = verified(desk);
+	report = desk_verified(desk);
 	assert_int_equal(number(queue_of(report, "worker"), "heard"), 4);
 	assert_int_equal(number(queue_of(report, "worker"), "redriven"), 1);
 	assert_int_equal(number(queue_of(report, "worker"), "dead"), 0);
@@ -142,7 +125,7 @@ static void what_was_dropped_for_its_age_is_missed_by_nobody(void **state)
 	desk->clock.virtual_us += 40 * US_PER_DAY;
 	for (int i = 0; i < 3; i++)
 		desk_pass_silent(desk, US_PER_MINUTE);
-	report = verified(desk);
+	report = desk_verified(desk);
 	assert_true(number(report, "dropped") > 0);
 	json_decref(report);
 	assert_sound(desk);
@@ -172,7 +155,7 @@ static void each_damage_is_told_with_its_place(void **state)
 		char *text;
 
 		damages[i].plant(desk);
-		report = verified(desk);
+		report = desk_verified(desk);
 		text = json_dumps(json_object_get(report, "problems"), 0);
 		if (!is_told(report, &damages[i]))
 			fail_msg("\"%s\" of message %llu was not told, but %s", damages[i].told,

@@ -18,6 +18,14 @@
 DEFINE_CLEANUP(struct store_batch *, store_batch_free)
 DEFINE_CLEANUP(struct store *, store_close)
 
+static void copy_file(const char *from, const char *to)
+{
+	char command[600];
+
+	snprintf(command, sizeof(command), "cp %s %s", from, to);
+	assert_int_equal(system(command), 0);
+}
+
 /* `off_end` bytes are cut off; 0: the whole file is gone. */
 static void refuses_without_its_end(off_t off_end)
 {
@@ -51,6 +59,46 @@ static void a_log_without_the_end_that_was_synced_is_refused(void **state)
 	refuses_without_its_end(2 * VALUE_BYTES); /* into the middle of a record: one that was confirmed goes with it */
 	refuses_without_its_end(2 * (VALUE_BYTES + RECORD_HEAD)); /* between two records, if all lie in one block */
 	refuses_without_its_end(0);
+}
+
+/* The first record of a log, cut off `left` bytes behind its beginning by a kill, while the witness knows nothing of it. */
+static void goes_on_after_a_first_record_of(off_t left)
+{
+	_cleanup_(folder_remove) struct folder folder = folder_new();
+	char log[256], witness[256], before[256], why[512] = "";
+	struct store *store = NULL;
+	uint64_t count;
+
+	commit_until_killed(folder.path, 0, 10);
+	store_close(opened(folder.path)); /* all of it lies in a sorted file now, and no log holds anything */
+	FOLDER_PATH(witness, folder, "witness");
+	FOLDER_PATH(before, folder, "before");
+	copy_file(witness, before);
+	store = opened(folder.path);
+	count = count_numbers(store);
+	store_close(store);
+	commit_until_killed(folder.path, count, 1);
+	find_log(&folder, log);
+	assert_int_equal(truncate(log, left), 0);
+	assert_int_equal(rename(before, witness), 0);
+	assert_int_equal(store_open(folder.path, &options, &store, why), 0);
+	assert_non_null(strstr(why, "the last record was cut short"));
+	for (int again = 0; again < 3; again++) {
+		assert_int_equal(count_numbers(store), count);
+		assert_int_equal(put_number(store, count++, true), 0);
+		store_close(store);
+		assert_int_equal(store_open(folder.path, &options, &store, why), 0);
+		assert_string_equal(why, "");
+	}
+	store_close(store);
+}
+
+static void a_log_whose_only_record_was_cut_short_is_in_nobodys_way_later(void **state)
+{
+	(void)state;
+	goes_on_after_a_first_record_of(5); /* not even its head */
+	goes_on_after_a_first_record_of(61);
+	goes_on_after_a_first_record_of(VALUE_BYTES);
 }
 
 /* Two logs are needed at once: of one family only the first holds anything, and the second began when another family's was full. */
@@ -127,13 +175,12 @@ static void a_log_that_is_not_needed_any_more_is_not_missed(void **state)
 {
 	(void)state;
 	_cleanup_(folder_remove) struct folder folder = folder_new();
-	char witness[256], before[256], command[600], why[512] = "";
+	char witness[256], before[256], why[512] = "";
 	struct store *store;
 	commit_until_killed(folder.path, 0, 30);
 	FOLDER_PATH(witness, folder, "witness");
 	FOLDER_PATH(before, folder, "before");
-	snprintf(command, sizeof(command), "cp %s %s", witness, before);
-	assert_int_equal(system(command), 0);
+	copy_file(witness, before);
 	store_close(opened(folder.path)); /* its log goes into a sorted file, and away */
 	assert_int_equal(rename(before, witness), 0);
 	store = opened(folder.path);
@@ -291,6 +338,7 @@ int main(int argc, char **argv)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(of_many_logs_the_newest_are_known_and_of_them_those_that_hold_something),
 		cmocka_unit_test(a_log_without_the_end_that_was_synced_is_refused),
+		cmocka_unit_test(a_log_whose_only_record_was_cut_short_is_in_nobodys_way_later),
 		cmocka_unit_test(two_logs_that_follow_each_other_are_taken),
 		cmocka_unit_test(an_older_log_that_lost_its_end_is_refused),
 		cmocka_unit_test(an_older_log_that_ends_between_two_records_is_refused),

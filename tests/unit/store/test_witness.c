@@ -76,8 +76,7 @@ static void expect_synced(const struct folder *folder, uint64_t sequence)
 	assert_int_equal(witness_check(folder->path, sequence - 1, why), -EUCLEAN);
 	snprintf(wanted, sizeof(wanted),
 		"Corruption: %s: the write-ahead log (*.log) ends at operation %llu, and %llu were synced: its end is "
-		"cut "
-		"off or missing",
+		"cut off or missing",
 		folder->path, (unsigned long long)sequence - 1, (unsigned long long)sequence);
 	assert_string_equal(why, wanted);
 }

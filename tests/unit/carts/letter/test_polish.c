@@ -69,7 +69,7 @@ static const char *take(const char *line, char ret_line[POLISHED_MAX])
 
 	answer = (struct model_answer){ .answered = line != NULL, .words = "it did not answer" };
 
-	TEXT_COPY(answer.text, line ? line : "");
+	answer.text = (char *)line;
 	return polish_take(&reminder, &answer, ret_line);
 }
 

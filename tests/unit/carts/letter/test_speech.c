@@ -6,7 +6,7 @@
 #include "tests/unit/cmocka_all.h"
 #include "tests/unit/document.h"
 
-static const struct service reader = { .name = "reader", .remembers = { REMEMBERS(document, docs_remember) } };
+static const struct service reader = { .name = "reader", .remembers = REMEMBERING(REMEMBERS(document, docs_remember)) };
 
 #define SHOP(currency, locale)                                                                                         \
 	"[shop]\ntime-zone = Europe/Berlin\ncurrency = " currency "\nlocale = " locale                                 \

@@ -235,7 +235,7 @@ struct heard {
 	bool has;
 };
 
-static bool heard_has(void *context, enum value value)
+static bool heard_has(void *context, int value)
 {
 	return ((struct heard *)context)->has && value == VALUE_DISCOUNT_CODE;
 }
@@ -245,11 +245,11 @@ static void heard_text(void *context, const char *text)
 	strcat(((struct heard *)context)->text, text);
 }
 
-static void heard_value(void *context, enum value value, const char *label)
+static void heard_value(void *context, int value, const char *label)
 {
 	struct heard *heard = context;
 	strcat(heard->text, "<");
-	strcat(heard->text, value_name(value));
+	strcat(heard->text, voice_values.rows[value].name);
 	strcat(heard->text, label ? "|" : "");
 	strcat(heard->text, label ? label : "");
 	strcat(heard->text, ">");
@@ -270,7 +270,7 @@ static void heard_link(void *context, const char *words, const char *url)
 	strcat(heard->text, "]");
 }
 
-static const char *heard_plural(void *context, enum value value)
+static const char *heard_plural(void *context, int value)
 {
 	(void)value;
 	return ((struct heard *)context)->has ? "one" : "few";
@@ -282,7 +282,8 @@ static const char *walked(const char *text, bool has)
 	struct template *template;
 	struct text_error error;
 	heard = (struct heard){ .has = has };
-	assert_int_equal(template_parse(text, (struct template_place){ 1, 1, false }, &template, &error), 0);
+	assert_int_equal(
+		template_parse(text, (struct template_place){ 1, 1, false }, &voice_values, &template, &error), 0);
 	template_walk(template,
 		&(struct template_sink){ .context = &heard,
 			.has = heard_has,

@@ -8,7 +8,7 @@
 #include <string.h>
 
 static const struct service remembers = { .name = "remembers-purchases",
-	.remembers = { REMEMBERS(cart_checkout, purchases_remember) } };
+	.remembers = REMEMBERING(REMEMBERS(cart_checkout, purchases_remember)) };
 
 static const char FILE_TEXT[] =
 	"[shop]\ntime-zone = Europe/Berlin\ncurrency = EUR\nlocale = de-DE\ntitle = Demo\n"

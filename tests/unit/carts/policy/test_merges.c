@@ -5,7 +5,7 @@
 #include "tests/unit/cmocka_all.h"
 
 static const struct service remembers = { .name = "remembers-merges",
-	.remembers = { REMEMBERS(cart_state, merges_remember) } };
+	.remembers = REMEMBERING(REMEMBERS(cart_state, merges_remember)) };
 
 static struct harness *h;
 

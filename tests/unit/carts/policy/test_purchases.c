@@ -7,7 +7,7 @@
 #include <string.h>
 
 static const struct service remembers = { .name = "remembers-purchases",
-	.remembers = { REMEMBERS(cart_checkout, purchases_remember), REMEMBERS(document, docs_remember) } };
+	.remembers = REMEMBERING(REMEMBERS(cart_checkout, purchases_remember), REMEMBERS(document, docs_remember)) };
 
 static struct harness *h;
 

@@ -3,7 +3,7 @@
 #include "services/carts/policy/sends.h"
 #include "tests/unit/cmocka_all.h"
 
-static const struct service remembers_sends = { .name = "remembers-sends", .remembers = { SENDS_REMEMBERED } };
+static const struct service remembers_sends = { .name = "remembers-sends", .remembers = REMEMBERING(SENDS_REMEMBERED) };
 static const CartState cart = { .ids = { .cart_id = "c1" } };
 
 static struct harness *fresh(void)

@@ -6,7 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
-static const struct service remembers_stops = { .name = "remembers-stops", .remembers = { STOPS_REMEMBERED } };
+static const struct service remembers_stops = { .name = "remembers-stops", .remembers = REMEMBERING(STOPS_REMEMBERED) };
 
 #define NOON (12 * US_PER_HOUR)
 

@@ -12,7 +12,7 @@ static void forget(struct state *state, const struct message_meta *said, const A
 }
 
 static const struct service teller = { .name = "teller",
-	.remembers = { LEDGER_REMEMBERED, LEDGER_REMEMBERED_OF_PEOPLE, REMEMBERS(alarm, forget) } };
+	.remembers = REMEMBERING(LEDGER_REMEMBERED, LEDGER_REMEMBERED_OF_PEOPLE, REMEMBERS(alarm, forget)) };
 
 static struct harness *h;
 

@@ -1,133 +1,103 @@
-/* The owner's texts as a service knows them. */
+/* Texts of any length that is allowed: in which field of a message they are, and that a service reads them whole from its state. */
 #include "bus/actor/sim/harness.h"
+#include "bus/base/clock.h"
+#include "bus/base/memory.h"
 #include "bus/base/text.h"
 #include "services/kit/documents/docs.h"
-#include <setjmp.h>
-#include <stdarg.h>
+#include "tests/unit/cmocka_all.h"
 #include <stdio.h>
 #include <stdlib.h>
-// clang-format off
-#include <cmocka.h>
-// clang-format on
 
-static const struct service reader = { .name = "reader", .remembers = { REMEMBERS(document, docs_remember) } };
+#define NOW_US (INT64_C(1795176000) * US_PER_S)
 
-#define SHOP(currency, locale)                                                                                         \
-	"[shop]\ntime-zone = Europe/Berlin\ncurrency = " currency "\nlocale = " locale                                 \
-	"\ntitle = A\nurl = https://a.example\n[mail]\nfrom = a@a.example\n"
-#define RULES(small)                                                                                                   \
-	"Small carts (under " small                                                                                    \
-	"): 4 hours, then 24. Medium carts: 2 hours, then 22. Big carts (over $900): 1 hour, then 20."
+static const struct service reader = { .name = "reader", .remembers = REMEMBERING(REMEMBERS(document, docs_remember)) };
 
-static void given(struct harness *h, const char *shop, const char *kind, uint32_t version, const char *text)
+static int parsed_count;
+
+static void *parse_policy(const struct document_text *text, const char *with)
 {
-	Document *document = calloc(1, sizeof(*document));
+	(void)with;
+	parsed_count++;
+	return memory_copy_text(text->text);
+}
+
+static const struct docs_reading reading = { parse_policy, free };
+
+/* Two bytes a letter, so that no cut would go unseen; and one more if the length is odd. */
+static char *text_of(size_t len)
+{
+	char *text = memory_new(len + 1);
+
+	for (size_t i = 0; i + 1 < len; i += 2)
+		memcpy(text + i, i % 34 ? "ä" : "ö", 2);
+	if (len % 2)
+		text[len - 1] = 'x';
+	return text;
+}
+
+static void given(struct harness *h, const char *text, uint32_t version)
+{
+	Document *document = memory_new(sizeof(*document));
 
 	document->version = version;
-	TEXT_COPY(document->kind, kind);
-	TEXT_COPY(document->text, text);
-	snprintf(document->digest, sizeof(document->digest), "%016llx", (unsigned long long)text_hash(bytes_of(text)));
-	GIVEN(h, document, document, .shop = shop, .key = kind, .version = version);
+	TEXT_COPY(document->kind, "policy");
+	snprintf(document->digest, sizeof(document->digest), "%016llx-%u",
+		(unsigned long long)text_hash(bytes_of(text)), (unsigned)version);
+	document_set_text(document, bytes_of(text));
+	GIVEN(h, document, document, .shop = "demo", .key = "policy", .version = version);
 	free(document);
 }
 
-static void nothing_was_said_yet(void **state)
+static void a_text_up_to_256_kib_is_folded_and_read_whole(void **state)
 {
-	struct harness *h = harness_new(&reader, 0);
-	uint32_t version = 7;
-	char digest[100];
+	static const size_t lengths[] = { 1, 32766, 32767, 32768, 32769, 65535, 65536, 65537, 131072,
+		DOCUMENT_BYTES_MAX - 1, DOCUMENT_BYTES_MAX, 100 };
+	struct harness *h = harness_new(&reader, NOW_US);
 
 	(void)state;
-	assert_null(docs_shop(harness_state(h), "demo"));
-	assert_null(docs_rules(harness_state(h), "demo", &version));
-	assert_int_equal(version, 0);
-	assert_int_equal(docs_version(harness_state(h), "demo", "rules", digest), 0);
-	harness_free(h);
-}
+	for (uint32_t i = 0; i < sizeof(lengths) / sizeof(lengths[0]); i++) {
+		char *text = text_of(lengths[i]);
+		uint32_t version;
 
-static void a_newer_version_replaces_an_older_and_never_the_other_way(void **state)
-{
-	struct harness *h = harness_new(&reader, 0);
-	uint32_t version;
-
-	(void)state;
-	given(h, "demo", "shop", 1, SHOP("USD", "en-US"));
-	given(h, "demo", "rules", 1, RULES("$40"));
-	assert_int_equal(docs_rules(harness_state(h), "demo", &version)->edges[0].from[1], 4000);
-	assert_int_equal(version, 1);
-	given(h, "demo", "rules", 3, RULES("$60"));
-	given(h, "demo", "rules", 2, RULES("$50"));
-	assert_int_equal(docs_rules(harness_state(h), "demo", &version)->edges[0].from[1], 6000);
-	assert_int_equal(version, 3);
-	harness_free(h);
-}
-
-static void two_shops_share_nothing(void **state)
-{
-	struct harness *h = harness_new(&reader, 0);
-
-	(void)state;
-	given(h, "one", "shop", 1, SHOP("USD", "en-US"));
-	given(h, "two", "shop", 1, SHOP("CAD", "en-CA"));
-	given(h, "one", "rules", 1, RULES("$40"));
-	given(h, "two", "rules", 1, RULES("$40"));
-	assert_string_equal(docs_rules(harness_state(h), "one", NULL)->edges[0].currency, "USD");
-	assert_string_equal(docs_rules(harness_state(h), "two", NULL)->edges[0].currency, "CAD");
-	assert_string_equal(docs_shop(harness_state(h), "one")->currency, "USD");
-	assert_string_equal(docs_shop(harness_state(h), "two")->currency, "CAD");
-	harness_free(h);
-}
-
-static void rules_are_read_anew_when_the_shops_currency_changes(void **state)
-{
-	struct harness *h = harness_new(&reader, 0);
-
-	(void)state;
-	given(h, "demo", "shop", 1, SHOP("USD", "en-US"));
-	given(h, "demo", "rules", 1, RULES("$40"));
-	assert_string_equal(docs_rules(harness_state(h), "demo", NULL)->edges[0].currency, "USD");
-	given(h, "demo", "shop", 2, SHOP("AUD", "en-AU"));
-	assert_string_equal(docs_rules(harness_state(h), "demo", NULL)->edges[0].currency, "AUD");
-	harness_free(h);
-}
-
-/* Two services in one process (the simulator) know different versions at the same moment. */
-static void each_state_sees_its_own_version(void **state)
-{
-	struct harness *early = harness_new(&reader, 0), *late = harness_new(&reader, 0);
-
-	(void)state;
-	given(early, "demo", "rules", 1, RULES("$40"));
-	given(late, "demo", "rules", 2, RULES("$50"));
-	for (int i = 0; i < 2; i++) {
-		assert_int_equal(docs_rules(harness_state(early), "demo", NULL)->edges[0].from[1], 4000);
-		assert_int_equal(docs_rules(harness_state(late), "demo", NULL)->edges[0].from[1], 5000);
+		given(h, text, i + 1);
+		const char *read = docs_read(harness_state(h), "demo", "policy", &reading, "", &version);
+		assert_non_null(read);
+		assert_int_equal(version, i + 1);
+		assert_int_equal(strlen(read), lengths[i]);
+		assert_int_equal(strcmp(read, text), 0);
+		parsed_count = 0;
+		assert_ptr_equal(docs_read(harness_state(h), "demo", "policy", &reading, "", NULL), read);
+		assert_int_equal(parsed_count, 0);
+		free(text);
 	}
-	harness_free(early);
-	harness_free(late);
+	harness_free(h);
 }
 
-static void a_text_that_an_older_program_accepted_is_no_document(void **state)
+static void only_what_older_releases_cannot_read_is_in_the_field_that_they_skip(void **state)
 {
-	struct harness *h = harness_new(&reader, 0);
-	uint32_t version;
+	char *fits = text_of(32767), *longer = text_of(32768);
+	Document *document = memory_new(sizeof(*document));
 
 	(void)state;
-	given(h, "demo", "rules", 4, "Remind everybody all the time.");
-	assert_null(docs_rules(harness_state(h), "demo", &version));
-	assert_int_equal(version, 4);
-	harness_free(h);
+	document_set_text(document, bytes_of(fits));
+	assert_string_equal(document->text, fits);
+	assert_int_equal(document->long_text.len, 0);
+	document_set_text(document, bytes_of(longer));
+	assert_string_equal(document->text, "");
+	assert_int_equal(document->long_text.len, 32768);
+	assert_true(bytes_equal(document_text(document), bytes_of(longer)));
+	document_set_text(document, BYTES(NULL, 0)); /* as one that was taken back */
+	assert_int_equal(document_text(document).len, 0);
+	free(document);
+	free(fits);
+	free(longer);
 }
 
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(nothing_was_said_yet),
-		cmocka_unit_test(a_newer_version_replaces_an_older_and_never_the_other_way),
-		cmocka_unit_test(two_shops_share_nothing),
-		cmocka_unit_test(rules_are_read_anew_when_the_shops_currency_changes),
-		cmocka_unit_test(each_state_sees_its_own_version),
-		cmocka_unit_test(a_text_that_an_older_program_accepted_is_no_document),
+		cmocka_unit_test(a_text_up_to_256_kib_is_folded_and_read_whole),
+		cmocka_unit_test(only_what_older_releases_cannot_read_is_in_the_field_that_they_skip),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

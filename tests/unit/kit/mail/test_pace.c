@@ -9,8 +9,8 @@
 #include <string.h>
 
 static const struct service remembers = { .name = "remembers-pace",
-	.remembers = {
-		REMEMBERS(send_claim, pace_remember_claim), REMEMBERS(reminder_released, pace_remember_released) } };
+	.remembers = REMEMBERING(
+		REMEMBERS(send_claim, pace_remember_claim), REMEMBERS(reminder_released, pace_remember_released)) };
 
 static struct harness *h;
 

@@ -9,8 +9,8 @@
 #define NANO INT64_C(1000000000)
 
 static const struct service counts = { .name = "counts",
-	.remembers = { REMEMBERS(model_used, spend_remember_model), REMEMBERS(send_claim, spend_remember_claim),
-		REMEMBERS(reminder_released, spend_remember_released) } };
+	.remembers = REMEMBERING(REMEMBERS(model_used, spend_remember_model),
+		REMEMBERS(send_claim, spend_remember_claim), REMEMBERS(reminder_released, spend_remember_released)) };
 static const struct budget budget = { .nano_usd = 15 * NANO, .nano_usd_per_mail = 100000, .tokens = 2000 };
 
 static void asked(struct harness *h, const char *shop, uint32_t in, uint32_t out, int64_t nano_usd, int64_t at_us)

@@ -7,7 +7,8 @@
 
 #define NOW_US (INT64_C(1795176000) * US_PER_S)
 
-static const struct service counts = { .name = "counts", .remembers = { REMEMBERS(model_used, spend_remember_model) } };
+static const struct service counts = { .name = "counts",
+	.remembers = REMEMBERING(REMEMBERS(model_used, spend_remember_model)) };
 
 static void a_model_is_asked_while_the_months_budget_lasts(void **state)
 {

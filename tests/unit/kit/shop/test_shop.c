@@ -13,14 +13,11 @@
 // clang-format on
 
 static const char good[] = "# a shop\n"
-			   "[shop]\n"
-			   "time-zone = Europe/Berlin\n"
-			   "currency = EUR\n"
-			   "locale = de-DE\n"
+			   "[shop]\ntime-zone = Europe/Berlin\n"
+			   "currency = EUR\nlocale = de-DE\n"
 			   "title = Blumen Huber\n"
 			   "url = https://shop.example\n"
-			   "[mail]\n"
-			   "from = Blumen Huber <Shop@Shop.example>\n";
+			   "[mail]\nfrom = Blumen Huber <Shop@Shop.example>\n";
 
 static struct shop parsed(const char *text)
 {

@@ -1,4 +1,5 @@
 /* test_alarm.c: what the admin is told of a storefront, when, and how often */
+#include "bus/actor/runtime/layers.h"
 #include "bus/base/clock.h"
 #include "services/kit/storefront/alarm.h"
 #include "tests/unit/cmocka_all.h"
@@ -15,9 +16,9 @@ static enum verdict hear(const struct state *state, const StorefrontTask *task, 
 }
 
 static const struct service asker = { .name = "asker",
-	.hears = { HEARS(storefront_task, hear) },
-	.remembers = { REMEMBERS(alarm, storefront_alarm_remember) },
-	.says = { SAYS(alarm) } };
+	.hears = HEARING(HEARS(storefront_task, hear)),
+	.remembers = REMEMBERING(REMEMBERS(alarm, storefront_alarm_remember)),
+	.says = SAYING(SAYS(alarm)) };
 
 static struct harness *h;
 

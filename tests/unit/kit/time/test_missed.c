@@ -2,20 +2,22 @@
 #include "bus/actor/sim/harness.h"
 #include "bus/base/clock.h"
 #include "bus/base/text.h"
-#include "proto/topics.h"
+#include "proto/platform_topics.h"
 #include "services/kit/time/missed.h"
 #include "services/kit/time/moment.h"
 #include "tests/unit/cmocka_all.h"
 #include <errno.h>
 #include <string.h>
 
+STATE_NUMBERS(told, "told");
+
 /* An alarm is the fact that a period was told: its kind is the period's name. */
 static void remember(struct state *state, const struct message_meta *said, const Alarm *alarm)
 {
-	state_put_number(state, "told", said->shop, alarm->kind, 1);
+	STATE_PUT_NUMBER(state, told, said->shop, alarm->kind, 1);
 }
 
-static const struct service teller = { .name = "teller", .remembers = { REMEMBERS(alarm, remember) } };
+static const struct service teller = { .name = "teller", .remembers = REMEMBERING(REMEMBERS(alarm, remember)) };
 
 static struct harness *h;
 
@@ -53,7 +55,7 @@ static int64_t at(const char *moment)
 static const char *next(enum period_kind kind, const char *ticked, const char *until, bool *ret_more)
 {
 	static struct period period;
-	const struct missed missed = { .table = "told",
+	const struct missed missed = { .table = STATE_HANDLE(told),
 		.shop = "demo",
 		.zone = "Europe/Berlin",
 		.kind = kind,
@@ -148,9 +150,11 @@ static void a_zone_that_is_none_finds_nothing(void **state)
 {
 	struct period period;
 	bool more;
-	const struct missed missed = {
-		.table = "told", .shop = "demo", .zone = "Europe/Nowhere", .kind = PERIOD_DAY, .ticked_us = 1000
-	};
+	const struct missed missed = { .table = STATE_HANDLE(told),
+		.shop = "demo",
+		.zone = "Europe/Nowhere",
+		.kind = PERIOD_DAY,
+		.ticked_us = 1000 };
 
 	(void)state;
 	assert_int_equal(missed_find(harness_state(h), &missed, &period, &more), -EINVAL);

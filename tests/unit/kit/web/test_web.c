@@ -334,6 +334,25 @@ static void clients_of_a_proxy_are_told_apart_by_what_it_says(void **state)
 	assert_string_equal(heard(6), "");
 }
 
+static void what_a_proxy_says_in_no_words_is_counted_and_names_nobody(void **state)
+{
+	struct source_key forged;
+
+	(void)state;
+	begin(&few, "127.0.0.1");
+	assert_true(source_key_of_text("192.0.2.1", &forged));
+	post(connect_from("127.0.0.1"), "/here", 0, 0, "X-Forwarded-For: 192.0.2.1, somebody\r\n");
+	expect_status(0, "200");
+	assert_int_equal(web_counters(web)->misnamed, 1);
+	post(connect_from("127.0.0.1"), "/here", 0, 0, "");
+	post(connect_from("127.0.0.2"), "/here", 0, 0, "X-Forwarded-For: somebody\r\n"); /* no proxy */
+	post(connect_from("127.0.0.2"), "/here", 0, 0, "X-Forwarded-For: 192.0.2.1\r\nForwarded: for=192.0.2.1\r\n");
+	assert_int_equal(web_counters(web)->misnamed, 1);
+	assert_null(source_find(web_sources(web), &forged));
+	post(connect_from("127.0.0.1"), "/here", 0, 0, "X-Forwarded-For: 192.0.2.1:4711\r\n");
+	assert_non_null(source_find(web_sources(web), &forged));
+}
+
 /* ---- work ---- */
 
 static void large_bodies_wait_while_their_network_has_spent_its_work_and_small_ones_do_not(void **state)
@@ -448,6 +467,7 @@ int main(void)
 		TEST(when_memory_is_short_the_oldest_large_body_goes_and_small_ones_are_taken),
 		TEST(one_network_cannot_hold_all_of_the_memory),
 		TEST(clients_of_a_proxy_are_told_apart_by_what_it_says),
+		TEST(what_a_proxy_says_in_no_words_is_counted_and_names_nobody),
 		TEST(large_bodies_wait_while_their_network_has_spent_its_work_and_small_ones_do_not),
 		TEST(a_large_body_waits_between_its_pieces_too),
 		TEST(what_is_proven_costs_its_network_nothing),

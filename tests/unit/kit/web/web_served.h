@@ -47,32 +47,34 @@ static struct web *web;
 static struct web_proxies proxies;
 static uint16_t port;
 static int client[CLIENTS_MOST], clients, pendings;
-static struct web_exchange *pending[CLIENTS_MOST];
+static struct web_request *pending[CLIENTS_MOST];
 static unsigned work_rounds;
 
 /* ---- the owner ---- */
 
-static inline bool judge_head(void *context, const struct request *request, struct answer *answer, size_t *body_most)
+static inline bool judge_head(void *context, struct web_request *asked)
 {
 	(void)context;
-	if (strcmp(request->path, "/short") == 0)
-		*body_most = 10;
-	if (strcmp(request->path, "/nowhere") != 0)
+	if (strcmp(asked->request.path, "/short") == 0)
+		asked->body_most = 10;
+	if (strcmp(asked->request.path, "/nowhere") != 0)
 		return true;
-	answer_json_error(answer, 404, "nothing is here");
+	answer_json_error(&asked->answer, 404, "nothing is here");
 	return false;
 }
 
-static inline bool decide(void *context, struct web_exchange *exchange, struct request *request, struct answer *answer)
+static inline bool decide(void *context, struct web_request *asked)
 {
+	struct answer *answer = &asked->answer;
+
 	(void)context;
 	answer->content_type = "text/plain";
-	answer->proven = strcmp(request->path, "/proven") == 0;
-	buffer_printf(&answer->body, "%s %zu", request->path, request->body.len);
+	answer->proven = strcmp(asked->request.path, "/proven") == 0;
+	buffer_printf(&answer->body, "%s %zu", asked->request.path, asked->request.body.len);
 	answer->status = 200;
-	if (strcmp(request->path, "/later") != 0)
+	if (strcmp(asked->request.path, "/later") != 0)
 		return true;
-	pending[pendings++] = exchange;
+	pending[pendings++] = asked;
 	return false;
 }
 

@@ -1,0 +1,19 @@
+/* cart_topics.c: the table of cart_topics.h, spelled out once */
+#include "proto/cart_topics.h"
+#include "proto/cart_events.h"
+
+#define SHOWN_FIELD(message, field) { &message##_msg, message##_##field##_tag },
+static const struct topic_shown shown[] = { PLATFORM_SHOWN(SHOWN_FIELD) CART_SHOWN(SHOWN_FIELD){ NULL, 0 } };
+
+#define TOPIC_TOLD(name, cart, word) { &topic_##name, (cart), (word), event_##name },
+#define TOPIC_KNOWN(name, cart) { &topic_##name, (cart), TOPIC_NOWHERE, NULL },
+static const struct topic_told told[] = { CART_TOLD(TOPIC_TOLD) CART_KNOWN(TOPIC_KNOWN){ NULL, 0, 0, NULL } };
+
+#define TOPIC_DEFINED(name, topic, message, class, group)                                                              \
+	TOPIC_DEFINE_SHOWN(name, topic, message, class, group, NULL, shown, told);
+CART_TOPICS(TOPIC_DEFINED)
+
+#define TOPIC_LISTED(name, topic, message, class, group) &topic_##name,
+const struct topic *const cart_topics[] = { CART_TOPICS(TOPIC_LISTED) NULL };
+
+CART_EVENTS(LOG_EVENT_DEFINE)

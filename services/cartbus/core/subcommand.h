@@ -1,0 +1,42 @@
+/*
+ * subcommand.h: a row of the command line, as the parts of the command and the systems on the bus register them
+ *
+ * Each folder of services/cartbus, and each system that has subcommands, brings a table of rows, ended by a row without a name.
+ * services/systems.cmake puts the tables together as registered_subcommands[].
+ */
+#ifndef CARTBUS_CORE_SUBCOMMAND_H
+#define CARTBUS_CORE_SUBCOMMAND_H
+
+#include "services/cartbus/core/command.h"
+
+/* Under which heading --help shows a subcommand; headings are shown in this order. */
+enum subcommand_group {
+	SUBCOMMANDS_RUN,
+	SUBCOMMANDS_HOSTS,
+	SUBCOMMANDS_SHOPS,
+	SUBCOMMANDS_STOP,
+	SUBCOMMANDS_SEE,
+	SUBCOMMANDS_MEND,
+	SUBCOMMANDS_GROUPS
+};
+
+struct subcommand {
+	enum subcommand_group group;
+	const char *name, *words, *summary; /* "shop add", "NAME", one line; name NULL ends a table */
+	command_fn *run;
+};
+
+extern const struct subcommand *const registered_subcommands[]; /* ended by a NULL */
+
+const char *subcommand_group_heading(enum subcommand_group group);
+
+/* All rows of some tables: by group, and within one in the order in which they are registered. */
+struct subcommands {
+	const struct subcommand **all;
+	size_t count;
+};
+struct subcommands subcommands_gather(
+	const struct subcommand *const *tables); /* `tables`, ended by a NULL, is borrowed */
+void subcommands_free(struct subcommands *subcommands);
+
+#endif

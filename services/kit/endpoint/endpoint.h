@@ -1,0 +1,69 @@
+/*
+ * endpoint.h: what the gateway takes in: one row for each address
+ *
+ * A system brings a table of rows to the gateway (services/systems.cmake, the face `endpoints`). The last row is empty. The gateway
+ * finds the row of a request by its path and method, once, and answers 404 and 405 by itself. Then it calls `prove`, `read` and
+ * `answer`, in this order. Each gets the submission (submission.h), which lives until the answer is sent.
+ */
+#ifndef KIT_ENDPOINT_ENDPOINT_H
+#define KIT_ENDPOINT_ENDPOINT_H
+
+#include "services/kit/endpoint/submission.h"
+
+enum endpoint_methods {     /* a set */
+	ENDPOINT_READS = 1, /* GET and HEAD: the endpoint changes nothing */
+	ENDPOINT_POST = 2
+};
+
+enum { FORM_MOST = 16 * 1024, FILE_MOST = 32 * 1024 * 1024 }; /* bytes: the body that a page, and a file, may have */
+
+/* A body that becomes a blob (body.h). The first name of the row's path is the shop that the blob belongs to. */
+struct endpoint_file {
+	const struct blob_use *use; /* its blob_bytes is at least the row's body_most */
+	const struct topic *topic;  /* of the message that names it (TOPIC_DEFINE_NAMING) */
+};
+
+/*
+ * Lets scripts of other origins use an endpoint (https://fetch.spec.whatwg.org, CORS). With it the gateway answers OPTIONS, and adds the
+ * headers to every answer: also to 400, 405, 413, 429 and 503, and to the 404 of a path that begins like the row's path up to its
+ * first name. All rows of one path share one. Never with credentials. This is no proof of who asks: a form or a program needs no
+ * permission, so `read` has to judge the header Origin itself where it matters.
+ */
+struct cors {
+	/*
+	 * May a page of this origin read the answers? The submission has what the path and the head say. Its row may be NULL, and names
+	 * may be missing. See cors.h for an origin out of a list.
+	 */
+	bool (*allows)(const struct submission *submission, const char *origin);
+	const char *headers; /* of a request, that need permission, as "Content-Type, X-Requested-With"; NULL: none */
+};
+
+struct endpoint {
+	/*
+	 * A segment in angle brackets has a name: `<shop>` is a valid name of a shop, every other (`<token>`) is a word without
+	 * escapes. At most SUBMISSION_NAMES_MAX segments have a name. NULL ends the table.
+	 */
+	const char *path;
+	unsigned methods;
+	size_t body_most; /* bytes; 0: what the server takes */
+	/*
+	 * NULL: the body stays in memory. Else the gateway writes it to a file while it comes, and request.body is empty. Such a body may have
+	 * body_most bytes, up to FILE_MOST. A body in chunks, without a length, may have 32 KB; the gateway answers 411 to a longer one.
+	 */
+	const struct endpoint_file *file;
+	/* Judges the head before a byte of the body is taken. false: the answer is complete. NULL: every head is right. */
+	bool (*prove)(struct submission *submission);
+	/* Reads the whole request. true: its messages are published, and `answer` is called then. false: the answer is complete. */
+	bool (*read)(struct submission *submission);
+	/* Answers when the end of the submission is known. NULL: `read` never returns true. Required of a row that takes ENDPOINT_POST. */
+	void (*answer)(struct submission *submission);
+	const struct cors *cors; /* NULL: scripts of other origins read no answer */
+	const void *own;         /* tells rows with the same functions apart; NULL: there is nothing to tell */
+	bool listed;             /* the answer to an unknown path names this address */
+};
+
+/* Made by services/systems.cmake: the tables of all systems, and of the topics that their endpoints say. NULL ends a list. */
+extern const struct endpoint *const registered_endpoints[];
+extern const struct topic *const *const registered_endpoint_topics[];
+
+#endif

@@ -1,0 +1,257 @@
+/*
+ * routed.c: a mail on its way to a route that says a message about it
+ *
+ * Promises:  memory is bounded by a part for a mail that becomes a blob, and by 1 MiB for any other. The blob is committed before the
+ *            message that names it is said. The message's key is the digest of the route, the recipients and the mail: what is
+ *            delivered again, because an answer was lost, is the same blob and the same message.
+ * Fails by:  an end, with words. Who is killed between the blob and the message leaves a reference that goes with its age.
+ * Read next: lmtp_door.c, folder.c (who have mails), services/kit/blobs/blob_uses.c
+ */
+#include "services/platform/mailin/routed.h"
+#include "bus/base/cleanup.h"
+#include "bus/base/memory.h"
+#include "bus/base/text.h"
+#include "services/platform/mailin/report.h"
+#include <errno.h>
+#include <openssl/evp.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+enum { IDEM_SIZE = 80 };
+
+struct routed {
+	struct list hook; /* of routing->said, while is_said */
+	struct routing *routing;
+	struct mailbox mailbox;
+	struct blob_writer *writer; /* NULL: it stays in memory */
+	struct buffer text;
+	EVP_MD_CTX *digest;
+	uint64_t size;
+	int error;            /* of the disk; the rest of the mail is not taken */
+	bool is_said, is_new; /* is_new: the blob; nobody else has named it */
+	routed_fn *answer;    /* NULL: nobody asks any more */
+	void *context;
+};
+
+void routing_init(struct routing *routing, const struct mail_route *const *tables, struct blob_uses *uses,
+	struct runtime *runtime, const struct clock *clock)
+{
+	*routing = (struct routing){ .tables = tables, .uses = uses, .runtime = runtime, .clock = clock };
+	list_init(&routing->said);
+}
+
+static void digest_text(struct routed *routed, const char *text)
+{
+	EVP_DigestUpdate(routed->digest, text, strlen(text) + 1);
+}
+
+struct routed *routed_new(struct routing *routing, const struct mailbox *mailbox)
+{
+	struct routed *routed = memory_new(sizeof(*routed));
+
+	routed->routing = routing;
+	routed->mailbox = *mailbox;
+	routed->digest = EVP_MD_CTX_new();
+	if (!routed->digest || EVP_DigestInit_ex(routed->digest, EVP_sha256(), NULL) != 1)
+		routed->error = -ENOMEM;
+	if (mailbox->route->use && routed->error == 0)
+		routed->error = blob_uses_begin(routing->uses, mailbox->route->use, mailbox->shop, &routed->writer);
+	return routed;
+}
+
+static void clear(struct routed *routed)
+{
+	blob_abandon(TAKE(routed->writer));
+	buffer_free(&routed->text);
+	EVP_MD_CTX_free(TAKE(routed->digest));
+}
+
+void routed_free(struct routed *routed)
+{
+	if (!routed)
+		return;
+	routed->answer = NULL;
+	clear(routed);
+	if (!routed->is_said) /* else the bus answers yet */
+		free(routed);
+}
+
+void routing_clear(struct routing *routing)
+{
+	LIST_EACH_SAFE (hook, &routing->said) {
+		struct routed *routed = LIST_ENTRY(hook, struct routed, hook);
+
+		list_remove(hook);
+		routed->is_said = false;
+		routed_free(routed);
+	}
+}
+
+void routed_fail(struct routed *routed, int r)
+{
+	routed->error = routed->error < 0 ? routed->error : r;
+}
+
+size_t routed_memory(const struct routed *routed)
+{
+	return routed ? routed->text.len : 0;
+}
+
+void routed_add(struct routed *routed, struct bytes part)
+{
+	if (routed->error < 0)
+		return;
+	EVP_DigestUpdate(routed->digest, part.data, part.len);
+	routed->size += part.len;
+	if (routed->writer)
+		routed->error = blob_add(routed->writer, part);
+	else if (routed->text.len + part.len <= REPORT_BYTES_MOST)
+		buffer_add(&routed->text, part.data, part.len);
+	else
+		routed->error = -EFBIG;
+}
+
+/* ---- the end ---- */
+
+static void end(struct routed *routed, enum routed_end how, const char *why)
+{
+	routed_fn *answer = routed->answer;
+	void *context = routed->context;
+
+	if (routed->is_said)
+		list_remove(&routed->hook);
+	routed->is_said = false;
+	routed_free(routed);
+	if (answer)
+		answer(context, how, why);
+}
+
+static void end_by_error(struct routed *routed, int r)
+{
+	bool is_full = r == -ENOSPC || r == -EDQUOT || r == -EFBIG;
+
+	if (routed->mailbox.route->use)
+		blob_uses_refuse(routed->routing->uses);
+	end(routed, is_full ? ROUTED_NO_ROOM : ROUTED_FAILED, strerror(-r));
+}
+
+static void on_said(void *context, enum said_result result, uint64_t seq, const char *reason)
+{
+	struct routed *routed = context;
+
+	(void)seq;
+	switch (result) {
+	case SAID_FRESH:
+	case SAID_DUPLICATE:
+		end(routed, ROUTED_SAID, "");
+		break;
+	case SAID_REFUSED:
+		end(routed, ROUTED_FAILED, reason);
+		break;
+	case SAID_UNKNOWN:
+		end(routed, ROUTED_AWAY, "");
+		break;
+	}
+}
+
+/* Behind the mail's own bytes: the route, its shop and whom the mail is to. */
+static int make_idem(
+	struct routed *routed, const char (*recipients)[ADDRESS_MAX + 1], int count, char ret_idem[IDEM_SIZE])
+{
+	unsigned char sum[EVP_MAX_MD_SIZE];
+	char hex[2 * EVP_MAX_MD_SIZE + 1];
+	unsigned len = 0;
+
+	digest_text(routed, routed->mailbox.route->name);
+	digest_text(routed, routed->mailbox.shop);
+	for (int i = 0; i < count; i++)
+		digest_text(routed, recipients[i]);
+	if (EVP_DigestFinal_ex(routed->digest, sum, &len) != 1)
+		return -EIO;
+	text_hex(sum, len, hex);
+	snprintf(ret_idem, IDEM_SIZE, "mail:%s", hex);
+	return 0;
+}
+
+static int commit_blob(struct routed *routed, const char *idem, char ret_name[BLOB_NAME_SIZE])
+{
+	const struct mailbox *mailbox = &routed->mailbox;
+	char owner[BLOB_OWNER_MAX + 1];
+	int r = blob_owner_text(mailbox->route->topic->name, idem, owner);
+
+	ret_name[0] = '\0';
+	if (r < 0 || !routed->writer)
+		return r;
+	return blob_uses_commit(routed->routing->uses, mailbox->route->use, mailbox->shop, &routed->writer, owner,
+		ret_name, &routed->is_new);
+}
+
+static void say(struct routed *routed, const char *idem, const char *key, const void *message)
+{
+	const struct publish_options how = { .shop = routed->mailbox.shop, .key = key, .idem = idem };
+
+	routed->is_said = true;
+	list_append(&routed->routing->said, &routed->hook);
+	int r = runtime_publish(
+		routed->routing->runtime, routed->mailbox.route->topic, &how, NULL, message, on_said, routed);
+	if (r < 0)
+		end(routed, r == -ENOTCONN ? ROUTED_AWAY : ROUTED_FAILED, strerror(-r));
+}
+
+/* No message will name it. If the content is not new, a message of the same mail may name it, which was taken before. */
+static void release_blob(const struct routed *routed, const char *name, const char *idem)
+{
+	const struct mailbox *mailbox = &routed->mailbox;
+	char owner[BLOB_OWNER_MAX + 1];
+
+	if (routed->is_new && blob_owner_text(mailbox->route->topic->name, idem, owner) == 0)
+		blob_uses_release(routed->routing->uses, mailbox->route->use, mailbox->shop, name, owner);
+}
+
+static void write_and_say(struct routed *routed, const struct inbound_mail *mail, const char *idem)
+{
+	const struct mail_route *route = routed->mailbox.route;
+	_cleanup_free_ void *message = memory_new(route->topic->size);
+	char key[MAIL_ROUTE_KEY_MAX + 1] = "";
+	const char *why = route->write(mail, message, key);
+
+	if (why) {
+		release_blob(routed, mail->blob, idem);
+		end(routed, ROUTED_REFUSED, why);
+	} else {
+		say(routed, idem, key, message);
+	}
+}
+
+void routed_finish(struct routed *routed, const char *sender, const char (*recipients)[ADDRESS_MAX + 1], int count,
+	routed_fn *answer, void *context)
+{
+	char idem[IDEM_SIZE], blob[BLOB_NAME_SIZE];
+	int r = routed->error;
+
+	routed->answer = answer;
+	routed->context = context;
+	if (runtime_phase(routed->routing->runtime) != RUNTIME_READY) {
+		end(routed, ROUTED_AWAY, "");
+		return;
+	}
+	if (r == 0)
+		r = make_idem(routed, recipients, count, idem);
+	if (r == 0)
+		r = commit_blob(routed, idem, blob);
+	if (r < 0) {
+		end_by_error(routed, r);
+		return;
+	}
+	write_and_say(routed,
+		&(struct inbound_mail){ .shop = routed->mailbox.shop,
+			.sender = sender,
+			.recipients = recipients,
+			.recipient_count = count,
+			.detail = routed->mailbox.detail,
+			.blob = blob,
+			.bytes = buffer_bytes(&routed->text),
+			.size = routed->size,
+			.heard_us = clock_wall_us(routed->routing->clock) },
+		idem);
+}
