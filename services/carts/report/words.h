@@ -1,5 +1,6 @@
 /*
- * words.h: what reports say, in each of their languages
+ * words.h: what reports say, in each of their languages. Formal address where a language tells it apart; plural forms
+ * are those of ICU.
  */
 #ifndef CARTS_REPORT_WORDS_H
 #define CARTS_REPORT_WORDS_H
@@ -40,7 +41,7 @@ struct figures_words {
 	const char *between; /* sentences */
 	const char *footnote;
 };
-extern const struct figures_words figures_words[]; /* ends with one without a language */
+extern const struct figures_words figures_words[]; /* of words/<language>.txt; ends with one without a language */
 
 /* Of a locale's language, else English; ret_tag: for ICU, the words' language and the locale's habits ("en-SE"). */
 const struct figures_words *figures_words_for(const char *locale, char ret_tag[LOCALE_ROOM]);

@@ -3,6 +3,8 @@
 #include "bus/base/cleanup.h"
 #include "bus/base/file.h"
 #include "bus/base/text.h"
+#include "services/kit/locale/language.h"
+#include "services/kit/locale/locale.h"
 #include "services/kit/shop/accent.h"
 #include "services/kit/shop/shop.h"
 #include "services/kit/web/html.h"
@@ -26,13 +28,18 @@ static const char style[] = "body { font: 1.1rem/1.5 system-ui, sans-serif; max-
 			    "@media (prefers-color-scheme: dark) { body { color: #eee; background: #16181b } }\n"
 			    "</style>\n";
 
-void page_begin(const char *language, bool right_to_left, const char *title, const char *accent, struct buffer *ret)
+const struct page_texts *page_texts_for(const char *accept, const char *locale)
+{
+	return language_row(page_texts, sizeof(*page_texts), accept, locale);
+}
+
+void page_begin(const char *language, const char *title, const char *accent, struct buffer *ret)
 {
 	buffer_printf(ret,
 		"<!doctype html>\n<html lang=\"%s\" dir=\"%s\">\n<head>\n<meta charset=\"utf-8\">\n"
 		"<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n"
 		"<meta name=\"robots\" content=\"noindex\">\n<title>",
-		language, right_to_left ? "rtl" : "ltr");
+		language, locale_is_rtl(language) ? "rtl" : "ltr");
 	html_escape(title, ret);
 	buffer_printf(ret, "</title>\n<style>\n:root { color-scheme: light dark; --accent: %s }\n",
 		accent_of(accent ? accent : ""));
@@ -140,7 +147,7 @@ static void write_body(enum page page, const struct page_view *view, struct buff
 
 void page_write(enum page page, const struct page_view *view, struct buffer *ret)
 {
-	page_begin(view->texts->language, view->texts->right_to_left, view->texts->title, view->accent, ret);
+	page_begin(view->texts->language, view->texts->title, view->accent, ret);
 	write_shop(view->shop, ret);
 	write_body(page, view, ret);
 	page_end(ret);

@@ -33,7 +33,7 @@ struct page_view {
 /* Appends a whole HTML document. */
 void page_write(enum page page, const struct page_view *view, struct buffer *ret);
 /* What every page of ours begins with, and ends with. `accent` NULL: the plain one. */
-void page_begin(const char *language, bool right_to_left, const char *title, const char *accent, struct buffer *ret);
+void page_begin(const char *language, const char *title, const char *accent, struct buffer *ret);
 void page_end(struct buffer *ret);
 
 /* 404 with PAGE_BAD_LINK or PAGE_BAD_RETURN, in the reader's language. */

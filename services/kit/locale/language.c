@@ -1,10 +1,14 @@
 /* language.c: which of the languages we have somebody reads: ICU matches */
 #include "services/kit/locale/language.h"
+#include <assert.h>
 #include <string.h>
 #include <unicode/uenum.h>
 #include <unicode/uloc.h>
 
-enum { ACCEPT_MOST = 1000 }; /* a browser's is some tens of bytes */
+enum {
+	ACCEPT_MOST = 1000, /* a browser's is some tens of bytes */
+	ROWS_MOST = 32
+};
 
 static int count_of(const char *const *offered)
 {
@@ -51,4 +55,25 @@ const char *language_choose(const char *accept, const char *locale, const char *
 		found = U_FAILURE(error) ? NULL : one_of(language, offered);
 	}
 	return found ? found : offered[0];
+}
+
+static const char *language_of(const void *rows, size_t row_size, int row)
+{
+	const char *language;
+
+	memcpy(&language, (const char *)rows + (size_t)row * row_size, sizeof(language));
+	return language;
+}
+
+const void *language_row(const void *rows, size_t row_size, const char *accept, const char *locale)
+{
+	const char *offered[ROWS_MOST + 1] = { NULL }, *chosen;
+	int row = 0;
+
+	for (int i = 0; (offered[i] = language_of(rows, row_size, i)); i++)
+		assert(i < ROWS_MOST);
+	chosen = language_choose(accept, locale, offered);
+	while (offered[row] != chosen)
+		row++;
+	return (const char *)rows + (size_t)row * row_size;
 }

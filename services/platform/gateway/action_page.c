@@ -1,6 +1,7 @@
 /* action_page.c: what the owner sees behind a link of the export */
 #include "services/platform/gateway/action_page.h"
 #include "services/kit/endpoint/page.h"
+#include "services/kit/locale/language.h"
 #include "services/kit/locale/locale.h"
 #include "services/kit/time/zone.h"
 #include "services/kit/web/html.h"
@@ -143,11 +144,16 @@ static void write_body(
 	}
 }
 
+const struct action_texts *action_texts_for(const char *locale)
+{
+	return language_row(action_texts, sizeof(*action_texts), NULL, locale);
+}
+
 void action_page_write(enum action_page page, const struct action_view *view, struct buffer *ret)
 {
 	const struct action_texts *texts = action_texts_for(view->locale ? view->locale : "");
 
-	page_begin(texts->language, texts->right_to_left, "cartbus", view->accent, ret);
+	page_begin(texts->language, "cartbus", view->accent, ret);
 	write_body(page, view, texts, ret);
 	page_end(ret);
 }

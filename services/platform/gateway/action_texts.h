@@ -1,10 +1,8 @@
 /*
- * action_texts.h: what the page behind the owner's links says, in each of its languages
+ * action_texts.h: what the page behind the owner's links says, in each of its languages. Formal address where a language tells it apart.
  */
 #ifndef PLATFORM_GATEWAY_ACTION_TEXTS_H
 #define PLATFORM_GATEWAY_ACTION_TEXTS_H
-
-#include <stdbool.h>
 
 struct action_words {
 	const char *ask, *button, *done;
@@ -12,8 +10,7 @@ struct action_words {
 
 /* "{moment}" stands for a day and a time with its zone; all else is plain text. */
 struct action_texts {
-	const char *language; /* as of the attribute lang */
-	bool right_to_left;
+	const char *language;       /* as of the attribute lang */
 	const char *cart, *shopper; /* before their ids */
 	struct action_words suppress, write_off, unsubscribe, lift;
 	const char *why, *reason_missing; /* the reason, which lift needs */
@@ -28,6 +25,6 @@ struct action_texts {
 /* `locale` is the shop's, "" if it is not known. English where nothing fits. */
 const struct action_texts *action_texts_for(const char *locale);
 
-extern const struct action_texts action_texts[]; /* ends with one without a language */
+extern const struct action_texts action_texts[]; /* of action_texts/<language>.txt; ends with one without a language */
 
 #endif
