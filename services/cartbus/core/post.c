@@ -1,90 +1,93 @@
 /*
- * post.c: one HTTP POST, over one connection that is closed after it
+ * post.c: one HTTP POST, over one connection that is closed after it (libcurl)
  */
 #include "services/cartbus/core/post.h"
 
 #include "bus/base/cleanup.h"
+#include <curl/curl.h>
 #include <errno.h>
-#include <netdb.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/socket.h>
-#include <sys/time.h>
 
-enum { PATIENCE_S = 10, ANSWER_BYTES_MAX = 1 << 20, STATUS_LEAST = 100, STATUS_MOST = 999 /* RFC 9110 15 */ };
+enum { PATIENCE_S = 10, ANSWER_BYTES_MAX = 1 << 20, URL_ROOM = 600, HEADER_ROOM = 600 };
 
-static int connect_to(const char *host, const char *port)
+static size_t take_answer(char *data, size_t size, size_t count, void *answer)
 {
-	struct addrinfo hints = { .ai_socktype = SOCK_STREAM }, *found = NULL;
-	struct timeval patience = { .tv_sec = PATIENCE_S };
-	int fd = -1, failed = -EHOSTUNREACH;
+	struct buffer *ret = answer;
 
-	if (getaddrinfo(host, port, &hints, &found))
-		return failed;
-	for (struct addrinfo *one = found; one && fd < 0; one = one->ai_next) {
-		fd = socket(one->ai_family, SOCK_STREAM | SOCK_CLOEXEC, 0);
-		if (fd < 0)
-			continue;
-		setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof(patience));
-		setsockopt(fd, SOL_SOCKET, SO_SNDTIMEO, &patience, sizeof(patience));
-		if (connect(fd, one->ai_addr, one->ai_addrlen) == 0)
-			break;
-		failed = -errno;
-		close(fd);
-		fd = -1;
-	}
-	freeaddrinfo(found);
-	return fd < 0 ? failed : fd;
+	if (ret->len + size * count > ANSWER_BYTES_MAX)
+		return CURL_WRITEFUNC_ERROR;
+	buffer_add(ret, data, size * count);
+	return size * count;
 }
 
-static int send_all(int fd, struct bytes bytes)
+/* An empty value keeps curl from adding a header of its own. */
+static struct curl_slist *headers_of(const char *lines)
 {
-	size_t sent = 0;
+	struct curl_slist *list = curl_slist_append(NULL, "Accept:");
+	char header[HEADER_ROOM];
 
-	while (sent < bytes.len) {
-		ssize_t some = send(fd, (const char *)bytes.data + sent, bytes.len - sent, MSG_NOSIGNAL);
-
-		if (some < 0)
-			return -errno;
-		sent += (size_t)some;
+	list = curl_slist_append(list, "Expect:");
+	list = curl_slist_append(list, "Connection: close");
+	for (const char *end; (end = strstr(lines, "\r\n")); lines = end + 2) {
+		snprintf(header, sizeof(header), "%.*s", (int)(end - lines), lines);
+		list = curl_slist_append(list, header);
 	}
-	return 0;
+	return list;
 }
 
-static int hear_all(int fd, struct buffer *ret)
+/* What curl says of an exchange that did not end well, as a negative errno. */
+static int error_of(CURL *curl, CURLcode code)
 {
-	while (ret->len < ANSWER_BYTES_MAX) {
-		ssize_t got = recv(fd, buffer_grow(ret, 4096), 4096, 0);
+	long os = 0;
 
-		if (got < 0)
-			return -errno;
-		if (got == 0)
-			return 0;
-		ret->len += (size_t)got;
+	switch ((int)code) {
+	case CURLE_COULDNT_RESOLVE_HOST:
+		return -EHOSTUNREACH;
+	case CURLE_COULDNT_CONNECT:
+		curl_easy_getinfo(curl, CURLINFO_OS_ERRNO, &os);
+		return os ? -(int)os : -ECONNREFUSED;
+	case CURLE_OPERATION_TIMEDOUT:
+		return -ETIMEDOUT;
+	case CURLE_WRITE_ERROR:
+		return -EMSGSIZE;
+	default:
+		return -EPROTO;
 	}
-	return -EMSGSIZE;
+}
+
+static int perform(CURL *curl, const struct post *post, struct curl_slist *headers, struct buffer *ret)
+{
+	char url[URL_ROOM];
+	CURLcode code;
+	long status = 0;
+
+	snprintf(url, sizeof(url), strchr(post->host, ':') ? "http://[%s]:%s%s" : "http://%s:%s%s", post->host,
+		post->port, post->path);
+	curl_easy_setopt(curl, CURLOPT_URL, url);
+	curl_easy_setopt(curl, CURLOPT_PROTOCOLS_STR, "http");
+	curl_easy_setopt(curl, CURLOPT_PROXY, ""); /* not the environment's */
+	curl_easy_setopt(curl, CURLOPT_TIMEOUT, (long)PATIENCE_S);
+	curl_easy_setopt(curl, CURLOPT_NOSIGNAL, 1L);
+	curl_easy_setopt(curl, CURLOPT_HTTPHEADER, headers);
+	curl_easy_setopt(curl, CURLOPT_POSTFIELDSIZE_LARGE, (curl_off_t)post->body.len);
+	curl_easy_setopt(curl, CURLOPT_POSTFIELDS, post->body.len ? post->body.data : "");
+	curl_easy_setopt(curl, CURLOPT_WRITEFUNCTION, take_answer);
+	curl_easy_setopt(curl, CURLOPT_WRITEDATA, ret);
+	code = curl_easy_perform(curl);
+	if (code != CURLE_OK)
+		return error_of(curl, code);
+	curl_easy_getinfo(curl, CURLINFO_RESPONSE_CODE, &status);
+	return status ? (int)status : -EPROTO;
 }
 
 int post_send(const struct post *post, struct buffer *ret)
 {
-	_cleanup_(buffer_free) struct buffer request = { 0 }, answer = { 0 };
-	_cleanup_close_ int fd = connect_to(post->host, post->port);
-	int failed = fd < 0 ? fd : 0, status;
-	const char *text, *body;
+	struct curl_slist *headers = headers_of(post->headers);
+	CURL *curl = curl_easy_init();
+	int status = curl ? perform(curl, post, headers, ret) : -ENOMEM;
 
-	if (failed)
-		return failed;
-	buffer_printf(&request, "POST %s HTTP/1.1\r\nHost: %s:%s\r\nContent-Length: %zu\r\nConnection: close\r\n%s\r\n",
-		post->path, post->host, post->port, post->body.len, post->headers);
-	buffer_add(&request, post->body.data, post->body.len);
-	failed = send_all(fd, buffer_bytes(&request));
-	failed = failed ? failed : hear_all(fd, &answer);
-	if (failed)
-		return failed;
-	text = buffer_text(&answer);
-	body = strstr(text, "\r\n\r\n");
-	if (sscanf(text, "HTTP/1.%*d %d", &status) != 1 || status < STATUS_LEAST || status > STATUS_MOST || !body)
-		return -EPROTO;
-	buffer_add_text(ret, body + 4);
+	curl_easy_cleanup(curl);
+	curl_slist_free_all(headers);
 	return status;
 }

@@ -6,11 +6,15 @@
 
 struct post {
 	const char *host, *port, *path;
-	const char *headers; /* whole lines, each with CRLF; Host, Content-Length and Connection are added */
+	const char *
+		headers; /* whole lines, each with CRLF, the body's Content-Type among them; Host, Content-Length and Connection are added */
 	struct bytes body;
 };
 
-/* Waits at most 10 s. Returns the HTTP status, or a negative errno; the answer's body goes to `ret`. */
+/*
+ * Waits at most 10 s. Returns the HTTP status, or a negative errno: -EPROTO if the answer is not HTTP, -EMSGSIZE if it has more than 1 MB.
+ * The answer's body goes to `ret`.
+ */
 int post_send(const struct post *post, struct buffer *ret);
 
 #endif

@@ -1,154 +1,96 @@
 /*
- * mime.c: takes a mail of ours apart again
+ * mime.c: takes a mail of ours apart again (GMime)
  */
 #include "services/cartbus/texts/mime.h"
 
-#include <ctype.h>
 #include <errno.h>
-#include <openssl/evp.h>
+#include <gmime/gmime.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
-static int hex_digit(char c)
+/* NULL: it is no mail. */
+static GMimeMessage *message_of(struct bytes mime)
 {
-	if (c >= '0' && c <= '9')
-		return c - '0';
-	c = (char)toupper((unsigned char)c);
-	return c >= 'A' && c <= 'F' ? c - 'A' + 10 : -1;
+	GMimeStream *stream;
+	GMimeParser *parser;
+	GMimeMessage *message;
+
+	g_mime_init(); /* it counts its calls, and does something at the first */
+	stream = g_mime_stream_mem_new_with_buffer(mime.data, mime.len);
+	parser = g_mime_parser_new_with_stream(stream);
+	message = g_mime_parser_construct_message(parser, NULL);
+	g_object_unref(parser);
+	g_object_unref(stream);
+	return message;
 }
 
-/* One character of quoted-printable at `at`; returns how many bytes it took, and the character (-1: none, a soft line end). */
-static size_t quoted_one(const char *at, const char *end, int *ret)
+/* A mail's lines end with CRLF, a reader's with LF. */
+static void add_content(GMimePart *part, struct buffer *ret)
 {
-	*ret = (unsigned char)*at;
-	if (*at == '\r') {
-		*ret = -1;
-		return 1;
+	GMimeStream *decoded = g_mime_stream_mem_new(), *lines = g_mime_stream_filter_new(decoded);
+	GMimeFilter *ends = g_mime_filter_dos2unix_new(false);
+	const GByteArray *bytes;
+
+	g_mime_stream_filter_add(GMIME_STREAM_FILTER(lines), ends);
+	g_mime_data_wrapper_write_to_stream(g_mime_part_get_content(part), lines);
+	g_mime_stream_flush(lines);
+	bytes = g_mime_stream_mem_get_byte_array(GMIME_STREAM_MEM(decoded));
+	buffer_add(ret, bytes->data, bytes->len);
+	g_object_unref(ends);
+	g_object_unref(lines);
+	g_object_unref(decoded);
+}
+
+static int add_part(GMimeMessage *message, const char *type, struct buffer *ret)
+{
+	GMimePartIter *parts = g_mime_part_iter_new(GMIME_OBJECT(message));
+	int found = -ENOENT;
+
+	for (bool more = g_mime_part_iter_is_valid(parts); more && found; more = g_mime_part_iter_next(parts)) {
+		GMimeObject *part = g_mime_part_iter_get_current(parts);
+		char *its = g_mime_content_type_get_mime_type(g_mime_object_get_content_type(part));
+
+		if (GMIME_IS_PART(part) && g_mime_part_get_content(GMIME_PART(part)) &&
+			g_ascii_strcasecmp(its, type) == 0) {
+			add_content(GMIME_PART(part), ret);
+			found = 0;
+		}
+		g_free(its);
 	}
-	if (*at != '=' || end - at < 3)
-		return 1;
-	if (at[1] == '\r') {
-		*ret = -1;
-		return 3;
-	}
-	if (hex_digit(at[1]) < 0 || hex_digit(at[2]) < 0)
-		return 1;
-	*ret = hex_digit(at[1]) * 16 + hex_digit(at[2]);
-	return 3;
-}
-
-static void decode_quoted(const char *at, const char *end, struct buffer *ret)
-{
-	while (at < end) {
-		int character;
-		uint8_t byte;
-
-		at += quoted_one(at, end, &character);
-		byte = (uint8_t)character;
-		if (character >= 0)
-			buffer_add(ret, &byte, 1);
-	}
-}
-
-static const char *find(const char *at, const char *end, const char *text)
-{
-	return at && at < end ? memmem(at, (size_t)(end - at), text, strlen(text)) : NULL;
-}
-
-/* What ends a part: CRLF, two dashes and the boundary; "" in a mail of one part. */
-static void find_boundary(const char *start, const char *end, char ret[100])
-{
-	const char *at = find(start, end, "boundary=\"");
-	const char *stop = at ? find(at + 10, end, "\"") : NULL;
-
-	ret[0] = '\0';
-	if (stop && stop - at - 10 < 80)
-		snprintf(ret, 100, "\r\n--%.*s", (int)(stop - at - 10), at + 10);
+	g_mime_part_iter_free(parts);
+	return found;
 }
 
 int mime_part(struct bytes mime, const char *type, struct buffer *ret)
 {
-	const char *start = mime.data, *end = start + mime.len, *at, *body, *stop;
-	char wanted[64], boundary[100];
+	GMimeMessage *message = message_of(mime);
+	int found = message ? add_part(message, type, ret) : -ENOENT;
 
-	find_boundary(start, end, boundary);
-	snprintf(wanted, sizeof(wanted), "Content-Type: %s", type);
-	at = find(start, end, wanted);
-	body = find(at, end, "\r\n\r\n");
-	if (!body)
-		return -ENOENT;
-	body += 4;
-	stop = boundary[0] ? find(body, end, boundary) : NULL;
-	decode_quoted(body, stop ? stop : end, ret);
-	return 0;
+	if (message)
+		g_object_unref(message);
+	return found;
 }
 
-static void decode_base64(const char *at, size_t len, struct buffer *ret)
+static void print_decoded(const char *raw, char *ret, size_t room)
 {
-	uint8_t decoded[600];
-	int got;
+	char *unfolded = g_mime_utils_header_unfold(raw);
+	char *decoded = g_mime_utils_header_decode_text(NULL, unfolded);
 
-	if (len > 600 || len % 4)
-		return;
-	got = EVP_DecodeBlock(decoded, (const unsigned char *)at, (int)len);
-	for (size_t i = 0; i < 2 && got > 0 && len > i && at[len - 1 - i] == '='; i++)
-		got--;
-	if (got > 0)
-		buffer_add(ret, decoded, (size_t)got);
-}
-
-/* "=?UTF-8?Q?...?=" or "=?UTF-8?B?...?=" at `at`; returns what follows it, or NULL when it is none. */
-static const char *encoded_word(const char *at, const char *end, struct buffer *ret)
-{
-	const char *stop = find(at + 10, end, "?=");
-
-	if (end - at < 12 || strncasecmp(at, "=?UTF-8?", 8) != 0 || !stop)
-		return NULL;
-	if (at[8] == 'B' || at[8] == 'b') {
-		decode_base64(at + 10, (size_t)(stop - at - 10), ret);
-		return stop + 2;
-	}
-	for (const char *c = at + 10; c < stop;) {
-		int character = ' ';
-		uint8_t byte;
-
-		c += *c == '_' ? 1 : quoted_one(c, stop, &character);
-		byte = (uint8_t)character;
-		buffer_add(ret, &byte, 1);
-	}
-	return stop + 2;
-}
-
-static void decode_words(const char *at, const char *end, struct buffer *ret)
-{
-	while (at < end) {
-		const char *after = *at == '=' ? encoded_word(at, end, ret) : NULL;
-
-		if (!after && *at != '\r' && *at != '\n')
-			buffer_add(ret, at, 1);
-		at = after ? after : at + 1;
-		if (after && end - at >= 5 && memcmp(at, "\r\n =?", 5) == 0)
-			at += 3; /* blanks between encoded words are not part of the text */
-	}
+	snprintf(ret, room, "%s", decoded + strspn(decoded, " "));
+	g_free(decoded);
+	g_free(unfolded);
 }
 
 int mime_header(struct bytes mime, const char *name, char *ret, size_t room)
 {
-	const char *start = mime.data, *end = start + mime.len, *at, *stop;
-	struct buffer value = { 0 };
-	char wanted[64];
+	GMimeMessage *message = message_of(mime);
+	GMimeHeader *header = message
+		? g_mime_header_list_get_header(g_mime_object_get_header_list(GMIME_OBJECT(message)), name)
+		: NULL;
 
-	snprintf(wanted, sizeof(wanted), "\r\n%s: ", name);
-	at = find(start, end, wanted);
-	if (!at)
-		return -ENOENT;
-	at += strlen(wanted);
-	stop = find(at, end, "\r\n");
-	while (stop && stop + 2 < end && (stop[2] == ' ' || stop[2] == '\t'))
-		stop = find(stop + 2, end, "\r\n");
-	decode_words(at, stop ? stop : end, &value);
-	snprintf(ret, room, "%s", buffer_text(&value));
-	buffer_free(&value);
-	return 0;
+	if (header)
+		print_decoded(g_mime_header_get_raw_value(header), ret, room);
+	if (message)
+		g_object_unref(message);
+	return header ? 0 : -ENOENT;
 }

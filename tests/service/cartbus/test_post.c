@@ -88,9 +88,11 @@ static void an_answer_is_a_status_and_a_body_or_no_http(void **state)
 	} cases[] = {
 		{ "HTTP/1.1 200 OK\r\nX: y\r\n\r\n{\"cart\":\"c1\"}\r\n\r\n", 200, "{\"cart\":\"c1\"}\r\n\r\n" },
 		{ "HTTP/1.0 404 Not Found\r\n\r\n", 404, "" },
-		{ "HTTP/1.1 100 Continue\r\n\r\n", 100, "" },
 		{ "HTTP/1.1 599\r\n\r\n", 599, "" },
-		{ "HTTP/1.1 200 OK\r\n", -EPROTO, "" },
+		{ "HTTP/1.1 302 Found\r\nLocation: http://127.0.0.1:1/\r\n\r\n", 302, "" },
+		{ "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n2\r\n{}\r\n0\r\n\r\n", 200, "{}" },
+		{ "HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\nshort", -EPROTO, "short" },
+		{ "HTTP/1.1 200 OK\r\n", 200, "" }, /* libcurl takes the end for that of the headers */
 		{ "HTTP/1.1 OK\r\n\r\n", -EPROTO, "" },
 		{ "HTTP/1.1 0 OK\r\n\r\n", -EPROTO, "" },
 		{ "HTTP/1.1 -2 OK\r\n\r\n", -EPROTO, "" },
@@ -115,15 +117,18 @@ static void a_post_is_one_whole_request(void **state)
 {
 	_cleanup_(buffer_free) struct buffer body = { 0 };
 	struct server server;
-	char wanted[300];
+	static const char *const lines[] = { "\r\nHost: 127.0.0.1:", "\r\nContent-Length: 8\r\n",
+		"\r\nConnection: close\r\n", "\r\nX-Sample: 1\r\n" };
 
 	(void)state;
 	assert_int_equal(post_answered("HTTP/1.1 200 OK\r\n\r\n", &server, &body), 200);
-	snprintf(wanted, sizeof(wanted),
-		"POST /hooks/demo/cart HTTP/1.1\r\nHost: 127.0.0.1:%s\r\nContent-Length: %zu\r\nConnection: close\r\n"
-		"X-Sample: 1\r\n\r\n%s",
-		server.port, strlen(BODY), BODY);
-	assert_string_equal(server.heard, wanted);
+	assert_memory_equal(
+		server.heard, "POST /hooks/demo/cart HTTP/1.1\r\n", strlen("POST /hooks/demo/cart HTTP/1.1\r\n"));
+	for (size_t i = 0; i < sizeof(lines) / sizeof(lines[0]); i++)
+		if (!strstr(server.heard, lines[i]))
+			fail_msg("no \"%s\" in \"%s\"", lines[i], server.heard);
+	assert_null(strstr(server.heard, "Expect:"));
+	assert_string_equal(server.heard + strlen(server.heard) - strlen(BODY) - 4, "\r\n\r\n{\"id\":7}");
 }
 
 static void a_port_where_nobody_listens_is_told_as_such(void **state)
