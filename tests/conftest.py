@@ -5,7 +5,8 @@ import sys
 
 import pytest
 
-sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent / "system"))
+SYSTEM = pathlib.Path(__file__).resolve().parent / "system"
+sys.path[:0] = [str(SYSTEM), str(SYSTEM / "peers"), str(SYSTEM / "cases")]
 
 from smtp_server import SmtpServer  # noqa: E402  (found through the path above)
 

@@ -2,7 +2,7 @@
 
 Everything that good customers do is measured at once: signed carts at 100 a second, each of which is mailed two
 seconds later; opt-outs at 25 a second; the time from `reminder.due` to `send.claim`, both as the broker committed them. Attackers
-come from the same address as the customers: nothing tells them apart but what they ask. See tests/system/siege.py for what they do
+come from the same address as the customers: nothing tells them apart but what they ask. See tests/system/peers/siege.py for what they do
 and how their own CPU is bounded. Rounds with 0, 1, 8 and 60 of them alternate.
 """
 
@@ -15,7 +15,7 @@ import time
 from place import BUILD, ROOT, report
 
 os.environ["CARTBUS_BUILD"] = str(BUILD)
-sys.path.insert(0, str(ROOT / "tests" / "system"))
+sys.path[:0] = [str(ROOT / "tests" / "system"), str(ROOT / "tests" / "system" / "peers")]
 
 from cartbus_system import System, wait_until  # noqa: E402  (found through the path above)
 from siege import attackers, customers, percentile, raw, raw_optout  # noqa: E402

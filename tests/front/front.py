@@ -14,13 +14,11 @@ import ssl
 import subprocess
 import sys
 
+from cartbus_system import end_with_parent, free_ports, wait_until
+from http_peer import Certificates
+from shop_webhooks import Answer
+
 SOURCES = pathlib.Path(__file__).resolve().parents[2]
-sys.path.insert(0, str(SOURCES / "tests" / "system"))
-
-from cartbus_system import end_with_parent, free_ports, wait_until  # noqa: E402  (found through the path above)
-from shop_webhooks import Answer  # noqa: E402
-from http_peer import Certificates  # noqa: E402
-
 NAME = "cartbus.shop.example"
 PATIENCE_S = 60
 

@@ -450,7 +450,7 @@ class Deep:
     def begin(self):
         """Takes what was learnt of these programs and tests before."""
         kept = read_json(self.folder / "tests.json", {})
-        key = digest(*sorted((BUILD / "bin").glob("cartbus*")), *sorted((SOURCE / "tests" / "system").glob("*.py")))
+        key = digest(*sorted((BUILD / "bin").glob("cartbus*")), *sorted((SOURCE / "tests" / "system").glob("**/*.py")))
         self.known = kept if kept.get("key") == key else {"key": key, "modules": [], "tests": {}}
         reached = self.folder / "reached"
         if self.known is not kept:
@@ -479,8 +479,8 @@ class Deep:
         def likelihood(file):
             named, text = set(file.stem.split("_")), file.read_text()
             return (-len(words & named), -sum(word in text for word in words), file.stat().st_size, file.name)
-        files = sorted((SOURCE / "tests" / "system").glob("test_*.py"), key=likelihood)
-        return [f"tests/system/{file.name}" for file in files]
+        files = sorted((SOURCE / "tests" / "system" / "cases").glob("test_*.py"), key=likelihood)
+        return [f"tests/system/cases/{file.name}" for file in files]
 
     def reaching(self, number, asked):
         """What can be asked now, without what was asked: lists of tests. Tests of one file may share processes, which the first of them

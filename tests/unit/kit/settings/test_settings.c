@@ -2,7 +2,7 @@
  * test_settings.c: over every key of cartbus.conf and shop.conf: what is right is taken, and wrong values of every kind are refused in the
  * words of the table, with file and line
  *
- * The processes, their --check, a reload, `config check` and doctor ask nobody else (tests/system/test_wrong_values.py, tests/lint/settings).
+ * The processes, their --check, a reload, `config check` and doctor ask nobody else (tests/system/cases/test_wrong_values.py, tests/lint/settings).
  */
 #include "bus/base/bytes.h"
 #include "bus/base/cleanup.h"

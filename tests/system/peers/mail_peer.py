@@ -162,7 +162,7 @@ def login(name, password):
 
 
 class Probe:
-    """One mail transport, as tests/system/mail_probe.c offers it."""
+    """One mail transport, as tests/system/programs/mail_probe.c offers it."""
 
     def __init__(self, folder, inside=(), **mail):
         """`inside`: what a command begins with that is to run on another host (hosts.py)."""

@@ -9,7 +9,7 @@
 #include "bus/base/memory.h"
 #include "services/kit/model/model.h"
 #include "services/kit/settings/settings.h"
-#include "tests/system/led_driver.h"
+#include "tests/system/programs/led_driver.h"
 #include <jansson.h>
 #include <signal.h>
 

@@ -3,7 +3,7 @@
  *
  * Owns: the effects that wait, at most WAITING_MOST.
  */
-#include "tests/system/gate_driver.h"
+#include "tests/system/programs/gate_driver.h"
 #include "bus/base/clock.h"
 #include <assert.h>
 #include <stdlib.h>

@@ -15,7 +15,7 @@
 #include "bus/base/text.h"
 #include "services/kit/mail/message.h"
 #include "services/kit/settings/settings.h"
-#include "tests/system/led_driver.h"
+#include "tests/system/programs/led_driver.h"
 #include <signal.h>
 
 enum { MANY_LINES = 200000 };

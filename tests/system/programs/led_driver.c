@@ -1,5 +1,5 @@
 /* led_driver.c: an effect driver alone, led by a test over stdin */
-#include "tests/system/led_driver.h"
+#include "tests/system/programs/led_driver.h"
 #include "bus/base/bytes.h"
 #include "bus/base/cleanup.h"
 #include "bus/base/clock.h"

@@ -243,7 +243,7 @@ class Probe:
 
 
 class HttpProbe(Probe):
-    """The HTTP driver, as tests/system/http_probe.c offers it."""
+    """The HTTP driver, as tests/system/programs/http_probe.c offers it."""
 
     def __init__(self, folder, inside=(), environment=None):
         self.secrets = pathlib.Path(folder) / "secrets"

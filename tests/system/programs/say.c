@@ -5,7 +5,7 @@
 #include "bus/base/clock.h"
 #include "bus/base/text.h"
 #include "services/kit/settings/settings.h"
-#include "tests/system/work.h"
+#include "tests/system/programs/work.h"
 #include <stdio.h>
 #include <string.h>
 

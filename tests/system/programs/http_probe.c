@@ -13,7 +13,7 @@
 #include "bus/base/memory.h"
 #include "bus/base/text.h"
 #include "services/kit/http/http.h"
-#include "tests/system/led_driver.h"
+#include "tests/system/programs/led_driver.h"
 #include <jansson.h>
 #include <signal.h>
 

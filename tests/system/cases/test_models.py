@@ -18,7 +18,7 @@ OPENAI = "provider = openai\nurl = {}\nmodel = {}\n"
 
 
 class Models(Probe):
-    """The driver, as tests/system/model_probe.c offers it."""
+    """The driver, as tests/system/programs/model_probe.c offers it."""
 
     def __init__(self, folder, configuration):
         (folder / "secrets").mkdir(exist_ok=True)

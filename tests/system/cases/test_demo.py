@@ -8,7 +8,7 @@ import pytest
 
 from cartbus_system import System, wait_until
 
-JUDGE = pathlib.Path(__file__).resolve().parents[2] / "deploy" / "demo" / "judge"
+JUDGE = pathlib.Path(__file__).resolve().parents[3] / "deploy" / "demo" / "judge"
 
 
 @pytest.fixture

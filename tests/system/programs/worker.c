@@ -10,8 +10,8 @@
 #include "bus/actor/process.h"
 #include "bus/base/clock.h"
 #include "services/kit/settings/settings.h"
-#include "tests/system/gate_driver.h"
-#include "tests/system/work.h"
+#include "tests/system/programs/gate_driver.h"
+#include "tests/system/programs/work.h"
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>

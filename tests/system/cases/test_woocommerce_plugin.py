@@ -47,7 +47,7 @@ class Store:
         (folder / "store.json").write_text(json.dumps({
             "url": f"http://127.0.0.1:{system.port}/hooks/demo/cart", "secret": system.secret("webhook/demo").decode(), "consent": consent,
             "plugin": str(SOURCES / "deploy/woocommerce/cartbus.php")}))
-        self.process = subprocess.Popen(["php", "-S", f"127.0.0.1:{port}", str(SOURCES / "tests/system/woocommerce_store.php")],
+        self.process = subprocess.Popen(["php", "-S", f"127.0.0.1:{port}", str(SOURCES / "tests/system/peers/woocommerce_store.php")],
                                         env={"CARTBUS_STORE": str(folder), "PATH": "/usr/bin:/bin"},
                                         stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
         wait_until(self.answers, "the store answers")
