@@ -18,7 +18,6 @@
 #include "services/kit/endpoint/signature.h"
 #include "services/kit/endpoint/traceparent.h"
 #include "services/kit/shop/shop.h"
-#include "services/kit/storefront/bigcommerce.h"
 #include "services/kit/storefront/event.h"
 #include "services/kit/time/moment.h"
 #include <errno.h>

@@ -22,7 +22,7 @@
 #include "services/carts/report/ledger.h"
 #include "services/kit/documents/docs.h"
 #include "services/kit/effect/file_driver.h"
-#include "services/kit/time/missed.h"
+#include "services/kit/time/period.h"
 #include <stdio.h>
 
 STATE_NUMBERS(exported, "exported");

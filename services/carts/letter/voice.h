@@ -18,7 +18,6 @@
 #include "services/kit/documents/kinds.h"
 #include "services/kit/locale/locale.h"
 #include "services/kit/template/template.h"
-#include "services/kit/template/texts.h"
 
 struct voice;
 

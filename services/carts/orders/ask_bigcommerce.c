@@ -6,7 +6,7 @@
  */
 #include "bus/base/text.h"
 #include "services/carts/orders/ask.h"
-#include "services/kit/storefront/bigcommerce.h"
+#include "services/kit/storefront/event.h"
 #include "services/kit/storefront/fields.h"
 #include <errno.h>
 #include <stdio.h>

@@ -5,7 +5,7 @@
  * Read next: print.c, html.c
  */
 #include "services/carts/report/words.h"
-#include "services/kit/locale/language.h"
+#include "services/kit/locale/locale.h"
 #include <stddef.h>
 #include <string.h>
 

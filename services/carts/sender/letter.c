@@ -14,7 +14,6 @@
 #include "services/kit/documents/docs.h"
 #include "services/kit/keys/keyring.h"
 #include "services/kit/mail/bounce_tag.h"
-#include "services/kit/web/return_link.h"
 #include "services/kit/web/signed_link.h"
 #include <assert.h>
 #include <errno.h>

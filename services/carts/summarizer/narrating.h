@@ -6,7 +6,7 @@
 
 #include "bus/actor/turn.h"
 #include "services/carts/report/figures.h"
-#include "services/kit/model/use.h"
+#include "services/kit/model/spend.h"
 
 struct narrating {                  /* the request of the effect "model" */
 	struct model_request model; /* first: the driver takes the request for it */

@@ -21,7 +21,7 @@
 #include "services/carts/summarizer/narrating.h"
 #include "services/kit/documents/docs.h"
 #include "services/kit/effect/file_driver.h"
-#include "services/kit/time/missed.h"
+#include "services/kit/time/period.h"
 #include <stdio.h>
 #include <stdlib.h>
 

@@ -3,8 +3,8 @@
  *
  * Promises:  every language has every text; formal address where a language tells it apart.
  */
-#include "services/kit/endpoint/page_texts.h"
-#include "services/kit/locale/language.h"
+#include "services/kit/endpoint/page.h"
+#include "services/kit/locale/locale.h"
 #include <stddef.h>
 #include <string.h>
 

@@ -4,7 +4,7 @@
  * Promises:  every language has every text; formal address where a language tells it apart.
  */
 #include "services/platform/gateway/action_texts.h"
-#include "services/kit/locale/language.h"
+#include "services/kit/locale/locale.h"
 #include <stddef.h>
 #include <string.h>
 

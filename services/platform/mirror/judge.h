@@ -7,7 +7,6 @@
 #include "bus/base/bytes.h"
 #include "bus/base/list.h"
 #include "services/kit/documents/kinds.h"
-#include "services/kit/documents/owner_text.h"
 #include "services/kit/shop/shop.h"
 
 enum doc_verdict {

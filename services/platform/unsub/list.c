@@ -8,7 +8,6 @@
  */
 #include "services/platform/unsub/list.h"
 #include "bus/base/text.h"
-#include "services/kit/suppression/optout.h"
 #include "services/kit/suppression/suppressions.h"
 
 bool list_has(const struct state *state, const char *shop, const char *address_hash, Suppression *ret_row)
@@ -19,7 +18,7 @@ bool list_has(const struct state *state, const char *shop, const char *address_h
 static void say_row(const struct state *state, struct turn *turn, const Suppression *row)
 {
 	const char *shop = turn_message(turn)->shop;
-	uint64_t version = suppressions_version(state, shop, row->address_hash) + 1;
+	uint64_t version = suppressions_version_of(state, shop, row->address_hash) + 1;
 
 	SAY(turn, suppression, row, .shop = shop, .key = row->address_hash, .version = version);
 }

@@ -9,7 +9,7 @@
  */
 #include "services/platform/unsub/privacy.h"
 #include "bus/base/text.h"
-#include "services/kit/suppression/privacy_rows.h"
+#include "services/kit/suppression/suppressions.h"
 #include "services/platform/unsub/list.h"
 #include <stdio.h>
 
