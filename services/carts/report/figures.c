@@ -2,7 +2,7 @@
  * figures.c: counts carts, mails, orders and people of a stretch of time
  *
  * Promises:  pure; each cart is counted once per line; sums that do not fit stay at the largest number rather than wrap.
- * Read next: attribution.c, print.c
+ * Read next: ledger.c, print.c
  */
 #include "services/carts/report/figures.h"
 #include "bus/base/text.h"

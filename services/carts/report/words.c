@@ -4,7 +4,7 @@
  * Promises:  every language has every text; formal address where a language tells it apart; plural forms are ICU's.
  * Read next: print.c, html.c
  */
-#include "services/carts/report/words.h"
+#include "services/carts/report/figures.h"
 #include "services/kit/locale/locale.h"
 #include <stddef.h>
 #include <string.h>
