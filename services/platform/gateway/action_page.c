@@ -4,7 +4,6 @@
 #include "services/kit/locale/locale.h"
 #include "services/kit/time/zone.h"
 #include "services/kit/web/html.h"
-#include "services/platform/gateway/action_texts.h"
 #include <stdio.h>
 #include <string.h>
 

@@ -3,8 +3,8 @@
  *
  * Promises:  every language has every text; formal address where a language tells it apart.
  */
-#include "services/platform/gateway/action_texts.h"
 #include "services/kit/locale/locale.h"
+#include "services/platform/gateway/action_page.h"
 #include <stddef.h>
 #include <string.h>
 
