@@ -5,7 +5,7 @@
  */
 #include "bus/base/clock.h"
 #include "bus/base/text.h"
-#include "services/carts/exporter/sheet_rows.h"
+#include "services/carts/exporter/sheet.h"
 #include "services/kit/google/google.h"
 #include "services/platform/mirror/fetcher.h"
 #include "tests/fuzz/fuzz.h"

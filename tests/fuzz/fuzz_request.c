@@ -4,9 +4,9 @@
  * The first byte says how much of them came first.
  */
 #include "bus/base/memory.h"
-#include "services/kit/web/chunks.h"
 #include "services/kit/web/network.h"
 #include "services/kit/web/request.h"
+#include "services/kit/web/web_inside.h"
 #include "tests/fuzz/fuzz.h"
 
 /* What has come decides nothing that more of it would decide otherwise. */

@@ -4,7 +4,6 @@
  * The first byte chooses the platform and its topic, the rest is the body.
  */
 #include "bus/base/text.h"
-#include "services/kit/storefront/bigcommerce.h"
 #include "services/kit/storefront/event.h"
 #include "tests/fuzz/fuzz.h"
 #include <pb_encode.h>

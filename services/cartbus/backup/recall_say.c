@@ -15,7 +15,7 @@
 #include "bus/base/memory.h"
 #include "bus/base/text.h"
 #include "proto/platform_topics.h"
-#include "services/carts/policy/join.h"
+#include "services/carts/policy/change.h"
 #include <openssl/evp.h>
 #include <pb_encode.h>
 #include <stdio.h>

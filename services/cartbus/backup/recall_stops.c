@@ -13,8 +13,7 @@
 #include "services/cartbus/backup/recall.h"
 #include "services/carts/policy/cart_rows.h"
 #include "services/carts/policy/purchases.h"
-#include "services/carts/policy/stops_recall.h"
-#include "services/kit/suppression/privacy_rows.h"
+#include "services/carts/policy/stops.h"
 #include "services/kit/suppression/suppressions.h"
 #include <stdio.h>
 #include <string.h>

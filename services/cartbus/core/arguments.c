@@ -13,7 +13,6 @@
 #include "bus/base/file.h"
 #include "bus/base/nearest.h"
 #include "services/kit/documents/kinds.h"
-#include "services/kit/documents/owner_text.h"
 #include "services/kit/settings/settings.h"
 #include <argp.h>
 #include <errno.h>

@@ -14,7 +14,7 @@
 #include "services/cartbus/shops/mode.h"
 #include "services/kit/documents/docs.h"
 #include "services/kit/money/money.h"
-#include "services/kit/time/span.h"
+#include "services/kit/time/moment.h"
 #include "services/kit/time/zone.h"
 #include <stdio.h>
 #include <stdlib.h>

@@ -5,13 +5,13 @@
 #define CARTBUS_CORE_IDS_H
 
 #include "bus/actor/topic.h"
-#include "services/carts/policy/join.h"
+#include "services/carts/policy/change.h"
 
 enum { IDS_NAMES_MAX = 5 * JOIN_NAMES_MAX + 5 };
 
 struct ids { /* strings are borrowed from the message; never NULL */
 	int count;
-	char names[IDS_NAMES_MAX][80]; /* as carts/policy/join.h names them */
+	char names[IDS_NAMES_MAX][80]; /* as carts/policy/change.h names them */
 	const char *hash, *customer, *email;
 };
 

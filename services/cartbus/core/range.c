@@ -1,6 +1,6 @@
 /* range.c: see range.h; what is not all of it understood is refused, never half of it used */
 #include "services/cartbus/core/range.h"
-#include "services/kit/time/span.h"
+#include "services/kit/time/moment.h"
 #include <errno.h>
 #include <limits.h>
 #include <stdlib.h>

@@ -2,7 +2,7 @@
  * selection.c: which messages of the log are about one cart
  *
  * Owns:      the ids of every message that carries some (first reading), and the set that the wanted name leads to.
- * Promises:  ids join exactly as carts/policy/join.h joins them; a shopper's address joins only checkouts and stops, and a customer's number only
+ * Promises:  ids join exactly as carts/policy/change.h joins them; a shopper's address joins only checkouts and stops, and a customer's number only
  *            checkouts, as they do for sends (carts/policy/stops.h). Feedback belongs to the cart whose reminder it names if that cart has the
  *            address, else to all carts of the address: somebody who may send in the shop's name may write any name, and none hides
  *            feedback or brings it to another shopper's cart.

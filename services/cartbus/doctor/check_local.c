@@ -15,8 +15,6 @@
 #include "services/kit/http/standard_webhook.h"
 #include "services/kit/mail/message.h"
 #include "services/kit/model/model.h"
-#include "services/kit/settings/folders.h"
-#include "services/kit/settings/listen.h"
 #include "services/kit/settings/settings.h"
 #include "services/platform/mailin/lmtp_socket.h"
 #include <errno.h>

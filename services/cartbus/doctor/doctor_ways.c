@@ -3,7 +3,7 @@
  *
  * Promises: asks as the processes do, by the same code and with the same secrets: what it says holds for them, as far as they may
  *           read what this user may.
- * Read next: services/kit/mail/transport_smtp_probe.c, storefront_probe.c
+ * Read next: services/kit/mail/transport_smtp_connection.c, storefront_probe.c
  */
 #include "services/cartbus/doctor/doctor.h"
 

@@ -2,7 +2,7 @@
  * person.c: which messages are about one shopper
  *
  * Owns:      the ids of every message that carries some (first reading), and the names that the person leads to.
- * Promises:  carts join exactly as carts/policy/join.h joins them. An id that is short ("7") counts only where an id stands: as a text in
+ * Promises:  carts join exactly as carts/policy/change.h joins them. An id that is short ("7") counts only where an id stands: as a text in
  *            something else it might be anybody's. The way back to a basket is no name: storefronts may have one for all baskets.
  * Read next: export.c, erase.c
  */

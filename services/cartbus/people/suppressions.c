@@ -15,7 +15,7 @@
 #include "services/cartbus/core/print.h"
 #include "services/cartbus/core/zones.h"
 #include "services/cartbus/shops/shops.h"
-#include "services/kit/suppression/optout.h"
+#include "services/kit/suppression/suppressions.h"
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

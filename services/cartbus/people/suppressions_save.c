@@ -12,7 +12,7 @@
 #include "bus/base/cleanup.h"
 #include "bus/base/file.h"
 #include "services/cartbus/core/print.h"
-#include "services/kit/suppression/optout.h"
+#include "services/kit/suppression/suppressions.h"
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -2,7 +2,7 @@
  * unsubscribe.c: `cartbus unsubscribe` and `cartbus resubscribe`: the owner puts an address on the list, and takes it off
  *
  * Promises: holds from the moment of the answer; the log learns the address's keyed hash, and nothing of the address.
- * Read next: services/platform/unsub/list.c (what becomes of it), suppressions.c
+ * Read next: services/platform/unsub/unsub.c (what becomes of it), suppressions.c
  */
 #include "services/cartbus/core/naming.h"
 #include "services/cartbus/core/reading.h"

@@ -5,7 +5,7 @@
  */
 #include "services/cartbus/recover/letters.h"
 #include "services/cartbus/core/reading.h"
-#include "services/kit/time/span.h"
+#include "services/kit/time/moment.h"
 
 #define AGE_MOST_US (INT64_C(3660) * US_PER_DAY)
 

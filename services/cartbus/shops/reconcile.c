@@ -9,7 +9,7 @@
 
 #include "bus/base/text.h"
 #include "services/kit/shop/shop.h"
-#include "services/kit/time/span.h"
+#include "services/kit/time/moment.h"
 #include <stdio.h>
 
 #define SINCE_MOST_US (30 * US_PER_DAY) /* what is older is chased no more */

@@ -8,7 +8,7 @@
  *
  * Promises: done twice, the second finds nothing to do; cut short, it goes on where it was: what intake has not come to yet is not
  *           asked for again. No mail goes that the waiter and the sender would not send by themselves.
- * Read next: services/carts/rehearsal/looks.c, services/carts/intake/intake.c (ADMIN_RETIME)
+ * Read next: services/carts/rehearsal/agenda.c, services/carts/intake/intake.c (ADMIN_RETIME)
  */
 #include "services/cartbus/core/describe.h"
 #include "services/cartbus/core/print.h"

@@ -15,14 +15,14 @@
 #include "bus/base/file.h"
 #include "bus/base/memory.h"
 #include "services/carts/policy/rules_document.h"
-#include "services/kit/documents/owner_text.h"
+#include "services/kit/documents/kinds.h"
 #include "services/kit/keys/keyring.h"
 #include "services/kit/keys/secrets.h"
 #include "services/kit/money/money.h"
 #include "services/kit/rules/rules.h"
 #include "services/kit/storefront/secret_lines.h"
 #include "services/kit/web/admin_link.h"
-#include "services/kit/web/page_address.h"
+#include "services/kit/web/network.h"
 #include <dirent.h>
 #include <errno.h>
 #include <jansson.h>

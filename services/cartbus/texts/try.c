@@ -15,7 +15,7 @@
 
 #include "bus/base/cleanup.h"
 #include "services/carts/policy/rules_document.h"
-#include "services/kit/documents/owner_text.h"
+#include "services/kit/documents/kinds.h"
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>

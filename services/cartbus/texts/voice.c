@@ -9,7 +9,7 @@
 #include "bus/base/cleanup.h"
 #include "bus/base/file.h"
 #include "services/carts/letter/voice.h"
-#include "services/kit/documents/owner_text.h"
+#include "services/kit/documents/kinds.h"
 #include "services/kit/template/template.h"
 #include <errno.h>
 #include <stdio.h>

@@ -8,7 +8,7 @@
 #include "bus/base/cleanup.h"
 #include "bus/base/memory.h"
 #include "bus/base/text.h"
-#include "services/kit/documents/owner_text.h"
+#include "services/kit/documents/kinds.h"
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -15,7 +15,7 @@
 #include "bus/base/text.h"
 #include "services/kit/keys/keyring.h"
 #include "services/kit/keys/secrets.h"
-#include "services/kit/time/span.h"
+#include "services/kit/time/moment.h"
 #include "services/kit/web/admin_link.h"
 #include <errno.h>
 #include <stdio.h>

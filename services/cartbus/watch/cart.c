@@ -9,7 +9,7 @@
 
 #include "bus/base/text.h"
 #include "services/carts/policy/move.h"
-#include "services/kit/time/span.h"
+#include "services/kit/time/moment.h"
 #include <stdio.h>
 
 #define WAIT_MOST_US (400 * US_PER_DAY) /* what is open and what stops it are remembered for longer than any wait */

@@ -3,13 +3,12 @@
  *
  * Promises:  a link leads only where a mail of ours led; a click is counted once a minute, and a program that looks ahead is no click.
  * Fails by:  404 with a page for a link that is none; a click that cannot be counted still leads to the basket.
- * Read next: services/kit/web/return_link.h
+ * Read next: services/kit/web/signed_link.h
  */
-#include "services/carts/endpoints/return_link.h"
 #include "bus/base/text.h"
 #include "proto/platform_topics.h"
+#include "services/carts/endpoints/endpoints.h"
 #include "services/kit/endpoint/page.h"
-#include "services/kit/web/return_link.h"
 #include "services/kit/web/signed_link.h"
 #include <inttypes.h>
 #include <stdio.h>

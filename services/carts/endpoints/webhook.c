@@ -7,18 +7,17 @@
  * Fails by:  the answer.
  * Read next: services/kit/endpoint/signature.h, services/kit/storefront/event.h
  */
-#include "services/carts/endpoints/webhook.h"
 #include "bus/base/cleanup.h"
 #include "bus/base/file.h"
 #include "bus/base/log.h"
 #include "bus/base/text.h"
 #include "proto/platform_events.h"
 #include "proto/platform_topics.h"
+#include "services/carts/endpoints/endpoints.h"
 #include "services/kit/endpoint/reject.h"
 #include "services/kit/endpoint/signature.h"
 #include "services/kit/endpoint/traceparent.h"
 #include "services/kit/shop/shop.h"
-#include "services/kit/storefront/bigcommerce.h"
 #include "services/kit/storefront/event.h"
 #include "services/kit/time/moment.h"
 #include <errno.h>

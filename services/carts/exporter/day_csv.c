@@ -7,9 +7,8 @@
  */
 #include "services/carts/exporter/day_csv.h"
 #include "bus/base/text.h"
-#include "services/carts/exporter/last.h"
 #include "services/carts/exporter/next.h"
-#include "services/carts/report/attribution.h"
+#include "services/carts/report/ledger.h"
 #include "services/kit/money/money.h"
 #include "services/kit/time/zone.h"
 #include "services/kit/web/admin_link.h"

@@ -8,21 +8,20 @@
  * Promises:  a day is exported once, at 02:00 in the shop's zone, and one that was missed is made up for; the file is whole and
  *            durable before that is said. Nothing that is done to a file comes back.
  * Fails by:  trying again, and the dead letters, when the folder cannot be written.
- * Read next: day_csv.c, last.c, sheet.c, services/carts/report/ledger.h
+ * Read next: day_csv.c, next.c, sheet.c, services/carts/report/ledger.h
  */
 #include "services/carts/exporter/exporter.h"
 #include "bus/base/clock.h"
 #include "bus/base/memory.h"
 #include "bus/base/text.h"
 #include "services/carts/exporter/day_csv.h"
-#include "services/carts/exporter/last.h"
 #include "services/carts/exporter/next.h"
 #include "services/carts/exporter/sheet.h"
 #include "services/carts/policy/rules_document.h"
 #include "services/carts/report/ledger.h"
 #include "services/kit/documents/docs.h"
 #include "services/kit/effect/file_driver.h"
-#include "services/kit/time/missed.h"
+#include "services/kit/time/period.h"
 #include <stdio.h>
 
 STATE_NUMBERS(exported, "exported");

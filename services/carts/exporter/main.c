@@ -9,7 +9,6 @@
 #include "services/kit/google/google.h"
 #include "services/kit/keys/keyring.h"
 #include "services/kit/keys/secrets.h"
-#include "services/kit/settings/folders.h"
 #include "services/kit/settings/settings.h"
 #include "services/kit/web/admin_link.h"
 #include <errno.h>

@@ -13,7 +13,6 @@
 #include "bus/base/memory.h"
 #include "bus/base/text.h"
 #include "services/carts/exporter/exporter.h"
-#include "services/carts/exporter/sheet_rows.h"
 #include "services/carts/policy/rules_document.h"
 #include "services/kit/documents/docs.h"
 #include "services/kit/effect/claims.h"

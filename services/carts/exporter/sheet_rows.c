@@ -5,9 +5,9 @@
  *            appended.
  * Read next: sheet.c. Source: developers.google.com, Sheets API v4, spreadsheets.values append and get.
  */
-#include "services/carts/exporter/sheet_rows.h"
 #include "bus/base/cleanup.h"
 #include "bus/base/log.h"
+#include "services/carts/exporter/sheet.h"
 #include <csv.h>
 #include <jansson.h>
 

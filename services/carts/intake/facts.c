@@ -9,7 +9,7 @@
 #include "services/carts/intake/facts.h"
 #include "bus/base/text.h"
 #include "services/carts/policy/cart_rows.h"
-#include "services/carts/policy/join.h"
+#include "services/carts/policy/change.h"
 #include "services/carts/policy/rules_document.h"
 #include "services/kit/documents/docs.h"
 #include <assert.h>

@@ -15,7 +15,6 @@
 #include "services/carts/intake/facts.h"
 #include "services/carts/intake/unpaid.h"
 #include "services/carts/policy/change.h"
-#include "services/carts/policy/join.h"
 #include "services/kit/documents/docs.h"
 #include <stdio.h>
 #include <string.h>

@@ -11,7 +11,7 @@
 #include "bus/base/text.h"
 #include "services/carts/intake/unpaid.h"
 #include "services/carts/policy/cart_rows.h"
-#include "services/carts/policy/join.h"
+#include "services/carts/policy/change.h"
 #include <stdio.h>
 
 STATE_STRINGS(name, "name");

@@ -12,7 +12,6 @@
 #include "bus/base/text.h"
 #include "services/carts/intake/cart.h"
 #include "services/carts/policy/change.h"
-#include "services/carts/policy/join.h"
 #include <string.h>
 
 bool cart_has_address(const CartState *row)

@@ -13,12 +13,34 @@
 #ifndef CARTS_LETTER_VOICE_H
 #define CARTS_LETTER_VOICE_H
 
+#include "bus/actor/state.h"
 #include "bus/base/bytes.h"
-#include "services/carts/letter/values.h"
 #include "services/kit/documents/kinds.h"
 #include "services/kit/locale/locale.h"
 #include "services/kit/template/template.h"
-#include "services/kit/template/texts.h"
+
+/* ---- what may stand between the braces of a voice ---- */
+
+/* In the order in which an error names them. */
+enum value {
+	VALUE_SHOP,
+	VALUE_FIRST_NAME,
+	VALUE_ITEMS,
+	VALUE_ITEM_COUNT,
+	VALUE_TOTAL,
+	VALUE_DISCOUNT_CODE,
+	VALUE_DATE,
+	VALUE_WEEKDAY,
+	VALUE_RETURN_LINK,
+	VALUE_SHOP_LINK,
+	VALUE_UNSUBSCRIBE_LINK,
+	VALUE_POSTAL_ADDRESS,
+	VALUE_COUNT
+};
+
+extern const struct template_words voice_values; /* a row for each enum value */
+
+bool value_is_link(enum value value);
 
 struct voice;
 
@@ -36,7 +58,7 @@ struct voice_mail {
 };
 const struct voice_mail *voice_mail(const struct voice *voice, int step); /* 1 or 2 */
 
-/* --- voice_choose.c: which words a shopper gets --- */
+/* ---- which words a shopper gets ---- */
 
 enum { VOICE_KIND_ROOM = DOCUMENT_KIND_ROOM }; /* "voice", "voice.pt-BR" */
 
@@ -68,11 +90,19 @@ bool voice_kind_valid(const char *kind, char ret_why[160]);
 /* What shops say whose owners wrote nothing: voices/<language>.txt; ended by a NULL. */
 extern const struct text_resource voice_texts[];
 
-/* --- voice_document.c: the voices as documents --- */
+/* ---- the voices as documents ---- */
 
 extern const struct document_kind voice_document;
 
 /* "voice", "voice.pt-BR"; false: no name of a voice. Whether the language exists is voice_kind_valid's. */
 bool voice_kind_of_file(const char *file, char ret_kind[VOICE_KIND_ROOM]);
+
+/* ---- the words of a shop for one shopper, as a service has folded them from `document` ---- */
+
+/*
+ * `locale`: the shopper's, as the storefront said it; "": it did not. The built-in words where the owner gave none. Borrowed until a
+ * newer document of the shop is read.
+ */
+struct speech speech_of(const struct state *state, const char *shop, const char *locale);
 
 #endif

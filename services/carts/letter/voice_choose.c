@@ -9,6 +9,8 @@
 #include "bus/base/log.h"
 #include "bus/base/text.h"
 #include "services/carts/letter/voice.h"
+#include "services/kit/documents/docs.h"
+#include "services/kit/shop/shop.h"
 #include <stdio.h>
 
 enum { BUILTIN_MAX = 32 };
@@ -112,4 +114,87 @@ bool voice_kind_valid(const char *kind, char ret_why[160])
 		snprintf(ret_why, 160, "\"%s\" is no language: expected a file like voice.de.txt or voice.pt-BR.txt",
 			given);
 	return false;
+}
+
+/*
+ * The kind of documents "voice": voice.txt, and voice.<language>.txt of further languages
+ *
+ * Promises:  a blank voice is right; it means the built-in one.
+ */
+
+static void *parse_voice(const struct document_text *text, const char *with)
+{
+	struct text_error error;
+	struct voice *voice = NULL;
+
+	(void)with;
+	return voice_is_own(text->text) && voice_parse(text->text, &voice, &error) == 0 ? voice : NULL;
+}
+
+static void free_voice(void *voice)
+{
+	voice_free(voice);
+}
+
+/* While shop.conf is wrong, nobody knows where links may lead: that is judged when shop.conf is mended. */
+static void judge_voice(const struct document_text *text, struct document_opinion *ret)
+{
+	bool is_blank = text->text[strspn(text->text, " \t\r\n")] == '\0';
+	struct text_error error = { 0 };
+	struct voice *voice = NULL;
+
+	if (is_blank)
+		return;
+	if (voice_parse(text->text, &voice, &error) < 0 ||
+		(text->conf_is_right && voice_check_links(voice, text->conf, &error) < 0)) {
+		ret->line = error.line;
+		ret->column = error.column;
+		TEXT_COPY(ret->wrong, error.text);
+	}
+	voice_free(voice);
+}
+
+static const char *google_id(const struct shop *conf)
+{
+	return conf->google.voice;
+}
+
+const struct document_kind voice_document = { .name = "voice",
+	.ending = ".txt",
+	.bytes_max = 32767,
+	.further_max = LOCALE_ROOM - 1,
+	.is_optional = true,
+	.without = "the shop has none",
+	.reading = { parse_voice, free_voice },
+	.judge = judge_voice,
+	.may_be_called = voice_kind_valid,
+	.google_id = google_id };
+
+bool voice_kind_of_file(const char *file, char ret_kind[VOICE_KIND_ROOM])
+{
+	return document_kind_has_file(&voice_document, file, ret_kind);
+}
+
+/* --- the words of a shop for one shopper, as a service has folded them from `document` --- */
+
+struct finding {
+	const struct state *state;
+	const char *shop;
+};
+
+static const struct voice *find_voice(void *context, const char *kind)
+{
+	const struct finding *finding = context;
+
+	return docs_read(finding->state, finding->shop, kind, &voice_document.reading, "", NULL);
+}
+
+struct speech speech_of(const struct state *state, const char *shop, const char *locale)
+{
+	const struct shop *configured = docs_shop(state, shop);
+	struct finding finding = { .state = state, .shop = shop };
+	struct speech speech;
+
+	voice_choose(locale, configured ? configured->locale : "en", find_voice, &finding, &speech);
+	return speech;
 }

@@ -9,7 +9,7 @@
 #include "services/carts/letter/render.h"
 #include "services/carts/letter/shopper_text.h"
 #include "services/kit/http/url.h"
-#include "services/kit/locale/marks.h"
+#include "services/kit/locale/locale.h"
 #include "services/kit/money/money.h"
 #include <stdio.h>
 #include <unicode/uchar.h>

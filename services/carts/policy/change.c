@@ -1,5 +1,5 @@
 /*
- * change.c: what the shopper did, and when
+ * change.c: which cart an event is about, what the shopper did, and when
  *
  * Promises:  pure; the digest is the same for the same goods, in every topic of a platform and in any order.
  * Read next: stops.c, services/carts/intake/upsert.c
@@ -8,6 +8,7 @@
 #include "bus/base/bytes.h"
 #include "bus/base/text.h"
 #include <stdio.h>
+#include <string.h>
 
 static int64_t plausible(int64_t platform_us, int64_t heard_us)
 {
@@ -62,4 +63,37 @@ uint64_t change_items_digest(const Item *items, int count, uint32_t left_out)
 		sum += text_hash(bytes_of(line));
 	}
 	return sum ? sum : 1;
+}
+
+/*
+ * Which cart an event is about
+ *
+ * Promises:  pure; a name carries its kind, so a checkout id never meets an order id of the same digits.
+ */
+
+static bool same(const char *a, const char *b)
+{
+	return *a && strcmp(a, b) == 0;
+}
+
+bool join_same_cart(const CartIds *a, const CartIds *b)
+{
+	return same(a->cart_id, b->cart_id) || same(a->cart_token, b->cart_token) ||
+		same(a->checkout_token, b->checkout_token) || same(a->checkout_id, b->checkout_id) ||
+		same(a->order_id, b->order_id);
+}
+
+int join_names(const CartIds *ids, char ret[JOIN_NAMES_MAX][80])
+{
+	const struct {
+		const char *kind, *id;
+	} all[JOIN_NAMES_MAX] = { { "id", ids->cart_id }, { "ct", ids->cart_token }, { "kt", ids->checkout_token },
+		{ "ci", ids->checkout_id }, { "oi", ids->order_id } };
+	int count = 0;
+
+	for (int i = 0; i < JOIN_NAMES_MAX; i++) {
+		if (*all[i].id)
+			snprintf(ret[count++], 80, "%s:%s", all[i].kind, all[i].id);
+	}
+	return count;
 }

@@ -1,5 +1,5 @@
 /*
- * change.h: what of a cart.changed or cart.checkout the shopper did, and when
+ * change.h: which cart an event is about, what of it the shopper did, and when
  *
  * intake restarts the clock by this, and stops.c holds a mail back by the same, so the two never disagree about what counts.
  * The shopper's doing: other items or quantities, another total or currency, an address, saving the cart. Everything else
@@ -36,5 +36,18 @@ int64_t checkout_ordered_us(const CartCheckout *checkout);
 bool change_empties(const CartChanged *changed);
 /* Of what lies in the cart, in any order; never 0. */
 uint64_t change_items_digest(const Item *items, int count, uint32_t left_out);
+
+/*
+ * Which cart an event is about: every service asks this one pure function
+ *
+ * Two sets of ids belong to the same cart if they share a cart id, cart token, checkout token, checkout id or order id. Addresses
+ * and customer ids alone join nothing.
+ */
+
+bool join_same_cart(const CartIds *a, const CartIds *b);
+
+/* The ids that join, as typed names ("ct:abc", "kt:def", "ci:9", "oi:7", "id:x"), for index rows. Returns how many; at most 5. */
+enum { JOIN_NAMES_MAX = 5 };
+int join_names(const CartIds *ids, char ret[JOIN_NAMES_MAX][80]);
 
 #endif

@@ -3,7 +3,7 @@
  *
  * Promises:  pure; exactly one move; never both mails at once, never a second without a first, never a third; what
  *            forbids a mail is asked about before any wait.
- * Read next: move.h, plan.c (the next mail), services/carts/waiter/look.c (where the facts come from), services/carts/waiter/grounds.c (the move in words)
+ * Read next: move.h, plan.c (the next mail), services/carts/waiter/waiter.c (where the facts come from), services/carts/waiter/grounds.c (the move in words)
  */
 #include "services/carts/policy/move.h"
 #include <stddef.h>

@@ -5,7 +5,7 @@
  * Read next: move.c
  */
 #include "services/carts/policy/plan.h"
-#include "services/kit/time/span.h"
+#include "services/kit/time/moment.h"
 #include "services/kit/time/zone.h"
 #include <stdio.h>
 

@@ -11,7 +11,6 @@
 #include "bus/base/cleanup.h"
 #include "bus/base/text.h"
 #include "services/carts/policy/change.h"
-#include "services/carts/policy/join.h"
 #include "services/kit/documents/docs.h"
 #include <stddef.h>
 #include <stdio.h>
@@ -256,7 +255,7 @@ struct recalling {
 	void *context;
 };
 
-/* A name back to the id that it was made of: join.c, and the two of a shopper. */
+/* A name back to the id that it was made of: change.c, and the two of a shopper. */
 static bool read_name(const char *name, CartIds *ids)
 {
 	static const struct {

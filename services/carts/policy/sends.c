@@ -10,7 +10,7 @@
 #include "services/carts/policy/sends.h"
 #include "bus/base/cleanup.h"
 #include "bus/base/text.h"
-#include "services/carts/policy/merges.h"
+#include "services/carts/policy/cart_rows.h"
 #include "services/kit/effect/claims.h"
 #include <stdio.h>
 #include <string.h>

@@ -16,7 +16,7 @@
  *            id stops for good: a storefront that gives the next cart of a shopper the token of one that was bought must not.
  *            A stop outlives every chase: what it comes of is kept for ever.
  * Fails by:  nothing; a cart known by more than WALK_MOST names is judged by the first of them.
- * Read next: stops_rows.c (the folds), change.h, join.h
+ * Read next: stops_rows.c (the folds), change.h
  */
 #include "services/carts/policy/stops.h"
 #include "bus/base/text.h"

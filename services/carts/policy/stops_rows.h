@@ -4,7 +4,7 @@
 #ifndef CARTS_POLICY_STOPS_ROWS_H
 #define CARTS_POLICY_STOPS_ROWS_H
 
-#include "services/carts/policy/join.h"
+#include "services/carts/policy/change.h"
 #include "services/carts/policy/stops.h"
 
 enum { STOP_NAME_MAX = 80, STOP_PREFIX_MAX = STOP_NAME_MAX + 2, STOP_TIE = 0x1f };

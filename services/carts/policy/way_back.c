@@ -2,7 +2,7 @@
  * way_back.c: where a mail about a cart would lead its shopper
  *
  * Promises:  pure. The host alone decides, so what is kept of a URL judges it as the URL itself would (shop_owns_url).
- * Read next: shop/lists.c, url.c, letter/render.c (which writes no mail that leads elsewhere)
+ * Read next: shop/shop.c, url.c, letter/render.c (which writes no mail that leads elsewhere)
  */
 #include "services/carts/policy/way_back.h"
 #include "services/kit/http/url.h"

@@ -1,7 +1,7 @@
 /* cast.c: the services that are rehearsed, each with its state */
-#include "services/carts/rehearsal/cast.h"
 #include "bus/base/memory.h"
 #include "services/carts/intake/intake.h"
+#include "services/carts/rehearsal/inside.h"
 #include "services/carts/sender/sender.h"
 #include "services/carts/waiter/waiter.h"
 #include "services/platform/timer/timer.h"

@@ -3,7 +3,7 @@
  *
  * Owns:      the waiter's folded state, and the reminders that it decided on and of which nothing became yet.
  * Promises:  the waiter's own folds and decision; asked twice, the same.
- * Read next: services/carts/waiter/look.c, services/carts/policy/plan.c
+ * Read next: services/carts/waiter/waiter.c, services/carts/policy/plan.c
  */
 #include "services/carts/rehearsal/foresight.h"
 #include "bus/actor/runtime/replay.h"

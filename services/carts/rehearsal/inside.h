@@ -4,12 +4,58 @@
 #ifndef CARTS_REHEARSAL_INSIDE_H
 #define CARTS_REHEARSAL_INSIDE_H
 
+#include "bus/actor/runtime/replay.h"
+#include "bus/base/list.h"
 #include "bus/base/map.h"
 #include "bus/base/sorted_map.h"
-#include "services/carts/rehearsal/pending.h"
+#include "proto/cart_topics.h"
 #include "services/carts/rehearsal/rehearsal.h"
 #include "services/carts/rehearsal/survey.h"
 #include "services/carts/rehearsal/tally.h"
+
+/* ---- the services that are rehearsed, each with its state ---- */
+
+enum role { ROLE_INTAKE, ROLE_WAITER, ROLE_SENDER, ROLE_TIMER, ROLES, ROLE_NONE = ROLES };
+
+struct cast;
+
+struct cast *cast_new(const char *folder, char ret_why[512]); /* as replay_new */
+void cast_free(struct cast *cast);                            /* takes NULL */
+struct replay *cast_alone(const struct cast *cast, enum role role);
+enum role cast_hears(const struct cast *cast, const char *topic); /* who decides on it; ROLE_NONE: nobody */
+uint32_t cast_failures_max(enum role role); /* so many failures make a dead letter of what it decides on */
+bool cast_says(const struct cast *cast, const char *topic); /* one of them does */
+/* Folded by all but `has_it`, which may be ROLE_NONE. */
+void cast_fold(struct cast *cast, const struct message_meta *said, struct bytes payload, enum role has_it);
+
+/* ---- a message that was said, kept until it has been decided on ---- */
+
+struct message {
+	struct message_meta said; /* its strings are below */
+	char topic[32], shop[64], key[200], said_by[32];
+	struct buffer payload;
+};
+
+/* A copy with this number and time. */
+struct message *message_new(const struct message_meta *said, struct bytes payload, uint64_t seq, int64_t time_us);
+void message_free(struct message *message); /* takes NULL */
+
+struct pending {
+	struct list hook;   /* in another's `behind` */
+	struct list behind; /* struct pending: what history decided on later than on this, and said nothing about */
+	struct message *message;
+	enum role role;             /* who decides on it */
+	uint64_t past;              /* its number in history; 0: history does not know it */
+	size_t turns_left;          /* that history made about it and that have not come yet */
+	bool decided;               /* at least once */
+	struct replay_turn running; /* an effect that has claimed: kind is set */
+	uint32_t failures;
+	SendClaim claim;         /* of that effect */
+	uint64_t as_it_did_from; /* from there on what is said about it is history's; 0: nothing is */
+};
+
+struct pending *pending_new(struct message *message, enum role role, uint64_t past); /* takes the message */
+void pending_free(struct pending *pending); /* and what is behind it; takes NULL */
 
 enum { REPLACED_MOST = 64 };
 

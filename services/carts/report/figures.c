@@ -2,10 +2,11 @@
  * figures.c: counts carts, mails, orders and people of a stretch of time
  *
  * Promises:  pure; each cart is counted once per line; sums that do not fit stay at the largest number rather than wrap.
- * Read next: attribution.c, print.c
+ * Read next: ledger.c, print.c
  */
 #include "services/carts/report/figures.h"
 #include "bus/base/text.h"
+#include "services/kit/locale/locale.h"
 
 struct counting {
 	const struct shop *shop;
@@ -135,4 +136,15 @@ int figures_won(const struct figures *figures, struct figures_sum ret[FIGURES_CU
 	while (count < FIGURES_CURRENCIES_MAX && ret[count].currency[0])
 		count++;
 	return count;
+}
+
+const struct figures_words *figures_words_for(const char *locale, char ret_tag[LOCALE_ROOM])
+{
+	const struct figures_words *words;
+	char tag[LOCALE_ROOM];
+
+	locale_canonical(locale, tag);
+	words = language_row(figures_words, sizeof(*figures_words), NULL, tag);
+	locale_blend(words->language, tag, ret_tag);
+	return words;
 }

@@ -3,7 +3,7 @@
  *
  * Promises:  same figures, same bytes; a figure is only ever printed from the ledger's count; amounts, numbers, days and plural
  *            forms are ICU's, in the language of the words and with the habits of the shop's locale.
- * Read next: words.c (the words), html.c, data.c (for programs)
+ * Read next: words/en.txt (the words), html.c, data.c (for programs)
  */
 #include "bus/base/cleanup.h"
 #include "bus/base/text.h"

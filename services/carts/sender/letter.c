@@ -10,11 +10,10 @@
 #include "bus/base/cleanup.h"
 #include "bus/base/memory.h"
 #include "bus/base/text.h"
-#include "services/carts/letter/speech.h"
+#include "services/carts/letter/voice.h"
 #include "services/kit/documents/docs.h"
 #include "services/kit/keys/keyring.h"
 #include "services/kit/mail/bounce_tag.h"
-#include "services/kit/web/return_link.h"
 #include "services/kit/web/signed_link.h"
 #include <assert.h>
 #include <errno.h>

@@ -6,12 +6,12 @@
  * Read next: sender.c (what is done about each finding), services/carts/policy/stops.h
  */
 #include "services/carts/sender/may_send.h"
+#include "services/carts/policy/cart_rows.h"
 #include "services/carts/policy/chase.h"
-#include "services/carts/policy/merges.h"
 #include "services/carts/policy/rules_document.h"
 #include "services/carts/policy/stops.h"
-#include "services/carts/sender/absence.h"
 #include "services/carts/sender/letter.h"
+#include "services/carts/sender/outage.h"
 #include "services/kit/documents/docs.h"
 #include "services/kit/mail/pace.h"
 

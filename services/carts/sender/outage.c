@@ -1,10 +1,10 @@
 /*
- * outage.c: the mail server cannot be reached
+ * outage.c: the mail server cannot be reached; after no gateway could be, mails wait for what the platforms may send again
  *
- * Owns:      the alarm mail-server; the table outage (kind -> raised) of the service's state.
+ * Owns:      the alarm mail-server; the tables outage (kind -> raised) and away (gateway -> struct away_row) of the service's state.
  * Promises:  one alarm of an outage, whichever sender notices it first, and one word that it is over. Mails wait meanwhile: nothing is
  *            said about any of them.
- * Read next: services/kit/effect/circuit.h (who probes), sender.c
+ * Read next: services/kit/effect/circuit.h (who probes), services/platform/gateway/absence.h (who says that a gateway was away), sender.c
  */
 #include "services/carts/sender/outage.h"
 #include "bus/base/text.h"
@@ -53,4 +53,39 @@ void say_server_back(const struct state *state, struct turn *turn)
 		return;
 	TEXT_COPY(alarm.text, "the mail server answers again");
 	say(turn, &alarm);
+}
+
+/* ---- gateways that were away ---- */
+
+struct away_row {
+	int64_t back_us, hold_until_us;
+};
+STATE_STRUCTS(away, "away", struct away_row);
+
+void absence_remember(struct state *state, const struct message_meta *said, const GatewayAway *away)
+{
+	struct away_row row;
+
+	if (STATE_GET(state, away, said->shop, away->gateway, &row) && row.back_us > away->back_us)
+		return;
+	row = (struct away_row){ .back_us = away->back_us, .hold_until_us = away->hold_until_us };
+	STATE_PUT(state, away, said->shop, away->gateway, &row);
+}
+
+static bool later_one(const char *shop, const char *key, const struct away_row *row, void *context)
+{
+	int64_t *latest_us = context;
+
+	(void)shop, (void)key;
+	if (row->hold_until_us > *latest_us)
+		*latest_us = row->hold_until_us;
+	return true;
+}
+
+int64_t absence_holds_until_us(const struct state *state)
+{
+	int64_t latest_us = 0;
+
+	STATE_EACH(state, away, NULL, NULL, later_one, &latest_us);
+	return latest_us;
 }

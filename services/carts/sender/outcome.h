@@ -4,9 +4,11 @@
 #ifndef CARTS_SENDER_OUTCOME_H
 #define CARTS_SENDER_OUTCOME_H
 
+#include "bus/actor/service.h"
 #include "bus/actor/turn.h"
 #include "proto/cart_topics.h"
 #include "services/carts/sender/letter.h"
+#include "services/kit/effect/claim.h"
 
 struct outcome {
 	const ReminderDue *due;
@@ -24,5 +26,11 @@ void say_outcome(struct turn *turn, enum claim_state end, const struct outcome *
 void say_deferred(struct turn *turn, const ReminderDue *due, int64_t until_us, const char *reason);
 /* The cart is decided anew anyway: only the record says why this mail was left. */
 void say_left(struct turn *turn, const ReminderDue *due, const char *reason);
+
+/* ---- unused claims: the sender was killed, and the last byte of the mail is known not to have left ---- */
+
+void unused_say(struct turn *turn, const struct claim_note *claim);
+void unused_remember(struct state *state, const struct message_meta *said, const SendUnused *unused);
+bool unused_is(const struct state *state, const struct claim_row *claim);
 
 #endif

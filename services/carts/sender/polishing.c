@@ -8,7 +8,7 @@
 #include "services/carts/sender/polishing.h"
 #include "bus/base/memory.h"
 #include "bus/base/text.h"
-#include "services/carts/letter/speech.h"
+#include "services/carts/letter/voice.h"
 #include "services/carts/sender/sender.h"
 #include "services/kit/documents/docs.h"
 #include <stdlib.h>

@@ -8,7 +8,7 @@
 #include "services/carts/letter/polish.h"
 #include "services/carts/sender/asking.h"
 #include "services/carts/sender/may_send.h"
-#include "services/kit/model/use.h"
+#include "services/kit/model/spend.h"
 
 struct polishing {                  /* the request of the effect "model" */
 	struct model_request model; /* first: the driver takes the request for it */

@@ -7,7 +7,6 @@
 #include "services/carts/summarizer/summarizer.h"
 #include "services/kit/effect/file_driver.h"
 #include "services/kit/mail/message.h"
-#include "services/kit/settings/folders.h"
 #include "services/kit/settings/settings.h"
 #include <stdio.h>
 

@@ -9,21 +9,95 @@
  * Promises:  a month or week is summarised once, and one that was missed is made up for; the file is durable before the mails are
  *            due; the mails say what the file says; a model's words never hold any of it up for longer than their deadline.
  * Fails by:  trying again, and the dead letters, when the folder cannot be written.
- * Read next: letters.c (the mails), narrating.c (the paragraph), services/carts/report/figures.h, services/carts/report/ledger.h
+ * Read next: letters.c (the mails), services/carts/report/narrate.h (the paragraph), services/carts/report/figures.h, services/carts/report/ledger.h
  */
 #include "services/carts/summarizer/summarizer.h"
+#include "bus/actor/turn.h"
 #include "bus/base/clock.h"
 #include "bus/base/memory.h"
 #include "bus/base/text.h"
+#include "proto/platform_topics.h"
 #include "services/carts/report/figures.h"
 #include "services/carts/report/ledger.h"
+#include "services/carts/report/narrate.h"
 #include "services/carts/summarizer/letters.h"
-#include "services/carts/summarizer/narrating.h"
 #include "services/kit/documents/docs.h"
 #include "services/kit/effect/file_driver.h"
-#include "services/kit/time/missed.h"
+#include "services/kit/model/spend.h"
+#include "services/kit/time/period.h"
 #include <stdio.h>
 #include <stdlib.h>
+
+/*
+ * A model is asked for a summary's paragraph
+ *
+ * Promises:  asked once for a summary, within a deadline; nothing that comes of it decides whether a summary goes, or changes a
+ *            figure; what it cost is said with the summary. A process that dies between the two loses that figure.
+ */
+
+struct narrating {                  /* the request of the effect "model" */
+	struct model_request model; /* first: the driver takes the request for it */
+	struct period period;       /* of the summary that it is for */
+	bool more;                  /* others were missed as well */
+};
+
+/* What came of asking, until it can be said. */
+struct narrated {
+	bool was_asked;
+	char paragraph[MODEL_TEXT_MAX]; /* "": the template's goes */
+	ModelUsed used;
+};
+
+/* takes NULL */
+static void narrating_free(void *request)
+{
+	struct narrating *narrating = request;
+
+	if (narrating)
+		model_request_clear(&narrating->model);
+	free(narrating);
+}
+
+/*
+ * NULL: it is not asked: no model, not wanted by this shop, the month's budget is used up, or this summary failed once already, so
+ * that a full disk costs one question and no more.
+ */
+static struct narrating *narrating_new(const struct model_use *use, const struct state *state,
+	const struct report *report, bool more, const struct turn *turn)
+{
+	struct narrating *narrating;
+
+	if (!report->shop->narrate || turn_failures(turn) > 0 || !model_use_allows(use, state, turn_now_us(turn)))
+		return NULL;
+	narrating = memory_new(sizeof(*narrating));
+	narrating->period = report->period;
+	narrating->more = more;
+	if (narrate_ask(report, &narrating->model))
+		return narrating;
+	narrating_free(narrating);
+	return NULL;
+}
+
+static void narrating_hear(const struct model_use *use, const struct report *report, const struct model_answer *answer,
+	struct narrated *ret)
+{
+	const char *fault = narrate_fault(report, answer);
+
+	*ret = (struct narrated){ .was_asked = true, .used = model_use_told(use, answer, NARRATE_MODEL, fault) };
+	if (!fault)
+		TEXT_COPY(ret->paragraph, answer->text);
+}
+
+/* In a turn that ends: what it cost, and whether its words went. Nothing if it was not asked. */
+static void narrating_say(struct turn *turn, const struct narrated *narrated, const char *period)
+{
+	ModelUsed used = narrated->used;
+
+	if (!narrated->was_asked)
+		return;
+	used.at_us = turn_now_us(turn);
+	SAY(turn, model_used, &used, .shop = turn_message(turn)->shop, .key = period);
+}
 
 STATE_NUMBERS(summarised, "summarised");
 

@@ -5,7 +5,7 @@
 #define CARTS_SUMMARIZER_SUMMARIZER_H
 
 #include "bus/actor/service.h"
-#include "services/kit/model/use.h"
+#include "services/kit/model/spend.h"
 
 extern const struct service summarizer;
 

@@ -9,7 +9,7 @@
 #include "bus/base/cleanup.h"
 #include "bus/base/text.h"
 #include "services/kit/money/money.h"
-#include "services/kit/time/span.h"
+#include "services/kit/time/moment.h"
 #include <stdio.h>
 
 static void waits_words(const struct move_facts *facts, char ret[80])

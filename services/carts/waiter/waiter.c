@@ -9,17 +9,240 @@
  * Promises:  same facts, same clock, same rules: same move, audited with its grounds. A wake-up that belongs to an older revision of
  *            the cart is settled silently. An open cart always has a next look, or the reason why it has none.
  * Fails by:  nothing: where the shop's documents have not arrived it says so and looks again.
- * Read next: look.c (what it is made on), carts/policy/move.c (the decision), newest.c (a shopper with several carts), grounds.c (the decision in words), carts/policy/stops.h, carts/policy/sends.h
+ * Read next: carts/policy/move.c (the decision), grounds.c (the decision in words), carts/policy/stops.h, carts/policy/sends.h
  */
 #include "services/carts/waiter/waiter.h"
+#include "bus/actor/service.h"
 #include "bus/base/text.h"
+#include "proto/cart_topics.h"
+#include "services/carts/letter/reminder.h"
 #include "services/carts/policy/cart_rows.h"
-#include "services/carts/waiter/look.h"
-#include "services/carts/waiter/newest.h"
+#include "services/carts/policy/plan.h"
+#include "services/carts/policy/rules_document.h"
+#include "services/carts/waiter/grounds.h"
 #include "services/kit/documents/docs.h"
 #include <assert.h>
 #include <pb_encode.h>
 #include <stdio.h>
+
+/*
+ * The carts of one shopper, and the newest of them
+ *
+ * Owns:      the table of.shopper (shopper/cart id -> when the cart was left): one row of each row of a cart, so that it is forgotten
+ *            with it. A shopper is an address ("to:hash") and a customer ("cu:id").
+ * Promises:  one that was emptied, merged away or never chased does not count: the one before it is chased then. The order in which
+ *            rows are folded changes nothing.
+ * Fails by:  nothing; of more than OTHERS_MOST newer carts of one shopper the first in order of their ids are looked at.
+ */
+
+STATE_NUMBERS(of_shopper, "of.shopper");
+
+enum { SHOPPERS = 2, SHOPPER_MAX = 64, CART_ID_MAX = 72, OTHERS_MOST = 32 };
+
+static int shoppers_of(const CartState *cart, char ret[SHOPPERS][SHOPPER_MAX])
+{
+	int count = 0;
+
+	if (*cart->ids.email_hash)
+		snprintf(ret[count++], SHOPPER_MAX, "to:%s", cart->ids.email_hash);
+	if (*cart->ids.customer_id)
+		snprintf(ret[count++], SHOPPER_MAX, "cu:%s", cart->ids.customer_id);
+	return count;
+}
+
+static bool is_newer(int64_t left_us, const char *cart_id, int64_t than_us, const char *than_id)
+{
+	return left_us != than_us ? left_us > than_us : strcmp(cart_id, than_id) > 0;
+}
+
+static void newest_remember(struct state *state, const struct message_meta *said, const CartState *cart)
+{
+	char shoppers[SHOPPERS][SHOPPER_MAX], key[SHOPPER_MAX + CART_ID_MAX];
+	int count = shoppers_of(cart, shoppers);
+
+	for (int i = 0; i < count; i++) {
+		snprintf(key, sizeof(key), "%s/%s", shoppers[i], cart->ids.cart_id);
+		STATE_PUT_NUMBER(state, of_shopper, said->shop, key, (uint64_t)cart->abandoned_us);
+	}
+}
+
+/* ---- the question ---- */
+
+struct others {
+	const CartState *of;
+	int count;
+	char cart_ids[OTHERS_MOST][CART_ID_MAX];
+};
+
+static bool note_newer(const char *shop, const char *key, uint64_t left_us, void *context)
+{
+	struct others *others = context;
+	const char *slash = strchr(key, '/');
+
+	(void)shop;
+	if (slash && is_newer((int64_t)left_us, slash + 1, others->of->abandoned_us, others->of->ids.cart_id))
+		text_copy(others->cart_ids[others->count++], CART_ID_MAX, slash + 1);
+	return others->count < OTHERS_MOST;
+}
+
+/* What takes the place of an older cart: one that is chased, was, or was bought. */
+static bool counts(const CartState *cart)
+{
+	switch (cart->closed_reason) {
+	case CLOSED_NOT:
+	case CLOSED_GAVE_UP:
+	case CLOSED_OPTED_OUT:
+	case CLOSED_BY_OWNER:
+		return true;
+	case CLOSED_NO_ADDRESS:
+	case CLOSED_EMPTIED:
+	case CLOSED_MERGED:
+	case CLOSED_TOO_LATE:
+	case CLOSED_NOT_CHASED:
+	case CLOSED_NEWER_CART:
+		break;
+	}
+	return false;
+}
+
+static bool is_of(const CartState *cart, const char *shopper)
+{
+	char shoppers[SHOPPERS][SHOPPER_MAX];
+	int count = shoppers_of(cart, shoppers);
+
+	for (int i = 0; i < count; i++)
+		if (strcmp(shoppers[i], shopper) == 0)
+			return true;
+	return false;
+}
+
+/* Its address may be another by now, and what became of it is not in the list. */
+static bool is_rival(const struct state *state, const char *shop, const char *shopper, const char *cart_id,
+	const CartState *of, int64_t *ret_left_us)
+{
+	CartState other;
+
+	if (strcmp(cart_id, of->ids.cart_id) == 0 || !STATE_GET(state, cart_rows, shop, cart_id, &other) ||
+		!counts(&other) || !is_of(&other, shopper))
+		return false;
+	*ret_left_us = other.abandoned_us;
+	return is_newer(other.abandoned_us, cart_id, of->abandoned_us, of->ids.cart_id);
+}
+
+/* The newest of this shopper's others, if it is newer. */
+static bool search(
+	const struct state *state, const char *shop, const char *shopper, const CartState *cart, char ret[CART_ID_MAX])
+{
+	struct others others = { .of = cart };
+	char prefix[SHOPPER_MAX + 1];
+	int64_t newest_us = INT64_MIN, left_us = 0;
+
+	snprintf(prefix, sizeof(prefix), "%s/", shopper);
+	STATE_EACH(state, of_shopper, shop, prefix, note_newer, &others);
+	for (int i = 0; i < others.count; i++) {
+		if (!is_rival(state, shop, shopper, others.cart_ids[i], cart, &left_us) || left_us <= newest_us)
+			continue;
+		newest_us = left_us;
+		text_copy(ret, CART_ID_MAX, others.cart_ids[i]);
+	}
+	return newest_us > INT64_MIN;
+}
+
+/* The id of the newest cart of the same address or customer that is open or bought and newer than this one; false: this is the newest. */
+static bool newest_other(const struct state *state, const char *shop, const CartState *cart, char ret_cart_id[72])
+{
+	char shoppers[SHOPPERS][SHOPPER_MAX];
+	int count = shoppers_of(cart, shoppers);
+
+	for (int i = 0; i < count; i++)
+		if (search(state, shop, shoppers[i], cart, ret_cart_id))
+			return true;
+	return false;
+}
+
+/*
+ * Everything that one decision about a cart is made on
+ *
+ * Promises:  reads, and decides nothing; the same for a decision and for a plan.
+ */
+
+struct look {
+	const char *shop_name;
+	CartState cart;
+	struct move_facts facts;
+	struct choice choice;
+	char newer_cart[72];
+	uint32_t rules_version;
+};
+
+static void choose_waits(struct look *look, const struct rules *rules)
+{
+	const WaitOverride *own = &look->cart.wait_override;
+
+	look->choice.rules = rules_choose(rules, look->cart.total_minor, look->cart.currency);
+	look->choice.overridden = look->cart.has_wait_override && own->first_us > 0;
+	const struct rules_waits waits = rules_waits_or_own(
+		look->choice.rules.waits, look->choice.overridden ? own->first_us : 0, own->second_us);
+	look->facts.first_us = waits.first_us;
+	look->facts.second_us = waits.second_us;
+}
+
+static void gather_documents(const struct state *state, struct look *look)
+{
+	const struct shop *shop = docs_shop(state, look->shop_name);
+	const struct rules *rules = rules_in_use(state, look->shop_name, &look->rules_version);
+
+	look->facts.documents = shop && rules;
+	if (!look->facts.documents)
+		return;
+	choose_waits(look, rules);
+	look->facts.rules = rules;
+	look->facts.zone = shop->zone;
+	look->facts.window_us = rules_window_us(rules);
+	look->facts.window_written = rules->window_us > 0;
+	look->facts.capped_until_us = sends_capped_until_us(state, look->shop_name, look->cart.ids.email_hash, rules);
+	look->facts.chase = chase_decide(state, shop, &look->cart, look->facts.mode);
+}
+
+/* shop_name and cart are there; all else is read from the state. */
+static void look_gather(const struct state *state, struct look *look, const CartWake *wake, int64_t now_us)
+{
+	const CartState *cart = &look->cart;
+
+	look->facts = (struct move_facts){ .now_us = now_us,
+		.open = cart->status == CART_OPEN,
+		.has_address = *cart->ids.email && *cart->ids.email_hash,
+		.bad_address = cart->ids.email_unusable,
+		.abandoned_us = cart->abandoned_us,
+		.first = sends_of(state, look->shop_name, cart, 1),
+		.second = sends_of(state, look->shop_name, cart, 2),
+		.stopped = stops_for(state, look->shop_name, cart),
+		.mode = stops_mode(state, look->shop_name),
+		.last_mail_us = sends_last_to(state, look->shop_name, cart->ids.email_hash),
+		.would_step = wake->would_step,
+		.would_us = wake->would_us };
+	if (look->facts.stopped.unpaid_us > cart->abandoned_us)
+		look->facts.abandoned_us = look->facts.stopped.unpaid_us;
+	if (newest_other(state, look->shop_name, cart, look->newer_cart))
+		look->facts.newer_cart = look->newer_cart;
+	gather_documents(state, look);
+}
+
+bool waiter_plan(const struct state *state, const char *shop, const CartWake *wake, int64_t due_us, int64_t now_us,
+	struct plan *ret)
+{
+	struct look look = { .shop_name = shop };
+
+	if (!STATE_GET(state, cart_rows, shop, wake->cart_id, &look.cart) || wake->revision != look.cart.revision)
+		return false;
+	look_gather(state, &look, wake, now_us);
+	*ret = plan_next(&look.facts, due_us);
+	if (ret->step)
+		plan_refuse(ret, mail_return_trouble(docs_shop(state, shop), &look.cart));
+	return true;
+}
+
+/* ---- the four moves ---- */
 
 static void say_reminder(struct turn *turn, const struct look *look, const struct move *move)
 {

@@ -6,13 +6,14 @@
  *            a pure function of text (and currency), found again by its digest.
  * Promises:  an older version never replaces a newer one.
  * Fails by:  NULL; mirror checks a text before it says it, so a bad one here is a document that an older program accepted.
- * Read next: kinds.h (which kinds there are), shop_document.c, carts/letter/speech.c (who reads documents of a system)
+ * Read next: kinds.h (which kinds there are), services/kit/shop/shop.h, carts/letter/voice_choose.c (who reads documents of a system)
  */
 #include "services/kit/documents/docs.h"
 #include "bus/base/cleanup.h"
 #include "bus/base/map.h"
 #include "bus/base/memory.h"
 #include "bus/base/text.h"
+#include "services/kit/documents/kinds.h"
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -141,4 +142,50 @@ const void *docs_read(const struct state *state, const char *shop, const char *k
 	if (ret_version)
 		*ret_version = parsed ? parsed->version : 0;
 	return parsed ? parsed->read : NULL;
+}
+
+/* --- the kind "shop": shop.conf, which every system reads --- */
+
+static void *parse_shop(const struct document_text *text, const char *with)
+{
+	struct shop *shop = memory_new(sizeof(*shop));
+	struct config_error error;
+
+	(void)with;
+	if (shop_parse(text->text, text->shop, text->source, shop, &error) == 0)
+		return shop;
+	free(shop);
+	return NULL;
+}
+
+/* "demo/shop.conf:3: expected ..." */
+static void judge_shop(const struct document_text *text, struct document_opinion *ret)
+{
+	struct shop *shop = memory_new(sizeof(*shop)); /* large */
+	struct config_error error = { "" };
+	size_t source = strlen(text->source);
+
+	if (shop_parse(text->text, text->shop, text->source, shop, &error) < 0) {
+		const char *line = text_starts(error.text, text->source) && error.text[source] == ':'
+			? error.text + source + 1
+			: NULL;
+		ret->line = line ? atoi(line) : 0;
+		ret->names_source = true;
+		TEXT_COPY(ret->wrong, error.text);
+	}
+	free(shop);
+}
+
+const struct document_kind shop_document = { .name = "shop",
+	.ending = ".conf",
+	.bytes_max = 32767,
+	.without = "the shop is not started",
+	.reading = { parse_shop, free },
+	.judge = judge_shop };
+
+const struct document_kind *const kit_documents[] = { &shop_document, NULL };
+
+const struct shop *docs_shop(const struct state *state, const char *shop)
+{
+	return docs_read(state, shop, shop_document.name, &shop_document.reading, "", NULL);
 }

@@ -12,6 +12,7 @@
 #ifndef KIT_DOCUMENTS_KINDS_H
 #define KIT_DOCUMENTS_KINDS_H
 
+#include "bus/base/bytes.h"
 #include <stdbool.h>
 #include <stddef.h>
 
@@ -100,5 +101,28 @@ bool document_kinds_valid(const struct document_kind *const *const *tables, char
 /* shop.conf. Every other kind is read beside it. The kit brings it. */
 extern const struct document_kind shop_document;
 extern const struct document_kind *const kit_documents[];
+
+/*
+ * The bytes of an owner's text (shop.conf, rules, voices), before they are parsed
+ *
+ * Every process and command takes the same bytes for a text. `bytes_max` is that of its kind.
+ */
+
+enum { OWNER_TEXT_WHY = 120 };
+
+/* false: ret_why says what it is instead: "is not a text in UTF-8". */
+bool owner_text_valid(struct bytes text, size_t bytes_max, char ret_why[OWNER_TEXT_WHY]);
+/* "is longer than 32 KB: it has 40000 bytes, and 32767 is most" */
+void owner_text_too_long(uint64_t bytes, size_t bytes_max, char ret_why[OWNER_TEXT_WHY]);
+/*
+ * The same of a file that was longer when it was read (-EFBIG). It may have become shorter since, or have no size (a device): then the
+ * words say one byte more than the bound.
+ */
+void owner_text_file_too_long(const char *path, size_t bytes_max, char ret_why[OWNER_TEXT_WHY]);
+/*
+ * Appends the file's text. A negative errno, -ENOENT among them, comes with what to say behind the path: "cannot be read: Permission
+ * denied".
+ */
+int owner_text_read(const char *path, size_t bytes_max, struct buffer *ret, char ret_why[OWNER_TEXT_WHY]);
 
 #endif

@@ -3,7 +3,7 @@
  *
  * Promises:  an origin is named only if the endpoint allows it, and never as `*`. A cache keeps the answers to two origins apart.
  */
-#include "services/kit/endpoint/cors.h"
+#include "services/kit/endpoint/endpoint.h"
 #include <string.h>
 
 enum { ORIGIN_MOST = 300 }; /* bytes */

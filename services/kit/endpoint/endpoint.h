@@ -17,7 +17,7 @@ enum endpoint_methods {     /* a set */
 
 enum { FORM_MOST = 16 * 1024, FILE_MOST = 32 * 1024 * 1024 }; /* bytes: the body that a page, and a file, may have */
 
-/* A body that becomes a blob (body.h). The first name of the row's path is the shop that the blob belongs to. */
+/* A body that becomes a blob (submission.h). The first name of the row's path is the shop that the blob belongs to. */
 struct endpoint_file {
 	const struct blob_use *use; /* its blob_bytes is at least the row's body_most */
 	const struct topic *topic;  /* of the message that names it (TOPIC_DEFINE_NAMING) */
@@ -32,7 +32,7 @@ struct endpoint_file {
 struct cors {
 	/*
 	 * May a page of this origin read the answers? The submission has what the path and the head say. Its row may be NULL, and names
-	 * may be missing. See cors.h for an origin out of a list.
+	 * may be missing. See cors_origin_is_listed for an origin out of a list.
 	 */
 	bool (*allows)(const struct submission *submission, const char *origin);
 	const char *headers; /* of a request, that need permission, as "Content-Type, X-Requested-With"; NULL: none */
@@ -65,5 +65,18 @@ struct endpoint {
 /* Made by services/systems.cmake: the tables of all systems, and of the topics that their endpoints say. NULL ends a list. */
 extern const struct endpoint *const registered_endpoints[];
 extern const struct topic *const *const registered_endpoint_topics[];
+
+/* ---- the headers that let scripts of other origins read an answer ---- */
+
+/*
+ * Is the origin one of the list, as "https://shop.example https://www.shop.example:8443", with blanks or commas between? Compared byte
+ * for byte, as a browser writes it. "null" is every sandboxed page and every file, so it is never listed; there is no wildcard.
+ */
+bool cors_origin_is_listed(const char *list, const char *origin);
+
+/* Adds the headers to an answer of a submission that has a `cors`. An origin that is not allowed gets `Vary` alone. */
+void cors_dress(struct submission *submission);
+/* Answers OPTIONS: 204 with `Allow`, and what a preflight asks for. cors_dress completes it. */
+void cors_answer_options(struct submission *submission);
 
 #endif

@@ -3,7 +3,6 @@
 #include "bus/base/cleanup.h"
 #include "bus/base/file.h"
 #include "bus/base/text.h"
-#include "services/kit/locale/language.h"
 #include "services/kit/locale/locale.h"
 #include "services/kit/shop/accent.h"
 #include "services/kit/shop/shop.h"

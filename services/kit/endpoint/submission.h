@@ -8,10 +8,51 @@
 #define KIT_ENDPOINT_SUBMISSION_H
 
 #include "bus/actor/runtime/runtime.h"
-#include "services/kit/endpoint/counters.h"
+#include "services/kit/blobs/blob_uses.h"
 #include "services/kit/endpoint/secrets.h"
 #include "services/kit/endpoint/webhook_stats.h"
 #include "services/kit/web/request.h"
+
+/* ---- the gateway's counters since its start ---- */
+
+#define GATEWAY_COUNTERS(X)                                                                                            \
+	X(requests)                                                                                                    \
+	X(accepted)                                                                                                    \
+	X(duplicates)                                                                                                  \
+	X(spooled)                                                                                                     \
+	X(drained)                                                                                                     \
+	X(ignored)             /* authentic, of no interest: unknown topics, order statuses that mean nothing */       \
+	X(rejected)            /* authentic, never readable; kept in rejected/ */                                      \
+	X(consents_unreadable) /* carts that are not mailed, because nobody can tell a yes from a no */                \
+	X(bad_signatures)                                                                                              \
+	X(previous_secret)  /* right with the secret that is being rotated out */                                      \
+	X(refused)          /* 503 */                                                                                  \
+	X(malformed)        /* 400, 404, 405, 413 */                                                                   \
+	X(misnamed)         /* a trusted proxy named the client in words that cannot be read */                        \
+	X(cut_off)          /* too slow, or the body too long */                                                       \
+	X(crowded_out)      /* the longest without a request when there was no room for another connection */          \
+	X(turned_away)      /* not let in, or their bodies dropped: their network, or all together, held too much */   \
+	X(feedback)         /* recipients of whom SES told a bounce or a complaint */                                  \
+	X(feedback_refused) /* 403: not signed by SNS, or of a topic that is not the shop's */                         \
+	X(optouts)                                                                                                     \
+	X(taken_back) /* undone by the shopper */                                                                      \
+	X(actions)    /* by the owner's links */                                                                       \
+	X(links_used) /* an owner's link that was used before */                                                       \
+	X(links_expired)                                                                                               \
+	X(links_forged) /* or cut, or of a shop that is not here */                                                    \
+	X(privacy)      /* requests of storefronts */                                                                  \
+	X(clicks)
+
+struct counters {
+#define COUNTER_FIELD(name) uint64_t name;
+	GATEWAY_COUNTERS(COUNTER_FIELD)
+#undef COUNTER_FIELD
+};
+
+void counters_tell(struct counts_told *told, void *counters);                /* a counts_fn */
+void counters_log(const struct counters *counters, struct counters *logged); /* if there is news */
+
+/* ---- the submission ---- */
 
 struct cors;
 struct blob_uses;
@@ -94,5 +135,36 @@ void submission_answer_json(struct submission *submission, const char *warning);
  */
 void submission_warn(
 	const struct submission *submission, struct warnings *warnings, const char *shop, const char *words);
+
+/*
+ * The body of a submission as a file, for rows with a `file` (endpoint.h)
+ *
+ * The body is written to a store of the gateway's (services/kit/blobs) while it comes, so memory stays flat. `read` looks into it,
+ * and keeps it before it says a message that names it:
+ *
+ *   while ((got = body_look(submission, at, piece, sizeof(piece))) > 0) ...
+ *   if (!body_keep(submission, idem, name))
+ *           return false;
+ *   submission_say(... .idem = idem ... name ...)
+ *
+ * A body that was not kept leaves nothing behind: when the client goes away, when `read` refuses it, when the gateway ends or is killed.
+ * If `read` returns false after body_keep, the reference is released, unless the content was there before. Once messages are on their
+ * way the reference stays, whatever becomes of them, because the broker may have them all the same; a sender that repeats the request
+ * refers to the same content. A reference that no message names goes with its age.
+ */
+
+/* Bytes read from this place on; 0: the end; a negative errno. Not after body_keep. */
+ssize_t body_look(const struct submission *submission, uint64_t from, void *to, size_t size);
+/*
+ * Makes the body durable under its SHA-256. `idem` is the key of the message that names it, by which an erasure finds the reference.
+ * It waits for the disk. false: the answer is complete (507: there is no room; 503).
+ */
+bool body_keep(struct submission *submission, const char *idem, char ret_name[BLOB_NAME_SIZE]);
+
+/* ---- for the gateway ---- */
+
+/* The next piece has come. false: the answer is complete. */
+bool body_add(struct submission *submission, struct bytes piece);
+void body_end(struct submission *submission); /* the submission is at its end */
 
 #endif

@@ -4,7 +4,7 @@
  * Owns:      the calls that run, and a token per scope, in memory alone.
  * Promises:  a request goes out with a token that is not about to end; no words about a failure hold a part of a token or key.
  * Fails by:  the answer: HTTP_BARRED when the key file or the account is of no use, HTTP_NOT_SENT when no token came.
- * Read next: key.c (what is signed), driver.c (as effects), http.h
+ * Read next: key.c (what is signed), calls.h, http.h
  */
 #include "services/kit/google/google.h"
 #include "bus/base/cleanup.h"
@@ -12,7 +12,7 @@
 #include "bus/base/log.h"
 #include "bus/base/memory.h"
 #include "bus/base/text.h"
-#include "services/kit/google/key.h"
+#include "services/kit/http/calls.h"
 #include "services/kit/keys/secrets.h"
 #include <curl/curl.h>
 #include <errno.h>
@@ -316,4 +316,45 @@ void google_work(struct google *google)
 		end_untried(call, HTTP_BARRED, words);
 	}
 	http_client_work(google->client);
+}
+
+/* --- requests to Google as effects --- */
+
+static void *begin(void *client, const void *request, const struct http_caller *caller, void *context)
+{
+	return google_call_new(client, request, caller, context);
+}
+
+static void stop(void *call)
+{
+	google_call_stop(call);
+}
+
+static int client_fd(const void *client)
+{
+	return google_fd(client);
+}
+
+static int64_t client_wait_us(const void *client)
+{
+	return google_wait_us(client);
+}
+
+static void client_work(void *client)
+{
+	google_work(client);
+}
+
+static void client_free(void *client)
+{
+	google_free(client);
+}
+
+static const struct call_way google_calls = { begin, stop, client_fd, client_wait_us, client_work, client_free };
+
+struct effect_driver *google_driver_new(const struct google_settings *settings)
+{
+	struct calls *calls = memory_new(sizeof(*calls));
+	calls_init(calls, "google", &google_calls, google_new(settings));
+	return &calls->driver;
 }

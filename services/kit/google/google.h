@@ -8,6 +8,7 @@
 #ifndef KIT_GOOGLE_GOOGLE_H
 #define KIT_GOOGLE_GOOGLE_H
 
+#include "bus/base/bytes.h"
 #include "services/kit/http/http.h"
 
 #define GOOGLE_SCOPE_SHEETS "https://www.googleapis.com/auth/spreadsheets"
@@ -54,5 +55,14 @@ void google_refusal_words(const struct http_answer *answer, char ret[256]);
 
 /* One segment of a path, percent-encoded. false: it does not fit. */
 bool google_encode(const char *text, char *ret, size_t room);
+
+/* ---- the key file of a service account, and what it signs; for google.c only ---- */
+
+/*
+ * The JWT by which a token of this scope is asked for at `issued_s`, good for an hour, and whom to ask. -errno: ret_why names what is
+ * wrong with the file, and nothing that stands in it.
+ */
+int google_key_sign(const char *path, const char *scope, int64_t issued_s, struct buffer *ret_jwt, char ret_uri[256],
+	char ret_why[200]);
 
 #endif

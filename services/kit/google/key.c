@@ -5,11 +5,11 @@
  * Fails by:  -errno of the file; -EBADMSG: it is not such a key file, and what is missing.
  * Read next: google.c. Source: developers.google.com, "Using OAuth 2.0 for Server to Server Applications"; RFC 7515, RFC 7523.
  */
-#include "services/kit/google/key.h"
 #include "bus/base/cleanup.h"
 #include "bus/base/file.h"
 #include "bus/base/memory.h"
 #include "bus/base/text.h"
+#include "services/kit/google/google.h"
 #include <errno.h>
 #include <jansson.h>
 #include <openssl/crypto.h>

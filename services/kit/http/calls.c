@@ -4,7 +4,7 @@
  * Owns:      the job of each running effect, and the client.
  * Promises:  of a call that holds, the last byte leaves only after proceed(true), and not when the claim has grown old.
  *            What is not asked ends from work(), as all do: a driver does not answer within the runtime's call.
- * Read next: http.h, bus/actor/effect.h, driver.c (one of them)
+ * Read next: http.h, bus/actor/effect.h, breaker.c (one of them)
  */
 #include "services/kit/http/calls.h"
 #include "bus/base/memory.h"

@@ -4,7 +4,7 @@
  * Owns:      libcurl's multi handle, its connections, and the calls that run.
  * Promises:  never blocks; callers are called from work alone; a call that is cut while it holds has not sent its last byte.
  * Fails by:  http_answer per call; die() at start when libcurl or epoll do not start.
- * Read next: call.c (one call), guard.c (where it may go), driver.c
+ * Read next: call.c (one call), guard.c (where it may go), breaker.c
  */
 #include "services/kit/http/http.h"
 #include "bus/actor/runtime/runtime.h"

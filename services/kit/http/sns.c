@@ -2,7 +2,7 @@
  * sns.c: which addresses of Amazon SNS may be fetched
  *
  * Promises:  the address is read by the library that fetches it, so that both see the same host.
- * Read next: services/platform/gateway/sns.c (who is shown them), services/platform/mailin/fetch.c (who fetches them)
+ * Read next: services/platform/gateway/sns.c (who is shown them), services/platform/mailin/mailin.c (who fetches them)
  */
 #include "services/kit/http/sns.h"
 #include "bus/base/text.h"

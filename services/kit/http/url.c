@@ -3,11 +3,11 @@
  *
  * Promises:  what it accepts, libcurl and browsers read alike: nothing but letters, digits, dots, hyphens, underscores and what is not
  *            ASCII stands in a name.
- * Read next: shop/lists.c (whose URLs a shop owns), guard.c (where a request may go)
+ * Read next: shop/shop.c (whose URLs a shop owns), guard.c (where a request may go)
  */
 #include "services/kit/http/url.h"
 #include "bus/base/text.h"
-#include "services/kit/locale/marks.h"
+#include "services/kit/locale/locale.h"
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>

@@ -3,12 +3,14 @@
  *
  * Promises:  what it accepts can stand in an SMTP envelope and a header as it is: ASCII, no quoting, no control characters.
  * Fails by:  -EINVAL for anything else; addresses that need SMTPUTF8 or quoting are real but rare, and refused.
- * Read next: address_hash.c, join.h (what an address joins), shop.c (never-mail lists)
+ * Read next: address_hash.c, shop.c (never-mail lists)
  */
 #include "services/kit/mail/address.h"
 #include "bus/base/log.h"
 #include "bus/base/text.h"
+#include "services/kit/mail/bounce_tag.h"
 #include <errno.h>
+#include <string.h>
 #include <unicode/uidna.h>
 
 enum { LOCAL_MAX = 64, LABEL_MAX = 63 };
@@ -127,4 +129,15 @@ const char *address_domain(const char *address)
 	const char *at = strrchr(address, '@');
 
 	return at ? at + 1 : "";
+}
+
+/* Here and not in bounce_tag.c: every service that reads a shop.conf judges its bounce address, and few sign one with OpenSSL. */
+bool bounce_template_valid(const char *bounce)
+{
+	const char *star = strchr(bounce, '*'), *at = strrchr(bounce, '@');
+
+	if (!star)
+		return true;
+	return at && star < at && !strchr(star + 1, '*') && at - bounce - 1 <= BOUNCE_BESIDE_MAX &&
+		strlen(bounce) - 1 + BOUNCE_TAG_LEN <= ADDRESS_MAX;
 }

@@ -30,7 +30,7 @@ bool mail_lines_valid(struct bytes mime);
 /* One bare address as an SMTP envelope takes it: nothing that could end or extend a command. */
 bool mail_envelope_valid(const char *address);
 
-/* --- header.c --- */
+/* ---- header lines ---- */
 
 /* Appends "Name: value\r\n", folded and with encoded words where needed (RFC 2047). -EINVAL: CR, LF, NUL or not UTF-8. */
 int mail_header_text(struct buffer *ret, const char *name, const char *value);

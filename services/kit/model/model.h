@@ -7,7 +7,7 @@
  *
  * An admin may configure several models: [model] is the default, [model NAME] answers the questions of that name.
  *
- * Read next: models.c (which model is asked), schema.c (JSON that may be asked for), line.c (what is believed), use.h (what it may
+ * Read next: models.c (which model is asked), schema.c (JSON that may be asked for), line.c (what is believed), spend.h (what it may
  *            cost), polish.h (the opening line of a reminder), narrate.h (the paragraph of a summary)
  */
 #ifndef KIT_MODEL_MODEL_H

@@ -9,7 +9,7 @@
 #include "bus/base/bytes.h"
 #include "bus/base/clock.h"
 #include "services/kit/rules/rules.h"
-#include "services/kit/template/texts.h"
+#include "services/kit/template/template.h"
 
 struct place {
 	int line, column;

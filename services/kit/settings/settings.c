@@ -4,14 +4,18 @@
 #include "services/kit/settings/settings.h"
 #include "bus/actor/process.h"
 #include "bus/base/clock.h"
+#include "bus/base/file.h"
+#include "bus/base/listen_at.h"
 #include "bus/base/log.h"
 #include "bus/base/text.h"
 #include "services/kit/mail/address.h"
 #include "services/kit/shop/shop.h"
 #include "services/kit/web/network.h"
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #define HTTP "http https"
 #define USD_MOST 1e6
@@ -203,3 +207,78 @@ const struct config_key settings_keys[] = {
 		.readers = "monitor cartbus" },
 	CONFIG_END,
 };
+
+/*
+ * Whether the folders that cartbus.conf names can be used
+ *
+ * Promises: writes nothing: what is missing is made by the process that needs it.
+ */
+
+enum { FOLDER_ROOM = 400 }; /* the table of settings allows paths of 300 bytes; a name in the maildir is behind */
+
+int settings_maildir_try(const char *path, const char *in, char ret_why[512])
+{
+	char whole[FOLDER_ROOM];
+	int r;
+
+	snprintf(whole, sizeof(whole), "%s/%s", path, in);
+	r = access(whole, R_OK | W_OK | X_OK) < 0 ? -errno : 0;
+	if (r < 0)
+		snprintf(ret_why, 512,
+			"[mailin] folder = %s: %s: expected a maildir (with new/ in it) that this user may read and "
+			"write",
+			path, strerror(-r));
+	return r;
+}
+
+int settings_export_try(const struct config *config, char ret_why[512])
+{
+	const char *path = config_get(config, "export", NULL, "folder");
+	int r = path && *path ? file_may_write_below(path) : 0;
+
+	if (r < 0)
+		snprintf(ret_why, 512,
+			"[export] folder = %s: %s: expected a folder that this user may write in, or one that it may "
+			"make",
+			path, strerror(-r));
+	return r;
+}
+
+/* --- the address that the gateway listens at --- */
+
+static bool is_of_another_machine(int error)
+{
+	return error == -EADDRNOTAVAIL || error == -EAFNOSUPPORT;
+}
+
+static void explain(const struct config *config, int error, char ret_why[512])
+{
+	const char *remedy = is_of_another_machine(error)
+		? "this machine has no such address (ip addr lists those that it has): [gateway] listen names one"
+		: "is another gateway running? [gateway] port chooses another";
+
+	snprintf(ret_why, 512, "cannot listen on %s port %s: %s; %s", config_get(config, "gateway", NULL, "listen"),
+		config_get(config, "gateway", NULL, "port"), strerror(-error), remedy);
+}
+
+int settings_listen(const struct config *config, int backlog, char ret_why[512])
+{
+	int fd = listen_at(
+		config_get(config, "gateway", NULL, "listen"), config_get(config, "gateway", NULL, "port"), backlog);
+
+	if (fd < 0)
+		explain(config, fd, ret_why);
+	return fd;
+}
+
+int settings_listen_try(const struct config *config, char ret_why[512])
+{
+	int fd = listen_at(config_get(config, "gateway", NULL, "listen"), "0", 0);
+
+	if (fd >= 0)
+		close(fd);
+	if (!is_of_another_machine(fd))
+		return 0;
+	explain(config, fd, ret_why);
+	return fd;
+}

@@ -8,10 +8,109 @@
 #include "services/kit/shop/shop.h"
 #include "bus/base/cleanup.h"
 #include "bus/base/text.h"
-#include "services/kit/shop/policy.h"
+#include "services/kit/http/url.h"
 #include <errno.h>
 #include <math.h>
 #include <stdio.h>
+#include <string.h>
+
+struct policy {
+	const struct config *config;
+	struct shop *shop;
+	struct config_error *error;
+	enum payment_meaning meaning; /* of the words being read */
+	const char *key;
+};
+
+/* ---- [payment] ---- */
+
+static int read_word(const char *value, void *context)
+{
+	struct policy *policy = context;
+	struct shop *shop = policy->shop;
+	const int most = (int)(sizeof(shop->payments) / sizeof(shop->payments[0]));
+
+	if (!*value)
+		return 0;
+	if (shop->payment_count == most)
+		return config_refuse(policy->config, "payment", NULL, policy->key, policy->error,
+			"expected at most %d words in all", most);
+	for (int i = 0; i < shop->payment_count; i++)
+		if (strcasecmp(shop->payments[i].status, value) == 0)
+			return config_refuse(policy->config, "payment", NULL, policy->key, policy->error,
+				"\"%.40s\" was given a meaning already", value);
+	struct payment_word *word = &shop->payments[shop->payment_count++];
+	TEXT_COPY(word->status, value);
+	word->meaning = policy->meaning;
+	return 0;
+}
+
+static int read_payments(struct policy *policy)
+{
+	static const char *const keys[] = {
+		[PAYMENT_BOUGHT] = "bought", [PAYMENT_NOT_YET] = "not-yet", [PAYMENT_IGNORED] = "ignore"
+	};
+	int err = 0;
+
+	for (int meaning = PAYMENT_BOUGHT; err == 0 && meaning <= PAYMENT_IGNORED; meaning++) {
+		policy->meaning = (enum payment_meaning)meaning;
+		policy->key = keys[meaning];
+		err = config_each_value(policy->config, "payment", NULL, keys[meaning], read_word, policy);
+	}
+	return err;
+}
+
+/* ---- [exclude] ---- */
+
+static int read_tag(const char *value, void *context)
+{
+	struct shop *shop = context;
+
+	if (*value)
+		TEXT_COPY(shop->tags[shop->tag_count++], value);
+	return 0;
+}
+
+const char *shop_product_pattern(const char *value, enum product_field *ret)
+{
+	static const char *const fields[] = {
+		[PRODUCT_SKU] = "sku:", [PRODUCT_ID] = "id:", [PRODUCT_VENDOR] = "vendor:", [PRODUCT_TITLE] = "title:"
+	};
+
+	for (int field = PRODUCT_SKU; field <= PRODUCT_TITLE; field++) {
+		if (!text_starts(value, fields[field]))
+			continue;
+		*ret = (enum product_field)field;
+		value += strlen(fields[field]);
+		return value + strspn(value, " \t");
+	}
+	return "";
+}
+
+static int read_product(const char *value, void *context)
+{
+	struct shop *shop = context;
+	struct product_pattern *product = &shop->products[shop->product_count];
+
+	if (!*value)
+		return 0;
+	TEXT_COPY(product->pattern, shop_product_pattern(value, &product->field));
+	shop->product_count++;
+	return 0;
+}
+
+/* -EINVAL: ret_error says what is wrong with which key. */
+static int shop_read_policy(const struct config *config, struct shop *shop, struct config_error *ret_error)
+{
+	struct policy policy = { .config = config, .shop = shop, .error = ret_error };
+
+	config_each_value(config, "exclude", NULL, "tag", read_tag, shop);
+	config_each_value(config, "exclude", NULL, "product", read_product, shop);
+	shop->chase_tests = !config_yes(config, "exclude", NULL, "test-orders");
+	shop->most_a_minute = (uint32_t)config_number(config, "send", NULL, "per-minute");
+	shop->most_a_day = (uint32_t)config_number(config, "send", NULL, "per-day");
+	return read_payments(&policy);
+}
 
 enum { SHOP_NAME_MAX = 40 };
 
@@ -265,4 +364,85 @@ bool shop_name_valid(const char *name)
 
 	return len > 0 && len <= SHOP_NAME_MAX && name[0] != '-' && name[len - 1] != '-' &&
 		strspn(name, "abcdefghijklmnopqrstuvwxyz0123456789-") == len;
+}
+
+/* ---- whether an address, a topic or a host is on one of the owner's lists ---- */
+
+/* "@rival.example" also means mail.rival.example: an owner who bars a company means all of it. */
+static bool domain_covers(const char *entry, const char *domain)
+{
+	size_t own = strlen(entry), len = strlen(domain);
+
+	return len >= own && strcmp(domain + len - own, entry) == 0 && (len == own || domain[len - own - 1] == '.');
+}
+
+static bool list_covers(const char (*list)[ADDRESS_MAX + 1], int count, const char *normalised_address)
+{
+	for (int i = 0; i < count; i++) {
+		const char *entry = list[i];
+		if (entry[0] == '@' ? domain_covers(entry + 1, address_domain(normalised_address))
+				    : strcmp(entry, normalised_address) == 0)
+			return true;
+	}
+	return false;
+}
+
+/* "www.shop.example" stands for all of shop.example. */
+static const char *without_www(const char *host)
+{
+	return text_starts(host, "www.") && strchr(host + 4, '.') ? host + 4 : host;
+}
+
+static bool is_platforms_own(Platform platform, const char *host)
+{
+	switch (platform) {
+	case PLATFORM_SHOPIFY:
+		return domain_covers("myshopify.com", host);
+	case PLATFORM_BIGCOMMERCE:
+		return domain_covers("mybigcommerce.com", host);
+	case PLATFORM_UNKNOWN:
+	case PLATFORM_WOOCOMMERCE:
+	case PLATFORM_GENERIC:
+		break;
+	}
+	return false;
+}
+
+bool shop_owns_host(const struct shop *shop, Platform platform, const char *host)
+{
+	char own[URL_HOST_ROOM];
+
+	if (url_host(shop->url, own) && domain_covers(without_www(own), host))
+		return true;
+	if (url_host(shop->storefront.api, own) && strcmp(own, host) == 0)
+		return true;
+	for (int i = 0; i < shop->host_count; i++)
+		if (domain_covers(shop->hosts[i], host))
+			return true;
+	return is_platforms_own(platform, host);
+}
+
+bool shop_owns_url(const struct shop *shop, Platform platform, const char *url)
+{
+	char host[URL_HOST_ROOM];
+
+	return url_host(url, host) && text_starts(url, "https://") && shop_owns_host(shop, platform, host);
+}
+
+bool shop_trusts_topic(const struct shop *shop, const char *topic_arn)
+{
+	for (int i = 0; i < shop->sns_topic_count; i++)
+		if (strcmp(shop->sns_topics[i], topic_arn) == 0)
+			return true;
+	return false;
+}
+
+bool shop_never_mails(const struct shop *shop, const char *normalised_address)
+{
+	return list_covers(shop->never, shop->never_count, normalised_address);
+}
+
+bool shop_employs(const struct shop *shop, const char *normalised_address)
+{
+	return list_covers(shop->staff, shop->staff_count, normalised_address);
 }

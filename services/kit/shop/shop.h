@@ -64,7 +64,7 @@ struct product_pattern {
 	char pattern[128]; /* with * and ?; upper and lower case are the same */
 };
 
-struct shop_windows { /* attribution.h */
+struct shop_windows { /* carts/report/ledger.h */
 	int64_t clicked_us, mailed_us;
 };
 

@@ -4,9 +4,9 @@
  * Its webhooks carry ids alone; these are the answers to what is then fetched. A cart's id is what an order calls cart_id.
  * Sources: developer.bigcommerce.com, "Carts", "Orders V2" and "Order status".
  */
-#include "services/kit/storefront/bigcommerce.h"
 #include "bus/base/clock.h"
 #include "bus/base/text.h"
+#include "services/kit/storefront/event.h"
 #include "services/kit/storefront/fields.h"
 #include "services/kit/storefront/particulars.h"
 #include "services/kit/time/moment.h"

@@ -63,4 +63,13 @@ bool event_keep_no(struct event *event);
 /* The message's key: the first token that the storefront gave. "": it names no cart at all. */
 const char *event_key(const CartIds *ids);
 
+/* ---- what BigCommerce's API says about carts (v3) and orders (v2) ---- */
+
+/* false: no order yet, or none that can be named. Fills everything but heard_us and webhook_id; ids: order_id, cart_token, customer_id. */
+bool bigcommerce_read_order(const json_t *order, CartCheckout *ret);
+/* `body` is the whole answer, with include=redirect_urls. READ_CHANGED, or READ_UNREADABLE. */
+enum reading bigcommerce_read_cart(const struct event_source *source, const json_t *body, struct event *ret);
+/* A webhook: ids alone. A sale and the end of a cart are said at once, all else is a task. */
+enum reading bigcommerce_read(const struct event_source *source, struct bytes body, struct event *ret);
+
 #endif

@@ -9,12 +9,13 @@
 
 #include "bus/base/bytes.h"
 #include <jansson.h>
+#include <stddef.h>
 
 enum { FIELDS_DEPTH_MAX = 64 };
 
 /* NULL: not one JSON object, nested deeper than FIELDS_DEPTH_MAX, a key given twice; ret_why says which and where. */
 const json_t *fields_parse(struct bytes body, char ret_why[200]);
-void fields_done(void); /* after what was parsed, and before the next; its memory is one block (json_block.h) */
+void fields_done(void); /* after what was parsed, and before the next; its memory is one block */
 
 const json_t *field_object(const json_t *object, const char *name); /* NULL unless it is one; takes NULL */
 const json_t *field_list(const json_t *object, const char *name);   /* the same */
@@ -41,5 +42,16 @@ bool field_refund(const json_t *object, const char *name, const char *currency, 
 bool field_moment(const json_t *object, const char *name, int64_t *ret_us);
 /* Upper case. 1: a currency; 0: not given; -EINVAL: given, and none that ICU knows. */
 int field_currency(const json_t *object, const char *name, char ret[4]);
+
+/*
+ * Memory for jansson that is given back at once
+ *
+ * A body of 2.5 KB is some 400 allocations and as many frees, a third of what reading it costs. Between begin and end jansson
+ * takes them one behind the other from a block; what it frees is freed with the block.
+ */
+
+/* One at a time, in one thread. All values that jansson makes before the end are freed at the end, and not before. */
+void json_block_begin(size_t text_len);
+void json_block_end(void);
 
 #endif

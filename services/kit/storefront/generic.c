@@ -28,7 +28,6 @@
 #include "services/kit/storefront/fields.h"
 #include "services/kit/storefront/particulars.h"
 #include "services/kit/time/moment.h"
-#include "services/kit/time/span.h"
 #include <errno.h>
 
 #define WAIT_MOST_US (60 * US_PER_DAY)

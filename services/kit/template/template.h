@@ -73,4 +73,11 @@ struct template_sink {
 };
 void template_walk(const struct template *template, const struct template_sink *sink);
 
+/* ---- texts in many languages that are compiled in: <folder>/<language>.txt becomes a table (texts_into_table in services/kit) ---- */
+
+struct text_resource {
+	const char *language;      /* "de"; NULL ends the table */
+	const unsigned char *text; /* of <folder>/de.txt, terminated */
+};
+
 #endif

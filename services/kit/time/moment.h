@@ -1,5 +1,5 @@
 /*
- * moment.h: the platforms' timestamps
+ * moment.h: the platforms' timestamps, and spans of time
  */
 #ifndef KIT_TIME_MOMENT_H
 #define KIT_TIME_MOMENT_H
@@ -13,5 +13,14 @@
 int moment_parse(const char *text, int64_t *ret_us);
 /* A platform's clock may be wrong, and a moment in the future would make every later event look old: at most 10 minutes ahead. */
 int64_t moment_not_ahead(int64_t us, int64_t heard_us);
+
+/* ---- a span of time as people type it, and read it ---- */
+
+/* "45s", "30min", "6h", "2d": microseconds. -EINVAL: anything else, zero, or more than most_us. */
+int span_parse(const char *text, int64_t most_us, int64_t *ret_us);
+
+enum { SPAN_WORDS_MAX = 24 };
+/* "3 d 2 h", "4 h 3 min", "20 s"; returns ret. */
+const char *span_words(int64_t us, char ret[SPAN_WORDS_MAX]);
 
 #endif

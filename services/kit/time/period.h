@@ -1,9 +1,10 @@
 /*
- * period.h: the stretches of local time that reports are about
+ * period.h: the stretches of local time that reports are about, and the one to be told next
  */
 #ifndef KIT_TIME_PERIOD_H
 #define KIT_TIME_PERIOD_H
 
+#include "bus/actor/state.h"
 #include "bus/base/bytes.h"
 #include <stdbool.h>
 #include <stdint.h>
@@ -27,5 +28,19 @@ int period_span(const char *zone, const char *from, const char *to, struct perio
 int period_before(const char *zone, const struct period *period, struct period *ret);
 /* For people, in the locale: "Oktober 2026", "16.11.2026 – 22.11.2026". */
 void period_print(const char *zone, const struct period *period, const char *locale, char *ret, int room);
+
+/* ---- the day, week or month that is to be told next, also after an outage ---- */
+
+/*
+ * The oldest period that ended between this tick and `until_us` and has no row in `table` under its name; the tick's own is the
+ * oldest that counts. 1: found; 0: none is missing; -EINVAL: no such zone. *ret_more: it is not the last one.
+ */
+struct missed {
+	const struct state_table *table; /* STATE_HANDLE(exported) */
+	const char *shop, *zone;
+	enum period_kind kind;
+	int64_t ticked_us, until_us;
+};
+int missed_find(const struct state *state, const struct missed *missed, struct period *ret, bool *ret_more);
 
 #endif

@@ -1,6 +1,7 @@
 /* network.c: from which network a request comes */
 #include "services/kit/web/network.h"
 #include "bus/base/text.h"
+#include "services/kit/http/guard.h"
 #include <arpa/inet.h>
 #include <netinet/in.h>
 #include <stdlib.h>
@@ -236,4 +237,45 @@ enum web_named web_proxies_client(
 	if (!real)
 		return WEB_CLIENT_UNNAMED;
 	return source_key_of_text(real, ret) ? WEB_CLIENT_NAMED : WEB_CLIENT_MALFORMED;
+}
+
+/* ---- which machines reach an address ---- */
+
+static enum page_reach reach4(const struct sockaddr_in *address)
+{
+	enum { LOOPBACK_NET = 127 };
+	uint32_t bits = ntohl(address->sin_addr.s_addr);
+
+	if (bits >> 24 == LOOPBACK_NET)
+		return PAGE_HERE;
+	return bits == INADDR_ANY || http_address_is_public((const struct sockaddr *)address) ? PAGE_OPEN : PAGE_NEAR;
+}
+
+static enum page_reach reach6(const struct sockaddr_in6 *address)
+{
+	if (IN6_IS_ADDR_LOOPBACK(&address->sin6_addr))
+		return PAGE_HERE;
+	return IN6_IS_ADDR_UNSPECIFIED(&address->sin6_addr) || IN6_IS_ADDR_V4MAPPED(&address->sin6_addr) ||
+			http_address_is_public((const struct sockaddr *)address)
+		? PAGE_OPEN
+		: PAGE_NEAR;
+}
+
+enum page_reach page_reach_of(const char *host)
+{
+	struct sockaddr_in v4 = { .sin_family = AF_INET };
+	struct sockaddr_in6 v6 = { .sin6_family = AF_INET6 };
+
+	if (inet_pton(AF_INET, host, &v4.sin_addr) == 1)
+		return reach4(&v4);
+	return inet_pton(AF_INET6, host, &v6.sin6_addr) == 1 ? reach6(&v6) : PAGE_UNCLEAR;
+}
+
+void turned_away_tell(struct turned_away *noted, uint64_t count, struct counts_told *told)
+{
+	if (count > noted->count)
+		noted->last_us = clock_wall_us(noted->clock);
+	noted->count = count;
+	counts_tell(told, "turned_away", count);
+	counts_tell(told, "turned_away_us", (uint64_t)noted->last_us);
 }

@@ -4,8 +4,11 @@
 #ifndef KIT_WEB_NETWORK_H
 #define KIT_WEB_NETWORK_H
 
+#include "bus/actor/process.h"
 #include "bus/base/sources.h"
 #include "services/kit/web/request.h"
+
+/* ---- proxies ---- */
 
 enum { WEB_PROXIES_MOST = 16 };
 
@@ -39,5 +42,32 @@ enum web_named {
  */
 enum web_named web_proxies_client(
 	const struct web_proxies *proxies, const struct request *request, struct source_key *ret);
+
+/* ---- which machines reach an address, for pages that ask nobody for a password ---- */
+
+enum page_reach {
+	PAGE_HERE,   /* this machine alone */
+	PAGE_NEAR,   /* a private net */
+	PAGE_OPEN,   /* the internet, or all nets of the machine: 0.0.0.0 and :: */
+	PAGE_UNCLEAR /* no IP address */
+};
+enum page_reach page_reach_of(const char *host);
+
+/* ---- refused clients ---- */
+
+/*
+ * How a process tells the monitor that it turned strangers away, in the counts that go to the broker
+ *
+ * `turned_away` is how many since the start, `turned_away_us` the wall time when the number was last seen to grow: an alarm stands for
+ * ten minutes from then on (services/platform/monitor/check.c).
+ */
+
+struct turned_away {
+	const struct clock *clock; /* borrowed */
+	uint64_t count;
+	int64_t last_us; /* 0: never */
+};
+
+void turned_away_tell(struct turned_away *noted, uint64_t count, struct counts_told *told);
 
 #endif

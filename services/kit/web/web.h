@@ -4,7 +4,7 @@
  * Its owner decides at the head of a request whether it wants the body, and answers the whole request, at once or later. Everything
  * before that is bounded here (bus/base/sources.h): connections, bytes and work, per network and in all.
  *
- * - The server refuses a head, or chunks, that two servers could read differently (request.h, chunks.h).
+ * - The server refuses a head, or chunks, that two servers could read differently (request.h, web_inside.h).
  * - Requests with small bodies are served first. Requests with large bodies share the budget of a network that has not proven itself,
  *   and wait while it is spent. When memory is short the server drops the oldest large body and answers its sender 503.
  * - The owner may take a body piece by piece instead (`streamed`), so that it may be large and memory stays flat. How many there are at

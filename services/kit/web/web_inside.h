@@ -5,6 +5,7 @@
 #ifndef KIT_WEB_WEB_INSIDE_H
 #define KIT_WEB_WEB_INSIDE_H
 
+#include "bus/base/bytes.h"
 #include "bus/base/clock.h"
 #include "bus/base/list.h"
 #include "services/kit/web/web.h"
@@ -122,6 +123,13 @@ void web_refuse(struct web_connection *connection, unsigned status, const char *
 void head_send_answer(struct web_connection *connection); /* its answer, to a client that was answered nothing yet */
 void web_linger(struct web_connection *
 		connection); /* what still comes is thrown away for a moment, or the kernel would take the answer back */
+
+/*
+ * Judges a chunked body, as it lies before us: can it be read in one way only (RFC 9112 section 7.1)? Returns how many bytes of `data` the whole body takes, its last empty line included; 0: the end has not come yet. -EBADMSG: *ret_why says why.
+ * Stricter than the RFC: a size is 1 to 8 hexadecimal digits, every line ends with CRLF, and there are no extensions and no trailers,
+ * which libmicrohttpd 0.9.75 reads loosely and which no sender of ours uses.
+ */
+long chunks_end(struct bytes data, const char **ret_why);
 
 /* ---- library.c ---- */
 

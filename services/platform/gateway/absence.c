@@ -3,7 +3,7 @@
  *
  * Promises:  what it says goes into the spool before the broker hears of us: no claim is answered between our return and it.
  * Fails by:  holding too long when the wall clock jumped ahead while we were away; never longer than HOLD_MOST.
- * Read next: absence.h, services/carts/sender/absence.h (who waits)
+ * Read next: absence.h, services/carts/sender/outage.h (who waits)
  */
 #include "services/platform/gateway/absence.h"
 #include "bus/actor/runtime/runtime.h"

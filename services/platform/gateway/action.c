@@ -8,11 +8,11 @@
  *            cannot be known now whether it was used, or nothing could be recorded.
  * Read next: services/kit/web/admin_link.h, action_page.c
  */
-#include "services/platform/gateway/action.h"
 #include "bus/base/text.h"
 #include "services/kit/endpoint/page.h"
 #include "services/kit/web/admin_link.h"
 #include "services/platform/gateway/action_page.h"
+#include "services/platform/gateway/gateway.h"
 #include <stdio.h>
 
 static void answer_view(struct submission *submission, enum action_page page, unsigned status,

@@ -1,11 +1,9 @@
 /* action_page.c: what the owner sees behind a link of the export */
 #include "services/platform/gateway/action_page.h"
 #include "services/kit/endpoint/page.h"
-#include "services/kit/locale/language.h"
 #include "services/kit/locale/locale.h"
 #include "services/kit/time/zone.h"
 #include "services/kit/web/html.h"
-#include "services/platform/gateway/action_texts.h"
 #include <stdio.h>
 #include <string.h>
 

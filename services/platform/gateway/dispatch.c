@@ -11,7 +11,7 @@
 #include "bus/base/log.h"
 #include "bus/base/memory.h"
 #include "bus/base/text.h"
-#include "services/kit/endpoint/cors.h"
+#include "services/kit/endpoint/endpoint.h"
 #include "services/platform/gateway/route.h"
 
 void dispatch_check(void)

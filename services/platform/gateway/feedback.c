@@ -7,9 +7,8 @@
  * Promises:  nothing is believed that a topic of the shop's own list has not signed within the last day; each recipient is said by a
  *            message of its own, whose name on the bus follows from SNS's own, so a repetition changes nothing.
  * Fails by:  the answer: 400 what is no message of SNS, 403 what is not for us to believe, 503 come again. Refusals are counted and logged.
- * Read next: sns.c, ses_event.c, services/platform/mailin/fetch.c
+ * Read next: sns.c, ses_event.c, services/platform/mailin/mailin.c
  */
-#include "services/platform/gateway/feedback.h"
 #include "bus/base/cleanup.h"
 #include "bus/base/file.h"
 #include "bus/base/log.h"
@@ -17,6 +16,7 @@
 #include "bus/base/text.h"
 #include "services/kit/http/sns.h"
 #include "services/kit/shop/shop.h"
+#include "services/platform/gateway/gateway.h"
 #include "services/platform/gateway/ses_event.h"
 #include "services/platform/gateway/sns.h"
 #include <errno.h>

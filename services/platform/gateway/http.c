@@ -13,7 +13,7 @@
 #include "bus/base/list.h"
 #include "bus/base/log.h"
 #include "bus/base/memory.h"
-#include "services/kit/endpoint/body.h"
+#include "services/kit/endpoint/submission.h"
 #include "services/kit/keys/secrets.h"
 #include "services/kit/web/web.h"
 #include "services/platform/gateway/absence.h"

@@ -7,7 +7,7 @@
  */
 #include "services/platform/gateway/listen.h"
 #include "bus/base/log.h"
-#include "services/kit/settings/listen.h"
+#include "services/kit/settings/settings.h"
 #include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>

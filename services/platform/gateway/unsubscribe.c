@@ -5,14 +5,14 @@
  *            back what was said on it, and nothing that stands on the list for another reason. In the reader's language: the
  *            browser says which, else it is the shop's.
  * Fails by:  a page that says so: 404 for a link that is none, 400 for a form that is none, 503 when nothing was recorded.
- * Read next: services/kit/endpoint/page.c, services/platform/unsub/list.c (what becomes of it)
+ * Read next: services/kit/endpoint/page.c, services/platform/unsub/unsub.c (what becomes of it)
  */
-#include "services/platform/gateway/unsubscribe.h"
 #include "bus/base/text.h"
 #include "proto/platform_topics.h"
 #include "services/kit/endpoint/page.h"
 #include "services/kit/suppression/suppressions.h"
 #include "services/kit/web/signed_link.h"
+#include "services/platform/gateway/gateway.h"
 #include <stdio.h>
 
 struct kept { /* for the answer */

@@ -9,7 +9,7 @@
  * Fails by:  words. What is told apart too strictly goes aside, and is not lost.
  * Read next: report.c (who asks), reader.h (the second guard)
  */
-#include "services/platform/mailin/bounds.h"
+#include "services/platform/mailin/report.h"
 #include <stdbool.h>
 #include <strings.h>
 

@@ -12,8 +12,8 @@
 #include "bus/base/log.h"
 #include "bus/base/memory.h"
 #include "bus/base/text.h"
+#include "services/platform/mailin/mailin.h"
 #include "services/platform/mailin/match.h"
-#include "services/platform/mailin/tell.h"
 #include <errno.h>
 #include <openssl/sha.h>
 #include <stdio.h>

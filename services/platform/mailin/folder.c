@@ -16,9 +16,9 @@
 #include "bus/base/map.h"
 #include "bus/base/memory.h"
 #include "bus/base/text.h"
-#include "services/kit/settings/folders.h"
+#include "services/kit/settings/settings.h"
+#include "services/platform/mailin/mailin.h"
 #include "services/platform/mailin/match.h"
-#include "services/platform/mailin/tell.h"
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>

@@ -6,13 +6,170 @@
  * Says:      mail.feedback, feedback.certificate, audit; and what systems register
  * Promises:  a mail leaves its folder only when what it says is confirmed; nobody can have somebody else suppressed by a mail that
  *            he made up.
- * Read next: mailbox.c (which route takes a mail), folder.c, lmtp_door.c (the mails), report.c (what they say), match.c (whose mail it was), fetch.c
+ * Read next: mailbox.c (which route takes a mail), folder.c, lmtp_door.c (the mails), report.c (what they say), match.c (whose mail it was)
  */
 #include "services/platform/mailin/mailin.h"
+#include "bus/actor/service.h"
+#include "bus/base/cleanup.h"
+#include "bus/base/memory.h"
+#include "bus/base/text.h"
+#include "proto/platform_topics.h"
 #include "services/kit/documents/docs.h"
+#include "services/kit/http/http.h"
+#include "services/kit/http/sns.h"
 #include "services/kit/mail/inbound/route.h"
-#include "services/platform/mailin/fetch.h"
 #include "services/platform/mailin/match.h"
+#include <openssl/pem.h>
+#include <openssl/sha.h>
+#include <openssl/x509.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+/* --- what a mail that came back says, said on the bus --- */
+
+/* Two shoppers' bounces may be the same, byte by byte: it was the envelope that told whose each is. */
+static void print_subject(const char *shop, const MailFeedback *feedback, struct buffer *ret)
+{
+	buffer_printf(ret, "%s\n%s\n%s\n%u\n", shop, feedback->address_hash, feedback->cart_id, feedback->step);
+}
+
+int tell(struct runtime *runtime, const char *shop, const MailFeedback *feedback, struct bytes mail, said_fn *answer,
+	void *context)
+{
+	unsigned char digest[SHA256_DIGEST_LENGTH];
+	_cleanup_(buffer_free) struct buffer subject = { 0 };
+	char hex[2 * SHA256_DIGEST_LENGTH + 1], idem[80];
+	const struct publish_options how = { .shop = shop, .key = feedback->address_hash, .idem = idem };
+
+	print_subject(shop, feedback, &subject);
+	buffer_add(&subject, mail.data, mail.len);
+	SHA256(subject.data, subject.len, digest);
+	text_hex(digest, SHA256_DIGEST_LENGTH, hex);
+	snprintf(idem, sizeof(idem), "mail:%s", hex);
+	return runtime_publish(runtime, &topic_mail_feedback, &how, NULL, feedback, answer, context);
+}
+
+/*
+ * What the gateway met at SNS and does not fetch itself
+ *
+ * The gateway takes requests from everybody and has no way out; this process has one and takes requests from the bus alone.
+ *
+ * Promises:  only addresses of SNS itself are asked for, over TLS that the system's authorities vouch for; what came is a certificate
+ *            that holds now, with an RSA key of 2048 bits or more, or it is not said; each fetch is on record.
+ * Fails by:  trying again, then a dead letter. A confirmation whose answer was lost may be repeated: it changes nothing twice.
+ */
+
+static const struct effect_kind fetch_effect;
+
+#define FETCH_WITHIN_US (20 * US_PER_S)
+#define AGAIN_US (2 * US_PER_S)
+enum { ANSWER_MOST = 64 * 1024, KEY_BITS_LEAST = 2048 };
+
+static bool is_allowed(const FeedbackFetch *wanted)
+{
+	switch (wanted->kind) {
+	case FETCH_CERTIFICATE:
+		return sns_certificate_url_valid(wanted->url, wanted->topic_arn);
+	case FETCH_SUBSCRIBE:
+		return sns_subscribe_url_valid(wanted->url, wanted->topic_arn);
+	}
+	return false;
+}
+
+static enum verdict fetch_hear(const struct state *state, const FeedbackFetch *wanted, struct turn *turn)
+{
+	(void)state;
+	if (!is_allowed(wanted))
+		return turn_dead_letter(turn, "this is no address of SNS that may be fetched");
+	struct http_request *request = memory_new(sizeof(*request));
+	http_request_init(request, "GET", "%s", wanted->url);
+	request->reach = HTTP_REACH_PUBLIC;
+	request->deadline_us = FETCH_WITHIN_US;
+	request->most_bytes = ANSWER_MOST;
+	return turn_effect(turn, &fetch_effect, (void **)&request);
+}
+
+static void say_audit(struct turn *turn, const char *action, const FeedbackFetch *wanted)
+{
+	Audit audit = { .at_us = turn_now_us(turn), .decided_on = turn_seen(turn) };
+	TEXT_COPY(audit.action, action);
+	TEXT_COPY(audit.who, "system");
+	snprintf(audit.grounds, sizeof(audit.grounds), "%s", wanted->topic_arn);
+	SAY(turn, audit, &audit, .shop = turn_message(turn)->shop, .key = turn_message(turn)->shop);
+}
+
+/* The one that begins the file: what it is signed by does not come with it, TLS has vouched for where it is from. */
+static X509 *read_certificate(const char *pem)
+{
+	BIO *bio = BIO_new_mem_buf(pem, -1);
+	X509 *certificate = bio ? PEM_read_bio_X509(bio, NULL, NULL, NULL) : NULL;
+	BIO_free(bio);
+	return certificate;
+}
+
+static const char *trouble_of(const char *pem, int64_t now_us)
+{
+	X509 *certificate = read_certificate(pem);
+	time_t now = (time_t)(now_us / US_PER_S);
+	const char *trouble = NULL;
+	if (!certificate)
+		return "what came is no certificate";
+	EVP_PKEY *key = X509_get0_pubkey(certificate);
+	if (!key || EVP_PKEY_base_id(key) != EVP_PKEY_RSA || EVP_PKEY_bits(key) < KEY_BITS_LEAST)
+		trouble = "the certificate's key is no RSA key of 2048 bits or more";
+	else if (X509_cmp_time(X509_get0_notBefore(certificate), &now) > 0 ||
+		X509_cmp_time(X509_get0_notAfter(certificate), &now) < 0)
+		trouble = "the certificate does not hold now";
+	X509_free(certificate);
+	return trouble;
+}
+
+static enum verdict take_certificate(const FeedbackFetch *wanted, struct bytes body, struct turn *turn)
+{
+	FeedbackCertificate certificate = { .fetched_us = turn_now_us(turn) };
+	if (!TEXT_COPY(certificate.url, wanted->url) ||
+		!text_copy_bytes(certificate.pem, sizeof(certificate.pem), body) || strlen(certificate.pem) != body.len)
+		return turn_dead_letter(turn, "the certificate is longer than one is");
+	const char *trouble = trouble_of(certificate.pem, turn_now_us(turn));
+	if (trouble)
+		return turn_dead_letter(turn, trouble);
+	SAY(turn, feedback_certificate, &certificate, .shop = SHOP_OF_ALL, .key = turn_message(turn)->key,
+		.version = (uint64_t)certificate.fetched_us);
+	say_audit(turn, "sns_certificate", wanted);
+	return TURN_DONE;
+}
+
+static enum verdict fetch_decide(const struct state *state, const void *message, const void *request,
+	const void *result, enum claim_answer claimed, struct turn *turn)
+{
+	const FeedbackFetch *wanted = message;
+	const struct http_answer *answer = result;
+	(void)state, (void)request, (void)claimed;
+	if (!answer || answer->end != HTTP_ANSWERED || answer->status >= 500 || answer->status == 429)
+		return turn_failed(turn, AGAIN_US, answer ? answer->words : "no answer within the deadline");
+	if (answer->status != 200)
+		return turn_dead_letter(turn, answer->words);
+	if (wanted->kind == FETCH_CERTIFICATE)
+		return take_certificate(wanted, answer->body, turn);
+	say_audit(turn, "sns_subscribed", wanted);
+	return TURN_DONE;
+}
+
+static void request_free(void *request)
+{
+	if (request)
+		http_request_clear(request);
+	free(request);
+}
+
+static const struct effect_kind fetch_effect = {
+	.name = "http",
+	.request_free = request_free,
+	.deadline_us = 2 * FETCH_WITHIN_US,
+	.decide = fetch_decide,
+};
+
+/* ---- the service ---- */
 
 const struct service mailin = {
 	.name = "mailin",

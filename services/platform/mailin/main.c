@@ -10,7 +10,7 @@
 #include "services/kit/http/http.h"
 #include "services/kit/keys/secrets.h"
 #include "services/kit/settings/settings.h"
-#include "services/kit/web/turned_away.h"
+#include "services/kit/web/network.h"
 #include "services/platform/mailin/folder.h"
 #include "services/platform/mailin/lmtp_door.h"
 #include "services/platform/mailin/lmtp_socket.h"

@@ -43,4 +43,6 @@ bool reason_is_permanent(enum reason reason);
 /* Pure: the same refusal, the same reason. ret_at, NULL or where to: the words in `diagnostic` that say so; NULL: a code does. */
 enum reason reason_of(const struct refusal *refusal, const char **ret_at);
 
+extern const unsigned char phrases_text[]; /* phrases.txt, as it was built in */
+
 #endif

@@ -16,7 +16,6 @@
 #include "services/kit/mail/bounce_tag.h"
 #include "services/kit/mail/message.h"
 #include "services/platform/mailin/bounce.h"
-#include "services/platform/mailin/bounds.h"
 #include "services/platform/mailin/complaint.h"
 #include "services/platform/mailin/plain.h"
 #include <gmime/gmime.h>

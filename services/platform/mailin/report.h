@@ -40,4 +40,9 @@ void report_note_recipients(struct report *report, const char (*recipients)[ADDR
 /* Could report_read have written it? What another process sent is to be asked this before it is looked at. */
 bool report_is_sound(const struct report *report);
 
+/* ---- whether a library may take this mail apart ---- */
+
+/* Of a mail, or of a part that is read as headers. NULL: yes; else in words what there is too much of. One pass, no memory. */
+const char *bounds_trouble(struct bytes mail);
+
 #endif

@@ -6,11 +6,11 @@
  * Fails by:  DOC_BAD with file, line, column and what was expected.
  * Read next: services/kit/documents/kinds.h
  */
-#include "services/platform/mirror/judge.h"
 #include "bus/base/cleanup.h"
 #include "bus/base/log.h"
 #include "bus/base/memory.h"
 #include "bus/base/text.h"
+#include "services/platform/mirror/mirror.h"
 #include <openssl/evp.h>
 #include <stdio.h>
 #include <stdlib.h>

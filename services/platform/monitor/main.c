@@ -11,7 +11,7 @@
 #include "proto/platform_events.h"
 #include "services/kit/mail/message.h"
 #include "services/kit/settings/settings.h"
-#include "services/kit/web/turned_away.h"
+#include "services/kit/web/network.h"
 #include "services/platform/monitor/astray.h"
 #include "services/platform/monitor/broker_away.h"
 #include "services/platform/monitor/check.h"

@@ -10,7 +10,7 @@
 #include "services/platform/monitor/page.h"
 #include "bus/base/cleanup.h"
 #include "bus/base/log.h"
-#include "services/kit/web/page_address.h"
+#include "services/kit/web/network.h"
 #include "services/kit/web/web.h"
 #include "services/platform/monitor/metrics.h"
 #include <arpa/inet.h>

@@ -10,7 +10,7 @@
 #include "bus/base/memory.h"
 #include "bus/base/text.h"
 #include "services/kit/storefront/api.h"
-#include "services/kit/storefront/bigcommerce.h"
+#include "services/kit/storefront/event.h"
 #include "services/kit/storefront/fields.h"
 #include "services/kit/storefront/particulars.h"
 #include <errno.h>

@@ -1,7 +1,7 @@
 /*
  * main.c: the process cartbus-timer; and who is told when the clock jumps
  *
- * Promises:  while wall and boot time are parted, nothing fires (hold.c). It says so, raises the alarm "clock", and goes on when
+ * Promises:  while wall and boot time are parted, nothing fires (timer.c). It says so, raises the alarm "clock", and goes on when
  *            they agree again, or when it is restarted.
  */
 #include "bus/actor/process.h"

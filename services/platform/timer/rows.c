@@ -3,7 +3,7 @@
  *
  * Owns:      the tables timer (name -> TimerSet with its next due time), version (name -> the highest version seen), due (one
  *            order over all shops: due time, shop, name -> nothing), head (where to begin in it) and again (timers to be set anew).
- * Promises:  a set or cancel is ignored if its sayer may not set such timers (rights.h), and refusals.c hears of it. An older set or
+ * Promises:  a set or cancel is ignored if its sayer may not set such timers (rights.h), and rights.c hears of it. An older set or
  *            cancel is ignored, also after the newer timer has fired, and so is the firing of a timer that a newer set of the same
  *            version has replaced; the next timers are found by one seek. A cron timer's next time is counted from the log's time
  *            of the message that set it, so every replay gives the same.
@@ -14,7 +14,6 @@
 #include "bus/base/cleanup.h"
 #include "bus/base/text.h"
 #include "services/kit/time/zone.h"
-#include "services/platform/timer/refusals.h"
 #include "services/platform/timer/rights.h"
 #include <inttypes.h>
 #include <stdio.h>

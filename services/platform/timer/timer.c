@@ -9,21 +9,50 @@
  *            version changes nothing; what is overdue fires late, a cron timer once for however many times it missed. A timer that
  *            fires what the service that set it may not have said is not set, does not fire, and raises an alarm.
  * Fails by:  raising an alarm for a timer whose message it cannot read, and letting go of it.
- * Read next: rows.c (timers ordered by due time), rights.h (who may set which), ticks.c (every shop's nightly and monthly tick),
- *            hold.c (what happens when the clock jumps)
+ * Read next: rows.c (timers ordered by due time), rights.h (who may set which), ticks.c (every shop's nightly and monthly tick)
  */
 #include "services/platform/timer/timer.h"
 #include "bus/base/cleanup.h"
 #include "bus/base/clock.h"
 #include "bus/base/memory.h"
 #include "bus/base/text.h"
-#include "services/platform/timer/refusals.h"
 #include "services/platform/timer/rights.h"
 #include "services/platform/timer/rows.h"
 #include "services/platform/timer/ticks.h"
 #include <inttypes.h>
 #include <pb_decode.h>
 #include <stdio.h>
+#include <stdlib.h>
+
+/*
+ * The hold: no timer fires while wall and boot time disagree
+ *
+ * Promises:  past a minute apart nothing is due and nothing fires; what became due meanwhile fires when they agree again.
+ */
+
+#define PARTED_US US_PER_MINUTE
+
+struct clock_hold clock_hold_from(const struct clock *clock)
+{
+	return (struct clock_hold){
+		.clock = clock, .wall_at_start_us = clock_wall_us(clock), .boot_at_start_us = clock_boot_us(clock)
+	};
+}
+
+int64_t clock_hold_jump_us(const struct clock_hold *hold)
+{
+	const struct clock *clock = hold ? hold->clock : NULL;
+
+	if (!clock)
+		return 0;
+	double boot_gone_us = (double)(clock_boot_us(clock) - hold->boot_at_start_us);
+	int64_t expected_us = hold->wall_at_start_us + (int64_t)(boot_gone_us * clock->rate);
+	int64_t apart_us = clock_wall_us(clock) - expected_us;
+
+	return llabs(apart_us) > (int64_t)((double)PARTED_US * clock->rate) ? apart_us : 0;
+}
+
+/* ---- firing ---- */
 
 /* One search and one turn for so many timers; few enough that new work comes in between when a million are overdue. */
 enum { FIRED_AT_ONCE = 16 };

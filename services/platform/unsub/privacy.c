@@ -7,10 +7,9 @@
  * Fails by:  dead-lettering a request without an id.
  * Read next: services/kit/storefront/shopify_privacy.c (where it comes from), services/cartbus/people/privacy.c (how it is settled)
  */
-#include "services/platform/unsub/privacy.h"
 #include "bus/base/text.h"
-#include "services/kit/suppression/privacy_rows.h"
-#include "services/platform/unsub/list.h"
+#include "services/kit/suppression/suppressions.h"
+#include "services/platform/unsub/unsub.h"
 #include <stdio.h>
 
 enum { OPEN_MOST = 1000 }; /* so many are counted */

@@ -6,7 +6,7 @@
 #include "services/cartbus/backup/subcommands.h"
 #include "services/cartbus/up/subcommands.h"
 #include "services/cartbus/watch/subcommands.h"
-#include "services/carts/policy/merges.h"
+#include "services/carts/policy/cart_rows.h"
 #include "services/carts/policy/sends.h"
 #include "services/carts/policy/stops.h"
 #include "services/kit/mail/address.h"

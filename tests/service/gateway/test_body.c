@@ -6,8 +6,8 @@ extern const struct service files_reader;
 #include "bus/base/file.h"
 #include "bus/base/memory.h"
 #include "served.h"
-#include "services/kit/endpoint/body.h"
 #include "services/kit/endpoint/endpoint.h"
+#include "services/kit/endpoint/submission.h"
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>

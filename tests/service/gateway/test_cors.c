@@ -1,7 +1,7 @@
 /* test_cors.c: scripts of other origins: what a system's row says is on every answer, and on no answer of another row */
 #include "served.h"
-#include "services/kit/endpoint/cors.h"
-#include "services/platform/gateway/health.h"
+#include "services/kit/endpoint/endpoint.h"
+#include "services/platform/gateway/gateway.h"
 
 #define ORIGIN "https://shop.example"
 #define NAMED "\r\nAccess-Control-Allow-Origin: " ORIGIN "\r\n"

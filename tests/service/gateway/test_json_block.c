@@ -1,6 +1,6 @@
 /* test_json_block.c: jansson in a block: what it reads is whole, what was there before stays, nothing is left over */
 #include "given.h"
-#include "services/kit/storefront/json_block.h"
+#include "services/kit/storefront/fields.h"
 #include <glob.h>
 #include <jansson.h>
 #include <pthread.h>

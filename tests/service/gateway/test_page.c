@@ -5,7 +5,6 @@
 #include "services/kit/endpoint/page.h"
 #include "services/kit/web/html.h"
 #include "services/platform/gateway/action_page.h"
-#include "services/platform/gateway/action_texts.h"
 #include <stdio.h>
 
 static enum page_post posted(const char *type, const char *body)

@@ -1,6 +1,6 @@
 /* test_reading_bigcommerce.c: what BigCommerce's webhooks mean, which carry ids alone */
 #include "given.h"
-#include "services/kit/storefront/bigcommerce.h"
+#include "services/kit/storefront/event.h"
 #include <stdio.h>
 #include <string.h>
 

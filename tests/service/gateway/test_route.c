@@ -1,6 +1,6 @@
 /* test_route.c: which endpoint a method and a path mean */
 #include "given.h"
-#include "services/carts/endpoints/webhook.h"
+#include "services/carts/endpoints/endpoints.h"
 #include "services/platform/gateway/route.h"
 
 /* Two tables of two systems. */

@@ -1,6 +1,5 @@
 /* test_bounds.c: what a library may take apart, and what would make it go too deep or too wide */
 #include "bus/base/cleanup.h"
-#include "services/platform/mailin/bounds.h"
 #include "services/platform/mailin/report.h"
 #include "tests/unit/cmocka_all.h"
 #include <stdlib.h>

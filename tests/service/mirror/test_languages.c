@@ -1,6 +1,6 @@
 /* test_languages.c: a voice per language comes and goes with its file */
 #include "seen.h"
-#include "services/carts/letter/speech.h"
+#include "services/carts/letter/voice.h"
 
 #define WORDS(subject)                                                                                                 \
 	"First reminder\nSubject: " subject                                                                            \

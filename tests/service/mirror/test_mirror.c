@@ -1,6 +1,6 @@
 /* test_mirror.c: what is said of the owner's files: given these documents, when these files are seen, then these facts. */
 #include "seen.h"
-#include "services/carts/letter/speech.h"
+#include "services/carts/letter/voice.h"
 #include "services/carts/policy/rules_document.h"
 
 static void a_new_shop_is_said_whole_and_audited(void **state)

@@ -3,7 +3,7 @@
 #include "bus/base/clock.h"
 #include "bus/base/text.h"
 #include "proto/cart_topics.h"
-#include "services/kit/endpoint/counters.h"
+#include "services/kit/endpoint/submission.h"
 #include "services/platform/monitor/metrics.h"
 #include "services/platform/monitor/monitor.h"
 #include "tests/unit/cmocka_all.h"

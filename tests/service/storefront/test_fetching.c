@@ -1,6 +1,6 @@
 /* test_fetching.c: what is asked of a storefront's API, and what is said of its answers */
 #include "given.h"
-#include "services/kit/storefront/bigcommerce.h"
+#include "services/kit/storefront/event.h"
 
 static void shopify_orders_come_first_and_then_what_is_open(void **state)
 {

@@ -2,7 +2,6 @@
 #include "bus/actor/sim/harness.h"
 #include "bus/base/text.h"
 #include "proto/cart_topics.h"
-#include "services/platform/timer/hold.h"
 #include "services/platform/timer/timer.h"
 #include "tests/unit/cmocka_all.h"
 #include <pb_encode.h>

@@ -5,7 +5,7 @@
  */
 #include "services/carts/policy/move.h"
 #include "services/carts/waiter/grounds.h"
-#include "services/kit/time/span.h"
+#include "services/kit/time/moment.h"
 #include "services/kit/time/zone.h"
 #include "tests/unit/cmocka_all.h"
 #include <string.h>

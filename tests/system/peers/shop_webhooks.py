@@ -112,7 +112,7 @@ class Shop:
         return "/a/" + base64.urlsafe_b64encode(raw).decode().rstrip("=")
 
     def return_path(self, url, cart_id, step=1, key=None):
-        """The way back to the basket (services/kit/web/return_link.h)."""
+        """The way back to the basket (services/kit/web/signed_link.h)."""
         digest = hashlib.sha256(url.encode()).hexdigest()[:32]
         return f"/r/{self.link_token(2, digest, cart_id, step, key)}?to={urllib.parse.quote(url, safe='')}"
 

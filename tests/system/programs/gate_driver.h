@@ -1,6 +1,6 @@
 /* gate_driver.h: an effect driver that is done when the file that $CARTBUS_TEST_GATE names is there, and not before */
-#ifndef TESTS_SYSTEM_GATE_DRIVER_H
-#define TESTS_SYSTEM_GATE_DRIVER_H
+#ifndef SYSTEM_PROGRAMS_GATE_DRIVER_H
+#define SYSTEM_PROGRAMS_GATE_DRIVER_H
 
 #include "bus/actor/effect.h"
 

@@ -1,8 +1,8 @@
 /*
  * led_driver.h: an effect driver alone, led by a test over stdin: the loop of mail_probe, http_probe and model_probe
  */
-#ifndef TESTS_SYSTEM_LED_DRIVER_H
-#define TESTS_SYSTEM_LED_DRIVER_H
+#ifndef SYSTEM_PROGRAMS_LED_DRIVER_H
+#define SYSTEM_PROGRAMS_LED_DRIVER_H
 
 #include "bus/actor/effect.h"
 

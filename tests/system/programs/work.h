@@ -1,6 +1,6 @@
 /* work.h: a topic of the tests' own, for a worker that does what a message says: fail, die, or well */
-#ifndef TESTS_SYSTEM_WORK_H
-#define TESTS_SYSTEM_WORK_H
+#ifndef SYSTEM_PROGRAMS_WORK_H
+#define SYSTEM_PROGRAMS_WORK_H
 
 #include "bus/actor/service.h"
 #include "platform.pb.h"

@@ -1,6 +1,5 @@
 /* test_kinds.c: which kind of document a name or a file is of, and which tables can be served */
 #include "services/kit/documents/kinds.h"
-#include "services/kit/documents/owner_text.h"
 #include "services/kit/shop/shop.h"
 #include "tests/unit/cmocka_all.h"
 #include <stdlib.h>

@@ -1,6 +1,6 @@
 /* test_key.c: a key file of no use is refused with what is wrong, and nothing of what stands in it */
 #include "bus/base/bytes.h"
-#include "services/kit/google/key.h"
+#include "services/kit/google/google.h"
 #include "tests/unit/cmocka_all.h"
 #include "tests/unit/folder.h"
 #include <errno.h>

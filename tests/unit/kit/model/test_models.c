@@ -2,7 +2,7 @@
 #include "bus/base/cleanup.h"
 #include "bus/base/config.h"
 #include "bus/base/file.h"
-#include "services/kit/model/use.h"
+#include "services/kit/model/spend.h"
 #include "services/kit/settings/settings.h"
 #include "tests/unit/cmocka_all.h"
 #include "tests/unit/folder.h"

@@ -9,7 +9,6 @@
 #include "bus/base/clock.h"
 #include "bus/base/file.h"
 #include "bus/base/text.h"
-#include "services/kit/settings/folders.h"
 #include "services/kit/settings/settings.h"
 #include "services/kit/shop/shop.h"
 #include "tests/unit/cmocka_all.h"

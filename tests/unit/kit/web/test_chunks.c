@@ -1,5 +1,5 @@
 /* test_chunks.c: which bodies in chunks are taken, and where they end */
-#include "services/kit/web/chunks.h"
+#include "services/kit/web/web_inside.h"
 #include "tests/unit/cmocka_all.h"
 #include <errno.h>
 

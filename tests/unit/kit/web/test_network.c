@@ -3,6 +3,7 @@
 #include "tests/unit/cmocka_all.h"
 #include <arpa/inet.h>
 #include <netinet/in.h>
+#include <string.h>
 
 static struct web_proxies proxies;
 
@@ -168,6 +169,75 @@ static void a_long_header_is_read_from_its_end(void **state)
 	assert_int_equal(named(&request, "192.0.2.1"), WEB_CLIENT_NAMED);
 }
 
+/* --- what a process tells of the strangers that it turned away --- */
+
+/* What bus/actor/runtime/counts.c does, for who tells. */
+struct counts_told {
+	uint64_t count, last_us;
+};
+
+void counts_tell(struct counts_told *told, const char *name, uint64_t value)
+{
+	if (strcmp(name, "turned_away") == 0)
+		told->count = value;
+	else if (strcmp(name, "turned_away_us") == 0)
+		told->last_us = value;
+	else
+		fail_msg("%s", name);
+}
+
+static void the_time_is_that_of_the_last_that_came(void **state)
+{
+	static const struct {
+		int64_t at_us;
+		uint64_t count, last_us;
+	} course[] = { { 100, 0, 0 }, { 200, 3, 200 }, { 300, 3, 200 }, { 400, 4, 400 }, { 500, 4, 400 } };
+	struct clock clock = clock_virtual(0);
+	struct turned_away noted = { .clock = &clock };
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(course) / sizeof(course[0]); i++) {
+		struct counts_told told = { 99, 99 };
+		clock.virtual_us = course[i].at_us;
+		turned_away_tell(&noted, course[i].count, &told);
+		assert_int_equal(told.count, course[i].count);
+		assert_int_equal(told.last_us, course[i].last_us);
+	}
+}
+
+/* --- who reaches an address, by its bits --- */
+
+static void an_address_is_judged_by_who_reaches_it(void **state)
+{
+	static const struct {
+		const char *host;
+		enum page_reach reach;
+	} cases[] = {
+		{ "127.0.0.1", PAGE_HERE },
+		{ "127.9.9.9", PAGE_HERE },
+		{ "::1", PAGE_HERE },
+		{ "10.0.0.7", PAGE_NEAR },
+		{ "192.168.1.1", PAGE_NEAR },
+		{ "172.16.0.1", PAGE_NEAR },
+		{ "fd00::7", PAGE_NEAR },
+		{ "fe80::1", PAGE_NEAR },
+		{ "0.0.0.0", PAGE_OPEN },
+		{ "::", PAGE_OPEN },
+		{ "::ffff:127.0.0.1", PAGE_OPEN },
+		{ "172.32.0.1", PAGE_OPEN },
+		{ "93.184.216.34", PAGE_OPEN },
+		{ "2606:2800:220:1::1", PAGE_OPEN },
+		{ "localhost", PAGE_UNCLEAR },
+		{ "127.1", PAGE_UNCLEAR },
+		{ "", PAGE_UNCLEAR },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++)
+		if (page_reach_of(cases[i].host) != cases[i].reach)
+			fail_msg("%s is %d", cases[i].host, page_reach_of(cases[i].host));
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -177,6 +247,8 @@ int main(void)
 		cmocka_unit_test(a_client_that_is_not_named_is_not_guessed_at),
 		cmocka_unit_test(forwarded_is_read_as_its_rfc_says),
 		cmocka_unit_test(a_long_header_is_read_from_its_end),
+		cmocka_unit_test(the_time_is_that_of_the_last_that_came),
+		cmocka_unit_test(an_address_is_judged_by_who_reaches_it),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,7 +1,6 @@
-/* test_join.c: which cart an event is about, and what of it the shopper did */
+/* test_change.c: which cart an event is about, and what of it the shopper did */
 #include "bus/base/clock.h"
 #include "services/carts/policy/change.h"
-#include "services/carts/policy/join.h"
 #include "tests/unit/cmocka_all.h"
 #include <string.h>
 

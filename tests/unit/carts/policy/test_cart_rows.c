@@ -1,7 +1,7 @@
-/* test_merges.c: which carts turned out to be one, whatever the order in which their rows come */
+/* test_cart_rows.c: which carts turned out to be one, whatever the order in which their rows come */
 #include "bus/actor/sim/harness.h"
 #include "bus/base/text.h"
-#include "services/carts/policy/merges.h"
+#include "services/carts/policy/cart_rows.h"
 #include "tests/unit/cmocka_all.h"
 
 static const struct service remembers = { .name = "remembers-merges",

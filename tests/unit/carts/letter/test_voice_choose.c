@@ -1,7 +1,7 @@
-/* test_speech.c: which words a shopper hears, as a service knows them */
+/* test_voice_choose.c: which words a shopper hears, as a service knows them */
 #include "bus/actor/sim/harness.h"
 #include "bus/base/text.h"
-#include "services/carts/letter/speech.h"
+#include "services/carts/letter/voice.h"
 #include "services/kit/documents/docs.h"
 #include "tests/unit/cmocka_all.h"
 #include "tests/unit/document.h"

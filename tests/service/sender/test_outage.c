@@ -1,6 +1,6 @@
-/* test_absence.c: until when mails wait after a gateway was away */
+/* test_outage.c: until when mails wait after a gateway was away */
 #include "bus/base/text.h"
-#include "services/carts/sender/absence.h"
+#include "services/carts/sender/outage.h"
 #include "tests/service/sender/given.h"
 
 static void given_away(struct harness *h, const char *gateway, int64_t back_us, int64_t hold_until_us)

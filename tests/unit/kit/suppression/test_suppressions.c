@@ -1,6 +1,6 @@
-/* test_optout.c: what the owner reads of who is on the list, by which way, and since when */
+/* test_suppressions.c: what the owner reads of who is on the list, by which way, and since when */
 #include "bus/base/clock.h"
-#include "services/kit/suppression/optout.h"
+#include "services/kit/suppression/suppressions.h"
 #include "tests/unit/cmocka_all.h"
 
 static void a_line_says_by_which_way_and_since_when(void **state)
