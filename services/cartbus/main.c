@@ -7,8 +7,7 @@
 #include "bus/base/cleanup.h"
 #include "bus/base/log.h"
 #include "services/cartbus/core/cartbus.h"
-#include "services/cartbus/core/dispatch.h"
-#include "services/cartbus/core/manual.h"
+#include "services/cartbus/core/subcommand.h"
 #include "services/cartbus/shops/shops.h"
 #include <stdio.h>
 #include <string.h>

@@ -13,7 +13,6 @@
 #include "services/cartbus/backup/subcommands.h"
 #include "services/cartbus/core/print.h"
 #include "services/cartbus/core/reading.h"
-#include "services/cartbus/core/room.h"
 #include "services/cartbus/people/erase_copy.h"
 #include "services/cartbus/people/erasures.h"
 #include "services/kit/blobs/blob_places.h"

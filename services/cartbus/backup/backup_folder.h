@@ -11,6 +11,7 @@
 #ifndef CARTBUS_BACKUP_BACKUP_FOLDER_H
 #define CARTBUS_BACKUP_BACKUP_FOLDER_H
 
+#include "bus/base/config.h"
 #include "services/cartbus/core/command.h"
 #include <jansson.h>
 #include <stdint.h>
@@ -53,5 +54,12 @@ enum backup_found { BACKUP_THERE, BACKUP_GONE /* it was deleted */, BACKUP_AWAY 
 typedef void backup_fn(const char *folder, enum backup_found found, void *context);
 int backup_each_known(
 	const struct command *command, backup_fn *each, void *context); /* those that are gone are forgotten */
+
+/* ---- how much of a disk has to stay free ---- */
+
+enum { ROOM_HEADROOMS = 3 }; /* with less the monitor alarms */
+
+/* [broker] headroom of a file system of that size: with less the broker takes nothing new. */
+uint64_t room_headroom(const struct config *config, uint64_t disk_bytes);
 
 #endif

@@ -11,11 +11,10 @@
 #include "services/cartbus/backup/backup_scheduled.h"
 #include "services/cartbus/backup/backup_folder.h"
 #include "services/cartbus/backup/backup_shelf.h"
+#include "services/cartbus/core/home.h"
 #include "services/cartbus/core/print.h"
-#include "services/cartbus/core/programs.h"
 #include "services/cartbus/core/reading.h"
 #include "services/cartbus/core/record.h"
-#include "services/cartbus/core/room.h"
 #include "services/cartbus/people/erase_copy.h"
 
 #include "bus/actor/client.h"

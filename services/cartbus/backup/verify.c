@@ -9,7 +9,7 @@
 #include "services/cartbus/backup/backup_blobs.h"
 #include "services/cartbus/backup/backup_folder.h"
 #include "services/cartbus/backup/subcommands.h"
-#include "services/cartbus/core/programs.h"
+#include "services/cartbus/core/home.h"
 #include "services/kit/blobs/blob_places.h"
 
 #include <errno.h>

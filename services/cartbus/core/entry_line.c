@@ -1,7 +1,6 @@
 /* entry_line.c: a message of the log as one line on stdout */
 #include "services/cartbus/core/entry_line.h"
 #include "services/cartbus/core/describe.h"
-#include "services/cartbus/core/zones.h"
 
 #include "bus/base/cleanup.h"
 #include <stdio.h>

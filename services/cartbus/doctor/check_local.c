@@ -7,7 +7,7 @@
  * Read next: check.c
  */
 #include "services/cartbus/doctor/check_local.h"
-#include "services/cartbus/core/programs.h"
+#include "services/cartbus/core/home.h"
 
 #include "bus/base/bytes.h"
 #include "bus/base/cleanup.h"

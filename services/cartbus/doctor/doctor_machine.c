@@ -1,7 +1,7 @@
 /*
  * doctor_machine.c: the clock that decides when mails go, and the disk that the log grows on
  */
-#include "services/cartbus/core/room.h"
+#include "services/cartbus/backup/backup_folder.h"
 #include "services/cartbus/doctor/doctor.h"
 
 #include <errno.h>

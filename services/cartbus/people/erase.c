@@ -20,7 +20,7 @@
 #include "proto/platform_topics.h"
 #include "services/cartbus/backup/backup_folder.h"
 #include "services/cartbus/core/print.h"
-#include "services/cartbus/core/who.h"
+#include "services/cartbus/core/record.h"
 #include "services/cartbus/people/erase_copy.h"
 #include "services/cartbus/people/erasures.h"
 #include "services/cartbus/shops/shops.h"

@@ -6,7 +6,7 @@
  * Fails by:  naming what could not be done, and failing at the end.
  * Read next: files.c, erase.c
  */
-#include "services/cartbus/core/json_member.h"
+#include "services/cartbus/core/json_file.h"
 #include "services/cartbus/people/erase.h"
 
 #include "bus/actor/runtime/sidelog.h"

@@ -10,8 +10,8 @@
 #include "bus/base/cleanup.h"
 #include "bus/base/text.h"
 #include "proto/cart_topics.h"
+#include "services/cartbus/core/describe.h"
 #include "services/cartbus/core/print.h"
-#include "services/cartbus/core/zones.h"
 #include "services/cartbus/recover/letters.h"
 #include "services/kit/time/zone.h"
 #include <stdio.h>

@@ -13,7 +13,6 @@
 #include "services/cartbus/core/describe.h"
 #include "services/cartbus/core/naming.h"
 #include "services/cartbus/core/print.h"
-#include "services/cartbus/core/zones.h"
 #include "services/cartbus/shops/shops.h"
 #include "services/kit/suppression/optout.h"
 #include <stdio.h>

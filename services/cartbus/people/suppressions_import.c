@@ -10,7 +10,6 @@
 #include "services/cartbus/core/naming.h"
 #include "services/cartbus/core/print.h"
 #include "services/cartbus/core/record.h"
-#include "services/cartbus/core/who.h"
 #include "services/cartbus/people/address_list.h"
 #include "services/cartbus/people/subcommands.h"
 #include "services/cartbus/people/suppressions.h"

@@ -6,7 +6,7 @@
  */
 #include "services/cartbus/core/naming.h"
 #include "services/cartbus/core/reading.h"
-#include "services/cartbus/core/who.h"
+#include "services/cartbus/core/record.h"
 #include "services/cartbus/people/subcommands.h"
 
 #include "bus/base/text.h"

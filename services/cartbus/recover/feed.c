@@ -3,9 +3,9 @@
  *
  * Promises: who had it begun or stopped is on record. Watching changes nothing: the broker goes on when nobody watches, and watching goes on when the broker comes back.
  */
-#include "services/cartbus/core/json_member.h"
+#include "services/cartbus/core/command.h"
+#include "services/cartbus/core/json_file.h"
 #include "services/cartbus/core/print.h"
-#include "services/cartbus/core/range.h"
 #include "services/cartbus/core/reading.h"
 #include "services/cartbus/core/record.h"
 #include "services/cartbus/recover/letters.h"

@@ -2,14 +2,13 @@
  * letter_words.c: a dead letter in words: what it is, why it died, and what then
  */
 #include "services/cartbus/recover/letter_words.h"
-#include "services/cartbus/core/json_member.h"
+#include "services/cartbus/core/json_file.h"
 
 #include "bus/base/cleanup.h"
 #include "bus/base/text.h"
 #include "services/cartbus/core/describe.h"
 #include "services/cartbus/core/print.h"
 #include "services/cartbus/core/reading.h"
-#include "services/cartbus/core/zones.h"
 
 const char *letter_text(const json_t *letter, const char *name, char ret[LETTER_WORDS_ROOM])
 {

@@ -3,8 +3,8 @@
  *
  * Promises: the messages keep their numbers and times; services are idempotent, so what was done is not done again.
  */
+#include "services/cartbus/core/command.h"
 #include "services/cartbus/core/print.h"
-#include "services/cartbus/core/range.h"
 #include "services/cartbus/core/reading.h"
 #include "services/cartbus/recover/letters.h"
 #include "services/cartbus/recover/subcommands.h"

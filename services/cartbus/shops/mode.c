@@ -9,7 +9,6 @@
 #include "services/cartbus/core/print.h"
 #include "services/cartbus/core/reading.h"
 #include "services/cartbus/core/record.h"
-#include "services/cartbus/core/who.h"
 #include "services/cartbus/shops/subcommands.h"
 
 #include "bus/base/cleanup.h"

@@ -6,7 +6,7 @@
  * Read next: mode.c, services/carts/policy/stops.h (how a pause stops)
  */
 #include "services/cartbus/core/reading.h"
-#include "services/cartbus/core/who.h"
+#include "services/cartbus/core/record.h"
 #include "services/cartbus/shops/mode.h"
 #include "services/cartbus/shops/shops.h"
 #include "services/cartbus/shops/subcommands.h"

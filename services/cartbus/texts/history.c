@@ -7,7 +7,6 @@
 #include "services/cartbus/core/print.h"
 #include "services/cartbus/core/reading.h"
 #include "services/cartbus/core/versions.h"
-#include "services/cartbus/core/zones.h"
 #include "services/cartbus/texts/subcommands.h"
 
 #include "bus/base/cleanup.h"

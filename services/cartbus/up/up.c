@@ -7,7 +7,7 @@
  * Fails by:  giving up when a process dies five times without ever being ready: its own last lines say why.
  * Read next: child.c, prepare.c
  */
-#include "services/cartbus/core/programs.h"
+#include "services/cartbus/core/home.h"
 #include "services/cartbus/up/child.h"
 #include "services/cartbus/up/notify.h"
 #include "services/cartbus/up/prepare.h"

@@ -8,7 +8,6 @@
 #include "services/cartbus/core/describe.h"
 #include "services/cartbus/core/print.h"
 #include "services/cartbus/core/record.h"
-#include "services/cartbus/core/who.h"
 #include "services/cartbus/shops/shops.h"
 #include "services/cartbus/watch/alarms.h"
 #include "services/cartbus/watch/subcommands.h"

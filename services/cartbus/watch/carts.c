@@ -6,11 +6,10 @@
  *            is not listed: the other one is, and goes by its names too.
  * Read next: timer_rows.c (when a cart is looked at), outlook.c (what comes of it)
  */
+#include "services/cartbus/core/command.h"
 #include "services/cartbus/core/describe.h"
 #include "services/cartbus/core/names.h"
 #include "services/cartbus/core/print.h"
-#include "services/cartbus/core/range.h"
-#include "services/cartbus/core/zones.h"
 #include "services/cartbus/shops/shops.h"
 #include "services/cartbus/watch/outlook.h"
 #include "services/cartbus/watch/subcommands.h"

@@ -7,7 +7,7 @@
  * Read next: alarms.c, mode.c
  */
 #include "services/cartbus/watch/health.h"
-#include "services/cartbus/core/json_member.h"
+#include "services/cartbus/core/json_file.h"
 
 #include "bus/base/clock.h"
 #include "bus/base/memory.h"

@@ -5,9 +5,9 @@
  * Fails by:  EXIT_AWAY where nobody answers. Ctrl-C is heard meanwhile.
  * Read next: entry_line.c, tap.c (live alone, and without asking the broker)
  */
+#include "services/cartbus/core/command.h"
 #include "services/cartbus/core/entry_line.h"
 #include "services/cartbus/core/print.h"
-#include "services/cartbus/core/range.h"
 #include "services/cartbus/shops/shops.h"
 #include "services/cartbus/watch/subcommands.h"
 

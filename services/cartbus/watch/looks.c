@@ -7,7 +7,7 @@
  */
 #include "services/cartbus/watch/looks.h"
 #include "bus/base/clock.h"
-#include "services/cartbus/core/json_member.h"
+#include "services/cartbus/core/json_file.h"
 #include <string.h>
 
 #define KEPT_FOR_US US_PER_MINUTE

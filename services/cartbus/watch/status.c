@@ -5,7 +5,7 @@
  * Read next: health.c (what makes it red)
  */
 #include "services/cartbus/watch/status.h"
-#include "services/cartbus/core/json_member.h"
+#include "services/cartbus/core/json_file.h"
 #include "services/cartbus/core/print.h"
 #include "services/cartbus/watch/health.h"
 #include "services/cartbus/watch/subcommands.h"

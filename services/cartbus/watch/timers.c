@@ -5,7 +5,6 @@
  */
 #include "services/cartbus/core/describe.h"
 #include "services/cartbus/core/print.h"
-#include "services/cartbus/core/zones.h"
 #include "services/cartbus/shops/shops.h"
 #include "services/cartbus/watch/outlook.h"
 #include "services/cartbus/watch/subcommands.h"

@@ -7,7 +7,7 @@
  */
 #include "services/cartbus/watch/top_figures.h"
 #include "bus/base/clock.h"
-#include "services/cartbus/core/json_member.h"
+#include "services/cartbus/core/json_file.h"
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>

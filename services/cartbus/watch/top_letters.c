@@ -5,7 +5,7 @@
  * Read next: dead.c (the same as subcommands), letter_words.c
  */
 #include "services/cartbus/watch/top_letters.h"
-#include "services/cartbus/core/json_member.h"
+#include "services/cartbus/core/json_file.h"
 
 #include "bus/base/cleanup.h"
 #include "bus/base/text.h"

@@ -6,7 +6,6 @@
 #include "services/cartbus/core/describe.h"
 #include "services/cartbus/core/print.h"
 #include "services/cartbus/core/selection.h"
-#include "services/cartbus/core/zones.h"
 #include "services/cartbus/watch/subcommands.h"
 
 #include "bus/base/cleanup.h"

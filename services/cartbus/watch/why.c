@@ -7,7 +7,6 @@
 #include "services/cartbus/core/describe.h"
 #include "services/cartbus/core/print.h"
 #include "services/cartbus/core/selection.h"
-#include "services/cartbus/core/zones.h"
 #include "services/cartbus/shops/mode.h"
 #include "services/cartbus/watch/outlook.h"
 #include "services/cartbus/watch/subcommands.h"

@@ -1,5 +1,5 @@
 /* test_ids.c: what a message knows a cart and its shopper by */
-#include "services/cartbus/core/ids.h"
+#include "services/cartbus/core/naming.h"
 
 #include "bus/base/text.h"
 #include "proto/cart_topics.h"

@@ -1,5 +1,5 @@
 /* test_mention.c: whose name stands in a text */
-#include "services/cartbus/core/mention.h"
+#include "services/cartbus/core/naming.h"
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdlib.h>

@@ -1,6 +1,6 @@
 /* test_range.c: numbers, moments and rates as an admin types them: all of it understood, or refused */
 #include "bus/base/bytes.h"
-#include "services/cartbus/core/range.h"
+#include "services/cartbus/core/command.h"
 #include "tests/unit/cmocka_all.h"
 #include <errno.h>
 

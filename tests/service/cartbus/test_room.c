@@ -1,5 +1,5 @@
 /* test_room.c: how much of a disk has to stay free */
-#include "services/cartbus/core/room.h"
+#include "services/cartbus/backup/backup_folder.h"
 
 #include "services/kit/settings/settings.h"
 #include "tests/unit/cmocka_all.h"

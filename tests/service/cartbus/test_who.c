@@ -1,5 +1,5 @@
 /* test_who.c: who gives a command, for the record */
-#include "services/cartbus/core/who.h"
+#include "services/cartbus/core/record.h"
 
 #include "tests/unit/cmocka_all.h"
 #include <pwd.h>
