@@ -1,7 +1,7 @@
 /*
  * main.c: cartbus, the operator's command: run everything, and operate it
  *
- * Read next: core/subcommand.h (the tables of subcommands), core/dispatch.c (which one is meant), up/up.c (the supervisor), watch/status.c
+ * Read next: core/subcommand.h (the tables of subcommands), core/subcommand.c (which one is meant), up/up.c (the supervisor), watch/health.c
  */
 #include "bus/base/bytes.h"
 #include "bus/base/cleanup.h"

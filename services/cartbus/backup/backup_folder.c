@@ -10,7 +10,7 @@
 #include "bus/base/cleanup.h"
 #include "bus/base/file.h"
 #include "bus/base/text.h"
-#include "services/cartbus/backup/backup_blobs.h"
+#include "services/cartbus/backup/blobs.h"
 #include "services/cartbus/core/json_file.h"
 #include "services/cartbus/people/erasures.h"
 #include "services/kit/blobs/blob_places.h"

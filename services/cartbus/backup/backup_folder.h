@@ -1,12 +1,11 @@
 /*
- * backup_folder.h: the files of a backup, copied and checked
+ * backup_folder.h: the files of a backup, copied and checked, and the room that they need
  *
  * DIR/backup.json says which folder beside it holds the log's files ("broker" unless it says another), and what they must be: name,
  * size and SHA-256 of each, which log it is, up to which message, and which erasures are in it. It is written last: a folder without
  * it is no backup. "proved_us" in it says when the log in it was read as a whole and found sound. DIR/erasures.json is the list of who
  * was erased, as far as it was known here (erasures.h), DIR/stops the side log; what these two must be stands in "beside". DIR/blobs
- * holds the blobs (backup_blobs.h). A backup of
- * 0.1.0 has no "beside", and one in which an erasure was cut short has none: there it is enough that they can be read.
+ * holds the blobs (blobs.h). A backup of 0.1.0 has no "beside", and one in which an erasure was cut short has none: there it is enough that they can be read.
  */
 #ifndef CARTBUS_BACKUP_BACKUP_FOLDER_H
 #define CARTBUS_BACKUP_BACKUP_FOLDER_H

@@ -10,7 +10,6 @@
 #include "services/cartbus/core/print.h"
 #include "services/cartbus/core/reading.h"
 #include "services/cartbus/core/record.h"
-#include "services/cartbus/recover/letter_words.h"
 #include "services/cartbus/recover/letters.h"
 #include "services/cartbus/recover/subcommands.h"
 #include "services/cartbus/shops/shops.h"

@@ -1,27 +1,135 @@
 /*
- * reminder_mail.c: a reminder that somebody wants to see or try
+ * reminder_mail.c: a reminder that somebody wants to see or try: made, and taken apart again
  *
  * Promises:  the mail is made by the function that the sender calls, from the cart as the log has it (or a sample) and the shop's
- *            files as they are now.
+ *            files as they are now. Words are chosen as the services do (voice_choose), from the same files that the mirror reads.
  * Read next: preview.c, send_test.c (who wants it), services/kit/mail/message.h
  */
 #include "services/cartbus/texts/reminder_mail.h"
-#include "services/cartbus/core/selection.h"
-#include "services/cartbus/texts/wording.h"
-#include "services/carts/letter/reminder.h"
 
 #include "bus/base/cleanup.h"
 #include "bus/base/file.h"
 #include "bus/base/memory.h"
 #include "bus/base/text.h"
+#include "services/cartbus/core/command.h"
+#include "services/cartbus/core/selection.h"
+#include "services/carts/letter/reminder.h"
+#include "services/carts/letter/voice.h"
+#include "services/kit/documents/owner_text.h"
 #include "services/kit/keys/keyring.h"
 #include "services/kit/keys/secrets.h"
 #include "services/kit/mail/bounce_tag.h"
 #include "services/kit/money/money.h"
 #include "services/kit/web/signed_link.h"
+#include <ctype.h>
+#include <errno.h>
+#include <openssl/evp.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+/* ---- the words of a mail as the owner's files have them now ---- */
+
+struct wording {
+	struct speech speech;
+	struct voice *parsed; /* what the speech borrows from; NULL: built in */
+};
+
+struct choosing {
+	const struct command *command;
+	const struct shop *shop;
+	struct wording *wording;
+	int failed;
+};
+
+/* EXIT_NO: it complained. Not there, or not the owner's own: nothing is read. */
+static int read_own(const struct command *command, const struct shop *shop, const char *path, struct voice **ret)
+{
+	_cleanup_(buffer_free) struct buffer text = { 0 };
+	struct text_error error = { 0 };
+	char why[OWNER_TEXT_WHY];
+
+	int failed = owner_text_read(path, voice_document.bytes_max, &text, why);
+	if (failed && failed != -ENOENT)
+		complain(command, "%s %s", path, why);
+	if (failed)
+		return failed == -ENOENT ? EXIT_FINE : EXIT_NO;
+	if (!voice_is_own(buffer_text(&text)) ||
+		(voice_parse(buffer_text(&text), ret, &error) == 0 && voice_check_links(*ret, shop, &error) == 0))
+		return EXIT_FINE;
+	complain(command, "%s: %s", path, error.text);
+	return EXIT_NO;
+}
+
+static const struct voice *find_voice(void *context, const char *kind)
+{
+	struct choosing *choosing = context;
+	char file[VOICE_KIND_ROOM + 8], path[PATH_ROOM];
+
+	snprintf(file, sizeof(file), "%s.txt", kind);
+	command_shop_path(choosing->command, choosing->shop->name, file, path);
+	if (choosing->failed == EXIT_FINE)
+		choosing->failed = read_own(choosing->command, choosing->shop, path, &choosing->wording->parsed);
+	return choosing->wording->parsed;
+}
+
+/* The language of a draft: its name's, else the one asked for, else the shop's. */
+static void draft_language(const char *path, const char *locale, const struct shop *shop, char ret[LOCALE_ROOM])
+{
+	const char *name = strrchr(path, '/');
+	char kind[VOICE_KIND_ROOM], why[160];
+
+	if (voice_kind_of_file(name ? name + 1 : path, kind) && strcmp(kind, "voice") != 0 &&
+		voice_kind_valid(kind, why)) {
+		text_copy(ret, LOCALE_ROOM, kind + strlen("voice."));
+		return;
+	}
+	locale_canonical(locale, ret);
+	if (!ret[0])
+		text_copy(ret, LOCALE_ROOM, shop->locale);
+}
+
+static int use_draft(const struct command *command, const struct shop *shop, const char *locale, const char *path,
+	struct wording *ret)
+{
+	_cleanup_(buffer_free) struct buffer text = { 0 };
+	struct text_error error = { 0 };
+	char why[OWNER_TEXT_WHY];
+
+	if (owner_text_read(path, voice_document.bytes_max, &text, why)) {
+		complain(command, "%s %s", path, why);
+		return EXIT_NO;
+	}
+	if (voice_parse(buffer_text(&text), &ret->parsed, &error) || voice_check_links(ret->parsed, shop, &error)) {
+		complain(command, "%s: %s", path, error.text);
+		return EXIT_NO;
+	}
+	ret->speech.voice = ret->parsed;
+	draft_language(path, locale, shop, ret->speech.language);
+	TEXT_COPY(ret->speech.kind, "draft");
+	return EXIT_FINE;
+}
+
+/* As a shopper with this locale ("": unknown) would get them. `file`: a voice that is not published, instead; or NULL. Complains. */
+static int wording_choose(const struct command *command, const struct shop *shop, const char *locale, const char *file,
+	struct wording *ret)
+{
+	struct choosing choosing = { .command = command, .shop = shop, .wording = ret };
+
+	*ret = (struct wording){ 0 };
+	if (file)
+		return use_draft(command, shop, locale, file, ret);
+	voice_choose(locale, shop->locale, find_voice, &choosing, &ret->speech);
+	return choosing.failed;
+}
+
+static void wording_end(struct wording *wording)
+{
+	voice_free(wording->parsed);
+	wording->parsed = NULL;
+}
+
+/* ---- the mail ---- */
 
 #define SAMPLE_LEFT_US (4 * US_PER_HOUR) /* ago */
 
@@ -209,4 +317,149 @@ int reminder_mail_make(const struct command *command, struct client *client, con
 		say_words(writing, ret_words);
 	wording_end(&writing->wording);
 	return failed;
+}
+
+/* ---- takes a mail of ours apart again ---- */
+
+static int hex_digit(char c)
+{
+	if (c >= '0' && c <= '9')
+		return c - '0';
+	c = (char)toupper((unsigned char)c);
+	return c >= 'A' && c <= 'F' ? c - 'A' + 10 : -1;
+}
+
+/* One character of quoted-printable at `at`; returns how many bytes it took, and the character (-1: none, a soft line end). */
+static size_t quoted_one(const char *at, const char *end, int *ret)
+{
+	*ret = (unsigned char)*at;
+	if (*at == '\r') {
+		*ret = -1;
+		return 1;
+	}
+	if (*at != '=' || end - at < 3)
+		return 1;
+	if (at[1] == '\r') {
+		*ret = -1;
+		return 3;
+	}
+	if (hex_digit(at[1]) < 0 || hex_digit(at[2]) < 0)
+		return 1;
+	*ret = hex_digit(at[1]) * 16 + hex_digit(at[2]);
+	return 3;
+}
+
+static void decode_quoted(const char *at, const char *end, struct buffer *ret)
+{
+	while (at < end) {
+		int character;
+		uint8_t byte;
+
+		at += quoted_one(at, end, &character);
+		byte = (uint8_t)character;
+		if (character >= 0)
+			buffer_add(ret, &byte, 1);
+	}
+}
+
+static const char *find_text(const char *at, const char *end, const char *text)
+{
+	return at && at < end ? memmem(at, (size_t)(end - at), text, strlen(text)) : NULL;
+}
+
+/* What ends a part: CRLF, two dashes and the boundary; "" in a mail of one part. */
+static void find_boundary(const char *start, const char *end, char ret[100])
+{
+	const char *at = find_text(start, end, "boundary=\"");
+	const char *stop = at ? find_text(at + 10, end, "\"") : NULL;
+
+	ret[0] = '\0';
+	if (stop && stop - at - 10 < 80)
+		snprintf(ret, 100, "\r\n--%.*s", (int)(stop - at - 10), at + 10);
+}
+
+int mime_part(struct bytes mime, const char *type, struct buffer *ret)
+{
+	const char *start = mime.data, *end = start + mime.len, *at, *body, *stop;
+	char wanted[64], boundary[100];
+
+	find_boundary(start, end, boundary);
+	snprintf(wanted, sizeof(wanted), "Content-Type: %s", type);
+	at = find_text(start, end, wanted);
+	body = find_text(at, end, "\r\n\r\n");
+	if (!body)
+		return -ENOENT;
+	body += 4;
+	stop = boundary[0] ? find_text(body, end, boundary) : NULL;
+	decode_quoted(body, stop ? stop : end, ret);
+	return 0;
+}
+
+static void decode_base64(const char *at, size_t len, struct buffer *ret)
+{
+	uint8_t decoded[600];
+	int got;
+
+	if (len > 600 || len % 4)
+		return;
+	got = EVP_DecodeBlock(decoded, (const unsigned char *)at, (int)len);
+	for (size_t i = 0; i < 2 && got > 0 && len > i && at[len - 1 - i] == '='; i++)
+		got--;
+	if (got > 0)
+		buffer_add(ret, decoded, (size_t)got);
+}
+
+/* "=?UTF-8?Q?...?=" or "=?UTF-8?B?...?=" at `at`; returns what follows it, or NULL when it is none. */
+static const char *encoded_word(const char *at, const char *end, struct buffer *ret)
+{
+	const char *stop = find_text(at + 10, end, "?=");
+
+	if (end - at < 12 || strncasecmp(at, "=?UTF-8?", 8) != 0 || !stop)
+		return NULL;
+	if (at[8] == 'B' || at[8] == 'b') {
+		decode_base64(at + 10, (size_t)(stop - at - 10), ret);
+		return stop + 2;
+	}
+	for (const char *c = at + 10; c < stop;) {
+		int character = ' ';
+		uint8_t byte;
+
+		c += *c == '_' ? 1 : quoted_one(c, stop, &character);
+		byte = (uint8_t)character;
+		buffer_add(ret, &byte, 1);
+	}
+	return stop + 2;
+}
+
+static void decode_words(const char *at, const char *end, struct buffer *ret)
+{
+	while (at < end) {
+		const char *after = *at == '=' ? encoded_word(at, end, ret) : NULL;
+
+		if (!after && *at != '\r' && *at != '\n')
+			buffer_add(ret, at, 1);
+		at = after ? after : at + 1;
+		if (after && end - at >= 5 && memcmp(at, "\r\n =?", 5) == 0)
+			at += 3; /* blanks between encoded words are not part of the text */
+	}
+}
+
+int mime_header(struct bytes mime, const char *name, char *ret, size_t room)
+{
+	const char *start = mime.data, *end = start + mime.len, *at, *stop;
+	struct buffer value = { 0 };
+	char wanted[64];
+
+	snprintf(wanted, sizeof(wanted), "\r\n%s: ", name);
+	at = find_text(start, end, wanted);
+	if (!at)
+		return -ENOENT;
+	at += strlen(wanted);
+	stop = find_text(at, end, "\r\n");
+	while (stop && stop + 2 < end && (stop[2] == ' ' || stop[2] == '\t'))
+		stop = find_text(stop + 2, end, "\r\n");
+	decode_words(at, stop ? stop : end, &value);
+	snprintf(ret, room, "%s", buffer_text(&value));
+	buffer_free(&value);
+	return 0;
 }

@@ -13,7 +13,7 @@
 #include "services/cartbus/core/print.h"
 #include "services/cartbus/core/reading.h"
 #include "services/cartbus/core/record.h"
-#include "services/cartbus/core/versions.h"
+#include "services/cartbus/texts/history.h"
 #include "services/cartbus/texts/subcommands.h"
 
 #include "bus/base/cleanup.h"

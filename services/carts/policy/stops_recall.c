@@ -1,7 +1,7 @@
 /*
  * stops_recall.c: every stop that a service has folded
  *
- * Read next: stops_rows.c (the rows), services/cartbus/backup/recall_stops.c (who learns them)
+ * Read next: stops_rows.c (the rows), services/cartbus/backup/recall.c (who learns them)
  */
 #include "services/carts/policy/stops_recall.h"
 #include "services/carts/policy/stops_rows.h"

@@ -1,7 +1,7 @@
 /*
  * privacy_rows.h: what storefronts asked for on behalf of a person's rights, as unsub folds it
  *
- * One row for each (shop, request id). A restore reads the rows of a copied state (services/cartbus/backup/recall_stops.c).
+ * One row for each (shop, request id). A restore reads the rows of a copied state (services/cartbus/backup/recall.c).
  */
 #ifndef KIT_SUPPRESSION_PRIVACY_ROWS_H
 #define KIT_SUPPRESSION_PRIVACY_ROWS_H

@@ -1,5 +1,4 @@
 /* test_backup_blobs.c: blobs in a backup and back, what is said of damaged and missing ones, and what an erasure takes */
-#include "services/cartbus/backup/backup_blobs.h"
 
 #include "bus/base/bytes.h"
 #include "bus/base/file.h"

@@ -1,5 +1,5 @@
 /* test_check_ports.c: whose port is taken by whom, as `config check` tells it: sockets of this test listen, and are found */
-#include "services/cartbus/doctor/check_ports.h"
+#include "services/cartbus/doctor/check_local.h"
 
 #include "bus/base/file.h"
 #include "bus/base/text.h"

@@ -1,5 +1,5 @@
 /* test_humane.c: numbers as people read them */
-#include "services/cartbus/core/humane.h"
+#include "services/cartbus/watch/top_figures.h"
 
 #include "bus/base/clock.h"
 #include "tests/unit/cmocka_all.h"

@@ -1,6 +1,6 @@
 /* test_mime.c: a mail that the kit composed comes apart as it went together */
 #include "bus/base/clock.h"
-#include "services/cartbus/texts/mime.h"
+#include "services/cartbus/texts/reminder_mail.h"
 #include "services/kit/mail/compose.h"
 #include <errno.h>
 #include <setjmp.h>

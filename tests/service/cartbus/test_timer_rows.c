@@ -1,6 +1,6 @@
 /* test_timer_rows.c: which timers are set, whatever the order in which the log's topics are read */
 #include "bus/base/text.h"
-#include "services/cartbus/watch/timer_rows.h"
+#include "services/cartbus/watch/timers.h"
 #include "tests/unit/cmocka_all.h"
 #include <pb_encode.h>
 #include <string.h>

@@ -1,8 +1,8 @@
 /* test_top.c: what `cartbus top` makes of the broker's answers, and that it fits every terminal */
 #include "bus/base/clock.h"
 #include "bus/base/text.h"
-#include "services/cartbus/core/humane.h"
 #include "services/cartbus/watch/top_draw.h"
+#include "services/cartbus/watch/top_figures.h"
 #include "tests/unit/cmocka_all.h"
 #include <locale.h>
 #include <math.h>

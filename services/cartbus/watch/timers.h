@@ -1,8 +1,8 @@
 /*
- * timer_rows.h: the timers that are set, as the log tells them
+ * timers.h: the timers that are set, as the log tells them
  */
-#ifndef CARTBUS_WATCH_TIMER_ROWS_H
-#define CARTBUS_WATCH_TIMER_ROWS_H
+#ifndef CARTBUS_WATCH_TIMERS_H
+#define CARTBUS_WATCH_TIMERS_H
 
 #include "bus/base/sorted_map.h"
 #include "proto/platform_topics.h"

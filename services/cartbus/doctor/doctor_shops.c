@@ -1,18 +1,113 @@
 /*
- * doctor_domains.c: will mailboxes believe that a shop's mails are the shop's?
+ * doctor_shops.c: will mailboxes believe that a shop's mails are the shop's, and do the links back to its baskets lead to it?
  *
- * Promises: each domain is asked about once; a name server that is away is told once, and nothing is said of the records then.
+ * A cart whose link leads to a host that is not the shop's is not mailed. A shop with a checkout on another domain has none that is.
+ *
+ * Promises: each domain is asked about once; a name server that is away is told once, and nothing is said of the records then. Of carts those
+ *           are looked at that were told of in the last thirty days, which is longer than any is chased.
  * Read next: mail_records.c (what a record must say), dns.c
  */
 #include "services/cartbus/doctor/doctor.h"
 
+#include "bus/base/cleanup.h"
+#include "bus/base/map.h"
 #include "bus/base/text.h"
+#include "proto/cart_topics.h"
+#include "services/cartbus/core/print.h"
+#include "services/cartbus/core/reading.h"
 #include "services/cartbus/doctor/dns.h"
 #include "services/cartbus/doctor/mail_records.h"
 #include "services/cartbus/shops/shops.h"
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+static void hear_nothing(const char *words, void *context)
+{
+	(void)words,
+		(void)context; /* of the configuration all was told, and who may not read the log looks at no carts */
+}
+
+/* ---- links of carts ---- */
+
+enum { DAYS = 30 };
+
+struct looking {
+	struct doctor *doctor;
+	struct client *client;
+	uint64_t from;
+	struct shop *shop;
+	struct map *astray; /* ids of open carts whose link leads elsewhere */
+	char example[72];   /* one of them */
+};
+
+static bool look_at_cart(const struct entry *entry, void *context)
+{
+	struct looking *looking = context;
+	_cleanup_free_ CartState *cart = payload_decode(&topic_cart_state, entry->payload);
+
+	if (!cart)
+		return true;
+	bool is_open = cart->status == CART_OPEN && !*cart->merged_into && *cart->recovery_url;
+	if (!is_open || shop_owns_url(looking->shop, cart->platform, cart->recovery_url))
+		map_remove(looking->astray, bytes_of(cart->ids.cart_id));
+	else
+		map_put(looking->astray, bytes_of(cart->ids.cart_id), looking);
+	return true;
+}
+
+/* It takes the smallest id, so that each run names the same cart. */
+static void choose_example(struct bytes id, void *value, void *context)
+{
+	struct looking *looking = context;
+	char name[sizeof(looking->example)];
+
+	(void)value;
+	text_copy_bytes(name, sizeof(name), id);
+	if (!*looking->example || strcmp(name, looking->example) < 0)
+		TEXT_COPY(looking->example, name);
+}
+
+static void tell_astray(struct looking *looking, const char *shop)
+{
+	size_t count = map_count(looking->astray);
+
+	looking->example[0] = '\0';
+	map_each(looking->astray, choose_example, looking);
+	if (count)
+		found(looking->doctor, FINDING_WRONG, "carts",
+			"if that host is the shop's, name it as host in [shop] of its shop.conf: until then they are "
+			"not mailed",
+			"%s: the links back of %zu open %s lead to a host that is not the shop's, that of %s for one",
+			shop, count, count == 1 ? "cart" : "carts", looking->example);
+}
+
+static void look_at_links(const char *name, void *context)
+{
+	struct looking *looking = context;
+	struct reading_filter filter = { .from = looking->from, .topic = topic_cart_state.name, .shop = name };
+
+	if (command_shop(looking->doctor->command, name, looking->shop) != EXIT_FINE)
+		return;
+	looking->astray = map_new();
+	if (reading_each(looking->doctor->command, looking->client, &filter, look_at_cart, looking) == EXIT_FINE)
+		tell_astray(looking, name);
+	map_free(looking->astray);
+}
+
+void look_at_carts(struct doctor *doctor, struct client *client)
+{
+	struct looking looking = { .doctor = doctor, .client = client, .shop = malloc(sizeof(*looking.shop)) };
+	int64_t since_us = clock_wall_us(&doctor->command->clock) - DAYS * US_PER_DAY, first_us;
+
+	doctor->command->hear = hear_nothing;
+	if (looking.shop && reading_find(doctor->command, client, since_us, &looking.from, &first_us) == EXIT_FINE)
+		shops_each(doctor->command, look_at_links, &looking);
+	doctor->command->hear = NULL;
+	free(looking.shop);
+}
+
+/* ---- SPF, DKIM and DMARC ---- */
 
 enum { DOMAINS_MAX = 64 };
 
@@ -85,7 +180,7 @@ static bool ask(struct domains *domains, const char *domain, const char *name, s
 	return end == DNS_FOUND || end == DNS_NOTHING;
 }
 
-static void tell(struct domains *domains, const char *area, const char *name, const struct record_judgement *one)
+static void tell_record(struct domains *domains, const char *area, const char *name, const struct record_judgement *one)
 {
 	static const enum finding findings[] = { [RECORD_GOOD] = FINDING_FINE,
 		[RECORD_DOUBTFUL] = FINDING_DOUBTFUL,
@@ -104,7 +199,7 @@ static void look_at_spf(struct domains *domains, const char *domain)
 	if (!is_new(domains, "spf", domain) || !ask(domains, domain, domain, &texts))
 		return;
 	spf_judge(&texts, &one);
-	tell(domains, "spf", domain, &one);
+	tell_record(domains, "spf", domain, &one);
 }
 
 static void look_at_dkim(struct domains *domains, const struct shop *shop, const char *domain)
@@ -123,7 +218,7 @@ static void look_at_dkim(struct domains *domains, const struct shop *shop, const
 		if (!is_new(domains, "dkim", name) || !ask(domains, domain, name, &texts))
 			continue;
 		dkim_judge(&texts, &one);
-		tell(domains, "dkim", name, &one);
+		tell_record(domains, "dkim", name, &one);
 	}
 }
 
@@ -142,7 +237,7 @@ static void look_at_dmarc(struct domains *domains, const char *domain)
 			return;
 		dmarc_judge(&texts, &one);
 	}
-	tell(domains, "dmarc", one.state == RECORD_NONE ? domain : name, &one);
+	tell_record(domains, "dmarc", one.state == RECORD_NONE ? domain : name, &one);
 }
 
 static void look_at_bounces(struct domains *domains, const char *domain)
@@ -164,7 +259,7 @@ static void look_at_bounces(struct domains *domains, const char *domain)
 			"%s, where bounces go: %s", domain, end == DNS_FOUND ? "it takes mail" : "it takes no mail");
 }
 
-static void look_at_shop(const char *name, void *context)
+static void look_at_domains_of(const char *name, void *context)
 {
 	struct domains *domains = context;
 	struct shop *shop = malloc(sizeof(*shop));
@@ -181,11 +276,6 @@ static void look_at_shop(const char *name, void *context)
 	free(shop);
 }
 
-static void hear_nothing(const char *words, void *context)
-{
-	(void)words, (void)context; /* of the configuration all was told */
-}
-
 void look_at_domains(struct doctor *doctor)
 {
 	struct domains domains = { .doctor = doctor };
@@ -195,7 +285,7 @@ void look_at_domains(struct doctor *doctor)
 	if (!domains.dns)
 		say_away(&domains, why);
 	doctor->command->hear = hear_nothing;
-	shops_each(doctor->command, look_at_shop, &domains);
+	shops_each(doctor->command, look_at_domains_of, &domains);
 	doctor->command->hear = NULL;
 	dns_close(domains.dns);
 }

@@ -1,8 +1,8 @@
 /*
- * versions.h: every version of one of a shop's texts, as the log keeps them
+ * history.h: every version of one of a shop's texts, as the log keeps them
  */
-#ifndef CARTBUS_CORE_VERSIONS_H
-#define CARTBUS_CORE_VERSIONS_H
+#ifndef CARTBUS_TEXTS_HISTORY_H
+#define CARTBUS_TEXTS_HISTORY_H
 
 #include "bus/actor/client.h"
 #include "services/cartbus/core/command.h"
