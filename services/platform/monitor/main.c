@@ -15,7 +15,6 @@
 #include "services/platform/monitor/astray.h"
 #include "services/platform/monitor/broker_away.h"
 #include "services/platform/monitor/check.h"
-#include "services/platform/monitor/check_shop.h"
 #include "services/platform/monitor/door.h"
 #include "services/platform/monitor/episodes.h"
 #include "services/platform/monitor/failing.h"

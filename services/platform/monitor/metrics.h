@@ -41,6 +41,5 @@ enum { METRIC_LABELS_MAX = 300 };
 void metric_label(char labels[METRIC_LABELS_MAX], const char *name, const char *value); /* appends, escaped */
 
 void metrics_of_processes(const struct metrics *metrics, struct buffer *to);
-void metrics_of_totals(const struct metrics *metrics, struct buffer *to);
 
 #endif
