@@ -4,7 +4,7 @@
  *
  * Promises:  no address, token or secret in a text: alarms are mailed and shown. Strangers' noise beside a storefront that sends well raises
  *            nothing: they can make any number.
- * Read next: main.c (when it asks, and which alarms it publishes), door.c, astray.c
+ * Read next: conditions.c (when it asks, and which alarms it publishes), door.c, astray.c
  */
 #include "services/platform/monitor/check.h"
 

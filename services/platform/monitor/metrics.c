@@ -171,6 +171,23 @@ static void metrics_of_totals(const struct metrics *metrics, struct buffer *to)
 	episodes_each_kind(metrics->state, write_alarm, to);
 }
 
+void metrics_tell_folded(const struct state *state, int64_t now_us, struct counts_told *told)
+{
+	struct totals_mails mails = totals_mails(state);
+	struct rows_mailing day = rows_mailing(state, now_us), hour = rows_mailing_hour(state, now_us);
+	struct recovered recovered = recovered_carts(state, now_us);
+	int64_t next_us = rows_first_cart_us(state);
+
+	counts_tell(told, "mails_sent", mails.outcomes[OUTCOME_SENT]);
+	counts_tell(told, "mails_day", day.tried - day.failed);
+	counts_tell(told, "mails_hour", hour.tried - hour.failed);
+	counts_tell(told, "mails_failed_day", day.failed);
+	counts_tell(told, "recovered", recovered.ever);
+	counts_tell(told, "recovered_day", recovered.today);
+	counts_tell(told, "timers_pending", totals_timers(state).pending);
+	counts_tell(told, "next_cart_us", next_us == INT64_MAX ? 0 : (uint64_t)next_us);
+}
+
 /* ---- the text, and what the broker answered ---- */
 
 void metric_begin(struct buffer *to, const char *name, const char *type, const char *help)

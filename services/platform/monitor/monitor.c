@@ -12,7 +12,7 @@
  * Fails by:  alarm.told with what the other side said, after a week of trying, or at once when trying again would not help; until
  *            then, and after that, alarm-undelivered on the ways that work. The alarm stands in `cartbus status` whether or not
  *            anybody could be reached.
- * Read next: check.c (what is wrong), main.c (when it is asked), episodes.c (which alarms are new), ways.c (what is sent)
+ * Read next: check.c (what is wrong), conditions.c (when it is asked), episodes.c (which alarms are new), ways.c (what is sent)
  */
 #include "services/platform/monitor/monitor.h"
 
