@@ -1,4 +1,4 @@
-/* test_range.c: numbers, moments and rates as an admin types them: all of it understood, or refused */
+/* test_arguments.c: numbers, moments and rates as an admin types them: all of it understood, or refused */
 #include "bus/base/bytes.h"
 #include "services/cartbus/core/command.h"
 #include "tests/unit/cmocka_all.h"

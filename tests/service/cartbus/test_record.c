@@ -1,4 +1,4 @@
-/* test_who.c: who gives a command, for the record */
+/* test_record.c: who gives a command, for the record */
 #include "services/cartbus/core/record.h"
 
 #include "tests/unit/cmocka_all.h"
@@ -26,5 +26,5 @@ int main(void)
 		cmocka_unit_test(on_record_is_who_called_sudo_else_the_user),
 	};
 
-	return cmocka_run_group_tests_name("cartbus.who", tests, NULL, NULL);
+	return cmocka_run_group_tests_name("cartbus.record", tests, NULL, NULL);
 }

@@ -1,4 +1,4 @@
-/* test_mime.c: a mail that the kit composed comes apart as it went together */
+/* test_reminder_mail.c: a mail that the kit composed comes apart as it went together */
 #include "bus/base/clock.h"
 #include "services/cartbus/texts/reminder_mail.h"
 #include "services/kit/mail/compose.h"

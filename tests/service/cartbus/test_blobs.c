@@ -1,4 +1,4 @@
-/* test_backup_blobs.c: blobs in a backup and back, what is said of damaged and missing ones, and what an erasure takes */
+/* test_blobs.c: blobs in a backup and back, what is said of damaged and missing ones, and what an erasure takes */
 
 #include "bus/base/bytes.h"
 #include "bus/base/file.h"

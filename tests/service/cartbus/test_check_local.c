@@ -1,4 +1,4 @@
-/* test_check_ports.c: whose port is taken by whom, as `config check` tells it: sockets of this test listen, and are found */
+/* test_check_local.c: whose port is taken by whom, as `config check` tells it: sockets of this test listen, and are found */
 #include "services/cartbus/doctor/check_local.h"
 
 #include "bus/base/file.h"
@@ -411,5 +411,5 @@ int main(void)
 			a_service_of_a_unit_has_its_port_as_its_own_user_and_systemd_as_root, setup, teardown),
 	};
 
-	return cmocka_run_group_tests_name("cartbus.check_ports", tests, NULL, NULL);
+	return cmocka_run_group_tests_name("cartbus.check_local", tests, NULL, NULL);
 }

@@ -1,4 +1,4 @@
-/* test_timer_rows.c: which timers are set, whatever the order in which the log's topics are read */
+/* test_timers.c: which timers are set, whatever the order in which the log's topics are read */
 #include "bus/base/text.h"
 #include "services/cartbus/watch/timers.h"
 #include "tests/unit/cmocka_all.h"
